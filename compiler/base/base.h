@@ -1,0 +1,171 @@
+/*
+ * base.h - what every folder of the compiler stands on: memory, text, source
+ * files and diagnostics.  Knows nothing of the language or the IR.
+ *
+ * Memory: one Arena per Session; nothing allocated from it is freed before
+ * the session ends.  Text is the only malloc'ed buffer.
+ * Failures: diag_*() is for the user's mistakes, die() for our own bugs.
+ */
+#ifndef SHDC_BASE_H
+#define SHDC_BASE_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
+#define NORETURN __attribute__((noreturn))
+#else
+#define PRINTF_LIKE(fmt, first)
+#define NORETURN
+#endif
+
+/* Exit statuses of shdc and of built programs. */
+enum {
+	EXIT_OK = 0,
+	EXIT_WRONG = 1,		/* the program is wrong; --check mismatch */
+	EXIT_USAGE = 2,
+	EXIT_IO = 3,		/* files, tensor files, tools that failed */
+	EXIT_INTERNAL = 4,
+	EXIT_MEMORY = 5,	/* emulated memory; run-time limits */
+	EXIT_DEADLOCK = 10,
+	EXIT_MISMATCH = 11,	/* collectives that do not agree */
+	EXIT_PEER_LOST = 13,
+};
+
+/* arena.c */
+typedef struct Arena Arena;
+Arena *arena_new(void);
+void arena_free(Arena *a);
+void *arena_alloc(Arena *a, size_t bytes);	/* zeroed, 16-aligned */
+void *arena_copy(Arena *a, const void *data, size_t bytes);
+char *arena_strndup(Arena *a, const char *s, size_t n);
+char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
+char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
+#define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
+#define NEW_ARRAY(arena, type, n) \
+	((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
+/*
+ * Growth of an arena array: call before appending element number `n`.
+ * Doubles at powers of two; the old copy stays in the arena.
+ */
+void *arena_grow(Arena *a, void *array, size_t n, size_t element_bytes);
+#define APPEND(arena, array, n, value) \
+	((array) = arena_grow((arena), (array), (size_t)(n), sizeof *(array)), \
+	 (array)[(n)++] = (value))
+
+/* text.c: a growable string.  {0} is an empty one; text_free() when done. */
+typedef struct Text {
+	char *s;		/* NUL-terminated once anything was added */
+	size_t n, capacity;
+} Text;
+void text_add(Text *t, const char *s);
+void text_addn(Text *t, const char *s, size_t n);
+void text_printf(Text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void text_vprintf(Text *t, const char *fmt, va_list ap);
+void text_free(Text *t);
+
+/* table.c: string -> pointer, insertion ordered; keys are not copied. */
+typedef struct Table Table;
+Table *table_new(Arena *a);
+void *table_get(const Table *t, const char *key);	/* NULL if absent */
+void table_set(Table *t, const char *key, void *value);
+int table_count(const Table *t);
+const char *table_key(const Table *t, int i);	/* in order of insertion */
+void *table_value(const Table *t, int i);
+
+/* 64-bit arithmetic that reports overflow (false). */
+bool mul_i64(int64_t a, int64_t b, int64_t *result);
+bool add_i64(int64_t a, int64_t b, int64_t *result);
+int64_t gcd_i64(int64_t a, int64_t b);
+
+/*
+ * source.c: the files of a session.  A Range is a span of bytes in one of
+ * them; file 0 means "nowhere".  Modules read from .hlo know only names and
+ * lines: there begin == end == 0 and the file has no text.
+ */
+typedef struct Range {
+	int file;		/* 1.. index, 0 none */
+	int line;		/* 1-based line of `begin` */
+	int begin, end;		/* byte offsets, end exclusive */
+} Range;
+
+typedef struct SourceFile {
+	const char *path;	/* as the user wrote it; "<stdin>" for - */
+	const char *text;	/* NULL when only the name is known */
+	int length;
+	int *line_starts;	/* byte offset of each line */
+	int nlines;
+} SourceFile;
+
+typedef struct Session Session;
+
+/* "" or "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
+int source_open(Session *s, const char *path, Range where);
+int source_add_text(Session *s, const char *path, const char *text, int n);
+int source_add_name(Session *s, const char *path);	/* finds or adds */
+const SourceFile *source_file(const Session *s, int file);
+void source_position(const Session *s, Range r, int *line, int *column);
+Range range_join(Range a, Range b);
+
+/*
+ * diag.c: user-facing messages.  diags.def has a row per code: its number,
+ * severity, the group it belongs to and the text of --explain-error.
+ *
+ *   ffn.shd:7:12: error[SHD0201]: contracting letter 'd' is split ...
+ *       7 |   return einsum("bd,df->bf", h, W);
+ *         |                   ^~ label
+ *   note: ...
+ *
+ * A message is complete when the next one starts or diag_flush() is called:
+ * labels, notes and choices added in between belong to it.
+ */
+typedef enum Severity {
+	SEV_error,
+	SEV_warning,
+	SEV_remark,
+} Severity;
+
+typedef enum DiagCode {
+#define DIAG(id, number, severity, status, title, explanation) DIAG_##id,
+#include "diags.def"
+#undef DIAG
+	DIAG_COUNT
+} DiagCode;
+
+void diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+/* Another caret with its own words in the message begun last. */
+void diag_label(Session *s, Range where, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* "note: ..." with an excerpt when `where` is a place. */
+void diag_note(Session *s, Range where, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* An indented line of its own, e.g. a choice that can be pasted. */
+void diag_line(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+void diag_flush(Session *s);
+int diag_errors(const Session *s);
+/* The exit status the errors so far ask for (table column), 0 if none. */
+int diag_status(const Session *s);
+const char *diag_explain(const char *number);	/* "SHD0201"; NULL unknown */
+NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
+
+struct Session {
+	Arena *arena;
+	SourceFile *files;	/* files[1..nfiles] */
+	int nfiles;
+	/* how diagnostics look; set by the driver */
+	bool json;		/* --diagnostics-format=json */
+	bool color;
+	int width;		/* columns for excerpts, 0 = unlimited */
+	int max_errors;		/* then "too many errors"; default 20 */
+	FILE *err;		/* default stderr */
+	struct DiagState *diagnostics;	/* private to diag.c */
+};
+Session *session_new(void);
+void session_free(Session *s);
+
+#endif

@@ -1,0 +1,432 @@
+/*
+ * ir.h - the program between parsing and C.
+ *
+ *   Module
+ *     mesh      [X=2, Y=4]
+ *     entry     Block: params, then ops, the last of which is `return`
+ *
+ *   Block   params:  In: bf16[8,2048] {X | Y}     Values without a def
+ *           ops:     h = dot(In, W)               first <-> ... <-> last
+ *                    out = output(h)
+ *                    return(out)
+ *
+ * Structured SSA.  Every op but `return` has exactly one result unless it
+ * owns blocks.  Values are named; names are unique in a module and survive
+ * every pass.  One op is one HLO instruction.  Everything lives in the
+ * session's arena.
+ *
+ * Levels, in the order a program passes through them:
+ *   L_global     shapes are those of the whole tensor; placements as written
+ *   L_sharded    every value has its final placement (closed dims)
+ *   L_resharded  each op can run on shards as placed; moves are `reshard` ops;
+ *                values may be unreduced
+ *   L_device     shapes are those of one device; moves are collectives
+ */
+#ifndef SHDC_IR_H
+#define SHDC_IR_H
+
+#include "base/base.h"
+
+enum {
+	MAX_RANK = 16,		/* of any value; what a user writes: MAX_USER_RANK */
+	MAX_USER_RANK = 10,
+	MAX_AXES = 8,		/* of a mesh */
+	MAX_PIECES = 20,	/* axis pieces in one placement */
+};
+
+/* ---- types ---------------------------------------------------------- */
+
+typedef enum DTypeClass { DC_pred, DC_signed, DC_unsigned, DC_float } DTypeClass;
+
+typedef enum DType {
+#define DTYPE(name, hlo, bytes, class, storage, compute) D_##name,
+#include "dtypes.def"
+#undef DTYPE
+	DTYPE_COUNT
+} DType;
+
+typedef struct DTypeInfo {
+	const char *name, *hlo;
+	int bytes;
+	DTypeClass class;
+	const char *storage, *compute;
+} DTypeInfo;
+extern const DTypeInfo dtypes[DTYPE_COUNT];
+
+typedef struct Type {
+	DType dtype;
+	int rank;
+	int64_t dims[MAX_RANK];
+} Type;
+
+/* ---- meshes and placements ------------------------------------------ */
+
+typedef struct MeshAxis {
+	const char *name;
+	int64_t size;
+	Range range;
+} MeshAxis;
+
+/* Device id = row-major index of its coordinates, first axis major. */
+typedef struct Mesh {
+	int naxes;
+	MeshAxis axes[MAX_AXES];
+	int64_t ndevices;
+	const struct Target *target;	/* sched/targets.def row; never NULL */
+	int topology_rank;		/* 0: each axis a ring of its own */
+	int64_t topology[4];
+} Mesh;
+
+/*
+ * A whole mesh axis (pre 1, size the axis' size) or a sub-axis X:(pre)size:
+ * the size-`size` piece after a more-major part of size `pre`.
+ */
+typedef struct AxisRef {
+	int16_t axis;
+	int32_t pre, size;
+} AxisRef;
+
+typedef struct AxisList {	/* major to minor */
+	int n;
+	AxisRef a[MAX_PIECES];
+} AxisList;
+
+typedef enum Combiner {
+#define COMBINER(name, hlo, lang, fc, ic, identity) C_##name,
+#include "combiners.def"
+#undef COMBINER
+	COMBINER_COUNT
+} Combiner;
+
+typedef struct CombinerInfo {
+	const char *name, *hlo, *float_c, *int_c;
+} CombinerInfo;
+extern const CombinerInfo combiners[COMBINER_COUNT];
+
+/*
+ * Where a tensor is: per dim the axes that split it, major to minor; a dim is
+ * open (propagation may add axes) or closed.  `replicated` axes must not be
+ * used; along `unreduced` ones each device holds a partial result to be
+ * combined with `combiner`.  A value type: copy and compare freely.
+ * In `pieces`: dim 0's count[0] refs, dim 1's, ..., replicated, unreduced.
+ * Use the functions below, not the layout.
+ */
+typedef struct Placement {
+	int8_t rank;
+	uint8_t count[MAX_RANK];
+	uint8_t nreplicated, nunreduced;
+	uint8_t combiner;		/* enum Combiner, of `unreduced` */
+	uint16_t open;			/* bit d: dim d is open */
+	bool all_replicated;		/* bare `replicated`: no axis may be used */
+	uint8_t priority[MAX_RANK];	/* user priority, 0 first */
+	AxisRef pieces[MAX_PIECES];
+} Placement;
+
+/* placement.c: predicates and algebra, no side effects */
+Placement placement_none(int rank);		/* closed, replicated */
+Placement placement_open(int rank);		/* every dim open */
+bool placement_equal(const Placement *a, const Placement *b); /* axes only:
+	same dims and unreduced (with combiner); not open, priority, replicated */
+bool placement_same(const Placement *a, const Placement *b); /* everything */
+AxisList placement_dim(const Placement *p, int dim);
+AxisList placement_replicated(const Placement *p);
+AxisList placement_unreduced(const Placement *p);
+void placement_set_dim(Placement *p, int dim, const AxisList *axes);
+void placement_set_replicated(Placement *p, const AxisList *axes);
+void placement_set_unreduced(Placement *p, const AxisList *axes, Combiner c);
+static inline bool
+placement_is_open(const Placement *p, int dim)
+{
+	return p->open >> dim & 1;
+}
+Placement placement_close(Placement p);	/* no open dims, no replicated set */
+int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
+bool placement_uses(const Placement *p, AxisRef a);	/* overlap with a dim's
+	or unreduced axis */
+Type placement_local(const Type *global, const Placement *p); /* needs divisible */
+/* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
+   dtype: "bf16[8@X, 2048]"; scalars "f32[]"; " unreduced(Y)" appended. */
+void text_type(Text *t, const Mesh *m, const Type *type, const Placement *p);
+/* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)"; with `names` != NULL
+   those instead of sizes. */
+void text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p);
+void text_axis(Text *t, const Mesh *m, AxisRef a);	/* X or X:(1)2 */
+void text_axes(Text *t, const Mesh *m, const AxisList *l); /* X,Y:(1)2 */
+
+/* axes.c: AxisRef and AxisList algebra */
+AxisRef axis_whole(const Mesh *m, int axis);
+bool axis_is_whole(const Mesh *m, AxisRef a);
+bool axis_equal(AxisRef a, AxisRef b);
+bool axis_overlap(AxisRef a, AxisRef b);
+bool axis_contains(AxisRef outer, AxisRef inner);
+bool axis_can_coexist(AxisRef a, AxisRef b);	/* disjoint, common refinement */
+bool axis_adjacent(AxisRef major, AxisRef minor); /* merge into one */
+void axes_append(AxisList *l, AxisRef a);	/* merges adjacent sub-axes */
+void axes_append_all(AxisList *l, const AxisList *more);
+void axes_normalize(AxisList *l);
+bool axes_equal(const AxisList *a, const AxisList *b);
+bool axes_overlap(const AxisList *l, AxisRef a);
+int64_t axes_size(const AxisList *l);		/* product; 1 when empty */
+/* Longest common major prefix, splitting an axis where only its major part
+   agrees: [X] and [X:(1)2, Y] share [X:(1)2]. */
+AxisList axes_common_prefix(const AxisList *a, const AxisList *b);
+bool axes_is_prefix(const AxisList *prefix, const AxisList *l);
+AxisList axes_drop_prefix(const AxisList *l, const AxisList *prefix);
+/* Major part of exactly `size` elements (splitting an axis); false if none. */
+bool axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest);
+/* Index of device `id` within the axes of the list, row-major. */
+int64_t axes_index(const Mesh *m, const AxisList *l, int64_t id);
+/* The device whose index in `l` is `index`, all other coordinates as `id`. */
+int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id,
+	int64_t index);
+int64_t mesh_coordinate(const Mesh *m, int axis, int64_t id);
+
+/* ---- values, ops, blocks -------------------------------------------- */
+
+typedef enum OpKind {
+#define OP(id, ...) O_##id,
+#include "ops.def"
+#undef OP
+	OP_COUNT
+} OpKind;
+
+typedef enum AttrKind {
+#define ATTR(id, hlo, form) A_##id,
+#include "attrs.def"
+#undef ATTR
+	ATTR_COUNT
+} AttrKind;
+#define AT(id) (1u << A_##id)
+
+typedef enum Direction { DIR_EQ, DIR_NE, DIR_LT, DIR_LE, DIR_GT, DIR_GE } Direction;
+extern const char *const direction_names[];	/* "EQ", ... */
+
+typedef struct Ints {
+	int n;
+	int64_t v[];
+} Ints;
+
+typedef struct Op Op;
+typedef struct Block Block;
+typedef struct Module Module;
+typedef struct Value Value;
+
+/* Who brought an axis to a value: one entry per axis and dim. */
+typedef enum OriginKind {
+	ORIGIN_written,		/* in the program, at `where` */
+	ORIGIN_op,		/* through `through`, from `from` */
+} OriginKind;
+
+typedef struct Origin {
+	OriginKind kind;
+	int dim;		/* of this value */
+	AxisRef axis;
+	Value *from;
+	Op *through;
+	Range where;
+	int step;		/* global counter of propagation, from 1 */
+	struct Origin *next;
+} Origin;
+
+struct Value {
+	const char *name;
+	Type type;		/* global shape below L_device, then local */
+	Placement placement;	/* at L_device: of the tensor it is a shard of,
+				   for printing; may be stale in helpers */
+	bool annotated;		/* the placement was written by the user */
+	bool no_placement;	/* L_device: a helper (offsets, ids) */
+	Op *def;		/* NULL: a block parameter */
+	Block *block;		/* where it is defined */
+	int index;		/* among the results or params */
+	int id;			/* dense, by module_number() */
+	int uses;		/* by module_count_uses() */
+	Range range;		/* the name, for parameters and lets */
+	Range type_range;	/* the annotation */
+	Origin *origins;	/* newest first */
+};
+
+struct Op {
+	OpKind kind;
+	int noperands, nresults, nbodies;
+	Value **operands;
+	Value **results;
+	Block **bodies;
+	Ints *attrs[ATTR_COUNT];	/* NULL where absent */
+	AxisList *axes;		/* collectives: the group, in order;
+				   collective-permute: the target's order */
+	AxisList *from;		/* collective-permute: the source's order.
+				   Device t receives from s where
+				   axes_index(axes, t) == axes_index(from, s),
+				   all other coordinates equal. */
+	bool requested;		/* reshard/collective the user asked for */
+	const char *label;	/* as the user wrote it: "einsum 'bd,df->bf'",
+				   "relu", "return"; never NULL after front */
+	const char *composite;	/* call: "softmax" */
+	Range range;		/* the expression */
+	Range *operand_ranges;	/* of each operand, or NULL */
+	Range *letters;		/* dot from einsum: see front/; or NULL */
+	int id;			/* dense, by module_number() */
+	Block *block;
+	Op *prev, *next;
+};
+
+struct Block {
+	Module *module;
+	Op *parent;		/* NULL for the entry */
+	int nparams;
+	Value **params;
+	Op *first, *last;	/* last is O_return once built */
+};
+
+typedef enum Level { L_global, L_sharded, L_resharded, L_device } Level;
+
+/* A name the user can ask about: parameters, lets, vars, results. */
+typedef struct Named {
+	const char *name;	/* "h", "ffn.2.h" */
+	Value *value;		/* NULL once its op is gone */
+	Type type;		/* global */
+	Placement placement;	/* final, filled at the end of propagation */
+} Named;
+
+/* `expect h: [B@X, F];` */
+typedef struct Expect {
+	Value *value;
+	const char *name;
+	Placement placement;
+	Range range;
+} Expect;
+
+struct Module {
+	Session *session;
+	Arena *arena;		/* the session's */
+	const char *name;	/* of the source, an identifier */
+	const char *entry_name;
+	Level level;
+	const char *last_pass;	/* name of the last pass run; "" at first */
+	Mesh mesh;
+	Block *entry;
+	Named *named;
+	int nnamed;
+	Named *results;		/* in order; names as in the signature.  The
+				   i-th is operand i of the entry's return */
+	int nresults;
+	Expect *expects;
+	int nexpects;
+	Table *names;		/* used value names, for uniqueness */
+	int nvalues, nops;	/* after module_number() */
+};
+
+/* ---- the op table --------------------------------------------------- */
+
+typedef enum PartialKind {
+	PARTIAL_none, PARTIAL_move, PARTIAL_add, PARTIAL_scale,
+	PARTIAL_bilinear, PARTIAL_max, PARTIAL_min, PARTIAL_and, PARTIAL_or,
+	PARTIAL_reduce,
+} PartialKind;
+
+typedef struct Rule Rule;
+typedef struct OpInfo {
+	const char *name;	/* "dot" */
+	const char *hlo;	/* opcode, without the custom-call target */
+	const char *target;	/* custom-call target or NULL */
+	int operands;
+	uint32_t attrs;
+	/* Works out and checks the result type (results[0]->type holds the
+	   wanted one for "given" ops).  NULL if right, else why not. */
+	const char *(*types)(const Op *op, Arena *a, Type *result);
+	void (*rule)(Rule *r, Arena *a, const Op *op);
+	bool pointwise, leaf, collective, blocked;
+	PartialKind partial;
+	int flops;
+	const char *float_c, *int_c, *doc;
+} OpInfo;
+extern const OpInfo ops[OP_COUNT];
+
+/* ---- rules: an op as an einsum over factors -------------------------- */
+
+typedef enum FactorKind {
+	F_pass,			/* splitting it needs no communication */
+	F_reduce,		/* only in operands: splitting leaves partials */
+	F_permute,		/* may be split, but data must move along it */
+	F_replicate,		/* must be whole on each device */
+} FactorKind;
+
+typedef struct Factor {
+	int64_t size;
+	FactorKind kind;
+	bool blocked;		/* nothing propagates along it */
+} Factor;
+
+typedef struct DimFactors {	/* of one dim of one tensor, major to minor */
+	int n;
+	int16_t f[MAX_RANK];
+} DimFactors;
+
+/* Tensors are the operands, then the results, in order. */
+struct Rule {
+	int nfactors;
+	Factor *factors;
+	int noperands, ntensors;
+	DimFactors **dims;	/* dims[tensor][dim] */
+	Combiner combiner;	/* of F_reduce factors */
+};
+
+/* rules.c */
+const Rule *op_rule(Arena *a, const Op *op);	/* NULL: no rule (blocked) */
+Value *rule_tensor(const Op *op, int tensor);	/* operand or result */
+void text_rule(Text *t, const Rule *r);	/* ([i,k],[k,j])->([i,j]) {i=8,...} reduction={k} */
+/* flops of one execution with these (local) types; bytes read and written */
+double op_flops(const Op *op, const Type *operands, const Type *result);
+double op_bytes(const Op *op, const Type *operands, const Type *result);
+
+/* types.c */
+int64_t type_elements(const Type *t);
+int64_t type_bytes(const Type *t);
+bool type_equal(const Type *a, const Type *b);
+Type type_of(DType d, int rank, const int64_t *dims);
+bool dtype_is_float(DType d);
+bool dtype_is_integer(DType d);		/* not pred */
+bool dtype_by_name(const char *name, DType *d);
+bool combiner_by_name(const char *name, Combiner *c);	/* "add", "max" */
+/* The identity of a combiner in a dtype, as an A_value payload. */
+int64_t combiner_identity(Combiner c, DType d);
+double payload_double(int64_t v);		/* A_value of float dtypes */
+int64_t double_payload(double d);
+
+/* build.c: making and changing programs */
+Module *module_new(Session *s, const char *name);
+Block *block_new(Module *m, Op *parent);
+const char *module_unique_name(Module *m, const char *wanted);
+Value *block_add_param(Block *b, const char *name, const Type *type);
+/* A detached op with `nresults` fresh values (named, type not yet set). */
+Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
+	int nresults, const char *result_name, Range range, const char *label);
+void op_append(Block *b, Op *op);
+void op_insert_before(Op *where, Op *op);
+void op_insert_after(Op *where, Op *op);
+void op_remove(Op *op);
+void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
+void op_set_int(Op *op, AttrKind a, int64_t v);
+const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
+int64_t op_int(const Op *op, AttrKind a);	/* the first */
+/* Fills results[0]->type by the table; die()s when the op is ill-typed. */
+void op_infer(Op *op);
+void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
+void module_number(Module *m);		/* ids of values and ops, from 0 */
+void module_count_uses(Module *m);
+bool module_remove_dead(Module *m);	/* ops whose results are unused; named
+					   values count as used at L_global */
+/* Pre-order walk over every op, bodies included. */
+typedef void OpVisitor(Op *op, void *data);
+void module_walk(Module *m, OpVisitor *visit, void *data);
+
+/* verify.c: true if well-formed for its level; else prints the module with
+   each message under its line to `out`. */
+bool module_verify(Module *m, FILE *out);
+
+/* print.c, read.c: HLO text; ir/README.md says how each fact is spelled. */
+void module_print(Module *m, Text *t);
+/* NULL after diagnostics. */
+Module *module_read(Session *s, int file);
+
+#endif
