@@ -147,8 +147,7 @@ Type placement_local(const Type *global, const Placement *p); /* needs divisible
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
    dtype: "bf16[8@X, 2048]"; scalars "f32[]"; " unreduced(Y)" appended. */
 void text_type(Text *t, const Mesh *m, const Type *type, const Placement *p);
-/* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)"; with `names` != NULL
-   those instead of sizes. */
+/* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)". */
 void text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p);
 void text_axis(Text *t, const Mesh *m, AxisRef a);	/* X or X:(1)2 */
 void text_axes(Text *t, const Mesh *m, const AxisList *l); /* X,Y:(1)2 */
@@ -179,6 +178,8 @@ int64_t axes_index(const Mesh *m, const AxisList *l, int64_t id);
 /* The device whose index in `l` is `index`, all other coordinates as `id`. */
 int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id,
 	int64_t index);
+/* A piece is the digit (id / stride) % size of a device id. */
+int64_t axis_ref_stride(const Mesh *m, AxisRef a);
 int64_t mesh_coordinate(const Mesh *m, int axis, int64_t id);
 
 /* ---- values, ops, blocks -------------------------------------------- */

@@ -1,0 +1,248 @@
+/*
+ * axes.c - the algebra of mesh axes and their pieces.
+ *
+ * A piece X:(m)k covers the positions [m, m*k) of X's mixed-radix digits:
+ * X = m (more major) * k * rest.  In terms of device ids, a piece is the digit
+ * (id / stride) % k with stride = axis stride * rest.
+ */
+#include "ir/ir.h"
+
+static int64_t
+axis_stride(const Mesh *m, int axis)
+{
+	int64_t stride = 1;
+
+	for (int i = m->naxes - 1; i > axis; i--)
+		stride *= m->axes[i].size;
+	return stride;
+}
+
+int64_t
+axis_ref_stride(const Mesh *m, AxisRef a)
+{
+	int64_t rest = m->axes[a.axis].size / ((int64_t)a.pre * a.size);
+
+	return axis_stride(m, a.axis) * rest;
+}
+
+int64_t
+mesh_coordinate(const Mesh *m, int axis, int64_t id)
+{
+	return id / axis_stride(m, axis) % m->axes[axis].size;
+}
+
+AxisRef
+axis_whole(const Mesh *m, int axis)
+{
+	return (AxisRef){(int16_t)axis, 1, (int32_t)m->axes[axis].size};
+}
+
+bool
+axis_is_whole(const Mesh *m, AxisRef a)
+{
+	return a.pre == 1 && a.size == m->axes[a.axis].size;
+}
+
+bool
+axis_equal(AxisRef a, AxisRef b)
+{
+	return a.axis == b.axis && a.pre == b.pre && a.size == b.size;
+}
+
+static int64_t
+axis_end(AxisRef a)
+{
+	return (int64_t)a.pre * a.size;
+}
+
+bool
+axis_overlap(AxisRef a, AxisRef b)
+{
+	return a.axis == b.axis && a.pre < axis_end(b) && b.pre < axis_end(a);
+}
+
+bool
+axis_contains(AxisRef outer, AxisRef inner)
+{
+	return outer.axis == inner.axis && inner.pre % outer.pre == 0 &&
+		axis_end(outer) % axis_end(inner) == 0 &&
+		axis_end(inner) <= axis_end(outer);
+}
+
+/*
+ * Two pieces of an axis can stand in one tensor if they do not overlap and
+ * their boundaries divide each other: a:(1)2 and a:(3)2 of a = 6 cannot.
+ */
+bool
+axis_can_coexist(AxisRef a, AxisRef b)
+{
+	if (a.axis != b.axis)
+		return true;
+	if (axis_overlap(a, b))
+		return false;
+	return a.pre < b.pre ? b.pre % axis_end(a) == 0 :
+		a.pre % axis_end(b) == 0;
+}
+
+bool
+axis_adjacent(AxisRef major, AxisRef minor)
+{
+	return major.axis == minor.axis && axis_end(major) == minor.pre;
+}
+
+void
+axes_append(AxisList *l, AxisRef a)
+{
+	if (a.size == 1)
+		return;
+	if (l->n && axis_adjacent(l->a[l->n - 1], a)) {
+		l->a[l->n - 1].size *= a.size;
+		return;
+	}
+	if (l->n == MAX_PIECES)
+		die("more than %d axis pieces in one placement", MAX_PIECES);
+	l->a[l->n++] = a;
+}
+
+void
+axes_append_all(AxisList *l, const AxisList *more)
+{
+	for (int i = 0; i < more->n; i++)
+		axes_append(l, more->a[i]);
+}
+
+void
+axes_normalize(AxisList *l)
+{
+	AxisList merged = {0};
+
+	axes_append_all(&merged, l);
+	*l = merged;
+}
+
+bool
+axes_equal(const AxisList *a, const AxisList *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (!axis_equal(a->a[i], b->a[i]))
+			return false;
+	return true;
+}
+
+bool
+axes_overlap(const AxisList *l, AxisRef a)
+{
+	for (int i = 0; i < l->n; i++)
+		if (axis_overlap(l->a[i], a))
+			return true;
+	return false;
+}
+
+int64_t
+axes_size(const AxisList *l)
+{
+	int64_t size = 1;
+
+	for (int i = 0; i < l->n; i++)
+		size *= l->a[i].size;
+	return size;
+}
+
+/*
+ * The major part the two refs share when both start at the same place:
+ * the smaller one if it divides the other, else the gcd; size 1 if none.
+ */
+static AxisRef
+common_major(AxisRef a, AxisRef b)
+{
+	AxisRef common = {a.axis, a.pre, 1};
+
+	if (a.axis == b.axis && a.pre == b.pre)
+		common.size = (int32_t)gcd_i64(a.size, b.size);
+	return common;
+}
+
+AxisList
+axes_common_prefix(const AxisList *a, const AxisList *b)
+{
+	AxisList prefix = {0};
+
+	for (int i = 0; i < a->n && i < b->n; i++) {
+		if (axis_equal(a->a[i], b->a[i])) {
+			axes_append(&prefix, a->a[i]);
+			continue;
+		}
+		axes_append(&prefix, common_major(a->a[i], b->a[i]));
+		break;
+	}
+	return prefix;
+}
+
+bool
+axes_is_prefix(const AxisList *prefix, const AxisList *l)
+{
+	AxisList common = axes_common_prefix(prefix, l);
+
+	return axes_equal(&common, prefix);
+}
+
+AxisList
+axes_drop_prefix(const AxisList *l, const AxisList *prefix)
+{
+	AxisList major, rest = {0};
+
+	if (!axes_take(l, axes_size(prefix), &major, &rest))
+		die("axes_drop_prefix: not a prefix");
+	return rest;
+}
+
+bool
+axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest)
+{
+	*major = *rest = (AxisList){0};
+	for (int i = 0; i < l->n; i++) {
+		AxisRef a = l->a[i];
+		if (size % a.size == 0) {
+			axes_append(major, a);
+			size /= a.size;
+			continue;
+		}
+		if (a.size % size != 0)
+			return false;
+		AxisRef head = {a.axis, a.pre, (int32_t)size};
+		AxisRef tail = {a.axis, (int32_t)(a.pre * size),
+			(int32_t)(a.size / size)};
+		axes_append(major, head);
+		axes_append(rest, tail);
+		for (i++; i < l->n; i++)
+			axes_append(rest, l->a[i]);
+		return true;
+	}
+	return size == 1;
+}
+
+int64_t
+axes_index(const Mesh *m, const AxisList *l, int64_t id)
+{
+	int64_t index = 0;
+
+	for (int i = 0; i < l->n; i++)
+		index = index * l->a[i].size +
+			id / axis_ref_stride(m, l->a[i]) % l->a[i].size;
+	return index;
+}
+
+int64_t
+axes_with_index(const Mesh *m, const AxisList *l, int64_t id, int64_t index)
+{
+	for (int i = l->n - 1; i >= 0; i--) {
+		int64_t size = l->a[i].size;
+		int64_t stride = axis_ref_stride(m, l->a[i]);
+		int64_t digit = id / stride % size;
+		id += (index % size - digit) * stride;
+		index /= size;
+	}
+	return id;
+}

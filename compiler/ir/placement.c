@@ -1,0 +1,274 @@
+/*
+ * placement.c - placements as values: predicates, changes, local shapes and
+ * the text the language would write.  No side effects but on `Text`.
+ */
+#include <string.h>
+#include "ir/ir.h"
+
+Placement
+placement_none(int rank)
+{
+	Placement p = {0};
+
+	p.rank = (int8_t)rank;
+	return p;
+}
+
+Placement
+placement_open(int rank)
+{
+	Placement p = placement_none(rank);
+
+	p.open = (uint16_t)((1u << rank) - 1);
+	return p;
+}
+
+/* Index in `pieces` where the refs of section `dim` start; section rank is
+   the replicated set, rank + 1 the unreduced one. */
+static int
+section_start(const Placement *p, int section)
+{
+	int start = 0;
+
+	for (int d = 0; d < section && d < p->rank; d++)
+		start += p->count[d];
+	if (section > p->rank)
+		start += p->nreplicated;
+	return start;
+}
+
+static AxisList
+section(const Placement *p, int which, int n)
+{
+	AxisList l = {0};
+
+	l.n = n;
+	memcpy(l.a, p->pieces + section_start(p, which),
+		(size_t)n * sizeof l.a[0]);
+	return l;
+}
+
+AxisList
+placement_dim(const Placement *p, int dim)
+{
+	return section(p, dim, p->count[dim]);
+}
+
+AxisList
+placement_replicated(const Placement *p)
+{
+	return section(p, p->rank, p->nreplicated);
+}
+
+AxisList
+placement_unreduced(const Placement *p)
+{
+	return section(p, p->rank + 1, p->nunreduced);
+}
+
+/* Puts `axes` in place of the `old` refs of a section. */
+static void
+replace_section(Placement *p, int which, int old, const AxisList *axes)
+{
+	int start = section_start(p, which);
+	int total = section_start(p, p->rank + 1) + p->nunreduced;
+
+	if (total - old + axes->n > MAX_PIECES)
+		die("more than %d axis pieces in one placement", MAX_PIECES);
+	memmove(p->pieces + start + axes->n, p->pieces + start + old,
+		(size_t)(total - start - old) * sizeof p->pieces[0]);
+	memcpy(p->pieces + start, axes->a,
+		(size_t)axes->n * sizeof p->pieces[0]);
+}
+
+void
+placement_set_dim(Placement *p, int dim, const AxisList *axes)
+{
+	replace_section(p, dim, p->count[dim], axes);
+	p->count[dim] = (uint8_t)axes->n;
+}
+
+void
+placement_set_replicated(Placement *p, const AxisList *axes)
+{
+	replace_section(p, p->rank, p->nreplicated, axes);
+	p->nreplicated = (uint8_t)axes->n;
+}
+
+void
+placement_set_unreduced(Placement *p, const AxisList *axes, Combiner c)
+{
+	replace_section(p, p->rank + 1, p->nunreduced, axes);
+	p->nunreduced = (uint8_t)axes->n;
+	p->combiner = (uint8_t)(axes->n ? c : C_add);
+}
+
+/* The same set of axes, in whatever order. */
+static bool
+axes_same_set(const AxisList *a, const AxisList *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++) {
+		bool found = false;
+		for (int j = 0; j < b->n; j++)
+			found |= axis_equal(a->a[i], b->a[j]);
+		if (!found)
+			return false;
+	}
+	return true;
+}
+
+bool
+placement_equal(const Placement *a, const Placement *b)
+{
+	AxisList ua = placement_unreduced(a), ub = placement_unreduced(b);
+
+	if (a->rank != b->rank || !axes_same_set(&ua, &ub))
+		return false;
+	if (ua.n && a->combiner != b->combiner)
+		return false;
+	for (int d = 0; d < a->rank; d++) {
+		AxisList da = placement_dim(a, d), db = placement_dim(b, d);
+		if (!axes_equal(&da, &db))
+			return false;
+	}
+	return true;
+}
+
+bool
+placement_same(const Placement *a, const Placement *b)
+{
+	AxisList ra = placement_replicated(a), rb = placement_replicated(b);
+
+	return placement_equal(a, b) && a->open == b->open &&
+		a->all_replicated == b->all_replicated &&
+		axes_same_set(&ra, &rb) &&
+		!memcmp(a->priority, b->priority, (size_t)a->rank);
+}
+
+Placement
+placement_close(Placement p)
+{
+	AxisList none = {0};
+
+	placement_set_replicated(&p, &none);
+	p.open = 0;
+	p.all_replicated = false;
+	memset(p.priority, 0, sizeof p.priority);
+	return p;
+}
+
+int64_t
+placement_dim_ways(const Placement *p, int dim)
+{
+	AxisList l = placement_dim(p, dim);
+
+	return axes_size(&l);
+}
+
+bool
+placement_uses(const Placement *p, AxisRef a)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	if (axes_overlap(&unreduced, a))
+		return true;
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		if (axes_overlap(&l, a))
+			return true;
+	}
+	return false;
+}
+
+Type
+placement_local(const Type *global, const Placement *p)
+{
+	Type local = *global;
+
+	for (int d = 0; d < global->rank && d < p->rank; d++) {
+		int64_t ways = placement_dim_ways(p, d);
+		if (local.dims[d] % ways)
+			die("dim %d of size %lld does not divide %lld ways", d,
+				(long long)local.dims[d], (long long)ways);
+		local.dims[d] /= ways;
+	}
+	return local;
+}
+
+/* ---- text ------------------------------------------------------------ */
+
+void
+text_axis(Text *t, const Mesh *m, AxisRef a)
+{
+	text_add(t, m->axes[a.axis].name);
+	if (!axis_is_whole(m, a))
+		text_printf(t, ":(%d)%d", a.pre, a.size);
+}
+
+void
+text_axes(Text *t, const Mesh *m, const AxisList *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		if (i)
+			text_add(t, ",");
+		text_axis(t, m, l->a[i]);
+	}
+}
+
+/* The "@..." of a dim; nothing when closed and whole. */
+static void
+text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
+{
+	AxisList l = placement_dim(p, dim);
+	bool open = placement_is_open(p, dim);
+	bool several = l.n + open > 1;
+
+	if (!l.n && !open)
+		return;
+	text_add(t, several ? "@(" : "@");
+	text_axes(t, m, &l);
+	if (open)
+		text_add(t, l.n ? ",?" : "?");
+	if (several)
+		text_add(t, ")");
+	if (p->priority[dim])
+		text_printf(t, "!%d", p->priority[dim]);
+}
+
+void
+text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p)
+{
+	AxisList replicated = placement_replicated(p);
+	AxisList unreduced = placement_unreduced(p);
+
+	text_add(t, "[");
+	for (int d = 0; d < type->rank; d++) {
+		text_printf(t, "%s%lld", d ? ", " : "",
+			(long long)type->dims[d]);
+		text_dim_axes(t, m, p, d);
+	}
+	text_add(t, "]");
+	if (p->all_replicated)
+		text_add(t, " replicated");
+	if (replicated.n) {
+		text_add(t, " replicated(");
+		text_axes(t, m, &replicated);
+		text_add(t, ")");
+	}
+	if (unreduced.n) {
+		text_add(t, " unreduced(");
+		text_axes(t, m, &unreduced);
+		if (p->combiner != C_add)
+			text_printf(t, ", %s", combiners[p->combiner].name);
+		text_add(t, ")");
+	}
+}
+
+void
+text_type(Text *t, const Mesh *m, const Type *type, const Placement *p)
+{
+	text_add(t, dtypes[type->dtype].name);
+	text_spec(t, m, type, p);
+}
