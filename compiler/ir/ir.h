@@ -375,7 +375,8 @@ struct Rule {
 /* rules.c */
 const Rule *op_rule(Arena *a, const Op *op);	/* NULL: no rule (blocked) */
 Value *rule_tensor(const Op *op, int tensor);	/* operand or result */
-void text_rule(Text *t, const Rule *r);	/* ([i,k],[k,j])->([i,j]) {i=8,...} reduction={k} */
+/* ([i,k],[k,j])->([i,j]) {i=8, ...} reduction={k} */
+void text_rule(Text *t, const Op *op, const Rule *r);
 /* flops of one execution with these (local) types; bytes read and written */
 double op_flops(const Op *op, const Type *operands, const Type *result);
 double op_bytes(const Op *op, const Type *operands, const Type *result);

@@ -1,0 +1,458 @@
+/*
+ * rules.c - every op described once, as an einsum over factors.
+ *
+ *   dot  A[i,k] B[k,j] -> C[i,j]     ([i,k],[k,j])->([i,j]) reduction={k}
+ *   reshape [8,4] -> [32]            ([i,j])->([ij])
+ *
+ * A rule function is a row's `rule` column in ops.def.  Tensors are the
+ * operands, then the results.  Everything that asks "how may this op be
+ * split" (propagation, partitioning, verification, local shapes) reads rules
+ * and nothing else.
+ */
+#include <string.h>
+#include "ir/ir.h"
+#include "ir/rules.h"
+
+/* ---- making rules ----------------------------------------------------- */
+
+static int
+factor_new(Rule *r, Arena *a, int64_t size, FactorKind kind)
+{
+	Factor f = {size, kind, false};
+
+	APPEND(a, r->factors, r->nfactors, f);
+	return r->nfactors - 1;
+}
+
+static void
+place(Rule *r, int tensor, int dim, int factor)
+{
+	DimFactors *d = &r->dims[tensor][dim];
+
+	if (d->n == MAX_RANK)
+		die("a dim of more than %d factors", MAX_RANK);
+	d->f[d->n++] = (int16_t)factor;
+}
+
+static const Type *
+tensor_type(const Op *op, int tensor)
+{
+	return &rule_tensor(op, tensor)->type;
+}
+
+Value *
+rule_tensor(const Op *op, int tensor)
+{
+	return tensor < op->noperands ? op->operands[tensor] :
+		op->results[tensor - op->noperands];
+}
+
+/* A fresh factor for one dim of one tensor and, where >= 0, of a second. */
+static void
+link_dims(Rule *r, Arena *a, FactorKind kind, int64_t size, int tensor, int dim,
+	int other, int other_dim)
+{
+	int f = factor_new(r, a, size, kind);
+
+	place(r, tensor, dim, f);
+	if (other >= 0)
+		place(r, other, other_dim, f);
+}
+
+void
+rule_leaf(Rule *r, Arena *a, const Op *op)
+{
+	const Type *t = tensor_type(op, 0);
+
+	for (int d = 0; d < t->rank; d++)
+		link_dims(r, a, F_pass, t->dims[d], 0, d, -1, 0);
+}
+
+/* Equal shapes; scalar operands of select and clamp have no dims. */
+void
+rule_pointwise(Rule *r, Arena *a, const Op *op)
+{
+	int result = op->noperands;
+	const Type *t = tensor_type(op, result);
+
+	for (int d = 0; d < t->rank; d++) {
+		int f = factor_new(r, a, t->dims[d], F_pass);
+		for (int i = 0; i <= result; i++)
+			if (tensor_type(op, i)->rank == t->rank)
+				place(r, i, d, f);
+	}
+}
+
+void
+rule_broadcast(Rule *r, Arena *a, const Op *op)
+{
+	const Type *from = tensor_type(op, 0), *to = tensor_type(op, 1);
+	const Ints *dims = op_ints(op, A_dims);
+
+	for (int d = 0; d < to->rank; d++) {
+		int source = -1;
+		for (int i = 0; i < from->rank; i++)
+			if (dims->v[i] == d)
+				source = i;
+		link_dims(r, a, F_pass, to->dims[d], 1, d,
+			source < 0 ? -1 : 0, source);
+	}
+}
+
+void
+rule_transpose(Rule *r, Arena *a, const Op *op)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	const Type *to = tensor_type(op, 1);
+
+	for (int d = 0; d < to->rank; d++)
+		link_dims(r, a, F_pass, to->dims[d], 1, d, 0, (int)dims->v[d]);
+}
+
+/* One side of a reshape while its dims are peeled from the major end. */
+typedef struct Peel {
+	const Type *type;
+	int tensor, dim;
+	int64_t rest;		/* of `dim`, not yet in a factor */
+} Peel;
+
+static void
+peel_skip_ones(Peel *p)
+{
+	while (p->rest == 1 && p->dim < p->type->rank)
+		if (++p->dim < p->type->rank)
+			p->rest = p->type->dims[p->dim];
+}
+
+static Peel
+peel_start(const Op *op, int tensor)
+{
+	const Type *t = tensor_type(op, tensor);
+	Peel p = {t, tensor, 0, t->rank ? t->dims[0] : 1};
+
+	peel_skip_ones(&p);
+	return p;
+}
+
+/* The rest of the dim becomes a factor nobody else has. */
+static void
+peel_alone(Rule *r, Arena *a, Peel *p)
+{
+	link_dims(r, a, F_replicate, p->rest, p->tensor, p->dim, -1, 0);
+	p->rest = 1;
+	peel_skip_ones(p);
+}
+
+/*
+ * From here the two sides share no digit boundary ([3,2] -> [2,3]): give each
+ * its own factors until the products of what was consumed agree again.
+ */
+static void
+peel_incompatible(Rule *r, Arena *a, Peel *in, Peel *out)
+{
+	int64_t in_size = in->rest, out_size = out->rest;
+
+	peel_alone(r, a, in);
+	peel_alone(r, a, out);
+	while (in_size != out_size) {
+		Peel *p = in_size < out_size ? in : out;
+		int64_t *size = p == in ? &in_size : &out_size;
+		*size *= p->rest;
+		peel_alone(r, a, p);
+	}
+}
+
+/*
+ * Walks both shapes from the major end.  While the elements consumed so far
+ * agree, the gcd of what is left of the two dims is a digit of the linear
+ * index that both have at the same place: a shared factor.
+ */
+void
+rule_reshape(Rule *r, Arena *a, const Op *op)
+{
+	Peel in = peel_start(op, 0), out = peel_start(op, 1);
+
+	while (in.dim < in.type->rank && out.dim < out.type->rank) {
+		int64_t size = gcd_i64(in.rest, out.rest);
+		if (size == 1) {
+			peel_incompatible(r, a, &in, &out);
+			continue;
+		}
+		link_dims(r, a, F_pass, size, 0, in.dim, 1, out.dim);
+		in.rest /= size;
+		out.rest /= size;
+		peel_skip_ones(&in);
+		peel_skip_ones(&out);
+	}
+}
+
+/* A dim whose elements move: shared, so that both sides are split alike; its
+   size is what both sizes divide by. */
+static void
+link_moved(Rule *r, Arena *a, const Op *op, int dim, bool moved)
+{
+	int64_t in = tensor_type(op, 0)->dims[dim];
+	int64_t out = tensor_type(op, op->noperands)->dims[dim];
+
+	link_dims(r, a, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim,
+		op->noperands, dim);
+}
+
+void
+rule_slice(Rule *r, Arena *a, const Op *op)
+{
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 1);
+
+	for (int d = 0; d < in->rank; d++)
+		link_moved(r, a, op, d, in->dims[d] != out->dims[d]);
+}
+
+void
+rule_pad(Rule *r, Arena *a, const Op *op)
+{
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 2);
+
+	for (int d = 0; d < in->rank; d++)
+		link_moved(r, a, op, d, in->dims[d] != out->dims[d]);
+}
+
+void
+rule_reverse(Rule *r, Arena *a, const Op *op)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	int rank = tensor_type(op, 0)->rank;
+
+	for (int d = 0; d < rank; d++) {
+		bool moved = false;
+		for (int i = 0; i < dims->n; i++)
+			moved |= dims->v[i] == d;
+		link_moved(r, a, op, d, moved);
+	}
+}
+
+void
+rule_concatenate(Rule *r, Arena *a, const Op *op)
+{
+	int result = op->noperands, along = (int)op_int(op, A_dim);
+	const Type *t = tensor_type(op, result);
+
+	for (int d = 0; d < t->rank; d++) {
+		int64_t size = t->dims[d];
+		for (int i = 0; i < result; i++)
+			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
+		int f = factor_new(r, a, size,
+			d == along ? F_replicate : F_pass);
+		for (int i = 0; i <= result; i++)
+			place(r, i, d, f);
+	}
+}
+
+static bool
+contains(const Ints *l, int64_t v)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->v[i] == v)
+			return true;
+	return false;
+}
+
+/* The dims of one operand that are neither batch nor contracted. */
+static int
+dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim,
+	const Ints *batch, const Ints *contract)
+{
+	const Type *t = tensor_type(op, operand);
+
+	for (int d = 0; d < t->rank; d++)
+		if (!contains(batch, d) && !contains(contract, d))
+			link_dims(r, a, F_pass, t->dims[d], operand, d, 2,
+				result_dim++);
+	return result_dim;
+}
+
+/* Factor order: batch, lhs rest, rhs rest, contracting. */
+void
+rule_dot(Rule *r, Arena *a, const Op *op)
+{
+	const Ints *lb = op_ints(op, A_lhs_batch);
+	const Ints *rb = op_ints(op, A_rhs_batch);
+	const Ints *lc = op_ints(op, A_lhs_contract);
+	const Ints *rc = op_ints(op, A_rhs_contract);
+	const Type *lhs = tensor_type(op, 0);
+	int result_dim = 0;
+
+	for (int i = 0; i < lb->n; i++) {
+		int f = factor_new(r, a, lhs->dims[lb->v[i]], F_pass);
+		place(r, 0, (int)lb->v[i], f);
+		place(r, 1, (int)rb->v[i], f);
+		place(r, 2, result_dim++, f);
+	}
+	result_dim = dot_rest(r, a, op, 0, result_dim, lb, lc);
+	dot_rest(r, a, op, 1, result_dim, rb, rc);
+	for (int i = 0; i < lc->n; i++)
+		link_dims(r, a, F_reduce, lhs->dims[lc->v[i]], 0,
+			(int)lc->v[i], 1, (int)rc->v[i]);
+	r->combiner = C_add;
+}
+
+void
+rule_reduce(Rule *r, Arena *a, const Op *op)
+{
+	const Type *t = tensor_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+	int result_dim = 0;
+
+	for (int d = 0; d < t->rank; d++)
+		if (contains(dims, d))
+			link_dims(r, a, F_reduce, t->dims[d], 0, d, -1, 0);
+		else
+			link_dims(r, a, F_pass, t->dims[d], 0, d, 2,
+				result_dim++);
+	r->combiner = (Combiner)op_int(op, A_combiner);
+}
+
+void
+rule_cumsum(Rule *r, Arena *a, const Op *op)
+{
+	const Type *t = tensor_type(op, 0);
+
+	for (int d = 0; d < t->rank; d++)
+		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass,
+			t->dims[d], 0, d, 2, d);
+}
+
+/*
+ * x[a.., n, b..], idx[i..] -> [a.., i.., b..].  A split n is looked up where
+ * it lies: rows of other shards give the combiner's identity.
+ */
+void
+rule_take(Rule *r, Arena *a, const Op *op)
+{
+	const Type *x = tensor_type(op, 0), *idx = tensor_type(op, 1);
+	int along = (int)op_int(op, A_dim);
+
+	for (int d = 0; d < x->rank; d++)
+		if (d != along)
+			link_dims(r, a, F_pass, x->dims[d], 0, d, 2,
+				d < along ? d : d - 1 + idx->rank);
+	for (int d = 0; d < idx->rank; d++)
+		link_dims(r, a, F_pass, idx->dims[d], 1, d, 2, along + d);
+	link_dims(r, a, F_reduce, x->dims[along], 0, along, -1, 0);
+	r->combiner = x->dtype == D_pred ? C_or : C_add;
+}
+
+void
+rule_blocked(Rule *r, Arena *a, const Op *op)
+{
+	(void)r;
+	(void)a;
+	(void)op;
+}
+
+const Rule *
+op_rule(Arena *a, const Op *op)
+{
+	if (ops[op->kind].blocked)
+		return NULL;
+	Rule *r = NEW(a, Rule);
+	r->noperands = op->noperands;
+	r->ntensors = op->noperands + op->nresults;
+	r->dims = NEW_ARRAY(a, DimFactors *, r->ntensors);
+	for (int i = 0; i < r->ntensors; i++)
+		r->dims[i] = NEW_ARRAY(a, DimFactors,
+			tensor_type(op, i)->rank + 1);
+	ops[op->kind].rule(r, a, op);
+	return r;
+}
+
+/* ---- text --------------------------------------------------------------- */
+
+static void
+text_factor(Text *t, int f)
+{
+	/* i j k ... z, then z_1, z_2, ... */
+	if (f < 18)
+		text_printf(t, "%c", 'i' + f);
+	else
+		text_printf(t, "z_%d", f - 17);
+}
+
+static void
+text_tensors(Text *t, const Op *op, const Rule *r, int from, int to)
+{
+	text_add(t, "(");
+	for (int i = from; i < to; i++) {
+		text_add(t, i > from ? ",[" : "[");
+		for (int d = 0; d < tensor_type(op, i)->rank; d++) {
+			if (d)
+				text_add(t, ",");
+			for (int k = 0; k < r->dims[i][d].n; k++)
+				text_factor(t, r->dims[i][d].f[k]);
+		}
+		text_add(t, "]");
+	}
+	text_add(t, ")");
+}
+
+static void
+text_kind(Text *t, const Rule *r, FactorKind kind, const char *word)
+{
+	int n = 0;
+
+	for (int f = 0; f < r->nfactors; f++) {
+		if (r->factors[f].kind != kind)
+			continue;
+		text_add(t, n++ ? "," : " ");
+		if (n == 1)
+			text_printf(t, "%s={", word);
+		text_factor(t, f);
+	}
+	if (n)
+		text_add(t, "}");
+}
+
+void
+text_rule(Text *t, const Op *op, const Rule *r)
+{
+	text_tensors(t, op, r, 0, r->noperands);
+	text_add(t, "->");
+	text_tensors(t, op, r, r->noperands, r->ntensors);
+	text_add(t, " {");
+	for (int f = 0; f < r->nfactors; f++) {
+		text_add(t, f ? ", " : "");
+		text_factor(t, f);
+		text_printf(t, "=%lld", (long long)r->factors[f].size);
+	}
+	text_add(t, "}");
+	text_kind(t, r, F_reduce, "reduction");
+	text_kind(t, r, F_permute, "permutation");
+	text_kind(t, r, F_replicate, "need_replication");
+}
+
+/* ---- work -------------------------------------------------------------- */
+
+double
+op_flops(const Op *op, const Type *operands, const Type *result)
+{
+	double elements = (double)type_elements(result);
+
+	if (op->kind == O_dot) {
+		const Ints *contract = op_ints(op, A_lhs_contract);
+		for (int i = 0; i < contract->n; i++)
+			elements *= (double)operands[0].dims[contract->v[i]];
+		return 2 * elements;
+	}
+	if (op->kind == O_reduce)
+		return (double)type_elements(&operands[0]);
+	return elements * ops[op->kind].flops;
+}
+
+double
+op_bytes(const Op *op, const Type *operands, const Type *result)
+{
+	double bytes = (double)type_bytes(result);
+
+	for (int i = 0; i < op->noperands; i++)
+		bytes += (double)type_bytes(&operands[i]);
+	return bytes;
+}

@@ -1,0 +1,14 @@
+/* rules.h - the rule functions that the op table names. */
+#ifndef SHDC_RULES_H
+#define SHDC_RULES_H
+
+#include "ir/ir.h"
+
+typedef void RuleFunction(Rule *r, Arena *a, const Op *op);
+
+RuleFunction rule_leaf, rule_pointwise, rule_broadcast, rule_reshape;
+RuleFunction rule_transpose, rule_slice, rule_concatenate, rule_pad;
+RuleFunction rule_reverse, rule_dot, rule_reduce, rule_cumsum, rule_take;
+RuleFunction rule_blocked;
+
+#endif
