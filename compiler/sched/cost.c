@@ -1,0 +1,247 @@
+/*
+ * cost.c - predicted time of collectives and local ops.
+ *
+ * Formulas: "How to Scale Your Model", chapters on sharding and TPUs.  With V
+ * the bytes of the whole array in the group, N its size, w the bandwidth of a
+ * link one way and W = 2w:
+ *     all-gather, reduce-scatter   V (N-1) / (N W)    on an open line  / (N w)
+ *     all-reduce                   twice that
+ *     all-to-all                   V / (4 W)          on an open line  / (4 w)
+ * each at least the latency of its hops.  Several axes add their bandwidth.
+ */
+#include <string.h>
+#include "sched/cost.h"
+
+static const double HOP_SECONDS = 1e-6;
+
+static const Target targets[] = {
+#define TARGET(id, name, bf16, int8, hbm, hbw, link, rank, wrap, pod) \
+	{name, bf16, int8, hbm, hbw, link, rank, wrap, pod},
+#include "targets.def"
+#undef TARGET
+};
+
+int
+target_count(void)
+{
+	return (int)(sizeof targets / sizeof targets[0]);
+}
+
+const Target *
+target_at(int i)
+{
+	return &targets[i];
+}
+
+const Target *
+target_by_name(const char *name)
+{
+	for (int i = 0; i < target_count(); i++)
+		if (!strcmp(targets[i].name, name))
+			return &targets[i];
+	return NULL;
+}
+
+const Target *
+target_default(void)
+{
+	return target_by_name("v5e");
+}
+
+/* ---- collectives -------------------------------------------------------- */
+
+double
+wire_bytes(CollectiveKind kind, int64_t n, double bytes)
+{
+	static const struct {
+		double per_member, per_rest;
+	} factor[COLLECTIVE_COUNT] = {
+		/* times operand bytes: per_member (n-1) + per_rest (n-1)/n */
+		[K_all_gather] = {1, 0},
+		[K_reduce_scatter] = {0, 1},
+		[K_all_reduce] = {0, 2},
+		[K_all_to_all] = {0, 1},
+	};
+	double others = (double)(n - 1);
+
+	if (kind == K_collective_permute)
+		return n > 1 ? bytes : 0;
+	return bytes * others * (factor[kind].per_member +
+		factor[kind].per_rest / (double)n);
+}
+
+bool
+op_collective_kind(const Op *op, CollectiveKind *kind)
+{
+	static const struct {
+		OpKind op;
+		CollectiveKind kind;
+	} kinds[] = {
+		{O_all_gather, K_all_gather},
+		{O_reduce_scatter, K_reduce_scatter},
+		{O_all_reduce, K_all_reduce},
+		{O_all_to_all, K_all_to_all},
+		{O_collective_permute, K_collective_permute},
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (kinds[i].op == op->kind) {
+			*kind = kinds[i].kind;
+			return true;
+		}
+	return false;
+}
+
+int64_t
+op_wire_bytes(const Op *op)
+{
+	CollectiveKind kind;
+	double bytes;
+	int64_t whole;
+
+	if (!op_collective_kind(op, &kind))
+		return 0;
+	bytes = wire_bytes(kind, axes_size(op->axes),
+		(double)type_bytes(&op->operands[0]->type));
+	whole = (int64_t)bytes;
+	return whole + ((double)whole < bytes);
+}
+
+/* The wires one axis piece runs on. */
+typedef struct Wires {
+	double bandwidth;	/* of all its links together, one way each */
+	double hops;		/* to the farthest member */
+	bool ring;
+} Wires;
+
+/* Does dim d of the slice's torus have wrap-around links? */
+static bool
+topology_wraps(const Mesh *m, int d)
+{
+	if (m->target->wrap != 4)
+		return m->topology[d] == m->target->wrap;
+	for (int i = 0; i < m->topology_rank; i++)
+		if (m->topology[i] % 4)
+			return false;
+	return true;
+}
+
+/*
+ * Lays the device ids over the torus row-major, as the mesh does, and adds up
+ * the torus dims that digit [low, high) of the id runs along: whole dims that
+ * wrap are rings, anything else a line.
+ */
+static Wires
+wires_on_torus(const Mesh *m, int64_t low, int64_t high)
+{
+	Wires w = {0, 0, true};
+	int64_t stride = 1;
+
+	for (int d = m->topology_rank - 1; d >= 0; d--) {
+		int64_t end = stride * m->topology[d];
+		int64_t from = low > stride ? low : stride;
+		int64_t to = high < end ? high : end;
+		if (from < to) {
+			int64_t size = to / from;
+			bool ring = topology_wraps(m, d) && size > 2 &&
+				size == m->topology[d];
+			double share = (double)stride / (double)from;
+			w.bandwidth += m->target->link_bandwidth *
+				(ring ? 2 : share);
+			w.hops += ring ? (double)(size / 2) :
+				(double)(size - 1) / share;
+			w.ring &= ring;
+		}
+		stride = end;
+	}
+	return w;
+}
+
+/* Without a topology every mesh axis is a ring of its own. */
+static Wires
+wires_on_ring(const Mesh *m, AxisRef a)
+{
+	bool ring = axis_is_whole(m, a) && a.size > 2;
+	int64_t rest = m->axes[a.axis].size / ((int64_t)a.pre * a.size);
+	double link = m->target->link_bandwidth;
+
+	if (ring)
+		return (Wires){2 * link, (double)(a.size / 2), true};
+	return (Wires){link / (double)rest,
+		(double)(a.size - 1) * (double)rest, false};
+}
+
+static Wires
+wires_of(const Mesh *m, const AxisList *axes)
+{
+	Wires all = {0, 0, true};
+
+	for (int i = 0; i < axes->n; i++) {
+		AxisRef a = axes->a[i];
+		int64_t stride = axis_ref_stride(m, a);
+		Wires w = m->topology_rank ?
+			wires_on_torus(m, stride, stride * a.size) :
+			wires_on_ring(m, a);
+		all.bandwidth += w.bandwidth;
+		all.hops += w.hops;
+		all.ring &= w.ring;
+	}
+	return all;
+}
+
+/* Bytes that cross the busiest point for each byte per second of `wires`. */
+static double
+transfer_seconds(CollectiveKind kind, double n, double bytes, const Wires *w)
+{
+	if (kind == K_all_to_all)
+		return bytes * n / (4 * w->bandwidth);
+	if (kind != K_collective_permute)
+		return wire_bytes(kind, (int64_t)n, bytes) / w->bandwidth;
+	/* a neighbour's link, or the middle ones when pairs are far apart */
+	double near = bytes / (w->ring ? w->bandwidth / 2 : w->bandwidth);
+	double far = bytes * n / (4 * w->bandwidth);
+	return near > far ? near : far;
+}
+
+double
+collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
+	double operand_bytes)
+{
+	double n = (double)axes_size(axes);
+	Wires w = wires_of(m, axes);
+	double latency, transfer;
+
+	if (n <= 1)
+		return 0;
+	latency = HOP_SECONDS * w.hops * (kind == K_all_reduce ? 2 : 1);
+	transfer = transfer_seconds(kind, n, operand_bytes, &w);
+	return latency > transfer ? latency : transfer;
+}
+
+double
+op_collective_seconds(const Mesh *m, const Op *op)
+{
+	CollectiveKind kind;
+
+	if (!op_collective_kind(op, &kind))
+		return 0;
+	return collective_seconds(m, kind, op->axes,
+		(double)type_bytes(&op->operands[0]->type));
+}
+
+/* ---- local work --------------------------------------------------------- */
+
+double
+op_seconds(const Mesh *m, const Op *op, const Type *operands,
+	const Type *result)
+{
+	double memory = op_bytes(op, operands, result) /
+		m->target->hbm_bandwidth;
+	double compute = 0;
+
+	if (op->kind == O_dot)
+		compute = op_flops(op, operands, result) /
+			(dtypes[operands[0].dtype].bytes == 1 ?
+			m->target->int8_flops : m->target->bf16_flops);
+	return memory > compute ? memory : compute;
+}

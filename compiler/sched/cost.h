@@ -1,0 +1,48 @@
+/*
+ * cost.h - what things cost on a TPU.
+ *
+ * Times in seconds, sizes in bytes.  A collective's time is that of "How to
+ * Scale Your Model": max(latency, bytes / bandwidth), on rings where the
+ * topology wraps (or is not given) and on open lines elsewhere.
+ */
+#ifndef SHDC_COST_H
+#define SHDC_COST_H
+
+#include "ir/ir.h"
+
+typedef struct Target {
+	const char *name;
+	double bf16_flops, int8_flops;
+	int64_t hbm_bytes;
+	double hbm_bandwidth;
+	double link_bandwidth;	/* one way */
+	int torus_rank;
+	int wrap;		/* see targets.def */
+	int64_t pod;
+} Target;
+
+const Target *target_by_name(const char *name);	/* NULL if unknown */
+const Target *target_default(void);		/* v5e */
+int target_count(void);
+const Target *target_at(int i);
+
+typedef enum CollectiveKind {
+	K_all_gather, K_reduce_scatter, K_all_reduce, K_all_to_all,
+	K_collective_permute,
+	COLLECTIVE_COUNT
+} CollectiveKind;
+
+/* What one device receives, ring algorithm; `bytes` is the operand's size on
+   one device and n the size of the group. */
+double wire_bytes(CollectiveKind kind, int64_t n, double bytes);
+/* The same for a collective op of an L_device module, rounded up. */
+int64_t op_wire_bytes(const Op *op);
+bool op_collective_kind(const Op *op, CollectiveKind *kind);
+double collective_seconds(const Mesh *m, CollectiveKind kind,
+	const AxisList *axes, double operand_bytes);
+double op_collective_seconds(const Mesh *m, const Op *op);
+/* max(flops / peak, bytes / memory bandwidth) of one op with local types */
+double op_seconds(const Mesh *m, const Op *op, const Type *operands,
+	const Type *result);
+
+#endif
