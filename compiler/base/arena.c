@@ -1,0 +1,162 @@
+/*
+ * arena.c - memory that lives as long as the session.
+ *
+ * A list of zeroed chunks; an allocation takes the next 16-aligned piece of
+ * the current chunk, or a chunk of its own when it is large.  Nothing is
+ * freed before arena_free().
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base.h"
+
+enum { CHUNK_BYTES = 256 * 1024, ALIGNMENT = 16 };
+
+typedef struct Chunk {
+	struct Chunk *next;
+	size_t used, size;
+	_Alignas(ALIGNMENT) char data[];
+} Chunk;
+
+struct Arena {
+	Chunk *current;		/* and, through next, all earlier ones */
+};
+
+static void
+out_of_memory(void)
+{
+	fprintf(stderr, "shdc: error: out of memory\n");
+	exit(EXIT_MEMORY);
+}
+
+static Chunk *
+chunk_new(size_t size)
+{
+	Chunk *chunk = NULL;
+
+	if (size <= SIZE_MAX - sizeof *chunk)
+		chunk = calloc(1, sizeof *chunk + size);
+	if (!chunk)
+		out_of_memory();
+	chunk->size = size;
+	return chunk;
+}
+
+Arena *
+arena_new(void)
+{
+	Arena *a = calloc(1, sizeof *a);
+
+	if (!a)
+		out_of_memory();
+	a->current = chunk_new(CHUNK_BYTES);
+	return a;
+}
+
+void
+arena_free(Arena *a)
+{
+	Chunk *next;
+
+	for (Chunk *chunk = a->current; chunk; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	free(a);
+}
+
+/* A chunk of its own, behind the current one, which stays open. */
+static void *
+alloc_large(Arena *a, size_t bytes)
+{
+	Chunk *chunk = chunk_new(bytes);
+
+	chunk->used = bytes;
+	chunk->next = a->current->next;
+	a->current->next = chunk;
+	return chunk->data;
+}
+
+void *
+arena_alloc(Arena *a, size_t bytes)
+{
+	Chunk *chunk = a->current;
+	size_t start = (chunk->used + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
+
+	if (bytes > CHUNK_BYTES / 4)
+		return alloc_large(a, bytes);
+	if (start + bytes > chunk->size) {
+		chunk = chunk_new(CHUNK_BYTES);
+		chunk->next = a->current;
+		a->current = chunk;
+		start = 0;
+	}
+	chunk->used = start + bytes;
+	return chunk->data + start;
+}
+
+void *
+arena_copy(Arena *a, const void *data, size_t bytes)
+{
+	void *copy = arena_alloc(a, bytes);
+
+	if (bytes)
+		memcpy(copy, data, bytes);
+	return copy;
+}
+
+char *
+arena_strndup(Arena *a, const char *s, size_t n)
+{
+	char *copy = arena_alloc(a, n + 1);
+
+	memcpy(copy, s, n);
+	return copy;
+}
+
+char *
+arena_vprintf(Arena *a, const char *fmt, va_list ap)
+{
+	va_list again;
+	int n;
+	char *s;
+
+	va_copy(again, ap);
+	n = vsnprintf(NULL, 0, fmt, ap);
+	if (n < 0)
+		die("a format that cannot be printed: %s", fmt);
+	s = arena_alloc(a, (size_t)n + 1);
+	vsnprintf(s, (size_t)n + 1, fmt, again);
+	va_end(again);
+	return s;
+}
+
+char *
+arena_printf(Arena *a, const char *fmt, ...)
+{
+	va_list ap;
+	char *s;
+
+	va_start(ap, fmt);
+	s = arena_vprintf(a, fmt, ap);
+	va_end(ap);
+	return s;
+}
+
+void *
+arena_grow(Arena *a, void *array, size_t n, size_t element_bytes)
+{
+	enum { FIRST = 8 };
+	bool full = n == 0 || (n >= FIRST && (n & (n - 1)) == 0);
+	size_t capacity = n ? 2 * n : FIRST;
+	void *grown;
+
+	if (!full)
+		return array;
+	if (capacity > SIZE_MAX / element_bytes)
+		out_of_memory();
+	grown = arena_alloc(a, capacity * element_bytes);
+	if (n)
+		memcpy(grown, array, n * element_bytes);
+	return grown;
+}

@@ -1,0 +1,163 @@
+/*
+ * base_test.c - arena, text, table, arithmetic, sources and diagnostics.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/base.h"
+
+static int tests;
+
+static void
+ok(bool good, const char *name)
+{
+	printf("%s %d - %s\n", good ? "ok" : "not ok", ++tests, name);
+}
+
+static void
+test_arena(void)
+{
+	Arena *a = arena_new();
+	int *numbers = NULL;
+	int n = 0;
+	bool right = true, aligned = true;
+
+	for (int i = 0; i < 100000; i++)
+		APPEND(a, numbers, n, i);
+	for (int i = 0; i < n; i++)
+		right = right && numbers[i] == i;
+	ok(right && n == 100000, "an arena array grows");
+	for (size_t bytes = 0; bytes < 300000; bytes = bytes * 3 + 1)
+		aligned = aligned
+			&& (uintptr_t)arena_alloc(a, bytes) % 16 == 0;
+	ok(aligned, "allocations are aligned, large ones too");
+	ok(strcmp(arena_printf(a, "%d-%s", 7, "x"), "7-x") == 0, "printf");
+	arena_free(a);
+}
+
+static void
+test_table(void)
+{
+	Arena *a = arena_new();
+	Table *t = table_new(a);
+	bool right = true;
+
+	for (int i = 0; i < 5000; i++)
+		table_set(t, arena_printf(a, "k%d", i), arena_printf(a, "%d", i));
+	for (int i = 0; i < 5000; i++) {
+		const char *v = table_get(t, arena_printf(a, "k%d", i));
+
+		right = right && v && atoi(v) == i;
+	}
+	ok(right && table_count(t) == 5000, "every key is found");
+	ok(!table_get(t, "k5000"), "an absent key is not");
+	table_set(t, "k3", NULL);
+	ok(table_count(t) == 5000 && !table_value(t, 3)
+		&& strcmp(table_key(t, 3), "k3") == 0,
+		"setting again keeps the order");
+	arena_free(a);
+}
+
+static void
+test_arithmetic(void)
+{
+	int64_t r;
+
+	ok(!mul_i64(INT64_MAX, 2, &r) && mul_i64(3, -4, &r) && r == -12,
+		"mul_i64 reports overflow");
+	ok(!add_i64(INT64_MAX, 1, &r) && add_i64(3, -4, &r) && r == -1,
+		"add_i64 reports overflow");
+	ok(gcd_i64(12, -18) == 6 && gcd_i64(0, 5) == 5, "gcd_i64");
+}
+
+/* What is printed for one message at `begin`..`end` of `source`. */
+static char *
+message(Session *s, const char *source, int begin, int end)
+{
+	char *out = NULL;
+	size_t n = 0;
+	int file = source_add_text(s, "a.shd", source, (int)strlen(source));
+	Range r = {file, 1, begin, end};
+
+	s->err = open_memstream(&out, &n);
+	diag(s, DIAG_unreadable, r, "bad '%s'", "thing");
+	diag_label(s, r, "here");
+	diag_note(s, (Range){0}, "a note");
+	diag_line(s, "a line");
+	diag_flush(s);
+	fclose(s->err);
+	s->err = stderr;
+	return out;
+}
+
+static void
+expect_message(const char *name, Session *s, const char *source, int begin,
+	int end, const char *wanted)
+{
+	char *got = message(s, source, begin, end);
+
+	ok(strcmp(got, wanted) == 0, name);
+	if (strcmp(got, wanted))
+		printf("# got:\n%s# wanted:\n%s", got, wanted);
+	free(got);
+}
+
+static void
+test_diagnostics(void)
+{
+	Session *s = session_new();
+
+	expect_message("an excerpt with its caret", s,
+		"one\nlet x = y;\n", 12, 13,
+		"a.shd:2:9: error[SHD0001]: bad 'thing'\n"
+		"    2 | let x = y;\n"
+		"      |         ^ here\n"
+		"  note: a note\n"
+		"  a line\n");
+	expect_message("tabs and wide characters keep carets in place", s,
+		"\t/* \xe4\xb8\xad\xc3\xa9 */ yy;", 13, 15,
+		"a.shd:1:11: error[SHD0001]: bad 'thing'\n"
+		"    1 |     /* \xe4\xb8\xad\xc3\xa9 */ yy;\n"
+		"      |               ^~ here\n"
+		"  note: a note\n"
+		"  a line\n");
+	expect_message("control characters are not printed", s,
+		"\033[31m \xff x", 8, 9,
+		"a.shd:1:9: error[SHD0001]: bad 'thing'\n"
+		"    1 | ?[31m ? x\n"
+		"      |         ^ here\n"
+		"  note: a note\n"
+		"  a line\n");
+	s->width = 40;
+	expect_message("a long line is clipped around the caret", s,
+		"0123456789012345678901234567890123456789"
+		"0123456789012345678901234567890123456789", 50, 52,
+		"a.shd:1:51: error[SHD0001]: bad 'thing'\n"
+		"    1 | ...78901234567890123456789012...\n"
+		"      |                 ^~ here\n"
+		"  note: a note\n"
+		"  a line\n");
+	s->json = true;
+	expect_message("JSON", s, "a\"b", 1, 2,
+		"{\"severity\": \"error\", \"code\": \"SHD0001\", "
+		"\"file\": \"a.shd\", \"line\": 1, \"column\": 2, "
+		"\"end_line\": 1, \"end_column\": 3, "
+		"\"message\": \"bad 'thing'\", \"labels\": [{"
+		"\"file\": \"a.shd\", \"line\": 1, \"column\": 2, "
+		"\"end_line\": 1, \"end_column\": 3, \"text\": \"here\"}], "
+		"\"notes\": [{\"file\": null, \"text\": \"a note\"}], "
+		"\"lines\": [\"a line\"]}\n");
+	ok(diag_errors(s) == 5 && diag_status(s) == EXIT_IO, "errors count");
+	session_free(s);
+}
+
+int
+main(void)
+{
+	test_arena();
+	test_table();
+	test_arithmetic();
+	test_diagnostics();
+	printf("1..%d\n", tests);
+	return 0;
+}
