@@ -1,0 +1,250 @@
+/*
+ * shdrt.h - the contract between a compiled program and its runtime.
+ *
+ * A program is one function, run(), executed by every device of the mesh,
+ * and a table, shdrt_program, that says what goes in and comes out.  A device
+ * has an id, a slab of memory of exactly the planned size, and an emulated
+ * clock.  All buffers are offsets in the slab; parameters are there before
+ * run() starts and results are taken from it when it returns.  A parameter's
+ * buffer may be reused: it is filled again before every run.
+ *
+ *   static void run(shdrt_device *dev, char *slab)
+ *   {
+ *           square_0((const float *)(slab + 0), (float *)(slab + 4096));
+ *           shdrt_tick(dev, 1200);
+ *           shdrt_all_gather(dev, &collectives[0], slab + 4096, slab + 8192);
+ *   }
+ *   int main(int argc, char **argv)
+ *   {
+ *           return shdrt_main(&program, argc, argv);
+ *   }
+ *
+ * Scalar arithmetic is in shdrt_math.h, tensor kernels in shdrt_kernels.h.
+ */
+#ifndef SHDRT_H
+#define SHDRT_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+#define SHDRT_ABI 1
+
+enum {
+	SHDRT_MAX_RANK = 16,
+};
+
+/* Exit statuses of built programs. */
+enum {
+	SHDRT_OK = 0,
+	SHDRT_WRONG = 1,	/* --check found a mismatch */
+	SHDRT_USAGE = 2,
+	SHDRT_IO = 3,		/* a file, or a tensor that does not fit */
+	SHDRT_INTERNAL = 4,
+	SHDRT_MEMORY = 5,	/* (emulated) memory, or a run-time limit */
+	SHDRT_DEADLOCK = 10,	/* or no progress within --timeout */
+	SHDRT_MISMATCH = 11,	/* collectives that do not agree */
+	SHDRT_PEER_LOST = 13,	/* a device ended before its program did */
+};
+
+/* Element types, with their size and name. */
+#define SHDRT_DTYPES(X) \
+	X(pred, 1) X(i8, 1) X(i32, 4) X(i64, 8) X(u8, 1) X(u32, 4) \
+	X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
+
+typedef enum shdrt_dtype {
+#define X(name, bytes) SHDRT_##name,
+	SHDRT_DTYPES(X)
+#undef X
+	SHDRT_DTYPE_COUNT
+} shdrt_dtype;
+
+/* How partial results combine. */
+#define SHDRT_COMBINERS(X) X(add) X(max) X(min) X(mul) X(and) X(or)
+
+typedef enum shdrt_combiner {
+#define X(name) SHDRT_##name,
+	SHDRT_COMBINERS(X)
+#undef X
+	SHDRT_COMBINER_COUNT
+} shdrt_combiner;
+
+extern const size_t shdrt_dtype_bytes[SHDRT_DTYPE_COUNT];
+extern const char *const shdrt_dtype_names[SHDRT_DTYPE_COUNT];
+extern const char *const shdrt_combiner_names[SHDRT_COMBINER_COUNT];
+
+/*
+ * One coordinate of a device: id / stride % size.  A mesh axis, or a sub-axis
+ * of one.  A list of them, major to minor, numbers the devices it spans:
+ * [X=2, Y=4] is {{4, 2}, {1, 4}}.
+ */
+typedef struct shdrt_split {
+	int64_t stride, size;
+} shdrt_split;
+
+typedef struct shdrt_splits {
+	int n;
+	const shdrt_split *split;
+} shdrt_splits;
+
+/* Row-major index of a device in a list; 0 when the list is empty. */
+static inline int64_t
+shdrt_index(int64_t id, int n, const shdrt_split *split)
+{
+	int64_t index = 0;
+	for (int i = 0; i < n; i++)
+		index = index * split[i].size + id / split[i].stride % split[i].size;
+	return index;
+}
+
+/* A parameter or a result: a whole tensor, of which each device has a part. */
+typedef struct shdrt_tensor {
+	const char *name;
+	const char *type_text;		/* "bf16[8@X, 2048@Y]" */
+	shdrt_dtype dtype;
+	int rank;
+	const int64_t *dims;		/* of the whole tensor */
+	const int64_t *local_dims;	/* of one device's part, row-major */
+	const shdrt_splits *splits;	/* rank of them: device d has block
+					   index(d, splits[i]) of dim i */
+	shdrt_splits unreduced;		/* devices along these hold partials */
+	shdrt_combiner combiner;	/* ... to be combined so */
+	int64_t offset;			/* in the slab */
+	int64_t index_limit;		/* a parameter used as an index: made
+					   up values are in [0, limit); else 0 */
+} shdrt_tensor;
+
+typedef enum shdrt_collective_kind {
+	SHDRT_ALL_GATHER,
+	SHDRT_ALL_REDUCE,
+	SHDRT_REDUCE_SCATTER,
+	SHDRT_ALL_TO_ALL,
+	SHDRT_PERMUTE,
+	SHDRT_COLLECTIVE_COUNT
+} shdrt_collective_kind;
+
+/*
+ * One collective of the program.  The group lists the coordinates along which
+ * devices take part; its members are numbered by shdrt_index().  The operand
+ * is seen as [outer, size, inner] around the dim that is gathered or split.
+ *
+ * Permute: device t receives from s, which is t with its coordinates `from`
+ * replaced so that index(s, from) == index(t, group); or, when `source` is
+ * given, from the member number source[index(t, group)], nobody if negative.
+ * A device to which nobody sends gets zeros.
+ */
+typedef struct shdrt_collective {
+	shdrt_collective_kind kind;
+	shdrt_dtype dtype;
+	shdrt_combiner combiner;	/* of reductions */
+	shdrt_splits group;
+	shdrt_splits from;		/* permute */
+	const int64_t *source;		/* permute, instead of `from`, or NULL */
+	int64_t outer, size, inner;	/* of the operand */
+	const char *file;		/* where in the program */
+	int line;
+	const char *label;		/* what asked for it: "einsum 'bd,df->bf'" */
+	const char *axes;		/* "X,Y", for people */
+	int64_t wire_bytes;		/* received by one device on a ring */
+	uint64_t picoseconds;		/* predicted time on the target */
+} shdrt_collective;
+
+typedef struct shdrt_axis {
+	const char *name;
+	int64_t size;
+} shdrt_axis;
+
+/* A whole tensor in memory, row-major. */
+typedef struct shdrt_array {
+	const char *name;
+	shdrt_dtype dtype;
+	int rank;
+	const int64_t *dims;
+	void *data;
+} shdrt_array;
+
+/* What --check found out about one result. */
+typedef struct shdrt_verdict {
+	int64_t elements;	/* compared */
+	int64_t mismatches;	/* outside their bound */
+	int64_t undecided;	/* a comparison or rounding hung on inexact values */
+	int64_t worst;		/* linear index of the largest error / bound,
+				   the first mismatch of integers */
+	double got, wanted;	/* there */
+	double error, bound;	/* there */
+} shdrt_verdict;
+
+typedef struct shdrt_check_io {
+	int nparams, nresults;
+	const shdrt_array *params;	/* in order of the signature */
+	const shdrt_array *results;	/* what the devices computed */
+	shdrt_verdict *verdicts;	/* nresults of them, to be filled */
+} shdrt_check_io;
+
+typedef struct shdrt_device shdrt_device;
+typedef struct shdrt_program shdrt_program;
+
+struct shdrt_program {
+	int abi;			/* SHDRT_ABI */
+	const char *name;		/* of the program: "ffn" */
+	const char *source;		/* its file: "samples/ffn.shd" */
+	int naxes;
+	const shdrt_axis *axes;
+	int64_t ndevices;		/* id = row-major index in the axes */
+	int nparams, nresults;
+	const shdrt_tensor *params, *results;
+	/* Every collective run() names is an element of this array. */
+	int ncollectives;
+	const shdrt_collective *collectives;
+	int64_t slab_bytes;		/* of one device */
+	const char *target;		/* "v5e" */
+	int64_t target_memory;		/* bytes a device of it has */
+	int64_t flops, wire_bytes;	/* of one device in one run */
+	void (*run)(shdrt_device *dev, char *slab);
+	/* Not NULL: called once in place of run() on threads, slabs[device]
+	   filled; returns an exit status.  `data` is its own. */
+	int (*launch)(const shdrt_program *p, char *const *slabs, void *data);
+	void *data;
+	/* --check: the unsharded program and who evaluates it (NULL: absent).
+	   Returns SHDRT_OK with all verdicts filled, else a status. */
+	const char *hlo;
+	size_t hlo_bytes;
+	int (*check)(const char *hlo, size_t n, const shdrt_check_io *io);
+};
+
+/* The whole program: options, inputs, run, outputs; returns exit status. */
+int shdrt_main(const shdrt_program *p, int argc, char **argv);
+
+/*
+ * Called by run().  Operands and results do not overlap, except that the
+ * result of an all-reduce may be its operand.  Sums of f16 and bf16 are kept
+ * in f32 over the group and rounded once; members combine in order 0..N-1, so
+ * the bits do not depend on timing, size or the number of cores.
+ */
+int64_t shdrt_device_id(const shdrt_device *dev);
+/* Local work done: advances the device's emulated clock. */
+void shdrt_tick(shdrt_device *dev, uint64_t picoseconds);
+/* [outer, size, inner] -> [outer, n*size, inner] */
+void shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out);
+/* the same shape */
+void shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out);
+/* [outer, size, inner] -> [outer, size/n, inner]: member i keeps part i */
+void shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out);
+/* part i of `size` goes to member i; parts received in group order */
+void shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out);
+/* the whole operand to another device */
+void shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
