@@ -153,6 +153,20 @@ int diag_status(const Session *s);
 const char *diag_explain(const char *number);	/* "SHD0201"; NULL unknown */
 NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
+/*
+ * files.c: outputs.  A file is written beside its target and renamed when
+ * complete; what is not a regular file is written in place.  Doomed paths
+ * (files or directories with files in them) are removed at exit and when a
+ * signal ends the program.
+ */
+bool file_write(Session *s, const char *path, const char *data, size_t n);
+/* A new file beside `path`, doomed, for another program to fill: its name,
+   or NULL after a diagnostic.  file_keep() renames it to `path`. */
+const char *file_beside(Session *s, const char *path);
+bool file_keep(Session *s, const char *temporary, const char *path);
+/* A new private directory, doomed; NULL after a diagnostic. */
+const char *directory_private(Session *s);
+
 struct Session {
 	Arena *arena;
 	SourceFile *files;	/* files[1..nfiles] */

@@ -109,21 +109,21 @@ test_diagnostics(void)
 
 	expect_message("an excerpt with its caret", s,
 		"one\nlet x = y;\n", 12, 13,
-		"a.shd:2:9: error[SHD0001]: bad 'thing'\n"
+		"a.shd:2:9: error[SHD0301]: bad 'thing'\n"
 		"    2 | let x = y;\n"
 		"      |         ^ here\n"
 		"  note: a note\n"
 		"  a line\n");
 	expect_message("tabs and wide characters keep carets in place", s,
 		"\t/* \xe4\xb8\xad\xc3\xa9 */ yy;", 13, 15,
-		"a.shd:1:11: error[SHD0001]: bad 'thing'\n"
+		"a.shd:1:11: error[SHD0301]: bad 'thing'\n"
 		"    1 |     /* \xe4\xb8\xad\xc3\xa9 */ yy;\n"
 		"      |               ^~ here\n"
 		"  note: a note\n"
 		"  a line\n");
 	expect_message("control characters are not printed", s,
 		"\033[31m \xff x", 8, 9,
-		"a.shd:1:9: error[SHD0001]: bad 'thing'\n"
+		"a.shd:1:9: error[SHD0301]: bad 'thing'\n"
 		"    1 | ?[31m ? x\n"
 		"      |         ^ here\n"
 		"  note: a note\n"
@@ -132,14 +132,14 @@ test_diagnostics(void)
 	expect_message("a long line is clipped around the caret", s,
 		"0123456789012345678901234567890123456789"
 		"0123456789012345678901234567890123456789", 50, 52,
-		"a.shd:1:51: error[SHD0001]: bad 'thing'\n"
+		"a.shd:1:51: error[SHD0301]: bad 'thing'\n"
 		"    1 | ...78901234567890123456789012...\n"
 		"      |                 ^~ here\n"
 		"  note: a note\n"
 		"  a line\n");
 	s->json = true;
 	expect_message("JSON", s, "a\"b", 1, 2,
-		"{\"severity\": \"error\", \"code\": \"SHD0001\", "
+		"{\"severity\": \"error\", \"code\": \"SHD0301\", "
 		"\"file\": \"a.shd\", \"line\": 1, \"column\": 2, "
 		"\"end_line\": 1, \"end_column\": 3, "
 		"\"message\": \"bad 'thing'\", \"labels\": [{"

@@ -1,0 +1,241 @@
+/*
+ * files.c - outputs that are complete or absent.
+ *
+ * A regular file is written under a temporary name in its own directory and
+ * renamed.  Temporary files and directories are "doomed": on a list that is
+ * swept at exit and by the handler of the signals that end a program, so the
+ * handler only reads the list and calls async-signal-safe functions.
+ */
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <signal.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "base.h"
+
+enum { MAX_DOOMED = 64 };
+
+static char *doomed[MAX_DOOMED];	/* slots are never moved */
+static bool sweeping;
+
+/* The files of a flat directory, then itself; nothing if it is none. */
+static void
+remove_directory(const char *path)
+{
+	DIR *d = opendir(path);
+	struct dirent *e;
+
+	if (!d)
+		return;
+	while ((e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(d), e->d_name, 0);
+	closedir(d);
+	rmdir(path);
+}
+
+static void
+sweep(void)
+{
+	for (int i = 0; i < MAX_DOOMED; i++) {
+		if (!doomed[i])
+			continue;
+		if (unlink(doomed[i]) != 0)
+			remove_directory(doomed[i]);
+	}
+}
+
+/* The program is over: what readdir() allocates no longer matters. */
+static void
+sweep_on_signal(int number)
+{
+	sweep();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+static void
+start_sweeping(void)
+{
+	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+
+	if (sweeping)
+		return;
+	sweeping = true;
+	atexit(sweep);
+	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
+		if (signal(signals[i], sweep_on_signal) == SIG_IGN)
+			signal(signals[i], SIG_IGN);
+}
+
+/* Kept in malloc'ed memory: it outlives the session. */
+static void
+doom(const char *path)
+{
+	start_sweeping();
+	for (int i = 0; i < MAX_DOOMED; i++)
+		if (!doomed[i]) {
+			doomed[i] = strdup(path);
+			return;
+		}
+	die("more than %d temporary files", MAX_DOOMED);
+}
+
+static void
+pardon(const char *path)
+{
+	for (int i = 0; i < MAX_DOOMED; i++)
+		if (doomed[i] && strcmp(doomed[i], path) == 0) {
+			free(doomed[i]);
+			doomed[i] = NULL;
+		}
+}
+
+static bool
+cannot_write(Session *s, const char *path)
+{
+	diag(s, DIAG_unwritable, (Range){0}, "cannot write %s: %s", path,
+		strerror(errno));
+	return false;
+}
+
+static bool
+is_special(const char *path)
+{
+	struct stat st;
+
+	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+}
+
+/* What a symbolic link names is replaced, not the link. */
+static const char *
+real_target(Session *s, const char *path)
+{
+	char *real = realpath(path, NULL);
+	const char *copy = path;
+
+	if (real)
+		copy = arena_strndup(s->arena, real, strlen(real));
+	free(real);
+	return copy;
+}
+
+/* As open() would have made it: 0666 less the umask, or what it replaces. */
+static void
+set_mode(int fd, const char *path)
+{
+	struct stat st;
+	mode_t mask = umask(0);
+
+	umask(mask);
+	fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask);
+}
+
+static char *
+open_beside(Session *s, const char *path, int *fd)
+{
+	const char *target = real_target(s, path);
+	char *temporary = arena_printf(s->arena, "%s.XXXXXX", target);
+
+	*fd = mkstemp(temporary);
+	if (*fd < 0) {
+		cannot_write(s, path);
+		return NULL;
+	}
+	doom(temporary);
+	set_mode(*fd, target);
+	return temporary;
+}
+
+const char *
+file_beside(Session *s, const char *path)
+{
+	int fd;
+	char *temporary = open_beside(s, path, &fd);
+
+	if (temporary)
+		close(fd);
+	return temporary;
+}
+
+bool
+file_keep(Session *s, const char *temporary, const char *path)
+{
+	if (rename(temporary, real_target(s, path)) != 0)
+		return cannot_write(s, path);
+	pardon(temporary);
+	return true;
+}
+
+static bool
+write_all(int fd, const char *data, size_t n)
+{
+	while (n > 0) {
+		ssize_t written = write(fd, data, n);
+
+		if (written < 0 && errno == EINTR)
+			continue;
+		if (written < 0)
+			return false;
+		data += written;
+		n -= (size_t)written;
+	}
+	return true;
+}
+
+static bool
+write_in_place(Session *s, const char *path, const char *data, size_t n)
+{
+	int fd = open(path, O_WRONLY);
+	bool good = fd >= 0 && write_all(fd, data, n);
+
+	if (!good)
+		cannot_write(s, path);
+	if (fd >= 0 && close(fd) != 0 && good)
+		good = cannot_write(s, path);
+	return good;
+}
+
+bool
+file_write(Session *s, const char *path, const char *data, size_t n)
+{
+	char *temporary;
+	bool good;
+	int fd;
+
+	if (is_special(path))
+		return write_in_place(s, path, data, n);
+	temporary = open_beside(s, path, &fd);
+	if (!temporary)
+		return false;
+	good = write_all(fd, data, n);
+	if (!good)
+		cannot_write(s, path);
+	if (close(fd) != 0 && good)
+		good = cannot_write(s, path);
+	if (!good) {
+		unlink(temporary);
+		pardon(temporary);
+		return false;
+	}
+	return file_keep(s, temporary, path);
+}
+
+const char *
+directory_private(Session *s)
+{
+	const char *parent = getenv("TMPDIR");
+	char *path = arena_printf(s->arena, "%s/shdc-XXXXXX",
+		parent && *parent ? parent : "/tmp");
+
+	if (!mkdtemp(path)) {
+		cannot_write(s, path);
+		return NULL;
+	}
+	doom(path);
+	return path;
+}
