@@ -67,6 +67,8 @@ void text_addn(Text *t, const char *s, size_t n);
 void text_printf(Text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(Text *t, const char *fmt, va_list ap);
 void text_free(Text *t);
+/* The nearest of n words, for "did you mean"; NULL if none is near. */
+const char *nearest_word(const char *word, const char *const *words, int n);
 
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */
 typedef struct Table Table;
@@ -166,6 +168,15 @@ const char *file_beside(Session *s, const char *path);
 bool file_keep(Session *s, const char *temporary, const char *path);
 /* A new private directory, doomed; NULL after a diagnostic. */
 const char *directory_private(Session *s);
+
+/*
+ * process.c: runs a program (found along PATH unless it has a slash) and
+ * waits; no shell.  False after a diagnostic when it could not be started;
+ * else *status is its exit status, or 128 + the signal that killed it.  The
+ * program is ended when a signal ends us.
+ */
+bool process_run(Session *s, const char *const *argv, int *status);
+void process_end(void);		/* for signal handlers */
 
 struct Session {
 	Arena *arena;

@@ -53,6 +53,7 @@ sweep(void)
 static void
 sweep_on_signal(int number)
 {
+	process_end();
 	sweep();
 	signal(number, SIG_DFL);
 	raise(number);

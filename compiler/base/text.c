@@ -73,3 +73,51 @@ text_free(Text *t)
 	free(t->s);
 	*t = (Text){0};
 }
+
+/* Levenshtein's distance, in one row; words of up to 63 letters. */
+static int
+edit_distance(const char *a, const char *b)
+{
+	int row[64];
+	int n = (int)strlen(b);
+
+	for (int k = 0; k <= n; k++)
+		row[k] = k;
+	for (int i = 0; a[i]; i++) {
+		int diagonal = row[0];
+
+		row[0] = i + 1;
+		for (int k = 1; k <= n; k++) {
+			int best = diagonal + (a[i] != b[k - 1]);
+
+			diagonal = row[k];
+			if (row[k] + 1 < best)
+				best = row[k] + 1;
+			if (row[k - 1] + 1 < best)
+				best = row[k - 1] + 1;
+			row[k] = best;
+		}
+	}
+	return row[n];
+}
+
+const char *
+nearest_word(const char *word, const char *const *words, int n)
+{
+	size_t length = strlen(word);
+	int best = (int)length / 3 + 1;
+	const char *nearest = NULL;
+
+	for (int i = 0; i < n; i++) {
+		int distance;
+
+		if (length > 63 || strlen(words[i]) > 63)
+			continue;
+		distance = edit_distance(word, words[i]);
+		if (distance < best || (distance == best && !nearest)) {
+			best = distance;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
