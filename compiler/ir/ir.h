@@ -267,7 +267,8 @@ struct Op {
 	Range *operand_ranges;	/* of each operand, or NULL */
 	Range *letters;		/* dot from einsum: see front/; or NULL */
 	int id;			/* dense, by module_number() */
-	Block *block;
+	Module *module;		/* where it was made */
+	Block *block;		/* NULL while detached */
 	Op *prev, *next;
 };
 
@@ -411,7 +412,8 @@ void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);
 const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);	/* the first */
-/* Fills results[0]->type by the table; die()s when the op is ill-typed. */
+/* Fills results[0]->type by the table, and an open placement of that rank if
+   it has none yet; die()s when the op is ill-typed. */
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);		/* ids of values and ops, from 0 */

@@ -1,0 +1,422 @@
+/*
+ * build.c - making and changing programs.
+ *
+ * Nothing here checks that an op is right (verify.c does) but op_infer(),
+ * which has no result to give otherwise.  Every walk over a module is linear
+ * in its ops.
+ */
+#include <ctype.h>
+#include <string.h>
+#include "ir/ir.h"
+
+/* ---- modules, blocks, names --------------------------------------------- */
+
+/* The tuple at the end of the entry is called "return" in dumps. */
+static const char reserved_name[] = "return";
+
+Module *
+module_new(Session *s, const char *name)
+{
+	Module *m = NEW(s->arena, Module);
+
+	m->session = s;
+	m->arena = s->arena;
+	m->name = name;
+	m->entry_name = "main";
+	m->last_pass = "";
+	m->names = table_new(m->arena);
+	table_set(m->names, reserved_name, NEW(m->arena, int));
+	m->entry = block_new(m, NULL);
+	m->mesh.ndevices = 1;
+	return m;
+}
+
+Block *
+block_new(Module *m, Op *parent)
+{
+	Block *b = NEW(m->arena, Block);
+
+	b->module = m;
+	b->parent = parent;
+	return b;
+}
+
+/* What HLO takes as a name: letters, digits, '_' and '.', no digit first. */
+static char *
+clean_name(Arena *a, const char *wanted)
+{
+	bool letter_first = isalpha((unsigned char)wanted[0]) ||
+		wanted[0] == '_';
+	char *name = arena_printf(a, "%s%s", letter_first ? "" : "_", wanted);
+
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
+			*c = '_';
+	return name;
+}
+
+/* Length of the name without a trailing ".2". */
+static size_t
+stem_length(const char *name)
+{
+	size_t n = strlen(name), end = n;
+
+	while (end && isdigit((unsigned char)name[end - 1]))
+		end--;
+	if (end == n || end < 2 || name[end - 1] != '.')
+		return n;
+	return end - 1;
+}
+
+/*
+ * The table maps each used name to the number tried last after it, so that
+ * a thousand values called "dot" do not look a thousand times each.
+ */
+const char *
+module_unique_name(Module *m, const char *wanted)
+{
+	char *name = clean_name(m->arena, wanted);
+
+	if (!table_get(m->names, name)) {
+		table_set(m->names, name, NEW(m->arena, int));
+		return name;
+	}
+	const char *stem = arena_strndup(m->arena, name, stem_length(name));
+	int *last = table_get(m->names, stem);
+	if (!last) {
+		last = NEW(m->arena, int);
+		table_set(m->names, stem, last);
+	}
+	do {
+		*last += *last ? 1 : 2;
+		name = arena_printf(m->arena, "%s.%d", stem, *last);
+	} while (table_get(m->names, name));
+	table_set(m->names, name, NEW(m->arena, int));
+	return name;
+}
+
+static Value *
+value_new(Module *m, const char *name, Op *def, Block *block, int index)
+{
+	Value *v = NEW(m->arena, Value);
+
+	v->name = module_unique_name(m, name);
+	v->def = def;
+	v->block = block;
+	v->index = index;
+	return v;
+}
+
+Value *
+block_add_param(Block *b, const char *name, const Type *type)
+{
+	Module *m = b->module;
+	Value *v = value_new(m, name, NULL, b, b->nparams);
+
+	v->type = *type;
+	v->placement = placement_open(type->rank);
+	APPEND(m->arena, b->params, b->nparams, v);
+	return v;
+}
+
+/* ---- ops ---------------------------------------------------------------------- */
+
+Op *
+op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
+	int nresults, const char *result_name, Range range, const char *label)
+{
+	Op *op = NEW(m->arena, Op);
+
+	op->kind = kind;
+	op->module = m;
+	op->noperands = noperands;
+	op->nresults = nresults;
+	op->range = range;
+	op->label = label ? label : ops[kind].name;
+	op->operands = NEW_ARRAY(m->arena, Value *, noperands);
+	op->results = NEW_ARRAY(m->arena, Value *, nresults);
+	if (noperands)
+		memcpy(op->operands, operands,
+			(size_t)noperands * sizeof operands[0]);
+	for (int i = 0; i < nresults; i++)
+		op->results[i] = value_new(m, result_name ? result_name :
+			ops[kind].name, op, NULL, i);
+	return op;
+}
+
+/* Links a detached op between two neighbours, either of which may be NULL. */
+static void
+op_link(Block *b, Op *op, Op *prev, Op *next)
+{
+	op->block = b;
+	op->prev = prev;
+	op->next = next;
+	*(prev ? &prev->next : &b->first) = op;
+	*(next ? &next->prev : &b->last) = op;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->block = b;
+}
+
+void
+op_append(Block *b, Op *op)
+{
+	op_link(b, op, b->last, NULL);
+}
+
+void
+op_insert_before(Op *where, Op *op)
+{
+	op_link(where->block, op, where->prev, where);
+}
+
+void
+op_insert_after(Op *where, Op *op)
+{
+	op_link(where->block, op, where, where->next);
+}
+
+void
+op_remove(Op *op)
+{
+	Block *b = op->block;
+
+	*(op->prev ? &op->prev->next : &b->first) = op->next;
+	*(op->next ? &op->next->prev : &b->last) = op->prev;
+	op->block = NULL;
+	op->prev = op->next = NULL;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->block = NULL;
+}
+
+/* ---- attributes ---------------------------------------------------------------- */
+
+void
+op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
+{
+	Ints *ints = arena_alloc(op->module->arena,
+		sizeof *ints + (size_t)n * sizeof v[0]);
+
+	ints->n = n;
+	if (n)
+		memcpy(ints->v, v, (size_t)n * sizeof v[0]);
+	op->attrs[attr] = ints;
+}
+
+void
+op_set_int(Op *op, AttrKind attr, int64_t v)
+{
+	op_set_ints(op, attr, 1, &v);
+}
+
+const Ints *
+op_ints(const Op *op, AttrKind attr)
+{
+	static const Ints none = {0};
+
+	return op->attrs[attr] ? op->attrs[attr] : &none;
+}
+
+int64_t
+op_int(const Op *op, AttrKind attr)
+{
+	const Ints *ints = op_ints(op, attr);
+
+	if (!ints->n)
+		die("%s has no attribute %d", ops[op->kind].name, attr);
+	return ints->v[0];
+}
+
+void
+op_infer(Op *op)
+{
+	Value *v = op->results[0];
+	Type type;
+	const char *wrong = ops[op->kind].types(op, op->module->arena, &type);
+
+	if (wrong)
+		die("%%%s: %s", v->name, wrong);
+	v->type = type;
+	if (v->placement.rank != type.rank)
+		v->placement = placement_open(type.rank);
+}
+
+/* ---- changing programs ------------------------------------------------------------ */
+
+/* In the ops from `op` on, and in their bodies. */
+static void
+replace_from(Op *op, Value *old, Value *new)
+{
+	for (; op; op = op->next) {
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == old)
+				op->operands[i] = new;
+		for (int i = 0; i < op->nbodies; i++)
+			replace_from(op->bodies[i]->first, old, new);
+	}
+}
+
+/* A use comes after its definition, so the walk starts there. */
+void
+value_replace_uses(Module *m, Value *old, Value *new)
+{
+	if (old->block)
+		replace_from(old->def && old->def->block ? old->def->next :
+			old->block->first, old, new);
+	for (int i = 0; i < m->nresults; i++)
+		if (m->results[i].value == old)
+			m->results[i].value = new;
+}
+
+/* ---- walks over the whole module ------------------------------------------------------ */
+
+static void
+walk_block(Block *b, OpVisitor *visit, void *data)
+{
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		visit(op, data);
+		for (int i = 0; i < op->nbodies; i++)
+			walk_block(op->bodies[i], visit, data);
+	}
+}
+
+void
+module_walk(Module *m, OpVisitor *visit, void *data)
+{
+	walk_block(m->entry, visit, data);
+}
+
+static void
+number_params(Module *m, Block *b)
+{
+	for (int i = 0; i < b->nparams; i++)
+		b->params[i]->id = m->nvalues++;
+}
+
+static void
+number_op(Op *op, void *data)
+{
+	Module *m = data;
+
+	op->id = m->nops++;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->id = m->nvalues++;
+	for (int i = 0; i < op->nbodies; i++)
+		number_params(m, op->bodies[i]);
+}
+
+void
+module_number(Module *m)
+{
+	m->nvalues = m->nops = 0;
+	number_params(m, m->entry);
+	module_walk(m, number_op, m);
+}
+
+static void
+clear_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->uses = 0;
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			op->bodies[i]->params[k]->uses = 0;
+}
+
+static void
+add_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i]->uses++;
+}
+
+void
+module_count_uses(Module *m)
+{
+	for (int i = 0; i < m->entry->nparams; i++)
+		m->entry->params[i]->uses = 0;
+	module_walk(m, clear_uses, NULL);
+	module_walk(m, add_uses, NULL);
+}
+
+/* ---- dead ops ------------------------------------------------------------------------------ */
+
+/* The user may ask for the placement of what has a name. */
+static void
+count_named(Module *m)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value)
+			m->named[i].value->uses++;
+	for (int i = 0; i < m->nexpects; i++)
+		m->expects[i].value->uses++;
+}
+
+static void
+drop_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i]->uses--;
+}
+
+static bool
+op_is_dead(const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++)
+		if (op->results[i]->uses)
+			return false;
+	return op->kind != O_return;
+}
+
+/* Last op first, so that one walk also takes what only dead ops used. */
+static bool
+remove_dead_in(Block *b)
+{
+	bool changed = false;
+
+	for (Op *op = b->last, *prev; op; op = prev) {
+		prev = op->prev;
+		bool dead = op_is_dead(op);
+		if (dead)
+			drop_uses(op, NULL);
+		for (int i = 0; i < op->nbodies; i++) {
+			if (dead)
+				walk_block(op->bodies[i], drop_uses, NULL);
+			else
+				changed |= remove_dead_in(op->bodies[i]);
+		}
+		if (dead)
+			op_remove(op);
+		changed |= dead;
+	}
+	return changed;
+}
+
+static void
+forget_removed(Module *m)
+{
+	int kept = 0;
+
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value && !m->named[i].value->block)
+			m->named[i].value = NULL;
+	for (int i = 0; i < m->nexpects; i++)
+		if (m->expects[i].value->block)
+			m->expects[kept++] = m->expects[i];
+	m->nexpects = kept;
+}
+
+bool
+module_remove_dead(Module *m)
+{
+	module_count_uses(m);
+	if (m->level == L_global)
+		count_named(m);
+	bool changed = remove_dead_in(m->entry);
+	if (changed)
+		forget_removed(m);
+	return changed;
+}

@@ -1,0 +1,68 @@
+/*
+ * ops.c - the tables behind the enums: ops.def, dtypes.def, combiners.def.
+ *
+ * What follows from a row's text (an op is pointwise when its rule is) is
+ * worked out here by the compiler of this file, so that the rows say each
+ * thing once.
+ */
+#include "ir/ir.h"
+#include "ir/rules.h"
+#include "ir/types.h"
+
+#define IS(text, word) (!__builtin_strcmp(#text, #word))
+
+/* "custom-call:Sharding" is opcode and target; other opcodes have none. */
+#define CUSTOM "custom-call:"
+#define IS_CUSTOM(hlo) (!__builtin_strncmp(hlo, CUSTOM, sizeof CUSTOM - 1))
+#define OPCODE(hlo) (IS_CUSTOM(hlo) ? "custom-call" : hlo)
+#define AFTER_PREFIX(hlo) \
+	(&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
+#define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
+
+#define COLLECTIVE(id) (O_##id == O_all_gather || O_##id == O_all_reduce || \
+	O_##id == O_reduce_scatter || O_##id == O_all_to_all || \
+	O_##id == O_collective_permute)
+
+const OpInfo ops[OP_COUNT] = {
+#define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, \
+	flop_count, float_text, int_text, doc_text) \
+	[O_##id] = { \
+		.name = #id, \
+		.hlo = OPCODE(hlo_text), \
+		.target = TARGET(hlo_text), \
+		.operands = noperands, \
+		.attrs = attr_mask, \
+		.types = type_##type_fn, \
+		.rule = rule_##rule_fn, \
+		.pointwise = IS(rule_fn, pointwise), \
+		.leaf = IS(rule_fn, leaf), \
+		.collective = COLLECTIVE(id), \
+		.blocked = IS(rule_fn, blocked), \
+		.partial = PARTIAL_##partial_kind, \
+		.flops = flop_count, \
+		.float_c = float_text, \
+		.int_c = int_text, \
+		.doc = doc_text, \
+	},
+#include "ops.def"
+#undef OP
+};
+
+const DTypeInfo dtypes[DTYPE_COUNT] = {
+#define DTYPE(id, hlo_text, size, class_id, storage_c, compute_c) \
+	[D_##id] = {#id, hlo_text, size, class_id, storage_c, compute_c},
+#include "dtypes.def"
+#undef DTYPE
+};
+
+const CombinerInfo combiners[COMBINER_COUNT] = {
+#define COMBINER(id, hlo_text, lang, float_text, int_text, identity) \
+	[C_##id] = {lang, hlo_text, float_text, int_text},
+#include "combiners.def"
+#undef COMBINER
+};
+
+const char *const direction_names[] = {
+	[DIR_EQ] = "EQ", [DIR_NE] = "NE", [DIR_LT] = "LT",
+	[DIR_LE] = "LE", [DIR_GT] = "GT", [DIR_GE] = "GE",
+};

@@ -1,0 +1,844 @@
+/*
+ * types.c - what the result of each op is, or why the op is wrong.
+ *
+ * A type function is a row's `types` column in ops.def.  It reads operands
+ * and attributes only, but for the ops whose result is not determined by
+ * them (a constant's dtype, a reshape's dims, ...): those find the wanted
+ * type in results[0].  The messages reach users: they say what was seen and
+ * what was wanted.  The same functions serve whole tensors and shards.
+ */
+#include <math.h>
+#include <string.h>
+#include "ir/ir.h"
+#include "ir/types.h"
+
+/* ---- types as values --------------------------------------------------- */
+
+int64_t
+type_elements(const Type *t)
+{
+	int64_t n = 1;
+
+	for (int d = 0; d < t->rank; d++)
+		n *= t->dims[d];
+	return n;
+}
+
+int64_t
+type_bytes(const Type *t)
+{
+	return type_elements(t) * dtypes[t->dtype].bytes;
+}
+
+bool
+type_equal(const Type *a, const Type *b)
+{
+	return a->dtype == b->dtype && a->rank == b->rank &&
+		!memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]);
+}
+
+Type
+type_of(DType d, int rank, const int64_t *dims)
+{
+	Type t = {0};
+
+	t.dtype = d;
+	t.rank = rank;
+	if (rank)
+		memcpy(t.dims, dims, (size_t)rank * sizeof dims[0]);
+	return t;
+}
+
+bool
+dtype_is_float(DType d)
+{
+	return dtypes[d].class == DC_float;
+}
+
+bool
+dtype_is_integer(DType d)
+{
+	return dtypes[d].class == DC_signed || dtypes[d].class == DC_unsigned;
+}
+
+bool
+dtype_by_name(const char *name, DType *d)
+{
+	for (int i = 0; i < DTYPE_COUNT; i++)
+		if (!strcmp(dtypes[i].name, name)) {
+			*d = (DType)i;
+			return true;
+		}
+	return false;
+}
+
+bool
+combiner_by_name(const char *name, Combiner *c)
+{
+	for (int i = 0; i < COMBINER_COUNT; i++)
+		if (!strcmp(combiners[i].name, name)) {
+			*c = (Combiner)i;
+			return true;
+		}
+	return false;
+}
+
+/* ---- payloads of constants ---------------------------------------------- */
+
+double
+payload_double(int64_t v)
+{
+	double d;
+
+	memcpy(&d, &v, sizeof d);
+	return d;
+}
+
+int64_t
+double_payload(double d)
+{
+	int64_t v;
+
+	memcpy(&v, &d, sizeof v);
+	return v;
+}
+
+static int64_t
+integer_limit(DType d, bool greatest)
+{
+	int bits = dtypes[d].bytes * 8;
+
+	if (dtypes[d].class == DC_pred)
+		return greatest;
+	if (dtypes[d].class == DC_unsigned)
+		return greatest ? (int64_t)((1ull << bits) - 1) : 0;
+	int64_t most = (int64_t)((1ull << (bits - 1)) - 1);
+	return greatest ? most : -most - 1;
+}
+
+/* The identity of one combiner, in the two classes of dtype. */
+static double
+float_identity(Combiner c)
+{
+	if (c == C_max)
+		return -INFINITY;
+	if (c == C_min)
+		return INFINITY;
+	return c == C_mul;
+}
+
+int64_t
+combiner_identity(Combiner c, DType d)
+{
+	if (dtype_is_float(d))
+		return double_payload(float_identity(c));
+	if (c == C_max)
+		return integer_limit(d, false);
+	if (c == C_min)
+		return integer_limit(d, true);
+	if (c == C_and)
+		return dtypes[d].class == DC_signed ? -1 :
+			integer_limit(d, true);
+	return c == C_mul;
+}
+
+/* ---- words for messages --------------------------------------------------- */
+
+static const char *
+show(Arena *a, const Type *t)
+{
+	Placement none = placement_none(t->rank);
+	Text text = {0};
+
+	text_type(&text, NULL, t, &none);
+	const char *s = arena_strndup(a, text.s, text.n);
+	text_free(&text);
+	return s;
+}
+
+static const Type *
+operand_type(const Op *op, int i)
+{
+	return &op->operands[i]->type;
+}
+
+static const Type *
+wanted_type(const Op *op)
+{
+	return &op->results[0]->type;
+}
+
+/* NULL if the tensor can exist at all. */
+static const char *
+check_size(Arena *a, const Type *t)
+{
+	int64_t n = dtypes[t->dtype].bytes;
+
+	for (int d = 0; d < t->rank; d++) {
+		if (t->dims[d] < 1)
+			return arena_printf(a, "dim %d of the result would "
+				"have size %lld; sizes start at 1", d,
+				(long long)t->dims[d]);
+		if (!mul_i64(n, t->dims[d], &n))
+			return arena_printf(a, "the result %s has more bytes "
+				"than 64 bits can count", show(a, t));
+	}
+	return NULL;
+}
+
+static const char *
+check_dim(const Op *op, Arena *a, int64_t dim, int rank)
+{
+	if (dim >= 0 && dim < rank)
+		return NULL;
+	return arena_printf(a, "%s along dim %lld of a tensor that has %d dims",
+		ops[op->kind].name, (long long)dim, rank);
+}
+
+/* Each of a list of dims exists and appears once. */
+static const char *
+check_dims(const Op *op, Arena *a, AttrKind attr, int rank)
+{
+	const Ints *dims = op_ints(op, attr);
+	uint32_t seen = 0;
+
+	for (int i = 0; i < dims->n; i++) {
+		const char *wrong = check_dim(op, a, dims->v[i], rank);
+		if (wrong)
+			return wrong;
+		if (seen >> dims->v[i] & 1)
+			return arena_printf(a, "%s names dim %lld twice",
+				ops[op->kind].name, (long long)dims->v[i]);
+		seen |= 1u << dims->v[i];
+	}
+	return NULL;
+}
+
+/* An attribute with one entry for each of `rank` dims. */
+static const char *
+check_count(const Op *op, Arena *a, AttrKind attr, int rank)
+{
+	if (op_ints(op, attr)->n == rank)
+		return NULL;
+	return arena_printf(a, "%s needs an entry for each of %d dims, not %d",
+		ops[op->kind].name, rank, op_ints(op, attr)->n);
+}
+
+static const char *
+check_scalar(const Op *op, Arena *a, int i, DType dtype)
+{
+	const Type *t = operand_type(op, i);
+
+	if (t->rank == 0 && t->dtype == dtype)
+		return NULL;
+	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s",
+		ops[op->kind].name, dtypes[dtype].name, i + 1, show(a, t));
+}
+
+static const char *
+check_equal(const Op *op, Arena *a, int first)
+{
+	for (int i = first + 1; i < op->noperands; i++)
+		if (!type_equal(operand_type(op, first), operand_type(op, i)))
+			return arena_printf(a, "%s needs operands of one type, "
+				"not %s and %s", ops[op->kind].name,
+				show(a, operand_type(op, first)),
+				show(a, operand_type(op, i)));
+	return NULL;
+}
+
+static bool
+has_dim(const Ints *dims, int64_t dim)
+{
+	for (int i = 0; i < dims->n; i++)
+		if (dims->v[i] == dim)
+			return true;
+	return false;
+}
+
+/* ---- leaves ---------------------------------------------------------------- */
+
+const char *
+type_constant(const Op *op, Arena *a, Type *result)
+{
+	*result = *wanted_type(op);
+	if (result->rank)
+		return arena_printf(a, "a constant is a scalar, not %s",
+			show(a, result));
+	if (dtype_is_float(result->dtype))
+		return NULL;
+	int64_t v = op_int(op, A_value);
+	if (v < integer_limit(result->dtype, false) ||
+	    v > integer_limit(result->dtype, true))
+		return arena_printf(a, "%lld is not a value of %s",
+			(long long)v, dtypes[result->dtype].name);
+	return NULL;
+}
+
+const char *
+type_iota(const Op *op, Arena *a, Type *result)
+{
+	*result = *wanted_type(op);
+	if (result->dtype == D_pred)
+		return "iota counts; it has no pred form";
+	const char *wrong = check_size(a, result);
+	return wrong ? wrong :
+		check_dim(op, a, op_int(op, A_iota_dim), result->rank);
+}
+
+const char *
+type_partition_id(const Op *op, Arena *a, Type *result)
+{
+	(void)op;
+	(void)a;
+	*result = type_of(D_u32, 0, NULL);
+	return NULL;
+}
+
+/* ---- pointwise ---------------------------------------------------------------- */
+
+const char *
+type_same(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_equal(op, a, 0);
+}
+
+const char *
+type_same_number(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype == D_pred)
+		return arena_printf(a, "%s needs numbers, not pred",
+			ops[op->kind].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_same_float(const Op *op, Arena *a, Type *result)
+{
+	if (!dtype_is_float(operand_type(op, 0)->dtype))
+		return arena_printf(a, "%s needs floats, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_same_pred(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype != D_pred)
+		return arena_printf(a, "%s needs pred, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_pred_float(const Op *op, Arena *a, Type *result)
+{
+	const char *wrong = type_same_float(op, a, result);
+
+	result->dtype = D_pred;
+	return wrong;
+}
+
+const char *
+type_pred(const Op *op, Arena *a, Type *result)
+{
+	int64_t direction = op_int(op, A_direction);
+
+	*result = *operand_type(op, 0);
+	result->dtype = D_pred;
+	if (direction < DIR_EQ || direction > DIR_GE)
+		return "there is no such comparison";
+	return check_equal(op, a, 0);
+}
+
+const char *
+type_convert(const Op *op, Arena *a, Type *result)
+{
+	(void)a;
+	*result = *operand_type(op, 0);
+	result->dtype = wanted_type(op)->dtype;
+	return NULL;
+}
+
+const char *
+type_select(const Op *op, Arena *a, Type *result)
+{
+	const Type *p = operand_type(op, 0);
+	Type as_pred = *operand_type(op, 1);
+
+	*result = as_pred;
+	as_pred.dtype = D_pred;
+	if (!type_equal(p, &as_pred))
+		return arena_printf(a, "select needs %s as its condition, "
+			"not %s", show(a, &as_pred), show(a, p));
+	return check_equal(op, a, 1);
+}
+
+const char *
+type_clamp(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype == D_pred)
+		return "clamp needs numbers, not pred";
+	return type_same(op, a, result);
+}
+
+/* ---- shape ------------------------------------------------------------------------ */
+
+const char *
+type_broadcast(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	*result = *wanted_type(op);
+	result->dtype = x->dtype;
+	const char *wrong = check_count(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_dims(op, a, A_dims, result->rank);
+	if (wrong)
+		return wrong;
+	for (int i = 0; i < x->rank; i++) {
+		if (i && dims->v[i] < dims->v[i - 1])
+			return "broadcast keeps the order of dims";
+		if (x->dims[i] != result->dims[dims->v[i]])
+			return arena_printf(a, "broadcast puts dim %d of %s in "
+				"dim %lld of %s", i, show(a, x),
+				(long long)dims->v[i], show(a, result));
+	}
+	return check_size(a, result);
+}
+
+const char *
+type_reshape(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+
+	*result = *wanted_type(op);
+	result->dtype = x->dtype;
+	const char *wrong = check_size(a, result);
+	if (wrong)
+		return wrong;
+	if (type_elements(result) != type_elements(x))
+		return arena_printf(a, "reshape of %s (%lld elements) to %s "
+			"(%lld elements)", show(a, x),
+			(long long)type_elements(x), show(a, result),
+			(long long)type_elements(result));
+	return NULL;
+}
+
+const char *
+type_transpose(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	const char *wrong = check_count(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_dims(op, a, A_dims, x->rank);
+	if (wrong)
+		return wrong;
+	*result = *x;
+	for (int i = 0; i < dims->n; i++)
+		result->dims[i] = x->dims[dims->v[i]];
+	return NULL;
+}
+
+const char *
+type_reverse(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_dims(op, a, A_dims, result->rank);
+}
+
+const char *
+type_slice(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *start = op_ints(op, A_start);
+	const Ints *limit = op_ints(op, A_limit);
+	const Ints *stride = op_ints(op, A_stride);
+
+	if (start->n != x->rank || limit->n != x->rank ||
+	    stride->n != x->rank)
+		return check_count(op, a, start->n != x->rank ? A_start :
+			limit->n != x->rank ? A_limit : A_stride, x->rank);
+	*result = *x;
+	for (int d = 0; d < x->rank; d++) {
+		if (start->v[d] < 0 || start->v[d] >= limit->v[d] ||
+		    limit->v[d] > x->dims[d] || stride->v[d] < 1)
+			return arena_printf(a, "slice [%lld:%lld:%lld] of dim "
+				"%d, which has size %lld",
+				(long long)start->v[d], (long long)limit->v[d],
+				(long long)stride->v[d], d,
+				(long long)x->dims[d]);
+		result->dims[d] = (limit->v[d] - start->v[d] - 1) /
+			stride->v[d] + 1;
+	}
+	return NULL;
+}
+
+const char *
+type_concatenate(const Op *op, Arena *a, Type *result)
+{
+	if (!op->noperands)
+		return "concatenate needs an operand";
+	int64_t dim = op_int(op, A_dim);
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dim(op, a, dim, result->rank);
+	if (wrong)
+		return wrong;
+	for (int i = 1; i < op->noperands; i++) {
+		const Type *x = operand_type(op, i);
+		Type expected = *operand_type(op, 0);
+		if (x->rank == expected.rank)
+			expected.dims[dim] = x->dims[dim];
+		if (!type_equal(x, &expected))
+			return arena_printf(a, "concatenate of %s and %s along "
+				"dim %lld", show(a, operand_type(op, 0)),
+				show(a, x), (long long)dim);
+		if (!add_i64(result->dims[dim], x->dims[dim],
+		    &result->dims[dim]))
+			return "concatenate makes a dim longer than 64 bits "
+				"can count";
+	}
+	return check_size(a, result);
+}
+
+const char *
+type_pad(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
+
+	*result = *x;
+	if (!x->rank)
+		return "pad needs a tensor with dims, not a scalar";
+	if (low->n != x->rank || high->n != x->rank)
+		return check_count(op, a, low->n != x->rank ? A_low : A_high,
+			x->rank);
+	for (int d = 0; d < x->rank; d++) {
+		int64_t *size = &result->dims[d];
+		if (low->v[d] < 0 || high->v[d] < 0)
+			return arena_printf(a, "pad of (%lld, %lld) in dim %d: "
+				"padding is not negative",
+				(long long)low->v[d], (long long)high->v[d], d);
+		if (!add_i64(*size, low->v[d], size) ||
+		    !add_i64(*size, high->v[d], size))
+			return arena_printf(a, "pad makes dim %d longer than "
+				"64 bits can count", d);
+	}
+	const char *wrong = check_scalar(op, a, 1, x->dtype);
+	return wrong ? wrong : check_size(a, result);
+}
+
+/* ---- contraction, reduction, gather ------------------------------------------ */
+
+/* The dims of one operand that a pair of dot attributes name, each once. */
+static const char *
+check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract,
+	int rank)
+{
+	const Ints *b = op_ints(op, batch), *c = op_ints(op, contract);
+
+	const char *wrong = check_dims(op, a, batch, rank);
+	if (!wrong)
+		wrong = check_dims(op, a, contract, rank);
+	for (int i = 0; i < b->n && !wrong; i++)
+		if (has_dim(c, b->v[i]))
+			wrong = arena_printf(a, "dim %lld of a dot's operand "
+				"is both batch and contracting",
+				(long long)b->v[i]);
+	return wrong;
+}
+
+static const char *
+check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
+{
+	const Ints *l = op_ints(op, lhs), *r = op_ints(op, rhs);
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+
+	if (l->n != r->n)
+		return arena_printf(a, "dot pairs %d dims with %d", l->n, r->n);
+	for (int i = 0; i < l->n; i++)
+		if (x->dims[l->v[i]] != y->dims[r->v[i]])
+			return arena_printf(a, "dot pairs dim %lld of %s with "
+				"dim %lld of %s", (long long)l->v[i],
+				show(a, x), (long long)r->v[i], show(a, y));
+	return NULL;
+}
+
+static const char *
+check_dot(const Op *op, Arena *a)
+{
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+	const char *wrong;
+
+	if (x->dtype != y->dtype)
+		return arena_printf(a, "dot needs operands of one dtype, not "
+			"%s and %s", dtypes[x->dtype].name,
+			dtypes[y->dtype].name);
+	if (x->dtype == D_pred)
+		return "dot needs numbers, not pred";
+	wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
+	if (!wrong)
+		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract,
+			y->rank);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_contract, A_rhs_contract);
+	return wrong;
+}
+
+/* Appends the dims of an operand that are neither batch nor contracted. */
+static bool
+append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract)
+{
+	for (int d = 0; d < x->rank; d++) {
+		if (has_dim(batch, d) || has_dim(contract, d))
+			continue;
+		if (result->rank == MAX_RANK)
+			return false;
+		result->dims[result->rank++] = x->dims[d];
+	}
+	return true;
+}
+
+/* A dot may keep its sums in a wider dtype of the same class than its
+   operands (einsum's `dtype=`). */
+static DType
+dot_dtype(DType operand, DType wanted)
+{
+	bool wider = dtypes[wanted].class == dtypes[operand].class &&
+		dtypes[wanted].bytes > dtypes[operand].bytes;
+
+	return wider ? wanted : operand;
+}
+
+const char *
+type_dot(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+	const Ints *batch = op_ints(op, A_lhs_batch);
+
+	const char *wrong = check_dot(op, a);
+	if (wrong)
+		return wrong;
+	*result = type_of(dot_dtype(x->dtype, wanted_type(op)->dtype), 0, NULL);
+	for (int i = 0; i < batch->n; i++)
+		result->dims[result->rank++] = x->dims[batch->v[i]];
+	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract)) ||
+	    !append_rest(result, y, op_ints(op, A_rhs_batch),
+	    op_ints(op, A_rhs_contract)))
+		return arena_printf(a, "dot of %s and %s has more than %d dims",
+			show(a, x), show(a, y), MAX_RANK);
+	return check_size(a, result);
+}
+
+/* and, or are for pred; the others for numbers (max and min for both). */
+static const char *
+check_combiner(const Op *op, Arena *a, DType d)
+{
+	int64_t c = op_int(op, A_combiner);
+
+	if (c < 0 || c >= COMBINER_COUNT)
+		return "there is no such combiner";
+	bool logical = c == C_and || c == C_or;
+	bool number = c == C_add || c == C_mul;
+	if ((logical && d != D_pred) || (number && d == D_pred))
+		return arena_printf(a, "%s with '%s' needs %s, not %s",
+			ops[op->kind].name, combiners[c].name,
+			logical ? "pred" : "numbers", dtypes[d].name);
+	return NULL;
+}
+
+const char *
+type_reduce(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	const char *wrong = check_dims(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_combiner(op, a, x->dtype);
+	if (!wrong)
+		wrong = check_scalar(op, a, 1, x->dtype);
+	*result = type_of(x->dtype, 0, NULL);
+	for (int d = 0; d < x->rank; d++)
+		if (!has_dim(dims, d))
+			result->dims[result->rank++] = x->dims[d];
+	return wrong;
+}
+
+const char *
+type_cumsum(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dim(op, a, op_int(op, A_dim), result->rank);
+	if (wrong)
+		return wrong;
+	if (result->dtype == D_pred)
+		return "cumsum needs numbers, not pred";
+	return check_scalar(op, a, 1, result->dtype);
+}
+
+const char *
+type_take(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *index = operand_type(op, 1);
+	int64_t dim = op_int(op, A_dim);
+
+	const char *wrong = check_dim(op, a, dim, x->rank);
+	if (wrong)
+		return wrong;
+	if (!dtype_is_integer(index->dtype))
+		return arena_printf(a, "take needs integer indices, not %s",
+			show(a, index));
+	if (x->rank - 1 + index->rank > MAX_RANK)
+		return arena_printf(a, "take of %s at %s has more than %d dims",
+			show(a, x), show(a, index), MAX_RANK);
+	*result = type_of(x->dtype, 0, NULL);
+	for (int d = 0; d < x->rank; d++) {
+		if (d != dim) {
+			result->dims[result->rank++] = x->dims[d];
+			continue;
+		}
+		for (int i = 0; i < index->rank; i++)
+			result->dims[result->rank++] = index->dims[i];
+	}
+	return check_size(a, result);
+}
+
+/* ---- structure --------------------------------------------------------------------- */
+
+const char *
+type_call(const Op *op, Arena *a, Type *result)
+{
+	*result = *wanted_type(op);
+	if (op->nbodies != 1 || !op->bodies[0]->last ||
+	    op->bodies[0]->last->kind != O_return)
+		return "call needs one body that returns";
+	const Block *body = op->bodies[0];
+	if (body->nparams != op->noperands)
+		return arena_printf(a, "call has %d operands for %d parameters",
+			op->noperands, body->nparams);
+	for (int i = 0; i < body->nparams; i++)
+		if (!type_equal(operand_type(op, i), &body->params[i]->type))
+			return arena_printf(a, "call passes %s for parameter "
+				"%s, a %s", show(a, operand_type(op, i)),
+				body->params[i]->name,
+				show(a, &body->params[i]->type));
+	if (body->last->noperands != op->nresults)
+		return arena_printf(a, "call has %d results, its body %d",
+			op->nresults, body->last->noperands);
+	*result = *operand_type(body->last, 0);
+	for (int i = 1; i < op->nresults; i++)
+		if (!type_equal(&op->results[i]->type,
+		    operand_type(body->last, i)))
+			return arena_printf(a, "result %d of a call is not "
+				"what its body returns", i);
+	return NULL;
+}
+
+const char *
+type_none(const Op *op, Arena *a, Type *result)
+{
+	(void)op;
+	(void)a;
+	*result = type_of(D_pred, 0, NULL);
+	return NULL;
+}
+
+/* ---- device programs ----------------------------------------------------------------- */
+
+const char *
+type_dynamic_slice(const Op *op, Arena *a, Type *result)
+{
+	if (!op->noperands)
+		return "dynamic_slice needs an operand";
+	const Type *x = operand_type(op, 0);
+	const Ints *sizes = op_ints(op, A_sizes);
+	if (sizes->n != x->rank || op->noperands != 1 + x->rank)
+		return arena_printf(a, "dynamic_slice of %s needs %d sizes and "
+			"%d starts", show(a, x), x->rank, x->rank);
+	*result = *x;
+	for (int d = 0; d < x->rank; d++) {
+		const Type *start = operand_type(op, 1 + d);
+		if (start->rank || !dtype_is_integer(start->dtype))
+			return arena_printf(a, "dynamic_slice needs integer "
+				"scalars as starts, not %s", show(a, start));
+		if (start->dtype != operand_type(op, 1)->dtype)
+			return "dynamic_slice needs starts of one dtype";
+		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
+			return arena_printf(a, "dynamic_slice of %lld elements "
+				"of dim %d, which has size %lld",
+				(long long)sizes->v[d], d,
+				(long long)x->dims[d]);
+		result->dims[d] = sizes->v[d];
+	}
+	return NULL;
+}
+
+static int64_t
+group_size(const Op *op)
+{
+	return op->axes ? axes_size(op->axes) : 1;
+}
+
+const char *
+type_all_gather(const Op *op, Arena *a, Type *result)
+{
+	int64_t dim = op_int(op, A_dim);
+
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dim(op, a, dim, result->rank);
+	if (wrong)
+		return wrong;
+	if (!mul_i64(result->dims[dim], group_size(op), &result->dims[dim]))
+		return "all_gather makes a dim longer than 64 bits can count";
+	return check_size(a, result);
+}
+
+const char *
+type_all_reduce(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_combiner(op, a, result->dtype);
+}
+
+/* NULL if a dim of the operand is a multiple of the group. */
+static const char *
+check_group_divides(const Op *op, Arena *a)
+{
+	const Type *x = operand_type(op, 0);
+	int64_t dim = op_int(op, A_dim), n = group_size(op);
+
+	const char *wrong = check_dim(op, a, dim, x->rank);
+	if (!wrong && x->dims[dim] % n)
+		wrong = arena_printf(a, "%s over %lld devices of dim %lld, "
+			"which has size %lld", ops[op->kind].name,
+			(long long)n, (long long)dim, (long long)x->dims[dim]);
+	return wrong;
+}
+
+const char *
+type_reduce_scatter(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	const char *wrong = check_group_divides(op, a);
+	if (!wrong)
+		wrong = check_combiner(op, a, result->dtype);
+	if (!wrong)
+		result->dims[op_int(op, A_dim)] /= group_size(op);
+	return wrong;
+}
+
+const char *
+type_all_to_all(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_group_divides(op, a);
+}
