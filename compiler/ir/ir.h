@@ -72,7 +72,7 @@ typedef struct Mesh {
 	int naxes;
 	MeshAxis axes[MAX_AXES];
 	int64_t ndevices;
-	const struct Target *target;	/* sched/targets.def row; never NULL */
+	const struct Target *target;	/* targets.def row; never NULL */
 	int topology_rank;		/* 0: each axis a ring of its own */
 	int64_t topology[4];
 } Mesh;

@@ -9,22 +9,7 @@
 #define SHDC_COST_H
 
 #include "ir/ir.h"
-
-typedef struct Target {
-	const char *name;
-	double bf16_flops, int8_flops;
-	int64_t hbm_bytes;
-	double hbm_bandwidth;
-	double link_bandwidth;	/* one way */
-	int torus_rank;
-	int wrap;		/* see targets.def */
-	int64_t pod;
-} Target;
-
-const Target *target_by_name(const char *name);	/* NULL if unknown */
-const Target *target_default(void);		/* v5e */
-int target_count(void);
-const Target *target_at(int i);
+#include "ir/targets.h"
 
 typedef enum CollectiveKind {
 	K_all_gather, K_reduce_scatter, K_all_reduce, K_all_to_all,
