@@ -15,7 +15,6 @@ enum {
 	TAB = 4,		/* columns an excerpt gives a tab */
 	GUTTER = 8,		/* "    7 | " */
 	MAX_LINE_BYTES = 4096,	/* of a line, around its caret */
-	MIN_WIDTH = 40,
 };
 
 typedef struct DiagInfo {
