@@ -1,0 +1,267 @@
+/*
+ * elaborate.h - what the files of front/ share.
+ *
+ * Elaboration walks the tree of the entry and appends ops to a block:
+ *
+ *   let h = relu(x) * 0.5;
+ *
+ *     expression   Item                  ops appended
+ *     x            tensor f32[8,4]
+ *     relu(x)      tensor f32[8,4]       constant, broadcast, maximum
+ *     0.5          number 0.5            (none: it has no dtype yet)
+ *     ... * 0.5    tensor f32[8,4]       constant, broadcast, multiply
+ *     let h        Symbol h -> tensor    (the multiply is renamed "h")
+ *
+ * Calls are inlined: each is a Frame with its own names.  An Item of kind
+ * IT_error, and a NULL Value, stand for what was reported already; whoever
+ * meets one passes it on silently.
+ */
+#ifndef SHDC_ELABORATE_H
+#define SHDC_ELABORATE_H
+
+#include "front/ast.h"
+#include "front/front.h"
+
+enum {
+	MAX_INLINING = 100,	/* calls inside calls */
+	MAX_OPS = 4000000,	/* of a module */
+	MAX_PARAMS = 12,	/* of a built-in function */
+	MAX_IMPORTS = 10000,
+};
+
+typedef enum ItemKind {
+	IT_error,
+	IT_absent,		/* an optional argument that was left out */
+	IT_tensor,
+	IT_int,			/* known at compile time, no dtype yet */
+	IT_float,
+	IT_bool,
+	IT_string,
+	IT_tuple,
+	IT_type,		/* a type, as an argument */
+	IT_axis,		/* a mesh axis, as an argument */
+} ItemKind;
+
+typedef struct Item {
+	ItemKind kind;
+	Range range;		/* the expression */
+	Value *value;		/* tensor */
+	int64_t integer;	/* int; bool; axis: its number */
+	double real;		/* float */
+	const Expr *literal;	/* string */
+	const TypeSpec *type;
+	int n;			/* tuple */
+	struct Item *items;
+} Item;
+
+/* What a new op says about where it comes from. */
+typedef struct Site {
+	Range range;
+	const char *label;
+} Site;
+
+typedef enum SymbolKind { SYM_axis, SYM_dim, SYM_type, SYM_value } SymbolKind;
+
+typedef struct Symbol {
+	SymbolKind kind;
+	const char *name;
+	Range range;
+	Item item;		/* dim, value, axis */
+	const TypeSpec *type;
+	bool is_var, used;
+	int named;		/* of a var: its place in module.named, or -1 */
+} Symbol;
+
+/* One call being inlined; the outermost is the entry. */
+typedef struct Frame {
+	FnDecl *fn;
+	struct Frame *caller;
+	Range call;
+	Table *names;		/* Symbol */
+	const char *prefix;	/* of names in the module: "ffn.2.", "" */
+	int depth;
+	bool is_entry;
+	bool unlisted;		/* its names do not go to module.named */
+	bool prelude;		/* ops take `site`, globals are not seen */
+	Site site;
+} Frame;
+
+/* A type as written, worked out.  Sizes of `_` are 0. */
+typedef struct Annotation {
+	const TypeSpec *spec;
+	Range range;
+	bool has_dtype, has_dims;
+	DType dtype;
+	int rank;
+	int64_t dims[MAX_RANK];
+	const DimSpec *dim_specs[MAX_RANK];
+	bool placed;		/* says something about placement */
+	Placement placement;	/* if has_dims */
+} Annotation;
+
+typedef struct Elab {
+	Session *session;
+	Arena *arena;
+	Module *m;
+	const FrontOptions *options;
+	Table *globals;		/* Symbol */
+	Table *functions;	/* FnDecl */
+	Table *prelude;		/* FnDecl */
+	Block *block;		/* where ops go */
+	Frame *frame;		/* NULL at the top level */
+	Range mesh_range;	/* file 0: no mesh yet */
+	bool on_command_line;	/* messages are about options: DIAG_usage */
+	int nops;
+	bool too_large;		/* reported */
+} Elab;
+
+/* elaborate.c: messages, with the chain of calls they happened in */
+void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
+	PRINTF_LIKE(4, 5);
+const char *show_type(Elab *e, const Type *t);
+const char *show_item(Elab *e, const Item *x);	/* "f32[8,4]", "a number" */
+
+/* names.c */
+Symbol *symbol_find(Elab *e, const char *name);
+/* NULL after a message when the name is taken. */
+Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
+void symbols_warn_unused(Elab *e, const Frame *frame);
+void report_unknown_name(Elab *e, Range where, const char *name);
+void report_unknown_function(Elab *e, Range where, const char *name);
+const char *dtype_habit(const char *name);	/* "float32" -> "f32" */
+/* Enters a value under a name in module.named. */
+int name_value(Elab *e, Name name, Value *v);
+
+/* items.c: compile-time values, and tensors from them */
+Item item_error(Range r);
+Item item_int(Range r, int64_t v);
+Item item_float(Range r, double v);
+Item item_bool(Range r, bool v);
+Item item_tensor(Range r, Value *v);		/* IT_error if v is NULL */
+Item item_tuple(Elab *e, Range r, int n, const Item *items);
+bool item_is_number(const Item *x);		/* int, float or bool */
+double item_double(const Item *x);
+Item fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b);
+Item fold_unary(Elab *e, Range r, Operator op, const Item *x);
+/* A scalar constant of a dtype; NULL after a message when it does not fit. */
+Value *item_constant(Elab *e, Site s, DType dtype, const Item *x);
+
+/* ops.c: appending ops; NULL in, NULL out */
+Value *emit(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
+Value *emit1(Elab *e, Site s, OpKind kind, Value *x);
+Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);
+Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
+Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
+Value *op_end(Elab *e, Op *op);
+Value *emit_compare(Elab *e, Site s, Direction d, Value *x, Value *y);
+Value *emit_constant(Elab *e, Site s, DType dtype, int64_t payload);
+Value *emit_convert(Elab *e, Site s, Value *x, DType dtype);
+Value *emit_iota(Elab *e, Site s, const Type *type, int dim);
+Value *emit_reshape(Elab *e, Site s, Value *x, int rank, const int64_t *dims);
+Value *emit_transpose(Elab *e, Site s, Value *x, const int64_t *permutation);
+/* Operand dim i becomes result dim to[i]. */
+Value *emit_broadcast(Elab *e, Site s, Value *x, const Type *type,
+	const int64_t *to);
+Value *emit_slice(Elab *e, Site s, Value *x, const int64_t *start,
+	const int64_t *limit, const int64_t *stride);
+Value *emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims);
+Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n,
+	const int64_t *dims);
+Value *emit_concatenate(Elab *e, Site s, int n, Value *const *x, int dim);
+Value *emit_placed(Elab *e, Site s, OpKind kind, Value *x,
+	const Annotation *a);	/* constraint or reshard */
+/* numpy's broadcasting of x to the shape; sizes are known to fit. */
+Value *broadcast_to(Elab *e, Site s, Value *x, const Type *shape);
+/* The common shape of n tensors; false after a message. */
+bool broadcast_shape(Elab *e, Range where, int n, Value *const *x,
+	Type *shape);
+
+/* annotations.c */
+bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
+/* Takes sizes and dtype left open from `type`, checks the others. */
+bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
+	DiagCode code, const char *what);
+/* Every size and the dtype are written; the type itself. */
+bool annotation_type(Elab *e, Annotation *a, Type *type);
+bool annotation_divides(Elab *e, const Annotation *a);
+/* The value as annotated: checked, and placed if that was written. */
+Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
+	DiagCode code, const char *what);
+bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *a);
+
+/* expressions.c */
+Item eval(Elab *e, const Expr *x);		/* anything */
+Item eval_value(Elab *e, const Expr *x);	/* tensor, number or tuple */
+bool eval_size(Elab *e, const Expr *x, int64_t *size);
+/* A pointwise op with numpy's broadcasting; literals take the dtype. */
+Item pointwise(Elab *e, Site s, OpKind kind, Direction d, int n,
+	const Item *x);
+
+/* indexing.c */
+Item eval_index(Elab *e, const Expr *x);
+
+/* calls.c */
+Item eval_call(Elab *e, const Expr *x);
+Item call_function(Elab *e, FnDecl *fn, const Expr *call);
+/* A function of the prelude: inlined, or as a composite call. */
+Item call_prelude(Elab *e, Site s, const char *name, bool composite,
+	int n, const Item *args);
+/* One statement list; the returned items. */
+bool run_body(Elab *e, FnDecl *fn, int *n, Item **results);
+
+/* builtins.c */
+typedef struct Call {			/* a call of a built-in function */
+	const struct Builtin *builtin;
+	const Expr *expr;
+	Site site;
+	Item args[MAX_PARAMS];		/* in the order of the signature */
+	int nrest;			/* of the `...` parameter */
+	Item *rest;
+} Call;
+
+typedef Item Builder(Elab *e, Call *c);
+
+typedef struct Builtin {
+	const char *name, *signature;
+	Builder *build;
+	int detail;			/* an OpKind, a Combiner, ... */
+	bool internal;			/* for the prelude only */
+	const char *doc;
+} Builtin;
+
+const Builtin *builtin_find(const char *name);
+int builtin_count(void);
+const Builtin *builtin_at(int i);
+Item builtin_call(Elab *e, const Builtin *b, const Expr *call);
+
+/* arguments.c: what a builder asks of its arguments; false after a message */
+bool want_tensor(Elab *e, Call *c, int i, Value **v);
+bool want_tensor_like(Elab *e, Call *c, int i, DType dtype, Value **v);
+bool want_int(Elab *e, Call *c, int i, int64_t *v);
+bool want_bool(Elab *e, Call *c, int i, bool *v);
+bool want_number(Elab *e, Call *c, int i, Item *v);
+/* An int or a tuple of ints. */
+bool want_ints(Elab *e, Call *c, int i, int *n, int64_t *v, int most);
+/* A dim of a tensor of that rank, counted from 0. */
+bool want_dim(Elab *e, Call *c, int i, int rank, int *dim);
+bool want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims);
+bool want_type(Elab *e, Call *c, int i, Annotation *a);
+/* An argument that is a bracketed list of sizes. */
+bool want_spec(Elab *e, Call *c, int i, Annotation *a);
+/* A tuple of tensors of one dtype. */
+bool want_tensors(Elab *e, Call *c, int i, int *n, Value ***v);
+const char *param_name(Elab *e, const Builtin *b, int i);
+bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
+
+/* einsum.c */
+enum { MAX_LETTERS = 26 * 2 + MAX_RANK };
+typedef struct Term {			/* an operand with named dims */
+	Value *value;
+	int letters[MAX_RANK];		/* of each dim: 0.. < MAX_LETTERS */
+	Range ranges[MAX_RANK];		/* where each letter is written */
+} Term;
+/* The product of n terms, summed over what `out` leaves out. */
+Value *contract(Elab *e, Site s, int n, Term *terms, int nout, const int *out,
+	const Range *out_ranges, DType dtype);
+
+#endif

@@ -1,0 +1,30 @@
+/*
+ * front.h - from a source file to a module of level L_global.
+ */
+#ifndef SHDC_FRONT_H
+#define SHDC_FRONT_H
+
+#include "ir/ir.h"
+
+typedef struct Override {
+	const char *name;	/* a dim, or an axis of the mesh */
+	const char *text;	/* an expression; an axis' size */
+} Override;
+
+typedef struct FrontOptions {
+	const char *entry;	/* NULL: "main" */
+	const char *target;	/* --on; NULL: as in the program */
+	const Override *dims;	/* -D */
+	int ndims;
+	const Override *axes;	/* --mesh */
+	int naxes;
+} FrontOptions;
+
+/* NULL after diagnostics. */
+Module *front_compile(Session *s, int file, const FrontOptions *options);
+/* The tree as the parser made it; false after diagnostics. */
+bool front_print_ast(Session *s, int file, Text *t);
+/* The built-in functions, for --help and the language reference. */
+void front_print_builtins(Text *t);
+
+#endif

@@ -1,0 +1,196 @@
+/*
+ * scan.c - tokens with a value, and characters that begin none.
+ */
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "scan.h"
+
+/* Words that are a token of their own; the ones marked `name` may be names
+   elsewhere, which is the grammar's business. */
+static const struct Word {
+	const char *text;
+	int token;
+} words[] = {
+	{ "fn", TOK_FN }, { "let", TOK_LET }, { "var", TOK_VAR },
+	{ "for", TOK_FOR }, { "in", TOK_IN }, { "while", TOK_WHILE },
+	{ "if", TOK_IF }, { "else", TOK_ELSE }, { "return", TOK_RETURN },
+	{ "new", TOK_NEW }, { "true", TOK_TRUE }, { "false", TOK_FALSE },
+	{ "_", TOK_UNDERSCORE },
+	/* words in position only */
+	{ "mesh", TOK_MESH }, { "dim", TOK_DIM }, { "on", TOK_ON },
+	{ "import", TOK_IMPORT }, { "explicit", TOK_EXPLICIT },
+	{ "manual", TOK_MANUAL }, { "extern", TOK_EXTERN },
+	{ "rule", TOK_RULE }, { "unroll", TOK_UNROLL }, { "pad", TOK_PAD },
+	{ "unreduced", TOK_UNREDUCED }, { "replicated", TOK_REPLICATED },
+	{ "type", TOK_TYPE }, { "expect", TOK_EXPECT },
+};
+
+static const struct Mark {
+	char mark;
+	int token;
+} marks[] = {
+	{ '-', TOK_MINUS }, { '+', TOK_PLUS }, { '*', TOK_STAR },
+	{ '/', TOK_SLASH }, { '%', TOK_PERCENT }, { '<', TOK_LT },
+	{ '>', TOK_GT }, { '!', TOK_NOT }, { '=', TOK_ASSIGN },
+	{ '@', TOK_AT }, { '?', TOK_OPEN }, { ':', TOK_COLON },
+	{ ';', TOK_SEMICOLON }, { ',', TOK_COMMA }, { '.', TOK_DOT },
+	{ '(', TOK_LPAREN }, { ')', TOK_RPAREN }, { '{', TOK_LBRACE },
+	{ '}', TOK_RBRACE }, { '[', TOK_LBRACKET }, { ']', TOK_RBRACKET },
+};
+
+int
+scan_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	if (dtype_by_name(text, &value->dtype))
+		return TOK_DTYPE;
+	size_t length = strlen(text);
+	value->name.s = arena_strndup(p->session->arena, text, length);
+	value->name.range = r;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		if (strcmp(words[i].text, text) == 0)
+			return words[i].token;
+	return TOK_NAME;
+}
+
+int
+scan_mark(char mark)
+{
+	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
+		if (marks[i].mark == mark)
+			return marks[i].token;
+	die("scanner: no token for '%c'", mark);
+}
+
+int
+scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	value->integer = 0;
+	for (const char *c = text; *c != '\0'; c++) {
+		if (*c == '_')
+			continue;
+		if (mul_i64(value->integer, 10, &value->integer)
+		    && add_i64(value->integer, *c - '0', &value->integer))
+			continue;
+		diag(p->session, DIAG_number, r,
+			"integer %.40s%s does not fit in 64 bits", text,
+			strlen(text) > 40 ? "..." : "");
+		value->integer = 1;
+		break;
+	}
+	return TOK_INT;
+}
+
+int
+scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	char *digits = arena_strndup(p->session->arena, text, strlen(text));
+	char *to = digits;
+	for (const char *from = digits; *from != '\0'; from++)
+		if (*from != '_')
+			*to++ = *from;
+	*to = '\0';
+	value->real = strtod(digits, NULL);
+	if (value->real > 1.7976931348623157e308)
+		diag(p->session, DIAG_number, r,
+			"number %.40s is too large; for infinity write inf", text);
+	return TOK_FLOAT;
+}
+
+/* 4x, 0x10, 1f: a number that runs into a name. */
+int
+scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	diag(p->session, DIAG_number, r, "'%.40s' is not a number", text);
+	diag_note(p->session, (Range){ 0 },
+		"integers are decimal and may hold '_'; a float has digits on "
+		"both sides of the dot, or an exponent");
+	value->integer = 1;
+	return TOK_INT;
+}
+
+static char
+unescape(char c)
+{
+	return c == 'n' ? '\n' : c;
+}
+
+/* A string in either kind of quotes: token STRING or SINGLE_QUOTED. */
+int
+scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	size_t n = strlen(text) - 2;
+	char *s = arena_strndup(p->session->arena, text + 1, n);
+	char *to = s;
+	for (const char *from = s; *from != '\0'; from++) {
+		if (*from == '\\') {
+			from++;
+			if (strchr("\"\\n'", *from) == NULL) {
+				int at = r.begin + 1 + (int)(from - s);
+				Range where = { r.file, r.line, at - 1, at + 1 };
+				diag(p->session, DIAG_string, where,
+					"unknown escape '\\%c' in a string; there "
+					"are \\\" \\\\ and \\n only", *from);
+			}
+			*to++ = unescape(*from);
+		} else {
+			*to++ = *from;
+		}
+	}
+	*to = '\0';
+	value->name = (Name){ s, r };
+	return text[0] == '"' ? TOK_STRING : TOK_SINGLE_QUOTED;
+}
+
+/*
+ * A comment behind code may have been meant as a division, as Python's is;
+ * remembered for the message on what follows it (syntax.c).
+ */
+void
+scan_slashes(Parser *p, Range r)
+{
+	const char *text = source_file(p->session, p->file)->text;
+	int at = r.begin;
+	while (at > 0 && (text[at - 1] == ' ' || text[at - 1] == '\t'))
+		at--;
+	if (at > 0 && text[at - 1] != '\n')
+		p->slashes = r;
+}
+
+void
+scan_hash(Parser *p, Range r)
+{
+	r.end = r.begin + 1;
+	diag(p->session, DIAG_habit, r, "comments begin with //, not with #");
+}
+
+void
+scan_open_comment(Parser *p)
+{
+	diag(p->session, p->code, p->comment,
+		"this comment is never closed; '*/' is missing");
+}
+
+void
+scan_open_string(Parser *p, Range r)
+{
+	diag(p->session, DIAG_string, r,
+		"this string is not closed on its line; '\"' is missing");
+}
+
+void
+scan_bad_byte(Parser *p, Range r, const char *text)
+{
+	unsigned char c = (unsigned char)text[0];
+	if (c >= 0x80)
+		diag(p->session, p->code, r, "'%.20s' is not ASCII; names and "
+			"operators are (comments and strings may hold any "
+			"text)", text);
+	else if (c < 0x20 || c == 0x7f)
+		diag(p->session, p->code, r,
+			"unexpected byte 0x%02x", c);
+	else
+		diag(p->session, p->code, r,
+			"'%c' begins nothing in this language", c);
+}

@@ -1,0 +1,212 @@
+/*
+ * syntax.c - the wording of syntax errors.
+ *
+ * The parser says which tokens may follow; a reader wants to hear that "an
+ * expression" or "an operator" was expected, not a list of thirty tokens.  A
+ * family of tokens whose telltale member is expected is named as one.
+ */
+#include <string.h>
+
+#include "syntax.h"
+
+static const char *const operators[] = {
+	"+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||",
+	"@", "**", NULL,
+};
+static const char *const expressions[] = {
+	"a name", "an integer", "a number", "a string",
+	"a string in single quotes", "a dtype", "true", "false", "(", "-", "!",
+	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
+	"unroll", "pad", "unreduced", "replicated", "type", "expect", NULL,
+};
+static const char *const arguments[] = { "[", NULL };
+static const char *const statements[] = {
+	"let", "var", "for", "while", "if", "return", NULL,
+};
+static const char *const declarations[] = {
+	"mesh", "dim", "type", "import", "fn", "explicit", "manual", "extern",
+	NULL,
+};
+static const char *const sizes[] = { "an integer", "(", "-", NULL };
+static const char *const names[] = {
+	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
+	"unroll", "pad", "unreduced", "replicated", "type", "expect", NULL,
+};
+
+/*
+ * A family: when `telltale` (and `also`, if any) may follow, the members are
+ * left out of the list and `title` stands for them.
+ */
+static const struct Family {
+	const char *telltale, *also;
+	const char *const *members, *title;
+} families[] = {
+	{ "fn", "import", declarations,
+		"a declaration (mesh, dim, type, import or fn)" },
+	{ "let", "return", expressions, NULL },
+	{ "let", "return", statements, "a statement" },
+	{ "a number", "[", arguments, NULL },
+	{ "a number", NULL, expressions, "an expression" },
+	{ "+", "*", operators, "an operator" },
+	{ "an integer", "a name", sizes, "a size" },
+	{ "a name", "mesh", names, NULL },
+};
+
+static const char *const comparisons[] = {
+	"<", "<=", ">", ">=", "==", "!=", NULL,
+};
+static const char *const reserved[] = {
+	"fn", "let", "var", "for", "in", "while", "if", "else", "return",
+	"new", "true", "false", NULL,
+};
+
+static bool
+holds(const char *const *set, const char *s)
+{
+	for (; *set != NULL; set++)
+		if (strcmp(*set, s) == 0)
+			return true;
+	return false;
+}
+
+static bool
+expects(int n, const char **expected, const char *token)
+{
+	for (int i = 0; i < n; i++)
+		if (expected[i] != NULL && strcmp(expected[i], token) == 0)
+			return true;
+	return false;
+}
+
+static void
+drop(int n, const char **expected, const char *const *members)
+{
+	for (int i = 0; i < n; i++)
+		if (expected[i] != NULL && holds(members, expected[i]))
+			expected[i] = NULL;
+}
+
+/* Aliases with a blank describe; the others are the token's own text. */
+static void
+text_token(Text *t, const char *alias)
+{
+	if (strchr(alias, ' ') != NULL)
+		text_add(t, alias);
+	else
+		text_printf(t, "'%s'", alias);
+}
+
+/* "a, b or c": the families' titles, then the tokens left. */
+static void
+text_expected(Text *t, int n, const char **expected)
+{
+	enum { MOST = 5 };
+	const char *titles[sizeof families / sizeof *families];
+	int ntitles = 0;
+	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
+		const struct Family *f = &families[i];
+		if (!expects(n, expected, f->telltale)
+		    || (f->also != NULL && !expects(n, expected, f->also)))
+			continue;
+		drop(n, expected, f->members);
+		if (f->title != NULL)
+			titles[ntitles++] = f->title;
+	}
+	int total = ntitles, seen = 0;
+	for (int i = 0; i < n; i++)
+		total += expected[i] != NULL;
+	for (int i = 0; i < ntitles + n && seen < MOST; i++) {
+		const char *s = i < ntitles ? titles[i] : expected[i - ntitles];
+		if (s == NULL)
+			continue;
+		if (seen > 0)
+			text_add(t, seen + 1 == total ? " or " : ", ");
+		if (i < ntitles)
+			text_add(t, s);
+		else
+			text_token(t, s);
+		seen++;
+	}
+	if (seen < total)
+		text_add(t, " or the like");
+}
+
+/* The token itself, clipped, or what it is when it has no text. */
+static void
+text_found(Text *t, Parser *p, Range where, const char *found)
+{
+	const SourceFile *f = source_file(p->session, where.file);
+	int n = where.end - where.begin;
+	if (found == NULL || n <= 0 || where.end > f->length)
+		text_add(t, "the end of the file");
+	else if (n > 40)
+		text_printf(t, "'%.37s...'", f->text + where.begin);
+	else
+		text_printf(t, "'%.*s'", n, f->text + where.begin);
+}
+
+static bool
+only_blanks(const char *s, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strchr(" \t\r\n", s[i]) == NULL)
+			return false;
+	return true;
+}
+
+/* `let h = a // b;` and then something that does not fit. */
+static void
+note_slashes(Parser *p, Range where)
+{
+	Range c = p->slashes;
+	const char *text = source_file(p->session, p->file)->text;
+	if (c.file == 0 || c.end > where.begin
+	    || !only_blanks(text + c.end, where.begin - c.end))
+		return;
+	int end = c.end;
+	while (end > c.begin && only_blanks(text + end - 1, 1))
+		end--;
+	c.end = c.begin + 2;
+	if (end > c.end && strchr(";,)", text[end - 1]) != NULL)
+		diag_note(p->session, c, "'//' begins a comment; division, "
+			"also of integers, is '/'");
+}
+
+void
+syntax_error(Parser *p, Range where, const char *found, int n,
+	const char **expected)
+{
+	Text t = { 0 }, token = { 0 };
+	text_found(&token, p, where, found);
+	bool wants_name = expects(n, expected, "a name");
+	bool wants_expression = expects(n, expected, "a number");
+	if (found != NULL && wants_name && holds(reserved, found))
+		text_printf(&t, "%s is a reserved word and cannot be a name",
+			token.s);
+	else if (found != NULL && wants_name && !wants_expression
+	    && strcmp(found, "a dtype") == 0)
+		text_printf(&t, "%s is a dtype and cannot be a name", token.s);
+	else if (found != NULL && !wants_expression
+	    && holds(comparisons, found) && expects(n, expected, "+"))
+		text_printf(&t, "comparisons do not associate: write "
+			"a < b && b < c");
+	if (t.n == 0) {
+		text_add(&t, "expected ");
+		text_expected(&t, n, expected);
+		text_printf(&t, ", found %s", token.s);
+	}
+	diag(p->session, p->code, where, "%s", t.s);
+	note_slashes(p, where);
+	text_free(&t);
+	text_free(&token);
+}
+
+void
+syntax_stuck(Parser *p, Range where, const char *why)
+{
+	(void)why;
+	if (!p->too_deep)
+		diag(p->session, DIAG_nesting, where,
+			"the program is nested too deeply here");
+	p->too_deep = true;
+}
