@@ -7,9 +7,27 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include "ir/hlo.h"
 #include "ir/ir.h"
+#include "ir/targets.h"
 
 /* ---- modules, blocks, names --------------------------------------------- */
+
+/* What HLO takes as a name: letters, digits, '_' and '.', no digit first, no
+   word that it knows as a type. */
+static char *
+clean_name(Arena *a, const char *wanted)
+{
+	bool letter_first = isalpha((unsigned char)wanted[0]) ||
+		wanted[0] == '_';
+	char *name = arena_printf(a, "%s%s%s", letter_first ? "" : "_", wanted,
+		hlo_reserved(wanted) ? "_" : "");
+
+	for (char *c = name; *c; c++)
+		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
+			*c = '_';
+	return name;
+}
 
 /* The tuple at the end of the entry is called "return" in dumps. */
 static const char reserved_name[] = "return";
@@ -21,13 +39,14 @@ module_new(Session *s, const char *name)
 
 	m->session = s;
 	m->arena = s->arena;
-	m->name = name;
+	m->name = clean_name(s->arena, name);
 	m->entry_name = "main";
 	m->last_pass = "";
 	m->names = table_new(m->arena);
 	table_set(m->names, reserved_name, NEW(m->arena, int));
 	m->entry = block_new(m, NULL);
 	m->mesh.ndevices = 1;
+	m->mesh.target = target_default();
 	return m;
 }
 
@@ -39,20 +58,6 @@ block_new(Module *m, Op *parent)
 	b->module = m;
 	b->parent = parent;
 	return b;
-}
-
-/* What HLO takes as a name: letters, digits, '_' and '.', no digit first. */
-static char *
-clean_name(Arena *a, const char *wanted)
-{
-	bool letter_first = isalpha((unsigned char)wanted[0]) ||
-		wanted[0] == '_';
-	char *name = arena_printf(a, "%s%s", letter_first ? "" : "_", wanted);
-
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
-			*c = '_';
-	return name;
 }
 
 /* Length of the name without a trailing ".2". */

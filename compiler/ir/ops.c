@@ -5,6 +5,8 @@
  * worked out here by the compiler of this file, so that the rows say each
  * thing once.
  */
+#include <string.h>
+#include "ir/hlo.h"
 #include "ir/ir.h"
 #include "ir/rules.h"
 #include "ir/types.h"
@@ -66,3 +68,26 @@ const char *const direction_names[] = {
 	[DIR_EQ] = "EQ", [DIR_NE] = "NE", [DIR_LT] = "LT",
 	[DIR_LE] = "LE", [DIR_GT] = "GT", [DIR_GE] = "GE",
 };
+
+const AttrInfo attr_table[ATTR_COUNT] = {
+#define ATTR(id, hlo_text, form) [A_##id] = {#id, hlo_text, FORM_##form},
+#include "attrs.def"
+#undef ATTR
+};
+
+bool
+hlo_reserved(const char *name)
+{
+	static const char *const types[] = {
+		"pred", "s1", "s2", "s4", "s8", "s16", "s32", "s64", "u1",
+		"u2", "u4", "u8", "u16", "u32", "u64", "f16", "bf16", "f32",
+		"f64", "c64", "c128", "f8e3m4", "f8e4m3", "f8e4m3fn",
+		"f8e4m3fnuz", "f8e4m3b11fnuz", "f8e5m2", "f8e5m2fnuz",
+		"f8e8m0fnu", "f4e2m1fn", "token", "opaque",
+	};
+
+	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
+		if (!strcmp(types[i], name))
+			return true;
+	return false;
+}
