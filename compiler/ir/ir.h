@@ -243,6 +243,7 @@ struct Value {
 	int uses;		/* by module_count_uses() */
 	Range range;		/* the name, for parameters and lets */
 	Range type_range;	/* the annotation */
+	Placement *written;	/* as annotated, from L_sharded on; else NULL */
 	Origin *origins;	/* newest first */
 };
 
@@ -423,6 +424,12 @@ bool module_remove_dead(Module *m);	/* ops whose results are unused; named
 /* Pre-order walk over every op, bodies included. */
 typedef void OpVisitor(Op *op, void *data);
 void module_walk(Module *m, OpVisitor *visit, void *data);
+
+/* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
+const Origin *value_origin(const Value *v, int dim, AxisRef a);
+void text_line(Text *t, const Module *m, Range r);	/* line 4; lib.shd:4 */
+/* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
+void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 
 /* verify.c: true if well-formed for its level; else prints the module with
    each message under its line to `out`. */

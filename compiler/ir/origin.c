@@ -1,0 +1,127 @@
+/*
+ * origin.c - the story of an axis: who wrote it, and which ops carried it.
+ *
+ *   'h' is split over Y in dim 1: Y is written at W (line 3) and came through
+ *   einsum 'bd,df->bf' (line 6), relu (line 6)
+ */
+#include <string.h>
+#include "ir/ir.h"
+
+/* A story longer than this is cut in the middle of nowhere; every value has
+   one, and all of them together should stay linear in the program. */
+enum { LONGEST_STORY = 64, TOLD_HOPS = 4 };
+
+const Origin *
+value_origin(const Value *v, int dim, AxisRef a)
+{
+	for (const Origin *o = v->origins; o; o = o->next)
+		if (o->dim == dim && axis_overlap(o->axis, a))
+			return o;
+	return NULL;
+}
+
+/* Where `v` had the axis from before `step`, in whatever dim. */
+static const Origin *
+earlier_origin(const Value *v, AxisRef a, int step)
+{
+	for (const Origin *o = v->origins; o; o = o->next)
+		if (axis_overlap(o->axis, a) && o->step < step)
+			return o;
+	return NULL;
+}
+
+void
+text_line(Text *t, const Module *m, Range r)
+{
+	const SourceFile *f = r.file ? source_file(m->session, r.file) : NULL;
+
+	if (r.file > 1 && f)
+		text_printf(t, "%s:%d", f->path, r.line);
+	else
+		text_printf(t, "line %d", r.line);
+}
+
+static void
+text_hop(Text *t, const Module *m, const Op *op)
+{
+	text_add(t, op->label);
+	if (op->range.line) {
+		text_add(t, " (");
+		text_line(t, m, op->range);
+		text_add(t, ")");
+	}
+}
+
+/* One expression of the user's may be several ops. */
+static bool
+same_hop(const Op *a, const Op *b)
+{
+	return a->range.file == b->range.file && a->range.line == b->range.line &&
+		!strcmp(a->label, b->label);
+}
+
+/* Hops were collected from the value back to the source: tell them in the
+   order the axis travelled. */
+static void
+text_hops(Text *t, const Module *m, Op *const *hops, int n)
+{
+	int told = n < TOLD_HOPS ? n : TOLD_HOPS;
+
+	for (int i = n - 1; i >= 0; i--) {
+		int position = n - 1 - i;
+		if (n > TOLD_HOPS && position == TOLD_HOPS - 1 && i > 0) {
+			text_printf(t, ", ... (%d more)", n - told);
+			i = 0;
+		}
+		text_add(t, position ? ", " : " through ");
+		text_hop(t, m, hops[i]);
+	}
+}
+
+static void
+text_source(Text *t, const Module *m, const Value *v, Range where)
+{
+	text_printf(t, "'%s'", v->name);
+	if (where.line) {
+		text_add(t, " (");
+		text_line(t, m, where);
+		text_add(t, ")");
+	}
+}
+
+void
+text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
+{
+	const Origin *o = value_origin(v, dim, a);
+	const Value *at = v;
+	Op *hops[LONGEST_STORY];
+	int n = 0;
+
+	text_axis(t, &m->mesh, a);
+	if (!o) {
+		text_add(t, ": origin not recorded");
+		return;
+	}
+	while (o && o->kind == ORIGIN_op && o->from && n < LONGEST_STORY) {
+		if (o->through && !(n && same_hop(hops[n - 1], o->through)))
+			hops[n++] = o->through;
+		at = o->from;
+		const Origin *next = earlier_origin(at, a, o->step);
+		if (!next)
+			break;
+		o = next;
+	}
+	if (at == v) {
+		text_add(t, ": written here");
+		if (o->where.line) {
+			text_add(t, " (");
+			text_line(t, m, o->where);
+			text_add(t, ")");
+		}
+		return;
+	}
+	text_add(t, n == LONGEST_STORY ? ": carried from " : ": from ");
+	text_source(t, m, at, o->kind == ORIGIN_written ? o->where :
+		at->range);
+	text_hops(t, m, hops, n);
+}
