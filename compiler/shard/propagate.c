@@ -1,0 +1,128 @@
+/*
+ * propagate.c - from the placements that are written to those of all values.
+ *
+ *   fn main(x: f32[8@X, 16], w: f32[16, 32] @?) -> (r: f32[8, 32@Y] @?)
+ *   h = dot(x, w)        h: [8@X, 32@Y] from x and r; w: [16, 32@Y] from h
+ *
+ * Requires L_global.  Leaves L_sharded: every value has a closed placement and
+ * the origin of each of its axes; no data movement is decided yet.
+ *
+ * User priorities are rounds around the levels of propagate_order.c: a dim of
+ * a later priority is closed and empty until its turn, and its axes are
+ * barred from the rest of its tensor so that nothing takes them.
+ */
+#include <string.h>
+#include "shard/propagate.h"
+#include "shard/shard.h"
+
+static bool
+passes_through(const Op *op)
+{
+	return ops[op->kind].pointwise || op->kind == O_reshape ||
+		op->kind == O_transpose;
+}
+
+static void
+add_op(Op *op, void *data)
+{
+	Propagation *g = data;
+	OpState *o = &g->ops[g->nops++];
+
+	o->op = op;
+	o->pass_through = passes_through(op);
+	/* the members of a shard_like are one cluster: nothing to pass on */
+	if (op->kind != O_shard_like)
+		o->rule = op_rule(g->arena, op);
+	if (op->kind == O_output)
+		g->outputs[g->noutputs++] = op->id;
+}
+
+static void
+note_single_use(Propagation *g, OpState *o)
+{
+	o->single_use = true;
+	for (int i = 0; i < o->op->noperands; i++) {
+		const Value *v = o->op->operands[i];
+		if (v->type.rank && g->uses[v->id] != 1)
+			o->single_use = false;
+	}
+}
+
+/* ---- user priorities ------------------------------------------------------- */
+
+/* Dims of priorities after `now` are closed, empty, and keep their axes. */
+static void
+show_until(Cluster *c, int now)
+{
+	AxisList barred = placement_replicated(&c->written), none = {0};
+
+	for (int d = 0; d < c->written.rank; d++) {
+		AxisList axes = placement_dim(&c->written, d);
+		if (c->written.priority[d] > now) {
+			axes_append_all(&barred, &axes);
+			placement_set_dim(&c->now, d, &none);
+			c->now.open &= (uint16_t)~(1u << d);
+		} else if (c->written.priority[d] == now && now > 0) {
+			placement_set_dim(&c->now, d, &axes);
+			c->now.open |= (uint16_t)(c->written.open & 1u << d);
+		}
+	}
+	placement_set_replicated(&c->now, &barred);
+}
+
+static int
+highest_priority(const Placement *p)
+{
+	int highest = 0;
+
+	for (int d = 0; d < p->rank; d++)
+		if (p->priority[d] > highest)
+			highest = p->priority[d];
+	return highest;
+}
+
+static void
+run_priorities(Propagation *g)
+{
+	bool used[UINT8_MAX + 1] = {true};
+
+	for (int i = 0; i < g->nclusters; i++)
+		for (int d = 0; d < g->clusters[i].written.rank; d++)
+			used[g->clusters[i].written.priority[d]] = true;
+	for (int priority = 0; priority <= UINT8_MAX; priority++) {
+		if (!used[priority])
+			continue;
+		for (int i = 0; i < g->nclusters; i++) {
+			Cluster *c = &g->clusters[i];
+			if (highest_priority(&c->written) < priority ||
+					!highest_priority(&c->written))
+				continue;
+			show_until(c, priority);
+			unsettle(g, c);
+		}
+		run_levels(g);
+	}
+}
+
+bool
+propagate(Module *m)
+{
+	Propagation g = {.module = m, .arena = m->arena};
+
+	split_constants(&g);
+	module_number(m);
+	g.ops = NEW_ARRAY(g.arena, OpState, m->nops + 1);
+	g.stack = NEW_ARRAY(g.arena, int, m->nops + 1);
+	g.outputs = NEW_ARRAY(g.arena, int, m->nresults + 1);
+	module_walk(m, add_op, &g);
+	build_clusters(&g);
+	for (int i = 0; i < g.nops; i++)
+		note_single_use(&g, &g.ops[i]);
+	copy_constraints(&g);
+	run_priorities(&g);
+	finish_propagation(&g);
+	merge_constants(&g);
+	module_number(m);
+	m->level = L_sharded;
+	return true;
+}

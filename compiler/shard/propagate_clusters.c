@@ -1,0 +1,358 @@
+/*
+ * propagate_clusters.c - which values share a placement, and what they start
+ * with.
+ *
+ * A composite's body is seen as if it were written in place of the call: its
+ * parameters are the operands, its results the call's.  Members of a
+ * shard_like are one cluster too, unless their annotations disagree (a
+ * warning; then they stay apart).
+ */
+#include <string.h>
+#include "shard/propagate.h"
+
+/* ---- constants: a copy for each use -------------------------------------- */
+
+static bool
+is_constant(const Value *v)
+{
+	return v->def && (v->def->kind == O_constant ||
+		v->def->kind == O_iota);
+}
+
+/* Tensors that cost nothing to make again: two users of one must not force
+   one placement on each other. */
+static bool
+is_splittable(const Value *v)
+{
+	if (v->annotated || !v->type.rank || !v->def)
+		return false;
+	return is_constant(v) || (v->def->kind == O_broadcast &&
+		v->def->operands[0]->type.rank == 0 &&
+		is_constant(v->def->operands[0]));
+}
+
+static Value *
+copy_constant(Propagation *g, Value *v, Op *user)
+{
+	Op *op = op_new(g->module, v->def->kind, v->def->noperands,
+		v->def->operands, 1, v->name, v->def->range, v->def->label);
+
+	memcpy(op->attrs, v->def->attrs, sizeof op->attrs);
+	op->results[0]->type = v->type;
+	op->results[0]->placement = v->placement;
+	op->results[0]->range = v->range;
+	op_insert_before(user, op);
+	return op->results[0];
+}
+
+/* `uses` serves as a mark: the first use keeps the original. */
+static void
+split_constants_of(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	for (int i = 0; i < op->noperands; i++) {
+		Value *v = op->operands[i];
+		if (!is_splittable(v) || v->uses++ == 0)
+			continue;
+		op->operands[i] = copy_constant(g, v, op);
+		Copy c = {op, i, v, op->operands[i]};
+		APPEND(g->arena, g->copies, g->ncopies, c);
+	}
+}
+
+static void
+clear_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->uses = 0;
+}
+
+void
+split_constants(Propagation *g)
+{
+	module_walk(g->module, clear_uses, NULL);
+	module_walk(g->module, split_constants_of, g);
+}
+
+/* Copies that ended where their original did are undone. */
+void
+merge_constants(Propagation *g)
+{
+	for (int i = 0; i < g->ncopies; i++) {
+		Copy *c = &g->copies[i];
+		if (!placement_equal(&c->original->placement,
+				&c->copy->placement))
+			continue;
+		c->user->operands[c->operand] = c->original;
+		op_remove(c->copy->def);
+		c->copy->name = c->original->name;	/* in the story */
+	}
+}
+
+/* ---- union-find ------------------------------------------------------------ */
+
+static int
+find(Propagation *g, int id)
+{
+	while (g->parent[id] != id) {
+		g->parent[id] = g->parent[g->parent[id]];
+		id = g->parent[id];
+	}
+	return id;
+}
+
+/* The lower id, the value defined first, represents both. */
+static void
+unite(Propagation *g, const Value *a, const Value *b)
+{
+	int x = find(g, a->id), y = find(g, b->id);
+
+	if (x < y)
+		g->parent[y] = x;
+	else
+		g->parent[x] = y;
+}
+
+static void
+unite_call(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	if (op->kind != O_call)
+		return;
+	Block *body = op->bodies[0];
+	for (int i = 0; i < op->noperands; i++)
+		unite(g, op->operands[i], body->params[i]);
+	for (int i = 0; i < op->nresults; i++)
+		unite(g, op->results[i], body->last->operands[i]);
+}
+
+/* Calls and the ends of their bodies vanish when inlined. */
+static void
+count_root_uses(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	if (op->kind == O_call || (op->kind == O_return && op->block->parent))
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		g->uses[find(g, op->operands[i]->id)]++;
+}
+
+static void
+count_uses(Propagation *g)
+{
+	module_walk(g->module, count_root_uses, g);
+	for (int i = g->module->nvalues - 1; i >= 0; i--)
+		g->uses[i] = g->uses[find(g, i)];
+}
+
+/* ---- clusters --------------------------------------------------------------- */
+
+/* The annotation found so far in the cluster of each root; while uniting. */
+typedef struct Annotations {
+	Propagation *g;
+	Value **of;		/* by value id */
+} Annotations;
+
+static void
+note_annotation(Annotations *a, Value *v)
+{
+	Value **of = &a->of[find(a->g, v->id)];
+
+	if (v->annotated && !*of)
+		*of = v;
+}
+
+static void
+note_op_annotations(Op *op, void *data)
+{
+	for (int i = 0; i < op->nresults; i++)
+		note_annotation(data, op->results[i]);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			note_annotation(data, op->bodies[i]->params[k]);
+}
+
+static void
+warn_group(const Propagation *g, const Op *op, const Value *x, const Value *y)
+{
+	Session *s = g->module->session;
+	Text a = {0}, b = {0};
+
+	text_spec(&a, &g->module->mesh, &x->type, &x->placement);
+	text_spec(&b, &g->module->mesh, &y->type, &y->placement);
+	diag(s, DIAG_group_conflict, op->range, "shard_like cannot give '%s' "
+		"and '%s' one placement: both say where they are", x->name,
+		y->name);
+	if (x->type_range.file)
+		diag_label(s, x->type_range, "'%s' is %s", x->name, a.s);
+	if (y->type_range.file)
+		diag_label(s, y->type_range, "'%s' is %s", y->name, b.s);
+	text_free(&a);
+	text_free(&b);
+}
+
+static void
+unite_alike(Annotations *a, const Op *op, const Value *v, const Value *w)
+{
+	Propagation *g = a->g;
+	Value *x = a->of[find(g, v->id)], *y = a->of[find(g, w->id)];
+
+	if (x && y && !placement_equal(&x->placement, &y->placement)) {
+		warn_group(g, op, x, y);
+		return;
+	}
+	unite(g, v, w);
+	a->of[find(g, v->id)] = x ? x : y;
+}
+
+static void
+unite_group(Op *op, void *data)
+{
+	if (op->kind != O_shard_like)
+		return;
+	unite_alike(data, op, op->operands[0], op->results[0]);
+	unite_alike(data, op, op->operands[0], op->operands[1]);
+}
+
+static void
+add_value(Propagation *g, Value *v, Value *annotation)
+{
+	if (find(g, v->id) == v->id) {
+		Cluster *c = &g->clusters[g->nclusters];
+		g->cluster_of[v->id] = g->nclusters++;
+		c->annotated = annotation;
+		c->written = c->now = annotation ? annotation->placement :
+			placement_open(v->type.rank);
+	}
+	/* a representative has the lowest id, so it is done already */
+	g->cluster_of[v->id] = g->cluster_of[find(g, v->id)];
+}
+
+static void
+add_op_values(Op *op, void *data)
+{
+	Annotations *a = data;
+	Propagation *g = a->g;
+
+	for (int i = 0; i < op->nresults; i++)
+		add_value(g, op->results[i],
+			a->of[find(g, op->results[i]->id)]);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++) {
+			Value *v = op->bodies[i]->params[k];
+			add_value(g, v, a->of[find(g, v->id)]);
+		}
+}
+
+/* ---- ops around clusters ------------------------------------------------------ */
+
+static bool
+tensor_seen_before(const Propagation *g, const Op *op, int tensor)
+{
+	int cluster = g->cluster_of[rule_tensor(op, tensor)->id];
+
+	/* a long operand list is not worth a quadratic search: a repeated
+	   touch only costs a second look */
+	for (int i = 0; i < tensor && i < 4; i++)
+		if (g->cluster_of[rule_tensor(op, i)->id] == cluster)
+			return true;
+	return false;
+}
+
+static void
+index_touches(Propagation *g)
+{
+	int total = 0;
+
+	for (int pass = 0; pass < 2; pass++) {
+		for (int i = 0; i < g->nops; i++) {
+			const Op *op = g->ops[i].op;
+			for (int t = 0; t < op->noperands + op->nresults; t++) {
+				Cluster *c = cluster_of(g, rule_tensor(op, t));
+				if (tensor_seen_before(g, op, t))
+					continue;
+				if (pass)
+					g->touches[c->first_touch +
+						c->ntouches] = i;
+				c->ntouches++;
+			}
+		}
+		if (pass)
+			break;
+		for (int i = 0; i < g->nclusters; i++) {
+			g->clusters[i].first_touch = total;
+			total += g->clusters[i].ntouches;
+			g->clusters[i].ntouches = 0;
+		}
+		g->touches = NEW_ARRAY(g->arena, int, total + 1);
+	}
+}
+
+void
+build_clusters(Propagation *g)
+{
+	Module *m = g->module;
+	Annotations a = {g, NEW_ARRAY(g->arena, Value *, m->nvalues + 1)};
+
+	g->parent = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->uses = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
+	for (int i = 0; i < m->nvalues; i++)
+		g->parent[i] = i;
+	module_walk(m, unite_call, g);
+	count_uses(g);
+	for (int i = 0; i < m->entry->nparams; i++)
+		note_annotation(&a, m->entry->params[i]);
+	module_walk(m, note_op_annotations, &a);
+	module_walk(m, unite_group, &a);
+	for (int i = 0; i < m->entry->nparams; i++)
+		add_value(g, m->entry->params[i],
+			a.of[find(g, m->entry->params[i]->id)]);
+	module_walk(m, add_op_values, &a);
+	index_touches(g);
+}
+
+/* ---- constraints ---------------------------------------------------------------- */
+
+/* Do all constraints on the operand's cluster ask for the same? */
+static bool
+undisputed(const Propagation *g, const Cluster *c, const Op *constraint)
+{
+	const Placement *wanted = &constraint->results[0]->placement;
+
+	for (int i = 0; i < c->ntouches; i++) {
+		const Op *op = g->ops[g->touches[c->first_touch + i]].op;
+		if (op->kind == O_constraint &&
+				cluster_of(g, op->operands[0]) == c &&
+				!placement_same(&op->results[0]->placement,
+					wanted))
+			return false;
+	}
+	return true;
+}
+
+/*
+ * A constraint that leaves nothing open is where its producer should compute:
+ * if nothing else holds the producer, it gets the placement itself.  Any other
+ * constraint is an identity op with a fixed result.
+ */
+void
+copy_constraints(Propagation *g)
+{
+	for (int i = 0; i < g->nops; i++) {
+		Op *op = g->ops[i].op;
+		if (op->kind != O_constraint || !op->results[0]->annotated ||
+				op->results[0]->placement.open)
+			continue;
+		Cluster *c = cluster_of(g, op->operands[0]);
+		if (c->annotated || c->copied_from || !undisputed(g, c, op))
+			continue;
+		c->written = c->now = op->results[0]->placement;
+		c->copied_from = op;
+	}
+}

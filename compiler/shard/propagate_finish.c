@@ -1,0 +1,165 @@
+/*
+ * propagate_finish.c - what propagation leaves behind: closed placements, the
+ * origin of every axis, the answers to names, and the verdict on `expect`s.
+ */
+#include <string.h>
+#include "shard/propagate.h"
+
+/* ---- origins ---------------------------------------------------------------- */
+
+static void
+add_origin(Propagation *g, Value *v, Origin origin)
+{
+	Origin *o = NEW(g->arena, Origin);
+
+	*o = origin;
+	o->next = v->origins;
+	v->origins = o;
+}
+
+/* The axes that stood there before anything moved. */
+static void
+add_written_origins(Propagation *g, Value *v, const Cluster *c)
+{
+	Origin o = {.kind = ORIGIN_written};
+
+	if (v == c->annotated) {
+		o.where = v->type_range;
+	} else if (c->copied_from) {
+		o.kind = ORIGIN_op;
+		o.through = c->copied_from;
+		o.from = c->copied_from->results[0];
+		o.where = c->copied_from->range;
+	} else if (c->annotated) {
+		o.kind = ORIGIN_op;
+		o.from = c->annotated;
+		o.where = c->annotated->type_range;
+	} else {
+		return;
+	}
+	for (o.dim = 0; o.dim < c->written.rank; o.dim++) {
+		AxisList axes = placement_dim(&c->written, o.dim);
+		for (int i = 0; i < axes.n; i++) {
+			o.axis = axes.a[i];
+			add_origin(g, v, o);
+		}
+	}
+}
+
+/* A member that was not itself the target has its axis from the one that
+   was; `through` is NULL then: they are one by definition. */
+static void
+add_arrivals(Propagation *g, Value *v, const Cluster *c)
+{
+	for (const Arrival *a = c->arrivals; a; a = a->next) {
+		Origin o = a->origin;
+		if (a->target != v) {
+			o.from = a->target;
+			o.through = NULL;
+		}
+		add_origin(g, v, o);
+	}
+}
+
+static void
+finish_value(Propagation *g, Value *v)
+{
+	const Cluster *c = cluster_of(g, v);
+
+	if (c->annotated || c->copied_from)
+		v->written = arena_copy(g->arena, &c->written,
+			sizeof c->written);
+	v->placement = placement_close(c->now);
+	v->origins = NULL;
+	add_arrivals(g, v, c);
+	add_written_origins(g, v, c);
+}
+
+static void
+finish_op(Op *op, void *data)
+{
+	for (int i = 0; i < op->nresults; i++)
+		finish_value(data, op->results[i]);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			finish_value(data, op->bodies[i]->params[k]);
+}
+
+/* ---- expect ------------------------------------------------------------------ */
+
+/* An open dim of an expectation only says how the axes begin. */
+static bool
+dim_as_expected(const Placement *wanted, const Placement *got, int dim)
+{
+	AxisList w = placement_dim(wanted, dim), v = placement_dim(got, dim);
+
+	axes_normalize(&w);
+	axes_normalize(&v);
+	return placement_is_open(wanted, dim) ? axes_is_prefix(&w, &v) :
+		axes_equal(&w, &v);
+}
+
+static bool
+as_expected(const Expect *e)
+{
+	const Placement *got = &e->value->placement;
+	Placement wanted = e->placement, unsplit = *got;
+	AxisList none = {0};
+
+	for (int d = 0; d < e->value->type.rank; d++) {
+		if (!dim_as_expected(&e->placement, got, d))
+			return false;
+		placement_set_dim(&wanted, d, &none);
+		placement_set_dim(&unsplit, d, &none);
+	}
+	return placement_equal(&wanted, &unsplit);
+}
+
+static void
+tell_story(Session *s, const Module *m, const Value *v)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d);
+		for (int i = 0; i < axes.n; i++) {
+			Text t = {0};
+			text_origin(&t, m, v, d, axes.a[i]);
+			diag_note(s, (Range){0}, "%s", t.s);
+			text_free(&t);
+		}
+	}
+}
+
+static void
+check_expect(Propagation *g, const Expect *e)
+{
+	const Module *m = g->module;
+	Text got = {0}, wanted = {0};
+
+	if (as_expected(e))
+		return;
+	text_spec(&got, &m->mesh, &e->value->type, &e->value->placement);
+	text_spec(&wanted, &m->mesh, &e->value->type, &e->placement);
+	diag(m->session, DIAG_expect_failed, e->range,
+		"'%s' is placed %s, not %s", e->name, got.s, wanted.s);
+	tell_story(m->session, m, e->value);
+	text_free(&got);
+	text_free(&wanted);
+}
+
+void
+finish_propagation(Propagation *g)
+{
+	Module *m = g->module;
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		finish_value(g, m->entry->params[i]);
+	module_walk(m, finish_op, g);
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value)
+			m->named[i].placement = m->named[i].value->placement;
+	for (int i = 0; i < m->nresults; i++)
+		m->results[i].placement =
+			m->entry->last->operands[i]->placement;
+	for (int i = 0; i < m->nexpects; i++)
+		check_expect(g, &m->expects[i]);
+}
