@@ -1,0 +1,636 @@
+/*
+ * verify.c - whether a module is what its level promises.
+ *
+ * Every failure is collected; module_verify() prints the module with each
+ * message under its line.  After a pass a failure is our bug; of a module
+ * that was read from a file the same checks are the user's diagnostics, so
+ * nothing here trusts what it has not checked.
+ *
+ * What each level adds is in README.md.  Linear in ops.
+ */
+#include <ctype.h>
+#include <string.h>
+#include "ir/hlo.h"
+#include "ir/ir.h"
+
+typedef struct Checker {
+	Module *m;
+	Report *report;
+	void *data;
+	Arena *scratch;		/* for this check only */
+	Table *names;
+	Value **seen;		/* by id: values defined so far */
+	const void *line;	/* what is being checked */
+	int failures;
+} Checker;
+
+static void fail(Checker *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+static void
+fail(Checker *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	c->report(c->line, arena_vprintf(c->m->arena, fmt, ap), c->data);
+	va_end(ap);
+	c->failures++;
+}
+
+/* ---- axes and placements -------------------------------------------------- */
+
+static const char *
+axes_text(Checker *c, const AxisList *l)
+{
+	Text t = {0};
+
+	text_axes(&t, &c->m->mesh, l);
+	const char *s = arena_strndup(c->m->arena, t.s ? t.s : "", t.n);
+	text_free(&t);
+	return s;
+}
+
+static bool
+check_axis(Checker *c, const char *what, AxisRef a)
+{
+	const Mesh *m = &c->m->mesh;
+
+	if (a.axis < 0 || a.axis >= m->naxes) {
+		fail(c, "%s: the mesh has no axis %d", what, a.axis);
+		return false;
+	}
+	if (a.pre >= 1 && a.size >= 1 &&
+	    m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0 &&
+	    (a.size > 1 || axis_is_whole(m, a)))
+		return true;
+	fail(c, "%s: %s:(%d)%d is not a part of an axis of size %lld", what,
+		m->axes[a.axis].name, a.pre, a.size,
+		(long long)m->axes[a.axis].size);
+	return false;
+}
+
+/* Each axis, or part of one, at most once; parts on one common refinement. */
+static bool
+check_axes(Checker *c, const char *what, const AxisList *l)
+{
+	for (int i = 0; i < l->n; i++)
+		if (!check_axis(c, what, l->a[i]))
+			return false;
+	for (int i = 0; i < l->n; i++)
+		for (int k = 0; k < i; k++)
+			if (!axis_can_coexist(l->a[k], l->a[i])) {
+				AxisList both = {2, {l->a[k], l->a[i]}};
+				fail(c, "%s: %s cannot be used together",
+					what, axes_text(c, &both));
+				return false;
+			}
+	return true;
+}
+
+static int
+count_pieces(const Placement *p)
+{
+	int n = p->nreplicated + p->nunreduced;
+
+	for (int d = 0; d < p->rank; d++)
+		n += p->count[d];
+	return n;
+}
+
+/* The axes themselves, whatever the tensor. */
+static bool
+check_placement(Checker *c, const char *name, const Placement *p, int rank)
+{
+	if (p->rank != rank) {
+		fail(c, "%s has %d dims, its placement %d", name, rank,
+			p->rank);
+		return false;
+	}
+	AxisList all = {.n = count_pieces(p)};
+	if (all.n > MAX_PIECES || p->combiner >= COMBINER_COUNT) {
+		fail(c, "the placement of %s is broken", name);
+		return false;
+	}
+	memcpy(all.a, p->pieces, sizeof all.a);
+	return check_axes(c, name, &all);
+}
+
+static void
+check_divides(Checker *c, const Value *v)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d);
+		if (v->type.dims[d] % axes_size(&axes))
+			fail(c, "dim %d of %s has size %lld, which %s (%lld "
+				"ways) does not divide", d, v->name,
+				(long long)v->type.dims[d],
+				axes_text(c, &axes),
+				(long long)axes_size(&axes));
+	}
+}
+
+static void
+check_value_placement(Checker *c, const Value *v)
+{
+	if (c->m->level == L_device && v->no_placement)
+		return;
+	if (!check_placement(c, v->name, &v->placement, v->type.rank))
+		return;
+	if (c->m->level != L_global && v->placement.open)
+		fail(c, "%s has an open dim after propagation", v->name);
+	if (c->m->level == L_sharded || c->m->level == L_resharded)
+		check_divides(c, v);
+}
+
+/* ---- values ------------------------------------------------------------------ */
+
+static void
+check_type(Checker *c, const char *name, const Type *t)
+{
+	if (t->rank < 0 || t->rank > MAX_RANK || t->dtype >= DTYPE_COUNT) {
+		fail(c, "the type of %s is broken", name);
+		return;
+	}
+	int64_t bytes = dtypes[t->dtype].bytes;
+	for (int d = 0; d < t->rank; d++)
+		if (t->dims[d] < 1 || !mul_i64(bytes, t->dims[d], &bytes)) {
+			fail(c, "%s: dim %d has size %lld", name, d,
+				(long long)t->dims[d]);
+			return;
+		}
+}
+
+static bool
+name_is_clean(const char *name)
+{
+	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
+		return false;
+	for (const char *s = name; *s; s++)
+		if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.')
+			return false;
+	return !hlo_reserved(name);
+}
+
+static void
+check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
+{
+	if (!v->name || !name_is_clean(v->name)) {
+		fail(c, "'%s' is not a name", v->name ? v->name : "");
+		return;
+	}
+	if (table_get(c->names, v->name))
+		fail(c, "the name %s is used twice", v->name);
+	table_set(c->names, v->name, v);
+	if (v->def != def || v->block != block || v->index != index)
+		fail(c, "%s does not know where it is defined", v->name);
+	int before = c->failures;
+	check_type(c, v->name, &v->type);
+	if (c->failures == before)
+		check_value_placement(c, v);
+	c->seen[v->id] = v;
+}
+
+/* Defined earlier, in the op's block or in one around it.  The body of a
+   composite sees its own values only. */
+static bool
+is_visible(const Checker *c, const Op *op, const Value *v)
+{
+	if (v->id < 0 || v->id >= c->m->nvalues || c->seen[v->id] != v)
+		return false;
+	for (const Block *b = op->block; b; ) {
+		if (b == v->block)
+			return true;
+		const Op *parent = b->parent;
+		b = parent && parent->kind != O_call ? parent->block : NULL;
+	}
+	return false;
+}
+
+/* ---- ops by the table ------------------------------------------------------------ */
+
+static void
+check_operands(Checker *c, const Op *op)
+{
+	int wanted = ops[op->kind].operands;
+
+	if (wanted >= 0 && op->noperands != wanted)
+		fail(c, "%s has %d operands, not %d", ops[op->kind].name,
+			op->noperands, wanted);
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (!v)
+			fail(c, "operand %d is missing", i);
+		else if (!is_visible(c, op, v))
+			fail(c, "operand %d, %s, is not defined before this",
+				i, v->name);
+	}
+}
+
+static void
+check_attrs(Checker *c, const Op *op)
+{
+	for (int a = 0; a < ATTR_COUNT; a++) {
+		bool wanted = ops[op->kind].attrs >> a & 1;
+		AttrForm form = attr_table[a].form;
+		bool one = form == FORM_ONE || form == FORM_DIRECTION ||
+			form == FORM_COMBINER || form == FORM_VALUE ||
+			a == A_dim;
+		if (wanted != (op->attrs[a] != NULL))
+			fail(c, "%s %s attribute %s", ops[op->kind].name,
+				wanted ? "lacks its" : "has no",
+				attr_table[a].name);
+		else if (wanted && one && op->attrs[a]->n != 1)
+			fail(c, "attribute %s has %d entries, not 1",
+				attr_table[a].name, op->attrs[a]->n);
+	}
+}
+
+static void
+check_counts(Checker *c, const Op *op)
+{
+	bool is_return = op->kind == O_return;
+
+	if (is_return ? op->nresults != 0 :
+	    op->nbodies ? op->nresults < 1 : op->nresults != 1)
+		fail(c, "%s has %d results", ops[op->kind].name, op->nresults);
+	if (is_return && op->next)
+		fail(c, "something follows the return of its block");
+	if (!is_return && !op->next)
+		fail(c, "the block ends without a return");
+}
+
+static void
+check_result_type(Checker *c, const Op *op)
+{
+	Type type;
+
+	if (!op->nresults)
+		return;
+	const char *wrong = ops[op->kind].types(op, c->m->arena, &type);
+	if (wrong)
+		fail(c, "%s", wrong);
+	else if (!type_equal(&type, &op->results[0]->type))
+		fail(c, "the result of %s has another type than %s says",
+			ops[op->kind].name, op->results[0]->name);
+}
+
+/* ---- ops by the level -------------------------------------------------------------- */
+
+static bool
+is_device_only(const OpInfo *info, OpKind kind)
+{
+	return info->collective || kind == O_partition_id;
+}
+
+static bool
+is_placement_op(OpKind kind)
+{
+	return kind == O_constraint || kind == O_reshard ||
+		kind == O_barrier || kind == O_shard_like;
+}
+
+static void
+check_level(Checker *c, const Op *op)
+{
+	const OpInfo *info = &ops[op->kind];
+
+	if (c->m->level == L_device && is_placement_op(op->kind))
+		fail(c, "%s in a device program", info->name);
+	if (c->m->level != L_device && is_device_only(info, op->kind))
+		fail(c, "%s outside a device program", info->name);
+}
+
+/* Marks the devices' digits that a list covers: two lists that cover the same
+   ones permute the same group. */
+static bool
+covers(const AxisList *l, AxisRef a)
+{
+	int64_t covered = 1;
+
+	for (int i = 0; i < l->n; i++) {
+		if (l->a[i].axis != a.axis)
+			continue;
+		int64_t from = l->a[i].pre > a.pre ? l->a[i].pre : a.pre;
+		int64_t end = (int64_t)l->a[i].pre * l->a[i].size;
+		int64_t limit = (int64_t)a.pre * a.size;
+		if (end > limit)
+			end = limit;
+		if (end > from)
+			covered *= end / from;
+	}
+	return covered == a.size;
+}
+
+static void
+check_collective(Checker *c, const Op *op)
+{
+	bool permute = op->kind == O_collective_permute;
+
+	if (!op->axes || (permute && !op->from)) {
+		fail(c, "%s without its axes", ops[op->kind].name);
+		return;
+	}
+	if (!check_axes(c, "axes", op->axes) || !permute ||
+	    !check_axes(c, "from", op->from))
+		return;
+	if (axes_size(op->axes) != axes_size(op->from))
+		fail(c, "axes and from have different sizes");
+	for (int i = 0; i < op->from->n; i++)
+		if (!covers(op->axes, op->from->a[i]))
+			fail(c, "axes and from do not move the same axes");
+}
+
+/* ---- factors: what an op needs to run on shards --------------------------------------- */
+
+/* The axes of a dim shared out among its factors, major to minor. */
+static bool
+project_dim(const Rule *r, const DimFactors *dim, AxisList axes,
+	AxisList *of_factor)
+{
+	for (int i = 0; i < dim->n; i++) {
+		int64_t size = r->factors[dim->f[i]].size;
+		AxisList *mine = &of_factor[i];
+		AxisList rest = {0};
+		if (size % axes_size(&axes) == 0) {
+			*mine = axes;
+			axes = rest;
+		} else if (axes_take(&axes, size, mine, &rest)) {
+			axes = rest;
+		} else {
+			return false;
+		}
+	}
+	return axes_size(&axes) == 1;
+}
+
+typedef struct FactorAxes {
+	bool known;
+	AxisList axes;
+} FactorAxes;
+
+/* One answer for a factor over all tensors that have it. */
+static void
+meet_factor(Checker *c, FactorAxes *f, const AxisList *axes,
+	const char *tensor, int dim)
+{
+	if (!f->known) {
+		f->known = true;
+		f->axes = *axes;
+	} else if (!axes_equal(&f->axes, axes)) {
+		fail(c, "dim %d of %s is split over '%s' where another tensor "
+			"of the op has '%s'", dim, tensor, axes_text(c, axes),
+			axes_text(c, &f->axes));
+	}
+}
+
+static void
+drop_unit_axes(AxisList *l)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->n; i++)
+		if (l->a[i].size > 1)
+			l->a[n++] = l->a[i];
+	l->n = n;
+}
+
+static void
+meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
+{
+	const Value *v = rule_tensor(op, tensor);
+	AxisList of_factor[MAX_RANK];
+
+	for (int d = 0; d < v->type.rank; d++) {
+		const DimFactors *dim = &r->dims[tensor][d];
+		AxisList axes = placement_dim(&v->placement, d);
+		drop_unit_axes(&axes);
+		memset(of_factor, 0, sizeof of_factor);
+		if (!project_dim(r, dim, axes, of_factor)) {
+			fail(c, "dim %d of %s cannot be split over '%s' here",
+				d, v->name, axes_text(c, &axes));
+			continue;
+		}
+		for (int i = 0; i < dim->n; i++)
+			if (r->factors[dim->f[i]].size > 1)
+				meet_factor(c, &f[dim->f[i]], &of_factor[i],
+					v->name, d);
+	}
+}
+
+/* Splitting a reduction leaves partial results. */
+static void
+check_factor(Checker *c, const Op *op, const Factor *factor,
+	const AxisList *axes)
+{
+	const Placement *result = &op->results[0]->placement;
+	AxisList unreduced = placement_unreduced(result);
+
+	if (factor->kind == F_permute || factor->kind == F_replicate) {
+		if (axes->n)
+			fail(c, "%s along a dim split over %s",
+				ops[op->kind].name, axes_text(c, axes));
+		return;
+	}
+	if (factor->kind != F_reduce)
+		return;
+	for (int i = 0; i < axes->n; i++)
+		if (!covers(&unreduced, axes->a[i]))
+			fail(c, "the partial sums over %s are lost",
+				axes_text(c, axes));
+}
+
+static void
+check_local(Checker *c, const Op *op)
+{
+	const Rule *r = ops[op->kind].leaf ? NULL : op_rule(c->scratch, op);
+
+	if (!r)
+		return;
+	FactorAxes *f = NEW_ARRAY(c->scratch, FactorAxes, r->nfactors);
+	for (int i = 0; i < r->ntensors; i++)
+		meet_tensor(c, r, op, i, f);
+	for (int i = 0; i < r->nfactors; i++)
+		check_factor(c, op, &r->factors[i], &f[i].axes);
+	for (int i = 0; i < op->noperands; i++)
+		if (ops[op->kind].partial == PARTIAL_none &&
+		    op->kind != O_output &&
+		    op->operands[i]->placement.nunreduced)
+			fail(c, "%s of partial results",
+				op->operands[i]->name);
+}
+
+/* What a body is given and gives back is placed as outside. */
+static void
+check_body_placements(Checker *c, const Op *op)
+{
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < op->noperands; i++)
+		if (!placement_equal(&op->operands[i]->placement,
+		    &body->params[i]->placement))
+			fail(c, "%s is not placed as its parameter %s",
+				op->operands[i]->name, body->params[i]->name);
+	for (int i = 0; i < op->nresults; i++)
+		if (!placement_equal(&op->results[i]->placement,
+		    &body->last->operands[i]->placement))
+			fail(c, "%s is not placed as %s in the body",
+				op->results[i]->name,
+				body->last->operands[i]->name);
+}
+
+/* ---- blocks --------------------------------------------------------------------------------- */
+
+static void check_block(Checker *c, Block *b);
+
+static void
+check_op(Checker *c, Op *op)
+{
+	int before = c->failures;
+
+	c->line = op;
+	check_counts(c, op);
+	check_operands(c, op);
+	check_attrs(c, op);
+	bool shaped = c->failures == before;
+	check_level(c, op);
+	if (ops[op->kind].collective)
+		check_collective(c, op);
+	for (int i = 0; i < op->nbodies; i++)
+		check_block(c, op->bodies[i]);
+	c->line = op;
+	for (int i = 0; i < op->nresults; i++)
+		check_value(c, op->results[i], op, op->block, i);
+	if (shaped)
+		check_result_type(c, op);
+	if (c->failures != before || c->m->level != L_resharded)
+		return;
+	if (op->nbodies)
+		check_body_placements(c, op);
+	else
+		check_local(c, op);
+}
+
+static void
+check_block(Checker *c, Block *b)
+{
+	for (int i = 0; i < b->nparams; i++) {
+		c->line = b->params[i];
+		check_value(c, b->params[i], NULL, b, i);
+	}
+	c->line = b->parent;
+	if (b->module != c->m)
+		fail(c, "a block belongs to another module");
+	if (!b->first)
+		fail(c, "a block has no return");
+	for (Op *op = b->first; op; op = op->next) {
+		c->line = op;
+		if (op->block != b || (op->next ? op->next->prev : b->last) !=
+		    op)
+			fail(c, "an op is linked wrongly");
+		check_op(c, op);
+	}
+}
+
+/* ---- the module --------------------------------------------------------------------------------- */
+
+static void
+check_mesh(Checker *c)
+{
+	const Mesh *m = &c->m->mesh;
+	int64_t n = 1;
+
+	if (m->naxes < 0 || m->naxes > MAX_AXES || !m->target) {
+		fail(c, "the mesh is broken");
+		return;
+	}
+	for (int i = 0; i < m->naxes; i++)
+		if (m->axes[i].size < 1 || !mul_i64(n, m->axes[i].size, &n))
+			fail(c, "mesh axis %s has size %lld", m->axes[i].name,
+				(long long)m->axes[i].size);
+	if (n != m->ndevices)
+		fail(c, "the mesh has %lld devices, not %lld", (long long)n,
+			(long long)m->ndevices);
+}
+
+static void
+check_results(Checker *c)
+{
+	const Module *m = c->m;
+	const Op *last = m->entry->last;
+
+	if (!last || last->kind != O_return)
+		return;
+	if (last->noperands != m->nresults)
+		fail(c, "the entry returns %d values and has %d results",
+			last->noperands, m->nresults);
+	for (int i = 0; i < m->nresults && i < last->noperands; i++)
+		if (last->operands[i] != m->results[i].value)
+			fail(c, "result %s is not what the entry returns",
+				m->results[i].name);
+}
+
+void
+module_check(Module *m, Report *report, void *data)
+{
+	Checker c = {.m = m, .report = report, .data = data};
+
+	check_mesh(&c);
+	if (c.failures)
+		return;
+	module_number(m);
+	c.scratch = arena_new();
+	c.names = table_new(c.scratch);
+	c.seen = NEW_ARRAY(c.scratch, Value *, m->nvalues);
+	check_block(&c, m->entry);
+	c.line = NULL;
+	check_results(&c);
+	arena_free(c.scratch);
+}
+
+/* ---- showing the failures ------------------------------------------------------------------------- */
+
+enum { SHOWN_FAILURES = 50 };
+
+typedef struct Failures {
+	int n;
+	const void *line[SHOWN_FAILURES];
+	const char *message[SHOWN_FAILURES];
+} Failures;
+
+static void
+keep_failure(const void *line, const char *message, void *data)
+{
+	Failures *f = data;
+
+	if (f->n < SHOWN_FAILURES) {
+		f->line[f->n] = line;
+		f->message[f->n] = message;
+	}
+	f->n++;
+}
+
+static void
+print_failures(const void *line, Text *t, void *data)
+{
+	const Failures *f = data;
+
+	for (int i = 0; i < f->n && i < SHOWN_FAILURES; i++)
+		if (f->line[i] == line)
+			text_printf(t, "  // ^ %s\n", f->message[i]);
+}
+
+bool
+module_verify(Module *m, FILE *out)
+{
+	Failures failures = {0};
+	Text t = {0};
+
+	module_check(m, keep_failure, &failures);
+	if (!failures.n)
+		return true;
+	module_print_noted(m, &t, print_failures, &failures);
+	text_printf(&t, "// %d failures after '%s'\n", failures.n,
+		m->last_pass);
+	fputs(t.s, out);
+	text_free(&t);
+	return false;
+}
