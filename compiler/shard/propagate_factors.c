@@ -46,10 +46,14 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now,
 	int64_t dim_size)
 {
 	const DimFactors *factors = &p->rule->dims[tensor][dim];
-	AxisList written = placement_dim(now, dim);
-	AxisList rest = without_unit_axes(&written);
+	AxisList rest;
 	bool sealed = false;
 
+	rest.n = 0;	/* most dims have no axes: nothing else is read then */
+	if (now->count[dim]) {
+		AxisList written = placement_dim(now, dim);
+		rest = without_unit_axes(&written);
+	}
 	for (int k = 0; k < factors->n; k++) {
 		Holder *h = &p->holders[p->nholders++];
 		h->tensor = tensor;
@@ -63,6 +67,8 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now,
 		h->closed = sealed || !placement_is_open(now, dim);
 		h->grown = false;
 		h->axes.n = h->overflow.n = 0;
+		if (!rest.n)
+			continue;
 		if (h->minor_most)
 			h->axes = rest;
 		else
@@ -75,12 +81,14 @@ static void
 project_tensor(Projection *p, int tensor, const Placement *now,
 	const Type *type)
 {
-	AxisList unreduced = placement_unreduced(now);
-
 	p->first[tensor] = p->nholders;
 	p->grown[tensor] = false;
-	p->barred[tensor] = placement_replicated(now);
-	axes_append_all(&p->barred[tensor], &unreduced);
+	p->barred[tensor].n = 0;
+	if (now->nreplicated + now->nunreduced) {
+		AxisList unreduced = placement_unreduced(now);
+		p->barred[tensor] = placement_replicated(now);
+		axes_append_all(&p->barred[tensor], &unreduced);
+	}
 	p->sealed[tensor] = now->all_replicated;
 	for (int d = 0; d < type->rank; d++)
 		project_dim(p, tensor, d, now, type->dims[d]);
