@@ -1,0 +1,312 @@
+/*
+ * compile.c - from a program to what was asked for.
+ *
+ * The module is brought from level to level; each output is printed when its
+ * level is reached, and all are written at the end, in the order they were
+ * asked for: nothing is written when something is wrong.
+ */
+#include <errno.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "driver.h"
+#include "sched/plan.h"
+
+const Plan *
+compilation_plan(Compilation *c)
+{
+	if (!c->plan) {
+		time_start(c);
+		c->plan = plan_build(c->module);
+		time_stop(c, "plan");
+	}
+	return c->plan;
+}
+
+bool
+compilation_c(Compilation *c, Text *t)
+{
+	const Plan *plan = compilation_plan(c);
+	EmitOptions options = {.debug = c->options->build.debug};
+	Text stats = {0};
+
+	if (!plan_fits(plan))
+		return false;
+	emit_stats(c->module, plan->total, &stats);
+	options.stats = stats.s;
+	options.hlo = c->global.s;
+	options.hlo_bytes = c->global.n;
+	time_start(c);
+	emit_c(plan, &options, t);
+	time_stop(c, "emit c");
+	text_free(&stats);
+	return true;
+}
+
+/* ---- the module ------------------------------------------------------ */
+
+/* A dump of ours: by its name, or by how standard input begins. */
+static bool
+is_hlo(const Compilation *c)
+{
+	const SourceFile *f = source_file(c->session, c->file);
+	size_t n = strlen(f->path);
+
+	return (n > 4 && strcmp(f->path + n - 4, ".hlo") == 0)
+		|| (strcmp(f->path, "<stdin>") == 0
+		&& strncmp(f->text, "HloModule", 9) == 0);
+}
+
+static bool
+check_start(Compilation *c)
+{
+	const char *name = c->options->start_at;
+	const Pass *pass = name ? pass_by_name(name) : NULL;
+
+	if (pass && pass->before != c->module->level)
+		return usage(c->session, "'%s' does not start where %s stopped "
+			"(after '%s')", name, c->options->input,
+			*c->module->last_pass ? c->module->last_pass
+			: "elaboration");
+	return true;
+}
+
+static bool
+open_module(Compilation *c)
+{
+	const Options *o = c->options;
+
+	time_start(c);
+	if (is_hlo(c)) {
+		c->module = module_read(c->session, c->file);
+		time_stop(c, "read");
+		return c->module && check_start(c);
+	}
+	if (o->start_at)
+		return usage(c->session, "--start-at is for a .hlo input");
+	c->module = front_compile(c->session, c->file, &o->front);
+	time_stop(c, "front");
+	if (!c->module || diag_errors(c->session))
+		return false;
+	if (!module_verify(c->module, c->session->err))
+		die("the module is not well-formed after elaboration");
+	return true;
+}
+
+/* ---- outputs --------------------------------------------------------- */
+
+/* What is printed at this level. */
+static bool
+emit_level(Compilation *c, int level)
+{
+	const Options *o = c->options;
+
+	for (int i = 0; i < o->noutputs; i++) {
+		const Output *out = &o->outputs[i];
+
+		if (out->kind->level == level
+			&& !out->kind->emit(c, out, &c->texts[i]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+write_standard(Session *s, const char *data, size_t n)
+{
+	if (fwrite(data, 1, n, stdout) == n && fflush(stdout) == 0)
+		return true;
+	diag(s, DIAG_unwritable, (Range){0},
+		"cannot write to standard output: %s", strerror(errno));
+	return false;
+}
+
+/* Files first: standard output is the one that cannot be taken back. */
+static bool
+write_outputs(Compilation *c)
+{
+	const Options *o = c->options;
+	Text standard = {0};
+	int nstandard = 0;
+	bool good = true;
+
+	for (int i = 0; i < o->noutputs; i++)
+		nstandard += !o->outputs[i].path;
+	for (int i = 0; i < o->noutputs; i++) {
+		const Output *out = &o->outputs[i];
+		const Text *t = &c->texts[i];
+
+		if (out->path && !out->kind->binary)
+			good = good && file_write(c->session, out->path,
+				t->n ? t->s : "", t->n);
+		if (out->path)
+			continue;
+		if (nstandard > 1)
+			text_printf(&standard, "// ----- %s\n",
+				out->kind->name);
+		text_addn(&standard, t->n ? t->s : "", t->n);
+	}
+	good = good && write_standard(c->session, standard.n ? standard.s : "",
+		standard.n);
+	text_free(&standard);
+	return good;
+}
+
+static bool
+write_module(Compilation *c)
+{
+	Text t = {0};
+	bool good;
+
+	module_print(c->module, &t);
+	good = c->options->output
+		? file_write(c->session, c->options->output, t.s, t.n)
+		: write_standard(c->session, t.s, t.n);
+	text_free(&t);
+	return good;
+}
+
+/* ---- actions --------------------------------------------------------- */
+
+/* The level that the options ask for. */
+static int
+wanted_level(const Options *o)
+{
+	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
+	int level = L_source;
+
+	if (stop)
+		return stop->after;
+	if (o->action != ACT_emit)
+		return L_device;
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level > level)
+			level = o->outputs[i].kind->level;
+	return level;
+}
+
+/* An output whose level the .hlo input is already past. */
+static bool
+check_level(Compilation *c)
+{
+	const Options *o = c->options;
+
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level < (int)c->module->level)
+			return usage(c->session, "%s is past '%s' already "
+				"(after the pass '%s')", o->input,
+				o->outputs[i].kind->name, c->module->last_pass);
+	return true;
+}
+
+static bool
+advance(Compilation *c)
+{
+	int wanted = wanted_level(c->options);
+
+	if (!is_hlo(c) && !emit_level(c, L_source))
+		return false;
+	if (wanted == L_source)
+		return true;
+	if (!open_module(c) || (is_hlo(c) && !check_level(c)))
+		return false;
+	if (c->module->level < L_device && wanted == L_device)
+		module_print(c->module, &c->global);
+	for (int level = c->module->level; level <= wanted; level++)
+		if (!passes_advance(c, (Level)level) || !emit_level(c, level))
+			return false;
+	return true;
+}
+
+static bool
+build(Compilation *c, const char *output)
+{
+	Text source = {0};
+	bool good = compilation_c(c, &source);
+
+	time_start(c);
+	good = good && build_executable(c->session, &source, output,
+		&c->options->build);
+	time_stop(c, "cc");
+	text_free(&source);
+	return good;
+}
+
+/* --run: its own directory, gone afterwards; its status is ours. */
+static int
+build_and_run(Compilation *c)
+{
+	Session *s = c->session;
+	const Options *o = c->options;
+	const char *directory = directory_private(s);
+	const char **argv;
+	int status;
+
+	if (!directory)
+		return EXIT_IO;
+	argv = NEW_ARRAY(s->arena, const char *, o->narguments + 2);
+	argv[0] = arena_printf(s->arena, "%s/%s", directory, "program");
+	for (int i = 0; i < o->narguments; i++)
+		argv[i + 1] = o->arguments[i];
+	if (!build(c, argv[0]))
+		return diag_status(s);
+	diag_flush(s);
+	if (!process_run(s, argv, &status))
+		return diag_status(s);
+	if (status >= 128) {
+		diag(s, DIAG_tool_failed, (Range){0},
+			"the program was killed by signal %d (%s)",
+			status - 128, strsignal(status - 128));
+		return EXIT_INTERNAL;
+	}
+	return status;
+}
+
+/* What follows once the module has its level; the exit status. */
+static int
+act(Compilation *c)
+{
+	const Options *o = c->options;
+	Session *s = c->session;
+
+	if (o->stop_after && o->noutputs == 0)
+		return write_module(c) ? EXIT_OK : diag_status(s);
+	switch (o->action) {
+	case ACT_emit:
+		return write_outputs(c) ? EXIT_OK : diag_status(s);
+	case ACT_check:
+		return plan_fits(compilation_plan(c)) ? EXIT_OK
+			: diag_status(s);
+	case ACT_build:
+		return build(c, o->output) ? EXIT_OK : diag_status(s);
+	case ACT_run:
+		return build_and_run(c);
+	case ACT_interpret:
+		return interpret(c->module, compilation_plan(c), &c->global,
+			o->narguments, o->arguments);
+	case ACT_answer:
+		break;
+	}
+	die("an action without an actor");
+}
+
+int
+compile(Session *s, const Options *o)
+{
+	Compilation c = {.session = s, .options = o};
+	int status;
+
+	if (o->action == ACT_answer)
+		return write_standard(s, o->answer.s, o->answer.n) ? EXIT_OK
+			: EXIT_IO;
+	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
+	c.file = source_open(s, o->input, (Range){0});
+	status = c.file && advance(&c) ? act(&c) : diag_status(s);
+	for (int i = 0; i < o->noutputs; i++)
+		text_free(&c.texts[i]);
+	diag_flush(s);
+	fwrite(c.timings.s, 1, c.timings.n, s->err);
+	text_free(&c.timings);
+	text_free(&c.global);
+	return status;
+}

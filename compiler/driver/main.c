@@ -1,0 +1,36 @@
+/*
+ * main.c - shdc, the sharding compiler.
+ */
+#include <fcntl.h>
+#include <locale.h>
+#include <signal.h>
+#include <unistd.h>
+
+#include "driver.h"
+
+/*
+ * A standard stream that is closed would be the next file we open: hold its
+ * place with one on which writing (reading, for the input) fails.
+ */
+static void
+hold_standard_streams(void)
+{
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
+}
+
+int
+main(int argc, char **argv)
+{
+	Session *s = session_new();
+	Options options = {0};
+	int status = EXIT_USAGE;
+
+	hold_standard_streams();
+	signal(SIGPIPE, SIG_IGN);	/* a broken pipe is a failed write */
+	if (options_parse(s, argc, argv, &options))
+		status = compile(s, &options);
+	session_free(s);
+	return status;
+}

@@ -1,0 +1,48 @@
+/*
+ * emit.h - what comes out of the compiler besides HLO text.
+ */
+#ifndef SHDC_EMIT_H
+#define SHDC_EMIT_H
+
+#include "ir/ir.h"
+
+typedef struct Plan Plan;	/* sched/plan.h */
+
+/* c.c: one device's program as C.  Requires L_device and its plan. */
+typedef struct EmitOptions {
+	bool debug;		/* -g: #line */
+	const char *hlo;	/* the unsharded program, for --check; NULL */
+	size_t hlo_bytes;
+	const char *stats;	/* JSON, for --stats; NULL */
+} EmitOptions;
+void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
+
+/* build.c: starts the C compiler.  False after a diagnostic. */
+typedef struct BuildOptions {
+	const char *cc;		/* NULL: cc */
+	const char *cflags;	/* separated by blanks; NULL: none */
+	int optimize;		/* -O0..3 */
+	bool debug;		/* -g */
+} BuildOptions;
+bool build_executable(Session *s, const Text *c, const char *output,
+	const BuildOptions *o);
+bool build_object(Session *s, const Text *c, const char *output,
+	const BuildOptions *o);
+
+/* explain.c: why values are placed as they are; `name`: one of them, NULL all.
+   From L_sharded on; at L_device with the collectives.  False after a
+   diagnostic (no such name). */
+bool emit_explain(Module *m, const char *name, Text *t);
+
+/* viz.c: pictures of placements.  From L_sharded on. */
+typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
+typedef struct VizOptions {
+	VizFormat format;
+	bool unicode, color;	/* of text: box drawing, ANSI colours */
+} VizOptions;
+void emit_viz(Module *m, const VizOptions *o, Text *t);
+
+/* stats.c: --emit=stats.  Requires L_device. */
+void emit_stats(Module *m, int64_t memory_peak, Text *t);
+
+#endif

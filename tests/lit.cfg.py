@@ -1,0 +1,41 @@
+# Configuration of lit, LLVM's test runner, for the golden tests.
+# meson passes SHDC; by hand: lit -v tests/errors (with build/ beside tests/).
+import os
+import shutil
+import sys
+
+import lit.formats
+
+root = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+shdc = os.environ.get("SHDC") or os.path.join(root, "build", "compiler", "driver", "shdc")
+if not os.path.exists(shdc):
+    lit_config.fatal("no shdc at %s: build it, or set SHDC" % shdc)
+out = os.path.join(os.path.dirname(shdc), "..", "..", "tests", "out")
+
+config.name = "shdc"
+config.test_format = lit.formats.ShTest(execute_external=False)
+config.suffixes = [".shd", ".hlo", ".test"]
+config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime"]
+config.test_source_root = os.path.join(root, "tests")
+config.test_exec_root = os.path.abspath(out)
+config.substitutions += [
+    ("%shdc", shdc),
+    ("%samples", os.path.join(root, "samples")),
+    ("%tests", os.path.join(root, "tests")),
+    ("%python", sys.executable),
+]
+llvm = ["/usr/lib/llvm-%d/bin" % n for n in range(20, 13, -1)]
+config.environment["PATH"] = os.pathsep.join(
+    [os.environ.get("PATH", "")] + [d for d in llvm if os.path.isdir(d)])
+config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-context=20"
+config.environment["TERM"] = "dumb"
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CC"):
+    if name in os.environ:
+        config.environment[name] = os.environ[name]
+if shutil.which("setarch"):
+    config.available_features.add("linux")
+for folder in llvm + os.environ.get("PATH", "").split(os.pathsep):
+    if shutil.which("FileCheck", path=folder):
+        config.available_features.add("filecheck")
+if "filecheck" not in config.available_features:
+    lit_config.fatal("FileCheck is missing: apt-get install llvm-14-tools")

@@ -1,0 +1,131 @@
+#!/usr/bin/env python3
+"""House style, as far as a script can see it.  TAP.
+
+Line lengths, function lengths, which folder may include which, words that do
+not belong in the sources.
+"""
+import os
+import re
+import statistics
+import sys
+
+ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
+MAX_COLUMNS = 96
+MAX_FUNCTION = 100
+MAX_LONG_SHARE = 0.02       # of functions with more than 60 lines
+
+# folder: what it may include besides itself
+INCLUDES = {
+    "compiler/base": [],
+    "compiler/ir": ["compiler/base"],
+    "compiler/eval": ["compiler/base", "compiler/ir", "runtime"],
+    "compiler/front": ["compiler/base", "compiler/ir", "grammar"],
+    "compiler/sched": ["compiler/base", "compiler/ir"],
+    "compiler/shard": ["compiler/base", "compiler/ir", "compiler/sched"],
+    "compiler/emit": ["compiler/base", "compiler/ir", "compiler/sched", "compiler/shard"],
+    "compiler/driver": ["compiler/base", "compiler/ir", "compiler/eval", "compiler/front", "compiler/sched",
+                        "compiler/shard", "compiler/emit", "grammar", "runtime"],
+    "grammar": ["compiler/base", "compiler/front"],
+    "runtime": [],
+}
+FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
+SOURCE = (".c", ".h", ".def", ".l", ".y")
+
+
+def sources():
+    for top in ("compiler", "grammar", "runtime", "tests", "samples"):
+        for folder, _, names in os.walk(os.path.join(ROOT, top)):
+            for name in sorted(names):
+                if name.endswith(SOURCE + (".py", ".shd", ".md", ".build")):
+                    yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def read(path):
+    with open(os.path.join(ROOT, path), encoding="utf-8", errors="replace") as f:
+        return f.read().split("\n")
+
+
+def functions(lines):
+    """(name, length) of each function: its name and its { are in column 0."""
+    start, name = 0, "?"
+    for number, line in enumerate(lines, 1):
+        m = re.match(r"([A-Za-z_]\w*)\(", line)
+        if m:
+            name = m.group(1)
+        if line == "{":
+            start = number
+        if line == "}" and start:
+            yield name, number - start + 1
+            start = 0
+
+
+def check_columns(path, lines):
+    if path.endswith((".c", ".h")):
+        for number, line in enumerate(lines, 1):
+            if len(line.expandtabs(8)) > MAX_COLUMNS:
+                yield "%s:%d: %d columns" % (path, number, len(line.expandtabs(8)))
+
+
+def check_words(path, lines):
+    if path == "tests/style.py":
+        return
+    for number, line in enumerate(lines, 1):
+        m = FORBIDDEN.search(line)
+        if m:
+            yield "%s:%d: '%s'" % (path, number, m.group(0))
+        if path.endswith(SOURCE) and line != line.rstrip():
+            yield "%s:%d: blanks at the end" % (path, number)
+
+
+def resolve(path, name):
+    folder = os.path.dirname(path)
+    for base in (folder, "compiler", "runtime", "grammar", ""):
+        found = os.path.normpath(os.path.join(base, name))
+        if os.path.exists(os.path.join(ROOT, found)):
+            return os.path.dirname(found)
+    return None
+
+
+def check_includes(path, lines):
+    folder = os.path.dirname(path)
+    if folder not in INCLUDES:
+        return
+    for number, line in enumerate(lines, 1):
+        m = re.match(r'#\s*include\s+"([^"]+)"', line)
+        target = resolve(path, m.group(1)) if m else None
+        if target and target != folder and target not in INCLUDES[folder]:
+            yield "%s:%d: %s must not include %s" % (path, number, folder, target)
+
+
+def report(number, name, problems):
+    print("%s %d - %s" % ("not ok" if problems else "ok", number, name))
+    for p in problems:
+        print("# " + p)
+
+
+def main():
+    columns, words, includes, lengths = [], [], [], []
+    for path in sources():
+        lines = read(path)
+        columns += check_columns(path, lines)
+        words += check_words(path, lines)
+        includes += check_includes(path, lines)
+        if path.endswith((".c", ".h")):
+            lengths += [(n, "%s: %s" % (path, name)) for name, n in functions(lines)]
+    lengths.sort()
+    long_ones = ["%s: %d lines" % (name, n) for n, name in lengths if n > 60]
+    too_long = ["%s: %d lines" % (name, n) for n, name in lengths if n > MAX_FUNCTION]
+    if len(long_ones) > MAX_LONG_SHARE * len(lengths):
+        too_long += long_ones
+    print("# %d functions, median %d lines, %d over 60" % (
+        len(lengths), statistics.median(n for n, _ in lengths) if lengths else 0, len(long_ones)))
+    report(1, "no line is longer than %d columns" % MAX_COLUMNS, columns)
+    report(2, "functions are short", too_long)
+    report(3, "folders include in one direction", includes)
+    report(4, "no words that do not belong", words)
+    print("1..4")
+    return 1 if columns or too_long or includes or words else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
