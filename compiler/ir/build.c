@@ -109,6 +109,7 @@ value_new(Module *m, const char *name, Op *def, Block *block, int index)
 	v->def = def;
 	v->block = block;
 	v->index = index;
+	v->id = -1;
 	return v;
 }
 

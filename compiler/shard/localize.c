@@ -1,0 +1,580 @@
+/*
+ * localize.c - from tensors to shards.
+ *
+ * example     h: f32[8@X, 4] reshard -> f32[8, 4]     on X=2
+ *             h: f32[4, 4]   all-gather over X, dim 0 -> f32[8, 4]
+ * requires    L_resharded
+ * leaves      L_device: types are those of one device; reshards are
+ *             collectives and slices; offsets come from partition-id
+ *
+ * Whatever depends on where a device is gets global offsets first: the iota of
+ * a shard starts at its own index, a lookup in a split table is masked where
+ * the row lies elsewhere.
+ */
+#include <string.h>
+#include "shard/shard.h"
+
+typedef struct Localizer {
+	Module *module;
+	Arena *arena;
+	Resharder *resharder;
+	Value **alias;		/* by value id: what to use instead */
+	int nalias;
+	Table *offsets;		/* of the block: axes -> index on this device */
+	Op *at;			/* new ops go before it */
+	const Op *reason;	/* whose label and range they get */
+} Localizer;
+
+/* ---- building ------------------------------------------------------------------- */
+
+static Op *
+emit(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name)
+{
+	Op *op = op_new(l->module, kind, n, operands, 1, name,
+		l->reason->range, l->reason->label);
+
+	op->results[0]->no_placement = true;
+	op_insert_before(l->at, op);
+	return op;
+}
+
+static Value *
+emit_inferred(Localizer *l, OpKind kind, int n, Value *const *operands,
+	const char *name)
+{
+	Op *op = emit(l, kind, n, operands, name);
+
+	op_infer(op);
+	return op->results[0];
+}
+
+static Value *
+emit_typed(Localizer *l, OpKind kind, int n, Value *const *operands,
+	const char *name, Type type)
+{
+	Op *op = emit(l, kind, n, operands, name);
+
+	op->results[0]->type = type;
+	op->results[0]->placement = placement_none(type.rank);
+	return op->results[0];
+}
+
+static Value *
+emit_constant(Localizer *l, DType dtype, int64_t payload)
+{
+	Type type = type_of(dtype, 0, NULL);
+	Value *v = emit_typed(l, O_constant, 0, NULL, "constant", type);
+
+	op_set_int(v->def, A_value, payload);
+	return v;
+}
+
+static Value *
+emit_binary(Localizer *l, OpKind kind, Value *a, Value *b, const char *name)
+{
+	return emit_inferred(l, kind, 2, (Value *[]){a, b}, name);
+}
+
+static Value *
+emit_convert(Localizer *l, Value *v, DType dtype)
+{
+	Type type = v->type;
+
+	if (type.dtype == dtype)
+		return v;
+	type.dtype = dtype;
+	return emit_typed(l, O_convert, 1, &v, "convert", type);
+}
+
+/* A scalar everywhere. */
+static Value *
+emit_splat(Localizer *l, Value *scalar, const Type *shape)
+{
+	Type type = *shape;
+
+	type.dtype = scalar->type.dtype;
+	Value *v = emit_typed(l, O_broadcast, 1, &scalar, "splat", type);
+	op_set_ints(v->def, A_dims, 0, NULL);
+	return v;
+}
+
+/* `v` spread over the dims `first`, first + 1, ... of the shape. */
+static Value *
+emit_spread(Localizer *l, Value *v, int first, const Type *shape)
+{
+	Type type = *shape;
+	int64_t dims[MAX_RANK];
+
+	type.dtype = v->type.dtype;
+	for (int i = 0; i < v->type.rank; i++)
+		dims[i] = first + i;
+	Value *wide = emit_typed(l, O_broadcast, 1, &v, "spread", type);
+	op_set_ints(wide->def, A_dims, v->type.rank, dims);
+	return wide;
+}
+
+static Value *
+emit_compare(Localizer *l, Direction direction, Value *a, Value *b)
+{
+	Op *op = emit(l, O_compare, 2, (Value *[]){a, b}, "compare");
+
+	op_set_int(op, A_direction, direction);
+	op_infer(op);
+	return op->results[0];
+}
+
+/* ---- where this device is --------------------------------------------------------- */
+
+/* One digit of the device's id, times `scale`. */
+static Value *
+emit_digit(Localizer *l, Value *id, AxisRef a, int64_t scale)
+{
+	int64_t stride = axis_ref_stride(&l->module->mesh, a);
+	bool major = stride * a.size == l->module->mesh.ndevices;
+	Value *v = id;
+
+	if (stride > 1)
+		v = emit_binary(l, O_div, v, emit_constant(l, D_i32, stride),
+			"row");
+	if (!major)
+		v = emit_binary(l, O_rem, v, emit_constant(l, D_i32, a.size),
+			"digit");
+	if (scale > 1)
+		v = emit_binary(l, O_mul, v, emit_constant(l, D_i32, scale),
+			"scaled");
+	return v;
+}
+
+static Value *
+cached(Localizer *l, const char *key, Value *v)
+{
+	table_set(l->offsets, arena_printf(l->arena, "%s", key), v);
+	return v;
+}
+
+static Value *
+device_id(Localizer *l)
+{
+	Value *v = table_get(l->offsets, "");
+
+	if (v)
+		return v;
+	v = emit_typed(l, O_partition_id, 0, NULL, "partition",
+		type_of(D_u32, 0, NULL));
+	return cached(l, "", emit_convert(l, v, D_i32));
+}
+
+/* axes_index() of this device, times `scale`, as an i32. */
+static Value *
+device_offset(Localizer *l, const AxisList *axes, int64_t scale)
+{
+	Text key = {0};
+	Value *sum;
+
+	text_axes(&key, &l->module->mesh, axes);
+	text_printf(&key, "*%lld", (long long)scale);
+	sum = table_get(l->offsets, key.s);
+	if (!sum) {
+		for (int i = axes->n - 1; i >= 0; i--) {
+			Value *digit = emit_digit(l, device_id(l), axes->a[i],
+				scale);
+			sum = sum ? emit_binary(l, O_add, digit, sum,
+				"offset") : digit;
+			scale *= axes->a[i].size;
+		}
+		cached(l, key.s, sum);
+	}
+	text_free(&key);
+	return sum;
+}
+
+static Value *
+zero_offset(Localizer *l)
+{
+	Value *v = table_get(l->offsets, "0");
+
+	return v ? v : cached(l, "0", emit_constant(l, D_i32, 0));
+}
+
+/* ---- steps of a reshard -------------------------------------------------------------- */
+
+static Value *
+step_slice(Localizer *l, Value *v, const Step *step, Type local)
+{
+	Value *operands[MAX_RANK + 1] = {v};
+
+	for (int d = 0; d < local.rank; d++) {
+		AxisList before = placement_dim(&step->before, d);
+		AxisList after = placement_dim(&step->after, d);
+		AxisList more = axes_drop_prefix(&after, &before);
+		operands[d + 1] = more.n ? device_offset(l, &more,
+			local.dims[d]) : zero_offset(l);
+	}
+	Op *op = emit(l, O_dynamic_slice, local.rank + 1, operands, v->name);
+	op_set_ints(op, A_sizes, local.rank, local.dims);
+	op_infer(op);
+	return op->results[0];
+}
+
+/* The value where the index along the axes is 0, the identity elsewhere. */
+static Value *
+step_unreduce(Localizer *l, Value *v, const Step *step, Type local)
+{
+	Combiner combiner = (Combiner)step->after.combiner;
+	Value *first = emit_compare(l, DIR_EQ, device_offset(l, &step->axes, 1),
+		zero_offset(l));
+	Value *identity = emit_constant(l, local.dtype,
+		combiner_identity(combiner, local.dtype));
+
+	return emit_inferred(l, O_select, 3, (Value *[]){
+		emit_splat(l, first, &local), v,
+		emit_splat(l, identity, &local)}, v->name);
+}
+
+static Value *
+step_collective(Localizer *l, Value *v, const Step *step, OpKind kind,
+	Type local)
+{
+	Op *op = emit(l, kind, 1, &v, v->name);
+	Combiner combiner = (Combiner)step->before.combiner;
+
+	op->axes = arena_copy(l->module->arena, &step->axes, sizeof step->axes);
+	if (kind == O_collective_permute)
+		op->from = arena_copy(l->module->arena, &step->from,
+			sizeof step->from);
+	if (ops[kind].attrs & AT(dim))
+		op_set_int(op, A_dim, step->dim);
+	if (ops[kind].attrs & AT(combiner))
+		op_set_int(op, A_combiner, combiner);
+	op->results[0]->type = local;
+	op->results[0]->placement = step->after;
+	op->results[0]->no_placement = false;
+	op->requested = l->reason->requested;
+	return op->results[0];
+}
+
+static Value *
+emit_reshape(Localizer *l, Value *v, int rank, const int64_t *dims)
+{
+	Type type = type_of(v->type.dtype, rank, dims);
+
+	if (type_equal(&type, &v->type))
+		return v;
+	return emit_typed(l, O_reshape, 1, &v, "reshape", type);
+}
+
+static Value *
+emit_transpose(Localizer *l, Value *v, const int64_t *order)
+{
+	bool identity = true;
+
+	for (int i = 0; i < v->type.rank; i++)
+		identity &= order[i] == i;
+	if (identity)
+		return v;
+	Op *op = emit(l, O_transpose, 1, &v, "transpose");
+	op_set_ints(op, A_dims, v->type.rank, order);
+	op_infer(op);
+	return op->results[0];
+}
+
+/* Dims of a tensor with, for each exchange, an extra dim of its size put
+   before the dim that `side` names. */
+typedef struct Opened {
+	int rank;
+	int64_t dims[2 * MAX_RANK];
+	int extra[MAX_EXCHANGES];	/* where the exchange's dim is */
+} Opened;
+
+static Opened
+open_dims(const Type *t, const Step *step, bool to_side)
+{
+	Opened o = {0};
+
+	for (int d = 0; d < t->rank; d++) {
+		for (int e = 0; e < step->nexchanges; e++) {
+			const Exchange *x = &step->exchanges[e];
+			if ((to_side ? x->to_dim : x->from_dim) != d)
+				continue;
+			o.extra[e] = o.rank;
+			o.dims[o.rank++] = axes_size(&x->axes);
+		}
+		o.dims[o.rank++] = t->dims[d];
+	}
+	return o;
+}
+
+/* order[i]: the extra dims first, in exchange order, then the others. */
+static void
+extras_first(const Opened *o, const Step *step, int64_t *order)
+{
+	int n = 0;
+
+	for (int e = 0; e < step->nexchanges; e++)
+		order[n++] = o->extra[e];
+	for (int d = 0; d < o->rank; d++) {
+		bool extra = false;
+		for (int e = 0; e < step->nexchanges; e++)
+			extra |= o->extra[e] == d;
+		if (!extra)
+			order[n++] = d;
+	}
+}
+
+/*
+ * Block i of the target dim goes to member i, which puts what it receives
+ * after each other along the source dim:
+ *   [.., n*t, ..] -> [n, rest] -> all-to-all along n -> [.., n*s, ..]
+ */
+static Value *
+step_exchange(Localizer *l, Value *v, const Step *step, Type local)
+{
+	Type part = v->type;	/* with the target dims cut */
+	int64_t order[2 * MAX_RANK], inverse[2 * MAX_RANK];
+	int64_t front[2 * MAX_RANK], flat[2 * MAX_RANK];
+	int64_t members = axes_size(&step->axes);
+	int nx = step->nexchanges, rank = v->type.rank;
+
+	for (int e = 0; e < nx; e++)
+		part.dims[step->exchanges[e].to_dim] /=
+			axes_size(&step->exchanges[e].axes);
+	Opened cut = open_dims(&part, step, true);
+	Opened joined = open_dims(&part, step, false);
+	v = emit_reshape(l, v, cut.rank, cut.dims);
+	extras_first(&cut, step, order);
+	v = emit_transpose(l, v, order);
+	memcpy(front, v->type.dims, sizeof v->type.dims);
+	flat[0] = members;
+	memcpy(flat + 1, part.dims, (size_t)rank * sizeof flat[0]);
+	v = emit_reshape(l, v, rank + 1, flat);
+	Type exchanged = v->type;
+	v = step_collective(l, v, step, O_all_to_all, exchanged);
+	v->no_placement = true;
+	op_set_int(v->def, A_dim, 0);
+	v = emit_reshape(l, v, rank + nx, front);
+	extras_first(&joined, step, order);
+	for (int i = 0; i < joined.rank; i++)
+		inverse[order[i]] = i;
+	v = emit_transpose(l, v, inverse);
+	return emit_reshape(l, v, rank, local.dims);
+}
+
+static Value *
+emit_step(Localizer *l, Value *v, const Step *step, const Type *global)
+{
+	static const OpKind kinds[] = {
+		[STEP_permute] = O_collective_permute,
+		[STEP_all_gather] = O_all_gather,
+		[STEP_all_reduce] = O_all_reduce,
+		[STEP_reduce_scatter] = O_reduce_scatter,
+	};
+	Type local = placement_local(global, &step->after);
+	Value *made;
+
+	if (step->kind == STEP_slice)
+		made = step_slice(l, v, step, local);
+	else if (step->kind == STEP_unreduce)
+		made = step_unreduce(l, v, step, local);
+	else if (step->kind == STEP_all_to_all)
+		made = step_exchange(l, v, step, local);
+	else
+		made = step_collective(l, v, step, kinds[step->kind], local);
+	made->placement = step->after;
+	made->no_placement = false;
+	return made;
+}
+
+/* ---- ops -------------------------------------------------------------------------------- */
+
+static Value *
+resolved(const Localizer *l, Value *v)
+{
+	return v->id >= 0 && v->id < l->nalias && l->alias[v->id] ?
+		l->alias[v->id] : v;
+}
+
+/* The new op's result takes over name and users of the old op's. */
+static void
+take_over(Localizer *l, Op *old, Value *new)
+{
+	Value *v = old->results[0];
+
+	new->range = v->range;
+	new->origins = v->origins;
+	if (new != old->operands[0] && new->def) {
+		const char *name = new->name;
+		new->name = v->name;
+		v->name = name;
+	}
+	l->alias[v->id] = new;
+	op_remove(old);
+}
+
+static void
+localize_reshard(Localizer *l, Op *op)
+{
+	Value *v = op->operands[0];
+	const Placement from = v->placement;
+	const Type global = op->results[0]->type;
+	const ReshardPlan *plan = reshard_plan(l->resharder, &global, &from,
+		&op->results[0]->placement);
+
+	for (int i = 0; i < plan->n; i++)
+		v = emit_step(l, v, &plan->steps[i], &global);
+	take_over(l, op, v);
+}
+
+/* Counts in integers wide enough, from the shard's own first index. */
+static void
+localize_iota(Localizer *l, Op *op)
+{
+	Value *v = op->results[0];
+	int dim = (int)op_int(op, A_iota_dim);
+	AxisList axes = placement_dim(&v->placement, dim);
+	Type local = placement_local(&v->type, &v->placement);
+	Type counted = local;
+	Value *at, *count;
+
+	if (!axes.n) {
+		v->type = local;
+		return;
+	}
+	counted.dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
+	count = emit_typed(l, O_iota, 0, NULL, "iota", counted);
+	op_set_int(count->def, A_iota_dim, dim);
+	at = emit_convert(l, device_offset(l, &axes, 1), counted.dtype);
+	at = emit_binary(l, O_mul, at, emit_constant(l, counted.dtype,
+		local.dims[dim]), "start");
+	count = emit_binary(l, O_add, count, emit_splat(l, at, &counted),
+		"count");
+	count = emit_convert(l, count, local.dtype);
+	count->placement = v->placement;
+	count->no_placement = false;
+	l->alias[v->id] = count;
+	count->range = v->range;
+	op_remove(op);
+}
+
+/* Rows of a split table: look up what is here, the identity elsewhere. */
+static void
+localize_take(Localizer *l, Op *op)
+{
+	Value *x = op->operands[0], *idx = op->operands[1], *v = op->results[0];
+	int dim = (int)op_int(op, A_dim);
+	AxisList axes = placement_dim(&x->placement, dim);
+	int64_t rows = x->type.dims[dim], all = rows * axes_size(&axes);
+	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 ||
+		all > INT32_MAX ? D_i64 : D_i32;
+	Value *bound, *here;
+
+	v->type = placement_local(&v->type, &v->placement);
+	if (!axes.n)
+		return;
+	idx = emit_convert(l, idx, wide);
+	bound = emit_splat(l, emit_constant(l, wide, all - 1), &idx->type);
+	idx = emit_inferred(l, O_clamp, 3, (Value *[]){emit_splat(l,
+		emit_constant(l, wide, 0), &idx->type), idx, bound}, "clamped");
+	Value *start = emit_binary(l, O_mul, emit_convert(l, device_offset(l,
+		&axes, 1), wide), emit_constant(l, wide, rows), "start");
+	idx = emit_binary(l, O_sub, idx, emit_splat(l, start, &idx->type),
+		"row");
+	here = emit_binary(l, O_and,
+		emit_compare(l, DIR_GE, idx, emit_splat(l,
+			emit_constant(l, wide, 0), &idx->type)),
+		emit_compare(l, DIR_LT, idx, emit_splat(l,
+			emit_constant(l, wide, rows), &idx->type)), "here");
+	Value *found = emit_typed(l, O_take, 2, (Value *[]){x, idx}, "found",
+		v->type);
+	op_set_int(found->def, A_dim, dim);
+	found = emit_inferred(l, O_select, 3, (Value *[]){
+		emit_spread(l, here, dim, &v->type), found,
+		emit_splat(l, emit_constant(l, v->type.dtype,
+			combiner_identity((Combiner)v->placement.combiner,
+			v->type.dtype)), &v->type)}, "masked");
+	found->placement = v->placement;
+	found->no_placement = false;
+	take_over(l, op, found);
+}
+
+/* Dims that are split are not cut by the slice. */
+static void
+localize_slice(Localizer *l, Op *op)
+{
+	Value *v = op->results[0];
+	const Ints *old = op_ints(op, A_limit);
+	int64_t limit[MAX_RANK];
+
+	(void)l;
+	for (int d = 0; d < v->type.rank; d++)
+		limit[d] = placement_dim_ways(&v->placement, d) > 1 ?
+			op->operands[0]->type.dims[d] : old->v[d];
+	v->type = placement_local(&v->type, &v->placement);
+	op_set_ints(op, A_limit, v->type.rank, limit);
+}
+
+static void localize_block(Localizer *l, Block *b);
+
+static void
+localize_op(Localizer *l, Op *op)
+{
+	static void (*const special[OP_COUNT])(Localizer *, Op *) = {
+		[O_reshard] = localize_reshard,
+		[O_iota] = localize_iota,
+		[O_take] = localize_take,
+		[O_slice] = localize_slice,
+	};
+
+	l->at = op;
+	l->reason = op;
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i] = resolved(l, op->operands[i]);
+	for (int i = 0; i < op->nbodies; i++)
+		localize_block(l, op->bodies[i]);
+	if (special[op->kind]) {
+		special[op->kind](l, op);
+		return;
+	}
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->type = placement_local(&op->results[i]->type,
+			&op->results[i]->placement);
+}
+
+static void
+localize_block(Localizer *l, Block *b)
+{
+	Table *outer = l->offsets;
+	Op *at = l->at;
+	const Op *reason = l->reason;
+
+	l->offsets = table_new(l->arena);
+	for (int i = 0; i < b->nparams; i++)
+		b->params[i]->type = placement_local(&b->params[i]->type,
+			&b->params[i]->placement);
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		localize_op(l, op);
+	}
+	l->offsets = outer;
+	l->at = at;
+	l->reason = reason;
+}
+
+bool
+localize(Module *m)
+{
+	Localizer l = {.module = m};
+
+	module_number(m);
+	l.arena = arena_new();
+	l.resharder = resharder_new(l.arena, &m->mesh);
+	l.nalias = m->nvalues;
+	l.alias = NEW_ARRAY(l.arena, Value *, l.nalias + 1);
+	localize_block(&l, m->entry);
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value)
+			m->named[i].value = resolved(&l, m->named[i].value);
+	m->level = L_device;
+	module_remove_dead(m);
+	arena_free(l.arena);
+	return true;
+}

@@ -1,0 +1,81 @@
+/*
+ * partition.h - private to the partition pass.
+ *
+ *   Assignment  the axes each factor of one op is split along
+ *   Form        a value as it is materialised somewhere: `h` as computed,
+ *               `h` gathered, `h` reduced
+ *   Choice      an assignment with what it moves and costs
+ */
+#ifndef SHDC_PARTITION_H
+#define SHDC_PARTITION_H
+
+#include "shard/shard.h"
+
+typedef AxisList Assignment;	/* [nfactors] */
+
+typedef struct Form {
+	Value *value;
+	struct Form *next;
+} Form;
+
+/* What is known of a value of the program while its users are partitioned. */
+typedef struct Source {
+	Placement final;	/* where propagation put it */
+	Form *forms;		/* oldest first; the first as computed */
+	bool at_final;		/* some form has the final placement */
+	Value *alias;		/* a constraint: the value that took its place */
+} Source;
+
+typedef struct Choice {
+	bool valid;
+	Assignment *factors;
+	AxisList partial;	/* axes an operand's partial sums stay on */
+	Combiner combiner;	/* of `partial` and reduction factors */
+	uint32_t whole;		/* bit i: operand i must not be partial */
+	double bytes, seconds;
+	int collectives;
+} Choice;
+
+typedef struct Partitioner {
+	Module *module;
+	const PartitionOptions *options;
+	Arena *arena;		/* of the pass */
+	Resharder *resharder;
+	Source *sources;	/* by value id as numbered at the start */
+	int nsources;
+	const Op *op;		/* being partitioned */
+	const Rule *rule;
+} Partitioner;
+
+/* partition_factors.c: between placements and assignments */
+/* The axes of each factor of a tensor; what fits no factor is left out. */
+void project_tensor(const Rule *r, int tensor, const Placement *p,
+	Assignment *factors);
+/* False if a dim would be split in strides or does not divide. */
+bool assigned_placement(const Rule *r, const Op *op, int tensor,
+	const Assignment *factors, Placement *p);
+bool assignment_disjoint(const Rule *r, const Assignment *factors);
+/* May the factor take axes, or must ops see it whole? */
+bool factor_splittable(const Factor *f);
+
+/* partition_vote.c: what Shardy's vote on element counts would choose.
+   `tensors` are the placements around the op. */
+void vote(const Rule *r, const Op *op, const Placement *tensors,
+	Assignment *factors);
+
+/* partition_choose.c: the op's plan; p->op and p->rule are set */
+Choice choose(Partitioner *p);
+/* Operand i's placement under a choice. */
+Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
+Placement choice_result(const Partitioner *p, const Choice *c);
+const ReshardPlan *cheapest_form(Partitioner *p, const Value *v,
+	const Placement *to, Form **form);
+Source *source_of(const Partitioner *p, const Value *v);
+/* Recomputed where it is needed instead of moved. */
+bool is_recomputed(const Value *v);
+
+/* partition_remark.c */
+/* Says why the reshard is there, if it communicates and nobody asked. */
+void remark_reshard(Partitioner *p, const Op *reshard);
+
+#endif

@@ -1,0 +1,80 @@
+/*
+ * shard.h - from a program on whole tensors to one on shards.
+ *
+ *   propagate   L_global -> L_sharded       where every value is
+ *   partition   L_sharded -> L_resharded    what moves so that ops run locally
+ *   localize    L_resharded -> L_device     moves become collectives
+ *
+ * README.md in this folder tells the reasons.
+ */
+#ifndef SHDC_SHARD_H
+#define SHDC_SHARD_H
+
+#include "ir/ir.h"
+#include "sched/cost.h"
+
+/* propagate.c */
+bool propagate(Module *m);
+
+/* ---- reshard.c: how to get from one placement to another ---------------- */
+
+typedef enum StepKind {
+	STEP_slice,		/* keep a part: no traffic */
+	STEP_unreduce,		/* replicated -> partial: value on index 0 */
+	STEP_permute,
+	STEP_all_to_all,
+	STEP_all_gather,
+	STEP_all_reduce,
+	STEP_reduce_scatter,
+} StepKind;
+
+/* `axes`, the minor end of from_dim, become the minor end of to_dim. */
+typedef struct Exchange {
+	int from_dim, to_dim;
+	AxisList axes;
+} Exchange;
+
+enum { MAX_EXCHANGES = 2 };
+
+typedef struct Step {
+	StepKind kind;
+	Placement before, after;
+	AxisList axes;		/* the group; permute: the target's order */
+	AxisList from;		/* permute: the source's order (see Op.from) */
+	int dim;		/* all-gather, reduce-scatter */
+	int nexchanges;		/* all-to-all */
+	Exchange exchanges[MAX_EXCHANGES];
+	double bytes;		/* a device receives */
+	double seconds;
+} Step;
+
+typedef struct ReshardPlan {
+	int n, collectives;
+	Step *steps;
+	double bytes, seconds;	/* of one device, all steps */
+} ReshardPlan;
+
+/* Plans by pair of placements and type, made once each. */
+typedef struct Resharder Resharder;
+Resharder *resharder_new(Arena *a, const Mesh *m);
+/* Both closed, valid for the type.  Never fails. */
+const ReshardPlan *reshard_plan(Resharder *r, const Type *global,
+	const Placement *from, const Placement *to);
+
+/* ---- partition.c --------------------------------------------------------- */
+
+typedef struct PartitionOptions {
+	bool remarks;		/* -Rreshard */
+	bool strict;		/* --strict */
+} PartitionOptions;
+bool partition(Module *m, const PartitionOptions *o);
+
+/* partition_remark.c: "8.4 MB", "186 us" */
+void text_bytes(Text *t, double bytes);
+void text_seconds(Text *t, double seconds);
+
+/* ---- localize.c ---------------------------------------------------------- */
+
+bool localize(Module *m);
+
+#endif
