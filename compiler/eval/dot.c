@@ -1,0 +1,186 @@
+/*
+ * dot.c - sums of products.  Both operands are first laid out as
+ *
+ *   left [batch, rows, inner]    right [batch, inner, columns]
+ *
+ * in the wide type of the result; then each result element is
+ * sum over k, ascending, of left[b, i, k] * right[b, k, j].
+ */
+#include "eval/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/scalar.h"
+
+typedef struct Matrices {
+	int64_t batch, rows, inner, columns;
+} Matrices;
+
+/*
+ * result[i, :] += left[i, k] * right[k, :], four rows of the result at a time
+ * so that a row of `right` is read once for the four.
+ */
+#define MULTIPLY(name, type, ADD_PRODUCT) \
+static void \
+name(const Matrices *m, const void *left, const void *right, void *result) \
+{ \
+	int64_t n = m->columns; \
+	for (int64_t i = 0; i < m->rows; i += 4) { \
+		int64_t height = m->rows - i < 4 ? m->rows - i : 4; \
+		type *r = (type *)result + i * n; \
+		for (int64_t k = 0; k < m->inner; k++) { \
+			const type *b = (const type *)right + k * n; \
+			const type *a = (const type *)left + i * m->inner + k; \
+			for (int64_t h = 0; h < height; h++) { \
+				type s = a[h * m->inner], *c = r + h * n; \
+				for (int64_t j = 0; j < n; j++) \
+					c[j] = ADD_PRODUCT(c[j], s, b[j]); \
+			} \
+		} \
+	} \
+}
+#define FLOAT_STEP(c, a, b) c + a * b
+#define INT_STEP(c, a, b) wrap_add(c, wrap_mul(a, b))
+MULTIPLY(multiply_int, int64_t, INT_STEP)
+MULTIPLY(multiply_float, float, FLOAT_STEP)
+MULTIPLY(multiply_double, double, FLOAT_STEP)
+#undef FLOAT_STEP
+#undef INT_STEP
+#undef MULTIPLY
+
+typedef void Multiply(const Matrices *m, const void *left, const void *right,
+	void *result);
+static Multiply *const multiplies[WIDE_COUNT] = {
+	multiply_int, multiply_float, multiply_double,
+};
+
+/* The operand's dims in the order: batch, then rest and contracted in the
+   order asked for. */
+static void
+matrix_order(const Type *t, const Ints *batch, const Ints *contract,
+	bool contract_last, int *order)
+{
+	bool used[MAX_RANK] = {false};
+	int n = 0;
+	for (int i = 0; i < batch->n; i++)
+		used[order[n++] = (int)batch->v[i]] = true;
+	for (int i = 0; i < contract->n; i++)
+		used[contract->v[i]] = true;
+	if (!contract_last)
+		for (int i = 0; i < contract->n; i++)
+			order[n++] = (int)contract->v[i];
+	for (int d = 0; d < t->rank; d++)
+		if (!used[d])
+			order[n++] = d;
+	if (contract_last)
+		for (int i = 0; i < contract->n; i++)
+			order[n++] = (int)contract->v[i];
+}
+
+static bool
+is_identity(const int *order, int rank)
+{
+	for (int d = 0; d < rank; d++)
+		if (order[d] != d)
+			return false;
+	return true;
+}
+
+/* `t` with its dims in `order`, as wide values of `to`.  Returns t's own data
+   when that is what they are. */
+static const void *
+matrix_wide(const Tensor *t, const int *order, DType to, void **owned)
+{
+	DType from = t->type.dtype;
+	int bytes = dtypes[from].bytes;
+	int64_t n = type_elements(&t->type), strides[MAX_RANK];
+	size_t wide = wide_bytes(wide_of(to));
+	bool direct = from == to && (to == D_f32 || to == D_f64 || to == D_i64);
+	*owned = NULL;
+	if (direct && is_identity(order, t->type.rank))
+		return t->data;
+	char *result = *owned = calloc((size_t)n + !n, wide);
+	char *moved = malloc((size_t)n * (size_t)bytes + 1);
+	if (!result || !moved) {
+		free(moved);
+		return NULL;
+	}
+	Copy c = {.rank = t->type.rank};
+	Type arranged = t->type;
+	row_major(&t->type, strides);
+	for (int d = 0; d < c.rank; d++) {
+		arranged.dims[d] = c.dims[d] = t->type.dims[order[d]];
+		c.from[d] = strides[order[d]];
+	}
+	row_major(&arranged, c.to);
+	copy_box(&c, bytes, t->data, moved);
+	Chunk in;
+	Tensor view = {t->type, moved};
+	for (int64_t i = 0; i < n; i += CHUNK) {
+		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+		convert_wide(from, view_wide(&view, i, count, &in), to,
+			result + (size_t)i * wide, count);
+	}
+	free(moved);
+	return result;
+}
+
+static Matrices
+matrix_sizes(const Op *op, const Type *left, const Type *right)
+{
+	const Ints *batch = op_ints(op, A_lhs_batch);
+	const Ints *contract = op_ints(op, A_lhs_contract);
+	Matrices m = {1, 1, 1, 1};
+	for (int i = 0; i < batch->n; i++)
+		m.batch *= left->dims[batch->v[i]];
+	for (int i = 0; i < contract->n; i++)
+		m.inner *= left->dims[contract->v[i]];
+	m.rows = type_elements(left) / m.batch / m.inner;
+	m.columns = type_elements(right) / m.batch / m.inner;
+	return m;
+}
+
+static bool
+multiply_all(const Matrices *m, DType d, const char *left, const char *right,
+	Tensor *result)
+{
+	size_t bytes = wide_bytes(wide_of(d));
+	int64_t cells = m->rows * m->columns;
+	char *acc = malloc((size_t)cells * bytes + 1);
+	if (!acc)
+		return false;
+	for (int64_t b = 0; b < m->batch; b++) {
+		memset(acc, 0, (size_t)cells * bytes);
+		multiplies[wide_of(d)](m,
+			left + (size_t)(b * m->rows * m->inner) * bytes,
+			right + (size_t)(b * m->inner * m->columns) * bytes,
+			acc);
+		store_wide(d, acc, result->data, b * cells, cells);
+	}
+	free(acc);
+	return true;
+}
+
+bool
+dot(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Tensor *x = &operands[0], *y = &operands[1];
+	DType d = result->type.dtype;
+	int order[MAX_RANK];
+	void *own_left, *own_right = NULL;
+	bool ok = false;
+	(void)c;
+	Matrices m = matrix_sizes(op, &x->type, &y->type);
+	matrix_order(&x->type, op_ints(op, A_lhs_batch),
+		op_ints(op, A_lhs_contract), true, order);
+	const void *left = matrix_wide(x, order, d, &own_left);
+	matrix_order(&y->type, op_ints(op, A_rhs_batch),
+		op_ints(op, A_rhs_contract), false, order);
+	const void *right = left ? matrix_wide(y, order, d, &own_right) : NULL;
+	if (left && right)
+		ok = multiply_all(&m, d, left, right, result);
+	free(own_left);
+	free(own_right);
+	return ok;
+}

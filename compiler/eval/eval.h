@@ -1,0 +1,81 @@
+/*
+ * eval.h - the interpreter: runs a module without generating code.  It is
+ * the reference every built program is checked against, so it shares no
+ * arithmetic with the code generator.
+ *
+ *   eval_global   a module before localization, on whole tensors; moves and
+ *                 placements (reshard, constraint, barrier, shard_like) are
+ *                 identities there
+ *   eval_device   a device program, on all devices of the mesh in lockstep:
+ *                 every value is as many local tensors as there are devices
+ *
+ * Arithmetic.  Each op computes in a wide type and rounds its result to the
+ * dtype: f64 in double, f32 in float, f16 and bf16 in float with one rounding
+ * at the end, integers and pred in 64 bits, wrapped at the end.  Sums (dot,
+ * reduce, cumsum) add in ascending index order in that wide type and round
+ * once.  Collectives that reduce add members 0..N-1 of the group in that
+ * order, in the wide type too: a bf16 sum over a group rounds once.
+ *
+ * All number the module's values, so the module isn't const.  They return
+ * false when memory runs out, and say nothing themselves.
+ */
+#ifndef SHDC_EVAL_H
+#define SHDC_EVAL_H
+
+#include "ir/ir.h"
+
+/* Row-major, elements in the storage of the dtype; pred is 0 or 1. */
+typedef struct Tensor {
+	Type type;
+	void *data;		/* malloc'ed by tensor_new() */
+} Tensor;
+
+/* tensor.c */
+bool tensor_new(const Type *type, Tensor *t);	/* zeroed; false: no memory */
+void tensor_free(Tensor *t);
+/*
+ * The part of `whole` that lies on a device.  Of an unreduced placement,
+ * index 0 along the unreduced axes holds the value, the others the identity.
+ * The type must be divisible as placed.
+ */
+bool tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
+	const Tensor *whole, Tensor *local);
+/*
+ * The whole tensor from `locals[device]`, partial results combined.  Devices
+ * that should hold the same bits and don't are reported: *disagree is the
+ * first one that differs from a lower-numbered replica, else -1.
+ */
+bool tensor_unshard(const Mesh *mesh, const Placement *placement,
+	const Type *global, const Tensor *locals, Tensor *whole,
+	int64_t *disagree);
+
+/* eval.c: outputs are allocated here, one per result of the entry */
+bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
+bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs);
+	/* both [device][i] */
+
+/*
+ * bounds.c: as eval_global, and for each output element how far a correct
+ * execution of the same program may be from it: sums in any order, split over
+ * any devices, ops fused, functions accurate to their documented ulps.
+ * bounds[i] is malloc'ed, or NULL where the result is exact; an element may
+ * be infinite where rounding can change a decision without limit.
+ */
+bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs,
+	double **bounds);
+
+/* How a result compares with the reference. */
+typedef struct Comparison {
+	double max_error;	/* largest |difference|, of compared elements */
+	double max_bound;	/* largest finite bound */
+	int64_t mismatches;	/* elements beyond their bound */
+	int64_t first;		/* row-major index of the first, or -1 */
+	int64_t undecided;	/* differ, or may, through a decision (an
+				   argmax, a comparison) that rounding makes */
+} Comparison;
+/* `bounds` as from eval_global_bounds(); NULL: must be equal.  Integers and
+   pred that are exact must be equal; NaN equals NaN. */
+Comparison tensor_compare(const Tensor *expected, const double *bounds,
+	const Tensor *actual);
+
+#endif

@@ -1,0 +1,123 @@
+/*
+ * kernels.h - inside the interpreter: one function per op, over tensors.
+ *
+ * A kernel takes its types from the tensors, never from the op's values, so
+ * that the error analysis can run the same movement or sum over f64 arrays
+ * of error bounds.  Results are allocated by the caller.
+ */
+#ifndef SHDC_EVAL_KERNELS_H
+#define SHDC_EVAL_KERNELS_H
+
+#include "eval/eval.h"
+
+/* wide.c: the types arithmetic is done in */
+typedef enum Wide { W_int, W_float, W_double, WIDE_COUNT } Wide;
+enum { CHUNK = 512 };		/* elements converted at a time */
+typedef union Chunk {
+	int64_t i[CHUNK];
+	float f[CHUNK];
+	double d[CHUNK];
+} Chunk;
+Wide wide_of(DType d);
+size_t wide_bytes(Wide w);
+/* n elements from index `first` on, as wide values; n <= CHUNK only where a
+   Chunk is the buffer. */
+void load_wide(DType d, const void *data, int64_t first, int64_t n, void *wide);
+void store_wide(DType d, const void *wide, void *data, int64_t first, int64_t n);
+/* Like load_wide, but in place where the storage is wide already. */
+const void *view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer);
+/* From one dtype's wide type to another's, as convert defines it. */
+void convert_wide(DType from, const void *wide, DType to, void *result,
+	int64_t n);
+double tensor_double(const Tensor *t, int64_t i);	/* one element */
+int64_t tensor_integer(const Tensor *t, int64_t i);
+void tensor_fill_payload(Tensor *t, int64_t payload);	/* an A_value */
+
+/*
+ * combine.c: acc[k * stride] = acc combined with x[k], k ascending, for
+ * stride 0 (fold into one) or 1.  NULL where the combiner has no meaning.
+ */
+typedef void CombineLoop(void *acc, const void *x, int64_t n, int stride);
+extern CombineLoop *const combine_loops[COMBINER_COUNT][WIDE_COUNT];
+
+/* tensor.c: members 0..n-1 of a group, in that order, rounded once */
+bool tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
+	int64_t n, Tensor *result);
+
+typedef struct Context {
+	int64_t device;
+} Context;
+/* False: no memory. */
+typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result);
+
+/* pointwise.c */
+Kernel pointwise, compare, is_finite, select_elements, convert;
+/* The function of one float argument, in double; NULL if it isn't one. */
+typedef double UnaryDouble(double x);
+UnaryDouble *pointwise_double(OpKind kind);
+typedef double BinaryDouble(double a, double b);
+BinaryDouble *pointwise_double2(OpKind kind);
+
+/* move.c: data movement */
+Kernel constant, iota, partition_id, identity, broadcast, transpose, slice,
+	concatenate, pad, reverse, take, dynamic_slice;
+/*
+ * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
+ * source[sum i_d * from[d]], strides in elements, any sign.
+ */
+typedef struct Copy {
+	int rank;
+	int64_t dims[MAX_RANK], from[MAX_RANK], to[MAX_RANK];
+	int64_t from_start, to_start;
+} Copy;
+void copy_box(const Copy *c, int bytes, const void *source, void *result);
+void row_major(const Type *t, int64_t *strides);
+/* The box of the size of the smaller tensor at `start` of the larger. */
+void copy_out(const Tensor *large, const int64_t *start, Tensor *small);
+void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
+
+/* reduce.c, dot.c: sums */
+Kernel reduce, cumsum, dot;
+bool reduce_dims(const Ints *dims, Combiner c, const Tensor *x,
+	const Tensor *init, Tensor *result);
+
+/* collective.c: operands and results of all devices */
+typedef bool GroupKernel(const Module *m, const Op *op, const Tensor *operands,
+	Tensor *results);
+GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all,
+	collective_permute;
+
+/*
+ * bounds.c: a value and how far from it a correct execution may be.  Both are
+ * f64 tensors of its shape, or have no data:
+ *   error   the distance, per element; none: exact
+ *   spread  the sum of the magnitudes of the partial results it may be the
+ *           sum of on some mesh; none: the value's own magnitude
+ */
+typedef struct Inexact {
+	Tensor value, error, spread;
+} Inexact;
+void inexact_free(Inexact *x);
+bool inexact_copy(const Inexact *x, Inexact *copy);
+/* Fills error and spread of a result whose value is there already. */
+bool bound(const Module *m, const Op *op, const Inexact *operands,
+	Inexact *result);
+/* A f64 tensor of the shape of t. */
+bool tensor_like(const Tensor *t, Tensor *result);
+/* eval.c: the kernel of an op that works on one device, or NULL */
+Kernel *op_kernel(OpKind kind);
+
+/* errors.c: pointwise ops */
+typedef struct Precision {
+	double unit;		/* rounding: relative error of one */
+	double normal;		/* least normal number */
+	double underflow;	/* absolute error of a result below that */
+	double greatest;	/* finite value; of integers too */
+	double integers;	/* all up to this are representable */
+} Precision;
+extern const Precision precisions[DTYPE_COUNT];
+bool bound_pointwise(const Module *m, const Op *op, const Inexact *operands,
+	Inexact *result);
+
+#endif

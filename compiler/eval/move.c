@@ -1,0 +1,330 @@
+/*
+ * move.c - leaves, and ops that move elements without changing them.  Nearly
+ * all are one copy of a box between two strided layouts.
+ */
+#include "eval/kernels.h"
+
+#include <string.h>
+
+/* ---- copying a box ------------------------------------------------------ */
+
+void
+row_major(const Type *t, int64_t *strides)
+{
+	int64_t stride = 1;
+	for (int d = t->rank - 1; d >= 0; d--) {
+		strides[d] = stride;
+		stride *= t->dims[d];
+	}
+}
+
+/* Drops dims of size 1 and joins neighbours that are contiguous in both
+   layouts, so that the inner loop is long. */
+static Copy
+copy_simplify(const Copy *c)
+{
+	Copy s = {.from_start = c->from_start, .to_start = c->to_start};
+	for (int d = 0; d < c->rank; d++) {
+		int64_t n = c->dims[d];
+		int last = s.rank - 1;
+		if (n == 1)
+			continue;
+		bool joins = s.rank && s.from[last] == c->from[d] * n &&
+			s.to[last] == c->to[d] * n;
+		if (!joins) {
+			s.dims[++last] = 1;
+			s.rank++;
+		}
+		s.dims[last] *= n;
+		s.from[last] = c->from[d];
+		s.to[last] = c->to[d];
+	}
+	return s;
+}
+
+#define STRIDED(type) \
+static void \
+strided_##type(const void *source, int64_t from, void *result, int64_t to, \
+	int64_t n) \
+{ \
+	const type *s = source; \
+	type *r = result; \
+	for (int64_t i = 0; i < n; i++) \
+		r[i * to] = s[i * from]; \
+}
+STRIDED(uint8_t)
+STRIDED(uint16_t)
+STRIDED(uint32_t)
+STRIDED(uint64_t)
+#undef STRIDED
+
+static void
+copy_row(int bytes, const char *source, int64_t from, char *result, int64_t to,
+	int64_t n)
+{
+	if (from == 1 && to == 1)
+		memcpy(result, source, (size_t)n * (size_t)bytes);
+	else if (bytes == 1)
+		strided_uint8_t(source, from, result, to, n);
+	else if (bytes == 2)
+		strided_uint16_t(source, from, result, to, n);
+	else if (bytes == 4)
+		strided_uint32_t(source, from, result, to, n);
+	else
+		strided_uint64_t(source, from, result, to, n);
+}
+
+void
+copy_box(const Copy *box, int bytes, const void *source, void *result)
+{
+	Copy c = copy_simplify(box);
+	int64_t index[MAX_RANK] = {0};
+	int64_t from = c.from_start, to = c.to_start;
+	int inner = c.rank - 1, d;
+
+	for (d = 0; d < c.rank; d++)
+		if (!c.dims[d])
+			return;
+	do {
+		copy_row(bytes, (const char *)source + from * bytes,
+			c.rank ? c.from[inner] : 1,
+			(char *)result + to * bytes,
+			c.rank ? c.to[inner] : 1, c.rank ? c.dims[inner] : 1);
+		for (d = inner - 1; d >= 0; d--) {	/* the next row */
+			from += c.from[d];
+			to += c.to[d];
+			if (++index[d] < c.dims[d])
+				break;
+			index[d] = 0;
+			from -= c.from[d] * c.dims[d];
+			to -= c.to[d] * c.dims[d];
+		}
+	} while (d >= 0);
+}
+
+/* A copy over the dims of `t`, row-major on both sides; callers change it. */
+static Copy
+copy_of(const Type *t)
+{
+	Copy c = {.rank = t->rank};
+	memcpy(c.dims, t->dims, sizeof c.dims);
+	row_major(t, c.from);
+	row_major(t, c.to);
+	return c;
+}
+
+static int
+element_bytes(const Tensor *t)
+{
+	return dtypes[t->type.dtype].bytes;
+}
+
+/* Where the element at `start` lies, in elements. */
+static int64_t
+offset_of(const int64_t *start, const int64_t *strides, int rank)
+{
+	int64_t offset = 0;
+	for (int d = 0; d < rank; d++)
+		offset += start[d] * strides[d];
+	return offset;
+}
+
+void
+copy_out(const Tensor *large, const int64_t *start, Tensor *small)
+{
+	Copy c = copy_of(&small->type);
+	row_major(&large->type, c.from);
+	c.from_start = offset_of(start, c.from, c.rank);
+	copy_box(&c, element_bytes(small), large->data, small->data);
+}
+
+void
+copy_in(const Tensor *small, const int64_t *start, Tensor *large)
+{
+	Copy c = copy_of(&small->type);
+	row_major(&large->type, c.to);
+	c.to_start = offset_of(start, c.to, c.rank);
+	copy_box(&c, element_bytes(small), small->data, large->data);
+}
+
+/* ---- leaves ------------------------------------------------------------- */
+
+bool
+constant(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	(void)c, (void)operands;
+	tensor_fill_payload(result, op_int(op, A_value));
+	return true;
+}
+
+bool
+iota(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	DType d = result->type.dtype;
+	int64_t dim = op_int(op, A_iota_dim), inner = 1;
+	int64_t n = type_elements(&result->type);
+	Chunk wide;
+	(void)c, (void)operands;
+	for (int64_t k = dim + 1; k < result->type.rank; k++)
+		inner *= result->type.dims[k];
+	for (int64_t i = 0; i < n; i++) {
+		int64_t index = i / inner % result->type.dims[dim];
+		convert_wide(D_i64, &index, d, &wide, 1);
+		store_wide(d, &wide, result->data, i, 1);
+	}
+	return true;
+}
+
+bool
+partition_id(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	(void)op, (void)operands;
+	store_wide(D_u32, &c->device, result->data, 0, 1);
+	return true;
+}
+
+/* ---- moves -------------------------------------------------------------- */
+
+/* The elements of operand 0 in the same row-major order. */
+bool
+identity(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	size_t n = (size_t)type_elements(&result->type);
+	(void)c, (void)op;
+	memcpy(result->data, operands[0].data,
+		n * (size_t)element_bytes(result));
+	return true;
+}
+
+bool
+broadcast(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	int64_t strides[MAX_RANK];
+	Copy copy = copy_of(&result->type);
+	(void)c;
+	memset(copy.from, 0, sizeof copy.from);
+	row_major(&operands[0].type, strides);
+	for (int i = 0; i < dims->n; i++)
+		copy.from[dims->v[i]] = strides[i];
+	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	return true;
+}
+
+bool
+transpose(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	int64_t strides[MAX_RANK];
+	Copy copy = copy_of(&result->type);
+	(void)c;
+	row_major(&operands[0].type, strides);
+	for (int i = 0; i < dims->n; i++)
+		copy.from[i] = strides[dims->v[i]];
+	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	return true;
+}
+
+bool
+slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Ints *start = op_ints(op, A_start);
+	const Ints *stride = op_ints(op, A_stride);
+	Copy copy = copy_of(&result->type);
+	(void)c;
+	row_major(&operands[0].type, copy.from);
+	copy.from_start = offset_of(start->v, copy.from, copy.rank);
+	for (int d = 0; d < copy.rank; d++)
+		copy.from[d] *= stride->v[d];
+	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	return true;
+}
+
+bool
+reverse(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	Copy copy = copy_of(&result->type);
+	(void)c;
+	for (int i = 0; i < dims->n; i++) {
+		int64_t d = dims->v[i];
+		copy.from_start += (copy.dims[d] - 1) * copy.from[d];
+		copy.from[d] = -copy.from[d];
+	}
+	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	return true;
+}
+
+bool
+concatenate(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	int64_t dim = op_int(op, A_dim), start[MAX_RANK] = {0};
+	(void)c;
+	for (int i = 0; i < op->noperands; i++) {
+		copy_in(&operands[i], start, result);
+		start[dim] += operands[i].type.dims[dim];
+	}
+	return true;
+}
+
+bool
+pad(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	Copy fill = copy_of(&result->type);
+	(void)c;
+	memset(fill.from, 0, sizeof fill.from);
+	copy_box(&fill, element_bytes(result), operands[1].data, result->data);
+	copy_in(&operands[0], op_ints(op, A_low)->v, result);
+	return true;
+}
+
+static int64_t
+clamp_index(int64_t i, int64_t greatest)
+{
+	return i < 0 ? 0 : i > greatest ? greatest : i;
+}
+
+/* Rows of `inner` elements; result[o][i] = x[o][index[i]]. */
+bool
+take(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Tensor *x = &operands[0], *index = &operands[1];
+	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
+	int64_t outer = 1, inner = element_bytes(x);
+	int64_t n = type_elements(&index->type);
+	char *to = result->data;
+	(void)c;
+	for (int64_t d = 0; d < x->type.rank; d++) {
+		if (d < dim)
+			outer *= x->type.dims[d];
+		else if (d > dim)
+			inner *= x->type.dims[d];
+	}
+	for (int64_t o = 0; o < outer; o++) {
+		for (int64_t i = 0; i < n; i++) {
+			int64_t at = clamp_index(tensor_integer(index, i),
+				size - 1);
+			memcpy(to, (const char *)x->data
+				+ (o * size + at) * inner, (size_t)inner);
+			to += inner;
+		}
+	}
+	return true;
+}
+
+bool
+dynamic_slice(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	int64_t start[MAX_RANK] = {0};
+	(void)c, (void)op;
+	for (int d = 0; d < result->type.rank; d++)
+		start[d] = clamp_index(tensor_integer(&operands[1 + d], 0),
+			operands[0].type.dims[d] - result->type.dims[d]);
+	copy_out(&operands[0], start, result);
+	return true;
+}

@@ -1,0 +1,147 @@
+/*
+ * reduce.c - reduce and cumsum: elements combined in ascending index order,
+ * in the wide type of the dtype, rounded once at the end.
+ */
+#include "eval/kernels.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Wide accumulators for `n` results, all equal to a scalar tensor's element. */
+static void *
+accumulators(const Tensor *init, int64_t n)
+{
+	DType d = init->type.dtype;
+	size_t bytes = wide_bytes(wide_of(d));
+	char *acc = calloc((size_t)n + !n, bytes);
+	for (int64_t i = 0; acc && i < n; i++)
+		load_wide(d, init->data, 0, 1, acc + (size_t)i * bytes);
+	return acc;
+}
+
+/* Strides of the result over the operand's dims: 0 where reduced. */
+static void
+kept_strides(const Type *x, const Type *result, const Ints *dims,
+	int64_t *strides)
+{
+	int64_t of_result[MAX_RANK];
+	bool reduced[MAX_RANK] = {false};
+	int kept = 0;
+	row_major(result, of_result);
+	for (int i = 0; i < dims->n; i++)
+		reduced[dims->v[i]] = true;
+	for (int d = 0; d < x->rank; d++)
+		strides[d] = reduced[d] ? 0 : of_result[kept++];
+}
+
+/* Joins dims that are both reduced, or both kept and contiguous, and drops
+   those of size 1.  Returns the rank. */
+static int
+join_dims(const Type *x, const int64_t *strides, int64_t *sizes,
+	int64_t *result_strides)
+{
+	int rank = 0;
+	for (int d = 0; d < x->rank; d++) {
+		int64_t n = x->dims[d];
+		if (n == 1)
+			continue;
+		if (rank && result_strides[rank - 1] == strides[d] * n)
+			rank--;
+		else
+			sizes[rank] = 1;
+		sizes[rank] *= n;
+		result_strides[rank++] = strides[d];
+	}
+	return rank;
+}
+
+/* A run of the operand's elements into accumulators at stride 0 or 1. */
+static void
+combine_run(const Tensor *x, int64_t first, int64_t n, CombineLoop *loop,
+	char *acc, int stride)
+{
+	size_t bytes = wide_bytes(wide_of(x->type.dtype));
+	Chunk buffer;
+	for (int64_t i = 0; i < n; i += CHUNK) {
+		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+		loop(acc, view_wide(x, first + i, count, &buffer), count,
+			stride);
+		acc += stride ? (size_t)count * bytes : 0;
+	}
+}
+
+static void
+combine_all(const Tensor *x, int rank, const int64_t *sizes,
+	const int64_t *strides, CombineLoop *loop, char *acc)
+{
+	size_t bytes = wide_bytes(wide_of(x->type.dtype));
+	int64_t n = type_elements(&x->type), index[MAX_RANK] = {0};
+	int64_t run = rank ? sizes[rank - 1] : 1, at = 0;
+	for (int64_t i = 0; i < n; i += run) {
+		combine_run(x, i, run, loop, acc + (size_t)at * bytes,
+			rank && strides[rank - 1]);
+		for (int d = rank - 2; d >= 0; d--) {
+			at += strides[d];
+			if (++index[d] < sizes[d])
+				break;
+			at -= strides[d] * sizes[d];
+			index[d] = 0;
+		}
+	}
+}
+
+bool
+reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init,
+	Tensor *result)
+{
+	DType d = x->type.dtype;
+	int64_t strides[MAX_RANK], sizes[MAX_RANK], joined[MAX_RANK];
+	int64_t n = type_elements(&result->type);
+	CombineLoop *loop = combine_loops[c][wide_of(d)];
+	char *acc = accumulators(init, n);
+	if (!acc)
+		return false;
+	if (!loop)
+		die("reduce: '%s' of %s", combiners[c].name, dtypes[d].name);
+	kept_strides(&x->type, &result->type, dims, strides);
+	int rank = join_dims(&x->type, strides, sizes, joined);
+	combine_all(x, rank, sizes, joined, loop, acc);
+	store_wide(d, acc, result->data, 0, n);
+	free(acc);
+	return true;
+}
+
+bool
+reduce(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	(void)c;
+	return reduce_dims(op_ints(op, A_dims),
+		(Combiner)op_int(op, A_combiner), &operands[0], &operands[1],
+		result);
+}
+
+/* Adds rows of `inner` elements one after another, storing after each. */
+bool
+cumsum(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	DType d = result->type.dtype;
+	const Type *t = &result->type;
+	int64_t dim = op_int(op, A_dim), inner = 1, n = type_elements(t);
+	CombineLoop *loop = combine_loops[C_add][wide_of(d)];
+	(void)c;
+	for (int64_t k = dim + 1; k < t->rank; k++)
+		inner *= t->dims[k];
+	char *acc = NULL;
+	for (int64_t i = 0; i < n; i += inner) {
+		if (i / inner % t->dims[dim] == 0) {
+			free(acc);
+			acc = accumulators(&operands[1], inner);
+			if (!acc)
+				return false;
+		}
+		combine_run(&operands[0], i, inner, loop, acc, 1);
+		store_wide(d, acc, result->data, i, inner);
+	}
+	free(acc);
+	return true;
+}

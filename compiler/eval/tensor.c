@@ -1,0 +1,184 @@
+/*
+ * tensor.c - tensors, and their parts on a mesh.
+ */
+#include "eval/kernels.h"
+
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "eval/scalar.h"
+
+/* Larger than this can't work, whatever malloc() promises. */
+static int64_t
+physical_memory(void)
+{
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+	int64_t bytes;
+	if (pages <= 0 || size <= 0 || !mul_i64(pages, size, &bytes))
+		return INT64_MAX;
+	return bytes;
+}
+
+bool
+tensor_new(const Type *type, Tensor *t)
+{
+	int64_t bytes = dtypes[type->dtype].bytes;
+	t->type = *type;
+	t->data = NULL;
+	for (int d = 0; d < type->rank; d++)
+		if (!mul_i64(bytes, type->dims[d], &bytes))
+			return false;
+	if (bytes > physical_memory())
+		return false;
+	t->data = calloc((size_t)bytes + !bytes, 1);
+	return t->data;
+}
+
+void
+tensor_free(Tensor *t)
+{
+	free(t->data);
+	t->data = NULL;
+}
+
+/* ---- parts -------------------------------------------------------------- */
+
+/* Where a device's part starts in the whole tensor. */
+static void
+shard_start(const Mesh *mesh, const Placement *p, const Type *local,
+	int64_t device, int64_t *start)
+{
+	for (int d = 0; d < local->rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		start[d] = axes_index(mesh, &axes, device) * local->dims[d];
+	}
+}
+
+bool
+tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
+	const Tensor *whole, Tensor *local)
+{
+	AxisList partial = placement_unreduced(placement);
+	Type type = placement_local(&whole->type, placement);
+	int64_t start[MAX_RANK];
+	if (!tensor_new(&type, local))
+		return false;
+	if (axes_index(mesh, &partial, device)) {
+		tensor_fill_payload(local, combiner_identity(
+			(Combiner)placement->combiner, type.dtype));
+		return true;
+	}
+	shard_start(mesh, placement, &type, device, start);
+	copy_out(whole, start, local);
+	return true;
+}
+
+/* Every axis that a placement splits by, then the unreduced ones: devices
+   with one index in this list are replicas. */
+static AxisList
+distinguishing_axes(const Placement *p)
+{
+	AxisList all = {0}, partial = placement_unreduced(p);
+	for (int d = 0; d < p->rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		axes_append_all(&all, &axes);
+	}
+	axes_append_all(&all, &partial);
+	return all;
+}
+
+static bool
+same_element(const Tensor *a, const Tensor *b, int64_t i)
+{
+	size_t bytes = (size_t)dtypes[a->type.dtype].bytes;
+	const char *x = (const char *)a->data + (size_t)i * bytes;
+	const char *y = (const char *)b->data + (size_t)i * bytes;
+	if (!memcmp(x, y, bytes))
+		return true;
+	return dtype_is_float(a->type.dtype) && isnan(tensor_double(a, i)) &&
+		isnan(tensor_double(b, i));
+}
+
+/* Bit for bit, but for the payload of NaNs. */
+static bool
+same_tensor(const Tensor *a, const Tensor *b)
+{
+	int64_t n = type_elements(&a->type);
+	size_t bytes = (size_t)n * (size_t)dtypes[a->type.dtype].bytes;
+	if (!memcmp(a->data, b->data, bytes))
+		return true;
+	for (int64_t i = 0; i < n; i++)
+		if (!same_element(a, b, i))
+			return false;
+	return true;
+}
+
+bool
+tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
+	int64_t n, Tensor *result)
+{
+	DType d = result->type.dtype;
+	int64_t elements = type_elements(&result->type), count;
+	CombineLoop *loop = combine_loops[c][wide_of(d)];
+	Chunk acc, next;
+	if (!loop)
+		return false;
+	for (int64_t i = 0; i < elements; i += count) {
+		count = elements - i < CHUNK ? elements - i : CHUNK;
+		load_wide(d, locals[members[0]].data, i, count, &acc);
+		for (int64_t k = 1; k < n; k++)
+			loop(&acc, view_wide(&locals[members[k]], i, count,
+				&next), count, 1);
+		store_wide(d, &acc, result->data, i, count);
+	}
+	return true;
+}
+
+/* The lowest device of each index, and the first that differs from it. */
+static int64_t
+find_owners(const Mesh *mesh, const AxisList *axes, const Tensor *locals,
+	int64_t *owners)
+{
+	int64_t disagree = -1;
+	for (int64_t i = axes_size(axes) - 1; i >= 0; i--)
+		owners[i] = -1;
+	for (int64_t d = 0; d < mesh->ndevices; d++) {
+		int64_t *owner = &owners[axes_index(mesh, axes, d)];
+		if (*owner < 0)
+			*owner = d;
+		else if (disagree < 0 && !same_tensor(&locals[*owner],
+		    &locals[d]))
+			disagree = d;
+	}
+	return disagree;
+}
+
+bool
+tensor_unshard(const Mesh *mesh, const Placement *placement,
+	const Type *global, const Tensor *locals, Tensor *whole,
+	int64_t *disagree)
+{
+	AxisList axes = distinguishing_axes(placement);
+	AxisList partial = placement_unreduced(placement);
+	int64_t n = axes_size(&axes), ways = axes_size(&partial);
+	Type local = placement_local(global, placement);
+	int64_t *owners = malloc((size_t)n * sizeof *owners);
+	int64_t start[MAX_RANK];
+	Tensor part = {0};
+	bool ok = owners && tensor_new(&local, &part);
+	if (!tensor_new(global, whole))
+		ok = false;
+	if (ok)
+		*disagree = find_owners(mesh, &axes, locals, owners);
+	for (int64_t i = 0; ok && i < n; i += ways) {
+		ok = tensor_combine((Combiner)placement->combiner, locals,
+			&owners[i], ways, &part);
+		shard_start(mesh, placement, &local, owners[i], start);
+		copy_in(&part, start, whole);
+	}
+	free(owners);
+	tensor_free(&part);
+	return ok;
+}

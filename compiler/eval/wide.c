@@ -1,0 +1,196 @@
+/*
+ * wide.c - between the storage of a dtype and the type its arithmetic is
+ * done in: float for f16, bf16 and f32, double for f64, int64 for the rest.
+ */
+#include "eval/kernels.h"
+
+#include <math.h>
+
+#include "eval/scalar.h"
+
+Wide
+wide_of(DType d)
+{
+	if (d == D_f64)
+		return W_double;
+	return dtypes[d].class == DC_float ? W_float : W_int;
+}
+
+size_t
+wide_bytes(Wide w)
+{
+	return w == W_float ? sizeof(float) : sizeof(int64_t);
+}
+
+/* LOOPS(name, storage, wide, how to widen s, how to narrow w) */
+#define LOOPS(name, storage, wide, widen, narrow) \
+static void \
+load_##name(const void *data, int64_t first, int64_t n, void *result) \
+{ \
+	const storage *from = (const storage *)data + first; \
+	wide *to = result; \
+	for (int64_t i = 0; i < n; i++) { \
+		storage s = from[i]; \
+		to[i] = widen; \
+	} \
+} \
+static void \
+store_##name(const void *values, void *data, int64_t first, int64_t n) \
+{ \
+	const wide *from = values; \
+	storage *to = (storage *)data + first; \
+	for (int64_t i = 0; i < n; i++) { \
+		wide w = from[i]; \
+		to[i] = narrow; \
+	} \
+}
+LOOPS(pred, uint8_t, int64_t, s, w != 0)
+LOOPS(i8, int8_t, int64_t, s, (int8_t)w)
+LOOPS(i32, int32_t, int64_t, s, (int32_t)w)
+LOOPS(i64, int64_t, int64_t, s, w)
+LOOPS(u8, uint8_t, int64_t, s, (uint8_t)w)
+LOOPS(u32, uint32_t, int64_t, s, (uint32_t)w)
+LOOPS(f16, uint16_t, float, f16_to_float(s), float_to_f16(w))
+LOOPS(bf16, uint16_t, float, bf16_to_float(s), float_to_bf16(w))
+LOOPS(f32, float, float, s, w)
+LOOPS(f64, double, double, s, w)
+#undef LOOPS
+
+typedef struct Format {
+	void (*load)(const void *data, int64_t first, int64_t n, void *wide);
+	void (*store)(const void *wide, void *data, int64_t first, int64_t n);
+	int64_t least, greatest;	/* of integers */
+} Format;
+
+static const Format formats[DTYPE_COUNT] = {
+	[D_pred] = {load_pred, store_pred, 0, 1},
+	[D_i8] = {load_i8, store_i8, INT8_MIN, INT8_MAX},
+	[D_i32] = {load_i32, store_i32, INT32_MIN, INT32_MAX},
+	[D_i64] = {load_i64, store_i64, INT64_MIN, INT64_MAX},
+	[D_u8] = {load_u8, store_u8, 0, UINT8_MAX},
+	[D_u32] = {load_u32, store_u32, 0, UINT32_MAX},
+	[D_f16] = {load_f16, store_f16, 0, 0},
+	[D_bf16] = {load_bf16, store_bf16, 0, 0},
+	[D_f32] = {load_f32, store_f32, 0, 0},
+	[D_f64] = {load_f64, store_f64, 0, 0},
+};
+
+void
+load_wide(DType d, const void *data, int64_t first, int64_t n, void *wide)
+{
+	formats[d].load(data, first, n, wide);
+}
+
+void
+store_wide(DType d, const void *wide, void *data, int64_t first, int64_t n)
+{
+	formats[d].store(wide, data, first, n);
+}
+
+const void *
+view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer)
+{
+	DType d = t->type.dtype;
+	if (d == D_f32 || d == D_f64 || d == D_i64)
+		return (const char *)t->data + first * dtypes[d].bytes;
+	load_wide(d, t->data, first, n, buffer);
+	return buffer;
+}
+
+static double
+wide_double(Wide w, const void *values, int64_t i)
+{
+	if (w == W_float)
+		return ((const float *)values)[i];
+	if (w == W_double)
+		return ((const double *)values)[i];
+	return (double)((const int64_t *)values)[i];
+}
+
+static void
+to_integer(Wide from, const void *values, DType to, int64_t *result, int64_t n)
+{
+	const Format *f = &formats[to];
+	for (int64_t i = 0; i < n; i++) {
+		if (from == W_int)
+			result[i] = ((const int64_t *)values)[i];
+		else
+			result[i] = double_to_integer(
+				wide_double(from, values, i),
+				f->least, f->greatest);
+	}
+}
+
+static void
+to_pred(Wide from, const void *values, int64_t *result, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		result[i] = wide_double(from, values, i) != 0;
+}
+
+static void
+to_float(Wide from, const void *values, float *result, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (from == W_int)	/* one rounding, not two */
+			result[i] = (float)((const int64_t *)values)[i];
+		else
+			result[i] = (float)wide_double(from, values, i);
+	}
+}
+
+static void
+to_double(Wide from, const void *values, double *result, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		result[i] = wide_double(from, values, i);
+}
+
+void
+convert_wide(DType from, const void *wide, DType to, void *result, int64_t n)
+{
+	Wide w = wide_of(from);
+	if (to == D_pred)
+		to_pred(w, wide, result, n);
+	else if (wide_of(to) == W_int)
+		to_integer(w, wide, to, result, n);
+	else if (wide_of(to) == W_float)
+		to_float(w, wide, result, n);
+	else
+		to_double(w, wide, result, n);
+}
+
+double
+tensor_double(const Tensor *t, int64_t i)
+{
+	Chunk wide;
+	load_wide(t->type.dtype, t->data, i, 1, &wide);
+	return wide_double(wide_of(t->type.dtype), &wide, 0);
+}
+
+int64_t
+tensor_integer(const Tensor *t, int64_t i)
+{
+	Chunk wide;
+	load_wide(t->type.dtype, t->data, i, 1, &wide);
+	return wide.i[0];
+}
+
+void
+tensor_fill_payload(Tensor *t, int64_t payload)
+{
+	DType d = t->type.dtype;
+	int64_t n = type_elements(&t->type);
+	Chunk wide;
+	double value = payload_double(payload);
+	DType from = dtype_is_float(d) ? D_f64 : D_i64;
+	for (int i = 0; i < CHUNK; i++) {
+		const void *one = from == D_f64 ? (void *)&value : (void *)&payload;
+		convert_wide(from, one, d,
+			(char *)&wide + (size_t)i * wide_bytes(wide_of(d)), 1);
+		if (i + 1 >= n)
+			break;
+	}
+	for (int64_t i = 0; i < n; i += CHUNK)
+		store_wide(d, &wide, t->data, i, n - i < CHUNK ? n - i : CHUNK);
+}
