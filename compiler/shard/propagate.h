@@ -124,6 +124,8 @@ void split_constants(Propagation *g);
 void merge_constants(Propagation *g);
 void build_clusters(Propagation *g);
 void copy_constraints(Propagation *g);
+/* Fills `touches` of clusters from `ops` and `cluster_of`. */
+void index_touches(Propagation *g);
 static inline Cluster *
 cluster_of(const Propagation *g, const Value *v)
 {

@@ -263,7 +263,7 @@ tensor_seen_before(const Propagation *g, const Op *op, int tensor)
 	return false;
 }
 
-static void
+void
 index_touches(Propagation *g)
 {
 	int total = 0;

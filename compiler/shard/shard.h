@@ -16,6 +16,12 @@
 /* propagate.c */
 bool propagate(Module *m);
 
+/* propagate_why.c: what keeps a dim from being split further, a line each.
+   Requires L_sharded. */
+typedef struct Why Why;
+Why *why_new(Module *m);
+void text_blocked(Why *w, const Value *v, int dim, Text *t);
+
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
 typedef enum StepKind {

@@ -1,0 +1,307 @@
+/*
+ * propagate_why.c - why a dim is not split further.
+ *
+ * Requires L_sharded.  Looks once more at the ops around a value: an axis that
+ * one of their other tensors has on a shared factor, and the value has not,
+ * was kept away by something, which is named.  Computed when asked for;
+ * propagation records nothing for it.
+ */
+#include <string.h>
+#include "shard/propagate.h"
+#include "shard/shard.h"
+
+enum {
+	MOST_OPS = 64,		/* looked at for one dim */
+	MOST_REASONS = 3,	/* told of one dim */
+};
+
+struct Why {
+	Propagation g;
+};
+
+static void
+add_op(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	g->ops[g->nops++].op = op;
+}
+
+static void
+add_value(Propagation *g, const Value *v)
+{
+	Cluster *c = &g->clusters[v->id];
+
+	g->cluster_of[v->id] = v->id;
+	c->now = v->placement;
+	if (v->written) {
+		AxisList replicated = placement_replicated(v->written);
+		c->now.open = v->written->open;
+		c->now.all_replicated = v->written->all_replicated;
+		placement_set_replicated(&c->now, &replicated);
+	} else {
+		c->now.open = placement_open(v->type.rank).open;
+	}
+}
+
+static void
+add_results(Op *op, void *data)
+{
+	for (int i = 0; i < op->nresults; i++)
+		add_value(data, op->results[i]);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			add_value(data, op->bodies[i]->params[k]);
+}
+
+Why *
+why_new(Module *m)
+{
+	Why *w = NEW(m->arena, Why);
+	Propagation *g = &w->g;
+
+	module_number(m);
+	g->module = m;
+	g->arena = m->arena;
+	g->ops = NEW_ARRAY(g->arena, OpState, m->nops + 1);
+	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
+	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->nclusters = m->nvalues;
+	module_walk(m, add_op, g);
+	for (int i = 0; i < m->entry->nparams; i++)
+		add_value(g, m->entry->params[i]);
+	module_walk(m, add_results, g);
+	index_touches(g);
+	return w;
+}
+
+/* ---- reasons ---------------------------------------------------------------- */
+
+typedef struct Reasons {
+	Text *t;
+	const Module *m;
+	int n;
+} Reasons;
+
+static void
+reason(Reasons *r, const char *text)
+{
+	if (r->n++ < MOST_REASONS)
+		text_printf(r->t, "    no further: %s\n", text);
+}
+
+static void
+text_through(Text *t, const Module *m, const Op *op)
+{
+	text_printf(t, "%s", op->label);
+	if (op->range.line) {
+		text_add(t, ", ");
+		text_line(t, m, op->range);
+	}
+}
+
+static bool
+every_axis_used(const Module *m, const Placement *p)
+{
+	for (int i = 0; i < m->mesh.naxes; i++)
+		if (m->mesh.axes[i].size > 1 &&
+				!placement_uses(p, axis_whole(&m->mesh, i)))
+			return false;
+	return true;
+}
+
+static int
+dim_using(const Value *v, AxisRef a)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList l = placement_dim(&v->placement, d);
+		if (axes_overlap(&l, a))
+			return d;
+	}
+	return -1;
+}
+
+/* The first piece of `theirs` beyond what both begin with; false if none. */
+static bool
+first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *a)
+{
+	AxisList common = axes_common_prefix(ours, theirs);
+	AxisList rest = axes_drop_prefix(theirs, &common);
+
+	if (rest.n)
+		*a = rest.a[0];
+	return rest.n > 0;
+}
+
+/* What kept `a`, which holder `other` has, from holder `h`? */
+static void
+text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
+	const Holder *other, AxisRef a)
+{
+	const Value *v = rule_tensor(p->op, h->tensor);
+	int64_t ways = axes_size(&h->axes);
+	AxisRef next;
+	int taken = dim_using(v, a);
+
+	text_axis(t, &m->mesh, a);
+	text_printf(t, " of '%s' (", rule_tensor(p->op, other->tensor)->name);
+	text_through(t, m, p->op);
+	text_add(t, ") ");
+	if (taken >= 0 && taken != h->dim)
+		text_printf(t, "is taken by dim %d", taken);
+	else if (axes_overlap(&p->barred[h->tensor], a))
+		text_add(t, "may not be used on this tensor");
+	else if (h->size % ways || h->size / ways % a.size)
+		text_printf(t, "does not divide %lld", (long long)h->size);
+	else if (first_beyond(&other->axes, &h->axes, &next)) {
+		text_add(t, "conflicts with ");
+		text_axis(t, &m->mesh, next);
+		text_add(t, ", which is here");
+	} else if (!h->minor_most || h->dim != other->dim ||
+			p->rule->factors[h->factor].kind != F_pass)
+		text_add(t, "does not pass through this op");
+	else
+		text_add(t, "conflicts with what another tensor has there");
+}
+
+/* Two neighbours that pull in different directions. */
+static bool
+tell_dispute(Reasons *r, const Projection *p, const Holder *h)
+{
+	const Holder *first = NULL;
+	AxisRef a, b;
+
+	for (int i = p->factor_first[h->factor];
+			i < p->factor_first[h->factor + 1]; i++) {
+		const Holder *other = &p->holders[p->by_factor[i]];
+		if (other == h || !first_beyond(&h->axes, &other->axes, &b) ||
+				dim_using(rule_tensor(p->op, h->tensor), b) >= 0)
+			continue;
+		if (!first) {
+			first = other;
+			a = b;
+			continue;
+		}
+		if (axis_equal(a, b))
+			continue;
+		Text t = {0};
+		text_axis(&t, &r->m->mesh, a);
+		text_printf(&t, " of '%s' and ",
+			rule_tensor(p->op, first->tensor)->name);
+		text_axis(&t, &r->m->mesh, b);
+		text_printf(&t, " of '%s' conflict (",
+			rule_tensor(p->op, other->tensor)->name);
+		text_through(&t, r->m, p->op);
+		text_add(&t, "): neither wins");
+		reason(r, t.s);
+		text_free(&t);
+		return true;
+	}
+	return false;
+}
+
+static void
+tell_holder(Reasons *r, const Projection *p, const Holder *h)
+{
+	if (tell_dispute(r, p, h))
+		return;
+	for (int i = p->factor_first[h->factor];
+			i < p->factor_first[h->factor + 1]; i++) {
+		const Holder *other = &p->holders[p->by_factor[i]];
+		AxisRef a;
+		if (other == h || !first_beyond(&h->axes, &other->axes, &a))
+			continue;
+		Text t = {0};
+		text_obstacle(&t, r->m, p, h, other, a);
+		reason(r, t.s);
+		text_free(&t);
+		return;
+	}
+}
+
+/* An op that lets nothing through matters if its other side is split. */
+static void
+tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
+{
+	const Value *other = op->operands[0] == v ? op->results[0] :
+		op->operands[0];
+	AxisList ours = placement_dim(&v->placement, dim);
+	AxisList theirs = placement_dim(&other->placement, dim);
+	AxisRef a;
+	Text t = {0};
+
+	if (!first_beyond(&ours, &theirs, &a))
+		return;
+	text_axis(&t, &r->m->mesh, a);
+	text_printf(&t, " of '%s' does not pass a %s", other->name,
+		ops[op->kind].name);
+	if (op->range.line) {
+		text_add(&t, " (");
+		text_line(&t, r->m, op->range);
+		text_add(&t, ")");
+	}
+	reason(r, t.s);
+	text_free(&t);
+}
+
+static void
+tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
+{
+	Projection *p = &w->g.projection;
+
+	if (o->op->kind == O_barrier || o->op->kind == O_reshard)
+		tell_barrier(r, o->op, v, dim);
+	if (!o->rule)
+		o->rule = op_rule(w->g.arena, o->op);
+	if (!o->rule)
+		return;
+	project(p, &w->g, o);
+	for (int i = 0; i < p->nholders; i++)
+		if (p->holders[i].dim == dim && rule_tensor(o->op,
+				p->holders[i].tensor) == v)
+			tell_holder(r, p, &p->holders[i]);
+}
+
+static void
+tell_written(Reasons *r, const Value *v, const char *what)
+{
+	Text t = {0};
+
+	text_add(&t, what);
+	if (v->type_range.line) {
+		text_add(&t, " (");
+		text_line(&t, r->m, v->type_range);
+		text_add(&t, ")");
+	}
+	reason(r, t.s);
+	text_free(&t);
+}
+
+void
+text_blocked(Why *w, const Value *v, int dim, Text *t)
+{
+	Reasons r = {t, w->g.module, 0};
+	const Cluster *c = &w->g.clusters[v->id];
+
+	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
+		return;		/* one element a device: nothing to split */
+	if (every_axis_used(r.m, &v->placement)) {
+		reason(&r, "every axis of the mesh is in use");
+		return;
+	}
+	if (c->now.all_replicated) {
+		tell_written(&r, v, "replicated where it is written");
+		return;
+	}
+	if (v->written && !placement_is_open(&c->now, dim)) {
+		tell_written(&r, v, v->annotated ?
+			"closed where it is written" :
+			"closed by the constraint it computes");
+		return;
+	}
+	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
+		tell_op(w, &r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
+			dim);
+	if (!r.n)
+		reason(&r, "no op around it has another axis there");
+}
