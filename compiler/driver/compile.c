@@ -112,9 +112,10 @@ emit_level(Compilation *c, int level)
 }
 
 static bool
-write_standard(Session *s, const char *data, size_t n)
+write_standard(Session *s, const Text *t)
 {
-	if (fwrite(data, 1, n, stdout) == n && fflush(stdout) == 0)
+	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n
+		&& fflush(stdout) == 0))
 		return true;
 	diag(s, DIAG_unwritable, (Range){0},
 		"cannot write to standard output: %s", strerror(errno));
@@ -146,8 +147,7 @@ write_outputs(Compilation *c)
 				out->kind->name);
 		text_addn(&standard, t->n ? t->s : "", t->n);
 	}
-	good = good && write_standard(c->session, standard.n ? standard.s : "",
-		standard.n);
+	good = good && write_standard(c->session, &standard);
 	text_free(&standard);
 	return good;
 }
@@ -161,7 +161,7 @@ write_module(Compilation *c)
 	module_print(c->module, &t);
 	good = c->options->output
 		? file_write(c->session, c->options->output, t.s, t.n)
-		: write_standard(c->session, t.s, t.n);
+		: write_standard(c->session, &t);
 	text_free(&t);
 	return good;
 }
@@ -294,18 +294,21 @@ int
 compile(Session *s, const Options *o)
 {
 	Compilation c = {.session = s, .options = o};
-	int status;
+	int status = EXIT_OK;
 
-	if (o->action == ACT_answer)
-		return write_standard(s, o->answer.s, o->answer.n) ? EXIT_OK
-			: EXIT_IO;
+	if (o->action == ACT_answer) {
+		if (!write_standard(s, &o->answer))
+			status = EXIT_IO;
+		return status;
+	}
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, (Range){0});
 	status = c.file && advance(&c) ? act(&c) : diag_status(s);
 	for (int i = 0; i < o->noutputs; i++)
 		text_free(&c.texts[i]);
 	diag_flush(s);
-	fwrite(c.timings.s, 1, c.timings.n, s->err);
+	if (c.timings.n)
+		fwrite(c.timings.s, 1, c.timings.n, s->err);
 	text_free(&c.timings);
 	text_free(&c.global);
 	return status;

@@ -31,6 +31,7 @@ main(int argc, char **argv)
 	signal(SIGPIPE, SIG_IGN);	/* a broken pipe is a failed write */
 	if (options_parse(s, argc, argv, &options))
 		status = compile(s, &options);
+	text_free(&options.answer);
 	session_free(s);
 	return status;
 }

@@ -5,6 +5,7 @@
  * Options and the input come in any order; what follows `--` is passed on to
  * the program that --run and --interpret start.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
@@ -64,7 +65,7 @@ usage(Session *s, const char *fmt, ...)
 	return false;
 }
 
-/* A usage error that offers the nearest of the words there are. */
+/* A usage error that offers the words there are, the nearest first. */
 static bool
 unknown_word(Session *s, const char *what, const char *word,
 	const char *const *words, int n)
@@ -73,10 +74,8 @@ unknown_word(Session *s, const char *what, const char *word,
 	Text known = {0};
 
 	usage(s, "unknown %s '%s'", what, word);
-	if (nearest) {
+	if (nearest)
 		diag_line(s, "did you mean '%s'?", nearest);
-		return false;
-	}
 	for (int i = 0; i < n; i++)
 		text_printf(&known, "%s%s", i ? " " : "", words[i]);
 	diag_line(s, "known: %s", known.s ? known.s : "none");
@@ -460,7 +459,7 @@ describe(Text *t, const OptionInfo *info)
 		text_printf(t, "[=%s", info->argument + 1);
 	else if (info->argument)
 		text_printf(t, "%s%s", info->spelling[1] == '-' ? "="
-			: strlen(info->argument) > 5 ? "" : " ",
+			: isupper((unsigned char)*info->argument) ? " " : "",
 			info->argument);
 	if (t->n - start > 30)
 		text_printf(t, "\n%32s%s\n", "", info->help);
