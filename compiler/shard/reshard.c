@@ -912,36 +912,45 @@ drop_axis(AxisList *l, int axis)
 	*l = kept;
 }
 
-/* A placement on the way between two that cannot be cut into common atoms
-   (pieces of 2 and of 3 of one axis of 6), or whose partial sums combine
-   differently; false where none is needed. */
+static void
+placement_drop_axis(Placement *p, int axis)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		drop_axis(&l, axis);
+		placement_set_dim(p, d, &l);
+	}
+	drop_axis(&unreduced, axis);
+	placement_set_unreduced(p, &unreduced, (Combiner)p->combiner);
+}
+
+/*
+ * Two placements that cannot be cut into common atoms (pieces of 2 and of 3
+ * of one axis of 6), or whose partial sums combine differently, are planned in
+ * two parts.  Leaves in `out` the way point by `p`, one of the two, without
+ * what does not fit the other; false where none is needed.
+ */
 static bool
 way_point(const Mesh *m, const Placement *from, const Placement *to,
-	Placement *between)
+	const Placement *p, Placement *out)
 {
 	bool needed = from->nunreduced && to->nunreduced &&
 		from->combiner != to->combiner;
 	AxisList none = {0};
 
-	*between = *from;
+	*out = *p;
 	if (needed)
-		placement_set_unreduced(between, &none, C_add);
+		placement_set_unreduced(out, &none, C_add);
 	for (int axis = 0; axis < m->naxes; axis++) {
 		Boundaries b = {0};
-		AxisList unreduced = placement_unreduced(between);
 		boundaries_of(&b, from, axis);
 		boundaries_of(&b, to, axis);
 		if (boundaries_nest(&b))
 			continue;
 		needed = true;
-		for (int d = 0; d < from->rank; d++) {
-			AxisList l = placement_dim(between, d);
-			drop_axis(&l, axis);
-			placement_set_dim(between, d, &l);
-		}
-		drop_axis(&unreduced, axis);
-		placement_set_unreduced(between, &unreduced,
-			(Combiner)from->combiner);
+		placement_drop_axis(out, axis);
 	}
 	return needed;
 }
@@ -972,6 +981,27 @@ plan_key(Resharder *r, const Type *type, const Placement *from,
 	return key;
 }
 
+/* Through a way point near either end, whichever moves less. */
+static ReshardPlan *
+plan_through(Resharder *r, const Type *global, const Placement *from,
+	const Placement *to)
+{
+	const Placement *ends[2] = {to, from};
+	ReshardPlan *best = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		ReshardPlan *plan = NEW(r->arena, ReshardPlan);
+		Placement between;
+		way_point(r->mesh, from, to, ends[i], &between);
+		plan_between(r, plan, global, from, &between);
+		plan_between(r, plan, global, &between, to);
+		plan_total(plan);
+		if (!best || plan->bytes < best->bytes)
+			best = plan;
+	}
+	return best;
+}
+
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from,
 	const Placement *to)
@@ -985,14 +1015,13 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from,
 	ReshardPlan *plan = table_get(r->plans, key);
 	if (plan)
 		return plan;
-	plan = NEW(r->arena, ReshardPlan);
-	if (way_point(r->mesh, from, to, &between)) {
-		plan_between(r, plan, global, from, &between);
-		plan_between(r, plan, global, &between, to);
+	if (way_point(r->mesh, from, to, to, &between)) {
+		plan = plan_through(r, global, from, to);
 	} else {
+		plan = NEW(r->arena, ReshardPlan);
 		plan_between(r, plan, global, from, to);
+		plan_total(plan);
 	}
-	plan_total(plan);
 	table_set(r->plans, key, plan);
 	return plan;
 }
