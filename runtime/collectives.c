@@ -1,0 +1,372 @@
+/*
+ * collectives.c - data between devices.
+ *
+ * On the emulated hardware the bytes go round a ring; here they are moved
+ * once, straight from the slab they are in to the slab they belong in, and
+ * the ring is charged to the emulated clocks.  Each collective is two
+ * barriers of its team: all operands are ready and all results may be
+ * written; all has been read and written.
+ *
+ * The order in which elements are combined is that of the team, 0..n-1, in
+ * every variant: which one runs depends on sizes alone and never shows in the
+ * bits.
+ */
+#include <string.h>
+
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
+
+#include "collectives.h"
+#include "internal.h"
+
+/* Switches, in bytes; see tests/bench/collectives.c. */
+enum {
+	/* Result bytes of a device below which members fetch what they need;
+	   above, each sends what it has. */
+	PULL_BELOW = 256 << 10,
+	/* Result bytes of a whole team from which stores bypass the caches:
+	   what is written is long gone from them before it is read. */
+	STREAM_FROM = 64 << 20,
+	/* Bytes sent to one member before turning to the next. */
+	SEND_BLOCK = 4096,
+};
+
+const char *const collective_names[SHDRT_COLLECTIVE_COUNT] = {
+	[SHDRT_ALL_GATHER] = "all-gather",
+	[SHDRT_ALL_REDUCE] = "all-reduce",
+	[SHDRT_REDUCE_SCATTER] = "reduce-scatter",
+	[SHDRT_ALL_TO_ALL] = "all-to-all",
+	[SHDRT_PERMUTE] = "collective-permute",
+};
+
+void
+collective_text(const shdrt_collective *c, char *text, size_t n)
+{
+	snprintf(text, n, "%s of %s[%lld,%lld,%lld]%s%s (%s:%d%s%s)",
+		collective_names[c->kind], shdrt_dtype_names[c->dtype],
+		(long long)c->outer, (long long)c->size, (long long)c->inner,
+		c->axes && *c->axes ? " over " : "", c->axes ? c->axes : "",
+		c->file ? c->file : "?", c->line,
+		c->label && *c->label ? ": " : "", c->label ? c->label : "");
+}
+
+/* ---- meeting --------------------------------------------------------------- */
+
+static bool
+is_reduction(const shdrt_collective *c)
+{
+	return c->kind == SHDRT_ALL_REDUCE || c->kind == SHDRT_REDUCE_SCATTER;
+}
+
+static bool
+same_text(const char *a, const char *b)
+{
+	return a == b || (a && b && strcmp(a, b) == 0);
+}
+
+static bool
+same_collective(const shdrt_collective *a, const shdrt_collective *b)
+{
+	return a == b || (a->kind == b->kind && a->dtype == b->dtype
+		&& (!is_reduction(a) || a->combiner == b->combiner)
+		&& a->outer == b->outer && a->size == b->size
+		&& a->inner == b->inner && a->line == b->line
+		&& same_text(a->file, b->file));
+}
+
+/* All members are here: do they agree, and when do they go on? */
+static void
+meet(Team *team)
+{
+	const shdrt_collective *first = team->slots[0].collective;
+	uint64_t clock = 0;
+	for (int i = 0; i < team->n; i++) {
+		const Slot *slot = &team->slots[i];
+		if (!same_collective(first, slot->collective)) {
+			char a[400], b[400];
+			collective_text(first, a, sizeof a);
+			collective_text(slot->collective, b, sizeof b);
+			fail(SHDRT_MISMATCH, "collectives do not agree: "
+				"device %lld is at %s, device %lld at %s",
+				(long long)team->members[0]->id, a,
+				(long long)team->members[i]->id, b);
+		}
+		clock = slot->clock > clock ? slot->clock : clock;
+	}
+	team->clock = clock + first->picoseconds;
+}
+
+static const Seat *
+seat_of(const shdrt_device *dev, const shdrt_collective *c)
+{
+	const Machine *m = dev->machine;
+	ptrdiff_t number = c - m->program->collectives;
+	return &dev->seats[m->kind_of[number]];
+}
+
+static const Seat *
+enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+{
+	const Seat *seat = seat_of(dev, c);
+	Slot *slot = &seat->team->slots[seat->index];
+	slot->collective = c;
+	slot->out = out;
+	slot->clock = dev->clock;
+	seat->team->in[seat->index] = in;
+	team_wait(dev, seat->team, meet);
+	return seat;
+}
+
+static void
+leave(shdrt_device *dev, const Seat *seat)
+{
+	dev->clock = seat->team->clock;
+	team_wait(dev, seat->team, NULL);
+}
+
+/* ---- copying ------------------------------------------------------------------ */
+
+#if defined(__SSE2__)
+/* Past the caches; both ends may begin anywhere. */
+static void
+stream(char *out, const char *in, size_t n)
+{
+	size_t head = -(uintptr_t)out & (LINE - 1);
+	if (head > n)
+		head = n;
+	memcpy(out, in, head);
+	out += head, in += head, n -= head;
+	for (; n >= LINE; n -= LINE, out += LINE, in += LINE) {
+		const __m128i *from = (const __m128i *)(const void *)in;
+		__m128i a = _mm_loadu_si128(from);
+		__m128i b = _mm_loadu_si128(from + 1);
+		__m128i c = _mm_loadu_si128(from + 2);
+		__m128i d = _mm_loadu_si128(from + 3);
+		__m128i *to = (__m128i *)(void *)out;
+		_mm_stream_si128(to, a);
+		_mm_stream_si128(to + 1, b);
+		_mm_stream_si128(to + 2, c);
+		_mm_stream_si128(to + 3, d);
+	}
+	memcpy(out, in, n);
+}
+
+static void
+stream_end(void)
+{
+	_mm_sfence();
+}
+#else
+static void
+stream(char *out, const char *in, size_t n)
+{
+	memcpy(out, in, n);
+}
+
+static void
+stream_end(void)
+{
+}
+#endif
+
+/* Blocks of a few bytes, as when the last dim is gathered. */
+#define COPY_SMALL(bytes) \
+	case bytes: \
+		for (int64_t i = 0; i < count; i++) \
+			memcpy(out + i * out_step, in + i * in_step, bytes); \
+		return
+
+/* `count` blocks, each a step after the last. */
+static void
+copy_blocks(char *out, int64_t out_step, const char *in, int64_t in_step,
+	size_t block, int64_t count, bool past_caches)
+{
+	switch (block) {
+	COPY_SMALL(1);
+	COPY_SMALL(2);
+	COPY_SMALL(4);
+	COPY_SMALL(8);
+	COPY_SMALL(16);
+	COPY_SMALL(32);
+	COPY_SMALL(64);
+	default:
+		break;
+	}
+	for (int64_t i = 0; i < count; i++)
+		if (past_caches)
+			stream(out + i * out_step, in + i * in_step, block);
+		else
+			memcpy(out + i * out_step, in + i * in_step, block);
+}
+
+/* ---- the collectives ------------------------------------------------------------ */
+
+static size_t
+operand_bytes(const shdrt_collective *c)
+{
+	return (size_t)(c->outer * c->size * c->inner)
+		* shdrt_dtype_bytes[c->dtype];
+}
+
+static size_t
+block_bytes(const shdrt_collective *c)
+{
+	return (size_t)(c->size * c->inner) * shdrt_dtype_bytes[c->dtype];
+}
+
+int64_t
+shdrt_device_id(const shdrt_device *dev)
+{
+	return dev->id;
+}
+
+void
+shdrt_tick(shdrt_device *dev, uint64_t picoseconds)
+{
+	dev->clock += picoseconds;
+	atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
+}
+
+static void
+gather_pull(const Team *team, int64_t outer, size_t block, char *out)
+{
+	int64_t row = (int64_t)block * team->n;
+	for (int i = 0; i < team->n; i++)
+		copy_blocks(out + (size_t)i * block, row, team->in[i],
+			(int64_t)block, block, outer, false);
+}
+
+/* Cached: a piece of the operand goes to everybody while it is near. */
+static void
+gather_push(const Team *team, int self, int64_t outer, size_t block)
+{
+	size_t row = block * (size_t)team->n;
+	for (int64_t o = 0; o < outer; o++) {
+		const char *in = team->in[self] + (size_t)o * block;
+		size_t to = (size_t)o * row + (size_t)self * block;
+		for (size_t at = 0; at < block; at += SEND_BLOCK) {
+			size_t n = block - at < SEND_BLOCK ? block - at
+				: SEND_BLOCK;
+			for (int k = 0; k < team->n; k++) {
+				int i = (self + k) % team->n;
+				memcpy(team->slots[i].out + to + at, in + at, n);
+			}
+		}
+	}
+}
+
+/* Past the caches: one destination after the other, each in order. */
+static void
+gather_stream(const Team *team, int self, int64_t outer, size_t block)
+{
+	int64_t row = (int64_t)block * team->n;
+	for (int k = 0; k < team->n; k++) {
+		int i = (self + k) % team->n;
+		copy_blocks(team->slots[i].out + (size_t)self * block, row,
+			team->in[self], (int64_t)block, block, outer, true);
+	}
+	stream_end();
+}
+
+void
+shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	void *out)
+{
+	const Seat *seat = enter(dev, c, in, out);
+	const Team *team = seat->team;
+	size_t block = block_bytes(c);
+	size_t result = operand_bytes(c) * (size_t)team->n;
+	if (result < PULL_BELOW || block < SEND_BLOCK / 8)
+		gather_pull(team, c->outer, block, out);
+	else if (result * (size_t)team->n < STREAM_FROM)
+		gather_push(team, seat->index, c->outer, block);
+	else
+		gather_stream(team, seat->index, c->outer, block);
+	leave(dev, seat);
+}
+
+/* Member `self` combines its share, block by block, and hands it to all. */
+void
+shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	void *out)
+{
+	const Seat *seat = enter(dev, c, in, out);
+	const Team *team = seat->team;
+	size_t bytes = shdrt_dtype_bytes[c->dtype];
+	size_t elements = operand_bytes(c) / bytes;
+	size_t members = (size_t)team->n, self = (size_t)seat->index;
+	bool past_caches = operand_bytes(c) * members >= STREAM_FROM;
+	/* Whole lines, so that no two members write to the same one. */
+	size_t share = (elements / members + LINE) / LINE * LINE;
+	size_t begin = self * share < elements ? self * share : elements;
+	size_t end = begin + share < elements ? begin + share : elements;
+	_Alignas(LINE) char sum[REDUCE_BLOCK * 8];
+	for (size_t at = begin; at < end; at += REDUCE_BLOCK) {
+		size_t n = end - at < REDUCE_BLOCK ? end - at : REDUCE_BLOCK;
+		reduce(c->dtype, c->combiner, team->n, team->in, at, n, sum);
+		for (size_t k = 0; k < members; k++) {
+			char *to = team->slots[(self + k) % members].out
+				+ at * bytes;
+			if (past_caches)
+				stream(to, sum, n * bytes);
+			else
+				memcpy(to, sum, n * bytes);
+		}
+	}
+	if (past_caches)
+		stream_end();
+	leave(dev, seat);
+}
+
+void
+shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out)
+{
+	const Seat *seat = enter(dev, c, in, out);
+	size_t row = (size_t)(c->size * c->inner);
+	size_t part = row / (size_t)seat->team->n;
+	size_t bytes = shdrt_dtype_bytes[c->dtype];
+	for (size_t o = 0; o < (size_t)c->outer; o++)
+		reduce(c->dtype, c->combiner, seat->team->n, seat->team->in,
+			o * row + (size_t)seat->index * part, part,
+			(char *)out + o * part * bytes);
+	leave(dev, seat);
+}
+
+void
+shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	void *out)
+{
+	const Seat *seat = enter(dev, c, in, out);
+	const Team *team = seat->team;
+	size_t row = block_bytes(c);
+	size_t part = row / (size_t)team->n;
+	bool past_caches = operand_bytes(c) * (size_t)team->n >= STREAM_FROM;
+	for (int k = 0; k < team->n; k++) {
+		int i = (seat->index + k) % team->n;
+		copy_blocks((char *)out + (size_t)i * part, (int64_t)row,
+			team->in[i] + (size_t)seat->index * part, (int64_t)row,
+			part, c->outer, past_caches);
+	}
+	if (past_caches)
+		stream_end();
+	leave(dev, seat);
+}
+
+void
+shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, void *out)
+{
+	const Seat *seat = enter(dev, c, in, out);
+	size_t bytes = operand_bytes(c);
+	if (seat->source < 0)
+		memset(out, 0, bytes);
+	else if (bytes * (size_t)seat->team->n < STREAM_FROM)
+		memcpy(out, seat->team->in[seat->source], bytes);
+	else {
+		stream(out, seat->team->in[seat->source], bytes);
+		stream_end();
+	}
+	leave(dev, seat);
+}

@@ -1,0 +1,513 @@
+/*
+ * devices.c - the mesh: a thread, a slab and a clock for each device.
+ *
+ * Everything a run needs is made before it starts: slabs are mapped and
+ * touched, and for each kind of group that the program's collectives name,
+ * every device knows its team and its place in it.
+ */
+#include <errno.h>
+#include <limits.h>
+#include <signal.h>
+#include <string.h>
+#include <stdlib.h>
+#include <sys/mman.h>
+#include <time.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+enum {
+	STACK = 4 << 20,	/* bytes of a device thread, mapped as used */
+	SIGNAL_STACK = 64 << 10,
+};
+
+/* ---- teams --------------------------------------------------------------------- */
+
+static bool
+same_splits(const shdrt_splits *a, const shdrt_splits *b)
+{
+	if (a->n != b->n)
+		return false;
+	for (int i = 0; i < a->n; i++)
+		if (a->split[i].stride != b->split[i].stride
+		    || a->split[i].size != b->split[i].size)
+			return false;
+	return true;
+}
+
+/* The device with all its coordinates in the list at zero. */
+static int64_t
+at_zero(int64_t id, const shdrt_splits *splits)
+{
+	for (int i = 0; i < splits->n; i++) {
+		const shdrt_split *s = &splits->split[i];
+		id -= id / s->stride % s->size * s->stride;
+	}
+	return id;
+}
+
+/* ... at the coordinates that the list numbers `index`. */
+static int64_t
+at_index(int64_t id, const shdrt_splits *splits, int64_t index)
+{
+	id = at_zero(id, splits);
+	for (int i = splits->n - 1; i >= 0; i--) {
+		const shdrt_split *s = &splits->split[i];
+		id += index % s->size * s->stride;
+		index /= s->size;
+	}
+	return id;
+}
+
+/* Who sends to a device in a permute; -1 nobody. */
+static int64_t
+source_of(const Kind *kind, int64_t id)
+{
+	int64_t index = shdrt_index(id, kind->group.n, kind->group.split);
+	if (!kind->source)
+		return at_index(id, &kind->from, index);
+	index = kind->source[index];
+	return index < 0 ? -1 : at_index(id, &kind->group, index);
+}
+
+static void
+team_init(Team *team, int n)
+{
+	team->n = n;
+	team->members = get_zeroed((size_t)n, sizeof *team->members);
+	team->in = get_zeroed((size_t)n, sizeof *team->in);
+	if (posix_memalign((void **)&team->slots, LINE,
+	    (size_t)n * sizeof *team->slots))
+		fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
+	memset(team->slots, 0, (size_t)n * sizeof *team->slots);
+}
+
+static void
+team_free(Team *team)
+{
+	free(team->members);
+	free(team->in);
+	free(team->slots);
+}
+
+static int64_t
+root_of(int64_t *parent, int64_t id)
+{
+	for (; parent[id] != id; id = parent[id])
+		parent[id] = parent[parent[id]];
+	return id;
+}
+
+/*
+ * leader[id]: the same for all devices of a team, and a member of it.  In a
+ * permute only those need to meet that a chain of senders connects.
+ */
+static void
+find_leaders(const Machine *m, const Kind *kind, int64_t *leader)
+{
+	for (int64_t id = 0; id < m->ndevices; id++)
+		leader[id] = kind->permute ? id : at_zero(id, &kind->group);
+	if (!kind->permute)
+		return;
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		int64_t source = source_of(kind, id);
+		if (source < 0)
+			continue;
+		int64_t a = root_of(leader, id), b = root_of(leader, source);
+		leader[a > b ? a : b] = a < b ? a : b;
+	}
+	for (int64_t id = 0; id < m->ndevices; id++)
+		leader[id] = root_of(leader, id);
+}
+
+/* Seats of permutes are in order of id, others in order of the group. */
+static void
+take_seats(Machine *m, Kind *kind, int number, const int64_t *leader,
+	const int64_t *team_number)
+{
+	for (int64_t i = 0; i < kind->nteams; i++)
+		kind->teams[i].n = 0;
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		shdrt_device *dev = &m->devices[id];
+		Seat *seat = &dev->seats[number];
+		seat->team = &kind->teams[team_number[leader[id]]];
+		int next = seat->team->n++;
+		seat->index = kind->permute ? next : (int)shdrt_index(id,
+			kind->group.n, kind->group.split);
+		seat->team->members[seat->index] = dev;
+		seat->source = -1;
+	}
+	if (!kind->permute)
+		return;
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		int64_t source = source_of(kind, id);
+		if (source >= 0)
+			m->devices[id].seats[number].source =
+				m->devices[source].seats[number].index;
+	}
+}
+
+static void
+kind_prepare(Machine *m, Kind *kind, int number)
+{
+	size_t n = (size_t)m->ndevices;
+	int64_t *leader = get_memory(n, sizeof *leader);
+	int64_t *team_number = get_memory(n, sizeof *team_number);
+	int *members = get_zeroed(n, sizeof *members);
+	find_leaders(m, kind, leader);
+	for (size_t id = 0; id < n; id++)
+		if (members[leader[id]]++ == 0)
+			team_number[leader[id]] = kind->nteams++;
+	size_t size = (size_t)kind->nteams * sizeof *kind->teams;
+	if (posix_memalign((void **)&kind->teams, LINE, size))
+		fail(SHDRT_MEMORY, "out of memory: teams of %zu devices", n);
+	memset(kind->teams, 0, size);
+	for (size_t id = 0; id < n; id++)
+		if (members[id])
+			team_init(&kind->teams[team_number[id]], members[id]);
+	take_seats(m, kind, number, leader, team_number);
+	free(leader);
+	free(team_number);
+	free(members);
+}
+
+/* The kind of a collective: an equal one, or a new one. */
+static int
+kind_find(Machine *m, const shdrt_collective *c)
+{
+	bool permute = c->kind == SHDRT_PERMUTE;
+	for (int i = 0; i < m->nkinds; i++) {
+		const Kind *k = &m->kinds[i];
+		if (k->permute == permute && same_splits(&k->group, &c->group)
+		    && (!permute || (k->source == c->source
+			&& (c->source || same_splits(&k->from, &c->from)))))
+			return i;
+	}
+	m->kinds[m->nkinds] = (Kind){.group = c->group, .from = c->from,
+		.source = c->source, .permute = permute};
+	return m->nkinds++;
+}
+
+static void
+teams_prepare(Machine *m)
+{
+	const shdrt_program *p = m->program;
+	size_t n = (size_t)p->ncollectives;
+	m->kinds = get_zeroed(n, sizeof *m->kinds);
+	m->kind_of = get_zeroed(n, sizeof *m->kind_of);
+	for (size_t i = 0; i < n; i++)
+		m->kind_of[i] = kind_find(m, &p->collectives[i]);
+	size_t seats = m->nkinds ? (size_t)m->nkinds : 1;
+	Seat *all = get_zeroed((size_t)m->ndevices, seats * sizeof *all);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].seats = all + (size_t)id * seats;
+	for (int i = 0; i < m->nkinds; i++)
+		kind_prepare(m, &m->kinds[i], i);
+	team_init(&m->everyone, (int)m->ndevices);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->everyone.members[id] = &m->devices[id];
+}
+
+/* ---- slabs ---------------------------------------------------------------------- */
+
+/* Bytes that can be had without swapping; 0 if it cannot be told. */
+static uint64_t
+available_memory(void)
+{
+	unsigned long long kib = 0;
+	char line[128];
+	FILE *f = fopen("/proc/meminfo", "r");
+	if (!f)
+		return 0;
+	while (fgets(line, sizeof line, f))
+		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
+			break;
+	fclose(f);
+	return (uint64_t)kib * 1024;
+}
+
+static void
+slabs_map(Machine *m)
+{
+	const shdrt_program *p = m->program;
+	if (p->target_memory && p->slab_bytes > p->target_memory)
+		fail(SHDRT_MEMORY, "out of memory: a device needs %lld bytes, "
+			"one of %s has %lld", (long long)p->slab_bytes,
+			p->target, (long long)p->target_memory);
+	/* An odd number of lines apart: equal offsets in different slabs do
+	   not compete for the same sets of the caches. */
+	m->slab_stride = ((size_t)p->slab_bytes + LINE - 1) / LINE * LINE;
+	m->slab_stride += m->slab_stride / LINE % 2 ? 0 : LINE;
+	uint64_t available = available_memory();
+	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices,
+	    &m->slab_total) || (available && m->slab_total > available))
+		fail(SHDRT_MEMORY, "out of memory: %lld devices of %lld bytes; "
+			"this machine has %llu free", (long long)m->ndevices,
+			(long long)p->slab_bytes, (unsigned long long)available);
+	void *at = mmap(NULL, m->slab_total, PROT_READ | PROT_WRITE,
+		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+	if (at == MAP_FAILED)
+		fail(SHDRT_MEMORY, "out of memory: %zu bytes for %lld devices: "
+			"%s", m->slab_total, (long long)m->ndevices,
+			strerror(errno));
+#if defined(MADV_HUGEPAGE)
+	if (m->slab_stride >= 8u << 20)
+		madvise(at, m->slab_total, MADV_HUGEPAGE);
+#endif
+	m->slabs = at;
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].slab = m->slabs + (size_t)id * m->slab_stride;
+}
+
+/* By the thread that will use it: pages are mapped before any clock runs. */
+static void
+slab_touch(shdrt_device *dev)
+{
+	size_t bytes = (size_t)dev->machine->program->slab_bytes;
+	for (size_t at = 0; at < bytes; at += 4096)
+		((volatile char *)dev->slab)[at] = 0;
+}
+
+/* ---- threads ---------------------------------------------------------------------- */
+
+/* Runs when a device's thread ends in the middle of its program. */
+static void
+device_lost(void *data)
+{
+	shdrt_device *dev = data;
+	fail(SHDRT_PEER_LOST, "device %lld was lost: its thread ended before "
+		"its program did", (long long)dev->id);
+}
+
+static void
+device_run(shdrt_device *dev)
+{
+	Machine *m = dev->machine;
+	pthread_cleanup_push(device_lost, dev);
+	m->fill(dev, m->fill_data);
+	atomic_fetch_add(&m->filled, 1);
+	dev->clock = 0;
+	team_wait(dev, &m->everyone, NULL);
+	dev->started = now();
+	m->program->run(dev, dev->slab);
+	dev->stopped = now();
+	device_ends(dev);
+	pthread_cleanup_pop(0);
+}
+
+/* True when there is another run, false when it is time to go. */
+static bool
+next_run(Machine *m, unsigned *generation)
+{
+	pthread_mutex_lock(&m->lock);
+	while (m->generation == *generation)
+		pthread_cond_wait(&m->start, &m->lock);
+	*generation = m->generation;
+	bool leave = m->leave;
+	pthread_mutex_unlock(&m->lock);
+	return !leave;
+}
+
+static void *
+device_main(void *data)
+{
+	shdrt_device *dev = data;
+	unsigned generation = 0;
+	char *stack = get_memory(1, SIGNAL_STACK);
+	stack_t signals = {.ss_sp = stack, .ss_size = SIGNAL_STACK};
+	stack_t none = {.ss_flags = SS_DISABLE};
+	sigaltstack(&signals, NULL);
+	fail_thread_device(dev->id);
+	slab_touch(dev);
+	while (next_run(dev->machine, &generation))
+		device_run(dev);
+	fail_thread_device(-1);
+	sigaltstack(&none, NULL);
+	free(stack);
+	return NULL;
+}
+
+static void
+threads_start(Machine *m)
+{
+	pthread_attr_t attributes;
+	pthread_attr_init(&attributes);
+	pthread_attr_setstacksize(&attributes, STACK);
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		shdrt_device *dev = &m->devices[id];
+		int error = pthread_create(&dev->thread, &attributes,
+			device_main, dev);
+		if (error)
+			fail(SHDRT_MEMORY, "this machine runs %lld of %lld "
+				"device threads: %s", (long long)id,
+				(long long)m->ndevices, strerror(error));
+	}
+	pthread_attr_destroy(&attributes);
+}
+
+static void
+make_devices(Machine *m)
+{
+	size_t n = (size_t)m->ndevices;
+	if (m->ndevices > INT_MAX / 2
+	    || posix_memalign((void **)&m->devices, LINE,
+		n * sizeof *m->devices))
+		fail(SHDRT_MEMORY, "out of memory: %zu devices", n);
+	memset(m->devices, 0, n * sizeof *m->devices);
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		m->devices[id].id = id;
+		m->devices[id].machine = m;
+	}
+}
+
+Machine *
+machine_new(const shdrt_program *p, double timeout)
+{
+	Machine *m;
+	if (posix_memalign((void **)&m, LINE, sizeof *m))
+		fail(SHDRT_MEMORY, "out of memory");
+	memset(m, 0, sizeof *m);
+	m->program = p;
+	m->ndevices = p->ndevices;
+	m->timeout = timeout;
+	m->spins = p->ndevices <= sysconf(_SC_NPROCESSORS_ONLN);
+	pthread_mutex_init(&m->lock, NULL);
+	pthread_cond_init(&m->start, NULL);
+	pthread_condattr_t clock;
+	pthread_condattr_init(&clock);
+	pthread_condattr_setclock(&clock, CLOCK_MONOTONIC);
+	pthread_cond_init(&m->done, &clock);
+	pthread_condattr_destroy(&clock);
+	make_devices(m);
+	slabs_map(m);
+	teams_prepare(m);
+	if (!p->launch)
+		threads_start(m);
+	return m;
+}
+
+static unsigned long long
+total_progress(const Machine *m)
+{
+	unsigned long long sum = 0;
+	for (int64_t id = 0; id < m->ndevices; id++)
+		sum += atomic_load_explicit(&m->devices[id].progress,
+			memory_order_relaxed);
+	return sum;
+}
+
+/* Until all have ended; looks a few times a second whether anything moves. */
+static void
+watch(Machine *m)
+{
+	unsigned long long progress = total_progress(m);
+	double since = now();
+	pthread_mutex_lock(&m->lock);
+	while (m->ended < m->ndevices) {
+		struct timespec until;
+		clock_gettime(CLOCK_MONOTONIC, &until);
+		until.tv_nsec += 50000000;
+		until.tv_sec += until.tv_nsec / 1000000000;
+		until.tv_nsec %= 1000000000;
+		pthread_cond_timedwait(&m->done, &m->lock, &until);
+		unsigned long long latest = total_progress(m);
+		/* How long files take to read is not the program's doing. */
+		if (latest != progress || atomic_load(&m->filled) < m->ndevices) {
+			progress = latest;
+			since = now();
+		} else if (m->timeout > 0 && m->ended < m->ndevices
+		    && now() - since >= m->timeout) {
+			pthread_mutex_unlock(&m->lock);
+			machine_stalled(m, m->timeout);
+		}
+	}
+	pthread_mutex_unlock(&m->lock);
+}
+
+/* The program's own launch(), on this thread: the interpreter. */
+static double
+launch(Machine *m)
+{
+	const shdrt_program *p = m->program;
+	char **slabs = get_memory((size_t)m->ndevices, sizeof *slabs);
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		m->fill(&m->devices[id], m->fill_data);
+		slabs[id] = m->devices[id].slab;
+	}
+	double started = now();
+	int status = p->launch(p, slabs, p->data);
+	double seconds = now() - started;
+	free(slabs);
+	if (status)
+		fail(status, "the program could not be executed");
+	return seconds;
+}
+
+double
+machine_run(Machine *m, Fill *fill, void *data)
+{
+	m->fill = fill;
+	m->fill_data = data;
+	if (m->program->launch)
+		return launch(m);
+	pthread_mutex_lock(&m->lock);
+	m->ended = 0;
+	atomic_store(&m->filled, 0);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].ended = false;
+	m->generation++;
+	pthread_cond_broadcast(&m->start);
+	pthread_mutex_unlock(&m->lock);
+	watch(m);
+	double first = m->devices[0].started, last = m->devices[0].stopped;
+	for (int64_t id = 1; id < m->ndevices; id++) {
+		const shdrt_device *dev = &m->devices[id];
+		first = dev->started < first ? dev->started : first;
+		last = dev->stopped > last ? dev->stopped : last;
+	}
+	return last - first;
+}
+
+uint64_t
+machine_clock(const Machine *m)
+{
+	uint64_t clock = 0;
+	for (int64_t id = 0; id < m->ndevices; id++)
+		if (m->devices[id].clock > clock)
+			clock = m->devices[id].clock;
+	return clock;
+}
+
+static void
+threads_end(Machine *m)
+{
+	pthread_mutex_lock(&m->lock);
+	m->leave = true;
+	m->generation++;
+	pthread_cond_broadcast(&m->start);
+	pthread_mutex_unlock(&m->lock);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		pthread_join(m->devices[id].thread, NULL);
+}
+
+void
+machine_free(Machine *m)
+{
+	if (!m->program->launch)
+		threads_end(m);
+	for (int i = 0; i < m->nkinds; i++) {
+		for (int64_t k = 0; k < m->kinds[i].nteams; k++)
+			team_free(&m->kinds[i].teams[k]);
+		free(m->kinds[i].teams);
+	}
+	team_free(&m->everyone);
+	free(m->kinds);
+	free(m->kind_of);
+	free(m->devices[0].seats);
+	free(m->devices);
+	munmap(m->slabs, m->slab_total);
+	pthread_mutex_destroy(&m->lock);
+	pthread_cond_destroy(&m->start);
+	pthread_cond_destroy(&m->done);
+	free(m);
+}

@@ -1,0 +1,178 @@
+/*
+ * fail.c - how a program that cannot go on ends: one message, the documented
+ * exit status, nothing partial left behind.
+ */
+#include <errno.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+static const char *program_name = "shdrt";
+static atomic_flag speaking = ATOMIC_FLAG_INIT;
+/* Read by signal handlers: a plain pointer to text that never moves. */
+static const char *volatile unfinished;
+static char unfinished_path[4096];
+static _Thread_local int64_t thread_device = -1;
+
+void
+fail_name(const char *program)
+{
+	program_name = program;
+}
+
+void
+fail_thread_device(int64_t id)
+{
+	thread_device = id;
+}
+
+void
+fail_remove(const char *path)
+{
+	size_t n = strlen(path);
+	if (n >= sizeof unfinished_path)
+		fail(SHDRT_IO, "%s: the path is too long", path);
+	memcpy(unfinished_path, path, n + 1);
+	unfinished = unfinished_path;
+}
+
+void
+fail_forget(void)
+{
+	unfinished = NULL;
+}
+
+static void
+remove_unfinished(void)
+{
+	const char *path = unfinished;
+	if (path)
+		unlink(path);
+}
+
+void
+fail(int status, const char *fmt, ...)
+{
+	/* Whoever comes second has nothing to add: often a consequence. */
+	while (atomic_flag_test_and_set(&speaking))
+		pause();
+	fflush(stdout);
+	fprintf(stderr, "%s: ", program_name);
+	va_list ap;
+	va_start(ap, fmt);
+	vfprintf(stderr, fmt, ap);
+	va_end(ap);
+	fputc('\n', stderr);
+	remove_unfinished();
+	_exit(status);
+}
+
+static void
+say(const char *text)
+{
+	ssize_t written = write(2, text, strlen(text));
+	(void)written;		/* nothing can be done about it here */
+}
+
+static void
+say_number(int64_t value)
+{
+	char digits[24];
+	size_t at = sizeof digits - 1;
+	digits[at] = 0;
+	do
+		digits[--at] = (char)('0' + value % 10);
+	while ((value /= 10) > 0 && at > 0);
+	say(digits + at);
+}
+
+static const struct {
+	int signal;
+	const char *name;
+} crashes[] = {
+	{SIGSEGV, "invalid memory access"},
+	{SIGBUS, "bus error (did a tensor file shrink while it was read?)"},
+	{SIGILL, "illegal instruction"},
+	{SIGFPE, "arithmetic fault"},
+	{SIGABRT, "abort"},
+};
+enum { NCRASHES = sizeof crashes / sizeof *crashes };
+
+/* Only async-signal-safe calls from here on. */
+static void
+crashed(int number)
+{
+	if (thread_device < 0) {
+		remove_unfinished();
+		signal(number, SIG_DFL);
+		raise(number);
+		return;
+	}
+	say(program_name);
+	say(": device ");
+	say_number(thread_device);
+	say(" was lost: ");
+	for (int i = 0; i < NCRASHES; i++)
+		if (crashes[i].signal == number)
+			say(crashes[i].name);
+	say("\n");
+	_exit(SHDRT_PEER_LOST);
+}
+
+static void
+interrupted(int number)
+{
+	remove_unfinished();
+	signal(number, SIG_DFL);
+	raise(number);
+}
+
+/* Leaves alone what somebody else (a sanitizer, a parent) has set. */
+static void
+catch_default(int number, void (*handler)(int))
+{
+	struct sigaction old, wanted;
+	memset(&wanted, 0, sizeof wanted);
+	wanted.sa_handler = handler;
+	wanted.sa_flags = SA_ONSTACK;
+	if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
+	    && old.sa_handler == SIG_DFL)
+		sigaction(number, &wanted, NULL);
+}
+
+void
+fail_catch_signals(void)
+{
+	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	for (int i = 0; i < NCRASHES; i++)
+		catch_default(crashes[i].signal, crashed);
+	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
+		catch_default(endings[i], interrupted);
+}
+
+void *
+get_memory(size_t n, size_t element_bytes)
+{
+	size_t bytes;
+	void *p = NULL;
+	if (!__builtin_mul_overflow(n, element_bytes, &bytes))
+		p = malloc(bytes ? bytes : 1);
+	if (!p)
+		fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
+			n, element_bytes);
+	return p;
+}
+
+void *
+get_zeroed(size_t n, size_t element_bytes)
+{
+	void *p = calloc(n ? n : 1, element_bytes);
+	if (!p)
+		fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
+			n, element_bytes);
+	return p;
+}

@@ -1,0 +1,238 @@
+/*
+ * internal.h - what the files of the runtime share with each other.
+ *
+ *   Machine                 the mesh: devices, slabs, groups, the watchdog
+ *     shdrt_device          a thread, its slab, its clock
+ *     Team                  the devices that meet in a collective: a barrier
+ *                           and a slot for each member
+ *   Kind                    how the devices of the mesh split into teams for
+ *                           one list of coordinates (one `group`)
+ */
+#ifndef SHDRT_INTERNAL_H
+#define SHDRT_INTERNAL_H
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+#include "shdrt.h"
+
+#define LINE 64		/* bytes of a cache line; alignment of every buffer */
+
+#if defined(__GNUC__)
+#define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
+#define NORETURN __attribute__((noreturn))
+#else
+#define PRINTF_LIKE(fmt, first)
+#define NORETURN
+#endif
+
+/* ---- fail.c: one message, one status --------------------------------- */
+
+/* Set once by main: what messages begin with. */
+void fail_name(const char *program);
+/* Prints "NAME: ...", removes the file being written, ends the process.
+   Only the first of several threads gets to speak. */
+NORETURN void fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A file to be removed if the program ends before fail_forget(). */
+void fail_remove(const char *path);
+void fail_forget(void);
+/* Crashes of device threads and signals of the user get the same care. */
+void fail_catch_signals(void);
+/* Which device the calling thread is, for fail_catch_signals(); -1 none. */
+void fail_thread_device(int64_t id);
+
+/* malloc and calloc that fail() with SHDRT_MEMORY; sizes are checked. */
+void *get_memory(size_t n, size_t element_bytes);
+void *get_zeroed(size_t n, size_t element_bytes);
+
+/* ---- wait.c: barriers, and who is stuck --------------------------------- */
+
+typedef struct Machine Machine;
+
+typedef struct Slot {
+	_Alignas(LINE) const shdrt_collective *collective;
+	char *out;
+	uint64_t clock;
+} Slot;
+
+typedef struct Team {
+	int n;
+	shdrt_device **members;		/* in group order */
+	Slot *slots;			/* of each member */
+	const char **in;		/* operand of each member */
+	_Alignas(LINE) atomic_uint arrived;
+	_Alignas(LINE) atomic_uint phase;	/* barriers completed; futex */
+	atomic_uint sleepers;
+	uint64_t clock;			/* agreed by the members that met */
+} Team;
+
+struct shdrt_device {
+	_Alignas(LINE) int64_t id;
+	Machine *machine;
+	char *slab;
+	uint64_t clock;			/* emulated, picoseconds */
+	struct Seat *seats;		/* by kind */
+	atomic_ullong progress;		/* ticks and barriers, for the watchdog */
+	/* under machine->lock, when asleep in a team */
+	Team *asleep_in;
+	unsigned asleep_phase;
+	bool ended;			/* run() has returned */
+	double started, stopped;	/* host seconds of the last run */
+	pthread_t thread;
+};
+
+/* Where a device sits for one kind of group. */
+typedef struct Seat {
+	Team *team;
+	int index;			/* within team->members */
+	int source;			/* permute: who sends to it; -1 nobody */
+} Seat;
+
+/*
+ * Waits for all members.  The last to arrive calls meet(), if any, before
+ * anyone goes on.  Ends the program when that can never happen.
+ */
+void team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
+/* The device takes part in no more collectives. */
+void device_ends(shdrt_device *dev);
+/* fail()s with what everybody is doing: no progress for `seconds`. */
+NORETURN void machine_stalled(Machine *m, double seconds);
+double now(void);			/* monotonic seconds */
+
+/* ---- devices.c: the mesh ------------------------------------------------- */
+
+typedef struct Kind {
+	shdrt_splits group, from;
+	const int64_t *source;
+	bool permute;
+	int64_t nteams;
+	Team *teams;
+} Kind;
+
+/* Puts the device's parameters into its slab. */
+typedef void Fill(shdrt_device *dev, void *data);
+
+struct Machine {
+	const shdrt_program *program;
+	shdrt_device *devices;
+	int64_t ndevices;
+	int nkinds;
+	Kind *kinds;
+	int *kind_of;			/* of each collective of the program */
+	Team everyone;
+	char *slabs;			/* one mapping */
+	size_t slab_stride, slab_total;
+	bool spins;			/* a core for every device */
+	double timeout;			/* seconds without progress; 0 none */
+	Fill *fill;
+	void *fill_data;
+	/* who is doing what: everything below is under the lock */
+	pthread_mutex_t lock;
+	pthread_cond_t start, done;
+	unsigned generation;		/* of the run; bumped to start one */
+	bool leave;			/* threads return at the next start */
+	int64_t asleep, ended;
+	atomic_llong filled;		/* devices that have their parameters */
+};
+
+/* Threads, slabs and teams; fail()s when there is not enough of anything. */
+Machine *machine_new(const shdrt_program *p, double timeout);
+/* Fills every slab and runs the program once on it.  Host seconds of run(). */
+double machine_run(Machine *m, Fill *fill, void *data);
+void machine_free(Machine *m);
+/* The emulated time of the last run: the slowest device's clock. */
+uint64_t machine_clock(const Machine *m);
+
+/* ---- reduce.c: combining elements ----------------------------------------- */
+
+enum { REDUCE_BLOCK = 1024 };	/* elements kept in the first-level cache */
+
+/*
+ * out[i] = in[0][i] + in[1][i] + ... in that order, for `count` elements that
+ * begin `offset` elements after each in[].  f16 and bf16 are summed in f32 and
+ * rounded once.  `out` may be one of the operands at the same place.
+ */
+void reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
+	const char *const *in, size_t offset, size_t count, char *out);
+/* Fills with the value that changes nothing when combined. */
+void fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
+	size_t count);
+/* One element as a double. */
+double element_double(shdrt_dtype dtype, const void *data, size_t i);
+
+/* ---- tensor_file.c, npy.c, safetensors.c: tensors in files ----------------- */
+
+/*
+ * A tensor inside a file's bytes, checked: every element lies within them.
+ * Element [i, j, ...] is at data + i*strides[0] + j*strides[1] + ... bytes.
+ */
+typedef struct TensorView {
+	shdrt_dtype dtype;
+	int rank;
+	int64_t dims[SHDRT_MAX_RANK];
+	int64_t strides[SHDRT_MAX_RANK];
+	const unsigned char *data;
+	bool swapped;			/* of the other byte order */
+} TensorView;
+
+enum { WHY = 240 };	/* room for a reason, with its NUL */
+
+/* false with the reason in `why` */
+bool npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
+	char why[WHY]);
+/* `key` names the tensor in the file. */
+bool safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
+	TensorView *view, char why[WHY]);
+/* Element strides of a row-major tensor, in bytes; false on overflow of
+   the whole size, which goes to *bytes. */
+bool view_row_major(TensorView *view, uint64_t *bytes);
+bool name_dtype(const char *name, size_t n, const char *const *names,
+	shdrt_dtype *dtype);
+
+typedef struct TensorFile {
+	unsigned char *bytes;		/* the file, mapped read-only */
+	size_t size;
+	TensorView view;
+} TensorFile;
+
+/* Opens, maps and checks against the parameter; fail()s with SHDRT_IO. */
+void tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
+void tensor_file_close(TensorFile *f);
+/* Writes NAME.npy beside its target and renames; fail()s with SHDRT_IO. */
+void npy_write(const char *path, const shdrt_array *a);
+
+/* ---- tensors.c: whole tensors and their parts ------------------------------- */
+
+typedef enum SourceKind { FROM_random, FROM_ones, FROM_iota, FROM_file,
+	FROM_memory } SourceKind;
+
+/* Where the values of a parameter come from. */
+typedef struct Source {
+	SourceKind kind;
+	uint64_t seed;
+	const char *path;		/* FROM_file */
+	TensorFile file;
+	const void *memory;		/* FROM_memory: whole, row-major */
+} Source;
+
+int64_t tensor_elements(const shdrt_tensor *t);
+size_t tensor_bytes(const shdrt_tensor *t);	/* whole; fail()s on overflow */
+/* One device's part of the tensor. */
+void tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
+	char *out);
+/* The whole of it, row-major. */
+void tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
+/* The whole from the devices' parts: first of replicas, partials combined. */
+void tensor_collect(const shdrt_tensor *t, const Machine *m, void *out);
+
+/* ---- report.c: what people read ------------------------------------------- */
+
+void report_list(const shdrt_program *p, FILE *out);
+void report_result(const shdrt_tensor *t, const void *data, FILE *out);
+void report_stats(const Machine *m, double seconds, FILE *out);
+void report_times(double *seconds, int n, FILE *out);
+void report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
+
+#endif

@@ -1,0 +1,380 @@
+/*
+ * npy.c - numpy's .npy files, versions 1 to 3.
+ *
+ *   \x93NUMPY major minor length { 'descr': '<f4', 'fortran_order': False,
+ *   'shape': (3, 4), } padding data
+ *
+ * Reads both orders of dims and of bytes; writes version 1, row-major.  bf16
+ * is what numpy makes of it: two bytes without a meaning, '<V2'.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+#define HOST_ORDER '<'
+#define OTHER_ORDER '>'
+#else
+#define HOST_ORDER '>'
+#define OTHER_ORDER '<'
+#endif
+
+/* What numpy calls them, without the byte order. */
+static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
+	[SHDRT_pred] = "b1", [SHDRT_i8] = "i1", [SHDRT_i32] = "i4",
+	[SHDRT_i64] = "i8", [SHDRT_u8] = "u1", [SHDRT_u32] = "u4",
+	[SHDRT_f16] = "f2", [SHDRT_bf16] = "V2", [SHDRT_f32] = "f4",
+	[SHDRT_f64] = "f8",
+};
+
+/* The header's text; `why` is set once something is wrong with it. */
+typedef struct Cursor {
+	const char *at, *end;
+	char *why;
+} Cursor;
+
+static bool
+wrong(char why[WHY], const char *text)
+{
+	snprintf(why, WHY, "%s", text);
+	return false;
+}
+
+static void
+skip_blanks(Cursor *c)
+{
+	while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'
+	    || *c->at == '\t' || *c->at == '\r'))
+		c->at++;
+}
+
+static bool
+take(Cursor *c, char wanted)
+{
+	skip_blanks(c);
+	if (c->at == c->end || *c->at != wanted)
+		return false;
+	c->at++;
+	return true;
+}
+
+/* 'text' or "text", without escapes: no name of ours has any */
+static bool
+take_string(Cursor *c, const char **text, size_t *n)
+{
+	skip_blanks(c);
+	if (c->at == c->end || (*c->at != '\'' && *c->at != '"'))
+		return false;
+	char quote = *c->at++;
+	*text = c->at;
+	while (c->at < c->end && *c->at != quote)
+		c->at++;
+	*n = (size_t)(c->at - *text);
+	if (c->at == c->end)
+		return false;
+	c->at++;
+	return true;
+}
+
+static bool
+take_word(Cursor *c, const char *word)
+{
+	size_t n = strlen(word);
+	skip_blanks(c);
+	if ((size_t)(c->end - c->at) < n || memcmp(c->at, word, n) != 0)
+		return false;
+	c->at += n;
+	return true;
+}
+
+static bool
+take_size(Cursor *c, int64_t *size)
+{
+	skip_blanks(c);
+	if (c->at == c->end || *c->at < '0' || *c->at > '9')
+		return false;
+	for (*size = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9';
+	     c->at++)
+		if (__builtin_mul_overflow(*size, 10, size)
+		    || __builtin_add_overflow(*size, *c->at - '0', size))
+			return false;
+	/* As Python 2 wrote long integers. */
+	if (c->at < c->end && *c->at == 'L')
+		c->at++;
+	return true;
+}
+
+bool
+name_dtype(const char *name, size_t n, const char *const *names,
+	shdrt_dtype *dtype)
+{
+	for (int i = 0; i < SHDRT_DTYPE_COUNT; i++)
+		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
+			*dtype = (shdrt_dtype)i;
+			return true;
+		}
+	return false;
+}
+
+static bool
+take_descr(Cursor *c, TensorView *view)
+{
+	const char *text;
+	size_t n;
+	skip_blanks(c);
+	if (c->at < c->end && *c->at == '[')
+		return wrong(c->why, "its elements are records");
+	if (!take_string(c, &text, &n))
+		return wrong(c->why, "its header has no readable 'descr'");
+	if (n == 8 && memcmp(text, "bfloat16", 8) == 0) {
+		view->dtype = SHDRT_bf16;
+		return true;
+	}
+	if (n && strchr("<>|=", *text)) {
+		view->swapped = *text == OTHER_ORDER;
+		text++, n--;
+	}
+	if (!name_dtype(text, n, npy_names, &view->dtype)) {
+		snprintf(c->why, WHY, "its dtype '%.*s' is none of b1 i1 i4 "
+			"i8 u1 u4 f2 f4 f8 V2 (bf16)",
+			n > 40 ? 40 : (int)n, text);
+		return false;
+	}
+	view->swapped = view->swapped && shdrt_dtype_bytes[view->dtype] > 1;
+	return true;
+}
+
+static bool
+take_shape(Cursor *c, TensorView *view)
+{
+	if (!take(c, '('))
+		return wrong(c->why, "its header has no readable 'shape'");
+	view->rank = 0;
+	while (!take(c, ')')) {
+		if (view->rank == SHDRT_MAX_RANK)
+			return wrong(c->why, "it has more than 16 dims");
+		if (!take_size(c, &view->dims[view->rank]))
+			return wrong(c->why, "its header has no readable "
+				"'shape'");
+		view->rank++;
+		if (!take(c, ',')) {
+			if (!take(c, ')'))
+				return wrong(c->why, "its header has no "
+					"readable 'shape'");
+			break;
+		}
+	}
+	return true;
+}
+
+static bool
+take_order(Cursor *c, bool *fortran)
+{
+	*fortran = take_word(c, "True");
+	if (!*fortran && !take_word(c, "False"))
+		return wrong(c->why, "its header has no readable "
+			"'fortran_order'");
+	return true;
+}
+
+static bool
+is_key(const char *text, size_t n, const char *key)
+{
+	return strlen(key) == n && memcmp(text, key, n) == 0;
+}
+
+/* The dictionary; each of its three keys once, in any order. */
+static bool
+take_header(Cursor *c, TensorView *view, bool *fortran)
+{
+	unsigned seen = 0;
+	const char *key;
+	size_t n;
+	if (!take(c, '{'))
+		return wrong(c->why, "its header is not a dictionary");
+	while (!take(c, '}')) {
+		if (!take_string(c, &key, &n) || !take(c, ':'))
+			return wrong(c->why, "its header cannot be read");
+		unsigned which = is_key(key, n, "descr") ? 1
+			: is_key(key, n, "fortran_order") ? 2
+			: is_key(key, n, "shape") ? 4 : 0;
+		if (which == 0 || seen & which)
+			return wrong(c->why, "its header has other keys than "
+				"'descr', 'fortran_order' and 'shape'");
+		seen |= which;
+		if (!(which == 1 ? take_descr(c, view)
+		    : which == 2 ? take_order(c, fortran)
+		    : take_shape(c, view)))
+			return false;
+		if (!take(c, ',') && (c->at == c->end || *c->at != '}'))
+			return wrong(c->why, "its header cannot be read");
+	}
+	if (seen != 7)
+		return wrong(c->why, "its header lacks 'descr', "
+			"'fortran_order' or 'shape'");
+	skip_blanks(c);
+	return c->at == c->end
+		|| wrong(c->why, "its header goes on after the dictionary");
+}
+
+bool
+view_row_major(TensorView *view, uint64_t *bytes)
+{
+	int64_t size = (int64_t)shdrt_dtype_bytes[view->dtype];
+	bool empty = false;
+	for (int i = view->rank; i-- > 0; ) {
+		view->strides[i] = size;
+		empty |= view->dims[i] == 0;
+		if (!empty && __builtin_mul_overflow(size, view->dims[i], &size))
+			return false;
+	}
+	*bytes = empty ? 0 : (uint64_t)size;
+	return true;
+}
+
+static void
+view_column_major(TensorView *view)
+{
+	int64_t size = (int64_t)shdrt_dtype_bytes[view->dtype];
+	for (int i = 0; i < view->rank; i++) {
+		view->strides[i] = size;
+		size *= view->dims[i];
+	}
+}
+
+/* The header's text, after magic, version and length. */
+static bool
+find_header(const unsigned char *bytes, size_t n, Cursor *c, size_t *data)
+{
+	if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
+		return wrong(c->why, "it is not a .npy file");
+	if (bytes[6] < 1 || bytes[6] > 3) {
+		snprintf(c->why, WHY, "its format version is %d.%d; 1 to 3 "
+			"can be read", bytes[6], bytes[7]);
+		return false;
+	}
+	size_t width = bytes[6] == 1 ? 2 : 4, length = 0;
+	if (n < 8 + width)
+		return wrong(c->why, "it ends in its header");
+	for (size_t i = 0; i < width; i++)
+		length |= (size_t)bytes[8 + i] << 8 * i;
+	if (length > n - 8 - width)
+		return wrong(c->why, "it ends in its header");
+	c->at = (const char *)bytes + 8 + width;
+	c->end = c->at + length;
+	*data = 8 + width + length;
+	return true;
+}
+
+bool
+npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
+	char why[WHY])
+{
+	Cursor c = {.why = why};
+	size_t data;
+	bool fortran = false;
+	uint64_t wanted;
+	memset(view, 0, sizeof *view);
+	if (!find_header(bytes, n, &c, &data) || !take_header(&c, view, &fortran))
+		return false;
+	if (!view_row_major(view, &wanted))
+		return wrong(why, "its shape is too large");
+	if (wanted != n - data) {
+		snprintf(why, WHY, "its header says %llu bytes of data, it "
+			"has %llu", (unsigned long long)wanted,
+			(unsigned long long)(n - data));
+		return false;
+	}
+	if (fortran && wanted)
+		view_column_major(view);
+	view->data = bytes + data;
+	return true;
+}
+
+/* ---- writing --------------------------------------------------------------------- */
+
+enum { HEADER = 1024 };	/* room for 16 dims of 20 digits */
+
+/* The whole of it, padded so that data begin at a multiple of 64. */
+static size_t
+make_header(const shdrt_array *a, char header[HEADER])
+{
+	char text[HEADER - 64];
+	int n = snprintf(text, sizeof text, "{'descr': '%c%s', "
+		"'fortran_order': False, 'shape': (",
+		shdrt_dtype_bytes[a->dtype] == 1 ? '|' : HOST_ORDER,
+		npy_names[a->dtype]);
+	for (int i = 0; i < a->rank; i++)
+		n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s",
+			(long long)a->dims[i], i + 1 < a->rank ? " " : "");
+	n += snprintf(text + n, sizeof text - (size_t)n, "), }");
+	size_t total = (10 + (size_t)n + 1 + 63) / 64 * 64;
+	memset(header, ' ', total);
+	memcpy(header, "\x93NUMPY\x01\x00", 8);
+	header[8] = (char)((total - 10) & 0xff);
+	header[9] = (char)((total - 10) >> 8);
+	memcpy(header + 10, text, (size_t)n);
+	header[total - 1] = '\n';
+	return total;
+}
+
+static void
+write_array(FILE *f, const char *path, const shdrt_array *a)
+{
+	char header[HEADER];
+	size_t head = make_header(a, header);
+	size_t bytes = shdrt_dtype_bytes[a->dtype];
+	for (int i = 0; i < a->rank; i++)
+		bytes *= (size_t)a->dims[i];
+	errno = 0;
+	bool good = fwrite(header, 1, head, f) == head
+		&& fwrite(a->data, 1, bytes, f) == bytes && fflush(f) == 0;
+	int error = errno;
+	if (fclose(f) != 0 || !good)
+		fail(SHDRT_IO, "%s: cannot be written: %s", path,
+			strerror(good ? errno : error));
+}
+
+static FILE *
+create(const char *path, const char *shown, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (!f)
+		fail(SHDRT_IO, "%s: cannot be written: %s", shown,
+			strerror(errno));
+	return f;
+}
+
+void
+npy_write(const char *path, const shdrt_array *a)
+{
+	struct stat status;
+	bool exists = stat(path, &status) == 0;
+	if (exists && S_ISDIR(status.st_mode))
+		fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
+	if (exists && !S_ISREG(status.st_mode)) {
+		write_array(create(path, path, 0), path, a);
+		return;
+	}
+	/* Through a link: it is the file that is replaced. */
+	char *real = exists ? realpath(path, NULL) : NULL;
+	const char *target = real ? real : path;
+	size_t room = strlen(target) + 32;
+	char *beside = get_memory(1, room);
+	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
+	FILE *f = create(beside, path, O_CREAT | O_EXCL);
+	fail_remove(beside);
+	write_array(f, path, a);
+	if (rename(beside, target) != 0)
+		fail(SHDRT_IO, "%s: cannot be written: %s", path,
+			strerror(errno));
+	fail_forget();
+	free(beside);
+	free(real);
+}

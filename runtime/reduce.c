@@ -1,0 +1,245 @@
+/*
+ * reduce.c - combining elements of several operands, in a fixed order.
+ *
+ * A block of results is kept near while the operands pass by, one after the
+ * other: the loop inside is a plain one over two arrays, which vectorises.
+ * f16 and bf16 are widened to f32 on the way in and rounded once at the end.
+ */
+#include <string.h>
+
+#include "internal.h"
+#include "shdrt_math.h"
+
+const size_t shdrt_dtype_bytes[SHDRT_DTYPE_COUNT] = {
+#define X(name, bytes) bytes,
+	SHDRT_DTYPES(X)
+#undef X
+};
+
+const char *const shdrt_dtype_names[SHDRT_DTYPE_COUNT] = {
+#define X(name, bytes) #name,
+	SHDRT_DTYPES(X)
+#undef X
+};
+
+const char *const shdrt_combiner_names[SHDRT_COMBINER_COUNT] = {
+#define X(name) #name,
+	SHDRT_COMBINERS(X)
+#undef X
+};
+
+/*
+ * With gcc on x86-64 each loop is compiled for wider vectors as well, and the
+ * one that fits the processor is taken when the program starts.  Not under
+ * sanitizers, which are not ready that early.
+ */
+#if defined(__x86_64__) && defined(__GNUC__) && !defined(__clang__) \
+	&& !defined(__SANITIZE_THREAD__) && !defined(__SANITIZE_ADDRESS__)
+#define WIDE __attribute__((target_clones("avx2", "default")))
+#else
+#define WIDE
+#endif
+
+/* into[i] = into[i] (combined with) from[i] */
+typedef void Step(void *into, const void *from, size_t n);
+/* Widens an operand, rounds a result. */
+typedef void Load(void *wide, const void *in, size_t n);
+typedef void Store(void *out, const void *wide, size_t n);
+
+#define STEP(name, type, load, compute) \
+	WIDE static void \
+	name(void *into, const void *from, size_t n) \
+	{ \
+		compute *restrict x = into; \
+		const type *restrict y = from; \
+		for (size_t i = 0; i < n; i++) { \
+			compute a = x[i], b = load(y[i]); \
+			x[i] = (compute)(STEP_C); \
+		} \
+	}
+#define AS_IS(x) (x)
+
+#define STEP_C a + b
+STEP(add_i8, uint8_t, AS_IS, uint8_t)
+STEP(add_i32, uint32_t, AS_IS, uint32_t)
+STEP(add_i64, uint64_t, AS_IS, uint64_t)
+STEP(add_f32, float, AS_IS, float)
+STEP(add_f64, double, AS_IS, double)
+STEP(add_f16, uint16_t, shdrt_f32_from_f16, float)
+STEP(add_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#undef STEP_C
+/* Products of narrow unsigned numbers would be computed in signed int. */
+#define STEP_C (1u * a) * b
+STEP(mul_i8, uint8_t, AS_IS, uint8_t)
+STEP(mul_i32, uint32_t, AS_IS, uint32_t)
+STEP(mul_i64, uint64_t, AS_IS, uint64_t)
+#undef STEP_C
+#define STEP_C a * b
+STEP(mul_f32, float, AS_IS, float)
+STEP(mul_f64, double, AS_IS, double)
+STEP(mul_f16, uint16_t, shdrt_f32_from_f16, float)
+STEP(mul_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#undef STEP_C
+#define STEP_C a > b ? a : b
+STEP(max_i8, int8_t, AS_IS, int8_t)
+STEP(max_i32, int32_t, AS_IS, int32_t)
+STEP(max_i64, int64_t, AS_IS, int64_t)
+STEP(max_u8, uint8_t, AS_IS, uint8_t)
+STEP(max_u32, uint32_t, AS_IS, uint32_t)
+#undef STEP_C
+#define STEP_C a < b ? a : b
+STEP(min_i8, int8_t, AS_IS, int8_t)
+STEP(min_i32, int32_t, AS_IS, int32_t)
+STEP(min_i64, int64_t, AS_IS, int64_t)
+STEP(min_u8, uint8_t, AS_IS, uint8_t)
+STEP(min_u32, uint32_t, AS_IS, uint32_t)
+#undef STEP_C
+/* Not a number if either is. */
+#define STEP_C a > b || a != a ? a : b
+STEP(max_f32, float, AS_IS, float)
+STEP(max_f64, double, AS_IS, double)
+STEP(max_f16, uint16_t, shdrt_f32_from_f16, float)
+STEP(max_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#undef STEP_C
+#define STEP_C a < b || a != a ? a : b
+STEP(min_f32, float, AS_IS, float)
+STEP(min_f64, double, AS_IS, double)
+STEP(min_f16, uint16_t, shdrt_f32_from_f16, float)
+STEP(min_bf16, uint16_t, shdrt_f32_from_bf16, float)
+#undef STEP_C
+#define STEP_C a & b
+STEP(and_8, uint8_t, AS_IS, uint8_t)
+STEP(and_32, uint32_t, AS_IS, uint32_t)
+STEP(and_64, uint64_t, AS_IS, uint64_t)
+#undef STEP_C
+#define STEP_C a | b
+STEP(or_8, uint8_t, AS_IS, uint8_t)
+STEP(or_32, uint32_t, AS_IS, uint32_t)
+STEP(or_64, uint64_t, AS_IS, uint64_t)
+#undef STEP_C
+
+#define CONVERT_LOOP(name, from, to, convert) \
+	WIDE static void \
+	name(void *out, const void *in, size_t n) \
+	{ \
+		to *restrict y = out; \
+		const from *restrict x = in; \
+		for (size_t i = 0; i < n; i++) \
+			y[i] = convert(x[i]); \
+	}
+CONVERT_LOOP(load_f16, uint16_t, float, shdrt_f32_from_f16)
+CONVERT_LOOP(load_bf16, uint16_t, float, shdrt_f32_from_bf16)
+CONVERT_LOOP(store_f16, float, uint16_t, shdrt_f16_from_f32)
+CONVERT_LOOP(store_bf16, float, uint16_t, shdrt_bf16_from_f32)
+
+/* dtype: the steps by combiner (add max min mul and or), widening */
+static const struct {
+	Step *step[SHDRT_COMBINER_COUNT];
+	Load *load;
+	Store *store;
+} reducers[SHDRT_DTYPE_COUNT] = {
+	/* Of truth values, the sum and the greatest are "or". */
+	[SHDRT_pred] = {{or_8, or_8, and_8, and_8, and_8, or_8}, NULL, NULL},
+	[SHDRT_i8] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8},
+		NULL, NULL},
+	[SHDRT_i32] = {{add_i32, max_i32, min_i32, mul_i32, and_32, or_32},
+		NULL, NULL},
+	[SHDRT_i64] = {{add_i64, max_i64, min_i64, mul_i64, and_64, or_64},
+		NULL, NULL},
+	[SHDRT_u8] = {{add_i8, max_u8, min_u8, mul_i8, and_8, or_8},
+		NULL, NULL},
+	[SHDRT_u32] = {{add_i32, max_u32, min_u32, mul_i32, and_32, or_32},
+		NULL, NULL},
+	[SHDRT_f16] = {{add_f16, max_f16, min_f16, mul_f16, NULL, NULL},
+		load_f16, store_f16},
+	[SHDRT_bf16] = {{add_bf16, max_bf16, min_bf16, mul_bf16, NULL, NULL},
+		load_bf16, store_bf16},
+	[SHDRT_f32] = {{add_f32, max_f32, min_f32, mul_f32, NULL, NULL},
+		NULL, NULL},
+	[SHDRT_f64] = {{add_f64, max_f64, min_f64, mul_f64, NULL, NULL},
+		NULL, NULL},
+};
+
+void
+reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
+	const char *const *in, size_t offset, size_t count, char *out)
+{
+	_Alignas(LINE) char wide[REDUCE_BLOCK * 8];
+	size_t bytes = shdrt_dtype_bytes[dtype];
+	Step *step = reducers[dtype].step[combiner];
+	Load *load = reducers[dtype].load;
+	if (!step)
+		fail(SHDRT_INTERNAL, "no %s of %s",
+			shdrt_combiner_names[combiner], shdrt_dtype_names[dtype]);
+	for (size_t at = 0; at < count; at += REDUCE_BLOCK) {
+		size_t block = count - at < REDUCE_BLOCK ? count - at
+			: REDUCE_BLOCK;
+		size_t from = (offset + at) * bytes;
+		if (load)
+			load(wide, in[0] + from, block);
+		else
+			memcpy(wide, in[0] + from, block * bytes);
+		for (int i = 1; i < n; i++)
+			step(wide, in[i] + from, block);
+		if (load)
+			reducers[dtype].store(out + at * bytes, wide, block);
+		else
+			memcpy(out + at * bytes, wide, block * bytes);
+	}
+}
+
+/* ---- identities: the bytes of one element, by combiner ------------------------ */
+
+static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
+	/*               add  max                 min            mul  and  or */
+	[SHDRT_pred] = {0, 0, 1, 1, 1, 0},
+	[SHDRT_i8] = {0, 0x80, 0x7f, 1, 0xff, 0},
+	[SHDRT_i32] = {0, 0x80000000, 0x7fffffff, 1, 0xffffffff, 0},
+	[SHDRT_i64] = {0, 0x8000000000000000, INT64_MAX, 1, UINT64_MAX, 0},
+	[SHDRT_u8] = {0, 0, 0xff, 1, 0xff, 0},
+	[SHDRT_u32] = {0, 0, 0xffffffff, 1, 0xffffffff, 0},
+	[SHDRT_f16] = {0, 0xfc00, 0x7c00, 0x3c00, 0, 0},
+	[SHDRT_bf16] = {0, 0xff80, 0x7f80, 0x3f80, 0, 0},
+	[SHDRT_f32] = {0, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
+	[SHDRT_f64] = {0, 0xfff0000000000000, 0x7ff0000000000000,
+		0x3ff0000000000000, 0, 0},
+};
+
+void
+fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
+	size_t count)
+{
+	size_t bytes = shdrt_dtype_bytes[dtype];
+	uint64_t bits = identities[dtype][combiner];
+	unsigned char one[8];
+	for (size_t i = 0; i < bytes; i++) {
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+		one[i] = (unsigned char)(bits >> 8 * i);
+#else
+		one[bytes - 1 - i] = (unsigned char)(bits >> 8 * i);
+#endif
+	}
+	for (size_t i = 0; i < count; i++)
+		memcpy((char *)out + i * bytes, one, bytes);
+}
+
+#define AT(type, i) (((const type *)data)[i])
+
+double
+element_double(shdrt_dtype dtype, const void *data, size_t i)
+{
+	switch (dtype) {
+	case SHDRT_pred: return AT(uint8_t, i) != 0;
+	case SHDRT_i8: return AT(int8_t, i);
+	case SHDRT_i32: return AT(int32_t, i);
+	case SHDRT_i64: return (double)AT(int64_t, i);
+	case SHDRT_u8: return AT(uint8_t, i);
+	case SHDRT_u32: return AT(uint32_t, i);
+	case SHDRT_f16: return shdrt_f32_from_f16(AT(uint16_t, i));
+	case SHDRT_bf16: return shdrt_f32_from_bf16(AT(uint16_t, i));
+	case SHDRT_f32: return AT(float, i);
+	case SHDRT_f64: return AT(double, i);
+	case SHDRT_DTYPE_COUNT: break;
+	}
+	return 0;
+}

@@ -1,0 +1,105 @@
+/*
+ * tensor_file.c - opening a tensor file for a parameter.
+ *
+ * The file is mapped, not read: each device copies the part it needs.  What
+ * the header says is held against the file's real size and the parameter's
+ * type before anything is allocated.
+ */
+#include <errno.h>
+#include <fcntl.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "internal.h"
+
+/* FILE.safetensors#KEY names another tensor than the parameter's name. */
+static char *
+split_key(const char *path, const char **key)
+{
+	char *copy = strdup(path);
+	if (!copy)
+		fail(SHDRT_MEMORY, "out of memory");
+	char *mark = strstr(copy, ".safetensors#");
+	if (mark) {
+		mark += strlen(".safetensors");
+		*mark = 0;
+		*key = path + (mark + 1 - copy);
+	}
+	return copy;
+}
+
+static void
+map_file(TensorFile *f, const char *path)
+{
+	struct stat status;
+	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
+	if (fd < 0 || fstat(fd, &status) != 0)
+		fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+	if (!S_ISREG(status.st_mode))
+		fail(SHDRT_IO, "%s: not a file", path);
+	f->size = (size_t)status.st_size;
+	f->bytes = NULL;
+	if (f->size) {
+		void *at = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
+		if (at == MAP_FAILED)
+			fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+		f->bytes = at;
+	}
+	close(fd);
+}
+
+static void
+text_dims(char *text, size_t room, shdrt_dtype dtype, int rank,
+	const int64_t *dims)
+{
+	int n = snprintf(text, room, "%s[", shdrt_dtype_names[dtype]);
+	for (int i = 0; i < rank; i++)
+		n += snprintf(text + n, room - (size_t)n, "%s%lld",
+			i ? ", " : "", (long long)dims[i]);
+	snprintf(text + n, room - (size_t)n, "]");
+}
+
+static bool
+same_type(const TensorView *view, const shdrt_tensor *t)
+{
+	return view->dtype == t->dtype && view->rank == t->rank
+		&& (t->rank == 0 || memcmp(view->dims, t->dims,
+			(size_t)t->rank * sizeof *t->dims) == 0);
+}
+
+void
+tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
+{
+	char why[WHY];
+	const char *key = t->name;
+	char *name = split_key(path, &key);
+	size_t n = strlen(name);
+	map_file(f, name);
+	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
+	bool safetensors = n > 12 && strcmp(name + n - 12, ".safetensors") == 0;
+	if (!(!npy && safetensors
+	    ? safetensors_parse(f->bytes, f->size, key, &f->view, why)
+	    : npy_parse(f->bytes, f->size, &f->view, why)))
+		fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name,
+			why);
+	if (!same_type(&f->view, t)) {
+		char has[400], wants[400];
+		text_dims(has, sizeof has, f->view.dtype, f->view.rank,
+			f->view.dims);
+		text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
+		fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has,
+			t->name, wants);
+	}
+	free(name);
+}
+
+void
+tensor_file_close(TensorFile *f)
+{
+	if (f->bytes)
+		munmap(f->bytes, f->size);
+	f->bytes = NULL;
+}

@@ -1,0 +1,373 @@
+/*
+ * tensors.c - whole tensors and the parts of them that devices have.
+ *
+ * Made-up values depend on the tensor's name, the seed and the element's
+ * index in the whole tensor, and on nothing else: every mesh and placement
+ * sees the same tensor.  Element i of a tensor named N is
+ *
+ *   bits = mix(mix(fnv1a(N) ^ mix(seed)) + i * 0x9e3779b97f4a7c15)
+ *
+ * with mix() the finalizer of splitmix64 (Steele, Lea and Flood, "Fast
+ * splittable pseudorandom number generators") and fnv1a the 64-bit hash.  The
+ * highest bits become the value: see below.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "shdrt_math.h"
+
+int64_t
+tensor_elements(const shdrt_tensor *t)
+{
+	int64_t n = 1;
+	for (int i = 0; i < t->rank; i++)
+		if (__builtin_mul_overflow(n, t->dims[i], &n))
+			fail(SHDRT_MEMORY, "%s: has too many elements", t->name);
+	return n;
+}
+
+size_t
+tensor_bytes(const shdrt_tensor *t)
+{
+	size_t n;
+	if (__builtin_mul_overflow((size_t)tensor_elements(t),
+	    shdrt_dtype_bytes[t->dtype], &n))
+		fail(SHDRT_MEMORY, "%s: has too many bytes", t->name);
+	return n;
+}
+
+/* ---- the rows of a part --------------------------------------------------------- */
+
+/*
+ * A device's part is visited in runs along its last dim (along several, where
+ * they lie one after the other both here and there).  `outside` is an offset
+ * in the whole tensor, by strides of its owner's choice.
+ */
+typedef struct Rows {
+	int rank;
+	int64_t counts[SHDRT_MAX_RANK], index[SHDRT_MAX_RANK];
+	int64_t local_strides[SHDRT_MAX_RANK], outside_strides[SHDRT_MAX_RANK];
+	int64_t local, outside;		/* offsets of the run */
+	int64_t run;			/* its elements */
+	int64_t step;			/* between them, outside */
+	bool padded;			/* the part reaches beyond the whole */
+	bool done;
+} Rows;
+
+static void
+rows_merge(Rows *r)
+{
+	while (r->rank > 1) {
+		int last = r->rank - 1;
+		int64_t n = r->counts[last];
+		if (r->local_strides[last - 1] != r->local_strides[last] * n
+		    || r->outside_strides[last - 1]
+			!= r->outside_strides[last] * n)
+			return;
+		r->counts[last - 1] *= n;
+		r->local_strides[last - 1] = r->local_strides[last];
+		r->outside_strides[last - 1] = r->outside_strides[last];
+		r->rank--;
+	}
+}
+
+static void
+rows_begin(Rows *r, const shdrt_tensor *t, int64_t device,
+	const int64_t *outside_strides)
+{
+	int64_t stride = 1;
+	memset(r, 0, sizeof *r);
+	r->rank = t->rank;
+	for (int i = t->rank; i-- > 0; ) {
+		int64_t local = t->local_dims[i];
+		int64_t start = local * shdrt_index(device, t->splits[i].n,
+			t->splits[i].split);
+		int64_t left = t->dims[i] - start;
+		r->counts[i] = left < 0 ? 0 : left < local ? left : local;
+		r->padded |= r->counts[i] < local;
+		r->done |= r->counts[i] == 0;
+		r->local_strides[i] = stride;
+		r->outside_strides[i] = outside_strides[i];
+		r->outside += start * outside_strides[i];
+		stride *= local;
+	}
+	rows_merge(r);
+	r->run = r->rank ? r->counts[r->rank - 1] : 1;
+	r->step = r->rank ? r->outside_strides[r->rank - 1] : 1;
+}
+
+static void
+rows_next(Rows *r)
+{
+	for (int i = r->rank - 1; i-- > 0; ) {
+		r->local += r->local_strides[i];
+		r->outside += r->outside_strides[i];
+		if (++r->index[i] < r->counts[i])
+			return;
+		r->local -= r->local_strides[i] * r->counts[i];
+		r->outside -= r->outside_strides[i] * r->counts[i];
+		r->index[i] = 0;
+	}
+	r->done = true;
+}
+
+/* Strides of the whole tensor, row-major, in elements. */
+static void
+whole_strides(const shdrt_tensor *t, int64_t strides[SHDRT_MAX_RANK])
+{
+	int64_t stride = 1;
+	for (int i = t->rank; i-- > 0; ) {
+		strides[i] = stride;
+		stride *= t->dims[i];
+	}
+}
+
+static int64_t
+part_elements(const shdrt_tensor *t)
+{
+	int64_t n = 1;
+	for (int i = 0; i < t->rank; i++)
+		n *= t->local_dims[i];
+	return n;
+}
+
+/* ---- made-up values ----------------------------------------------------------------- */
+
+static uint64_t
+mix(uint64_t x)
+{
+	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
+	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
+	return x ^ x >> 31;
+}
+
+static uint64_t
+key_of(const char *name, uint64_t seed)
+{
+	uint64_t hash = 0xcbf29ce484222325u;
+	for (const char *s = name; *s; s++)
+		hash = (hash ^ (unsigned char)*s) * 0x100000001b3u;
+	return mix(hash ^ mix(seed));
+}
+
+/*
+ * dtype, storage; from random bits; from a (linear) index.  Floats are
+ * multiples of a power of two in [-1, 1), as fine as the dtype holds exactly;
+ * signed integers in [-8, 8), unsigned ones in [0, 8).
+ */
+#define MADE_UP(X) \
+	X(pred, uint8_t, (uint8_t)(bits >> 63), (uint8_t)(i & 1)) \
+	X(i8, int8_t, (int8_t)((int)(bits >> 60) - 8), (int8_t)i) \
+	X(i32, int32_t, (int32_t)(bits >> 60) - 8, (int32_t)i) \
+	X(i64, int64_t, (int64_t)(bits >> 60) - 8, (int64_t)i) \
+	X(u8, uint8_t, (uint8_t)(bits >> 61), (uint8_t)i) \
+	X(u32, uint32_t, (uint32_t)(bits >> 61), (uint32_t)i) \
+	X(f16, uint16_t, shdrt_f16_from_f32((float)(bits >> 53) * 0x1p-10f - 1), \
+		shdrt_f16_from_i64(i)) \
+	X(bf16, uint16_t, shdrt_bf16_from_f32((float)(bits >> 56) * 0x1p-7f - 1), \
+		shdrt_bf16_from_i64(i)) \
+	X(f32, float, (float)(bits >> 40) * 0x1p-23f - 1, (float)i) \
+	X(f64, double, (double)(bits >> 11) * 0x1p-52 - 1, (double)i)
+
+typedef void Make(const Source *s, uint64_t key, int64_t first, int64_t n,
+	int64_t limit, void *out);
+
+/* The value of an index stays below its limit, in whatever dtype. */
+#define X(name, type, random, counted) \
+	static void \
+	make_##name(const Source *s, uint64_t key, int64_t first, int64_t n, \
+		int64_t limit, void *out) \
+	{ \
+		type *to = out; \
+		for (int64_t k = 0; k < n; k++) { \
+			int64_t i = s->kind == FROM_ones ? 1 : first + k; \
+			uint64_t bits = mix(key + (uint64_t)i \
+				* 0x9e3779b97f4a7c15u); \
+			if (limit) \
+				i = s->kind == FROM_random \
+					? (int64_t)(bits % (uint64_t)limit) \
+					: i % limit; \
+			to[k] = s->kind == FROM_random && !limit \
+				? (type)(random) : (type)(counted); \
+		} \
+	}
+MADE_UP(X)
+#undef X
+
+static Make *const makers[SHDRT_DTYPE_COUNT] = {
+#define X(name, type, random, counted) [SHDRT_##name] = make_##name,
+	MADE_UP(X)
+#undef X
+};
+
+/* ---- filling a part ----------------------------------------------------------------- */
+
+static void
+swap_bytes(char *out, size_t bytes, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++, out += bytes)
+		for (size_t k = 0; k < bytes / 2; k++) {
+			char byte = out[k];
+			out[k] = out[bytes - 1 - k];
+			out[bytes - 1 - k] = byte;
+		}
+}
+
+/* Any byte but 0 counts as true; only 0 and 1 are computed with. */
+static void
+normalize_preds(char *out, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++)
+		out[i] = out[i] != 0;
+}
+
+static void
+copy_strided(char *out, const char *in, int64_t step, size_t bytes, int64_t n)
+{
+	if (step == (int64_t)bytes)
+		memcpy(out, in, (size_t)n * bytes);
+	else
+		for (int64_t i = 0; i < n; i++)
+			memcpy(out + (size_t)i * bytes, in + i * step, bytes);
+}
+
+static void
+fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device,
+	char *out)
+{
+	size_t bytes = shdrt_dtype_bytes[t->dtype];
+	Rows r;
+	for (rows_begin(&r, t, device, view->strides); !r.done; rows_next(&r)) {
+		char *to = out + (size_t)r.local * bytes;
+		copy_strided(to, (const char *)view->data + r.outside, r.step,
+			bytes, r.run);
+		if (view->swapped)
+			swap_bytes(to, bytes, r.run);
+		if (t->dtype == SHDRT_pred)
+			normalize_preds(to, r.run);
+	}
+}
+
+static void
+fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
+{
+	size_t bytes = shdrt_dtype_bytes[t->dtype];
+	uint64_t key = key_of(t->name, s->seed);
+	int64_t strides[SHDRT_MAX_RANK];
+	Rows r;
+	whole_strides(t, strides);
+	for (rows_begin(&r, t, device, strides); !r.done; rows_next(&r)) {
+		char *to = out + (size_t)r.local * bytes;
+		if (s->kind == FROM_memory)
+			memcpy(to, (const char *)s->memory
+				+ (size_t)r.outside * bytes,
+				(size_t)r.run * bytes);
+		else
+			makers[t->dtype](s, key, r.outside, r.run,
+				t->index_limit, to);
+	}
+}
+
+void
+tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
+	char *out)
+{
+	size_t n = (size_t)part_elements(t);
+	int64_t strides[SHDRT_MAX_RANK];
+	Rows r;
+	if (shdrt_index(device, t->unreduced.n, t->unreduced.split) != 0) {
+		fill_identity(t->dtype, t->combiner, out, n);
+		return;
+	}
+	whole_strides(t, strides);
+	rows_begin(&r, t, device, strides);
+	if (r.padded)
+		memset(out, 0, n * shdrt_dtype_bytes[t->dtype]);
+	if (s->kind == FROM_file)
+		fill_from_file(t, &s->file.view, device, out);
+	else
+		fill_made_up(t, s, device, out);
+}
+
+void
+tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out)
+{
+	/* The same tensor on one device. */
+	static const shdrt_splits unsplit[SHDRT_MAX_RANK];
+	shdrt_tensor whole = *t;
+	whole.local_dims = t->dims;
+	whole.splits = unsplit;
+	whole.unreduced.n = 0;
+	tensor_fill_part(&whole, s, 0, out);
+}
+
+/* ---- collecting parts ------------------------------------------------------------------ */
+
+/* Number of the part a device has, of those that make up the whole. */
+static int64_t
+part_number(const shdrt_tensor *t, int64_t device)
+{
+	int64_t number = 0;
+	for (int i = 0; i < t->rank; i++) {
+		for (int k = 0; k < t->splits[i].n; k++)
+			number *= t->splits[i].split[k].size;
+		number += shdrt_index(device, t->splits[i].n,
+			t->splits[i].split);
+	}
+	return number;
+}
+
+static int64_t
+ways(const shdrt_splits *s)
+{
+	int64_t n = 1;
+	for (int i = 0; i < s->n; i++)
+		n *= s->split[i].size;
+	return n;
+}
+
+/* One part, from the devices that hold its partial results, in order. */
+static void
+collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
+	int n, char *out)
+{
+	size_t bytes = shdrt_dtype_bytes[t->dtype];
+	const char **in = get_memory((size_t)n, sizeof *in);
+	int64_t strides[SHDRT_MAX_RANK];
+	Rows r;
+	for (int i = 0; i < n; i++)
+		in[i] = m->devices[devices[i]].slab + t->offset;
+	whole_strides(t, strides);
+	for (rows_begin(&r, t, devices[0], strides); !r.done; rows_next(&r)) {
+		char *to = out + (size_t)r.outside * bytes;
+		if (n == 1)
+			memcpy(to, in[0] + (size_t)r.local * bytes,
+				(size_t)r.run * bytes);
+		else
+			reduce(t->dtype, t->combiner, n, in, (size_t)r.local,
+				(size_t)r.run, to);
+	}
+	free(in);
+}
+
+void
+tensor_collect(const shdrt_tensor *t, const Machine *m, void *out)
+{
+	int64_t partials = ways(&t->unreduced), parts = 1;
+	for (int i = 0; i < t->rank; i++)
+		parts *= ways(&t->splits[i]);
+	/* Device ids by part and partial; 0 is nobody, else the id plus 1. */
+	int64_t *first = get_zeroed((size_t)(parts * partials), sizeof *first);
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		int64_t *slot = first + part_number(t, id) * partials
+			+ shdrt_index(id, t->unreduced.n, t->unreduced.split);
+		if (*slot == 0)
+			*slot = id + 1;
+	}
+	for (int64_t i = 0; i < parts * partials; i++)
+		first[i]--;
+	for (int64_t i = 0; i < parts; i++)
+		collect_part(t, m, first + i * partials, (int)partials, out);
+	free(first);
+}
