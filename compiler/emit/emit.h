@@ -30,9 +30,10 @@ bool build_object(Session *s, const Text *c, const char *output,
 	const BuildOptions *o);
 
 /* explain.c: why values are placed as they are; `name`: one of them, NULL all.
-   From L_sharded on; at L_device with the collectives.  False after a
-   diagnostic (no such name). */
+   At L_sharded: placements, who brought each axis and what keeps others away;
+   at L_device: the collectives.  False after a diagnostic (no such name). */
 bool emit_explain(Module *m, const char *name, Text *t);
+void text_memory(Text *t, int64_t bytes);	/* 8 KiB */
 
 /* viz.c: pictures of placements.  From L_sharded on. */
 typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
