@@ -1,0 +1,90 @@
+/*
+ * read.h - HLO text as it stands, before it means anything.
+ *
+ *   HloFile   HloModule NAME, attributes
+ *     computation   ENTRY %main (...) -> ... {
+ *       instruction     ROOT %h = f32[8,64] dot(%x, %W), attributes
+ *
+ * read_text.c makes it of any bytes at all or says where they stop being
+ * HLO; read.c builds the module from it.
+ */
+#ifndef SHDC_READ_H
+#define SHDC_READ_H
+
+#include "ir/ir.h"
+
+/* A piece of text being read, with its place in the file.  Strings that were
+   escaped are read from a copy: their place is that of the whole string. */
+typedef struct Cursor {
+	struct Reading *r;
+	const char *s;
+	int pos, end;
+	bool copied;
+	Range where;		/* when copied */
+} Cursor;
+
+typedef struct HloAttr {
+	const char *name;
+	Cursor value;		/* from its first byte to its last */
+} HloAttr;
+
+typedef struct HloAttrs {
+	int n;
+	HloAttr *a;
+} HloAttrs;
+
+typedef struct HloOperand {
+	const char *name;	/* without % */
+	Range where;
+} HloOperand;
+
+typedef struct HloInstr {
+	const char *name, *opcode;
+	Range where;		/* the name */
+	bool root;
+	bool tuple;		/* its shape is a tuple: no type */
+	Type type;
+	int noperands;
+	HloOperand *operands;
+	Cursor literal;		/* what stands in the parentheses */
+	HloAttrs attrs;
+} HloInstr;
+
+typedef struct HloComputation {
+	const char *name;
+	Range where;
+	bool entry, used;
+	int n;
+	HloInstr *instrs;
+} HloComputation;
+
+typedef struct Reading {
+	Session *session;
+	Arena *arena;
+	int file;
+	bool failed;		/* a message was given; unwind */
+	const char *name;	/* of the module */
+	HloAttrs attrs;
+	Table *computations;	/* by name */
+	HloComputation *entry;
+} Reading;
+
+/* read_text.c */
+void hlo_read_text(Reading *r);
+void hlo_error(Reading *r, Range where, const char *fmt, ...)
+	PRINTF_LIKE(3, 4);
+/* At the cursor's place. */
+void cursor_error(Cursor *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
+Range cursor_range(const Cursor *c);
+bool cursor_at_end(Cursor *c);		/* but for space and comments */
+bool cursor_accept(Cursor *c, const char *token);
+bool cursor_expect(Cursor *c, const char *token);
+const char *cursor_word(Cursor *c, const char *what);	/* never NULL */
+int64_t cursor_integer(Cursor *c, const char *what);
+const char *cursor_string(Cursor *c, int *length);	/* "...", unescaped */
+Cursor cursor_of_text(Reading *r, const char *s, int length, Range where);
+bool cursor_type(Cursor *c, Type *t, bool *tuple);
+void hlo_read_attrs(Cursor *c, HloAttrs *attrs);	/* , name=value ... */
+const HloAttr *hlo_attr(const HloAttrs *attrs, const char *name); /* or NULL */
+
+#endif
