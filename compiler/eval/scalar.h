@@ -5,9 +5,9 @@
  *   bf16  1 sign, 8 exponent, 7 fraction bits: the upper half of an f32
  *   f16   1 sign, 5 exponent, 10 fraction bits, with subnormals
  *
- * Floats round to nearest, ties to even.  f64 reaches the 16-bit formats
- * through f32, as XLA and numpy do it.  Float to integer truncates toward
- * zero and saturates; NaN becomes 0.
+ * Floats round to nearest, ties to even, once: f64 and integers reach the
+ * 16-bit formats through an f32 rounded to odd.  Float to integer truncates
+ * toward zero and saturates; NaN becomes 0.
  */
 #ifndef SHDC_EVAL_SCALAR_H
 #define SHDC_EVAL_SCALAR_H
@@ -79,6 +79,32 @@ float_to_f16(float x)
 	return (uint16_t)(sign | ((magnitude - 0x38000000) >> 13));
 }
 
+/*
+ * The f32 next to x toward zero, its last bit set if anything was cut off:
+ * rounding that to fewer bits gives what rounding x would.
+ */
+static inline float
+double_to_float_odd(double x)
+{
+	float nearest = (float)x;
+	uint32_t bits = float_bits(nearest);
+	double back = nearest;
+	if (x != x || back == x)
+		return nearest;
+	if (x < 0 ? back < x : back > x)	/* rounded away from zero */
+		bits--;
+	return bits_float(bits | 1);
+}
+
+static inline float
+integer_to_float_odd(int64_t x)
+{
+	int64_t high = x & ~(int64_t)0x7ff;
+	if (x < -((int64_t)1 << 53) || x > (int64_t)1 << 53)
+		x = high == x ? x : (high | 0x400);	/* 53 bits hold that */
+	return double_to_float_odd((double)x);
+}
+
 /* `lo` and `hi` are the least and greatest values of the integer type. */
 static inline int64_t
 double_to_integer(double x, int64_t lo, int64_t hi)
@@ -128,13 +154,13 @@ wrap_rem(int64_t a, int64_t b)
 	return b == -1 ? 0 : a % b;
 }
 
-/* A negative exponent gives 0, except that 1 stays 1. */
+/* A negative exponent gives 0, but for 1 and -1, whose inverses are whole. */
 static inline int64_t
 wrap_pow(int64_t base, int64_t exponent)
 {
 	int64_t result = 1;
 	if (exponent < 0)
-		return base == 1;
+		return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;
 	for (; exponent; exponent >>= 1) {
 		if (exponent & 1)
 			result = wrap_mul(result, base);

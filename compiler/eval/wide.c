@@ -139,6 +139,20 @@ to_float(Wide from, const void *values, float *result, int64_t n)
 	}
 }
 
+/* As above, but to be rounded again. */
+static void
+to_float_odd(Wide from, const void *values, float *result, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		if (from == W_int)
+			result[i] = integer_to_float_odd(
+				((const int64_t *)values)[i]);
+		else
+			result[i] = double_to_float_odd(
+				wide_double(from, values, i));
+	}
+}
+
 static void
 to_double(Wide from, const void *values, double *result, int64_t n)
 {
@@ -154,8 +168,10 @@ convert_wide(DType from, const void *wide, DType to, void *result, int64_t n)
 		to_pred(w, wide, result, n);
 	else if (wide_of(to) == W_int)
 		to_integer(w, wide, to, result, n);
-	else if (wide_of(to) == W_float)
+	else if (to == D_f32)
 		to_float(w, wide, result, n);
+	else if (wide_of(to) == W_float)
+		to_float_odd(w, wide, result, n);
 	else
 		to_double(w, wide, result, n);
 }
