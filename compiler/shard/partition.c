@@ -235,6 +235,24 @@ partition_block(Partitioner *p, Block *b)
 	}
 }
 
+/*
+ * A value whose only user moves it anyway need not pass through the placement
+ * that propagation found for it.
+ */
+static void
+look_ahead(Op *op, void *data)
+{
+	Value *v = op->noperands ? op->operands[0] : NULL;
+
+	(void)data;
+	if (op->kind != O_output && op->kind != O_constraint &&
+	    op->kind != O_reshard)
+		return;
+	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
+	    v->def->kind != O_reshard)
+		v->placement = op->results[0]->placement;
+}
+
 /* ---- the pass ----------------------------------------------------------------------- */
 
 /* Names the user gave to values that were only moved aside. */
@@ -269,6 +287,7 @@ partition(Module *m, const PartitionOptions *options)
 	module_remove_dead(m);
 	module_number(m);
 	module_count_uses(m);
+	module_walk(m, look_ahead, NULL);
 	p.arena = arena_new();
 	p.resharder = resharder_new(p.arena, &m->mesh);
 	p.nsources = m->nvalues;
