@@ -104,7 +104,7 @@ emit_level(Compilation *c, int level)
 	for (int i = 0; i < o->noutputs; i++) {
 		const Output *out = &o->outputs[i];
 
-		if (out->kind->level == level
+		if ((out->kind->level == level || out->kind->again == level)
 			&& !out->kind->emit(c, out, &c->texts[i]))
 			return false;
 	}
@@ -180,8 +180,8 @@ wanted_level(const Options *o)
 	if (o->action != ACT_emit)
 		return L_device;
 	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->level > level)
-			level = o->outputs[i].kind->level;
+		if (o->outputs[i].kind->again > level)
+			level = o->outputs[i].kind->again;
 	return level;
 }
 

@@ -102,7 +102,7 @@ void time_stop(Compilation *c, const char *name);
 /* kinds.c */
 struct Kind {
 	const char *name, *formats;
-	int level;
+	int level, again;
 	bool binary;
 	const char *help;
 	bool (*emit)(Compilation *c, const Output *o, Text *t);

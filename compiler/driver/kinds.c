@@ -12,13 +12,14 @@
 
 typedef bool Emit(Compilation *c, const Output *o, Text *t);
 
-#define KIND(name, formats, level, binary, help) static Emit emit_kind_##name;
+#define KIND(name, formats, level, again, binary, help) \
+	static Emit emit_kind_##name;
 #include "emit.def"
 #undef KIND
 
 static const Kind kinds[] = {
-#define KIND(name, formats, level, binary, help) \
-	{#name, formats, level, binary, help, emit_kind_##name},
+#define KIND(name, formats, level, again, binary, help) \
+	{#name, formats, level, again, binary, help, emit_kind_##name},
 #include "emit.def"
 #undef KIND
 };

@@ -1,0 +1,219 @@
+#!/usr/bin/env python3
+"""XLA reads our dumps and computes our numbers.
+
+    suite.py SHDC [FILE.shd...]          default: samples/ and tests/xla/
+
+Needs jaxlib 0.10.2; exits 77 without it.  For each program: the dumps at all
+three stages are parsed by XLA's own HLO parser; the device program is executed
+by XLA on as many CPU devices and compared with what shdc --interpret computes
+from the same inputs.  XLA's CPU back end runs replicas, so partition-id
+becomes replica-id and channel ids are dropped first.
+"""
+import glob
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+DEVICES = 16
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=%d" % DEVICES
+os.environ["JAX_PLATFORMS"] = "cpu"
+try:
+    import jax
+    import ml_dtypes
+    import numpy as np
+    from jax._src.lib import xla_client as xc
+    from jaxlib import _hlo
+except ImportError as missing:
+    print("skipped: %s" % missing)
+    sys.exit(77)
+
+jax.config.update("jax_enable_x64", True)
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+DTYPES = {"pred": np.bool_, "i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u32": np.uint32,
+          "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+TOLERANCE = {"f16": 2e-2, "bf16": 5e-2, "f32": 1e-4, "f64": 1e-10}
+
+
+class Spec:
+    """A placed type as the language writes it: "f32[8@X, 4@(Y,Z:(1)2)]"."""
+
+    def __init__(self, text, mesh):
+        self.mesh = mesh
+        m = re.match(r"(\w+)\[(.*?)\](.*)$", text)
+        self.dtype, self.unreduced = m.group(1), "unreduced" in m.group(3)
+        self.dims, self.axes = [], []
+        for dim in re.findall(r"[^,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\d*)?", m.group(2)):
+            size, _, axes = dim.strip().partition("@")
+            self.dims.append(int(size))
+            if not axes.startswith("("):
+                axes = "(" + axes + ")"
+            self.axes.append([self.axis(a) for a in re.findall(r"\w+(?::\(\d+\)\d+)?", axes[1:-1])])
+
+    def axis(self, text):
+        """(mesh axis, pre, size)"""
+        name, _, part = text.partition(":")
+        m = re.match(r"\((\d+)\)(\d+)", part)
+        return (name, int(m.group(1)), int(m.group(2))) if m else (name, 1, self.mesh[name])
+
+    def coordinate(self, device, axis):
+        names = list(self.mesh)
+        for name in reversed(names):
+            here, device = device % self.mesh[name], device // self.mesh[name]
+            if name == axis[0]:
+                return here // (self.mesh[name] // (axis[1] * axis[2])) % axis[2]
+
+    def slices(self, device):
+        cut = []
+        for size, axes in zip(self.dims, self.axes):
+            ways = index = 0
+            ways, index = 1, 0
+            for a in axes:
+                ways, index = ways * a[2], index * a[2] + self.coordinate(device, a)
+            part = size // ways
+            cut.append(slice(index * part, (index + 1) * part))
+        return tuple(cut)
+
+
+def shdc(*args):
+    r = subprocess.run([SHDC, *args], capture_output=True, text=True, timeout=300)
+    if r.returncode:
+        raise RuntimeError("shdc %s: status %d\n%s" % (" ".join(args), r.returncode, r.stderr))
+    return r.stdout
+
+
+def entry_parameters(hlo):
+    """Names of the entry's parameters, by number."""
+    entry = hlo[hlo.index("ENTRY"):]
+    found = re.findall(r"%?([\w.]+) = [^\n]*? parameter\((\d+)\)", entry)
+    return [name for name, _ in sorted(found, key=lambda p: int(p[1]))]
+
+
+def compile_for_replicas(hlo, n):
+    hlo = hlo.replace("partition-id(", "replica-id(")
+    hlo = re.sub(r", (channel_id=\d+|use_global_device_ids=true)", "", hlo)
+    hlo = re.sub(r"num_partitions=\d+", "replica_count=%d" % n, hlo)
+    module = _hlo.hlo_module_from_text(hlo)
+    computation = xc.XlaComputation(module.as_serialized_hlo_module_proto())
+    options = xc.CompileOptions()
+    options.num_replicas, options.num_partitions = n, 1
+    devices = jax.devices()[:n]
+    mlir = xc._xla.mlir.xla_computation_to_mlir_module(computation)
+    return devices[0].client.compile_and_load(mlir, xc.DeviceList(tuple(devices)), options), devices
+
+
+def on_devices(parts, devices):
+    mesh = jax.sharding.Mesh(np.array(devices), ("d",))
+    spec = jax.sharding.PartitionSpec(*(("d",) if parts[0].ndim else ()))
+    shape = ((parts[0].shape[0] * len(parts),) + parts[0].shape[1:]) if parts[0].ndim else ()
+    placed = [jax.device_put(np.ascontiguousarray(p), d) for p, d in zip(parts, devices)]
+    return jax.make_array_from_single_device_arrays(shape, jax.sharding.NamedSharding(mesh, spec), placed)
+
+
+def make_input(spec, rng):
+    dtype = DTYPES[spec.dtype]
+    if spec.dtype == "pred":
+        return rng.integers(0, 2, spec.dims).astype(dtype)
+    if np.issubdtype(dtype, np.integer):
+        low = 0 if spec.dtype[0] == "u" else -8
+        return rng.integers(low, 8, spec.dims).astype(dtype)
+    return rng.uniform(-1, 1, spec.dims).astype(dtype)
+
+
+def save(path, array):
+    if array.dtype == ml_dtypes.bfloat16:
+        array = array.view("V2")
+    np.save(path, array)
+
+
+def load(path, spec):
+    array = np.load(path)
+    return array.view(DTYPES[spec.dtype]) if array.dtype.kind == "V" else array
+
+
+def difference(name, spec, ours, theirs):
+    if spec.dtype in TOLERANCE:
+        a, b = ours.astype(np.float64), theirs.astype(np.float64)
+        worst = np.max(np.abs(a - b), initial=0)
+        bound = TOLERANCE[spec.dtype] * max(1.0, float(np.max(np.abs(a), initial=0)))
+        if not worst <= bound:
+            return "%s: differs by %g, bound %g" % (name, worst, bound)
+    elif not np.array_equal(ours, theirs):
+        return "%s: %d of %d elements differ" % (name, np.sum(ours != theirs), ours.size)
+    return None
+
+
+def our_results(path, inputs, specs, folder):
+    args = []
+    for name, array in inputs.items():
+        save("%s/%s.npy" % (folder, name), array)
+        args += ["--in", "%s=%s/%s.npy" % (name, folder, name)]
+    out = folder + "/out"
+    os.makedirs(out)
+    shdc("--interpret", path, "--", *args, "--out", out)
+    return {name: load("%s/%s.npy" % (out, name), spec) for name, spec in specs.items()}
+
+
+def execute(path, hlo, stats):
+    mesh, n = stats["mesh"], stats["devices"]
+    results = {k: Spec(v, mesh) for k, v in stats["results"].items()}
+    params = {name: Spec(stats["values"][name], mesh) for name in entry_parameters(hlo)}
+    if n > DEVICES or any(s.unreduced for s in [*results.values(), *params.values()]):
+        return None
+    rng = np.random.default_rng(1)
+    inputs = {name: make_input(spec, rng) for name, spec in params.items()}
+    with tempfile.TemporaryDirectory() as folder:
+        ours = our_results(path, inputs, results, folder)
+    program, devices = compile_for_replicas(hlo, n)
+    args = [on_devices([inputs[name][spec.slices(d)] for d in range(n)], devices)
+            for name, spec in params.items()]
+    outs = program.execute_sharded(args).disassemble_into_single_device_arrays()
+    for (name, spec), parts in zip(results.items(), outs):
+        for d in range(n):
+            why = difference("%s on device %d" % (name, d), spec, ours[name][spec.slices(d)],
+                             np.asarray(parts[d]))
+            if why:
+                return why
+    return None
+
+
+def cases(paths):
+    for path in paths:
+        name = os.path.relpath(path, ROOT)
+        try:
+            dumps = {kind: shdc("--emit=" + kind, path) for kind in ("ir", "sharded", "hlo")}
+            stats = json.loads(shdc("--emit=stats", path))
+        except (RuntimeError, OSError) as e:
+            yield name, str(e)
+            continue
+        for kind, text in dumps.items():
+            try:
+                _hlo.hlo_module_from_text(text)
+                yield "%s: %s is parsed" % (name, kind), None
+            except Exception as e:
+                yield "%s: %s is parsed" % (name, kind), str(e)
+        try:
+            yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats)
+        except Exception as e:
+            yield "%s: same numbers" % name, "%s: %s" % (type(e).__name__, e)
+
+
+def main():
+    paths = sys.argv[2:] or sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/tests/xla/*.shd"))
+    passed = failed = 0
+    for name, why in cases(paths):
+        print("%s - %s" % ("not ok" if why else "ok", name))
+        if why:
+            print("# " + "\n# ".join(why.splitlines()[:20]))
+        passed, failed = passed + (why is None), failed + (why is not None)
+    print("%d passed, %d failed, 0 skipped" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    if len(sys.argv) < 2:
+        sys.exit(__doc__)
+    SHDC = os.path.abspath(sys.argv[1])
+    sys.exit(main())
