@@ -860,10 +860,20 @@ plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 
 /* ---- plans -------------------------------------------------------------------- */
 
+/* A plan that was made, in a table by hash. */
+typedef struct Entry {
+	Type type;
+	Placement from, to;
+	ReshardPlan *plan;
+	struct Entry *next;
+} Entry;
+
+enum { BUCKETS = 4096 };
+
 struct Resharder {
 	Arena *arena;
 	const Mesh *mesh;
-	Table *plans;
+	Entry *buckets[BUCKETS];
 };
 
 Resharder *
@@ -873,7 +883,6 @@ resharder_new(Arena *a, const Mesh *m)
 
 	r->arena = a;
 	r->mesh = m;
-	r->plans = table_new(a);
 	return r;
 }
 
@@ -966,19 +975,45 @@ plan_total(ReshardPlan *plan)
 	}
 }
 
-static char *
-plan_key(Resharder *r, const Type *type, const Placement *from,
+static uint64_t
+hash_axes(uint64_t h, const AxisList *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		h = (h ^ (uint64_t)l->a[i].axis) * 1099511628211u;
+		h = (h ^ (uint64_t)l->a[i].pre) * 1099511628211u;
+		h = (h ^ (uint64_t)l->a[i].size) * 1099511628211u;
+	}
+	return (h ^ 0xff) * 1099511628211u;
+}
+
+static uint64_t
+hash_placement(uint64_t h, const Placement *p)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		h = hash_axes(h, &l);
+	}
+	return hash_axes(h, &unreduced);
+}
+
+/* Where the plan is, or is to be, remembered. */
+static Entry **
+find_entry(Resharder *r, const Type *type, const Placement *from,
 	const Placement *to)
 {
-	Text t = {0};
-	char *key;
+	uint64_t h = 1469598103934665603u ^ (uint64_t)type->dtype;
 
-	text_type(&t, r->mesh, type, from);
-	text_add(&t, ">");
-	text_type(&t, r->mesh, type, to);
-	key = arena_strndup(r->arena, t.s, t.n);
-	text_free(&t);
-	return key;
+	for (int d = 0; d < type->rank; d++)
+		h = (h ^ (uint64_t)type->dims[d]) * 1099511628211u;
+	h = hash_placement(hash_placement(h, from), to);
+	Entry **e = &r->buckets[h % BUCKETS];
+	while (*e && !(type_equal(&(*e)->type, type) &&
+			placement_equal(&(*e)->from, from) &&
+			placement_equal(&(*e)->to, to)))
+		e = &(*e)->next;
+	return e;
 }
 
 /* Through a way point near either end, whichever moves less. */
@@ -1011,17 +1046,17 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from,
 
 	if (placement_equal(from, to))
 		return &nothing;
-	char *key = plan_key(r, global, from, to);
-	ReshardPlan *plan = table_get(r->plans, key);
-	if (plan)
-		return plan;
+	Entry **e = find_entry(r, global, from, to);
+	if (*e)
+		return (*e)->plan;
+	*e = NEW(r->arena, Entry);
+	**e = (Entry){.type = *global, .from = *from, .to = *to};
 	if (way_point(r->mesh, from, to, to, &between)) {
-		plan = plan_through(r, global, from, to);
+		(*e)->plan = plan_through(r, global, from, to);
 	} else {
-		plan = NEW(r->arena, ReshardPlan);
-		plan_between(r, plan, global, from, to);
-		plan_total(plan);
+		(*e)->plan = NEW(r->arena, ReshardPlan);
+		plan_between(r, (*e)->plan, global, from, to);
+		plan_total((*e)->plan);
 	}
-	table_set(r->plans, key, plan);
-	return plan;
+	return (*e)->plan;
 }
