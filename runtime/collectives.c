@@ -32,7 +32,7 @@ enum {
 	SEND_BLOCK = 4096,
 };
 
-const char *const collective_names[SHDRT_COLLECTIVE_COUNT] = {
+const char *const rt_collective_names[SHDRT_COLLECTIVE_COUNT] = {
 	[SHDRT_ALL_GATHER] = "all-gather",
 	[SHDRT_ALL_REDUCE] = "all-reduce",
 	[SHDRT_REDUCE_SCATTER] = "reduce-scatter",
@@ -41,17 +41,17 @@ const char *const collective_names[SHDRT_COLLECTIVE_COUNT] = {
 };
 
 void
-collective_text(const shdrt_collective *c, char *text, size_t n)
+rt_collective_text(const shdrt_collective *c, char *text, size_t n)
 {
 	snprintf(text, n, "%s of %s[%lld,%lld,%lld]%s%s (%s:%d%s%s)",
-		collective_names[c->kind], shdrt_dtype_names[c->dtype],
+		rt_collective_names[c->kind], shdrt_dtype_names[c->dtype],
 		(long long)c->outer, (long long)c->size, (long long)c->inner,
 		c->axes && *c->axes ? " over " : "", c->axes ? c->axes : "",
 		c->file ? c->file : "?", c->line,
 		c->label && *c->label ? ": " : "", c->label ? c->label : "");
 }
 
-/* ---- meeting --------------------------------------------------------------- */
+/* ---- meeting ---- */
 
 static bool
 is_reduction(const shdrt_collective *c)
@@ -85,9 +85,9 @@ meet(Team *team)
 		const Slot *slot = &team->slots[i];
 		if (!same_collective(first, slot->collective)) {
 			char a[400], b[400];
-			collective_text(first, a, sizeof a);
-			collective_text(slot->collective, b, sizeof b);
-			fail(SHDRT_MISMATCH, "collectives do not agree: "
+			rt_collective_text(first, a, sizeof a);
+			rt_collective_text(slot->collective, b, sizeof b);
+			rt_fail(SHDRT_MISMATCH, "collectives do not agree: "
 				"device %lld is at %s, device %lld at %s",
 				(long long)team->members[0]->id, a,
 				(long long)team->members[i]->id, b);
@@ -114,7 +114,7 @@ enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 	slot->out = out;
 	slot->clock = dev->clock;
 	seat->team->in[seat->index] = in;
-	team_wait(dev, seat->team, meet);
+	rt_team_wait(dev, seat->team, meet);
 	return seat;
 }
 
@@ -122,10 +122,10 @@ static void
 leave(shdrt_device *dev, const Seat *seat)
 {
 	dev->clock = seat->team->clock;
-	team_wait(dev, seat->team, NULL);
+	rt_team_wait(dev, seat->team, NULL);
 }
 
-/* ---- copying ------------------------------------------------------------------ */
+/* ---- copying ---- */
 
 #if defined(__SSE2__)
 /* Past the caches; both ends may begin anywhere. */
@@ -200,7 +200,7 @@ copy_blocks(char *out, int64_t out_step, const char *in, int64_t in_step,
 			memcpy(out + i * out_step, in + i * in_step, block);
 }
 
-/* ---- the collectives ------------------------------------------------------------ */
+/* ---- the collectives ---- */
 
 static size_t
 operand_bytes(const shdrt_collective *c)
@@ -304,7 +304,7 @@ shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in,
 	_Alignas(LINE) char sum[REDUCE_BLOCK * 8];
 	for (size_t at = begin; at < end; at += REDUCE_BLOCK) {
 		size_t n = end - at < REDUCE_BLOCK ? end - at : REDUCE_BLOCK;
-		reduce(c->dtype, c->combiner, team->n, team->in, at, n, sum);
+		rt_reduce(c->dtype, c->combiner, team->n, team->in, at, n, sum);
 		for (size_t k = 0; k < members; k++) {
 			char *to = team->slots[(self + k) % members].out
 				+ at * bytes;
@@ -328,7 +328,7 @@ shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
 	size_t part = row / (size_t)seat->team->n;
 	size_t bytes = shdrt_dtype_bytes[c->dtype];
 	for (size_t o = 0; o < (size_t)c->outer; o++)
-		reduce(c->dtype, c->combiner, seat->team->n, seat->team->in,
+		rt_reduce(c->dtype, c->combiner, seat->team->n, seat->team->in,
 			o * row + (size_t)seat->index * part, part,
 			(char *)out + o * part * bytes);
 	leave(dev, seat);

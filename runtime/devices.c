@@ -21,7 +21,7 @@ enum {
 	SIGNAL_STACK = 64 << 10,
 };
 
-/* ---- teams --------------------------------------------------------------------- */
+/* ---- teams ---- */
 
 static bool
 same_splits(const shdrt_splits *a, const shdrt_splits *b)
@@ -74,11 +74,11 @@ static void
 team_init(Team *team, int n)
 {
 	team->n = n;
-	team->members = get_zeroed((size_t)n, sizeof *team->members);
-	team->in = get_zeroed((size_t)n, sizeof *team->in);
+	team->members = rt_get_zeroed((size_t)n, sizeof *team->members);
+	team->in = rt_get_zeroed((size_t)n, sizeof *team->in);
 	if (posix_memalign((void **)&team->slots, LINE,
 	    (size_t)n * sizeof *team->slots))
-		fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
+		rt_fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
 	memset(team->slots, 0, (size_t)n * sizeof *team->slots);
 }
 
@@ -151,16 +151,16 @@ static void
 kind_prepare(Machine *m, Kind *kind, int number)
 {
 	size_t n = (size_t)m->ndevices;
-	int64_t *leader = get_memory(n, sizeof *leader);
-	int64_t *team_number = get_memory(n, sizeof *team_number);
-	int *members = get_zeroed(n, sizeof *members);
+	int64_t *leader = rt_get_memory(n, sizeof *leader);
+	int64_t *team_number = rt_get_memory(n, sizeof *team_number);
+	int *members = rt_get_zeroed(n, sizeof *members);
 	find_leaders(m, kind, leader);
 	for (size_t id = 0; id < n; id++)
 		if (members[leader[id]]++ == 0)
 			team_number[leader[id]] = kind->nteams++;
 	size_t size = (size_t)kind->nteams * sizeof *kind->teams;
 	if (posix_memalign((void **)&kind->teams, LINE, size))
-		fail(SHDRT_MEMORY, "out of memory: teams of %zu devices", n);
+		rt_fail(SHDRT_MEMORY, "out of memory: teams of %zu devices", n);
 	memset(kind->teams, 0, size);
 	for (size_t id = 0; id < n; id++)
 		if (members[id])
@@ -193,12 +193,12 @@ teams_prepare(Machine *m)
 {
 	const shdrt_program *p = m->program;
 	size_t n = (size_t)p->ncollectives;
-	m->kinds = get_zeroed(n, sizeof *m->kinds);
-	m->kind_of = get_zeroed(n, sizeof *m->kind_of);
+	m->kinds = rt_get_zeroed(n, sizeof *m->kinds);
+	m->kind_of = rt_get_zeroed(n, sizeof *m->kind_of);
 	for (size_t i = 0; i < n; i++)
 		m->kind_of[i] = kind_find(m, &p->collectives[i]);
 	size_t seats = m->nkinds ? (size_t)m->nkinds : 1;
-	Seat *all = get_zeroed((size_t)m->ndevices, seats * sizeof *all);
+	Seat *all = rt_get_zeroed((size_t)m->ndevices, seats * sizeof *all);
 	for (int64_t id = 0; id < m->ndevices; id++)
 		m->devices[id].seats = all + (size_t)id * seats;
 	for (int i = 0; i < m->nkinds; i++)
@@ -208,7 +208,7 @@ teams_prepare(Machine *m)
 		m->everyone.members[id] = &m->devices[id];
 }
 
-/* ---- slabs ---------------------------------------------------------------------- */
+/* ---- slabs ---- */
 
 /* Bytes that can be had without swapping; 0 if it cannot be told. */
 static uint64_t
@@ -231,7 +231,7 @@ slabs_map(Machine *m)
 {
 	const shdrt_program *p = m->program;
 	if (p->target_memory && p->slab_bytes > p->target_memory)
-		fail(SHDRT_MEMORY, "out of memory: a device needs %lld bytes, "
+		rt_fail(SHDRT_MEMORY, "out of memory: a device needs %lld bytes, "
 			"one of %s has %lld", (long long)p->slab_bytes,
 			p->target, (long long)p->target_memory);
 	/* An odd number of lines apart: equal offsets in different slabs do
@@ -241,13 +241,13 @@ slabs_map(Machine *m)
 	uint64_t available = available_memory();
 	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices,
 	    &m->slab_total) || (available && m->slab_total > available))
-		fail(SHDRT_MEMORY, "out of memory: %lld devices of %lld bytes; "
+		rt_fail(SHDRT_MEMORY, "out of memory: %lld devices of %lld bytes; "
 			"this machine has %llu free", (long long)m->ndevices,
 			(long long)p->slab_bytes, (unsigned long long)available);
 	void *at = mmap(NULL, m->slab_total, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
-		fail(SHDRT_MEMORY, "out of memory: %zu bytes for %lld devices: "
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu bytes for %lld devices: "
 			"%s", m->slab_total, (long long)m->ndevices,
 			strerror(errno));
 #if defined(MADV_HUGEPAGE)
@@ -268,14 +268,14 @@ slab_touch(shdrt_device *dev)
 		((volatile char *)dev->slab)[at] = 0;
 }
 
-/* ---- threads ---------------------------------------------------------------------- */
+/* ---- threads ---- */
 
 /* Runs when a device's thread ends in the middle of its program. */
 static void
 device_lost(void *data)
 {
 	shdrt_device *dev = data;
-	fail(SHDRT_PEER_LOST, "device %lld was lost: its thread ended before "
+	rt_fail(SHDRT_PEER_LOST, "device %lld was lost: its thread ended before "
 		"its program did", (long long)dev->id);
 }
 
@@ -287,11 +287,11 @@ device_run(shdrt_device *dev)
 	m->fill(dev, m->fill_data);
 	atomic_fetch_add(&m->filled, 1);
 	dev->clock = 0;
-	team_wait(dev, &m->everyone, NULL);
-	dev->started = now();
+	rt_team_wait(dev, &m->everyone, NULL);
+	dev->started = rt_now();
 	m->program->run(dev, dev->slab);
-	dev->stopped = now();
-	device_ends(dev);
+	dev->stopped = rt_now();
+	rt_device_ends(dev);
 	pthread_cleanup_pop(0);
 }
 
@@ -313,15 +313,15 @@ device_main(void *data)
 {
 	shdrt_device *dev = data;
 	unsigned generation = 0;
-	char *stack = get_memory(1, SIGNAL_STACK);
+	char *stack = rt_get_memory(1, SIGNAL_STACK);
 	stack_t signals = {.ss_sp = stack, .ss_size = SIGNAL_STACK};
 	stack_t none = {.ss_flags = SS_DISABLE};
 	sigaltstack(&signals, NULL);
-	fail_thread_device(dev->id);
+	rt_fail_thread_device(dev->id);
 	slab_touch(dev);
 	while (next_run(dev->machine, &generation))
 		device_run(dev);
-	fail_thread_device(-1);
+	rt_fail_thread_device(-1);
 	sigaltstack(&none, NULL);
 	free(stack);
 	return NULL;
@@ -338,7 +338,7 @@ threads_start(Machine *m)
 		int error = pthread_create(&dev->thread, &attributes,
 			device_main, dev);
 		if (error)
-			fail(SHDRT_MEMORY, "this machine runs %lld of %lld "
+			rt_fail(SHDRT_MEMORY, "this machine runs %lld of %lld "
 				"device threads: %s", (long long)id,
 				(long long)m->ndevices, strerror(error));
 	}
@@ -352,7 +352,7 @@ make_devices(Machine *m)
 	if (m->ndevices > INT_MAX / 2
 	    || posix_memalign((void **)&m->devices, LINE,
 		n * sizeof *m->devices))
-		fail(SHDRT_MEMORY, "out of memory: %zu devices", n);
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu devices", n);
 	memset(m->devices, 0, n * sizeof *m->devices);
 	for (int64_t id = 0; id < m->ndevices; id++) {
 		m->devices[id].id = id;
@@ -361,11 +361,11 @@ make_devices(Machine *m)
 }
 
 Machine *
-machine_new(const shdrt_program *p, double timeout)
+rt_machine_new(const shdrt_program *p, double timeout)
 {
 	Machine *m;
 	if (posix_memalign((void **)&m, LINE, sizeof *m))
-		fail(SHDRT_MEMORY, "out of memory");
+		rt_fail(SHDRT_MEMORY, "out of memory");
 	memset(m, 0, sizeof *m);
 	m->program = p;
 	m->ndevices = p->ndevices;
@@ -401,7 +401,7 @@ static void
 watch(Machine *m)
 {
 	unsigned long long progress = total_progress(m);
-	double since = now();
+	double since = rt_now();
 	pthread_mutex_lock(&m->lock);
 	while (m->ended < m->ndevices) {
 		struct timespec until;
@@ -414,11 +414,11 @@ watch(Machine *m)
 		/* How long files take to read is not the program's doing. */
 		if (latest != progress || atomic_load(&m->filled) < m->ndevices) {
 			progress = latest;
-			since = now();
+			since = rt_now();
 		} else if (m->timeout > 0 && m->ended < m->ndevices
-		    && now() - since >= m->timeout) {
+		    && rt_now() - since >= m->timeout) {
 			pthread_mutex_unlock(&m->lock);
-			machine_stalled(m, m->timeout);
+			rt_machine_stalled(m, m->timeout);
 		}
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -429,22 +429,22 @@ static double
 launch(Machine *m)
 {
 	const shdrt_program *p = m->program;
-	char **slabs = get_memory((size_t)m->ndevices, sizeof *slabs);
+	char **slabs = rt_get_memory((size_t)m->ndevices, sizeof *slabs);
 	for (int64_t id = 0; id < m->ndevices; id++) {
 		m->fill(&m->devices[id], m->fill_data);
 		slabs[id] = m->devices[id].slab;
 	}
-	double started = now();
+	double started = rt_now();
 	int status = p->launch(p, slabs, p->data);
-	double seconds = now() - started;
+	double seconds = rt_now() - started;
 	free(slabs);
 	if (status)
-		fail(status, "the program could not be executed");
+		rt_fail(status, "the program could not be executed");
 	return seconds;
 }
 
 double
-machine_run(Machine *m, Fill *fill, void *data)
+rt_machine_run(Machine *m, Fill *fill, void *data)
 {
 	m->fill = fill;
 	m->fill_data = data;
@@ -469,7 +469,7 @@ machine_run(Machine *m, Fill *fill, void *data)
 }
 
 uint64_t
-machine_clock(const Machine *m)
+rt_machine_clock(const Machine *m)
 {
 	uint64_t clock = 0;
 	for (int64_t id = 0; id < m->ndevices; id++)
@@ -491,7 +491,7 @@ threads_end(Machine *m)
 }
 
 void
-machine_free(Machine *m)
+rt_machine_free(Machine *m)
 {
 	if (!m->program->launch)
 		threads_end(m);

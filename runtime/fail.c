@@ -19,29 +19,29 @@ static char unfinished_path[4096];
 static _Thread_local int64_t thread_device = -1;
 
 void
-fail_name(const char *program)
+rt_fail_name(const char *program)
 {
 	program_name = program;
 }
 
 void
-fail_thread_device(int64_t id)
+rt_fail_thread_device(int64_t id)
 {
 	thread_device = id;
 }
 
 void
-fail_remove(const char *path)
+rt_fail_remove(const char *path)
 {
 	size_t n = strlen(path);
 	if (n >= sizeof unfinished_path)
-		fail(SHDRT_IO, "%s: the path is too long", path);
+		rt_fail(SHDRT_IO, "%s: the path is too long", path);
 	memcpy(unfinished_path, path, n + 1);
 	unfinished = unfinished_path;
 }
 
 void
-fail_forget(void)
+rt_fail_forget(void)
 {
 	unfinished = NULL;
 }
@@ -55,7 +55,7 @@ remove_unfinished(void)
 }
 
 void
-fail(int status, const char *fmt, ...)
+rt_fail(int status, const char *fmt, ...)
 {
 	/* Whoever comes second has nothing to add: often a consequence. */
 	while (atomic_flag_test_and_set(&speaking))
@@ -145,7 +145,7 @@ catch_default(int number, void (*handler)(int))
 }
 
 void
-fail_catch_signals(void)
+rt_fail_catch_signals(void)
 {
 	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	for (int i = 0; i < NCRASHES; i++)
@@ -155,24 +155,24 @@ fail_catch_signals(void)
 }
 
 void *
-get_memory(size_t n, size_t element_bytes)
+rt_get_memory(size_t n, size_t element_bytes)
 {
 	size_t bytes;
 	void *p = NULL;
 	if (!__builtin_mul_overflow(n, element_bytes, &bytes))
 		p = malloc(bytes ? bytes : 1);
 	if (!p)
-		fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
 			n, element_bytes);
 	return p;
 }
 
 void *
-get_zeroed(size_t n, size_t element_bytes)
+rt_get_zeroed(size_t n, size_t element_bytes)
 {
 	void *p = calloc(n ? n : 1, element_bytes);
 	if (!p)
-		fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
 			n, element_bytes);
 	return p;
 }

@@ -1,5 +1,6 @@
 /*
  * internal.h - what the files of the runtime share with each other.
+ * Their names begin with rt_: built programs link other libraries, too.
  *
  *   Machine                 the mesh: devices, slabs, groups, the watchdog
  *     shdrt_device          a thread, its slab, its clock
@@ -28,26 +29,26 @@
 #define NORETURN
 #endif
 
-/* ---- fail.c: one message, one status --------------------------------- */
+/* ---- fail.c: one message, one status ---- */
 
 /* Set once by main: what messages begin with. */
-void fail_name(const char *program);
+void rt_fail_name(const char *program);
 /* Prints "NAME: ...", removes the file being written, ends the process.
    Only the first of several threads gets to speak. */
-NORETURN void fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
-/* A file to be removed if the program ends before fail_forget(). */
-void fail_remove(const char *path);
-void fail_forget(void);
+NORETURN void rt_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* A file to be removed if the program ends before rt_fail_forget(). */
+void rt_fail_remove(const char *path);
+void rt_fail_forget(void);
 /* Crashes of device threads and signals of the user get the same care. */
-void fail_catch_signals(void);
-/* Which device the calling thread is, for fail_catch_signals(); -1 none. */
-void fail_thread_device(int64_t id);
+void rt_fail_catch_signals(void);
+/* Which device the calling thread is, for rt_fail_catch_signals(); -1 none. */
+void rt_fail_thread_device(int64_t id);
 
-/* malloc and calloc that fail() with SHDRT_MEMORY; sizes are checked. */
-void *get_memory(size_t n, size_t element_bytes);
-void *get_zeroed(size_t n, size_t element_bytes);
+/* malloc and calloc that rt_fail() with SHDRT_MEMORY; sizes are checked. */
+void *rt_get_memory(size_t n, size_t element_bytes);
+void *rt_get_zeroed(size_t n, size_t element_bytes);
 
-/* ---- wait.c: barriers, and who is stuck --------------------------------- */
+/* ---- wait.c: barriers, and who is stuck ---- */
 
 typedef struct Machine Machine;
 
@@ -94,14 +95,14 @@ typedef struct Seat {
  * Waits for all members.  The last to arrive calls meet(), if any, before
  * anyone goes on.  Ends the program when that can never happen.
  */
-void team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
+void rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
 /* The device takes part in no more collectives. */
-void device_ends(shdrt_device *dev);
-/* fail()s with what everybody is doing: no progress for `seconds`. */
-NORETURN void machine_stalled(Machine *m, double seconds);
-double now(void);			/* monotonic seconds */
+void rt_device_ends(shdrt_device *dev);
+/* rt_fail()s with what everybody is doing: no progress for `seconds`. */
+NORETURN void rt_machine_stalled(Machine *m, double seconds);
+double rt_now(void);			/* monotonic seconds */
 
-/* ---- devices.c: the mesh ------------------------------------------------- */
+/* ---- devices.c: the mesh ---- */
 
 typedef struct Kind {
 	shdrt_splits group, from;
@@ -137,15 +138,15 @@ struct Machine {
 	atomic_llong filled;		/* devices that have their parameters */
 };
 
-/* Threads, slabs and teams; fail()s when there is not enough of anything. */
-Machine *machine_new(const shdrt_program *p, double timeout);
+/* Threads, slabs and teams; rt_fail()s when there is not enough of anything. */
+Machine *rt_machine_new(const shdrt_program *p, double timeout);
 /* Fills every slab and runs the program once on it.  Host seconds of run(). */
-double machine_run(Machine *m, Fill *fill, void *data);
-void machine_free(Machine *m);
+double rt_machine_run(Machine *m, Fill *fill, void *data);
+void rt_machine_free(Machine *m);
 /* The emulated time of the last run: the slowest device's clock. */
-uint64_t machine_clock(const Machine *m);
+uint64_t rt_machine_clock(const Machine *m);
 
-/* ---- reduce.c: combining elements ----------------------------------------- */
+/* ---- reduce.c: combining elements ---- */
 
 enum { REDUCE_BLOCK = 1024 };	/* elements kept in the first-level cache */
 
@@ -154,15 +155,15 @@ enum { REDUCE_BLOCK = 1024 };	/* elements kept in the first-level cache */
  * begin `offset` elements after each in[].  f16 and bf16 are summed in f32 and
  * rounded once.  `out` may be one of the operands at the same place.
  */
-void reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
+void rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
 	const char *const *in, size_t offset, size_t count, char *out);
 /* Fills with the value that changes nothing when combined. */
-void fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
+void rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
 	size_t count);
 /* One element as a double. */
-double element_double(shdrt_dtype dtype, const void *data, size_t i);
+double rt_element_double(shdrt_dtype dtype, const void *data, size_t i);
 
-/* ---- tensor_file.c, npy.c, safetensors.c: tensors in files ----------------- */
+/* ---- tensor_file.c, npy.c, safetensors.c: tensors in files ---- */
 
 /*
  * A tensor inside a file's bytes, checked: every element lies within them.
@@ -180,15 +181,15 @@ typedef struct TensorView {
 enum { WHY = 240 };	/* room for a reason, with its NUL */
 
 /* false with the reason in `why` */
-bool npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
+bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	char why[WHY]);
 /* `key` names the tensor in the file. */
-bool safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
+bool rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY]);
 /* Element strides of a row-major tensor, in bytes; false on overflow of
    the whole size, which goes to *bytes. */
-bool view_row_major(TensorView *view, uint64_t *bytes);
-bool name_dtype(const char *name, size_t n, const char *const *names,
+bool rt_view_row_major(TensorView *view, uint64_t *bytes);
+bool rt_name_dtype(const char *name, size_t n, const char *const *names,
 	shdrt_dtype *dtype);
 
 typedef struct TensorFile {
@@ -197,13 +198,13 @@ typedef struct TensorFile {
 	TensorView view;
 } TensorFile;
 
-/* Opens, maps and checks against the parameter; fail()s with SHDRT_IO. */
-void tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
-void tensor_file_close(TensorFile *f);
-/* Writes NAME.npy beside its target and renames; fail()s with SHDRT_IO. */
-void npy_write(const char *path, const shdrt_array *a);
+/* Opens, maps and checks against the parameter; rt_fail()s with SHDRT_IO. */
+void rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
+void rt_tensor_file_close(TensorFile *f);
+/* Writes NAME.npy beside its target and renames; rt_fail()s with SHDRT_IO. */
+void rt_npy_write(const char *path, const shdrt_array *a);
 
-/* ---- tensors.c: whole tensors and their parts ------------------------------- */
+/* ---- tensors.c: whole tensors and their parts ---- */
 
 typedef enum SourceKind { FROM_random, FROM_ones, FROM_iota, FROM_file,
 	FROM_memory } SourceKind;
@@ -217,22 +218,22 @@ typedef struct Source {
 	const void *memory;		/* FROM_memory: whole, row-major */
 } Source;
 
-int64_t tensor_elements(const shdrt_tensor *t);
-size_t tensor_bytes(const shdrt_tensor *t);	/* whole; fail()s on overflow */
+int64_t rt_tensor_elements(const shdrt_tensor *t);
+size_t rt_tensor_bytes(const shdrt_tensor *t);	/* whole; rt_fail()s on overflow */
 /* One device's part of the tensor. */
-void tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
+void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
 	char *out);
 /* The whole of it, row-major. */
-void tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
+void rt_tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
 /* The whole from the devices' parts: first of replicas, partials combined. */
-void tensor_collect(const shdrt_tensor *t, const Machine *m, void *out);
+void rt_tensor_collect(const shdrt_tensor *t, const Machine *m, void *out);
 
-/* ---- report.c: what people read ------------------------------------------- */
+/* ---- report.c: what people read ---- */
 
-void report_list(const shdrt_program *p, FILE *out);
-void report_result(const shdrt_tensor *t, const void *data, FILE *out);
-void report_stats(const Machine *m, double seconds, FILE *out);
-void report_times(double *seconds, int n, FILE *out);
-void report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
+void rt_report_list(const shdrt_program *p, FILE *out);
+void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
+void rt_report_stats(const Machine *m, double seconds, FILE *out);
+void rt_report_times(double *seconds, int n, FILE *out);
+void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
 
 #endif

@@ -31,7 +31,7 @@ typedef struct Whole {
 	void *data;
 } Whole;
 
-/* ---- words ------------------------------------------------------------------------- */
+/* ---- words ---- */
 
 enum { LONGEST = 64 };	/* of names that are compared */
 
@@ -86,9 +86,9 @@ unknown_tensor(const char *what, const char *wanted, const shdrt_tensor *t,
 	for (int i = 0; i < n; i++)
 		consider(&best, wanted, t[i].name);
 	if (best.name)
-		fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what,
+		rt_fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what,
 			wanted, best.name);
-	fail(SHDRT_USAGE, "no %s '%s'; --list shows them", what, wanted);
+	rt_fail(SHDRT_USAGE, "no %s '%s'; --list shows them", what, wanted);
 }
 
 static int
@@ -100,19 +100,19 @@ find_tensor(const char *what, const char *name, const shdrt_tensor *t, int n)
 	unknown_tensor(what, name, t, n);
 }
 
-/* ---- options ------------------------------------------------------------------------- */
+/* ---- options ---- */
 
-/* NAME of NAME=FILE; fail()s when there is none. */
+/* NAME of NAME=FILE; rt_fail()s when there is none. */
 static char *
 name_before(const char *text, const char *option, const char **file)
 {
 	const char *equals = strchr(text, '=');
 	if (!equals || equals == text || !equals[1])
-		fail(SHDRT_USAGE, "%s '%s': NAME=FILE is wanted", option, text);
+		rt_fail(SHDRT_USAGE, "%s '%s': NAME=FILE is wanted", option, text);
 	*file = equals + 1;
 	char *name = strndup(text, (size_t)(equals - text));
 	if (!name)
-		fail(SHDRT_MEMORY, "out of memory");
+		rt_fail(SHDRT_MEMORY, "out of memory");
 	return name;
 }
 
@@ -124,7 +124,7 @@ option_in(Settings *s, const char *value)
 	int i = find_tensor("parameter", name, s->program->params,
 		s->program->nparams);
 	if (s->sources[i].path)
-		fail(SHDRT_USAGE, "--in: %s is given twice", name);
+		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
 	s->sources[i].path = file;
 	free(name);
 }
@@ -133,7 +133,7 @@ static void
 made_by(Settings *s, const char *option, SourceKind kind)
 {
 	if (s->made_by)
-		fail(SHDRT_USAGE, "%s and %s: one of them", s->made_by, option);
+		rt_fail(SHDRT_USAGE, "%s and %s: one of them", s->made_by, option);
 	s->made_by = option;
 	s->given.kind = kind;
 }
@@ -145,7 +145,7 @@ option_random(Settings *s, const char *value)
 	errno = 0;
 	s->given.seed = strtoull(value, &end, 10);
 	if (errno || end == value || *end || *value < '0' || *value > '9')
-		fail(SHDRT_USAGE, "--random '%s': a whole number from 0 is "
+		rt_fail(SHDRT_USAGE, "--random '%s': a whole number from 0 is "
 			"wanted", value);
 	made_by(s, "--random", FROM_random);
 }
@@ -173,10 +173,10 @@ option_out(Settings *s, const char *value)
 	s->writes = true;
 	if (letters == 0 || value[letters] != '=') {
 		if (s->out_directory)
-			fail(SHDRT_USAGE, "--out: two directories, %s and %s",
+			rt_fail(SHDRT_USAGE, "--out: two directories, %s and %s",
 				s->out_directory, value);
 		if (!*value)
-			fail(SHDRT_USAGE, "--out: a directory or NAME=FILE is "
+			rt_fail(SHDRT_USAGE, "--out: a directory or NAME=FILE is "
 				"wanted");
 		s->out_directory = value;
 		return;
@@ -186,7 +186,7 @@ option_out(Settings *s, const char *value)
 	int i = find_tensor("result", name, s->program->results,
 		s->program->nresults);
 	if (s->out_files[i])
-		fail(SHDRT_USAGE, "--out: %s is given twice", name);
+		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
 	s->out_files[i] = file;
 	free(name);
 }
@@ -198,7 +198,7 @@ count_value(const char *option, const char *value)
 	errno = 0;
 	long n = strtol(value, &end, 10);
 	if (errno || end == value || *end || n < 1 || n > 1000000)
-		fail(SHDRT_USAGE, "%s '%s': a number from 1 to 1000000 is "
+		rt_fail(SHDRT_USAGE, "%s '%s': a number from 1 to 1000000 is "
 			"wanted", option, value);
 	return (int)n;
 }
@@ -231,7 +231,7 @@ option_timeout(Settings *s, const char *value)
 				s->timeout = n * units[i].seconds;
 				return;
 			}
-	fail(SHDRT_USAGE, "--timeout '%s': a time such as 30s, 500ms or 2m is "
+	rt_fail(SHDRT_USAGE, "--timeout '%s': a time such as 30s, 500ms or 2m is "
 		"wanted; 0 is never", value);
 }
 
@@ -240,7 +240,7 @@ option_check(Settings *s, const char *value)
 {
 	(void)value;
 	if (!s->program->hlo || !s->program->check)
-		fail(SHDRT_USAGE, "--check: this program carries nothing to be "
+		rt_fail(SHDRT_USAGE, "--check: this program carries nothing to be "
 			"checked against");
 	s->check = true;
 }
@@ -323,9 +323,9 @@ find_option(const char *text, const char **value)
 	for (int i = 0; i < NOPTIONS; i++)
 		consider(&best, text, options[i].name);
 	if (best.name)
-		fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text,
+		rt_fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text,
 			best.name);
-	fail(SHDRT_USAGE, "no option '%s'; --help shows them", text);
+	rt_fail(SHDRT_USAGE, "no option '%s'; --help shows them", text);
 }
 
 static void
@@ -336,19 +336,19 @@ parse_options(Settings *s, int argc, char **argv)
 		const struct Option *o = find_option(argv[i], &value);
 		if (o->argument && !value) {
 			if (i + 1 == argc)
-				fail(SHDRT_USAGE, "%s: %s is wanted", o->name,
+				rt_fail(SHDRT_USAGE, "%s: %s is wanted", o->name,
 					o->argument);
 			value = argv[++i];
 		} else if (!o->argument && value) {
-			fail(SHDRT_USAGE, "%s takes no value", o->name);
+			rt_fail(SHDRT_USAGE, "%s takes no value", o->name);
 		}
 		o->set(s, value);
 	}
 	if (s->times && s->steps)
-		fail(SHDRT_USAGE, "--time and --steps: one of them");
+		rt_fail(SHDRT_USAGE, "--time and --steps: one of them");
 }
 
-/* ---- inputs ------------------------------------------------------------------------ */
+/* ---- inputs ---- */
 
 static void
 open_sources(Settings *s)
@@ -360,7 +360,7 @@ open_sources(Settings *s)
 		if (path) {
 			source->kind = FROM_file;
 			source->path = path;
-			tensor_file_open(&source->file, path,
+			rt_tensor_file_open(&source->file, path,
 				&s->program->params[i]);
 		}
 	}
@@ -371,7 +371,7 @@ close_sources(Settings *s)
 {
 	for (int i = 0; i < s->program->nparams; i++)
 		if (s->sources[i].path)
-			tensor_file_close(&s->sources[i].file);
+			rt_tensor_file_close(&s->sources[i].file);
 }
 
 static void
@@ -380,17 +380,17 @@ fill_device(shdrt_device *dev, void *data)
 	const Settings *s = data;
 	const shdrt_program *p = s->program;
 	for (int i = 0; i < p->nparams; i++)
-		tensor_fill_part(&p->params[i], &s->sources[i], dev->id,
+		rt_tensor_fill_part(&p->params[i], &s->sources[i], dev->id,
 			dev->slab + p->params[i].offset);
 }
 
-/* ---- runs ---------------------------------------------------------------------------- */
+/* ---- runs ---- */
 
 static void
 collect_results(const Settings *s, const Machine *m, Whole *results)
 {
 	for (int i = 0; i < s->program->nresults; i++)
-		tensor_collect(&s->program->results[i], m, results[i].data);
+		rt_tensor_collect(&s->program->results[i], m, results[i].data);
 }
 
 static bool
@@ -421,13 +421,13 @@ check_feedback(const shdrt_program *p)
 			continue;
 		any = true;
 		if (!same_shape(&p->params[i], &p->results[from]))
-			fail(SHDRT_USAGE, "--steps: %s is %s as a parameter, %s "
+			rt_fail(SHDRT_USAGE, "--steps: %s is %s as a parameter, %s "
 				"as a result", p->params[i].name,
 				p->params[i].type_text,
 				p->results[from].type_text);
 	}
 	if (!any)
-		fail(SHDRT_USAGE, "--steps: no result has the name of a "
+		rt_fail(SHDRT_USAGE, "--steps: no result has the name of a "
 			"parameter");
 }
 
@@ -443,9 +443,9 @@ feed_back(Settings *s, const Whole *results, Whole *fed)
 		int from = result_for(p, i);
 		if (from < 0)
 			continue;
-		size_t bytes = tensor_bytes(&p->results[from]);
+		size_t bytes = rt_tensor_bytes(&p->results[from]);
 		if (!fed[i].data)
-			fed[i].data = get_memory(1, bytes);
+			fed[i].data = rt_get_memory(1, bytes);
 		memcpy(fed[i].data, results[from].data, bytes);
 		s->sources[i].kind = FROM_memory;
 		s->sources[i].memory = fed[i].data;
@@ -459,7 +459,7 @@ run_steps(Settings *s, Machine *m, Whole *results, Whole *fed)
 	for (int step = 0; step < (s->steps ? s->steps : 1); step++) {
 		if (step)
 			feed_back(s, results, fed);
-		seconds = machine_run(m, fill_device, s);
+		seconds = rt_machine_run(m, fill_device, s);
 		collect_results(s, m, results);
 	}
 	return seconds;
@@ -469,18 +469,18 @@ run_steps(Settings *s, Machine *m, Whole *results, Whole *fed)
 static double
 run_times(Settings *s, Machine *m, Whole *results)
 {
-	double *seconds = get_memory((size_t)s->times, sizeof *seconds);
-	machine_run(m, fill_device, s);
+	double *seconds = rt_get_memory((size_t)s->times, sizeof *seconds);
+	rt_machine_run(m, fill_device, s);
 	for (int i = 0; i < s->times; i++)
-		seconds[i] = machine_run(m, fill_device, s);
+		seconds[i] = rt_machine_run(m, fill_device, s);
 	collect_results(s, m, results);
 	double last = seconds[s->times - 1];
-	report_times(seconds, s->times, stdout);
+	rt_report_times(seconds, s->times, stdout);
 	free(seconds);
 	return last;
 }
 
-/* ---- checking ------------------------------------------------------------------------- */
+/* ---- checking ---- */
 
 static shdrt_array
 array_of(const shdrt_tensor *t, void *data)
@@ -493,23 +493,23 @@ check_results(const Settings *s, const Whole *results)
 {
 	const shdrt_program *p = s->program;
 	size_t nparams = (size_t)p->nparams, nresults = (size_t)p->nresults;
-	shdrt_array *in = get_zeroed(nparams, sizeof *in);
-	shdrt_array *out = get_zeroed(nresults, sizeof *out);
-	shdrt_verdict *verdicts = get_zeroed(nresults, sizeof *verdicts);
+	shdrt_array *in = rt_get_zeroed(nparams, sizeof *in);
+	shdrt_array *out = rt_get_zeroed(nresults, sizeof *out);
+	shdrt_verdict *verdicts = rt_get_zeroed(nresults, sizeof *verdicts);
 	for (size_t i = 0; i < nparams; i++) {
 		const shdrt_tensor *t = &p->params[i];
-		in[i] = array_of(t, get_memory(1, tensor_bytes(t)));
-		tensor_fill_whole(t, &s->sources[i], in[i].data);
+		in[i] = array_of(t, rt_get_memory(1, rt_tensor_bytes(t)));
+		rt_tensor_fill_whole(t, &s->sources[i], in[i].data);
 	}
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = array_of(&p->results[i], results[i].data);
 	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts};
 	int status = p->check(p->hlo, p->hlo_bytes, &io);
 	if (status != SHDRT_OK)
-		fail(status, "--check: the unsharded program could not be "
+		rt_fail(status, "--check: the unsharded program could not be "
 			"executed");
 	for (size_t i = 0; i < nresults; i++) {
-		report_verdict(&p->results[i], &verdicts[i], stdout);
+		rt_report_verdict(&p->results[i], &verdicts[i], stdout);
 		if (verdicts[i].mismatches)
 			status = SHDRT_WRONG;
 	}
@@ -521,7 +521,7 @@ check_results(const Settings *s, const Whole *results)
 	return status;
 }
 
-/* ---- outputs ------------------------------------------------------------------------- */
+/* ---- outputs ---- */
 
 /* Before the run: a directory that cannot be had is told at once. */
 static void
@@ -529,9 +529,9 @@ make_directory(const char *path)
 {
 	struct stat status;
 	if (mkdir(path, 0777) != 0 && errno != EEXIST)
-		fail(SHDRT_IO, "%s: cannot be made: %s", path, strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be made: %s", path, strerror(errno));
 	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
-		fail(SHDRT_IO, "%s: not a directory", path);
+		rt_fail(SHDRT_IO, "%s: not a directory", path);
 }
 
 static void
@@ -541,13 +541,13 @@ write_result(const Settings *s, int i, void *data)
 	shdrt_array a = array_of(t, data);
 	if (s->out_directory) {
 		size_t room = strlen(s->out_directory) + strlen(t->name) + 8;
-		char *path = get_memory(1, room);
+		char *path = rt_get_memory(1, room);
 		snprintf(path, room, "%s/%s.npy", s->out_directory, t->name);
-		npy_write(path, &a);
+		rt_npy_write(path, &a);
 		free(path);
 	}
 	if (s->out_files[i])
-		npy_write(s->out_files[i], &a);
+		rt_npy_write(s->out_files[i], &a);
 }
 
 static void
@@ -557,32 +557,32 @@ deliver(const Settings *s, const Whole *results)
 		if (s->writes)
 			write_result(s, i, results[i].data);
 		else if (!s->times)
-			report_result(&s->program->results[i], results[i].data,
+			rt_report_result(&s->program->results[i], results[i].data,
 				stdout);
 }
 
-/* ---- the whole ------------------------------------------------------------------------ */
+/* ---- the whole ---- */
 
 static int
 run(Settings *s)
 {
 	const shdrt_program *p = s->program;
-	Whole *results = get_zeroed((size_t)p->nresults, sizeof *results);
-	Whole *fed = get_zeroed((size_t)p->nparams, sizeof *fed);
+	Whole *results = rt_get_zeroed((size_t)p->nresults, sizeof *results);
+	Whole *fed = rt_get_zeroed((size_t)p->nparams, sizeof *fed);
 	if (s->steps)
 		check_feedback(p);
 	open_sources(s);
 	if (s->out_directory)
 		make_directory(s->out_directory);
-	Machine *m = machine_new(p, s->timeout);
+	Machine *m = rt_machine_new(p, s->timeout);
 	for (int i = 0; i < p->nresults; i++)
-		results[i].data = get_memory(1, tensor_bytes(&p->results[i]));
+		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
 	double seconds = s->times ? run_times(s, m, results)
 		: run_steps(s, m, results, fed);
 	deliver(s, results);
 	if (s->stats)
-		report_stats(m, seconds, stdout);
-	machine_free(m);
+		rt_report_stats(m, seconds, stdout);
+	rt_machine_free(m);
 	int status = s->check ? check_results(s, results) : SHDRT_OK;
 	close_sources(s);
 	for (int i = 0; i < p->nresults; i++)
@@ -598,24 +598,24 @@ int
 shdrt_main(const shdrt_program *p, int argc, char **argv)
 {
 	Settings s = {.program = p, .timeout = 30};
-	fail_name(p->name);
+	rt_fail_name(p->name);
 	if (p->abi != SHDRT_ABI)
-		fail(SHDRT_INTERNAL, "was built for version %d of the runtime, "
+		rt_fail(SHDRT_INTERNAL, "was built for version %d of the runtime, "
 			"this is version %d: build it again", p->abi, SHDRT_ABI);
-	fail_catch_signals();
-	s.sources = get_zeroed((size_t)p->nparams, sizeof *s.sources);
-	s.out_files = get_zeroed((size_t)p->nresults, sizeof *s.out_files);
+	rt_fail_catch_signals();
+	s.sources = rt_get_zeroed((size_t)p->nparams, sizeof *s.sources);
+	s.out_files = rt_get_zeroed((size_t)p->nresults, sizeof *s.out_files);
 	parse_options(&s, argc, argv);
 	int status = SHDRT_OK;
 	if (s.help)
 		print_help(p);
 	else if (s.list)
-		report_list(p, stdout);
+		rt_report_list(p, stdout);
 	else
 		status = run(&s);
 	free(s.sources);
 	free(s.out_files);
 	if (fflush(stdout) != 0 || ferror(stdout))
-		fail(SHDRT_IO, "standard output: %s", strerror(errno));
+		rt_fail(SHDRT_IO, "standard output: %s", strerror(errno));
 	return status;
 }

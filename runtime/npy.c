@@ -110,7 +110,7 @@ take_size(Cursor *c, int64_t *size)
 }
 
 bool
-name_dtype(const char *name, size_t n, const char *const *names,
+rt_name_dtype(const char *name, size_t n, const char *const *names,
 	shdrt_dtype *dtype)
 {
 	for (int i = 0; i < SHDRT_DTYPE_COUNT; i++)
@@ -139,7 +139,7 @@ take_descr(Cursor *c, TensorView *view)
 		view->swapped = *text == OTHER_ORDER;
 		text++, n--;
 	}
-	if (!name_dtype(text, n, npy_names, &view->dtype)) {
+	if (!rt_name_dtype(text, n, npy_names, &view->dtype)) {
 		snprintf(c->why, WHY, "its dtype '%.*s' is none of b1 i1 i4 "
 			"i8 u1 u4 f2 f4 f8 V2 (bf16)",
 			n > 40 ? 40 : (int)n, text);
@@ -223,7 +223,7 @@ take_header(Cursor *c, TensorView *view, bool *fortran)
 }
 
 bool
-view_row_major(TensorView *view, uint64_t *bytes)
+rt_view_row_major(TensorView *view, uint64_t *bytes)
 {
 	int64_t size = (int64_t)shdrt_dtype_bytes[view->dtype];
 	bool empty = false;
@@ -272,7 +272,7 @@ find_header(const unsigned char *bytes, size_t n, Cursor *c, size_t *data)
 }
 
 bool
-npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
+rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	char why[WHY])
 {
 	Cursor c = {.why = why};
@@ -282,7 +282,7 @@ npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	memset(view, 0, sizeof *view);
 	if (!find_header(bytes, n, &c, &data) || !take_header(&c, view, &fortran))
 		return false;
-	if (!view_row_major(view, &wanted))
+	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "its shape is too large");
 	if (wanted != n - data) {
 		snprintf(why, WHY, "its header says %llu bytes of data, it "
@@ -296,7 +296,7 @@ npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	return true;
 }
 
-/* ---- writing --------------------------------------------------------------------- */
+/* ---- writing ---- */
 
 enum { HEADER = 1024 };	/* room for 16 dims of 20 digits */
 
@@ -336,7 +336,7 @@ write_array(FILE *f, const char *path, const shdrt_array *a)
 		&& fwrite(a->data, 1, bytes, f) == bytes && fflush(f) == 0;
 	int error = errno;
 	if (fclose(f) != 0 || !good)
-		fail(SHDRT_IO, "%s: cannot be written: %s", path,
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
 			strerror(good ? errno : error));
 }
 
@@ -346,18 +346,18 @@ create(const char *path, const char *shown, int flags)
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!f)
-		fail(SHDRT_IO, "%s: cannot be written: %s", shown,
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", shown,
 			strerror(errno));
 	return f;
 }
 
 void
-npy_write(const char *path, const shdrt_array *a)
+rt_npy_write(const char *path, const shdrt_array *a)
 {
 	struct stat status;
 	bool exists = stat(path, &status) == 0;
 	if (exists && S_ISDIR(status.st_mode))
-		fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
+		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
 	if (exists && !S_ISREG(status.st_mode)) {
 		write_array(create(path, path, 0), path, a);
 		return;
@@ -366,15 +366,15 @@ npy_write(const char *path, const shdrt_array *a)
 	char *real = exists ? realpath(path, NULL) : NULL;
 	const char *target = real ? real : path;
 	size_t room = strlen(target) + 32;
-	char *beside = get_memory(1, room);
+	char *beside = rt_get_memory(1, room);
 	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
 	FILE *f = create(beside, path, O_CREAT | O_EXCL);
-	fail_remove(beside);
+	rt_fail_remove(beside);
 	write_array(f, path, a);
 	if (rename(beside, target) != 0)
-		fail(SHDRT_IO, "%s: cannot be written: %s", path,
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
 			strerror(errno));
-	fail_forget();
+	rt_fail_forget();
 	free(beside);
 	free(real);
 }

@@ -161,7 +161,7 @@ static const struct {
 };
 
 void
-reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
+rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
 	const char *const *in, size_t offset, size_t count, char *out)
 {
 	_Alignas(LINE) char wide[REDUCE_BLOCK * 8];
@@ -169,7 +169,7 @@ reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
 	Step *step = reducers[dtype].step[combiner];
 	Load *load = reducers[dtype].load;
 	if (!step)
-		fail(SHDRT_INTERNAL, "no %s of %s",
+		rt_fail(SHDRT_INTERNAL, "no %s of %s",
 			shdrt_combiner_names[combiner], shdrt_dtype_names[dtype]);
 	for (size_t at = 0; at < count; at += REDUCE_BLOCK) {
 		size_t block = count - at < REDUCE_BLOCK ? count - at
@@ -188,7 +188,7 @@ reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
 	}
 }
 
-/* ---- identities: the bytes of one element, by combiner ------------------------ */
+/* ---- identities: the bytes of one element, by combiner ---- */
 
 static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	/*               add  max                 min            mul  and  or */
@@ -206,7 +206,7 @@ static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 };
 
 void
-fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
+rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
 	size_t count)
 {
 	size_t bytes = shdrt_dtype_bytes[dtype];
@@ -226,7 +226,7 @@ fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
 #define AT(type, i) (((const type *)data)[i])
 
 double
-element_double(shdrt_dtype dtype, const void *data, size_t i)
+rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 {
 	switch (dtype) {
 	case SHDRT_pred: return AT(uint8_t, i) != 0;

@@ -52,7 +52,7 @@ print_mesh(const shdrt_program *p, FILE *out)
 }
 
 void
-report_list(const shdrt_program *p, FILE *out)
+rt_report_list(const shdrt_program *p, FILE *out)
 {
 	print_mesh(p, out);
 	list_tensors("parameters", p->nparams, p->params, out);
@@ -69,7 +69,7 @@ is_float(shdrt_dtype d)
 static void
 print_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i)
 {
-	double x = element_double(dtype, data, i);
+	double x = rt_element_double(dtype, data, i);
 	if (dtype == SHDRT_pred)
 		fputs(x != 0 ? "true" : "false", out);
 	else if (dtype == SHDRT_i64)
@@ -90,9 +90,9 @@ print_sum(FILE *out, const shdrt_tensor *t, const void *data, size_t n)
 		if (t->dtype == SHDRT_i64)
 			integers += ((const int64_t *)data)[i];
 		else if (is_float(t->dtype))
-			floats += element_double(t->dtype, data, i);
+			floats += rt_element_double(t->dtype, data, i);
 		else
-			integers += (int64_t)element_double(t->dtype, data, i);
+			integers += (int64_t)rt_element_double(t->dtype, data, i);
 	if (is_float(t->dtype))
 		fprintf(out, "%.8g", floats == 0 ? 0 : floats);
 	else if (integers >= INT64_MIN && integers <= INT64_MAX)
@@ -102,9 +102,9 @@ print_sum(FILE *out, const shdrt_tensor *t, const void *data, size_t n)
 }
 
 void
-report_result(const shdrt_tensor *t, const void *data, FILE *out)
+rt_report_result(const shdrt_tensor *t, const void *data, FILE *out)
 {
-	size_t n = (size_t)tensor_elements(t);
+	size_t n = (size_t)rt_tensor_elements(t);
 	fprintf(out, "%s  %s ", t->name, t->type_text);
 	for (size_t i = 0; i < n && i < SHOWN; i++) {
 		fputc(' ', out);
@@ -119,7 +119,7 @@ report_result(const shdrt_tensor *t, const void *data, FILE *out)
 }
 
 void
-report_stats(const Machine *m, double seconds, FILE *out)
+rt_report_stats(const Machine *m, double seconds, FILE *out)
 {
 	const shdrt_program *p = m->program;
 	print_mesh(p, out);
@@ -128,7 +128,7 @@ report_stats(const Machine *m, double seconds, FILE *out)
 		p->wire_bytes);
 	if (!p->launch)
 		fprintf(out, "time on %s: %.3f us (emulated)\n", p->target,
-			(double)machine_clock(m) * 1e-6);
+			(double)rt_machine_clock(m) * 1e-6);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
 	if (p->ncollectives)
 		fprintf(out, "%-18s  %-8s  %12s  %10s  %s\n", "collective",
@@ -136,7 +136,7 @@ report_stats(const Machine *m, double seconds, FILE *out)
 	for (int i = 0; i < p->ncollectives; i++) {
 		const shdrt_collective *c = &p->collectives[i];
 		fprintf(out, "%-18s  %-8s  %12" PRId64 "  %10.3f  %s:%d%s%s\n",
-			collective_names[c->kind], c->axes ? c->axes : "",
+			rt_collective_names[c->kind], c->axes ? c->axes : "",
 			c->wire_bytes, (double)c->picoseconds * 1e-6,
 			c->file ? c->file : "?", c->line,
 			c->label && *c->label ? " " : "",
@@ -152,7 +152,7 @@ by_size(const void *a, const void *b)
 }
 
 void
-report_times(double *seconds, int n, FILE *out)
+rt_report_times(double *seconds, int n, FILE *out)
 {
 	qsort(seconds, (size_t)n, sizeof *seconds, by_size);
 	double median = n % 2 ? seconds[n / 2]
@@ -177,7 +177,7 @@ print_index(const shdrt_tensor *t, int64_t linear, FILE *out)
 }
 
 void
-report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
+rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 {
 	fprintf(out, "check %s: ", t->name);
 	if (v->mismatches) {

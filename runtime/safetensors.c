@@ -148,7 +148,7 @@ take_dtype(Cursor *c, TensorView *view, char why[WHY])
 	size_t n;
 	if (!take_string(c, &text, &n))
 		return wrong(why, "its header cannot be read");
-	if (name_dtype(text, n, safetensors_names, &view->dtype))
+	if (rt_name_dtype(text, n, safetensors_names, &view->dtype))
 		return true;
 	snprintf(why, WHY, "the tensor's dtype '%.*s' is none of BOOL I8 I32 "
 		"I64 U8 U32 F16 BF16 F32 F64", n > 40 ? 40 : (int)n, text);
@@ -248,7 +248,7 @@ little_endian(const unsigned char *bytes)
 }
 
 bool
-safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
+rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY])
 {
 	int64_t offsets[2] = {0, 0};
@@ -263,7 +263,7 @@ safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	Cursor c = {(const char *)bytes + 8, (const char *)bytes + data};
 	if (!find_entry(&c, key, view, offsets, why))
 		return false;
-	if (!view_row_major(view, &wanted))
+	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "the tensor's shape is too large");
 	if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > room
 	    || (uint64_t)(offsets[1] - offsets[0]) != wanted) {

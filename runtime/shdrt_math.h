@@ -34,7 +34,7 @@
 
 #define SHDRT_FN static inline __attribute__((unused))
 
-/* ---- bits ------------------------------------------------------------ */
+/* ---- bits ---- */
 
 SHDRT_FN uint32_t
 shdrt_bits_f32(float x)
@@ -95,7 +95,7 @@ shdrt_copysign_f32(float magnitude, float sign)
 		| (shdrt_bits_f32(sign) & 0x80000000u));
 }
 
-/* ---- f16 and bf16: to nearest, ties to even ---------------------------- */
+/* ---- f16 and bf16: to nearest, ties to even ---- */
 
 SHDRT_FN float
 shdrt_f32_from_bf16(uint16_t h)
@@ -191,7 +191,7 @@ shdrt_through_f16(float x)
 	return shdrt_f32_from_f16(shdrt_f16_from_f32(x));
 }
 
-/* ---- conversions --------------------------------------------------------- */
+/* ---- conversions ---- */
 
 #define SHDRT_INTEGERS(X) \
 	X(i8, int8_t, uint8_t, INT8_MIN, INT8_MAX) \
@@ -320,7 +320,7 @@ shdrt_f16_from_bf16(uint16_t h)
 	return shdrt_f16_from_f32(shdrt_f32_from_bf16(h));
 }
 
-/* ---- integers -------------------------------------------------------------- */
+/* ---- integers ---- */
 
 SHDRT_FN int shdrt_negative_i8(int8_t x) { return x < 0; }
 SHDRT_FN int shdrt_negative_i32(int32_t x) { return x < 0; }
@@ -389,7 +389,7 @@ SHDRT_INTEGERS(X)
 X(pred, uint8_t, uint8_t, 0, 1)
 #undef X
 
-/* ---- floats: simple ---------------------------------------------------------- */
+/* ---- floats: simple ---- */
 
 #define SHDRT_SIMPLE_FLOATS(name, type, suffix) \
 	SHDRT_FN type \
@@ -425,7 +425,7 @@ X(pred, uint8_t, uint8_t, 0, 1)
 SHDRT_SIMPLE_FLOATS(f32, float, f)
 SHDRT_SIMPLE_FLOATS(f64, double, )
 
-/* ---- f64: libm ------------------------------------------------------------------ */
+/* ---- f64: libm ---- */
 
 SHDRT_FN double shdrt_exp_f64(double x) { return __builtin_exp(x); }
 SHDRT_FN double shdrt_expm1_f64(double x) { return __builtin_expm1(x); }
@@ -621,7 +621,7 @@ shdrt_erf_f32(float x)
 	return shdrt_pick_f32(x == x, shdrt_copysign_f32(y, x), x);
 }
 
-/* ---- f32: through f64 ------------------------------------------------------------- */
+/* ---- f32: through f64 ---- */
 
 /* 2^e modulo 2 pi as a sum of two, the first of 29 bits; row 0 is 1. */
 static const double shdrt_turns[105][2] __attribute__((unused)) = {

@@ -21,7 +21,7 @@ split_key(const char *path, const char **key)
 {
 	char *copy = strdup(path);
 	if (!copy)
-		fail(SHDRT_MEMORY, "out of memory");
+		rt_fail(SHDRT_MEMORY, "out of memory");
 	char *mark = strstr(copy, ".safetensors#");
 	if (mark) {
 		mark += strlen(".safetensors");
@@ -37,15 +37,15 @@ map_file(TensorFile *f, const char *path)
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &status) != 0)
-		fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+		rt_fail(SHDRT_IO, "%s: %s", path, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		fail(SHDRT_IO, "%s: not a file", path);
+		rt_fail(SHDRT_IO, "%s: not a file", path);
 	f->size = (size_t)status.st_size;
 	f->bytes = NULL;
 	if (f->size) {
 		void *at = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at == MAP_FAILED)
-			fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+			rt_fail(SHDRT_IO, "%s: %s", path, strerror(errno));
 		f->bytes = at;
 	}
 	close(fd);
@@ -71,7 +71,7 @@ same_type(const TensorView *view, const shdrt_tensor *t)
 }
 
 void
-tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
+rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 {
 	char why[WHY];
 	const char *key = t->name;
@@ -81,23 +81,23 @@ tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool safetensors = n > 12 && strcmp(name + n - 12, ".safetensors") == 0;
 	if (!(!npy && safetensors
-	    ? safetensors_parse(f->bytes, f->size, key, &f->view, why)
-	    : npy_parse(f->bytes, f->size, &f->view, why)))
-		fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name,
+	    ? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why)
+	    : rt_npy_parse(f->bytes, f->size, &f->view, why)))
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name,
 			why);
 	if (!same_type(&f->view, t)) {
 		char has[400], wants[400];
 		text_dims(has, sizeof has, f->view.dtype, f->view.rank,
 			f->view.dims);
 		text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
-		fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has,
+		rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has,
 			t->name, wants);
 	}
 	free(name);
 }
 
 void
-tensor_file_close(TensorFile *f)
+rt_tensor_file_close(TensorFile *f)
 {
 	if (f->bytes)
 		munmap(f->bytes, f->size);

@@ -18,26 +18,26 @@
 #include "shdrt_math.h"
 
 int64_t
-tensor_elements(const shdrt_tensor *t)
+rt_tensor_elements(const shdrt_tensor *t)
 {
 	int64_t n = 1;
 	for (int i = 0; i < t->rank; i++)
 		if (__builtin_mul_overflow(n, t->dims[i], &n))
-			fail(SHDRT_MEMORY, "%s: has too many elements", t->name);
+			rt_fail(SHDRT_MEMORY, "%s: has too many elements", t->name);
 	return n;
 }
 
 size_t
-tensor_bytes(const shdrt_tensor *t)
+rt_tensor_bytes(const shdrt_tensor *t)
 {
 	size_t n;
-	if (__builtin_mul_overflow((size_t)tensor_elements(t),
+	if (__builtin_mul_overflow((size_t)rt_tensor_elements(t),
 	    shdrt_dtype_bytes[t->dtype], &n))
-		fail(SHDRT_MEMORY, "%s: has too many bytes", t->name);
+		rt_fail(SHDRT_MEMORY, "%s: has too many bytes", t->name);
 	return n;
 }
 
-/* ---- the rows of a part --------------------------------------------------------- */
+/* ---- the rows of a part ---- */
 
 /*
  * A device's part is visited in runs along its last dim (along several, where
@@ -132,7 +132,7 @@ part_elements(const shdrt_tensor *t)
 	return n;
 }
 
-/* ---- made-up values ----------------------------------------------------------------- */
+/* ---- made-up values ---- */
 
 static uint64_t
 mix(uint64_t x)
@@ -201,7 +201,7 @@ static Make *const makers[SHDRT_DTYPE_COUNT] = {
 #undef X
 };
 
-/* ---- filling a part ----------------------------------------------------------------- */
+/* ---- filling a part ---- */
 
 static void
 swap_bytes(char *out, size_t bytes, int64_t n)
@@ -270,14 +270,14 @@ fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 }
 
 void
-tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
+rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
 	char *out)
 {
 	size_t n = (size_t)part_elements(t);
 	int64_t strides[SHDRT_MAX_RANK];
 	Rows r;
 	if (shdrt_index(device, t->unreduced.n, t->unreduced.split) != 0) {
-		fill_identity(t->dtype, t->combiner, out, n);
+		rt_fill_identity(t->dtype, t->combiner, out, n);
 		return;
 	}
 	whole_strides(t, strides);
@@ -291,7 +291,7 @@ tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
 }
 
 void
-tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out)
+rt_tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out)
 {
 	/* The same tensor on one device. */
 	static const shdrt_splits unsplit[SHDRT_MAX_RANK];
@@ -299,10 +299,10 @@ tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out)
 	whole.local_dims = t->dims;
 	whole.splits = unsplit;
 	whole.unreduced.n = 0;
-	tensor_fill_part(&whole, s, 0, out);
+	rt_tensor_fill_part(&whole, s, 0, out);
 }
 
-/* ---- collecting parts ------------------------------------------------------------------ */
+/* ---- collecting parts ---- */
 
 /* Number of the part a device has, of those that make up the whole. */
 static int64_t
@@ -333,7 +333,7 @@ collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
 	int n, char *out)
 {
 	size_t bytes = shdrt_dtype_bytes[t->dtype];
-	const char **in = get_memory((size_t)n, sizeof *in);
+	const char **in = rt_get_memory((size_t)n, sizeof *in);
 	int64_t strides[SHDRT_MAX_RANK];
 	Rows r;
 	for (int i = 0; i < n; i++)
@@ -345,20 +345,20 @@ collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
 			memcpy(to, in[0] + (size_t)r.local * bytes,
 				(size_t)r.run * bytes);
 		else
-			reduce(t->dtype, t->combiner, n, in, (size_t)r.local,
+			rt_reduce(t->dtype, t->combiner, n, in, (size_t)r.local,
 				(size_t)r.run, to);
 	}
 	free(in);
 }
 
 void
-tensor_collect(const shdrt_tensor *t, const Machine *m, void *out)
+rt_tensor_collect(const shdrt_tensor *t, const Machine *m, void *out)
 {
 	int64_t partials = ways(&t->unreduced), parts = 1;
 	for (int i = 0; i < t->rank; i++)
 		parts *= ways(&t->splits[i]);
 	/* Device ids by part and partial; 0 is nobody, else the id plus 1. */
-	int64_t *first = get_zeroed((size_t)(parts * partials), sizeof *first);
+	int64_t *first = rt_get_zeroed((size_t)(parts * partials), sizeof *first);
 	for (int64_t id = 0; id < m->ndevices; id++) {
 		int64_t *slot = first + part_number(t, id) * partials
 			+ shdrt_index(id, t->unreduced.n, t->unreduced.split);

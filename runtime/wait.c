@@ -33,7 +33,7 @@ enum {
 static const double AWAKE = 200e-6;	/* seconds of yielding before sleep */
 
 double
-now(void)
+rt_now(void)
 {
 	struct timespec t;
 	clock_gettime(CLOCK_MONOTONIC, &t);
@@ -83,7 +83,7 @@ wake(Team *team)
 #endif
 }
 
-/* ---- who is stuck; the lock is held ------------------------------------- */
+/* ---- who is stuck; the lock is held ---- */
 
 /* Has this sleeper's barrier not been completed since? */
 static bool
@@ -108,7 +108,7 @@ describe(const shdrt_device *dev, char *text, size_t n)
 	const shdrt_collective *c = dev->asleep_in ? collective_of(dev) : NULL;
 	char where[380];
 	if (c) {
-		collective_text(c, where, sizeof where);
+		rt_collective_text(c, where, sizeof where);
 		snprintf(text, n, "waits at %s", where);
 	} else {
 		snprintf(text, n, "%s", dev->asleep_in ? "waits to start"
@@ -150,7 +150,7 @@ look_for_mismatch(const shdrt_device *dev)
 			char a[400], b[400];
 			describe(dev, a, sizeof a);
 			describe(other, b, sizeof b);
-			fail(SHDRT_MISMATCH, "collectives do not agree: "
+			rt_fail(SHDRT_MISMATCH, "collectives do not agree: "
 				"device %lld %s, device %lld %s",
 				(long long)dev->id, a, (long long)other->id, b);
 		}
@@ -175,10 +175,10 @@ look_for_deadlock(Machine *m)
 	char a[400], b[400];
 	describe(dev, a, sizeof a);
 	if (!other)
-		fail(SHDRT_INTERNAL, "lost a wake-up: device %lld %s",
+		rt_fail(SHDRT_INTERNAL, "lost a wake-up: device %lld %s",
 			(long long)dev->id, a);
 	describe(other, b, sizeof b);
-	fail(SHDRT_DEADLOCK, "deadlock: device %lld %s for device %lld, "
+	rt_fail(SHDRT_DEADLOCK, "deadlock: device %lld %s for device %lld, "
 		"which %s", (long long)dev->id, a,
 		(long long)other->id, b);
 }
@@ -216,7 +216,7 @@ get_up(shdrt_device *dev)
 }
 
 void
-device_ends(shdrt_device *dev)
+rt_device_ends(shdrt_device *dev)
 {
 	Machine *m = dev->machine;
 	pthread_mutex_lock(&m->lock);
@@ -229,7 +229,7 @@ device_ends(shdrt_device *dev)
 }
 
 void
-machine_stalled(Machine *m, double seconds)
+rt_machine_stalled(Machine *m, double seconds)
 {
 	char text[2000] = "", one[400];
 	size_t used = 0;
@@ -240,11 +240,11 @@ machine_stalled(Machine *m, double seconds)
 			"\n  device %lld %s", (long long)i, one);
 		used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
 	}
-	fail(SHDRT_DEADLOCK, "no progress for %g s (--timeout)%s%s", seconds,
+	rt_fail(SHDRT_DEADLOCK, "no progress for %g s (--timeout)%s%s", seconds,
 		text, m->ndevices > 4 ? "\n  ..." : "");
 }
 
-/* ---- the barrier ------------------------------------------------------------ */
+/* ---- the barrier ---- */
 
 /* Spins, then yields, for a while; true if the barrier is complete. */
 static bool
@@ -256,7 +256,7 @@ wait_awake(shdrt_device *dev, Team *team, unsigned phase)
 				return true;
 			relax();
 		}
-	for (double end = now() + AWAKE; now() < end; )
+	for (double end = rt_now() + AWAKE; rt_now() < end; )
 		for (int i = 0; i < YIELDS_A_LOOK; i++) {
 			if (completed(team, phase))
 				return true;
@@ -277,7 +277,7 @@ wait_until(shdrt_device *dev, Team *team, unsigned phase)
 }
 
 void
-team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
+rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
 {
 	/* Cannot change before this member has arrived. */
 	unsigned phase = atomic_load_explicit(&team->phase,
