@@ -285,10 +285,8 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 
 	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
 		return;		/* one element a device: nothing to split */
-	if (every_axis_used(r.m, &v->placement)) {
-		reason(&r, "every axis of the mesh is in use");
-		return;
-	}
+	if (every_axis_used(r.m, &v->placement))
+		return;		/* there is nothing to split it along */
 	if (c->now.all_replicated) {
 		tell_written(&r, v, "replicated where it is written");
 		return;
@@ -303,5 +301,5 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 		tell_op(w, &r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
 			dim);
 	if (!r.n)
-		reason(&r, "no op around it has another axis there");
+		reason(&r, "no other axis reaches it");
 }

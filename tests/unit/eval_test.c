@@ -971,7 +971,7 @@ test_comparison(void)
 	Tensor b = tensor(vector(D_f32, 3), (double[]){1.5, 2.5, NAN});
 	Comparison c = tensor_compare(&a, (double[]){1, 0.25, 0}, &b);
 
-	ok(c.mismatches == 1 && c.first == 1 && c.max_error == 0.5,
+	ok(c.mismatches == 1 && c.worst == 1 && c.error == 0.5,
 		"one element beyond its bound");
 	c = tensor_compare(&a, (double[]){1, INFINITY, 0}, &b);
 	ok(!c.mismatches && c.undecided == 1, "an undecided element");
