@@ -9,7 +9,7 @@
 #include <string.h>
 #include "sched/kernel.h"
 
-enum { BLOCK_M = 128, BLOCK_N = 512, BLOCK_K = 512, SCRATCH_ALIGNMENT = 64 };
+enum { BLOCK_M = 512, BLOCK_N = 512, BLOCK_K = 512, SCRATCH_ALIGNMENT = 64 };
 
 /* Position of the loop of a group with the largest extent; -1: none. */
 static int
@@ -60,10 +60,16 @@ add_loops(const Kernel *k, DotView *v, bool contract, int m, int n, int c)
 	}
 }
 
-/* Rows or columns of unit stride, and a leading dimension BLAS accepts. */
+/*
+ * Rows or columns of unit stride, and a leading dimension BLAS accepts; its
+ * integers have 32 bits.
+ */
 static bool
 blas_reads(int64_t rows, int64_t columns, int64_t row, int64_t column)
 {
+	if (rows > INT32_MAX || columns > INT32_MAX || row > INT32_MAX ||
+			column > INT32_MAX)
+		return false;
 	bool by_rows = (column == 1 || columns == 1) &&
 		(rows == 1 || row >= columns);
 	bool by_columns = (row == 1 || rows == 1) &&
@@ -88,7 +94,8 @@ needs_packing(const Kernel *k, const DotView *v)
 		return false;
 	return !is_float_of_blas(c) || a->type.dtype != c->type.dtype ||
 		!blas_reads(v->m, v->k, v->a_m, v->a_k) ||
-		!blas_reads(v->k, v->n, v->b_k, v->b_n);
+		!blas_reads(v->k, v->n, v->b_k, v->b_n) ||
+		v->c_m > INT32_MAX;
 }
 
 static int64_t

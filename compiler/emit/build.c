@@ -1,0 +1,199 @@
+/*
+ * build.c - from C text to an executable or an object: starts the C compiler
+ * with an argument vector, in a private directory that is removed whatever
+ * happens; the output is renamed to its name when it is complete.
+ *
+ * The runtime is found beside shdc: in the build tree it was made in, else
+ * under the prefix it is installed in.
+ */
+#include <limits.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+#include "emit/emit.h"
+#include "emit/config.h"
+
+enum { MAX_ARGUMENTS = 256 };
+
+typedef struct Command {
+	Session *session;
+	const char *argv[MAX_ARGUMENTS];
+	int n;
+} Command;
+
+typedef struct Runtime {
+	const char *include, *runtime, *eval;
+} Runtime;
+
+static void
+add(Command *c, const char *argument)
+{
+	if (c->n < MAX_ARGUMENTS - 1)
+		c->argv[c->n++] = argument;
+}
+
+static void
+add_words(Command *c, const char *words)
+{
+	while (words && *words) {
+		size_t n = strcspn(words, " \t\n");
+		if (n)
+			add(c, arena_strndup(c->session->arena, words, n));
+		words += n + (words[n] != 0);
+	}
+}
+
+/* ---- where things are --------------------------------------------------- */
+
+static const char *
+own_directory(Session *s)
+{
+	char path[PATH_MAX];
+	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
+
+	if (n < 0)
+		return ".";
+	path[n] = 0;
+	char *slash = strrchr(path, '/');
+	return arena_strndup(s->arena, path, (size_t)(slash - path));
+}
+
+static bool
+runtime_at(Session *s, const char *library, const char *include,
+	const char *runtime, const char *eval, Runtime *r)
+{
+	const char *own = own_directory(s);
+
+	r->include = include[0] == '/' ? include
+		: arena_printf(s->arena, "%s/%s", own, include);
+	r->runtime = arena_printf(s->arena, "%s/%s/%s", own, library, runtime);
+	r->eval = arena_printf(s->arena, "%s/%s/%s", own, library, eval);
+	return !access(r->runtime, R_OK);
+}
+
+static bool
+find_runtime(Session *s, Runtime *r)
+{
+	if (runtime_at(s, "../..", SHDC_RUNTIME_SOURCE, "runtime/libshdrt.a",
+			"compiler/eval/libshdeval.a", r))
+		return true;
+	if (runtime_at(s, "../" SHDC_LIBDIR, "../" SHDC_INCLUDEDIR,
+			"libshdrt.a", "libshdeval.a", r))
+		return true;
+	diag(s, DIAG_tool_failed, (Range){0},
+		"the runtime library is not where shdc is installed: no %s",
+		r->runtime);
+	return false;
+}
+
+/* Is there such a program, along PATH unless it has a slash? */
+static bool
+program_exists(Session *s, const char *name)
+{
+	const char *path = getenv("PATH");
+
+	if (strchr(name, '/'))
+		return !access(name, X_OK);
+	for (path = path ? path : "/bin:/usr/bin"; path;) {
+		size_t n = strcspn(path, ":");
+		if (!access(arena_printf(s->arena, "%.*s/%s", (int)n,
+				n ? path : ".", name), X_OK))
+			return true;
+		path = path[n] ? path + n + 1 : NULL;
+	}
+	return false;
+}
+
+/* ---- the command -------------------------------------------------------- */
+
+/*
+ * Loops vectorise and floats round as written: no contraction to fused
+ * multiply-adds.  Buffers of different types share memory.  clang would warn
+ * about gcc's name of a cost model.
+ */
+static const char *const flags[] = {
+	"-std=gnu11", "-Wall", "-Wextra", "-Wno-unknown-warning-option",
+	"-Wno-ignored-optimization-argument", "-march=native",
+	"-ffp-contract=off", "-fno-trapping-math", "-fno-math-errno", "-fwrapv",
+	"-fno-strict-aliasing",
+};
+
+static void
+add_flags(Command *c, const BuildOptions *o)
+{
+	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
+		add(c, flags[i]);
+	add(c, arena_printf(c->session->arena, "-O%d", o->optimize));
+	if (o->optimize >= 2) {
+		add(c, "-ftree-vectorize");
+		add(c, "-fvect-cost-model=dynamic");
+	}
+	if (o->debug)
+		add(c, "-g");
+	add_words(c, o->cflags);
+}
+
+static bool
+run(Command *c)
+{
+	int status;
+
+	if (!program_exists(c->session, c->argv[0])) {
+		diag(c->session, DIAG_no_compiler, (Range){0},
+			"there is no C compiler '%s'", c->argv[0]);
+		diag_line(c->session, "--cc=PATH names one; --interpret needs none");
+		return false;
+	}
+	c->argv[c->n] = NULL;
+	if (!process_run(c->session, c->argv, &status))
+		return false;
+	if (status)
+		diag(c->session, DIAG_tool_failed, (Range){0},
+			"%s failed with status %d", c->argv[0], status);
+	return !status;
+}
+
+static bool
+build(Session *s, const Text *text, const char *output, const BuildOptions *o,
+	bool link)
+{
+	const char *directory = directory_private(s);
+	const char *made = directory ? file_beside(s, output) : NULL;
+	Command c = {.session = s};
+	Runtime r;
+
+	if (!made || !find_runtime(s, &r))
+		return false;
+	const char *source = arena_printf(s->arena, "%s/program.c", directory);
+	if (!file_write(s, source, text->s, text->n))
+		return false;
+	add(&c, o->cc ? o->cc : "cc");
+	add_flags(&c, o);
+	add(&c, "-I");
+	add(&c, r.include);
+	add(&c, "-o");
+	add(&c, made);
+	if (!link)
+		add(&c, "-c");
+	add(&c, source);
+	if (link) {
+		add(&c, r.eval);
+		add(&c, r.runtime);
+		add_words(&c, SHDC_LINK);
+	}
+	return run(&c) && file_keep(s, made, output);
+}
+
+bool
+build_executable(Session *s, const Text *c, const char *output,
+	const BuildOptions *o)
+{
+	return build(s, c, output, o, true);
+}
+
+bool
+build_object(Session *s, const Text *c, const char *output,
+	const BuildOptions *o)
+{
+	return build(s, c, output, o, false);
+}

@@ -1,0 +1,69 @@
+/*
+ * c.h - inside the C emitter.
+ */
+#ifndef SHDC_EMIT_C_H
+#define SHDC_EMIT_C_H
+
+#include "emit/emit.h"
+#include "sched/plan.h"
+
+enum { MAX_NAME = 48 };
+
+typedef struct Emitter {
+	const Plan *plan;
+	const Steps *steps;
+	const Module *module;
+	const EmitOptions *options;
+	Arena *arena;
+	Text kernels;		/* definitions */
+	Text dots;		/* rows of dots[] */
+	Text collectives;	/* rows of collectives[] */
+	Text run;		/* the body of run() */
+	Table *by_text;		/* text of a kernel or a row -> its name */
+	int nkernels, ndots, ncollectives;
+} Emitter;
+
+/* c_text.c: spelling, and the scalar C of one op */
+void c_string(Text *t, const char *s, size_t n);	/* with quotes */
+void c_comment(Text *t, const char *s);		/* what may stand in one */
+void c_constant(Text *t, DType d, int64_t payload);	/* in compute type */
+void c_load(Text *t, DType d, const char *element);
+void c_store(Text *t, DType d, const char *value);	/* what to assign */
+/* One element of a pointwise op; arguments are C identifiers or literals. */
+void c_pointwise(Text *t, const Op *op, const char *const *args);
+/* acc combined with x, in the compute type of d. */
+void c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x);
+bool is_half(DType d);
+const char *compute_type(DType d);
+
+/* c_kernel.c: a call of the (shared) function of a kernel step */
+void emit_kernel(Emitter *e, const Step *step);
+
+/* c_nest.c: the body of such a function */
+typedef struct Param {
+	const Node *node;	/* the first load through it, or a scalar */
+	int64_t offset;		/* of the element it points to */
+} Param;
+
+typedef struct KernelText {
+	Emitter *emitter;
+	const Step *step;
+	const Kernel *k;
+	Param *params;
+	int nparams;
+	int *param_of;		/* by node id; -1: loads from the result */
+	Text *t;
+	int indent;
+} KernelText;
+void kernel_body(KernelText *w);
+
+/* c_tables.c: descriptors of parameters, results, collectives, dots */
+void emit_dot(Emitter *e, const Step *step);
+void emit_collective(Emitter *e, const Step *step);
+void emit_program(Emitter *e, Text *t);
+
+/* c.c: a pointer to an element of the buffer that holds v: "slab + 64", with a type: "(const float *)(slab + 64)" */
+void c_address(Emitter *e, Text *t, const Value *v, int64_t element,
+	bool constant);
+
+#endif

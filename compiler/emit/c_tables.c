@@ -1,0 +1,444 @@
+/*
+ * c_tables.c - what the runtime reads: descriptors of dots and collectives,
+ * equal ones shared, and of the program with its parameters and results.
+ */
+#include <string.h>
+#include "emit/c.h"
+#include "sched/cost.h"
+
+/* Index of an equal row, or of a new one, in a table printed to `rows`. */
+static int
+share_row(Emitter *e, Text *rows, int *n, const Text *row)
+{
+	int *index = table_get(e->by_text, row->s);
+
+	if (index)
+		return *index;
+	index = NEW(e->arena, int);
+	*index = (*n)++;
+	table_set(e->by_text, arena_strndup(e->arena, row->s, row->n), index);
+	text_add(rows, row->s);
+	return *index;
+}
+
+/* ---- dots --------------------------------------------------------------- */
+
+static void
+print_loops(Text *t, const DotView *v)
+{
+	text_printf(t, "\t\t.nloops = %d, .ncontract = %d", v->nloops,
+		v->ncontract);
+	if (v->nloops)
+		text_add(t, ", .loops = (const shdrt_dot_loop[]){");
+	for (int i = 0; i < v->nloops; i++)
+		text_printf(t, "%s{%lld, %lld, %lld, %lld}", i ? ", " : "",
+			(long long)v->loops[i].extent, (long long)v->loops[i].a,
+			(long long)v->loops[i].b, (long long)v->loops[i].c);
+	text_add(t, v->nloops ? "},\n" : ",\n");
+}
+
+static void
+print_dot(Text *t, const DotView *v, DType in, DType out)
+{
+	text_printf(t, "\t{.in = SHDRT_%s, .out = SHDRT_%s, "
+		".m = %lld, .n = %lld, .k = %lld,\n", dtypes[in].name,
+		dtypes[out].name, (long long)v->m, (long long)v->n,
+		(long long)v->k);
+	text_printf(t, "\t\t.a_m = %lld, .a_k = %lld, .b_k = %lld, "
+		".b_n = %lld, .c_m = %lld,\n", (long long)v->a_m,
+		(long long)v->a_k, (long long)v->b_k, (long long)v->b_n,
+		(long long)v->c_m);
+	if (v->nloops)
+		print_loops(t, v);
+	if (v->block_m)
+		text_printf(t, "\t\t.block_m = %lld, .block_n = %lld, "
+			".block_k = %lld,\n", (long long)v->block_m,
+			(long long)v->block_n, (long long)v->block_k);
+	text_add(t, "\t},\n");
+}
+
+void
+emit_dot(Emitter *e, const Step *s)
+{
+	DotView v = dot_view(s->kernel);
+	Text row = {0};
+
+	print_dot(&row, &v, s->op->operands[0]->type.dtype,
+		s->result->type.dtype);
+	int i = share_row(e, &e->dots, &e->ndots, &row);
+	text_free(&row);
+	text_printf(&e->run, "\tshdrt_dot_run(&dots[%d], ", i);
+	c_address(e, &e->run, v.a->value, v.a->index.offset, true);
+	text_add(&e->run, ", ");
+	c_address(e, &e->run, v.b->value, v.b->index.offset, true);
+	text_add(&e->run, ", ");
+	c_address(e, &e->run, s->result, 0, false);
+	text_printf(&e->run, ", slab + %lld);\n", (long long)e->plan->total);
+}
+
+/* ---- collectives -------------------------------------------------------- */
+
+static void
+print_splits(Emitter *e, Text *t, const AxisList *axes)
+{
+	const Mesh *m = &e->module->mesh;
+
+	if (!axes || !axes->n) {
+		text_add(t, "{0}");
+		return;
+	}
+	text_printf(t, "{%d, (const shdrt_split[]){", axes->n);
+	for (int i = 0; i < axes->n; i++) {
+		AxisRef r = axes->a[i];
+		int64_t stride = m->axes[r.axis].size / ((int64_t)r.pre * r.size);
+		for (int a = r.axis + 1; a < m->naxes; a++)
+			stride *= m->axes[a].size;
+		text_printf(t, "%s{%lld, %d}", i ? ", " : "",
+			(long long)stride, (int)r.size);
+	}
+	text_add(t, "}}");
+}
+
+static const struct CollectiveName {
+	OpKind op;
+	const char *function, *kind;
+} collective_names[] = {
+	{O_all_gather, "shdrt_all_gather", "SHDRT_ALL_GATHER"},
+	{O_all_reduce, "shdrt_all_reduce", "SHDRT_ALL_REDUCE"},
+	{O_reduce_scatter, "shdrt_reduce_scatter", "SHDRT_REDUCE_SCATTER"},
+	{O_all_to_all, "shdrt_all_to_all", "SHDRT_ALL_TO_ALL"},
+	{O_collective_permute, "shdrt_collective_permute", "SHDRT_PERMUTE"},
+};
+
+static const struct CollectiveName *
+collective_name(const Op *op)
+{
+	const struct CollectiveName *c = collective_names;
+
+	while (c->op != op->kind)
+		c++;
+	return c;
+}
+
+/* The operand as [outer, size, inner] around the dim that is split. */
+static void
+print_shape(Text *t, const Op *op)
+{
+	const Type *x = &op->operands[0]->type;
+	int64_t outer = 1, size = type_elements(x), inner = 1;
+
+	if (op_ints(op, A_dim)->n) {
+		int dim = (int)op_int(op, A_dim);
+		size = x->dims[dim];
+		for (int d = 0; d < dim; d++)
+			outer *= x->dims[d];
+		for (int d = dim + 1; d < x->rank; d++)
+			inner *= x->dims[d];
+	}
+	text_printf(t, "\t\t.outer = %lld, .size = %lld, .inner = %lld,\n",
+		(long long)outer, (long long)size, (long long)inner);
+}
+
+static void
+print_source(Emitter *e, Text *t, const Op *op)
+{
+	const char *file = "";
+	Text axes = {0};
+
+	if (op->range.file)
+		file = source_file(e->module->session, op->range.file)->path;
+	text_axes(&axes, &e->module->mesh, op->axes);
+	text_add(t, "\t\t.file = ");
+	c_string(t, file, strlen(file));
+	text_printf(t, ", .line = %d, .label = ", op->range.line);
+	c_string(t, op->label ? op->label : "", op->label ? strlen(op->label) : 0);
+	text_add(t, ", .axes = ");
+	c_string(t, axes.n ? axes.s : "", axes.n);
+	text_add(t, ",\n");
+	text_free(&axes);
+}
+
+static void
+print_collective(Emitter *e, Text *t, const Op *op)
+{
+	const Mesh *m = &e->module->mesh;
+	bool combines = op->kind == O_all_reduce || op->kind == O_reduce_scatter;
+
+	text_printf(t, "\t{.kind = %s, .dtype = SHDRT_%s",
+		collective_name(op)->kind,
+		dtypes[op->operands[0]->type.dtype].name);
+	if (combines)
+		text_printf(t, ", .combiner = SHDRT_%s",
+			combiners[op_int(op, A_combiner)].name);
+	text_add(t, ",\n\t\t.group = ");
+	print_splits(e, t, op->axes);
+	text_add(t, ", .from = ");
+	print_splits(e, t, op->from);
+	text_add(t, ",\n");
+	print_shape(t, op);
+	print_source(e, t, op);
+	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",
+		(long long)op_wire_bytes(op), op_collective_seconds(m, op) * 1e12);
+}
+
+void
+emit_collective(Emitter *e, const Step *s)
+{
+	Text row = {0};
+
+	print_collective(e, &row, s->op);
+	int i = share_row(e, &e->collectives, &e->ncollectives, &row);
+	text_free(&row);
+	text_printf(&e->run, "\t%s(dev, &collectives[%d], ",
+		collective_name(s->op)->function, i);
+	c_address(e, &e->run, s->op->operands[0], -1, true);
+	text_add(&e->run, ", ");
+	c_address(e, &e->run, s->result, -1, false);
+	text_add(&e->run, ");\n");
+}
+
+/* ---- parameters and results --------------------------------------------- */
+
+static void
+print_dims(Text *t, const char *field, const Type *type)
+{
+	text_printf(t, "\t\t.%s = ", field);
+	if (!type->rank) {
+		text_add(t, "NULL,\n");
+		return;
+	}
+	text_add(t, "(const int64_t[]){");
+	for (int d = 0; d < type->rank; d++)
+		text_printf(t, "%s%lld", d ? ", " : "", (long long)type->dims[d]);
+	text_add(t, "},\n");
+}
+
+static Type
+global_type(const Value *v)
+{
+	Type t = v->type;
+
+	for (int d = 0; d < t.rank; d++)
+		t.dims[d] *= placement_dim_ways(&v->placement, d);
+	return t;
+}
+
+static void
+print_placement(Emitter *e, Text *t, const Value *v)
+{
+	const Placement *p = &v->placement;
+	AxisList unreduced = placement_unreduced(p);
+
+	if (v->type.rank)
+		text_add(t, "\t\t.splits = (const shdrt_splits[]){");
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		text_add(t, d ? ", " : "");
+		print_splits(e, t, &axes);
+	}
+	text_add(t, v->type.rank ? "},\n" : "");
+	if (!unreduced.n)
+		return;
+	text_add(t, "\t\t.unreduced = ");
+	print_splits(e, t, &unreduced);
+	text_printf(t, ", .combiner = SHDRT_%s,\n", combiners[p->combiner].name);
+}
+
+static void
+print_tensor(Emitter *e, Text *t, const char *name, const Value *v,
+	int64_t index_limit)
+{
+	Type global = global_type(v);
+	Text type = {0};
+
+	text_type(&type, &e->module->mesh, &global, &v->placement);
+	text_add(t, "\t{.name = ");
+	c_string(t, name, strlen(name));
+	text_add(t, ", .type_text = ");
+	c_string(t, type.s, type.n);
+	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n",
+		dtypes[global.dtype].name, global.rank);
+	print_dims(t, "dims", &global);
+	print_dims(t, "local_dims", &v->type);
+	print_placement(e, t, v);
+	if (index_limit)
+		text_printf(t, "\t\t.index_limit = %lld,\n",
+			(long long)index_limit);
+	text_printf(t, "\t\t.offset = %lld,\n\t},\n",
+		(long long)plan_offset(e->plan, v));
+	text_free(&type);
+}
+
+/* The parameter whose elements `v` holds in another order, or NULL. */
+static const Value *
+parameter_of(const Emitter *e, const Value *v)
+{
+	v = steps_source(e->steps, v);
+	while (v->def && v->def->noperands && (v->def->kind == O_convert ||
+			ops[v->def->kind].partial == PARTIAL_move ||
+			ops[v->def->kind].collective))
+		v = steps_source(e->steps, v->def->operands[0]);
+	return v->def ? NULL : v;
+}
+
+typedef struct Limits {
+	const Emitter *e;
+	int64_t *limit;		/* by value id of a parameter; 0: none */
+} Limits;
+
+static void
+find_limit(Op *op, void *data)
+{
+	Limits *l = data;
+	const Value *v;
+
+	if (op->kind != O_take)
+		return;
+	v = parameter_of(l->e, op->operands[1]);
+	if (!v || !dtype_is_integer(v->type.dtype))
+		return;
+	int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
+	int64_t *limit = &l->limit[v->id];
+	*limit = *limit && *limit < n ? *limit : n;
+}
+
+static const char *
+parameter_name(const Module *m, const Value *v)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	return v->name;
+}
+
+static void
+print_tensors(Emitter *e, Text *t)
+{
+	Module *m = e->plan->module;
+	Limits l = {e, NEW_ARRAY(e->arena, int64_t, m->nvalues + 1)};
+	const Op *end = m->entry->last;
+
+	module_walk(m, find_limit, &l);
+	if (m->entry->nparams)
+		text_add(t, "static const shdrt_tensor params[] = {\n");
+	for (int i = 0; i < m->entry->nparams; i++) {
+		const Value *v = m->entry->params[i];
+		print_tensor(e, t, parameter_name(m, v), v, l.limit[v->id]);
+	}
+	text_add(t, m->entry->nparams ? "};\n\n" : "");
+	text_add(t, "static const shdrt_tensor results[] = {\n");
+	for (int i = 0; i < end->noperands; i++)
+		print_tensor(e, t, i < m->nresults ? m->results[i].name
+			: end->operands[i]->name, end->operands[i], 0);
+	text_add(t, "};\n\n");
+}
+
+/* ---- the program -------------------------------------------------------- */
+
+/* One string a line, so that the text can be read in the C file too. */
+static void
+print_hlo(Text *t, const char *s, size_t n)
+{
+	text_add(t, "/* the unsharded program, for --check */\n"
+		"static const char hlo[] =\n");
+	for (size_t i = 0, end; i < n; i = end) {
+		const char *newline = memchr(s + i, '\n', n - i);
+		end = newline ? (size_t)(newline - s) + 1 : n;
+		text_add(t, "\t");
+		c_string(t, s + i, end - i);
+		text_add(t, end < n ? "\n" : ";\n\n");
+	}
+	text_add(t, "int shdeval_check(const char *text, size_t n, "
+		"const shdrt_check_io *io);\n\n");
+}
+
+static void
+print_axes(Text *t, const Mesh *m)
+{
+	text_add(t, "static const shdrt_axis axes[] = {\n");
+	for (int a = 0; a < m->naxes; a++) {
+		text_add(t, "\t{");
+		c_string(t, m->axes[a].name, strlen(m->axes[a].name));
+		text_printf(t, ", %lld},\n", (long long)m->axes[a].size);
+	}
+	text_add(t, "};\n\n");
+}
+
+static void
+count_flops(Op *op, void *data)
+{
+	Type operands[3] = {0};
+
+	for (int i = 0; i < op->noperands && i < 3; i++)
+		operands[i] = op->operands[i]->type;
+	if (op->nresults == 1 && op->kind != O_call && op->noperands <= 3)
+		*(double *)data += op_flops(op, operands, &op->results[0]->type);
+}
+
+static void
+count_wire(Op *op, void *data)
+{
+	if (ops[op->kind].collective)
+		*(int64_t *)data += op_wire_bytes(op);
+}
+
+static void
+print_totals(Emitter *e, Text *t)
+{
+	Module *m = e->plan->module;
+	double flops = 0;
+	int64_t wire = 0;
+
+	module_walk(m, count_flops, &flops);
+	module_walk(m, count_wire, &wire);
+	text_printf(t, "\t.slab_bytes = %lld,\n",
+		(long long)(e->plan->total + e->plan->scratch));
+	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", flops,
+		(long long)wire);
+}
+
+static void
+print_program(Emitter *e, Text *t)
+{
+	const Module *m = e->module;
+	const char *source = "";
+
+	if (m->session->nfiles)
+		source = source_file(m->session, 1)->path;
+	text_add(t, "static const shdrt_program program = {\n"
+		"\t.abi = SHDRT_ABI,\n\t.name = ");
+	c_string(t, m->name, strlen(m->name));
+	text_add(t, ",\n\t.source = ");
+	c_string(t, source, strlen(source));
+	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n",
+		m->mesh.naxes, m->mesh.naxes ? "axes" : "NULL",
+		(long long)m->mesh.ndevices);
+	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams,
+		m->entry->nparams ? "params" : "NULL");
+	text_printf(t, "\t.nresults = %d, .results = results,\n",
+		m->entry->last->noperands);
+	if (e->ncollectives)
+		text_printf(t, "\t.ncollectives = %d, "
+			".collectives = collectives,\n", e->ncollectives);
+	print_totals(e, t);
+	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n",
+		m->mesh.target->name, (long long)m->mesh.target->hbm_bytes);
+	text_add(t, "\t.run = run,\n");
+	if (e->options->hlo)
+		text_add(t, "\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, "
+			".check = shdeval_check,\n");
+	text_add(t, "};\n\n");
+}
+
+void
+emit_program(Emitter *e, Text *t)
+{
+	print_tensors(e, t);
+	if (e->module->mesh.naxes)
+		print_axes(t, &e->module->mesh);
+	if (e->options->hlo)
+		print_hlo(t, e->options->hlo, e->options->hlo_bytes);
+	print_program(e, t);
+	text_add(t, "int\nmain(int argc, char **argv)\n{\n"
+		"\treturn shdrt_main(&program, argc, argv);\n}\n");
+}

@@ -1,0 +1,243 @@
+/*
+ * c_text.c - how things are spelled in C: strings and comments made of the
+ * user's text, constants, and one element of each op, from its row in
+ * ops.def.  f16 and bf16 are computed in float and rounded after every op.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <string.h>
+#include "emit/c.h"
+
+/* ---- the user's text ---------------------------------------------------- */
+
+/* Octal escapes have at most three digits; ? is escaped for trigraphs. */
+void
+c_string(Text *t, const char *s, size_t n)
+{
+	text_add(t, "\"");
+	for (size_t i = 0; i < n; i++) {
+		unsigned char c = (unsigned char)s[i];
+		if (c == '\n')
+			text_add(t, "\\n");
+		else if (c == '"' || c == '\\' || c == '?')
+			text_printf(t, "\\%c", c);
+		else if (c < ' ' || c > '~')
+			text_printf(t, "\\%03o", c);
+		else
+			text_addn(t, &s[i], 1);
+	}
+	text_add(t, "\"");
+}
+
+/* No end of comment, no trigraph, no line splice, one line. */
+void
+c_comment(Text *t, const char *s)
+{
+	char last = 0;
+
+	for (; *s; s++) {
+		char c = *s;
+		bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '?' &&
+			!(c == '/' && (last == '*' || last == 0)) &&
+			!(c == '*' && last == '/');
+		c = plain || (c & 0x80) ? c : '.';
+		text_addn(t, &c, 1);
+		last = c;
+	}
+}
+
+/* ---- types and constants ------------------------------------------------ */
+
+bool
+is_half(DType d)
+{
+	return d == D_f16 || d == D_bf16;
+}
+
+const char *
+compute_type(DType d)
+{
+	return dtypes[d].compute;
+}
+
+/* The dtype in whose arithmetic `d` is computed. */
+static DType
+compute_dtype(DType d)
+{
+	return is_half(d) ? D_f32 : d;
+}
+
+static void
+c_float(Text *t, DType d, double v)
+{
+	bool narrow = d != D_f64;
+	char digits[40];
+
+	if (isnan(v)) {
+		text_add(t, narrow ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
+		return;
+	}
+	if (isinf(v)) {
+		text_printf(t, "%s__builtin_inf%s()", v < 0 ? "-" : "",
+			narrow ? "f" : "");
+		return;
+	}
+	snprintf(digits, sizeof digits, "%.*g", narrow ? 9 : 17, v);
+	if (!strpbrk(digits, ".e"))
+		strcat(digits, ".0");
+	text_printf(t, "%s%s", digits, narrow ? "f" : "");
+}
+
+void
+c_constant(Text *t, DType d, int64_t payload)
+{
+	DTypeClass class = dtypes[d].class;
+
+	if (is_half(d)) {
+		text_printf(t, "shdrt_through_%s(", dtypes[d].name);
+		c_float(t, d, (float)payload_double(payload));
+		text_add(t, ")");
+	} else if (class == DC_float) {
+		double v = payload_double(payload);
+		c_float(t, d, d == D_f32 ? (double)(float)v : v);
+	} else if (d == D_i64) {
+		if (payload == INT64_MIN)
+			text_add(t, "INT64_MIN");
+		else
+			text_printf(t, "INT64_C(%lld)", (long long)payload);
+	} else if (d == D_i32 && (int32_t)payload == INT32_MIN) {
+		text_add(t, "INT32_MIN");
+	} else if (d == D_u32) {
+		text_printf(t, "%uu", (unsigned)(uint32_t)payload);
+	} else if (class == DC_pred) {
+		text_add(t, payload ? "1" : "0");
+	} else {
+		text_printf(t, "%lld", (long long)payload);
+	}
+}
+
+void
+c_load(Text *t, DType d, const char *element)
+{
+	if (is_half(d))
+		text_printf(t, "shdrt_f32_from_%s(%s)", dtypes[d].name, element);
+	else
+		text_add(t, element);
+}
+
+void
+c_store(Text *t, DType d, const char *value)
+{
+	if (is_half(d))
+		text_printf(t, "shdrt_%s_from_f32(%s)", dtypes[d].name, value);
+	else
+		text_add(t, value);
+}
+
+/* ---- ops ---------------------------------------------------------------- */
+
+static bool
+is_word(char c)
+{
+	return isalnum((unsigned char)c) || c == '_';
+}
+
+/* A row's text with a, b, c replaced by the arguments and $ by the dtype. */
+static void
+substitute(Text *t, const char *row, const char *const *args, DType d)
+{
+	for (const char *s = row; *s; s++) {
+		bool alone = (s == row || !is_word(s[-1])) && !is_word(s[1]);
+		if (*s == '$')
+			text_add(t, dtypes[compute_dtype(d)].name);
+		else if (alone && *s >= 'a' && *s <= 'c')
+			text_add(t, args[*s - 'a']);
+		else
+			text_addn(t, s, 1);
+	}
+}
+
+static void
+c_convert(Text *t, DType from, DType to, const char *x)
+{
+	const char *in = dtypes[compute_dtype(from)].name;
+
+	if (from == to)
+		text_add(t, x);
+	else if (is_half(to) && compute_dtype(from) == D_f32)
+		text_printf(t, "shdrt_through_%s(%s)", dtypes[to].name, x);
+	else if (is_half(to))
+		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_%s(%s))",
+			dtypes[to].name, dtypes[to].name, in, x);
+	else
+		text_printf(t, "shdrt_%s_from_%s(%s)", dtypes[to].name, in, x);
+}
+
+static void
+c_compare(Text *t, const Op *op, const char *const *args)
+{
+	static const char *const signs[] = {
+		[DIR_EQ] = "==", [DIR_NE] = "!=", [DIR_LT] = "<",
+		[DIR_LE] = "<=", [DIR_GT] = ">", [DIR_GE] = ">=",
+	};
+
+	text_printf(t, "%s %s %s", args[0], signs[op_int(op, A_direction)],
+		args[1]);
+}
+
+/* The result is one of the operands, up to its sign: nothing to round. */
+static bool
+is_exact(OpKind kind)
+{
+	return kind == O_abs || kind == O_neg || kind == O_sign ||
+		kind == O_maximum || kind == O_minimum || kind == O_select ||
+		kind == O_clamp || kind == O_isfinite || kind == O_convert;
+}
+
+static void
+c_row(Text *t, const Op *op, const char *const *args)
+{
+	const Value *typed = op->kind == O_select ? op->results[0]
+		: op->operands[0];
+	DType d = typed->type.dtype;
+
+	substitute(t, dtype_is_float(d) ? ops[op->kind].float_c
+		: ops[op->kind].int_c, args, d);
+}
+
+/* -ffp-contract is off, int wraps (-fwrapv); narrow ones are cut back. */
+void
+c_pointwise(Text *t, const Op *op, const char *const *args)
+{
+	DType d = op->results[0]->type.dtype;
+
+	if (op->kind == O_convert) {
+		c_convert(t, op->operands[0]->type.dtype, d, args[0]);
+	} else if (op->kind == O_compare) {
+		c_compare(t, op, args);
+	} else if (is_half(d) && !is_exact(op->kind)) {
+		text_printf(t, "shdrt_through_%s(", dtypes[d].name);
+		c_row(t, op, args);
+		text_add(t, ")");
+	} else if (dtypes[d].bytes == 1 && d != D_pred) {
+		text_printf(t, "(%s)(", compute_type(d));
+		c_row(t, op, args);
+		text_add(t, ")");
+	} else {
+		c_row(t, op, args);
+	}
+}
+
+void
+c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x)
+{
+	const char *args[3] = {acc, x, ""};
+	const char *row = dtype_is_float(d) ? combiners[c].float_c
+		: combiners[c].int_c;
+
+	if (dtypes[d].bytes == 1)
+		text_printf(t, "(%s)(", compute_type(d));
+	substitute(t, row, args, d);
+	if (dtypes[d].bytes == 1)
+		text_add(t, ")");
+}

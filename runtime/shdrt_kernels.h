@@ -1,0 +1,49 @@
+/*
+ * shdrt_kernels.h - tensor kernels that generated code calls rather than
+ * contains: dots.
+ */
+#ifndef SHDRT_KERNELS_H
+#define SHDRT_KERNELS_H
+
+#include "shdrt.h"
+
+#ifdef __cplusplus
+extern "C" {
+#endif
+
+typedef struct shdrt_dot_loop {
+	int64_t extent;
+	int64_t a, b, c;		/* strides */
+} shdrt_dot_loop;
+
+/*
+ * c[m, n] = sum over k of a[m, k] b[k, n], for every index of the loops; the
+ * last ncontract loops are summed over too.  Strides are in elements; c has
+ * stride 1 along n.
+ *
+ * Floats: blocks 0 means that a and b are of the type of c, f32 or f64, and
+ * that BLAS can read them: one of their strides is 1.  Else blocks of them
+ * are converted into scratch memory, sums are kept in f32 (f64 if c is f64)
+ * and rounded once.  Integers wrap in the type of c.
+ */
+typedef struct shdrt_dot {
+	shdrt_dtype in, out;
+	int64_t m, n, k;
+	int64_t a_m, a_k, b_k, b_n, c_m;
+	int nloops, ncontract;
+	const shdrt_dot_loop *loops;
+	int64_t block_m, block_n, block_k;
+} shdrt_dot;
+
+/*
+ * Scratch: 64-aligned, of three blocks m*k, k*n and m*n in f32 (f64 if c is),
+ * each rounded up to 64 bytes; may be NULL where there are no blocks.
+ */
+void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
+	void *scratch);
+
+#ifdef __cplusplus
+}
+#endif
+
+#endif
