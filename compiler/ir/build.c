@@ -11,7 +11,7 @@
 #include "ir/ir.h"
 #include "ir/targets.h"
 
-/* ---- modules, blocks, names --------------------------------------------- */
+/* ---- modules, blocks, names ----------------------------------------- */
 
 /* What HLO takes as a name: letters, digits, '_' and '.', no digit first, no
    word that it knows as a type. */
@@ -125,7 +125,7 @@ block_add_param(Block *b, const char *name, const Type *type)
 	return v;
 }
 
-/* ---- ops ---------------------------------------------------------------------- */
+/* ---- ops ------------------------------------------------------------ */
 
 Op *
 op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
@@ -194,7 +194,7 @@ op_remove(Op *op)
 		op->results[i]->block = NULL;
 }
 
-/* ---- attributes ---------------------------------------------------------------- */
+/* ---- attributes ----------------------------------------------------- */
 
 void
 op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
@@ -246,7 +246,7 @@ op_infer(Op *op)
 		v->placement = placement_open(type.rank);
 }
 
-/* ---- changing programs ------------------------------------------------------------ */
+/* ---- changing programs ---------------------------------------------- */
 
 /* In the ops from `op` on, and in their bodies. */
 static void
@@ -273,7 +273,7 @@ value_replace_uses(Module *m, Value *old, Value *new)
 			m->results[i].value = new;
 }
 
-/* ---- walks over the whole module ------------------------------------------------------ */
+/* ---- walks over the whole module ------------------------------------ */
 
 static void
 walk_block(Block *b, OpVisitor *visit, void *data)
@@ -347,7 +347,7 @@ module_count_uses(Module *m)
 	module_walk(m, add_uses, NULL);
 }
 
-/* ---- dead ops ------------------------------------------------------------------------------ */
+/* ---- dead ops ------------------------------------------------------- */
 
 /* The user may ask for the placement of what has a name. */
 static void

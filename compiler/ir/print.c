@@ -34,7 +34,7 @@ typedef struct Line {
 	Text facts;
 } Line;
 
-/* ---- words -------------------------------------------------------------- */
+/* ---- words ---------------------------------------------------------- */
 
 static void
 text_escaped(Text *t, const char *s)
@@ -99,7 +99,7 @@ reducer_name(Text *t, Combiner c, DType d)
 	text_printf(t, "%s_%s", combiners[c].name, dtypes[d].name);
 }
 
-/* ---- literals ------------------------------------------------------------- */
+/* ---- literals ------------------------------------------------------- */
 
 /* Whether a number is infinite once it is rounded to the dtype. */
 static bool
@@ -146,7 +146,7 @@ text_literal(Text *t, DType d, int64_t payload)
 		text_printf(t, "%lld", (long long)payload);
 }
 
-/* ---- groups of devices ------------------------------------------------------ */
+/* ---- groups of devices ---------------------------------------------- */
 
 /*
  * Devices 0, 1, ... reshaped to dims[] and transposed by perm[]: the iota form
@@ -319,7 +319,7 @@ text_pairs(Text *t, const Mesh *m, const AxisList *from, const AxisList *to)
 	text_add(t, "}");
 }
 
-/* ---- placements ----------------------------------------------------------------- */
+/* ---- placements ----------------------------------------------------- */
 
 /* False for the debris that only the verifier ever sees. */
 static bool
@@ -470,7 +470,7 @@ line_placement(Line *l, const Value *v)
 		fact(l, "annotated", "true");
 }
 
-/* ---- attributes of ops ------------------------------------------------------------- */
+/* ---- attributes of ops ---------------------------------------------- */
 
 static void
 print_slice(Text *t, const Op *op)
@@ -689,7 +689,7 @@ text_attrs(Module *m, const Op *op, Text *t)
 	text_free(&l.facts);
 }
 
-/* ---- lines ------------------------------------------------------------------------------- */
+/* ---- lines ---------------------------------------------------------- */
 
 static void
 print_metadata(Line *l, Range range, const char *label)
@@ -799,7 +799,7 @@ print_return(Printer *p, Text *t, const Op *op)
 	line_end(&l, op->range, op->label, op);
 }
 
-/* ---- computations --------------------------------------------------------------------------- */
+/* ---- computations --------------------------------------------------- */
 
 static void
 print_signature(Text *t, const Block *b, bool entry)
@@ -881,7 +881,7 @@ entry_computation(Text *name, const Printer *p)
 		}
 }
 
-/* ---- the module --------------------------------------------------------------------------------- */
+/* ---- the module ----------------------------------------------------- */
 
 static const char *
 mesh_text(Module *m)

@@ -36,7 +36,7 @@ typedef struct Builder {
 	int nbuilt, calls;
 } Builder;
 
-/* ---- facts: the strings of frontend_attributes ------------------------------ */
+/* ---- facts: the strings of frontend_attributes ---------------------- */
 
 typedef struct Fact {
 	const char *key, *value;	/* value "" for an unquoted one */
@@ -114,7 +114,7 @@ expect_end(Cursor *c)
 		cursor_error(c, "something follows the value");
 }
 
-/* ---- placements ------------------------------------------------------------------ */
+/* ---- placements ----------------------------------------------------- */
 
 /* :(1)2 after the name of an axis. */
 static void
@@ -332,7 +332,7 @@ read_placement_facts(Builder *b, const Facts *facts, Placement *p)
 		p->combiner = (uint8_t)combiner;
 }
 
-/* ---- placements as the language writes them -------------------------------------- */
+/* ---- placements as the language writes them ------------------------- */
 
 /* @X  @(X,?)  !1 */
 static void
@@ -479,7 +479,7 @@ read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 	read_placement_facts(b, facts, &v->placement);
 }
 
-/* ---- attributes by form ------------------------------------------------------------- */
+/* ---- attributes by form --------------------------------------------- */
 
 /* {1,0} or 1 */
 static void
@@ -719,7 +719,7 @@ read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 	expect_end(&c);
 }
 
-/* ---- ops that read in their own way ------------------------------------------------------- */
+/* ---- ops that read in their own way --------------------------------- */
 
 static void
 read_cumsum(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
@@ -849,7 +849,7 @@ static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_collective_permute] = read_collective,
 };
 
-/* ---- ops ------------------------------------------------------------------------------------ */
+/* ---- ops ------------------------------------------------------------ */
 
 static bool
 find_kind(const char *opcode, const char *target, OpKind *kind)
@@ -998,7 +998,7 @@ build_op(Builder *b, Block *block, const HloInstr *instr, Table *scope)
 	read_op_facts(b, instr, op);
 }
 
-/* ---- computations ------------------------------------------------------------------------------ */
+/* ---- computations --------------------------------------------------- */
 
 static void
 build_param(Builder *b, Block *block, const HloInstr *instr, Table *scope)
@@ -1106,7 +1106,7 @@ build_block(Builder *b, Block *block, const HloComputation *computation,
 			computation->name, block->last->noperands);
 }
 
-/* ---- the module's own facts ---------------------------------------------------------------------- */
+/* ---- the module's own facts ----------------------------------------- */
 
 static bool
 is_identifier(const char *s)
@@ -1347,7 +1347,7 @@ read_names(Builder *b, const Facts *facts)
 		order_results(b, results);
 }
 
-/* ---- what the text says twice ------------------------------------------------------------------------ */
+/* ---- what the text says twice --------------------------------------- */
 
 static bool
 same_but_space(Cursor a, Cursor b)
@@ -1397,7 +1397,7 @@ check_all_derived(Builder *b)
 	}
 }
 
-/* ---- the whole ------------------------------------------------------------------------------------------ */
+/* ---- the whole ------------------------------------------------------ */
 
 enum { MAX_REPORTS = 100 };
 

@@ -12,7 +12,7 @@
 
 enum { MAX_NESTED_BRACKETS = 64 };
 
-/* ---- cursors -------------------------------------------------------------- */
+/* ---- cursors -------------------------------------------------------- */
 
 Range
 cursor_range(const Cursor *c)
@@ -228,7 +228,7 @@ cursor_string(Cursor *c, int *length)
 	return s;
 }
 
-/* ---- types ------------------------------------------------------------------ */
+/* ---- types ---------------------------------------------------------- */
 
 /* Past (...), [...] or {...} with all that is in it. */
 static void
@@ -322,7 +322,7 @@ cursor_type(Cursor *c, Type *t, bool *tuple)
 	return !c->r->failed;
 }
 
-/* ---- attributes ---------------------------------------------------------------- */
+/* ---- attributes ----------------------------------------------------- */
 
 static bool
 ends_value(char ch)
@@ -379,7 +379,7 @@ hlo_attr(const HloAttrs *attrs, const char *name)
 	return NULL;
 }
 
-/* ---- instructions ------------------------------------------------------------------ */
+/* ---- instructions --------------------------------------------------- */
 
 static const char *
 read_name(Cursor *c, Range *where)
@@ -457,7 +457,7 @@ read_instr(Cursor *c, HloComputation *computation)
 	APPEND(c->r->arena, computation->instrs, computation->n, instr);
 }
 
-/* ---- computations and the whole --------------------------------------------------------- */
+/* ---- computations and the whole ------------------------------------- */
 
 /* (a: f32[], b: f32[]) -> f32[]; the instructions say it again. */
 static void

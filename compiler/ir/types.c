@@ -12,7 +12,7 @@
 #include "ir/ir.h"
 #include "ir/types.h"
 
-/* ---- types as values --------------------------------------------------- */
+/* ---- types as values ------------------------------------------------ */
 
 int64_t
 type_elements(const Type *t)
@@ -83,7 +83,7 @@ combiner_by_name(const char *name, Combiner *c)
 	return false;
 }
 
-/* ---- payloads of constants ---------------------------------------------- */
+/* ---- payloads of constants ------------------------------------------ */
 
 double
 payload_double(int64_t v)
@@ -142,7 +142,7 @@ combiner_identity(Combiner c, DType d)
 	return c == C_mul;
 }
 
-/* ---- words for messages --------------------------------------------------- */
+/* ---- words for messages --------------------------------------------- */
 
 static const char *
 show(Arena *a, const Type *t)
@@ -256,7 +256,7 @@ has_dim(const Ints *dims, int64_t dim)
 	return false;
 }
 
-/* ---- leaves ---------------------------------------------------------------- */
+/* ---- leaves --------------------------------------------------------- */
 
 const char *
 type_constant(const Op *op, Arena *a, Type *result)
@@ -295,7 +295,7 @@ type_partition_id(const Op *op, Arena *a, Type *result)
 	return NULL;
 }
 
-/* ---- pointwise ---------------------------------------------------------------- */
+/* ---- pointwise ------------------------------------------------------ */
 
 const char *
 type_same(const Op *op, Arena *a, Type *result)
@@ -385,7 +385,7 @@ type_clamp(const Op *op, Arena *a, Type *result)
 	return type_same(op, a, result);
 }
 
-/* ---- shape ------------------------------------------------------------------------ */
+/* ---- shape ---------------------------------------------------------- */
 
 const char *
 type_broadcast(const Op *op, Arena *a, Type *result)
@@ -534,7 +534,7 @@ type_pad(const Op *op, Arena *a, Type *result)
 	return wrong ? wrong : check_size(a, result);
 }
 
-/* ---- contraction, reduction, gather ------------------------------------------ */
+/* ---- contraction, reduction, gather --------------------------------- */
 
 /* The dims of one operand that a pair of dot attributes name, each once. */
 static const char *
@@ -712,7 +712,7 @@ type_take(const Op *op, Arena *a, Type *result)
 	return check_size(a, result);
 }
 
-/* ---- structure --------------------------------------------------------------------- */
+/* ---- structure ------------------------------------------------------ */
 
 const char *
 type_call(const Op *op, Arena *a, Type *result)
@@ -752,7 +752,7 @@ type_none(const Op *op, Arena *a, Type *result)
 	return NULL;
 }
 
-/* ---- device programs ----------------------------------------------------------------- */
+/* ---- device programs ------------------------------------------------ */
 
 const char *
 type_dynamic_slice(const Op *op, Arena *a, Type *result)

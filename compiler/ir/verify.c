@@ -36,7 +36,7 @@ fail(Checker *c, const char *fmt, ...)
 	c->failures++;
 }
 
-/* ---- axes and placements -------------------------------------------------- */
+/* ---- axes and placements -------------------------------------------- */
 
 static const char *
 axes_text(Checker *c, const AxisList *l)
@@ -141,7 +141,7 @@ check_value_placement(Checker *c, const Value *v)
 		check_divides(c, v);
 }
 
-/* ---- values ------------------------------------------------------------------ */
+/* ---- values --------------------------------------------------------- */
 
 static void
 check_type(Checker *c, const char *name, const Type *t)
@@ -205,7 +205,7 @@ is_visible(const Checker *c, const Op *op, const Value *v)
 	return false;
 }
 
-/* ---- ops by the table ------------------------------------------------------------ */
+/* ---- ops by the table ----------------------------------------------- */
 
 static void
 check_operands(Checker *c, const Op *op)
@@ -273,7 +273,7 @@ check_result_type(Checker *c, const Op *op)
 			ops[op->kind].name, op->results[0]->name);
 }
 
-/* ---- ops by the level -------------------------------------------------------------- */
+/* ---- ops by the level ----------------------------------------------- */
 
 static bool
 is_device_only(const OpInfo *info, OpKind kind)
@@ -339,7 +339,7 @@ check_collective(Checker *c, const Op *op)
 			fail(c, "axes and from do not move the same axes");
 }
 
-/* ---- factors: what an op needs to run on shards --------------------------------------- */
+/* ---- factors: what an op needs to run on shards --------------------- */
 
 /* The axes of a dim shared out among its factors, major to minor. */
 static bool
@@ -477,7 +477,7 @@ check_body_placements(Checker *c, const Op *op)
 				body->last->operands[i]->name);
 }
 
-/* ---- blocks --------------------------------------------------------------------------------- */
+/* ---- blocks --------------------------------------------------------- */
 
 static void check_block(Checker *c, Block *b);
 
@@ -530,7 +530,7 @@ check_block(Checker *c, Block *b)
 	}
 }
 
-/* ---- the module --------------------------------------------------------------------------------- */
+/* ---- the module ----------------------------------------------------- */
 
 static void
 check_mesh(Checker *c)
@@ -586,7 +586,7 @@ module_check(Module *m, Report *report, void *data)
 	arena_free(c.scratch);
 }
 
-/* ---- showing the failures ------------------------------------------------------------------------- */
+/* ---- showing the failures ------------------------------------------- */
 
 enum { SHOWN_FAILURES = 50 };
 

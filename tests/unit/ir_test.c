@@ -19,7 +19,7 @@ ok(bool good, const char *name)
 	printf("%s %d - %s\n", good ? "ok" : "not ok", ++tests, name);
 }
 
-/* ---- a small language for building -------------------------------------- */
+/* ---- a small language for building ---------------------------------- */
 
 static const Range NOWHERE;
 
@@ -129,7 +129,7 @@ place(Module *m, Value *v, int dim, const char *axes)
 	placement_set_dim(&v->placement, dim, &l);
 }
 
-/* ---- round trips ------------------------------------------------------------ */
+/* ---- round trips ---------------------------------------------------- */
 
 static void
 dump(const char *name, const Text *t)
@@ -379,7 +379,7 @@ test_constants(Session *s)
 	round_trip(m, "constants go round");
 }
 
-/* ---- placements, calls, device programs ----------------------------------------- */
+/* ---- placements, calls, device programs ----------------------------- */
 
 static void
 test_placements(Session *s)
@@ -518,7 +518,7 @@ device_program(Session *s, const char *name, int64_t x_size, int64_t y_size,
 	round_trip(m, test);
 }
 
-/* ---- what is wrong is said ------------------------------------------------------------ */
+/* ---- what is wrong is said ------------------------------------------ */
 
 static char *
 errors_of(const char *text, int length, bool *read)
