@@ -151,19 +151,24 @@ count_uses(Propagation *g)
 
 /* ---- clusters --------------------------------------------------------------- */
 
-/* The annotation found so far in the cluster of each root; while uniting. */
+/* What is written about each root's values; while uniting. */
+typedef struct Written {
+	Value *by;		/* NULL: nothing */
+	const Placement *placement;
+} Written;
+
 typedef struct Annotations {
 	Propagation *g;
-	Value **of;		/* by value id */
+	Written *of;		/* by value id */
 } Annotations;
 
 static void
 note_annotation(Annotations *a, Value *v)
 {
-	Value **of = &a->of[find(a->g, v->id)];
+	Written *of = &a->of[find(a->g, v->id)];
 
-	if (v->annotated && !*of)
-		*of = v;
+	if (v->annotated && !of->by)
+		*of = (Written){v, &v->placement};
 }
 
 static void
@@ -174,6 +179,63 @@ note_op_annotations(Op *op, void *data)
 	for (int i = 0; i < op->nbodies; i++)
 		for (int k = 0; k < op->bodies[i]->nparams; k++)
 			note_annotation(data, op->bodies[i]->params[k]);
+}
+
+/* Where one begins like the other and is open, the longer; else false. */
+static bool
+join_dim(Placement *joined, const Placement *x, const Placement *y, int dim)
+{
+	AxisList a = placement_dim(x, dim), b = placement_dim(y, dim);
+	bool extend_a = placement_is_open(x, dim) && axes_is_prefix(&a, &b);
+	bool extend_b = placement_is_open(y, dim) && axes_is_prefix(&b, &a);
+
+	if (!axes_equal(&a, &b) && !extend_a && !extend_b)
+		return false;
+	if (y->priority[dim] < x->priority[dim])
+		joined->priority[dim] = y->priority[dim];
+	placement_set_dim(joined, dim, extend_a ? &b : &a);
+	return true;
+}
+
+/* Each axis once, and none that may not be used. */
+static bool
+is_sound(const Placement *p)
+{
+	AxisList taken = placement_replicated(p);
+	AxisList unreduced = placement_unreduced(p);
+
+	axes_append_all(&taken, &unreduced);
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		for (int i = 0; i < l.n; i++)
+			if (axes_overlap(&taken, l.a[i]))
+				return false;
+		axes_append_all(&taken, &l);
+	}
+	return true;
+}
+
+/* What satisfies both annotations; false if nothing does. */
+static bool
+join(const Placement *x, const Placement *y, Placement *joined)
+{
+	AxisList ux = placement_unreduced(x), uy = placement_unreduced(y);
+	AxisList barred = placement_replicated(x);
+	AxisList more = placement_replicated(y);
+
+	*joined = *x;
+	if (!axes_equal(&ux, &uy) || x->combiner != y->combiner)
+		return false;
+	for (int d = 0; d < x->rank; d++)
+		if (!join_dim(joined, x, y, d))
+			return false;
+	for (int i = 0; i < more.n; i++)
+		if (!axes_overlap(&barred, more.a[i]))
+			axes_append(&barred, more.a[i]);
+	placement_set_replicated(joined, &barred);
+	joined->open = x->open & y->open;
+	joined->all_replicated = x->all_replicated || y->all_replicated;
+	return is_sound(joined);
 }
 
 static void
@@ -199,14 +261,20 @@ static void
 unite_alike(Annotations *a, const Op *op, const Value *v, const Value *w)
 {
 	Propagation *g = a->g;
-	Value *x = a->of[find(g, v->id)], *y = a->of[find(g, w->id)];
+	Written x = a->of[find(g, v->id)], y = a->of[find(g, w->id)];
+	Placement joined;
 
-	if (x && y && !placement_equal(&x->placement, &y->placement)) {
-		warn_group(g, op, x, y);
+	if (find(g, v->id) == find(g, w->id))
 		return;
+	if (x.by && y.by) {
+		if (!join(x.placement, y.placement, &joined)) {
+			warn_group(g, op, x.by, y.by);
+			return;
+		}
+		x.placement = arena_copy(g->arena, &joined, sizeof joined);
 	}
 	unite(g, v, w);
-	a->of[find(g, v->id)] = x ? x : y;
+	a->of[find(g, v->id)] = x.by ? x : y;
 }
 
 static void
@@ -219,14 +287,16 @@ unite_group(Op *op, void *data)
 }
 
 static void
-add_value(Propagation *g, Value *v, Value *annotation)
+add_value(Annotations *a, Value *v)
 {
+	Propagation *g = a->g;
+
 	if (find(g, v->id) == v->id) {
 		Cluster *c = &g->clusters[g->nclusters];
 		g->cluster_of[v->id] = g->nclusters++;
-		c->annotated = annotation;
-		c->written = c->now = annotation ? annotation->placement :
-			placement_open(v->type.rank);
+		c->annotated = a->of[v->id].by;
+		c->written = c->now = c->annotated ?
+			*a->of[v->id].placement : placement_open(v->type.rank);
 	}
 	/* a representative has the lowest id, so it is done already */
 	g->cluster_of[v->id] = g->cluster_of[find(g, v->id)];
@@ -235,17 +305,11 @@ add_value(Propagation *g, Value *v, Value *annotation)
 static void
 add_op_values(Op *op, void *data)
 {
-	Annotations *a = data;
-	Propagation *g = a->g;
-
 	for (int i = 0; i < op->nresults; i++)
-		add_value(g, op->results[i],
-			a->of[find(g, op->results[i]->id)]);
+		add_value(data, op->results[i]);
 	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++) {
-			Value *v = op->bodies[i]->params[k];
-			add_value(g, v, a->of[find(g, v->id)]);
-		}
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			add_value(data, op->bodies[i]->params[k]);
 }
 
 /* ---- ops around clusters ------------------------------------------------------ */
@@ -296,7 +360,7 @@ void
 build_clusters(Propagation *g)
 {
 	Module *m = g->module;
-	Annotations a = {g, NEW_ARRAY(g->arena, Value *, m->nvalues + 1)};
+	Annotations a = {g, NEW_ARRAY(g->arena, Written, m->nvalues + 1)};
 
 	g->parent = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->uses = NEW_ARRAY(g->arena, int, m->nvalues + 1);
@@ -311,8 +375,7 @@ build_clusters(Propagation *g)
 	module_walk(m, note_op_annotations, &a);
 	module_walk(m, unite_group, &a);
 	for (int i = 0; i < m->entry->nparams; i++)
-		add_value(g, m->entry->params[i],
-			a.of[find(g, m->entry->params[i]->id)]);
+		add_value(&a, m->entry->params[i]);
 	module_walk(m, add_op_values, &a);
 	index_touches(g);
 }
