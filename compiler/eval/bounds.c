@@ -580,34 +580,44 @@ difference(const Tensor *a, const Tensor *b, int64_t i)
 
 /* An integer that may differ at all does so by a decision; a float's finite
    bound covers what decisions do to it. */
+static bool
+is_undecided(DType d, double distance, double bound_here)
+{
+	return distance > 0 && distance <= bound_here &&
+		(isinf(bound_here) || !dtype_is_float(d));
+}
+
+static double
+ratio(double error, double bound_here)
+{
+	return error == 0 ? 0 : error / bound_here;
+}
+
 static void
 compare_element(Comparison *c, const Tensor *expected, double bound_here,
 	const Tensor *actual, int64_t i)
 {
 	double distance = difference(expected, actual, i);
-	bool integer = !dtype_is_float(expected->type.dtype);
-	if (isinf(bound_here) || (integer && bound_here > 0 &&
-	    distance <= bound_here)) {
+	if (is_undecided(expected->type.dtype, distance, bound_here)) {
 		c->undecided++;
 		return;
 	}
-	if (distance > c->max_error)
-		c->max_error = distance;
-	if (bound_here > c->max_bound)
-		c->max_bound = bound_here;
-	if (distance <= bound_here)
+	c->mismatches += distance > bound_here;
+	if (i && ratio(distance, bound_here) <= ratio(c->error, c->bound))
 		return;
-	if (!c->mismatches++)
-		c->first = i;
+	c->worst = i;
+	c->got = tensor_double(actual, i);
+	c->wanted = tensor_double(expected, i);
+	c->error = distance;
+	c->bound = bound_here;
 }
 
 Comparison
 tensor_compare(const Tensor *expected, const double *bounds,
 	const Tensor *actual)
 {
-	Comparison c = {.first = -1};
-	int64_t n = type_elements(&expected->type);
-	for (int64_t i = 0; i < n; i++)
+	Comparison c = {.elements = type_elements(&expected->type)};
+	for (int64_t i = 0; i < c.elements; i++)
 		compare_element(&c, expected, bounds ? bounds[i] : 0, actual,
 			i);
 	return c;

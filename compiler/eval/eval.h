@@ -66,16 +66,25 @@ bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs,
 
 /* How a result compares with the reference. */
 typedef struct Comparison {
-	double max_error;	/* largest |difference|, of compared elements */
-	double max_bound;	/* largest finite bound */
-	int64_t mismatches;	/* elements beyond their bound */
-	int64_t first;		/* row-major index of the first, or -1 */
-	int64_t undecided;	/* differ, or may, through a decision (an
-				   argmax, a comparison) that rounding makes */
+	int64_t elements;
+	int64_t mismatches;	/* beyond their bound */
+	int64_t undecided;	/* differ through a decision (an argmax, a
+				   comparison) that rounding makes */
+	int64_t worst;		/* row-major index of the largest error for its
+				   bound: of the first mismatch where exact */
+	double got, wanted;	/* there */
+	double error, bound;	/* there */
 } Comparison;
 /* `bounds` as from eval_global_bounds(); NULL: must be equal.  Integers and
    pred that are exact must be equal; NaN equals NaN. */
 Comparison tensor_compare(const Tensor *expected, const double *bounds,
 	const Tensor *actual);
+
+/*
+ * check.c: --check of built programs, as shdrt_program.check in shdrt.h.
+ * `hlo` is the unsharded program as module_print() wrote it at L_global.
+ */
+struct shdrt_check_io;
+int shdeval_check(const char *hlo, size_t n, const struct shdrt_check_io *io);
 
 #endif

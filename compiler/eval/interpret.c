@@ -1,0 +1,377 @@
+/*
+ * interpret.c - --interpret: fills the table that a built program has
+ * (shdrt_program) and hands it to the runtime's main, with launch() in place
+ * of device threads.
+ *
+ * Inputs, options, outputs and reports are the runtime's; only the execution
+ * is ours: launch() views the parameters in each device's slab as tensors,
+ * runs eval_device(), and copies the results to where a built program would
+ * have left them.
+ */
+#include "eval/interpret.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+#include "eval/eval.h"
+#include "sched/cost.h"
+#include "shdrt.h"
+
+/* ---- the table ---------------------------------------------------------- */
+
+static shdrt_splits
+splits_of(const Module *m, const AxisList *axes)
+{
+	if (!axes || !axes->n)
+		return (shdrt_splits){0};
+	shdrt_split *split = NEW_ARRAY(m->arena, shdrt_split, axes->n);
+	for (int i = 0; i < axes->n; i++)
+		split[i] = (shdrt_split){
+			axis_ref_stride(&m->mesh, axes->a[i]),
+			axes->a[i].size,
+		};
+	return (shdrt_splits){axes->n, split};
+}
+
+static const shdrt_splits *
+dim_splits(const Module *m, const Placement *p, int rank)
+{
+	shdrt_splits *all = NEW_ARRAY(m->arena, shdrt_splits, rank + 1);
+	for (int d = 0; d < rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		all[d] = splits_of(m, &axes);
+	}
+	return all;
+}
+
+static Type
+global_type(const Value *v)
+{
+	Type t = v->type;
+	for (int d = 0; d < t.rank; d++)
+		t.dims[d] *= placement_dim_ways(&v->placement, d);
+	return t;
+}
+
+static const char *
+type_text(const Module *m, const Type *global, const Placement *p)
+{
+	Text t = {0};
+	text_type(&t, &m->mesh, global, p);
+	const char *s = arena_strndup(m->arena, t.s, t.n);
+	text_free(&t);
+	return s;
+}
+
+static shdrt_tensor
+describe(const Plan *plan, const char *name, const Value *v)
+{
+	const Module *m = plan->module;
+	const Placement *p = &v->placement;
+	Type global = global_type(v);
+	AxisList partial = placement_unreduced(p);
+	size_t dims = (size_t)global.rank * sizeof global.dims[0];
+	return (shdrt_tensor){
+		.name = name,
+		.type_text = type_text(m, &global, p),
+		.dtype = (shdrt_dtype)global.dtype,
+		.rank = global.rank,
+		.dims = arena_copy(m->arena, global.dims, dims),
+		.local_dims = arena_copy(m->arena, v->type.dims, dims),
+		.splits = dim_splits(m, p, global.rank),
+		.unreduced = splits_of(m, &partial),
+		.combiner = (shdrt_combiner)p->combiner,
+		.offset = plan_offset(plan, v),
+	};
+}
+
+static const char *
+parameter_name(const Module *m, const Value *v)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	return v->name;
+}
+
+/* The parameter whose elements `v` holds in another order, or NULL. */
+static const Value *
+parameter_of(const Plan *plan, const Value *v)
+{
+	for (;;) {
+		v = steps_source(plan->steps, v);
+		const Op *op = v->def;
+		if (!op)
+			return v;
+		if (!op->noperands || !(op->kind == O_convert ||
+		    ops[op->kind].partial == PARTIAL_move ||
+		    ops[op->kind].collective))
+			return NULL;
+		v = op->operands[0];
+	}
+}
+
+typedef struct Limits {
+	const Plan *plan;
+	int64_t *limit;		/* by value id of a parameter; 0: none */
+} Limits;
+
+/* Made-up values of a parameter that is used as an index stay in range. */
+static void
+find_limit(Op *op, void *data)
+{
+	Limits *l = data;
+	if (op->kind != O_take)
+		return;
+	const Value *v = parameter_of(l->plan, op->operands[1]);
+	if (!v || !dtype_is_integer(v->type.dtype))
+		return;
+	int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
+	int64_t *limit = &l->limit[v->id];
+	*limit = *limit && *limit < n ? *limit : n;
+}
+
+static const shdrt_tensor *
+parameters(const Plan *plan)
+{
+	Module *m = plan->module;
+	const Block *entry = m->entry;
+	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, entry->nparams + 1);
+	Limits l = {plan, NEW_ARRAY(m->arena, int64_t, m->nvalues + 1)};
+	module_walk(m, find_limit, &l);
+	for (int i = 0; i < entry->nparams; i++) {
+		const Value *v = entry->params[i];
+		t[i] = describe(plan, parameter_name(m, v), v);
+		t[i].index_limit = l.limit[v->id];
+	}
+	return t;
+}
+
+static const shdrt_tensor *
+results(const Plan *plan)
+{
+	const Module *m = plan->module;
+	const Op *end = m->entry->last;
+	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, end->noperands + 1);
+	for (int i = 0; i < end->noperands; i++)
+		t[i] = describe(plan, i < m->nresults ? m->results[i].name :
+			end->operands[i]->name, end->operands[i]);
+	return t;
+}
+
+static const shdrt_axis *
+mesh_axes(const Module *m)
+{
+	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
+	for (int i = 0; i < m->mesh.naxes; i++)
+		axes[i] = (shdrt_axis){m->mesh.axes[i].name,
+			m->mesh.axes[i].size};
+	return axes;
+}
+
+/* ---- what --stats lists ------------------------------------------------- */
+
+static const shdrt_collective_kind collective_kinds[COLLECTIVE_COUNT] = {
+	[K_all_gather] = SHDRT_ALL_GATHER,
+	[K_reduce_scatter] = SHDRT_REDUCE_SCATTER,
+	[K_all_reduce] = SHDRT_ALL_REDUCE,
+	[K_all_to_all] = SHDRT_ALL_TO_ALL,
+	[K_collective_permute] = SHDRT_PERMUTE,
+};
+
+typedef struct Totals {
+	const Module *module;
+	double flops;
+	int64_t wire_bytes;
+	int n;
+	shdrt_collective *collectives;
+} Totals;
+
+static const char *
+axes_text(const Module *m, const AxisList *axes)
+{
+	Text t = {0};
+	text_axes(&t, &m->mesh, axes);
+	const char *s = arena_strndup(m->arena, t.n ? t.s : "", t.n);
+	text_free(&t);
+	return s;
+}
+
+/* The operand as [outer, size, inner] around the dim that is split. */
+static void
+set_shape(shdrt_collective *c, const Op *op)
+{
+	const Type *x = &op->operands[0]->type;
+	c->outer = c->inner = 1;
+	c->size = type_elements(x);
+	if (!op_ints(op, A_dim)->n)
+		return;
+	int64_t dim = op_int(op, A_dim);
+	c->size = x->dims[dim];
+	for (int64_t d = 0; d < x->rank; d++)
+		*(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 :
+			x->dims[d];
+}
+
+static shdrt_collective
+collective(const Module *m, const Op *op, CollectiveKind kind)
+{
+	const SourceFile *file = source_file(m->session, op->range.file);
+	bool combines = kind == K_all_reduce || kind == K_reduce_scatter;
+	shdrt_collective c = {
+		.kind = collective_kinds[kind],
+		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
+		.combiner = combines ?
+			(shdrt_combiner)op_int(op, A_combiner) : SHDRT_add,
+		.group = splits_of(m, op->axes),
+		.from = splits_of(m, op->from),
+		.file = file ? file->path : "",
+		.line = op->range.line,
+		.label = op->label ? op->label : "",
+		.axes = axes_text(m, op->axes),
+		.wire_bytes = op_wire_bytes(op),
+		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op)
+			* 1e12),
+	};
+	set_shape(&c, op);
+	return c;
+}
+
+static void
+count_op(Op *op, void *data)
+{
+	Totals *t = data;
+	Type operands[3] = {{0}};
+	CollectiveKind kind;
+	for (int i = 0; i < op->noperands && i < 3; i++)
+		operands[i] = op->operands[i]->type;
+	if (op->nresults == 1 && op->kind != O_call && op->noperands <= 3)
+		t->flops += op_flops(op, operands, &op->results[0]->type);
+	if (!op_collective_kind(op, &kind))
+		return;
+	t->wire_bytes += op_wire_bytes(op);
+	APPEND(t->module->arena, t->collectives, t->n,
+		collective(t->module, op, kind));
+}
+
+/* ---- execution ---------------------------------------------------------- */
+
+typedef struct Run {
+	Module *module;
+	Tensor **inputs, **outputs;	/* [device][i] */
+} Run;
+
+static Tensor **
+device_tensors(int64_t ndevices, int n)
+{
+	Tensor **t = calloc((size_t)ndevices, sizeof *t);
+	Tensor *all = calloc((size_t)ndevices * (size_t)n + 1, sizeof *all);
+	if (!t || !all) {
+		free(t);
+		free(all);
+		return NULL;
+	}
+	for (int64_t d = 0; d < ndevices; d++)
+		t[d] = all + d * n;
+	return t;
+}
+
+static void
+free_device_tensors(Tensor **t)
+{
+	if (t)
+		free(t[0]);
+	free(t);
+}
+
+static void
+view_parameters(const Run *r, const shdrt_program *p, char *const *slabs)
+{
+	for (int64_t d = 0; d < p->ndevices; d++)
+		for (int i = 0; i < p->nparams; i++)
+			r->inputs[d][i] = (Tensor){
+				r->module->entry->params[i]->type,
+				slabs[d] + p->params[i].offset,
+			};
+}
+
+static void
+store_results(const Run *r, const shdrt_program *p, char *const *slabs)
+{
+	for (int64_t d = 0; d < p->ndevices; d++) {
+		for (int i = 0; i < p->nresults; i++) {
+			Tensor *t = &r->outputs[d][i];
+			memcpy(slabs[d] + p->results[i].offset, t->data,
+				(size_t)type_bytes(&t->type));
+			tensor_free(t);
+		}
+	}
+}
+
+static int
+launch(const shdrt_program *p, char *const *slabs, void *data)
+{
+	Run r = {.module = data};
+	int status = SHDRT_MEMORY;
+	r.inputs = device_tensors(p->ndevices, p->nparams);
+	r.outputs = device_tensors(p->ndevices, p->nresults);
+	if (r.inputs && r.outputs) {
+		view_parameters(&r, p, slabs);
+		if (eval_device(r.module, r.inputs, r.outputs)) {
+			store_results(&r, p, slabs);
+			status = SHDRT_OK;
+		}
+	}
+	free_device_tensors(r.inputs);
+	free_device_tensors(r.outputs);
+	if (status)
+		fputs("the interpreter needs more memory than there is\n",
+			stderr);
+	return status;
+}
+
+static char **
+argument_vector(const Module *m, int n, const char **arguments)
+{
+	char **argv = NEW_ARRAY(m->arena, char *, n + 2);
+	argv[0] = arena_printf(m->arena, "%s", m->name);
+	for (int i = 0; i < n; i++)
+		argv[i + 1] = arena_printf(m->arena, "%s", arguments[i]);
+	return argv;
+}
+
+int
+interpret(Module *m, const Plan *plan, const Text *global, int narguments,
+	const char **arguments)
+{
+	const SourceFile *source = source_file(m->session, 1);
+	Totals totals = {.module = m};
+	module_number(m);
+	module_walk(m, count_op, &totals);
+	shdrt_program p = {
+		.abi = SHDRT_ABI,
+		.name = m->name,
+		.source = source ? source->path : "",
+		.naxes = m->mesh.naxes,
+		.axes = mesh_axes(m),
+		.ndevices = m->mesh.ndevices,
+		.nparams = m->entry->nparams,
+		.nresults = m->entry->last->noperands,
+		.params = parameters(plan),
+		.results = results(plan),
+		.ncollectives = totals.n,
+		.collectives = totals.collectives,
+		.slab_bytes = plan->total + plan->scratch,
+		.target = m->mesh.target->name,
+		.target_memory = m->mesh.target->hbm_bytes,
+		.flops = (int64_t)totals.flops,
+		.wire_bytes = totals.wire_bytes,
+		.launch = launch,
+		.data = m,
+		.hlo = global->s,
+		.hlo_bytes = global->n,
+		.check = global->n ? shdeval_check : NULL,
+	};
+	return shdrt_main(&p, narguments + 1,
+		argument_vector(m, narguments, arguments));
+}

@@ -1,0 +1,17 @@
+/*
+ * interpret.h - --interpret: a device program run by the interpreter on the
+ * simulated devices, with the options and outputs of a built program.
+ */
+#ifndef SHDC_INTERPRET_H
+#define SHDC_INTERPRET_H
+
+#include "sched/plan.h"
+
+/*
+ * Requires L_device.  `global` is the HLO of the unsharded program, for
+ * --check.  Returns the program's exit status.
+ */
+int interpret(Module *m, const Plan *plan, const Text *global, int narguments,
+	const char **arguments);
+
+#endif
