@@ -1,12 +1,14 @@
 /*
- * read.h - HLO text as it stands, before it means anything.
+ * read.h - HLO text as it stands, before it means anything, and what the files
+ * that give it a meaning share.
  *
  *   HloFile   HloModule NAME, attributes
  *     computation   ENTRY %main (...) -> ... {
  *       instruction     ROOT %h = f32[8,64] dot(%x, %W), attributes
  *
  * read_text.c makes it of any bytes at all or says where they stop being
- * HLO; read.c builds the module from it.
+ * HLO; read.c builds the module from it, with the help of read_facts.c,
+ * read_placement.c and read_attrs.c.
  */
 #ifndef SHDC_READ_H
 #define SHDC_READ_H
@@ -69,6 +71,32 @@ typedef struct Reading {
 	HloComputation *entry;
 } Reading;
 
+/* The strings of frontend_attributes. */
+typedef struct Fact {
+	const char *key, *value;	/* value "" for an unquoted one */
+	int length;
+	Range where;
+} Fact;
+
+typedef struct Facts {
+	int n;
+	Fact *a;
+} Facts;
+
+/* An op or a parameter of the module and where it was read. */
+typedef struct Built {
+	const void *line;
+	const HloInstr *instr;
+} Built;
+
+typedef struct Builder {
+	Reading *r;
+	Module *m;
+	Table *values;		/* of the entry, by their name in the text */
+	Built *built;
+	int nbuilt, calls;
+} Builder;
+
 /* read_text.c */
 void hlo_read_text(Reading *r);
 void hlo_error(Reading *r, Range where, const char *fmt, ...)
@@ -86,5 +114,24 @@ Cursor cursor_of_text(Reading *r, const char *s, int length, Range where);
 bool cursor_type(Cursor *c, Type *t, bool *tuple);
 void hlo_read_attrs(Cursor *c, HloAttrs *attrs);	/* , name=value ... */
 const HloAttr *hlo_attr(const HloAttrs *attrs, const char *name); /* or NULL */
+void cursor_expect_end(Cursor *c);
+
+/* read_facts.c */
+Facts facts_of(const HloAttrs *attrs);
+const Fact *find_fact(const Facts *facts, const char *key);	/* or NULL */
+bool fact_is(const Facts *facts, const char *key, const char *value);
+Cursor fact_cursor(Builder *b, const Fact *f);
+
+/* read_placement.c */
+void read_placement(Builder *b, const HloInstr *instr, const Facts *facts,
+	Value *v);
+AxisList read_axis_list(Builder *b, Cursor *c);		/* X,Y:(1)2 */
+/* f32[8@X, 64@(Y,?)!1] unreduced(Z), as text_type() writes it. */
+Placement read_typed_spec(Builder *b, Cursor *c, Type *type);
+
+/* read_attrs.c: the attributes of an op, but for the body of a call. */
+void read_op_attrs(Builder *b, const HloInstr *instr, const Facts *facts,
+	Op *op);
+HloComputation *read_to_apply(Builder *b, const HloInstr *instr); /* or NULL */
 
 #endif

@@ -228,6 +228,13 @@ cursor_string(Cursor *c, int *length)
 	return s;
 }
 
+void
+cursor_expect_end(Cursor *c)
+{
+	if (!cursor_at_end(c))
+		cursor_error(c, "something follows the value");
+}
+
 /* ---- types ---------------------------------------------------------- */
 
 /* Past (...), [...] or {...} with all that is in it. */
