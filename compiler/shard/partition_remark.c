@@ -50,35 +50,16 @@ known_value(const Value *v)
 	return v;
 }
 
-/* Who brought the axis to the value first, back to what was written. */
-static const Origin *
-first_origin(const Value *v, AxisRef axis)
+/* The dim that the axis splits, -1 if none. */
+static int
+dim_of_axis(const Placement *p, AxisRef axis)
 {
-	const Origin *found = NULL;
-
-	for (int hops = 0; v && hops < 100000; hops++) {
-		const Origin *o = v->origins;
-		while (o && !axis_overlap(o->axis, axis))
-			o = o->next;
-		if (!o)
-			break;
-		found = o;
-		if (o->kind == ORIGIN_written)
-			break;
-		v = o->from;
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		if (axes_overlap(&l, axis))
+			return d;
 	}
-	return found;
-}
-
-static const Value *
-origin_value(const Value *v, AxisRef axis)
-{
-	const Origin *o = first_origin(v, axis);
-
-	if (!o)
-		return NULL;
-	return o->kind == ORIGIN_written && v->origins == o ? v :
-		o->kind == ORIGIN_written ? NULL : o->from;
+	return -1;
 }
 
 static void
@@ -86,23 +67,14 @@ label_why(Partitioner *p, const Op *reshard, const Value *v, const Step *step)
 {
 	Text t = {0};
 
-	if (v->placement.nunreduced) {
-		diag_label(p->module->session, reshard->range,
-			"each device holds a partial result");
-		return;
-	}
-	for (int i = 0; i < step->axes.n; i++) {
-		const Origin *o = first_origin(v, step->axes.a[i]);
-		const Value *from = origin_value(v, step->axes.a[i]);
-		if (!o)
+	if (v->placement.nunreduced)
+		text_add(&t, "each device holds a partial result");
+	for (int i = 0; i < step->axes.n && !v->placement.nunreduced; i++) {
+		int dim = dim_of_axis(&v->placement, step->axes.a[i]);
+		if (dim < 0)
 			continue;
 		text_add(&t, t.n ? "; " : "");
-		text_printf(&t, "split over ");
-		text_axis(&t, &p->module->mesh, step->axes.a[i]);
-		if (from)
-			text_printf(&t, " because of %s", from->name);
-		if (o->where.line)
-			text_printf(&t, " (line %d)", o->where.line);
+		text_origin(&t, p->module, v, dim, step->axes.a[i]);
 	}
 	if (t.n)
 		diag_label(p->module->session, reshard->range, "%s", t.s);
