@@ -272,10 +272,7 @@ build_params(Builder *b, Block *block, const HloComputation *computation,
 static const HloInstr *
 root_of(const HloComputation *computation)
 {
-	for (int i = 0; i < computation->n; i++)
-		if (computation->instrs[i].root)
-			return &computation->instrs[i];
-	return &computation->instrs[computation->n - 1];
+	return &computation->instrs[computation->root];
 }
 
 static bool

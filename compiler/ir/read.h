@@ -56,6 +56,7 @@ typedef struct HloComputation {
 	const char *name;
 	Range where;
 	bool entry, used;
+	int root;		/* the instruction marked so, or the last */
 	int n;
 	HloInstr *instrs;
 } HloComputation;

@@ -19,12 +19,8 @@ cursor_range(const Cursor *c)
 {
 	if (c->copied)
 		return c->where;
-	Range r = {c->r->file, 0, c->pos, c->pos};
-	if (c->pos < c->end)
-		r.end++;
-	int column;
-	source_position(c->r->session, r, &r.line, &column);
-	return r;
+	/* The line is worked out when a message needs it. */
+	return (Range){c->r->file, 0, c->pos, c->pos + (c->pos < c->end)};
 }
 
 static void
@@ -461,6 +457,8 @@ read_instr(Cursor *c, HloComputation *computation)
 	instr.opcode = cursor_word(c, "an opcode");
 	read_operands(c, &instr);
 	hlo_read_attrs(c, &instr.attrs);
+	if (instr.root)
+		computation->root = computation->n;
 	APPEND(c->r->arena, computation->instrs, computation->n, instr);
 }
 
@@ -485,6 +483,7 @@ read_computation(Cursor *c)
 	Reading *r = c->r;
 	HloComputation *computation = NEW(r->arena, HloComputation);
 
+	computation->root = -1;
 	computation->entry = cursor_accept(c, "ENTRY");
 	computation->name = read_name(c, &computation->where);
 	skip_signature(c);
@@ -498,6 +497,8 @@ read_computation(Cursor *c)
 	}
 	if (r->failed)
 		return;
+	if (computation->root < 0)
+		computation->root = computation->n - 1;
 	if (!computation->n)
 		hlo_error(r, computation->where,
 			"computation %s is empty", computation->name);

@@ -403,7 +403,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 		const DimFactors *dim = &r->dims[tensor][d];
 		AxisList axes = placement_dim(&v->placement, d);
 		drop_unit_axes(&axes);
-		memset(of_factor, 0, sizeof of_factor);
+		memset(of_factor, 0, (size_t)dim->n * sizeof of_factor[0]);
 		if (!project_dim(r, dim, axes, of_factor)) {
 			fail(c, "dim %d of %s cannot be split over '%s' here",
 				d, v->name, axes_text(c, &axes));
