@@ -18,7 +18,7 @@
  */
 #include "shard/propagate.h"
 
-enum { LEVELS = 5 };
+enum { LEVELS = 5, WIDE = 16 };
 
 /* What an op may do at a level; equal phases need no second visit. */
 typedef enum Phase {
@@ -178,7 +178,11 @@ unsettle(Propagation *g, const Cluster *c)
 	}
 }
 
-/* Uses in program order come off the stack first, then the definition. */
+/*
+ * Uses in program order come off the stack first, then the definition.  A
+ * concatenation of a thousand would be looked at a thousand times, once for
+ * each operand: wide ops wait for the next round.
+ */
 static void
 wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 {
@@ -189,6 +193,7 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 			bool defines = op->nresults &&
 				cluster_of(g, op->results[0]) == c;
 			if (defines == def && id != except &&
+					op->noperands < WIDE &&
 					phase_of(&g->ops[id], level))
 				push(g, id);
 		}
