@@ -276,7 +276,7 @@ rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	char why[WHY])
 {
 	Cursor c = {.why = why};
-	size_t data;
+	size_t data = 0;
 	bool fortran = false;
 	uint64_t wanted;
 	memset(view, 0, sizeof *view);

@@ -1,0 +1,439 @@
+/*
+ * Every collective, dtype and combiner over many groups of many meshes,
+ * against a sequential model: the same bits are wanted.
+ *
+ * For each mesh and group one program is made whose run() executes every case
+ * once, each in its own place of the slab; operands are hashes of the case,
+ * the device and the element.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+#include "shdrt_math.h"
+#include "tap.h"
+
+enum { MAX_CASES = 400 };
+
+static shdrt_collective cases[MAX_CASES];
+static size_t in_at[MAX_CASES], out_at[MAX_CASES];
+static int ncases;
+static size_t slab_bytes;
+static shdrt_program program;
+
+/* ---- elements, by the book ---- */
+
+static uint64_t
+hash(uint64_t x)
+{
+	x = (x ^ x >> 31) * 0x7fb5d329728ea185u;
+	x = (x ^ x >> 27) * 0x81dadef4bc2dd44du;
+	return x ^ x >> 33;
+}
+
+static void
+put(shdrt_dtype d, char *data, size_t i, uint64_t bits)
+{
+	float f = (float)(int)(bits % 2001) / 128 - 7;
+	double wide = f;
+	uint16_t half = d == SHDRT_bf16 ? shdrt_bf16_from_f32(f)
+		: shdrt_f16_from_f32(f);
+	uint8_t truth = bits & 1;
+	const void *from = d == SHDRT_f32 ? (void *)&f
+		: d == SHDRT_f64 ? (void *)&wide
+		: d == SHDRT_f16 || d == SHDRT_bf16 ? (void *)&half
+		: d == SHDRT_pred ? (void *)&truth : (void *)&bits;
+	memcpy(data + i * shdrt_dtype_bytes[d], from, shdrt_dtype_bytes[d]);
+}
+
+static bool
+is_half(shdrt_dtype d)
+{
+	return d == SHDRT_f16 || d == SHDRT_bf16;
+}
+
+static bool
+is_float(shdrt_dtype d)
+{
+	return is_half(d) || d == SHDRT_f32 || d == SHDRT_f64;
+}
+
+static double
+float_step(shdrt_combiner c, double a, double b)
+{
+	switch (c) {
+	case SHDRT_add: return a + b;
+	case SHDRT_mul: return a * b;
+	case SHDRT_max: return a > b ? a : b;
+	case SHDRT_min: return a < b ? a : b;
+	case SHDRT_and: case SHDRT_or: case SHDRT_COMBINER_COUNT: break;
+	}
+	abort();
+}
+
+static uint64_t
+bits_step(shdrt_dtype d, shdrt_combiner c, uint64_t a, uint64_t b)
+{
+	int shift = 64 - 8 * (int)shdrt_dtype_bytes[d];
+	bool is_signed = d == SHDRT_i8 || d == SHDRT_i32 || d == SHDRT_i64;
+	/* At the top of 64 bits, signs and orders are what they should be. */
+	bool less = is_signed ? (int64_t)(a << shift) < (int64_t)(b << shift)
+		: a << shift < b << shift;
+	if (d == SHDRT_pred && c == SHDRT_add)
+		c = SHDRT_or;
+	switch (c) {
+	case SHDRT_add: return a + b;
+	case SHDRT_mul: return a * b;
+	case SHDRT_max: return less ? b : a;
+	case SHDRT_min: return less ? a : b;
+	case SHDRT_and: return a & b;
+	case SHDRT_or: return a | b;
+	case SHDRT_COMBINER_COUNT: break;
+	}
+	abort();
+}
+
+/* out[o] = in[0][i], in[1][i], ... combined in that order */
+static void
+model_reduce(const shdrt_collective *c, char **in, int n, size_t i, char *out,
+	size_t o)
+{
+	size_t bytes = shdrt_dtype_bytes[c->dtype];
+	if (is_float(c->dtype)) {
+		double sum = rt_element_double(c->dtype, in[0], i);
+		for (int k = 1; k < n; k++) {
+			sum = float_step(c->combiner, sum,
+				rt_element_double(c->dtype, in[k], i));
+			if (c->dtype != SHDRT_f64)
+				sum = (float)sum;
+		}
+		float f = (float)sum;
+		uint16_t half = c->dtype == SHDRT_bf16
+			? shdrt_bf16_from_f32(f) : shdrt_f16_from_f32(f);
+		memcpy(out + o * bytes, is_half(c->dtype) ? (void *)&half
+			: c->dtype == SHDRT_f32 ? (void *)&f : (void *)&sum,
+			bytes);
+		return;
+	}
+	uint64_t sum = 0;
+	memcpy(&sum, in[0] + i * bytes, bytes);
+	for (int k = 1; k < n; k++) {
+		uint64_t next = 0;
+		memcpy(&next, in[k] + i * bytes, bytes);
+		sum = bits_step(c->dtype, c->combiner, sum, next);
+	}
+	memcpy(out + o * bytes, &sum, bytes);
+}
+
+/* ---- the model of one member ---- */
+
+static size_t
+elements(const shdrt_collective *c)
+{
+	return (size_t)(c->outer * c->size * c->inner);
+}
+
+static size_t
+result_elements(const shdrt_collective *c, int n)
+{
+	return c->kind == SHDRT_ALL_GATHER ? elements(c) * (size_t)n
+		: c->kind == SHDRT_REDUCE_SCATTER ? elements(c) / (size_t)n
+		: elements(c);
+}
+
+static void
+model(const shdrt_collective *c, char **in, int n, int self, int source,
+	char *out)
+{
+	size_t bytes = shdrt_dtype_bytes[c->dtype];
+	size_t outer = (size_t)c->outer, row = (size_t)(c->size * c->inner);
+	size_t part = row / (size_t)n;
+	for (size_t o = 0; o < outer; o++)
+		for (size_t k = 0; k < row; k++) {
+			size_t i = o * row + k;
+			if (c->kind == SHDRT_ALL_REDUCE)
+				model_reduce(c, in, n, i, out, i);
+			else if (c->kind == SHDRT_REDUCE_SCATTER && k < part)
+				model_reduce(c, in, n,
+					o * row + (size_t)self * part + k, out,
+					o * part + k);
+			else if (c->kind == SHDRT_ALL_TO_ALL)
+				memcpy(out + i * bytes, in[k / part] + (o * row
+					+ (size_t)self * part + k % part)
+					* bytes, bytes);
+			else if (c->kind == SHDRT_PERMUTE && source >= 0)
+				memcpy(out + i * bytes, in[source] + i * bytes,
+					bytes);
+			else if (c->kind == SHDRT_PERMUTE)
+				memset(out + i * bytes, 0, bytes);
+			else if (c->kind == SHDRT_ALL_GATHER)
+				for (int m = 0; m < n; m++)
+					memcpy(out + ((o * (size_t)n
+						+ (size_t)m) * row + k) * bytes,
+						in[m] + i * bytes, bytes);
+		}
+}
+
+/* ---- running ---- */
+
+static void
+fill(shdrt_device *dev, void *data)
+{
+	(void)data;
+	for (int k = 0; k < ncases; k++)
+		for (size_t i = 0; i < elements(&cases[k]); i++)
+			put(cases[k].dtype, dev->slab + in_at[k], i,
+				hash(hash((uint64_t)k * 1000
+				+ (uint64_t)dev->id) + i));
+}
+
+static void
+run(shdrt_device *dev, char *slab)
+{
+	static void (*const call[])(shdrt_device *, const shdrt_collective *,
+		const void *, void *) = {
+		shdrt_all_gather, shdrt_all_reduce, shdrt_reduce_scatter,
+		shdrt_all_to_all, shdrt_collective_permute,
+	};
+	for (int k = 0; k < ncases; k++) {
+		shdrt_tick(dev, (uint64_t)(dev->id * 7 % 5));
+		call[cases[k].kind](dev, &cases[k], slab + in_at[k],
+			slab + out_at[k]);
+	}
+}
+
+static void
+add_case(shdrt_collective_kind kind, shdrt_dtype d, shdrt_combiner combiner,
+	shdrt_splits group, int64_t outer, int64_t size, int64_t inner, int n)
+{
+	shdrt_collective *c = &cases[ncases];
+	*c = (shdrt_collective){.kind = kind, .dtype = d, .combiner = combiner,
+		.group = group, .from = group, .outer = outer, .size = size,
+		.inner = inner, .file = "t.shd", .line = ncases + 1,
+		.label = "", .axes = "", .picoseconds = 10};
+	size_t bytes = shdrt_dtype_bytes[d];
+	in_at[ncases] = slab_bytes;
+	slab_bytes = (slab_bytes + elements(c) * bytes + 63) / 64 * 64;
+	out_at[ncases] = slab_bytes;
+	slab_bytes = (slab_bytes + result_elements(c, n) * bytes + 63) / 64 * 64;
+	ncases++;
+}
+
+static int
+group_size(shdrt_splits group)
+{
+	int64_t n = 1;
+	for (int i = 0; i < group.n; i++)
+		n *= group.split[i].size;
+	return (int)n;
+}
+
+/* Who sends to the device, by the definition in shdrt.h; -1 nobody. */
+static int64_t
+find_source(const shdrt_collective *c, int64_t ndevices, int64_t id)
+{
+	int64_t want = shdrt_index(id, c->group.n, c->group.split);
+	shdrt_splits along = c->from;
+	if (c->source) {
+		want = c->source[want];
+		along = c->group;
+	}
+	for (int64_t s = 0; s < ndevices && want >= 0; s++) {
+		int64_t a = s, b = id;
+		for (int i = 0; i < along.n; i++) {
+			int64_t stride = along.split[i].stride;
+			int64_t size = along.split[i].size;
+			a -= a / stride % size * stride;
+			b -= b / stride % size * stride;
+		}
+		if (a == b && shdrt_index(s, along.n, along.split) == want)
+			return s;
+	}
+	return -1;
+}
+
+/* The members of the device's team, in order. */
+static int
+find_members(shdrt_splits group, int64_t ndevices, int64_t id, int64_t *members)
+{
+	int n = group_size(group);
+	for (int64_t d = 0; d < ndevices; d++) {
+		int64_t a = d, b = id;
+		for (int i = 0; i < group.n; i++) {
+			int64_t stride = group.split[i].stride;
+			int64_t size = group.split[i].size;
+			a -= a / stride % size * stride;
+			b -= b / stride % size * stride;
+		}
+		if (a == b)
+			members[shdrt_index(d, group.n, group.split)] = d;
+	}
+	return n;
+}
+
+static bool
+device_right(const Machine *m, int k, int64_t id, char *wanted)
+{
+	const shdrt_collective *c = &cases[k];
+	int64_t members[64];
+	char *in[64];
+	int self = (int)shdrt_index(id, c->group.n, c->group.split);
+	int n = find_members(c->group, m->ndevices, id, members), source = -1;
+	if (c->kind == SHDRT_PERMUTE) {
+		members[0] = find_source(c, m->ndevices, id);
+		source = members[0] < 0 ? -1 : 0;
+		n = source + 1;
+	}
+	for (int i = 0; i < n; i++)
+		in[i] = m->devices[members[i]].slab + in_at[k];
+	if (c->kind == SHDRT_PERMUTE)
+		n = 1;
+	model(c, in, n, self, source, wanted);
+	return memcmp(wanted, m->devices[id].slab + out_at[k],
+		result_elements(c, n) * shdrt_dtype_bytes[c->dtype]) == 0;
+}
+
+static void
+run_cases(const char *what, int64_t ndevices)
+{
+	program = (shdrt_program){.abi = SHDRT_ABI, .name = "test",
+		.ndevices = ndevices, .ncollectives = ncases,
+		.collectives = cases, .slab_bytes = (int64_t)slab_bytes,
+		.target = "none", .run = run};
+	Machine *m = rt_machine_new(&program, 30);
+	rt_machine_run(m, fill, NULL);
+	char *wanted = rt_get_memory(1, slab_bytes);
+	int wrong = 0;
+	for (int k = 0; k < ncases; k++)
+		for (int64_t id = 0; id < ndevices; id++)
+			if (!device_right(m, k, id, wanted) && wrong++ == 0)
+				printf("# first wrong: %s of %s, %s, case %d, "
+					"device %lld\n",
+					shdrt_dtype_names[cases[k].dtype],
+					shdrt_combiner_names[cases[k].combiner],
+					what, k, (long long)id);
+	uint64_t clock = rt_machine_clock(m);
+	rt_machine_run(m, fill, NULL);
+	ok(wrong == 0, "%s, %lld devices: %d collectives", what,
+		(long long)ndevices, ncases);
+	ok(clock == rt_machine_clock(m) && clock >= 10 * (uint64_t)ncases,
+		"%s, %lld devices: the emulated clock repeats", what,
+		(long long)ndevices);
+	free(wanted);
+	rt_machine_free(m);
+	ncases = 0;
+	slab_bytes = 0;
+}
+
+static void
+test_group(const char *what, int64_t ndevices, shdrt_splits group)
+{
+	static const shdrt_collective_kind moves[] = {
+		SHDRT_ALL_GATHER, SHDRT_ALL_TO_ALL, SHDRT_PERMUTE,
+	};
+	int n = group_size(group);
+	for (int d = 0; d < SHDRT_DTYPE_COUNT; d++) {
+		for (int k = 0; k < 3; k++) {
+			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 1,
+				n, 1, n);
+			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 3,
+				2 * n, 5, n);
+		}
+		for (int c = 0; c < SHDRT_COMBINER_COUNT; c++) {
+			if (c >= SHDRT_and && is_float((shdrt_dtype)d))
+				continue;
+			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d,
+				(shdrt_combiner)c, group, 1, 1, 1, n);
+			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d,
+				(shdrt_combiner)c, group, 3, 7, 19, n);
+			add_case(SHDRT_REDUCE_SCATTER, (shdrt_dtype)d,
+				(shdrt_combiner)c, group, 2, 3 * n, 11, n);
+		}
+	}
+	run_cases(what, ndevices);
+}
+
+/* Sizes on both sides of every switch between algorithms. */
+static void
+test_sizes(void)
+{
+	static const shdrt_split x[] = {{1, 4}};
+	shdrt_splits group = {1, x};
+	static const int64_t sizes[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18,
+		(1 << 20) + 4, (1 << 22) + 4};
+	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
+		for (int k = 0; k < SHDRT_COLLECTIVE_COUNT; k++) {
+			add_case((shdrt_collective_kind)k, SHDRT_f32, SHDRT_add,
+				group, 1, sizes[i], 1, 4);
+			if (i < 4)
+				add_case((shdrt_collective_kind)k, SHDRT_bf16,
+					SHDRT_add, group, 16, sizes[i] / 64 * 4,
+					1, 4);
+		}
+		char what[60];
+		snprintf(what, sizeof what, "%lld elements",
+			(long long)sizes[i]);
+		run_cases(what, 4);
+	}
+}
+
+/* Permutes between different groups, and by a table with gaps. */
+static void
+test_permutes(void)
+{
+	static const shdrt_split xy[] = {{4, 2}, {1, 4}};
+	static const shdrt_split yx[] = {{1, 4}, {4, 2}};
+	static const shdrt_split y_parts[] = {{2, 2}, {4, 2}, {1, 2}};
+	static const shdrt_split x[] = {{4, 2}}, y_major[] = {{2, 2}};
+	static const int64_t shift[] = {3, 0, 1, 2};
+	static const int64_t gaps[] = {-1, 0, 1, -1};
+	shdrt_splits y = {1, xy + 1};
+	static const struct {
+		shdrt_splits to, from;
+	} pairs[] = {
+		{{2, xy}, {2, yx}}, {{2, yx}, {2, xy}},
+		{{2, xy}, {3, y_parts}}, {{3, y_parts}, {2, yx}},
+		{{1, x}, {1, y_major}}, {{1, y_major}, {1, x}},
+	};
+	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
+		add_case(SHDRT_PERMUTE, SHDRT_i32, SHDRT_add, pairs[i].to, 3, 1,
+			5, 1);
+		cases[ncases - 1].from = pairs[i].from;
+	}
+	for (int i = 0; i < 2; i++) {
+		add_case(SHDRT_PERMUTE, SHDRT_f64, SHDRT_add, y, 3, 1, 5, 1);
+		cases[ncases - 1].source = i ? gaps : shift;
+	}
+	run_cases("permutes between groups", 8);
+}
+
+int
+main(void)
+{
+	static const shdrt_split alone[] = {{1, 1}};
+	static const shdrt_split two[] = {{1, 2}}, three[] = {{1, 3}};
+	static const shdrt_split eight[] = {{1, 8}}, sixteen[] = {{1, 16}};
+	/* [X=2, Y=3, Z=2], and [Y=8] in parts */
+	static const shdrt_split x[] = {{6, 2}}, y[] = {{2, 3}}, z[] = {{1, 2}};
+	static const shdrt_split xz[] = {{6, 2}, {1, 2}};
+	static const shdrt_split zyx[] = {{1, 2}, {2, 3}, {6, 2}};
+	static const shdrt_split major[] = {{4, 2}}, minor[] = {{1, 4}};
+	static const shdrt_split outer_parts[] = {{1, 2}, {4, 2}};
+	test_group("one device", 1, (shdrt_splits){1, alone});
+	test_group("no axes", 2, (shdrt_splits){0, NULL});
+	test_group("X=2", 2, (shdrt_splits){1, two});
+	test_group("X=3", 3, (shdrt_splits){1, three});
+	test_group("X=8", 8, (shdrt_splits){1, eight});
+	test_group("X=16", 16, (shdrt_splits){1, sixteen});
+	test_group("X of XYZ", 12, (shdrt_splits){1, x});
+	test_group("Y of XYZ", 12, (shdrt_splits){1, y});
+	test_group("Z of XYZ", 12, (shdrt_splits){1, z});
+	test_group("XZ of XYZ", 12, (shdrt_splits){2, xz});
+	test_group("ZYX of XYZ", 12, (shdrt_splits){3, zyx});
+	test_group("major part of Y", 8, (shdrt_splits){1, major});
+	test_group("minor part of Y", 8, (shdrt_splits){1, minor});
+	test_group("parts of Y, minor first", 8, (shdrt_splits){2, outer_parts});
+	test_permutes();
+	test_sizes();
+	return done();
+}

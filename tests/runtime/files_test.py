@@ -1,0 +1,363 @@
+#!/usr/bin/python3
+"""Tensor files in and out of a built program, against numpy.
+
+files_test.py IDENTITY   where IDENTITY is the program of identity.c
+"""
+import io
+import json
+import os
+import struct
+import subprocess
+import sys
+import tempfile
+
+import numpy as np
+
+PROGRAM = sys.argv[1]
+DTYPES = {"p": np.bool_, "b": np.int8, "i": np.int32, "l": np.int64,
+          "ub": np.uint8, "u": np.uint32, "h": np.float16,
+          "w": np.dtype("V2"), "f": np.float32, "d": np.float64}
+SAFE = {"p": "BOOL", "b": "I8", "i": "I32", "l": "I64", "ub": "U8",
+        "u": "U32", "h": "F16", "w": "BF16", "f": "F32", "d": "F64"}
+count = failed = 0
+
+
+def ok(good, name, note=""):
+    global count, failed
+    count += 1
+    failed += not good
+    print("%s %d - %s" % ("ok" if good else "not ok", count, name))
+    if not good and note:
+        print("# " + str(note).replace("\n", "\n# "))
+
+
+def run(*arguments):
+    return subprocess.run([PROGRAM, *arguments], capture_output=True,
+                          text=True, timeout=60)
+
+
+def sample(name, seed=1):
+    """Any bits at all, as far as the dtype has them."""
+    random = np.random.default_rng(seed)
+    dtype = np.dtype(DTYPES[name])
+    if name == "p":
+        return random.integers(0, 2, (4, 6)).astype(np.bool_)
+    raw = random.integers(0, 256, 24 * dtype.itemsize, np.uint8)
+    return raw.view(dtype).reshape(4, 6)
+
+
+def same(a, b):
+    return a.dtype == b.dtype and a.shape == b.shape \
+        and a.tobytes() == b.tobytes()
+
+
+def round_trip(folder, what, name, path, wanted):
+    out = os.path.join(folder, "out.npy")
+    r = run("--in", "%s=%s" % (name, path), "--out", "%s=%s" % (name, out))
+    if r.returncode:
+        return ok(False, what, r.stderr)
+    ok(same(np.load(out), wanted), what)
+
+
+def npy_bytes(header, data, version=(1, 0)):
+    header = header.encode("utf8") if isinstance(header, str) else header
+    length = struct.pack("<H" if version[0] == 1 else "<I", len(header))
+    return b"\x93NUMPY" + bytes(version) + length + header + data
+
+
+def write(folder, name, data):
+    path = os.path.join(folder, name)
+    with open(path, "wb") as f:
+        f.write(data)
+    return path
+
+
+def good_npy(folder):
+    for name in DTYPES:
+        a = sample(name)
+        path = os.path.join(folder, "a.npy")
+        np.save(path, a)
+        round_trip(folder, "npy %s" % a.dtype, name, path, a)
+        np.save(path, np.asfortranarray(a))
+        round_trip(folder, "npy %s, column-major" % a.dtype, name, path, a)
+    for name in "i", "l", "u", "h", "f", "d":
+        a = sample(name)
+        np.save(path, a.astype(a.dtype.newbyteorder(">")))
+        round_trip(folder, "npy %s, big-endian" % a.dtype, name, path, a)
+    for version in (1, 0), (2, 0), (3, 0):
+        buffer = io.BytesIO()
+        np.lib.format.write_array(buffer, sample("f"), version=version)
+        path = write(folder, "v.npy", buffer.getvalue())
+        round_trip(folder, "npy version %d.%d" % version, "f", path,
+                   sample("f"))
+    a = sample("w")
+    path = write(folder, "b.npy", npy_bytes(
+        "{'descr': 'bfloat16', 'fortran_order': False, 'shape': (4, 6)}\n",
+        a.tobytes()))
+    round_trip(folder, "npy bfloat16 by name", "w", path, a)
+    path = write(folder, "o.npy", npy_bytes(
+        '{"shape":(4L,6L),"fortran_order":False,"descr":"<f4"}',
+        sample("f").tobytes()))
+    round_trip(folder, "npy, other order of keys and no blanks", "f", path,
+               sample("f"))
+    path = os.path.join(folder, "s.npy")
+    np.save(path, np.float32(2.5))
+    round_trip(folder, "npy scalar", "scalar", path, np.array(2.5, np.float32))
+    a = np.array([[0, 1, 2, 255, 3, 0]] * 4, np.uint8)
+    path = write(folder, "t.npy", npy_bytes(
+        "{'descr': '|b1', 'fortran_order': False, 'shape': (4, 6)}",
+        a.tobytes()))
+    round_trip(folder, "npy truth values other than 0 and 1", "p", path,
+               a != 0)
+
+
+def partial(folder):
+    f = sample("i").astype(np.float32)
+    path = os.path.join(folder, "f.npy")
+    np.save(path, f)
+    round_trip(folder, "partial sums: the file's value once", "sum", path, f)
+    raw = (f.view(np.uint32) >> 16).astype(np.uint16).view("V2")
+    np.save(path, raw)
+    round_trip(folder, "partial minima: the file's value once", "least", path,
+               raw)
+
+
+def safetensors(entries, data, metadata=None):
+    header = dict(entries)
+    if metadata:
+        header["__metadata__"] = metadata
+    text = json.dumps(header).encode()
+    return struct.pack("<Q", len(text)) + text + data
+
+
+def entry(name, begin=0, shape=(4, 6)):
+    a = sample(name)
+    return {"dtype": SAFE[name], "shape": list(shape),
+            "data_offsets": [begin, begin + a.nbytes]}
+
+
+def good_safetensors(folder):
+    data, entries = b"", {}
+    for name in DTYPES:
+        entries[name] = entry(name, len(data))
+        data += sample(name).tobytes()
+    path = write(folder, "all.safetensors", safetensors(
+        entries, data, {"format": "pt", "note": "a \"}]\\ b"}))
+    for name in DTYPES:
+        round_trip(folder, "safetensors %s" % SAFE[name], name, path,
+                   sample(name))
+    entries = {"layer.0.w": entry("f")}
+    path = write(folder, "k.safetensors",
+                 safetensors(entries, sample("f").tobytes()))
+    round_trip(folder, "safetensors, another key", "f", path + "#layer.0.w",
+               sample("f"))
+
+
+GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 6), }"
+DATA = sample("f").tobytes()
+BAD_NPY = [
+    ("empty", b"", "not a .npy"),
+    ("not a tensor file", b"hello, world, this is text", "not a .npy"),
+    ("cut in its magic", b"\x93NUM", "not a .npy"),
+    ("cut in its header", npy_bytes(GOOD, DATA)[:30], "ends in its header"),
+    ("cut in its data", npy_bytes(GOOD, DATA[:-1]), "96 bytes of data, it has 95"),
+    ("longer than its header says", npy_bytes(GOOD, DATA + b"x"), "it has 97"),
+    ("version 4", npy_bytes(GOOD, DATA, (4, 0)), "version is 4.0"),
+    ("header longer than the file", b"\x93NUMPY\x02\x00\xff\xff\xff\xff{}",
+     "ends in its header"),
+    ("another shape", npy_bytes(GOOD.replace("6", "5"), DATA[:80]),
+     "holds f32[4, 5], parameter f is f32[4, 6]"),
+    ("transposed", npy_bytes(GOOD.replace("4, 6", "6, 4"), DATA),
+     "holds f32[6, 4]"),
+    ("another rank", npy_bytes(GOOD.replace("4, 6", "24,"), DATA),
+     "holds f32[24]"),
+    ("another dtype", npy_bytes(GOOD.replace("<f4", "<i4"), DATA),
+     "holds i32[4, 6]"),
+    ("a dtype we do not have", npy_bytes(GOOD.replace("<f4", "<c8"), DATA),
+     "'c8' is none of"),
+    ("records", npy_bytes(GOOD.replace("'<f4'", "[('a', '<f4')]"), DATA),
+     "records"),
+    ("size beyond 64 bits", npy_bytes(
+        GOOD.replace("4, 6", "4294967296, 4294967296"), DATA), "too large"),
+    ("dim beyond 64 bits", npy_bytes(
+        GOOD.replace("4, 6", "99999999999999999999"), DATA), "'shape'"),
+    ("negative dim", npy_bytes(GOOD.replace("4, 6", "-4, -6"), DATA), "'shape'"),
+    ("seventeen dims", npy_bytes(GOOD.replace("4, 6", "1," * 17), DATA), "16 dims"),
+    ("no data", npy_bytes(GOOD.replace("4, 6", "0, 6"), b""), "holds f32[0, 6]"),
+    ("key twice", npy_bytes(GOOD.replace("fortran_order", "descr"), DATA), "header"),
+    ("key missing", npy_bytes("{'descr': '<f4', 'shape': (4, 6)}", DATA), "lacks"),
+    ("unknown key", npy_bytes("{'x': 1, " + GOOD[1:], DATA), "other keys"),
+    ("unfinished dictionary", npy_bytes(GOOD[:-1], DATA), "header"),
+    ("unfinished string", npy_bytes("{'descr", DATA), "header"),
+    ("text after the dictionary", npy_bytes(GOOD + "x", DATA), "goes on"),
+    ("zeros", bytes(200), "not a .npy"),
+]
+ENTRY = {"f": entry("f")}
+BAD_SAFETENSORS = [
+    ("empty", b"", "not a .safetensors"),
+    ("cut in its length", b"\x10\0\0", "not a .safetensors"),
+    ("header longer than the file", struct.pack("<Q", 1 << 60) + b"{}",
+     "ends in its header"),
+    ("header is no object", struct.pack("<Q", 2) + b"[]", "not a JSON object"),
+    ("no such tensor", safetensors({"g": entry("f")}, DATA), "no tensor 'f', but g"),
+    ("no tensors", safetensors({}, b""), "none at all"),
+    ("cut in its data", safetensors(ENTRY, DATA)[:-1], "needs 96 bytes"),
+    ("offsets backwards", safetensors({"f": dict(
+        ENTRY["f"], data_offsets=[96, 0])}, DATA), "needs 96 bytes"),
+    ("offsets of another size", safetensors({"f": dict(
+        ENTRY["f"], data_offsets=[0, 92])}, DATA), "needs 96 bytes"),
+    ("negative offsets", safetensors({"f": dict(
+        ENTRY["f"], data_offsets=[-96, 0])}, DATA), "data_offsets"),
+    ("another dtype", safetensors({"f": dict(ENTRY["f"], dtype="I32")}, DATA),
+     "holds i32[4, 6]"),
+    ("a dtype we do not have", safetensors(
+        {"f": dict(ENTRY["f"], dtype="F8_E4M3")}, DATA), "'F8_E4M3' is none of"),
+    ("another shape", safetensors({"f": entry("f", shape=(6, 4))}, DATA),
+     "holds f32[6, 4]"),
+    ("size beyond 64 bits", safetensors({"f": entry(
+        "f", shape=(1 << 32, 1 << 32))}, DATA), "too large"),
+    ("dtype missing", safetensors({"f": {
+        "shape": [4, 6], "data_offsets": [0, 96]}}, DATA), "lacks"),
+    ("deep nesting", struct.pack("<Q", 200000) + b'{"a":' + b"[" * 199995,
+     "cannot be read"),
+    ("unfinished", struct.pack("<Q", 12) + b'{"f":{"dtype' + DATA, "cannot be read"),
+]
+
+
+def refused(folder, kind, cases):
+    for name, data, reason in cases:
+        path = write(folder, "bad." + kind, data)
+        out = os.path.join(folder, "never.npy")
+        r = run("--in", "f=" + path, "--out", "f=" + out)
+        ok(r.returncode == 3 and reason in r.stderr and path in r.stderr
+           and "f" in r.stderr and r.stderr.count("\n") == 1
+           and not os.path.exists(out),
+           "%s refused: %s" % (kind, name), (r.returncode, r.stderr))
+
+
+def bad_paths(folder):
+    good = write(folder, "good.npy", npy_bytes(GOOD, DATA))
+    for name, arguments, status, reason in [
+        ("no file", ["--in", "f=/nonexistent.npy"], 3, "No such file"),
+        ("a directory", ["--in", "f=/"], 3, "not a file"),
+        ("a device", ["--in", "f=/dev/zero"], 3, "not a file"),
+        ("unknown parameter", ["--in", "g=" + good], 2, "no parameter 'g'"),
+        ("nearly a parameter", ["--in", "indx=" + good], 2,
+         "did you mean 'index'?"),
+        ("no =", ["--in", good], 2, "NAME=FILE is wanted"),
+        ("given twice", ["--in", "f=" + good, "--in", "f=" + good], 2, "twice"),
+        ("unknown result", ["--out", "g=x"], 2, "no result 'g'"),
+        ("unwritable file", ["--out", "f=/nonexistent/f.npy"], 3,
+         "/nonexistent/f.npy: cannot be written"),
+        ("unwritable directory", ["--out", "/proc/out"], 3, "cannot be made"),
+        ("a file for a directory", ["--out", good], 3, "not a directory"),
+        ("a full device", ["--out", "f=/dev/full"], 3, "No space left"),
+        ("a directory for a file", ["--out", "f=" + folder], 3, "directory"),
+        ("unknown option", ["--rndom", "1"], 2, "did you mean '--random'?"),
+        ("value missing", ["--in"], 2, "NAME=FILE is wanted"),
+        ("value unwanted", ["--ones=1"], 2, "takes no value"),
+        ("bad seed", ["--random", "-1"], 2, "whole number"),
+        ("bad time", ["--timeout", "soon"], 2, "30s"),
+        ("bad count", ["--time", "0"], 2, "1 to 1000000"),
+        ("two generators", ["--ones", "--iota"], 2, "one of them"),
+        ("nothing to check", ["--check"], 2, "nothing to be checked"),
+    ]:
+        r = run(*arguments)
+        ok(r.returncode == status and reason in r.stderr
+           and r.stderr.count("\n") == 1, name, (r.returncode, r.stderr))
+    left = [f for f in os.listdir(folder) if f.endswith(".tmp")]
+    ok(not left, "nothing unfinished is left", left)
+
+
+def mix(x):
+    x = ((x ^ x >> 30) * 0xbf58476d1ce4e5b9) & (1 << 64) - 1
+    x = ((x ^ x >> 27) * 0x94d049bb133111eb) & (1 << 64) - 1
+    return x ^ x >> 31
+
+
+def random_bits(name, seed, i):
+    """The generator as runtime/README.md describes it."""
+    key = 0xcbf29ce484222325
+    for c in name.encode():
+        key = ((key ^ c) * 0x100000001b3) & (1 << 64) - 1
+    key = mix(key ^ mix(seed))
+    return mix((key + i * 0x9e3779b97f4a7c15) & (1 << 64) - 1)
+
+
+def load(folder, name, *arguments):
+    out = os.path.join(folder, "out.npy")
+    r = run(*arguments, "--out", "%s=%s" % (name, out))
+    assert r.returncode == 0, r.stderr
+    a = np.load(out)
+    return (a.view(np.uint16).astype(np.uint32) << 16).view(np.float32) \
+        if a.dtype == np.dtype("V2") else a
+
+
+def generators(folder):
+    for name, value in [("f", lambda b: (b >> 40) * 2.0**-23 - 1),
+                        ("d", lambda b: (b >> 11) * 2.0**-52 - 1),
+                        ("w", lambda b: (b >> 56) * 2.0**-7 - 1),
+                        ("h", lambda b: (b >> 53) * 2.0**-10 - 1),
+                        ("i", lambda b: (b >> 60) - 8),
+                        ("u", lambda b: b >> 61),
+                        ("p", lambda b: b >> 63),
+                        ("index", lambda b: b % 5),
+                        ("sum", lambda b: (b >> 40) * 2.0**-23 - 1)]:
+        for seed in 0, 7:
+            want = [value(random_bits(name, seed, i)) for i in range(24)]
+            got = load(folder, name, "--random", str(seed))
+            ok(got.ravel().tolist() == want,
+               "random %s, seed %d" % (name, seed), (got, want))
+    ok(same(load(folder, "f"), load(folder, "f", "--random", "0")),
+       "random 0 is the default")
+    ok((load(folder, "f", "--ones") == 1).all()
+       and load(folder, "p", "--ones").all()
+       and (load(folder, "w", "--ones") == 1).all(), "ones")
+    iota = np.arange(24).reshape(4, 6)
+    ok((load(folder, "f", "--iota") == iota).all()
+       and (load(folder, "l", "--iota") == iota).all()
+       and (load(folder, "index", "--iota") == iota % 5).all(), "iota")
+
+
+def other_outputs(folder):
+    directory = os.path.join(folder, "results")
+    r = run("--iota", "--out", directory)
+    ok(r.returncode == 0 and not r.stdout
+       and sorted(os.listdir(directory)) == sorted(
+           n + ".npy" for n in [*DTYPES, "index", "sum", "least", "scalar"]),
+       "every result into a directory", r.stderr)
+    target = write(folder, "target.npy", b"old")
+    link = os.path.join(folder, "link.npy")
+    os.symlink(target, link)
+    load(folder, "f")
+    r = run("--iota", "--out", "f=" + link)
+    ok(os.path.islink(link) and np.load(target).shape == (4, 6),
+       "through a link, the file is replaced")
+    r = subprocess.run([PROGRAM, "--iota", "--out", "f=/dev/stdout"],
+                       capture_output=True, timeout=60)
+    ok(np.load(io.BytesIO(r.stdout)).shape == (4, 6), "into a pipe")
+    r = run("--ones", "--in", "i=" + os.path.join(directory, "i.npy"))
+    ok("i  i32[4@X, 6@Y]  0 1 2 3 4 5 ...  sum 276\n" in r.stdout
+       and "p  pred[4@X, 6@Y]  true true" in r.stdout
+       and "scalar  f32[]  1\n" in r.stdout
+       and len(r.stdout.splitlines()) == 14, "a line for each result", r.stdout)
+    r = run("--list")
+    ok("  f       f32[4@X, 6@Y]            f32[2, 3] a device\n" in r.stdout,
+       "list", r.stdout)
+    r = run("--time", "3")
+    ok(r.stdout.startswith("3 runs: min "), "time", r.stdout)
+    r = run("--steps", "3", "--ones")
+    ok("sum 24" in r.stdout, "steps", r.stdout)
+    r = subprocess.run([PROGRAM], stdout=open("/dev/full", "w"),
+                       stderr=subprocess.PIPE, timeout=60)
+    ok(r.returncode == 3, "standard output that is full")
+
+
+with tempfile.TemporaryDirectory() as folder:
+    for test in (good_npy, partial, good_safetensors, bad_paths, generators,
+                 other_outputs):
+        test(folder)
+    refused(folder, "npy", BAD_NPY)
+    refused(folder, "safetensors", BAD_SAFETENSORS)
+print("1..%d" % count)
+sys.exit(failed != 0)

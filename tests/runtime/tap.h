@@ -1,0 +1,34 @@
+/*
+ * tap.h - test results as TAP lines: ok(), then return done().
+ */
+#ifndef TAP_H
+#define TAP_H
+
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stdio.h>
+
+static int tap_count, tap_failed;
+
+__attribute__((format(printf, 2, 3), unused)) static bool
+ok(bool passed, const char *fmt, ...)
+{
+	va_list ap;
+	printf("%s %d - ", passed ? "ok" : "not ok", ++tap_count);
+	va_start(ap, fmt);
+	vprintf(fmt, ap);
+	va_end(ap);
+	printf("\n");
+	fflush(stdout);
+	tap_failed += !passed;
+	return passed;
+}
+
+__attribute__((unused)) static int
+done(void)
+{
+	printf("1..%d\n", tap_count);
+	return tap_failed != 0;
+}
+
+#endif
