@@ -21,7 +21,9 @@
 
 enum {
 	MOST_LINES = 8,		/* rows or columns of a grid, panels */
-	MOST_RUNS = 4,		/* runs of device ids in a cell */
+	FEW_LINES = 4,		/* columns of a grid that would be too wide */
+	MOST_RUNS = 3,		/* runs of device ids in a cell */
+	PAGE = 100,		/* characters a grid should fit in */
 	ELLIPSIS = -1,
 };
 
@@ -45,18 +47,18 @@ typedef struct Picture {
 /* ---- what is in the picture -------------------------------------------------- */
 
 static Line
-line_of(int64_t n)
+line_of(int64_t n, int most)
 {
 	Line l = {0};
 
-	if (n <= MOST_LINES) {
+	if (n <= most) {
 		while (l.n < n) {
 			l.shown[l.n] = l.n;
 			l.n++;
 		}
 		return l;
 	}
-	for (; l.n < MOST_LINES - 2; l.n++)
+	for (; l.n < most - 2; l.n++)
 		l.shown[l.n] = l.n;
 	l.shown[l.n++] = ELLIPSIS;
 	l.shown[l.n++] = n - 1;
@@ -132,8 +134,8 @@ picture_of(const Module *m, const Named *n)
 			p.panels *= axes_size(&p.dims[d]);
 	}
 	p.copies = unused_pieces(&p);
-	p.rows = line_of(dim_ways(&p, row_dim(&p)));
-	p.columns = line_of(dim_ways(&p, column_dim(&p)));
+	p.rows = line_of(dim_ways(&p, row_dim(&p)), MOST_LINES);
+	p.columns = line_of(dim_ways(&p, column_dim(&p)), MOST_LINES);
 	return p;
 }
 
@@ -367,6 +369,15 @@ cell_width(const Picture *p, int64_t *index)
 }
 
 static void
+fit_page(Picture *p)
+{
+	int64_t index[MAX_RANK] = {0};
+
+	if (p->columns.n * ((int)cell_width(p, index) + 3) > PAGE)
+		p->columns = line_of(dim_ways(p, column_dim(p)), FEW_LINES);
+}
+
+static void
 text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
 {
 	const Frame *f = o->unicode ? &boxes : &plain;
@@ -382,7 +393,7 @@ text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
 static void
 text_picture(Text *t, const Picture *p, const VizOptions *o)
 {
-	Line panels = line_of(p->panels);
+	Line panels = line_of(p->panels, MOST_LINES);
 	int64_t index[MAX_RANK] = {0};
 
 	text_header(t, p);
@@ -490,7 +501,7 @@ svg_label(Text *t, const char *s, int64_t y, int64_t *right)
 static int64_t
 svg_picture(Text *t, const Picture *p, int64_t y, int64_t *right)
 {
-	Line panels = line_of(p->panels);
+	Line panels = line_of(p->panels, MOST_LINES);
 	int64_t index[MAX_RANK] = {0};
 	Text label = {0};
 
@@ -529,6 +540,7 @@ show(Gallery *g, const Named *n)
 {
 	Picture p = picture_of(g->m, n);
 
+	fit_page(&p);
 	if (g->o->format == VIZ_text) {
 		text_add(g->t, g->pictures++ ? "\n" : "");
 		text_picture(g->t, &p, g->o);
