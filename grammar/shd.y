@@ -277,7 +277,6 @@ stmt:
 | "let" "(" target_list[l] ")" "=" expr ";"	{ $$ = stmt_let(parser, @$, S_let, $l, true, $expr); }
 | "let" "(" target_list[l] "," ")" "=" expr ";"	{ $$ = stmt_let(parser, @$, S_let, $l, true, $expr); }
 | "var" targets "=" expr ";"			{ $$ = stmt_let(parser, @$, S_var, $targets, false, $expr); }
-| "var" "(" target_list[l] ")" "=" expr ";"	{ $$ = stmt_let(parser, @$, S_var, $l, true, $expr); }
 | expr[to] "=" expr[from] ";"			{ $$ = stmt_assign(parser, @$, $to, $from); }
 | expr ";"					{ $$ = stmt_expr(parser, @$, $expr); }
 | "return" values ";"				{ $$ = stmt_return(parser, @$, $values); }
@@ -357,6 +356,7 @@ primary:
 | "(" expr[x] "," exprs "," ")"			{ $$ = expr_tuple(parser, @$, list_join(parser, list_one(parser, $x), $exprs)); }
 | DTYPE[d] "(" args ")"				{ $$ = expr_cast(parser, @$, $d, $args); }
 | primary[f] "(" args ")"			{ $$ = expr_call(parser, @$, $f, $args); }
+| "var" "(" args ")"				{ $$ = expr_call(parser, @$, expr_name(parser, (Name){ "var", @1 }), $args); }
 | primary[x] "[" indices "]"			{ $$ = expr_index(parser, @$, $x, $indices); }
 | primary[x] "[" indices "," "]"		{ $$ = expr_index(parser, @$, $x, $indices); }
 | primary[x] "." name				{ $$ = expr_member(parser, @$, $x, $name); }

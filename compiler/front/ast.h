@@ -295,7 +295,7 @@ Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library,
 	Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 
-/* print.c: the tree as text, for --emit=ast */
+/* tree.c: the tree as text, for --emit=ast */
 void text_program(Text *t, const Program *program);
 
 #endif

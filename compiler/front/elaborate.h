@@ -21,6 +21,7 @@
 
 #include "front/ast.h"
 #include "front/front.h"
+#include "ir/targets.h"
 
 enum {
 	MAX_INLINING = 100,	/* calls inside calls */
@@ -120,6 +121,9 @@ void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	PRINTF_LIKE(4, 5);
 const char *show_type(Elab *e, const Type *t);
 const char *show_item(Elab *e, const Item *x);	/* "f32[8,4]", "a number" */
+
+/* imports.c: the items of a file and of what it imports */
+bool load_items(Session *s, int file, List *items);
 
 /* names.c */
 Symbol *symbol_find(Elab *e, const char *name);
@@ -236,7 +240,6 @@ Item builtin_call(Elab *e, const Builtin *b, const Expr *call);
 
 /* arguments.c: what a builder asks of its arguments; false after a message */
 bool want_tensor(Elab *e, Call *c, int i, Value **v);
-bool want_tensor_like(Elab *e, Call *c, int i, DType dtype, Value **v);
 bool want_int(Elab *e, Call *c, int i, int64_t *v);
 bool want_bool(Elab *e, Call *c, int i, bool *v);
 bool want_number(Elab *e, Call *c, int i, Item *v);
@@ -254,14 +257,19 @@ const char *param_name(Elab *e, const Builtin *b, int i);
 bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
 
 /* einsum.c */
-enum { MAX_LETTERS = 26 * 2 + MAX_RANK };
+enum {
+	MAX_LETTERS = 26 * 2 + MAX_USER_RANK,	/* of one contraction; a bit each */
+	MAX_TERMS = 64,
+};
 typedef struct Term {			/* an operand with named dims */
 	Value *value;
 	int letters[MAX_RANK];		/* of each dim: 0.. < MAX_LETTERS */
 	Range ranges[MAX_RANK];		/* where each letter is written */
 } Term;
-/* The product of n terms, summed over what `out` leaves out. */
-Value *contract(Elab *e, Site s, int n, Term *terms, int nout, const int *out,
-	const Range *out_ranges, DType dtype);
+/* The product of n terms, summed over the letters that `out` leaves out. */
+Value *contract(Elab *e, Site s, int n, const Term *terms, const Term *out,
+	int nout);
+/* Without dim `d`, which has size 1. */
+bool term_drop_dim(Elab *e, Site s, Term *t, int d);
 
 #endif

@@ -1,0 +1,19 @@
+/*
+ * builders.h - the functions behind the rows of builtins.def.
+ */
+#ifndef SHDC_BUILDERS_H
+#define SHDC_BUILDERS_H
+
+#include "elaborate.h"
+
+Builder build_einsum, build_matmul;
+Builder build_unary, build_nary, build_where, build_prelude1, build_gelu;
+Builder build_reduce, build_mean, build_spread, build_along, build_norm;
+Builder build_argument, build_cumsum;
+Builder build_reshape, build_transpose, build_broadcast, build_concat;
+Builder build_stack, build_split, build_repeat, build_pad, build_roll;
+Builder build_flip, build_take, build_one_hot, build_iota, build_full;
+Builder build_size, build_axis_size, build_reshard, build_shard_like;
+Builder build_barrier, build_positions, build_widen, build_narrow, build_dropped;
+
+#endif

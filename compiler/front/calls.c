@@ -1,0 +1,625 @@
+/*
+ * calls.c - calls of the program's functions, inlined.
+ *
+ * requires  the callee's syntax tree
+ * leaves    its ops in the block being built, its names prefixed by "ffn."
+ *           at the first call of ffn, "ffn.2." at the second, ...
+ *
+ * A parameter without a type takes anything; one with undeclared size names
+ * (x: f32[b, d]) binds them at the call.  Both are known inside the body.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+/* ---- statements */
+
+static Site
+let_site(const Stmt *s)
+{
+	return (Site){ s->value->range, s->kind == S_let ? "let" : "var" };
+}
+
+/* Binds one name of a let to an item, which is given that name. */
+static void
+bind(Elab *e, const Stmt *s, const Param *target, Item item)
+{
+	const char *name = target->name.s != NULL ? target->name.s : "_";
+	if (target->type != NULL) {
+		const char *what = arena_printf(e->arena, "'%s'", name);
+		item = item_tensor(item.range, annotation_apply(e, let_site(s),
+			target->type, &item, DIAG_shape, what));
+	}
+	if (target->name.s == NULL)
+		return;
+	Symbol *symbol = symbol_declare(e, SYM_value, target->name);
+	if (symbol == NULL)
+		return;
+	symbol->item = item;
+	symbol->is_var = s->kind == S_var;
+	if (item.kind == IT_tensor)
+		symbol->named = name_value(e, target->name, item.value);
+	if (symbol->is_var && item_is_number(&item)) {
+		complain(e, DIAG_literal, item.range, "a var needs a dtype; "
+			"write the number as a cast: f32(...)");
+		symbol->item = item_error(item.range);
+	}
+}
+
+static void
+bind_tuple(Elab *e, const Stmt *s, const Item *value)
+{
+	bool fits = value->kind == IT_tuple && value->n == s->targets.n;
+	if (value->kind != IT_error && !fits)
+		complain(e, DIAG_unpack, s->range, "%d names for %s",
+			s->targets.n, show_item(e, value));
+	for (int i = 0; i < s->targets.n; i++)
+		bind(e, s, s->targets.v[i],
+			fits ? value->items[i] : item_error(s->range));
+}
+
+static void
+run_let(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	const Param *first = s->targets.v[0];
+	if (s->tuple) {
+		bind_tuple(e, s, &value);
+	} else if (value.kind == IT_tuple && first->name.s != NULL) {
+		complain(e, DIAG_unpack, s->range, "'%s' cannot name %s; "
+			"write let (a, b) = ...", first->name.s,
+			show_item(e, &value));
+		bind(e, s, first, item_error(s->range));
+	} else {
+		bind(e, s, first, value);
+	}
+}
+
+static Symbol *
+assigned_var(Elab *e, const Expr *target)
+{
+	Symbol *s = NULL;
+	if (e->frame != NULL)
+		s = table_get(e->frame->names, target->name);
+	if (s != NULL && s->is_var)
+		return s;
+	if (s == NULL && table_get(e->globals, target->name) == NULL) {
+		report_unknown_name(e, target->range, target->name);
+		return NULL;
+	}
+	complain(e, DIAG_assign, target->range, "'%s' cannot be assigned to; "
+		"declare it with var", target->name);
+	if (s != NULL)
+		diag_note(e->session, s->range, "'%s' is bound here", s->name);
+	return NULL;
+}
+
+static void
+run_assign(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	if (s->target->kind == E_index) {
+		complain(e, DIAG_unsupported, s->target->range, "assigning to "
+			"a part of a tensor is not part of this release");
+		return;
+	}
+	if (s->target->kind != E_name)
+		return;
+	Symbol *var = assigned_var(e, s->target);
+	if (var == NULL || value.kind == IT_error
+	    || var->item.kind != IT_tensor)
+		return;
+	if (item_is_number(&value) && var->item.value->type.rank == 0) {
+		Site site = { value.range, "=" };
+		value = item_tensor(value.range, item_constant(e, site,
+			var->item.value->type.dtype, &value));
+	}
+	if (value.kind == IT_error)
+		return;
+	if (value.kind != IT_tensor
+	    || !type_equal(&value.value->type, &var->item.value->type)) {
+		complain(e, DIAG_shape, value.range, "'%s' is %s and cannot "
+			"become %s", var->name, show_item(e, &var->item),
+			show_item(e, &value));
+		return;
+	}
+	Name name = { var->name, s->target->range };
+	int listed = name_value(e, name, value.value);
+	if (listed >= 0 && var->named >= 0) {
+		e->m->named[var->named].value = value.value;
+		e->m->nnamed--;
+	}
+	var->item = value;
+}
+
+static void
+run_expect(Elab *e, const Stmt *s)
+{
+	Item x = eval_value(e, s->target);
+	Annotation a;
+	if (x.kind == IT_error || !annotation_resolve(e, s->type, &a))
+		return;
+	if (x.kind != IT_tensor) {
+		complain(e, DIAG_argument_kind, x.range,
+			"expect is about tensors; '%s' is %s", s->target->name,
+			show_item(e, &x));
+		return;
+	}
+	const char *what = arena_printf(e->arena, "'%s'", s->target->name);
+	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
+	    || !annotation_divides(e, &a) || e->frame->unlisted)
+		return;
+	Expect expect = { x.value, s->target->name, a.placement, s->range };
+	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
+}
+
+static void
+run_expr(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	if (value.kind != IT_error)
+		complain(e, DIAG_unused_value, s->range, "this value is not "
+			"used; bind it with let, or return it");
+}
+
+static void
+run_unsupported(Elab *e, const Stmt *s)
+{
+	static const char *const words[] = {
+		[S_for] = "for", [S_while] = "while", [S_if] = "if",
+	};
+	complain(e, DIAG_unsupported, s->word,
+		"'%s' is not part of this release", words[s->kind]);
+}
+
+static void
+run_return(Elab *e, const Stmt *s)
+{
+	(void)e;
+	(void)s;
+}
+
+static void (*const runners[])(Elab *e, const Stmt *s) = {
+	[S_let] = run_let,
+	[S_var] = run_let,
+	[S_assign] = run_assign,
+	[S_for] = run_unsupported,
+	[S_while] = run_unsupported,
+	[S_if] = run_unsupported,
+	[S_return] = run_return,
+	[S_expect] = run_expect,
+	[S_expr] = run_expr,
+};
+
+/* `return a, b;` and `return (a, b);` are the same. */
+static bool
+eval_results(Elab *e, const Stmt *s, int *n, Item **results)
+{
+	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
+	bool right = true;
+	for (int i = 0; i < s->values.n; i++) {
+		items[i] = eval_value(e, s->values.v[i]);
+		right &= items[i].kind != IT_error;
+	}
+	*n = s->values.n;
+	*results = items;
+	if (*n == 1 && items[0].kind == IT_tuple) {
+		*n = items[0].n;
+		*results = items[0].items;
+	}
+	for (int i = 0; right && i < *n; i++)
+		if ((*results)[i].kind == IT_tuple) {
+			complain(e, DIAG_results, (*results)[i].range,
+				"a result cannot be a tuple");
+			right = false;
+		}
+	return right;
+}
+
+/* False when a result could not be made; the messages say why. */
+bool
+run_body(Elab *e, FnDecl *fn, int *n, Item **results)
+{
+	for (int i = 0; i < fn->body.n; i++) {
+		const Stmt *s = fn->body.v[i];
+		if (s->kind != S_return) {
+			runners[s->kind](e, s);
+			continue;
+		}
+		bool right = eval_results(e, s, n, results);
+		if (i + 1 == fn->body.n)
+			return right;
+		const Stmt *next = fn->body.v[i + 1];
+		complain(e, DIAG_results, next->range,
+			"nothing behind a return is executed");
+		return false;
+	}
+	complain(e, DIAG_results, fn->end,
+		"'%s' ends without a return", fn->name.s);
+	return false;
+}
+
+/* ---- parameters */
+
+static int
+param_index(const FnDecl *fn, const char *name)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (strcmp(((Param *)fn->params.v[i])->name.s, name) == 0)
+			return i;
+	return -1;
+}
+
+static void
+note_signature(Elab *e, const FnDecl *fn)
+{
+	diag_note(e->session, fn->name.range, "'%s' is declared here",
+		fn->name.s);
+}
+
+/* The argument expressions in the order of the parameters. */
+static bool
+match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
+{
+	for (int i = 0; i < call->args.n; i++) {
+		const Arg *arg = call->args.v[i];
+		int at = i;
+		if (arg->name.s != NULL) {
+			at = param_index(fn, arg->name.s);
+			if (at < 0 || args[at] != NULL) {
+				complain(e, DIAG_arguments, arg->name.range,
+					at < 0 ? "'%s' has no parameter '%s'"
+					: "'%s' is given '%s' twice",
+					fn->name.s, arg->name.s);
+				note_signature(e, fn);
+				return false;
+			}
+		}
+		if (at >= fn->params.n)
+			break;
+		args[at] = arg;
+	}
+	int given = 0;
+	for (int i = 0; i < fn->params.n; i++)
+		given += args[i] != NULL;
+	if (given == fn->params.n && call->args.n == fn->params.n)
+		return true;
+	complain(e, DIAG_arguments, call->range, "'%s' takes %d argument%s, "
+		"not %d", fn->name.s, fn->params.n,
+		fn->params.n == 1 ? "" : "s", call->args.n);
+	note_signature(e, fn);
+	return false;
+}
+
+static bool
+eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
+{
+	const Arg **args = NEW_ARRAY(e->arena, const Arg *,
+		fn->params.n + call->args.n);
+	if (!match_arguments(e, fn, call, args))
+		return false;
+	bool right = true;
+	for (int i = 0; i < fn->params.n; i++) {
+		items[i] = eval_value(e, args[i]->value);
+		right &= items[i].kind != IT_error;
+	}
+	return right;
+}
+
+/* x: f32[b, d]: names no one has declared are the argument's sizes. */
+static void
+bind_sizes(Elab *e, const TypeSpec *type, const Item *x)
+{
+	if (x->kind != IT_tensor || !type->has_dims
+	    || type->dims.n != x->value->type.rank)
+		return;
+	for (int d = 0; d < type->dims.n; d++) {
+		const DimSpec *dim = type->dims.v[d];
+		if (dim->size == NULL || dim->size->kind != E_name
+		    || symbol_find(e, dim->size->name) != NULL)
+			continue;
+		Name name = { dim->size->name, dim->size->range };
+		Symbol *s = symbol_declare(e, SYM_value, name);
+		s->item = item_int(x->range, x->value->type.dims[d]);
+		s->used = true;
+	}
+}
+
+static void
+bind_param(Elab *e, const Param *param, Item x)
+{
+	if (param->type != NULL) {
+		const char *what = arena_printf(e->arena, "argument '%s'",
+			param->name.s);
+		Site s = { x.range, param->name.s };
+		x = item_tensor(x.range, annotation_apply(e, s, param->type,
+			&x, DIAG_call_mismatch, what));
+	}
+	Symbol *symbol = symbol_declare(e, SYM_value, param->name);
+	if (symbol == NULL)
+		return;
+	symbol->item = x;
+	if (x.kind == IT_tensor)
+		symbol->named = name_value(e, param->name, x.value);
+}
+
+/* ---- results */
+
+static bool
+check_results(Elab *e, FnDecl *fn, int n, Range where)
+{
+	if (!fn->has_results || fn->results.n == n)
+		return true;
+	complain(e, DIAG_results, where, "'%s' returns %d value%s, its "
+		"signature names %d", fn->name.s, n, n == 1 ? "" : "s",
+		fn->results.n);
+	diag_label(e->session, fn->results_range, "declared here");
+	return false;
+}
+
+static Item
+typed_result(Elab *e, FnDecl *fn, int i, Item x)
+{
+	const Param *result = fn->has_results ? fn->results.v[i] : NULL;
+	if (result == NULL || result->type == NULL)
+		return x;
+	const char *what = result->name.s == NULL ? "the result"
+		: arena_printf(e->arena, "result '%s'", result->name.s);
+	Site s = { x.range, "return" };
+	return item_tensor(x.range, annotation_apply(e, s, result->type, &x,
+		DIAG_results, what));
+}
+
+static Item
+returned(Elab *e, FnDecl *fn, Range call)
+{
+	int n;
+	Item *items;
+	if (!run_body(e, fn, &n, &items))
+		return item_error(call);
+	if (!check_results(e, fn, n, items[0].range))
+		return item_error(call);
+	for (int i = 0; i < n; i++) {
+		items[i] = typed_result(e, fn, i, items[i]);
+		if (items[i].kind == IT_error)
+			return item_error(call);
+	}
+	return n == 1 ? items[0] : item_tuple(e, call, n, items);
+}
+
+/* ---- calls */
+
+static bool
+may_inline(Elab *e, FnDecl *fn, const Expr *call)
+{
+	static const char *const modes[] = {
+		[FN_explicit] = "explicit", [FN_manual] = "manual",
+		[FN_extern] = "extern",
+	};
+	if (fn->mode != FN_auto) {
+		complain(e, DIAG_unsupported, call->range, "'%s' is an %s "
+			"function, which is not part of this release",
+			fn->name.s, modes[fn->mode]);
+		return false;
+	}
+	if (fn->active) {
+		complain(e, DIAG_recursion, call->range, "'%s' calls itself; "
+			"functions are inlined", fn->name.s);
+		return false;
+	}
+	if (e->frame->depth < MAX_INLINING)
+		return true;
+	complain(e, DIAG_inlining, call->range,
+		"calls are nested more than %d deep", MAX_INLINING);
+	return false;
+}
+
+static Frame *
+frame_new(Elab *e, FnDecl *fn, Range call)
+{
+	Frame *f = NEW(e->arena, Frame);
+	f->fn = fn;
+	f->caller = e->frame;
+	f->call = call;
+	f->names = table_new(e->arena);
+	f->depth = e->frame->depth + 1;
+	f->unlisted = e->frame->unlisted;
+	f->prefix = ++fn->instances == 1
+		? arena_printf(e->arena, "%s.", fn->name.s)
+		: arena_printf(e->arena, "%s.%d.", fn->name.s, fn->instances);
+	return f;
+}
+
+static Item
+run_inlined(Elab *e, FnDecl *fn, const Item *args, Range call)
+{
+	for (int i = 0; i < fn->params.n; i++) {
+		const Param *param = fn->params.v[i];
+		if (param->type != NULL)
+			bind_sizes(e, param->type, &args[i]);
+	}
+	for (int i = 0; i < fn->params.n; i++)
+		bind_param(e, fn->params.v[i], args[i]);
+	return returned(e, fn, call);
+}
+
+Item
+call_function(Elab *e, FnDecl *fn, const Expr *call)
+{
+	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
+	if (!may_inline(e, fn, call) || !eval_arguments(e, fn, call, args))
+		return item_error(call->range);
+	Frame *caller = e->frame;
+	int errors = diag_errors(e->session);
+	e->frame = frame_new(e, fn, call->range);
+	fn->active = true;
+	Item result = run_inlined(e, fn, args, call->range);
+	fn->active = false;
+	if (fn->instances == 1 && diag_errors(e->session) == errors)
+		symbols_warn_unused(e, e->frame);
+	e->frame = caller;
+	return result;
+}
+
+static Item
+unknown_call(Elab *e, const Expr *x)
+{
+	const Expr *callee = x->left;
+	if (callee->kind == E_member)
+		return eval(e, callee);
+	if (callee->kind == E_call)
+		complain(e, DIAG_unsupported, x->range, "calling the result of "
+			"a call is not part of this release");
+	else if (callee->kind != E_error)
+		complain(e, DIAG_unknown_function, callee->range,
+			"this is not a function");
+	return item_error(x->range);
+}
+
+/* What the language has and this release has not. */
+static const char *const later[] = {
+	"dynamic_slice", "dynamic_update_slice", "scatter_add", "sort",
+	"argsort", "top_k", "psum", "pmean", "pmax", "pmin", "all_gather",
+	"psum_scatter", "all_to_all", "ppermute", "axis_index",
+	"ragged_all_to_all", "grad", "value_and_grad", "random",
+};
+
+static bool
+comes_later(const char *name)
+{
+	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
+		if (strcmp(later[i], name) == 0)
+			return true;
+	return false;
+}
+
+static Item
+call_by_name(Elab *e, const Expr *x, const char *name)
+{
+	bool prelude = e->frame->prelude;
+	FnDecl *fn = prelude ? NULL : table_get(e->functions, name);
+	if (fn != NULL)
+		return call_function(e, fn, x);
+	const Builtin *b = builtin_find(name);
+	if (b != NULL && (prelude || !b->internal))
+		return builtin_call(e, b, x);
+	if (comes_later(name))
+		complain(e, DIAG_unsupported, x->left->range,
+			"'%s' is not part of this release", name);
+	else
+		report_unknown_function(e, x->left->range, name);
+	return item_error(x->range);
+}
+
+Item
+eval_call(Elab *e, const Expr *x)
+{
+	const Expr *callee = x->left;
+	if (e->frame == NULL && callee->kind == E_name
+	    && strcmp(callee->name, "axis_size") != 0) {
+		complain(e, DIAG_argument_kind, x->range, "outside functions "
+			"only axis_size(X) can be called");
+		return item_error(x->range);
+	}
+	if (callee->kind == E_name)
+		return e->frame != NULL ? call_by_name(e, x, callee->name)
+			: builtin_call(e, builtin_find(callee->name), x);
+	bool random = callee->kind == E_member
+		&& callee->left->kind == E_name
+		&& comes_later(callee->left->name);
+	bool grad = callee->kind == E_call && callee->left->kind == E_name
+		&& comes_later(callee->left->name);
+	if (!random && !grad)
+		return unknown_call(e, x);
+	complain(e, DIAG_unsupported, callee->left->range,
+		"'%s' is not part of this release", callee->left->name);
+	return item_error(x->range);
+}
+
+/* ---- the prelude */
+
+static void
+bind_prelude(Elab *e, const FnDecl *fn, int n, const Item *args)
+{
+	for (int i = 0; i < n; i++) {
+		const Param *param = fn->params.v[i];
+		Symbol *s = symbol_declare(e, SYM_value, param->name);
+		s->item = args[i];
+	}
+}
+
+static Frame *
+prelude_frame(Elab *e, FnDecl *fn, Site s)
+{
+	Frame *f = NEW(e->arena, Frame);
+	f->fn = fn;
+	f->caller = e->frame;
+	f->call = s.range;
+	f->names = table_new(e->arena);
+	f->depth = e->frame->depth + 1;
+	f->unlisted = true;
+	f->prelude = true;
+	f->prefix = "";
+	f->site = e->frame->prelude ? e->frame->site : s;
+	return f;
+}
+
+static Item
+run_prelude(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
+{
+	Frame *caller = e->frame;
+	e->frame = prelude_frame(e, fn, s);
+	bind_prelude(e, fn, n, args);
+	Item result = returned(e, fn, s.range);
+	e->frame = caller;
+	return result;
+}
+
+/* The tensors among the arguments become parameters of the call's body. */
+static Item
+run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
+{
+	Value *operands[MAX_PARAMS];
+	Item inner[MAX_PARAMS];
+	int noperands = 0;
+	for (int i = 0; i < n; i++)
+		if (args[i].kind == IT_tensor)
+			operands[noperands++] = args[i].value;
+	Op *call = op_begin(e, s, O_call, noperands, operands);
+	if (call == NULL)
+		return item_error(s.range);
+	Block *outer = e->block;
+	call->composite = s.label;
+	call->bodies = NEW_ARRAY(e->arena, Block *, 1);
+	call->nbodies = 1;
+	e->block = call->bodies[0] = block_new(e->m, call);
+	for (int i = 0; i < n; i++) {
+		const Param *param = fn->params.v[i];
+		inner[i] = args[i];
+		if (args[i].kind == IT_tensor)
+			inner[i].value = block_add_param(e->block,
+				param->name.s, &args[i].value->type);
+	}
+	Item result = run_prelude(e, fn, s, n, inner);
+	if (result.kind == IT_tensor)
+		op_append(e->block, op_new(e->m, O_return, 1, &result.value, 0,
+			NULL, s.range, s.label));
+	e->block = outer;
+	if (result.kind != IT_tensor)
+		return item_error(s.range);
+	call->results[0]->type = result.value->type;
+	return item_tensor(s.range, op_end(e, call));
+}
+
+Item
+call_prelude(Elab *e, Site s, const char *name, bool composite, int n,
+	const Item *args)
+{
+	FnDecl *fn = table_get(e->prelude, name);
+	if (fn == NULL || fn->params.n != n)
+		die("prelude: no function %s of %d parameters", name, n);
+	if (composite && !e->frame->prelude)
+		return run_composite(e, fn, s, n, args);
+	return run_prelude(e, fn, s, n, args);
+}

@@ -1,0 +1,244 @@
+/*
+ * names.c - what names mean: axes, dims, types and values in one namespace.
+ *
+ * A function's names are in its frame, everything else is global; the
+ * prelude's functions do not see the program's names, whatever they are.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static Symbol *
+find_global(Elab *e, const char *name)
+{
+	if (e->frame != NULL && e->frame->prelude)
+		return NULL;
+	return table_get(e->globals, name);
+}
+
+Symbol *
+symbol_find(Elab *e, const char *name)
+{
+	Symbol *s = NULL;
+	if (e->frame != NULL)
+		s = table_get(e->frame->names, name);
+	if (s == NULL)
+		s = find_global(e, name);
+	if (s != NULL)
+		s->used = true;
+	return s;
+}
+
+static const char *const kind_words[] = {
+	[SYM_axis] = "a mesh axis",
+	[SYM_dim] = "a dim",
+	[SYM_type] = "a type",
+	[SYM_value] = "a value",
+};
+
+static void
+report_duplicate(Elab *e, SymbolKind kind, Name name, const Symbol *old)
+{
+	if (old->kind == SYM_value && kind == SYM_value)
+		complain(e, DIAG_duplicate, name.range, "'%s' is bound already; "
+			"to assign again, declare it with var", name.s);
+	else if (old->kind == kind)
+		complain(e, DIAG_duplicate, name.range,
+			"'%s' is declared twice", name.s);
+	else
+		complain(e, DIAG_duplicate, name.range, "'%s' is %s already; "
+			"axes, dims, types and values share one namespace",
+			name.s, kind_words[old->kind]);
+	diag_note(e->session, old->range, "'%s' was declared here", name.s);
+}
+
+Symbol *
+symbol_declare(Elab *e, SymbolKind kind, Name name)
+{
+	Symbol *old = find_global(e, name.s);
+	if (old == NULL && e->frame != NULL)
+		old = table_get(e->frame->names, name.s);
+	if (old != NULL) {
+		report_duplicate(e, kind, name, old);
+		return NULL;
+	}
+	Symbol *s = NEW(e->arena, Symbol);
+	s->kind = kind;
+	s->name = name.s;
+	s->range = name.range;
+	s->named = -1;
+	table_set(e->frame != NULL ? e->frame->names : e->globals, name.s, s);
+	return s;
+}
+
+void
+symbols_warn_unused(Elab *e, const Frame *frame)
+{
+	for (int i = 0; i < table_count(frame->names); i++) {
+		const Symbol *s = table_value(frame->names, i);
+		if (!s->used && s->name[0] != '_')
+			diag(e->session, DIAG_unused, s->range,
+				"'%s' is never used", s->name);
+	}
+}
+
+/* What other languages call the dtypes. */
+static const struct Habit {
+	const char *theirs, *ours;
+} dtype_habits[] = {
+	{ "float16", "f16" }, { "half", "f16" }, { "bfloat16", "bf16" },
+	{ "float32", "f32" }, { "float", "f32" }, { "float64", "f64" },
+	{ "double", "f64" }, { "int8", "i8" }, { "int32", "i32" },
+	{ "int", "i32" }, { "int64", "i64" }, { "uint8", "u8" },
+	{ "uint32", "u32" }, { "bool", "pred" }, { "s8", "i8" },
+	{ "s32", "i32" }, { "s64", "i64" },
+};
+
+const char *
+dtype_habit(const char *name)
+{
+	for (size_t i = 0; i < sizeof dtype_habits / sizeof *dtype_habits; i++)
+		if (strcmp(dtype_habits[i].theirs, name) == 0)
+			return dtype_habits[i].ours;
+	return NULL;
+}
+
+static const struct Habit constant_habits[] = {
+	{ "True", "it is written true" },
+	{ "False", "it is written false" },
+	{ "None", "leave the argument out; x[:, new] inserts a dim" },
+	{ "jnp", "functions are built in and need no module: exp(x)" },
+	{ "np", "functions are built in and need no module: exp(x)" },
+	{ "jax", "functions are built in and need no module: exp(x)" },
+	{ "lax", "functions are built in and need no module: exp(x)" },
+};
+
+static const char *
+constant_habit(const char *name)
+{
+	for (size_t i = 0; i < sizeof constant_habits / sizeof *constant_habits;
+	    i++)
+		if (strcmp(constant_habits[i].theirs, name) == 0)
+			return constant_habits[i].ours;
+	return NULL;
+}
+
+static bool
+is_function(Elab *e, const char *name)
+{
+	return table_get(e->functions, name) != NULL
+		|| builtin_find(name) != NULL;
+}
+
+/* The nearest of all names in sight. */
+static const char *
+nearest_symbol(Elab *e, const char *name)
+{
+	const char **words = NULL;
+	int n = 0;
+	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names);
+	    i++)
+		APPEND(e->arena, words, n, table_key(e->frame->names, i));
+	for (int i = 0; i < table_count(e->globals); i++)
+		APPEND(e->arena, words, n, table_key(e->globals, i));
+	return nearest_word(name, words, n);
+}
+
+void
+report_unknown_name(Elab *e, Range where, const char *name)
+{
+	const char *hint = constant_habit(name);
+	if (hint != NULL) {
+		complain(e, DIAG_habit, where, "there is no '%s' here: %s",
+			name, hint);
+	} else if (dtype_habit(name) != NULL) {
+		complain(e, DIAG_habit, where, "'%s' is written %s", name,
+			dtype_habit(name));
+	} else if (is_function(e, name)) {
+		complain(e, DIAG_unknown_name, where, "'%s' is a function; its "
+			"arguments are missing", name);
+	} else {
+		complain(e, DIAG_unknown_name, where, "'%s' is not declared",
+			name);
+		const char *near = nearest_symbol(e, name);
+		if (near != NULL)
+			diag_note(e->session, (Range){ 0 },
+				"did you mean '%s'?", near);
+	}
+}
+
+static const struct Habit function_habits[] = {
+	{ "P", "placements are written in types: f32[B@X, D@(Y,Z), F]" },
+	{ "PartitionSpec",
+		"placements are written in types: f32[B@X, D@(Y,Z), F]" },
+	{ "NamedSharding",
+		"placements are written in types: f32[B@X, D@(Y,Z), F]" },
+	{ "with_sharding_constraint",
+		"use a placed let: let h: [B@X, F] = ...;" },
+	{ "dot", "use matmul(a, b) or an einsum" },
+	{ "astype", "a cast is a call of the dtype: f32(x)" },
+	{ "arange", "use iota(i32[N])" },
+	{ "concatenate", "use concat((a, b), dim=0)" },
+	{ "power", "use pow(a, b)" },
+	{ "absolute", "use abs(x)" },
+	{ "expand_dims", "index with new: x[:, new]" },
+	{ "squeeze", "index with 0: x[:, 0]" },
+	{ "shape", "the size of dim d is size(x, d)" },
+	{ "len", "the size of dim d is size(x, d)" },
+	{ "select", "use where(p, a, b)" },
+	{ "norm", "use rms_norm(x), layer_norm(x) or sqrt(sum(square(x)))" },
+	{ "zeros_like", "use zeros(f32[...])" },
+	{ "ones_like", "use ones(f32[...])" },
+	{ "range", "a range is written 0..N" },
+};
+
+void
+report_unknown_function(Elab *e, Range where, const char *name)
+{
+	for (size_t i = 0; i < sizeof function_habits / sizeof *function_habits;
+	    i++)
+		if (strcmp(function_habits[i].theirs, name) == 0) {
+			complain(e, DIAG_habit, where, "there is no function "
+				"'%s' here: %s", name, function_habits[i].ours);
+			return;
+		}
+	if (dtype_habit(name) != NULL) {
+		complain(e, DIAG_habit, where, "'%s' is written %s: %s(x)",
+			name, dtype_habit(name), dtype_habit(name));
+		return;
+	}
+	complain(e, DIAG_unknown_function, where, "there is no function '%s'",
+		name);
+	const char **words = NULL;
+	int n = 0;
+	for (int i = 0; i < builtin_count(); i++)
+		if (!builtin_at(i)->internal)
+			APPEND(e->arena, words, n, builtin_at(i)->name);
+	for (int i = 0; i < table_count(e->functions); i++)
+		APPEND(e->arena, words, n, table_key(e->functions, i));
+	const char *near = nearest_word(name, words, n);
+	if (near != NULL)
+		diag_note(e->session, (Range){ 0 }, "did you mean '%s'?", near);
+}
+
+/*
+ * Gives the value the name `ffn.2.h`, if it has none from the program yet,
+ * and lists it.  The place in the list, or -1.
+ */
+int
+name_value(Elab *e, Name name, Value *v)
+{
+	const Frame *f = e->frame;
+	if (v == NULL || f->prelude)
+		return -1;
+	const char *full = arena_printf(e->arena, "%s%s", f->prefix, name.s);
+	if (v->range.file == 0) {
+		v->name = module_unique_name(e->m, full);
+		v->range = name.range;
+	}
+	if (f->unlisted)
+		return -1;
+	Named named = { full, v, v->type, v->placement };
+	APPEND(e->arena, e->m->named, e->m->nnamed, named);
+	return e->m->nnamed - 1;
+}

@@ -1,0 +1,507 @@
+/*
+ * products.c - einsum and matmul.
+ *
+ *   einsum("...bd,df->...bf", x, w)
+ *
+ * The dims under `...` are letters too, numbered behind the 52 that can be
+ * written, the last dim having the last one.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "builders.h"
+
+enum { FIRST_HIDDEN = 52 };		/* letters of the dims under `...` */
+
+typedef struct Piece {			/* "bd" of an equation */
+	int begin, end;			/* in the string */
+	int ellipsis;			/* where `...` stands, or -1 */
+	int nletters;
+} Piece;
+
+typedef struct Equation {
+	Elab *e;
+	Call *call;
+	const char *text;
+	Range literal;
+	int npieces;			/* operands */
+	Piece pieces[MAX_TERMS];
+	Piece out;
+	int nhidden;			/* most dims under a `...` */
+	Term *terms;
+	Range first[MAX_LETTERS];	/* where a letter got its size */
+	int64_t sizes[MAX_LETTERS];
+	int owner[MAX_LETTERS];		/* the operand that gave it, from 1 */
+} Equation;
+
+static Range
+range_at(const Equation *q, int begin, int end)
+{
+	Range r = q->literal;
+	r.begin = q->literal.begin + 1 + begin;
+	r.end = q->literal.begin + 1 + end;
+	return r;
+}
+
+static int
+letter_number(char c)
+{
+	return c >= 'a' ? c - 'a' : c - 'A' + 26;
+}
+
+static bool
+is_letter(char c)
+{
+	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
+}
+
+/* ---- the text */
+
+/* One list of letters, up to `,` or `-` or the end. */
+static bool
+read_piece(Equation *q, int *at, Piece *piece)
+{
+	const char *s = q->text;
+	*piece = (Piece){ *at, *at, -1, 0 };
+	for (; s[*at] != '\0' && s[*at] != ',' && s[*at] != '-'; (*at)++) {
+		if (s[*at] == ' ')
+			continue;
+		if (is_letter(s[*at])) {
+			piece->nletters++;
+		} else if (strncmp(s + *at, "...", 3) == 0
+		    && piece->ellipsis < 0) {
+			piece->ellipsis = *at;
+			*at += 2;
+		} else {
+			complain(q->e, DIAG_einsum, range_at(q, *at, *at + 1),
+				"'%c' cannot stand here; operands are letters "
+				"and one '...'", s[*at]);
+			return false;
+		}
+	}
+	piece->end = *at;
+	return true;
+}
+
+static bool
+read_operands(Equation *q, int *at)
+{
+	for (;; (*at)++) {
+		if (q->npieces == MAX_TERMS) {
+			complain(q->e, DIAG_einsum, q->literal,
+				"an einsum has at most %d operands", MAX_TERMS);
+			return false;
+		}
+		if (!read_piece(q, at, &q->pieces[q->npieces++]))
+			return false;
+		if (q->text[*at] != ',')
+			return true;
+	}
+}
+
+static bool
+read_equation(Equation *q)
+{
+	int at = 0;
+	if (!read_operands(q, &at))
+		return false;
+	if (strncmp(q->text + at, "->", 2) != 0) {
+		complain(q->e, DIAG_einsum, range_at(q, at, at + 1), "'->' and "
+			"the letters of the result are missing; write "
+			"\"bd,df->bf\"");
+		return false;
+	}
+	at += 2;
+	if (!read_piece(q, &at, &q->out))
+		return false;
+	if (q->text[at] == '\0')
+		return true;
+	complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
+		"'%c' cannot stand in the result", q->text[at]);
+	return false;
+}
+
+/* ---- against the operands */
+
+static bool
+want_operands(Equation *q)
+{
+	const Call *c = q->call;
+	for (int i = 0; i < c->nrest; i++) {
+		const Item *x = &c->rest[i];
+		if (x->kind == IT_tensor)
+			continue;
+		complain(q->e, DIAG_argument_kind, x->range,
+			"an operand of einsum is a tensor, not %s",
+			show_item(q->e, x));
+		return false;
+	}
+	if (c->nrest == q->npieces)
+		return true;
+	complain(q->e, DIAG_einsum, q->literal, "the equation has %d operand%s, "
+		"%d %s given", q->npieces, q->npieces == 1 ? "" : "s", c->nrest,
+		c->nrest == 1 ? "is" : "are");
+	return false;
+}
+
+static bool
+same_dtypes(Equation *q)
+{
+	const Call *c = q->call;
+	DType first = c->rest[0].value->type.dtype;
+	for (int i = 0; i < c->nrest; i++) {
+		DType dtype = c->rest[i].value->type.dtype;
+		if (dtype == D_pred) {
+			complain(q->e, DIAG_dtype, c->rest[i].range, "einsum "
+				"needs numbers, not pred; convert: f32(...)");
+			return false;
+		}
+		if (dtype == first)
+			continue;
+		complain(q->e, DIAG_dtype, c->rest[i].range, "einsum of %s and "
+			"%s; convert one of them: %s(...)",
+			dtypes[first].name, dtypes[dtype].name,
+			dtypes[first].name);
+		diag_label(q->e->session, c->rest[0].range, "%s",
+			dtypes[first].name);
+		return false;
+	}
+	return true;
+}
+
+static bool
+check_rank(Equation *q, int i)
+{
+	const Piece *piece = &q->pieces[i];
+	const Item *x = &q->call->rest[i];
+	int rank = x->value->type.rank;
+	bool fits = piece->ellipsis >= 0 ? rank >= piece->nletters
+		: rank == piece->nletters;
+	if (fits) {
+		int hidden = rank - piece->nletters;
+		if (hidden > q->nhidden)
+			q->nhidden = hidden;
+		return true;
+	}
+	complain(q->e, DIAG_einsum, range_at(q, piece->begin, piece->end),
+		"%d letter%s for operand %d, which has %d dim%s",
+		piece->nletters, piece->nletters == 1 ? "" : "s", i + 1, rank,
+		rank == 1 ? "" : "s");
+	diag_label(q->e->session, x->range, "%s",
+		show_type(q->e, &x->value->type));
+	return false;
+}
+
+/* The letters of one list, `...` spread over `hidden` dims. */
+static int
+spell_out(Equation *q, const Piece *piece, int hidden, Term *t)
+{
+	int n = 0;
+	for (int at = piece->begin; at < piece->end; at++) {
+		if (at == piece->ellipsis) {
+			for (int i = 0; i < hidden; i++) {
+				t->letters[n] = FIRST_HIDDEN + q->nhidden
+					- hidden + i;
+				t->ranges[n++] = range_at(q, at, at + 3);
+			}
+			at += 2;
+		} else if (q->text[at] != ' ') {
+			t->letters[n] = letter_number(q->text[at]);
+			t->ranges[n++] = range_at(q, at, at + 1);
+		}
+	}
+	return n;
+}
+
+static bool
+size_letter(Equation *q, const Term *t, int i, int d)
+{
+	int letter = t->letters[d];
+	int64_t size = t->value->type.dims[d], *known = &q->sizes[letter];
+	bool hidden = letter >= FIRST_HIDDEN;
+	if (q->owner[letter] == 0 || (hidden && *known == 1)) {
+		*known = size;
+		q->owner[letter] = i + 1;
+		q->first[letter] = t->ranges[d];
+		return true;
+	}
+	if (*known == size || (hidden && size == 1))
+		return true;
+	if (hidden)
+		complain(q->e, DIAG_einsum, t->ranges[d], "a dim under '...' "
+			"is %" PRId64 " in operand %d but %" PRId64
+			" in operand %d", *known, q->owner[letter], size,
+			i + 1);
+	else
+		complain(q->e, DIAG_einsum, t->ranges[d], "letter '%c' is %"
+			PRId64 " in operand %d but %" PRId64 " in operand %d",
+			q->text[t->ranges[d].begin - q->literal.begin - 1],
+			*known, q->owner[letter], size, i + 1);
+	diag_label(q->e->session, q->first[letter], "%" PRId64 " here",
+		*known);
+	diag_label(q->e->session, q->call->rest[i].range, "%s",
+		show_type(q->e, &t->value->type));
+	return false;
+}
+
+static bool
+read_terms(Equation *q)
+{
+	for (int i = 0; i < q->npieces; i++)
+		if (!check_rank(q, i))
+			return false;
+	q->terms = NEW_ARRAY(q->e->arena, Term, q->npieces);
+	for (int i = 0; i < q->npieces; i++) {
+		Term *t = &q->terms[i];
+		t->value = q->call->rest[i].value;
+		int rank = t->value->type.rank;
+		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, t);
+		for (int d = 0; d < rank; d++)
+			if (!size_letter(q, t, i, d))
+				return false;
+	}
+	return true;
+}
+
+/* A dim of size 1 under `...` that is larger elsewhere has no letter. */
+static bool
+drop_stretched(Equation *q, Term *t)
+{
+	for (int d = t->value->type.rank - 1; d >= 0; d--)
+		if (t->value->type.dims[d] != q->sizes[t->letters[d]]
+		    && !term_drop_dim(q->e, q->call->site, t, d))
+			return false;
+	return true;
+}
+
+static bool
+read_result(Equation *q, Term *out, int *nout)
+{
+	uint64_t seen = 0;
+	if (q->out.nletters > MAX_USER_RANK) {
+		complain(q->e, DIAG_rank, range_at(q, q->out.begin,
+			q->out.end), "a result of %d dims; at most %d are "
+			"allowed", q->out.nletters, MAX_USER_RANK);
+		return false;
+	}
+	if (q->nhidden > 0 && q->out.ellipsis < 0) {
+		complain(q->e, DIAG_einsum, range_at(q, q->out.begin,
+			q->out.end + 1), "the result must have '...' too");
+		return false;
+	}
+	*nout = spell_out(q, &q->out, q->nhidden, out);
+	for (int d = 0; d < *nout; d++) {
+		int letter = out->letters[d];
+		bool twice = seen >> letter & 1;
+		seen |= 1ull << letter;
+		if (!twice && q->owner[letter] != 0)
+			continue;
+		complain(q->e, DIAG_einsum, out->ranges[d], twice
+			? "letter '%c' stands twice in the result"
+			: "letter '%c' of the result is in no operand",
+			q->text[out->ranges[d].begin - q->literal.begin - 1]);
+		return false;
+	}
+	return true;
+}
+
+/* ---- results */
+
+/* dtype=: the operands are converted only where a dot cannot widen them. */
+static bool
+want_dtype(Equation *q, Term *out)
+{
+	Call *c = q->call;
+	Annotation a;
+	DType from = c->rest[0].value->type.dtype;
+	if (c->args[3].kind == IT_absent)
+		return true;
+	if (!want_type(q->e, c, 3, &a))
+		return false;
+	if (!a.has_dtype || a.rank > 0 || a.dtype == D_pred) {
+		complain(q->e, DIAG_argument_kind, c->args[3].range,
+			"dtype= takes a dtype of numbers: dtype=f32");
+		return false;
+	}
+	if (dtypes[a.dtype].class != dtypes[from].class
+	    || dtypes[a.dtype].bytes == dtypes[from].bytes)
+		for (int i = 0; i < q->npieces; i++) {
+			q->terms[i].value = emit_convert(q->e, c->site,
+				q->terms[i].value, a.dtype);
+			if (q->terms[i].value == NULL)
+				return false;
+		}
+	Value *wanted = NEW(q->e->arena, Value);
+	wanted->type = type_of(a.dtype, 0, NULL);
+	out->value = wanted;
+	return true;
+}
+
+/* out=[B@X, F]: the placement of the result. */
+static Value *
+place_result(Elab *e, Call *c, int i, Value *v)
+{
+	Annotation a;
+	if (v == NULL || c->args[i].kind == IT_absent)
+		return v;
+	if (!want_spec(e, c, i, &a)
+	    || !annotation_unify(e, &a, &v->type, c->expr->range, DIAG_shape,
+		"the result")
+	    || !annotation_divides(e, &a))
+		return NULL;
+	return emit_placed(e, c->site, O_constraint, v, &a);
+}
+
+static bool
+is_single_line(const Equation *q)
+{
+	int written = q->literal.end - q->literal.begin - 2;
+	if ((int)strlen(q->text) == written)
+		return true;
+	complain(q->e, DIAG_einsum, q->literal,
+		"an equation has letters, ',', '->' and '...' only");
+	return false;
+}
+
+static Value *
+multiply_equation(Equation *q)
+{
+	Call *c = q->call;
+	Term out = { 0 };
+	int nout;
+	if (!read_result(q, &out, &nout) || !want_dtype(q, &out))
+		return NULL;
+	for (int i = 0; i < q->npieces; i++)
+		if (!drop_stretched(q, &q->terms[i]))
+			return NULL;
+	Value *v = contract(q->e, c->site, q->npieces, q->terms, &out, nout);
+	if (v == NULL || out.value == NULL)
+		return v;
+	return emit_convert(q->e, c->site, v, out.value->type.dtype);
+}
+
+Item
+build_einsum(Elab *e, Call *c)
+{
+	Item error = item_error(c->expr->range);
+	if (c->args[0].kind != IT_string) {
+		complain(e, DIAG_einsum, c->args[0].range, "einsum begins with "
+			"its equation: einsum(\"bd,df->bf\", a, b)");
+		return error;
+	}
+	Equation q = { .e = e, .call = c };
+	q.text = c->args[0].literal->name;
+	q.literal = c->args[0].range;
+	if (!is_single_line(&q) || !read_equation(&q) || !want_operands(&q)
+	    || !same_dtypes(&q) || !read_terms(&q))
+		return error;
+	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
+	return item_tensor(c->expr->range,
+		place_result(e, c, 2, multiply_equation(&q)));
+}
+
+/* ---- matmul */
+
+enum { ROW, INNER, COLUMN, FIRST_BATCH };
+
+/* a: [batch..., row, inner] or [inner]; b: [batch..., inner, column] or
+   [inner].  Batch letters are counted from the last. */
+static void
+name_dims(Term *t, int before_last, int last, int alone)
+{
+	int rank = t->value->type.rank;
+	for (int d = 0; d < rank; d++)
+		t->letters[d] = FIRST_BATCH + rank - 3 - d;
+	if (rank == 1) {
+		t->letters[0] = alone;
+	} else {
+		t->letters[rank - 1] = last;
+		t->letters[rank - 2] = before_last;
+	}
+}
+
+static bool
+matmul_fits(Elab *e, Call *c, const Term *a, const Term *b, int64_t *sizes)
+{
+	const Term *terms[] = { a, b };
+	for (int i = 0; i < 2; i++)
+		for (int d = 0; d < terms[i]->value->type.rank; d++) {
+			int letter = terms[i]->letters[d];
+			int64_t size = terms[i]->value->type.dims[d];
+			bool batch = letter >= FIRST_BATCH;
+			if (sizes[letter] == 0
+			    || (batch && sizes[letter] == 1))
+				sizes[letter] = size;
+			if (sizes[letter] == size || (batch && size == 1))
+				continue;
+			complain(e, DIAG_shape, c->expr->range, "matmul of %s "
+				"and %s: %s %" PRId64 " and %" PRId64,
+				show_type(e, &a->value->type),
+				show_type(e, &b->value->type),
+				batch ? "batch dims of"
+				: "the inner dims differ,",
+				sizes[letter], size);
+			return false;
+		}
+	return true;
+}
+
+static int
+matmul_result(const Term *a, const Term *b, Term *out)
+{
+	int ra = a->value->type.rank, rb = b->value->type.rank, n = 0;
+	int batch = (ra > rb ? ra : rb) - 2;
+	for (int i = batch - 1; i >= 0; i--)
+		out->letters[n++] = FIRST_BATCH + i;
+	if (ra > 1)
+		out->letters[n++] = ROW;
+	if (rb > 1)
+		out->letters[n++] = COLUMN;
+	return n;
+}
+
+static bool
+want_factors(Elab *e, Call *c, Term *terms)
+{
+	if (!want_tensor(e, c, 0, &terms[0].value)
+	    || !want_tensor(e, c, 1, &terms[1].value))
+		return false;
+	const Type *a = &terms[0].value->type, *b = &terms[1].value->type;
+	if (a->rank == 0 || b->rank == 0)
+		complain(e, DIAG_shape, c->expr->range, "matmul of %s and %s; "
+			"a scalar is multiplied with *", show_type(e, a),
+			show_type(e, b));
+	else if (a->dtype != b->dtype)
+		complain(e, DIAG_dtype, c->expr->range, "matmul of %s and %s; "
+			"convert one of them: %s(...)", dtypes[a->dtype].name,
+			dtypes[b->dtype].name, dtypes[a->dtype].name);
+	else if (a->dtype == D_pred)
+		complain(e, DIAG_dtype, c->expr->range,
+			"matmul needs numbers, not pred; convert: f32(...)");
+	else
+		return true;
+	return false;
+}
+
+Item
+build_matmul(Elab *e, Call *c)
+{
+	Term terms[2] = { { 0 } }, out = { 0 };
+	int64_t sizes[FIRST_BATCH + MAX_RANK] = { 0 };
+	Item error = item_error(c->expr->range);
+	if (!want_factors(e, c, terms))
+		return error;
+	name_dims(&terms[0], ROW, INNER, INNER);
+	name_dims(&terms[1], INNER, COLUMN, INNER);
+	if (!matmul_fits(e, c, &terms[0], &terms[1], sizes))
+		return error;
+	int nout = matmul_result(&terms[0], &terms[1], &out);
+	for (int i = 0; i < 2; i++)
+		for (int d = terms[i].value->type.rank - 1; d >= 0; d--)
+			if (terms[i].value->type.dims[d]
+			    != sizes[terms[i].letters[d]]
+			    && !term_drop_dim(e, c->site, &terms[i], d))
+				return error;
+	return item_tensor(c->expr->range, place_result(e, c, 2,
+		contract(e, c->site, 2, terms, &out, nout)));
+}
