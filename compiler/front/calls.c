@@ -580,7 +580,7 @@ run_prelude(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 static Item
 run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 {
-	Value *operands[MAX_PARAMS];
+	Value *operands[MAX_PARAMS] = { NULL };
 	Item inner[MAX_PARAMS];
 	int noperands = 0;
 	for (int i = 0; i < n; i++)
