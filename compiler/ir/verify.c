@@ -317,7 +317,23 @@ covers(const AxisList *l, AxisRef a)
 		if (end > from)
 			covered *= end / from;
 	}
-	return covered == a.size;
+	return covered >= a.size;
+}
+
+static bool
+covers_all(const AxisList *l, const AxisList *wanted)
+{
+	for (int i = 0; i < wanted->n; i++)
+		if (!covers(l, wanted->a[i]))
+			return false;
+	return true;
+}
+
+static void
+append_pieces(AxisList *l, const AxisList *more)
+{
+	for (int i = 0; i < more->n && l->n < MAX_PIECES; i++)
+		l->a[l->n++] = more->a[i];
 }
 
 static void
@@ -418,7 +434,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 
 /* Splitting a reduction leaves partial results. */
 static void
-check_factor(Checker *c, const Op *op, const Factor *factor,
+check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
 	const AxisList *axes)
 {
 	const Placement *result = &op->results[0]->placement;
@@ -433,9 +449,96 @@ check_factor(Checker *c, const Op *op, const Factor *factor,
 	if (factor->kind != F_reduce)
 		return;
 	for (int i = 0; i < axes->n; i++)
-		if (!covers(&unreduced, axes->a[i]))
-			fail(c, "the partial sums over %s are lost",
+		if (!covers(&unreduced, axes->a[i]) ||
+		    result->combiner != r->combiner)
+			fail(c, "the partial results over %s are lost",
 				axes_text(c, axes));
+}
+
+/* Which operands may hold partial sums, and of which combiner. */
+static bool
+takes_partial(const Op *op, int operand, Combiner *combiner)
+{
+	static const struct {
+		bool first_only, any;
+		Combiner combiner;
+	} kinds[] = {
+		[PARTIAL_none] = {.any = false},
+		[PARTIAL_move] = {.any = true},
+		[PARTIAL_add] = {.combiner = C_add},
+		[PARTIAL_scale] = {.first_only = true, .combiner = C_add},
+		[PARTIAL_bilinear] = {.combiner = C_add},
+		[PARTIAL_max] = {.combiner = C_max},
+		[PARTIAL_min] = {.combiner = C_min},
+		[PARTIAL_and] = {.combiner = C_and},
+		[PARTIAL_or] = {.combiner = C_or},
+		[PARTIAL_reduce] = {.first_only = true},
+	};
+	PartialKind kind = ops[op->kind].partial;
+	Combiner own = (Combiner)op->operands[operand]->placement.combiner;
+
+	*combiner = kinds[kind].any ? own : kind == PARTIAL_reduce ?
+		(Combiner)op_int(op, A_combiner) : kinds[kind].combiner;
+	if (kind == PARTIAL_none)
+		return op->kind == O_output;
+	return !operand || !kinds[kind].first_only;
+}
+
+/* All operands together, or either of two. */
+static void
+check_partial_operands(Checker *c, const Op *op)
+{
+	PartialKind kind = ops[op->kind].partial;
+	AxisList first = placement_unreduced(&op->operands[0]->placement);
+	bool together = kind == PARTIAL_add || kind == PARTIAL_max ||
+		kind == PARTIAL_min || kind == PARTIAL_and ||
+		kind == PARTIAL_or || op->kind == O_concatenate;
+
+	for (int i = 1; i < op->noperands; i++) {
+		AxisList other = placement_unreduced(
+			&op->operands[i]->placement);
+		bool same = covers_all(&first, &other) &&
+			covers_all(&other, &first);
+		if (together && !same)
+			fail(c, "%s and %s are not unreduced alike",
+				op->operands[0]->name, op->operands[i]->name);
+		if (kind == PARTIAL_bilinear && first.n && other.n)
+			fail(c, "%s of two partial results",
+				ops[op->kind].name);
+	}
+}
+
+/* Partial results neither vanish in an op nor come out of nothing. */
+static void
+check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
+{
+	const Placement *result = &op->results[0]->placement;
+	AxisList left = placement_unreduced(result), sources = {0};
+	Combiner combiner = C_add;
+
+	for (int i = 0; i < r->nfactors; i++)
+		if (r->factors[i].kind == F_reduce)
+			append_pieces(&sources, &f[i].axes);
+	for (int i = 0; i < op->noperands; i++) {
+		const Placement *p = &op->operands[i]->placement;
+		AxisList partial = placement_unreduced(p);
+		if (!partial.n)
+			continue;
+		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
+			fail(c, "%s is partial, which %s does not take",
+				op->operands[i]->name, ops[op->kind].name);
+		else if (!covers_all(&left, &partial) ||
+		    result->combiner != combiner)
+			fail(c, "the partial results over %s are lost",
+				axes_text(c, &partial));
+		if (!covers_all(&sources, &partial))
+			append_pieces(&sources, &partial);
+	}
+	if (!covers_all(&sources, &left))
+		fail(c, "%s is unreduced over %s for no reason",
+			op->results[0]->name, axes_text(c, &left));
+	if (op->noperands)
+		check_partial_operands(c, op);
 }
 
 static void
@@ -449,13 +552,8 @@ check_local(Checker *c, const Op *op)
 	for (int i = 0; i < r->ntensors; i++)
 		meet_tensor(c, r, op, i, f);
 	for (int i = 0; i < r->nfactors; i++)
-		check_factor(c, op, &r->factors[i], &f[i].axes);
-	for (int i = 0; i < op->noperands; i++)
-		if (ops[op->kind].partial == PARTIAL_none &&
-		    op->kind != O_output &&
-		    op->operands[i]->placement.nunreduced)
-			fail(c, "%s of partial results",
-				op->operands[i]->name);
+		check_factor(c, op, r, &r->factors[i], &f[i].axes);
+	check_partials(c, op, r, f);
 }
 
 /* What a body is given and gives back is placed as outside. */
