@@ -493,15 +493,18 @@ static bool
 wants_lanes(const Nest *n)
 {
 	const Kernel *k = n->k;
-	bool floats = false;
+	bool floats = false, walks = false;
 
 	if (k->norder == k->outer ||
 			k->loops[k->order[k->norder - 1]].extent < LONG_LOOP)
 		return false;
-	for (const Node *x = k->nodes; x; x = x->next)
+	for (const Node *x = k->nodes; x; x = x->next) {
 		floats |= reduced_now(n, x) &&
 			dtype_is_float(x->value->type.dtype);
-	return floats;
+		walks |= n->needed[x->id] &&
+			affine_uses(&x->index, k->order[k->norder - 1]);
+	}
+	return floats && walks;
 }
 
 static void

@@ -186,30 +186,40 @@ in_one_kernel(const Uses *u)
 	return true;
 }
 
+/* Of the same element in the same kernel: one node serves both. */
 static bool
-index_equal(const Kernel *k, int rank, Affine *a, Affine *b)
+same_element(Ref *a, Ref *b, int rank)
 {
+	if (a->kernel != b->kernel)
+		return false;
 	for (int d = 0; d < rank; d++) {
-		affine_refine(k, &a[d]);
-		affine_refine(k, &b[d]);
-		if (!affine_equal(&a[d], &b[d]))
+		affine_refine(a->kernel, &a->index[d]);
+		affine_refine(a->kernel, &b->index[d]);
+		if (!affine_equal(&a->index[d], &b->index[d]))
 			return false;
 	}
 	return true;
 }
 
+/* The first use of the element that r uses. */
+static Ref *
+first_use(Uses *u, Ref *r, int rank)
+{
+	Ref *q = u->refs;
+
+	while (q != r && !same_element(q, r, rank))
+		q = q->next;
+	return q;
+}
+
 /* How many different indices the uses have, within one kernel. */
 static int
-distinct_indices(const Uses *u, int rank)
+distinct_indices(Uses *u, int rank)
 {
 	int n = 0;
 
-	for (Ref *r = u->refs; r && n < 4; r = r->next) {
-		Ref *q = u->refs;
-		while (q != r && !index_equal(r->kernel, rank, q->index, r->index))
-			q = q->next;
-		n += q == r;
-	}
+	for (Ref *r = u->refs; r && n < 4; r = r->next)
+		n += first_use(u, r, rank) == r;
 	return n;
 }
 
@@ -412,9 +422,7 @@ static void
 share_slots(Uses *u, int rank)
 {
 	for (Ref *r = u->refs; r; r = r->next)
-		for (Ref *q = u->refs; q != r && !*r->slot; q = q->next)
-			if (index_equal(r->kernel, rank, q->index, r->index))
-				*r->slot = *q->slot;
+		*r->slot = *first_use(u, r, rank)->slot;
 }
 
 static bool
@@ -480,13 +488,9 @@ try_inline_compute(Fuse *f, Op *op, Uses *u)
 
 	if (!may_inline_compute(op, u))
 		return false;
-	for (Ref *r = u->refs; r; r = r->next) {
-		Ref *q = u->refs;
-		while (q != r && !index_equal(r->kernel, rank, q->index, r->index))
-			q = q->next;
-		if (q == r)
+	for (Ref *r = u->refs; r; r = r->next)
+		if (first_use(u, r, rank) == r)
 			inline_compute(f, op, r);
-	}
 	share_slots(u, rank);
 	return true;
 }
@@ -882,6 +886,31 @@ finish_step(Fuse *f, Step *s)
 			add_read(f, s, n->value);
 }
 
+/* An index that nothing depends on in the end takes its scalars with it. */
+static void
+drop_unused_scalars(Fuse *f)
+{
+	Steps *s = f->steps;
+	bool *used = NEW_ARRAY(f->arena, bool, s->module->nvalues + 1);
+	int n = 0;
+
+	for (int i = 0; i < s->n; i++) {
+		if (!s->step[i].kernel)
+			continue;
+		for (const Node *x = s->step[i].kernel->nodes; x; x = x->next)
+			used[x->value ? x->value->id : s->module->nvalues] = true;
+	}
+	for (int i = s->nscalars - 1; i >= 0; i--) {
+		const Op *op = s->scalars[i];
+		for (int j = 0; j < op->noperands; j++)
+			used[operand(f, op, j)->id] |= used[op->results[0]->id];
+	}
+	for (int i = 0; i < s->nscalars; i++)
+		if (used[s->scalars[i]->results[0]->id])
+			s->scalars[n++] = s->scalars[i];
+	s->nscalars = n;
+}
+
 Steps *
 steps_build(Module *m)
 {
@@ -910,5 +939,6 @@ steps_build(Module *m)
 	reverse(s->scalars, s->nscalars, sizeof *s->scalars);
 	for (int i = 0; i < s->n; i++)
 		finish_step(&f, &s->step[i]);
+	drop_unused_scalars(&f);
 	return s;
 }

@@ -28,6 +28,13 @@ order_node(Node *n, Node ***end, int *id)
 }
 
 static void
+forget_order(Kernel *k)
+{
+	for (Node *n = k->nodes; n; n = n->next)
+		n->id = 0;
+}
+
+static void
 order_nodes(Kernel *k)
 {
 	Node *first = NULL, **end = &first;
@@ -37,6 +44,22 @@ order_nodes(Kernel *k)
 	*end = NULL;
 	k->nodes = first;
 	k->nnodes = id;
+}
+
+/* Loads of the same element become one. */
+static void
+share_loads(Kernel *k)
+{
+	for (Node *n = k->nodes; n; n = n->next)
+		for (int i = 0; i < n->nargs; i++) {
+			Node *x = k->nodes;
+			if (n->args[i]->kind != NODE_load)
+				continue;
+			while (x->kind != NODE_load || x->value != n->args[i]->value ||
+					!affine_equal(&x->index, &n->args[i]->index))
+				x = x->next;
+			n->args[i] = x;
+		}
 }
 
 /* ---- loops -------------------------------------------------------------- */
@@ -170,6 +193,9 @@ kernel_finish(Kernel *k)
 {
 	order_nodes(k);
 	refine_all(k);
+	share_loads(k);
+	forget_order(k);
+	order_nodes(k);
 	drop_single_loops(k);
 	merge_loops(k);
 	if (!k->reduces && k->kind == KERNEL_map)
