@@ -61,7 +61,8 @@ typedef enum Aspect {
 static double
 aspect_of(Aspect aspect, const Type *t, double v, double error, double spread)
 {
-	double high = v + error, low = v - error;
+	double high = isinf(error) ? error : v + error;
+	double low = isinf(error) ? -error : v - error;
 	double reach = fabs(v) + error;
 	if (t->dtype == D_pred) {
 		high = high > 1 ? 1 : high;
@@ -395,31 +396,35 @@ bound_reduce_add(const Module *m, const Op *op, const Inexact *x,
 	return ok;
 }
 
-/* max, min, and, or: between the results of the highest and the lowest. */
+/* Between the results of the highest operands and of the lowest. */
+static double
+order_error(double y, double high, double low, DType d)
+{
+	double up = high - y, down = y - low;
+	double error = up > down ? up : down;
+	if ((y == high && y == low) || (y != y && high != high && low != low))
+		return 0;
+	if (d == D_pred || up != up || down != down)
+		return INFINITY;
+	return error;
+}
+
+/* max, min, and, or */
 static bool
 bound_reduce_order(const Op *op, const Inexact *x, Combiner c,
 	Inexact *result)
 {
 	Tensor high = {0}, low = {0};
 	const Tensor *shape = &result->value;
-	bool greatest = c == C_max || c == C_or;
-	Combiner order = greatest ? C_max : C_min;
+	Combiner order = c == C_max || c == C_or ? C_max : C_min;
 	bool ok = reduce_aspect(op, x, ASPECT_high, order, shape, &high) &&
 		reduce_aspect(op, x, ASPECT_low, order, shape, &low) &&
 		tensor_like(shape, &result->error);
 	double *error = result->error.data;
-	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--) {
-		double y = tensor_double(shape, i);
-		double up = ((double *)high.data)[i] - y;
-		double down = y - ((double *)low.data)[i];
-		error[i] = up > down ? up : down;
-		if (y == ((double *)high.data)[i] &&
-		    y == ((double *)low.data)[i])
-			error[i] = 0;
-		else if (error[i] != error[i] ||
-		    (shape->type.dtype == D_pred && error[i] > 0))
-			error[i] = INFINITY;
-	}
+	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
+		error[i] = order_error(tensor_double(shape, i),
+			((double *)high.data)[i], ((double *)low.data)[i],
+			shape->type.dtype);
 	tensor_free(&high);
 	tensor_free(&low);
 	return ok;

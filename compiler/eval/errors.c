@@ -70,7 +70,9 @@ monotone_step(UnaryDouble *f, const Element *x)
 		return INFINITY;
 	double up = fabs(f(x->value + x->error) - here);
 	double down = fabs(f(x->value - x->error) - here);
-	double step = larger(up, down) + 4 * DBL_EPSILON * fabs(here);
+	double step = larger(up, down);
+	if (step > 0)
+		step += 4 * DBL_EPSILON * fabs(here);
 	return up == up && down == down ? step : INFINITY;
 }
 
@@ -145,8 +147,8 @@ remainder_error(const Op *op, const Element *x)
 	(void)op;
 	if (ea == 0 && x[1].error == 0)
 		return 0;
-	if (isinf(ea) || isinf(x[1].error))
-		return INFINITY;
+	if (isinf(ea) || isinf(x[1].error) || !sign_certain(&x[1]))
+		return INFINITY;	/* the divisor may be zero */
 	bool same = x[1].error == 0 &&
 		trunc((a - ea) / b) == trunc((a + ea) / b);
 	return same ? ea : 2 * (fabs(b) + x[1].error);

@@ -39,10 +39,10 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_constant] = {constant, NULL},
 	[O_iota] = {iota, NULL},
 	[O_partition_id] = {partition_id, NULL},
-#define FLOAT_UNARY(op, f) [O_##op] = {pointwise, NULL},
-#define UNARY(op, f, i) [O_##op] = {pointwise, NULL},
-#define BINARY(op, f, i) [O_##op] = {pointwise, NULL},
-#define TERNARY(op, f, i) [O_##op] = {pointwise, NULL},
+#define FLOAT_UNARY(op, f) [O_##op] = {elementwise, NULL},
+#define UNARY(op, f, i) [O_##op] = {elementwise, NULL},
+#define BINARY(op, f, i) [O_##op] = {elementwise, NULL},
+#define TERNARY(op, f, i) [O_##op] = {elementwise, NULL},
 #include "eval/pointwise.def"
 #undef FLOAT_UNARY
 #undef UNARY

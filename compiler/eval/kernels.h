@@ -52,7 +52,7 @@ typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands,
 	Tensor *result);
 
 /* pointwise.c */
-Kernel pointwise, compare, is_finite, select_elements, convert;
+Kernel elementwise, compare, is_finite, select_elements, convert;
 /* The function of one float argument, in double; NULL if it isn't one. */
 typedef double UnaryDouble(double x);
 UnaryDouble *pointwise_double(OpKind kind);

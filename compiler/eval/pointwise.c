@@ -165,7 +165,7 @@ operand_wide(const Tensor *t, const Tensor *result, int64_t first, int64_t n,
 }
 
 bool
-pointwise(const Context *c, const Op *op, const Tensor *operands,
+elementwise(const Context *c, const Op *op, const Tensor *operands,
 	Tensor *result)
 {
 	DType d = result->type.dtype;

@@ -8,6 +8,7 @@
 
 #include "eval/eval.h"
 #include "eval/scalar.h"
+#include "shdrt.h"
 
 static int tests;
 
@@ -981,6 +982,45 @@ test_comparison(void)
 	tensor_free(&b);
 }
 
+/* ---- --check ----------------------------------------------------------------- */
+
+/* What is said about `actual` as the result of exp(x) for x = {0, 1}. */
+static shdrt_verdict
+verdict_on(const float *actual, int *status)
+{
+	static const int64_t dims[] = {2};
+	float x[2] = {0, 1}, y[2] = {actual[0], actual[1]};
+	shdrt_array in = {"x", SHDRT_f32, 1, dims, x};
+	shdrt_array out = {"y", SHDRT_f32, 1, dims, y};
+	shdrt_verdict v = {0};
+	shdrt_check_io io = {1, 1, &in, &out, &v};
+	Program p = program();
+	Value *param = input(&p, vector(D_f32, 2), (double[]){0, 1});
+	Text hlo = {0};
+
+	finish(&p, value(op(&p, O_exp, 1, param, NULL, NULL),
+		vector(D_f32, 2)));
+	module_print(p.module, &hlo);
+	*status = shdeval_check(hlo.s, hlo.n, &io);
+	text_free(&hlo);
+	free_program(&p);
+	return v;
+}
+
+static void
+test_check(void)
+{
+	int status;
+	shdrt_verdict v = verdict_on((float[]){1, 2.7182817f}, &status);
+
+	ok(status == SHDRT_OK && v.elements == 2 && !v.mismatches,
+		"--check of a right result");
+	v = verdict_on((float[]){1, 2.71f}, &status);
+	ok(v.mismatches == 1 && v.worst == 1 && v.got == 2.71f &&
+		fabs(v.error - 0.00828) < 1e-4 && v.bound < 1e-5,
+		"--check of a wrong result");
+}
+
 static void
 test_memory(void)
 {
@@ -1023,6 +1063,7 @@ main(void)
 	test_bounds();
 	test_undecided();
 	test_comparison();
+	test_check();
 	test_memory();
 	printf("1..%d\n", tests);
 	return 0;
