@@ -15,6 +15,7 @@
 #include "sched/cost.h"
 #include "sched/plan.h"
 #include "shdrt.h"
+#include "shdrt_kernels.h"
 
 enum { MAX_VALUES = 64, MAX_INPUTS = 4, MAX_LATE = 40, MAX_SIZE = 5000 };
 
@@ -563,6 +564,12 @@ random_program(uint64_t seed)
 /* ---- running -------------------------------------------------------------- */
 
 static const shdrt_program *compiled;
+
+/* Linked into the test for the programs it loads. */
+extern void (*const volatile dot_run)(const shdrt_dot *, const void *,
+	const void *, void *, void *);
+void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *,
+	void *, void *) = shdrt_dot_run;
 
 int captured_main(const shdrt_program *program, int argc, char **argv);
 int
