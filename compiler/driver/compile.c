@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "driver.h"
+#include "eval/interpret.h"
 #include "sched/plan.h"
 
 const Plan *
