@@ -198,7 +198,7 @@ Item eval(Elab *e, const Expr *x);		/* anything */
 Item eval_value(Elab *e, const Expr *x);	/* tensor, number or tuple */
 bool eval_size(Elab *e, const Expr *x, int64_t *size);
 /* A pointwise op with numpy's broadcasting; literals take the dtype. */
-Item pointwise(Elab *e, Site s, OpKind kind, Direction d, int n,
+Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n,
 	const Item *x);
 
 /* indexing.c */

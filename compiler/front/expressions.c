@@ -98,7 +98,7 @@ takes_dtype(Elab *e, Site s, OpKind kind, Direction d, DType dtype)
 }
 
 Item
-pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
+apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 {
 	Value *v[3];
 	Type shape;
@@ -132,7 +132,7 @@ eval_operator(Elab *e, const Expr *x)
 	if (numbers)
 		return fold_unary(e, x->range, x->op, &operands[0]);
 	Site s = { x->range, operators[x->op].spelling };
-	return pointwise(e, s, operators[x->op].op,
+	return apply_pointwise(e, s, operators[x->op].op,
 		operators[x->op].direction, n, operands);
 }
 

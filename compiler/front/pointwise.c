@@ -98,7 +98,7 @@ Item
 build_nary(Elab *e, Call *c)
 {
 	OpKind kind = (OpKind)c->builtin->detail;
-	return pointwise(e, c->site, kind, DIR_EQ, arity(kind), c->args);
+	return apply_pointwise(e, c->site, kind, DIR_EQ, arity(kind), c->args);
 }
 
 /* The condition is a pred; the other two have one dtype. */
