@@ -263,8 +263,7 @@ follow_aliases(Partitioner *p)
 
 	for (int i = 0; i < m->nnamed; i++) {
 		Value *v = m->named[i].value;
-		while (v && v->id < p->nsources && source_of(p, v)->alias &&
-		    source_of(p, v)->alias != v)
+		while (v && v->id >= 0 && source_of(p, v)->alias)
 			v = source_of(p, v)->alias;
 		m->named[i].value = v;
 	}
