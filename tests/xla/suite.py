@@ -1,14 +1,19 @@
 #!/usr/bin/env python3
 """XLA reads our dumps and computes our numbers.
 
-    suite.py SHDC [FILE.shd...]          default: samples/ and tests/xla/
+    suite.py SHDC [FILE.shd...]          default: samples/, tests/xla/ and
+                                         40 random programs
+    suite.py SHDC --random N [--seed S]  N programs of tests/random/
 
 Needs jaxlib 0.10.2; exits 77 without it.  For each program: the dumps at all
 three stages are parsed by XLA's own HLO parser; the device program is executed
 by XLA on as many CPU devices and compared with what shdc --interpret computes
 from the same inputs.  XLA's CPU back end runs replicas, so partition-id
-becomes replica-id and channel ids are dropped first.
+becomes replica-id and channel ids are dropped first.  An unreduced input is the
+file's value on index 0 of its axes and the identity elsewhere; an unreduced
+result is combined here.
 """
+import argparse
 import glob
 import json
 import os
@@ -18,7 +23,8 @@ import sys
 import tempfile
 
 DEVICES = 16
-os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=%d" % DEVICES
+os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=%d "
+                           "--xla_allow_excess_precision=false" % DEVICES)
 os.environ["JAX_PLATFORMS"] = "cpu"
 try:
     import jax
@@ -34,6 +40,8 @@ jax.config.update("jax_enable_x64", True)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 DTYPES = {"pred": np.bool_, "i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u32": np.uint32,
           "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
+COMBINERS = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
+             "and": np.logical_and, "or": np.logical_or}
 TOLERANCE = {"f16": 2e-2, "bf16": 5e-2, "f32": 1e-4, "f64": 1e-10}
 
 
@@ -43,7 +51,8 @@ class Spec:
     def __init__(self, text, mesh):
         self.mesh = mesh
         m = re.match(r"(\w+)\[(.*?)\](.*)$", text)
-        self.dtype, self.unreduced = m.group(1), "unreduced" in m.group(3)
+        self.dtype = m.group(1)
+        self.partial(m.group(3))
         self.dims, self.axes = [], []
         for dim in re.findall(r"[^,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\d*)?", m.group(2)):
             size, _, axes = dim.strip().partition("@")
@@ -52,11 +61,34 @@ class Spec:
                 axes = "(" + axes + ")"
             self.axes.append([self.axis(a) for a in re.findall(r"\w+(?::\(\d+\)\d+)?", axes[1:-1])])
 
+    def partial(self, text):
+        """self.unreduced: axes; self.combiner"""
+        m = re.match(r" *unreduced\((.*)\)$", text)
+        words = re.findall(r"\w+(?::\(\d+\)\d+)?", m.group(1)) if m else []
+        named = words and words[-1] in COMBINERS and words[-1] not in self.mesh
+        self.combiner = words.pop() if named else "add"
+        self.unreduced = [self.axis(word) for word in words]
+
+    def is_first(self, device):
+        """Whether this device has the value of an unreduced input."""
+        return all(self.coordinate(device, a) == 0 for a in self.unreduced)
+
     def axis(self, text):
         """(mesh axis, pre, size)"""
         name, _, part = text.partition(":")
         m = re.match(r"\((\d+)\)(\d+)", part)
         return (name, int(m.group(1)), int(m.group(2))) if m else (name, 1, self.mesh[name])
+
+    def others(self, device):
+        """Where a device stands, but for the coordinates of unreduced axes."""
+        names, at = list(self.mesh), []
+        for name in names:
+            size, here = self.mesh[name], self.coordinate(device, (name, 1, self.mesh[name]))
+            for _, pre, part in [a for a in self.unreduced if a[0] == name]:
+                minor = size // (pre * part)
+                here -= here // minor % part * minor
+            at.append(here)
+        return tuple(at)
 
     def coordinate(self, device, axis):
         names = list(self.mesh)
@@ -122,6 +154,34 @@ def make_input(spec, rng):
     return rng.uniform(-1, 1, spec.dims).astype(dtype)
 
 
+def identity(spec):
+    """What combines with anything to that thing."""
+    dtype = DTYPES[spec.dtype]
+    if spec.combiner in ("max", "min"):
+        if spec.dtype in TOLERANCE:
+            return np.array(-np.inf if spec.combiner == "max" else np.inf).astype(dtype)
+        info = np.iinfo(dtype)
+        return np.array(info.min if spec.combiner == "max" else info.max, dtype)
+    return np.array(spec.combiner in ("mul", "and"), dtype)
+
+
+def shard(spec, array, device):
+    part = array[spec.slices(device)]
+    return part if spec.is_first(device) else np.broadcast_to(identity(spec), part.shape)
+
+
+def whole_parts(spec, parts):
+    """Each device's part of a result, partial ones combined."""
+    if not spec.unreduced:
+        return parts
+    combined = {}
+    for d, part in enumerate(parts):
+        at = spec.others(d)
+        combined[at] = part if at not in combined else \
+            COMBINERS[spec.combiner](combined[at], part).astype(part.dtype)
+    return [combined[spec.others(d)] for d in range(len(parts))]
+
+
 def save(path, array):
     if array.dtype == ml_dtypes.bfloat16:
         array = array.view("V2")
@@ -134,15 +194,21 @@ def load(path, spec):
 
 
 def difference(name, spec, ours, theirs):
-    if spec.dtype in TOLERANCE:
+    """Floats: within a tolerance of the largest finite element."""
+    if spec.dtype not in TOLERANCE:
+        wrong = ours != theirs
+    else:
         a, b = ours.astype(np.float64), theirs.astype(np.float64)
-        worst = np.max(np.abs(a - b), initial=0)
-        bound = TOLERANCE[spec.dtype] * max(1.0, float(np.max(np.abs(a), initial=0)))
-        if not worst <= bound:
-            return "%s: differs by %g, bound %g" % (name, worst, bound)
-    elif not np.array_equal(ours, theirs):
-        return "%s: %d of %d elements differ" % (name, np.sum(ours != theirs), ours.size)
-    return None
+        finite = np.abs(a[np.isfinite(a)])
+        bound = TOLERANCE[spec.dtype] * max(1.0, float(np.max(finite, initial=0)))
+        with np.errstate(invalid="ignore"):
+            close = (np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b))
+        wrong = ~close
+    if not wrong.any():
+        return None
+    at = tuple(np.argwhere(wrong)[0].tolist())
+    return "%s: %d of %d elements differ; at %s ours is %s, XLA's %s" % (
+        name, wrong.sum(), wrong.size, list(at), ours[at], theirs[at])
 
 
 def our_results(path, inputs, specs, folder):
@@ -160,20 +226,21 @@ def execute(path, hlo, stats):
     mesh, n = stats["mesh"], stats["devices"]
     results = {k: Spec(v, mesh) for k, v in stats["results"].items()}
     params = {name: Spec(stats["values"][name], mesh) for name in entry_parameters(hlo)}
-    if n > DEVICES or any(s.unreduced for s in [*results.values(), *params.values()]):
+    if n > DEVICES:
         return None
     rng = np.random.default_rng(1)
     inputs = {name: make_input(spec, rng) for name, spec in params.items()}
     with tempfile.TemporaryDirectory() as folder:
         ours = our_results(path, inputs, results, folder)
     program, devices = compile_for_replicas(hlo, n)
-    args = [on_devices([inputs[name][spec.slices(d)] for d in range(n)], devices)
+    args = [on_devices([shard(spec, inputs[name], d) for d in range(n)], devices)
             for name, spec in params.items()]
     outs = program.execute_sharded(args).disassemble_into_single_device_arrays()
     for (name, spec), parts in zip(results.items(), outs):
+        parts = whole_parts(spec, [np.asarray(p) for p in parts])
         for d in range(n):
             why = difference("%s on device %d" % (name, d), spec, ours[name][spec.slices(d)],
-                             np.asarray(parts[d]))
+                             parts[d])
             if why:
                 return why
     return None

@@ -1,0 +1,202 @@
+"""A program as parameters and statements, printed as .shd text.
+
+Kept apart from its text so that it can be made smaller (shrink.py): each
+statement knows the types of its results, so that a statement can become a
+parameter, and its uses by name.
+"""
+import re
+
+
+class Placement:
+    """What stands at the dims of a type, and after it."""
+
+    def __init__(self, rank):
+        self.axes = [[] for _ in range(rank)]
+        self.open = [False] * rank
+        self.priority = [None] * rank
+        self.replicated = []
+        self.unreduced = []
+        self.combiner = "add"
+
+    def dim_text(self, d, size):
+        words = self.axes[d] + (["?"] if self.open[d] else [])
+        text = str(size)
+        if len(words) > 1:
+            text += "@(%s)" % ", ".join(words)
+        elif words:
+            text += "@" + words[0]
+        if self.priority[d] is not None:
+            text += "!%d" % self.priority[d]
+        return text
+
+    def dims_text(self, dims):
+        return "[%s]" % ", ".join(map(self.dim_text, range(len(dims)), dims))
+
+    def tail(self):
+        text = ""
+        if self.replicated:
+            text += " replicated(%s)" % ", ".join(self.replicated)
+        if self.unreduced:
+            text += " unreduced(%s%s)" % (
+                ", ".join(self.unreduced),
+                "" if self.combiner == "add" else ", " + self.combiner)
+        return text
+
+
+class Value:
+    def __init__(self, name, dtype, dims, placement=None):
+        self.name, self.dtype, self.dims = name, dtype, list(dims)
+        self.placement = placement
+
+    def type(self, sizes=str):
+        dims = [sizes(d) for d in self.dims]
+        p = self.placement or Placement(len(dims))
+        if not dims:
+            return self.dtype + p.tail()
+        return self.dtype + p.dims_text(dims) + p.tail()
+
+
+class Statement:
+    def __init__(self, values, text, uses):
+        self.values, self.text, self.uses = values, text, uses
+        self.inline = False
+        self.raw = None         # lines that stand instead of the let
+
+    def target(self, x):
+        if x.placement is None:
+            return x.name
+        if x.dims:
+            return "%s: %s%s" % (x.name, x.placement.dims_text(x.dims),
+                                 x.placement.tail())
+        return "%s: %s%s" % (x.name, x.dtype, x.placement.tail())
+
+    def lines(self, rewrite):
+        if self.raw:
+            return [rewrite(line) for line in self.raw]
+        left = ", ".join(map(self.target, self.values))
+        if len(self.values) > 1:
+            left = "(%s)" % left
+        return ["let %s = %s;" % (left, rewrite(self.text))]
+
+
+class Program:
+    def __init__(self, mesh):
+        self.mesh = mesh
+        self.params, self.statements = [], []
+        self.results, self.result_names = [], []
+        self.typed_results = False
+        self.helper = None      # (first, end, how its parameters are typed)
+        self.named_dims = False
+
+    # ---- shape
+
+    def drop_unused(self):
+        used = {r.name for r in self.results}
+        for s in self.statements:
+            used.update(s.uses)
+        self.params = [p for p in self.params if p.name in used]
+
+    def use_counts(self):
+        counts = {}
+        for s in self.statements:
+            for line in s.raw or [s.text]:
+                for name in re.findall(r"\bv\d+\b", line):
+                    counts[name] = counts.get(name, 0) + 1
+        for r in self.results:
+            counts[r.name] = counts.get(r.name, 0) + 2
+        return counts
+
+    # ---- text
+
+    def size_word(self, size):
+        return "N%d" % size if self.named_dims and int(size) > 2 else str(size)
+
+    def inlined(self):
+        """Texts of the lets that are written at their only use instead."""
+        counts, texts = self.use_counts(), {}
+        edges = set(self.helper[:2]) if self.helper else set()
+        for i, s in enumerate(self.statements):
+            x = s.values[0]
+            alone = len(s.values) == 1 and counts.get(x.name) == 1
+            inside = not self.helper
+            if s.inline and alone and inside and not s.raw \
+                    and x.placement is None and i not in edges:
+                texts[x.name] = "(%s)" % s.text
+        # A var changes: what reads it may not move past the change.
+        changed = {s.values[0].name for s in self.statements if s.raw}
+        return {n: t for n, t in texts.items()
+                if not changed & set(re.findall(r"\bv\d+\b", t))}
+
+    def helper_lines(self, rewrite):
+        first, end, form = self.helper
+        body = self.statements[first:end]
+        made = {x.name: x for s in body for x in s.values}
+        known = {x.name: x for x in self.params}
+        known.update((x.name, x) for s in self.statements for x in s.values)
+        free = [n for n in dict.fromkeys(n for s in body for n in s.uses)
+                if n not in made]
+        later = {n for s in self.statements[end:] for n in s.uses}
+        later |= {r.name for r in self.results}
+        out = [n for n in made if n in later]
+        if not out:
+            return None, None
+        params, bound = [], {}
+        for i, n in enumerate(free):
+            x = Value(n, known[n].dtype, known[n].dims)
+            if form == "untyped" or form == "mixed" and i % 2:
+                params.append(n)
+            elif form == "typed":
+                params.append("%s: %s" % (n, x.type()))
+            else:
+                for d in x.dims:
+                    bound.setdefault(d, "n%d" % d)
+                params.append("%s: %s" % (n, x.type(lambda d: bound[d])))
+        lines = ["fn helper(%s) {" % ", ".join(params)]
+        for s in body:
+            lines += ["  " + line for line in s.lines(rewrite)]
+        lines += ["  return %s;" % ", ".join(out), "}", ""]
+        left = out[0] if len(out) == 1 else "(%s)" % ", ".join(out)
+        return lines, ["let %s = helper(%s);" % (left, ", ".join(free))]
+
+    def result_type(self):
+        if not self.typed_results:
+            return ""
+        words = []
+        for r, name in zip(self.results, self.result_names):
+            words.append((name + ": " if name else "") + r.type(self.size_word))
+        if len(words) == 1 and not self.result_names[0]:
+            return " -> " + words[0]
+        return " -> (%s)" % ", ".join(words)
+
+    def text(self):
+        texts = self.inlined()
+
+        def rewrite(text):
+            return re.sub(r"\bv\d+\b", lambda m: rewrite(texts[m.group()])
+                          if m.group() in texts else m.group(), text)
+
+        lines = ["mesh [%s];" % ", ".join("%s=%d" % a for a in self.mesh)]
+        head = None
+        if self.helper:
+            head, call = self.helper_lines(rewrite)
+        if self.named_dims:
+            sizes = sorted({d for x in self.params + self.results
+                            for d in x.dims if d > 2})
+            if sizes:
+                lines.append("dim %s;" % ", ".join(
+                    "N%d = %d" % (d, d) for d in sizes))
+        lines.append("")
+        lines += head or []
+        params = ["%s: %s" % (x.name, x.type(self.size_word))
+                  for x in self.params]
+        lines.append("fn main(%s)%s {" % (",\n        ".join(params),
+                                          self.result_type()))
+        for i, s in enumerate(self.statements):
+            if head and self.helper[0] <= i < self.helper[1]:
+                if i == self.helper[0]:
+                    lines += ["  " + line for line in call]
+            elif s.values[0].name not in texts:
+                lines += ["  " + line for line in s.lines(rewrite)]
+        lines.append("  return %s;" % ", ".join(r.name for r in self.results))
+        lines.append("}")
+        return "\n".join(lines) + "\n"

@@ -1,0 +1,201 @@
+#!/usr/bin/env python3
+"""Random programs through the compiler, checked against themselves.
+
+    run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N] [--first I]
+    run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
+
+Program I of a seed is always the same (generate.py).  Three things are
+asked of it:
+
+    interpret  shdc --interpret P -- --check: the device program on simulated
+               devices against the global one
+    compiled   shdc --run P -- --check: the same on threads
+    dumps      what is read back from a dump prints as that dump, and goes on
+               to the same device program
+
+What fails is made smaller (shrink.py), saved under --save with its message,
+and reported with its seed.  The output is TAP; the status is 1 if anything
+failed.
+"""
+import argparse
+import collections
+import concurrent.futures
+import os
+import re
+import subprocess
+import sys
+import tempfile
+import threading
+
+sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from generate import generate
+from shrink import shrink
+
+TIMEOUT = 120
+Failure = collections.namedtuple("Failure", "key detail")
+
+
+def failure(stage, status, detail):
+    """What went wrong, with a key that stays the same when it is shrunk."""
+    lines = detail.splitlines()
+    telling = [l for l in lines if re.search(r"error|assert|Sanitizer|mismatch",
+                                             l)] or lines or [""]
+    words = re.sub(r"^\S+?:\d+:\d+: ", "", telling[0])
+    words = re.sub(r"\[[^\]]*@[^\]]*\]|'[^']*'|%[\w.]+|\b[vrp]?\d+\b|\bout\d*\b|[XYZ]|\S*/\S*",
+                   "*", words)
+    return Failure((stage, status, words[:60]), detail[:3000])
+
+
+class Checker:
+    def __init__(self, shdc):
+        self.shdc = os.path.abspath(shdc)
+        self.home = tempfile.TemporaryDirectory()
+        self.local = threading.local()
+        self.lock = threading.Lock()
+        self.folders = 0
+
+    def folder(self):
+        """One a thread."""
+        if not hasattr(self.local, "folder"):
+            with self.lock:
+                self.folders += 1
+                self.local.folder = "%s/%d" % (self.home.name, self.folders)
+            os.mkdir(self.local.folder)
+        return self.local.folder
+
+    def call(self, *args):
+        """(status, standard output, standard error)"""
+        try:
+            r = subprocess.run([self.shdc, *args], capture_output=True,
+                               timeout=TIMEOUT, cwd=self.folder(),
+                               stdin=subprocess.DEVNULL)
+        except subprocess.TimeoutExpired:
+            return "timeout", "", "no answer for %d s" % TIMEOUT
+        return (r.returncode, r.stdout.decode(errors="replace"),
+                r.stderr.decode(errors="replace"))
+
+    def run(self, stage, option):
+        status, out, err = self.call(option, "p.shd", "--", "--check")
+        if status != 0:
+            return failure(stage, status, err + out)
+        return None
+
+    def interpret(self):
+        return self.run("interpret", "--interpret")
+
+    def compiled(self):
+        return self.run("compiled", "--run")
+
+    def dumps(self):
+        kinds = ["ir", "sharded", "hlo"]
+        source, texts = "p.shd", {}
+        for i, kind in enumerate([None] + kinds):
+            if kind:
+                source = kind + ".hlo"
+                with open("%s/%s" % (self.folder(), source), "w") as f:
+                    f.write(texts[kind])
+            wanted = kinds[max(0, i - 1):]
+            status, out, err = self.call("--emit=" + ",".join(
+                "%s=again.%s" % (k, k) for k in wanted), source)
+            if status != 0:
+                return failure("dumps of %s" % source, status, err + out)
+            for k in wanted:
+                with open("%s/again.%s" % (self.folder(), k)) as f:
+                    text = f.read()
+                if texts.setdefault(k, text) != text:
+                    return failure("dumps", "differs", "%s from %s differs:\n%s"
+                                   % (k, source, difference(texts[k], text)))
+        return None
+
+    def check(self, program, stage):
+        with open(self.folder() + "/p.shd", "w") as f:
+            f.write(program.text())
+        return getattr(self, stage)()
+
+
+def difference(a, b):
+    pairs = [(x, y) for x, y in zip(a.splitlines(), b.splitlines()) if x != y]
+    return "\n".join("< %s\n> %s" % pair for pair in pairs[:3])
+
+
+class Report:
+    def __init__(self, checker, args, seed):
+        self.checker, self.args, self.seed = checker, args, seed
+        self.seen = collections.Counter()
+        self.lock = threading.Lock()
+
+    def one(self, index, stage):
+        """True if the program passes."""
+        program = generate(self.seed, index)
+        found = self.checker.check(program, stage)
+        if found is None:
+            return True
+        with self.lock:
+            self.seen[found.key] += 1
+            if self.seen[found.key] > self.args.each:
+                return False
+        self.explain(index, stage, program, found)
+        return False
+
+    def explain(self, index, stage, program, found):
+        def fails(q):
+            again = self.checker.check(q, stage)
+            return again is not None and again.key == found.key
+
+        small = shrink(program, fails, self.args.shrink)
+        detail = self.checker.check(small, stage)
+        detail = detail.detail if detail else found.detail + "\n(once)"
+        text = "// seed %s, program %d, %s\n%s" % (self.seed, index, stage,
+                                                   small.text())
+        os.makedirs(self.args.save, exist_ok=True)
+        name = "%s/%s-%d-%s" % (self.args.save, self.seed, index, stage)
+        with open(name + ".shd", "w") as f:
+            f.write(text)
+        with open(name + ".txt", "w") as f:
+            f.write(detail)
+        with self.lock:
+            for line in (text + detail).splitlines()[:60]:
+                print("# " + line)
+            print("# saved as %s.shd" % name, flush=True)
+
+    def stage(self, number, stage, count, pool):
+        indices = range(self.args.first, self.args.first + count)
+        passed = sum(pool.map(lambda i: self.one(i, stage), indices))
+        print("%s %d - %s: %d of %d random programs, seed %s" % (
+            "ok" if passed == count else "not ok", number, stage, passed, count,
+            self.seed), flush=True)
+        return passed == count
+
+
+def main():
+    parser = argparse.ArgumentParser()
+    parser.add_argument("shdc")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=300)
+    parser.add_argument("--compiled", type=int, default=20)
+    parser.add_argument("--dumps", type=int, default=60)
+    parser.add_argument("--full", action="store_true")
+    parser.add_argument("--jobs", type=int, default=2)
+    parser.add_argument("--save", default="random-failures")
+    parser.add_argument("--shrink", type=int, default=400)
+    parser.add_argument("--each", type=int, default=1,
+                        help="programs to explain for each kind of failure")
+    args = parser.parse_args()
+    if args.full:
+        args.seed = os.urandom(4).hex()
+        args.count, args.compiled, args.dumps = 20000, 500, 500
+    print("# seed %s" % args.seed)
+    print("1..3")
+    report = Report(Checker(args.shdc), args, args.seed)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        good = [report.stage(1, "interpret", args.count, pool),
+                report.stage(2, "compiled", args.compiled, pool),
+                report.stage(3, "dumps", args.dumps, pool)]
+    for key, n in report.seen.most_common():
+        print("# %d times: %s" % (n, key))
+    return 0 if all(good) else 1
+
+
+if __name__ == "__main__":
+    sys.exit(main())
