@@ -96,6 +96,13 @@ explain_partial(Explainer *e, const Value *v)
 		"by %s\n", combiners[v->placement.combiner].name);
 }
 
+/* Nothing to tell: it is as the user wrote it. */
+static bool
+is_exact(const Value *v)
+{
+	return v->type.rank && v->annotated && v->written && !v->written->open;
+}
+
 static void
 explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 {
@@ -111,6 +118,11 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 	text_add(e->t, "\n");
 	explain_local(e, v);
 	explain_partial(e, v);
+	if (is_exact(v)) {
+		text_add(e->t, "  exact: every dim is closed where it is "
+			"written\n");
+		return;
+	}
 	for (int d = 0; d < v->type.rank; d++)
 		explain_dim(e, v, d);
 }
@@ -182,7 +194,10 @@ explain_move(Op *op, void *data)
 	text_add(e->t, " received, ");
 	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
 	text_printf(e->t, ", for %s", op->label);
-	text_line_after(e->t, e->m, op->range);
+	if (op->range.line) {
+		text_add(e->t, ", ");
+		text_line(e->t, e->m, op->range);
+	}
 	text_add(e->t, "\n");
 }
 

@@ -12,6 +12,7 @@
 
 enum {
 	MOST_OPS = 64,		/* looked at for one dim */
+	MOST_HOPS = 6,		/* back to where an axis was stopped */
 	MOST_REASONS = 3,	/* told of one dim */
 };
 
@@ -263,6 +264,53 @@ tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
 }
 
 static void
+tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
+{
+	const Cluster *c = &w->g.clusters[v->id];
+
+	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
+		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
+			dim);
+}
+
+/* The operand and dim that a dim of an op's result is made of, if one. */
+static const Value *
+made_of(Why *w, const Value *v, int *dim)
+{
+	OpState *o = v->def ? &w->g.ops[v->def->id] : NULL;
+	Projection *p = &w->g.projection;
+	const Holder *h = NULL;
+
+	if (!o || !o->rule)
+		return NULL;
+	project(p, &w->g, o);
+	for (int i = p->first[p->rule->noperands]; i < p->nholders; i++)
+		if (!h && p->holders[i].dim == *dim &&
+				rule_tensor(o->op, p->holders[i].tensor) == v)
+			h = &p->holders[i];
+	if (!h)
+		return NULL;
+	const Holder *from = &p->holders[p->by_factor[
+		p->factor_first[h->factor]]];
+	if (from->tensor >= p->rule->noperands)
+		return NULL;
+	*dim = from->dim;
+	return rule_tensor(o->op, from->tensor);
+}
+
+/* Nothing around it: an axis may have been stopped further up. */
+static void
+tell_upstream(Why *w, Reasons *r, const Value *v, int dim)
+{
+	for (int hop = 0; hop < MOST_HOPS && !r->n; hop++) {
+		v = made_of(w, v, &dim);
+		if (!v || v->annotated)
+			return;
+		tell_neighbours(w, r, v, dim);
+	}
+}
+
+static void
 tell_written(Reasons *r, const Value *v, const char *what)
 {
 	Text t = {0};
@@ -297,9 +345,8 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 			"closed by the constraint it computes");
 		return;
 	}
-	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
-		tell_op(w, &r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
-			dim);
-	if (!r.n)
+	tell_neighbours(w, &r, v, dim);
+	tell_upstream(w, &r, v, dim);
+	if (!r.n && placement_dim_ways(&v->placement, dim) == 1)
 		reason(&r, "no other axis reaches it");
 }
