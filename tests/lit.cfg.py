@@ -18,8 +18,13 @@ config.suffixes = [".shd", ".hlo", ".test"]
 config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime"]
 config.test_source_root = os.path.join(root, "tests")
 config.test_exec_root = os.path.abspath(out)
+command = shdc
+if os.environ.get("SHDC_CFLAGS"):       # a sanitizer build: programs link its runtime
+    command += " --cflags=" + os.environ["SHDC_CFLAGS"]
 config.substitutions += [
-    ("%shdc", shdc),
+    # A run on one more mesh: left out where time is short.
+    ("%run_mesh", ":" if os.environ.get("SHDC_ONE_MESH") else command + " --run --mesh"),
+    ("%shdc", command),
     ("%samples", os.path.join(root, "samples")),
     ("%tests", os.path.join(root, "tests")),
     ("%python", sys.executable),
