@@ -121,6 +121,7 @@ run_pass(Compilation *c, const Pass *pass)
 	const char *wanted = c->options->print_after;
 
 	time_start(c);
+	module_free_names(c->module);
 	pass->run(c);
 	time_stop(c, pass->name);
 	if (diag_errors(c->session))

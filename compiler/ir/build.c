@@ -32,24 +32,6 @@ clean_name(Arena *a, const char *wanted)
 /* The tuple at the end of the entry is called "return" in dumps. */
 static const char reserved_name[] = "return";
 
-Module *
-module_new(Session *s, const char *name)
-{
-	Module *m = NEW(s->arena, Module);
-
-	m->session = s;
-	m->arena = s->arena;
-	m->name = clean_name(s->arena, name);
-	m->entry_name = "main";
-	m->last_pass = "";
-	m->names = table_new(m->arena);
-	table_set(m->names, reserved_name, NEW(m->arena, int));
-	m->entry = block_new(m, NULL);
-	m->mesh.ndevices = 1;
-	m->mesh.target = target_default();
-	return m;
-}
-
 Block *
 block_new(Module *m, Op *parent)
 {
@@ -98,6 +80,53 @@ module_unique_name(Module *m, const char *wanted)
 	} while (table_get(m->names, name));
 	table_set(m->names, name, NEW(m->arena, int));
 	return name;
+}
+
+static void
+take_name(Module *m, const char *name)
+{
+	if (!table_get(m->names, name))
+		table_set(m->names, name, NEW(m->arena, int));
+}
+
+static void
+take_names(Op *op, void *data)
+{
+	Module *m = data;
+
+	for (int i = 0; i < op->nresults; i++)
+		take_name(m, op->results[i]->name);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			take_name(m, op->bodies[i]->params[k]->name);
+}
+
+void
+module_free_names(Module *m)
+{
+	m->names = table_new(m->arena);
+	take_name(m, reserved_name);
+	for (int i = 0; i < m->entry->nparams; i++)
+		take_name(m, m->entry->params[i]->name);
+	module_walk(m, take_names, m);
+}
+
+Module *
+module_new(Session *s, const char *name)
+{
+	Module *m = NEW(s->arena, Module);
+
+	m->session = s;
+	m->arena = s->arena;
+	m->name = clean_name(s->arena, name);
+	m->entry_name = "main";
+	m->last_pass = "";
+	m->names = table_new(m->arena);
+	take_name(m, reserved_name);
+	m->entry = block_new(m, NULL);
+	m->mesh.ndevices = 1;
+	m->mesh.target = target_default();
+	return m;
 }
 
 static Value *

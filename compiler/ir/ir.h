@@ -401,6 +401,9 @@ int64_t double_payload(double d);
 Module *module_new(Session *s, const char *name);
 Block *block_new(Module *m, Op *parent);
 const char *module_unique_name(Module *m, const char *wanted);
+/* Names of values that are gone become free.  Before each pass, so that one
+   started from a dump chooses the names it would have chosen anyway. */
+void module_free_names(Module *m);
 Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
 Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
