@@ -380,9 +380,10 @@ rt_machine_new(const shdrt_program *p, double timeout)
 	pthread_condattr_destroy(&clock);
 	make_devices(m);
 	slabs_map(m);
-	teams_prepare(m);
-	if (!p->launch)
+	if (!p->launch) {
+		teams_prepare(m);
 		threads_start(m);
+	}
 	return m;
 }
 
