@@ -23,6 +23,8 @@ run_partition(Compilation *c)
 	PartitionOptions options = {
 		.remarks = c->options->remarks,
 		.strict = c->options->strict,
+		.global_text = c->global.s,
+		.global_length = c->global.n,
 	};
 
 	return partition(c->module, &options);

@@ -278,6 +278,17 @@ remark_op(Op *op, void *data)
 		remark_reshard(p, op);
 }
 
+static void
+add_reshard_traffic(Op *op, void *data)
+{
+	Partitioner *p = data;
+
+	if (op->kind == O_reshard)
+		p->now.bytes += reshard_plan(p->resharder,
+			&op->operands[0]->type, &op->operands[0]->placement,
+			&op->results[0]->placement)->bytes;
+}
+
 bool
 partition(Module *m, const PartitionOptions *options)
 {
@@ -298,8 +309,10 @@ partition(Module *m, const PartitionOptions *options)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
-	if (options->remarks || options->strict)
+	if (options->remarks || options->strict) {
+		module_walk(m, add_reshard_traffic, &p);
 		module_walk(m, remark_op, &p);
+	}
 	arena_free(p.arena);
 	return true;
 }

@@ -45,6 +45,8 @@ typedef struct Partitioner {
 	int nsources;
 	const Op *op;		/* being partitioned */
 	const Rule *rule;
+	Traffic now;		/* of the program as it is, for remarks */
+	int proposals;		/* tried so far */
 } Partitioner;
 
 /* partition_factors.c: between placements and assignments */

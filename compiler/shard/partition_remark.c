@@ -8,6 +8,8 @@
 #include <string.h>
 #include "shard/partition.h"
 
+enum { MAX_PROPOSALS = 50 };	/* each runs the passes again */
+
 static const char *const step_names[] = {
 	[STEP_slice] = "slice",
 	[STEP_unreduce] = "unreduce",
@@ -81,21 +83,144 @@ label_why(Partitioner *p, const Op *reshard, const Value *v, const Step *step)
 	text_free(&t);
 }
 
-/* What to write so that this move is not needed. */
-static void
-line_avoid(Partitioner *p, const Value *v, const Step *step)
+/* ---- what to write so that a move is not needed ------------------------------ */
+
+/* The value in the program before moves; only one with a name of its own
+   can be annotated. */
+static const Value *
+annotatable(const Partitioner *p, const Value *v)
 {
-	const Mesh *mesh = &p->module->mesh;
-	Placement to = step->after;
+	const Module *m = p->module;
+
+	while (v->def && v->def->kind == O_reshard)
+		v = v->def->operands[0];
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v && !strchr(m->named[i].name, '.'))
+			return v;
+	return NULL;
+}
+
+/* The first op that uses a reshard's result. */
+static const Op *
+user_of(const Op *reshard)
+{
+	for (const Op *op = reshard->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == reshard->results[0])
+				return op;
+	return NULL;
+}
+
+static void
+remove_overlap(AxisList *l, const Assignment *factors, int n)
+{
+	AxisList kept = {0};
+
+	for (int i = 0; i < l->n; i++) {
+		bool used = false;
+		for (int f = 0; f < n; f++)
+			used |= axes_overlap(&factors[f], l->a[i]);
+		if (!used)
+			axes_append(&kept, l->a[i]);
+	}
+	*l = kept;
+}
+
+typedef struct Proposal {
+	const Value *value;
+	Placement placement;
+	Traffic traffic;
+} Proposal;
+
+static void
+propose(Partitioner *p, const Value *v, const Placement *to, Proposal *best)
+{
+	const PartitionOptions *o = p->options;
+	const Value *named = annotatable(p, v);
+	Traffic t;
+
+	if (!named || !o->global_text || placement_equal(&named->placement, to))
+		return;
+	if (!what_if(o->global_text, o->global_length, named->name, to, &t) ||
+	    t.bytes >= best->traffic.bytes)
+		return;
+	*best = (Proposal){named, *to, t};
+}
+
+/* Each other operand split as the moved one is. */
+static void
+propose_siblings(Partitioner *p, const Op *user, const Value *moved,
+	const Placement *from, Proposal *best)
+{
+	const Rule *r = op_rule(p->arena, user);
+	int at = 0;
+
+	if (!r)
+		return;
+	while (user->operands[at] != moved)
+		at++;
+	Assignment *ours = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	Assignment *theirs = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	project_tensor(r, at, from, ours);
+	for (int i = 0; i < user->noperands; i++) {
+		Placement to, now = user->operands[i]->placement;
+		if (i == at)
+			continue;
+		project_tensor(r, i, &now, theirs);
+		for (int f = 0; f < r->nfactors; f++) {
+			if (ours[f].n)
+				theirs[f] = ours[f];
+			else
+				remove_overlap(&theirs[f], ours, r->nfactors);
+		}
+		if (assigned_placement(r, user, i, theirs, &to))
+			propose(p, user->operands[i], &to, best);
+	}
+}
+
+/* The partial value's own dims split along the axes of its sum. */
+static void
+propose_scatter(Partitioner *p, const Value *v, Proposal *best)
+{
+	AxisList partial = placement_unreduced(&v->placement), none = {0};
+
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement to = v->placement;
+		AxisList l = placement_dim(&to, d);
+		placement_set_unreduced(&to, &none, C_add);
+		axes_append_all(&l, &partial);
+		placement_set_dim(&to, d, &l);
+		if (v->type.dims[d] % axes_size(&l) == 0)
+			propose(p, v, &to, best);
+	}
+}
+
+static void
+line_avoid(Partitioner *p, const Op *reshard)
+{
+	const Value *v = reshard->operands[0];
+	const Op *user = user_of(reshard);
+	Proposal best = {.traffic = p->now};
 	Text t = {0};
 
-	if (step->kind == STEP_all_reduce) {
-		text_add(&t, "avoid it: place the result ");
-		text_spec(&t, mesh, &v->type, &step->before);
-	} else {
-		text_printf(&t, "avoid it: %s: ", v->name);
-		text_spec(&t, mesh, &v->type, &to);
-	}
+	if (p->proposals++ == MAX_PROPOSALS)
+		return;
+	if (v->placement.nunreduced)
+		propose_scatter(p, v, &best);
+	else
+		propose(p, v, &reshard->results[0]->placement, &best);
+	if (user)
+		propose_siblings(p, user, reshard->results[0], &v->placement,
+			&best);
+	if (!best.value)
+		return;
+	text_printf(&t, "avoid it: %s: ", best.value->name);
+	text_spec(&t, &p->module->mesh, &best.value->type, &best.placement);
+	text_add(&t, "  (a device then receives ");
+	text_bytes(&t, best.traffic.bytes);
+	text_add(&t, " in all, now ");
+	text_bytes(&t, p->now.bytes);
+	text_add(&t, ")");
 	diag_line(p->module->session, "%s", t.s);
 	text_free(&t);
 }
@@ -124,7 +249,6 @@ remark_step(Partitioner *p, const Op *reshard, const Step *step)
 		DIAG_reshard, reshard->range, "%s", t.s);
 	text_free(&t);
 	label_why(p, reshard, v, step);
-	line_avoid(p, v, step);
 }
 
 void
@@ -140,4 +264,6 @@ remark_reshard(Partitioner *p, const Op *reshard)
 	for (int i = 0; i < plan->n; i++)
 		if (plan->steps[i].bytes > 0)
 			remark_step(p, reshard, &plan->steps[i]);
+	if (plan->bytes > 0)
+		line_avoid(p, reshard);
 }

@@ -72,12 +72,26 @@ const ReshardPlan *reshard_plan(Resharder *r, const Type *global,
 typedef struct PartitionOptions {
 	bool remarks;		/* -Rreshard */
 	bool strict;		/* --strict */
+	const char *global_text;	/* the L_global module as HLO, for
+					   proposals; NULL: none are made */
+	size_t global_length;
 } PartitionOptions;
 bool partition(Module *m, const PartitionOptions *o);
 
 /* partition_remark.c: "8.4 MB", "186 us" */
 void text_bytes(Text *t, double bytes);
 void text_seconds(Text *t, double seconds);
+
+/* ---- what_if.c: what a device receives in all ----------------------------- */
+
+typedef struct Traffic {
+	double bytes;
+	int collectives;
+} Traffic;
+Traffic module_traffic(Module *m);	/* of an L_device module */
+/* The program of that text with value `name` placed so; false if it can't be. */
+bool what_if(const char *global_text, size_t n, const char *name,
+	const Placement *p, Traffic *traffic);
 
 /* ---- localize.c ---------------------------------------------------------- */
 
