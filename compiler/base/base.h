@@ -187,7 +187,7 @@ struct Session {
 	bool color;
 	int width;		/* columns for excerpts, 0 = unlimited */
 	int max_errors;		/* then "too many errors"; default 20 */
-	FILE *err;		/* default stderr */
+	FILE *err;		/* default stderr; NULL: count, print nothing */
 	struct DiagState *diagnostics;	/* private to diag.c */
 };
 Session *session_new(void);

@@ -551,7 +551,8 @@ diag_flush(Session *s)
 		print_json(s, d, &t);
 	else
 		print_text(s, d, &t);
-	fwrite(t.s, 1, t.n, s->err);
+	if (s->err)
+		fwrite(t.s, 1, t.n, s->err);
 	text_free(&t);
 }
 
@@ -577,7 +578,7 @@ is_muted(Session *s, const DiagInfo *info)
 	d->errors++;
 	if (s->max_errors == 0 || d->errors <= s->max_errors)
 		return false;
-	if (d->errors == s->max_errors + 1 && !s->json)
+	if (d->errors == s->max_errors + 1 && !s->json && s->err)
 		fprintf(s->err, "shdc: too many errors; --max-errors=N "
 			"shows more than %d\n", s->max_errors);
 	return true;

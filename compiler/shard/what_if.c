@@ -79,12 +79,14 @@ what_if(const char *global_text, size_t n, const char *name,
 {
 	PartitionOptions silent = {0};
 	Session *s = session_new();
-	int file = source_add_text(s, "<what if>", global_text, (int)n);
-	Module *m = module_read(s, file);
-	Value *v = m ? value_named(m, name) : NULL;
+	Module *m;
+	Value *v;
 	bool tried = false;
 
 	s->err = NULL;
+	m = module_read(s, source_add_text(s, "<what if>", global_text,
+		(int)n));
+	v = m ? value_named(m, name) : NULL;
 	if (v && v->type.rank == p->rank) {
 		place_value(m, v, p);
 		m->nexpects = 0;
