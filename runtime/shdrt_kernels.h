@@ -11,6 +11,15 @@
 extern "C" {
 #endif
 
+/* run() only calls: a long one is not worth the compiler's time. */
+#if defined(__clang__)
+#define SHDRT_PLAIN __attribute__((noinline, optnone))
+#elif defined(__GNUC__)
+#define SHDRT_PLAIN __attribute__((noinline, optimize("O0")))
+#else
+#define SHDRT_PLAIN
+#endif
+
 typedef struct shdrt_dot_loop {
 	int64_t extent;
 	int64_t a, b, c;		/* strides */

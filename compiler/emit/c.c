@@ -111,6 +111,16 @@ step_seconds(const Emitter *e, const Step *s)
 	return bytes / m->target->hbm_bandwidth;
 }
 
+/* The emulated clock matters where devices meet. */
+static void
+emit_tick(Emitter *e)
+{
+	if (e->seconds > 0)
+		text_printf(&e->run, "\tshdrt_tick(dev, %.0f);\n",
+			e->seconds * 1e12);
+	e->seconds = 0;
+}
+
 static void
 emit_step(Emitter *e, const Step *s)
 {
@@ -121,11 +131,12 @@ emit_step(Emitter *e, const Step *s)
 		[STEP_collective] = emit_collective,
 	};
 
+	if (s->kind == STEP_collective)
+		emit_tick(e);
 	print_origin(e, s->op);
 	functions[s->kind](e, s);
 	if (s->kind != STEP_collective)
-		text_printf(&e->run, "\tshdrt_tick(dev, %.0f);\n",
-			step_seconds(e, s) * 1e12);
+		e->seconds += step_seconds(e, s);
 }
 
 /* ---- the file ----------------------------------------------------------- */
@@ -163,7 +174,7 @@ print_table(Text *t, const char *type, const char *name, const Text *rows)
 static void
 print_run(Emitter *e, Text *t)
 {
-	text_add(t, "static void\nrun(shdrt_device *dev, char *slab)\n{\n"
+	text_add(t, "static SHDRT_PLAIN void\nrun(shdrt_device *dev, char *slab)\n{\n"
 		"\t(void)dev, (void)slab;\n");
 	text_add(t, e->run.n ? e->run.s : "");
 	text_add(t, "}\n\n");
@@ -183,6 +194,7 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 		emit_scalar(&e, e.steps->scalars[i]);
 	for (int i = 0; i < e.steps->n; i++)
 		emit_step(&e, &e.steps->step[i]);
+	emit_tick(&e);
 	print_heading(&e, t);
 	text_add(t, e.kernels.n ? e.kernels.s : "");
 	print_table(t, "shdrt_dot", "dots", &e.dots);

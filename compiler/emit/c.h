@@ -21,6 +21,7 @@ typedef struct Emitter {
 	Text run;		/* the body of run() */
 	Table *by_text;		/* text of a kernel or a row -> its name */
 	int nkernels, ndots, ncollectives;
+	double seconds;		/* predicted, since the last tick */
 } Emitter;
 
 /* c_text.c: spelling, and the scalar C of one op */

@@ -38,7 +38,7 @@ c_comment(Text *t, const char *s)
 	for (; *s; s++) {
 		char c = *s;
 		bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '?' &&
-			!(c == '/' && (last == '*' || last == 0)) &&
+			!(c == '/' && last == '*') &&
 			!(c == '*' && last == '/');
 		c = plain || (c & 0x80) ? c : '.';
 		text_addn(t, &c, 1);

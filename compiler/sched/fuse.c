@@ -288,7 +288,8 @@ inline_take(Fuse *f, Op *op, Ref *r)
 	Affine index[MAX_RANK];
 
 	for (int d = 0; d < x->type.rank; d++)
-		index[d] = r->index[d < dim ? d : d + n - 1 + (d == dim)];
+		if (d != dim)
+			index[d] = r->index[d < dim ? d : d + n - 1];
 	memset(&index[dim], 0, sizeof index[dim]);
 	add_index_term(f, r->kernel, idx, &r->index[dim],
 		x->type.dims[dim] - 1, &index[dim]);

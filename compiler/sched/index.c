@@ -70,6 +70,8 @@ affine_refine(const Kernel *k, Affine *a)
 	/* Parts come after the loop they are parts of. */
 	for (int l = 0; l < k->nloops; l++) {
 		const Loop *loop = &k->loops[l];
+		if (loop->extent == 1)
+			a->coef[l] = 0;
 		if (loop->high < 0 || !a->coef[l])
 			continue;
 		a->coef[loop->high] += a->coef[l] * k->loops[loop->low].extent;

@@ -134,7 +134,7 @@ Affine affine_loop(int loop);
 void affine_add_scaled(Arena *a, Affine *sum, const Affine *x, int64_t scale);
 bool affine_equal(const Affine *a, const Affine *b);
 bool affine_uses(const Affine *a, int loop);
-/* Replaces split loops by their parts. */
+/* Replaces split loops by their parts; those of one turn count nothing. */
 void affine_refine(const Kernel *k, Affine *a);
 Affine index_linear(Arena *a, const Type *t, const Affine *index);
 int loop_add(Kernel *k, int64_t extent, LoopGroup group); /* innermost */

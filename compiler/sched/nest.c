@@ -160,12 +160,14 @@ op_cost(const Op *op)
 	return calls ? 8 : op->kind == O_div ? 4 : 1;
 }
 
+/* What is known once a row costs an inner node nothing. */
 static void
-wait_for(Node *n, const Node *other)
+wait_for(const Kernel *k, Node *n, const Node *other)
 {
 	n->depth = larger(n->depth, other->depth);
 	n->stage = larger(n->stage, other->stage);
-	n->cost += other->cost;
+	if (other->depth > k->outer)
+		n->cost += other->cost;
 }
 
 static void
@@ -175,9 +177,9 @@ place_node(Kernel *k, Node *n)
 	n->stage = 0;
 	n->cost = n->kind == NODE_compute ? op_cost(n->op) : 0;
 	for (int i = 0; i < n->nargs; i++)
-		wait_for(n, n->args[i]);
+		wait_for(k, n, n->args[i]);
 	for (const Term *t = n->index.terms; t; t = t->next)
-		wait_for(n, t->at);
+		wait_for(k, n, t->at);
 	if (n->kind == NODE_reduce) {
 		n->depth = k->outer;
 		n->stage++;
