@@ -95,7 +95,6 @@ static const struct {
 	const char *name;
 } crashes[] = {
 	{SIGSEGV, "invalid memory access"},
-	{SIGBUS, "bus error (did a tensor file shrink while it was read?)"},
 	{SIGILL, "illegal instruction"},
 	{SIGFPE, "arithmetic fault"},
 	{SIGABRT, "abort"},
@@ -121,6 +120,17 @@ crashed(int number)
 			say(crashes[i].name);
 	say("\n");
 	_exit(SHDRT_PEER_LOST);
+}
+
+/* Pages of a mapped file that are no longer there. */
+static void
+file_shrank(int number)
+{
+	(void)number;
+	say(program_name);
+	say(": a tensor file became shorter while it was read\n");
+	remove_unfinished();
+	_exit(SHDRT_IO);
 }
 
 static void
@@ -150,6 +160,7 @@ rt_fail_catch_signals(void)
 	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
 	for (int i = 0; i < NCRASHES; i++)
 		catch_default(crashes[i].signal, crashed);
+	catch_default(SIGBUS, file_shrank);
 	for (size_t i = 0; i < sizeof endings / sizeof *endings; i++)
 		catch_default(endings[i], interrupted);
 }

@@ -143,6 +143,8 @@ static void
 look_for_mismatch(const shdrt_device *dev)
 {
 	const Team *team = dev->asleep_in;
+	if (team == &dev->machine->everyone)	/* no run has started */
+		return;
 	for (int i = 0; i < team->n; i++) {
 		const shdrt_device *other = team->members[i];
 		if (other->asleep_in && other->asleep_in != team && stuck(other)
