@@ -296,8 +296,12 @@ build_return(Builder *b, Block *block, const HloComputation *computation,
 	read_metadata(b, &root->attrs, &label, &range);
 	if (b->r->failed)
 		return;
+	if (!tuple && block->parent) {	/* the root's own metadata is not ours */
+		label = block->parent->label;
+		range = block->parent->range;
+	}
 	Op *op = op_new(b->m, O_return, tuple ? root->noperands : 1, operands,
-		0, NULL, range, tuple ? label : NULL);
+		0, NULL, range, label);
 	op_append(block, op);
 	remember(b, op, root);
 }
@@ -450,15 +454,13 @@ static const struct {
 static void
 read_module_facts(Builder *b, const Facts *facts)
 {
-	Range start = {b->r->file, 1, 0, 9};
-
 	for (size_t i = 0; i < sizeof module_facts / sizeof module_facts[0] &&
 	    !b->r->failed; i++) {
 		const Fact *f = find_fact(facts, module_facts[i].key);
 		if (f)
 			module_facts[i].read(b, f);
 		else if (module_facts[i].needed)
-			hlo_error(b->r, start, "the module's "
+			hlo_error(b->r, b->r->start, "the module's "
 				"frontend_attributes do not give its %s",
 				module_facts[i].key);
 	}
@@ -627,7 +629,7 @@ report_invalid(const void *line, const char *message, void *data)
 {
 	Reports *reports = data;
 	Builder *b = reports->b;
-	Range where = {b->r->file, 1, 0, 9};
+	Range where = b->r->start;
 
 	b->r->failed = true;
 	if (reports->n++ >= MAX_REPORTS)

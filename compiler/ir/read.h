@@ -67,6 +67,7 @@ typedef struct Reading {
 	int file;
 	bool failed;		/* a message was given; unwind */
 	const char *name;	/* of the module */
+	Range start;		/* its first word */
 	HloAttrs attrs;
 	Table *computations;	/* by name */
 	HloComputation *entry;

@@ -521,6 +521,7 @@ hlo_read_text(Reading *r)
 	r->computations = table_new(r->arena);
 	if (!cursor_expect(&c, "HloModule"))
 		return;
+	r->start = (Range){r->file, 0, c.pos - 9, c.pos};
 	r->name = cursor_word(&c, "the module's name");
 	hlo_read_attrs(&c, &r->attrs);
 	while (!r->failed && !cursor_at_end(&c))

@@ -258,6 +258,18 @@ check_counts(Checker *c, const Op *op)
 		fail(c, "the block ends without a return");
 }
 
+static const char *
+type_text(Checker *c, const Type *type)
+{
+	Placement none = placement_none(type->rank);
+	Text t = {0};
+
+	text_type(&t, &c->m->mesh, type, &none);
+	const char *s = arena_strndup(c->m->arena, t.s, t.n);
+	text_free(&t);
+	return s;
+}
+
 static void
 check_result_type(Checker *c, const Op *op)
 {
@@ -269,8 +281,9 @@ check_result_type(Checker *c, const Op *op)
 	if (wrong)
 		fail(c, "%s", wrong);
 	else if (!type_equal(&type, &op->results[0]->type))
-		fail(c, "the result of %s has another type than %s says",
-			ops[op->kind].name, op->results[0]->name);
+		fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
+			type_text(c, &type), op->results[0]->name,
+			type_text(c, &op->results[0]->type));
 }
 
 /* ---- ops by the level ----------------------------------------------- */
@@ -479,9 +492,7 @@ takes_partial(const Op *op, int operand, Combiner *combiner)
 
 	*combiner = kinds[kind].any ? own : kind == PARTIAL_reduce ?
 		(Combiner)op_int(op, A_combiner) : kinds[kind].combiner;
-	if (kind == PARTIAL_none)
-		return op->kind == O_output;
-	return !operand || !kinds[kind].first_only;
+	return kind != PARTIAL_none && (!operand || !kinds[kind].first_only);
 }
 
 /* All operands together, or either of two. */

@@ -567,7 +567,7 @@ test_messages(void)
 			"more than 64 bits"},
 		{BODY("%y = f32[4294967296,4294967296] negate(%x)"),
 			"a dim of size 4294967296"},
-		{BODY("%y = f32[8,5] negate(%x)"), "has another type"},
+		{BODY("%y = f32[8,5] negate(%x)"), "neg makes f32[8, 4], but y is f32[8, 5]"},
 		{BODY("%y = f32[4,8] transpose(%x)"), "without dimensions"},
 		{BODY("%y = f32[4,8] transpose(%x), dimensions={1,1}"),
 			"names dim 1 twice"},
