@@ -18,7 +18,7 @@ MAX_LONG_SHARE = 0.02       # of functions with more than 60 lines
 INCLUDES = {
     "compiler/base": [],
     "compiler/ir": ["compiler/base"],
-    "compiler/eval": ["compiler/base", "compiler/ir", "runtime"],
+    "compiler/eval": ["compiler/base", "compiler/ir", "compiler/sched", "runtime"],
     "compiler/front": ["compiler/base", "compiler/ir", "grammar"],
     "compiler/sched": ["compiler/base", "compiler/ir"],
     "compiler/shard": ["compiler/base", "compiler/ir", "compiler/sched"],
