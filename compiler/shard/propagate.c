@@ -54,17 +54,18 @@ note_single_use(Propagation *g, OpState *o)
 static void
 show_until(Cluster *c, int now)
 {
-	AxisList barred = placement_replicated(&c->written), none = {0};
+	const Placement *written = c->written;
+	AxisList barred = placement_replicated(written), none = {0};
 
-	for (int d = 0; d < c->written.rank; d++) {
-		AxisList axes = placement_dim(&c->written, d);
-		if (c->written.priority[d] > now) {
+	for (int d = 0; d < written->rank; d++) {
+		AxisList axes = placement_dim(written, d);
+		if (written->priority[d] > now) {
 			axes_append_all(&barred, &axes);
 			placement_set_dim(&c->now, d, &none);
 			c->now.open &= (uint16_t)~(1u << d);
-		} else if (c->written.priority[d] == now && now > 0) {
+		} else if (written->priority[d] == now && now > 0) {
 			placement_set_dim(&c->now, d, &axes);
-			c->now.open |= (uint16_t)(c->written.open & 1u << d);
+			c->now.open |= (uint16_t)(written->open & 1u << d);
 		}
 	}
 	placement_set_replicated(&c->now, &barred);
@@ -75,7 +76,7 @@ highest_priority(const Placement *p)
 {
 	int highest = 0;
 
-	for (int d = 0; d < p->rank; d++)
+	for (int d = 0; p && d < p->rank; d++)
 		if (p->priority[d] > highest)
 			highest = p->priority[d];
 	return highest;
@@ -86,16 +87,18 @@ run_priorities(Propagation *g)
 {
 	bool used[UINT8_MAX + 1] = {true};
 
-	for (int i = 0; i < g->nclusters; i++)
-		for (int d = 0; d < g->clusters[i].written.rank; d++)
-			used[g->clusters[i].written.priority[d]] = true;
+	for (int i = 0; i < g->nclusters; i++) {
+		const Placement *written = g->clusters[i].written;
+		for (int d = 0; written && d < written->rank; d++)
+			used[written->priority[d]] = true;
+	}
 	for (int priority = 0; priority <= UINT8_MAX; priority++) {
 		if (!used[priority])
 			continue;
 		for (int i = 0; i < g->nclusters; i++) {
 			Cluster *c = &g->clusters[i];
-			if (highest_priority(&c->written) < priority ||
-					!highest_priority(&c->written))
+			int highest = highest_priority(c->written);
+			if (!highest || highest < priority)
 				continue;
 			show_until(c, priority);
 			unsettle(g, c);

@@ -24,7 +24,7 @@ typedef struct Arrival {
 
 typedef struct Cluster {
 	Placement now;
-	Placement written;	/* what the user asked for, before priorities */
+	Placement *written;	/* what the user asked for, or NULL */
 	Value *annotated;	/* the member that carries the annotation */
 	Op *copied_from;	/* constraint whose placement was copied here */
 	Arrival *arrivals;

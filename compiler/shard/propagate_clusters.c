@@ -287,6 +287,13 @@ unite_group(Op *op, void *data)
 }
 
 static void
+write_placement(Propagation *g, Cluster *c, const Placement *p)
+{
+	c->written = arena_copy(g->arena, p, sizeof *p);
+	c->now = *p;
+}
+
+static void
 add_value(Annotations *a, Value *v)
 {
 	Propagation *g = a->g;
@@ -295,8 +302,9 @@ add_value(Annotations *a, Value *v)
 		Cluster *c = &g->clusters[g->nclusters];
 		g->cluster_of[v->id] = g->nclusters++;
 		c->annotated = a->of[v->id].by;
-		c->written = c->now = c->annotated ?
-			*a->of[v->id].placement : placement_open(v->type.rank);
+		c->now = placement_open(v->type.rank);
+		if (c->annotated)
+			write_placement(g, c, a->of[v->id].placement);
 	}
 	/* a representative has the lowest id, so it is done already */
 	g->cluster_of[v->id] = g->cluster_of[find(g, v->id)];
@@ -415,7 +423,7 @@ copy_constraints(Propagation *g)
 		Cluster *c = cluster_of(g, op->operands[0]);
 		if (c->annotated || c->copied_from || !undisputed(g, c, op))
 			continue;
-		c->written = c->now = op->results[0]->placement;
+		write_placement(g, c, &op->results[0]->placement);
 		c->copied_from = op;
 	}
 }

@@ -37,8 +37,8 @@ add_written_origins(Propagation *g, Value *v, const Cluster *c)
 	} else {
 		return;
 	}
-	for (o.dim = 0; o.dim < c->written.rank; o.dim++) {
-		AxisList axes = placement_dim(&c->written, o.dim);
+	for (o.dim = 0; o.dim < c->written->rank; o.dim++) {
+		AxisList axes = placement_dim(c->written, o.dim);
 		for (int i = 0; i < axes.n; i++) {
 			o.axis = axes.a[i];
 			add_origin(g, v, o);
@@ -66,9 +66,7 @@ finish_value(Propagation *g, Value *v)
 {
 	const Cluster *c = cluster_of(g, v);
 
-	if (c->annotated || c->copied_from)
-		v->written = arena_copy(g->arena, &c->written,
-			sizeof c->written);
+	v->written = c->written;
 	v->placement = placement_close(c->now);
 	v->origins = NULL;
 	add_arrivals(g, v, c);
