@@ -458,15 +458,19 @@ device_placement(Line *l, const Value *v)
 static void
 line_placement(Line *l, const Value *v)
 {
+	bool global = l->p->m->level == L_global;
+
 	if (!placement_is_sane(&l->p->m->mesh, &v->placement))
 		fact(l, "placement", "broken");
 	else if (l->p->m->level == L_device)
 		device_placement(l, v);
-	else if (!placement_is_implied(l->p, &v->placement)) {
+	else if (!placement_is_implied(l->p, &v->placement) ||
+	    (global && v->annotated)) {
 		text_sharding(l->t, l->p, &v->placement);
 		placement_facts(l, &v->placement);
 	}
-	if (v->annotated)
+	/* Before propagation a placement is there because it was written. */
+	if (v->annotated && !global)
 		fact(l, "annotated", "true");
 }
 

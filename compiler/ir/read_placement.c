@@ -368,6 +368,8 @@ read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 	}
 	v->placement = b->m->level == L_global ?
 		placement_open(v->type.rank) : placement_none(v->type.rank);
+	if (b->m->level == L_global)
+		v->annotated = sharding != NULL;
 	if (sharding) {
 		Cursor c = sharding->value;
 		v->placement = read_sharding(b, &c, v->type.rank);
