@@ -105,7 +105,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
-	if (is_recomputed(v)) {
+	if (is_recomputed(v) && !to->nunreduced) {
 		moved = recompute(p, v, to, user);
 	} else {
 		const ReshardPlan *settled = reshard_plan(p->resharder,
