@@ -9,7 +9,7 @@
  * -ftree-vectorize turns loops over them into vector code, and give the same
  * bits wherever they are inlined (build with -ffp-contract=off).  The largest
  * error of each is the SHDRT_ULP_ row below: units in the last place of the
- * result, measured over all floats; f64 functions are libm's.
+ * result, measured over a sweep of all floats; f64 functions are libm's.
  *
  * Integers, as XLA: wrapping; / toward zero, x/0 = -1 (all ones), x%0 = x,
  * least / -1 = least; float to integer saturates, NaN gives 0.

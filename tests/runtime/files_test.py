@@ -6,6 +6,7 @@ files_test.py IDENTITY   where IDENTITY is the program of identity.c
 import io
 import json
 import os
+import resource
 import struct
 import subprocess
 import sys
@@ -265,6 +266,13 @@ def bad_paths(folder):
         r = run(*arguments)
         ok(r.returncode == status and reason in r.stderr
            and r.stderr.count("\n") == 1, name, (r.returncode, r.stderr))
+    old = write(folder, "old.npy", b"old")
+    r = subprocess.run(
+        [PROGRAM, "--out", "f=" + old], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+    ok(r.returncode == 3 and "File too large" in r.stderr
+       and open(old, "rb").read() == b"old", "a file beyond the limit of size",
+       (r.returncode, r.stderr))
     left = [f for f in os.listdir(folder) if f.endswith(".tmp")]
     ok(not left, "nothing unfinished is left", left)
 
