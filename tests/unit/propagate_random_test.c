@@ -298,8 +298,10 @@ make(Program *p, uint64_t seed)
 static void
 discard(Program *p)
 {
-	fclose(p->session->err);
-	session_free(p->session);
+	FILE *err = p->session->err;
+
+	session_free(p->session);	/* may still have a warning to print */
+	fclose(err);
 }
 
 /* ---- what must hold ------------------------------------------------------------ */
