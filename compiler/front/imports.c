@@ -50,7 +50,7 @@ static bool load(Loader *l, int file);
 static bool
 import(Loader *l, const Decl *d)
 {
-	enum { MAX_DEPTH = 64 };
+	enum { MAX_IMPORT_DEPTH = 64 };
 	const char *path = relative_path(l, d->name.range.file, d->name.s);
 	const char *real = canonical_path(l, path);
 	Opened *o = table_get(l->files, real);
@@ -65,10 +65,10 @@ import(Loader *l, const Decl *d)
 	}
 	if (o != NULL)
 		return true;
-	if (table_count(l->files) >= MAX_IMPORTS || l->depth >= MAX_DEPTH) {
+	if (table_count(l->files) >= MAX_IMPORTS || l->depth >= MAX_IMPORT_DEPTH) {
 		diag(l->session, DIAG_nesting, d->name.range,
 			"imports are nested more than %d deep, or there are "
-			"more than %d files", MAX_DEPTH, MAX_IMPORTS);
+			"more than %d files", MAX_IMPORT_DEPTH, MAX_IMPORTS);
 		return false;
 	}
 	int file = source_open(l->session, path, d->name.range);
