@@ -168,6 +168,7 @@ scan_hash(Parser *p, Range r)
 void
 scan_open_comment(Parser *p)
 {
+	p->skipped = true;
 	diag(p->session, p->code, p->comment,
 		"this comment is never closed; '*/' is missing");
 }
@@ -175,21 +176,40 @@ scan_open_comment(Parser *p)
 void
 scan_open_string(Parser *p, Range r)
 {
+	p->skipped = true;
 	diag(p->session, DIAG_string, r,
 		"this string is not closed on its line; '\"' is missing");
+}
+
+/* Behind the last character that is not blank. */
+Range
+scan_end_of_file(Parser *p)
+{
+	const SourceFile *f = source_file(p->session, p->file);
+	int at = f->length, line = p->line;
+	while (at > 0 && strchr(" \t\r\n", f->text[at - 1]) != NULL)
+		line -= f->text[--at] == '\n';
+	return (Range){ p->file, line, at, at };
+}
+
+/* A name with letters of another alphabet goes on as a name. */
+int
+scan_bad_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
+{
+	diag(p->session, p->code, r, "'%.40s' is not ASCII; names are "
+		"(comments and strings may hold any text)", text);
+	value->name.s = arena_strndup(p->session->arena, text, strlen(text));
+	value->name.range = r;
+	return TOK_NAME;
 }
 
 void
 scan_bad_byte(Parser *p, Range r, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
-	if (c >= 0x80)
-		diag(p->session, p->code, r, "'%.20s' is not ASCII; names and "
-			"operators are (comments and strings may hold any "
-			"text)", text);
-	else if (c < 0x20 || c == 0x7f)
-		diag(p->session, p->code, r,
-			"unexpected byte 0x%02x", c);
+	p->skipped = true;
+	if (c < 0x20 || c == 0x7f)
+		diag(p->session, p->code, r, "unexpected byte 0x%02x", c);
 	else
 		diag(p->session, p->code, r,
 			"'%c' begins nothing in this language", c);

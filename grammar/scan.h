@@ -16,6 +16,8 @@ void scan_slashes(Parser *p, Range r);
 void scan_hash(Parser *p, Range r);
 void scan_open_comment(Parser *p);
 void scan_open_string(Parser *p, Range r);
+Range scan_end_of_file(Parser *p);
+int scan_bad_name(Parser *p, SHD_STYPE *value, Range r, const char *text);
 void scan_bad_byte(Parser *p, Range r, const char *text);
 
 #endif

@@ -11,13 +11,14 @@
 
 static const char *const operators[] = {
 	"+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||",
-	"@", "**", NULL,
+	"@", "**", ".", "(", "[", NULL,
 };
 static const char *const expressions[] = {
 	"a name", "an integer", "a number", "a string",
 	"a string in single quotes", "a dtype", "true", "false", "(", "-", "!",
 	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
-	"unroll", "pad", "unreduced", "replicated", "type", "expect", NULL,
+	"unroll", "pad", "unreduced", "replicated", "type", "expect", "var",
+	NULL,
 };
 static const char *const arguments[] = { "[", NULL };
 static const char *const statements[] = {
@@ -27,6 +28,7 @@ static const char *const declarations[] = {
 	"mesh", "dim", "type", "import", "fn", "explicit", "manual", "extern",
 	NULL,
 };
+static const char *const equals[] = { "=", NULL };
 static const char *const sizes[] = { "an integer", "(", "-", NULL };
 static const char *const names[] = {
 	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
@@ -48,6 +50,7 @@ static const struct Family {
 	{ "a number", "[", arguments, NULL },
 	{ "a number", NULL, expressions, "an expression" },
 	{ "+", "*", operators, "an operator" },
+	{ ")", ",", equals, NULL },
 	{ "an integer", "a name", sizes, "a size" },
 	{ "a name", "mesh", names, NULL },
 };
@@ -137,7 +140,8 @@ text_found(Text *t, Parser *p, Range where, const char *found)
 {
 	const SourceFile *f = source_file(p->session, where.file);
 	int n = where.end - where.begin;
-	if (found == NULL || n <= 0 || where.end > f->length)
+	if (found == NULL || n <= 0 || where.end > f->length
+	    || strcmp(found, "the end of the file") == 0)
 		text_add(t, "the end of the file");
 	else if (n > 40)
 		text_printf(t, "'%.37s...'", f->text + where.begin);
@@ -172,11 +176,29 @@ note_slashes(Parser *p, Range where)
 			"also of integers, is '/'");
 }
 
+/* A statement that ends a line and lacks its `;`: said where it is missing. */
+static bool
+missing_semicolon(Parser *p, Range where, int n, const char **expected)
+{
+	Range at = p->previous;
+	if (!expects(n, expected, ";") || expects(n, expected, "a number")
+	    || at.file == 0 || at.line == where.line)
+		return false;
+	at.begin = at.end;
+	diag(p->session, p->code, at, "';' is missing here");
+	note_slashes(p, where);
+	return true;
+}
+
 void
 syntax_error(Parser *p, Range where, const char *found, int n,
 	const char **expected)
 {
 	Text t = { 0 }, token = { 0 };
+	bool skipped = p->skipped;
+	p->skipped = false;
+	if (skipped || missing_semicolon(p, where, n, expected))
+		return;
 	text_found(&token, p, where, found);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");

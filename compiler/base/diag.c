@@ -324,8 +324,7 @@ print_carets(const Session *s, Text *t, const Line *l, const Mark *marks,
 		if (!on_line(s, &marks[i], l))
 			continue;
 		draw_mark(&row, l, marks[i].where);
-		if (*marks[i].text && (last < 0
-			|| marks[i].where.begin >= marks[last].where.begin))
+		if (last < 0 || marks[i].where.begin >= marks[last].where.begin)
 			last = i;
 	}
 	print_row(s, t, row.s, last < 0 ? "" : marks[last].text);

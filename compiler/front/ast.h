@@ -221,6 +221,8 @@ typedef struct Parser {
 	int offset, line;	/* of the next byte */
 	bool too_deep;		/* reported: one message is enough */
 	DiagCode code;		/* of syntax errors */
+	bool skipped;		/* text was reported and left out */
+	Range latest, previous;	/* the last match; the token before it */
 	Range comment;		/* the C comment being read */
 	Range slashes;		/* the last // with code before it */
 	Program *program;

@@ -398,8 +398,8 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 		[FN_extern] = "extern",
 	};
 	if (fn->mode != FN_auto) {
-		complain(e, DIAG_unsupported, call->range, "'%s' is an %s "
-			"function, which is not part of this release",
+		complain(e, DIAG_unsupported, call->range, "'%s' is declared "
+			"%s, which is not part of this release",
 			fn->name.s, modes[fn->mode]);
 		return false;
 	}

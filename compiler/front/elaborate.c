@@ -379,6 +379,23 @@ find_entry(Elab *e, int file)
 	return NULL;
 }
 
+/* f32[b, d]: elsewhere the call says what b is; nobody calls the entry. */
+static bool
+sizes_declared(Elab *e, const TypeSpec *type)
+{
+	for (int d = 0; d < type->dims.n; d++) {
+		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
+		if (size == NULL || size->kind != E_name
+		    || symbol_find(e, size->name) != NULL)
+			continue;
+		complain(e, DIAG_entry, size->range, "'%s' is not declared; the "
+			"sizes of the entry are, as in dim %s = 8;",
+			size->name, size->name);
+		return false;
+	}
+	return true;
+}
+
 static void
 declare_param(Elab *e, const Param *p, bool is_entry)
 {
@@ -393,7 +410,7 @@ declare_param(Elab *e, const Param *p, bool is_entry)
 			"needs a full type: f32[B, D@X]", p->name.s);
 		return;
 	}
-	if (!annotation_resolve(e, p->type, &a)
+	if (!sizes_declared(e, p->type) || !annotation_resolve(e, p->type, &a)
 	    || !annotation_type(e, &a, &type))
 		return;
 	Value *v = block_add_param(e->block, p->name.s, &type);

@@ -25,7 +25,9 @@
 
 enum {
 	MAX_INLINING = 100,	/* calls inside calls */
-	MAX_OPS = 4000000,	/* of a module */
+	MAX_DEPTH = 1000,	/* expressions in expressions, calls included */
+	MAX_OPS = 1000000,	/* of a module */
+	MAX_STEPS = 20000000,	/* expressions evaluated, calls included */
 	MAX_PARAMS = 12,	/* of a built-in function */
 	MAX_IMPORTS = 10000,
 };
@@ -112,7 +114,8 @@ typedef struct Elab {
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
-	int nops;
+	int depth;		/* of eval(), to bound the stack */
+	int nops, nsteps;
 	bool too_large;		/* reported */
 } Elab;
 
@@ -151,6 +154,8 @@ Item fold_unary(Elab *e, Range r, Operator op, const Item *x);
 Value *item_constant(Elab *e, Site s, DType dtype, const Item *x);
 
 /* ops.c: appending ops; NULL in, NULL out */
+/* Counts a step of the work; true, after a message, when it is too much. */
+bool exceeds(Elab *e, Range where, int *count, int most, const char *what);
 Value *emit(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
 Value *emit1(Elab *e, Site s, OpKind kind, Value *x);
 Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);

@@ -30,8 +30,8 @@ common_dtype(Elab *e, Site s, int n, const Item *x, DType *dtype)
 			continue;
 		DType d = x[i].value->type.dtype;
 		if (first != NULL && d != *dtype) {
-			complain(e, DIAG_dtype, s.range, "'%s' of %s and %s; "
-				"convert one of them: %s(...)", s.label,
+			complain(e, DIAG_dtype, first->range, "'%s' of %s and "
+				"%s; convert one of them: %s(...)", s.label,
 				dtypes[*dtype].name, dtypes[d].name,
 				dtypes[*dtype].name);
 			diag_label(e->session, x[i].range, "%s",
@@ -329,9 +329,17 @@ static Item (*const evaluators[])(Elab *e, const Expr *x) = {
 Item
 eval(Elab *e, const Expr *x)
 {
-	if (e->too_large)
+	if (e->too_large || exceeds(e, x->range, &e->nsteps, MAX_STEPS,
+	    "expressions"))
 		return item_error(x->range);
+	if (e->depth >= MAX_DEPTH) {
+		complain(e, DIAG_inlining, x->range, "expressions inside calls "
+			"are nested more than %d deep", MAX_DEPTH);
+		return item_error(x->range);
+	}
+	e->depth++;
 	Item item = evaluators[x->kind](e, x);
+	e->depth--;
 	item.range = x->range;
 	if (item.kind != IT_tensor || item.value->type.rank <= MAX_USER_RANK)
 		return item;

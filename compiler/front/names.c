@@ -60,7 +60,9 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 		old = table_get(e->frame->names, name.s);
 	if (old != NULL) {
 		report_duplicate(e, kind, name, old);
-		return NULL;
+		/* what is global otherwise is a value from here on */
+		if (e->frame == NULL || old->kind == SYM_value)
+			return NULL;
 	}
 	Symbol *s = NEW(e->arena, Symbol);
 	s->kind = kind;

@@ -17,14 +17,14 @@ site_of(Elab *e, Site s)
 	return s;
 }
 
-static bool
-too_large(Elab *e, Range where)
+bool
+exceeds(Elab *e, Range where, int *count, int most, const char *what)
 {
-	if (++e->nops <= MAX_OPS)
+	if (++*count <= most)
 		return false;
 	if (!e->too_large)
 		complain(e, DIAG_too_large, where, "the program has more than "
-			"%d operations after inlining", MAX_OPS);
+			"%d %s after inlining", most, what);
 	e->too_large = true;
 	return true;
 }
@@ -37,7 +37,7 @@ op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands)
 		if (operands[i] == NULL)
 			return NULL;
 	s = site_of(e, s);
-	if (too_large(e, s.range))
+	if (exceeds(e, s.range, &e->nops, MAX_OPS, "operations"))
 		return NULL;
 	return op_new(e->m, kind, n, operands, 1, NULL, s.range, s.label);
 }

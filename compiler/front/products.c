@@ -43,6 +43,12 @@ range_at(const Equation *q, int begin, int end)
 	return r;
 }
 
+static char
+letter_at(const Equation *q, Range r)
+{
+	return q->text[r.begin - q->literal.begin - 1];
+}
+
 static int
 letter_number(char c)
 {
@@ -158,12 +164,12 @@ same_dtypes(Equation *q)
 		}
 		if (dtype == first)
 			continue;
-		complain(q->e, DIAG_dtype, c->rest[i].range, "einsum of %s and "
+		complain(q->e, DIAG_dtype, c->rest[0].range, "einsum of %s and "
 			"%s; convert one of them: %s(...)",
 			dtypes[first].name, dtypes[dtype].name,
 			dtypes[first].name);
-		diag_label(q->e->session, c->rest[0].range, "%s",
-			dtypes[first].name);
+		diag_label(q->e->session, c->rest[i].range, "%s",
+			dtypes[dtype].name);
 		return false;
 	}
 	return true;
@@ -232,11 +238,15 @@ size_letter(Equation *q, const Term *t, int i, int d)
 			"is %" PRId64 " in operand %d but %" PRId64
 			" in operand %d", *known, q->owner[letter], size,
 			i + 1);
+	else if (q->owner[letter] == i + 1)
+		complain(q->e, DIAG_einsum, t->ranges[d], "letter '%c' stands "
+			"for dims of %" PRId64 " and %" PRId64 " in operand %d",
+			letter_at(q, t->ranges[d]), *known, size, i + 1);
 	else
 		complain(q->e, DIAG_einsum, t->ranges[d], "letter '%c' is %"
 			PRId64 " in operand %d but %" PRId64 " in operand %d",
-			q->text[t->ranges[d].begin - q->literal.begin - 1],
-			*known, q->owner[letter], size, i + 1);
+			letter_at(q, t->ranges[d]), *known, q->owner[letter],
+			size, i + 1);
 	diag_label(q->e->session, q->first[letter], "%" PRId64 " here",
 		*known);
 	diag_label(q->e->session, q->call->rest[i].range, "%s",
@@ -285,8 +295,10 @@ read_result(Equation *q, Term *out, int *nout)
 		return false;
 	}
 	if (q->nhidden > 0 && q->out.ellipsis < 0) {
-		complain(q->e, DIAG_einsum, range_at(q, q->out.begin,
-			q->out.end + 1), "the result must have '...' too");
+		int end = q->out.end > q->out.begin ? q->out.end
+			: q->out.begin + 1;
+		complain(q->e, DIAG_einsum, range_at(q, q->out.begin, end),
+			"the result must have '...' too");
 		return false;
 	}
 	*nout = spell_out(q, &q->out, q->nhidden, out);
@@ -299,7 +311,7 @@ read_result(Equation *q, Term *out, int *nout)
 		complain(q->e, DIAG_einsum, out->ranges[d], twice
 			? "letter '%c' stands twice in the result"
 			: "letter '%c' of the result is in no operand",
-			q->text[out->ranges[d].begin - q->literal.begin - 1]);
+			letter_at(q, out->ranges[d]));
 		return false;
 	}
 	return true;

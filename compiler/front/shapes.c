@@ -23,19 +23,17 @@ want_sizes(Elab *e, Call *c, int i, Annotation *a)
 }
 
 static bool
-complain_reshape(Elab *e, Call *c, const Value *x, const Annotation *a)
+complain_reshape(Elab *e, const Value *x, const Annotation *a)
 {
 	complain(e, DIAG_reshape, a->range, "%s has %" PRId64 " elements, which "
 		"these sizes do not give", show_type(e, &x->type),
 		type_elements(&x->type));
-	diag_label(e->session, c->args[0].range, "%s",
-		show_type(e, &x->type));
 	return false;
 }
 
 /* The size of the one `_`, so that all elements find a place. */
 static bool
-infer_size(Elab *e, Call *c, const Value *x, Annotation *a)
+infer_size(Elab *e, const Value *x, Annotation *a)
 {
 	int64_t known = 1, all = type_elements(&x->type);
 	int missing = -1;
@@ -48,12 +46,12 @@ infer_size(Elab *e, Call *c, const Value *x, Annotation *a)
 		if (a->dims[d] == 0)
 			missing = d;
 		else if (!mul_i64(known, a->dims[d], &known))
-			return complain_reshape(e, c, x, a);
+			return complain_reshape(e, x, a);
 	}
 	if (missing >= 0 && all % known == 0)
 		a->dims[missing] = all / known;
 	else if (missing >= 0 || known != all)
-		return complain_reshape(e, c, x, a);
+		return complain_reshape(e, x, a);
 	return true;
 }
 
@@ -63,7 +61,7 @@ build_reshape(Elab *e, Call *c)
 	Value *x;
 	Annotation a;
 	if (!want_tensor(e, c, 0, &x) || !want_sizes(e, c, 1, &a)
-	    || !infer_size(e, c, x, &a))
+	    || !infer_size(e, x, &a))
 		return item_error(c->expr->range);
 	return item_tensor(c->expr->range,
 		emit_reshape(e, c->site, x, a.rank, a.dims));
