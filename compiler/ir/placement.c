@@ -88,19 +88,44 @@ placement_set_dim(Placement *p, int dim, const AxisList *axes)
 	p->count[dim] = (uint8_t)axes->n;
 }
 
+/* Replicated and unreduced axes are sets: by axis and part, parts of one axis
+   that meet merged, as HLO writes them. */
+static AxisList
+axes_as_set(const AxisList *axes)
+{
+	AxisList sorted = *axes, set = {0};
+
+	for (int i = 1; i < sorted.n; i++)
+		for (int k = i; k; k--) {
+			AxisRef a = sorted.a[k - 1], b = sorted.a[k];
+			if (a.axis < b.axis ||
+			    (a.axis == b.axis && a.pre <= b.pre))
+				break;
+			sorted.a[k - 1] = b;
+			sorted.a[k] = a;
+		}
+	for (int i = 0; i < sorted.n; i++)
+		axes_append(&set, sorted.a[i]);
+	return set;
+}
+
 void
 placement_set_replicated(Placement *p, const AxisList *axes)
 {
-	replace_section(p, p->rank, p->nreplicated, axes);
-	p->nreplicated = (uint8_t)axes->n;
+	AxisList set = axes_as_set(axes);
+
+	replace_section(p, p->rank, p->nreplicated, &set);
+	p->nreplicated = (uint8_t)set.n;
 }
 
 void
 placement_set_unreduced(Placement *p, const AxisList *axes, Combiner c)
 {
-	replace_section(p, p->rank + 1, p->nunreduced, axes);
-	p->nunreduced = (uint8_t)axes->n;
-	p->combiner = (uint8_t)(axes->n ? c : C_add);
+	AxisList set = axes_as_set(axes);
+
+	replace_section(p, p->rank + 1, p->nunreduced, &set);
+	p->nunreduced = (uint8_t)set.n;
+	p->combiner = (uint8_t)(set.n ? c : C_add);
 }
 
 /* The same set of axes, in whatever order. */

@@ -414,6 +414,22 @@ test_placements(Session *s)
 	round_trip(m, "placements, names and expectations go round");
 }
 
+/* XLA aborts on sets out of order or with parts that could be one. */
+static void
+test_sets(Session *s)
+{
+	Module *m = new_module(s, "sets", 2, 4);
+	Type type = type_of(D_f32, 0, NULL);
+	AxisList parts = {3, {{1, 2, 2}, {0, 1, 2}, {1, 1, 2}}};
+	Placement p = placement_none(0);
+	Text t = {0};
+
+	placement_set_unreduced(&p, &parts, C_add);
+	text_type(&t, &m->mesh, &type, &p);
+	ok(!strcmp(t.s, "f32[] unreduced(X,Y)"), "unreduced axes are a set");
+	text_free(&t);
+}
+
 static void
 add_call(Module *m, Value *x, Value **result)
 {
@@ -746,6 +762,7 @@ main(int argc, char **argv)
 	test_wide_dot(s);
 	test_constants(s);
 	test_placements(s);
+	test_sets(s);
 	test_call(s);
 	device_program(s, "device8", 2, 4, "a device program goes round");
 	device_program(s, "device4096", 64, 64,
