@@ -106,7 +106,9 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		if (o->through && !(n && same_hop(hops[n - 1], o->through)))
 			hops[n++] = o->through;
 		at = o->from;
-		const Origin *next = earlier_origin(at, a, o->step);
+		/* values that are one by definition have it at one step */
+		const Origin *next = earlier_origin(at, a,
+			o->step + !o->through);
 		if (!next)
 			break;
 		o = next;

@@ -12,7 +12,7 @@
 
 enum {
 	MOST_OPS = 64,		/* looked at for one dim */
-	MOST_HOPS = 6,		/* back to where an axis was stopped */
+	MOST_HOPS = 16,		/* back to where an axis was stopped */
 	MOST_REASONS = 3,	/* told of one dim */
 };
 
@@ -273,6 +273,18 @@ tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
 			dim);
 }
 
+/* Into and out of the body of a composite; NULL elsewhere. */
+static const Value *
+same_value(const Value *v)
+{
+	const Op *call = v->def ? v->def : v->block ? v->block->parent : NULL;
+
+	if (!call || call->kind != O_call)
+		return NULL;
+	return v->def ? call->bodies[0]->last->operands[v->index] :
+		call->operands[v->index];
+}
+
 /* The operand and dim that a dim of an op's result is made of, if one. */
 static const Value *
 made_of(Why *w, const Value *v, int *dim)
@@ -281,6 +293,8 @@ made_of(Why *w, const Value *v, int *dim)
 	Projection *p = &w->g.projection;
 	const Holder *h = NULL;
 
+	if (same_value(v))
+		return same_value(v);
 	if (!o || !o->rule)
 		return NULL;
 	project(p, &w->g, o);
@@ -333,6 +347,8 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 
 	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
 		return;		/* one element a device: nothing to split */
+	if (v->annotated && !v->written)
+		return;		/* from a dump, which does not say */
 	if (every_axis_used(r.m, &v->placement))
 		return;		/* there is nothing to split it along */
 	if (c->now.all_replicated) {
