@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Tensor files in and out of a built program, against numpy.
 
-files_test.py IDENTITY   where IDENTITY is the program of identity.c
+files_test.py IDENTITY COUNTER   the programs of identity.c and counter.c
 """
 import io
 import json
@@ -14,7 +14,7 @@ import tempfile
 
 import numpy as np
 
-PROGRAM = sys.argv[1]
+PROGRAM, COUNTER = sys.argv[1:3]
 DTYPES = {"p": np.bool_, "b": np.int8, "i": np.int32, "l": np.int64,
           "ub": np.uint8, "u": np.uint32, "h": np.float16,
           "w": np.dtype("V2"), "f": np.float32, "d": np.float64}
@@ -32,8 +32,8 @@ def ok(good, name, note=""):
         print("# " + str(note).replace("\n", "\n# "))
 
 
-def run(*arguments):
-    return subprocess.run([PROGRAM, *arguments], capture_output=True,
+def run(*arguments, program=PROGRAM):
+    return subprocess.run([program, *arguments], capture_output=True,
                           text=True, timeout=60)
 
 
@@ -361,9 +361,30 @@ def other_outputs(folder):
     ok(r.returncode == 3, "standard output that is full")
 
 
+def steps_and_checks(folder):
+    add = os.path.join(folder, "add.npy")
+    w = os.path.join(folder, "w.npy")
+    for value in 1, 2:
+        np.save(add, np.int32(value))
+        r = run("--iota", "--in", "add=" + add, "--steps", "5", "--out",
+                "w=" + w, "--check", program=COUNTER)
+        ok((np.load(w) == np.arange(8) + 5 * value).all(),
+           "five steps of %d" % value, r.stderr)
+        ok(r.returncode == value - 1, "the last step is checked", r.returncode)
+    ok(r.stdout == "check w: WRONG in 8 of 8 elements; at [0] got 10, "
+       "wanted 9 (error 1, bound 0)\n", "what a mismatch says", r.stdout)
+    r = run("--ones", "--check", "--stats", program=COUNTER)
+    ok(r.returncode == 0 and "time on v5e: 4.500 us (emulated)" in r.stdout
+       and "check w: ok, 8 elements" in r.stdout, "check and stats", r.stdout)
+    r = run("--time", "20", "--ones", "--check", program=COUNTER)
+    ok(r.returncode == 0, "parameters are filled before each run", r.stdout)
+    r = run("--time", "2", "--steps", "2", program=COUNTER)
+    ok(r.returncode == 2, "time and steps exclude each other", r.stderr)
+
+
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs):
+                 other_outputs, steps_and_checks):
         test(folder)
     refused(folder, "npy", BAD_NPY)
     refused(folder, "safetensors", BAD_SAFETENSORS)
