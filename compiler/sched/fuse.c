@@ -855,9 +855,12 @@ load_parameters(Fuse *f, Block *entry)
 static void
 reverse(void *array, int n, size_t size)
 {
-	char *low = array, *high = low + size * (size_t)(n - 1), t;
+	char *low = array, *high, t;
 
-	for (; n > 0 && low < high; low += size, high -= size)
+	if (n < 2)
+		return;
+	high = low + size * (size_t)(n - 1);
+	for (; low < high; low += size, high -= size)
 		for (size_t i = 0; i < size; i++)
 			t = low[i], low[i] = high[i], high[i] = t;
 }
