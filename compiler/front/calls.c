@@ -408,6 +408,8 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 			"functions are inlined", fn->name.s);
 		return false;
 	}
+	if (exceeds(e, call->range, &e->ncalls, MAX_CALLS, "calls"))
+		return false;
 	if (e->frame->depth < MAX_INLINING)
 		return true;
 	complain(e, DIAG_inlining, call->range,

@@ -27,7 +27,8 @@ enum {
 	MAX_INLINING = 100,	/* calls inside calls */
 	MAX_DEPTH = 1000,	/* expressions in expressions, calls included */
 	MAX_OPS = 1000000,	/* of a module */
-	MAX_STEPS = 20000000,	/* expressions evaluated, calls included */
+	MAX_CALLS = 100000,	/* inlined in a program */
+	MAX_STEPS = 20000000,	/* expressions evaluated, also in calls */
 	MAX_PARAMS = 12,	/* of a built-in function */
 	MAX_IMPORTS = 10000,
 };
@@ -115,7 +116,7 @@ typedef struct Elab {
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
 	int depth;		/* of eval(), to bound the stack */
-	int nops, nsteps;
+	int nops, nsteps, ncalls;
 	bool too_large;		/* reported */
 } Elab;
 
