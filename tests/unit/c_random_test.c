@@ -6,6 +6,7 @@
  *   c_random_test [FIRST_SEED [COUNT]]
  */
 #include <dlfcn.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -595,6 +596,29 @@ no_tick(shdrt_device *dev, uint64_t picoseconds)
 	(void)dev, (void)picoseconds;
 }
 
+/* Now and then a value from the edges of a type. */
+static double
+random_number(Program *p)
+{
+	static const double edges[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0,
+		1e30, -1e30, 1e-40, 0.5, 2.5, 65504, 127};
+
+	if (next(p) % 50 == 0)
+		return edges[below(p, sizeof edges / sizeof edges[0])];
+	return (double)(int64_t)(next(p) % 4001) / 1000 - 2;
+}
+
+static int64_t
+random_integer(Program *p)
+{
+	static const int64_t edges[] = {INT64_MIN, INT32_MIN, INT8_MIN,
+		INT64_MAX, INT32_MAX, INT8_MAX, UINT32_MAX, UINT8_MAX};
+
+	if (next(p) % 50 == 0)
+		return edges[below(p, sizeof edges / sizeof edges[0])];
+	return (int64_t)(next(p) % 16) - 8;
+}
+
 static void
 fill(Program *p, Tensor *t)
 {
@@ -602,12 +626,12 @@ fill(Program *p, Tensor *t)
 	unsigned char *bytes = t->data;
 
 	for (int64_t i = 0; i < n; i++) {
-		double x = (double)(int64_t)(next(p) % 4001) / 1000 - 2;
+		double x = random_number(p);
 		float f = (float)x;
 		uint16_t bf16, f16 = (uint16_t)(0x3000 + next(p) % 0x1400 +
 			0x8000 * (next(p) & 1));
 		memcpy(&bf16, (char *)&f + 2, 2);
-		int64_t integer = (int64_t)(next(p) % 16) - 8;
+		int64_t integer = random_integer(p);
 		const void *from = &integer;
 		if (t->type.dtype == D_pred)
 			integer &= 1;
