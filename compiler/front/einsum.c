@@ -100,6 +100,20 @@ take_diagonals(Product *p, Term *t)
 	return true;
 }
 
+static DType
+wider(DType a, DType b)
+{
+	return dtypes[a].bytes >= dtypes[b].bytes ? a : b;
+}
+
+/* The dtype to compute in from `dtype`: that of the result, if it is wider. */
+static DType
+result_dtype(const Product *p, DType dtype)
+{
+	return wider(dtype, p->out->value != NULL
+		? p->out->value->type.dtype : dtype);
+}
+
 /* Sums, in one reduce, the dims whose letters are not in `keep`. */
 static bool
 sum_lonely(Product *p, Term *t, uint64_t keep)
@@ -109,6 +123,9 @@ sum_lonely(Product *p, Term *t, uint64_t keep)
 	for (int d = 0; d < rank; d++)
 		if (!(keep >> t->letters[d] & 1))
 			dims[n++] = d;
+	if (n > 0)
+		t->value = emit_convert(p->e, p->site, t->value,
+			result_dtype(p, t->value->type.dtype));
 	t->value = emit_reduce(p->e, p->site, C_add, t->value, n, dims);
 	for (int i = n - 1; i >= 0; i--)
 		remove_dim(t, (int)dims[i], rank--);
@@ -227,12 +244,6 @@ emit_dot(Product *p, const Term *a, const Term *b, Pairing *q, DType dtype)
 	return q->result.value != NULL;
 }
 
-static DType
-wider(DType a, DType b)
-{
-	return dtypes[a].bytes >= dtypes[b].bytes ? a : b;
-}
-
 /*
  * The dot of two terms; the operands are swapped when that gives the order of
  * the output without a transpose.
@@ -247,8 +258,7 @@ multiply(Product *p, Term *a, Term *b, uint64_t keep, bool last, Term *result)
 		return false;
 	}
 	DType operand = wider(a->value->type.dtype, b->value->type.dtype);
-	DType dtype = wider(operand, p->out->value != NULL
-		? p->out->value->type.dtype : operand);
+	DType dtype = result_dtype(p, operand);
 	a->value = emit_convert(p->e, p->site, a->value, operand);
 	b->value = emit_convert(p->e, p->site, b->value, operand);
 	if (a->value == NULL || b->value == NULL)

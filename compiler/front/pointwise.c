@@ -72,6 +72,17 @@ takes_any_number(OpKind kind)
 	return kind == O_abs || kind == O_neg || kind == O_sign;
 }
 
+/* No unsigned number is negative: abs changes nothing, and sign is
+   minimum(x, 1); HLO has neither for them. */
+static Value *
+unsigned_unary(Elab *e, Site s, OpKind kind, Value *x)
+{
+	if (kind == O_abs)
+		return x;
+	Value *one = emit_constant(e, s, x->type.dtype, 1);
+	return emit2(e, s, O_minimum, x, broadcast_to(e, s, one, &x->type));
+}
+
 Item
 build_unary(Elab *e, Call *c)
 {
@@ -85,6 +96,10 @@ build_unary(Elab *e, Call *c)
 	if (takes_any_number(kind) ? !number_tensor(e, c, x)
 	    : !float_tensor(e, c, x))
 		return item_error(c->expr->range);
+	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
+	if (is_unsigned && (kind == O_abs || kind == O_sign))
+		return item_tensor(c->expr->range,
+			unsigned_unary(e, c->site, kind, x));
 	return item_tensor(c->expr->range, emit1(e, c->site, kind, x));
 }
 

@@ -140,7 +140,7 @@ def on_devices(parts, devices):
     mesh = jax.sharding.Mesh(np.array(devices), ("d",))
     spec = jax.sharding.PartitionSpec(*(("d",) if parts[0].ndim else ()))
     shape = ((parts[0].shape[0] * len(parts),) + parts[0].shape[1:]) if parts[0].ndim else ()
-    placed = [jax.device_put(np.ascontiguousarray(p), d) for p, d in zip(parts, devices)]
+    placed = [jax.device_put(np.array(p, order="C"), d) for p, d in zip(parts, devices)]
     return jax.make_array_from_single_device_arrays(shape, jax.sharding.NamedSharding(mesh, spec), placed)
 
 
@@ -193,14 +193,14 @@ def load(path, spec):
     return array.view(DTYPES[spec.dtype]) if array.dtype.kind == "V" else array
 
 
-def difference(name, spec, ours, theirs):
-    """Floats: within a tolerance of the largest finite element."""
+def difference(name, spec, ours, theirs, bound, tolerance):
+    """Floats: within `bound`, and a tolerance of the largest finite element."""
     if spec.dtype not in TOLERANCE:
         wrong = ours != theirs
     else:
         a, b = ours.astype(np.float64), theirs.astype(np.float64)
         finite = np.abs(a[np.isfinite(a)])
-        bound = TOLERANCE[spec.dtype] * max(1.0, float(np.max(finite, initial=0)))
+        bound += tolerance * max(1.0, float(np.max(finite, initial=0)))
         with np.errstate(invalid="ignore"):
             close = (np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b))
         wrong = ~close
@@ -218,8 +218,9 @@ def our_results(path, inputs, specs, folder):
         args += ["--in", "%s=%s/%s.npy" % (name, folder, name)]
     out = folder + "/out"
     os.makedirs(out)
-    shdc("--interpret", path, "--", *args, "--out", out)
-    return {name: load("%s/%s.npy" % (out, name), spec) for name, spec in specs.items()}
+    said = shdc("--interpret", path, "--", *args, "--out", out, "--check")
+    bounds = {name: float(b) for name, b in re.findall(r"check (\w+): .*\(bound (\S+?)\)", said)}
+    return {name: load("%s/%s.npy" % (out, name), spec) for name, spec in specs.items()}, bounds
 
 
 def execute(path, hlo, stats):
@@ -231,7 +232,8 @@ def execute(path, hlo, stats):
     rng = np.random.default_rng(1)
     inputs = {name: make_input(spec, rng) for name, spec in params.items()}
     with tempfile.TemporaryDirectory() as folder:
-        ours = our_results(path, inputs, results, folder)
+        ours, bounds = our_results(path, inputs, results, folder)
+    tolerance = max(TOLERANCE[d] if d + "[" in hlo else 0 for d in TOLERANCE)
     program, devices = compile_for_replicas(hlo, n)
     args = [on_devices([shard(spec, inputs[name], d) for d in range(n)], devices)
             for name, spec in params.items()]
@@ -240,7 +242,7 @@ def execute(path, hlo, stats):
         parts = whole_parts(spec, [np.asarray(p) for p in parts])
         for d in range(n):
             why = difference("%s on device %d" % (name, d), spec, ours[name][spec.slices(d)],
-                             parts[d])
+                             parts[d], bounds.get(name, 0), tolerance)
             if why:
                 return why
     return None
@@ -248,7 +250,7 @@ def execute(path, hlo, stats):
 
 def cases(paths):
     for path in paths:
-        name = os.path.relpath(path, ROOT)
+        name = os.path.relpath(path, ROOT) if path.startswith(ROOT) else os.path.basename(path)
         try:
             dumps = {kind: shdc("--emit=" + kind, path) for kind in ("ir", "sharded", "hlo")}
             stats = json.loads(shdc("--emit=stats", path))
@@ -267,20 +269,39 @@ def cases(paths):
             yield "%s: same numbers" % name, "%s: %s" % (type(e).__name__, e)
 
 
-def main():
-    paths = sys.argv[2:] or sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/tests/xla/*.shd"))
+def random_programs(seed, count, folder):
+    sys.path.insert(0, ROOT + "/tests/random")
+    from generate import generate
+    for i in range(count):
+        path = "%s/random-%s-%d.shd" % (folder, seed, i)
+        with open(path, "w") as f:
+            f.write(generate(seed, i).text())
+        yield path
+
+
+def main(args, folder):
+    paths = args.files or sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/tests/xla/*.shd"))
+    count = 40 if args.random is None and not args.files else args.random or 0
+    if args.random is not None:
+        paths = args.files
+    paths += random_programs(args.seed, count, folder)
     passed = failed = 0
     for name, why in cases(paths):
         print("%s - %s" % ("not ok" if why else "ok", name))
         if why:
-            print("# " + "\n# ".join(why.splitlines()[:20]))
+            print("# " + "\n# ".join(why.splitlines()[:20]), flush=True)
         passed, failed = passed + (why is None), failed + (why is not None)
     print("%d passed, %d failed, 0 skipped" % (passed, failed))
     return 1 if failed else 0
 
 
 if __name__ == "__main__":
-    if len(sys.argv) < 2:
-        sys.exit(__doc__)
-    SHDC = os.path.abspath(sys.argv[1])
-    sys.exit(main())
+    parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("shdc")
+    parser.add_argument("files", nargs="*")
+    parser.add_argument("--random", type=int)
+    parser.add_argument("--seed", default="1")
+    parsed = parser.parse_args()
+    SHDC = os.path.abspath(parsed.shdc)
+    with tempfile.TemporaryDirectory() as directory:
+        sys.exit(main(parsed, directory))
