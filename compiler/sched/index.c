@@ -346,7 +346,8 @@ through_reverse(Arena *a, Kernel *k, const Op *op, const Type *operand,
 	const Ints *dims = op_ints(op, A_dims);
 
 	(void)k;
-	memcpy(result, index, sizeof *index * (size_t)operand->rank);
+	for (int d = 0; d < operand->rank; d++)
+		result[d] = index[d];
 	for (int i = 0; i < dims->n; i++) {
 		int d = (int)dims->v[i];
 		memset(&result[d], 0, sizeof result[d]);
