@@ -292,7 +292,9 @@ through_same(Arena *a, Kernel *k, const Op *op, const Type *operand,
 	const Affine *index, Affine *result)
 {
 	(void)a, (void)k, (void)op;
-	memcpy(result, index, sizeof *index * (size_t)operand->rank);
+	for (int d = 0; d < operand->rank; d++)
+		result[d] = index[d];
+		result[d] = index[d];
 	return true;
 }
 
