@@ -294,7 +294,6 @@ through_same(Arena *a, Kernel *k, const Op *op, const Type *operand,
 	(void)a, (void)k, (void)op;
 	for (int d = 0; d < operand->rank; d++)
 		result[d] = index[d];
-		result[d] = index[d];
 	return true;
 }
 
