@@ -40,9 +40,11 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	symbol->is_var = s->kind == S_var;
 	if (item.kind == IT_tensor)
 		symbol->named = name_value(e, target->name, item.value);
-	if (symbol->is_var && item_is_number(&item)) {
-		complain(e, DIAG_literal, item.range, "a var needs a dtype; "
-			"write the number as a cast: f32(...)");
+	if (symbol->is_var && item.kind != IT_tensor
+	    && item.kind != IT_error) {
+		complain(e, DIAG_literal, item.range, "a var is a tensor, not "
+			"%s; a number is made one by a cast: f32(...)",
+			show_item(e, &item));
 		symbol->item = item_error(item.range);
 	}
 }
@@ -63,17 +65,10 @@ static void
 run_let(Elab *e, const Stmt *s)
 {
 	Item value = eval_value(e, s->value);
-	const Param *first = s->targets.v[0];
-	if (s->tuple) {
+	if (s->tuple)
 		bind_tuple(e, s, &value);
-	} else if (value.kind == IT_tuple && first->name.s != NULL) {
-		complain(e, DIAG_unpack, s->range, "'%s' cannot name %s; "
-			"write let (a, b) = ...", first->name.s,
-			show_item(e, &value));
-		bind(e, s, first, item_error(s->range));
-	} else {
-		bind(e, s, first, value);
-	}
+	else
+		bind(e, s, s->targets.v[0], value);
 }
 
 static Symbol *

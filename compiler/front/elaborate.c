@@ -701,5 +701,8 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	e->m->entry_name = entry->name.s;
 	elaborate_entry(e, entry);
 	check_functions(e);
-	return diag_errors(s) == errors ? e->m : NULL;
+	if (diag_errors(s) != errors)
+		return NULL;
+	module_remove_dead(e->m);
+	return e->m;
 }

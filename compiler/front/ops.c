@@ -133,11 +133,14 @@ emit_iota(Elab *e, Site s, const Type *type, int dim)
 	return op_end(e, op);
 }
 
+/* Reshapes of reshapes are one, unless the program named what is between. */
 Value *
 emit_reshape(Elab *e, Site s, Value *x, int rank, const int64_t *dims)
 {
 	if (x == NULL)
 		return NULL;
+	if (x->def != NULL && x->def->kind == O_reshape && x->range.file == 0)
+		x = x->def->operands[0];
 	Type type = type_of(x->type.dtype, rank, dims);
 	if (type_equal(&type, &x->type))
 		return x;
