@@ -97,7 +97,7 @@ shdeval_check(const char *hlo, size_t n, const shdrt_check_io *io)
 		m = module_read(s, file);
 	}
 	diag_flush(s);
-	if (m && m->level == L_global && fits(m, io))
+	if (m && m->level < L_device && fits(m, io))
 		status = check(m, io);
 	else if (m)
 		fputs("--check: the unsharded program is not this program's\n",
