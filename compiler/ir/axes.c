@@ -55,10 +55,12 @@ axis_end(AxisRef a)
 	return (int64_t)a.pre * a.size;
 }
 
+/* An axis of size 1 overlaps itself, though it has no digit to share. */
 bool
 axis_overlap(AxisRef a, AxisRef b)
 {
-	return a.axis == b.axis && a.pre < axis_end(b) && b.pre < axis_end(a);
+	return axis_equal(a, b) || (a.axis == b.axis && a.pre < axis_end(b) &&
+		b.pre < axis_end(a));
 }
 
 bool
@@ -93,8 +95,6 @@ axis_adjacent(AxisRef major, AxisRef minor)
 void
 axes_append(AxisList *l, AxisRef a)
 {
-	if (a.size == 1)
-		return;
 	if (l->n && axis_adjacent(l->a[l->n - 1], a)) {
 		l->a[l->n - 1].size *= a.size;
 		return;
@@ -174,7 +174,9 @@ axes_common_prefix(const AxisList *a, const AxisList *b)
 			axes_append(&prefix, a->a[i]);
 			continue;
 		}
-		axes_append(&prefix, common_major(a->a[i], b->a[i]));
+		AxisRef part = common_major(a->a[i], b->a[i]);
+		if (part.size > 1)
+			axes_append(&prefix, part);
 		break;
 	}
 	return prefix;
@@ -188,38 +190,53 @@ axes_is_prefix(const AxisList *prefix, const AxisList *l)
 	return axes_equal(&common, prefix);
 }
 
+/* What is left of `a` after its major part of `size` elements. */
+static AxisRef
+minor_part(AxisRef a, int64_t size)
+{
+	return (AxisRef){a.axis, (int32_t)(a.pre * size),
+		(int32_t)(a.size / size)};
+}
+
 AxisList
 axes_drop_prefix(const AxisList *l, const AxisList *prefix)
 {
-	AxisList major, rest = {0};
+	AxisList rest = {0};
+	int i = 0;
 
-	if (!axes_take(l, axes_size(prefix), &major, &rest))
+	if (!axes_is_prefix(prefix, l))
 		die("axes_drop_prefix: not a prefix");
+	while (i < prefix->n && axis_equal(prefix->a[i], l->a[i]))
+		i++;
+	if (i < prefix->n) {
+		axes_append(&rest, minor_part(l->a[i], prefix->a[i].size));
+		i++;
+	}
+	for (; i < l->n; i++)
+		axes_append(&rest, l->a[i]);
 	return rest;
 }
 
 bool
 axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest)
 {
+	int i = 0;
+
 	*major = *rest = (AxisList){0};
-	for (int i = 0; i < l->n; i++) {
-		AxisRef a = l->a[i];
-		if (size % a.size == 0) {
-			axes_append(major, a);
-			size /= a.size;
-			continue;
-		}
-		if (a.size % size != 0)
-			return false;
-		AxisRef head = {a.axis, a.pre, (int32_t)size};
-		AxisRef tail = {a.axis, (int32_t)(a.pre * size),
-			(int32_t)(a.size / size)};
-		axes_append(major, head);
-		axes_append(rest, tail);
-		for (i++; i < l->n; i++)
-			axes_append(rest, l->a[i]);
-		return true;
+	for (; i < l->n && size > 1 && size % l->a[i].size == 0; i++) {
+		axes_append(major, l->a[i]);
+		size /= l->a[i].size;
 	}
+	if (i < l->n && size > 1) {
+		AxisRef a = l->a[i++];
+		if (a.size % size)
+			return false;
+		axes_append(major, (AxisRef){a.axis, a.pre, (int32_t)size});
+		axes_append(rest, minor_part(a, size));
+		size = 1;
+	}
+	for (; i < l->n; i++)
+		axes_append(rest, l->a[i]);
 	return size == 1;
 }
 

@@ -126,7 +126,9 @@ typedef struct Placement {
 Placement placement_none(int rank);		/* closed, replicated */
 Placement placement_open(int rank);		/* every dim open */
 bool placement_equal(const Placement *a, const Placement *b); /* axes only:
-	same dims and unreduced (with combiner); not open, priority, replicated */
+	same dims and unreduced (with combiner); not open, priority, replicated;
+	axes of size 1, which are printed but move nothing, do not count */
+Placement placement_moving(Placement p);	/* without axes of size 1 */
 bool placement_same(const Placement *a, const Placement *b); /* everything */
 AxisList placement_dim(const Placement *p, int dim);
 AxisList placement_replicated(const Placement *p);

@@ -144,8 +144,32 @@ axes_same_set(const AxisList *a, const AxisList *b)
 	return true;
 }
 
-bool
-placement_equal(const Placement *a, const Placement *b)
+static AxisList
+axes_moving(AxisList l)
+{
+	AxisList kept = {0};
+
+	for (int i = 0; i < l.n; i++)
+		if (l.a[i].size > 1)
+			axes_append(&kept, l.a[i]);
+	return kept;
+}
+
+Placement
+placement_moving(Placement p)
+{
+	AxisList unreduced = axes_moving(placement_unreduced(&p));
+
+	placement_set_unreduced(&p, &unreduced, (Combiner)p.combiner);
+	for (int d = 0; d < p.rank; d++) {
+		AxisList l = axes_moving(placement_dim(&p, d));
+		placement_set_dim(&p, d, &l);
+	}
+	return p;
+}
+
+static bool
+equal_axes(const Placement *a, const Placement *b)
 {
 	AxisList ua = placement_unreduced(a), ub = placement_unreduced(b);
 
@@ -161,12 +185,33 @@ placement_equal(const Placement *a, const Placement *b)
 	return true;
 }
 
+static bool
+has_unit_axis(const Placement *p)
+{
+	int n = section_start(p, p->rank + 1) + p->nunreduced;
+
+	for (int i = 0; i < n; i++)
+		if (p->pieces[i].size == 1)
+			return true;
+	return false;
+}
+
+bool
+placement_equal(const Placement *a, const Placement *b)
+{
+	if (!has_unit_axis(a) && !has_unit_axis(b))
+		return equal_axes(a, b);
+	Placement moving_a = placement_moving(*a);
+	Placement moving_b = placement_moving(*b);
+	return equal_axes(&moving_a, &moving_b);
+}
+
 bool
 placement_same(const Placement *a, const Placement *b)
 {
 	AxisList ra = placement_replicated(a), rb = placement_replicated(b);
 
-	return placement_equal(a, b) && a->open == b->open &&
+	return equal_axes(a, b) && a->open == b->open &&
 		a->all_replicated == b->all_replicated &&
 		axes_same_set(&ra, &rb) &&
 		!memcmp(a->priority, b->priority, (size_t)a->rank);

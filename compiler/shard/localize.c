@@ -435,7 +435,7 @@ localize_iota(Localizer *l, Op *op)
 	Type counted = local;
 	Value *at, *count;
 
-	if (!axes.n) {
+	if (axes_size(&axes) == 1) {
 		v->type = local;
 		return;
 	}
@@ -468,7 +468,7 @@ localize_take(Localizer *l, Op *op)
 	Value *bound, *here;
 
 	v->type = placement_local(&v->type, &v->placement);
-	if (!axes.n)
+	if (axes_size(&axes) == 1)
 		return;
 	idx = emit_convert(l, idx, wide);
 	bound = emit_splat(l, emit_constant(l, wide, all - 1), &idx->type);

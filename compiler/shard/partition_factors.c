@@ -46,10 +46,12 @@ void
 project_tensor(const Rule *r, int tensor, const Placement *p,
 	Assignment *factors)
 {
+	Placement moving = placement_moving(*p);
+
 	memset(factors, 0, (size_t)r->nfactors * sizeof *factors);
 	for (int d = 0; d < p->rank; d++) {
 		const DimFactors *df = &r->dims[tensor][d];
-		AxisList rest = placement_dim(p, d);
+		AxisList rest = placement_dim(&moving, d);
 		for (int i = 0; i < df->n && rest.n; i++)
 			factors[df->f[i]] = take_fitting(&rest,
 				r->factors[df->f[i]].size, &rest);

@@ -16,7 +16,8 @@ without_unit_axes(const AxisList *l)
 	AxisList kept = {0};
 
 	for (int i = 0; i < l->n; i++)
-		axes_append(&kept, l->a[i]);
+		if (l->a[i].size > 1)
+			axes_append(&kept, l->a[i]);
 	return kept;
 }
 

@@ -133,7 +133,8 @@ extend_dim(Propagation *g, int tensor, int dim)
 	AxisList old = placement_dim(now, dim), effective = {0};
 
 	for (int i = 0; i < old.n; i++)
-		axes_append(&effective, old.a[i]);
+		if (old.a[i].size > 1)
+			axes_append(&effective, old.a[i]);
 	if (axes_equal(&axes, &effective) ||
 			!axes_is_prefix(&effective, &axes))
 		return false;

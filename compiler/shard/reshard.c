@@ -1037,26 +1037,35 @@ plan_through(Resharder *r, const Type *global, const Placement *from,
 	return best;
 }
 
+static ReshardPlan *
+plan_new(Resharder *r, const Type *global, const Placement *from,
+	const Placement *to)
+{
+	ReshardPlan *plan;
+	Placement between;
+
+	if (way_point(r->mesh, from, to, to, &between))
+		return plan_through(r, global, from, to);
+	plan = NEW(r->arena, ReshardPlan);
+	plan_between(r, plan, global, from, to);
+	plan_total(plan);
+	return plan;
+}
+
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from,
 	const Placement *to)
 {
 	static const ReshardPlan nothing;
-	Placement between;
 
 	if (placement_equal(from, to))
 		return &nothing;
-	Entry **e = find_entry(r, global, from, to);
-	if (*e)
-		return (*e)->plan;
-	*e = NEW(r->arena, Entry);
-	**e = (Entry){.type = *global, .from = *from, .to = *to};
-	if (way_point(r->mesh, from, to, to, &between)) {
-		(*e)->plan = plan_through(r, global, from, to);
-	} else {
-		(*e)->plan = NEW(r->arena, ReshardPlan);
-		plan_between(r, (*e)->plan, global, from, to);
-		plan_total((*e)->plan);
+	Placement a = placement_moving(*from), b = placement_moving(*to);
+	Entry **e = find_entry(r, global, &a, &b);
+	if (!*e) {
+		*e = NEW(r->arena, Entry);
+		**e = (Entry){.type = *global, .from = a, .to = b};
+		(*e)->plan = plan_new(r, global, &a, &b);
 	}
 	return (*e)->plan;
 }
