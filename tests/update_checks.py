@@ -82,7 +82,7 @@ def update(path, shdc):
 
 
 def main():
-    if len(sys.argv) < 2:
+    if len(sys.argv) < 2 or not os.access(sys.argv[1], os.X_OK):
         sys.exit(__doc__)
     changed = [p for p in (sys.argv[2:] or all_files()) if update(os.path.abspath(p), os.path.abspath(sys.argv[1]))]
     for path in changed:
