@@ -183,6 +183,7 @@ static bool
 pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *q)
 {
 	q->rank = q->nbatch = q->ncontract = 0;
+	q->result.range = (Range){ 0 };
 	for (int d = 0; d < a->value->type.rank; d++) {
 		int other = find_letter(b, a->letters[d]);
 		if (other < 0)
@@ -241,6 +242,8 @@ emit_dot(Product *p, const Term *a, const Term *b, Pairing *q, DType dtype)
 	op->results[0]->type.dtype = dtype;
 	op->letters = letter_ranges(p, a, b, q);
 	q->result.value = op_end(p->e, op);
+	Range ranges[] = { a->range, b->range };
+	note_operands(p->e, q->result.value, 2, ranges);
 	return q->result.value != NULL;
 }
 

@@ -161,6 +161,8 @@ Value *emit(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
 Value *emit1(Elab *e, Site s, OpKind kind, Value *x);
 Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);
 Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
+/* Says which expression each operand of v's op is. */
+void note_operands(Elab *e, Value *v, int n, const Range *ranges);
 Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
 Value *op_end(Elab *e, Op *op);
 Value *emit_compare(Elab *e, Site s, Direction d, Value *x, Value *y);
@@ -269,6 +271,7 @@ enum {
 };
 typedef struct Term {			/* an operand with named dims */
 	Value *value;
+	Range range;			/* the expression; file 0: a product */
 	int letters[MAX_RANK];		/* of each dim: 0.. < MAX_LETTERS */
 	Range ranges[MAX_RANK];		/* where each letter is written */
 } Term;

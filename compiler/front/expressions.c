@@ -110,6 +110,10 @@ apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 		v[i] = broadcast_to(e, s, v[i], &shape);
 	Value *result = kind == O_compare ? emit_compare(e, s, d, v[0], v[1])
 		: emit(e, s, kind, n, v);
+	Range ranges[3];
+	for (int i = 0; i < n; i++)
+		ranges[i] = x[i].range;
+	note_operands(e, result, n, ranges);
 	return item_tensor(s.range, result);
 }
 

@@ -58,6 +58,16 @@ op_end(Elab *e, Op *op)
 	return op->results[0];
 }
 
+/* The prelude's expressions are nobody's. */
+void
+note_operands(Elab *e, Value *v, int n, const Range *ranges)
+{
+	bool prelude = e->frame != NULL && e->frame->prelude;
+	if (v != NULL && v->def != NULL && v->def->noperands == n && !prelude)
+		v->def->operand_ranges = arena_copy(e->arena, ranges,
+			(size_t)n * sizeof *ranges);
+}
+
 Value *
 emit(Elab *e, Site s, OpKind kind, int n, Value *const *operands)
 {

@@ -264,6 +264,7 @@ read_terms(Equation *q)
 	for (int i = 0; i < q->npieces; i++) {
 		Term *t = &q->terms[i];
 		t->value = q->call->rest[i].value;
+		t->range = q->call->rest[i].range;
 		int rank = t->value->type.rank;
 		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, t);
 		for (int d = 0; d < rank; d++)
@@ -503,6 +504,8 @@ build_matmul(Elab *e, Call *c)
 	Item error = item_error(c->expr->range);
 	if (!want_factors(e, c, terms))
 		return error;
+	terms[0].range = c->args[0].range;
+	terms[1].range = c->args[1].range;
 	name_dims(&terms[0], ROW, INNER, INNER);
 	name_dims(&terms[1], INNER, COLUMN, INNER);
 	if (!matmul_fits(e, c, &terms[0], &terms[1], sizes))
