@@ -2,7 +2,6 @@
  * dot.c - sums of products: through CBLAS where it was found when the runtime was
  * built (SHDRT_CBLAS), else by plain loops.  One library thread a device.
  */
-#include <stdatomic.h>
 #include <string.h>
 #include "shdrt_kernels.h"
 #include "shdrt_math.h"
@@ -18,37 +17,36 @@ typedef struct Product {
 /* ---- CBLAS --------------------------------------------------------------- */
 
 #include <cblas.h>
-#include <sched.h>
+#include <semaphore.h>
 
 /*
- * OpenBLAS has a fixed number of work areas and ends the program when more
- * calls than that are under way.
+ * OpenBLAS has a fixed number of work areas and complains, or ends the
+ * program, when more calls than that are under way.
  */
 enum { MAX_CALLS = 64 };
-static atomic_int calls;
+static sem_t calls;
+
+__attribute__((constructor)) static void
+start_library(void)
+{
+	sem_init(&calls, 0, MAX_CALLS);
+#ifdef OPENBLAS_VERSION
+	openblas_set_num_threads(1);
+#endif
+}
 
 static void
 enter(void)
 {
-	while (atomic_fetch_add(&calls, 1) >= MAX_CALLS) {
-		atomic_fetch_sub(&calls, 1);
-		sched_yield();
-	}
+	while (sem_wait(&calls))
+		;			/* interrupted by a signal */
 }
 
 static void
 leave(void)
 {
-	atomic_fetch_sub(&calls, 1);
+	sem_post(&calls);
 }
-
-#ifdef OPENBLAS_VERSION
-__attribute__((constructor)) static void
-one_thread(void)
-{
-	openblas_set_num_threads(1);
-}
-#endif
 
 /* Which stride is 1 says how a matrix is stored; the other leads. */
 static int64_t
@@ -89,7 +87,6 @@ GEMV(double, d)
 		CBLAS_TRANSPOSE ta, tb; \
 		int64_t lda = leading(p->m, p->k, p->a_m, p->a_k, &ta); \
 		int64_t ldb = leading(p->k, p->n, p->b_k, p->b_n, &tb); \
-		enter(); \
 		if (p->n == 1) \
 			gemv_##type(p->m, p->k, a, p->a_m, p->a_k, b, \
 				p->k == 1 ? 1 : p->b_k, c, \
@@ -101,13 +98,15 @@ GEMV(double, d)
 			cblas_##prefix##gemm(CblasRowMajor, ta, tb, (int)p->m, \
 				(int)p->n, (int)p->k, 1, a, (int)lda, b, \
 				(int)ldb, p->add ? 1 : 0, c, (int)p->c_m); \
-		leave(); \
 	}
 PRODUCT(float, s)
 PRODUCT(double, d)
 
 #else
 /* ---- plain loops --------------------------------------------------------- */
+
+static void enter(void) {}
+static void leave(void) {}
 
 enum { ROWS = 4, COLUMNS = 64, DEPTH = 256 };
 
@@ -164,11 +163,11 @@ typedef struct Place {
 } Place;
 
 static Place
-place_at(const shdrt_dot *d, const int64_t *index)
+place_at(const shdrt_dot *d, int nloops, const int64_t *index)
 {
 	Place p = {0};
 
-	for (int i = 0; i < d->nloops; i++) {
+	for (int i = 0; i < nloops; i++) {
 		p.a += index[i] * d->loops[i].a;
 		p.b += index[i] * d->loops[i].b;
 		p.c += index[i] * d->loops[i].c;
@@ -194,6 +193,7 @@ enum { MAX_LOOPS = 64 };
 typedef void Matrix(const shdrt_dot *d, const void *a, const void *b, void *c,
 	int add);
 
+/* The innermost loop apart: batches of small products are many. */
 static void
 for_all_loops(const shdrt_dot *d, Matrix *matrix, const char *a, const char *b,
 	char *c)
@@ -201,11 +201,21 @@ for_all_loops(const shdrt_dot *d, Matrix *matrix, const char *a, const char *b,
 	int64_t index[MAX_LOOPS] = {0};
 	int64_t in = (int64_t)shdrt_dtype_bytes[d->in];
 	int64_t out = (int64_t)shdrt_dtype_bytes[d->out];
+	int outer = d->nloops > 0 ? d->nloops - 1 : 0;
+	shdrt_dot_loop inner = d->nloops > 0 ? d->loops[outer]
+		: (shdrt_dot_loop){1, 0, 0, 0};
 
 	do {
-		Place p = place_at(d, index);
-		matrix(d, a + p.a * in, b + p.b * in, c + p.c * out, p.add);
-	} while (step_loops(d, 0, d->nloops, index));
+		Place p = place_at(d, outer, index);
+		const char *ai = a + p.a * in, *bi = b + p.b * in;
+		char *ci = c + p.c * out;
+		for (int64_t i = 0; i < inner.extent; i++) {
+			matrix(d, ai, bi, ci, p.add || (d->ncontract && i > 0));
+			ai += inner.a * in;
+			bi += inner.b * in;
+			ci += inner.c * out;
+		}
+	} while (step_loops(d, 0, outer, index));
 }
 
 static Product
@@ -396,7 +406,7 @@ packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j,
 	int add = 0;
 
 	do {
-		p = place_at(d, index);
+		p = place_at(d, d->nloops, index);
 		for (int64_t k = 0; k < d->k; k += d->block_k, add = 1)
 			packed_product(s, m, n, smaller(d->block_k, d->k - k),
 				a + (p.a + i * d->a_m + k * d->a_k) * s->in,
@@ -432,12 +442,15 @@ void
 shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
 	void *scratch)
 {
+	if (!d->block_m && d->out != SHDRT_f32 && d->out != SHDRT_f64) {
+		for_all_loops(d, integer_matrix(d->in, d->out), a, b, c);
+		return;
+	}
+	enter();
 	if (d->block_m)
 		run_packed(d, a, b, c, scratch);
-	else if (d->out == SHDRT_f32)
-		for_all_loops(d, direct_f32, a, b, c);
-	else if (d->out == SHDRT_f64)
-		for_all_loops(d, direct_f64, a, b, c);
 	else
-		for_all_loops(d, integer_matrix(d->in, d->out), a, b, c);
+		for_all_loops(d, d->out == SHDRT_f32 ? direct_f32 : direct_f64,
+			a, b, c);
+	leave();
 }

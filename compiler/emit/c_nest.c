@@ -22,7 +22,7 @@ enum {
 	LANES = 16,
 	LONG_LOOP = 2 * LANES,	/* worth lanes */
 	COLUMNS = 256,		/* of a block of accumulators */
-	MAX_ROW = 4096,		/* elements of a scratch row */
+	MAX_KEPT = 8192,	/* elements of all scratch rows of a kernel */
 	EXPENSIVE = 8,		/* cost from which a value is kept */
 };
 
@@ -32,6 +32,7 @@ typedef struct Nest {
 	const Kernel *k;
 	bool *needed;		/* by node id: in the loops being printed */
 	bool *kept;		/* by node id: has a scratch row */
+	int64_t kept_elements;
 	int stage;
 	const char *lane;	/* index of the accumulator, NULL: no lanes */
 	bool lanes;		/* in the stage being printed */
@@ -230,16 +231,25 @@ inner_elements(const Kernel *k)
 	return count;
 }
 
+/* A later stage wants it again. */
+static bool
+is_worth_keeping(const Nest *n, const Node *x)
+{
+	return x->stage < n->stage && x->kind == NODE_compute &&
+		x->cost >= EXPENSIVE && x->depth == n->k->norder &&
+		inner_elements(n->k) <= MAX_KEPT - n->kept_elements;
+}
+
 static void
 need(Nest *n, const Node *x)
 {
 	if (n->needed[x->id] || !is_inner(n, x))
 		return;
 	n->needed[x->id] = true;
-	if (x->stage < n->stage && x->kind == NODE_compute &&
-			x->cost >= EXPENSIVE && x->depth == n->k->norder &&
-			inner_elements(n->k) <= MAX_ROW)
+	if (!n->kept[x->id] && is_worth_keeping(n, x)) {
 		n->kept[x->id] = true;
+		n->kept_elements += inner_elements(n->k);
+	}
 	if (n->kept[x->id] && x->stage < n->stage)
 		return;
 	for (int i = 0; i < x->nargs; i++)

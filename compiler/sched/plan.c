@@ -14,6 +14,8 @@
 #include "sched/cost.h"
 #include "sched/plan.h"
 
+static const int64_t ABSURD = (int64_t)1 << 56;
+
 enum {
 	ALIGNMENT = 64,		/* a cache line; AVX-512 */
 	MANY_BUFFERS = 1000,	/* above it: swept */
@@ -118,6 +120,19 @@ find_buffers(Plan *p)
 		p->buffer_of[v->id] = b;
 		p->buffers[b].last = last[v->id] > i ? last[v->id] : i;
 	}
+}
+
+/* Sizes so far beyond any memory that sums of them could overflow. */
+static bool
+is_absurd(Plan *p)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < p->n; i++)
+		if (p->buffers[i].bytes > ABSURD ||
+				(sum += p->buffers[i].bytes) > ABSURD)
+			return true;
+	return false;
 }
 
 static void
@@ -303,6 +318,10 @@ plan_build(Module *m)
 	p->steps = steps_build(m);
 	p->buffer_of = NEW_ARRAY(m->arena, int, m->nvalues + 1);
 	find_buffers(p);
+	if (is_absurd(p)) {
+		p->live = p->total = ABSURD;
+		return p;
+	}
 	find_live(p);
 	p->total = place_in_order(p);
 	if (p->n <= MANY_BUFFERS && p->total > p->live) {
@@ -390,7 +409,8 @@ plan_fits(const Plan *p)
 	if (p->total <= target->hbm_bytes)
 		return true;
 	diag(s, DIAG_out_of_memory, order[0]->value->range,
-		"a device needs %s of memory; %s has %s",
+		"a device needs %s%s of memory; %s has %s",
+		p->total == ABSURD ? "more than " : "",
 		bytes_text(p, p->total), target->name,
 		bytes_text(p, target->hbm_bytes));
 	for (int i = 0; i < p->n && i < 8; i++) {
