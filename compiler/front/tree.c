@@ -229,15 +229,18 @@ text_expr(Text *t, const Expr *x)
 
 /* ---- statements */
 
+/* Names and types; `unnamed` stands for a missing name before a type or
+   alone, or is NULL where the type stands alone. */
 static void
-text_params(Text *t, List params)
+text_params(Text *t, List params, const char *unnamed)
 {
 	for (int i = 0; i < params.n; i++) {
 		const Param *p = params.v[i];
+		const char *name = p->name.s != NULL ? p->name.s : unnamed;
 		comma(t, i);
-		text_add(t, p->name.s != NULL ? p->name.s : "_");
+		text_add(t, name != NULL ? name : "");
 		if (p->type != NULL) {
-			text_add(t, ": ");
+			text_add(t, name != NULL ? ": " : "");
 			text_type_spec(t, p->type);
 		}
 	}
@@ -247,7 +250,7 @@ static void
 text_targets(Text *t, const Stmt *s)
 {
 	text_add(t, s->tuple ? "(" : "");
-	text_params(t, s->targets);
+	text_params(t, s->targets, "_");
 	text_add(t, s->tuple ? ")" : "");
 }
 
@@ -367,11 +370,11 @@ text_fn(Text *t, const FnDecl *fn)
 		text_add(t, fn->manual_axes.n > 0 ? ") " : " ");
 	}
 	text_printf(t, "fn %s(", fn->name.s);
-	text_params(t, fn->params);
+	text_params(t, fn->params, "_");
 	text_add(t, ")");
 	if (fn->has_results) {
 		text_add(t, " -> (");
-		text_params(t, fn->results);
+		text_params(t, fn->results, NULL);
 		text_add(t, ")");
 	}
 	text_add(t, " ");

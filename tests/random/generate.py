@@ -24,8 +24,8 @@ INTEGERS = ["i32", "i64", "i8", "u8", "u32"]
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [2, 3], [2, 4], [4, 2], [3, 2], [3, 5], [5, 2], [6, 2], [4, 4],
           [8, 2], [2, 2, 2], [1, 4, 2], [2, 3, 2], [2, 2, 4], [2, 1, 3],
-          [5, 1, 3], [4, 2, 2]]
-AXES = ["X", "Y", "Z"]
+          [5, 1, 3], [4, 2, 2], [2, 2, 2, 2]]
+AXES = ["X", "Y", "Z", "W"]
 MOST_ELEMENTS = 1536
 MOST_TERMS = 20000
 MOST_RANK = 5
@@ -51,6 +51,10 @@ class Generator:
         self.sizes = self.size_pool(sizes)
         self.dtypes = self.dtype_pool()
         self.busy = self.random.choice([0.15, 0.4, 0.7])
+        self.cut = self.random.choice([0.05, 0.05, 0.05, 0.5])
+        self.weights = dict(self.WEIGHTS)
+        for op in self.random.sample(list(self.weights), 3):
+            self.weights[op] *= 6
         self.values = []
         self.count = 0
 
@@ -111,7 +115,7 @@ class Generator:
         found = []
         for name, size in self.program.mesh:
             cuts = [k for k in range(2, size) if size % k == 0]
-            if cuts and self.chance(0.1):
+            if cuts and self.chance(self.cut):
                 k = self.random.choice(cuts)
                 found.append(("%s:(1)%d" % (name, k), k))
                 found.append(("%s:(%d)%d" % (name, k, size // k), size // k))
@@ -136,13 +140,17 @@ class Generator:
             p.open[d] = self.chance(0.25)
             if p.axes[d] and self.chance(0.1):
                 p.priority[d] = self.random.randrange(3)
-        whole = [a for a in spare if ":" not in a]
-        if whole and self.chance(0.08):
-            p.replicated = [whole.pop()]
-        if partial and whole and self.chance(0.12):
-            p.unreduced = [whole.pop()]
+        if spare and self.chance(0.08):
+            p.replicated = self.some(spare)
+        if partial and spare and self.chance(0.12):
+            p.unreduced = self.some(spare)
             p.combiner = self.random.choice(partial)
         return p
+
+    def some(self, pieces):
+        """One, now and then more, of them, taken out."""
+        n = 1 if self.chance(0.75) else self.random.randint(1, len(pieces))
+        return [pieces.pop() for _ in range(n)]
 
     def combiners(self, dtype):
         if dtype == "pred":
@@ -335,8 +343,21 @@ class Generator:
         return self.add("%s(%s%s)" % (name, x.name, text), [x], x.dtype,
                         x.dims)
 
+    def any_shape(self, count):
+        """Dims of so many elements, whatever they are made of."""
+        dims = []
+        while count > 1 and len(dims) < 3:
+            cuts = [k for k in range(2, count + 1) if count % k == 0]
+            dims.append(self.random.choice(cuts))
+            count //= dims[-1]
+        return dims + [count] if count > 1 else dims
+
     def op_reshape(self):
         x = self.pick()
+        if self.chance(0.25):
+            dims = self.any_shape(math.prod(x.dims))
+            return self.add("reshape(%s, %s)" % (
+                x.name, self.sizes_text(x, dims)), [x], x.dtype, dims)
         dims, factors = [], []
         for size in x.dims:
             cuts = [k for k in range(1, size + 1) if size % k == 0]
@@ -564,7 +585,7 @@ class Generator:
     def op_einsum(self):
         dtype = self.dtype(FLOATS + INTEGERS)
         letters, operands, words = {}, [], []
-        for i in range(self.random.choice([1, 2, 2, 2, 2, 3, 3, 4])):
+        for i in range(self.random.choice([1, 2, 2, 2, 2, 2, 3, 3, 3, 4, 10])):
             x, word = self.einsum_operand(dtype, letters, i == 0)
             if x is None:
                 return None
@@ -594,7 +615,8 @@ class Generator:
         y = self.pick([x.dtype], dims=[x.dims[-1], self.size(8)])
         batch = x.dims[:-2]
         if self.chance(0.5) and len(y.dims) + len(batch) <= MOST_RANK:
-            y = self.pick([x.dtype], dims=batch + y.dims)
+            theirs = [d if self.chance(0.7) else 1 for d in batch]
+            y = self.pick([x.dtype], dims=theirs + y.dims)
         dims = batch + [x.dims[-2], y.dims[-1]]
         if math.prod(dims) > MOST_ELEMENTS:
             return None
@@ -609,7 +631,8 @@ class Generator:
         x = self.pick(FLOATS + INTEGERS, rank=1)
         other = [self.size(8)] if self.chance(0.8) else []
         batch = x.dims[:-2] if self.chance(0.4) and other else []
-        y = self.pick([x.dtype], dims=batch + [x.dims[-1]] + other)
+        theirs = [d if self.chance(0.8) else 1 for d in batch]
+        y = self.pick([x.dtype], dims=theirs + [x.dims[-1]] + other)
         dims = x.dims[:-1] + other
         if math.prod(dims) * x.dims[-1] > MOST_TERMS or \
                 math.prod(dims) > MOST_ELEMENTS:
@@ -698,7 +721,7 @@ class Generator:
         for _ in range(self.random.randint(1, 2)):
             self.fresh(self.dtype(), self.shape())
         wanted = self.random.choice([1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
-        ops, weights = zip(*self.WEIGHTS.items())
+        ops, weights = zip(*self.weights.items())
         made = 0
         while made < wanted:
             made += self.random.choices(ops, weights)[0](self) is not None

@@ -1,10 +1,11 @@
 #!/usr/bin/env python3
 """Random programs through the compiler, checked against themselves.
 
-    run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N] [--first I]
+    run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N]
+           [--reports N] [--first I]
     run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
 
-Program I of a seed is always the same (generate.py).  Three things are
+Program I of a seed is always the same (generate.py).  Four things are
 asked of it:
 
     interpret  shdc --interpret P -- --check: the device program on simulated
@@ -12,6 +13,8 @@ asked of it:
     compiled   shdc --run P -- --check: the same on threads
     dumps      what is read back from a dump prints as that dump, and goes on
                to the same device program
+    reports    every report can be made; the syntax tree, printed, is the
+               same program
 
 What fails is made smaller (shrink.py), saved under --save with its message,
 and reported with its seed.  The output is TAP; the status is 1 if anything
@@ -110,6 +113,26 @@ class Checker:
                                    % (k, source, difference(first, text)))
         return None
 
+    def reports(self):
+        status, out, err = self.call("-Rreshard", "--emit=ast=a.shd,ir=p.ir,"
+                                     "viz=v.txt,viz.svg=v.svg,viz.html=v.html,"
+                                     "explain=e.txt,c=p.c,stats=s.json,"
+                                     "memory=m.txt", "p.shd")
+        if status == 0:
+            status, out, err = self.call("--emit=ast=b.shd,ir=a.ir", "a.shd")
+        if status != 0:
+            return failure("reports", status, err + out)
+        for a, b, same in (("a.shd", "b.shd", str), ("p.ir", "a.ir", unplaced)):
+            first, again = self.read(a), self.read(b)
+            if same(first) != same(again):
+                return failure("reports", "differs", "%s:\n%s" % (
+                    b, difference(same(first), same(again))))
+        return None
+
+    def read(self, name):
+        with open("%s/%s" % (self.folder(), name)) as f:
+            return f.read()
+
     def check(self, program, stage):
         with open(self.folder() + "/p.shd", "w") as f:
             f.write(program.text())
@@ -122,6 +145,11 @@ def unnamed(text):
     numbers = {}
     return re.sub(r"%[\w.]+", lambda m: "%%%d" % numbers.setdefault(
         m.group(), len(numbers)), text)
+
+
+def unplaced(text):
+    """Without the lines of the source."""
+    return re.sub(r"HloModule \w+|source_file=\S+|source_line=\d+", "", text)
 
 
 def difference(a, b):
@@ -186,6 +214,7 @@ def main():
     parser.add_argument("--count", type=int, default=300)
     parser.add_argument("--compiled", type=int, default=20)
     parser.add_argument("--dumps", type=int, default=60)
+    parser.add_argument("--reports", type=int, default=60)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random-failures")
@@ -195,14 +224,16 @@ def main():
     args = parser.parse_args()
     if args.full:
         args.seed = os.urandom(4).hex()
-        args.count, args.compiled, args.dumps = 20000, 500, 500
+        args.count, args.compiled = 20000, 500
+        args.dumps = args.reports = 1000
     print("# seed %s" % args.seed)
-    print("1..3")
+    print("1..4")
     report = Report(Checker(args.shdc), args, args.seed)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         good = [report.stage(1, "interpret", args.count, pool),
                 report.stage(2, "compiled", args.compiled, pool),
-                report.stage(3, "dumps", args.dumps, pool)]
+                report.stage(3, "dumps", args.dumps, pool),
+                report.stage(4, "reports", args.reports, pool)]
     for key, n in report.seen.most_common():
         print("# %d times: %s" % (n, key))
     return 0 if all(good) else 1
