@@ -13,22 +13,9 @@
  * they already are, and what is moved is remembered, so equal moves are
  * shared, a move back is no move, and a sum of partials is reduced once.
  */
-#include <string.h>
 #include "shard/partition.h"
 
-static void
-add_form(Partitioner *p, Source *s, Value *v)
-{
-	Form *f = NEW(p->arena, Form), **end = &s->forms;
-
-	f->value = v;
-	while (*end)
-		end = &(*end)->next;
-	*end = f;
-	s->at_final |= placement_equal(&v->placement, &s->final);
-}
-
-static void
+void
 partition_param(Partitioner *p, Value *v)
 {
 	Source *s = source_of(p, v);
@@ -38,101 +25,7 @@ partition_param(Partitioner *p, Value *v)
 	add_form(p, s, v);
 }
 
-/* ---- moving values --------------------------------------------------------------- */
-
-/* Why `v` moves: what made its partial sums, else the op that needs it. */
-typedef struct Reason {
-	const char *label;
-	Range range;
-	bool requested;
-} Reason;
-
-static Reason
-reason_of(const Value *v, const Op *user, int operand, bool requested)
-{
-	Reason r = {user->label, user->range, requested};
-	const Op *def = v->def;
-
-	if (user->operand_ranges && user->operand_ranges[operand].file)
-		r.range = user->operand_ranges[operand];
-	if (v->placement.nunreduced && def) {
-		r.label = def->label;
-		r.range = def->range;
-	}
-	return r;
-}
-
-static Value *
-insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
-	Reason why)
-{
-	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range,
-		why.label);
-
-	op_insert_before(before, op);
-	op->results[0]->placement = *to;
-	op_infer(op);
-	op->results[0]->placement = *to;
-	op->results[0]->range = v->range;
-	op->requested = why.requested;
-	return op->results[0];
-}
-
-/* A copy of a constant, iota or broadcast constant, placed as wanted. */
-static Value *
-recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
-{
-	const Op *def = v->def;
-	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands,
-		1, v->name, def->range, def->label);
-
-	memcpy(copy->attrs, def->attrs, sizeof copy->attrs);
-	copy->results[0]->type = v->type;
-	copy->results[0]->placement = *to;
-	op_insert_before(before, copy);
-	return copy->results[0];
-}
-
-/* The value's form in `to`, made before op `before` if there is none. */
-static Value *
-value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
-	bool requested)
-{
-	Source *s = source_of(p, v);
-	Form *form = NULL;
-	Value *moved;
-	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
-
-	if (placement_equal(&form->value->placement, to))
-		return form->value;
-	if (is_recomputed(v) && !to->nunreduced) {
-		moved = recompute(p, v, to, user);
-	} else {
-		const ReshardPlan *settled = reshard_plan(p->resharder,
-			&v->type, &s->final, to);
-		/* many users: settle once where propagation put it */
-		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
-		    && !placement_equal(&s->final, to))
-			value_in(p, v, &s->final, user, operand, requested);
-		cheapest_form(p, v, to, &form);
-		if (placement_equal(&form->value->placement, to))
-			return form->value;
-		moved = insert_reshard(p, form->value, to, user,
-			reason_of(form->value, user, operand, requested));
-	}
-	add_form(p, s, moved);
-	return moved;
-}
-
-static void
-set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
-{
-	op->operands[i] = value_in(p, op->operands[i], to, op, i, requested);
-}
-
 /* ---- ops ------------------------------------------------------------------------- */
-
-static void partition_block(Partitioner *p, Block *b);
 
 /* constraint, reshard, barrier, shard_like: the operand in the result's
    placement, under the result's name. */
@@ -160,35 +53,6 @@ partition_output(Partitioner *p, Op *op)
 	set_operand(p, op, 0, &s->final, v->annotated);
 	v->placement = s->final;
 	add_form(p, s, v);
-}
-
-static void
-partition_call(Partitioner *p, Op *op)
-{
-	Block *body = op->bodies[0];
-	Value *v = op->results[0];
-
-	for (int i = 0; i < op->noperands; i++) {
-		Placement to = placement_close(body->params[i]->placement);
-		set_operand(p, op, i, &to, false);
-		partition_param(p, body->params[i]);
-	}
-	partition_block(p, body);
-	v->placement = body->last->operands[0]->placement;
-	add_form(p, source_of(p, v), v);
-}
-
-/* A body's result goes where the call's result is wanted. */
-static void
-partition_return(Partitioner *p, Op *op)
-{
-	const Op *call = op->block->parent;
-
-	for (int i = 0; i < op->noperands; i++) {
-		Source *s = source_of(p, call ? call->results[i] :
-			op->operands[i]);
-		set_operand(p, op, i, &s->final, false);
-	}
 }
 
 static void
@@ -223,7 +87,7 @@ partition_op(Partitioner *p, Op *op)
 		partition_plain(p, op);
 }
 
-static void
+void
 partition_block(Partitioner *p, Block *b)
 {
 	for (Op *op = b->first, *next; op; op = next) {

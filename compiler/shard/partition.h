@@ -70,11 +70,36 @@ Choice choose(Partitioner *p);
 /* Operand i's placement under a choice. */
 Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
 Placement choice_result(const Partitioner *p, const Choice *c);
+
+/* partition_forms.c */
+Source *source_of(const Partitioner *p, const Value *v);
+void add_form(Partitioner *p, Source *s, Value *v);
 const ReshardPlan *cheapest_form(Partitioner *p, const Value *v,
 	const Placement *to, Form **form);
-Source *source_of(const Partitioner *p, const Value *v);
 /* Recomputed where it is needed instead of moved. */
 bool is_recomputed(const Value *v);
+/* Why a value moves, for messages: what made its partial sums, else the op
+   that needs it. */
+typedef struct Reason {
+	const char *label;
+	Range range;
+	bool requested;
+} Reason;
+Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
+	Reason why);
+/* The value's form in `to`, made before op `user` if there is none. */
+Value *value_in(Partitioner *p, Value *v, const Placement *to, Op *user,
+	int operand, bool requested);
+void set_operand(Partitioner *p, Op *op, int i, const Placement *to,
+	bool requested);
+
+/* partition_regions.c */
+void partition_call(Partitioner *p, Op *op);
+void partition_return(Partitioner *p, Op *op);
+
+/* partition.c */
+void partition_param(Partitioner *p, Value *v);
+void partition_block(Partitioner *p, Block *b);
 
 /* partition_remark.c */
 /* Says why the reshard is there, if it communicates and nobody asked. */

@@ -17,47 +17,7 @@ enum {
 	MAX_COMBINATIONS = 4096,
 };
 
-/* ---- sources ---------------------------------------------------------------- */
-
-Source *
-source_of(const Partitioner *p, const Value *v)
-{
-	if (v->id < 0 || v->id >= p->nsources)
-		die("%%%s is not a value of the program", v->name);
-	return &p->sources[v->id];
-}
-
-bool
-is_recomputed(const Value *v)
-{
-	const Op *def = v->def;
-
-	if (!def)
-		return false;
-	if (def->kind == O_broadcast)
-		return def->operands[0]->def &&
-			def->operands[0]->def->kind == O_constant;
-	return def->kind == O_constant || def->kind == O_iota;
-}
-
-const ReshardPlan *
-cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
-{
-	const ReshardPlan *best = NULL;
-	Source *s = source_of(p, v);
-
-	for (Form *f = s->forms; f; f = f->next) {
-		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type,
-			&f->value->placement, to);
-		if (best && (plan->bytes > best->bytes ||
-		    (plan->bytes >= best->bytes &&
-		    plan->collectives >= best->collectives)))
-			continue;
-		best = plan;
-		*form = f;
-	}
-	return best;
-}
+/* ---- prices ------------------------------------------------------------------- */
 
 /*
  * What an operand in `to` costs this op.  A value with several users was

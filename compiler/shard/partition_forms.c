@@ -1,0 +1,162 @@
+/*
+ * partition_forms.c - where each value already is, and moving it elsewhere.
+ *
+ * A form is a value of the program in one placement: as computed, gathered,
+ * reduced.  A move is made from the cheapest form and becomes a form itself,
+ * so equal moves are shared and a move back is no move.
+ */
+#include <string.h>
+#include "shard/partition.h"
+
+Source *
+source_of(const Partitioner *p, const Value *v)
+{
+	if (v->id < 0 || v->id >= p->nsources)
+		die("%%%s is not a value of the program", v->name);
+	return &p->sources[v->id];
+}
+
+bool
+is_recomputed(const Value *v)
+{
+	const Op *def = v->def;
+
+	if (!def)
+		return false;
+	if (def->kind == O_broadcast)
+		return def->operands[0]->def &&
+			def->operands[0]->def->kind == O_constant;
+	return def->kind == O_constant || def->kind == O_iota;
+}
+
+const ReshardPlan *
+cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
+{
+	const ReshardPlan *best = NULL;
+	Source *s = source_of(p, v);
+
+	for (Form *f = s->forms; f; f = f->next) {
+		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type,
+			&f->value->placement, to);
+		if (best && (plan->bytes > best->bytes ||
+		    (plan->bytes >= best->bytes &&
+		    plan->collectives >= best->collectives)))
+			continue;
+		best = plan;
+		*form = f;
+	}
+	return best;
+}
+
+void
+add_form(Partitioner *p, Source *s, Value *v)
+{
+	Form *f = NEW(p->arena, Form), **end = &s->forms;
+
+	f->value = v;
+	while (*end)
+		end = &(*end)->next;
+	*end = f;
+	s->at_final |= placement_equal(&v->placement, &s->final);
+}
+
+/* ---- moving values --------------------------------------------------------------- */
+
+/* The op whose sum is partial, behind the linear ops it was delayed by. */
+static const Op *
+partial_maker(const Value *v)
+{
+	for (const Op *def = v->def; def;) {
+		const Op *next = NULL;
+		for (int i = 0; i < def->noperands; i++)
+			if (def->operands[i]->placement.nunreduced)
+				next = def->operands[i]->def;
+		if (!next)
+			return def;
+		def = next;
+	}
+	return NULL;
+}
+
+static Reason
+reason_of(const Value *v, const Op *user, int operand, bool requested)
+{
+	Reason r = {user->label, user->range, requested};
+	const Op *maker = partial_maker(v);
+
+	if (user->operand_ranges && user->operand_ranges[operand].file)
+		r.range = user->operand_ranges[operand];
+	if (v->placement.nunreduced && maker) {
+		r.label = maker->label;
+		r.range = maker->range;
+	}
+	return r;
+}
+
+Value *
+insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
+	Reason why)
+{
+	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range,
+		why.label);
+
+	op_insert_before(before, op);
+	op->results[0]->placement = *to;
+	op_infer(op);
+	op->results[0]->placement = *to;
+	op->results[0]->range = v->range;
+	op->requested = why.requested;
+	return op->results[0];
+}
+
+/* A copy of a constant, iota or broadcast constant, placed as wanted. */
+static Value *
+recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
+{
+	const Op *def = v->def;
+	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands,
+		1, v->name, def->range, def->label);
+
+	memcpy(copy->attrs, def->attrs, sizeof copy->attrs);
+	copy->results[0]->type = v->type;
+	copy->results[0]->placement = *to;
+	op_insert_before(before, copy);
+	return copy->results[0];
+}
+
+/* The value's form in `to`, made before op `user` if there is none. */
+Value *
+value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
+	bool requested)
+{
+	Source *s = source_of(p, v);
+	Form *form = NULL;
+	Value *moved;
+	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
+
+	if (placement_equal(&form->value->placement, to))
+		return form->value;
+	if (is_recomputed(v) && !to->nunreduced) {
+		moved = recompute(p, v, to, user);
+	} else {
+		const ReshardPlan *settled = reshard_plan(p->resharder,
+			&v->type, &s->final, to);
+		/* many users: settle once where propagation put it */
+		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
+		    && !placement_equal(&s->final, to))
+			value_in(p, v, &s->final, user, operand, requested);
+		cheapest_form(p, v, to, &form);
+		if (placement_equal(&form->value->placement, to))
+			return form->value;
+		moved = insert_reshard(p, form->value, to, user,
+			reason_of(form->value, user, operand, requested));
+	}
+	add_form(p, s, moved);
+	return moved;
+}
+
+void
+set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
+{
+	op->operands[i] = value_in(p, op->operands[i], to, op, i, requested);
+}
