@@ -339,10 +339,27 @@ dim_divides(Elab *e, const Annotation *a, int d)
 	return false;
 }
 
-bool
-annotation_divides(Elab *e, const Annotation *a)
+/* Sums are of numbers, conjunctions of pred; max and min of both. */
+static bool
+combiner_fits(Elab *e, const Annotation *a)
 {
-	bool right = true;
+	if (!a->spec->unreduced)
+		return true;
+	Combiner c = (Combiner)a->placement.combiner;
+	bool logical = c == C_and || c == C_or, pred = a->dtype == D_pred;
+	if (c == C_max || c == C_min || logical == pred)
+		return true;
+	complain(e, DIAG_combiner, a->spec->unreduced_range, "partial results "
+		"of %s cannot be combined by '%s'", dtypes[a->dtype].name,
+		combiners[c].name);
+	return false;
+}
+
+/* What can be said of a placement once sizes and dtype are known. */
+bool
+annotation_check(Elab *e, const Annotation *a)
+{
+	bool right = combiner_fits(e, a);
 	for (int d = 0; d < a->rank; d++)
 		right &= dim_divides(e, a, d);
 	return right;
@@ -370,7 +387,7 @@ annotation_type(Elab *e, Annotation *a, Type *type)
 		}
 	}
 	*type = type_of(a->dtype, a->rank, a->dims);
-	return annotation_divides(e, a);
+	return annotation_check(e, a);
 }
 
 /* A literal takes the dtype that is written. */
@@ -402,7 +419,7 @@ annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
 		return NULL;
 	}
 	if (!annotation_unify(e, &a, &x->value->type, x->range, code, what)
-	    || !annotation_divides(e, &a))
+	    || !annotation_check(e, &a))
 		return NULL;
 	if (!a.placed)
 		return x->value;

@@ -143,7 +143,7 @@ run_expect(Elab *e, const Stmt *s)
 	}
 	const char *what = arena_printf(e->arena, "'%s'", s->target->name);
 	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
-	    || !annotation_divides(e, &a) || e->frame->unlisted)
+	    || !annotation_check(e, &a) || e->frame->unlisted)
 		return;
 	Expect expect = { x.value, s->target->name, a.placement, s->range };
 	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
@@ -202,6 +202,11 @@ eval_results(Elab *e, const Stmt *s, int *n, Item **results)
 	if (*n == 1 && items[0].kind == IT_tuple) {
 		*n = items[0].n;
 		*results = items[0].items;
+	}
+	if (right && *n == 0) {
+		complain(e, DIAG_results, s->range,
+			"a function returns at least one value");
+		right = false;
 	}
 	for (int i = 0; right && i < *n; i++)
 		if ((*results)[i].kind == IT_tuple) {

@@ -474,7 +474,7 @@ check_result(Elab *e, const Param *p, Site s, Item *x, Annotation *a)
 		return false;
 	}
 	return annotation_unify(e, a, &x->value->type, x->range, DIAG_results,
-		"the result") && annotation_divides(e, a);
+		"the result") && annotation_check(e, a);
 }
 
 static Value *

@@ -195,7 +195,7 @@ bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
 	DiagCode code, const char *what);
 /* Every size and the dtype are written; the type itself. */
 bool annotation_type(Elab *e, Annotation *a, Type *type);
-bool annotation_divides(Elab *e, const Annotation *a);
+bool annotation_check(Elab *e, const Annotation *a);
 /* The value as annotated: checked, and placed if that was written. */
 Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
 	DiagCode code, const char *what);

@@ -162,7 +162,8 @@ report_unknown_name(Elab *e, Range where, const char *name)
 	} else {
 		complain(e, DIAG_unknown_name, where, "'%s' is not declared",
 			name);
-		const char *near = nearest_symbol(e, name);
+		const char *near = name[1] != '\0' ? nearest_symbol(e, name)
+			: NULL;
 		if (near != NULL)
 			diag_note(e->session, (Range){ 0 },
 				"did you mean '%s'?", near);

@@ -360,7 +360,7 @@ place_result(Elab *e, Call *c, int i, Value *v)
 	if (!want_spec(e, c, i, &a)
 	    || !annotation_unify(e, &a, &v->type, c->expr->range, DIAG_shape,
 		"the result")
-	    || !annotation_divides(e, &a))
+	    || !annotation_check(e, &a))
 		return NULL;
 	return emit_placed(e, c->site, O_constraint, v, &a);
 }

@@ -568,7 +568,7 @@ build_reshard(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_spec(e, c, 1, &a)
 	    || !annotation_unify(e, &a, &x->type, c->args[0].range, DIAG_shape,
 		"the tensor")
-	    || !annotation_divides(e, &a))
+	    || !annotation_check(e, &a))
 		return item_error(c->expr->range);
 	return item_tensor(c->expr->range,
 		emit_placed(e, c->site, O_reshard, x, &a));
