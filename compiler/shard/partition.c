@@ -58,18 +58,18 @@ partition_output(Partitioner *p, Op *op)
 static void
 partition_plain(Partitioner *p, Op *op)
 {
-	Value *v = op->results[0];
-
 	p->op = op;
 	p->rule = op_rule(p->arena, op);
 	Choice c = choose(p);
-	Placement made = choice_result(p, &c);
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		v->placement = choice_result(p, &c, i);
+		add_form(p, source_of(p, v), v);
+	}
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_operand(p, &c, i);
 		set_operand(p, op, i, &to, false);
 	}
-	v->placement = made;
-	add_form(p, source_of(p, v), v);
 }
 
 static void

@@ -69,7 +69,7 @@ void vote(const Rule *r, const Op *op, const Placement *tensors,
 Choice choose(Partitioner *p);
 /* Operand i's placement under a choice. */
 Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
-Placement choice_result(const Partitioner *p, const Choice *c);
+Placement choice_result(const Partitioner *p, const Choice *c, int result);
 
 /* partition_forms.c */
 Source *source_of(const Partitioner *p, const Value *v);

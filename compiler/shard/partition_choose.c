@@ -67,12 +67,12 @@ choice_operand(const Partitioner *p, const Choice *c, int operand)
 }
 
 Placement
-choice_result(const Partitioner *p, const Choice *c)
+choice_result(const Partitioner *p, const Choice *c, int result)
 {
 	Placement to;
 
-	if (!assigned_placement(p->rule, p->op, p->rule->noperands, c->factors,
-			&to))
+	if (!assigned_placement(p->rule, p->op, p->rule->noperands + result,
+			c->factors, &to))
 		die("%s: a choice that does not fit", p->op->label);
 	add_unreduced(&to, &c->partial, c->combiner);
 	for (int f = 0; f < p->rule->nfactors; f++)
@@ -96,12 +96,22 @@ choice_fits(const Partitioner *p, const Choice *c)
 	return true;
 }
 
+static void
+price_result(Partitioner *p, const Value *v, Placement made, Choice *c)
+{
+	const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &made,
+		&source_of(p, v)->final);
+
+	c->bytes += plan->bytes;
+	c->seconds += plan->seconds;
+	c->collectives += plan->collectives;
+}
+
 /* Fills in bytes, seconds and collectives. */
 static void
 price(Partitioner *p, Choice *c)
 {
 	const Op *op = p->op;
-	Value *result = op->results[0];
 	Type local[8], *types = op->noperands <= 8 ? local :
 		NEW_ARRAY(p->arena, Type, op->noperands);
 
@@ -115,14 +125,11 @@ price(Partitioner *p, Choice *c)
 		types[i] = placement_local(&op->operands[i]->type, &to);
 		price_operand(p, op->operands[i], &to, c);
 	}
-	Placement made = choice_result(p, c);
-	const ReshardPlan *after = reshard_plan(p->resharder, &result->type,
-		&made, &source_of(p, result)->final);
-	Type result_type = placement_local(&result->type, &made);
-	c->bytes += after->bytes;
-	c->seconds += after->seconds +
-		op_seconds(&p->module->mesh, op, types, &result_type);
-	c->collectives += after->collectives;
+	for (int i = 0; i < op->nresults; i++)
+		price_result(p, op->results[i], choice_result(p, c, i), c);
+	Placement made = choice_result(p, c, 0);
+	Type result_type = placement_local(&op->results[0]->type, &made);
+	c->seconds += op_seconds(&p->module->mesh, op, types, &result_type);
 }
 
 /* ---- partial sums that may stay ------------------------------------------------ */
@@ -403,9 +410,12 @@ already_agrees(Partitioner *p, Choice *c)
 	for (int f = 0; f < r->nfactors; f++)
 		if (c->factors[f].n && !factor_splittable(&r->factors[f]))
 			return false;
-	if (!assigned_placement(r, p->op, result, c->factors, &to) ||
-	    !placement_equal(&to, final))
-		return false;
+	for (int i = 0; i < p->op->nresults; i++) {
+		final = &source_of(p, p->op->results[i])->final;
+		if (!assigned_placement(r, p->op, result + i, c->factors,
+				&to) || !placement_equal(&to, final))
+			return false;
+	}
 	for (int i = 0; i < result; i++) {
 		const Value *v = p->op->operands[i];
 		if (!assigned_placement(r, p->op, i, c->factors, &to))
