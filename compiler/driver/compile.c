@@ -29,18 +29,14 @@ compilation_c(Compilation *c, Text *t)
 {
 	const Plan *plan = compilation_plan(c);
 	EmitOptions options = {.debug = c->options->build.debug};
-	Text stats = {0};
 
 	if (!plan_fits(plan))
 		return false;
-	emit_stats(c->module, plan->total, &stats);
-	options.stats = stats.s;
 	options.hlo = c->global.s;
 	options.hlo_bytes = c->global.n;
 	time_start(c);
 	emit_c(plan, &options, t);
 	time_stop(c, "emit c");
-	text_free(&stats);
 	return true;
 }
 

@@ -151,7 +151,8 @@ run(Command *c)
 	if (!program_path(c->session, c->argv[0])) {
 		diag(c->session, DIAG_no_compiler, (Range){0},
 			"there is no C compiler '%s'", c->argv[0]);
-		diag_line(c->session, "--cc=PATH names one; --interpret needs none");
+		diag_line(c->session,
+			"--cc=PATH names one; --interpret needs none");
 		return false;
 	}
 	c->argv[c->n] = NULL;

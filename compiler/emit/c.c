@@ -29,37 +29,52 @@ c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 
 /* ---- run() -------------------------------------------------------------- */
 
-/* "ffn.shd:7 einsum 'bd,df->bf': h bf16[8@X, 2048@Y]" */
-static void
-print_origin(Emitter *e, const Op *op)
+static const char *
+source_path(const Emitter *e, const Op *op)
 {
-	const Value *v = op->results[0];
-	Session *session = e->module->session;
-	Text t = {0};
+	return source_file(e->module->session, op->range.file)->path;
+}
 
-	if (op->range.file) {
-		const char *path = source_file(session, op->range.file)->path;
-		if (e->options->debug) {
-			text_printf(&e->run, "#line %d ", op->range.line);
-			c_string(&e->run, path, strlen(path));
-			text_add(&e->run, "\n");
-		}
-		text_printf(&t, "%s:%d ", path, op->range.line);
+static void
+print_type(Emitter *e, Text *t, const Value *v)
+{
+	Type global = v->type;
+
+	if (v->no_placement || v->placement.rank != v->type.rank) {
+		text_add(t, dtypes[v->type.dtype].name);
+		return;
 	}
-	text_printf(&t, "%s: %s ", op->label ? op->label : ops[op->kind].name,
-		v->name);
-	if (!v->no_placement && v->placement.rank == v->type.rank) {
-		Type global = v->type;
-		for (int d = 0; d < global.rank; d++)
-			global.dims[d] *= placement_dim_ways(&v->placement, d);
-		text_type(&t, &e->module->mesh, &global, &v->placement);
-	} else {
-		text_add(&t, dtypes[v->type.dtype].name);
-	}
-	text_add(&e->run, "\t/* ");
-	c_comment(&e->run, t.s);
-	text_add(&e->run, " */\n");
-	text_free(&t);
+	for (int d = 0; d < global.rank; d++)
+		global.dims[d] *= placement_dim_ways(&v->placement, d);
+	text_type(t, &e->module->mesh, &global, &v->placement);
+}
+
+/* "ffn.shd:7 einsum 'bd,df->bf': h bf16[8@X, 2048@Y]" */
+void
+c_origin(Emitter *e, Text *t, const char *indent, const Op *op)
+{
+	Text line = {0};
+
+	if (op->range.file)
+		text_printf(&line, "%s:%d ", source_path(e, op), op->range.line);
+	text_printf(&line, "%s: %s ", op->label ? op->label
+		: ops[op->kind].name, op->results[0]->name);
+	print_type(e, &line, op->results[0]);
+	text_printf(t, "%s/* ", indent);
+	c_comment(t, line.s);
+	text_add(t, " */\n");
+	text_free(&line);
+}
+
+static void
+print_line(Emitter *e, const Op *op)
+{
+	if (!e->options->debug || !op->range.file)
+		return;
+	const char *path = source_path(e, op);
+	text_printf(&e->run, "#line %d ", op->range.line);
+	c_string(&e->run, path, strlen(path));
+	text_add(&e->run, "\n");
 }
 
 static const char *
@@ -133,7 +148,8 @@ emit_step(Emitter *e, const Step *s)
 
 	if (s->kind == STEP_collective)
 		emit_tick(e);
-	print_origin(e, s->op);
+	c_origin(e, &e->run, "\t", s->op);
+	print_line(e, s->op);
 	functions[s->kind](e, s);
 	if (s->kind != STEP_collective)
 		e->seconds += step_seconds(e, s);

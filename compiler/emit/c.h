@@ -63,8 +63,12 @@ void emit_dot(Emitter *e, const Step *step);
 void emit_collective(Emitter *e, const Step *step);
 void emit_program(Emitter *e, Text *t);
 
-/* c.c: a pointer to an element of the buffer that holds v: "slab + 64", with a type: "(const float *)(slab + 64)" */
+/* c.c */
+/* "(const float *)(slab + 64)": an element of the buffer that holds v; "slab
+   + 64" where `element` is negative. */
 void c_address(Emitter *e, Text *t, const Value *v, int64_t element,
 	bool constant);
+/* A comment of its own line: where the op is from and what it makes. */
+void c_origin(Emitter *e, Text *t, const char *indent, const Op *op);
 
 #endif

@@ -80,6 +80,7 @@ share_kernel(Emitter *e, const Step *s, const Text *text)
 		e->nkernels++);
 	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n),
 		(void *)name);
+	c_origin(e, &e->kernels, "", s->op);
 	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n",
 		name, text->s);
 	return name;

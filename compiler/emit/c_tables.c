@@ -69,7 +69,7 @@ emit_dot(Emitter *e, const Step *s)
 	text_free(&row);
 	text_printf(&e->run, "\tshdrt_dot_run(&dots[%d], ", i);
 	c_address(e, &e->run, v.a->value, v.a->index.offset, true);
-	text_add(&e->run, ", ");
+	text_add(&e->run, ",\n\t\t");
 	c_address(e, &e->run, v.b->value, v.b->index.offset, true);
 	text_add(&e->run, ", ");
 	c_address(e, &e->run, s->result, 0, false);

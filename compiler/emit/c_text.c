@@ -74,7 +74,7 @@ c_float(Text *t, DType d, double v)
 	char digits[40];
 
 	if (isnan(v)) {
-		text_add(t, narrow ? "__builtin_nanf(\"\")" : "__builtin_nan(\"\")");
+		text_printf(t, "__builtin_nan%s(\"\")", narrow ? "f" : "");
 		return;
 	}
 	if (isinf(v)) {

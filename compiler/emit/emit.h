@@ -13,7 +13,6 @@ typedef struct EmitOptions {
 	bool debug;		/* -g: #line */
 	const char *hlo;	/* the unsharded program, for --check; NULL */
 	size_t hlo_bytes;
-	const char *stats;	/* JSON, for --stats; NULL */
 } EmitOptions;
 void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
 
