@@ -495,18 +495,30 @@ takes_partial(const Op *op, int operand, Combiner *combiner)
 	return kind != PARTIAL_none && (!operand || !kinds[kind].first_only);
 }
 
+/* The axes of partial results; over an axis of size 1 they are whole. */
+static AxisList
+partial_axes(const Placement *p)
+{
+	AxisList axes = placement_unreduced(p), partial = {0};
+
+	for (int i = 0; i < axes.n; i++)
+		if (axes.a[i].size > 1)
+			axes_append(&partial, axes.a[i]);
+	return partial;
+}
+
 /* All operands together, or either of two. */
 static void
 check_partial_operands(Checker *c, const Op *op)
 {
 	PartialKind kind = ops[op->kind].partial;
-	AxisList first = placement_unreduced(&op->operands[0]->placement);
+	AxisList first = partial_axes(&op->operands[0]->placement);
 	bool together = kind == PARTIAL_add || kind == PARTIAL_max ||
 		kind == PARTIAL_min || kind == PARTIAL_and ||
 		kind == PARTIAL_or || op->kind == O_concatenate;
 
 	for (int i = 1; i < op->noperands; i++) {
-		AxisList other = placement_unreduced(
+		AxisList other = partial_axes(
 			&op->operands[i]->placement);
 		bool same = covers_all(&first, &other) &&
 			covers_all(&other, &first);
@@ -524,7 +536,7 @@ static void
 check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 {
 	const Placement *result = &op->results[0]->placement;
-	AxisList left = placement_unreduced(result), sources = {0};
+	AxisList left = partial_axes(result), sources = {0};
 	Combiner combiner = C_add;
 
 	for (int i = 0; i < r->nfactors; i++)
@@ -532,7 +544,7 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 			append_pieces(&sources, &f[i].axes);
 	for (int i = 0; i < op->noperands; i++) {
 		const Placement *p = &op->operands[i]->placement;
-		AxisList partial = placement_unreduced(p);
+		AxisList partial = partial_axes(p);
 		if (!partial.n)
 			continue;
 		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
