@@ -15,14 +15,14 @@
 #include "eval/kernels.h"
 
 typedef struct Slot {
-	Inexact is;		/* error and spread only with bounds */
+	Inexact is;		/* samples and spread only with bounds */
 	bool borrowed;
 } Slot;
 
 typedef struct Machine {
 	Module *module;
 	int64_t ndevices;
-	bool bounds;		/* errors too; on one device */
+	bool bounds;		/* samples too; on one device */
 	Slot *slots;		/* [value id * ndevices + device] */
 	const Op **last_use;	/* by value id, within the value's block */
 	Tensor *operands;	/* of the op at hand: by operand, or device */
@@ -336,16 +336,17 @@ eval_whole(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
 {
 	Tensor *in = (Tensor *)inputs;	/* read only, as in run() */
 	Inexact *results = run(m, 1, bounds, &in);
+	bool ok = true;
 	if (!results)
 		return false;
 	for (int i = 0; i < m->entry->last->noperands; i++) {
+		ok = ok && (!bounds || inexact_bounds(&results[i], &bounds[i]));
 		outputs[i] = results[i].value;
-		if (bounds)
-			bounds[i] = results[i].error.data;
-		tensor_free(&results[i].spread);
+		results[i].value.data = NULL;
+		inexact_free(&results[i]);
 	}
 	free(results);
-	return true;
+	return ok;
 }
 
 bool

@@ -89,35 +89,46 @@ GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all,
 	collective_permute;
 
 /*
- * bounds.c: a value and how far from it a correct execution may be.  Both are
- * f64 tensors of its shape, or have no data:
- *   error   the distance, per element; none: exact
- *   spread  the sum of the magnitudes of the partial results it may be the
- *           sum of on some mesh; none: the value's own magnitude
+ * bounds.c: a value, and what other executions may have in its place.  The
+ * samples have its shape, floats in f64; none of them has data where the
+ * value is exact.
  */
+enum { SAMPLES = 8 };
 typedef struct Inexact {
-	Tensor value, error, spread;
+	Tensor value;
+	Tensor samples[SAMPLES];
+	Tensor spread;		/* f64: the sum of the magnitudes of the parts
+				   that may stand for the value on some mesh;
+				   no data: its own magnitude */
 } Inexact;
 void inexact_free(Inexact *x);
 bool inexact_copy(const Inexact *x, Inexact *copy);
-/* Fills error and spread of a result whose value is there already. */
+/* Fills samples and spread of a result whose value is there already. */
 bool bound(const Module *m, const Op *op, const Inexact *operands,
 	Inexact *result);
+/* *bounds is malloc'ed; NULL: exact. */
+bool inexact_bounds(const Inexact *x, double **bounds);
 /* A f64 tensor of the shape of t. */
 bool tensor_like(const Tensor *t, Tensor *result);
 /* eval.c: the kernel of an op that works on one device, or NULL */
 Kernel *op_kernel(OpKind kind);
 
-/* errors.c: pointwise ops */
+/* rounding.c */
 typedef struct Precision {
 	double unit;		/* rounding: relative error of one */
 	double normal;		/* least normal number */
 	double underflow;	/* absolute error of a result below that */
-	double greatest;	/* finite value; of integers too */
+	double greatest;	/* finite value */
 	double integers;	/* all up to this are representable */
 } Precision;
-extern const Precision precisions[DTYPE_COUNT];
-bool bound_pointwise(const Module *m, const Op *op, const Inexact *operands,
-	Inexact *result);
+extern const Precision precisions[DTYPE_COUNT];	/* of floats */
+bool op_rounds(OpKind kind);	/* pointwise ones */
+bool op_passes_parts(OpKind kind);
+/* By how much the result may be off, per element, through rounding alone;
+   fills its spread if the operands have one. */
+bool pointwise_rounding(const Op *op, const Inexact *operands, bool exact,
+	Inexact *result, Tensor *rounding);
+/* n elements from `first` on; of a scalar, n times the one. */
+void load_doubles(const Tensor *t, int64_t first, int64_t n, double *result);
 
 #endif

@@ -1,0 +1,62 @@
+/*
+ * compare.c - a result against the reference and its bounds.
+ */
+#include "eval/kernels.h"
+
+#include <math.h>
+
+static double
+difference(const Tensor *a, const Tensor *b, int64_t i)
+{
+	double x = tensor_double(a, i), y = tensor_double(b, i);
+	if (x == y || (x != x && y != y))
+		return dtype_is_float(a->type.dtype) ? 0 :
+			tensor_integer(a, i) != tensor_integer(b, i);
+	double distance = fabs(x - y);
+	return distance == distance ? distance : INFINITY;
+}
+
+/* An integer that may differ at all does so by a decision; a float's finite
+   bound covers what decisions do to it. */
+static bool
+is_undecided(DType d, double distance, double bound_here)
+{
+	return distance > 0 && distance <= bound_here &&
+		(isinf(bound_here) || !dtype_is_float(d));
+}
+
+static double
+ratio(double error, double bound_here)
+{
+	return error == 0 ? 0 : error / bound_here;
+}
+
+static void
+compare_element(Comparison *c, const Tensor *expected, double bound_here,
+	const Tensor *actual, int64_t i)
+{
+	double distance = difference(expected, actual, i);
+	if (is_undecided(expected->type.dtype, distance, bound_here)) {
+		c->undecided++;
+		return;
+	}
+	c->mismatches += distance > bound_here;
+	if (i && ratio(distance, bound_here) <= ratio(c->error, c->bound))
+		return;
+	c->worst = i;
+	c->got = tensor_double(actual, i);
+	c->wanted = tensor_double(expected, i);
+	c->error = distance;
+	c->bound = bound_here;
+}
+
+Comparison
+tensor_compare(const Tensor *expected, const double *bounds,
+	const Tensor *actual)
+{
+	Comparison c = {.elements = type_elements(&expected->type)};
+	for (int64_t i = 0; i < c.elements; i++)
+		compare_element(&c, expected, bounds ? bounds[i] : 0, actual,
+			i);
+	return c;
+}

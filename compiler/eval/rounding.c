@@ -1,0 +1,229 @@
+/*
+ * rounding.c - what one op's rounding may add to its result, for ops that
+ * work element by element, and the formats that decide it.
+ *
+ * The figures are worst cases: the unit of the dtype, the documented ulps of
+ * the runtime's functions.  Linear ops may run on the parts of a sum before
+ * these are added up; each part is rounded then, so what counts is the
+ * operands' spread, the sum of the parts' magnitudes.
+ */
+#include "eval/kernels.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+#include "shdrt_math.h"
+
+/* bf16 and f32 may flush subnormals to zero; f16 keeps them. */
+const Precision precisions[DTYPE_COUNT] = {
+	[D_f16] = {0x1p-11, 0x1p-14, 0x1p-25, 65504, 0x1p11},
+	[D_bf16] = {0x1p-8, 0x1p-126, 0x1p-126, 0x1.fep127, 0x1p8},
+	[D_f32] = {0x1p-24, 0x1p-126, 0x1p-126, FLT_MAX, 0x1p24},
+	[D_f64] = {0x1p-53, 0x1p-1022, 0x1p-1022, DBL_MAX, 0x1p53},
+};
+
+/* An exact operand element: its value, and the spread of its parts. */
+typedef struct Element {
+	double value, spread;
+	bool parts;		/* it is a sum, and each device may hold a part */
+} Element;
+typedef double Spread(const Element *x);
+
+static double
+spread_same(const Element *x)
+{
+	return x[0].spread;
+}
+
+static double
+spread_sum(const Element *x)
+{
+	return x[0].spread + x[1].spread;
+}
+
+/* The parts are those of one operand, or of the other. */
+static double
+spread_product(const Element *x)
+{
+	double left = x[0].spread * fabs(x[1].value);
+	double right = fabs(x[0].value) * x[1].spread;
+	return left > right ? left : right;
+}
+
+static double
+spread_quotient(const Element *x)
+{
+	return x[0].spread / fabs(x[1].value);
+}
+
+typedef struct RoundingRow {
+	double ulps;		/* in the wide type; 0: never rounds */
+	Spread *spread;		/* NULL: parts don't pass */
+} RoundingRow;
+
+static const RoundingRow rows[OP_COUNT] = {
+	[O_neg] = {0, spread_same},
+	[O_exp] = {SHDRT_ULP_exp, NULL},
+	[O_expm1] = {SHDRT_ULP_expm1, NULL},
+	[O_log] = {SHDRT_ULP_log, NULL},
+	[O_log1p] = {SHDRT_ULP_log1p, NULL},
+	[O_sqrt] = {0.5, NULL},
+	[O_rsqrt] = {1.5, NULL},
+	[O_sin] = {SHDRT_ULP_sin, NULL},
+	[O_cos] = {SHDRT_ULP_cos, NULL},
+	[O_tanh] = {SHDRT_ULP_tanh, NULL},
+	[O_sigmoid] = {SHDRT_ULP_sigmoid, NULL},
+	[O_erf] = {SHDRT_ULP_erf, NULL},
+	[O_convert] = {0.5, NULL},
+	[O_add] = {0.5, spread_sum},
+	[O_sub] = {0.5, spread_sum},
+	[O_mul] = {0.5, spread_product},
+	[O_div] = {0.5, spread_quotient},
+	[O_rem] = {0.5, NULL},
+	[O_pow] = {SHDRT_ULP_pow, NULL},
+};
+
+bool
+op_rounds(OpKind kind)
+{
+	return rows[kind].ulps > 0;
+}
+
+bool
+op_passes_parts(OpKind kind)
+{
+	return rows[kind].spread;
+}
+
+/* The result in double, of the same operands. */
+static double
+in_double(const Op *op, const Element *x)
+{
+	if (op->noperands == 2)
+		return pointwise_double2(op->kind)(x[0].value, x[1].value);
+	return op->kind == O_convert ? x[0].value :
+		pointwise_double(op->kind)(x[0].value);
+}
+
+static bool
+has_parts(const Op *op, const Element *x)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (x[i].parts)
+			return true;
+	return false;
+}
+
+static bool
+all_integers(const Op *op, const Element *x)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (x[i].value != rint(x[i].value))
+			return false;
+	return true;
+}
+
+/* Arithmetic on exact operands whose result needs no rounding: nor do sums
+   of small integers, however they are split into parts. */
+static bool
+needs_no_rounding(const Op *op, const Element *x, double y, double spread,
+	DType d)
+{
+	if (rows[op->kind].ulps > 0.5 || y != in_double(op, x))
+		return false;
+	return !has_parts(op, x) || (op->kind != O_div && y == rint(y) &&
+		all_integers(op, x) && spread <= precisions[d].integers);
+}
+
+static double
+element_rounding(const Op *op, double y, double spread, DType d)
+{
+	DType wide = d == D_f64 ? D_f64 : D_f32;
+	const Precision *p = &precisions[d];
+	double units = rows[op->kind].ulps * 2 * precisions[wide].unit;
+	if (d != wide)
+		units += p->unit;
+	if (!isfinite(y) || rows[op->kind].ulps == 0)
+		return 0;
+	return units * spread + (spread <= 2 * p->normal && spread > 0 ?
+		p->underflow : 0);
+}
+
+/* ---- whole tensors ------------------------------------------------------ */
+
+typedef struct Operand {
+	bool parts;
+	double value[CHUNK], spread[CHUNK];
+} Operand;
+
+void
+load_doubles(const Tensor *t, int64_t first, int64_t n, double *result)
+{
+	Chunk buffer;
+	if (t->type.rank) {
+		convert_wide(t->type.dtype, view_wide(t, first, n, &buffer),
+			D_f64, result, n);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		result[i] = tensor_double(t, 0);
+}
+
+static void
+load_operand(const Inexact *x, int64_t first, int64_t n, Operand *o)
+{
+	o->parts = x->spread.data != NULL;
+	load_doubles(&x->value, first, n, o->value);
+	if (x->spread.data)
+		load_doubles(&x->spread, first, n, o->spread);
+	for (int64_t i = 0; i < n && !x->spread.data; i++)
+		o->spread[i] = fabs(o->value[i]);
+}
+
+static void
+round_chunk(const Op *op, const Operand *in, bool exact, int64_t first,
+	int64_t n, const Inexact *result, double *rounding)
+{
+	const RoundingRow *row = &rows[op->kind];
+	DType d = result->value.type.dtype;
+	double *spreads = result->spread.data;
+	double values[CHUNK];
+	load_doubles(&result->value, first, n, values);
+	for (int64_t i = 0; i < n; i++) {
+		Element x[2];
+		double y = values[i], spread = fabs(y);
+		for (int k = 0; k < op->noperands; k++)
+			x[k] = (Element){in[k].value[i], in[k].spread[i],
+				in[k].parts};
+		double parts = spreads ? row->spread(x) : 0;
+		spread = parts > spread ? parts : spread;
+		if (spreads)
+			spreads[first + i] = spread;
+		rounding[first + i] = exact && needs_no_rounding(op, x, y,
+			spread, d) ? 0 : element_rounding(op, y, spread, d);
+	}
+}
+
+bool
+pointwise_rounding(const Op *op, const Inexact *operands, bool exact,
+	Inexact *result, Tensor *rounding)
+{
+	int64_t n = type_elements(&result->value.type), count;
+	bool parts = false;
+	for (int i = 0; i < op->noperands; i++)
+		parts = parts || operands[i].spread.data;
+	if (parts && rows[op->kind].spread &&
+	    !tensor_like(&result->value, &result->spread))
+		return false;
+	Operand *in = calloc(2, sizeof *in);
+	bool ok = in && tensor_like(&result->value, rounding);
+	for (int64_t i = 0; ok && i < n; i += count) {
+		count = n - i < CHUNK ? n - i : CHUNK;
+		for (int k = 0; k < op->noperands; k++)
+			load_operand(&operands[k], i, count, &in[k]);
+		round_chunk(op, in, exact, i, count, result, rounding->data);
+	}
+	free(in);
+	return ok;
+}
