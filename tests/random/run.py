@@ -41,7 +41,7 @@ Failure = collections.namedtuple("Failure", "key detail")
 def failure(stage, status, detail):
     """What went wrong, with a key that stays the same when it is shrunk."""
     lines = detail.splitlines()
-    telling = [l for l in lines if re.search(r"error|assert|Sanitizer|mismatch",
+    telling = [l for l in lines if re.search(r"error:|error\[|assert|Sanitizer|WRONG",
                                              l)] or lines or [""]
     words = re.sub(r"^\S+?:\d+:\d+: ", "", telling[0])
     words = re.sub(r"\[[^\]]*@[^\]]*\]|'[^']*'|%[\w.]+|\b[vrp]?\d+\b|\bout\d*\b|[XYZ]|\S*/\S*",
