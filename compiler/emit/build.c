@@ -9,6 +9,7 @@
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 #include <unistd.h>
 #include "emit/emit.h"
 #include "emit/config.h"
@@ -164,16 +165,47 @@ run(Command *c)
 	return !status;
 }
 
+/* A device, say: linkers replace what they are told to write. */
+static bool
+is_special(const char *path)
+{
+	struct stat status;
+
+	return !stat(path, &status) && !S_ISREG(status.st_mode) &&
+		!S_ISDIR(status.st_mode);
+}
+
+static bool
+copy_to(Session *s, const char *made, const char *output)
+{
+	FILE *f = fopen(made, "rb");
+	Text t = {0};
+	char block[4096];
+	size_t n;
+
+	while (f && (n = fread(block, 1, sizeof block, f)) > 0)
+		text_addn(&t, block, n);
+	if (f)
+		fclose(f);
+	bool good = file_write(s, output, t.n ? t.s : "", t.n);
+	text_free(&t);
+	return good;
+}
+
 static bool
 build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 	bool link)
 {
-	const char *directory = directory_private(s);
-	const char *made = directory ? file_beside(s, output) : NULL;
+	const char *directory = directory_private(s), *made;
+	bool special = is_special(output);
 	Command c = {.session = s};
 	Runtime r;
 
-	if (!made || !find_runtime(s, &r))
+	if (!directory || !find_runtime(s, &r))
+		return false;
+	made = special ? arena_printf(s->arena, "%s/program", directory)
+		: file_beside(s, output);
+	if (!made)
 		return false;
 	const char *source = arena_printf(s->arena, "%s/program.c", directory);
 	if (!file_write(s, source, text->s, text->n))
@@ -192,7 +224,9 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 		add(&c, r.runtime);
 		add_words(&c, SHDC_LINK);
 	}
-	return run(&c) && file_keep(s, made, output);
+	if (!run(&c))
+		return false;
+	return special ? copy_to(s, made, output) : file_keep(s, made, output);
 }
 
 bool

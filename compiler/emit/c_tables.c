@@ -302,13 +302,17 @@ find_limit(Op *op, void *data)
 	*limit = *limit && *limit < n ? *limit : n;
 }
 
-static const char *
-parameter_name(const Module *m, const Value *v)
+/* What the user called each value; by value id. */
+static const char **
+user_names(const Emitter *e)
 {
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == v)
-			return m->named[i].name;
-	return v->name;
+	const Module *m = e->module;
+	const char **names = NEW_ARRAY(e->arena, const char *, m->nvalues + 1);
+
+	for (int i = m->nnamed - 1; i >= 0; i--)
+		if (m->named[i].value)
+			names[m->named[i].value->id] = m->named[i].name;
+	return names;
 }
 
 static void
@@ -316,6 +320,7 @@ print_tensors(Emitter *e, Text *t)
 {
 	Module *m = e->plan->module;
 	Limits l = {e, NEW_ARRAY(e->arena, int64_t, m->nvalues + 1)};
+	const char **names = user_names(e);
 	const Op *end = m->entry->last;
 
 	module_walk(m, find_limit, &l);
@@ -323,7 +328,8 @@ print_tensors(Emitter *e, Text *t)
 		text_add(t, "static const shdrt_tensor params[] = {\n");
 	for (int i = 0; i < m->entry->nparams; i++) {
 		const Value *v = m->entry->params[i];
-		print_tensor(e, t, parameter_name(m, v), v, l.limit[v->id]);
+		print_tensor(e, t, names[v->id] ? names[v->id] : v->name, v,
+			l.limit[v->id]);
 	}
 	text_add(t, m->entry->nparams ? "};\n\n" : "");
 	text_add(t, "static const shdrt_tensor results[] = {\n");
