@@ -512,6 +512,37 @@ localize_slice(Localizer *l, Op *op)
 	op_set_ints(op, A_limit, v->type.rank, limit);
 }
 
+/* Dims that are split are whole in the slice: their part starts at 0. */
+static void
+start_at_zero(Localizer *l, Op *op, int first, const Placement *p)
+{
+	for (int d = 0; d < p->rank; d++) {
+		Value *start = op->operands[first + d];
+		if (placement_dim_ways(p, d) > 1)
+			op->operands[first + d] = emit_convert(l,
+				zero_offset(l), start->type.dtype);
+	}
+}
+
+static void
+localize_dynamic_slice(Localizer *l, Op *op)
+{
+	Value *v = op->results[0];
+
+	v->type = placement_local(&v->type, &v->placement);
+	start_at_zero(l, op, 1, &v->placement);
+	op_set_ints(op, A_sizes, v->type.rank, v->type.dims);
+}
+
+static void
+localize_dynamic_update_slice(Localizer *l, Op *op)
+{
+	Value *v = op->results[0];
+
+	v->type = placement_local(&v->type, &v->placement);
+	start_at_zero(l, op, 2, &v->placement);
+}
+
 static void localize_block(Localizer *l, Block *b);
 
 static void
@@ -522,6 +553,8 @@ localize_op(Localizer *l, Op *op)
 		[O_iota] = localize_iota,
 		[O_take] = localize_take,
 		[O_slice] = localize_slice,
+		[O_dynamic_slice] = localize_dynamic_slice,
+		[O_dynamic_update_slice] = localize_dynamic_update_slice,
 	};
 
 	l->at = op;

@@ -75,16 +75,19 @@ partition_plain(Partitioner *p, Op *op)
 static void
 partition_op(Partitioner *p, Op *op)
 {
-	if (op->kind == O_return)
-		partition_return(p, op);
-	else if (op->kind == O_output)
-		partition_output(p, op);
-	else if (op->kind == O_call)
-		partition_call(p, op);
-	else if (op->kind == O_shard_like || ops[op->kind].target)
-		partition_move(p, op);
-	else
-		partition_plain(p, op);
+	static void (*const special[OP_COUNT])(Partitioner *, Op *) = {
+		[O_return] = partition_return,
+		[O_output] = partition_output,
+		[O_call] = partition_call,
+		[O_while] = partition_while,
+		[O_if] = partition_if,
+		[O_constraint] = partition_move,
+		[O_reshard] = partition_move,
+		[O_barrier] = partition_move,
+		[O_shard_like] = partition_move,
+	};
+
+	(special[op->kind] ? special[op->kind] : partition_plain)(p, op);
 }
 
 void

@@ -36,8 +36,11 @@ typedef struct Choice {
 	int collectives;
 } Choice;
 
+typedef struct Loop Loop;	/* partition_regions.c */
+
 typedef struct Partitioner {
 	Module *module;
+	Loop *loop;		/* the innermost around what is partitioned */
 	const PartitionOptions *options;
 	Arena *arena;		/* of the pass */
 	Resharder *resharder;
@@ -95,7 +98,11 @@ void set_operand(Partitioner *p, Op *op, int i, const Placement *to,
 
 /* partition_regions.c */
 void partition_call(Partitioner *p, Op *op);
+void partition_if(Partitioner *p, Op *op);
+void partition_while(Partitioner *p, Op *op);
 void partition_return(Partitioner *p, Op *op);
+/* An invariant of a loop, moved before it and carried; NULL for others. */
+Value *hoisted(Partitioner *p, Value *param, const Placement *to);
 
 /* partition.c */
 void partition_param(Partitioner *p, Value *v);

@@ -54,6 +54,15 @@ add_unreduced(Placement *p, const AxisList *axes, Combiner combiner)
 	placement_set_unreduced(p, &all, combiner);
 }
 
+/* What splits the factors that the op sums over. */
+static void
+add_reduced_axes(const Partitioner *p, Placement *to, const Choice *c)
+{
+	for (int f = 0; f < p->rule->nfactors; f++)
+		if (p->rule->factors[f].kind == F_reduce)
+			add_unreduced(to, &c->factors[f], c->combiner);
+}
+
 Placement
 choice_operand(const Partitioner *p, const Choice *c, int operand)
 {
@@ -63,6 +72,8 @@ choice_operand(const Partitioner *p, const Choice *c, int operand)
 		die("%s: a choice that does not fit", p->op->label);
 	if (c->partial.n && !(c->whole >> operand & 1))
 		add_unreduced(&to, &c->partial, c->combiner);
+	if (p->rule->once == operand)
+		add_reduced_axes(p, &to, c);
 	return to;
 }
 
@@ -75,9 +86,7 @@ choice_result(const Partitioner *p, const Choice *c, int result)
 			c->factors, &to))
 		die("%s: a choice that does not fit", p->op->label);
 	add_unreduced(&to, &c->partial, c->combiner);
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (p->rule->factors[f].kind == F_reduce)
-			add_unreduced(&to, &c->factors[f], c->combiner);
+	add_reduced_axes(p, &to, c);
 	return to;
 }
 

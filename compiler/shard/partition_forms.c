@@ -145,11 +145,14 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
 		    && !placement_equal(&s->final, to))
 			value_in(p, v, &s->final, user, operand, requested);
-		cheapest_form(p, v, to, &form);
+		plan = cheapest_form(p, v, to, &form);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;
-		moved = insert_reshard(p, form->value, to, user,
-			reason_of(form->value, user, operand, requested));
+		moved = plan->bytes > 0 ? hoisted(p, v, to) : NULL;
+		if (!moved)
+			moved = insert_reshard(p, form->value, to, user,
+				reason_of(form->value, user, operand,
+					requested));
 	}
 	add_form(p, s, moved);
 	return moved;
@@ -158,5 +161,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 void
 set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
 {
-	op->operands[i] = value_in(p, op->operands[i], to, op, i, requested);
+	/* the move may append to the op's operands (see hoisted()) */
+	Value *v = value_in(p, op->operands[i], to, op, i, requested);
+
+	op->operands[i] = v;
 }

@@ -1,33 +1,255 @@
 /*
  * partition_regions.c - ops with bodies: the placements at their boundaries.
+ *
+ * A body is closed: its params have one placement each, the operands are moved
+ * there, and what it returns is moved to where the results are wanted.
+ *
+ * Out of a loop goes what need not be in it:
+ *   - a move of a value that does not change (an invariant) is made once,
+ *     before the loop, and carried as one more invariant;
+ *   - acc = acc + all_reduce(x), where nothing else looks at acc, becomes
+ *     acc = acc + x with acc partial, and one all-reduce after the loop.
  */
+#include <string.h>
 #include "shard/partition.h"
+
+enum { CONDITION, BODY };	/* bodies of a while */
+
+/* A loop being partitioned, innermost first. */
+struct Loop {
+	Op *op;
+	Value **outer;		/* the operands as they were in the program */
+	int n;			/* carried values in the program */
+	bool *invariant;
+	struct Loop *parent;
+};
+
+/* ---- boundaries ----------------------------------------------------------------- */
+
+static void
+partition_bodies(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->nbodies; i++) {
+		Block *b = op->bodies[i];
+		for (int k = 0; k < b->nparams; k++)
+			partition_param(p, b->params[k]);
+	}
+	for (int i = 0; i < op->nbodies; i++)
+		partition_block(p, op->bodies[i]);
+}
+
+/* Operands from `first` on go where the first body's params want them. */
+static void
+enter_bodies(Partitioner *p, Op *op, int first)
+{
+	for (int i = first; i < op->noperands; i++) {
+		Value *param = op->bodies[0]->params[i - first];
+		Placement to = placement_close(param->placement);
+		set_operand(p, op, i, &to, false);
+	}
+}
+
+/* Results are where the last body returns them. */
+static void
+leave_bodies(Partitioner *p, Op *op, int nresults)
+{
+	const Op *returned = op->bodies[op->nbodies - 1]->last;
+
+	for (int i = 0; i < nresults; i++) {
+		Value *v = op->results[i];
+		v->placement = returned->operands[i]->placement;
+		add_form(p, source_of(p, v), v);
+	}
+}
 
 void
 partition_call(Partitioner *p, Op *op)
 {
-	Block *body = op->bodies[0];
-	Value *v = op->results[0];
-
-	for (int i = 0; i < op->noperands; i++) {
-		Placement to = placement_close(body->params[i]->placement);
-		set_operand(p, op, i, &to, false);
-		partition_param(p, body->params[i]);
-	}
-	partition_block(p, body);
-	v->placement = body->last->operands[0]->placement;
-	add_form(p, source_of(p, v), v);
+	enter_bodies(p, op, 0);
+	partition_bodies(p, op);
+	leave_bodies(p, op, op->nresults);
 }
 
-/* A body's result goes where the call's result is wanted. */
+/* Operand 0 chooses the body; it is the same scalar everywhere. */
+void
+partition_if(Partitioner *p, Op *op)
+{
+	Placement whole = placement_none(0);
+
+	set_operand(p, op, 0, &whole, false);
+	enter_bodies(p, op, 1);
+	partition_bodies(p, op);
+	leave_bodies(p, op, op->nresults);
+}
+
+/* A body's results go where the op's results are wanted; a condition is a
+   scalar; the entry's are `output`s, which are there. */
 void
 partition_return(Partitioner *p, Op *op)
 {
-	const Op *call = op->block->parent;
+	const Block *b = op->block;
+	const Op *owner = b->parent;
+	bool condition = owner && owner->kind == O_while &&
+		b == owner->bodies[CONDITION];
 
 	for (int i = 0; i < op->noperands; i++) {
-		Source *s = source_of(p, call ? call->results[i] :
-			op->operands[i]);
-		set_operand(p, op, i, &s->final, false);
+		if (op->operands[i]->id < 0)	/* hoisted into the loop */
+			continue;
+		const Value *wanted = owner && !condition ? owner->results[i] :
+			op->operands[i];
+		set_operand(p, op, i, &source_of(p, wanted)->final, false);
 	}
+}
+
+/* ---- hoisting -------------------------------------------------------------------- */
+
+static Value *
+append_param(Block *b, const Value *like, const Placement *to)
+{
+	Value *v = block_add_param(b, like->name, &like->type);
+
+	v->placement = *to;
+	v->range = like->range;
+	return v;
+}
+
+/* `outer` is carried through the loop unchanged; its param in `b`. */
+static Value *
+carry(Op *loop, Value *outer, const Block *b)
+{
+	Value *params[2];
+	Value *result;
+
+	for (int i = CONDITION; i <= BODY; i++)
+		params[i] = append_param(loop->bodies[i], outer,
+			&outer->placement);
+	op_add_operand(loop, outer);
+	op_add_operand(loop->bodies[BODY]->last, params[BODY]);
+	result = op_add_result(loop, outer->name, &outer->type);
+	result->placement = outer->placement;
+	return params[b == loop->bodies[BODY] ? BODY : CONDITION];
+}
+
+static Loop *
+loop_of(const Partitioner *p, const Value *param)
+{
+	for (Loop *l = p->loop; l; l = l->parent)
+		if (!param->def && param->block->parent == l->op)
+			return l;
+	return NULL;
+}
+
+Value *
+hoisted(Partitioner *p, Value *param, const Placement *to)
+{
+	Loop *loop = loop_of(p, param), *inner = p->loop;
+	Value *moved;
+
+	if (!loop || param->index >= loop->n || !loop->invariant[param->index])
+		return NULL;
+	p->loop = loop->parent;
+	moved = value_in(p, loop->outer[param->index], to, loop->op,
+		param->index, false);
+	p->loop = inner;
+	return carry(loop->op, moved, param->block);
+}
+
+/* ---- accumulators ------------------------------------------------------------------ */
+
+static int
+count_uses(const Block *b, const Value *v)
+{
+	int n = 0;
+
+	for (const Op *op = b->first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			n += op->operands[i] == v;
+	return n;
+}
+
+/* The all-reduce that carried value i waits for in every round, or NULL. */
+static Op *
+accumulated(const Op *loop, int i)
+{
+	const Block *body = loop->bodies[BODY];
+	const Value *param = body->params[i];
+	const Value *next = body->last->operands[i];
+	const Op *add = next->def;
+
+	if (!add || add->block != body || add->kind != O_add ||
+	    count_uses(body, next) != 1 || count_uses(body, param) != 1 ||
+	    count_uses(loop->bodies[CONDITION], param))
+		return NULL;
+	for (int k = 0; k < 2; k++) {
+		Op *move = add->operands[k]->def;
+		if (add->operands[1 - k] != param || !move ||
+		    move->kind != O_reshard || move->block != body ||
+		    count_uses(body, move->results[0]) != 1)
+			continue;
+		const Placement *from = &move->operands[0]->placement;
+		Placement reduced = *from;
+		AxisList none = {0};
+		placement_set_unreduced(&reduced, &none, C_add);
+		if (from->nunreduced && from->combiner == C_add &&
+		    placement_equal(&reduced, &move->results[0]->placement))
+			return move;
+	}
+	return NULL;
+}
+
+static void
+reduce_after(Partitioner *p, Op *loop, int i, Op *move)
+{
+	Block *body = loop->bodies[BODY];
+	Op *add = body->last->operands[i]->def;
+	const Placement partial = move->operands[0]->placement;
+	Reason why = {move->label, move->range, false};
+
+	for (int k = 0; k < 2; k++)
+		if (add->operands[k] == move->results[0])
+			add->operands[k] = move->operands[0];
+	add->results[0]->placement = partial;
+	body->params[i]->placement = partial;
+	loop->bodies[CONDITION]->params[i]->placement = partial;
+	loop->operands[i] = insert_reshard(p, loop->operands[i], &partial,
+		loop, why);
+	op_remove(move);
+}
+
+/* ---- while ------------------------------------------------------------------------- */
+
+static Loop *
+loop_new(Partitioner *p, Op *op)
+{
+	Loop *l = NEW(p->arena, Loop);
+	const Block *body = op->bodies[BODY];
+
+	l->op = op;
+	l->n = op->noperands;
+	l->outer = NEW_ARRAY(p->arena, Value *, l->n + 1);
+	l->invariant = NEW_ARRAY(p->arena, bool, l->n + 1);
+	if (l->n)
+		memcpy(l->outer, op->operands,
+			(size_t)l->n * sizeof l->outer[0]);
+	for (int i = 0; i < l->n; i++)
+		l->invariant[i] = body->last->operands[i] == body->params[i];
+	l->parent = p->loop;
+	return l;
+}
+
+void
+partition_while(Partitioner *p, Op *op)
+{
+	Loop *loop = loop_new(p, op);
+
+	enter_bodies(p, op, 0);
+	p->loop = loop;
+	partition_bodies(p, op);
+	p->loop = loop->parent;
+	for (int i = 0; i < loop->n; i++) {
+		Op *move = accumulated(op, i);
+		if (move)
+			reduce_after(p, op, i, move);
+	}
+	leave_bodies(p, op, loop->n);
 }
