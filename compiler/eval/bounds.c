@@ -21,11 +21,6 @@
  *
  * Integers and preds are sampled too, as themselves: where the samples
  * differ, so may correct executions.
- *
- * In f16 and bf16 each device rounds its part of a sum, too, and each step of
- * combining the parts: that is u of the narrow type times the sum of the
- * parts' magnitudes, which sum |term| bounds.  It stays with the value as its
- * `spread`, since later linear ops may run on the parts.
  */
 #include "eval/kernels.h"
 
@@ -73,375 +68,32 @@ tensor_like(const Tensor *t, Tensor *result)
 	return tensor_new(&type, result);
 }
 
+/* The elements of t in f64. */
 static bool
+tensor_doubles(const Tensor *t, Tensor *result)
+{
+	int64_t n = type_elements(&t->type);
+	if (!tensor_like(t, result))
+		return false;
+	for (int64_t i = 0; i < n; i += CHUNK)
+		load_doubles(t, i, n - i < CHUNK ? n - i : CHUNK,
+			(double *)result->data + i);
+	return true;
+}
+
+bool
 is_exact(const Inexact *x)
 {
 	return !x->samples[0].data;
 }
 
-static bool
+bool
 all_exact(const Op *op, const Inexact *x)
 {
 	for (int i = 0; i < op->noperands; i++)
 		if (!is_exact(&x[i]))
 			return false;
 	return true;
-}
-
-/* ---- f64 pictures of an operand ----------------------------------------- */
-
-typedef enum Aspect {
-	ASPECT_value, ASPECT_magnitude, ASPECT_spread,
-	ASPECT_one,
-	ASPECT_nonzero,		/* 1 unless zero */
-	ASPECT_excess, ASPECT_deficit, /* magnitude, at least 1, at most 1 */
-} Aspect;
-
-static double
-aspect_of(Aspect aspect, double v, double spread)
-{
-	double magnitude = fabs(v);
-	const double aspects[] = {
-		[ASPECT_value] = v,
-		[ASPECT_magnitude] = magnitude,
-		[ASPECT_spread] = spread > magnitude ? spread : magnitude,
-		[ASPECT_one] = 1,
-		[ASPECT_nonzero] = v != 0,
-		[ASPECT_excess] = magnitude > 1 ? magnitude : 1,
-		[ASPECT_deficit] = magnitude < 1 ? magnitude : 1,
-	};
-	return aspects[aspect];
-}
-
-static bool
-picture(const Inexact *x, Aspect aspect, Tensor *result)
-{
-	int64_t n = type_elements(&x->value.type);
-	const double *spread = x->spread.data;
-	if (!tensor_like(&x->value, result))
-		return false;
-	double *r = result->data;
-	for (int64_t i = 0; i < n; i += CHUNK) {
-		int64_t count = n - i < CHUNK ? n - i : CHUNK;
-		load_doubles(&x->value, i, count, r + i);
-		for (int64_t k = i; k < i + count; k++)
-			r[k] = aspect_of(aspect, r[k], spread ? spread[k] : 0);
-	}
-	return true;
-}
-
-/* ---- sums: how much rounding adds --------------------------------------- */
-
-typedef struct Sum {
-	Tensor magnitude;	/* sum |term| */
-	Tensor terms;		/* how many are not zero */
-	bool products;		/* rounded before they are added */
-	bool integers;		/* every term, exactly */
-} Sum;
-
-static double
-sum_rounding(const Module *m, const Sum *s, int64_t i, DType d)
-{
-	const Precision *p = &precisions[d];
-	const Precision *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
-	double magnitude = ((double *)s->magnitude.data)[i];
-	double terms = ((double *)s->terms.data)[i] - !s->products;
-	double error = 0;
-	if (!(magnitude <= p->greatest))
-		return INFINITY;	/* some order may overflow */
-	if (terms <= 0)
-		return 0;
-	if (!(s->integers && magnitude <= wide->integers))
-		error = terms * (wide->unit * magnitude + (s->products &&
-			magnitude > 0 ? wide->underflow : 0));
-	if (p != wide && !(s->integers && magnitude <= p->integers))
-		error += p->unit * magnitude + (d == D_f16 ?
-			p->underflow * (double)m->mesh.ndevices : 0);
-	return error;
-}
-
-static void
-sum_free(Sum *s)
-{
-	tensor_free(&s->magnitude);
-	tensor_free(&s->terms);
-}
-
-/* If its parts may travel, the sum's magnitude becomes the result's spread. */
-static bool
-round_sum(const Module *m, Sum *s, bool parts, Inexact *result,
-	Tensor *rounding)
-{
-	DType d = result->value.type.dtype;
-	int64_t n = type_elements(&result->value.type);
-	if (!tensor_like(&result->value, rounding))
-		return false;
-	for (int64_t i = 0; i < n; i++)
-		((double *)rounding->data)[i] = sum_rounding(m, s, i, d);
-	if (parts && m->mesh.ndevices > 1) {
-		result->spread = s->magnitude;
-		s->magnitude.data = NULL;
-	}
-	return true;
-}
-
-/* Every element a whole number, exactly. */
-static bool
-is_whole(const Inexact *x)
-{
-	int64_t n = type_elements(&x->value.type);
-	if (!is_exact(x))
-		return false;
-	for (int64_t i = 0; i < n; i++) {
-		double v = tensor_double(&x->value, i);
-		if (v != rint(v) || isinf(v))
-			return false;
-	}
-	return true;
-}
-
-static bool
-dot_aspects(const Op *op, const Inexact *x, Aspect left, Aspect right,
-	const Tensor *shape, Tensor *result)
-{
-	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(&x[0], left, &in[0]) && picture(&x[1], right, &in[1])
-		&& tensor_like(shape, result) && dot(NULL, op, in, result);
-	tensor_free(&in[0]);
-	tensor_free(&in[1]);
-	return ok;
-}
-
-/* The parts are those of one operand, or of the other. */
-static bool
-dot_magnitude(const Op *op, const Inexact *x, const Tensor *shape,
-	Tensor *result)
-{
-	Tensor other = {0};
-	if (!dot_aspects(op, x, ASPECT_spread, ASPECT_magnitude, shape, result))
-		return false;
-	if (!x[1].spread.data)
-		return true;
-	bool ok = dot_aspects(op, x, ASPECT_magnitude, ASPECT_spread, shape,
-		&other);
-	double *most = result->data, *more = other.data;
-	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
-		most[i] = more[i] > most[i] ? more[i] : most[i];
-	tensor_free(&other);
-	return ok;
-}
-
-static bool
-has_zero(const Tensor *t)
-{
-	for (int64_t i = type_elements(&t->type) - 1; i >= 0; i--)
-		if (tensor_double(t, i) == 0)
-			return true;
-	return false;
-}
-
-/* How many products are not zero: the contracted size, where all are. */
-static bool
-dot_terms(const Op *op, const Inexact *x, const Tensor *shape, Tensor *result)
-{
-	const Ints *contract = op_ints(op, A_lhs_contract);
-	double terms = 1;
-	if (is_exact(&x[0]) && is_exact(&x[1]) &&
-	    (has_zero(&x[0].value) || has_zero(&x[1].value)))
-		return dot_aspects(op, x, ASPECT_nonzero, ASPECT_nonzero, shape,
-			result);
-	for (int i = 0; i < contract->n; i++)
-		terms *= (double)x[0].value.type.dims[contract->v[i]];
-	if (!tensor_like(shape, result))
-		return false;
-	tensor_fill_payload(result, double_payload(terms));
-	return true;
-}
-
-static bool
-round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	Sum s = {.products = true};
-	const Tensor *shape = &result->value;
-	s.integers = is_whole(&x[0]) && is_whole(&x[1]);
-	bool ok = dot_magnitude(op, x, shape, &s.magnitude) &&
-		dot_terms(op, x, shape, &s.terms) &&
-		round_sum(m, &s, true, result, rounding);
-	sum_free(&s);
-	return ok;
-}
-
-/* One aspect reduced, in f64. */
-static bool
-reduce_aspect(const Op *op, const Inexact *x, Aspect aspect, Combiner c,
-	const Tensor *shape, Tensor *result)
-{
-	Type scalar = type_of(D_f64, 0, NULL);
-	Tensor in = {0}, init = {0};
-	bool ok = picture(x, aspect, &in) && tensor_new(&scalar, &init) &&
-		tensor_like(shape, result);
-	if (ok) {
-		tensor_fill_payload(&init, combiner_identity(c, D_f64));
-		ok = reduce_dims(op_ints(op, A_dims), c, &in, &init, result);
-	}
-	tensor_free(&in);
-	tensor_free(&init);
-	return ok;
-}
-
-/* A zero that may be something else counts as a term. */
-static Aspect
-counted(const Inexact *x)
-{
-	return is_exact(x) ? ASPECT_nonzero : ASPECT_one;
-}
-
-static bool
-round_add(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	Sum s = {.integers = is_whole(&x[0])};
-	const Tensor *shape = &result->value;
-	bool ok = reduce_aspect(op, x, ASPECT_spread, C_add, shape,
-		&s.magnitude) && reduce_aspect(op, x, counted(x), C_add, shape,
-		&s.terms) && round_sum(m, &s, true, result, rounding);
-	sum_free(&s);
-	return ok;
-}
-
-/* Parts of a product may overflow or vanish where the whole doesn't. */
-static double
-product_rounding(double y, double terms, double excess, double deficit,
-	int64_t ndevices, DType d)
-{
-	const Precision *p = &precisions[d];
-	const Precision *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
-	double units = terms * wide->unit;
-	if (!(excess <= p->greatest))
-		return INFINITY;
-	if (terms <= 1)
-		return 0;
-	if (p != wide)
-		units += p->unit * log2(2 * (double)ndevices);
-	return units * fabs(y) + (deficit < p->normal ?
-		p->underflow * excess : 0);
-}
-
-static bool
-round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	static const Aspect aspects[] = {ASPECT_excess, ASPECT_deficit,
-		ASPECT_one};
-	Tensor t[3] = {{.data = NULL}};
-	const Tensor *shape = &result->value;
-	bool ok = tensor_like(shape, rounding);
-	for (int k = 0; ok && k < 3; k++)
-		ok = reduce_aspect(op, x, aspects[k], aspects[k] == ASPECT_one ?
-			C_add : C_mul, shape, &t[k]);
-	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
-		((double *)rounding->data)[i] = product_rounding(
-			tensor_double(shape, i), ((double *)t[2].data)[i],
-			((double *)t[0].data)[i], ((double *)t[1].data)[i],
-			m->mesh.ndevices, shape->type.dtype);
-	for (int k = 0; k < 3; k++)
-		tensor_free(&t[k]);
-	return ok;
-}
-
-/* max, min, and, or don't round. */
-static bool
-round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	int64_t c = op_int(op, A_combiner);
-	if (c == C_add)
-		return round_add(m, op, x, result, rounding);
-	return c != C_mul || round_mul(m, op, x, result, rounding);
-}
-
-static bool
-cumsum_aspect(const Op *op, const Inexact *x, Aspect aspect, Tensor *result)
-{
-	Type scalar = type_of(D_f64, 0, NULL);
-	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(x, aspect, &in[0]) && tensor_new(&scalar, &in[1]) &&
-		tensor_like(&x->value, result) && cumsum(NULL, op, in, result);
-	tensor_free(&in[0]);
-	tensor_free(&in[1]);
-	return ok;
-}
-
-static bool
-round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	Sum s = {.integers = is_whole(&x[0])};
-	bool ok = cumsum_aspect(op, x, ASPECT_spread, &s.magnitude) &&
-		cumsum_aspect(op, x, counted(x), &s.terms) &&
-		round_sum(m, &s, false, result, rounding);
-	sum_free(&s);
-	return ok;
-}
-
-/* ---- what rounding adds, and where parts go ----------------------------- */
-
-typedef bool Rounding(const Module *m, const Op *op, const Inexact *x,
-	Inexact *result, Tensor *rounding);
-static Rounding *const sums[OP_COUNT] = {
-	[O_dot] = round_dot,
-	[O_reduce] = round_reduce,
-	[O_cumsum] = round_cumsum,
-};
-
-/* The spreads of the operands of data movement, moved too. */
-static bool
-move_spread(const Op *op, const Inexact *x, Inexact *result)
-{
-	size_t n = (size_t)op->noperands;
-	Tensor *in = calloc(n, sizeof *in);
-	bool ok = in && tensor_like(&result->value, &result->spread);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = picture(&x[i], ASPECT_spread, &in[i]);
-	ok = ok && op_kernel(op->kind)(NULL, op, in, &result->spread);
-	for (size_t i = 0; in && i < n; i++)
-		tensor_free(&in[i]);
-	free(in);
-	return ok;
-}
-
-static void
-drop_zeros(Tensor *t)
-{
-	const double *v = t->data;
-	if (!v)
-		return;
-	for (int64_t i = type_elements(&t->type) - 1; i >= 0; i--)
-		if (v[i] != 0)
-			return;
-	tensor_free(t);
-}
-
-/* `rounding` stays without data if there is none. */
-static bool
-find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
-{
-	bool ok = true, parts = false;
-	if (!dtype_is_float(result->value.type.dtype))
-		return true;
-	for (int i = 0; i < op->noperands; i++)
-		parts = parts || x[i].spread.data;
-	if (sums[op->kind])
-		ok = sums[op->kind](m, op, x, result, rounding);
-	else if (op_rounds(op->kind) || (parts && op_passes_parts(op->kind)))
-		ok = pointwise_rounding(op, x, all_exact(op, x), result,
-			rounding);
-	else if (parts && ops[op->kind].partial == PARTIAL_move)
-		ok = move_spread(op, x, result);
-	drop_zeros(rounding);
-	return ok;
 }
 
 /* ---- decisions ---------------------------------------------------------- */
@@ -468,12 +120,9 @@ exaggerate(const Inexact *x, int k, Tensor *result)
 	int64_t n = type_elements(&x->value.type);
 	const double *s = x->samples[k & ~1].data, *own = x->samples[k].data;
 	double times = k & 1 ? -EXAGGERATION : EXAGGERATION;
-	if (!tensor_like(&x->value, result))
+	if (!tensor_doubles(&x->value, result))
 		return false;
 	double *r = result->data;
-	for (int64_t i = 0; i < n; i += CHUNK)
-		load_doubles(&x->value, i, n - i < CHUNK ? n - i : CHUNK,
-			r + i);
 	for (int64_t i = 0; i < n; i++)
 		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i]) ?
 			r[i] + times * (s[i] - r[i]) : own[i];
@@ -689,6 +338,15 @@ perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample)
 			direction(seed, i, s[i]), d, k);
 }
 
+static Type
+sample_type(const Type *t)
+{
+	Type type = *t;
+	if (dtype_is_float(t->dtype))
+		type.dtype = D_f64;
+	return type;
+}
+
 /* The operands of sample k: `fixed` where they are exact. */
 static bool
 sample_operands(const Op *op, const Inexact *x, const Tensor *fixed, int k,
@@ -729,18 +387,18 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in,
 			decide_wild(&x[i], k, s);
 }
 
+/* The op on samples; `same` is its result if they are all alike. */
 static bool
 sample(const Op *op, const Inexact *x, const Tensor *fixed, int k,
-	const Tensor *rounding, Tensor *scratch, Inexact *result)
+	const Tensor *same, const Tensor *rounding, Tensor *scratch,
+	Inexact *result)
 {
 	Tensor *in = scratch, *owned = scratch + op->noperands;
-	DType d = result->value.type.dtype;
-	Type type = result->value.type;
 	Tensor *s = &result->samples[k];
-	if (dtype_is_float(d))
-		type.dtype = D_f64;
+	Type type = sample_type(&result->value.type);
 	bool ok = sample_operands(op, x, fixed, k, in, owned) &&
-		tensor_new(&type, s) && op_kernel(op->kind)(NULL, op, in, s);
+		tensor_new(&type, s) && (same ? identity(NULL, op, same, s) :
+		op_kernel(op->kind)(NULL, op, in, s));
 	if (ok)
 		adjust(op, x, k, in, rounding, result);
 	for (int i = 0; i < op->noperands; i++)
@@ -757,7 +415,7 @@ fix_operands(const Op *op, const Inexact *x, Tensor *fixed)
 			continue;
 		if (!dtype_is_float(x[i].value.type.dtype))
 			fixed[i] = x[i].value;
-		else if (!picture(&x[i], ASPECT_value, &fixed[i]))
+		else if (!tensor_doubles(&x[i].value, &fixed[i]))
 			return false;
 	}
 	return true;
@@ -794,10 +452,17 @@ take_samples(const Op *op, const Inexact *x, const Tensor *rounding,
 	Inexact *result)
 {
 	size_t n = (size_t)op->noperands;
-	Tensor *fixed = calloc(3 * n + 1, sizeof *fixed);
+	Tensor *fixed = calloc(3 * n + 1, sizeof *fixed), same = {0};
+	Type type = sample_type(&result->value.type);
+	bool exact = all_exact(op, x);
 	bool ok = fixed && fix_operands(op, x, fixed);
+	if (ok && exact)
+		ok = tensor_new(&type, &same) &&
+			op_kernel(op->kind)(NULL, op, fixed, &same);
 	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = sample(op, x, fixed, k, rounding, fixed + n, result);
+		ok = sample(op, x, fixed, k, exact ? &same : NULL, rounding,
+			fixed + n, result);
+	tensor_free(&same);
 	for (size_t i = 0; fixed && i < n; i++)
 		if (fixed[i].data != x[i].value.data)
 			tensor_free(&fixed[i]);

@@ -17,27 +17,47 @@ typedef struct Matrices {
 	int64_t batch, rows, inner, columns;
 } Matrices;
 
+enum { TILE = 1024 };	/* columns whose sums stay in the nearest cache */
+
 /*
- * result[i, :] += left[i, k] * right[k, :], four rows of the result at a time
- * so that a row of `right` is read once for the four.
+ * result[i, :] += left[i, k] * right[k, :] for a tile of columns; four rows of
+ * the result at a time, so that a row of `right` is read once for the four.
  */
-#define MULTIPLY(name, type, ADD_PRODUCT) \
+#define MULTIPLY(name, type, STEP) \
+static void \
+name##_rows(const Matrices *m, const type *a, const type *b, type *r, \
+	int64_t height, int64_t width) \
+{ \
+	int64_t n = m->columns, depth = m->inner; \
+	for (int64_t k = 0; k < depth; k++, b += n) { \
+		if (height == 4) { \
+			type a0 = a[k], a1 = a[depth + k]; \
+			type a2 = a[2 * depth + k], a3 = a[3 * depth + k]; \
+			for (int64_t j = 0; j < width; j++) { \
+				type x = b[j]; \
+				r[j] = STEP(r[j], a0, x); \
+				r[n + j] = STEP(r[n + j], a1, x); \
+				r[2 * n + j] = STEP(r[2 * n + j], a2, x); \
+				r[3 * n + j] = STEP(r[3 * n + j], a3, x); \
+			} \
+			continue; \
+		} \
+		for (int64_t h = 0; h < height; h++) \
+			for (int64_t j = 0; j < width; j++) \
+				r[h * n + j] = STEP(r[h * n + j], \
+					a[h * depth + k], b[j]); \
+	} \
+} \
 static void \
 name(const Matrices *m, const void *left, const void *right, void *result) \
 { \
-	int64_t n = m->columns; \
-	for (int64_t i = 0; i < m->rows; i += 4) { \
-		int64_t height = m->rows - i < 4 ? m->rows - i : 4; \
-		type *r = (type *)result + i * n; \
-		for (int64_t k = 0; k < m->inner; k++) { \
-			const type *b = (const type *)right + k * n; \
-			const type *a = (const type *)left + i * m->inner + k; \
-			for (int64_t h = 0; h < height; h++) { \
-				type s = a[h * m->inner], *c = r + h * n; \
-				for (int64_t j = 0; j < n; j++) \
-					c[j] = ADD_PRODUCT(c[j], s, b[j]); \
-			} \
-		} \
+	for (int64_t j = 0; j < m->columns; j += TILE) { \
+		int64_t width = m->columns - j < TILE ? m->columns - j : TILE; \
+		for (int64_t i = 0; i < m->rows; i += 4) \
+			name##_rows(m, (const type *)left + i * m->inner, \
+				(const type *)right + j, \
+				(type *)result + i * m->columns + j, \
+				m->rows - i < 4 ? m->rows - i : 4, width); \
 	} \
 }
 #define FLOAT_STEP(c, a, b) c + a * b

@@ -108,10 +108,17 @@ bool bound(const Module *m, const Op *op, const Inexact *operands,
 	Inexact *result);
 /* *bounds is malloc'ed; NULL: exact. */
 bool inexact_bounds(const Inexact *x, double **bounds);
+bool is_exact(const Inexact *x);
+bool all_exact(const Op *op, const Inexact *operands);
 /* A f64 tensor of the shape of t. */
 bool tensor_like(const Tensor *t, Tensor *result);
 /* eval.c: the kernel of an op that works on one device, or NULL */
 Kernel *op_kernel(OpKind kind);
+
+/* sums.c: by how much the result may be off, per element, through the op's own
+   rounding; no data: it doesn't round.  Fills the result's spread. */
+bool find_rounding(const Module *m, const Op *op, const Inexact *operands,
+	Inexact *result, Tensor *rounding);
 
 /* rounding.c */
 typedef struct Precision {
@@ -124,8 +131,6 @@ typedef struct Precision {
 extern const Precision precisions[DTYPE_COUNT];	/* of floats */
 bool op_rounds(OpKind kind);	/* pointwise ones */
 bool op_passes_parts(OpKind kind);
-/* By how much the result may be off, per element, through rounding alone;
-   fills its spread if the operands have one. */
 bool pointwise_rounding(const Op *op, const Inexact *operands, bool exact,
 	Inexact *result, Tensor *rounding);
 /* n elements from `first` on; of a scalar, n times the one. */
