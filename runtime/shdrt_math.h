@@ -365,6 +365,18 @@ SHDRT_FN int shdrt_negative_pred(uint8_t x) { (void)x; return 0; }
 		return (type)result; \
 	} \
 	SHDRT_FN type \
+	shdrt_shl_##name(type a, type b) \
+	{ \
+		return (unsigned_type)b < 8 * sizeof a \
+			? (type)((unsigned_type)a << b) : 0; \
+	} \
+	SHDRT_FN type \
+	shdrt_shr_##name(type a, type b) \
+	{ \
+		return (unsigned_type)b < 8 * sizeof a \
+			? (type)((unsigned_type)a >> b) : 0; \
+	} \
+	SHDRT_FN type \
 	shdrt_abs_##name(type a) \
 	{ \
 		return shdrt_negative_##name(a) \

@@ -179,6 +179,37 @@ op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	return op;
 }
 
+/* A copy, for op_new() made room for no more. */
+static Value **
+values_with(Arena *a, Value **values, int n, Value *more)
+{
+	Value **all = NEW_ARRAY(a, Value *, n + 1);
+
+	if (n)
+		memcpy(all, values, (size_t)n * sizeof values[0]);
+	all[n] = more;
+	return all;
+}
+
+Value *
+op_add_result(Op *op, const char *name, const Type *type)
+{
+	Module *m = op->module;
+	Value *v = value_new(m, name, op, op->block, op->nresults);
+
+	v->type = *type;
+	v->placement = placement_open(type->rank);
+	op->results = values_with(m->arena, op->results, op->nresults++, v);
+	return v;
+}
+
+void
+op_add_operand(Op *op, Value *v)
+{
+	op->operands = values_with(op->module->arena, op->operands,
+		op->noperands++, v);
+}
+
 /* Links a detached op between two neighbours, either of which may be NULL. */
 static void
 op_link(Block *b, Op *op, Op *prev, Op *next)
@@ -264,15 +295,19 @@ op_int(const Op *op, AttrKind attr)
 void
 op_infer(Op *op)
 {
-	Value *v = op->results[0];
-	Type type;
-	const char *wrong = ops[op->kind].types(op, op->module->arena, &type);
+	Arena *a = op->module->arena;
+	Type *types = NEW_ARRAY(a, Type, op->nresults + 1);
+	const char *wrong = ops[op->kind].types(op, a, types);
 
 	if (wrong)
-		die("%%%s: %s", v->name, wrong);
-	v->type = type;
-	if (v->placement.rank != type.rank)
-		v->placement = placement_open(type.rank);
+		die("%s: %s", op->nresults ? op->results[0]->name :
+			ops[op->kind].name, wrong);
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		v->type = types[i];
+		if (v->placement.rank != types[i].rank)
+			v->placement = placement_open(types[i].rank);
+	}
 }
 
 /* ---- changing programs ---------------------------------------------- */

@@ -12,6 +12,7 @@ typedef enum AttrForm {
 	FORM_VALUE,		/* the literal of a constant */
 	FORM_SLICE,		/* {[0:8:2], [0:16]} */
 	FORM_PAD,		/* 1_0x0_2 */
+	FORM_FACT,		/* frontend_attributes={trips="4"} */
 } AttrForm;
 
 typedef struct AttrInfo {

@@ -10,8 +10,10 @@
  *                    out = output(h)
  *                    return(out)
  *
- * Structured SSA.  Every op but `return` has exactly one result unless it
- * owns blocks.  Values are named; names are unique in a module and survive
+ * Structured SSA.  An op has exactly one result but for `return`, which has
+ * none, and `sort`, `while`, `if` and `call`, which may have any number.  A
+ * body is closed: it sees its parameters and its own values only, so what it
+ * needs from outside is an operand.  Values are named; names are unique in a module and survive
  * every pass.  One op is one HLO instruction.  Everything lives in the
  * session's arena.
  *
@@ -336,11 +338,13 @@ typedef struct OpInfo {
 	const char *target;	/* custom-call target or NULL */
 	int operands;
 	uint32_t attrs;
-	/* Works out and checks the result type (results[0]->type holds the
-	   wanted one for "given" ops).  NULL if right, else why not. */
-	const char *(*types)(const Op *op, Arena *a, Type *result);
+	/* Works out and checks the types of the op's results (results[0]->type
+	   holds the wanted one for "given" ops).  NULL if right, else why
+	   not. */
+	const char *(*types)(const Op *op, Arena *a, Type *results);
 	void (*rule)(Rule *r, Arena *a, const Op *op);
 	bool pointwise, leaf, collective, blocked;
+	int bodies;		/* blocks it owns */
 	PartialKind partial;
 	int flops;
 	const char *float_c, *int_c, *doc;
@@ -374,6 +378,10 @@ struct Rule {
 	int noperands, ntensors;
 	DimFactors **dims;	/* dims[tensor][dim] */
 	Combiner combiner;	/* of F_reduce factors */
+	int once;		/* Where F_reduce factors are split, this
+				   operand must be unreduced over the same
+				   axes, for it is to be counted once; -1:
+				   no operand (all but scatter_add) */
 };
 
 /* rules.c */
@@ -410,6 +418,9 @@ Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
 Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	int nresults, const char *result_name, Range range, const char *label);
+/* One more at the end. */
+Value *op_add_result(Op *op, const char *name, const Type *type);
+void op_add_operand(Op *op, Value *v);
 void op_append(Block *b, Op *op);
 void op_insert_before(Op *where, Op *op);
 void op_insert_after(Op *where, Op *op);
@@ -418,8 +429,8 @@ void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);
 const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);	/* the first */
-/* Fills results[0]->type by the table, and an open placement of that rank if
-   it has none yet; die()s when the op is ill-typed. */
+/* Fills the types of the results by the table, and open placements of those
+   ranks where there are none yet; die()s when the op is ill-typed. */
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);		/* ids of values and ops, from 0 */

@@ -25,6 +25,9 @@
 	O_##id == O_reduce_scatter || O_##id == O_all_to_all || \
 	O_##id == O_collective_permute)
 
+#define BODIES(id) (O_##id == O_call ? 1 : \
+	O_##id == O_while || O_##id == O_if ? 2 : 0)
+
 const OpInfo ops[OP_COUNT] = {
 #define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, \
 	flop_count, float_text, int_text, doc_text) \
@@ -40,6 +43,7 @@ const OpInfo ops[OP_COUNT] = {
 		.leaf = IS(rule_fn, leaf), \
 		.collective = COLLECTIVE(id), \
 		.blocked = IS(rule_fn, blocked), \
+		.bodies = BODIES(id), \
 		.partial = PARTIAL_##partial_kind, \
 		.flops = flop_count, \
 		.float_c = float_text, \

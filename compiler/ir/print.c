@@ -514,6 +514,17 @@ print_to_apply(Line *l, Combiner c, DType d)
 }
 
 static void
+print_int_fact(Line *l, const char *key, const Ints *v)
+{
+	Text value = {0};
+
+	if (!v->n)
+		return;
+	text_printf(&value, "%lld", (long long)v->v[0]);
+	fact_text(l, key, &value);
+}
+
+static void
 print_attr(Line *l, const Op *op, AttrKind attr)
 {
 	const AttrInfo *info = &attr_table[attr];
@@ -549,6 +560,9 @@ print_attr(Line *l, const Op *op, AttrKind attr)
 	case FORM_PAD:
 		if (attr == A_low)
 			print_padding(l->t, op);
+		break;
+	case FORM_FACT:
+		print_int_fact(l, info->hlo, v);
 		break;
 	case FORM_VALUE:
 		break;

@@ -215,6 +215,20 @@ read_constant(const HloInstr *instr, Op *op)
 		read_integer_literal(&c, d));
 }
 
+/* May be absent. */
+static void
+read_int_fact(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
+{
+	Facts facts = facts_of(&instr->attrs);
+	const Fact *f = find_fact(&facts, attr_table[kind].hlo);
+
+	if (!f)
+		return;
+	Cursor c = fact_cursor(b, f);
+	op_set_int(op, kind, cursor_integer(&c, "a number"));
+	cursor_expect_end(&c);
+}
+
 static void
 read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 {
@@ -227,6 +241,10 @@ read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 	}
 	if (info->form == FORM_VALUE) {
 		read_constant(instr, op);
+		return;
+	}
+	if (info->form == FORM_FACT) {
+		read_int_fact(b, instr, op, kind);
 		return;
 	}
 	const HloAttr *attr = hlo_attr(&instr->attrs, info->hlo);

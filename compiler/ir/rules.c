@@ -341,6 +341,84 @@ rule_take(Rule *r, Arena *a, const Op *op)
 	r->combiner = x->dtype == D_pred ? C_or : C_add;
 }
 
+/*
+ * x[a.., n, b..], idx[i..], upd[a.., i.., b..] -> [a.., n, b..].  Splitting an
+ * index dim leaves sums over some of the updates each; then x itself is
+ * counted once.
+ */
+void
+rule_scatter_add(Rule *r, Arena *a, const Op *op)
+{
+	const Type *x = tensor_type(op, 0), *idx = tensor_type(op, 1);
+	int along = (int)op_int(op, A_dim);
+
+	for (int d = 0; d < x->rank; d++) {
+		int f = factor_new(r, a, x->dims[d], F_pass);
+		place(r, 0, d, f);
+		place(r, 3, d, f);
+		if (d != along)
+			place(r, 2, d < along ? d : d - 1 + idx->rank, f);
+		r->factors[f].blocked = d == along;
+	}
+	for (int d = 0; d < idx->rank; d++)
+		link_dims(r, a, F_reduce, idx->dims[d], 1, d, 2, along + d);
+	r->combiner = C_add;
+	r->once = 0;
+}
+
+/* A dim along which only part is read or written, at a place not known: whole
+   in both tensors, and nothing said about one tells the other. */
+static void
+link_partly(Rule *r, Arena *a, int64_t size, int tensor, int dim, int other)
+{
+	link_dims(r, a, F_replicate, size, tensor, dim, other, dim);
+	r->factors[r->nfactors - 1].blocked = true;
+}
+
+void
+rule_dynamic_slice(Rule *r, Arena *a, const Op *op)
+{
+	int result = op->noperands;
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
+
+	for (int d = 0; d < in->rank; d++)
+		if (in->dims[d] == out->dims[d])
+			link_dims(r, a, F_pass, in->dims[d], 0, d, result, d);
+		else
+			link_partly(r, a, gcd_i64(in->dims[d], out->dims[d]),
+				0, d, result);
+}
+
+void
+rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
+{
+	int result = op->noperands;
+	const Type *x = tensor_type(op, 0), *update = tensor_type(op, 1);
+
+	for (int d = 0; d < x->rank; d++) {
+		if (update->dims[d] == x->dims[d]) {
+			link_dims(r, a, F_pass, x->dims[d], 0, d, result, d);
+			place(r, 1, d, r->nfactors - 1);
+		} else {
+			link_partly(r, a, x->dims[d], 0, d, result);
+			link_partly(r, a, update->dims[d], 1, d, -1);
+		}
+	}
+}
+
+void
+rule_sort(Rule *r, Arena *a, const Op *op)
+{
+	const Type *t = tensor_type(op, 0);
+
+	for (int d = 0; d < t->rank; d++) {
+		int f = factor_new(r, a, t->dims[d],
+			d == op_int(op, A_dim) ? F_replicate : F_pass);
+		for (int i = 0; i < r->ntensors; i++)
+			place(r, i, d, f);
+	}
+}
+
 void
 rule_blocked(Rule *r, Arena *a, const Op *op)
 {
@@ -357,6 +435,7 @@ op_rule(Arena *a, const Op *op)
 	Rule *r = NEW(a, Rule);
 	r->noperands = op->noperands;
 	r->ntensors = op->noperands + op->nresults;
+	r->once = -1;
 	r->dims = NEW_ARRAY(a, DimFactors *, r->ntensors);
 	for (int i = 0; i < r->ntensors; i++)
 		r->dims[i] = NEW_ARRAY(a, DimFactors,

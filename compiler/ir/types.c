@@ -314,6 +314,16 @@ type_same_number(const Op *op, Arena *a, Type *result)
 }
 
 const char *
+type_same_integer(const Op *op, Arena *a, Type *result)
+{
+	if (!dtype_is_integer(operand_type(op, 0)->dtype))
+		return arena_printf(a, "%s needs integers, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
 type_same_float(const Op *op, Arena *a, Type *result)
 {
 	if (!dtype_is_float(operand_type(op, 0)->dtype))
@@ -712,35 +722,236 @@ type_take(const Op *op, Arena *a, Type *result)
 	return check_size(a, result);
 }
 
-/* ---- structure ------------------------------------------------------ */
+/* What take(x, idx, dim) would give is what scatter_add() adds to x. */
+const char *
+type_scatter_add(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *update = operand_type(op, 2);
+	Type taken;
+
+	*result = *x;
+	const char *wrong = type_take(op, a, &taken);
+	if (wrong)
+		return wrong;
+	if (x->dtype == D_pred)
+		return "scatter_add needs numbers, not pred";
+	if (!type_equal(update, &taken))
+		return arena_printf(a, "scatter_add needs updates %s, not %s",
+			show(a, &taken), show(a, update));
+	return NULL;
+}
+
+/* Operands `first` on: a start for each dim of operand 0. */
+static const char *
+check_starts(const Op *op, Arena *a, int first)
+{
+	const Type *x = operand_type(op, 0);
+
+	if (op->noperands != first + x->rank)
+		return arena_printf(a, "%s of %s needs %d starts, not %d",
+			ops[op->kind].name, show(a, x), x->rank,
+			op->noperands - first);
+	for (int d = 0; d < x->rank; d++) {
+		const Type *start = operand_type(op, first + d);
+		if (start->rank || !dtype_is_integer(start->dtype))
+			return arena_printf(a, "%s needs integer scalars as "
+				"starts, not %s", ops[op->kind].name,
+				show(a, start));
+		if (start->dtype != operand_type(op, first)->dtype)
+			return arena_printf(a, "%s needs starts of one dtype",
+				ops[op->kind].name);
+	}
+	return NULL;
+}
 
 const char *
-type_call(const Op *op, Arena *a, Type *result)
+type_dynamic_slice(const Op *op, Arena *a, Type *result)
 {
-	*result = *wanted_type(op);
-	if (op->nbodies != 1 || !op->bodies[0]->last ||
-	    op->bodies[0]->last->kind != O_return)
-		return "call needs one body that returns";
-	const Block *body = op->bodies[0];
-	if (body->nparams != op->noperands)
-		return arena_printf(a, "call has %d operands for %d parameters",
-			op->noperands, body->nparams);
-	for (int i = 0; i < body->nparams; i++)
-		if (!type_equal(operand_type(op, i), &body->params[i]->type))
-			return arena_printf(a, "call passes %s for parameter "
-				"%s, a %s", show(a, operand_type(op, i)),
-				body->params[i]->name,
-				show(a, &body->params[i]->type));
-	if (body->last->noperands != op->nresults)
-		return arena_printf(a, "call has %d results, its body %d",
-			op->nresults, body->last->noperands);
-	*result = *operand_type(body->last, 0);
-	for (int i = 1; i < op->nresults; i++)
-		if (!type_equal(&op->results[i]->type,
-		    operand_type(body->last, i)))
-			return arena_printf(a, "result %d of a call is not "
-				"what its body returns", i);
+	if (!op->noperands)
+		return "dynamic_slice needs an operand";
+	const Type *x = operand_type(op, 0);
+	const Ints *sizes = op_ints(op, A_sizes);
+	const char *wrong = check_count(op, a, A_sizes, x->rank);
+	if (!wrong)
+		wrong = check_starts(op, a, 1);
+	if (wrong)
+		return wrong;
+	*result = *x;
+	for (int d = 0; d < x->rank; d++) {
+		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
+			return arena_printf(a, "dynamic_slice of %lld elements "
+				"of dim %d, which has size %lld",
+				(long long)sizes->v[d], d,
+				(long long)x->dims[d]);
+		result->dims[d] = sizes->v[d];
+	}
 	return NULL;
+}
+
+const char *
+type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
+{
+	if (op->noperands < 2)
+		return "dynamic_update_slice needs a tensor and its update";
+	const Type *x = operand_type(op, 0), *update = operand_type(op, 1);
+	*result = *x;
+	if (update->rank != x->rank || update->dtype != x->dtype)
+		return arena_printf(a, "dynamic_update_slice of %s needs an "
+			"update of its dtype and as many dims, not %s",
+			show(a, x), show(a, update));
+	for (int d = 0; d < x->rank; d++)
+		if (update->dims[d] > x->dims[d])
+			return arena_printf(a, "dynamic_update_slice puts %s "
+				"in the smaller %s", show(a, update),
+				show(a, x));
+	return check_starts(op, a, 2);
+}
+
+static bool
+same_dims(const Type *x, const Type *y)
+{
+	Type other = *y;
+
+	other.dtype = x->dtype;
+	return type_equal(x, &other);
+}
+
+const char *
+type_sort(const Op *op, Arena *a, Type *results)
+{
+	int64_t direction = op_int(op, A_direction);
+
+	if (!op->noperands || op->nresults != op->noperands)
+		return arena_printf(a, "sort of %d tensors has %d results",
+			op->noperands, op->nresults);
+	const Type *key = operand_type(op, 0);
+	for (int i = 0; i < op->noperands; i++) {
+		results[i] = *operand_type(op, i);
+		if (!same_dims(key, &results[i]))
+			return arena_printf(a, "sort needs operands of equal "
+				"dims, not %s and %s", show(a, key),
+				show(a, &results[i]));
+	}
+	if (direction != DIR_LT && direction != DIR_GT)
+		return "sort is ascending (LT) or descending (GT)";
+	return check_dim(op, a, op_int(op, A_dim), key->rank);
+}
+
+/* ---- structure ------------------------------------------------------ */
+
+/* Body `b` is there, ends, and takes the operands from `first` on. */
+static const char *
+check_body(const Op *op, Arena *a, int b, int first)
+{
+	const char *name = ops[op->kind].name;
+
+	if (op->nbodies != ops[op->kind].bodies)
+		return arena_printf(a, "%s needs %d bodies, not %d", name,
+			ops[op->kind].bodies, op->nbodies);
+	const Block *body = op->bodies[b];
+	if (!body->last || body->last->kind != O_return)
+		return arena_printf(a, "%s needs a body that returns", name);
+	if (body->nparams != op->noperands - first)
+		return arena_printf(a, "%s passes %d values for %d parameters",
+			name, op->noperands - first, body->nparams);
+	for (int i = 0; i < body->nparams; i++) {
+		const Value *param = body->params[i];
+		if (!type_equal(operand_type(op, first + i), &param->type))
+			return arena_printf(a, "%s passes %s for parameter "
+				"%s, a %s", name,
+				show(a, operand_type(op, first + i)),
+				param->name, show(a, &param->type));
+	}
+	return NULL;
+}
+
+/* Body `b` returns a value for each result, of the types in `results`. */
+static const char *
+check_returned(const Op *op, Arena *a, int b, const Type *results)
+{
+	const Op *last = op->bodies[b]->last;
+	const char *name = ops[op->kind].name;
+
+	if (last->noperands != op->nresults)
+		return arena_printf(a, "%s has %d results, its body %d", name,
+			op->nresults, last->noperands);
+	for (int i = 0; i < op->nresults; i++)
+		if (!type_equal(operand_type(last, i), &results[i]))
+			return arena_printf(a, "a body of %s returns %s as "
+				"value %d, which is %s", name,
+				show(a, operand_type(last, i)), i,
+				show(a, &results[i]));
+	return NULL;
+}
+
+/* The results are what body 0 returns. */
+static void
+returned_types(const Op *op, Type *results)
+{
+	const Op *last = op->bodies[0]->last;
+
+	for (int i = 0; i < op->nresults && i < last->noperands; i++)
+		results[i] = *operand_type(last, i);
+}
+
+const char *
+type_call(const Op *op, Arena *a, Type *results)
+{
+	const char *wrong = check_body(op, a, 0, 0);
+
+	if (wrong)
+		return wrong;
+	returned_types(op, results);
+	return check_returned(op, a, 0, results);
+}
+
+static const char *
+check_condition(const Op *op, Arena *a)
+{
+	const Op *last = op->bodies[0]->last;
+	const Type scalar = type_of(D_pred, 0, NULL);
+
+	if (last->noperands == 1 &&
+	    type_equal(operand_type(last, 0), &scalar))
+		return NULL;
+	return arena_printf(a, "the condition of a while returns one scalar "
+		"pred, not %s", last->noperands == 1 ?
+		show(a, operand_type(last, 0)) : "several values");
+}
+
+const char *
+type_while(const Op *op, Arena *a, Type *results)
+{
+	const char *wrong = check_body(op, a, 0, 0);
+
+	if (!wrong)
+		wrong = check_body(op, a, 1, 0);
+	if (!wrong)
+		wrong = check_condition(op, a);
+	if (wrong)
+		return wrong;
+	if (op->noperands != op->nresults)
+		return arena_printf(a, "while carries %d values and has %d "
+			"results", op->noperands, op->nresults);
+	for (int i = 0; i < op->nresults; i++)
+		results[i] = *operand_type(op, i);
+	return check_returned(op, a, 1, results);
+}
+
+const char *
+type_if(const Op *op, Arena *a, Type *results)
+{
+	if (!op->noperands)
+		return "if needs a condition";
+	const char *wrong = check_scalar(op, a, 0, D_pred);
+	for (int b = 0; b < 2 && !wrong; b++)
+		wrong = check_body(op, a, b, 1);
+	if (wrong)
+		return wrong;
+	returned_types(op, results);
+	for (int b = 0; b < 2 && !wrong; b++)
+		wrong = check_returned(op, a, b, results);
+	return wrong;
 }
 
 const char *
@@ -753,34 +964,6 @@ type_none(const Op *op, Arena *a, Type *result)
 }
 
 /* ---- device programs ------------------------------------------------ */
-
-const char *
-type_dynamic_slice(const Op *op, Arena *a, Type *result)
-{
-	if (!op->noperands)
-		return "dynamic_slice needs an operand";
-	const Type *x = operand_type(op, 0);
-	const Ints *sizes = op_ints(op, A_sizes);
-	if (sizes->n != x->rank || op->noperands != 1 + x->rank)
-		return arena_printf(a, "dynamic_slice of %s needs %d sizes and "
-			"%d starts", show(a, x), x->rank, x->rank);
-	*result = *x;
-	for (int d = 0; d < x->rank; d++) {
-		const Type *start = operand_type(op, 1 + d);
-		if (start->rank || !dtype_is_integer(start->dtype))
-			return arena_printf(a, "dynamic_slice needs integer "
-				"scalars as starts, not %s", show(a, start));
-		if (start->dtype != operand_type(op, 1)->dtype)
-			return "dynamic_slice needs starts of one dtype";
-		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
-			return arena_printf(a, "dynamic_slice of %lld elements "
-				"of dim %d, which has size %lld",
-				(long long)sizes->v[d], d,
-				(long long)x->dims[d]);
-		result->dims[d] = sizes->v[d];
-	}
-	return NULL;
-}
 
 static int64_t
 group_size(const Op *op)

@@ -189,20 +189,12 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 	c->seen[v->id] = v;
 }
 
-/* Defined earlier, in the op's block or in one around it.  The body of a
-   composite sees its own values only. */
+/* Defined earlier in the op's own block, for bodies are closed. */
 static bool
 is_visible(const Checker *c, const Op *op, const Value *v)
 {
-	if (v->id < 0 || v->id >= c->m->nvalues || c->seen[v->id] != v)
-		return false;
-	for (const Block *b = op->block; b; ) {
-		if (b == v->block)
-			return true;
-		const Op *parent = b->parent;
-		b = parent && parent->kind != O_call ? parent->block : NULL;
-	}
-	return false;
+	return v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v &&
+		v->block == op->block;
 }
 
 /* ---- ops by the table ----------------------------------------------- */
@@ -233,7 +225,9 @@ check_attrs(Checker *c, const Op *op)
 		AttrForm form = attr_table[a].form;
 		bool one = form == FORM_ONE || form == FORM_DIRECTION ||
 			form == FORM_COMBINER || form == FORM_VALUE ||
-			a == A_dim;
+			form == FORM_FACT || a == A_dim;
+		if (wanted && form == FORM_FACT && !op->attrs[a])
+			continue;
 		if (wanted != (op->attrs[a] != NULL))
 			fail(c, "%s %s attribute %s", ops[op->kind].name,
 				wanted ? "lacks its" : "has no",
@@ -248,10 +242,13 @@ static void
 check_counts(Checker *c, const Op *op)
 {
 	bool is_return = op->kind == O_return;
+	bool any = ops[op->kind].bodies || op->kind == O_sort;
 
-	if (is_return ? op->nresults != 0 :
-	    op->nbodies ? op->nresults < 1 : op->nresults != 1)
+	if (!any && op->nresults != !is_return)
 		fail(c, "%s has %d results", ops[op->kind].name, op->nresults);
+	if (op->nbodies != ops[op->kind].bodies)
+		fail(c, "%s has %d bodies, not %d", ops[op->kind].name,
+			op->nbodies, ops[op->kind].bodies);
 	if (is_return && op->next)
 		fail(c, "something follows the return of its block");
 	if (!is_return && !op->next)
@@ -271,19 +268,19 @@ type_text(Checker *c, const Type *type)
 }
 
 static void
-check_result_type(Checker *c, const Op *op)
+check_result_types(Checker *c, const Op *op)
 {
-	Type type;
+	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
+	const char *wrong = ops[op->kind].types(op, c->m->arena, types);
 
-	if (!op->nresults)
-		return;
-	const char *wrong = ops[op->kind].types(op, c->m->arena, &type);
 	if (wrong)
 		fail(c, "%s", wrong);
-	else if (!type_equal(&type, &op->results[0]->type))
-		fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
-			type_text(c, &type), op->results[0]->name,
-			type_text(c, &op->results[0]->type));
+	for (int i = 0; i < op->nresults && !wrong; i++)
+		if (!type_equal(&types[i], &op->results[i]->type))
+			fail(c, "%s makes %s, but %s is %s",
+				ops[op->kind].name, type_text(c, &types[i]),
+				op->results[i]->name,
+				type_text(c, &op->results[i]->type));
 }
 
 /* ---- ops by the level ----------------------------------------------- */
@@ -531,6 +528,22 @@ check_partial_operands(Checker *c, const Op *op)
 	}
 }
 
+/* Where an op adds to an operand on several devices, all but one of them add
+   to zero. */
+static void
+check_once(Checker *c, const Op *op, const AxisList *partial,
+	const AxisList *sources)
+{
+	const Value *v = op->operands[op_rule(c->scratch, op)->once];
+
+	if (!covers_all(partial, sources) || !covers_all(sources, partial))
+		fail(c, "%s is unreduced over '%s', its updates are split over "
+			"'%s'", v->name, axes_text(c, partial),
+			axes_text(c, sources));
+	else if (partial->n && v->placement.combiner != C_add)
+		fail(c, "%s is partial, but not a sum", v->name);
+}
+
 /* Partial results neither vanish in an op nor come out of nothing. */
 static void
 check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
@@ -545,7 +558,9 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 	for (int i = 0; i < op->noperands; i++) {
 		const Placement *p = &op->operands[i]->placement;
 		AxisList partial = partial_axes(p);
-		if (!partial.n)
+		if (i == r->once)
+			check_once(c, op, &partial, &sources);
+		if (!partial.n || i == r->once)
 			continue;
 		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
 			fail(c, "%s is partial, which %s does not take",
@@ -579,23 +594,59 @@ check_local(Checker *c, const Op *op)
 	check_partials(c, op, r, f);
 }
 
+/* ---- what goes in and out of bodies ---------------------------------- */
+
+static void
+check_alike(Checker *c, const Value *v, const Value *other)
+{
+	if (!placement_equal(&v->placement, &other->placement))
+		fail(c, "%s is not placed as %s", v->name, other->name);
+}
+
 /* What a body is given and gives back is placed as outside. */
 static void
-check_body_placements(Checker *c, const Op *op)
+check_boundary(Checker *c, const Op *op, int body, int first, bool results)
 {
-	const Block *body = op->bodies[0];
+	const Block *b = op->bodies[body];
 
-	for (int i = 0; i < op->noperands; i++)
-		if (!placement_equal(&op->operands[i]->placement,
-		    &body->params[i]->placement))
-			fail(c, "%s is not placed as its parameter %s",
-				op->operands[i]->name, body->params[i]->name);
-	for (int i = 0; i < op->nresults; i++)
-		if (!placement_equal(&op->results[i]->placement,
-		    &body->last->operands[i]->placement))
-			fail(c, "%s is not placed as %s in the body",
-				op->results[i]->name,
-				body->last->operands[i]->name);
+	for (int i = 0; i < b->nparams; i++)
+		check_alike(c, op->operands[first + i], b->params[i]);
+	for (int i = 0; i < op->nresults && results; i++)
+		check_alike(c, op->results[i], b->last->operands[i]);
+}
+
+/* Every device must come to the same decision. */
+static void
+check_decision(Checker *c, const Value *v)
+{
+	if (v->placement.nunreduced)
+		fail(c, "%s decides, but is partial", v->name);
+}
+
+/* A carried value has one placement for good. */
+static void
+check_carried(Checker *c, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		check_alike(c, op->results[i], op->bodies[0]->params[i]);
+		check_alike(c, op->results[i], op->bodies[1]->params[i]);
+	}
+}
+
+static void
+check_bodies(Checker *c, const Op *op)
+{
+	if (op->kind == O_while)
+		check_carried(c, op);
+	if (c->m->level != L_resharded)
+		return;
+	if (op->kind == O_while)
+		check_decision(c, op->bodies[0]->last->operands[0]);
+	if (op->kind == O_if)
+		check_decision(c, op->operands[0]);
+	for (int i = 0; i < op->nbodies; i++)
+		check_boundary(c, op, i, op->kind == O_if,
+			op->kind != O_while || i == 1);
 }
 
 /* ---- blocks --------------------------------------------------------- */
@@ -621,12 +672,13 @@ check_op(Checker *c, Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);
 	if (shaped)
-		check_result_type(c, op);
-	if (c->failures != before || c->m->level != L_resharded)
+		check_result_types(c, op);
+	if (c->failures != before || c->m->level == L_global ||
+	    c->m->level == L_device)
 		return;
 	if (op->nbodies)
-		check_body_placements(c, op);
-	else
+		check_bodies(c, op);
+	else if (c->m->level == L_resharded)
 		check_local(c, op);
 }
 

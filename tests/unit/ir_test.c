@@ -172,7 +172,7 @@ round_trip(Module *m, const char *name)
 
 /* Every pointwise op of the table, by its arity and operand class. */
 static Value *
-pointwise(Module *m, OpKind kind, Value *f, Value *p)
+pointwise(Module *m, OpKind kind, Value *f, Value *p, Value *u)
 {
 	Value *two[] = {f, f}, *three[] = {f, f, f};
 	const OpInfo *info = &ops[kind];
@@ -181,6 +181,8 @@ pointwise(Module *m, OpKind kind, Value *f, Value *p)
 		three[0] = p;
 	if (kind == O_not || kind == O_and || kind == O_or)
 		two[0] = two[1] = p;
+	if (kind == O_xor || kind == O_shl || kind == O_shr)
+		two[0] = two[1] = u;
 	Op *op = add_op(m->entry, kind, info->operands,
 		info->operands == 3 ? three : two, NULL);
 	if (info->attrs & AT(direction))
@@ -196,12 +198,13 @@ test_pointwise(Session *s)
 	Module *m = new_module(s, "pointwise", 2, 2);
 	Value *f = param(m, "f", type2(D_f32, 8, 16));
 	Value *p = param(m, "p", type2(D_pred, 8, 16));
+	Value *u = param(m, "u", type2(D_u32, 8, 16));
 	Value *made[OP_COUNT];
 	int n = 0;
 
 	for (int k = 0; k < OP_COUNT; k++)
 		if (ops[k].pointwise && k != O_output)
-			made[n++] = pointwise(m, (OpKind)k, f, p);
+			made[n++] = pointwise(m, (OpKind)k, f, p, u);
 	return_all(m, n, made);
 	round_trip(m, "every pointwise op goes round");
 }
