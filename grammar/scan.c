@@ -63,6 +63,13 @@ scan_mark(char mark)
 	die("scanner: no token for '%c'", mark);
 }
 
+/* Words of the command line have its code and status. */
+static DiagCode
+own_code(const Parser *p, DiagCode code)
+{
+	return p->code == DIAG_usage ? DIAG_usage : code;
+}
+
 int
 scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
@@ -73,7 +80,7 @@ scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text)
 		if (mul_i64(value->integer, 10, &value->integer)
 		    && add_i64(value->integer, *c - '0', &value->integer))
 			continue;
-		diag(p->session, DIAG_number, r,
+		diag(p->session, own_code(p, DIAG_number), r,
 			"integer %.40s%s does not fit in 64 bits", text,
 			strlen(text) > 40 ? "..." : "");
 		value->integer = 1;
@@ -93,7 +100,7 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 	*to = '\0';
 	value->real = strtod(digits, NULL);
 	if (value->real > 1.7976931348623157e308)
-		diag(p->session, DIAG_number, r,
+		diag(p->session, own_code(p, DIAG_number), r,
 			"number %.40s is too large; for infinity write inf", text);
 	return TOK_FLOAT;
 }
@@ -102,7 +109,8 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 int
 scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
-	diag(p->session, DIAG_number, r, "'%.40s' is not a number", text);
+	diag(p->session, own_code(p, DIAG_number), r,
+		"'%.40s' is not a number", text);
 	diag_note(p->session, (Range){ 0 },
 		"integers are decimal and may hold '_'; a float has digits on "
 		"both sides of the dot, or an exponent");

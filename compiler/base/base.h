@@ -105,7 +105,7 @@ typedef struct SourceFile {
 
 typedef struct Session Session;
 
-/* "" or "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
+/* "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
 int source_open(Session *s, const char *path, Range where);
 int source_add_text(Session *s, const char *path, const char *text, int n);
 int source_add_name(Session *s, const char *path);	/* finds or adds */

@@ -120,7 +120,7 @@ cannot_read(Session *s, const char *path, Range where)
 int
 source_open(Session *s, const char *path, Range where)
 {
-	bool standard = !where.file && (!*path || strcmp(path, "-") == 0);
+	bool standard = !where.file && strcmp(path, "-") == 0;
 	const char *shown = standard ? "<stdin>" : path;
 	FILE *in = standard ? stdin : fopen(path, "rb");
 	Text t = {0};

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include "base.h"
 
@@ -114,6 +115,8 @@ nearest_word(const char *word, const char *const *words, int n)
 		if (length > 63 || strlen(words[i]) > 63)
 			continue;
 		distance = edit_distance(word, words[i]);
+		if (distance >= (int)length && strcasecmp(word, words[i]))
+			continue;	/* nothing of it is left */
 		if (distance < best || (distance == best && !nearest)) {
 			best = distance;
 			nearest = words[i];

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #include "driver.h"
@@ -141,6 +142,8 @@ add_output(Session *s, Options *o, char *item)
 		*path++ = '\0';
 	if (path && !*path)
 		return usage(s, "--emit=%s= needs a path", item);
+	if (path && strcmp(path, "-") == 0)
+		path = NULL;	/* standard output */
 	format = strchr(item, '.');
 	if (format)
 		*format++ = '\0';
@@ -151,10 +154,11 @@ add_output(Session *s, Options *o, char *item)
 
 		return unknown_word(s, "kind of output", item, names, n);
 	}
+	if (format && !*out.kind->formats)
+		return usage(s, "'%s' has one format, without a name", item);
 	if (format && !has_word(out.kind->formats, format))
 		return usage(s, "'%s' has no format '%s'; it has: %s", item,
-			format, *out.kind->formats ? out.kind->formats
-			: "only one");
+			format, out.kind->formats);
 	if (format)
 		out.format = format;
 	APPEND(s->arena, o->outputs, o->noutputs, out);
@@ -212,7 +216,7 @@ option_check(Session *s, Options *o, const char *value)
 	return set_action(s, o, ACT_check, "--check");
 }
 
-/* "NAME=TEXT" appended to a list. */
+/* "NAME=TEXT" appended to a list; of one name, the last counts. */
 static bool
 add_override(Session *s, const char *word, size_t length, Override **list,
 	int *n)
@@ -242,6 +246,7 @@ static bool
 option_mesh(Session *s, Options *o, const char *value)
 {
 	const char *word = value;
+	int first = o->front.naxes;
 
 	for (;;) {
 		size_t n = strcspn(word, ",");
@@ -249,6 +254,11 @@ option_mesh(Session *s, Options *o, const char *value)
 		if (!add_override(s, word, n, &o->axes, &o->front.naxes))
 			return usage(s, "--mesh wants X=4,Y=2, not '%s'",
 				value);
+		for (int i = first; i < o->front.naxes - 1; i++)
+			if (strcmp(o->axes[i].name,
+				o->axes[o->front.naxes - 1].name) == 0)
+				return usage(s, "--mesh %s gives %s twice",
+					value, o->axes[i].name);
 		if (!word[n])
 			break;
 		word += n + 1;
@@ -431,7 +441,7 @@ option_explain_error(Session *s, Options *o, const char *value)
 
 	if (!text)
 		return usage(s, "there is no error '%s'; they look like "
-			"SHD0201", value);
+			"SHD0204", value);
 	o->action = ACT_answer;
 	text_add(&o->answer, text);
 	return true;
@@ -622,6 +632,39 @@ default_output(Session *s, Options *o)
 	return true;
 }
 
+/* Of regular files; one that does not exist yet is known by its name. */
+static bool
+same_file(const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+
+	if (stat(a, &of_a) != 0 || stat(b, &of_b) != 0)
+		return strcmp(a, b) == 0;
+	return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino
+		&& S_ISREG(of_a.st_mode);
+}
+
+/* An output replaces neither the program nor another output. */
+static bool
+check_paths(Session *s, const Options *o)
+{
+	if (o->output && same_file(o->output, o->input))
+		return usage(s, "the output would replace the program, %s",
+			o->input);
+	for (int i = 0; i < o->noutputs; i++) {
+		const char *path = o->outputs[i].path;
+
+		if (path && same_file(path, o->input))
+			return usage(s, "the output would replace the "
+				"program, %s", o->input);
+		for (int k = 0; path && k < i; k++)
+			if (o->outputs[k].path
+				&& same_file(path, o->outputs[k].path))
+				return usage(s, "two outputs go to %s", path);
+	}
+	return true;
+}
+
 /* -o names the one output that --emit has no path for. */
 static bool
 place_outputs(Session *s, Options *o)
@@ -633,7 +676,7 @@ place_outputs(Session *s, Options *o)
 		return usage(s, "-o %s and --emit=%s=%s both name the output",
 			o->output, o->outputs[0].kind->name,
 			o->outputs[0].path);
-	if (o->output)
+	if (o->output && strcmp(o->output, "-") != 0)
 		o->outputs[0].path = o->output;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->binary && !o->outputs[i].path)
@@ -673,7 +716,7 @@ check_options(Session *s, Options *o)
 	if (o->have_arguments && !runs)
 		return usage(s, "what follows -- goes to the program that "
 			"--run or --interpret starts");
-	if (!check_stop(s, o))
+	if (!check_stop(s, o) || !check_paths(s, o))
 		return false;
 	if (o->action == ACT_emit)
 		return place_outputs(s, o);

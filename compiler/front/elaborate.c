@@ -71,6 +71,14 @@ show_item(Elab *e, const Item *x)
 
 /* ---- the command line's expressions */
 
+static void
+suggest(Elab *e, const char *name, const char *const *names, int n)
+{
+	const char *near = nearest_word(name, names, n);
+	if (near != NULL)
+		diag_note(e->session, (Range){ 0 }, "did you mean '%s'?", near);
+}
+
 static bool
 is_identifier(const char *s)
 {
@@ -211,13 +219,16 @@ topology_fits(Elab *e, Range where, const char *text)
 {
 	Mesh *mesh = &e->m->mesh;
 	int64_t chips = 1;
+	bool fits = true;
 	for (int i = 0; i < mesh->topology_rank; i++)
-		if (!mul_i64(chips, mesh->topology[i], &chips))
-			chips = -1;
+		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
 	if (mesh->topology_rank > mesh->target->torus_rank)
 		complain(e, DIAG_target, where, "topology %s has %d dims; %s "
 			"is a torus of %d", text, mesh->topology_rank,
 			mesh->target->name, mesh->target->torus_rank);
+	else if (!fits)
+		complain(e, DIAG_target, where, "topology %s has more chips "
+			"than fit in 64 bits", text);
 	else if (chips != mesh->ndevices)
 		complain(e, DIAG_target, where, "topology %s has %" PRId64
 			" chips, the mesh has %" PRId64 " devices", text, chips,
@@ -271,6 +282,20 @@ choose_target(Elab *e, const Decl *d)
 }
 
 static void
+report_no_axis(Elab *e, const Decl *d, const char *name)
+{
+	const char **names = NULL;
+	int n = 0;
+	for (int i = 0; i < d->axes.n; i++) {
+		const Decl *axis = d->axes.v[i];
+		APPEND(e->arena, names, n, axis->name.s);
+	}
+	diag(e->session, DIAG_usage, d->range,
+		"--mesh: the mesh has no axis '%s'", name);
+	suggest(e, name, names, n);
+}
+
+static void
 check_axis_overrides(Elab *e, const Decl *d)
 {
 	const FrontOptions *o = e->options;
@@ -281,8 +306,7 @@ check_axis_overrides(Elab *e, const Decl *d)
 			found |= strcmp(axis->name.s, o->axes[i].name) == 0;
 		}
 		if (!found)
-			diag(e->session, DIAG_usage, d->range, "--mesh: the "
-				"mesh has no axis '%s'", o->axes[i].name);
+			report_no_axis(e, d, o->axes[i].name);
 	}
 }
 
@@ -367,9 +391,19 @@ find_entry(Elab *e, int file)
 	const char *name = o->entry != NULL ? o->entry : "main";
 	FnDecl *fn = table_get(e->functions, name);
 	Range nowhere = { file, 1, 0, 0 };
+	if (fn == NULL && o->entry != NULL) {
+		const char **names = NULL;
+		int n = 0;
+		for (int i = 0; i < table_count(e->functions); i++)
+			APPEND(e->arena, names, n, table_key(e->functions, i));
+		diag(e->session, DIAG_usage, (Range){ 0 },
+			"--entry: the program has no function '%s'", name);
+		suggest(e, name, names, n);
+		return NULL;
+	}
 	if (fn == NULL) {
-		diag(e->session, o->entry != NULL ? DIAG_usage : DIAG_entry,
-			nowhere, "the program has no function '%s'", name);
+		diag(e->session, DIAG_entry, nowhere,
+			"the program has no function 'main'");
 		return NULL;
 	}
 	if (fn->mode == FN_auto)
@@ -625,6 +659,25 @@ static void (*const declare[])(Elab *e, const Decl *d) = {
 };
 
 static void
+report_no_dim(Elab *e, const char *name, const Symbol *found)
+{
+	const char **dims = NULL;
+	int n = 0;
+	for (int i = 0; i < table_count(e->globals); i++) {
+		const Symbol *s = table_value(e->globals, i);
+		if (s->kind == SYM_dim)
+			APPEND(e->arena, dims, n, table_key(e->globals, i));
+	}
+	diag(e->session, DIAG_usage, (Range){ 0 },
+		"-D: the program has no dim '%s'", name);
+	if (found != NULL && found->kind == SYM_axis)
+		diag_note(e->session, (Range){ 0 }, "'%s' is an axis of the "
+			"mesh: --mesh %s=SIZE", name, name);
+	else
+		suggest(e, name, dims, n);
+}
+
+static void
 declare_all(Elab *e, List items, int file)
 {
 	for (int i = 0; i < items.n; i++) {
@@ -639,8 +692,7 @@ declare_all(Elab *e, List items, int file)
 		const char *name = e->options->dims[i].name;
 		const Symbol *s = table_get(e->globals, name);
 		if (s == NULL || s->kind != SYM_dim)
-			diag(e->session, DIAG_usage, (Range){ 0 },
-				"-D: the program has no dim '%s'", name);
+			report_no_dim(e, name, s);
 	}
 }
 
