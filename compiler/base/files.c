@@ -104,12 +104,15 @@ cannot_write(Session *s, const char *path)
 	return false;
 }
 
+/* A device, a pipe; or a link to nothing, for open() to follow or refuse. */
 static bool
 is_special(const char *path)
 {
 	struct stat st;
 
-	return stat(path, &st) == 0 && !S_ISREG(st.st_mode);
+	if (stat(path, &st) == 0)
+		return !S_ISREG(st.st_mode);
+	return lstat(path, &st) == 0 && S_ISLNK(st.st_mode);
 }
 
 /* What a symbolic link names is replaced, not the link. */
@@ -191,7 +194,7 @@ write_all(int fd, const char *data, size_t n)
 static bool
 write_in_place(Session *s, const char *path, const char *data, size_t n)
 {
-	int fd = open(path, O_WRONLY);
+	int fd = open(path, O_WRONLY | O_CREAT, 0666);
 	bool good = fd >= 0 && write_all(fd, data, n);
 
 	if (!good)

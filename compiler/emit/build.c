@@ -14,11 +14,9 @@
 #include "emit/emit.h"
 #include "emit/config.h"
 
-enum { MAX_ARGUMENTS = 256 };
-
 typedef struct Command {
 	Session *session;
-	const char *argv[MAX_ARGUMENTS];
+	const char **argv;
 	int n;
 } Command;
 
@@ -29,8 +27,7 @@ typedef struct Runtime {
 static void
 add(Command *c, const char *argument)
 {
-	if (c->n < MAX_ARGUMENTS - 1)
-		c->argv[c->n++] = argument;
+	APPEND(c->session->arena, c->argv, c->n, argument);
 }
 
 static void
@@ -156,7 +153,7 @@ run(Command *c)
 			"--cc=PATH names one; --interpret needs none");
 		return false;
 	}
-	c->argv[c->n] = NULL;
+	add(c, NULL);
 	if (!process_run(c->session, c->argv, &status))
 		return false;
 	if (status)
@@ -173,6 +170,19 @@ is_special(const char *path)
 
 	return !stat(path, &status) && !S_ISREG(status.st_mode) &&
 		!S_ISDIR(status.st_mode);
+}
+
+/* A compiler that does nothing may be content with it. */
+static bool
+was_made(Command *c, const char *made)
+{
+	struct stat status;
+
+	if (!stat(made, &status) && status.st_size > 0)
+		return true;
+	diag(c->session, DIAG_tool_failed, (Range){0},
+		"%s ended without an error, but made nothing", c->argv[0]);
+	return false;
 }
 
 static bool
@@ -224,7 +234,7 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 		add(&c, r.runtime);
 		add_words(&c, SHDC_LINK);
 	}
-	if (!run(&c))
+	if (!run(&c) || !was_made(&c, made))
 		return false;
 	return special ? copy_to(s, made, output) : file_keep(s, made, output);
 }
