@@ -196,16 +196,16 @@ zero_offset(Localizer *l)
 	return v ? v : cached(l, "0", emit_constant(l, D_i32, 0));
 }
 
-/* ---- steps of a reshard -------------------------------------------------------------- */
+/* ---- moves of a reshard -------------------------------------------------------------- */
 
 static Value *
-step_slice(Localizer *l, Value *v, const Step *step, Type local)
+move_slice(Localizer *l, Value *v, const Move *move, Type local)
 {
 	Value *operands[MAX_RANK + 1] = {v};
 
 	for (int d = 0; d < local.rank; d++) {
-		AxisList before = placement_dim(&step->before, d);
-		AxisList after = placement_dim(&step->after, d);
+		AxisList before = placement_dim(&move->before, d);
+		AxisList after = placement_dim(&move->after, d);
 		AxisList more = axes_drop_prefix(&after, &before);
 		operands[d + 1] = more.n ? device_offset(l, &more,
 			local.dims[d]) : zero_offset(l);
@@ -218,10 +218,10 @@ step_slice(Localizer *l, Value *v, const Step *step, Type local)
 
 /* The value where the index along the axes is 0, the identity elsewhere. */
 static Value *
-step_unreduce(Localizer *l, Value *v, const Step *step, Type local)
+move_unreduce(Localizer *l, Value *v, const Move *move, Type local)
 {
-	Combiner combiner = (Combiner)step->after.combiner;
-	Value *first = emit_compare(l, DIR_EQ, device_offset(l, &step->axes, 1),
+	Combiner combiner = (Combiner)move->after.combiner;
+	Value *first = emit_compare(l, DIR_EQ, device_offset(l, &move->axes, 1),
 		zero_offset(l));
 	Value *identity = emit_constant(l, local.dtype,
 		combiner_identity(combiner, local.dtype));
@@ -232,22 +232,22 @@ step_unreduce(Localizer *l, Value *v, const Step *step, Type local)
 }
 
 static Value *
-step_collective(Localizer *l, Value *v, const Step *step, OpKind kind,
+move_collective(Localizer *l, Value *v, const Move *move, OpKind kind,
 	Type local)
 {
 	Op *op = emit(l, kind, 1, &v, v->name);
-	Combiner combiner = (Combiner)step->before.combiner;
+	Combiner combiner = (Combiner)move->before.combiner;
 
-	op->axes = arena_copy(l->module->arena, &step->axes, sizeof step->axes);
+	op->axes = arena_copy(l->module->arena, &move->axes, sizeof move->axes);
 	if (kind == O_collective_permute)
-		op->from = arena_copy(l->module->arena, &step->from,
-			sizeof step->from);
+		op->from = arena_copy(l->module->arena, &move->from,
+			sizeof move->from);
 	if (ops[kind].attrs & AT(dim))
-		op_set_int(op, A_dim, step->dim);
+		op_set_int(op, A_dim, move->dim);
 	if (ops[kind].attrs & AT(combiner))
 		op_set_int(op, A_combiner, combiner);
 	op->results[0]->type = local;
-	op->results[0]->placement = step->after;
+	op->results[0]->placement = move->after;
 	op->results[0]->no_placement = false;
 	op->requested = l->reason->requested;
 	return op->results[0];
@@ -287,13 +287,13 @@ typedef struct Opened {
 } Opened;
 
 static Opened
-open_dims(const Type *t, const Step *step, bool to_side)
+open_dims(const Type *t, const Move *move, bool to_side)
 {
 	Opened o = {0};
 
 	for (int d = 0; d < t->rank; d++) {
-		for (int e = 0; e < step->nexchanges; e++) {
-			const Exchange *x = &step->exchanges[e];
+		for (int e = 0; e < move->nexchanges; e++) {
+			const Exchange *x = &move->exchanges[e];
 			if ((to_side ? x->to_dim : x->from_dim) != d)
 				continue;
 			o.extra[e] = o.rank;
@@ -306,15 +306,15 @@ open_dims(const Type *t, const Step *step, bool to_side)
 
 /* order[i]: the extra dims first, in exchange order, then the others. */
 static void
-extras_first(const Opened *o, const Step *step, int64_t *order)
+extras_first(const Opened *o, const Move *move, int64_t *order)
 {
 	int n = 0;
 
-	for (int e = 0; e < step->nexchanges; e++)
+	for (int e = 0; e < move->nexchanges; e++)
 		order[n++] = o->extra[e];
 	for (int d = 0; d < o->rank; d++) {
 		bool extra = false;
-		for (int e = 0; e < step->nexchanges; e++)
+		for (int e = 0; e < move->nexchanges; e++)
 			extra |= o->extra[e] == d;
 		if (!extra)
 			order[n++] = d;
@@ -327,32 +327,32 @@ extras_first(const Opened *o, const Step *step, int64_t *order)
  *   [.., n*t, ..] -> [n, rest] -> all-to-all along n -> [.., n*s, ..]
  */
 static Value *
-step_exchange(Localizer *l, Value *v, const Step *step, Type local)
+move_exchange(Localizer *l, Value *v, const Move *move, Type local)
 {
 	Type part = v->type;	/* with the target dims cut */
 	int64_t order[2 * MAX_RANK], inverse[2 * MAX_RANK];
 	int64_t front[2 * MAX_RANK], flat[2 * MAX_RANK];
-	int64_t members = axes_size(&step->axes);
-	int nx = step->nexchanges, rank = v->type.rank;
+	int64_t members = axes_size(&move->axes);
+	int nx = move->nexchanges, rank = v->type.rank;
 
 	for (int e = 0; e < nx; e++)
-		part.dims[step->exchanges[e].to_dim] /=
-			axes_size(&step->exchanges[e].axes);
-	Opened cut = open_dims(&part, step, true);
-	Opened joined = open_dims(&part, step, false);
+		part.dims[move->exchanges[e].to_dim] /=
+			axes_size(&move->exchanges[e].axes);
+	Opened cut = open_dims(&part, move, true);
+	Opened joined = open_dims(&part, move, false);
 	v = emit_reshape(l, v, cut.rank, cut.dims);
-	extras_first(&cut, step, order);
+	extras_first(&cut, move, order);
 	v = emit_transpose(l, v, order);
 	memcpy(front, v->type.dims, sizeof v->type.dims);
 	flat[0] = members;
 	memcpy(flat + 1, part.dims, (size_t)rank * sizeof flat[0]);
 	v = emit_reshape(l, v, rank + 1, flat);
 	Type exchanged = v->type;
-	v = step_collective(l, v, step, O_all_to_all, exchanged);
+	v = move_collective(l, v, move, O_all_to_all, exchanged);
 	v->no_placement = true;
 	op_set_int(v->def, A_dim, 0);
 	v = emit_reshape(l, v, rank + nx, front);
-	extras_first(&joined, step, order);
+	extras_first(&joined, move, order);
 	for (int i = 0; i < joined.rank; i++)
 		inverse[order[i]] = i;
 	v = emit_transpose(l, v, inverse);
@@ -360,26 +360,26 @@ step_exchange(Localizer *l, Value *v, const Step *step, Type local)
 }
 
 static Value *
-emit_step(Localizer *l, Value *v, const Step *step, const Type *global)
+emit_move(Localizer *l, Value *v, const Move *move, const Type *global)
 {
 	static const OpKind kinds[] = {
-		[STEP_permute] = O_collective_permute,
-		[STEP_all_gather] = O_all_gather,
-		[STEP_all_reduce] = O_all_reduce,
-		[STEP_reduce_scatter] = O_reduce_scatter,
+		[MOVE_permute] = O_collective_permute,
+		[MOVE_all_gather] = O_all_gather,
+		[MOVE_all_reduce] = O_all_reduce,
+		[MOVE_reduce_scatter] = O_reduce_scatter,
 	};
-	Type local = placement_local(global, &step->after);
+	Type local = placement_local(global, &move->after);
 	Value *made;
 
-	if (step->kind == STEP_slice)
-		made = step_slice(l, v, step, local);
-	else if (step->kind == STEP_unreduce)
-		made = step_unreduce(l, v, step, local);
-	else if (step->kind == STEP_all_to_all)
-		made = step_exchange(l, v, step, local);
+	if (move->kind == MOVE_slice)
+		made = move_slice(l, v, move, local);
+	else if (move->kind == MOVE_unreduce)
+		made = move_unreduce(l, v, move, local);
+	else if (move->kind == MOVE_all_to_all)
+		made = move_exchange(l, v, move, local);
 	else
-		made = step_collective(l, v, step, kinds[step->kind], local);
-	made->placement = step->after;
+		made = move_collective(l, v, move, kinds[move->kind], local);
+	made->placement = move->after;
 	made->no_placement = false;
 	return made;
 }
@@ -420,7 +420,7 @@ localize_reshard(Localizer *l, Op *op)
 		&op->results[0]->placement);
 
 	for (int i = 0; i < plan->n; i++)
-		v = emit_step(l, v, &plan->steps[i], &global);
+		v = emit_move(l, v, &plan->moves[i], &global);
 	take_over(l, op, v);
 }
 

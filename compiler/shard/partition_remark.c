@@ -10,14 +10,14 @@
 
 enum { MAX_PROPOSALS = 50 };	/* each runs the passes again */
 
-static const char *const step_names[] = {
-	[STEP_slice] = "slice",
-	[STEP_unreduce] = "unreduce",
-	[STEP_permute] = "collective-permute",
-	[STEP_all_to_all] = "all-to-all",
-	[STEP_all_gather] = "all-gather",
-	[STEP_all_reduce] = "all-reduce",
-	[STEP_reduce_scatter] = "reduce-scatter",
+static const char *const move_names[] = {
+	[MOVE_slice] = "slice",
+	[MOVE_unreduce] = "unreduce",
+	[MOVE_permute] = "collective-permute",
+	[MOVE_all_to_all] = "all-to-all",
+	[MOVE_all_gather] = "all-gather",
+	[MOVE_all_reduce] = "all-reduce",
+	[MOVE_reduce_scatter] = "reduce-scatter",
 };
 
 void
@@ -65,18 +65,18 @@ dim_of_axis(const Placement *p, AxisRef axis)
 }
 
 static void
-label_why(Partitioner *p, const Op *reshard, const Value *v, const Step *step)
+label_why(Partitioner *p, const Op *reshard, const Value *v, const Move *move)
 {
 	Text t = {0};
 
 	if (v->placement.nunreduced)
 		text_add(&t, "each device holds a partial result");
-	for (int i = 0; i < step->axes.n && !v->placement.nunreduced; i++) {
-		int dim = dim_of_axis(&v->placement, step->axes.a[i]);
+	for (int i = 0; i < move->axes.n && !v->placement.nunreduced; i++) {
+		int dim = dim_of_axis(&v->placement, move->axes.a[i]);
 		if (dim < 0)
 			continue;
 		text_add(&t, t.n ? "; " : "");
-		text_origin(&t, p->module, v, dim, step->axes.a[i]);
+		text_origin(&t, p->module, v, dim, move->axes.a[i]);
 	}
 	if (t.n)
 		diag_label(p->module->session, reshard->range, "%s", t.s);
@@ -226,7 +226,7 @@ line_avoid(Partitioner *p, const Op *reshard)
 }
 
 static void
-remark_step(Partitioner *p, const Op *reshard, const Step *step)
+remark_move(Partitioner *p, const Op *reshard, const Move *move)
 {
 	const Mesh *mesh = &p->module->mesh;
 	const Value *v = known_value(reshard->operands[0]);
@@ -234,21 +234,21 @@ remark_step(Partitioner *p, const Op *reshard, const Step *step)
 		"; --strict allows only moves that are asked for" : "";
 	Text t = {0};
 
-	text_printf(&t, "%s over ", step_names[step->kind]);
-	text_axes(&t, mesh, &step->axes);
+	text_printf(&t, "%s over ", move_names[move->kind]);
+	text_axes(&t, mesh, &move->axes);
 	text_printf(&t, ": %s ", v->name);
-	text_spec(&t, mesh, &v->type, &step->before);
+	text_spec(&t, mesh, &v->type, &move->before);
 	text_add(&t, " -> ");
-	text_spec(&t, mesh, &v->type, &step->after);
+	text_spec(&t, mesh, &v->type, &move->after);
 	text_add(&t, "  (");
-	text_bytes(&t, step->bytes);
+	text_bytes(&t, move->bytes);
 	text_add(&t, ", ");
-	text_seconds(&t, step->seconds);
+	text_seconds(&t, move->seconds);
 	text_printf(&t, " on %s, exposed)%s", mesh->target->name, strict);
 	diag(p->module->session, p->options->strict ? DIAG_unasked_collective :
 		DIAG_reshard, reshard->range, "%s", t.s);
 	text_free(&t);
-	label_why(p, reshard, v, step);
+	label_why(p, reshard, v, move);
 }
 
 void
@@ -262,8 +262,8 @@ remark_reshard(Partitioner *p, const Op *reshard)
 	plan = reshard_plan(p->resharder, &from->type, &from->placement,
 		&reshard->results[0]->placement);
 	for (int i = 0; i < plan->n; i++)
-		if (plan->steps[i].bytes > 0)
-			remark_step(p, reshard, &plan->steps[i]);
+		if (plan->moves[i].bytes > 0)
+			remark_move(p, reshard, &plan->moves[i]);
 	if (plan->bytes > 0)
 		line_avoid(p, reshard);
 }

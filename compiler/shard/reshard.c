@@ -6,7 +6,7 @@
  * on whose boundaries both agree.  A state says, for each dim, which atoms
  * split it (major to minor), and which atoms hold partial sums; the others are
  * free.  Dijkstra's search over states finds the plan of fewest bytes; ties go
- * to fewer collectives, then to fewer steps, then to the order in which
+ * to fewer collectives, then to fewer moves, then to the order in which
  * Shardy tries the kinds: slice, permute, all-to-all, all-gather.
  *
  *   [x] -> [y]         permute
@@ -35,11 +35,11 @@ typedef struct State {
 typedef struct Node {
 	State state;
 	double bytes;
-	int collectives, steps;
+	int collectives, moves;
 	int parent;			/* index, -1 at the start */
-	StepKind kind;
+	MoveKind kind;
 	int dim;
-	uint32_t group;			/* atoms of the step's group */
+	uint32_t group;			/* atoms of the move's group */
 	int nexchanges;
 	struct { int8_t from, to, count; } exchanges[MAX_EXCHANGES];
 	bool closed;
@@ -136,7 +136,7 @@ node_before(const Node *a, const Node *b)
 		return a->bytes < b->bytes;
 	if (a->collectives != b->collectives)
 		return a->collectives < b->collectives;
-	return a->steps < b->steps;
+	return a->moves < b->moves;
 }
 
 /* Equal nodes leave in the order in which they were found. */
@@ -237,7 +237,7 @@ bucket_find(const Search *s, const State *st)
 
 /* A copy of `parent` to be changed into a successor. */
 static Node
-successor(const Search *s, int parent, StepKind kind)
+successor(const Search *s, int parent, MoveKind kind)
 {
 	Node n = s->nodes[parent];
 
@@ -246,7 +246,7 @@ successor(const Search *s, int parent, StepKind kind)
 	n.group = 0;
 	n.nexchanges = 0;
 	n.closed = false;
-	n.steps++;
+	n.moves++;
 	return n;
 }
 
@@ -303,7 +303,7 @@ try_slices(Search *s, int at)
 			    !divides(s, &st, d, s->atoms[a].size) ||
 			    !towards_goal(s, &st, d, a))
 				continue;
-			Node n = successor(s, at, STEP_slice);
+			Node n = successor(s, at, MOVE_slice);
 			push_atom(&n.state, d, a);
 			offer(s, n, 0, false);
 		}
@@ -317,7 +317,7 @@ try_unreduce(Search *s, int at)
 
 	for (int a = 0; a < s->natoms; a++)
 		if (wanted >> a & 1) {
-			Node n = successor(s, at, STEP_unreduce);
+			Node n = successor(s, at, MOVE_unreduce);
 			n.state.partial |= 1u << a;
 			n.group = 1u << a;
 			offer(s, n, 0, false);
@@ -353,7 +353,7 @@ static void
 try_directed_permute(Search *s, int at)
 {
 	const State *old = &s->nodes[at].state;
-	Node n = successor(s, at, STEP_permute);
+	Node n = successor(s, at, MOVE_permute);
 	uint32_t taken = old->partial;
 
 	for (int d = 0; d < s->rank; d++) {
@@ -376,7 +376,7 @@ try_directed_permute(Search *s, int at)
 static void
 try_permutes(Search *s, int at)
 {
-	Node n = successor(s, at, STEP_permute);
+	Node n = successor(s, at, MOVE_permute);
 	uint32_t all = (1u << s->natoms) - 1;
 
 	if (s->directed) {
@@ -446,7 +446,7 @@ try_gathers(Search *s, int at)
 	double bytes = local_bytes(s, &s->nodes[at].state);
 
 	for (int d = 0; d < s->rank; d++) {
-		Node n = successor(s, at, STEP_all_gather);
+		Node n = successor(s, at, MOVE_all_gather);
 		n.dim = d;
 		while (n.state.n[d]) {
 			n.group |= 1u << pop_atom(&n.state, d);
@@ -466,7 +466,7 @@ try_reductions(Search *s, int at)
 	if (!extra)
 		return;
 	for (uint32_t set = extra; set; set = (set - 1) & extra) {
-		Node n = successor(s, at, STEP_all_reduce);
+		Node n = successor(s, at, MOVE_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
 		offer(s, n, wire_bytes(K_all_reduce, group_size(s, set),
@@ -478,7 +478,7 @@ try_reductions(Search *s, int at)
 			    !divides(s, &st, d, s->atoms[a].size) ||
 			    !towards_goal(s, &st, d, a))
 				continue;
-			Node n = successor(s, at, STEP_reduce_scatter);
+			Node n = successor(s, at, MOVE_reduce_scatter);
 			n.group = 1u << a;
 			n.dim = d;
 			n.state.partial &= ~n.group;
@@ -511,7 +511,7 @@ search(Search *s, const State *start)
 		try_slices(s, at);
 		try_unreduce(s, at);
 		try_permutes(s, at);
-		Node base = successor(s, at, STEP_all_to_all);
+		Node base = successor(s, at, MOVE_all_to_all);
 		try_exchanges_from(s, at, &base, 0);
 		try_gathers(s, at);
 		try_reductions(s, at);
@@ -700,7 +700,7 @@ search_init(Search *s, const Placement *from, const Placement *to)
 	s->directed = s->natoms > FREE_SEARCH_ATOMS;
 }
 
-/* ---- from the path to steps ------------------------------------------------- */
+/* ---- from the path to moves ------------------------------------------------- */
 
 static Placement
 placement_of(const Search *s, const State *st, Combiner combiner)
@@ -742,88 +742,88 @@ append_missing(const Search *s, AxisList *l, const State *st,
 
 /* Shards before, then what only the target uses; and the other way round. */
 static void
-permute_step(const Search *s, Step *step, const State *before,
+permute_move(const Search *s, Move *move, const State *before,
 	const State *after)
 {
 	for (int d = 0; d < s->rank; d++) {
 		if (before->n[d] == after->n[d] && !memcmp(before->atom[d],
 				after->atom[d], MAX_ATOMS))
 			continue;
-		append_atoms(s, &step->from, before, d, 0);
-		append_atoms(s, &step->axes, after, d, 0);
+		append_atoms(s, &move->from, before, d, 0);
+		append_atoms(s, &move->axes, after, d, 0);
 	}
-	append_missing(s, &step->from, after, before);
-	append_missing(s, &step->axes, before, after);
+	append_missing(s, &move->from, after, before);
+	append_missing(s, &move->axes, before, after);
 }
 
 static void
-exchange_step(const Search *s, Step *step, const Node *n, const State *before)
+exchange_move(const Search *s, Move *move, const Node *n, const State *before)
 {
-	step->nexchanges = n->nexchanges;
+	move->nexchanges = n->nexchanges;
 	for (int i = 0; i < n->nexchanges; i++) {
-		Exchange *e = &step->exchanges[i];
+		Exchange *e = &move->exchanges[i];
 		e->from_dim = n->exchanges[i].from;
 		e->to_dim = n->exchanges[i].to;
 		append_atoms(s, &e->axes, before, e->from_dim,
 			before->n[e->from_dim] - n->exchanges[i].count);
 		for (int k = 0; k < e->axes.n; k++)
-			step->axes.a[step->axes.n++] = e->axes.a[k];
+			move->axes.a[move->axes.n++] = e->axes.a[k];
 	}
 }
 
 static void
-group_step(const Search *s, Step *step, uint32_t group)
+group_move(const Search *s, Move *move, uint32_t group)
 {
 	for (int a = 0; a < s->natoms; a++)
 		if (group >> a & 1)
-			axes_append(&step->axes, s->atoms[a]);
+			axes_append(&move->axes, s->atoms[a]);
 }
 
 static CollectiveKind
-step_collective(StepKind kind)
+move_collective(MoveKind kind)
 {
 	switch (kind) {
-	case STEP_permute: return K_collective_permute;
-	case STEP_all_to_all: return K_all_to_all;
-	case STEP_all_gather: return K_all_gather;
-	case STEP_all_reduce: return K_all_reduce;
-	case STEP_reduce_scatter: return K_reduce_scatter;
-	case STEP_slice:
-	case STEP_unreduce:
+	case MOVE_permute: return K_collective_permute;
+	case MOVE_all_to_all: return K_all_to_all;
+	case MOVE_all_gather: return K_all_gather;
+	case MOVE_all_reduce: return K_all_reduce;
+	case MOVE_reduce_scatter: return K_reduce_scatter;
+	case MOVE_slice:
+	case MOVE_unreduce:
 		break;
 	}
 	return COLLECTIVE_COUNT;
 }
 
-static Step
-make_step(const Search *s, const Node *n, Combiner combiner)
+static Move
+make_move(const Search *s, const Node *n, Combiner combiner)
 {
 	const State *before = &s->nodes[n->parent].state;
-	Step step = {.kind = n->kind, .dim = n->dim};
+	Move move = {.kind = n->kind, .dim = n->dim};
 
-	step.before = placement_of(s, before, combiner);
-	step.after = placement_of(s, &n->state, combiner);
-	if (n->kind == STEP_permute)
-		permute_step(s, &step, before, &n->state);
-	else if (n->kind == STEP_all_to_all)
-		exchange_step(s, &step, n, before);
-	else if (n->kind == STEP_all_gather)
-		append_atoms(s, &step.axes, before, n->dim, n->state.n[n->dim]);
+	move.before = placement_of(s, before, combiner);
+	move.after = placement_of(s, &n->state, combiner);
+	if (n->kind == MOVE_permute)
+		permute_move(s, &move, before, &n->state);
+	else if (n->kind == MOVE_all_to_all)
+		exchange_move(s, &move, n, before);
+	else if (n->kind == MOVE_all_gather)
+		append_atoms(s, &move.axes, before, n->dim, n->state.n[n->dim]);
 	else
-		group_step(s, &step, n->group);
-	return step;
+		group_move(s, &move, n->group);
+	return move;
 }
 
 /* Steps that one op can do: slices, and scatters onto one dim. */
 static bool
-step_merge(Step *last, const Step *next)
+move_merge(Move *last, const Move *next)
 {
 	if (last->kind != next->kind)
 		return false;
-	if (next->kind == STEP_reduce_scatter && last->dim != next->dim)
+	if (next->kind == MOVE_reduce_scatter && last->dim != next->dim)
 		return false;
-	if (next->kind != STEP_slice && next->kind != STEP_unreduce &&
-	    next->kind != STEP_reduce_scatter)
+	if (next->kind != MOVE_slice && next->kind != MOVE_unreduce &&
+	    next->kind != MOVE_reduce_scatter)
 		return false;
 	axes_append_all(&last->axes, &next->axes);
 	last->after = next->after;
@@ -831,17 +831,17 @@ step_merge(Step *last, const Step *next)
 }
 
 static void
-step_price(const Search *s, Step *step)
+move_price(const Search *s, Move *move)
 {
-	CollectiveKind kind = step_collective(step->kind);
+	CollectiveKind kind = move_collective(move->kind);
 	double bytes;
 
 	if (kind == COLLECTIVE_COUNT)
 		return;
-	Type local = placement_local(s->type, &step->before);
+	Type local = placement_local(s->type, &move->before);
 	bytes = (double)type_bytes(&local);
-	step->bytes = wire_bytes(kind, axes_size(&step->axes), bytes);
-	step->seconds = collective_seconds(s->mesh, kind, &step->axes, bytes);
+	move->bytes = wire_bytes(kind, axes_size(&move->axes), bytes);
+	move->seconds = collective_seconds(s->mesh, kind, &move->axes, bytes);
 }
 
 static void
@@ -852,10 +852,10 @@ plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 	if (n->parent < 0)
 		return;
 	plan_append(s, plan, n->parent, combiner);
-	Step step = make_step(s, n, combiner);
-	if (plan->n && step_merge(&plan->steps[plan->n - 1], &step))
+	Move move = make_move(s, n, combiner);
+	if (plan->n && move_merge(&plan->moves[plan->n - 1], &move))
 		return;
-	APPEND(s->arena, plan->steps, plan->n, step);
+	APPEND(s->arena, plan->moves, plan->n, move);
 }
 
 /* ---- plans -------------------------------------------------------------------- */
@@ -906,7 +906,7 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global,
 	s.arena = r->arena;
 	plan_append(&s, plan, found, combiner);
 	for (int i = first; i < plan->n; i++)
-		step_price(&s, &plan->steps[i]);
+		move_price(&s, &plan->moves[i]);
 	arena_free(scratch);
 }
 
@@ -968,9 +968,9 @@ static void
 plan_total(ReshardPlan *plan)
 {
 	for (int i = 0; i < plan->n; i++) {
-		plan->bytes += plan->steps[i].bytes;
-		plan->seconds += plan->steps[i].seconds;
-		plan->collectives += step_collective(plan->steps[i].kind) !=
+		plan->bytes += plan->moves[i].bytes;
+		plan->seconds += plan->moves[i].seconds;
+		plan->collectives += move_collective(plan->moves[i].kind) !=
 			COLLECTIVE_COUNT;
 	}
 }

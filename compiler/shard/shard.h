@@ -24,15 +24,15 @@ void text_blocked(Why *w, const Value *v, int dim, Text *t);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
-typedef enum StepKind {
-	STEP_slice,		/* keep a part: no traffic */
-	STEP_unreduce,		/* replicated -> partial: value on index 0 */
-	STEP_permute,
-	STEP_all_to_all,
-	STEP_all_gather,
-	STEP_all_reduce,
-	STEP_reduce_scatter,
-} StepKind;
+typedef enum MoveKind {
+	MOVE_slice,		/* keep a part: no traffic */
+	MOVE_unreduce,		/* replicated -> partial: value on index 0 */
+	MOVE_permute,
+	MOVE_all_to_all,
+	MOVE_all_gather,
+	MOVE_all_reduce,
+	MOVE_reduce_scatter,
+} MoveKind;
 
 /* `axes`, the minor end of from_dim, become the minor end of to_dim. */
 typedef struct Exchange {
@@ -42,8 +42,8 @@ typedef struct Exchange {
 
 enum { MAX_EXCHANGES = 2 };
 
-typedef struct Step {
-	StepKind kind;
+typedef struct Move {
+	MoveKind kind;
 	Placement before, after;
 	AxisList axes;		/* the group; permute: the target's order */
 	AxisList from;		/* permute: the source's order (see Op.from) */
@@ -52,12 +52,12 @@ typedef struct Step {
 	Exchange exchanges[MAX_EXCHANGES];
 	double bytes;		/* a device receives */
 	double seconds;
-} Step;
+} Move;
 
 typedef struct ReshardPlan {
 	int n, collectives;
-	Step *steps;
-	double bytes, seconds;	/* of one device, all steps */
+	Move *moves;
+	double bytes, seconds;	/* of one device, all moves */
 } ReshardPlan;
 
 /* Plans by pair of placements and type, made once each. */

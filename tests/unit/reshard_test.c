@@ -7,7 +7,7 @@
  * device receives at most the bytes of gathering what is moved.
  *
  *   reshard_test            TAP
- *   reshard_test --list     also the plans of most steps
+ *   reshard_test --list     also the plans of most moves
  */
 #include <stdlib.h>
 #include <string.h>
@@ -183,7 +183,7 @@ gather_bytes(const Mesh *mesh, const Type *type, const Placement *from,
 }
 
 typedef struct Longest {
-	int steps;
+	int moves;
 	char text[160];
 } Longest;
 
@@ -198,7 +198,7 @@ note_plan(const Mesh *mesh, const Type *type, const Placement *from,
 	Text t = {0};
 	int i = 0;
 
-	while (i < 8 && longest[i].steps >= plan->n)
+	while (i < 8 && longest[i].moves >= plan->n)
 		i++;
 	if (i == 8 || !list_plans)
 		return;
@@ -209,8 +209,8 @@ note_plan(const Mesh *mesh, const Type *type, const Placement *from,
 	text_spec(&t, mesh, type, to);
 	text_add(&t, ":");
 	for (int k = 0; k < plan->n; k++)
-		text_printf(&t, " %s", names[plan->steps[k].kind]);
-	longest[i].steps = plan->n;
+		text_printf(&t, " %s", names[plan->moves[k].kind]);
+	longest[i].moves = plan->n;
 	snprintf(longest[i].text, sizeof longest[i].text, "%s", t.s);
 	text_free(&t);
 }
@@ -386,7 +386,7 @@ main(int argc, char **argv)
 	check_random(2, (int64_t[]){6, 2}, 400);
 	check_random(3, (int64_t[]){4, 2, 2}, 300);
 	for (int i = 0; i < 8 && list_plans; i++)
-		printf("# %d steps  %s\n", longest[i].steps, longest[i].text);
+		printf("# %d moves  %s\n", longest[i].moves, longest[i].text);
 	printf("1..%d\n", tests);
 	return 0;
 }
