@@ -10,35 +10,52 @@
 
 #include "eval/scalar.h"
 
-/* Larger than this can't work, whatever malloc() promises. */
+/*
+ * malloc() promises more memory than there is, and who then touches it is
+ * killed.  So what tensors hold is counted, and ends at three quarters of the
+ * machine's.  (The interpreter is one thread.)
+ */
+static int64_t bytes_in_use;
+
 static int64_t
-physical_memory(void)
+memory_limit(void)
 {
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
 	int64_t bytes;
 	if (pages <= 0 || size <= 0 || !mul_i64(pages, size, &bytes))
 		return INT64_MAX;
-	return bytes;
+	return bytes / 4 * 3;
+}
+
+static bool
+size_of(const Type *type, int64_t *bytes)
+{
+	*bytes = dtypes[type->dtype].bytes;
+	for (int d = 0; d < type->rank; d++)
+		if (!mul_i64(*bytes, type->dims[d], bytes))
+			return false;
+	return true;
 }
 
 bool
 tensor_new(const Type *type, Tensor *t)
 {
-	int64_t bytes = dtypes[type->dtype].bytes;
+	int64_t bytes;
 	t->type = *type;
 	t->data = NULL;
-	for (int d = 0; d < type->rank; d++)
-		if (!mul_i64(bytes, type->dims[d], &bytes))
-			return false;
-	if (bytes > physical_memory())
+	if (!size_of(type, &bytes) || bytes > memory_limit() - bytes_in_use)
 		return false;
 	t->data = calloc((size_t)bytes + !bytes, 1);
+	if (t->data)
+		bytes_in_use += bytes;
 	return t->data;
 }
 
 void
 tensor_free(Tensor *t)
 {
+	if (t->data)
+		bytes_in_use -= type_bytes(&t->type);
 	free(t->data);
 	t->data = NULL;
 }
