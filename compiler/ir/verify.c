@@ -367,6 +367,19 @@ check_collective(Checker *c, const Op *op)
 
 /* ---- factors: what an op needs to run on shards --------------------- */
 
+/* Axes of size 1 split nothing; the parts of an axis that one stood between
+   are joined. */
+static AxisList
+drop_unit_axes(const AxisList *l)
+{
+	AxisList rest = {0};
+
+	for (int i = 0; i < l->n; i++)
+		if (l->a[i].size > 1)
+			axes_append(&rest, l->a[i]);
+	return rest;
+}
+
 /* The axes of a dim shared out among its factors, major to minor. */
 static bool
 project_dim(const Rule *r, const DimFactors *dim, AxisList axes,
@@ -408,16 +421,6 @@ meet_factor(Checker *c, FactorAxes *f, const AxisList *axes,
 	}
 }
 
-static void
-drop_unit_axes(AxisList *l)
-{
-	int n = 0;
-
-	for (int i = 0; i < l->n; i++)
-		if (l->a[i].size > 1)
-			l->a[n++] = l->a[i];
-	l->n = n;
-}
 
 static void
 meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
@@ -428,7 +431,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 	for (int d = 0; d < v->type.rank; d++) {
 		const DimFactors *dim = &r->dims[tensor][d];
 		AxisList axes = placement_dim(&v->placement, d);
-		drop_unit_axes(&axes);
+		axes = drop_unit_axes(&axes);
 		memset(of_factor, 0, (size_t)dim->n * sizeof of_factor[0]);
 		if (!project_dim(r, dim, axes, of_factor)) {
 			fail(c, "dim %d of %s cannot be split over '%s' here",
@@ -496,12 +499,9 @@ takes_partial(const Op *op, int operand, Combiner *combiner)
 static AxisList
 partial_axes(const Placement *p)
 {
-	AxisList axes = placement_unreduced(p), partial = {0};
+	AxisList axes = placement_unreduced(p);
 
-	for (int i = 0; i < axes.n; i++)
-		if (axes.a[i].size > 1)
-			axes_append(&partial, axes.a[i]);
-	return partial;
+	return drop_unit_axes(&axes);
 }
 
 /* All operands together, or either of two. */

@@ -142,6 +142,10 @@ class Generator:
                 p.priority[d] = self.random.randrange(3)
         if spare and self.chance(0.08):
             p.replicated = self.some(spare)
+        elif self.chance(0.03):
+            p.whole = True
+        elif dims and self.chance(0.05):
+            p.all_open = True
         if partial and spare and self.chance(0.12):
             p.unreduced = self.some(spare)
             p.combiner = self.random.choice(partial)
@@ -255,7 +259,16 @@ class Generator:
         x = self.pick(FLOATS + INTEGERS)
         form = self.random.choice(["%s + %s", "%s * %s", "%s - %s", "%s / %s",
                                    "maximum(%s, %s)", "minimum(%s, %s)"])
-        pair = (x.name, self.literal(x.dtype))
+        number = self.literal(x.dtype)
+        if x.dims and self.chance(0.2):
+            number = self.random.choice(["size(%s, 0)", "%s(size(%s, 0))"])
+            number = number % ((x.name,) if number[0] == "s" else
+                               (x.dtype, x.name))
+        elif x.dtype in FLOATS and self.chance(0.1):
+            number = self.random.choice(["exp(0.5)", "sqrt(2)", "(1 - 3) / 4.0",
+                                         "-(2 + 1)", "axis_size(%s)" %
+                                         self.program.mesh[0][0]])
+        pair = (x.name, number)
         if self.chance(0.3) and "/" not in form:
             pair = pair[::-1]
         return self.add(form % pair, [x], x.dtype, x.dims)
@@ -280,9 +293,12 @@ class Generator:
         y = self.broadcastable(x)
         p = self.pick(["pred"], dims=x.dims if self.chance(0.6) else
                       self.broadcastable(x).dims)
-        if x.dtype != "pred" and self.chance(0.2):
-            return self.add("where(%s, %s, %s)" % (p.name, x.name,
-                            self.literal(x.dtype)), [p, x], x.dtype, x.dims)
+        if x.dtype != "pred" and self.chance(0.3):
+            other = self.literal(x.dtype)
+            if x.dtype in FLOATS and self.chance(0.6):
+                other = self.random.choice(["inf", "-inf", "nan"])
+            return self.add("where(%s, %s, %s)" % (p.name, x.name, other),
+                            [p, x], x.dtype, x.dims)
         return self.add("where(%s, %s, %s)" % (p.name, x.name, y.name),
                         [p, x, y], x.dtype, x.dims)
 
@@ -715,6 +731,8 @@ class Generator:
                 ["untyped", "typed", "sizes", "mixed"]))
         if self.chance(0.2):
             p.named_dims = True
+        if self.chance(0.15):
+            p.named_types = True
         p.drop_unused()
 
     def make(self):

@@ -14,6 +14,8 @@ class Placement:
         self.axes = [[] for _ in range(rank)]
         self.open = [False] * rank
         self.priority = [None] * rank
+        self.all_open = False           # @? after the type
+        self.whole = False              # replicated along every other axis
         self.replicated = []
         self.unreduced = []
         self.combiner = "add"
@@ -33,7 +35,9 @@ class Placement:
         return "[%s]" % ", ".join(map(self.dim_text, range(len(dims)), dims))
 
     def tail(self):
-        text = ""
+        text = " @?" if self.all_open else ""
+        if self.whole:
+            text += " replicated"
         if self.replicated:
             text += " replicated(%s)" % ", ".join(self.replicated)
         if self.unreduced:
@@ -87,6 +91,7 @@ class Program:
         self.typed_results = False
         self.helper = None      # (first, end, how its parameters are typed)
         self.named_dims = False
+        self.named_types = False
 
     # ---- shape
 
@@ -186,9 +191,13 @@ class Program:
                 lines.append("dim %s;" % ", ".join(
                     "N%d = %d" % (d, d) for d in sizes))
         lines.append("")
+        types = {x.name: x.type(self.size_word) for x in self.params}
+        if self.named_types:
+            for i, x in enumerate(self.params):
+                lines.insert(-1, "type T%d = %s;" % (i, types[x.name]))
+                types[x.name] = "T%d" % i
         lines += head or []
-        params = ["%s: %s" % (x.name, x.type(self.size_word))
-                  for x in self.params]
+        params = ["%s: %s" % (x.name, types[x.name]) for x in self.params]
         lines.append("fn main(%s)%s {" % (",\n        ".join(params),
                                           self.result_type()))
         for i, s in enumerate(self.statements):

@@ -93,6 +93,7 @@ def rename(q, old, new, first):
 
 def plain_forms(p):
     for field, value in (("helper", None), ("named_dims", False),
+                         ("named_types", False),
                          ("typed_results", False)):
         if getattr(p, field) != value:
             q = copy.deepcopy(p)
@@ -121,10 +122,11 @@ def fewer_placements(p):
         q = copy.deepcopy(p)
         values(q)[i].placement = None
         yield q
-        for field in ("replicated", "unreduced"):
-            if getattr(x.placement, field):
+        for field, least in (("replicated", []), ("unreduced", []),
+                             ("whole", False), ("all_open", False)):
+            if getattr(x.placement, field) != least:
                 q = copy.deepcopy(p)
-                setattr(values(q)[i].placement, field, [])
+                setattr(values(q)[i].placement, field, least)
                 yield q
         for d in range(len(x.dims)):
             for field, least in (("priority", None), ("open", False)):
