@@ -22,29 +22,31 @@ passes_through(const Op *op)
 		op->kind == O_transpose;
 }
 
-static void
-add_op(Op *op, void *data)
+static bool
+used_once(const Propagation *g, const OpState *o)
 {
-	Propagation *g = data;
-	OpState *o = &g->ops[g->nops++];
-
-	o->op = op;
-	o->pass_through = passes_through(op);
-	/* the members of a shard_like are one cluster: nothing to pass on */
-	if (op->kind != O_shard_like)
-		o->rule = op_rule(g->arena, op);
-	if (op->kind == O_output)
-		g->outputs[g->noutputs++] = op->id;
+	for (int i = 0; i < o->noperands; i++) {
+		const Value *v = o->tensors[i];
+		if (v->type.rank && g->uses[v->id] != 1)
+			return false;
+	}
+	return true;
 }
 
 static void
-note_single_use(Propagation *g, OpState *o)
+prepare_ops(Propagation *g)
 {
-	o->single_use = true;
-	for (int i = 0; i < o->op->noperands; i++) {
-		const Value *v = o->op->operands[i];
-		if (v->type.rank && g->uses[v->id] != 1)
-			o->single_use = false;
+	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
+	for (int i = 0; i < g->nops; i++) {
+		OpState *o = &g->ops[i];
+		o->single_use = used_once(g, o);
+		o->pass_through = passes_through(o->op);
+		/* the members of a shard_like are one cluster: nothing to
+		   pass on */
+		if (!o->edge && o->op->kind != O_shard_like)
+			o->rule = op_rule(g->arena, o->op);
+		if (o->op->kind == O_output)
+			g->outputs[g->noutputs++] = i;
 	}
 }
 
@@ -114,16 +116,14 @@ propagate(Module *m)
 
 	split_constants(&g);
 	module_number(m);
-	g.ops = NEW_ARRAY(g.arena, OpState, m->nops + 1);
-	g.stack = NEW_ARRAY(g.arena, int, m->nops + 1);
-	g.outputs = NEW_ARRAY(g.arena, int, m->nresults + 1);
-	module_walk(m, add_op, &g);
+	collect_ops(&g);
+	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
 	build_clusters(&g);
-	for (int i = 0; i < g.nops; i++)
-		note_single_use(&g, &g.ops[i]);
+	prepare_ops(&g);
 	copy_constraints(&g);
 	run_priorities(&g);
 	finish_propagation(&g);
+	check_carried(&g);
 	merge_constants(&g);
 	module_number(m);
 	m->level = L_sharded;

@@ -1,8 +1,11 @@
 /*
  * propagate.h - private to the propagation pass.
  *
- *   Cluster     values that always share one placement: what a composite's
- *               body sees of its operands, and the members of a shard_like
+ *   Cluster     values that always share one placement: what a body sees of
+ *               the values outside, a value that a loop carries, and the
+ *               members of a shard_like
+ *   Edge        what flows into and out of a body: an identity among a value
+ *               that a loop carries, its start and what the body makes of it
  *   Projection  the placements around one op, rewritten dim by dim as the
  *               factors of its rule; steps work on it
  *   Holder      one factor in one dim of one tensor of a projection
@@ -49,9 +52,13 @@ typedef struct Copy {
 	Value *original, *copy;
 } Copy;
 
+/* An op, or an edge of a loop or branch, where axes may pass. */
 typedef struct OpState {
 	Op *op;
+	Value **tensors;	/* operands, then results */
+	int noperands, ntensors;
 	const Rule *rule;	/* NULL: nothing passes */
+	bool edge;		/* of `op`, a while or if */
 	bool pass_through;	/* pointwise, reshape, transpose */
 	bool single_use;	/* each non-scalar operand has one use */
 	bool waiting;		/* on the worklist */
@@ -72,6 +79,7 @@ typedef struct Holder {
 typedef struct Projection {
 	const Rule *rule;
 	const Op *op;
+	Value *const *tensors;	/* as in OpState */
 	int nholders;
 	Holder *holders;	/* by tensor, then dim, major to minor */
 	int *first;		/* [ntensors + 1]: holders of a tensor */
@@ -93,15 +101,16 @@ typedef struct Projection {
 typedef struct Propagation {
 	Module *module;
 	Arena *arena;
-	OpState *ops;		/* by op id */
+	OpState *ops;		/* in program order, edges behind their bodies */
 	int nops;
+	int *state_of;		/* by op id: of `ops` */
 	Cluster *clusters;
 	int nclusters;
 	int *cluster_of;	/* by value id */
 	int *parent;		/* union-find by value id, while building */
 	int *uses;		/* by value id, as if bodies were inlined */
-	int *touches;		/* op ids around each cluster */
-	int *outputs;		/* op ids of the entry's results */
+	int *touches;		/* of `ops`, around each cluster */
+	int *outputs;		/* of `ops`: the entry's results */
 	int noutputs;
 	int *stack;		/* worklist */
 	int nstack;
@@ -115,6 +124,16 @@ typedef struct Propagation {
 void project(Projection *p, Propagation *g, const OpState *o);
 /* The axes of dim `dim` of a tensor as its holders now have them. */
 AxisList projection_dim(const Projection *p, int tensor, int dim);
+
+/* propagate_edges.c */
+/* Fills `ops` (edges included) and `state_of`; rules of edges only. */
+void collect_ops(Propagation *g);
+/* Does the loop hand value i on as it is? */
+bool is_invariant(const Op *loop, int i);
+/* Is operand i a use of its own, or the value under another name in a body? */
+bool is_use(const Op *op, int i);
+/* Warns of loops that move what they carry on every trip. */
+void check_carried(Propagation *g);
 
 /* propagate_step.c: true if some holder grew */
 bool step(Projection *p, Strategy strategy, const Flow *flow);

@@ -3,9 +3,11 @@
  * with.
  *
  * A composite's body is seen as if it were written in place of the call: its
- * parameters are the operands, its results the call's.  Members of a
- * shard_like are one cluster too, unless their annotations disagree (a
- * warning; then they stay apart).
+ * parameters are the operands, its results the call's.  A branch, and a loop
+ * with what it does not change, sees the values outside as they are; what a
+ * loop carries has one placement in the condition, the body and the result.
+ * Members of a shard_like are one cluster too, unless their annotations
+ * disagree (a warning; then they stay apart).
  */
 #include <string.h>
 #include "shard/propagate.h"
@@ -42,7 +44,32 @@ copy_constant(Propagation *g, Value *v, Op *user)
 	op->results[0]->placement = v->placement;
 	op->results[0]->range = v->range;
 	op_insert_before(user, op);
+	/* a body is closed: the scalar of a broadcast comes along */
+	if (op->noperands && v->block != user->block)
+		op->operands[0] = copy_constant(g, op->operands[0], op);
 	return op->results[0];
+}
+
+/* What a body's parameter is called outside; NULL for what a loop carries
+   and for other values. */
+static Value *
+outer_value(const Value *v)
+{
+	const Op *op = v->def ? NULL : v->block->parent;
+
+	if (!op || op->kind == O_call)
+		return NULL;
+	if (op->kind == O_if)
+		return op->operands[v->index + 1];
+	return is_invariant(op, v->index) ? op->operands[v->index] : NULL;
+}
+
+static Value *
+constant_behind(Value *v)
+{
+	for (Value *outer = v; outer; outer = outer_value(v))
+		v = outer;
+	return is_splittable(v) ? v : NULL;
 }
 
 /* `uses` serves as a mark: the first use keeps the original. */
@@ -52,10 +79,11 @@ split_constants_of(Op *op, void *data)
 	Propagation *g = data;
 
 	for (int i = 0; i < op->noperands; i++) {
-		Value *v = op->operands[i];
-		if (!is_splittable(v) || v->uses++ == 0)
+		Value *v = op->operands[i], *constant = constant_behind(v);
+		if (!constant || (v != constant && !is_use(op, i)) ||
+				v->uses++ == 0)
 			continue;
-		op->operands[i] = copy_constant(g, v, op);
+		op->operands[i] = copy_constant(g, constant, op);
 		Copy c = {op, i, v, op->operands[i]};
 		APPEND(g->arena, g->copies, g->ncopies, c);
 	}
@@ -67,6 +95,9 @@ clear_uses(Op *op, void *data)
 	(void)data;
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->uses = 0;
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			op->bodies[i]->params[k]->uses = 0;
 }
 
 void
@@ -74,6 +105,16 @@ split_constants(Propagation *g)
 {
 	module_walk(g->module, clear_uses, NULL);
 	module_walk(g->module, split_constants_of, g);
+}
+
+static void
+remove_constant(Value *copy, const Value *original)
+{
+	Op *op = copy->def;
+
+	op_remove(op);
+	if (op->noperands && !original->def)	/* a parameter: see above */
+		op_remove(op->operands[0]->def);
 }
 
 /* Copies that ended where their original did are undone. */
@@ -86,7 +127,7 @@ merge_constants(Propagation *g)
 				&c->copy->placement))
 			continue;
 		c->user->operands[c->operand] = c->original;
-		op_remove(c->copy->def);
+		remove_constant(c->copy, c->original);
 		c->copy->name = c->original->name;	/* in the story */
 	}
 }
@@ -116,29 +157,73 @@ unite(Propagation *g, const Value *a, const Value *b)
 }
 
 static void
-unite_call(Op *op, void *data)
+unite_call(Propagation *g, const Op *op)
 {
-	Propagation *g = data;
+	const Block *body = op->bodies[0];
 
-	if (op->kind != O_call)
-		return;
-	Block *body = op->bodies[0];
 	for (int i = 0; i < op->noperands; i++)
 		unite(g, op->operands[i], body->params[i]);
 	for (int i = 0; i < op->nresults; i++)
 		unite(g, op->results[i], body->last->operands[i]);
 }
 
-/* Calls and the ends of their bodies vanish when inlined. */
+static void
+unite_branches(Propagation *g, const Op *op)
+{
+	for (int b = 0; b < op->nbodies; b++)
+		for (int i = 1; i < op->noperands; i++)
+			unite(g, op->operands[i], op->bodies[b]->params[i - 1]);
+}
+
+static void
+unite_loop_value(Propagation *g, const Op *op, int i)
+{
+	for (int b = 0; b < op->nbodies; b++)
+		unite(g, op->results[i], op->bodies[b]->params[i]);
+}
+
+static void
+unite_invariants(Propagation *g, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		if (!is_invariant(op, i))
+			continue;
+		unite(g, op->operands[i], op->results[i]);
+		unite_loop_value(g, op, i);
+	}
+}
+
+typedef void Uniter(Propagation *g, const Op *op);
+
+/* Bodies as if they were written in place of their op. */
+static void
+unite_inlined(Op *op, void *data)
+{
+	static Uniter *const uniters[OP_COUNT] = {
+		[O_call] = unite_call,
+		[O_if] = unite_branches,
+		[O_while] = unite_invariants,
+	};
+
+	if (uniters[op->kind])
+		uniters[op->kind](data, op);
+}
+
+static void
+unite_carried(Op *op, void *data)
+{
+	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
+		unite_loop_value(data, op, i);
+}
+
 static void
 count_root_uses(Op *op, void *data)
 {
 	Propagation *g = data;
 
-	if (op->kind == O_call || (op->kind == O_return && op->block->parent))
-		return;
 	for (int i = 0; i < op->noperands; i++)
-		g->uses[find(g, op->operands[i]->id)]++;
+		if (is_use(op, i))
+			g->uses[find(g, op->operands[i]->id)]++;
 }
 
 static void
@@ -323,14 +408,14 @@ add_op_values(Op *op, void *data)
 /* ---- ops around clusters ------------------------------------------------------ */
 
 static bool
-tensor_seen_before(const Propagation *g, const Op *op, int tensor)
+tensor_seen_before(const Propagation *g, const OpState *o, int tensor)
 {
-	int cluster = g->cluster_of[rule_tensor(op, tensor)->id];
+	int cluster = g->cluster_of[o->tensors[tensor]->id];
 
 	/* a long operand list is not worth a quadratic search: a repeated
 	   touch only costs a second look */
 	for (int i = 0; i < tensor && i < 4; i++)
-		if (g->cluster_of[rule_tensor(op, i)->id] == cluster)
+		if (g->cluster_of[o->tensors[i]->id] == cluster)
 			return true;
 	return false;
 }
@@ -342,10 +427,10 @@ index_touches(Propagation *g)
 
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < g->nops; i++) {
-			const Op *op = g->ops[i].op;
-			for (int t = 0; t < op->noperands + op->nresults; t++) {
-				Cluster *c = cluster_of(g, rule_tensor(op, t));
-				if (tensor_seen_before(g, op, t))
+			const OpState *o = &g->ops[i];
+			for (int t = 0; t < o->ntensors; t++) {
+				Cluster *c = cluster_of(g, o->tensors[t]);
+				if (tensor_seen_before(g, o, t))
 					continue;
 				if (pass)
 					g->touches[c->first_touch +
@@ -376,8 +461,9 @@ build_clusters(Propagation *g)
 	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
 	for (int i = 0; i < m->nvalues; i++)
 		g->parent[i] = i;
-	module_walk(m, unite_call, g);
+	module_walk(m, unite_inlined, g);
 	count_uses(g);
+	module_walk(m, unite_carried, g);
 	for (int i = 0; i < m->entry->nparams; i++)
 		note_annotation(&a, m->entry->params[i]);
 	module_walk(m, note_op_annotations, &a);

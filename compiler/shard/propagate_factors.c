@@ -137,7 +137,7 @@ count_holders(const OpState *o)
 	int n = 0;
 
 	for (int t = 0; t < o->rule->ntensors; t++)
-		for (int d = 0; d < rule_tensor(o->op, t)->type.rank; d++)
+		for (int d = 0; d < o->tensors[t]->type.rank; d++)
 			n += o->rule->dims[t][d].n;
 	return n;
 }
@@ -179,9 +179,10 @@ project(Projection *p, Propagation *g, const OpState *o)
 	make_room(p, g->arena, o);
 	p->rule = o->rule;
 	p->op = o->op;
+	p->tensors = o->tensors;
 	p->nholders = 0;
 	for (int t = 0; t < o->rule->ntensors; t++) {
-		const Value *v = rule_tensor(o->op, t);
+		const Value *v = o->tensors[t];
 		project_tensor(p, t, &cluster_of(g, v)->now, &v->type);
 	}
 	p->first[o->rule->ntensors] = p->nholders;

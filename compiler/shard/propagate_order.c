@@ -6,7 +6,8 @@
  *
  *   0  pointwise ops, reshape, transpose, if no operand is used elsewhere:
  *      passing on through a value with several uses may create a conflict
- *      at each of them
+ *      at each of them; into and out of loops and branches; what a dynamic
+ *      slice takes, to its result
  *   1  the same, however often operands are used
  *   2  every op, along pass-through factors; broadcasts only to the operand
  *   3  every factor; broadcasts still only to the operand
@@ -23,11 +24,19 @@ enum { LEVELS = 5, WIDE = 16 };
 /* What an op may do at a level; equal phases need no second visit. */
 typedef enum Phase {
 	PHASE_none,
-	PHASE_pass_backward,	/* pass-through factors, to operands */
+	PHASE_pass_forward,	/* pass-through factors, to results */
+	PHASE_pass_backward,	/* the same, to operands */
 	PHASE_pass,		/* pass-through factors */
 	PHASE_backward,		/* every factor, to operands */
 	PHASE_all,
 } Phase;
+
+static bool
+is_dynamic(const Op *op)
+{
+	return op->kind == O_dynamic_slice ||
+		op->kind == O_dynamic_update_slice;
+}
 
 static Phase
 phase_of(const OpState *o, int level)
@@ -42,8 +51,12 @@ phase_of(const OpState *o, int level)
 
 	if (!o->rule || o->op->kind == O_output)
 		return PHASE_none;
+	if (o->edge)
+		return PHASE_all;
 	if (o->pass_through)
 		return level || o->single_use ? PHASE_all : PHASE_none;
+	if (is_dynamic(o->op) && level <= 1)
+		return level || o->single_use ? PHASE_pass_forward : PHASE_none;
 	return o->op->kind == O_broadcast ? broadcast[level] : any[level];
 }
 
@@ -51,10 +64,12 @@ static Flow
 flow_of(Phase phase, const Factor *f)
 {
 	static const Flow pass[] = {
-		FLOW_none, FLOW_backward, FLOW_both, FLOW_backward, FLOW_both
+		FLOW_none, FLOW_forward, FLOW_backward, FLOW_both,
+		FLOW_backward, FLOW_both
 	};
 	static const Flow other[] = {
-		FLOW_none, FLOW_none, FLOW_none, FLOW_backward, FLOW_both
+		FLOW_none, FLOW_none, FLOW_none, FLOW_none, FLOW_backward,
+		FLOW_both
 	};
 
 	if (f->blocked)
@@ -99,13 +114,13 @@ note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 	const Holder *h = holder_with(p, tensor, dim, a);
 	int from = h ? giver(p, h, a) : -1;
 	Arrival *arrival = NEW(g->arena, Arrival);
-	Value *target = rule_tensor(p->op, tensor);
+	Value *target = p->tensors[tensor];
 	Cluster *c = cluster_of(g, target);
 
 	arrival->target = target;
 	arrival->origin = (Origin){
 		.kind = ORIGIN_op, .dim = dim, .axis = a,
-		.from = from < 0 ? NULL : rule_tensor(p->op, from),
+		.from = from < 0 ? NULL : p->tensors[from],
 		.through = (Op *)p->op, .where = p->op->range,
 		.step = g->step,
 	};
@@ -127,7 +142,7 @@ count_pieces(const Placement *p)
 static bool
 extend_dim(Propagation *g, int tensor, int dim)
 {
-	Value *v = rule_tensor(g->projection.op, tensor);
+	Value *v = g->projection.tensors[tensor];
 	Placement *now = &cluster_of(g, v)->now;
 	AxisList axes = projection_dim(&g->projection, tensor, dim);
 	AxisList old = placement_dim(now, dim), effective = {0};
@@ -151,7 +166,7 @@ extend_dim(Propagation *g, int tensor, int dim)
 static bool
 extend_tensor(Propagation *g, int tensor)
 {
-	const Value *v = rule_tensor(g->projection.op, tensor);
+	const Value *v = g->projection.tensors[tensor];
 	bool changed = false;
 
 	for (int d = 0; d < v->type.rank; d++)
@@ -190,12 +205,12 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 	for (int def = 1; def >= 0; def--)
 		for (int i = c->ntouches - 1; i >= 0; i--) {
 			int id = g->touches[c->first_touch + i];
-			const Op *op = g->ops[id].op;
-			bool defines = op->nresults &&
-				cluster_of(g, op->results[0]) == c;
+			const OpState *o = &g->ops[id];
+			bool defines = o->ntensors > o->noperands &&
+				cluster_of(g, o->tensors[o->noperands]) == c;
 			if (defines == def && id != except &&
-					op->noperands < WIDE &&
-					phase_of(&g->ops[id], level))
+					o->noperands < WIDE &&
+					phase_of(o, level))
 				push(g, id);
 		}
 }
@@ -204,8 +219,7 @@ static bool
 has_axes(const Propagation *g, const OpState *o)
 {
 	for (int t = 0; t < o->rule->ntensors; t++)
-		if (count_pieces(&cluster_of(g,
-				rule_tensor(o->op, t))->now))
+		if (count_pieces(&cluster_of(g, o->tensors[t])->now))
 			return true;
 	return false;
 }
@@ -235,14 +249,14 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 	g->step++;
 	int version = g->step;
 	for (int t = 0; t < o->rule->ntensors; t++) {
-		Cluster *c = cluster_of(g, rule_tensor(o->op, t));
+		Cluster *c = cluster_of(g, o->tensors[t]);
 		if (!p->grown[t] || c->version == version ||
 				!extend_tensor(g, t))
 			continue;
 		c->version = version;
 		changed = true;
 		unsettle(g, c);
-		wake_neighbours(g, c, o->op->id, level);
+		wake_neighbours(g, c, (int)(o - g->ops), level);
 	}
 	return changed;
 }

@@ -21,14 +21,6 @@ struct Why {
 };
 
 static void
-add_op(Op *op, void *data)
-{
-	Propagation *g = data;
-
-	g->ops[g->nops++].op = op;
-}
-
-static void
 add_value(Propagation *g, const Value *v)
 {
 	Cluster *c = &g->clusters[v->id];
@@ -55,6 +47,24 @@ add_results(Op *op, void *data)
 			add_value(data, op->bodies[i]->params[k]);
 }
 
+/* The edges of a loop name its results: its parameters are those. */
+static void
+share_carried(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
+		for (int b = 0; b < op->nbodies; b++)
+			g->cluster_of[op->bodies[b]->params[i]->id] =
+				op->results[i]->id;
+}
+
+static bool
+is_same(const Why *w, const Value *a, const Value *b)
+{
+	return cluster_of(&w->g, a) == cluster_of(&w->g, b);
+}
+
 Why *
 why_new(Module *m)
 {
@@ -64,14 +74,14 @@ why_new(Module *m)
 	module_number(m);
 	g->module = m;
 	g->arena = m->arena;
-	g->ops = NEW_ARRAY(g->arena, OpState, m->nops + 1);
 	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
 	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->nclusters = m->nvalues;
-	module_walk(m, add_op, g);
+	collect_ops(g);
 	for (int i = 0; i < m->entry->nparams; i++)
 		add_value(g, m->entry->params[i]);
 	module_walk(m, add_results, g);
+	module_walk(m, share_carried, g);
 	index_touches(g);
 	return w;
 }
@@ -134,18 +144,24 @@ first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *a)
 	return rest.n > 0;
 }
 
+static const Value *
+holder_value(const Projection *p, const Holder *h)
+{
+	return p->tensors[h->tensor];
+}
+
 /* What kept `a`, which holder `other` has, from holder `h`? */
 static void
 text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 	const Holder *other, AxisRef a)
 {
-	const Value *v = rule_tensor(p->op, h->tensor);
+	const Value *v = holder_value(p, h);
 	int64_t ways = axes_size(&h->axes);
 	AxisRef next;
 	int taken = dim_using(v, a);
 
 	text_axis(t, &m->mesh, a);
-	text_printf(t, " of '%s' (", rule_tensor(p->op, other->tensor)->name);
+	text_printf(t, " of '%s' (", holder_value(p, other)->name);
 	text_through(t, m, p->op);
 	text_add(t, ") ");
 	if (taken >= 0 && taken != h->dim)
@@ -176,7 +192,7 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 			i < p->factor_first[h->factor + 1]; i++) {
 		const Holder *other = &p->holders[p->by_factor[i]];
 		if (other == h || !first_beyond(&h->axes, &other->axes, &b) ||
-				dim_using(rule_tensor(p->op, h->tensor), b) >= 0)
+				dim_using(holder_value(p, h), b) >= 0)
 			continue;
 		if (!first) {
 			first = other;
@@ -188,10 +204,10 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 		Text t = {0};
 		text_axis(&t, &r->m->mesh, a);
 		text_printf(&t, " of '%s' and ",
-			rule_tensor(p->op, first->tensor)->name);
+			holder_value(p, first)->name);
 		text_axis(&t, &r->m->mesh, b);
 		text_printf(&t, " of '%s' conflict (",
-			rule_tensor(p->op, other->tensor)->name);
+			holder_value(p, other)->name);
 		text_through(&t, r->m, p->op);
 		text_add(&t, "): neither wins");
 		reason(r, t.s);
@@ -258,38 +274,39 @@ tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
 		return;
 	project(p, &w->g, o);
 	for (int i = 0; i < p->nholders; i++)
-		if (p->holders[i].dim == dim && rule_tensor(o->op,
-				p->holders[i].tensor) == v)
+		if (p->holders[i].dim == dim && is_same(w,
+				holder_value(p, &p->holders[i]), v))
 			tell_holder(r, p, &p->holders[i]);
 }
 
 static void
 tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
 {
-	const Cluster *c = &w->g.clusters[v->id];
+	const Cluster *c = cluster_of(&w->g, v);
 
 	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
 		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
 			dim);
 }
 
-/* Into and out of the body of a composite; NULL elsewhere. */
+/* Into and out of a body; NULL elsewhere. */
 static const Value *
 same_value(const Value *v)
 {
-	const Op *call = v->def ? v->def : v->block ? v->block->parent : NULL;
+	const Op *op = v->def ? v->def : v->block ? v->block->parent : NULL;
 
-	if (!call || call->kind != O_call)
+	if (!op || !op->nbodies)
 		return NULL;
-	return v->def ? call->bodies[0]->last->operands[v->index] :
-		call->operands[v->index];
+	if (v->def)
+		return op->bodies[op->nbodies - 1]->last->operands[v->index];
+	return op->operands[v->index + (op->kind == O_if)];
 }
 
 /* The operand and dim that a dim of an op's result is made of, if one. */
 static const Value *
 made_of(Why *w, const Value *v, int *dim)
 {
-	OpState *o = v->def ? &w->g.ops[v->def->id] : NULL;
+	OpState *o = v->def ? &w->g.ops[w->g.state_of[v->def->id]] : NULL;
 	Projection *p = &w->g.projection;
 	const Holder *h = NULL;
 
@@ -300,7 +317,7 @@ made_of(Why *w, const Value *v, int *dim)
 	project(p, &w->g, o);
 	for (int i = p->first[p->rule->noperands]; i < p->nholders; i++)
 		if (!h && p->holders[i].dim == *dim &&
-				rule_tensor(o->op, p->holders[i].tensor) == v)
+				holder_value(p, &p->holders[i]) == v)
 			h = &p->holders[i];
 	if (!h)
 		return NULL;
@@ -309,7 +326,7 @@ made_of(Why *w, const Value *v, int *dim)
 	if (from->tensor >= p->rule->noperands)
 		return NULL;
 	*dim = from->dim;
-	return rule_tensor(o->op, from->tensor);
+	return holder_value(p, from);
 }
 
 /* Nothing around it: an axis may have been stopped further up. */
@@ -343,7 +360,7 @@ void
 text_blocked(Why *w, const Value *v, int dim, Text *t)
 {
 	Reasons r = {t, w->g.module, 0};
-	const Cluster *c = &w->g.clusters[v->id];
+	const Cluster *c = cluster_of(&w->g, v);
 
 	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
 		return;		/* one element a device: nothing to split */

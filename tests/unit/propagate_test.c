@@ -4,6 +4,8 @@
  *   x: 8@X, 8            a parameter, exact as in an entry's signature
  *   y = relu x           an op; see `forms` below
  *   return y: 8, 8 @?    a result of the entry, "r", "r.2", ...
+ *   loop a=x w=y { n = add a w; yield n w } as r s      carries x and y
+ *   if a=x { t = relu a; yield t } else { yield a } as r
  *
  * and what is wanted of some values after it.  The cases are the worked ones
  * of the propagation chapter, in the order of its rules.
@@ -28,7 +30,8 @@ static const Case cases[] = {
 typedef struct Build {
 	Session *session;
 	Module *m;
-	const char *p;		/* what is left of the line */
+	Block *block;		/* where ops go */
+	const char *p;		/* what is left of the program */
 	Table *values;
 	int nreturned;
 	Value *returned[8];
@@ -189,7 +192,7 @@ op(Build *b, OpKind kind, int n, Value **operands, const char *name)
 {
 	Op *o = op_new(b->m, kind, n, operands, 1, name, (Range){0}, NULL);
 
-	op_append(b->m->entry, o);
+	op_append(b->block, o);
 	return o;
 }
 
@@ -226,6 +229,17 @@ scalar(Build *b, double x)
 	return o->results[0];
 }
 
+/* Of a dynamic slice: which does not matter. */
+static Value *
+start(Build *b)
+{
+	Op *o = op(b, O_constant, 0, NULL, "start");
+
+	o->results[0]->type = (Type){.dtype = D_i32};
+	op_set_int(o, A_value, 0);
+	return o->results[0];
+}
+
 /* name = kind operands [attributes] */
 static Op *
 statement(Build *b, const char *name)
@@ -242,11 +256,12 @@ statement(Build *b, const char *name)
 		{"constraint", O_constraint, 1}, {"barrier", O_barrier, 1},
 		{"reshard", O_reshard, 1}, {"like", O_shard_like, 2},
 		{"reverse", O_reverse, 1}, {"cumsum", O_cumsum, 1},
-		{"zeros", O_broadcast, 0},
+		{"zeros", O_broadcast, 0}, {"take", O_dynamic_slice, 1},
+		{"put", O_dynamic_update_slice, 2},
 	};
 	const char *kind = word(b);
 	size_t f = 0;
-	Value *operands[3];
+	Value *operands[2 + MAX_RANK];
 	int64_t n[MAX_RANK];
 
 	while (f < sizeof forms / sizeof *forms && strcmp(forms[f].word, kind))
@@ -260,6 +275,10 @@ statement(Build *b, const char *name)
 		operands[count++] = scalar(b, 0);
 	if (!strcmp(kind, "zeros"))
 		operands[count++] = scalar(b, 0);
+	if (count && forms[f].kind >= O_dynamic_slice &&
+			forms[f].kind <= O_dynamic_update_slice)
+		for (int i = operands[0]->type.rank; i > 0; i--)
+			operands[count++] = start(b);
 	Op *o = op(b, forms[f].kind, count, operands, name);
 	if (o->kind == O_dot) {
 		while (*b->p == ' ')
@@ -274,6 +293,8 @@ statement(Build *b, const char *name)
 		op_set_ints(o, A_dims, numbers(b, n), n);
 	} else if (o->kind == O_concatenate || o->kind == O_cumsum) {
 		op_set_int(o, A_dim, (numbers(b, n), n[0]));
+	} else if (o->kind == O_dynamic_slice) {	/* sizes */
+		op_set_ints(o, A_sizes, numbers(b, n), n);
 	} else if (o->kind == O_slice) {	/* of dim 0 */
 		int rank = operands[0]->type.rank;
 		int64_t start[MAX_RANK] = {0}, stride[MAX_RANK];
@@ -313,9 +334,125 @@ add_named(Build *b, const char *name, Value *v)
 	table_set(b->values, name, v);
 }
 
+static void line(Build *b);
+
+/* Lines up to "}", in a block of their own. */
+static void
+body(Build *b, Block *block)
+{
+	Block *outside = b->block;
+
+	b->block = block;
+	while (!eat(b, "}")) {
+		line(b);
+		while (*b->p == ';' || *b->p == ' ')
+			b->p++;
+	}
+	b->block = outside;
+}
+
+static void
+yield(Build *b)
+{
+	Value *v[8];
+	int n = 0;
+
+	while (*b->p != '}') {
+		v[n++] = value(b);
+		while (*b->p == ' ')
+			b->p++;
+	}
+	op_append(b->block, op_new(b->m, O_return, n, v, 0, NULL, (Range){0},
+		"return"));
+}
+
+/* The condition of a loop, or what chooses a branch: never mind. */
+static Value *
+truth(Build *b)
+{
+	Op *o = op(b, O_constant, 0, NULL, "truth");
+
+	o->results[0]->type = (Type){.dtype = D_pred};
+	op_set_int(o, A_value, 1);
+	return o->results[0];
+}
+
+static void
+condition(Build *b, Block *block)
+{
+	Block *outside = b->block;
+
+	b->block = block;
+	Value *v = truth(b);
+	op_append(block, op_new(b->m, O_return, 1, &v, 0, NULL, (Range){0},
+		"return"));
+	b->block = outside;
+}
+
+static void
+add_params(Build *b, Op *o, Block *block, char **names, int first)
+{
+	for (int i = first; i < o->noperands; i++) {
+		Value *v = block_add_param(block, names[i],
+			&o->operands[i]->type);
+		v->placement = placement_open(v->type.rank);
+		table_set(b->values, names[i], v);
+	}
+}
+
+static void
+region(Build *b, OpKind kind)
+{
+	Value *operands[8];
+	char *names[8];
+	int n = 0;
+
+	if (kind == O_if)
+		operands[n++] = truth(b);
+	while (!eat(b, "{")) {
+		names[n] = word(b);
+		eat(b, "=");
+		operands[n++] = value(b);
+	}
+	Op *o = op_new(b->m, kind, n, operands, 0, NULL, (Range){0}, NULL);
+	o->nbodies = 2;
+	o->bodies = NEW_ARRAY(b->m->arena, Block *, 2);
+	for (int i = 0; i < 2; i++) {
+		o->bodies[i] = block_new(b->m, o);
+		add_params(b, o, o->bodies[i], names, kind == O_if);
+		if (kind == O_while && !i)
+			condition(b, o->bodies[i]);
+		else
+			body(b, o->bodies[i]);
+		if (kind == O_if && !i && (!eat(b, "else") || !eat(b, "{")))
+			die("else wanted at '%s'", b->p);
+	}
+	if (!eat(b, "as"))
+		die("results wanted at '%s'", b->p);
+	for (int i = 0; i < o->bodies[1]->last->noperands; i++) {
+		char *name = word(b);
+		table_set(b->values, name, op_add_result(o, name,
+			&o->bodies[1]->last->operands[i]->type));
+	}
+	op_append(b->block, o);
+	op_infer(o);
+}
+
 static void
 line(Build *b)
 {
+	if (eat(b, "yield")) {
+		yield(b);
+		return;
+	}
+	if (eat(b, "loop ")) {
+		region(b, O_while);
+		return;
+	}
+	if (eat(b, "if ")) {
+		region(b, O_if);
+		return;
+	}
 	if (eat(b, "return ")) {
 		Value *v = value(b);
 		Op *o = op(b, O_output, 1, &v, "r");
@@ -362,6 +499,7 @@ build(Session *s, const Case *c, Table **values)
 	Build b = {.session = s, .m = module_new(s, "test")};
 
 	b.values = *values = table_new(s->arena);
+	b.block = b.m->entry;
 	set_mesh(&b, c->mesh);
 	b.p = c->program;
 	while (*b.p) {
