@@ -62,7 +62,8 @@ sweep_on_signal(int number)
 static void
 start_sweeping(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGTERM};
+	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM,
+		SIGXCPU};
 
 	if (sweeping)
 		return;

@@ -32,6 +32,7 @@ spawn(const char *const *argv, pid_t *pid)
 	sigaddset(&defaults, SIGPIPE);
 	sigaddset(&defaults, SIGINT);
 	sigaddset(&defaults, SIGTERM);
+	sigaddset(&defaults, SIGXFSZ);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
 	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
