@@ -375,6 +375,80 @@ aligned(int64_t bytes)
 	return (bytes + 63) & -(int64_t)64;
 }
 
+/*
+ * A 16-bit matrix times a vector is bound by memory: converted on the way,
+ * never stored.  Sums along memory go into 16 partial sums.
+ */
+enum { LANES = 16 };
+
+#define THIN(in) \
+	static float \
+	along_##in(const uint16_t *row, const float *x, int64_t n) \
+	{ \
+		float sum[LANES] = {0}; \
+		int64_t k = 0; \
+		for (; k + LANES <= n; k += LANES) \
+			_Pragma("GCC unroll 1") \
+			for (int l = 0; l < LANES; l++) \
+				sum[l] += x[k + l] * shdrt_f32_from_##in(row[k + l]); \
+		for (int l = 0; k < n; k++, l++) \
+			sum[l] += x[k] * shdrt_f32_from_##in(row[k]); \
+		for (int w = LANES / 2; w > 0; w /= 2) \
+			for (int l = 0; l < w; l++) \
+				sum[l] += sum[l + w]; \
+		return sum[0]; \
+	} \
+	static void \
+	thin_##in(const Block *b, const uint16_t *matrix, const float *x, \
+		float *sum) \
+	{ \
+		if (b->column == 1) { \
+			for (int64_t j = 0; j < b->rows; j++) \
+				sum[j] += along_##in(matrix + j * b->row, x, \
+					b->columns); \
+			return; \
+		} \
+		for (int64_t k = 0; k < b->columns; k++, matrix += b->column) { \
+			float f = x[k]; \
+			if (b->row == 1) \
+				for (int64_t j = 0; j < b->rows; j++) \
+					sum[j] += f * shdrt_f32_from_##in(matrix[j]); \
+			else \
+				for (int64_t j = 0; j < b->rows; j++) \
+					sum[j] += f * shdrt_f32_from_##in( \
+						matrix[j * b->row]); \
+		} \
+	}
+THIN(f16)
+THIN(bf16)
+
+static int
+is_thin(const Packed *s)
+{
+	const shdrt_dot *d = s->d;
+	int half = d->in == SHDRT_f16 || d->in == SHDRT_bf16;
+
+	return half && !s->wide && (d->m == 1 || d->n == 1);
+}
+
+static void
+thin_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a,
+	const char *b, int add)
+{
+	const shdrt_dot *d = s->d;
+	int row = d->m == 1;	/* the vector is on the left */
+	Block matrix = row ? (Block){n, k, d->b_n, d->b_k}
+		: (Block){m, k, d->a_m, d->a_k};
+	Block vector = {1, k, 0, row ? d->a_k : d->b_k};
+
+	s->pack(&vector, row ? a : b, s->a);
+	if (!add)
+		memset(s->c, 0, sizeof(float) * (size_t)(m * n));
+	(d->in == SHDRT_f16 ? thin_f16 : thin_bf16)(&matrix,
+		(const uint16_t *)(row ? b : a), (float *)s->a,
+		(float *)s->c);
+}
+
 static void
 packed_product(const Packed *s, int64_t m, int64_t n, int64_t k,
 	const char *a, const char *b, int add)
@@ -385,6 +459,10 @@ packed_product(const Packed *s, int64_t m, int64_t n, int64_t k,
 	Product p = {m, n, k, flip_a ? 1 : k, flip_a ? m : 1,
 		flip_b ? 1 : n, flip_b ? k : 1, n, add};
 
+	if (is_thin(s)) {
+		thin_product(s, m, n, k, a, b, add);
+		return;
+	}
 	s->pack(&left, a, s->a);
 	s->pack(&right, b, s->b);
 	if (s->wide)
@@ -428,9 +506,9 @@ run_packed(const shdrt_dot *d, const char *a, const char *b, char *c,
 
 	s.sum = s.wide ? 8 : 4;
 	s.pack = packer(d->in, s.wide);
-	s.a = scratch;
-	s.b = s.a + aligned(d->block_m * d->block_k * s.sum);
-	s.c = s.b + aligned(d->block_k * d->block_n * s.sum);
+	s.c = scratch;
+	s.a = s.c + aligned(d->block_m * d->block_n * s.sum);
+	s.b = s.a + aligned((is_thin(&s) ? 1 : d->block_m) * d->block_k * s.sum);
 	do {
 		for (int64_t j = 0; j < d->n; j += d->block_n)
 			for (int64_t i = 0; i < d->m; i += d->block_m)

@@ -45,8 +45,10 @@ typedef struct shdrt_dot {
 } shdrt_dot;
 
 /*
- * Scratch: 64-aligned, of three blocks m*k, k*n and m*n in f32 (f64 if c is),
- * each rounded up to 64 bytes; may be NULL where there are no blocks.
+ * Scratch, 64-aligned, may be NULL where there are no blocks: a block of c, of
+ * a and of b in f32 (f64 if c is), each rounded up to 64 bytes.  Where a 16-bit
+ * matrix multiplies a vector only the vector is converted: k and no elements
+ * in place of the blocks of a and b.
  */
 void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
 	void *scratch);

@@ -9,7 +9,11 @@
 #include <string.h>
 #include "sched/kernel.h"
 
-enum { BLOCK_M = 512, BLOCK_N = 512, BLOCK_K = 512, SCRATCH_ALIGNMENT = 64 };
+enum {
+	BLOCK_M = 512, BLOCK_N = 512, BLOCK_K = 512,
+	BLOCK_THIN = 4096,	/* of a matrix times a vector */
+	SCRATCH_ALIGNMENT = 64,
+};
 
 /* Position of the loop of a group with the largest extent; -1: none. */
 static int
@@ -98,6 +102,17 @@ needs_packing(const Kernel *k, const DotView *v)
 		v->c_m > INT32_MAX;
 }
 
+/* A 16-bit matrix times a vector: only the vector is converted. */
+static bool
+is_thin(const Kernel *k, const DotView *v)
+{
+	const Op *op = k->root->op;
+	DType a = op->operands[0]->type.dtype;
+
+	return (a == D_f16 || a == D_bf16) && (v->m == 1 || v->n == 1) &&
+		op->results[0]->type.dtype != D_f64;
+}
+
 static int64_t
 least(int64_t a, int64_t b)
 {
@@ -119,9 +134,10 @@ dot_view(const Kernel *k)
 	add_loops(k, &v, false, m, n, c);
 	add_loops(k, &v, true, m, n, c);
 	if (needs_packing(k, &v)) {
-		v.block_m = least(v.m, BLOCK_M);
-		v.block_n = least(v.n, BLOCK_N);
-		v.block_k = least(v.k, BLOCK_K);
+		bool thin = is_thin(k, &v);
+		v.block_m = least(v.m, thin ? BLOCK_THIN : BLOCK_M);
+		v.block_n = least(v.n, thin ? BLOCK_THIN : BLOCK_N);
+		v.block_k = least(v.k, thin ? BLOCK_THIN : BLOCK_K);
 	}
 	return v;
 }
@@ -137,8 +153,9 @@ dot_scratch(const Kernel *k)
 {
 	DotView v = dot_view(k);
 	int64_t size = k->root->op->results[0]->type.dtype == D_f64 ? 8 : 4;
+	bool thin = is_thin(k, &v);
 
-	return aligned(v.block_m * v.block_k * size) +
-		aligned(v.block_k * v.block_n * size) +
-		aligned(v.block_m * v.block_n * size);
+	return aligned(v.block_m * v.block_n * size) +
+		aligned((thin ? 1 : v.block_m) * v.block_k * size) +
+		aligned((thin ? 0 : v.block_k) * v.block_n * size);
 }

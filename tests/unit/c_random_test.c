@@ -158,6 +158,8 @@ add_pointwise(Program *p)
 	Type pred = x->type, result;
 	Op *op;
 
+	if (kind == O_xor || kind == O_shl || kind == O_shr)
+		return;		/* only random numbers are made of them */
 	pred.dtype = D_pred;
 	for (int i = 1; i < ops[kind].operands; i++)
 		operands[i] = like(p, &x->type);
