@@ -109,15 +109,18 @@ partition_block(Partitioner *p, Block *b)
 static void
 look_ahead(Op *op, void *data)
 {
+	Partitioner *p = data;
 	Value *v = op->noperands ? op->operands[0] : NULL;
 
-	(void)data;
 	if (op->kind != O_output && op->kind != O_constraint &&
 	    op->kind != O_reshard)
 		return;
 	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
-	    v->def->kind != O_reshard)
+	    v->def->kind != O_reshard) {
 		v->placement = op->results[0]->placement;
+		source_of(p, v)->requested = op->kind != O_output ||
+			op->results[0]->annotated;
+	}
 }
 
 /* ---- the pass ----------------------------------------------------------------------- */
@@ -164,11 +167,11 @@ partition(Module *m, const PartitionOptions *options)
 	module_remove_dead(m);
 	module_number(m);
 	module_count_uses(m);
-	module_walk(m, look_ahead, NULL);
 	p.arena = arena_new();
 	p.resharder = resharder_new(p.arena, &m->mesh);
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
+	module_walk(m, look_ahead, &p);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);

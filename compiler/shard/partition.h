@@ -23,6 +23,7 @@ typedef struct Source {
 	Placement final;	/* where propagation put it */
 	Form *forms;		/* oldest first; the first as computed */
 	bool at_final;		/* some form has the final placement */
+	bool requested;		/* `final` is what its only user asked for */
 	Value *alias;		/* a constraint: the value that took its place */
 } Source;
 

@@ -97,7 +97,8 @@ partition_return(Partitioner *p, Op *op)
 			continue;
 		const Value *wanted = owner && !condition ? owner->results[i] :
 			op->operands[i];
-		set_operand(p, op, i, &source_of(p, wanted)->final, false);
+		const Source *s = source_of(p, wanted);
+		set_operand(p, op, i, &s->final, owner && s->requested);
 	}
 }
 

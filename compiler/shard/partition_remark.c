@@ -43,13 +43,25 @@ text_seconds(Text *t, double seconds)
 		text_printf(t, us < 1e4 ? "%.1f ms" : "%.0f ms", us / 1000);
 }
 
-/* The name the user knows a value by: its own or that of what it came from. */
+/* The value before it was moved. */
 static const Value *
-known_value(const Value *v)
+unmoved(const Value *v)
 {
-	while (v->def && (v->def->kind == O_reshard) && !v->range.file)
+	while (v->def && v->def->kind == O_reshard)
 		v = v->def->operands[0];
 	return v;
+}
+
+/* The name the user gave it, else what was written to compute it. */
+static const char *
+known_name(const Partitioner *p, const Value *v)
+{
+	const Module *m = p->module;
+
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	return v->def ? v->def->label : v->name;
 }
 
 /* The dim that the axis splits, -1 if none. */
@@ -64,20 +76,59 @@ dim_of_axis(const Placement *p, AxisRef axis)
 	return -1;
 }
 
+/* The first op that uses a reshard's result. */
+static const Op *
+user_of(const Op *reshard)
+{
+	for (const Op *op = reshard->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == reshard->results[0])
+				return op;
+	return NULL;
+}
+
+/* Is the dim one that the user works along, and so must have whole? */
+static bool
+needs_whole(Partitioner *p, const Op *user, const Value *moved, int dim)
+{
+	const Rule *r = user ? op_rule(p->arena, user) : NULL;
+
+	for (int i = 0; r && i < user->noperands; i++) {
+		if (user->operands[i] != moved)
+			continue;
+		for (int k = 0; k < r->dims[i][dim].n; k++)
+			if (!factor_splittable(
+					&r->factors[r->dims[i][dim].f[k]]))
+				return true;
+	}
+	return false;
+}
+
+static void
+text_why(Partitioner *p, Text *t, const Op *reshard, const Value *v, AxisRef a)
+{
+	int dim = dim_of_axis(&v->placement, a);
+	const Op *user = user_of(reshard);
+
+	if (dim < 0)
+		return;
+	text_add(t, t->n ? "; " : "");
+	text_origin(t, p->module, v, dim, a);
+	if (needs_whole(p, user, reshard->results[0], dim))
+		text_printf(t, "; %s works along dim %d and needs it whole",
+			user->label, dim);
+}
+
 static void
 label_why(Partitioner *p, const Op *reshard, const Value *v, const Move *move)
 {
 	Text t = {0};
 
-	if (v->placement.nunreduced)
+	if (move->kind == MOVE_all_reduce || move->kind == MOVE_reduce_scatter)
 		text_add(&t, "each device holds a partial result");
-	for (int i = 0; i < move->axes.n && !v->placement.nunreduced; i++) {
-		int dim = dim_of_axis(&v->placement, move->axes.a[i]);
-		if (dim < 0)
-			continue;
-		text_add(&t, t.n ? "; " : "");
-		text_origin(&t, p->module, v, dim, move->axes.a[i]);
-	}
+	else
+		for (int i = 0; i < move->axes.n; i++)
+			text_why(p, &t, reshard, v, move->axes.a[i]);
 	if (t.n)
 		diag_label(p->module->session, reshard->range, "%s", t.s);
 	text_free(&t);
@@ -92,22 +143,10 @@ annotatable(const Partitioner *p, const Value *v)
 {
 	const Module *m = p->module;
 
-	while (v->def && v->def->kind == O_reshard)
-		v = v->def->operands[0];
+	v = unmoved(v);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == v && !strchr(m->named[i].name, '.'))
 			return v;
-	return NULL;
-}
-
-/* The first op that uses a reshard's result. */
-static const Op *
-user_of(const Op *reshard)
-{
-	for (const Op *op = reshard->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == reshard->results[0])
-				return op;
 	return NULL;
 }
 
@@ -229,14 +268,14 @@ static void
 remark_move(Partitioner *p, const Op *reshard, const Move *move)
 {
 	const Mesh *mesh = &p->module->mesh;
-	const Value *v = known_value(reshard->operands[0]);
+	const Value *v = unmoved(reshard->operands[0]);
 	const char *strict = p->options->strict ?
 		"; --strict allows only moves that are asked for" : "";
 	Text t = {0};
 
 	text_printf(&t, "%s over ", move_names[move->kind]);
 	text_axes(&t, mesh, &move->axes);
-	text_printf(&t, ": %s ", v->name);
+	text_printf(&t, ": %s ", known_name(p, v));
 	text_spec(&t, mesh, &v->type, &move->before);
 	text_add(&t, " -> ");
 	text_spec(&t, mesh, &v->type, &move->after);
