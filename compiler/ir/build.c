@@ -14,7 +14,7 @@
 /* ---- modules, blocks, names ----------------------------------------- */
 
 /* What HLO takes as a name: letters, digits, '_' and '.', no digit first, no
-   word that it knows as a type. */
+   word that it knows as a type.  Two dots are for the tuples of dumps. */
 static char *
 clean_name(Arena *a, const char *wanted)
 {
@@ -24,7 +24,8 @@ clean_name(Arena *a, const char *wanted)
 		hlo_reserved(wanted) ? "_" : "");
 
 	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_' && *c != '.')
+		if (!isalnum((unsigned char)*c) && *c != '_' &&
+		    (*c != '.' || c[1] == '.'))
 			*c = '_';
 	return name;
 }

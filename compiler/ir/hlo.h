@@ -21,6 +21,9 @@ typedef struct AttrInfo {
 } AttrInfo;
 extern const AttrInfo attr_table[ATTR_COUNT];	/* ops.c */
 
+/* The attributes that name the bodies of an op. */
+extern const char *const body_attrs[OP_COUNT][2];	/* ops.c */
+
 /* Whether HLO keeps the word as a type and so refuses it as a value's name. */
 bool hlo_reserved(const char *name);		/* ops.c */
 
@@ -32,6 +35,12 @@ void module_print_noted(Module *m, Text *t, LineNote *note, void *data);
 /* The attributes of ops whose HLO form follows from other facts: windows,
    gathers, groups of devices.  ", name=value, name=value"; print.c. */
 void text_attrs(Module *m, const Op *op, Text *t);
+
+/* The computation that compares two elements in a sort; comparator.c. */
+void text_comparator(Text *t, const char *name, const Op *op);
+
+/* Whether a body is given its parameters as one tuple: of while and if. */
+bool body_takes_tuple(const Block *b);			/* print.c */
 
 /* verify.c: calls `report` for every failure, in the order of the text. */
 typedef void Report(const void *line, const char *message, void *data);

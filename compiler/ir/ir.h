@@ -392,6 +392,9 @@ void text_rule(Text *t, const Op *op, const Rule *r);
 /* flops of one execution with these (local) types; bytes read and written */
 double op_flops(const Op *op, const Type *operands, const Type *result);
 double op_bytes(const Op *op, const Type *operands, const Type *result);
+/* How often an op runs: the trips of the loops around it, multiplied (at most
+   INT64_MAX).  False if those of some loop are not known, which counts once. */
+bool op_trips(const Op *op, int64_t *trips);
 
 /* types.c */
 int64_t type_elements(const Type *t);

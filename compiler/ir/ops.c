@@ -79,6 +79,12 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 #undef ATTR
 };
 
+const char *const body_attrs[OP_COUNT][2] = {
+	[O_call] = {"to_apply"},
+	[O_while] = {"condition", "body"},
+	[O_if] = {"true_computation", "false_computation"},
+};
+
 bool
 hlo_reserved(const char *name)
 {

@@ -44,7 +44,7 @@ text_line(Text *t, const Module *m, Range r)
 static void
 text_hop(Text *t, const Module *m, const Op *op)
 {
-	text_add(t, op->label);
+	text_add(t, op->kind == O_while ? "the loop" : op->label);
 	if (op->range.line) {
 		text_add(t, " (");
 		text_line(t, m, op->range);
@@ -73,7 +73,12 @@ text_hops(Text *t, const Module *m, Op *const *hops, int n)
 			text_printf(t, ", ... (%d more)", n - told);
 			i = 0;
 		}
-		text_add(t, position ? ", " : " through ");
+		bool loop = hops[i]->kind == O_while;
+		if (!position || loop != (hops[i + 1]->kind == O_while))
+			text_printf(t, "%s %s ", position ? "," : "",
+				loop ? "carried by" : "through");
+		else
+			text_add(t, ", ");
 		text_hop(t, m, hops[i]);
 	}
 }

@@ -661,9 +661,55 @@ print_collective(Line *l, const Op *op)
 	print_attrs(l, op);
 }
 
+/* Updates x[dim] += upd: what is left of upd's dims lies as in x. */
+static void
+print_scatter(Line *l, const Op *op)
+{
+	const Type *x = &op->operands[0]->type;
+	int index_rank = op->operands[1]->type.rank;
+	const Ints *attr = op_ints(op, A_dim);
+	int64_t dim = attr->n ? attr->v[0] : -1;
+	int64_t window[MAX_RANK];
+	int n = 0;
+
+	for (int d = 0; d < x->rank; d++)
+		if (d != dim)
+			window[n++] = d < dim ? d : d - 1 + index_rank;
+	text_add(l->t, ", update_window_dims=");
+	text_list(l->t, n, window);
+	text_printf(l->t, ", inserted_window_dims={%lld}, "
+		"scatter_dims_to_operand_dims={%lld}, index_vector_dim=%d",
+		(long long)dim, (long long)dim, index_rank);
+	print_to_apply(l, C_add, x->dtype);
+}
+
+/* Computations of their own are printed before. */
+static void
+computation_done(Printer *p, const Text *t)
+{
+	if (p->done.n)
+		text_add(&p->done, "\n");
+	text_addn(&p->done, t->s, t->n);
+}
+
+static void
+print_sort(Line *l, const Op *op)
+{
+	Text name = {0}, t = {0};
+
+	text_printf(&name, "compare.%d", ++l->p->ncomputations);
+	print_attr(l, op, A_dim);
+	text_printf(l->t, ", is_stable=true, to_apply=%%%s", name.s);
+	if (op->noperands && op->attrs[A_direction]) {
+		text_comparator(&t, name.s, op);
+		computation_done(l->p, &t);
+	}
+	text_free(&t);
+	text_free(&name);
+}
+
 static void print_computation(Printer *p, const Block *b, const char *name);
 
-/* The body is printed first, as a computation of its own. */
 static void
 print_call(Line *l, const Op *op)
 {
@@ -684,11 +730,35 @@ print_call(Line *l, const Op *op)
 	fact(l, "composite.version", "1");
 }
 
+static void
+print_bodies(Line *l, const Op *op)
+{
+	static const char *const names[OP_COUNT][2] = {
+		[O_while] = {"cond", "body"},
+		[O_if] = {"then", "else"},
+	};
+	int number = ++l->p->ncomputations;
+
+	for (int i = 0; i < op->nbodies && i < 2; i++) {
+		Text name = {0};
+		text_printf(&name, "%s.%d", names[op->kind][i], number);
+		text_printf(l->t, ", %s=%%%s", body_attrs[op->kind][i],
+			name.s);
+		print_computation(l->p, op->bodies[i], name.s);
+		text_free(&name);
+	}
+	print_attrs(l, op);
+}
+
 typedef void AttrPrinter(Line *l, const Op *op);
 static AttrPrinter *const special_attrs[OP_COUNT] = {
 	[O_cumsum] = print_cumsum,
 	[O_take] = print_take,
+	[O_scatter_add] = print_scatter,
+	[O_sort] = print_sort,
 	[O_call] = print_call,
+	[O_while] = print_bodies,
+	[O_if] = print_bodies,
 	[O_all_gather] = print_collective,
 	[O_all_reduce] = print_collective,
 	[O_reduce_scatter] = print_collective,
@@ -702,7 +772,7 @@ text_attrs(Module *m, const Op *op, Text *t)
 	Printer p = {.m = m};
 	Line l = {.p = &p, .t = t};
 
-	if (special_attrs[op->kind] && op->kind != O_call)
+	if (special_attrs[op->kind] && op->kind != O_sort && !op->nbodies)
 		special_attrs[op->kind](&l, op);
 	text_free(&l.facts);
 }
@@ -732,6 +802,7 @@ print_metadata(Line *l, Range range, const char *label)
 	text_add(l->t, "}");
 }
 
+/* `what` is said to be on this line, if anything. */
 static void
 line_end(Line *l, Range range, const char *label, const void *what)
 {
@@ -740,18 +811,31 @@ line_end(Line *l, Range range, const char *label, const void *what)
 	text_free(&l->facts);
 	print_metadata(l, range, label);
 	text_add(l->t, "\n");
-	if (l->p->note)
+	if (l->p->note && what)
 		l->p->note(what, l->t, l->p->note_data);
 }
+
+static void
+line_start(Line *l, const Value *v, bool root)
+{
+	text_printf(l->t, "  %s%%%s = ", root ? "ROOT " : "", v->name);
+	text_hlo_type(l->t, &v->type);
+}
+
+/* What HLO calls the tuple of a body's parameters. */
+static const char param_tuple[] = "body..in";
 
 static void
 print_param(Printer *p, Text *t, const Value *v, bool root)
 {
 	Line l = {.p = p, .t = t};
 
-	text_printf(t, "  %s%%%s = ", root ? "ROOT " : "", v->name);
-	text_hlo_type(t, &v->type);
-	text_printf(t, " parameter(%d)", v->index);
+	line_start(&l, v, root);
+	if (body_takes_tuple(v->block))
+		text_printf(t, " get-tuple-element(%%%s), index=%d",
+			param_tuple, v->index);
+	else
+		text_printf(t, " parameter(%d)", v->index);
 	line_placement(&l, v);
 	line_end(&l, v->range, NULL, v);
 }
@@ -769,102 +853,209 @@ print_operands(Text *t, const Op *op)
 }
 
 static void
-text_tuple_type(Text *t, const Op *op)
+text_tuple_type(Text *t, int n, Value *const *values)
 {
 	text_add(t, "(");
-	for (int i = 0; i < op->noperands; i++) {
+	for (int i = 0; i < n; i++) {
 		text_add(t, i ? ", " : "");
-		text_hlo_type(t, &op->operands[i]->type);
+		text_hlo_type(t, &values[i]->type);
 	}
 	text_add(t, ")");
 }
 
 static void
-print_op(Printer *p, Text *t, const Op *op, bool root)
+text_tuple(Text *t, int n, Value *const *values)
 {
-	Line l = {.p = p, .t = t};
+	text_tuple_type(t, n, values);
+	text_add(t, " tuple(");
+	for (int i = 0; i < n; i++)
+		text_printf(t, "%s%%%s", i ? ", " : "", values[i]->name);
+	text_add(t, ")");
+}
+
+/* The opcode, its operands and attributes. */
+static void
+print_call_of(Line *l, const Op *op, const char *tuple)
+{
 	const OpInfo *info = &ops[op->kind];
 
-	if (!op->nresults)
-		return;
-	text_printf(t, "  %s%%%s = ", root ? "ROOT " : "",
-		op->results[0]->name);
-	text_hlo_type(t, &op->results[0]->type);
-	text_printf(t, " %s", info->hlo);
-	print_operands(t, op);
-	if (info->target)
-		text_printf(t, ", custom_call_target=\"%s\"", info->target);
-	if (special_attrs[op->kind])
-		special_attrs[op->kind](&l, op);
+	text_printf(l->t, " %s", info->hlo);
+	if (op->kind == O_while)
+		text_printf(l->t, "(%%%s..in)", tuple);
+	else if (op->kind == O_if && op->noperands)
+		text_printf(l->t, "(%%%s, %%%s..in, %%%s..in)",
+			op->operands[0]->name, tuple, tuple);
 	else
-		print_attrs(&l, op);
+		print_operands(l->t, op);
+	if (info->target)
+		text_printf(l->t, ", custom_call_target=\"%s\"", info->target);
+	if (special_attrs[op->kind])
+		special_attrs[op->kind](l, op);
+	else
+		print_attrs(l, op);
+}
+
+static void
+print_one_result(Printer *p, Text *t, const Op *op, bool root)
+{
+	Line l = {.p = p, .t = t};
+
+	line_start(&l, op->results[0], root);
+	print_call_of(&l, op, NULL);
 	line_placement(&l, op->results[0]);
 	if (op->requested)
 		fact(&l, "requested", "true");
 	line_end(&l, op->range, op->label, op);
 }
 
-/* The results of the entry are a tuple, even of one. */
+static const char *
+tuple_name(Printer *p, const Op *op)
+{
+	if (op->nresults)
+		return op->results[0]->name;
+	return arena_printf(p->m->arena, "%s..%d", ops[op->kind].name,
+		++p->ncomputations);
+}
+
+/* %h..in = (f32[8]) tuple(%x) */
+static void
+print_carried(Text *t, const Op *op, const char *name)
+{
+	int first = op->kind == O_if;
+
+	if (ops[op->kind].bodies != 2 || op->noperands < first)
+		return;
+	text_printf(t, "  %%%s..in = ", name);
+	text_tuple(t, op->noperands - first, op->operands + first);
+	text_add(t, "\n");
+}
+
+/*
+ * Several results, and whatever bodies are given and give, are tuples in HLO.
+ * Two dots keep the names of tuples apart from those of values.
+ */
+static void
+print_results(Printer *p, Text *t, const Op *op, const Value *root)
+{
+	Line l = {.p = p, .t = t};
+	const char *name = tuple_name(p, op);
+	const char *part = op->kind == O_while ? "loop" : "out";
+
+	print_carried(t, op, name);
+	text_printf(t, "  %%%s..%s = ", name, part);
+	text_tuple_type(t, op->nresults, op->results);
+	print_call_of(&l, op, name);
+	line_end(&l, op->range, op->label, op);
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		line_start(&l, v, v == root);
+		text_printf(t, " get-tuple-element(%%%s..%s), index=%d", name,
+			part, i);
+		line_placement(&l, v);
+		line_end(&l, (Range){0}, NULL, NULL);
+	}
+}
+
+static void
+print_op(Printer *p, Text *t, const Op *op, const Value *root)
+{
+	if (ops[op->kind].bodies == 2 || op->nresults != 1)
+		print_results(p, t, op, root);
+	else
+		print_one_result(p, t, op, op->results[0] == root);
+}
+
 static void
 print_return(Printer *p, Text *t, const Op *op)
 {
 	Line l = {.p = p, .t = t};
 
 	text_add(t, "  ROOT %return = ");
-	text_tuple_type(t, op);
-	text_add(t, " tuple");
-	print_operands(t, op);
+	text_tuple(t, op->noperands, op->operands);
 	line_end(&l, op->range, op->label, op);
 }
 
 /* ---- computations --------------------------------------------------- */
 
+bool
+body_takes_tuple(const Block *b)
+{
+	return b->parent && ops[b->parent->kind].bodies == 2;
+}
+
+/* The value that a computation is, NULL where it is a tuple: the entry and
+   the bodies of while and if, even of one value. */
+static const Value *
+root_of(const Block *b)
+{
+	const Op *last = b->last, *parent = b->parent;
+	bool condition = parent && parent->kind == O_while &&
+		parent->bodies[0] == b;
+
+	if (!parent || !last || last->kind != O_return ||
+	    last->noperands != 1 || (body_takes_tuple(b) && !condition))
+		return NULL;
+	return last->operands[0];
+}
+
 static void
-print_signature(Text *t, const Block *b, bool entry)
+print_signature(Text *t, const Block *b)
 {
 	const Op *last = b->last;
+	const Value *root = root_of(b);
 
-	text_add(t, " (");
-	for (int i = 0; i < b->nparams; i++) {
-		text_printf(t, "%s%s: ", i ? ", " : "", b->params[i]->name);
-		text_hlo_type(t, &b->params[i]->type);
+	if (body_takes_tuple(b)) {
+		text_printf(t, " (%s: ", param_tuple);
+		text_tuple_type(t, b->nparams, b->params);
+	} else {
+		text_add(t, " (");
+		for (int i = 0; i < b->nparams; i++) {
+			text_printf(t, "%s%s: ", i ? ", " : "",
+				b->params[i]->name);
+			text_hlo_type(t, &b->params[i]->type);
+		}
 	}
 	text_add(t, ") -> ");
-	if (!last || last->kind != O_return)
-		text_add(t, "()");
-	else if (entry || last->noperands != 1)
-		text_tuple_type(t, last);
+	if (root)
+		text_hlo_type(t, &root->type);
+	else if (last && last->kind == O_return)
+		text_tuple_type(t, last->noperands, last->operands);
 	else
-		text_hlo_type(t, &last->operands[0]->type);
+		text_add(t, "()");
 	text_add(t, " {\n");
 }
 
-/* The ROOT of a called computation is the value that it returns. */
+static void
+print_params(Printer *p, Text *t, const Block *b, const Value *root)
+{
+	if (body_takes_tuple(b)) {
+		text_printf(t, "  %%%s = ", param_tuple);
+		text_tuple_type(t, b->nparams, b->params);
+		text_add(t, " parameter(0)\n");
+	}
+	for (int i = 0; i < b->nparams; i++)
+		print_param(p, t, b->params[i], b->params[i] == root);
+}
+
 static void
 print_computation(Printer *p, const Block *b, const char *name)
 {
-	bool entry = !b->parent;
-	const Op *last = b->last;
-	const Value *root = !entry && last && last->kind == O_return &&
-		last->noperands == 1 ? last->operands[0] : NULL;
+	const Value *root = root_of(b);
 	Text t = {0};
 
-	text_printf(&t, "%s%%%s", entry ? "ENTRY " : "", name);
-	print_signature(&t, b, entry);
-	for (int i = 0; i < b->nparams; i++)
-		print_param(p, &t, b->params[i], b->params[i] == root);
+	text_printf(&t, "%s%%%s", b->parent ? "" : "ENTRY ", name);
+	print_signature(&t, b);
+	print_params(p, &t, b, root);
 	for (const Op *op = b->first; op; op = op->next) {
 		if (op->kind != O_return)
-			print_op(p, &t, op, root && op == root->def);
+			print_op(p, &t, op, root);
 		else if (!root)
 			print_return(p, &t, op);
 		else if (p->note)
 			p->note(op, &t, p->note_data);
 	}
 	text_add(&t, "}\n");
-	if (p->done.n)
-		text_add(&p->done, "\n");
-	text_addn(&p->done, t.s, t.n);
+	computation_done(p, &t);
 	text_free(&t);
 }
 

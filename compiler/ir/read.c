@@ -5,7 +5,8 @@
  * diagnostics.  Computations are built from the ENTRY on; those that reduce
  * are recognized by their form, the others become the bodies of calls.  What
  * the text says twice (groups of devices beside `axes`, windows, gathers)
- * must agree.
+ * must agree.  Tuples are how HLO writes several values: here they are lists
+ * of values by name, and a get-tuple-element is the name of a value.
  */
 #include <ctype.h>
 #include <string.h>
@@ -19,10 +20,168 @@ enum {
 	MAX_DEVICES = 1 << 24,
 };
 
-/* ---- calls ---------------------------------------------------------- */
+/* ---- names in one computation --------------------------------------- */
+
+typedef struct Tuple {
+	int n;
+	Value **v;
+} Tuple;
+
+/* The get-tuple-elements of one tuple. */
+typedef struct Elements {
+	int n;
+	struct Element {
+		const HloInstr *instr;
+		int64_t index;
+	} *a;
+} Elements;
+
+typedef struct Scope {
+	Table *values;		/* by name, Value */
+	Table *tuples;		/* by name, Tuple */
+	Table *elements;	/* by the tuple's name, Elements */
+} Scope;
+
+static bool
+is_element(const HloInstr *instr)
+{
+	return !strcmp(instr->opcode, "get-tuple-element");
+}
+
+static void
+note_element(Builder *b, Scope *scope, const HloInstr *instr)
+{
+	const HloAttr *attr = hlo_attr(&instr->attrs, "index");
+
+	if (!attr || instr->noperands != 1) {
+		hlo_error(b->r, instr->where, "get-tuple-element needs a tuple "
+			"and an index");
+		return;
+	}
+	Cursor c = attr->value;
+	struct Element element = {instr, cursor_integer(&c, "an index")};
+	Elements *of = table_get(scope->elements, instr->operands[0].name);
+	if (!of) {
+		of = NEW(b->r->arena, Elements);
+		table_set(scope->elements, instr->operands[0].name, of);
+	}
+	APPEND(b->r->arena, of->a, of->n, element);
+}
+
+/* Values are named before the elements are read that name them. */
+static Scope
+scope_new(Builder *b, const HloComputation *computation, Table *values)
+{
+	Arena *a = b->r->arena;
+	Scope scope = {values, table_new(a), table_new(a)};
+
+	for (int i = 0; i < computation->n && !b->r->failed; i++)
+		if (is_element(&computation->instrs[i]))
+			note_element(b, &scope, &computation->instrs[i]);
+	return scope;
+}
+
+/* For each part of a tuple the instruction that takes it out first, or
+   `otherwise`. */
+static const HloInstr **
+elements_of(Builder *b, const Scope *scope, const char *tuple, int n,
+	const HloInstr *otherwise)
+{
+	const HloInstr **found = NEW_ARRAY(b->r->arena, const HloInstr *, n + 1);
+	const Elements *of = table_get(scope->elements, tuple);
+
+	for (int i = 0; i < n; i++)
+		found[i] = otherwise;
+	for (int i = of ? of->n - 1 : -1; i >= 0; i--)
+		if (of->a[i].index >= 0 && of->a[i].index < n)
+			found[of->a[i].index] = of->a[i].instr;
+	return found;
+}
+
+static void
+define(Builder *b, const HloInstr *instr, Scope *scope, Value *v, Tuple *tuple)
+{
+	if (table_get(scope->values, instr->name) ||
+	    table_get(scope->tuples, instr->name))
+		hlo_error(b->r, instr->where, "%%%s is defined twice",
+			instr->name);
+	else if (v)
+		table_set(scope->values, instr->name, v);
+	else
+		table_set(scope->tuples, instr->name, tuple);
+}
+
+static void
+define_tuple(Builder *b, const HloInstr *instr, Scope *scope, int n, Value **v)
+{
+	Tuple *tuple = NEW(b->r->arena, Tuple);
+
+	*tuple = (Tuple){n, v};
+	define(b, instr, scope, NULL, tuple);
+}
+
+static Value *
+find_value(Builder *b, const HloOperand *o, const Scope *scope)
+{
+	Value *v = table_get(scope->values, o->name);
+
+	if (!v && table_get(scope->tuples, o->name))
+		hlo_error(b->r, o->where, "%%%s is a tuple", o->name);
+	else if (!v)
+		hlo_error(b->r, o->where, "%%%s is not defined before this",
+			o->name);
+	return v;
+}
+
+static Value **
+find_operands(Builder *b, const HloInstr *instr, const Scope *scope)
+{
+	Value **operands = NEW_ARRAY(b->r->arena, Value *, instr->noperands);
+
+	for (int i = 0; i < instr->noperands; i++)
+		operands[i] = find_value(b, &instr->operands[i], scope);
+	return operands;
+}
+
+static const Tuple *
+find_tuple(Builder *b, const HloInstr *instr, int operand, const Scope *scope)
+{
+	const HloOperand *o = &instr->operands[operand];
+	const Tuple *tuple = table_get(scope->tuples, o->name);
+
+	if (!tuple)
+		hlo_error(b->r, o->where, "%%%s is not a tuple defined before "
+			"this", o->name);
+	return tuple;
+}
+
+/* Another name for one of a tuple's values, perhaps the one that it has. */
+static void
+build_element(Builder *b, const HloInstr *instr, Scope *scope)
+{
+	const HloAttr *attr = hlo_attr(&instr->attrs, "index");
+	const Tuple *tuple = find_tuple(b, instr, 0, scope);
+
+	if (!tuple || !attr)
+		return;
+	Cursor c = attr->value;
+	int64_t index = cursor_integer(&c, "an index");
+	cursor_expect_end(&c);
+	if (b->r->failed)
+		return;
+	if (index < 0 || index >= tuple->n || instr->tuple ||
+	    !type_equal(&tuple->v[index]->type, &instr->type)) {
+		hlo_error(b->r, instr->where, "the tuple has no such element "
+			"%lld", (long long)index);
+		return;
+	}
+	define(b, instr, scope, tuple->v[index], NULL);
+}
+
+/* ---- bodies --------------------------------------------------------- */
 
 static void build_block(Builder *b, Block *block,
-	const HloComputation *computation, Table *scope);
+	const HloComputation *computation, Table *values);
 
 /* "shd.softmax" */
 static const char *
@@ -46,11 +205,11 @@ composite_name(Builder *b, const Facts *facts)
 }
 
 static void
-read_body(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+read_body(Builder *b, const HloInstr *instr, Op *op, int i)
 {
-	HloComputation *computation = read_to_apply(b, instr);
+	HloComputation *computation = read_applied(b, instr,
+		body_attrs[op->kind][i]);
 
-	op->composite = composite_name(b, facts);
 	if (!computation)
 		return;
 	if (computation->used || computation->entry) {
@@ -64,11 +223,22 @@ read_body(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 			MAX_CALLS);
 		return;
 	}
-	op->nbodies = 1;
-	op->bodies = NEW_ARRAY(b->r->arena, Block *, 1);
-	op->bodies[0] = block_new(b->m, op);
-	build_block(b, op->bodies[0], computation, table_new(b->r->arena));
+	op->bodies[i] = block_new(b->m, op);
+	op->nbodies = i + 1;
+	build_block(b, op->bodies[i], computation, table_new(b->r->arena));
 	b->calls--;
+}
+
+static void
+read_bodies(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+{
+	int n = ops[op->kind].bodies;
+
+	if (op->kind == O_call)
+		op->composite = composite_name(b, facts);
+	op->bodies = NEW_ARRAY(b->r->arena, Block *, n);
+	for (int i = 0; i < n && !b->r->failed; i++)
+		read_body(b, instr, op, i);
 }
 
 /* ---- ops ------------------------------------------------------------ */
@@ -152,93 +322,138 @@ remember(Builder *b, const void *line, const HloInstr *instr)
 	APPEND(b->r->arena, b->built, b->nbuilt, built);
 }
 
+/* while(%tuple); conditional(%p, %tuple, %tuple) */
 static Value **
-find_operands(Builder *b, const HloInstr *instr, const Table *scope)
+find_carried(Builder *b, const HloInstr *instr, const Scope *scope, bool choice,
+	int *n)
 {
-	Value **operands = NEW_ARRAY(b->r->arena, Value *, instr->noperands);
+	int wanted = choice ? 3 : 1;
 
-	for (int i = 0; i < instr->noperands; i++) {
-		const HloOperand *o = &instr->operands[i];
-		operands[i] = table_get(scope, o->name);
-		if (!operands[i])
-			hlo_error(b->r, o->where,
-				"%%%s is not defined before this", o->name);
+	if (instr->noperands != wanted) {
+		hlo_error(b->r, instr->where, "%s has %d operands, not %d",
+			instr->opcode, wanted, instr->noperands);
+		return NULL;
 	}
+	const Tuple *tuple = find_tuple(b, instr, choice, scope);
+	if (choice && tuple && find_tuple(b, instr, 2, scope) != tuple)
+		hlo_error(b->r, instr->where, "the two sides of %s are given "
+			"different tuples", instr->opcode);
+	if (!choice)
+		*n = tuple ? tuple->n : 0;
+	if (!choice || b->r->failed)
+		return tuple ? tuple->v : NULL;
+	*n = tuple->n + 1;
+	Value **operands = NEW_ARRAY(b->r->arena, Value *, *n);
+	operands[0] = find_value(b, &instr->operands[0], scope);
+	for (int i = 0; i < tuple->n; i++)
+		operands[i + 1] = tuple->v[i];
 	return operands;
 }
 
+/* The names and placements of several results are those of the elements. */
 static void
-define(Builder *b, const HloInstr *instr, Table *scope, Value *v)
+build_results(Builder *b, Op *op, const HloInstr *instr, Scope *scope)
 {
-	if (table_get(scope, instr->name))
-		hlo_error(b->r, instr->where, "%%%s is defined twice",
-			instr->name);
-	table_set(scope, instr->name, v);
+	const HloInstr **elements = elements_of(b, scope, instr->name,
+		instr->ntypes, instr);
+
+	for (int i = 0; i < instr->ntypes; i++) {
+		const HloInstr *e = elements[i];
+		Facts facts = facts_of(&e->attrs);
+		Value *v = op_add_result(op, e == instr ? ops[op->kind].name :
+			e->name, &instr->types[i]);
+		v->range = op->range;
+		read_placement(b, e, &facts, v);
+	}
+	define_tuple(b, instr, scope, op->nresults, op->results);
 }
 
 static void
-read_op_facts(Builder *b, const HloInstr *instr, Op *op)
+build_result(Builder *b, Op *op, const HloInstr *instr, Scope *scope)
 {
 	Facts facts = facts_of(&instr->attrs);
+	Value *v = op_add_result(op, instr->name, &instr->type);
 
-	op->results[0]->range = op->range;
+	v->range = op->range;
 	op->requested = fact_is(&facts, "requested", "true");
-	read_op_attrs(b, instr, &facts, op);
-	if (op->kind == O_call)
-		read_body(b, instr, &facts, op);
-	read_placement(b, instr, &facts, op->results[0]);
+	read_placement(b, instr, &facts, v);
+	define(b, instr, scope, v, NULL);
 }
 
 static void
-build_op(Builder *b, Block *block, const HloInstr *instr, Table *scope)
+build_op(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 {
+	Facts facts = facts_of(&instr->attrs);
 	const char *label = NULL;
+	int n = instr->noperands;
 	Range range = {0};
 	OpKind kind;
 
 	if (!instr_kind(b, instr, &kind))
 		return;
-	Value **operands = find_operands(b, instr, scope);
-	if (ops[kind].operands >= 0 && instr->noperands != ops[kind].operands)
+	Value **operands = ops[kind].bodies == 2 ?
+		find_carried(b, instr, scope, kind == O_if, &n) :
+		find_operands(b, instr, scope);
+	if (ops[kind].operands >= 0 && n != ops[kind].operands)
 		hlo_error(b->r, instr->where, "%s has %d operands, not %d",
-			instr->opcode, ops[kind].operands, instr->noperands);
-	if (instr->tuple)
-		hlo_error(b->r, instr->where, "%s makes a tuple",
-			instr->opcode);
+			instr->opcode, ops[kind].operands, n);
+	bool many = ops[kind].bodies || kind == O_sort;
+	if (instr->tuple ? !many : ops[kind].bodies == 2)
+		hlo_error(b->r, instr->where, "%s makes %s tuple",
+			instr->opcode, instr->tuple ? "a" : "no");
 	read_metadata(b, &instr->attrs, &label, &range);
 	if (b->r->failed)
 		return;
-	Op *op = op_new(b->m, kind, instr->noperands, operands, 1,
-		instr->name, range, label);
-	op->results[0]->type = instr->type;
+	Op *op = op_new(b->m, kind, n, operands, 0, NULL, range, label);
 	op_append(block, op);
 	remember(b, op, instr);
-	define(b, instr, scope, op->results[0]);
-	read_op_facts(b, instr, op);
+	if (instr->tuple)
+		build_results(b, op, instr, scope);
+	else
+		build_result(b, op, instr, scope);
+	read_op_attrs(b, instr, &facts, op);
+	if (ops[kind].bodies)
+		read_bodies(b, instr, &facts, op);
 }
 
 /* ---- computations --------------------------------------------------- */
 
-static void
-build_param(Builder *b, Block *block, const HloInstr *instr, Table *scope)
+static Value *
+build_param(Builder *b, Block *block, const HloInstr *instr, const char *name,
+	const Type *type)
 {
 	Facts facts = facts_of(&instr->attrs);
 	const char *label = NULL;
-	Value *v = block_add_param(block, instr->name, &instr->type);
+	Value *v = block_add_param(block, name, type);
 
 	read_metadata(b, &instr->attrs, &label, &v->range);
 	remember(b, v, instr);
-	define(b, instr, scope, v);
 	read_placement(b, instr, &facts, v);
+	return v;
+}
+
+/* The parameters of a while's or an if's body are the elements of one. */
+static void
+build_param_tuple(Builder *b, Block *block, const HloInstr *instr,
+	Scope *scope)
+{
+	const HloInstr **elements = elements_of(b, scope, instr->name,
+		instr->ntypes, instr);
+
+	for (int i = 0; i < instr->ntypes; i++)
+		build_param(b, block, elements[i], elements[i] == instr ?
+			"carried" : elements[i]->name, &instr->types[i]);
+	define_tuple(b, instr, scope, block->nparams, block->params);
 }
 
 /* Parameters may come in any order; each number once, from 0 on. */
 static void
 build_params(Builder *b, Block *block, const HloComputation *computation,
-	Table *scope)
+	Scope *scope)
 {
 	const HloInstr **params = NEW_ARRAY(b->r->arena, const HloInstr *,
 		computation->n);
+	bool tuple = body_takes_tuple(block);
 	int n = 0;
 
 	for (int i = 0; i < computation->n; i++) {
@@ -250,8 +465,8 @@ build_params(Builder *b, Block *block, const HloComputation *computation,
 		cursor_expect_end(&c);
 		if (b->r->failed)
 			return;
-		if (index < 0 || index >= computation->n || params[index] ||
-		    instr->tuple) {
+		if (index < 0 || index >= (tuple ? 1 : computation->n) ||
+		    params[index] || instr->tuple != tuple) {
 			hlo_error(b->r, instr->where,
 				"parameter %lld is out of turn",
 				(long long)index);
@@ -260,9 +475,16 @@ build_params(Builder *b, Block *block, const HloComputation *computation,
 		params[index] = instr;
 		n++;
 	}
-	for (int i = 0; i < n && !b->r->failed; i++)
+	if (tuple && !n)
+		hlo_error(b->r, computation->where, "%s has no parameter",
+			computation->name);
+	else if (tuple)
+		build_param_tuple(b, block, params[0], scope);
+	for (int i = 0; i < n && !tuple && !b->r->failed; i++)
 		if (params[i])
-			build_param(b, block, params[i], scope);
+			define(b, params[i], scope, build_param(b, block,
+				params[i], params[i]->name, &params[i]->type),
+				NULL);
 		else
 			hlo_error(b->r, computation->where,
 				"parameter %d of %s is missing", i,
@@ -284,15 +506,18 @@ is_tuple_root(const HloComputation *computation, const HloInstr *instr)
 
 static void
 build_return(Builder *b, Block *block, const HloComputation *computation,
-	const Table *scope)
+	const Scope *scope)
 {
 	const HloInstr *root = root_of(computation);
 	bool tuple = is_tuple_root(computation, root);
+	const HloOperand self = {root->name, root->where};
 	const char *label = NULL;
 	Range range = {0};
-	Value *value = table_get(scope, root->name);
+	Value *value = NULL;
 	Value **operands = tuple ? find_operands(b, root, scope) : &value;
 
+	if (!tuple)
+		value = find_value(b, &self, scope);
 	read_metadata(b, &root->attrs, &label, &range);
 	if (b->r->failed)
 		return;
@@ -307,23 +532,29 @@ build_return(Builder *b, Block *block, const HloComputation *computation,
 }
 
 static void
-build_block(Builder *b, Block *block, const HloComputation *computation,
-	Table *scope)
+build_instr(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 {
-	build_params(b, block, computation, scope);
-	for (int i = 0; i < computation->n && !b->r->failed; i++) {
-		const HloInstr *instr = &computation->instrs[i];
-		if (strcmp(instr->opcode, "parameter") &&
-		    !is_tuple_root(computation, instr))
-			build_op(b, block, instr, scope);
-	}
+	if (is_element(instr))
+		build_element(b, instr, scope);
+	else if (!strcmp(instr->opcode, "tuple"))
+		define_tuple(b, instr, scope, instr->noperands,
+			find_operands(b, instr, scope));
+	else if (strcmp(instr->opcode, "parameter"))
+		build_op(b, block, instr, scope);
+}
+
+static void
+build_block(Builder *b, Block *block, const HloComputation *computation,
+	Table *values)
+{
+	Scope scope = scope_new(b, computation, values);
+
+	build_params(b, block, computation, &scope);
+	for (int i = 0; i < computation->n && !b->r->failed; i++)
+		if (!is_tuple_root(computation, &computation->instrs[i]))
+			build_instr(b, block, &computation->instrs[i], &scope);
 	if (!b->r->failed)
-		build_return(b, block, computation, scope);
-	/* A call whose body broke off has no result type to look at. */
-	if (!b->r->failed && block->parent &&
-	    block->last->noperands != block->parent->nresults)
-		hlo_error(b->r, computation->where, "%s returns %d values",
-			computation->name, block->last->noperands);
+		build_return(b, block, computation, &scope);
 }
 
 /* ---- the module's own facts ----------------------------------------- */
@@ -582,7 +813,8 @@ check_derived(Builder *b, const Op *op, const HloInstr *instr)
 {
 	static const char *const derived[] = {
 		"window", "offset_dims", "start_index_map", "index_vector_dim",
-		"slice_sizes", "replica_groups", "source_target_pairs",
+		"slice_sizes", "update_window_dims",
+		"scatter_dims_to_operand_dims", "replica_groups", "source_target_pairs",
 	};
 	HloAttrs wanted = {0};
 	Text t = {0};

@@ -44,8 +44,10 @@ typedef struct HloInstr {
 	const char *name, *opcode;
 	Range where;		/* the name */
 	bool root;
-	bool tuple;		/* its shape is a tuple: no type */
+	bool tuple;		/* its shape is a tuple, of `types` */
 	Type type;
+	int ntypes;
+	Type *types;
 	int noperands;
 	HloOperand *operands;
 	Cursor literal;		/* what stands in the parentheses */
@@ -131,9 +133,15 @@ AxisList read_axis_list(Builder *b, Cursor *c);		/* X,Y:(1)2 */
 /* f32[8@X, 64@(Y,?)!1] unreduced(Z), as text_type() writes it. */
 Placement read_typed_spec(Builder *b, Cursor *c, Type *type);
 
-/* read_attrs.c: the attributes of an op, but for the body of a call. */
+/* read_attrs.c: the attributes of an op, but for its bodies. */
 void read_op_attrs(Builder *b, const HloInstr *instr, const Facts *facts,
 	Op *op);
-HloComputation *read_to_apply(Builder *b, const HloInstr *instr); /* or NULL */
+/* The computation that attribute `name` names; NULL after a message. */
+HloComputation *read_applied(Builder *b, const HloInstr *instr,
+	const char *name);
+
+/* comparator.c: whether the computation compares as a sort of this op does. */
+bool read_comparator(const HloComputation *c, const Op *op,
+	Direction *direction);
 
 #endif

@@ -72,28 +72,28 @@ is_reducer(const HloComputation *computation, Combiner *combiner)
 }
 
 HloComputation *
-read_to_apply(Builder *b, const HloInstr *instr)
+read_applied(Builder *b, const HloInstr *instr, const char *name)
 {
-	const HloAttr *attr = hlo_attr(&instr->attrs, "to_apply");
+	const HloAttr *attr = hlo_attr(&instr->attrs, name);
 
 	if (!attr) {
-		hlo_error(b->r, instr->where, "%s without to_apply",
-			instr->opcode);
+		hlo_error(b->r, instr->where, "%s without %s", instr->opcode,
+			name);
 		return NULL;
 	}
 	Cursor c = attr->value;
 	cursor_accept(&c, "%");
-	const char *name = cursor_word(&c, "a computation");
-	HloComputation *computation = table_get(b->r->computations, name);
+	const char *applied = cursor_word(&c, "a computation");
+	HloComputation *computation = table_get(b->r->computations, applied);
 	if (!computation)
-		cursor_error(&c, "no computation is called %s", name);
+		cursor_error(&c, "no computation is called %s", applied);
 	return computation;
 }
 
 static void
 read_combiner(Builder *b, const HloInstr *instr, Op *op)
 {
-	const HloComputation *computation = read_to_apply(b, instr);
+	const HloComputation *computation = read_applied(b, instr, "to_apply");
 	Combiner combiner;
 
 	if (!computation)
@@ -275,7 +275,7 @@ read_cumsum(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 {
 	const Fact *f = find_fact(facts, "dim");
 	Combiner combiner = C_add;
-	const HloComputation *computation = read_to_apply(b, instr);
+	const HloComputation *computation = read_applied(b, instr, "to_apply");
 
 	if (!f) {
 		hlo_error(b->r, instr->where, "reduce-window without the fact "
@@ -305,6 +305,48 @@ read_take(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 	Cursor c = attr->value;
 	read_list(&c, op, A_dim);
 	cursor_expect_end(&c);
+}
+
+static void
+read_scatter(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+{
+	const HloAttr *attr = hlo_attr(&instr->attrs, "inserted_window_dims");
+	const HloComputation *computation = read_applied(b, instr, "to_apply");
+	Combiner combiner = C_add;
+
+	(void)facts;
+	if (!attr) {
+		hlo_error(b->r, instr->where, "scatter without "
+			"inserted_window_dims");
+		return;
+	}
+	Cursor c = attr->value;
+	read_list(&c, op, A_dim);
+	cursor_expect_end(&c);
+	if (computation && (!is_reducer(computation, &combiner) ||
+	    combiner != C_add))
+		hlo_error(b->r, instr->where, "a scatter that does not add");
+}
+
+static void
+read_sort(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+{
+	const HloAttr *stable = hlo_attr(&instr->attrs, "is_stable");
+	const HloComputation *computation = read_applied(b, instr, "to_apply");
+	Direction direction = DIR_LT;
+
+	(void)facts;
+	read_attr(b, instr, op, A_dim);
+	if (b->r->failed)
+		return;
+	Cursor c = stable ? stable->value : instr->literal;
+	if (!stable || !cursor_accept(&c, "true"))
+		hlo_error(b->r, instr->where, "a sort that is not stable");
+	else if (!op->noperands || !read_comparator(computation, op,
+	    &direction))
+		hlo_error(b->r, instr->where, "%s does not compare in a way "
+			"known here", computation->name);
+	op_set_int(op, A_direction, direction);
 }
 
 static AxisList *
@@ -340,6 +382,8 @@ typedef void SpecialReader(Builder *b, const HloInstr *instr,
 static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_cumsum] = read_cumsum,
 	[O_take] = read_take,
+	[O_scatter_add] = read_scatter,
+	[O_sort] = read_sort,
 	[O_all_gather] = read_collective,
 	[O_all_reduce] = read_collective,
 	[O_reduce_scatter] = read_collective,

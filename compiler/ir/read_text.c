@@ -304,7 +304,7 @@ read_dims(Cursor *c, Type *t)
 	}
 }
 
-/* f32[8,16]{1,0}; a tuple of types is skipped. */
+/* f32[8,16]{1,0}; a tuple of types is skipped (see read_shape). */
 bool
 cursor_type(Cursor *c, Type *t, bool *tuple)
 {
@@ -444,6 +444,26 @@ read_operands(Cursor *c, HloInstr *instr)
 	cursor_expect(c, ")");
 }
 
+/* A type, or a tuple of types: (f32[8], s32[]). */
+static void
+read_shape(Cursor *c, HloInstr *instr)
+{
+	bool nested = false;
+	Cursor inside = *c;
+
+	if (!cursor_type(c, &instr->type, &instr->tuple) || !instr->tuple)
+		return;
+	cursor_expect(&inside, "(");
+	while (!c->r->failed && !cursor_accept(&inside, ")")) {
+		Type type;
+		if (instr->ntypes)
+			cursor_expect(&inside, ",");
+		if (cursor_type(&inside, &type, &nested) && nested)
+			cursor_error(&inside, "a tuple in a tuple");
+		APPEND(c->r->arena, instr->types, instr->ntypes, type);
+	}
+}
+
 static void
 read_instr(Cursor *c, HloComputation *computation)
 {
@@ -451,8 +471,10 @@ read_instr(Cursor *c, HloComputation *computation)
 
 	instr.root = cursor_accept(c, "ROOT");
 	instr.name = read_name(c, &instr.where);
-	if (!cursor_expect(c, "=") ||
-	    !cursor_type(c, &instr.type, &instr.tuple))
+	if (!cursor_expect(c, "="))
+		return;
+	read_shape(c, &instr);
+	if (c->r->failed)
 		return;
 	instr.opcode = cursor_word(c, "an opcode");
 	read_operands(c, &instr);

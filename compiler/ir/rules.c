@@ -535,3 +535,31 @@ op_bytes(const Op *op, const Type *operands, const Type *result)
 		bytes += (double)type_bytes(&operands[i]);
 	return bytes;
 }
+
+/* A condition is asked once more than the body runs. */
+static int64_t
+loop_trips(const Op *loop, const Block *body)
+{
+	int64_t trips = op_int(loop, A_trips);
+
+	if (body == loop->bodies[0] && trips < INT64_MAX)
+		trips++;
+	return trips;
+}
+
+bool
+op_trips(const Op *op, int64_t *trips)
+{
+	bool known = true;
+
+	*trips = 1;
+	for (const Op *owner; (owner = op->block->parent); op = owner) {
+		if (owner->kind != O_while)
+			continue;
+		if (!op_ints(owner, A_trips)->n)
+			known = false;
+		else if (!mul_i64(*trips, loop_trips(owner, op->block), trips))
+			*trips = INT64_MAX;
+	}
+	return known;
+}

@@ -165,7 +165,8 @@ name_is_clean(const char *name)
 	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
 		return false;
 	for (const char *s = name; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_' && *s != '.')
+		if (!isalnum((unsigned char)*s) && *s != '_' &&
+		    (*s != '.' || s[1] == '.'))
 			return false;
 	return !hlo_reserved(name);
 }

@@ -537,6 +537,206 @@ device_program(Session *s, const char *name, int64_t x_size, int64_t y_size,
 	round_trip(m, test);
 }
 
+/* ---- bodies, and ops with places of their own ------------------------ */
+
+static Op *
+with_bodies(Module *m, Block *b, OpKind kind, int n, Value *const *operands,
+	const char *name, const char *param_name)
+{
+	Op *op = op_new(m, kind, n, operands, 0, NULL, NOWHERE, NULL);
+	int first = kind == O_if;
+
+	op_append(b, op);
+	op->nbodies = ops[kind].bodies;
+	op->bodies = NEW_ARRAY(m->arena, Block *, op->nbodies);
+	for (int i = 0; i < op->nbodies; i++) {
+		op->bodies[i] = block_new(m, op);
+		for (int k = first; k < n; k++)
+			block_add_param(op->bodies[i], param_name,
+				&operands[k]->type);
+	}
+	for (int k = first; k < n; k++)
+		op_add_result(op, name, &operands[k]->type);
+	return op;
+}
+
+static Value *
+in_block(Block *b, OpKind kind, Value *x, Value *y)
+{
+	Op *op = add_op(b, kind, y ? 2 : 1, (Value *[]){x, y}, NULL);
+
+	if (kind == O_compare)
+		op_set_int(op, A_direction, DIR_LT);
+	return finish(op);
+}
+
+/* while i < n: i = i + n, x = -x; n stays. */
+static Op *
+add_while(Module *m, Block *b, Value *i, Value *n, Value *x)
+{
+	Op *op = with_bodies(m, b, O_while, 3, (Value *[]){i, n, x}, "h",
+		"carried");
+	Block *condition = op->bodies[0], *body = op->bodies[1];
+	Value **p = condition->params, **q = body->params;
+	Value *less = in_block(condition, O_compare, p[0], p[1]);
+
+	add_op(condition, O_return, 1, &less, NULL);
+	add_op(body, O_return, 3, (Value *[]){in_block(body, O_add, q[0], q[1]),
+		q[1], in_block(body, O_neg, q[2], NULL)}, NULL);
+	op_infer(op);
+	return op;
+}
+
+static Op *
+add_if(Module *m, Block *b, Value *p, Value *x)
+{
+	Op *op = with_bodies(m, b, O_if, 2, (Value *[]){p, x}, "choice",
+		"given");
+
+	add_op(op->bodies[0], O_return, 1, (Value *[]){
+		in_block(op->bodies[0], O_sqrt, op->bodies[0]->params[0],
+		NULL)}, NULL);
+	add_op(op->bodies[1], O_return, 1, op->bodies[1]->params, NULL);
+	op_infer(op);
+	return op;
+}
+
+static void
+test_bodies(Session *s)
+{
+	Module *m = new_module(s, "bodies", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *p = param(m, "p", type_of(D_pred, 0, NULL));
+	Value *one = constant(m, D_i32, 1);
+	Op *loop = add_while(m, m->entry, one, one, x);
+	Op *other = add_while(m, m->entry, one, one, x);
+	Op *choice = add_if(m, m->entry, p, x);
+	Block *inner = loop->bodies[1];
+	Op *nested = add_while(m, inner, inner->params[0], inner->params[1],
+		inner->params[2]);
+
+	op_set_int(loop, A_trips, 4);
+	choice->bodies[0]->params[0]->annotated = true;
+	op_remove(nested);
+	op_insert_before(inner->last, nested);
+	inner->last->operands[2] = nested->results[2];
+	return_all(m, 4, (Value *[]){loop->results[0], loop->results[2],
+		other->results[2], choice->results[0]});
+	round_trip(m, "loops and choices go round");
+	ok(module_remove_dead(m) && !module_remove_dead(m) &&
+		module_verify(m, stdout), "what is dead in loops is removed");
+	round_trip(m, "loops and choices go round without it");
+}
+
+static void
+test_no_results(Session *s)
+{
+	Module *m = new_module(s, "nothing", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+
+	for (int i = 0; i < 2; i++) {
+		Op *loop = with_bodies(m, m->entry, O_while, 0, NULL, NULL,
+			NULL);
+		Op *no = add_op(loop->bodies[0], O_constant, 0, NULL, NULL);
+		op_set_int(no, A_value, 0);
+		no->results[0]->type = type_of(D_pred, 0, NULL);
+		op_infer(no);
+		add_op(loop->bodies[0], O_return, 1, no->results, NULL);
+		add_op(loop->bodies[1], O_return, 0, NULL, NULL);
+	}
+	return_all(m, 1, &x);
+	round_trip(m, "loops that carry nothing go round");
+}
+
+static Op *
+sort_op(Module *m, int n, Value *const *x, Direction direction)
+{
+	Op *op = op_new(m, O_sort, n, x, 0, NULL, NOWHERE, NULL);
+
+	op_append(m->entry, op);
+	for (int i = 0; i < n; i++)
+		op_add_result(op, "sorted", &x[i]->type);
+	op_set_int(op, A_dim, 1);
+	op_set_int(op, A_direction, direction);
+	op_infer(op);
+	return op;
+}
+
+static Value *
+update_op(Module *m, Value *x, Value *update, Value *start)
+{
+	return finish(add_op(m->entry, O_dynamic_update_slice, 4,
+		(Value *[]){x, update, start, start}, NULL));
+}
+
+static Value *
+scatter_op(Module *m, Value *x, Value *idx, int64_t dim)
+{
+	Type type = x->type;
+
+	type.dims[dim] = idx->type.dims[0];
+	Op *op = add_op(m->entry, O_scatter_add, 3, (Value *[]){x, idx,
+		param(m, "update", type)}, NULL);
+	op_set_int(op, A_dim, dim);
+	return finish(op);
+}
+
+static void
+test_indexed(Session *s)
+{
+	Module *m = new_module(s, "indexed", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *n = param(m, "n", type2(D_u32, 8, 16));
+	Value *u = param(m, "u", type2(D_f32, 8, 4));
+	Value *i = constant(m, D_i32, 3);
+	Op *keyed = sort_op(m, 2, (Value *[]){x, n}, DIR_LT);
+	Value *made[] = {
+		own_slice(m, x, i), update_op(m, x, u, i),
+		scatter_op(m, x, iota_op(m), 0),
+		scatter_op(m, x, iota_op(m), 1),
+		sort_op(m, 1, &n, DIR_LT)->results[0],
+		sort_op(m, 1, &x, DIR_GT)->results[0],
+		keyed->results[0], keyed->results[1],
+	};
+
+	made[0]->no_placement = false;
+	return_all(m, sizeof made / sizeof made[0], made);
+	round_trip(m, "slices, scatters and sorts go round");
+}
+
+/* Rules in words, as the explanations show them. */
+static void
+rule_is(const Op *op, int once, const char *wanted)
+{
+	const Rule *r = op_rule(op->module->arena, op);
+	Text t = {0};
+
+	text_rule(&t, op, r);
+	bool right = !strcmp(t.s, wanted) && r->once == once;
+	if (!right)
+		printf("# got: %s\n", t.s);
+	ok(right, wanted);
+	text_free(&t);
+}
+
+static void
+test_rules(Session *s)
+{
+	Module *m = new_module(s, "rules", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *u = param(m, "u", type2(D_f32, 8, 4));
+	Value *i = constant(m, D_i32, 3);
+
+	rule_is(own_slice(m, x, i)->def, -1, "([i,j],[],[])->([i,j]) "
+		"{i=1, j=2} need_replication={i,j}");
+	rule_is(update_op(m, x, u, i)->def, -1, "([i,j],[i,k],[],[])->([i,j]) "
+		"{i=8, j=16, k=4} need_replication={j,k}");
+	rule_is(scatter_op(m, x, iota_op(m), 0)->def, 0, "([i,j],[k],[k,j])->"
+		"([i,j]) {i=8, j=16, k=4} reduction={k}");
+	rule_is(sort_op(m, 2, (Value *[]){x, x}, DIR_LT), -1, "([i,j],[i,j])->"
+		"([i,j],[i,j]) {i=8, j=16} need_replication={j}");
+}
+
 /* ---- what is wrong is said ------------------------------------------ */
 
 static char *
@@ -604,6 +804,21 @@ test_messages(void)
 		{BODY("%y = s8[] constant(128)"), "128 is not a value of i8"},
 		{BODY("%y = f32[8,4] all-reduce(%x), to_apply=%q"),
 			"without the fact 'axes'"},
+		{BODY("%t = (f32[8,4]) tuple(%x) %y = f32[8,4] negate(%t)"),
+			"%t is a tuple"},
+		{BODY("%t = (f32[8,4]) tuple(%x) %y = f32[8,4] "
+			"get-tuple-element(%t), index=1"),
+			"the tuple has no such element 1"},
+		{BODY("%y = (f32[8,4]) while(%x), condition=%c, body=%b"),
+			"%x is not a tuple defined before this"},
+		{BODY("%y = (f32[8,4], f32[8,4]) negate(%x)"),
+			"negate makes a tuple"},
+		{BODY("%y = ((f32[8,4])) negate(%x)"), "a tuple in a tuple"},
+		{BODY("%y = f32[8,4] sort(%x), dimensions={0}, to_apply=%main"),
+			"a sort that is not stable"},
+		{BODY("%y = f32[8,4] sort(%x), dimensions={0}, is_stable=true, "
+			"to_apply=%main"),
+			"main does not compare in a way known here"},
 		{BODY("%y = f32[8,4] call(%x), to_apply=%main"),
 			"is applied twice"},
 		{BODY("%y = f32[8,4] negate(%x), metadata={op_name=\"a"),
@@ -627,7 +842,9 @@ static void
 test_garbage(Session *s)
 {
 	Module *m = new_module(s, "garbage", 2, 4);
-	Value *x = param(m, "x", type2(D_f32, 8, 16)), *made[3];
+	Value *x = param(m, "x", type2(D_f32, 8, 16)), *made[7];
+	Value *p = param(m, "p", type_of(D_pred, 0, NULL));
+	Value *one = constant(m, D_i32, 1);
 	uint32_t seed = 1;
 	Text t = {0};
 	bool good = true;
@@ -635,9 +852,13 @@ test_garbage(Session *s)
 	add_call(m, x, &made[0]);
 	made[1] = with_dim(m, O_cumsum, x, constant(m, D_f32, 0), 1);
 	made[2] = slice_op(m, x);
-	return_all(m, 3, made);
+	made[3] = add_while(m, m->entry, one, one, x)->results[2];
+	made[4] = add_if(m, m->entry, p, x)->results[0];
+	made[5] = scatter_op(m, x, iota_op(m), 0);
+	made[6] = sort_op(m, 1, &x, DIR_GT)->results[0];
+	return_all(m, 7, made);
 	module_print(m, &t);
-	for (int i = 0; i < 3000; i++) {
+	for (int i = 0; i < 6000; i++) {
 		char *copy = malloc(t.n + 1);
 		memcpy(copy, t.s, t.n + 1);
 		size_t n = t.n;
@@ -657,7 +878,7 @@ test_garbage(Session *s)
 		free(errors);
 		free(copy);
 	}
-	ok(good, "3000 damaged files are read or refused with a message");
+	ok(good, "6000 damaged files are read or refused with a message");
 	text_free(&t);
 }
 
@@ -705,6 +926,132 @@ test_verify(Session *s)
 		"an axis used twice");
 	ok(strstr(text, "has an open dim"), "an open dim after propagation");
 	free(text);
+}
+
+static void
+close_op(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->placement.open = 0;
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			op->bodies[i]->params[k]->placement.open = 0;
+}
+
+static void
+close_all(Module *m)
+{
+	for (int i = 0; i < m->entry->nparams; i++)
+		m->entry->params[i]->placement.open = 0;
+	module_walk(m, close_op, NULL);
+}
+
+/* What the verifier says about a module that was right before `change`. */
+static void
+refused(Session *s, void (*change)(Module *m, Op *loop, Op *choice),
+	Level level, const char *message)
+{
+	Module *m = new_module(s, "wrong", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *p = param(m, "p", type_of(D_pred, 0, NULL));
+	Value *one = constant(m, D_i32, 1);
+	Op *loop = add_while(m, m->entry, one, one, x);
+	Op *choice = add_if(m, m->entry, p, x);
+	char *text = NULL;
+	size_t size = 0;
+	FILE *out = open_memstream(&text, &size);
+
+	return_all(m, 2, (Value *[]){loop->results[2], choice->results[0]});
+	m->level = level;
+	if (level != L_global)
+		close_all(m);
+	bool right = module_verify(m, stdout);
+	change(m, loop, choice);
+	right &= !module_verify(m, out);
+	fclose(out);
+	if (!strstr(text, message))
+		printf("# got: %s\n", text);
+	ok(right && strstr(text, message), message);
+	free(text);
+}
+
+static void
+see_outside(Module *m, Op *loop, Op *choice)
+{
+	(void)choice;
+	loop->bodies[1]->last->operands[2] = m->entry->params[0];
+}
+
+static void
+carry_other_type(Module *m, Op *loop, Op *choice)
+{
+	(void)m, (void)choice;
+	loop->bodies[1]->last->operands[2] = loop->bodies[1]->params[0];
+}
+
+static void
+lose_parameter(Module *m, Op *loop, Op *choice)
+{
+	(void)m, (void)loop;
+	choice->bodies[1]->nparams = 0;
+	choice->bodies[1]->last->noperands = 0;
+}
+
+static void
+lose_body(Module *m, Op *loop, Op *choice)
+{
+	(void)m, (void)choice;
+	loop->nbodies = 1;
+}
+
+static void
+decide_by_tensor(Module *m, Op *loop, Op *choice)
+{
+	(void)m, (void)choice;
+	loop->bodies[0]->last->operands[0] = loop->bodies[0]->params[2];
+}
+
+static void
+split_condition_param(Module *m, Op *loop, Op *choice)
+{
+	(void)choice;
+	place(m, loop->bodies[0]->params[2], 0, "X");
+}
+
+static void
+split_operand(Module *m, Op *loop, Op *choice)
+{
+	(void)loop, (void)choice;
+	place(m, m->entry->params[0], 0, "X");
+}
+
+static void
+decide_by_parts(Module *m, Op *loop, Op *choice)
+{
+	AxisList axes = axes_of(&m->mesh, "X");
+
+	(void)loop;
+	placement_set_unreduced(&choice->operands[0]->placement, &axes, C_or);
+}
+
+static void
+test_verify_bodies(Session *s)
+{
+	refused(s, see_outside, L_global,
+		"operand 2, x, is not defined before this");
+	refused(s, carry_other_type, L_global,
+		"a body of while returns i32[] as value 2, which is "
+		"f32[8, 16]");
+	refused(s, lose_parameter, L_global,
+		"if passes 1 values for 0 parameters");
+	refused(s, lose_body, L_global, "while has 1 bodies, not 2");
+	refused(s, decide_by_tensor, L_global, "the condition of a while "
+		"returns one scalar pred, not f32[8, 16]");
+	refused(s, split_condition_param, L_sharded,
+		"h.3 is not placed as carried.3");
+	refused(s, split_operand, L_resharded, "x is not placed as carried.3");
+	refused(s, decide_by_parts, L_resharded, "p decides, but is partial");
 }
 
 static void
@@ -767,10 +1114,15 @@ main(int argc, char **argv)
 	test_placements(s);
 	test_sets(s);
 	test_call(s);
+	test_bodies(s);
+	test_no_results(s);
+	test_indexed(s);
+	test_rules(s);
 	device_program(s, "device8", 2, 4, "a device program goes round");
 	device_program(s, "device4096", 64, 64,
 		"a device program for 4096 goes round");
 	test_verify(s);
+	test_verify_bodies(s);
 	test_messages();
 	test_garbage(s);
 	printf("1..%d\n", tests);
