@@ -63,6 +63,16 @@ operand(const Fuse *f, const Op *op, int i)
 	return steps_source(f->steps, op->operands[i]);
 }
 
+/* Where d stands in a list; -1: nowhere. */
+static int
+position_of(const Ints *list, int64_t d)
+{
+	for (int i = 0; i < list->n; i++)
+		if (list->v[i] == d)
+			return i;
+	return -1;
+}
+
 /* ---- flattening --------------------------------------------------------- */
 
 static void
@@ -392,7 +402,7 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 {
 	Value *x = operand(f, op, 0);
 	const Ints *dims = op_ints(op, A_dims);
-	int loops[MAX_RANK], at = 0, reduced = 0;
+	int loops[MAX_RANK], at = 0;
 	Affine index[MAX_RANK];
 	Kernel *k = r->kernel;
 
@@ -402,14 +412,12 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 		k->loops[k->order[p]].group = LOOP_inner;
 	k->reduces = true;
 	for (int d = 0; d < x->type.rank; d++) {
-		if (reduced == dims->n || dims->v[reduced] != d) {
-			index[d] = r->index[at++];
-			continue;
-		}
+		int reduced = position_of(dims, d);
 		memset(&index[d], 0, sizeof index[d]);
-		if (loops[reduced] >= 0)
+		if (reduced < 0)
+			index[d] = r->index[at++];
+		else if (loops[reduced] >= 0)
 			index[d] = affine_loop(loops[reduced]);
-		reduced++;
 	}
 	Node *n = new_node(f, k, NODE_reduce, op, op->results[0]);
 	n->nargs = 1;
@@ -704,15 +712,6 @@ root_pad(Fuse *f, Op *op)
 	add_ref(f, op->operands[1], fill, &fill->root, NULL);
 }
 
-static bool
-contains(const Ints *list, int64_t d)
-{
-	for (int i = 0; i < list->n; i++)
-		if (list->v[i] == d)
-			return true;
-	return false;
-}
-
 static void
 dot_loops(Kernel *k, const Ints *dims, const Type *t, LoopGroup group,
 	Affine *index)
@@ -728,7 +727,7 @@ dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t,
 	LoopGroup group, Affine *index)
 {
 	for (int d = 0; d < t->rank; d++)
-		if (!contains(batch, d) && !contains(contract, d))
+		if (position_of(batch, d) < 0 && position_of(contract, d) < 0)
 			index[d] = affine_loop(loop_add(k, t->dims[d], group));
 }
 
