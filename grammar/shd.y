@@ -298,6 +298,9 @@ for_head:
 | "for" name "," targets			{ $$ = stmt_for(parser, @$, @1, false, $name, $targets, false); }
 | "for" name "," "(" target_list[l] ")"		{ $$ = stmt_for(parser, @$, @1, false, $name, $l, true); }
 | "for" "unroll" targets			{ $$ = stmt_for(parser, @$, @1, true, (Name){ 0 }, $targets, false); }
+| "for" "unroll" "(" target_list[l] ")"		{ $$ = stmt_for(parser, @$, @1, true, (Name){ 0 }, $l, true); }
+| "for" "unroll" name "," targets		{ $$ = stmt_for(parser, @$, @1, true, $name, $targets, false); }
+| "for" "unroll" name "," "(" target_list[l] ")"	{ $$ = stmt_for(parser, @$, @1, true, $name, $l, true); }
 
 targets:
   target					{ $$ = list_one(parser, $target); }

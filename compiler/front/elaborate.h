@@ -15,6 +15,10 @@
  * Calls are inlined: each is a Frame with its own names.  An Item of kind
  * IT_error, and a NULL Value, stand for what was reported already; whoever
  * meets one passes it on silently.
+ *
+ * The bodies of loops and branches are blocks of their own, which see nothing
+ * of what is around them.  A value from outside becomes a parameter where it
+ * is used first: op_begin() asks the Region for it.
  */
 #ifndef SHDC_ELABORATE_H
 #define SHDC_ELABORATE_H
@@ -76,16 +80,28 @@ typedef struct Symbol {
 	int named;		/* of a var: its place in module.named, or -1 */
 } Symbol;
 
+/* A loop or a branch whose bodies are being built. */
+typedef struct Region {
+	struct Region *outer;
+	Op *op;			/* not yet in the block around it */
+	Block *around;
+	int ncaptured;
+	Value **captured;	/* values of blocks further out */
+} Region;
+
 /* One call being inlined; the outermost is the entry. */
 typedef struct Frame {
 	FnDecl *fn;
 	struct Frame *caller;
 	Range call;
-	Table *names;		/* Symbol */
+	Table *names;		/* Symbol; NULL: its block has ended */
+	Symbol **symbols;	/* every one, in order */
+	int nsymbols;
 	const char *prefix;	/* of names in the module: "ffn.2.", "" */
 	int depth;
 	bool is_entry;
 	bool unlisted;		/* its names do not go to module.named */
+	bool repeated;		/* a copy of an unrolled body, not the first */
 	bool prelude;		/* ops take `site`, globals are not seen */
 	Site site;
 } Frame;
@@ -112,6 +128,7 @@ typedef struct Elab {
 	Table *functions;	/* FnDecl */
 	Table *prelude;		/* FnDecl */
 	Block *block;		/* where ops go */
+	Region *region;		/* around that block, or NULL */
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
@@ -133,11 +150,18 @@ bool load_items(Session *s, int file, List *items);
 Symbol *symbol_find(Elab *e, const char *name);
 /* NULL after a message when the name is taken. */
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
+/* Of the function being elaborated; NULL if there is none. */
+Symbol *symbol_local(Elab *e, const char *name);
+/* What is declared between these two is not seen after them. */
+int scope_enter(Elab *e);
+void scope_leave(Elab *e, int scope);
 void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);
 void report_unknown_function(Elab *e, Range where, const char *name);
 const char *dtype_habit(const char *name);	/* "float32" -> "f32" */
-/* Enters a value under a name in module.named. */
+/* Names a value that has no name from the program yet: "ffn.2.h". */
+void give_name(Elab *e, Name name, Value *v);
+/* ... and lists it in module.named: its place there, or -1. */
 int name_value(Elab *e, Name name, Value *v);
 
 /* items.c: compile-time values, and tensors from them */
@@ -163,6 +187,7 @@ Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);
 Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
 /* Says which expression each operand of v's op is. */
 void note_operands(Elab *e, Value *v, int n, const Range *ranges);
+/* One result; op_add_result() makes more.  The first is op_end()'s. */
 Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
 Value *op_end(Elab *e, Op *op);
 Value *emit_compare(Elab *e, Site s, Direction d, Value *x, Value *y);
@@ -176,6 +201,12 @@ Value *emit_broadcast(Elab *e, Site s, Value *x, const Type *type,
 	const int64_t *to);
 Value *emit_slice(Elab *e, Site s, Value *x, const int64_t *start,
 	const int64_t *limit, const int64_t *stride);
+/* A start of the next two, integer scalars of any dtypes; NULL is 0. */
+Value *emit_start(Elab *e, Site s, int64_t start);
+Value *emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
+	const int64_t *size);
+Value *emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update,
+	Value *const *start);
 Value *emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims);
 Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n,
 	const int64_t *dims);
@@ -211,6 +242,10 @@ Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n,
 
 /* indexing.c */
 Item eval_index(Elab *e, const Expr *x);
+/* `whole` with its part x[...] replaced; NULL after a message. */
+Value *update_part(Elab *e, const Expr *x, Value *whole, const Item *part);
+/* x[i]: i a number or a scalar */
+Item index_first(Elab *e, const Item *x, const Item *i);
 
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
@@ -218,8 +253,22 @@ Item call_function(Elab *e, FnDecl *fn, const Expr *call);
 /* A function of the prelude: inlined, or as a composite call. */
 Item call_prelude(Elab *e, Site s, const char *name, bool composite,
 	int n, const Item *args);
-/* One statement list; the returned items. */
+
+/* statements.c */
+/* The statements of a function; the returned items. */
 bool run_body(Elab *e, FnDecl *fn, int *n, Item **results);
+void run_block(Elab *e, List body);
+/* Binds one name of a let, or of a loop, to an item. */
+void bind(Elab *e, const Stmt *s, const Param *target, Item item);
+void bind_tuple(Elab *e, const Stmt *s, const Item *value);
+void assign_var(Elab *e, Symbol *var, Range where, Value *value);
+
+/* control.c */
+void run_for(Elab *e, const Stmt *s);
+void run_while(Elab *e, const Stmt *s);
+void run_if(Elab *e, const Stmt *s);
+/* The value as the block being built sees it. */
+Value *region_value(Elab *e, Value *v);
 
 /* builtins.c */
 typedef struct Call {			/* a call of a built-in function */

@@ -1,18 +1,25 @@
 /*
- * indexing.c - x[1:5, :, -1], x[::-1], x[:, new], x[..., 0].
+ * indexing.c - x[1:5, :, -1], x[::-1], x[:, new], x[..., 0], x[i], x[i:i+4],
+ * and the assignment to such a part.
  *
  *   x: f32[8,4,6]      x[7:2:-2, new, ..., 0]
  *     slice            start 3, limit 8, stride 2      f32[3,4,1]
  *     reverse          dim 0
  *     reshape          new dim 1, dim 2 dropped        f32[3,1,4]
+ *
+ * Where an index is known only when the program runs there is a dynamic_slice
+ * before the slice.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "elaborate.h"
 
-/* One tensor dim of the result of a slice, before the reshape. */
+/* The elements of each dim, and the shape they have after the reshape. */
 typedef struct Selection {
 	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+	Value *from[MAX_RANK];	/* run-time starts; their `start` is 0 */
+	bool dynamic;		/* there is one */
 	int nreversed;
 	int64_t reversed[MAX_RANK];
 	int rank;		/* of the result */
@@ -31,47 +38,255 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 	return false;
 }
 
-/* An index known at compile time, or the default when it is left out. */
+/* ---- indices */
+
 static bool
-eval_bound(Elab *e, const Expr *x, int64_t missing, int64_t *value)
+is_scalar_index(const Item *x)
 {
-	*value = missing;
-	if (x == NULL)
-		return true;
-	Item item = eval_value(e, x);
-	*value = item.integer;
-	if (item.kind == IT_int)
-		return true;
-	if (item.kind == IT_tensor && item.value->type.rank == 0)
-		complain(e, DIAG_unsupported, x->range, "an index known only "
-			"when the program runs is not part of this release");
-	else if (item.kind == IT_tensor)
+	return x->kind == IT_tensor && x->value->type.rank == 0
+		&& dtype_is_integer(x->value->type.dtype);
+}
+
+static bool
+complain_index(Elab *e, const Item *x)
+{
+	if (x->kind == IT_tensor && x->value->type.rank == 0)
+		complain(e, DIAG_index, x->range, "an index is an integer, not "
+			"%s", dtypes[x->value->type.dtype].name);
+	else if (x->kind == IT_tensor)
 		complain(e, DIAG_index, x->range, "a tensor cannot be an index "
 			"here; take(x, idx, dim=0) gathers, where(p, a, b) "
 			"selects");
-	else if (item.kind != IT_error)
+	else if (x->kind != IT_error)
 		complain(e, DIAG_index, x->range, "an index is an integer, not "
-			"%s", show_item(e, &item));
+			"%s", show_item(e, x));
 	return false;
+}
+
+/* A number or an integer scalar, or the default when it is left out. */
+static bool
+eval_bound(Elab *e, const Expr *x, int64_t missing, Item *bound)
+{
+	*bound = item_int((Range){ 0 }, missing);
+	if (x == NULL)
+		return true;
+	*bound = eval_value(e, x);
+	return bound->kind == IT_int || is_scalar_index(bound)
+		|| complain_index(e, bound);
+}
+
+static bool
+eval_step(Elab *e, const Expr *x, int64_t *step)
+{
+	Item item;
+	if (!eval_bound(e, x, 1, &item))
+		return false;
+	*step = item.integer;
+	if (item.kind == IT_int && *step != 0 && *step != INT64_MIN)
+		return true;
+	if (item.kind == IT_int)
+		complain(e, DIAG_index, x->range,
+			"a slice cannot have step %" PRId64, *step);
+	else
+		complain(e, DIAG_index, x->range,
+			"the step of a slice is known at compile time");
+	return false;
+}
+
+static void
+select_run_time(Selection *sel, int d, Value *start, int64_t size)
+{
+	sel->start[d] = 0;
+	sel->limit[d] = size;
+	sel->stride[d] = 1;
+	sel->from[d] = start;
+	sel->dynamic = true;
+}
+
+static void
+select_one(Selection *sel, int d, const Item *at)
+{
+	if (at->kind == IT_tensor) {
+		select_run_time(sel, d, at->value, 1);
+		return;
+	}
+	sel->start[d] = at->integer;
+	sel->limit[d] = at->integer + 1;
+	sel->stride[d] = 1;
 }
 
 static bool
 select_at(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
 {
-	int64_t i;
-	if (!eval_bound(e, index->start, 0, &i))
+	Item at;
+	if (!eval_bound(e, index->start, 0, &at))
 		return false;
-	if (i < -size || i >= size) {
+	if (at.kind == IT_int && (at.integer < -size || at.integer >= size)) {
 		complain(e, DIAG_index, index->range, "index %" PRId64
-			" is outside dim %d, which has size %" PRId64, i, d,
-			size);
+			" is outside dim %d, which has size %" PRId64,
+			at.integer, d, size);
 		return false;
 	}
-	sel->start[d] = i < 0 ? i + size : i;
-	sel->limit[d] = sel->start[d] + 1;
-	sel->stride[d] = 1;
+	if (at.kind == IT_int && at.integer < 0)
+		at.integer += size;
+	select_one(sel, d, &at);
 	return true;
 }
+
+/* ---- the length of x[i:i+4] */
+
+enum { MAX_LINEAR = 16 };
+
+/* A sum of run-time expressions and a number. */
+typedef struct Linear {
+	int64_t constant;
+	int n;
+	const Expr *terms[MAX_LINEAR];
+	int64_t factors[MAX_LINEAR];
+} Linear;
+
+static bool same_expr(const Expr *a, const Expr *b);
+
+static bool
+same_args(const Expr *a, const Expr *b)
+{
+	if (a->args.n != b->args.n)
+		return false;
+	for (int i = 0; i < a->args.n; i++) {
+		const Arg *x = a->args.v[i], *y = b->args.v[i];
+		if (x->name.s != y->name.s || !same_expr(x->value, y->value))
+			return false;
+	}
+	return true;
+}
+
+static bool
+same_indices(const Expr *a, const Expr *b)
+{
+	if (a->args.n != b->args.n)
+		return false;
+	for (int i = 0; i < a->args.n; i++) {
+		const Index *x = a->args.v[i], *y = b->args.v[i];
+		if (x->kind != INDEX_at || y->kind != INDEX_at
+		    || !same_expr(x->start, y->start))
+			return false;
+	}
+	return true;
+}
+
+/* Written alike, and so of one value: expressions have no effects. */
+static bool
+same_expr(const Expr *a, const Expr *b)
+{
+	if (a == NULL || b == NULL || a->kind != b->kind)
+		return a == b;
+	bool sides = a->op == b->op && same_expr(a->left, b->left)
+		&& same_expr(a->right, b->right);
+	if (a->kind == E_name)
+		return strcmp(a->name, b->name) == 0;
+	if (a->kind == E_int)
+		return a->integer == b->integer;
+	if (a->kind == E_unary || a->kind == E_binary)
+		return sides;
+	if (a->kind == E_cast || a->kind == E_call)
+		return sides && a->dtype == b->dtype && same_args(a, b);
+	return a->kind == E_index && sides && same_indices(a, b);
+}
+
+static bool
+add_term(Linear *l, const Expr *x, int64_t factor)
+{
+	for (int i = 0; i < l->n; i++)
+		if (same_expr(l->terms[i], x))
+			return add_i64(l->factors[i], factor, &l->factors[i]);
+	if (l->n == MAX_LINEAR)
+		return false;
+	l->terms[l->n] = x;
+	l->factors[l->n++] = factor;
+	return true;
+}
+
+/* What is known of a name or a number without evaluating anything. */
+static bool
+known_integer(Elab *e, const Expr *x, int64_t *v)
+{
+	if (x->kind == E_int) {
+		*v = x->integer;
+		return true;
+	}
+	const Symbol *s = x->kind == E_name ? symbol_find(e, x->name) : NULL;
+	if (s == NULL || s->item.kind != IT_int || s->kind == SYM_axis)
+		return false;
+	*v = s->item.integer;
+	return true;
+}
+
+/* Adds factor * x; false where it is too large. */
+static bool
+add_linear(Elab *e, Linear *l, const Expr *x, int64_t factor)
+{
+	int64_t v;
+	bool binary = x->kind == E_binary;
+	if (known_integer(e, x, &v))
+		return mul_i64(v, factor, &v)
+			&& add_i64(l->constant, v, &l->constant);
+	if (binary && (x->op == OPERATOR_add || x->op == OPERATOR_sub))
+		return add_linear(e, l, x->left, factor) && add_linear(e, l,
+			x->right, x->op == OPERATOR_sub ? -factor : factor);
+	if (x->kind == E_unary && x->op == OPERATOR_neg)
+		return add_linear(e, l, x->left, -factor);
+	if (binary && x->op == OPERATOR_mul && known_integer(e, x->left, &v))
+		return mul_i64(v, factor, &v)
+			&& add_linear(e, l, x->right, v);
+	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
+		return mul_i64(v, factor, &v)
+			&& add_linear(e, l, x->left, v);
+	return add_term(l, x, factor);
+}
+
+/* stop - start, where it does not depend on the run */
+static bool
+slice_length(Elab *e, const Index *index, int64_t *length)
+{
+	Linear l = { 0 };
+	if (index->start == NULL || index->stop == NULL
+	    || !add_linear(e, &l, index->stop, 1)
+	    || !add_linear(e, &l, index->start, -1))
+		return false;
+	for (int i = 0; i < l.n; i++)
+		if (l.factors[i] != 0)
+			return false;
+	*length = l.constant;
+	return true;
+}
+
+static bool
+select_dynamic(Elab *e, Selection *sel, const Index *index, int d,
+	int64_t size, const Item *from, int64_t step)
+{
+	int64_t length;
+	if (from->kind != IT_tensor || !slice_length(e, index, &length)) {
+		complain(e, DIAG_index, index->range, "the length of this "
+			"slice is not known at compile time; write x[i:i+4] or "
+			"dynamic_slice(x, start=(i,), size=(4,))");
+		return false;
+	}
+	if (step != 1) {
+		complain(e, DIAG_index, index->range, "a slice that starts "
+			"where the program says when it runs has no step");
+		return false;
+	}
+	if (length < 1 || length > size) {
+		complain(e, DIAG_index, index->range, "a slice of %" PRId64
+			" elements of dim %d, which has size %" PRId64, length,
+			d, size);
+		return false;
+	}
+	select_run_time(sel, d, from->value, length);
+	return add_dim(e, sel, index->range, length);
+}
+
+/* ---- slices */
 
 /* A bound counted from the front; it may be one past the end. */
 static bool
@@ -90,20 +305,11 @@ normalize_bound(Elab *e, const Expr *x, int d, int64_t size, int64_t *bound)
 
 /* a:b:-k takes a, a-k, ... above b: a slice upwards, reversed. */
 static bool
-select_range(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
+select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
+	int64_t from, int64_t to, int64_t step)
 {
-	int64_t from, to, step;
-	if (!eval_bound(e, index->step, 1, &step))
-		return false;
-	if (step == 0 || step == INT64_MIN) {
-		complain(e, DIAG_index, index->step->range,
-			"a slice cannot have step %" PRId64, step);
-		return false;
-	}
 	bool down = step < 0;
-	if (!eval_bound(e, index->start, down ? size - 1 : 0, &from)
-	    || !eval_bound(e, index->stop, down ? -1 : size, &to)
-	    || !normalize_bound(e, index->start, d, size, &from)
+	if (!normalize_bound(e, index->start, d, size, &from)
 	    || !normalize_bound(e, index->stop, d, size, &to))
 		return false;
 	if (down && from == size)
@@ -125,6 +331,23 @@ select_range(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
 }
 
 static bool
+select_range(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
+{
+	Item from, to;
+	int64_t step;
+	if (!eval_step(e, index->step, &step))
+		return false;
+	bool down = step < 0;
+	if (!eval_bound(e, index->start, down ? size - 1 : 0, &from)
+	    || !eval_bound(e, index->stop, down ? -1 : size, &to))
+		return false;
+	if (from.kind == IT_tensor || to.kind == IT_tensor)
+		return select_dynamic(e, sel, index, d, size, &from, step);
+	return select_static(e, sel, index, d, size, from.integer, to.integer,
+		step);
+}
+
+static bool
 select_whole(Elab *e, Selection *sel, Range where, int d, int64_t size)
 {
 	sel->start[d] = 0;
@@ -132,6 +355,8 @@ select_whole(Elab *e, Selection *sel, Range where, int d, int64_t size)
 	sel->stride[d] = 1;
 	return add_dim(e, sel, where, size);
 }
+
+/* ---- all dims */
 
 /* How many dims of the tensor the items other than `...` take. */
 static bool
@@ -191,24 +416,52 @@ select_all(Elab *e, Selection *sel, const Expr *x, const Type *type)
 	return true;
 }
 
+/* ---- reading a part */
+
 /* (a, b)[0]: an element of a tuple */
 static Item
 index_tuple(Elab *e, const Expr *x, const Item *tuple)
 {
 	const Index *index = x->args.v[0];
-	int64_t i;
+	Item at;
 	if (x->args.n != 1 || index->kind != INDEX_at) {
 		complain(e, DIAG_index, x->range,
 			"a tuple is indexed by one integer");
 		return item_error(x->range);
 	}
-	if (!eval_bound(e, index->start, 0, &i))
+	if (!eval_bound(e, index->start, 0, &at))
 		return item_error(x->range);
-	if (i >= -tuple->n && i < tuple->n)
+	int64_t i = at.integer;
+	if (at.kind == IT_tensor)
+		complain(e, DIAG_index, index->range, "the index of a tuple is "
+			"known at compile time; stack(t) makes a tensor");
+	else if (i >= -tuple->n && i < tuple->n)
 		return tuple->items[i < 0 ? i + tuple->n : i];
-	complain(e, DIAG_index, index->range,
-		"index %" PRId64 " of a tuple of %d", i, tuple->n);
+	else
+		complain(e, DIAG_index, index->range,
+			"index %" PRId64 " of a tuple of %d", i, tuple->n);
 	return item_error(x->range);
+}
+
+/* The run-time starts, the other dims whole. */
+static Value *
+slice_dynamic(Elab *e, Site s, Selection *sel, Value *x)
+{
+	int64_t size[MAX_RANK];
+	for (int d = 0; d < x->type.rank; d++)
+		size[d] = sel->from[d] != NULL ? sel->limit[d]
+			: x->type.dims[d];
+	return emit_dynamic_slice(e, s, x, sel->from, size);
+}
+
+static Value *
+read_part(Elab *e, Site s, Selection *sel, Value *x)
+{
+	if (sel->dynamic)
+		x = slice_dynamic(e, s, sel, x);
+	x = emit_slice(e, s, x, sel->start, sel->limit, sel->stride);
+	x = emit_reverse(e, s, x, sel->nreversed, sel->reversed);
+	return emit_reshape(e, s, x, sel->rank, sel->dims);
 }
 
 Item
@@ -232,9 +485,86 @@ eval_index(Elab *e, const Expr *x)
 	if (!select_all(e, &sel, x, &from.value->type))
 		return item_error(x->range);
 	Site s = { x->range, "[]" };
-	Value *v = emit_slice(e, s, from.value, sel.start, sel.limit,
-		sel.stride);
-	v = emit_reverse(e, s, v, sel.nreversed, sel.reversed);
-	return item_tensor(x->range,
-		emit_reshape(e, s, v, sel.rank, sel.dims));
+	return item_tensor(x->range, read_part(e, s, &sel, from.value));
+}
+
+/* The slice of a loop over x. */
+Item
+index_first(Elab *e, const Item *x, const Item *i)
+{
+	Selection sel = { 0 };
+	const Type *type = &x->value->type;
+	Site s = { x->range, "for" };
+	select_one(&sel, 0, i);
+	for (int d = 1; d < type->rank; d++)
+		if (!select_whole(e, &sel, x->range, d, type->dims[d]))
+			return item_error(x->range);
+	return item_tensor(x->range, read_part(e, s, &sel, x->value));
+}
+
+/* ---- assigning to a part */
+
+/* Every dim has a start, and no step. */
+static bool
+is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
+{
+	bool right = sel->nreversed == 0;
+	for (int d = 0; d < rank; d++)
+		right &= sel->stride[d] == 1;
+	for (int i = 0; i < x->args.n; i++)
+		right &= ((const Index *)x->args.v[i])->kind != INDEX_new;
+	if (!right)
+		complain(e, DIAG_assign, x->range, "only elements side by side "
+			"can be assigned to: no step, and no new dim");
+	return right;
+}
+
+/* numpy's rules, but the part does not grow. */
+static bool
+part_fits(Elab *e, const Type *shape, const Item *part)
+{
+	const Type *type = &part->value->type;
+	int shift = shape->rank - type->rank;
+	bool fits = shift >= 0 && type->dtype == shape->dtype;
+	for (int d = 0; fits && d < type->rank; d++)
+		fits = type->dims[d] == 1
+			|| type->dims[d] == shape->dims[d + shift];
+	if (!fits)
+		complain(e, DIAG_shape, part->range, "a part of type %s cannot "
+			"become %s", show_type(e, shape), show_type(e, type));
+	return fits;
+}
+
+Value *
+update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
+{
+	Selection sel = { 0 };
+	Site s = { x->range, "[] =" };
+	Item value = *part;
+	int rank = whole->type.rank;
+	int64_t size[MAX_RANK];
+	if (!select_all(e, &sel, x, &whole->type)
+	    || !is_block(e, x, &sel, rank))
+		return NULL;
+	if (item_is_number(&value))
+		value = item_tensor(value.range, item_constant(e, s,
+			whole->type.dtype, &value));
+	if (value.kind == IT_error)
+		return NULL;
+	if (value.kind != IT_tensor) {
+		complain(e, DIAG_shape, value.range, "a part of a tensor "
+			"cannot become %s", show_item(e, &value));
+		return NULL;
+	}
+	Type shape = type_of(whole->type.dtype, sel.rank, sel.dims);
+	if (!part_fits(e, &shape, &value))
+		return NULL;
+	for (int d = 0; d < rank; d++) {
+		size[d] = sel.limit[d] - sel.start[d];
+		if (sel.from[d] == NULL)
+			sel.from[d] = emit_start(e, s, sel.start[d]);
+	}
+	Value *update = broadcast_to(e, s, value.value, &shape);
+	update = emit_reshape(e, s, update, rank, size);
+	return emit_dynamic_update_slice(e, s, whole, update, sel.from);
 }

@@ -17,11 +17,15 @@ find_global(Elab *e, const char *name)
 }
 
 Symbol *
+symbol_local(Elab *e, const char *name)
+{
+	return e->frame != NULL ? table_get(e->frame->names, name) : NULL;
+}
+
+Symbol *
 symbol_find(Elab *e, const char *name)
 {
-	Symbol *s = NULL;
-	if (e->frame != NULL)
-		s = table_get(e->frame->names, name);
+	Symbol *s = symbol_local(e, name);
 	if (s == NULL)
 		s = find_global(e, name);
 	if (s != NULL)
@@ -56,8 +60,8 @@ Symbol *
 symbol_declare(Elab *e, SymbolKind kind, Name name)
 {
 	Symbol *old = find_global(e, name.s);
-	if (old == NULL && e->frame != NULL)
-		old = table_get(e->frame->names, name.s);
+	if (old == NULL)
+		old = symbol_local(e, name.s);
 	if (old != NULL) {
 		report_duplicate(e, kind, name, old);
 		/* what is global otherwise is a value from here on */
@@ -70,14 +74,32 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	s->range = name.range;
 	s->named = -1;
 	table_set(e->frame != NULL ? e->frame->names : e->globals, name.s, s);
+	if (e->frame == NULL)
+		return s;
+	s->used = e->frame->repeated;	/* one warning is enough */
+	APPEND(e->arena, e->frame->symbols, e->frame->nsymbols, s);
 	return s;
+}
+
+int
+scope_enter(Elab *e)
+{
+	return e->frame->nsymbols;
+}
+
+void
+scope_leave(Elab *e, int scope)
+{
+	const Frame *f = e->frame;
+	for (int i = scope; i < f->nsymbols; i++)
+		table_set(f->names, f->symbols[i]->name, NULL);
 }
 
 void
 symbols_warn_unused(Elab *e, const Frame *frame)
 {
-	for (int i = 0; i < table_count(frame->names); i++) {
-		const Symbol *s = table_value(frame->names, i);
+	for (int i = 0; i < frame->nsymbols; i++) {
+		const Symbol *s = frame->symbols[i];
 		if (!s->used && s->name[0] != '_')
 			diag(e->session, DIAG_unused, s->range,
 				"'%s' is never used", s->name);
@@ -140,7 +162,9 @@ nearest_symbol(Elab *e, const char *name)
 	int n = 0;
 	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names);
 	    i++)
-		APPEND(e->arena, words, n, table_key(e->frame->names, i));
+		if (table_value(e->frame->names, i) != NULL)
+			APPEND(e->arena, words, n,
+				table_key(e->frame->names, i));
 	for (int i = 0; i < table_count(e->globals); i++)
 		APPEND(e->arena, words, n, table_key(e->globals, i));
 	return nearest_word(name, words, n);
@@ -224,23 +248,31 @@ report_unknown_function(Elab *e, Range where, const char *name)
 		diag_note(e->session, (Range){ 0 }, "did you mean '%s'?", near);
 }
 
-/*
- * Gives the value the name `ffn.2.h`, if it has none from the program yet,
- * and lists it.  The place in the list, or -1.
- */
+static const char *
+full_name(Elab *e, Name name)
+{
+	return arena_printf(e->arena, "%s%s", e->frame->prefix, name.s);
+}
+
+void
+give_name(Elab *e, Name name, Value *v)
+{
+	if (v->range.file != 0 || e->frame->prelude)
+		return;
+	v->name = module_unique_name(e->m, full_name(e, name));
+	v->range = name.range;
+}
+
 int
 name_value(Elab *e, Name name, Value *v)
 {
 	const Frame *f = e->frame;
 	if (v == NULL || f->prelude)
 		return -1;
-	const char *full = arena_printf(e->arena, "%s%s", f->prefix, name.s);
-	if (v->range.file == 0) {
-		v->name = module_unique_name(e->m, full);
-		v->range = name.range;
-	}
-	if (f->unlisted)
+	give_name(e, name, v);
+	if (f->unlisted || f->repeated)
 		return -1;
+	const char *full = full_name(e, name);
 	Named named = { full, v, v->type, v->placement };
 	APPEND(e->arena, e->m->named, e->m->nnamed, named);
 	return e->m->nnamed - 1;

@@ -39,7 +39,10 @@ op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands)
 	s = site_of(e, s);
 	if (exceeds(e, s.range, &e->nops, MAX_OPS, "operations"))
 		return NULL;
-	return op_new(e->m, kind, n, operands, 1, NULL, s.range, s.label);
+	Op *op = op_new(e->m, kind, n, operands, 1, NULL, s.range, s.label);
+	for (int i = 0; i < n; i++)
+		op->operands[i] = region_value(e, op->operands[i]);
+	return op;
 }
 
 Value *
@@ -47,8 +50,10 @@ op_end(Elab *e, Op *op)
 {
 	if (op == NULL)
 		return NULL;
-	Type type;
-	const char *wrong = ops[op->kind].types(op, e->arena, &type);
+	Type few[2];
+	Type *types = op->nresults < 2 ? few
+		: NEW_ARRAY(e->arena, Type, op->nresults);
+	const char *wrong = ops[op->kind].types(op, e->arena, types);
 	if (wrong != NULL) {
 		complain(e, DIAG_operation, op->range, "%s", wrong);
 		return NULL;
@@ -207,6 +212,60 @@ emit_slice(Elab *e, Site s, Value *x, const int64_t *start,
 		op_set_ints(op, A_stride, x->type.rank, stride);
 	}
 	return op_end(e, op);
+}
+
+Value *
+emit_start(Elab *e, Site s, int64_t start)
+{
+	bool small = start == (int32_t)start;
+	return emit_constant(e, s, small ? D_i32 : D_i64, start);
+}
+
+/* The starts are of one dtype: i32, but for an i64 among them. */
+static DType
+start_dtype(int n, Value *const *start)
+{
+	for (int d = 0; d < n; d++)
+		if (start[d] != NULL && start[d]->type.dtype == D_i64)
+			return D_i64;
+	return D_i32;
+}
+
+/* x, what comes with it, and a start for each dim. */
+static Op *
+op_begin_starts(Elab *e, Site s, OpKind kind, Value *x, Value *update,
+	Value *const *start)
+{
+	Value *operands[MAX_RANK + 2] = { x };
+	int n = 1;
+	if (x == NULL)
+		return NULL;
+	if (kind == O_dynamic_update_slice)
+		operands[n++] = update;
+	DType dtype = start_dtype(x->type.rank, start);
+	for (int d = 0; d < x->type.rank; d++)
+		operands[n++] = start[d] != NULL
+			? emit_convert(e, s, start[d], dtype)
+			: emit_constant(e, s, dtype, 0);
+	return op_begin(e, s, kind, n, operands);
+}
+
+Value *
+emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
+	const int64_t *size)
+{
+	Op *op = op_begin_starts(e, s, O_dynamic_slice, x, NULL, start);
+	if (op != NULL)
+		op_set_ints(op, A_sizes, x->type.rank, size);
+	return op_end(e, op);
+}
+
+Value *
+emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update,
+	Value *const *start)
+{
+	return op_end(e, op_begin_starts(e, s, O_dynamic_update_slice, x,
+		update, start));
 }
 
 Value *

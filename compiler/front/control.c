@@ -1,0 +1,614 @@
+/*
+ * control.c - loops and branches: ops whose bodies are closed blocks.
+ *
+ *   var acc = x;                       while(0, x, W)
+ *   for i in 0..4 {                      i < 4
+ *     acc = matmul(acc, W);              i + 1, dot(acc, W), W
+ *   }
+ *
+ * A loop carries its index, then the vars that it assigns, then what it only
+ * reads.  A branch is given what it reads, and its results are the vars that
+ * either side assigns.
+ */
+#include <inttypes.h>
+
+#include "elaborate.h"
+
+/* ---- values from outside */
+
+/* A literal is a constant of each use. */
+static Value *
+copy_constant(Elab *e, const Op *old)
+{
+	Op *op = op_new(e->m, O_constant, 0, NULL, 1, NULL, old->range,
+		old->label);
+	op_set_int(op, A_value, op_int(old, A_value));
+	op->results[0]->type = old->results[0]->type;
+	op_infer(op);
+	op_append(e->block, op);
+	return op->results[0];
+}
+
+/* The params that hold captured value `i`: the last of each body but those
+   captured later. */
+static Value *
+captured_param(const Region *r, const Block *body, int i)
+{
+	return body->params[body->nparams - r->ncaptured + i];
+}
+
+/* The number of the value among those that are captured. */
+static int
+capture(Elab *e, Region *r, Value *v)
+{
+	for (int i = 0; i < r->ncaptured; i++)
+		if (r->captured[i] == v)
+			return i;
+	Block *inner = e->block;
+	e->block = r->around;
+	e->region = r->outer;
+	op_add_operand(r->op, region_value(e, v));
+	e->block = inner;
+	e->region = r;
+	if (r->op->kind == O_while)
+		op_add_result(r->op, v->name, &v->type);
+	for (int i = 0; i < r->op->nbodies; i++)
+		block_add_param(r->op->bodies[i], v->name, &v->type);
+	APPEND(e->arena, r->captured, r->ncaptured, v);
+	return r->ncaptured - 1;
+}
+
+/* A composite's body needs nothing but its parameters. */
+Value *
+region_value(Elab *e, Value *v)
+{
+	Region *r = e->region;
+	if (r == NULL || v->block == e->block || e->block->parent != r->op)
+		return v;
+	if (v->def != NULL && v->def->kind == O_constant)
+		return copy_constant(e, v->def);
+	return captured_param(r, e->block, capture(e, r, v));
+}
+
+/* ---- vars that are assigned */
+
+typedef struct Vars {
+	int n;
+	Symbol **v;
+} Vars;
+
+static void
+add_var(Elab *e, Vars *vars, const Expr *target)
+{
+	const Expr *name = target->kind == E_index ? target->left : target;
+	Symbol *s = name->kind == E_name ? symbol_local(e, name->name) : NULL;
+	if (s == NULL || !s->is_var || s->item.kind != IT_tensor)
+		return;
+	for (int i = 0; i < vars->n; i++)
+		if (vars->v[i] == s)
+			return;
+	APPEND(e->arena, vars->v, vars->n, s);
+}
+
+/* Those that are there before the body, in the order of assignment. */
+static void
+add_assigned(Elab *e, Vars *vars, List body)
+{
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		if (s->kind == S_assign)
+			add_var(e, vars, s->target);
+		add_assigned(e, vars, s->body);
+		add_assigned(e, vars, s->otherwise);
+	}
+}
+
+static Value **
+var_values(Elab *e, const Vars *vars)
+{
+	Value **values = NEW_ARRAY(e->arena, Value *, vars->n + 1);
+	for (int i = 0; i < vars->n; i++)
+		values[i] = vars->v[i]->item.value;
+	return values;
+}
+
+/* A mistake in a body may have left no value. */
+static void
+set_vars(const Vars *vars, Value *const *values)
+{
+	for (int i = 0; i < vars->n; i++)
+		vars->v[i]->item = item_tensor(vars->v[i]->range, values[i]);
+}
+
+/* ---- bodies */
+
+static void
+region_begin(Elab *e, Region *r, Op *op, int nbodies)
+{
+	*r = (Region){ .outer = e->region, .op = op, .around = e->block };
+	op->nbodies = nbodies;
+	op->bodies = NEW_ARRAY(e->arena, Block *, nbodies);
+	for (int i = 0; i < nbodies; i++)
+		op->bodies[i] = block_new(e->m, op);
+	e->region = r;
+}
+
+static void
+region_end(Elab *e, const Region *r)
+{
+	e->block = r->around;
+	e->region = r->outer;
+}
+
+static void
+end_body(Elab *e, const Op *op, Block *body, int n, Value *const *values)
+{
+	op_append(body, op_new(e->m, O_return, n, values, 0, NULL, op->range,
+		op->label));
+}
+
+/* ---- loops */
+
+typedef struct Loop {
+	Region region;
+	Op *op;
+	Site site;
+	Name index;		/* .s NULL: a while */
+	Vars vars;
+	Value **before;		/* of the vars */
+	int errors;
+} Loop;
+
+/* What the vars are in a body. */
+static void
+enter_body(Elab *e, const Loop *l, int body)
+{
+	Block *b = l->op->bodies[body];
+	e->block = b;
+	set_vars(&l->vars, b->params + (l->index.s != NULL));
+}
+
+/* The op, with the params of both bodies. */
+static bool
+loop_begin(Elab *e, Loop *l, Value *first)
+{
+	Value **carried = NEW_ARRAY(e->arena, Value *, l->vars.n + 1);
+	int n = 0;
+	l->errors = diag_errors(e->session);
+	l->before = var_values(e, &l->vars);
+	if (l->index.s != NULL)
+		carried[n++] = first;
+	for (int i = 0; i < l->vars.n; i++)
+		carried[n++] = l->before[i];
+	l->op = op_begin(e, l->site, O_while, n, carried);
+	if (l->op == NULL)
+		return false;
+	region_begin(e, &l->region, l->op, 2);
+	for (int i = 0; i < n; i++) {
+		const Symbol *var = i >= n - l->vars.n
+			? l->vars.v[i - (n - l->vars.n)] : NULL;
+		Name name = var != NULL ? (Name){ var->name, var->range }
+			: l->index;
+		if (i > 0)
+			op_add_result(l->op, name.s, &carried[i]->type);
+		for (int b = 0; b < 2; b++)
+			give_name(e, name, block_add_param(l->op->bodies[b],
+				name.s, &carried[i]->type));
+	}
+	return true;
+}
+
+/* What only is read stays what it is. */
+static void
+return_carried(Elab *e, Loop *l, Value *next)
+{
+	const Block *body = l->op->bodies[1];
+	Value **values = NEW_ARRAY(e->arena, Value *, body->nparams + 1);
+	int n = 0;
+	if (l->index.s != NULL)
+		values[n++] = next;
+	for (int i = 0; i < l->vars.n; i++)
+		values[n++] = l->vars.v[i]->item.value;
+	for (int i = 0; i < n; i++)
+		values[i] = region_value(e, values[i]);
+	for (int i = 0; i < l->region.ncaptured; i++)
+		values[n++] = captured_param(&l->region, body, i);
+	end_body(e, l->op, l->op->bodies[1], n, values);
+}
+
+static void
+loop_end(Elab *e, Loop *l, Value *condition, Value *next)
+{
+	bool right = diag_errors(e->session) == l->errors && condition != NULL;
+	if (right) {
+		end_body(e, l->op, l->op->bodies[0], 1, &condition);
+		return_carried(e, l, next);
+	}
+	region_end(e, &l->region);
+	set_vars(&l->vars, l->before);
+	if (!right || op_end(e, l->op) == NULL)
+		return;
+	if (l->index.s != NULL)
+		give_name(e, l->index, l->op->results[0]);
+	for (int i = 0; i < l->vars.n; i++) {
+		Symbol *var = l->vars.v[i];
+		assign_var(e, var, var->range,
+			l->op->results[i + (l->index.s != NULL)]);
+	}
+}
+
+/* ---- while */
+
+static Value *
+eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
+{
+	*item = eval_value(e, s->value);
+	if (item->kind == IT_error || item->kind == IT_bool)
+		return NULL;
+	if (item->kind == IT_tensor && item->value->type.rank == 0
+	    && item->value->type.dtype == D_pred)
+		return item->value;
+	complain(e, DIAG_dtype, item->range, "the condition of '%s' is a "
+		"scalar pred, not %s", word, show_item(e, item));
+	if (item->kind == IT_tensor && item->value->type.dtype == D_pred)
+		diag_note(e->session, (Range){ 0 },
+			"any(p) and all(p) make a scalar of a tensor");
+	*item = item_error(item->range);
+	return NULL;
+}
+
+void
+run_while(Elab *e, const Stmt *s)
+{
+	Item item;
+	Loop l = { .site = { s->word, "while" } };
+	add_assigned(e, &l.vars, s->body);
+	if (l.vars.n == 0) {
+		complain(e, DIAG_loop, s->word, "this loop assigns no var that "
+			"is declared before it, so it would not end");
+		return;
+	}
+	if (!loop_begin(e, &l, NULL))
+		return;
+	enter_body(e, &l, 0);
+	Value *condition = eval_condition(e, s, "while", &item);
+	if (item.kind == IT_bool)
+		condition = item_constant(e, l.site, D_pred, &item);
+	if (condition != NULL)
+		condition = region_value(e, condition);
+	enter_body(e, &l, 1);
+	run_block(e, s->body);
+	loop_end(e, &l, condition, NULL);
+}
+
+/* ---- for: the range */
+
+typedef struct Bounds {
+	Item from, to;
+	bool known;		/* both are numbers */
+} Bounds;
+
+static bool
+eval_bound(Elab *e, const Expr *x, Item *bound)
+{
+	*bound = eval_value(e, x);
+	if (bound->kind == IT_int && bound->integer >= INT32_MIN
+	    && bound->integer <= INT32_MAX)
+		return true;
+	if (bound->kind == IT_tensor && bound->value->type.rank == 0
+	    && bound->value->type.dtype == D_i32)
+		return true;
+	if (bound->kind == IT_int)
+		complain(e, DIAG_loop, x->range, "%" PRId64 " is not a value "
+			"of i32, which counts loops", bound->integer);
+	else if (bound->kind != IT_error)
+		complain(e, DIAG_loop, x->range, "a loop is bounded by "
+			"integers or scalars of i32, not %s",
+			show_item(e, bound));
+	return false;
+}
+
+static bool
+eval_range(Elab *e, const Stmt *s, Bounds *b)
+{
+	bool right = eval_bound(e, s->value, &b->from);
+	right &= eval_bound(e, s->stop, &b->to);
+	b->known = b->from.kind == IT_int && b->to.kind == IT_int;
+	return right;
+}
+
+/* ---- for: what is scanned */
+
+enum { MAX_SCANNED = 64 };
+
+typedef struct Scan {
+	int n;
+	Item items[MAX_SCANNED];
+	int64_t trips;
+} Scan;
+
+static bool
+add_scanned(Elab *e, Scan *scan, const Item *x)
+{
+	if (x->kind != IT_tensor || x->value->type.rank == 0) {
+		complain(e, DIAG_loop, x->range, "a loop goes over dim 0 of a "
+			"tensor, or over a range 0..N; this is %s",
+			show_item(e, x));
+		return false;
+	}
+	int64_t trips = x->value->type.dims[0];
+	if (scan->n > 0 && trips != scan->trips) {
+		complain(e, DIAG_loop, x->range, "dim 0 has size %" PRId64
+			", not %" PRId64 " as that of the tensor before it",
+			trips, scan->trips);
+		return false;
+	}
+	scan->trips = trips;
+	scan->items[scan->n++] = *x;
+	return true;
+}
+
+/* (w, b) in (Ws, Bs) goes over both at once. */
+static bool
+eval_scan(Elab *e, const Stmt *s, Scan *scan)
+{
+	Item value = eval_value(e, s->value);
+	if (value.kind == IT_error)
+		return false;
+	if (!s->tuple)
+		return add_scanned(e, scan, &value);
+	if (value.kind != IT_tuple || value.n != s->targets.n
+	    || value.n > MAX_SCANNED) {
+		complain(e, DIAG_unpack, s->value->range, "%d names for %s",
+			s->targets.n, show_item(e, &value));
+		return false;
+	}
+	for (int i = 0; i < value.n; i++)
+		if (value.items[i].kind == IT_error
+		    || !add_scanned(e, scan, &value.items[i]))
+			return false;
+	if (scan->trips <= INT32_MAX)
+		return true;
+	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
+		INT32_MAX);
+	return false;
+}
+
+/* ---- for: one iteration */
+
+static void
+bind_index(Elab *e, Name name, Item i)
+{
+	Symbol *symbol = symbol_declare(e, SYM_value, name);
+	if (symbol == NULL)
+		return;
+	symbol->item = i;
+	symbol->used = true;	/* to count is use enough */
+}
+
+/* Binds the index and the slices of what is scanned, and runs the body. */
+static void
+run_iteration(Elab *e, const Stmt *s, Name name, const Scan *scan, Item i)
+{
+	int scope = scope_enter(e);
+	if (name.s != NULL)
+		bind_index(e, name, i);
+	for (int k = 0; k < scan->n; k++) {
+		Item part = index_first(e, &scan->items[k], &i);
+		bind(e, s, s->targets.v[k], part);
+	}
+	run_block(e, s->body);
+	scope_leave(e, scope);
+}
+
+/* The index as the program calls it; .s NULL: not at all. */
+static Name
+index_name(const Stmt *s)
+{
+	if (s->stop == NULL)
+		return s->index;
+	return ((const Param *)s->targets.v[0])->name;
+}
+
+/* ---- for unroll */
+
+static void
+run_unrolled(Elab *e, const Stmt *s, const Scan *scan, int64_t from, int64_t to)
+{
+	bool repeated = e->frame->repeated;
+	int errors = diag_errors(e->session);
+	for (int64_t i = from; i < to; i++) {
+		if (diag_errors(e->session) != errors
+		    || exceeds(e, s->word, &e->nsteps, MAX_STEPS,
+			"expressions"))
+			break;
+		run_iteration(e, s, index_name(s), scan,
+			item_int(s->word, i));
+		e->frame->repeated = true;
+	}
+	e->frame->repeated = repeated;
+}
+
+/* for unroll k in (1, 2, 4): the elements of a tuple */
+static void
+run_tuple(Elab *e, const Stmt *s, const Item *tuple)
+{
+	bool repeated = e->frame->repeated;
+	int errors = diag_errors(e->session);
+	for (int i = 0; i < tuple->n; i++) {
+		if (diag_errors(e->session) != errors)
+			break;
+		int scope = scope_enter(e);
+		if (s->index.s != NULL)
+			bind_index(e, s->index, item_int(s->word, i));
+		bind(e, s, s->targets.v[0], tuple->items[i]);
+		run_block(e, s->body);
+		scope_leave(e, scope);
+		e->frame->repeated = true;
+	}
+	e->frame->repeated = repeated;
+}
+
+static void
+run_unroll(Elab *e, const Stmt *s)
+{
+	Scan scan = { 0 };
+	Bounds b = { 0 };
+	if (s->stop == NULL) {
+		Item over = s->tuple ? item_error(s->range)
+			: eval_value(e, s->value);
+		if (over.kind == IT_tuple)
+			run_tuple(e, s, &over);
+		else if (eval_scan(e, s, &scan))
+			run_unrolled(e, s, &scan, 0, scan.trips);
+		return;
+	}
+	if (!eval_range(e, s, &b))
+		return;
+	if (b.known)
+		run_unrolled(e, s, &scan, b.from.integer, b.to.integer);
+	else
+		complain(e, DIAG_loop, s->value->range, "the bounds of 'for "
+			"unroll' are known at compile time");
+}
+
+/* ---- for: the loop */
+
+static Value *
+bound_value(Elab *e, Site s, const Item *bound)
+{
+	return bound->kind == IT_tensor ? bound->value
+		: item_constant(e, s, D_i32, bound);
+}
+
+static int64_t
+trip_count(const Bounds *b)
+{
+	return b->to.integer > b->from.integer
+		? b->to.integer - b->from.integer : 0;
+}
+
+static void
+run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
+{
+	static const char unnamed[] = "i";
+	Loop l = { .site = { s->word, "for" }, .index = index_name(s) };
+	Name name = l.index;
+	if (name.s == NULL)
+		l.index = (Name){ unnamed, s->word };
+	add_assigned(e, &l.vars, s->body);
+	if (!loop_begin(e, &l, bound_value(e, l.site, &b->from)))
+		return;
+	if (b->known)
+		op_set_int(l.op, A_trips, trip_count(b));
+	enter_body(e, &l, 0);
+	Value *condition = emit_compare(e, l.site, DIR_LT,
+		l.op->bodies[0]->params[0], bound_value(e, l.site, &b->to));
+	enter_body(e, &l, 1);
+	Value *i = l.op->bodies[1]->params[0];
+	run_iteration(e, s, name, scan, item_tensor(name.range, i));
+	Item one = item_int(s->word, 1);
+	Value *next = emit2(e, l.site, O_add, i,
+		item_constant(e, l.site, D_i32, &one));
+	loop_end(e, &l, condition, next);
+}
+
+static bool
+is_plain_range(Elab *e, const Stmt *s)
+{
+	if (s->index.s == NULL && !s->tuple)
+		return true;
+	complain(e, DIAG_unpack, s->range, "a range gives one number at a "
+		"time: for i in a..b");
+	return false;
+}
+
+void
+run_for(Elab *e, const Stmt *s)
+{
+	Scan scan = { 0 };
+	Bounds b = { 0 };
+	if (s->stop != NULL && !is_plain_range(e, s))
+		return;
+	if (s->unroll) {
+		run_unroll(e, s);
+		return;
+	}
+	if (s->stop == NULL) {
+		if (!eval_scan(e, s, &scan))
+			return;
+		b = (Bounds){ item_int(s->word, 0),
+			item_int(s->word, scan.trips), true };
+	} else if (!eval_range(e, s, &b)) {
+		return;
+	}
+	run_counted(e, s, &scan, &b);
+}
+
+/* ---- if */
+
+/* Runs one side; what the vars are then, as seen in its block. */
+static Value **
+run_branch(Elab *e, const Op *op, int body, List statements, const Vars *vars,
+	Value *const *before)
+{
+	e->block = op->bodies[body];
+	run_block(e, statements);
+	Value **after = var_values(e, vars);
+	for (int i = 0; i < vars->n; i++)
+		if (after[i] != NULL)
+			after[i] = region_value(e, after[i]);
+	set_vars(vars, before);
+	return after;
+}
+
+static void
+run_conditional(Elab *e, const Stmt *s, Value *condition)
+{
+	Region r;
+	Vars vars = { 0 };
+	Site site = { s->word, "if" };
+	int errors = diag_errors(e->session);
+	add_assigned(e, &vars, s->body);
+	add_assigned(e, &vars, s->otherwise);
+	Op *op = op_begin(e, site, O_if, 1, &condition);
+	if (op == NULL)
+		return;
+	Value **before = var_values(e, &vars);
+	for (int i = 1; i < vars.n; i++)
+		op_add_result(op, vars.v[i]->name, &before[i]->type);
+	region_begin(e, &r, op, 2);
+	Value **then = run_branch(e, op, 0, s->body, &vars, before);
+	Value **other = run_branch(e, op, 1, s->otherwise, &vars, before);
+	region_end(e, &r);
+	if (diag_errors(e->session) != errors || vars.n == 0)
+		return;
+	end_body(e, op, op->bodies[0], vars.n, then);
+	end_body(e, op, op->bodies[1], vars.n, other);
+	if (op_end(e, op) == NULL)
+		return;
+	for (int i = 0; i < vars.n; i++)
+		assign_var(e, vars.v[i], vars.v[i]->range, op->results[i]);
+}
+
+/* The side that is left out may use any of them. */
+static void
+use_all(const Frame *f)
+{
+	for (int i = 0; i < f->nsymbols; i++)
+		f->symbols[i]->used = true;
+}
+
+/* Decided at compile time, only one side is elaborated. */
+void
+run_if(Elab *e, const Stmt *s)
+{
+	Item item;
+	Value *condition = eval_condition(e, s, "if", &item);
+	if (condition != NULL)
+		run_conditional(e, s, condition);
+	if (item.kind != IT_bool)
+		return;
+	use_all(e->frame);
+	run_block(e, item.integer ? s->body : s->otherwise);
+}

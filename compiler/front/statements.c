@@ -1,0 +1,259 @@
+/*
+ * statements.c - the statements of a body, one after the other.
+ *
+ * A name belongs to the block that declares it: what a loop or a branch
+ * declares is forgotten at its end.  Loops and branches are control.c's.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+/* ---- let and var */
+
+static Site
+let_site(const Stmt *s)
+{
+	return (Site){ s->value->range, s->kind == S_let ? "let" : "var" };
+}
+
+/* Binds one name of a let to an item, which is given that name. */
+void
+bind(Elab *e, const Stmt *s, const Param *target, Item item)
+{
+	const char *name = target->name.s != NULL ? target->name.s : "_";
+	if (target->type != NULL) {
+		const char *what = arena_printf(e->arena, "'%s'", name);
+		item = item_tensor(item.range, annotation_apply(e, let_site(s),
+			target->type, &item, DIAG_shape, what));
+	}
+	if (target->name.s == NULL)
+		return;
+	Symbol *symbol = symbol_declare(e, SYM_value, target->name);
+	if (symbol == NULL)
+		return;
+	symbol->item = item;
+	symbol->is_var = s->kind == S_var;
+	if (item.kind == IT_tensor)
+		symbol->named = name_value(e, target->name, item.value);
+	if (symbol->is_var && item.kind != IT_tensor
+	    && item.kind != IT_error) {
+		complain(e, DIAG_literal, item.range, "a var is a tensor, not "
+			"%s; a number is made one by a cast: f32(...)",
+			show_item(e, &item));
+		symbol->item = item_error(item.range);
+	}
+}
+
+void
+bind_tuple(Elab *e, const Stmt *s, const Item *value)
+{
+	bool fits = value->kind == IT_tuple && value->n == s->targets.n;
+	if (value->kind != IT_error && !fits)
+		complain(e, DIAG_unpack, s->range, "%d names for %s",
+			s->targets.n, show_item(e, value));
+	for (int i = 0; i < s->targets.n; i++)
+		bind(e, s, s->targets.v[i],
+			fits ? value->items[i] : item_error(s->range));
+}
+
+static void
+run_let(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	if (s->tuple)
+		bind_tuple(e, s, &value);
+	else
+		bind(e, s, s->targets.v[0], value);
+}
+
+/* ---- assignment */
+
+static Symbol *
+assigned_var(Elab *e, const Expr *target)
+{
+	Symbol *s = symbol_local(e, target->name);
+	if (s != NULL && s->is_var)
+		return s;
+	if (s == NULL && table_get(e->globals, target->name) == NULL) {
+		report_unknown_name(e, target->range, target->name);
+		return NULL;
+	}
+	complain(e, DIAG_assign, target->range, "'%s' cannot be assigned to; "
+		"declare it with var", target->name);
+	if (s != NULL)
+		diag_note(e->session, s->range, "'%s' is bound here", s->name);
+	return NULL;
+}
+
+/* The var is `value` from here on; its type stays. */
+void
+assign_var(Elab *e, Symbol *var, Range where, Value *value)
+{
+	var->item = item_tensor(where, value);
+	give_name(e, (Name){ var->name, where }, value);
+	if (var->named >= 0)
+		e->m->named[var->named].value = value;
+}
+
+static void
+complain_var_type(Elab *e, const Symbol *var, const Item *value)
+{
+	complain(e, DIAG_shape, value->range, "'%s' is %s and cannot become "
+		"%s", var->name, show_item(e, &var->item),
+		show_item(e, value));
+	diag_note(e->session, var->range, "'%s' is declared here", var->name);
+}
+
+static void
+assign_whole(Elab *e, Symbol *var, Range where, Item value)
+{
+	const Type *type = &var->item.value->type;
+	if (item_is_number(&value) && type->rank == 0) {
+		Site site = { value.range, "=" };
+		value = item_tensor(value.range,
+			item_constant(e, site, type->dtype, &value));
+	}
+	if (value.kind == IT_tensor && type_equal(&value.value->type, type))
+		assign_var(e, var, where, value.value);
+	else if (value.kind != IT_error)
+		complain_var_type(e, var, &value);
+}
+
+static void
+run_assign(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	const Expr *target = s->target;
+	const Expr *name = target->kind == E_index ? target->left : target;
+	if (name->kind != E_name)
+		return;
+	Symbol *var = assigned_var(e, name);
+	if (var == NULL || value.kind == IT_error
+	    || var->item.kind != IT_tensor)
+		return;
+	if (target->kind != E_index) {
+		assign_whole(e, var, name->range, value);
+		return;
+	}
+	Value *whole = update_part(e, target, var->item.value, &value);
+	if (whole != NULL)
+		assign_var(e, var, name->range, whole);
+}
+
+/* ---- the others */
+
+static void
+run_expect(Elab *e, const Stmt *s)
+{
+	Item x = eval_value(e, s->target);
+	Annotation a;
+	if (x.kind == IT_error || !annotation_resolve(e, s->type, &a))
+		return;
+	if (x.kind != IT_tensor) {
+		complain(e, DIAG_argument_kind, x.range,
+			"expect is about tensors; '%s' is %s", s->target->name,
+			show_item(e, &x));
+		return;
+	}
+	const char *what = arena_printf(e->arena, "'%s'", s->target->name);
+	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
+	    || !annotation_check(e, &a) || e->frame->unlisted)
+		return;
+	Expect expect = { x.value, s->target->name, a.placement, s->range };
+	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
+}
+
+static void
+run_expr(Elab *e, const Stmt *s)
+{
+	Item value = eval_value(e, s->value);
+	if (value.kind != IT_error)
+		complain(e, DIAG_unused_value, s->range, "this value is not "
+			"used; bind it with let, or return it");
+}
+
+static void
+run_return(Elab *e, const Stmt *s)
+{
+	complain(e, DIAG_results, s->range, "a function returns at its end, "
+		"not from a loop or a branch; assign the result to a var");
+}
+
+static void (*const runners[])(Elab *e, const Stmt *s) = {
+	[S_let] = run_let,
+	[S_var] = run_let,
+	[S_assign] = run_assign,
+	[S_for] = run_for,
+	[S_while] = run_while,
+	[S_if] = run_if,
+	[S_return] = run_return,
+	[S_expect] = run_expect,
+	[S_expr] = run_expr,
+};
+
+/* The statements of a loop or a branch. */
+void
+run_block(Elab *e, List body)
+{
+	int scope = scope_enter(e);
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		runners[s->kind](e, s);
+	}
+	scope_leave(e, scope);
+}
+
+/* ---- results */
+
+/* `return a, b;` and `return (a, b);` are the same. */
+static bool
+eval_results(Elab *e, const Stmt *s, int *n, Item **results)
+{
+	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
+	bool right = true;
+	for (int i = 0; i < s->values.n; i++) {
+		items[i] = eval_value(e, s->values.v[i]);
+		right &= items[i].kind != IT_error;
+	}
+	*n = s->values.n;
+	*results = items;
+	if (*n == 1 && items[0].kind == IT_tuple) {
+		*n = items[0].n;
+		*results = items[0].items;
+	}
+	if (right && *n == 0) {
+		complain(e, DIAG_results, s->range,
+			"a function returns at least one value");
+		right = false;
+	}
+	for (int i = 0; right && i < *n; i++)
+		if ((*results)[i].kind == IT_tuple) {
+			complain(e, DIAG_results, (*results)[i].range,
+				"a result cannot be a tuple");
+			right = false;
+		}
+	return right;
+}
+
+/* False when a result could not be made; the messages say why. */
+bool
+run_body(Elab *e, FnDecl *fn, int *n, Item **results)
+{
+	for (int i = 0; i < fn->body.n; i++) {
+		const Stmt *s = fn->body.v[i];
+		if (s->kind != S_return) {
+			runners[s->kind](e, s);
+			continue;
+		}
+		bool right = eval_results(e, s, n, results);
+		if (i + 1 == fn->body.n)
+			return right;
+		const Stmt *next = fn->body.v[i + 1];
+		complain(e, DIAG_results, next->range,
+			"nothing behind a return is executed");
+		return false;
+	}
+	complain(e, DIAG_results, fn->end,
+		"'%s' ends without a return", fn->name.s);
+	return false;
+}
