@@ -168,6 +168,17 @@ is_about(const char *value, const char *name)
 }
 
 static void
+explain_trips(Text *t, const Op *op)
+{
+	int64_t trips;
+
+	if (!op_trips(op, &trips))
+		text_add(t, ", on every trip");
+	else if (trips != 1)
+		text_printf(t, ", %lld times", (long long)trips);
+}
+
+static void
 explain_move(Op *op, void *data)
 {
 	Explainer *e = data;
@@ -193,6 +204,7 @@ explain_move(Op *op, void *data)
 	text_bytes(e->t, (double)op_wire_bytes(op));
 	text_add(e->t, " received, ");
 	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
+	explain_trips(e->t, op);
 	text_printf(e->t, ", for %s", op->label);
 	if (op->range.line) {
 		text_add(e->t, ", ");

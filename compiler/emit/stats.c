@@ -2,6 +2,9 @@
  * stats.c - --emit=stats: what a device program moves and computes, as JSON
  * with a fixed schema, for tests and scripts.
  *
+ * Totals count the trips of loops, those of a loop that runs until its data
+ * says so as one, and of two branches the one that moves or computes more.
+ *
  * Requires L_device, with the placements that propagation left in
  * Module.named and Module.results.  Changes nothing.
  */
@@ -14,9 +17,13 @@ typedef struct Totals {
 	Text *out;
 	const Module *module;
 	int collectives;
+} Totals;
+
+/* Of one device. */
+typedef struct Work {
 	int64_t wire_bytes;
 	double flops;
-} Totals;
+} Work;
 
 static void
 json_string(Text *t, const char *s)
@@ -135,7 +142,18 @@ json_axes(Text *t, const Mesh *mesh, const Op *op)
 /* ---- ops ------------------------------------------------------------- */
 
 static void
-add_collective(Totals *totals, const Op *op)
+json_trips(Text *t, const Op *op)
+{
+	int64_t trips;
+
+	if (op_trips(op, &trips))
+		text_printf(t, "\"trips\": %lld, ", (long long)trips);
+	else
+		text_add(t, "\"trips\": null, ");
+}
+
+static void
+json_collective(Totals *totals, const Op *op)
 {
 	Text *t = totals->out;
 	const Type *operand = &op->operands[0]->type;
@@ -151,29 +169,89 @@ add_collective(Totals *totals, const Op *op)
 	json_dims(t, operand);
 	text_add(t, ", \"result\": ");
 	json_dims(t, &op->results[0]->type);
-	text_printf(t, ", \"wire_bytes\": %lld, \"trips\": 1, "
-		"\"async\": false, \"reason\": ", (long long)bytes);
+	text_printf(t, ", \"wire_bytes\": %lld, ", (long long)bytes);
+	json_trips(t, op);
+	text_add(t, "\"async\": false, \"reason\": ");
 	json_string(t, op->label);
 	text_printf(t, ", \"line\": %d}", line);
-	totals->wire_bytes += bytes;
+}
+
+static double
+local_flops(const Module *m, const Op *op)
+{
+	Type small[8], *types = small;
+
+	if (!op->nresults || op->nbodies)
+		return 0;
+	if (op->noperands > 8)
+		types = NEW_ARRAY(m->arena, Type, op->noperands);
+	for (int i = 0; i < op->noperands; i++)
+		types[i] = op->operands[i]->type;
+	return op_flops(op, types, &op->results[0]->type);
+}
+
+/* Of `times` runs; more bytes than 64 bits count are as many as they do. */
+static Work
+scale_work(Work w, int64_t times)
+{
+	if (!mul_i64(w.wire_bytes, times, &w.wire_bytes))
+		w.wire_bytes = INT64_MAX;
+	w.flops *= (double)times;
+	return w;
 }
 
 static void
-add_op(Op *op, void *data)
+add_work(Work *sum, Work w)
 {
-	Totals *totals = data;
-	Type small[8], *types = small;
-	Arena *a = totals->module->arena;
+	if (!add_i64(sum->wire_bytes, w.wire_bytes, &sum->wire_bytes))
+		sum->wire_bytes = INT64_MAX;
+	sum->flops += w.flops;
+}
 
-	if (op->kind == O_call || op->kind == O_return)
-		return;
-	if (op->noperands > 8)
-		types = NEW_ARRAY(a, Type, op->noperands);
-	for (int i = 0; i < op->noperands; i++)
-		types[i] = op->operands[i]->type;
-	totals->flops += op_flops(op, types, &op->results[0]->type);
-	if (ops[op->kind].collective)
-		add_collective(totals, op);
+static void
+raise_work(Work *most, Work w)
+{
+	if (w.wire_bytes > most->wire_bytes)
+		most->wire_bytes = w.wire_bytes;
+	if (w.flops > most->flops)
+		most->flops = w.flops;
+}
+
+static Work add_block(Totals *totals, const Block *b);
+
+static Work
+add_bodies(Totals *totals, const Op *op)
+{
+	Work sum = {0};
+
+	for (int i = 0; i < op->nbodies; i++) {
+		Work w = add_block(totals, op->bodies[i]);
+		if (op->kind == O_if)
+			raise_work(&sum, w);
+		else
+			add_work(&sum, w);
+	}
+	return sum;
+}
+
+/* Lists the collectives of a block: what they and its ops do. */
+static Work
+add_block(Totals *totals, const Block *b)
+{
+	Work sum = {0};
+	int64_t trips;
+
+	for (const Op *op = b->first; op; op = op->next) {
+		Work w = {0, local_flops(totals->module, op)};
+		if (ops[op->kind].collective) {
+			json_collective(totals, op);
+			w.wire_bytes = op_wire_bytes(op);
+		}
+		op_trips(op, &trips);
+		add_work(&sum, scale_work(w, trips));
+		add_work(&sum, add_bodies(totals, op));
+	}
+	return sum;
 }
 
 static void
@@ -203,11 +281,11 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 		(long long)m->mesh.ndevices);
 	json_string(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
-	module_walk(m, add_op, &totals);
+	Work work = add_block(&totals, m->entry);
 	text_printf(t, "%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
 		"  \"memory_peak\": %lld,\n  \"values\": {",
 		totals.collectives ? "\n  " : "",
-		(long long)totals.wire_bytes, floor(totals.flops),
+		(long long)work.wire_bytes, floor(work.flops),
 		(long long)memory_peak);
 	json_named(t, &m->mesh, m->named, m->nnamed, seen);
 	json_named(t, &m->mesh, m->results, m->nresults, seen);

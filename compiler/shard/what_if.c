@@ -12,9 +12,10 @@ static void
 add_traffic(Op *op, void *data)
 {
 	Traffic *t = data;
-	int64_t bytes = op_wire_bytes(op);
+	int64_t bytes = op_wire_bytes(op), trips;
 
-	t->bytes += (double)bytes;
+	op_trips(op, &trips);
+	t->bytes += (double)bytes * (double)trips;
 	t->collectives += bytes > 0;
 }
 
