@@ -117,6 +117,13 @@ cannot_read(Session *s, const char *path, Range where)
 			"%s is larger than %d bytes", path, MAX_SOURCE_BYTES);
 }
 
+/* What some editors put before the first line of UTF-8. */
+static size_t
+byte_order_mark(const Text *t)
+{
+	return t->n >= 3 && memcmp(t->s, "\xEF\xBB\xBF", 3) == 0 ? 3 : 0;
+}
+
 int
 source_open(Session *s, const char *path, Range where)
 {
@@ -130,8 +137,11 @@ source_open(Session *s, const char *path, Range where)
 		cannot_read(s, shown, where);
 		return 0;
 	}
-	if (read_all(in, &t))
-		file = source_add_text(s, shown, t.n ? t.s : "", (int)t.n);
+	if (read_all(in, &t)) {
+		size_t mark = byte_order_mark(&t);
+		file = source_add_text(s, shown, t.n ? t.s + mark : "",
+			(int)(t.n - mark));
+	}
 	else
 		cannot_read(s, shown, where);
 	if (!standard)

@@ -154,12 +154,15 @@ is_function(Elab *e, const char *name)
 		|| builtin_find(name) != NULL;
 }
 
-/* The nearest of all names in sight. */
+/* The nearest of all names in sight; not for each of 100,000 mistakes. */
 static const char *
 nearest_symbol(Elab *e, const char *name)
 {
+	enum { MAX_HINTS = 100 };
 	const char **words = NULL;
 	int n = 0;
+	if (diag_errors(e->session) > MAX_HINTS)
+		return NULL;
 	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names);
 	    i++)
 		if (table_value(e->frame->names, i) != NULL)

@@ -235,7 +235,12 @@ build_split(Elab *e, Call *c)
 	    || !want_dim(e, c, 2, x->type.rank, &dim))
 		return error;
 	int64_t size = x->type.dims[dim];
-	if (n < 1 || size % n != 0 || n > MAX_PARTS) {
+	if (n > MAX_PARTS && size % n == 0) {
+		complain(e, DIAG_too_large, c->args[1].range, "%" PRId64 " parts; "
+			"split makes at most %d", n, MAX_PARTS);
+		return error;
+	}
+	if (n < 1 || size % n != 0) {
 		complain(e, DIAG_shape, c->args[1].range, "dim %d of size %"
 			PRId64 " cannot be split into %" PRId64
 			" equal parts", dim, size, n);

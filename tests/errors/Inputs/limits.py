@@ -26,6 +26,8 @@ PROGRAMS = {
     "letters": MAIN % ('einsum("%s->%s"%s)' % (
         ",".join("abcdefghijklmnopqrs"), "abcdefghijk", ", x" * 19)),
     "dims": MAIN % ("x[:" + ", new" * 10 + "]"),
+    "mistakes": "fn main(x: f32[8]) {\n%s  return x;\n}\n" % "".join(
+        "  let x%d = y%d + 1.0;\n" % (i, i) for i in range(100000)),
     "split": "fn main(x: f32[1_000_000]) { return split(x, 1_000_000)[0]; }\n",
 }
 print(MESH + PROGRAMS[sys.argv[1]], end="")
