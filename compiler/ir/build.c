@@ -83,6 +83,17 @@ module_unique_name(Module *m, const char *wanted)
 	return name;
 }
 
+const char *
+value_source_name(const Value *v)
+{
+	const Op *region = v->def ? v->def : v->block->parent;
+
+	if (!region || !region->nbodies || (v->def && region->kind == O_call))
+		return v->name;
+	return arena_strndup(v->block->module->arena, v->name,
+		stem_length(v->name));
+}
+
 static void
 take_name(Module *m, const char *name)
 {
@@ -414,15 +425,24 @@ module_count_uses(Module *m)
 
 /* ---- dead ops ------------------------------------------------------- */
 
+/* A use of the value, and of the ops in whose bodies it is. */
+static void
+count_use(Value *v)
+{
+	v->uses++;
+	for (const Block *b = v->block; b && b->parent; b = b->parent->block)
+		b->parent->results[0]->uses++;
+}
+
 /* The user may ask for the placement of what has a name. */
 static void
 count_named(Module *m)
 {
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value)
-			m->named[i].value->uses++;
+			count_use(m->named[i].value);
 	for (int i = 0; i < m->nexpects; i++)
-		m->expects[i].value->uses++;
+		count_use(m->expects[i].value);
 }
 
 static void
@@ -466,16 +486,27 @@ remove_dead_in(Block *b)
 	return changed;
 }
 
+/* Its op was removed, or an op in whose body it is. */
+static bool
+is_gone(const Value *v)
+{
+	const Block *b = v->block;
+
+	while (b && b->parent)
+		b = b->parent->block;
+	return !b;
+}
+
 static void
 forget_removed(Module *m)
 {
 	int kept = 0;
 
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value && !m->named[i].value->block)
+		if (m->named[i].value && is_gone(m->named[i].value))
 			m->named[i].value = NULL;
 	for (int i = 0; i < m->nexpects; i++)
-		if (m->expects[i].value->block)
+		if (!is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];
 	m->nexpects = kept;
 }

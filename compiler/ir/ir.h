@@ -239,6 +239,8 @@ struct Value {
 	Placement placement;	/* at L_device: of the tensor it is a shard of,
 				   for printing; may be stale in helpers */
 	bool annotated;		/* the placement was written by the user */
+	int64_t index_limit;	/* a parameter used as an index: of elements in
+				   [0, limit); else 0.  Set by propagation */
 	bool no_placement;	/* L_device: a helper (offsets, ids) */
 	Op *def;		/* NULL: a block parameter */
 	Block *block;		/* where it is defined */
@@ -414,6 +416,9 @@ int64_t double_payload(double d);
 Module *module_new(Session *s, const char *name);
 Block *block_new(Module *m, Op *parent);
 const char *module_unique_name(Module *m, const char *wanted);
+/* As the user calls it: what loops and branches pass on is several values,
+   "y", "y.2", ..., of one name. */
+const char *value_source_name(const Value *v);
 /* Names of values that are gone become free.  Before each pass, so that one
    started from a dump chooses the names it would have chosen anyway. */
 void module_free_names(Module *m);
@@ -449,6 +454,9 @@ const Origin *value_origin(const Value *v, int dim, AxisRef a);
 void text_line(Text *t, const Module *m, Range r);	/* line 4; lib.shd:4 */
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
+
+/* limits.c: fills in Value.index_limit; L_global */
+void module_limit_indices(Module *m);
 
 /* verify.c: true if well-formed for its level; else prints the module with
    each message under its line to `out`. */

@@ -86,7 +86,7 @@ text_hops(Text *t, const Module *m, Op *const *hops, int n)
 static void
 text_source(Text *t, const Module *m, const Value *v, Range where)
 {
-	text_printf(t, "'%s'", v->name);
+	text_printf(t, "'%s'", value_source_name(v));
 	if (where.line) {
 		text_add(t, " (");
 		text_line(t, m, where);

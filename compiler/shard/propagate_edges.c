@@ -164,7 +164,7 @@ label_side(const Propagation *g, const Value *v, Range elsewhere,
 	const Module *m = g->module;
 	Text t = {0};
 
-	text_printf(&t, "'%s' %s as ", v->name, what);
+	text_printf(&t, "'%s' %s as ", value_source_name(v), what);
 	text_spec(&t, &m->mesh, &v->type, &v->placement);
 	for (int d = 0; d < v->type.rank; d++) {
 		AxisList axes = placement_dim(&v->placement, d);
@@ -189,7 +189,8 @@ warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 	const Value *v = o->tensors[2];
 	Text t = {0};
 
-	text_printf(&t, "'%s' is carried by this loop as ", v->name);
+	text_printf(&t, "'%s' is carried by this loop as ",
+		value_source_name(v));
 	text_spec(&t, &m->mesh, &v->type, &v->placement);
 	text_add(&t, " and moved there on every trip (");
 	text_bytes(&t, plan->bytes);

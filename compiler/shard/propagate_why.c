@@ -161,7 +161,8 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 	int taken = dim_using(v, a);
 
 	text_axis(t, &m->mesh, a);
-	text_printf(t, " of '%s' (", holder_value(p, other)->name);
+	text_printf(t, " of '%s' (",
+		value_source_name(holder_value(p, other)));
 	text_through(t, m, p->op);
 	text_add(t, ") ");
 	if (taken >= 0 && taken != h->dim)
@@ -204,10 +205,10 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 		Text t = {0};
 		text_axis(&t, &r->m->mesh, a);
 		text_printf(&t, " of '%s' and ",
-			holder_value(p, first)->name);
+			value_source_name(holder_value(p, first)));
 		text_axis(&t, &r->m->mesh, b);
 		text_printf(&t, " of '%s' conflict (",
-			holder_value(p, other)->name);
+			value_source_name(holder_value(p, other)));
 		text_through(&t, r->m, p->op);
 		text_add(&t, "): neither wins");
 		reason(r, t.s);
@@ -250,7 +251,8 @@ tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
 	if (!first_beyond(&ours, &theirs, &a))
 		return;
 	text_axis(&t, &r->m->mesh, a);
-	text_printf(&t, " of '%s' does not pass a %s", other->name,
+	text_printf(&t, " of '%s' does not pass a %s",
+		value_source_name(other),
 		ops[op->kind].name);
 	if (op->range.line) {
 		text_add(&t, " (");
