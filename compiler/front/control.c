@@ -103,6 +103,17 @@ add_assigned(Elab *e, Vars *vars, List body)
 	}
 }
 
+/* What a body declares is gone after it. */
+static bool
+has_effect(Elab *e, const Stmt *s, const Vars *vars)
+{
+	if (vars->n > 0)
+		return true;
+	complain(e, DIAG_unused_value, s->word, "this has no effect: it assigns "
+		"no var that is declared before it");
+	return false;
+}
+
 static Value **
 var_values(Elab *e, const Vars *vars)
 {
@@ -263,12 +274,7 @@ run_while(Elab *e, const Stmt *s)
 	Item item;
 	Loop l = { .site = { s->word, "while" } };
 	add_assigned(e, &l.vars, s->body);
-	if (l.vars.n == 0) {
-		complain(e, DIAG_loop, s->word, "this loop assigns no var that "
-			"is declared before it, so it would not end");
-		return;
-	}
-	if (!loop_begin(e, &l, NULL))
+	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, NULL))
 		return;
 	enter_body(e, &l, 0);
 	Value *condition = eval_condition(e, s, "while", &item);
@@ -497,7 +503,8 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 	if (name.s == NULL)
 		l.index = (Name){ unnamed, s->word };
 	add_assigned(e, &l.vars, s->body);
-	if (!loop_begin(e, &l, bound_value(e, l.site, &b->from)))
+	if (!has_effect(e, s, &l.vars)
+	    || !loop_begin(e, &l, bound_value(e, l.site, &b->from)))
 		return;
 	if (b->known)
 		op_set_int(l.op, A_trips, trip_count(b));
@@ -571,6 +578,8 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	int errors = diag_errors(e->session);
 	add_assigned(e, &vars, s->body);
 	add_assigned(e, &vars, s->otherwise);
+	if (!has_effect(e, s, &vars))
+		return;
 	Op *op = op_begin(e, site, O_if, 1, &condition);
 	if (op == NULL)
 		return;
@@ -581,7 +590,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	Value **then = run_branch(e, op, 0, s->body, &vars, before);
 	Value **other = run_branch(e, op, 1, s->otherwise, &vars, before);
 	region_end(e, &r);
-	if (diag_errors(e->session) != errors || vars.n == 0)
+	if (diag_errors(e->session) != errors)
 		return;
 	end_body(e, op, op->bodies[0], vars.n, then);
 	end_body(e, op, op->bodies[1], vars.n, other);
