@@ -245,8 +245,7 @@ print_placement(Emitter *e, Text *t, const Value *v)
 }
 
 static void
-print_tensor(Emitter *e, Text *t, const char *name, const Value *v,
-	int64_t index_limit)
+print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
 {
 	Type global = global_type(v);
 	Text type = {0};
@@ -261,45 +260,12 @@ print_tensor(Emitter *e, Text *t, const char *name, const Value *v,
 	print_dims(t, "dims", &global);
 	print_dims(t, "local_dims", &v->type);
 	print_placement(e, t, v);
-	if (index_limit)
+	if (v->index_limit)
 		text_printf(t, "\t\t.index_limit = %lld,\n",
-			(long long)index_limit);
+			(long long)v->index_limit);
 	text_printf(t, "\t\t.offset = %lld,\n\t},\n",
 		(long long)plan_offset(e->plan, v));
 	text_free(&type);
-}
-
-/* The parameter whose elements `v` holds in another order, or NULL. */
-static const Value *
-parameter_of(const Emitter *e, const Value *v)
-{
-	v = steps_source(e->steps, v);
-	while (v->def && v->def->noperands && (v->def->kind == O_convert ||
-			ops[v->def->kind].partial == PARTIAL_move ||
-			ops[v->def->kind].collective))
-		v = steps_source(e->steps, v->def->operands[0]);
-	return v->def ? NULL : v;
-}
-
-typedef struct Limits {
-	const Emitter *e;
-	int64_t *limit;		/* by value id of a parameter; 0: none */
-} Limits;
-
-static void
-find_limit(Op *op, void *data)
-{
-	Limits *l = data;
-	const Value *v;
-
-	if (op->kind != O_take)
-		return;
-	v = parameter_of(l->e, op->operands[1]);
-	if (!v || !dtype_is_integer(v->type.dtype))
-		return;
-	int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
-	int64_t *limit = &l->limit[v->id];
-	*limit = *limit && *limit < n ? *limit : n;
 }
 
 /* What the user called each value; by value id. */
@@ -319,23 +285,20 @@ static void
 print_tensors(Emitter *e, Text *t)
 {
 	Module *m = e->plan->module;
-	Limits l = {e, NEW_ARRAY(e->arena, int64_t, m->nvalues + 1)};
 	const char **names = user_names(e);
 	const Op *end = m->entry->last;
 
-	module_walk(m, find_limit, &l);
 	if (m->entry->nparams)
 		text_add(t, "static const shdrt_tensor params[] = {\n");
 	for (int i = 0; i < m->entry->nparams; i++) {
 		const Value *v = m->entry->params[i];
-		print_tensor(e, t, names[v->id] ? names[v->id] : v->name, v,
-			l.limit[v->id]);
+		print_tensor(e, t, names[v->id] ? names[v->id] : v->name, v);
 	}
 	text_add(t, m->entry->nparams ? "};\n\n" : "");
 	text_add(t, "static const shdrt_tensor results[] = {\n");
 	for (int i = 0; i < end->noperands; i++)
 		print_tensor(e, t, i < m->nresults ? m->results[i].name
-			: end->operands[i]->name, end->operands[i], 0);
+			: end->operands[i]->name, end->operands[i]);
 	text_add(t, "};\n\n");
 }
 

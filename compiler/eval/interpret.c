@@ -94,55 +94,16 @@ parameter_name(const Module *m, const Value *v)
 	return v->name;
 }
 
-/* The parameter whose elements `v` holds in another order, or NULL. */
-static const Value *
-parameter_of(const Plan *plan, const Value *v)
-{
-	for (;;) {
-		v = steps_source(plan->steps, v);
-		const Op *op = v->def;
-		if (!op)
-			return v;
-		if (!op->noperands || !(op->kind == O_convert ||
-		    ops[op->kind].partial == PARTIAL_move ||
-		    ops[op->kind].collective))
-			return NULL;
-		v = op->operands[0];
-	}
-}
-
-typedef struct Limits {
-	const Plan *plan;
-	int64_t *limit;		/* by value id of a parameter; 0: none */
-} Limits;
-
-/* Made-up values of a parameter that is used as an index stay in range. */
-static void
-find_limit(Op *op, void *data)
-{
-	Limits *l = data;
-	if (op->kind != O_take)
-		return;
-	const Value *v = parameter_of(l->plan, op->operands[1]);
-	if (!v || !dtype_is_integer(v->type.dtype))
-		return;
-	int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
-	int64_t *limit = &l->limit[v->id];
-	*limit = *limit && *limit < n ? *limit : n;
-}
-
 static const shdrt_tensor *
 parameters(const Plan *plan)
 {
 	Module *m = plan->module;
 	const Block *entry = m->entry;
 	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, entry->nparams + 1);
-	Limits l = {plan, NEW_ARRAY(m->arena, int64_t, m->nvalues + 1)};
-	module_walk(m, find_limit, &l);
 	for (int i = 0; i < entry->nparams; i++) {
 		const Value *v = entry->params[i];
 		t[i] = describe(plan, parameter_name(m, v), v);
-		t[i].index_limit = l.limit[v->id];
+		t[i].index_limit = v->index_limit;
 	}
 	return t;
 }

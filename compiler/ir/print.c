@@ -456,6 +456,15 @@ device_placement(Line *l, const Value *v)
 }
 
 static void
+fact_number(Line *l, const char *key, int64_t n)
+{
+	Text value = {0};
+
+	text_printf(&value, "%lld", (long long)n);
+	fact_text(l, key, &value);
+}
+
+static void
 line_placement(Line *l, const Value *v)
 {
 	bool global = l->p->m->level == L_global;
@@ -472,6 +481,8 @@ line_placement(Line *l, const Value *v)
 	/* Before propagation a placement is there because it was written. */
 	if (v->annotated && !global)
 		fact(l, "annotated", "true");
+	if (v->index_limit && !global)
+		fact_number(l, "index_limit", v->index_limit);
 }
 
 /* ---- attributes of ops ---------------------------------------------- */

@@ -356,12 +356,28 @@ read_device_placement(Builder *b, const Facts *facts, Value *v)
 			"than %s", f->value, v->name);
 }
 
+static void
+read_index_limit(Builder *b, const Facts *facts, Value *v)
+{
+	const Fact *f = find_fact(facts, "index_limit");
+
+	if (!f || b->m->level == L_global)
+		return;
+	Cursor c = fact_cursor(b, f);
+	v->index_limit = cursor_integer(&c, "a limit");
+	cursor_expect_end(&c);
+	if (v->index_limit < 0)
+		hlo_error(b->r, f->where, "a limit of %s is below 0",
+			f->value);
+}
+
 void
 read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 {
 	const HloAttr *sharding = hlo_attr(&instr->attrs, "sharding");
 
 	v->annotated = fact_is(facts, "annotated", "true");
+	read_index_limit(b, facts, v);
 	if (b->m->level == L_device) {
 		read_device_placement(b, facts, v);
 		return;

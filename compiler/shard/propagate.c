@@ -114,6 +114,7 @@ propagate(Module *m)
 {
 	Propagation g = {.module = m, .arena = m->arena};
 
+	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
 	collect_ops(&g);

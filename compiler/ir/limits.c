@@ -1,0 +1,68 @@
+/*
+ * limits.c - parameters whose elements are used as indices.
+ *
+ * Made-up inputs should be indices that exist, and the same on every mesh: so
+ * what a parameter indexes is found in the program on whole tensors and stays
+ * with it (Value.index_limit).
+ */
+#include "ir/ir.h"
+
+static bool
+keeps_elements(OpKind kind)
+{
+	return kind == O_convert || kind == O_barrier || kind == O_reshard ||
+		kind == O_shard_like || kind == O_dynamic_slice ||
+		ops[kind].partial == PARTIAL_move;
+}
+
+/* The operand that a param of a body stands for. */
+static Value *
+passed_in(const Value *param)
+{
+	Op *owner = param->block->parent;
+	int at;
+
+	if (!owner)
+		return NULL;
+	at = param->index + (owner->kind == O_if);
+	return at < owner->noperands ? owner->operands[at] : NULL;
+}
+
+/* The entry's parameter whose elements `v` holds in another order, or NULL. */
+static Value *
+parameter_behind(Value *v)
+{
+	while (v) {
+		if (v->def)
+			v = keeps_elements(v->def->kind) ?
+				v->def->operands[0] : NULL;
+		else if (v->block->parent)
+			v = passed_in(v);
+		else
+			return v;
+	}
+	return NULL;
+}
+
+static void
+limit_index(Op *op, void *data)
+{
+	Value *v;
+	int64_t n;
+
+	(void)data;
+	if (op->kind != O_take && op->kind != O_scatter_add)
+		return;
+	v = parameter_behind(op->operands[1]);
+	if (!v || !dtype_is_integer(v->type.dtype))
+		return;
+	n = op->operands[0]->type.dims[op_int(op, A_dim)];
+	if (!v->index_limit || n < v->index_limit)
+		v->index_limit = n;
+}
+
+void
+module_limit_indices(Module *m)
+{
+	module_walk(m, limit_index, NULL);
+}
