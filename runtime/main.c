@@ -164,6 +164,15 @@ option_iota(Settings *s, const char *value)
 	made_by(s, "--iota", FROM_iota);
 }
 
+/* The same regular file, or one that will be made. */
+static bool
+same_output(const char *a, const char *b)
+{
+	struct stat status;
+	return a && strcmp(a, b) == 0
+		&& (stat(a, &status) != 0 || S_ISREG(status.st_mode));
+}
+
 /* NAME=FILE when what is before the = could be a name, else a directory. */
 static void
 option_out(Settings *s, const char *value)
@@ -187,6 +196,9 @@ option_out(Settings *s, const char *value)
 		s->program->nresults);
 	if (s->out_files[i])
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
+	for (int k = 0; k < s->program->nresults; k++)
+		if (same_output(s->out_files[k], file))
+			rt_fail(SHDRT_USAGE, "--out: two results into %s", file);
 	s->out_files[i] = file;
 	free(name);
 }

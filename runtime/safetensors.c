@@ -155,10 +155,14 @@ take_dtype(Cursor *c, TensorView *view, char why[WHY])
 	return false;
 }
 
-/* {"dtype": ..., "shape": ..., "data_offsets": ...} */
+/*
+ * {"dtype": ..., "shape": ..., "data_offsets": ...}; of a tensor that is not
+ * wanted (no `view`) only where its data are, for it may have any dtype.
+ */
 static bool
 take_entry(Cursor *c, TensorView *view, int64_t offsets[2], char why[WHY])
 {
+	unsigned needed = view ? 7 : 4;
 	unsigned seen = 0;
 	const char *key;
 	size_t n;
@@ -168,11 +172,11 @@ take_entry(Cursor *c, TensorView *view, int64_t offsets[2], char why[WHY])
 	do {
 		if (!take_string(c, &key, &n) || !take(c, ':'))
 			return wrong(why, "its header cannot be read");
-		if (is(key, n, "dtype")) {
+		if (view && is(key, n, "dtype")) {
 			seen |= 1;
 			if (!take_dtype(c, view, why))
 				return false;
-		} else if (is(key, n, "shape")) {
+		} else if (view && is(key, n, "shape")) {
 			seen |= 2;
 			if (!take_sizes(c, SHDRT_MAX_RANK, view->dims,
 			    &view->rank))
@@ -187,7 +191,7 @@ take_entry(Cursor *c, TensorView *view, int64_t offsets[2], char why[WHY])
 			return wrong(why, "its header cannot be read");
 		}
 	} while (take(c, ','));
-	return (take(c, '}') && seen == 7)
+	return (take(c, '}') && seen == needed)
 		|| wrong(why, "the tensor lacks dtype, shape or data_offsets");
 }
 
@@ -204,10 +208,24 @@ note_name(char *names, size_t room, const char *key, size_t n)
 		snprintf(names + used, room - used, ", ...");
 }
 
-/* Finds the key's entry; the others are skipped. */
+/* An entry that is not the wanted one; its data may be the last. */
+static bool
+skip_entry(Cursor *c, bool metadata, int64_t *end, char why[WHY])
+{
+	int64_t offsets[2];
+	if (metadata)
+		return skip_value(c) || wrong(why, "its header cannot be read");
+	if (!take_entry(c, NULL, offsets, why))
+		return false;
+	if (offsets[1] > *end)
+		*end = offsets[1];
+	return true;
+}
+
+/* Finds the key's entry; *end is where the data of all of them end. */
 static bool
 find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
-	char why[WHY])
+	int64_t *end, char why[WHY])
 {
 	char names[120] = "";
 	const char *text;
@@ -219,19 +237,26 @@ find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
 		do {
 			if (!take_string(c, &text, &n) || !take(c, ':'))
 				return wrong(why, "its header cannot be read");
-			if (is(text, n, key) && !found) {
+			bool metadata = is(text, n, "__metadata__");
+			if (is(text, n, key) && !metadata) {
+				if (found)
+					return wrong(why, "its header names the "
+						"tensor twice");
 				found = true;
 				if (!take_entry(c, view, offsets, why))
 					return false;
-			} else if (!skip_value(c)) {
-				return wrong(why, "its header cannot be read");
+			} else if (!skip_entry(c, metadata, end, why)) {
+				return false;
 			}
-			if (!is(text, n, "__metadata__"))
+			if (!metadata)
 				note_name(names, sizeof names, text, n);
 		} while (take(c, ','));
 		if (!take(c, '}'))
 			return wrong(why, "its header cannot be read");
 	}
+	skip_blanks(c);
+	if (c->at < c->end)
+		return wrong(why, "its header goes on behind the object");
 	if (!found)
 		snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
 			*names ? names : "none at all");
@@ -251,7 +276,7 @@ bool
 rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY])
 {
-	int64_t offsets[2] = {0, 0};
+	int64_t offsets[2] = {0, 0}, end = 0;
 	uint64_t wanted;
 	memset(view, 0, sizeof *view);
 	if (n < 8)
@@ -261,7 +286,7 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 		return wrong(why, "it ends in its header");
 	size_t data = 8 + (size_t)length, room = n - data;
 	Cursor c = {(const char *)bytes + 8, (const char *)bytes + data};
-	if (!find_entry(&c, key, view, offsets, why))
+	if (!find_entry(&c, key, view, offsets, &end, why))
 		return false;
 	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "the tensor's shape is too large");
@@ -271,6 +296,13 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 			"data_offsets are [%lld, %lld] of %zu",
 			(unsigned long long)wanted, (long long)offsets[0],
 			(long long)offsets[1], room);
+		return false;
+	}
+	if (end < offsets[1])
+		end = offsets[1];
+	if ((uint64_t)end != room) {
+		snprintf(why, WHY, "its header says %lld bytes of data, it has "
+			"%zu", (long long)end, room);
 		return false;
 	}
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__

@@ -221,6 +221,15 @@ BAD_SAFETENSORS = [
         "shape": [4, 6], "data_offsets": [0, 96]}}, DATA), "lacks"),
     ("deep nesting", struct.pack("<Q", 200000) + b'{"a":' + b"[" * 199995,
      "cannot be read"),
+    ("the tensor twice", struct.pack("<Q", 128) + b"{%s, %s}" % (
+        (b'"f":' + json.dumps(ENTRY["f"]).encode(),) * 2) + DATA, "twice"),
+    ("text behind the header", (lambda text: struct.pack("<Q", len(text)) + text + DATA)(
+        json.dumps(ENTRY).encode() + b" x"), "goes on behind"),
+    ("bytes behind the data", safetensors(ENTRY, DATA + b"x"),
+     "says 96 bytes of data, it has 97"),
+    ("cut in another tensor", safetensors(
+        dict(ENTRY, z={"dtype": "F8_E4M3", "shape": [8], "data_offsets": [96, 104]}),
+        DATA + b"1234567"), "says 104 bytes of data, it has 103"),
     ("unfinished", struct.pack("<Q", 12) + b'{"f":{"dtype' + DATA, "cannot be read"),
 ]
 
@@ -261,6 +270,8 @@ def bad_paths(folder):
         ("bad time", ["--timeout", "soon"], 2, "30s"),
         ("bad count", ["--time", "0"], 2, "1 to 1000000"),
         ("two generators", ["--ones", "--iota"], 2, "one of them"),
+        ("two results into one file", ["--out", "f=new.npy", "--out", "i=new.npy"], 2,
+         "two results into new.npy"),
         ("nothing to check", ["--check"], 2, "nothing to be checked"),
     ]:
         r = run(*arguments)
