@@ -68,6 +68,25 @@ check_start(Compilation *c)
 	return true;
 }
 
+/* The last pass is text of the dump, which may have been edited. */
+static bool
+check_last_pass(Compilation *c)
+{
+	const char *name = c->module->last_pass;
+	const Pass *pass = pass_by_name(name);
+	Range top = {.file = c->file, .line = 1, .end = 1};
+
+	if (!*name || (pass && pass->after == c->module->level))
+		return true;
+	if (pass)
+		diag(c->session, DIAG_hlo_invalid, top, "this is not what the "
+			"pass '%s' leaves", name);
+	else
+		diag(c->session, DIAG_hlo_invalid, top, "there is no pass "
+			"'%s'; --list-passes shows them", name);
+	return false;
+}
+
 static bool
 open_module(Compilation *c)
 {
@@ -77,7 +96,7 @@ open_module(Compilation *c)
 	if (is_hlo(c)) {
 		c->module = module_read(c->session, c->file);
 		time_stop(c, "read");
-		return c->module && check_start(c);
+		return c->module && check_last_pass(c) && check_start(c);
 	}
 	if (o->start_at)
 		return usage(c->session, "--start-at is for a .hlo input");
@@ -196,12 +215,30 @@ check_level(Compilation *c)
 	return true;
 }
 
+/* What a dump has behind it: the source, and what is given to that. */
+static bool
+check_dump_options(Compilation *c)
+{
+	const Options *o = c->options;
+	const char *option = o->front.ndims ? "-D" : o->front.naxes ? "--mesh"
+		: o->front.target ? "--on" : o->front.entry ? "--entry" : NULL;
+
+	if (option)
+		return usage(c->session, "%s is for a .shd program; %s has its "
+			"sizes, mesh and entry already", option, o->input);
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level == L_source)
+			return usage(c->session, "%s is past '%s' already",
+				o->input, o->outputs[i].kind->name);
+	return true;
+}
+
 static bool
 advance(Compilation *c)
 {
 	int wanted = wanted_level(c->options);
 
-	if (!is_hlo(c) && !emit_level(c, L_source))
+	if (is_hlo(c) ? !check_dump_options(c) : !emit_level(c, L_source))
 		return false;
 	if (wanted == L_source)
 		return true;
