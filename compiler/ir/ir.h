@@ -253,8 +253,17 @@ struct Value {
 	Origin *origins;	/* newest first */
 };
 
+/*
+ * The function an op was written in.  In explicit code placements follow from
+ * the operands (shard/explicit.c): a placed let or out= is a `constraint` of
+ * that mode, which settles partial sums and moves nothing else, a parameter's
+ * type one of mode auto at the call, a declared result an `expect`.
+ */
+typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
+
 struct Op {
 	OpKind kind;
+	OpMode mode;
 	int noperands, nresults, nbodies;
 	Value **operands;
 	Value **results;

@@ -904,6 +904,8 @@ print_call_of(Line *l, const Op *op, const char *tuple)
 		special_attrs[op->kind](l, op);
 	else
 		print_attrs(l, op);
+	if (op->mode == MODE_explicit)
+		fact(l, "mode", "explicit");
 }
 
 static void

@@ -405,6 +405,8 @@ build_op(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 	if (b->r->failed)
 		return;
 	Op *op = op_new(b->m, kind, n, operands, 0, NULL, range, label);
+	op->mode = fact_is(&facts, "mode", "explicit") ? MODE_explicit :
+		MODE_auto;
 	op_append(block, op);
 	remember(b, op, instr);
 	if (instr->tuple)
