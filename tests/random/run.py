@@ -2,10 +2,10 @@
 """Random programs through the compiler, checked against themselves.
 
     run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N]
-           [--reports N] [--first I]
+           [--reports N] [--broken N] [--first I]
     run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
 
-Program I of a seed is always the same (generate.py).  Four things are
+Program I of a seed is always the same (generate.py).  Five things are
 asked of it:
 
     interpret  shdc --interpret P -- --check: the device program on simulated
@@ -15,6 +15,8 @@ asked of it:
                to the same device program
     reports    every report can be made; the syntax tree, printed, is the
                same program
+    broken     the program with a few words changed is refused, or it runs;
+               so is a dump of it
 
 What fails is made smaller (shrink.py), saved under --save with its message,
 and reported with its seed.  The output is TAP; the status is 1 if anything
@@ -24,6 +26,7 @@ import argparse
 import collections
 import concurrent.futures
 import os
+import random
 import re
 import subprocess
 import sys
@@ -129,6 +132,36 @@ class Checker:
                     b, difference(same(first), same(again))))
         return None
 
+    def broken(self):
+        """Of a changed program nothing is known but that shdc survives."""
+        path = self.folder() + "/p.shd"
+        with open(path) as f:
+            text = change_words(f.read())
+        with open(path, "w") as f:
+            f.write(text)
+        status, out, err = self.call("--interpret", "p.shd", "--", "--check")
+        refused = status == 1 and "error[" in err
+        if status == 0 or status == 5 or refused:
+            return None
+        return failure("broken", status, "%s\n%s%s" % (text, err, out))
+
+    def broken_dump(self):
+        """A dump that is changed is refused, or goes on to a program."""
+        kinds = ["ir", "sharded", "hlo"]
+        status, out, err = self.call("--emit=" + ",".join(
+            "%s=broken-%s.hlo" % (k, k) for k in kinds), "p.shd")
+        for kind in kinds if status == 0 else []:
+            name = "broken-%s.hlo" % kind
+            text = change_words(self.read(name))
+            with open("%s/%s" % (self.folder(), name), "w") as f:
+                f.write(text)
+            status, out, err = self.call("--emit=hlo=b.hlo,c=b.c,stats=b.json",
+                                         name)
+            if status not in (0, 1, 5):
+                return failure("broken " + kind, status,
+                               "%s%s\n%s" % (err, out, text))
+        return None
+
     def read(self, name):
         with open("%s/%s" % (self.folder(), name)) as f:
             return f.read()
@@ -150,6 +183,33 @@ def unnamed(text):
 def unplaced(text):
     """Without the lines of the source."""
     return re.sub(r"HloModule \w+|source_file=\S+|source_line=\d+", "", text)
+
+
+NUMBERS = ["0", "1", "2", "3", "7", "-1", "2147483648", "9223372036854775807"]
+WORDS = ["f32", "pred", "i8", "inf", "true", "new", "unreduced", "(", "]", "@",
+         "?", "!7", "...", ",", "-"]
+
+
+def other_word(word, words, draw):
+    """Mostly one of its kind, so that the change is not only a syntax error."""
+    if draw.random() < 0.1:
+        return draw.choice(["", word * 2, draw.choice(WORDS)])
+    if word.isdigit():
+        return draw.choice(NUMBERS + [w for w in words if w.isdigit()])
+    if re.match(r"\w", word):
+        return draw.choice([w for w in words if re.match(r"[A-Za-z_]", w)])
+    return draw.choice([w for w in words if not re.match(r"[\w\s]", w)])
+
+
+def change_words(text):
+    """One or two words replaced; always the same ones of the same text."""
+    draw = random.Random(text)
+    words = re.findall(r"\s+|\w+|\.\.\.|->|.", text)
+    solid = [i for i, w in enumerate(words) if not w.isspace()]
+    for _ in range(draw.choice([1, 1, 2])):
+        i = draw.choice(solid)
+        words[i] = other_word(words[i], words, draw)
+    return "".join(words)
 
 
 def difference(a, b):
@@ -215,6 +275,7 @@ def main():
     parser.add_argument("--compiled", type=int, default=20)
     parser.add_argument("--dumps", type=int, default=60)
     parser.add_argument("--reports", type=int, default=60)
+    parser.add_argument("--broken", type=int, default=80)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random-failures")
@@ -226,14 +287,17 @@ def main():
         args.seed = os.urandom(4).hex()
         args.count, args.compiled = 20000, 500
         args.dumps = args.reports = 1000
+        args.broken = 5000
     print("# seed %s" % args.seed)
-    print("1..4")
+    print("1..6")
     report = Report(Checker(args.shdc), args, args.seed)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         good = [report.stage(1, "interpret", args.count, pool),
                 report.stage(2, "compiled", args.compiled, pool),
                 report.stage(3, "dumps", args.dumps, pool),
-                report.stage(4, "reports", args.reports, pool)]
+                report.stage(4, "reports", args.reports, pool),
+                report.stage(5, "broken", args.broken, pool),
+                report.stage(6, "broken_dump", args.broken, pool)]
     for key, n in report.seen.most_common():
         print("# %d times: %s" % (n, key))
     return 0 if all(good) else 1
