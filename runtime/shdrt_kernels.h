@@ -1,10 +1,11 @@
 /*
  * shdrt_kernels.h - tensor kernels that generated code calls rather than
- * contains: dots.
+ * contains: dots and sorts.
  */
 #ifndef SHDRT_KERNELS_H
 #define SHDRT_KERNELS_H
 
+#include <string.h>
 #include "shdrt.h"
 
 #ifdef __cplusplus
@@ -52,6 +53,25 @@ typedef struct shdrt_dot {
  */
 void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
 	void *scratch);
+
+/*
+ * Operands of shape [outer, size, inner], each row in the order of operand 0:
+ * stable, NaN the greatest.  A result that nobody wants is NULL; none may be
+ * an operand.  Scratch: 64-aligned, 32 bytes for each element of a row.
+ */
+typedef struct shdrt_sort {
+	shdrt_dtype key;
+	int descending;
+	int n;				/* operands, and results */
+	int64_t outer, size, inner;
+	const int *bytes;		/* of an element of each */
+} shdrt_sort;
+
+void shdrt_sort_run(const shdrt_sort *s, const void *const *in,
+	void *const *out, void *scratch);
+
+/* Two buffers change places. */
+void shdrt_swap(void *a, void *b, int64_t bytes);
 
 #ifdef __cplusplus
 }

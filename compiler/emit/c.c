@@ -2,7 +2,8 @@
  * c.c - the device program as one C file.
  *
  *   kernels      static functions, equal ones shared; they take pointers
- *   dots[]       matrix products, collectives[] communication: descriptors
+ *   dots[]       matrix products, collectives[] communication, sorts[]:
+ *                descriptors
  *   run()        the program: what it calls in order, the same on every device
  *   program      parameters, results and sizes, for the runtime
  *
@@ -25,6 +26,15 @@ c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 	else
 		text_printf(t, "(%s%s *)(slab + %lld)", constant ? "const " : "",
 			d->storage, (long long)(offset + element * d->bytes));
+}
+
+bool
+c_same_buffer(const Emitter *e, const Value *a, const Value *b)
+{
+	const Plan *p = e->plan;
+
+	return p->buffer_of[steps_home(e->steps, a)->id] ==
+		p->buffer_of[steps_home(e->steps, b)->id];
 }
 
 /* ---- run() -------------------------------------------------------------- */
@@ -57,9 +67,12 @@ c_origin(Emitter *e, Text *t, const char *indent, const Op *op)
 
 	if (op->range.file)
 		text_printf(&line, "%s:%d ", source_path(e, op), op->range.line);
-	text_printf(&line, "%s: %s ", op->label ? op->label
-		: ops[op->kind].name, op->results[0]->name);
-	print_type(e, &line, op->results[0]);
+	text_add(&line, op->label ? op->label : ops[op->kind].name);
+	for (int i = 0; i < op->nresults; i++) {
+		text_printf(&line, "%s%s ", i ? ", " : ": ",
+			op->results[i]->name);
+		print_type(e, &line, op->results[i]);
+	}
 	text_printf(t, "%s/* ", indent);
 	c_comment(t, line.s);
 	text_add(t, " */\n");
@@ -109,18 +122,36 @@ emit_scalar(Emitter *e, const Op *op)
 	text_add(&e->run, ";\n");
 }
 
+/* What is written in place is read and written once. */
+static double
+updated_bytes(const Step *s)
+{
+	const Kernel *k = s->kernel;
+	double elements = 1;
+
+	for (int p = 0; p < k->norder; p++)
+		elements *= (double)k->loops[k->order[p]].extent;
+	return 2 * elements * dtypes[s->result->type.dtype].bytes;
+}
+
 /* The slower of its arithmetic and its traffic, on the target. */
 static double
 step_seconds(const Emitter *e, const Step *s)
 {
 	const Mesh *m = &e->module->mesh;
-	double bytes = (double)type_bytes(&s->result->type);
+	double bytes = 0;
 
 	if (s->kind == STEP_dot) {
 		Type operands[2] = {s->op->operands[0]->type,
 			s->op->operands[1]->type};
 		return op_seconds(m, s->op, operands, &s->result->type);
 	}
+	if (s->kind == STEP_copy && c_same_buffer(e, s->result, s->reads[0]))
+		return 0;
+	if (s->base && c_same_buffer(e, s->result, s->base))
+		return updated_bytes(s) / m->target->hbm_bandwidth;
+	for (int i = 0; i < s->nresults; i++)
+		bytes += (double)type_bytes(&s->results[i]->type);
 	for (int i = 0; i < s->nreads; i++)
 		bytes += (double)type_bytes(&s->reads[i]->type);
 	return bytes / m->target->hbm_bandwidth;
@@ -131,27 +162,48 @@ static void
 emit_tick(Emitter *e)
 {
 	if (e->seconds > 0)
-		text_printf(&e->run, "\tshdrt_tick(dev, %.0f);\n",
+		text_printf(&e->run, "%sshdrt_tick(dev, %.0f);\n", e->indent,
 			e->seconds * 1e12);
 	e->seconds = 0;
+}
+
+/* Where devices meet and where control turns, the clock must be right. */
+static bool
+keeps_time(const Step *s)
+{
+	return s->kind == STEP_collective || s->kind >= STEP_loop;
 }
 
 static void
 emit_step(Emitter *e, const Step *s)
 {
 	typedef void EmitStep(Emitter *, const Step *);
-	static EmitStep *const functions[] = {
-		[STEP_kernel] = emit_kernel,
-		[STEP_dot] = emit_dot,
-		[STEP_collective] = emit_collective,
+	static const struct {
+		EmitStep *emit;
+		bool origin;	/* is said */
+	} rows[] = {
+		[STEP_kernel] = {emit_kernel, true},
+		[STEP_dot] = {emit_dot, true},
+		[STEP_collective] = {emit_collective, true},
+		[STEP_sort] = {emit_sort, true},
+		[STEP_copy] = {emit_copy, false},
+		[STEP_swap] = {emit_swap, false},
+		[STEP_loop] = {emit_loop, true},
+		[STEP_test] = {emit_test, false},
+		[STEP_repeat] = {emit_end, false},
+		[STEP_if] = {emit_if, true},
+		[STEP_else] = {emit_else, false},
+		[STEP_endif] = {emit_end, false},
 	};
 
-	if (s->kind == STEP_collective)
+	if (keeps_time(s))
 		emit_tick(e);
-	c_origin(e, &e->run, "\t", s->op);
-	print_line(e, s->op);
-	functions[s->kind](e, s);
-	if (s->kind != STEP_collective)
+	if (rows[s->kind].origin) {
+		c_origin(e, &e->run, e->indent, s->op);
+		print_line(e, s->op);
+	}
+	rows[s->kind].emit(e, s);
+	if (!keeps_time(s))
 		e->seconds += step_seconds(e, s);
 }
 
@@ -207,7 +259,7 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	const Module *m = plan->module;
 	Emitter e = {.plan = plan, .steps = plan->steps, .module = m,
 		.options = o, .arena = m->arena,
-		.by_text = table_new(m->arena)};
+		.by_text = table_new(m->arena), .indent = "\t"};
 
 	for (int i = 0; i < e.steps->nscalars; i++)
 		emit_scalar(&e, e.steps->scalars[i]);
@@ -218,10 +270,12 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	text_add(t, e.kernels.n ? e.kernels.s : "");
 	print_table(t, "shdrt_dot", "dots", &e.dots);
 	print_table(t, "shdrt_collective", "collectives", &e.collectives);
+	print_table(t, "shdrt_sort", "sorts", &e.sorts);
 	print_run(&e, t);
 	emit_program(&e, t);
 	text_free(&e.kernels);
 	text_free(&e.dots);
 	text_free(&e.collectives);
+	text_free(&e.sorts);
 	text_free(&e.run);
 }

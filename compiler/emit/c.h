@@ -18,10 +18,13 @@ typedef struct Emitter {
 	Text kernels;		/* definitions */
 	Text dots;		/* rows of dots[] */
 	Text collectives;	/* rows of collectives[] */
+	Text sorts;		/* rows of sorts[] */
 	Text run;		/* the body of run() */
 	Table *by_text;		/* text of a kernel or a row -> its name */
-	int nkernels, ndots, ncollectives;
+	int nkernels, ndots, ncollectives, nsorts;
 	double seconds;		/* predicted, since the last tick */
+	int depth;		/* loops and branches around the step */
+	const char *indent;	/* of its lines in run() */
 } Emitter;
 
 /* c_text.c: spelling, and the scalar C of one op */
@@ -58,9 +61,21 @@ typedef struct KernelText {
 } KernelText;
 void kernel_body(KernelText *w);
 
+/* c_control.c: loops, branches and the copies between them */
+void emit_loop(Emitter *e, const Step *step);
+void emit_test(Emitter *e, const Step *step);
+void emit_if(Emitter *e, const Step *step);
+void emit_else(Emitter *e, const Step *step);
+void emit_end(Emitter *e, const Step *step);
+void emit_copy(Emitter *e, const Step *step);
+void emit_swap(Emitter *e, const Step *step);
+/* Copies the buffer of `from` to that of `to` unless it is the same. */
+void c_copy(Emitter *e, const Value *to, const Value *from);
+
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
 void emit_dot(Emitter *e, const Step *step);
 void emit_collective(Emitter *e, const Step *step);
+void emit_sort(Emitter *e, const Step *step);
 void emit_program(Emitter *e, Text *t);
 
 /* c.c */
@@ -68,6 +83,7 @@ void emit_program(Emitter *e, Text *t);
    + 64" where `element` is negative. */
 void c_address(Emitter *e, Text *t, const Value *v, int64_t element,
 	bool constant);
+bool c_same_buffer(const Emitter *e, const Value *a, const Value *b);
 /* A comment of its own line: where the op is from and what it makes. */
 void c_origin(Emitter *e, Text *t, const char *indent, const Op *op);
 

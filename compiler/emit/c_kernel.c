@@ -15,16 +15,6 @@ same_param(const Emitter *e, const Param *p, const Node *x)
 		steps_home(e->steps, x->value) && p->offset == x->index.offset;
 }
 
-/* Is the result written over the buffer that x loads from? */
-static bool
-in_place(const Emitter *e, const Step *s, const Node *x)
-{
-	const Plan *p = e->plan;
-
-	return p->buffer_of[steps_home(e->steps, x->value)->id] ==
-		p->buffer_of[s->result->id];
-}
-
 static void
 find_params(KernelText *w)
 {
@@ -37,7 +27,8 @@ find_params(KernelText *w)
 		int p = 0;
 		if (x->kind != NODE_load && x->kind != NODE_scalar)
 			continue;
-		if (x->kind == NODE_load && in_place(e, w->step, x)) {
+		if (x->kind == NODE_load && c_same_buffer(e, x->value,
+				w->step->result)) {
 			w->param_of[x->id] = -1;
 			continue;
 		}
@@ -91,7 +82,7 @@ print_call(const KernelText *w, const char *name)
 {
 	Emitter *e = w->emitter;
 
-	text_printf(&e->run, "\t%s(", name);
+	text_printf(&e->run, "%s%s(", e->indent, name);
 	for (int p = 0; p < w->nparams; p++) {
 		const Node *x = w->params[p].node;
 		if (x->kind == NODE_scalar)
@@ -116,6 +107,8 @@ emit_kernel(Emitter *e, const Step *s)
 	print_signature(&w);
 	kernel_body(&w);
 	text_add(&text, "}\n");
+	if (s->base)
+		c_copy(e, s->result, s->base);
 	print_call(&w, share_kernel(e, s, &text));
 	text_free(&text);
 }

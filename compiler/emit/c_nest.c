@@ -180,6 +180,12 @@ clamp(Nest *n, const Node *x)
 }
 
 static void
+index_of(Nest *n, const Node *x)
+{
+	text_printf(n->t, "(int64_t)%s", argument(n, x->args[0]));
+}
+
+static void
 compute(Nest *n, const Node *x)
 {
 	const char *args[3] = {"", "", ""};
@@ -202,13 +208,14 @@ declare(Nest *n, const Node *x)
 	static Print *const prints[] = {
 		[NODE_load] = load, [NODE_iota] = iota, [NODE_scalar] = scalar,
 		[NODE_compute] = compute, [NODE_clamp] = clamp,
+		[NODE_index] = index_of,
 	};
 
 	if (x->kind == NODE_constant || x->kind == NODE_reduce)
 		return;
 	begin_line(n);
-	text_printf(n->t, "const %s t%d = ", x->kind == NODE_clamp ? "int64_t"
-		: compute_type(x->value->type.dtype), x->id);
+	text_printf(n->t, "const %s t%d = ", x->value
+		? compute_type(x->value->type.dtype) : "int64_t", x->id);
 	prints[x->kind](n, x);
 	text_add(n->t, ";\n");
 }
@@ -363,6 +370,18 @@ declare_reduced(Nest *n, const Node *x, const char *index)
 
 /* ---- stores ------------------------------------------------------------- */
 
+static void
+stored_element(Nest *n, Text *out)
+{
+	Text *t = n->t;
+
+	n->t = out;
+	text_add(out, "out[");
+	affine(n, &n->k->store, false);
+	text_add(out, "]");
+	n->t = t;
+}
+
 /* A copy keeps the bits as they are. */
 static void
 store_result(Nest *n)
@@ -371,10 +390,9 @@ store_result(Nest *n)
 	Text e = {0};
 
 	begin_line(n);
-	text_add(n->t, "out[");
-	affine(n, &n->k->store, false);
-	text_add(n->t, "] = ");
-	if (root->kind == NODE_load && n->k->kind != KERNEL_scan) {
+	stored_element(n, n->t);
+	text_add(n->t, " = ");
+	if (root->kind == NODE_load && n->k->kind == KERNEL_map) {
 		element(n, root, &e);
 		text_add(n->t, e.s);
 	} else {
@@ -433,7 +451,7 @@ static bool
 is_copied(const Nest *n, const Node *x)
 {
 	return x == n->k->root && x->kind == NODE_load &&
-		n->k->kind != KERNEL_scan;
+		n->k->kind == KERNEL_map;
 }
 
 static void
@@ -619,6 +637,45 @@ print_scan(Nest *n)
 		close_loop(n);
 }
 
+/* ---- scattered sums ----------------------------------------------------- */
+
+/* As deep as the index is known: what lies further in is skipped with it. */
+static void
+print_scatter(Nest *n, int position)
+{
+	const Kernel *k = n->k;
+	const Node *at = k->store.terms->at;
+	DType d = n->w->step->result->type.dtype;
+	Text out = {0}, old = {0};
+
+	declare_row(n, position, 0);
+	if (at->depth == position) {
+		line(n, "if (t%d >= 0 && t%d < %lld) {", at->id, at->id,
+			(long long)at->limit);
+		n->w->indent++;
+	}
+	if (position < k->norder) {
+		open_loop(n, position);
+		print_scatter(n, position + 1);
+		close_loop(n);
+	} else {
+		stored_element(n, &out);
+		c_load(&old, d, out.s);
+		begin_line(n);
+		text_printf(n->t, "const %s sum = ", compute_type(d));
+		c_combine(n->t, C_add, d, old.s, argument(n, k->root));
+		text_add(n->t, ";\n");
+		begin_line(n);
+		text_printf(n->t, "%s = ", out.s);
+		c_store(n->t, d, "sum");
+		text_add(n->t, ";\n");
+	}
+	if (at->depth == position)
+		close_loop(n);
+	text_free(&out);
+	text_free(&old);
+}
+
 /* ---- sums down columns -------------------------------------------------- */
 
 /*
@@ -781,6 +838,8 @@ kernel_body(KernelText *w)
 
 	if (k->kind == KERNEL_scan) {
 		print_rows(&n, 0, print_scan);
+	} else if (k->kind == KERNEL_scatter) {
+		print_scatter(&n, 0);
 	} else if (is_columns(k)) {
 		print_column_rows(&n, 0);
 	} else {

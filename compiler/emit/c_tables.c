@@ -67,9 +67,9 @@ emit_dot(Emitter *e, const Step *s)
 		s->result->type.dtype);
 	int i = share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
-	text_printf(&e->run, "\tshdrt_dot_run(&dots[%d], ", i);
+	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
 	c_address(e, &e->run, v.a->value, v.a->index.offset, true);
-	text_add(&e->run, ",\n\t\t");
+	text_printf(&e->run, ",\n%s\t", e->indent);
 	c_address(e, &e->run, v.b->value, v.b->index.offset, true);
 	text_add(&e->run, ", ");
 	c_address(e, &e->run, s->result, 0, false);
@@ -120,7 +120,8 @@ collective_name(const Op *op)
 	return c;
 }
 
-/* The operand as [outer, size, inner] around the dim that is split. */
+/* The operand as [outer, size, inner] around the dim that is split, gathered
+   or sorted. */
 static void
 print_shape(Text *t, const Op *op)
 {
@@ -189,12 +190,63 @@ emit_collective(Emitter *e, const Step *s)
 	print_collective(e, &row, s->op);
 	int i = share_row(e, &e->collectives, &e->ncollectives, &row);
 	text_free(&row);
-	text_printf(&e->run, "\t%s(dev, &collectives[%d], ",
+	text_printf(&e->run, "%s%s(dev, &collectives[%d], ", e->indent,
 		collective_name(s->op)->function, i);
 	c_address(e, &e->run, s->op->operands[0], -1, true);
 	text_add(&e->run, ", ");
 	c_address(e, &e->run, s->result, -1, false);
 	text_add(&e->run, ");\n");
+}
+
+/* ---- sorts -------------------------------------------------------------- */
+
+static void
+print_sort(Text *t, const Op *op)
+{
+	text_printf(t, "\t{.key = SHDRT_%s, .descending = %d, .n = %d,\n",
+		dtypes[op->operands[0]->type.dtype].name,
+		op_int(op, A_direction) == DIR_GT, op->noperands);
+	print_shape(t, op);
+	text_add(t, "\t\t.bytes = (const int[]){");
+	for (int i = 0; i < op->noperands; i++)
+		text_printf(t, "%s%d", i ? ", " : "",
+			dtypes[op->operands[i]->type.dtype].bytes);
+	text_add(t, "},\n\t},\n");
+}
+
+static bool
+is_wanted(const Step *s, const Value *v)
+{
+	for (int i = 0; i < s->nresults; i++)
+		if (s->results[i] == v)
+			return true;
+	return false;
+}
+
+void
+emit_sort(Emitter *e, const Step *s)
+{
+	const Op *op = s->op;
+	Text row = {0};
+
+	print_sort(&row, op);
+	int i = share_row(e, &e->sorts, &e->nsorts, &row);
+	text_free(&row);
+	text_printf(&e->run, "%sshdrt_sort_run(&sorts[%d], "
+		"(const void *const[]){", e->indent, i);
+	for (i = 0; i < op->noperands; i++) {
+		text_add(&e->run, i ? ", " : "");
+		c_address(e, &e->run, op->operands[i], -1, true);
+	}
+	text_printf(&e->run, "},\n%s\t(void *const[]){", e->indent);
+	for (i = 0; i < op->nresults; i++) {
+		text_add(&e->run, i ? ", " : "");
+		if (is_wanted(s, op->results[i]))
+			c_address(e, &e->run, op->results[i], -1, false);
+		else
+			text_add(&e->run, "NULL");
+	}
+	text_printf(&e->run, "}, slab + %lld);\n", (long long)e->plan->total);
 }
 
 /* ---- parameters and results --------------------------------------------- */

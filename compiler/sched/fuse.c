@@ -34,8 +34,7 @@ typedef struct Uses {
 typedef struct Fuse {
 	Steps *steps;
 	Arena *arena;
-	Op **flat;		/* every op, calls opened */
-	int nflat;
+	const Op *loop;		/* the innermost one around the op at hand */
 	Uses *uses;		/* by value id */
 	bool *scalar;		/* by value id: computed outside kernels */
 } Fuse;
@@ -73,44 +72,6 @@ position_of(const Ints *list, int64_t d)
 	return -1;
 }
 
-/* ---- flattening --------------------------------------------------------- */
-
-static void
-flatten(Fuse *f, Block *b)
-{
-	Value **source = f->steps->source;
-
-	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
-		if (op->kind != O_call) {
-			APPEND(f->arena, f->flat, f->nflat, op);
-			continue;
-		}
-		Block *body = op->bodies[0];
-		for (int i = 0; i < body->nparams; i++)
-			source[body->params[i]->id] = op->operands[i];
-		flatten(f, body);
-		for (int i = 0; i < op->nresults; i++)
-			source[op->results[i]->id] = body->last->operands[i];
-	}
-}
-
-static void
-own_source(Op *op, void *data)
-{
-	Value **source = data;
-
-	for (int i = 0; i < op->nresults; i++)
-		source[op->results[i]->id] = op->results[i];
-}
-
-static bool
-is_alias(const Op *op)
-{
-	return op->kind == O_reshape || op->kind == O_output ||
-		op->kind == O_constraint || op->kind == O_barrier ||
-		op->kind == O_shard_like;
-}
-
 /*
  * Rank 0 and made of this device's id and constants alone: an offset.  Such a
  * value is an ordinary C variable of run().
@@ -122,6 +83,8 @@ is_scalar(const Fuse *f, const Op *op)
 
 	if (op->kind == O_partition_id)
 		return true;
+	if (op->nresults != 1)
+		return false;
 	if (!ops[op->kind].pointwise || op->results[0]->type.rank)
 		return false;
 	for (int i = 0; i < op->noperands; i++) {
@@ -130,7 +93,7 @@ is_scalar(const Fuse *f, const Op *op)
 		if (!f->scalar[v->id] && !(v->def && v->def->kind == O_constant))
 			return false;
 	}
-	return any && !is_alias(op);
+	return any && !op_is_alias(op);
 }
 
 /* ---- nodes and references ----------------------------------------------- */
@@ -170,6 +133,13 @@ load(Fuse *f, Value *v, Ref *r)
 
 	n->index = index_linear(f->arena, &v->type, r->index);
 	*r->slot = n;
+}
+
+static void
+load_all(Fuse *f, Value *v)
+{
+	for (Ref *r = f->uses[v->id].refs; r; r = r->next)
+		load(f, v, r);
 }
 
 static void
@@ -258,12 +228,12 @@ inline_compute(Fuse *f, Op *op, Ref *r)
 	*r->slot = n;
 }
 
-/* A clamped index becomes a term of the affine map. */
+/* An index that is computed becomes a term of the affine map. */
 static void
-add_index_term(Fuse *f, Kernel *k, Value *at, const Affine *index,
-	int64_t limit, Affine *result)
+add_index_term(Fuse *f, Kernel *k, NodeKind kind, Value *at,
+	const Affine *index, int64_t limit, Affine *result)
 {
-	Node *n = new_node(f, k, NODE_clamp, NULL, NULL);
+	Node *n = new_node(f, k, kind, NULL, NULL);
 	Term *t = NEW(f->arena, Term);
 
 	n->limit = limit;
@@ -283,8 +253,8 @@ inline_dynamic_slice(Fuse *f, Op *op, Ref *r)
 		index[d] = r->index[d];
 		int64_t limit = x->type.dims[d] - op->results[0]->type.dims[d];
 		if (limit)
-			add_index_term(f, r->kernel, op->operands[1 + d], NULL,
-				limit, &index[d]);
+			add_index_term(f, r->kernel, NODE_clamp,
+				op->operands[1 + d], NULL, limit, &index[d]);
 	}
 	add_ref(f, x, r->kernel, r->slot, index);
 }
@@ -301,7 +271,7 @@ inline_take(Fuse *f, Op *op, Ref *r)
 		if (d != dim)
 			index[d] = r->index[d < dim ? d : d + n - 1];
 	memset(&index[dim], 0, sizeof index[dim]);
-	add_index_term(f, r->kernel, idx, &r->index[dim],
+	add_index_term(f, r->kernel, NODE_clamp, idx, &r->index[dim],
 		x->type.dims[dim] - 1, &index[dim]);
 	add_ref(f, x, r->kernel, r->slot, index);
 }
@@ -470,7 +440,7 @@ has_few(const Uses *u)
 }
 
 static bool
-may_inline_compute(const Op *op, Uses *u)
+may_inline_compute(const Fuse *f, const Op *op, Uses *u)
 {
 	Value *v = op->results[0];
 	int distinct;
@@ -479,6 +449,7 @@ may_inline_compute(const Op *op, Uses *u)
 			has_few(u))
 		return true;
 	if (!in_one_kernel(u) || used_by_dot(u) ||
+			u->refs->kernel->loop != f->loop ||
 			u->refs->kernel->nnodes >= MAX_NODES)
 		return false;
 	distinct = distinct_indices(u, v->type.rank);
@@ -495,7 +466,7 @@ try_inline_compute(Fuse *f, Op *op, Uses *u)
 {
 	int rank = op->results[0]->type.rank;
 
-	if (!may_inline_compute(op, u))
+	if (!may_inline_compute(f, op, u))
 		return false;
 	for (Ref *r = u->refs; r; r = r->next)
 		if (first_use(u, r, rank) == r)
@@ -510,6 +481,7 @@ try_inline_reduce(Fuse *f, Op *op, Uses *u)
 	int rank = op->results[0]->type.rank;
 
 	if (!in_one_kernel(u) || used_by_dot(u) ||
+			u->refs->kernel->loop != f->loop ||
 			u->refs->kernel->nnodes >= MAX_NODES ||
 			distinct_indices(u, rank) != 1)
 		return false;
@@ -575,9 +547,9 @@ try_inline(Fuse *f, Op *op, Uses *u)
 static bool
 is_parameter(const Fuse *f, const Value *v)
 {
-	while (v->def && is_alias(v->def))
+	while (v->def && op_is_alias(v->def))
 		v = operand(f, v->def, 0);
-	return !v->def;
+	return !v->def && v->block == f->steps->module->entry;
 }
 
 static void
@@ -605,14 +577,22 @@ pass_on(Fuse *f, Op *op, Uses *u)
 /* ---- values with a buffer ----------------------------------------------- */
 
 static Step *
-new_step(Fuse *f, StepKind kind, Op *op, Kernel *k)
+new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results)
 {
-	Step step = {.kind = kind, .op = op, .kernel = k,
-		.result = op->results[0]};
+	Step step = {.kind = kind, .op = op, .nresults = nresults,
+		.results = results, .result = nresults ? results[0] : NULL,
+		.loop = -1};
 
+	for (int i = 0; i < nresults; i++)
+		f->steps->home[results[i]->id] = results[i];
 	APPEND(f->arena, f->steps->step, f->steps->n, step);
-	f->steps->home[step.result->id] = step.result;
 	return &f->steps->step[f->steps->n - 1];
+}
+
+static void
+new_kernel_step(Fuse *f, StepKind kind, Op *op, Kernel *k)
+{
+	new_step(f, kind, op, 1, op->results)->kernel = k;
 }
 
 /* A kernel with a loop for each dim, that stores at the same index. */
@@ -621,6 +601,7 @@ new_kernel(Fuse *f, const Type *t, Affine *index)
 {
 	Kernel *k = NEW(f->arena, Kernel);
 
+	k->loop = f->loop;
 	for (int d = 0; d < t->rank; d++)
 		index[d] = affine_loop(loop_add(k, t->dims[d], LOOP_row));
 	k->store = index_linear(f->arena, t, index);
@@ -634,7 +615,7 @@ root_map(Fuse *f, Op *op)
 	Kernel *k = new_kernel(f, &op->results[0]->type, index);
 	Ref ref = {k, &k->root, index, NULL};
 
-	new_step(f, STEP_kernel, op, k);
+	new_kernel_step(f, STEP_kernel, op, k);
 	if (f->scalar[op->results[0]->id])
 		k->root = new_node(f, k, NODE_scalar, op, op->results[0]);
 	else
@@ -648,7 +629,7 @@ root_reduce(Fuse *f, Op *op)
 	Kernel *k = new_kernel(f, &op->results[0]->type, index);
 	Ref ref = {k, &k->root, index, NULL};
 
-	new_step(f, STEP_kernel, op, k);
+	new_kernel_step(f, STEP_kernel, op, k);
 	if (!inline_reduce(f, op, &ref))
 		die("fuse: reduce needs too many loops");
 }
@@ -660,7 +641,7 @@ root_cumsum(Fuse *f, Op *op)
 	Kernel *k = new_kernel(f, &op->results[0]->type, index);
 	int dim = (int)op_int(op, A_dim), loop = k->order[dim];
 
-	new_step(f, STEP_kernel, op, k);
+	new_kernel_step(f, STEP_kernel, op, k);
 	memmove(&k->order[dim], &k->order[dim + 1],
 		sizeof k->order[0] * (size_t)(k->norder - dim - 1));
 	k->order[k->norder - 1] = loop;
@@ -681,7 +662,7 @@ store_part(Fuse *f, Op *op, Value *x, const int64_t *low)
 	for (int d = 0; d < x->type.rank; d++)
 		target[d].offset = low[d];
 	k->store = index_linear(f->arena, &op->results[0]->type, target);
-	new_step(f, STEP_kernel, op, k);
+	new_kernel_step(f, STEP_kernel, op, k);
 	add_ref(f, x, k, &k->root, index);
 }
 
@@ -708,7 +689,7 @@ root_pad(Fuse *f, Op *op)
 
 	store_part(f, op, operand(f, op, 0), low->v);
 	Kernel *fill = new_kernel(f, &op->results[0]->type, index);
-	new_step(f, STEP_kernel, op, fill);
+	new_kernel_step(f, STEP_kernel, op, fill);
 	add_ref(f, op->operands[1], fill, &fill->root, NULL);
 }
 
@@ -749,6 +730,7 @@ root_dot(Fuse *f, Op *op)
 	Kernel *k = NEW(f->arena, Kernel);
 
 	k->kind = KERNEL_dot;
+	k->loop = f->loop;
 	dot_loops(k, lb, &lhs->type, LOOP_batch, left);
 	dot_rest(k, lb, lc, &lhs->type, LOOP_lhs, left);
 	dot_rest(k, rb, rc, &rhs->type, LOOP_rhs, right);
@@ -758,7 +740,7 @@ root_dot(Fuse *f, Op *op)
 	dot_loops(k, lc, &lhs->type, LOOP_contract, left);
 	dot_share(lb, left, rb, right);
 	dot_share(lc, left, rc, right);
-	new_step(f, STEP_dot, op, k);
+	new_kernel_step(f, STEP_dot, op, k);
 	k->root = new_node(f, k, NODE_dot, op, op->results[0]);
 	k->root->nargs = 2;
 	add_ref(f, lhs, k, &k->root->args[0], left);
@@ -768,8 +750,54 @@ root_dot(Fuse *f, Op *op)
 static void
 root_collective(Fuse *f, Op *op)
 {
-	new_step(f, STEP_collective, op, NULL);
+	new_step(f, STEP_collective, op, 1, op->results);
 	use_whole(f, op->operands[0]);
+}
+
+/* A part of a copy of operand 0, which may be the operand itself. */
+static void
+root_update(Fuse *f, Op *op)
+{
+	Value *x = operand(f, op, 0), *update = operand(f, op, 1);
+	Affine index[MAX_RANK], target[MAX_RANK];
+	Kernel *k = new_kernel(f, &update->type, index);
+
+	memcpy(target, index, sizeof target);
+	for (int d = 0; d < x->type.rank; d++) {
+		int64_t limit = x->type.dims[d] - update->type.dims[d];
+		if (limit)
+			add_index_term(f, k, NODE_clamp, op->operands[2 + d],
+				NULL, limit, &target[d]);
+	}
+	k->store = index_linear(f->arena, &x->type, target);
+	new_kernel_step(f, STEP_kernel, op, k);
+	f->steps->step[f->steps->n - 1].base = x;
+	add_ref(f, update, k, &k->root, index);
+	use_whole(f, x);
+}
+
+/* Loops over the updates, each added where its index says. */
+static void
+root_scatter_add(Fuse *f, Op *op)
+{
+	Value *x = operand(f, op, 0), *at = operand(f, op, 1);
+	Value *update = operand(f, op, 2);
+	int dim = (int)op_int(op, A_dim), n = at->type.rank;
+	Affine index[MAX_RANK], target[MAX_RANK];
+	Kernel *k = new_kernel(f, &update->type, index);
+
+	k->kind = KERNEL_scatter;
+	for (int d = 0; d < x->type.rank; d++)
+		if (d != dim)
+			target[d] = index[d < dim ? d : d + n - 1];
+	memset(&target[dim], 0, sizeof target[dim]);
+	add_index_term(f, k, NODE_index, at, &index[dim], x->type.dims[dim],
+		&target[dim]);
+	k->store = index_linear(f->arena, &x->type, target);
+	new_kernel_step(f, STEP_kernel, op, k);
+	f->steps->step[f->steps->n - 1].base = x;
+	add_ref(f, update, k, &k->root, index);
+	use_whole(f, x);
 }
 
 typedef void Root(Fuse *f, Op *op);
@@ -783,6 +811,8 @@ rooter(const Op *op)
 		[O_concatenate] = root_concatenate,
 		[O_pad] = root_pad,
 		[O_dot] = root_dot,
+		[O_dynamic_update_slice] = root_update,
+		[O_scatter_add] = root_scatter_add,
 	};
 
 	if (ops[op->kind].collective)
@@ -790,11 +820,24 @@ rooter(const Op *op)
 	return roots[op->kind] ? roots[op->kind] : root_map;
 }
 
+/* A constant, however often it is repeated, is not worth reading. */
+static bool
+is_constant(const Fuse *f, const Op *op)
+{
+	if (op->kind == O_broadcast)
+		op = operand(f, op, 0)->def;
+	return op && op->kind == O_constant;
+}
+
 static void
 give_buffer(Fuse *f, Op *op, Uses *u)
 {
-	for (Ref *r = u->refs; r; r = r->next)
-		load(f, op->results[0], r);
+	for (Ref *r = u->refs; r; r = r->next) {
+		if (is_constant(f, op) && r->kernel->kind != KERNEL_dot)
+			inliner(op)(f, op, r);
+		else
+			load(f, op->results[0], r);
+	}
 	if (rooter(op) == root_map && !inliner(op) &&
 			!f->scalar[op->results[0]->id])
 		die("no code for %s", ops[op->kind].name);
@@ -824,7 +867,7 @@ visit_scalar(Fuse *f, Op *op, Uses *u)
 }
 
 static void
-visit(Fuse *f, Op *op)
+visit_op(Fuse *f, Op *op)
 {
 	Value *v = op->results[0];
 	Uses *u = &f->uses[v->id];
@@ -833,11 +876,148 @@ visit(Fuse *f, Op *op)
 		return;
 	if (f->scalar[v->id])
 		visit_scalar(f, op, u);
-	else if (is_alias(op) &&
+	else if (op_is_alias(op) &&
 			!(op->kind == O_output && is_parameter(f, v)))
 		pass_on(f, op, u);
 	else if (u->whole || !try_inline(f, op, u))
 		give_buffer(f, op, u);
+}
+
+static bool
+is_used(const Fuse *f, const Value *v)
+{
+	return f->uses[v->id].refs || f->uses[v->id].whole;
+}
+
+/* Those that anything wants, in order; all have their uses loaded. */
+static int
+used_results(Fuse *f, const Op *op, Value ***results)
+{
+	int n = 0;
+
+	*results = NULL;
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		if (!is_used(f, v))
+			continue;
+		load_all(f, v);
+		APPEND(f->arena, *results, n, v);
+	}
+	return n;
+}
+
+static void
+visit_sort(Fuse *f, Op *op)
+{
+	Value **results;
+	int n = used_results(f, op, &results);
+
+	if (!n)
+		return;
+	new_step(f, STEP_sort, op, n, results);
+	for (int i = 0; i < op->noperands; i++)
+		use_whole(f, op->operands[i]);
+}
+
+static void
+visit_plain(Fuse *f, const Item *item)
+{
+	if (item->op->kind == O_sort)
+		visit_sort(f, item->op);
+	else
+		visit_op(f, item->op);
+}
+
+static void
+visit_copy(Fuse *f, const Item *item)
+{
+	Value *to = item->to;
+	bool branch = to->def;
+
+	if (steps_source(f->steps, to) != to || (branch && !is_used(f, to)))
+		return;
+	if (item->first)
+		load_all(f, to);
+	new_step(f, item->kind, item->op, 1,
+		arena_copy(f->arena, &to, sizeof to));
+	f->steps->step[f->steps->n - 1].reads =
+		arena_copy(f->arena, &item->from, sizeof item->from);
+	use_whole(f, item->from);
+}
+
+static void
+visit_mark(Fuse *f, const Item *item)
+{
+	new_step(f, item->kind, item->op, 0, NULL);
+}
+
+static void
+visit_test(Fuse *f, const Item *item)
+{
+	visit_mark(f, item);
+	use_whole(f, item->op->bodies[0]->last->operands[0]);
+}
+
+static void
+visit_if(Fuse *f, const Item *item)
+{
+	Value **results;
+	int n = used_results(f, item->op, &results);
+
+	new_step(f, STEP_if, item->op, n, results);
+	use_whole(f, item->op->operands[0]);
+}
+
+static void
+visit(Fuse *f, const Item *item)
+{
+	typedef void Visit(Fuse *f, const Item *item);
+	static Visit *const visits[] = {
+		[STEP_kernel] = visit_plain, [STEP_copy] = visit_copy,
+		[STEP_swap] = visit_copy, [STEP_loop] = visit_mark,
+		[STEP_test] = visit_test, [STEP_repeat] = visit_mark,
+		[STEP_if] = visit_if, [STEP_else] = visit_mark,
+		[STEP_endif] = visit_mark,
+	};
+
+	visits[item->kind](f, item);
+}
+
+/* By item: the innermost loop around it. */
+static const Op **
+loops_around(const Fuse *f, const Item *items, int n)
+{
+	const Op **around = NEW_ARRAY(f->arena, const Op *, n + 1);
+	const Op **open = NULL;
+	int depth = 0;
+
+	for (int i = 0; i < n; i++) {
+		if (items[i].kind == STEP_loop)
+			APPEND(f->arena, open, depth, items[i].op);
+		depth -= items[i].kind == STEP_repeat;
+		around[i] = depth ? open[depth - 1] : NULL;
+	}
+	return around;
+}
+
+static void
+visit_all(Fuse *f)
+{
+	int n;
+	Item *items = steps_flatten(f->steps, &n);
+	const Op **around = loops_around(f, items, n);
+	const Op *end = f->steps->module->entry->last;
+
+	for (int i = 0; i < n; i++)
+		if (items[i].kind == STEP_kernel)
+			f->scalar[items[i].op->results[0]->id] =
+				is_scalar(f, items[i].op);
+	for (int i = 0; i < end->noperands; i++)
+		use_whole(f, end->operands[i]);
+	for (int i = n - 1; i >= 0; i--) {
+		f->loop = around[i];
+		visit(f, &items[i]);
+	}
 }
 
 static void
@@ -846,8 +1026,7 @@ load_parameters(Fuse *f, Block *entry)
 	for (int i = 0; i < entry->nparams; i++) {
 		Value *v = entry->params[i];
 		f->steps->home[v->id] = v;
-		for (Ref *r = f->uses[v->id].refs; r; r = r->next)
-			load(f, v, r);
+		load_all(f, v);
 	}
 }
 
@@ -877,16 +1056,80 @@ add_read(Fuse *f, Step *s, const Value *v)
 }
 
 static void
-finish_step(Fuse *f, Step *s)
+finish_kernel(Fuse *f, Step *s)
 {
-	if (s->kind == STEP_collective) {
-		add_read(f, s, s->op->operands[0]);
-		return;
-	}
 	kernel_finish(s->kernel);
 	for (const Node *n = s->kernel->nodes; n; n = n->next)
 		if (n->kind == NODE_load)
 			add_read(f, s, n->value);
+	if (s->base)
+		add_read(f, s, s->base);
+}
+
+static void
+finish_operands(Fuse *f, Step *s)
+{
+	for (int i = 0; i < s->op->noperands; i++)
+		add_read(f, s, s->op->operands[i]);
+}
+
+static void
+finish_copy(Fuse *f, Step *s)
+{
+	s->reads[0] = steps_home(f->steps, s->reads[0]);
+	s->nreads = 1;
+}
+
+static void
+finish_test(Fuse *f, Step *s)
+{
+	add_read(f, s, s->op->bodies[0]->last->operands[0]);
+}
+
+static void
+finish_if(Fuse *f, Step *s)
+{
+	add_read(f, s, s->op->operands[0]);
+}
+
+static void
+finish_step(Fuse *f, Step *s)
+{
+	typedef void Finish(Fuse *, Step *);
+	static Finish *const functions[] = {
+		[STEP_kernel] = finish_kernel, [STEP_dot] = finish_kernel,
+		[STEP_collective] = finish_operands,
+		[STEP_sort] = finish_operands, [STEP_copy] = finish_copy,
+		[STEP_swap] = finish_copy, [STEP_test] = finish_test,
+		[STEP_if] = finish_if, [STEP_endif] = NULL,
+	};
+
+	if (functions[s->kind])
+		functions[s->kind](f, s);
+}
+
+/* Which loop each step is in, where loops and branches end. */
+static void
+find_ends(Fuse *f)
+{
+	Step *step = f->steps->step;
+	int *open = NULL, depth = 0, loop = -1;
+
+	for (int i = 0; i < f->steps->n; i++) {
+		StepKind kind = step[i].kind;
+		step[i].loop = loop;
+		if (kind == STEP_loop || kind == STEP_if)
+			APPEND(f->arena, open, depth, i);
+		if (kind == STEP_loop)
+			loop = i;
+		if (kind == STEP_test || kind == STEP_else)
+			step[open[depth - 1]].middle = i;
+		if (kind != STEP_repeat && kind != STEP_endif)
+			continue;
+		step[open[--depth]].end = i;
+		if (kind == STEP_repeat)
+			loop = step[open[depth]].loop;
+	}
 }
 
 /* An index that nothing depends on in the end takes its scalars with it. */
@@ -927,21 +1170,13 @@ steps_build(Module *m)
 	s->source = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	f.uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
 	f.scalar = NEW_ARRAY(a, bool, m->nvalues + 1);
-	for (int i = 0; i < m->entry->nparams; i++)
-		s->source[m->entry->params[i]->id] = m->entry->params[i];
-	module_walk(m, own_source, s->source);
-	flatten(&f, m->entry);
-	for (int i = 0; i < f.nflat; i++)
-		f.scalar[f.flat[i]->results[0]->id] = is_scalar(&f, f.flat[i]);
-	for (int i = 0; i < m->entry->last->noperands; i++)
-		use_whole(&f, m->entry->last->operands[i]);
-	for (int i = f.nflat - 1; i >= 0; i--)
-		visit(&f, f.flat[i]);
+	visit_all(&f);
 	load_parameters(&f, m->entry);
 	reverse(s->step, s->n, sizeof *s->step);
 	reverse(s->scalars, s->nscalars, sizeof *s->scalars);
 	for (int i = 0; i < s->n; i++)
 		finish_step(&f, &s->step[i]);
+	find_ends(&f);
 	drop_unused_scalars(&f);
 	return s;
 }

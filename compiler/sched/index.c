@@ -20,8 +20,8 @@ affine_loop(int loop)
 	return a;
 }
 
-static const Term *
-terms_scaled(Arena *a, const Term *terms, int64_t scale, const Term *rest)
+static Term *
+terms_scaled(Arena *a, const Term *terms, int64_t scale, Term *rest)
 {
 	if (!terms)
 		return rest;

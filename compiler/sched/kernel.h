@@ -2,7 +2,8 @@
  * kernel.h - a device program as steps: what run() does, one call each.
  *
  *   Steps      steps[0..n)   in program order
- *   Step       a kernel, a dot or a collective that fills one buffer
+ *   Step       a kernel, a dot or a collective that fills one buffer, or a
+ *              place where control turns: loops and branches stay in line
  *   Kernel     one loop nest and the expression evaluated in it
  *   Node       one element of one value, at an index affine in the loops
  *
@@ -30,14 +31,14 @@ typedef struct Node Node;
 typedef struct Term {
 	Node *at;
 	int64_t scale;
-	const struct Term *next;
+	struct Term *next;
 } Term;
 
 /* offset + sum of coef[l] * loop l + sum of the terms */
 typedef struct Affine {
 	int64_t offset;
 	int64_t coef[MAX_LOOPS];
-	const Term *terms;
+	Term *terms;
 } Affine;
 
 typedef enum NodeKind {
@@ -48,6 +49,8 @@ typedef enum NodeKind {
 	NODE_compute,	/* the pointwise `op` of the arguments */
 	NODE_reduce,	/* argument 0 combined over the inner loops */
 	NODE_clamp,	/* argument 0, an integer, into [0, limit] */
+	NODE_index,	/* argument 0, an integer: nothing is stored unless it
+			   is in [0, limit) */
 	NODE_dot,	/* two loads; of a dot step */
 } NodeKind;
 
@@ -58,7 +61,7 @@ struct Node {
 	Node *args[3];
 	int nargs;
 	Affine index;		/* load, iota */
-	int64_t limit;		/* clamp */
+	int64_t limit;		/* clamp, index */
 	Node *next;		/* of the kernel; arguments come first */
 	/* kernel_finish(): */
 	int depth;		/* loops it stands in */
@@ -80,10 +83,14 @@ typedef struct Loop {
 	LoopGroup group;	/* only equal ones may merge */
 } Loop;
 
-typedef enum KernelKind { KERNEL_map, KERNEL_scan, KERNEL_dot } KernelKind;
+typedef enum KernelKind {
+	KERNEL_map, KERNEL_scan, KERNEL_dot,
+	KERNEL_scatter,		/* adds to what is there */
+} KernelKind;
 
 typedef struct Kernel {
 	KernelKind kind;
+	const Op *loop;		/* the innermost `while` around it, or NULL */
 	Loop loops[MAX_LOOPS];
 	int nloops;		/* ever made */
 	int order[MAX_LOOPS];	/* those that are not split, outermost first */
@@ -100,18 +107,46 @@ typedef struct Kernel {
 	int stages;
 } Kernel;
 
-typedef enum StepKind { STEP_kernel, STEP_dot, STEP_collective } StepKind;
+/*
+ *   copies of the initial values         copy..., if, copy..., else,
+ *   loop, condition, test, body,         copy..., endif
+ *   copies of the results, repeat
+ *
+ * A value that a loop carries is the body's parameter: the condition's
+ * parameter and the loop's result are the same buffer.
+ */
+typedef enum StepKind {
+	STEP_kernel, STEP_dot, STEP_collective, STEP_sort,
+	STEP_copy,		/* reads[0] to the result, unless in place */
+	STEP_swap,		/* reads[0] and the result change places */
+	STEP_loop, STEP_test, STEP_repeat,
+	STEP_if, STEP_else, STEP_endif,
+} StepKind;
 
 typedef struct Step {
 	StepKind kind;
 	Op *op;			/* what it computes */
 	Kernel *kernel;
-	Value *result;		/* whose buffer it fills, maybe in part */
+	Value *base;		/* the kernel changes a part of it, or NULL */
+	Value *result;		/* whose buffer it fills, maybe in part: the
+				   first of results; NULL: none */
+	Value **results;	/* of sort; of if: filled in its branches */
+	int nresults;
 	Value **reads;		/* buffers, each once */
 	int nreads;
-	int64_t bytes;		/* read and written */
-	double seconds;		/* predicted, on the target */
+	int loop;		/* the STEP_loop of the innermost loop around
+				   it, -1: none */
+	int middle, end;	/* of loop: its test and repeat; of if: its
+				   else and endif */
 } Step;
+
+/* What the walk in fuse.c goes through, in order. */
+typedef struct Item {
+	StepKind kind;		/* STEP_kernel: whatever the op becomes */
+	Op *op;
+	Value *to, *from;	/* copy, swap */
+	bool first;		/* copy: nothing uses `to` before it */
+} Item;
 
 typedef struct Steps {
 	Module *module;
@@ -121,8 +156,13 @@ typedef struct Steps {
 	int nscalars;
 	Value **home;		/* by value id: the value whose buffer holds it,
 				   NULL: it has none */
-	Value **source;		/* by value id: through calls, the value itself */
+	Value **source;		/* by value id: through calls, and through loops
+				   that do not change it, the value itself */
 } Steps;
+
+/* flatten.c: calls opened, loops and branches as items; fills s->source. */
+Item *steps_flatten(Steps *s, int *n);
+bool op_is_alias(const Op *op);		/* its result may be its operand's buffer */
 
 /* fuse.c */
 Steps *steps_build(Module *m);

@@ -40,26 +40,55 @@ order_nodes(Kernel *k)
 	Node *first = NULL, **end = &first;
 	int id = 0;
 
+	for (const Term *t = k->store.terms; t; t = t->next)
+		order_node(t->at, &end, &id);
 	order_node(k->root, &end, &id);
 	*end = NULL;
 	k->nodes = first;
 	k->nnodes = id;
 }
 
-/* Loads of the same element become one. */
+static bool
+is_same(const Node *a, const Node *b)
+{
+	if (a->kind != b->kind)
+		return false;
+	if (a->kind == NODE_clamp)
+		return a->limit == b->limit && a->args[0] == b->args[0];
+	return a->value == b->value && affine_equal(&a->index, &b->index);
+}
+
+/* The first node that is the same; the nodes before it are known. */
+static Node *
+shared(const Kernel *k, Node *n)
+{
+	Node *x = k->nodes;
+
+	if (n->kind != NODE_load && n->kind != NODE_clamp)
+		return n;
+	while (!is_same(x, n))
+		x = x->next;
+	return x;
+}
+
+/* Shared terms are changed more than once, to the same. */
+static void
+share_terms(const Kernel *k, const Affine *a)
+{
+	for (Term *t = a->terms; t; t = t->next)
+		t->at = shared(k, t->at);
+}
+
+/* Loads of the same element, at the same clamped index, become one. */
 static void
 share_loads(Kernel *k)
 {
-	for (Node *n = k->nodes; n; n = n->next)
-		for (int i = 0; i < n->nargs; i++) {
-			Node *x = k->nodes;
-			if (n->args[i]->kind != NODE_load)
-				continue;
-			while (x->kind != NODE_load || x->value != n->args[i]->value ||
-					!affine_equal(&x->index, &n->args[i]->index))
-				x = x->next;
-			n->args[i] = x;
-		}
+	for (Node *n = k->nodes; n; n = n->next) {
+		for (int i = 0; i < n->nargs; i++)
+			n->args[i] = shared(k, n->args[i]);
+		share_terms(k, &n->index);
+	}
+	share_terms(k, &k->store);
 }
 
 /* ---- loops -------------------------------------------------------------- */
@@ -200,7 +229,7 @@ kernel_finish(Kernel *k)
 	order_nodes(k);
 	drop_single_loops(k);
 	merge_loops(k);
-	if (!k->reduces && k->kind == KERNEL_map)
+	if (!k->reduces && k->kind != KERNEL_scan)
 		k->outer = k->norder;
 	k->stages = 0;
 	for (Node *n = k->nodes; n; n = n->next)

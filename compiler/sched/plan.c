@@ -13,6 +13,7 @@
 #include <string.h>
 #include "sched/cost.h"
 #include "sched/plan.h"
+#include "sched/reuse.h"
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
@@ -40,60 +41,36 @@ new_buffer(Plan *p, Value *v, int first)
 	return p->n - 1;
 }
 
-/* Every load of `home` is of the very element that is stored. */
-static bool
-loads_in_place(const Steps *s, const Step *step, const Value *home)
-{
-	const Kernel *k = step->kernel;
-
-	for (const Node *n = k->nodes; n; n = n->next)
-		if (n->kind == NODE_load && steps_home(s, n->value) == home &&
-				!affine_equal(&n->index, &k->store))
-			return false;
-	return true;
-}
-
-static bool
-may_overwrite(const Steps *s, const Step *step, const Value *home)
-{
-	const Value *v = step->result;
-
-	if (step->kind == STEP_collective)
-		return step->op->kind == O_all_reduce;
-	return step->kind == STEP_kernel &&
-		home->type.dtype == v->type.dtype &&
-		type_bytes(&home->type) == type_bytes(&v->type) &&
-		step->op->kind != O_concatenate && step->op->kind != O_pad &&
-		loads_in_place(s, step, home);
-}
-
 /* The buffer of an operand that dies at step i and may be written over. */
 static int
-dying_operand(const Plan *p, const int *last, int i)
+dying_operand(const Plan *p, const Reuse *r, int i)
 {
 	const Step *step = &p->steps->step[i];
 
-	for (int r = 0; r < step->nreads; r++) {
-		const Value *home = step->reads[r];
-		if (last[home->id] == i && may_overwrite(p->steps, step, home))
-			return p->buffer_of[home->id];
+	for (int j = 0; j < step->nreads; j++) {
+		const Value *home = step->reads[j];
+		int b = p->buffer_of[home->id];
+		if (r->last[home->id] == i && p->buffers[b].last <= i &&
+				reuse_may_overwrite(p->steps, step, home))
+			return b;
 	}
 	return -1;
 }
 
 static void
-find_last_uses(const Plan *p, int *last)
+fill_buffer(Plan *p, const Reuse *r, int i, Value *v)
 {
-	const Steps *s = p->steps;
-	const Op *end = p->module->entry->last;
+	const Value *place = r->place[v->id];
+	int b = p->buffer_of[v->id];
+	int last = r->last[v->id] > i ? r->last[v->id] : i;
 
-	for (int i = 0; i < p->module->nvalues; i++)
-		last[i] = -1;
-	for (int i = 0; i < s->n; i++)
-		for (int r = 0; r < s->step[i].nreads; r++)
-			last[s->step[i].reads[r]->id] = i;
-	for (int i = 0; i < end->noperands; i++)
-		last[steps_home(s, end->operands[i])->id] = s->n;
+	if (b < 0)
+		b = place ? p->buffer_of[place->id] : dying_operand(p, r, i);
+	if (b < 0)
+		b = new_buffer(p, v, i);
+	p->buffer_of[v->id] = b;
+	if (p->buffers[b].last < last)
+		p->buffers[b].last = last;
 }
 
 static void
@@ -101,25 +78,17 @@ find_buffers(Plan *p)
 {
 	const Steps *s = p->steps;
 	const Block *entry = p->module->entry;
-	int *last = NEW_ARRAY(p->module->arena, int, p->module->nvalues + 1);
+	const Reuse *r = reuse_find(s);
 
-	find_last_uses(p, last);
 	for (int i = 0; i < p->module->nvalues; i++)
 		p->buffer_of[i] = -1;
 	for (int i = 0; i < entry->nparams; i++) {
 		int b = new_buffer(p, entry->params[i], -1);
-		p->buffers[b].last = last[entry->params[i]->id];
+		p->buffers[b].last = r->last[entry->params[i]->id];
 	}
-	for (int i = 0; i < s->n; i++) {
-		Value *v = s->step[i].result;
-		int b = p->buffer_of[v->id];
-		if (b < 0)
-			b = dying_operand(p, last, i);
-		if (b < 0)
-			b = new_buffer(p, v, i);
-		p->buffer_of[v->id] = b;
-		p->buffers[b].last = last[v->id] > i ? last[v->id] : i;
-	}
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->step[i].nresults; j++)
+			fill_buffer(p, r, i, s->step[i].results[j]);
 }
 
 /* Sizes so far beyond any memory that sums of them could overflow. */
@@ -298,13 +267,23 @@ place_in_order(Plan *p)
 	return total;
 }
 
+/* Two rows of keys and where they were: shdrt_sort_run(). */
+static int64_t
+sort_scratch(const Op *op)
+{
+	return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
+}
+
 static void
 find_scratch(Plan *p)
 {
 	for (int i = 0; i < p->steps->n; i++) {
-		if (p->steps->step[i].kind != STEP_dot)
-			continue;
-		int64_t bytes = dot_scratch(p->steps->step[i].kernel);
+		const Step *s = &p->steps->step[i];
+		int64_t bytes = 0;
+		if (s->kind == STEP_dot)
+			bytes = dot_scratch(s->kernel);
+		if (s->kind == STEP_sort)
+			bytes = sort_scratch(s->op);
 		p->scratch = bytes > p->scratch ? bytes : p->scratch;
 	}
 }

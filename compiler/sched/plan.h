@@ -22,7 +22,7 @@ typedef struct Plan {
 	int *buffer_of;		/* by value id; -1: none */
 	int64_t total;		/* bytes of device memory */
 	int64_t live;		/* the largest live set: no plan is smaller */
-	int64_t scratch;	/* bytes after `total` that dots pack into */
+	int64_t scratch;	/* bytes after `total` for dots and sorts */
 } Plan;
 
 /* Requires L_device. */

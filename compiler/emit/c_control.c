@@ -1,0 +1,95 @@
+/*
+ * c_control.c - loops and branches of run(), and what is copied where they
+ * begin and end.
+ *
+ *   for (;;) {
+ *           less_0((const int32_t *)(slab + 64), (uint8_t *)(slab + 128));
+ *           if (!slab[128])
+ *                   break;
+ *           ...
+ *   }
+ */
+#include "emit/c.h"
+
+static void
+indent(Emitter *e, int change)
+{
+	Text t = {0};
+
+	e->depth += change;
+	for (int i = 0; i <= e->depth; i++)
+		text_add(&t, "\t");
+	e->indent = arena_strndup(e->arena, t.s, t.n);
+	text_free(&t);
+}
+
+static long long
+offset(const Emitter *e, const Value *v)
+{
+	return (long long)plan_offset(e->plan, v);
+}
+
+void
+emit_loop(Emitter *e, const Step *s)
+{
+	(void)s;
+	text_printf(&e->run, "%sfor (;;) {\n", e->indent);
+	indent(e, 1);
+}
+
+void
+emit_test(Emitter *e, const Step *s)
+{
+	text_printf(&e->run, "%sif (!slab[%lld])\n%s\tbreak;\n", e->indent,
+		offset(e, s->reads[0]), e->indent);
+}
+
+void
+emit_if(Emitter *e, const Step *s)
+{
+	text_printf(&e->run, "%sif (slab[%lld]) {\n", e->indent,
+		offset(e, s->reads[0]));
+	indent(e, 1);
+}
+
+void
+emit_else(Emitter *e, const Step *s)
+{
+	(void)s;
+	indent(e, -1);
+	text_printf(&e->run, "%s} else {\n", e->indent);
+	indent(e, 1);
+}
+
+void
+emit_end(Emitter *e, const Step *s)
+{
+	(void)s;
+	indent(e, -1);
+	text_printf(&e->run, "%s}\n", e->indent);
+}
+
+/* ---- copies ------------------------------------------------------------- */
+
+void
+c_copy(Emitter *e, const Value *to, const Value *from)
+{
+	if (!c_same_buffer(e, to, from))
+		text_printf(&e->run, "%smemcpy(slab + %lld, slab + %lld, %lld);\n",
+			e->indent, offset(e, to), offset(e, from),
+			(long long)type_bytes(&to->type));
+}
+
+void
+emit_copy(Emitter *e, const Step *s)
+{
+	c_copy(e, s->result, s->reads[0]);
+}
+
+void
+emit_swap(Emitter *e, const Step *s)
+{
+	text_printf(&e->run, "%sshdrt_swap(slab + %lld, slab + %lld, %lld);\n",
+		e->indent, offset(e, s->result), offset(e, s->reads[0]),
+		(long long)type_bytes(&s->result->type));
+}

@@ -1,0 +1,286 @@
+/*
+ * reuse.c - which values are computed where another one lies: the next value
+ * that a loop carries in the buffer of the present one, the result of a
+ * branch in that of the value it changes.
+ *
+ *   acc = acc + w[i]        the present acc is read only at the element that
+ *                           is stored, and not afterwards: no copy a round
+ */
+#include "sched/reuse.h"
+
+/* ---- overwriting -------------------------------------------------------- */
+
+/* Every load of `home` is of the very element that is stored. */
+static bool
+loads_in_place(const Steps *s, const Step *step, const Value *home)
+{
+	const Kernel *k = step->kernel;
+
+	for (const Node *n = k->nodes; n; n = n->next)
+		if (n->kind == NODE_load && steps_home(s, n->value) == home &&
+				(k->kind == KERNEL_scatter ||
+				!affine_equal(&n->index, &k->store)))
+			return false;
+	return true;
+}
+
+static bool
+kernel_may_overwrite(const Steps *s, const Step *step, const Value *home)
+{
+	if (step->op->kind == O_concatenate || step->op->kind == O_pad ||
+			home->type.dtype != step->result->type.dtype)
+		return false;
+	if (step->base && steps_home(s, step->base) != home)
+		return false;
+	return loads_in_place(s, step, home);
+}
+
+bool
+reuse_may_overwrite(const Steps *s, const Step *step, const Value *home)
+{
+	if (step->nresults != 1 ||
+			type_bytes(&home->type) != type_bytes(&step->result->type))
+		return false;
+	if (step->kind == STEP_collective)
+		return step->op->kind == O_all_reduce;
+	if (step->kind == STEP_kernel)
+		return kernel_may_overwrite(s, step, home);
+	return step->kind == STEP_copy;
+}
+
+/* ---- definitions and reads ---------------------------------------------- */
+
+/* Where what step i reads must still be, if it was there before step def. */
+static int
+last_moment(const Steps *s, int i, int def)
+{
+	int at = i;
+
+	for (int l = s->step[i].loop; l > def; l = s->step[l].loop)
+		at = s->step[l].end;
+	return at;
+}
+
+static void
+find_definitions(Reuse *r, int nvalues)
+{
+	const Steps *s = r->steps;
+
+	for (int i = 0; i < nvalues; i++)
+		r->def[i] = -1;
+	for (int i = s->n - 1; i >= 0; i--)
+		for (int j = 0; j < s->step[i].nresults; j++)
+			r->def[s->step[i].results[j]->id] = i;
+}
+
+static void
+find_reads(Reuse *r, int nvalues)
+{
+	const Steps *s = r->steps;
+	Arena *a = s->module->arena;
+	int *fill = r->first_read, total = 0;
+
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->step[i].nreads; j++, total++)
+			fill[s->step[i].reads[j]->id + 2]++;
+	for (int v = 0; v < nvalues; v++)
+		fill[v + 2] += fill[v + 1];
+	r->read = NEW_ARRAY(a, int, total + 1);
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->step[i].nreads; j++)
+			r->read[fill[s->step[i].reads[j]->id + 1]++] = i;
+}
+
+static void
+find_last(Reuse *r, int nvalues)
+{
+	const Steps *s = r->steps;
+	const Op *end = s->module->entry->last;
+
+	for (int i = 0; i < nvalues; i++)
+		r->last[i] = -1;
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->step[i].nreads; j++) {
+			int v = s->step[i].reads[j]->id;
+			int at = last_moment(s, i, r->def[v]);
+			r->last[v] = at > r->last[v] ? at : r->last[v];
+		}
+	for (int i = 0; i < end->noperands; i++)
+		r->last[steps_home(s, end->operands[i])->id] = s->n;
+}
+
+/* Does any step after `from` and before `to` read it? */
+static bool
+is_read_between(const Reuse *r, const Value *v, int from, int to)
+{
+	int low = r->first_read[v->id], high = r->first_read[v->id + 1];
+	int end = high;
+
+	while (low < high) {
+		int middle = low + (high - low) / 2;
+		if (r->read[middle] > from)
+			high = middle;
+		else
+			low = middle + 1;
+	}
+	return low < end && r->read[low] < to;
+}
+
+static bool
+reads(const Step *step, const Value *home)
+{
+	for (int i = 0; i < step->nreads; i++)
+		if (step->reads[i] == home)
+			return true;
+	return false;
+}
+
+/* ---- one value in another's buffer -------------------------------------- */
+
+static bool may_hold(const Reuse *r, const Value *v, const Value *target,
+	int begin, int end);
+
+/* The copy into result v at the end of a branch, `end`. */
+static const Step *
+branch_copy(const Steps *s, const Value *v, int end)
+{
+	const Step *step = &s->step[end - 1];
+
+	while (step->result != v)
+		step--;
+	return step;
+}
+
+static bool
+branch_may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
+	int end)
+{
+	return may_hold(r, branch_copy(r->steps, v, end)->reads[0], target,
+		begin, end);
+}
+
+/*
+ * May v, made between steps `begin` and `end` and wanted at the end, be in the
+ * buffer of `target`, whose own value is not wanted after the end?
+ */
+static bool
+may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
+	int end)
+{
+	const Steps *s = r->steps;
+	int def = r->def[v->id];
+	const Step *step = &s->step[def];
+
+	if (v == target)
+		return true;
+	if (def <= begin || r->place[v->id] ||
+			type_bytes(&v->type) != type_bytes(&target->type))
+		return false;
+	if (step->kind == STEP_if)
+		return !is_read_between(r, target, step->end, end) &&
+			branch_may_hold(r, v, target, def, step->middle) &&
+			branch_may_hold(r, v, target, step->middle, step->end);
+	return !is_read_between(r, target, def, end) &&
+		(!reads(step, target) || reuse_may_overwrite(s, step, target));
+}
+
+/* And what is copied to it, if nothing else wants that. */
+static void
+hold(Reuse *r, const Value *v, Value *target, int begin)
+{
+	const Steps *s = r->steps;
+	int def = r->def[v->id];
+	const Step *step = &s->step[def];
+
+	if (v == target)
+		return;
+	r->place[v->id] = target;
+	if (step->kind == STEP_if) {
+		hold(r, branch_copy(s, v, step->middle)->reads[0], target, def);
+		hold(r, branch_copy(s, v, step->end)->reads[0], target,
+			step->middle);
+	}
+	if (step->kind == STEP_copy && r->last[step->reads[0]->id] == def &&
+			may_hold(r, step->reads[0], target, begin, def))
+		hold(r, step->reads[0], target, begin);
+}
+
+/* ---- loops and branches ------------------------------------------------- */
+
+/* The copies at the end of a round stand before its repeat. */
+static void
+hold_carried(Reuse *r, const Step *loop)
+{
+	const Steps *s = r->steps;
+
+	for (int i = loop->end - 1; i > loop->middle; i--) {
+		const Step *copy = &s->step[i];
+		if (copy->op != loop->op)
+			break;
+		if (copy->kind == STEP_copy && may_hold(r, copy->reads[0],
+				copy->result, loop->middle, loop->end))
+			hold(r, copy->reads[0], copy->result, loop->middle);
+	}
+}
+
+/* A value that one branch hands on and that dies here. */
+static Value *
+handed_on(const Reuse *r, const Step *branches, const Value *v)
+{
+	const int ends[] = {branches->middle, branches->end};
+	int at = (int)(branches - r->steps->step);
+
+	for (int i = 0; i < 2; i++) {
+		Value *from = branch_copy(r->steps, v, ends[i])->reads[0];
+		if (r->def[from->id] < at && r->last[from->id] <= branches->end)
+			return from;
+	}
+	return NULL;
+}
+
+static void
+hold_result(Reuse *r, const Step *branches, Value *v, bool *taken)
+{
+	int at = (int)(branches - r->steps->step);
+	Value *old = handed_on(r, branches, v);
+	const int begins[] = {at, branches->middle};
+	const int ends[] = {branches->middle, branches->end};
+
+	if (r->place[v->id])
+		return;
+	if (old && !taken[old->id] && may_hold(r, v, old, at - 1, at)) {
+		taken[old->id] = true;
+		hold(r, v, old, at - 1);
+		return;
+	}
+	for (int i = 0; i < 2; i++)
+		if (branch_may_hold(r, v, v, begins[i], ends[i]))
+			hold(r, branch_copy(r->steps, v, ends[i])->reads[0], v,
+				begins[i]);
+}
+
+Reuse *
+reuse_find(const Steps *s)
+{
+	Arena *a = s->module->arena;
+	int n = s->module->nvalues;
+	Reuse *r = NEW(a, Reuse);
+	bool *taken = NEW_ARRAY(a, bool, n + 1);
+
+	r->steps = s;
+	r->def = NEW_ARRAY(a, int, n + 1);
+	r->last = NEW_ARRAY(a, int, n + 1);
+	r->place = NEW_ARRAY(a, Value *, n + 1);
+	r->first_read = NEW_ARRAY(a, int, n + 3);
+	find_definitions(r, n);
+	find_reads(r, n);
+	find_last(r, n);
+	for (int i = 0; i < s->n; i++)
+		if (s->step[i].kind == STEP_loop)
+			hold_carried(r, &s->step[i]);
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; s->step[i].kind == STEP_if &&
+				j < s->step[i].nresults; j++)
+			hold_result(r, &s->step[i], s->step[i].results[j], taken);
+	return r;
+}
