@@ -181,6 +181,17 @@ decide_equality(const Inexact *x, const Tensor *in, int k, Tensor *result)
 	}
 }
 
+/* An element that may be anything, of a sample of any dtype. */
+static void
+set_anything(Tensor *t, int64_t i, int k)
+{
+	double *v = t->data;
+	if (t->type.dtype == D_f64)
+		v[i] = wild(v[i], k);
+	else
+		set_extreme(t, i, k);
+}
+
 static bool
 pair_differs(const Inexact *x, int k, int64_t i)
 {
@@ -206,12 +217,33 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 		int64_t at = i / inner % integers;
 		if (!pair_differs(integer, k, at))
 			continue;
-		if (result->type.dtype == D_f64)
-			((double *)result->data)[i] = wild(
-				((double *)result->data)[i], k);
-		else
-			set_extreme(result, i, k);
+		set_anything(result, i, k);
 	}
+}
+
+/* Operands from `first` on that say where to read or write. */
+static const struct {
+	bool has;
+	int first, end;		/* end 0: all that follow */
+} places[OP_COUNT] = {
+	[O_scatter_add] = {true, 1, 2},
+	[O_dynamic_slice] = {true, 1, 0},
+	[O_dynamic_update_slice] = {true, 2, 0},
+};
+
+/* What is read or written at an uncertain place may be anything. */
+static void
+mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
+{
+	bool uncertain = false;
+	int end = places[op->kind].end ? places[op->kind].end : op->noperands;
+	if (!places[op->kind].has)
+		return;
+	for (int i = places[op->kind].first; i < end; i++)
+		uncertain = uncertain || !is_exact(&x[i]);
+	for (int64_t i = type_elements(&result->type) - 1;
+	    i >= 0 && uncertain; i--)
+		set_anything(result, i, k);
 }
 
 /* ---- poles -------------------------------------------------------------- */
@@ -372,6 +404,7 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in,
 {
 	Tensor *s = &result->samples[k];
 	mark_poles(op, x, k, s);
+	mark_places(op, x, k, s);
 	if (dtype_is_float(result->value.type.dtype))
 		perturb(op, k, result->value.type.dtype, rounding, s);
 	if (op->kind == O_rem)
@@ -482,6 +515,84 @@ bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result)
 	if (ok && (rounding.data || !all_exact(op, operands)))
 		ok = take_samples(op, operands, &rounding, result);
 	tensor_free(&rounding);
+	return ok;
+}
+
+/* ---- sorts, and decisions of loops and choices ------------------------------ */
+
+/* The order of sample k; of the keys themselves, of what they may be for
+   others. */
+static int64_t *
+order_of(const Op *op, const Inexact *key, int k, bool for_others)
+{
+	Tensor far = {0};
+	if (is_exact(key))
+		return sort_order(op, &key->value);
+	if (!for_others || key->samples[k].type.dtype != D_f64)
+		return sort_order(op, &key->samples[k]);
+	int64_t *order = exaggerate(key, k, &far) ? sort_order(op, &far) : NULL;
+	tensor_free(&far);
+	return order;
+}
+
+static bool
+new_samples(Inexact *x)
+{
+	Type type = sample_type(&x->value.type);
+	bool ok = true;
+	for (int k = 0; k < SAMPLES; k++)
+		ok = ok && tensor_new(&type, &x->samples[k]);
+	return ok;
+}
+
+/* A sample of what goes with the keys: anything, where it may be another's. */
+static bool
+sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure,
+	Inexact *result)
+{
+	Tensor own = {0}, *s = &result->samples[k];
+	int64_t *order = order_of(op, &x[0], k, i > 0);
+	const Tensor *from = is_exact(&x[i]) ? &own : &x[i].samples[k];
+	bool ok = order != NULL;
+	if (ok && is_exact(&x[i]))
+		ok = s->type.dtype == D_f64 ? tensor_doubles(&x[i].value, &own) :
+			tensor_copy(&x[i].value, &own);
+	if (ok)
+		take_order(from, order, s);
+	for (int64_t e = type_elements(&s->type) - 1; ok && i && e >= 0; e--)
+		if (order[e] != sure[e])
+			set_anything(s, e, k);
+	tensor_free(&own);
+	free(order);
+	return ok;
+}
+
+bool
+bound_sort(const Op *op, const Inexact *x, Inexact *const *results)
+{
+	int64_t *sure = sort_order(op, &x[0].value);
+	bool ok = sure != NULL;
+	for (int i = 0; ok && i < op->noperands; i++) {
+		if (is_exact(&x[0]) && is_exact(&x[i]))
+			continue;
+		ok = new_samples(results[i]);
+		for (int k = 0; ok && k < SAMPLES; k++)
+			ok = sort_sample(op, x, i, k, sure, results[i]);
+		if (ok)
+			drop_agreeing(results[i]);
+	}
+	free(sure);
+	return ok;
+}
+
+bool
+inexact_anything(Inexact *x)
+{
+	int64_t n = type_elements(&x->value.type);
+	bool ok = !is_exact(x) || new_samples(x);
+	for (int k = 0; ok && k < SAMPLES; k++)
+		for (int64_t i = 0; i < n; i++)
+			set_anything(&x->samples[k], i, k);
 	return ok;
 }
 

@@ -28,8 +28,9 @@ for_groups(const Module *m, const Op *op, const Tensor *operands,
 	Group g = {op, axes_size(axes), NULL, operands, results};
 	bool ok = (g.members = malloc((size_t)g.n * sizeof *g.members));
 	for (int64_t d = 0; ok && d < m->mesh.ndevices; d++) {
-		if (axes_index(&m->mesh, axes, d))
-			continue;	/* its group's member 0 does it */
+		if (axes_index(&m->mesh, axes, d) || !operands[d].data)
+			continue;	/* its group's member 0 does it, or
+					   the group isn't here */
 		for (int64_t i = 0; i < g.n; i++)
 			g.members[i] = axes_with_index(&m->mesh, axes, d, i);
 		ok = each(&g);
@@ -106,6 +107,8 @@ collective_permute(const Module *m, const Op *op, const Tensor *operands,
 {
 	const Mesh *mesh = &m->mesh;
 	for (int64_t to = 0; to < mesh->ndevices; to++) {
+		if (!results[to].data)
+			continue;
 		int64_t from = axes_with_index(mesh, op->from, to,
 			axes_index(mesh, op->axes, to));
 		if (!identity(NULL, op, &operands[from], &results[to]))

@@ -1,34 +1,13 @@
 /*
  * eval.c - walks a module's blocks and calls each op's kernel, found in a
  * table by its kind.
- *
- * Every value has one slot per device (one in all for a global module).  A
- * slot's tensor is freed after the last op that reads it, so the memory in
- * use is that of the live values.  Parameters are borrowed: of the caller's
- * inputs, or of the operands of a call.
  */
 #include "eval/eval.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/kernels.h"
-
-typedef struct Slot {
-	Inexact is;		/* samples and spread only with bounds */
-	bool borrowed;
-} Slot;
-
-typedef struct Machine {
-	Module *module;
-	int64_t ndevices;
-	bool bounds;		/* samples too; on one device */
-	Slot *slots;		/* [value id * ndevices + device] */
-	const Op **last_use;	/* by value id, within the value's block */
-	Tensor *operands;	/* of the op at hand: by operand, or device */
-	Tensor *results;	/* by device */
-	Inexact *inexact;	/* by operand, with bounds */
-} Machine;
+#include "eval/machine.h"
 
 typedef struct EvalOp {
 	Kernel *local;		/* on one device */
@@ -63,7 +42,13 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_reduce] = {reduce, NULL},
 	[O_cumsum] = {cumsum, NULL},
 	[O_take] = {take, NULL},
+	[O_scatter_add] = {scatter_add, NULL},
 	[O_dynamic_slice] = {dynamic_slice, NULL},
+	[O_dynamic_update_slice] = {dynamic_update_slice, NULL},
+	[O_sort] = {sort, NULL},
+	[O_xor] = {bits, NULL},
+	[O_shl] = {bits, NULL},
+	[O_shr] = {bits, NULL},
 	[O_constraint] = {identity, NULL},
 	[O_reshard] = {identity, NULL},
 	[O_barrier] = {identity, NULL},
@@ -84,13 +69,13 @@ op_kernel(OpKind kind)
 
 /* ---- slots -------------------------------------------------------------- */
 
-static Slot *
+Slot *
 slot(const Machine *vm, const Value *v, int64_t device)
 {
 	return &vm->slots[v->id * vm->ndevices + device];
 }
 
-static void
+void
 slot_free(const Machine *vm, const Value *v)
 {
 	for (int64_t d = 0; d < vm->ndevices; d++) {
@@ -101,8 +86,7 @@ slot_free(const Machine *vm, const Value *v)
 	}
 }
 
-/* The value leaves its slot, if the slot's block is done with it. */
-static bool
+bool
 slot_take(const Machine *vm, const Value *v, const Block *done, int64_t device,
 	Inexact *result)
 {
@@ -116,19 +100,13 @@ slot_take(const Machine *vm, const Value *v, const Block *done, int64_t device,
 
 /* ---- lifetimes ---------------------------------------------------------- */
 
-/* Where an op in a nested block reads a value of an outer one, the use
-   counts for the op that owns the nested block. */
+/* Bodies are closed: every use is in the value's own block. */
 static void
 note_uses(Op *op, void *data)
 {
 	Machine *vm = data;
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		const Op *user = op;
-		while (user->block != v->block)
-			user = user->block->parent;
-		vm->last_use[v->id] = user;
-	}
+	for (int i = 0; i < op->noperands; i++)
+		vm->last_use[op->operands[i]->id] = op;
 }
 
 static void
@@ -144,56 +122,73 @@ free_dead(const Machine *vm, const Op *op)
 
 /* ---- ops ---------------------------------------------------------------- */
 
-static bool run_block(Machine *vm, const Block *b);
-
 static bool
-run_call(Machine *vm, const Op *op)
+bound_results(Machine *vm, const Op *op, int64_t device)
 {
-	const Block *body = op->bodies[0];
-	for (int i = 0; i < op->noperands; i++) {
-		for (int64_t d = 0; d < vm->ndevices; d++) {
-			Slot *param = slot(vm, body->params[i], d);
-			param->is = slot(vm, op->operands[i], d)->is;
-			param->borrowed = true;
-		}
-	}
-	if (!run_block(vm, body))
-		return false;
-	for (int i = 0; i < op->nresults; i++)
-		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (!slot_take(vm, body->last->operands[i], body, d,
-			    &slot(vm, op->results[i], d)->is))
-				return false;
-	for (int i = 0; i < op->nresults; i++)
-		if (body->last->operands[i]->block == body)
-			slot_free(vm, body->last->operands[i]);
-	return true;
+	for (int i = 0; i < op->noperands; i++)
+		vm->inexact[i] = slot(vm, op->operands[i], device)->is;
+	Inexact *first = &slot(vm, op->results[0], device)->is;
+	if (op->kind != O_sort)
+		return bound(vm->module, op, vm->inexact, first);
+	Inexact **results = calloc((size_t)op->nresults, sizeof *results);
+	for (int i = 0; results && i < op->nresults; i++)
+		results[i] = &slot(vm, op->results[i], device)->is;
+	bool ok = results && bound_sort(op, vm->inexact, results);
+	free(results);
+	return ok;
 }
 
 static bool
 run_local(Machine *vm, const Op *op, Kernel *kernel, int64_t device)
 {
 	Context c = {device};
-	Inexact *result = &slot(vm, op->results[0], device)->is;
 	for (int i = 0; i < op->noperands; i++)
 		vm->operands[i] = slot(vm, op->operands[i], device)->is.value;
-	if (!kernel(&c, op, vm->operands, &result->value))
-		return false;
-	if (!vm->bounds)
-		return true;
-	for (int i = 0; i < op->noperands; i++)
-		vm->inexact[i] = slot(vm, op->operands[i], device)->is;
-	return bound(vm->module, op, vm->inexact, result);
+	for (int i = 0; i < op->nresults; i++)
+		vm->results[i] = slot(vm, op->results[i], device)->is.value;
+	return kernel(&c, op, vm->operands, vm->results) &&
+		(!vm->bounds || bound_results(vm, op, device));
+}
+
+/* Whether those that `device` waits for in a collective wait for it too. */
+static bool
+is_joined(const Machine *vm, const Op *op, int64_t device)
+{
+	static const AxisList none;
+	const AxisList *axes = op->axes ? op->axes : &none;
+	const Mesh *mesh = &vm->module->mesh;
+	for (int64_t i = axes_size(axes) - 1; i >= 0; i--)
+		if (!vm->active[axes_with_index(mesh, axes, device, i)])
+			return false;
+	return true;
 }
 
 static bool
 run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 {
 	for (int64_t d = 0; d < vm->ndevices; d++) {
+		vm->operands[d] = vm->results[d] = (Tensor){.data = NULL};
+		if (!vm->active[d])
+			continue;
+		if (!is_joined(vm, op, d)) {
+			vm->stuck = op;
+			return false;
+		}
 		vm->operands[d] = slot(vm, op->operands[0], d)->is.value;
 		vm->results[d] = slot(vm, op->results[0], d)->is.value;
 	}
 	return kernel(vm->module, op, vm->operands, vm->results);
+}
+
+static bool
+new_results(const Machine *vm, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++)
+		for (int64_t d = 0; d < vm->ndevices; d++)
+			if (vm->active[d] && !tensor_new(&op->results[i]->type,
+			    &slot(vm, op->results[i], d)->is.value))
+				return false;
+	return true;
 }
 
 static bool
@@ -202,27 +197,29 @@ run_kernel(Machine *vm, const Op *op)
 	const EvalOp *e = &kernels[op->kind];
 	if (!e->local && !e->group)
 		die("the interpreter has no %s", ops[op->kind].name);
-	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (!tensor_new(&op->results[0]->type,
-		    &slot(vm, op->results[0], d)->is.value))
-			return false;
+	if (!new_results(vm, op))
+		return false;
 	if (e->group)
 		return run_group(vm, op, e->group);
 	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (!run_local(vm, op, e->local, d))
+		if (vm->active[d] && !run_local(vm, op, e->local, d))
 			return false;
 	return true;
 }
 
-/* All but the return, whose operands the caller takes. */
-static bool
-run_block(Machine *vm, const Block *b)
+typedef bool RunOp(Machine *vm, const Op *op);
+static RunOp *const with_bodies[OP_COUNT] = {
+	[O_call] = machine_call, [O_while] = machine_while, [O_if] = machine_if,
+};
+
+bool
+machine_block(Machine *vm, const Block *b)
 {
 	for (const Op *op = b->first; op && op->kind != O_return;
 	    op = op->next) {
-		bool ok = op->kind == O_call ? run_call(vm, op) :
-			run_kernel(vm, op);
-		if (!ok)
+		RunOp *run_op = with_bodies[op->kind] ? with_bodies[op->kind] :
+			run_kernel;
+		if (!run_op(vm, op))
 			return false;
 		free_dead(vm, op);
 	}
@@ -232,11 +229,12 @@ run_block(Machine *vm, const Block *b)
 /* ---- machines ----------------------------------------------------------- */
 
 static void
-most_operands(Op *op, void *data)
+most_values(Op *op, void *data)
 {
 	int *most = data;
-	if (op->noperands > *most)
-		*most = op->noperands;
+	int n = op->noperands > op->nresults ? op->noperands : op->nresults;
+	if (n > *most)
+		*most = n;
 }
 
 static bool
@@ -245,7 +243,7 @@ machine_start(Machine *vm, Module *m, int64_t ndevices)
 	int most = 1;
 	int64_t slots;
 	module_number(m);
-	module_walk(m, most_operands, &most);
+	module_walk(m, most_values, &most);
 	*vm = (Machine){.module = m, .ndevices = ndevices};
 	if (!mul_i64(ndevices, m->nvalues + 1, &slots))
 		return false;
@@ -253,11 +251,14 @@ machine_start(Machine *vm, Module *m, int64_t ndevices)
 	vm->last_use = calloc((size_t)m->nvalues + 1, sizeof *vm->last_use);
 	vm->operands = calloc((size_t)most + (size_t)ndevices,
 		sizeof *vm->operands);
-	vm->results = calloc((size_t)ndevices, sizeof *vm->results);
+	vm->results = calloc((size_t)most + (size_t)ndevices,
+		sizeof *vm->results);
 	vm->inexact = calloc((size_t)most, sizeof *vm->inexact);
+	vm->active = malloc((size_t)ndevices);
 	if (!vm->slots || !vm->last_use || !vm->operands || !vm->results ||
-	    !vm->inexact)
+	    !vm->inexact || !vm->active)
 		return false;
+	memset(vm->active, true, (size_t)ndevices);
 	module_walk(m, note_uses, vm);
 	return true;
 }
@@ -274,6 +275,7 @@ machine_end(Machine *vm)
 	free(vm->operands);
 	free(vm->results);
 	free(vm->inexact);
+	free(vm->active);
 }
 
 static bool
@@ -288,7 +290,7 @@ machine_run(Machine *vm, Tensor *const *inputs, Inexact *outputs)
 			param->borrowed = true;
 		}
 	}
-	if (!run_block(vm, entry))
+	if (!machine_block(vm, entry))
 		return false;
 	for (int64_t d = 0; d < vm->ndevices; d++)
 		for (int i = 0; i < n; i++)
@@ -298,9 +300,10 @@ machine_run(Machine *vm, Tensor *const *inputs, Inexact *outputs)
 	return true;
 }
 
-/* NULL: no memory.  Outputs are [device * results + i]. */
+/* NULL: no memory, or stuck.  Outputs are [device * results + i]. */
 static Inexact *
-run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs)
+run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
+	const Op **stuck)
 {
 	Machine vm;
 	size_t n = (size_t)ndevices * (size_t)m->entry->last->noperands;
@@ -308,6 +311,8 @@ run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs)
 	bool ok = machine_start(&vm, m, ndevices);
 	vm.bounds = bounds;
 	ok = ok && outputs && machine_run(&vm, inputs, outputs);
+	if (stuck)
+		*stuck = vm.stuck;
 	machine_end(&vm);
 	if (ok)
 		return outputs;
@@ -318,10 +323,12 @@ run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs)
 }
 
 bool
-eval_device(Module *m, Tensor *const *inputs, Tensor **outputs)
+eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
+	const Op **stuck)
 {
 	int n = m->entry->last->noperands;
-	Inexact *results = run(m, m->mesh.ndevices, false, inputs);
+	Inexact *results = run(m, m->mesh.ndevices, false, inputs,
+		stuck);
 	if (!results)
 		return false;
 	for (int64_t d = 0; d < m->mesh.ndevices; d++)
@@ -335,7 +342,7 @@ static bool
 eval_whole(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
 {
 	Tensor *in = (Tensor *)inputs;	/* read only, as in run() */
-	Inexact *results = run(m, 1, bounds, &in);
+	Inexact *results = run(m, 1, bounds, &in, NULL);
 	bool ok = true;
 	if (!results)
 		return false;

@@ -7,17 +7,21 @@
  *                 placements (reshard, constraint, barrier, shard_like) are
  *                 identities there
  *   eval_device   a device program, on all devices of the mesh in lockstep:
- *                 every value is as many local tensors as there are devices
+ *                 every value is as many local tensors as there are devices.
+ *                 A device whose loop has ended waits for the others; where
+ *                 one that waits should take part in a collective, all are
+ *                 stuck
  *
  * Arithmetic.  Each op computes in a wide type and rounds its result to the
  * dtype: f64 in double, f32 in float, f16 and bf16 in float with one rounding
  * at the end, integers and pred in 64 bits, wrapped at the end.  Sums (dot,
- * reduce, cumsum) add in ascending index order in that wide type and round
+ * reduce, cumsum, scatter_add) add in ascending index order in that wide type and round
  * once.  Collectives that reduce add members 0..N-1 of the group in that
  * order, in the wide type too: a bf16 sum over a group rounds once.
  *
  * All number the module's values, so the module isn't const.  They return
- * false when memory runs out, and say nothing themselves.
+ * false when memory runs out, and say nothing themselves.  eval_device() also
+ * does when the devices are stuck; *stuck is the collective then, else NULL.
  */
 #ifndef SHDC_EVAL_H
 #define SHDC_EVAL_H
@@ -51,8 +55,8 @@ bool tensor_unshard(const Mesh *mesh, const Placement *placement,
 
 /* eval.c: outputs are allocated here, one per result of the entry */
 bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
-bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs);
-	/* both [device][i] */
+bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
+	const Op **stuck);	/* both [device][i]; stuck may be NULL */
 
 /*
  * bounds.c: as eval_global, and for each output element how far a correct

@@ -206,7 +206,7 @@ count_op(Op *op, void *data)
 	CollectiveKind kind;
 	for (int i = 0; i < op->noperands && i < 3; i++)
 		operands[i] = op->operands[i]->type;
-	if (op->nresults == 1 && op->kind != O_call && op->noperands <= 3)
+	if (op->nresults == 1 && !op->nbodies && op->noperands <= 3)
 		t->flops += op_flops(op, operands, &op->results[0]->type);
 	if (!op_collective_kind(op, &kind))
 		return;
@@ -270,25 +270,38 @@ store_results(const Run *r, const shdrt_program *p, char *const *slabs)
 }
 
 static int
+report_failure(const Module *m, const Op *stuck)
+{
+	const SourceFile *file = stuck ?
+		source_file(m->session, stuck->range.file) : NULL;
+	if (!stuck) {
+		fputs("the interpreter needs more memory than there is\n",
+			stderr);
+		return SHDRT_MEMORY;
+	}
+	fprintf(stderr, "deadlock: some devices never reach the %s of "
+		"%s:%d\n", ops[stuck->kind].hlo, file ? file->path : "?",
+		stuck->range.line);
+	return SHDRT_DEADLOCK;
+}
+
+static int
 launch(const shdrt_program *p, char *const *slabs, void *data)
 {
 	Run r = {.module = data};
-	int status = SHDRT_MEMORY;
+	const Op *stuck = NULL;
+	bool ok = false;
 	r.inputs = device_tensors(p->ndevices, p->nparams);
 	r.outputs = device_tensors(p->ndevices, p->nresults);
 	if (r.inputs && r.outputs) {
 		view_parameters(&r, p, slabs);
-		if (eval_device(r.module, r.inputs, r.outputs)) {
+		ok = eval_device(r.module, r.inputs, r.outputs, &stuck);
+		if (ok)
 			store_results(&r, p, slabs);
-			status = SHDRT_OK;
-		}
 	}
 	free_device_tensors(r.inputs);
 	free_device_tensors(r.outputs);
-	if (status)
-		fputs("the interpreter needs more memory than there is\n",
-			stderr);
-	return status;
+	return ok ? SHDRT_OK : report_failure(r.module, stuck);
 }
 
 static char **

@@ -47,12 +47,12 @@ bool tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
 typedef struct Context {
 	int64_t device;
 } Context;
-/* False: no memory. */
+/* False: no memory.  `result`: as many as the op has. */
 typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands,
 	Tensor *result);
 
 /* pointwise.c */
-Kernel elementwise, compare, is_finite, select_elements, convert;
+Kernel elementwise, compare, is_finite, select_elements, convert, bits;
 /* The function of one float argument, in double; NULL if it isn't one. */
 typedef double UnaryDouble(double x);
 UnaryDouble *pointwise_double(OpKind kind);
@@ -61,7 +61,7 @@ BinaryDouble *pointwise_double2(OpKind kind);
 
 /* move.c: data movement */
 Kernel constant, iota, partition_id, identity, broadcast, transpose, slice,
-	concatenate, pad, reverse, take, dynamic_slice;
+	concatenate, pad, reverse, take, dynamic_slice, dynamic_update_slice;
 /*
  * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
  * source[sum i_d * from[d]], strides in elements, any sign.
@@ -78,13 +78,21 @@ void copy_out(const Tensor *large, const int64_t *start, Tensor *small);
 void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
 
 /* reduce.c, dot.c: sums */
-Kernel reduce, cumsum, dot;
+Kernel reduce, cumsum, dot, scatter_add;
 bool reduce_dims(const Ints *dims, Combiner c, const Tensor *x,
 	const Tensor *init, Tensor *result);
+
+/* sort.c */
+Kernel sort;
+/* order[i] is the index of the element of `key` that element i of the sorted
+   tensor is; malloc'ed, NULL: no memory. */
+int64_t *sort_order(const Op *op, const Tensor *key);
+void take_order(const Tensor *x, const int64_t *order, Tensor *result);
 
 /* collective.c: operands and results of all devices */
 typedef bool GroupKernel(const Module *m, const Op *op, const Tensor *operands,
 	Tensor *results);
+/* Devices that are not there have tensors without data. */
 GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all,
 	collective_permute;
 
@@ -106,6 +114,9 @@ bool inexact_copy(const Inexact *x, Inexact *copy);
 /* Fills samples and spread of a result whose value is there already. */
 bool bound(const Module *m, const Op *op, const Inexact *operands,
 	Inexact *result);
+bool bound_sort(const Op *op, const Inexact *operands, Inexact *const *results);
+/* Every element may be anything. */
+bool inexact_anything(Inexact *x);
 /* *bounds is malloc'ed; NULL: exact. */
 bool inexact_bounds(const Inexact *x, double **bounds);
 bool is_exact(const Inexact *x);

@@ -316,15 +316,34 @@ take(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
+/* `starts` are the operands that say where in `large`, clamped to it. */
+static void
+clamped_start(const Tensor *starts, const Type *large, const Type *small,
+	int64_t *start)
+{
+	for (int d = 0; d < large->rank; d++)
+		start[d] = clamp_index(tensor_integer(&starts[d], 0),
+			large->dims[d] - small->dims[d]);
+}
+
 bool
 dynamic_slice(const Context *c, const Op *op, const Tensor *operands,
 	Tensor *result)
 {
 	int64_t start[MAX_RANK] = {0};
 	(void)c, (void)op;
-	for (int d = 0; d < result->type.rank; d++)
-		start[d] = clamp_index(tensor_integer(&operands[1 + d], 0),
-			operands[0].type.dims[d] - result->type.dims[d]);
+	clamped_start(operands + 1, &operands[0].type, &result->type, start);
 	copy_out(&operands[0], start, result);
+	return true;
+}
+
+bool
+dynamic_update_slice(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	int64_t start[MAX_RANK] = {0};
+	clamped_start(operands + 2, &result->type, &operands[1].type, start);
+	identity(c, op, operands, result);
+	copy_in(&operands[1], start, result);
 	return true;
 }

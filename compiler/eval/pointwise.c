@@ -188,6 +188,36 @@ elementwise(const Context *c, const Op *op, const Tensor *operands,
 	return true;
 }
 
+/* On the bits of the dtype alone; those above are for store_wide() to drop. */
+static uint64_t
+combine_bits(OpKind kind, uint64_t a, uint64_t b, int width)
+{
+	uint64_t all = width == 64 ? UINT64_MAX : (1ull << width) - 1;
+	a &= all;
+	b &= all;
+	if (kind == O_xor)
+		return a ^ b;
+	if (b >= (uint64_t)width)
+		return 0;
+	return kind == O_shl ? a << b : a >> b;
+}
+
+bool
+bits(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	DType d = result->type.dtype;
+	int64_t n = type_elements(&result->type);
+	(void)c;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t wide = (int64_t)combine_bits(op->kind,
+			(uint64_t)tensor_integer(&operands[0], i),
+			(uint64_t)tensor_integer(&operands[1], i),
+			8 * dtypes[d].bytes);
+		store_wide(d, &wide, result->data, i, 1);
+	}
+	return true;
+}
+
 #define COMPARE(name, type, sign) \
 static void \
 name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \

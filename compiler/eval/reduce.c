@@ -145,3 +145,43 @@ cumsum(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	free(acc);
 	return true;
 }
+
+/* Each row of `inner` updates is added to the row of x that its index names,
+   if there is one. */
+static void
+scatter_rows(const Op *op, const Tensor *operands, char *acc)
+{
+	const Tensor *x = &operands[0], *index = &operands[1];
+	const Tensor *update = &operands[2];
+	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim], inner = 1;
+	int64_t n = type_elements(&index->type);
+	CombineLoop *loop = combine_loops[C_add][wide_of(x->type.dtype)];
+	size_t bytes = wide_bytes(wide_of(x->type.dtype));
+	for (int64_t d = dim + 1; d < x->type.rank; d++)
+		inner *= x->type.dims[d];
+	int64_t rows = type_elements(&update->type) / inner;
+	for (int64_t row = 0; row < rows; row++) {
+		int64_t at = tensor_integer(index, row % n);
+		if (at < 0 || at >= size)
+			continue;
+		combine_run(update, row * inner, inner, loop, acc + bytes *
+			(size_t)((row / n * size + at) * inner), 1);
+	}
+}
+
+bool
+scatter_add(const Context *c, const Op *op, const Tensor *operands,
+	Tensor *result)
+{
+	DType d = result->type.dtype;
+	int64_t n = type_elements(&result->type);
+	char *acc = malloc((size_t)n * wide_bytes(wide_of(d)));
+	(void)c;
+	if (!acc)
+		return false;
+	load_wide(d, operands[0].data, 0, n, acc);
+	scatter_rows(op, operands, acc);
+	store_wide(d, acc, result->data, 0, n);
+	free(acc);
+	return true;
+}

@@ -309,6 +309,33 @@ round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	return ok;
 }
 
+/* The rows of two aspects, added to each other as the values are. */
+static bool
+scatter_aspect(const Op *op, const Inexact *x, Aspect base, Aspect added,
+	Tensor *result)
+{
+	Tensor in[3] = {{.data = NULL}, x[1].value, {.data = NULL}};
+	bool ok = picture(&x[0], base, &in[0]) && picture(&x[2], added, &in[2])
+		&& tensor_like(&x[0].value, result) &&
+		scatter_add(NULL, op, in, result);
+	tensor_free(&in[0]);
+	tensor_free(&in[2]);
+	return ok;
+}
+
+static bool
+round_scatter(const Module *m, const Op *op, const Inexact *x, Inexact *result,
+	Tensor *rounding)
+{
+	Sum s = {.integers = is_whole(&x[0]) && is_whole(&x[2])};
+	bool ok = scatter_aspect(op, x, ASPECT_spread, ASPECT_spread,
+		&s.magnitude) && scatter_aspect(op, x, counted(&x[0]),
+		counted(&x[2]), &s.terms) &&
+		round_sum(m, &s, true, result, rounding);
+	sum_free(&s);
+	return ok;
+}
+
 /* ---- what rounding adds, and where parts go ----------------------------- */
 
 typedef bool Rounding(const Module *m, const Op *op, const Inexact *x,
@@ -317,6 +344,7 @@ static Rounding *const sums[OP_COUNT] = {
 	[O_dot] = round_dot,
 	[O_reduce] = round_reduce,
 	[O_cumsum] = round_cumsum,
+	[O_scatter_add] = round_scatter,
 };
 
 /* The spreads of the operands of data movement, moved too. */

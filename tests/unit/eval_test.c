@@ -857,7 +857,7 @@ run_collective(const CollectiveCase *c)
 		inputs[d] = &in[d];
 		outputs[d] = &out[d];
 	}
-	good = eval_device(p.module, inputs, outputs);
+	good = eval_device(p.module, inputs, outputs, NULL);
 	for (int d = 0; d < 4; d++) {
 		good = good && equal(&out[d], c->expected[d]);
 		tensor_free(&out[d]);
@@ -889,7 +889,7 @@ test_partition_id(void)
 		scalar(D_u32)));
 	for (int d = 0; d < 4; d++)
 		outputs[d] = &out[d];
-	good = eval_device(p.module, inputs, outputs);
+	good = eval_device(p.module, inputs, outputs, NULL);
 	for (int d = 0; good && d < 4; d++) {
 		good = element(&out[d], 0) == d;
 		tensor_free(&out[d]);

@@ -240,7 +240,7 @@ gives_product(Module *m, const Type *types, const Placement *specs)
 		    !tensor_shard(&m->mesh, &specs[1], d, &b, &inputs[d][1]))
 			abort();
 	}
-	if (!eval_device(m, in, out))
+	if (!eval_device(m, in, out, NULL))
 		abort();
 	for (int d = 0; d < 8; d++)
 		locals[d] = outputs[d];

@@ -138,7 +138,7 @@ runs_right(Module *m, const Type *type, const Placement *from,
 		if (!tensor_shard(&m->mesh, from, d, &whole, inputs[d]))
 			abort();
 	}
-	if (!eval_device(m, inputs, outputs))
+	if (!eval_device(m, inputs, outputs, NULL))
 		abort();
 	good = devices_agree(m, type, to, outputs, &whole);
 	for (int64_t d = 0; d < n; d++) {

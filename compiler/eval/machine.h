@@ -1,0 +1,50 @@
+/*
+ * machine.h - the interpreter while it runs: what eval.c and control.c share.
+ *
+ * Every value has one slot per device (one in all for a global module).  A
+ * slot's tensor is freed after the last op that reads it, so the memory in
+ * use is that of the live values.  Parameters are borrowed: of the caller's
+ * inputs, or of what an op hands to its body.
+ *
+ * Devices run in lockstep.  Those that wait, because their loop has ended or
+ * their condition chose the other branch, are not active: their slots are
+ * left as they are.
+ */
+#ifndef SHDC_EVAL_MACHINE_H
+#define SHDC_EVAL_MACHINE_H
+
+#include "eval/kernels.h"
+
+typedef struct Slot {
+	Inexact is;		/* samples and spread only with bounds */
+	bool borrowed;
+} Slot;
+
+typedef struct Machine {
+	Module *module;
+	int64_t ndevices;
+	bool bounds;		/* samples too; on one device */
+	bool *active;		/* by device */
+	Slot *slots;		/* [value id * ndevices + device] */
+	const Op **last_use;	/* by value id, within the value's block */
+	Tensor *operands;	/* of the op at hand: by operand, or device */
+	Tensor *results;	/* by result, or device */
+	Inexact *inexact;	/* by operand, with bounds */
+	const Op *stuck;	/* a collective that some members never reach */
+} Machine;
+
+/* eval.c */
+Slot *slot(const Machine *vm, const Value *v, int64_t device);
+void slot_free(const Machine *vm, const Value *v);
+/* The value leaves its slot, if the slot's block is done with it. */
+bool slot_take(const Machine *vm, const Value *v, const Block *done,
+	int64_t device, Inexact *result);
+/* All but the return, whose operands the caller takes. */
+bool machine_block(Machine *vm, const Block *b);
+
+/* control.c */
+bool machine_call(Machine *vm, const Op *op);
+bool machine_while(Machine *vm, const Op *op);
+bool machine_if(Machine *vm, const Op *op);
+
+#endif
