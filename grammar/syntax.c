@@ -190,6 +190,31 @@ missing_semicolon(Parser *p, Range where, int n, const char **expected)
 	return true;
 }
 
+/* The byte before `where`, were it touches the token before; else 0. */
+static char
+byte_before(const Parser *p, Range where)
+{
+	const Range at = p->previous;
+	return at.file != 0 && at.end == where.begin && at.end > 0
+		? source_file(p->session, p->file)->text[at.end - 1] : 0;
+}
+
+/* x += 1, and f32[B, D] @X. */
+static bool
+text_habit(Text *t, char before, const char *found, int n,
+	const char **expected)
+{
+	if (found == NULL || before == 0)
+		return false;
+	if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)
+		text_printf(t, "there is no '%c='; write x = x %c y", before,
+			before);
+	else if (before == '@' && n == 1 && expects(n, expected, "?"))
+		text_add(t, "a placement stands behind its dim, as in "
+			"f32[B@X, D]; behind the type, '@?' opens every dim");
+	return t->n > 0;
+}
+
 void
 syntax_error(Parser *p, Range where, const char *found, int n,
 	const char **expected)
@@ -202,7 +227,9 @@ syntax_error(Parser *p, Range where, const char *found, int n,
 	text_found(&token, p, where, found);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
-	if (found != NULL && wants_name && holds(reserved, found))
+	if (text_habit(&t, byte_before(p, where), found, n, expected))
+		wants_name = false;
+	else if (found != NULL && wants_name && holds(reserved, found))
 		text_printf(&t, "%s is a reserved word and cannot be a name",
 			token.s);
 	else if (found != NULL && wants_name && !wants_expression

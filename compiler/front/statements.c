@@ -76,6 +76,8 @@ assigned_var(Elab *e, const Expr *target)
 		return s;
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
 		report_unknown_name(e, target->range, target->name);
+		diag_note(e->session, (Range){ 0 }, "a new name is bound with "
+			"let: let %s = ...;", target->name);
 		return NULL;
 	}
 	complain(e, DIAG_assign, target->range, "'%s' cannot be assigned to; "
