@@ -25,6 +25,7 @@ typedef struct Emitter {
 	double seconds;		/* predicted, since the last tick */
 	int depth;		/* loops and branches around the step */
 	const char *indent;	/* of its lines in run() */
+	size_t else_from, else_to; /* of run: the last `} else {` */
 } Emitter;
 
 /* c_text.c: spelling, and the scalar C of one op */

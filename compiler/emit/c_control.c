@@ -57,15 +57,18 @@ emit_else(Emitter *e, const Step *s)
 {
 	(void)s;
 	indent(e, -1);
+	e->else_from = e->run.n;
 	text_printf(&e->run, "%s} else {\n", e->indent);
+	e->else_to = e->run.n;
 	indent(e, 1);
 }
 
 void
 emit_end(Emitter *e, const Step *s)
 {
-	(void)s;
 	indent(e, -1);
+	if (s->kind == STEP_endif && e->run.n == e->else_to)
+		e->run.n = e->else_from;	/* nothing to do there */
 	text_printf(&e->run, "%s}\n", e->indent);
 }
 

@@ -159,6 +159,47 @@ branch_may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
 		begin, end);
 }
 
+/* A value from before the branches that one of them hands on as its v. */
+static Value *
+handed_on(const Reuse *r, const Value *v, int before)
+{
+	const Steps *s = r->steps;
+	const Step *branches = &s->step[r->def[v->id]];
+	const int ends[] = {branches->middle, branches->end};
+
+	for (int i = 0; i < 2; i++) {
+		Value *from = branch_copy(s, v, ends[i])->reads[0];
+		int def = r->def[from->id];
+		if (def >= before && s->step[def].kind == STEP_if)
+			from = handed_on(r, from, before);
+		else if (def >= before)
+			continue;
+		if (from)
+			return from;
+	}
+	return NULL;
+}
+
+/* And it is not wanted after them: v may be a change of it. */
+static Value *
+changed_by(const Reuse *r, const Value *v)
+{
+	int at = r->def[v->id];
+	Value *old = handed_on(r, v, at);
+
+	return old && r->last[old->id] <= r->steps->step[at].end ? old : NULL;
+}
+
+static bool
+branches_may_hold(const Reuse *r, const Value *v, const Value *target)
+{
+	int at = r->def[v->id];
+	const Step *step = &r->steps->step[at];
+
+	return branch_may_hold(r, v, target, at, step->middle) &&
+		branch_may_hold(r, v, target, step->middle, step->end);
+}
+
 /*
  * May v, made between steps `begin` and `end` and wanted at the end, be in the
  * buffer of `target`, whose own value is not wanted after the end?
@@ -168,20 +209,45 @@ may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
 	int end)
 {
 	const Steps *s = r->steps;
+	const Step *step;
 	int def = r->def[v->id];
-	const Step *step = &s->step[def];
+	Value *old;
 
 	if (v == target)
 		return true;
 	if (def <= begin || r->place[v->id] ||
 			type_bytes(&v->type) != type_bytes(&target->type))
 		return false;
-	if (step->kind == STEP_if)
-		return !is_read_between(r, target, step->end, end) &&
-			branch_may_hold(r, v, target, def, step->middle) &&
-			branch_may_hold(r, v, target, step->middle, step->end);
-	return !is_read_between(r, target, def, end) &&
-		(!reads(step, target) || reuse_may_overwrite(s, step, target));
+	step = &s->step[def];
+	if (step->kind != STEP_if)
+		return !is_read_between(r, target, def, end) &&
+			(!reads(step, target) ||
+			reuse_may_overwrite(s, step, target));
+	old = changed_by(r, v);
+	if (old && old != target)
+		return !r->changed[old->id] &&
+			may_hold(r, old, target, begin, end) &&
+			branches_may_hold(r, v, old);
+	return !is_read_between(r, target, step->end, end) &&
+		branches_may_hold(r, v, target);
+}
+
+static void hold(Reuse *r, const Value *v, Value *target, int begin);
+
+static void
+hold_branches(Reuse *r, const Value *v, Value *target, int begin)
+{
+	const Steps *s = r->steps;
+	int def = r->def[v->id];
+	const Step *step = &s->step[def];
+	Value *old = changed_by(r, v);
+
+	if (old && old != target) {
+		r->changed[old->id] = true;
+		hold(r, old, target, begin);
+	}
+	hold(r, branch_copy(s, v, step->middle)->reads[0], target, def);
+	hold(r, branch_copy(s, v, step->end)->reads[0], target, step->middle);
 }
 
 /* And what is copied to it, if nothing else wants that. */
@@ -192,14 +258,11 @@ hold(Reuse *r, const Value *v, Value *target, int begin)
 	int def = r->def[v->id];
 	const Step *step = &s->step[def];
 
-	if (v == target)
+	if (v == target || r->place[v->id])
 		return;
 	r->place[v->id] = target;
-	if (step->kind == STEP_if) {
-		hold(r, branch_copy(s, v, step->middle)->reads[0], target, def);
-		hold(r, branch_copy(s, v, step->end)->reads[0], target,
-			step->middle);
-	}
+	if (step->kind == STEP_if)
+		hold_branches(r, v, target, begin);
 	if (step->kind == STEP_copy && r->last[step->reads[0]->id] == def &&
 			may_hold(r, step->reads[0], target, begin, def))
 		hold(r, step->reads[0], target, begin);
@@ -223,33 +286,18 @@ hold_carried(Reuse *r, const Step *loop)
 	}
 }
 
-/* A value that one branch hands on and that dies here. */
-static Value *
-handed_on(const Reuse *r, const Step *branches, const Value *v)
-{
-	const int ends[] = {branches->middle, branches->end};
-	int at = (int)(branches - r->steps->step);
-
-	for (int i = 0; i < 2; i++) {
-		Value *from = branch_copy(r->steps, v, ends[i])->reads[0];
-		if (r->def[from->id] < at && r->last[from->id] <= branches->end)
-			return from;
-	}
-	return NULL;
-}
-
 static void
-hold_result(Reuse *r, const Step *branches, Value *v, bool *taken)
+hold_result(Reuse *r, const Step *branches, Value *v)
 {
 	int at = (int)(branches - r->steps->step);
-	Value *old = handed_on(r, branches, v);
+	Value *old = changed_by(r, v);
 	const int begins[] = {at, branches->middle};
 	const int ends[] = {branches->middle, branches->end};
 
 	if (r->place[v->id])
 		return;
-	if (old && !taken[old->id] && may_hold(r, v, old, at - 1, at)) {
-		taken[old->id] = true;
+	if (old && !r->changed[old->id] && may_hold(r, v, old, at - 1, at)) {
+		r->changed[old->id] = true;
 		hold(r, v, old, at - 1);
 		return;
 	}
@@ -265,12 +313,12 @@ reuse_find(const Steps *s)
 	Arena *a = s->module->arena;
 	int n = s->module->nvalues;
 	Reuse *r = NEW(a, Reuse);
-	bool *taken = NEW_ARRAY(a, bool, n + 1);
 
 	r->steps = s;
 	r->def = NEW_ARRAY(a, int, n + 1);
 	r->last = NEW_ARRAY(a, int, n + 1);
 	r->place = NEW_ARRAY(a, Value *, n + 1);
+	r->changed = NEW_ARRAY(a, bool, n + 1);
 	r->first_read = NEW_ARRAY(a, int, n + 3);
 	find_definitions(r, n);
 	find_reads(r, n);
@@ -281,6 +329,6 @@ reuse_find(const Steps *s)
 	for (int i = 0; i < s->n; i++)
 		for (int j = 0; s->step[i].kind == STEP_if &&
 				j < s->step[i].nresults; j++)
-			hold_result(r, &s->step[i], s->step[i].results[j], taken);
+			hold_result(r, &s->step[i], s->step[i].results[j]);
 	return r;
 }

@@ -15,6 +15,7 @@ typedef struct Reuse {
 				   again in the next round; -1: never read */
 	Value **place;		/* by value id: the value in whose buffer it is
 				   computed, or NULL */
+	bool *changed;		/* by value id: branches change it in place */
 	int *first_read;	/* by value id: where its reads are in read[] */
 	int *read;		/* steps, ascending for each value */
 } Reuse;
