@@ -140,6 +140,21 @@ print_shape(Text *t, const Op *op)
 		(long long)outer, (long long)size, (long long)inner);
 }
 
+/* Of a permute: who sends to each member of the group. */
+static void
+print_senders(Text *t, const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+
+	if (!source->n)
+		return;
+	text_add(t, "\t\t.source = (const int64_t[]){");
+	for (int i = 0; i < source->n; i++)
+		text_printf(t, "%s%lld", i ? ", " : "",
+			(long long)source->v[i]);
+	text_add(t, "},\n");
+}
+
 static void
 print_source(Emitter *e, Text *t, const Op *op)
 {
@@ -176,6 +191,7 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	text_add(t, ", .from = ");
 	print_splits(e, t, op->from);
 	text_add(t, ",\n");
+	print_senders(t, op);
 	print_shape(t, op);
 	print_source(e, t, op);
 	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",

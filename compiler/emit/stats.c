@@ -81,7 +81,7 @@ split_minor(AxisRef *a, int32_t size)
  * where the sizes have no common pieces, all that is left moves.
  */
 static AxisList
-moved_axes(const Op *op)
+permuted_axes(const Op *op)
 {
 	AxisList to = *op->axes, from = *op->from, moved = {0};
 
@@ -101,6 +101,33 @@ moved_axes(const Op *op)
 	for (int i = 0; i < to.n && moved.n < MAX_PIECES; i++)
 		moved.a[moved.n++] = to.a[i];
 	return moved;
+}
+
+/* The axes along which some device sends to another coordinate. */
+static AxisList
+sent_axes(const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+	AxisList moved = {0};
+
+	for (int i = 0; i < op->axes->n; i++) {
+		int64_t below = 1, size = op->axes->a[i].size;
+		bool moves = false;
+		for (int k = i + 1; k < op->axes->n; k++)
+			below *= op->axes->a[k].size;
+		for (int k = 0; k < source->n; k++)
+			moves |= source->v[k] >= 0 && source->v[k] / below %
+				size != k / below % size;
+		if (moves)
+			moved.a[moved.n++] = op->axes->a[i];
+	}
+	return moved;
+}
+
+static AxisList
+moved_axes(const Op *op)
+{
+	return op->from ? permuted_axes(op) : sent_axes(op);
 }
 
 /* In the order of the mesh, neighbouring pieces joined. */

@@ -109,9 +109,9 @@ collective_permute(const Module *m, const Op *op, const Tensor *operands,
 	for (int64_t to = 0; to < mesh->ndevices; to++) {
 		if (!results[to].data)
 			continue;
-		int64_t from = axes_with_index(mesh, op->from, to,
-			axes_index(mesh, op->axes, to));
-		if (!identity(NULL, op, &operands[from], &results[to]))
+		int64_t from = permute_source(mesh, op, to);
+		if (from >= 0 && !identity(NULL, op, &operands[from],
+		    &results[to]))
 			return false;
 	}
 	return true;

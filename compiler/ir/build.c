@@ -304,6 +304,14 @@ op_int(const Op *op, AttrKind attr)
 	return ints->v[0];
 }
 
+const Op *
+block_manual(const Block *b)
+{
+	while (b && b->parent && b->parent->kind != O_manual)
+		b = b->parent->block;
+	return b ? b->parent : NULL;
+}
+
 void
 op_infer(Op *op)
 {
@@ -351,21 +359,21 @@ value_replace_uses(Module *m, Value *old, Value *new)
 
 /* ---- walks over the whole module ------------------------------------ */
 
-static void
-walk_block(Block *b, OpVisitor *visit, void *data)
+void
+block_walk(Block *b, OpVisitor *visit, void *data)
 {
 	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
 		visit(op, data);
 		for (int i = 0; i < op->nbodies; i++)
-			walk_block(op->bodies[i], visit, data);
+			block_walk(op->bodies[i], visit, data);
 	}
 }
 
 void
 module_walk(Module *m, OpVisitor *visit, void *data)
 {
-	walk_block(m->entry, visit, data);
+	block_walk(m->entry, visit, data);
 }
 
 static void
@@ -475,7 +483,7 @@ remove_dead_in(Block *b)
 			drop_uses(op, NULL);
 		for (int i = 0; i < op->nbodies; i++) {
 			if (dead)
-				walk_block(op->bodies[i], drop_uses, NULL);
+				block_walk(op->bodies[i], drop_uses, NULL);
 			else
 				changed |= remove_dead_in(op->bodies[i]);
 		}

@@ -13,6 +13,7 @@ typedef enum AttrForm {
 	FORM_SLICE,		/* {[0:8:2], [0:16]} */
 	FORM_PAD,		/* 1_0x0_2 */
 	FORM_FACT,		/* frontend_attributes={trips="4"} */
+	FORM_FACTS,		/* frontend_attributes={source="1,2,-1"} */
 } AttrForm;
 
 typedef struct AttrInfo {

@@ -274,7 +274,10 @@ struct Op {
 	AxisList *from;		/* collective-permute: the source's order.
 				   Device t receives from s where
 				   axes_index(axes, t) == axes_index(from, s),
-				   all other coordinates equal. */
+				   all other coordinates equal.  NULL where
+				   A_source says who sends. */
+	Placement *specs;	/* manual: of operands, then results, along
+				   `axes`; closed */
 	bool requested;		/* reshard/collective the user asked for */
 	const char *label;	/* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
@@ -403,6 +406,10 @@ void text_rule(Text *t, const Op *op, const Rule *r);
 /* flops of one execution with these (local) types; bytes read and written */
 double op_flops(const Op *op, const Type *operands, const Type *result);
 double op_bytes(const Op *op, const Type *operands, const Type *result);
+/* The manual region around a block, or NULL. */
+const Op *block_manual(const Block *b);
+/* Who sends to a device in a permute; -1: nobody, it gets zeros. */
+int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
 /* How often an op runs: the trips of the loops around it, multiplied (at most
    INT64_MAX).  False if those of some loop are not known, which counts once. */
 bool op_trips(const Op *op, int64_t *trips);
@@ -457,6 +464,7 @@ bool module_remove_dead(Module *m);	/* ops whose results are unused; named
 /* Pre-order walk over every op, bodies included. */
 typedef void OpVisitor(Op *op, void *data);
 void module_walk(Module *m, OpVisitor *visit, void *data);
+void block_walk(Block *b, OpVisitor *visit, void *data);
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);

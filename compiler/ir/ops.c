@@ -25,7 +25,7 @@
 	O_##id == O_reduce_scatter || O_##id == O_all_to_all || \
 	O_##id == O_collective_permute)
 
-#define BODIES(id) (O_##id == O_call ? 1 : \
+#define BODIES(id) (O_##id == O_call || O_##id == O_manual ? 1 : \
 	O_##id == O_while || O_##id == O_if ? 2 : 0)
 
 const OpInfo ops[OP_COUNT] = {
@@ -81,6 +81,7 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 
 const char *const body_attrs[OP_COUNT][2] = {
 	[O_call] = {"to_apply"},
+	[O_manual] = {"called_computations"},
 	[O_while] = {"condition", "body"},
 	[O_if] = {"true_computation", "false_computation"},
 };

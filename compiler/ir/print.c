@@ -309,13 +309,28 @@ text_groups(Text *t, const Mesh *m, const AxisList *axes)
 }
 
 static void
-text_pairs(Text *t, const Mesh *m, const AxisList *from, const AxisList *to)
+text_pair(Text *t, bool *first, int64_t from, int64_t to)
 {
+	text_printf(t, "%s{%lld,%lld}", *first ? "" : ",", (long long)from,
+		(long long)to);
+	*first = false;
+}
+
+/* By the sender where everyone sends, else by the receiver. */
+static void
+text_pairs(Text *t, const Mesh *m, const Op *op)
+{
+	bool first = true;
+
 	text_add(t, "{");
-	for (int64_t s = 0; s < m->ndevices; s++)
-		text_printf(t, "%s{%lld,%lld}", s ? "," : "", (long long)s,
-			(long long)axes_with_index(m, to, s,
-				axes_index(m, from, s)));
+	for (int64_t d = 0; d < m->ndevices; d++) {
+		int64_t from = op->from ? d : permute_source(m, op, d);
+		if (op->from)
+			text_pair(t, &first, d, axes_with_index(m, op->axes, d,
+				axes_index(m, op->from, d)));
+		else if (from >= 0)
+			text_pair(t, &first, from, d);
+	}
 	text_add(t, "}");
 }
 
@@ -428,14 +443,15 @@ placement_facts(Line *l, const Placement *p)
 
 /* Whether a value's placement is what the reader assumes without a word. */
 static bool
-placement_is_implied(const Printer *p, const Placement *placement)
+placement_is_implied(const Printer *p, const Value *v)
 {
+	const Placement *placement = &v->placement;
 	Placement implied = p->m->level == L_global ?
 		placement_open(placement->rank) :
 		placement_none(placement->rank);
 
-	return (p->m->level == L_global || !placement->rank) &&
-		placement_same(placement, &implied);
+	return (p->m->level == L_global || !placement->rank ||
+		block_manual(v->block)) && placement_same(placement, &implied);
 }
 
 /* In a device program the tensor's placement, with the tensor's sizes: XLA
@@ -446,7 +462,7 @@ device_placement(Line *l, const Value *v)
 	Type global = v->type;
 	Text spec = {0};
 
-	if (v->no_placement || placement_is_implied(l->p, &v->placement) ||
+	if (v->no_placement || placement_is_implied(l->p, v) ||
 	    v->placement.rank != v->type.rank)
 		return;
 	for (int d = 0; d < global.rank; d++)
@@ -473,7 +489,7 @@ line_placement(Line *l, const Value *v)
 		fact(l, "placement", "broken");
 	else if (l->p->m->level == L_device)
 		device_placement(l, v);
-	else if (!placement_is_implied(l->p, &v->placement) ||
+	else if (!placement_is_implied(l->p, v) ||
 	    (global && v->annotated)) {
 		text_sharding(l->t, l->p, &v->placement);
 		placement_facts(l, &v->placement);
@@ -531,7 +547,9 @@ print_int_fact(Line *l, const char *key, const Ints *v)
 
 	if (!v->n)
 		return;
-	text_printf(&value, "%lld", (long long)v->v[0]);
+	for (int i = 0; i < v->n; i++)
+		text_printf(&value, "%s%lld", i ? "," : "",
+			(long long)v->v[i]);
 	fact_text(l, key, &value);
 }
 
@@ -573,6 +591,7 @@ print_attr(Line *l, const Op *op, AttrKind attr)
 			print_padding(l->t, op);
 		break;
 	case FORM_FACT:
+	case FORM_FACTS:
 		print_int_fact(l, info->hlo, v);
 		break;
 	case FORM_VALUE:
@@ -654,14 +673,18 @@ print_collective(Line *l, const Op *op)
 	static const AxisList none = {0};
 	const AxisList *axes = op->axes ? op->axes : &none;
 	const AxisList *from = op->from ? op->from : &none;
+	bool permute = op->kind == O_collective_permute;
+	bool sources = op_ints(op, A_source)->n == axes_size(axes);
 
 	text_printf(l->t, ", channel_id=%d", ++l->p->nchannels);
-	if (!group_is_sane(m, axes) || !group_is_sane(m, from))
+	if (!group_is_sane(m, axes) || !group_is_sane(m, from) ||
+	    (permute && !op->from && !sources))
 		return;
-	if (op->kind == O_collective_permute) {
+	if (permute) {
 		text_add(l->t, ", source_target_pairs=");
-		text_pairs(l->t, m, from, axes);
-		axes_fact(l, "from", from);
+		text_pairs(l->t, m, op);
+		if (op->from)
+			axes_fact(l, "from", from);
 	} else {
 		text_add(l->t, ", replica_groups=");
 		text_groups(l->t, m, axes);
@@ -742,6 +765,40 @@ print_call(Line *l, const Op *op)
 }
 
 static void
+spec_fact(Line *l, const Op *op, int i, const Value *v)
+{
+	Text key = {0}, value = {0};
+
+	text_printf(&key, "spec.%d", i);
+	if (placement_is_sane(&l->p->m->mesh, &op->specs[i]) &&
+	    op->specs[i].rank == v->type.rank)
+		text_type(&value, &l->p->m->mesh, &v->type, &op->specs[i]);
+	fact_text(l, key.s, &value);
+	text_free(&key);
+}
+
+/* The body's tensors are those of one device. */
+static void
+print_manual(Line *l, const Op *op)
+{
+	Text name = {0};
+
+	text_printf(&name, "manual.%d", ++l->p->ncomputations);
+	text_printf(l->t, ", called_computations={%%%s}", name.s);
+	for (int i = 0; i < op->nbodies; i++)
+		print_computation(l->p, op->bodies[i], name.s);
+	text_free(&name);
+	if (!op->axes || !op->specs)
+		return;
+	if (group_is_sane(&l->p->m->mesh, op->axes))
+		axes_fact(l, "axes", op->axes);
+	for (int i = 0; i < op->noperands; i++)
+		spec_fact(l, op, i, op->operands[i]);
+	for (int i = 0; i < op->nresults; i++)
+		spec_fact(l, op, op->noperands + i, op->results[i]);
+}
+
+static void
 print_bodies(Line *l, const Op *op)
 {
 	static const char *const names[OP_COUNT][2] = {
@@ -768,6 +825,7 @@ static AttrPrinter *const special_attrs[OP_COUNT] = {
 	[O_scatter_add] = print_scatter,
 	[O_sort] = print_sort,
 	[O_call] = print_call,
+	[O_manual] = print_manual,
 	[O_while] = print_bodies,
 	[O_if] = print_bodies,
 	[O_all_gather] = print_collective,

@@ -82,8 +82,11 @@ read_applied(Builder *b, const HloInstr *instr, const char *name)
 		return NULL;
 	}
 	Cursor c = attr->value;
+	bool listed = cursor_accept(&c, "{");	/* called_computations */
 	cursor_accept(&c, "%");
 	const char *applied = cursor_word(&c, "a computation");
+	if (listed)
+		cursor_expect(&c, "}");
 	HloComputation *computation = table_get(b->r->computations, applied);
 	if (!computation)
 		cursor_error(&c, "no computation is called %s", applied);
@@ -229,6 +232,25 @@ read_int_fact(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 	cursor_expect_end(&c);
 }
 
+/* "1,2,-1"; may be absent. */
+static void
+read_int_facts(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
+{
+	Facts facts = facts_of(&instr->attrs);
+	const Fact *f = find_fact(&facts, attr_table[kind].hlo);
+	int64_t *v = NULL;
+	int n = 0;
+
+	if (!f)
+		return;
+	Cursor c = fact_cursor(b, f);
+	do
+		APPEND(b->r->arena, v, n, cursor_integer(&c, "a number"));
+	while (!b->r->failed && cursor_accept(&c, ","));
+	cursor_expect_end(&c);
+	op_set_ints(op, kind, n, v);
+}
+
 static void
 read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 {
@@ -245,6 +267,10 @@ read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 	}
 	if (info->form == FORM_FACT) {
 		read_int_fact(b, instr, op, kind);
+		return;
+	}
+	if (info->form == FORM_FACTS) {
+		read_int_facts(b, instr, op, kind);
 		return;
 	}
 	const HloAttr *attr = hlo_attr(&instr->attrs, info->hlo);
@@ -370,11 +396,38 @@ static void
 read_collective(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 {
 	op->axes = read_axes_fact(b, instr, facts, "axes");
-	if (op->kind == O_collective_permute)
+	if (op->kind == O_collective_permute && !find_fact(facts, "source"))
 		op->from = read_axes_fact(b, instr, facts, "from");
 	for (int a = 0; a < ATTR_COUNT; a++)
 		if (ops[op->kind].attrs >> a & 1)
 			read_attr(b, instr, op, (AttrKind)a);
+}
+
+/* spec.0="f32[8@X, 4]": of the operands, then the results. */
+static void
+read_manual(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+{
+	int n = op->noperands + op->nresults;
+
+	op->axes = read_axes_fact(b, instr, facts, "axes");
+	op->specs = NEW_ARRAY(b->r->arena, Placement, n + 1);
+	for (int i = 0; i < n && !b->r->failed; i++) {
+		const Value *v = rule_tensor(op, i);
+		const char *key = arena_printf(b->r->arena, "spec.%d", i);
+		const Fact *f = find_fact(facts, key);
+		Type type;
+		if (!f) {
+			hlo_error(b->r, instr->where, "a manual region without "
+				"the fact '%s'", key);
+			return;
+		}
+		Cursor c = fact_cursor(b, f);
+		op->specs[i] = read_typed_spec(b, &c, &type);
+		cursor_expect_end(&c);
+		if (!b->r->failed && !type_equal(&type, &v->type))
+			hlo_error(b->r, f->where, "%s is not the type of %%%s",
+				f->value, v->name);
+	}
 }
 
 typedef void SpecialReader(Builder *b, const HloInstr *instr,
@@ -384,6 +437,7 @@ static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_take] = read_take,
 	[O_scatter_add] = read_scatter,
 	[O_sort] = read_sort,
+	[O_manual] = read_manual,
 	[O_all_gather] = read_collective,
 	[O_all_reduce] = read_collective,
 	[O_reduce_scatter] = read_collective,

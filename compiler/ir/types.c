@@ -839,9 +839,10 @@ type_sort(const Op *op, Arena *a, Type *results)
 
 /* ---- structure ------------------------------------------------------ */
 
-/* Body `b` is there, ends, and takes the operands from `first` on. */
+/* Body `b` is there, ends, and has a parameter for each operand from `first`
+   on. */
 static const char *
-check_body(const Op *op, Arena *a, int b, int first)
+check_body_form(const Op *op, Arena *a, int b, int first)
 {
 	const char *name = ops[op->kind].name;
 
@@ -854,6 +855,19 @@ check_body(const Op *op, Arena *a, int b, int first)
 	if (body->nparams != op->noperands - first)
 		return arena_printf(a, "%s passes %d values for %d parameters",
 			name, op->noperands - first, body->nparams);
+	return NULL;
+}
+
+/* ... of the operand's type. */
+static const char *
+check_body(const Op *op, Arena *a, int b, int first)
+{
+	const char *name = ops[op->kind].name;
+	const char *wrong = check_body_form(op, a, b, first);
+
+	if (wrong)
+		return wrong;
+	const Block *body = op->bodies[b];
 	for (int i = 0; i < body->nparams; i++) {
 		const Value *param = body->params[i];
 		if (!type_equal(operand_type(op, first + i), &param->type))
@@ -954,6 +968,51 @@ type_if(const Op *op, Arena *a, Type *results)
 	return wrong;
 }
 
+/* A tensor of which each device has a `local` as the spec says. */
+static const char *
+joined_type(const Op *op, Arena *a, const Type *local, const Placement *spec,
+	Type *whole)
+{
+	*whole = *local;
+	if (spec->rank != local->rank)
+		return arena_printf(a, "%s has a spec of %d dims for %s",
+			ops[op->kind].name, spec->rank, show(a, local));
+	for (int d = 0; d < local->rank; d++)
+		if (!mul_i64(local->dims[d], placement_dim_ways(spec, d),
+		    &whole->dims[d]))
+			return "a dim is longer than 64 bits can count";
+	return check_size(a, whole);
+}
+
+const char *
+type_manual(const Op *op, Arena *a, Type *results)
+{
+	const char *wrong = check_body_form(op, a, 0, 0);
+	Type whole;
+
+	if (wrong)
+		return wrong;
+	const Block *body = op->bodies[0];
+	for (int i = 0; i < body->nparams && !wrong; i++) {
+		wrong = joined_type(op, a, &body->params[i]->type,
+			&op->specs[i], &whole);
+		if (!wrong && !type_equal(&whole, operand_type(op, i)))
+			wrong = arena_printf(a, "manual passes shards of %s "
+				"for parameter %s, of a %s",
+				show(a, operand_type(op, i)),
+				body->params[i]->name, show(a, &whole));
+	}
+	if (wrong)
+		return wrong;
+	if (body->last->noperands != op->nresults)
+		return arena_printf(a, "manual has %d results, its body %d",
+			op->nresults, body->last->noperands);
+	for (int i = 0; i < op->nresults && !wrong; i++)
+		wrong = joined_type(op, a, operand_type(body->last, i),
+			&op->specs[op->noperands + i], &results[i]);
+	return wrong;
+}
+
 const char *
 type_none(const Op *op, Arena *a, Type *result)
 {
@@ -1017,6 +1076,33 @@ type_reduce_scatter(const Op *op, Arena *a, Type *result)
 	if (!wrong)
 		result->dims[op_int(op, A_dim)] /= group_size(op);
 	return wrong;
+}
+
+/* Each member has one sender at most, and sends to one at most. */
+const char *
+type_permute(const Op *op, Arena *a, Type *result)
+{
+	const Ints *source = op_ints(op, A_source);
+
+	*result = *operand_type(op, 0);
+	if (!op->attrs[A_source])
+		return NULL;
+	if (source->n != group_size(op))
+		return arena_printf(a, "a permute of %lld devices has %d "
+			"sources", (long long)group_size(op), source->n);
+	bool *sends = NEW_ARRAY(a, bool, source->n);
+	for (int i = 0; i < source->n; i++) {
+		int64_t from = source->v[i];
+		if (from < -1 || from >= source->n)
+			return arena_printf(a, "a permute of %d devices has "
+				"no source %lld", source->n, (long long)from);
+		if (from >= 0 && sends[from])
+			return arena_printf(a, "device %lld of a permute sends "
+				"twice", (long long)from);
+		if (from >= 0)
+			sends[from] = true;
+	}
+	return NULL;
 }
 
 const char *

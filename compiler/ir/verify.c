@@ -21,6 +21,7 @@ typedef struct Checker {
 	Table *names;
 	Value **seen;		/* by id: values defined so far */
 	const void *line;	/* what is being checked */
+	bool manual;		/* in the body of a manual region */
 	int failures;
 } Checker;
 
@@ -227,7 +228,8 @@ check_attrs(Checker *c, const Op *op)
 		bool one = form == FORM_ONE || form == FORM_DIRECTION ||
 			form == FORM_COMBINER || form == FORM_VALUE ||
 			form == FORM_FACT || a == A_dim;
-		if (wanted && form == FORM_FACT && !op->attrs[a])
+		bool optional = form == FORM_FACT || form == FORM_FACTS;
+		if (wanted && optional && !op->attrs[a])
 			continue;
 		if (wanted != (op->attrs[a] != NULL))
 			fail(c, "%s %s attribute %s", ops[op->kind].name,
@@ -304,10 +306,49 @@ check_level(Checker *c, const Op *op)
 {
 	const OpInfo *info = &ops[op->kind];
 
-	if (c->m->level == L_device && is_placement_op(op->kind))
+	bool device = c->m->level == L_device;
+	bool global = is_placement_op(op->kind) || op->kind == O_manual;
+
+	if (device && global)
 		fail(c, "%s in a device program", info->name);
-	if (c->m->level != L_device && is_device_only(info, op->kind))
+	else if (c->manual && global)
+		fail(c, "%s in a manual region", info->name);
+	if (!device && !c->manual && is_device_only(info, op->kind))
 		fail(c, "%s outside a device program", info->name);
+}
+
+/* A spec is closed and uses no axes but the region's. */
+static void
+check_spec(Checker *c, const Op *op, const char *name, const Value *v,
+	const Placement *spec)
+{
+	if (!check_placement(c, name, spec, v->type.rank))
+		return;
+	if (spec->open)
+		fail(c, "the spec of %s is open", name);
+	for (int a = 0; a < c->m->mesh.naxes; a++) {
+		AxisRef axis = axis_whole(&c->m->mesh, a);
+		if (placement_uses(spec, axis) && !axes_overlap(op->axes, axis))
+			fail(c, "the spec of %s has axis %s, which is not "
+				"manual", name, c->m->mesh.axes[a].name);
+	}
+}
+
+static void
+check_manual(Checker *c, const Op *op)
+{
+	if (!op->axes || !op->specs) {
+		fail(c, "manual without its axes and specs");
+		return;
+	}
+	if (!check_axes(c, "axes", op->axes))
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		check_spec(c, op, op->operands[i]->name, op->operands[i],
+			&op->specs[i]);
+	for (int i = 0; i < op->nresults; i++)
+		check_spec(c, op, op->results[i]->name, op->results[i],
+			&op->specs[op->noperands + i]);
 }
 
 /* Marks the devices' digits that a list covers: two lists that cover the same
@@ -352,11 +393,11 @@ check_collective(Checker *c, const Op *op)
 {
 	bool permute = op->kind == O_collective_permute;
 
-	if (!op->axes || (permute && !op->from)) {
+	if (!op->axes || (permute && !op->from == !op->attrs[A_source])) {
 		fail(c, "%s without its axes", ops[op->kind].name);
 		return;
 	}
-	if (!check_axes(c, "axes", op->axes) || !permute ||
+	if (!check_axes(c, "axes", op->axes) || !op->from ||
 	    !check_axes(c, "from", op->from))
 		return;
 	if (axes_size(op->axes) != axes_size(op->from))
@@ -635,8 +676,30 @@ check_carried(Checker *c, const Op *op)
 }
 
 static void
+check_at_spec(Checker *c, const Value *v, const Placement *spec)
+{
+	if (!placement_equal(&v->placement, spec))
+		fail(c, "%s is not placed as its spec says", v->name);
+}
+
+static void
+check_specs(Checker *c, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++)
+		check_at_spec(c, op->results[i], &op->specs[op->noperands + i]);
+	if (c->m->level != L_resharded)
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		check_at_spec(c, op->operands[i], &op->specs[i]);
+}
+
+static void
 check_bodies(Checker *c, const Op *op)
 {
+	if (op->kind == O_manual) {
+		check_specs(c, op);
+		return;
+	}
 	if (op->kind == O_while)
 		check_carried(c, op);
 	if (c->m->level != L_resharded)
@@ -663,12 +726,17 @@ check_op(Checker *c, Op *op)
 	check_counts(c, op);
 	check_operands(c, op);
 	check_attrs(c, op);
+	if (op->kind == O_manual)
+		check_manual(c, op);
 	bool shaped = c->failures == before;
 	check_level(c, op);
 	if (ops[op->kind].collective)
 		check_collective(c, op);
+	bool outside = !c->manual;
+	c->manual |= op->kind == O_manual;
 	for (int i = 0; i < op->nbodies; i++)
 		check_block(c, op->bodies[i]);
+	c->manual &= !(outside && op->kind == O_manual);
 	c->line = op;
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);

@@ -393,6 +393,13 @@ resolved(const Localizer *l, Value *v)
 		l->alias[v->id] : v;
 }
 
+static void
+follow_aliases(const Localizer *l, Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i] = resolved(l, op->operands[i]);
+}
+
 /* The new op's result takes over name and users of the old op's. */
 static void
 take_over(Localizer *l, Op *old, Value *new)
@@ -546,6 +553,53 @@ localize_dynamic_update_slice(Localizer *l, Op *op)
 static void localize_block(Localizer *l, Block *b);
 
 static void
+forget_placement(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->no_placement = true;
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			op->bodies[i]->params[k]->no_placement = true;
+}
+
+/* What the region returns takes over name and users of its result, unless
+   another result has done so. */
+static void
+leave_manual(Localizer *l, Op *op, int i, Value *inside)
+{
+	Value *v = op->results[i];
+
+	l->alias[v->id] = inside;
+	if (!inside->def || inside->block != op->block || !inside->no_placement)
+		return;
+	inside->placement = op->specs[op->noperands + i];
+	inside->no_placement = false;
+	inside->range = v->range;
+}
+
+/* The region dissolves: its body is a device program. */
+static void
+localize_manual(Localizer *l, Op *op)
+{
+	Block *body = op->bodies[0];
+	const Op *last = body->last;
+
+	block_walk(body, forget_placement, NULL);
+	for (int i = 0; i < body->nparams; i++)
+		l->alias[body->params[i]->id] = op->operands[i];
+	for (Op *inner = body->first, *next; inner != last; inner = next) {
+		next = inner->next;
+		op_remove(inner);
+		op_insert_before(op, inner);
+		follow_aliases(l, inner);
+	}
+	for (int i = 0; i < op->nresults; i++)
+		leave_manual(l, op, i, resolved(l, last->operands[i]));
+	op_remove(op);
+}
+
+static void
 localize_op(Localizer *l, Op *op)
 {
 	static void (*const special[OP_COUNT])(Localizer *, Op *) = {
@@ -555,18 +609,18 @@ localize_op(Localizer *l, Op *op)
 		[O_slice] = localize_slice,
 		[O_dynamic_slice] = localize_dynamic_slice,
 		[O_dynamic_update_slice] = localize_dynamic_update_slice,
+		[O_manual] = localize_manual,
 	};
 
 	l->at = op;
 	l->reason = op;
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = resolved(l, op->operands[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		localize_block(l, op->bodies[i]);
+	follow_aliases(l, op);
 	if (special[op->kind]) {
 		special[op->kind](l, op);
 		return;
 	}
+	for (int i = 0; i < op->nbodies; i++)
+		localize_block(l, op->bodies[i]);
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->type = placement_local(&op->results[i]->type,
 			&op->results[i]->placement);

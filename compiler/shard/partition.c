@@ -81,6 +81,7 @@ partition_op(Partitioner *p, Op *op)
 		[O_call] = partition_call,
 		[O_while] = partition_while,
 		[O_if] = partition_if,
+		[O_manual] = partition_manual,
 		[O_constraint] = partition_move,
 		[O_reshard] = partition_move,
 		[O_barrier] = partition_move,

@@ -99,6 +99,7 @@ void set_operand(Partitioner *p, Op *op, int i, const Placement *to,
 
 /* partition_regions.c */
 void partition_call(Partitioner *p, Op *op);
+void partition_manual(Partitioner *p, Op *op);
 void partition_if(Partitioner *p, Op *op);
 void partition_while(Partitioner *p, Op *op);
 void partition_return(Partitioner *p, Op *op);

@@ -82,6 +82,19 @@ partition_if(Partitioner *p, Op *op)
 	leave_bodies(p, op, op->nresults);
 }
 
+/* The signature says where everything is; the body is local already. */
+void
+partition_manual(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		set_operand(p, op, i, &op->specs[i], true);
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		v->placement = op->specs[op->noperands + i];
+		add_form(p, source_of(p, v), v);
+	}
+}
+
 /* A body's results go where the op's results are wanted; a condition is a
    scalar; the entry's are `output`s, which are there. */
 void

@@ -57,11 +57,10 @@ outer_value(const Value *v)
 {
 	const Op *op = v->def ? NULL : v->block->parent;
 
-	if (!op || op->kind == O_call)
-		return NULL;
-	if (op->kind == O_if)
+	if (op && op->kind == O_if)
 		return op->operands[v->index + 1];
-	return is_invariant(op, v->index) ? op->operands[v->index] : NULL;
+	return op && op->kind == O_while && is_invariant(op, v->index) ?
+		op->operands[v->index] : NULL;
 }
 
 static Value *
