@@ -629,6 +629,75 @@ test_bodies(Session *s)
 }
 
 static void
+close_op(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->placement.open = 0;
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			op->bodies[i]->params[k]->placement.open = 0;
+}
+
+static void
+close_all(Module *m)
+{
+	for (int i = 0; i < m->entry->nparams; i++)
+		m->entry->params[i]->placement.open = 0;
+	module_walk(m, close_op, NULL);
+}
+
+/* (i, n, x) where only i is asked for, and x is neither in the condition nor
+   in what becomes of i. */
+static void
+test_dead_carried(Session *s)
+{
+	Module *m = new_module(s, "dead", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *p = param(m, "p", type_of(D_pred, 0, NULL));
+	Value *one = constant(m, D_i32, 1);
+	Op *loop = add_while(m, m->entry, one, one, x);
+	Op *choice = with_bodies(m, m->entry, O_if, 3,
+		(Value *[]){p, x, one}, "choice", "given");
+
+	for (int i = 0; i < 2; i++)
+		add_op(choice->bodies[i], O_return, 2,
+			choice->bodies[i]->params, NULL);
+	return_all(m, 2, (Value *[]){loop->results[0], choice->results[1]});
+	m->level = L_sharded;
+	close_all(m);
+	bool right = module_verify(m, stdout) && module_remove_dead(m) &&
+		!module_remove_dead(m) && module_verify(m, stdout);
+	ok(right && loop->nresults == 2 && loop->noperands == 2 &&
+		loop->bodies[0]->nparams == 2 &&
+		loop->bodies[1]->last->noperands == 2 &&
+		!loop->bodies[1]->first->next->next, "a dead carried value");
+	ok(choice->nresults == 1 && choice->noperands == 2 &&
+		choice->operands[1] == one, "a dead result of a choice");
+	round_trip(m, "what is left of them goes round");
+}
+
+static void
+test_nested_uses(Session *s)
+{
+	Module *m = new_module(s, "uses", 2, 2);
+	Value *x = param(m, "x", type2(D_f32, 8, 16));
+	Value *one = constant(m, D_i32, 1);
+	Op *loop = add_while(m, m->entry, one, one, x);
+	Block *body = loop->bodies[1];
+	Value *neg = body->last->operands[2];
+
+	return_all(m, 1, &loop->results[2]);
+	value_replace_uses(m, neg, body->params[2]);
+	ok(body->last->operands[2] == body->params[2] &&
+		neg->def->operands[0] == body->params[2],
+		"uses in a body are replaced");
+	value_replace_uses(m, body->params[0], body->params[1]);
+	ok(body->first->operands[0] == body->params[1],
+		"uses of a parameter are replaced");
+}
+
+static void
 test_no_results(Session *s)
 {
 	Module *m = new_module(s, "nothing", 2, 2);
@@ -928,25 +997,6 @@ test_verify(Session *s)
 	free(text);
 }
 
-static void
-close_op(Op *op, void *data)
-{
-	(void)data;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->placement.open = 0;
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			op->bodies[i]->params[k]->placement.open = 0;
-}
-
-static void
-close_all(Module *m)
-{
-	for (int i = 0; i < m->entry->nparams; i++)
-		m->entry->params[i]->placement.open = 0;
-	module_walk(m, close_op, NULL);
-}
-
 /* What the verifier says about a module that was right before `change`. */
 static void
 refused(Session *s, void (*change)(Module *m, Op *loop, Op *choice),
@@ -1115,6 +1165,8 @@ main(int argc, char **argv)
 	test_sets(s);
 	test_call(s);
 	test_bodies(s);
+	test_dead_carried(s);
+	test_nested_uses(s);
 	test_no_results(s);
 	test_indexed(s);
 	test_rules(s);
