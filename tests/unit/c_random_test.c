@@ -18,22 +18,27 @@
 #include "shdrt.h"
 #include "shdrt_kernels.h"
 
-enum { MAX_VALUES = 64, MAX_INPUTS = 4, MAX_LATE = 40, MAX_SIZE = 5000 };
+enum {
+	MAX_VALUES = 64, MAX_INPUTS = 4, MAX_LATE = 40, MAX_SIZE = 5000,
+	MAX_CARRIED = 4, MAX_DEPTH = 3,
+};
+
+/* What the block at hand can see. */
+typedef struct Scope {
+	Block *block;
+	Value *values[MAX_VALUES];
+	int n;
+} Scope;
 
 typedef struct Program {
 	uint64_t random;
 	Session *session;
 	Module *module;
-	Value *values[MAX_VALUES];
-	int n;
-	/* The interpreter runs whole programs, which have constants and slices
-	   where these are the device's id and slices from computed starts. */
-	struct {
-		Op *op;
-		OpKind kind;
-		Value *operands[1 + MAX_RANK];
-		int n;
-	} late[MAX_LATE];
+	Scope scope;
+	int depth;		/* loops and branches around it */
+	/* The interpreter runs whole programs, which have constants where
+	   these are the device's id. */
+	Op *late[MAX_LATE];
 	int nlate;
 } Program;
 
@@ -58,8 +63,8 @@ below(Program *p, int n)
 static void
 keep(Program *p, Value *v)
 {
-	if (p->n < MAX_VALUES)
-		p->values[p->n++] = v;
+	if (p->scope.n < MAX_VALUES)
+		p->scope.values[p->scope.n++] = v;
 }
 
 static int64_t
@@ -85,14 +90,16 @@ random_type(Program *p)
 static Op *
 make(Program *p, OpKind kind, int n, Value **operands)
 {
-	return op_new(p->module, kind, n, operands, 1, "v", (Range){0},
+	int nresults = kind == O_sort ? n : 1;
+
+	return op_new(p->module, kind, n, operands, nresults, "v", (Range){0},
 		ops[kind].name);
 }
 
 static Value *
 finish(Program *p, Op *op)
 {
-	op_append(p->module->entry, op);
+	op_append(p->scope.block, op);
 	op_infer(op);
 	return op->results[0];
 }
@@ -111,22 +118,23 @@ constant(Program *p, DType d, double x)
 static Value *
 pick(Program *p)
 {
-	return p->values[below(p, p->n)];
+	return p->scope.values[below(p, p->scope.n)];
 }
 
 /* A value of this type: an existing one, or a conversion or broadcast. */
 static Value *
 like(Program *p, const Type *t)
 {
-	int start = below(p, p->n);
+	const Scope *scope = &p->scope;
+	int start = below(p, scope->n);
 
-	for (int i = 0; i < p->n; i++) {
-		Value *v = p->values[(start + i) % p->n];
+	for (int i = 0; i < scope->n; i++) {
+		Value *v = scope->values[(start + i) % scope->n];
 		if (type_equal(&v->type, t))
 			return v;
 	}
-	for (int i = 0; i < p->n; i++) {
-		Value *v = p->values[(start + i) % p->n];
+	for (int i = 0; i < scope->n; i++) {
+		Value *v = scope->values[(start + i) % scope->n];
 		Type wanted = v->type;
 		wanted.dtype = t->dtype;
 		if (!type_equal(&wanted, t))
@@ -158,8 +166,6 @@ add_pointwise(Program *p)
 	Type pred = x->type, result;
 	Op *op;
 
-	if (kind == O_xor || kind == O_shl || kind == O_shr)
-		return;		/* only random numbers are made of them */
 	pred.dtype = D_pred;
 	for (int i = 1; i < ops[kind].operands; i++)
 		operands[i] = like(p, &x->type);
@@ -443,33 +449,24 @@ add_take(Program *p)
 		keep(p, finish(p, op));
 }
 
-static void
-change_later(Program *p, Op *op, OpKind kind, int n, Value **operands)
-{
-	p->late[p->nlate].op = op;
-	p->late[p->nlate].kind = kind;
-	p->late[p->nlate].n = n;
-	for (int i = 0; i < n; i++)
-		p->late[p->nlate].operands[i] = operands[i];
-	p->nlate++;
-}
-
-/* A start worked out from the device's id, which is 0. */
+/* Worked out from the device's id, which is 0, or whatever there is. */
 static Value *
-random_start(Program *p, int64_t limit, int64_t *start)
+random_start(Program *p)
 {
-	int64_t k = below(p, 9) - 2;
-	Value *id = constant(p, D_u32, 0), *pair[2];
-	Op *wide = make(p, O_convert, 1, &id);
+	Type t = {.dtype = D_i32};
+	Value *pair[2];
 
-	change_later(p, id->def, O_partition_id, 0, NULL);
-	wide->results[0]->type = (Type){.dtype = D_i32};
+	if (below(p, 2) || p->nlate == MAX_LATE)
+		return like(p, &t);
+	Value *id = constant(p, D_u32, 0);
+	Op *wide = make(p, O_convert, 1, &id);
+	p->late[p->nlate++] = id->def;
+	wide->results[0]->type = t;
 	pair[0] = finish(p, wide);
-	pair[1] = constant(p, D_i32, (double)k);
+	pair[1] = constant(p, D_i32, below(p, 9) - 2);
 	Value *v = finish(p, make(p, O_add, 2, pair));
 	if (below(p, 3) == 0)
 		keep(p, v);
-	*start = k < 0 ? 0 : k < limit ? k : limit;
 	return v;
 }
 
@@ -477,27 +474,190 @@ static void
 add_dynamic_slice(Program *p)
 {
 	Value *x = pick(p), *operands[1 + MAX_RANK] = {x};
-	int64_t start[MAX_RANK], limit[MAX_RANK], sizes[MAX_RANK];
-	int64_t stride[MAX_RANK];
+	int64_t sizes[MAX_RANK];
 	int rank = x->type.rank;
 
-	if (p->nlate + rank + 1 > MAX_LATE)
-		return;
 	for (int d = 0; d < rank; d++) {
-		sizes[d] = 1 + below(p, (int)x->type.dims[d]);
-		operands[1 + d] = random_start(p, x->type.dims[d] - sizes[d],
-			&start[d]);
-		limit[d] = start[d] + sizes[d];
-		stride[d] = 1;
+		sizes[d] = below(p, 2) ? x->type.dims[d]
+			: 1 + below(p, (int)x->type.dims[d]);
+		operands[1 + d] = random_start(p);
 	}
-	Op *op = make(p, O_slice, 1, &x);
-	op_set_ints(op, A_start, rank, start);
-	op_set_ints(op, A_limit, rank, limit);
-	op_set_ints(op, A_stride, rank, stride);
+	Op *op = make(p, O_dynamic_slice, 1 + rank, operands);
 	op_set_ints(op, A_sizes, rank, sizes);
-	Value *v = finish(p, op);
-	change_later(p, op, O_dynamic_slice, 1 + rank, operands);
-	keep(p, v);
+	keep(p, finish(p, op));
+}
+
+/* Often of what is there at the same place. */
+static void
+add_dynamic_update_slice(Program *p)
+{
+	Value *x = pick(p), *operands[2 + MAX_RANK] = {x};
+	int64_t sizes[MAX_RANK];
+	Type t = x->type;
+
+	for (int d = 0; d < t.rank; d++) {
+		t.dims[d] = sizes[d] = below(p, 2) ? t.dims[d]
+			: 1 + below(p, (int)t.dims[d]);
+		operands[2 + d] = random_start(p);
+	}
+	if (below(p, 2)) {
+		Value *from[1 + MAX_RANK] = {x}, *pair[2];
+		for (int d = 0; d < t.rank; d++)
+			from[1 + d] = operands[2 + d];
+		Op *slice = make(p, O_dynamic_slice, 1 + t.rank, from);
+		op_set_ints(slice, A_sizes, t.rank, sizes);
+		pair[0] = finish(p, slice);
+		pair[1] = like(p, &t);
+		operands[1] = finish(p, make(p, O_maximum, 2, pair));
+	} else {
+		operands[1] = like(p, &t);
+	}
+	keep(p, finish(p, make(p, O_dynamic_update_slice, 2 + t.rank, operands)));
+}
+
+static void
+add_scatter_add(Program *p)
+{
+	Value *x = pick(p), *operands[3] = {x};
+	Type at = random_type(p), t = {.dtype = x->type.dtype};
+	int dim;
+
+	if (!x->type.rank || at.rank > 2 || t.dtype == D_pred)
+		return;
+	dim = below(p, x->type.rank);
+	for (int d = 0; d < x->type.rank; d++) {
+		for (int i = 0; d == dim && i < at.rank; i++)
+			t.dims[t.rank++] = at.dims[i];
+		if (d != dim)
+			t.dims[t.rank++] = x->type.dims[d];
+	}
+	if (type_elements(&t) > 4 * MAX_SIZE)
+		return;
+	at.dtype = below(p, 2) ? D_i32 : D_u8;
+	operands[1] = like(p, &at);
+	operands[2] = like(p, &t);
+	Op *op = make(p, O_scatter_add, 3, operands);
+	op_set_int(op, A_dim, dim);
+	keep(p, finish(p, op));
+}
+
+static void
+add_sort(Program *p)
+{
+	Value *x = pick(p), *operands[3] = {x};
+	int n = 1 + below(p, 3);
+	Type t = x->type;
+
+	if (!t.rank)
+		return;
+	for (int i = 1; i < n; i++) {
+		t.dtype = (DType)below(p, DTYPE_COUNT);
+		operands[i] = like(p, &t);
+	}
+	Op *op = make(p, O_sort, n, operands);
+	op_set_int(op, A_dim, below(p, t.rank));
+	op_set_int(op, A_direction, below(p, 2) ? DIR_LT : DIR_GT);
+	finish(p, op);
+	for (int i = 0; i < n; i++)
+		if (below(p, 3))
+			keep(p, op->results[i]);
+}
+
+/* ---- loops and branches --------------------------------------------------- */
+
+static void add_ops(Program *p, int n);
+
+static Scope
+enter(Program *p, Op *op, int n, Value *const *operands)
+{
+	Scope outer = p->scope;
+
+	p->scope = (Scope){.block = block_new(p->module, op)};
+	APPEND(p->session->arena, op->bodies, op->nbodies, p->scope.block);
+	for (int i = 0; i < n; i++)
+		keep(p, block_add_param(p->scope.block, "b", &operands[i]->type));
+	p->depth++;
+	return outer;
+}
+
+static void
+leave(Program *p, const Scope *outer, int n, Value **results)
+{
+	op_append(p->scope.block, op_new(p->module, O_return, n, results, 0,
+		NULL, (Range){0}, "return"));
+	p->scope = *outer;
+	p->depth--;
+}
+
+static void
+keep_results(Program *p, Op *op)
+{
+	finish(p, op);
+	for (int i = 0; i < op->nresults; i++)
+		keep(p, op->results[i]);
+}
+
+static Value *
+counted(Program *p, OpKind kind, Value *v, int by)
+{
+	Value *pair[2] = {v, constant(p, D_i32, by)};
+	Op *op = make(p, kind, 2, pair);
+
+	if (kind == O_compare)
+		op_set_int(op, A_direction, DIR_LT);
+	return finish(p, op);
+}
+
+/* Carried values come from anything of their type, the others' too. */
+static void
+add_while(Program *p)
+{
+	Value *carried[1 + MAX_CARRIED], *next[1 + MAX_CARRIED];
+	int n = 1 + below(p, MAX_CARRIED);
+	Scope outer;
+
+	if (p->depth == MAX_DEPTH)
+		return;
+	carried[0] = constant(p, D_i32, 0);
+	for (int i = 1; i < n; i++)
+		carried[i] = pick(p);
+	Op *op = op_new(p->module, O_while, n, carried, n, "w", (Range){0}, "w");
+	outer = enter(p, op, n, carried);
+	next[0] = counted(p, O_compare, p->scope.values[0], below(p, 4));
+	leave(p, &outer, 1, next);
+	outer = enter(p, op, n, carried);
+	Value *i = p->scope.values[0];
+	add_ops(p, below(p, 6));
+	next[0] = counted(p, O_add, i, 1);
+	for (int k = 1; k < n; k++)
+		next[k] = like(p, &carried[k]->type);
+	leave(p, &outer, n, next);
+	keep_results(p, op);
+}
+
+static void
+add_if(Program *p)
+{
+	Value *operands[1 + MAX_CARRIED], *results[MAX_CARRIED];
+	int n = 1 + below(p, MAX_CARRIED), nresults = 1 + below(p, n);
+	Type pred = {.dtype = D_pred};
+	Scope outer;
+
+	if (p->depth == MAX_DEPTH)
+		return;
+	operands[0] = like(p, &pred);
+	for (int i = 1; i <= n; i++)
+		operands[i] = pick(p);
+	Op *op = op_new(p->module, O_if, 1 + n, operands, nresults, "c",
+		(Range){0}, "c");
+	for (int branch = 0; branch < 2; branch++) {
+		outer = enter(p, op, n, operands + 1);
+		add_ops(p, below(p, 4));
+		for (int i = 0; i < nresults; i++)
+			results[i] = like(p, &operands[1 + i]->type);
+		leave(p, &outer, nresults, results);
+	}
+	keep_results(p, op);
 }
 
 typedef void Add(Program *p);
@@ -506,7 +666,16 @@ static Add *const adds[] = {
 	add_broadcast, add_reshape, add_transpose, add_slice, add_concatenate,
 	add_pad, add_reverse, add_dot, add_dot, add_reduce, add_reduce,
 	add_cumsum, add_take, add_dynamic_slice, add_broadcast, add_pointwise,
+	add_dynamic_update_slice, add_dynamic_update_slice, add_scatter_add,
+	add_sort, add_while, add_while, add_if,
 };
+
+static void
+add_ops(Program *p, int n)
+{
+	for (int i = 0; i < n; i++)
+		adds[below(p, sizeof adds / sizeof adds[0])](p);
+}
 
 static void
 return_some(Program *p)
@@ -516,7 +685,7 @@ return_some(Program *p)
 	int n = 0;
 
 	for (int i = 0; i < 3; i++) {
-		Value *v = i ? pick(p) : p->values[p->n - 1];
+		Value *v = i ? pick(p) : p->scope.values[p->scope.n - 1];
 		Op *op = make(p, O_output, 1, &v);
 		results[n++] = finish(p, op);
 	}
@@ -538,6 +707,11 @@ close_placements(Op *op, void *data)
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->placement =
 			placement_none(op->results[i]->type.rank);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++) {
+			Value *v = op->bodies[i]->params[k];
+			v->placement = placement_none(v->type.rank);
+		}
 }
 
 static Program
@@ -547,6 +721,7 @@ random_program(uint64_t seed)
 	int nparams, nops;
 
 	p.module = module_new(p.session, "random");
+	p.scope.block = p.module->entry;
 	p.module->mesh.ndevices = 1;
 	p.module->mesh.target = target_default();
 	nparams = 1 + below(&p, MAX_INPUTS);
@@ -557,8 +732,7 @@ random_program(uint64_t seed)
 		keep(&p, v);
 	}
 	nops = 3 + below(&p, 30);
-	for (int i = 0; i < nops; i++)
-		adds[below(&p, sizeof adds / sizeof adds[0])](&p);
+	add_ops(&p, nops);
 	return_some(&p);
 	module_walk(p.module, close_placements, NULL);
 	return p;
@@ -573,6 +747,10 @@ extern void (*const volatile dot_run)(const shdrt_dot *, const void *,
 	const void *, void *, void *);
 void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *,
 	void *, void *) = shdrt_dot_run;
+extern void (*const volatile sort_run)(const shdrt_sort *, const void *const *,
+	void *const *, void *);
+void (*const volatile sort_run)(const shdrt_sort *, const void *const *,
+	void *const *, void *) = shdrt_sort_run;
 
 int captured_main(const shdrt_program *program, int argc, char **argv);
 int
@@ -719,12 +897,8 @@ run(Program *p, const char *directory)
 	if (!eval_global_bounds(m, inputs, outputs, bounds))
 		return false;
 	m->level = L_device;
-	for (int i = 0; i < p->nlate; i++) {
-		Op *op = p->late[i].op;
-		op->kind = p->late[i].kind;
-		op->noperands = p->late[i].n;
-		op->operands = p->late[i].operands;
-	}
+	for (int i = 0; i < p->nlate; i++)
+		p->late[i]->kind = O_partition_id;
 	Plan *plan = plan_build(m);
 	handle = build(p, plan, directory);
 	if (!handle)
