@@ -256,7 +256,13 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 	a->has_dtype = spec->has_dtype;
 	a->dtype = spec->dtype;
 	a->has_dims = spec->has_dims || spec->has_dtype;
-	return resolve_dims(e, a) && place(e, a);
+	if (!resolve_dims(e, a) || !place(e, a))
+		return false;
+	if (!a->placed || e->manual == NULL)
+		return true;
+	complain(e, DIAG_manual, a->range, "in a manual function every tensor "
+		"is on one device: only the signature says what is split");
+	return false;
 }
 
 /* ---- against a value */

@@ -8,14 +8,10 @@
 #include "builders.h"
 
 static const Builtin builtins[] = {
-#define everywhere false
-#define internal true
 #define BUILTIN(name, signature, builder, detail, where, doc) \
-	{ #name, signature, build_##builder, detail, where, doc },
+	{ #name, signature, build_##builder, detail, PLACE_##where, doc },
 #include "builtins.def"
 #undef BUILTIN
-#undef internal
-#undef everywhere
 };
 
 int
@@ -44,7 +40,7 @@ front_print_builtins(Text *t)
 {
 	for (int i = 0; i < builtin_count(); i++) {
 		const Builtin *b = &builtins[i];
-		if (b->internal)
+		if (b->place == PLACE_internal)
 			continue;
 		text_printf(t, "  %s(%s)\n      %s\n", b->name, b->signature,
 			b->doc);
@@ -124,7 +120,9 @@ static const struct Habit {
 	{ "keepdims", "keep" }, { "keepdim", "keep" }, { "perm", "dims" },
 	{ "epsilon", "eps" }, { "num_classes", "n" }, { "repeats", "n" },
 	{ "constant_values", "value" }, { "fill_value", "value" },
-	{ "preferred_element_type", "dtype" },
+	{ "preferred_element_type", "dtype" }, { "axis_name", "axis" },
+	{ "scatter_dimension", "dim" }, { "split_axis", "split" },
+	{ "concat_axis", "concat" },
 };
 
 static int
@@ -233,11 +231,25 @@ match_call(Elab *e, Call *c)
 	return right && fill_defaults(e, c, formals, n);
 }
 
+static bool
+may_call(Elab *e, const Builtin *b, const Expr *x)
+{
+	bool manual = e->manual != NULL;
+	if (b->place != (manual ? PLACE_global : PLACE_manual))
+		return true;
+	complain(e, DIAG_manual, x->left->range, manual
+		? "'%s' places whole tensors; in a manual function every "
+		"tensor is on one device" : "'%s' is for manual functions, "
+		"which are written for one device; here tensors are whole",
+		b->name);
+	return false;
+}
+
 Item
 builtin_call(Elab *e, const Builtin *b, const Expr *x)
 {
 	Call call = { .builtin = b, .expr = x, .site = { x->range, b->name } };
-	if (!match_call(e, &call))
+	if (!may_call(e, b, x) || !match_call(e, &call))
 		return item_error(x->range);
 	return b->build(e, &call);
 }

@@ -80,8 +80,7 @@ eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 	return right;
 }
 
-/* x: f32[b, d]: names no one has declared are the argument's sizes. */
-static void
+void
 bind_sizes(Elab *e, const TypeSpec *type, const Item *x)
 {
 	if (x->kind != IT_tensor || !type->has_dims
@@ -167,10 +166,16 @@ static bool
 may_inline(Elab *e, FnDecl *fn, const Expr *call)
 {
 	static const char *const modes[] = {
-		[FN_explicit] = "explicit", [FN_manual] = "manual",
-		[FN_extern] = "extern",
+		[FN_explicit] = "explicit", [FN_extern] = "extern",
 	};
-	if (fn->mode != FN_auto) {
+	if (fn->mode == FN_manual && e->manual != NULL) {
+		complain(e, DIAG_manual, call->range, "'%s' is manual, and so "
+			"is what calls it; a function of one device's tensors "
+			"is a plain fn", fn->name.s);
+		note_signature(e, fn);
+		return false;
+	}
+	if (modes[fn->mode] != NULL) {
 		complain(e, DIAG_unsupported, call->range, "'%s' is declared "
 			"%s, which is not part of this release",
 			fn->name.s, modes[fn->mode]);
@@ -214,6 +219,8 @@ run_inlined(Elab *e, FnDecl *fn, const Item *args, Range call)
 		if (param->type != NULL)
 			bind_sizes(e, param->type, &args[i]);
 	}
+	if (fn->mode == FN_manual)
+		return call_manual(e, fn, args, call);
 	for (int i = 0; i < fn->params.n; i++)
 		bind_param(e, fn->params.v[i], args[i]);
 	return returned(e, fn, call);
@@ -277,7 +284,7 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 	if (fn != NULL)
 		return call_function(e, fn, x);
 	const Builtin *b = builtin_find(name);
-	if (b != NULL && (prelude || !b->internal))
+	if (b != NULL && (prelude || b->place != PLACE_internal))
 		return builtin_call(e, b, x);
 	if (comes_later(name))
 		complain(e, DIAG_unsupported, x->left->range,

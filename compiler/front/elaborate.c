@@ -406,10 +406,10 @@ find_entry(Elab *e, int file)
 			"the program has no function 'main'");
 		return NULL;
 	}
-	if (fn->mode == FN_auto)
+	if (fn->mode == FN_auto || fn->mode == FN_manual)
 		return fn;
-	complain(e, DIAG_unsupported, fn->mode_range, "explicit, manual and "
-		"extern functions are not part of this release");
+	complain(e, DIAG_unsupported, fn->mode_range, "explicit and extern "
+		"functions are not part of this release");
 	return NULL;
 }
 
@@ -541,6 +541,22 @@ is_named(Elab *e, const char *name)
 	return table_get(e->frame->names, name) != NULL;
 }
 
+/* The values of the results, from parameters that are whole tensors. */
+static bool
+run_declared(Elab *e, FnDecl *fn, int *n, Item **results)
+{
+	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
+	if (fn->mode == FN_auto)
+		return run_body(e, fn, n, results);
+	for (int i = 0; i < fn->params.n; i++) {
+		const Param *p = fn->params.v[i];
+		args[i] = symbol_local(e, p->name.s)->item.value;
+		if (args[i] == NULL)
+			return false;
+	}
+	return run_manual(e, fn, fn->name.range, args, n, results);
+}
+
 static void
 run_entry(Elab *e, FnDecl *fn)
 {
@@ -548,7 +564,7 @@ run_entry(Elab *e, FnDecl *fn)
 	Item *results;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], true);
-	if (!run_body(e, fn, &n, &results) || !result_names_differ(e, fn))
+	if (!run_declared(e, fn, &n, &results) || !result_names_differ(e, fn))
 		return;
 	if (fn->has_results && fn->results.n != n) {
 		complain(e, DIAG_results, results[0].range, "'%s' returns %d "
@@ -627,7 +643,7 @@ check_uncalled(Elab *e, FnDecl *fn)
 	fn->active = true;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], false);
-	if (run_body(e, fn, &n, &results) && fn->has_results
+	if (run_declared(e, fn, &n, &results) && fn->has_results
 	    && fn->results.n != n)
 		complain(e, DIAG_results, results[0].range, "'%s' returns %d "
 			"value%s, its signature names %d", fn->name.s, n,
@@ -642,8 +658,8 @@ check_functions(Elab *e)
 {
 	for (int i = 0; i < table_count(e->functions); i++) {
 		FnDecl *fn = table_value(e->functions, i);
-		if (fn->instances == 0 && fn->mode == FN_auto
-		    && is_closed(e, fn))
+		bool known = fn->mode == FN_auto || fn->mode == FN_manual;
+		if (fn->instances == 0 && known && is_closed(e, fn))
 			check_uncalled(e, fn);
 	}
 }

@@ -89,6 +89,21 @@ typedef struct Region {
 	Value **captured;	/* values of blocks further out */
 } Region;
 
+typedef struct AxisIndex {		/* what axis_index() made */
+	Value *value;
+	uint32_t along;			/* bit a: mesh axis a */
+} AxisIndex;
+
+/* A manual function whose body is being built. */
+typedef struct Manual {
+	Op *op;				/* not yet in the block around it */
+	Block *around;
+	Region *region;			/* around that block */
+	int nindices;
+	AxisIndex *indices;
+	Range *returned;		/* the expressions of the results */
+} Manual;
+
 /* One call being inlined; the outermost is the entry. */
 typedef struct Frame {
 	FnDecl *fn;
@@ -129,6 +144,7 @@ typedef struct Elab {
 	Table *prelude;		/* FnDecl */
 	Block *block;		/* where ops go */
 	Region *region;		/* around that block, or NULL */
+	Manual *manual;		/* every tensor is on one device; or NULL */
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
@@ -250,6 +266,8 @@ Item index_first(Elab *e, const Item *x, const Item *i);
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
 Item call_function(Elab *e, FnDecl *fn, const Expr *call);
+/* x: f32[b, d]: names no one has declared are the argument's sizes. */
+void bind_sizes(Elab *e, const TypeSpec *type, const Item *x);
 /* A function of the prelude: inlined, or as a composite call. */
 Item call_prelude(Elab *e, Site s, const char *name, bool composite,
 	int n, const Item *args);
@@ -270,6 +288,17 @@ void run_if(Elab *e, const Stmt *s);
 /* The value as the block being built sees it. */
 Value *region_value(Elab *e, Value *v);
 
+/* manual.c */
+/* The body on each device; args are whole, and bound to the parameters'
+   names.  False after a message. */
+bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
+	Item **results);
+Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
+
+/* varying.c: results are as replicated as their types say, and collectives
+   are reached by their whole group; false after messages. */
+bool check_varying(Elab *e, const FnDecl *fn, const Manual *m);
+
 /* builtins.c */
 typedef struct Call {			/* a call of a built-in function */
 	const struct Builtin *builtin;
@@ -282,11 +311,18 @@ typedef struct Call {			/* a call of a built-in function */
 
 typedef Item Builder(Elab *e, Call *c);
 
+typedef enum BuiltinPlace {		/* where it may be called */
+	PLACE_everywhere,
+	PLACE_internal,			/* in the prelude only */
+	PLACE_manual,			/* in manual functions */
+	PLACE_global,			/* not there */
+} BuiltinPlace;
+
 typedef struct Builtin {
 	const char *name, *signature;
 	Builder *build;
 	int detail;			/* an OpKind, a Combiner, ... */
-	bool internal;			/* for the prelude only */
+	BuiltinPlace place;
 	const char *doc;
 } Builtin;
 

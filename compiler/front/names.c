@@ -242,7 +242,7 @@ report_unknown_function(Elab *e, Range where, const char *name)
 	const char **words = NULL;
 	int n = 0;
 	for (int i = 0; i < builtin_count(); i++)
-		if (!builtin_at(i)->internal)
+		if (builtin_at(i)->place != PLACE_internal)
 			APPEND(e->arena, words, n, builtin_at(i)->name);
 	for (int i = 0; i < table_count(e->functions); i++)
 		APPEND(e->arena, words, n, table_key(e->functions, i));

@@ -1,0 +1,294 @@
+/*
+ * manual.c - functions written for one device.
+ *
+ *   manual fn f(x: f32[8@X]) -> (y: f32[2]) { return psum(x, X); }
+ *
+ *   f(a)     a.2 = constraint(a)            a placed as x says: [8@X]
+ *            y = manual(a.2), axes X,       specs [8@X] and [2]
+ *              body(x: f32[2]) { all_reduce(x) }
+ *
+ * The signature is in terms of whole tensors, the body in terms of shards.
+ * The body sees nothing of what is around the call.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+/* ---- signatures */
+
+/* The axes that the function is manual along: all that move data. */
+static bool
+manual_axes(Elab *e, const FnDecl *fn)
+{
+	const Mesh *mesh = &e->m->mesh;
+	bool named[MAX_AXES] = { false };
+	for (int i = 0; i < fn->manual_axes.n; i++) {
+		const AxisSpec *spec = fn->manual_axes.v[i];
+		AxisRef a;
+		if (!axis_resolve(e, spec, &a))
+			return false;
+		if (spec->sub || named[a.axis]) {
+			complain(e, DIAG_manual, spec->range, "a function is "
+				"manual along whole axes, each named once");
+			return false;
+		}
+		named[a.axis] = true;
+	}
+	for (int i = 0; i < mesh->naxes && fn->manual_axes.n > 0; i++) {
+		if (named[i] || mesh->axes[i].size == 1)
+			continue;
+		complain(e, DIAG_unsupported, fn->mode_range, "a function that "
+			"is manual along some axes, with %s automatic, is not "
+			"part of this release", mesh->axes[i].name);
+		return false;
+	}
+	return true;
+}
+
+/* Exact: a device's part follows from it. */
+static bool
+check_spec(Elab *e, const Annotation *a)
+{
+	const char *wrong = NULL;
+	for (int i = 0; i < MAX_PIECES; i++) {
+		AxisRef piece = a->placement.pieces[i];
+		if (piece.size > 0 && !axis_is_whole(&e->m->mesh, piece))
+			wrong = "a part of an axis";
+	}
+	if (a->placement.open)
+		wrong = "an open dim (?)";
+	if (wrong == NULL)
+		return true;
+	complain(e, DIAG_manual, a->range, "the signature of a manual function "
+		"says where every dim is; it has no place for %s", wrong);
+	return false;
+}
+
+static bool
+resolve_spec(Elab *e, const Param *p, const char *what, Annotation *a)
+{
+	if (p->type == NULL) {
+		complain(e, DIAG_manual, p->range, "%s of a manual function "
+			"needs a type, which says where it is", what);
+		return false;
+	}
+	return annotation_resolve(e, p->type, a) && check_spec(e, a);
+}
+
+/* ---- arguments of a call */
+
+static Value *
+place_argument(Elab *e, const Param *p, Item *x)
+{
+	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
+	Site s = { x->range, p->name.s };
+	Annotation a;
+	if (!resolve_spec(e, p, what, &a))
+		return NULL;
+	Value *v = annotation_apply(e, s, p->type, x, DIAG_call_mismatch, what);
+	return v == NULL || a.placed ? v
+		: emit_placed(e, s, O_constraint, v, &a);
+}
+
+/* Names the arguments as the function does; false after a message. */
+static bool
+place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
+{
+	bool right = true;
+	for (int i = 0; i < fn->params.n; i++) {
+		const Param *p = fn->params.v[i];
+		Item x = args[i];
+		values[i] = place_argument(e, p, &x);
+		Symbol *s = symbol_declare(e, SYM_value, p->name);
+		right &= values[i] != NULL && s != NULL;
+		if (s != NULL)
+			s->item = item_tensor(x.range, values[i]);
+		if (right)
+			s->named = name_value(e, p->name, values[i]);
+	}
+	return right;
+}
+
+/* ---- the body */
+
+/* The parameter's name stands for the device's part from here on. */
+static void
+add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec)
+{
+	Type local = placement_local(&whole->type, spec);
+	Value *v = block_add_param(e->block, p->name.s, &local);
+	v->range = p->name.range;
+	symbol_local(e, p->name.s)->item = item_tensor(v->range, v);
+}
+
+/* What the parts that the devices return are together. */
+static bool
+check_part(Elab *e, Annotation *a, Item *x)
+{
+	if (item_is_number(x) && a->has_dtype)
+		*x = item_tensor(x->range, item_constant(e,
+			(Site){ x->range, "return" }, a->dtype, x));
+	if (x->kind != IT_tensor) {
+		if (x->kind != IT_error)
+			complain(e, DIAG_literal, x->range, "the result is %s, "
+				"which has no dtype", show_item(e, x));
+		return false;
+	}
+	Type whole = x->value->type;
+	const char *what = arena_printf(e->arena, "the result, %s on each "
+		"device,", show_type(e, &whole));
+	for (int d = 0; d < whole.rank && d < a->rank; d++)
+		if (!mul_i64(whole.dims[d], placement_dim_ways(&a->placement,
+		    d), &whole.dims[d]))
+			whole = x->value->type;
+	return annotation_unify(e, a, &whole, x->range, DIAG_results, what)
+		&& annotation_check(e, a);
+}
+
+static bool
+check_count(Elab *e, const FnDecl *fn, int n, Range where)
+{
+	if (n == fn->results.n)
+		return true;
+	complain(e, DIAG_results, where, "'%s' returns %d value%s, its "
+		"signature names %d", fn->name.s, n, n == 1 ? "" : "s",
+		fn->results.n);
+	diag_label(e->session, fn->results_range, "declared here");
+	return false;
+}
+
+/* The statements, and a return of what they make. */
+static bool
+build_body(Elab *e, FnDecl *fn, Annotation *results, Item **items)
+{
+	int n;
+	if (!run_body(e, fn, &n, items) || !check_count(e, fn, n,
+	    (*items)[0].range))
+		return false;
+	bool right = true;
+	Value **values = NEW_ARRAY(e->arena, Value *, n);
+	e->manual->returned = NEW_ARRAY(e->arena, Range, n);
+	for (int i = 0; i < n; i++) {
+		right &= check_part(e, &results[i], &(*items)[i]);
+		values[i] = (*items)[i].value;
+		e->manual->returned[i] = (*items)[i].range;
+	}
+	if (right)
+		op_append(e->block, op_new(e->m, O_return, n, values, 0, NULL,
+			fn->name.range, "return"));
+	return right;
+}
+
+static Manual *
+manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args)
+{
+	Site s = { where, fn->name.s };
+	Op *op = op_begin(e, s, O_manual, fn->params.n, args);
+	if (op == NULL)
+		return NULL;
+	Manual *m = NEW(e->arena, Manual);
+	*m = (Manual){ .op = op, .around = e->block, .region = e->region };
+	op->axes = NEW(e->arena, AxisList);
+	for (int i = 0; i < e->m->mesh.naxes; i++)
+		axes_append(op->axes, axis_whole(&e->m->mesh, i));
+	op->specs = NEW_ARRAY(e->arena, Placement,
+		fn->params.n + fn->results.n);
+	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
+	op->nbodies = 1;
+	e->block = op->bodies[0] = block_new(e->m, op);
+	e->region = NULL;
+	e->manual = m;
+	return m;
+}
+
+static void
+manual_end(Elab *e, const Manual *m)
+{
+	e->block = m->around;
+	e->region = m->region;
+	e->manual = NULL;
+}
+
+/* The region's op and its results, placed as the signature says. */
+static bool
+finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results,
+	Item *items)
+{
+	for (int i = 0; i < fn->results.n; i++) {
+		const Param *p = fn->results.v[i];
+		const char *name = p->name.s == NULL || e->frame->is_entry
+			? fn->name.s : p->name.s;
+		Type unknown = type_of(D_pred, 0, NULL);
+		if (i == 0)
+			op->results[0]->name = module_unique_name(e->m, name);
+		else
+			op_add_result(op, name, &unknown);
+	}
+	if (op_end(e, op) == NULL)
+		return false;
+	for (int i = 0; i < fn->results.n; i++) {
+		Value *v = op->results[i];
+		v->placement = op->specs[fn->params.n + i];
+		v->annotated = true;
+		v->type_range = results[i].range;
+		items[i] = item_tensor(items[i].range, v);
+	}
+	return true;
+}
+
+static bool
+resolve_results(Elab *e, const FnDecl *fn, Annotation *results)
+{
+	if (!fn->has_results) {
+		complain(e, DIAG_manual, fn->name.range, "a manual function "
+			"says where its results are, as in -> f32[8@X]");
+		return false;
+	}
+	bool right = true;
+	for (int i = 0; i < fn->results.n; i++)
+		right &= resolve_spec(e, fn->results.v[i], "a result",
+			&results[i]);
+	return right;
+}
+
+bool
+run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
+	Item **results)
+{
+	Annotation *declared = NEW_ARRAY(e->arena, Annotation,
+		fn->results.n + 1);
+	Placement *specs = NEW_ARRAY(e->arena, Placement, fn->params.n + 1);
+	bool right = manual_axes(e, fn) && resolve_results(e, fn, declared);
+	for (int i = 0; right && i < fn->params.n; i++) {
+		Annotation a;
+		right = resolve_spec(e, fn->params.v[i], "a parameter", &a);
+		specs[i] = placement_close(a.placement);
+	}
+	Manual *m = right ? manual_begin(e, fn, where, args) : NULL;
+	if (m == NULL)
+		return false;
+	*n = fn->results.n;
+	for (int i = 0; i < fn->params.n; i++) {
+		m->op->specs[i] = specs[i];
+		add_shard(e, fn->params.v[i], args[i], &specs[i]);
+	}
+	right = build_body(e, fn, declared, results);
+	manual_end(e, m);
+	for (int i = 0; right && i < *n; i++)
+		m->op->specs[fn->params.n + i] =
+			placement_close(declared[i].placement);
+	return right && check_varying(e, fn, m)
+		&& finish_op(e, fn, m->op, declared, *results);
+}
+
+Item
+call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
+{
+	Value **values = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
+	int n;
+	Item *results;
+	if (!place_arguments(e, fn, args, values)
+	    || !run_manual(e, fn, call, values, &n, &results))
+		return item_error(call);
+	return n == 1 ? results[0] : item_tuple(e, call, n, results);
+}

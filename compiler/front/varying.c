@@ -1,0 +1,351 @@
+/*
+ * varying.c - what may differ between the devices of a manual function.
+ *
+ *   x: f32[8@X]            varies along X
+ *   axis_index(Y)          varies along Y
+ *   x + axis_index(Y)      along X and Y
+ *   psum(..., X)           along Y only
+ *
+ * requires  the body of a manual region, complete
+ * leaves    messages: a result that its type says is the same along an axis
+ *           must be so, and a collective under a condition must be reached by
+ *           its whole group.  Both are proved from where values come from,
+ *           not from what they are.
+ */
+#include "elaborate.h"
+
+typedef uint32_t AxisSet;		/* bit a: mesh axis a */
+
+typedef struct Decision {		/* a condition around an op */
+	const struct Decision *outer;
+	const Op *op;			/* the `if` or `while` */
+	AxisSet along;
+} Decision;
+
+typedef struct Varying {
+	Elab *e;
+	const Manual *manual;
+	AxisSet *along;			/* by value id */
+	AxisSet every;			/* axis along which there are devices */
+	bool report;			/* what is wrong, rather than iterate */
+	bool right;
+} Varying;
+
+/* ---- numbers of values: the module's are given later */
+
+static int
+number_params(const Block *b, int n)
+{
+	for (int i = 0; i < b->nparams; i++)
+		b->params[i]->id = n++;
+	return n;
+}
+
+static void
+number_values(Op *op, void *data)
+{
+	int *n = data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->id = (*n)++;
+	for (int i = 0; i < op->nbodies; i++)
+		*n = number_params(op->bodies[i], *n);
+}
+
+/* ---- sets of axes */
+
+static AxisSet
+axes_set(const AxisList *axes)
+{
+	AxisSet set = 0;
+	for (int i = 0; i < axes->n; i++)
+		if (axes->a[i].size > 1)
+			set |= 1u << axes->a[i].axis;
+	return set;
+}
+
+/* Those along which a tensor in this placement may differ. */
+static AxisSet
+spec_set(const Placement *spec)
+{
+	AxisList unreduced = placement_unreduced(spec);
+	AxisSet set = axes_set(&unreduced);
+	for (int d = 0; d < spec->rank; d++) {
+		AxisList axes = placement_dim(spec, d);
+		set |= axes_set(&axes);
+	}
+	return set;
+}
+
+static const char *
+show_set(Elab *e, AxisSet set)
+{
+	const Mesh *mesh = &e->m->mesh;
+	const char *s = "";
+	for (int i = 0; i < mesh->naxes; i++)
+		if (set >> i & 1)
+			s = arena_printf(e->arena, "%s%s%s", s,
+				*s != '\0' ? "," : "", mesh->axes[i].name);
+	return s;
+}
+
+static AxisSet
+of(const Varying *w, const Value *v)
+{
+	return w->along[v->id];
+}
+
+/* True if that is news. */
+static bool
+add(const Varying *w, const Value *v, AxisSet set)
+{
+	AxisSet before = w->along[v->id];
+	w->along[v->id] |= set;
+	return w->along[v->id] != before;
+}
+
+static AxisSet
+operands_set(const Varying *w, const Op *op)
+{
+	AxisSet set = 0;
+	for (int i = 0; i < op->noperands; i++)
+		set |= of(w, op->operands[i]);
+	return set;
+}
+
+/* ---- collectives */
+
+typedef enum Effect { EFFECT_none, EFFECT_same, EFFECT_varies } Effect;
+
+/* What an op does to variation along its axes. */
+static const Effect effects[OP_COUNT] = {
+	[O_all_gather] = EFFECT_same,
+	[O_all_reduce] = EFFECT_same,
+	[O_reduce_scatter] = EFFECT_varies,
+	[O_all_to_all] = EFFECT_varies,
+	[O_collective_permute] = EFFECT_varies,
+};
+
+static void
+check_reached(Varying *w, const Op *op, const Decision *under)
+{
+	AxisSet axes = axes_set(op->axes);
+	Elab *e = w->e;
+	while (under != NULL && (under->along & axes) == 0)
+		under = under->outer;
+	if (under == NULL || !w->report)
+		return;
+	const char *word = under->op->kind == O_if ? "if" : "while";
+	const char *split = show_set(e, under->along & axes);
+	complain(e, DIAG_divergent, op->range, "%s over %s waits for devices "
+		"that may not come: the condition of this %s varies along %s",
+		op->label, show_set(e, axes), word, split);
+	diag_label(e->session, under->op->range, "each device along %s "
+		"decides for itself", split);
+	diag_note(e->session, (Range){ 0 }, "let them agree first: "
+		"pmax(i32(...), %s) > 0", split);
+	w->right = false;
+}
+
+/* ---- ops */
+
+static void vary_block(Varying *w, const Block *b, const Decision *under);
+
+/* The parameters of a body from the operands from `first` on. */
+static bool
+enter(const Varying *w, const Op *op, int body, int first)
+{
+	bool news = false;
+	for (int i = first; i < op->noperands; i++)
+		news |= add(w, op->bodies[body]->params[i - first],
+			of(w, op->operands[i]));
+	return news;
+}
+
+static void
+vary_if(Varying *w, const Op *op, const Decision *under)
+{
+	Decision d = { under, op, of(w, op->operands[0]) };
+	for (int b = 0; b < 2; b++) {
+		enter(w, op, b, 1);
+		vary_block(w, op->bodies[b], &d);
+		for (int i = 0; i < op->nresults; i++)
+			add(w, op->results[i], d.along
+				| of(w, op->bodies[b]->last->operands[i]));
+	}
+}
+
+/* Once around: true if something now varies that did not. */
+static bool
+vary_trip(Varying *w, const Op *op, const Decision *under, Decision *d)
+{
+	const Block *condition = op->bodies[0], *body = op->bodies[1];
+	bool news = false;
+	vary_block(w, condition, under);
+	*d = (Decision){ under, op, of(w, condition->last->operands[0]) };
+	vary_block(w, condition, d);
+	vary_block(w, body, d);
+	for (int i = 0; i < op->nresults; i++) {
+		AxisSet next = of(w, body->last->operands[i]) | d->along;
+		news |= add(w, condition->params[i], next);
+		news |= add(w, body->params[i], next);
+		add(w, op->results[i], of(w, body->params[i]));
+	}
+	return news;
+}
+
+/* A device that leaves the loop early keeps what it carried. */
+static void
+vary_while(Varying *w, const Op *op, const Decision *under)
+{
+	bool report = w->report;
+	Decision d;
+	enter(w, op, 0, 0);
+	enter(w, op, 1, 0);
+	w->report = false;
+	while (vary_trip(w, op, under, &d))
+		;
+	w->report = report;
+	if (!report)
+		return;
+	vary_block(w, op->bodies[0], &d);
+	vary_block(w, op->bodies[1], &d);
+}
+
+static void
+vary_call(Varying *w, const Op *op, const Decision *under)
+{
+	enter(w, op, 0, 0);
+	vary_block(w, op->bodies[0], under);
+	for (int i = 0; i < op->nresults; i++)
+		add(w, op->results[i], of(w, op->bodies[0]->last->operands[i]));
+}
+
+static void
+vary_plain(Varying *w, const Op *op, const Decision *under)
+{
+	AxisSet set = operands_set(w, op);
+	if (op->kind == O_partition_id)
+		set = w->every;
+	if (effects[op->kind] != EFFECT_none) {
+		AxisSet axes = axes_set(op->axes);
+		set = effects[op->kind] == EFFECT_same ? set & ~axes
+			: set | axes;
+		check_reached(w, op, under);
+	}
+	for (int i = 0; i < op->nresults; i++)
+		add(w, op->results[i], set);
+}
+
+/* What axis_index() made is a part of the device's id. */
+static void
+vary_indices(const Varying *w, const Op *op)
+{
+	for (int i = 0; i < w->manual->nindices; i++)
+		if (w->manual->indices[i].value->def == op)
+			w->along[op->results[0]->id] =
+				w->manual->indices[i].along;
+}
+
+static void
+vary_block(Varying *w, const Block *b, const Decision *under)
+{
+	static void (*const special[OP_COUNT])(Varying *, const Op *,
+		const Decision *) = {
+		[O_if] = vary_if,
+		[O_while] = vary_while,
+		[O_call] = vary_call,
+	};
+	for (const Op *op = b->first; op->kind != O_return; op = op->next) {
+		(special[op->kind] != NULL ? special[op->kind]
+			: vary_plain)(w, op, under);
+		vary_indices(w, op);
+	}
+}
+
+/* ---- where variation comes from */
+
+/* The value that v has its variation along the axes from, NULL for none. */
+static const Value *
+cause(const Varying *w, const Value *v, AxisSet set)
+{
+	const Op *op = v->def;
+	if (op == NULL && v->block->parent->kind == O_manual)
+		return NULL;
+	if (op == NULL) {
+		const Op *owner = v->block->parent;
+		return owner->operands[v->index + (owner->kind == O_if)];
+	}
+	for (int i = 0; i < op->noperands; i++)
+		if ((of(w, op->operands[i]) & set) != 0)
+			return op->operands[i];
+	for (int i = 0; i < op->nbodies; i++) {
+		const Op *last = op->bodies[i]->last;
+		if (v->index < last->noperands
+		    && (of(w, last->operands[v->index]) & set) != 0)
+			return last->operands[v->index];
+	}
+	return NULL;
+}
+
+static void
+tell_cause(const Varying *w, const Value *v, AxisSet set)
+{
+	enum { MOST = 10000 };
+	Elab *e = w->e;
+	for (int i = 0; i < MOST; i++) {
+		const Value *from = cause(w, v, set);
+		if (from == NULL || (of(w, from) & set) == 0)
+			break;
+		v = from;
+	}
+	const char *axes = show_set(e, set);
+	if (v->def == NULL)
+		diag_note(e->session, v->range, "'%s' is another part of the "
+			"argument along %s",
+			((Param *)e->frame->fn->params.v[v->index])->name.s,
+			axes);
+	else
+		diag_note(e->session, v->def->range, "%s differs along %s",
+			v->def->label, axes);
+}
+
+static void
+check_result(Varying *w, const FnDecl *fn, int i)
+{
+	Elab *e = w->e;
+	const Op *op = w->manual->op;
+	const Param *p = fn->results.v[i];
+	const Value *v = op->bodies[0]->last->operands[i];
+	AxisSet set = of(w, v) & ~spec_set(&op->specs[op->noperands + i]);
+	if (set == 0)
+		return;
+	const char *axes = show_set(e, set);
+	const char *what = p->name.s == NULL ? "the result"
+		: arena_printf(e->arena, "result '%s'", p->name.s);
+	complain(e, DIAG_varying, w->manual->returned[i], "%s is the same "
+		"along %s by its type, but this varies along %s", what, axes,
+		axes);
+	diag_label(e->session, p->type->range, "%s splits no dim", axes);
+	tell_cause(w, v, set);
+	diag_note(e->session, (Range){ 0 }, "psum(..., %s) adds up what the "
+		"devices have; a dim of the type split over %s keeps each part",
+		axes, axes);
+	w->right = false;
+}
+
+bool
+check_varying(Elab *e, const FnDecl *fn, const Manual *m)
+{
+	Block *body = m->op->bodies[0];
+	int n = number_params(body, 0);
+	Varying w = { .e = e, .manual = m, .every = axes_set(m->op->axes),
+		.report = true, .right = true };
+	block_walk(body, number_values, &n);
+	w.along = NEW_ARRAY(e->arena, AxisSet, n + 1);
+	for (int i = 0; i < body->nparams; i++)
+		add(&w, body->params[i], spec_set(&m->op->specs[i]));
+	vary_block(&w, body, NULL);
+	for (int i = 0; i < fn->results.n; i++)
+		check_result(&w, fn, i);
+	return w.right;
+}
