@@ -105,7 +105,8 @@ partition_block(Partitioner *p, Block *b)
 
 /*
  * A value whose only user moves it anyway need not pass through the placement
- * that propagation found for it.
+ * that propagation found for it.  What a loop carries has one placement in
+ * every round, so that one stays.
  */
 static void
 look_ahead(Op *op, void *data)
@@ -117,7 +118,7 @@ look_ahead(Op *op, void *data)
 	    op->kind != O_reshard)
 		return;
 	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
-	    v->def->kind != O_reshard) {
+	    v->def->kind != O_reshard && v->def->kind != O_while) {
 		v->placement = op->results[0]->placement;
 		source_of(p, v)->requested = op->kind != O_output ||
 			op->results[0]->annotated;
