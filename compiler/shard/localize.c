@@ -21,6 +21,7 @@ typedef struct Localizer {
 	Value **alias;		/* by value id: what to use instead */
 	int nalias;
 	Table *offsets;		/* of the block: axes -> index on this device */
+	DType index;		/* of offsets: i64 if some dim needs it */
 	Op *at;			/* new ops go before it */
 	const Op *reason;	/* whose label and range they get */
 } Localizer;
@@ -134,13 +135,13 @@ emit_digit(Localizer *l, Value *id, AxisRef a, int64_t scale)
 	Value *v = id;
 
 	if (stride > 1)
-		v = emit_binary(l, O_div, v, emit_constant(l, D_i32, stride),
+		v = emit_binary(l, O_div, v, emit_constant(l, l->index, stride),
 			"row");
 	if (!major)
-		v = emit_binary(l, O_rem, v, emit_constant(l, D_i32, a.size),
+		v = emit_binary(l, O_rem, v, emit_constant(l, l->index, a.size),
 			"digit");
 	if (scale > 1)
-		v = emit_binary(l, O_mul, v, emit_constant(l, D_i32, scale),
+		v = emit_binary(l, O_mul, v, emit_constant(l, l->index, scale),
 			"scaled");
 	return v;
 }
@@ -161,10 +162,10 @@ device_id(Localizer *l)
 		return v;
 	v = emit_typed(l, O_partition_id, 0, NULL, "partition",
 		type_of(D_u32, 0, NULL));
-	return cached(l, "", emit_convert(l, v, D_i32));
+	return cached(l, "", emit_convert(l, v, l->index));
 }
 
-/* axes_index() of this device, times `scale`, as an i32. */
+/* axes_index() of this device, times `scale`. */
 static Value *
 device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 {
@@ -193,7 +194,7 @@ zero_offset(Localizer *l)
 {
 	Value *v = table_get(l->offsets, "0");
 
-	return v ? v : cached(l, "0", emit_constant(l, D_i32, 0));
+	return v ? v : cached(l, "0", emit_constant(l, l->index, 0));
 }
 
 /* ---- moves of a reshard -------------------------------------------------------------- */
@@ -503,6 +504,28 @@ localize_take(Localizer *l, Op *op)
 	take_over(l, op, found);
 }
 
+/* Rows of a split result: what is not among those here is dropped, as what is
+   outside the whole is. */
+static void
+localize_scatter_add(Localizer *l, Op *op)
+{
+	Value *x = op->operands[0], *idx = op->operands[1], *v = op->results[0];
+	int64_t rows = x->type.dims[op_int(op, A_dim)];
+	AxisList axes = placement_dim(&x->placement, (int)op_int(op, A_dim));
+	int64_t all = rows * axes_size(&axes);
+	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 ||
+		all > INT32_MAX ? D_i64 : D_i32;
+
+	v->type = placement_local(&v->type, &v->placement);
+	if (axes_size(&axes) == 1)
+		return;
+	idx = emit_convert(l, idx, wide);
+	Value *start = emit_binary(l, O_mul, emit_convert(l, device_offset(l,
+		&axes, 1), wide), emit_constant(l, wide, rows), "start");
+	op->operands[1] = emit_binary(l, O_sub, idx, emit_splat(l, start,
+		&idx->type), "row");
+}
+
 /* Dims that are split are not cut by the slice. */
 static void
 localize_slice(Localizer *l, Op *op)
@@ -606,6 +629,7 @@ localize_op(Localizer *l, Op *op)
 		[O_reshard] = localize_reshard,
 		[O_iota] = localize_iota,
 		[O_take] = localize_take,
+		[O_scatter_add] = localize_scatter_add,
 		[O_slice] = localize_slice,
 		[O_dynamic_slice] = localize_dynamic_slice,
 		[O_dynamic_update_slice] = localize_dynamic_update_slice,
@@ -646,11 +670,23 @@ localize_block(Localizer *l, Block *b)
 	l->reason = reason;
 }
 
+static void
+widen_index(Op *op, void *data)
+{
+	DType *index = data;
+
+	for (int i = 0; i < op->noperands; i++)
+		for (int d = 0; d < op->operands[i]->type.rank; d++)
+			if (op->operands[i]->type.dims[d] > INT32_MAX)
+				*index = D_i64;
+}
+
 bool
 localize(Module *m)
 {
-	Localizer l = {.module = m};
+	Localizer l = {.module = m, .index = D_i32};
 
+	module_walk(m, widen_index, &l.index);
 	module_number(m);
 	l.arena = arena_new();
 	l.resharder = resharder_new(l.arena, &m->mesh);
