@@ -180,3 +180,18 @@ want_tensors(Elab *e, Call *c, int i, int *n, Value ***v)
 	}
 	return true;
 }
+
+bool
+want_indices(Elab *e, Call *c, int i, Value **index)
+{
+	const Item *x = &c->args[i];
+	if (x->kind == IT_int)
+		*index = item_constant(e, c->site, D_i32, x);
+	else if (!want_tensor(e, c, i, index))
+		return false;
+	if (*index == NULL || dtype_is_integer((*index)->type.dtype))
+		return *index != NULL;
+	complain(e, DIAG_dtype, x->range, "indices are integers, not %s",
+		dtypes[(*index)->type.dtype].name);
+	return false;
+}

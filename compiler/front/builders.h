@@ -14,6 +14,8 @@ Builder build_reshape, build_transpose, build_broadcast, build_concat;
 Builder build_stack, build_split, build_repeat, build_pad, build_roll;
 Builder build_flip, build_take, build_one_hot, build_iota, build_full;
 Builder build_size, build_axis_size, build_reshard, build_shard_like;
+Builder build_dynamic_slice, build_dynamic_update_slice, build_scatter_add;
+Builder build_sort, build_top_k, build_random, build_number;
 Builder build_barrier, build_positions, build_widen, build_narrow, build_dropped;
 Builder build_psum, build_pmean, build_all_gather, build_psum_scatter;
 Builder build_all_to_all, build_ppermute, build_axis_index;

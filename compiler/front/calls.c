@@ -261,10 +261,9 @@ unknown_call(Elab *e, const Expr *x)
 
 /* What the language has and this release has not. */
 static const char *const later[] = {
-	"dynamic_slice", "dynamic_update_slice", "scatter_add", "sort",
-	"argsort", "top_k", "psum", "pmean", "pmax", "pmin", "all_gather",
-	"psum_scatter", "all_to_all", "ppermute", "axis_index",
-	"ragged_all_to_all", "grad", "value_and_grad", "random",
+	"psum", "pmean", "pmax", "pmin", "all_gather", "psum_scatter",
+	"all_to_all", "ppermute", "axis_index", "ragged_all_to_all", "grad",
+	"value_and_grad",
 };
 
 static bool
@@ -274,6 +273,16 @@ comes_later(const char *name)
 		if (strcmp(later[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* One function of the prelude calls another. */
+static Item
+call_in_prelude(Elab *e, const Expr *x, const char *name)
+{
+	Item args[MAX_PARAMS];
+	for (int i = 0; i < x->args.n && i < MAX_PARAMS; i++)
+		args[i] = eval(e, ((const Arg *)x->args.v[i])->value);
+	return call_prelude(e, e->frame->site, name, false, x->args.n, args);
 }
 
 static Item
@@ -286,12 +295,24 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 	const Builtin *b = builtin_find(name);
 	if (b != NULL && (prelude || b->place != PLACE_internal))
 		return builtin_call(e, b, x);
+	if (prelude)
+		return call_in_prelude(e, x, name);
 	if (comes_later(name))
 		complain(e, DIAG_unsupported, x->left->range,
 			"'%s' is not part of this release", name);
 	else
 		report_unknown_function(e, x->left->range, name);
 	return item_error(x->range);
+}
+
+/* random.normal, unless the program has a value of that name */
+static bool
+is_qualified(Elab *e, const Expr *callee)
+{
+	return callee->kind == E_member && callee->left->kind == E_name
+		&& strcmp(callee->left->name, "random") == 0
+		&& symbol_find(e, callee->left->name) == NULL
+		&& e->frame != NULL;
 }
 
 Item
@@ -307,12 +328,12 @@ eval_call(Elab *e, const Expr *x)
 	if (callee->kind == E_name)
 		return e->frame != NULL ? call_by_name(e, x, callee->name)
 			: builtin_call(e, builtin_find(callee->name), x);
-	bool random = callee->kind == E_member
-		&& callee->left->kind == E_name
-		&& comes_later(callee->left->name);
+	if (is_qualified(e, callee))
+		return call_by_name(e, x, arena_printf(e->arena, "%s.%s",
+			callee->left->name, callee->name));
 	bool grad = callee->kind == E_call && callee->left->kind == E_name
 		&& comes_later(callee->left->name);
-	if (!random && !grad)
+	if (!grad)
 		return unknown_call(e, x);
 	complain(e, DIAG_unsupported, callee->left->range,
 		"'%s' is not part of this release", callee->left->name);
@@ -358,6 +379,17 @@ run_prelude(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	return result;
 }
 
+/* random.normal is random_normal, for a dot separates parts of names. */
+static const char *
+composite_name(Elab *e, const char *label)
+{
+	char *name = arena_strndup(e->arena, label, strlen(label));
+	for (char *c = name; *c != '\0'; c++)
+		if (*c == '.')
+			*c = '_';
+	return name;
+}
+
 /* The tensors among the arguments become parameters of the call's body. */
 static Item
 run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
@@ -372,7 +404,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	if (call == NULL)
 		return item_error(s.range);
 	Block *outer = e->block;
-	call->composite = s.label;
+	call->composite = composite_name(e, s.label);
 	call->bodies = NEW_ARRAY(e->arena, Block *, 1);
 	call->nbodies = 1;
 	e->block = call->bodies[0] = block_new(e->m, call);

@@ -231,6 +231,8 @@ Value *emit_placed(Elab *e, Site s, OpKind kind, Value *x,
 	const Annotation *a);	/* constraint or reshard */
 /* numpy's broadcasting of x to the shape; sizes are known to fit. */
 Value *broadcast_to(Elab *e, Site s, Value *x, const Type *shape);
+/* Of one dtype, and numpy would make it of that shape. */
+bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */
 bool broadcast_shape(Elab *e, Range where, int n, Value *const *x,
 	Type *shape);
@@ -344,6 +346,8 @@ bool want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims);
 bool want_type(Elab *e, Call *c, int i, Annotation *a);
 /* An argument that is a bracketed list of sizes. */
 bool want_spec(Elab *e, Call *c, int i, Annotation *a);
+/* Integers: a tensor, or one number. */
+bool want_indices(Elab *e, Call *c, int i, Value **index);
 /* A tuple of tensors of one dtype. */
 bool want_tensors(Elab *e, Call *c, int i, int *n, Value ***v);
 const char *param_name(Elab *e, const Builtin *b, int i);

@@ -519,22 +519,6 @@ is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
 	return right;
 }
 
-/* numpy's rules, but the part does not grow. */
-static bool
-part_fits(Elab *e, const Type *shape, const Item *part)
-{
-	const Type *type = &part->value->type;
-	int shift = shape->rank - type->rank;
-	bool fits = shift >= 0 && type->dtype == shape->dtype;
-	for (int d = 0; fits && d < type->rank; d++)
-		fits = type->dims[d] == 1
-			|| type->dims[d] == shape->dims[d + shift];
-	if (!fits)
-		complain(e, DIAG_shape, part->range, "a part of type %s cannot "
-			"become %s", show_type(e, shape), show_type(e, type));
-	return fits;
-}
-
 Value *
 update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 {
@@ -557,8 +541,12 @@ update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 		return NULL;
 	}
 	Type shape = type_of(whole->type.dtype, sel.rank, sel.dims);
-	if (!part_fits(e, &shape, &value))
+	if (!broadcasts_to(&value.value->type, &shape)) {
+		complain(e, DIAG_shape, value.range, "a part of type %s cannot "
+			"become %s", show_type(e, &shape),
+			show_item(e, &value));
 		return NULL;
+	}
 	for (int d = 0; d < rank; d++) {
 		size[d] = sel.limit[d] - sel.start[d];
 		if (sel.from[d] == NULL)

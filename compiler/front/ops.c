@@ -351,6 +351,16 @@ broadcast_to(Elab *e, Site s, Value *x, const Type *shape)
 	return emit_broadcast(e, s, x, shape, to);
 }
 
+bool
+broadcasts_to(const Type *x, const Type *shape)
+{
+	int shift = shape->rank - x->rank;
+	bool fits = shift >= 0 && x->dtype == shape->dtype;
+	for (int d = 0; fits && d < x->rank; d++)
+		fits = x->dims[d] == 1 || x->dims[d] == shape->dims[d + shift];
+	return fits;
+}
+
 static bool
 join_shape(Type *shape, const Type *x)
 {

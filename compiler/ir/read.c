@@ -109,6 +109,8 @@ define(Builder *b, const HloInstr *instr, Scope *scope, Value *v, Tuple *tuple)
 		table_set(scope->values, instr->name, v);
 	else
 		table_set(scope->tuples, instr->name, tuple);
+	if (v)
+		table_set(b->named, instr->name, v);
 }
 
 static void
@@ -706,9 +708,9 @@ read_value_name(Builder *b, Cursor *c)
 	if (!cursor_accept(c, "%"))
 		return NULL;
 	const char *name = cursor_word(c, "a value");
-	Value *v = table_get(b->values, name);
+	Value *v = table_get(b->named, name);
 	if (!v)
-		cursor_error(c, "the entry has no %%%s", name);
+		cursor_error(c, "the program has no %%%s", name);
 	return v;
 }
 
@@ -901,6 +903,7 @@ module_read(Session *s, int file)
 		return NULL;
 	b.m = module_new(s, r.name);
 	b.values = table_new(s->arena);
+	b.named = table_new(s->arena);
 	Facts facts = facts_of(&r.attrs);
 	read_module_facts(&b, &facts);
 	check_partitions(&b);

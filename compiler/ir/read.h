@@ -97,6 +97,7 @@ typedef struct Builder {
 	Reading *r;
 	Module *m;
 	Table *values;		/* of the entry, by their name in the text */
+	Table *named;		/* of all computations; the entry is the last */
 	Built *built;
 	int nbuilt, calls;
 } Builder;
