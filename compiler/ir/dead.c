@@ -14,7 +14,8 @@ count_use(Value *v)
 {
 	v->uses++;
 	for (const Block *b = v->block; b && b->parent; b = b->parent->block)
-		b->parent->results[0]->uses++;
+		if (b->parent->nresults)
+			b->parent->results[0]->uses++;
 }
 
 /* The user may ask for the placement of what has a name. */
