@@ -122,16 +122,32 @@ emit_scalar(Emitter *e, const Op *op)
 	text_add(&e->run, ";\n");
 }
 
-/* What is written in place is read and written once. */
+/* Of a part of a buffer, as much as the kernel's loops can touch. */
 static double
-updated_bytes(const Step *s)
+touched_bytes(const Step *s, const Value *v)
 {
 	const Kernel *k = s->kernel;
-	double elements = 1;
+	double bytes = dtypes[v->type.dtype].bytes;
+	double all = (double)type_bytes(&v->type);
 
-	for (int p = 0; p < k->norder; p++)
-		elements *= (double)k->loops[k->order[p]].extent;
-	return 2 * elements * dtypes[s->result->type.dtype].bytes;
+	for (int p = 0; k && p < k->norder; p++)
+		bytes *= (double)k->loops[k->order[p]].extent;
+	return k && bytes < all ? bytes : all;
+}
+
+/* An operand that is changed in place is not copied first. */
+static double
+moved_bytes(const Emitter *e, const Step *s)
+{
+	double bytes = 0;
+
+	for (int i = 0; i < s->nresults; i++)
+		bytes += touched_bytes(s, s->results[i]);
+	for (int i = 0; i < s->nreads; i++)
+		bytes += touched_bytes(s, s->reads[i]);
+	if (s->base && !c_same_buffer(e, s->result, s->base))
+		bytes += 2 * (double)type_bytes(&s->result->type);
+	return bytes;
 }
 
 /* The slower of its arithmetic and its traffic, on the target. */
@@ -139,7 +155,6 @@ static double
 step_seconds(const Emitter *e, const Step *s)
 {
 	const Mesh *m = &e->module->mesh;
-	double bytes = 0;
 
 	if (s->kind == STEP_dot) {
 		Type operands[2] = {s->op->operands[0]->type,
@@ -148,13 +163,7 @@ step_seconds(const Emitter *e, const Step *s)
 	}
 	if (s->kind == STEP_copy && c_same_buffer(e, s->result, s->reads[0]))
 		return 0;
-	if (s->base && c_same_buffer(e, s->result, s->base))
-		return updated_bytes(s) / m->target->hbm_bandwidth;
-	for (int i = 0; i < s->nresults; i++)
-		bytes += (double)type_bytes(&s->results[i]->type);
-	for (int i = 0; i < s->nreads; i++)
-		bytes += (double)type_bytes(&s->reads[i]->type);
-	return bytes / m->target->hbm_bandwidth;
+	return moved_bytes(e, s) / m->target->hbm_bandwidth;
 }
 
 /* The emulated clock matters where devices meet. */

@@ -402,36 +402,14 @@ print_axes(Text *t, const Mesh *m)
 }
 
 static void
-count_flops(Op *op, void *data)
-{
-	Type operands[3] = {0};
-
-	for (int i = 0; i < op->noperands && i < 3; i++)
-		operands[i] = op->operands[i]->type;
-	if (op->nresults == 1 && op->kind != O_call && op->noperands <= 3)
-		*(double *)data += op_flops(op, operands, &op->results[0]->type);
-}
-
-static void
-count_wire(Op *op, void *data)
-{
-	if (ops[op->kind].collective)
-		*(int64_t *)data += op_wire_bytes(op);
-}
-
-static void
 print_totals(Emitter *e, Text *t)
 {
-	Module *m = e->plan->module;
-	double flops = 0;
-	int64_t wire = 0;
+	Work work = module_work(e->module);
 
-	module_walk(m, count_flops, &flops);
-	module_walk(m, count_wire, &wire);
 	text_printf(t, "\t.slab_bytes = %lld,\n",
 		(long long)(e->plan->total + e->plan->scratch));
-	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", flops,
-		(long long)wire);
+	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n",
+		work.flops, (long long)work.wire_bytes);
 }
 
 static void

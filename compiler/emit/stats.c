@@ -2,9 +2,6 @@
  * stats.c - --emit=stats: what a device program moves and computes, as JSON
  * with a fixed schema, for tests and scripts.
  *
- * Totals count the trips of loops, those of a loop that runs until its data
- * says so as one, and of two branches the one that moves or computes more.
- *
  * Requires L_device, with the placements that propagation left in
  * Module.named and Module.results.  Changes nothing.
  */
@@ -18,12 +15,6 @@ typedef struct Totals {
 	const Module *module;
 	int collectives;
 } Totals;
-
-/* Of one device. */
-typedef struct Work {
-	int64_t wire_bytes;
-	double flops;
-} Work;
 
 static void
 json_string(Text *t, const char *s)
@@ -203,82 +194,11 @@ json_collective(Totals *totals, const Op *op)
 	text_printf(t, ", \"line\": %d}", line);
 }
 
-static double
-local_flops(const Module *m, const Op *op)
-{
-	Type small[8], *types = small;
-
-	if (!op->nresults || op->nbodies)
-		return 0;
-	if (op->noperands > 8)
-		types = NEW_ARRAY(m->arena, Type, op->noperands);
-	for (int i = 0; i < op->noperands; i++)
-		types[i] = op->operands[i]->type;
-	return op_flops(op, types, &op->results[0]->type);
-}
-
-/* Of `times` runs; more bytes than 64 bits count are as many as they do. */
-static Work
-scale_work(Work w, int64_t times)
-{
-	if (!mul_i64(w.wire_bytes, times, &w.wire_bytes))
-		w.wire_bytes = INT64_MAX;
-	w.flops *= (double)times;
-	return w;
-}
-
 static void
-add_work(Work *sum, Work w)
+list_collective(Op *op, void *data)
 {
-	if (!add_i64(sum->wire_bytes, w.wire_bytes, &sum->wire_bytes))
-		sum->wire_bytes = INT64_MAX;
-	sum->flops += w.flops;
-}
-
-static void
-raise_work(Work *most, Work w)
-{
-	if (w.wire_bytes > most->wire_bytes)
-		most->wire_bytes = w.wire_bytes;
-	if (w.flops > most->flops)
-		most->flops = w.flops;
-}
-
-static Work add_block(Totals *totals, const Block *b);
-
-static Work
-add_bodies(Totals *totals, const Op *op)
-{
-	Work sum = {0};
-
-	for (int i = 0; i < op->nbodies; i++) {
-		Work w = add_block(totals, op->bodies[i]);
-		if (op->kind == O_if)
-			raise_work(&sum, w);
-		else
-			add_work(&sum, w);
-	}
-	return sum;
-}
-
-/* Lists the collectives of a block: what they and its ops do. */
-static Work
-add_block(Totals *totals, const Block *b)
-{
-	Work sum = {0};
-	int64_t trips;
-
-	for (const Op *op = b->first; op; op = op->next) {
-		Work w = {0, local_flops(totals->module, op)};
-		if (ops[op->kind].collective) {
-			json_collective(totals, op);
-			w.wire_bytes = op_wire_bytes(op);
-		}
-		op_trips(op, &trips);
-		add_work(&sum, scale_work(w, trips));
-		add_work(&sum, add_bodies(totals, op));
-	}
-	return sum;
+	if (ops[op->kind].collective)
+		json_collective(data, op);
 }
 
 static void
@@ -301,6 +221,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 {
 	Totals totals = {.out = t, .module = m};
 	Table *seen = table_new(m->arena);
+	Work work = module_work(m);
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": ");
 	json_mesh(t, &m->mesh);
@@ -308,7 +229,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 		(long long)m->mesh.ndevices);
 	json_string(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
-	Work work = add_block(&totals, m->entry);
+	module_walk(m, list_collective, &totals);
 	text_printf(t, "%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
 		"  \"memory_peak\": %lld,\n  \"values\": {",
 		totals.collectives ? "\n  " : "",

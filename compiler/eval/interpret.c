@@ -142,8 +142,6 @@ static const shdrt_collective_kind collective_kinds[COLLECTIVE_COUNT] = {
 
 typedef struct Totals {
 	const Module *module;
-	double flops;
-	int64_t wire_bytes;
 	int n;
 	shdrt_collective *collectives;
 } Totals;
@@ -200,18 +198,12 @@ collective(const Module *m, const Op *op, CollectiveKind kind)
 }
 
 static void
-count_op(Op *op, void *data)
+list_collective(Op *op, void *data)
 {
 	Totals *t = data;
-	Type operands[3] = {{0}};
 	CollectiveKind kind;
-	for (int i = 0; i < op->noperands && i < 3; i++)
-		operands[i] = op->operands[i]->type;
-	if (op->nresults == 1 && !op->nbodies && op->noperands <= 3)
-		t->flops += op_flops(op, operands, &op->results[0]->type);
 	if (!op_collective_kind(op, &kind))
 		return;
-	t->wire_bytes += op_wire_bytes(op);
 	APPEND(t->module->arena, t->collectives, t->n,
 		collective(t->module, op, kind));
 }
@@ -322,7 +314,8 @@ interpret(Module *m, const Plan *plan, const Text *global, int narguments,
 	const SourceFile *source = source_file(m->session, 1);
 	Totals totals = {.module = m};
 	module_number(m);
-	module_walk(m, count_op, &totals);
+	module_walk(m, list_collective, &totals);
+	Work work = module_work(m);
 	shdrt_program p = {
 		.abi = SHDRT_ABI,
 		.name = m->name,
@@ -339,8 +332,8 @@ interpret(Module *m, const Plan *plan, const Text *global, int narguments,
 		.slab_bytes = plan->total + plan->scratch,
 		.target = m->mesh.target->name,
 		.target_memory = m->mesh.target->hbm_bytes,
-		.flops = (int64_t)totals.flops,
-		.wire_bytes = totals.wire_bytes,
+		.flops = (int64_t)work.flops,
+		.wire_bytes = work.wire_bytes,
 		.launch = launch,
 		.data = m,
 		.hlo = global->s,

@@ -30,4 +30,11 @@ double op_collective_seconds(const Mesh *m, const Op *op);
 double op_seconds(const Mesh *m, const Op *op, const Type *operands,
 	const Type *result);
 
+/* work.c: what one device computes and receives in one run */
+typedef struct Work {
+	int64_t wire_bytes;
+	double flops;
+} Work;
+Work module_work(const Module *m);
+
 #endif
