@@ -72,7 +72,7 @@ op_kernel(OpKind kind)
 Slot *
 slot(const Machine *vm, const Value *v, int64_t device)
 {
-	return &vm->slots[v->id * vm->ndevices + device];
+	return &vm->slots[(v->id - vm->first) * vm->ndevices + device];
 }
 
 void
@@ -177,7 +177,8 @@ run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 		vm->operands[d] = slot(vm, op->operands[0], d)->is.value;
 		vm->results[d] = slot(vm, op->results[0], d)->is.value;
 	}
-	return kernel(vm->module, op, vm->operands, vm->results);
+	return kernel(vm->module, op, vm->operands, vm->results) &&
+		(!vm->bounds || machine_bound_group(vm, op, kernel));
 }
 
 static bool
@@ -210,6 +211,7 @@ run_kernel(Machine *vm, const Op *op)
 typedef bool RunOp(Machine *vm, const Op *op);
 static RunOp *const with_bodies[OP_COUNT] = {
 	[O_call] = machine_call, [O_while] = machine_while, [O_if] = machine_if,
+	[O_manual] = machine_manual,
 };
 
 bool
@@ -237,28 +239,75 @@ most_values(Op *op, void *data)
 		*most = n;
 }
 
+/* Room for the values `first`, first + 1, ... */
+static bool
+machine_new(Machine *vm)
+{
+	int64_t slots;
+	size_t room = (size_t)vm->most + (size_t)vm->ndevices;
+	if (!mul_i64(vm->ndevices, vm->nvalues + 1, &slots))
+		return false;
+	vm->slots = calloc((size_t)slots, sizeof *vm->slots);
+	vm->operands = calloc(room, sizeof *vm->operands);
+	vm->results = calloc(room, sizeof *vm->results);
+	vm->inexact = calloc((size_t)vm->most, sizeof *vm->inexact);
+	vm->active = malloc((size_t)vm->ndevices);
+	if (!vm->slots || !vm->operands || !vm->results || !vm->inexact ||
+	    !vm->active)
+		return false;
+	memset(vm->active, true, (size_t)vm->ndevices);
+	return true;
+}
+
+void
+machine_free(Machine *vm)
+{
+	int64_t n = vm->slots ? vm->ndevices * (vm->nvalues + 1) : 0;
+	for (int64_t i = 0; i < n; i++)
+		if (!vm->slots[i].borrowed)
+			inexact_free(&vm->slots[i].is);
+	free(vm->slots);
+	free(vm->operands);
+	free(vm->results);
+	free(vm->inexact);
+	free(vm->active);
+}
+
+static void
+count_values(Op *op, void *data)
+{
+	int *n = data;
+	*n += op->nresults;
+	for (int i = 0; i < op->nbodies; i++)
+		*n += op->bodies[i]->nparams;
+}
+
+/* Those of an op's bodies come right after its results. */
+bool
+machine_inside(Machine *inner, const Machine *vm, const Op *op,
+	int64_t ndevices)
+{
+	*inner = (Machine){.module = vm->module, .ndevices = ndevices,
+		.bounds = vm->bounds, .last_use = vm->last_use,
+		.most = vm->most};
+	inner->first = op->results[op->nresults - 1]->id + 1;
+	for (int i = 0; i < op->nbodies; i++) {
+		inner->nvalues += op->bodies[i]->nparams;
+		block_walk(op->bodies[i], count_values, &inner->nvalues);
+	}
+	return machine_new(inner);
+}
+
 static bool
 machine_start(Machine *vm, Module *m, int64_t ndevices)
 {
-	int most = 1;
-	int64_t slots;
 	module_number(m);
-	module_walk(m, most_values, &most);
-	*vm = (Machine){.module = m, .ndevices = ndevices};
-	if (!mul_i64(ndevices, m->nvalues + 1, &slots))
-		return false;
-	vm->slots = calloc((size_t)slots, sizeof *vm->slots);
+	*vm = (Machine){.module = m, .ndevices = ndevices, .most = 1,
+		.nvalues = m->nvalues};
+	module_walk(m, most_values, &vm->most);
 	vm->last_use = calloc((size_t)m->nvalues + 1, sizeof *vm->last_use);
-	vm->operands = calloc((size_t)most + (size_t)ndevices,
-		sizeof *vm->operands);
-	vm->results = calloc((size_t)most + (size_t)ndevices,
-		sizeof *vm->results);
-	vm->inexact = calloc((size_t)most, sizeof *vm->inexact);
-	vm->active = malloc((size_t)ndevices);
-	if (!vm->slots || !vm->last_use || !vm->operands || !vm->results ||
-	    !vm->inexact || !vm->active)
+	if (!vm->last_use || !machine_new(vm))
 		return false;
-	memset(vm->active, true, (size_t)ndevices);
 	module_walk(m, note_uses, vm);
 	return true;
 }
@@ -266,16 +315,8 @@ machine_start(Machine *vm, Module *m, int64_t ndevices)
 static void
 machine_end(Machine *vm)
 {
-	int64_t n = vm->slots ? vm->ndevices * (vm->module->nvalues + 1) : 0;
-	for (int64_t i = 0; i < n; i++)
-		if (!vm->slots[i].borrowed)
-			inexact_free(&vm->slots[i].is);
-	free(vm->slots);
+	machine_free(vm);
 	free(vm->last_use);
-	free(vm->operands);
-	free(vm->results);
-	free(vm->inexact);
-	free(vm->active);
 }
 
 static bool

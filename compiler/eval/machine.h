@@ -25,8 +25,10 @@ typedef struct Machine {
 	int64_t ndevices;
 	bool bounds;		/* samples too; on one device */
 	bool *active;		/* by device */
-	Slot *slots;		/* [value id * ndevices + device] */
+	int first, nvalues;	/* the ids that it has slots for */
+	Slot *slots;		/* [(id - first) * ndevices + device] */
 	const Op **last_use;	/* by value id, within the value's block */
+	int most;		/* operands or results of an op */
 	Tensor *operands;	/* of the op at hand: by operand, or device */
 	Tensor *results;	/* by result, or device */
 	Inexact *inexact;	/* by operand, with bounds */
@@ -41,10 +43,20 @@ bool slot_take(const Machine *vm, const Value *v, const Block *done,
 	int64_t device, Inexact *result);
 /* All but the return, whose operands the caller takes. */
 bool machine_block(Machine *vm, const Block *b);
+/* A machine for the bodies of an op, on so many devices; to be freed even
+   where there is no memory for it. */
+bool machine_inside(Machine *inner, const Machine *vm, const Op *op,
+	int64_t ndevices);
+void machine_free(Machine *vm);
 
 /* control.c */
 bool machine_call(Machine *vm, const Op *op);
 bool machine_while(Machine *vm, const Op *op);
 bool machine_if(Machine *vm, const Op *op);
+
+/* manual.c */
+bool machine_manual(Machine *vm, const Op *op);
+/* Samples and spread of a collective's results, whose values are there. */
+bool machine_bound_group(Machine *vm, const Op *op, GroupKernel *kernel);
 
 #endif
