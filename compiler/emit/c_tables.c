@@ -57,6 +57,20 @@ print_dot(Text *t, const DotView *v, DType in, DType out)
 	text_add(t, "\t},\n");
 }
 
+/* Where the operand starts, which may be known only when it runs. */
+static void
+print_operand(Emitter *e, const Node *x)
+{
+	c_address(e, &e->run, x->value, x->index.offset, true);
+	for (const Term *t = x->index.terms; t; t = t->next) {
+		const Value *at = t->at->args[0]->value;
+		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *",
+			e->indent, (long long)t->scale);
+		c_address(e, &e->run, at, 0, true);
+		text_printf(&e->run, ", %lld)", (long long)t->at->limit);
+	}
+}
+
 void
 emit_dot(Emitter *e, const Step *s)
 {
@@ -68,9 +82,9 @@ emit_dot(Emitter *e, const Step *s)
 	int i = share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
 	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
-	c_address(e, &e->run, v.a->value, v.a->index.offset, true);
+	print_operand(e, v.a);
 	text_printf(&e->run, ",\n%s\t", e->indent);
-	c_address(e, &e->run, v.b->value, v.b->index.offset, true);
+	print_operand(e, v.b);
 	text_add(&e->run, ", ");
 	c_address(e, &e->run, s->result, 0, false);
 	text_printf(&e->run, ", slab + %lld);\n", (long long)e->plan->total);

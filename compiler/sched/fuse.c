@@ -513,15 +513,29 @@ inliner(const Op *op)
 	return ops[op->kind].pointwise ? inline_compute : NULL;
 }
 
-/* Gathers are repeated for one kernel only, and a dot cannot follow them. */
+static bool
+only_dots(const Uses *u)
+{
+	for (const Ref *r = u->refs; r; r = r->next)
+		if (r->kernel->kind != KERNEL_dot)
+			return false;
+	return true;
+}
+
+/*
+ * Gathers are repeated for one kernel only.  A dot follows a slice, which
+ * starts where it starts for the whole dot, but no gather.
+ */
 static bool
 may_forward(const Op *op, const Uses *u)
 {
-	bool gathers = op->kind == O_dynamic_slice || op->kind == O_take;
-
 	if (ops[op->kind].leaf)
 		return !used_by_dot(u);
-	return !gathers || (in_one_kernel(u) && !used_by_dot(u) && !u->refs->next);
+	if (op->kind == O_dynamic_slice && only_dots(u))
+		return true;
+	if (op->kind == O_dynamic_slice || op->kind == O_take)
+		return in_one_kernel(u) && !used_by_dot(u) && has_few(u);
+	return true;
 }
 
 static bool
