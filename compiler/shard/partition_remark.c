@@ -20,6 +20,12 @@ static const char *const move_names[] = {
 	[MOVE_reduce_scatter] = "reduce-scatter",
 };
 
+const char *
+move_name(MoveKind kind)
+{
+	return move_names[kind];
+}
+
 void
 text_bytes(Text *t, double bytes)
 {

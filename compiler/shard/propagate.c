@@ -117,6 +117,8 @@ propagate(Module *m)
 	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
+	if (!follow_explicit(&g))
+		return true;
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
 	build_clusters(&g);

@@ -115,6 +115,7 @@ typedef struct Propagation {
 	int *stack;		/* worklist */
 	int nstack;
 	int step;		/* global counter */
+	bool *fixed;		/* by value id: placed by explicit.c; or NULL */
 	Copy *copies;
 	int ncopies;
 	Projection projection;
@@ -124,6 +125,15 @@ typedef struct Propagation {
 void project(Projection *p, Propagation *g, const OpState *o);
 /* The axes of dim `dim` of a tensor as its holders now have them. */
 AxisList projection_dim(const Projection *p, int tensor, int dim);
+
+/* explicit.c: places what explicit functions compute, once and for all.
+   False after a diagnostic. */
+bool follow_explicit(Propagation *g);
+static inline bool
+is_fixed(const Propagation *g, const Value *v)
+{
+	return g->fixed && g->fixed[v->id];
+}
 
 /* propagate_edges.c */
 /* Fills `ops` (edges included) and `state_of`; rules of edges only. */

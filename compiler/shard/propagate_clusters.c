@@ -251,7 +251,7 @@ note_annotation(Annotations *a, Value *v)
 {
 	Written *of = &a->of[find(a->g, v->id)];
 
-	if (v->annotated && !of->by)
+	if ((v->annotated || is_fixed(a->g, v)) && !of->by)
 		*of = (Written){v, &v->placement};
 }
 

@@ -68,6 +68,8 @@ finish_value(Propagation *g, Value *v)
 
 	v->written = c->written;
 	v->placement = placement_close(c->now);
+	if (is_fixed(g, v) && !v->annotated)
+		return;		/* explicit code has told where from */
 	v->origins = NULL;
 	add_arrivals(g, v, c);
 	add_written_origins(g, v, c);

@@ -377,6 +377,8 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 	if (v->written && !placement_is_open(&c->now, dim)) {
 		tell_written(&r, v, v->annotated ?
 			"closed where it is written" :
+			v->def && v->def->mode == MODE_explicit ?
+			"explicit: it follows from the operands" :
 			"closed by the constraint it computes");
 		return;
 	}

@@ -6,8 +6,9 @@
  *   return y: 8, 8 @?    a result of the entry, "r", "r.2", ...
  *   loop a=x w=y { n = add a w; yield n w } as r s      carries x and y
  *   if a=x { t = relu a; yield t } else { yield a } as r
+ *   explicit             ops from here on are those of an explicit function
  *
- * and what is wanted of some values after it.  The cases are the worked ones
+ * and what is wanted of some values after it, or "error".  The cases are the worked ones
  * of the propagation chapter, in the order of its rules.
  */
 #include <ctype.h>
@@ -31,6 +32,7 @@ typedef struct Build {
 	Session *session;
 	Module *m;
 	Block *block;		/* where ops go */
+	OpMode mode;		/* of ops from here on */
 	const char *p;		/* what is left of the program */
 	Table *values;
 	int nreturned;
@@ -192,6 +194,7 @@ op(Build *b, OpKind kind, int n, Value **operands, const char *name)
 {
 	Op *o = op_new(b->m, kind, n, operands, 1, name, (Range){0}, NULL);
 
+	o->mode = b->mode;
 	op_append(b->block, o);
 	return o;
 }
@@ -415,6 +418,7 @@ region(Build *b, OpKind kind)
 		operands[n++] = value(b);
 	}
 	Op *o = op_new(b->m, kind, n, operands, 0, NULL, (Range){0}, NULL);
+	o->mode = b->mode;
 	o->nbodies = 2;
 	o->bodies = NEW_ARRAY(b->m->arena, Block *, 2);
 	for (int i = 0; i < 2; i++) {
@@ -443,6 +447,10 @@ line(Build *b)
 {
 	if (eat(b, "yield")) {
 		yield(b);
+		return;
+	}
+	if (eat(b, "explicit")) {
+		b->mode = MODE_explicit;
 		return;
 	}
 	if (eat(b, "loop ")) {
@@ -551,8 +559,12 @@ run(const Case *c)
 	Table *values;
 	Module *m = build(s, c, &values);
 
+	bool wrong = !strcmp(c->wanted, "error");
+	if (wrong)
+		s->err = NULL;
 	propagate(m);
-	bool ok = check(c, m, values);
+	bool ok = wrong ? diag_errors(s) > 0 :
+		!diag_errors(s) && check(c, m, values);
 	session_free(s);
 	return ok;
 }
