@@ -103,12 +103,28 @@ add_assigned(Elab *e, Vars *vars, List body)
 	}
 }
 
+/* The first return of a body, which is told what it may not do. */
+static bool
+refuse_return(Elab *e, List body)
+{
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		if (s->kind != S_return)
+			continue;
+		run_block(e, (List){ .v = body.v + i, .n = 1 });
+		return true;
+	}
+	return false;
+}
+
 /* What a body declares is gone after it. */
 static bool
 has_effect(Elab *e, const Stmt *s, const Vars *vars)
 {
 	if (vars->n > 0)
 		return true;
+	if (refuse_return(e, s->body))
+		return false;
 	complain(e, DIAG_unused_value, s->word, "this has no effect: it assigns "
 		"no var that is declared before it");
 	return false;

@@ -16,7 +16,7 @@
 #include "ir/targets.h"
 
 enum {
-	MAX_CALLS = 64,			/* nested composites */
+	MAX_CALLS = 600,		/* nested; a program has 500 blocks */
 	MAX_DEVICES = 1 << 24,
 };
 

@@ -19,6 +19,8 @@ PROGRAMS = {
     "operators": MAIN % ("-" * 3000 + "x"),
     "sum": MAIN % ("x" + " + x" * 3000),
     "blocks": "fn main(x: f32[8]) {" + "if p {" * 1000 + "}" * 1000 + " return x; }\n",
+    "branches": "fn main(x: f32[8], p: pred) { var y = x; %s y = y + x; %s return y; }\n" % (
+        "if p {" * 400, "}" * 400),
     "functions": chain(150, "%(g)s(x)"),
     "both": chain(50, "relu(" * 400 + "%(g)s(x)" + ")" * 400),
     "doubling": chain(40, "%(g)s(%(g)s(x))"),
