@@ -261,9 +261,7 @@ unknown_call(Elab *e, const Expr *x)
 
 /* What the language has and this release has not. */
 static const char *const later[] = {
-	"psum", "pmean", "pmax", "pmin", "all_gather", "psum_scatter",
-	"all_to_all", "ppermute", "axis_index", "ragged_all_to_all", "grad",
-	"value_and_grad",
+	"ragged_all_to_all", "grad", "value_and_grad",
 };
 
 static bool

@@ -134,13 +134,15 @@ check_part(Elab *e, Annotation *a, Item *x)
 				"which has no dtype", show_item(e, x));
 		return false;
 	}
-	Type whole = x->value->type;
-	const char *what = arena_printf(e->arena, "the result, %s on each "
-		"device,", show_type(e, &whole));
+	const Type *part = &x->value->type;
+	Type whole = *part;
 	for (int d = 0; d < whole.rank && d < a->rank; d++)
 		if (!mul_i64(whole.dims[d], placement_dim_ways(&a->placement,
 		    d), &whole.dims[d]))
-			whole = x->value->type;
+			whole = *part;
+	const char *what = type_equal(&whole, part) ? "the result"
+		: arena_printf(e->arena, "the result, %s on each device,",
+		show_type(e, part));
 	return annotation_unify(e, a, &whole, x->range, DIAG_results, what)
 		&& annotation_check(e, a);
 }

@@ -25,6 +25,7 @@ typedef struct Decision {		/* a condition around an op */
 typedef struct Varying {
 	Elab *e;
 	const Manual *manual;
+	int nvalues;
 	AxisSet *along;			/* by value id */
 	AxisSet every;			/* axis along which there are devices */
 	bool report;			/* what is wrong, rather than iterate */
@@ -84,8 +85,17 @@ show_set(Elab *e, AxisSet set)
 	for (int i = 0; i < mesh->naxes; i++)
 		if (set >> i & 1)
 			s = arena_printf(e->arena, "%s%s%s", s,
-				*s != '\0' ? "," : "", mesh->axes[i].name);
+				*s != '\0' ? ", " : "", mesh->axes[i].name);
 	return s;
+}
+
+/* As psum takes them: X, or (X, Y). */
+static const char *
+show_argument(Elab *e, AxisSet set)
+{
+	bool one = (set & (set - 1)) == 0;
+	return one ? show_set(e, set) : arena_printf(e->arena, "(%s)",
+		show_set(e, set));
 }
 
 static AxisSet
@@ -142,7 +152,7 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 	diag_label(e->session, under->op->range, "each device along %s "
 		"decides for itself", split);
 	diag_note(e->session, (Range){ 0 }, "let them agree first: "
-		"pmax(i32(...), %s) > 0", split);
+		"pmax(i32(...), %s) > 0", show_argument(e, under->along & axes));
 	w->right = false;
 }
 
@@ -264,44 +274,97 @@ vary_block(Varying *w, const Block *b, const Decision *under)
 
 /* ---- where variation comes from */
 
-/* The value that v has its variation along the axes from, NULL for none. */
-static const Value *
-cause(const Varying *w, const Value *v, AxisSet set)
+/* Values to be looked at; each once. */
+typedef struct Search {
+	const Varying *w;
+	AxisSet set;
+	bool *seen;			/* by value id */
+	int n;
+	const Value **next;		/* the last first */
+} Search;
+
+/* True if v's variation may come from `from`. */
+static bool
+look_at(Search *s, const Value *from)
+{
+	if ((of(s->w, from) & s->set) == 0)
+		return false;
+	if (!s->seen[from->id])
+		s->next[s->n++] = from;
+	s->seen[from->id] = true;
+	return true;
+}
+
+static bool
+look_at_returned(Search *s, const Block *b, int i)
+{
+	return look_at(s, b->last->operands[i]);
+}
+
+/* Into what a parameter of a body stands for. */
+static bool
+look_outside(Search *s, const Value *param)
+{
+	const Op *op = param->block->parent;
+	if (op->kind == O_manual)
+		return false;
+	bool found = look_at(s, op->operands[param->index
+		+ (op->kind == O_if)]);
+	return (op->kind == O_while
+		&& look_at_returned(s, op->bodies[1], param->index)) || found;
+}
+
+static bool
+is_index(const Varying *w, const Value *v)
+{
+	for (int i = 0; i < w->manual->nindices; i++)
+		if (w->manual->indices[i].value == v)
+			return true;
+	return false;
+}
+
+/* False where the variation begins. */
+static bool
+look_before(Search *s, const Value *v)
 {
 	const Op *op = v->def;
-	if (op == NULL && v->block->parent->kind == O_manual)
-		return NULL;
-	if (op == NULL) {
-		const Op *owner = v->block->parent;
-		return owner->operands[v->index + (owner->kind == O_if)];
+	bool found = false;
+	if (op == NULL)
+		return look_outside(s, v);
+	if (is_index(s->w, v))
+		return false;
+	for (int i = op->noperands - 1; i >= 0; i--)
+		if (op->nbodies == 0 || (op->kind == O_if && i == 0))
+			found |= look_at(s, op->operands[i]);
+	for (int i = op->kind == O_while; i < op->nbodies; i++)
+		found |= look_at_returned(s, op->bodies[i], v->index);
+	if (op->kind == O_while)
+		found |= look_at_returned(s, op->bodies[0], 0);
+	return found;
+}
+
+static const Value *
+find_cause(const Varying *w, const Value *v, AxisSet set, int nvalues)
+{
+	Arena *a = w->e->arena;
+	Search s = { w, set, NEW_ARRAY(a, bool, nvalues), 0,
+		NEW_ARRAY(a, const Value *, nvalues) };
+	look_at(&s, v);
+	while (s.n > 0) {
+		v = s.next[--s.n];
+		if (!look_before(&s, v))
+			break;
 	}
-	for (int i = 0; i < op->noperands; i++)
-		if ((of(w, op->operands[i]) & set) != 0)
-			return op->operands[i];
-	for (int i = 0; i < op->nbodies; i++) {
-		const Op *last = op->bodies[i]->last;
-		if (v->index < last->noperands
-		    && (of(w, last->operands[v->index]) & set) != 0)
-			return last->operands[v->index];
-	}
-	return NULL;
+	return v;
 }
 
 static void
 tell_cause(const Varying *w, const Value *v, AxisSet set)
 {
-	enum { MOST = 10000 };
 	Elab *e = w->e;
-	for (int i = 0; i < MOST; i++) {
-		const Value *from = cause(w, v, set);
-		if (from == NULL || (of(w, from) & set) == 0)
-			break;
-		v = from;
-	}
-	const char *axes = show_set(e, set);
+	const char *axes = show_set(e, set & of(w, v));
 	if (v->def == NULL)
-		diag_note(e->session, v->range, "'%s' is another part of the "
-			"argument along %s",
+		diag_note(e->session, v->range, "'%s' is split over %s",
 			((Param *)e->frame->fn->params.v[v->index])->name.s,
 			axes);
 	else
@@ -325,11 +388,11 @@ check_result(Varying *w, const FnDecl *fn, int i)
 	complain(e, DIAG_varying, w->manual->returned[i], "%s is the same "
 		"along %s by its type, but this varies along %s", what, axes,
 		axes);
-	diag_label(e->session, p->type->range, "%s splits no dim", axes);
-	tell_cause(w, v, set);
+	diag_label(e->session, p->type->range, "no dim is split over %s", axes);
+	tell_cause(w, find_cause(w, v, set, w->nvalues), set);
 	diag_note(e->session, (Range){ 0 }, "psum(..., %s) adds up what the "
-		"devices have; a dim of the type split over %s keeps each part",
-		axes, axes);
+		"devices have; a dim of the type that is split over %s keeps "
+		"each part", show_argument(e, set), axes);
 	w->right = false;
 }
 
@@ -341,6 +404,7 @@ check_varying(Elab *e, const FnDecl *fn, const Manual *m)
 	Varying w = { .e = e, .manual = m, .every = axes_set(m->op->axes),
 		.report = true, .right = true };
 	block_walk(body, number_values, &n);
+	w.nvalues = n;
 	w.along = NEW_ARRAY(e->arena, AxisSet, n + 1);
 	for (int i = 0; i < body->nparams; i++)
 		add(&w, body->params[i], spec_set(&m->op->specs[i]));
