@@ -55,8 +55,9 @@ print_signature(const KernelText *w)
 			text_printf(w->t, "const %s *restrict a%d, ",
 				dtypes[d].storage, p);
 	}
-	text_printf(w->t, "%s *restrict out)\n{\n",
-		dtypes[result->dtype].storage);
+	text_printf(w->t, "%s *restrict out%s)\n{\n",
+		dtypes[result->dtype].storage,
+		step_scratch(w->step) ? ", float *restrict sum" : "");
 }
 
 /* "add_12": letters and digits only, and never a name of C or its library. */
@@ -93,6 +94,9 @@ print_call(const KernelText *w, const char *name)
 		text_add(&e->run, ", ");
 	}
 	c_address(e, &e->run, w->step->result, w->k->store.offset, false);
+	if (step_scratch(w->step))
+		text_printf(&e->run, ", (float *)(slab + %lld)",
+			(long long)e->plan->total);
 	text_add(&e->run, ");\n");
 }
 

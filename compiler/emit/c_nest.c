@@ -371,14 +371,12 @@ declare_reduced(Nest *n, const Node *x, const char *index)
 /* ---- stores ------------------------------------------------------------- */
 
 static void
-stored_element(Nest *n, Text *out)
+print_affine(Nest *n, Text *out, const Affine *a)
 {
 	Text *t = n->t;
 
 	n->t = out;
-	text_add(out, "out[");
-	affine(n, &n->k->store, false);
-	text_add(out, "]");
+	affine(n, a, false);
 	n->t = t;
 }
 
@@ -390,8 +388,9 @@ store_result(Nest *n)
 	Text e = {0};
 
 	begin_line(n);
-	stored_element(n, n->t);
-	text_add(n->t, " = ");
+	text_add(n->t, "out[");
+	affine(n, &n->k->store, false);
+	text_add(n->t, "] = ");
 	if (root->kind == NODE_load && n->k->kind == KERNEL_map) {
 		element(n, root, &e);
 		text_add(n->t, e.s);
@@ -639,14 +638,30 @@ print_scan(Nest *n)
 
 /* ---- scattered sums ----------------------------------------------------- */
 
+/* sum[...] += value; of the result itself, or of its wide copy. */
+static void
+add_scattered(Nest *n)
+{
+	const Kernel *k = n->k;
+	DType d = n->w->step->result->type.dtype;
+	Text sum = {0};
+
+	text_add(&sum, is_half(d) ? "sum[" : "out[");
+	print_affine(n, &sum, &k->store);
+	text_add(&sum, "]");
+	begin_line(n);
+	text_printf(n->t, "%s = ", sum.s);
+	c_combine(n->t, C_add, d, sum.s, argument(n, k->root));
+	text_add(n->t, ";\n");
+	text_free(&sum);
+}
+
 /* As deep as the index is known: what lies further in is skipped with it. */
 static void
-print_scatter(Nest *n, int position)
+print_updates(Nest *n, int position)
 {
 	const Kernel *k = n->k;
 	const Node *at = k->store.terms->at;
-	DType d = n->w->step->result->type.dtype;
-	Text out = {0}, old = {0};
 
 	declare_row(n, position, 0);
 	if (at->depth == position) {
@@ -656,24 +671,32 @@ print_scatter(Nest *n, int position)
 	}
 	if (position < k->norder) {
 		open_loop(n, position);
-		print_scatter(n, position + 1);
+		print_updates(n, position + 1);
 		close_loop(n);
 	} else {
-		stored_element(n, &out);
-		c_load(&old, d, out.s);
-		begin_line(n);
-		text_printf(n->t, "const %s sum = ", compute_type(d));
-		c_combine(n->t, C_add, d, old.s, argument(n, k->root));
-		text_add(n->t, ";\n");
-		begin_line(n);
-		text_printf(n->t, "%s = ", out.s);
-		c_store(n->t, d, "sum");
-		text_add(n->t, ";\n");
+		add_scattered(n);
 	}
 	if (at->depth == position)
 		close_loop(n);
-	text_free(&out);
-	text_free(&old);
+}
+
+/* Sums of f16 and bf16 are kept in float and rounded once. */
+static void
+print_scatter(Nest *n)
+{
+	const Type *t = &n->w->step->result->type;
+	const char *name = dtypes[t->dtype].name;
+	long long elements = (long long)type_elements(t);
+
+	if (is_half(t->dtype)) {
+		line(n, "for (int64_t i = 0; i < %lld; i++)", elements);
+		line(n, "\tsum[i] = shdrt_f32_from_%s(out[i]);", name);
+	}
+	print_updates(n, 0);
+	if (is_half(t->dtype)) {
+		line(n, "for (int64_t i = 0; i < %lld; i++)", elements);
+		line(n, "\tout[i] = shdrt_%s_from_f32(sum[i]);", name);
+	}
 }
 
 /* ---- sums down columns -------------------------------------------------- */
@@ -839,7 +862,7 @@ kernel_body(KernelText *w)
 	if (k->kind == KERNEL_scan) {
 		print_rows(&n, 0, print_scan);
 	} else if (k->kind == KERNEL_scatter) {
-		print_scatter(&n, 0);
+		print_scatter(&n);
 	} else if (is_columns(k)) {
 		print_column_rows(&n, 0);
 	} else {

@@ -274,16 +274,32 @@ sort_scratch(const Op *op)
 	return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
 }
 
+/* Sums of 16-bit floats are kept in f32. */
+static int64_t
+scatter_scratch(const Step *s)
+{
+	DType d = s->result->type.dtype;
+
+	return d == D_f16 || d == D_bf16 ? 2 * type_bytes(&s->result->type) : 0;
+}
+
+int64_t
+step_scratch(const Step *s)
+{
+	if (s->kind == STEP_dot)
+		return dot_scratch(s->kernel);
+	if (s->kind == STEP_sort)
+		return sort_scratch(s->op);
+	if (s->kind == STEP_kernel && s->kernel->kind == KERNEL_scatter)
+		return scatter_scratch(s);
+	return 0;
+}
+
 static void
 find_scratch(Plan *p)
 {
 	for (int i = 0; i < p->steps->n; i++) {
-		const Step *s = &p->steps->step[i];
-		int64_t bytes = 0;
-		if (s->kind == STEP_dot)
-			bytes = dot_scratch(s->kernel);
-		if (s->kind == STEP_sort)
-			bytes = sort_scratch(s->op);
+		int64_t bytes = step_scratch(&p->steps->step[i]);
 		p->scratch = bytes > p->scratch ? bytes : p->scratch;
 	}
 }

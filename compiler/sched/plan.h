@@ -22,13 +22,14 @@ typedef struct Plan {
 	int *buffer_of;		/* by value id; -1: none */
 	int64_t total;		/* bytes of device memory */
 	int64_t live;		/* the largest live set: no plan is smaller */
-	int64_t scratch;	/* bytes after `total` for dots and sorts */
+	int64_t scratch;	/* bytes after `total` that steps work in */
 } Plan;
 
 /* Requires L_device. */
 Plan *plan_build(Module *m);
 /* Offset in the slab of the buffer that holds `v`. */
 int64_t plan_offset(const Plan *p, const Value *v);
+int64_t step_scratch(const Step *s);	/* bytes that a step works in */
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool plan_fits(const Plan *p);
 /* --emit=memory */
