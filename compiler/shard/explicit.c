@@ -281,7 +281,8 @@ settle(Explicit *e, Value *v, const Placement *p, Op *op)
 	e->known[v->id] = e->fixed[v->id] = true;
 	e->unclear[v->id] = false;
 	e->pending[v->id] = NULL;
-	if (v->annotated)
+	bool written = v->annotated && !v->placement.open;
+	if (written)
 		return;
 	v->placement = *p;
 	for (int d = 0; d < p->rank; d++) {
@@ -392,12 +393,30 @@ follow_rule(Explicit *e, OpState *o)
 	}
 }
 
+/* What is written, with what the operand has where it is left open. */
+static Placement
+fill_open(Explicit *e, const Op *op)
+{
+	const Placement *from = explicit_placement(e, op->operands[0]);
+	const Placement *written = &op->results[0]->placement;
+	Placement to = placement_close(*written);
+
+	for (int d = 0; d < written->rank; d++) {
+		AxisList has = placement_dim(from, d);
+		AxisList least = placement_dim(written, d);
+		if (placement_is_open(written, d) &&
+				axes_is_prefix(&least, &has))
+			placement_set_dim(&to, d, &has);
+	}
+	return to;
+}
+
 /* A placed let or out=: sums are settled, all else stays. */
 static void
 follow_constraint(Explicit *e, OpState *o)
 {
 	const Value *from = o->op->operands[0];
-	Placement to = placement_close(o->op->results[0]->placement);
+	Placement to = fill_open(e, o->op);
 	const ReshardPlan *plan = reshard_plan(e->resharder, &from->type,
 		explicit_placement(e, from), &to);
 	bool settles = true;
@@ -418,14 +437,13 @@ static void
 follow_output(Explicit *e, OpState *o)
 {
 	Value *v = o->op->results[0];
-	Placement to = placement_close(v->placement);
+	Placement to = fill_open(e, o->op);
 
 	if (!v->annotated) {
 		settle_as(e, v, o->op->operands[0], o->op);
 		return;
 	}
-	if (!placement_equal(explicit_placement(e, o->op->operands[0]), &to) &&
-			!v->placement.open) {
+	if (!placement_equal(explicit_placement(e, o->op->operands[0]), &to)) {
 		report_move(e, o->op, &to);
 		e->failed = true;
 	}

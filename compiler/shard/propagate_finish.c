@@ -68,7 +68,7 @@ finish_value(Propagation *g, Value *v)
 
 	v->written = c->written;
 	v->placement = placement_close(c->now);
-	if (is_fixed(g, v) && !v->annotated)
+	if (is_fixed(g, v) && v->origins)
 		return;		/* explicit code has told where from */
 	v->origins = NULL;
 	add_arrivals(g, v, c);
