@@ -240,6 +240,21 @@ propose_scatter(Partitioner *p, const Value *v, Proposal *best)
 	}
 }
 
+/* On a let, a type that names no axis says nothing about placement. */
+static void
+text_proposal(Text *t, const Mesh *mesh, const Proposal *proposal)
+{
+	const Value *v = proposal->value;
+	Placement to = proposal->placement;
+	bool whole = v->def && !to.nunreduced;
+
+	for (int d = 0; d < v->type.rank; d++)
+		whole &= !placement_dim(&to, d).n;
+	to.all_replicated |= whole;
+	text_printf(t, "avoid it: %s: ", v->name);
+	text_spec(t, mesh, &v->type, &to);
+}
+
 static void
 line_avoid(Partitioner *p, const Op *reshard)
 {
@@ -259,8 +274,7 @@ line_avoid(Partitioner *p, const Op *reshard)
 			&best);
 	if (!best.value)
 		return;
-	text_printf(&t, "avoid it: %s: ", best.value->name);
-	text_spec(&t, &p->module->mesh, &best.value->type, &best.placement);
+	text_proposal(&t, &p->module->mesh, &best);
 	text_add(&t, "  (a device then receives ");
 	text_bytes(&t, best.traffic.bytes);
 	text_add(&t, " in all, now ");
