@@ -412,22 +412,39 @@ literal_to_tensor(Elab *e, Site s, const Annotation *a, Item *x)
 }
 
 Value *
-annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
+annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x, Annotation *a,
 	DiagCode code, const char *what)
 {
-	Annotation a;
-	if (x->kind == IT_error || !annotation_resolve(e, spec, &a)
-	    || !literal_to_tensor(e, s, &a, x))
+	if (x->kind == IT_error || !annotation_resolve(e, spec, a)
+	    || !literal_to_tensor(e, s, a, x))
 		return NULL;
 	if (x->kind != IT_tensor) {
 		complain(e, code, x->range, "%s is %s, not a tensor", what,
 			show_item(e, x));
 		return NULL;
 	}
-	if (!annotation_unify(e, &a, &x->value->type, x->range, code, what)
-	    || !annotation_check(e, &a))
+	if (!annotation_unify(e, a, &x->value->type, x->range, code, what)
+	    || !annotation_check(e, a))
 		return NULL;
-	if (!a.placed)
-		return x->value;
-	return emit_placed(e, s, O_constraint, x->value, &a);
+	return x->value;
+}
+
+Value *
+annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
+	DiagCode code, const char *what)
+{
+	Annotation a;
+	Value *v = annotation_fit(e, s, spec, x, &a, code, what);
+	if (v == NULL || !a.placed)
+		return v;
+	return emit_placed(e, s, O_constraint, v, &a);
+}
+
+Value *
+annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x,
+	DiagCode code, const char *what)
+{
+	Annotation a;
+	Value *v = annotation_fit(e, s, spec, x, &a, code, what);
+	return v != NULL ? emit_placed(e, s, O_constraint, v, &a) : NULL;
 }

@@ -99,14 +99,15 @@ bind_sizes(Elab *e, const TypeSpec *type, const Item *x)
 }
 
 static void
-bind_param(Elab *e, const Param *param, Item x)
+bind_param(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	if (param->type != NULL) {
 		const char *what = arena_printf(e->arena, "argument '%s'",
 			param->name.s);
 		Site s = { x.range, param->name.s };
-		x = item_tensor(x.range, annotation_apply(e, s, param->type,
-			&x, DIAG_call_mismatch, what));
+		x = item_tensor(x.range, (fn->mode == FN_explicit
+			? annotation_apply_exactly : annotation_apply)(e, s,
+			param->type, &x, DIAG_call_mismatch, what));
 	}
 	Symbol *symbol = symbol_declare(e, SYM_value, param->name);
 	if (symbol == NULL)
@@ -130,6 +131,22 @@ check_results(Elab *e, FnDecl *fn, int n, Range where)
 	return false;
 }
 
+/* The type of an explicit function's result asks for nothing. */
+static Item
+expected_result(Elab *e, const Param *result, const char *what, Item x)
+{
+	Annotation a;
+	Site s = { x.range, "return" };
+	Value *v = annotation_fit(e, s, result->type, &x, &a, DIAG_results,
+		what);
+	if (v == NULL || e->frame->unlisted)
+		return item_tensor(x.range, v);
+	Expect expect = { v, result->name.s != NULL ? result->name.s : "out",
+		a.placement, result->type->range };
+	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
+	return item_tensor(x.range, v);
+}
+
 static Item
 typed_result(Elab *e, FnDecl *fn, int i, Item x)
 {
@@ -138,6 +155,8 @@ typed_result(Elab *e, FnDecl *fn, int i, Item x)
 		return x;
 	const char *what = result->name.s == NULL ? "the result"
 		: arena_printf(e->arena, "result '%s'", result->name.s);
+	if (fn->mode == FN_explicit)
+		return expected_result(e, result, what, x);
 	Site s = { x.range, "return" };
 	return item_tensor(x.range, annotation_apply(e, s, result->type, &x,
 		DIAG_results, what));
@@ -166,8 +185,15 @@ static bool
 may_inline(Elab *e, FnDecl *fn, const Expr *call)
 {
 	static const char *const modes[] = {
-		[FN_explicit] = "explicit", [FN_extern] = "extern",
+		[FN_extern] = "extern",
 	};
+	if (fn->mode == FN_explicit && e->manual != NULL) {
+		complain(e, DIAG_manual, call->range, "'%s' is explicit, and "
+			"what calls it is manual; a function of one device's "
+			"tensors is a plain fn", fn->name.s);
+		note_signature(e, fn);
+		return false;
+	}
 	if (fn->mode == FN_manual && e->manual != NULL) {
 		complain(e, DIAG_manual, call->range, "'%s' is manual, and so "
 			"is what calls it; a function of one device's tensors "
@@ -222,8 +248,13 @@ run_inlined(Elab *e, FnDecl *fn, const Item *args, Range call)
 	if (fn->mode == FN_manual)
 		return call_manual(e, fn, args, call);
 	for (int i = 0; i < fn->params.n; i++)
-		bind_param(e, fn->params.v[i], args[i]);
-	return returned(e, fn, call);
+		bind_param(e, fn, fn->params.v[i], args[i]);
+	OpMode mode = e->mode;
+	if (fn->mode == FN_explicit)
+		e->mode = MODE_explicit;
+	Item result = returned(e, fn, call);
+	e->mode = mode;
+	return result;
 }
 
 Item

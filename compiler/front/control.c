@@ -22,6 +22,7 @@ copy_constant(Elab *e, const Op *old)
 {
 	Op *op = op_new(e->m, O_constant, 0, NULL, 1, NULL, old->range,
 		old->label);
+	op->mode = e->mode;
 	op_set_int(op, A_value, op_int(old, A_value));
 	op->results[0]->type = old->results[0]->type;
 	op_infer(op);

@@ -406,10 +406,10 @@ find_entry(Elab *e, int file)
 			"the program has no function 'main'");
 		return NULL;
 	}
-	if (fn->mode == FN_auto || fn->mode == FN_manual)
+	if (fn->mode != FN_extern)
 		return fn;
-	complain(e, DIAG_unsupported, fn->mode_range, "explicit and extern "
-		"functions are not part of this release");
+	complain(e, DIAG_unsupported, fn->mode_range,
+		"extern functions are not part of this release");
 	return NULL;
 }
 
@@ -546,7 +546,7 @@ static bool
 run_declared(Elab *e, FnDecl *fn, int *n, Item **results)
 {
 	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
-	if (fn->mode == FN_auto)
+	if (fn->mode != FN_manual)
 		return run_body(e, fn, n, results);
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *p = fn->params.v[i];
@@ -598,6 +598,7 @@ elaborate_entry(Elab *e, FnDecl *fn)
 	int errors = diag_errors(e->session);
 	e->frame = &frame;
 	e->block = e->m->entry;
+	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
 	fn->active = true;
 	fn->instances++;
 	run_entry(e, fn);
@@ -640,6 +641,7 @@ check_uncalled(Elab *e, FnDecl *fn)
 	Item *results;
 	e->frame = &frame;
 	e->block = block_new(e->m, NULL);
+	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
 	fn->active = true;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], false);
@@ -658,7 +660,7 @@ check_functions(Elab *e)
 {
 	for (int i = 0; i < table_count(e->functions); i++) {
 		FnDecl *fn = table_value(e->functions, i);
-		bool known = fn->mode == FN_auto || fn->mode == FN_manual;
+		bool known = fn->mode != FN_extern;
 		if (fn->instances == 0 && known && is_closed(e, fn))
 			check_uncalled(e, fn);
 	}

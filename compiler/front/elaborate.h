@@ -144,6 +144,7 @@ typedef struct Elab {
 	Table *prelude;		/* FnDecl */
 	Block *block;		/* where ops go */
 	Region *region;		/* around that block, or NULL */
+	OpMode mode;		/* of the ops; plain functions have the caller's */
 	Manual *manual;		/* every tensor is on one device; or NULL */
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
@@ -245,6 +246,12 @@ bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
 /* Every size and the dtype are written; the type itself. */
 bool annotation_type(Elab *e, Annotation *a, Type *type);
 bool annotation_check(Elab *e, const Annotation *a);
+/* The value, a literal in the dtype of the annotation, if that is its type. */
+Value *annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x,
+	Annotation *a, DiagCode code, const char *what);
+/* ... and placed where no `@` means whole. */
+Value *annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x,
+	DiagCode code, const char *what);
 /* The value as annotated: checked, and placed if that was written. */
 Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
 	DiagCode code, const char *what);

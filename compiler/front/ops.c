@@ -40,6 +40,7 @@ op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands)
 	if (exceeds(e, s.range, &e->nops, MAX_OPS, "operations"))
 		return NULL;
 	Op *op = op_new(e->m, kind, n, operands, 1, NULL, s.range, s.label);
+	op->mode = e->mode;
 	for (int i = 0; i < n; i++)
 		op->operands[i] = region_value(e, op->operands[i]);
 	return op;
