@@ -233,6 +233,23 @@ check_dump_options(Compilation *c)
 	return true;
 }
 
+/* Reports need no reference to check against, nor a program to try
+   annotations on. */
+static bool
+needs_whole_program(const Options *o)
+{
+	const Kind *c = kind_by_name("c"), *obj = kind_by_name("obj");
+
+	if (o->remarks || o->strict)
+		return true;
+	if (o->action != ACT_emit)
+		return o->action != ACT_check;
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind == c || o->outputs[i].kind == obj)
+			return true;
+	return false;
+}
+
 static bool
 advance(Compilation *c)
 {
@@ -244,7 +261,8 @@ advance(Compilation *c)
 		return true;
 	if (!open_module(c) || (is_hlo(c) && !check_level(c)))
 		return false;
-	if (c->module->level < L_device && wanted == L_device)
+	if (c->module->level < L_device && wanted == L_device
+		&& needs_whole_program(c->options))
 		module_print(c->module, &c->global);
 	for (int level = c->module->level; level <= wanted; level++)
 		if (!passes_advance(c, (Level)level) || !emit_level(c, level))
