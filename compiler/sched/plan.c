@@ -299,7 +299,7 @@ static void
 find_scratch(Plan *p)
 {
 	for (int i = 0; i < p->steps->n; i++) {
-		int64_t bytes = step_scratch(&p->steps->step[i]);
+		int64_t bytes = aligned(step_scratch(&p->steps->step[i]));
 		p->scratch = bytes > p->scratch ? bytes : p->scratch;
 	}
 }
