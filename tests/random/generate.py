@@ -17,18 +17,16 @@ import math
 import os
 import random
 
-from program import Placement, Program, Statement, Value
+from control import ControlOps
+from dynamic import DynamicOps
+from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
+                     NAME, Placement, Program, Statement, Value)
 
-FLOATS = ["f32", "bf16", "f16", "f64"]
-INTEGERS = ["i32", "i64", "i8", "u8", "u32"]
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [2, 3], [2, 4], [4, 2], [3, 2], [3, 5], [5, 2], [6, 2], [4, 4],
           [8, 2], [2, 2, 2], [1, 4, 2], [2, 3, 2], [2, 2, 4], [2, 1, 3],
           [5, 1, 3], [4, 2, 2], [2, 2, 2, 2]]
 AXES = ["X", "Y", "Z", "W"]
-MOST_ELEMENTS = 1536
-MOST_TERMS = 20000
-MOST_RANK = 5
 
 
 def shape(dims):
@@ -42,7 +40,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator:
+class Generator(ControlOps, DynamicOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -56,6 +54,8 @@ class Generator:
         for op in self.random.sample(list(self.weights), 3):
             self.weights[op] *= 6
         self.values = []
+        self.vars = []          # what may be assigned here
+        self.depth = 0          # of loops and branches
         self.count = 0
 
     # ---- what to draw from
@@ -209,10 +209,13 @@ class Generator:
         x = Value(self.name(), dtype, list(dims))
         if self.chance(0.12 * self.busy + 0.03):
             x.placement = self.placement(x.dims)
+        return self.let([x], text)
+
+    def let(self, values, text):
         self.program.statements.append(
-            Statement([x], text, [o.name for o in operands]))
-        self.values.append(x)
-        return x
+            Statement(values, text, NAME.findall(text)))
+        self.values += values
+        return values[0]
 
     def broadcastable(self, x):
         """A value that broadcasts with x to the shape of x."""
@@ -453,10 +456,7 @@ class Generator:
         n = self.random.choice(cuts)
         dims = x.dims[:d] + [x.dims[d] // n] + x.dims[d + 1:]
         parts = [Value(self.name(), x.dtype, dims) for _ in range(n)]
-        self.program.statements.append(Statement(
-            parts, "split(%s, %d, dim=%d)" % (x.name, n, text), [x.name]))
-        self.values += parts
-        return parts[0]
+        return self.let(parts, "split(%s, %d, dim=%d)" % (x.name, n, text))
 
     def op_repeat(self):
         x = self.pick(rank=1)
@@ -679,16 +679,6 @@ class Generator:
         x = self.pick()
         return self.add("barrier(%s)" % x.name, [x], x.dtype, x.dims)
 
-    def op_var(self):
-        x = self.pick(FLOATS + INTEGERS)
-        y = self.pick([x.dtype], dims=x.dims)
-        v = self.add("", [x, y], x.dtype, x.dims)
-        v.placement = None
-        self.program.statements[-1].raw = [
-            "var %s = %s;" % (v.name, x.name),
-            "%s = %s + %s * %s;" % (v.name, v.name, y.name, self.literal(x.dtype))]
-        return v
-
     WEIGHTS = {
         op_unary: 5, op_minus: 1, op_binary: 6, op_literal: 2, op_compare: 1.5,
         op_logic: 1, op_where: 1.5, op_clamp: 1, op_cast: 2, op_reduce: 6,
@@ -697,7 +687,9 @@ class Generator:
         op_repeat: 1, op_pad: 1, op_roll: 1, op_flip: 1, op_slice: 3,
         op_take: 1.5, op_one_hot: 0.7, op_leaf: 0.7, op_einsum: 8,
         op_batched: 1.5, op_matmul: 2.5, op_reshard: 1.5, op_placed: 1.5,
-        op_shard_like: 0.7, op_barrier: 0.5, op_var: 0.5}
+        op_shard_like: 0.7, op_barrier: 0.5}
+    WEIGHTS.update(ControlOps.WEIGHTS)
+    WEIGHTS.update(DynamicOps.WEIGHTS)
 
     # ---- the whole
 
@@ -735,14 +727,17 @@ class Generator:
             p.named_types = True
         p.drop_unused()
 
-    def make(self):
-        for _ in range(self.random.randint(1, 2)):
-            self.fresh(self.dtype(), self.shape())
-        wanted = self.random.choice([1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12])
+    def make_ops(self, wanted):
         ops, weights = zip(*self.weights.items())
         made = 0
         while made < wanted:
             made += self.random.choices(ops, weights)[0](self) is not None
+
+    def make(self):
+        for _ in range(self.random.randint(1, 2)):
+            self.fresh(self.dtype(), self.shape())
+        self.make_ops(self.random.choice(
+            [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
         self.finish()
         self.dress()
         return self.program

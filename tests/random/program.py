@@ -6,6 +6,13 @@ parameter, and its uses by name.
 """
 import re
 
+FLOATS = ["f32", "bf16", "f16", "f64"]
+INTEGERS = ["i32", "i64", "i8", "u8", "u32"]
+MOST_ELEMENTS = 1536
+MOST_TERMS = 20000
+MOST_RANK = 5
+NAME = re.compile(r"\bv\d+\b")
+
 
 class Placement:
     """What stands at the dims of a type, and after it."""
@@ -61,10 +68,11 @@ class Value:
 
 
 class Statement:
+    """let VALUES = TEXT;"""
+
     def __init__(self, values, text, uses):
         self.values, self.text, self.uses = values, text, uses
         self.inline = False
-        self.raw = None         # lines that stand instead of the let
 
     def target(self, x):
         if x.placement is None:
@@ -75,12 +83,87 @@ class Statement:
         return "%s: %s%s" % (x.name, x.dtype, x.placement.tail())
 
     def lines(self, rewrite):
-        if self.raw:
-            return [rewrite(line) for line in self.raw]
         left = ", ".join(map(self.target, self.values))
         if len(self.values) > 1:
             left = "(%s)" % left
         return ["let %s = %s;" % (left, rewrite(self.text))]
+
+    def known(self):
+        """The values that it and what is in it name."""
+        return self.values
+
+    def walk(self):
+        yield self
+
+    def change(self, function):
+        """Its texts, and those in it, become function(text)."""
+        self.text = function(self.text)
+        self.uses = [function(n) for n in self.uses]
+
+
+class Assign(Statement):
+    """TARGET = TEXT; where the target is a var or a part of one."""
+
+    def __init__(self, left, text, fixed=False):
+        Statement.__init__(self, [], text, [])
+        self.left = left
+        self.fixed = fixed      # without it the loop would not end
+
+    def lines(self, rewrite):
+        return ["%s = %s;" % (rewrite(self.left), rewrite(self.text))]
+
+    def change(self, function):
+        self.left, self.text = function(self.left), function(self.text)
+
+
+class Block(Statement):
+    """Vars, and the loop or the branches that assign them.
+
+    bodies: (what stands before the brace, statements); None before it when
+    there is no brace.  variables: what a loop binds anew for each trip.
+    """
+
+    def __init__(self, values, inits, bodies, variables=()):
+        self.values, self.inits, self.bodies = values, inits, bodies
+        self.variables = list(variables)
+        self.text, self.inline = None, False
+
+    def lines(self, rewrite):
+        lines = ["var %s = %s;" % (self.target(x), rewrite(init))
+                 for x, init in zip(self.values, self.inits)]
+        closing = ""
+        for head, body in self.bodies:
+            inside = [line for s in body for line in s.lines(rewrite)]
+            if head is None:
+                lines += inside
+                continue
+            lines.append("%s%s {" % (closing, rewrite(head)))
+            lines += ["  " + line for line in inside]
+            closing = "} "
+        return lines + [closing.strip()] if closing else lines
+
+    def known(self):
+        return self.values + self.variables
+
+    def walk(self):
+        yield self
+        for _, body in self.bodies:
+            for s in body:
+                yield from s.walk()
+
+    @property
+    def uses(self):
+        names = [n for line in self.lines(str) for n in NAME.findall(line)]
+        own = {x.name for s in self.walk() for x in s.known()}
+        return [n for n in dict.fromkeys(names) if n not in own]
+
+    def change(self, function):
+        self.inits = list(map(function, self.inits))
+        self.bodies = [(head and function(head), body)
+                       for head, body in self.bodies]
+        for _, body in self.bodies:
+            for s in body:
+                s.change(function)
 
 
 class Program:
@@ -104,12 +187,17 @@ class Program:
     def use_counts(self):
         counts = {}
         for s in self.statements:
-            for line in s.raw or [s.text]:
-                for name in re.findall(r"\bv\d+\b", line):
+            for line in s.lines(str) if s.text is None else [s.text]:
+                for name in NAME.findall(line):
                     counts[name] = counts.get(name, 0) + 1
         for r in self.results:
             counts[r.name] = counts.get(r.name, 0) + 2
         return counts
+
+    def walk(self):
+        """Every statement, also in loops and branches."""
+        for s in self.statements:
+            yield from s.walk()
 
     # ---- text
 
@@ -124,13 +212,14 @@ class Program:
             x = s.values[0]
             alone = len(s.values) == 1 and counts.get(x.name) == 1
             inside = not self.helper
-            if s.inline and alone and inside and not s.raw \
+            if s.inline and alone and inside and s.text is not None \
                     and x.placement is None and i not in edges:
                 texts[x.name] = "(%s)" % s.text
         # A var changes: what reads it may not move past the change.
-        changed = {s.values[0].name for s in self.statements if s.raw}
+        changed = {x.name for s in self.statements if s.text is None
+                   for x in s.values}
         return {n: t for n, t in texts.items()
-                if not changed & set(re.findall(r"\bv\d+\b", t))}
+                if not changed & set(NAME.findall(t))}
 
     def helper_lines(self, rewrite):
         first, end, form = self.helper
@@ -177,8 +266,8 @@ class Program:
         texts = self.inlined()
 
         def rewrite(text):
-            return re.sub(r"\bv\d+\b", lambda m: rewrite(texts[m.group()])
-                          if m.group() in texts else m.group(), text)
+            return NAME.sub(lambda m: rewrite(texts[m.group()])
+                            if m.group() in texts else m.group(), text)
 
         lines = ["mesh [%s];" % ", ".join("%s=%d" % a for a in self.mesh)]
         head = None

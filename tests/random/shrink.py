@@ -7,6 +7,8 @@ tried as long as it helps; a step that makes the program wrong is refused by
 import copy
 import re
 
+from program import Block, Assign
+
 PLACED = re.compile(
     r"@(\((?:[^()]|\([^()]*\))*\)|\?|\w+(:\(\d+\)\d+)?)(!\d+)?"
     r"| (replicated|unreduced)\([^()]*(\([^()]*\)\w*)*\)")
@@ -32,7 +34,13 @@ def prune(p):
 
 
 def values(p):
-    return p.params + [x for s in p.statements for x in s.values] + p.results
+    return p.params + [x for s in p.walk() for x in s.known()] + p.results
+
+
+def lists(p):
+    """Where statements stand: the program, and each body."""
+    return [p.statements] + [body for s in p.walk() if isinstance(s, Block)
+                             for _, body in s.bodies]
 
 
 def single_results(p):
@@ -53,15 +61,47 @@ def single_results(p):
 
 
 def given_statements(p):
-    """A statement becomes parameters."""
-    for i in reversed(range(len(p.statements))):
-        q = copy.deepcopy(p)
-        s = q.statements.pop(i)
-        q.helper = None
-        for x in s.values:
-            x.placement = None
-            q.params.append(x)
-        yield q
+    """A statement becomes parameters, an assignment nothing."""
+    for k, statements in reversed(list(enumerate(lists(p)))):
+        for i in reversed(range(len(statements))):
+            if isinstance(statements[i], Assign) and statements[i].fixed:
+                continue
+            q = copy.deepcopy(p)
+            s = lists(q)[k].pop(i)
+            q.helper = None
+            give(q, s.values)
+            yield q
+
+
+def give(q, values):
+    for x in values:
+        x.placement = None
+        q.params.append(x)
+
+
+def plain_blocks(p):
+    """Loops and branches become what stands in them, or have less of it."""
+    blocks = [i for i, s in enumerate(p.walk()) if isinstance(s, Block)]
+    for i in blocks:
+        s = list(p.walk())[i]
+        for k in range(len(s.bodies)):
+            q = copy.deepcopy(p)
+            again = list(q.walk())[i]
+            if s.bodies[k][0] is not None:
+                again.bodies = [(None, again.bodies[k][1])]
+                give(q, again.variables)
+                again.variables = []
+                yield q
+        if len(s.bodies) > 1:
+            q = copy.deepcopy(p)
+            list(q.walk())[i].bodies.pop()
+            yield q
+        for k in range(len(s.values)):
+            q = copy.deepcopy(p)
+            again = list(q.walk())[i]
+            give(q, [again.values.pop(k)])
+            again.inits.pop(k)
+            yield q
 
 
 def bypassed(p):
@@ -80,12 +120,9 @@ def bypassed(p):
 
 
 def rename(q, old, new, first):
+    word = re.compile(r"\b%s\b" % old)
     for s in q.statements[first:]:
-        s.uses = [new if n == old else n for n in s.uses]
-        word = r"\b%s\b" % old
-        s.text = re.sub(word, new, s.text)
-        if s.raw:
-            s.raw = [re.sub(word, new, line) for line in s.raw]
+        s.change(lambda text: word.sub(new, text))
     for r in q.results:
         if r.name == old:
             r.name = new
@@ -103,11 +140,6 @@ def plain_forms(p):
         if s.inline:
             q = copy.deepcopy(p)
             q.statements[i].inline = False
-            yield q
-        if s.raw:
-            q = copy.deepcopy(p)
-            q.statements[i].raw = None
-            q.statements[i].text = "%s + %s" % tuple(s.uses)
             yield q
     if any(p.result_names):
         q = copy.deepcopy(p)
@@ -138,10 +170,10 @@ def fewer_placements(p):
                 q = copy.deepcopy(p)
                 del values(q)[i].placement.axes[d][a]
                 yield q
-    for i, s in enumerate(p.statements):
-        if PLACED.search(s.text):
+    for i, s in enumerate(p.walk()):
+        if s.text is not None and PLACED.search(s.text):
             q = copy.deepcopy(p)
-            q.statements[i].text = PLACED.sub("", s.text)
+            list(q.walk())[i].change(lambda text: PLACED.sub("", text))
             yield q
 
 
@@ -179,12 +211,13 @@ def smaller_sizes(p):
             q = copy.deepcopy(p)
             for x in values(q):
                 x.dims = [new if d == old else d for d in x.dims]
+            word = re.compile(r"\b%d\b" % old)
             for s in q.statements:
-                s.text = re.sub(r"\b%d\b" % old, str(new), s.text)
+                s.change(lambda text: word.sub(str(new), text))
             yield q
 
 
-STEPS = [single_results, given_statements, bypassed, plain_forms,
+STEPS = [single_results, given_statements, plain_blocks, bypassed, plain_forms,
          fewer_placements, smaller_meshes, smaller_sizes]
 
 
