@@ -99,20 +99,21 @@ dim_as_expected(const Placement *wanted, const Placement *got, int dim)
 		axes_equal(&w, &v);
 }
 
+/* An axis of size 1 splits nothing: --mesh X=1 keeps every promise. */
 static bool
 as_expected(const Expect *e)
 {
-	const Placement *got = &e->value->placement;
-	Placement wanted = e->placement, unsplit = *got;
+	Placement wanted = placement_moving(e->placement);
+	Placement got = placement_moving(e->value->placement);
 	AxisList none = {0};
 
 	for (int d = 0; d < e->value->type.rank; d++) {
-		if (!dim_as_expected(&e->placement, got, d))
+		if (!dim_as_expected(&wanted, &got, d))
 			return false;
 		placement_set_dim(&wanted, d, &none);
-		placement_set_dim(&unsplit, d, &none);
+		placement_set_dim(&got, d, &none);
 	}
-	return placement_equal(&wanted, &unsplit);
+	return placement_equal(&wanted, &got);
 }
 
 static void
