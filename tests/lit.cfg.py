@@ -1,5 +1,6 @@
 # Configuration of lit, LLVM's test runner, for the golden tests.
 # meson passes SHDC; by hand: lit -v tests/errors (with build/ beside tests/).
+import importlib.util
 import os
 import shutil
 import sys
@@ -37,6 +38,8 @@ config.environment["TERM"] = "dumb"
 for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CC"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
+if importlib.util.find_spec("numpy"):
+    config.available_features.add("numpy")
 if shutil.which("setarch"):
     config.available_features.add("linux")
 for folder in llvm + os.environ.get("PATH", "").split(os.pathsep):
