@@ -14,7 +14,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#include "internal.h"
+#include "header_text.h"
 
 #if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
 #define HOST_ORDER '<'
@@ -31,37 +31,6 @@ static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_f16] = "f2", [SHDRT_bf16] = "V2", [SHDRT_f32] = "f4",
 	[SHDRT_f64] = "f8",
 };
-
-/* The header's text; `why` is set once something is wrong with it. */
-typedef struct Cursor {
-	const char *at, *end;
-	char *why;
-} Cursor;
-
-static bool
-wrong(char why[WHY], const char *text)
-{
-	snprintf(why, WHY, "%s", text);
-	return false;
-}
-
-static void
-skip_blanks(Cursor *c)
-{
-	while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'
-	    || *c->at == '\t' || *c->at == '\r'))
-		c->at++;
-}
-
-static bool
-take(Cursor *c, char wanted)
-{
-	skip_blanks(c);
-	if (c->at == c->end || *c->at != wanted)
-		return false;
-	c->at++;
-	return true;
-}
 
 /* 'text' or "text", without escapes: no name of ours has any */
 static bool
@@ -92,18 +61,12 @@ take_word(Cursor *c, const char *word)
 	return true;
 }
 
+/* Python 2 wrote long integers with an L. */
 static bool
-take_size(Cursor *c, int64_t *size)
+take_python_size(Cursor *c, int64_t *size)
 {
-	skip_blanks(c);
-	if (c->at == c->end || *c->at < '0' || *c->at > '9')
+	if (!take_size(c, size))
 		return false;
-	for (*size = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9';
-	     c->at++)
-		if (__builtin_mul_overflow(*size, 10, size)
-		    || __builtin_add_overflow(*size, *c->at - '0', size))
-			return false;
-	/* As Python 2 wrote long integers. */
 	if (c->at < c->end && *c->at == 'L')
 		c->at++;
 	return true;
@@ -158,7 +121,7 @@ take_shape(Cursor *c, TensorView *view)
 	while (!take(c, ')')) {
 		if (view->rank == SHDRT_MAX_RANK)
 			return wrong(c->why, "it has more than 16 dims");
-		if (!take_size(c, &view->dims[view->rank]))
+		if (!take_python_size(c, &view->dims[view->rank]))
 			return wrong(c->why, "its header has no readable "
 				"'shape'");
 		view->rank++;

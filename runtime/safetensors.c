@@ -10,7 +10,7 @@
  */
 #include <string.h>
 
-#include "internal.h"
+#include "header_text.h"
 
 static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_pred] = "BOOL", [SHDRT_i8] = "I8", [SHDRT_i32] = "I32",
@@ -18,35 +18,6 @@ static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_f16] = "F16", [SHDRT_bf16] = "BF16", [SHDRT_f32] = "F32",
 	[SHDRT_f64] = "F64",
 };
-
-typedef struct Cursor {
-	const char *at, *end;
-} Cursor;
-
-static bool
-wrong(char why[WHY], const char *text)
-{
-	snprintf(why, WHY, "%s", text);
-	return false;
-}
-
-static void
-skip_blanks(Cursor *c)
-{
-	while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'
-	    || *c->at == '\t' || *c->at == '\r'))
-		c->at++;
-}
-
-static bool
-take(Cursor *c, char wanted)
-{
-	skip_blanks(c);
-	if (c->at == c->end || *c->at != wanted)
-		return false;
-	c->at++;
-	return true;
-}
 
 /* The text between the quotes, escapes as they stand. */
 static bool
@@ -62,20 +33,6 @@ take_string(Cursor *c, const char **text, size_t *n)
 	}
 	*n = (size_t)(c->at - *text);
 	return take(c, '"');
-}
-
-static bool
-take_size(Cursor *c, int64_t *size)
-{
-	skip_blanks(c);
-	if (c->at == c->end || *c->at < '0' || *c->at > '9')
-		return false;
-	for (*size = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9';
-	     c->at++)
-		if (__builtin_mul_overflow(*size, 10, size)
-		    || __builtin_add_overflow(*size, *c->at - '0', size))
-			return false;
-	return true;
 }
 
 /* [1, 2, 3] of at most `most` sizes */
@@ -285,7 +242,8 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	if (length > n - 8)
 		return wrong(why, "it ends in its header");
 	size_t data = 8 + (size_t)length, room = n - data;
-	Cursor c = {(const char *)bytes + 8, (const char *)bytes + data};
+	Cursor c = {.at = (const char *)bytes + 8,
+		.end = (const char *)bytes + data};
 	if (!find_entry(&c, key, view, offsets, &end, why))
 		return false;
 	if (!rt_view_row_major(view, &wanted))
