@@ -14,6 +14,8 @@
 #include "emit/c.h"
 #include "sched/cost.h"
 
+enum { MAX_LISTED = 4 };	/* results of one op in a comment */
+
 void
 c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 {
@@ -68,11 +70,15 @@ c_origin(Emitter *e, Text *t, const char *indent, const Op *op)
 	if (op->range.file)
 		text_printf(&line, "%s:%d ", source_path(e, op), op->range.line);
 	text_add(&line, op->label ? op->label : ops[op->kind].name);
-	for (int i = 0; i < op->nresults; i++) {
+	for (int i = 0; i < op->nresults && i < MAX_LISTED; i++) {
 		text_printf(&line, "%s%s ", i ? ", " : ": ",
 			op->results[i]->name);
 		print_type(e, &line, op->results[i]);
 	}
+	if (op->nresults > MAX_LISTED)
+		text_printf(&line, " and %d more", op->nresults - MAX_LISTED);
+	if (op->kind == O_while && op_ints(op, A_trips)->n)
+		text_printf(&line, ", %lld times", (long long)op_int(op, A_trips));
 	text_printf(t, "%s/* ", indent);
 	c_comment(t, line.s);
 	text_add(t, " */\n");
