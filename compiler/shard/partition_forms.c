@@ -29,6 +29,17 @@ is_recomputed(const Value *v)
 	return def->kind == O_constant || def->kind == O_iota;
 }
 
+/* Slices cost nothing, but none at all is better. */
+static bool
+is_better(const ReshardPlan *plan, const ReshardPlan *best)
+{
+	if (plan->bytes < best->bytes || plan->bytes > best->bytes)
+		return plan->bytes < best->bytes;
+	if (plan->collectives != best->collectives)
+		return plan->collectives < best->collectives;
+	return plan->n < best->n;
+}
+
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 {
@@ -38,9 +49,7 @@ cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 	for (Form *f = s->forms; f; f = f->next) {
 		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type,
 			&f->value->placement, to);
-		if (best && (plan->bytes > best->bytes ||
-		    (plan->bytes >= best->bytes &&
-		    plan->collectives >= best->collectives)))
+		if (best && !is_better(plan, best))
 			continue;
 		best = plan;
 		*form = f;
@@ -62,20 +71,32 @@ add_form(Partitioner *p, Source *s, Value *v)
 
 /* ---- moving values --------------------------------------------------------------- */
 
+/* Where the partial sums in v come from: the body for a loop, else an operand. */
+static const Value *
+partial_source(const Value *v)
+{
+	const Op *def = v->def;
+
+	if (def->kind == O_while)	/* of a condition and a body */
+		return def->bodies[1]->last->operands[v->index];
+	for (int i = def->noperands - 1; i >= 0; i--)
+		if (def->operands[i]->placement.nunreduced &&
+		    def->operands[i]->def)
+			return def->operands[i];
+	return NULL;
+}
+
 /* The op whose sum is partial, behind the linear ops it was delayed by. */
 static const Op *
 partial_maker(const Value *v)
 {
-	for (const Op *def = v->def; def;) {
-		const Op *next = NULL;
-		for (int i = 0; i < def->noperands; i++)
-			if (def->operands[i]->placement.nunreduced)
-				next = def->operands[i]->def;
-		if (!next)
-			return def;
-		def = next;
+	const Op *maker = NULL;
+
+	while (v && v->def) {
+		maker = v->def;
+		v = partial_source(v);
 	}
-	return NULL;
+	return maker;
 }
 
 static Reason
