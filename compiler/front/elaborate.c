@@ -430,28 +430,35 @@ sizes_declared(Elab *e, const TypeSpec *type)
 	return true;
 }
 
-static void
-declare_param(Elab *e, const Param *p, bool is_entry)
+/* The parameter of the block; NULL after a message. */
+static Value *
+add_param(Elab *e, const Param *p)
 {
 	Annotation a;
 	Type type;
-	Symbol *s = symbol_declare(e, SYM_value, p->name);
-	if (s != NULL)
-		s->item = item_error(p->name.range);
 	if (p->type == NULL || (p->type->name.s == NULL
 	    && !p->type->has_dtype)) {
 		complain(e, DIAG_entry, p->range, "parameter '%s' of the entry "
 			"needs a full type: f32[B, D@X]", p->name.s);
-		return;
+		return NULL;
 	}
 	if (!sizes_declared(e, p->type) || !annotation_resolve(e, p->type, &a)
 	    || !annotation_type(e, &a, &type))
-		return;
+		return NULL;
 	Value *v = block_add_param(e->block, p->name.s, &type);
 	v->placement = a.placement;
 	v->annotated = true;
 	v->range = p->name.range;
 	v->type_range = p->type->range;
+	return v;
+}
+
+/* Its type does not see its name. */
+static void
+declare_param(Elab *e, const Param *p, bool is_entry)
+{
+	Value *v = add_param(e, p);
+	Symbol *s = symbol_declare(e, SYM_value, p->name);
 	if (s != NULL)
 		s->item = item_tensor(p->name.range, v);
 	if (is_entry)
