@@ -186,13 +186,14 @@ static Op *
 accumulated(const Op *loop, int i)
 {
 	const Block *body = loop->bodies[BODY];
+	const Block *condition = loop->bodies[CONDITION];
 	const Value *param = body->params[i];
 	const Value *next = body->last->operands[i];
 	const Op *add = next->def;
 
 	if (!add || add->block != body || add->kind != O_add ||
 	    count_uses(body, next) != 1 || count_uses(body, param) != 1 ||
-	    count_uses(loop->bodies[CONDITION], param))
+	    count_uses(condition, condition->params[i]))
 		return NULL;
 	for (int k = 0; k < 2; k++) {
 		Op *move = add->operands[k]->def;
