@@ -1001,6 +1001,16 @@ print_carried(Text *t, const Op *op, const char *name)
 	text_add(t, "\n");
 }
 
+/* Where v is from, if that is not where op is. */
+static Range
+own_range(const Op *op, const Value *v)
+{
+	bool same = v->range.file == op->range.file &&
+		v->range.line == op->range.line;
+
+	return same ? (Range){0} : v->range;
+}
+
 /*
  * Several results, and whatever bodies are given and give, are tuples in HLO.
  * Two dots keep the names of tuples apart from those of values.
@@ -1023,7 +1033,7 @@ print_results(Printer *p, Text *t, const Op *op, const Value *root)
 		text_printf(t, " get-tuple-element(%%%s..%s), index=%d", name,
 			part, i);
 		line_placement(&l, v);
-		line_end(&l, (Range){0}, NULL, NULL);
+		line_end(&l, own_range(op, v), NULL, NULL);
 	}
 }
 

@@ -361,10 +361,12 @@ build_results(Builder *b, Op *op, const HloInstr *instr, Scope *scope)
 
 	for (int i = 0; i < instr->ntypes; i++) {
 		const HloInstr *e = elements[i];
+		const char *label = NULL;
 		Facts facts = facts_of(&e->attrs);
 		Value *v = op_add_result(op, e == instr ? ops[op->kind].name :
 			e->name, &instr->types[i]);
 		v->range = op->range;
+		read_metadata(b, &e->attrs, &label, &v->range);
 		read_placement(b, e, &facts, v);
 	}
 	define_tuple(b, instr, scope, op->nresults, op->results);
