@@ -250,22 +250,37 @@ hold_branches(Reuse *r, const Value *v, Value *target, int begin)
 	hold(r, branch_copy(s, v, step->end)->reads[0], target, step->middle);
 }
 
-/* And what is copied to it, if nothing else wants that. */
+/* An operand that v, in the buffer of `target`, may itself be written over. */
+static const Value *
+operand_to_hold(const Reuse *r, const Value *v, const Value *target, int begin)
+{
+	int def = r->def[v->id];
+	const Step *step = &r->steps->step[def];
+
+	if (reads(step, target))
+		return NULL;
+	for (int i = 0; i < step->nreads; i++) {
+		const Value *x = step->reads[i];
+		if (r->last[x->id] == def &&
+				reuse_may_overwrite(r->steps, step, x) &&
+				may_hold(r, x, target, begin, def))
+			return x;
+	}
+	return NULL;
+}
+
+/* Places v there, and what it is made from where that is possible too. */
 static void
 hold(Reuse *r, const Value *v, Value *target, int begin)
 {
-	const Steps *s = r->steps;
-	int def = r->def[v->id];
-	const Step *step = &s->step[def];
-
-	if (v == target || r->place[v->id])
-		return;
-	r->place[v->id] = target;
-	if (step->kind == STEP_if)
-		hold_branches(r, v, target, begin);
-	if (step->kind == STEP_copy && r->last[step->reads[0]->id] == def &&
-			may_hold(r, step->reads[0], target, begin, def))
-		hold(r, step->reads[0], target, begin);
+	while (v && v != target && !r->place[v->id]) {
+		r->place[v->id] = target;
+		if (r->steps->step[r->def[v->id]].kind == STEP_if) {
+			hold_branches(r, v, target, begin);
+			return;
+		}
+		v = operand_to_hold(r, v, target, begin);
+	}
 }
 
 /* ---- loops and branches ------------------------------------------------- */
