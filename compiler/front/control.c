@@ -78,10 +78,17 @@ typedef struct Vars {
 	Symbol **v;
 } Vars;
 
+/* What the assignment to a name, or to a part of it, is to. */
+static const Expr *
+assigned_name(const Expr *target)
+{
+	return target->kind == E_index ? target->left : target;
+}
+
 static void
 add_var(Elab *e, Vars *vars, const Expr *target)
 {
-	const Expr *name = target->kind == E_index ? target->left : target;
+	const Expr *name = assigned_name(target);
 	Symbol *s = name->kind == E_name ? symbol_local(e, name->name) : NULL;
 	if (s == NULL || !s->is_var || s->item.kind != IT_tensor)
 		return;
@@ -118,13 +125,34 @@ refuse_return(Elab *e, List body)
 	return false;
 }
 
+/* The first assignment of a body to what is not a var, which is told so. */
+static bool
+refuse_assignment(Elab *e, List body)
+{
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		if (s->kind == S_assign) {
+			const Expr *name = assigned_name(s->target);
+			Symbol *symbol = name->kind == E_name
+				? symbol_local(e, name->name) : NULL;
+			if (symbol != NULL && !symbol->is_var)
+				return assigned_var(e, name) == NULL;
+		}
+		if (refuse_assignment(e, s->body)
+		    || refuse_assignment(e, s->otherwise))
+			return true;
+	}
+	return false;
+}
+
 /* What a body declares is gone after it. */
 static bool
 has_effect(Elab *e, const Stmt *s, const Vars *vars)
 {
 	if (vars->n > 0)
 		return true;
-	if (refuse_return(e, s->body))
+	if (refuse_return(e, s->body) || refuse_assignment(e, s->body)
+	    || refuse_assignment(e, s->otherwise))
 		return false;
 	complain(e, DIAG_unused_value, s->word, "this has no effect: it assigns "
 		"no var that is declared before it");

@@ -75,7 +75,7 @@ typedef struct Symbol {
 	const char *name;
 	Range range;
 	Item item;		/* dim, value, axis */
-	const TypeSpec *type;
+	const TypeSpec *type;	/* type; of a var as it is declared, or NULL */
 	bool is_var, used;
 	int named;		/* of a var: its place in module.named, or -1 */
 } Symbol;
@@ -288,6 +288,7 @@ void run_block(Elab *e, List body);
 /* Binds one name of a let, or of a loop, to an item. */
 void bind(Elab *e, const Stmt *s, const Param *target, Item item);
 void bind_tuple(Elab *e, const Stmt *s, const Item *value);
+Symbol *assigned_var(Elab *e, const Expr *target);
 void assign_var(Elab *e, Symbol *var, Range where, Value *value);
 
 /* control.c */

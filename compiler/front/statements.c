@@ -33,6 +33,7 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 		return;
 	symbol->item = item;
 	symbol->is_var = s->kind == S_var;
+	symbol->type = target->type;
 	if (item.kind == IT_tensor)
 		symbol->named = name_value(e, target->name, item.value);
 	if (symbol->is_var && item.kind != IT_tensor
@@ -68,7 +69,8 @@ run_let(Elab *e, const Stmt *s)
 
 /* ---- assignment */
 
-static Symbol *
+/* The var of this name; NULL, and a message, if that is something else. */
+Symbol *
 assigned_var(Elab *e, const Expr *target)
 {
 	Symbol *s = symbol_local(e, target->name);
@@ -106,6 +108,19 @@ complain_var_type(Elab *e, const Symbol *var, const Item *value)
 	diag_note(e->session, var->range, "'%s' is declared here", var->name);
 }
 
+/* A var that is declared with a placement has it always. */
+static void
+assign_placed(Elab *e, Symbol *var, Range where, Item value)
+{
+	Site s = { value.range, "=" };
+	Value *v = value.value;
+	if (var->type != NULL)
+		v = annotation_apply(e, s, var->type, &value, DIAG_shape,
+			var->name);
+	if (v != NULL)
+		assign_var(e, var, where, v);
+}
+
 static void
 assign_whole(Elab *e, Symbol *var, Range where, Item value)
 {
@@ -116,7 +131,7 @@ assign_whole(Elab *e, Symbol *var, Range where, Item value)
 			item_constant(e, site, type->dtype, &value));
 	}
 	if (value.kind == IT_tensor && type_equal(&value.value->type, type))
-		assign_var(e, var, where, value.value);
+		assign_placed(e, var, where, value);
 	else if (value.kind != IT_error)
 		complain_var_type(e, var, &value);
 }
@@ -139,7 +154,8 @@ run_assign(Elab *e, const Stmt *s)
 	}
 	Value *whole = update_part(e, target, var->item.value, &value);
 	if (whole != NULL)
-		assign_var(e, var, name->range, whole);
+		assign_placed(e, var, name->range,
+			item_tensor(target->range, whole));
 }
 
 /* ---- the others */
