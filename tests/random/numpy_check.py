@@ -335,6 +335,107 @@ def shapes():
              lambda t, k=k: np.split(t["x"], 3, axis=1)[k])
 
 
+def starting(x, starts, sizes):
+    """Where a slice of these sizes starts, moved to lie inside x."""
+    return tuple(slice(at, at + size) for at, size in zip(
+        np.clip(starts, 0, np.subtract(x.shape, sizes)), sizes))
+
+
+def updated(x, update, starts):
+    x = x.copy()
+    x[starting(x, starts, update.shape)] = update
+    return x
+
+
+def scattered(x, idx, updates, axis):
+    """One index after another; those outside are dropped."""
+    x = np.moveaxis(x, axis, 0).copy()
+    updates = np.moveaxis(updates, range(axis, axis + idx.ndim),
+                          range(idx.ndim))
+    for at in np.ndindex(idx.shape):
+        if 0 <= idx[at] < len(x):
+            x[idx[at]] = x[idx[at]] + updates[at]
+    return np.moveaxis(x, 0, axis)
+
+
+def run_time():
+    """i is 2 0 5 9 -3, so that some starts lie outside."""
+    numbers = FLOATS + INTEGERS
+    every = numbers + ["pred"]
+    case(every, "x[i[0]]", lambda t: t["x"][2])
+    case(every, "x[i[3]]", lambda t: t["x"][3])
+    case(every, "x[i[4], 1:]", lambda t: t["x"][0, 1:])
+    case(every, "x[:, i[2]:i[2] + 3]", lambda t: t["x"][:, 3:6])
+    case(every, "b[-1, i[1] + 1:i[1] + 3, i[4]]",
+         lambda t: t["b"][1, 1:3, 0])
+    case(every, "dynamic_slice(x, start=(i[4], i[3]), size=(2, 4))",
+         lambda t: t["x"][starting(t["x"], (-3, 9), (2, 4))])
+    case(every, "dynamic_update_slice(x, y[1:3, :4], start=(i[0], i[3]))",
+         lambda t: updated(t["x"], t["y"][1:3, :4], (2, 9)))
+    case(every, "dynamic_update_slice(x, y[:, :1], start=(i[4], i[2]))",
+         lambda t: updated(t["x"], t["y"][:, :1], (-3, 5)))
+    case(numbers, "scatter_add(x, i, y[:, :5], dim=1)", wrap(
+        lambda t: scattered(t["x"], t["i"], t["y"][:, :5], 1)))
+    case(numbers, "scatter_add(x, j / 2, stack((y[:2], y[2:])))", wrap(
+        lambda t: scattered(t["x"], t["j"] // 2, t["y"].reshape(2, 2, 6), 0)))
+    case(numbers, "scatter_add(v, i, 1)", wrap(
+        lambda t: scattered(t["v"], t["i"], np.ones(5, int), 0)))
+
+
+def greatest(x, k):
+    """Indices of the k largest of each row; NaN first, then the lower index."""
+    return np.array([sorted(range(len(row)), key=lambda i: (
+        row[i] == row[i], -row[i] if row[i] == row[i] else 0))[:k]
+        for row in x.astype(object)])
+
+
+def orders():
+    numbers = FLOATS + INTEGERS
+    for on in (inputs, special):
+        for axis in (0, 1):
+            case(numbers, "sort(x, dim=%d)" % axis,
+                 lambda t, d=axis: np.sort(t["x"], axis=d), None, on)
+            case(numbers, "argsort(x, dim=%d)" % axis, lambda t, d=axis:
+                 np.argsort(t["x"], axis=d, kind="stable"), "i32", on)
+        case(numbers, "top_k(x, 4)[1]", lambda t: greatest(t["x"], 4), "i32",
+             on)
+        case(numbers, "top_k(x, 4)[0]", lambda t: np.take_along_axis(
+            t["x"], greatest(t["x"], 4), 1), None, on)
+    case(numbers, "sort(b, dim=-2)", lambda t: np.sort(t["b"], axis=1))
+
+
+def threefry(seed, count):
+    """The words of 0..count-1 under a seed, as the language reference says."""
+    key = [np.uint32(0), np.uint32(seed)]
+    key.append(key[0] ^ key[1] ^ np.uint32(0x1bd11bda))
+    a = np.zeros(count, np.uint32) + key[0]
+    b = np.arange(count, dtype=np.uint32) + key[1]
+    for step in range(5):
+        for by in [(13, 15, 26, 6), (17, 29, 16, 24)][step % 2]:
+            a = a + b
+            b = (b << np.uint32(by) | b >> np.uint32(32 - by)) ^ a
+        a = a + key[(step + 1) % 3]
+        b = b + key[(step + 2) % 3] + np.uint32(step + 1)
+    return a ^ b
+
+
+def uniform(seed, shape, bits):
+    words = threefry(seed, math.prod(shape)) >> np.uint32(32 - bits)
+    return words.reshape(shape).astype(np.float64) / 2.0 ** bits
+
+
+def random_numbers():
+    bits = {"f32": 23, "bf16": 7, "f16": 10, "f64": 32}
+    for dtype in FLOATS:
+        for seed in (0, 7):
+            case([dtype], "random.uniform(%s[3, 5], %d)" % (dtype, seed),
+                 lambda t, s=seed, n=bits[dtype]: uniform(s, (3, 5), n))
+        case([dtype], "random.uniform(%s[40], i[2])" % dtype,
+             lambda t, n=bits[dtype]: uniform(5, (40,), n))
+    case(["f32"], "erf(random.normal(f32[4, 10], 3) * %.9f)" % math.sqrt(0.5),
+         lambda t: 2 * uniform(3, (4, 10), 23) - 1)
+
+
 def leaves():
     numbers = FLOATS + INTEGERS
     for dtype in numbers:
@@ -475,7 +576,7 @@ def main():
     shdc = os.path.abspath(sys.argv[1])
     products(FLOATS + INTEGERS)
     for add in (pointwise_floats, pointwise_numbers, reductions, shapes,
-                leaves, casts, extremes):
+                run_time, orders, random_numbers, leaves, casts, extremes):
         add()
     chosen = [c for c in cases if len(sys.argv) < 3 or sys.argv[2] in c[2]]
     groups = {}
