@@ -46,7 +46,7 @@ def lists(p):
 def single_results(p):
     for x in p.params + [x for s in p.statements for x in s.values]:
         if len(p.results) == 1 and p.results[0].name == x.name:
-            continue
+            break           # or two results would take turns
         q = copy.deepcopy(p)
         q.results = [copy.deepcopy(x)]
         q.results[0].placement = None
