@@ -997,8 +997,8 @@ type_manual(const Op *op, Arena *a, Type *results)
 		wrong = joined_type(op, a, &body->params[i]->type,
 			&op->specs[i], &whole);
 		if (!wrong && !type_equal(&whole, operand_type(op, i)))
-			wrong = arena_printf(a, "manual passes shards of %s "
-				"for parameter %s, of a %s",
+			wrong = arena_printf(a, "manual takes %s, but shards "
+				"such as its %s make %s",
 				show(a, operand_type(op, i)),
 				body->params[i]->name, show(a, &whole));
 	}

@@ -598,7 +598,6 @@ leave_manual(Localizer *l, Op *op, int i, Value *inside)
 		return;
 	inside->placement = op->specs[op->noperands + i];
 	inside->no_placement = false;
-	inside->range = v->range;
 }
 
 /* The region dissolves: its body is a device program. */
