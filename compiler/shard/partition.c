@@ -60,7 +60,7 @@ partition_plain(Partitioner *p, Op *op)
 {
 	p->op = op;
 	p->rule = op_rule(p->arena, op);
-	Choice c = choose(p);
+	Choice c = choose_once(p);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->placement = choice_result(p, &c, i);
@@ -171,6 +171,7 @@ partition(Module *m, const PartitionOptions *options)
 	module_count_uses(m);
 	p.arena = arena_new();
 	p.resharder = resharder_new(p.arena, &m->mesh);
+	p.memo = memo_new(p.arena);
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
 	module_walk(m, look_ahead, &p);

@@ -38,6 +38,7 @@ typedef struct Choice {
 } Choice;
 
 typedef struct Loop Loop;	/* partition_regions.c */
+typedef struct Memo Memo;	/* partition_memo.c */
 
 typedef struct Partitioner {
 	Module *module;
@@ -45,6 +46,7 @@ typedef struct Partitioner {
 	const PartitionOptions *options;
 	Arena *arena;		/* of the pass */
 	Resharder *resharder;
+	Memo *memo;
 	Source *sources;	/* by value id as numbered at the start */
 	int nsources;
 	const Op *op;		/* being partitioned */
@@ -74,6 +76,11 @@ Choice choose(Partitioner *p);
 /* Operand i's placement under a choice. */
 Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
 Placement choice_result(const Partitioner *p, const Choice *c, int result);
+
+
+/* partition_memo.c: choose(), or the same answer as for an equal op */
+Memo *memo_new(Arena *a);
+Choice choose_once(Partitioner *p);
 
 /* partition_forms.c */
 Source *source_of(const Partitioner *p, const Value *v);
