@@ -17,12 +17,13 @@ difference(const Tensor *a, const Tensor *b, int64_t i)
 }
 
 /* An integer that may differ at all does so by a decision; a float's finite
-   bound covers what decisions do to it. */
+   bound covers what decisions do to it, and no bound says nothing. */
 static bool
 is_undecided(DType d, double distance, double bound_here)
 {
-	return distance > 0 && distance <= bound_here &&
-		(isinf(bound_here) || !dtype_is_float(d));
+	if (dtype_is_float(d))
+		return isinf(bound_here);
+	return distance > 0 && distance <= bound_here;
 }
 
 static double
@@ -41,7 +42,8 @@ compare_element(Comparison *c, const Tensor *expected, double bound_here,
 		return;
 	}
 	c->mismatches += distance > bound_here;
-	if (i && ratio(distance, bound_here) <= ratio(c->error, c->bound))
+	bool first = i == c->undecided;
+	if (!first && ratio(distance, bound_here) <= ratio(c->error, c->bound))
 		return;
 	c->worst = i;
 	c->got = tensor_double(actual, i);

@@ -976,6 +976,9 @@ test_comparison(void)
 		"one element beyond its bound");
 	c = tensor_compare(&a, (double[]){1, INFINITY, 0}, &b);
 	ok(!c.mismatches && c.undecided == 1, "an undecided element");
+	c = tensor_compare(&a, (double[]){INFINITY, 0.25, 0}, &a);
+	ok(c.undecided == 1 && c.worst == 1 && c.bound == 0.25,
+		"an equal element without a bound is undecided, and not shown");
 	c = tensor_compare(&a, NULL, &a);
 	ok(!c.mismatches && !c.undecided, "NaN equals NaN");
 	tensor_free(&a);
