@@ -586,18 +586,20 @@ forget_placement(Op *op, void *data)
 			op->bodies[i]->params[k]->no_placement = true;
 }
 
-/* What the region returns takes over name and users of its result, unless
-   another result has done so. */
+/* What the region returns has the result's users.  One that is an argument too,
+   or another result, may be placed there as a part of another tensor. */
 static void
 leave_manual(Localizer *l, Op *op, int i, Value *inside)
 {
 	Value *v = op->results[i];
+	const Placement *spec = &op->specs[op->noperands + i];
 
-	l->alias[v->id] = inside;
-	if (!inside->def || inside->block != op->block || !inside->no_placement)
-		return;
-	inside->placement = op->specs[op->noperands + i];
+	if (!inside->no_placement && !placement_equal(&inside->placement, spec))
+		inside = emit_typed(l, O_reshape, 1, &inside, v->name,
+			inside->type);
+	inside->placement = *spec;
 	inside->no_placement = false;
+	l->alias[v->id] = inside;
 }
 
 /* The region dissolves: its body is a device program. */
