@@ -19,6 +19,7 @@ import random
 
 from control import ControlOps
 from dynamic import DynamicOps
+from manual import ManualOps
 from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, Placement, Program, Statement, Value)
 
@@ -40,7 +41,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator(ControlOps, DynamicOps):
+class Generator(ControlOps, DynamicOps, ManualOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -57,6 +58,7 @@ class Generator(ControlOps, DynamicOps):
         self.vars = []          # what may be assigned here
         self.depth = 0          # of loops and branches
         self.count = 0
+        self.local = False      # in a manual function
 
     # ---- what to draw from
 
@@ -126,6 +128,8 @@ class Generator(ControlOps, DynamicOps):
 
     def placement(self, dims, partial=None):
         p = Placement(len(dims))
+        if self.local:
+            return p
         ways, spare = [1] * len(dims), []
         for name, size in self.pieces():
             fits = [d for d in range(len(dims))
@@ -165,10 +169,13 @@ class Generator(ControlOps, DynamicOps):
 
     def name(self):
         self.count += 1
-        return "v%d" % self.count
+        return "%s%d" % ("w" if self.local else "v", self.count)
 
     def fresh(self, dtype, dims):
         """A new parameter, or now and then a tensor from nothing."""
+        if self.local:
+            return self.leaf("full" if dtype == "pred" or not dims else
+                             self.random.choice(["ones", "iota"]), dtype, dims)
         if self.chance(0.1) and dtype != "pred":
             kind = self.random.choice(["zeros", "ones", "full", "iota"])
             if kind != "iota" or dims:
@@ -690,6 +697,11 @@ class Generator(ControlOps, DynamicOps):
         op_shard_like: 0.7, op_barrier: 0.5}
     WEIGHTS.update(ControlOps.WEIGHTS)
     WEIGHTS.update(DynamicOps.WEIGHTS)
+    WEIGHTS.update(ManualOps.WEIGHTS)
+    # What a manual function may do on one device.
+    LOCAL = [op for op in WEIGHTS if op not in ControlOps.WEIGHTS
+             and op not in ManualOps.WEIGHTS and op not in (
+                 op_reshard, op_placed, op_shard_like, op_barrier)]
 
     # ---- the whole
 

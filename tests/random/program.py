@@ -171,6 +171,7 @@ class Program:
         self.mesh = mesh
         self.params, self.statements = [], []
         self.results, self.result_names = [], []
+        self.functions = []     # of their own, as text
         self.typed_results = False
         self.helper = None      # (first, end, how its parameters are typed)
         self.named_dims = False
@@ -286,6 +287,7 @@ class Program:
                 lines.insert(-1, "type T%d = %s;" % (i, types[x.name]))
                 types[x.name] = "T%d" % i
         lines += head or []
+        lines += self.functions
         params = ["%s: %s" % (x.name, types[x.name]) for x in self.params]
         lines.append("fn main(%s)%s {" % (",\n        ".join(params),
                                           self.result_type()))

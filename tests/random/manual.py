@@ -1,0 +1,167 @@
+"""Manual functions in random programs: a part of generate.py's Generator.
+
+The body is made by the ops that have no placement, on what one device has, and
+by collectives.  Results are split over every axis but those that a last psum,
+pmax or pmin makes them the same along: so that they are right whatever varies.
+"""
+import math
+
+from program import FLOATS, MOST_ELEMENTS, MOST_RANK, Placement, Value
+
+
+class ManualOps:
+    def some_axes(self):
+        """Some axes as [(name, size)], in any order."""
+        axes = list(self.program.mesh)
+        self.random.shuffle(axes)
+        return axes[:self.random.choice([1, 1, 2, len(axes)])]
+
+    def axes_text(self, axes):
+        names = [name for name, _ in axes]
+        return names[0] if len(names) == 1 else "(%s)" % ", ".join(names)
+
+    # ---- collectives on a device's tensor
+
+    def meet(self, x, axes):
+        """The same on all devices along the axes."""
+        name = self.random.choice(
+            ["psum", "pmax", "pmin"] + ["pmean"] * (x.dtype in FLOATS))
+        dtype = "i32" if name == "psum" and x.dtype == "pred" else x.dtype
+        return self.add("%s(%s, %s)" % (name, x.name, self.axes_text(axes)),
+                        [x], dtype, x.dims)
+
+    def op_meet(self):
+        return self.meet(self.pick(), self.some_axes())
+
+    def op_gather(self):
+        x, axes = self.pick(rank=1), self.some_axes()
+        d, text = self.dim(x)
+        dims = list(x.dims)
+        dims[d] *= math.prod(size for _, size in axes)
+        if math.prod(dims) > MOST_ELEMENTS:
+            return None
+        return self.add("all_gather(%s, %s, dim=%d)" % (
+            x.name, self.axes_text(axes), text), [x], x.dtype, dims)
+
+    def op_scatter(self):
+        x, axes = self.pick(rank=1), self.some_axes()
+        d, text = self.dim(x)
+        ways = math.prod(size for _, size in axes)
+        if x.dims[d] % ways:
+            return None
+        dims = list(x.dims)
+        dims[d] //= ways
+        dtype = "i32" if x.dtype == "pred" else x.dtype
+        return self.add("psum_scatter(%s, %s, dim=%d)" % (
+            x.name, self.axes_text(axes), text), [x], dtype, dims)
+
+    def op_exchange(self):
+        x, axes = self.pick(rank=1), self.some_axes()
+        (d, split), (k, concat) = self.dim(x), self.dim(x)
+        ways = math.prod(size for _, size in axes)
+        if x.dims[d] % ways or len(x.dims) == MOST_RANK:
+            return None
+        dims = list(x.dims)
+        dims[d] //= ways
+        dims[k] *= ways
+        return self.add("all_to_all(%s, %s, split=%d, concat=%d)" % (
+            x.name, self.axes_text(axes), split, concat), [x], x.dtype, dims)
+
+    def op_permute(self):
+        x, axes = self.pick(), self.some_axes()
+        n = math.prod(size for _, size in axes)
+        how = "shift=%d" % self.random.randint(-n, n)
+        if self.chance(0.4):
+            count = self.random.randint(1, n)
+            pairs = zip(self.random.sample(range(n), count),
+                        self.random.sample(range(n), count))
+            how = "perm=(%s,)" % ", ".join("(%d, %d)" % p for p in pairs)
+        return self.add("ppermute(%s, %s, %s)" % (
+            x.name, self.axes_text(axes), how), [x], x.dtype, x.dims)
+
+    def op_axis_index(self):
+        axes = self.axes_text(self.some_axes())
+        return self.add("axis_index(%s)" % axes, [], "i32", [])
+
+    COLLECTIVES = [op_meet, op_gather, op_scatter, op_exchange, op_permute,
+                   op_axis_index]
+
+    # ---- signatures
+
+    def spec(self, dims, axes, needed):
+        """Axes at dims that they divide; all of them if needed (dims are
+        those of a device then, and become those of the whole)."""
+        p, ways = Placement(len(dims)), [1] * len(dims)
+        for name, size in axes:
+            fits = [d for d in range(len(dims))
+                    if needed or dims[d] % (ways[d] * size) == 0]
+            if fits and (needed or self.chance(0.6)):
+                d = self.random.choice(fits)
+                p.axes[d].append(name)
+                ways[d] *= size
+        return p, ways
+
+    def shard(self, x):
+        """A parameter's whole and local value."""
+        axes = list(self.program.mesh)
+        self.random.shuffle(axes)
+        p, ways = self.spec(x.dims, axes, False)
+        name = self.name()
+        return (Value(name, x.dtype, x.dims, p),
+                Value(name, x.dtype, [d // w for d, w in zip(x.dims, ways)]))
+
+    def result(self, x):
+        """What a local value is as a result; NULL if it is too large."""
+        axes = list(self.program.mesh)
+        self.random.shuffle(axes)
+        met = axes[:self.random.choice([0, 0, 1, len(axes)])]
+        if not x.dims:
+            met = axes
+        if met:
+            x = self.meet(x, met)
+        p, ways = self.spec(x.dims, axes[len(met):], True)
+        dims = [d * w for d, w in zip(x.dims, ways)]
+        if math.prod(dims) > MOST_ELEMENTS:
+            return None
+        return x.name, Value("", x.dtype, dims, p)
+
+    # ---- the function and its call
+
+    def device_body(self, params):
+        """(lines, names and whole values of the results)."""
+        values, statements = self.values, self.program.statements
+        self.values, self.program.statements = params, []
+        self.local = True
+        for _ in range(self.random.randint(1, 5)):
+            ops = self.COLLECTIVES if self.chance(0.5) else self.LOCAL
+            self.random.choice(ops)(self)
+        ends = self.random.sample(self.values, min(2, len(self.values)))
+        results = [self.result(x) for x in ends]
+        lines = ["  " + line for s in self.program.statements
+                 for line in s.lines(str)]
+        self.local = False
+        self.values, self.program.statements = values, statements
+        return lines, [r for r in results if r]
+
+    def op_manual(self):
+        if self.local:
+            return None
+        args = [self.pick() for _ in range(self.random.randint(1, 3))]
+        self.local = True
+        params = [self.shard(x) for x in args]
+        self.local = False
+        lines, results = self.device_body([local for _, local in params])
+        if not results:
+            return None
+        name = "manual%d" % (len(self.program.functions) + 1)
+        head = "manual fn %s(%s)\n    -> (%s) {" % (
+            name, ", ".join("%s: %s" % (w.name, w.type()) for w, _ in params),
+            ", ".join("r%d: %s" % (i, v.type())
+                      for i, (_, v) in enumerate(results)))
+        self.program.functions.append("\n".join([head] + lines + [
+            "  return %s;" % ", ".join(n for n, _ in results), "}", ""]))
+        made = [Value(self.name(), v.dtype, v.dims) for _, v in results]
+        return self.let(made, "%s(%s)" % (
+            name, ", ".join(x.name for x in args)))
+
+    WEIGHTS = {op_manual: 1.5}
