@@ -699,9 +699,11 @@ class Generator(ControlOps, DynamicOps, ManualOps):
     WEIGHTS.update(DynamicOps.WEIGHTS)
     WEIGHTS.update(ManualOps.WEIGHTS)
     # What a manual function may do on one device.
-    LOCAL = [op for op in WEIGHTS if op not in ControlOps.WEIGHTS
-             and op not in ManualOps.WEIGHTS and op not in (
-                 op_reshard, op_placed, op_shard_like, op_barrier)]
+    LOCAL = dict(WEIGHTS)
+    for op in (*ControlOps.WEIGHTS, *ManualOps.WEIGHTS, op_reshard, op_placed,
+               op_shard_like, op_barrier, DynamicOps.op_random):
+        del LOCAL[op]
+    LOCAL = list(LOCAL)
 
     # ---- the whole
 
