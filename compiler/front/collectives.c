@@ -21,6 +21,11 @@ add_axis(Elab *e, Call *c, const Item *x, AxisList *axes)
 		return false;
 	}
 	AxisRef a = axis_whole(&e->m->mesh, (int)x->integer);
+	if (!axes_overlap(e->manual->op->axes, a)) {
+		complain(e, DIAG_manual, x->range, "the function is not manual "
+			"along %s", e->m->mesh.axes[a.axis].name);
+		return false;
+	}
 	if (axes_overlap(axes, a)) {
 		complain(e, DIAG_axis_twice, x->range, "axis %s is named twice",
 			e->m->mesh.axes[a.axis].name);

@@ -16,33 +16,59 @@
 
 /* ---- signatures */
 
-/* The axes that the function is manual along: all that move data. */
+/* The axes that the function is manual along: all, or those that it names. */
 static bool
-manual_axes(Elab *e, const FnDecl *fn)
+manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 {
 	const Mesh *mesh = &e->m->mesh;
-	bool named[MAX_AXES] = { false };
+	*axes = (AxisList){ 0 };
+	for (int i = 0; i < mesh->naxes && fn->manual_axes.n == 0; i++)
+		axes_append(axes, axis_whole(mesh, i));
 	for (int i = 0; i < fn->manual_axes.n; i++) {
 		const AxisSpec *spec = fn->manual_axes.v[i];
 		AxisRef a;
 		if (!axis_resolve(e, spec, &a))
 			return false;
-		if (spec->sub || named[a.axis]) {
+		if (spec->sub || axes_overlap(axes, a)) {
 			complain(e, DIAG_manual, spec->range, "a function is "
 				"manual along whole axes, each named once");
 			return false;
 		}
-		named[a.axis] = true;
-	}
-	for (int i = 0; i < mesh->naxes && fn->manual_axes.n > 0; i++) {
-		if (named[i] || mesh->axes[i].size == 1)
-			continue;
-		complain(e, DIAG_unsupported, fn->mode_range, "a function that "
-			"is manual along some axes, with %s automatic, is not "
-			"part of this release", mesh->axes[i].name);
-		return false;
+		axes_append(axes, a);
 	}
 	return true;
+}
+
+/* The manual ones of a list, which come first; false if they do not. */
+static bool
+manual_part(const AxisList *l, const AxisList *manual, AxisList *part)
+{
+	bool ordered = true;
+	*part = (AxisList){ 0 };
+	for (int i = 0; i < l->n; i++) {
+		if (!axes_overlap(manual, l->a[i]))
+			continue;
+		ordered &= part->n == i;
+		axes_append(part, l->a[i]);
+	}
+	return ordered;
+}
+
+/* What the body knows of a placement: nothing about automatic axes. */
+static Placement
+manual_spec(const Placement *p, const AxisList *manual, bool *ordered)
+{
+	Placement spec = placement_close(*p);
+	AxisList axes = placement_unreduced(p), part;
+	manual_part(&axes, manual, &part);
+	placement_set_unreduced(&spec, &part, (Combiner)p->combiner);
+	*ordered = true;
+	for (int d = 0; d < p->rank; d++) {
+		axes = placement_dim(p, d);
+		*ordered &= manual_part(&axes, manual, &part);
+		placement_set_dim(&spec, d, &part);
+	}
+	return spec;
 }
 
 /* Exact: a device's part follows from it. */
@@ -62,6 +88,18 @@ check_spec(Elab *e, const Annotation *a)
 	complain(e, DIAG_manual, a->range, "the signature of a manual function "
 		"says where every dim is; it has no place for %s", wrong);
 	return false;
+}
+
+/* The spec of what is declared; false after a message. */
+static bool
+find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
+{
+	bool ordered;
+	*spec = manual_spec(&a->placement, manual, &ordered);
+	if (!ordered)
+		complain(e, DIAG_manual, a->range, "in each dim the axes that "
+			"the function is manual along come first");
+	return ordered;
 }
 
 static bool
@@ -123,7 +161,7 @@ add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec)
 
 /* What the parts that the devices return are together. */
 static bool
-check_part(Elab *e, Annotation *a, Item *x)
+check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
 {
 	if (item_is_number(x) && a->has_dtype)
 		*x = item_tensor(x->range, item_constant(e,
@@ -137,8 +175,8 @@ check_part(Elab *e, Annotation *a, Item *x)
 	const Type *part = &x->value->type;
 	Type whole = *part;
 	for (int d = 0; d < whole.rank && d < a->rank; d++)
-		if (!mul_i64(whole.dims[d], placement_dim_ways(&a->placement,
-		    d), &whole.dims[d]))
+		if (!mul_i64(whole.dims[d], placement_dim_ways(spec, d),
+		    &whole.dims[d]))
 			whole = *part;
 	const char *what = type_equal(&whole, part) ? "the result"
 		: arena_printf(e->arena, "the result, %s on each device,",
@@ -161,7 +199,8 @@ check_count(Elab *e, const FnDecl *fn, int n, Range where)
 
 /* The statements, and a return of what they make. */
 static bool
-build_body(Elab *e, FnDecl *fn, Annotation *results, Item **items)
+build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs,
+	Item **items)
 {
 	int n;
 	if (!run_body(e, fn, &n, items) || !check_count(e, fn, n,
@@ -171,7 +210,7 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, Item **items)
 	Value **values = NEW_ARRAY(e->arena, Value *, n);
 	e->manual->returned = NEW_ARRAY(e->arena, Range, n);
 	for (int i = 0; i < n; i++) {
-		right &= check_part(e, &results[i], &(*items)[i]);
+		right &= check_part(e, &results[i], &specs[i], &(*items)[i]);
 		values[i] = (*items)[i].value;
 		e->manual->returned[i] = (*items)[i].range;
 	}
@@ -182,7 +221,8 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, Item **items)
 }
 
 static Manual *
-manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args)
+manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args,
+	const AxisList *axes)
 {
 	Site s = { where, fn->name.s };
 	Op *op = op_begin(e, s, O_manual, fn->params.n, args);
@@ -190,11 +230,7 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args)
 		return NULL;
 	Manual *m = NEW(e->arena, Manual);
 	*m = (Manual){ .op = op, .around = e->block, .region = e->region };
-	op->axes = NEW(e->arena, AxisList);
-	for (int i = 0; i < e->m->mesh.naxes; i++)
-		axes_append(op->axes, axis_whole(&e->m->mesh, i));
-	op->specs = NEW_ARRAY(e->arena, Placement,
-		fn->params.n + fn->results.n);
+	op->axes = arena_copy(e->arena, axes, sizeof *axes);
 	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
 	op->nbodies = 1;
 	e->block = op->bodies[0] = block_new(e->m, op);
@@ -233,6 +269,9 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results,
 		v->placement = op->specs[fn->params.n + i];
 		v->annotated = true;
 		v->type_range = results[i].range;
+		Site s = { items[i].range, "return" };
+		if (!placement_equal(&v->placement, &results[i].placement))
+			v = emit_placed(e, s, O_constraint, v, &results[i]);
 		items[i] = item_tensor(items[i].range, v);
 	}
 	return true;
@@ -259,26 +298,28 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 {
 	Annotation *declared = NEW_ARRAY(e->arena, Annotation,
 		fn->results.n + 1);
-	Placement *specs = NEW_ARRAY(e->arena, Placement, fn->params.n + 1);
-	bool right = manual_axes(e, fn) && resolve_results(e, fn, declared);
-	for (int i = 0; right && i < fn->params.n; i++) {
+	int nparams = fn->params.n;
+	AxisList axes;
+	Placement *specs = NEW_ARRAY(e->arena, Placement,
+		nparams + fn->results.n + 1);
+	bool right = manual_axes(e, fn, &axes)
+		&& resolve_results(e, fn, declared);
+	for (int i = 0; right && i < nparams; i++) {
 		Annotation a;
-		right = resolve_spec(e, fn->params.v[i], "a parameter", &a);
-		specs[i] = placement_close(a.placement);
+		right = resolve_spec(e, fn->params.v[i], "a parameter", &a)
+			&& find_spec(e, &a, &axes, &specs[i]);
 	}
-	Manual *m = right ? manual_begin(e, fn, where, args) : NULL;
+	*n = fn->results.n;
+	for (int i = 0; right && i < *n; i++)
+		right = find_spec(e, &declared[i], &axes, &specs[nparams + i]);
+	Manual *m = right ? manual_begin(e, fn, where, args, &axes) : NULL;
 	if (m == NULL)
 		return false;
-	*n = fn->results.n;
-	for (int i = 0; i < fn->params.n; i++) {
-		m->op->specs[i] = specs[i];
+	m->op->specs = specs;
+	for (int i = 0; i < nparams; i++)
 		add_shard(e, fn->params.v[i], args[i], &specs[i]);
-	}
-	right = build_body(e, fn, declared, results);
+	right = build_body(e, fn, declared, specs + nparams, results);
 	manual_end(e, m);
-	for (int i = 0; right && i < *n; i++)
-		m->op->specs[fn->params.n + i] =
-			placement_close(declared[i].placement);
 	return right && check_varying(e, fn, m)
 		&& finish_op(e, fn, m->op, declared, *results);
 }

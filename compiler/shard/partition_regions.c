@@ -82,12 +82,15 @@ partition_if(Partitioner *p, Op *op)
 	leave_bodies(p, op, op->nresults);
 }
 
-/* The signature says where everything is; the body is local already. */
+/* The signature says where everything is; the body is local already, and does
+   not use axes that are not manual: nobody asked to gather along those. */
 void
 partition_manual(Partitioner *p, Op *op)
 {
+	bool asked = axes_size(op->axes) == p->module->mesh.ndevices;
+
 	for (int i = 0; i < op->noperands; i++)
-		set_operand(p, op, i, &op->specs[i], true);
+		set_operand(p, op, i, &op->specs[i], asked);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->placement = op->specs[op->noperands + i];

@@ -10,10 +10,13 @@ from program import FLOATS, MOST_ELEMENTS, MOST_RANK, Placement, Value
 
 
 class ManualOps:
+    def shuffled(self):
+        """The axes that the function is manual along."""
+        return self.random.sample(self.manual, len(self.manual))
+
     def some_axes(self):
         """Some axes as [(name, size)], in any order."""
-        axes = list(self.program.mesh)
-        self.random.shuffle(axes)
+        axes = self.shuffled()
         return axes[:self.random.choice([1, 1, 2, len(axes)])]
 
     def axes_text(self, axes):
@@ -103,8 +106,7 @@ class ManualOps:
 
     def shard(self, x):
         """A parameter's whole and local value."""
-        axes = list(self.program.mesh)
-        self.random.shuffle(axes)
+        axes = self.shuffled()
         p, ways = self.spec(x.dims, axes, False)
         name = self.name()
         return (Value(name, x.dtype, x.dims, p),
@@ -112,8 +114,7 @@ class ManualOps:
 
     def result(self, x):
         """What a local value is as a result; NULL if it is too large."""
-        axes = list(self.program.mesh)
-        self.random.shuffle(axes)
+        axes = self.shuffled()
         met = axes[:self.random.choice([0, 0, 1, len(axes)])]
         if not x.dims:
             met = axes
@@ -146,6 +147,11 @@ class ManualOps:
     def op_manual(self):
         if self.local:
             return None
+        self.manual = list(self.program.mesh)
+        some = ""
+        if self.chance(0.3):
+            self.manual = self.some_axes()
+            some = "(%s)" % ", ".join(name for name, _ in self.manual)
         args = [self.pick() for _ in range(self.random.randint(1, 3))]
         self.local = True
         params = [self.shard(x) for x in args]
@@ -154,8 +160,8 @@ class ManualOps:
         if not results:
             return None
         name = "manual%d" % (len(self.program.functions) + 1)
-        head = "manual fn %s(%s)\n    -> (%s) {" % (
-            name, ", ".join("%s: %s" % (w.name, w.type()) for w, _ in params),
+        head = "manual%s fn %s(%s)\n    -> (%s) {" % (
+            some, name, ", ".join("%s: %s" % (w.name, w.type()) for w, _ in params),
             ", ".join("r%d: %s" % (i, v.type())
                       for i, (_, v) in enumerate(results)))
         self.program.functions.append("\n".join([head] + lines + [
