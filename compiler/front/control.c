@@ -259,14 +259,16 @@ static void
 return_carried(Elab *e, Loop *l, Value *next)
 {
 	const Block *body = l->op->bodies[1];
+	int n = l->index.s != NULL;
+	for (int i = 0; i < l->vars.n; i++) {	/* may capture, and add params */
+		Item *var = &l->vars.v[i]->item;
+		var->value = region_value(e, var->value);
+	}
 	Value **values = NEW_ARRAY(e->arena, Value *, body->nparams + 1);
-	int n = 0;
-	if (l->index.s != NULL)
-		values[n++] = next;
+	if (n > 0)
+		values[0] = next;
 	for (int i = 0; i < l->vars.n; i++)
 		values[n++] = l->vars.v[i]->item.value;
-	for (int i = 0; i < n; i++)
-		values[i] = region_value(e, values[i]);
 	for (int i = 0; i < l->region.ncaptured; i++)
 		values[n++] = captured_param(&l->region, body, i);
 	end_body(e, l->op, l->op->bodies[1], n, values);
