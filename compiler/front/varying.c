@@ -27,6 +27,7 @@ typedef struct Varying {
 	const Manual *manual;
 	int nvalues;
 	AxisSet *along;			/* by value id */
+	AxisSet *index;			/* of what axis_index() made; else 0 */
 	AxisSet every;			/* axis along which there are devices */
 	bool report;			/* what is wrong, rather than iterate */
 	bool right;
@@ -248,12 +249,10 @@ vary_plain(Varying *w, const Op *op, const Decision *under)
 
 /* What axis_index() made is a part of the device's id. */
 static void
-vary_indices(const Varying *w, const Op *op)
+vary_index(const Varying *w, const Value *v)
 {
-	for (int i = 0; i < w->manual->nindices; i++)
-		if (w->manual->indices[i].value->def == op)
-			w->along[op->results[0]->id] =
-				w->manual->indices[i].along;
+	if (w->index[v->id] != 0)
+		w->along[v->id] = w->index[v->id];
 }
 
 static void
@@ -268,7 +267,8 @@ vary_block(Varying *w, const Block *b, const Decision *under)
 	for (const Op *op = b->first; op->kind != O_return; op = op->next) {
 		(special[op->kind] != NULL ? special[op->kind]
 			: vary_plain)(w, op, under);
-		vary_indices(w, op);
+		for (int i = 0; i < op->nresults; i++)
+			vary_index(w, op->results[i]);
 	}
 }
 
@@ -314,14 +314,6 @@ look_outside(Search *s, const Value *param)
 		&& look_at_returned(s, op->bodies[1], param->index)) || found;
 }
 
-static bool
-is_index(const Varying *w, const Value *v)
-{
-	for (int i = 0; i < w->manual->nindices; i++)
-		if (w->manual->indices[i].value == v)
-			return true;
-	return false;
-}
 
 /* False where the variation begins. */
 static bool
@@ -331,7 +323,7 @@ look_before(Search *s, const Value *v)
 	bool found = false;
 	if (op == NULL)
 		return look_outside(s, v);
-	if (is_index(s->w, v))
+	if (s->w->index[v->id] != 0)
 		return false;
 	for (int i = op->noperands - 1; i >= 0; i--)
 		if (op->nbodies == 0 || (op->kind == O_if && i == 0))
@@ -406,6 +398,10 @@ check_varying(Elab *e, const FnDecl *fn, const Manual *m)
 	block_walk(body, number_values, &n);
 	w.nvalues = n;
 	w.along = NEW_ARRAY(e->arena, AxisSet, n + 1);
+	w.index = NEW_ARRAY(e->arena, AxisSet, n + 1);
+	for (int i = 0; i < m->nindices; i++)
+		if (m->indices[i].value->id >= 0)	/* it is still there */
+			w.index[m->indices[i].value->id] = m->indices[i].along;
 	for (int i = 0; i < body->nparams; i++)
 		add(&w, body->params[i], spec_set(&m->op->specs[i]));
 	vary_block(&w, body, NULL);
