@@ -90,6 +90,21 @@ choice_result(const Partitioner *p, const Choice *c, int result)
 	return to;
 }
 
+/* Partial sums over a factor's axes stand beside the other factors' in the
+   result. */
+static bool
+factor_coexists(const Partitioner *p, const Choice *c, int f)
+{
+	Placement made = choice_result(p, c, 0);
+	const AxisList partial = placement_unreduced(&made);
+
+	for (int i = 0; i < c->factors[f].n; i++)
+		for (int k = 0; k < partial.n; k++)
+			if (!axis_can_coexist(c->factors[f].a[i], partial.a[k]))
+				return false;
+	return true;
+}
+
 static bool
 choice_fits(const Partitioner *p, const Choice *c)
 {
@@ -102,6 +117,10 @@ choice_fits(const Partitioner *p, const Choice *c)
 		for (int i = 0; i < c->factors[f].n; i++)
 			if (axes_overlap(&c->partial, c->factors[f].a[i]))
 				return false;
+	for (int f = 0; f < p->rule->nfactors; f++)
+		if (p->rule->factors[f].kind != F_reduce &&
+		    !factor_coexists(p, c, f))
+			return false;
 	return true;
 }
 

@@ -112,11 +112,12 @@ winner(const Ballot *b, const Assignment *factors)
 }
 
 static bool
-lists_overlap(const AxisList *a, const AxisList *b)
+lists_exclude(const AxisList *a, const AxisList *b)
 {
-	for (int i = 0; i < b->n; i++)
-		if (axes_overlap(a, b->a[i]))
-			return true;
+	for (int i = 0; i < a->n; i++)
+		for (int k = 0; k < b->n; k++)
+			if (!axis_can_coexist(a->a[i], b->a[k]))
+				return true;
 	return false;
 }
 
@@ -130,7 +131,7 @@ drop_losers(Ballot *b, const Candidate *won)
 			c->dropped |= !axes_is_prefix(&won->axes, &c->axes) ||
 				axes_equal(&won->axes, &c->axes);
 		else
-			c->dropped |= lists_overlap(&c->axes, &won->axes);
+			c->dropped |= lists_exclude(&c->axes, &won->axes);
 	}
 }
 
