@@ -126,7 +126,7 @@ append_param(Block *b, const Value *like, const Placement *to)
 	Value *v = block_add_param(b, like->name, &like->type);
 
 	v->placement = *to;
-	v->range = like->range;
+	v->range = b->parent->range;	/* it is carried for the loop */
 	return v;
 }
 
