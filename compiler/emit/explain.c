@@ -167,6 +167,20 @@ is_about(const char *value, const char *name)
 	return !value[n];
 }
 
+/* The collective moves the value, or a sum of products with it. */
+static bool
+involves(const Op *op, const char *name)
+{
+	const Value *moved = op->operands[0];
+
+	if (is_about(moved->name, name) || is_about(op->results[0]->name, name))
+		return true;
+	for (int i = 0; moved->def && i < moved->def->noperands; i++)
+		if (is_about(moved->def->operands[i]->name, name))
+			return true;
+	return false;
+}
+
 static void
 explain_trips(Text *t, const Op *op)
 {
@@ -188,8 +202,7 @@ explain_move(Op *op, void *data)
 	if (!op_collective_kind(op, &kind))
 		return;
 	v = op->operands[0];
-	if (e->name && !is_about(v->name, e->name) &&
-			!is_about(op->results[0]->name, e->name))
+	if (e->name && !involves(op, e->name))
 		return;
 	text_add(e->t, e->found++ ? "" : "\nmoves\n");
 	text_printf(e->t, "  %s over ", ops[op->kind].hlo);
