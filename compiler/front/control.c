@@ -403,23 +403,30 @@ add_scanned(Elab *e, Scan *scan, const Item *x)
 
 /* (w, b) in (Ws, Bs) goes over both at once. */
 static bool
+scan_tuple(Elab *e, const Stmt *s, Scan *scan, const Item *value)
+{
+	if (value->kind != IT_tuple || value->n != s->targets.n
+	    || value->n > MAX_SCANNED) {
+		complain(e, DIAG_unpack, s->value->range, "%d names for %s",
+			s->targets.n, show_item(e, value));
+		return false;
+	}
+	for (int i = 0; i < value->n; i++)
+		if (value->items[i].kind == IT_error
+		    || !add_scanned(e, scan, &value->items[i]))
+			return false;
+	return true;
+}
+
+static bool
 eval_scan(Elab *e, const Stmt *s, Scan *scan)
 {
 	Item value = eval_value(e, s->value);
 	if (value.kind == IT_error)
 		return false;
-	if (!s->tuple)
-		return add_scanned(e, scan, &value);
-	if (value.kind != IT_tuple || value.n != s->targets.n
-	    || value.n > MAX_SCANNED) {
-		complain(e, DIAG_unpack, s->value->range, "%d names for %s",
-			s->targets.n, show_item(e, &value));
+	if (!(s->tuple ? scan_tuple(e, s, scan, &value)
+	    : add_scanned(e, scan, &value)))
 		return false;
-	}
-	for (int i = 0; i < value.n; i++)
-		if (value.items[i].kind == IT_error
-		    || !add_scanned(e, scan, &value.items[i]))
-			return false;
 	if (scan->trips <= INT32_MAX)
 		return true;
 	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
