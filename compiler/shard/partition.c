@@ -44,15 +44,33 @@ partition_move(Partitioner *p, Op *op)
 	op_remove(op);
 }
 
+/* A result type without open dims is a request. */
+static bool
+asks_for_place(const Value *v)
+{
+	return v->annotated && !(v->written && v->written->open);
+}
+
 static void
 partition_output(Partitioner *p, Op *op)
 {
 	Value *v = op->results[0];
 	Source *s = source_of(p, v);
 
-	set_operand(p, op, 0, &s->final, v->annotated);
+	set_operand(p, op, 0, &s->final, asks_for_place(v));
 	v->placement = s->final;
 	add_form(p, s, v);
+}
+
+/* A partial sum that a placed let or result asks to be settled may be settled
+   on the way there, before a linear op. */
+static bool
+settles_request(const Partitioner *p, const Op *op, int operand)
+{
+	const Source *s = source_of(p, op->operands[operand]);
+
+	return op->nresults == 1 && source_of(p, op->results[0])->requested &&
+		s->forms->value->placement.nunreduced;
 }
 
 static void
@@ -68,7 +86,7 @@ partition_plain(Partitioner *p, Op *op)
 	}
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_operand(p, &c, i);
-		set_operand(p, op, i, &to, false);
+		set_operand(p, op, i, &to, settles_request(p, op, i));
 	}
 }
 
@@ -121,7 +139,7 @@ look_ahead(Op *op, void *data)
 	    v->def->kind != O_reshard && v->def->kind != O_while) {
 		v->placement = op->results[0]->placement;
 		source_of(p, v)->requested = op->kind != O_output ||
-			op->results[0]->annotated;
+			asks_for_place(op->results[0]);
 	}
 }
 
