@@ -239,6 +239,7 @@ struct Value {
 	Placement placement;	/* at L_device: of the tensor it is a shard of,
 				   for printing; may be stale in helpers */
 	bool annotated;		/* the placement was written by the user */
+	bool annotated_open;	/* ... with open dims; from L_sharded on */
 	int64_t index_limit;	/* a parameter used as an index: of elements in
 				   [0, limit); else 0.  Set by propagation */
 	bool no_placement;	/* L_device: a helper (offsets, ids) */

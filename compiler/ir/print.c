@@ -496,7 +496,7 @@ line_placement(Line *l, const Value *v)
 	}
 	/* Before propagation a placement is there because it was written. */
 	if (v->annotated && !global)
-		fact(l, "annotated", "true");
+		fact(l, "annotated", v->annotated_open ? "open" : "true");
 	if (v->index_limit && !global)
 		fact_number(l, "index_limit", v->index_limit);
 }

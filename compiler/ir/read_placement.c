@@ -376,7 +376,9 @@ read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 {
 	const HloAttr *sharding = hlo_attr(&instr->attrs, "sharding");
 
-	v->annotated = fact_is(facts, "annotated", "true");
+	v->annotated_open = fact_is(facts, "annotated", "open");
+	v->annotated = v->annotated_open ||
+		fact_is(facts, "annotated", "true");
 	read_index_limit(b, facts, v);
 	if (b->m->level == L_device) {
 		read_device_placement(b, facts, v);

@@ -48,7 +48,7 @@ partition_move(Partitioner *p, Op *op)
 static bool
 asks_for_place(const Value *v)
 {
-	return v->annotated && !(v->written && v->written->open);
+	return v->annotated && !v->annotated_open;
 }
 
 static void

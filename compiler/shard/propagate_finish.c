@@ -67,6 +67,7 @@ finish_value(Propagation *g, Value *v)
 	const Cluster *c = cluster_of(g, v);
 
 	v->written = c->written;
+	v->annotated_open = v->annotated && c->written->open;
 	v->placement = placement_close(c->now);
 	if (is_fixed(g, v) && v->origins)
 		return;		/* explicit code has told where from */
