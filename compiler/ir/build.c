@@ -403,8 +403,8 @@ module_number(Module *m)
 	module_walk(m, number_op, m);
 }
 
-static void
-clear_uses(Op *op, void *data)
+void
+op_clear_uses(Op *op, void *data)
 {
 	(void)data;
 	for (int i = 0; i < op->nresults; i++)
@@ -427,6 +427,6 @@ module_count_uses(Module *m)
 {
 	for (int i = 0; i < m->entry->nparams; i++)
 		m->entry->params[i]->uses = 0;
-	module_walk(m, clear_uses, NULL);
+	module_walk(m, op_clear_uses, NULL);
 	module_walk(m, add_uses, NULL);
 }

@@ -460,6 +460,8 @@ void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);		/* ids of values and ops, from 0 */
 void module_count_uses(Module *m);
+/* A visitor: results and params of bodies have no uses. */
+void op_clear_uses(Op *op, void *data);
 bool module_remove_dead(Module *m);	/* ops whose results are unused; named
 					   values count as used at L_global */
 /* Pre-order walk over every op, bodies included. */

@@ -88,21 +88,10 @@ split_constants_of(Op *op, void *data)
 	}
 }
 
-static void
-clear_uses(Op *op, void *data)
-{
-	(void)data;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->uses = 0;
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			op->bodies[i]->params[k]->uses = 0;
-}
-
 void
 split_constants(Propagation *g)
 {
-	module_walk(g->module, clear_uses, NULL);
+	module_walk(g->module, op_clear_uses, NULL);
 	module_walk(g->module, split_constants_of, g);
 }
 
