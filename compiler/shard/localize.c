@@ -12,24 +12,13 @@
  * the row lies elsewhere.
  */
 #include <string.h>
-#include "shard/shard.h"
-
-typedef struct Localizer {
-	Module *module;
-	Arena *arena;
-	Resharder *resharder;
-	Value **alias;		/* by value id: what to use instead */
-	int nalias;
-	Table *offsets;		/* of the block: axes -> index on this device */
-	DType index;		/* of offsets: i64 if some dim needs it */
-	Op *at;			/* new ops go before it */
-	const Op *reason;	/* whose label and range they get */
-} Localizer;
+#include "shard/localize.h"
 
 /* ---- building ------------------------------------------------------------------- */
 
-static Op *
-emit(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name)
+Op *
+local_op(Localizer *l, OpKind kind, int n, Value *const *operands,
+	const char *name)
 {
 	Op *op = op_new(l->module, kind, n, operands, 1, name,
 		l->reason->range, l->reason->label);
@@ -39,62 +28,61 @@ emit(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name)
 	return op;
 }
 
-static Value *
-emit_inferred(Localizer *l, OpKind kind, int n, Value *const *operands,
+Value *
+local_inferred(Localizer *l, OpKind kind, int n, Value *const *operands,
 	const char *name)
 {
-	Op *op = emit(l, kind, n, operands, name);
+	Op *op = local_op(l, kind, n, operands, name);
 
 	op_infer(op);
 	return op->results[0];
 }
 
-static Value *
-emit_typed(Localizer *l, OpKind kind, int n, Value *const *operands,
+Value *
+local_typed(Localizer *l, OpKind kind, int n, Value *const *operands,
 	const char *name, Type type)
 {
-	Op *op = emit(l, kind, n, operands, name);
+	Op *op = local_op(l, kind, n, operands, name);
 
 	op->results[0]->type = type;
 	op->results[0]->placement = placement_none(type.rank);
 	return op->results[0];
 }
 
-static Value *
-emit_constant(Localizer *l, DType dtype, int64_t payload)
+Value *
+local_constant(Localizer *l, DType dtype, int64_t payload)
 {
 	Type type = type_of(dtype, 0, NULL);
-	Value *v = emit_typed(l, O_constant, 0, NULL, "constant", type);
+	Value *v = local_typed(l, O_constant, 0, NULL, "constant", type);
 
 	op_set_int(v->def, A_value, payload);
 	return v;
 }
 
-static Value *
-emit_binary(Localizer *l, OpKind kind, Value *a, Value *b, const char *name)
+Value *
+local_binary(Localizer *l, OpKind kind, Value *a, Value *b, const char *name)
 {
-	return emit_inferred(l, kind, 2, (Value *[]){a, b}, name);
+	return local_inferred(l, kind, 2, (Value *[]){a, b}, name);
 }
 
-static Value *
-emit_convert(Localizer *l, Value *v, DType dtype)
+Value *
+local_convert(Localizer *l, Value *v, DType dtype)
 {
 	Type type = v->type;
 
 	if (type.dtype == dtype)
 		return v;
 	type.dtype = dtype;
-	return emit_typed(l, O_convert, 1, &v, "convert", type);
+	return local_typed(l, O_convert, 1, &v, "convert", type);
 }
 
-/* A scalar everywhere. */
-static Value *
-emit_splat(Localizer *l, Value *scalar, const Type *shape)
+Value *
+local_splat(Localizer *l, Value *scalar, const Type *shape)
 {
 	Type type = *shape;
 
 	type.dtype = scalar->type.dtype;
-	Value *v = emit_typed(l, O_broadcast, 1, &scalar, "splat", type);
+	Value *v = local_typed(l, O_broadcast, 1, &scalar, "splat", type);
 	op_set_ints(v->def, A_dims, 0, NULL);
 	return v;
 }
@@ -109,15 +97,15 @@ emit_spread(Localizer *l, Value *v, int first, const Type *shape)
 	type.dtype = v->type.dtype;
 	for (int i = 0; i < v->type.rank; i++)
 		dims[i] = first + i;
-	Value *wide = emit_typed(l, O_broadcast, 1, &v, "spread", type);
+	Value *wide = local_typed(l, O_broadcast, 1, &v, "spread", type);
 	op_set_ints(wide->def, A_dims, v->type.rank, dims);
 	return wide;
 }
 
-static Value *
-emit_compare(Localizer *l, Direction direction, Value *a, Value *b)
+Value *
+local_compare(Localizer *l, Direction direction, Value *a, Value *b)
 {
-	Op *op = emit(l, O_compare, 2, (Value *[]){a, b}, "compare");
+	Op *op = local_op(l, O_compare, 2, (Value *[]){a, b}, "compare");
 
 	op_set_int(op, A_direction, direction);
 	op_infer(op);
@@ -135,13 +123,13 @@ emit_digit(Localizer *l, Value *id, AxisRef a, int64_t scale)
 	Value *v = id;
 
 	if (stride > 1)
-		v = emit_binary(l, O_div, v, emit_constant(l, l->index, stride),
+		v = local_binary(l, O_div, v, local_constant(l, l->index, stride),
 			"row");
 	if (!major)
-		v = emit_binary(l, O_rem, v, emit_constant(l, l->index, a.size),
+		v = local_binary(l, O_rem, v, local_constant(l, l->index, a.size),
 			"digit");
 	if (scale > 1)
-		v = emit_binary(l, O_mul, v, emit_constant(l, l->index, scale),
+		v = local_binary(l, O_mul, v, local_constant(l, l->index, scale),
 			"scaled");
 	return v;
 }
@@ -160,13 +148,13 @@ device_id(Localizer *l)
 
 	if (v)
 		return v;
-	v = emit_typed(l, O_partition_id, 0, NULL, "partition",
+	v = local_typed(l, O_partition_id, 0, NULL, "partition",
 		type_of(D_u32, 0, NULL));
-	return cached(l, "", emit_convert(l, v, l->index));
+	return cached(l, "", local_convert(l, v, l->index));
 }
 
 /* axes_index() of this device, times `scale`. */
-static Value *
+Value *
 device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 {
 	Text key = {0};
@@ -179,7 +167,7 @@ device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 		for (int i = axes->n - 1; i >= 0; i--) {
 			Value *digit = emit_digit(l, device_id(l), axes->a[i],
 				scale);
-			sum = sum ? emit_binary(l, O_add, digit, sum,
+			sum = sum ? local_binary(l, O_add, digit, sum,
 				"offset") : digit;
 			scale *= axes->a[i].size;
 		}
@@ -189,12 +177,12 @@ device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 	return sum;
 }
 
-static Value *
+Value *
 zero_offset(Localizer *l)
 {
 	Value *v = table_get(l->offsets, "0");
 
-	return v ? v : cached(l, "0", emit_constant(l, l->index, 0));
+	return v ? v : cached(l, "0", local_constant(l, l->index, 0));
 }
 
 /* ---- moves of a reshard -------------------------------------------------------------- */
@@ -211,7 +199,7 @@ move_slice(Localizer *l, Value *v, const Move *move, Type local)
 		operands[d + 1] = more.n ? device_offset(l, &more,
 			local.dims[d]) : zero_offset(l);
 	}
-	Op *op = emit(l, O_dynamic_slice, local.rank + 1, operands, v->name);
+	Op *op = local_op(l, O_dynamic_slice, local.rank + 1, operands, v->name);
 	op_set_ints(op, A_sizes, local.rank, local.dims);
 	op_infer(op);
 	return op->results[0];
@@ -222,21 +210,21 @@ static Value *
 move_unreduce(Localizer *l, Value *v, const Move *move, Type local)
 {
 	Combiner combiner = (Combiner)move->after.combiner;
-	Value *first = emit_compare(l, DIR_EQ, device_offset(l, &move->axes, 1),
+	Value *first = local_compare(l, DIR_EQ, device_offset(l, &move->axes, 1),
 		zero_offset(l));
-	Value *identity = emit_constant(l, local.dtype,
+	Value *identity = local_constant(l, local.dtype,
 		combiner_identity(combiner, local.dtype));
 
-	return emit_inferred(l, O_select, 3, (Value *[]){
-		emit_splat(l, first, &local), v,
-		emit_splat(l, identity, &local)}, v->name);
+	return local_inferred(l, O_select, 3, (Value *[]){
+		local_splat(l, first, &local), v,
+		local_splat(l, identity, &local)}, v->name);
 }
 
 static Value *
 move_collective(Localizer *l, Value *v, const Move *move, OpKind kind,
 	Type local)
 {
-	Op *op = emit(l, kind, 1, &v, v->name);
+	Op *op = local_op(l, kind, 1, &v, v->name);
 	Combiner combiner = (Combiner)move->before.combiner;
 
 	op->axes = arena_copy(l->module->arena, &move->axes, sizeof move->axes);
@@ -261,7 +249,7 @@ emit_reshape(Localizer *l, Value *v, int rank, const int64_t *dims)
 
 	if (type_equal(&type, &v->type))
 		return v;
-	return emit_typed(l, O_reshape, 1, &v, "reshape", type);
+	return local_typed(l, O_reshape, 1, &v, "reshape", type);
 }
 
 static Value *
@@ -273,7 +261,7 @@ emit_transpose(Localizer *l, Value *v, const int64_t *order)
 		identity &= order[i] == i;
 	if (identity)
 		return v;
-	Op *op = emit(l, O_transpose, 1, &v, "transpose");
+	Op *op = local_op(l, O_transpose, 1, &v, "transpose");
 	op_set_ints(op, A_dims, v->type.rank, order);
 	op_infer(op);
 	return op->results[0];
@@ -401,8 +389,7 @@ follow_aliases(const Localizer *l, Op *op)
 		op->operands[i] = resolved(l, op->operands[i]);
 }
 
-/* The new op's result takes over name and users of the old op's. */
-static void
+void
 take_over(Localizer *l, Op *old, Value *new)
 {
 	Value *v = old->results[0];
@@ -448,14 +435,14 @@ localize_iota(Localizer *l, Op *op)
 		return;
 	}
 	counted.dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
-	count = emit_typed(l, O_iota, 0, NULL, "iota", counted);
+	count = local_typed(l, O_iota, 0, NULL, "iota", counted);
 	op_set_int(count->def, A_iota_dim, dim);
-	at = emit_convert(l, device_offset(l, &axes, 1), counted.dtype);
-	at = emit_binary(l, O_mul, at, emit_constant(l, counted.dtype,
+	at = local_convert(l, device_offset(l, &axes, 1), counted.dtype);
+	at = local_binary(l, O_mul, at, local_constant(l, counted.dtype,
 		local.dims[dim]), "start");
-	count = emit_binary(l, O_add, count, emit_splat(l, at, &counted),
+	count = local_binary(l, O_add, count, local_splat(l, at, &counted),
 		"count");
-	count = emit_convert(l, count, local.dtype);
+	count = local_convert(l, count, local.dtype);
 	count->placement = v->placement;
 	count->no_placement = false;
 	l->alias[v->id] = count;
@@ -478,25 +465,25 @@ localize_take(Localizer *l, Op *op)
 	v->type = placement_local(&v->type, &v->placement);
 	if (axes_size(&axes) == 1)
 		return;
-	idx = emit_convert(l, idx, wide);
-	bound = emit_splat(l, emit_constant(l, wide, all - 1), &idx->type);
-	idx = emit_inferred(l, O_clamp, 3, (Value *[]){emit_splat(l,
-		emit_constant(l, wide, 0), &idx->type), idx, bound}, "clamped");
-	Value *start = emit_binary(l, O_mul, emit_convert(l, device_offset(l,
-		&axes, 1), wide), emit_constant(l, wide, rows), "start");
-	idx = emit_binary(l, O_sub, idx, emit_splat(l, start, &idx->type),
+	idx = local_convert(l, idx, wide);
+	bound = local_splat(l, local_constant(l, wide, all - 1), &idx->type);
+	idx = local_inferred(l, O_clamp, 3, (Value *[]){local_splat(l,
+		local_constant(l, wide, 0), &idx->type), idx, bound}, "clamped");
+	Value *start = local_binary(l, O_mul, local_convert(l, device_offset(l,
+		&axes, 1), wide), local_constant(l, wide, rows), "start");
+	idx = local_binary(l, O_sub, idx, local_splat(l, start, &idx->type),
 		"row");
-	here = emit_binary(l, O_and,
-		emit_compare(l, DIR_GE, idx, emit_splat(l,
-			emit_constant(l, wide, 0), &idx->type)),
-		emit_compare(l, DIR_LT, idx, emit_splat(l,
-			emit_constant(l, wide, rows), &idx->type)), "here");
-	Value *found = emit_typed(l, O_take, 2, (Value *[]){x, idx}, "found",
+	here = local_binary(l, O_and,
+		local_compare(l, DIR_GE, idx, local_splat(l,
+			local_constant(l, wide, 0), &idx->type)),
+		local_compare(l, DIR_LT, idx, local_splat(l,
+			local_constant(l, wide, rows), &idx->type)), "here");
+	Value *found = local_typed(l, O_take, 2, (Value *[]){x, idx}, "found",
 		v->type);
 	op_set_int(found->def, A_dim, dim);
-	found = emit_inferred(l, O_select, 3, (Value *[]){
+	found = local_inferred(l, O_select, 3, (Value *[]){
 		emit_spread(l, here, dim, &v->type), found,
-		emit_splat(l, emit_constant(l, v->type.dtype,
+		local_splat(l, local_constant(l, v->type.dtype,
 			combiner_identity((Combiner)v->placement.combiner,
 			v->type.dtype)), &v->type)}, "masked");
 	found->placement = v->placement;
@@ -519,10 +506,10 @@ localize_scatter_add(Localizer *l, Op *op)
 	v->type = placement_local(&v->type, &v->placement);
 	if (axes_size(&axes) == 1)
 		return;
-	idx = emit_convert(l, idx, wide);
-	Value *start = emit_binary(l, O_mul, emit_convert(l, device_offset(l,
-		&axes, 1), wide), emit_constant(l, wide, rows), "start");
-	op->operands[1] = emit_binary(l, O_sub, idx, emit_splat(l, start,
+	idx = local_convert(l, idx, wide);
+	Value *start = local_binary(l, O_mul, local_convert(l, device_offset(l,
+		&axes, 1), wide), local_constant(l, wide, rows), "start");
+	op->operands[1] = local_binary(l, O_sub, idx, local_splat(l, start,
 		&idx->type), "row");
 }
 
@@ -549,7 +536,7 @@ start_at_zero(Localizer *l, Op *op, int first, const Placement *p)
 	for (int d = 0; d < p->rank; d++) {
 		Value *start = op->operands[first + d];
 		if (placement_dim_ways(p, d) > 1)
-			op->operands[first + d] = emit_convert(l,
+			op->operands[first + d] = local_convert(l,
 				zero_offset(l), start->type.dtype);
 	}
 }
@@ -595,7 +582,7 @@ leave_manual(Localizer *l, Op *op, int i, Value *inside)
 	const Placement *spec = &op->specs[op->noperands + i];
 
 	if (!inside->no_placement && !placement_equal(&inside->placement, spec))
-		inside = emit_typed(l, O_reshape, 1, &inside, v->name,
+		inside = local_typed(l, O_reshape, 1, &inside, v->name,
 			inside->type);
 	inside->placement = *spec;
 	inside->no_placement = false;
