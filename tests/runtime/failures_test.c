@@ -5,20 +5,11 @@
 #include <pthread.h>
 #include <sched.h>
 #include <signal.h>
+#include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
-#include <sys/wait.h>
-#include <time.h>
-#include <unistd.h>
 
-#include "shdrt.h"
+#include "child.h"
 #include "tap.h"
-
-#if defined(__SANITIZE_THREAD__) || defined(__SANITIZE_ADDRESS__)
-#define SANITIZED 1
-#else
-#define SANITIZED 0
-#endif
 
 /* mesh [X=2, Y=2] */
 static const shdrt_split x[] = {{2, 2}}, y[] = {{1, 2}}, xy[] = {{2, 2}, {1, 2}};
@@ -189,32 +180,6 @@ static const struct {
 		INT64_MAX, 5, {"out of memory"}, false},
 };
 
-/* The child's standard error, and its status. */
-static int
-execute(const shdrt_program *p, char *text, size_t room)
-{
-	int ends[2], status = 0;
-	char *argv[] = {"t", "--timeout=300ms", NULL};
-	if (pipe(ends) != 0)
-		return -1;
-	fflush(stdout);
-	pid_t child = fork();
-	if (child == 0) {
-		dup2(ends[1], 2);
-		_exit(shdrt_main(p, 2, argv));
-	}
-	close(ends[1]);
-	size_t used = 0;
-	ssize_t n;
-	while (used + 1 < room && (n = read(ends[0], text + used,
-	    room - 1 - used)) > 0)
-		used += (size_t)n;
-	text[used] = 0;
-	close(ends[0]);
-	waitpid(child, &status, 0);
-	return WIFEXITED(status) ? WEXITSTATUS(status) : -WTERMSIG(status);
-}
-
 static int
 count_lines(const char *text, const char *start)
 {
@@ -236,18 +201,16 @@ main(void)
 			.ncollectives = sizeof collectives / sizeof *collectives,
 			.slab_bytes = cases[i].slab, .target = "v5e",
 			.target_memory = cases[i].memory, .run = cases[i].run};
-		char text[4096];
-		struct timespec before, after;
-		clock_gettime(CLOCK_MONOTONIC, &before);
-		int status = execute(&p, text, sizeof text);
-		clock_gettime(CLOCK_MONOTONIC, &after);
-		bool good = status == cases[i].status
-			&& count_lines(text, "t: ") == (status != 0)
-			&& after.tv_sec - before.tv_sec < 20;
+		char timeout[] = "--timeout=300ms";
+		Ending e;
+		child_run(&p, timeout, &e);
+		bool good = e.status == cases[i].status
+			&& count_lines(e.text, "t: ") == (e.status != 0)
+			&& e.seconds < 20;
 		for (int k = 0; k < 3 && cases[i].says[k]; k++)
-			good = good && strstr(text, cases[i].says[k]);
+			good = good && strstr(e.text, cases[i].says[k]);
 		if (!ok(good, "%s: status %d", cases[i].name, cases[i].status))
-			printf("# status %d: %s\n", status, text);
+			printf("# status %d: %s\n", e.status, e.text);
 	}
 	return done();
 }
