@@ -65,6 +65,21 @@ arena_free(Arena *a)
 	free(a);
 }
 
+/* The first chunk, still warm, serves again. */
+void
+arena_reset(Arena *a)
+{
+	Chunk *chunk = a->current, *next;
+
+	for (; chunk->next; chunk = next) {
+		next = chunk->next;
+		free(chunk);
+	}
+	memset(chunk->data, 0, chunk->used);
+	chunk->used = 0;
+	a->current = chunk;
+}
+
 /* A chunk of its own, behind the current one, which stays open. */
 static void *
 alloc_large(Arena *a, size_t bytes)

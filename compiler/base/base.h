@@ -3,7 +3,7 @@
  * files and diagnostics.  Knows nothing of the language or the IR.
  *
  * Memory: one Arena per Session; nothing allocated from it is freed before
- * the session ends.  Text is the only malloc'ed buffer.
+ * the session ends.  What only one pass needs goes to an arena of its own.  Text is the only malloc'ed buffer.
  * Failures: diag_*() is for the user's mistakes, die() for our own bugs.
  */
 #ifndef SHDC_BASE_H
@@ -40,6 +40,7 @@ enum {
 typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
+void arena_reset(Arena *a);	/* as new; for what one step of many needs */
 void *arena_alloc(Arena *a, size_t bytes);	/* zeroed, 16-aligned */
 void *arena_copy(Arena *a, const void *data, size_t bytes);
 char *arena_strndup(Arena *a, const char *s, size_t n);
@@ -75,6 +76,7 @@ typedef struct Table Table;
 Table *table_new(Arena *a);
 void *table_get(const Table *t, const char *key);	/* NULL if absent */
 void table_set(Table *t, const char *key, void *value);
+void table_clear(Table *t);	/* keeps its memory */
 int table_count(const Table *t);
 const char *table_key(const Table *t, int i);	/* in order of insertion */
 void *table_value(const Table *t, int i);

@@ -43,7 +43,15 @@ table_new(Arena *a)
 	t->arena = a;
 	t->nslots = 16;
 	t->slots = NEW_ARRAY(a, uint32_t, t->nslots);
+	t->entries = NEW_ARRAY(a, Entry, t->nslots / 2);
 	return t;
+}
+
+void
+table_clear(Table *t)
+{
+	memset(t->slots, 0, sizeof *t->slots * t->nslots);
+	t->n = 0;
 }
 
 /* The slot of the key, or the free one where it would go. */
@@ -64,8 +72,12 @@ find_slot(const Table *t, const char *key, uint64_t hash)
 }
 
 static void
-rehash(Table *t)
+grow(Table *t)
 {
+	Entry *entries = NEW_ARRAY(t->arena, Entry, t->nslots);
+
+	memcpy(entries, t->entries, sizeof *entries * (size_t)t->n);
+	t->entries = entries;
 	t->nslots *= 2;
 	t->slots = NEW_ARRAY(t->arena, uint32_t, t->nslots);
 	for (int i = 0; i < t->n; i++) {
@@ -88,16 +100,15 @@ table_set(Table *t, const char *key, void *value)
 {
 	uint64_t hash = hash_string(key);
 	uint32_t *slot = find_slot(t, key, hash);
-	Entry entry = {key, value, hash};
 
 	if (*slot) {
 		t->entries[*slot - 1].value = value;
 		return;
 	}
-	APPEND(t->arena, t->entries, t->n, entry);
+	t->entries[t->n++] = (Entry){key, value, hash};
 	*slot = (uint32_t)t->n;
-	if ((size_t)t->n * 2 > t->nslots)
-		rehash(t);
+	if ((size_t)t->n * 2 == t->nslots)
+		grow(t);
 }
 
 int

@@ -184,7 +184,8 @@ collective(const Module *m, const Op *op, CollectiveKind kind)
 			(shdrt_combiner)op_int(op, A_combiner) : SHDRT_add,
 		.group = splits_of(m, op->axes),
 		.from = splits_of(m, op->from),
-		.source = op->attrs[A_source] ? op->attrs[A_source]->v : NULL,
+		.source = op_has(op, A_source) ?
+			op_ints(op, A_source)->v : NULL,
 		.file = file ? file->path : "",
 		.line = op->range.line,
 		.label = op->label ? op->label : "",

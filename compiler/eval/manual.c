@@ -232,7 +232,7 @@ machine_bound_group(Machine *vm, const Op *op, GroupKernel *kernel)
 		in[d] = vm->active[d] ? &slot(vm, op->operands[0], d)->is : NULL;
 		out[d] = &slot(vm, op->results[0], d)->is;
 	}
-	bool ok = in && (op->attrs[A_combiner] ? bound_sums(vm, op, in, out) :
+	bool ok = in && (op_has(op, A_combiner) ? bound_sums(vm, op, in, out) :
 		bound_moves(vm, op, kernel, in, out));
 	free(in);
 	return ok;

@@ -158,7 +158,6 @@ axis_size(Elab *e, const Decl *axis, int64_t *size)
 static void
 declare_axis(Elab *e, const Decl *axis)
 {
-	enum { MAX_DEVICES = 1 << 24 };
 	Mesh *mesh = &e->m->mesh;
 	int64_t size;
 	if (!axis_size(e, axis, &size))

@@ -58,28 +58,39 @@ stem_length(const char *name)
 
 /*
  * The table maps each used name to the number tried last after it, so that
- * a thousand values called "dot" do not look a thousand times each.
+ * a thousand values called "dot" do not look a thousand times each; most names
+ * are never tried again and share `untried`.
  */
+static int untried;
+
+/* The number tried last after a name. */
+static int *
+last_tried(Module *m, const char *stem)
+{
+	int *last = table_get(m->names, stem);
+
+	if (last && last != &untried)
+		return last;
+	last = NEW(m->arena, int);
+	*last = 1;
+	table_set(m->names, stem, last);
+	return last;
+}
+
 const char *
 module_unique_name(Module *m, const char *wanted)
 {
 	char *name = clean_name(m->arena, wanted);
 
-	if (!table_get(m->names, name)) {
-		table_set(m->names, name, NEW(m->arena, int));
-		return name;
+	if (table_get(m->names, name)) {
+		const char *stem = arena_strndup(m->arena, name,
+			stem_length(name));
+		int *last = last_tried(m, stem);
+		do
+			name = arena_printf(m->arena, "%s.%d", stem, ++*last);
+		while (table_get(m->names, name));
 	}
-	const char *stem = arena_strndup(m->arena, name, stem_length(name));
-	int *last = table_get(m->names, stem);
-	if (!last) {
-		last = NEW(m->arena, int);
-		table_set(m->names, stem, last);
-	}
-	do {
-		*last += *last ? 1 : 2;
-		name = arena_printf(m->arena, "%s.%d", stem, *last);
-	} while (table_get(m->names, name));
-	table_set(m->names, name, NEW(m->arena, int));
+	table_set(m->names, name, &untried);
 	return name;
 }
 
@@ -98,7 +109,7 @@ static void
 take_name(Module *m, const char *name)
 {
 	if (!table_get(m->names, name))
-		table_set(m->names, name, NEW(m->arena, int));
+		table_set(m->names, name, &untried);
 }
 
 static void
@@ -116,7 +127,7 @@ take_names(Op *op, void *data)
 void
 module_free_names(Module *m)
 {
-	m->names = table_new(m->arena);
+	table_clear(m->names);
 	take_name(m, reserved_name);
 	for (int i = 0; i < m->entry->nparams; i++)
 		take_name(m, m->entry->params[i]->name);
@@ -268,6 +279,34 @@ op_remove(Op *op)
 
 /* ---- attributes ----------------------------------------------------- */
 
+/* How many attributes of `has` come before this one. */
+static int
+attr_index(uint32_t has, AttrKind attr)
+{
+	int n = 0;
+
+	for (has &= (1u << attr) - 1; has; has &= has - 1)
+		n++;
+	return n;
+}
+
+/* Into a new array: copies of ops share theirs. */
+static void
+put_attr(Op *op, AttrKind attr, const Ints *ints)
+{
+	int n = attr_index(op->has, ATTR_COUNT), at = attr_index(op->has, attr);
+	int known = op_has(op, attr);
+	const Ints **attrs = NEW_ARRAY(op->module->arena, const Ints *, n + 1);
+
+	for (int i = 0; i < at; i++)
+		attrs[i] = op->attrs[i];
+	attrs[at] = ints;
+	for (int i = at + known; i < n; i++)
+		attrs[i + 1 - known] = op->attrs[i];
+	op->attrs = attrs;
+	op->has |= 1u << attr;
+}
+
 void
 op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
 {
@@ -277,7 +316,14 @@ op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
 	ints->n = n;
 	if (n)
 		memcpy(ints->v, v, (size_t)n * sizeof v[0]);
-	op->attrs[attr] = ints;
+	put_attr(op, attr, ints);
+}
+
+void
+op_copy_attrs(Op *op, const Op *from)
+{
+	op->has = from->has;
+	op->attrs = from->attrs;
 }
 
 void
@@ -286,12 +332,18 @@ op_set_int(Op *op, AttrKind attr, int64_t v)
 	op_set_ints(op, attr, 1, &v);
 }
 
+bool
+op_has(const Op *op, AttrKind attr)
+{
+	return op->has >> attr & 1;
+}
+
 const Ints *
 op_ints(const Op *op, AttrKind attr)
 {
 	static const Ints none = {0};
 
-	return op->attrs[attr] ? op->attrs[attr] : &none;
+	return op_has(op, attr) ? op->attrs[attr_index(op->has, attr)] : &none;
 }
 
 int64_t
@@ -316,7 +368,8 @@ void
 op_infer(Op *op)
 {
 	Arena *a = op->module->arena;
-	Type *types = NEW_ARRAY(a, Type, op->nresults + 1);
+	Type one = {0}, *types = op->nresults <= 1 ? &one :
+		NEW_ARRAY(a, Type, op->nresults);
 	const char *wrong = ops[op->kind].types(op, a, types);
 
 	if (wrong)

@@ -33,6 +33,7 @@ enum {
 	MAX_RANK = 16,		/* of any value; what a user writes: MAX_USER_RANK */
 	MAX_USER_RANK = 10,
 	MAX_AXES = 8,		/* of a mesh */
+	MAX_DEVICES = 1 << 24,
 	MAX_PIECES = 20,	/* axis pieces in one placement */
 };
 
@@ -84,8 +85,8 @@ typedef struct Mesh {
  * the size-`size` piece after a more-major part of size `pre`.
  */
 typedef struct AxisRef {
-	int16_t axis;
-	int32_t pre, size;
+	uint32_t axis : 4, pre : 28;
+	int32_t size;
 } AxisRef;
 
 typedef struct AxisList {	/* major to minor */
@@ -234,20 +235,20 @@ typedef struct Origin {
 } Origin;
 
 struct Value {
-	const char *name;
-	Type type;		/* global shape below L_device, then local */
-	Placement placement;	/* at L_device: of the tensor it is a shard of,
-				   for printing; may be stale in helpers */
-	bool annotated;		/* the placement was written by the user */
-	bool annotated_open;	/* ... with open dims; from L_sharded on */
-	int64_t index_limit;	/* a parameter used as an index: of elements in
-				   [0, limit); else 0.  Set by propagation */
-	bool no_placement;	/* L_device: a helper (offsets, ids) */
 	Op *def;		/* NULL: a block parameter */
 	Block *block;		/* where it is defined */
 	int index;		/* among the results or params */
 	int id;			/* dense, by module_number() */
 	int uses;		/* by module_count_uses() */
+	bool annotated;		/* the placement was written by the user */
+	bool annotated_open;	/* ... with open dims; from L_sharded on */
+	bool no_placement;	/* L_device: a helper (offsets, ids) */
+	const char *name;
+	Type type;		/* global shape below L_device, then local */
+	Placement placement;	/* at L_device: of the tensor it is a shard of,
+				   for printing; may be stale in helpers */
+	int64_t index_limit;	/* a parameter used as an index: of elements in
+				   [0, limit); else 0.  Set by propagation */
 	Range range;		/* the name, for parameters and lets */
 	Range type_range;	/* the annotation */
 	Placement *written;	/* as annotated, from L_sharded on; else NULL */
@@ -263,13 +264,19 @@ struct Value {
 typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
 
 struct Op {
+	Op *prev, *next;
 	OpKind kind;
-	OpMode mode;
 	int noperands, nresults, nbodies;
 	Value **operands;
 	Value **results;
 	Block **bodies;
-	Ints *attrs[ATTR_COUNT];	/* NULL where absent */
+	int id;			/* dense, by module_number() */
+	uint32_t has;		/* AT(x): attribute x is there */
+	const Ints **attrs;	/* those, in the order of attrs.def; use
+				   op_ints() and op_set_ints() */
+	Block *block;		/* NULL while detached */
+	Module *module;		/* where it was made */
+	OpMode mode;
 	AxisList *axes;		/* collectives: the group, in order;
 				   collective-permute: the target's order */
 	AxisList *from;		/* collective-permute: the source's order.
@@ -286,10 +293,6 @@ struct Op {
 	Range range;		/* the expression */
 	Range *operand_ranges;	/* of each operand, or NULL */
 	Range *letters;		/* dot from einsum: see front/; or NULL */
-	int id;			/* dense, by module_number() */
-	Module *module;		/* where it was made */
-	Block *block;		/* NULL while detached */
-	Op *prev, *next;
 };
 
 struct Block {
@@ -452,6 +455,8 @@ void op_insert_after(Op *where, Op *op);
 void op_remove(Op *op);
 void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);
+void op_copy_attrs(Op *op, const Op *from);
+bool op_has(const Op *op, AttrKind a);
 const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);	/* the first */
 /* Fills the types of the results by the table, and open placements of those

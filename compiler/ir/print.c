@@ -340,7 +340,7 @@ text_pairs(Text *t, const Mesh *m, const Op *op)
 static bool
 axis_is_sane(const Mesh *m, AxisRef a)
 {
-	return a.axis >= 0 && a.axis < m->naxes && a.size >= 1 && a.pre >= 1 &&
+	return (int)a.axis < m->naxes && a.size >= 1 && a.pre >= 1 &&
 		m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0;
 }
 
@@ -734,7 +734,7 @@ print_sort(Line *l, const Op *op)
 	text_printf(&name, "compare.%d", ++l->p->ncomputations);
 	print_attr(l, op, A_dim);
 	text_printf(l->t, ", is_stable=true, to_apply=%%%s", name.s);
-	if (op->noperands && op->attrs[A_direction]) {
+	if (op->noperands && op_has(op, A_direction)) {
 		text_comparator(&t, name.s, op);
 		computation_done(l->p, &t);
 	}

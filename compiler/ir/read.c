@@ -17,7 +17,6 @@
 
 enum {
 	MAX_CALLS = 600,		/* nested; a program has 500 blocks */
-	MAX_DEVICES = 1 << 24,
 };
 
 /* ---- names in one computation --------------------------------------- */

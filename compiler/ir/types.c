@@ -1085,7 +1085,7 @@ type_permute(const Op *op, Arena *a, Type *result)
 	const Ints *source = op_ints(op, A_source);
 
 	*result = *operand_type(op, 0);
-	if (!op->attrs[A_source])
+	if (!op_has(op, A_source))
 		return NULL;
 	if (source->n != group_size(op))
 		return arena_printf(a, "a permute of %lld devices has %d "

@@ -17,7 +17,8 @@ typedef struct Checker {
 	Module *m;
 	Report *report;
 	void *data;
-	Arena *scratch;		/* for this check only */
+	Arena *arena;		/* for this check only */
+	Arena *scratch;		/* for one op */
 	Table *names;
 	Value **seen;		/* by id: values defined so far */
 	const void *line;	/* what is being checked */
@@ -55,7 +56,7 @@ check_axis(Checker *c, const char *what, AxisRef a)
 {
 	const Mesh *m = &c->m->mesh;
 
-	if (a.axis < 0 || a.axis >= m->naxes) {
+	if ((int)a.axis >= m->naxes) {
 		fail(c, "%s: the mesh has no axis %d", what, a.axis);
 		return false;
 	}
@@ -229,15 +230,15 @@ check_attrs(Checker *c, const Op *op)
 			form == FORM_COMBINER || form == FORM_VALUE ||
 			form == FORM_FACT || a == A_dim;
 		bool optional = form == FORM_FACT || form == FORM_FACTS;
-		if (wanted && optional && !op->attrs[a])
+		if (wanted && optional && !op_has(op, a))
 			continue;
-		if (wanted != (op->attrs[a] != NULL))
+		if (wanted != op_has(op, a))
 			fail(c, "%s %s attribute %s", ops[op->kind].name,
 				wanted ? "lacks its" : "has no",
 				attr_table[a].name);
-		else if (wanted && one && op->attrs[a]->n != 1)
+		else if (wanted && one && op_ints(op, a)->n != 1)
 			fail(c, "attribute %s has %d entries, not 1",
-				attr_table[a].name, op->attrs[a]->n);
+				attr_table[a].name, op_ints(op, a)->n);
 	}
 }
 
@@ -274,7 +275,7 @@ static void
 check_result_types(Checker *c, const Op *op)
 {
 	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
-	const char *wrong = ops[op->kind].types(op, c->m->arena, types);
+	const char *wrong = ops[op->kind].types(op, c->scratch, types);
 
 	if (wrong)
 		fail(c, "%s", wrong);
@@ -393,7 +394,7 @@ check_collective(Checker *c, const Op *op)
 {
 	bool permute = op->kind == O_collective_permute;
 
-	if (!op->axes || (permute && !op->from == !op->attrs[A_source])) {
+	if (!op->axes || (permute && !op->from == !op_has(op, A_source))) {
 		fail(c, "%s without its axes", ops[op->kind].name);
 		return;
 	}
@@ -769,6 +770,7 @@ check_block(Checker *c, Block *b)
 		    op)
 			fail(c, "an op is linked wrongly");
 		check_op(c, op);
+		arena_reset(c->scratch);
 	}
 }
 
@@ -819,13 +821,15 @@ module_check(Module *m, Report *report, void *data)
 	if (c.failures)
 		return;
 	module_number(m);
+	c.arena = arena_new();
 	c.scratch = arena_new();
-	c.names = table_new(c.scratch);
-	c.seen = NEW_ARRAY(c.scratch, Value *, m->nvalues);
+	c.names = table_new(c.arena);
+	c.seen = NEW_ARRAY(c.arena, Value *, m->nvalues);
 	check_block(&c, m->entry);
 	c.line = NULL;
 	check_results(&c);
 	arena_free(c.scratch);
+	arena_free(c.arena);
 }
 
 /* ---- showing the failures ------------------------------------------- */

@@ -138,7 +138,7 @@ recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
 	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands,
 		1, v->name, def->range, def->label);
 
-	memcpy(copy->attrs, def->attrs, sizeof copy->attrs);
+	op_copy_attrs(copy, def);
 	copy->results[0]->type = v->type;
 	copy->results[0]->placement = *to;
 	op_insert_before(before, copy);

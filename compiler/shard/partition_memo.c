@@ -79,9 +79,11 @@ put_operand(Text *t, const Partitioner *p, const Value *v)
 static void
 put_attrs(Text *t, const Op *op)
 {
+	put(t, op->has);
 	for (int a = 0; a < ATTR_COUNT; a++) {
 		const Ints *ints = op_ints(op, (AttrKind)a);
-		put(t, ints->n);
+		if (op_has(op, (AttrKind)a))
+			put(t, ints->n);
 		for (int i = 0; i < ints->n; i++)
 			put(t, ints->v[i]);
 	}

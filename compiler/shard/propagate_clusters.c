@@ -39,7 +39,7 @@ copy_constant(Propagation *g, Value *v, Op *user)
 	Op *op = op_new(g->module, v->def->kind, v->def->noperands,
 		v->def->operands, 1, v->name, v->def->range, v->def->label);
 
-	memcpy(op->attrs, v->def->attrs, sizeof op->attrs);
+	op_copy_attrs(op, v->def);
 	op->results[0]->type = v->type;
 	op->results[0]->placement = v->placement;
 	op->results[0]->range = v->range;
