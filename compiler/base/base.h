@@ -3,7 +3,8 @@
  * files and diagnostics.  Knows nothing of the language or the IR.
  *
  * Memory: one Arena per Session; nothing allocated from it is freed before
- * the session ends.  What only one pass needs goes to an arena of its own.  Text is the only malloc'ed buffer.
+ * the session ends.  What only one pass or step needs goes to an arena of its
+ * own.  Text is the only malloc'ed buffer.
  * Failures: diag_*() is for the user's mistakes, die() for our own bugs.
  */
 #ifndef SHDC_BASE_H
