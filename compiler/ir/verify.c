@@ -662,7 +662,9 @@ check_boundary(Checker *c, const Op *op, int body, int first, bool results)
 static void
 check_decision(Checker *c, const Value *v)
 {
-	if (v->placement.nunreduced)
+	Placement moving = placement_moving(v->placement);
+
+	if (placement_unreduced(&moving).n)
 		fail(c, "%s decides, but is partial", v->name);
 }
 
