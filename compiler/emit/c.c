@@ -10,6 +10,7 @@
  * Requires L_device and its plan.  Nothing the user wrote becomes anything
  * but a string or a comment.
  */
+#include <math.h>
 #include <string.h>
 #include "emit/c.h"
 #include "sched/cost.h"
@@ -23,11 +24,14 @@ c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 	int64_t offset = plan_offset(e->plan, v);
 
 	/* Collectives take any pointer. */
-	if (element < 0)
-		text_printf(t, "slab + %lld", (long long)offset);
-	else
-		text_printf(t, "(%s%s *)(slab + %lld)", constant ? "const " : "",
-			d->storage, (long long)(offset + element * d->bytes));
+	if (element < 0) {
+		text_add(t, "slab + ");
+		c_number(t, offset);
+		return;
+	}
+	text_printf(t, "(%s%s *)(slab + ", constant ? "const " : "", d->storage);
+	c_number(t, offset + element * d->bytes);
+	text_add(t, ")");
 }
 
 bool
@@ -172,13 +176,21 @@ step_seconds(const Emitter *e, const Step *s)
 	return moved_bytes(e, s) / m->target->hbm_bandwidth;
 }
 
+static int64_t
+picoseconds(double seconds)
+{
+	return seconds < 9e6 ? llrint(seconds * 1e12) : INT64_MAX;
+}
+
 /* The emulated clock matters where devices meet. */
 static void
 emit_tick(Emitter *e)
 {
-	if (e->seconds > 0)
-		text_printf(&e->run, "%sshdrt_tick(dev, %.0f);\n", e->indent,
-			e->seconds * 1e12);
+	if (e->seconds > 0) {
+		text_printf(&e->run, "%sshdrt_tick(dev, ", e->indent);
+		c_number(&e->run, picoseconds(e->seconds));
+		text_add(&e->run, ");\n");
+	}
 	e->seconds = 0;
 }
 
@@ -211,13 +223,17 @@ emit_step(Emitter *e, const Step *s)
 		[STEP_endif] = {emit_end, false},
 	};
 
+	int depth = e->depth;
+
+	e->step_from = e->run.n;
 	if (keeps_time(s))
 		emit_tick(e);
 	if (rows[s->kind].origin) {
-		c_origin(e, &e->run, e->indent, s->op);
+		c_step_comment(e, s->op);
 		print_line(e, s->op);
 	}
 	rows[s->kind].emit(e, s);
+	c_note_step(e, s, depth);
 	if (!keeps_time(s))
 		e->seconds += step_seconds(e, s);
 }
@@ -262,7 +278,7 @@ print_run(Emitter *e, Text *t)
 {
 	text_add(t, "static SHDRT_PLAIN void\nrun(shdrt_device *dev, char *slab)\n{\n"
 		"\t(void)dev, (void)slab;\n");
-	text_add(t, e->run.n ? e->run.s : "");
+	c_run(e, t);
 	text_add(t, "}\n\n");
 	if (e->options->debug)
 		text_add(t, "#line 1 \"tables\"\n");
@@ -278,9 +294,12 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 
 	for (int i = 0; i < e.steps->nscalars; i++)
 		emit_scalar(&e, e.steps->scalars[i]);
+	c_note_step(&e, NULL, 0);
 	for (int i = 0; i < e.steps->n; i++)
 		emit_step(&e, &e.steps->step[i]);
+	e.step_from = e.run.n;
 	emit_tick(&e);
+	c_note_step(&e, NULL, 0);
 	print_heading(&e, t);
 	text_add(t, e.kernels.n ? e.kernels.s : "");
 	print_table(t, "shdrt_dot", "dots", &e.dots);

@@ -9,6 +9,13 @@
 
 enum { MAX_NAME = 48 };
 
+/* What one step is in the text of run(). */
+typedef struct Chunk {
+	size_t from;		/* ends where the next begins */
+	Range where;		/* in the program */
+	int before, after, low;	/* depth there, and least depth in between */
+} Chunk;
+
 typedef struct Emitter {
 	const Plan *plan;
 	const Steps *steps;
@@ -19,9 +26,14 @@ typedef struct Emitter {
 	Text dots;		/* rows of dots[] */
 	Text collectives;	/* rows of collectives[] */
 	Text sorts;		/* rows of sorts[] */
-	Text run;		/* the body of run() */
+	Text arrays;		/* dims and splits of parameters and results */
+	Text run;		/* the body of run(), marked: see c_repeat.c */
+	Chunk *chunks;		/* its steps */
+	int nchunks;
+	size_t step_from;	/* where the last of them begins */
+	int ntables;		/* of numbers, in run() */
 	Table *by_text;		/* text of a kernel or a row -> its name */
-	int nkernels, ndots, ncollectives, nsorts;
+	int nkernels, ndots, ncollectives, nsorts, narrays;
 	double seconds;		/* predicted, since the last tick */
 	int depth;		/* loops and branches around the step */
 	const char *indent;	/* of its lines in run() */
@@ -72,6 +84,13 @@ void emit_copy(Emitter *e, const Step *step);
 void emit_swap(Emitter *e, const Step *step);
 /* Copies the buffer of `from` to that of `to` unless it is the same. */
 void c_copy(Emitter *e, const Value *to, const Value *from);
+
+/* c_repeat.c: what run() consists of, equal layers as a loop.  Numbers that
+   may differ between such layers are written by c_number(). */
+void c_number(Text *t, int64_t n);
+void c_step_comment(Emitter *e, const Op *op);
+void c_note_step(Emitter *e, const Step *s, int depth);	/* after it; or NULL */
+void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
 void emit_dot(Emitter *e, const Step *step);

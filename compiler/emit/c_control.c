@@ -23,10 +23,12 @@ indent(Emitter *e, int change)
 	text_free(&t);
 }
 
-static long long
-offset(const Emitter *e, const Value *v)
+/* "WORDS NUMBER": where v is. */
+static void
+print_offset(Emitter *e, const char *words, const Value *v)
 {
-	return (long long)plan_offset(e->plan, v);
+	text_add(&e->run, words);
+	c_number(&e->run, plan_offset(e->plan, v));
 }
 
 void
@@ -40,15 +42,17 @@ emit_loop(Emitter *e, const Step *s)
 void
 emit_test(Emitter *e, const Step *s)
 {
-	text_printf(&e->run, "%sif (!slab[%lld])\n%s\tbreak;\n", e->indent,
-		offset(e, s->reads[0]), e->indent);
+	text_add(&e->run, e->indent);
+	print_offset(e, "if (!slab[", s->reads[0]);
+	text_printf(&e->run, "])\n%s\tbreak;\n", e->indent);
 }
 
 void
 emit_if(Emitter *e, const Step *s)
 {
-	text_printf(&e->run, "%sif (slab[%lld]) {\n", e->indent,
-		offset(e, s->reads[0]));
+	text_add(&e->run, e->indent);
+	print_offset(e, "if (slab[", s->reads[0]);
+	text_add(&e->run, "]) {\n");
 	indent(e, 1);
 }
 
@@ -68,19 +72,27 @@ emit_end(Emitter *e, const Step *s)
 {
 	indent(e, -1);
 	if (s->kind == STEP_endif && e->run.n == e->else_to)
-		e->run.n = e->else_from;	/* nothing to do there */
+		e->run.n = e->step_from = e->else_from;	/* nothing to do there */
 	text_printf(&e->run, "%s}\n", e->indent);
 }
 
 /* ---- copies ------------------------------------------------------------- */
 
+static void
+call_with_buffers(Emitter *e, const char *function, const Value *a,
+	const Value *b)
+{
+	text_printf(&e->run, "%s%s(", e->indent, function);
+	print_offset(e, "slab + ", a);
+	print_offset(e, ", slab + ", b);
+	text_printf(&e->run, ", %lld);\n", (long long)type_bytes(&a->type));
+}
+
 void
 c_copy(Emitter *e, const Value *to, const Value *from)
 {
 	if (!c_same_buffer(e, to, from))
-		text_printf(&e->run, "%smemcpy(slab + %lld, slab + %lld, %lld);\n",
-			e->indent, offset(e, to), offset(e, from),
-			(long long)type_bytes(&to->type));
+		call_with_buffers(e, "memcpy", to, from);
 }
 
 void
@@ -92,7 +104,5 @@ emit_copy(Emitter *e, const Step *s)
 void
 emit_swap(Emitter *e, const Step *s)
 {
-	text_printf(&e->run, "%sshdrt_swap(slab + %lld, slab + %lld, %lld);\n",
-		e->indent, offset(e, s->result), offset(e, s->reads[0]),
-		(long long)type_bytes(&s->result->type));
+	call_with_buffers(e, "shdrt_swap", s->result, s->reads[0]);
 }

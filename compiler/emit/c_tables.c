@@ -281,18 +281,36 @@ emit_sort(Emitter *e, const Step *s)
 
 /* ---- parameters and results --------------------------------------------- */
 
+/* Tensors of equal shape share the arrays that say so. */
 static void
-print_dims(Text *t, const char *field, const Type *type)
+print_shared(Emitter *e, Text *t, const char *field, const char *type,
+	const char *prefix, const Text *values)
 {
-	text_printf(t, "\t\t.%s = ", field);
-	if (!type->rank) {
-		text_add(t, "NULL,\n");
-		return;
+	const char *name = table_get(e->by_text, values->s);
+
+	if (!name) {
+		name = arena_printf(e->arena, "%s_%d", prefix,
+			e->narrays++);
+		table_set(e->by_text, arena_strndup(e->arena, values->s,
+			values->n), (void *)name);
+		text_printf(&e->arrays, "static const %s %s[] = %s;\n", type,
+			name, values->s);
 	}
-	text_add(t, "(const int64_t[]){");
+	text_printf(t, "\t\t.%s = %s,\n", field, name);
+}
+
+static void
+print_dims(Emitter *e, Text *t, const char *field, const Type *type)
+{
+	Text dims = {0};
+
 	for (int d = 0; d < type->rank; d++)
-		text_printf(t, "%s%lld", d ? ", " : "", (long long)type->dims[d]);
-	text_add(t, "},\n");
+		text_printf(&dims, "%s%lld", d ? ", " : "{",
+			(long long)type->dims[d]);
+	text_add(&dims, "}");
+	if (type->rank)
+		print_shared(e, t, field, "int64_t", "dims", &dims);
+	text_free(&dims);
 }
 
 static Type
@@ -310,15 +328,17 @@ print_placement(Emitter *e, Text *t, const Value *v)
 {
 	const Placement *p = &v->placement;
 	AxisList unreduced = placement_unreduced(p);
+	Text splits = {0};
 
-	if (v->type.rank)
-		text_add(t, "\t\t.splits = (const shdrt_splits[]){");
 	for (int d = 0; d < v->type.rank; d++) {
 		AxisList axes = placement_dim(p, d);
-		text_add(t, d ? ", " : "");
-		print_splits(e, t, &axes);
+		text_add(&splits, d ? ", " : "{");
+		print_splits(e, &splits, &axes);
 	}
-	text_add(t, v->type.rank ? "},\n" : "");
+	text_add(&splits, "}");
+	if (v->type.rank)
+		print_shared(e, t, "splits", "shdrt_splits", "splits", &splits);
+	text_free(&splits);
 	if (!unreduced.n)
 		return;
 	text_add(t, "\t\t.unreduced = ");
@@ -339,8 +359,8 @@ print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
 	c_string(t, type.s, type.n);
 	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n",
 		dtypes[global.dtype].name, global.rank);
-	print_dims(t, "dims", &global);
-	print_dims(t, "local_dims", &v->type);
+	print_dims(e, t, "dims", &global);
+	print_dims(e, t, "local_dims", &v->type);
 	print_placement(e, t, v);
 	if (v->index_limit)
 		text_printf(t, "\t\t.index_limit = %lld,\n",
@@ -364,24 +384,46 @@ user_names(const Emitter *e)
 }
 
 static void
-print_tensors(Emitter *e, Text *t)
+print_params(Emitter *e, Text *t)
 {
-	Module *m = e->plan->module;
+	const Block *entry = e->plan->module->entry;
 	const char **names = user_names(e);
-	const Op *end = m->entry->last;
 
-	if (m->entry->nparams)
-		text_add(t, "static const shdrt_tensor params[] = {\n");
-	for (int i = 0; i < m->entry->nparams; i++) {
-		const Value *v = m->entry->params[i];
+	if (!entry->nparams)
+		return;
+	text_add(t, "static const shdrt_tensor params[] = {\n");
+	for (int i = 0; i < entry->nparams; i++) {
+		const Value *v = entry->params[i];
 		print_tensor(e, t, names[v->id] ? names[v->id] : v->name, v);
 	}
-	text_add(t, m->entry->nparams ? "};\n\n" : "");
+	text_add(t, "};\n\n");
+}
+
+static void
+print_results(Emitter *e, Text *t)
+{
+	const Module *m = e->plan->module;
+	const Op *end = m->entry->last;
+
 	text_add(t, "static const shdrt_tensor results[] = {\n");
 	for (int i = 0; i < end->noperands; i++)
 		print_tensor(e, t, i < m->nresults ? m->results[i].name
 			: end->operands[i]->name, end->operands[i]);
 	text_add(t, "};\n\n");
+}
+
+static void
+print_tensors(Emitter *e, Text *t)
+{
+	Text tensors = {0};
+
+	print_params(e, &tensors);
+	print_results(e, &tensors);
+	if (e->arrays.n)
+		text_printf(t, "%s\n", e->arrays.s);
+	text_add(t, tensors.s);
+	text_free(&tensors);
+	text_free(&e->arrays);
 }
 
 /* ---- the program -------------------------------------------------------- */
