@@ -38,6 +38,7 @@ const char *const rt_collective_names[SHDRT_COLLECTIVE_COUNT] = {
 	[SHDRT_REDUCE_SCATTER] = "reduce-scatter",
 	[SHDRT_ALL_TO_ALL] = "all-to-all",
 	[SHDRT_PERMUTE] = "collective-permute",
+	[SHDRT_RAGGED] = "ragged-all-to-all",
 };
 
 void
@@ -71,7 +72,8 @@ same_collective(const shdrt_collective *a, const shdrt_collective *b)
 	return a == b || (a->kind == b->kind && a->dtype == b->dtype
 		&& (!is_reduction(a) || a->combiner == b->combiner)
 		&& a->outer == b->outer && a->size == b->size
-		&& a->inner == b->inner && a->line == b->line
+		&& a->inner == b->inner && a->rows == b->rows
+		&& a->line == b->line
 		&& same_text(a->file, b->file));
 }
 
@@ -367,6 +369,105 @@ shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
 	else {
 		stream(out, seat->team->in[seat->source], bytes);
 		stream_end();
+	}
+	leave(dev, seat);
+}
+
+/* ---- ragged: as many rows as the members say ---- */
+
+/* What member i has for member k. */
+typedef struct Parcel {
+	int64_t start, n, to;		/* rows of the operand; of the result */
+} Parcel;
+
+static Parcel
+parcel_of(const Team *team, int i, int k)
+{
+	const Slot *slot = &team->slots[i];
+	return (Parcel){slot->starts[k], slot->sizes[k], slot->to[k]};
+}
+
+NORETURN static void
+fail_ragged(const Team *team, const shdrt_collective *c, int i, int k,
+	const char *what)
+{
+	char text[400];
+	Parcel p = parcel_of(team, i, k);
+	rt_collective_text(c, text, sizeof text);
+	rt_fail(SHDRT_MISMATCH, "%s: device %lld sends %lld rows from row %lld "
+		"to row %lld of device %lld, %s", text,
+		(long long)team->members[i]->id, (long long)p.n,
+		(long long)p.start, (long long)p.to,
+		(long long)team->members[k]->id, what);
+}
+
+/* A number of rows that is not negative, all of them below `end`. */
+static bool
+lies_within(int64_t start, int64_t n, int64_t end)
+{
+	return start >= 0 && start + n <= end;
+}
+
+static void
+check_parcel(const Team *team, const shdrt_collective *c, int i, int k)
+{
+	Parcel p = parcel_of(team, i, k);
+	int32_t expected = team->slots[k].from[i];
+	char what[80];
+	if (p.n < 0)
+		fail_ragged(team, c, i, k, "a negative number");
+	if (p.n != expected) {
+		snprintf(what, sizeof what, "which expects %d from it",
+			(int)expected);
+		fail_ragged(team, c, i, k, what);
+	}
+	snprintf(what, sizeof what, "but its operand has %lld rows",
+		(long long)c->size);
+	if (p.n > 0 && !lies_within(p.start, p.n, c->size))
+		fail_ragged(team, c, i, k, what);
+	snprintf(what, sizeof what, "which has %lld rows", (long long)c->rows);
+	if (p.n > 0 && !lies_within(p.to, p.n, c->rows))
+		fail_ragged(team, c, i, k, what);
+}
+
+/* Nobody else sends to the rows of k that member i sends to. */
+static void
+check_overlap(const Team *team, const shdrt_collective *c, int i, int k)
+{
+	Parcel p = parcel_of(team, i, k);
+	for (int j = 0; j < i && p.n > 0; j++) {
+		Parcel q = parcel_of(team, j, k);
+		char what[80];
+		if (q.n <= 0 || q.to >= p.to + p.n || p.to >= q.to + q.n)
+			continue;
+		snprintf(what, sizeof what, "where rows of device %lld go, too",
+			(long long)team->members[j]->id);
+		fail_ragged(team, c, i, k, what);
+	}
+}
+
+void
+shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, const void *starts, const void *sizes, const void *to,
+	const void *from, void *out)
+{
+	const Seat *seat = seat_of(dev, c);
+	const Team *team = seat->team;
+	Slot *slot = &team->slots[seat->index];
+	size_t row = (size_t)c->inner * shdrt_dtype_bytes[c->dtype];
+	slot->starts = starts, slot->sizes = sizes;
+	slot->to = to, slot->from = from;
+	enter(dev, c, in, out);
+	for (int i = 0; i < team->n; i++) {
+		check_parcel(team, c, i, seat->index);
+		check_overlap(team, c, i, seat->index);
+	}
+	for (int k = 0; k < team->n; k++) {
+		int i = (seat->index + k) % team->n;
+		Parcel p = parcel_of(team, i, seat->index);
+		if (p.n > 0)
+			memcpy((char *)out + (size_t)p.to * row, team->in[i]
+				+ (size_t)p.start * row, (size_t)p.n * row);
 	}
 	leave(dev, seat);
 }

@@ -56,6 +56,7 @@ typedef struct Slot {
 	_Alignas(LINE) const shdrt_collective *collective;
 	char *out;
 	uint64_t clock;
+	const int32_t *starts, *sizes, *to, *from;	/* ragged: by member */
 } Slot;
 
 typedef struct Team {

@@ -123,6 +123,7 @@ typedef enum shdrt_collective_kind {
 	SHDRT_REDUCE_SCATTER,
 	SHDRT_ALL_TO_ALL,
 	SHDRT_PERMUTE,
+	SHDRT_RAGGED,
 	SHDRT_COLLECTIVE_COUNT
 } shdrt_collective_kind;
 
@@ -135,6 +136,9 @@ typedef enum shdrt_collective_kind {
  * replaced so that index(s, from) == index(t, group); or, when `source` is
  * given, from the member number source[index(t, group)], nobody if negative.
  * A device to which nobody sends gets zeros.
+ *
+ * Ragged: rows of `inner` elements, `size` of them in the operand and `rows`
+ * in the result.
  */
 typedef struct shdrt_collective {
 	shdrt_collective_kind kind;
@@ -150,6 +154,7 @@ typedef struct shdrt_collective {
 	const char *axes;		/* "X,Y", for people */
 	int64_t wire_bytes;		/* received by one device on a ring */
 	uint64_t picoseconds;		/* predicted time on the target */
+	int64_t rows;			/* ragged: of the result */
 } shdrt_collective;
 
 typedef struct shdrt_axis {
@@ -242,6 +247,15 @@ void shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c,
 /* the whole operand to another device */
 void shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
 	const void *in, void *out);
+/*
+ * Rows of `in` to rows of the `out` of others, the rest of which stays.  For
+ * each member i of the group: sizes[i] rows from starts[i] on go to row to[i]
+ * of its `out`, and from[i] rows come from it.  What is not within `in` and
+ * `out`, overlaps, or is not what the other says ends the program.
+ */
+void shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c,
+	const void *in, const void *starts, const void *sizes, const void *to,
+	const void *from, void *out);
 
 #ifdef __cplusplus
 }

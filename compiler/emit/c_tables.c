@@ -122,6 +122,7 @@ static const struct CollectiveName {
 	{O_reduce_scatter, "shdrt_reduce_scatter", "SHDRT_REDUCE_SCATTER"},
 	{O_all_to_all, "shdrt_all_to_all", "SHDRT_ALL_TO_ALL"},
 	{O_collective_permute, "shdrt_collective_permute", "SHDRT_PERMUTE"},
+	{O_ragged_all_to_all, "shdrt_ragged_all_to_all", "SHDRT_RAGGED"},
 };
 
 static const struct CollectiveName *
@@ -207,6 +208,9 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	text_add(t, ",\n");
 	print_senders(t, op);
 	print_shape(t, op);
+	if (op->kind == O_ragged_all_to_all)
+		text_printf(t, "\t\t.rows = %lld,\n",
+			(long long)op->results[0]->type.dims[0]);
 	print_source(e, t, op);
 	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",
 		(long long)op_wire_bytes(op), op_collective_seconds(m, op) * 1e12);
@@ -220,10 +224,16 @@ emit_collective(Emitter *e, const Step *s)
 	print_collective(e, &row, s->op);
 	int i = share_row(e, &e->collectives, &e->ncollectives, &row);
 	text_free(&row);
+	if (s->base)
+		c_copy(e, s->result, s->base);
 	text_printf(&e->run, "%s%s(dev, &collectives[%d], ", e->indent,
 		collective_name(s->op)->function, i);
-	c_address(e, &e->run, s->op->operands[0], -1, true);
-	text_add(&e->run, ", ");
+	for (int k = 0; k < s->op->noperands; k++) {
+		if (s->base && k == 1)
+			continue;	/* copied to the result */
+		c_address(e, &e->run, s->op->operands[k], -1, true);
+		text_add(&e->run, ", ");
+	}
 	c_address(e, &e->run, s->result, -1, false);
 	text_add(&e->run, ");\n");
 }

@@ -59,6 +59,7 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_reduce_scatter] = {NULL, reduce_scatter},
 	[O_all_to_all] = {NULL, all_to_all},
 	[O_collective_permute] = {NULL, collective_permute},
+	[O_ragged_all_to_all] = {NULL, ragged_all_to_all},
 };
 
 Kernel *
@@ -164,19 +165,34 @@ is_joined(const Machine *vm, const Op *op, int64_t device)
 }
 
 static bool
+check_ragged(Machine *vm, const Op *op)
+{
+	const char *wrong = ragged_wrong(vm->module, op, vm->operands);
+	if (wrong)
+		vm->failure = (EvalFailure){op, wrong};
+	return !wrong;
+}
+
+static bool
 run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 {
 	for (int64_t d = 0; d < vm->ndevices; d++) {
-		vm->operands[d] = vm->results[d] = (Tensor){.data = NULL};
+		vm->results[d] = (Tensor){.data = NULL};
+		for (int i = 0; i < op->noperands; i++)
+			vm->operands[i * vm->ndevices + d] = vm->results[d];
 		if (!vm->active[d])
 			continue;
 		if (!is_joined(vm, op, d)) {
-			vm->stuck = op;
+			vm->failure = (EvalFailure){op, NULL};
 			return false;
 		}
-		vm->operands[d] = slot(vm, op->operands[0], d)->is.value;
 		vm->results[d] = slot(vm, op->results[0], d)->is.value;
+		for (int i = 0; i < op->noperands; i++)
+			vm->operands[i * vm->ndevices + d] =
+				slot(vm, op->operands[i], d)->is.value;
 	}
+	if (op->kind == O_ragged_all_to_all && !check_ragged(vm, op))
+		return false;
 	return kernel(vm->module, op, vm->operands, vm->results) &&
 		(!vm->bounds || machine_bound_group(vm, op, kernel));
 }
@@ -244,7 +260,8 @@ static bool
 machine_new(Machine *vm)
 {
 	int64_t slots;
-	size_t room = (size_t)vm->most + (size_t)vm->ndevices;
+	size_t room = (size_t)vm->most + (size_t)vm->ndevices *
+		GROUP_OPERANDS;
 	if (!mul_i64(vm->ndevices, vm->nvalues + 1, &slots))
 		return false;
 	vm->slots = calloc((size_t)slots, sizeof *vm->slots);
@@ -341,10 +358,10 @@ machine_run(Machine *vm, Tensor *const *inputs, Inexact *outputs)
 	return true;
 }
 
-/* NULL: no memory, or stuck.  Outputs are [device * results + i]. */
+/* NULL after a failure.  Outputs are [device * results + i]. */
 static Inexact *
 run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
-	const Op **stuck)
+	EvalFailure *failure)
 {
 	Machine vm;
 	size_t n = (size_t)ndevices * (size_t)m->entry->last->noperands;
@@ -352,8 +369,8 @@ run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
 	bool ok = machine_start(&vm, m, ndevices);
 	vm.bounds = bounds;
 	ok = ok && outputs && machine_run(&vm, inputs, outputs);
-	if (stuck)
-		*stuck = vm.stuck;
+	if (failure)
+		*failure = vm.failure;
 	machine_end(&vm);
 	if (ok)
 		return outputs;
@@ -365,11 +382,11 @@ run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
 
 bool
 eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
-	const Op **stuck)
+	EvalFailure *failure)
 {
 	int n = m->entry->last->noperands;
 	Inexact *results = run(m, m->mesh.ndevices, false, inputs,
-		stuck);
+		failure);
 	if (!results)
 		return false;
 	for (int64_t d = 0; d < m->mesh.ndevices; d++)

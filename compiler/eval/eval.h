@@ -20,8 +20,8 @@
  * order, in the wide type too: a bf16 sum over a group rounds once.
  *
  * All number the module's values, so the module isn't const.  They return
- * false when memory runs out, and say nothing themselves.  eval_device() also
- * does when the devices are stuck; *stuck is the collective then, else NULL.
+ * false when memory runs out, and say nothing themselves; also where a
+ * collective cannot be done, see EvalFailure.
  */
 #ifndef SHDC_EVAL_H
 #define SHDC_EVAL_H
@@ -53,10 +53,18 @@ bool tensor_unshard(const Mesh *mesh, const Placement *placement,
 	const Type *global, const Tensor *locals, Tensor *whole,
 	int64_t *disagree);
 
-/* eval.c: outputs are allocated here, one per result of the entry */
+/* Why there are no results. */
+typedef struct EvalFailure {
+	const Op *collective;	/* NULL: no memory */
+	const char *what;	/* the devices ask of it that cannot be; NULL:
+				   some of its members never reach it */
+} EvalFailure;
+
+/* eval.c: outputs are allocated here, one per result of the entry; both are
+   [device][i].  `failure` may be NULL. */
 bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
 bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
-	const Op **stuck);	/* both [device][i]; stuck may be NULL */
+	EvalFailure *failure);
 
 /*
  * bounds.c: as eval_global, and for each output element how far a correct

@@ -138,6 +138,7 @@ static const shdrt_collective_kind collective_kinds[COLLECTIVE_COUNT] = {
 	[K_all_reduce] = SHDRT_ALL_REDUCE,
 	[K_all_to_all] = SHDRT_ALL_TO_ALL,
 	[K_collective_permute] = SHDRT_PERMUTE,
+	[K_ragged_all_to_all] = SHDRT_RAGGED,
 };
 
 typedef struct Totals {
@@ -190,6 +191,8 @@ collective(const Module *m, const Op *op, CollectiveKind kind)
 		.line = op->range.line,
 		.label = op->label ? op->label : "",
 		.axes = axes_text(m, op->axes),
+		.rows = op->kind == O_ragged_all_to_all ?
+			op->results[0]->type.dims[0] : 0,
 		.wire_bytes = op_wire_bytes(op),
 		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op)
 			* 1e12),
@@ -264,18 +267,24 @@ store_results(const Run *r, const shdrt_program *p, char *const *slabs)
 }
 
 static int
-report_failure(const Module *m, const Op *stuck)
+report_failure(const Module *m, const EvalFailure *failure)
 {
-	const SourceFile *file = stuck ?
-		source_file(m->session, stuck->range.file) : NULL;
-	if (!stuck) {
+	const Op *op = failure->collective;
+	const SourceFile *file = op ? source_file(m->session, op->range.file) :
+		NULL;
+	const char *path = file ? file->path : "?";
+	if (!op) {
 		fputs("the interpreter needs more memory than there is\n",
 			stderr);
 		return SHDRT_MEMORY;
 	}
+	if (failure->what) {
+		fprintf(stderr, "%s of %s:%d: %s\n", ops[op->kind].hlo, path,
+			op->range.line, failure->what);
+		return SHDRT_MISMATCH;
+	}
 	fprintf(stderr, "deadlock: some devices never reach the %s of "
-		"%s:%d\n", ops[stuck->kind].hlo, file ? file->path : "?",
-		stuck->range.line);
+		"%s:%d\n", ops[op->kind].hlo, path, op->range.line);
 	return SHDRT_DEADLOCK;
 }
 
@@ -283,19 +292,19 @@ static int
 launch(const shdrt_program *p, char *const *slabs, void *data)
 {
 	Run r = {.module = data};
-	const Op *stuck = NULL;
+	EvalFailure failure = {NULL, NULL};
 	bool ok = false;
 	r.inputs = device_tensors(p->ndevices, p->nparams);
 	r.outputs = device_tensors(p->ndevices, p->nresults);
 	if (r.inputs && r.outputs) {
 		view_parameters(&r, p, slabs);
-		ok = eval_device(r.module, r.inputs, r.outputs, &stuck);
+		ok = eval_device(r.module, r.inputs, r.outputs, &failure);
 		if (ok)
 			store_results(&r, p, slabs);
 	}
 	free_device_tensors(r.inputs);
 	free_device_tensors(r.outputs);
-	return ok ? SHDRT_OK : report_failure(r.module, stuck);
+	return ok ? SHDRT_OK : report_failure(r.module, &failure);
 }
 
 static char **

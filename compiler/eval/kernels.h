@@ -89,12 +89,17 @@ Kernel sort;
 int64_t *sort_order(const Op *op, const Tensor *key);
 void take_order(const Tensor *x, const int64_t *order, Tensor *result);
 
-/* collective.c: operands and results of all devices */
+/* collective.c: operands and results of all devices, [operand * devices +
+   device] */
 typedef bool GroupKernel(const Module *m, const Op *op, const Tensor *operands,
 	Tensor *results);
 /* Devices that are not there have tensors without data. */
 GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all,
 	collective_permute;
+/* ragged.c: the sizes must be right. */
+GroupKernel ragged_all_to_all;
+/* What is wrong with them, in words; NULL: nothing. */
+const char *ragged_wrong(const Module *m, const Op *op, const Tensor *operands);
 
 /*
  * bounds.c: a value, and what other executions may have in its place.  The

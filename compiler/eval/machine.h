@@ -15,6 +15,8 @@
 
 #include "eval/kernels.h"
 
+enum { GROUP_OPERANDS = 6 };	/* of a collective, at most */
+
 typedef struct Slot {
 	Inexact is;		/* samples and spread only with bounds */
 	bool borrowed;
@@ -29,10 +31,11 @@ typedef struct Machine {
 	Slot *slots;		/* [(id - first) * ndevices + device] */
 	const Op **last_use;	/* by value id, within the value's block */
 	int most;		/* operands or results of an op */
-	Tensor *operands;	/* of the op at hand: by operand, or device */
+	Tensor *operands;	/* of the op at hand: by operand, or operand
+				   and device */
 	Tensor *results;	/* by result, or device */
 	Inexact *inexact;	/* by operand, with bounds */
-	const Op *stuck;	/* a collective that some members never reach */
+	EvalFailure failure;
 } Machine;
 
 /* eval.c */

@@ -197,17 +197,37 @@ bound_sums(Machine *vm, const Op *op, Inexact *const *in, Inexact *const *out)
 
 /* ---- movement over a group, with bounds --------------------------------- */
 
+/* Operands that move are 0, and of a ragged exchange 1; then come sizes. */
+static int
+moving_operands(const Op *op)
+{
+	return op->noperands > 1 ? 2 : 1;
+}
+
+/* At which place something is may be in doubt. */
+static bool
+sizes_are_exact(const Machine *vm, const Op *op, Inexact *const *in)
+{
+	int64_t n = vm->ndevices, from = n * moving_operands(op);
+	for (int64_t i = from; i < n * op->noperands; i++)
+		if (in[i] && !is_exact(in[i]))
+			return false;
+	return true;
+}
+
 static bool
 bound_moves(Machine *vm, const Op *op, GroupKernel *kernel, Inexact *const *in,
 	Inexact *const *out)
 {
-	int64_t n = vm->ndevices;
-	Tensor *made = calloc((size_t)n, sizeof *made);
-	bool ok = made;
-	for (int c = VALUE + 1; ok && c < COMPONENTS; c++) {
-		if (!any_has(in, n, c))
+	int64_t n = vm->ndevices, moving = n * moving_operands(op);
+	Tensor *made = calloc((size_t)moving, sizeof *made);
+	bool ok = made, exact = sizes_are_exact(vm, op, in);
+	for (int64_t d = 0; ok && !exact && d < n; d++)
+		ok = !in[d] || inexact_anything(out[d]);
+	for (int c = VALUE + 1; ok && exact && c < COMPONENTS; c++) {
+		if (!any_has(in, moving, c))
 			continue;
-		ok = view_all(in, n, c, vm->operands, made);
+		ok = view_all(in, moving, c, vm->operands, made);
 		for (int64_t d = 0; ok && d < n; d++) {
 			vm->results[d] = (Tensor){.data = NULL};
 			if (!in[d])
@@ -217,7 +237,7 @@ bound_moves(Machine *vm, const Op *op, GroupKernel *kernel, Inexact *const *in,
 			vm->results[d] = *component(out[d], c);
 		}
 		ok = ok && kernel(vm->module, op, vm->operands, vm->results);
-		free_all(made, n);
+		free_all(made, moving);
 	}
 	free(made);
 	return ok;
@@ -227,14 +247,17 @@ bool
 machine_bound_group(Machine *vm, const Op *op, GroupKernel *kernel)
 {
 	size_t n = (size_t)vm->ndevices;
-	Inexact **in = calloc(2 * n, sizeof *in), **out = in ? in + n : NULL;
+	Inexact **out = calloc(n * (GROUP_OPERANDS + 1), sizeof *out);
+	Inexact **in = out ? out + n : NULL;
 	for (int64_t d = 0; in && d < vm->ndevices; d++) {
-		in[d] = vm->active[d] ? &slot(vm, op->operands[0], d)->is : NULL;
 		out[d] = &slot(vm, op->results[0], d)->is;
+		for (int i = 0; vm->active[d] && i < op->noperands; i++)
+			in[i * vm->ndevices + d] =
+				&slot(vm, op->operands[i], d)->is;
 	}
 	bool ok = in && (op_has(op, A_combiner) ? bound_sums(vm, op, in, out) :
 		bound_moves(vm, op, kernel, in, out));
-	free(in);
+	free(out);
 	return ok;
 }
 
@@ -358,7 +381,7 @@ machine_manual(Machine *vm, const Op *op)
 	for (int i = 0; ok && i < op->nresults; i++)
 		ok = leave_region(&inner, op, i,
 			&slot(vm, op->results[i], 0)->is);
-	vm->stuck = inner.stuck;
+	vm->failure = inner.failure;
 	machine_free(&inner);
 	return ok;
 }

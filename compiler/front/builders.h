@@ -19,5 +19,6 @@ Builder build_sort, build_top_k, build_random, build_number;
 Builder build_barrier, build_positions, build_widen, build_narrow, build_dropped;
 Builder build_psum, build_pmean, build_all_gather, build_psum_scatter;
 Builder build_all_to_all, build_ppermute, build_axis_index;
+Builder build_ragged_all_to_all;
 
 #endif

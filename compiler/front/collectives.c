@@ -64,14 +64,21 @@ show_axes(Elab *e, const AxisList *axes)
 /* ---- ops */
 
 static Op *
-collective_begin(Elab *e, Site s, OpKind kind, Value *x, const AxisList *axes)
+collective_of(Elab *e, Site s, OpKind kind, int n, Value *const *operands,
+	const AxisList *axes)
 {
-	Op *op = op_begin(e, s, kind, 1, &x);
+	Op *op = op_begin(e, s, kind, n, operands);
 	if (op == NULL)
 		return NULL;
 	op->axes = arena_copy(e->arena, axes, sizeof *axes);
 	op->requested = true;
 	return op;
+}
+
+static Op *
+collective_begin(Elab *e, Site s, OpKind kind, Value *x, const AxisList *axes)
+{
+	return collective_of(e, s, kind, 1, &x, axes);
 }
 
 static Value *
@@ -344,6 +351,67 @@ build_ppermute(Elab *e, Call *c)
 	Op *op = collective_begin(e, c->site, O_collective_permute, x, &axes);
 	if (op != NULL)
 		op_set_ints(op, A_source, (int)n, source);
+	return item_tensor(range, op_end(e, op));
+}
+
+/* ---- ragged_all_to_all */
+
+enum { RAGGED_TENSORS = 6, RAGGED_TABLES = 2 };
+
+/* x and out: alike, but for the number of rows. */
+static bool
+want_rows(Elab *e, Call *c, const Type *x, const Type *out)
+{
+	bool alike = x->dtype == out->dtype && x->rank == out->rank;
+	if (x->rank == 0 || out->rank == 0) {
+		complain(e, DIAG_shape, c->args[x->rank != 0].range, "a scalar "
+			"has no rows to send or receive");
+		return false;
+	}
+	for (int d = 1; alike && d < x->rank; d++)
+		alike = x->dims[d] == out->dims[d];
+	if (!alike)
+		complain(e, DIAG_shape, c->args[1].range, "rows of %s do not "
+			"fit in %s; only dim 0 may differ", show_type(e, x),
+			show_type(e, out));
+	return alike;
+}
+
+/* A number for each device of the group. */
+static bool
+want_table(Elab *e, Call *c, int i, const Type *table, const AxisList *axes)
+{
+	const Type *t = &c->args[i].value->type;
+	if (type_equal(t, table))
+		return true;
+	complain(e, DIAG_shape, c->args[i].range, "this says something for "
+		"each device along %s: %s, not %s", show_axes(e, axes),
+		show_type(e, table), show_type(e, t));
+	return false;
+}
+
+/* Over one device it still copies rows. */
+Item
+build_ragged_all_to_all(Elab *e, Call *c)
+{
+	Range range = c->expr->range;
+	Value *operands[RAGGED_TENSORS];
+	AxisList axes;
+	for (int i = 0; i < RAGGED_TENSORS; i++)
+		if (!want_tensor(e, c, i, &operands[i]))
+			return item_error(range);
+	if (!want_axes(e, c, RAGGED_TENSORS, &axes)
+	    || !want_rows(e, c, &operands[0]->type, &operands[1]->type))
+		return item_error(range);
+	int64_t n = axes_size(&axes);
+	const Type table = type_of(D_i32, 1, &n);
+	for (int i = RAGGED_TABLES; i < RAGGED_TENSORS; i++)
+		if (!want_table(e, c, i, &table, &axes))
+			return item_error(range);
+	Op *op = collective_of(e, c->site, O_ragged_all_to_all, RAGGED_TENSORS,
+		operands, &axes);
+	if (op != NULL)
+		op_set_int(op, A_dim, 0);
 	return item_tensor(range, op_end(e, op));
 }
 

@@ -134,6 +134,7 @@ static const Effect effects[OP_COUNT] = {
 	[O_reduce_scatter] = EFFECT_varies,
 	[O_all_to_all] = EFFECT_varies,
 	[O_collective_permute] = EFFECT_varies,
+	[O_ragged_all_to_all] = EFFECT_varies,
 };
 
 static void

@@ -23,7 +23,7 @@
 
 #define COLLECTIVE(id) (O_##id == O_all_gather || O_##id == O_all_reduce || \
 	O_##id == O_reduce_scatter || O_##id == O_all_to_all || \
-	O_##id == O_collective_permute)
+	O_##id == O_collective_permute || O_##id == O_ragged_all_to_all)
 
 #define BODIES(id) (O_##id == O_call || O_##id == O_manual ? 1 : \
 	O_##id == O_while || O_##id == O_if ? 2 : 0)

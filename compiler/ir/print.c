@@ -688,7 +688,7 @@ print_collective(Line *l, const Op *op)
 	} else {
 		text_add(l->t, ", replica_groups=");
 		text_groups(l->t, m, axes);
-		if (op->kind != O_all_to_all)
+		if (op->kind != O_all_to_all && op->kind != O_ragged_all_to_all)
 			text_add(l->t, ", use_global_device_ids=true");
 	}
 	axes_fact(l, "axes", axes);
@@ -833,6 +833,7 @@ static AttrPrinter *const special_attrs[OP_COUNT] = {
 	[O_reduce_scatter] = print_collective,
 	[O_all_to_all] = print_collective,
 	[O_collective_permute] = print_collective,
+	[O_ragged_all_to_all] = print_collective,
 };
 
 void

@@ -443,6 +443,7 @@ static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_reduce_scatter] = read_collective,
 	[O_all_to_all] = read_collective,
 	[O_collective_permute] = read_collective,
+	[O_ragged_all_to_all] = read_collective,
 };
 
 void

@@ -1111,3 +1111,37 @@ type_all_to_all(const Op *op, Arena *a, Type *result)
 	*result = *operand_type(op, 0);
 	return check_group_divides(op, a);
 }
+
+/* Operands 0 and 1: rows that are sent, and where rows go. */
+static const char *
+check_rows(const Op *op, Arena *a)
+{
+	const Type *x = operand_type(op, 0), *to = operand_type(op, 1);
+	bool alike = x->dtype == to->dtype && x->rank == to->rank &&
+		x->rank > 0;
+
+	for (int d = 1; alike && d < x->rank; d++)
+		alike = x->dims[d] == to->dims[d];
+	return alike ? NULL : arena_printf(a, "ragged_all_to_all moves rows "
+		"between tensors that are alike but in dim 0, not from %s to "
+		"%s", show(a, x), show(a, to));
+}
+
+const char *
+type_ragged(const Op *op, Arena *a, Type *result)
+{
+	int64_t n = group_size(op);
+	const Type table = type_of(D_i32, 1, &n);
+
+	*result = *operand_type(op, 1);
+	const char *wrong = check_rows(op, a);
+	if (!wrong && op_int(op, A_dim) != 0)
+		wrong = "ragged_all_to_all moves rows of dim 0";
+	for (int i = 2; i < op->noperands && !wrong; i++)
+		if (!type_equal(operand_type(op, i), &table))
+			wrong = arena_printf(a, "ragged_all_to_all over %lld "
+				"devices needs a number for each, %s, not %s",
+				(long long)n, show(a, &table),
+				show(a, operand_type(op, i)));
+	return wrong;
+}

@@ -17,6 +17,6 @@ TypeFunction type_take, type_scatter_add, type_dynamic_slice;
 TypeFunction type_dynamic_update_slice, type_sort;
 TypeFunction type_call, type_while, type_if, type_manual, type_none;
 TypeFunction type_all_gather, type_all_reduce, type_reduce_scatter;
-TypeFunction type_all_to_all, type_permute;
+TypeFunction type_all_to_all, type_permute, type_ragged;
 
 #endif

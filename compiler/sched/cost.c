@@ -7,6 +7,7 @@
  *     all-gather, reduce-scatter   V (N-1) / (N W)    on an open line  / (N w)
  *     all-reduce                   twice that
  *     all-to-all                   V / (4 W)          on an open line  / (4 w)
+ *     ragged-all-to-all            the same: as if every row were sent, evenly
  * each at least the latency of its hops.  Several axes add their bandwidth.
  */
 #include <string.h>
@@ -30,7 +31,7 @@ wire_bytes(CollectiveKind kind, int64_t n, double bytes)
 	};
 	double others = (double)(n - 1);
 
-	if (kind == K_collective_permute)
+	if (kind == K_collective_permute || kind == K_ragged_all_to_all)
 		return n > 1 ? bytes : 0;
 	return bytes * others * (factor[kind].per_member +
 		factor[kind].per_rest / (double)n);
@@ -48,6 +49,7 @@ op_collective_kind(const Op *op, CollectiveKind *kind)
 		{O_all_reduce, K_all_reduce},
 		{O_all_to_all, K_all_to_all},
 		{O_collective_permute, K_collective_permute},
+		{O_ragged_all_to_all, K_ragged_all_to_all},
 	};
 
 	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
@@ -159,7 +161,7 @@ wires_of(const Mesh *m, const AxisList *axes)
 static double
 transfer_seconds(CollectiveKind kind, double n, double bytes, const Wires *w)
 {
-	if (kind == K_all_to_all)
+	if (kind == K_all_to_all || kind == K_ragged_all_to_all)
 		return bytes * n / (4 * w->bandwidth);
 	if (kind != K_collective_permute)
 		return wire_bytes(kind, (int64_t)n, bytes) / w->bandwidth;

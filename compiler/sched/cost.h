@@ -13,12 +13,13 @@
 
 typedef enum CollectiveKind {
 	K_all_gather, K_reduce_scatter, K_all_reduce, K_all_to_all,
-	K_collective_permute,
+	K_collective_permute, K_ragged_all_to_all,
 	COLLECTIVE_COUNT
 } CollectiveKind;
 
 /* What one device receives, ring algorithm; `bytes` is the operand's size on
-   one device and n the size of the group. */
+   one device and n the size of the group.  How many rows a ragged exchange
+   sends only the run knows: all that the operand has are counted. */
 double wire_bytes(CollectiveKind kind, int64_t n, double bytes);
 /* The same for a collective op of an L_device module, rounded up. */
 int64_t op_wire_bytes(const Op *op);

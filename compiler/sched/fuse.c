@@ -765,7 +765,10 @@ static void
 root_collective(Fuse *f, Op *op)
 {
 	new_step(f, STEP_collective, op, 1, op->results);
-	use_whole(f, op->operands[0]);
+	if (op->kind == O_ragged_all_to_all)
+		f->steps->step[f->steps->n - 1].base = operand(f, op, 1);
+	for (int i = 0; i < op->noperands; i++)
+		use_whole(f, op->operands[i]);
 }
 
 /* A part of a copy of operand 0, which may be the operand itself. */

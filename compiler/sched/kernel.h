@@ -127,7 +127,8 @@ typedef struct Step {
 	StepKind kind;
 	Op *op;			/* what it computes */
 	Kernel *kernel;
-	Value *base;		/* the kernel changes a part of it, or NULL */
+	Value *base;		/* the kernel or collective changes a part of
+				   it, or NULL */
 	Value *result;		/* whose buffer it fills, maybe in part: the
 				   first of results; NULL: none */
 	Value **results;	/* of sort; of if: filled in its branches */

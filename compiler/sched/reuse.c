@@ -35,6 +35,18 @@ kernel_may_overwrite(const Steps *s, const Step *step, const Value *home)
 	return loads_in_place(s, step, home);
 }
 
+/* Of a ragged exchange the tensor that receives, unless it also sends. */
+static bool
+collective_may_overwrite(const Steps *s, const Step *step, const Value *home)
+{
+	if (!step->base)
+		return step->op->kind == O_all_reduce;
+	for (int i = 0; i < step->op->noperands; i++)
+		if ((steps_home(s, step->op->operands[i]) == home) != (i == 1))
+			return false;
+	return true;
+}
+
 bool
 reuse_may_overwrite(const Steps *s, const Step *step, const Value *home)
 {
@@ -42,7 +54,7 @@ reuse_may_overwrite(const Steps *s, const Step *step, const Value *home)
 			type_bytes(&home->type) != type_bytes(&step->result->type))
 		return false;
 	if (step->kind == STEP_collective)
-		return step->op->kind == O_all_reduce;
+		return collective_may_overwrite(s, step, home);
 	if (step->kind == STEP_kernel)
 		return kernel_may_overwrite(s, step, home);
 	return step->kind == STEP_copy;

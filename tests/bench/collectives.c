@@ -126,7 +126,7 @@ main(int argc, char **argv)
 	double copy = copy_bandwidth();
 	printf("memcpy %.2f GB/s written\n", copy);
 	Machine *m = rt_machine_new(&program, 0);
-	for (int kind = 0; kind < SHDRT_COLLECTIVE_COUNT; kind++)
+	for (int kind = 0; kind < SHDRT_RAGGED; kind++)
 		for (size_t bytes = 1024; bytes <= largest; bytes *= 4)
 			measure(m, (shdrt_collective_kind)kind, bytes, copy);
 	rt_machine_free(m);

@@ -362,7 +362,7 @@ test_sizes(void)
 	static const int64_t sizes[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18,
 		(1 << 20) + 4, (1 << 22) + 4};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		for (int k = 0; k < SHDRT_COLLECTIVE_COUNT; k++) {
+		for (int k = 0; k < SHDRT_RAGGED; k++) {
 			add_case((shdrt_collective_kind)k, SHDRT_f32, SHDRT_add,
 				group, 1, sizes[i], 1, 4);
 			if (i < 4)

@@ -23,7 +23,7 @@ static const shdrt_tensor results[] = {
 };
 static const shdrt_collective collectives[] = {
 	{SHDRT_ALL_GATHER, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2,
-		1, "counter.shd", 3, "w", "X", 24, 3000000},
+		1, "counter.shd", 3, "w", "X", 24, 3000000, 0},
 };
 
 static void

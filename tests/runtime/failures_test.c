@@ -17,7 +17,7 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
 #define COLLECTIVE(kind, splits, count, size, line) \
 	{kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, \
-		1, size, 1, "t.shd", line, "", #splits, 0, 0}
+		1, size, 1, "t.shd", line, "", #splits, 0, 0, 0}
 static const shdrt_collective collectives[] = {
 	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 3),
 	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 5),

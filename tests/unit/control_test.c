@@ -124,7 +124,7 @@ run_devices(const Case *c, bool is_stuck)
 	Module *m = read_case(s, c, "device");
 	Tensor in[MAX_PARAMS], out[DEVICES][MAX_RESULTS];
 	Tensor *inputs[DEVICES], *outputs[DEVICES];
-	const Op *stuck = NULL;
+	EvalFailure failure = {NULL, NULL};
 	bool good = m != NULL;
 
 	for (int d = 0; d < DEVICES; d++) {
@@ -133,8 +133,8 @@ run_devices(const Case *c, bool is_stuck)
 	}
 	if (good) {
 		inputs_of(m, c, in);
-		bool ran = eval_device(m, inputs, outputs, &stuck);
-		good = ran == !is_stuck && is_stuck == (stuck != NULL);
+		bool ran = eval_device(m, inputs, outputs, &failure);
+		good = ran == !is_stuck && is_stuck == (failure.collective != NULL);
 		for (int d = 0; ran && d < DEVICES; d++) {
 			for (int i = 0; i < m->nresults; i++)
 				good = good && equals(&out[d][i],
