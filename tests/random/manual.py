@@ -82,12 +82,33 @@ class ManualOps:
         return self.add("ppermute(%s, %s, %s)" % (
             x.name, self.axes_text(axes), how), [x], x.dtype, x.dims)
 
+    def op_ragged(self):
+        """Member i sends table[i, k] rows to k, who has them in the order of
+        the senders; between them are rows that stay."""
+        x, axes = self.pick(rank=1), self.some_axes()
+        n, rows = math.prod(size for _, size in axes), x.dims[0]
+        most, gap = self.random.randint(1, min(rows, 3)), self.random.randint(0, 1)
+        text = self.axes_text(axes)
+        into = self.pick([x.dtype], dims=[n * (most + gap)] + x.dims[1:])
+        a, b, c, d = (self.random.randint(0, 5) for _ in "abcd")
+        table = self.add("(iota(i32[%d, %d], dim=0) * %d + iota(i32[%d, %d], dim=1) * %d + %d) %% %d" % (
+            n, n, a, n, n, b, c, most + 1), [], "i32", [n, n])
+        me = self.add("axis_index(%s)" % text, [], "i32", [])
+        to = self.add("cumsum(%s + %d, dim=0) - %s" % (table.name, gap, table.name),
+                      [table], "i32", [n, n])
+        starts = self.add("iota(i32[%d]) * %d %% %d" % (n, d, rows - most + 1),
+                          [], "i32", [n])
+        t, i = table.name, me.name
+        return self.add("ragged_all_to_all(%s, %s, %s, %s[%s], %s[%s], %s[:, %s], %s)" % (
+            x.name, into.name, starts.name, t, i, to.name, i, t, i, text),
+            [x, into, table, me, to, starts], x.dtype, into.dims)
+
     def op_axis_index(self):
         axes = self.axes_text(self.some_axes())
         return self.add("axis_index(%s)" % axes, [], "i32", [])
 
     COLLECTIVES = [op_meet, op_gather, op_scatter, op_exchange, op_permute,
-                   op_axis_index]
+                   op_ragged, op_axis_index]
 
     # ---- signatures
 
