@@ -19,7 +19,7 @@ enum {
 	WORDS = 32,		/* of a device's operand */
 	FIRST_LINE = 100,
 	FAULTY_STEPS = 300,
-	KINDS = SHDRT_COLLECTIVE_COUNT,
+	KINDS = SHDRT_RAGGED,
 	PLAIN = GROUPS * KINDS,	/* ... then the same on other lines, ... */
 	TWINS = 2 * PLAIN,	/* ... then the same of other sizes */
 	ALL = 3 * PLAIN,
@@ -82,7 +82,7 @@ make_table(void)
 			{nsplits[group], splits[group]},
 			{nsplits[group], splits[group]}, NULL,
 			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, "t.shd",
-			FIRST_LINE + i, "", names[group], 64, 1000};
+			FIRST_LINE + i, "", names[group], 64, 1000, 0};
 		if (kind == SHDRT_PERMUTE)
 			table[i].source = next_member[group];
 	}
