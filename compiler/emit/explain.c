@@ -215,7 +215,12 @@ explain_move(Op *op, void *data)
 		&(Placement){.rank = (int8_t)v->type.rank});
 	text_add(e->t, ", ");
 	text_bytes(e->t, (double)op_wire_bytes(op));
-	text_add(e->t, " received, ");
+	text_add(e->t, " received");
+	if (permute_hops(op))
+		text_printf(e->t, " over %lld hop%s",
+			(long long)permute_hops(op),
+			permute_hops(op) == 1 ? "" : "s");
+	text_add(e->t, ", ");
 	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
 	explain_trips(e->t, op);
 	text_printf(e->t, ", for %s", op->label);

@@ -38,6 +38,7 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_concatenate] = {concatenate, NULL},
 	[O_pad] = {pad, NULL},
 	[O_reverse] = {reverse, NULL},
+	[O_roll] = {roll, NULL},
 	[O_dot] = {dot, NULL},
 	[O_reduce] = {reduce, NULL},
 	[O_cumsum] = {cumsum, NULL},

@@ -61,7 +61,7 @@ BinaryDouble *pointwise_double2(OpKind kind);
 
 /* move.c: data movement */
 Kernel constant, iota, partition_id, identity, broadcast, transpose, slice,
-	concatenate, pad, reverse, take, dynamic_slice, dynamic_update_slice;
+	concatenate, pad, reverse, roll, take, dynamic_slice, dynamic_update_slice;
 /*
  * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
  * source[sum i_d * from[d]], strides in elements, any sign.

@@ -258,6 +258,24 @@ reverse(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
+/* The last `shift` rows, then the others. */
+bool
+roll(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+{
+	int64_t d = op_int(op, A_along), shift = op_int(op, A_shift);
+	int64_t size = result->type.dims[d];
+	Copy last = copy_of(&result->type), others = last;
+	(void)c;
+	last.dims[d] = shift;
+	last.from_start = (size - shift) * last.from[d];
+	others.dims[d] = size - shift;
+	others.to_start = shift * others.to[d];
+	copy_box(&last, element_bytes(result), operands[0].data, result->data);
+	copy_box(&others, element_bytes(result), operands[0].data,
+		result->data);
+	return true;
+}
+
 bool
 concatenate(const Context *c, const Op *op, const Tensor *operands,
 	Tensor *result)

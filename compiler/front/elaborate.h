@@ -224,6 +224,8 @@ Value *emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
 	const int64_t *size);
 Value *emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update,
 	Value *const *start);
+/* By 0 <= shift < the dim's size. */
+Value *emit_roll(Elab *e, Site s, Value *x, int dim, int64_t shift);
 Value *emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims);
 Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n,
 	const int64_t *dims);

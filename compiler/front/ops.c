@@ -281,6 +281,19 @@ emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims)
 }
 
 Value *
+emit_roll(Elab *e, Site s, Value *x, int dim, int64_t shift)
+{
+	if (shift == 0)
+		return x;
+	Op *op = op_begin(e, s, O_roll, 1, &x);
+	if (op != NULL) {
+		op_set_int(op, A_along, dim);
+		op_set_int(op, A_shift, shift);
+	}
+	return op_end(e, op);
+}
+
+Value *
 emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n, const int64_t *dims)
 {
 	if (x == NULL || n == 0)

@@ -268,14 +268,8 @@ build_roll(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	int64_t size = x->type.dims[dim];
 	shift = (shift % size + size) % size;
-	if (shift == 0)
-		return c->args[0];
-	Value *parts[] = {
-		part_of(e, c->site, x, dim, size - shift, size),
-		part_of(e, c->site, x, dim, 0, size - shift),
-	};
 	return item_tensor(c->expr->range,
-		emit_concatenate(e, c->site, 2, parts, dim));
+		emit_roll(e, c->site, x, dim, shift));
 }
 
 Item

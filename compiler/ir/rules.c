@@ -231,6 +231,15 @@ rule_reverse(Rule *r, Arena *a, const Op *op)
 }
 
 void
+rule_roll(Rule *r, Arena *a, const Op *op)
+{
+	int rank = tensor_type(op, 0)->rank;
+
+	for (int d = 0; d < rank; d++)
+		link_moved(r, a, op, d, d == op_int(op, A_along));
+}
+
+void
 rule_concatenate(Rule *r, Arena *a, const Op *op)
 {
 	int result = op->noperands, along = (int)op_int(op, A_dim);
@@ -241,7 +250,7 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 		for (int i = 0; i < result; i++)
 			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
 		int f = factor_new(r, a, size,
-			d == along ? F_replicate : F_pass);
+			d == along ? F_permute : F_pass);
 		for (int i = 0; i <= result; i++)
 			place(r, i, d, f);
 	}

@@ -464,6 +464,21 @@ type_reverse(const Op *op, Arena *a, Type *result)
 }
 
 const char *
+type_roll(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	if (!op_ints(op, A_along)->n || !op_ints(op, A_shift)->n)
+		return "roll needs 'along' and 'shift'";
+	int64_t dim = op_int(op, A_along), shift = op_int(op, A_shift);
+	const char *wrong = check_dim(op, a, dim, result->rank);
+	if (!wrong && (shift < 1 || shift >= result->dims[dim]))
+		wrong = arena_printf(a, "roll by %lld along dim %lld, which "
+			"has size %lld", (long long)shift, (long long)dim,
+			(long long)result->dims[dim]);
+	return wrong;
+}
+
+const char *
 type_slice(const Op *op, Arena *a, Type *result)
 {
 	const Type *x = operand_type(op, 0);

@@ -12,7 +12,7 @@ TypeFunction type_same_number, type_same_integer;
 TypeFunction type_same_float, type_same_pred, type_pred_float, type_pred;
 TypeFunction type_convert, type_select, type_clamp, type_broadcast;
 TypeFunction type_reshape, type_transpose, type_reverse, type_slice;
-TypeFunction type_concatenate, type_pad, type_dot, type_reduce, type_cumsum;
+TypeFunction type_concatenate, type_pad, type_roll, type_dot, type_reduce, type_cumsum;
 TypeFunction type_take, type_scatter_add, type_dynamic_slice;
 TypeFunction type_dynamic_update_slice, type_sort;
 TypeFunction type_call, type_while, type_if, type_manual, type_none;

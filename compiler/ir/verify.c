@@ -310,7 +310,7 @@ check_level(Checker *c, const Op *op)
 	bool device = c->m->level == L_device;
 	bool global = is_placement_op(op->kind) || op->kind == O_manual;
 
-	if (device && global)
+	if (device && (global || op->kind == O_roll))
 		fail(c, "%s in a device program", info->name);
 	else if (c->manual && global)
 		fail(c, "%s in a manual region", info->name);
@@ -496,7 +496,7 @@ check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
 	const Placement *result = &op->results[0]->placement;
 	AxisList unreduced = placement_unreduced(result);
 
-	if (factor->kind == F_permute || factor->kind == F_replicate) {
+	if (factor->kind == F_replicate) {
 		if (axes->n)
 			fail(c, "%s along a dim split over %s",
 				ops[op->kind].name, axes_text(c, axes));

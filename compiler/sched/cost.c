@@ -10,6 +10,7 @@
  *     ragged-all-to-all            the same: as if every row were sent, evenly
  * each at least the latency of its hops.  Several axes add their bandwidth.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "sched/cost.h"
 
@@ -187,12 +188,55 @@ collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
 }
 
 double
+shift_latency(const Mesh *m, const AxisList *axes, int64_t hops)
+{
+	Wires w = wires_of(m, axes);
+	int64_t n = axes_size(axes);
+	int64_t farthest = w.ring ? n / 2 : n - 1;
+
+	return n > 1 ? HOP_SECONDS * w.hops * (double)hops /
+		(double)farthest : 0;
+}
+
+/* A link carries what all devices before it within reach send. */
+double
+shift_transfer(const Mesh *m, const AxisList *axes, double bytes, int64_t hops)
+{
+	Wires w = wires_of(m, axes);
+
+	return bytes * (double)hops /
+		(w.ring ? w.bandwidth / 2 : w.bandwidth);
+}
+
+int64_t
+permute_hops(const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+	int64_t hops = 0;
+
+	for (int i = 0; i < source->n; i++) {
+		int64_t away = source->v[i] < 0 ? 0 : llabs(i - source->v[i]);
+		if (source->n - away < away)
+			away = source->n - away;
+		hops = away > hops ? away : hops;
+	}
+	return hops;
+}
+
+double
 op_collective_seconds(const Mesh *m, const Op *op)
 {
 	CollectiveKind kind;
+	int64_t hops;
 
 	if (!op_collective_kind(op, &kind))
 		return 0;
+	if ((hops = permute_hops(op))) {
+		double latency = shift_latency(m, op->axes, hops);
+		double transfer = shift_transfer(m, op->axes,
+			(double)type_bytes(&op->operands[0]->type), hops);
+		return latency > transfer ? latency : transfer;
+	}
 	return collective_seconds(m, kind, op->axes,
 		(double)type_bytes(&op->operands[0]->type));
 }

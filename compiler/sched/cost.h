@@ -26,6 +26,15 @@ int64_t op_wire_bytes(const Op *op);
 bool op_collective_kind(const Op *op, CollectiveKind *kind);
 double collective_seconds(const Mesh *m, CollectiveKind kind,
 	const AxisList *axes, double operand_bytes);
+/* A permute from each device to that `hops` further on along the axes: one
+   alone takes the longer of the two; several that do not wait for each other
+   the longest latency or all transfers. */
+double shift_latency(const Mesh *m, const AxisList *axes, int64_t hops);
+double shift_transfer(const Mesh *m, const AxisList *axes, double bytes,
+	int64_t hops);
+/* How far a permute that names its senders reaches, around the ring; 0: it
+   does not name them. */
+int64_t permute_hops(const Op *op);
 double op_collective_seconds(const Mesh *m, const Op *op);
 /* max(flops / peak, bytes / memory bandwidth) of one op with local types */
 double op_seconds(const Mesh *m, const Op *op, const Type *operands,

@@ -513,22 +513,6 @@ localize_scatter_add(Localizer *l, Op *op)
 		&idx->type), "row");
 }
 
-/* Dims that are split are not cut by the slice. */
-static void
-localize_slice(Localizer *l, Op *op)
-{
-	Value *v = op->results[0];
-	const Ints *old = op_ints(op, A_limit);
-	int64_t limit[MAX_RANK];
-
-	(void)l;
-	for (int d = 0; d < v->type.rank; d++)
-		limit[d] = placement_dim_ways(&v->placement, d) > 1 ?
-			op->operands[0]->type.dims[d] : old->v[d];
-	v->type = placement_local(&v->type, &v->placement);
-	op_set_ints(op, A_limit, v->type.rank, limit);
-}
-
 /* Dims that are split are whole in the slice: their part starts at 0. */
 static void
 start_at_zero(Localizer *l, Op *op, int first, const Placement *p)
@@ -596,6 +580,7 @@ localize_manual(Localizer *l, Op *op)
 	Block *body = op->bodies[0];
 	const Op *last = body->last;
 
+	localize_rolls(l, body);
 	block_walk(body, forget_placement, NULL);
 	for (int i = 0; i < body->nparams; i++)
 		l->alias[body->params[i]->id] = op->operands[i];
@@ -619,6 +604,10 @@ localize_op(Localizer *l, Op *op)
 		[O_take] = localize_take,
 		[O_scatter_add] = localize_scatter_add,
 		[O_slice] = localize_slice,
+		[O_pad] = localize_pad,
+		[O_concatenate] = localize_concatenate,
+		[O_reverse] = localize_reverse,
+		[O_roll] = localize_roll,
 		[O_dynamic_slice] = localize_dynamic_slice,
 		[O_dynamic_update_slice] = localize_dynamic_update_slice,
 		[O_manual] = localize_manual,

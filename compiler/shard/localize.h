@@ -43,4 +43,13 @@ Value *zero_offset(Localizer *l);
 /* The new value has name and users of the old op's result. */
 void take_over(Localizer *l, Op *old, Value *new);
 
+/* localize_halo.c: ops that move elements along dims */
+void localize_slice(Localizer *l, Op *op);
+void localize_pad(Localizer *l, Op *op);
+void localize_concatenate(Localizer *l, Op *op);
+void localize_reverse(Localizer *l, Op *op);
+void localize_roll(Localizer *l, Op *op);
+/* Every roll in a manual region, which has no split dims. */
+void localize_rolls(Localizer *l, Block *b);
+
 #endif

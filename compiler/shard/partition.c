@@ -166,10 +166,12 @@ remark_op(Op *op, void *data)
 
 	if (op->kind == O_reshard)
 		remark_reshard(p, op);
+	else
+		remark_halo(p, op);
 }
 
 static void
-add_reshard_traffic(Op *op, void *data)
+add_op_traffic(Op *op, void *data)
 {
 	Partitioner *p = data;
 
@@ -177,6 +179,8 @@ add_reshard_traffic(Op *op, void *data)
 		p->now.bytes += reshard_plan(p->resharder,
 			&op->operands[0]->type, &op->operands[0]->placement,
 			&op->results[0]->placement)->bytes;
+	else
+		p->now.bytes += op_halo(p, op).bytes;
 }
 
 bool
@@ -201,7 +205,7 @@ partition(Module *m, const PartitionOptions *options)
 	m->level = L_resharded;
 	module_remove_dead(m);
 	if (options->remarks || options->strict) {
-		module_walk(m, add_reshard_traffic, &p);
+		module_walk(m, add_op_traffic, &p);
 		module_walk(m, remark_op, &p);
 	}
 	arena_free(p.arena);

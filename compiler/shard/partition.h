@@ -9,7 +9,7 @@
 #ifndef SHDC_PARTITION_H
 #define SHDC_PARTITION_H
 
-#include "shard/shard.h"
+#include "shard/halo.h"
 
 typedef AxisList Assignment;	/* [nfactors] */
 
@@ -65,6 +65,8 @@ bool assigned_placement(const Rule *r, const Op *op, int tensor,
 bool assignment_disjoint(const Rule *r, const Assignment *factors);
 /* May the factor take axes, or must ops see it whole? */
 bool factor_splittable(const Factor *f);
+/* ... without an exchange of boundary rows (halo.h)? */
+bool factor_stays(const Factor *f);
 
 /* partition_vote.c: what Shardy's vote on element counts would choose.
    `tensors` are the placements around the op. */
@@ -120,5 +122,8 @@ void partition_block(Partitioner *p, Block *b);
 /* partition_remark.c */
 /* Says why the reshard is there, if it communicates and nobody asked. */
 void remark_reshard(Partitioner *p, const Op *reshard);
+/* What an op gets from other devices as it runs (halo.h), and saying so. */
+HaloCost op_halo(Partitioner *p, const Op *op);
+void remark_halo(Partitioner *p, const Op *op);
 
 #endif

@@ -15,6 +15,7 @@
 enum {
 	MAX_LISTS = 8,		/* candidates of one factor */
 	MAX_COMBINATIONS = 4096,
+	MAX_HALO = 16,		/* collectives of one op, an operand */
 };
 
 /* ---- prices ------------------------------------------------------------------- */
@@ -135,6 +136,18 @@ price_result(Partitioner *p, const Value *v, Placement made, Choice *c)
 	c->collectives += plan->collectives;
 }
 
+/* Rows that an op gets from other devices as it runs. */
+static void
+price_halo(Partitioner *p, const Type *shards, const Placement *made, Choice *c)
+{
+	HaloCost cost = halo_cost(&p->module->mesh, p->op, shards, made);
+
+	c->bytes += cost.bytes;
+	c->seconds += cost.seconds;
+	c->collectives += cost.collectives;
+	c->valid &= cost.collectives <= MAX_HALO * p->op->noperands;
+}
+
 /* Fills in bytes, seconds and collectives. */
 static void
 price(Partitioner *p, Choice *c)
@@ -156,6 +169,7 @@ price(Partitioner *p, Choice *c)
 	for (int i = 0; i < op->nresults; i++)
 		price_result(p, op->results[i], choice_result(p, c, i), c);
 	Placement made = choice_result(p, c, 0);
+	price_halo(p, types, &made, c);
 	Type result_type = placement_local(&op->results[0]->type, &made);
 	c->seconds += op_seconds(&p->module->mesh, op, types, &result_type);
 }
@@ -436,7 +450,7 @@ already_agrees(Partitioner *p, Choice *c)
 
 	project_tensor(r, result, final, c->factors);
 	for (int f = 0; f < r->nfactors; f++)
-		if (c->factors[f].n && !factor_splittable(&r->factors[f]))
+		if (c->factors[f].n && !factor_stays(&r->factors[f]))
 			return false;
 	for (int i = 0; i < p->op->nresults; i++) {
 		final = &source_of(p, p->op->results[i])->final;

@@ -7,6 +7,12 @@
 bool
 factor_splittable(const Factor *f)
 {
+	return f->kind != F_replicate;
+}
+
+bool
+factor_stays(const Factor *f)
+{
 	return f->kind == F_pass || f->kind == F_reduce;
 }
 

@@ -93,9 +93,10 @@ user_of(const Op *reshard)
 	return NULL;
 }
 
-/* Is the dim one that the user works along, and so must have whole? */
+/* Has the dim, as the user sees it, a factor that is not `good`? */
 static bool
-needs_whole(Partitioner *p, const Op *user, const Value *moved, int dim)
+needs(Partitioner *p, const Op *user, const Value *moved, int dim,
+	bool (*good)(const Factor *f))
 {
 	const Rule *r = user ? op_rule(p->arena, user) : NULL;
 
@@ -103,8 +104,7 @@ needs_whole(Partitioner *p, const Op *user, const Value *moved, int dim)
 		if (user->operands[i] != moved)
 			continue;
 		for (int k = 0; k < r->dims[i][dim].n; k++)
-			if (!factor_splittable(
-					&r->factors[r->dims[i][dim].f[k]]))
+			if (!good(&r->factors[r->dims[i][dim].f[k]]))
 				return true;
 	}
 	return false;
@@ -120,9 +120,13 @@ text_why(Partitioner *p, Text *t, const Op *reshard, const Value *v, AxisRef a)
 		return;
 	text_add(t, t->n ? "; " : "");
 	text_origin(t, p->module, v, dim, a);
-	if (needs_whole(p, user, reshard->results[0], dim))
+	if (needs(p, user, reshard->results[0], dim, factor_splittable))
 		text_printf(t, "; %s works along dim %d and needs it whole",
 			user->label, dim);
+	else if (needs(p, user, reshard->results[0], dim, factor_stays))
+		text_printf(t, "; %s moves elements along dim %d, where no "
+			"exchange of boundary rows moves less", user->label,
+			dim);
 }
 
 static void
@@ -284,13 +288,27 @@ line_avoid(Partitioner *p, const Op *reshard)
 	text_free(&t);
 }
 
+/* The end of every remark: what it costs. */
+static void
+report(Partitioner *p, Text *t, Range where, double bytes, double seconds)
+{
+	text_add(t, "  (");
+	text_bytes(t, bytes);
+	text_add(t, ", ");
+	text_seconds(t, seconds);
+	text_printf(t, " on %s, exposed)%s", p->module->mesh.target->name,
+		p->options->strict ? "; --strict allows only moves that are "
+		"asked for" : "");
+	diag(p->module->session, p->options->strict ? DIAG_unasked_collective :
+		DIAG_reshard, where, "%s", t->s);
+	text_free(t);
+}
+
 static void
 remark_move(Partitioner *p, const Op *reshard, const Move *move)
 {
 	const Mesh *mesh = &p->module->mesh;
 	const Value *v = unmoved(reshard->operands[0]);
-	const char *strict = p->options->strict ?
-		"; --strict allows only moves that are asked for" : "";
 	Text t = {0};
 
 	text_printf(&t, "%s over ", move_names[move->kind]);
@@ -299,14 +317,7 @@ remark_move(Partitioner *p, const Op *reshard, const Move *move)
 	text_spec(&t, mesh, &v->type, &move->before);
 	text_add(&t, " -> ");
 	text_spec(&t, mesh, &v->type, &move->after);
-	text_add(&t, "  (");
-	text_bytes(&t, move->bytes);
-	text_add(&t, ", ");
-	text_seconds(&t, move->seconds);
-	text_printf(&t, " on %s, exposed)%s", mesh->target->name, strict);
-	diag(p->module->session, p->options->strict ? DIAG_unasked_collective :
-		DIAG_reshard, reshard->range, "%s", t.s);
-	text_free(&t);
+	report(p, &t, reshard->range, move->bytes, move->seconds);
 	label_why(p, reshard, v, move);
 }
 
@@ -325,4 +336,58 @@ remark_reshard(Partitioner *p, const Op *reshard)
 			remark_move(p, reshard, &plan->moves[i]);
 	if (plan->bytes > 0)
 		line_avoid(p, reshard);
+}
+
+/* ---- rows that an op gets as it runs ------------------------------------------ */
+
+static void
+label_halo(Partitioner *p, const Op *op, const HaloCost *cost)
+{
+	const Value *v = op->operands[0];
+	Text t = {0};
+
+	for (int i = 0; i < cost->axes.n; i++) {
+		int dim = dim_of_axis(&v->placement, cost->axes.a[i]);
+		if (dim < 0)
+			continue;
+		text_add(&t, t.n ? "; " : "");
+		text_origin(&t, p->module, unmoved(v), dim, cost->axes.a[i]);
+	}
+	diag_label(p->module->session, op->range, "%s", t.n ? t.s :
+		op->label);
+	text_free(&t);
+}
+
+HaloCost
+op_halo(Partitioner *p, const Op *op)
+{
+	if (!halo_kind(op->kind))
+		return (HaloCost){0};
+	Type *shards = NEW_ARRAY(p->arena, Type, op->noperands);
+	for (int i = 0; i < op->noperands; i++)
+		shards[i] = placement_local(&op->operands[i]->type,
+			&op->operands[i]->placement);
+	return halo_cost(&p->module->mesh, op, shards,
+		&op->results[0]->placement);
+}
+
+void
+remark_halo(Partitioner *p, const Op *op)
+{
+	HaloCost cost = op_halo(p, op);
+	const Value *v = op->results[0];
+	Text t = {0};
+
+	if (!cost.collectives)
+		return;
+	text_add(&t, "collective-permute over ");
+	text_axes(&t, &p->module->mesh, &cost.axes);
+	text_printf(&t, ": %s of %s -> ", op->label,
+		known_name(p, unmoved(op->operands[0])));
+	text_spec(&t, &p->module->mesh, &v->type, &v->placement);
+	text_printf(&t, " exchanges %lld row%s, %lld hop%s at most",
+		(long long)cost.rows, cost.rows == 1 ? "" : "s",
+		(long long)cost.hops, cost.hops == 1 ? "" : "s");
+	report(p, &t, op->range, cost.bytes, cost.seconds);
+	label_halo(p, op, &cost);
 }

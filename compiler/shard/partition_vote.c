@@ -135,12 +135,13 @@ drop_losers(Ballot *b, const Candidate *won)
 	}
 }
 
-/* Factors that must be whole only held their axes against others. */
+/* Factors that must be whole only held their axes against others.  Those along
+   which elements move are gathered too: an exchange has to be cheaper. */
 static void
 clear_whole(const Rule *r, Assignment *factors)
 {
 	for (int f = 0; f < r->nfactors; f++)
-		if (!factor_splittable(&r->factors[f]))
+		if (!factor_stays(&r->factors[f]))
 			factors[f].n = 0;
 }
 

@@ -1,0 +1,470 @@
+/*
+ * halo.c - which rows move, for halo.h.
+ *
+ * All in rows of the result, so that a slice, a pad and a part of a
+ * concatenate differ in where shard 0 begins, `base`, and nothing else.  A
+ * slice with a stride that divides the shards takes its rows first, and is one
+ * without stride; any other moves the rows between, too.
+ */
+#include "shard/halo.h"
+
+enum { MORE_ROUNDS = 8 };	/* than needed, to be tried */
+
+/* ---- which dims ------------------------------------------------------- */
+
+static bool
+contains(const Ints *l, int64_t v)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->v[i] == v)
+			return true;
+	return false;
+}
+
+static bool
+slice_moves(const Op *op, int dim, int64_t size)
+{
+	return op_ints(op, A_start)->v[dim] ||
+		op_ints(op, A_limit)->v[dim] != size ||
+		op_ints(op, A_stride)->v[dim] > 1;
+}
+
+static bool
+pad_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
+}
+
+static bool
+concatenate_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_int(op, A_dim) == dim;
+}
+
+static bool
+reverse_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return contains(op_ints(op, A_dims), dim);
+}
+
+static bool
+roll_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_int(op, A_along) == dim;
+}
+
+/* ---- where things lie ------------------------------------------------- */
+
+static int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+int64_t
+halo_row(const HaloPart *p, int64_t shard)
+{
+	return p->base + shard * p->rows;
+}
+
+int64_t
+halo_first_shard(const Halo *h, const HaloPart *p, int64_t r)
+{
+	return greater(0, (r * h->step - p->base) / p->rows);
+}
+
+int64_t
+halo_first_window(const Halo *h, const HaloPart *p, int64_t q)
+{
+	return greater(0, (halo_row(p, q) - h->width + h->step) / h->step);
+}
+
+static int64_t
+modulo(int64_t a, int64_t n)
+{
+	return (a % n + n) % n;
+}
+
+int64_t
+halo_sender(const Halo *h, const HaloPart *p, int64_t r, int64_t c)
+{
+	int64_t first = halo_first_shard(h, p, r);
+
+	return first + modulo(r + c - first, p->nrounds);
+}
+
+int64_t
+halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c)
+{
+	int64_t first = halo_first_window(h, p, q);
+
+	return first + modulo(q - c - first, p->nrounds);
+}
+
+int64_t
+halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+{
+	int64_t start = r * h->step - halo_row(p, q);
+
+	return start < 0 ? modulo(start, h->after) : start;
+}
+
+int64_t
+halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+{
+	int64_t begin = halo_row(p, q) + halo_start(h, p, q, r);
+	int64_t end = lesser(halo_row(p, q) + p->rows, r * h->step + h->width);
+
+	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways || begin >= end)
+		return 0;
+	return (end - 1 - begin) / h->after * h->after + 1;
+}
+
+static int64_t
+ring_distance(const Halo *h, int64_t q, int64_t r)
+{
+	int64_t d = modulo(q - r, h->ways);
+
+	return lesser(d, h->ways - d);
+}
+
+/* ---- rounds of a window part ------------------------------------------ */
+
+typedef void PairVisitor(const Halo *h, HaloPart *p, int64_t q, int64_t r);
+
+/* Each shard with each device that needs rows of it. */
+static void
+visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
+{
+	for (int64_t r = 0; r < h->ways; r++)
+		for (int64_t q = halo_first_shard(h, p, r); q < h->ways &&
+		    halo_row(p, q) < r * h->step + h->width; q++)
+			if (halo_overlap(h, p, q, r))
+				visit(h, p, q, r);
+}
+
+/* Enough rounds for this pair to have one of its own. */
+static void
+count_rounds(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+{
+	int64_t interval = greater(q - halo_first_shard(h, p, r),
+		r - halo_first_window(h, p, q)) + 1;
+
+	if (q == r)
+		p->own = greater(p->own, halo_overlap(h, p, q, r));
+	else
+		p->nrounds = (int)greater(p->nrounds, interval);
+}
+
+static void
+add_to_round(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+{
+	if (q == r)
+		return;
+	HaloRound *round = &p->rounds[modulo(q - r, p->nrounds)];
+	round->rows = greater(round->rows, halo_overlap(h, p, q, r));
+	round->hops = greater(round->hops, ring_distance(h, q, r));
+}
+
+static int64_t
+rows_sent(const HaloPart *p)
+{
+	int64_t rows = 0;
+
+	for (int i = 0; i < p->nrounds; i++)
+		rows += p->rounds[i].rows;
+	return rows;
+}
+
+static HaloPart
+with_rounds(Arena *a, const Halo *h, HaloPart p, int n)
+{
+	p.nrounds = n;
+	p.rounds = NEW_ARRAY(a, HaloRound, n + 1);
+	visit_pairs(h, &p, add_to_round);
+	return p;
+}
+
+/* A device to which nobody sends in a round gets zeros; do they stand for a
+   shard behind the last, where another operand or the padding is? */
+static void
+guard_rounds(const Halo *h, HaloPart *p)
+{
+	for (int c = 0; c < p->nrounds; c++)
+		for (int64_t r = 0; r < h->ways; r++) {
+			int64_t q = halo_sender(h, p, r, c);
+			p->rounds[c].guarded |= q >= h->ways &&
+				halo_row(p, q) < r * h->step + h->width;
+		}
+}
+
+static void
+plan_rounds(Arena *a, const Halo *h, HaloPart *p)
+{
+	visit_pairs(h, p, count_rounds);
+	int least = p->nrounds;
+	HaloPart best = with_rounds(a, h, *p, least);
+	for (int n = least + 1; least && n < least + MORE_ROUNDS; n++) {
+		HaloPart other = with_rounds(a, h, *p, n);
+		if (rows_sent(&other) < rows_sent(&best))
+			best = other;
+	}
+	*p = best;
+	guard_rounds(h, p);
+}
+
+static HaloPart *
+add_part(Arena *a, Halo *h, int64_t rows, int64_t base)
+{
+	HaloPart p = {.rows = rows, .base = base};
+
+	APPEND(a, h->parts, h->nparts, p);
+	return &h->parts[h->nparts - 1];
+}
+
+/* ---- each op ---------------------------------------------------------- */
+
+static void
+plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t rows = shards[0].dims[h->dim];
+	int64_t start = op_ints(op, A_start)->v[h->dim];
+	int64_t stride = op_ints(op, A_stride)->v[h->dim];
+
+	if (rows % stride == 0) {
+		h->phase = start % stride;
+		h->stride = stride;
+		rows /= stride;
+		start /= stride;
+	} else {
+		h->after = stride;
+		h->width = (h->width - 1) * stride + 1;
+		h->step *= stride;
+	}
+	add_part(a, h, rows, -start);
+}
+
+static void
+plan_pad(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	add_part(a, h, shards[0].dims[h->dim],
+		op_ints(op, A_low)->v[h->dim]);
+}
+
+static void
+plan_concatenate(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t base = 0;
+
+	for (int i = 0; i < op->noperands; i++) {
+		int64_t rows = shards[i].dims[h->dim];
+		add_part(a, h, rows, base);
+		base += rows * h->ways;
+	}
+}
+
+static HaloRound
+shift_round(const Halo *h, int64_t rows, int64_t distance)
+{
+	int64_t hops = ring_distance(h, distance, 0);
+
+	return (HaloRound){.rows = hops ? rows : 0, .hops = hops};
+}
+
+/* The last rows of one shard before the first rows of the next: two shifts,
+   of which one may stay where it is. */
+static void
+plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t rows = shards[0].dims[h->dim];
+	int64_t shards_on = op_int(op, A_shift) / rows;
+	int64_t rest = op_int(op, A_shift) % rows;
+	HaloPart *p = add_part(a, h, rows, op_int(op, A_shift));
+
+	p->nrounds = 2;
+	p->rounds = NEW_ARRAY(a, HaloRound, 2);
+	p->rounds[0] = shift_round(h, rest, shards_on + 1);
+	p->rounds[1] = shift_round(h, rows - rest, shards_on);
+}
+
+/* From each of n in a ring to that as far from the other end. */
+static int64_t
+mirror_hops(int64_t n)
+{
+	int64_t hops = 0;
+
+	for (int64_t i = 0; i < n / 2; i++) {
+		int64_t away = n - 1 - 2 * i;
+		hops = greater(hops, lesser(away, n - away));
+	}
+	return hops;
+}
+
+/* Whole shards change places with those at the other end. */
+static void
+plan_reverse(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	HaloPart *p = add_part(a, h, shards[0].dims[h->dim], 0);
+
+	(void)op;
+	p->nrounds = 1;
+	p->rounds = NEW_ARRAY(a, HaloRound, 1);
+	p->rounds[0] = (HaloRound){.rows = p->rows,
+		.hops = mirror_hops(h->ways)};
+}
+
+static const struct {
+	bool (*moves)(const Op *op, int dim, int64_t size);
+	void (*plan)(Arena *a, Halo *h, const Op *op, const Type *shards);
+} movers[OP_COUNT] = {
+	[O_slice] = {slice_moves, plan_slice},
+	[O_pad] = {pad_moves, plan_pad},
+	[O_concatenate] = {concatenate_moves, plan_concatenate},
+	[O_roll] = {roll_moves, plan_roll},
+	[O_reverse] = {reverse_moves, plan_reverse},
+};
+
+bool
+halo_kind(OpKind kind)
+{
+	return movers[kind].moves;
+}
+
+bool
+halo_moves(const Op *op, int dim, int64_t size)
+{
+	return halo_kind(op->kind) && movers[op->kind].moves(op, dim, size);
+}
+
+Halo
+halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
+	const Placement *result)
+{
+	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1,
+		.after = 1};
+
+	h.ways = axes_size(&h.axes);
+	h.step = h.width = op->results[0]->type.dims[dim] / h.ways;
+	movers[op->kind].plan(a, &h, op, shards);
+	for (int i = 0; i < h.nparts; i++)
+		if (!h.parts[i].rounds)
+			plan_rounds(a, &h, &h.parts[i]);
+	return h;
+}
+
+/* ---- what it costs ---------------------------------------------------- */
+
+static void
+add_round(HaloCost *cost, const Mesh *m, const AxisList *axes,
+	const HaloRound *round, double bytes, double *latency)
+{
+	double alone = shift_latency(m, axes, round->hops);
+
+	if (!round->rows)
+		return;
+	cost->bytes += bytes;
+	cost->collectives++;
+	cost->rows += round->rows;
+	cost->hops = greater(cost->hops, round->hops);
+	cost->seconds += shift_transfer(m, axes, bytes, round->hops);
+	*latency = alone > *latency ? alone : *latency;
+}
+
+/* Bytes of one row along a dim. */
+static double
+row_bytes(const Type *t, int dim)
+{
+	return (double)type_bytes(t) / (double)t->dims[dim];
+}
+
+/* A slice takes its part of dims that are whole first. */
+static Type
+cut_whole_dims(const Op *op, Type shard, const Placement *result)
+{
+	for (int d = 0; d < shard.rank && op->kind == O_slice; d++)
+		if (placement_dim_ways(result, d) == 1)
+			shard.dims[d] = op->results[0]->type.dims[d];
+	return shard;
+}
+
+static void
+add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards,
+	int dim, const Placement *result, double *latency)
+{
+	Halo h = halo_plan(a, op, dim, shards, result);
+
+	for (int i = 0; i < h.nparts; i++)
+		for (int k = 0; k < h.parts[i].nrounds; k++) {
+			const HaloRound *round = &h.parts[i].rounds[k];
+			add_round(cost, m, &h.axes, round,
+				(double)round->rows * row_bytes(&shards[i],
+				dim), latency);
+		}
+	axes_append_all(&cost->axes, &h.axes);
+	shards[0].dims[dim] = op->results[0]->type.dims[dim] / h.ways;
+}
+
+/* One exchange mirrors all dims. */
+static void
+add_mirror(HaloCost *cost, const Mesh *m, const Op *op, const Type *shard,
+	const Placement *result, double *latency)
+{
+	HaloRound round = {.rows = 1};
+
+	for (int d = 0; d < result->rank; d++) {
+		AxisList axes = placement_dim(result, d);
+		if (placement_dim_ways(result, d) == 1 ||
+		    !reverse_moves(op, d, 0))
+			continue;
+		axes_append_all(&cost->axes, &axes);
+		round.rows *= shard->dims[d];
+	}
+	round.hops = mirror_hops(axes_size(&cost->axes));
+	if (round.hops)
+		add_round(cost, m, &cost->axes, &round,
+			(double)type_bytes(shard), latency);
+}
+
+static void
+add_dims(HaloCost *cost, const Mesh *m, const Op *op, const Type *shards,
+	const Placement *result, double *latency)
+{
+	Arena *scratch = arena_new();
+	Type *types = NEW_ARRAY(scratch, Type, op->noperands);
+
+	for (int i = 0; i < op->noperands; i++)
+		types[i] = cut_whole_dims(op, shards[i], result);
+	for (int d = 0; d < result->rank; d++) {
+		int64_t ways = placement_dim_ways(result, d);
+		if (ways > 1 && halo_moves(op, d, shards[0].dims[d] * ways))
+			add_dim(cost, m, scratch, op, types, d, result,
+				latency);
+	}
+	arena_free(scratch);
+}
+
+HaloCost
+halo_cost(const Mesh *m, const Op *op, const Type *shards,
+	const Placement *result)
+{
+	HaloCost cost = {0};
+	double latency = 0;
+
+	if (op->kind == O_reverse)
+		add_mirror(&cost, m, op, &shards[0], result, &latency);
+	else if (halo_kind(op->kind))
+		add_dims(&cost, m, op, shards, result, &latency);
+	if (latency > cost.seconds)
+		cost.seconds = latency;
+	return cost;
+}

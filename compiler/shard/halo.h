@@ -1,0 +1,82 @@
+/*
+ * halo.h - roll, slice, pad, concatenate and reverse along a split dim: each
+ * device gets the rows of its result that lie on others, and nothing else.
+ *
+ *   Halo    one op along one dim
+ *     part  what one operand gives (concatenate has several)
+ *       round   one collective-permute
+ *
+ * Device r keeps the window [r step, r step + width) of the result's rows; row
+ * 0 of an operand's shard q stands at base + q rows.  So a device needs what
+ * an interval of shards has, and a shard is needed by an interval of devices.
+ * Round c of n serves the pairs with q - r = c mod n: as no interval is longer
+ * than n, nobody sends or receives twice.
+ */
+#ifndef SHDC_HALO_H
+#define SHDC_HALO_H
+
+#include "shard/shard.h"
+
+typedef struct HaloRound {
+	int64_t rows;		/* that are sent: as many as some device needs;
+				   0: nobody needs any */
+	int64_t hops;		/* to the farthest, around the ring */
+	bool guarded;		/* where nobody sends, what arrives (zeros)
+				   must be put aside */
+} HaloRound;
+
+typedef struct HaloPart {
+	int64_t rows;		/* of a shard */
+	int64_t base;
+	int64_t own;		/* rows that stay where they are, at most */
+	int nrounds;
+	HaloRound *rounds;
+} HaloPart;
+
+typedef struct Halo {
+	int dim;
+	AxisList axes;
+	int64_t ways;
+	int64_t step, width;
+	int64_t phase, stride;	/* what is taken of each shard first */
+	int64_t after;		/* stride with which the window is read */
+	int nparts;
+	HaloPart *parts;
+} Halo;
+
+/* May the op move elements along dims? */
+bool halo_kind(OpKind kind);
+/* Does it, along the dim of an operand of that size? */
+bool halo_moves(const Op *op, int dim, int64_t size);
+/* `shards` are the operands' types on one device, `result` is where the op's
+   result is.  The result's type is still that of the whole tensor. */
+Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
+	const Placement *result);
+
+typedef struct HaloCost {
+	double bytes, seconds;	/* a device receives; rounds overlap */
+	int collectives;
+	int64_t rows, hops;	/* in all; to the farthest */
+	AxisList axes;
+} HaloCost;
+/* Of all dims; nothing where none is split. */
+HaloCost halo_cost(const Mesh *m, const Op *op, const Type *shards,
+	const Placement *result);
+
+/* ---- where things lie: of a window part ---------------------------------- */
+
+int64_t halo_row(const HaloPart *p, int64_t shard);	/* its first */
+/* The shard with the first row of r's window, 0 if the part begins later; the
+   first device whose window has a row of shard q or behind. */
+int64_t halo_first_shard(const Halo *h, const HaloPart *p, int64_t r);
+int64_t halo_first_window(const Halo *h, const HaloPart *p, int64_t q);
+/* The shard that device r gets in round c, the device that shard q goes to;
+   maybe one that has or needs nothing. */
+int64_t halo_sender(const Halo *h, const HaloPart *p, int64_t r, int64_t c);
+int64_t halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c);
+/* The first row of shard q that device r needs, counted from the shard's
+   first, and how many rows it is to the last; 0: it needs none. */
+int64_t halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r);
+int64_t halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r);
+
+#endif
