@@ -111,6 +111,20 @@ arena_alloc(Arena *a, size_t bytes)
 }
 
 void *
+pool_alloc(Pool *p, Arena *a, size_t bytes)
+{
+	enum { BLOCK_BYTES = 32 * 1024 };
+
+	if (p->left < bytes) {
+		p->next = arena_alloc(a, BLOCK_BYTES);
+		p->left = BLOCK_BYTES;
+	}
+	p->left -= bytes;
+	p->next += bytes;
+	return p->next - bytes;
+}
+
+void *
 arena_copy(Arena *a, const void *data, size_t bytes)
 {
 	void *copy = arena_alloc(a, bytes);

@@ -50,6 +50,13 @@ char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_ARRAY(arena, type, n) \
 	((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
+/* Things of one size side by side: whoever walks over them meets nothing
+   else.  {0} is an empty pool. */
+typedef struct Pool {
+	char *next;
+	size_t left;		/* bytes */
+} Pool;
+void *pool_alloc(Pool *p, Arena *a, size_t bytes);	/* zeroed */
 /*
  * Growth of an arena array: call before appending element number `n`.
  * Doubles at powers of two; the old copy stays in the arena.
@@ -77,6 +84,7 @@ typedef struct Table Table;
 Table *table_new(Arena *a);
 void *table_get(const Table *t, const char *key);	/* NULL if absent */
 void table_set(Table *t, const char *key, void *value);
+bool table_add(Table *t, const char *key, void *value);	/* false if known */
 void table_clear(Table *t);	/* keeps its memory */
 int table_count(const Table *t);
 const char *table_key(const Table *t, int i);	/* in order of insertion */

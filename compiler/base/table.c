@@ -2,7 +2,9 @@
  * table.c - string to pointer, in order of insertion.
  *
  *   entries  [ {"h", ...}, {"W", ...} ]     in order
- *   slots    [ 0 2 0 1 ... ]                entry number + 1, 0 free
+ *   slots    [ 0 2 0 1 ... ]                entry number + 1, 0 free, with a
+ *                                           part of the hash: most slots are
+ *                                           passed without a look at the entry
  *
  * Open addressing over a power of two of slots, at most half full.
  */
@@ -16,11 +18,15 @@ typedef struct Entry {
 	uint64_t hash;
 } Entry;
 
+typedef struct Slot {
+	uint32_t entry, hash;
+} Slot;
+
 struct Table {
 	Arena *arena;
 	Entry *entries;
 	int n;
-	uint32_t *slots;
+	Slot *slots;
 	size_t nslots;
 };
 
@@ -42,7 +48,7 @@ table_new(Arena *a)
 
 	t->arena = a;
 	t->nslots = 16;
-	t->slots = NEW_ARRAY(a, uint32_t, t->nslots);
+	t->slots = NEW_ARRAY(a, Slot, t->nslots);
 	t->entries = NEW_ARRAY(a, Entry, t->nslots / 2);
 	return t;
 }
@@ -55,20 +61,26 @@ table_clear(Table *t)
 }
 
 /* The slot of the key, or the free one where it would go. */
-static uint32_t *
+static Slot *
 find_slot(const Table *t, const char *key, uint64_t hash)
 {
 	size_t mask = t->nslots - 1;
 
 	for (size_t i = hash & mask;; i = (i + 1) & mask) {
-		uint32_t *slot = &t->slots[i];
-		const Entry *e = &t->entries[*slot - 1];
+		Slot *slot = &t->slots[i];
 
-		if (*slot == 0)
+		if (!slot->entry)
 			return slot;
-		if (e->hash == hash && strcmp(e->key, key) == 0)
+		if (slot->hash == hash >> 32 &&
+		    strcmp(t->entries[slot->entry - 1].key, key) == 0)
 			return slot;
 	}
+}
+
+static void
+fill_slot(Slot *slot, int entry, uint64_t hash)
+{
+	*slot = (Slot){(uint32_t)entry + 1, (uint32_t)(hash >> 32)};
 }
 
 static void
@@ -79,36 +91,56 @@ grow(Table *t)
 	memcpy(entries, t->entries, sizeof *entries * (size_t)t->n);
 	t->entries = entries;
 	t->nslots *= 2;
-	t->slots = NEW_ARRAY(t->arena, uint32_t, t->nslots);
+	t->slots = NEW_ARRAY(t->arena, Slot, t->nslots);
 	for (int i = 0; i < t->n; i++) {
 		const Entry *e = &t->entries[i];
 
-		*find_slot(t, e->key, e->hash) = (uint32_t)i + 1;
+		fill_slot(find_slot(t, e->key, e->hash), i, e->hash);
 	}
 }
 
 void *
 table_get(const Table *t, const char *key)
 {
-	uint32_t slot = *find_slot(t, key, hash_string(key));
+	const Slot *slot = find_slot(t, key, hash_string(key));
 
-	return slot ? t->entries[slot - 1].value : NULL;
+	return slot->entry ? t->entries[slot->entry - 1].value : NULL;
+}
+
+/* The key's entry, a new one if there is none. */
+static Entry *
+put(Table *t, const char *key, bool *known)
+{
+	uint64_t hash = hash_string(key);
+
+	if ((size_t)t->n * 2 == t->nslots)
+		grow(t);
+	Slot *slot = find_slot(t, key, hash);
+	*known = slot->entry;
+	if (!*known) {
+		fill_slot(slot, t->n, hash);
+		t->entries[t->n++] = (Entry){key, NULL, hash};
+	}
+	return &t->entries[slot->entry - 1];
 }
 
 void
 table_set(Table *t, const char *key, void *value)
 {
-	uint64_t hash = hash_string(key);
-	uint32_t *slot = find_slot(t, key, hash);
+	bool known;
 
-	if (*slot) {
-		t->entries[*slot - 1].value = value;
-		return;
-	}
-	t->entries[t->n++] = (Entry){key, value, hash};
-	*slot = (uint32_t)t->n;
-	if ((size_t)t->n * 2 == t->nslots)
-		grow(t);
+	put(t, key, &known)->value = value;
+}
+
+bool
+table_add(Table *t, const char *key, void *value)
+{
+	bool known;
+	Entry *e = put(t, key, &known);
+
+	if (!known)
+		e->value = value;
+	return !known;
 }
 
 int

@@ -82,15 +82,14 @@ module_unique_name(Module *m, const char *wanted)
 {
 	char *name = clean_name(m->arena, wanted);
 
-	if (table_get(m->names, name)) {
+	if (!table_add(m->names, name, &untried)) {
 		const char *stem = arena_strndup(m->arena, name,
 			stem_length(name));
 		int *last = last_tried(m, stem);
 		do
 			name = arena_printf(m->arena, "%s.%d", stem, ++*last);
-		while (table_get(m->names, name));
+		while (!table_add(m->names, name, &untried));
 	}
-	table_set(m->names, name, &untried);
 	return name;
 }
 
@@ -108,8 +107,7 @@ value_source_name(const Value *v)
 static void
 take_name(Module *m, const char *name)
 {
-	if (!table_get(m->names, name))
-		table_set(m->names, name, &untried);
+	table_add(m->names, name, &untried);
 }
 
 static void
@@ -155,7 +153,7 @@ module_new(Session *s, const char *name)
 static Value *
 value_new(Module *m, const char *name, Op *def, Block *block, int index)
 {
-	Value *v = NEW(m->arena, Value);
+	Value *v = pool_alloc(&m->value_pool, m->arena, sizeof *v);
 
 	v->name = module_unique_name(m, name);
 	v->def = def;
@@ -183,7 +181,7 @@ Op *
 op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	int nresults, const char *result_name, Range range, const char *label)
 {
-	Op *op = NEW(m->arena, Op);
+	Op *op = pool_alloc(&m->op_pool, m->arena, sizeof *op);
 
 	op->kind = kind;
 	op->module = m;

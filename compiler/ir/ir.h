@@ -339,6 +339,7 @@ struct Module {
 	int nexpects;
 	Table *names;		/* used value names, for uniqueness */
 	int nvalues, nops;	/* after module_number() */
+	Pool op_pool, value_pool;
 };
 
 /* ---- the op table --------------------------------------------------- */

@@ -98,7 +98,7 @@ hlo_reserved(const char *name)
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
-		if (!strcmp(types[i], name))
+		if (types[i][0] == name[0] && !strcmp(types[i], name))
 			return true;
 	return false;
 }

@@ -180,9 +180,8 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 		fail(c, "'%s' is not a name", v->name ? v->name : "");
 		return;
 	}
-	if (table_get(c->names, v->name))
+	if (!table_add(c->names, v->name, v))
 		fail(c, "the name %s is used twice", v->name);
-	table_set(c->names, v->name, v);
 	if (v->def != def || v->block != block || v->index != index)
 		fail(c, "%s does not know where it is defined", v->name);
 	int before = c->failures;

@@ -33,7 +33,8 @@ typedef struct Uses {
 
 typedef struct Fuse {
 	Steps *steps;
-	Arena *arena;
+	Arena *arena;		/* of the module: what the steps are made of */
+	Arena *scratch;		/* of this pass */
 	const Op *loop;		/* the innermost one around the op at hand */
 	Uses *uses;		/* by value id */
 	bool *scalar;		/* by value id: computed outside kernels */
@@ -102,11 +103,11 @@ static void
 add_ref(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index)
 {
 	Uses *u = &f->uses[steps_source(f->steps, v)->id];
-	Ref *r = NEW(f->arena, Ref);
+	Ref *r = NEW(f->scratch, Ref);
 
 	*r = (Ref){.kernel = k, .slot = slot, .next = u->refs};
 	if (v->type.rank)
-		r->index = arena_copy(f->arena, index,
+		r->index = arena_copy(f->scratch, index,
 			sizeof *index * (size_t)v->type.rank);
 	u->refs = r;
 }
@@ -1004,13 +1005,13 @@ visit(Fuse *f, const Item *item)
 static const Op **
 loops_around(const Fuse *f, const Item *items, int n)
 {
-	const Op **around = NEW_ARRAY(f->arena, const Op *, n + 1);
+	const Op **around = NEW_ARRAY(f->scratch, const Op *, n + 1);
 	const Op **open = NULL;
 	int depth = 0;
 
 	for (int i = 0; i < n; i++) {
 		if (items[i].kind == STEP_loop)
-			APPEND(f->arena, open, depth, items[i].op);
+			APPEND(f->scratch, open, depth, items[i].op);
 		depth -= items[i].kind == STEP_repeat;
 		around[i] = depth ? open[depth - 1] : NULL;
 	}
@@ -1136,7 +1137,7 @@ find_ends(Fuse *f)
 		StepKind kind = step[i].kind;
 		step[i].loop = loop;
 		if (kind == STEP_loop || kind == STEP_if)
-			APPEND(f->arena, open, depth, i);
+			APPEND(f->scratch, open, depth, i);
 		if (kind == STEP_loop)
 			loop = i;
 		if (kind == STEP_test || kind == STEP_else)
@@ -1154,7 +1155,7 @@ static void
 drop_unused_scalars(Fuse *f)
 {
 	Steps *s = f->steps;
-	bool *used = NEW_ARRAY(f->arena, bool, s->module->nvalues + 1);
+	bool *used = NEW_ARRAY(f->scratch, bool, s->module->nvalues + 1);
 	int n = 0;
 
 	for (int i = 0; i < s->n; i++) {
@@ -1179,14 +1180,14 @@ steps_build(Module *m)
 {
 	Arena *a = m->arena;
 	Steps *s = NEW(a, Steps);
-	Fuse f = {.steps = s, .arena = a};
+	Fuse f = {.steps = s, .arena = a, .scratch = arena_new()};
 
 	module_number(m);
 	s->module = m;
 	s->home = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	s->source = NEW_ARRAY(a, Value *, m->nvalues + 1);
-	f.uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
-	f.scalar = NEW_ARRAY(a, bool, m->nvalues + 1);
+	f.uses = NEW_ARRAY(f.scratch, Uses, m->nvalues + 1);
+	f.scalar = NEW_ARRAY(f.scratch, bool, m->nvalues + 1);
 	visit_all(&f);
 	load_parameters(&f, m->entry);
 	reverse(s->step, s->n, sizeof *s->step);
@@ -1195,5 +1196,6 @@ steps_build(Module *m)
 		finish_step(&f, &s->step[i]);
 	find_ends(&f);
 	drop_unused_scalars(&f);
+	arena_free(f.scratch);
 	return s;
 }

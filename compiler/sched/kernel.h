@@ -79,8 +79,8 @@ typedef enum LoopGroup {
 /* A loop that was split in two counts high * extent[low] + low. */
 typedef struct Loop {
 	int64_t extent;
-	int high, low;		/* -1: not split */
-	LoopGroup group;	/* only equal ones may merge */
+	int8_t high, low;	/* -1: not split */
+	uint8_t group;		/* LoopGroup; only equal ones may merge */
 } Loop;
 
 typedef enum KernelKind {
@@ -93,7 +93,7 @@ typedef struct Kernel {
 	const Op *loop;		/* the innermost `while` around it, or NULL */
 	Loop loops[MAX_LOOPS];
 	int nloops;		/* ever made */
-	int order[MAX_LOOPS];	/* those that are not split, outermost first */
+	int8_t order[MAX_LOOPS];	/* those that are not split, outermost first */
 	int norder;
 	int outer;		/* loops of order that are rows, if it reduces
 				   or scans; the others are inner */

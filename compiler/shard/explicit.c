@@ -255,7 +255,7 @@ derive(Explicit *e, OpState *o, Placement *results)
 static void
 add_origin(Explicit *e, Value *v, int dim, AxisRef a, Value *from, Op *through)
 {
-	Origin *o = NEW(e->g.arena, Origin);
+	Origin *o = NEW(e->g.module->arena, Origin);
 
 	*o = (Origin){.kind = ORIGIN_op, .dim = dim, .axis = a, .from = from,
 		.through = through, .where = through->range, .step = e->step};

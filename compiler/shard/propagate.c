@@ -45,6 +45,7 @@ prepare_ops(Propagation *g)
 		   pass on */
 		if (!o->edge && o->op->kind != O_shard_like)
 			o->rule = op_rule(g->arena, o->op);
+		plan_levels(o);
 		if (o->op->kind == O_output)
 			g->outputs[g->noutputs++] = i;
 	}
@@ -109,26 +110,32 @@ run_priorities(Propagation *g)
 	}
 }
 
+static void
+follow_auto(Propagation *g)
+{
+	collect_ops(g);
+	g->stack = NEW_ARRAY(g->arena, int, g->nops + 1);
+	build_clusters(g);
+	prepare_ops(g);
+	copy_constraints(g);
+	run_priorities(g);
+	finish_propagation(g);
+	check_carried(g);
+	merge_constants(g);
+	module_number(g->module);
+	g->module->level = L_sharded;
+}
+
 bool
 propagate(Module *m)
 {
-	Propagation g = {.module = m, .arena = m->arena};
+	Propagation g = {.module = m, .arena = arena_new()};
 
 	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
-	if (!follow_explicit(&g))
-		return true;
-	collect_ops(&g);
-	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
-	build_clusters(&g);
-	prepare_ops(&g);
-	copy_constraints(&g);
-	run_priorities(&g);
-	finish_propagation(&g);
-	check_carried(&g);
-	merge_constants(&g);
-	module_number(m);
-	m->level = L_sharded;
+	if (follow_explicit(&g))
+		follow_auto(&g);
+	arena_free(g.arena);
 	return true;
 }

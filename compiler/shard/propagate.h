@@ -43,6 +43,8 @@ typedef enum Flow {
 	FLOW_both = 3,
 } Flow;
 
+enum { LEVELS = 5 };		/* propagate_order.c */
+
 typedef enum Strategy { BASIC, AGGRESSIVE, STRATEGY_COUNT } Strategy;
 
 /* A copy of a constant made for one of its uses. */
@@ -62,6 +64,7 @@ typedef struct OpState {
 	bool pass_through;	/* pointwise, reshape, transpose */
 	bool single_use;	/* each non-scalar operand has one use */
 	bool waiting;		/* on the worklist */
+	uint8_t phases[LEVELS];	/* what it may do at each level: a Phase */
 	/* the phase in which a step last changed nothing, tensors since
 	   untouched; 0 if none */
 	int8_t settled[STRATEGY_COUNT];
@@ -100,7 +103,7 @@ typedef struct Projection {
 
 typedef struct Propagation {
 	Module *module;
-	Arena *arena;
+	Arena *arena;		/* of the pass */
 	OpState *ops;		/* in program order, edges behind their bodies */
 	int nops;
 	int *state_of;		/* by op id: of `ops` */
@@ -162,6 +165,7 @@ cluster_of(const Propagation *g, const Value *v)
 }
 
 /* propagate_order.c: everything visible, to a fixed point */
+void plan_levels(OpState *o);
 void run_levels(Propagation *g);
 void unsettle(Propagation *g, const Cluster *c);
 

@@ -362,7 +362,7 @@ unite_group(Op *op, void *data)
 static void
 write_placement(Propagation *g, Cluster *c, const Placement *p)
 {
-	c->written = arena_copy(g->arena, p, sizeof *p);
+	c->written = arena_copy(g->module->arena, p, sizeof *p);
 	c->now = *p;
 }
 

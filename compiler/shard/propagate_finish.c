@@ -10,7 +10,7 @@
 static void
 add_origin(Propagation *g, Value *v, Origin origin)
 {
-	Origin *o = NEW(g->arena, Origin);
+	Origin *o = NEW(g->module->arena, Origin);
 
 	*o = origin;
 	o->next = v->origins;

@@ -19,7 +19,7 @@
  */
 #include "shard/propagate.h"
 
-enum { LEVELS = 5, WIDE = 16 };
+enum { WIDE = 16 };
 
 /* What an op may do at a level; equal phases need no second visit. */
 typedef enum Phase {
@@ -58,6 +58,13 @@ phase_of(const OpState *o, int level)
 	if (is_dynamic(o->op) && level <= 1)
 		return level || o->single_use ? PHASE_pass_forward : PHASE_none;
 	return o->op->kind == O_broadcast ? broadcast[level] : any[level];
+}
+
+void
+plan_levels(OpState *o)
+{
+	for (int level = 0; level < LEVELS; level++)
+		o->phases[level] = (uint8_t)phase_of(o, level);
 }
 
 static Flow
@@ -210,7 +217,7 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 				cluster_of(g, o->tensors[o->noperands]) == c;
 			if (defines == def && id != except &&
 					o->noperands < WIDE &&
-					phase_of(o, level))
+					o->phases[level])
 				push(g, id);
 		}
 }
@@ -269,7 +276,7 @@ drain(Propagation *g, int level, Strategy strategy)
 	while (g->nstack) {
 		OpState *o = &g->ops[g->stack[--g->nstack]];
 		o->waiting = false;
-		changed |= visit(g, o, phase_of(o, level), strategy, level);
+		changed |= visit(g, o, o->phases[level], strategy, level);
 	}
 	return changed;
 }
@@ -278,8 +285,8 @@ static void
 push_unsettled(Propagation *g, int level, Strategy strategy)
 {
 	for (int i = g->nops - 1; i >= 0; i--) {
-		Phase phase = phase_of(&g->ops[i], level);
-		if (phase && g->ops[i].settled[strategy] != (int)phase)
+		int phase = g->ops[i].phases[level];
+		if (phase && g->ops[i].settled[strategy] != phase)
 			push(g, i);
 	}
 }
