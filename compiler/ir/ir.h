@@ -406,6 +406,11 @@ struct Rule {
 /* rules.c */
 const Rule *op_rule(Arena *a, const Op *op);	/* NULL: no rule (blocked) */
 Value *rule_tensor(const Op *op, int tensor);	/* operand or result */
+/* rule_book.c: the same, made once for equal ops.  Their kinds, attributes and
+   types must stay as they are while the book is in use. */
+typedef struct RuleBook RuleBook;
+RuleBook *rule_book_new(Arena *a);
+const Rule *rule_book_get(RuleBook *b, const Op *op);
 /* ([i,k],[k,j])->([i,j]) {i=8, ...} reduction={k} */
 void text_rule(Text *t, const Op *op, const Rule *r);
 /* flops of one execution with these (local) types; bytes read and written */

@@ -19,6 +19,7 @@ typedef struct Checker {
 	void *data;
 	Arena *arena;		/* for this check only */
 	Arena *scratch;		/* for one op */
+	RuleBook *rules;
 	Table *names;
 	Value **seen;		/* by id: values defined so far */
 	const void *line;	/* what is being checked */
@@ -576,7 +577,7 @@ static void
 check_once(Checker *c, const Op *op, const AxisList *partial,
 	const AxisList *sources)
 {
-	const Value *v = op->operands[op_rule(c->scratch, op)->once];
+	const Value *v = op->operands[rule_book_get(c->rules, op)->once];
 
 	if (!covers_all(partial, sources) || !covers_all(sources, partial))
 		fail(c, "%s is unreduced over '%s', its updates are split over "
@@ -624,7 +625,8 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 static void
 check_local(Checker *c, const Op *op)
 {
-	const Rule *r = ops[op->kind].leaf ? NULL : op_rule(c->scratch, op);
+	const Rule *r = ops[op->kind].leaf ? NULL :
+		rule_book_get(c->rules, op);
 
 	if (!r)
 		return;
@@ -824,6 +826,7 @@ module_check(Module *m, Report *report, void *data)
 	module_number(m);
 	c.arena = arena_new();
 	c.scratch = arena_new();
+	c.rules = rule_book_new(c.arena);
 	c.names = table_new(c.arena);
 	c.seen = NEW_ARRAY(c.arena, Value *, m->nvalues);
 	check_block(&c, m->entry);

@@ -77,7 +77,7 @@ static void
 partition_plain(Partitioner *p, Op *op)
 {
 	p->op = op;
-	p->rule = op_rule(p->arena, op);
+	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
@@ -194,6 +194,7 @@ partition(Module *m, const PartitionOptions *options)
 	p.arena = arena_new();
 	p.resharder = resharder_new(p.arena, &m->mesh);
 	p.memo = memo_new(p.arena);
+	p.rules = rule_book_new(p.arena);
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
 	module_walk(m, look_ahead, &p);

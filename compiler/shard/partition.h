@@ -47,6 +47,7 @@ typedef struct Partitioner {
 	Arena *arena;		/* of the pass */
 	Resharder *resharder;
 	Memo *memo;
+	RuleBook *rules;
 	Source *sources;	/* by value id as numbered at the start */
 	int nsources;
 	const Op *op;		/* being partitioned */

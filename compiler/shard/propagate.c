@@ -44,7 +44,7 @@ prepare_ops(Propagation *g)
 		/* the members of a shard_like are one cluster: nothing to
 		   pass on */
 		if (!o->edge && o->op->kind != O_shard_like)
-			o->rule = op_rule(g->arena, o->op);
+			o->rule = rule_book_get(g->rules, o->op);
 		plan_levels(o);
 		if (o->op->kind == O_output)
 			g->outputs[g->noutputs++] = i;
@@ -113,6 +113,7 @@ run_priorities(Propagation *g)
 static void
 follow_auto(Propagation *g)
 {
+	g->rules = rule_book_new(g->arena);
 	collect_ops(g);
 	g->stack = NEW_ARRAY(g->arena, int, g->nops + 1);
 	build_clusters(g);

@@ -104,6 +104,7 @@ typedef struct Projection {
 typedef struct Propagation {
 	Module *module;
 	Arena *arena;		/* of the pass */
+	RuleBook *rules;
 	OpState *ops;		/* in program order, edges behind their bodies */
 	int nops;
 	int *state_of;		/* by op id: of `ops` */
