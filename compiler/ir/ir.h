@@ -203,6 +203,7 @@ typedef enum AttrKind {
 	ATTR_COUNT
 } AttrKind;
 #define AT(id) (1u << A_##id)
+_Static_assert(ATTR_COUNT < 32, "sets of attributes are 32 bits");
 
 typedef enum Direction { DIR_EQ, DIR_NE, DIR_LT, DIR_LE, DIR_GT, DIR_GE } Direction;
 extern const char *const direction_names[];	/* "EQ", ... */

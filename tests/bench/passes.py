@@ -1,0 +1,137 @@
+#!/usr/bin/env python3
+"""What the passes cost, by length of the program and size of the mesh.
+
+    tests/bench/passes.py SHDC [--runs N] [--cpu]
+
+Feed-forward layers repeated until there are 1,000, 10,000 and 100,000 ops,
+each on 8 and on 65,536 devices, and a transformer of 96 layers; the least of N
+runs, in microseconds an op (milliseconds for the transformer).  A pass that is
+linear has one figure in its column.  --cpu counts the processor's time
+instead of the clock's, for machines that are not quiet.
+"""
+import argparse
+import collections
+import os
+import subprocess
+import tempfile
+
+FEED_FORWARD = '''dim B=65536, D=65536, F=131072;
+fn ffn(x: f32[B, D], W1: f32[D, F], W2: f32[F, D]) -> f32[B, D] {
+  let h = relu(einsum("bd,df->bf", x, W1));
+  let y = einsum("bf,fd->bd", h, W2);
+  return x + y * sigmoid(y);
+}
+fn main(x0: f32[B@X, D], W1: f32[D, F@Y], W2: f32[F@Y, D]) -> f32[B@X, D] {
+'''
+
+TRANSFORMER = '''mesh [data=2, model=4];
+dim B=8, T=128, D=512, H=8, K=64, F=2048;
+fn attention(q: f32[B,T,H,K], k: f32[B,T,H,K], v: f32[B,T,H,K])
+    -> f32[B,T,H,K] {
+  let s = einsum("bqhk,bshk->bhqs", q, k) / 8.0;
+  let i = iota(i32[T,T], dim=0);
+  let j = iota(i32[T,T], dim=1);
+  let p = softmax(where(j <= i, s, -1e9));
+  return einsum("bhqs,bshk->bqhk", p, v);
+}
+fn block(x: f32[B@data,T,D], Wq: f32[D,H@model,K], Wk: f32[D,H@model,K],
+    Wv: f32[D,H@model,K], Wo: f32[H@model,K,D], Wi: f32[D,F@model],
+    Wu: f32[F@model,D]) -> f32[B@data,T,D] {
+  let n = rms_norm(x);
+  let q = einsum("btd,dhk->bthk", n, Wq);
+  let k = einsum("btd,dhk->bthk", n, Wk);
+  let v = einsum("btd,dhk->bthk", n, Wv);
+  let r = x + einsum("bthk,hkd->btd", attention(q, k, v), Wo);
+  let h = gelu(einsum("btd,df->btf", rms_norm(r), Wi));
+  return r + einsum("btf,fd->btd", h, Wu);
+}
+fn main(x0: f32[B@data,T,D]'''
+
+WEIGHTS = ''',
+    Wq{0}: f32[D,H@model,K], Wk{0}: f32[D,H@model,K], Wv{0}: f32[D,H@model,K],
+    Wo{0}: f32[H@model,K,D], Wi{0}: f32[D,F@model], Wu{0}: f32[F@model,D]'''
+
+
+def feed_forward(nops, x, y):
+    layers = [f'  let x{i + 1} = ffn(x{i}, W1, W2);\n'
+              for i in range(nops // 10)]
+    return (f'mesh [X={x}, Y={y}];\n' + FEED_FORWARD + ''.join(layers) +
+            f'  return x{len(layers)};\n}}\n')
+
+
+def transformer(layers):
+    weights = ''.join(WEIGHTS.format(i) for i in range(layers))
+    calls = [f'  let x{i + 1} = block(x{i}, Wq{i}, Wk{i}, Wv{i}, Wo{i}, '
+             f'Wi{i}, Wu{i});\n' for i in range(layers)]
+    return (TRANSFORMER + weights + ') -> (y: f32[B@data,T,D]) {\n' +
+            ''.join(calls) + f'  return x{layers};\n}}\n')
+
+
+SHIM = '''#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+int clock_gettime(clockid_t clock, struct timespec *t);
+int clock_gettime(clockid_t clock, struct timespec *t)
+{
+  return (int)syscall(SYS_clock_gettime,
+    clock == CLOCK_MONOTONIC ? CLOCK_PROCESS_CPUTIME_ID : clock, t);
+}
+'''
+
+
+def environment(folder, cpu):
+    """That of a run: under --cpu its clock is the processor's."""
+    if not cpu:
+        return dict(os.environ)
+    source, library = folder + '/shim.c', folder + '/shim.so'
+    with open(source, 'w') as out:
+        out.write(SHIM)
+    subprocess.run(['cc', '-D_GNU_SOURCE', '-O2', '-shared', '-fPIC', source,
+                    '-o', library], check=True)
+    return dict(os.environ, LD_PRELOAD=library)
+
+
+def milliseconds(shdc, path, env):
+    """By pass, with the verifier's shares added up."""
+    run = subprocess.run([shdc, '--time-passes', '--emit=stats=/dev/null',
+                          path], env=env, capture_output=True, text=True,
+                         check=True)
+    passes = collections.Counter()
+    for line in run.stderr.splitlines():
+        passes[line.split()[2]] += float(line.split()[0])
+    return passes
+
+
+def least(shdc, text, runs, folder, env):
+    path = folder + '/program.shd'
+    with open(path, 'w') as out:
+        out.write(text)
+    each = [milliseconds(shdc, path, env) for _ in range(runs)]
+    return {name: min(run[name] for run in each) for name in each[0]}
+
+
+def show(title, passes, scale):
+    print(f'{title:26}' + ''.join(f'  {name} {ms * scale:.2f}'
+                                  for name, ms in passes.items()) +
+          f'  sum {sum(passes.values()) * scale:.2f}', flush=True)
+
+
+def main():
+    parser = argparse.ArgumentParser(description=__doc__.split('\n')[0])
+    parser.add_argument('shdc')
+    parser.add_argument('--runs', type=int, default=5)
+    parser.add_argument('--cpu', action='store_true')
+    args = parser.parse_args()
+    with tempfile.TemporaryDirectory() as folder:
+        env = environment(folder, args.cpu)
+        for nops in (1000, 10000, 100000):
+            runs = max(args.runs, 20000 // nops)
+            for x, y in ((2, 4), (256, 256)):
+                show(f'{nops} ops, {x * y} devices',
+                     least(args.shdc, feed_forward(nops, x, y), runs, folder,
+                           env), 1000 / nops)
+        show('96 layers, 8 devices, ms',
+             least(args.shdc, transformer(96), args.runs, folder, env), 1)
+
+
+main()
