@@ -228,7 +228,7 @@ def execute(path, hlo, stats):
     mesh, n = stats["mesh"], stats["devices"]
     results = {k: Spec(v, mesh) for k, v in stats["results"].items()}
     params = {name: Spec(stats["values"][name], mesh) for name in entry_parameters(hlo)}
-    if n > DEVICES or "ragged-all-to-all(" in hlo:
+    if n > DEVICES:
         return None
     rng = np.random.default_rng(1)
     inputs = {name: make_input(spec, rng) for name, spec in params.items()}
@@ -264,6 +264,8 @@ def cases(paths):
                 yield "%s: %s is parsed" % (name, kind), None
             except Exception as e:
                 yield "%s: %s is parsed" % (name, kind), str(e)
+        if "ragged-all-to-all(" in dumps["hlo"]:
+            continue
         try:
             yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats)
         except Exception as e:
