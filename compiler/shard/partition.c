@@ -189,6 +189,7 @@ partition(Module *m, const PartitionOptions *options)
 	Partitioner p = {.module = m, .options = options};
 
 	module_remove_dead(m);
+	hoist_exchanges(m->entry);
 	module_number(m);
 	module_count_uses(m);
 	p.arena = arena_new();

@@ -19,6 +19,7 @@ import random
 
 from control import ControlOps
 from dynamic import DynamicOps
+from halo import HaloOps
 from manual import ManualOps
 from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, Placement, Program, Statement, Value)
@@ -41,7 +42,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator(ControlOps, DynamicOps, ManualOps):
+class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -700,11 +701,13 @@ class Generator(ControlOps, DynamicOps, ManualOps):
         op_shard_like: 0.7, op_barrier: 0.5}
     WEIGHTS.update(ControlOps.WEIGHTS)
     WEIGHTS.update(DynamicOps.WEIGHTS)
+    WEIGHTS.update(HaloOps.WEIGHTS)
     WEIGHTS.update(ManualOps.WEIGHTS)
     # What a manual function may do on one device.
     LOCAL = dict(WEIGHTS)
-    for op in (*ControlOps.WEIGHTS, *ManualOps.WEIGHTS, op_reshard, op_placed,
-               op_shard_like, op_barrier, DynamicOps.op_random):
+    for op in (*ControlOps.WEIGHTS, *HaloOps.WEIGHTS, *ManualOps.WEIGHTS,
+               op_reshard, op_placed, op_shard_like, op_barrier,
+               DynamicOps.op_random):
         del LOCAL[op]
     LOCAL = list(LOCAL)
 
