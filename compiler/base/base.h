@@ -157,8 +157,12 @@ void diag_label(Session *s, Range where, const char *fmt, ...)
 /* "note: ..." with an excerpt when `where` is a place. */
 void diag_note(Session *s, Range where, const char *fmt, ...)
 	PRINTF_LIKE(3, 4);
-/* An indented line of its own, e.g. a choice that can be pasted. */
+/* An indented line of its own. */
 void diag_line(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* ... with a choice: the program with `edit` in place of `where` (which may be
+   empty) is the one that makes it.  JSON tells both. */
+void diag_choice(Session *s, Range where, const char *edit, const char *fmt,
+	...) PRINTF_LIKE(4, 5);
 void diag_flush(Session *s);
 int diag_errors(const Session *s);
 /* The exit status the errors so far ask for (table column), 0 if none. */

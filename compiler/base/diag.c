@@ -48,6 +48,7 @@ typedef struct Addition {	/* a note, or a line as it stands */
 	bool is_note;
 	Range where;
 	const char *text;
+	const char *edit;	/* a choice: what takes the place of `where` */
 } Addition;
 
 struct DiagState {
@@ -518,6 +519,26 @@ json_additions(const Session *s, const struct DiagState *d, bool notes,
 }
 
 static void
+json_choices(const Session *s, const struct DiagState *d, Text *t)
+{
+	text_add(t, ", \"choices\": [");
+	for (int i = 0; i < d->nadditions; i++) {
+		const Addition *a = &d->additions[i];
+
+		if (!a->edit)
+			continue;
+		if (t->s[t->n - 1] != '[')
+			text_add(t, ", ");
+		text_add(t, "{");
+		json_place(s, t, a->where);
+		text_add(t, ", \"replacement\": ");
+		json_string(t, a->edit);
+		text_add(t, "}");
+	}
+	text_add(t, "]");
+}
+
+static void
 print_json(const Session *s, const struct DiagState *d, Text *t)
 {
 	const DiagInfo *info = &diags[d->code];
@@ -530,6 +551,7 @@ print_json(const Session *s, const struct DiagState *d, Text *t)
 	json_marks(s, d, t);
 	json_additions(s, d, true, t);
 	json_additions(s, d, false, t);
+	json_choices(s, d, t);
 	text_add(t, "}\n");
 }
 
@@ -621,11 +643,11 @@ diag_label(Session *s, Range where, const char *fmt, ...)
 }
 
 static void
-add_addition(Session *s, bool is_note, Range where, const char *fmt,
-	va_list ap)
+add_addition(Session *s, bool is_note, Range where, const char *edit,
+	const char *fmt, va_list ap)
 {
 	struct DiagState *d = state(s);
-	Addition a = {is_note, where, arena_vprintf(s->arena, fmt, ap)};
+	Addition a = {is_note, where, arena_vprintf(s->arena, fmt, ap), edit};
 
 	APPEND(s->arena, d->additions, d->nadditions, a);
 }
@@ -636,7 +658,7 @@ diag_note(Session *s, Range where, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_addition(s, true, where, fmt, ap);
+	add_addition(s, true, where, NULL, fmt, ap);
 	va_end(ap);
 }
 
@@ -646,7 +668,17 @@ diag_line(Session *s, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_addition(s, false, (Range){0}, fmt, ap);
+	add_addition(s, false, (Range){0}, NULL, fmt, ap);
+	va_end(ap);
+}
+
+void
+diag_choice(Session *s, Range where, const char *edit, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_addition(s, false, where, edit, fmt, ap);
 	va_end(ap);
 }
 

@@ -251,5 +251,9 @@ builtin_call(Elab *e, const Builtin *b, const Expr *x)
 	Call call = { .builtin = b, .expr = x, .site = { x->range, b->name } };
 	if (!may_call(e, b, x) || !match_call(e, &call))
 		return item_error(x->range);
-	return b->build(e, &call);
+	const Op *before = e->block != NULL ? e->block->last : NULL;
+	Item result = b->build(e, &call);
+	note_operands(e, before, MAX_PARAMS, call.args);
+	note_operands(e, before, call.nrest, call.rest);
+	return result;
 }

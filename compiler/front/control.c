@@ -71,6 +71,19 @@ region_value(Elab *e, Value *v)
 	return captured_param(r, e->block, capture(e, r, v));
 }
 
+bool
+region_sees(const Elab *e, const Value *v, const Value *here)
+{
+	const Region *r = e->region;
+	if (v == here)
+		return true;
+	if (r == NULL || here->block != e->block || e->block->parent != r->op
+	    || here->def != NULL)
+		return false;
+	int i = here->index - (e->block->nparams - r->ncaptured);
+	return i >= 0 && r->captured[i] == v;
+}
+
 /* ---- vars that are assigned */
 
 typedef struct Vars {
@@ -159,21 +172,21 @@ has_effect(Elab *e, const Stmt *s, const Vars *vars)
 	return false;
 }
 
-static Value **
-var_values(Elab *e, const Vars *vars)
+static Item *
+var_items(Elab *e, const Vars *vars)
 {
-	Value **values = NEW_ARRAY(e->arena, Value *, vars->n + 1);
+	Item *items = NEW_ARRAY(e->arena, Item, vars->n + 1);
 	for (int i = 0; i < vars->n; i++)
-		values[i] = vars->v[i]->item.value;
-	return values;
+		items[i] = vars->v[i]->item;
+	return items;
 }
 
 /* A mistake in a body may have left no value. */
 static void
-set_vars(const Vars *vars, Value *const *values)
+set_vars(const Vars *vars, const Item *items)
 {
 	for (int i = 0; i < vars->n; i++)
-		vars->v[i]->item = item_tensor(vars->v[i]->range, values[i]);
+		vars->v[i]->item = item_tensor(items[i].range, items[i].value);
 }
 
 /* ---- bodies */
@@ -197,10 +210,16 @@ region_end(Elab *e, const Region *r)
 }
 
 static void
-end_body(Elab *e, const Op *op, Block *body, int n, Value *const *values)
+end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
 {
-	op_append(body, op_new(e->m, O_return, n, values, 0, NULL, op->range,
-		op->label));
+	Value **values = NEW_ARRAY(e->arena, Value *, n + 1);
+	for (int i = 0; i < n; i++)
+		values[i] = items[i].value;
+	Op *end = op_new(e->m, O_return, n, values, 0, NULL, op->range,
+		op->label);
+	op_append(body, end);
+	for (int i = 0; i < n; i++)
+		note_operand(e, end, i, items[i].range);
 }
 
 /* ---- loops */
@@ -211,7 +230,7 @@ typedef struct Loop {
 	Site site;
 	Name index;		/* .s NULL: a while */
 	Vars vars;
-	Value **before;		/* of the vars */
+	Item *before;		/* of the vars */
 	int errors;
 } Loop;
 
@@ -221,7 +240,9 @@ enter_body(Elab *e, const Loop *l, int body)
 {
 	Block *b = l->op->bodies[body];
 	e->block = b;
-	set_vars(&l->vars, b->params + (l->index.s != NULL));
+	for (int i = 0; i < l->vars.n; i++)
+		l->vars.v[i]->item = item_tensor((Range){ 0 },
+			b->params[i + (l->index.s != NULL)]);
 }
 
 /* The op, with the params of both bodies. */
@@ -231,14 +252,16 @@ loop_begin(Elab *e, Loop *l, Value *first)
 	Value **carried = NEW_ARRAY(e->arena, Value *, l->vars.n + 1);
 	int n = 0;
 	l->errors = diag_errors(e->session);
-	l->before = var_values(e, &l->vars);
+	l->before = var_items(e, &l->vars);
 	if (l->index.s != NULL)
 		carried[n++] = first;
 	for (int i = 0; i < l->vars.n; i++)
-		carried[n++] = l->before[i];
+		carried[n++] = l->before[i].value;
 	l->op = op_begin(e, l->site, O_while, n, carried);
 	if (l->op == NULL)
 		return false;
+	for (int i = 0; i < l->vars.n; i++)
+		note_operand(e, l->op, n - l->vars.n + i, l->before[i].range);
 	region_begin(e, &l->region, l->op, 2);
 	for (int i = 0; i < n; i++) {
 		const Symbol *var = i >= n - l->vars.n
@@ -264,14 +287,14 @@ return_carried(Elab *e, Loop *l, Value *next)
 		Item *var = &l->vars.v[i]->item;
 		var->value = region_value(e, var->value);
 	}
-	Value **values = NEW_ARRAY(e->arena, Value *, body->nparams + 1);
+	Item *items = NEW_ARRAY(e->arena, Item, body->nparams + 1);
 	if (n > 0)
-		values[0] = next;
+		items[0].value = next;
 	for (int i = 0; i < l->vars.n; i++)
-		values[n++] = l->vars.v[i]->item.value;
+		items[n++] = l->vars.v[i]->item;
 	for (int i = 0; i < l->region.ncaptured; i++)
-		values[n++] = captured_param(&l->region, body, i);
-	end_body(e, l->op, l->op->bodies[1], n, values);
+		items[n++].value = captured_param(&l->region, body, i);
+	end_body(e, l->op, l->op->bodies[1], n, items);
 }
 
 static void
@@ -279,7 +302,8 @@ loop_end(Elab *e, Loop *l, Value *condition, Value *next)
 {
 	bool right = diag_errors(e->session) == l->errors && condition != NULL;
 	if (right) {
-		end_body(e, l->op, l->op->bodies[0], 1, &condition);
+		end_body(e, l->op, l->op->bodies[0], 1,
+			&(Item){ .value = condition });
 		return_carried(e, l, next);
 	}
 	region_end(e, &l->region);
@@ -290,7 +314,7 @@ loop_end(Elab *e, Loop *l, Value *condition, Value *next)
 		give_name(e, l->index, l->op->results[0]);
 	for (int i = 0; i < l->vars.n; i++) {
 		Symbol *var = l->vars.v[i];
-		assign_var(e, var, var->range,
+		assign_var(e, var, var->range, (Range){ 0 },
 			l->op->results[i + (l->index.s != NULL)]);
 	}
 }
@@ -609,16 +633,16 @@ run_for(Elab *e, const Stmt *s)
 /* ---- if */
 
 /* Runs one side; what the vars are then, as seen in its block. */
-static Value **
+static Item *
 run_branch(Elab *e, const Op *op, int body, List statements, const Vars *vars,
-	Value *const *before)
+	const Item *before)
 {
 	e->block = op->bodies[body];
 	run_block(e, statements);
-	Value **after = var_values(e, vars);
+	Item *after = var_items(e, vars);
 	for (int i = 0; i < vars->n; i++)
-		if (after[i] != NULL)
-			after[i] = region_value(e, after[i]);
+		if (after[i].value != NULL)
+			after[i].value = region_value(e, after[i].value);
 	set_vars(vars, before);
 	return after;
 }
@@ -637,12 +661,12 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	Op *op = op_begin(e, site, O_if, 1, &condition);
 	if (op == NULL)
 		return;
-	Value **before = var_values(e, &vars);
+	Item *before = var_items(e, &vars);
 	for (int i = 1; i < vars.n; i++)
-		op_add_result(op, vars.v[i]->name, &before[i]->type);
+		op_add_result(op, vars.v[i]->name, &before[i].value->type);
 	region_begin(e, &r, op, 2);
-	Value **then = run_branch(e, op, 0, s->body, &vars, before);
-	Value **other = run_branch(e, op, 1, s->otherwise, &vars, before);
+	Item *then = run_branch(e, op, 0, s->body, &vars, before);
+	Item *other = run_branch(e, op, 1, s->otherwise, &vars, before);
 	region_end(e, &r);
 	if (diag_errors(e->session) != errors)
 		return;
@@ -651,7 +675,8 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	if (op_end(e, op) == NULL)
 		return;
 	for (int i = 0; i < vars.n; i++)
-		assign_var(e, vars.v[i], vars.v[i]->range, op->results[i]);
+		assign_var(e, vars.v[i], vars.v[i]->range, (Range){ 0 },
+			op->results[i]);
 }
 
 /* The side that is left out may use any of them. */

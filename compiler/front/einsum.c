@@ -242,8 +242,6 @@ emit_dot(Product *p, const Term *a, const Term *b, Pairing *q, DType dtype)
 	op->results[0]->type.dtype = dtype;
 	op->letters = letter_ranges(p, a, b, q);
 	q->result.value = op_end(p->e, op);
-	Range ranges[] = { a->range, b->range };
-	note_operands(p->e, q->result.value, 2, ranges);
 	return q->result.value != NULL;
 }
 

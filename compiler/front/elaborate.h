@@ -203,7 +203,10 @@ Value *emit1(Elab *e, Site s, OpKind kind, Value *x);
 Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);
 Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
 /* Says which expression each operand of v's op is. */
-void note_operands(Elab *e, Value *v, int n, const Range *ranges);
+/* Where an operand is written, for messages.  The second: of what was added to
+   the block after `before`, what is an item; the prelude's are nobody's. */
+void note_operand(Elab *e, Op *op, int i, Range where);
+void note_operands(Elab *e, const Op *before, int n, const Item *items);
 /* One result; op_add_result() makes more.  The first is op_end()'s. */
 Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
 Value *op_end(Elab *e, Op *op);
@@ -291,7 +294,7 @@ void run_block(Elab *e, List body);
 void bind(Elab *e, const Stmt *s, const Param *target, Item item);
 void bind_tuple(Elab *e, const Stmt *s, const Item *value);
 Symbol *assigned_var(Elab *e, const Expr *target);
-void assign_var(Elab *e, Symbol *var, Range where, Value *value);
+void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value);
 
 /* control.c */
 void run_for(Elab *e, const Stmt *s);
@@ -299,6 +302,8 @@ void run_while(Elab *e, const Stmt *s);
 void run_if(Elab *e, const Stmt *s);
 /* The value as the block being built sees it. */
 Value *region_value(Elab *e, Value *v);
+/* Is `here` that value already? */
+bool region_sees(const Elab *e, const Value *v, const Value *here);
 
 /* manual.c */
 /* The body on each device; args are whole, and bound to the parameters'

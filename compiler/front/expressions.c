@@ -106,14 +106,12 @@ apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 	    || !takes_dtype(e, s, kind, d, v[0]->type.dtype)
 	    || !broadcast_shape(e, s.range, n, v, &shape))
 		return item_error(s.range);
+	const Op *before = e->block->last;
 	for (int i = 0; i < n; i++)
 		v[i] = broadcast_to(e, s, v[i], &shape);
 	Value *result = kind == O_compare ? emit_compare(e, s, d, v[0], v[1])
 		: emit(e, s, kind, n, v);
-	Range ranges[3];
-	for (int i = 0; i < n; i++)
-		ranges[i] = x[i].range;
-	note_operands(e, result, n, ranges);
+	note_operands(e, before, n, x);
 	return item_tensor(s.range, result);
 }
 
@@ -238,9 +236,12 @@ static Item
 cast(Elab *e, const Expr *x, const Item *from)
 {
 	Site s = { x->range, dtypes[x->dtype].name };
-	if (from->kind == IT_tensor)
-		return item_tensor(x->range,
-			emit_convert(e, s, from->value, x->dtype));
+	if (from->kind == IT_tensor) {
+		const Op *before = e->block->last;
+		Value *v = emit_convert(e, s, from->value, x->dtype);
+		note_operands(e, before, 1, from);
+		return item_tensor(x->range, v);
+	}
 	Item number = *from;
 	if (x->dtype == D_pred && number.kind == IT_int)
 		number = item_bool(from->range, number.integer != 0);

@@ -455,13 +455,17 @@ slice_dynamic(Elab *e, Site s, Selection *sel, Value *x)
 }
 
 static Value *
-read_part(Elab *e, Site s, Selection *sel, Value *x)
+read_part(Elab *e, Site s, Selection *sel, const Item *from)
 {
+	const Op *before = e->block->last;
+	Value *x = from->value;
 	if (sel->dynamic)
 		x = slice_dynamic(e, s, sel, x);
 	x = emit_slice(e, s, x, sel->start, sel->limit, sel->stride);
 	x = emit_reverse(e, s, x, sel->nreversed, sel->reversed);
-	return emit_reshape(e, s, x, sel->rank, sel->dims);
+	x = emit_reshape(e, s, x, sel->rank, sel->dims);
+	note_operands(e, before, 1, from);
+	return x;
 }
 
 Item
@@ -485,7 +489,7 @@ eval_index(Elab *e, const Expr *x)
 	if (!select_all(e, &sel, x, &from.value->type))
 		return item_error(x->range);
 	Site s = { x->range, "[]" };
-	return item_tensor(x->range, read_part(e, s, &sel, from.value));
+	return item_tensor(x->range, read_part(e, s, &sel, &from));
 }
 
 /* The slice of a loop over x. */
@@ -499,7 +503,7 @@ index_first(Elab *e, const Item *x, const Item *i)
 	for (int d = 1; d < type->rank; d++)
 		if (!select_whole(e, &sel, x->range, d, type->dims[d]))
 			return item_error(x->range);
-	return item_tensor(x->range, read_part(e, s, &sel, x->value));
+	return item_tensor(x->range, read_part(e, s, &sel, x));
 }
 
 /* ---- assigning to a part */
@@ -552,7 +556,10 @@ update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 		if (sel.from[d] == NULL)
 			sel.from[d] = emit_start(e, s, sel.start[d]);
 	}
+	const Op *before = e->block->last;
 	Value *update = broadcast_to(e, s, value.value, &shape);
 	update = emit_reshape(e, s, update, rank, size);
-	return emit_dynamic_update_slice(e, s, whole, update, sel.from);
+	whole = emit_dynamic_update_slice(e, s, whole, update, sel.from);
+	note_operands(e, before, 1, &value);
+	return whole;
 }

@@ -64,14 +64,47 @@ op_end(Elab *e, Op *op)
 	return op->results[0];
 }
 
-/* The prelude's expressions are nobody's. */
+/* ---- where operands are written */
+
 void
-note_operands(Elab *e, Value *v, int n, const Range *ranges)
+note_operand(Elab *e, Op *op, int i, Range where)
 {
-	bool prelude = e->frame != NULL && e->frame->prelude;
-	if (v != NULL && v->def != NULL && v->def->noperands == n && !prelude)
-		v->def->operand_ranges = arena_copy(e->arena, ranges,
-			(size_t)n * sizeof *ranges);
+	if (op->operand_ranges == NULL)
+		op->operand_ranges = NEW_ARRAY(e->arena, Range, op->noperands);
+	op->operand_ranges[i] = where;
+}
+
+/* The item of the value, by preference the i-th; NULL if there is none. */
+static const Item *
+item_of(const Elab *e, const Value *v, int i, int n, const Item *items)
+{
+	if (i < n && items[i].kind == IT_tensor
+	    && region_sees(e, items[i].value, v))
+		return &items[i];
+	for (int k = 0; k < n; k++) {
+		const Item *x = &items[k];
+		if (x->kind == IT_tensor && region_sees(e, x->value, v))
+			return x;
+		if (x->kind == IT_tuple
+		    && (x = item_of(e, v, i, x->n, x->items)) != NULL)
+			return x;
+	}
+	return NULL;
+}
+
+void
+note_operands(Elab *e, const Op *before, int n, const Item *items)
+{
+	if (e->frame == NULL || e->frame->prelude)
+		return;
+	for (Op *op = before ? before->next : e->block->first; op != NULL;
+	    op = op->next)
+		for (int i = 0; i < op->noperands; i++) {
+			const Item *x = item_of(e, op->operands[i], i, n,
+				items);
+			if (x != NULL)
+				note_operand(e, op, i, x->range);
+		}
 }
 
 Value *

@@ -100,9 +100,7 @@ build_unary(Elab *e, Call *c)
 	if (is_unsigned && (kind == O_abs || kind == O_sign))
 		return item_tensor(c->expr->range,
 			unsigned_unary(e, c->site, kind, x));
-	Value *v = emit1(e, c->site, kind, x);
-	note_operands(e, v, 1, &c->args[0].range);
-	return item_tensor(c->expr->range, v);
+	return item_tensor(c->expr->range, emit1(e, c->site, kind, x));
 }
 
 static int

@@ -89,11 +89,11 @@ assigned_var(Elab *e, const Expr *target)
 	return NULL;
 }
 
-/* The var is `value` from here on; its type stays. */
+/* The var is `value` from here on, made at `from`; its type stays. */
 void
-assign_var(Elab *e, Symbol *var, Range where, Value *value)
+assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
 {
-	var->item = item_tensor(where, value);
+	var->item = item_tensor(from, value);
 	give_name(e, (Name){ var->name, where }, value);
 	if (var->named >= 0)
 		e->m->named[var->named].value = value;
@@ -110,7 +110,7 @@ complain_var_type(Elab *e, const Symbol *var, const Item *value)
 
 /* A var that is declared with a placement has it always. */
 static void
-assign_placed(Elab *e, Symbol *var, Range where, Item value)
+assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 {
 	Site s = { value.range, "=" };
 	Value *v = value.value;
@@ -118,7 +118,7 @@ assign_placed(Elab *e, Symbol *var, Range where, Item value)
 		v = annotation_apply(e, s, var->type, &value, DIAG_shape,
 			var->name);
 	if (v != NULL)
-		assign_var(e, var, where, v);
+		assign_var(e, var, where, from, v);
 }
 
 static void
@@ -131,7 +131,7 @@ assign_whole(Elab *e, Symbol *var, Range where, Item value)
 			item_constant(e, site, type->dtype, &value));
 	}
 	if (value.kind == IT_tensor && type_equal(&value.value->type, type))
-		assign_placed(e, var, where, value);
+		assign_placed(e, var, where, value.range, value);
 	else if (value.kind != IT_error)
 		complain_var_type(e, var, &value);
 }
@@ -154,7 +154,7 @@ run_assign(Elab *e, const Stmt *s)
 	}
 	Value *whole = update_part(e, target, var->item.value, &value);
 	if (whole != NULL)
-		assign_placed(e, var, name->range,
+		assign_placed(e, var, name->range, (Range){ 0 },
 			item_tensor(target->range, whole));
 }
 

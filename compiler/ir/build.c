@@ -227,8 +227,15 @@ op_add_result(Op *op, const char *name, const Type *type)
 void
 op_add_operand(Op *op, Value *v)
 {
-	op->operands = values_with(op->module->arena, op->operands,
-		op->noperands++, v);
+	Arena *a = op->module->arena;
+	int n = op->noperands++;
+
+	op->operands = values_with(a, op->operands, n, v);
+	if (op->operand_ranges) {
+		Range *ranges = NEW_ARRAY(a, Range, n + 1);
+		memcpy(ranges, op->operand_ranges, (size_t)n * sizeof *ranges);
+		op->operand_ranges = ranges;
+	}
 }
 
 /* Links a detached op between two neighbours, either of which may be NULL. */

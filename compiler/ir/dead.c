@@ -112,11 +112,14 @@ drop_values(Value **values, int n, int first, const bool *keep)
 static void
 drop_operands(Op *op, int first, const bool *keep)
 {
+	int kept = first;
+
 	for (int i = first; i < op->noperands; i++)
 		if (!keep[i - first])
 			op->operands[i]->uses--;
+		else if (op->operand_ranges)
+			op->operand_ranges[kept++] = op->operand_ranges[i];
 	op->noperands = drop_values(op->operands, op->noperands, first, keep);
-	op->operand_ranges = NULL;
 }
 
 /* The same of results or parameters, which know their places. */

@@ -319,8 +319,7 @@ blur_results(Explicit *e, const Op *op)
 		blur(e, op->results[i]);
 }
 
-/* One expression of the user's may be several ops. */
-static bool
+bool
 same_expression(const Op *a, const Op *b)
 {
 	return a->range.file == b->range.file &&
@@ -505,14 +504,17 @@ follow_call(Explicit *e, OpState *o)
 			op);
 }
 
+/* Operand i of `a` and operand k of `b` are placed alike. */
 static void
-want_same(Explicit *e, const Op *op, const Value *v, const Value *w)
+want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 {
+	const Value *v = a->operands[i], *w = b->operands[k];
+
 	if (e->unclear[v->id] || e->unclear[w->id] ||
 			placement_equal(explicit_placement(e, v),
 				explicit_placement(e, w)))
 		return;
-	report_carried(e, op, v, w);
+	report_carried(e, op, a, b, i, k);
 	blur(e, v);
 }
 
@@ -525,8 +527,7 @@ follow_while(Explicit *e, OpState *o)
 	enter(e, op, 1, 0);
 	want_settled(e, op->bodies[1]->last);
 	for (int i = 0; i < op->nresults; i++) {
-		want_same(e, op, op->operands[i],
-			op->bodies[1]->last->operands[i]);
+		want_same(e, op, op, i, op->bodies[1]->last, i);
 		settle_as(e, op->results[i], op->operands[i], op);
 	}
 }
@@ -541,16 +542,16 @@ follow_if(Explicit *e, OpState *o)
 	want_settled(e, op->bodies[0]->last);
 	want_settled(e, op->bodies[1]->last);
 	for (int i = 0; i < op->nresults; i++) {
-		const Value *v = op->bodies[0]->last->operands[i];
-		want_same(e, op, v, op->bodies[1]->last->operands[i]);
-		settle_as(e, op->results[i], v, op);
+		const Op *then = op->bodies[0]->last;
+		want_same(e, op, then, i, op->bodies[1]->last, i);
+		settle_as(e, op->results[i], then->operands[i], op);
 	}
 }
 
 static void
 follow_shard_like(Explicit *e, OpState *o)
 {
-	want_same(e, o->op, o->op->operands[0], o->op->operands[1]);
+	want_same(e, o->op, o->op, 0, o->op, 1);
 	settle_as(e, o->op->results[0], o->op->operands[0], o->op);
 }
 

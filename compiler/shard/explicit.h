@@ -44,6 +44,9 @@ typedef struct Finding {
 /* The results of an op from its operands, as `clusters` have them. */
 Finding derive(Explicit *e, OpState *o, Placement *results);
 
+/* One expression of the user's may be several ops. */
+bool same_expression(const Op *a, const Op *b);
+
 /* Could the call's body go on with its operands as they are? */
 bool body_is_clear(Explicit *e, Op *call);
 
@@ -54,8 +57,9 @@ void report_partial(Explicit *e, const Op *maker, const Value *v);
 void report_unknown(Explicit *e, const Op *op, int operand);
 /* `op` would move its operand to `to`. */
 void report_move(Explicit *e, const Op *op, const Placement *to);
-void report_carried(Explicit *e, const Op *op, const Value *start,
-	const Value *returned);
+/* Operand i of `a` and operand k of `b`, which meet in the op. */
+void report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i,
+	int k);
 
 static inline Placement *
 explicit_placement(Explicit *e, const Value *v)

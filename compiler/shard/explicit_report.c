@@ -6,88 +6,14 @@
  *     choices:  out=[8@X, 16]                all-reduce  Y  8.4 MB  186 us
  *               out=[8@X, 16] unreduced(Y)   none
  *
- * Every choice is text to be pasted; those that would leave the op ambiguous
- * are not offered.
+ * Every choice is text to be pasted (explicit_choices.c); those that would
+ * leave the op ambiguous are not offered.
  */
+#include <ctype.h>
 #include <string.h>
-#include "shard/explicit.h"
+#include "shard/explicit_report.h"
 
-enum { MAX_CHOICES = 12, LONGEST_EXPRESSION = 40 };
-
-typedef struct Choice {
-	const char *text;
-	const ReshardPlan *plan;
-} Choice;
-
-typedef struct Choices {
-	Explicit *e;
-	int n;
-	Choice of[MAX_CHOICES];
-} Choices;
-
-/* ---- choices --------------------------------------------------------------- */
-
-static void
-add_choice(Choices *c, const char *form, const char *what, const Value *v,
-	const Placement *from, const Placement *to)
-{
-	Arena *a = c->e->g.arena;
-	Text spec = {0};
-
-	if (c->n == MAX_CHOICES)
-		return;
-	text_spec(&spec, &c->e->g.module->mesh, &v->type, to);
-	Choice *choice = &c->of[c->n];
-	choice->text = what ? arena_printf(a, form, what, spec.s) :
-		arena_printf(a, form, spec.s);
-	choice->plan = reshard_plan(c->e->resharder, &v->type, from, to);
-	for (int i = 0; i < c->n; i++)
-		if (!strcmp(c->of[i].text, choice->text))
-			c->n--;	/* as that one */
-	c->n++;
-	text_free(&spec);
-}
-
-static void
-text_moves(Text *t, const Mesh *mesh, const ReshardPlan *plan)
-{
-	int told = 0;
-
-	for (int i = 0; i < plan->n; i++) {
-		const Move *move = &plan->moves[i];
-		if (move->bytes == 0)
-			continue;
-		text_printf(t, "%s%s ", told++ ? ", " : "",
-			move_name(move->kind));
-		text_axes(t, mesh, &move->axes);
-	}
-	if (!told) {
-		text_add(t, "none");
-		return;
-	}
-	text_add(t, "  ");
-	text_bytes(t, plan->bytes);
-	text_add(t, "  ");
-	text_seconds(t, plan->seconds);
-}
-
-static void
-print_choices(const Choices *c)
-{
-	const Module *m = c->e->g.module;
-	int width = 0;
-
-	for (int i = 0; i < c->n; i++)
-		if ((int)strlen(c->of[i].text) > width)
-			width = (int)strlen(c->of[i].text);
-	for (int i = 0; i < c->n; i++) {
-		Text t = {0};
-		text_moves(&t, &m->mesh, c->of[i].plan);
-		diag_line(m->session, "%-9s %-*s  %s", i ? "" : "choices:",
-			width, c->of[i].text, t.s);
-		text_free(&t);
-	}
-}
+enum { LONGEST_EXPRESSION = 40 };
 
 /* ---- words -------------------------------------------------------------------- */
 
@@ -102,8 +28,8 @@ axes_text(const Explicit *e, const AxisList *l)
 	return s;
 }
 
-static const char *
-spec_text(Explicit *e, const Value *v, const Placement *p)
+const char *
+spec_text(const Explicit *e, const Value *v, const Placement *p)
 {
 	Text t = {0};
 
@@ -113,26 +39,26 @@ spec_text(Explicit *e, const Value *v, const Placement *p)
 	return s;
 }
 
-static bool
+bool
 has_text(const Explicit *e, Range r)
 {
 	return r.file && r.end > r.begin && source_file(e->g.module->session,
 		r.file)->text;
 }
 
-static Range
-operand_range(const Op *op, int i)
+const char *
+range_text(const Explicit *e, Range r)
 {
-	return op->operand_ranges ? op->operand_ranges[i] : (Range){0};
+	return arena_strndup(e->g.arena, source_file(e->g.module->session,
+		r.file)->text + r.begin, (size_t)(r.end - r.begin));
 }
 
+/* On one line, and cut off where it is long; NULL if there is none. */
 static const char *
 source_text(const Explicit *e, Range r)
 {
-	if (!has_text(e, r) || r.end - r.begin > LONGEST_EXPRESSION)
-		return NULL;
-	return arena_strndup(e->g.arena, source_file(e->g.module->session,
-		r.file)->text + r.begin, (size_t)(r.end - r.begin));
+	return has_text(e, r) ? one_line(e->g.arena, range_text(e, r),
+		LONGEST_EXPRESSION) : NULL;
 }
 
 /* "relu", "+"; of an index what is written, for it has no name. */
@@ -145,7 +71,7 @@ op_text(const Explicit *e, const Op *op)
 	return text ? text : op->label;
 }
 
-static bool
+bool
 takes_out(const Op *op)
 {
 	return !strncmp(op->label, "einsum", 6) ||
@@ -166,63 +92,29 @@ value_text(const Explicit *e, const Value *v)
 static const char *
 operand_text(const Explicit *e, const Op *op, int i)
 {
-	const Value *v = op->operands[i];
-	const char *text = source_text(e, operand_range(op, i));
+	Written w = written_operand(e, op, i);
+	const Value *v = w.v ? w.v : op->operands[i];
+	const char *text = source_text(e, w.where);
 
-	if (!text && op->kind == O_output)
-		text = source_text(e, op->range);
+	if (!text && v->def && same_expression(v->def, op))
+		return "a step of it";
 	return text ? text : value_text(e, v);
-}
-
-/* The equation in the label of an einsum, up to its closing quote. */
-static const char *
-equation_of(const Op *op)
-{
-	const char *quote = strchr(op->label, '\'');
-
-	return op->kind == O_dot && quote && !strncmp(op->label, "einsum", 6) &&
-		!strstr(quote, "...") ? quote + 1 : NULL;
-}
-
-/* Where the letters of operand i begin in an equation of two operands; -1 if
-   its dims are not one letter each. */
-static int
-letters_of(const char *equation, const Op *op, int i)
-{
-	const char *comma = strchr(equation, ',');
-	const char *arrow = strstr(equation, "->");
-
-	if (!comma || !arrow || strchr(comma + 1, ','))
-		return -1;
-	long n = i ? arrow - comma - 1 : comma - equation;
-	if (n != op->operands[i]->type.rank)
-		return -1;
-	return i ? (int)(comma - equation) + 1 : 0;
 }
 
 /* The letter of a dim of an einsum's operand and its place; '\0' if none. */
 static char
 letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
 {
-	const char *equation = equation_of(op);
-	int at = equation ? letters_of(equation, op, i) : -1;
+	int at = (i ? op->operands[0]->type.rank : 0) + dim;
 
 	*where = (Range){0};
-	if (at < 0)
+	if (op->kind != O_dot || !op->letters || !has_text(e, op->letters[at]))
 		return 0;
-	at += dim;
-	if (has_text(e, op->range)) {
-		const char *text = source_file(e->g.module->session,
-			op->range.file)->text;
-		for (int k = op->range.begin; k < op->range.end; k++)
-			if (text[k] == '"') {
-				*where = op->range;
-				where->begin = k + 1 + at;
-				where->end = where->begin + 1;
-				break;
-			}
-	}
-	return equation[at];
+	const char *text = range_text(e, op->letters[at]);
+	if (text[1] || !isalpha((unsigned char)text[0]))
+		return 0;	/* of an ellipsis */
+	*where = op->letters[at];
+	return text[0];
 }
 
 static const char *
@@ -230,11 +122,12 @@ dim_text(const Explicit *e, const Op *op, const Holder *h)
 {
 	Range where;
 	char letter = letter_of(e, op, h->tensor, h->dim, &where);
+	Written w = written_operand(e, op, h->tensor);
 
 	if (letter)
 		return arena_printf(e->g.arena, "letter '%c'", letter);
-	return arena_printf(e->g.arena, "dim %d of '%s'", h->dim,
-		operand_text(e, op, h->tensor));
+	return arena_printf(e->g.arena, "dim %d of '%s'", w.v ?
+		w.dim[h->dim] : h->dim, operand_text(e, op, h->tensor));
 }
 
 /* A caret at the letter of an einsum, else at the operand. */
@@ -242,12 +135,13 @@ static void
 label_holder(Explicit *e, const Op *op, const Holder *h)
 {
 	Session *s = e->g.module->session;
-	const Value *v = op->operands[h->tensor];
+	Written w = written_operand(e, op, h->tensor);
+	const Value *v = w.v ? w.v : op->operands[h->tensor];
 	const char *spec = spec_text(e, v, explicit_placement(e, v));
 	Range where;
 
-	if (!letter_of(e, op, h->tensor, h->dim, &where) || !where.file)
-		where = operand_range(op, h->tensor);
+	if (!letter_of(e, op, h->tensor, h->dim, &where))
+		where = w.where;
 	if (!where.file)
 		where = v->range;
 	if (where.file)
@@ -292,42 +186,24 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 	return *nsplit > 0;
 }
 
-static int64_t
-placement_ways(const Placement *p)
-{
-	int64_t ways = 1;
-
-	for (int d = 0; d < p->rank; d++)
-		ways *= placement_dim_ways(p, d);
-	return ways;
-}
-
 static void
 add_settlements(Choices *c, const Op *maker, const Value *v,
 	const Placement *partial)
 {
-	bool has_out = takes_out(maker);
-	const char *what = v->range.file ? value_source_name(v) : "v";
 	AxisList axes = placement_unreduced(partial), none = {0};
 	Placement whole = *partial;
 
-	if (has_out)
-		what = NULL;
-	const char *form = has_out ? "out=%s" : "let %s: %s";
 	placement_set_unreduced(&whole, &none, C_add);
-	/* without any @ a let says nothing about placement */
-	bool silent = !has_out && placement_ways(&whole) == 1;
-	add_choice(c, silent ? "let %s: %s replicated" : form, what, v,
-		partial, &whole);
+	offer_settled(c, maker, v, partial, &whole);
 	for (int d = 0; d < v->type.rank; d++) {
 		Placement to = whole;
 		AxisList l = placement_dim(&to, d);
 		axes_append_all(&l, &axes);
 		placement_set_dim(&to, d, &l);
 		if (v->type.dims[d] % axes_size(&l) == 0)
-			add_choice(c, form, what, v, partial, &to);
+			offer_settled(c, maker, v, partial, &to);
 	}
-	add_choice(c, form, what, v, partial, partial);
+	offer_settled(c, maker, v, partial, partial);
 }
 
 void
@@ -366,22 +242,30 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 
 /* ---- other findings --------------------------------------------------------------- */
 
-/* Offers reshard(operand, ...) if the op could then go on. */
+/* Offers reshard(operand, ...) if the op could then go on, or (not strict) get
+   stuck at another operand. */
 static void
-try_placement(Choices *c, OpState *o, int operand, const Placement *to)
+try_placement(Choices *c, OpState *o, int operand, const Placement *to,
+	bool strict)
 {
 	Explicit *e = c->e;
-	const Value *v = o->tensors[operand];
-	Placement *now = explicit_placement(e, v), from = *now;
-	Placement *results = NEW_ARRAY(e->g.arena, Placement,
+	Placement *now = explicit_placement(e, o->tensors[operand]);
+	Placement from = *now, *results = NEW_ARRAY(e->g.arena, Placement,
 		o->ntensors + 1);
+	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands);
+	Placement *all = NEW_ARRAY(e->g.arena, Placement, o->noperands);
+	int n = 0;
 
+	for (int i = 0; i < o->noperands; i++)	/* s * s */
+		if (o->tensors[i] == o->tensors[operand]) {
+			w[n] = written_operand(e, o->op, i);
+			all[n++] = *to;
+		}
 	*now = *to;
 	Finding left = derive(e, o, results);
 	*now = from;
-	if (!left.fault || left.tensor != operand)
-		add_choice(c, "reshard(%s, %s)", operand_text(e, o->op,
-			operand), v, &from, to);
+	if (!left.fault || (!strict && left.tensor != operand))
+		offer_reshards(c, n, w, all);
 }
 
 /* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on). */
@@ -397,7 +281,7 @@ try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes,
 		n++;
 	l.n = n;
 	placement_set_dim(&to, h->dim, axes ? axes : &l);
-	try_placement(c, o, h->tensor, &to);
+	try_placement(c, o, h->tensor, &to, false);
 }
 
 static void
@@ -437,19 +321,25 @@ report_twice(Explicit *e, OpState *o, const Finding *f, Choices *c)
 
 /* Every operand that has the factor split must be gathered. */
 static void
-try_whole(Choices *c, OpState *o, const Finding *f)
+offer_whole(Choices *c, OpState *o, const Finding *f)
 {
-	const Projection *p = &c->e->g.projection;
-	Holder split[MAX_CHOICES];
+	Explicit *e = c->e;
+	const Projection *p = &e->g.projection;
+	Written *w = NEW_ARRAY(e->g.arena, Written, p->nholders);
+	Placement *to = NEW_ARRAY(e->g.arena, Placement, p->nholders);
 	int n = 0;
 
-	for (int i = 0; i < p->nholders && n < MAX_CHOICES; i++)
-		if (p->holders[i].factor == f->a.factor &&
-				p->holders[i].tensor < o->noperands &&
-				p->holders[i].axes.n)
-			split[n++] = p->holders[i];
-	for (int i = 0; i < n; i++)
-		try_dim(c, o, &split[i], NULL, split[i].axes.a[0]);
+	for (int i = 0; i < p->nholders; i++) {
+		const Holder *h = &p->holders[i];
+		if (h->factor != f->a.factor || h->tensor >= o->noperands ||
+				!h->axes.n)
+			continue;
+		w[n] = written_operand(e, o->op, h->tensor);
+		to[n] = *explicit_placement(e, o->tensors[h->tensor]);
+		AxisList none = {0};
+		placement_set_dim(&to[n++], h->dim, &none);
+	}
+	offer_reshards(c, n, w, to);
 }
 
 static void
@@ -463,32 +353,66 @@ report_whole(Explicit *e, OpState *o, const Finding *f, Choices *c)
 		axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
 	label_holder(e, o->op, &f->a);
 	if (f->fault == FAULT_whole)
-		try_whole(c, o, f);
+		offer_whole(c, o, f);
 	else
 		try_dim(c, o, &f->a, NULL, f->axis);
 }
 
+/* The operand summed up, and each device's part of the sums. */
 static void
-report_refused(Explicit *e, OpState *o, const Finding *f, Choices *c)
+try_sums(Choices *c, OpState *o, int operand, bool strict)
 {
-	const Value *v = o->tensors[f->tensor];
-	Placement to = *explicit_placement(e, v);
+	const Value *v = o->tensors[operand];
+	Placement to = *explicit_placement(c->e, v);
 	AxisList axes = placement_unreduced(&to), none = {0};
 
-	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
-		"%s does not take partial results, and '%s' is unreduced over "
-		"%s", op_text(e, o->op), operand_text(e, o->op, f->tensor),
-		axes_text(e, &axes));
 	placement_set_unreduced(&to, &none, C_add);
-	try_placement(c, o, f->tensor, &to);
+	try_placement(c, o, operand, &to, strict);
 	for (int d = 0; d < v->type.rank; d++) {
 		Placement scattered = to;
 		AxisList l = placement_dim(&to, d);
 		axes_append_all(&l, &axes);
 		placement_set_dim(&scattered, d, &l);
 		if (v->type.dims[d] % axes_size(&l) == 0)
-			try_placement(c, o, f->tensor, &scattered);
+			try_placement(c, o, operand, &scattered, strict);
 	}
+}
+
+/* Every operand that is partial summed up. */
+static void
+offer_all_sums(Choices *c, OpState *o)
+{
+	Explicit *e = c->e;
+	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands + 1);
+	Placement *to = NEW_ARRAY(e->g.arena, Placement, o->noperands + 1);
+	AxisList none = {0};
+	int n = 0;
+
+	for (int i = 0; i < o->noperands; i++) {
+		to[n] = *explicit_placement(e, o->tensors[i]);
+		if (!to[n].nunreduced)
+			continue;
+		w[n] = written_operand(e, o->op, i);
+		placement_set_unreduced(&to[n++], &none, C_add);
+	}
+	offer_reshards(c, n, w, to);
+}
+
+static void
+report_refused(Explicit *e, OpState *o, const Finding *f, Choices *c)
+{
+	const Value *v = o->tensors[f->tensor];
+	AxisList axes = placement_unreduced(explicit_placement(e, v));
+
+	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
+		"%s does not take partial results, and '%s' is unreduced over "
+		"%s", op_text(e, o->op), operand_text(e, o->op, f->tensor),
+		axes_text(e, &axes));
+	try_sums(c, o, f->tensor, true);
+	if (!c->n)
+		offer_all_sums(c, o);
+	if (!c->n)
+		try_sums(c, o, f->tensor, false);
 }
 
 void
@@ -511,27 +435,39 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 
 /* ---- composites -------------------------------------------------------------------- */
 
-/* Each split dim of each operand whole: does the body go on then? */
+/* Does the body go on if the operand is placed so? */
+static void
+try_call(Choices *c, Op *call, int operand, const Placement *to)
+{
+	Placement *now = explicit_placement(c->e, call->operands[operand]);
+	Placement from = *now;
+	Written w = written_operand(c->e, call, operand);
+
+	*now = *to;
+	bool clear = body_is_clear(c->e, call);
+	*now = from;
+	if (clear)
+		offer_reshard(c, &w, to);
+}
+
+/* Each split dim of the operand whole, and all of them. */
 static bool
 try_operand(Choices *c, Op *call, int operand)
 {
 	const Value *v = call->operands[operand];
-	Placement *now = explicit_placement(c->e, v), from = *now;
+	Placement now = *explicit_placement(c->e, v), whole = now;
 	AxisList none = {0};
 	int before = c->n;
 
 	for (int d = 0; d < v->type.rank; d++) {
-		Placement to = from;
+		Placement to = now;
 		placement_set_dim(&to, d, &none);
-		if (placement_equal(&to, &from))
-			continue;
-		*now = to;
-		bool clear = body_is_clear(c->e, call);
-		*now = from;
-		if (clear)
-			add_choice(c, "reshard(%s, %s)", operand_text(c->e,
-				call, operand), v, &from, &to);
+		placement_set_dim(&whole, d, &none);
+		if (!placement_equal(&to, &now))
+			try_call(c, call, operand, &to);
 	}
+	if (c->n == before && !placement_equal(&whole, &now))
+		try_call(c, call, operand, &whole);
 	return c->n > before;
 }
 
@@ -572,16 +508,29 @@ report_unknown(Explicit *e, const Op *op, int operand)
 		operand_text(e, op, operand));
 	if (v->type_range.file)
 		diag_label(s, v->type_range, "here");
+	Choices c = {.e = e};
+	offer_parameter(&c, v);
+	print_choices(&c);
 }
 
-/* "einsum(..., out=[8@X])" without its out=. */
-static const char *
+const char *
 without_out(const Explicit *e, const char *text)
 {
 	const char *out = strstr(text, ", out=");
 
 	return out ? arena_printf(e->g.arena, "%.*s)", (int)(out - text),
 		text) : text;
+}
+
+/* "-> f32[8@X, 16]": the result's type as it is */
+static void
+offer_type(Choices *c, Range where, const Value *v, const Placement *from)
+{
+	const char *arrow = arena_printf(c->e->g.arena, "-> %s%s",
+		dtypes[v->type.dtype].name, spec_text(c->e, v, from));
+
+	if (has_text(c->e, where))
+		offer(c, (Offer){arrow, where, arrow + 3}, v, from, from);
 }
 
 void
@@ -604,16 +553,30 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 		"a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
 		diag_label(s, op->results[0]->type_range, "written here");
-	add_choice(&c, "reshard(%s, %s)", text, v, from, to);
+	Written w = written_operand(e, op, 0);
+	offer_reshard(&c, &w, to);
 	if (result)
-		add_choice(&c, "-> %s%s", dtypes[v->type.dtype].name, v, from,
-			from);
+		offer_type(&c, op->results[0]->type_range, v, from);
 	print_choices(&c);
 }
 
+/* The value as it is where the op begins, or where its body ends. */
+static void
+offer_carried(Choices *c, const Op *op, const Op *end, int i,
+	const Value *v, const Value *like)
+{
+	Written w = written_operand(c->e, end, i);
+	const Placement *to = explicit_placement(c->e, like);
+
+	if (end == op && op->nbodies && !has_text(c->e, operand_range(op, i)))
+		offer_statement(c, op, v, to);
+	else
+		offer_reshard(c, &w, to);
+}
+
 void
-report_carried(Explicit *e, const Op *op, const Value *start,
-	const Value *returned)
+report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i,
+	int k)
 {
 	static const char *const wrong[OP_COUNT] = {
 		[O_while] = "the loop carries '%s' in as %s and out as %s",
@@ -621,18 +584,16 @@ report_carried(Explicit *e, const Op *op, const Value *start,
 		[O_shard_like] = "shard_like of '%s', which is %s, and a value "
 			"that is %s",
 	};
-	const Placement *from = explicit_placement(e, start);
-	const Placement *to = explicit_placement(e, returned);
+	const Value *v = a->operands[i], *w = b->operands[k];
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
 	diag(e->g.module->session, DIAG_explicit_carried, op->range,
-		wrong[op->kind], value_source_name(start),
-		spec_text(e, start, from), spec_text(e, start, to));
-	add_choice(&c, "reshard(%s, %s)", value_text(e, start), start, from,
-		to);
-	add_choice(&c, "reshard(%s, %s)", value_text(e, returned), returned,
-		to, from);
+		wrong[op->kind], value_source_name(v),
+		spec_text(e, v, explicit_placement(e, v)),
+		spec_text(e, w, explicit_placement(e, w)));
+	offer_carried(&c, op, a, i, v, w);
+	offer_carried(&c, op, b, k, w, v);
 	print_choices(&c);
 }

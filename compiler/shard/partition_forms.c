@@ -105,7 +105,10 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 	Reason r = {user->label, user->range, requested};
 	const Op *maker = partial_maker(v);
 
-	if (user->operand_ranges && user->operand_ranges[operand].file)
+	/* Dumps know the op's line alone. */
+	if (user->operand_ranges && user->operand_ranges[operand].file ==
+			user->range.file && user->operand_ranges[operand].line
+			== user->range.line)
 		r.range = user->operand_ranges[operand];
 	if (v->placement.nunreduced && maker) {
 		r.label = maker->label;

@@ -131,6 +131,19 @@ tell_story(Session *s, const Module *m, const Value *v)
 	}
 }
 
+/* A result's type may become what the result is. */
+static void
+offer_result(const Module *m, const Expect *e, const char *got)
+{
+	const SourceFile *f = source_file(m->session, e->range.file);
+
+	if (!f || !f->text || !strncmp(f->text + e->range.begin, "expect", 6))
+		return;
+	const char *arrow = arena_printf(m->arena, "-> %s%s",
+		dtypes[e->value->type.dtype].name, got);
+	diag_choice(m->session, e->range, arrow + 3, "choices:  %s", arrow);
+}
+
 static void
 check_expect(Propagation *g, const Expect *e)
 {
@@ -144,6 +157,7 @@ check_expect(Propagation *g, const Expect *e)
 	diag(m->session, DIAG_expect_failed, e->range,
 		"'%s' is placed %s, not %s", e->name, got.s, wanted.s);
 	tell_story(m->session, m, e->value);
+	offer_result(m, e, got.s);
 	text_free(&got);
 	text_free(&wanted);
 }
