@@ -103,6 +103,8 @@ written_operand(const Explicit *e, const Op *op, int i)
 
 	if (has_text(e, r))
 		return written_value(v, r);
+	if (!has_text(e, op->range))	/* of a dump */
+		return written_value(v, (Range){0});
 	if (op->kind == O_output || op->kind == O_constraint)
 		return written_value(v, op->range);
 	if (!maker || !has_text(e, maker->range) || is_statement(maker))
@@ -186,8 +188,8 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 	Range all = w[0].where;
 
 	for (int i = 0; i < n; i++) {
-		if (!w[i].v || !has_text(e, w[i].where) || w[i].where.file !=
-				all.file || (i && w[i].where.begin < all.end))
+		if (!w[i].v || w[i].where.file != all.file ||
+				(i && w[i].where.begin < all.end))
 			return;
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
@@ -197,8 +199,10 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 		between.begin = i ? all.end : w[i].where.begin;
 		between.end = w[i].where.begin;
 		edit = arena_printf(a, "%s%sreshard(%s, %s)", edit,
-			range_text(e, between), without_out(e, range_text(e,
-			w[i].where)), spec_text(e, w[i].v, &to));
+			!all.file ? i ? ", " : "" : range_text(e, between),
+			!all.file ? value_source_name(w[i].v) :
+			without_out(e, range_text(e, w[i].where)),
+			spec_text(e, w[i].v, &to));
 		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from,
 			&to);
 		all.end = w[i].where.end;
@@ -275,7 +279,7 @@ offer_settled(Choices *c, const Op *maker, const Value *v,
 	const char *spec = spec_text(e, v, to), *edit, *word;
 	const Op *def = v->def ? v->def : maker;
 
-	if (takes_out(maker) && has_text(e, maker->range)) {
+	if (takes_out(maker)) {
 		edit = arena_printf(a, ", out=%s", spec);
 		offer(c, (Offer){edit + 2, insertion(maker->range,
 			maker->range.end - 1), edit}, v, from, to);
@@ -286,9 +290,10 @@ offer_settled(Choices *c, const Op *maker, const Value *v,
 		offer(c, (Offer){arena_printf(a, "%s %s%s", word,
 			value_source_name(v), edit), insertion(v->range,
 			v->range.end), edit}, v, from, to);
-	} else if (has_text(e, def->range)) {
-		edit = arena_printf(a, "reshard(%s, %s)", range_text(e,
-			def->range), spec);
+	} else {
+		edit = arena_printf(a, "reshard(%s, %s)", has_text(e,
+			def->range) ? range_text(e, def->range) :
+			value_source_name(v), spec);
 		offer(c, (Offer){edit, def->range, edit}, v, from, to);
 	}
 }
@@ -372,7 +377,9 @@ print_choices(const Choices *c)
 		Text t = {0};
 		const Offer *o = &c->of[i].offer;
 		text_moves(&t, &m->mesh, c->of[i].nplans, c->of[i].plans);
-		diag_choice(m->session, o->where, o->edit, "%-9s %-*s  %s",
+		const SourceFile *f = source_file(m->session, o->where.file);
+		diag_choice(m->session, o->where, f && f->text ? o->edit :
+			NULL, "%-9s %-*s  %s",
 			i ? "" : "choices:", width, o->text, t.s);
 		text_free(&t);
 	}

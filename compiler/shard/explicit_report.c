@@ -101,6 +101,23 @@ operand_text(const Explicit *e, const Op *op, int i)
 	return text ? text : value_text(e, v);
 }
 
+/* From the equation in the label of an einsum of two operands; '\0' if its
+   dims are not one letter each. */
+static char
+letter_in_label(const Op *op, int i, int dim)
+{
+	const char *quote = strchr(op->label, '\'');
+
+	if (op->kind != O_dot || strncmp(op->label, "einsum", 6) || !quote)
+		return 0;
+	const char *comma = strchr(quote, ','), *arrow = strstr(quote, "->");
+	if (!comma || !arrow || strchr(comma + 1, ','))
+		return 0;
+	const char *first = i ? comma + 1 : quote + 1;
+	bool each = (i ? arrow : comma) - first == op->operands[i]->type.rank;
+	return each && isalpha((unsigned char)first[dim]) ? first[dim] : 0;
+}
+
 /* The letter of a dim of an einsum's operand and its place; '\0' if none. */
 static char
 letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
@@ -108,7 +125,9 @@ letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
 	int at = (i ? op->operands[0]->type.rank : 0) + dim;
 
 	*where = (Range){0};
-	if (op->kind != O_dot || !op->letters || !has_text(e, op->letters[at]))
+	if (!op->letters)
+		return letter_in_label(op, i, dim);
+	if (op->kind != O_dot || !has_text(e, op->letters[at]))
 		return 0;
 	const char *text = range_text(e, op->letters[at]);
 	if (text[1] || !isalpha((unsigned char)text[0]))
