@@ -572,9 +572,9 @@ decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library,
 	Decl *d = decl_new(p, DECL_fn, r);
 	fn->mode = FN_extern;
 	fn->mode_range = r;
-	fn->symbol = symbol.s;
-	fn->library = library.s;
-	fn->rule = rule.s;
+	fn->symbol = symbol;
+	fn->library = library;
+	fn->rule = rule;
 	d->fn = fn;
 	return d;
 }

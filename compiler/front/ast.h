@@ -184,7 +184,7 @@ typedef struct FnDecl {
 	Range results_range;
 	List body;		/* Stmt */
 	Range end;		/* the closing brace */
-	const char *symbol, *library, *rule;
+	Name symbol, library, rule;	/* of extern */
 	Range range;		/* of the signature */
 	int instances;		/* calls inlined so far */
 	bool active;		/* being inlined: a call would be recursion */

@@ -184,9 +184,6 @@ returned(Elab *e, FnDecl *fn, Range call)
 static bool
 may_inline(Elab *e, FnDecl *fn, const Expr *call)
 {
-	static const char *const modes[] = {
-		[FN_extern] = "extern",
-	};
 	if (fn->mode == FN_explicit && e->manual != NULL) {
 		complain(e, DIAG_manual, call->range, "'%s' is explicit, and "
 			"what calls it is manual; a function of one device's "
@@ -199,12 +196,6 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 			"is what calls it; a function of one device's tensors "
 			"is a plain fn", fn->name.s);
 		note_signature(e, fn);
-		return false;
-	}
-	if (modes[fn->mode] != NULL) {
-		complain(e, DIAG_unsupported, call->range, "'%s' is declared "
-			"%s, which is not part of this release",
-			fn->name.s, modes[fn->mode]);
 		return false;
 	}
 	if (fn->active) {
@@ -247,6 +238,8 @@ run_inlined(Elab *e, FnDecl *fn, const Item *args, Range call)
 	}
 	if (fn->mode == FN_manual)
 		return call_manual(e, fn, args, call);
+	if (fn->mode == FN_extern)
+		return call_extern(e, fn, args, call);
 	for (int i = 0; i < fn->params.n; i++)
 		bind_param(e, fn, fn->params.v[i], args[i]);
 	OpMode mode = e->mode;

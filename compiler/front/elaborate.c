@@ -378,6 +378,8 @@ declare_fn(Elab *e, const Decl *d)
 		return;
 	}
 	check_params(e, fn);
+	if (fn->mode == FN_extern)
+		check_extern(e, fn);
 	table_set(e->functions, fn->name.s, fn);
 }
 
@@ -407,8 +409,8 @@ find_entry(Elab *e, int file)
 	}
 	if (fn->mode != FN_extern)
 		return fn;
-	complain(e, DIAG_unsupported, fn->mode_range,
-		"extern functions are not part of this release");
+	complain(e, DIAG_entry, fn->mode_range, "the entry is extern; what runs "
+		"is a function that calls it");
 	return NULL;
 }
 

@@ -312,6 +312,10 @@ bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 	Item **results);
 Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
 
+/* extern.c: whether the rule fits the signature, as far as that says; calls. */
+void check_extern(Elab *e, const FnDecl *fn);
+Item call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call);
+
 /* varying.c: results are as replicated as their types say, and collectives
    are reached by their whole group; false after messages. */
 bool check_varying(Elab *e, const FnDecl *fn, const Manual *m);

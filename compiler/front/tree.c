@@ -383,11 +383,11 @@ text_fn(Text *t, const FnDecl *fn)
 		return;
 	}
 	text_add(t, "= ");
-	text_string(t, fn->symbol);
+	text_string(t, fn->symbol.s);
 	text_add(t, " in ");
-	text_string(t, fn->library);
+	text_string(t, fn->library.s);
 	text_add(t, " rule ");
-	text_string(t, fn->rule);
+	text_string(t, fn->rule.s);
 	text_add(t, ";");
 }
 

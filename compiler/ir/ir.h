@@ -264,6 +264,13 @@ struct Value {
  */
 typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
 
+/* What `extern fn` declares: the user's C function of an op. */
+typedef struct External {
+	const char *name;	/* in the program */
+	const char *symbol, *library, *rule;
+	Range declared;
+} External;
+
 struct Op {
 	Op *prev, *next;
 	OpKind kind;
@@ -291,6 +298,7 @@ struct Op {
 	const char *label;	/* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
 	const char *composite;	/* call: "softmax" */
+	const External *external;	/* extern */
 	Range range;		/* the expression */
 	Range *operand_ranges;	/* of each operand, or NULL */
 	Range *letters;		/* dot from einsum: see front/; or NULL */
@@ -364,6 +372,7 @@ typedef struct OpInfo {
 	const char *(*types)(const Op *op, Arena *a, Type *results);
 	void (*rule)(Rule *r, Arena *a, const Op *op);
 	bool pointwise, leaf, collective, blocked;
+	bool many;		/* results, any number of them */
 	int bodies;		/* blocks it owns */
 	PartialKind partial;
 	int flops;
@@ -424,6 +433,37 @@ int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
 /* How often an op runs: the trips of the loops around it, multiplied (at most
    INT64_MAX).  False if those of some loop are not known, which counts once. */
 bool op_trips(const Op *op, int64_t *trips);
+
+/*
+ * extern.c: the rule of an extern function, "bd,df->bf": a term for each
+ * operand, then for each result.  Letters are numbered from 0; WHOLE_DIM is a
+ * dim `_`, which is never split.
+ */
+enum { WHOLE_DIM = -1, RULE_LETTERS = 52 };
+typedef struct ExternTerm {
+	int rank;
+	int8_t letters[MAX_RANK];
+} ExternTerm;
+
+typedef struct ExternRule {
+	int noperands, nterms;
+	ExternTerm *terms;
+} ExternRule;
+
+/* NULL if right; else what is wrong, with text[*at] or the end. */
+const char *extern_rule_parse(Arena *a, const char *text, ExternRule *r,
+	int *at);
+/* Whether it has a letter that only operands have: parts are added up. */
+bool extern_rule_sums(const ExternRule *r, int letter);
+char extern_rule_letter(int letter);
+
+/* The functions of a module, each once, in order. */
+typedef struct Externs {
+	int n;
+	const External **v;
+} Externs;
+Externs module_externs(Module *m);
+bool external_equal(const Module *m, const External *a, const External *b);
 
 /* types.c */
 int64_t type_elements(const Type *t);

@@ -28,6 +28,8 @@
 #define BODIES(id) (O_##id == O_call || O_##id == O_manual ? 1 : \
 	O_##id == O_while || O_##id == O_if ? 2 : 0)
 
+#define MANY(id) (BODIES(id) || O_##id == O_sort || O_##id == O_extern)
+
 const OpInfo ops[OP_COUNT] = {
 #define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, \
 	flop_count, float_text, int_text, doc_text) \
@@ -44,6 +46,7 @@ const OpInfo ops[OP_COUNT] = {
 		.collective = COLLECTIVE(id), \
 		.blocked = IS(rule_fn, blocked), \
 		.bodies = BODIES(id), \
+		.many = MANY(id), \
 		.partial = PARTIAL_##partial_kind, \
 		.flops = flop_count, \
 		.float_c = float_text, \

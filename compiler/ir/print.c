@@ -798,6 +798,26 @@ print_manual(Line *l, const Op *op)
 		spec_fact(l, op, op->noperands + i, op->results[i]);
 }
 
+/* extern.declared="samples/swish.shd:7" */
+static void
+print_extern(Line *l, const Op *op)
+{
+	const External *x = op->external;
+	Text declared = {0};
+
+	if (!x)
+		return;
+	fact(l, "extern.name", x->name);
+	fact(l, "extern.symbol", x->symbol);
+	fact(l, "extern.library", x->library);
+	fact(l, "extern.rule", x->rule);
+	if (!x->declared.file)
+		return;
+	text_printf(&declared, "%s:%d", source_file(l->p->m->session,
+		x->declared.file)->path, x->declared.line);
+	fact_text(l, "extern.declared", &declared);
+}
+
 static void
 print_bodies(Line *l, const Op *op)
 {
@@ -824,6 +844,7 @@ static AttrPrinter *const special_attrs[OP_COUNT] = {
 	[O_take] = print_take,
 	[O_scatter_add] = print_scatter,
 	[O_sort] = print_sort,
+	[O_extern] = print_extern,
 	[O_call] = print_call,
 	[O_manual] = print_manual,
 	[O_while] = print_bodies,

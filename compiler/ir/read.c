@@ -400,8 +400,7 @@ build_op(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 	if (ops[kind].operands >= 0 && n != ops[kind].operands)
 		hlo_error(b->r, instr->where, "%s has %d operands, not %d",
 			instr->opcode, ops[kind].operands, n);
-	bool many = ops[kind].bodies || kind == O_sort;
-	if (instr->tuple ? !many : ops[kind].bodies == 2)
+	if (instr->tuple ? !ops[kind].many : ops[kind].bodies == 2)
 		hlo_error(b->r, instr->where, "%s makes %s tuple",
 			instr->opcode, instr->tuple ? "a" : "no");
 	read_metadata(b, &instr->attrs, &label, &range);

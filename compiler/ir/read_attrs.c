@@ -430,6 +430,51 @@ read_manual(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 	}
 }
 
+static const char *
+read_text_fact(Builder *b, const HloInstr *instr, const Facts *facts,
+	const char *key)
+{
+	const Fact *f = find_fact(facts, key);
+
+	if (f && *f->value)
+		return f->value;
+	hlo_error(b->r, instr->where, "%s without the fact '%s'", instr->opcode,
+		key);
+	return "";
+}
+
+/* samples/swish.shd:7 */
+static Range
+read_declared(Builder *b, const Fact *f)
+{
+	const char *colon = f ? strrchr(f->value, ':') : NULL;
+	Range r = {0};
+
+	if (!colon)
+		return r;
+	Cursor c = cursor_of_text(b->r, colon + 1, (int)strlen(colon + 1),
+		f->where);
+	int64_t line = cursor_integer(&c, "a line");
+	cursor_expect_end(&c);
+	r.line = line < 0 || line > INT32_MAX ? 0 : (int)line;
+	r.file = source_add_name(b->r->session, arena_strndup(b->r->arena,
+		f->value, (size_t)(colon - f->value)));
+	return r;
+}
+
+static void
+read_extern(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
+{
+	External *x = NEW(b->r->arena, External);
+
+	x->name = read_text_fact(b, instr, facts, "extern.name");
+	x->symbol = read_text_fact(b, instr, facts, "extern.symbol");
+	x->library = read_text_fact(b, instr, facts, "extern.library");
+	x->rule = read_text_fact(b, instr, facts, "extern.rule");
+	x->declared = read_declared(b, find_fact(facts, "extern.declared"));
+	op->external = x;
+}
+
 typedef void SpecialReader(Builder *b, const HloInstr *instr,
 	const Facts *facts, Op *op);
 static SpecialReader *const special_readers[OP_COUNT] = {
@@ -437,6 +482,7 @@ static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_take] = read_take,
 	[O_scatter_add] = read_scatter,
 	[O_sort] = read_sort,
+	[O_extern] = read_extern,
 	[O_manual] = read_manual,
 	[O_all_gather] = read_collective,
 	[O_all_reduce] = read_collective,

@@ -428,6 +428,37 @@ rule_sort(Rule *r, Arena *a, const Op *op)
 	}
 }
 
+/*
+ * As the rule string says.  A letter of operands alone is summed; one of
+ * results alone is made by the function, which cannot make a part of it.
+ */
+void
+rule_extern(Rule *r, Arena *a, const Op *op)
+{
+	int factors[RULE_LETTERS], at;
+	ExternRule rule;
+
+	if (extern_rule_parse(a, op->external->rule, &rule, &at))
+		die("extern with a rule that is none");
+	for (int i = 0; i < RULE_LETTERS; i++)
+		factors[i] = -1;
+	for (int t = 0; t < rule.nterms; t++)
+		for (int d = 0; d < rule.terms[t].rank; d++) {
+			int letter = rule.terms[t].letters[d];
+			int64_t size = tensor_type(op, t)->dims[d];
+			int f = letter == WHOLE_DIM ? -1 : factors[letter];
+			if (f < 0)
+				f = factor_new(r, a, size, letter == WHOLE_DIM
+					|| t >= op->noperands ? F_replicate :
+					extern_rule_sums(&rule, letter) ?
+					F_reduce : F_pass);
+			if (letter != WHOLE_DIM)
+				factors[letter] = f;
+			place(r, t, d, f);
+		}
+	r->combiner = C_add;
+}
+
 void
 rule_blocked(Rule *r, Arena *a, const Op *op)
 {

@@ -852,6 +852,77 @@ type_sort(const Op *op, Arena *a, Type *results)
 	return check_dim(op, a, op_int(op, A_dim), key->rank);
 }
 
+/* "operand 2", "result 1" */
+static const char *
+tensor_words(Arena *a, const Op *op, int tensor)
+{
+	bool operand = tensor < op->noperands;
+
+	return arena_printf(a, "%s %d", operand ? "operand" : "result", 1 +
+		(operand ? tensor : tensor - op->noperands));
+}
+
+/* Each letter of the rule has one size. */
+static const char *
+check_letters(const Op *op, Arena *a, const ExternRule *r)
+{
+	int64_t sizes[RULE_LETTERS] = {0};
+	int first[RULE_LETTERS];
+
+	for (int t = 0; t < r->nterms; t++) {
+		const Type *type = &rule_tensor(op, t)->type;
+		for (int d = 0; d < type->rank; d++) {
+			int letter = r->terms[t].letters[d];
+			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
+				continue;
+			if (sizes[letter])
+				return arena_printf(a, "'%c' of the rule \"%s\" "
+					"has size %lld in %s and %lld in %s",
+					extern_rule_letter(letter),
+					op->external->rule,
+					(long long)sizes[letter],
+					tensor_words(a, op, first[letter]),
+					(long long)type->dims[d],
+					tensor_words(a, op, t));
+			sizes[letter] = type->dims[d];
+			first[letter] = t;
+		}
+	}
+	return NULL;
+}
+
+/* The types of the results are given. */
+const char *
+type_extern(const Op *op, Arena *a, Type *results)
+{
+	ExternRule r;
+	int at;
+
+	if (!op->external)
+		return "extern without its function";
+	const char *rule = op->external->rule;
+	const char *wrong = extern_rule_parse(a, rule, &r, &at);
+	if (wrong)
+		return wrong;
+	if (r.noperands != op->noperands ||
+	    r.nterms != op->noperands + op->nresults)
+		return arena_printf(a, "the rule \"%s\" is of %d operands and "
+			"%d results, not %d and %d", rule, r.noperands,
+			r.nterms - r.noperands, op->noperands, op->nresults);
+	for (int t = 0; t < r.nterms; t++)
+		if (rule_tensor(op, t)->type.rank != r.terms[t].rank)
+			return arena_printf(a, "the rule \"%s\" gives %s %d "
+				"dims; it has %d", rule, tensor_words(a, op, t),
+				r.terms[t].rank, rule_tensor(op, t)->type.rank);
+	for (int i = 0; i < op->nresults; i++) {
+		results[i] = op->results[i]->type;
+		wrong = check_size(a, &results[i]);
+		if (wrong)
+			return wrong;
+	}
+	return check_letters(op, a, &r);
+}
+
 /* ---- structure ------------------------------------------------------ */
 
 /* Body `b` is there, ends, and has a parameter for each operand from `first`

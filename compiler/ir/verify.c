@@ -246,9 +246,7 @@ static void
 check_counts(Checker *c, const Op *op)
 {
 	bool is_return = op->kind == O_return;
-	bool any = ops[op->kind].bodies || op->kind == O_sort;
-
-	if (!any && op->nresults != !is_return)
+	if (!ops[op->kind].many && op->nresults != !is_return)
 		fail(c, "%s has %d results", ops[op->kind].name, op->nresults);
 	if (op->nbodies != ops[op->kind].bodies)
 		fail(c, "%s has %d bodies, not %d", ops[op->kind].name,

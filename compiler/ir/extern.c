@@ -1,0 +1,150 @@
+/*
+ * extern.c - the rules of extern functions, and which functions a module has.
+ *
+ *   "bd,df->bf"   a letter of operands and results may be split freely; one
+ *                 of operands alone is summed over: parts make partial sums
+ *   "b_->b_"      dims `_` are whole on each device
+ */
+#include <ctype.h>
+#include <string.h>
+#include "ir/ir.h"
+
+static int
+letter_number(char c)
+{
+	return c >= 'a' && c <= 'z' ? c - 'a' : 26 + c - 'A';
+}
+
+char
+extern_rule_letter(int letter)
+{
+	return (char)(letter < 26 ? 'a' + letter : 'A' + letter - 26);
+}
+
+static bool
+has_letter(const ExternTerm *t, int letter)
+{
+	for (int d = 0; d < t->rank; d++)
+		if (t->letters[d] == letter)
+			return true;
+	return false;
+}
+
+/* Letters and `_` up to the end of the term. */
+static const char *
+parse_term(Arena *a, const char *text, int *at, ExternTerm *t)
+{
+	for (; text[*at] && text[*at] != ',' && text[*at] != '-'; ++*at) {
+		char c = text[*at];
+		bool whole = c == '_';
+		if (c == ' ')
+			continue;
+		if (!whole && !(isascii(c) && isalpha((unsigned char)c)))
+			return arena_printf(a, "a dim of a rule is a letter, or "
+				"_ where it stays whole");
+		int letter = whole ? WHOLE_DIM : letter_number(c);
+		if (!whole && has_letter(t, letter))
+			return arena_printf(a, "'%c' names two dims of one "
+				"tensor; an axis can split only one of them", c);
+		if (t->rank == MAX_RANK)
+			return arena_printf(a, "a tensor of more than %d dims",
+				MAX_RANK);
+		t->letters[t->rank++] = (int8_t)letter;
+	}
+	return NULL;
+}
+
+bool
+extern_rule_sums(const ExternRule *r, int letter)
+{
+	for (int t = r->noperands; t < r->nterms; t++)
+		if (has_letter(&r->terms[t], letter))
+			return false;
+	return true;
+}
+
+/* Of a letter that one result has and another lacks, parts of the one would
+   be sums for the other. */
+static const char *
+check_results(Arena *a, const ExternRule *r)
+{
+	const ExternTerm *first = &r->terms[r->noperands];
+
+	for (int t = r->noperands; t < r->nterms; t++)
+		for (int letter = 0; letter < RULE_LETTERS; letter++)
+			if (has_letter(first, letter) !=
+			    has_letter(&r->terms[t], letter))
+				return arena_printf(a, "'%c' is in one result "
+					"and not in another; write _ if it "
+					"stays whole", extern_rule_letter(letter));
+	return NULL;
+}
+
+const char *
+extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at)
+{
+	static const char form[] = "a rule is the dims of the operands, ->, and "
+		"those of the results: \"bd,df->bf\"";
+
+	*r = (ExternRule){.noperands = -1};
+	*at = 0;
+	for (;;) {
+		ExternTerm term = {0};
+		const char *wrong = parse_term(a, text, at, &term);
+		if (wrong)
+			return wrong;
+		APPEND(a, r->terms, r->nterms, term);
+		if (!text[*at])
+			break;
+		if (text[*at] == '-' && (text[*at + 1] != '>' ||
+		    r->noperands >= 0))
+			return form;
+		if (text[*at] == '-') {
+			r->noperands = r->nterms;
+			++*at;
+		}
+		++*at;
+	}
+	return r->noperands < 0 ? form : check_results(a, r);
+}
+
+/* ---- the functions of a module ----------------------------------------- */
+
+bool
+external_equal(const Module *m, const External *a, const External *b)
+{
+	const SourceFile *x = a->declared.file ?
+		source_file(m->session, a->declared.file) : NULL;
+	const SourceFile *y = b->declared.file ?
+		source_file(m->session, b->declared.file) : NULL;
+
+	return !strcmp(a->symbol, b->symbol) && !strcmp(a->library, b->library)
+		&& !strcmp(x ? x->path : "", y ? y->path : "");
+}
+
+typedef struct Collect {
+	Module *module;
+	Externs found;
+} Collect;
+
+static void
+collect(Op *op, void *data)
+{
+	Collect *c = data;
+
+	if (op->kind != O_extern)
+		return;
+	for (int i = 0; i < c->found.n; i++)
+		if (external_equal(c->module, c->found.v[i], op->external))
+			return;
+	APPEND(c->module->arena, c->found.v, c->found.n, op->external);
+}
+
+Externs
+module_externs(Module *m)
+{
+	Collect c = {.module = m};
+
+	module_walk(m, collect, &c);
+	return c.found;
+}
