@@ -17,6 +17,7 @@ static atomic_flag speaking = ATOMIC_FLAG_INIT;
 static const char *volatile unfinished;
 static char unfinished_path[4096];
 static _Thread_local int64_t thread_device = -1;
+static _Thread_local const shdrt_extern_call *thread_call;
 
 void
 rt_fail_name(const char *program)
@@ -28,6 +29,12 @@ void
 rt_fail_thread_device(int64_t id)
 {
 	thread_device = id;
+}
+
+void
+rt_fail_thread_call(const shdrt_extern_call *c)
+{
+	thread_call = c;
 }
 
 void
@@ -103,22 +110,39 @@ enum { NCRASHES = sizeof crashes / sizeof *crashes };
 
 /* Only async-signal-safe calls from here on. */
 static void
+say_place(const shdrt_extern_call *c)
+{
+	say(" in extern function '");
+	say(c->name);
+	say("' (");
+	say(c->file);
+	say(":");
+	say_number(c->line);
+	say(")");
+}
+
+static void
 crashed(int number)
 {
-	if (thread_device < 0) {
+	const shdrt_extern_call *call = thread_call;
+	if (thread_device < 0 && !call) {
 		remove_unfinished();
 		signal(number, SIG_DFL);
 		raise(number);
 		return;
 	}
 	say(program_name);
-	say(": device ");
-	say_number(thread_device);
+	say(thread_device < 0 ? ": the interpreter" : ": device ");
+	if (thread_device >= 0)
+		say_number(thread_device);
 	say(" was lost: ");
 	for (int i = 0; i < NCRASHES; i++)
 		if (crashes[i].signal == number)
 			say(crashes[i].name);
+	if (call)
+		say_place(call);
 	say("\n");
+	remove_unfinished();
 	_exit(SHDRT_PEER_LOST);
 }
 

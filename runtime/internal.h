@@ -43,10 +43,17 @@ void rt_fail_forget(void);
 void rt_fail_catch_signals(void);
 /* Which device the calling thread is, for rt_fail_catch_signals(); -1 none. */
 void rt_fail_thread_device(int64_t id);
+/* ... and which extern function it is in; NULL none. */
+void rt_fail_thread_call(const shdrt_extern_call *c);
 
 /* malloc and calloc that rt_fail() with SHDRT_MEMORY; sizes are checked. */
 void *rt_get_memory(size_t n, size_t element_bytes);
 void *rt_get_zeroed(size_t n, size_t element_bytes);
+
+/* ---- externs.c: functions of the user's libraries ---- */
+
+/* rt_fail()s with SHDRT_IO where one is missing. */
+void rt_externs_load(const shdrt_externs *e);
 
 /* ---- wait.c: barriers, and who is stuck ---- */
 
@@ -77,6 +84,7 @@ struct shdrt_device {
 	uint64_t clock;			/* emulated, picoseconds */
 	struct Seat *seats;		/* by kind */
 	atomic_ullong progress;		/* ticks and barriers, for the watchdog */
+	const shdrt_extern_call *_Atomic calls;	/* what it is in, or NULL */
 	/* under machine->lock, when asleep in a team */
 	Team *asleep_in;
 	unsigned asleep_phase;

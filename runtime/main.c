@@ -515,7 +515,8 @@ check_results(const Settings *s, const Whole *results)
 	}
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = array_of(&p->results[i], results[i].data);
-	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts};
+	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts,
+		p->externs};
 	int status = p->check(p->hlo, p->hlo_bytes, &io);
 	if (status != SHDRT_OK)
 		rt_fail(status, "--check: the unsharded program could not be "
@@ -584,6 +585,7 @@ run(Settings *s)
 	if (s->steps)
 		check_feedback(p);
 	open_sources(s);
+	rt_externs_load(p->externs);
 	if (s->out_directory)
 		make_directory(s->out_directory);
 	Machine *m = rt_machine_new(p, s->timeout);

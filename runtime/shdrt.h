@@ -27,11 +27,13 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "shdrt_extern.h"
+
 #ifdef __cplusplus
 extern "C" {
 #endif
 
-#define SHDRT_ABI 1
+#define SHDRT_ABI 2
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -42,25 +44,14 @@ enum {
 	SHDRT_OK = 0,
 	SHDRT_WRONG = 1,	/* --check found a mismatch */
 	SHDRT_USAGE = 2,
-	SHDRT_IO = 3,		/* a file, or a tensor that does not fit */
+	SHDRT_IO = 3,		/* a file, a tensor that does not fit, or an
+				   extern function that is not there or fails */
 	SHDRT_INTERNAL = 4,
 	SHDRT_MEMORY = 5,	/* (emulated) memory, or a run-time limit */
 	SHDRT_DEADLOCK = 10,	/* or no progress within --timeout */
 	SHDRT_MISMATCH = 11,	/* collectives that do not agree */
 	SHDRT_PEER_LOST = 13,	/* a device ended before its program did */
 };
-
-/* Element types, with their size and name. */
-#define SHDRT_DTYPES(X) \
-	X(pred, 1) X(i8, 1) X(i32, 4) X(i64, 8) X(u8, 1) X(u32, 4) \
-	X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
-
-typedef enum shdrt_dtype {
-#define X(name, bytes) SHDRT_##name,
-	SHDRT_DTYPES(X)
-#undef X
-	SHDRT_DTYPE_COUNT
-} shdrt_dtype;
 
 /* How partial results combine. */
 #define SHDRT_COMBINERS(X) X(add) X(max) X(min) X(mul) X(and) X(or)
@@ -157,6 +148,36 @@ typedef struct shdrt_collective {
 	int64_t rows;			/* ragged: of the result */
 } shdrt_collective;
 
+/*
+ * Functions of the user's libraries (shdrt_extern.h).  The runtime loads the
+ * libraries before anything runs and fills in `functions`.
+ */
+typedef struct shdrt_extern {
+	const char *symbol, *library;	/* as the program writes them */
+	const char *file;		/* that declares it */
+	const char *path;		/* of the library, as it was found */
+} shdrt_extern;
+
+typedef void shdrt_function(void);
+
+/* One place in the program that calls one. */
+typedef struct shdrt_extern_call {
+	int function;			/* in the table */
+	const char *name;		/* in the program */
+	const char *file;
+	int line;
+} shdrt_extern_call;
+
+typedef struct shdrt_externs {
+	int n;
+	const shdrt_extern *externs;
+	shdrt_function **functions;
+	/* For whoever interprets: calls one with so many views; at `place` a
+	   failure ends the program, NULL: it is only returned. */
+	int (*call)(shdrt_function *f, const shdrt_extern_call *place, int n,
+		const shdrt_view *views);
+} shdrt_externs;
+
 typedef struct shdrt_axis {
 	const char *name;
 	int64_t size;
@@ -187,6 +208,7 @@ typedef struct shdrt_check_io {
 	const shdrt_array *params;	/* in order of the signature */
 	const shdrt_array *results;	/* what the devices computed */
 	shdrt_verdict *verdicts;	/* nresults of them, to be filled */
+	const shdrt_externs *externs;	/* as the program's */
 } shdrt_check_io;
 
 typedef struct shdrt_device shdrt_device;
@@ -204,6 +226,7 @@ struct shdrt_program {
 	/* Every collective run() names is an element of this array. */
 	int ncollectives;
 	const shdrt_collective *collectives;
+	const shdrt_externs *externs;	/* NULL: none */
 	int64_t slab_bytes;		/* of one device */
 	const char *target;		/* "v5e" */
 	int64_t target_memory;		/* bytes a device of it has */
@@ -232,6 +255,11 @@ int shdrt_main(const shdrt_program *p, int argc, char **argv);
 int64_t shdrt_device_id(const shdrt_device *dev);
 /* Local work done: advances the device's emulated clock. */
 void shdrt_tick(shdrt_device *dev, uint64_t picoseconds);
+/* Around a call of an extern function: whose fault it is if the program stops
+   there; `status` is what it returned.  No device: an interpreter calls. */
+void shdrt_extern_enter(shdrt_device *dev, const shdrt_extern_call *c);
+void shdrt_extern_leave(shdrt_device *dev, const shdrt_extern_call *c,
+	int status);
 /* [outer, size, inner] -> [outer, n*size, inner] */
 void shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c,
 	const void *in, void *out);

@@ -106,8 +106,13 @@ static void
 describe(const shdrt_device *dev, char *text, size_t n)
 {
 	const shdrt_collective *c = dev->asleep_in ? collective_of(dev) : NULL;
+	const shdrt_extern_call *call = atomic_load_explicit(&dev->calls,
+		memory_order_relaxed);
 	char where[380];
-	if (c) {
+	if (call) {
+		snprintf(text, n, "is in extern function '%s' (%s:%d)",
+			call->name, call->file, call->line);
+	} else if (c) {
 		rt_collective_text(c, where, sizeof where);
 		snprintf(text, n, "waits at %s", where);
 	} else {

@@ -34,6 +34,7 @@ compilation_c(Compilation *c, Text *t)
 		return false;
 	options.hlo = c->global.s;
 	options.hlo_bytes = c->global.n;
+	options.externs = &c->externs;
 	time_start(c);
 	emit_c(plan, &options, t);
 	time_stop(c, "emit c");
@@ -261,6 +262,7 @@ advance(Compilation *c)
 		return true;
 	if (!open_module(c) || (is_hlo(c) && !check_level(c)))
 		return false;
+	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted == L_device
 		&& needs_whole_program(c->options))
 		module_print(c->module, &c->global);
@@ -274,11 +276,11 @@ static bool
 build(Compilation *c, const char *output)
 {
 	Text source = {0};
-	bool good = compilation_c(c, &source);
+	bool good = externs_find(c) && compilation_c(c, &source);
 
 	time_start(c);
 	good = good && build_executable(c->session, &source, output,
-		&c->options->build);
+		&c->options->build, &c->externs);
 	time_stop(c, "cc");
 	text_free(&source);
 	return good;
@@ -334,8 +336,10 @@ act(Compilation *c)
 	case ACT_run:
 		return build_and_run(c);
 	case ACT_interpret:
+		if (!externs_find(c))
+			return diag_status(s);
 		return interpret(c->module, compilation_plan(c), &c->global,
-			o->narguments, o->arguments);
+			&c->externs, o->narguments, o->arguments);
 	case ACT_answer:
 		break;
 	}

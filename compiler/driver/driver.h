@@ -52,6 +52,7 @@ typedef struct Options {
 	bool time_passes;
 	bool color_output;		/* on standard output */
 	BuildOptions build;
+	const char **directories;	/* -L, of `build` */
 	const char **arguments;		/* after -- */
 	int narguments;
 	bool have_arguments;		/* there was a -- */
@@ -72,6 +73,7 @@ struct Compilation {
 	int file;
 	Module *module;
 	Text global;		/* HLO of L_global, for --check */
+	Externs externs;	/* of the module as it was opened */
 	Plan *plan;		/* by compilation_plan() */
 	Text *texts;		/* of each output */
 	Text timings;
@@ -82,6 +84,10 @@ struct Compilation {
    if it does not fit the target's memory). */
 const Plan *compilation_plan(Compilation *c);
 bool compilation_c(Compilation *c, Text *t);
+
+/* externs.c: finds and tries the libraries of extern functions; false after
+   diagnostics. */
+bool externs_find(Compilation *c);
 
 /* passes.c */
 typedef struct Pass {

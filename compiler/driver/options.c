@@ -268,6 +268,14 @@ option_mesh(Session *s, Options *o, const char *value)
 }
 
 static bool
+option_directory(Session *s, Options *o, const char *value)
+{
+	APPEND(s->arena, o->directories, o->build.ndirectories, value);
+	o->build.directories = o->directories;
+	return true;
+}
+
+static bool
 option_on(Session *s, Options *o, const char *value)
 {
 	(void)s;

@@ -202,9 +202,45 @@ copy_to(Session *s, const char *made, const char *output)
 	return good;
 }
 
+/* The libraries of extern functions, and where they are when it runs. */
+static void
+add_libraries(Command *c, const Externs *externs)
+{
+	Arena *a = c->session->arena;
+
+	for (int i = 0; i < externs->n; i++) {
+		const char *path = externs->paths[i];
+		const char *slash = strrchr(path, '/');
+		bool again = false;
+		for (int k = 0; k < i; k++)
+			again |= !strcmp(externs->paths[k], path);
+		if (again)
+			continue;
+		add(c, "-Xlinker");
+		add(c, "--no-as-needed");
+		add(c, path);
+		add(c, "-Xlinker");
+		add(c, "-rpath");
+		add(c, "-Xlinker");
+		add(c, arena_strndup(a, path, (size_t)(slash - path)));
+	}
+}
+
+static void
+add_link(Command *c, const Runtime *r, const Externs *externs)
+{
+	if (externs->n)
+		add_libraries(c, externs);
+	add(c, r->eval);
+	add(c, r->runtime);
+	add_words(c, SHDC_LINK);
+	if (externs->n)
+		add_words(c, SHDC_LINK_EXTERN);
+}
+
 static bool
 build(Session *s, const Text *text, const char *output, const BuildOptions *o,
-	bool link)
+	const Externs *externs)
 {
 	const char *directory = directory_private(s), *made;
 	bool special = is_special(output);
@@ -226,14 +262,11 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 	add(&c, r.include);
 	add(&c, "-o");
 	add(&c, made);
-	if (!link)
+	if (!externs)
 		add(&c, "-c");
 	add(&c, source);
-	if (link) {
-		add(&c, r.eval);
-		add(&c, r.runtime);
-		add_words(&c, SHDC_LINK);
-	}
+	if (externs)
+		add_link(&c, &r, externs);
 	if (!run(&c) || !was_made(&c, made))
 		return false;
 	return special ? copy_to(s, made, output) : file_keep(s, made, output);
@@ -241,14 +274,14 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 
 bool
 build_executable(Session *s, const Text *c, const char *output,
-	const BuildOptions *o)
+	const BuildOptions *o, const Externs *externs)
 {
-	return build(s, c, output, o, true);
+	return build(s, c, output, o, externs);
 }
 
 bool
 build_object(Session *s, const Text *c, const char *output,
 	const BuildOptions *o)
 {
-	return build(s, c, output, o, false);
+	return build(s, c, output, o, NULL);
 }

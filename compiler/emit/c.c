@@ -4,6 +4,7 @@
  *   kernels      static functions, equal ones shared; they take pointers
  *   dots[]       matrix products, collectives[] communication, sorts[]:
  *                descriptors
+ *   externs[]    functions of the user's libraries, and where each is called
  *   run()        the program: what it calls in order, the same on every device
  *   program      parameters, results and sizes, for the runtime
  *
@@ -213,6 +214,7 @@ emit_step(Emitter *e, const Step *s)
 		[STEP_dot] = {emit_dot, true},
 		[STEP_collective] = {emit_collective, true},
 		[STEP_sort] = {emit_sort, true},
+		[STEP_extern] = {emit_extern, true},
 		[STEP_copy] = {emit_copy, false},
 		[STEP_swap] = {emit_swap, false},
 		[STEP_loop] = {emit_loop, true},
@@ -305,11 +307,13 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	print_table(t, "shdrt_dot", "dots", &e.dots);
 	print_table(t, "shdrt_collective", "collectives", &e.collectives);
 	print_table(t, "shdrt_sort", "sorts", &e.sorts);
+	print_externs(&e, t);
 	print_run(&e, t);
 	emit_program(&e, t);
 	text_free(&e.kernels);
 	text_free(&e.dots);
 	text_free(&e.collectives);
 	text_free(&e.sorts);
+	text_free(&e.calls);
 	text_free(&e.run);
 }

@@ -26,6 +26,7 @@ typedef struct Emitter {
 	Text dots;		/* rows of dots[] */
 	Text collectives;	/* rows of collectives[] */
 	Text sorts;		/* rows of sorts[] */
+	Text calls;		/* rows of extern_calls[] */
 	Text arrays;		/* dims and splits of parameters and results */
 	Text run;		/* the body of run(), marked: see c_repeat.c */
 	Chunk *chunks;		/* its steps */
@@ -33,7 +34,7 @@ typedef struct Emitter {
 	size_t step_from;	/* where the last of them begins */
 	int ntables;		/* of numbers, in run() */
 	Table *by_text;		/* text of a kernel or a row -> its name */
-	int nkernels, ndots, ncollectives, nsorts, narrays;
+	int nkernels, ndots, ncollectives, nsorts, ncalls, narrays;
 	double seconds;		/* predicted, since the last tick */
 	int depth;		/* loops and branches around the step */
 	const char *indent;	/* of its lines in run() */
@@ -97,6 +98,10 @@ void emit_dot(Emitter *e, const Step *step);
 void emit_collective(Emitter *e, const Step *step);
 void emit_sort(Emitter *e, const Step *step);
 void emit_program(Emitter *e, Text *t);
+
+/* c_extern.c: calls of the user's functions, and the table of them */
+void emit_extern(Emitter *e, const Step *step);
+void print_externs(Emitter *e, Text *t);
 
 /* c.c */
 /* "(const float *)(slab + 64)": an element of the buffer that holds v; "slab

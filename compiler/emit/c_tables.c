@@ -501,6 +501,8 @@ print_program(Emitter *e, Text *t)
 	if (e->ncollectives)
 		text_printf(t, "\t.ncollectives = %d, "
 			".collectives = collectives,\n", e->ncollectives);
+	if (e->ncalls)
+		text_add(t, "\t.externs = &externs,\n");
 	print_totals(e, t);
 	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n",
 		m->mesh.target->name, (long long)m->mesh.target->hbm_bytes);

@@ -13,6 +13,7 @@ typedef struct EmitOptions {
 	bool debug;		/* -g: #line */
 	const char *hlo;	/* the unsharded program, for --check; NULL */
 	size_t hlo_bytes;
+	const Externs *externs;	/* of the unsharded program, which has all */
 } EmitOptions;
 void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
 
@@ -22,9 +23,11 @@ typedef struct BuildOptions {
 	const char *cflags;	/* separated by blanks; NULL: none */
 	int optimize;		/* -O0..3 */
 	bool debug;		/* -g */
+	const char *const *directories;	/* -L */
+	int ndirectories;
 } BuildOptions;
 bool build_executable(Session *s, const Text *c, const char *output,
-	const BuildOptions *o);
+	const BuildOptions *o, const Externs *externs);
 bool build_object(Session *s, const Text *c, const char *output,
 	const BuildOptions *o);
 

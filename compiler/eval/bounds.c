@@ -114,7 +114,7 @@ is_decision(const Op *op)
 
 /* Samples 2j and 2j + 1 lie on either side of the reference, as far away as
    EXAGGERATION times sample 2j. */
-static bool
+bool
 exaggerate(const Inexact *x, int k, Tensor *result)
 {
 	int64_t n = type_elements(&x->value.type);
@@ -358,7 +358,7 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 	return s;
 }
 
-static void
+void
 perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample)
 {
 	uint64_t seed = mix((uint64_t)op->id * SAMPLES + (uint64_t)k);
@@ -470,7 +470,7 @@ agrees(const Inexact *x, const Tensor *s)
 }
 
 /* Samples that all agree with the reference are no news. */
-static void
+void
 drop_agreeing(Inexact *x)
 {
 	for (int k = 0; k < SAMPLES; k++)
@@ -535,7 +535,7 @@ order_of(const Op *op, const Inexact *key, int k, bool for_others)
 	return order;
 }
 
-static bool
+bool
 new_samples(Inexact *x)
 {
 	Type type = sample_type(&x->value.type);

@@ -66,6 +66,7 @@ check(Module *m, const shdrt_check_io *io)
 	Tensor *outputs = calloc(nresults + 1, sizeof *outputs);
 	double **bounds = calloc(nresults + 1, sizeof *bounds);
 	bool ok = inputs && outputs && bounds;
+	eval_use_externs(io->externs);
 	for (size_t i = 0; ok && i < nparams; i++)
 		inputs[i] = tensor_of(&io->params[i]);
 	ok = ok && eval_global_bounds(m, inputs, outputs, bounds);

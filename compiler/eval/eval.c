@@ -47,6 +47,7 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_dynamic_slice] = {dynamic_slice, NULL},
 	[O_dynamic_update_slice] = {dynamic_update_slice, NULL},
 	[O_sort] = {sort, NULL},
+	[O_extern] = {external, NULL},
 	[O_xor] = {bits, NULL},
 	[O_shl] = {bits, NULL},
 	[O_shr] = {bits, NULL},
@@ -124,18 +125,24 @@ free_dead(const Machine *vm, const Op *op)
 
 /* ---- ops ---------------------------------------------------------------- */
 
+/* Ops of several results. */
+typedef bool BoundMany(const Op *op, const Inexact *x, Inexact *const *results);
+static BoundMany *const bound_many[OP_COUNT] = {
+	[O_sort] = bound_sort, [O_extern] = bound_extern,
+};
+
 static bool
 bound_results(Machine *vm, const Op *op, int64_t device)
 {
 	for (int i = 0; i < op->noperands; i++)
 		vm->inexact[i] = slot(vm, op->operands[i], device)->is;
 	Inexact *first = &slot(vm, op->results[0], device)->is;
-	if (op->kind != O_sort)
+	if (!bound_many[op->kind])
 		return bound(vm->module, op, vm->inexact, first);
 	Inexact **results = calloc((size_t)op->nresults, sizeof *results);
 	for (int i = 0; results && i < op->nresults; i++)
 		results[i] = &slot(vm, op->results[i], device)->is;
-	bool ok = results && bound_sort(op, vm->inexact, results);
+	bool ok = results && bound_many[op->kind](op, vm->inexact, results);
 	free(results);
 	return ok;
 }

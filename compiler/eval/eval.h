@@ -92,6 +92,15 @@ typedef struct Comparison {
 Comparison tensor_compare(const Tensor *expected, const double *bounds,
 	const Tensor *actual);
 
+/* The extern functions of what is executed from now on; may be NULL. */
+struct shdrt_externs;
+void eval_use_externs(const struct shdrt_externs *externs);
+/* ffi.c: as shdrt_externs.call */
+struct shdrt_extern_call;
+struct shdrt_view;
+int shdeval_call(void (*f)(void), const struct shdrt_extern_call *place, int n,
+	const struct shdrt_view *views);
+
 /*
  * check.c: --check of built programs, as shdrt_program.check in shdrt.h.
  * `hlo` is the unsharded program as module_print() wrote it at L_global.

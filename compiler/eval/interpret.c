@@ -296,6 +296,7 @@ launch(const shdrt_program *p, char *const *slabs, void *data)
 	bool ok = false;
 	r.inputs = device_tensors(p->ndevices, p->nparams);
 	r.outputs = device_tensors(p->ndevices, p->nresults);
+	eval_use_externs(p->externs);
 	if (r.inputs && r.outputs) {
 		view_parameters(&r, p, slabs);
 		ok = eval_device(r.module, r.inputs, r.outputs, &failure);
@@ -317,9 +318,26 @@ argument_vector(const Module *m, int n, const char **arguments)
 	return argv;
 }
 
+static const shdrt_externs *
+extern_table(const Module *m, const Externs *all)
+{
+	shdrt_extern *rows = NEW_ARRAY(m->arena, shdrt_extern, all->n);
+	shdrt_externs *table = NEW(m->arena, shdrt_externs);
+	for (int i = 0; i < all->n; i++) {
+		const External *x = all->v[i];
+		const SourceFile *file = x->declared.file ?
+			source_file(m->session, x->declared.file) : NULL;
+		rows[i] = (shdrt_extern){x->symbol, x->library,
+			file ? file->path : "", all->paths[i]};
+	}
+	*table = (shdrt_externs){all->n, rows,
+		NEW_ARRAY(m->arena, shdrt_function *, all->n), shdeval_call};
+	return table;
+}
+
 int
-interpret(Module *m, const Plan *plan, const Text *global, int narguments,
-	const char **arguments)
+interpret(Module *m, const Plan *plan, const Text *global,
+	const Externs *externs, int narguments, const char **arguments)
 {
 	const SourceFile *source = source_file(m->session, 1);
 	Totals totals = {.module = m};
@@ -339,6 +357,7 @@ interpret(Module *m, const Plan *plan, const Text *global, int narguments,
 		.results = results(plan),
 		.ncollectives = totals.n,
 		.collectives = totals.collectives,
+		.externs = externs->n ? extern_table(m, externs) : NULL,
 		.slab_bytes = plan->total + plan->scratch,
 		.target = m->mesh.target->name,
 		.target_memory = m->mesh.target->hbm_bytes,

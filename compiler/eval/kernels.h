@@ -120,6 +120,16 @@ bool inexact_copy(const Inexact *x, Inexact *copy);
 bool bound(const Module *m, const Op *op, const Inexact *operands,
 	Inexact *result);
 bool bound_sort(const Op *op, const Inexact *operands, Inexact *const *results);
+/* extern.c */
+Kernel external;
+bool bound_extern(const Op *op, const Inexact *operands, Inexact *const *results);
+/* The samples of a value, zero; each moved by rounding; away if they agree. */
+bool new_samples(Inexact *x);
+/* Sample k of operands that decide something. */
+bool exaggerate(const Inexact *x, int k, Tensor *result);
+void perturb(const Op *op, int k, DType d, const Tensor *rounding,
+	Tensor *sample);
+void drop_agreeing(Inexact *x);
 /* Every element may be anything. */
 bool inexact_anything(Inexact *x);
 /* *bounds is malloc'ed; NULL: exact. */

@@ -461,6 +461,7 @@ char extern_rule_letter(int letter);
 typedef struct Externs {
 	int n;
 	const External **v;
+	const char **paths;	/* of the libraries, once they were found */
 } Externs;
 Externs module_externs(Module *m);
 bool external_equal(const Module *m, const External *a, const External *b);

@@ -937,13 +937,33 @@ visit_sort(Fuse *f, Op *op)
 		use_whole(f, op->operands[i]);
 }
 
+/* The function writes all of its results, wanted or not. */
+static void
+visit_extern(Fuse *f, Op *op)
+{
+	bool any = false;
+
+	for (int i = 0; i < op->nresults; i++)
+		any |= is_used(f, op->results[i]);
+	if (!any)
+		return;
+	for (int i = 0; i < op->nresults; i++)
+		load_all(f, op->results[i]);
+	new_step(f, STEP_extern, op, op->nresults, op->results);
+	for (int i = 0; i < op->noperands; i++)
+		use_whole(f, op->operands[i]);
+}
+
 static void
 visit_plain(Fuse *f, const Item *item)
 {
-	if (item->op->kind == O_sort)
-		visit_sort(f, item->op);
-	else
-		visit_op(f, item->op);
+	typedef void VisitPlain(Fuse *f, Op *op);
+	static VisitPlain *const visits[OP_COUNT] = {
+		[O_sort] = visit_sort, [O_extern] = visit_extern,
+	};
+	Op *op = item->op;
+
+	(visits[op->kind] ? visits[op->kind] : visit_op)(f, op);
 }
 
 static void
@@ -1117,7 +1137,8 @@ finish_step(Fuse *f, Step *s)
 	static Finish *const functions[] = {
 		[STEP_kernel] = finish_kernel, [STEP_dot] = finish_kernel,
 		[STEP_collective] = finish_operands,
-		[STEP_sort] = finish_operands, [STEP_copy] = finish_copy,
+		[STEP_sort] = finish_operands,
+		[STEP_extern] = finish_operands, [STEP_copy] = finish_copy,
 		[STEP_swap] = finish_copy, [STEP_test] = finish_test,
 		[STEP_if] = finish_if, [STEP_endif] = NULL,
 	};

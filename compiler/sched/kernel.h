@@ -116,7 +116,7 @@ typedef struct Kernel {
  * parameter and the loop's result are the same buffer.
  */
 typedef enum StepKind {
-	STEP_kernel, STEP_dot, STEP_collective, STEP_sort,
+	STEP_kernel, STEP_dot, STEP_collective, STEP_sort, STEP_extern,
 	STEP_copy,		/* reads[0] to the result, unless in place */
 	STEP_swap,		/* reads[0] and the result change places */
 	STEP_loop, STEP_test, STEP_repeat,
@@ -131,7 +131,7 @@ typedef struct Step {
 				   it, or NULL */
 	Value *result;		/* whose buffer it fills, maybe in part: the
 				   first of results; NULL: none */
-	Value **results;	/* of sort; of if: filled in its branches */
+	Value **results;	/* of sort, extern; of if: filled in its branches */
 	int nresults;
 	Value **reads;		/* buffers, each once */
 	int nreads;
