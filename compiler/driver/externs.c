@@ -53,6 +53,8 @@ complain_missing(const Compilation *c, const External *x, const char *why)
 	diag(c->session, DIAG_extern_library, x->declared,
 		"the library of extern function '%s' cannot be loaded: %s",
 		x->name, why);
+	if (x->library[0] == '/')
+		return;
 	diag_line(c->session, "it is looked for in the directories of -L, "
 		"beside the file that declares '%s'%s", x->name,
 		strchr(x->library, '/') ? "" : ", and where the system looks");

@@ -216,13 +216,16 @@ add_libraries(Command *c, const Externs *externs)
 			again |= !strcmp(externs->paths[k], path);
 		if (again)
 			continue;
+		const char *directory = arena_strndup(a, path,
+			(size_t)(slash - path));
 		add(c, "-Xlinker");
 		add(c, "--no-as-needed");
-		add(c, path);
+		add(c, arena_printf(a, "-L%s", directory));
+		add(c, arena_printf(a, "-l:%s", slash + 1));
 		add(c, "-Xlinker");
 		add(c, "-rpath");
 		add(c, "-Xlinker");
-		add(c, arena_strndup(a, path, (size_t)(slash - path)));
+		add(c, directory);
 	}
 }
 

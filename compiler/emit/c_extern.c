@@ -14,11 +14,10 @@
 #include "emit/c.h"
 
 static void
-quoted(Text *t, const char *field, const char *s)
+quoted(Text *t, const char *before, const char *s)
 {
-	text_printf(t, ".%s = ", field);
+	text_add(t, before);
 	c_string(t, s, strlen(s));
-	text_add(t, ", ");
 }
 
 static const char *
@@ -73,10 +72,10 @@ emit_extern(Emitter *e, const Step *s)
 	int function = function_number(e, op->external), call = e->ncalls++;
 	int n = op->noperands + op->nresults;
 
-	text_printf(&e->calls, "\t{.function = %d, ", function);
-	quoted(&e->calls, "name", op->external->name);
-	quoted(&e->calls, "file", path_of(e, op->range));
-	text_printf(&e->calls, ".line = %d},\n", op->range.line);
+	text_printf(&e->calls, "\t{.function = %d", function);
+	quoted(&e->calls, ", .name = ", op->external->name);
+	quoted(&e->calls, ", .file = ", path_of(e, op->range));
+	text_printf(&e->calls, ", .line = %d},\n", op->range.line);
 	text_printf(&e->run, "%sshdrt_extern_enter(dev, &extern_calls[%d]);\n"
 		"%sshdrt_extern_leave(dev, &extern_calls[%d], ((int (*)(",
 		e->indent, call, e->indent, call);
@@ -99,11 +98,11 @@ print_externs(Emitter *e, Text *t)
 	text_add(t, "static const shdrt_extern extern_table[] = {\n");
 	for (int i = 0; i < all->n; i++) {
 		const External *x = all->v[i];
-		text_add(t, "\t{");
-		quoted(t, "symbol", x->symbol);
-		quoted(t, "library", x->library);
-		quoted(t, "file", path_of(e, x->declared));
-		quoted(t, "path", all->paths ? all->paths[i] : x->library);
+		quoted(t, "\t{.symbol = ", x->symbol);
+		quoted(t, ", .library = ", x->library);
+		quoted(t, ",\n\t\t.file = ", path_of(e, x->declared));
+		quoted(t, ", .path = ",
+			all->paths ? all->paths[i] : x->library);
 		text_add(t, "},\n");
 	}
 	text_printf(t, "};\nstatic shdrt_function *functions[%d];\n", all->n);
