@@ -27,6 +27,8 @@ config.substitutions += [
     ("%run_mesh", ":" if os.environ.get("SHDC_ONE_MESH") else command + " --run --mesh"),
     ("%shdc", command),
     ("%samples", os.path.join(root, "samples")),
+    # Where the libraries of extern functions are built.
+    ("%libraries", "-L %s/tests -L %s/samples" % ((os.path.abspath(os.path.join(out, "..", "..")),) * 2)),
     ("%tests", os.path.join(root, "tests")),
     ("%python", sys.executable),
 ]

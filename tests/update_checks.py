@@ -39,7 +39,10 @@ def run_lines(text):
 
 def output(command, path, shdc):
     command = re.sub(r"\bnot (--crash )?", "", command)
-    for name, value in (("%shdc", shdc), ("%samples", os.path.join(os.path.dirname(TESTS), "samples")),
+    build = os.path.abspath(os.path.join(os.path.dirname(shdc), "..", ".."))
+    for name, value in (("%shdc", shdc),
+                        ("%libraries", "-L %s/tests -L %s/samples" % (build, build)),
+                        ("%samples", os.path.join(os.path.dirname(TESTS), "samples")),
                         ("%tests", TESTS), ("%python", sys.executable), ("%S", os.path.dirname(path)),
                         ("%t", "/tmp/update_checks.tmp"), ("%s", path)):
         command = command.replace(name, value)

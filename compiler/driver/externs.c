@@ -2,8 +2,8 @@
  * externs.c - the libraries of extern functions: where they are, and whether
  * they have what the program declares.
  *
- * "lib.so" is looked for in the directories of -L, then beside the file that
- * declares it, then, if its name has no slash, where the system looks.
+ * "lib/f.so" is looked for as f.so in the directories of -L, then from where
+ * the file is that declares it; "f.so" also where the system looks.
  */
 #define _GNU_SOURCE	/* dlinfo() */
 #include <dlfcn.h>
@@ -34,13 +34,14 @@ find_file(const Compilation *c, const External *x)
 	const SourceFile *source = x->declared.file ?
 		source_file(c->session, x->declared.file) : NULL;
 	const char *slash = source ? strrchr(source->path, '/') : NULL;
-	const char *path = NULL;
+	const char *last = strrchr(x->library, '/'), *path = NULL;
 
-	if (x->library[0] == '/')
-		return file_in(c->session, "", 0, x->library);
 	for (int i = 0; i < o->ndirectories && !path; i++)
 		path = file_in(c->session, o->directories[i],
-			(int)strlen(o->directories[i]), x->library);
+			(int)strlen(o->directories[i]),
+			last ? last + 1 : x->library);
+	if (!path && x->library[0] == '/')
+		return file_in(c->session, "", 0, x->library);
 	if (!path && slash)
 		path = file_in(c->session, source->path,
 			(int)(slash - source->path), x->library);
@@ -53,11 +54,9 @@ complain_missing(const Compilation *c, const External *x, const char *why)
 	diag(c->session, DIAG_extern_library, x->declared,
 		"the library of extern function '%s' cannot be loaded: %s",
 		x->name, why);
-	if (x->library[0] == '/')
-		return;
-	diag_line(c->session, "it is looked for in the directories of -L, "
-		"beside the file that declares '%s'%s", x->name,
-		strchr(x->library, '/') ? "" : ", and where the system looks");
+	diag_line(c->session, "it is looked for in the directories of -L, then "
+		"from where this file is%s",
+		strchr(x->library, '/') ? "" : ", then where the system looks");
 }
 
 /* The path of what was loaded, NULL after a diagnostic. */

@@ -97,6 +97,8 @@ void c_run(Emitter *e, Text *t);
 void emit_dot(Emitter *e, const Step *step);
 void emit_collective(Emitter *e, const Step *step);
 void emit_sort(Emitter *e, const Step *step);
+/* Index of an equal row, or of a new one, in a table printed to `rows`. */
+int c_share_row(Emitter *e, Text *rows, int *n, const Text *row);
 void emit_program(Emitter *e, Text *t);
 
 /* c_extern.c: calls of the user's functions, and the table of them */

@@ -69,13 +69,16 @@ void
 emit_extern(Emitter *e, const Step *s)
 {
 	const Op *op = s->op;
-	int function = function_number(e, op->external), call = e->ncalls++;
+	int function = function_number(e, op->external);
 	int n = op->noperands + op->nresults;
+	Text row = {0};
 
-	text_printf(&e->calls, "\t{.function = %d", function);
-	quoted(&e->calls, ", .name = ", op->external->name);
-	quoted(&e->calls, ", .file = ", path_of(e, op->range));
-	text_printf(&e->calls, ", .line = %d},\n", op->range.line);
+	text_printf(&row, "\t{.function = %d", function);
+	quoted(&row, ", .name = ", op->external->name);
+	quoted(&row, ", .file = ", path_of(e, op->range));
+	text_printf(&row, ", .line = %d},\n", op->range.line);
+	int call = c_share_row(e, &e->calls, &e->ncalls, &row);
+	text_free(&row);
 	text_printf(&e->run, "%sshdrt_extern_enter(dev, &extern_calls[%d]);\n"
 		"%sshdrt_extern_leave(dev, &extern_calls[%d], ((int (*)(",
 		e->indent, call, e->indent, call);

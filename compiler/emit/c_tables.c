@@ -7,8 +7,8 @@
 #include "sched/cost.h"
 
 /* Index of an equal row, or of a new one, in a table printed to `rows`. */
-static int
-share_row(Emitter *e, Text *rows, int *n, const Text *row)
+int
+c_share_row(Emitter *e, Text *rows, int *n, const Text *row)
 {
 	int *index = table_get(e->by_text, row->s);
 
@@ -79,7 +79,7 @@ emit_dot(Emitter *e, const Step *s)
 
 	print_dot(&row, &v, s->op->operands[0]->type.dtype,
 		s->result->type.dtype);
-	int i = share_row(e, &e->dots, &e->ndots, &row);
+	int i = c_share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
 	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
 	print_operand(e, v.a);
@@ -222,7 +222,7 @@ emit_collective(Emitter *e, const Step *s)
 	Text row = {0};
 
 	print_collective(e, &row, s->op);
-	int i = share_row(e, &e->collectives, &e->ncollectives, &row);
+	int i = c_share_row(e, &e->collectives, &e->ncollectives, &row);
 	text_free(&row);
 	if (s->base)
 		c_copy(e, s->result, s->base);
@@ -270,7 +270,7 @@ emit_sort(Emitter *e, const Step *s)
 	Text row = {0};
 
 	print_sort(&row, op);
-	int i = share_row(e, &e->sorts, &e->nsorts, &row);
+	int i = c_share_row(e, &e->sorts, &e->nsorts, &row);
 	text_free(&row);
 	text_printf(&e->run, "%sshdrt_sort_run(&sorts[%d], "
 		"(const void *const[]){", e->indent, i);

@@ -173,10 +173,11 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
 			return item_error(call);
 	if (!result_types(e, fn, types))
 		return item_error(call);
-	const Op *op = build_extern(e, fn, operands, types, call);
+	Op *op = build_extern(e, fn, operands, types, call);
 	if (op == NULL)
 		return item_error(call);
-	note_operands(e, op->results[0], n, ranges);
+	for (int i = 0; i < n; i++)
+		note_operand(e, op, i, ranges[i]);
 	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];
 		Site s = { call, fn->name.s };

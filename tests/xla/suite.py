@@ -264,7 +264,7 @@ def cases(paths):
                 yield "%s: %s is parsed" % (name, kind), None
             except Exception as e:
                 yield "%s: %s is parsed" % (name, kind), str(e)
-        if "ragged-all-to-all(" in dumps["hlo"]:
+        if re.search(r"ragged-all-to-all\(|shdc\.extern", dumps["hlo"]):
             continue
         try:
             yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats)
