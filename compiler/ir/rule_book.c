@@ -1,8 +1,8 @@
 /*
  * rule_book.c - equal ops share one rule.
  *
- * A rule depends on the op's kind, attributes and types alone, so a deep
- * network has a few dozen.  Open addressing over a power of two of pages, at
+ * A rule depends on the op's kind, attributes and types alone (and the rule
+ * string of an extern function), so a deep network has a few dozen.  Open addressing over a power of two of pages, at
  * most half full; the first op with a rule stands for those that follow.
  */
 #include <string.h>
@@ -74,6 +74,8 @@ same_rule(const Op *a, const Op *b)
 {
 	if (a->kind != b->kind || a->noperands != b->noperands ||
 	    a->nresults != b->nresults || !same_attrs(a, b))
+		return false;
+	if (a->external && strcmp(a->external->rule, b->external->rule))
 		return false;
 	for (int i = 0; i < a->noperands + a->nresults; i++)
 		if (!type_equal(&rule_tensor(a, i)->type,
