@@ -12,6 +12,7 @@
  * the row lies elsewhere.
  */
 #include <string.h>
+#include "shard/halo.h"
 #include "shard/localize.h"
 
 /* ---- building ------------------------------------------------------------------- */
@@ -651,11 +652,15 @@ static void
 widen_index(Op *op, void *data)
 {
 	DType *index = data;
+	/* where rows are exchanged, offsets may be some shards beside a dim */
+	int64_t most = halo_kind(op->kind) ? INT32_MAX / 4 : INT32_MAX;
 
-	for (int i = 0; i < op->noperands; i++)
-		for (int d = 0; d < op->operands[i]->type.rank; d++)
-			if (op->operands[i]->type.dims[d] > INT32_MAX)
+	for (int i = 0; i < op->noperands + op->nresults; i++) {
+		const Type *t = &rule_tensor(op, i)->type;
+		for (int d = 0; d < t->rank; d++)
+			if (t->dims[d] > most)
 				*index = D_i64;
+	}
 }
 
 bool
