@@ -12,6 +12,12 @@
 #include "shard/shard.h"
 
 static bool
+run_pad_dims(Compilation *c)
+{
+	return pad_dims(c->module);
+}
+
+static bool
 run_propagate(Compilation *c)
 {
 	return propagate(c->module);
@@ -143,10 +149,18 @@ run_pass(Compilation *c, const Pass *pass)
 bool
 passes_advance(Compilation *c, Level level)
 {
-	for (int i = 0; i < NPASSES; i++)
-		if (passes[i].before == c->module->level
-			&& c->module->level < level
+	const char *stop = c->options->stop_after;
+
+	for (int i = 0; i < NPASSES; i++) {
+		bool last = stop && strcmp(stop, passes[i].name) == 0;
+		bool wanted = c->module->level < level
+			|| (last && passes[i].after == level);
+
+		if (passes[i].before == c->module->level && wanted
 			&& !run_pass(c, &passes[i]))
 			return false;
+		if (last)
+			break;
+	}
 	return true;
 }

@@ -55,15 +55,9 @@ source_path(const Emitter *e, const Op *op)
 static void
 print_type(Emitter *e, Text *t, const Value *v)
 {
-	Type global = v->type;
-
-	if (v->no_placement || v->placement.rank != v->type.rank) {
-		text_add(t, dtypes[v->type.dtype].name);
-		return;
-	}
-	for (int d = 0; d < global.rank; d++)
-		global.dims[d] *= placement_dim_ways(&v->placement, d);
-	text_type(t, &e->module->mesh, &global, &v->placement);
+	text_add(t, dtypes[v->type.dtype].name);
+	if (!v->no_placement && v->placement.rank == v->type.rank)
+		text_value_spec(t, &e->module->mesh, v);
 }
 
 /* "ffn.shd:7 einsum 'bd,df->bf': h bf16[8@X, 2048@Y]" */

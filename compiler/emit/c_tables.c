@@ -323,16 +323,6 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 	text_free(&dims);
 }
 
-static Type
-global_type(const Value *v)
-{
-	Type t = v->type;
-
-	for (int d = 0; d < t.rank; d++)
-		t.dims[d] *= placement_dim_ways(&v->placement, d);
-	return t;
-}
-
 static void
 print_placement(Emitter *e, Text *t, const Value *v)
 {
@@ -359,7 +349,7 @@ print_placement(Emitter *e, Text *t, const Value *v)
 static void
 print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
 {
-	Type global = global_type(v);
+	Type global = value_whole_type(v);
 	Text type = {0};
 
 	text_type(&type, &e->module->mesh, &global, &v->placement);

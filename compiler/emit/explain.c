@@ -51,6 +51,22 @@ text_line_after(Text *t, const Module *m, Range r)
 /* ---- where it is, and why ------------------------------------------------- */
 
 static void
+explain_padding(Explainer *e, const Value *v)
+{
+	Type type = value_whole_type(v);
+	Placement none = placement_none(type.rank);
+	int64_t all = type_bytes(&v->type), wasted = all - type_bytes(&type);
+
+	if (!wasted)
+		return;
+	text_printf(e->t, ", of which %.3g%% is padding: ",
+		(double)wasted * 100 / (double)all);
+	text_spec(e->t, &e->m->mesh, &type, &none);
+	text_add(e->t, " became ");
+	text_spec(e->t, &e->m->mesh, &v->type, &none);
+}
+
+static void
 explain_local(Explainer *e, const Value *v)
 {
 	Type local = placement_local(&v->type, &v->placement);
@@ -60,6 +76,7 @@ explain_local(Explainer *e, const Value *v)
 	text_type(e->t, &e->m->mesh, &local, &none);
 	text_add(e->t, ", ");
 	text_memory(e->t, type_bytes(&local));
+	explain_padding(e, v);
 	text_add(e->t, "\n");
 }
 
@@ -68,7 +85,8 @@ explain_dim(Explainer *e, const Value *v, int dim)
 {
 	AxisList axes = placement_dim(&v->placement, dim);
 
-	text_printf(e->t, "  dim %d, %lld", dim, (long long)v->type.dims[dim]);
+	text_printf(e->t, "  dim %d, %lld", dim,
+		(long long)value_whole_type(v).dims[dim]);
 	if (axes.n) {
 		text_add(e->t, axes.n > 1 ? "@(" : "@");
 		text_axes(e->t, &e->m->mesh, &axes);

@@ -37,6 +37,7 @@ typedef struct Picture {
 	const Module *m;
 	const char *name;
 	const Type *type;
+	Type padded;		/* what is cut into blocks */
 	const Placement *placement;
 	AxisList dims[MAX_RANK];
 	AxisList copies;	/* pieces that no dim uses: who shares a cell */
@@ -122,11 +123,26 @@ unused_pieces(const Picture *p)
 	return unused;
 }
 
+/* A dim is padded so that its axes divide it, and further where another value
+   that it belongs to needs more. */
+static Type
+padded_type(const Named *n)
+{
+	Type padded = n->value ? n->value->type : n->type;
+
+	for (int d = 0; d < padded.rank; d++) {
+		int64_t ways = placement_dim_ways(&n->placement, d);
+		padded.dims[d] = (padded.dims[d] + ways - 1) / ways * ways;
+	}
+	return padded;
+}
+
 static Picture
 picture_of(const Module *m, const Named *n)
 {
 	Picture p = {.m = m, .name = n->name, .type = &n->type,
-		.placement = &n->placement, .panels = 1};
+		.padded = padded_type(n), .placement = &n->placement,
+		.panels = 1};
 
 	for (int d = 0; d < n->type.rank; d++) {
 		p.dims[d] = placement_dim(&n->placement, d);
@@ -235,7 +251,7 @@ text_mesh(Text *t, const Mesh *m)
 static void
 text_header(Text *t, const Picture *p)
 {
-	Type local = placement_local(p->type, p->placement);
+	Type local = placement_local(&p->padded, p->placement);
 	Placement none = placement_none(local.rank);
 
 	text_printf(t, "%s  ", p->name);
@@ -246,6 +262,17 @@ text_header(Text *t, const Picture *p)
 	text_type(t, &p->m->mesh, &local, &none);
 	text_add(t, " a device, ");
 	text_memory(t, type_bytes(&local));
+	if (type_equal(p->type, &p->padded))
+		return;
+	text_add(t, ", padded to ");
+	text_spec(t, &p->m->mesh, &p->padded, &none);
+}
+
+/* Where the padding starts there is nothing to see. */
+static int64_t
+at_most(const Picture *p, int dim, int64_t index)
+{
+	return index < p->type->dims[dim] ? index : p->type->dims[dim];
 }
 
 /* name[0:4, 1024:2048]: the elements of a block; panels show no cell's. */
@@ -254,12 +281,13 @@ text_block(Text *t, const Picture *p, const int64_t *index, int dims)
 {
 	text_printf(t, "%s[", p->name);
 	for (int d = 0; d < p->type->rank; d++) {
-		int64_t size = p->type->dims[d] / dim_ways(p, d);
+		int64_t size = p->padded.dims[d] / dim_ways(p, d);
+		int64_t begin = at_most(p, d, index[d] * size);
 		text_add(t, d ? ", " : "");
 		if (d < dims)
-			text_printf(t, "%lld:%lld",
-				(long long)(index[d] * size),
-				(long long)((index[d] + 1) * size));
+			text_printf(t, "%lld:%lld", (long long)begin,
+				(long long)at_most(p, d,
+				(index[d] + 1) * size));
 		else
 			text_add(t, ":");
 	}

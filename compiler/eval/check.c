@@ -5,7 +5,7 @@
  * Part of libshdeval, which built programs link; the runtime knows it only as
  * a function pointer.  Messages go to standard error.
  */
-#include "eval/eval.h"
+#include "eval/kernels.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -36,13 +36,66 @@ fits(const Module *m, const shdrt_check_io *io)
 		entry->last->noperands == io->nresults;
 	for (int i = 0; fit && i < io->nparams; i++) {
 		Type type = tensor_of(&io->params[i]).type;
-		fit = type_equal(&type, &entry->params[i]->type);
+		Type wanted = value_whole_type(entry->params[i]);
+		fit = type_equal(&type, &wanted);
 	}
 	for (int i = 0; fit && i < io->nresults; i++) {
 		Type type = tensor_of(&io->results[i]).type;
-		fit = type_equal(&type, &entry->last->operands[i]->type);
+		Type wanted = value_whole_type(entry->last->operands[i]);
+		fit = type_equal(&type, &wanted);
 	}
 	return fit;
+}
+
+/*
+ * A program that was read after its dims were padded (shard/pad_dims.c) wants
+ * zeros behind its inputs, and gives more than was asked for.
+ */
+static bool
+pad_input(const Value *v, Tensor *t)
+{
+	static const int64_t start[MAX_RANK];
+	Tensor padded;
+	if (!v->unpadded)
+		return true;
+	bool ok = tensor_new(&v->type, &padded);
+	if (ok)
+		copy_in(t, start, &padded);
+	*t = padded;
+	return ok;
+}
+
+static bool
+trim_bounds(const Type *padded, const Type *type, double **bounds)
+{
+	static const int64_t start[MAX_RANK];
+	Tensor all = {*padded, *bounds}, less = {*type, NULL};
+	if (!*bounds)
+		return true;
+	all.type.dtype = less.type.dtype = D_f64;
+	less.data = malloc((size_t)type_bytes(&less.type));
+	if (less.data)
+		copy_out(&all, start, &less);
+	free(*bounds);
+	*bounds = less.data;
+	return less.data;
+}
+
+static bool
+trim_output(const Value *v, Tensor *t, double **bounds)
+{
+	static const int64_t start[MAX_RANK];
+	Type type = value_whole_type(v);
+	Tensor trimmed = {0};
+	if (!v->unpadded)
+		return true;
+	if (!trim_bounds(&t->type, &type, bounds) ||
+	    !tensor_new(&type, &trimmed))
+		return false;
+	copy_out(t, start, &trimmed);
+	tensor_free(t);
+	*t = trimmed;
+	return true;
 }
 
 static shdrt_verdict
@@ -67,15 +120,23 @@ check(Module *m, const shdrt_check_io *io)
 	double **bounds = calloc(nresults + 1, sizeof *bounds);
 	bool ok = inputs && outputs && bounds;
 	eval_use_externs(io->externs);
-	for (size_t i = 0; ok && i < nparams; i++)
+	for (size_t i = 0; ok && i < nparams; i++) {
 		inputs[i] = tensor_of(&io->params[i]);
+		ok = pad_input(m->entry->params[i], &inputs[i]);
+	}
 	ok = ok && eval_global_bounds(m, inputs, outputs, bounds);
+	for (size_t i = 0; ok && i < nresults; i++)
+		ok = trim_output(m->entry->last->operands[i], &outputs[i],
+			&bounds[i]);
 	for (size_t i = 0; ok && i < nresults; i++) {
 		io->verdicts[i] = judge(&outputs[i], bounds[i],
 			&io->results[i]);
 		tensor_free(&outputs[i]);
 		free(bounds[i]);
 	}
+	for (size_t i = 0; inputs && i < nparams; i++)
+		if (m->entry->params[i]->unpadded)
+			tensor_free(&inputs[i]);
 	free(inputs);
 	free(outputs);
 	free(bounds);

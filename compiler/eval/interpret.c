@@ -44,15 +44,6 @@ dim_splits(const Module *m, const Placement *p, int rank)
 	return all;
 }
 
-static Type
-global_type(const Value *v)
-{
-	Type t = v->type;
-	for (int d = 0; d < t.rank; d++)
-		t.dims[d] *= placement_dim_ways(&v->placement, d);
-	return t;
-}
-
 static const char *
 type_text(const Module *m, const Type *global, const Placement *p)
 {
@@ -68,7 +59,7 @@ describe(const Plan *plan, const char *name, const Value *v)
 {
 	const Module *m = plan->module;
 	const Placement *p = &v->placement;
-	Type global = global_type(v);
+	Type global = value_whole_type(v);
 	AxisList partial = placement_unreduced(p);
 	size_t dims = (size_t)global.rank * sizeof global.dims[0];
 	return (shdrt_tensor){

@@ -306,11 +306,30 @@ annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
 	return true;
 }
 
-/* The sizes next to `size` that `ways` divides. */
-static void
-note_nearest(Elab *e, int64_t size, int64_t ways)
+/* A device's part of a manual function is all of its tensor. */
+static bool
+is_manual(const Elab *e)
 {
-	int64_t below = size / ways * ways, above;
+	return e->frame != NULL && e->frame->fn->mode == FN_manual;
+}
+
+/* B@(X,Y) pad */
+static void
+note_pad(Elab *e, const AxisList *axes, int64_t size, int64_t above)
+{
+	Text t = { 0 };
+	text_axes(&t, &e->m->mesh, axes);
+	diag_note(e->session, (Range){ 0 }, "or write %" PRId64 "@%s%s%s pad: "
+		"%" PRId64 " where it is computed", size, axes->n > 1 ? "(" : "",
+		t.s, axes->n > 1 ? ")" : "", above);
+	text_free(&t);
+}
+
+/* The sizes next to `size` that the axes divide. */
+static void
+note_nearest(Elab *e, int64_t size, const AxisList *axes)
+{
+	int64_t ways = axes_size(axes), below = size / ways * ways, above;
 	bool fits = add_i64(below, ways, &above);
 	if (below > 0 && fits)
 		diag_note(e->session, (Range){ 0 }, "the nearest sizes that "
@@ -318,6 +337,23 @@ note_nearest(Elab *e, int64_t size, int64_t ways)
 	else
 		diag_note(e->session, (Range){ 0 }, "the nearest size that "
 			"divides is %" PRId64, below > 0 ? below : ways);
+	if (fits && !is_manual(e))
+		note_pad(e, axes, size, above);
+}
+
+/* The dim is made to divide later (shard/pad_dims.c). */
+static bool
+check_pad(Elab *e, const DimSpec *spec)
+{
+	if (is_manual(e)) {
+		complain(e, DIAG_manual, spec->pad_range, "a manual function "
+			"takes and gives equal parts; there is no padding");
+		return false;
+	}
+	if (spec->axes.n == 0)
+		complain(e, DIAG_pad_whole, spec->pad_range, "pad fills up "
+			"nothing: no axis is written for this dim");
+	return true;
 }
 
 static bool
@@ -325,22 +361,18 @@ dim_divides(Elab *e, const Annotation *a, int d)
 {
 	int64_t ways = placement_dim_ways(&a->placement, d);
 	int64_t size = a->dims[d];
+	const DimSpec *spec = a->dim_specs[d];
+	if (spec->pad)
+		return check_pad(e, spec);
 	if (size % ways == 0)
 		return true;
-	const DimSpec *spec = a->dim_specs[d];
-	if (spec->pad) {
-		complain(e, DIAG_unsupported, spec->pad_range, "padding a dim "
-			"that its axes do not divide is not part of this "
-			"release");
-		return false;
-	}
 	AxisList axes = placement_dim(&a->placement, d);
 	Text t = { 0 };
 	text_axes(&t, &e->m->mesh, &axes);
 	complain(e, DIAG_indivisible, spec->range, "dim %d of size %" PRId64
 		" cannot be split over %s, which %s %" PRId64 " devices", d, size,
 		t.s, axes.n > 1 ? "are" : "is", ways);
-	note_nearest(e, size, ways);
+	note_nearest(e, size, &axes);
 	text_free(&t);
 	return false;
 }

@@ -154,6 +154,14 @@ Type placement_local(const Type *global, const Placement *p); /* needs divisible
 void text_type(Text *t, const Mesh *m, const Type *type, const Placement *p);
 /* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)". */
 void text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p);
+/* A dim that its axes do not divide is marked: "[7@X pad, 64]". */
+struct Value;
+/* The whole tensor at any level, without padding; every padded dim marked. */
+Type value_whole_type(const struct Value *v);
+void text_value_spec(Text *t, const Mesh *m, const struct Value *v);
+/* As it would be written to have it there. */
+void text_placed(Text *t, const Mesh *m, const struct Value *v,
+	const Placement *p);
 void text_axis(Text *t, const Mesh *m, AxisRef a);	/* X or X:(1)2 */
 void text_axes(Text *t, const Mesh *m, const AxisList *l); /* X,Y:(1)2 */
 
@@ -250,6 +258,8 @@ struct Value {
 				   for printing; may be stale in helpers */
 	int64_t index_limit;	/* a parameter used as an index: of elements in
 				   [0, limit); else 0.  Set by propagation */
+	const int64_t *unpadded;	/* sizes of the dims without padding
+				   (shard/pad_dims.c); NULL: nothing is padded */
 	Range range;		/* the name, for parameters and lets */
 	Range type_range;	/* the annotation */
 	Placement *written;	/* as annotated, from L_sharded on; else NULL */

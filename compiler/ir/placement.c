@@ -307,19 +307,31 @@ text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
 		text_printf(t, "!%d", p->priority[dim]);
 }
 
-void
-text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p)
+/* The dims, of which `padded` has the sizes with padding, if it is known. */
+static void
+text_dims(Text *t, const Mesh *m, const Type *type, const Type *padded,
+	const Placement *p)
+{
+	text_add(t, "[");
+	for (int d = 0; d < type->rank; d++) {
+		int64_t size = type->dims[d];
+		text_printf(t, "%s%lld", d ? ", " : "", (long long)size);
+		text_dim_axes(t, m, p, d);
+		if (padded ? size != padded->dims[d] :
+		    size % placement_dim_ways(p, d))
+			text_add(t, " pad");
+	}
+	text_add(t, "]");
+}
+
+static void
+text_spec_padded(Text *t, const Mesh *m, const Type *type, const Type *padded,
+	const Placement *p)
 {
 	AxisList replicated = placement_replicated(p);
 	AxisList unreduced = placement_unreduced(p);
 
-	text_add(t, "[");
-	for (int d = 0; d < type->rank; d++) {
-		text_printf(t, "%s%lld", d ? ", " : "",
-			(long long)type->dims[d]);
-		text_dim_axes(t, m, p, d);
-	}
-	text_add(t, "]");
+	text_dims(t, m, type, padded, p);
 	if (p->all_replicated)
 		text_add(t, " replicated");
 	if (replicated.n) {
@@ -337,8 +349,52 @@ text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p)
 }
 
 void
+text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p)
+{
+	text_spec_padded(t, m, type, NULL, p);
+}
+
+void
 text_type(Text *t, const Mesh *m, const Type *type, const Placement *p)
 {
 	text_add(t, dtypes[type->dtype].name);
 	text_spec(t, m, type, p);
+}
+
+/* The whole tensor at any level, with its padding. */
+static Type
+padded_type(const Value *v)
+{
+	Type type = v->type;
+
+	if (v->block && v->block->module->level == L_device)
+		for (int d = 0; d < type.rank; d++)
+			type.dims[d] *= placement_dim_ways(&v->placement, d);
+	return type;
+}
+
+Type
+value_whole_type(const Value *v)
+{
+	Type type = padded_type(v);
+
+	for (int d = 0; d < type.rank && v->unpadded; d++)
+		type.dims[d] = v->unpadded[d];
+	return type;
+}
+
+void
+text_placed(Text *t, const Mesh *m, const Value *v, const Placement *p)
+{
+	Type type = value_whole_type(v);
+
+	text_spec(t, m, &type, p);
+}
+
+void
+text_value_spec(Text *t, const Mesh *m, const Value *v)
+{
+	Type type = value_whole_type(v), padded = padded_type(v);
+
+	text_spec_padded(t, m, &type, &padded, &v->placement);
 }

@@ -459,15 +459,13 @@ placement_is_implied(const Printer *p, const Value *v)
 static void
 device_placement(Line *l, const Value *v)
 {
-	Type global = v->type;
 	Text spec = {0};
 
-	if (v->no_placement || placement_is_implied(l->p, v) ||
+	if (v->no_placement || (placement_is_implied(l->p, v) &&
+	    !v->unpadded) ||
 	    v->placement.rank != v->type.rank)
 		return;
-	for (int d = 0; d < global.rank; d++)
-		global.dims[d] *= placement_dim_ways(&v->placement, d);
-	text_spec(&spec, &l->p->m->mesh, &global, &v->placement);
+	text_value_spec(&spec, &l->p->m->mesh, v);
 	fact_text(l, "placement", &spec);
 }
 
@@ -477,6 +475,16 @@ fact_number(Line *l, const char *key, int64_t n)
 	Text value = {0};
 
 	text_printf(&value, "%lld", (long long)n);
+	fact_text(l, key, &value);
+}
+
+static void
+fact_list(Line *l, const char *key, int n, const int64_t *v)
+{
+	Text value = {0};
+
+	for (int i = 0; i < n; i++)
+		text_printf(&value, "%s%lld", i ? "," : "", (long long)v[i]);
 	fact_text(l, key, &value);
 }
 
@@ -497,8 +505,10 @@ line_placement(Line *l, const Value *v)
 	/* Before propagation a placement is there because it was written. */
 	if (v->annotated && !global)
 		fact(l, "annotated", v->annotated_open ? "open" : "true");
-	if (v->index_limit && !global)
+	if (v->index_limit)
 		fact_number(l, "index_limit", v->index_limit);
+	if (v->unpadded && l->p->m->level != L_device)
+		fact_list(l, "unpadded", v->type.rank, v->unpadded);
 }
 
 /* ---- attributes of ops ---------------------------------------------- */
@@ -543,14 +553,8 @@ print_to_apply(Line *l, Combiner c, DType d)
 static void
 print_int_fact(Line *l, const char *key, const Ints *v)
 {
-	Text value = {0};
-
-	if (!v->n)
-		return;
-	for (int i = 0; i < v->n; i++)
-		text_printf(&value, "%s%lld", i ? "," : "",
-			(long long)v->v[i]);
-	fact_text(l, key, &value);
+	if (v->n)
+		fact_list(l, key, v->n, v->v);
 }
 
 static void

@@ -3,6 +3,7 @@
  *
  *   {mesh['X'=2], [{'X', ?}, {}], unreduced={'Y'}}     HLO's named sharding
  *   f32[8@(X,?), 64] unreduced(Y)                      the language's
+ *   [7@X pad, 64]                                      sizes without padding
  *
  * What does not fit a placement is refused here; whether axes may be used
  * together is for verify.c to say.
@@ -280,14 +281,16 @@ read_spec_unreduced(Builder *b, Cursor *c, Placement *p)
 	set_unreduced(c, p, &axes, combiner);
 }
 
-/* [8@X, 64@(Y,?)] replicated(Z) unreduced(Y, max) */
+/* [8@X, 63@(Y,?) pad] replicated(Z) unreduced(Y, max); `padded` takes a bit
+   for each dim that is */
 static Placement
-read_spec(Builder *b, Cursor *c, Type *type)
+read_spec(Builder *b, Cursor *c, Type *type, uint16_t *padded)
 {
 	Placement p = placement_none(0);
 	int64_t bytes = dtypes[type->dtype].bytes;
 
 	type->rank = 0;
+	*padded = 0;
 	cursor_expect(c, "[");
 	while (!c->r->failed && !cursor_accept(c, "]")) {
 		if (type->rank && !cursor_expect(c, ","))
@@ -300,7 +303,10 @@ read_spec(Builder *b, Cursor *c, Type *type)
 		}
 		type->dims[type->rank] = size;
 		p.rank = (int8_t)(type->rank + 1);
-		read_spec_axes(b, c, &p, type->rank++);
+		read_spec_axes(b, c, &p, type->rank);
+		if (cursor_accept(c, "pad"))
+			*padded |= (uint16_t)(1u << type->rank);
+		type->rank++;
 	}
 	if (cursor_accept(c, "replicated")) {
 		p.all_replicated = !cursor_accept(c, "(");
@@ -324,10 +330,33 @@ read_typed_spec(Builder *b, Cursor *c, Type *type)
 	*type = type_of(D_pred, 0, NULL);
 	if (!c->r->failed && !dtype_by_name(name, &type->dtype))
 		cursor_error(&start, "unknown dtype '%s'", name);
-	return read_spec(b, c, type);
+	return read_spec(b, c, type, &(uint16_t){0});
 }
 
-/* In a device program: the tensor's sizes are the shard's times the ways. */
+/* The tensor's sizes are the shard's times the ways, less its padding. */
+static bool
+is_shard_of(const Placement *p, const Type *shard, uint16_t padded,
+	const Type *tensor)
+{
+	bool fits = p->rank == shard->rank;
+
+	for (int d = 0; d < p->rank && fits; d++) {
+		int64_t size = tensor->dims[d], ways = placement_dim_ways(p, d);
+		int64_t most;
+		fits = mul_i64(ways, shard->dims[d], &most) &&
+			(padded >> d & 1 ? size < most : size == most);
+	}
+	return fits;
+}
+
+static void
+set_unpadded(Builder *b, Value *v, const int64_t *sizes)
+{
+	v->unpadded = arena_copy(b->r->arena, sizes,
+		(size_t)v->type.rank * sizeof sizes[0]);
+}
+
+/* In a device program. */
 static void
 read_device_placement(Builder *b, const Facts *facts, Value *v)
 {
@@ -339,21 +368,45 @@ read_device_placement(Builder *b, const Facts *facts, Value *v)
 	if (!f)
 		return;
 	Cursor c = fact_cursor(b, f);
-	Placement p = read_spec(b, &c, &tensor);
+	uint16_t padded;
+	Placement p = read_spec(b, &c, &tensor, &padded);
 	cursor_expect_end(&c);
 	if (b->r->failed)
 		return;
-	bool fits = p.rank == v->type.rank;
-	for (int d = 0; d < p.rank && fits; d++) {
-		int64_t ways = placement_dim_ways(&p, d);
-		fits = tensor.dims[d] % ways == 0 &&
-			tensor.dims[d] / ways == v->type.dims[d];
-	}
-	if (fits)
+	if (is_shard_of(&p, &v->type, padded, &tensor)) {
 		v->placement = p;
-	else
+		if (padded)
+			set_unpadded(b, v, tensor.dims);
+	} else {
 		hlo_error(b->r, f->where, "a shard of %s has another shape "
 			"than %s", f->value, v->name);
+	}
+}
+
+/* unpadded="7,64" */
+static void
+read_unpadded(Builder *b, const Facts *facts, Value *v)
+{
+	const Fact *f = find_fact(facts, "unpadded");
+	int64_t sizes[MAX_RANK];
+	bool padded = false;
+
+	if (!f || b->m->level == L_device)
+		return;
+	Cursor c = fact_cursor(b, f);
+	for (int d = 0; d < v->type.rank; d++) {
+		if (d)
+			cursor_expect(&c, ",");
+		sizes[d] = cursor_integer(&c, "a size");
+		if (!b->r->failed && (sizes[d] < 1 ||
+		    sizes[d] > v->type.dims[d]))
+			cursor_error(&c, "dim %d of %s is smaller than %lld",
+				d, v->name, (long long)sizes[d]);
+		padded |= sizes[d] != v->type.dims[d];
+	}
+	cursor_expect_end(&c);
+	if (padded && !b->r->failed)
+		set_unpadded(b, v, sizes);
 }
 
 static void
@@ -361,7 +414,7 @@ read_index_limit(Builder *b, const Facts *facts, Value *v)
 {
 	const Fact *f = find_fact(facts, "index_limit");
 
-	if (!f || b->m->level == L_global)
+	if (!f)
 		return;
 	Cursor c = fact_cursor(b, f);
 	v->index_limit = cursor_integer(&c, "a limit");
@@ -380,6 +433,7 @@ read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 	v->annotated = v->annotated_open ||
 		fact_is(facts, "annotated", "true");
 	read_index_limit(b, facts, v);
+	read_unpadded(b, facts, v);
 	if (b->m->level == L_device) {
 		read_device_placement(b, facts, v);
 		return;

@@ -33,7 +33,7 @@ spec_text(const Explicit *e, const Value *v, const Placement *p)
 {
 	Text t = {0};
 
-	text_spec(&t, &e->g.module->mesh, &v->type, p);
+	text_placed(&t, &e->g.module->mesh, v, p);
 	const char *s = arena_printf(e->g.arena, "%s", t.s);
 	text_free(&t);
 	return s;

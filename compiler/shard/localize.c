@@ -371,6 +371,7 @@ emit_move(Localizer *l, Value *v, const Move *move, const Type *global)
 		made = move_collective(l, v, move, kinds[move->kind], local);
 	made->placement = move->after;
 	made->no_placement = false;
+	made->unpadded = v->unpadded;
 	return made;
 }
 
@@ -446,6 +447,7 @@ localize_iota(Localizer *l, Op *op)
 	count = local_convert(l, count, local.dtype);
 	count->placement = v->placement;
 	count->no_placement = false;
+	count->unpadded = v->unpadded;
 	l->alias[v->id] = count;
 	count->range = v->range;
 	op_remove(op);

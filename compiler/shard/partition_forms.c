@@ -129,6 +129,7 @@ insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
 	op_infer(op);
 	op->results[0]->placement = *to;
 	op->results[0]->range = v->range;
+	op->results[0]->unpadded = v->unpadded;
 	op->requested = why.requested;
 	return op->results[0];
 }
@@ -144,6 +145,7 @@ recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
 	op_copy_attrs(copy, def);
 	copy->results[0]->type = v->type;
 	copy->results[0]->placement = *to;
+	copy->results[0]->unpadded = v->unpadded;
 	op_insert_before(before, copy);
 	return copy->results[0];
 }

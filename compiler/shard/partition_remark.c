@@ -256,7 +256,7 @@ text_proposal(Text *t, const Mesh *mesh, const Proposal *proposal)
 		whole &= !placement_dim(&to, d).n;
 	to.all_replicated |= whole;
 	text_printf(t, "avoid it: %s: ", v->name);
-	text_spec(t, mesh, &v->type, &to);
+	text_placed(t, mesh, v, &to);
 }
 
 static void
@@ -314,9 +314,9 @@ remark_move(Partitioner *p, const Op *reshard, const Move *move)
 	text_printf(&t, "%s over ", move_names[move->kind]);
 	text_axes(&t, mesh, &move->axes);
 	text_printf(&t, ": %s ", known_name(p, v));
-	text_spec(&t, mesh, &v->type, &move->before);
+	text_placed(&t, mesh, v, &move->before);
 	text_add(&t, " -> ");
-	text_spec(&t, mesh, &v->type, &move->after);
+	text_placed(&t, mesh, v, &move->after);
 	report(p, &t, reshard->range, move->bytes, move->seconds);
 	label_why(p, reshard, v, move);
 }

@@ -317,8 +317,8 @@ warn_group(const Propagation *g, const Op *op, const Value *x, const Value *y)
 	Session *s = g->module->session;
 	Text a = {0}, b = {0};
 
-	text_spec(&a, &g->module->mesh, &x->type, &x->placement);
-	text_spec(&b, &g->module->mesh, &y->type, &y->placement);
+	text_placed(&a, &g->module->mesh, x, &x->placement);
+	text_placed(&b, &g->module->mesh, y, &y->placement);
 	diag(s, DIAG_group_conflict, op->range, "shard_like cannot give '%s' "
 		"and '%s' one placement: both say where they are", x->name,
 		y->name);

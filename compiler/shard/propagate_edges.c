@@ -165,7 +165,7 @@ label_side(const Propagation *g, const Value *v, Range elsewhere,
 	Text t = {0};
 
 	text_printf(&t, "'%s' %s as ", value_source_name(v), what);
-	text_spec(&t, &m->mesh, &v->type, &v->placement);
+	text_placed(&t, &m->mesh, v, &v->placement);
 	for (int d = 0; d < v->type.rank; d++) {
 		AxisList axes = placement_dim(&v->placement, d);
 		for (int i = 0; i < axes.n; i++) {
@@ -191,7 +191,7 @@ warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 
 	text_printf(&t, "'%s' is carried by this loop as ",
 		value_source_name(v));
-	text_spec(&t, &m->mesh, &v->type, &v->placement);
+	text_placed(&t, &m->mesh, v, &v->placement);
 	text_add(&t, " and moved there on every trip (");
 	text_bytes(&t, plan->bytes);
 	text_add(&t, ", ");

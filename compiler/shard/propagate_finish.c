@@ -152,8 +152,8 @@ check_expect(Propagation *g, const Expect *e)
 
 	if (as_expected(e))
 		return;
-	text_spec(&got, &m->mesh, &e->value->type, &e->value->placement);
-	text_spec(&wanted, &m->mesh, &e->value->type, &e->placement);
+	text_placed(&got, &m->mesh, e->value, &e->value->placement);
+	text_placed(&wanted, &m->mesh, e->value, &e->placement);
 	diag(m->session, DIAG_expect_failed, e->range,
 		"'%s' is placed %s, not %s", e->name, got.s, wanted.s);
 	tell_story(m->session, m, e->value);

@@ -1,6 +1,7 @@
 /*
  * shard.h - from a program on whole tensors to one on shards.
  *
+ *   pad_dims    L_global -> L_global        dims that their axes divide
  *   propagate   L_global -> L_sharded       where every value is
  *   partition   L_sharded -> L_resharded    what moves so that ops run locally
  *   localize    L_resharded -> L_device     moves become collectives
@@ -12,6 +13,9 @@
 
 #include "ir/ir.h"
 #include "sched/cost.h"
+
+/* pad_dims.c: true if something is padded */
+bool pad_dims(Module *m);
 
 /* propagate.c */
 bool propagate(Module *m);
