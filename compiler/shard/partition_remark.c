@@ -384,7 +384,7 @@ remark_halo(Partitioner *p, const Op *op)
 	text_axes(&t, &p->module->mesh, &cost.axes);
 	text_printf(&t, ": %s of %s -> ", op->label,
 		known_name(p, unmoved(op->operands[0])));
-	text_spec(&t, &p->module->mesh, &v->type, &v->placement);
+	text_placed(&t, &p->module->mesh, v, &v->placement);
 	text_printf(&t, " exchanges %lld row%s, %lld hop%s at most",
 		(long long)cost.rows, cost.rows == 1 ? "" : "s",
 		(long long)cost.hops, cost.hops == 1 ? "" : "s");
