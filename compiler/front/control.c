@@ -219,7 +219,7 @@ end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
 		op->label);
 	op_append(body, end);
 	for (int i = 0; i < n; i++)
-		note_operand(e, end, i, items[i].range);
+		op_set_operand_range(end, i, items[i].range);
 }
 
 /* ---- loops */
@@ -261,7 +261,8 @@ loop_begin(Elab *e, Loop *l, Value *first)
 	if (l->op == NULL)
 		return false;
 	for (int i = 0; i < l->vars.n; i++)
-		note_operand(e, l->op, n - l->vars.n + i, l->before[i].range);
+		op_set_operand_range(l->op, n - l->vars.n + i,
+			l->before[i].range);
 	region_begin(e, &l->region, l->op, 2);
 	for (int i = 0; i < n; i++) {
 		const Symbol *var = i >= n - l->vars.n

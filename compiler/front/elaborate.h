@@ -205,7 +205,6 @@ Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
 /* Says which expression each operand of v's op is. */
 /* Where an operand is written, for messages.  The second: of what was added to
    the block after `before`, what is an item; the prelude's are nobody's. */
-void note_operand(Elab *e, Op *op, int i, Range where);
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
 /* One result; op_add_result() makes more.  The first is op_end()'s. */
 Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);

@@ -66,14 +66,6 @@ op_end(Elab *e, Op *op)
 
 /* ---- where operands are written */
 
-void
-note_operand(Elab *e, Op *op, int i, Range where)
-{
-	if (op->operand_ranges == NULL)
-		op->operand_ranges = NEW_ARRAY(e->arena, Range, op->noperands);
-	op->operand_ranges[i] = where;
-}
-
 /* The item of the value, by preference the i-th; NULL if there is none. */
 static const Item *
 item_of(const Elab *e, const Value *v, int i, int n, const Item *items)
@@ -103,7 +95,7 @@ note_operands(Elab *e, const Op *before, int n, const Item *items)
 			const Item *x = item_of(e, op->operands[i], i, n,
 				items);
 			if (x != NULL)
-				note_operand(e, op, i, x->range);
+				op_set_operand_range(op, i, x->range);
 		}
 }
 

@@ -200,16 +200,21 @@ op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	return op;
 }
 
-/* A copy, for op_new() made room for no more. */
+/* A loop may capture thousands, one by one: room for twice as many. */
 static Value **
-values_with(Arena *a, Value **values, int n, Value *more)
+values_with(Arena *a, Value **values, int n, int *room, Value *more)
 {
-	Value **all = NEW_ARRAY(a, Value *, n + 1);
+	enum { FIRST = 4 };
 
-	if (n)
-		memcpy(all, values, (size_t)n * sizeof values[0]);
-	all[n] = more;
-	return all;
+	if (n >= *room) {
+		*room = n < FIRST ? FIRST : 2 * n;
+		Value **all = NEW_ARRAY(a, Value *, *room);
+		if (n)
+			memcpy(all, values, (size_t)n * sizeof values[0]);
+		values = all;
+	}
+	values[n] = more;
+	return values;
 }
 
 Value *
@@ -220,22 +225,41 @@ op_add_result(Op *op, const char *name, const Type *type)
 
 	v->type = *type;
 	v->placement = placement_open(type->rank);
-	op->results = values_with(m->arena, op->results, op->nresults++, v);
+	op->results = values_with(m->arena, op->results, op->nresults++,
+		&op->result_room, v);
 	return v;
+}
+
+/* For as many operands as there is room for. */
+static Range *
+ranges_with_room(const Op *op, int n)
+{
+	int room = op->operand_room > op->noperands ? op->operand_room :
+		op->noperands;
+	Range *ranges = NEW_ARRAY(op->module->arena, Range, room);
+
+	if (op->operand_ranges)
+		memcpy(ranges, op->operand_ranges, (size_t)n * sizeof *ranges);
+	return ranges;
+}
+
+void
+op_set_operand_range(Op *op, int operand, Range where)
+{
+	if (!op->operand_ranges)
+		op->operand_ranges = ranges_with_room(op, 0);
+	op->operand_ranges[operand] = where;
 }
 
 void
 op_add_operand(Op *op, Value *v)
 {
-	Arena *a = op->module->arena;
-	int n = op->noperands++;
+	int n = op->noperands++, room = op->operand_room;
 
-	op->operands = values_with(a, op->operands, n, v);
-	if (op->operand_ranges) {
-		Range *ranges = NEW_ARRAY(a, Range, n + 1);
-		memcpy(ranges, op->operand_ranges, (size_t)n * sizeof *ranges);
-		op->operand_ranges = ranges;
-	}
+	op->operands = values_with(op->module->arena, op->operands, n,
+		&op->operand_room, v);
+	if (op->operand_ranges && op->operand_room != room)
+		op->operand_ranges = ranges_with_room(op, n);
 }
 
 /* Links a detached op between two neighbours, either of which may be NULL. */

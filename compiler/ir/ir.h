@@ -285,6 +285,7 @@ struct Op {
 	Op *prev, *next;
 	OpKind kind;
 	int noperands, nresults, nbodies;
+	int operand_room, result_room;	/* of the arrays, where more came */
 	Value **operands;
 	Value **results;
 	Block **bodies;
@@ -507,6 +508,7 @@ Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 /* One more at the end. */
 Value *op_add_result(Op *op, const char *name, const Type *type);
 void op_add_operand(Op *op, Value *v);
+void op_set_operand_range(Op *op, int operand, Range where);
 void op_append(Block *b, Op *op);
 void op_insert_before(Op *where, Op *op);
 void op_insert_after(Op *where, Op *op);
