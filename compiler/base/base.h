@@ -90,6 +90,16 @@ int table_count(const Table *t);
 const char *table_key(const Table *t, int i);	/* in order of insertion */
 void *table_value(const Table *t, int i);
 
+/* lookup.c: hash -> item.  lookup_find() gives the item that is the same as
+   `key`, NULL if there is none, in which case it may be added. */
+typedef struct Lookup Lookup;
+typedef bool LookupSame(const void *item, const void *key);
+Lookup *lookup_new(Arena *a);
+void *lookup_find(const Lookup *x, uint64_t hash, LookupSame *same,
+	const void *key);
+void lookup_add(Lookup *x, uint64_t hash, void *item);
+uint64_t hash_mix(uint64_t h, int64_t v);	/* h with v added */
+
 /* 64-bit arithmetic that reports overflow (false). */
 bool mul_i64(int64_t a, int64_t b, int64_t *result);
 bool add_i64(int64_t a, int64_t b, int64_t *result);

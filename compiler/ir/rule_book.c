@@ -2,22 +2,20 @@
  * rule_book.c - equal ops share one rule.
  *
  * A rule depends on the op's kind, attributes and types alone (and the rule
- * string of an extern function), so a deep network has a few dozen.  Open addressing over a power of two of pages, at
- * most half full; the first op with a rule stands for those that follow.
+ * string of an extern function), so a deep network has a few dozen.  The first
+ * op with a rule stands for those that follow.
  */
 #include <string.h>
 #include "ir/ir.h"
 
 typedef struct Page {
-	uint64_t hash;
-	const Op *op;		/* NULL: free */
+	const Op *op;
 	const Rule *rule;
 } Page;
 
 struct RuleBook {
 	Arena *arena;
-	Page *pages;
-	size_t npages, used;
+	Lookup *pages;
 };
 
 RuleBook *
@@ -26,31 +24,23 @@ rule_book_new(Arena *a)
 	RuleBook *b = NEW(a, RuleBook);
 
 	b->arena = a;
-	b->npages = 64;
-	b->pages = NEW_ARRAY(a, Page, b->npages);
+	b->pages = lookup_new(a);
 	return b;
-}
-
-static uint64_t
-mix(uint64_t h, int64_t v)
-{
-	h = (h ^ (uint64_t)v) * 0x9e3779b97f4a7c15u;
-	return h ^ h >> 29;
 }
 
 static uint64_t
 hash_of(const Op *op)
 {
-	uint64_t h = mix(mix(op->kind, op->has), op->noperands);
+	uint64_t h = hash_mix(hash_mix(op->kind, op->has), op->noperands);
 
 	for (uint32_t has = op->has, i = 0; has; has &= has - 1, i++)
 		for (int j = 0; j < op->attrs[i]->n; j++)
-			h = mix(h, op->attrs[i]->v[j]);
+			h = hash_mix(h, op->attrs[i]->v[j]);
 	for (int i = 0; i < op->noperands + op->nresults; i++) {
 		const Type *t = &rule_tensor(op, i)->type;
-		h = mix(h, t->rank);
+		h = hash_mix(h, t->rank);
 		for (int d = 0; d < t->rank; d++)
-			h = mix(h, t->dims[d]);
+			h = hash_mix(h, t->dims[d]);
 	}
 	return h;
 }
@@ -70,8 +60,10 @@ same_attrs(const Op *a, const Op *b)
 }
 
 static bool
-same_rule(const Op *a, const Op *b)
+same_rule(const void *page, const void *op)
 {
+	const Op *a = ((const Page *)page)->op, *b = op;
+
 	if (a->kind != b->kind || a->noperands != b->noperands ||
 	    a->nresults != b->nresults || !same_attrs(a, b))
 		return false;
@@ -84,42 +76,17 @@ same_rule(const Op *a, const Op *b)
 	return true;
 }
 
-/* The page of such an op, or the free one where it would go. */
-static Page *
-find_page(const RuleBook *b, const Op *op, uint64_t hash)
-{
-	for (size_t i = hash;; i++) {
-		Page *page = &b->pages[i & (b->npages - 1)];
-		if (!page->op || (page->hash == hash &&
-				same_rule(page->op, op)))
-			return page;
-	}
-}
-
-static void
-grow(RuleBook *b)
-{
-	Page *old = b->pages, *end = old + b->npages;
-
-	b->npages *= 2;
-	b->pages = NEW_ARRAY(b->arena, Page, b->npages);
-	for (Page *page = old; page < end; page++)
-		if (page->op)
-			*find_page(b, page->op, page->hash) = *page;
-}
-
 const Rule *
 rule_book_get(RuleBook *b, const Op *op)
 {
 	if (ops[op->kind].blocked)
 		return NULL;
-	if (b->used * 2 == b->npages)
-		grow(b);
 	uint64_t hash = hash_of(op);
-	Page *page = find_page(b, op, hash);
-	if (!page->op) {
-		*page = (Page){hash, op, op_rule(b->arena, op)};
-		b->used++;
+	Page *page = lookup_find(b->pages, hash, same_rule, op);
+	if (!page) {
+		page = NEW(b->arena, Page);
+		*page = (Page){op, op_rule(b->arena, op)};
+		lookup_add(b->pages, hash, page);
 	}
 	return page->rule;
 }

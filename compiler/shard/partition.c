@@ -193,8 +193,9 @@ partition(Module *m, const PartitionOptions *options)
 	module_number(m);
 	module_count_uses(m);
 	p.arena = arena_new();
+	p.scratch = arena_new();
 	p.resharder = resharder_new(p.arena, &m->mesh);
-	p.memo = memo_new(p.arena);
+	p.memo = lookup_new(p.arena);
 	p.rules = rule_book_new(p.arena);
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
@@ -210,6 +211,7 @@ partition(Module *m, const PartitionOptions *options)
 		module_walk(m, add_op_traffic, &p);
 		module_walk(m, remark_op, &p);
 	}
+	arena_free(p.scratch);
 	arena_free(p.arena);
 	return true;
 }

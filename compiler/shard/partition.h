@@ -38,15 +38,15 @@ typedef struct Choice {
 } Choice;
 
 typedef struct Loop Loop;	/* partition_regions.c */
-typedef struct Memo Memo;	/* partition_memo.c */
 
 typedef struct Partitioner {
 	Module *module;
 	Loop *loop;		/* the innermost around what is partitioned */
 	const PartitionOptions *options;
 	Arena *arena;		/* of the pass */
+	Arena *scratch;		/* of one op's choice */
 	Resharder *resharder;
-	Memo *memo;
+	Lookup *memo;		/* partition_memo.c */
 	RuleBook *rules;
 	Source *sources;	/* by value id as numbered at the start */
 	int nsources;
@@ -82,7 +82,6 @@ Placement choice_result(const Partitioner *p, const Choice *c, int result);
 
 
 /* partition_memo.c: choose(), or the same answer as for an equal op */
-Memo *memo_new(Arena *a);
 Choice choose_once(Partitioner *p);
 
 /* partition_forms.c */

@@ -154,7 +154,7 @@ price(Partitioner *p, Choice *c)
 {
 	const Op *op = p->op;
 	Type local[8], *types = op->noperands <= 8 ? local :
-		NEW_ARRAY(p->arena, Type, op->noperands);
+		NEW_ARRAY(p->scratch, Type, op->noperands);
 
 	c->bytes = c->seconds = 0;
 	c->collectives = 0;
@@ -280,7 +280,7 @@ static void
 add_placement(Chooser *ch, int tensor, const Placement *placement)
 {
 	const Rule *r = ch->p->rule;
-	Assignment *factors = NEW_ARRAY(ch->p->arena, Assignment,
+	Assignment *factors = NEW_ARRAY(ch->p->scratch, Assignment,
 		r->nfactors + 1);
 
 	project_tensor(r, tensor, placement, factors);
@@ -299,7 +299,7 @@ collect_candidates(Chooser *ch)
 {
 	const Rule *r = ch->p->rule;
 
-	ch->of = NEW_ARRAY(ch->p->arena, Candidates, r->nfactors + 1);
+	ch->of = NEW_ARRAY(ch->p->scratch, Candidates, r->nfactors + 1);
 	for (int f = 0; f < r->nfactors; f++)
 		ch->of[f].n = 1;
 	for (int t = 0; t < r->ntensors; t++) {
@@ -425,7 +425,7 @@ vote_choice(Chooser *ch)
 {
 	Partitioner *p = ch->p;
 	const Rule *r = p->rule;
-	Placement *tensors = NEW_ARRAY(p->arena, Placement, r->ntensors + 1);
+	Placement *tensors = NEW_ARRAY(p->scratch, Placement, r->ntensors + 1);
 
 	for (int t = 0; t < r->ntensors; t++)
 		tensors[t] = source_of(p, rule_tensor(p->op, t))->final;
@@ -469,18 +469,17 @@ already_agrees(Partitioner *p, Choice *c)
 	return true;
 }
 
-Choice
-choose(Partitioner *p)
+static Choice
+weigh(Partitioner *p, int n)
 {
-	int n = p->rule->nfactors + 1;
 	Chooser ch = {.p = p};
 
-	ch.current.factors = NEW_ARRAY(p->arena, Assignment, n);
+	ch.current.factors = NEW_ARRAY(p->scratch, Assignment, n);
 	ch.current.combiner = p->rule->combiner;
 	if (already_agrees(p, &ch.current))
 		return ch.current;
-	ch.best.factors = NEW_ARRAY(p->arena, Assignment, n);
-	ch.vote.factors = NEW_ARRAY(p->arena, Assignment, n);
+	ch.best.factors = NEW_ARRAY(p->scratch, Assignment, n);
+	ch.vote.factors = NEW_ARRAY(p->scratch, Assignment, n);
 	collect_candidates(&ch);
 	vote_choice(&ch);
 	memcpy(ch.best.factors, ch.vote.factors, (size_t)n * sizeof(Assignment));
@@ -496,4 +495,16 @@ choose(Partitioner *p)
 			try_all(&ch);
 	}
 	return ch.best;
+}
+
+Choice
+choose(Partitioner *p)
+{
+	int n = p->rule->nfactors + 1;
+	Choice c = weigh(p, n);
+
+	c.factors = arena_copy(p->arena, c.factors,
+		sizeof *c.factors * (size_t)n);
+	arena_reset(p->scratch);
+	return c;
 }

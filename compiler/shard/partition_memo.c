@@ -12,16 +12,8 @@
 typedef struct Entry {
 	const char *key;
 	size_t n;
-	uint64_t hash;
 	Choice choice;
-	struct Entry *next;
 } Entry;
-
-enum { BUCKETS = 1024 };
-
-struct Memo {
-	Entry *buckets[BUCKETS];
-};
 
 /* ---- keys --------------------------------------------------------------------- */
 
@@ -29,15 +21,6 @@ static void
 put(Text *t, int64_t n)
 {
 	text_addn(t, (const char *)&n, sizeof n);
-}
-
-static void
-put_type(Text *t, const Type *type)
-{
-	put(t, type->dtype);
-	put(t, type->rank);
-	for (int d = 0; d < type->rank; d++)
-		put(t, type->dims[d]);
 }
 
 static void
@@ -68,7 +51,6 @@ put_operand(Text *t, const Partitioner *p, const Value *v)
 {
 	const Source *s = source_of(p, v);
 
-	put_type(t, &v->type);
 	put(t, (v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2);
 	put_placement(t, &s->final);
 	for (const Form *f = s->forms; f; f = f->next)
@@ -76,62 +58,43 @@ put_operand(Text *t, const Partitioner *p, const Value *v)
 	put(t, -1);
 }
 
-static void
-put_attrs(Text *t, const Op *op)
-{
-	put(t, op->has);
-	for (int a = 0; a < ATTR_COUNT; a++) {
-		const Ints *ints = op_ints(op, (AttrKind)a);
-		if (op_has(op, (AttrKind)a))
-			put(t, ints->n);
-		for (int i = 0; i < ints->n; i++)
-			put(t, ints->v[i]);
-	}
-}
-
+/* Ops of one rule are alike in kind, attributes and types. */
 static Text
 key_of(const Partitioner *p, const Op *op)
 {
 	Text t = {0};
 
-	put(&t, op->kind);
-	put(&t, op->noperands);
-	put_attrs(&t, op);
+	put(&t, (intptr_t)p->rule);
 	for (int i = 0; i < op->noperands; i++)
 		put_operand(&t, p, op->operands[i]);
-	for (int i = 0; i < op->nresults; i++) {
-		put_type(&t, &op->results[i]->type);
+	for (int i = 0; i < op->nresults; i++)
 		put_placement(&t, &source_of(p, op->results[i])->final);
-	}
 	return t;
 }
 
+/* Keys are made of whole numbers. */
 static uint64_t
-hash_of(const Text *t)
+hash_of(const Text *key)
 {
-	uint64_t h = 1469598103934665603u;
+	uint64_t h = key->n;
 
-	for (size_t i = 0; i < t->n; i++)
-		h = (h ^ (unsigned char)t->s[i]) * 1099511628211u;
+	for (size_t i = 0; i < key->n; i += sizeof(int64_t)) {
+		int64_t v;
+		memcpy(&v, key->s + i, sizeof v);
+		h = hash_mix(h, v);
+	}
 	return h;
 }
 
 /* ---- plans --------------------------------------------------------------------- */
 
-Memo *
-memo_new(Arena *a)
+static bool
+same_key(const void *entry, const void *key)
 {
-	return NEW(a, Memo);
-}
+	const Entry *e = entry;
+	const Text *k = key;
 
-static Entry *
-find(const Memo *m, const Text *key, uint64_t hash)
-{
-	for (Entry *e = m->buckets[hash % BUCKETS]; e; e = e->next)
-		if (e->hash == hash && e->n == key->n &&
-		    !memcmp(e->key, key->s, key->n))
-			return e;
-	return NULL;
+	return e->n == k->n && !memcmp(e->key, k->s, k->n);
 }
 
 Choice
@@ -139,16 +102,14 @@ choose_once(Partitioner *p)
 {
 	Text key = key_of(p, p->op);
 	uint64_t hash = hash_of(&key);
-	Entry *e = find(p->memo, &key, hash);
+	Entry *e = lookup_find(p->memo, hash, same_key, &key);
 
 	if (!e) {
 		e = NEW(p->arena, Entry);
 		e->key = arena_copy(p->arena, key.s, key.n);
 		e->n = key.n;
-		e->hash = hash;
 		e->choice = choose(p);
-		e->next = p->memo->buckets[hash % BUCKETS];
-		p->memo->buckets[hash % BUCKETS] = e;
+		lookup_add(p->memo, hash, e);
 	}
 	text_free(&key);
 	return e->choice;

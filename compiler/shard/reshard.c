@@ -844,6 +844,17 @@ move_price(const Search *s, Move *move)
 	move->seconds = collective_seconds(s->mesh, kind, &move->axes, bytes);
 }
 
+/* Room for the moves that lead to a node, behind those there are. */
+static void
+plan_make_room(Arena *a, ReshardPlan *plan, const Node *n)
+{
+	Move *moves = NEW_ARRAY(a, Move, plan->n + n->moves);
+
+	if (plan->n)
+		memcpy(moves, plan->moves, sizeof *moves * (size_t)plan->n);
+	plan->moves = moves;
+}
+
 static void
 plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 {
@@ -855,7 +866,7 @@ plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 	Move move = make_move(s, n, combiner);
 	if (plan->n && move_merge(&plan->moves[plan->n - 1], &move))
 		return;
-	APPEND(s->arena, plan->moves, plan->n, move);
+	plan->moves[plan->n++] = move;
 }
 
 /* ---- plans -------------------------------------------------------------------- */
@@ -865,15 +876,12 @@ typedef struct Entry {
 	Type type;
 	Placement from, to;
 	ReshardPlan *plan;
-	struct Entry *next;
 } Entry;
-
-enum { BUCKETS = 4096 };
 
 struct Resharder {
 	Arena *arena;
 	const Mesh *mesh;
-	Entry *buckets[BUCKETS];
+	Lookup *entries;
 };
 
 Resharder *
@@ -883,6 +891,7 @@ resharder_new(Arena *a, const Mesh *m)
 
 	r->arena = a;
 	r->mesh = m;
+	r->entries = lookup_new(a);
 	return r;
 }
 
@@ -903,7 +912,7 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global,
 		s.directed = true;
 		found = search(&s, &start);
 	}
-	s.arena = r->arena;
+	plan_make_room(r->arena, plan, &s.nodes[found]);
 	plan_append(&s, plan, found, combiner);
 	for (int i = first; i < plan->n; i++)
 		move_price(&s, &plan->moves[i]);
@@ -979,11 +988,10 @@ static uint64_t
 hash_axes(uint64_t h, const AxisList *l)
 {
 	for (int i = 0; i < l->n; i++) {
-		h = (h ^ (uint64_t)l->a[i].axis) * 1099511628211u;
-		h = (h ^ (uint64_t)l->a[i].pre) * 1099511628211u;
-		h = (h ^ (uint64_t)l->a[i].size) * 1099511628211u;
+		h = hash_mix(h, (int64_t)l->a[i].axis << 32 | l->a[i].pre);
+		h = hash_mix(h, l->a[i].size);
 	}
-	return (h ^ 0xff) * 1099511628211u;
+	return hash_mix(h, -1);
 }
 
 static uint64_t
@@ -998,22 +1006,24 @@ hash_placement(uint64_t h, const Placement *p)
 	return hash_axes(h, &unreduced);
 }
 
-/* Where the plan is, or is to be, remembered. */
-static Entry **
-find_entry(Resharder *r, const Type *type, const Placement *from,
-	const Placement *to)
+static uint64_t
+hash_of(const Entry *e)
 {
-	uint64_t h = 1469598103934665603u ^ (uint64_t)type->dtype;
+	uint64_t h = e->type.dtype;
 
-	for (int d = 0; d < type->rank; d++)
-		h = (h ^ (uint64_t)type->dims[d]) * 1099511628211u;
-	h = hash_placement(hash_placement(h, from), to);
-	Entry **e = &r->buckets[h % BUCKETS];
-	while (*e && !(type_equal(&(*e)->type, type) &&
-			placement_equal(&(*e)->from, from) &&
-			placement_equal(&(*e)->to, to)))
-		e = &(*e)->next;
-	return e;
+	for (int d = 0; d < e->type.rank; d++)
+		h = hash_mix(h, e->type.dims[d]);
+	return hash_placement(hash_placement(h, &e->from), &e->to);
+}
+
+static bool
+same_entry(const void *item, const void *key)
+{
+	const Entry *a = item, *b = key;
+
+	return type_equal(&a->type, &b->type) &&
+		placement_equal(&a->from, &b->from) &&
+		placement_equal(&a->to, &b->to);
 }
 
 /* Through a way point near either end, whichever moves less. */
@@ -1060,12 +1070,14 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from,
 
 	if (placement_equal(from, to))
 		return &nothing;
-	Placement a = placement_moving(*from), b = placement_moving(*to);
-	Entry **e = find_entry(r, global, &a, &b);
-	if (!*e) {
-		*e = NEW(r->arena, Entry);
-		**e = (Entry){.type = *global, .from = a, .to = b};
-		(*e)->plan = plan_new(r, global, &a, &b);
+	Entry key = {*global, placement_moving(*from), placement_moving(*to),
+		NULL};
+	uint64_t hash = hash_of(&key);
+	Entry *e = lookup_find(r->entries, hash, same_entry, &key);
+	if (!e) {
+		e = arena_copy(r->arena, &key, sizeof key);
+		e->plan = plan_new(r, global, &e->from, &e->to);
+		lookup_add(r->entries, hash, e);
 	}
-	return (*e)->plan;
+	return e->plan;
 }
