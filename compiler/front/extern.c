@@ -177,7 +177,7 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
 	if (op == NULL)
 		return item_error(call);
 	for (int i = 0; i < n; i++)
-		note_operand(e, op, i, ranges[i]);
+		op_set_operand_range(op, i, ranges[i]);
 	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];
 		Site s = { call, fn->name.s };
