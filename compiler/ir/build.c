@@ -100,7 +100,7 @@ value_source_name(const Value *v)
 
 	if (!region || !region->nbodies || (v->def && region->kind == O_call))
 		return v->name;
-	return arena_strndup(v->block->module->arena, v->name,
+	return arena_strndup(region->module->arena, v->name,
 		stem_length(v->name));
 }
 
