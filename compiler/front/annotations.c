@@ -258,11 +258,7 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 	a->has_dims = spec->has_dims || spec->has_dtype;
 	if (!resolve_dims(e, a) || !place(e, a))
 		return false;
-	if (!a->placed || e->manual == NULL)
-		return true;
-	complain(e, DIAG_manual, a->range, "in a manual function every tensor "
-		"is on one device: only the signature says what is split");
-	return false;
+	return e->manual == NULL || check_manual_placement(e, a);
 }
 
 /* ---- against a value */

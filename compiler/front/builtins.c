@@ -234,8 +234,9 @@ match_call(Elab *e, Call *c)
 static bool
 may_call(Elab *e, const Builtin *b, const Expr *x)
 {
-	bool manual = e->manual != NULL;
-	if (b->place != (manual ? PLACE_global : PLACE_manual))
+	bool manual = e->manual != NULL, whole = manual && e->manual->whole;
+	if (b->place != (manual ? PLACE_global : PLACE_manual)
+	    || (manual && !whole))
 		return true;
 	complain(e, DIAG_manual, x->left->range, manual
 		? "'%s' places whole tensors; in a manual function every "

@@ -99,6 +99,8 @@ typedef struct Manual {
 	Op *op;				/* not yet in the block around it */
 	Block *around;
 	Region *region;			/* around that block */
+	OpMode mode;			/* ... and its ops' */
+	bool whole;			/* along every axis of the mesh */
 	int nindices;
 	AxisIndex *indices;
 	Range *returned;		/* the expressions of the results */
@@ -145,7 +147,7 @@ typedef struct Elab {
 	Block *block;		/* where ops go */
 	Region *region;		/* around that block, or NULL */
 	OpMode mode;		/* of the ops; plain functions have the caller's */
-	Manual *manual;		/* every tensor is on one device; or NULL */
+	Manual *manual;		/* tensors are those of a device; or NULL */
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
@@ -310,6 +312,8 @@ bool region_sees(const Elab *e, const Value *v, const Value *here);
 bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 	Item **results);
 Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
+/* Of a tensor in its body: along automatic axes, if any. */
+bool check_manual_placement(Elab *e, const Annotation *a);
 
 /* extern.c: whether the rule fits the signature, as far as that says; calls. */
 void check_extern(Elab *e, const FnDecl *fn);

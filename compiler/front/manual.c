@@ -9,6 +9,14 @@
  *
  * The signature is in terms of whole tensors, the body in terms of shards.
  * The body sees nothing of what is around the call.
+ *
+ *   manual(X) fn f(x: f32[8@(X,Y), 4@?]) ...      on a mesh [X=2, Y=2]
+ *
+ *   f(a)     a.2 = constraint(a)            [8@(X,Y), 4@?] replicated(X)
+ *            y = manual(a.2), axes X,       spec [8@X, 4]
+ *              body(x: f32[4@Y, 4@?])       what is left of the placement
+ *
+ * Along the axes that it does not name, the body is automatic.
  */
 #include <string.h>
 
@@ -54,7 +62,7 @@ manual_part(const AxisList *l, const AxisList *manual, AxisList *part)
 	return ordered;
 }
 
-/* What the body knows of a placement: nothing about automatic axes. */
+/* How a tensor is cut along the manual axes; closed. */
 static Placement
 manual_spec(const Placement *p, const AxisList *manual, bool *ordered)
 {
@@ -71,23 +79,56 @@ manual_spec(const Placement *p, const AxisList *manual, bool *ordered)
 	return spec;
 }
 
-/* Exact: a device's part follows from it. */
+/* Every axis of the mesh is manual: nothing is left to the compiler. */
 static bool
-check_spec(Elab *e, const Annotation *a)
+all_manual(const Elab *e, const AxisList *manual)
+{
+	return manual->n == e->m->mesh.naxes;
+}
+
+/* An axis that is manual, but cuts in part. */
+static bool
+cuts_partly(Elab *e, const AxisList *axes, const AxisList *manual)
+{
+	for (int i = 0; i < axes->n; i++)
+		if (axes_overlap(manual, axes->a[i])
+		    && !axis_is_whole(&e->m->mesh, axes->a[i]))
+			return true;
+	return false;
+}
+
+/* Exact along the manual axes: a device's part follows from it. */
+static bool
+check_spec(Elab *e, const Annotation *a, const AxisList *manual)
 {
 	const char *wrong = NULL;
-	for (int i = 0; i < MAX_PIECES; i++) {
-		AxisRef piece = a->placement.pieces[i];
-		if (piece.size > 0 && !axis_is_whole(&e->m->mesh, piece))
-			wrong = "a part of an axis";
+	AxisList axes = placement_unreduced(&a->placement);
+	bool part = cuts_partly(e, &axes, manual);
+	for (int d = 0; d < a->rank; d++) {
+		axes = placement_dim(&a->placement, d);
+		part |= cuts_partly(e, &axes, manual);
 	}
-	if (a->placement.open)
+	if (part)
+		wrong = "a part of an axis";
+	if (a->placement.open && all_manual(e, manual))
 		wrong = "an open dim (?)";
 	if (wrong == NULL)
 		return true;
 	complain(e, DIAG_manual, a->range, "the signature of a manual function "
 		"says where every dim is; it has no place for %s", wrong);
 	return false;
+}
+
+/* Propagation may fill open dims, but with automatic axes only. */
+static void
+bar_manual(Placement *p, const AxisList *manual)
+{
+	AxisList barred = placement_replicated(p);
+	for (int i = 0; i < manual->n && p->open && !p->all_replicated; i++)
+		if (!placement_uses(p, manual->a[i])
+		    && !axes_overlap(&barred, manual->a[i]))
+			axes_append(&barred, manual->a[i]);
+	placement_set_replicated(p, &barred);
 }
 
 /* The spec of what is declared; false after a message. */
@@ -103,40 +144,46 @@ find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
 }
 
 static bool
-resolve_spec(Elab *e, const Param *p, const char *what, Annotation *a)
+resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual,
+	Annotation *a)
 {
 	if (p->type == NULL) {
 		complain(e, DIAG_manual, p->range, "%s of a manual function "
 			"needs a type, which says where it is", what);
 		return false;
 	}
-	return annotation_resolve(e, p->type, a) && check_spec(e, a);
+	return annotation_resolve(e, p->type, a) && check_spec(e, a, manual);
 }
 
 /* ---- arguments of a call */
 
 static Value *
-place_argument(Elab *e, const Param *p, Item *x)
+place_argument(Elab *e, const Param *p, const AxisList *manual, Item *x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
 	Site s = { x->range, p->name.s };
 	Annotation a;
-	if (!resolve_spec(e, p, what, &a))
+	if (!resolve_spec(e, p, what, manual, &a))
 		return NULL;
-	Value *v = annotation_apply(e, s, p->type, x, DIAG_call_mismatch, what);
-	return v == NULL || a.placed ? v
-		: emit_placed(e, s, O_constraint, v, &a);
+	Value *v = annotation_apply_exactly(e, s, p->type, x,
+		DIAG_call_mismatch, what);
+	if (v != NULL)
+		bar_manual(&v->placement, manual);
+	return v;
 }
 
 /* Names the arguments as the function does; false after a message. */
 static bool
 place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
 {
+	AxisList manual;
 	bool right = true;
+	if (!manual_axes(e, fn, &manual))
+		return false;
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *p = fn->params.v[i];
 		Item x = args[i];
-		values[i] = place_argument(e, p, &x);
+		values[i] = place_argument(e, p, &manual, &x);
 		Symbol *s = symbol_declare(e, SYM_value, p->name);
 		right &= values[i] != NULL && s != NULL;
 		if (s != NULL)
@@ -149,13 +196,21 @@ place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
 
 /* ---- the body */
 
-/* The parameter's name stands for the device's part from here on. */
+/* The parameter's name stands for the device's part from here on, placed as is
+   written along the automatic axes. */
 static void
-add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec)
+add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec,
+	const Annotation *written)
 {
 	Type local = placement_local(&whole->type, spec);
 	Value *v = block_add_param(e->block, p->name.s, &local);
+	const AxisList *manual = e->manual->op->axes;
 	v->range = p->name.range;
+	v->annotated = !all_manual(e, manual);
+	if (v->annotated) {
+		v->placement = manual_inside(manual, &written->placement);
+		v->type_range = written->range;
+	}
 	symbol_local(e, p->name.s)->item = item_tensor(v->range, v);
 }
 
@@ -229,12 +284,14 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args,
 	if (op == NULL)
 		return NULL;
 	Manual *m = NEW(e->arena, Manual);
-	*m = (Manual){ .op = op, .around = e->block, .region = e->region };
+	*m = (Manual){ .op = op, .around = e->block, .region = e->region,
+		.mode = e->mode, .whole = all_manual(e, axes) };
 	op->axes = arena_copy(e->arena, axes, sizeof *axes);
 	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
 	op->nbodies = 1;
 	e->block = op->bodies[0] = block_new(e->m, op);
 	e->region = NULL;
+	e->mode = MODE_auto;
 	e->manual = m;
 	return m;
 }
@@ -244,6 +301,7 @@ manual_end(Elab *e, const Manual *m)
 {
 	e->block = m->around;
 	e->region = m->region;
+	e->mode = m->mode;
 	e->manual = NULL;
 }
 
@@ -266,19 +324,29 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results,
 		return false;
 	for (int i = 0; i < fn->results.n; i++) {
 		Value *v = op->results[i];
-		v->placement = op->specs[fn->params.n + i];
+		v->placement = results[i].placement;
 		v->annotated = true;
 		v->type_range = results[i].range;
-		Site s = { items[i].range, "return" };
-		if (!placement_equal(&v->placement, &results[i].placement))
-			v = emit_placed(e, s, O_constraint, v, &results[i]);
+		bar_manual(&v->placement, op->axes);
 		items[i] = item_tensor(items[i].range, v);
 	}
 	return true;
 }
 
+/* Of explicit code everything is known, so what it calls says where it is. */
 static bool
-resolve_results(Elab *e, const FnDecl *fn, Annotation *results)
+check_open(Elab *e, const Annotation *a)
+{
+	if (e->mode != MODE_explicit || !a->placement.open)
+		return true;
+	complain(e, DIAG_manual, a->range, "an open dim (?) in a result of a "
+		"manual function that explicit code calls; say where it is");
+	return false;
+}
+
+static bool
+resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual,
+	Annotation *results)
 {
 	if (!fn->has_results) {
 		complain(e, DIAG_manual, fn->name.range, "a manual function "
@@ -287,8 +355,8 @@ resolve_results(Elab *e, const FnDecl *fn, Annotation *results)
 	}
 	bool right = true;
 	for (int i = 0; i < fn->results.n; i++)
-		right &= resolve_spec(e, fn->results.v[i], "a result",
-			&results[i]);
+		right &= resolve_spec(e, fn->results.v[i], "a result", manual,
+			&results[i]) && check_open(e, &results[i]);
 	return right;
 }
 
@@ -300,15 +368,15 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 		fn->results.n + 1);
 	int nparams = fn->params.n;
 	AxisList axes;
+	Annotation *written = NEW_ARRAY(e->arena, Annotation, nparams + 1);
 	Placement *specs = NEW_ARRAY(e->arena, Placement,
 		nparams + fn->results.n + 1);
 	bool right = manual_axes(e, fn, &axes)
-		&& resolve_results(e, fn, declared);
-	for (int i = 0; right && i < nparams; i++) {
-		Annotation a;
-		right = resolve_spec(e, fn->params.v[i], "a parameter", &a)
-			&& find_spec(e, &a, &axes, &specs[i]);
-	}
+		&& resolve_results(e, fn, &axes, declared);
+	for (int i = 0; right && i < nparams; i++)
+		right = resolve_spec(e, fn->params.v[i], "a parameter", &axes,
+			&written[i])
+			&& find_spec(e, &written[i], &axes, &specs[i]);
 	*n = fn->results.n;
 	for (int i = 0; right && i < *n; i++)
 		right = find_spec(e, &declared[i], &axes, &specs[nparams + i]);
@@ -317,7 +385,7 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 		return false;
 	m->op->specs = specs;
 	for (int i = 0; i < nparams; i++)
-		add_shard(e, fn->params.v[i], args[i], &specs[i]);
+		add_shard(e, fn->params.v[i], args[i], &specs[i], &written[i]);
 	right = build_body(e, fn, declared, specs + nparams, results);
 	manual_end(e, m);
 	return right && check_varying(e, fn, m)
@@ -334,4 +402,43 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 	    || !run_manual(e, fn, call, values, &n, &results))
 		return item_error(call);
 	return n == 1 ? results[0] : item_tuple(e, call, n, results);
+}
+
+/* ---- placements in the body */
+
+static const char *
+show_axes(Elab *e, const AxisList *axes)
+{
+	Text t = { 0 };
+	text_axes(&t, &e->m->mesh, axes);
+	const char *s = arena_strndup(e->arena, t.s, t.n);
+	text_free(&t);
+	return s;
+}
+
+bool
+check_manual_placement(Elab *e, const Annotation *a)
+{
+	const AxisList *manual = e->manual->op->axes;
+	AxisList barred = placement_replicated(&a->placement);
+	if (!a->placed)
+		return true;
+	if (e->manual->whole) {
+		complain(e, DIAG_manual, a->range, "in a manual function every "
+			"tensor is on one device: only the signature says what "
+			"is split");
+		return false;
+	}
+	for (int i = 0; i < manual->n; i++) {
+		AxisList axis = { 1, { manual->a[i] } };
+		if (!placement_uses(&a->placement, manual->a[i])
+		    && !axes_overlap(&barred, manual->a[i]))
+			continue;
+		complain(e, DIAG_manual, a->range, "the function is manual "
+			"along %s: a tensor in it is what one device along %s "
+			"has, and is placed along other axes only",
+			show_axes(e, &axis), show_axes(e, &axis));
+		return false;
+	}
+	return true;
 }

@@ -349,7 +349,7 @@ emit_concatenate(Elab *e, Site s, int n, Value *const *x, int dim)
 Value *
 emit_placed(Elab *e, Site s, OpKind kind, Value *x, const Annotation *a)
 {
-	if (e->manual != NULL)	/* sizes alone: see annotation_resolve() */
+	if (e->manual != NULL && e->manual->whole)	/* sizes alone */
 		return x;
 	Value *v = emit1(e, s, kind, x);
 	if (v == NULL)

@@ -439,6 +439,10 @@ double op_flops(const Op *op, const Type *operands, const Type *result);
 double op_bytes(const Op *op, const Type *operands, const Type *result);
 /* The manual region around a block, or NULL. */
 const Op *block_manual(const Block *b);
+/* manual.c: what the body of a region along the axes `manual` knows of a
+   tensor's placement, and the placement of which it is that part. */
+Placement manual_inside(const AxisList *manual, const Placement *whole);
+Placement manual_whole(const Placement *spec, const Placement *inside);
 /* Who sends to a device in a permute; -1: nobody, it gets zeros. */
 int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
 /* How often an op runs: the trips of the loops around it, multiplied (at most

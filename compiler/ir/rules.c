@@ -459,6 +459,43 @@ rule_extern(Rule *r, Arena *a, const Op *op)
 	r->combiner = C_add;
 }
 
+/* Devices of a group work along one dim, if along any; the others are as they
+   are on each. */
+void
+rule_group(Rule *r, Arena *a, const Op *op)
+{
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 1);
+	int along = op_has(op, A_dim) ? (int)op_int(op, A_dim) : -1;
+
+	for (int d = 0; d < in->rank; d++) {
+		if (d == along) {
+			link_partly(r, a, in->dims[d], 0, d, -1);
+			link_partly(r, a, out->dims[d], 1, d, -1);
+		} else {
+			link_dims(r, a, F_pass, in->dims[d], 0, d, 1, d);
+		}
+	}
+	if (op_has(op, A_combiner))
+		r->combiner = (Combiner)op_int(op, A_combiner);
+}
+
+/* Rows go from operand 0 to 1, any row to any: what is in them may be split. */
+void
+rule_ragged(Rule *r, Arena *a, const Op *op)
+{
+	int result = op->noperands;
+	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
+
+	link_partly(r, a, in->dims[0], 0, 0, -1);
+	link_partly(r, a, out->dims[0], 1, 0, result);
+	for (int d = 1; d < out->rank; d++) {
+		link_dims(r, a, F_pass, out->dims[d], 0, d, result, d);
+		place(r, 1, d, r->nfactors - 1);
+	}
+	for (int i = 2; i < op->noperands; i++)
+		link_partly(r, a, tensor_type(op, i)->dims[0], i, 0, -1);
+}
+
 void
 rule_blocked(Rule *r, Arena *a, const Op *op)
 {

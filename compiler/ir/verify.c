@@ -23,7 +23,7 @@ typedef struct Checker {
 	Table *names;
 	Value **seen;		/* by id: values defined so far */
 	const void *line;	/* what is being checked */
-	bool manual;		/* in the body of a manual region */
+	const Op *manual;	/* the region that this is the body of */
 	int failures;
 } Checker;
 
@@ -142,6 +142,10 @@ check_value_placement(Checker *c, const Value *v)
 		fail(c, "%s has an open dim after propagation", v->name);
 	if (c->m->level == L_sharded || c->m->level == L_resharded)
 		check_divides(c, v);
+	for (int i = 0; c->manual && i < c->manual->axes->n; i++)
+		if (placement_uses(&v->placement, c->manual->axes->a[i]))
+			fail(c, "%s is one device's along %s, which places it",
+				v->name, axes_text(c, c->manual->axes));
 }
 
 /* ---- values --------------------------------------------------------- */
@@ -306,11 +310,11 @@ check_level(Checker *c, const Op *op)
 	const OpInfo *info = &ops[op->kind];
 
 	bool device = c->m->level == L_device;
-	bool global = is_placement_op(op->kind) || op->kind == O_manual;
 
-	if (device && (global || op->kind == O_roll))
+	if (device && (is_placement_op(op->kind) || op->kind == O_manual ||
+	    op->kind == O_roll))
 		fail(c, "%s in a device program", info->name);
-	else if (c->manual && global)
+	if (c->manual && op->kind == O_manual)
 		fail(c, "%s in a manual region", info->name);
 	if (!device && !c->manual && is_device_only(info, op->kind))
 		fail(c, "%s outside a device program", info->name);
@@ -677,22 +681,35 @@ check_carried(Checker *c, const Op *op)
 	}
 }
 
+/* Of the spec's tensor, `inside` is a part; after partitioning also placed as
+   that. */
 static void
-check_at_spec(Checker *c, const Value *v, const Placement *spec)
+check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
+	const Placement *spec)
 {
-	if (!placement_equal(&v->placement, spec))
+	Placement rest = manual_inside(op->axes, &v->placement);
+	Placement whole = rest;
+
+	if (count_pieces(spec) + count_pieces(&rest) <= MAX_PIECES)
+		whole = manual_whole(spec, &rest);
+	if (!placement_equal(&v->placement, &whole))
 		fail(c, "%s is not placed as its spec says", v->name);
+	else if (c->m->level == L_resharded &&
+		 !placement_equal(&rest, &inside->placement))
+		fail(c, "%s is not placed as %s", inside->name, v->name);
 }
 
 static void
 check_specs(Checker *c, const Op *op)
 {
+	const Block *body = op->bodies[0];
+
 	for (int i = 0; i < op->nresults; i++)
-		check_at_spec(c, op->results[i], &op->specs[op->noperands + i]);
-	if (c->m->level != L_resharded)
-		return;
-	for (int i = 0; i < op->noperands; i++)
-		check_at_spec(c, op->operands[i], &op->specs[i]);
+		check_at_spec(c, op, op->results[i], body->last->operands[i],
+			&op->specs[op->noperands + i]);
+	for (int i = 0; i < op->noperands && c->m->level == L_resharded; i++)
+		check_at_spec(c, op, op->operands[i], body->params[i],
+			&op->specs[i]);
 }
 
 static void
@@ -734,11 +751,12 @@ check_op(Checker *c, Op *op)
 	check_level(c, op);
 	if (ops[op->kind].collective)
 		check_collective(c, op);
-	bool outside = !c->manual;
-	c->manual |= op->kind == O_manual;
+	const Op *around = c->manual;
+	if (op->kind == O_manual && shaped)
+		c->manual = op;
 	for (int i = 0; i < op->nbodies; i++)
 		check_block(c, op->bodies[i]);
-	c->manual &= !(outside && op->kind == O_manual);
+	c->manual = around;
 	c->line = op;
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);

@@ -566,24 +566,25 @@ static void
 leave_manual(Localizer *l, Op *op, int i, Value *inside)
 {
 	Value *v = op->results[i];
-	const Placement *spec = &op->specs[op->noperands + i];
 
-	if (!inside->no_placement && !placement_equal(&inside->placement, spec))
+	if (!inside->no_placement &&
+	    !placement_equal(&inside->placement, &v->placement))
 		inside = local_typed(l, O_reshape, 1, &inside, v->name,
 			inside->type);
-	inside->placement = *spec;
+	inside->placement = v->placement;
 	inside->no_placement = false;
 	l->alias[v->id] = inside;
 }
 
-/* The region dissolves: its body is a device program. */
+/* The region dissolves: its body is a device program, once the axes that are
+   automatic in it are local too. */
 static void
 localize_manual(Localizer *l, Op *op)
 {
 	Block *body = op->bodies[0];
 	const Op *last = body->last;
 
-	localize_rolls(l, body);
+	localize_block(l, body);
 	block_walk(body, forget_placement, NULL);
 	for (int i = 0; i < body->nparams; i++)
 		l->alias[body->params[i]->id] = op->operands[i];
@@ -678,8 +679,9 @@ localize(Module *m)
 	l.alias = NEW_ARRAY(l.arena, Value *, l.nalias + 1);
 	localize_block(&l, m->entry);
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value)
-			m->named[i].value = resolved(&l, m->named[i].value);
+		if (m->named[i].value)	/* a move, of a parameter of a region */
+			m->named[i].value = resolved(&l, resolved(&l,
+				m->named[i].value));
 	m->level = L_device;
 	module_remove_dead(m);
 	arena_free(l.arena);

@@ -49,7 +49,5 @@ void localize_pad(Localizer *l, Op *op);
 void localize_concatenate(Localizer *l, Op *op);
 void localize_reverse(Localizer *l, Op *op);
 void localize_roll(Localizer *l, Op *op);
-/* Every roll in a manual region, which has no split dims. */
-void localize_rolls(Localizer *l, Block *b);
 
 #endif

@@ -742,32 +742,3 @@ localize_roll(Localizer *l, Op *op)
 
 	replace(l, op, emit_roll(l, op, &axes));
 }
-
-/* The result stays the same value, for bodies within use it. */
-static void
-unroll(Op *op, void *data)
-{
-	Localizer *l = data;
-	Value *v = op->results[0];
-	const AxisList none = {0};
-
-	if (op->kind != O_roll)
-		return;
-	l->at = op;
-	l->reason = op;
-	Op *join = emit_roll(l, op, &none)->def;
-	join->results[0] = v;
-	v->def = join;
-	op_remove(op);
-}
-
-void
-localize_rolls(Localizer *l, Block *b)
-{
-	Op *at = l->at;
-	const Op *reason = l->reason;
-
-	block_walk(b, unroll, l);
-	l->at = at;
-	l->reason = reason;
-}

@@ -124,7 +124,7 @@ partition_block(Partitioner *p, Block *b)
 /*
  * A value whose only user moves it anyway need not pass through the placement
  * that propagation found for it.  What a loop carries has one placement in
- * every round, so that one stays.
+ * every round, and a manual region's results are as its signature says.
  */
 static void
 look_ahead(Op *op, void *data)
@@ -136,7 +136,8 @@ look_ahead(Op *op, void *data)
 	    op->kind != O_reshard)
 		return;
 	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
-	    v->def->kind != O_reshard && v->def->kind != O_while) {
+	    v->def->kind != O_reshard && v->def->kind != O_while &&
+	    v->def->kind != O_manual) {
 		v->placement = op->results[0]->placement;
 		source_of(p, v)->requested = op->kind != O_output ||
 			asks_for_place(op->results[0]);

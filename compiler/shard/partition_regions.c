@@ -84,18 +84,30 @@ partition_if(Partitioner *p, Op *op)
 	leave_bodies(p, op, op->nresults);
 }
 
-/* The signature says where everything is; the body is local already, and does
-   not use axes that are not manual: nobody asked to gather along those. */
+/* Is this as the signature has it?  Its open dims ask for nothing. */
+static bool
+is_written(const Value *param)
+{
+	return !param->annotated_open;
+}
+
+/* Parts are cut as the specs say; along the other axes the body is a program
+   like any. */
 void
 partition_manual(Partitioner *p, Op *op)
 {
-	bool asked = axes_size(op->axes) == p->module->mesh.ndevices;
+	const Block *body = op->bodies[0];
 
-	for (int i = 0; i < op->noperands; i++)
-		set_operand(p, op, i, &op->specs[i], asked);
+	for (int i = 0; i < op->noperands; i++) {
+		Placement inside = placement_close(body->params[i]->placement);
+		Placement to = manual_whole(&op->specs[i], &inside);
+		set_operand(p, op, i, &to, is_written(body->params[i]));
+	}
+	partition_bodies(p, op);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
-		v->placement = op->specs[op->noperands + i];
+		v->placement = manual_whole(&op->specs[op->noperands + i],
+			&body->last->operands[i]->placement);
 		add_form(p, source_of(p, v), v);
 	}
 }
@@ -109,6 +121,7 @@ partition_return(Partitioner *p, Op *op)
 	const Op *owner = b->parent;
 	bool condition = owner && owner->kind == O_while &&
 		b == owner->bodies[CONDITION];
+	bool manual = owner && owner->kind == O_manual;
 
 	for (int i = 0; i < op->noperands; i++) {
 		if (op->operands[i]->id < 0)	/* hoisted into the loop */
@@ -116,7 +129,10 @@ partition_return(Partitioner *p, Op *op)
 		const Value *wanted = owner && !condition ? owner->results[i] :
 			op->operands[i];
 		const Source *s = source_of(p, wanted);
-		set_operand(p, op, i, &s->final, owner && s->requested);
+		Placement to = manual ? manual_inside(owner->axes, &s->final) :
+			s->final;
+		set_operand(p, op, i, &to, owner && (s->requested ||
+			(manual && !wanted->annotated_open)));
 	}
 }
 

@@ -1,5 +1,6 @@
 /*
- * propagate_edges.c - what flows into and out of loops and branches.
+ * propagate_edges.c - what flows into and out of loops, branches and manual
+ * regions.
  *
  *   for i in 0..4 { acc = acc + w; }
  *
@@ -11,6 +12,13 @@
  * that data moves along.  An invariant, which the body hands on as it is, has
  * no edge: it is the value outside under another name.  So is what a branch
  * sees; the results of the branches have an edge to that of the `if`.
+ *
+ * A manual region is entered and left along edges between a tensor and the part
+ * of it that the body has.  A dim of the tensor is made of two factors, the
+ * parts and what is in each; only the second is one of the part's dim, so axes
+ * that the region is manual along stay outside.
+ *
+ *   manual(X)   x: f32[8@(X,Y)]  ->  f32[4@Y]      ([i j])->([j]) {i=2, j=4}
  */
 #include "shard/propagate.h"
 #include "shard/shard.h"
@@ -55,18 +63,17 @@ add_state(Propagation *g, Op *op, int noperands, int nresults)
 	return o;
 }
 
-/* Every tensor of the edge has one shape. */
-static const Rule *
-identity_rule(Arena *a, const OpState *o)
+/* Every tensor of the edge has the shape `t`; room for more factors. */
+static Rule *
+identity_rule(Arena *a, const OpState *o, const Type *t, int more)
 {
 	Rule *r = NEW(a, Rule);
-	const Type *t = &o->tensors[0]->type;
 
 	r->noperands = o->noperands;
 	r->ntensors = o->ntensors;
 	r->once = -1;
 	r->nfactors = t->rank;
-	r->factors = NEW_ARRAY(a, Factor, t->rank + 1);
+	r->factors = NEW_ARRAY(a, Factor, t->rank + more + 1);
 	r->dims = NEW_ARRAY(a, DimFactors *, o->ntensors);
 	for (int d = 0; d < t->rank; d++)
 		r->factors[d] = (Factor){t->dims[d], F_pass, false};
@@ -88,7 +95,45 @@ add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
 	o->tensors[0] = in;
 	o->tensors[1] = other;
 	o->tensors[2] = out;
-	o->rule = identity_rule(g->arena, o);
+	o->rule = identity_rule(g->arena, o, &out->type, 0);
+}
+
+/* One of the tensors is a part of the other, `whole`, as the spec says. */
+static void
+add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole,
+	const Placement *spec)
+{
+	if (!out->type.rank)
+		return;
+	OpState *o = add_state(g, op, 1, 1);
+	o->edge = true;
+	o->tensors[0] = in;
+	o->tensors[1] = out;
+	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type,
+		spec->rank);
+	for (int d = 0; d < spec->rank; d++) {
+		int64_t parts = placement_dim_ways(spec, d);
+		if (parts == 1)
+			continue;
+		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
+		r->dims[whole][d] = (DimFactors){2,
+			{(int16_t)r->nfactors++, (int16_t)d}};
+	}
+	o->rule = r;
+}
+
+/* Of a manual region: what goes in, and what comes out. */
+static void
+add_boundaries(Propagation *g, Op *op)
+{
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < body->nparams; i++)
+		add_boundary(g, op, op->operands[i], body->params[i], 0,
+			&op->specs[i]);
+	for (int i = 0; i < op->nresults; i++)
+		add_boundary(g, op, body->last->operands[i], op->results[i], 1,
+			&op->specs[op->noperands + i]);
 }
 
 static void
@@ -108,7 +153,8 @@ add_edges(Propagation *g, Op *op)
 static bool
 has_edges(const Op *op)
 {
-	return op && (op->kind == O_while || op->kind == O_if);
+	return op && (op->kind == O_while || op->kind == O_if ||
+		op->kind == O_manual);
 }
 
 static void
@@ -117,7 +163,7 @@ count_edges(Op *op, void *data)
 	int *n = data;
 
 	if (has_edges(op))
-		*n += op->nresults;
+		*n += op->nresults + op->noperands;
 }
 
 /* The last body of an op ends: its edges come next. */
@@ -139,8 +185,10 @@ add_op(Op *op, void *data)
 	OpState *o = add_state(g, op, op->noperands, op->nresults);
 	for (int i = 0; i < o->ntensors; i++)
 		o->tensors[i] = rule_tensor(op, i);
+	const Op *owner = op->block->parent;
 	if (ends_bodies(op))
-		add_edges(g, op->block->parent);
+		(owner->kind == O_manual ? add_boundaries : add_edges)(g,
+			op->block->parent);
 }
 
 void

@@ -297,7 +297,7 @@ same_value(const Value *v)
 {
 	const Op *op = v->def ? v->def : v->block ? v->block->parent : NULL;
 
-	if (!op || !op->nbodies || op->kind == O_manual)
+	if (!op || !op->nbodies)
 		return NULL;
 	if (v->def)
 		return op->bodies[op->nbodies - 1]->last->operands[v->index];

@@ -60,6 +60,7 @@ class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
         self.depth = 0          # of loops and branches
         self.count = 0
         self.local = False      # in a manual function
+        self.automatic = self.program.mesh      # what may be placed along
 
     # ---- what to draw from
 
@@ -116,7 +117,7 @@ class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
     def pieces(self):
         """Every axis once, some of them as two parts."""
         found = []
-        for name, size in self.program.mesh:
+        for name, size in self.automatic:
             cuts = [k for k in range(2, size) if size % k == 0]
             if cuts and self.chance(self.cut):
                 k = self.random.choice(cuts)
@@ -128,8 +129,11 @@ class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
         return found
 
     def placement(self, dims, partial=None):
-        p = Placement(len(dims))
-        if self.local:
+        return self.place(Placement(len(dims)), dims, partial)
+
+    def place(self, p, dims, partial=None):
+        """Axes that are the compiler's, after those that are there."""
+        if not self.automatic:
             return p
         ways, spare = [1] * len(dims), []
         for name, size in self.pieces():
@@ -710,6 +714,8 @@ class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
                DynamicOps.op_random):
         del LOCAL[op]
     LOCAL = list(LOCAL)
+    # ... and one that is manual along some axes only, along the others.
+    PLACING = [op_reshard, op_placed, op_shard_like, op_barrier]
 
     # ---- the whole
 

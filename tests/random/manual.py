@@ -129,9 +129,10 @@ class ManualOps:
         """A parameter's whole and local value."""
         axes = self.shuffled()
         p, ways = self.spec(x.dims, axes, False)
+        dims = [d // w for d, w in zip(x.dims, ways)]
+        self.place(p, dims, self.combiners(x.dtype))
         name = self.name()
-        return (Value(name, x.dtype, x.dims, p),
-                Value(name, x.dtype, [d // w for d, w in zip(x.dims, ways)]))
+        return Value(name, x.dtype, x.dims, p), Value(name, x.dtype, dims)
 
     def result(self, x):
         """What a local value is as a result; NULL if it is too large."""
@@ -145,6 +146,7 @@ class ManualOps:
         dims = [d * w for d, w in zip(x.dims, ways)]
         if math.prod(dims) > MOST_ELEMENTS:
             return None
+        self.place(p, x.dims, self.combiners(x.dtype))
         return x.name, Value("", x.dtype, dims, p)
 
     # ---- the function and its call
@@ -156,6 +158,8 @@ class ManualOps:
         self.local = True
         for _ in range(self.random.randint(1, 5)):
             ops = self.COLLECTIVES if self.chance(0.5) else self.LOCAL
+            if self.automatic and self.chance(0.15):
+                ops = self.PLACING
             self.random.choice(ops)(self)
         ends = self.random.sample(self.values, min(2, len(self.values)))
         results = [self.result(x) for x in ends]
@@ -170,10 +174,16 @@ class ManualOps:
             return None
         self.manual = list(self.program.mesh)
         some = ""
-        if self.chance(0.3):
+        if self.chance(0.5):
             self.manual = self.some_axes()
             some = "(%s)" % ", ".join(name for name, _ in self.manual)
         args = [self.pick() for _ in range(self.random.randint(1, 3))]
+        self.automatic = [a for a in self.program.mesh if a not in self.manual]
+        made = self.manual_call(some, args)
+        self.automatic = self.program.mesh
+        return made
+
+    def manual_call(self, some, args):
         self.local = True
         params = [self.shard(x) for x in args]
         self.local = False
