@@ -1091,7 +1091,7 @@ body_takes_tuple(const Block *b)
 }
 
 /* The value that a computation is, NULL where it is a tuple: the entry and
-   the bodies of while and if, even of one value. */
+   the bodies of while, if and manual, even of one value. */
 static const Value *
 root_of(const Block *b)
 {
@@ -1100,7 +1100,8 @@ root_of(const Block *b)
 		parent->bodies[0] == b;
 
 	if (!parent || !last || last->kind != O_return ||
-	    last->noperands != 1 || (body_takes_tuple(b) && !condition))
+	    last->noperands != 1 || parent->kind == O_manual ||
+	    (body_takes_tuple(b) && !condition))
 		return NULL;
 	return last->operands[0];
 }

@@ -148,6 +148,22 @@ price_halo(Partitioner *p, const Type *shards, const Placement *made, Choice *c)
 	c->valid &= cost.collectives <= MAX_HALO * p->op->noperands;
 }
 
+/* In a manual region the op itself may communicate, the less the smaller its
+   parts. */
+static void
+price_collective(const Partitioner *p, const Type *operand, Choice *c)
+{
+	const Op *op = p->op;
+	CollectiveKind kind;
+
+	if (!op_collective_kind(op, &kind))
+		return;
+	double bytes = (double)type_bytes(operand);
+	c->bytes += wire_bytes(kind, axes_size(op->axes), bytes);
+	c->seconds += collective_seconds(&p->module->mesh, kind, op->axes,
+		bytes);
+}
+
 /* Fills in bytes, seconds and collectives. */
 static void
 price(Partitioner *p, Choice *c)
@@ -172,6 +188,7 @@ price(Partitioner *p, Choice *c)
 	price_halo(p, types, &made, c);
 	Type result_type = placement_local(&op->results[0]->type, &made);
 	c->seconds += op_seconds(&p->module->mesh, op, types, &result_type);
+	price_collective(p, &types[0], c);
 }
 
 /* ---- partial sums that may stay ------------------------------------------------ */

@@ -65,6 +65,8 @@ key_of(const Partitioner *p, const Op *op)
 	Text t = {0};
 
 	put(&t, (intptr_t)p->rule);
+	if (op->axes)
+		put_axes(&t, op->axes);
 	for (int i = 0; i < op->noperands; i++)
 		put_operand(&t, p, op->operands[i]);
 	for (int i = 0; i < op->nresults; i++)

@@ -67,7 +67,7 @@ known_name(const Partitioner *p, const Value *v)
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == v)
 			return m->named[i].name;
-	return v->def ? v->def->label : v->name;
+	return v->def ? v->def->label : value_source_name(v);
 }
 
 /* The dim that the axis splits, -1 if none. */
