@@ -269,10 +269,13 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs,
 		values[i] = (*items)[i].value;
 		e->manual->returned[i] = (*items)[i].range;
 	}
-	if (right)
-		op_append(e->block, op_new(e->m, O_return, n, values, 0, NULL,
-			fn->name.range, "return"));
-	return right;
+	if (!right)
+		return false;
+	Op *op = op_new(e->m, O_return, n, values, 0, NULL, (*items)[0].range,
+		"return");
+	op->operand_ranges = e->manual->returned;
+	op_append(e->block, op);
+	return true;
 }
 
 static Manual *
