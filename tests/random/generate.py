@@ -19,6 +19,7 @@ import random
 
 from control import ControlOps
 from dynamic import DynamicOps
+from externs import ExternOps
 from halo import HaloOps
 from manual import ManualOps
 from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
@@ -42,7 +43,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
+class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -705,6 +706,7 @@ class Generator(ControlOps, DynamicOps, HaloOps, ManualOps):
         op_shard_like: 0.7, op_barrier: 0.5}
     WEIGHTS.update(ControlOps.WEIGHTS)
     WEIGHTS.update(DynamicOps.WEIGHTS)
+    WEIGHTS.update(ExternOps.WEIGHTS)
     WEIGHTS.update(HaloOps.WEIGHTS)
     WEIGHTS.update(ManualOps.WEIGHTS)
     # What a manual function may do on one device.

@@ -172,6 +172,7 @@ class Program:
         self.params, self.statements = [], []
         self.results, self.result_names = [], []
         self.functions = []     # of their own, as text
+        self.externs = {}       # declarations, by name
         self.typed_results = False
         self.helper = None      # (first, end, how its parameters are typed)
         self.named_dims = False
@@ -299,4 +300,6 @@ class Program:
                 lines += ["  " + line for line in s.lines(rewrite)]
         lines.append("  return %s;" % ", ".join(r.name for r in self.results))
         lines.append("}")
-        return "\n".join(lines) + "\n"
+        text = "\n".join(lines) + "\n"
+        return text + "".join(x + "\n" for name, x in
+                              self.externs.items() if name + "(" in text)

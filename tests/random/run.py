@@ -55,6 +55,10 @@ def failure(stage, status, detail):
 class Checker:
     def __init__(self, shdc):
         self.shdc = os.path.abspath(shdc)
+        build = os.path.dirname(self.shdc)
+        for _ in range(2):
+            build = os.path.dirname(build)
+        self.libraries = build + "/tests"       # of extern functions
         self.home = tempfile.TemporaryDirectory()
         self.local = threading.local()
         self.lock = threading.Lock()
@@ -72,7 +76,7 @@ class Checker:
     def call(self, *args):
         """(status, standard output, standard error)"""
         try:
-            r = subprocess.run([self.shdc, *args], capture_output=True,
+            r = subprocess.run([self.shdc, "-L", self.libraries, *args], capture_output=True,
                                timeout=TIMEOUT, cwd=self.folder(),
                                stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
@@ -182,7 +186,8 @@ def unnamed(text):
 
 def unplaced(text):
     """Without the lines of the source."""
-    return re.sub(r"HloModule \w+|source_file=\S+|source_line=\d+", "", text)
+    return re.sub(r"HloModule \w+|source_(file|line)=\S+|"
+                  r"extern.declared=\"[^\"]*\"", "", text)
 
 
 NUMBERS = ["0", "1", "2", "3", "7", "-1", "2147483648", "9223372036854775807"]
