@@ -96,7 +96,8 @@ print_externs(Emitter *e, Text *t)
 {
 	const Externs *all = e->options->externs;
 
-	if (!e->ncalls)
+	/* The unsharded program may call what this one has no use for. */
+	if (!all->n)
 		return;
 	text_add(t, "static const shdrt_extern extern_table[] = {\n");
 	for (int i = 0; i < all->n; i++) {
@@ -109,8 +110,9 @@ print_externs(Emitter *e, Text *t)
 		text_add(t, "},\n");
 	}
 	text_printf(t, "};\nstatic shdrt_function *functions[%d];\n", all->n);
-	text_printf(t, "static const shdrt_extern_call extern_calls[] = {\n"
-		"%s};\n", e->calls.s);
+	if (e->ncalls)
+		text_printf(t, "static const shdrt_extern_call extern_calls[] "
+			"= {\n%s};\n", e->calls.s);
 	if (e->options->hlo)
 		text_add(t, "int shdeval_call(shdrt_function *f, "
 			"const shdrt_extern_call *place, int n,\n"
