@@ -234,10 +234,10 @@ explain_move(Op *op, void *data)
 	text_add(e->t, ", ");
 	text_bytes(e->t, (double)op_wire_bytes(op));
 	text_add(e->t, " received");
-	if (permute_hops(op))
-		text_printf(e->t, " over %lld hop%s",
-			(long long)permute_hops(op),
-			permute_hops(op) == 1 ? "" : "s");
+	int64_t hops = op_hops(&e->m->mesh, op);
+	if (hops)
+		text_printf(e->t, " over %lld hop%s", (long long)hops,
+			hops == 1 ? "" : "s");
 	text_add(e->t, ", ");
 	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
 	explain_trips(e->t, op);

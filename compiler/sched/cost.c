@@ -10,7 +10,6 @@
  *     ragged-all-to-all            the same: as if every row were sent, evenly
  * each at least the latency of its hops.  Several axes add their bandwidth.
  */
-#include <stdlib.h>
 #include <string.h>
 #include "sched/cost.h"
 
@@ -187,56 +186,170 @@ collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
 	return latency > transfer ? latency : transfer;
 }
 
-double
-shift_latency(const Mesh *m, const AxisList *axes, int64_t hops)
-{
-	Wires w = wires_of(m, axes);
-	int64_t n = axes_size(axes);
-	int64_t farthest = w.ring ? n / 2 : n - 1;
+/* ---- permutes, link by link ---------------------------------------------- */
 
-	return n > 1 ? HOP_SECONDS * w.hops * (double)hops /
-		(double)farthest : 0;
+static AxisLinks
+axis_links(Arena *a, const Mesh *m, AxisRef axis, int64_t stride, int64_t n)
+{
+	Wires w = wires_of(m, &(AxisList){1, {axis}});
+	int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
+
+	return (AxisLinks){
+		.size = axis.size,
+		.stride = stride,
+		.ring = w.ring,
+		.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
+		.latency = farthest ? HOP_SECONDS * w.hops /
+			(double)farthest : 0,
+		.up = NEW_ARRAY(a, double, n + 1),
+		.down = NEW_ARRAY(a, double, n + 1),
+	};
 }
 
-/* A link carries what all devices before it within reach send. */
-double
-shift_transfer(const Mesh *m, const AxisList *axes, double bytes, int64_t hops)
+Links
+links_new(Arena *a, const Mesh *m, const AxisList *axes)
 {
-	Wires w = wires_of(m, axes);
+	Links l = {.naxes = axes->n, .n = axes_size(axes)};
+	int64_t stride = 1;
 
-	return bytes * (double)hops /
-		(w.ring ? w.bandwidth / 2 : w.bandwidth);
+	for (int i = axes->n - 1; i >= 0; i--) {
+		l.axis[i] = axis_links(a, m, axes->a[i], stride, l.n);
+		stride *= axes->a[i].size;
+	}
+	return l;
+}
+
+/* `length` links from one on, round the ring of n that starts at `ring`. */
+static void
+load_links(double *ring, int64_t n, int64_t from, int64_t length, double bytes)
+{
+	int64_t end = from + length;
+
+	ring[from] += bytes;
+	if (end > n) {
+		ring[n] -= bytes;
+		ring[0] += bytes;
+		end -= n;
+	}
+	ring[end] -= bytes;
+}
+
+/* From digit to digit of one axis, on the line of member `index`: the hops. */
+static int64_t
+load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
+{
+	int64_t line = index / (x->stride * x->size) * x->stride +
+		index % x->stride;
+	int64_t up = (to - from + x->size) % x->size, down = x->size - up;
+	bool is_up = x->ring ? up <= down : to > from;
+
+	if (from == to)
+		return 0;
+	if (is_up)
+		load_links(x->up + line * x->size, x->size, from, up, bytes);
+	else
+		load_links(x->down + line * x->size, x->size,
+			(to + 1) % x->size, down, bytes);
+	return is_up ? up : down;
+}
+
+static void
+load_way(Links *l, int64_t from, int64_t to, double bytes)
+{
+	int64_t hops = 0;
+	double latency = 0;
+
+	for (int i = 0; i < l->naxes; i++) {
+		AxisLinks *x = &l->axis[i];
+		int64_t digit = from / x->stride % x->size;
+		int64_t wanted = to / x->stride % x->size;
+		int64_t way = load_axis(x, from, digit, wanted, bytes);
+		hops += way;
+		latency += (double)way * x->latency;
+		from += (wanted - digit) * x->stride;
+	}
+	l->hops = hops > l->hops ? hops : l->hops;
+	l->latency = latency > l->latency ? latency : l->latency;
+}
+
+void
+links_permute(Links *l, const int64_t *source, double bytes)
+{
+	for (int64_t i = 0; i < l->n; i++)
+		if (source[i] >= 0)
+			load_way(l, source[i], i, bytes);
+}
+
+static double
+busiest(const double *more, int64_t n)
+{
+	double bytes = 0, most = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		bytes += more[i];
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+double
+links_seconds(const Links *l)
+{
+	double seconds = l->latency;
+
+	for (int i = 0; i < l->naxes; i++) {
+		const AxisLinks *x = &l->axis[i];
+		double up = busiest(x->up, l->n), down = busiest(x->down, l->n);
+		double transfer = (up > down ? up : down) / x->bandwidth;
+		seconds = transfer > seconds ? transfer : seconds;
+	}
+	return seconds;
+}
+
+/* Those of one op; without links where it does not say who sends. */
+static Links
+op_links(Arena *a, const Mesh *m, const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+
+	if (!source->n)
+		return (Links){0};
+	Links l = links_new(a, m, op->axes);
+	links_permute(&l, source->v, (double)type_bytes(
+		&op->operands[0]->type));
+	return l;
 }
 
 int64_t
-permute_hops(const Op *op)
+op_hops(const Mesh *m, const Op *op)
 {
-	const Ints *source = op_ints(op, A_source);
-	int64_t hops = 0;
+	Arena *scratch = arena_new();
+	int64_t hops = op_links(scratch, m, op).hops;
 
-	for (int i = 0; i < source->n; i++) {
-		int64_t away = source->v[i] < 0 ? 0 : llabs(i - source->v[i]);
-		if (source->n - away < away)
-			away = source->n - away;
-		hops = away > hops ? away : hops;
-	}
+	arena_free(scratch);
 	return hops;
+}
+
+static double
+op_links_seconds(const Mesh *m, const Op *op)
+{
+	Arena *scratch = arena_new();
+	Links l = op_links(scratch, m, op);
+	double seconds = links_seconds(&l);
+
+	arena_free(scratch);
+	return seconds;
 }
 
 double
 op_collective_seconds(const Mesh *m, const Op *op)
 {
 	CollectiveKind kind;
-	int64_t hops;
 
 	if (!op_collective_kind(op, &kind))
 		return 0;
-	if ((hops = permute_hops(op))) {
-		double latency = shift_latency(m, op->axes, hops);
-		double transfer = shift_transfer(m, op->axes,
-			(double)type_bytes(&op->operands[0]->type), hops);
-		return latency > transfer ? latency : transfer;
-	}
+	if (op_ints(op, A_source)->n)
+		return op_links_seconds(m, op);
 	return collective_seconds(m, kind, op->axes,
 		(double)type_bytes(&op->operands[0]->type));
 }

@@ -26,15 +26,33 @@ int64_t op_wire_bytes(const Op *op);
 bool op_collective_kind(const Op *op, CollectiveKind *kind);
 double collective_seconds(const Mesh *m, CollectiveKind kind,
 	const AxisList *axes, double operand_bytes);
-/* A permute from each device to that `hops` further on along the axes: one
-   alone takes the longer of the two; several that do not wait for each other
-   the longest latency or all transfers. */
-double shift_latency(const Mesh *m, const AxisList *axes, int64_t hops);
-double shift_transfer(const Mesh *m, const AxisList *axes, double bytes,
-	int64_t hops);
-/* How far a permute that names its senders reaches, around the ring; 0: it
-   does not name them. */
-int64_t permute_hops(const Op *op);
+/*
+ * The links between the members of a group while they carry the messages of
+ * permutes that do not wait for each other.  A message goes along one axis
+ * after the other, the shorter way round a ring, or the only one along a line.
+ */
+typedef struct AxisLinks {
+	int64_t size, stride;	/* of the digit in a member's index */
+	bool ring;
+	double bandwidth;	/* of one link, one way */
+	double latency;		/* from one member to the next */
+	double *up, *down;	/* bytes: how many more than over the link before;
+				   line by line */
+} AxisLinks;
+
+typedef struct Links {
+	int naxes;
+	AxisLinks axis[MAX_PIECES];
+	int64_t n;		/* members */
+	int64_t hops;		/* of the longest way */
+	double latency;
+} Links;
+Links links_new(Arena *a, const Mesh *m, const AxisList *axes);
+/* source[i] sends so many bytes to member i; -1: nobody does */
+void links_permute(Links *l, const int64_t *source, double bytes);
+double links_seconds(const Links *l);
+/* How far a permute that names its senders reaches; 0: it does not. */
+int64_t op_hops(const Mesh *m, const Op *op);
 double op_collective_seconds(const Mesh *m, const Op *op);
 /* max(flops / peak, bytes / memory bandwidth) of one op with local types */
 double op_seconds(const Mesh *m, const Op *op, const Type *operands,

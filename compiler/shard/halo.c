@@ -130,14 +130,6 @@ halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
 	return (end - 1 - begin) / h->after * h->after + 1;
 }
 
-static int64_t
-ring_distance(const Halo *h, int64_t q, int64_t r)
-{
-	int64_t d = modulo(q - r, h->ways);
-
-	return lesser(d, h->ways - d);
-}
-
 /* ---- rounds of a window part ------------------------------------------ */
 
 typedef void PairVisitor(const Halo *h, HaloPart *p, int64_t q, int64_t r);
@@ -173,7 +165,7 @@ add_to_round(const Halo *h, HaloPart *p, int64_t q, int64_t r)
 		return;
 	HaloRound *round = &p->rounds[modulo(q - r, p->nrounds)];
 	round->rows = greater(round->rows, halo_overlap(h, p, q, r));
-	round->hops = greater(round->hops, ring_distance(h, q, r));
+	round->source[r] = q;
 }
 
 static int64_t
@@ -186,11 +178,23 @@ rows_sent(const HaloPart *p)
 	return rows;
 }
 
+static int64_t *
+nobody(Arena *a, int64_t n)
+{
+	int64_t *source = NEW_ARRAY(a, int64_t, n);
+
+	for (int64_t i = 0; i < n; i++)
+		source[i] = -1;
+	return source;
+}
+
 static HaloPart
 with_rounds(Arena *a, const Halo *h, HaloPart p, int n)
 {
 	p.nrounds = n;
 	p.rounds = NEW_ARRAY(a, HaloRound, n + 1);
+	for (int i = 0; i < n; i++)
+		p.rounds[i].source = nobody(a, h->ways);
 	visit_pairs(h, &p, add_to_round);
 	return p;
 }
@@ -273,12 +277,16 @@ plan_concatenate(Arena *a, Halo *h, const Op *op, const Type *shards)
 	}
 }
 
+/* Each device gets rows of that so many before it. */
 static HaloRound
-shift_round(const Halo *h, int64_t rows, int64_t distance)
+shift_round(Arena *a, const Halo *h, int64_t rows, int64_t distance)
 {
-	int64_t hops = ring_distance(h, distance, 0);
+	HaloRound round = {.rows = distance % h->ways ? rows : 0};
 
-	return (HaloRound){.rows = hops ? rows : 0, .hops = hops};
+	round.source = NEW_ARRAY(a, int64_t, h->ways);
+	for (int64_t r = 0; r < h->ways; r++)
+		round.source[r] = modulo(r - distance, h->ways);
+	return round;
 }
 
 /* The last rows of one shard before the first rows of the next: two shifts,
@@ -293,34 +301,8 @@ plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
 
 	p->nrounds = 2;
 	p->rounds = NEW_ARRAY(a, HaloRound, 2);
-	p->rounds[0] = shift_round(h, rest, shards_on + 1);
-	p->rounds[1] = shift_round(h, rows - rest, shards_on);
-}
-
-/* From each of n in a ring to that as far from the other end. */
-static int64_t
-mirror_hops(int64_t n)
-{
-	int64_t hops = 0;
-
-	for (int64_t i = 0; i < n / 2; i++) {
-		int64_t away = n - 1 - 2 * i;
-		hops = greater(hops, lesser(away, n - away));
-	}
-	return hops;
-}
-
-/* Whole shards change places with those at the other end. */
-static void
-plan_reverse(Arena *a, Halo *h, const Op *op, const Type *shards)
-{
-	HaloPart *p = add_part(a, h, shards[0].dims[h->dim], 0);
-
-	(void)op;
-	p->nrounds = 1;
-	p->rounds = NEW_ARRAY(a, HaloRound, 1);
-	p->rounds[0] = (HaloRound){.rows = p->rows,
-		.hops = mirror_hops(h->ways)};
+	p->rounds[0] = shift_round(a, h, rest, shards_on + 1);
+	p->rounds[1] = shift_round(a, h, rows - rest, shards_on);
 }
 
 static const struct {
@@ -331,7 +313,7 @@ static const struct {
 	[O_pad] = {pad_moves, plan_pad},
 	[O_concatenate] = {concatenate_moves, plan_concatenate},
 	[O_roll] = {roll_moves, plan_roll},
-	[O_reverse] = {reverse_moves, plan_reverse},
+	[O_reverse] = {reverse_moves, NULL},
 };
 
 bool
@@ -365,19 +347,22 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
 /* ---- what it costs ---------------------------------------------------- */
 
 static void
-add_round(HaloCost *cost, const Mesh *m, const AxisList *axes,
-	const HaloRound *round, double bytes, double *latency)
+add_round(HaloCost *cost, Links *links, const HaloRound *round, double bytes)
 {
-	double alone = shift_latency(m, axes, round->hops);
-
 	if (!round->rows)
 		return;
+	links_permute(links, round->source, bytes);
 	cost->bytes += bytes;
 	cost->collectives++;
 	cost->rows += round->rows;
-	cost->hops = greater(cost->hops, round->hops);
-	cost->seconds += shift_transfer(m, axes, bytes, round->hops);
-	*latency = alone > *latency ? alone : *latency;
+}
+
+/* The rounds along one dim do not wait for each other. */
+static void
+add_links(HaloCost *cost, const Links *links)
+{
+	cost->seconds += links_seconds(links);
+	cost->hops = greater(cost->hops, links->hops);
 }
 
 /* Bytes of one row along a dim. */
@@ -399,58 +384,71 @@ cut_whole_dims(const Op *op, Type shard, const Placement *result)
 
 static void
 add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards,
-	int dim, const Placement *result, double *latency)
+	int dim, const Placement *result)
 {
 	Halo h = halo_plan(a, op, dim, shards, result);
+	Links links = links_new(a, m, &h.axes);
 
 	for (int i = 0; i < h.nparts; i++)
 		for (int k = 0; k < h.parts[i].nrounds; k++) {
 			const HaloRound *round = &h.parts[i].rounds[k];
-			add_round(cost, m, &h.axes, round,
-				(double)round->rows * row_bytes(&shards[i],
-				dim), latency);
+			add_round(cost, &links, round, (double)round->rows *
+				row_bytes(&shards[i], dim));
 		}
+	add_links(cost, &links);
 	axes_append_all(&cost->axes, &h.axes);
 	shards[0].dims[dim] = op->results[0]->type.dims[dim] / h.ways;
 }
 
-/* One exchange mirrors all dims. */
-static void
-add_mirror(HaloCost *cost, const Mesh *m, const Op *op, const Type *shard,
-	const Placement *result, double *latency)
+AxisList
+halo_mirrored(const Op *op, const Placement *result)
 {
-	HaloRound round = {.rows = 1};
+	AxisList all = {0};
 
 	for (int d = 0; d < result->rank; d++) {
 		AxisList axes = placement_dim(result, d);
-		if (placement_dim_ways(result, d) == 1 ||
-		    !reverse_moves(op, d, 0))
-			continue;
-		axes_append_all(&cost->axes, &axes);
-		round.rows *= shard->dims[d];
+		if (axes_size(&axes) > 1 && reverse_moves(op, d, 0))
+			axes_append_all(&all, &axes);
 	}
-	round.hops = mirror_hops(axes_size(&cost->axes));
-	if (round.hops)
-		add_round(cost, m, &cost->axes, &round,
-			(double)type_bytes(shard), latency);
+	return all;
+}
+
+/* One exchange mirrors all dims: with the device as far from the other end. */
+static void
+add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
+	const Type *shard, const Placement *result)
+{
+	HaloRound round = {.rows = 1};
+
+	cost->axes = halo_mirrored(op, result);
+	int64_t n = axes_size(&cost->axes);
+	if (n == 1)
+		return;
+	Links links = links_new(a, m, &cost->axes);
+	round.source = NEW_ARRAY(a, int64_t, n);
+	for (int64_t i = 0; i < n; i++)
+		round.source[i] = n - 1 - i;
+	for (int d = 0; d < result->rank; d++)
+		if (placement_dim_ways(result, d) > 1 &&
+		    reverse_moves(op, d, 0))
+			round.rows *= shard->dims[d];
+	add_round(cost, &links, &round, (double)type_bytes(shard));
+	add_links(cost, &links);
 }
 
 static void
-add_dims(HaloCost *cost, const Mesh *m, const Op *op, const Type *shards,
-	const Placement *result, double *latency)
+add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
+	const Type *shards, const Placement *result)
 {
-	Arena *scratch = arena_new();
-	Type *types = NEW_ARRAY(scratch, Type, op->noperands);
+	Type *types = NEW_ARRAY(a, Type, op->noperands);
 
 	for (int i = 0; i < op->noperands; i++)
 		types[i] = cut_whole_dims(op, shards[i], result);
 	for (int d = 0; d < result->rank; d++) {
 		int64_t ways = placement_dim_ways(result, d);
 		if (ways > 1 && halo_moves(op, d, shards[0].dims[d] * ways))
-			add_dim(cost, m, scratch, op, types, d, result,
-				latency);
+			add_dim(cost, m, a, op, types, d, result);
 	}
-	arena_free(scratch);
 }
 
 HaloCost
@@ -458,13 +456,14 @@ halo_cost(const Mesh *m, const Op *op, const Type *shards,
 	const Placement *result)
 {
 	HaloCost cost = {0};
-	double latency = 0;
 
+	if (!halo_kind(op->kind))
+		return cost;
+	Arena *scratch = arena_new();
 	if (op->kind == O_reverse)
-		add_mirror(&cost, m, op, &shards[0], result, &latency);
-	else if (halo_kind(op->kind))
-		add_dims(&cost, m, op, shards, result, &latency);
-	if (latency > cost.seconds)
-		cost.seconds = latency;
+		add_mirror(&cost, m, scratch, op, &shards[0], result);
+	else
+		add_dims(&cost, m, scratch, op, shards, result);
+	arena_free(scratch);
 	return cost;
 }

@@ -20,7 +20,7 @@
 typedef struct HaloRound {
 	int64_t rows;		/* that are sent: as many as some device needs;
 				   0: nobody needs any */
-	int64_t hops;		/* to the farthest, around the ring */
+	int64_t *source;	/* of each device the shard it gets, or -1 */
 	bool guarded;		/* where nobody sends, what arrives (zeros)
 				   must be put aside */
 } HaloRound;
@@ -54,11 +54,15 @@ Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
 	const Placement *result);
 
 typedef struct HaloCost {
-	double bytes, seconds;	/* a device receives; rounds overlap */
+	double bytes, seconds;	/* a device receives; the rounds of a dim
+				   overlap */
 	int collectives;
 	int64_t rows, hops;	/* in all; to the farthest */
 	AxisList axes;
 } HaloCost;
+/* The axes of all dims that a reverse mirrors: device i changes places with
+   that as far from their other end. */
+AxisList halo_mirrored(const Op *op, const Placement *result);
 /* Of all dims; nothing where none is split. */
 HaloCost halo_cost(const Mesh *m, const Op *op, const Type *shards,
 	const Placement *result);

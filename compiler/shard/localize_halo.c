@@ -438,12 +438,8 @@ emit_block(const Window *w, Value *v)
 static Value *
 emit_sent(const Window *w, Value *v)
 {
-	v = emit_block(w, v);
-	for (int64_t r = 0; r < w->h.ways; r++) {
-		int64_t q = sender(w, r);
-		w->table[r] = is_pair(w, q, r) ? q : -1;
-	}
-	return exchange(w->l, v, &w->h.axes, w->table);
+	return exchange(w->l, emit_block(w, v), &w->h.axes,
+		w->part->rounds[w->round].source);
 }
 
 static Value *
@@ -675,15 +671,9 @@ localize_concatenate(Localizer *l, Op *op)
 void
 localize_reverse(Localizer *l, Op *op)
 {
-	const Type shard = op->operands[0]->type;
-	AxisList axes = {0};
-
-	for (int d = 0; d < shard.rank; d++) {
-		AxisList of_dim = placement_dim(&op->results[0]->placement, d);
-		if (moves_split(op, d, &shard))
-			axes_append_all(&axes, &of_dim);
-	}
+	AxisList axes = halo_mirrored(op, &op->results[0]->placement);
 	int64_t n = axes_size(&axes);
+
 	if (n == 1) {
 		set_local_type(op);
 		return;
