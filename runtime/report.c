@@ -180,6 +180,12 @@ void
 rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 {
 	fprintf(out, "check %s: ", t->name);
+	if (v->undecided == v->elements) {
+		/* nothing was compared: that is not ok */
+		fprintf(out, "undecided: all %" PRId64 " elements hang on how "
+			"inexact values compare or round\n", v->elements);
+		return;
+	}
 	if (v->mismatches) {
 		fprintf(out, "WRONG in %" PRId64 " of %" PRId64 " elements; at ",
 			v->mismatches, v->elements);
