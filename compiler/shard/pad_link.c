@@ -101,13 +101,13 @@ link_rule(Padder *p, const Op *op)
 		link_factor(p, op, r, f, dims);
 }
 
+/* `to` is `from`, padding and all. */
 static void
-link_values(Padder *p, const Value *a, const Value *b)
+link_values(Padder *p, const Value *from, const Value *to)
 {
-	for (int d = 0; d < a->type.rank; d++) {
-		join(p, a, d, b, d);
-		set_bit(&pad_value(p, a)->direct, d);
-		set_bit(&pad_value(p, b)->direct, d);
+	for (int d = 0; d < to->type.rank; d++) {
+		join(p, from, d, to, d);
+		set_bit(&pad_value(p, to)->direct, d);
 	}
 }
 

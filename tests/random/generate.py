@@ -30,6 +30,7 @@ MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [8, 2], [2, 2, 2], [1, 4, 2], [2, 3, 2], [2, 2, 4], [2, 1, 3],
           [5, 1, 3], [4, 2, 2], [2, 2, 2, 2]]
 AXES = ["X", "Y", "Z", "W"]
+UNEVEN = 0.15           # of the programs have dims that their axes do not divide
 
 
 def shape(dims):
@@ -50,6 +51,11 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         names = self.random.sample(AXES, len(sizes))
         self.program = Program(list(zip(names, sizes)))
         self.sizes = self.size_pool(sizes)
+        # Drawn apart: the other programs are as they were without these.
+        self.apart = random.Random("uneven %s/%s" % (seed, index))
+        self.uneven = self.apart.random() < UNEVEN
+        if self.uneven:
+            self.sizes += [5, 7, 9, 11, 13]
         self.dtypes = self.dtype_pool()
         self.busy = self.random.choice([0.15, 0.4, 0.7])
         self.cut = self.random.choice([0.05, 0.05, 0.05, 0.5])
@@ -140,6 +146,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         for name, size in self.pieces():
             fits = [d for d in range(len(dims))
                     if dims[d] % (ways[d] * size) == 0]
+            if self.uneven and self.apart.random() < 0.5:
+                fits = [d for d in range(len(dims)) if dims[d] > 1]
             if fits and self.chance(self.busy):
                 d = self.random.choice(fits)
                 p.axes[d].append(name)
@@ -147,6 +155,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
             else:
                 spare.append(name)
         for d in range(len(dims)):
+            p.pad[d] = dims[d] % ways[d] != 0
             p.open[d] = self.chance(0.25)
             if p.axes[d] and self.chance(0.1):
                 p.priority[d] = self.random.randrange(3)

@@ -21,6 +21,7 @@ class Placement:
         self.axes = [[] for _ in range(rank)]
         self.open = [False] * rank
         self.priority = [None] * rank
+        self.pad = [False] * rank       # its axes do not divide it
         self.all_open = False           # @? after the type
         self.whole = False              # replicated along every other axis
         self.replicated = []
@@ -36,7 +37,7 @@ class Placement:
             text += "@" + words[0]
         if self.priority[d] is not None:
             text += "!%d" % self.priority[d]
-        return text
+        return text + " pad" if self.pad[d] else text
 
     def dims_text(self, dims):
         return "[%s]" % ", ".join(map(self.dim_text, range(len(dims)), dims))

@@ -11,7 +11,8 @@ by XLA on as many CPU devices and compared with what shdc --interpret computes
 from the same inputs.  XLA's CPU back end runs replicas, so partition-id
 becomes replica-id and channel ids are dropped first.  An unreduced input is the
 file's value on index 0 of its axes and the identity elsewhere; an unreduced
-result is combined here.  Its CPU back end has no ragged-all-to-all: programs with
+result is combined here.  A dim that its axes do not divide has zeros behind the
+inputs, and anything behind the results.  Its CPU back end has no ragged-all-to-all: programs with
 one are parsed only.
 """
 import argparse
@@ -55,8 +56,8 @@ class Spec:
         self.dtype = m.group(1)
         self.partial(m.group(3))
         self.dims, self.axes = [], []
-        for dim in re.findall(r"[^,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\d*)?", m.group(2)):
-            size, _, axes = dim.strip().partition("@")
+        for dim in re.findall(r"[^,()]+(?:\([^()]*(?:\([^()]*\)[^()]*)*\)\d*)?(?: pad)?", m.group(2)):
+            size, _, axes = dim.strip().removesuffix(" pad").partition("@")
             self.dims.append(int(size))
             if not axes.startswith("("):
                 axes = "(" + axes + ")"
@@ -98,15 +99,14 @@ class Spec:
             if name == axis[0]:
                 return here // (self.mesh[name] // (axis[1] * axis[2])) % axis[2]
 
-    def slices(self, device):
+    def slices(self, device, shape):
+        """The elements of a part of that shape, which may go beyond the tensor."""
         cut = []
-        for size, axes in zip(self.dims, self.axes):
-            ways = index = 0
-            ways, index = 1, 0
+        for size, axes, part in zip(self.dims, self.axes, shape):
+            index = 0
             for a in axes:
-                ways, index = ways * a[2], index * a[2] + self.coordinate(device, a)
-            part = size // ways
-            cut.append(slice(index * part, (index + 1) * part))
+                index = index * a[2] + self.coordinate(device, a)
+            cut.append(slice(min(index * part, size), min((index + 1) * part, size)))
         return tuple(cut)
 
 
@@ -118,10 +118,11 @@ def shdc(*args):
 
 
 def entry_parameters(hlo):
-    """Names of the entry's parameters, by number."""
+    """Names of the entry's parameters and their shapes, by number."""
     entry = hlo[hlo.index("ENTRY"):]
-    found = re.findall(r"%?([\w.]+) = [^\n]*? parameter\((\d+)\)", entry)
-    return [name for name, _ in sorted(found, key=lambda p: int(p[1]))]
+    found = re.findall(r"%?([\w.]+) = \w+\[([\d,]*)\] parameter\((\d+)\)", entry)
+    return {name: [int(n) for n in shape.split(",") if n]
+            for name, shape, _ in sorted(found, key=lambda p: int(p[2]))}
 
 
 def compile_for_replicas(hlo, n):
@@ -166,9 +167,11 @@ def identity(spec):
     return np.array(spec.combiner in ("mul", "and"), dtype)
 
 
-def shard(spec, array, device):
-    part = array[spec.slices(device)]
-    return part if spec.is_first(device) else np.broadcast_to(identity(spec), part.shape)
+def shard(spec, array, device, shape):
+    if not spec.is_first(device):
+        return np.broadcast_to(identity(spec), shape)
+    part = array[spec.slices(device, shape)]
+    return np.pad(part, [(0, n - have) for n, have in zip(shape, part.shape)]) if part.ndim else part
 
 
 def whole_parts(spec, parts):
@@ -227,7 +230,8 @@ def our_results(path, inputs, specs, folder):
 def execute(path, hlo, stats):
     mesh, n = stats["mesh"], stats["devices"]
     results = {k: Spec(v, mesh) for k, v in stats["results"].items()}
-    params = {name: Spec(stats["values"][name], mesh) for name in entry_parameters(hlo)}
+    shapes = entry_parameters(hlo)
+    params = {name: Spec(stats["values"][name], mesh) for name in shapes}
     if n > DEVICES:
         return None
     rng = np.random.default_rng(1)
@@ -236,14 +240,16 @@ def execute(path, hlo, stats):
         ours, bounds = our_results(path, inputs, results, folder)
     tolerance = max(TOLERANCE[d] if d + "[" in hlo else 0 for d in TOLERANCE)
     program, devices = compile_for_replicas(hlo, n)
-    args = [on_devices([shard(spec, inputs[name], d) for d in range(n)], devices)
+    args = [on_devices([shard(spec, inputs[name], d, shapes[name]) for d in range(n)], devices)
             for name, spec in params.items()]
     outs = program.execute_sharded(args).disassemble_into_single_device_arrays()
     for (name, spec), parts in zip(results.items(), outs):
         parts = whole_parts(spec, [np.asarray(p) for p in parts])
         for d in range(n):
-            why = difference("%s on device %d" % (name, d), spec, ours[name][spec.slices(d)],
-                             parts[d], bounds.get(name, 0), tolerance)
+            wanted = ours[name][spec.slices(d, parts[d].shape)]
+            got = parts[d][tuple(slice(size) for size in wanted.shape)]
+            why = difference("%s on device %d" % (name, d), spec, wanted, got,
+                             bounds.get(name, 0), tolerance)
             if why:
                 return why
     return None
