@@ -677,6 +677,8 @@ diag_choice(Session *s, Range where, const char *edit, const char *fmt, ...)
 {
 	va_list ap;
 
+	if (edit)
+		edit = arena_strndup(s->arena, edit, strlen(edit));
 	va_start(ap, fmt);
 	add_addition(s, false, where, edit, fmt, ap);
 	va_end(ap);

@@ -299,12 +299,12 @@ return_carried(Elab *e, Loop *l, Value *next)
 }
 
 static void
-loop_end(Elab *e, Loop *l, Value *condition, Value *next)
+loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 {
 	bool right = diag_errors(e->session) == l->errors && condition != NULL;
 	if (right) {
 		end_body(e, l->op, l->op->bodies[0], 1,
-			&(Item){ .value = condition });
+			&(Item){ .value = condition, .range = where });
 		return_carried(e, l, next);
 	}
 	region_end(e, &l->region);
@@ -356,7 +356,7 @@ run_while(Elab *e, const Stmt *s)
 		condition = region_value(e, condition);
 	enter_body(e, &l, 1);
 	run_block(e, s->body);
-	loop_end(e, &l, condition, NULL);
+	loop_end(e, &l, s->value->range, condition, NULL);
 }
 
 /* ---- for: the range */
@@ -596,7 +596,7 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 	Item one = item_int(s->word, 1);
 	Value *next = emit2(e, l.site, O_add, i,
 		item_constant(e, l.site, D_i32, &one));
-	loop_end(e, &l, condition, next);
+	loop_end(e, &l, (Range){ 0 }, condition, next);
 }
 
 static bool
@@ -662,6 +662,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	Op *op = op_begin(e, site, O_if, 1, &condition);
 	if (op == NULL)
 		return;
+	op_set_operand_range(op, 0, s->value->range);
 	Item *before = var_items(e, &vars);
 	for (int i = 1; i < vars.n; i++)
 		op_add_result(op, vars.v[i]->name, &before[i].value->type);

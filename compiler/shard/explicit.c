@@ -142,7 +142,10 @@ is_linear_in(Explicit *e, const OpState *o, int operand)
 	bool joint = kind != PARTIAL_bilinear && kind != PARTIAL_scale &&
 		kind != PARTIAL_reduce;
 
-	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint))
+	/* integers wrap at their width, and bf16 rounds: within one dtype */
+	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint) ||
+			o->tensors[operand]->type.dtype !=
+			o->tensors[o->noperands]->type.dtype)
 		return false;
 	if (kind == PARTIAL_move)
 		return true;
@@ -518,12 +521,26 @@ want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 	blur(e, v);
 }
 
+/* Every device has to decide alike: no parts of a decision. */
+static void
+want_decided(Explicit *e, const Op *op, const Op *user)
+{
+	const Value *v = user->operands[0];
+
+	if (e->unclear[v->id] || !explicit_placement(e, v)->nunreduced)
+		return;
+	report_condition(e, op, user);
+	blur(e, v);
+}
+
 static void
 follow_while(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
 
 	enter(e, op, 0, 0);
+	want_settled(e, op->bodies[0]->last);
+	want_decided(e, op, op->bodies[0]->last);
 	enter(e, op, 1, 0);
 	want_settled(e, op->bodies[1]->last);
 	for (int i = 0; i < op->nresults; i++) {
@@ -537,6 +554,7 @@ follow_if(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
 
+	want_decided(e, op, op);
 	enter(e, op, 0, 1);
 	enter(e, op, 1, 1);
 	want_settled(e, op->bodies[0]->last);

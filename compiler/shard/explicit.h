@@ -57,6 +57,8 @@ void report_partial(Explicit *e, const Op *maker, const Value *v);
 void report_unknown(Explicit *e, const Op *op, int operand);
 /* `op` would move its operand to `to`. */
 void report_move(Explicit *e, const Op *op, const Placement *to);
+/* The first operand of `user`, on which the op depends, is partial. */
+void report_condition(Explicit *e, const Op *op, const Op *user);
 /* Operand i of `a` and operand k of `b`, which meet in the op. */
 void report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i,
 	int k);

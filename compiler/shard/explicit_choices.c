@@ -86,11 +86,14 @@ written_value(const Value *v, Range where)
 	return w;
 }
 
-/* The range of a loop or branch is its first word. */
+/* Made where no expression stands: the range of a loop or branch is its first
+   word, that of an assignment to a part its target; and what a constraint is
+   given, it may not keep. */
 static bool
 is_statement(const Op *op)
 {
-	return op->kind == O_while || op->kind == O_if;
+	return op->kind == O_while || op->kind == O_if ||
+		op->kind == O_constraint || !strcmp(op->label, "[] =");
 }
 
 Written
@@ -306,7 +309,8 @@ offer_statement(Choices *c, const Op *op, const Value *v, const Placement *to)
 	Explicit *e = c->e;
 	const char *name = value_source_name(v);
 
-	if (!v->def || !is_statement(v->def) || !has_text(e, op->range))
+	if (!v->def || !is_statement(v->def) || !has_text(e, op->range) ||
+			v->def->kind == O_constraint)
 		return;
 	const char *text = arena_printf(e->g.arena, "%s = reshard(%s, %s);",
 		name, name, spec_text(e, v, to));

@@ -579,6 +579,25 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 	print_choices(&c);
 }
 
+void
+report_condition(Explicit *e, const Op *op, const Op *user)
+{
+	const Value *v = user->operands[0];
+	AxisList axes = placement_unreduced(explicit_placement(e, v));
+	Placement whole = placement_none(0);
+	Written w = written_operand(e, user, 0);
+	Choices c = {.e = e};
+
+	if (e->quiet)
+		return;
+	diag(e->g.module->session, DIAG_explicit_refused, op->range,
+		"%s does not take partial results, and its condition '%s' is "
+		"unreduced over %s", op->label, operand_text(e, user, 0),
+		axes_text(e, &axes));
+	offer_reshard(&c, &w, &whole);
+	print_choices(&c);
+}
+
 /* The value as it is where the op begins, or where its body ends. */
 static void
 offer_carried(Choices *c, const Op *op, const Op *end, int i,

@@ -124,7 +124,8 @@ partition_block(Partitioner *p, Block *b)
 /*
  * A value whose only user moves it anyway need not pass through the placement
  * that propagation found for it.  What a loop carries has one placement in
- * every round, and a manual region's results are as its signature says.
+ * every round, and a manual region's results are as its signature says; explicit
+ * code moves what it says.
  */
 static void
 look_ahead(Op *op, void *data)
@@ -137,7 +138,7 @@ look_ahead(Op *op, void *data)
 		return;
 	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
 	    v->def->kind != O_reshard && v->def->kind != O_while &&
-	    v->def->kind != O_manual) {
+	    v->def->kind != O_manual && v->def->mode != MODE_explicit) {
 		v->placement = op->results[0]->placement;
 		source_of(p, v)->requested = op->kind != O_output ||
 			asks_for_place(op->results[0]);

@@ -113,7 +113,8 @@ void partition_if(Partitioner *p, Op *op);
 void partition_while(Partitioner *p, Op *op);
 void partition_return(Partitioner *p, Op *op);
 /* An invariant of a loop, moved before it and carried; NULL for others. */
-Value *hoisted(Partitioner *p, Value *param, const Placement *to);
+Value *hoisted(Partitioner *p, Value *param, const Placement *to,
+	bool requested);
 /* Before all else: what exchanges rows of invariants leaves the loops. */
 void hoist_exchanges(Block *b);
 

@@ -7,7 +7,8 @@
  * to where propagation put it.  Partial sums may also stay partial through a
  * linear op.  Of the plans that move at most the bytes of the reference's
  * vote, the one of least predicted time; ties by bytes, then fewer
- * collectives, then partial sums left for later, then the vote.
+ * collectives, then partial sums left for later, then the vote.  An op of
+ * explicit code moves nothing, whatever that costs: bytes come first.
  */
 #include <string.h>
 #include "shard/partition.h"
@@ -349,12 +350,14 @@ compare(double a, double b)
 }
 
 static bool
-better(const Choice *a, const Choice *b)
+better(const Op *op, const Choice *a, const Choice *b)
 {
 	int order;
 
 	if (!b->valid)
 		return true;
+	if (op->mode == MODE_explicit && (order = compare(a->bytes, b->bytes)))
+		return order < 0;
 	if ((order = compare(a->seconds, b->seconds)))
 		return order < 0;
 	if ((order = compare(a->bytes, b->bytes)))
@@ -375,7 +378,7 @@ consider(Chooser *ch)
 		return;
 	price(ch->p, c);
 	if (!c->valid || compare(c->bytes, ch->vote.bytes) > 0 ||
-	    !better(c, &ch->best))
+	    !better(ch->p->op, c, &ch->best))
 		return;
 	Assignment *kept = ch->best.factors;
 	memcpy(kept, c->factors, size);
@@ -414,7 +417,7 @@ improve_one_by_one(Chooser *ch)
 				ch->current.factors[f] = ch->of[f].lists[i];
 				consider(ch);
 			}
-		improved = better(&ch->best, &before);
+		improved = better(ch->p->op, &ch->best, &before);
 	}
 }
 

@@ -174,7 +174,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 		plan = cheapest_form(p, v, to, &form);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;
-		moved = plan->bytes > 0 ? hoisted(p, v, to) : NULL;
+		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) :
+			NULL;
 		if (!moved)
 			moved = insert_reshard(p, form->value, to, user,
 				reason_of(form->value, user, operand,

@@ -67,6 +67,7 @@ key_of(const Partitioner *p, const Op *op)
 	put(&t, (intptr_t)p->rule);
 	if (op->axes)
 		put_axes(&t, op->axes);
+	put(&t, p->op->mode);
 	for (int i = 0; i < op->noperands; i++)
 		put_operand(&t, p, op->operands[i]);
 	for (int i = 0; i < op->nresults; i++)

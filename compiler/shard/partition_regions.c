@@ -175,7 +175,7 @@ loop_of(const Partitioner *p, const Value *param)
 }
 
 Value *
-hoisted(Partitioner *p, Value *param, const Placement *to)
+hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
 {
 	Loop *loop = loop_of(p, param), *inner = p->loop;
 	Value *moved;
@@ -184,7 +184,7 @@ hoisted(Partitioner *p, Value *param, const Placement *to)
 		return NULL;
 	p->loop = loop->parent;
 	moved = value_in(p, loop->outer[param->index], to, loop->op,
-		param->index, false);
+		param->index, requested);
 	p->loop = inner;
 	return carry(loop->op, moved, param->block);
 }

@@ -28,17 +28,20 @@ LEAST = 40                  # programs that offer choices
 DEEPEST = 3                 # pastes after the first
 
 
+def pasted(text, choice):
+    lines = text.splitlines(keepends=True)
+    begin = sum(map(len, lines[:choice["line"] - 1])) + choice["column"] - 1
+    end = sum(map(len, lines[:choice["end_line"] - 1])) \
+        + choice["end_column"] - 1
+    return text[:begin] + choice["replacement"] + text[end:]
+
+
 class Program:
     def __init__(self, text):
         self.text = text
 
     def pasted(self, choice):
-        lines = self.text.splitlines(keepends=True)
-        begin = sum(map(len, lines[:choice["line"] - 1])) + choice["column"] - 1
-        end = sum(map(len, lines[:choice["end_line"] - 1])) \
-            + choice["end_column"] - 1
-        return Program(self.text[:begin] + choice["replacement"]
-                       + self.text[end:])
+        return Program(pasted(self.text, choice))
 
     def errors(self, shdc, path):
         """[] if it is legal; None if shdc itself fails."""
@@ -58,7 +61,10 @@ class Program:
 
 
 def key(error):
-    return error["code"], error["message"]
+    """The same text elsewhere, or about another operand, is another error."""
+    return (error["code"], error["message"], error.get("line"),
+            error.get("column"), len(error["choices"]),
+            [(c["line"], c["column"]) for c in error["choices"]])
 
 
 class Pasting:

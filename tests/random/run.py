@@ -2,10 +2,10 @@
 """Random programs through the compiler, checked against themselves.
 
     run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N]
-           [--reports N] [--broken N] [--first I]
+           [--reports N] [--broken N] [--explicit N] [--first I]
     run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
 
-Program I of a seed is always the same (generate.py).  Five things are
+Program I of a seed is always the same (generate.py).  Six things are
 asked of it:
 
     interpret  shdc --interpret P -- --check: the device program on simulated
@@ -17,6 +17,9 @@ asked of it:
                same program
     broken     the program with a few words changed is refused, or it runs;
                so is a dump of it
+    explicit   the program as an explicit function, made legal by pasting what
+               its errors offer: no error stays, it computes the same, and
+               nothing moves that it does not ask for
 
 What fails is made smaller (shrink.py), saved under --save with its message,
 and reported with its seed.  The output is TAP; the status is 1 if anything
@@ -34,6 +37,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+from explicit import explicit_text, make_legal
 from generate import generate
 from shrink import shrink
 
@@ -63,6 +67,7 @@ class Checker:
         self.local = threading.local()
         self.lock = threading.Lock()
         self.folders = 0
+        self.legal = 0          # explicit programs
 
     def folder(self):
         """One a thread."""
@@ -164,6 +169,30 @@ class Checker:
             if status not in (0, 1, 5):
                 return failure("broken " + kind, status,
                                "%s%s\n%s" % (err, out, text))
+        return None
+
+    def compile_text(self, text):
+        with open(self.folder() + "/e.shd", "w") as f:
+            f.write(text)
+        status, _, err = self.call("--check", "--diagnostics-format=json",
+                                   "e.shd")
+        return status, err
+
+    def explicit(self):
+        text, why = make_legal(explicit_text(self.read("p.shd")),
+                               self.compile_text)
+        if why:
+            return failure("explicit", "paste", why)
+        if text is None:
+            return None
+        with self.lock:
+            self.legal += 1
+        for name, *args in (("strict", "--check", "--strict", "e.shd"),
+                            ("check", "--interpret", "e.shd", "--",
+                             "--check")):
+            status, out, err = self.call(*args)
+            if status != 0:
+                return failure("explicit " + name, status, err + out + text)
         return None
 
     def read(self, name):
@@ -281,6 +310,7 @@ def main():
     parser.add_argument("--dumps", type=int, default=60)
     parser.add_argument("--reports", type=int, default=60)
     parser.add_argument("--broken", type=int, default=80)
+    parser.add_argument("--explicit", type=int, default=60)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random-failures")
@@ -292,9 +322,9 @@ def main():
         args.seed = os.urandom(4).hex()
         args.count, args.compiled = 20000, 500
         args.dumps = args.reports = 1000
-        args.broken = 5000
+        args.broken = args.explicit = 5000
     print("# seed %s" % args.seed)
-    print("1..6")
+    print("1..7")
     report = Report(Checker(args.shdc), args, args.seed)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         good = [report.stage(1, "interpret", args.count, pool),
@@ -302,7 +332,9 @@ def main():
                 report.stage(3, "dumps", args.dumps, pool),
                 report.stage(4, "reports", args.reports, pool),
                 report.stage(5, "broken", args.broken, pool),
-                report.stage(6, "broken_dump", args.broken, pool)]
+                report.stage(6, "broken_dump", args.broken, pool),
+                report.stage(7, "explicit", args.explicit, pool)]
+    print("# %d explicit programs became legal" % report.checker.legal)
     for key, n in report.seen.most_common():
         print("# %d times: %s" % (n, key))
     return 0 if all(good) else 1
