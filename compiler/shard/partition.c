@@ -73,12 +73,29 @@ settles_request(const Partitioner *p, const Op *op, int operand)
 		s->forms->value->placement.nunreduced;
 }
 
+/* Operands move only because the result is asked for elsewhere: where
+   propagation put it, nothing would. */
+static bool
+moves_on_request(Partitioner *p, const Op *op)
+{
+	Source *s = source_of(p, op->results[0]);
+
+	if (op->nresults != 1 || !s->requested)
+		return false;
+	Placement asked = s->final;
+	s->final = s->inferred;
+	Choice c = choose_once(p);
+	s->final = asked;
+	return c.bytes == 0;
+}
+
 static void
 partition_plain(Partitioner *p, Op *op)
 {
 	p->op = op;
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);
+	bool asked = c.bytes > 0 && moves_on_request(p, op);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->placement = choice_result(p, &c, i);
@@ -86,7 +103,7 @@ partition_plain(Partitioner *p, Op *op)
 	}
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_operand(p, &c, i);
-		set_operand(p, op, i, &to, settles_request(p, op, i));
+		set_operand(p, op, i, &to, asked || settles_request(p, op, i));
 	}
 }
 
@@ -121,28 +138,32 @@ partition_block(Partitioner *p, Block *b)
 	}
 }
 
-/*
- * A value whose only user moves it anyway need not pass through the placement
- * that propagation found for it.  What a loop carries has one placement in
- * every round, and a manual region's results are as its signature says; explicit
- * code moves what it says.
- */
+/* What a loop carries has one placement in every round, a manual region's results
+   are as its signature says, and explicit code moves what it says. */
+void
+draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
+{
+	Source *s = source_of(p, v);
+
+	if (v->uses != 1 || !v->def || v->def->kind == O_constraint ||
+	    v->def->kind == O_reshard || v->def->kind == O_while ||
+	    v->def->kind == O_manual || v->def->mode == MODE_explicit)
+		return;
+	s->inferred = placement_close(v->placement);
+	s->requested = requested;
+	v->placement = *to;
+}
+
 static void
 look_ahead(Op *op, void *data)
 {
 	Partitioner *p = data;
-	Value *v = op->noperands ? op->operands[0] : NULL;
 
 	if (op->kind != O_output && op->kind != O_constraint &&
 	    op->kind != O_reshard)
 		return;
-	if (v->uses == 1 && v->def && v->def->kind != O_constraint &&
-	    v->def->kind != O_reshard && v->def->kind != O_while &&
-	    v->def->kind != O_manual && v->def->mode != MODE_explicit) {
-		v->placement = op->results[0]->placement;
-		source_of(p, v)->requested = op->kind != O_output ||
-			asks_for_place(op->results[0]);
-	}
+	draw_in(p, op->operands[0], &op->results[0]->placement,
+		op->kind != O_output || asks_for_place(op->results[0]));
 }
 
 /* ---- the pass ----------------------------------------------------------------------- */

@@ -20,7 +20,9 @@ typedef struct Form {
 
 /* What is known of a value of the program while its users are partitioned. */
 typedef struct Source {
-	Placement final;	/* where propagation put it */
+	Placement final;	/* where propagation put it, or where its only
+				   user moves it */
+	Placement inferred;	/* of a requested one: where propagation did */
 	Form *forms;		/* oldest first; the first as computed */
 	bool at_final;		/* some form has the final placement */
 	bool requested;		/* `final` is what its only user asked for */
@@ -119,6 +121,9 @@ Value *hoisted(Partitioner *p, Value *param, const Placement *to,
 void hoist_exchanges(Block *b);
 
 /* partition.c */
+/* A value whose only user moves it need not pass through the placement that
+   propagation found for it. */
+void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
 void partition_param(Partitioner *p, Value *v);
 void partition_block(Partitioner *p, Block *b);
 

@@ -72,6 +72,21 @@ partition_call(Partitioner *p, Op *op)
 	leave_bodies(p, op, op->nresults);
 }
 
+/* What is asked of a branch's result is asked of what makes it. */
+static void
+draw_into_branches(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		const Source *s = source_of(p, op->results[i]);
+		for (int b = 0; b < op->nbodies && s->requested; b++) {
+			const Block *body = op->bodies[b];
+			Value *v = body->last->operands[i];
+			if (v->block == body)
+				draw_in(p, v, &s->final, true);
+		}
+	}
+}
+
 /* Operand 0 chooses the body; it is the same scalar everywhere. */
 void
 partition_if(Partitioner *p, Op *op)
@@ -80,6 +95,7 @@ partition_if(Partitioner *p, Op *op)
 
 	set_operand(p, op, 0, &whole, false);
 	enter_bodies(p, op, 1);
+	draw_into_branches(p, op);
 	partition_bodies(p, op);
 	leave_bodies(p, op, op->nresults);
 }
