@@ -241,6 +241,18 @@ all_partial(const Partitioner *p, const AxisList *axes, Combiner c)
 	return true;
 }
 
+/* What is divided by zero is infinite, but a part that is 0 becomes NaN. */
+bool
+is_never_zero(const Value *v)
+{
+	while (v->def && (v->def->kind == O_broadcast ||
+	    v->def->kind == O_convert || v->def->kind == O_reshape))
+		v = v->def->operands[0];
+	return v->def && v->def->kind == O_constant &&
+		dtype_is_float(v->type.dtype) &&
+		payload_double(op_int(v->def, A_value)) != 0;
+}
+
 /*
  * May operand i stay partial?  Fills c->partial, c->combiner and c->whole.
  * Integers are linear only within one dtype: they wrap at its width.
@@ -263,7 +275,8 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 			PARTIAL_move : PARTIAL_none;
 	if (!kind_combines(kind, c->combiner))
 		return false;
-	if (kind == PARTIAL_scale && !dtype_is_float(to))
+	if (kind == PARTIAL_scale && !(dtype_is_float(to) &&
+	    is_never_zero(op->operands[1])))
 		return false;
 	if (kind != PARTIAL_bilinear && i > 0)
 		return false;
