@@ -116,16 +116,19 @@ as_partial(Explicit *e, const Value *v, const Placement *like)
 	return axes_equal(&a, &b) && p->combiner == like->combiner;
 }
 
-/* Do all operands with dims (else: only `operand`) hold the same partials? */
+/* Do all operands with dims (else: only `operand`) hold the same partials?
+   Scalars are starts and the like, unless the result is one. */
 static bool
 partial_alike(Explicit *e, const OpState *o, int operand, bool all)
 {
+	bool scalar = o->tensors[o->noperands]->type.rank == 0;
 	const Placement *like = explicit_placement(e, o->tensors[operand]);
 
 	for (int i = 0; i < o->noperands; i++) {
 		const Value *v = o->tensors[i];
 		bool partial = explicit_placement(e, v)->nunreduced > 0;
-		if (i != operand && (all ? v->type.rank > 0 : partial) &&
+		if (i != operand && (all ? v->type.rank > 0 || scalar :
+				partial) &&
 				!(all && as_partial(e, v, like)))
 			return false;
 	}

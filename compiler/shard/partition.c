@@ -180,6 +180,9 @@ follow_aliases(Partitioner *p)
 			v = source_of(p, v)->alias;
 		m->named[i].value = v;
 	}
+	/* of a dump that returns what is no `output` */
+	for (int i = 0; i < m->nresults; i++)
+		m->results[i].value = m->entry->last->operands[i];
 }
 
 static void
