@@ -50,6 +50,8 @@ BY_HAND = [
     ("4 layers in a pipeline, 6 microbatches, stage=4", "pipeline:pipeline", "auto:pipeline"),
     ("start of each shard averaged, X=2, Y=4", "slice_and_average:main",
      "auto:slice_and_average --mesh X=2,Y=4"),
+    ("a training step, X=4, Y=2, manual along X, in 4 microbatches",
+     "data_parallel:main", "data_parallel:automatic"),
     ("average within each shard", "shard_average_manual:main", "shard_average:main"),
     ("roll within each shard", "shard_roll_manual:main", "shard_roll:main"),
     ("mixture of experts, X=4, Y=2, gathering tokens", "moe_gather:main", "moe:main"),
