@@ -146,7 +146,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         for name, size in self.pieces():
             fits = [d for d in range(len(dims))
                     if dims[d] % (ways[d] * size) == 0]
-            if self.uneven and self.apart.random() < 0.5:
+            even = self.automatic is not self.program.mesh      # parts are
+            if self.uneven and not even and self.apart.random() < 0.5:
                 fits = [d for d in range(len(dims)) if dims[d] > 1]
             if fits and self.chance(self.busy):
                 d = self.random.choice(fits)
