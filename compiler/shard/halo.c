@@ -8,8 +8,6 @@
  */
 #include "shard/halo.h"
 
-enum { MORE_ROUNDS = 8 };	/* than needed, to be tried */
-
 /* ---- which dims ------------------------------------------------------- */
 
 static bool
@@ -168,16 +166,6 @@ add_to_round(const Halo *h, HaloPart *p, int64_t q, int64_t r)
 	round->source[r] = q;
 }
 
-static int64_t
-rows_sent(const HaloPart *p)
-{
-	int64_t rows = 0;
-
-	for (int i = 0; i < p->nrounds; i++)
-		rows += p->rounds[i].rows;
-	return rows;
-}
-
 static int64_t *
 nobody(Arena *a, int64_t n)
 {
@@ -186,17 +174,6 @@ nobody(Arena *a, int64_t n)
 	for (int64_t i = 0; i < n; i++)
 		source[i] = -1;
 	return source;
-}
-
-static HaloPart
-with_rounds(Arena *a, const Halo *h, HaloPart p, int n)
-{
-	p.nrounds = n;
-	p.rounds = NEW_ARRAY(a, HaloRound, n + 1);
-	for (int i = 0; i < n; i++)
-		p.rounds[i].source = nobody(a, h->ways);
-	visit_pairs(h, &p, add_to_round);
-	return p;
 }
 
 /* A device to which nobody sends in a round gets zeros; do they stand for a
@@ -216,14 +193,10 @@ static void
 plan_rounds(Arena *a, const Halo *h, HaloPart *p)
 {
 	visit_pairs(h, p, count_rounds);
-	int least = p->nrounds;
-	HaloPart best = with_rounds(a, h, *p, least);
-	for (int n = least + 1; least && n < least + MORE_ROUNDS; n++) {
-		HaloPart other = with_rounds(a, h, *p, n);
-		if (rows_sent(&other) < rows_sent(&best))
-			best = other;
-	}
-	*p = best;
+	p->rounds = NEW_ARRAY(a, HaloRound, p->nrounds + 1);
+	for (int i = 0; i < p->nrounds; i++)
+		p->rounds[i].source = nobody(a, h->ways);
+	visit_pairs(h, p, add_to_round);
 	guard_rounds(h, p);
 }
 

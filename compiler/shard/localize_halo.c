@@ -517,29 +517,37 @@ stays(const Halo *h)
 		p->rows == h->step && h->step == h->width;
 }
 
+static Value *
+fill_window(Window *w, int dim, Value **shards, Value *padding)
+{
+	visit_blocks(w, make_room, NULL);
+	int64_t rows = w->left + w->h.width + w->right;
+	Type wide = with_rows(shards[0]->type, dim, rows);
+	Filling f = {shards, local_splat(w->l, padding, &wide)};
+	visit_blocks(w, fill, &f);
+	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width,
+		w->h.after);
+}
+
 /* `v`: the shard of each part; what no part has is `padding`. */
 static Value *
 emit_window(Localizer *l, const Op *op, int dim, Value **v, int n,
 	Value *padding)
 {
-	const Placement *result = &op->results[0]->placement;
-	Type *types = NEW_ARRAY(l->arena, Type, n);
+	Arena *scratch = arena_new();
+	Type *types = NEW_ARRAY(scratch, Type, n);
 
 	for (int i = 0; i < n; i++)
 		types[i] = v[i]->type;
-	Window w = {.l = l, .h = halo_plan(l->arena, op, dim, types, result)};
+	Window w = {.l = l, .h = halo_plan(scratch, op, dim, types,
+		&op->results[0]->placement)};
+	w.table = NEW_ARRAY(scratch, int64_t, w.h.ways);
 	for (int i = 0; i < n && w.h.stride > 1; i++)
 		v[i] = slice_rows(l, v[i], dim, w.h.phase, types[i].dims[dim],
 			w.h.stride);
-	if (stays(&w.h))
-		return v[0];
-	w.table = NEW_ARRAY(l->arena, int64_t, w.h.ways);
-	visit_blocks(&w, make_room, NULL);
-	Type wide = with_rows(v[0]->type, dim, w.left + w.h.width + w.right);
-	Filling f = {.shards = v, .window = local_splat(l, padding, &wide)};
-	visit_blocks(&w, fill, &f);
-	return slice_rows(l, f.window, dim, w.left, w.left + w.h.width,
-		w.h.after);
+	Value *made = stays(&w.h) ? v[0] : fill_window(&w, dim, v, padding);
+	arena_free(scratch);
+	return made;
 }
 
 /* ---- each op ---------------------------------------------------------- */
