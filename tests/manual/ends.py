@@ -68,12 +68,13 @@ class Tests:
     def __init__(self, shdc):
         self.shdc = os.path.abspath(shdc)
         self.count = self.failed = 0
-        self.slowest = 0
+        self.slowest = self.last = 0
 
     def ok(self, good, name, detail):
         self.count += 1
         self.failed += not good
         print("%s %d - %s" % ("ok" if good else "not ok", self.count, name))
+        print("# after %.2f s" % self.last)
         if not good:
             print("# " + detail.replace("\n", "\n# "), flush=True)
 
@@ -84,6 +85,7 @@ class Tests:
                            stderr=subprocess.PIPE, text=True)
         seconds = time.monotonic() - before
         self.slowest = max(self.slowest, seconds)
+        self.last = seconds
         return r.returncode, r.stderr, seconds
 
     def execute(self, path):

@@ -4,6 +4,7 @@
     suite.py SHDC [FILE.shd...]          default: samples/, tests/xla/ and
                                          40 random programs
     suite.py SHDC --random N [--seed S]  N programs of tests/random/
+    suite.py SHDC --meshes               samples/, each on the meshes of its test
 
 Needs jaxlib 0.10.2; exits 77 without it.  For each program: the dumps at all
 three stages are parsed by XLA's own HLO parser; the device program is executed
@@ -215,19 +216,19 @@ def difference(name, spec, ours, theirs, bound, tolerance):
         name, wrong.sum(), wrong.size, list(at), ours[at], theirs[at])
 
 
-def our_results(path, inputs, specs, folder):
+def our_results(path, inputs, specs, folder, options):
     args = []
     for name, array in inputs.items():
         save("%s/%s.npy" % (folder, name), array)
         args += ["--in", "%s=%s/%s.npy" % (name, folder, name)]
     out = folder + "/out"
     os.makedirs(out)
-    said = shdc("--interpret", path, "--", *args, "--out", out, "--check")
+    said = shdc(*options, "--interpret", path, "--", *args, "--out", out, "--check")
     bounds = {name: float(b) for name, b in re.findall(r"check (\w+): .*\(bound (\S+?)\)", said)}
     return {name: load("%s/%s.npy" % (out, name), spec) for name, spec in specs.items()}, bounds
 
 
-def execute(path, hlo, stats):
+def execute(path, hlo, stats, options):
     mesh, n = stats["mesh"], stats["devices"]
     results = {k: Spec(v, mesh) for k, v in stats["results"].items()}
     shapes = entry_parameters(hlo)
@@ -237,7 +238,7 @@ def execute(path, hlo, stats):
     rng = np.random.default_rng(1)
     inputs = {name: make_input(spec, rng) for name, spec in params.items()}
     with tempfile.TemporaryDirectory() as folder:
-        ours, bounds = our_results(path, inputs, results, folder)
+        ours, bounds = our_results(path, inputs, results, folder, options)
     tolerance = max(TOLERANCE[d] if d + "[" in hlo else 0 for d in TOLERANCE)
     program, devices = compile_for_replicas(hlo, n)
     args = [on_devices([shard(spec, inputs[name], d, shapes[name]) for d in range(n)], devices)
@@ -256,11 +257,13 @@ def execute(path, hlo, stats):
 
 
 def cases(paths):
-    for path in paths:
+    for path, mesh in paths:
         name = os.path.relpath(path, ROOT) if path.startswith(ROOT) else os.path.basename(path)
+        options = LIBRARIES + (["--mesh", mesh] if mesh else [])
+        name += " " + mesh if mesh else ""
         try:
-            dumps = {kind: shdc("--emit=" + kind, path) for kind in ("ir", "sharded", "hlo")}
-            stats = json.loads(shdc("--emit=stats", path))
+            dumps = {kind: shdc(*options, "--emit=" + kind, path) for kind in ("ir", "sharded", "hlo")}
+            stats = json.loads(shdc(*options, "--emit=stats", path))
         except (RuntimeError, OSError) as e:
             yield name, str(e)
             continue
@@ -273,9 +276,16 @@ def cases(paths):
         if re.search(r"ragged-all-to-all\(|shdc\.extern", dumps["hlo"]):
             continue
         try:
-            yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats)
+            yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats, options)
         except Exception as e:
             yield "%s: same numbers" % name, "%s: %s" % (type(e).__name__, e)
+
+
+def meshes(path):
+    """Those on which a sample's test runs it."""
+    test = "%s/tests/samples/%s.test" % (ROOT, os.path.basename(path)[:-len(".shd")])
+    with open(test) as f:
+        return re.findall(r"%run_mesh (\S+)", f.read())
 
 
 def random_programs(seed, count, folder):
@@ -294,6 +304,10 @@ def main(args, folder):
     if args.random is not None:
         paths = args.files
     paths += random_programs(args.seed, count, folder)
+    paths = [(p, None) for p in paths]
+    if args.meshes:
+        samples = sorted(glob.glob(ROOT + "/samples/*.shd"))
+        paths = [(p, mesh) for p in samples for mesh in meshes(p)]
     passed = failed = 0
     for name, why in cases(paths):
         print("%s - %s" % ("not ok" if why else "ok", name))
@@ -310,7 +324,10 @@ if __name__ == "__main__":
     parser.add_argument("files", nargs="*")
     parser.add_argument("--random", type=int)
     parser.add_argument("--seed", default="1")
+    parser.add_argument("--meshes", action="store_true")
     parsed = parser.parse_args()
     SHDC = os.path.abspath(parsed.shdc)
+    # of the extern functions that only the unsharded program calls
+    LIBRARIES = ["-L", os.path.join(os.path.dirname(SHDC), "..", "..", "tests")]
     with tempfile.TemporaryDirectory() as directory:
         sys.exit(main(parsed, directory))
