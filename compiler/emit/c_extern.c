@@ -97,7 +97,7 @@ print_externs(Emitter *e, Text *t)
 	const Externs *all = e->options->externs;
 
 	/* The unsharded program may call what this one has no use for. */
-	if (!all->n)
+	if (!all || !all->n)
 		return;
 	text_add(t, "static const shdrt_extern extern_table[] = {\n");
 	for (int i = 0; i < all->n; i++) {
