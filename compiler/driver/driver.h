@@ -48,6 +48,7 @@ typedef struct Options {
 	FrontOptions front;
 	Override *dims, *axes;		/* -D and --mesh, of `front` */
 	bool remarks, strict;		/* -Rreshard, --strict */
+	bool pad_remarks;		/* -Rpad */
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
 	bool color_output;		/* on standard output */

@@ -294,11 +294,14 @@ option_entry(Session *s, Options *o, const char *value)
 static bool
 option_remarks(Session *s, Options *o, const char *value)
 {
-	static const char *const known[] = {"reshard"};
+	static const char *const known[] = {"reshard", "pad"};
 
-	if (strcmp(value, known[0]) != 0)
-		return unknown_word(s, "remark", value, known, 1);
-	o->remarks = true;
+	if (strcmp(value, known[0]) == 0)
+		o->remarks = true;
+	else if (strcmp(value, known[1]) == 0)
+		o->pad_remarks = true;
+	else
+		return unknown_word(s, "remark", value, known, 2);
 	return true;
 }
 

@@ -14,7 +14,7 @@
 static bool
 run_pad_dims(Compilation *c)
 {
-	return pad_dims(c->module);
+	return pad_dims(c->module, c->options->pad_remarks);
 }
 
 static bool

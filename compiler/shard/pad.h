@@ -27,8 +27,7 @@ typedef struct Class {
 	int64_t unit;		/* divides the true size of every member */
 	int64_t multiple;	/* padded, the unit is one of this */
 	bool uneven;		/* an axis does not divide some member */
-	const Value *why;	/* the first that it does not divide */
-	int why_dim;
+	bool told;		/* by a remark */
 } Class;
 
 typedef struct PadValue {
@@ -53,6 +52,8 @@ typedef struct Padder {
 /* pad_link.c */
 bool pad_find_classes(Padder *p);	/* false: nothing is uneven, or there
 					   is an error */
+/* -Rpad; before anything is changed */
+void pad_tell_classes(Padder *p);
 /* What the true size of a dim of a value of the program becomes. */
 int64_t pad_size(const Padder *p, const Value *v, int dim);
 

@@ -134,13 +134,15 @@ follow(const Padder *p, Value **v)
 }
 
 bool
-pad_dims(Module *m)
+pad_dims(Module *m, bool remarks)
 {
 	Padder p = {.module = m, .arena = m->arena};
 
 	module_limit_indices(m);	/* from the true sizes */
 	if (!pad_find_classes(&p))
 		return false;
+	if (remarks)
+		pad_tell_classes(&p);
 	pad_entry(&p);
 	for (int i = 0; i < m->nresults; i++)
 		follow(&p, &m->results[i].value);

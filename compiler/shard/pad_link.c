@@ -332,11 +332,7 @@ add_ways(Padder *p, const Value *v, int dim)
 	int64_t wanted = ways / gcd_i64(ways, v->type.dims[dim] / c->unit);
 
 	c->multiple *= wanted / gcd_i64(c->multiple, wanted);
-	if (c->uneven || !is_uneven(v, dim))
-		return;
-	c->uneven = true;
-	c->why = v;
-	c->why_dim = dim;
+	c->uneven |= is_uneven(v, dim);
 }
 
 /* False if it is too large. */
@@ -361,6 +357,33 @@ pad_size(const Padder *p, const Value *v, int dim)
 
 	find_size(p, v, dim, &size);
 	return size;
+}
+
+/* Where an axis leaves a remainder first. */
+static void
+tell_class(Padder *p, const Value *v, int dim)
+{
+	Class *c = class_of(p, v, dim);
+	int64_t size = v->type.dims[dim], padded = pad_size(p, v, dim);
+	AxisList axes = placement_dim(&v->placement, dim);
+	Text t = {0};
+
+	if (c->told || !is_uneven(v, dim))
+		return;
+	c->told = true;
+	text_axes(&t, &p->module->mesh, &axes);
+	diag(p->module->session, DIAG_pad, v->type_range, "dim %d of '%s', "
+		"%lld over %s, is computed with %lld: %.3g%% of that is "
+		"padding", dim, value_source_name(v), (long long)size, t.s,
+		(long long)padded, (double)(padded - size) * 100 /
+		(double)padded);
+	text_free(&t);
+}
+
+void
+pad_tell_classes(Padder *p)
+{
+	walk_dims(p, tell_class);
 }
 
 /* Before anything is changed. */
@@ -399,6 +422,34 @@ look_for_uneven(Op *op, void *data)
 			*found |= is_uneven(op->results[i], d);
 }
 
+static void
+look_for_padded(Op *op, void *data)
+{
+	const Value **found = data;
+
+	for (int i = 0; i < op->nresults; i++)
+		if (!*found && op->results[i]->unpadded)
+			*found = op->results[i];
+}
+
+/* A dump of a program that is padded already may have been edited. */
+static bool
+check_fresh(Module *m)
+{
+	const Value *padded = NULL;
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		if (!padded && m->entry->params[i]->unpadded)
+			padded = m->entry->params[i];
+	module_walk(m, look_for_padded, &padded);
+	if (padded)
+		diag(m->session, DIAG_hlo_invalid, padded->range, "%s is padded "
+			"already, but another axis does not divide its dim: "
+			"take out what is unpadded, or the axis",
+			padded->name);
+	return !padded;
+}
+
 bool
 pad_find_classes(Padder *p)
 {
@@ -409,7 +460,7 @@ pad_find_classes(Padder *p)
 		for (int d = 0; d < m->entry->params[i]->type.rank; d++)
 			uneven |= is_uneven(m->entry->params[i], d);
 	module_walk(m, look_for_uneven, &uneven);
-	if (!uneven)
+	if (!uneven || !check_fresh(m))
 		return false;
 	module_number(m);
 	p->nvalues = m->nvalues;

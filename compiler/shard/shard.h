@@ -14,8 +14,8 @@
 #include "ir/ir.h"
 #include "sched/cost.h"
 
-/* pad_dims.c: true if something is padded */
-bool pad_dims(Module *m);
+/* pad_dims.c: true if something is padded; -Rpad asks for remarks */
+bool pad_dims(Module *m, bool remarks);
 
 /* propagate.c */
 bool propagate(Module *m);

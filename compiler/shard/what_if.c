@@ -91,7 +91,7 @@ what_if(const char *global_text, size_t n, const char *name,
 	if (v && v->type.rank == p->rank) {
 		place_value(m, v, p);
 		m->nexpects = 0;
-		pad_dims(m);
+		pad_dims(m, false);
 		propagate(m);
 		if (!diag_errors(s)) {
 			partition(m, &silent);
