@@ -491,7 +491,7 @@ print_program(Emitter *e, Text *t)
 	if (e->ncollectives)
 		text_printf(t, "\t.ncollectives = %d, "
 			".collectives = collectives,\n", e->ncollectives);
-	if (e->options->externs->n)
+	if (e->options->externs && e->options->externs->n)
 		text_add(t, "\t.externs = &externs,\n");
 	print_totals(e, t);
 	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n",
