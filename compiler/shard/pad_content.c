@@ -120,6 +120,15 @@ keeps_zeros(const Op *op)
 	return op->kind == O_reduce || op->kind == O_cumsum;
 }
 
+/* Behind the end of a slice stands what it was cut off from. */
+static bool
+is_cut(const Op *op, int dim)
+{
+	return (op->kind == O_slice || op->kind == O_dynamic_slice) &&
+		pad_true_size(op->operands[0], dim) >
+		pad_true_size(op->results[0], dim);
+}
+
 /* What moves along its dim may come from anywhere. */
 static Content
 worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
@@ -131,7 +140,8 @@ worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
 		const Value *v = op->operands[i];
 		Content c = content_of(p, v, -1);
 		for (int d = 0; d < v->type.rank && stays; d++)
-			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor)
+			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor &&
+			    !is_cut(op, d))
 				c = content_of(p, v, d);
 		if (i == 0 || moves_elements(op))
 			worst = least(worst, c);
