@@ -375,8 +375,8 @@ rule_scatter_add(Rule *r, Arena *a, const Op *op)
 	r->once = 0;
 }
 
-/* A dim along which only part is read or written, at a place not known: whole
-   in both tensors, and nothing said about one tells the other. */
+/* A dim that must be whole, in another tensor too if there is one, and about
+   which nothing said tells others. */
 static void
 link_partly(Rule *r, Arena *a, int64_t size, int tensor, int dim, int other)
 {
@@ -384,20 +384,30 @@ link_partly(Rule *r, Arena *a, int64_t size, int tensor, int dim, int other)
 	r->factors[r->nfactors - 1].blocked = true;
 }
 
+/*
+ * Along a dim of which a part is read, at a place not known, a device reads
+ * what is among its rows and the combiner's identity for the others.
+ */
 void
 rule_dynamic_slice(Rule *r, Arena *a, const Op *op)
 {
 	int result = op->noperands;
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
 
-	for (int d = 0; d < in->rank; d++)
-		if (in->dims[d] == out->dims[d])
+	for (int d = 0; d < in->rank; d++) {
+		if (in->dims[d] == out->dims[d]) {
 			link_dims(r, a, F_pass, in->dims[d], 0, d, result, d);
-		else
-			link_partly(r, a, gcd_i64(in->dims[d], out->dims[d]),
-				0, d, result);
+			continue;
+		}
+		link_dims(r, a, F_reduce, in->dims[d], 0, d, -1, 0);
+		r->factors[r->nfactors - 1].blocked = true;
+		link_partly(r, a, out->dims[d], result, d, -1);
+	}
+	r->combiner = in->dtype == D_pred ? C_or : C_add;
 }
 
+/* Where it is a part that is written, a device writes what is among its rows;
+   nothing propagates along such a dim. */
 void
 rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
 {
@@ -405,11 +415,11 @@ rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
 	const Type *x = tensor_type(op, 0), *update = tensor_type(op, 1);
 
 	for (int d = 0; d < x->rank; d++) {
+		link_dims(r, a, F_pass, x->dims[d], 0, d, result, d);
 		if (update->dims[d] == x->dims[d]) {
-			link_dims(r, a, F_pass, x->dims[d], 0, d, result, d);
 			place(r, 1, d, r->nfactors - 1);
 		} else {
-			link_partly(r, a, x->dims[d], 0, d, result);
+			r->factors[r->nfactors - 1].blocked = true;
 			link_partly(r, a, update->dims[d], 1, d, -1);
 		}
 	}

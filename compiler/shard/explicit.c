@@ -34,6 +34,23 @@ first_axis(const AxisList *l)
 	return l->n ? l->a[0] : (AxisRef){0, 1, 1};
 }
 
+/* Of the rows that a `for` goes through none has a place where it could be
+   written what becomes of partial ones. */
+static bool
+must_be_whole(const Projection *p, int factor)
+{
+	bool is_row = p->op->kind == O_dynamic_slice &&
+		!strcmp(p->op->label, "for");
+
+	switch (p->rule->factors[factor].kind) {
+	case F_pass: return false;
+	case F_reduce: return is_row;
+	case F_permute:
+	case F_replicate: break;
+	}
+	return true;
+}
+
 /* Fills p->agreed[factor] from the operands; `from` is one that has it all. */
 static Finding
 agree_on(Projection *p, int factor, const Holder **from)
@@ -58,8 +75,7 @@ agree_on(Projection *p, int factor, const Holder **from)
 		*agreed = h->axes;
 		*from = h;
 	}
-	FactorKind kind = p->rule->factors[factor].kind;
-	if (agreed->n && kind != F_pass && kind != F_reduce)
+	if (agreed->n && must_be_whole(p, factor))
 		return found(FAULT_whole, *from, NULL, first_axis(agreed));
 	return (Finding){.fault = FAULT_none};
 }

@@ -88,9 +88,8 @@ local_splat(Localizer *l, Value *scalar, const Type *shape)
 	return v;
 }
 
-/* `v` spread over the dims `first`, first + 1, ... of the shape. */
-static Value *
-emit_spread(Localizer *l, Value *v, int first, const Type *shape)
+Value *
+local_spread(Localizer *l, Value *v, int first, const Type *shape)
 {
 	Type type = *shape;
 	int64_t dims[MAX_RANK];
@@ -485,7 +484,7 @@ localize_take(Localizer *l, Op *op)
 		v->type);
 	op_set_int(found->def, A_dim, dim);
 	found = local_inferred(l, O_select, 3, (Value *[]){
-		emit_spread(l, here, dim, &v->type), found,
+		local_spread(l, here, dim, &v->type), found,
 		local_splat(l, local_constant(l, v->type.dtype,
 			combiner_identity((Combiner)v->placement.combiner,
 			v->type.dtype)), &v->type)}, "masked");
@@ -514,37 +513,6 @@ localize_scatter_add(Localizer *l, Op *op)
 		&axes, 1), wide), local_constant(l, wide, rows), "start");
 	op->operands[1] = local_binary(l, O_sub, idx, local_splat(l, start,
 		&idx->type), "row");
-}
-
-/* Dims that are split are whole in the slice: their part starts at 0. */
-static void
-start_at_zero(Localizer *l, Op *op, int first, const Placement *p)
-{
-	for (int d = 0; d < p->rank; d++) {
-		Value *start = op->operands[first + d];
-		if (placement_dim_ways(p, d) > 1)
-			op->operands[first + d] = local_convert(l,
-				zero_offset(l), start->type.dtype);
-	}
-}
-
-static void
-localize_dynamic_slice(Localizer *l, Op *op)
-{
-	Value *v = op->results[0];
-
-	v->type = placement_local(&v->type, &v->placement);
-	start_at_zero(l, op, 1, &v->placement);
-	op_set_ints(op, A_sizes, v->type.rank, v->type.dims);
-}
-
-static void
-localize_dynamic_update_slice(Localizer *l, Op *op)
-{
-	Value *v = op->results[0];
-
-	v->type = placement_local(&v->type, &v->placement);
-	start_at_zero(l, op, 2, &v->placement);
 }
 
 static void localize_block(Localizer *l, Block *b);

@@ -36,6 +36,9 @@ Value *local_compare(Localizer *l, Direction direction, Value *a, Value *b);
 /* A scalar everywhere. */
 Value *local_splat(Localizer *l, Value *scalar, const Type *shape);
 
+/* `v` over the dims `first`, first + 1, ... of the shape. */
+Value *local_spread(Localizer *l, Value *v, int first, const Type *shape);
+
 /* axes_index() of this device, times `scale`; in l->index. */
 Value *device_offset(Localizer *l, const AxisList *axes, int64_t scale);
 Value *zero_offset(Localizer *l);
@@ -49,5 +52,9 @@ void localize_pad(Localizer *l, Op *op);
 void localize_concatenate(Localizer *l, Op *op);
 void localize_reverse(Localizer *l, Op *op);
 void localize_roll(Localizer *l, Op *op);
+
+/* localize_dynamic.c: parts at an index that the run knows */
+void localize_dynamic_slice(Localizer *l, Op *op);
+void localize_dynamic_update_slice(Localizer *l, Op *op);
 
 #endif

@@ -120,6 +120,9 @@ Value *hoisted(Partitioner *p, Value *param, const Placement *to,
 	bool requested);
 /* Before all else: what exchanges rows of invariants leaves the loops. */
 void hoist_exchanges(Block *b);
+/* How often an op that reads a part of an operand would use one move of the
+   operand, made before the loops around the op; 1 for other ops. */
+double rounds_served(const Partitioner *p, const Op *op, int operand);
 
 /* partition.c */
 /* A value whose only user moves it need not pass through the placement that

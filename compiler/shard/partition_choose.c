@@ -26,8 +26,10 @@ enum {
  * priced at its final placement when it was made, so from there it is free.
  */
 static void
-price_operand(Partitioner *p, const Value *v, const Placement *to, Choice *c)
+price_operand(Partitioner *p, int operand, const Placement *to, Choice *c)
 {
+	const Value *v = p->op->operands[operand];
+	double rounds = rounds_served(p, p->op, operand);
 	Source *s = source_of(p, v);
 	const ReshardPlan *plan, *settled;
 	Form *form;
@@ -40,8 +42,8 @@ price_operand(Partitioner *p, const Value *v, const Placement *to, Choice *c)
 		if (settled->bytes < plan->bytes)
 			plan = settled;
 	}
-	c->bytes += plan->bytes;
-	c->seconds += plan->seconds;
+	c->bytes += plan->bytes / rounds;
+	c->seconds += plan->seconds / rounds;
 	c->collectives += plan->collectives;
 }
 
@@ -181,7 +183,7 @@ price(Partitioner *p, Choice *c)
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_operand(p, c, i);
 		types[i] = placement_local(&op->operands[i]->type, &to);
-		price_operand(p, op->operands[i], &to, c);
+		price_operand(p, i, &to, c);
 	}
 	for (int i = 0; i < op->nresults; i++)
 		price_result(p, op->results[i], choice_result(p, c, i), c);

@@ -69,8 +69,10 @@ key_of(const Partitioner *p, const Op *op)
 	if (op->axes)
 		put_axes(&t, op->axes);
 	put(&t, p->op->mode);
-	for (int i = 0; i < op->noperands; i++)
+	for (int i = 0; i < op->noperands; i++) {
 		put_operand(&t, p, op->operands[i]);
+		put(&t, (int64_t)rounds_served(p, op, i));
+	}
 	for (int i = 0; i < op->nresults; i++)
 		put_placement(&t, &source_of(p, op->results[i])->final);
 	return t;

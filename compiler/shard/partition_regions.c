@@ -303,6 +303,24 @@ hoist_exchanges(Block *b)
 	}
 }
 
+double
+rounds_served(const Partitioner *p, const Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	double rounds = 1;
+	Loop *l;
+
+	if (op->kind != O_dynamic_slice)
+		return 1;
+	while ((l = loop_of(p, v)) && v->index < l->n &&
+	    l->invariant[v->index]) {
+		if (op_ints(l->op, A_trips)->n)
+			rounds *= (double)op_int(l->op, A_trips);
+		v = l->outer[v->index];
+	}
+	return rounds > 1 ? rounds : 1;
+}
+
 /* ---- accumulators ------------------------------------------------------------------ */
 
 static int

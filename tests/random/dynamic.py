@@ -45,8 +45,13 @@ class DynamicOps:
             words.pop()
         return ", ".join(words), left
 
-    def op_index(self):
+    def pick_split(self):
+        """Often placed right here: then what is read or written is split."""
         x = self.pick(rank=1)
+        return self.placed(x) if self.chance(0.5) else x
+
+    def op_index(self):
+        x = self.pick_split()
         text, dims = self.run_time_part(x.dims)
         return self.add("%s[%s]" % (x.name, text), [x], x.dtype, dims)
 
@@ -60,14 +65,14 @@ class DynamicOps:
                 for s in x.dims]
 
     def op_dynamic_slice(self):
-        x = self.pick(rank=1)
+        x = self.pick_split()
         sizes = self.sizes_within(x)
         words = ", ".join(map(str, sizes)) + ("," if len(sizes) == 1 else "")
         return self.add("dynamic_slice(%s, start=%s, size=(%s))" % (
             x.name, self.starts(x), words), [x], x.dtype, sizes)
 
     def op_dynamic_update(self):
-        x = self.pick(rank=1)
+        x = self.pick_split()
         y = self.pick([x.dtype], dims=self.sizes_within(x))
         return self.add("dynamic_update_slice(%s, %s, start=%s)" % (
             x.name, y.name, self.starts(x)), [x, y], x.dtype, x.dims)

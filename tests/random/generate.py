@@ -690,7 +690,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
             x.name, p.dims_text(x.dims), p.tail()), [x], x.dtype, x.dims)
 
     def op_placed(self):
-        x = self.pick()
+        return self.placed(self.pick())
+
+    def placed(self, x):
         y = self.add(x.name, [x], x.dtype, x.dims)
         y.placement = self.placement(x.dims, self.combiners(x.dtype))
         return y

@@ -796,10 +796,11 @@ test_rules(Session *s)
 	Value *u = param(m, "u", type2(D_f32, 8, 4));
 	Value *i = constant(m, D_i32, 3);
 
-	rule_is(own_slice(m, x, i)->def, -1, "([i,j],[],[])->([i,j]) "
-		"{i=1, j=2} need_replication={i,j}");
+	rule_is(own_slice(m, x, i)->def, -1, "([i,k],[],[])->([j,l]) "
+		"{i=8, j=1, k=16, l=2} reduction={i,k} "
+		"need_replication={j,l}");
 	rule_is(update_op(m, x, u, i)->def, -1, "([i,j],[i,k],[],[])->([i,j]) "
-		"{i=8, j=16, k=4} need_replication={j,k}");
+		"{i=8, j=16, k=4} need_replication={k}");
 	rule_is(scatter_op(m, x, iota_op(m), 0)->def, 0, "([i,j],[k],[k,j])->"
 		"([i,j]) {i=8, j=16, k=4} reduction={k}");
 	rule_is(sort_op(m, 2, (Value *[]){x, x}, DIR_LT), -1, "([i,j],[i,j])->"
