@@ -5,9 +5,11 @@
  *   {"w": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...}
  *   data; offsets count from here
  *
- * The JSON is read in one pass and without memory of its own: entries of
- * other tensors are skipped, and nothing is believed that was not checked.
+ * The JSON is read in one pass: entries of other tensors are skipped, but for
+ * where their data are, which may neither overlap nor leave gaps.  Nothing is
+ * believed that was not checked.
  */
+#include <stdlib.h>
 #include <string.h>
 
 #include "header_text.h"
@@ -92,10 +94,144 @@ skip_value(Cursor *c)
 	return true;
 }
 
+/* ---- names ---- */
+
+/* The four digits behind \u; -1: they are none. */
+static int
+take_unit(const char *at, const char *end)
+{
+	int unit = 0;
+	if (end - at < 4)
+		return -1;
+	for (int i = 0; i < 4; i++) {
+		const char digits[] = "0123456789abcdefABCDEF";
+		const char *digit = at[i] ? strchr(digits, at[i]) : NULL;
+		if (!digit)
+			return -1;
+		int value = (int)(digit - digits);
+		unit = unit * 16 + (value < 16 ? value : value - 6);
+	}
+	return unit;
+}
+
+static size_t
+encode(uint32_t code, char out[4])
+{
+	static const unsigned char marks[] = {0, 0, 0xc0, 0xe0, 0xf0};
+	size_t n = code < 0x80 ? 1 : code < 0x800 ? 2 : code < 0x10000 ? 3 : 4;
+	for (size_t i = n - 1; i > 0; i--, code >>= 6)
+		out[i] = (char)(0x80 | (code & 0x3f));
+	out[0] = (char)(code | marks[n]);
+	return n;
+}
+
+/* The character behind \u and, of a pair, behind the next one; 0: none. */
+static size_t
+take_code(const char **at, const char *end, char out[4])
+{
+	int unit = take_unit(*at, end), low = -1;
+	if (unit < 0)
+		return 0;
+	*at += 4;
+	if (unit < 0xd800 || unit > 0xdfff)
+		return encode((uint32_t)unit, out);
+	if (end - *at >= 6 && (*at)[0] == '\\' && (*at)[1] == 'u')
+		low = take_unit(*at + 2, end);
+	if (unit > 0xdbff || low < 0xdc00 || low > 0xdfff)
+		return 0;
+	*at += 6;
+	return encode(0x10000 + ((uint32_t)(unit - 0xd800) << 10)
+		+ (uint32_t)(low - 0xdc00), out);
+}
+
+/* The next character of a string with escapes; 0: it is none. */
+static size_t
+take_character(const char **at, const char *end, char out[4])
+{
+	static const char escapes[] = "\"\\/bfnrt", meant[] = "\"\\/\b\f\n\r\t";
+	out[0] = *(*at)++;
+	if (out[0] != '\\')
+		return 1;
+	char c = *(*at)++;
+	if (c == 'u')
+		return take_code(at, end, out);
+	const char *escape = c ? strchr(escapes, c) : NULL;
+	if (escape)
+		out[0] = meant[escape - escapes];
+	return escape != NULL;
+}
+
 static bool
 is(const char *text, size_t n, const char *wanted)
 {
-	return strlen(wanted) == n && memcmp(text, wanted, n) == 0;
+	for (const char *end = text + n; text < end; ) {
+		char out[4];
+		size_t k = take_character(&text, end, out);
+		if (k == 0 || out[0] == 0 || strncmp(wanted, out, k) != 0)
+			return false;
+		wanted += k;
+	}
+	return *wanted == 0;
+}
+
+/* ---- where the data are ---- */
+
+typedef struct Span {
+	int64_t begin, end;
+} Span;
+
+typedef struct Spans {
+	Span *span;
+	size_t n, room;
+} Spans;
+
+static void
+add_span(Spans *s, const int64_t offsets[2])
+{
+	if (s->n == s->room) {
+		Span *more = rt_get_memory(s->room = 2 * s->room + 8,
+			sizeof *more);
+		if (s->n)
+			memcpy(more, s->span, s->n * sizeof *more);
+		free(s->span);
+		s->span = more;
+	}
+	s->span[s->n++] = (Span){offsets[0], offsets[1]};
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const Span *x = a, *y = b;
+	if (x->begin != y->begin)
+		return x->begin < y->begin ? -1 : 1;
+	return (x->end > y->end) - (x->end < y->end);
+}
+
+/* The data of all tensors are all that follows the header. */
+static bool
+spans_fill(Spans *s, size_t room, char why[WHY])
+{
+	int64_t at = 0;
+	if (s->n)
+		qsort(s->span, s->n, sizeof *s->span, by_place);
+	for (size_t i = 0; i < s->n; i++) {
+		const Span *x = &s->span[i];
+		if (x->begin == at && x->end >= at) {
+			at = x->end;
+			continue;
+		}
+		snprintf(why, WHY, "data_offsets [%lld, %lld] %s what is before "
+			"them, which ends at %lld", (long long)x->begin,
+			(long long)x->end, x->begin > at ? "leave a gap behind"
+			: "overlap", (long long)at);
+		return false;
+	}
+	if ((uint64_t)at == room)
+		return true;
+	snprintf(why, WHY, "its header says %lld bytes of data, it has %zu",
+		(long long)at, room);
+	return false;
 }
 
 static bool
@@ -165,24 +301,23 @@ note_name(char *names, size_t room, const char *key, size_t n)
 		snprintf(names + used, room - used, ", ...");
 }
 
-/* An entry that is not the wanted one; its data may be the last. */
+/* An entry that is not the wanted one. */
 static bool
-skip_entry(Cursor *c, bool metadata, int64_t *end, char why[WHY])
+skip_entry(Cursor *c, bool metadata, Spans *spans, char why[WHY])
 {
 	int64_t offsets[2];
 	if (metadata)
 		return skip_value(c) || wrong(why, "its header cannot be read");
 	if (!take_entry(c, NULL, offsets, why))
 		return false;
-	if (offsets[1] > *end)
-		*end = offsets[1];
+	add_span(spans, offsets);
 	return true;
 }
 
-/* Finds the key's entry; *end is where the data of all of them end. */
+/* Finds the key's entry; spans are those of the others. */
 static bool
 find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
-	int64_t *end, char why[WHY])
+	Spans *spans, char why[WHY])
 {
 	char names[120] = "";
 	const char *text;
@@ -202,7 +337,7 @@ find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
 				found = true;
 				if (!take_entry(c, view, offsets, why))
 					return false;
-			} else if (!skip_entry(c, metadata, end, why)) {
+			} else if (!skip_entry(c, metadata, spans, why)) {
 				return false;
 			}
 			if (!metadata)
@@ -229,11 +364,11 @@ little_endian(const unsigned char *bytes)
 	return value;
 }
 
-bool
-rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
-	TensorView *view, char why[WHY])
+static bool
+parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
+	Spans *spans, char why[WHY])
 {
-	int64_t offsets[2] = {0, 0}, end = 0;
+	int64_t offsets[2] = {0, 0};
 	uint64_t wanted;
 	memset(view, 0, sizeof *view);
 	if (n < 8)
@@ -244,7 +379,7 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	size_t data = 8 + (size_t)length, room = n - data;
 	Cursor c = {.at = (const char *)bytes + 8,
 		.end = (const char *)bytes + data};
-	if (!find_entry(&c, key, view, offsets, &end, why))
+	if (!find_entry(&c, key, view, offsets, spans, why))
 		return false;
 	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "the tensor's shape is too large");
@@ -256,16 +391,22 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 			(long long)offsets[1], room);
 		return false;
 	}
-	if (end < offsets[1])
-		end = offsets[1];
-	if ((uint64_t)end != room) {
-		snprintf(why, WHY, "its header says %lld bytes of data, it has "
-			"%zu", (long long)end, room);
+	add_span(spans, offsets);
+	if (!spans_fill(spans, room, why))
 		return false;
-	}
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 	view->swapped = shdrt_dtype_bytes[view->dtype] > 1;
 #endif
 	view->data = bytes + data + offsets[0];
 	return true;
+}
+
+bool
+rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
+	TensorView *view, char why[WHY])
+{
+	Spans spans = {0};
+	bool good = parse(bytes, n, key, view, &spans, why);
+	free(spans.span);
+	return good;
 }

@@ -153,6 +153,12 @@ def good_safetensors(folder):
     round_trip(folder, "safetensors, another key", "f", path + "#layer.0.w",
                sample("f"))
 
+    for i, name in enumerate(["ärger", "a\"b\\c/d\n", "\U0001f600 w"]):
+        path = write(folder, "escaped%d.safetensors" % i, safetensors(
+            {name: entry("f")}, sample("f").tobytes()))
+        round_trip(folder, "safetensors, escapes in the name %d" % i, "f",
+                   path + "#" + name, sample("f"))
+
 
 GOOD = "{'descr': '<f4', 'fortran_order': False, 'shape': (4, 6), }"
 DATA = sample("f").tobytes()
@@ -230,6 +236,19 @@ BAD_SAFETENSORS = [
     ("cut in another tensor", safetensors(
         dict(ENTRY, z={"dtype": "F8_E4M3", "shape": [8], "data_offsets": [96, 104]}),
         DATA + b"1234567"), "says 104 bytes of data, it has 103"),
+    ("overlapping tensors", safetensors(
+        dict(ENTRY, z={"dtype": "U8", "shape": [8], "data_offsets": [90, 98]}),
+        DATA + b"12"), "[90, 98] overlap what is before them, which ends at 96"),
+    ("a tensor within another", safetensors(
+        dict(ENTRY, z={"dtype": "U8", "shape": [8], "data_offsets": [8, 16]}),
+        DATA), "[8, 16] overlap"),
+    ("a gap between tensors", safetensors(
+        dict(ENTRY, z={"dtype": "U8", "shape": [8], "data_offsets": [100, 108]}),
+        DATA + bytes(12)), "[100, 108] leave a gap behind"),
+    ("a gap before the first", safetensors({"f": dict(
+        ENTRY["f"], data_offsets=[4, 100])}, bytes(4) + DATA), "[4, 100] leave a gap"),
+    ("half an escaped pair", safetensors({"\ud83d": entry("f")}, DATA),
+     "no tensor 'f', but"),
     ("unfinished", struct.pack("<Q", 12) + b'{"f":{"dtype' + DATA, "cannot be read"),
 ]
 
