@@ -227,7 +227,18 @@ void
 shdrt_tick(shdrt_device *dev, uint64_t picoseconds)
 {
 	dev->clock += picoseconds;
-	atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
+		atomic_fetch_add_explicit(&dev->progress, 1,
+			memory_order_relaxed);
+}
+
+void
+shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop)
+{
+	atomic_store_explicit(&dev->loop, loop, memory_order_relaxed);
+	if (!loop)
+		atomic_fetch_add_explicit(&dev->progress, 1,
+			memory_order_relaxed);
 }
 
 static void

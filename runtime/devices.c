@@ -425,6 +425,30 @@ watch(Machine *m)
 	pthread_mutex_unlock(&m->lock);
 }
 
+/* Of a launch(): the other thread, which does the work, ends it. */
+static void *
+watch_launch(void *data)
+{
+	Machine *m = data;
+	const char *doing = NULL;
+	uint64_t before = 0;
+	double since = rt_now();
+	for (;;) {
+		struct timespec little = {0, 50000000};
+		nanosleep(&little, NULL);
+		uint64_t now = m->program->progress(&doing);
+		if (now != before || !doing) {
+			before = now;
+			since = rt_now();
+		} else if (rt_now() - since >= m->timeout) {
+			rt_fail(SHDRT_DEADLOCK, "no progress for %g s "
+				"(--timeout)\n  the interpreter %s", m->timeout,
+				doing);
+		}
+	}
+	return NULL;
+}
+
 /* The program's own launch(), on this thread: the interpreter. */
 static double
 launch(Machine *m)
@@ -435,9 +459,16 @@ launch(Machine *m)
 		m->fill(&m->devices[id], m->fill_data);
 		slabs[id] = m->devices[id].slab;
 	}
+	pthread_t watcher;
+	bool watched = p->progress && m->timeout > 0 &&
+		pthread_create(&watcher, NULL, watch_launch, m) == 0;
 	double started = rt_now();
 	int status = p->launch(p, slabs, p->data);
 	double seconds = rt_now() - started;
+	if (watched) {
+		pthread_cancel(watcher);
+		pthread_join(watcher, NULL);
+	}
 	free(slabs);
 	if (status)
 		rt_fail(status, "the program could not be executed");

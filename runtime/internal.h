@@ -85,6 +85,7 @@ struct shdrt_device {
 	struct Seat *seats;		/* by kind */
 	atomic_ullong progress;		/* ticks and barriers, for the watchdog */
 	const shdrt_extern_call *_Atomic calls;	/* what it is in, or NULL */
+	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
 	/* under machine->lock, when asleep in a team */
 	Team *asleep_in;
 	unsigned asleep_phase;

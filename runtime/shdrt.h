@@ -178,6 +178,11 @@ typedef struct shdrt_externs {
 		const shdrt_view *views);
 } shdrt_externs;
 
+typedef struct shdrt_place {
+	const char *file;
+	int line;
+} shdrt_place;
+
 typedef struct shdrt_axis {
 	const char *name;
 	int64_t size;
@@ -235,6 +240,9 @@ struct shdrt_program {
 	/* Not NULL: called once in place of run() on threads, slabs[device]
 	   filled; returns an exit status.  `data` is its own. */
 	int (*launch)(const shdrt_program *p, char *const *slabs, void *data);
+	/* ... how far it is, and, while it does what may never end, what that
+	   is (else NULL).  Called by another thread.  May be NULL. */
+	uint64_t (*progress)(const char **doing);
 	void *data;
 	/* --check: the unsharded program and who evaluates it (NULL: absent).
 	   Returns SHDRT_OK with all verdicts filled, else a status. */
@@ -255,6 +263,9 @@ int shdrt_main(const shdrt_program *p, int argc, char **argv);
 int64_t shdrt_device_id(const shdrt_device *dev);
 /* Local work done: advances the device's emulated clock. */
 void shdrt_tick(shdrt_device *dev, uint64_t picoseconds);
+/* The device is in a loop that runs until its data say so (NULL: in none any
+   more); until it meets another one, its rounds are no progress. */
+void shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop);
 /* Around a call of an extern function: whose fault it is if the program stops
    there; `status` is what it returned.  No device: an interpreter calls. */
 void shdrt_extern_enter(shdrt_device *dev, const shdrt_extern_call *c);

@@ -108,6 +108,8 @@ describe(const shdrt_device *dev, char *text, size_t n)
 	const shdrt_collective *c = dev->asleep_in ? collective_of(dev) : NULL;
 	const shdrt_extern_call *call = atomic_load_explicit(&dev->calls,
 		memory_order_relaxed);
+	const shdrt_place *loop = atomic_load_explicit(&dev->loop,
+		memory_order_relaxed);
 	char where[380];
 	if (call) {
 		snprintf(text, n, "is in extern function '%s' (%s:%d)",
@@ -115,6 +117,9 @@ describe(const shdrt_device *dev, char *text, size_t n)
 	} else if (c) {
 		rt_collective_text(c, where, sizeof where);
 		snprintf(text, n, "waits at %s", where);
+	} else if (loop && !dev->asleep_in) {
+		snprintf(text, n, "goes round the loop of %s:%d", loop->file,
+			loop->line);
 	} else {
 		snprintf(text, n, "%s", dev->asleep_in ? "waits to start"
 			: dev->ended ? "has ended its program" : "computes");

@@ -739,7 +739,10 @@ check_options(Session *s, Options *o)
 	return true;
 }
 
-/* Excerpts are clipped to COLUMNS, or to the terminal if there is one. */
+/* Excerpts are clipped to COLUMNS, to the terminal if there is one, or to what
+   a reader of logs can bear. */
+enum { LOG_WIDTH = 200 };
+
 static int
 terminal_width(void)
 {
@@ -749,7 +752,7 @@ terminal_width(void)
 
 	if (width <= 0 && ioctl(2, TIOCGWINSZ, &size) == 0)
 		width = size.ws_col;
-	return width <= 0 ? 0 : width < 40 ? 40 : width;
+	return width <= 0 ? LOG_WIDTH : width < 40 ? 40 : width;
 }
 
 bool

@@ -301,6 +301,7 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	print_table(t, "shdrt_dot", "dots", &e.dots);
 	print_table(t, "shdrt_collective", "collectives", &e.collectives);
 	print_table(t, "shdrt_sort", "sorts", &e.sorts);
+	print_table(t, "shdrt_place", "loops", &e.loops);
 	print_externs(&e, t);
 	print_run(&e, t);
 	emit_program(&e, t);
@@ -309,5 +310,6 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	text_free(&e.collectives);
 	text_free(&e.sorts);
 	text_free(&e.calls);
+	text_free(&e.loops);
 	text_free(&e.run);
 }

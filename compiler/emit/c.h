@@ -27,6 +27,7 @@ typedef struct Emitter {
 	Text collectives;	/* rows of collectives[] */
 	Text sorts;		/* rows of sorts[] */
 	Text calls;		/* rows of extern_calls[] */
+	Text loops;		/* rows of loops[] */
 	Text arrays;		/* dims and splits of parameters and results */
 	Text run;		/* the body of run(), marked: see c_repeat.c */
 	Chunk *chunks;		/* its steps */
@@ -34,7 +35,7 @@ typedef struct Emitter {
 	size_t step_from;	/* where the last of them begins */
 	int ntables;		/* of numbers, in run() */
 	Table *by_text;		/* text of a kernel or a row -> its name */
-	int nkernels, ndots, ncollectives, nsorts, ncalls, narrays;
+	int nkernels, ndots, ncollectives, nsorts, ncalls, nloops, narrays;
 	double seconds;		/* predicted, since the last tick */
 	int depth;		/* loops and branches around the step */
 	const char *indent;	/* of its lines in run() */

@@ -223,8 +223,13 @@ machine_while(Machine *vm, const Op *op)
 	loop.n = (size_t)op->noperands * (size_t)vm->ndevices;
 	loop.next = calloc(loop.n + 1, sizeof *loop.next);
 	bool ok = loop.carried && loop.next && active;
+	const Op *around = eval_loop;
+	if (!op_ints(op, A_trips)->n)
+		eval_loop = op;
 	while (ok && more)
 		ok = run_round(vm, &loop, &more);
+	eval_loop = around;
+	eval_progress += !around;
 	if (active)
 		memcpy(vm->active, active, (size_t)vm->ndevices);
 	ok = ok && keep_results(vm, &loop);

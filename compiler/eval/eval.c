@@ -9,6 +9,9 @@
 
 #include "eval/machine.h"
 
+const Op *_Atomic eval_loop;
+atomic_ullong eval_progress;
+
 typedef struct EvalOp {
 	Kernel *local;		/* on one device */
 	GroupKernel *group;	/* between devices */
@@ -224,6 +227,7 @@ run_kernel(Machine *vm, const Op *op)
 		die("the interpreter has no %s", ops[op->kind].name);
 	if (!new_results(vm, op))
 		return false;
+	eval_progress += e->group != NULL;
 	if (e->group)
 		return run_group(vm, op, e->group);
 	for (int64_t d = 0; d < vm->ndevices; d++)

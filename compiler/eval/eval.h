@@ -26,6 +26,8 @@
 #ifndef SHDC_EVAL_H
 #define SHDC_EVAL_H
 
+#include <stdatomic.h>
+
 #include "ir/ir.h"
 
 /* Row-major, elements in the storage of the dtype; pred is 0 or 1. */
@@ -91,6 +93,12 @@ typedef struct Comparison {
    pred that are exact must be equal; NaN equals NaN. */
 Comparison tensor_compare(const Tensor *expected, const double *bounds,
 	const Tensor *actual);
+
+/* For a watchdog on another thread: the `while` of unknown length or the extern
+   function that is being executed, NULL none, and how much has been done that
+   counts as progress there: collectives, and leaving it. */
+extern const Op *_Atomic eval_loop;
+extern atomic_ullong eval_progress;
 
 /* The extern functions of what is executed from now on; may be NULL. */
 struct shdrt_externs;

@@ -130,9 +130,14 @@ external(const Context *c, const Op *op, const Tensor *operands, Tensor *results
 		find_function(op), op->external->name,
 		path_of(op->module, op->range), op->range.line,
 	};
+	const Op *around = eval_loop;
 	int status;
 	(void)c;
-	return call_function(op, &place, operands, results, &status);
+	eval_loop = op;
+	bool ok = call_function(op, &place, operands, results, &status);
+	eval_loop = around;
+	eval_progress += !around;
+	return ok;
 }
 
 /* ---- bounds ------------------------------------------------------------- */

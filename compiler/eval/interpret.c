@@ -257,6 +257,24 @@ store_results(const Run *r, const shdrt_program *p, char *const *slabs)
 	}
 }
 
+static uint64_t
+progress(const char **doing)
+{
+	static char text[300];
+	const Op *op = eval_loop;
+	const SourceFile *file = op && op->range.file ?
+		source_file(op->module->session, op->range.file) : NULL;
+	const char *path = file ? file->path : "?";
+	*doing = op ? text : NULL;
+	if (op && op->kind == O_extern)
+		snprintf(text, sizeof text, "is in extern function '%s' (%s:%d)",
+			op->external->name, path, op->range.line);
+	else if (op)
+		snprintf(text, sizeof text, "goes round the loop of %s:%d",
+			path, op->range.line);
+	return eval_progress;
+}
+
 static int
 report_failure(const Module *m, const EvalFailure *failure)
 {
@@ -355,6 +373,7 @@ interpret(Module *m, const Plan *plan, const Text *global,
 		.flops = (int64_t)work.flops,
 		.wire_bytes = work.wire_bytes,
 		.launch = launch,
+		.progress = progress,
 		.data = m,
 		.hlo = global->s,
 		.hlo_bytes = global->n,
