@@ -146,7 +146,7 @@ test_diagnostics(void)
 		"\"file\": \"a.shd\", \"line\": 1, \"column\": 2, "
 		"\"end_line\": 1, \"end_column\": 3, \"text\": \"here\"}], "
 		"\"notes\": [{\"file\": null, \"text\": \"a note\"}], "
-		"\"lines\": [\"a line\"]}\n");
+		"\"lines\": [\"a line\"], \"choices\": []}\n");
 	ok(diag_errors(s) == 5 && diag_status(s) == EXIT_IO, "errors count");
 	session_free(s);
 }
