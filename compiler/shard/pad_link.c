@@ -71,14 +71,16 @@ static void
 link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 {
 	FactorKind kind = r->factors[factor].kind;
-	bool made = false;
+	bool given = kind == F_pass, made = false;	/* iota, broadcast */
 	int first = -1;
 
 	if (kind == F_permute || !find_factor(op, r, factor, dims))
 		return;
 	for (int i = op->noperands; i < r->ntensors; i++)
 		made |= dims[i] >= 0;
-	if (!made && !pad_reads_padded(op->kind))
+	for (int i = 0; i < op->noperands; i++)
+		given |= dims[i] >= 0;
+	if (!given || (!made && !pad_reads_padded(op->kind)))
 		return;
 	for (int i = 0; i < r->ntensors; i++) {
 		if (dims[i] < 0)
