@@ -121,6 +121,19 @@ is_exact(const Value *v)
 	return v->type.rank && v->annotated && v->written && !v->written->open;
 }
 
+/* In a manual region a tensor is one device's along the region's axes. */
+static void
+explain_manual(Explainer *e, const Value *v)
+{
+	const Op *manual = block_manual(v->block);
+
+	if (!manual)
+		return;
+	text_add(e->t, "  of each device along ");
+	text_axes(e->t, &e->m->mesh, manual->axes);
+	text_printf(e->t, ", in %s\n", manual->label);
+}
+
 static void
 explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 {
@@ -134,6 +147,7 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 	}
 	text_line_after(e->t, e->m, v->range);
 	text_add(e->t, "\n");
+	explain_manual(e, v);
 	explain_local(e, v);
 	explain_partial(e, v);
 	if (is_exact(v)) {

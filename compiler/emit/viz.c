@@ -36,6 +36,8 @@ typedef struct Line {
 typedef struct Picture {
 	const Module *m;
 	const char *name;
+	const Op *manual;	/* the region that has it, of its own on each
+				   device along its axes; or NULL */
 	const Type *type;
 	Type padded;		/* what is cut into blocks */
 	const Placement *placement;
@@ -144,6 +146,8 @@ picture_of(const Module *m, const Named *n)
 		.padded = padded_type(n), .placement = &n->placement,
 		.panels = 1};
 
+	if (n->value)
+		p.manual = block_manual(n->value->block);
 	for (int d = 0; d < n->type.rank; d++) {
 		p.dims[d] = placement_dim(&n->placement, d);
 		if (d < n->type.rank - 2)
@@ -256,6 +260,10 @@ text_header(Text *t, const Picture *p)
 
 	text_printf(t, "%s  ", p->name);
 	text_type(t, &p->m->mesh, p->type, p->placement);
+	if (p->manual) {
+		text_add(t, " of each device along ");
+		text_axes(t, &p->m->mesh, p->manual->axes);
+	}
 	text_add(t, "  on ");
 	text_mesh(t, &p->m->mesh);
 	text_add(t, "  ->  ");
