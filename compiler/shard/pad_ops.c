@@ -137,6 +137,7 @@ clamp_start(Padder *p, Op *op, int first, int dim, int64_t window)
 		*start = pad_at_most(p, *start, pad_true_size(x, dim) - window);
 }
 
+/* More than a part is not read: the start would be clamped for that. */
 static void
 prepare_dynamic_slice(Padder *p, Op *op)
 {
@@ -144,6 +145,8 @@ prepare_dynamic_slice(Padder *p, Op *op)
 	int64_t sizes[MAX_RANK];
 
 	for (int d = 0; d < result->type.rank; d++) {
+		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
+			pad_value(p, result)->direct &= (uint16_t)~(1u << d);
 		clamp_start(p, op, 1, d, result->type.dims[d]);
 		sizes[d] = wanted_size(p, result, d);
 	}
