@@ -88,18 +88,21 @@ class Tests:
         self.last = seconds
         return r.returncode, r.stderr, seconds
 
-    def execute(self, path):
-        return self.run("--run", path, "--", "--timeout=%ds" % TIMEOUT)
+    def execute(self, path, *options):
+        return self.run("--run", *options, path, "--",
+                        "--timeout=%ds" % TIMEOUT)
 
     def refused(self):
         """How many there are."""
         n = 0
         for path in sorted(glob.glob(ERRORS + "/*.shd")):
             with open(path) as f:
-                if not re.search(r"^manual\b.*\bfn ", f.read(), re.M):
-                    continue
+                text = f.read()
+            if not re.search(r"^manual\b.*\bfn ", text, re.M):
+                continue
             n += 1
-            status, said, seconds = self.execute(path)
+            strict = ["--strict"] if "--strict %s" in text else []
+            status, said, seconds = self.execute(path, *strict)
             self.ok(status == 1 and re.search(r":\d+:\d+: error\[SHD\d+\]",
                                               said) and seconds < AT_ONCE,
                     "%s is refused" % os.path.basename(path),
