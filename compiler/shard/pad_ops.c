@@ -148,9 +148,6 @@ prepare_dynamic_slice(Padder *p, Op *op)
 		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
 			pad_value(p, result)->direct &= (uint16_t)~(1u << d);
 		clamp_start(p, op, 1, d, result->type.dims[d]);
-		/* A longer part might not start where this one does. */
-		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
-			pad_value(p, result)->direct &= (uint16_t)~(1u << d);
 		sizes[d] = wanted_size(p, result, d);
 	}
 	op_set_ints(op, A_sizes, result->type.rank, sizes);
