@@ -61,12 +61,20 @@ remove_unfinished(void)
 		unlink(path);
 }
 
+/* Whoever comes second has nothing to add: often a consequence. */
+static void
+speak_alone(void)
+{
+	static _Thread_local bool speaks;
+	while (!speaks && atomic_flag_test_and_set(&speaking))
+		pause();
+	speaks = true;
+}
+
 void
 rt_fail(int status, const char *fmt, ...)
 {
-	/* Whoever comes second has nothing to add: often a consequence. */
-	while (atomic_flag_test_and_set(&speaking))
-		pause();
+	speak_alone();
 	fflush(stdout);
 	fprintf(stderr, "%s: ", program_name);
 	va_list ap;
@@ -131,6 +139,7 @@ crashed(int number)
 		raise(number);
 		return;
 	}
+	speak_alone();
 	say(program_name);
 	say(thread_device < 0 ? ": the interpreter" : ": device ");
 	if (thread_device >= 0)
@@ -151,6 +160,7 @@ static void
 file_shrank(int number)
 {
 	(void)number;
+	speak_alone();
 	say(program_name);
 	say(": a tensor file became shorter while it was read\n");
 	remove_unfinished();

@@ -393,6 +393,21 @@ op_ints(const Op *op, AttrKind attr)
 	return op_has(op, attr) ? op->attrs[attr_index(op->has, attr)] : &none;
 }
 
+int
+ints_find(const Ints *list, int64_t v)
+{
+	for (int i = 0; i < list->n; i++)
+		if (list->v[i] == v)
+			return i;
+	return -1;
+}
+
+bool
+ints_contain(const Ints *list, int64_t v)
+{
+	return ints_find(list, v) >= 0;
+}
+
 int64_t
 op_int(const Op *op, AttrKind attr)
 {

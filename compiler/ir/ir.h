@@ -523,6 +523,8 @@ void op_copy_attrs(Op *op, const Op *from);
 bool op_has(const Op *op, AttrKind a);
 const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);	/* the first */
+int ints_find(const Ints *list, int64_t v);	/* where; -1: nowhere */
+bool ints_contain(const Ints *list, int64_t v);
 /* Fills the types of the results by the table, and open placements of those
    ranks where there are none yet; die()s when the op is ill-typed. */
 void op_infer(Op *op);

@@ -256,15 +256,6 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 	}
 }
 
-static bool
-contains(const Ints *l, int64_t v)
-{
-	for (int i = 0; i < l->n; i++)
-		if (l->v[i] == v)
-			return true;
-	return false;
-}
-
 /* The dims of one operand that are neither batch nor contracted. */
 static int
 dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim,
@@ -273,7 +264,7 @@ dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim,
 	const Type *t = tensor_type(op, operand);
 
 	for (int d = 0; d < t->rank; d++)
-		if (!contains(batch, d) && !contains(contract, d))
+		if (!ints_contain(batch, d) && !ints_contain(contract, d))
 			link_dims(r, a, F_pass, t->dims[d], operand, d, 2,
 				result_dim++);
 	return result_dim;
@@ -312,7 +303,7 @@ rule_reduce(Rule *r, Arena *a, const Op *op)
 	int result_dim = 0;
 
 	for (int d = 0; d < t->rank; d++)
-		if (contains(dims, d))
+		if (ints_contain(dims, d))
 			link_dims(r, a, F_reduce, t->dims[d], 0, d, -1, 0);
 		else
 			link_dims(r, a, F_pass, t->dims[d], 0, d, 2,

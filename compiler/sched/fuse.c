@@ -63,16 +63,6 @@ operand(const Fuse *f, const Op *op, int i)
 	return steps_source(f->steps, op->operands[i]);
 }
 
-/* Where d stands in a list; -1: nowhere. */
-static int
-position_of(const Ints *list, int64_t d)
-{
-	for (int i = 0; i < list->n; i++)
-		if (list->v[i] == d)
-			return i;
-	return -1;
-}
-
 /*
  * Rank 0 and made of this device's id and constants alone: an offset.  Such a
  * value is an ordinary C variable of run().
@@ -383,7 +373,7 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 		k->loops[k->order[p]].group = LOOP_inner;
 	k->reduces = true;
 	for (int d = 0; d < x->type.rank; d++) {
-		int reduced = position_of(dims, d);
+		int reduced = ints_find(dims, d);
 		memset(&index[d], 0, sizeof index[d]);
 		if (reduced < 0)
 			index[d] = r->index[at++];
@@ -723,7 +713,7 @@ dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t,
 	LoopGroup group, Affine *index)
 {
 	for (int d = 0; d < t->rank; d++)
-		if (position_of(batch, d) < 0 && position_of(contract, d) < 0)
+		if (ints_find(batch, d) < 0 && ints_find(contract, d) < 0)
 			index[d] = affine_loop(loop_add(k, t->dims[d], group));
 }
 

@@ -11,15 +11,6 @@
 /* ---- which dims ------------------------------------------------------- */
 
 static bool
-contains(const Ints *l, int64_t v)
-{
-	for (int i = 0; i < l->n; i++)
-		if (l->v[i] == v)
-			return true;
-	return false;
-}
-
-static bool
 slice_moves(const Op *op, int dim, int64_t size)
 {
 	return op_ints(op, A_start)->v[dim] ||
@@ -45,7 +36,7 @@ static bool
 reverse_moves(const Op *op, int dim, int64_t size)
 {
 	(void)size;
-	return contains(op_ints(op, A_dims), dim);
+	return ints_contain(op_ints(op, A_dims), dim);
 }
 
 static bool
