@@ -776,6 +776,13 @@ no_tick(shdrt_device *dev, uint64_t picoseconds)
 	(void)dev, (void)picoseconds;
 }
 
+void no_loop(shdrt_device *dev, const shdrt_place *loop);
+void
+no_loop(shdrt_device *dev, const shdrt_place *loop)
+{
+	(void)dev, (void)loop;
+}
+
 /* Now and then a value from the edges of a type. */
 static double
 random_number(Program *p)
@@ -845,7 +852,7 @@ build(Program *p, const Plan *plan, const char *directory)
 	library = arena_printf(p->session->arena, "%s.so", path);
 	snprintf(command, sizeof command, "%s -shared -fPIC -Dmain=program_main "
 		"-Dshdrt_main=captured_main -Dshdrt_device_id=the_device "
-		"-Dshdrt_tick=no_tick -std=gnu11 -Wall -Wextra -Wshadow "
+		"-Dshdrt_tick=no_tick -Dshdrt_in_loop=no_loop -std=gnu11 -Wall -Wextra -Wshadow "
 		"-Wswitch-enum -Wstrict-prototypes -Wvla -Werror "
 		"-Wno-missing-prototypes -march=native -O2 -ftree-vectorize "
 		"-ffp-contract=off -fno-trapping-math -fno-math-errno -fwrapv "
