@@ -308,22 +308,40 @@ next_run(Machine *m, unsigned *generation)
 	return !leave;
 }
 
+/* Where a crash is told of; NULL where a sanitizer has a stack of its own. */
+static char *
+signal_stack_new(void)
+{
+	stack_t wanted = {.ss_size = SIGNAL_STACK}, old;
+	if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
+		return NULL;
+	wanted.ss_sp = rt_get_memory(1, SIGNAL_STACK);
+	sigaltstack(&wanted, NULL);
+	return wanted.ss_sp;
+}
+
+static void
+signal_stack_free(char *stack)
+{
+	stack_t none = {.ss_flags = SS_DISABLE};
+	if (!stack)
+		return;
+	sigaltstack(&none, NULL);
+	free(stack);
+}
+
 static void *
 device_main(void *data)
 {
 	shdrt_device *dev = data;
 	unsigned generation = 0;
-	char *stack = rt_get_memory(1, SIGNAL_STACK);
-	stack_t signals = {.ss_sp = stack, .ss_size = SIGNAL_STACK};
-	stack_t none = {.ss_flags = SS_DISABLE};
-	sigaltstack(&signals, NULL);
+	char *stack = signal_stack_new();
 	rt_fail_thread_device(dev->id);
 	slab_touch(dev);
 	while (next_run(dev->machine, &generation))
 		device_run(dev);
 	rt_fail_thread_device(-1);
-	sigaltstack(&none, NULL);
-	free(stack);
+	signal_stack_free(stack);
 	return NULL;
 }
 
@@ -397,6 +415,18 @@ total_progress(const Machine *m)
 	return sum;
 }
 
+/* Until a device ends or it is time to look again; m->lock is held. */
+static void
+wait_a_little(Machine *m)
+{
+	struct timespec until;
+	clock_gettime(CLOCK_MONOTONIC, &until);
+	until.tv_nsec += 50000000;
+	until.tv_sec += until.tv_nsec / 1000000000;
+	until.tv_nsec %= 1000000000;
+	pthread_cond_timedwait(&m->done, &m->lock, &until);
+}
+
 /* Until all have ended; looks a few times a second whether anything moves. */
 static void
 watch(Machine *m)
@@ -405,12 +435,7 @@ watch(Machine *m)
 	double since = rt_now();
 	pthread_mutex_lock(&m->lock);
 	while (m->ended < m->ndevices) {
-		struct timespec until;
-		clock_gettime(CLOCK_MONOTONIC, &until);
-		until.tv_nsec += 50000000;
-		until.tv_sec += until.tv_nsec / 1000000000;
-		until.tv_nsec %= 1000000000;
-		pthread_cond_timedwait(&m->done, &m->lock, &until);
+		wait_a_little(m);
 		unsigned long long latest = total_progress(m);
 		/* How long files take to read is not the program's doing. */
 		if (latest != progress || atomic_load(&m->filled) < m->ndevices) {
@@ -433,9 +458,9 @@ watch_launch(void *data)
 	const char *doing = NULL;
 	uint64_t before = 0;
 	double since = rt_now();
-	for (;;) {
-		struct timespec little = {0, 50000000};
-		nanosleep(&little, NULL);
+	pthread_mutex_lock(&m->lock);
+	while (m->ended < m->ndevices) {
+		wait_a_little(m);
 		uint64_t now = m->program->progress(&doing);
 		if (now != before || !doing) {
 			before = now;
@@ -446,6 +471,7 @@ watch_launch(void *data)
 				doing);
 		}
 	}
+	pthread_mutex_unlock(&m->lock);
 	return NULL;
 }
 
@@ -459,16 +485,19 @@ launch(Machine *m)
 		m->fill(&m->devices[id], m->fill_data);
 		slabs[id] = m->devices[id].slab;
 	}
+	m->ended = 0;
 	pthread_t watcher;
 	bool watched = p->progress && m->timeout > 0 &&
 		pthread_create(&watcher, NULL, watch_launch, m) == 0;
 	double started = rt_now();
 	int status = p->launch(p, slabs, p->data);
 	double seconds = rt_now() - started;
-	if (watched) {
-		pthread_cancel(watcher);
+	pthread_mutex_lock(&m->lock);
+	m->ended = m->ndevices;
+	pthread_cond_signal(&m->done);
+	pthread_mutex_unlock(&m->lock);
+	if (watched)
 		pthread_join(watcher, NULL);
-	}
 	free(slabs);
 	if (status)
 		rt_fail(status, "the program could not be executed");
