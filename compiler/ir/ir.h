@@ -148,6 +148,8 @@ Placement placement_close(Placement p);	/* no open dims, no replicated set */
 int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
 bool placement_uses(const Placement *p, AxisRef a);	/* overlap with a dim's
 	or unreduced axis */
+bool placement_is_sound(const Placement *p);	/* each axis once, and none that
+	may not be used */
 Type placement_local(const Type *global, const Placement *p); /* needs divisible */
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
    dtype: "bf16[8@X, 2048]"; scalars "f32[]"; " unreduced(Y)" appended. */

@@ -238,6 +238,23 @@ placement_dim_ways(const Placement *p, int dim)
 }
 
 bool
+placement_is_sound(const Placement *p)
+{
+	AxisList taken = placement_replicated(p);
+	AxisList unreduced = placement_unreduced(p);
+
+	axes_append_all(&taken, &unreduced);
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		for (int i = 0; i < l.n; i++)
+			if (axes_overlap(&taken, l.a[i]))
+				return false;
+		axes_append_all(&taken, &l);
+	}
+	return true;
+}
+
+bool
 placement_uses(const Placement *p, AxisRef a)
 {
 	AxisList unreduced = placement_unreduced(p);

@@ -196,7 +196,8 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 			return;
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
-		if (placement_equal(from, &to))
+		if (placement_equal(from, &to) || !placement_is_sound(from) ||
+				!placement_is_sound(&to))
 			return;
 		Range between = all;
 		between.begin = i ? all.end : w[i].where.begin;

@@ -270,24 +270,6 @@ join_dim(Placement *joined, const Placement *x, const Placement *y, int dim)
 	return true;
 }
 
-/* Each axis once, and none that may not be used. */
-static bool
-is_sound(const Placement *p)
-{
-	AxisList taken = placement_replicated(p);
-	AxisList unreduced = placement_unreduced(p);
-
-	axes_append_all(&taken, &unreduced);
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
-		for (int i = 0; i < l.n; i++)
-			if (axes_overlap(&taken, l.a[i]))
-				return false;
-		axes_append_all(&taken, &l);
-	}
-	return true;
-}
-
 /* What satisfies both annotations; false if nothing does. */
 static bool
 join(const Placement *x, const Placement *y, Placement *joined)
@@ -308,7 +290,7 @@ join(const Placement *x, const Placement *y, Placement *joined)
 	placement_set_replicated(joined, &barred);
 	joined->open = x->open & y->open;
 	joined->all_replicated = x->all_replicated || y->all_replicated;
-	return is_sound(joined);
+	return placement_is_sound(joined);
 }
 
 static void
