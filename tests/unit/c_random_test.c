@@ -852,8 +852,8 @@ build(Program *p, const Plan *plan, const char *directory)
 	library = arena_printf(p->session->arena, "%s.so", path);
 	snprintf(command, sizeof command, "%s -shared -fPIC -Dmain=program_main "
 		"-Dshdrt_main=captured_main -Dshdrt_device_id=the_device "
-		"-Dshdrt_tick=no_tick -Dshdrt_in_loop=no_loop -std=gnu11 -Wall -Wextra -Wshadow "
-		"-Wswitch-enum -Wstrict-prototypes -Wvla -Werror "
+		"-Dshdrt_tick=no_tick -Dshdrt_in_loop=no_loop -std=gnu11 "
+		"-Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wvla -Werror "
 		"-Wno-missing-prototypes -march=native -O2 -ftree-vectorize "
 		"-ffp-contract=off -fno-trapping-math -fno-math-errno -fwrapv "
 		"-fno-strict-aliasing -I %s -o %s %s", TEST_CC, TEST_RUNTIME,
