@@ -35,18 +35,6 @@ builtin_find(const char *name)
 	return NULL;
 }
 
-void
-front_print_builtins(Text *t)
-{
-	for (int i = 0; i < builtin_count(); i++) {
-		const Builtin *b = &builtins[i];
-		if (b->place == PLACE_internal)
-			continue;
-		text_printf(t, "  %s(%s)\n      %s\n", b->name, b->signature,
-			b->doc);
-	}
-}
-
 /* ---- signatures */
 
 typedef struct Formal {			/* one parameter of a signature */

@@ -50,8 +50,7 @@ want_axes(Elab *e, Call *c, int i, AxisList *axes)
 	return right;
 }
 
-/* "X,Y" */
-static const char *
+const char *
 show_axes(Elab *e, const AxisList *axes)
 {
 	Text t = { 0 };

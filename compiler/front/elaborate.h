@@ -306,6 +306,8 @@ Value *region_value(Elab *e, Value *v);
 /* Is `here` that value already? */
 bool region_sees(const Elab *e, const Value *v, const Value *here);
 
+/* collectives.c: "X,Y" */
+const char *show_axes(Elab *e, const AxisList *axes);
 /* manual.c */
 /* The body on each device; args are whole, and bound to the parameters'
    names.  False after a message. */

@@ -24,7 +24,5 @@ typedef struct FrontOptions {
 Module *front_compile(Session *s, int file, const FrontOptions *options);
 /* The tree as the parser made it; false after diagnostics. */
 bool front_print_ast(Session *s, int file, Text *t);
-/* The built-in functions, for --help and the language reference. */
-void front_print_builtins(Text *t);
 
 #endif

@@ -409,16 +409,6 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 
 /* ---- placements in the body */
 
-static const char *
-show_axes(Elab *e, const AxisList *axes)
-{
-	Text t = { 0 };
-	text_axes(&t, &e->m->mesh, axes);
-	const char *s = arena_strndup(e->arena, t.s, t.n);
-	text_free(&t);
-	return s;
-}
-
 bool
 check_manual_placement(Elab *e, const Annotation *a)
 {

@@ -25,12 +25,6 @@ axis_ref_stride(const Mesh *m, AxisRef a)
 	return axis_stride(m, a.axis) * rest;
 }
 
-int64_t
-mesh_coordinate(const Mesh *m, int axis, int64_t id)
-{
-	return id / axis_stride(m, axis) % m->axes[axis].size;
-}
-
 AxisRef
 axis_whole(const Mesh *m, int axis)
 {

@@ -146,6 +146,7 @@ placement_is_open(const Placement *p, int dim)
 }
 Placement placement_close(Placement p);	/* no open dims, no replicated set */
 int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
+int64_t placement_ways(const Placement *p);	/* of all dims */
 bool placement_uses(const Placement *p, AxisRef a);	/* overlap with a dim's
 	or unreduced axis */
 bool placement_is_sound(const Placement *p);	/* each axis once, and none that
@@ -195,7 +196,6 @@ int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id,
 	int64_t index);
 /* A piece is the digit (id / stride) % size of a device id. */
 int64_t axis_ref_stride(const Mesh *m, AxisRef a);
-int64_t mesh_coordinate(const Mesh *m, int axis, int64_t id);
 
 /* ---- values, ops, blocks -------------------------------------------- */
 

@@ -237,6 +237,16 @@ placement_dim_ways(const Placement *p, int dim)
 	return axes_size(&l);
 }
 
+int64_t
+placement_ways(const Placement *p)
+{
+	int64_t ways = 1;
+
+	for (int d = 0; d < p->rank; d++)
+		ways *= placement_dim_ways(p, d);
+	return ways;
+}
+
 bool
 placement_is_sound(const Placement *p)
 {

@@ -264,16 +264,6 @@ untyped_let(const Explicit *e, const Value *v)
 	return !strcmp(word, "let") || !strcmp(word, "var") ? word : NULL;
 }
 
-static int64_t
-placement_ways(const Placement *p)
-{
-	int64_t ways = 1;
-
-	for (int d = 0; d < p->rank; d++)
-		ways *= placement_dim_ways(p, d);
-	return ways;
-}
-
 void
 offer_settled(Choices *c, const Op *maker, const Value *v,
 	const Placement *from, const Placement *to)

@@ -167,16 +167,6 @@ is_unary(const Rule *r, const Op *op, int pair[2])
 	return n == 2;
 }
 
-static int64_t
-placement_ways(const Placement *p)
-{
-	int64_t n = 1;
-
-	for (int d = 0; d < p->rank; d++)
-		n *= placement_dim_ways(p, d);
-	return n;
-}
-
 static bool
 splits_permuted(const Rule *r, int tensor, const Placement *p)
 {
