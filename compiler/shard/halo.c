@@ -3,8 +3,8 @@
  *
  * All in rows of the result, so that a slice, a pad and a part of a
  * concatenate differ in where shard 0 begins, `base`, and nothing else.  A
- * slice with a stride that divides the shards takes its rows first, and is one
- * without stride; any other moves the rows between, too.
+ * slice with a stride has each device take its rows first; where the stride
+ * does not divide the shards, some have one row more than others.
  */
 #include "shard/halo.h"
 
@@ -60,28 +60,30 @@ lesser(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-int64_t
-halo_row(const HaloPart *p, int64_t shard)
+static int64_t
+modulo(int64_t a, int64_t n)
 {
-	return p->base + shard * p->rows;
+	return (a % n + n) % n;
+}
+
+int64_t
+halo_row(const Halo *h, const HaloPart *p, int64_t shard)
+{
+	int64_t row = p->base + shard * p->rows;
+
+	return (row + modulo(-row, h->apart)) / h->apart;
 }
 
 int64_t
 halo_first_shard(const Halo *h, const HaloPart *p, int64_t r)
 {
-	return greater(0, (r * h->step - p->base) / p->rows);
+	return greater(0, (r * h->width * h->apart - p->base) / p->rows);
 }
 
 int64_t
 halo_first_window(const Halo *h, const HaloPart *p, int64_t q)
 {
-	return greater(0, (halo_row(p, q) - h->width + h->step) / h->step);
-}
-
-static int64_t
-modulo(int64_t a, int64_t n)
-{
-	return (a % n + n) % n;
+	return greater(0, halo_row(h, p, q) / h->width);
 }
 
 int64_t
@@ -103,20 +105,18 @@ halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c)
 int64_t
 halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
 {
-	int64_t start = r * h->step - halo_row(p, q);
-
-	return start < 0 ? modulo(start, h->after) : start;
+	return greater(0, r * h->width - halo_row(h, p, q));
 }
 
 int64_t
 halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
 {
-	int64_t begin = halo_row(p, q) + halo_start(h, p, q, r);
-	int64_t end = lesser(halo_row(p, q) + p->rows, r * h->step + h->width);
+	int64_t begin = halo_row(h, p, q) + halo_start(h, p, q, r);
+	int64_t end = lesser(halo_row(h, p, q + 1), (r + 1) * h->width);
 
-	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways || begin >= end)
+	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
-	return (end - 1 - begin) / h->after * h->after + 1;
+	return greater(0, end - begin);
 }
 
 /* ---- rounds of a window part ------------------------------------------ */
@@ -129,7 +129,7 @@ visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
 		for (int64_t q = halo_first_shard(h, p, r); q < h->ways &&
-		    halo_row(p, q) < r * h->step + h->width; q++)
+		    halo_row(h, p, q) < (r + 1) * h->width; q++)
 			if (halo_overlap(h, p, q, r))
 				visit(h, p, q, r);
 }
@@ -176,7 +176,7 @@ guard_rounds(const Halo *h, HaloPart *p)
 		for (int64_t r = 0; r < h->ways; r++) {
 			int64_t q = halo_sender(h, p, r, c);
 			p->rounds[c].guarded |= q >= h->ways &&
-				halo_row(p, q) < r * h->step + h->width;
+				halo_row(h, p, q) < (r + 1) * h->width;
 		}
 }
 
@@ -194,7 +194,8 @@ plan_rounds(Arena *a, const Halo *h, HaloPart *p)
 static HaloPart *
 add_part(Arena *a, Halo *h, int64_t rows, int64_t base)
 {
-	HaloPart p = {.rows = rows, .base = base};
+	HaloPart p = {.rows = rows, .base = base,
+		.most = (rows + h->apart - 1) / h->apart};
 
 	APPEND(a, h->parts, h->nparts, p);
 	return &h->parts[h->nparts - 1];
@@ -209,15 +210,13 @@ plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
 	int64_t start = op_ints(op, A_start)->v[h->dim];
 	int64_t stride = op_ints(op, A_stride)->v[h->dim];
 
+	h->stride = stride;
+	h->phase = start % stride;
 	if (rows % stride == 0) {
-		h->phase = start % stride;
-		h->stride = stride;
 		rows /= stride;
 		start /= stride;
 	} else {
-		h->after = stride;
-		h->width = (h->width - 1) * stride + 1;
-		h->step *= stride;
+		h->apart = stride;
 	}
 	add_part(a, h, rows, -start);
 }
@@ -297,10 +296,10 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
 	const Placement *result)
 {
 	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1,
-		.after = 1};
+		.apart = 1};
 
 	h.ways = axes_size(&h.axes);
-	h.step = h.width = op->results[0]->type.dims[dim] / h.ways;
+	h.width = op->results[0]->type.dims[dim] / h.ways;
 	movers[op->kind].plan(a, &h, op, shards);
 	for (int i = 0; i < h.nparts; i++)
 		if (!h.parts[i].rounds)

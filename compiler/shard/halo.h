@@ -6,8 +6,8 @@
  *     part  what one operand gives (concatenate has several)
  *       round   one collective-permute
  *
- * Device r keeps the window [r step, r step + width) of the result's rows; row
- * 0 of an operand's shard q stands at base + q rows.  So a device needs what
+ * Device r keeps the window [r width, r width + width) of the result's rows;
+ * row 0 of an operand's shard q stands at base + q rows.  So a device needs what
  * an interval of shards has, and a shard is needed by an interval of devices.
  * Round c of n serves the pairs with q - r = c mod n: as no interval is longer
  * than n, nobody sends or receives twice.
@@ -26,8 +26,8 @@ typedef struct HaloRound {
 } HaloRound;
 
 typedef struct HaloPart {
-	int64_t rows;		/* of a shard */
-	int64_t base;
+	int64_t rows, base;	/* of a shard; where the first one stands */
+	int64_t most;		/* rows of a shard that are taken, at most */
 	int64_t own;		/* rows that stay where they are, at most */
 	int nrounds;
 	HaloRound *rounds;
@@ -37,9 +37,12 @@ typedef struct Halo {
 	int dim;
 	AxisList axes;
 	int64_t ways;
-	int64_t step, width;
-	int64_t phase, stride;	/* what is taken of each shard first */
-	int64_t after;		/* stride with which the window is read */
+	int64_t width;
+	int64_t phase, stride;	/* what is taken of each shard first; `phase`
+				   is the first shard's */
+	int64_t apart;		/* a stride that does not divide the shards:
+				   `rows` and `base` count what lies between,
+				   too; else 1 */
 	int nparts;
 	HaloPart *parts;
 } Halo;
@@ -69,7 +72,8 @@ HaloCost halo_cost(const Mesh *m, const Op *op, const Type *shards,
 
 /* ---- where things lie: of a window part ---------------------------------- */
 
-int64_t halo_row(const HaloPart *p, int64_t shard);	/* its first */
+/* A shard's first row, or the first behind it. */
+int64_t halo_row(const Halo *h, const HaloPart *p, int64_t shard);
 /* The shard with the first row of r's window, 0 if the part begins later; the
    first device whose window has a row of shard q or behind. */
 int64_t halo_first_shard(const Halo *h, const HaloPart *p, int64_t r);
@@ -79,7 +83,7 @@ int64_t halo_first_window(const Halo *h, const HaloPart *p, int64_t q);
 int64_t halo_sender(const Halo *h, const HaloPart *p, int64_t r, int64_t c);
 int64_t halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c);
 /* The first row of shard q that device r needs, counted from the shard's
-   first, and how many rows it is to the last; 0: it needs none. */
+   first, and how many it needs. */
 int64_t halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r);
 int64_t halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r);
 

@@ -11,7 +11,9 @@
  * Whatever is sent stands at its true place in the result, so rows that the
  * device has no use for fall into the margins; a start that would be outside
  * is clamped into them.  A device that gets nothing in a round gets zeros: its
- * own rows are written over them, or they are put into the margin.
+ * own rows are written over them, or they are put into the margin.  Where a
+ * stride gives some shards one row more than others, a block may end in a row
+ * that is nobody's; it is masked where it would fall into the window.
  *
  * What halo.c computes in int64_t is emitted here as arithmetic on the
  * device's index, or as a constant or a line where that gives the same.
@@ -204,6 +206,23 @@ exchange(Localizer *l, Value *v, const AxisList *axes, const int64_t *source)
 	return op->results[0];
 }
 
+/* As many more rows at the end. */
+static Value *
+lengthen(Localizer *l, Value *v, int dim, int64_t rows)
+{
+	int64_t none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
+	Value *zero = local_constant(l, v->type.dtype, 0);
+
+	if (!rows)
+		return v;
+	Op *op = local_op(l, O_pad, 2, (Value *[]){v, zero}, v->name);
+	more[dim] = rows;
+	op_set_ints(op, A_low, v->type.rank, none);
+	op_set_ints(op, A_high, v->type.rank, more);
+	op_infer(op);
+	return op->results[0];
+}
+
 /* ---- windows ---------------------------------------------------------- */
 
 typedef struct Window {
@@ -215,6 +234,18 @@ typedef struct Window {
 	int64_t left, right;	/* margins */
 	int64_t *table;		/* [ways], scratch */
 } Window;
+
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 
 static int64_t
 sender(const Window *w, int64_t r)
@@ -233,7 +264,7 @@ static int64_t
 start_of(const Window *w, int64_t q, int64_t r)
 {
 	int64_t start = halo_start(&w->h, w->part, q, r);
-	int64_t last = w->part->rows - w->rows;
+	int64_t last = w->part->most - w->rows;
 
 	return start > last ? last : start;
 }
@@ -254,7 +285,28 @@ block_row(const Window *w, int64_t r)
 	if (w->round >= 0 && w->part->rounds[w->round].guarded &&
 	    q >= w->h.ways)
 		return w->h.width;
-	return halo_row(w->part, q) + start_of(w, q, r) - r * w->h.step;
+	return halo_row(&w->h, w->part, q) + start_of(w, q, r) -
+		r * w->h.width;
+}
+
+/* Behind the last row in the window of device r that its block can have. */
+static int64_t
+block_end(const Window *w, int64_t r)
+{
+	return halo_row(&w->h, w->part, sender(w, r) + 1) - r * w->h.width;
+}
+
+/* Would rows that are nobody's fall into the window of some device? */
+static bool
+has_strays(const Window *w)
+{
+	for (int64_t r = 0; r < w->h.ways; r++) {
+		int64_t at = block_row(w, r), end = at + w->rows;
+		int64_t stray = greater(greater(at, 0), block_end(w, r));
+		if (stray < lesser(end, w->h.width))
+			return true;
+	}
+	return false;
 }
 
 /* Are all blocks of devices that get nothing beside their windows? */
@@ -281,12 +333,6 @@ blocks_on_line(const Window *w, Line *f)
 	return fits_line(w->table, w->h.ways, beside, f) && puts_aside(w, *f);
 }
 
-static int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
 /* Rows that the block may be beside the window need room there. */
 static void
 widen_margins(Window *w)
@@ -298,8 +344,8 @@ widen_margins(Window *w)
 		int64_t at = on_line ? line_at(f, r) : block_row(w, r);
 		int64_t left = lesser(-at, w->rows);
 		int64_t right = lesser(at + w->rows - w->h.width, w->rows);
-		w->left = left > w->left ? left : w->left;
-		w->right = right > w->right ? right : w->right;
+		w->left = greater(left, w->left);
+		w->right = greater(right, w->right);
 	}
 }
 
@@ -338,8 +384,8 @@ emit_sender(const Window *w)
 		int64_t v = r + w->round - halo_first_shard(h, p, r);
 		least = v < least ? v : least;
 	}
-	Value *first = over(w->l, own_line(w, h->step, -p->base), p->rows,
-		-p->base);
+	Value *first = over(w->l, own_line(w, h->width * h->apart, -p->base),
+		p->rows, -p->base);
 	return partner(w, first, w->round, least);
 }
 
@@ -348,7 +394,7 @@ emit_receiver(const Window *w)
 {
 	const Halo *h = &w->h;
 	const HaloPart *p = w->part;
-	int64_t least = 0, base = p->base - h->width + h->step;
+	int64_t least = 0, base = p->base + h->apart - 1;
 
 	if (w->round < 0)
 		return own_line(w, 1, 0);
@@ -356,33 +402,33 @@ emit_receiver(const Window *w)
 		int64_t v = q - w->round - halo_first_window(h, p, q);
 		least = v < least ? v : least;
 	}
-	Value *first = over(w->l, own_line(w, p->rows, base), h->step, base);
+	Value *first = over(w->l, own_line(w, p->rows, base),
+		h->width * h->apart, base);
 	return partner(w, first, -w->round, least);
 }
 
-/* halo_start(), not clamped to what a block leaves room for. */
+/* halo_row() of a shard whose row 0 stands at `v`, nowhere before the first
+   shard's; `v` counts what lies between, too. */
 static Value *
-emit_start(const Window *w, Value *window, Value *row)
+emit_row(const Window *w, Value *v)
 {
-	Localizer *l = w->l;
-	Value *start = minus(l, window, row);
-	int64_t least = -w->part->base -
-		(w->h.ways + w->part->nrounds) * w->part->rows;
+	int64_t apart = w->h.apart, base = w->part->base;
+	int64_t up = base < 0 ? -base / apart + 1 : 0;
 
-	if (w->h.after == 1)
-		return start;
-	return local_binary(l, O_maximum, start, modulo(l, start, w->h.after,
-		least), "start");
+	if (apart == 1)
+		return v;
+	v = over(w->l, plus(w->l, v, up * apart + apart - 1), apart, 0);
+	return plus(w->l, v, -up);
 }
 
 /* Of the rows that this device sends, as the slice that takes them clamps. */
 static Value *
 emit_sent_start(const Window *w)
 {
-	Value *window = times(w->l, emit_receiver(w), w->h.step);
+	Value *window = times(w->l, emit_receiver(w), w->h.width);
 
-	return emit_start(w, window, own_line(w, w->part->rows,
-		w->part->base));
+	return minus(w->l, window, emit_row(w, own_line(w, w->part->rows,
+		w->part->base)));
 }
 
 static Value *
@@ -390,10 +436,10 @@ emit_position(const Window *w)
 {
 	Localizer *l = w->l;
 	const HaloPart *p = w->part;
-	int64_t last = p->rows - w->rows;
-	Value *from = emit_sender(w), *window = own_line(w, w->h.step, 0);
-	Value *row = plus(l, times(l, from, p->rows), p->base);
-	Value *start = emit_start(w, window, row);
+	int64_t last = p->most - w->rows;
+	Value *from = emit_sender(w), *window = own_line(w, w->h.width, 0);
+	Value *row = emit_row(w, plus(l, times(l, from, p->rows), p->base));
+	Value *start = minus(l, window, row);
 	Value *clamped = !last ? number(l, 0) :
 		local_inferred(l, O_clamp, 3, (Value *[]){number(l, 0), start,
 			number(l, last)}, "clamped");
@@ -424,7 +470,7 @@ emit_block(const Window *w, Value *v)
 {
 	Line f;
 
-	if (w->rows == w->part->rows)
+	if (w->rows == w->part->most)
 		return v;
 	if (!starts_on_line(w, &f))
 		return rows_at(w->l, v, w->h.dim, emit_sent_start(w),
@@ -442,6 +488,42 @@ emit_sent(const Window *w, Value *v)
 		w->part->rounds[w->round].source);
 }
 
+/* block_end(), counted from the end of the left margin. */
+static Value *
+emit_end(const Window *w)
+{
+	Localizer *l = w->l;
+	const HaloPart *p = w->part;
+	Line f;
+
+	for (int64_t r = 0; r < w->h.ways; r++)
+		w->table[r] = block_end(w, r);
+	if (fits_line(w->table, w->h.ways, 0, &f))
+		return emit_line(l, &w->h.axes, f);
+	Value *next = plus(l, times(l, emit_sender(w), p->rows),
+		p->base + p->rows);
+	return minus(l, emit_row(w, next), own_line(w, w->h.width, 0));
+}
+
+/* The block, but what the window has from block_end() on. */
+static Value *
+mask_strays(const Window *w, Value *window, Value *block, Value *at)
+{
+	Localizer *l = w->l;
+	int dim = w->h.dim;
+	int64_t n = w->rows;
+	Value *end = plus(l, emit_end(w), w->left);
+	Type rows = type_of(l->index, 1, &n);
+	Value *row = local_typed(l, O_iota, 0, NULL, "row", rows);
+
+	op_set_int(row->def, A_iota_dim, 0);
+	Value *own = local_compare(l, DIR_LT, row,
+		local_splat(l, minus(l, end, at), &rows));
+	return local_inferred(l, O_select, 3, (Value *[]){
+		local_spread(l, own, dim, &block->type), block,
+		rows_at(l, window, dim, at, n)}, "own");
+}
+
 static Value *
 emit_put(const Window *w, Value *window, Value *block)
 {
@@ -454,6 +536,8 @@ emit_put(const Window *w, Value *window, Value *block)
 	} else {
 		at = emit_position(w);
 	}
+	if (has_strays(w))
+		block = mask_strays(w, window, block, at);
 	return put_rows(w->l, window, block, w->h.dim, at);
 }
 
@@ -514,7 +598,7 @@ stays(const Halo *h)
 		if (p->rounds[i].rows)
 			return false;
 	return h->nparts == 1 && !p->base && p->own == h->width &&
-		p->rows == h->step && h->step == h->width;
+		p->rows == h->width;
 }
 
 static Value *
@@ -526,7 +610,52 @@ fill_window(Window *w, int dim, Value **shards, Value *padding)
 	Filling f = {shards, local_splat(w->l, padding, &wide)};
 	visit_blocks(w, fill, &f);
 	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width,
-		w->h.after);
+		1);
+}
+
+/* Where the first row that shard q gives away or keeps is in it: on a line, if
+   there is one. */
+static bool
+phases_on_line(const Window *w, const HaloPart *p, Line *f)
+{
+	for (int64_t q = 0; q < w->h.ways; q++)
+		w->table[q] = halo_row(&w->h, p, q) * w->h.apart - p->base -
+			q * p->rows;
+	return fits_line(w->table, w->h.ways, 0, f);
+}
+
+/* With a stride that does not divide the shard: another first row on each
+   device, and room for as many rows as some device has. */
+static Value *
+take_own_rows(const Window *w, Value *v)
+{
+	const HaloPart *p = &w->h.parts[0];
+	int64_t apart = w->h.apart, rows = (p->most - 1) * apart + 1;
+	int64_t last = 0;
+	Line f;
+	Value *at;
+
+	if (phases_on_line(w, p, &f))
+		at = emit_line(w->l, &w->h.axes, f);
+	else
+		at = modulo(w->l, minus(w->l, number(w->l, -p->base),
+			own_line(w, p->rows, 0)), apart,
+			-p->base - (w->h.ways - 1) * p->rows);
+	for (int64_t q = 0; q < w->h.ways; q++)
+		last = greater(last, w->table[q]);
+	v = lengthen(w->l, v, w->h.dim, greater(0, last + rows - p->rows));
+	v = rows_at(w->l, v, w->h.dim, at, rows);
+	return slice_rows(w->l, v, w->h.dim, 0, rows, apart);
+}
+
+/* What a stride takes of each shard. */
+static void
+take_rows(const Window *w, Value **v, int n)
+{
+	for (int i = 0; i < n && w->h.stride > 1; i++)
+		v[i] = w->h.apart > 1 ? take_own_rows(w, v[i]) :
+			slice_rows(w->l, v[i], w->h.dim, w->h.phase,
+			v[i]->type.dims[w->h.dim], w->h.stride);
 }
 
 /* `v`: the shard of each part; what no part has is `padding`. */
@@ -542,9 +671,7 @@ emit_window(Localizer *l, const Op *op, int dim, Value **v, int n,
 	Window w = {.l = l, .h = halo_plan(scratch, op, dim, types,
 		&op->results[0]->placement)};
 	w.table = NEW_ARRAY(scratch, int64_t, w.h.ways);
-	for (int i = 0; i < n && w.h.stride > 1; i++)
-		v[i] = slice_rows(l, v[i], dim, w.h.phase, types[i].dims[dim],
-			w.h.stride);
+	take_rows(&w, v, n);
 	Value *made = stays(&w.h) ? v[0] : fill_window(&w, dim, v, padding);
 	arena_free(scratch);
 	return made;

@@ -14,7 +14,7 @@
 #include "eval/eval.h"
 #include "shard/shard.h"
 
-enum { COLUMNS = 3, MOST_ROWS = 64, MOST_DEVICES = 8, MOST_PARTS = 2 };
+enum { COLUMNS = 3, MOST_DEVICES = 8, MOST_PARTS = 2 };
 
 static int tests;
 
@@ -118,30 +118,10 @@ operands_of(const Case *c)
 
 /* ---- the yardstick ---------------------------------------------------- */
 
-typedef struct Span {
-	int64_t first, last, rows;
-} Span;
-
-typedef struct Needs {
-	Span pairs[MOST_DEVICES][MOST_DEVICES];	/* [of][by] */
-	int64_t boundary, hops;
-} Needs;
-
-/* Rows on the wire: where the stride does not divide the shard, those between
-   two that are needed go with them. */
-static int64_t
-rows_between(const Case *c, const Span *s)
-{
-	bool phased = c->kind != O_slice ||
-		c->rows[0] / c->ways % c->c == 0;
-
-	return phased ? s->rows : s->last - s->first + 1;
-}
-
 /* Towards one side, how many rows are needed of one shard at most, and of how
    far away; round the ring for a roll. */
 static int64_t
-boundary_times_hops(const Case *c, Span (*pairs)[MOST_DEVICES], int side)
+boundary_times_hops(const Case *c, int64_t (*pairs)[MOST_DEVICES], int side)
 {
 	int64_t boundary = 0, hops = 0;
 
@@ -150,11 +130,11 @@ boundary_times_hops(const Case *c, Span (*pairs)[MOST_DEVICES], int side)
 			int64_t distance = (q - r) * side;
 			if (c->kind == O_roll)
 				distance = (distance + c->ways) % c->ways;
-			if (!pairs[q][r].rows || distance <= 0 ||
+			if (!pairs[q][r] || distance <= 0 ||
 			    (c->kind == O_roll && distance * 2 >
 			    c->ways - (side < 0)))
 				continue;
-			int64_t rows = rows_between(c, &pairs[q][r]);
+			int64_t rows = pairs[q][r];
 			boundary = rows > boundary ? rows : boundary;
 			hops = distance > hops ? distance : hops;
 		}
@@ -167,14 +147,6 @@ typedef struct Yardstick {
 	int64_t gather;		/* rows received when operands are gathered */
 } Yardstick;
 
-static void
-note_row(Span *s, int64_t row)
-{
-	s->first = s->rows ? s->first : row;
-	s->last = row;
-	s->rows++;
-}
-
 static Yardstick
 measure(const Case *c)
 {
@@ -182,7 +154,8 @@ measure(const Case *c)
 	int64_t received[MOST_DEVICES] = {0};
 
 	for (int i = 0; i < operands_of(c); i++) {
-		Span pairs[MOST_DEVICES][MOST_DEVICES] = {0};
+		/* rows [of][by] */
+		int64_t pairs[MOST_DEVICES][MOST_DEVICES] = {0};
 		int64_t shard = c->rows[i] / c->ways;
 		for (int64_t o = 0; o < c->result; o++) {
 			From from = comes_from(c, o);
@@ -190,7 +163,7 @@ measure(const Case *c)
 			int64_t q = from.row / shard;
 			if (from.operand != i)
 				continue;
-			note_row(&pairs[q][r], from.row);
+			pairs[q][r]++;
 			received[r] += q != r;
 		}
 		y.bound += boundary_times_hops(c, pairs, 1) +
@@ -437,7 +410,7 @@ run_slices(Tally *t, Case c)
 {
 	int64_t n = c.rows[0];
 
-	for (c.c = 1; c.c <= 5; c.c++)
+	for (c.c = 1; c.c < n; c.c++)
 		for (c.a = 0; c.a < n; c.a++)
 			for (c.b = c.a + 1; c.b <= n; c.b += c.c) {
 				c.result = (c.b - c.a - 1) / c.c + 1;
@@ -512,7 +485,7 @@ main(void)
 		{"roll", O_roll, run_rolls, 200},
 		{"pad", O_pad, run_pads, 500},
 		{"concat", O_concatenate, run_concats, 50},
-		{"slice", O_slice, run_slices, 500},
+		{"slice", O_slice, run_slices, 1500},
 		{"reverse", O_reverse, run_reverse, 20},
 	};
 
