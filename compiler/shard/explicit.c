@@ -724,6 +724,7 @@ follow_explicit(Propagation *g)
 		e->g.cluster_of[i] = i;
 	e->resharder = resharder_new(g->arena, &m->mesh);
 	collect_ops(&e->g);
+	locate_tensors(&e->g);
 	follow_block(e, m->entry, false);
 	g->fixed = e->fixed;
 	g->step = e->step;

@@ -58,6 +58,7 @@ typedef struct Copy {
 typedef struct OpState {
 	Op *op;
 	Value **tensors;	/* operands, then results */
+	int *cluster;		/* of each, locate_tensors() */
 	int noperands, ntensors;
 	const Rule *rule;	/* NULL: nothing passes */
 	bool edge;		/* of `op`, a while or if */
@@ -157,12 +158,20 @@ void split_constants(Propagation *g);
 void merge_constants(Propagation *g);
 void build_clusters(Propagation *g);
 void copy_constraints(Propagation *g);
-/* Fills `touches` of clusters from `ops` and `cluster_of`. */
+/* Fills `cluster` of `ops` from `cluster_of`. */
+void locate_tensors(Propagation *g);
+/* The same, and `touches` of clusters. */
 void index_touches(Propagation *g);
 static inline Cluster *
 cluster_of(const Propagation *g, const Value *v)
 {
 	return &g->clusters[g->cluster_of[v->id]];
+}
+/* The same of an op's tensor, without a look at the value. */
+static inline Cluster *
+tensor_cluster(const Propagation *g, const OpState *o, int tensor)
+{
+	return &g->clusters[o->cluster[tensor]];
 }
 
 /* propagate_order.c: everything visible, to a fixed point */

@@ -378,16 +378,24 @@ add_op_values(Op *op, void *data)
 /* ---- ops around clusters ------------------------------------------------------ */
 
 static bool
-tensor_seen_before(const Propagation *g, const OpState *o, int tensor)
+tensor_seen_before(const OpState *o, int tensor)
 {
-	int cluster = g->cluster_of[o->tensors[tensor]->id];
-
 	/* a long operand list is not worth a quadratic search: a repeated
 	   touch only costs a second look */
 	for (int i = 0; i < tensor && i < 4; i++)
-		if (g->cluster_of[o->tensors[i]->id] == cluster)
+		if (o->cluster[i] == o->cluster[tensor])
 			return true;
 	return false;
+}
+
+void
+locate_tensors(Propagation *g)
+{
+	for (int i = 0; i < g->nops; i++) {
+		OpState *o = &g->ops[i];
+		for (int t = 0; t < o->ntensors; t++)
+			o->cluster[t] = g->cluster_of[o->tensors[t]->id];
+	}
 }
 
 void
@@ -395,12 +403,13 @@ index_touches(Propagation *g)
 {
 	int total = 0;
 
+	locate_tensors(g);
 	for (int pass = 0; pass < 2; pass++) {
 		for (int i = 0; i < g->nops; i++) {
 			const OpState *o = &g->ops[i];
 			for (int t = 0; t < o->ntensors; t++) {
-				Cluster *c = cluster_of(g, o->tensors[t]);
-				if (tensor_seen_before(g, o, t))
+				Cluster *c = tensor_cluster(g, o, t);
+				if (tensor_seen_before(o, t))
 					continue;
 				if (pass)
 					g->touches[c->first_touch +

@@ -60,6 +60,7 @@ add_state(Propagation *g, Op *op, int noperands, int nresults)
 	o->noperands = noperands;
 	o->ntensors = noperands + nresults;
 	o->tensors = NEW_ARRAY(g->arena, Value *, o->ntensors + 1);
+	o->cluster = NEW_ARRAY(g->arena, int, o->ntensors + 1);
 	return o;
 }
 

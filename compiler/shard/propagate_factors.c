@@ -183,7 +183,7 @@ project(Projection *p, Propagation *g, const OpState *o)
 	p->nholders = 0;
 	for (int t = 0; t < o->rule->ntensors; t++) {
 		const Value *v = o->tensors[t];
-		project_tensor(p, t, &cluster_of(g, v)->now, &v->type);
+		project_tensor(p, t, &tensor_cluster(g, o, t)->now, &v->type);
 	}
 	p->first[o->rule->ntensors] = p->nholders;
 	index_by_factor(p);

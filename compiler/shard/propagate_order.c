@@ -214,7 +214,7 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 			int id = g->touches[c->first_touch + i];
 			const OpState *o = &g->ops[id];
 			bool defines = o->ntensors > o->noperands &&
-				cluster_of(g, o->tensors[o->noperands]) == c;
+				tensor_cluster(g, o, o->noperands) == c;
 			if (defines == def && id != except &&
 					o->noperands < WIDE &&
 					o->phases[level])
@@ -226,7 +226,7 @@ static bool
 has_axes(const Propagation *g, const OpState *o)
 {
 	for (int t = 0; t < o->rule->ntensors; t++)
-		if (count_pieces(&cluster_of(g, o->tensors[t])->now))
+		if (count_pieces(&tensor_cluster(g, o, t)->now))
 			return true;
 	return false;
 }
@@ -256,7 +256,7 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 	g->step++;
 	int version = g->step;
 	for (int t = 0; t < o->rule->ntensors; t++) {
-		Cluster *c = cluster_of(g, o->tensors[t]);
+		Cluster *c = tensor_cluster(g, o, t);
 		if (!p->grown[t] || c->version == version ||
 				!extend_tensor(g, t))
 			continue;
