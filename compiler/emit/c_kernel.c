@@ -12,7 +12,7 @@ same_param(const Emitter *e, const Param *p, const Node *x)
 	if (x->kind == NODE_scalar)
 		return p->node->value == x->value;
 	return steps_home(e->steps, p->node->value) ==
-		steps_home(e->steps, x->value) && p->offset == x->index.offset;
+		steps_home(e->steps, x->value) && p->offset == x->index->offset;
 }
 
 static void
@@ -35,7 +35,7 @@ find_params(KernelText *w)
 		while (p < w->nparams && !same_param(e, &w->params[p], x))
 			p++;
 		if (p == w->nparams)
-			w->params[w->nparams++] = (Param){x, x->index.offset};
+			w->params[w->nparams++] = (Param){x, x->index->offset};
 		w->param_of[x->id] = p;
 	}
 }

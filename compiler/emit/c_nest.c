@@ -136,7 +136,7 @@ element(Nest *n, const Node *x, Text *out)
 		text_add(out, "out[");
 	else
 		text_printf(out, "a%d[", param);
-	affine(n, &x->index, false);
+	affine(n, x->index, false);
 	text_add(out, "]");
 	n->t = t;
 }
@@ -161,7 +161,7 @@ iota(Nest *n, const Node *x)
 			dtypes[d].name, dtypes[d].name);
 	else
 		text_printf(n->t, "(%s)(", compute_type(d));
-	affine(n, &x->index, true);
+	affine(n, x->index, true);
 	text_add(n->t, is_half(d) ? "))" : ")");
 }
 
@@ -261,7 +261,7 @@ need(Nest *n, const Node *x)
 		return;
 	for (int i = 0; i < x->nargs; i++)
 		need(n, x->args[i]);
-	for (const Term *t = x->index.terms; t; t = t->next)
+	for (const Term *t = x->index->terms; t; t = t->next)
 		need(n, t->at);
 }
 
@@ -529,7 +529,7 @@ wants_lanes(const Nest *n)
 		floats |= reduced_now(n, x) &&
 			dtype_is_float(x->value->type.dtype);
 		walks |= n->needed[x->id] &&
-			affine_uses(&x->index, k->order[k->norder - 1]);
+			affine_uses(x->index, k->order[k->norder - 1]);
 	}
 	return floats && walks;
 }
@@ -716,8 +716,8 @@ is_columns(const Kernel *k)
 	for (const Node *x = k->nodes; x; x = x->next) {
 		if (x->kind != NODE_load || x->depth <= k->outer)
 			continue;
-		along_rows += x->index.coef[column] == 1;
-		along_inner += x->index.coef[inner] == 1;
+		along_rows += x->index->coef[column] == 1;
+		along_inner += x->index->coef[inner] == 1;
 	}
 	return along_rows && !along_inner && k->loops[column].extent >= 8;
 }
@@ -732,7 +732,7 @@ need_at(Nest *n, const Node *x, int depth)
 		return;
 	for (int i = 0; i < x->nargs; i++)
 		need_at(n, x->args[i], depth);
-	for (const Term *t = x->index.terms; t; t = t->next)
+	for (const Term *t = x->index->terms; t; t = t->next)
 		need_at(n, t->at, depth);
 }
 

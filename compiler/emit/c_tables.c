@@ -61,8 +61,8 @@ print_dot(Text *t, const DotView *v, DType in, DType out)
 static void
 print_operand(Emitter *e, const Node *x)
 {
-	c_address(e, &e->run, x->value, x->index.offset, true);
-	for (const Term *t = x->index.terms; t; t = t->next) {
+	c_address(e, &e->run, x->value, x->index->offset, true);
+	for (const Term *t = x->index->terms; t; t = t->next) {
 		const Value *at = t->at->args[0]->value;
 		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *",
 			e->indent, (long long)t->scale);

@@ -409,6 +409,7 @@ typedef struct Factor {
 } Factor;
 
 typedef struct DimFactors {	/* of one dim of one tensor, major to minor */
+	int64_t size;		/* of the dim */
 	int n;
 	int16_t f[MAX_RANK];
 } DimFactors;
@@ -418,6 +419,7 @@ struct Rule {
 	int nfactors;
 	Factor *factors;
 	int noperands, ntensors;
+	int *rank;		/* rank[tensor] */
 	DimFactors **dims;	/* dims[tensor][dim] */
 	Combiner combiner;	/* of F_reduce factors */
 	int once;		/* Where F_reduce factors are split, this

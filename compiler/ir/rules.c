@@ -514,10 +514,15 @@ op_rule(Arena *a, const Op *op)
 	r->noperands = op->noperands;
 	r->ntensors = op->noperands + op->nresults;
 	r->once = -1;
+	r->rank = NEW_ARRAY(a, int, r->ntensors);
 	r->dims = NEW_ARRAY(a, DimFactors *, r->ntensors);
-	for (int i = 0; i < r->ntensors; i++)
-		r->dims[i] = NEW_ARRAY(a, DimFactors,
-			tensor_type(op, i)->rank + 1);
+	for (int i = 0; i < r->ntensors; i++) {
+		const Type *t = tensor_type(op, i);
+		r->rank[i] = t->rank;
+		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
+		for (int d = 0; d < t->rank; d++)
+			r->dims[i][d].size = t->dims[d];
+	}
 	ops[op->kind].rule(r, a, op);
 	return r;
 }

@@ -48,8 +48,8 @@ loop_at(const Kernel *k, const DotView *v, int position)
 	if (position < 0)
 		return (DotLoop){.extent = 1};
 	int l = k->order[position];
-	return (DotLoop){k->loops[l].extent, v->a->index.coef[l],
-		v->b->index.coef[l], k->store.coef[l]};
+	return (DotLoop){k->loops[l].extent, v->a->index->coef[l],
+		v->b->index->coef[l], k->store.coef[l]};
 }
 
 static void

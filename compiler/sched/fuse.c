@@ -36,6 +36,7 @@ typedef struct Fuse {
 	Arena *arena;		/* of the module: what the steps are made of */
 	Arena *scratch;		/* of this pass */
 	const Op *loop;		/* the innermost one around the op at hand */
+	Affine *no_index;	/* of nodes that have none: all zero */
 	Uses *uses;		/* by value id */
 	bool *scalar;		/* by value id: computed outside kernels */
 } Fuse;
@@ -111,6 +112,7 @@ new_node(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *value)
 	n->kind = kind;
 	n->op = op;
 	n->value = value;
+	n->index = f->no_index;
 	n->next = k->nodes;
 	k->nodes = n;
 	k->nnodes++;
@@ -122,7 +124,8 @@ load(Fuse *f, Value *v, Ref *r)
 {
 	Node *n = new_node(f, r->kernel, NODE_load, NULL, v);
 
-	n->index = index_linear(f->arena, &v->type, r->index);
+	n->index = NEW(f->arena, Affine);
+	*n->index = index_linear(f->arena, &v->type, r->index);
 	*r->slot = n;
 }
 
@@ -204,7 +207,8 @@ inline_leaf(Fuse *f, Op *op, Ref *r)
 	Node *n = new_node(f, r->kernel, kind, op, v);
 
 	if (kind == NODE_iota)
-		n->index = r->index[op_int(op, A_iota_dim)];
+		n->index = arena_copy(f->arena,
+			&r->index[op_int(op, A_iota_dim)], sizeof *r->index);
 	*r->slot = n;
 }
 
@@ -1197,6 +1201,7 @@ steps_build(Module *m)
 	s->module = m;
 	s->home = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	s->source = NEW_ARRAY(a, Value *, m->nvalues + 1);
+	f.no_index = NEW(a, Affine);
 	f.uses = NEW_ARRAY(f.scratch, Uses, m->nvalues + 1);
 	f.scalar = NEW_ARRAY(f.scratch, bool, m->nvalues + 1);
 	visit_all(&f);

@@ -21,7 +21,7 @@
 #include "ir/ir.h"
 
 enum {
-	MAX_LOOPS = 40,		/* of one kernel, splits included */
+	MAX_LOOPS = 24,		/* of one kernel, splits included */
 	MAX_NODES = 128,	/* where fusion stops */
 };
 
@@ -60,7 +60,8 @@ struct Node {
 	Value *value;		/* whose element it is; NULL of a clamp */
 	Node *args[3];
 	int nargs;
-	Affine index;		/* load, iota */
+	Affine *index;		/* of load and iota; others share one that is
+				   all zero */
 	int64_t limit;		/* clamp, index */
 	Node *next;		/* of the kernel; arguments come first */
 	/* kernel_finish(): */

@@ -20,7 +20,7 @@ order_node(Node *n, Node ***end, int *id)
 	n->id = -1;
 	for (int i = 0; i < n->nargs; i++)
 		order_node(n->args[i], end, id);
-	for (const Term *t = n->index.terms; t; t = t->next)
+	for (const Term *t = n->index->terms; t; t = t->next)
 		order_node(t->at, end, id);
 	n->id = ++*id;
 	**end = n;
@@ -55,7 +55,7 @@ is_same(const Node *a, const Node *b)
 		return false;
 	if (a->kind == NODE_clamp)
 		return a->limit == b->limit && a->args[0] == b->args[0];
-	return a->value == b->value && affine_equal(&a->index, &b->index);
+	return a->value == b->value && affine_equal(a->index, b->index);
 }
 
 /* The first node that is the same; the nodes before it are known. */
@@ -86,7 +86,7 @@ share_loads(Kernel *k)
 	for (Node *n = k->nodes; n; n = n->next) {
 		for (int i = 0; i < n->nargs; i++)
 			n->args[i] = shared(k, n->args[i]);
-		share_terms(k, &n->index);
+		share_terms(k, n->index);
 	}
 	share_terms(k, &k->store);
 }
@@ -107,7 +107,7 @@ refine_all(Kernel *k)
 {
 	affine_refine(k, &k->store);
 	for (Node *n = k->nodes; n; n = n->next)
-		affine_refine(k, &n->index);
+		affine_refine(k, n->index);
 }
 
 static void
@@ -115,7 +115,7 @@ clear_loop(Kernel *k, int loop)
 {
 	k->store.coef[loop] = 0;
 	for (Node *n = k->nodes; n; n = n->next)
-		n->index.coef[loop] = 0;
+		n->index->coef[loop] = 0;
 }
 
 static void
@@ -144,7 +144,7 @@ may_merge(const Kernel *k, int high, int low)
 			!counts_on(&k->store, high, low, extent))
 		return false;
 	for (const Node *n = k->nodes; n; n = n->next)
-		if (!counts_on(&n->index, high, low, extent))
+		if (!counts_on(n->index, high, low, extent))
 			return false;
 	return true;
 }
@@ -202,12 +202,12 @@ wait_for(const Kernel *k, Node *n, const Node *other)
 static void
 place_node(Kernel *k, Node *n)
 {
-	n->depth = affine_depth(k, &n->index);
+	n->depth = affine_depth(k, n->index);
 	n->stage = 0;
 	n->cost = n->kind == NODE_compute ? op_cost(n->op) : 0;
 	for (int i = 0; i < n->nargs; i++)
 		wait_for(k, n, n->args[i]);
-	for (const Term *t = n->index.terms; t; t = t->next)
+	for (const Term *t = n->index->terms; t; t = t->next)
 		wait_for(k, n, t->at);
 	if (n->kind == NODE_reduce) {
 		n->depth = k->outer;

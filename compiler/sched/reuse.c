@@ -19,7 +19,7 @@ loads_in_place(const Steps *s, const Step *step, const Value *home)
 	for (const Node *n = k->nodes; n; n = n->next)
 		if (n->kind == NODE_load && steps_home(s, n->value) == home &&
 				(k->kind == KERNEL_scatter ||
-				!affine_equal(&n->index, &k->store)))
+				!affine_equal(n->index, &k->store)))
 			return false;
 	return true;
 }

@@ -75,13 +75,16 @@ identity_rule(Arena *a, const OpState *o, const Type *t, int more)
 	r->once = -1;
 	r->nfactors = t->rank;
 	r->factors = NEW_ARRAY(a, Factor, t->rank + more + 1);
+	r->rank = NEW_ARRAY(a, int, o->ntensors);
 	r->dims = NEW_ARRAY(a, DimFactors *, o->ntensors);
 	for (int d = 0; d < t->rank; d++)
 		r->factors[d] = (Factor){t->dims[d], F_pass, false};
 	for (int i = 0; i < o->ntensors; i++) {
+		r->rank[i] = t->rank;
 		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
 		for (int d = 0; d < t->rank; d++)
-			r->dims[i][d] = (DimFactors){1, {(int16_t)d}};
+			r->dims[i][d] = (DimFactors){o->tensors[i]->type.dims[d],
+				1, {(int16_t)d}};
 	}
 	return r;
 }
@@ -117,7 +120,8 @@ add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole,
 		if (parts == 1)
 			continue;
 		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
-		r->dims[whole][d] = (DimFactors){2,
+		DimFactors *f = &r->dims[whole][d];
+		*f = (DimFactors){f->size, 2,
 			{(int16_t)r->nfactors++, (int16_t)d}};
 	}
 	o->rule = r;

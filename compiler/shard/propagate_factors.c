@@ -43,8 +43,7 @@ fill_factor(Holder *h, AxisList *rest, int64_t size)
 }
 
 static void
-project_dim(Projection *p, int tensor, int dim, const Placement *now,
-	int64_t dim_size)
+project_dim(Projection *p, int tensor, int dim, const Placement *now)
 {
 	const DimFactors *factors = &p->rule->dims[tensor][dim];
 	AxisList rest;
@@ -62,7 +61,7 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now,
 		h->factor = factors->f[k];
 		/* a moved dim (slice, concatenate) may differ from its
 		   factor: its own size is what must divide */
-		h->size = factors->n == 1 ? dim_size :
+		h->size = factors->n == 1 ? factors->size :
 			p->rule->factors[h->factor].size;
 		h->minor_most = k == factors->n - 1;
 		h->closed = sealed || !placement_is_open(now, dim);
@@ -79,8 +78,7 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now,
 }
 
 static void
-project_tensor(Projection *p, int tensor, const Placement *now,
-	const Type *type)
+project_tensor(Projection *p, int tensor, const Placement *now)
 {
 	p->first[tensor] = p->nholders;
 	p->grown[tensor] = false;
@@ -91,8 +89,8 @@ project_tensor(Projection *p, int tensor, const Placement *now,
 		axes_append_all(&p->barred[tensor], &unreduced);
 	}
 	p->sealed[tensor] = now->all_replicated;
-	for (int d = 0; d < type->rank; d++)
-		project_dim(p, tensor, d, now, type->dims[d]);
+	for (int d = 0; d < p->rule->rank[tensor]; d++)
+		project_dim(p, tensor, d, now);
 }
 
 /* Sizes of tensors as the op sees them: where a dim changes its size (slice,
@@ -132,22 +130,22 @@ index_by_factor(Projection *p)
 }
 
 static int
-count_holders(const OpState *o)
+count_holders(const Rule *r)
 {
 	int n = 0;
 
-	for (int t = 0; t < o->rule->ntensors; t++)
-		for (int d = 0; d < o->tensors[t]->type.rank; d++)
-			n += o->rule->dims[t][d].n;
+	for (int t = 0; t < r->ntensors; t++)
+		for (int d = 0; d < r->rank[t]; d++)
+			n += r->dims[t][d].n;
 	return n;
 }
 
 /* The projection is scratch space that only ever grows. */
 static void
-make_room(Projection *p, Arena *a, const OpState *o)
+make_room(Projection *p, Arena *a, const Rule *r)
 {
-	int holders = count_holders(o), tensors = o->rule->ntensors;
-	int factors = o->rule->nfactors;
+	int holders = count_holders(r), tensors = r->ntensors;
+	int factors = r->nfactors;
 
 	if (holders > p->room_holders) {
 		p->room_holders = 2 * holders;
@@ -176,15 +174,13 @@ make_room(Projection *p, Arena *a, const OpState *o)
 void
 project(Projection *p, Propagation *g, const OpState *o)
 {
-	make_room(p, g->arena, o);
+	make_room(p, g->arena, o->rule);
 	p->rule = o->rule;
 	p->op = o->op;
 	p->tensors = o->tensors;
 	p->nholders = 0;
-	for (int t = 0; t < o->rule->ntensors; t++) {
-		const Value *v = o->tensors[t];
-		project_tensor(p, t, &tensor_cluster(g, o, t)->now, &v->type);
-	}
+	for (int t = 0; t < o->rule->ntensors; t++)
+		project_tensor(p, t, &tensor_cluster(g, o, t)->now);
 	p->first[o->rule->ntensors] = p->nholders;
 	index_by_factor(p);
 	count_elements(p);

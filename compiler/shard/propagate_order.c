@@ -173,10 +173,9 @@ extend_dim(Propagation *g, int tensor, int dim)
 static bool
 extend_tensor(Propagation *g, int tensor)
 {
-	const Value *v = g->projection.tensors[tensor];
 	bool changed = false;
 
-	for (int d = 0; d < v->type.rank; d++)
+	for (int d = 0; d < g->projection.rule->rank[tensor]; d++)
 		changed |= extend_dim(g, tensor, d);
 	return changed;
 }
