@@ -26,6 +26,8 @@ typedef struct Source {
 	Form *forms;		/* oldest first; the first as computed */
 	bool at_final;		/* some form has the final placement */
 	bool requested;		/* `final` is what its only user asked for */
+	bool sum_requested;	/* of a loop: the program asks for its partial
+				   sums to be combined in every round */
 	Value *alias;		/* a constraint: the value that took its place */
 } Source;
 

@@ -162,6 +162,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
+	requested |= s->sum_requested && placement_equal(to, &s->final);
 	if (is_recomputed(v) && !to->nunreduced) {
 		moved = recompute(p, v, to, user);
 	} else {

@@ -381,6 +381,7 @@ reduce_after(Partitioner *p, Op *loop, int i, Op *move)
 	loop->bodies[CONDITION]->params[i]->placement = partial;
 	loop->operands[i] = insert_reshard(p, loop->operands[i], &partial,
 		loop, why);
+	source_of(p, loop->results[i])->sum_requested = move->requested;
 	op_remove(move);
 }
 
