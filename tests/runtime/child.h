@@ -5,6 +5,7 @@
 #ifndef CHILD_H
 #define CHILD_H
 
+#include <stdio.h>
 #include <string.h>
 #include <sys/wait.h>
 #include <time.h>
