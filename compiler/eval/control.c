@@ -231,7 +231,7 @@ machine_while(Machine *vm, const Op *op)
 	eval_loop = around;
 	eval_progress += !around;
 	if (active)
-		memcpy(vm->active, active, (size_t)vm->ndevices);
+		machine_activate(vm, active);
 	ok = ok && keep_results(vm, &loop);
 	free_args(loop.carried, loop.n);
 	free_args(loop.next, loop.n);
@@ -252,13 +252,14 @@ machine_if(Machine *vm, const Op *op)
 	for (int b = 0; ok && b < 2; b++) {
 		bool any = false;
 		for (int64_t d = 0; d < vm->ndevices; d++) {
-			vm->active[d] = active[d] && chosen[d] != (b == 1);
+			vm->active[d] = active[d] && !vm->stuck[d] &&
+				chosen[d] != (b == 1);
 			any = any || vm->active[d];
 		}
 		ok = !any || run_body(vm, op, op->bodies[b], args);
 	}
 	if (active)
-		memcpy(vm->active, active, (size_t)vm->ndevices);
+		machine_activate(vm, active);
 	for (int i = 0; ok && i < op->nresults; i++)
 		if (is_doubtful(vm, op->operands[0]))
 			ok = doubt(vm, op->results[i]);

@@ -162,41 +162,26 @@ run_local(Machine *vm, const Op *op, Kernel *kernel, int64_t device)
 		(!vm->bounds || bound_results(vm, op, device));
 }
 
-/* Whether those that `device` waits for in a collective wait for it too. */
-static bool
-is_joined(const Machine *vm, const Op *op, int64_t device)
-{
-	static const AxisList none;
-	const AxisList *axes = op->axes ? op->axes : &none;
-	const Mesh *mesh = &vm->module->mesh;
-	for (int64_t i = axes_size(axes) - 1; i >= 0; i--)
-		if (!vm->active[axes_with_index(mesh, axes, device, i)])
-			return false;
-	return true;
-}
-
 static bool
 check_ragged(Machine *vm, const Op *op)
 {
 	const char *wrong = ragged_wrong(vm->module, op, vm->operands);
 	if (wrong)
-		vm->failure = (EvalFailure){op, wrong};
+		vm->failure = (EvalFailure){.collective = op, .what = wrong};
 	return !wrong;
 }
 
 static bool
 run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 {
+	if (!machine_meet(vm, op))
+		return false;
 	for (int64_t d = 0; d < vm->ndevices; d++) {
 		vm->results[d] = (Tensor){.data = NULL};
 		for (int i = 0; i < op->noperands; i++)
 			vm->operands[i * vm->ndevices + d] = vm->results[d];
 		if (!vm->active[d])
 			continue;
-		if (!is_joined(vm, op, d)) {
-			vm->failure = (EvalFailure){op, NULL};
-			return false;
-		}
 		vm->results[d] = slot(vm, op->results[0], d)->is.value;
 		for (int i = 0; i < op->noperands; i++)
 			vm->operands[i * vm->ndevices + d] =
@@ -281,8 +266,9 @@ machine_new(Machine *vm)
 	vm->results = calloc(room, sizeof *vm->results);
 	vm->inexact = calloc((size_t)vm->most, sizeof *vm->inexact);
 	vm->active = malloc((size_t)vm->ndevices);
+	vm->stuck = calloc((size_t)vm->ndevices, sizeof *vm->stuck);
 	if (!vm->slots || !vm->operands || !vm->results || !vm->inexact ||
-	    !vm->active)
+	    !vm->active || !vm->stuck)
 		return false;
 	memset(vm->active, true, (size_t)vm->ndevices);
 	return true;
@@ -300,6 +286,7 @@ machine_free(Machine *vm)
 	free(vm->results);
 	free(vm->inexact);
 	free(vm->active);
+	free(vm->stuck);
 }
 
 static void
@@ -360,7 +347,7 @@ machine_run(Machine *vm, Tensor *const *inputs, Inexact *outputs)
 			param->borrowed = true;
 		}
 	}
-	if (!machine_block(vm, entry))
+	if (!machine_block(vm, entry) || !machine_ends(vm))
 		return false;
 	for (int64_t d = 0; d < vm->ndevices; d++)
 		for (int i = 0; i < n; i++)

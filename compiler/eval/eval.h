@@ -8,9 +8,8 @@
  *                 identities there
  *   eval_device   a device program, on all devices of the mesh in lockstep:
  *                 every value is as many local tensors as there are devices.
- *                 A device whose loop has ended waits for the others; where
- *                 one that waits should take part in a collective, all are
- *                 stuck
+ *                 A device whose loop has ended waits for the others; what
+ *                 comes of a collective without it is in stuck.c
  *
  * Arithmetic.  Each op computes in a wide type and rounds its result to the
  * dtype: f64 in double, f32 in float, f16 and bf16 in float with one rounding
@@ -59,7 +58,11 @@ bool tensor_unshard(const Mesh *mesh, const Placement *placement,
 typedef struct EvalFailure {
 	const Op *collective;	/* NULL: no memory */
 	const char *what;	/* the devices ask of it that cannot be; NULL:
-				   some of its members never reach it */
+				   not all of its members reach it */
+	int64_t device;		/* that waits there ... */
+	int64_t other_device;	/* for this one, ... */
+	const Op *other;	/* which waits here; NULL: it has ended */
+	bool mismatch;		/* ... for the first one */
 } EvalFailure;
 
 /* eval.c: outputs are allocated here, one per result of the entry; both are

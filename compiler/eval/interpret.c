@@ -275,33 +275,48 @@ progress(const char **doing)
 	return eval_progress;
 }
 
+static const char *
+op_text(const Module *m, const Op *op)
+{
+	const SourceFile *file = source_file(m->session, op->range.file);
+	return arena_printf(m->arena, "%s of %s:%d", ops[op->kind].hlo,
+		file ? file->path : "?", op->range.line);
+}
+
+/* As the runtime tells it. */
+static int
+report_stuck(const Module *m, const EvalFailure *f)
+{
+	const char *here = op_text(m, f->collective);
+	const char *there = f->other ? arena_printf(m->arena, "waits at %s",
+		op_text(m, f->other)) : "has ended its program";
+	fprintf(stderr, f->mismatch ? "collectives do not agree: device %lld "
+		"waits at %s, device %lld %s\n" : "deadlock: device %lld "
+		"waits at %s for device %lld, which %s\n",
+		(long long)f->device, here, (long long)f->other_device, there);
+	return f->mismatch ? SHDRT_MISMATCH : SHDRT_DEADLOCK;
+}
+
 static int
 report_failure(const Module *m, const EvalFailure *failure)
 {
-	const Op *op = failure->collective;
-	const SourceFile *file = op ? source_file(m->session, op->range.file) :
-		NULL;
-	const char *path = file ? file->path : "?";
-	if (!op) {
+	if (!failure->collective) {
 		fputs("the interpreter needs more memory than there is\n",
 			stderr);
 		return SHDRT_MEMORY;
 	}
-	if (failure->what) {
-		fprintf(stderr, "%s of %s:%d: %s\n", ops[op->kind].hlo, path,
-			op->range.line, failure->what);
-		return SHDRT_MISMATCH;
-	}
-	fprintf(stderr, "deadlock: some devices never reach the %s of "
-		"%s:%d\n", ops[op->kind].hlo, path, op->range.line);
-	return SHDRT_DEADLOCK;
+	if (!failure->what)
+		return report_stuck(m, failure);
+	fprintf(stderr, "%s: %s\n", op_text(m, failure->collective),
+		failure->what);
+	return SHDRT_MISMATCH;
 }
 
 static int
 launch(const shdrt_program *p, char *const *slabs, void *data)
 {
 	Run r = {.module = data};
-	EvalFailure failure = {NULL, NULL};
+	EvalFailure failure = {.collective = NULL};
 	bool ok = false;
 	r.inputs = device_tensors(p->ndevices, p->nparams);
 	r.outputs = device_tensors(p->ndevices, p->nresults);

@@ -8,7 +8,7 @@
  *
  * Devices run in lockstep.  Those that wait, because their loop has ended or
  * their condition chose the other branch, are not active: their slots are
- * left as they are.
+ * left as they are.  Nor are those that are stuck, which they stay.
  */
 #ifndef SHDC_EVAL_MACHINE_H
 #define SHDC_EVAL_MACHINE_H
@@ -27,6 +27,8 @@ typedef struct Machine {
 	int64_t ndevices;
 	bool bounds;		/* samples too; on one device */
 	bool *active;		/* by device */
+	const Op **stuck;	/* by device: the collective that it waits in
+				   for ever, or NULL */
 	int first, nvalues;	/* the ids that it has slots for */
 	Slot *slots;		/* [(id - first) * ndevices + device] */
 	const Op **last_use;	/* by value id, within the value's block */
@@ -51,6 +53,14 @@ bool machine_block(Machine *vm, const Block *b);
 bool machine_inside(Machine *inner, const Machine *vm, const Op *op,
 	int64_t ndevices);
 void machine_free(Machine *vm);
+
+/* stuck.c */
+/* Devices whose group is not complete are stuck.  False if that is the end. */
+bool machine_meet(Machine *vm, const Op *op);
+/* Behind the last op: false if there are any. */
+bool machine_ends(Machine *vm);
+/* These are active from now on, but for the stuck. */
+void machine_activate(Machine *vm, const bool *active);
 
 /* control.c */
 bool machine_call(Machine *vm, const Op *op);

@@ -377,7 +377,7 @@ machine_manual(Machine *vm, const Op *op)
 	for (int i = 0; ok && i < body->nparams; i++)
 		ok = shard(&inner, &op->specs[i],
 			&slot(vm, op->operands[i], 0)->is, body->params[i]);
-	ok = ok && machine_block(&inner, body);
+	ok = ok && machine_block(&inner, body) && machine_ends(&inner);
 	for (int i = 0; ok && i < op->nresults; i++)
 		ok = leave_region(&inner, op, i,
 			&slot(vm, op->results[i], 0)->is);

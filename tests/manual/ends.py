@@ -5,8 +5,8 @@
 
 Those of tests/errors are refused.  No text that the front accepts can get
 devices out of step; so for run-time endings a dump is edited until each device
-decides for itself, and executed: status 10 or 11, with both lines.  The output
-is TAP; the last line says how long the slowest took.
+decides for itself, and executed, built and interpreted: status 10 or 11, with
+both lines.  The output is TAP; the last line says how long the slowest took.
 """
 import glob
 import os
@@ -88,9 +88,8 @@ class Tests:
         self.last = seconds
         return r.returncode, r.stderr, seconds
 
-    def execute(self, path, *options):
-        return self.run("--run", *options, path, "--",
-                        "--timeout=%ds" % TIMEOUT)
+    def execute(self, how, path, *options):
+        return self.run(how, *options, path, "--", "--timeout=%ds" % TIMEOUT)
 
     def refused(self):
         """How many there are."""
@@ -102,7 +101,7 @@ class Tests:
                 continue
             n += 1
             strict = ["--strict"] if "--strict %s" in text else []
-            status, said, seconds = self.execute(path, *strict)
+            status, said, seconds = self.execute("--run", path, *strict)
             self.ok(status == 1 and re.search(r":\d+:\d+: error\[SHD\d+\]",
                                               said) and seconds < AT_ONCE,
                     "%s is refused" % os.path.basename(path),
@@ -133,11 +132,14 @@ class Tests:
             text = self.dump(folder, body)
             with open(folder + "/edited.hlo", "w") as f:
                 f.write(text)
-            ended, said, seconds = self.execute(folder + "/edited.hlo")
-        told = set(map(int, re.findall(r"m\.shd:(\d+)", said)))
-        self.ok(ended == status and told == set(lines) and seconds < AT_ONCE,
-                "%s: status %d" % (name, status),
-                "status %s after %.1f s\n%s" % (ended, seconds, said))
+            for how in "--run", "--interpret":
+                ended, said, seconds = self.execute(how,
+                                                    folder + "/edited.hlo")
+                told = set(map(int, re.findall(r"m\.shd:(\d+)", said)))
+                self.ok(ended == status and told == set(lines) and
+                        seconds < AT_ONCE,
+                        "%s, %s: status %d" % (name, how[2:], status),
+                        "status %s after %.1f s\n%s" % (ended, seconds, said))
 
 
 def main():

@@ -124,7 +124,7 @@ run_devices(const Case *c, bool is_stuck)
 	Module *m = read_case(s, c, "device");
 	Tensor in[MAX_PARAMS], out[DEVICES][MAX_RESULTS];
 	Tensor *inputs[DEVICES], *outputs[DEVICES];
-	EvalFailure failure = {NULL, NULL};
+	EvalFailure failure = {.collective = NULL};
 	bool good = m != NULL;
 
 	for (int d = 0; d < DEVICES; d++) {

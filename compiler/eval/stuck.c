@@ -1,0 +1,126 @@
+/*
+ * stuck.c - collectives that not all members of a group reach.
+ *
+ * Programs that the front accepts have none; a dump that somebody edited may.
+ * Its devices wait there for ever, and the others go on without them, to where
+ * they wait in turn, or end.  So what is told is what a built program finds at
+ * the rendezvous: two devices that wait for each other in different
+ * collectives do not agree; any other end of this kind is a deadlock.  What
+ * lockstep cannot do is to have devices meet in different rounds of a loop, or
+ * in two collectives of one line, which at the rendezvous are alike.
+ */
+#include "eval/machine.h"
+
+#include <string.h>
+
+static int64_t
+members(const Op *op)
+{
+	return op->axes ? axes_size(op->axes) : 1;
+}
+
+static int64_t
+member(const Machine *vm, const Op *op, int64_t device, int64_t i)
+{
+	static const AxisList none;
+
+	return axes_with_index(&vm->module->mesh, op->axes ? op->axes : &none,
+		device, i);
+}
+
+static bool
+waits_for(const Machine *vm, int64_t device, int64_t other)
+{
+	const Op *op = vm->stuck[device];
+
+	for (int64_t i = 0; op && i < members(op); i++)
+		if (member(vm, op, device, i) == other)
+			return true;
+	return false;
+}
+
+/* Whether those that `device` waits for in a collective wait for it too. */
+static bool
+is_joined(const Machine *vm, const Op *op, int64_t device)
+{
+	for (int64_t i = 0; i < members(op); i++)
+		if (!vm->active[member(vm, op, device, i)])
+			return false;
+	return true;
+}
+
+/* A member of the group in which a device is stuck that is not there. */
+static int64_t
+missing_member(const Machine *vm, int64_t device)
+{
+	const Op *op = vm->stuck[device];
+	int64_t other = device;
+
+	for (int64_t i = 0; i < members(op); i++) {
+		other = member(vm, op, device, i);
+		if (vm->stuck[other] != op)
+			break;
+	}
+	return other;
+}
+
+static void
+tell(Machine *vm, int64_t device, int64_t other, bool mismatch)
+{
+	vm->failure = (EvalFailure){.collective = vm->stuck[device],
+		.other = vm->stuck[other], .device = device,
+		.other_device = other, .mismatch = mismatch};
+}
+
+/* Do two devices wait for each other in different collectives? */
+static bool
+find_mismatch(Machine *vm, int64_t device)
+{
+	const Op *op = vm->stuck[device];
+
+	for (int64_t i = 0; i < members(op); i++) {
+		int64_t other = member(vm, op, device, i);
+		if (vm->stuck[other] != op && waits_for(vm, other, device)) {
+			tell(vm, device, other, true);
+			return true;
+		}
+	}
+	return false;
+}
+
+bool
+machine_meet(Machine *vm, const Op *op)
+{
+	bool incomplete = false;
+
+	for (int64_t d = 0; d < vm->ndevices; d++)
+		if (vm->active[d] && !is_joined(vm, op, d)) {
+			vm->stuck[d] = op;
+			incomplete = true;
+		}
+	if (!incomplete)
+		return true;
+	machine_activate(vm, vm->active);
+	for (int64_t d = 0; d < vm->ndevices; d++)
+		if (vm->stuck[d] == op && find_mismatch(vm, d))
+			return false;
+	return true;
+}
+
+bool
+machine_ends(Machine *vm)
+{
+	for (int64_t d = 0; d < vm->ndevices; d++)
+		if (vm->stuck[d]) {
+			tell(vm, d, missing_member(vm, d), false);
+			return false;
+		}
+	return true;
+}
+
+void
+machine_activate(Machine *vm, const bool *active)
+{
+	for (int64_t d = 0; d < vm->ndevices; d++)
+		vm->active[d] = active[d] && !vm->stuck[d];
+}
