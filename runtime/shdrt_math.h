@@ -159,7 +159,8 @@ shdrt_f32_odd_f64(double x)
 	double back = f;
 	if (back == x || back != back || u << 1 >= 0xff000000u)
 		return f;
-	int away = back < 0 ? x > back : x < back;	/* |x| below |f|? */
+	/* |x| below |f|?  By the sign of x: f may be -0. */
+	int away = x < 0 ? x > back : x < back;
 	return shdrt_f32_bits((u - (uint32_t)away) | 1u);
 }
 

@@ -204,6 +204,16 @@ test_round(const Half *f)
 		wrong);
 }
 
+/* What is too small for an f32, too, keeps its sign. */
+static void
+test_vanish(const Half *f)
+{
+	ok(f->round64(1e-300) == 0 && f->round64(-1e-300) == 0x8000
+		&& f->round64(0x1p-1074) == 0 && f->round64(-0x1p-1074) == 0x8000
+		&& f->round64(-0.0) == 0x8000,
+		"%s: tiny numbers become 0 of their sign", f->name);
+}
+
 /* ---- integers ---- */
 
 static void
@@ -292,6 +302,7 @@ main(void)
 	for (int i = 0; i < 2; i++) {
 		test_widen(&halves[i]);
 		test_round(&halves[i]);
+		test_vanish(&halves[i]);
 	}
 	test_integers();
 	test_floats();
