@@ -4,12 +4,13 @@
     numpy_check.py SHDC [WORD]         WORD: only cases that contain it
 
 The device program is checked against the global one everywhere else; both
-could share a mistake.  Here the global program's results, from `shdc
---interpret`, meet numpy: each function, in each class of dtypes, on small
-tensors and on the values that are special.  TAP.
+could share a mistake.  Here results meet numpy: each function, in each class
+of dtypes, on small tensors and on the values that are special; once by the
+interpreter on one device, once compiled, with dims split over two.  TAP.
 """
 import math
 import os
+import re
 import subprocess
 import sys
 import tempfile
@@ -27,7 +28,10 @@ INTEGERS = SIGNED + UNSIGNED
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16,
          "i32": np.int32, "i64": np.int64, "i8": np.int8, "u8": np.uint8,
          "u32": np.uint32, "pred": np.bool_}
+WAYS = [("", ["--interpret"], 1), (", compiled", ["--run"], 2)]
 TOLERANCE = {"f32": 4e-6, "f64": 4e-14, "bf16": 1.2e-2, "f16": 2e-3}
+# Of 0 and -0, which are equal, either may be the largest.
+EITHER_ZERO = re.compile("max|min|clamp|relu|sort|top_k|cumsum|softmax")
 cases = []      # (dtype of x, expression, result dtype, function of inputs)
 
 
@@ -96,7 +100,8 @@ def special(dtype):
     if dtype in FLOATS:
         top = {"f16": 65504.0}.get(dtype, 3e38)
         ends = [0.0, -0.0, 1.0, -1.0, 0.5, 1.5, 2.5, -2.5, np.inf, -np.inf,
-                np.nan, top, 300.0, -3e9 if dtype != "f16" else -6e4]
+                np.nan, top, 300.0, -3e9 if dtype != "f16" else -6e4,
+                -1e-300, 1e-5]
     else:
         info = np.iinfo(NUMPY[dtype])
         ends = [0, 1, 2, 3, 7, info.max, info.max - 1, info.min,
@@ -149,6 +154,16 @@ def remainder(a):
     return np.vectorize(lambda n, d: n if d == 0 else
                         abs(n) % abs(d) * (-1 if n < 0 else 1),
                         otypes=[object])(x, y)
+
+
+def powers(a):
+    """Modulo 2^64; a negative exponent leaves 1, -1 or, rounded, 0."""
+    def one(x, n):
+        if n >= 0:
+            return pow(x, n, 1 << 64)
+        return x ** (n % 2) if abs(x) == 1 else 0
+    x, y = (v.astype(object) for v in (a["x"], a["y"]))
+    return np.vectorize(one, otypes=[object])(x, y)
 
 
 def wrapped(values, dtype):
@@ -479,8 +494,25 @@ def extremes():
             special)
     case(SIGNED, "-x", lambda t: -t["x"].astype(object), None, special)
     case(SIGNED, "abs(x)", lambda t: abs(t["x"].astype(object)), None, special)
-    case(FLOATS, "x + y", lambda t: t["x"] + t["y"], None, special)
-    case(FLOATS, "x / y", lambda t: t["x"] / t["y"], None, special)
+    for sign in ["+", "-", "*", "/"]:
+        case(FLOATS, "x %s y" % sign, lambda t, s=sign: eval("x %s y" % s, t),
+             None, special)
+    case(FLOATS, "x % y", lambda t: np.fmod(t["x"], t["y"]), None, special)
+    case(FLOATS, "pow(x, y)", lambda t: np.power(t["x"], t["y"]), None,
+         special)
+    case(INTEGERS, "pow(x, y)", powers, None, special)
+    case(numbers, "where(x < y, x, y)",
+         lambda t: np.where(t["x"] < t["y"], t["x"], t["y"]), None, special)
+    case(numbers, "clamp(y, x, 3)", lambda t: np.minimum(np.maximum(
+        t["x"], t["y"]), 3), None, special)
+    case(INTEGERS, "cumsum(x, dim=1)", lambda t: np.cumsum(
+        t["x"].astype(object), axis=1), None, special)
+    for name in ["sum", "prod"]:
+        case(INTEGERS, "%s(x, dim=1)" % name, lambda t, f=getattr(np, name):
+             f(t["x"].astype(object), axis=1), None, special)
+    for to in FLOATS:
+        case(FLOATS + INTEGERS, "%s(x)" % to, lambda t, to=to: rounded(
+            t["x"].astype(np.float64), to), to, special)
     case(numbers, "maximum(x, y)", lambda t: np.maximum(t["x"], t["y"]), None,
          special)
     case(numbers, "minimum(x, y)", lambda t: np.minimum(t["x"], t["y"]), None,
@@ -494,11 +526,20 @@ def extremes():
         np.maximum(t["x"], t["y"]), axis=1), "i32", special)
     case(numbers, "argmin(maximum(x, y), dim=0)", lambda t: np.argmin(
         np.maximum(t["x"], t["y"]), axis=0), "i32", special)
-    for name in ["floor", "ceil", "sign", "tanh", "exp", "sqrt", "abs",
-                 "isfinite"]:
+    case(FLOATS, "sign(x)", lambda t: np.copysign(np.sign(t["x"]), t["x"]),
+         None, special)
+    for name in ["floor", "ceil", "tanh", "exp", "sqrt", "abs",
+                 "square", "expm1", "log", "log1p", "isfinite"]:
         case(FLOATS, "%s(x)" % name, lambda t, f=getattr(np, name): f(t["x"]),
              "pred" if name == "isfinite" else None, special)
     case(FLOATS, "round(x)", lambda t: np.rint(t["x"]), None, special)
+    case(FLOATS, "-x", lambda t: -t["x"], None, special)
+    case(FLOATS, "rsqrt(x)", lambda t: 1 / np.sqrt(t["x"]), None, special)
+    case(FLOATS, "erf(x)", lambda t: erf(t["x"]), None, special)
+    for name in ["sin", "cos"]:
+        case(FLOATS, "%s(where(abs(x) < 1000, x, inf))" % name,
+             lambda t, f=getattr(np, name): f(np.where(
+                 np.abs(t["x"]) < 1000, t["x"], np.inf)), None, special)
     case(FLOATS, "sigmoid(x)", lambda t: 1 / (1 + np.exp(-t["x"])), None,
          special)
     case(FLOATS, "relu(x)", lambda t: np.maximum(t["x"], 0), None, special)
@@ -509,22 +550,30 @@ def extremes():
 
 # ---- running
 
-def program(made, types, texts):
-    params = ", ".join("%s: %s[%s]" % (n, types[n], ", ".join(
-        map(str, v.shape))) for n, v in made.items())
-    return "mesh [X=1];\nfn main(%s) {\n  return %s;\n}\n" % (
-        params, ",\n    ".join(texts))
+def sizes(shape, devices):
+    """The first dim that divides is split over the devices."""
+    split = next((k for k, n in enumerate(shape) if n % devices == 0), None)
+    return ", ".join("%d%s" % (n, "@X" if k == split else "")
+                     for k, n in enumerate(shape))
 
 
-def interpret(shdc, folder, made, types, texts, results):
+def program(made, types, texts, devices):
+    params = ", ".join("%s: %s[%s]" % (n, types[n], sizes(v.shape, devices))
+                       for n, v in made.items())
+    return "mesh [X=%d];\nfn main(%s) {\n  return %s;\n}\n" % (
+        devices, params, ",\n    ".join(texts))
+
+
+def execute(shdc, way, folder, made, types, texts, results):
     """Each result, or what shdc said."""
+    _, options, devices = way
     with open(folder + "/p.shd", "w") as f:
-        f.write(program(made, types, texts))
+        f.write(program(made, types, texts, devices))
     args = []
     for name, value in made.items():
         np.save("%s/%s.npy" % (folder, name), stored(value, types[name]))
         args += ["--in", "%s=%s/%s.npy" % (name, folder, name)]
-    r = subprocess.run([shdc, "--interpret", folder + "/p.shd", "--", *args,
+    r = subprocess.run([shdc, *options, folder + "/p.shd", "--", *args,
                         "--out", folder], capture_output=True, text=True,
                        timeout=120)
     if r.returncode != 0:
@@ -543,7 +592,12 @@ def wanted(function, made, result):
             rounded(value.astype(np.float64), result)
 
 
-def difference(ours, theirs, result):
+def zero_signs(ours, theirs):
+    return (ours == 0) & (theirs == 0) & (np.signbit(ours)
+                                          != np.signbit(theirs))
+
+
+def difference(ours, theirs, result, signs=False):
     if ours.shape != theirs.shape:
         return "shape %s, not %s" % (ours.shape, theirs.shape)
     if result not in FLOATS:
@@ -553,6 +607,8 @@ def difference(ours, theirs, result):
             close = np.abs(ours - theirs) <= TOLERANCE[result] * np.maximum(
                 1, np.abs(theirs))
         wrong = ~(close | (ours == theirs) | np.isnan(ours) & np.isnan(theirs))
+        if signs:
+            wrong |= zero_signs(ours, theirs)
     if not wrong.any():
         return None
     at = tuple(int(k) for k in np.argwhere(wrong)[0])
@@ -560,16 +616,38 @@ def difference(ours, theirs, result):
         wrong.sum(), wrong.size, list(at), ours[at], theirs[at])
 
 
-def group_results(shdc, folder, made, types, group):
+def group_results(shdc, way, folder, made, types, group):
     texts = [c[2] for c in group]
-    found = interpret(shdc, folder, made, types, texts, [c[3] for c in group])
+    found = execute(shdc, way, folder, made, types, texts,
+                    [c[3] for c in group])
     if not isinstance(found, str):
         return found
     if len(group) == 1:
         return [found]
     half = len(group) // 2
-    return (group_results(shdc, folder, made, types, group[:half])
-            + group_results(shdc, folder, made, types, group[half:]))
+    return (group_results(shdc, way, folder, made, types, group[:half])
+            + group_results(shdc, way, folder, made, types, group[half:]))
+
+
+def check_group(shdc, way, kind, group, number):
+    """Prints a line for each; how many are wrong."""
+    on, dtype = kind
+    made, types = on(dtype) if on is inputs else (on(dtype), None)
+    types = types or {n: dtype for n in made}
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        found = group_results(shdc, way, folder, made, types, group)
+    for (_, _, text, result, function), ours in zip(group, found):
+        number += 1
+        why = ours if isinstance(ours, str) else difference(
+            ours, wanted(function, made, result), result,
+            on is special and not EITHER_ZERO.search(text))
+        failed += why is not None
+        print("%s %d - %s of %s%s%s" % ("not ok" if why else "ok", number,
+              text, dtype, " special values" if on is special else "", way[0]))
+        if why:
+            print("# " + "\n# ".join(why.splitlines()[:12]))
+    return failed
 
 
 def main():
@@ -583,21 +661,11 @@ def main():
     for c in chosen:
         groups.setdefault((c[0], c[1]), []).append(c)
     failed = number = 0
-    print("1..%d" % len(chosen))
-    for (on, dtype), group in groups.items():
-        made, types = on(dtype) if on is inputs else (on(dtype), None)
-        types = types or {n: dtype for n in made}
-        with tempfile.TemporaryDirectory() as folder:
-            found = group_results(shdc, folder, made, types, group)
-        for (_, _, text, result, function), ours in zip(group, found):
-            number += 1
-            why = ours if isinstance(ours, str) else difference(
-                ours, wanted(function, made, result), result)
-            failed += why is not None
-            print("%s %d - %s of %s%s" % ("not ok" if why else "ok", number,
-                  text, dtype, " special values" if on is special else ""))
-            if why:
-                print("# " + "\n# ".join(why.splitlines()[:12]))
+    print("1..%d" % (len(chosen) * len(WAYS)))
+    for way in WAYS:
+        for kind, group in groups.items():
+            failed += check_group(shdc, way, kind, group, number)
+            number += len(group)
     return 1 if failed else 0
 
 
