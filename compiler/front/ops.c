@@ -247,13 +247,17 @@ emit_start(Elab *e, Site s, int64_t start)
 	return emit_constant(e, s, small ? D_i32 : D_i64, start);
 }
 
-/* The starts are of one dtype: i32, but for an i64 among them. */
+/* The starts are of one dtype: i32, but where one does not fit there. */
 static DType
 start_dtype(int n, Value *const *start)
 {
-	for (int d = 0; d < n; d++)
-		if (start[d] != NULL && start[d]->type.dtype == D_i64)
+	for (int d = 0; d < n; d++) {
+		if (start[d] == NULL)
+			continue;
+		DType dtype = start[d]->type.dtype;
+		if (dtype == D_i64 || dtype == D_u32)
 			return D_i64;
+	}
 	return D_i32;
 }
 

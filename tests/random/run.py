@@ -2,10 +2,11 @@
 """Random programs through the compiler, checked against themselves.
 
     run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N]
-           [--reports N] [--broken N] [--explicit N] [--first I]
+           [--reports N] [--broken N] [--explicit N] [--reference N]
+           [--hostile N] [--first I]
     run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
 
-Program I of a seed is always the same (generate.py).  Six things are
+Program I of a seed is always the same (generate.py).  Eight things are
 asked of it:
 
     interpret  shdc --interpret P -- --check: the device program on simulated
@@ -20,6 +21,10 @@ asked of it:
     explicit   the program as an explicit function, made legal by pasting what
                its errors offer: no error stays, it computes the same, and
                nothing moves that it does not ask for
+    reference  the interpreted program's results are those of numpy
+               (reference.py), and its device program agrees; on inputs of
+               several kinds (oracle.py), infinities and NaN among them
+    hostile    the same of the compiled program
 
 What fails is made smaller (shrink.py), saved under --save with its message,
 and reported with its seed.  The output is TAP; the status is 1 if anything
@@ -40,6 +45,11 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 from explicit import explicit_text, make_legal
 from generate import generate
 from shrink import shrink
+
+try:
+    import oracle
+except ImportError:
+    oracle = None       # numpy is missing
 
 TIMEOUT = 120
 Failure = collections.namedtuple("Failure", "key detail")
@@ -68,6 +78,7 @@ class Checker:
         self.lock = threading.Lock()
         self.folders = 0
         self.legal = 0          # explicit programs
+        self.elements = self.open = 0   # compared with numpy's
 
     def folder(self):
         """One a thread."""
@@ -196,14 +207,33 @@ class Checker:
                 return failure("explicit " + name, status, err + out + text)
         return None
 
+    def compared(self, stage, option, inputs):
+        kind, seed = inputs
+        status, said, verdict = oracle.ask(
+            self.folder() + "/p.shd", kind, seed, self.folder(), self.call,
+            option)
+        with self.lock:
+            self.elements += verdict.elements
+            self.open += verdict.open
+        if status != 0 or verdict.why:
+            return failure("%s %s" % (stage, kind), status, "%s\n%s" % (
+                verdict.why or said, "inputs %s" % (inputs,)))
+        return None
+
+    def reference(self, inputs):
+        return self.compared("reference", "--interpret", inputs)
+
+    def hostile(self, inputs):
+        return self.compared("hostile", "--run", inputs)
+
     def read(self, name):
         with open("%s/%s" % (self.folder(), name)) as f:
             return f.read()
 
-    def check(self, program, stage):
+    def check(self, program, stage, *inputs):
         with open(self.folder() + "/p.shd", "w") as f:
             f.write(program.text())
-        return getattr(self, stage)()
+        return getattr(self, stage)(*inputs)
 
 
 def unnamed(text):
@@ -261,23 +291,30 @@ class Report:
     def one(self, index, stage):
         """True if the program passes."""
         program = generate(self.seed, index)
-        found = self.checker.check(program, stage)
+        inputs = self.inputs(index, stage)
+        found = self.checker.check(program, stage, *inputs)
         if found is None:
             return True
         with self.lock:
             self.seen[found.key] += 1
             if self.seen[found.key] > self.args.each:
                 return False
-        self.explain(index, stage, program, found)
+        self.explain(index, stage, program, found, inputs)
         return False
 
-    def explain(self, index, stage, program, found):
+    def inputs(self, index, stage):
+        """What a stage that chooses inputs is told of them."""
+        if stage == "reference":
+            return [(oracle.KINDS[index % len(oracle.KINDS)], index)]
+        return [("hostile", index)] if stage == "hostile" else []
+
+    def explain(self, index, stage, program, found, inputs):
         def fails(q):
-            again = self.checker.check(q, stage)
+            again = self.checker.check(q, stage, *inputs)
             return again is not None and again.key == found.key
 
         small = shrink(program, fails, self.args.shrink)
-        detail = self.checker.check(small, stage)
+        detail = self.checker.check(small, stage, *inputs)
         detail = detail.detail if detail else found.detail + "\n(once)"
         text = "// seed %s, program %d, %s\n%s" % (self.seed, index, stage,
                                                    small.text())
@@ -293,6 +330,9 @@ class Report:
             print("# saved as %s.shd" % name, flush=True)
 
     def stage(self, number, stage, count, pool):
+        if stage in ("reference", "hostile") and not oracle:
+            print("ok %d - %s # SKIP no numpy" % (number, stage))
+            return True
         indices = range(self.args.first, self.args.first + count)
         passed = sum(pool.map(lambda i: self.one(i, stage), indices))
         print("%s %d - %s: %d of %d random programs, seed %s" % (
@@ -312,6 +352,8 @@ def main():
     parser.add_argument("--reports", type=int, default=60)
     parser.add_argument("--broken", type=int, default=80)
     parser.add_argument("--explicit", type=int, default=60)
+    parser.add_argument("--reference", type=int, default=100)
+    parser.add_argument("--hostile", type=int, default=10)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random-failures")
@@ -324,8 +366,9 @@ def main():
         args.count, args.compiled = 20000, 500
         args.dumps = args.reports = 1000
         args.broken = args.explicit = 5000
+        args.reference, args.hostile = 10000, 250
     print("# seed %s" % args.seed)
-    print("1..7")
+    print("1..9")
     report = Report(Checker(args.shdc), args, args.seed)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
         good = [report.stage(1, "interpret", args.count, pool),
@@ -334,8 +377,12 @@ def main():
                 report.stage(4, "reports", args.reports, pool),
                 report.stage(5, "broken", args.broken, pool),
                 report.stage(6, "broken_dump", args.broken, pool),
-                report.stage(7, "explicit", args.explicit, pool)]
+                report.stage(7, "explicit", args.explicit, pool),
+                report.stage(8, "reference", args.reference, pool),
+                report.stage(9, "hostile", args.hostile, pool)]
     print("# %d explicit programs became legal" % report.checker.legal)
+    print("# %d elements compared with numpy's, %d of them open" % (
+        report.checker.elements, report.checker.open))
     for key, n in report.seen.most_common():
         print("# %d times: %s" % (n, key))
     return 0 if all(good) else 1

@@ -1,0 +1,143 @@
+"""Dtypes in numpy, and what rounding may do to a result, for reference.py.
+
+Floats are float64 arrays that hold values of their dtype.  A program is
+evaluated once as it stands, and then several times with noise: each result
+that is rounded is moved by as much as a correct implementation may move it,
+up or down at random.  How far the results then lie apart is how far ours may
+lie from the first.
+"""
+import numpy as np
+
+FLOATS = {      # bits of the fraction with the leading one, least exponent
+    "bf16": (8, -126), "f16": (11, -14), "f32": (24, -126), "f64": (53, -1022)}
+LARGEST = {"bf16": float.fromhex("0x1.fep127"), "f16": 65504.0,
+           "f32": float(np.finfo(np.float32).max),
+           "f64": float(np.finfo(np.float64).max)}
+INTEGERS = {"i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8,
+            "u32": np.uint32, "pred": np.bool_}
+
+
+def unit(dtype):
+    return 2.0 ** -FLOATS[dtype][0]
+
+
+def wide(dtype):
+    """What is computed in."""
+    return "f64" if dtype == "f64" else "f32"
+
+
+def least(dtype):
+    """Half the distance of the smallest numbers."""
+    bits, exponent = FLOATS[dtype]
+    return 2.0 ** max(exponent - bits, -1074)
+
+
+def nearest(x, dtype):
+    """Values of the dtype, half to even."""
+    if dtype == "f64":
+        return x
+    bits, low = FLOATS[dtype]
+    _, exponent = np.frexp(x)
+    exponent = np.maximum(exponent, low + 1)
+    y = np.ldexp(np.rint(np.ldexp(x, bits - exponent)), exponent - bits)
+    y = np.where(np.abs(y) > LARGEST[dtype], np.copysign(np.inf, y), y)
+    return np.where(np.isfinite(x), y, x)
+
+
+class Tensor:
+    """exact: no rounding has been done on the way."""
+
+    def __init__(self, dtype, a, exact=True):
+        self.dtype, self.a, self.exact = dtype, np.asarray(a), exact
+
+    @property
+    def shape(self):
+        return self.a.shape
+
+    def like(self, a, exact=None):
+        return Tensor(self.dtype, a, self.exact if exact is None else exact)
+
+
+def same(a, b):
+    return bool(np.all((a == b) | (np.isnan(a) & np.isnan(b))))
+
+
+class Noise:
+    def __init__(self, seed=None):
+        self.random = None if seed is None else np.random.default_rng(seed)
+
+    def settle(self, dtype, y, exact=True, slack=0.0, total=None, wild=False):
+        """A tensor of y, which is rounded once; a correct implementation may
+        be off by `slack` more, and by the rounding of parts that add up to
+        `total` in magnitude; where `wild`, it may find anything."""
+        y = np.asarray(y, np.float64)
+        if total is None:
+            total = np.abs(y)
+        if exact and not np.any(slack) and not np.any(wild) and \
+                same(nearest(y, dtype), y):
+            return Tensor(dtype, y)
+        if self.random is None:
+            return Tensor(dtype, nearest(y, dtype), False)
+        return Tensor(dtype, self.moved(dtype, y, slack, total, wild), False)
+
+    def moved(self, dtype, y, slack, total, wild):
+        draw = self.random.choice([-1.0, 1.0], np.shape(y))
+        if self.random.random() < 0.25:
+            draw = np.full(np.shape(y), draw.flat[0])
+        size = 2 * (slack + unit(dtype) * total) + 4 * least(dtype) * (
+            (y != 0) | (np.asarray(slack) != 0))
+        size = np.where(np.isfinite(size), size, 0)
+        z = np.where(np.isfinite(y), y + draw * size, y)
+        z = np.where(np.abs(z) > LARGEST[dtype], np.copysign(np.inf, z), z)
+        other = np.where(np.isnan(y), self.random.choice(
+            [0, 1, np.inf, -np.inf]), np.nan)
+        return np.where(wild & (draw > 0), other, z)
+
+
+# ---- results
+
+def bounds(dtype, first, samples):
+    """How far from the first a result may be; infinite where anything goes."""
+    apart = np.zeros(first.shape)
+    for s in samples:
+        if dtype not in FLOATS:
+            apart = np.where(s != first, np.inf, apart)
+            continue
+        equal = (s == first) | (np.isnan(s) & np.isnan(first))
+        with np.errstate(invalid="ignore"):
+            away = np.where(equal, 0, np.abs(s - first))
+        away = np.where(np.isnan(away), np.inf, away)
+        apart = np.maximum(apart, away)
+    return 4 * apart
+
+
+def wrong(dtype, first, apart, ours):
+    """Where ours is beyond the bounds."""
+    if dtype not in FLOATS:
+        return (ours != first) & ~np.isinf(apart)
+    equal = (ours == first) | (np.isnan(ours) & np.isnan(first))
+    with np.errstate(invalid="ignore"):
+        near = np.abs(ours - first) <= apart
+    return ~(equal | near | np.isinf(apart))
+
+
+# ---- files
+
+def load(path, dtype):
+    a = np.load(path)
+    if dtype == "bf16":
+        bits = a.view(np.uint16).astype(np.uint32) << np.uint32(16)
+        return bits.view(np.float32).astype(np.float64)
+    return a.astype(np.float64) if dtype in FLOATS else a
+
+
+def save(path, t):
+    a = t.a
+    if t.dtype == "bf16":
+        bits = np.atleast_1d(a).astype(np.float32).view(np.uint32)
+        bits = np.where(np.isnan(np.atleast_1d(a)), 0x7fc00000, bits)
+        a = (bits >> 16).astype(np.uint16).reshape(t.shape).view("V2")
+    elif t.dtype in FLOATS:
+        a = a.astype({"f16": np.float16, "f32": np.float32,
+                      "f64": np.float64}[t.dtype])
+    np.save(path, a)
