@@ -346,10 +346,10 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 {
 	const Precision *p = &precisions[d];
 	bool narrow = d == D_f16 || d == D_bf16;
-	if (!isfinite(s))
-		return s;
 	if (!isfinite(rounding))
 		return wild(s, k);
+	if (!isfinite(s))
+		return s;
 	s += sign * SLACK * rounding;
 	if (fabs(s) > p->greatest)
 		return narrow && !(k & 1) ? s : s > 0 ? INFINITY : -INFINITY;

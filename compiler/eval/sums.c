@@ -15,6 +15,8 @@
 
 /* ---- f64 pictures of an operand ----------------------------------------- */
 
+/* What is infinite or NaN is no part of a magnitude: it makes a sum infinite
+   or NaN in any order, while finite terms may overflow in some. */
 typedef enum Aspect {
 	ASPECT_magnitude, ASPECT_spread,
 	ASPECT_one,
@@ -25,7 +27,7 @@ typedef enum Aspect {
 static double
 aspect_of(Aspect aspect, double v, double spread)
 {
-	double magnitude = fabs(v);
+	double magnitude = isfinite(v) ? fabs(v) : 0;
 	const double aspects[] = {
 		[ASPECT_magnitude] = magnitude,
 		[ASPECT_spread] = spread > magnitude ? spread : magnitude,
@@ -244,7 +246,7 @@ product_rounding(double y, double terms, double excess, double deficit,
 	double units = terms * wide->unit;
 	if (!(excess <= p->greatest))
 		return INFINITY;
-	if (terms <= 1)
+	if (terms <= 1 || !isfinite(y))
 		return 0;
 	if (p != wide)
 		units += p->unit * log2(2 * (double)ndevices);
