@@ -75,7 +75,11 @@ void text_add(Text *t, const char *s);
 void text_addn(Text *t, const char *s, size_t n);
 void text_printf(Text *t, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void text_vprintf(Text *t, const char *fmt, va_list ap);
+/* "1, 2, 3" */
+void text_numbers(Text *t, int n, const int64_t *v, const char *between);
 void text_free(Text *t);
+/* What it holds, moved to the arena; the text is empty again. */
+char *text_take(Text *t, Arena *a);
 /* The nearest of n words, for "did you mean"; NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, int n);
 

@@ -75,6 +75,22 @@ text_free(Text *t)
 	*t = (Text){0};
 }
 
+char *
+text_take(Text *t, Arena *a)
+{
+	char *s = arena_strndup(a, t->s ? t->s : "", t->n);
+
+	text_free(t);
+	return s;
+}
+
+void
+text_numbers(Text *t, int n, const int64_t *v, const char *between)
+{
+	for (int i = 0; i < n; i++)
+		text_printf(t, "%s%lld", i ? between : "", (long long)v[i]);
+}
+
 /* Levenshtein's distance, in one row; words of up to 63 letters. */
 static int
 edit_distance(const char *a, const char *b)

@@ -104,9 +104,7 @@ scalar_argument(Emitter *e, const Value *v)
 	if (v->def->kind != O_constant)
 		return arena_printf(e->arena, "s%d", v->id);
 	c_constant(&t, v->type.dtype, op_int(v->def, A_value));
-	const char *s = arena_strndup(e->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return text_take(&t, e->arena);
 }
 
 static void

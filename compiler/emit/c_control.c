@@ -24,8 +24,7 @@ indent(Emitter *e, int change)
 	e->depth += change;
 	for (int i = 0; i <= e->depth; i++)
 		text_add(&t, "\t");
-	e->indent = arena_strndup(e->arena, t.s, t.n);
-	text_free(&t);
+	e->indent = text_take(&t, e->arena);
 }
 
 /* "WORDS NUMBER": where v is. */

@@ -47,8 +47,7 @@ print_numbers(Text *t, const Type *type, bool strides)
 		stride *= type->dims[d];
 	}
 	text_add(t, "(const int64_t[]){");
-	for (int d = 0; d < type->rank; d++)
-		text_printf(t, "%s%lld", d ? ", " : "", (long long)v[d]);
+	text_numbers(t, type->rank, v, ", ");
 	text_add(t, type->rank ? "}" : "0}");
 }
 

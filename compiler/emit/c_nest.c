@@ -120,9 +120,7 @@ argument(Nest *n, const Node *x)
 		return arena_printf(n->w->emitter->arena, "t%d", x->id);
 	Text t = {0};
 	c_constant(&t, x->value->type.dtype, op_int(x->op, A_value));
-	const char *s = arena_strndup(n->w->emitter->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return text_take(&t, n->w->emitter->arena);
 }
 
 static void

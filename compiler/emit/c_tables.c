@@ -164,9 +164,7 @@ print_senders(Text *t, const Op *op)
 	if (!source->n)
 		return;
 	text_add(t, "\t\t.source = (const int64_t[]){");
-	for (int i = 0; i < source->n; i++)
-		text_printf(t, "%s%lld", i ? ", " : "",
-			(long long)source->v[i]);
+	text_numbers(t, source->n, source->v, ", ");
 	text_add(t, "},\n");
 }
 
@@ -314,9 +312,8 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 {
 	Text dims = {0};
 
-	for (int d = 0; d < type->rank; d++)
-		text_printf(&dims, "%s%lld", d ? ", " : "{",
-			(long long)type->dims[d]);
+	text_add(&dims, "{");
+	text_numbers(&dims, type->rank, type->dims, ", ");
 	text_add(&dims, "}");
 	if (type->rank)
 		print_shared(e, t, field, "int64_t", "dims", &dims);

@@ -70,10 +70,9 @@ static void
 explain_local(Explainer *e, const Value *v)
 {
 	Type local = placement_local(&v->type, &v->placement);
-	Placement none = placement_none(local.rank);
 
 	text_add(e->t, "  a device: ");
-	text_type(e->t, &e->m->mesh, &local, &none);
+	text_shape(e->t, &local);
 	text_add(e->t, ", ");
 	text_memory(e->t, type_bytes(&local));
 	explain_padding(e, v);

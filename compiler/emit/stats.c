@@ -47,9 +47,7 @@ static void
 json_dims(Text *t, const Type *type)
 {
 	text_add(t, "[");
-	for (int i = 0; i < type->rank; i++)
-		text_printf(t, "%s%lld", i ? ", " : "",
-			(long long)type->dims[i]);
+	text_numbers(t, type->rank, type->dims, ", ");
 	text_add(t, "]");
 }
 

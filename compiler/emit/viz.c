@@ -267,7 +267,7 @@ text_header(Text *t, const Picture *p)
 	text_add(t, "  on ");
 	text_mesh(t, &p->m->mesh);
 	text_add(t, "  ->  ");
-	text_type(t, &p->m->mesh, &local, &none);
+	text_shape(t, &local);
 	text_add(t, " a device, ");
 	text_memory(t, type_bytes(&local));
 	if (type_equal(p->type, &p->padded))

@@ -49,9 +49,7 @@ type_text(const Module *m, const Type *global, const Placement *p)
 {
 	Text t = {0};
 	text_type(&t, &m->mesh, global, p);
-	const char *s = arena_strndup(m->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return text_take(&t, m->arena);
 }
 
 static shdrt_tensor

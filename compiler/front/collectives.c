@@ -55,9 +55,7 @@ show_axes(Elab *e, const AxisList *axes)
 {
 	Text t = { 0 };
 	text_axes(&t, &e->m->mesh, axes);
-	const char *s = arena_strndup(e->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return text_take(&t, e->arena);
 }
 
 /* ---- ops */

@@ -45,12 +45,7 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 const char *
 show_type(Elab *e, const Type *t)
 {
-	Placement none = placement_none(t->rank);
-	Text text = { 0 };
-	text_type(&text, &e->m->mesh, t, &none);
-	const char *s = arena_strndup(e->arena, text.s, text.n);
-	text_free(&text);
-	return s;
+	return type_shape(e->arena, t);
 }
 
 const char *

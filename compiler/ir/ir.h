@@ -155,6 +155,9 @@ Type placement_local(const Type *global, const Placement *p); /* needs divisible
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
    dtype: "bf16[8@X, 2048]"; scalars "f32[]"; " unreduced(Y)" appended. */
 void text_type(Text *t, const Mesh *m, const Type *type, const Placement *p);
+/* The shape alone: "bf16[8, 2048]". */
+void text_shape(Text *t, const Type *type);
+const char *type_shape(Arena *a, const Type *type);
 /* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)". */
 void text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p);
 /* A dim that its axes do not divide is marked: "[7@X pad, 64]". */

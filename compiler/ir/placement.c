@@ -388,6 +388,23 @@ text_type(Text *t, const Mesh *m, const Type *type, const Placement *p)
 	text_spec(t, m, type, p);
 }
 
+void
+text_shape(Text *t, const Type *type)
+{
+	text_printf(t, "%s[", dtypes[type->dtype].name);
+	text_numbers(t, type->rank, type->dims, ", ");
+	text_add(t, "]");
+}
+
+const char *
+type_shape(Arena *a, const Type *type)
+{
+	Text t = {0};
+
+	text_shape(&t, type);
+	return text_take(&t, a);
+}
+
 /* The whole tensor at any level, with its padding. */
 static Type
 padded_type(const Value *v)

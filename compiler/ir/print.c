@@ -62,8 +62,7 @@ static void
 text_list(Text *t, int n, const int64_t *v)
 {
 	text_add(t, "{");
-	for (int i = 0; i < n; i++)
-		text_printf(t, "%s%lld", i ? "," : "", (long long)v[i]);
+	text_numbers(t, n, v, ",");
 	text_add(t, "}");
 }
 
@@ -71,9 +70,7 @@ static void
 text_hlo_type(Text *t, const Type *type)
 {
 	text_printf(t, "%s[", dtypes[type->dtype].hlo);
-	for (int d = 0; d < type->rank; d++)
-		text_printf(t, "%s%lld", d ? "," : "",
-			(long long)type->dims[d]);
+	text_numbers(t, type->rank, type->dims, ",");
 	text_add(t, "]");
 }
 
@@ -284,9 +281,7 @@ text_iota_groups(Text *t, const Tiling *tile)
 {
 	text_printf(t, "[%lld,%lld]<=[", (long long)tile->groups,
 		(long long)tile->members);
-	for (int i = 0; i < tile->n; i++)
-		text_printf(t, "%s%lld", i ? "," : "",
-			(long long)tile->dims[i]);
+	text_numbers(t, tile->n, tile->dims, ",");
 	text_add(t, "]");
 	if (tile->n < 2)
 		return;
@@ -483,8 +478,7 @@ fact_list(Line *l, const char *key, int n, const int64_t *v)
 {
 	Text value = {0};
 
-	for (int i = 0; i < n; i++)
-		text_printf(&value, "%s%lld", i ? "," : "", (long long)v[i]);
+	text_numbers(&value, n, v, ",");
 	fact_text(l, key, &value);
 }
 
@@ -1211,9 +1205,7 @@ mesh_text(Module *m)
 			m->mesh.axes[i].name,
 			(long long)m->mesh.axes[i].size);
 	text_add(&t, "]");
-	const char *s = arena_strndup(m->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return text_take(&t, m->arena);
 }
 
 /* Each fact of the module on a line of its own. */
@@ -1237,9 +1229,7 @@ mesh_facts(Text *t, const Mesh *m)
 	text_free(&value);
 	if (!m->topology_rank)
 		return;
-	for (int i = 0; i < m->topology_rank; i++)
-		text_printf(&value, "%s%lld", i ? "x" : "",
-			(long long)m->topology[i]);
+	text_numbers(&value, m->topology_rank, m->topology, "x");
 	module_fact(t, "topology", value.s);
 	text_free(&value);
 }

@@ -144,18 +144,6 @@ combiner_identity(Combiner c, DType d)
 
 /* ---- words for messages --------------------------------------------- */
 
-static const char *
-show(Arena *a, const Type *t)
-{
-	Placement none = placement_none(t->rank);
-	Text text = {0};
-
-	text_type(&text, NULL, t, &none);
-	const char *s = arena_strndup(a, text.s, text.n);
-	text_free(&text);
-	return s;
-}
-
 static const Type *
 operand_type(const Op *op, int i)
 {
@@ -181,7 +169,7 @@ check_size(Arena *a, const Type *t)
 				(long long)t->dims[d]);
 		if (!mul_i64(n, t->dims[d], &n))
 			return arena_printf(a, "the result %s has more bytes "
-				"than 64 bits can count", show(a, t));
+				"than 64 bits can count", type_shape(a, t));
 	}
 	return NULL;
 }
@@ -232,7 +220,7 @@ check_scalar(const Op *op, Arena *a, int i, DType dtype)
 	if (t->rank == 0 && t->dtype == dtype)
 		return NULL;
 	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s",
-		ops[op->kind].name, dtypes[dtype].name, i + 1, show(a, t));
+		ops[op->kind].name, dtypes[dtype].name, i + 1, type_shape(a, t));
 }
 
 static const char *
@@ -242,18 +230,9 @@ check_equal(const Op *op, Arena *a, int first)
 		if (!type_equal(operand_type(op, first), operand_type(op, i)))
 			return arena_printf(a, "%s needs operands of one type, "
 				"not %s and %s", ops[op->kind].name,
-				show(a, operand_type(op, first)),
-				show(a, operand_type(op, i)));
+				type_shape(a, operand_type(op, first)),
+				type_shape(a, operand_type(op, i)));
 	return NULL;
-}
-
-static bool
-has_dim(const Ints *dims, int64_t dim)
-{
-	for (int i = 0; i < dims->n; i++)
-		if (dims->v[i] == dim)
-			return true;
-	return false;
 }
 
 /* ---- leaves --------------------------------------------------------- */
@@ -264,7 +243,7 @@ type_constant(const Op *op, Arena *a, Type *result)
 	*result = *wanted_type(op);
 	if (result->rank)
 		return arena_printf(a, "a constant is a scalar, not %s",
-			show(a, result));
+			type_shape(a, result));
 	if (dtype_is_float(result->dtype))
 		return NULL;
 	int64_t v = op_int(op, A_value);
@@ -383,7 +362,7 @@ type_select(const Op *op, Arena *a, Type *result)
 	as_pred.dtype = D_pred;
 	if (!type_equal(p, &as_pred))
 		return arena_printf(a, "select needs %s as its condition, "
-			"not %s", show(a, &as_pred), show(a, p));
+			"not %s", type_shape(a, &as_pred), type_shape(a, p));
 	return check_equal(op, a, 1);
 }
 
@@ -415,8 +394,8 @@ type_broadcast(const Op *op, Arena *a, Type *result)
 			return "broadcast keeps the order of dims";
 		if (x->dims[i] != result->dims[dims->v[i]])
 			return arena_printf(a, "broadcast puts dim %d of %s in "
-				"dim %lld of %s", i, show(a, x),
-				(long long)dims->v[i], show(a, result));
+				"dim %lld of %s", i, type_shape(a, x),
+				(long long)dims->v[i], type_shape(a, result));
 	}
 	return check_size(a, result);
 }
@@ -433,8 +412,8 @@ type_reshape(const Op *op, Arena *a, Type *result)
 		return wrong;
 	if (type_elements(result) != type_elements(x))
 		return arena_printf(a, "reshape of %s (%lld elements) to %s "
-			"(%lld elements)", show(a, x),
-			(long long)type_elements(x), show(a, result),
+			"(%lld elements)", type_shape(a, x),
+			(long long)type_elements(x), type_shape(a, result),
 			(long long)type_elements(result));
 	return NULL;
 }
@@ -522,8 +501,8 @@ type_concatenate(const Op *op, Arena *a, Type *result)
 			expected.dims[dim] = x->dims[dim];
 		if (!type_equal(x, &expected))
 			return arena_printf(a, "concatenate of %s and %s along "
-				"dim %lld", show(a, operand_type(op, 0)),
-				show(a, x), (long long)dim);
+				"dim %lld", type_shape(a, operand_type(op, 0)),
+				type_shape(a, x), (long long)dim);
 		if (!add_i64(result->dims[dim], x->dims[dim],
 		    &result->dims[dim]))
 			return "concatenate makes a dim longer than 64 bits "
@@ -572,7 +551,7 @@ check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract,
 	if (!wrong)
 		wrong = check_dims(op, a, contract, rank);
 	for (int i = 0; i < b->n && !wrong; i++)
-		if (has_dim(c, b->v[i]))
+		if (ints_contain(c, b->v[i]))
 			wrong = arena_printf(a, "dim %lld of a dot's operand "
 				"is both batch and contracting",
 				(long long)b->v[i]);
@@ -591,7 +570,7 @@ check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
 		if (x->dims[l->v[i]] != y->dims[r->v[i]])
 			return arena_printf(a, "dot pairs dim %lld of %s with "
 				"dim %lld of %s", (long long)l->v[i],
-				show(a, x), (long long)r->v[i], show(a, y));
+				type_shape(a, x), (long long)r->v[i], type_shape(a, y));
 	return NULL;
 }
 
@@ -623,7 +602,7 @@ static bool
 append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract)
 {
 	for (int d = 0; d < x->rank; d++) {
-		if (has_dim(batch, d) || has_dim(contract, d))
+		if (ints_contain(batch, d) || ints_contain(contract, d))
 			continue;
 		if (result->rank == MAX_RANK)
 			return false;
@@ -659,7 +638,7 @@ type_dot(const Op *op, Arena *a, Type *result)
 	    !append_rest(result, y, op_ints(op, A_rhs_batch),
 	    op_ints(op, A_rhs_contract)))
 		return arena_printf(a, "dot of %s and %s has more than %d dims",
-			show(a, x), show(a, y), MAX_RANK);
+			type_shape(a, x), type_shape(a, y), MAX_RANK);
 	return check_size(a, result);
 }
 
@@ -693,7 +672,7 @@ type_reduce(const Op *op, Arena *a, Type *result)
 		wrong = check_scalar(op, a, 1, x->dtype);
 	*result = type_of(x->dtype, 0, NULL);
 	for (int d = 0; d < x->rank; d++)
-		if (!has_dim(dims, d))
+		if (!ints_contain(dims, d))
 			result->dims[result->rank++] = x->dims[d];
 	return wrong;
 }
@@ -721,10 +700,10 @@ type_take(const Op *op, Arena *a, Type *result)
 		return wrong;
 	if (!dtype_is_integer(index->dtype))
 		return arena_printf(a, "take needs integer indices, not %s",
-			show(a, index));
+			type_shape(a, index));
 	if (x->rank - 1 + index->rank > MAX_RANK)
 		return arena_printf(a, "take of %s at %s has more than %d dims",
-			show(a, x), show(a, index), MAX_RANK);
+			type_shape(a, x), type_shape(a, index), MAX_RANK);
 	*result = type_of(x->dtype, 0, NULL);
 	for (int d = 0; d < x->rank; d++) {
 		if (d != dim) {
@@ -752,7 +731,7 @@ type_scatter_add(const Op *op, Arena *a, Type *result)
 		return "scatter_add needs numbers, not pred";
 	if (!type_equal(update, &taken))
 		return arena_printf(a, "scatter_add needs updates %s, not %s",
-			show(a, &taken), show(a, update));
+			type_shape(a, &taken), type_shape(a, update));
 	return NULL;
 }
 
@@ -764,14 +743,14 @@ check_starts(const Op *op, Arena *a, int first)
 
 	if (op->noperands != first + x->rank)
 		return arena_printf(a, "%s of %s needs %d starts, not %d",
-			ops[op->kind].name, show(a, x), x->rank,
+			ops[op->kind].name, type_shape(a, x), x->rank,
 			op->noperands - first);
 	for (int d = 0; d < x->rank; d++) {
 		const Type *start = operand_type(op, first + d);
 		if (start->rank || !dtype_is_integer(start->dtype))
 			return arena_printf(a, "%s needs integer scalars as "
 				"starts, not %s", ops[op->kind].name,
-				show(a, start));
+				type_shape(a, start));
 		if (start->dtype != operand_type(op, first)->dtype)
 			return arena_printf(a, "%s needs starts of one dtype",
 				ops[op->kind].name);
@@ -813,12 +792,12 @@ type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
 	if (update->rank != x->rank || update->dtype != x->dtype)
 		return arena_printf(a, "dynamic_update_slice of %s needs an "
 			"update of its dtype and as many dims, not %s",
-			show(a, x), show(a, update));
+			type_shape(a, x), type_shape(a, update));
 	for (int d = 0; d < x->rank; d++)
 		if (update->dims[d] > x->dims[d])
 			return arena_printf(a, "dynamic_update_slice puts %s "
-				"in the smaller %s", show(a, update),
-				show(a, x));
+				"in the smaller %s", type_shape(a, update),
+				type_shape(a, x));
 	return check_starts(op, a, 2);
 }
 
@@ -844,8 +823,8 @@ type_sort(const Op *op, Arena *a, Type *results)
 		results[i] = *operand_type(op, i);
 		if (!same_dims(key, &results[i]))
 			return arena_printf(a, "sort needs operands of equal "
-				"dims, not %s and %s", show(a, key),
-				show(a, &results[i]));
+				"dims, not %s and %s", type_shape(a, key),
+				type_shape(a, &results[i]));
 	}
 	if (direction != DIR_LT && direction != DIR_GT)
 		return "sort is ascending (LT) or descending (GT)";
@@ -959,8 +938,8 @@ check_body(const Op *op, Arena *a, int b, int first)
 		if (!type_equal(operand_type(op, first + i), &param->type))
 			return arena_printf(a, "%s passes %s for parameter "
 				"%s, a %s", name,
-				show(a, operand_type(op, first + i)),
-				param->name, show(a, &param->type));
+				type_shape(a, operand_type(op, first + i)),
+				param->name, type_shape(a, &param->type));
 	}
 	return NULL;
 }
@@ -979,8 +958,8 @@ check_returned(const Op *op, Arena *a, int b, const Type *results)
 		if (!type_equal(operand_type(last, i), &results[i]))
 			return arena_printf(a, "a body of %s returns %s as "
 				"value %d, which is %s", name,
-				show(a, operand_type(last, i)), i,
-				show(a, &results[i]));
+				type_shape(a, operand_type(last, i)), i,
+				type_shape(a, &results[i]));
 	return NULL;
 }
 
@@ -1016,7 +995,7 @@ check_condition(const Op *op, Arena *a)
 		return NULL;
 	return arena_printf(a, "the condition of a while returns one scalar "
 		"pred, not %s", last->noperands == 1 ?
-		show(a, operand_type(last, 0)) : "several values");
+		type_shape(a, operand_type(last, 0)) : "several values");
 }
 
 const char *
@@ -1062,7 +1041,7 @@ joined_type(const Op *op, Arena *a, const Type *local, const Placement *spec,
 	*whole = *local;
 	if (spec->rank != local->rank)
 		return arena_printf(a, "%s has a spec of %d dims for %s",
-			ops[op->kind].name, spec->rank, show(a, local));
+			ops[op->kind].name, spec->rank, type_shape(a, local));
 	for (int d = 0; d < local->rank; d++)
 		if (!mul_i64(local->dims[d], placement_dim_ways(spec, d),
 		    &whole->dims[d]))
@@ -1085,8 +1064,8 @@ type_manual(const Op *op, Arena *a, Type *results)
 		if (!wrong && !type_equal(&whole, operand_type(op, i)))
 			wrong = arena_printf(a, "manual takes %s, but shards "
 				"such as its %s make %s",
-				show(a, operand_type(op, i)),
-				body->params[i]->name, show(a, &whole));
+				type_shape(a, operand_type(op, i)),
+				body->params[i]->name, type_shape(a, &whole));
 	}
 	if (wrong)
 		return wrong;
@@ -1210,7 +1189,7 @@ check_rows(const Op *op, Arena *a)
 		alike = x->dims[d] == to->dims[d];
 	return alike ? NULL : arena_printf(a, "ragged_all_to_all moves rows "
 		"between tensors that are alike but in dim 0, not from %s to "
-		"%s", show(a, x), show(a, to));
+		"%s", type_shape(a, x), type_shape(a, to));
 }
 
 const char *
@@ -1227,7 +1206,7 @@ type_ragged(const Op *op, Arena *a, Type *result)
 		if (!type_equal(operand_type(op, i), &table))
 			wrong = arena_printf(a, "ragged_all_to_all over %lld "
 				"devices needs a number for each, %s, not %s",
-				(long long)n, show(a, &table),
-				show(a, operand_type(op, i)));
+				(long long)n, type_shape(a, &table),
+				type_shape(a, operand_type(op, i)));
 	return wrong;
 }

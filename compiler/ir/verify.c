@@ -261,18 +261,6 @@ check_counts(Checker *c, const Op *op)
 		fail(c, "the block ends without a return");
 }
 
-static const char *
-type_text(Checker *c, const Type *type)
-{
-	Placement none = placement_none(type->rank);
-	Text t = {0};
-
-	text_type(&t, &c->m->mesh, type, &none);
-	const char *s = arena_strndup(c->m->arena, t.s, t.n);
-	text_free(&t);
-	return s;
-}
-
 static void
 check_result_types(Checker *c, const Op *op)
 {
@@ -284,9 +272,10 @@ check_result_types(Checker *c, const Op *op)
 	for (int i = 0; i < op->nresults && !wrong; i++)
 		if (!type_equal(&types[i], &op->results[i]->type))
 			fail(c, "%s makes %s, but %s is %s",
-				ops[op->kind].name, type_text(c, &types[i]),
+				ops[op->kind].name, type_shape(c->scratch, &types[i]),
 				op->results[i]->name,
-				type_text(c, &op->results[i]->type));
+				type_shape(c->scratch,
+				&op->results[i]->type));
 }
 
 /* ---- ops by the level ----------------------------------------------- */

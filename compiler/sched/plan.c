@@ -337,24 +337,10 @@ plan_offset(const Plan *p, const Value *v)
 
 /* ---- reports ------------------------------------------------------------ */
 
-static void
-text_shape(Text *t, const Type *type)
-{
-	text_printf(t, "%s[", dtypes[type->dtype].name);
-	for (int d = 0; d < type->rank; d++)
-		text_printf(t, "%s%lld", d ? ", " : "", (long long)type->dims[d]);
-	text_add(t, "]");
-}
-
 static const char *
-shape_text(const Plan *p, const Type *type)
+shape_text(const Plan *p, const Buffer *b)
 {
-	Text t = {0};
-
-	text_shape(&t, type);
-	const char *s = arena_strndup(p->module->arena, t.s, t.n);
-	text_free(&t);
-	return s;
+	return type_shape(p->module->arena, &b->value->type);
 }
 
 static const char *
@@ -412,8 +398,8 @@ plan_fits(const Plan *p)
 		const Buffer *b = order[i];
 		diag_line(s, "%12s  %s %s, live from %s to %s",
 			bytes_text(p, b->bytes), b->value->name,
-			shape_text(p, &b->value->type),
-			moment_text(p, b->first), moment_text(p, b->last));
+			shape_text(p, b), moment_text(p, b->first),
+			moment_text(p, b->last));
 	}
 	diag_flush(s);
 	return false;
@@ -433,7 +419,7 @@ plan_text(const Plan *p, Text *t)
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = order[i];
 		const char *what = arena_printf(p->module->arena, "%s %s",
-			b->value->name, shape_text(p, &b->value->type));
+			b->value->name, shape_text(p, b));
 		text_printf(t, "%12lld %12lld  %-32s %s to %s\n",
 			(long long)b->bytes, (long long)b->offset, what,
 			moment_text(p, b->first), moment_text(p, b->last));
@@ -453,7 +439,7 @@ plan_json(const Plan *p, Text *t)
 		text_printf(t, "%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
 			"\"bytes\": %lld, \"offset\": %lld, \"first\": %d, "
 			"\"last\": %d }", i ? "," : "", b->value->name,
-			shape_text(p, &b->value->type), (long long)b->bytes,
+			shape_text(p, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last);
 	}
 	text_add(t, " ] }\n");
@@ -466,7 +452,7 @@ plan_csv(const Plan *p, Text *t)
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = &p->buffers[i];
 		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name,
-			shape_text(p, &b->value->type), (long long)b->bytes,
+			shape_text(p, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last);
 	}
 }
