@@ -1,0 +1,113 @@
+/*
+ * type_checks.c - what type functions ask of an op's operands and attributes:
+ * NULL, or what was seen and what was wanted.
+ */
+#include "ir/types.h"
+
+const Type *
+operand_type(const Op *op, int i)
+{
+	return &op->operands[i]->type;
+}
+
+const Type *
+wanted_type(const Op *op)
+{
+	return &op->results[0]->type;
+}
+
+/* NULL if the tensor can exist at all. */
+const char *
+check_size(Arena *a, const Type *t)
+{
+	int64_t n = dtypes[t->dtype].bytes;
+
+	for (int d = 0; d < t->rank; d++) {
+		if (t->dims[d] < 1)
+			return arena_printf(a, "dim %d of the result would "
+				"have size %lld; sizes start at 1", d,
+				(long long)t->dims[d]);
+		if (!mul_i64(n, t->dims[d], &n))
+			return arena_printf(a, "the result %s has more bytes "
+				"than 64 bits can count", type_shape(a, t));
+	}
+	return NULL;
+}
+
+const char *
+check_dim(const Op *op, Arena *a, int64_t dim, int rank)
+{
+	if (dim >= 0 && dim < rank)
+		return NULL;
+	return arena_printf(a, "%s along dim %lld of a tensor that has %d dims",
+		ops[op->kind].name, (long long)dim, rank);
+}
+
+/* Each of a list of dims exists and appears once. */
+const char *
+check_dims(const Op *op, Arena *a, AttrKind attr, int rank)
+{
+	const Ints *dims = op_ints(op, attr);
+	uint32_t seen = 0;
+
+	for (int i = 0; i < dims->n; i++) {
+		const char *wrong = check_dim(op, a, dims->v[i], rank);
+		if (wrong)
+			return wrong;
+		if (seen >> dims->v[i] & 1)
+			return arena_printf(a, "%s names dim %lld twice",
+				ops[op->kind].name, (long long)dims->v[i]);
+		seen |= 1u << dims->v[i];
+	}
+	return NULL;
+}
+
+/* An attribute with one entry for each of `rank` dims. */
+const char *
+check_count(const Op *op, Arena *a, AttrKind attr, int rank)
+{
+	if (op_ints(op, attr)->n == rank)
+		return NULL;
+	return arena_printf(a, "%s needs an entry for each of %d dims, not %d",
+		ops[op->kind].name, rank, op_ints(op, attr)->n);
+}
+
+const char *
+check_scalar(const Op *op, Arena *a, int i, DType dtype)
+{
+	const Type *t = operand_type(op, i);
+
+	if (t->rank == 0 && t->dtype == dtype)
+		return NULL;
+	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s",
+		ops[op->kind].name, dtypes[dtype].name, i + 1, type_shape(a, t));
+}
+
+const char *
+check_equal(const Op *op, Arena *a, int first)
+{
+	for (int i = first + 1; i < op->noperands; i++)
+		if (!type_equal(operand_type(op, first), operand_type(op, i)))
+			return arena_printf(a, "%s needs operands of one type, "
+				"not %s and %s", ops[op->kind].name,
+				type_shape(a, operand_type(op, first)),
+				type_shape(a, operand_type(op, i)));
+	return NULL;
+}
+
+/* and, or are for pred; the others for numbers (max and min for both). */
+const char *
+check_combiner(const Op *op, Arena *a, DType d)
+{
+	int64_t c = op_int(op, A_combiner);
+
+	if (c < 0 || c >= COMBINER_COUNT)
+		return "there is no such combiner";
+	bool logical = c == C_and || c == C_or;
+	bool number = c == C_add || c == C_mul;
+	if ((logical && d != D_pred) || (number && d == D_pred))
+		return arena_printf(a, "%s with '%s' needs %s, not %s",
+			ops[op->kind].name, combiners[c].name,
+			logical ? "pred" : "numbers", dtypes[d].name);
+	return NULL;
+}

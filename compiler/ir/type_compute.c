@@ -1,0 +1,350 @@
+/*
+ * type_compute.c - the types of ops that contract, reduce, look up and sort,
+ * and of extern functions.
+ */
+#include "ir/types.h"
+
+/* The dims of one operand that a pair of dot attributes name, each once. */
+static const char *
+check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract,
+	int rank)
+{
+	const Ints *b = op_ints(op, batch), *c = op_ints(op, contract);
+
+	const char *wrong = check_dims(op, a, batch, rank);
+	if (!wrong)
+		wrong = check_dims(op, a, contract, rank);
+	for (int i = 0; i < b->n && !wrong; i++)
+		if (ints_contain(c, b->v[i]))
+			wrong = arena_printf(a, "dim %lld of a dot's operand "
+				"is both batch and contracting",
+				(long long)b->v[i]);
+	return wrong;
+}
+
+static const char *
+check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
+{
+	const Ints *l = op_ints(op, lhs), *r = op_ints(op, rhs);
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+
+	if (l->n != r->n)
+		return arena_printf(a, "dot pairs %d dims with %d", l->n, r->n);
+	for (int i = 0; i < l->n; i++)
+		if (x->dims[l->v[i]] != y->dims[r->v[i]])
+			return arena_printf(a, "dot pairs dim %lld of %s with "
+				"dim %lld of %s", (long long)l->v[i],
+				type_shape(a, x), (long long)r->v[i], type_shape(a, y));
+	return NULL;
+}
+
+static const char *
+check_dot(const Op *op, Arena *a)
+{
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+	const char *wrong;
+
+	if (x->dtype != y->dtype)
+		return arena_printf(a, "dot needs operands of one dtype, not "
+			"%s and %s", dtypes[x->dtype].name,
+			dtypes[y->dtype].name);
+	if (x->dtype == D_pred)
+		return "dot needs numbers, not pred";
+	wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
+	if (!wrong)
+		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract,
+			y->rank);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_contract, A_rhs_contract);
+	return wrong;
+}
+
+/* Appends the dims of an operand that are neither batch nor contracted. */
+static bool
+append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract)
+{
+	for (int d = 0; d < x->rank; d++) {
+		if (ints_contain(batch, d) || ints_contain(contract, d))
+			continue;
+		if (result->rank == MAX_RANK)
+			return false;
+		result->dims[result->rank++] = x->dims[d];
+	}
+	return true;
+}
+
+/* A dot may keep its sums in a wider dtype of the same class than its
+   operands (einsum's `dtype=`). */
+static DType
+dot_dtype(DType operand, DType wanted)
+{
+	bool wider = dtypes[wanted].class == dtypes[operand].class &&
+		dtypes[wanted].bytes > dtypes[operand].bytes;
+
+	return wider ? wanted : operand;
+}
+
+const char *
+type_dot(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
+	const Ints *batch = op_ints(op, A_lhs_batch);
+
+	const char *wrong = check_dot(op, a);
+	if (wrong)
+		return wrong;
+	*result = type_of(dot_dtype(x->dtype, wanted_type(op)->dtype), 0, NULL);
+	for (int i = 0; i < batch->n; i++)
+		result->dims[result->rank++] = x->dims[batch->v[i]];
+	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract)) ||
+	    !append_rest(result, y, op_ints(op, A_rhs_batch),
+	    op_ints(op, A_rhs_contract)))
+		return arena_printf(a, "dot of %s and %s has more than %d dims",
+			type_shape(a, x), type_shape(a, y), MAX_RANK);
+	return check_size(a, result);
+}
+
+const char *
+type_reduce(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	const char *wrong = check_dims(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_combiner(op, a, x->dtype);
+	if (!wrong)
+		wrong = check_scalar(op, a, 1, x->dtype);
+	*result = type_of(x->dtype, 0, NULL);
+	for (int d = 0; d < x->rank; d++)
+		if (!ints_contain(dims, d))
+			result->dims[result->rank++] = x->dims[d];
+	return wrong;
+}
+
+const char *
+type_cumsum(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dim(op, a, op_int(op, A_dim), result->rank);
+	if (wrong)
+		return wrong;
+	if (result->dtype == D_pred)
+		return "cumsum needs numbers, not pred";
+	return check_scalar(op, a, 1, result->dtype);
+}
+
+const char *
+type_take(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *index = operand_type(op, 1);
+	int64_t dim = op_int(op, A_dim);
+
+	const char *wrong = check_dim(op, a, dim, x->rank);
+	if (wrong)
+		return wrong;
+	if (!dtype_is_integer(index->dtype))
+		return arena_printf(a, "take needs integer indices, not %s",
+			type_shape(a, index));
+	if (x->rank - 1 + index->rank > MAX_RANK)
+		return arena_printf(a, "take of %s at %s has more than %d dims",
+			type_shape(a, x), type_shape(a, index), MAX_RANK);
+	*result = type_of(x->dtype, 0, NULL);
+	for (int d = 0; d < x->rank; d++) {
+		if (d != dim) {
+			result->dims[result->rank++] = x->dims[d];
+			continue;
+		}
+		for (int i = 0; i < index->rank; i++)
+			result->dims[result->rank++] = index->dims[i];
+	}
+	return check_size(a, result);
+}
+
+/* What take(x, idx, dim) would give is what scatter_add() adds to x. */
+const char *
+type_scatter_add(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0), *update = operand_type(op, 2);
+	Type taken;
+
+	*result = *x;
+	const char *wrong = type_take(op, a, &taken);
+	if (wrong)
+		return wrong;
+	if (x->dtype == D_pred)
+		return "scatter_add needs numbers, not pred";
+	if (!type_equal(update, &taken))
+		return arena_printf(a, "scatter_add needs updates %s, not %s",
+			type_shape(a, &taken), type_shape(a, update));
+	return NULL;
+}
+
+/* Operands `first` on: a start for each dim of operand 0. */
+static const char *
+check_starts(const Op *op, Arena *a, int first)
+{
+	const Type *x = operand_type(op, 0);
+
+	if (op->noperands != first + x->rank)
+		return arena_printf(a, "%s of %s needs %d starts, not %d",
+			ops[op->kind].name, type_shape(a, x), x->rank,
+			op->noperands - first);
+	for (int d = 0; d < x->rank; d++) {
+		const Type *start = operand_type(op, first + d);
+		if (start->rank || !dtype_is_integer(start->dtype))
+			return arena_printf(a, "%s needs integer scalars as "
+				"starts, not %s", ops[op->kind].name,
+				type_shape(a, start));
+		if (start->dtype != operand_type(op, first)->dtype)
+			return arena_printf(a, "%s needs starts of one dtype",
+				ops[op->kind].name);
+	}
+	return NULL;
+}
+
+const char *
+type_dynamic_slice(const Op *op, Arena *a, Type *result)
+{
+	if (!op->noperands)
+		return "dynamic_slice needs an operand";
+	const Type *x = operand_type(op, 0);
+	const Ints *sizes = op_ints(op, A_sizes);
+	const char *wrong = check_count(op, a, A_sizes, x->rank);
+	if (!wrong)
+		wrong = check_starts(op, a, 1);
+	if (wrong)
+		return wrong;
+	*result = *x;
+	for (int d = 0; d < x->rank; d++) {
+		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
+			return arena_printf(a, "dynamic_slice of %lld elements "
+				"of dim %d, which has size %lld",
+				(long long)sizes->v[d], d,
+				(long long)x->dims[d]);
+		result->dims[d] = sizes->v[d];
+	}
+	return NULL;
+}
+
+const char *
+type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
+{
+	if (op->noperands < 2)
+		return "dynamic_update_slice needs a tensor and its update";
+	const Type *x = operand_type(op, 0), *update = operand_type(op, 1);
+	*result = *x;
+	if (update->rank != x->rank || update->dtype != x->dtype)
+		return arena_printf(a, "dynamic_update_slice of %s needs an "
+			"update of its dtype and as many dims, not %s",
+			type_shape(a, x), type_shape(a, update));
+	for (int d = 0; d < x->rank; d++)
+		if (update->dims[d] > x->dims[d])
+			return arena_printf(a, "dynamic_update_slice puts %s "
+				"in the smaller %s", type_shape(a, update),
+				type_shape(a, x));
+	return check_starts(op, a, 2);
+}
+
+static bool
+same_dims(const Type *x, const Type *y)
+{
+	Type other = *y;
+
+	other.dtype = x->dtype;
+	return type_equal(x, &other);
+}
+
+const char *
+type_sort(const Op *op, Arena *a, Type *results)
+{
+	int64_t direction = op_int(op, A_direction);
+
+	if (!op->noperands || op->nresults != op->noperands)
+		return arena_printf(a, "sort of %d tensors has %d results",
+			op->noperands, op->nresults);
+	const Type *key = operand_type(op, 0);
+	for (int i = 0; i < op->noperands; i++) {
+		results[i] = *operand_type(op, i);
+		if (!same_dims(key, &results[i]))
+			return arena_printf(a, "sort needs operands of equal "
+				"dims, not %s and %s", type_shape(a, key),
+				type_shape(a, &results[i]));
+	}
+	if (direction != DIR_LT && direction != DIR_GT)
+		return "sort is ascending (LT) or descending (GT)";
+	return check_dim(op, a, op_int(op, A_dim), key->rank);
+}
+
+/* "operand 2", "result 1" */
+static const char *
+tensor_words(Arena *a, const Op *op, int tensor)
+{
+	bool operand = tensor < op->noperands;
+
+	return arena_printf(a, "%s %d", operand ? "operand" : "result", 1 +
+		(operand ? tensor : tensor - op->noperands));
+}
+
+/* Each letter of the rule has one size. */
+static const char *
+check_letters(const Op *op, Arena *a, const ExternRule *r)
+{
+	int64_t sizes[RULE_LETTERS] = {0};
+	int first[RULE_LETTERS];
+
+	for (int t = 0; t < r->nterms; t++) {
+		const Type *type = &rule_tensor(op, t)->type;
+		for (int d = 0; d < type->rank; d++) {
+			int letter = r->terms[t].letters[d];
+			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
+				continue;
+			if (sizes[letter])
+				return arena_printf(a, "'%c' of the rule \"%s\" "
+					"has size %lld in %s and %lld in %s",
+					extern_rule_letter(letter),
+					op->external->rule,
+					(long long)sizes[letter],
+					tensor_words(a, op, first[letter]),
+					(long long)type->dims[d],
+					tensor_words(a, op, t));
+			sizes[letter] = type->dims[d];
+			first[letter] = t;
+		}
+	}
+	return NULL;
+}
+
+/* The types of the results are given. */
+const char *
+type_extern(const Op *op, Arena *a, Type *results)
+{
+	ExternRule r;
+	int at;
+
+	if (!op->external)
+		return "extern without its function";
+	const char *rule = op->external->rule;
+	const char *wrong = extern_rule_parse(a, rule, &r, &at);
+	if (wrong)
+		return wrong;
+	if (r.noperands != op->noperands ||
+	    r.nterms != op->noperands + op->nresults)
+		return arena_printf(a, "the rule \"%s\" is of %d operands and "
+			"%d results, not %d and %d", rule, r.noperands,
+			r.nterms - r.noperands, op->noperands, op->nresults);
+	for (int t = 0; t < r.nterms; t++)
+		if (rule_tensor(op, t)->type.rank != r.terms[t].rank)
+			return arena_printf(a, "the rule \"%s\" gives %s %d "
+				"dims; it has %d", rule, tensor_words(a, op, t),
+				r.terms[t].rank, rule_tensor(op, t)->type.rank);
+	for (int i = 0; i < op->nresults; i++) {
+		results[i] = op->results[i]->type;
+		wrong = check_size(a, &results[i]);
+		if (wrong)
+			return wrong;
+	}
+	return check_letters(op, a, &r);
+}

@@ -1,0 +1,307 @@
+/*
+ * type_simple.c - the types of leaves, pointwise ops and shape ops.
+ */
+#include "ir/types.h"
+
+/* ---- leaves --------------------------------------------------------- */
+
+const char *
+type_constant(const Op *op, Arena *a, Type *result)
+{
+	*result = *wanted_type(op);
+	if (result->rank)
+		return arena_printf(a, "a constant is a scalar, not %s",
+			type_shape(a, result));
+	if (dtype_is_float(result->dtype))
+		return NULL;
+	int64_t v = op_int(op, A_value);
+	if (v < integer_limit(result->dtype, false) ||
+	    v > integer_limit(result->dtype, true))
+		return arena_printf(a, "%lld is not a value of %s",
+			(long long)v, dtypes[result->dtype].name);
+	return NULL;
+}
+
+const char *
+type_iota(const Op *op, Arena *a, Type *result)
+{
+	*result = *wanted_type(op);
+	if (result->dtype == D_pred)
+		return "iota counts; it has no pred form";
+	const char *wrong = check_size(a, result);
+	return wrong ? wrong :
+		check_dim(op, a, op_int(op, A_iota_dim), result->rank);
+}
+
+const char *
+type_partition_id(const Op *op, Arena *a, Type *result)
+{
+	(void)op;
+	(void)a;
+	*result = type_of(D_u32, 0, NULL);
+	return NULL;
+}
+
+/* ---- pointwise ------------------------------------------------------ */
+
+const char *
+type_same(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_equal(op, a, 0);
+}
+
+const char *
+type_same_number(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype == D_pred)
+		return arena_printf(a, "%s needs numbers, not pred",
+			ops[op->kind].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_same_integer(const Op *op, Arena *a, Type *result)
+{
+	if (!dtype_is_integer(operand_type(op, 0)->dtype))
+		return arena_printf(a, "%s needs integers, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_same_float(const Op *op, Arena *a, Type *result)
+{
+	if (!dtype_is_float(operand_type(op, 0)->dtype))
+		return arena_printf(a, "%s needs floats, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_same_pred(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype != D_pred)
+		return arena_printf(a, "%s needs pred, not %s",
+			ops[op->kind].name,
+			dtypes[operand_type(op, 0)->dtype].name);
+	return type_same(op, a, result);
+}
+
+const char *
+type_pred_float(const Op *op, Arena *a, Type *result)
+{
+	const char *wrong = type_same_float(op, a, result);
+
+	result->dtype = D_pred;
+	return wrong;
+}
+
+const char *
+type_pred(const Op *op, Arena *a, Type *result)
+{
+	int64_t direction = op_int(op, A_direction);
+
+	*result = *operand_type(op, 0);
+	result->dtype = D_pred;
+	if (direction < DIR_EQ || direction > DIR_GE)
+		return "there is no such comparison";
+	return check_equal(op, a, 0);
+}
+
+const char *
+type_convert(const Op *op, Arena *a, Type *result)
+{
+	(void)a;
+	*result = *operand_type(op, 0);
+	result->dtype = wanted_type(op)->dtype;
+	return NULL;
+}
+
+const char *
+type_select(const Op *op, Arena *a, Type *result)
+{
+	const Type *p = operand_type(op, 0);
+	Type as_pred = *operand_type(op, 1);
+
+	*result = as_pred;
+	as_pred.dtype = D_pred;
+	if (!type_equal(p, &as_pred))
+		return arena_printf(a, "select needs %s as its condition, "
+			"not %s", type_shape(a, &as_pred), type_shape(a, p));
+	return check_equal(op, a, 1);
+}
+
+const char *
+type_clamp(const Op *op, Arena *a, Type *result)
+{
+	if (operand_type(op, 0)->dtype == D_pred)
+		return "clamp needs numbers, not pred";
+	return type_same(op, a, result);
+}
+
+/* ---- shape ---------------------------------------------------------- */
+
+const char *
+type_broadcast(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	*result = *wanted_type(op);
+	result->dtype = x->dtype;
+	const char *wrong = check_count(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_dims(op, a, A_dims, result->rank);
+	if (wrong)
+		return wrong;
+	for (int i = 0; i < x->rank; i++) {
+		if (i && dims->v[i] < dims->v[i - 1])
+			return "broadcast keeps the order of dims";
+		if (x->dims[i] != result->dims[dims->v[i]])
+			return arena_printf(a, "broadcast puts dim %d of %s in "
+				"dim %lld of %s", i, type_shape(a, x),
+				(long long)dims->v[i], type_shape(a, result));
+	}
+	return check_size(a, result);
+}
+
+const char *
+type_reshape(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+
+	*result = *wanted_type(op);
+	result->dtype = x->dtype;
+	const char *wrong = check_size(a, result);
+	if (wrong)
+		return wrong;
+	if (type_elements(result) != type_elements(x))
+		return arena_printf(a, "reshape of %s (%lld elements) to %s "
+			"(%lld elements)", type_shape(a, x),
+			(long long)type_elements(x), type_shape(a, result),
+			(long long)type_elements(result));
+	return NULL;
+}
+
+const char *
+type_transpose(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *dims = op_ints(op, A_dims);
+
+	const char *wrong = check_count(op, a, A_dims, x->rank);
+	if (!wrong)
+		wrong = check_dims(op, a, A_dims, x->rank);
+	if (wrong)
+		return wrong;
+	*result = *x;
+	for (int i = 0; i < dims->n; i++)
+		result->dims[i] = x->dims[dims->v[i]];
+	return NULL;
+}
+
+const char *
+type_reverse(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	return check_dims(op, a, A_dims, result->rank);
+}
+
+const char *
+type_roll(const Op *op, Arena *a, Type *result)
+{
+	*result = *operand_type(op, 0);
+	if (!op_ints(op, A_along)->n || !op_ints(op, A_shift)->n)
+		return "roll needs 'along' and 'shift'";
+	int64_t dim = op_int(op, A_along), shift = op_int(op, A_shift);
+	const char *wrong = check_dim(op, a, dim, result->rank);
+	if (!wrong && (shift < 1 || shift >= result->dims[dim]))
+		wrong = arena_printf(a, "roll by %lld along dim %lld, which "
+			"has size %lld", (long long)shift, (long long)dim,
+			(long long)result->dims[dim]);
+	return wrong;
+}
+
+const char *
+type_slice(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *start = op_ints(op, A_start);
+	const Ints *limit = op_ints(op, A_limit);
+	const Ints *stride = op_ints(op, A_stride);
+
+	if (start->n != x->rank || limit->n != x->rank ||
+	    stride->n != x->rank)
+		return check_count(op, a, start->n != x->rank ? A_start :
+			limit->n != x->rank ? A_limit : A_stride, x->rank);
+	*result = *x;
+	for (int d = 0; d < x->rank; d++) {
+		if (start->v[d] < 0 || start->v[d] >= limit->v[d] ||
+		    limit->v[d] > x->dims[d] || stride->v[d] < 1)
+			return arena_printf(a, "slice [%lld:%lld:%lld] of dim "
+				"%d, which has size %lld",
+				(long long)start->v[d], (long long)limit->v[d],
+				(long long)stride->v[d], d,
+				(long long)x->dims[d]);
+		result->dims[d] = (limit->v[d] - start->v[d] - 1) /
+			stride->v[d] + 1;
+	}
+	return NULL;
+}
+
+const char *
+type_concatenate(const Op *op, Arena *a, Type *result)
+{
+	if (!op->noperands)
+		return "concatenate needs an operand";
+	int64_t dim = op_int(op, A_dim);
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dim(op, a, dim, result->rank);
+	if (wrong)
+		return wrong;
+	for (int i = 1; i < op->noperands; i++) {
+		const Type *x = operand_type(op, i);
+		Type expected = *operand_type(op, 0);
+		if (x->rank == expected.rank)
+			expected.dims[dim] = x->dims[dim];
+		if (!type_equal(x, &expected))
+			return arena_printf(a, "concatenate of %s and %s along "
+				"dim %lld", type_shape(a, operand_type(op, 0)),
+				type_shape(a, x), (long long)dim);
+		if (!add_i64(result->dims[dim], x->dims[dim],
+		    &result->dims[dim]))
+			return "concatenate makes a dim longer than 64 bits "
+				"can count";
+	}
+	return check_size(a, result);
+}
+
+const char *
+type_pad(const Op *op, Arena *a, Type *result)
+{
+	const Type *x = operand_type(op, 0);
+	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
+
+	*result = *x;
+	if (!x->rank)
+		return "pad needs a tensor with dims, not a scalar";
+	if (low->n != x->rank || high->n != x->rank)
+		return check_count(op, a, low->n != x->rank ? A_low : A_high,
+			x->rank);
+	for (int d = 0; d < x->rank; d++) {
+		int64_t *size = &result->dims[d];
+		if (low->v[d] < 0 || high->v[d] < 0)
+			return arena_printf(a, "pad of (%lld, %lld) in dim %d: "
+				"padding is not negative",
+				(long long)low->v[d], (long long)high->v[d], d);
+		if (!add_i64(*size, low->v[d], size) ||
+		    !add_i64(*size, high->v[d], size))
+			return arena_printf(a, "pad makes dim %d longer than "
+				"64 bits can count", d);
+	}
+	const char *wrong = check_scalar(op, a, 1, x->dtype);
+	return wrong ? wrong : check_size(a, result);
+}
