@@ -34,7 +34,7 @@ typedef void LineNote(const void *line, Text *t, void *data);
 void module_print_noted(Module *m, Text *t, LineNote *note, void *data);
 
 /* The attributes of ops whose HLO form follows from other facts: windows,
-   gathers, groups of devices.  ", name=value, name=value"; print.c. */
+   gathers, groups of devices.  ", name=value, name=value"; print_attrs.c. */
 void text_attrs(Module *m, const Op *op, Text *t);
 
 /* The computation that compares two elements in a sort; comparator.c. */
