@@ -102,6 +102,7 @@ Lookup *lookup_new(Arena *a);
 void *lookup_find(const Lookup *x, uint64_t hash, LookupSame *same,
 	const void *key);
 void lookup_add(Lookup *x, uint64_t hash, void *item);
+void lookup_clear(Lookup *x);	/* keeps its memory */
 uint64_t hash_mix(uint64_t h, int64_t v);	/* h with v added */
 
 /* 64-bit arithmetic that reports overflow (false). */

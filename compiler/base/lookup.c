@@ -4,6 +4,8 @@
  *
  * Open addressing over a power of two of slots, at most half full.
  */
+#include <string.h>
+
 #include "base.h"
 
 typedef struct Slot {
@@ -75,4 +77,11 @@ lookup_add(Lookup *x, uint64_t hash, void *item)
 	if (2 * ++x->n > x->nslots)
 		grow(x);
 	fill(x, (Slot){hash, item});
+}
+
+void
+lookup_clear(Lookup *x)
+{
+	memset(x->slots, 0, sizeof *x->slots * x->nslots);
+	x->n = 0;
 }

@@ -168,8 +168,8 @@ bool op_is_alias(const Op *op);		/* its result may be its operand's buffer */
 
 /* fuse.c */
 Steps *steps_build(Module *m);
-Value *steps_home(const Steps *s, const Value *v);
-Value *steps_source(const Steps *s, const Value *v);
+Value *steps_home(const Steps *s, const Value *v);	/* whose buffer v is in */
+Value *steps_source(const Steps *s, const Value *v);	/* what v is a name of */
 
 /* index.c: index maps through the ops that only move elements */
 Affine affine_loop(int loop);
