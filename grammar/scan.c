@@ -137,8 +137,8 @@ scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
 			if (strchr("\"\\n'", *from) == NULL) {
 				int at = r.begin + 1 + (int)(from - s);
 				Range where = { r.file, r.line, at - 1, at + 1 };
-				diag(p->session, DIAG_string, where,
-					"unknown escape '\\%c' in a string; there "
+				diag(p->session, own_code(p, DIAG_string),
+					where, "unknown escape '\\%c' in a string; there "
 					"are \\\" \\\\ and \\n only", *from);
 			}
 			*to++ = unescape(*from);
@@ -185,7 +185,7 @@ void
 scan_open_string(Parser *p, Range r)
 {
 	p->skipped = true;
-	diag(p->session, DIAG_string, r,
+	diag(p->session, own_code(p, DIAG_string), r,
 		"this string is not closed on its line; '\"' is missing");
 }
 

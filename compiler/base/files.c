@@ -140,11 +140,13 @@ set_mode(int fd, const char *path)
 	fchmod(fd, stat(path, &st) == 0 ? st.st_mode & 07777 : 0666 & ~mask);
 }
 
+/* Other programs are to take its name for a name, not for an option. */
 static char *
 open_beside(Session *s, const char *path, int *fd)
 {
 	const char *target = real_target(s, path);
-	char *temporary = arena_printf(s->arena, "%s.XXXXXX", target);
+	char *temporary = arena_printf(s->arena, "%s%s.XXXXXX",
+		*target == '-' ? "./" : "", target);
 
 	*fd = mkstemp(temporary);
 	if (*fd < 0) {

@@ -507,7 +507,8 @@ describe_all(Text *t)
 		"       shdc --emit=KIND PROGRAM.shd      show a stage: see "
 		"--help=emit\n"
 		"PROGRAM is a .shd file, a .hlo file that shdc printed, or - "
-		"for standard input.\n");
+		"for standard input.\n"
+		"The functions of the language: --help=functions.\n");
 	for (int g = 0; g < GROUP_COUNT; g++)
 		describe_group(t, (Group)g);
 	text_add(t, "\nExit status: 0 done; 1 the program is wrong; 2 usage; "
@@ -519,7 +520,7 @@ describe_all(Text *t)
 static bool
 option_help(Session *s, Options *o, const char *value)
 {
-	const char *names[GROUP_COUNT + 1];
+	const char *names[GROUP_COUNT + 2];
 
 	o->action = ACT_answer;
 	if (!value) {
@@ -534,10 +535,14 @@ option_help(Session *s, Options *o, const char *value)
 		}
 	}
 	names[GROUP_COUNT] = "emit";
-	if (strcmp(value, "emit") != 0)
+	names[GROUP_COUNT + 1] = "functions";
+	if (strcmp(value, "emit") == 0)
+		list_kinds(&o->answer);
+	else if (strcmp(value, "functions") == 0)
+		front_list_functions(&o->answer);
+	else
 		return unknown_word(s, "help group", value, names,
-			GROUP_COUNT + 1);
-	list_kinds(&o->answer);
+			GROUP_COUNT + 2);
 	return true;
 }
 
@@ -718,6 +723,7 @@ check_stop(Session *s, const Options *o)
 static bool
 check_options(Session *s, Options *o)
 {
+	bool minus = o->output && strcmp(o->output, "-") == 0;
 	bool runs = o->action == ACT_run || o->action == ACT_interpret;
 
 	if (o->action == ACT_answer)
@@ -734,6 +740,9 @@ check_options(Session *s, Options *o)
 	if (o->output && o->action != ACT_build)
 		return usage(s, "-o and %s do not go together",
 			o->action_option);
+	if (minus && !o->stop_after)
+		return usage(s, "an executable does not go to standard "
+			"output: -o NAME");
 	if (o->action == ACT_build && !o->output && !o->stop_after)
 		return default_output(s, o);
 	return true;

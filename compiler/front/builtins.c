@@ -35,6 +35,32 @@ builtin_find(const char *name)
 	return NULL;
 }
 
+static void
+list_where(Text *t, const char *title, BuiltinPlace place)
+{
+	text_printf(t, "\n%s\n", title);
+	for (int i = 0; i < builtin_count(); i++) {
+		const Builtin *b = &builtins[i];
+		size_t start = t->n;
+		if (b->place != place)
+			continue;
+		text_printf(t, "  %s(%s)", b->name, b->signature);
+		if (t->n - start > 30) {
+			text_add(t, "\n");
+			start = t->n;
+		}
+		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", b->doc);
+	}
+}
+
+void
+front_list_functions(Text *t)
+{
+	list_where(t, "Everywhere", PLACE_everywhere);
+	list_where(t, "On whole tensors: not in manual functions", PLACE_global);
+	list_where(t, "Between devices: in manual functions", PLACE_manual);
+}
+
 /* ---- signatures */
 
 typedef struct Formal {			/* one parameter of a signature */

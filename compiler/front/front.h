@@ -24,5 +24,7 @@ typedef struct FrontOptions {
 Module *front_compile(Session *s, int file, const FrontOptions *options);
 /* The tree as the parser made it; false after diagnostics. */
 bool front_print_ast(Session *s, int file, Text *t);
+/* The built-in functions, a row each, for --help=functions. */
+void front_list_functions(Text *t);
 
 #endif

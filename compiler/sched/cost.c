@@ -17,24 +17,42 @@ static const double HOP_SECONDS = 1e-6;
 
 /* ---- collectives -------------------------------------------------------- */
 
+/* times operand bytes: per_member (n-1) + per_rest (n-1)/n + whole */
+static const struct {
+	int per_member, per_rest, whole;
+} wire_factors[COLLECTIVE_COUNT] = {
+	[K_all_gather] = {1, 0, 0},
+	[K_reduce_scatter] = {0, 1, 0},
+	[K_all_reduce] = {0, 2, 0},
+	[K_all_to_all] = {0, 1, 0},
+	[K_collective_permute] = {0, 0, 1},
+	[K_ragged_all_to_all] = {0, 0, 1},
+};
+
 double
 wire_bytes(CollectiveKind kind, int64_t n, double bytes)
 {
-	static const struct {
-		double per_member, per_rest;
-	} factor[COLLECTIVE_COUNT] = {
-		/* times operand bytes: per_member (n-1) + per_rest (n-1)/n */
-		[K_all_gather] = {1, 0},
-		[K_reduce_scatter] = {0, 1},
-		[K_all_reduce] = {0, 2},
-		[K_all_to_all] = {0, 1},
-	};
 	double others = (double)(n - 1);
 
-	if (kind == K_collective_permute || kind == K_ragged_all_to_all)
-		return n > 1 ? bytes : 0;
-	return bytes * others * (factor[kind].per_member +
-		factor[kind].per_rest / (double)n);
+	if (n == 1)
+		return 0;
+	return bytes * (others * (wire_factors[kind].per_member +
+		wire_factors[kind].per_rest / (double)n) +
+		wire_factors[kind].whole);
+}
+
+/* The same, rounded up; more than 64 bits count are as many as they do. */
+static int64_t
+whole_wire_bytes(CollectiveKind kind, int64_t n, int64_t bytes)
+{
+	__int128 all = (__int128)bytes * (n - 1), received;
+
+	if (n == 1)
+		return 0;
+	received = all * wire_factors[kind].per_member +
+		(all * wire_factors[kind].per_rest + n - 1) / n +
+		(__int128)bytes * wire_factors[kind].whole;
+	return received > INT64_MAX ? INT64_MAX : (int64_t)received;
 }
 
 bool
@@ -64,15 +82,11 @@ int64_t
 op_wire_bytes(const Op *op)
 {
 	CollectiveKind kind;
-	double bytes;
-	int64_t whole;
 
 	if (!op_collective_kind(op, &kind))
 		return 0;
-	bytes = wire_bytes(kind, axes_size(op->axes),
-		(double)type_bytes(&op->operands[0]->type));
-	whole = (int64_t)bytes;
-	return whole + ((double)whole < bytes);
+	return whole_wire_bytes(kind, axes_size(op->axes),
+		type_bytes(&op->operands[0]->type));
 }
 
 /* The wires one axis piece runs on. */

@@ -196,19 +196,6 @@ remark_op(Op *op, void *data)
 		remark_halo(p, op);
 }
 
-static void
-add_op_traffic(Op *op, void *data)
-{
-	Partitioner *p = data;
-
-	if (op->kind == O_reshard)
-		p->now.bytes += reshard_plan(p->resharder,
-			&op->operands[0]->type, &op->operands[0]->placement,
-			&op->results[0]->placement)->bytes;
-	else
-		p->now.bytes += op_halo(p, op).bytes;
-}
-
 bool
 partition(Module *m, const PartitionOptions *options)
 {
@@ -233,10 +220,8 @@ partition(Module *m, const PartitionOptions *options)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
-	if (options->remarks || options->strict) {
-		module_walk(m, add_op_traffic, &p);
+	if (options->remarks || options->strict)
 		module_walk(m, remark_op, &p);
-	}
 	arena_free(p.scratch);
 	arena_free(p.arena);
 	return true;

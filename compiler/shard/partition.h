@@ -56,7 +56,8 @@ typedef struct Partitioner {
 	int nsources;
 	const Op *op;		/* being partitioned */
 	const Rule *rule;
-	Traffic now;		/* of the program as it is, for remarks */
+	Traffic now;		/* of the program as it is, for remarks, */
+	bool knows_now;		/* ... once it was needed */
 	int proposals;		/* tried so far */
 } Partitioner;
 
@@ -134,7 +135,7 @@ void partition_param(Partitioner *p, Value *v);
 void partition_block(Partitioner *p, Block *b);
 
 /* partition_remark.c */
-/* Says why the reshard is there, if it communicates and nobody asked. */
+/* Says what a reshard costs and why it is there, if it communicates. */
 void remark_reshard(Partitioner *p, const Op *reshard);
 /* What an op gets from other devices as it runs (halo.h), and saying so. */
 HaloCost op_halo(Partitioner *p, const Op *op);

@@ -1,6 +1,7 @@
 /*
- * partition_remark.c - -Rreshard and --strict: every collective that nobody
- * asked for, in the words of the source.
+ * partition_remark.c - -Rreshard and --strict: every collective that is
+ * inserted, in the words of the source; those that nobody asked for are the
+ * errors of --strict.
  *
  *   remark[-Rreshard]: all-gather over Y: h [8@X, 64@Y] -> [8@X, 64]  (12 KB,
  *   1.0 us on v5e, exposed)
@@ -188,7 +189,7 @@ propose(Partitioner *p, const Value *v, const Placement *to, Proposal *best)
 	const Value *named = annotatable(p, v);
 	Traffic t;
 
-	if (!named || !o->global_text || placement_equal(&named->placement, to))
+	if (!named || placement_equal(&named->placement, to))
 		return;
 	if (!what_if(o->global_text, o->global_length, named->name, to, &t) ||
 	    t.bytes >= best->traffic.bytes)
@@ -259,16 +260,29 @@ text_proposal(Text *t, const Mesh *mesh, const Proposal *proposal)
 	text_placed(t, mesh, v, &to);
 }
 
+/* What proposals are held against, worked out when the first is made. */
+static bool
+traffic_now(Partitioner *p)
+{
+	const PartitionOptions *o = p->options;
+
+	if (!p->knows_now && o->global_text)
+		p->knows_now = what_if(o->global_text, o->global_length, NULL,
+			NULL, &p->now);
+	return p->knows_now;
+}
+
 static void
 line_avoid(Partitioner *p, const Op *reshard)
 {
 	const Value *v = reshard->operands[0];
 	const Op *user = user_of(reshard);
-	Proposal best = {.traffic = p->now};
+	Proposal best = {0};
 	Text t = {0};
 
-	if (p->proposals++ == MAX_PROPOSALS)
+	if (p->proposals++ >= MAX_PROPOSALS || !traffic_now(p))
 		return;
+	best.traffic = p->now;
 	if (v->placement.nunreduced)
 		propose_scatter(p, v, &best);
 	else
@@ -288,19 +302,40 @@ line_avoid(Partitioner *p, const Op *reshard)
 	text_free(&t);
 }
 
+/* Is it told of?  --strict tells only of what nobody asked for. */
+static bool
+is_reported(const Partitioner *p, const Op *op)
+{
+	return p->options->remarks || !op->requested;
+}
+
+static void
+text_rounds(Text *t, const Op *op)
+{
+	int64_t trips;
+
+	if (!op_trips(op, &trips))
+		text_add(t, ", in every round");
+	else if (trips != 1)
+		text_printf(t, ", %lld times", (long long)trips);
+}
+
 /* The end of every remark: what it costs. */
 static void
-report(Partitioner *p, Text *t, Range where, double bytes, double seconds)
+report(Partitioner *p, Text *t, const Op *op, double bytes, double seconds)
 {
+	bool wrong = p->options->strict && !op->requested;
+
 	text_add(t, "  (");
 	text_bytes(t, bytes);
 	text_add(t, ", ");
 	text_seconds(t, seconds);
-	text_printf(t, " on %s, exposed)%s", p->module->mesh.target->name,
-		p->options->strict ? "; --strict allows only moves that are "
-		"asked for" : "");
-	diag(p->module->session, p->options->strict ? DIAG_unasked_collective :
-		DIAG_reshard, where, "%s", t->s);
+	text_printf(t, " on %s, exposed", p->module->mesh.target->name);
+	text_rounds(t, op);
+	text_printf(t, "%s)%s", op->requested ? ", asked for" : "",
+		wrong ? "; --strict allows only moves that are asked for" : "");
+	diag(p->module->session, wrong ? DIAG_unasked_collective :
+		DIAG_reshard, op->range, "%s", t->s);
 	text_free(t);
 }
 
@@ -317,7 +352,7 @@ remark_move(Partitioner *p, const Op *reshard, const Move *move)
 	text_placed(&t, mesh, v, &move->before);
 	text_add(&t, " -> ");
 	text_placed(&t, mesh, v, &move->after);
-	report(p, &t, reshard->range, move->bytes, move->seconds);
+	report(p, &t, reshard, move->bytes, move->seconds);
 	label_why(p, reshard, v, move);
 }
 
@@ -327,7 +362,7 @@ remark_reshard(Partitioner *p, const Op *reshard)
 	const Value *from = reshard->operands[0];
 	const ReshardPlan *plan;
 
-	if (reshard->requested)
+	if (!is_reported(p, reshard))
 		return;
 	plan = reshard_plan(p->resharder, &from->type, &from->placement,
 		&reshard->results[0]->placement);
@@ -378,7 +413,7 @@ remark_halo(Partitioner *p, const Op *op)
 	const Value *v = op->results[0];
 	Text t = {0};
 
-	if (!cost.collectives)
+	if (!cost.collectives || !is_reported(p, op))
 		return;
 	text_add(&t, "collective-permute over ");
 	text_axes(&t, &p->module->mesh, &cost.axes);
@@ -388,6 +423,6 @@ remark_halo(Partitioner *p, const Op *op)
 	text_printf(&t, " exchanges %lld row%s, %lld hop%s at most",
 		(long long)cost.rows, cost.rows == 1 ? "" : "s",
 		(long long)cost.hops, cost.hops == 1 ? "" : "s");
-	report(p, &t, op->range, cost.bytes, cost.seconds);
+	report(p, &t, op, cost.bytes, cost.seconds);
 	label_halo(p, op, &cost);
 }

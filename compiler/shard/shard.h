@@ -94,7 +94,8 @@ typedef struct Traffic {
 	int collectives;
 } Traffic;
 Traffic module_traffic(Module *m);	/* of an L_device module */
-/* The program of that text with value `name` placed so; false if it can't be. */
+/* The program of that text with value `name` placed so, as it is if that is
+   NULL; false if it can't be. */
 bool what_if(const char *global_text, size_t n, const char *name,
 	const Placement *p, Traffic *traffic);
 

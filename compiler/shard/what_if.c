@@ -87,9 +87,10 @@ what_if(const char *global_text, size_t n, const char *name,
 	s->err = NULL;
 	m = module_read(s, source_add_text(s, "<what if>", global_text,
 		(int)n));
-	v = m ? value_named(m, name) : NULL;
-	if (v && v->type.rank == p->rank) {
-		place_value(m, v, p);
+	v = m && name ? value_named(m, name) : NULL;
+	if (m && (!name || (v && v->type.rank == p->rank))) {
+		if (v)
+			place_value(m, v, p);
 		m->nexpects = 0;
 		pad_dims(m, false);
 		propagate(m);

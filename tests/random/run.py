@@ -14,7 +14,8 @@ asked of it:
     compiled   shdc --run P -- --check: the same on threads
     dumps      what is read back from a dump prints as that dump, and goes on
                to the same device program
-    reports    every report can be made; the syntax tree, printed, is the
+    reports    every report can be made; the statistics are those of the
+               device program (stats.py); the syntax tree, printed, is the
                same program
     broken     the program with a few words changed is refused, or it runs;
                so is a dump of it
@@ -33,6 +34,7 @@ failed.
 import argparse
 import collections
 import concurrent.futures
+import json
 import os
 import random
 import re
@@ -42,6 +44,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import stats
 from explicit import explicit_text, make_legal
 from generate import generate
 from shrink import shrink
@@ -140,8 +143,13 @@ class Checker:
         status, out, err = self.call("-Rreshard", "--emit=ast=a.shd,ir=p.ir,"
                                      "viz=v.txt,viz.svg=v.svg,viz.html=v.html,"
                                      "explain=e.txt,c=p.c,stats=s.json,"
-                                     "memory=m.txt", "p.shd")
+                                     "memory=m.txt,hlo=p.hlo", "p.shd")
         if status == 0:
+            why = stats.check(json.loads(self.read("s.json")),
+                              self.read("p.hlo"),
+                              self.read("p.shd").count("\n") + 1)
+            if why:
+                return failure("reports", "stats", why)
             status, out, err = self.call("--emit=ast=b.shd,ir=a.ir", "a.shd")
         if status != 0:
             return failure("reports", status, err + out)

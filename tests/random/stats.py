@@ -1,0 +1,268 @@
+#!/usr/bin/env python3
+"""--emit=stats against the device program that --emit=hlo prints.
+
+    stats.py SHDC FILE.shd [OPTIONS...]
+
+The schema is held field by field; bytes, trips, axes and flops are worked out
+again from the HLO's shapes, groups of devices and loops, in whole numbers.
+"""
+import json
+import math
+import re
+import subprocess
+import sys
+
+BYTES = {"pred": 1, "i8": 1, "u8": 1, "i32": 4, "u32": 4, "i64": 8, "f16": 2,
+         "bf16": 2, "f32": 4, "f64": 8}
+HLO_NAMES = {"s8": "i8", "s32": "i32", "s64": "i64"}
+KINDS = {"all-gather", "all-reduce", "reduce-scatter", "all-to-all",
+         "collective-permute", "ragged-all-to-all"}
+TOP = ["version", "mesh", "devices", "target", "collectives", "wire_bytes",
+       "flops", "memory_peak", "values", "results"]
+FIELDS = ["kind", "axes", "dtype", "operand", "result", "wire_bytes", "trips",
+          "async", "reason", "line"]
+# one flop for each element of the result
+POINTWISE = set("""abs negate sign exponential exponential-minus-one log
+    log-plus-one sqrt rsqrt sine cosine tanh logistic erf floor ceil
+    round-nearest-even is-finite not convert add subtract multiply divide
+    remainder power maximum minimum and or xor compare select reduce-window
+    shift-left shift-right-logical""".split())
+
+
+class Wrong(Exception):
+    pass
+
+
+def want(good, *what):
+    if not good:
+        raise Wrong(" ".join(map(str, what)))
+
+
+def shape(text):
+    """'f32[8,64]' -> ('f32', [8, 64])"""
+    dtype, dims = re.match(r"(\w+)\[([\d,]*)\]", text).groups()
+    return (HLO_NAMES.get(dtype, dtype),
+            [int(d) for d in dims.split(",") if d])
+
+
+class Instruction:
+    def __init__(self, line):
+        m = re.match(r"  (?:ROOT )?%(\S+) = (\(.*?\)|\S+) ([\w-]+)\((.*)", line)
+        self.name, self.type, self.op, self.rest = m.groups()
+        self.line = line
+        self.operands = re.findall(r"%([\w.]+)", self.rest.split(")")[0])
+
+    def attribute(self, name):
+        m = re.search(r"[ {,]%s=(\"[^\"]*\"|\{\{.*?\}\}|\{.*?\}|[^ ,{}]+)"
+                      % name, self.line)
+        return m and m.group(1).strip('"')
+
+
+def computations(text):
+    found, entry = {}, None
+    for line in text.splitlines():
+        m = re.match(r"(ENTRY )?%([\w.]+) \(.*\{$", line)
+        if m:
+            current = found[m.group(2)] = []
+            entry = m.group(2) if m.group(1) else entry
+        elif re.match(r"  (ROOT )?%", line):
+            current.append(Instruction(line))
+    return found, entry
+
+
+def walk(found, name, trips, visit):
+    """Instructions in the order of the program; trips: how often, and whether
+    that is known (a `while` counts as one round)."""
+    for i in found[name]:
+        visit(i, trips, found[name])
+        n = i.attribute("trips") if i.op == "while" else "1"
+        for role, body in bodies(i):
+            # the condition is looked at once more
+            more = i.op == "while" and n and role == "condition"
+            walk(found, body, (trips[0] * (int(n or 1) + bool(more)),
+                               trips[1] and bool(n)), visit)
+
+
+def bodies(i):
+    if i.op in ("while", "call"):
+        return re.findall(r"(condition|body|to_apply)=%([\w.]+)", i.line)
+    return re.findall(r"(true|false)_computation=%([\w.]+)", i.line)
+
+
+def groups(text):
+    """Lists, or the iota form [G,N]<=[...]T(...)."""
+    m = re.match(r"\[(\d+),(\d+)\]<=", text)
+    if not m:
+        return [[int(d) for d in g.split(",")]
+                for g in re.findall(r"\{([\d,]+)\}", text)]
+    return None
+
+
+def coordinates(mesh, device):
+    at = {}
+    for name, size in reversed(list(mesh.items())):
+        at[name] = device % size
+        device //= size
+    return at
+
+
+def axis_size(mesh, axis):
+    m = re.match(r"(\w+)(?::\((\d+)\)(\d+))?$", axis)
+    want(m and m.group(1) in mesh, "axis", axis)
+    if m.group(2):
+        want(mesh[m.group(1)] % (int(m.group(2)) * int(m.group(3))) == 0,
+             "sub-axis", axis)
+    return int(m.group(3)) if m.group(3) else mesh[m.group(1)]
+
+
+def wire_bytes(kind, n, operand):
+    """What one device receives on a ring, rounded up."""
+    return {"all-gather": operand * (n - 1),
+            "reduce-scatter": -(-operand * (n - 1) // n),
+            "all-reduce": -(-2 * operand * (n - 1) // n),
+            "all-to-all": -(-operand * (n - 1) // n)}[kind]
+
+
+def check_shapes(c, n):
+    """One dim grows or shrinks; which, the bytes do not depend on."""
+    a, b = math.prod(c["operand"]), math.prod(c["result"])
+    what = "%s %s -> %s" % (c["kind"], c["operand"], c["result"])
+    want(b == {"all-gather": a * n, "reduce-scatter": a / n}.get(c["kind"], a)
+         or c["kind"] == "ragged-all-to-all", what)
+    if c["kind"] in ("all-reduce", "collective-permute"):
+        want(c["operand"] == c["result"], what)
+
+
+def check_groups(mesh, c, i):
+    """The devices of a group differ in the axes alone, and are all there."""
+    text = i.line.split("replica_groups=")[-1]
+    found = None if text.startswith("[") else groups(
+        i.attribute("replica_groups"))
+    if found is None:
+        return
+    whole = {a for a in c["axes"] if ":" not in a}
+    named = {a.split(":")[0] for a in c["axes"]}
+    n = math.prod(axis_size(mesh, a) for a in c["axes"])
+    for g in found:
+        at = [coordinates(mesh, d) for d in g]
+        want(len(g) == n, "a group of", len(g), "over", c["axes"])
+        for axis in mesh:
+            seen = {a[axis] for a in at}
+            want(len(seen) == 1 or axis in named, i.name, "group", g, axis)
+            want(axis not in whole or len(seen) == mesh[axis], i.name, g)
+
+
+def check_pairs(mesh, c, i):
+    """Of a permute: the axes whose coordinate changes."""
+    text = i.attribute("source_target_pairs")
+    moved = set()
+    for a, b in groups(text):
+        x, y = coordinates(mesh, a), coordinates(mesh, b)
+        moved |= {axis for axis in mesh if x[axis] != y[axis]}
+    want({a.split(":")[0] for a in c["axes"]} == moved, i.name, "axes",
+         c["axes"], "moves", moved)
+
+
+def check_collective(stats, c, i, trips, body, lines):
+    mesh = stats["mesh"]
+    types = {k.name: k.type for k in body}
+    dtype, operand = shape(types[i.operands[0]])
+    want(list(c) == FIELDS, "fields", list(c))
+    want(c["kind"] == i.op and c["kind"] in KINDS, "kind", c["kind"])
+    want((c["dtype"], c["operand"]) == (dtype, operand), i.name, c)
+    want(c["result"] == shape(i.type)[1], i.name, "result", c["result"])
+    want(c["trips"] == trips, i.name, "trips", c["trips"], "not", trips)
+    want(c["async"] is False and c["reason"], i.name, c)
+    want(1 <= c["line"] <= lines, i.name, "line", c["line"])
+    size = BYTES[dtype] * math.prod(operand)
+    n = math.prod(axis_size(mesh, a) for a in c["axes"])
+    if c["kind"] == "collective-permute":
+        want(0 <= c["wire_bytes"] <= size, i.name, c["wire_bytes"])
+        check_pairs(mesh, c, i)
+    elif c["kind"] == "ragged-all-to-all":
+        want(0 <= c["wire_bytes"] <= size, i.name, c["wire_bytes"])
+    else:
+        want(c["wire_bytes"] == wire_bytes(c["kind"], n, size), i.name, c)
+        check_groups(mesh, c, i)
+    check_shapes(c, n)
+
+
+def flops(i, body):
+    types = {k.name: k.type for k in body}
+    if i.op in POINTWISE:
+        return math.prod(shape(i.type)[1])
+    if i.op == "clamp":
+        return 2 * math.prod(shape(i.type)[1])
+    if i.op == "dot":
+        dims = shape(types[i.operands[0]])[1]
+        contracted = i.attribute("lhs_contracting_dims") or "{}"
+        return 2 * math.prod(shape(i.type)[1]) * math.prod(
+            dims[int(d)] for d in contracted.strip("{}").split(",") if d)
+    if i.op == "reduce":
+        return math.prod(shape(types[i.operands[0]])[1])
+    return 0
+
+
+def check_values(stats):
+    for name, text in [*stats["values"].items(), *stats["results"].items()]:
+        m = re.match(r"(\w+)\[([^?]*)\](?: .*)?$", text)
+        want(m and m.group(1) in BYTES, name, text)
+        for dim in re.findall(r"(?:^|, )(\d+)(?:@(\([^)]*(?:\)\d+[^)]*)*\)|[^,]+))?",
+                              m.group(2)):
+            axes = re.findall(r"[A-Za-z_]\w*(?::\(\d+\)\d+)?",
+                              dim[1].replace(" pad", ""))
+            split = math.prod(axis_size(stats["mesh"], a) for a in axes)
+            want(int(dim[0]) % split == 0 or "pad" in text, name, text)
+    for name in stats["results"]:
+        want(name in stats["values"], "result", name, "is no value")
+
+
+def check(stats, hlo, lines):
+    """None, or what is wrong."""
+    found, entry = computations(hlo)
+    collectives, counted = [], [0]
+    branches = "conditional(" in hlo
+
+    def visit(i, trips, body):
+        if i.op in KINDS:
+            collectives.append((i, trips, body))
+        counted[0] += flops(i, body) * trips[0]
+
+    walk(found, entry, (1, True), visit)
+    try:
+        want(list(stats) == TOP, "keys", list(stats))
+        want(stats["version"] == 1, "version", stats["version"])
+        want(stats["devices"] == math.prod(stats["mesh"].values()), "devices")
+        want(len(collectives) == len(stats["collectives"]), len(collectives),
+             "collectives in the HLO, in stats", len(stats["collectives"]))
+        total = 0
+        for c, (i, trips, body) in zip(stats["collectives"], collectives):
+            check_collective(stats, c, i, trips[0] if trips[1] else None, body,
+                             lines)
+            total += c["wire_bytes"] * trips[0]
+        want(stats["wire_bytes"] == total
+             or (branches and stats["wire_bytes"] < total), "wire_bytes",
+             stats["wire_bytes"], "not", total)
+        want(stats["flops"] == counted[0]
+             or (branches and stats["flops"] < counted[0]), "flops",
+             stats["flops"], "not", counted[0])
+        check_values(stats)
+    except Wrong as e:
+        return str(e)
+    return None
+
+
+def main():
+    shdc, path, *options = sys.argv[1:]
+    r = subprocess.run([shdc, "--emit=stats,hlo", path, *options],
+                       capture_output=True, text=True)
+    if r.returncode:
+        sys.exit(r.stderr)
+    _, stats, hlo = re.split(r"^// ----- \w+\n", r.stdout, flags=re.M)
+    why = check(json.loads(stats), hlo, open(path).read().count("\n") + 1)
+    if why:
+        sys.exit("%s: %s" % (path, why))
+
+
+if __name__ == "__main__":
+    main()
