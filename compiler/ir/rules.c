@@ -358,7 +358,6 @@ rule_scatter_add(Rule *r, Arena *a, const Op *op)
 		place(r, 3, d, f);
 		if (d != along)
 			place(r, 2, d < along ? d : d - 1 + idx->rank, f);
-		r->factors[f].blocked = d == along;
 	}
 	for (int d = 0; d < idx->rank; d++)
 		link_dims(r, a, F_reduce, idx->dims[d], 1, d, 2, along + d);
@@ -397,8 +396,7 @@ rule_dynamic_slice(Rule *r, Arena *a, const Op *op)
 	r->combiner = in->dtype == D_pred ? C_or : C_add;
 }
 
-/* Where it is a part that is written, a device writes what is among its rows;
-   nothing propagates along such a dim. */
+/* Where it is a part that is written, a device writes what is among its rows. */
 void
 rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
 {
@@ -407,23 +405,26 @@ rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
 
 	for (int d = 0; d < x->rank; d++) {
 		link_dims(r, a, F_pass, x->dims[d], 0, d, result, d);
-		if (update->dims[d] == x->dims[d]) {
+		if (update->dims[d] == x->dims[d])
 			place(r, 1, d, r->nfactors - 1);
-		} else {
-			r->factors[r->nfactors - 1].blocked = true;
+		else
 			link_partly(r, a, update->dims[d], 1, d, -1);
-		}
 	}
 }
 
+/* A sorted dim tells where it is, so that another may be split instead when it
+   has to be whole; where there is no other it says nothing. */
 void
 rule_sort(Rule *r, Arena *a, const Op *op)
 {
 	const Type *t = tensor_type(op, 0);
+	int along = (int)op_int(op, A_dim);
+	bool alone = type_elements(t) == t->dims[along];
 
 	for (int d = 0; d < t->rank; d++) {
 		int f = factor_new(r, a, t->dims[d],
-			d == op_int(op, A_dim) ? F_replicate : F_pass);
+			d == along ? F_replicate : F_pass);
+		r->factors[f].blocked = d == along && alone;
 		for (int i = 0; i < r->ntensors; i++)
 			place(r, i, d, f);
 	}

@@ -287,11 +287,14 @@ try_placement(Choices *c, OpState *o, int operand, const Placement *to,
 		offer_reshards(c, n, w, all);
 }
 
-/* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on). */
+/* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on).  Dims
+   of a concatenate are of several sizes. */
 static void
 try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes,
 	AxisRef drop)
 {
+	if (axes && h->size % axes_size(axes))
+		return;
 	Placement to = *explicit_placement(c->e, o->tensors[h->tensor]);
 	AxisList l = placement_dim(&to, h->dim);
 	int n = 0;

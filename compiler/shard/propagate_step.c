@@ -163,15 +163,13 @@ allowed_in(const Projection *p, const Holder *h, int64_t before, AxisRef a)
 {
 	AxisRef part;
 
-	if (p->sealed[h->tensor])
-		return nothing;
 	a = clear_of(a, &p->barred[h->tensor]);
 	if (a.size == 1)
 		return nothing;
 	for (int i = 0; i < h->axes.n; i++)
 		if (axis_contains(h->axes.a[i], a))
 			return a;
-	if (!h->closed && !h->overflow.n) {
+	if (!h->closed && !h->overflow.n && !p->sealed[h->tensor]) {
 		part = dividing_part(h, before, a);
 		if (part.size > 1)
 			return part;
