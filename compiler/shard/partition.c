@@ -202,7 +202,6 @@ partition(Module *m, const PartitionOptions *options)
 	Partitioner p = {.module = m, .options = options};
 
 	module_remove_dead(m);
-	hoist_exchanges(m->entry);
 	module_number(m);
 	module_count_uses(m);
 	p.arena = arena_new();
@@ -216,6 +215,7 @@ partition(Module *m, const PartitionOptions *options)
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);
+	hoist_moves(&p, m->entry);
 	follow_aliases(&p);
 	m->nexpects = 0;
 	m->level = L_resharded;

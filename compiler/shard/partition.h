@@ -106,6 +106,8 @@ typedef struct Reason {
 } Reason;
 Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
 	Reason why);
+/* A copy of a constant, iota or broadcast constant, placed as wanted. */
+Value *recompute(Partitioner *p, Value *v, const Placement *to, Op *before);
 /* The value's form in `to`, made before op `user` if there is none. */
 Value *value_in(Partitioner *p, Value *v, const Placement *to, Op *user,
 	int operand, bool requested);
@@ -121,11 +123,15 @@ void partition_return(Partitioner *p, Op *op);
 /* An invariant of a loop, moved before it and carried; NULL for others. */
 Value *hoisted(Partitioner *p, Value *param, const Placement *to,
 	bool requested);
-/* Before all else: what exchanges rows of invariants leaves the loops. */
-void hoist_exchanges(Block *b);
+/* A value from before a loop, carried through it unchanged: that value in body b
+   of the loop. */
+Value *carry(Op *loop, Value *outer, const Block *b);
 /* How often an op that reads a part of an operand would use one move of the
    operand, made before the loops around the op; 1 for other ops. */
 double rounds_served(const Partitioner *p, const Op *op, int operand);
+
+/* partition_hoist.c: after all else, moves of what loops do not change */
+void hoist_moves(Partitioner *p, Block *b);
 
 /* partition.c */
 /* A value whose only user moves it need not pass through the placement that

@@ -134,8 +134,7 @@ insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
 	return op->results[0];
 }
 
-/* A copy of a constant, iota or broadcast constant, placed as wanted. */
-static Value *
+Value *
 recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
 {
 	const Op *def = v->def;

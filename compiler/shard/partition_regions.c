@@ -6,9 +6,8 @@
  *
  * Out of a loop goes what need not be in it:
  *   - a move of a value that does not change (an invariant) is made once,
- *     before the loop, and carried as one more invariant;
- *   - an op of invariants that will exchange boundary rows goes before the
- *     loop, too, and its result is carried;
+ *     before the loop, and carried as one more invariant
+ *     (partition_hoist.c: also of what is computed from such values);
  *   - acc = acc + all_reduce(x), where nothing else looks at acc, becomes
  *     acc = acc + x with acc partial, and one all-reduce after the loop.
  */
@@ -164,8 +163,7 @@ append_param(Block *b, const Value *like, const Placement *to)
 	return v;
 }
 
-/* `outer` is carried through the loop unchanged; its param in `b`. */
-static Value *
+Value *
 carry(Op *loop, Value *outer, const Block *b)
 {
 	Value *params[2];
@@ -203,104 +201,6 @@ hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
 		param->index, requested);
 	p->loop = inner;
 	return carry(loop->op, moved, param->block);
-}
-
-/* Everything is split alike along the dims that the op moves. */
-static bool
-will_exchange(const Op *op)
-{
-	const Placement *to = &op->results[0]->placement;
-	bool any = false;
-
-	for (int d = 0; d < to->rank; d++) {
-		AxisList axes = placement_dim(to, d);
-		const Type *t = &op->operands[0]->type;
-		if (axes_size(&axes) == 1 || !halo_moves(op, d, t->dims[d]))
-			continue;
-		any = true;
-		for (int i = 0; i < op->noperands; i++) {
-			const Value *v = op->operands[i];
-			AxisList from = {0};
-			if (v->type.rank)
-				from = placement_dim(&v->placement, d);
-			if (v->type.rank && !axes_equal(&from, &axes))
-				return false;
-		}
-	}
-	return any;
-}
-
-static bool
-is_constant(const Value *v)
-{
-	return v->def && v->def->kind == O_constant;
-}
-
-static bool
-has_invariants(const Op *op, const Op *loop)
-{
-	const Block *body = loop->bodies[BODY];
-
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		if (!is_constant(v) && (v->def ||
-		    body->last->operands[v->index] != v))
-			return false;
-	}
-	return true;
-}
-
-static void
-replace_in_block(Block *b, const Value *old, Value *new)
-{
-	for (Op *op = b->first; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == old)
-				op->operands[i] = new;
-}
-
-static Value *
-before_loop(Op *loop, Value *v)
-{
-	if (!v->def)
-		return loop->operands[v->index];
-	Op *copy = op_new(v->def->module, O_constant, 0, NULL, 1, v->name,
-		v->def->range, v->def->label);
-	op_set_int(copy, A_value, op_int(v->def, A_value));
-	copy->results[0]->type = v->type;
-	copy->results[0]->placement = v->placement;
-	op_insert_before(loop, copy);
-	return copy->results[0];
-}
-
-static void
-move_before(Op *op, Op *loop)
-{
-	Value *v = op->results[0];
-
-	op_remove(op);
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = before_loop(loop, op->operands[i]);
-	op_insert_before(loop, op);
-	replace_in_block(loop->bodies[BODY], v,
-		carry(loop, v, loop->bodies[BODY]));
-}
-
-void
-hoist_exchanges(Block *b)
-{
-	for (Op *op = b->first; op; op = op->next)
-		for (int i = 0; i < op->nbodies; i++)
-			hoist_exchanges(op->bodies[i]);
-	Op *loop = b->parent;
-	if (!loop || loop->kind != O_while || b != loop->bodies[BODY])
-		return;
-	for (Op *op = b->first, *next; op; op = next) {
-		next = op->next;
-		if (halo_kind(op->kind) && has_invariants(op, loop) &&
-		    will_exchange(op))
-			move_before(op, loop);
-	}
 }
 
 double
