@@ -171,7 +171,7 @@ is_linear_in(Explicit *e, const OpState *o, int operand)
 	if (kind == PARTIAL_reduce)
 		return operand == 0 && o->rule->combiner == c;
 	if (kind == PARTIAL_scale && (operand ||
-			!dtype_is_float(o->tensors[0]->type.dtype)))
+			!is_never_zero(o->op->operands[1])))
 		return false;
 	return combiner_of[kind] == c;
 }

@@ -181,6 +181,16 @@ offer(Choices *c, Offer o, const Value *v, const Placement *from,
 	offer_plans(c, o, 1, plans);
 }
 
+/* Its axes once each, and every dim a multiple of its own. */
+static bool
+can_be_placed(const Value *v, const Placement *to)
+{
+	for (int d = 0; d < v->type.rank; d++)
+		if (v->type.dims[d] % placement_dim_ways(to, d))
+			return false;
+	return placement_is_sound(to);
+}
+
 void
 offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 {
@@ -197,7 +207,7 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
 		if (placement_equal(from, &to) || !placement_is_sound(from) ||
-				!placement_is_sound(&to))
+				!can_be_placed(w[i].v, &to))
 			return;
 		Range between = all;
 		between.begin = i ? all.end : w[i].where.begin;

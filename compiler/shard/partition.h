@@ -96,7 +96,6 @@ const ReshardPlan *cheapest_form(Partitioner *p, const Value *v,
 	const Placement *to, Form **form);
 /* Recomputed where it is needed instead of moved. */
 bool is_recomputed(const Value *v);
-bool is_never_zero(const Value *v);
 /* Why a value moves, for messages: what made its partial sums, else the op
    that needs it. */
 typedef struct Reason {

@@ -73,6 +73,9 @@ const ReshardPlan *reshard_plan(Resharder *r, const Type *global,
 
 /* ---- partition.c --------------------------------------------------------- */
 
+/* A number that partial sums may be divided by (partition_choose.c). */
+bool is_never_zero(const Value *v);
+
 typedef struct PartitionOptions {
 	bool remarks;		/* -Rreshard */
 	bool strict;		/* --strict */

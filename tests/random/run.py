@@ -207,7 +207,10 @@ class Checker:
             return None
         with self.lock:
             self.legal += 1
-        for name, *args in (("strict", "--check", "--strict", "e.shd"),
+        # what is manual along some axes only is automatic along the others
+        automatic = re.search(r"^manual\(", text, re.M)
+        strict = [] if automatic else ["--strict"]
+        for name, *args in (("strict", "--check", *strict, "e.shd"),
                             ("check", "--interpret", "e.shd", "--",
                              "--check")):
             status, out, err = self.call(*args)
