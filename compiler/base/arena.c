@@ -115,6 +115,8 @@ pool_alloc(Pool *p, Arena *a, size_t bytes)
 {
 	enum { BLOCK_BYTES = 32 * 1024 };
 
+	if (bytes > BLOCK_BYTES / 4)
+		return arena_alloc(a, bytes);
 	if (p->left < bytes) {
 		p->next = arena_alloc(a, BLOCK_BYTES);
 		p->left = BLOCK_BYTES;

@@ -50,7 +50,7 @@ char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
 #define NEW_ARRAY(arena, type, n) \
 	((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
-/* Things of one size side by side: whoever walks over them meets nothing
+/* Things of one kind side by side: whoever walks over them meets nothing
    else.  {0} is an empty pool. */
 typedef struct Pool {
 	char *next;

@@ -199,7 +199,10 @@ Op *
 op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	int nresults, const char *result_name, Range range, const char *label)
 {
-	Op *op = pool_alloc(&m->op_pool, m->arena, sizeof *op);
+	/* side by side, for whoever looks at an op looks at its values */
+	size_t narrays = (size_t)noperands + (size_t)nresults;
+	Op *op = pool_alloc(&m->op_pool, m->arena,
+		sizeof *op + narrays * sizeof op->operands[0]);
 
 	op->kind = kind;
 	op->module = m;
@@ -207,8 +210,8 @@ op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	op->nresults = nresults;
 	op->range = range;
 	op->label = label ? label : ops[kind].name;
-	op->operands = NEW_ARRAY(m->arena, Value *, noperands);
-	op->results = NEW_ARRAY(m->arena, Value *, nresults);
+	op->operands = (Value **)(op + 1);
+	op->results = op->operands + noperands;
 	if (noperands)
 		memcpy(op->operands, operands,
 			(size_t)noperands * sizeof operands[0]);
