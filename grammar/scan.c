@@ -105,7 +105,7 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 	return TOK_FLOAT;
 }
 
-/* 4x, 0x10, 1f: a number that runs into a name. */
+/* 4x, 0x10, 1.5f, 1., .5: what is a number elsewhere, or runs into a name. */
 int
 scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
@@ -211,12 +211,33 @@ scan_bad_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
 	return TOK_NAME;
 }
 
+/* Python's and C's operators on bits are for pred in both. */
+static const struct ByteHabit {
+	char theirs;
+	const char *ours;
+} byte_habits[] = {
+	{ '&', "&&" }, { '|', "||" }, { '~', "!" }, { '^', "!=" },
+};
+
+static const char *
+byte_habit(char c)
+{
+	for (size_t i = 0; i < sizeof byte_habits / sizeof *byte_habits; i++)
+		if (byte_habits[i].theirs == c)
+			return byte_habits[i].ours;
+	return NULL;
+}
+
 void
 scan_bad_byte(Parser *p, Range r, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
 	p->skipped = true;
-	if (c < 0x20 || c == 0x7f)
+	const char *ours = byte_habit(text[0]);
+	if (ours != NULL)
+		diag(p->session, DIAG_habit, r,
+			"'%c' is written %s, between pred", c, ours);
+	else if (c < 0x20 || c == 0x7f)
 		diag(p->session, p->code, r, "unexpected byte 0x%02x", c);
 	else
 		diag(p->session, p->code, r,

@@ -206,9 +206,9 @@ written:
 | DTYPE[d] "[" dims "]"				{ $$ = type_with_dtype(type_with_dims(type_spec(parser, @$), $dims, @$), $d, @d); }
 | "[" dims "]"					{ $$ = type_with_dims(type_spec(parser, @$), $dims, @$); }
 | written[t] "@" "?"				{ $$ = type_open($t, @$); }
-| written[t] "replicated"			{ $$ = type_replicated($t, @$, @2, list_none()); }
-| written[t] "replicated" "(" axes ")"		{ $$ = type_replicated($t, @$, @2, $axes); }
-| written[t] "unreduced" "(" axes ")"		{ $$ = type_unreduced($t, @$, @2, $axes); }
+| written[t] "replicated"			{ $$ = type_replicated(parser, $t, @$, @2, list_none()); }
+| written[t] "replicated" "(" axes ")"		{ $$ = type_replicated(parser, $t, @$, @2, $axes); }
+| written[t] "unreduced" "(" axes ")"		{ $$ = type_unreduced(parser, $t, @$, @2, $axes); }
 
 dims:
   %empty					{ $$ = list_none(); }
@@ -221,8 +221,8 @@ dim_list:
 
 dim:
   sized
-| dim[d] "!" INT[n]				{ $$ = dim_priority($d, @$, @n, $n); }
-| dim[d] "pad"					{ $$ = dim_pad($d, @$, @2); }
+| dim[d] "!" INT[n]				{ $$ = dim_priority(parser, $d, @$, @n, $n); }
+| dim[d] "pad"					{ $$ = dim_pad(parser, $d, @$, @2); }
 
 sized:
   size						{ $$ = dim_spec(parser, @$, $size); }

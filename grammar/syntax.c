@@ -199,14 +199,65 @@ byte_before(const Parser *p, Range where)
 		? source_file(p->session, p->file)->text[at.end - 1] : 0;
 }
 
-/* x += 1, and f32[B, D] @X. */
+/*
+ * Words of other languages: `found` where one of ours was `expected`, or taken
+ * for a name and `before` what was found.
+ */
+static const struct WordHabit {
+	const char *word, *expected;
+	bool before;
+	const char *hint;
+} word_habits[] = {
+	{ "and", "&&", false, "'and' is written &&" },
+	{ "or", "&&", false, "'or' is written ||" },
+	{ "not", "&&", true, "'not' is written !" },
+	{ "elif", "&&", true, "'elif' is written else if" },
+	{ "const", "&&", true, "a name is bound with let: let h = x;" },
+	{ "def", "fn", false, "a function begins with fn: fn f(x) { ... }" },
+	{ "?", "&&", false, "there is no p ? a : b; write where(p, a, b), or "
+		"an if that assigns a var" },
+	{ "if", "&&", false, "if is a statement; write where(p, a, b), or an "
+		"if that assigns a var" },
+	{ "if", "a number", false, "if is a statement; write where(p, a, b), "
+		"or an if that assigns a var" },
+};
+
+static bool
+is_word(const Parser *p, Range at, const char *word)
+{
+	size_t n = strlen(word);
+	return at.file != 0 && at.end - at.begin == (int)n && strncmp(word,
+		source_file(p->session, p->file)->text + at.begin, n) == 0;
+}
+
+static bool
+text_word_habit(Text *t, const Parser *p, Range where, int n,
+	const char **expected)
+{
+	for (size_t i = 0; i < sizeof word_habits / sizeof *word_habits; i++) {
+		const struct WordHabit *h = &word_habits[i];
+		if (!expects(n, expected, h->expected) || !is_word(p,
+		    h->before ? p->previous : where, h->word))
+			continue;
+		text_add(t, h->hint);
+		return true;
+	}
+	return false;
+}
+
+/* x += 1, f32[B, D] @X, and let a, b = f(x). */
 static bool
 text_habit(Text *t, char before, const char *found, int n,
 	const char **expected)
 {
-	if (found == NULL || before == 0)
+	if (found == NULL)
 		return false;
-	if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)
+	if (strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
+		text_add(t, "several names stand in parentheses: "
+			"let (a, b) = f(x);");
+	else if (before == 0)
+		return false;
+	else if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)
 		text_printf(t, "there is no '%c='; write x = x %c y", before,
 			before);
 	else if (before == '@' && n == 1 && expects(n, expected, "?"))
@@ -227,7 +278,8 @@ syntax_error(Parser *p, Range where, const char *found, int n,
 	text_found(&token, p, where, found);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
-	if (text_habit(&t, byte_before(p, where), found, n, expected))
+	if (text_habit(&t, byte_before(p, where), found, n, expected)
+	    || text_word_habit(&t, p, where, n, expected))
 		wants_name = false;
 	else if (found != NULL && wants_name && holds(reserved, found))
 		text_printf(&t, "%s is a reserved word and cannot be a name",
@@ -236,7 +288,7 @@ syntax_error(Parser *p, Range where, const char *found, int n,
 	    && strcmp(found, "a dtype") == 0)
 		text_printf(&t, "%s is a dtype and cannot be a name", token.s);
 	else if (found != NULL && !wants_expression
-	    && holds(comparisons, found) && expects(n, expected, "+"))
+	    && holds(comparisons, found) && expects(n, expected, "&&"))
 		text_printf(&t, "comparisons do not associate: write "
 			"a < b && b < c");
 	if (t.n == 0) {

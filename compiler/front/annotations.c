@@ -9,6 +9,14 @@
 
 enum { MAX_PRIORITY = 255, MAX_TYPE_NAMES = 32 };
 
+/* P(None, 'X') */
+void
+report_none(Elab *e, Range where)
+{
+	complain(e, DIAG_habit, where, "there is no 'None' here: a dim that is "
+		"not split is its size alone, as D in f32[B@X, D]");
+}
+
 /* ---- axes */
 
 static const Symbol *
@@ -18,6 +26,10 @@ find_axis(Elab *e, Name name)
 	if (s != NULL && s->kind == SYM_axis)
 		return s;
 	const char *names[MAX_AXES];
+	if (strcmp(name.s, "None") == 0) {
+		report_none(e, name.range);
+		return NULL;
+	}
 	for (int i = 0; i < e->m->mesh.naxes; i++)
 		names[i] = e->m->mesh.axes[i].name;
 	complain(e, DIAG_unknown_axis, name.range,

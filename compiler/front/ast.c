@@ -284,9 +284,19 @@ dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes, bool open)
 	return d;
 }
 
-DimSpec *
-dim_priority(DimSpec *d, Range r, Range at, int64_t priority)
+/* Of `!1`, `pad`, `replicated` and `unreduced` a type has one each. */
+static void
+said_before(Parser *p, bool before, Range at, const char *what)
 {
+	if (before)
+		diag(p->session, p->code, at, "%s already", what);
+}
+
+DimSpec *
+dim_priority(Parser *p, DimSpec *d, Range r, Range at, int64_t priority)
+{
+	said_before(p, d->priority_range.file != 0, at,
+		"this dim has a priority");
 	d->range = r;
 	d->priority = priority;
 	d->priority_range = at;
@@ -294,8 +304,9 @@ dim_priority(DimSpec *d, Range r, Range at, int64_t priority)
 }
 
 DimSpec *
-dim_pad(DimSpec *d, Range r, Range at)
+dim_pad(Parser *p, DimSpec *d, Range r, Range at)
 {
+	said_before(p, d->pad, at, "this dim has a pad");
 	d->range = r;
 	d->pad = true;
 	d->pad_range = at;
@@ -346,8 +357,10 @@ type_open(TypeSpec *t, Range r)
 }
 
 TypeSpec *
-type_replicated(TypeSpec *t, Range r, Range at, List axes)
+type_replicated(Parser *p, TypeSpec *t, Range r, Range at, List axes)
 {
+	said_before(p, t->replicated, at,
+		"replicated(X,Y) names several axes; this type has one");
 	t->range = r;
 	t->replicated = true;
 	t->replicated_axes = axes;
@@ -356,8 +369,10 @@ type_replicated(TypeSpec *t, Range r, Range at, List axes)
 }
 
 TypeSpec *
-type_unreduced(TypeSpec *t, Range r, Range at, List axes)
+type_unreduced(Parser *p, TypeSpec *t, Range r, Range at, List axes)
 {
+	said_before(p, t->unreduced, at,
+		"unreduced(X,Y) names several axes; this type has one");
 	t->range = r;
 	t->unreduced = true;
 	t->unreduced_axes = axes;

@@ -263,15 +263,18 @@ AxisSpec *axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre,
 DimSpec *dim_spec(Parser *p, Range r, Expr *size);
 DimSpec *dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes,
 	bool open);
-DimSpec *dim_priority(DimSpec *d, Range r, Range at, int64_t priority);
-DimSpec *dim_pad(DimSpec *d, Range r, Range at);
+DimSpec *dim_priority(Parser *p, DimSpec *d, Range r, Range at,
+	int64_t priority);
+DimSpec *dim_pad(Parser *p, DimSpec *d, Range r, Range at);
 TypeSpec *type_spec(Parser *p, Range r);
 TypeSpec *type_named(Parser *p, Name name);
 TypeSpec *type_with_dtype(TypeSpec *t, DType dtype, Range r);
 TypeSpec *type_with_dims(TypeSpec *t, List dims, Range r);
 TypeSpec *type_open(TypeSpec *t, Range r);
-TypeSpec *type_replicated(TypeSpec *t, Range r, Range at, List axes);
-TypeSpec *type_unreduced(TypeSpec *t, Range r, Range at, List axes);
+TypeSpec *type_replicated(Parser *p, TypeSpec *t, Range r, Range at,
+	List axes);
+TypeSpec *type_unreduced(Parser *p, TypeSpec *t, Range r, Range at,
+	List axes);
 
 Param *param_new(Parser *p, Range r, Name name, TypeSpec *type);
 Stmt *stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple,

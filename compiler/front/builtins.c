@@ -237,6 +237,8 @@ match_call(Elab *e, Call *c)
 	bool right = true;
 	for (int i = 0; i < c->expr->args.n; i++) {
 		const Arg *arg = c->expr->args.v[i];
+		if (!by_position_first(e, c->expr, i))
+			return false;
 		int at = formal_of(e, c->builtin, formals, n, arg, i);
 		if (at < 0)
 			return false;

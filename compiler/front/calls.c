@@ -31,6 +31,19 @@ note_signature(Elab *e, const FnDecl *fn)
 		fn->name.s);
 }
 
+/* f(a, b=1), not f(b=1, a): what would a be? */
+bool
+by_position_first(Elab *e, const Expr *call, int i)
+{
+	const Arg *arg = call->args.v[i];
+	const Arg *before = i > 0 ? call->args.v[i - 1] : NULL;
+	if (arg->name.s != NULL || before == NULL || before->name.s == NULL)
+		return true;
+	complain(e, DIAG_arguments, arg->range, "arguments without a name come "
+		"before those with one");
+	return false;
+}
+
 /* The argument expressions in the order of the parameters. */
 static bool
 match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
@@ -38,6 +51,8 @@ match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
 	for (int i = 0; i < call->args.n; i++) {
 		const Arg *arg = call->args.v[i];
 		int at = i;
+		if (!by_position_first(e, call, i))
+			return false;
 		if (arg->name.s != NULL) {
 			at = param_index(fn, arg->name.s);
 			if (at < 0 || args[at] != NULL) {
@@ -80,22 +95,44 @@ eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 	return right;
 }
 
-void
-bind_sizes(Elab *e, const TypeSpec *type, const Item *x)
+/* The name of a size that the call says; NULL: dim `d` says it itself. */
+static const Expr *
+unbound_size(Elab *e, const TypeSpec *type, int d)
 {
-	if (x->kind != IT_tensor || !type->has_dims
-	    || type->dims.n != x->value->type.rank)
-		return;
-	for (int d = 0; d < type->dims.n; d++) {
-		const DimSpec *dim = type->dims.v[d];
-		if (dim->size == NULL || dim->size->kind != E_name
-		    || symbol_find(e, dim->size->name) != NULL)
+	const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
+	return size != NULL && size->kind == E_name
+		&& symbol_find(e, size->name) == NULL ? size : NULL;
+}
+
+static bool
+lacks_dims(Elab *e, const TypeSpec *type, const Param *param, const Item *x)
+{
+	complain(e, DIAG_call_mismatch, x->range, "argument '%s' is %s; a "
+		"tensor of %d dim%s is declared", param->name.s,
+		show_item(e, x), type->dims.n, type->dims.n == 1 ? "" : "s");
+	diag_label(e->session, type->range, "declared here");
+	return false;
+}
+
+/* x: f32[b, d] says what b and d are; false after a message. */
+static bool
+bind_sizes(Elab *e, const Param *param, const Item *x)
+{
+	const TypeSpec *type = param->type;
+	bool fits = x->kind == IT_tensor
+		&& type->dims.n == x->value->type.rank;
+	for (int d = 0; type->has_dims && d < type->dims.n; d++) {
+		const Expr *size = unbound_size(e, type, d);
+		if (size == NULL)
 			continue;
-		Name name = { dim->size->name, dim->size->range };
-		Symbol *s = symbol_declare(e, SYM_value, name);
+		if (!fits)
+			return lacks_dims(e, type, param, x);
+		Symbol *s = symbol_declare(e, SYM_value,
+			(Name){ size->name, size->range });
 		s->item = item_int(x->range, x->value->type.dims[d]);
 		s->used = true;
 	}
+	return true;
 }
 
 static void
@@ -233,8 +270,8 @@ run_inlined(Elab *e, FnDecl *fn, const Item *args, Range call)
 {
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *param = fn->params.v[i];
-		if (param->type != NULL)
-			bind_sizes(e, param->type, &args[i]);
+		if (param->type != NULL && !bind_sizes(e, param, &args[i]))
+			return item_error(call);
 	}
 	if (fn->mode == FN_manual)
 		return call_manual(e, fn, args, call);

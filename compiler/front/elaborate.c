@@ -418,9 +418,12 @@ sizes_declared(Elab *e, const TypeSpec *type)
 		if (size == NULL || size->kind != E_name
 		    || symbol_find(e, size->name) != NULL)
 			continue;
-		complain(e, DIAG_entry, size->range, "'%s' is not declared; the "
-			"sizes of the entry are, as in dim %s = 8;",
-			size->name, size->name);
+		if (strcmp(size->name, "None") == 0)
+			report_none(e, size->range);
+		else
+			complain(e, DIAG_entry, size->range, "'%s' is not "
+				"declared; the sizes of the entry are, as in "
+				"dim %s = 8;", size->name, size->name);
 		return false;
 	}
 	return true;

@@ -176,6 +176,7 @@ int scope_enter(Elab *e);
 void scope_leave(Elab *e, int scope);
 void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);
+void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
 const char *dtype_habit(const char *name);	/* "float32" -> "f32" */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
@@ -282,7 +283,7 @@ Item index_first(Elab *e, const Item *x, const Item *i);
 Item eval_call(Elab *e, const Expr *x);
 Item call_function(Elab *e, FnDecl *fn, const Expr *call);
 /* x: f32[b, d]: names no one has declared are the argument's sizes. */
-void bind_sizes(Elab *e, const TypeSpec *type, const Item *x);
+bool by_position_first(Elab *e, const Expr *call, int i);
 /* A function of the prelude: inlined, or as a composite call. */
 Item call_prelude(Elab *e, Site s, const char *name, bool composite,
 	int n, const Item *args);

@@ -167,35 +167,49 @@ build_spread(Elab *e, Call *c)
 }
 
 static bool
-want_float_dim(Elab *e, Call *c, Item *dim)
+want_float_dims(Elab *e, Call *c, Item *dims)
 {
-	Value *x;
-	int d;
-	if (!want_tensor(e, c, 0, &x) || !want_floats(e, c, x)
-	    || !want_dim(e, c, 1, x->type.rank, &d))
+	Along a;
+	if (!want_along(e, c, &a) || !want_floats(e, c, a.x))
 		return false;
-	*dim = item_int(c->args[1].range, d);
+	*dims = a.n == 1 ? item_int(c->args[1].range, a.dims[0])
+		: dims_item(e, &a, c->args[1].range);
 	return true;
 }
 
-/* softmax, log_softmax: x, one dim */
+/* softmax, log_softmax: x, dims */
 Item
 build_along(Elab *e, Call *c)
 {
 	Item args[2] = { c->args[0] };
-	if (!want_float_dim(e, c, &args[1]))
+	if (!want_float_dims(e, c, &args[1]))
 		return item_error(c->expr->range);
 	return call_prelude(e, c->site, c->builtin->name, true, 2, args);
 }
 
-/* rms_norm, layer_norm: x, one dim, eps */
+/* rms_norm, layer_norm: x, dims, eps */
 Item
 build_norm(Elab *e, Call *c)
 {
 	Item args[3] = { c->args[0] };
-	if (!want_float_dim(e, c, &args[1]) || !want_number(e, c, 2, &args[2]))
+	if (!want_float_dims(e, c, &args[1]) || !want_number(e, c, 2, &args[2]))
 		return item_error(c->expr->range);
 	return call_prelude(e, c->site, c->builtin->name, true, 3, args);
+}
+
+/* x and one dim of it; when that is left out, all of x in a line. */
+static bool
+want_flat_or_dim(Elab *e, Call *c, Value **x, int *d)
+{
+	if (!want_tensor(e, c, 0, x))
+		return false;
+	if (c->args[1].kind == IT_absent) {
+		int64_t n = type_elements(&(*x)->type);
+		*x = emit_reshape(e, c->site, *x, 1, &n);
+		c->args[0] = item_tensor(c->args[0].range, *x);
+		c->args[1] = item_int(c->args[0].range, 0);
+	}
+	return *x != NULL && want_dim(e, c, 1, (*x)->type.rank, d);
 }
 
 /* argmax, argmin: x, one dim; over all of x it is that of the flat tensor */
@@ -204,15 +218,7 @@ build_argument(Elab *e, Call *c)
 {
 	Value *x;
 	int d;
-	if (!want_tensor(e, c, 0, &x))
-		return item_error(c->expr->range);
-	if (c->args[1].kind == IT_absent) {
-		int64_t n = type_elements(&x->type);
-		x = emit_reshape(e, c->site, x, 1, &n);
-		c->args[0] = item_tensor(c->args[0].range, x);
-		c->args[1] = item_int(c->args[0].range, 0);
-	}
-	if (x == NULL || !want_dim(e, c, 1, x->type.rank, &d))
+	if (!want_flat_or_dim(e, c, &x, &d))
 		return item_error(c->expr->range);
 	if (x->type.dims[d] > INT32_MAX) {
 		complain(e, DIAG_size, c->args[0].range, "dim %d has %" PRId64
@@ -229,7 +235,7 @@ build_cumsum(Elab *e, Call *c)
 {
 	Value *x;
 	int d;
-	if (!want_tensor(e, c, 0, &x) || !want_dim(e, c, 1, x->type.rank, &d))
+	if (!want_flat_or_dim(e, c, &x, &d))
 		return item_error(c->expr->range);
 	if (x->type.dtype == D_pred)
 		x = emit_convert(e, c->site, x, D_i32);

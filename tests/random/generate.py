@@ -383,6 +383,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         text = ", dim=%d" % self.dim(x)[1]
         if name != "cumsum" and self.chance(0.4):
             text = ""
+        elif name != "cumsum" and len(x.dims) > 1 and self.chance(0.3):
+            text = ", dim=(%d, %d)" % tuple(self.random.sample(
+                range(len(x.dims)), 2))
         if name.endswith("norm") and self.chance(0.3):
             text += ", eps=1e-3"
         return self.add("%s(%s%s)" % (name, x.name, text), [x], x.dtype,

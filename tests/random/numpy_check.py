@@ -294,6 +294,9 @@ def reductions():
     case(FLOATS, "softmax(b, dim=1)", lambda t: softmax(t["b"], 1))
     case(FLOATS, "softmax(x)", lambda t: softmax(t["x"], -1))
     case(FLOATS, "log_softmax(x, dim=0)", lambda t: np.log(softmax(t["x"], 0)))
+    case(FLOATS, "softmax(b, dim=(0, -1))", lambda t: softmax(t["b"], (0, 2)))
+    case(FLOATS, "layer_norm(b, dim=(1, 2))",
+         lambda t: normal(t["b"], (1, 2), True))
     case(FLOATS, "rms_norm(x)", lambda t: normal(t["x"], -1, False))
     case(FLOATS, "layer_norm(b, dim=1, eps=1e-3)",
          lambda t: normal(t["b"], 1, True, 1e-3))
@@ -303,6 +306,7 @@ def reductions():
         case(numbers, "%s(b, dim=-2)" % name,
              lambda t, f=f: f(t["b"], axis=1), "i32")
     case(numbers, "cumsum(x, dim=1)", wrap(lambda t: np.cumsum(t["x"], axis=1)))
+    case(numbers, "cumsum(x)", wrap(lambda t: np.cumsum(t["x"])))
     case(numbers, "cumsum(b, dim=0)", wrap(lambda t: np.cumsum(t["b"], axis=0)))
     case(["pred"], "any(x, dim=1)", lambda t: t["x"].any(axis=1))
     case(["pred"], "all(x, dim=0, keep=true)",
