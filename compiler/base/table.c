@@ -73,13 +73,15 @@ table_get(const Table *t, const char *key)
 bool
 table_add(Table *t, const char *key, void *value)
 {
-	if (find(t, key))
+	uint64_t hash = hash_string(key);
+
+	if (lookup_find(t->by_key, hash, same_key, key))
 		return false;
 	if (t->n == t->room)
 		APPEND(t->arena, t->entries, t->room, NEW(t->arena, Entry));
 	Entry *e = t->entries[t->n++];
 	*e = (Entry){key, value};
-	lookup_add(t->by_key, hash_string(key), e);
+	lookup_add(t->by_key, hash, e);
 	return true;
 }
 
