@@ -43,6 +43,8 @@ typedef struct Emitter {
 } Emitter;
 
 /* c_text.c: spelling, and the scalar C of one op */
+/* Before argument i of a call or a function: two stand on a line. */
+void c_between(Text *t, int i, const char *indent);
 void c_string(Text *t, const char *s, size_t n);	/* with quotes */
 void c_comment(Text *t, const char *s);		/* what may stand in one */
 void c_constant(Text *t, DType d, int64_t payload);	/* in compute type */
@@ -90,7 +92,7 @@ void c_copy(Emitter *e, const Value *to, const Value *from);
 /* c_repeat.c: what run() consists of, equal layers as a loop.  Numbers that
    may differ between such layers are written by c_number(). */
 void c_number(Text *t, int64_t n);
-void c_step_comment(Emitter *e, const Op *op);
+void c_step_comment(Emitter *e, const Step *s);
 void c_note_step(Emitter *e, const Step *s, int depth);	/* after it; or NULL */
 void c_run(Emitter *e, Text *t);
 
@@ -112,7 +114,9 @@ void print_externs(Emitter *e, Text *t);
 void c_address(Emitter *e, Text *t, const Value *v, int64_t element,
 	bool constant);
 bool c_same_buffer(const Emitter *e, const Value *a, const Value *b);
-/* A comment of its own line: where the op is from and what it makes. */
-void c_origin(Emitter *e, Text *t, const char *indent, const Op *op);
+/* A comment of its own line: where the op is from and what it makes; with a
+   step, of what. */
+void c_origin(Emitter *e, Text *t, const char *indent, const Op *op,
+	const Step *step);
 
 #endif

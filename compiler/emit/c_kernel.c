@@ -49,12 +49,14 @@ print_signature(const KernelText *w)
 	for (int p = 0; p < w->nparams; p++) {
 		const Node *x = w->params[p].node;
 		DType d = x->value->type.dtype;
+		c_between(w->t, p, "");
 		if (x->kind == NODE_scalar)
-			text_printf(w->t, "%s a%d, ", compute_type(d), p);
+			text_printf(w->t, "%s a%d", compute_type(d), p);
 		else
-			text_printf(w->t, "const %s *restrict a%d, ",
+			text_printf(w->t, "const %s *restrict a%d",
 				dtypes[d].storage, p);
 	}
+	c_between(w->t, w->nparams, "");
 	text_printf(w->t, "%s *restrict out%s)\n{\n",
 		dtypes[result->dtype].storage,
 		step_scratch(w->step) ? ", float *restrict sum" : "");
@@ -72,7 +74,7 @@ share_kernel(Emitter *e, const Step *s, const Text *text)
 		e->nkernels++);
 	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n),
 		(void *)name);
-	c_origin(e, &e->kernels, "", s->op);
+	c_origin(e, &e->kernels, "", s->op, NULL);
 	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n",
 		name, text->s);
 	return name;
@@ -86,13 +88,14 @@ print_call(const KernelText *w, const char *name)
 	text_printf(&e->run, "%s%s(", e->indent, name);
 	for (int p = 0; p < w->nparams; p++) {
 		const Node *x = w->params[p].node;
+		c_between(&e->run, p, e->indent);
 		if (x->kind == NODE_scalar)
 			text_printf(&e->run, "s%d", x->value->id);
 		else
 			c_address(e, &e->run, x->value, w->params[p].offset,
 				true);
-		text_add(&e->run, ", ");
 	}
+	c_between(&e->run, w->nparams, e->indent);
 	c_address(e, &e->run, w->step->result, w->k->store.offset, false);
 	if (step_scratch(w->step))
 		text_printf(&e->run, ", (float *)(slab + %lld)",

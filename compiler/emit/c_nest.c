@@ -153,14 +153,18 @@ static void
 iota(Nest *n, const Node *x)
 {
 	DType d = x->value->type.dtype;
+	Text index = {0}, *t = n->t;
 
-	if (is_half(d))
-		text_printf(n->t, "shdrt_f32_from_%s(shdrt_%s_from_i64(",
-			dtypes[d].name, dtypes[d].name);
-	else
-		text_printf(n->t, "(%s)(", compute_type(d));
+	n->t = &index;
 	affine(n, x->index, true);
-	text_add(n->t, is_half(d) ? "))" : ")");
+	n->t = t;
+	if (is_half(d))
+		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_i64(%s))",
+			dtypes[d].name, dtypes[d].name, index.s);
+	else
+		text_printf(t, strchr(index.s, ' ') ? "(%s)(%s)" : "(%s)%s",
+			compute_type(d), index.s);
+	text_free(&index);
 }
 
 static void

@@ -59,10 +59,10 @@ c_number(Text *t, int64_t n)
 }
 
 void
-c_step_comment(Emitter *e, const Op *op)
+c_step_comment(Emitter *e, const Step *s)
 {
 	text_printf(&e->run, "%c", COMMENT);
-	c_origin(e, &e->run, e->indent, op);
+	c_origin(e, &e->run, e->indent, s->op, s);
 	text_printf(&e->run, "%c", END);
 }
 

@@ -201,8 +201,10 @@ print_collective(Emitter *e, Text *t, const Op *op)
 			combiners[op_int(op, A_combiner)].name);
 	text_add(t, ",\n\t\t.group = ");
 	print_splits(e, t, op->axes);
-	text_add(t, ", .from = ");
-	print_splits(e, t, op->from);
+	if (op->from) {
+		text_add(t, ", .from = ");
+		print_splits(e, t, op->from);
+	}
 	text_add(t, ",\n");
 	print_senders(t, op);
 	print_shape(t, op);

@@ -10,6 +10,15 @@
 
 /* ---- the user's text ---------------------------------------------------- */
 
+void
+c_between(Text *t, int i, const char *indent)
+{
+	if (i % 2)
+		text_add(t, ", ");
+	else if (i)
+		text_printf(t, ",\n%s\t", indent);
+}
+
 /* Octal escapes have at most three digits; ? is escaped for trigraphs. */
 void
 c_string(Text *t, const char *s, size_t n)
