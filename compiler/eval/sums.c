@@ -5,8 +5,13 @@
  * A sum of n terms, in any order, is off by at most n * u * sum |term|, u
  * being the rounding unit.  In f16 and bf16 each device rounds its part of a
  * sum, too, and each step of combining the parts: that is u of the narrow type
- * times the sum of the parts' magnitudes, which sum |term| bounds.  It stays
- * with the value as its `spread`, since later linear ops may run on the parts.
+ * times the sum of the parts' magnitudes, which sum |term| bounds.
+ *
+ * Later linear ops may run on the parts, so the sum of their magnitudes stays
+ * with the value as its `spread`.  For that, sum |term| is too much: through a
+ * chain of products it would grow by the square root of their lengths each
+ * time.  There are no more parts than devices, and the sum of p random parts is
+ * near sqrt(p * sum term^2); where terms agree, it is the value itself.
  */
 #include "eval/kernels.h"
 
@@ -22,15 +27,22 @@ typedef enum Aspect {
 	ASPECT_one,
 	ASPECT_nonzero,		/* 1 unless zero */
 	ASPECT_excess, ASPECT_deficit, /* magnitude, at least 1, at most 1 */
+	ASPECT_square,
+	ASPECT_parts,		/* square of the spread, or of what it would be
+				   if the mesh's devices had random parts */
 } Aspect;
 
 static double
-aspect_of(Aspect aspect, double v, double spread)
+aspect_of(const Module *m, Aspect aspect, double v, double spread)
 {
 	double magnitude = isfinite(v) ? fabs(v) : 0;
+	double square = magnitude * magnitude;
 	const double aspects[] = {
 		[ASPECT_magnitude] = magnitude,
-		[ASPECT_spread] = spread > magnitude ? spread : magnitude,
+		[ASPECT_spread] = isfinite(v) ? fmax(spread, magnitude) : 0,
+		[ASPECT_square] = square,
+		[ASPECT_parts] = fmax(spread * spread,
+			square * (double)m->mesh.ndevices),
 		[ASPECT_one] = 1,
 		[ASPECT_nonzero] = v != 0,
 		[ASPECT_excess] = magnitude > 1 ? magnitude : 1,
@@ -40,7 +52,7 @@ aspect_of(Aspect aspect, double v, double spread)
 }
 
 static bool
-picture(const Inexact *x, Aspect aspect, Tensor *result)
+picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 {
 	int64_t n = type_elements(&x->value.type);
 	const double *spread = x->spread.data;
@@ -51,7 +63,8 @@ picture(const Inexact *x, Aspect aspect, Tensor *result)
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
 		load_doubles(&x->value, i, count, r + i);
 		for (int64_t k = i; k < i + count; k++)
-			r[k] = aspect_of(aspect, r[k], spread ? spread[k] : 0);
+			r[k] = aspect_of(m, aspect, r[k],
+				spread ? spread[k] : 0);
 	}
 	return true;
 }
@@ -60,6 +73,8 @@ picture(const Inexact *x, Aspect aspect, Tensor *result)
 
 typedef struct Sum {
 	Tensor magnitude;	/* sum |term| */
+	Tensor squares;		/* sum term^2, of the parts; no data: they are
+				   always added up before they are used */
 	Tensor terms;		/* how many are not zero */
 	bool products;		/* rounded before they are added */
 	bool integers;		/* every term, exactly */
@@ -90,13 +105,25 @@ static void
 sum_free(Sum *s)
 {
 	tensor_free(&s->magnitude);
+	tensor_free(&s->squares);
 	tensor_free(&s->terms);
 }
 
-/* If its parts may travel, the sum's magnitude becomes the result's spread. */
+/* The spread of a result whose parts may travel, in place of the squares. */
+static void
+spread_sum(Sum *s, Inexact *result)
+{
+	const double *magnitude = s->magnitude.data;
+	double *spread = s->squares.data;
+	for (int64_t i = type_elements(&result->value.type) - 1; i >= 0; i--)
+		spread[i] = fmin(magnitude[i], fmax(sqrt(spread[i]),
+			fabs(tensor_double(&result->value, i))));
+	result->spread = s->squares;
+	s->squares.data = NULL;
+}
+
 static bool
-round_sum(const Module *m, Sum *s, bool parts, Inexact *result,
-	Tensor *rounding)
+round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
 {
 	DType d = result->value.type.dtype;
 	int64_t n = type_elements(&result->value.type);
@@ -104,10 +131,8 @@ round_sum(const Module *m, Sum *s, bool parts, Inexact *result,
 		return false;
 	for (int64_t i = 0; i < n; i++)
 		((double *)rounding->data)[i] = sum_rounding(m, s, i, d);
-	if (parts && m->mesh.ndevices > 1) {
-		result->spread = s->magnitude;
-		s->magnitude.data = NULL;
-	}
+	if (s->squares.data)
+		spread_sum(s, result);
 	return true;
 }
 
@@ -127,32 +152,32 @@ is_whole(const Inexact *x)
 }
 
 static bool
-dot_aspects(const Op *op, const Inexact *x, Aspect left, Aspect right,
-	const Tensor *shape, Tensor *result)
+dot_aspects(const Module *m, const Op *op, const Inexact *x, Aspect left,
+	Aspect right, const Tensor *shape, Tensor *result)
 {
 	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(&x[0], left, &in[0]) && picture(&x[1], right, &in[1])
-		&& tensor_like(shape, result) && dot(NULL, op, in, result);
+	bool ok = picture(m, &x[0], left, &in[0]) &&
+		picture(m, &x[1], right, &in[1]) &&
+		tensor_like(shape, result) && dot(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
 	return ok;
 }
 
-/* The parts are those of one operand, or of the other. */
+/* Of the parts of one operand, or of the other, with the whole of the other. */
 static bool
-dot_magnitude(const Op *op, const Inexact *x, const Tensor *shape,
-	Tensor *result)
+dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts,
+	Aspect whole, const Tensor *shape, Tensor *result)
 {
 	Tensor other = {0};
-	if (!dot_aspects(op, x, ASPECT_spread, ASPECT_magnitude, shape, result))
+	if (!dot_aspects(m, op, x, parts, whole, shape, result))
 		return false;
 	if (!x[1].spread.data)
 		return true;
-	bool ok = dot_aspects(op, x, ASPECT_magnitude, ASPECT_spread, shape,
-		&other);
+	bool ok = dot_aspects(m, op, x, whole, parts, shape, &other);
 	double *most = result->data, *more = other.data;
 	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
-		most[i] = more[i] > most[i] ? more[i] : most[i];
+		most[i] = fmax(more[i], most[i]);
 	tensor_free(&other);
 	return ok;
 }
@@ -168,14 +193,15 @@ has_zero(const Tensor *t)
 
 /* How many products are not zero: the contracted size, where all are. */
 static bool
-dot_terms(const Op *op, const Inexact *x, const Tensor *shape, Tensor *result)
+dot_terms(const Module *m, const Op *op, const Inexact *x,
+	const Tensor *shape, Tensor *result)
 {
 	const Ints *contract = op_ints(op, A_lhs_contract);
 	double terms = 1;
 	if (is_exact(&x[0]) && is_exact(&x[1]) &&
 	    (has_zero(&x[0].value) || has_zero(&x[1].value)))
-		return dot_aspects(op, x, ASPECT_nonzero, ASPECT_nonzero, shape,
-			result);
+		return dot_aspects(m, op, x, ASPECT_nonzero, ASPECT_nonzero,
+			shape, result);
 	for (int i = 0; i < contract->n; i++)
 		terms *= (double)x[0].value.type.dims[contract->v[i]];
 	if (!tensor_like(shape, result))
@@ -191,21 +217,23 @@ round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Sum s = {.products = true};
 	const Tensor *shape = &result->value;
 	s.integers = is_whole(&x[0]) && is_whole(&x[1]);
-	bool ok = dot_magnitude(op, x, shape, &s.magnitude) &&
-		dot_terms(op, x, shape, &s.terms) &&
-		round_sum(m, &s, true, result, rounding);
+	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, shape,
+		&s.magnitude) && dot_terms(m, op, x, shape, &s.terms) &&
+		(m->mesh.ndevices == 1 || dot_parts(m, op, x, ASPECT_parts,
+		ASPECT_square, shape, &s.squares)) &&
+		round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* One aspect reduced, in f64. */
 static bool
-reduce_aspect(const Op *op, const Inexact *x, Aspect aspect, Combiner c,
-	const Tensor *shape, Tensor *result)
+reduce_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect,
+	Combiner c, const Tensor *shape, Tensor *result)
 {
 	Type scalar = type_of(D_f64, 0, NULL);
 	Tensor in = {0}, init = {0};
-	bool ok = picture(x, aspect, &in) && tensor_new(&scalar, &init) &&
+	bool ok = picture(m, x, aspect, &in) && tensor_new(&scalar, &init) &&
 		tensor_like(shape, result);
 	if (ok) {
 		tensor_fill_payload(&init, combiner_identity(c, D_f64));
@@ -229,9 +257,11 @@ round_add(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 {
 	Sum s = {.integers = is_whole(&x[0])};
 	const Tensor *shape = &result->value;
-	bool ok = reduce_aspect(op, x, ASPECT_spread, C_add, shape,
-		&s.magnitude) && reduce_aspect(op, x, counted(x), C_add, shape,
-		&s.terms) && round_sum(m, &s, true, result, rounding);
+	bool ok = reduce_aspect(m, op, x, ASPECT_spread, C_add, shape,
+		&s.magnitude) && reduce_aspect(m, op, x, counted(x), C_add, shape,
+		&s.terms) && (m->mesh.ndevices == 1 || reduce_aspect(m, op, x,
+		ASPECT_parts, C_add, shape, &s.squares)) &&
+		round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
@@ -264,7 +294,7 @@ round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	const Tensor *shape = &result->value;
 	bool ok = tensor_like(shape, rounding);
 	for (int k = 0; ok && k < 3; k++)
-		ok = reduce_aspect(op, x, aspects[k], aspects[k] == ASPECT_one ?
+		ok = reduce_aspect(m, op, x, aspects[k], aspects[k] == ASPECT_one ?
 			C_add : C_mul, shape, &t[k]);
 	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
 		((double *)rounding->data)[i] = product_rounding(
@@ -288,11 +318,12 @@ round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 }
 
 static bool
-cumsum_aspect(const Op *op, const Inexact *x, Aspect aspect, Tensor *result)
+cumsum_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect,
+	Tensor *result)
 {
 	Type scalar = type_of(D_f64, 0, NULL);
 	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(x, aspect, &in[0]) && tensor_new(&scalar, &in[1]) &&
+	bool ok = picture(m, x, aspect, &in[0]) && tensor_new(&scalar, &in[1]) &&
 		tensor_like(&x->value, result) && cumsum(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
@@ -304,21 +335,22 @@ round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
-	bool ok = cumsum_aspect(op, x, ASPECT_spread, &s.magnitude) &&
-		cumsum_aspect(op, x, counted(x), &s.terms) &&
-		round_sum(m, &s, false, result, rounding);
+	bool ok = cumsum_aspect(m, op, x, ASPECT_spread, &s.magnitude) &&
+		cumsum_aspect(m, op, x, counted(x), &s.terms) &&
+		round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* The rows of two aspects, added to each other as the values are. */
 static bool
-scatter_aspect(const Op *op, const Inexact *x, Aspect base, Aspect added,
-	Tensor *result)
+scatter_aspect(const Module *m, const Op *op, const Inexact *x, Aspect base,
+	Aspect added, Tensor *result)
 {
 	Tensor in[3] = {{.data = NULL}, x[1].value, {.data = NULL}};
-	bool ok = picture(&x[0], base, &in[0]) && picture(&x[2], added, &in[2])
-		&& tensor_like(&x[0].value, result) &&
+	bool ok = picture(m, &x[0], base, &in[0]) &&
+		picture(m, &x[2], added, &in[2]) &&
+		tensor_like(&x[0].value, result) &&
 		scatter_add(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[2]);
@@ -330,10 +362,12 @@ round_scatter(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0]) && is_whole(&x[2])};
-	bool ok = scatter_aspect(op, x, ASPECT_spread, ASPECT_spread,
-		&s.magnitude) && scatter_aspect(op, x, counted(&x[0]),
+	bool ok = scatter_aspect(m, op, x, ASPECT_spread, ASPECT_spread,
+		&s.magnitude) && scatter_aspect(m, op, x, counted(&x[0]),
 		counted(&x[2]), &s.terms) &&
-		round_sum(m, &s, true, result, rounding);
+		(m->mesh.ndevices == 1 || scatter_aspect(m, op, x,
+		ASPECT_parts, ASPECT_parts, &s.squares)) &&
+		round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
@@ -351,13 +385,13 @@ static Rounding *const sums[OP_COUNT] = {
 
 /* The spreads of the operands of data movement, moved too. */
 static bool
-move_spread(const Op *op, const Inexact *x, Inexact *result)
+move_spread(const Module *m, const Op *op, const Inexact *x, Inexact *result)
 {
 	size_t n = (size_t)op->noperands;
 	Tensor *in = calloc(n, sizeof *in);
 	bool ok = in && tensor_like(&result->value, &result->spread);
 	for (size_t i = 0; ok && i < n; i++)
-		ok = picture(&x[i], ASPECT_spread, &in[i]);
+		ok = picture(m, &x[i], ASPECT_spread, &in[i]);
 	ok = ok && op_kernel(op->kind)(NULL, op, in, &result->spread);
 	for (size_t i = 0; in && i < n; i++)
 		tensor_free(&in[i]);
@@ -392,7 +426,7 @@ find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 		ok = pointwise_rounding(op, x, all_exact(op, x), result,
 			rounding);
 	else if (parts && ops[op->kind].partial == PARTIAL_move)
-		ok = move_spread(op, x, result);
+		ok = move_spread(m, op, x, result);
 	drop_zeros(rounding);
 	return ok;
 }
