@@ -248,6 +248,46 @@ mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
 
 /* ---- poles -------------------------------------------------------------- */
 
+typedef enum Sign {
+	SIGN_any,
+	SIGN_never_negative,
+	SIGN_of_operands,	/* never negative if no operand is */
+	SIGN_square,		/* that, or of a value by itself */
+} Sign;
+
+static const Sign signs[OP_COUNT] = {
+	[O_exp] = SIGN_never_negative, [O_abs] = SIGN_never_negative,
+	[O_sqrt] = SIGN_never_negative, [O_rsqrt] = SIGN_never_negative,
+	[O_sigmoid] = SIGN_never_negative,
+	[O_add] = SIGN_of_operands, [O_div] = SIGN_of_operands,
+	[O_mul] = SIGN_square, [O_pow] = SIGN_of_operands,
+	[O_maximum] = SIGN_of_operands, [O_minimum] = SIGN_of_operands,
+	[O_reduce] = SIGN_of_operands, [O_dot] = SIGN_of_operands,
+	[O_cumsum] = SIGN_of_operands, [O_convert] = SIGN_of_operands,
+	[O_broadcast] = SIGN_of_operands, [O_reshape] = SIGN_of_operands,
+	[O_transpose] = SIGN_of_operands,
+};
+
+/* As the ops tell, not looking far. */
+static bool
+never_negative(const Value *v, int far)
+{
+	const Op *op = v->def;
+	if (!op || !far)
+		return false;
+	if (op->kind == O_constant)
+		return dtype_is_float(v->type.dtype) &&
+			payload_double(op_int(op, A_value)) >= 0;
+	if (signs[op->kind] == SIGN_never_negative ||
+	    (signs[op->kind] == SIGN_square &&
+	    op->operands[0] == op->operands[1]))
+		return true;
+	bool all = signs[op->kind] != SIGN_any;
+	for (int i = 0; all && i < op->noperands; i++)
+		all = never_negative(op->operands[i], far - 1);
+	return all;
+}
+
 /* Beyond `at`, operand `operand` gives something else altogether. */
 typedef struct Pole {
 	bool is;
@@ -278,10 +318,14 @@ mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 	if (!pole->is || result->type.dtype != D_f64 || is_exact(operand))
 		return;
 	const double *s = operand->samples[k].data;
-	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--)
-		if (is_wild(operand, k, i) || crosses(tensor_double(
-		    &operand->value, i), s[i], pole->at))
+	bool one_side = never_negative(op->operands[pole->operand], 8);
+	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
+		double v = tensor_double(&operand->value, i);
+		bool away = one_side && v > 0 && s[i] > 0;
+		if (is_wild(operand, k, i) || (!away &&
+		    crosses(v, s[i], pole->at)))
 			r[i] = wild(r[i], k);
+	}
 }
 
 /* A remainder whose quotient may be another integer may be anything. */

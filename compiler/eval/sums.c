@@ -80,8 +80,18 @@ typedef struct Sum {
 	bool integers;		/* every term, exactly */
 } Sum;
 
+/* The sum of the parts' magnitudes, about; y is the whole. */
 static double
-sum_rounding(const Module *m, const Sum *s, int64_t i, DType d)
+parts_of(const Sum *s, int64_t i, double y)
+{
+	double magnitude = ((double *)s->magnitude.data)[i];
+	double *squares = s->squares.data;
+	return squares ? fmin(magnitude, fmax(sqrt(squares[i]), fabs(y))) :
+		magnitude;
+}
+
+static double
+sum_rounding(const Module *m, const Sum *s, int64_t i, double parts, DType d)
 {
 	const Precision *p = &precisions[d];
 	const Precision *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
@@ -96,7 +106,7 @@ sum_rounding(const Module *m, const Sum *s, int64_t i, DType d)
 		error = terms * (wide->unit * magnitude + (s->products &&
 			magnitude > 0 ? wide->underflow : 0));
 	if (p != wide && !(s->integers && magnitude <= p->integers))
-		error += p->unit * magnitude + (d == D_f16 ?
+		error += p->unit * parts + (d == D_f16 ?
 			p->underflow * (double)m->mesh.ndevices : 0);
 	return error;
 }
@@ -109,30 +119,23 @@ sum_free(Sum *s)
 	tensor_free(&s->terms);
 }
 
-/* The spread of a result whose parts may travel, in place of the squares. */
-static void
-spread_sum(Sum *s, Inexact *result)
-{
-	const double *magnitude = s->magnitude.data;
-	double *spread = s->squares.data;
-	for (int64_t i = type_elements(&result->value.type) - 1; i >= 0; i--)
-		spread[i] = fmin(magnitude[i], fmax(sqrt(spread[i]),
-			fabs(tensor_double(&result->value, i))));
-	result->spread = s->squares;
-	s->squares.data = NULL;
-}
-
+/* If its parts may travel, what they are replaces their squares. */
 static bool
 round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
 {
-	DType d = result->value.type.dtype;
-	int64_t n = type_elements(&result->value.type);
-	if (!tensor_like(&result->value, rounding))
+	const Tensor *y = &result->value;
+	double *spread = s->squares.data;
+	if (!tensor_like(y, rounding))
 		return false;
-	for (int64_t i = 0; i < n; i++)
-		((double *)rounding->data)[i] = sum_rounding(m, s, i, d);
-	if (s->squares.data)
-		spread_sum(s, result);
+	for (int64_t i = type_elements(&y->type) - 1; i >= 0; i--) {
+		double parts = parts_of(s, i, tensor_double(y, i));
+		((double *)rounding->data)[i] = sum_rounding(m, s, i, parts,
+			y->type.dtype);
+		if (spread)
+			spread[i] = parts;
+	}
+	result->spread = s->squares;
+	s->squares.data = NULL;
 	return true;
 }
 
