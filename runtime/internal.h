@@ -237,6 +237,9 @@ void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
 void rt_tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
 /* The whole from the devices' parts: first of replicas, partials combined. */
 void rt_tensor_collect(const shdrt_tensor *t, const Machine *m, void *out);
+/* Are there two devices that should have the same, and have not? */
+bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m,
+	int64_t pair[2]);
 
 /* ---- report.c: what people read ---- */
 
@@ -245,5 +248,7 @@ void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
 void rt_report_stats(const Machine *m, double seconds, FILE *out);
 void rt_report_times(double *seconds, int n, FILE *out);
 void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
+void rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2],
+	FILE *out);
 
 #endif

@@ -29,6 +29,8 @@ typedef struct Settings {
 /* One result in memory, whole. */
 typedef struct Whole {
 	void *data;
+	bool disagree;		/* under --check: two devices, about the same */
+	int64_t pair[2];
 } Whole;
 
 /* ---- words ---- */
@@ -401,8 +403,13 @@ fill_device(shdrt_device *dev, void *data)
 static void
 collect_results(const Settings *s, const Machine *m, Whole *results)
 {
-	for (int i = 0; i < s->program->nresults; i++)
-		rt_tensor_collect(&s->program->results[i], m, results[i].data);
+	for (int i = 0; i < s->program->nresults; i++) {
+		const shdrt_tensor *t = &s->program->results[i];
+		rt_tensor_collect(t, m, results[i].data);
+		if (s->check)
+			results[i].disagree = rt_tensor_disagrees(t, m,
+				results[i].pair);
+	}
 }
 
 static bool
@@ -523,7 +530,10 @@ check_results(const Settings *s, const Whole *results)
 			"executed");
 	for (size_t i = 0; i < nresults; i++) {
 		rt_report_verdict(&p->results[i], &verdicts[i], stdout);
-		if (verdicts[i].mismatches)
+		if (results[i].disagree)
+			rt_report_disagreement(&p->results[i], results[i].pair,
+				stdout);
+		if (verdicts[i].mismatches || results[i].disagree)
 			status = SHDRT_WRONG;
 	}
 	for (size_t i = 0; i < nparams; i++)

@@ -205,3 +205,10 @@ rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 			"values compare or round", v->undecided);
 	fputc('\n', out);
 }
+
+void
+rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2], FILE *out)
+{
+	fprintf(out, "check %s: WRONG on device %" PRId64 ": it should have "
+		"what device %" PRId64 " has\n", t->name, pair[1], pair[0]);
+}

@@ -351,23 +351,72 @@ collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
 	free(in);
 }
 
+/* What a device has: which part of the whole, and which partial result. */
+static int64_t
+slot_of(const shdrt_tensor *t, int64_t device)
+{
+	return part_number(t, device) * ways(&t->unreduced)
+		+ shdrt_index(device, t->unreduced.n, t->unreduced.split);
+}
+
+static int64_t
+part_count(const shdrt_tensor *t)
+{
+	int64_t parts = 1;
+	for (int i = 0; i < t->rank; i++)
+		parts *= ways(&t->splits[i]);
+	return parts;
+}
+
+/* Of each slot the first device that has it. */
+static int64_t *
+first_devices(const shdrt_tensor *t, const Machine *m)
+{
+	int64_t slots = part_count(t) * ways(&t->unreduced);
+	int64_t *first = rt_get_zeroed((size_t)slots, sizeof *first);
+	for (int64_t id = m->ndevices; id-- > 0; )
+		first[slot_of(t, id)] = id;
+	return first;
+}
+
 void
 rt_tensor_collect(const shdrt_tensor *t, const Machine *m, void *out)
 {
-	int64_t partials = ways(&t->unreduced), parts = 1;
-	for (int i = 0; i < t->rank; i++)
-		parts *= ways(&t->splits[i]);
-	/* Device ids by part and partial; 0 is nobody, else the id plus 1. */
-	int64_t *first = rt_get_zeroed((size_t)(parts * partials), sizeof *first);
-	for (int64_t id = 0; id < m->ndevices; id++) {
-		int64_t *slot = first + part_number(t, id) * partials
-			+ shdrt_index(id, t->unreduced.n, t->unreduced.split);
-		if (*slot == 0)
-			*slot = id + 1;
-	}
-	for (int64_t i = 0; i < parts * partials; i++)
-		first[i]--;
+	int64_t partials = ways(&t->unreduced), parts = part_count(t);
+	int64_t *first = first_devices(t, m);
 	for (int64_t i = 0; i < parts; i++)
 		collect_part(t, m, first + i * partials, (int)partials, out);
 	free(first);
+}
+
+static bool
+same_part(const shdrt_tensor *t, const Machine *m, int64_t a, int64_t b)
+{
+	size_t bytes = shdrt_dtype_bytes[t->dtype];
+	const char *x = m->devices[a].slab + t->offset;
+	const char *y = m->devices[b].slab + t->offset;
+	int64_t strides[SHDRT_MAX_RANK];
+	bool same = true;
+	Rows r;
+	whole_strides(t, strides);
+	for (rows_begin(&r, t, a, strides); same && !r.done; rows_next(&r)) {
+		size_t at = (size_t)r.local * bytes;
+		same = memcmp(x + at, y + at, (size_t)r.run * bytes) == 0;
+	}
+	return same;
+}
+
+bool
+rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m, int64_t pair[2])
+{
+	int64_t *first = first_devices(t, m);
+	bool found = false;
+	for (int64_t id = 0; !found && id < m->ndevices; id++) {
+		int64_t other = first[slot_of(t, id)];
+		found = other != id && !same_part(t, m, other, id);
+		pair[0] = other;
+		pair[1] = id;
+	}
+	free(first);
+	return found;
 }
