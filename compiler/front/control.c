@@ -449,6 +449,12 @@ eval_scan(Elab *e, const Stmt *s, Scan *scan)
 	Item value = eval_value(e, s->value);
 	if (value.kind == IT_error)
 		return false;
+	if (value.kind == IT_tuple && !s->tuple) {
+		complain(e, DIAG_loop, s->value->range, "a loop over %s has a "
+			"name for each, in parentheses: for (a, b) in ...",
+			show_item(e, &value));
+		return false;
+	}
 	if (!(s->tuple ? scan_tuple(e, s, scan, &value)
 	    : add_scanned(e, scan, &value)))
 		return false;
