@@ -24,6 +24,7 @@
  */
 #include "eval/kernels.h"
 
+#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -671,14 +672,28 @@ finite_mean(const double *v, int64_t n)
 	return finite ? sum / (double)finite : 0;
 }
 
+/* Samples of f64 are no finer than the element itself: what moves them may
+   cancel in all of them, but not by more than a few units in the last place.
+   Whole numbers are taken to be exact. */
+static double
+chance(const Inexact *x, int64_t i)
+{
+	double v = tensor_double(&x->value, i);
+	if (x->value.type.dtype != D_f64 || !isfinite(v) || v == rint(v))
+		return 0;
+	return 4 * DBL_EPSILON * fabs(v);
+}
+
 /* That all samples of an element lie close by may be chance: its neighbours'
    deviations count too, unless it is exact. */
 static void
-widen_row(double *bounds, int64_t n)
+widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 {
 	double least = finite_mean(bounds, n) / 2;
 	for (int64_t i = 0; i < n; i++) {
-		if (bounds[i] > 0 && bounds[i] < least)
+		if (bounds[i] == 0)
+			bounds[i] = fmin(least, chance(x, first + i));
+		else if (bounds[i] < least)
 			bounds[i] = least;
 		bounds[i] *= FACTOR;
 	}
@@ -698,6 +713,6 @@ inexact_bounds(const Inexact *x, double **bounds)
 	for (int64_t i = 0; i < n; i++)
 		(*bounds)[i] = deviation(x, i);
 	for (int64_t i = 0; i < n; i += row)
-		widen_row(*bounds + i, row);
+		widen_row(x, i, *bounds + i, row);
 	return true;
 }

@@ -211,6 +211,7 @@ partition(Module *m, const PartitionOptions *options)
 	p.rules = rule_book_new(p.arena);
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
+	p.infinite = find_infinite(p.arena, m);
 	module_walk(m, look_ahead, &p);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);

@@ -54,6 +54,7 @@ typedef struct Partitioner {
 	RuleBook *rules;
 	Source *sources;	/* by value id as numbered at the start */
 	int nsources;
+	bool *infinite;		/* by value id: it may be; partition_finite.c */
 	const Op *op;		/* being partitioned */
 	const Rule *rule;
 	Traffic now;		/* of the program as it is, for remarks, */
@@ -112,6 +113,10 @@ Value *value_in(Partitioner *p, Value *v, const Placement *to, Op *user,
 	int operand, bool requested);
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to,
 	bool requested);
+
+/* partition_finite.c */
+bool is_never_zero(const Value *v);
+bool *find_infinite(Arena *a, const Module *m);	/* by value id */
 
 /* partition_regions.c */
 void partition_call(Partitioner *p, Op *op);

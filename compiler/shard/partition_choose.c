@@ -243,16 +243,14 @@ all_partial(const Partitioner *p, const AxisList *axes, Combiner c)
 	return true;
 }
 
-/* What is divided by zero is infinite, but a part that is 0 becomes NaN. */
-bool
-is_never_zero(const Value *v)
+/* Is what operand i is multiplied with finite? */
+static bool
+others_finite(const Partitioner *p, int i)
 {
-	while (v->def && (v->def->kind == O_broadcast ||
-	    v->def->kind == O_convert || v->def->kind == O_reshape))
-		v = v->def->operands[0];
-	return v->def && v->def->kind == O_constant &&
-		dtype_is_float(v->type.dtype) &&
-		payload_double(op_int(v->def, A_value)) != 0;
+	for (int k = 0; k < p->op->noperands; k++)
+		if (k != i && p->infinite[p->op->operands[k]->id])
+			return false;
+	return true;
 }
 
 /*
@@ -279,6 +277,8 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 		return false;
 	if (kind == PARTIAL_scale && !(dtype_is_float(to) &&
 	    is_never_zero(op->operands[1])))
+		return false;
+	if (kind == PARTIAL_bilinear && !others_finite(p, i))
 		return false;
 	if (kind != PARTIAL_bilinear && i > 0)
 		return false;
