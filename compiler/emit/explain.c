@@ -128,8 +128,9 @@ explain_manual(Explainer *e, const Value *v)
 
 	if (!manual)
 		return;
+	AxisList axes = block_manual_axes(v->block);
 	text_add(e->t, "  of each device along ");
-	text_axes(e->t, &e->m->mesh, manual->axes);
+	text_axes(e->t, &e->m->mesh, &axes);
 	text_printf(e->t, ", in %s\n", manual->label);
 }
 

@@ -36,8 +36,8 @@ typedef struct Line {
 typedef struct Picture {
 	const Module *m;
 	const char *name;
-	const Op *manual;	/* the region that has it, of its own on each
-				   device along its axes; or NULL */
+	AxisList manual;	/* in a manual region: it is each device's own
+				   along these */
 	const Type *type;
 	Type padded;		/* what is cut into blocks */
 	const Placement *placement;
@@ -147,7 +147,7 @@ picture_of(const Module *m, const Named *n)
 		.panels = 1};
 
 	if (n->value)
-		p.manual = block_manual(n->value->block);
+		p.manual = block_manual_axes(n->value->block);
 	for (int d = 0; d < n->type.rank; d++) {
 		p.dims[d] = placement_dim(&n->placement, d);
 		if (d < n->type.rank - 2)
@@ -260,9 +260,9 @@ text_header(Text *t, const Picture *p)
 
 	text_printf(t, "%s  ", p->name);
 	text_type(t, &p->m->mesh, p->type, p->placement);
-	if (p->manual) {
+	if (p->manual.n) {
 		text_add(t, " of each device along ");
-		text_axes(t, &p->m->mesh, p->manual->axes);
+		text_axes(t, &p->m->mesh, &p->manual);
 	}
 	text_add(t, "  on ");
 	text_mesh(t, &p->m->mesh);

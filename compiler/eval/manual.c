@@ -3,7 +3,10 @@
  * parts of what goes in; what comes out is put together again.
  *
  * A program on whole tensors has one slot for each value, a region one for
- * each device: it is a machine of its own inside the other.  With bounds,
+ * each device: it is a machine of its own inside the other.  A region in a
+ * region has as many as the one around it: there a tensor is whole on each
+ * device, which takes its part of it, and gets it back from the devices that
+ * differ from it along the inner region's axes only.  With bounds,
  * collectives move samples and spreads as they move values; those that add up
  * are bounded as the sum of what the members have.
  */
@@ -263,21 +266,38 @@ machine_bound_group(Machine *vm, const Op *op, GroupKernel *kernel)
 
 /* ---- into and out of a region ------------------------------------------- */
 
+/* What is whole outside, for a device of the region. */
+static Inexact *
+whole_of(const Machine *outer, const Value *v, int64_t device)
+{
+	return &slot(outer, v, outer->ndevices > 1 ? device : 0)->is;
+}
+
 static bool
 shard(const Machine *inner, const Placement *spec, Inexact *whole,
-	const Value *param)
+	int64_t device, Inexact *part)
 {
-	const Mesh *mesh = &inner->module->mesh;
 	bool ok = true;
-	for (int c = 0; c < COMPONENTS; c++) {
+	for (int c = 0; ok && c < COMPONENTS; c++) {
 		/* elsewhere a partial tensor's parts are not its own */
 		if (c == SPREAD && spec->nunreduced)
 			continue;
-		for (int64_t d = 0; component(whole, c)->data && ok &&
-		    d < inner->ndevices; d++)
-			ok = tensor_shard(mesh, spec, d, component(whole, c),
-				component(&slot(inner, param, d)->is, c));
+		if (component(whole, c)->data)
+			ok = tensor_shard(&inner->module->mesh, spec, device,
+				component(whole, c), component(part, c));
 	}
+	return ok;
+}
+
+static bool
+enter_region(const Machine *outer, const Machine *inner, const Op *op, int i)
+{
+	const Value *param = op->bodies[0]->params[i];
+	bool ok = true;
+	for (int64_t d = 0; ok && d < inner->ndevices; d++)
+		ok = !inner->active[d] || shard(inner, &op->specs[i],
+			whole_of(outer, op->operands[i], d), d,
+			&slot(inner, param, d)->is);
 	return ok;
 }
 
@@ -286,6 +306,7 @@ static bool
 settle(Machine *inner, const Op *op, const Placement *spec, Inexact **parts,
 	Inexact *sums)
 {
+	static const Tensor absent = {.data = NULL};
 	AxisList axes = placement_unreduced(spec);
 	Op all = {.kind = O_all_reduce, .id = op->id, .label = op->label,
 		.module = inner->module, .axes = &axes};
@@ -293,11 +314,12 @@ settle(Machine *inner, const Op *op, const Placement *spec, Inexact **parts,
 	bool ok = out;
 	op_set_int(&all, A_combiner, spec->combiner);
 	for (int64_t d = 0; ok && d < inner->ndevices; d++) {
-		out[d] = &sums[d];
-		ok = tensor_new(&parts[d]->value.type, &sums[d].value);
+		out[d] = parts[d] ? &sums[d] : NULL;
+		ok = !parts[d] || tensor_new(&parts[d]->value.type,
+			&sums[d].value);
 	}
 	for (int64_t d = 0; ok && d < inner->ndevices; d++) {
-		inner->operands[d] = parts[d]->value;
+		inner->operands[d] = parts[d] ? parts[d]->value : absent;
 		inner->results[d] = sums[d].value;
 	}
 	ok = ok && all_reduce(inner->module, &all, inner->operands,
@@ -347,20 +369,53 @@ join(const Machine *inner, const Op *op, const Placement *spec,
 	return ok;
 }
 
+/* For a device outside: in the place of each other what that device has which
+   differs from it along the region's axes only, as the other does. */
+static void
+parts_beside(const Machine *inner, const Op *op, int64_t device,
+	Inexact *const *parts, Inexact **beside)
+{
+	const Mesh *mesh = &inner->module->mesh;
+	for (int64_t d = 0; d < inner->ndevices; d++)
+		beside[d] = parts[axes_with_index(mesh, op->axes, device,
+			axes_index(mesh, op->axes, d))];
+}
+
 static bool
-leave_region(Machine *inner, const Op *op, int i, Inexact *whole)
+join_all(const Machine *outer, const Machine *inner, const Op *op, int i,
+	Inexact *const *parts, Inexact **beside)
+{
+	const Placement *spec = &op->specs[op->noperands + i];
+	const Value *v = op->results[i];
+	bool ok = true;
+	if (outer->ndevices == 1)
+		return join(inner, op, spec, parts, &v->type,
+			&slot(outer, v, 0)->is);
+	for (int64_t d = 0; ok && d < outer->ndevices; d++) {
+		if (!parts[d])
+			continue;
+		parts_beside(inner, op, d, parts, beside);
+		ok = join(inner, op, spec, beside, &v->type,
+			&slot(outer, v, d)->is);
+	}
+	return ok;
+}
+
+static bool
+leave_region(const Machine *outer, Machine *inner, const Op *op, int i)
 {
 	const Placement *spec = &op->specs[op->noperands + i];
 	const Value *v = op->bodies[0]->last->operands[i];
 	size_t n = (size_t)inner->ndevices;
-	Inexact **parts = calloc(n, sizeof *parts);
+	Inexact **parts = calloc(2 * n, sizeof *parts);
 	Inexact *sums = calloc(n, sizeof *sums);
 	bool ok = parts && sums;
 	for (size_t d = 0; ok && d < n; d++)
-		parts[d] = &slot(inner, v, (int64_t)d)->is;
+		if (inner->active[d])
+			parts[d] = &slot(inner, v, (int64_t)d)->is;
 	if (ok && spec->nunreduced)
 		ok = settle(inner, op, spec, parts, sums);
-	ok = ok && join(inner, op, spec, parts, &op->results[i]->type, whole);
+	ok = ok && join_all(outer, inner, op, i, parts, parts + n);
 	for (size_t d = 0; sums && d < n; d++)
 		inexact_free(&sums[d]);
 	free(parts);
@@ -372,15 +427,18 @@ bool
 machine_manual(Machine *vm, const Op *op)
 {
 	Block *body = op->bodies[0];
+	bool nested = vm->ndevices > 1;
 	Machine inner;
+	if (nested && !machine_meet(vm, op))
+		return false;
 	bool ok = machine_inside(&inner, vm, op, vm->module->mesh.ndevices);
+	if (ok && nested)
+		machine_activate(&inner, vm->active);
 	for (int i = 0; ok && i < body->nparams; i++)
-		ok = shard(&inner, &op->specs[i],
-			&slot(vm, op->operands[i], 0)->is, body->params[i]);
+		ok = enter_region(vm, &inner, op, i);
 	ok = ok && machine_block(&inner, body) && machine_ends(&inner);
 	for (int i = 0; ok && i < op->nresults; i++)
-		ok = leave_region(&inner, op, i,
-			&slot(vm, op->results[i], 0)->is);
+		ok = leave_region(vm, &inner, op, i);
 	vm->failure = inner.failure;
 	machine_free(&inner);
 	return ok;

@@ -228,13 +228,9 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 		note_signature(e, fn);
 		return false;
 	}
-	if (fn->mode == FN_manual && e->manual != NULL) {
-		complain(e, DIAG_manual, call->range, "'%s' is manual, and so "
-			"is what calls it; a function of one device's tensors "
-			"is a plain fn", fn->name.s);
-		note_signature(e, fn);
+	if (fn->mode == FN_manual && e->manual != NULL
+	    && !may_nest(e, fn, call->range))
 		return false;
-	}
 	if (fn->active) {
 		complain(e, DIAG_recursion, call->range, "'%s' calls itself; "
 			"functions are inlined", fn->name.s);

@@ -21,7 +21,7 @@ add_axis(Elab *e, Call *c, const Item *x, AxisList *axes)
 		return false;
 	}
 	AxisRef a = axis_whole(&e->m->mesh, (int)x->integer);
-	if (!axes_overlap(e->manual->op->axes, a)) {
+	if (!axes_overlap(&e->manual->along, a)) {
 		complain(e, DIAG_manual, x->range, "the function is not manual "
 			"along %s", e->m->mesh.axes[a.axis].name);
 		return false;
@@ -453,8 +453,8 @@ build_axis_index(Elab *e, Call *c)
 		index.value = digit;
 		index.along |= 1u << axes.a[i].axis;
 	}
+	Manual *m = manual_outermost(e->manual);
 	if (index.value != NULL)
-		APPEND(e->arena, e->manual->indices, e->manual->nindices,
-			index);
+		APPEND(e->arena, m->indices, m->nindices, index);
 	return item_tensor(range, index.value);
 }

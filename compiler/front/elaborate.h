@@ -97,13 +97,20 @@ typedef struct AxisIndex {		/* what axis_index() made */
 /* A manual function whose body is being built. */
 typedef struct Manual {
 	Op *op;				/* not yet in the block around it */
+	const FnDecl *fn;
+	struct Frame *frame;		/* of its call */
+	struct Manual *outer;		/* manual along other axes; or NULL */
+	AxisList along;			/* its axes, and those of all outer */
 	Block *around;
 	Region *region;			/* around that block */
 	OpMode mode;			/* ... and its ops' */
-	bool whole;			/* along every axis of the mesh */
+	bool whole;			/* `along` is every axis of the mesh */
+	Range *returned;		/* the expressions of the results */
+	/* of the outermost, for all in it */
 	int nindices;
 	AxisIndex *indices;
-	Range *returned;		/* the expressions of the results */
+	int ninner;
+	struct Manual **inner;
 } Manual;
 
 /* One call being inlined; the outermost is the entry. */
@@ -315,6 +322,9 @@ const char *show_axes(Elab *e, const AxisList *axes);
 bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 	Item **results);
 Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
+Manual *manual_outermost(Manual *m);
+/* Called in the body of another one: along other axes only. */
+bool may_nest(Elab *e, const FnDecl *fn, Range call);
 /* Of a tensor in its body: along automatic axes, if any. */
 bool check_manual_placement(Elab *e, const Annotation *a);
 
@@ -324,7 +334,7 @@ Item call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call);
 
 /* varying.c: results are as replicated as their types say, and collectives
    are reached by their whole group; false after messages. */
-bool check_varying(Elab *e, const FnDecl *fn, const Manual *m);
+bool check_varying(Elab *e, const Manual *m);
 
 /* builtins.c */
 typedef struct Call {			/* a call of a built-in function */

@@ -16,13 +16,47 @@
  *            y = manual(a.2), axes X,       spec [8@X, 4]
  *              body(x: f32[4@Y, 4@?])       what is left of the placement
  *
- * Along the axes that it does not name, the body is automatic.
+ * Along the axes that it does not name, the body is automatic.  So it may call
+ * a function that is manual along some of them: what is whole there is what one
+ * device along X has, and the region of the call is in the body of its own.
  */
 #include <string.h>
 
 #include "elaborate.h"
 
 /* ---- signatures */
+
+Manual *
+manual_outermost(Manual *m)
+{
+	while (m->outer != NULL)
+		m = m->outer;
+	return m;
+}
+
+static const char *
+show_axis(Elab *e, AxisRef a)
+{
+	return e->m->mesh.axes[a.axis].name;
+}
+
+/* What a function may be manual along that is called where the caller is so
+   along other axes. */
+static void
+note_axes_left(Elab *e, const FnDecl *fn)
+{
+	const Mesh *mesh = &e->m->mesh;
+	AxisList left = { 0 };
+	for (int i = 0; i < mesh->naxes; i++)
+		if (!axes_overlap(&e->manual->along, axis_whole(mesh, i)))
+			axes_append(&left, axis_whole(mesh, i));
+	if (left.n > 0)
+		diag_note(e->session, (Range){ 0 }, "'%s' may be manual along "
+			"what is left, %s, as in manual(%s) fn", fn->name.s,
+			show_axes(e, &left), show_axes(e, &left));
+	diag_note(e->session, (Range){ 0 }, "a function of one device's "
+		"tensors is a plain fn");
+}
 
 /* The axes that the function is manual along: all, or those that it names. */
 static bool
@@ -43,6 +77,40 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 			return false;
 		}
 		axes_append(axes, a);
+	}
+	return true;
+}
+
+/* The function whose body is being built that is manual along this axis. */
+static const Manual *
+manual_along(const Elab *e, AxisRef a)
+{
+	const Manual *m = e->manual;
+	while (!axes_overlap(m->op->axes, a))
+		m = m->outer;
+	return m;
+}
+
+/* A device is told from others along an axis once. */
+bool
+may_nest(Elab *e, const FnDecl *fn, Range call)
+{
+	AxisList axes;
+	if (!manual_axes(e, fn, &axes))
+		return false;
+	for (int i = 0; i < axes.n; i++) {
+		if (!axes_overlap(&e->manual->along, axes.a[i]))
+			continue;
+		const Manual *m = manual_along(e, axes.a[i]);
+		complain(e, DIAG_manual, call, "'%s' is manual along %s, and "
+			"so is '%s', in which it is called", fn->name.s,
+			show_axis(e, axes.a[i]), m->fn->name.s);
+		diag_note(e->session, fn->name.range, "'%s' is manual along "
+			"%s", fn->name.s, show_axes(e, &axes));
+		diag_note(e->session, m->fn->name.range, "'%s' is manual along "
+			"%s", m->fn->name.s, show_axes(e, m->op->axes));
+		note_axes_left(e, fn);
+		return false;
 	}
 	return true;
 }
@@ -206,7 +274,7 @@ add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec,
 	Value *v = block_add_param(e->block, p->name.s, &local);
 	const AxisList *manual = e->manual->op->axes;
 	v->range = p->name.range;
-	v->annotated = !all_manual(e, manual);
+	v->annotated = !e->manual->whole;
 	if (v->annotated) {
 		v->placement = manual_inside(manual, &written->placement);
 		v->type_range = written->range;
@@ -287,8 +355,15 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args,
 	if (op == NULL)
 		return NULL;
 	Manual *m = NEW(e->arena, Manual);
-	*m = (Manual){ .op = op, .around = e->block, .region = e->region,
-		.mode = e->mode, .whole = all_manual(e, axes) };
+	*m = (Manual){ .op = op, .fn = fn, .frame = e->frame,
+		.outer = e->manual, .along = *axes, .around = e->block,
+		.region = e->region, .mode = e->mode };
+	if (m->outer != NULL) {
+		Manual *outermost = manual_outermost(m);
+		APPEND(e->arena, outermost->inner, outermost->ninner, m);
+		axes_append_all(&m->along, &m->outer->along);
+	}
+	m->whole = all_manual(e, &m->along);
 	op->axes = arena_copy(e->arena, axes, sizeof *axes);
 	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
 	op->nbodies = 1;
@@ -305,7 +380,7 @@ manual_end(Elab *e, const Manual *m)
 	e->block = m->around;
 	e->region = m->region;
 	e->mode = m->mode;
-	e->manual = NULL;
+	e->manual = m->outer;
 }
 
 /* The region's op and its results, placed as the signature says. */
@@ -391,7 +466,7 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
 		add_shard(e, fn->params.v[i], args[i], &specs[i], &written[i]);
 	right = build_body(e, fn, declared, specs + nparams, results);
 	manual_end(e, m);
-	return right && check_varying(e, fn, m)
+	return right && (m->outer != NULL || check_varying(e, m))
 		&& finish_op(e, fn, m->op, declared, *results);
 }
 
@@ -412,7 +487,7 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 bool
 check_manual_placement(Elab *e, const Annotation *a)
 {
-	const AxisList *manual = e->manual->op->axes;
+	const AxisList *manual = &e->manual->along;
 	AxisList barred = placement_replicated(&a->placement);
 	if (!a->placed)
 		return true;
@@ -427,10 +502,11 @@ check_manual_placement(Elab *e, const Annotation *a)
 		if (!placement_uses(&a->placement, manual->a[i])
 		    && !axes_overlap(&barred, manual->a[i]))
 			continue;
-		complain(e, DIAG_manual, a->range, "the function is manual "
-			"along %s: a tensor in it is what one device along %s "
-			"has, and is placed along other axes only",
-			show_axes(e, &axis), show_axes(e, &axis));
+		complain(e, DIAG_manual, a->range, "'%s' is manual along %s: a "
+			"tensor in it is what one device along %s has, and is "
+			"placed along other axes only", manual_along(e,
+			manual->a[i])->fn->name.s, show_axes(e, &axis),
+			show_axes(e, &axis));
 		return false;
 	}
 	return true;

@@ -6,7 +6,7 @@
  *   x + axis_index(Y)      along X and Y
  *   psum(..., X)           along Y only
  *
- * requires  the body of a manual region, complete
+ * requires  the body of a manual region, complete, with the regions in it
  * leaves    messages: a result that its type says is the same along an axis
  *           must be so, and a collective under a condition must be reached by
  *           its whole group.  Both are proved from where values come from,
@@ -24,7 +24,8 @@ typedef struct Decision {		/* a condition around an op */
 
 typedef struct Varying {
 	Elab *e;
-	const Manual *manual;
+	const Manual *outermost;
+	const Manual *manual;		/* the one that is being looked at */
 	int nvalues;
 	AxisSet *along;			/* by value id */
 	AxisSet *index;			/* of what axis_index() made; else 0 */
@@ -158,6 +159,60 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 	w->right = false;
 }
 
+/* ---- results */
+
+static const Value *find_cause(const Varying *w, const Value *v, AxisSet set);
+
+static const Manual *
+manual_of(const Varying *w, const Op *op)
+{
+	for (int i = 0; i < w->outermost->ninner; i++)
+		if (w->outermost->inner[i]->op == op)
+			return w->outermost->inner[i];
+	return w->outermost;
+}
+
+static void
+tell_cause(const Varying *w, const Value *v, AxisSet set)
+{
+	Elab *e = w->e;
+	const char *axes = show_set(e, set & of(w, v));
+	if (v->def == NULL) {
+		const Manual *m = manual_of(w, v->block->parent);
+		const Param *p = m->fn->params.v[v->index];
+		diag_note(e->session, v->range, "'%s' is split over %s",
+			p->name.s, axes);
+	} else {
+		diag_note(e->session, v->def->range, "%s differs along %s",
+			v->def->label, axes);
+	}
+}
+
+static void
+check_result(Varying *w, int i)
+{
+	Elab *e = w->e;
+	const Op *op = w->manual->op;
+	const Param *p = w->manual->fn->results.v[i];
+	const Value *v = op->bodies[0]->last->operands[i];
+	AxisSet set = of(w, v) & axes_set(op->axes)
+		& ~spec_set(&op->specs[op->noperands + i]);
+	if (set == 0)
+		return;
+	const char *axes = show_set(e, set);
+	const char *what = p->name.s == NULL ? "the result"
+		: arena_printf(e->arena, "result '%s'", p->name.s);
+	complain(e, DIAG_varying, w->manual->returned[i], "%s is the same "
+		"along %s by its type, but this varies along %s", what, axes,
+		axes);
+	diag_label(e->session, p->type->range, "no dim is split over %s", axes);
+	tell_cause(w, find_cause(w, v, set), set);
+	diag_note(e->session, (Range){ 0 }, "psum(..., %s) adds up what the "
+		"devices have; a dim of the type that is split over %s keeps "
+		"each part", show_argument(e, set), axes);
+	w->right = false;
+}
+
 /* ---- ops */
 
 static void vary_block(Varying *w, const Block *b, const Decision *under);
@@ -232,6 +287,38 @@ vary_call(Varying *w, const Op *op, const Decision *under)
 		add(w, op->results[i], of(w, op->bodies[0]->last->operands[i]));
 }
 
+/* The body of a region: what goes in is cut along its axes. */
+static void
+vary_region(Varying *w, const Op *op, const Decision *under)
+{
+	const Block *body = op->bodies[0];
+	const Manual *outer = w->manual;
+	Frame *frame = w->e->frame;
+	AxisSet every = w->every;
+	w->manual = manual_of(w, op);
+	w->e->frame = w->manual->frame;
+	w->every |= axes_set(op->axes);
+	for (int i = 0; i < body->nparams; i++)
+		add(w, body->params[i], spec_set(&op->specs[i]));
+	vary_block(w, body, under);
+	for (int i = 0; i < body->last->noperands && w->report; i++)
+		check_result(w, i);
+	w->every = every;
+	w->e->frame = frame;
+	w->manual = outer;
+}
+
+/* Along its axes what comes out of it is put together. */
+static void
+vary_manual(Varying *w, const Op *op, const Decision *under)
+{
+	enter(w, op, 0, 0);
+	vary_region(w, op, under);
+	for (int i = 0; i < op->nresults; i++)
+		add(w, op->results[i], of(w, op->bodies[0]->last->operands[i])
+			& ~axes_set(op->axes));
+}
+
 static void
 vary_plain(Varying *w, const Op *op, const Decision *under)
 {
@@ -264,6 +351,7 @@ vary_block(Varying *w, const Block *b, const Decision *under)
 		[O_if] = vary_if,
 		[O_while] = vary_while,
 		[O_call] = vary_call,
+		[O_manual] = vary_manual,
 	};
 	for (const Op *op = b->first; op->kind != O_return; op = op->next) {
 		(special[op->kind] != NULL ? special[op->kind]
@@ -307,7 +395,7 @@ static bool
 look_outside(Search *s, const Value *param)
 {
 	const Op *op = param->block->parent;
-	if (op->kind == O_manual)
+	if (op == s->w->outermost->op)
 		return false;
 	bool found = look_at(s, op->operands[param->index
 		+ (op->kind == O_if)]);
@@ -337,11 +425,11 @@ look_before(Search *s, const Value *v)
 }
 
 static const Value *
-find_cause(const Varying *w, const Value *v, AxisSet set, int nvalues)
+find_cause(const Varying *w, const Value *v, AxisSet set)
 {
 	Arena *a = w->e->arena;
-	Search s = { w, set, NEW_ARRAY(a, bool, nvalues), 0,
-		NEW_ARRAY(a, const Value *, nvalues) };
+	Search s = { w, set, NEW_ARRAY(a, bool, w->nvalues), 0,
+		NEW_ARRAY(a, const Value *, w->nvalues) };
 	look_at(&s, v);
 	while (s.n > 0) {
 		v = s.next[--s.n];
@@ -351,51 +439,12 @@ find_cause(const Varying *w, const Value *v, AxisSet set, int nvalues)
 	return v;
 }
 
-static void
-tell_cause(const Varying *w, const Value *v, AxisSet set)
-{
-	Elab *e = w->e;
-	const char *axes = show_set(e, set & of(w, v));
-	if (v->def == NULL)
-		diag_note(e->session, v->range, "'%s' is split over %s",
-			((Param *)e->frame->fn->params.v[v->index])->name.s,
-			axes);
-	else
-		diag_note(e->session, v->def->range, "%s differs along %s",
-			v->def->label, axes);
-}
-
-static void
-check_result(Varying *w, const FnDecl *fn, int i)
-{
-	Elab *e = w->e;
-	const Op *op = w->manual->op;
-	const Param *p = fn->results.v[i];
-	const Value *v = op->bodies[0]->last->operands[i];
-	AxisSet set = of(w, v) & ~spec_set(&op->specs[op->noperands + i]);
-	if (set == 0)
-		return;
-	const char *axes = show_set(e, set);
-	const char *what = p->name.s == NULL ? "the result"
-		: arena_printf(e->arena, "result '%s'", p->name.s);
-	complain(e, DIAG_varying, w->manual->returned[i], "%s is the same "
-		"along %s by its type, but this varies along %s", what, axes,
-		axes);
-	diag_label(e->session, p->type->range, "no dim is split over %s", axes);
-	tell_cause(w, find_cause(w, v, set, w->nvalues), set);
-	diag_note(e->session, (Range){ 0 }, "psum(..., %s) adds up what the "
-		"devices have; a dim of the type that is split over %s keeps "
-		"each part", show_argument(e, set), axes);
-	w->right = false;
-}
-
 bool
-check_varying(Elab *e, const FnDecl *fn, const Manual *m)
+check_varying(Elab *e, const Manual *m)
 {
 	Block *body = m->op->bodies[0];
 	int n = number_params(body, 0);
-	Varying w = { .e = e, .manual = m, .every = axes_set(m->op->axes),
-		.report = true, .right = true };
+	Varying w = { .e = e, .outermost = m, .report = true, .right = true };
 	block_walk(body, number_values, &n);
 	w.nvalues = n;
 	w.along = NEW_ARRAY(e->arena, AxisSet, n + 1);
@@ -403,10 +452,6 @@ check_varying(Elab *e, const FnDecl *fn, const Manual *m)
 	for (int i = 0; i < m->nindices; i++)
 		if (m->indices[i].value->id >= 0)	/* it is still there */
 			w.index[m->indices[i].value->id] = m->indices[i].along;
-	for (int i = 0; i < body->nparams; i++)
-		add(&w, body->params[i], spec_set(&m->op->specs[i]));
-	vary_block(&w, body, NULL);
-	for (int i = 0; i < fn->results.n; i++)
-		check_result(&w, fn, i);
+	vary_region(&w, m->op, NULL);
 	return w.right;
 }

@@ -429,6 +429,17 @@ block_manual(const Block *b)
 	return b ? b->parent : NULL;
 }
 
+AxisList
+block_manual_axes(const Block *b)
+{
+	AxisList axes = {0};
+
+	for (const Op *op = block_manual(b); op; op = block_manual(op->block))
+		if (op->axes)
+			axes_append_all(&axes, op->axes);
+	return axes;
+}
+
 void
 op_infer(Op *op)
 {

@@ -446,6 +446,8 @@ double op_flops(const Op *op, const Type *operands, const Type *result);
 double op_bytes(const Op *op, const Type *operands, const Type *result);
 /* The manual region around a block, or NULL. */
 const Op *block_manual(const Block *b);
+/* The axes of all that are around it. */
+AxisList block_manual_axes(const Block *b);
 /* manual.c: what the body of a region along the axes `manual` knows of a
    tensor's placement, and the placement of which it is that part. */
 Placement manual_inside(const AxisList *manual, const Placement *whole);

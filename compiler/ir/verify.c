@@ -23,7 +23,7 @@ typedef struct Checker {
 	Table *names;
 	Value **seen;		/* by id: values defined so far */
 	const void *line;	/* what is being checked */
-	const Op *manual;	/* the region that this is the body of */
+	AxisList manual;	/* axes of the regions around */
 	int failures;
 } Checker;
 
@@ -142,10 +142,10 @@ check_value_placement(Checker *c, const Value *v)
 		fail(c, "%s has an open dim after propagation", v->name);
 	if (c->m->level == L_sharded || c->m->level == L_resharded)
 		check_divides(c, v);
-	for (int i = 0; c->manual && i < c->manual->axes->n; i++)
-		if (placement_uses(&v->placement, c->manual->axes->a[i]))
+	for (int i = 0; i < c->manual.n; i++)
+		if (placement_uses(&v->placement, c->manual.a[i]))
 			fail(c, "%s is one device's along %s, which places it",
-				v->name, axes_text(c, c->manual->axes));
+				v->name, axes_text(c, &c->manual));
 }
 
 /* ---- values --------------------------------------------------------- */
@@ -303,9 +303,7 @@ check_level(Checker *c, const Op *op)
 	if (device && (is_placement_op(op->kind) || op->kind == O_manual ||
 	    op->kind == O_roll))
 		fail(c, "%s in a device program", info->name);
-	if (c->manual && op->kind == O_manual)
-		fail(c, "%s in a manual region", info->name);
-	if (!device && !c->manual && is_device_only(info, op->kind))
+	if (!device && !block_manual(op->block) && is_device_only(info, op->kind))
 		fail(c, "%s outside a device program", info->name);
 }
 
@@ -335,6 +333,10 @@ check_manual(Checker *c, const Op *op)
 	}
 	if (!check_axes(c, "axes", op->axes))
 		return;
+	for (int i = 0; i < op->axes->n; i++)
+		if (axes_overlap(&c->manual, op->axes->a[i]))
+			fail(c, "manual along %s, and so is a region around it",
+				axes_text(c, op->axes));
 	for (int i = 0; i < op->noperands; i++)
 		check_spec(c, op, op->operands[i]->name, op->operands[i],
 			&op->specs[i]);
@@ -740,9 +742,9 @@ check_op(Checker *c, Op *op)
 	check_level(c, op);
 	if (ops[op->kind].collective)
 		check_collective(c, op);
-	const Op *around = c->manual;
+	const AxisList around = c->manual;
 	if (op->kind == O_manual && shaped)
-		c->manual = op;
+		axes_append_all(&c->manual, op->axes);
 	for (int i = 0; i < op->nbodies; i++)
 		check_block(c, op->bodies[i]);
 	c->manual = around;

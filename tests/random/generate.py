@@ -67,6 +67,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         self.depth = 0          # of loops and branches
         self.count = 0
         self.local = False      # in a manual function
+        self.manual = []        # what that is manual along
+        self.meeting = []       # ... and what its callers are, too
         self.automatic = self.program.mesh      # what may be placed along
 
     # ---- what to draw from

@@ -3,6 +3,8 @@
 The body is made by the ops that have no placement, on what one device has, and
 by collectives.  Results are split over every axis but those that a last psum,
 pmax or pmin makes them the same along: so that they are right whatever varies.
+Where some axes are left to the compiler, functions may be called in the body that
+are manual along some of those.
 """
 import math
 
@@ -14,10 +16,14 @@ class ManualOps:
         """The axes that the function is manual along."""
         return self.random.sample(self.manual, len(self.manual))
 
-    def some_axes(self):
+    def some_of(self, axes):
         """Some axes as [(name, size)], in any order."""
-        axes = self.shuffled()
+        axes = self.random.sample(axes, len(axes))
         return axes[:self.random.choice([1, 1, 2, len(axes)])]
+
+    def some_axes(self):
+        """Some that devices may meet along."""
+        return self.some_of(self.meeting)
 
     def axes_text(self, axes):
         names = [name for name, _ in axes]
@@ -158,39 +164,48 @@ class ManualOps:
         self.local = True
         for _ in range(self.random.randint(1, 5)):
             ops = self.COLLECTIVES if self.chance(0.5) else self.LOCAL
-            if self.automatic and self.chance(0.15):
-                ops = self.PLACING
+            if self.automatic and self.chance(0.4):
+                ops = self.PLACING + [ManualOps.op_nested] * len(self.PLACING)
             self.random.choice(ops)(self)
         ends = self.random.sample(self.values, min(2, len(self.values)))
         results = [self.result(x) for x in ends]
         lines = ["  " + line for s in self.program.statements
                  for line in s.lines(str)]
-        self.local = False
         self.values, self.program.statements = values, statements
         return lines, [r for r in results if r]
 
     def op_manual(self):
         if self.local:
             return None
-        self.manual = list(self.program.mesh)
-        some = ""
+        self.meeting = []
+        axes = list(self.program.mesh)
         if self.chance(0.5):
-            self.manual = self.some_axes()
-            some = "(%s)" % ", ".join(name for name, _ in self.manual)
-        args = [self.pick() for _ in range(self.random.randint(1, 3))]
-        self.automatic = [a for a in self.program.mesh if a not in self.manual]
-        made = self.manual_call(some, args)
-        self.automatic = self.program.mesh
-        return made
+            axes = self.some_of(axes)
+        return self.manual_call(axes, len(axes) < len(self.program.mesh) or
+                                self.chance(0.3))
 
-    def manual_call(self, some, args):
-        self.local = True
+    def op_nested(self):
+        if not self.automatic:
+            return None
+        return self.manual_call(self.some_of(self.automatic), True)
+
+    def manual_call(self, axes, named):
+        """One along these axes, and those that its callers are manual along."""
+        args = [self.pick() for _ in range(self.random.randint(1, 3))]
+        known = list(self.program.functions)
+        before = self.local, self.manual, self.meeting, self.automatic
+        self.local, self.manual = True, axes
+        self.meeting = self.meeting + axes
+        self.automatic = [a for a in self.program.mesh if a not in self.meeting]
         params = [self.shard(x) for x in args]
-        self.local = False
         lines, results = self.device_body([local for _, local in params])
-        if not results:
+        self.local, self.manual, self.meeting, self.automatic = before
+        if not results:     # and nobody calls what was called in it
+            self.program.functions = [f for f in self.program.functions
+                                      if f in known or f[:6] != "manual"]
             return None
         name = "manual%d" % (len(self.program.functions) + 1)
+        some = "(%s)" % ", ".join(n for n, _ in axes) if named else ""
         head = "manual%s fn %s(%s)\n    -> (%s) {" % (
             some, name, ", ".join("%s: %s" % (w.name, w.type()) for w, _ in params),
             ", ".join("r%d: %s" % (i, v.type())
