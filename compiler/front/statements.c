@@ -39,8 +39,9 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	if (symbol->is_var && item.kind != IT_tensor
 	    && item.kind != IT_error) {
 		complain(e, DIAG_literal, item.range, "a var is a tensor, not "
-			"%s; a number is made one by a cast: f32(...)",
-			show_item(e, &item));
+			"%s; a number is made one by a cast: %s(...)",
+			show_item(e, &item),
+			item.kind == IT_int ? "i32" : "f32");
 		symbol->item = item_error(item.range);
 	}
 }
