@@ -10,6 +10,7 @@
 #ifndef SHDC_BASE_H
 #define SHDC_BASE_H
 
+#include <signal.h>
 #include <stdarg.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -196,6 +197,10 @@ bool file_write(Session *s, const char *path, const char *data, size_t n);
    or NULL after a diagnostic.  file_keep() renames it to `path`. */
 const char *file_beside(Session *s, const char *path);
 bool file_keep(Session *s, const char *temporary, const char *path);
+/* The signals that end a program wait from here to there, so that what is made
+   in between is doomed or known when one is handled. */
+void endings_hold(sigset_t *before);
+void endings_release(const sigset_t *before);
 /* A new private directory, doomed; NULL after a diagnostic. */
 const char *directory_private(Session *s);
 
@@ -203,9 +208,11 @@ const char *directory_private(Session *s);
  * process.c: runs a program (found along PATH unless it has a slash) and
  * waits; no shell.  False after a diagnostic when it could not be started;
  * else *status is its exit status, or 128 + the signal that killed it.  The
- * program is ended when a signal ends us.
+ * program is ended when a signal ends us.  A tool is given a directory for its
+ * temporary files, NULL for what is no tool.
  */
-bool process_run(Session *s, const char *const *argv, int *status);
+bool process_run(Session *s, const char *const *argv, const char *directory,
+	int *status);
 void process_end(void);		/* for signal handlers */
 
 struct Session {
@@ -216,7 +223,8 @@ struct Session {
 	bool json;		/* --diagnostics-format=json */
 	bool color;
 	int width;		/* columns for excerpts, 0 = unlimited */
-	int max_errors;		/* then "too many errors"; default 20 */
+	int max_errors;		/* then "too many errors"; default 20; of
+				   warnings as many */
 	FILE *err;		/* default stderr; NULL: count, print nothing */
 	struct DiagState *diagnostics;	/* private to diag.c */
 };

@@ -60,7 +60,7 @@ struct DiagState {
 	int nmarks;
 	Addition *additions;
 	int nadditions;
-	int errors, status;
+	int errors, warnings, status;
 };
 
 static struct DiagState *
@@ -586,23 +586,34 @@ add_mark(Session *s, Range where, const char *text)
 	APPEND(s->arena, d->marks, d->nmarks, m);
 }
 
-/* Counts the error; those after the last that is printed are muted. */
+/* Is this one more than are printed?  Said once. */
+static bool
+is_too_many(Session *s, const char *what, int n)
+{
+	if (s->max_errors == 0 || n <= s->max_errors)
+		return false;
+	if (n == s->max_errors + 1 && !s->json && s->err)
+		fprintf(s->err, "shdc: too many %s; --max-errors=N shows more "
+			"than %d\n", what, s->max_errors);
+	return true;
+}
+
+/* Counts the error or warning; those after the last that is printed are muted,
+   and so is all that comes after the last error. */
 static bool
 is_muted(Session *s, const DiagInfo *info)
 {
 	struct DiagState *d = state(s);
 
-	if (info->severity != SEV_error)
-		return s->max_errors && d->errors > s->max_errors;
-	if (!d->status)
-		d->status = info->status;
-	d->errors++;
-	if (s->max_errors == 0 || d->errors <= s->max_errors)
-		return false;
-	if (d->errors == s->max_errors + 1 && !s->json && s->err)
-		fprintf(s->err, "shdc: too many errors; --max-errors=N "
-			"shows more than %d\n", s->max_errors);
-	return true;
+	if (info->severity == SEV_error) {
+		if (!d->status)
+			d->status = info->status;
+		return is_too_many(s, "errors", ++d->errors);
+	}
+	if (s->max_errors && d->errors > s->max_errors)
+		return true;
+	return info->severity == SEV_warning
+		&& is_too_many(s, "warnings", ++d->warnings);
 }
 
 void

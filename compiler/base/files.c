@@ -12,7 +12,9 @@
 #include <signal.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/file.h>
 #include <sys/stat.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "base.h"
@@ -22,18 +24,25 @@ enum { MAX_DOOMED = 64 };
 static char *doomed[MAX_DOOMED];	/* slots are never moved */
 static bool sweeping;
 
+static void
+remove_files(DIR *d)
+{
+	struct dirent *e;
+
+	while ((e = readdir(d)))
+		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
+			unlinkat(dirfd(d), e->d_name, 0);
+}
+
 /* The files of a flat directory, then itself; nothing if it is none. */
 static void
 remove_directory(const char *path)
 {
 	DIR *d = opendir(path);
-	struct dirent *e;
 
 	if (!d)
 		return;
-	while ((e = readdir(d)))
-		if (strcmp(e->d_name, ".") && strcmp(e->d_name, ".."))
-			unlinkat(dirfd(d), e->d_name, 0);
+	remove_files(d);
 	closedir(d);
 	rmdir(path);
 }
@@ -59,26 +68,43 @@ sweep_on_signal(int number)
 	raise(number);
 }
 
+static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
+enum { NENDINGS = sizeof endings / sizeof *endings };
+
 static void
 start_sweeping(void)
 {
-	static const int signals[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM,
-		SIGXCPU};
-
 	if (sweeping)
 		return;
 	sweeping = true;
 	atexit(sweep);
-	for (size_t i = 0; i < sizeof signals / sizeof *signals; i++)
-		if (signal(signals[i], sweep_on_signal) == SIG_IGN)
-			signal(signals[i], SIG_IGN);
+	for (int i = 0; i < NENDINGS; i++)
+		if (signal(endings[i], sweep_on_signal) == SIG_IGN)
+			signal(endings[i], SIG_IGN);
+}
+
+void
+endings_hold(sigset_t *before)
+{
+	sigset_t set;
+
+	start_sweeping();
+	sigemptyset(&set);
+	for (int i = 0; i < NENDINGS; i++)
+		sigaddset(&set, endings[i]);
+	sigprocmask(SIG_BLOCK, &set, before);
+}
+
+void
+endings_release(const sigset_t *before)
+{
+	sigprocmask(SIG_SETMASK, before, NULL);
 }
 
 /* Kept in malloc'ed memory: it outlives the session. */
 static void
 doom(const char *path)
 {
-	start_sweeping();
 	for (int i = 0; i < MAX_DOOMED; i++)
 		if (!doomed[i]) {
 			doomed[i] = strdup(path);
@@ -147,13 +173,17 @@ open_beside(Session *s, const char *path, int *fd)
 	const char *target = real_target(s, path);
 	char *temporary = arena_printf(s->arena, "%s%s.XXXXXX",
 		*target == '-' ? "./" : "", target);
+	sigset_t before;
 
+	endings_hold(&before);
 	*fd = mkstemp(temporary);
+	if (*fd >= 0)
+		doom(temporary);
+	endings_release(&before);
 	if (*fd < 0) {
 		cannot_write(s, path);
 		return NULL;
 	}
-	doom(temporary);
 	set_mode(*fd, target);
 	return temporary;
 }
@@ -232,17 +262,103 @@ file_write(Session *s, const char *path, const char *data, size_t n)
 	return file_keep(s, temporary, path);
 }
 
+/* ---- private directories --------------------------------------------- */
+
+/*
+ * A file in it is locked while its maker lives, so a directory with the file
+ * but no lock is left over from a process that was killed.  A new one is let
+ * alone: its maker may not have come to lock it.
+ */
+enum { NEW_SECONDS = 60 };
+static const char private_prefix[] = "shdc-", lock_name[] = ".shdc-lock";
+
+static int
+open_lock(int directory, int flags)
+{
+	return openat(directory, lock_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC |
+		flags, 0600);
+}
+
+static bool
+is_left_over(int directory)
+{
+	int fd = open_lock(directory, 0);
+	struct stat st;
+	bool left = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid()
+		&& time(NULL) - st.st_mtime > NEW_SECONDS
+		&& flock(fd, LOCK_EX | LOCK_NB) == 0;
+
+	if (fd >= 0)
+		close(fd);
+	return left;
+}
+
+static void
+remove_left_over(int parent, const char *name)
+{
+	int fd = openat(parent, name,
+		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	DIR *d = fd < 0 ? NULL : fdopendir(fd);
+
+	if (d && is_left_over(fd)) {
+		remove_files(d);
+		unlinkat(parent, name, AT_REMOVEDIR);
+	}
+	if (d)
+		closedir(d);
+	else if (fd >= 0)
+		close(fd);
+}
+
+static void
+remove_left_overs(const char *parent)
+{
+	size_t prefix = sizeof private_prefix - 1;
+	DIR *d = opendir(parent);
+	struct dirent *e;
+
+	while (d && (e = readdir(d)))
+		if (strncmp(e->d_name, private_prefix, prefix) == 0
+			&& strlen(e->d_name) == prefix + 6)
+			remove_left_over(dirfd(d), e->d_name);
+	if (d)
+		closedir(d);
+}
+
+/* Until the process ends. */
+static void
+lock_directory(const char *path)
+{
+	int directory = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+	int fd = directory < 0 ? -1 : open_lock(directory, O_CREAT);
+
+	if (fd >= 0)
+		flock(fd, LOCK_EX | LOCK_NB);
+	if (directory >= 0)
+		close(directory);
+}
+
 const char *
 directory_private(Session *s)
 {
-	const char *parent = getenv("TMPDIR");
-	char *path = arena_printf(s->arena, "%s/shdc-XXXXXX",
-		parent && *parent ? parent : "/tmp");
+	const char *wanted = getenv("TMPDIR");
+	const char *parent = wanted && *wanted ? wanted : "/tmp";
+	char *path = arena_printf(s->arena, "%s/%sXXXXXX", parent,
+		private_prefix);
 
-	if (!mkdtemp(path)) {
+	sigset_t before;
+	bool made;
+
+	remove_left_overs(parent);
+	endings_hold(&before);
+	made = mkdtemp(path) != NULL;
+	if (made)
+		doom(path);
+	endings_release(&before);
+	if (!made) {
 		cannot_write(s, path);
 		return NULL;
 	}
-	doom(path);
+	lock_directory(path);
 	return path;
 }

@@ -12,20 +12,45 @@
 extern char **environ;
 
 static volatile sig_atomic_t child;	/* running, 0 none */
+static volatile sig_atomic_t child_leads;	/* a group of its own */
 
+/* A program tidies up for itself; a tool is killed with all it started, and is
+   gone when this returns, so that it makes no file behind our back. */
 void
 process_end(void)
 {
-	if (child)
+	if (!child)
+		return;
+	if (!child_leads)
 		kill((pid_t)child, SIGTERM);
+	else if (kill(-(pid_t)child, SIGKILL) == 0)
+		waitpid((pid_t)child, NULL, 0);
 }
 
-/* The child gets back the signals that we ignore or handle. */
+/* Ours, but for the directory of temporary files. */
+static char **
+environment(Session *s, const char *directory)
+{
+	char **variables = NULL;
+	int n = 0;
+
+	for (int i = 0; environ[i]; i++)
+		if (strncmp(environ[i], "TMPDIR=", 7) != 0)
+			APPEND(s->arena, variables, n, environ[i]);
+	APPEND(s->arena, variables, n,
+		arena_printf(s->arena, "TMPDIR=%s", directory));
+	APPEND(s->arena, variables, n, NULL);
+	return variables;
+}
+
+/* The child gets back the signals that we ignore, handle or hold. */
 static int
-spawn(const char *const *argv, pid_t *pid)
+spawn(Session *s, const char *const *argv, const char *directory,
+	const sigset_t *mask, pid_t *pid)
 {
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
+	short flags = POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
 	int error;
 
 	sigemptyset(&defaults);
@@ -35,28 +60,37 @@ spawn(const char *const *argv, pid_t *pid)
 	sigaddset(&defaults, SIGXFSZ);
 	posix_spawnattr_init(&attributes);
 	posix_spawnattr_setsigdefault(&attributes, &defaults);
-	posix_spawnattr_setflags(&attributes, POSIX_SPAWN_SETSIGDEF);
+	posix_spawnattr_setsigmask(&attributes, mask);
+	if (directory)
+		flags |= POSIX_SPAWN_SETPGROUP;
+	posix_spawnattr_setflags(&attributes, flags);
 	error = posix_spawnp(pid, argv[0], NULL, &attributes,
-		(char *const *)argv, environ);
+		(char *const *)argv, directory ? environment(s, directory)
+		: environ);
 	posix_spawnattr_destroy(&attributes);
 	return error;
 }
 
 bool
-process_run(Session *s, const char *const *argv, int *status)
+process_run(Session *s, const char *const *argv, const char *directory,
+	int *status)
 {
 	int error, result;
+	sigset_t before;
 	pid_t pid;
 
 	fflush(stdout);
 	fflush(stderr);
-	error = spawn(argv, &pid);
+	endings_hold(&before);
+	error = spawn(s, argv, directory, &before, &pid);
+	child_leads = directory != NULL;
+	child = error ? 0 : pid;
+	endings_release(&before);
 	if (error) {
 		diag(s, DIAG_tool_failed, (Range){0}, "cannot start %s: %s",
 			argv[0], strerror(error));
 		return false;
 	}
-	child = pid;
 	while (waitpid(pid, &result, 0) < 0)
 		if (errno != EINTR)
 			die("waitpid: %s", strerror(errno));

@@ -305,7 +305,7 @@ build_and_run(Compilation *c)
 	if (!build(c, argv[0]))
 		return diag_status(s);
 	diag_flush(s);
-	if (!process_run(s, argv, &status))
+	if (!process_run(s, argv, NULL, &status))
 		return diag_status(s);
 	if (status >= 128) {
 		diag(s, DIAG_tool_failed, (Range){0},

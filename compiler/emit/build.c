@@ -16,6 +16,7 @@
 
 typedef struct Command {
 	Session *session;
+	const char *directory;		/* private to it */
 	const char **argv;
 	int n;
 } Command;
@@ -154,7 +155,7 @@ run(Command *c)
 		return false;
 	}
 	add(c, NULL);
-	if (!process_run(c->session, c->argv, &status))
+	if (!process_run(c->session, c->argv, c->directory, &status))
 		return false;
 	if (status)
 		diag(c->session, DIAG_tool_failed, (Range){0},
@@ -247,7 +248,7 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 {
 	const char *directory = directory_private(s), *made;
 	bool special = is_special(output);
-	Command c = {.session = s};
+	Command c = {.session = s, .directory = directory};
 	Runtime r;
 
 	if (!directory || !find_runtime(s, &r))
