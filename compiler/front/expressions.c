@@ -213,20 +213,31 @@ static const struct Member {
 	{ "at", "a var can be assigned to in part: acc[i, :] = h;" },
 };
 
+/* jax in jax.nn.relu, if no value has the name; else NULL */
+static const Expr *
+unknown_module(Elab *e, const Expr *x)
+{
+	while (x->kind == E_member)
+		x = x->left;
+	return x->kind == E_name && symbol_find(e, x->name) == NULL ? x : NULL;
+}
+
 static Item
 eval_member(Elab *e, const Expr *x)
 {
+	const Expr *module = unknown_module(e, x);
+	if (module != NULL) {
+		report_unknown_name(e, module->range, module->name);
+		return item_error(x->range);
+	}
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, x->name) == 0) {
 			complain(e, DIAG_habit, x->name_range, "there is no "
 				"'.%s' here: %s", x->name, members[i].hint);
 			return item_error(x->range);
 		}
-	if (x->left->kind == E_name && symbol_find(e, x->left->name) == NULL)
-		report_unknown_name(e, x->left->range, x->left->name);
-	else
-		complain(e, DIAG_unknown_name, x->name_range,
-			"values have no member '%s'", x->name);
+	complain(e, DIAG_unknown_name, x->name_range,
+		"values have no member '%s'", x->name);
 	return item_error(x->range);
 }
 
@@ -243,13 +254,12 @@ cast(Elab *e, const Expr *x, const Item *from)
 		return item_tensor(x->range, v);
 	}
 	Item number = *from;
-	if (x->dtype == D_pred && number.kind == IT_int)
-		number = item_bool(from->range, number.integer != 0);
+	if (x->dtype == D_pred && item_is_number(from))
+		number = item_bool(from->range, item_double(from) != 0);
 	else if (x->dtype != D_pred && number.kind == IT_bool)
 		number.kind = IT_int;
 	if (number.kind == IT_float && dtype_is_integer(x->dtype)
-	    && number.real == trunc(number.real)
-	    && fabs(number.real) < 9007199254740992.0)
+	    && fabs(number.real) < 0x1p63)
 		number = item_int(from->range, (int64_t)number.real);
 	return item_tensor(x->range, item_constant(e, s, x->dtype, &number));
 }

@@ -131,6 +131,7 @@ static const struct Habit constant_habits[] = {
 	{ "True", "it is written true" },
 	{ "False", "it is written false" },
 	{ "None", "leave the argument out; x[:, new] inserts a dim" },
+	{ "newaxis", "x[:, new] inserts a dim" },
 	{ "break", "a loop ends at its bound, or by the condition of a while" },
 	{ "continue", "an if holds what is not always done" },
 	{ "pass", "leave it out" },

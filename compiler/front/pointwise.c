@@ -17,12 +17,24 @@ sigmoid(double x)
 	return 1 / (1 + exp(-x));
 }
 
+static double
+negative(double x)
+{
+	return -x;
+}
+
+static double
+sign(double x)
+{
+	return x > 0 ? 1 : x < 0 ? -1 : x;
+}
+
 /* Functions of a number known at compile time are numbers. */
 static const struct Fold {
 	OpKind op;
 	double (*f)(double);
 } folds[] = {
-	{ O_abs, fabs }, { O_exp, exp }, { O_expm1, expm1 }, { O_log, log },
+	{ O_abs, fabs }, { O_neg, negative }, { O_sign, sign }, { O_exp, exp }, { O_expm1, expm1 }, { O_log, log },
 	{ O_log1p, log1p }, { O_sqrt, sqrt }, { O_rsqrt, reciprocal_sqrt },
 	{ O_sin, sin }, { O_cos, cos }, { O_tanh, tanh }, { O_erf, erf },
 	{ O_sigmoid, sigmoid }, { O_floor, floor }, { O_ceil, ceil },
@@ -30,18 +42,97 @@ static const struct Fold {
 };
 
 static bool
+takes_any_number(OpKind kind)
+{
+	return kind == O_abs || kind == O_neg || kind == O_sign;
+}
+
+static bool
+is_real(const Item *x)
+{
+	return x->kind == IT_int || x->kind == IT_float;
+}
+
+/* abs, neg and sign of an integer are integers, if they are in 53 bits. */
+static bool
+fold_integer(const Call *c, const Item *x, double v, Item *result)
+{
+	if (x->kind != IT_int || !takes_any_number((OpKind)c->builtin->detail)
+	    || fabs(v) > 0x1p53)
+		return false;
+	*result = item_int(c->expr->range, (int64_t)v);
+	return true;
+}
+
+static bool
 fold_function(const Call *c, const Item *x, Item *result)
 {
-	if (x->kind != IT_int && x->kind != IT_float)
+	if (!is_real(x))
 		return false;
 	for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
 		if ((int)folds[i].op != c->builtin->detail)
 			continue;
-		*result = item_float(c->expr->range,
-			folds[i].f(item_double(x)));
+		double v = folds[i].f(item_double(x));
+		if (!fold_integer(c, x, v, result))
+			*result = item_float(c->expr->range, v);
 		return true;
 	}
 	return false;
+}
+
+static bool
+integer_power(int64_t a, int64_t n, int64_t *v)
+{
+	*v = 1;
+	if (a >= -1 && a <= 1 && n > 2)
+		n = 2 - n % 2;
+	for (int64_t i = 0; i < n; i++)
+		if (!mul_i64(*v, a, v))
+			return false;
+	return n >= 0;
+}
+
+static Item
+fold_power(const Item *a, const Item *b, Range r)
+{
+	int64_t v;
+	if (a->kind == IT_int && b->kind == IT_int
+	    && integer_power(a->integer, b->integer, &v))
+		return item_int(r, v);
+	return item_float(r, pow(item_double(a), item_double(b)));
+}
+
+/* The larger, or the smaller (sign -1); NaN wins. */
+static Item
+fold_extreme(Item a, Item b, int sign)
+{
+	double x = item_double(&a), y = item_double(&b);
+	bool left = a.kind == IT_int && b.kind == IT_int
+		? (sign > 0) == (a.integer > b.integer)
+		: isnan(x) || (!isnan(y) && (x - y) * sign > 0);
+	Item v = left ? a : b;
+	return a.kind == b.kind ? v : item_float(v.range, item_double(&v));
+}
+
+/* pow, maximum, minimum and clamp of numbers alone. */
+static bool
+fold_numbers(const Call *c, Item *v)
+{
+	const Item *x = c->args;
+	OpKind kind = (OpKind)c->builtin->detail;
+	for (int i = 0; i < ops[kind].operands; i++)
+		if (!is_real(&x[i]))
+			return false;
+	if (kind == O_pow)
+		*v = fold_power(&x[0], &x[1], c->expr->range);
+	else if (kind == O_clamp)
+		*v = fold_extreme(fold_extreme(x[1], x[0], 1), x[2], -1);
+	else if (kind == O_maximum || kind == O_minimum)
+		*v = fold_extreme(x[0], x[1], kind == O_maximum ? 1 : -1);
+	else
+		return false;
+	v->range = c->expr->range;
+	return true;
 }
 
 /* An operation on floats given something else: say how to convert. */
@@ -64,12 +155,6 @@ number_tensor(Elab *e, const Call *c, const Value *x)
 	complain(e, DIAG_dtype, c->args[0].range, "'%s' needs numbers, not "
 		"pred; convert: i32(...)", c->builtin->name);
 	return false;
-}
-
-static bool
-takes_any_number(OpKind kind)
-{
-	return kind == O_abs || kind == O_neg || kind == O_sign;
 }
 
 /* No unsigned number is negative: abs changes nothing, and sign is
@@ -113,6 +198,9 @@ Item
 build_nary(Elab *e, Call *c)
 {
 	OpKind kind = (OpKind)c->builtin->detail;
+	Item folded;
+	if (fold_numbers(c, &folded))
+		return folded;
 	return apply_pointwise(e, c->site, kind, DIR_EQ, arity(kind), c->args);
 }
 
@@ -167,6 +255,9 @@ Item
 build_prelude1(Elab *e, Call *c)
 {
 	Value *x;
+	if (is_real(&c->args[0]))
+		return call_prelude(e, c->site, c->builtin->name, false, 1,
+			c->args);
 	if (!want_tensor(e, c, 0, &x) || !number_tensor(e, c, x))
 		return item_error(c->expr->range);
 	if (c->builtin->detail == 1 && !float_tensor(e, c, x))
@@ -179,8 +270,8 @@ build_gelu(Elab *e, Call *c)
 {
 	Value *x;
 	bool approximate;
-	if (!want_tensor(e, c, 0, &x) || !want_bool(e, c, 1, &approximate)
-	    || !float_tensor(e, c, x))
+	if (!want_bool(e, c, 1, &approximate) || (!is_real(&c->args[0])
+	    && (!want_tensor(e, c, 0, &x) || !float_tensor(e, c, x))))
 		return item_error(c->expr->range);
 	return call_prelude(e, c->site, approximate ? "gelu_tanh" : "gelu_erf",
 		false, 1, c->args);
