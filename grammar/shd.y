@@ -229,10 +229,13 @@ sized:
 | "_"						{ $$ = dim_spec(parser, @$, NULL); }
 | sized[d] "@" axis				{ $$ = dim_placed(parser, $d, @$, @axis, list_one(parser, $axis), false); }
 | sized[d] "@" "?"				{ $$ = dim_placed(parser, $d, @$, @3, list_none(), true); }
-| sized[d] "@" "(" placement ")"		{ $$ = dim_placed(parser, $d, @$, @placement, $placement, false); }
-| sized[d] "@" "(" placement "," ")"		{ $$ = dim_placed(parser, $d, @$, @placement, $placement, false); }
-| sized[d] "@" "(" placement "," "?" ")"	{ $$ = dim_placed(parser, $d, @$, @placement, $placement, true); }
-| sized[d] "@" "(" "?" ")"			{ $$ = dim_placed(parser, $d, @$, @4, list_none(), true); }
+| sized[d] "@" "(" placement comma ")"		{ $$ = dim_placed(parser, $d, @$, @placement, $placement, false); }
+| sized[d] "@" "(" placement "," "?" comma ")"	{ $$ = dim_placed(parser, $d, @$, @placement, $placement, true); }
+| sized[d] "@" "(" "?" comma ")"		{ $$ = dim_placed(parser, $d, @$, @4, list_none(), true); }
+
+comma:
+  %empty
+| ","
 
 placement:
   axis						{ $$ = list_one(parser, $axis); }

@@ -97,10 +97,13 @@ normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result)
 	return false;
 }
 
+/* 0, or (0,) */
 bool
 want_dim(Elab *e, Call *c, int i, int rank, int *dim)
 {
 	int64_t d;
+	if (c->args[i].kind == IT_tuple && c->args[i].n == 1)
+		c->args[i] = c->args[i].items[0];
 	return want_int(e, c, i, &d)
 		&& normalize_dim(e, c->args[i].range, d, rank, dim);
 }
