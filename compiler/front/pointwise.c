@@ -34,7 +34,8 @@ static const struct Fold {
 	OpKind op;
 	double (*f)(double);
 } folds[] = {
-	{ O_abs, fabs }, { O_neg, negative }, { O_sign, sign }, { O_exp, exp }, { O_expm1, expm1 }, { O_log, log },
+	{ O_abs, fabs }, { O_neg, negative }, { O_sign, sign },
+	{ O_exp, exp }, { O_expm1, expm1 }, { O_log, log },
 	{ O_log1p, log1p }, { O_sqrt, sqrt }, { O_rsqrt, reciprocal_sqrt },
 	{ O_sin, sin }, { O_cos, cos }, { O_tanh, tanh }, { O_erf, erf },
 	{ O_sigmoid, sigmoid }, { O_floor, floor }, { O_ceil, ceil },
