@@ -56,6 +56,8 @@ bool pad_find_classes(Padder *p);	/* false: nothing is uneven, or there
 void pad_tell_classes(Padder *p);
 /* What the true size of a dim of a value of the program becomes. */
 int64_t pad_size(const Padder *p, const Value *v, int dim);
+/* ... in parts of which so many fill it up; of a value of the program. */
+int64_t pad_multiple(const Padder *p, const Value *v, int dim);
 
 /* pad_content.c: fills in what is known of the op's results */
 void pad_know_param(Padder *p, const Value *param, const Value *operand);
@@ -68,6 +70,10 @@ void pad_prepare(Padder *p, Op *op);
 /* Does it take care of padding along dims that it reduces? */
 bool pad_reads_padded(OpKind kind);
 
+/* pad_move.c: true if something else now stands for the op's result, and the
+   op is gone. */
+bool pad_move(Padder *p, Op *op);
+
 /* pad_build.c: new ops, before p->at; their values are known */
 PadValue **pad_values_new(Arena *a, int n);
 bool pad_is_padded(const Value *v, int dim);
@@ -78,6 +84,14 @@ Value *pad_constant(Padder *p, DType dtype, int64_t payload);
 Value *pad_mask(Padder *p, Value *v, int dim, Value *fill);
 /* At most `limit`, in whatever integer dtype. */
 Value *pad_at_most(Padder *p, Value *v, int64_t limit);
+/* ---- of a dim, padding and all */
+Value *pad_roll(Padder *p, Value *v, int dim, int64_t shift);
+Value *pad_reverse(Padder *p, Value *v, const Ints *dims);
+/* With so many zeros before and behind. */
+Value *pad_around(Padder *p, Value *v, int dim, int64_t low, int64_t high);
+/* The first n of `first`, then what `rest` has there. */
+Value *pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest);
+/* ---- */
 /* Without the padding of these dims. */
 Value *pad_trim(Padder *p, Value *v, uint16_t dims);
 /* With as many zeros as make up these sizes. */

@@ -106,8 +106,9 @@ splat(Padder *p, Value *scalar, const Value *v)
 
 /* ---- what stands before an op ------------------------------------------------- */
 
+/* Where the index along a dim is less than n. */
 static Value *
-true_part(Padder *p, const Value *v, int dim)
+below(Padder *p, const Value *v, int dim, int64_t n)
 {
 	DType dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
 	Op *iota = emit(p, O_iota, 0, NULL, "position");
@@ -116,7 +117,7 @@ true_part(Padder *p, const Value *v, int dim)
 	type.dtype = dtype;
 	op_set_int(iota, A_iota_dim, dim);
 	finish_typed(p, iota, type);
-	Value *end = pad_constant(p, dtype, pad_true_size(v, dim));
+	Value *end = pad_constant(p, dtype, n);
 	Op *inside = emit(p, O_compare, 2, (Value *[]){iota->results[0],
 		splat(p, end, v)}, "inside");
 	op_set_int(inside, A_direction, DIR_LT);
@@ -126,7 +127,7 @@ true_part(Padder *p, const Value *v, int dim)
 Value *
 pad_mask(Padder *p, Value *v, int dim, Value *fill)
 {
-	Value *inside = true_part(p, v, dim);
+	Value *inside = below(p, v, dim, pad_true_size(v, dim));
 	Op *op = emit(p, O_select, 3, (Value *[]){inside, v,
 		splat(p, fill, v)}, "masked");
 
@@ -134,6 +135,15 @@ pad_mask(Padder *p, Value *v, int dim, Value *fill)
 	op->results[0]->unpadded = v->unpadded;
 	pad_value(p, op->results[0])->padding[dim] = pad_value(p, fill)->all;
 	return op->results[0];
+}
+
+Value *
+pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest)
+{
+	if (!n)
+		return rest;
+	return finish(p, emit(p, O_select, 3, (Value *[]){below(p, rest, dim,
+		n), first, rest}, "joined"));
 }
 
 /* Bounds that the dtype does not reach need not be enforced. */
@@ -168,6 +178,44 @@ pad_trim(Padder *p, Value *v, uint16_t dims)
 	finish(p, op);
 	pad_set_unpadded(p, op->results[0], sizes);
 	return op->results[0];
+}
+
+/* ---- elements elsewhere ------------------------------------------------------- */
+
+Value *
+pad_roll(Padder *p, Value *v, int dim, int64_t shift)
+{
+	if (!shift)
+		return v;
+	Op *op = emit(p, O_roll, 1, &v, "rolled");
+	op_set_int(op, A_along, dim);
+	op_set_int(op, A_shift, shift);
+	return finish(p, op);
+}
+
+Value *
+pad_reverse(Padder *p, Value *v, const Ints *dims)
+{
+	Op *op = emit(p, O_reverse, 1, &v, "flipped");
+
+	op_set_ints(op, A_dims, dims->n, dims->v);
+	return finish(p, op);
+}
+
+Value *
+pad_around(Padder *p, Value *v, int dim, int64_t low, int64_t high)
+{
+	int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0};
+
+	if (!low && !high)
+		return v;
+	Value *zero = pad_constant(p, v->type.dtype, 0);
+	Op *op = emit(p, O_pad, 2, (Value *[]){v, zero}, "placed");
+	before[dim] = low;
+	after[dim] = high;
+	op_set_ints(op, A_low, v->type.rank, before);
+	op_set_ints(op, A_high, v->type.rank, after);
+	return finish(p, op);
 }
 
 Value *

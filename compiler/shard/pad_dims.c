@@ -88,6 +88,8 @@ pad_op(Padder *p, Op *op)
 			op->operands[i] = now;
 	}
 	p->reason = p->at = op;
+	if (pad_move(p, op))
+		return;
 	if (op->kind != O_return)
 		pad_prepare(p, op);
 	for (int i = 0; i < op->nbodies && op->kind != O_manual; i++)

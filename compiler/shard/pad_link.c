@@ -227,6 +227,8 @@ static const struct {
 	void (*link)(Padder *p, const Op *op);	/* NULL: no links */
 } special_links[] = {
 	{O_reshape, link_reshape},
+	{O_roll, link_same},
+	{O_reverse, link_same},
 	{O_reshard, link_same},
 	{O_barrier, link_same},
 	{O_call, link_call},
@@ -359,6 +361,12 @@ pad_size(const Padder *p, const Value *v, int dim)
 
 	find_size(p, v, dim, &size);
 	return size;
+}
+
+int64_t
+pad_multiple(const Padder *p, const Value *v, int dim)
+{
+	return class_of(p, v, dim)->multiple;
 }
 
 /* Where an axis leaves a remainder first. */
