@@ -108,8 +108,20 @@ class Group:
 
     def __init__(self, axes):
         self.axes = axes                # (name, size), in the mesh's order
-        self.devices = list(np.ndindex(*[n for _, n in axes]))
         self.lock, self.barriers, self.boxes = threading.Lock(), {}, {}
+        self.inner = {}
+
+    def inside(self, axes, mesh):
+        """Of all functions that its devices call which are manual along
+        these, too."""
+        both = self.axes + axes
+        with self.lock:
+            return self.inner.setdefault(tuple(axes), Group(
+                [axis for axis in mesh.items() if axis in both]))
+
+    def abort(self):
+        for barrier in list(self.barriers.values()):
+            barrier.abort()
 
     def members(self, me, names):
         """Devices that differ along the names, the first major; my place."""
@@ -932,7 +944,7 @@ class Machine:
         self.bind_sizes(f, bound)
         if f.mode == "extern":
             return getattr(self, "extern_" + f.symbol)(*bound_values(f, bound))
-        if f.mode == "manual" and not self.device:
+        if f.mode == "manual":
             return self.call_manual(f, bound)
         return self.run(f.body, [self.globals, bound])
 
@@ -1003,15 +1015,22 @@ class Machine:
     def call_manual(self, f, bound):
         names = f.axes or list(self.mesh)
         axes = [(n, s) for n, s in self.mesh.items() if n in names]
-        group, results, failures = Group(axes), {}, []
+        results, failures = {}, []
+        group, around = Group(axes), {}
+        if self.device:
+            outer = self.device.group
+            group = outer.inside(axes, self.mesh)
+            around = dict(zip([n for n, _ in outer.axes],
+                              self.device.coordinates))
         seed = None if self.noise.random is None else \
             int(self.noise.random.integers(1 << 30))
 
         def device(place):
             try:
                 at = dict(zip([n for n, _ in axes], place))
-                machine = Machine(self.program, Noise(seed),
-                                  Device(group, place))
+                both = {**around, **at}
+                machine = Machine(self.program, Noise(seed), Device(
+                    group, tuple(both[n] for n, _ in group.axes)))
                 local = {k: v for k, v in bound.items()
                          if not isinstance(v, Tensor)}
                 for name, kind in f.params:
@@ -1022,11 +1041,10 @@ class Machine:
                         machine.globals, local])
             except BaseException as error:
                 failures.append(error)
-                for barrier in list(group.barriers.values()):
-                    barrier.abort()
+                group.abort()
 
         threads = [threading.Thread(target=device, args=(p,))
-                   for p in group.devices]
+                   for p in np.ndindex(*[n for _, n in axes])]
         for t in threads:
             t.start()
         for t in threads:
