@@ -673,15 +673,27 @@ finite_mean(const double *v, int64_t n)
 }
 
 /* Samples of f64 are no finer than the element itself: what moves them may
-   cancel in all of them, but not by more than a few units in the last place.
-   Whole numbers are taken to be exact. */
+   be lost in all of them.  A few units in the last place of the element, or of
+   its neighbours, which it may be what is left of. */
 static double
-chance(const Inexact *x, int64_t i)
+resolution(const Inexact *x, int64_t i, double neighbours)
 {
-	double v = tensor_double(&x->value, i);
-	if (x->value.type.dtype != D_f64 || !isfinite(v) || v == rint(v))
+	double v = fabs(tensor_double(&x->value, i));
+	if (x->value.type.dtype != D_f64)
 		return 0;
-	return 4 * DBL_EPSILON * fabs(v);
+	return 4 * DBL_EPSILON * (isfinite(v) ? fmax(v, neighbours) : neighbours);
+}
+
+/* Of the sizes of a row's elements. */
+static double
+mean_size(const Inexact *x, int64_t first, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = first; i < first + n; i++) {
+		double v = fabs(tensor_double(&x->value, i));
+		sum += isfinite(v) ? v / (double)n : 0;
+	}
+	return sum;
 }
 
 /* That all samples of an element lie close by may be chance: its neighbours'
@@ -690,12 +702,12 @@ static void
 widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 {
 	double least = finite_mean(bounds, n) / 2;
+	double neighbours = mean_size(x, first, n);
 	for (int64_t i = 0; i < n; i++) {
-		if (bounds[i] == 0)
-			bounds[i] = fmin(least, chance(x, first + i));
-		else if (bounds[i] < least)
+		if (bounds[i] > 0 && bounds[i] < least)
 			bounds[i] = least;
-		bounds[i] *= FACTOR;
+		bounds[i] = FACTOR * fmax(bounds[i],
+			resolution(x, first + i, neighbours));
 	}
 }
 

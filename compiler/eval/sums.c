@@ -386,18 +386,33 @@ static Rounding *const sums[OP_COUNT] = {
 	[O_scatter_add] = round_scatter,
 };
 
-/* The spreads of the operands of data movement, moved too. */
+/* Along a dim that is read at a place not known, each device may have what is
+   among its elements, and zeros: parts, to be added up later. */
+static bool
+makes_parts(const Module *m, const Op *op)
+{
+	return m->mesh.ndevices > 1 &&
+		(op->kind == O_take || op->kind == O_dynamic_slice);
+}
+
+/* The spreads of the operands of data movement, moved too, by indices as they
+   are. */
 static bool
 move_spread(const Module *m, const Op *op, const Inexact *x, Inexact *result)
 {
 	size_t n = (size_t)op->noperands;
 	Tensor *in = calloc(n, sizeof *in);
 	bool ok = in && tensor_like(&result->value, &result->spread);
-	for (size_t i = 0; ok && i < n; i++)
-		ok = picture(m, &x[i], ASPECT_spread, &in[i]);
+	for (size_t i = 0; ok && i < n; i++) {
+		if (dtype_is_float(x[i].value.type.dtype))
+			ok = picture(m, &x[i], ASPECT_spread, &in[i]);
+		else
+			in[i] = x[i].value;
+	}
 	ok = ok && op_kernel(op->kind)(NULL, op, in, &result->spread);
 	for (size_t i = 0; in && i < n; i++)
-		tensor_free(&in[i]);
+		if (in[i].data != x[i].value.data)
+			tensor_free(&in[i]);
 	free(in);
 	return ok;
 }
@@ -428,7 +443,8 @@ find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	else if (op_rounds(op->kind) || (parts && op_passes_parts(op->kind)))
 		ok = pointwise_rounding(op, x, all_exact(op, x), result,
 			rounding);
-	else if (parts && ops[op->kind].partial == PARTIAL_move)
+	else if ((parts && ops[op->kind].partial == PARTIAL_move) ||
+	    makes_parts(m, op))
 		ok = move_spread(m, op, x, result);
 	drop_zeros(rounding);
 	return ok;
