@@ -6,7 +6,9 @@
 A ```shd block is a whole program that must compile (shdc --check); a
 ```shd-error block must be refused with status 1; a ```sh block of a README is
 run by bash, line by line as a user would, in a scratch directory that has
-samples/ in it and shdc in its PATH.  Other blocks are for reading.
+samples/ in it and shdc in its PATH.  The lines after an indented `$ command`
+are what it prints, but for the digits of fractions, which are the machine's.
+Other blocks are for reading.
 """
 import os
 import re
@@ -16,6 +18,8 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BLOCK = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```\s*$", re.M | re.S)
+SESSION = re.compile(r"(?:^    \$ [^\n]*\n(?:^    [^\n]*\n|^\n(?=    ))*)", re.M)
+FRACTION = re.compile(r"\d+(\.\d+(e-?\d+)?|e-\d+)")
 
 
 def readmes():
@@ -33,36 +37,56 @@ def compile_block(shdc, text, wanted):
     return "status %d, wanted %d\n%s" % (r.returncode, wanted, r.stderr)
 
 
-def run_block(shdc, text):
+def bash(shdc, text):
     with tempfile.TemporaryDirectory() as scratch:
         os.symlink(os.path.join(ROOT, "samples"), os.path.join(scratch, "samples"))
         env = dict(os.environ, PATH=os.path.dirname(shdc) + os.pathsep + os.environ["PATH"])
-        r = subprocess.run(["bash", "-e", "-c", text], cwd=scratch, env=env, capture_output=True, text=True,
-                           timeout=300)
+        return subprocess.run(["bash", "-e", "-c", text], cwd=scratch, env=env, capture_output=True, text=True,
+                              timeout=300)
+
+
+def run_block(shdc, text):
+    r = bash(shdc, text)
     if r.returncode == 0:
         return None
     return "status %d\n%s%s" % (r.returncode, r.stdout, r.stderr)
 
 
-def main():
-    shdc = os.path.abspath(sys.argv[1])
+def run_session(shdc, text):
+    """What is printed after `$ command` is what the commands print."""
+    lines = [line[4:] for line in text.splitlines()]
+    r = bash(shdc, "\n".join(line[2:] for line in lines if line.startswith("$ ")))
+    wanted = [line for line in lines if not line.startswith("$ ")]
+    if r.returncode == 0 and FRACTION.sub("#", "\n".join(wanted)) == FRACTION.sub("#", r.stdout.rstrip("\n")):
+        return None
+    return "status %d\n%s%s" % (r.returncode, r.stdout, r.stderr)
+
+
+def blocks(shdc, source):
+    """(where, kind, why it is wrong or None) of each block of a README."""
     runners = {
         "shd": lambda text: compile_block(shdc, text, 0),
         "shd-error": lambda text: compile_block(shdc, text, 1),
         "sh": lambda text: run_block(shdc, text),
     }
+    for m in BLOCK.finditer(source):
+        if m.group(1) in runners:
+            yield m.start(), m.group(1), runners[m.group(1)](m.group(2))
+    for m in SESSION.finditer(BLOCK.sub(lambda m: "\n" * m.group(0).count("\n"), source)):
+        yield source.index(m.group(0)), "session", run_session(shdc, m.group(0).rstrip("\n"))
+
+
+def main():
+    shdc = os.path.abspath(sys.argv[1])
     number = failed = 0
     for path in readmes():
         with open(path, encoding="utf-8") as f:
             source = f.read()
-        for m in BLOCK.finditer(source):
-            if m.group(1) not in runners:
-                continue
-            why = runners[m.group(1)](m.group(2))
+        for start, kind, why in blocks(shdc, source):
             number += 1
             failed += why is not None
             print("%s %d - %s:%d %s" % ("not ok" if why else "ok", number, os.path.relpath(path, ROOT),
-                                        source.count("\n", 0, m.start()) + 1, m.group(1)))
+                                        source.count("\n", 0, start) + 1, kind))
             for line in (why or "").splitlines():
                 print("# " + line)
     print("1..%d" % number)
