@@ -71,14 +71,20 @@ add_form(Partitioner *p, Source *s, Value *v)
 
 /* ---- moving values --------------------------------------------------------------- */
 
-/* Where the partial sums in v come from: the body for a loop, else an operand. */
+/* Where the partial sums in v come from: a body that makes some, else an
+   operand. */
 static const Value *
 partial_source(const Value *v)
 {
 	const Op *def = v->def;
 
-	if (def->kind == O_while)	/* of a condition and a body */
-		return def->bodies[1]->last->operands[v->index];
+	int first = def->kind == O_while;	/* behind the condition */
+
+	for (int i = def->nbodies - 1; i >= first; i--) {
+		const Value *made = def->bodies[i]->last->operands[v->index];
+		if (made->def && made->placement.nunreduced)
+			return made;
+	}
 	for (int i = def->noperands - 1; i >= 0; i--)
 		if (def->operands[i]->placement.nunreduced &&
 		    def->operands[i]->def)

@@ -9,7 +9,8 @@
  *     before the loop, and carried as one more invariant
  *     (partition_hoist.c: also of what is computed from such values);
  *   - acc = acc + all_reduce(x), where nothing else looks at acc, becomes
- *     acc = acc + x with acc partial, and one all-reduce after the loop.
+ *     acc = acc + x with acc partial, and one all-reduce after the loop
+ *     (partition_accumulate.c).
  */
 #include <string.h>
 #include "shard/partition.h"
@@ -221,70 +222,6 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 	return rounds > 1 ? rounds : 1;
 }
 
-/* ---- accumulators ------------------------------------------------------------------ */
-
-static int
-count_uses(const Block *b, const Value *v)
-{
-	int n = 0;
-
-	for (const Op *op = b->first; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			n += op->operands[i] == v;
-	return n;
-}
-
-/* The all-reduce that carried value i waits for in every round, or NULL. */
-static Op *
-accumulated(const Op *loop, int i)
-{
-	const Block *body = loop->bodies[BODY];
-	const Block *condition = loop->bodies[CONDITION];
-	const Value *param = body->params[i];
-	const Value *next = body->last->operands[i];
-	const Op *add = next->def;
-
-	if (!add || add->block != body || add->kind != O_add ||
-	    count_uses(body, next) != 1 || count_uses(body, param) != 1 ||
-	    count_uses(condition, condition->params[i]))
-		return NULL;
-	for (int k = 0; k < 2; k++) {
-		Op *move = add->operands[k]->def;
-		if (add->operands[1 - k] != param || !move ||
-		    move->kind != O_reshard || move->block != body ||
-		    count_uses(body, move->results[0]) != 1)
-			continue;
-		const Placement *from = &move->operands[0]->placement;
-		Placement reduced = *from;
-		AxisList none = {0};
-		placement_set_unreduced(&reduced, &none, C_add);
-		if (from->nunreduced && from->combiner == C_add &&
-		    placement_equal(&reduced, &move->results[0]->placement))
-			return move;
-	}
-	return NULL;
-}
-
-static void
-reduce_after(Partitioner *p, Op *loop, int i, Op *move)
-{
-	Block *body = loop->bodies[BODY];
-	Op *add = body->last->operands[i]->def;
-	const Placement partial = move->operands[0]->placement;
-	Reason why = {move->label, move->range, false};
-
-	for (int k = 0; k < 2; k++)
-		if (add->operands[k] == move->results[0])
-			add->operands[k] = move->operands[0];
-	add->results[0]->placement = partial;
-	body->params[i]->placement = partial;
-	loop->bodies[CONDITION]->params[i]->placement = partial;
-	loop->operands[i] = insert_reshard(p, loop->operands[i], &partial,
-		loop, why);
-	source_of(p, loop->results[i])->sum_requested = move->requested;
-	op_remove(move);
-}
-
 /* ---- while ------------------------------------------------------------------------- */
 
 static Loop *
@@ -315,10 +252,7 @@ partition_while(Partitioner *p, Op *op)
 	p->loop = loop;
 	partition_bodies(p, op);
 	p->loop = loop->parent;
-	for (int i = 0; i < loop->n; i++) {
-		Op *move = accumulated(op, i);
-		if (move)
-			reduce_after(p, op, i, move);
-	}
+	for (int i = 0; i < loop->n; i++)
+		reduce_after(p, op, i);
 	leave_bodies(p, op, loop->n);
 }
