@@ -53,7 +53,7 @@ typedef struct Addition {	/* a note, or a line as it stands */
 
 struct DiagState {
 	bool pending;		/* a message is being collected */
-	bool muted;		/* ... which is not to be printed */
+	bool muted;		/* the last one is not printed, nor collected */
 	DiagCode code;
 	const char *text;
 	Mark *marks;		/* marks[0] is the message's own place */
@@ -566,8 +566,6 @@ diag_flush(Session *s)
 	if (!d->pending)
 		return;
 	d->pending = false;
-	if (d->muted)
-		return;
 	if (s->json)
 		print_json(s, d, &t);
 	else
@@ -623,8 +621,10 @@ diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
 	va_list ap;
 
 	diag_flush(s);
-	d->pending = true;
 	d->muted = is_muted(s, &diags[code]);
+	if (d->muted)
+		return;
+	d->pending = true;
 	d->code = code;
 	d->marks = NULL;
 	d->additions = NULL;
@@ -642,6 +642,8 @@ diag_label(Session *s, Range where, const char *fmt, ...)
 	const char *text;
 	va_list ap;
 
+	if (d->muted)
+		return;
 	va_start(ap, fmt);
 	text = arena_vprintf(s->arena, fmt, ap);
 	va_end(ap);
@@ -658,8 +660,11 @@ add_addition(Session *s, bool is_note, Range where, const char *edit,
 	const char *fmt, va_list ap)
 {
 	struct DiagState *d = state(s);
-	Addition a = {is_note, where, arena_vprintf(s->arena, fmt, ap), edit};
+	Addition a = {is_note, where, NULL, edit};
 
+	if (d->muted)
+		return;
+	a.text = arena_vprintf(s->arena, fmt, ap);
 	APPEND(s->arena, d->additions, d->nadditions, a);
 }
 

@@ -343,8 +343,8 @@ directory_private(Session *s)
 {
 	const char *wanted = getenv("TMPDIR");
 	const char *parent = wanted && *wanted ? wanted : "/tmp";
-	char *path = arena_printf(s->arena, "%s/%sXXXXXX", parent,
-		private_prefix);
+	char *path = arena_printf(s->arena, "%s%s/%sXXXXXX",
+		*parent == '-' ? "./" : "", parent, private_prefix);
 
 	sigset_t before;
 	bool made;
