@@ -172,12 +172,13 @@ write_outputs(Compilation *c)
 static bool
 write_module(Compilation *c)
 {
+	const char *path = c->options->output;
 	Text t = {0};
 	bool good;
 
 	module_print(c->module, &t);
-	good = c->options->output
-		? file_write(c->session, c->options->output, t.s, t.n)
+	good = path && strcmp(path, "-") != 0
+		? file_write(c->session, path, t.s, t.n)
 		: write_standard(c->session, &t);
 	text_free(&t);
 	return good;
@@ -196,18 +197,27 @@ wanted_level(const Options *o)
 		return stop->after;
 	if (o->action != ACT_emit)
 		return L_device;
+	if (o->pad_remarks)
+		level = L_sharded;
+	if (o->remarks || o->strict)
+		level = L_resharded;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->again > level)
 			level = o->outputs[i].kind->again;
 	return level;
 }
 
-/* An output whose level the .hlo input is already past. */
+/* An output whose level, or a pass, that the .hlo input is already past. */
 static bool
 check_level(Compilation *c)
 {
 	const Options *o = c->options;
+	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
+	const Pass *last = pass_by_name(c->module->last_pass);
 
+	if (stop && last && stop < last)
+		return usage(c->session, "%s is past the pass '%s' already "
+			"(after '%s')", o->input, stop->name, last->name);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level < (int)c->module->level)
 			return usage(c->session, "%s is past '%s' already "
@@ -263,7 +273,7 @@ advance(Compilation *c)
 	if (!open_module(c) || (is_hlo(c) && !check_level(c)))
 		return false;
 	c->externs = module_externs(c->module);
-	if (c->module->level < L_device && wanted == L_device
+	if (c->module->level < L_device && wanted >= L_resharded
 		&& needs_whole_program(c->options))
 		module_print(c->module, &c->global);
 	for (int level = c->module->level; level <= wanted; level++)

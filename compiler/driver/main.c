@@ -2,7 +2,6 @@
  * main.c - shdc, the sharding compiler.
  */
 #include <fcntl.h>
-#include <locale.h>
 #include <signal.h>
 #include <unistd.h>
 

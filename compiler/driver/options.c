@@ -709,6 +709,9 @@ check_stop(Session *s, const Options *o)
 
 	if (!stop)
 		return true;
+	if (o->start_at && pass_by_name(o->start_at) > stop)
+		return usage(s, "--stop-after=%s comes before --start-at=%s",
+			stop->name, o->start_at);
 	if (o->action != ACT_build && o->action != ACT_emit)
 		return usage(s, "--stop-after and %s do not go together",
 			o->action_option);
