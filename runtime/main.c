@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "internal.h"
 
@@ -166,13 +167,54 @@ option_iota(Settings *s, const char *value)
 	made_by(s, "--iota", FROM_iota);
 }
 
+static bool
+same_status(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* The directory that a file is or will be in, to be freed. */
+static char *
+parent_of(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1)
+		: strdup(".");
+	if (!parent)
+		rt_fail(SHDRT_MEMORY, "out of memory");
+	return parent;
+}
+
+static bool
+same_parent(const char *a, const char *b)
+{
+	struct stat x, y;
+	char *of_a = parent_of(a), *of_b = parent_of(b);
+	bool same = stat(of_a, &x) == 0 && stat(of_b, &y) == 0
+		&& same_status(&x, &y);
+	free(of_a);
+	free(of_b);
+	return same;
+}
+
+static const char *
+name_in_parent(const char *path)
+{
+	const char *slash = strrchr(path, '/');
+	return slash ? slash + 1 : path;
+}
+
 /* The same regular file, or one that will be made. */
 static bool
 same_output(const char *a, const char *b)
 {
-	struct stat status;
-	return a && strcmp(a, b) == 0
-		&& (stat(a, &status) != 0 || S_ISREG(status.st_mode));
+	struct stat x, y;
+	bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
+	if (has_a || has_b)
+		return has_a && has_b && S_ISREG(x.st_mode)
+			&& same_status(&x, &y);
+	return strcmp(name_in_parent(a), name_in_parent(b)) == 0
+		&& same_parent(a, b);
 }
 
 /* NAME=FILE when what is before the = could be a name, else a directory. */
@@ -199,7 +241,7 @@ option_out(Settings *s, const char *value)
 	if (s->out_files[i])
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
 	for (int k = 0; k < s->program->nresults; k++)
-		if (same_output(s->out_files[k], file))
+		if (s->out_files[k] && same_output(s->out_files[k], file))
 			rt_fail(SHDRT_USAGE, "--out: two results into %s", file);
 	s->out_files[i] = file;
 	free(name);
@@ -557,6 +599,21 @@ make_directory(const char *path)
 		rt_fail(SHDRT_IO, "%s: not a directory", path);
 }
 
+/* So is a file that nothing can be written beside. */
+static void
+check_output(const char *path)
+{
+	struct stat status;
+	char *parent = parent_of(path);
+	bool exists = stat(path, &status) == 0;
+	if (exists && S_ISDIR(status.st_mode))
+		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
+	if ((!exists || S_ISREG(status.st_mode)) && access(parent, W_OK) != 0)
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
+			strerror(errno));
+	free(parent);
+}
+
 static void
 write_result(const Settings *s, int i, void *data)
 {
@@ -598,6 +655,9 @@ run(Settings *s)
 	rt_externs_load(p->externs);
 	if (s->out_directory)
 		make_directory(s->out_directory);
+	for (int i = 0; i < p->nresults; i++)
+		if (s->out_files[i])
+			check_output(s->out_files[i]);
 	Machine *m = rt_machine_new(p, s->timeout);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));

@@ -325,6 +325,11 @@ rt_npy_write(const char *path, const shdrt_array *a)
 		write_array(create(path, path, 0), path, a);
 		return;
 	}
+	/* What a link to nothing names is made, as open() would. */
+	if (!exists && lstat(path, &status) == 0) {
+		write_array(create(path, path, O_CREAT), path, a);
+		return;
+	}
 	/* Through a link: it is the file that is replaced. */
 	char *real = exists ? realpath(path, NULL) : NULL;
 	const char *target = real ? real : path;

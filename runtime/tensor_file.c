@@ -32,20 +32,23 @@ split_key(const char *path, const char **key)
 }
 
 static void
-map_file(TensorFile *f, const char *path)
+map_file(TensorFile *f, const char *path, const char *parameter)
 {
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &status) != 0)
-		rt_fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path,
+			parameter, strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		rt_fail(SHDRT_IO, "%s: not a file", path);
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: not a file", path,
+			parameter);
 	f->size = (size_t)status.st_size;
 	f->bytes = NULL;
 	if (f->size) {
 		void *at = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at == MAP_FAILED)
-			rt_fail(SHDRT_IO, "%s: %s", path, strerror(errno));
+			rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path,
+				parameter, strerror(errno));
 		f->bytes = at;
 	}
 	close(fd);
@@ -77,7 +80,7 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	const char *key = t->name;
 	char *name = split_key(path, &key);
 	size_t n = strlen(name);
-	map_file(f, name);
+	map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool safetensors = n > 12 && strcmp(name + n - 12, ".safetensors") == 0;
 	if (!(!npy && safetensors

@@ -648,34 +648,57 @@ default_output(Session *s, Options *o)
 	return true;
 }
 
-/* Of regular files; one that does not exist yet is known by its name. */
 static bool
-same_file(const char *a, const char *b)
+same_status(const struct stat *a, const struct stat *b)
+{
+	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
+}
+
+/* Its directory and the name in that; false: there is none. */
+static bool
+find_place(Session *s, const char *path, struct stat *directory,
+	const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	return stat(slash ? arena_strndup(s->arena, path,
+		(size_t)(slash - path) + 1) : ".", directory) == 0;
+}
+
+/* Of regular files; one that does not exist yet is known by its place. */
+static bool
+same_file(Session *s, const char *a, const char *b)
 {
 	struct stat of_a, of_b;
+	const char *name_a, *name_b;
+	bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
 
-	if (stat(a, &of_a) != 0 || stat(b, &of_b) != 0)
-		return strcmp(a, b) == 0;
-	return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino
-		&& S_ISREG(of_a.st_mode);
+	if (has_a || has_b)
+		return has_a && has_b && S_ISREG(of_a.st_mode)
+			&& same_status(&of_a, &of_b);
+	return find_place(s, a, &of_a, &name_a)
+		&& find_place(s, b, &of_b, &name_b)
+		&& same_status(&of_a, &of_b) && strcmp(name_a, name_b) == 0;
 }
 
 /* An output replaces neither the program nor another output. */
 static bool
 check_paths(Session *s, const Options *o)
 {
-	if (o->output && same_file(o->output, o->input))
+	if (o->output && same_file(s, o->output, o->input))
 		return usage(s, "the output would replace the program, %s",
 			o->input);
 	for (int i = 0; i < o->noutputs; i++) {
 		const char *path = o->outputs[i].path;
 
-		if (path && same_file(path, o->input))
+		if (path && same_file(s, path, o->input))
 			return usage(s, "the output would replace the "
 				"program, %s", o->input);
 		for (int k = 0; path && k < i; k++)
 			if (o->outputs[k].path
-				&& same_file(path, o->outputs[k].path))
+				&& same_file(s, path,
+					o->outputs[k].path))
 				return usage(s, "two outputs go to %s", path);
 	}
 	return true;

@@ -291,6 +291,12 @@ def bad_paths(folder):
         ("two generators", ["--ones", "--iota"], 2, "one of them"),
         ("two results into one file", ["--out", "f=new.npy", "--out", "i=new.npy"], 2,
          "two results into new.npy"),
+        ("two results into one file, spelt otherwise",
+         ["--out", "f=new.npy", "--out", "i=./new.npy"], 2,
+         "two results into ./new.npy"),
+        ("one result of two", ["--out", "f=" + folder + "/first.npy",
+                               "--out", "i=/nonexistent/i.npy"], 3,
+         "/nonexistent/i.npy: cannot be written"),
         ("nothing to check", ["--check"], 2, "nothing to be checked"),
     ]:
         r = run(*arguments)
@@ -303,6 +309,14 @@ def bad_paths(folder):
     ok(r.returncode == 3 and "File too large" in r.stderr
        and open(old, "rb").read() == b"old", "a file beyond the limit of size",
        (r.returncode, r.stderr))
+    ok(not os.path.exists(folder + "/first.npy"), "nothing is written before "
+       "it is known that all can be")
+    link = os.path.join(folder, "dangling.npy")
+    os.symlink("named.npy", link)
+    r = run("--out", "f=" + link)
+    ok(r.returncode == 0 and os.path.islink(link)
+       and os.path.exists(folder + "/named.npy"), "a link to nothing",
+       r.stderr)
     left = [f for f in os.listdir(folder) if f.endswith(".tmp")]
     ok(not left, "nothing unfinished is left", left)
 
