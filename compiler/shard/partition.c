@@ -150,6 +150,7 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	    v->def->kind == O_manual || v->def->mode == MODE_explicit)
 		return;
 	s->inferred = placement_close(v->placement);
+	s->drawn = true;
 	s->requested = requested;
 	v->placement = *to;
 }

@@ -22,10 +22,11 @@ typedef struct Form {
 typedef struct Source {
 	Placement final;	/* where propagation put it, or where its only
 				   user moves it */
-	Placement inferred;	/* of a requested one: where propagation did */
+	Placement inferred;	/* of a drawn one: where propagation did */
 	Form *forms;		/* oldest first; the first as computed */
 	bool at_final;		/* some form has the final placement */
-	bool requested;		/* `final` is what its only user asked for */
+	bool drawn;		/* `final` is where its only user moves it */
+	bool requested;		/* ... as the program asks */
 	bool sum_requested;	/* of a loop: the program asks for its partial
 				   sums to be combined in every round */
 	Value *alias;		/* a constraint: the value that took its place */
@@ -77,7 +78,13 @@ bool factor_stays(const Factor *f);
 
 /* partition_vote.c: what Shardy's vote on element counts would choose.
    `tensors` are the placements around the op. */
-void vote(const Rule *r, const Op *op, const Placement *tensors,
+typedef enum VoteKind {
+	VOTE_gather,		/* what is not on one device */
+	VOTE_spread,		/* ... where no other dim can be split instead */
+	VOTE_exchange,		/* ... where no exchange of rows will do */
+	VOTE_COUNT
+} VoteKind;
+void vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind,
 	Assignment *factors);
 
 /* partition_choose.c: the op's plan; p->op and p->rule are set */

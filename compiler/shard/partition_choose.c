@@ -310,6 +310,18 @@ add_list(Candidates *c, const AxisList *l)
 }
 
 static void
+add_prefixes(Chooser *ch, int factor, const AxisList *axes)
+{
+	AxisList prefix = {0};
+
+	for (int i = 0; i < axes->n; i++) {
+		prefix.a[prefix.n++] = axes->a[i];
+		if (factor_splittable(&ch->p->rule->factors[factor]))
+			add_list(&ch->of[factor], &prefix);
+	}
+}
+
+static void
 add_placement(Chooser *ch, int tensor, const Placement *placement)
 {
 	const Rule *r = ch->p->rule;
@@ -317,14 +329,8 @@ add_placement(Chooser *ch, int tensor, const Placement *placement)
 		r->nfactors + 1);
 
 	project_tensor(r, tensor, placement, factors);
-	for (int f = 0; f < r->nfactors; f++) {
-		AxisList prefix = {0};
-		for (int i = 0; i < factors[f].n; i++) {
-			prefix.a[prefix.n++] = factors[f].a[i];
-			if (factor_splittable(&r->factors[f]))
-				add_list(&ch->of[f], &prefix);
-		}
-	}
+	for (int f = 0; f < r->nfactors; f++)
+		add_prefixes(ch, f, &factors[f]);
 }
 
 static void
@@ -338,6 +344,8 @@ collect_candidates(Chooser *ch)
 	for (int t = 0; t < r->ntensors; t++) {
 		const Source *s = source_of(ch->p, rule_tensor(ch->p->op, t));
 		add_placement(ch, t, &s->final);
+		if (s->drawn && t >= r->noperands)
+			add_placement(ch, t, &s->inferred);
 		for (Form *f = t < r->noperands ? s->forms : NULL; f; f = f->next)
 			add_placement(ch, t, &f->value->placement);
 	}
@@ -455,6 +463,30 @@ try_all(Chooser *ch)
 		improve_one_by_one(ch);
 }
 
+/* A vote, if it moves less than what was voted for so far. */
+static void
+hold_vote(Chooser *ch, const Placement *tensors, VoteKind kind)
+{
+	Partitioner *p = ch->p;
+	const Rule *r = p->rule;
+	size_t size = (size_t)r->nfactors * sizeof(Assignment);
+	Choice *c = &ch->current;
+	Assignment *kept = ch->vote.factors;
+
+	vote(r, p->op, tensors, kind, c->factors);
+	price(p, c);
+	if (!c->valid || (ch->vote.valid && compare(c->bytes,
+	    ch->vote.bytes) >= 0))
+		return;
+	memcpy(kept, c->factors, size);
+	ch->vote = *c;
+	ch->vote.factors = kept;
+	for (int f = 0; f < r->nfactors; f++)
+		add_prefixes(ch, f, &kept[f]);
+}
+
+/* Of the placements that propagation found, too, where the only user of the
+   result wants another. */
 static void
 vote_choice(Chooser *ch)
 {
@@ -464,12 +496,18 @@ vote_choice(Chooser *ch)
 
 	for (int t = 0; t < r->ntensors; t++)
 		tensors[t] = source_of(p, rule_tensor(p->op, t))->final;
-	vote(r, p->op, tensors, ch->vote.factors);
-	ch->vote.combiner = r->combiner;
-	price(p, &ch->vote);
+	for (int kind = 0; kind < VOTE_COUNT; kind++)
+		hold_vote(ch, tensors, (VoteKind)kind);
+	const Source *result = source_of(p, p->op->results[0]);
+	if (result->drawn) {
+		tensors[r->noperands] = result->inferred;
+		for (int kind = 0; kind < VOTE_COUNT; kind++)
+			hold_vote(ch, tensors, (VoteKind)kind);
+	}
 	if (!ch->vote.valid) {		/* nothing split always fits */
 		memset(ch->vote.factors, 0,
 			(size_t)r->nfactors * sizeof(Assignment));
+		ch->vote.combiner = r->combiner;
 		price(p, &ch->vote);
 	}
 }

@@ -73,8 +73,11 @@ key_of(const Partitioner *p, const Op *op)
 		put_operand(&t, p, op->operands[i]);
 		put(&t, (int64_t)rounds_served(p, op, i));
 	}
-	for (int i = 0; i < op->nresults; i++)
-		put_placement(&t, &source_of(p, op->results[i])->final);
+	for (int i = 0; i < op->nresults; i++) {
+		const Source *s = source_of(p, op->results[i]);
+		put_placement(&t, &s->final);
+		put_placement(&t, s->drawn ? &s->inferred : &s->final);
+	}
 	return t;
 }
 

@@ -120,6 +120,12 @@ text_why(Partitioner *p, Text *t, const Op *reshard, const Value *v, AxisRef a)
 	if (dim < 0)
 		return;
 	text_add(t, t->n ? "; " : "");
+	if (!value_origin(v, dim, a) && v->def) {
+		text_axis(t, &p->module->mesh, a);
+		text_printf(t, ": %s is computed split so, along dim %d",
+			v->def->label, dim);
+		return;
+	}
 	text_origin(t, p->module, v, dim, a);
 	if (needs(p, user, reshard->results[0], dim, factor_splittable))
 		text_printf(t, "; %s works along dim %d and needs it whole",

@@ -6,7 +6,8 @@
  * split that way or further.  Winners in turn: most votes, then the kind of
  * factor (pass-through, reduction, permutation, need-replication), then the
  * larger additional split, then the lower factor.  With only two tensors one
- * is kept as it is.  The partitioner takes no plan that moves more bytes.
+ * is kept as it is.  Axes of a factor that must be whole may then be spread over
+ * others.  The partitioner takes no plan that moves more bytes.
  */
 #include "shard/partition.h"
 
@@ -135,14 +136,65 @@ drop_losers(Ballot *b, const Candidate *won)
 	}
 }
 
-/* Factors that must be whole only held their axes against others.  Those along
-   which elements move are gathered too: an exchange has to be cheaper. */
-static void
-clear_whole(const Rule *r, Assignment *factors)
+static bool
+in_every_tensor(const Ballot *b, int factor)
 {
-	for (int f = 0; f < r->nfactors; f++)
-		if (!factor_stays(&r->factors[f]))
-			factors[f].n = 0;
+	const Rule *r = b->rule;
+
+	for (int t = 0; t < r->ntensors; t++) {
+		int rank = rule_tensor(b->op, t)->type.rank, n = 0;
+		for (int d = 0; d < rank; d++)
+			for (int i = 0; i < r->dims[t][d].n; i++)
+				n += r->dims[t][d].f[i] == factor;
+		if (rank && !n)
+			return false;
+	}
+	return true;
+}
+
+/* Onto the first factors that all tensors have and that it divides. */
+static void
+spread_axis(const Ballot *b, AxisRef a, Assignment *factors)
+{
+	const Rule *r = b->rule;
+
+	for (int f = 0; f < r->nfactors; f++) {
+		int64_t ways = axes_size(&factors[f]) * a.size;
+		if (r->factors[f].kind != F_pass || !in_every_tensor(b, f) ||
+		    r->factors[f].size % ways || !eligible(b, factors, f))
+			continue;
+		axes_append(&factors[f], a);
+		return;
+	}
+}
+
+/* Its elements are moved, but each stays in one piece: an exchange of rows will
+   do, save where whole operands are put after each other. */
+static bool
+is_exchanged(const Ballot *b, int f)
+{
+	return b->rule->factors[f].kind == F_permute &&
+		b->op->kind != O_concatenate;
+}
+
+/* Factors that must be whole only held their axes against others, and give
+   them to those.  What is exchanged may as well be gathered. */
+static void
+clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
+{
+	const Rule *r = b->rule;
+
+	for (int f = 0; f < r->nfactors; f++) {
+		AxisList axes = factors[f];
+		bool spread = kind == VOTE_spread && !is_exchanged(b, f) &&
+			in_every_tensor(b, f);
+		if (factor_stays(&r->factors[f]) ||
+		    (kind == VOTE_exchange && is_exchanged(b, f)))
+			continue;
+		factors[f].n = 0;
+		for (int i = 0; spread && i < axes.n; i++)
+			spread_axis(b, axes.a[i], factors);
+	}
 }
 
 /* The tensors with dims, when there are just two and no factor needs care. */
@@ -199,7 +251,7 @@ keep_of_pair(const Rule *r, const Op *op, const Placement *tensors,
 }
 
 void
-vote(const Rule *r, const Op *op, const Placement *tensors,
+vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind,
 	Assignment *factors)
 {
 	Arena *scratch = arena_new();
@@ -224,6 +276,6 @@ vote(const Rule *r, const Op *op, const Placement *tensors,
 			drop_losers(&b, c);
 		}
 	}
-	clear_whole(r, factors);
+	clear_whole(&b, kind, factors);
 	arena_free(scratch);
 }
