@@ -105,31 +105,19 @@ value_source_name(const Value *v)
 }
 
 static void
-take_name(Module *m, const char *name)
-{
-	table_add(m->names, name, &untried);
-}
-
-static void
-take_names(Op *op, void *data)
+take_name(Value *v, void *data)
 {
 	Module *m = data;
 
-	for (int i = 0; i < op->nresults; i++)
-		take_name(m, op->results[i]->name);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			take_name(m, op->bodies[i]->params[k]->name);
+	table_add(m->names, v->name, &untried);
 }
 
 void
 module_free_names(Module *m)
 {
 	table_clear(m->names);
-	take_name(m, reserved_name);
-	for (int i = 0; i < m->entry->nparams; i++)
-		take_name(m, m->entry->params[i]->name);
-	module_walk(m, take_names, m);
+	table_add(m->names, reserved_name, &untried);
+	module_walk_values(m, take_name, m);
 }
 
 /* Words that HLO does not take as the name of a module, which stands there
@@ -161,7 +149,7 @@ module_new(Session *s, const char *name)
 	m->entry_name = "main";
 	m->last_pass = "";
 	m->names = table_new(m->arena);
-	take_name(m, reserved_name);
+	table_add(m->names, reserved_name, &untried);
 	m->entry = block_new(m, NULL);
 	m->mesh.ndevices = 1;
 	m->mesh.target = target_default();
@@ -505,11 +493,31 @@ module_walk(Module *m, OpVisitor *visit, void *data)
 	block_walk(m->entry, visit, data);
 }
 
+typedef struct ValueWalk {
+	ValueVisitor *visit;
+	void *data;
+} ValueWalk;
+
 static void
-number_params(Module *m, Block *b)
+visit_values(Op *op, void *data)
 {
-	for (int i = 0; i < b->nparams; i++)
-		b->params[i]->id = m->nvalues++;
+	const ValueWalk *w = data;
+
+	for (int i = 0; i < op->nresults; i++)
+		w->visit(op->results[i], w->data);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			w->visit(op->bodies[i]->params[k], w->data);
+}
+
+void
+module_walk_values(Module *m, ValueVisitor *visit, void *data)
+{
+	ValueWalk w = {visit, data};
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		visit(m->entry->params[i], data);
+	module_walk(m, visit_values, &w);
 }
 
 static void
@@ -518,29 +526,35 @@ number_op(Op *op, void *data)
 	Module *m = data;
 
 	op->id = m->nops++;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->id = m->nvalues++;
-	for (int i = 0; i < op->nbodies; i++)
-		number_params(m, op->bodies[i]);
+}
+
+static void
+number_value(Value *v, void *data)
+{
+	Module *m = data;
+
+	v->id = m->nvalues++;
 }
 
 void
 module_number(Module *m)
 {
 	m->nvalues = m->nops = 0;
-	number_params(m, m->entry);
 	module_walk(m, number_op, m);
+	module_walk_values(m, number_value, m);
+}
+
+static void
+clear_uses(Value *v, void *data)
+{
+	(void)data;
+	v->uses = 0;
 }
 
 void
-op_clear_uses(Op *op, void *data)
+module_clear_uses(Module *m)
 {
-	(void)data;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->uses = 0;
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			op->bodies[i]->params[k]->uses = 0;
+	module_walk_values(m, clear_uses, NULL);
 }
 
 static void
@@ -554,8 +568,6 @@ add_uses(Op *op, void *data)
 void
 module_count_uses(Module *m)
 {
-	for (int i = 0; i < m->entry->nparams; i++)
-		m->entry->params[i]->uses = 0;
-	module_walk(m, op_clear_uses, NULL);
+	module_clear_uses(m);
 	module_walk(m, add_uses, NULL);
 }

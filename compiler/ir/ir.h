@@ -540,14 +540,17 @@ void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);		/* ids of values and ops, from 0 */
 void module_count_uses(Module *m);
-/* A visitor: results and params of bodies have no uses. */
-void op_clear_uses(Op *op, void *data);
+void module_clear_uses(Module *m);
 bool module_remove_dead(Module *m);	/* ops whose results are unused; named
 					   values count as used at L_global */
 /* Pre-order walk over every op, bodies included. */
 typedef void OpVisitor(Op *op, void *data);
 void module_walk(Module *m, OpVisitor *visit, void *data);
 void block_walk(Block *b, OpVisitor *visit, void *data);
+/* ... and every value: parameters of the entry, then of each op its results
+   and the parameters of its bodies. */
+typedef void ValueVisitor(Value *v, void *data);
+void module_walk_values(Module *m, ValueVisitor *visit, void *data);
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);

@@ -279,20 +279,12 @@ typedef struct DimWalk {
 } DimWalk;
 
 static void
-visit_dims(const DimWalk *w, const Value *v)
+visit_dims(Value *v, void *data)
 {
+	const DimWalk *w = data;
+
 	for (int d = 0; d < v->type.rank; d++)
 		w->visit(w->p, v, d);
-}
-
-static void
-visit_op_dims(Op *op, void *data)
-{
-	for (int i = 0; i < op->nresults; i++)
-		visit_dims(data, op->results[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			visit_dims(data, op->bodies[i]->params[k]);
 }
 
 static void
@@ -300,9 +292,7 @@ walk_dims(Padder *p, DimVisitor *visit)
 {
 	DimWalk w = {p, visit};
 
-	for (int i = 0; i < p->module->entry->nparams; i++)
-		visit_dims(&w, p->module->entry->params[i]);
-	module_walk(p->module, visit_op_dims, &w);
+	module_walk_values(p->module, visit_dims, &w);
 }
 
 static void

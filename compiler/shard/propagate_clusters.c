@@ -91,7 +91,7 @@ split_constants_of(Op *op, void *data)
 void
 split_constants(Propagation *g)
 {
-	module_walk(g->module, op_clear_uses, NULL);
+	module_clear_uses(g->module);
 	module_walk(g->module, split_constants_of, g);
 }
 
@@ -236,22 +236,13 @@ typedef struct Annotations {
 } Annotations;
 
 static void
-note_annotation(Annotations *a, Value *v)
+note_annotation(Value *v, void *data)
 {
+	Annotations *a = data;
 	Written *of = &a->of[find(a->g, v->id)];
 
 	if ((v->annotated || is_fixed(a->g, v)) && !of->by)
 		*of = (Written){v, &v->placement};
-}
-
-static void
-note_op_annotations(Op *op, void *data)
-{
-	for (int i = 0; i < op->nresults; i++)
-		note_annotation(data, op->results[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			note_annotation(data, op->bodies[i]->params[k]);
 }
 
 /* Where one begins like the other and is open, the longer; else false. */
@@ -349,8 +340,9 @@ write_placement(Propagation *g, Cluster *c, const Placement *p)
 }
 
 static void
-add_value(Annotations *a, Value *v)
+add_value(Value *v, void *data)
 {
+	Annotations *a = data;
 	Propagation *g = a->g;
 
 	if (find(g, v->id) == v->id) {
@@ -363,16 +355,6 @@ add_value(Annotations *a, Value *v)
 	}
 	/* a representative has the lowest id, so it is done already */
 	g->cluster_of[v->id] = g->cluster_of[find(g, v->id)];
-}
-
-static void
-add_op_values(Op *op, void *data)
-{
-	for (int i = 0; i < op->nresults; i++)
-		add_value(data, op->results[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			add_value(data, op->bodies[i]->params[k]);
 }
 
 /* ---- ops around clusters ------------------------------------------------------ */
@@ -443,13 +425,9 @@ build_clusters(Propagation *g)
 	module_walk(m, unite_inlined, g);
 	count_uses(g);
 	module_walk(m, unite_carried, g);
-	for (int i = 0; i < m->entry->nparams; i++)
-		note_annotation(&a, m->entry->params[i]);
-	module_walk(m, note_op_annotations, &a);
+	module_walk_values(m, note_annotation, &a);
 	module_walk(m, unite_group, &a);
-	for (int i = 0; i < m->entry->nparams; i++)
-		add_value(&a, m->entry->params[i]);
-	module_walk(m, add_op_values, &a);
+	module_walk_values(m, add_value, &a);
 	index_touches(g);
 }
 

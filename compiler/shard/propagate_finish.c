@@ -62,8 +62,9 @@ add_arrivals(Propagation *g, Value *v, const Cluster *c)
 }
 
 static void
-finish_value(Propagation *g, Value *v)
+finish_value(Value *v, void *data)
 {
+	Propagation *g = data;
 	const Cluster *c = cluster_of(g, v);
 
 	v->written = c->written;
@@ -74,16 +75,6 @@ finish_value(Propagation *g, Value *v)
 	v->origins = NULL;
 	add_arrivals(g, v, c);
 	add_written_origins(g, v, c);
-}
-
-static void
-finish_op(Op *op, void *data)
-{
-	for (int i = 0; i < op->nresults; i++)
-		finish_value(data, op->results[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			finish_value(data, op->bodies[i]->params[k]);
 }
 
 /* ---- expect ------------------------------------------------------------------ */
@@ -167,9 +158,7 @@ finish_propagation(Propagation *g)
 {
 	Module *m = g->module;
 
-	for (int i = 0; i < m->entry->nparams; i++)
-		finish_value(g, m->entry->params[i]);
-	module_walk(m, finish_op, g);
+	module_walk_values(m, finish_value, g);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value)
 			m->named[i].placement = m->named[i].value->placement;

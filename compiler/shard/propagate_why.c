@@ -21,8 +21,9 @@ struct Why {
 };
 
 static void
-add_value(Propagation *g, const Value *v)
+add_value(Value *v, void *data)
 {
+	Propagation *g = data;
 	Cluster *c = &g->clusters[v->id];
 
 	g->cluster_of[v->id] = v->id;
@@ -35,16 +36,6 @@ add_value(Propagation *g, const Value *v)
 	} else {
 		c->now.open = placement_open(v->type.rank).open;
 	}
-}
-
-static void
-add_results(Op *op, void *data)
-{
-	for (int i = 0; i < op->nresults; i++)
-		add_value(data, op->results[i]);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			add_value(data, op->bodies[i]->params[k]);
 }
 
 /* The edges of a loop name its results: its parameters are those. */
@@ -78,9 +69,7 @@ why_new(Module *m)
 	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->nclusters = m->nvalues;
 	collect_ops(g);
-	for (int i = 0; i < m->entry->nparams; i++)
-		add_value(g, m->entry->params[i]);
-	module_walk(m, add_results, g);
+	module_walk_values(m, add_value, g);
 	module_walk(m, share_carried, g);
 	index_touches(g);
 	return w;
