@@ -145,6 +145,7 @@ placement_is_open(const Placement *p, int dim)
 	return p->open >> dim & 1;
 }
 Placement placement_close(Placement p);	/* no open dims, no replicated set */
+int placement_pieces(const Placement *p);	/* in use, of MAX_PIECES */
 int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
 int64_t placement_ways(const Placement *p);	/* of all dims */
 bool placement_uses(const Placement *p, AxisRef a);	/* overlap with a dim's

@@ -229,6 +229,16 @@ placement_close(Placement p)
 	return p;
 }
 
+int
+placement_pieces(const Placement *p)
+{
+	int n = p->nreplicated + p->nunreduced;
+
+	for (int d = 0; d < p->rank; d++)
+		n += p->count[d];
+	return n;
+}
+
 int64_t
 placement_dim_ways(const Placement *p, int dim)
 {

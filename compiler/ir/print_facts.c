@@ -148,15 +148,10 @@ group_is_sane(const Mesh *m, const AxisList *l)
 bool
 placement_is_sane(const Mesh *m, const Placement *p)
 {
-	int n = p->nreplicated + p->nunreduced;
-
-	if (p->rank < 0 || p->rank > MAX_RANK || p->combiner >= COMBINER_COUNT)
+	if (p->rank < 0 || p->rank > MAX_RANK ||
+	    p->combiner >= COMBINER_COUNT || placement_pieces(p) > MAX_PIECES)
 		return false;
-	for (int d = 0; d < p->rank; d++)
-		n += p->count[d];
-	if (n > MAX_PIECES)
-		return false;
-	AxisList all = {.n = n};
+	AxisList all = {.n = placement_pieces(p)};
 	memcpy(all.a, p->pieces, sizeof all.a);
 	return list_is_sane(m, &all);
 }

@@ -98,11 +98,7 @@ read_axis_list(Builder *b, Cursor *c)
 static bool
 has_room(Cursor *c, const Placement *p, int more)
 {
-	int n = more + p->nreplicated + p->nunreduced;
-
-	for (int d = 0; d < p->rank; d++)
-		n += p->count[d];
-	if (n > MAX_PIECES)
+	if (placement_pieces(p) + more > MAX_PIECES)
 		cursor_error(c, "more than %d axes in one placement",
 			MAX_PIECES);
 	return !c->r->failed;

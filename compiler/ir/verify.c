@@ -89,16 +89,6 @@ check_axes(Checker *c, const char *what, const AxisList *l)
 	return true;
 }
 
-static int
-count_pieces(const Placement *p)
-{
-	int n = p->nreplicated + p->nunreduced;
-
-	for (int d = 0; d < p->rank; d++)
-		n += p->count[d];
-	return n;
-}
-
 /* The axes themselves, whatever the tensor. */
 static bool
 check_placement(Checker *c, const char *name, const Placement *p, int rank)
@@ -108,7 +98,7 @@ check_placement(Checker *c, const char *name, const Placement *p, int rank)
 			p->rank);
 		return false;
 	}
-	AxisList all = {.n = count_pieces(p)};
+	AxisList all = {.n = placement_pieces(p)};
 	if (all.n > MAX_PIECES || p->combiner >= COMBINER_COUNT) {
 		fail(c, "the placement of %s is broken", name);
 		return false;
@@ -681,7 +671,7 @@ check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
 	Placement rest = manual_inside(op->axes, &v->placement);
 	Placement whole = rest;
 
-	if (count_pieces(spec) + count_pieces(&rest) <= MAX_PIECES)
+	if (placement_pieces(spec) + placement_pieces(&rest) <= MAX_PIECES)
 		whole = manual_whole(spec, &rest);
 	if (!placement_equal(&v->placement, &whole))
 		fail(c, "%s is not placed as its spec says", v->name);

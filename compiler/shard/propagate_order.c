@@ -135,16 +135,6 @@ note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 	c->arrivals = arrival;
 }
 
-static int
-count_pieces(const Placement *p)
-{
-	int n = p->nreplicated + p->nunreduced;
-
-	for (int d = 0; d < p->rank; d++)
-		n += p->count[d];
-	return n;
-}
-
 /* Axes of size 1 are kept in place: they are written, and mean nothing. */
 static bool
 extend_dim(Propagation *g, int tensor, int dim)
@@ -161,7 +151,7 @@ extend_dim(Propagation *g, int tensor, int dim)
 			!axes_is_prefix(&effective, &axes))
 		return false;
 	AxisList added = axes_drop_prefix(&axes, &effective);
-	if (count_pieces(now) + added.n > MAX_PIECES)
+	if (placement_pieces(now) + added.n > MAX_PIECES)
 		return false;
 	axes_append_all(&old, &added);
 	placement_set_dim(now, dim, &old);
@@ -225,7 +215,7 @@ static bool
 has_axes(const Propagation *g, const OpState *o)
 {
 	for (int t = 0; t < o->rule->ntensors; t++)
-		if (count_pieces(&tensor_cluster(g, o, t)->now))
+		if (placement_pieces(&tensor_cluster(g, o, t)->now))
 			return true;
 	return false;
 }
