@@ -18,6 +18,7 @@ one are parsed only.
 """
 import argparse
 import glob
+import itertools
 import json
 import os
 import re
@@ -26,6 +27,7 @@ import sys
 import tempfile
 
 DEVICES = 16
+LEAST_MESHES = 3
 os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=%d "
                            "--xla_allow_excess_precision=false" % DEVICES)
 os.environ["JAX_PLATFORMS"] = "cpu"
@@ -288,6 +290,12 @@ def meshes(path):
         return re.findall(r"%run_mesh (\S+)", f.read())
 
 
+def few_meshes(samples):
+    """Samples that their tests run on less than three."""
+    few = [p for p in samples if len(meshes(p)) < LEAST_MESHES]
+    return ", ".join(map(os.path.basename, few)) or None
+
+
 def random_programs(seed, count, folder):
     sys.path.insert(0, ROOT + "/tests/random")
     from generate import generate
@@ -304,12 +312,13 @@ def main(args, folder):
     if args.random is not None:
         paths = args.files
     paths += random_programs(args.seed, count, folder)
-    paths = [(p, None) for p in paths]
+    paths, results = [(p, None) for p in paths], []
     if args.meshes:
         samples = sorted(glob.glob(ROOT + "/samples/*.shd"))
         paths = [(p, mesh) for p in samples for mesh in meshes(p)]
+        results = [("at least %d meshes" % LEAST_MESHES, few_meshes(samples))]
     passed = failed = 0
-    for name, why in cases(paths):
+    for name, why in itertools.chain(results, cases(paths)):
         print("%s - %s" % ("not ok" if why else "ok", name))
         if why:
             print("# " + "\n# ".join(why.splitlines()[:20]), flush=True)
