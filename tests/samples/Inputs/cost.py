@@ -56,6 +56,7 @@ BY_HAND = [
     ("roll within each shard", "shard_roll_manual:main", "shard_roll:main"),
     ("mixture of experts, X=4, Y=2, gathering tokens", "moe_gather:main", "moe:main"),
     ("... sending them to experts, a round", "moe_ragged:main", ""),
+    ("... two experts a token, gathering tokens", "moe_top_k_gather:main", "moe_top_k:main"),
 ]
 MOE = [
     ("on one device", "`moe.shd --entry unsharded`", "moe:unsharded " + LARGE),
@@ -63,6 +64,7 @@ MOE = [
     ("by hand, gathering tokens", "`moe_gather.shd`", "moe_gather:main " + LARGE),
     ("by hand, sending tokens, a round", "`moe_ragged.shd`", "moe_ragged:main " + LARGE),
     ("two experts a token, by the compiler", "`moe_top_k.shd`", "moe_top_k:main " + LARGE),
+    ("... by hand, gathering tokens", "`moe_top_k_gather.shd`", "moe_top_k_gather:main " + LARGE),
 ]
 
 
