@@ -22,6 +22,8 @@ typedef struct AttrInfo {
 } AttrInfo;
 extern const AttrInfo attr_table[ATTR_COUNT];	/* ops.c */
 
+extern const char *const level_names[];		/* ops.c */
+
 /* The attributes that name the bodies of an op. */
 extern const char *const body_attrs[OP_COUNT][2];	/* ops.c */
 

@@ -82,6 +82,11 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 #undef ATTR
 };
 
+const char *const level_names[] = {
+	[L_global] = "global", [L_sharded] = "sharded",
+	[L_resharded] = "resharded", [L_device] = "device",
+};
+
 const char *const body_attrs[OP_COUNT][2] = {
 	[O_call] = {"to_apply"},
 	[O_manual] = {"called_computations"},

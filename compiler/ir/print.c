@@ -423,11 +423,6 @@ expect_fact(Text *t, Module *m, int i)
 	text_free(&value);
 }
 
-static const char *const level_names[] = {
-	[L_global] = "global", [L_sharded] = "sharded",
-	[L_resharded] = "resharded", [L_device] = "device",
-};
-
 static void
 print_header(Printer *p, Text *t)
 {

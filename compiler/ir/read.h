@@ -127,6 +127,11 @@ const Fact *find_fact(const Facts *facts, const char *key);	/* or NULL */
 bool fact_is(const Facts *facts, const char *key, const char *value);
 Cursor fact_cursor(Builder *b, const Fact *f);
 
+/* read_module.c: what the module's line says of it; and, once its ops are
+   there, of results, names and expectations. */
+void read_module_facts(Builder *b, const Facts *facts);
+void read_names(Builder *b, const Facts *facts);
+
 /* read_placement.c */
 void read_placement(Builder *b, const HloInstr *instr, const Facts *facts,
 	Value *v);

@@ -1,0 +1,334 @@
+/*
+ * verify_shards.c - whether ops can run on shards as they are placed: what the
+ * factors of each need, and what goes in and out of bodies.
+ */
+#include <string.h>
+#include "ir/verify.h"
+
+/* ---- factors: what an op needs to run on shards --------------------- */
+
+static void
+append_pieces(AxisList *l, const AxisList *more)
+{
+	for (int i = 0; i < more->n && l->n < MAX_PIECES; i++)
+		l->a[l->n++] = more->a[i];
+}
+
+/* Axes of size 1 split nothing; the parts of an axis that one stood between
+   are joined. */
+static AxisList
+drop_unit_axes(const AxisList *l)
+{
+	AxisList rest = {0};
+
+	for (int i = 0; i < l->n; i++)
+		if (l->a[i].size > 1)
+			axes_append(&rest, l->a[i]);
+	return rest;
+}
+
+/* The axes of a dim shared out among its factors, major to minor. */
+static bool
+project_dim(const Rule *r, const DimFactors *dim, AxisList axes,
+	AxisList *of_factor)
+{
+	for (int i = 0; i < dim->n; i++) {
+		int64_t size = r->factors[dim->f[i]].size;
+		AxisList *mine = &of_factor[i];
+		AxisList rest = {0};
+		if (size % axes_size(&axes) == 0) {
+			*mine = axes;
+			axes = rest;
+		} else if (axes_take(&axes, size, mine, &rest)) {
+			axes = rest;
+		} else {
+			return false;
+		}
+	}
+	return axes_size(&axes) == 1;
+}
+
+typedef struct FactorAxes {
+	bool known;
+	AxisList axes;
+} FactorAxes;
+
+/* One answer for a factor over all tensors that have it. */
+static void
+meet_factor(Checker *c, FactorAxes *f, const AxisList *axes,
+	const char *tensor, int dim)
+{
+	if (!f->known) {
+		f->known = true;
+		f->axes = *axes;
+	} else if (!axes_equal(&f->axes, axes)) {
+		verify_fail(c, "dim %d of %s is split over '%s' where another tensor "
+			"of the op has '%s'", dim, tensor, axes_text(c, axes),
+			axes_text(c, &f->axes));
+	}
+}
+
+static void
+meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
+{
+	const Value *v = rule_tensor(op, tensor);
+	AxisList of_factor[MAX_RANK];
+
+	for (int d = 0; d < v->type.rank; d++) {
+		const DimFactors *dim = &r->dims[tensor][d];
+		AxisList axes = placement_dim(&v->placement, d);
+		axes = drop_unit_axes(&axes);
+		memset(of_factor, 0, (size_t)dim->n * sizeof of_factor[0]);
+		if (!project_dim(r, dim, axes, of_factor)) {
+			verify_fail(c, "dim %d of %s cannot be split over '%s' here",
+				d, v->name, axes_text(c, &axes));
+			continue;
+		}
+		for (int i = 0; i < dim->n; i++)
+			if (r->factors[dim->f[i]].size > 1)
+				meet_factor(c, &f[dim->f[i]], &of_factor[i],
+					v->name, d);
+	}
+}
+
+/* Splitting a reduction leaves partial results. */
+static void
+check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
+	const AxisList *axes)
+{
+	const Placement *result = &op->results[0]->placement;
+	AxisList unreduced = placement_unreduced(result);
+
+	if (factor->kind == F_replicate) {
+		if (axes->n)
+			verify_fail(c, "%s along a dim split over %s",
+				ops[op->kind].name, axes_text(c, axes));
+		return;
+	}
+	if (factor->kind != F_reduce)
+		return;
+	for (int i = 0; i < axes->n; i++)
+		if (!pieces_cover(&unreduced, axes->a[i]) ||
+		    result->combiner != r->combiner)
+			verify_fail(c, "the partial results over %s are lost",
+				axes_text(c, axes));
+}
+
+/* Which operands may hold partial sums, and of which combiner. */
+static bool
+takes_partial(const Op *op, int operand, Combiner *combiner)
+{
+	static const struct {
+		bool first_only, any;
+		Combiner combiner;
+	} kinds[] = {
+		[PARTIAL_none] = {.any = false},
+		[PARTIAL_move] = {.any = true},
+		[PARTIAL_add] = {.combiner = C_add},
+		[PARTIAL_scale] = {.first_only = true, .combiner = C_add},
+		[PARTIAL_bilinear] = {.combiner = C_add},
+		[PARTIAL_max] = {.combiner = C_max},
+		[PARTIAL_min] = {.combiner = C_min},
+		[PARTIAL_and] = {.combiner = C_and},
+		[PARTIAL_or] = {.combiner = C_or},
+		[PARTIAL_reduce] = {.first_only = true},
+	};
+	PartialKind kind = ops[op->kind].partial;
+	Combiner own = (Combiner)op->operands[operand]->placement.combiner;
+
+	*combiner = kinds[kind].any ? own : kind == PARTIAL_reduce ?
+		(Combiner)op_int(op, A_combiner) : kinds[kind].combiner;
+	return kind != PARTIAL_none && (!operand || !kinds[kind].first_only);
+}
+
+/* The axes of partial results; over an axis of size 1 they are whole. */
+static AxisList
+partial_axes(const Placement *p)
+{
+	AxisList axes = placement_unreduced(p);
+
+	return drop_unit_axes(&axes);
+}
+
+/* All operands together, or either of two. */
+static void
+check_partial_operands(Checker *c, const Op *op)
+{
+	PartialKind kind = ops[op->kind].partial;
+	AxisList first = partial_axes(&op->operands[0]->placement);
+	bool together = kind == PARTIAL_add || kind == PARTIAL_max ||
+		kind == PARTIAL_min || kind == PARTIAL_and ||
+		kind == PARTIAL_or || op->kind == O_concatenate;
+
+	for (int i = 1; i < op->noperands; i++) {
+		AxisList other = partial_axes(
+			&op->operands[i]->placement);
+		bool same = pieces_cover_all(&first, &other) &&
+			pieces_cover_all(&other, &first);
+		if (together && !same)
+			verify_fail(c, "%s and %s are not unreduced alike",
+				op->operands[0]->name, op->operands[i]->name);
+		if (kind == PARTIAL_bilinear && first.n && other.n)
+			verify_fail(c, "%s of two partial results",
+				ops[op->kind].name);
+	}
+}
+
+/* Where an op adds to an operand on several devices, all but one of them add
+   to zero. */
+static void
+check_once(Checker *c, const Op *op, const AxisList *partial,
+	const AxisList *sources)
+{
+	const Value *v = op->operands[rule_book_get(c->rules, op)->once];
+
+	if (!pieces_cover_all(partial, sources) || !pieces_cover_all(sources, partial))
+		verify_fail(c, "%s is unreduced over '%s', its updates are split over "
+			"'%s'", v->name, axes_text(c, partial),
+			axes_text(c, sources));
+	else if (partial->n && v->placement.combiner != C_add)
+		verify_fail(c, "%s is partial, but not a sum", v->name);
+}
+
+/* Partial results neither vanish in an op nor come out of nothing. */
+static void
+check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
+{
+	const Placement *result = &op->results[0]->placement;
+	AxisList left = partial_axes(result), sources = {0};
+	Combiner combiner = C_add;
+
+	for (int i = 0; i < r->nfactors; i++)
+		if (r->factors[i].kind == F_reduce)
+			append_pieces(&sources, &f[i].axes);
+	for (int i = 0; i < op->noperands; i++) {
+		const Placement *p = &op->operands[i]->placement;
+		AxisList partial = partial_axes(p);
+		if (i == r->once)
+			check_once(c, op, &partial, &sources);
+		if (!partial.n || i == r->once)
+			continue;
+		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
+			verify_fail(c, "%s is partial, which %s does not take",
+				op->operands[i]->name, ops[op->kind].name);
+		else if (!pieces_cover_all(&left, &partial) ||
+		    result->combiner != combiner)
+			verify_fail(c, "the partial results over %s are lost",
+				axes_text(c, &partial));
+		if (!pieces_cover_all(&sources, &partial))
+			append_pieces(&sources, &partial);
+	}
+	if (!pieces_cover_all(&sources, &left))
+		verify_fail(c, "%s is unreduced over %s for no reason",
+			op->results[0]->name, axes_text(c, &left));
+	if (op->noperands)
+		check_partial_operands(c, op);
+}
+
+void
+check_local(Checker *c, const Op *op)
+{
+	const Rule *r = ops[op->kind].leaf ? NULL :
+		rule_book_get(c->rules, op);
+
+	if (!r)
+		return;
+	FactorAxes *f = NEW_ARRAY(c->scratch, FactorAxes, r->nfactors);
+	for (int i = 0; i < r->ntensors; i++)
+		meet_tensor(c, r, op, i, f);
+	for (int i = 0; i < r->nfactors; i++)
+		check_factor(c, op, r, &r->factors[i], &f[i].axes);
+	check_partials(c, op, r, f);
+}
+
+/* ---- what goes in and out of bodies ---------------------------------- */
+
+static void
+check_alike(Checker *c, const Value *v, const Value *other)
+{
+	if (!placement_equal(&v->placement, &other->placement))
+		verify_fail(c, "%s is not placed as %s", v->name, other->name);
+}
+
+/* What a body is given and gives back is placed as outside. */
+static void
+check_boundary(Checker *c, const Op *op, int body, int first, bool results)
+{
+	const Block *b = op->bodies[body];
+
+	for (int i = 0; i < b->nparams; i++)
+		check_alike(c, op->operands[first + i], b->params[i]);
+	for (int i = 0; i < op->nresults && results; i++)
+		check_alike(c, op->results[i], b->last->operands[i]);
+}
+
+/* Every device must come to the same decision. */
+static void
+check_decision(Checker *c, const Value *v)
+{
+	Placement moving = placement_moving(v->placement);
+
+	if (placement_unreduced(&moving).n)
+		verify_fail(c, "%s decides, but is partial", v->name);
+}
+
+/* A carried value has one placement for good. */
+static void
+check_carried(Checker *c, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		check_alike(c, op->results[i], op->bodies[0]->params[i]);
+		check_alike(c, op->results[i], op->bodies[1]->params[i]);
+	}
+}
+
+/* Of the spec's tensor, `inside` is a part; after partitioning also placed as
+   that. */
+static void
+check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
+	const Placement *spec)
+{
+	Placement rest = manual_inside(op->axes, &v->placement);
+	Placement whole = rest;
+
+	if (placement_pieces(spec) + placement_pieces(&rest) <= MAX_PIECES)
+		whole = manual_whole(spec, &rest);
+	if (!placement_equal(&v->placement, &whole))
+		verify_fail(c, "%s is not placed as its spec says", v->name);
+	else if (c->m->level == L_resharded &&
+		 !placement_equal(&rest, &inside->placement))
+		verify_fail(c, "%s is not placed as %s", inside->name, v->name);
+}
+
+static void
+check_specs(Checker *c, const Op *op)
+{
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < op->nresults; i++)
+		check_at_spec(c, op, op->results[i], body->last->operands[i],
+			&op->specs[op->noperands + i]);
+	for (int i = 0; i < op->noperands && c->m->level == L_resharded; i++)
+		check_at_spec(c, op, op->operands[i], body->params[i],
+			&op->specs[i]);
+}
+
+void
+check_bodies(Checker *c, const Op *op)
+{
+	if (op->kind == O_manual) {
+		check_specs(c, op);
+		return;
+	}
+	if (op->kind == O_while)
+		check_carried(c, op);
+	if (c->m->level != L_resharded)
+		return;
+	if (op->kind == O_while)
+		check_decision(c, op->bodies[0]->last->operands[0]);
+	if (op->kind == O_if)
+		check_decision(c, op->operands[0]);
+	for (int i = 0; i < op->nbodies; i++)
+		check_boundary(c, op, i, op->kind == O_if,
+			op->kind != O_while || i == 1);
+}
