@@ -28,7 +28,7 @@ partition_param(Partitioner *p, Value *v)
 /* ---- ops ------------------------------------------------------------------------- */
 
 /* constraint, reshard, barrier, shard_like: the operand in the result's
-   placement, under the result's name. */
+   placement. */
 static void
 partition_move(Partitioner *p, Op *op)
 {
@@ -169,16 +169,38 @@ look_ahead(Op *op, void *data)
 
 /* ---- the pass ----------------------------------------------------------------------- */
 
-/* Names the user gave to values that were only moved aside. */
+static Value *
+follow_alias(const Partitioner *p, Value *v)
+{
+	while (v && v->id >= 0 && source_of(p, v)->alias)
+		v = source_of(p, v)->alias;
+	return v;
+}
+
+static bool
+is_named(const Partitioner *p, const Value *v)
+{
+	return !v->def || (v->id >= 0 && source_of(p, v)->named);
+}
+
+/* Values that were only moved aside: what took the place of one that the user
+   named takes its name, too, unless it has one from the user. */
 static void
 follow_aliases(Partitioner *p)
 {
 	Module *m = p->module;
 
 	for (int i = 0; i < m->nnamed; i++) {
-		Value *v = m->named[i].value;
-		while (v && v->id >= 0 && source_of(p, v)->alias)
-			v = source_of(p, v)->alias;
+		const Value *v = m->named[i].value;
+		if (v && v->id >= 0 && !source_of(p, v)->alias)
+			source_of(p, v)->named = true;
+	}
+	for (int i = 0; i < m->nnamed; i++) {
+		Value *old = m->named[i].value, *v = follow_alias(p, old);
+		if (v != old && !is_named(p, v)) {
+			v->name = old->name;
+			v->range = old->range;
+		}
 		m->named[i].value = v;
 	}
 	/* of a dump that returns what is no `output` */

@@ -30,6 +30,7 @@ typedef struct Source {
 	bool sum_requested;	/* of a loop: the program asks for its partial
 				   sums to be combined in every round */
 	Value *alias;		/* a constraint: the value that took its place */
+	bool named;		/* by the user */
 } Source;
 
 typedef struct Choice {
