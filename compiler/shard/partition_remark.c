@@ -278,17 +278,42 @@ traffic_now(Partitioner *p)
 	return p->knows_now;
 }
 
+/* The best so far is that nothing changes; false if no more are made. */
+static bool
+begin_proposals(Partitioner *p, Proposal *best)
+{
+	if (p->proposals++ >= MAX_PROPOSALS || !traffic_now(p))
+		return false;
+	*best = (Proposal){.traffic = p->now};
+	return true;
+}
+
+static void
+tell_proposal(Partitioner *p, const Proposal *best)
+{
+	Text t = {0};
+
+	if (!best->value)
+		return;
+	text_proposal(&t, &p->module->mesh, best);
+	text_add(&t, "  (a device then receives ");
+	text_bytes(&t, best->traffic.bytes);
+	text_add(&t, " in all, now ");
+	text_bytes(&t, p->now.bytes);
+	text_add(&t, ")");
+	diag_line(p->module->session, "%s", t.s);
+	text_free(&t);
+}
+
 static void
 line_avoid(Partitioner *p, const Op *reshard)
 {
 	const Value *v = reshard->operands[0];
 	const Op *user = user_of(reshard);
-	Proposal best = {0};
-	Text t = {0};
+	Proposal best;
 
-	if (p->proposals++ >= MAX_PROPOSALS || !traffic_now(p))
+	if (!begin_proposals(p, &best))
 		return;
-	best.traffic = p->now;
 	if (v->placement.nunreduced)
 		propose_scatter(p, v, &best);
 	else
@@ -296,16 +321,7 @@ line_avoid(Partitioner *p, const Op *reshard)
 	if (user)
 		propose_siblings(p, user, reshard->results[0], &v->placement,
 			&best);
-	if (!best.value)
-		return;
-	text_proposal(&t, &p->module->mesh, &best);
-	text_add(&t, "  (a device then receives ");
-	text_bytes(&t, best.traffic.bytes);
-	text_add(&t, " in all, now ");
-	text_bytes(&t, p->now.bytes);
-	text_add(&t, ")");
-	diag_line(p->module->session, "%s", t.s);
-	text_free(&t);
+	tell_proposal(p, &best);
 }
 
 /* Is it told of?  --strict tells only of what nobody asked for. */
@@ -399,6 +415,42 @@ label_halo(Partitioner *p, const Op *op, const HaloCost *cost)
 	text_free(&t);
 }
 
+/* The axes of the dim on another dim, or on none. */
+static void
+propose_elsewhere(Partitioner *p, const Value *v, const AxisList *axes,
+	Proposal *best)
+{
+	Placement whole = v->placement;
+
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList l = placement_dim(&whole, d);
+		remove_overlap(&l, axes, 1);
+		placement_set_dim(&whole, d, &l);
+	}
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement to = whole;
+		AxisList l = placement_dim(&to, d);
+		axes_append_all(&l, axes);
+		placement_set_dim(&to, d, &l);
+		if (v->type.dims[d] % axes_size(&l) == 0)
+			propose(p, v, &to, best);
+	}
+	propose(p, v, &whole, best);
+}
+
+static void
+line_avoid_halo(Partitioner *p, const Op *op, const HaloCost *cost)
+{
+	Proposal best;
+
+	if (!begin_proposals(p, &best))
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		propose_elsewhere(p, op->operands[i], &cost->axes, &best);
+	propose_elsewhere(p, op->results[0], &cost->axes, &best);
+	tell_proposal(p, &best);
+}
+
 HaloCost
 op_halo(Partitioner *p, const Op *op)
 {
@@ -431,4 +483,5 @@ remark_halo(Partitioner *p, const Op *op)
 		(long long)cost.hops, cost.hops == 1 ? "" : "s");
 	report(p, &t, op, cost.bytes, cost.seconds);
 	label_halo(p, op, &cost);
+	line_avoid_halo(p, op, &cost);
 }
