@@ -243,12 +243,18 @@ all_partial(const Partitioner *p, const AxisList *axes, Combiner c)
 	return true;
 }
 
-/* Is what operand i is multiplied with finite? */
+/*
+ * May operand i be multiplied before it is summed?  By what is finite; and h * h
+ * has to sum h in any case.
+ */
 static bool
-others_finite(const Partitioner *p, int i)
+can_multiply(const Partitioner *p, int i)
 {
-	for (int k = 0; k < p->op->noperands; k++)
-		if (k != i && p->infinite[p->op->operands[k]->id])
+	const Op *op = p->op;
+
+	for (int k = 0; k < op->noperands; k++)
+		if (k != i && (p->infinite[op->operands[k]->id] ||
+		    op->operands[k] == op->operands[i]))
 			return false;
 	return true;
 }
@@ -278,7 +284,7 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 	if (kind == PARTIAL_scale && !(dtype_is_float(to) &&
 	    is_never_zero(op->operands[1])))
 		return false;
-	if (kind == PARTIAL_bilinear && !others_finite(p, i))
+	if (kind == PARTIAL_bilinear && !can_multiply(p, i))
 		return false;
 	if (kind != PARTIAL_bilinear && i > 0)
 		return false;
