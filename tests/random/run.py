@@ -169,7 +169,7 @@ class Checker:
             f.write(text)
         status, out, err = self.call("--interpret", "p.shd", "--", "--check")
         refused = status == 1 and "error[" in err
-        missing = status == 3 and "the library of extern" in err
+        missing = status == 3 and "error[SHD0308]" in err
         if status == 0 or status == 5 or refused or missing:
             return None
         return failure("broken", status, "%s\n%s%s" % (text, err, out))
