@@ -14,7 +14,7 @@ becomes replica-id and channel ids are dropped first.  An unreduced input is the
 file's value on index 0 of its axes and the identity elsewhere; an unreduced
 result is combined here.  A dim that its axes do not divide has zeros behind the
 inputs, and anything behind the results.  Its CPU back end has no ragged-all-to-all: programs with
-one are parsed only.
+one are parsed only.  Then 100 random programs are placed as Shardy does (shardy.py).
 """
 import argparse
 import glob
@@ -306,6 +306,14 @@ def random_programs(seed, count, folder):
         yield path
 
 
+def placements():
+    """Where values of random programs are, held against Shardy."""
+    import shardy
+    for name, why, skipped in shardy.cases(SHDC, list(shardy.random_texts("1", 100))):
+        if not skipped:
+            yield "%s: placements" % name, why
+
+
 def main(args, folder):
     paths = args.files or sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/tests/xla/*.shd"))
     count = 40 if args.random is None and not args.files else args.random or 0
@@ -318,7 +326,9 @@ def main(args, folder):
         paths = [(p, mesh) for p in samples for mesh in meshes(p)]
         results = [("at least %d meshes" % LEAST_MESHES, few_meshes(samples))]
     passed = failed = 0
-    for name, why in itertools.chain(results, cases(paths)):
+    alone = args.files or args.random is not None or args.meshes
+    more = () if alone else placements()
+    for name, why in itertools.chain(results, cases(paths), more):
         print("%s - %s" % ("not ok" if why else "ok", name))
         if why:
             print("# " + "\n# ".join(why.splitlines()[:20]), flush=True)
