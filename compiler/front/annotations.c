@@ -314,11 +314,13 @@ annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
 	return true;
 }
 
-/* A device's part of a manual function is all of its tensor. */
+/* A device's part of a manual function is all of its tensor: in its signature,
+   in its body, and in the plain functions that are called there. */
 static bool
 is_manual(const Elab *e)
 {
-	return e->frame != NULL && e->frame->fn->mode == FN_manual;
+	return e->manual != NULL || (e->frame != NULL
+		&& e->frame->fn->mode == FN_manual);
 }
 
 /* B@(X,Y) pad */
@@ -356,6 +358,9 @@ check_pad(Elab *e, const DimSpec *spec)
 	if (is_manual(e)) {
 		complain(e, DIAG_manual, spec->pad_range, "a manual function "
 			"takes and gives equal parts; there is no padding");
+		diag_note(e->session, (Range){ 0 }, "pad(x, ((0, n), ...)) "
+			"before its call makes a dim one that divides, a slice "
+			"after it takes the rest off");
 		return false;
 	}
 	if (spec->axes.n == 0)
