@@ -228,14 +228,14 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 		note_signature(e, fn);
 		return false;
 	}
-	if (fn->mode == FN_manual && e->manual != NULL
-	    && !may_nest(e, fn, call->range))
-		return false;
 	if (fn->active) {
 		complain(e, DIAG_recursion, call->range, "'%s' calls itself; "
 			"functions are inlined", fn->name.s);
 		return false;
 	}
+	if (fn->mode == FN_manual && e->manual != NULL
+	    && !may_nest(e, fn, call->range))
+		return false;
 	if (exceeds(e, call->range, &e->ncalls, MAX_CALLS, "calls"))
 		return false;
 	if (e->frame->depth < MAX_INLINING)
