@@ -179,6 +179,8 @@ print_index(const shdrt_tensor *t, int64_t linear, FILE *out)
 void
 rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 {
+	const char *plural = v->elements == 1 ? "" : "s";
+
 	fprintf(out, "check %s: ", t->name);
 	if (v->undecided == v->elements) {
 		/* nothing was compared: that is not ok */
@@ -195,10 +197,11 @@ rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 			fprintf(out, " (error %.3g, bound %.3g)", v->error,
 				v->bound);
 	} else if (is_float(t->dtype)) {
-		fprintf(out, "ok, %" PRId64 " elements, largest error %.3g "
-			"(bound %.3g)", v->elements, v->error, v->bound);
+		fprintf(out, "ok, %" PRId64 " element%s, largest error %.3g "
+			"(bound %.3g)", v->elements, plural, v->error, v->bound);
 	} else {
-		fprintf(out, "ok, %" PRId64 " elements, exact", v->elements);
+		fprintf(out, "ok, %" PRId64 " element%s, exact", v->elements,
+			plural);
 	}
 	if (v->undecided)
 		fprintf(out, "; %" PRId64 " undecided: they hang on how inexact "

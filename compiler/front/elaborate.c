@@ -380,6 +380,20 @@ declare_fn(Elab *e, const Decl *d)
 
 /* ---- entry */
 
+/* The last function is the likeliest: it may call all others. */
+static void
+offer_entry(Elab *e)
+{
+	for (int i = table_count(e->functions) - 1; i >= 0; i--) {
+		const FnDecl *fn = table_value(e->functions, i);
+		if (fn->mode == FN_extern)
+			continue;
+		diag_note(e->session, fn->name.range,
+			"--entry=%s compiles this one", fn->name.s);
+		return;
+	}
+}
+
 static FnDecl *
 find_entry(Elab *e, int file)
 {
@@ -400,6 +414,7 @@ find_entry(Elab *e, int file)
 	if (fn == NULL) {
 		diag(e->session, DIAG_entry, nowhere,
 			"the program has no function 'main'");
+		offer_entry(e);
 		return NULL;
 	}
 	if (fn->mode != FN_extern)
