@@ -141,7 +141,7 @@ class ControlOps:
             low = self.random.choice([0, 0, 0, 0, 1, 2])
             head = "for %s in %d..%d" % (i.name, low, low + trips)
             return self.loop(head, [i], trips if low == 0 else None)
-        n = self.scalar(["i32"])
+        n = self.agreed(self.scalar(["i32"]), "%s")
         bounds = self.random.choice(["0..clamp(0, %s, 3)", "%s..%s + 2",
                                      "clamp(-1, %s, 2)..2"])
         return self.loop("for %s in %s" % (i.name, bounds.replace("%s", n)),
@@ -201,12 +201,12 @@ class ControlOps:
             x = self.pick(["i32", "i64", "i8"])
             n = self.a_var(x.dtype, x.dims)
             init = "clamp(0, %s, 3)" % x.name
-            head = "while " + ("any(%s > 0)" if x.dims else
-                               "%s > 0") % n.name
+            head = "while " + self.agreed(("any(%s > 0)" if x.dims else
+                                           "%s > 0") % n.name)
             step = Assign(n.name, "%s - 1" % n.name, fixed=True)
         if self.chance(0.3):
             x = self.random.choice(values)
-            head += " && " + self.truth(x)
+            head += " && " + self.agreed(self.truth(x))
         body = self.body([n], values) + [step]
         return self.add_block(Block(values + [n], inits + [init],
                                     [(head, body)]))
@@ -220,13 +220,22 @@ class ControlOps:
         return "%s %s %s" % (number, self.random.choice(
             ["<", ">", "<=", "!="]), self.literal(x.dtype))
 
+    def agreed(self, text, form="i32(%s)"):
+        """In a manual function the same on all devices, which meet in what
+        hangs on it."""
+        if not self.local:
+            return text
+        most = "pmax(%s, %s)" % (form % text,
+                                 self.axes_text(self.some_order(self.meeting)))
+        return most + " > 0" if form != "%s" else most
+
     def condition(self):
         if self.chance(0.08):
             x = self.pick(rank=1)
             return "size(%s, 0) > 2" % x.name
         if self.depth and self.chance(0.5):
-            return "%s %% 2 == 0" % self.scalar(["i32"])
-        return self.truth(self.pick())
+            return self.agreed("%s %% 2 == 0" % self.scalar(["i32"]))
+        return self.agreed(self.truth(self.pick()))
 
     def op_if(self):
         if self.depth >= MOST_DEPTH:

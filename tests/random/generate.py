@@ -773,6 +773,9 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         p.drop_unused()
 
     def make_ops(self, wanted):
+        if self.local:
+            self.make_local_ops(wanted)
+            return
         ops, weights = zip(*self.weights.items())
         made = 0
         while made < wanted:

@@ -1,24 +1,29 @@
 """Manual functions in random programs: a part of generate.py's Generator.
 
 The body is made by the ops that have no placement, on what one device has, and
-by collectives.  Results are split over every axis but those that a last psum,
+by collectives, in loops and branches that all devices go through together.
+Results are split over every axis but those that a last psum,
 pmax or pmin makes them the same along: so that they are right whatever varies.
 Where some axes are left to the compiler, functions may be called in the body that
 are manual along some of those.
 """
 import math
 
+from control import ControlOps
 from program import FLOATS, MOST_ELEMENTS, MOST_RANK, Placement, Value
 
 
 class ManualOps:
     def shuffled(self):
         """The axes that the function is manual along."""
-        return self.random.sample(self.manual, len(self.manual))
+        return self.some_order(self.manual)
+
+    def some_order(self, axes):
+        return self.random.sample(axes, len(axes))
 
     def some_of(self, axes):
         """Some axes as [(name, size)], in any order."""
-        axes = self.random.sample(axes, len(axes))
+        axes = self.some_order(axes)
         return axes[:self.random.choice([1, 1, 2, len(axes)])]
 
     def some_axes(self):
@@ -157,21 +162,28 @@ class ManualOps:
 
     # ---- the function and its call
 
-    def device_body(self, params):
-        """(lines, names and whole values of the results)."""
-        values, statements = self.values, self.program.statements
-        self.values, self.program.statements = params, []
-        self.local = True
-        for _ in range(self.random.randint(1, 5)):
+    def make_local_ops(self, wanted):
+        for _ in range(wanted):
             ops = self.COLLECTIVES if self.chance(0.5) else self.LOCAL
             if self.automatic and self.chance(0.4):
                 ops = self.PLACING + [ManualOps.op_nested] * len(self.PLACING)
+            if self.chance(0.2):
+                ops = list(ControlOps.WEIGHTS)
             self.random.choice(ops)(self)
+
+    def device_body(self, params):
+        """(lines, names and whole values of the results)."""
+        values, statements = self.values, self.program.statements
+        vars_, depth = self.vars, self.depth
+        self.values, self.program.statements = params, []
+        self.vars, self.depth = [], 0
+        self.make_local_ops(self.random.randint(1, 5))
         ends = self.random.sample(self.values, min(2, len(self.values)))
         results = [self.result(x) for x in ends]
         lines = ["  " + line for s in self.program.statements
                  for line in s.lines(str)]
         self.values, self.program.statements = values, statements
+        self.vars, self.depth = vars_, depth
         return lines, [r for r in results if r]
 
     def op_manual(self):
