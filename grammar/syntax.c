@@ -214,6 +214,11 @@ static const struct WordHabit {
 	{ "elif", "&&", true, "'elif' is written else if" },
 	{ "const", "&&", true, "a name is bound with let: let h = x;" },
 	{ "def", "fn", false, "a function begins with fn: fn f(x) { ... }" },
+	{ "from", "fn", false, "functions are built in and need no module" },
+	{ "@", "fn", false, "a function has no decorators, but a mode: "
+		"fn, explicit fn, manual fn" },
+	{ "import", "a string", true, "files are imported: import \"path.shd\"; "
+		"functions are built in and need no module" },
 	{ "?", "&&", false, "there is no p ? a : b; write where(p, a, b), or "
 		"an if that assigns a var" },
 	{ "if", "&&", false, "if is a statement; write where(p, a, b), or an "
@@ -245,7 +250,7 @@ text_word_habit(Text *t, const Parser *p, Range where, int n,
 	return false;
 }
 
-/* x += 1, f32[B, D] @X, and let a, b = f(x). */
+/* x += 1, f32[B, D] @X, let a, b = f(x), and h: f32[B] = x. */
 static bool
 text_habit(Text *t, char before, const char *found, int n,
 	const char **expected)
@@ -255,6 +260,9 @@ text_habit(Text *t, char before, const char *found, int n,
 	if (strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
 		text_add(t, "several names stand in parentheses: "
 			"let (a, b) = f(x);");
+	else if (strcmp(found, ":") == 0 && expects(n, expected, "=")
+	    && expects(n, expected, "&&"))
+		text_add(t, "a name is bound with let: let h: f32[B] = x;");
 	else if (before == 0)
 		return false;
 	else if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)

@@ -301,21 +301,6 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 	return result;
 }
 
-static Item
-unknown_call(Elab *e, const Expr *x)
-{
-	const Expr *callee = x->left;
-	if (callee->kind == E_member)
-		return eval(e, callee);
-	if (callee->kind == E_call)
-		complain(e, DIAG_unsupported, x->range, "calling the result of "
-			"a call is not part of this release");
-	else if (callee->kind != E_error)
-		complain(e, DIAG_unknown_function, callee->range,
-			"this is not a function");
-	return item_error(x->range);
-}
-
 /* What the language has and this release has not. */
 static const char *const later[] = {
 	"ragged_all_to_all", "grad", "value_and_grad",
@@ -328,6 +313,34 @@ comes_later(const char *name)
 		if (strcmp(later[i], name) == 0)
 			return true;
 	return false;
+}
+
+/* vmap(f)(x), but not grad(f)(x) */
+static bool
+calls_unknown(Elab *e, const Expr *callee)
+{
+	const char *name = callee->left->name;
+	return callee->left->kind == E_name && !comes_later(name)
+		&& builtin_find(name) == NULL
+		&& table_get(e->functions, name) == NULL;
+}
+
+static Item
+unknown_call(Elab *e, const Expr *x)
+{
+	const Expr *callee = x->left;
+	if (callee->kind == E_member)
+		return eval(e, callee);
+	if (callee->kind == E_call && calls_unknown(e, callee))
+		report_unknown_function(e, callee->left->range,
+			callee->left->name);
+	else if (callee->kind == E_call)
+		complain(e, DIAG_unsupported, x->range, "calling the result of "
+			"a call is not part of this release");
+	else if (callee->kind != E_error)
+		complain(e, DIAG_unknown_function, callee->range,
+			"this is not a function");
+	return item_error(x->range);
 }
 
 /* One function of the prelude calls another. */

@@ -211,6 +211,8 @@ static const struct Member {
 	{ "transpose", "functions are called with the tensor: "
 		"transpose(x, (1, 0))" },
 	{ "at", "a var can be assigned to in part: acc[i, :] = h;" },
+	{ "set", "a var can be assigned to in part: acc[i, :] = h;" },
+	{ "add", "a var can be assigned to in part: acc[i] = acc[i] + h;" },
 };
 
 /* jax in jax.nn.relu, if no value has the name; else NULL */
