@@ -230,7 +230,8 @@ class ControlOps:
         return most + " > 0" if form != "%s" else most
 
     def condition(self):
-        if self.chance(0.08):
+        # A function that only a branch calls which is none is checked alone.
+        if not self.local and self.chance(0.08):
             x = self.pick(rank=1)
             return "size(%s, 0) > 2" % x.name
         if self.depth and self.chance(0.5):
