@@ -235,6 +235,16 @@ label_side(const Propagation *g, const Value *v, Range elsewhere,
 	text_free(&t);
 }
 
+/* Does every round make the same of it?  It is moved before the loop then. */
+static bool
+is_unchanged(const Op *loop, const Value *v)
+{
+	const Block *body = loop->bodies[1];
+
+	return v->block != body ||
+		(!v->def && body->last->operands[v->index] == v);
+}
+
 static void
 warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 {
@@ -245,7 +255,8 @@ warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 	text_printf(&t, "'%s' is carried by this loop as ",
 		value_source_name(v));
 	text_placed(&t, &m->mesh, v, &v->placement);
-	text_add(&t, " and moved there on every trip (");
+	text_printf(&t, " and moved there %s (", is_unchanged(o->op,
+		o->tensors[1]) ? "once" : "on every trip");
 	text_bytes(&t, plan->bytes);
 	text_add(&t, ", ");
 	text_seconds(&t, plan->seconds);
