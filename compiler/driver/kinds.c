@@ -123,7 +123,7 @@ emit_kind_viz(Compilation *c, const Output *o, Text *t)
 		.format = strcmp(o->format, "svg") == 0 ? VIZ_svg
 			: strcmp(o->format, "html") == 0 ? VIZ_html : VIZ_text,
 		.unicode = terminal,
-		.color = terminal && c->options->color_output,
+		.color = !o->path && c->options->color_output,
 	};
 
 	emit_viz(c->module, &viz, t);

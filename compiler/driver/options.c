@@ -417,18 +417,33 @@ option_diagnostics_format(Session *s, Options *o, const char *value)
 	return true;
 }
 
+/* On terminals, unless the user wants none. */
+static void
+color_terminals(Session *s, Options *o)
+{
+	const char *no_color = getenv("NO_COLOR");
+	const char *terminal = getenv("TERM");
+	bool plain = (no_color && *no_color)
+		|| (terminal && strcmp(terminal, "dumb") == 0);
+
+	s->color = isatty(2) && !plain;
+	o->color_output = isatty(1) && !plain;
+}
+
 static bool
 option_color(Session *s, Options *o, const char *value)
 {
 	static const char *const known[] = {"auto", "always", "never"};
 
-	for (int i = 0; i < 3; i++)
-		if (strcmp(value, known[i]) == 0) {
-			if (i > 0)
-				s->color = o->color_output = i == 1;
-			return true;
-		}
-	return unknown_word(s, "color mode", value, known, 3);
+	if (strcmp(value, "auto") == 0)
+		color_terminals(s, o);
+	else if (strcmp(value, "always") == 0)
+		s->color = o->color_output = true;
+	else if (strcmp(value, "never") == 0)
+		s->color = o->color_output = false;
+	else
+		return unknown_word(s, "color mode", value, known, 3);
+	return true;
 }
 
 static bool
@@ -793,14 +808,8 @@ terminal_width(void)
 bool
 options_parse(Session *s, int argc, char **argv, Options *o)
 {
-	const char *no_color = getenv("NO_COLOR");
-	const char *terminal = getenv("TERM");
-	bool plain = (no_color && *no_color)
-		|| (terminal && strcmp(terminal, "dumb") == 0);
-
 	o->build.optimize = 2;
 	s->width = terminal_width();
-	s->color = isatty(2) && !plain;
-	o->color_output = isatty(1) && !plain;
+	color_terminals(s, o);
 	return parse_words(s, o, argc, argv) && check_options(s, o);
 }
