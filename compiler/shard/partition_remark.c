@@ -352,10 +352,10 @@ report(Partitioner *p, Text *t, const Op *op, double bytes, double seconds)
 	text_bytes(t, bytes);
 	text_add(t, ", ");
 	text_seconds(t, seconds);
-	text_printf(t, " on %s, exposed", p->module->mesh.target->name);
+	text_printf(t, " on %s, exposed)", p->module->mesh.target->name);
 	text_rounds(t, op);
-	text_printf(t, "%s)%s", op->requested ? ", asked for" : "",
-		wrong ? "; --strict allows only moves that are asked for" : "");
+	text_add(t, op->requested ? "; asked for" : wrong ?
+		"; --strict allows only moves that are asked for" : "");
 	diag(p->module->session, wrong ? DIAG_unasked_collective :
 		DIAG_reshard, op->range, "%s", t->s);
 	text_free(t);
