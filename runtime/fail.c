@@ -16,6 +16,7 @@ static atomic_flag speaking = ATOMIC_FLAG_INIT;
 /* Read by signal handlers: a plain pointer to text that never moves. */
 static const char *volatile unfinished;
 static char unfinished_path[4096];
+static const char *volatile made;	/* a directory, for what is to come */
 static _Thread_local int64_t thread_device = -1;
 static _Thread_local const shdrt_extern_call *thread_call;
 
@@ -53,12 +54,20 @@ rt_fail_forget(void)
 	unfinished = NULL;
 }
 
+void
+rt_fail_made(const char *directory)
+{
+	made = directory;
+}
+
 static void
 remove_unfinished(void)
 {
-	const char *path = unfinished;
+	const char *path = unfinished, *directory = made;
 	if (path)
 		unlink(path);
+	if (directory)
+		rmdir(directory);	/* unless there is something in it */
 }
 
 /* Whoever comes second has nothing to add: often a consequence. */
@@ -191,7 +200,8 @@ catch_default(int number, void (*handler)(int))
 void
 rt_fail_catch_signals(void)
 {
-	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT};
+	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT,
+		SIGXCPU, SIGPIPE};
 	for (int i = 0; i < NCRASHES; i++)
 		catch_default(crashes[i].signal, crashed);
 	catch_default(SIGBUS, file_shrank);

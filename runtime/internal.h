@@ -39,6 +39,8 @@ NORETURN void rt_fail(int status, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* A file to be removed if the program ends before rt_fail_forget(). */
 void rt_fail_remove(const char *path);
 void rt_fail_forget(void);
+/* A directory that was made: removed if the program fails before it is used. */
+void rt_fail_made(const char *directory);
 /* Crashes of device threads and signals of the user get the same care. */
 void rt_fail_catch_signals(void);
 /* Which device the calling thread is, for rt_fail_catch_signals(); -1 none. */

@@ -593,7 +593,9 @@ static void
 make_directory(const char *path)
 {
 	struct stat status;
-	if (mkdir(path, 0777) != 0 && errno != EEXIST)
+	if (mkdir(path, 0777) == 0)
+		rt_fail_made(path);
+	else if (errno != EEXIST)
 		rt_fail(SHDRT_IO, "%s: cannot be made: %s", path, strerror(errno));
 	if (stat(path, &status) != 0 || !S_ISDIR(status.st_mode))
 		rt_fail(SHDRT_IO, "%s: not a directory", path);

@@ -96,11 +96,13 @@ module_unique_name(Module *m, const char *wanted)
 const char *
 value_source_name(const Value *v)
 {
-	const Op *region = v->def ? v->def : v->block->parent;
+	const Op *maker = v->def ? v->def : v->block->parent;
+	bool result = v->def && maker->kind == O_output;
 
-	if (!region || !region->nbodies || (v->def && region->kind == O_call))
+	if (!result && (!maker || !maker->nbodies ||
+			(v->def && maker->kind == O_call)))
 		return v->name;
-	return arena_strndup(region->module->arena, v->name,
+	return arena_strndup(maker->module->arena, v->name,
 		stem_length(v->name));
 }
 

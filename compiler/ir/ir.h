@@ -509,8 +509,8 @@ int64_t double_payload(double d);
 Module *module_new(Session *s, const char *name);
 Block *block_new(Module *m, Op *parent);
 const char *module_unique_name(Module *m, const char *wanted);
-/* As the user calls it: what loops and branches pass on is several values,
-   "y", "y.2", ..., of one name. */
+/* As the user calls it: what loops and branches pass on, and a result, is
+   several values, "y", "y.2", ..., of one name. */
 const char *value_source_name(const Value *v);
 /* Names of values that are gone become free.  Before each pass, so that one
    started from a dump chooses the names it would have chosen anyway. */
