@@ -21,7 +21,7 @@ add_axis(Elab *e, Call *c, const Item *x, AxisList *axes)
 		return false;
 	}
 	AxisRef a = axis_whole(&e->m->mesh, (int)x->integer);
-	if (!axes_overlap(&e->manual->along, a)) {
+	if (!axes_overlap(&e->manual->along, a) && !e->uncalled) {
 		complain(e, DIAG_manual, x->range, "the function is not manual "
 			"along %s", e->m->mesh.axes[a.axis].name);
 		return false;

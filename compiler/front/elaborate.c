@@ -663,6 +663,7 @@ check_uncalled(Elab *e, FnDecl *fn)
 	e->frame = &frame;
 	e->block = block_new(e->m, NULL);
 	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
+	e->uncalled = fn->mode == FN_manual && fn->manual_axes.n > 0;
 	fn->active = true;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], false);
@@ -671,7 +672,7 @@ check_uncalled(Elab *e, FnDecl *fn)
 		complain(e, DIAG_results, results[0].range, "'%s' returns %d "
 			"value%s, its signature names %d", fn->name.s, n,
 			n == 1 ? "" : "s", fn->results.n);
-	fn->active = false;
+	fn->active = e->uncalled = false;
 	fn->instances++;
 	e->frame = NULL;
 }

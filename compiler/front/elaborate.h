@@ -155,6 +155,8 @@ typedef struct Elab {
 	Region *region;		/* around that block, or NULL */
 	OpMode mode;		/* of the ops; plain functions have the caller's */
 	Manual *manual;		/* tensors are those of a device; or NULL */
+	bool uncalled;		/* a function manual along some axes, which
+				   might be called by one manual along others */
 	Frame *frame;		/* NULL at the top level */
 	Range mesh_range;	/* file 0: no mesh yet */
 	bool on_command_line;	/* messages are about options: DIAG_usage */
