@@ -264,20 +264,29 @@ class Translation:
         block = entry(module).regions[0].blocks[0]
         last = list(block.operations)[-1]
         values = {p.name: a for p, a in zip(self.params, block.arguments)}
-        made = {name_of(op): op for op in block.operations}
+        made, brought = {name_of(op): op for op in block.operations}, []
         for op in self.ops:
-            if op.name not in made:
-                continue
-            before = made[op.name].operands[0].owner if "shdc.reshard" in op.attrs else None
-            if before is not None:
-                before.move_before(last)
-            made[op.name].move_before(last)
-            values[op.name] = made[op.name].results[0]
+            if op.name in made:
+                bring(made[op.name].operation, last, brought)
+                values[op.name] = made[op.name].results[0]
+        bring(last.operation, last, brought)
         for number, group in enumerate(self.groups):
             for name in group:
                 with ir.InsertionPoint(last):
                     ir.Operation.create("sdy.sharding_group", operands=[values[name]], attributes={
                         "group_id": ir.IntegerAttr.get(ir.IntegerType.get_signless(64), number)})
+
+
+def bring(op, last, brought):
+    """To the end, with what StableHLO needed besides to say the same."""
+    for value in op.operands:
+        maker = value.owner
+        if isinstance(maker, ir.Block) or name_of(maker) or maker.operation in brought:
+            continue
+        bring(maker.operation, last, brought)
+    brought.append(op)
+    if op != last.operation:
+        op.move_before(last)
 
 
 def entry(module):
