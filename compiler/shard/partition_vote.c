@@ -5,7 +5,7 @@
  * the axes some tensor splits it along; it gets the elements of every tensor
  * split that way or further.  Winners in turn: most votes, then the kind of
  * factor (pass-through, reduction, permutation, need-replication), then the
- * larger additional split, then the lower factor.  With only two tensors one
+ * larger additional split, then the later factor.  With only two tensors one
  * is kept as it is.  Axes of a factor that must be whole may then be spread over
  * others.  The partitioner takes no plan that moves more bytes.
  */
@@ -94,7 +94,7 @@ beats(const Ballot *b, const Assignment *factors, const Candidate *a,
 		return ka < kc;
 	if (more_a != more_c)
 		return more_a > more_c;
-	return a->factor < c->factor;
+	return a->factor > c->factor;
 }
 
 static Candidate *

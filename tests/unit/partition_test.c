@@ -89,7 +89,7 @@ prefer(const Entry *a, const Entry *b, const AxisList *chosen)
 		return b->factor == K;
 	if (more_a != more_b)
 		return more_a > more_b;
-	return a->factor < b->factor;
+	return a->factor > b->factor;
 }
 
 static void
