@@ -73,20 +73,58 @@ settles_request(const Partitioner *p, const Op *op, int operand)
 		s->forms->value->placement.nunreduced;
 }
 
+/* Does propagation have all of its axes from where the program asks for them? */
+static bool
+placed_on_request(const Value *v, const Placement *inferred)
+{
+	for (int d = 0; d < inferred->rank; d++) {
+		AxisList axes = placement_dim(inferred, d);
+		for (int i = 0; i < axes.n; i++) {
+			const Value *from = value_axis_source(v, d, axes.a[i]);
+			if (!from || !from->def ||
+			    (from->def->kind != O_constraint &&
+			     from->def->kind != O_reshard &&
+			     from->def->kind != O_output) ||
+			    !asks_for_place(from))
+				return false;
+		}
+	}
+	return true;
+}
+
+static bool
+moves_nothing(Partitioner *p, Source *s, const Placement *result)
+{
+	Placement final = s->final;
+
+	s->final = *result;
+	Choice c = choose_once(p);
+	s->final = final;
+	return c.bytes == 0;
+}
+
 /* Operands move only because the result is asked for elsewhere: where
-   propagation put it, nothing would. */
+   propagation put it, or where one of them is, nothing would. */
 static bool
 moves_on_request(Partitioner *p, const Op *op)
 {
-	Source *s = source_of(p, op->results[0]);
+	const Value *v = op->results[0];
+	Source *s = source_of(p, v);
 
 	if (op->nresults != 1 || !s->requested)
 		return false;
-	Placement asked = s->final;
-	s->final = s->inferred;
-	Choice c = choose_once(p);
-	s->final = asked;
-	return c.bytes == 0;
+	if (moves_nothing(p, s, &s->inferred))
+		return true;
+	if (!ops[op->kind].pointwise || !placed_on_request(v, &s->inferred))
+		return false;
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *x = source_of(p, op->operands[i])->forms->value;
+		if (x->placement.rank == s->inferred.rank &&
+		    !x->placement.nunreduced &&
+		    moves_nothing(p, s, &x->placement))
+			return true;
+	}
+	return false;
 }
 
 static void
