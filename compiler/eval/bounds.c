@@ -391,8 +391,8 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 {
 	const Precision *p = &precisions[d];
 	bool narrow = d == D_f16 || d == D_bf16;
-	if (!isfinite(rounding))
-		return wild(s, k);
+	if (!isfinite(rounding))	/* finite, if the even sample is */
+		return wild(fmax(-p->greatest, fmin(s, p->greatest)), k);
 	if (!isfinite(s))
 		return s;
 	s += sign * SLACK * rounding;
