@@ -155,6 +155,6 @@ static bool
 emit_kind_stats(Compilation *c, const Output *o, Text *t)
 {
 	(void)o;
-	emit_stats(c->module, compilation_plan(c)->total, t);
+	emit_stats(c->module, plan_peak(compilation_plan(c)), t);
 	return true;
 }

@@ -462,7 +462,7 @@ print_totals(Emitter *e, Text *t)
 	Work work = module_work(e->module);
 
 	text_printf(t, "\t.slab_bytes = %lld,\n",
-		(long long)(e->plan->total + e->plan->scratch));
+		(long long)plan_peak(e->plan));
 	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n",
 		work.flops, (long long)work.wire_bytes);
 }

@@ -330,6 +330,12 @@ plan_build(Module *m)
 }
 
 int64_t
+plan_peak(const Plan *p)
+{
+	return p->total + p->scratch;
+}
+
+int64_t
 plan_offset(const Plan *p, const Value *v)
 {
 	return p->buffers[p->buffer_of[steps_home(p->steps, v)->id]].offset;
@@ -387,12 +393,12 @@ plan_fits(const Plan *p)
 	const Target *target = p->module->mesh.target;
 	Buffer **order = largest_first(p);
 
-	if (p->total <= target->hbm_bytes)
+	if (plan_peak(p) <= target->hbm_bytes)
 		return true;
 	diag(s, DIAG_out_of_memory, order[0]->value->range,
 		"a device needs %s%s of memory; %s has %s",
 		p->total == ABSURD ? "more than " : "",
-		bytes_text(p, p->total), target->name,
+		bytes_text(p, plan_peak(p)), target->name,
 		bytes_text(p, target->hbm_bytes));
 	for (int i = 0; i < p->n && i < 8; i++) {
 		const Buffer *b = order[i];
@@ -412,9 +418,14 @@ plan_text(const Plan *p, Text *t)
 	Buffer **order = largest_first(p);
 
 	text_printf(t, "memory of one device: %s of %s (%s)\n",
-		bytes_text(p, p->total), bytes_text(p, target->hbm_bytes),
+		bytes_text(p, plan_peak(p)),
+		bytes_text(p, target->hbm_bytes),
 		target->name);
-	text_printf(t, "largest live set:     %s\n\n", bytes_text(p, p->live));
+	text_printf(t, "largest live set:     %s\n", bytes_text(p, p->live));
+	if (p->scratch)
+		text_printf(t, "scratch of a step:    %s, at the end\n",
+			bytes_text(p, p->scratch));
+	text_add(t, "\n");
 	text_printf(t, "%12s %12s  %-32s live\n", "bytes", "offset", "buffer");
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = order[i];
@@ -430,10 +441,12 @@ void
 plan_json(const Plan *p, Text *t)
 {
 	text_printf(t, "{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
-		"  \"peak\": %lld, \"live\": %lld, \"steps\": %d,\n"
+		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, "
+		"\"steps\": %d,\n"
 		"  \"buffers\": [", p->module->mesh.target->name,
 		(long long)p->module->mesh.target->hbm_bytes,
-		(long long)p->total, (long long)p->live, p->steps->n);
+		(long long)plan_peak(p), (long long)p->live,
+		(long long)p->scratch, p->steps->n);
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = &p->buffers[i];
 		text_printf(t, "%s\n    { \"name\": \"%s\", \"type\": \"%s\", "

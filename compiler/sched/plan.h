@@ -20,13 +20,14 @@ typedef struct Plan {
 	Buffer *buffers;
 	int n;
 	int *buffer_of;		/* by value id; -1: none */
-	int64_t total;		/* bytes of device memory */
+	int64_t total;		/* bytes of its buffers */
 	int64_t live;		/* the largest live set: no plan is smaller */
 	int64_t scratch;	/* bytes after `total` that steps work in */
 } Plan;
 
 /* Requires L_device. */
 Plan *plan_build(Module *m);
+int64_t plan_peak(const Plan *p);	/* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */
 int64_t plan_offset(const Plan *p, const Value *v);
 int64_t step_scratch(const Step *s);	/* bytes that a step works in */

@@ -47,6 +47,7 @@ sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
 import stats
 from explicit import explicit_text, make_legal
 from generate import generate
+from memory import wrong_plan
 from shrink import shrink
 
 try:
@@ -143,13 +144,18 @@ class Checker:
         status, out, err = self.call("-Rreshard", "--emit=ast=a.shd,ir=p.ir,"
                                      "viz=v.txt,viz.svg=v.svg,viz.html=v.html,"
                                      "explain=e.txt,c=p.c,stats=s.json,"
-                                     "memory=m.txt,hlo=p.hlo", "p.shd")
+                                     "memory=m.txt,memory.json=m.json,hlo=p.hlo",
+                                     "p.shd")
         if status == 0:
-            why = stats.check(json.loads(self.read("s.json")),
-                              self.read("p.hlo"),
+            told = json.loads(self.read("s.json"))
+            why = stats.check(told, self.read("p.hlo"),
                               self.read("p.shd").count("\n") + 1)
             if why:
                 return failure("reports", "stats", why)
+            why = wrong_plan(json.loads(self.read("m.json")), told,
+                             self.read("p.c"))
+            if why:
+                return failure("reports", "memory", why)
             status, out, err = self.call("--emit=ast=b.shd,ir=a.ir", "a.shd")
         if status != 0:
             return failure("reports", status, err + out)
