@@ -22,6 +22,7 @@ config.test_exec_root = os.path.abspath(out)
 command = shdc
 if os.environ.get("SHDC_CFLAGS"):       # a sanitizer build: programs link its runtime
     command += " --cflags=" + os.environ["SHDC_CFLAGS"]
+    config.available_features.add("sanitized")
 config.substitutions += [
     # A run on one more mesh: left out where time is short.
     ("%run_mesh", ":" if os.environ.get("SHDC_ONE_MESH") else command + " --run --mesh"),

@@ -51,19 +51,34 @@ op_is_dead(const Op *op)
 
 /* ---- bodies --------------------------------------------------------- */
 
-/* From the last op on: what the values that are needed are made of. */
+/* What of a body is needed: each value once, in the order it was found. */
+typedef struct Needs {
+	const Op *loop;
+	Table *values;
+	bool *live;		/* by carried value */
+} Needs;
+
 static void
-need_sources(const Block *b, Table *needed)
+need(Needs *n, Value *v)
 {
-	for (const Op *op = b->last; op; op = op->prev) {
-		bool wanted = false;
-		for (int i = 0; i < op->nresults; i++)
-			wanted |= table_get(needed, op->results[i]->name) !=
-				NULL;
-		for (int i = 0; i < op->noperands && wanted; i++)
-			table_set(needed, op->operands[i]->name,
-				op->operands[i]);
-	}
+	table_add(n->values, v->name, v);
+}
+
+static void
+need_carried(Needs *n, int i)
+{
+	n->live[i] = true;
+	need(n, n->loop->bodies[1]->last->operands[i]);
+}
+
+/* What it is made of, this round or one before. */
+static void
+need_sources(Needs *n, const Value *v)
+{
+	for (int i = 0; v->def && i < v->def->noperands; i++)
+		need(n, v->def->operands[i]);
+	if (!v->def)
+		need_carried(n, v->index);
 }
 
 /* Which carried values matter (from L_sharded on: before that, names in the
@@ -73,28 +88,14 @@ static bool *
 live_carried(const Op *loop)
 {
 	Arena *a = loop->module->arena;
-	const Block *body = loop->bodies[1];
-	Table *needed = table_new(a);
-	bool *live = NEW_ARRAY(a, bool, loop->nresults + 1);
-	bool more = true;
+	Needs n = {loop, table_new(a), NEW_ARRAY(a, bool, loop->nresults + 1)};
 
 	for (int i = 0; i < loop->nresults; i++)
-		live[i] = loop->results[i]->uses ||
-			loop->bodies[0]->params[i]->uses;
-	while (more) {
-		more = false;
-		for (int i = 0; i < loop->nresults; i++)
-			if (live[i])
-				table_set(needed, body->last->operands[i]->name,
-					body->last->operands[i]);
-		need_sources(body, needed);
-		for (int i = 0; i < loop->nresults; i++) {
-			bool found = table_get(needed, body->params[i]->name);
-			more |= found && !live[i];
-			live[i] |= found;
-		}
-	}
-	return live;
+		if (loop->results[i]->uses || loop->bodies[0]->params[i]->uses)
+			need_carried(&n, i);
+	for (int i = 0; i < table_count(n.values); i++)
+		need_sources(&n, table_value(n.values, i));
+	return n.live;
 }
 
 /* Values [i + first] for which keep[i] is false leave the array. */

@@ -46,9 +46,9 @@ move_roll(Padder *p, Op *op)
 		trim(p, op, dim);
 		return NULL;
 	}
-	return pad_before(p, dim, shift,
-		pad_roll(p, x, dim, (shift + padding) % size),
-		pad_roll(p, x, dim, shift));
+	Value *rest = pad_roll(p, x, dim, shift);
+	Value *wrapped = pad_roll(p, x, dim, (shift + padding) % size);
+	return pad_before(p, dim, shift, wrapped, rest);
 }
 
 static Value *

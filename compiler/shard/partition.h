@@ -142,9 +142,9 @@ Value *carry(Op *loop, Value *outer, const Block *b);
    operand, made before the loops around the op; 1 for other ops. */
 double rounds_served(const Partitioner *p, const Op *op, int operand);
 
-/* partition_accumulate.c: sums that carried value i waits for in every round are
-   taken after the loop, if it is for nothing else. */
-void reduce_after(Partitioner *p, Op *loop, int i);
+/* partition_accumulate.c: sums that one of the first n carried values waits for
+   in every round are taken after the loop, if it is for nothing else. */
+void reduce_after(Partitioner *p, Op *loop, int n);
 
 /* partition_hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);

@@ -39,15 +39,41 @@ typedef struct Chain {
 	Step *steps;
 } Chain;
 
-static int
-count_uses(const Block *b, const Value *v)
-{
-	int n = 0;
+/* ---- uses, as they are after the moves in the loop were made ---------------- */
 
-	for (const Op *op = b->first; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			n += op->operands[i] == v;
-	return n;
+static void
+clear_params(Block *b)
+{
+	for (int i = 0; i < b->nparams; i++)
+		b->params[i]->uses = 0;
+}
+
+static void
+clear_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->uses = 0;
+	for (int i = 0; i < op->nbodies; i++)
+		clear_params(op->bodies[i]);
+}
+
+static void
+add_uses(Op *op, void *data)
+{
+	(void)data;
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i]->uses++;
+}
+
+static void
+count_uses(const Op *loop)
+{
+	for (int i = CONDITION; i <= BODY; i++) {
+		clear_params(loop->bodies[i]);
+		block_walk(loop->bodies[i], clear_uses, NULL);
+		block_walk(loop->bodies[i], add_uses, NULL);
+	}
 }
 
 static void
@@ -103,7 +129,7 @@ follow_combining(Chain *c, Op *op, const Value *start)
 		Chain before = *c;
 		bool sum = is_sum(c, other->def, true) &&
 			other->def->block == op->block &&
-			count_uses(op->block, other) == 1;
+			other->uses == 1;
 		bool part = c->known &&
 			placement_equal(&other->placement, &c->partial);
 		if (sum)
@@ -164,7 +190,7 @@ follow_op(Chain *c, Op *op, const Value *start, int result)
 static bool
 follow(Chain *c, Block *b, const Value *start, Value *v)
 {
-	if (v->block != b || count_uses(b, v) != 1)
+	if (v->block != b || v->uses != 1)
 		return false;
 	if (v == start)
 		return true;
@@ -174,13 +200,19 @@ follow(Chain *c, Block *b, const Value *start, Value *v)
 
 /* ---- changing it ------------------------------------------------------------ */
 
+/* The only use of a move's result is one of its operand. */
 static void
-replace_uses(Block *b, const Value *old, Value *new)
+skip_move(Op *move)
 {
-	for (Op *op = b->first; op; op = op->next)
+	bool found = false;
+
+	for (Op *op = move->next; op && !found; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == old)
-				op->operands[i] = new;
+			if (op->operands[i] == move->results[0]) {
+				op->operands[i] = move->operands[0];
+				found = true;
+			}
+	op_remove(move);
 }
 
 static void
@@ -196,21 +228,19 @@ take_steps(Chain *c)
 			c->why = (Reason){s->move->label, s->move->range,
 				false};
 		}
-		replace_uses(s->move->block, s->move->results[0],
-			s->move->operands[0]);
-		op_remove(s->move);
+		skip_move(s->move);
 	}
 }
 
-void
-reduce_after(Partitioner *p, Op *loop, int i)
+static void
+reduce_one(Partitioner *p, Op *loop, int i)
 {
 	Block *body = loop->bodies[BODY], *condition = loop->bodies[CONDITION];
 	Value *next = body->last->operands[i];
 	Chain c = {.p = p};
 
 	if (next == body->params[i] ||
-	    count_uses(condition, condition->params[i]) ||
+	    condition->params[i]->uses ||
 	    !follow(&c, body, body->params[i], next) || !c.known)
 		return;
 	take_steps(&c);
@@ -219,4 +249,12 @@ reduce_after(Partitioner *p, Op *loop, int i)
 	loop->operands[i] = insert_reshard(p, loop->operands[i], &c.partial,
 		loop, c.why);
 	source_of(p, loop->results[i])->sum_requested = c.requested;
+}
+
+void
+reduce_after(Partitioner *p, Op *loop, int n)
+{
+	count_uses(loop);
+	for (int i = 0; i < n; i++)
+		reduce_one(p, loop, i);
 }

@@ -252,7 +252,6 @@ partition_while(Partitioner *p, Op *op)
 	p->loop = loop;
 	partition_bodies(p, op);
 	p->loop = loop->parent;
-	for (int i = 0; i < loop->n; i++)
-		reduce_after(p, op, i);
+	reduce_after(p, op, loop->n);
 	leave_bodies(p, op, loop->n);
 }
