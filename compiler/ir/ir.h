@@ -555,8 +555,6 @@ void module_walk_values(Module *m, ValueVisitor *visit, void *data);
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);
-/* The value that first had it, for all its way is known; or NULL. */
-const Value *value_axis_source(const Value *v, int dim, AxisRef a);
 void text_line(Text *t, const Module *m, Range r);	/* line 4; lib.shd:4 */
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);

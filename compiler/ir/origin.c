@@ -94,54 +94,30 @@ text_source(Text *t, const Module *m, const Value *v, Range where)
 	}
 }
 
-/* Back along the hops that the axis took; `o` is its origin in `v`. */
-typedef struct Story {
-	const Value *at;	/* the source */
-	const Origin *o;	/* there */
-	Op *hops[LONGEST_STORY];
-	int n;
-} Story;
-
-static Story
-story_of(const Value *v, const Origin *o, AxisRef a)
-{
-	Story s = {.at = v, .o = o};
-
-	while (s.o->kind == ORIGIN_op && s.o->from && s.n < LONGEST_STORY) {
-		Op *hop = s.o->through;
-		if (hop && !(s.n && same_hop(s.hops[s.n - 1], hop)))
-			s.hops[s.n++] = hop;
-		s.at = s.o->from;
-		/* values that are one by definition have it at one step */
-		const Origin *next = earlier_origin(s.at, a, s.o->step + !hop);
-		if (!next)
-			break;
-		s.o = next;
-	}
-	return s;
-}
-
-const Value *
-value_axis_source(const Value *v, int dim, AxisRef a)
-{
-	const Origin *o = value_origin(v, dim, a);
-
-	return o ? story_of(v, o, a).at : NULL;
-}
-
 void
 text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 {
 	const Origin *o = value_origin(v, dim, a);
+	const Value *at = v;
+	Op *hops[LONGEST_STORY];
+	int n = 0;
 
 	text_axis(t, &m->mesh, a);
 	if (!o) {
 		text_add(t, ": origin not recorded");
 		return;
 	}
-	Story s = story_of(v, o, a);
-	const Value *at = s.at;
-	o = s.o;
+	while (o && o->kind == ORIGIN_op && o->from && n < LONGEST_STORY) {
+		if (o->through && !(n && same_hop(hops[n - 1], o->through)))
+			hops[n++] = o->through;
+		at = o->from;
+		/* values that are one by definition have it at one step */
+		const Origin *next = earlier_origin(at, a,
+			o->step + !o->through);
+		if (!next)
+			break;
+		o = next;
+	}
 	if (at == v) {
 		text_add(t, ": written here");
 		if (o->where.line) {
@@ -151,8 +127,8 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		}
 		return;
 	}
-	text_add(t, s.n == LONGEST_STORY ? ": carried from " : ": from ");
+	text_add(t, n == LONGEST_STORY ? ": carried from " : ": from ");
 	text_source(t, m, at, o->kind == ORIGIN_written ? o->where :
 		at->range);
-	text_hops(t, m, s.hops, s.n);
+	text_hops(t, m, hops, n);
 }

@@ -73,25 +73,6 @@ settles_request(const Partitioner *p, const Op *op, int operand)
 		s->forms->value->placement.nunreduced;
 }
 
-/* Does propagation have all of its axes from where the program asks for them? */
-static bool
-placed_on_request(const Value *v, const Placement *inferred)
-{
-	for (int d = 0; d < inferred->rank; d++) {
-		AxisList axes = placement_dim(inferred, d);
-		for (int i = 0; i < axes.n; i++) {
-			const Value *from = value_axis_source(v, d, axes.a[i]);
-			if (!from || !from->def ||
-			    (from->def->kind != O_constraint &&
-			     from->def->kind != O_reshard &&
-			     from->def->kind != O_output) ||
-			    !asks_for_place(from))
-				return false;
-		}
-	}
-	return true;
-}
-
 static bool
 moves_nothing(Partitioner *p, Source *s, const Placement *result)
 {
@@ -108,14 +89,13 @@ moves_nothing(Partitioner *p, Source *s, const Placement *result)
 static bool
 moves_on_request(Partitioner *p, const Op *op)
 {
-	const Value *v = op->results[0];
-	Source *s = source_of(p, v);
+	Source *s = source_of(p, op->results[0]);
 
 	if (op->nresults != 1 || !s->requested)
 		return false;
 	if (moves_nothing(p, s, &s->inferred))
 		return true;
-	if (!ops[op->kind].pointwise || !placed_on_request(v, &s->inferred))
+	if (!ops[op->kind].pointwise)
 		return false;
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *x = source_of(p, op->operands[i])->forms->value;
