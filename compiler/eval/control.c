@@ -136,20 +136,13 @@ typedef struct Loop {
 } Loop;
 
 static bool
-is_invariant(const Op *op, int i)
-{
-	const Block *body = op->bodies[1];
-	return body->last->operands[i] == body->params[i];
-}
-
-static bool
 take_next(const Machine *vm, Loop *loop)
 {
 	const Block *body = loop->op->bodies[1];
 	memset(loop->next, 0, loop->n * sizeof *loop->next);
 	for (int i = 0; i < body->nparams; i++)
 		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d] && !is_invariant(loop->op, i) &&
+			if (vm->active[d] && !loop_hands_on(loop->op, i) &&
 			    !slot_take(vm, body->last->operands[i], body, d,
 			    &loop->next[i * vm->ndevices + d].is))
 				return false;
@@ -208,7 +201,7 @@ keep_results(const Machine *vm, Loop *loop)
 				return false;
 			from->borrowed = true;
 		}
-		if (loop->doubtful && !is_invariant(loop->op, i) &&
+		if (loop->doubtful && !loop_hands_on(loop->op, i) &&
 		    !doubt(vm, v))
 			return false;
 	}

@@ -512,14 +512,20 @@ visit_values(Op *op, void *data)
 			w->visit(op->bodies[i]->params[k], w->data);
 }
 
-void
-module_walk_values(Module *m, ValueVisitor *visit, void *data)
+static void
+block_walk_values(Block *b, ValueVisitor *visit, void *data)
 {
 	ValueWalk w = {visit, data};
 
-	for (int i = 0; i < m->entry->nparams; i++)
-		visit(m->entry->params[i], data);
-	module_walk(m, visit_values, &w);
+	for (int i = 0; i < b->nparams; i++)
+		visit(b->params[i], data);
+	block_walk(b, visit_values, &w);
+}
+
+void
+module_walk_values(Module *m, ValueVisitor *visit, void *data)
+{
+	block_walk_values(m->entry, visit, data);
 }
 
 static void
@@ -568,8 +574,22 @@ add_uses(Op *op, void *data)
 }
 
 void
+block_count_uses(Block *b)
+{
+	block_walk_values(b, clear_uses, NULL);
+	block_walk(b, add_uses, NULL);
+}
+
+void
 module_count_uses(Module *m)
 {
-	module_clear_uses(m);
-	module_walk(m, add_uses, NULL);
+	block_count_uses(m->entry);
+}
+
+bool
+loop_hands_on(const Op *loop, int i)
+{
+	const Block *body = loop->bodies[1];
+
+	return body->last->operands[i] == body->params[i];
 }

@@ -541,6 +541,10 @@ void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);		/* ids of values and ops, from 0 */
 void module_count_uses(Module *m);
+/* The same of the values of a block and of the bodies in it. */
+void block_count_uses(Block *b);
+/* Does the loop hand carried value i on as it is? */
+bool loop_hands_on(const Op *loop, int i);
 void module_clear_uses(Module *m);
 bool module_remove_dead(Module *m);	/* ops whose results are unused; named
 					   values count as used at L_global */

@@ -62,8 +62,7 @@ pad_result(Padder *p, Op *op, Value *v)
 static bool
 is_passed_on(const Op *op, int i)
 {
-	return op->kind != O_while ||
-		op->bodies[1]->last->operands[i] == op->bodies[1]->params[i];
+	return op->kind != O_while || loop_hands_on(op, i);
 }
 
 static void

@@ -39,43 +39,6 @@ typedef struct Chain {
 	Step *steps;
 } Chain;
 
-/* ---- uses, as they are after the moves in the loop were made ---------------- */
-
-static void
-clear_params(Block *b)
-{
-	for (int i = 0; i < b->nparams; i++)
-		b->params[i]->uses = 0;
-}
-
-static void
-clear_uses(Op *op, void *data)
-{
-	(void)data;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->uses = 0;
-	for (int i = 0; i < op->nbodies; i++)
-		clear_params(op->bodies[i]);
-}
-
-static void
-add_uses(Op *op, void *data)
-{
-	(void)data;
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i]->uses++;
-}
-
-static void
-count_uses(const Op *loop)
-{
-	for (int i = CONDITION; i <= BODY; i++) {
-		clear_params(loop->bodies[i]);
-		block_walk(loop->bodies[i], clear_uses, NULL);
-		block_walk(loop->bodies[i], add_uses, NULL);
-	}
-}
-
 static void
 add_step(Chain *c, Op *move, Value *partial)
 {
@@ -254,7 +217,9 @@ reduce_one(Partitioner *p, Op *loop, int i)
 void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
-	count_uses(loop);
+	/* moves in the loop have been made since the last count */
+	block_count_uses(loop->bodies[CONDITION]);
+	block_count_uses(loop->bodies[BODY]);
 	for (int i = 0; i < n; i++)
 		reduce_one(p, loop, i);
 }

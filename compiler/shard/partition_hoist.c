@@ -8,8 +8,6 @@
  */
 #include "shard/partition.h"
 
-enum { CONDITION, BODY };	/* bodies of a while */
-
 /* One body of a loop; its ops are numbered from 0. */
 typedef struct Body {
 	Op *loop;
@@ -61,11 +59,8 @@ is_function(const Op *op)
 static bool
 is_invariant(const Body *b, const Value *v)
 {
-	const Block *body = b->loop->bodies[BODY];
-
-	if (v->def)
-		return b->fixed[v->def->id];
-	return body->last->operands[v->index] == body->params[v->index];
+	return v->def ? b->fixed[v->def->id] :
+		loop_hands_on(b->loop, v->index);
 }
 
 static bool

@@ -228,7 +228,6 @@ static Loop *
 loop_new(Partitioner *p, Op *op)
 {
 	Loop *l = NEW(p->arena, Loop);
-	const Block *body = op->bodies[BODY];
 
 	l->op = op;
 	l->n = op->noperands;
@@ -238,7 +237,7 @@ loop_new(Partitioner *p, Op *op)
 		memcpy(l->outer, op->operands,
 			(size_t)l->n * sizeof l->outer[0]);
 	for (int i = 0; i < l->n; i++)
-		l->invariant[i] = body->last->operands[i] == body->params[i];
+		l->invariant[i] = loop_hands_on(op, i);
 	l->parent = p->loop;
 	return l;
 }

@@ -143,8 +143,6 @@ is_fixed(const Propagation *g, const Value *v)
 /* propagate_edges.c */
 /* Fills `ops` (edges included) and `state_of`; rules of edges only. */
 void collect_ops(Propagation *g);
-/* Does the loop hand value i on as it is? */
-bool is_invariant(const Op *loop, int i);
 /* Is operand i a use of its own, or the value under another name in a body? */
 bool is_use(const Op *op, int i);
 /* Warns of loops that move what they carry on every trip. */

@@ -59,7 +59,7 @@ outer_value(const Value *v)
 
 	if (op && op->kind == O_if)
 		return op->operands[v->index + 1];
-	return op && op->kind == O_while && is_invariant(op, v->index) ?
+	return op && op->kind == O_while && loop_hands_on(op, v->index) ?
 		op->operands[v->index] : NULL;
 }
 
@@ -174,7 +174,7 @@ static void
 unite_invariants(Propagation *g, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
-		if (!is_invariant(op, i))
+		if (!loop_hands_on(op, i))
 			continue;
 		unite(g, op->operands[i], op->results[i]);
 		unite_loop_value(g, op, i);

@@ -26,25 +26,17 @@
 enum { CONDITION, BODY };	/* bodies of a while */
 
 bool
-is_invariant(const Op *loop, int i)
-{
-	const Block *body = loop->bodies[BODY];
-
-	return body->last->operands[i] == body->params[i];
-}
-
-bool
 is_use(const Op *op, int i)
 {
 	const Op *owner = op->block->parent;
 
 	if (op->kind == O_while)
-		return !is_invariant(op, i);
+		return !loop_hands_on(op, i);
 	if (op->kind == O_if)
 		return i == 0;
 	if (op->kind == O_return && owner && owner->kind == O_while)
 		return op->block == owner->bodies[CONDITION] ||
-			!is_invariant(owner, i);
+			!loop_hands_on(owner, i);
 	return op->kind != O_call &&
 		!(op->kind == O_return && owner && owner->kind == O_call);
 }
@@ -150,7 +142,7 @@ add_edges(Propagation *g, Op *op)
 		if (op->kind == O_if)
 			add_edge(g, op, op->bodies[0]->last->operands[i], last,
 				out);
-		else if (!is_invariant(op, i))
+		else if (!loop_hands_on(op, i))
 			add_edge(g, op, op->operands[i], last, out);
 	}
 }
