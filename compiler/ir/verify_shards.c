@@ -118,27 +118,12 @@ check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
 static bool
 takes_partial(const Op *op, int operand, Combiner *combiner)
 {
-	static const struct {
-		bool first_only, any;
-		Combiner combiner;
-	} kinds[] = {
-		[PARTIAL_none] = {.any = false},
-		[PARTIAL_move] = {.any = true},
-		[PARTIAL_add] = {.combiner = C_add},
-		[PARTIAL_scale] = {.first_only = true, .combiner = C_add},
-		[PARTIAL_bilinear] = {.combiner = C_add},
-		[PARTIAL_max] = {.combiner = C_max},
-		[PARTIAL_min] = {.combiner = C_min},
-		[PARTIAL_and] = {.combiner = C_and},
-		[PARTIAL_or] = {.combiner = C_or},
-		[PARTIAL_reduce] = {.first_only = true},
-	};
 	PartialKind kind = ops[op->kind].partial;
 	Combiner own = (Combiner)op->operands[operand]->placement.combiner;
 
-	*combiner = kinds[kind].any ? own : kind == PARTIAL_reduce ?
-		(Combiner)op_int(op, A_combiner) : kinds[kind].combiner;
-	return kind != PARTIAL_none && (!operand || !kinds[kind].first_only);
+	*combiner = partials[kind].any ? own : kind == PARTIAL_reduce ?
+		(Combiner)op_int(op, A_combiner) : partials[kind].combiner;
+	return kind != PARTIAL_none && (!operand || !partials[kind].first_only);
 }
 
 /* The axes of partial results; over an axis of size 1 they are whole. */
@@ -156,9 +141,7 @@ check_partial_operands(Checker *c, const Op *op)
 {
 	PartialKind kind = ops[op->kind].partial;
 	AxisList first = partial_axes(&op->operands[0]->placement);
-	bool together = kind == PARTIAL_add || kind == PARTIAL_max ||
-		kind == PARTIAL_min || kind == PARTIAL_and ||
-		kind == PARTIAL_or || op->kind == O_concatenate;
+	bool together = partials[kind].together || op->kind == O_concatenate;
 
 	for (int i = 1; i < op->noperands; i++) {
 		AxisList other = partial_axes(

@@ -117,12 +117,6 @@ typedef struct Partial {
 	Combiner combiner;
 } Partial;
 
-static const Combiner combiner_of[] = {
-	[PARTIAL_add] = C_add, [PARTIAL_scale] = C_add,
-	[PARTIAL_bilinear] = C_add, [PARTIAL_max] = C_max,
-	[PARTIAL_min] = C_min, [PARTIAL_and] = C_and, [PARTIAL_or] = C_or,
-};
-
 static bool
 as_partial(Explicit *e, const Value *v, const Placement *like)
 {
@@ -166,14 +160,12 @@ is_linear_in(Explicit *e, const OpState *o, int operand)
 			o->tensors[operand]->type.dtype !=
 			o->tensors[o->noperands]->type.dtype)
 		return false;
-	if (kind == PARTIAL_move)
-		return true;
 	if (kind == PARTIAL_reduce)
 		return operand == 0 && o->rule->combiner == c;
 	if (kind == PARTIAL_scale && (operand ||
 			!is_never_zero(o->op->operands[1])))
 		return false;
-	return combiner_of[kind] == c;
+	return partial_combines(kind, c);
 }
 
 static bool

@@ -14,14 +14,14 @@
 
 enum { CONDITION, BODY };	/* bodies of a while */
 
-static const struct {
-	bool combines;
-	Combiner combiner;
-} combining[OP_COUNT] = {
-	[O_add] = {true, C_add}, [O_sub] = {true, C_add},
-	[O_maximum] = {true, C_max}, [O_minimum] = {true, C_min},
-	[O_and] = {true, C_and}, [O_or] = {true, C_or},
-};
+/* add, sub, maximum and the like */
+static const PartialInfo *
+combining(const Op *op)
+{
+	const PartialInfo *p = &partials[ops[op->kind].partial];
+
+	return p->together && op->noperands == 2 ? p : NULL;
+}
 
 /* Something to be done once the whole chain is known to be one. */
 typedef struct Step {
@@ -98,7 +98,7 @@ follow_combining(Chain *c, Op *op, const Value *start)
 		if (sum)
 			add_step(c, other->def, NULL);
 		if ((sum || part) &&
-		    c->partial.combiner == combining[op->kind].combiner &&
+		    c->partial.combiner == combining(op)->combiner &&
 		    follow(c, op->block, start, op->operands[1 - k]))
 			return true;
 		*c = before;
@@ -135,7 +135,7 @@ follow_branches(Chain *c, Op *op, const Value *start, int result)
 static bool
 follow_op(Chain *c, Op *op, const Value *start, int result)
 {
-	if (combining[op->kind].combines)
+	if (combining(op))
 		return follow_combining(c, op, start);
 	if (op->kind == O_if)
 		return follow_branches(c, op, start, result);

@@ -211,25 +211,6 @@ partial_axes(const Partitioner *p, int operand, Combiner *combiner)
 	return placement_unreduced(now);
 }
 
-static bool
-kind_combines(PartialKind kind, Combiner c)
-{
-	switch (kind) {
-	case PARTIAL_move: return true;
-	case PARTIAL_add:
-	case PARTIAL_scale:
-	case PARTIAL_bilinear: return c == C_add;
-	case PARTIAL_max: return c == C_max;
-	case PARTIAL_min: return c == C_min;
-	case PARTIAL_and: return c == C_and;
-	case PARTIAL_or: return c == C_or;
-	case PARTIAL_reduce:
-	case PARTIAL_none:
-		break;
-	}
-	return false;
-}
-
 /* All operands with dims hold partial sums over the same axes. */
 static bool
 all_partial(const Partitioner *p, const AxisList *axes, Combiner c)
@@ -279,7 +260,7 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 	if (kind == PARTIAL_reduce)
 		kind = op_int(op, A_combiner) == (int64_t)c->combiner ?
 			PARTIAL_move : PARTIAL_none;
-	if (!kind_combines(kind, c->combiner))
+	if (!partial_combines(kind, c->combiner))
 		return false;
 	if (kind == PARTIAL_scale && !(dtype_is_float(to) &&
 	    is_never_zero(op->operands[1])))
