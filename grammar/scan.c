@@ -13,31 +13,61 @@ static const struct Word {
 	const char *text;
 	int token;
 } words[] = {
-	{ "fn", TOK_FN }, { "let", TOK_LET }, { "var", TOK_VAR },
-	{ "for", TOK_FOR }, { "in", TOK_IN }, { "while", TOK_WHILE },
-	{ "if", TOK_IF }, { "else", TOK_ELSE }, { "return", TOK_RETURN },
-	{ "new", TOK_NEW }, { "true", TOK_TRUE }, { "false", TOK_FALSE },
-	{ "_", TOK_UNDERSCORE },
+	{"fn", TOK_FN},
+	{"let", TOK_LET},
+	{"var", TOK_VAR},
+	{"for", TOK_FOR},
+	{"in", TOK_IN},
+	{"while", TOK_WHILE},
+	{"if", TOK_IF},
+	{"else", TOK_ELSE},
+	{"return", TOK_RETURN},
+	{"new", TOK_NEW},
+	{"true", TOK_TRUE},
+	{"false", TOK_FALSE},
+	{"_", TOK_UNDERSCORE},
 	/* words in position only */
-	{ "mesh", TOK_MESH }, { "dim", TOK_DIM }, { "on", TOK_ON },
-	{ "import", TOK_IMPORT }, { "explicit", TOK_EXPLICIT },
-	{ "manual", TOK_MANUAL }, { "extern", TOK_EXTERN },
-	{ "rule", TOK_RULE }, { "unroll", TOK_UNROLL }, { "pad", TOK_PAD },
-	{ "unreduced", TOK_UNREDUCED }, { "replicated", TOK_REPLICATED },
-	{ "type", TOK_TYPE }, { "expect", TOK_EXPECT },
+	{"mesh", TOK_MESH},
+	{"dim", TOK_DIM},
+	{"on", TOK_ON},
+	{"import", TOK_IMPORT},
+	{"explicit", TOK_EXPLICIT},
+	{"manual", TOK_MANUAL},
+	{"extern", TOK_EXTERN},
+	{"rule", TOK_RULE},
+	{"unroll", TOK_UNROLL},
+	{"pad", TOK_PAD},
+	{"unreduced", TOK_UNREDUCED},
+	{"replicated", TOK_REPLICATED},
+	{"type", TOK_TYPE},
+	{"expect", TOK_EXPECT},
 };
 
 static const struct Mark {
 	char mark;
 	int token;
 } marks[] = {
-	{ '-', TOK_MINUS }, { '+', TOK_PLUS }, { '*', TOK_STAR },
-	{ '/', TOK_SLASH }, { '%', TOK_PERCENT }, { '<', TOK_LT },
-	{ '>', TOK_GT }, { '!', TOK_NOT }, { '=', TOK_ASSIGN },
-	{ '@', TOK_AT }, { '?', TOK_OPEN }, { ':', TOK_COLON },
-	{ ';', TOK_SEMICOLON }, { ',', TOK_COMMA }, { '.', TOK_DOT },
-	{ '(', TOK_LPAREN }, { ')', TOK_RPAREN }, { '{', TOK_LBRACE },
-	{ '}', TOK_RBRACE }, { '[', TOK_LBRACKET }, { ']', TOK_RBRACKET },
+	{'-', TOK_MINUS},
+	{'+', TOK_PLUS},
+	{'*', TOK_STAR},
+	{'/', TOK_SLASH},
+	{'%', TOK_PERCENT},
+	{'<', TOK_LT},
+	{'>', TOK_GT},
+	{'!', TOK_NOT},
+	{'=', TOK_ASSIGN},
+	{'@', TOK_AT},
+	{'?', TOK_OPEN},
+	{':', TOK_COLON},
+	{';', TOK_SEMICOLON},
+	{',', TOK_COMMA},
+	{'.', TOK_DOT},
+	{'(', TOK_LPAREN},
+	{')', TOK_RPAREN},
+	{'{', TOK_LBRACE},
+	{'}', TOK_RBRACE},
+	{'[', TOK_LBRACKET},
+	{']', TOK_RBRACKET},
 };
 
 int
@@ -78,7 +108,7 @@ scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text)
 		if (*c == '_')
 			continue;
 		if (mul_i64(value->integer, 10, &value->integer)
-		    && add_i64(value->integer, *c - '0', &value->integer))
+			&& add_i64(value->integer, *c - '0', &value->integer))
 			continue;
 		diag(p->session, own_code(p, DIAG_number), r,
 			"integer %.40s%s does not fit in 64 bits", text,
@@ -109,9 +139,8 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 int
 scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
-	diag(p->session, own_code(p, DIAG_number), r,
-		"'%.40s' is not a number", text);
-	diag_note(p->session, (Range){ 0 },
+	diag(p->session, own_code(p, DIAG_number), r, "'%.40s' is not a number", text);
+	diag_note(p->session, (Range){0},
 		"integers are decimal and may hold '_'; a float has digits on "
 		"both sides of the dot, or an exponent");
 	value->integer = 1;
@@ -136,10 +165,11 @@ scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
 			from++;
 			if (strchr("\"\\n'", *from) == NULL) {
 				int at = r.begin + 1 + (int)(from - s);
-				Range where = { r.file, r.line, at - 1, at + 1 };
-				diag(p->session, own_code(p, DIAG_string),
-					where, "unknown escape '\\%c' in a string; there "
-					"are \\\" \\\\ and \\n only", *from);
+				Range where = {r.file, r.line, at - 1, at + 1};
+				diag(p->session, own_code(p, DIAG_string), where,
+					"unknown escape '\\%c' in a string; there "
+					"are \\\" \\\\ and \\n only",
+					*from);
 			}
 			*to++ = unescape(*from);
 		} else {
@@ -147,7 +177,7 @@ scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
 		}
 	}
 	*to = '\0';
-	value->name = (Name){ s, r };
+	value->name = (Name){s, r};
 	return text[0] == '"' ? TOK_STRING : TOK_SINGLE_QUOTED;
 }
 
@@ -177,8 +207,7 @@ void
 scan_open_comment(Parser *p)
 {
 	p->skipped = true;
-	diag(p->session, p->code, p->comment,
-		"this comment is never closed; '*/' is missing");
+	diag(p->session, p->code, p->comment, "this comment is never closed; '*/' is missing");
 }
 
 void
@@ -197,15 +226,17 @@ scan_end_of_file(Parser *p)
 	int at = f->length, line = p->line;
 	while (at > 0 && strchr(" \t\r\n", f->text[at - 1]) != NULL)
 		line -= f->text[--at] == '\n';
-	return (Range){ p->file, line, at, at };
+	return (Range){p->file, line, at, at};
 }
 
 /* A name with letters of another alphabet goes on as a name. */
 int
 scan_bad_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
-	diag(p->session, p->code, r, "'%.40s' is not ASCII; names are "
-		"(comments and strings may hold any text)", text);
+	diag(p->session, p->code, r,
+		"'%.40s' is not ASCII; names are "
+		"(comments and strings may hold any text)",
+		text);
 	value->name.s = arena_strndup(p->session->arena, text, strlen(text));
 	value->name.range = r;
 	return TOK_NAME;
@@ -216,7 +247,10 @@ static const struct ByteHabit {
 	char theirs;
 	const char *ours;
 } byte_habits[] = {
-	{ '&', "&&" }, { '|', "||" }, { '~', "!" }, { '^', "!=" },
+	{'&', "&&"},
+	{'|', "||"},
+	{'~', "!"},
+	{'^', "!="},
 };
 
 static const char *
@@ -235,11 +269,9 @@ scan_bad_byte(Parser *p, Range r, const char *text)
 	p->skipped = true;
 	const char *ours = byte_habit(text[0]);
 	if (ours != NULL)
-		diag(p->session, DIAG_habit, r,
-			"'%c' is written %s, between pred", c, ours);
+		diag(p->session, DIAG_habit, r, "'%c' is written %s, between pred", c, ours);
 	else if (c < 0x20 || c == 0x7f)
 		diag(p->session, p->code, r, "unexpected byte 0x%02x", c);
 	else
-		diag(p->session, p->code, r,
-			"'%c' begins nothing in this language", c);
+		diag(p->session, p->code, r, "'%c' begins nothing in this language", c);
 }

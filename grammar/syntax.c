@@ -10,29 +10,94 @@
 #include "syntax.h"
 
 static const char *const operators[] = {
-	"+", "-", "*", "/", "%", "<", "<=", ">", ">=", "==", "!=", "&&", "||",
-	"@", "**", ".", "(", "[", NULL,
+	"+",
+	"-",
+	"*",
+	"/",
+	"%",
+	"<",
+	"<=",
+	">",
+	">=",
+	"==",
+	"!=",
+	"&&",
+	"||",
+	"@",
+	"**",
+	".",
+	"(",
+	"[",
+	NULL,
 };
 static const char *const expressions[] = {
-	"a name", "an integer", "a number", "a string",
-	"a string in single quotes", "a dtype", "true", "false", "(", "-", "!",
-	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
-	"unroll", "pad", "unreduced", "replicated", "type", "expect", "var",
+	"a name",
+	"an integer",
+	"a number",
+	"a string",
+	"a string in single quotes",
+	"a dtype",
+	"true",
+	"false",
+	"(",
+	"-",
+	"!",
+	"mesh",
+	"dim",
+	"on",
+	"import",
+	"explicit",
+	"manual",
+	"extern",
+	"rule",
+	"unroll",
+	"pad",
+	"unreduced",
+	"replicated",
+	"type",
+	"expect",
+	"var",
 	NULL,
 };
-static const char *const arguments[] = { "[", NULL };
+static const char *const arguments[] = {"[", NULL};
 static const char *const statements[] = {
-	"let", "var", "for", "while", "if", "return", NULL,
+	"let",
+	"var",
+	"for",
+	"while",
+	"if",
+	"return",
+	NULL,
 };
 static const char *const declarations[] = {
-	"mesh", "dim", "type", "import", "fn", "explicit", "manual", "extern",
+	"mesh",
+	"dim",
+	"type",
+	"import",
+	"fn",
+	"explicit",
+	"manual",
+	"extern",
 	NULL,
 };
-static const char *const equals[] = { "=", NULL };
-static const char *const sizes[] = { "an integer", "(", "-", NULL };
+static const char *const equals[] = {"=", NULL};
+static const char *const sizes[] = {"an integer", "(", "-", NULL};
 static const char *const names[] = {
-	"mesh", "dim", "on", "import", "explicit", "manual", "extern", "rule",
-	"unroll", "pad", "unreduced", "replicated", "type", "expect", NULL,
+	"mesh",
+	"dim",
+	"on",
+	"import",
+	"explicit",
+	"manual",
+	"extern",
+	"rule",
+	"unroll",
+	"pad",
+	"unreduced",
+	"replicated",
+	"type",
+	"expect",
+	NULL,
 };
 
 /*
@@ -43,24 +108,40 @@ static const struct Family {
 	const char *telltale, *also;
 	const char *const *members, *title;
 } families[] = {
-	{ "fn", "import", declarations,
-		"a declaration (mesh, dim, type, import or fn)" },
-	{ "let", "return", expressions, NULL },
-	{ "let", "return", statements, "a statement" },
-	{ "a number", "[", arguments, NULL },
-	{ "a number", NULL, expressions, "an expression" },
-	{ "+", "*", operators, "an operator" },
-	{ ")", ",", equals, NULL },
-	{ "an integer", "a name", sizes, "a size" },
-	{ "a name", "mesh", names, NULL },
+	{"fn", "import", declarations, "a declaration (mesh, dim, type, import or fn)"},
+	{"let", "return", expressions, NULL},
+	{"let", "return", statements, "a statement"},
+	{"a number", "[", arguments, NULL},
+	{"a number", NULL, expressions, "an expression"},
+	{"+", "*", operators, "an operator"},
+	{")", ",", equals, NULL},
+	{"an integer", "a name", sizes, "a size"},
+	{"a name", "mesh", names, NULL},
 };
 
 static const char *const comparisons[] = {
-	"<", "<=", ">", ">=", "==", "!=", NULL,
+	"<",
+	"<=",
+	">",
+	">=",
+	"==",
+	"!=",
+	NULL,
 };
 static const char *const reserved[] = {
-	"fn", "let", "var", "for", "in", "while", "if", "else", "return",
-	"new", "true", "false", NULL,
+	"fn",
+	"let",
+	"var",
+	"for",
+	"in",
+	"while",
+	"if",
+	"else",
+	"return",
+	"new",
+	"true",
+	"false",
+	NULL,
 };
 
 static bool
@@ -109,7 +190,7 @@ text_expected(Text *t, int n, const char **expected)
 	for (size_t i = 0; i < sizeof families / sizeof *families; i++) {
 		const struct Family *f = &families[i];
 		if (!expects(n, expected, f->telltale)
-		    || (f->also != NULL && !expects(n, expected, f->also)))
+			|| (f->also != NULL && !expects(n, expected, f->also)))
 			continue;
 		drop(n, expected, f->members);
 		if (f->title != NULL)
@@ -141,7 +222,7 @@ text_found(Text *t, Parser *p, Range where, const char *found)
 	const SourceFile *f = source_file(p->session, where.file);
 	int n = where.end - where.begin;
 	if (found == NULL || n <= 0 || where.end > f->length
-	    || strcmp(found, "the end of the file") == 0)
+		|| strcmp(found, "the end of the file") == 0)
 		text_add(t, "the end of the file");
 	else if (n > 40)
 		text_printf(t, "'%.37s...'", f->text + where.begin);
@@ -165,14 +246,15 @@ note_slashes(Parser *p, Range where)
 	Range c = p->slashes;
 	const char *text = source_file(p->session, p->file)->text;
 	if (c.file == 0 || c.end > where.begin
-	    || !only_blanks(text + c.end, where.begin - c.end))
+		|| !only_blanks(text + c.end, where.begin - c.end))
 		return;
 	int end = c.end;
 	while (end > c.begin && only_blanks(text + end - 1, 1))
 		end--;
 	c.end = c.begin + 2;
 	if (end > c.end && strchr(";,)", text[end - 1]) != NULL)
-		diag_note(p->session, c, "'//' begins a comment; division, "
+		diag_note(p->session, c,
+			"'//' begins a comment; division, "
 			"also of integers, is '/'");
 }
 
@@ -181,8 +263,8 @@ static bool
 missing_semicolon(Parser *p, Range where, int n, const char **expected)
 {
 	Range at = p->previous;
-	if (!expects(n, expected, ";") || expects(n, expected, "a number")
-	    || at.file == 0 || at.line == where.line)
+	if (!expects(n, expected, ";") || expects(n, expected, "a number") || at.file == 0
+		|| at.line == where.line)
 		return false;
 	at.begin = at.end;
 	diag(p->session, p->code, at, "';' is missing here");
@@ -196,7 +278,8 @@ byte_before(const Parser *p, Range where)
 {
 	const Range at = p->previous;
 	return at.file != 0 && at.end == where.begin && at.end > 0
-		? source_file(p->session, p->file)->text[at.end - 1] : 0;
+		? source_file(p->session, p->file)->text[at.end - 1]
+		: 0;
 }
 
 /*
@@ -208,41 +291,45 @@ static const struct WordHabit {
 	bool before;
 	const char *hint;
 } word_habits[] = {
-	{ "and", "&&", false, "'and' is written &&" },
-	{ "or", "&&", false, "'or' is written ||" },
-	{ "not", "&&", true, "'not' is written !" },
-	{ "elif", "&&", true, "'elif' is written else if" },
-	{ "const", "&&", true, "a name is bound with let: let h = x;" },
-	{ "def", "fn", false, "a function begins with fn: fn f(x) { ... }" },
-	{ "from", "fn", false, "functions are built in and need no module" },
-	{ "@", "fn", false, "a function has no decorators, but a mode: "
-		"fn, explicit fn, manual fn" },
-	{ "import", "a string", true, "files are imported: import \"path.shd\"; "
-		"functions are built in and need no module" },
-	{ "?", "&&", false, "there is no p ? a : b; write where(p, a, b), or "
-		"an if that assigns a var" },
-	{ "if", "&&", false, "if is a statement; write where(p, a, b), or an "
-		"if that assigns a var" },
-	{ "if", "a number", false, "if is a statement; write where(p, a, b), "
-		"or an if that assigns a var" },
+	{"and", "&&", false, "'and' is written &&"},
+	{"or", "&&", false, "'or' is written ||"},
+	{"not", "&&", true, "'not' is written !"},
+	{"elif", "&&", true, "'elif' is written else if"},
+	{"const", "&&", true, "a name is bound with let: let h = x;"},
+	{"def", "fn", false, "a function begins with fn: fn f(x) { ... }"},
+	{"from", "fn", false, "functions are built in and need no module"},
+	{"@", "fn", false,
+		"a function has no decorators, but a mode: "
+		"fn, explicit fn, manual fn"},
+	{"import", "a string", true,
+		"files are imported: import \"path.shd\"; "
+		"functions are built in and need no module"},
+	{"?", "&&", false,
+		"there is no p ? a : b; write where(p, a, b), or "
+		"an if that assigns a var"},
+	{"if", "&&", false,
+		"if is a statement; write where(p, a, b), or an "
+		"if that assigns a var"},
+	{"if", "a number", false,
+		"if is a statement; write where(p, a, b), "
+		"or an if that assigns a var"},
 };
 
 static bool
 is_word(const Parser *p, Range at, const char *word)
 {
 	size_t n = strlen(word);
-	return at.file != 0 && at.end - at.begin == (int)n && strncmp(word,
-		source_file(p->session, p->file)->text + at.begin, n) == 0;
+	return at.file != 0 && at.end - at.begin == (int)n
+		&& strncmp(word, source_file(p->session, p->file)->text + at.begin, n) == 0;
 }
 
 static bool
-text_word_habit(Text *t, const Parser *p, Range where, int n,
-	const char **expected)
+text_word_habit(Text *t, const Parser *p, Range where, int n, const char **expected)
 {
 	for (size_t i = 0; i < sizeof word_habits / sizeof *word_habits; i++) {
 		const struct WordHabit *h = &word_habits[i];
-		if (!expects(n, expected, h->expected) || !is_word(p,
-		    h->before ? p->previous : where, h->word))
+		if (!expects(n, expected, h->expected)
+			|| !is_word(p, h->before ? p->previous : where, h->word))
 			continue;
 		text_add(t, h->hint);
 		return true;
@@ -252,33 +339,32 @@ text_word_habit(Text *t, const Parser *p, Range where, int n,
 
 /* x += 1, f32[B, D] @X, let a, b = f(x), and h: f32[B] = x. */
 static bool
-text_habit(Text *t, char before, const char *found, int n,
-	const char **expected)
+text_habit(Text *t, char before, const char *found, int n, const char **expected)
 {
 	if (found == NULL)
 		return false;
 	if (strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
-		text_add(t, "several names stand in parentheses: "
+		text_add(t,
+			"several names stand in parentheses: "
 			"let (a, b) = f(x);");
 	else if (strcmp(found, ":") == 0 && expects(n, expected, "=")
-	    && expects(n, expected, "&&"))
+		&& expects(n, expected, "&&"))
 		text_add(t, "a name is bound with let: let h: f32[B] = x;");
 	else if (before == 0)
 		return false;
 	else if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)
-		text_printf(t, "there is no '%c='; write x = x %c y", before,
-			before);
+		text_printf(t, "there is no '%c='; write x = x %c y", before, before);
 	else if (before == '@' && n == 1 && expects(n, expected, "?"))
-		text_add(t, "a placement stands behind its dim, as in "
+		text_add(t,
+			"a placement stands behind its dim, as in "
 			"f32[B@X, D]; behind the type, '@?' opens every dim");
 	return t->n > 0;
 }
 
 void
-syntax_error(Parser *p, Range where, const char *found, int n,
-	const char **expected)
+syntax_error(Parser *p, Range where, const char *found, int n, const char **expected)
 {
-	Text t = { 0 }, token = { 0 };
+	Text t = {0}, token = {0};
 	bool skipped = p->skipped;
 	p->skipped = false;
 	if (skipped || missing_semicolon(p, where, n, expected))
@@ -287,17 +373,17 @@ syntax_error(Parser *p, Range where, const char *found, int n,
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
 	if (text_habit(&t, byte_before(p, where), found, n, expected)
-	    || text_word_habit(&t, p, where, n, expected))
+		|| text_word_habit(&t, p, where, n, expected))
 		wants_name = false;
 	else if (found != NULL && wants_name && holds(reserved, found))
-		text_printf(&t, "%s is a reserved word and cannot be a name",
-			token.s);
+		text_printf(&t, "%s is a reserved word and cannot be a name", token.s);
 	else if (found != NULL && wants_name && !wants_expression
-	    && strcmp(found, "a dtype") == 0)
+		&& strcmp(found, "a dtype") == 0)
 		text_printf(&t, "%s is a dtype and cannot be a name", token.s);
-	else if (found != NULL && !wants_expression
-	    && holds(comparisons, found) && expects(n, expected, "&&"))
-		text_printf(&t, "comparisons do not associate: write "
+	else if (found != NULL && !wants_expression && holds(comparisons, found)
+		&& expects(n, expected, "&&"))
+		text_printf(&t,
+			"comparisons do not associate: write "
 			"a < b && b < c");
 	if (t.n == 0) {
 		text_add(&t, "expected ");
@@ -315,7 +401,6 @@ syntax_stuck(Parser *p, Range where, const char *why)
 {
 	(void)why;
 	if (!p->too_deep)
-		diag(p->session, DIAG_nesting, where,
-			"the program is nested too deeply here");
+		diag(p->session, DIAG_nesting, where, "the program is nested too deeply here");
 	p->too_deep = true;
 }

@@ -7,8 +7,7 @@
 #include "front/ast.h"
 
 /* `found` and `expected` are token aliases; found NULL: nothing was read. */
-void syntax_error(Parser *p, Range where, const char *found, int n,
-	const char **expected);
+void syntax_error(Parser *p, Range where, const char *found, int n, const char **expected);
 /* The parser gave up: its stack is full. */
 void syntax_stuck(Parser *p, Range where, const char *why);
 

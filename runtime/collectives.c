@@ -45,10 +45,9 @@ void
 rt_collective_text(const shdrt_collective *c, char *text, size_t n)
 {
 	snprintf(text, n, "%s of %s[%lld,%lld,%lld]%s%s (%s:%d%s%s)",
-		rt_collective_names[c->kind], shdrt_dtype_names[c->dtype],
-		(long long)c->outer, (long long)c->size, (long long)c->inner,
-		c->axes && *c->axes ? " over " : "", c->axes ? c->axes : "",
-		c->file ? c->file : "?", c->line,
+		rt_collective_names[c->kind], shdrt_dtype_names[c->dtype], (long long)c->outer,
+		(long long)c->size, (long long)c->inner, c->axes && *c->axes ? " over " : "",
+		c->axes ? c->axes : "", c->file ? c->file : "?", c->line,
 		c->label && *c->label ? ": " : "", c->label ? c->label : "");
 }
 
@@ -69,12 +68,12 @@ same_text(const char *a, const char *b)
 static bool
 same_collective(const shdrt_collective *a, const shdrt_collective *b)
 {
-	return a == b || (a->kind == b->kind && a->dtype == b->dtype
-		&& (!is_reduction(a) || a->combiner == b->combiner)
-		&& a->outer == b->outer && a->size == b->size
-		&& a->inner == b->inner && a->rows == b->rows
-		&& a->line == b->line
-		&& same_text(a->file, b->file));
+	return a == b
+		|| (a->kind == b->kind && a->dtype == b->dtype
+			&& (!is_reduction(a) || a->combiner == b->combiner)
+			&& a->outer == b->outer && a->size == b->size && a->inner == b->inner
+			&& a->rows == b->rows && a->line == b->line
+			&& same_text(a->file, b->file));
 }
 
 /* All members are here: do they agree, and when do they go on? */
@@ -89,7 +88,8 @@ meet(Team *team)
 			char a[400], b[400];
 			rt_collective_text(first, a, sizeof a);
 			rt_collective_text(slot->collective, b, sizeof b);
-			rt_fail(SHDRT_MISMATCH, "collectives do not agree: "
+			rt_fail(SHDRT_MISMATCH,
+				"collectives do not agree: "
 				"device %lld is at %s, device %lld at %s",
 				(long long)team->members[0]->id, a,
 				(long long)team->members[i]->id, b);
@@ -181,17 +181,17 @@ stream_end(void)
 
 /* `count` blocks, each a step after the last. */
 static void
-copy_blocks(char *out, int64_t out_step, const char *in, int64_t in_step,
-	size_t block, int64_t count, bool past_caches)
+copy_blocks(char *out, int64_t out_step, const char *in, int64_t in_step, size_t block,
+	int64_t count, bool past_caches)
 {
 	switch (block) {
-	COPY_SMALL(1);
-	COPY_SMALL(2);
-	COPY_SMALL(4);
-	COPY_SMALL(8);
-	COPY_SMALL(16);
-	COPY_SMALL(32);
-	COPY_SMALL(64);
+		COPY_SMALL(1);
+		COPY_SMALL(2);
+		COPY_SMALL(4);
+		COPY_SMALL(8);
+		COPY_SMALL(16);
+		COPY_SMALL(32);
+		COPY_SMALL(64);
 	default:
 		break;
 	}
@@ -207,8 +207,7 @@ copy_blocks(char *out, int64_t out_step, const char *in, int64_t in_step,
 static size_t
 operand_bytes(const shdrt_collective *c)
 {
-	return (size_t)(c->outer * c->size * c->inner)
-		* shdrt_dtype_bytes[c->dtype];
+	return (size_t)(c->outer * c->size * c->inner) * shdrt_dtype_bytes[c->dtype];
 }
 
 static size_t
@@ -228,8 +227,7 @@ shdrt_tick(shdrt_device *dev, uint64_t picoseconds)
 {
 	dev->clock += picoseconds;
 	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
-		atomic_fetch_add_explicit(&dev->progress, 1,
-			memory_order_relaxed);
+		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
 }
 
 void
@@ -237,8 +235,7 @@ shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop)
 {
 	atomic_store_explicit(&dev->loop, loop, memory_order_relaxed);
 	if (!loop)
-		atomic_fetch_add_explicit(&dev->progress, 1,
-			memory_order_relaxed);
+		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
 }
 
 static void
@@ -246,8 +243,8 @@ gather_pull(const Team *team, int64_t outer, size_t block, char *out)
 {
 	int64_t row = (int64_t)block * team->n;
 	for (int i = 0; i < team->n; i++)
-		copy_blocks(out + (size_t)i * block, row, team->in[i],
-			(int64_t)block, block, outer, false);
+		copy_blocks(out + (size_t)i * block, row, team->in[i], (int64_t)block, block,
+			outer, false);
 }
 
 /* Cached: a piece of the operand goes to everybody while it is near. */
@@ -259,8 +256,7 @@ gather_push(const Team *team, int self, int64_t outer, size_t block)
 		const char *in = team->in[self] + (size_t)o * block;
 		size_t to = (size_t)o * row + (size_t)self * block;
 		for (size_t at = 0; at < block; at += SEND_BLOCK) {
-			size_t n = block - at < SEND_BLOCK ? block - at
-				: SEND_BLOCK;
+			size_t n = block - at < SEND_BLOCK ? block - at : SEND_BLOCK;
 			for (int k = 0; k < team->n; k++) {
 				int i = (self + k) % team->n;
 				memcpy(team->slots[i].out + to + at, in + at, n);
@@ -276,15 +272,14 @@ gather_stream(const Team *team, int self, int64_t outer, size_t block)
 	int64_t row = (int64_t)block * team->n;
 	for (int k = 0; k < team->n; k++) {
 		int i = (self + k) % team->n;
-		copy_blocks(team->slots[i].out + (size_t)self * block, row,
-			team->in[self], (int64_t)block, block, outer, true);
+		copy_blocks(team->slots[i].out + (size_t)self * block, row, team->in[self],
+			(int64_t)block, block, outer, true);
 	}
 	stream_end();
 }
 
 void
-shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in,
-	void *out)
+shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 {
 	const Seat *seat = enter(dev, c, in, out);
 	const Team *team = seat->team;
@@ -301,8 +296,7 @@ shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in,
 
 /* Member `self` combines its share, block by block, and hands it to all. */
 void
-shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in,
-	void *out)
+shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 {
 	const Seat *seat = enter(dev, c, in, out);
 	const Team *team = seat->team;
@@ -319,8 +313,7 @@ shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in,
 		size_t n = end - at < REDUCE_BLOCK ? end - at : REDUCE_BLOCK;
 		rt_reduce(c->dtype, c->combiner, team->n, team->in, at, n, sum);
 		for (size_t k = 0; k < members; k++) {
-			char *to = team->slots[(self + k) % members].out
-				+ at * bytes;
+			char *to = team->slots[(self + k) % members].out + at * bytes;
 			if (past_caches)
 				stream(to, sum, n * bytes);
 			else
@@ -333,8 +326,7 @@ shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in,
 }
 
 void
-shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out)
+shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 {
 	const Seat *seat = enter(dev, c, in, out);
 	size_t row = (size_t)(c->size * c->inner);
@@ -348,8 +340,7 @@ shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
 }
 
 void
-shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
-	void *out)
+shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 {
 	const Seat *seat = enter(dev, c, in, out);
 	const Team *team = seat->team;
@@ -359,8 +350,8 @@ shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
 	for (int k = 0; k < team->n; k++) {
 		int i = (seat->index + k) % team->n;
 		copy_blocks((char *)out + (size_t)i * part, (int64_t)row,
-			team->in[i] + (size_t)seat->index * part, (int64_t)row,
-			part, c->outer, past_caches);
+			team->in[i] + (size_t)seat->index * part, (int64_t)row, part, c->outer,
+			past_caches);
 	}
 	if (past_caches)
 		stream_end();
@@ -368,8 +359,8 @@ shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
 }
 
 void
-shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out)
+shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	void *out)
 {
 	const Seat *seat = enter(dev, c, in, out);
 	size_t bytes = operand_bytes(c);
@@ -388,7 +379,7 @@ shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
 
 /* What member i has for member k. */
 typedef struct Parcel {
-	int64_t start, n, to;		/* rows of the operand; of the result */
+	int64_t start, n, to; /* rows of the operand; of the result */
 } Parcel;
 
 static Parcel
@@ -399,17 +390,16 @@ parcel_of(const Team *team, int i, int k)
 }
 
 NORETURN static void
-fail_ragged(const Team *team, const shdrt_collective *c, int i, int k,
-	const char *what)
+fail_ragged(const Team *team, const shdrt_collective *c, int i, int k, const char *what)
 {
 	char text[400];
 	Parcel p = parcel_of(team, i, k);
 	rt_collective_text(c, text, sizeof text);
-	rt_fail(SHDRT_MISMATCH, "%s: device %lld sends %lld rows from row %lld "
-		"to row %lld of device %lld, %s", text,
-		(long long)team->members[i]->id, (long long)p.n,
-		(long long)p.start, (long long)p.to,
-		(long long)team->members[k]->id, what);
+	rt_fail(SHDRT_MISMATCH,
+		"%s: device %lld sends %lld rows from row %lld "
+		"to row %lld of device %lld, %s",
+		text, (long long)team->members[i]->id, (long long)p.n, (long long)p.start,
+		(long long)p.to, (long long)team->members[k]->id, what);
 }
 
 /* A number of rows that is not negative, all of them below `end`. */
@@ -428,12 +418,10 @@ check_parcel(const Team *team, const shdrt_collective *c, int i, int k)
 	if (p.n < 0)
 		fail_ragged(team, c, i, k, "a negative number");
 	if (p.n != expected) {
-		snprintf(what, sizeof what, "which expects %d from it",
-			(int)expected);
+		snprintf(what, sizeof what, "which expects %d from it", (int)expected);
 		fail_ragged(team, c, i, k, what);
 	}
-	snprintf(what, sizeof what, "but its operand has %lld rows",
-		(long long)c->size);
+	snprintf(what, sizeof what, "but its operand has %lld rows", (long long)c->size);
 	if (p.n > 0 && !lies_within(p.start, p.n, c->size))
 		fail_ragged(team, c, i, k, what);
 	snprintf(what, sizeof what, "which has %lld rows", (long long)c->rows);
@@ -458,9 +446,8 @@ check_overlap(const Team *team, const shdrt_collective *c, int i, int k)
 }
 
 void
-shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, const void *starts, const void *sizes, const void *to,
-	const void *from, void *out)
+shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	const void *starts, const void *sizes, const void *to, const void *from, void *out)
 {
 	const Seat *seat = seat_of(dev, c);
 	const Team *team = seat->team;
@@ -477,8 +464,8 @@ shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c,
 		int i = (seat->index + k) % team->n;
 		Parcel p = parcel_of(team, i, seat->index);
 		if (p.n > 0)
-			memcpy((char *)out + (size_t)p.to * row, team->in[i]
-				+ (size_t)p.start * row, (size_t)p.n * row);
+			memcpy((char *)out + (size_t)p.to * row,
+				team->in[i] + (size_t)p.start * row, (size_t)p.n * row);
 	}
 	leave(dev, seat);
 }

@@ -17,7 +17,7 @@
 #include "internal.h"
 
 enum {
-	STACK = 4 << 20,	/* bytes of a device thread, mapped as used */
+	STACK = 4 << 20, /* bytes of a device thread, mapped as used */
 	SIGNAL_STACK = 64 << 10,
 };
 
@@ -30,7 +30,7 @@ same_splits(const shdrt_splits *a, const shdrt_splits *b)
 		return false;
 	for (int i = 0; i < a->n; i++)
 		if (a->split[i].stride != b->split[i].stride
-		    || a->split[i].size != b->split[i].size)
+			|| a->split[i].size != b->split[i].size)
 			return false;
 	return true;
 }
@@ -76,8 +76,7 @@ team_init(Team *team, int n)
 	team->n = n;
 	team->members = rt_get_zeroed((size_t)n, sizeof *team->members);
 	team->in = rt_get_zeroed((size_t)n, sizeof *team->in);
-	if (posix_memalign((void **)&team->slots, LINE,
-	    (size_t)n * sizeof *team->slots))
+	if (posix_memalign((void **)&team->slots, LINE, (size_t)n * sizeof *team->slots))
 		rt_fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
 	memset(team->slots, 0, (size_t)n * sizeof *team->slots);
 }
@@ -132,8 +131,9 @@ take_seats(Machine *m, Kind *kind, int number, const int64_t *leader,
 		Seat *seat = &dev->seats[number];
 		seat->team = &kind->teams[team_number[leader[id]]];
 		int next = seat->team->n++;
-		seat->index = kind->permute ? next : (int)shdrt_index(id,
-			kind->group.n, kind->group.split);
+		seat->index = kind->permute
+			? next
+			: (int)shdrt_index(id, kind->group.n, kind->group.split);
 		seat->team->members[seat->index] = dev;
 		seat->source = -1;
 	}
@@ -179,12 +179,15 @@ kind_find(Machine *m, const shdrt_collective *c)
 	for (int i = 0; i < m->nkinds; i++) {
 		const Kind *k = &m->kinds[i];
 		if (k->permute == permute && same_splits(&k->group, &c->group)
-		    && (!permute || (k->source == c->source
-			&& (c->source || same_splits(&k->from, &c->from)))))
+			&& (!permute
+				|| (k->source == c->source
+					&& (c->source || same_splits(&k->from, &c->from)))))
 			return i;
 	}
-	m->kinds[m->nkinds] = (Kind){.group = c->group, .from = c->from,
-		.source = c->source, .permute = permute};
+	m->kinds[m->nkinds] = (Kind){.group = c->group,
+		.from = c->from,
+		.source = c->source,
+		.permute = permute};
 	return m->nkinds++;
 }
 
@@ -231,25 +234,29 @@ slabs_map(Machine *m)
 {
 	const shdrt_program *p = m->program;
 	if (p->target_memory && p->slab_bytes > p->target_memory)
-		rt_fail(SHDRT_MEMORY, "out of memory: a device needs %lld bytes, "
-			"one of %s has %lld", (long long)p->slab_bytes,
-			p->target, (long long)p->target_memory);
+		rt_fail(SHDRT_MEMORY,
+			"out of memory: a device needs %lld bytes, "
+			"one of %s has %lld",
+			(long long)p->slab_bytes, p->target, (long long)p->target_memory);
 	/* An odd number of lines apart: equal offsets in different slabs do
 	   not compete for the same sets of the caches. */
 	m->slab_stride = ((size_t)p->slab_bytes + LINE - 1) / LINE * LINE;
 	m->slab_stride += m->slab_stride / LINE % 2 ? 0 : LINE;
 	uint64_t available = available_memory();
-	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices,
-	    &m->slab_total) || (available && m->slab_total > available))
-		rt_fail(SHDRT_MEMORY, "out of memory: %lld devices of %lld bytes; "
-			"this machine has %llu free", (long long)m->ndevices,
-			(long long)p->slab_bytes, (unsigned long long)available);
+	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices, &m->slab_total)
+		|| (available && m->slab_total > available))
+		rt_fail(SHDRT_MEMORY,
+			"out of memory: %lld devices of %lld bytes; "
+			"this machine has %llu free",
+			(long long)m->ndevices, (long long)p->slab_bytes,
+			(unsigned long long)available);
 	void *at = mmap(NULL, m->slab_total, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)
-		rt_fail(SHDRT_MEMORY, "out of memory: %zu bytes for %lld devices: "
-			"%s", m->slab_total, (long long)m->ndevices,
-			strerror(errno));
+		rt_fail(SHDRT_MEMORY,
+			"out of memory: %zu bytes for %lld devices: "
+			"%s",
+			m->slab_total, (long long)m->ndevices, strerror(errno));
 #if defined(MADV_HUGEPAGE)
 	if (m->slab_stride >= 8u << 20)
 		madvise(at, m->slab_total, MADV_HUGEPAGE);
@@ -275,8 +282,10 @@ static void
 device_lost(void *data)
 {
 	shdrt_device *dev = data;
-	rt_fail(SHDRT_PEER_LOST, "device %lld was lost: its thread ended before "
-		"its program did", (long long)dev->id);
+	rt_fail(SHDRT_PEER_LOST,
+		"device %lld was lost: its thread ended before "
+		"its program did",
+		(long long)dev->id);
 }
 
 static void
@@ -353,12 +362,12 @@ threads_start(Machine *m)
 	pthread_attr_setstacksize(&attributes, STACK);
 	for (int64_t id = 0; id < m->ndevices; id++) {
 		shdrt_device *dev = &m->devices[id];
-		int error = pthread_create(&dev->thread, &attributes,
-			device_main, dev);
+		int error = pthread_create(&dev->thread, &attributes, device_main, dev);
 		if (error)
-			rt_fail(SHDRT_MEMORY, "this machine runs %lld of %lld "
-				"device threads: %s", (long long)id,
-				(long long)m->ndevices, strerror(error));
+			rt_fail(SHDRT_MEMORY,
+				"this machine runs %lld of %lld "
+				"device threads: %s",
+				(long long)id, (long long)m->ndevices, strerror(error));
 	}
 	pthread_attr_destroy(&attributes);
 }
@@ -368,8 +377,7 @@ make_devices(Machine *m)
 {
 	size_t n = (size_t)m->ndevices;
 	if (m->ndevices > INT_MAX / 2
-	    || posix_memalign((void **)&m->devices, LINE,
-		n * sizeof *m->devices))
+		|| posix_memalign((void **)&m->devices, LINE, n * sizeof *m->devices))
 		rt_fail(SHDRT_MEMORY, "out of memory: %zu devices", n);
 	memset(m->devices, 0, n * sizeof *m->devices);
 	for (int64_t id = 0; id < m->ndevices; id++) {
@@ -410,8 +418,7 @@ total_progress(const Machine *m)
 {
 	unsigned long long sum = 0;
 	for (int64_t id = 0; id < m->ndevices; id++)
-		sum += atomic_load_explicit(&m->devices[id].progress,
-			memory_order_relaxed);
+		sum += atomic_load_explicit(&m->devices[id].progress, memory_order_relaxed);
 	return sum;
 }
 
@@ -442,7 +449,7 @@ watch(Machine *m)
 			progress = latest;
 			since = rt_now();
 		} else if (m->timeout > 0 && m->ended < m->ndevices
-		    && rt_now() - since >= m->timeout) {
+			&& rt_now() - since >= m->timeout) {
 			pthread_mutex_unlock(&m->lock);
 			rt_machine_stalled(m, m->timeout);
 		}
@@ -466,9 +473,10 @@ watch_launch(void *data)
 			before = now;
 			since = rt_now();
 		} else if (rt_now() - since >= m->timeout) {
-			rt_fail(SHDRT_DEADLOCK, "no progress for %g s "
-				"(--timeout)\n  the interpreter %s", m->timeout,
-				doing);
+			rt_fail(SHDRT_DEADLOCK,
+				"no progress for %g s "
+				"(--timeout)\n  the interpreter %s",
+				m->timeout, doing);
 		}
 	}
 	pthread_mutex_unlock(&m->lock);
@@ -487,8 +495,8 @@ launch(Machine *m)
 	}
 	m->ended = 0;
 	pthread_t watcher;
-	bool watched = p->progress && m->timeout > 0 &&
-		pthread_create(&watcher, NULL, watch_launch, m) == 0;
+	bool watched = p->progress && m->timeout > 0
+		&& pthread_create(&watcher, NULL, watch_launch, m) == 0;
 	double started = rt_now();
 	int status = p->launch(p, slabs, p->data);
 	double seconds = rt_now() - started;

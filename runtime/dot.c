@@ -10,7 +10,7 @@
 typedef struct Product {
 	int64_t m, n, k;
 	int64_t a_m, a_k, b_k, b_n, c_m;
-	int add;		/* to what is in c */
+	int add; /* to what is in c */
 } Product;
 
 #ifdef SHDRT_CBLAS
@@ -39,7 +39,7 @@ static void
 enter(void)
 {
 	while (sem_wait(&calls))
-		;			/* interrupted by a signal */
+		; /* interrupted by a signal */
 }
 
 static void
@@ -50,11 +50,9 @@ leave(void)
 
 /* Which stride is 1 says how a matrix is stored; the other leads. */
 static int64_t
-leading(int64_t rows, int64_t columns, int64_t row, int64_t column,
-	CBLAS_TRANSPOSE *transpose)
+leading(int64_t rows, int64_t columns, int64_t row, int64_t column, CBLAS_TRANSPOSE *transpose)
 {
-	int by_rows = (column == 1 || columns == 1) &&
-		(rows == 1 || row >= columns);
+	int by_rows = (column == 1 || columns == 1) && (rows == 1 || row >= columns);
 	int64_t least = by_rows ? columns : rows;
 	int64_t stride = by_rows ? row : column;
 
@@ -64,40 +62,36 @@ leading(int64_t rows, int64_t columns, int64_t row, int64_t column,
 
 /* y[rows] = matrix x[columns], with x and y anywhere along a stride. */
 #define GEMV(type, prefix) \
-	static void \
-	gemv_##type(int64_t rows, int64_t columns, const type *matrix, \
-		int64_t row, int64_t column, const type *x, int64_t x_stride, \
-		type *y, int64_t y_stride, int add) \
+	static void gemv_##type(int64_t rows, int64_t columns, const type *matrix, \
+		int64_t row, int64_t column, const type *x, int64_t x_stride, type *y, \
+		int64_t y_stride, int add) \
 	{ \
 		CBLAS_TRANSPOSE transpose; \
 		int64_t lead = leading(rows, columns, row, column, &transpose); \
 		int flip = transpose == CblasTrans; \
-		cblas_##prefix##gemv(CblasRowMajor, transpose, \
-			(int)(flip ? columns : rows), \
-			(int)(flip ? rows : columns), 1, matrix, (int)lead, x, \
-			(int)x_stride, add ? 1 : 0, y, (int)y_stride); \
+		cblas_##prefix##gemv(CblasRowMajor, transpose, (int)(flip ? columns : rows), \
+			(int)(flip ? rows : columns), 1, matrix, (int)lead, x, (int)x_stride, \
+			add ? 1 : 0, y, (int)y_stride); \
 	}
 GEMV(float, s)
 GEMV(double, d)
 
 #define PRODUCT(type, prefix) \
-	static void \
-	product_##type(const Product *p, const type *a, const type *b, type *c) \
+	static void product_##type(const Product *p, const type *a, const type *b, type *c) \
 	{ \
 		CBLAS_TRANSPOSE ta, tb; \
 		int64_t lda = leading(p->m, p->k, p->a_m, p->a_k, &ta); \
 		int64_t ldb = leading(p->k, p->n, p->b_k, p->b_n, &tb); \
 		if (p->n == 1) \
-			gemv_##type(p->m, p->k, a, p->a_m, p->a_k, b, \
-				p->k == 1 ? 1 : p->b_k, c, \
-				p->m == 1 ? 1 : p->c_m, p->add); \
+			gemv_##type(p->m, p->k, a, p->a_m, p->a_k, b, p->k == 1 ? 1 : p->b_k, \
+				c, p->m == 1 ? 1 : p->c_m, p->add); \
 		else if (p->m == 1) \
-			gemv_##type(p->n, p->k, b, p->b_n, p->b_k, a, \
-				p->k == 1 ? 1 : p->a_k, c, 1, p->add); \
+			gemv_##type(p->n, p->k, b, p->b_n, p->b_k, a, p->k == 1 ? 1 : p->a_k, \
+				c, 1, p->add); \
 		else \
-			cblas_##prefix##gemm(CblasRowMajor, ta, tb, (int)p->m, \
-				(int)p->n, (int)p->k, 1, a, (int)lda, b, \
-				(int)ldb, p->add ? 1 : 0, c, (int)p->c_m); \
+			cblas_##prefix##gemm(CblasRowMajor, ta, tb, (int)p->m, (int)p->n, \
+				(int)p->k, 1, a, (int)lda, b, (int)ldb, p->add ? 1 : 0, c, \
+				(int)p->c_m); \
 	}
 PRODUCT(float, s)
 PRODUCT(double, d)
@@ -105,15 +99,20 @@ PRODUCT(double, d)
 #else
 /* ---- plain loops --------------------------------------------------------- */
 
-static void enter(void) {}
-static void leave(void) {}
+static void
+enter(void)
+{
+}
+static void
+leave(void)
+{
+}
 
 enum { ROWS = 4, COLUMNS = 64, DEPTH = 256 };
 
 /* A few rows of c by a block of columns, kept in registers or near them. */
 #define TILE(type) \
-	static void \
-	tile_##type(const Product *p, const type *a, const type *b, type *c, \
+	static void tile_##type(const Product *p, const type *a, const type *b, type *c, \
 		int64_t rows, int64_t columns, int64_t depth, int add) \
 	{ \
 		type sum[ROWS][COLUMNS] = {{0}}; \
@@ -121,13 +120,11 @@ enum { ROWS = 4, COLUMNS = 64, DEPTH = 256 };
 			for (int64_t i = 0; i < rows; i++) { \
 				type x = a[i * p->a_m + k * p->a_k]; \
 				for (int64_t j = 0; j < columns; j++) \
-					sum[i][j] += x * b[k * p->b_k \
-						+ j * p->b_n]; \
+					sum[i][j] += x * b[k * p->b_k + j * p->b_n]; \
 			} \
 		for (int64_t i = 0; i < rows; i++) \
 			for (int64_t j = 0; j < columns; j++) \
-				c[i * p->c_m + j] = sum[i][j] + (add \
-					? c[i * p->c_m + j] : 0); \
+				c[i * p->c_m + j] = sum[i][j] + (add ? c[i * p->c_m + j] : 0); \
 	}
 TILE(float)
 TILE(double)
@@ -139,17 +136,16 @@ least(int64_t a, int64_t b)
 }
 
 #define PRODUCT(type) \
-	static void \
-	product_##type(const Product *p, const type *a, const type *b, type *c) \
+	static void product_##type(const Product *p, const type *a, const type *b, type *c) \
 	{ \
 		for (int64_t k = 0; k < p->k; k += DEPTH) \
-		for (int64_t j = 0; j < p->n; j += COLUMNS) \
-		for (int64_t i = 0; i < p->m; i += ROWS) \
-			tile_##type(p, a + i * p->a_m + k * p->a_k, \
-				b + k * p->b_k + j * p->b_n, \
-				c + i * p->c_m + j, least(p->m - i, ROWS), \
-				least(p->n - j, COLUMNS), \
-				least(p->k - k, DEPTH), p->add || k > 0); \
+			for (int64_t j = 0; j < p->n; j += COLUMNS) \
+				for (int64_t i = 0; i < p->m; i += ROWS) \
+					tile_##type(p, a + i * p->a_m + k * p->a_k, \
+						b + k * p->b_k + j * p->b_n, \
+						c + i * p->c_m + j, least(p->m - i, ROWS), \
+						least(p->n - j, COLUMNS), \
+						least(p->k - k, DEPTH), p->add || k > 0); \
 	}
 PRODUCT(float)
 PRODUCT(double)
@@ -158,8 +154,8 @@ PRODUCT(double)
 /* ---- loops around products ------------------------------------------------- */
 
 typedef struct Place {
-	int64_t a, b, c;	/* elements from the start */
-	int add;		/* not the first of its sum */
+	int64_t a, b, c; /* elements from the start */
+	int add;	 /* not the first of its sum */
 } Place;
 
 static Place
@@ -190,20 +186,17 @@ step_loops(const shdrt_dot *d, int from, int to, int64_t *index)
 
 enum { MAX_LOOPS = 64 };
 
-typedef void Matrix(const shdrt_dot *d, const void *a, const void *b, void *c,
-	int add);
+typedef void Matrix(const shdrt_dot *d, const void *a, const void *b, void *c, int add);
 
 /* The innermost loop apart: batches of small products are many. */
 static void
-for_all_loops(const shdrt_dot *d, Matrix *matrix, const char *a, const char *b,
-	char *c)
+for_all_loops(const shdrt_dot *d, Matrix *matrix, const char *a, const char *b, char *c)
 {
 	int64_t index[MAX_LOOPS] = {0};
 	int64_t in = (int64_t)shdrt_dtype_bytes[d->in];
 	int64_t out = (int64_t)shdrt_dtype_bytes[d->out];
 	int outer = d->nloops > 0 ? d->nloops - 1 : 0;
-	shdrt_dot_loop inner = d->nloops > 0 ? d->loops[outer]
-		: (shdrt_dot_loop){1, 0, 0, 0};
+	shdrt_dot_loop inner = d->nloops > 0 ? d->loops[outer] : (shdrt_dot_loop){1, 0, 0, 0};
 
 	do {
 		Place p = place_at(d, outer, index);
@@ -221,8 +214,7 @@ for_all_loops(const shdrt_dot *d, Matrix *matrix, const char *a, const char *b,
 static Product
 whole_product(const shdrt_dot *d, int add)
 {
-	return (Product){d->m, d->n, d->k, d->a_m, d->a_k, d->b_k, d->b_n,
-		d->c_m, add};
+	return (Product){d->m, d->n, d->k, d->a_m, d->a_k, d->b_k, d->b_n, d->c_m, add};
 }
 
 static void
@@ -244,16 +236,15 @@ direct_f64(const shdrt_dot *d, const void *a, const void *b, void *c, int add)
 /* ---- integers --------------------------------------------------------------- */
 
 #define INTEGER_DOT(in, in_type, out, out_type) \
-	static void \
-	integer_##in##_##out(const shdrt_dot *d, const void *av, \
-		const void *bv, void *cv, int add) \
+	static void integer_##in##_##out(const shdrt_dot *d, const void *av, const void *bv, \
+		void *cv, int add) \
 	{ \
 		const in_type *a = av, *b = bv; \
 		out_type *c = cv; \
 		for (int64_t i = 0; i < d->m; i++) { \
 			out_type *row = c + i * d->c_m; \
 			if (!add) \
-				memset(row, 0, sizeof *row * (size_t)d->n); \
+				memset(row, 0, sizeof *row *(size_t)d->n); \
 			for (int64_t k = 0; k < d->k; k++) { \
 				uint64_t x = (uint64_t)a[i * d->a_m + k * d->a_k]; \
 				const in_type *y = b + k * d->b_k; \
@@ -264,19 +255,20 @@ direct_f64(const shdrt_dot *d, const void *a, const void *b, void *c, int add)
 		} \
 	}
 #define INTEGER_PAIRS(X) \
-	X(i8, int8_t, i8, int8_t) X(i8, int8_t, i32, int32_t) \
-	X(i8, int8_t, i64, int64_t) X(i32, int32_t, i32, int32_t) \
+	X(i8, int8_t, i8, int8_t) \
+	X(i8, int8_t, i32, int32_t) \
+	X(i8, int8_t, i64, int64_t) \
+	X(i32, int32_t, i32, int32_t) \
 	X(i32, int32_t, i64, int64_t) X(i64, int64_t, i64, int64_t) \
-	X(u8, uint8_t, u8, uint8_t) X(u8, uint8_t, u32, uint32_t) \
-	X(u32, uint32_t, u32, uint32_t)
+		X(u8, uint8_t, u8, uint8_t) X(u8, uint8_t, u32, uint32_t) \
+			X(u32, uint32_t, u32, uint32_t)
 INTEGER_PAIRS(INTEGER_DOT)
 
 static Matrix *
 integer_matrix(shdrt_dtype in, shdrt_dtype out)
 {
 	static Matrix *const table[SHDRT_DTYPE_COUNT][SHDRT_DTYPE_COUNT] = {
-#define ROW(in, in_type, out, out_type) \
-		[SHDRT_##in][SHDRT_##out] = integer_##in##_##out,
+#define ROW(in, in_type, out, out_type) [SHDRT_##in][SHDRT_##out] = integer_##in##_##out,
 		INTEGER_PAIRS(ROW)
 #undef ROW
 	};
@@ -288,7 +280,7 @@ integer_matrix(shdrt_dtype in, shdrt_dtype out)
 
 /* A block of a matrix, row-major after packing unless flipped. */
 typedef struct Block {
-	int64_t rows, columns, row, column;	/* counts, strides */
+	int64_t rows, columns, row, column; /* counts, strides */
 } Block;
 
 /* Columns are read in order when they are the ones that lie together. */
@@ -299,8 +291,7 @@ is_flipped(const Block *b)
 }
 
 #define PACK(in, in_type, to, to_type) \
-	static void \
-	pack_##in##_##to(const Block *b, const void *from, void *packed) \
+	static void pack_##in##_##to(const Block *b, const void *from, void *packed) \
 	{ \
 		const in_type *x = from; \
 		to_type *restrict y = packed; \
@@ -318,8 +309,7 @@ is_flipped(const Block *b)
 					y[j] = shdrt_##to##_from_##in(x[j * each]); \
 		} \
 	}
-#define FLOAT_INS(X) \
-	X(f16, uint16_t) X(bf16, uint16_t) X(f32, float) X(f64, double)
+#define FLOAT_INS(X) X(f16, uint16_t) X(bf16, uint16_t) X(f32, float) X(f64, double)
 #define X(in, type) PACK(in, type, f32, float) PACK(in, type, f64, double)
 FLOAT_INS(X)
 #undef X
@@ -364,9 +354,9 @@ smaller(int64_t a, int64_t b)
 typedef struct Packed {
 	const shdrt_dot *d;
 	Pack *pack;
-	int wide;		/* sums in f64 */
-	int64_t in, sum;	/* bytes of an element */
-	char *a, *b, *c;	/* scratch */
+	int wide;	 /* sums in f64 */
+	int64_t in, sum; /* bytes of an element */
+	char *a, *b, *c; /* scratch */
 } Packed;
 
 static int64_t
@@ -382,15 +372,13 @@ aligned(int64_t bytes)
 enum { LANES = 16 };
 
 #define THIN(in) \
-	static float \
-	along_##in(const uint16_t *row, const float *x, int64_t n) \
+	static float along_##in(const uint16_t *row, const float *x, int64_t n) \
 	{ \
 		float sum[LANES] = {0}; \
 		int64_t k = 0; \
 		for (; k + LANES <= n; k += LANES) \
-			_Pragma("GCC unroll 1") \
-			for (int l = 0; l < LANES; l++) \
-				sum[l] += x[k + l] * shdrt_f32_from_##in(row[k + l]); \
+			_Pragma("GCC unroll 1") for (int l = 0; l < LANES; l++) sum[l] += \
+				x[k + l] * shdrt_f32_from_##in(row[k + l]); \
 		for (int l = 0; k < n; k++, l++) \
 			sum[l] += x[k] * shdrt_f32_from_##in(row[k]); \
 		for (int w = LANES / 2; w > 0; w /= 2) \
@@ -398,14 +386,12 @@ enum { LANES = 16 };
 				sum[l] += sum[l + w]; \
 		return sum[0]; \
 	} \
-	static void \
-	thin_##in(const Block *b, const uint16_t *matrix, const float *x, \
+	static void thin_##in(const Block *b, const uint16_t *matrix, const float *x, \
 		float *sum) \
 	{ \
 		if (b->column == 1) { \
 			for (int64_t j = 0; j < b->rows; j++) \
-				sum[j] += along_##in(matrix + j * b->row, x, \
-					b->columns); \
+				sum[j] += along_##in(matrix + j * b->row, x, b->columns); \
 			return; \
 		} \
 		for (int64_t k = 0; k < b->columns; k++, matrix += b->column) { \
@@ -415,8 +401,7 @@ enum { LANES = 16 };
 					sum[j] += f * shdrt_f32_from_##in(matrix[j]); \
 			else \
 				for (int64_t j = 0; j < b->rows; j++) \
-					sum[j] += f * shdrt_f32_from_##in( \
-						matrix[j * b->row]); \
+					sum[j] += f * shdrt_f32_from_##in(matrix[j * b->row]); \
 		} \
 	}
 THIN(f16)
@@ -432,32 +417,30 @@ is_thin(const Packed *s)
 }
 
 static void
-thin_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a,
-	const char *b, int add)
+thin_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, const char *b,
+	int add)
 {
 	const shdrt_dot *d = s->d;
-	int row = d->m == 1;	/* the vector is on the left */
-	Block matrix = row ? (Block){n, k, d->b_n, d->b_k}
-		: (Block){m, k, d->a_m, d->a_k};
+	int row = d->m == 1; /* the vector is on the left */
+	Block matrix = row ? (Block){n, k, d->b_n, d->b_k} : (Block){m, k, d->a_m, d->a_k};
 	Block vector = {1, k, 0, row ? d->a_k : d->b_k};
 
 	s->pack(&vector, row ? a : b, s->a);
 	if (!add)
 		memset(s->c, 0, sizeof(float) * (size_t)(m * n));
-	(d->in == SHDRT_f16 ? thin_f16 : thin_bf16)(&matrix,
-		(const uint16_t *)(row ? b : a), (float *)s->a,
-		(float *)s->c);
+	(d->in == SHDRT_f16 ? thin_f16 : thin_bf16)(&matrix, (const uint16_t *)(row ? b : a),
+		(float *)s->a, (float *)s->c);
 }
 
 static void
-packed_product(const Packed *s, int64_t m, int64_t n, int64_t k,
-	const char *a, const char *b, int add)
+packed_product(const Packed *s, int64_t m, int64_t n, int64_t k, const char *a, const char *b,
+	int add)
 {
 	const shdrt_dot *d = s->d;
 	Block left = {m, k, d->a_m, d->a_k}, right = {k, n, d->b_k, d->b_n};
 	int flip_a = is_flipped(&left), flip_b = is_flipped(&right);
-	Product p = {m, n, k, flip_a ? 1 : k, flip_a ? m : 1,
-		flip_b ? 1 : n, flip_b ? k : 1, n, add};
+	Product p = {m, n, k, flip_a ? 1 : k, flip_a ? m : 1, flip_b ? 1 : n, flip_b ? k : 1, n,
+		add};
 
 	if (is_thin(s)) {
 		thin_product(s, m, n, k, a, b, add);
@@ -473,8 +456,8 @@ packed_product(const Packed *s, int64_t m, int64_t n, int64_t k,
 
 /* One block of c: every product that adds to it, then its rows are stored. */
 static void
-packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j,
-	const char *a, const char *b, char *c)
+packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j, const char *a,
+	const char *b, char *c)
 {
 	const shdrt_dot *d = s->d;
 	int64_t m = smaller(d->block_m, d->m - i);
@@ -488,8 +471,7 @@ packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j,
 		for (int64_t k = 0; k < d->k; k += d->block_k, add = 1)
 			packed_product(s, m, n, smaller(d->block_k, d->k - k),
 				a + (p.a + i * d->a_m + k * d->a_k) * s->in,
-				b + (p.b + k * d->b_k + j * d->b_n) * s->in,
-				add);
+				b + (p.b + k * d->b_k + j * d->b_n) * s->in, add);
 	} while (step_loops(d, d->nloops - d->ncontract, d->nloops, index));
 	for (int64_t r = 0; r < m; r++)
 		store_row(d->out, s->c + r * n * s->sum, n,
@@ -497,11 +479,11 @@ packed_block(const Packed *s, int64_t *index, int64_t i, int64_t j,
 }
 
 static void
-run_packed(const shdrt_dot *d, const char *a, const char *b, char *c,
-	char *scratch)
+run_packed(const shdrt_dot *d, const char *a, const char *b, char *c, char *scratch)
 {
 	int64_t index[MAX_LOOPS] = {0};
-	Packed s = {.d = d, .wide = d->out == SHDRT_f64,
+	Packed s = {.d = d,
+		.wide = d->out == SHDRT_f64,
 		.in = (int64_t)shdrt_dtype_bytes[d->in]};
 
 	s.sum = s.wide ? 8 : 4;
@@ -517,8 +499,7 @@ run_packed(const shdrt_dot *d, const char *a, const char *b, char *c,
 }
 
 void
-shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
-	void *scratch)
+shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c, void *scratch)
 {
 	if (!d->block_m && d->out != SHDRT_f32 && d->out != SHDRT_f64) {
 		for_all_loops(d, integer_matrix(d->in, d->out), a, b, c);
@@ -528,7 +509,6 @@ shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
 	if (d->block_m)
 		run_packed(d, a, b, c, scratch);
 	else
-		for_all_loops(d, d->out == SHDRT_f32 ? direct_f32 : direct_f64,
-			a, b, c);
+		for_all_loops(d, d->out == SHDRT_f32 ? direct_f32 : direct_f64, a, b, c);
 	leave();
 }

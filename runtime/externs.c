@@ -24,12 +24,16 @@ rt_externs_load(const shdrt_externs *e)
 		const shdrt_extern *x = &e->externs[i];
 		void *library = open_library(x);
 		if (!library)
-			rt_fail(SHDRT_IO, "the library of an extern function of "
-				"%s cannot be loaded: %s", x->file, dlerror());
+			rt_fail(SHDRT_IO,
+				"the library of an extern function of "
+				"%s cannot be loaded: %s",
+				x->file, dlerror());
 		void *symbol = dlsym(library, x->symbol);
 		if (!symbol)
-			rt_fail(SHDRT_IO, "%s has no function '%s', which %s "
-				"declares", x->path, x->symbol, x->file);
+			rt_fail(SHDRT_IO,
+				"%s has no function '%s', which %s "
+				"declares",
+				x->path, x->symbol, x->file);
 		memcpy(&e->functions[i], &symbol, sizeof symbol);
 	}
 }
@@ -58,8 +62,7 @@ shdrt_extern_leave(shdrt_device *dev, const shdrt_extern_call *c, int status)
 	if (status == 0)
 		return;
 	if (dev)
-		snprintf(where, sizeof where, " on device %lld",
-			(long long)dev->id);
-	rt_fail(SHDRT_IO, "%s:%d: extern function '%s' failed%s: it returned %d",
-		c->file, c->line, c->name, where, status);
+		snprintf(where, sizeof where, " on device %lld", (long long)dev->id);
+	rt_fail(SHDRT_IO, "%s:%d: extern function '%s' failed%s: it returned %d", c->file,
+		c->line, c->name, where, status);
 }

@@ -16,7 +16,7 @@ static atomic_flag speaking = ATOMIC_FLAG_INIT;
 /* Read by signal handlers: a plain pointer to text that never moves. */
 static const char *volatile unfinished;
 static char unfinished_path[4096];
-static const char *volatile made;	/* a directory, for what is to come */
+static const char *volatile made; /* a directory, for what is to come */
 static _Thread_local int64_t thread_device = -1;
 static _Thread_local const shdrt_extern_call *thread_call;
 
@@ -67,7 +67,7 @@ remove_unfinished(void)
 	if (path)
 		unlink(path);
 	if (directory)
-		rmdir(directory);	/* unless there is something in it */
+		rmdir(directory); /* unless there is something in it */
 }
 
 /* Whoever comes second has nothing to add: often a consequence. */
@@ -99,7 +99,7 @@ static void
 say(const char *text)
 {
 	ssize_t written = write(2, text, strlen(text));
-	(void)written;		/* nothing can be done about it here */
+	(void)written; /* nothing can be done about it here */
 }
 
 static void
@@ -193,15 +193,14 @@ catch_default(int number, void (*handler)(int))
 	wanted.sa_handler = handler;
 	wanted.sa_flags = SA_ONSTACK;
 	if (sigaction(number, NULL, &old) == 0 && !(old.sa_flags & SA_SIGINFO)
-	    && old.sa_handler == SIG_DFL)
+		&& old.sa_handler == SIG_DFL)
 		sigaction(number, &wanted, NULL);
 }
 
 void
 rt_fail_catch_signals(void)
 {
-	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT,
-		SIGXCPU, SIGPIPE};
+	static const int endings[] = {SIGINT, SIGTERM, SIGHUP, SIGQUIT, SIGXCPU, SIGPIPE};
 	for (int i = 0; i < NCRASHES; i++)
 		catch_default(crashes[i].signal, crashed);
 	catch_default(SIGBUS, file_shrank);
@@ -219,8 +218,8 @@ rt_get_memory(size_t n, size_t element_bytes)
 	if (!__builtin_mul_overflow(n, element_bytes, &bytes))
 		p = malloc(bytes ? bytes : 1);
 	if (!p)
-		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
-			n, element_bytes);
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted", n,
+			element_bytes);
 	return p;
 }
 
@@ -229,7 +228,7 @@ rt_get_zeroed(size_t n, size_t element_bytes)
 {
 	void *p = calloc(n ? n : 1, element_bytes);
 	if (!p)
-		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted",
-			n, element_bytes);
+		rt_fail(SHDRT_MEMORY, "out of memory: %zu x %zu bytes wanted", n,
+			element_bytes);
 	return p;
 }

@@ -11,7 +11,7 @@
 
 typedef struct Cursor {
 	const char *at, *end;
-	char *why;		/* set once something is wrong; may be NULL */
+	char *why; /* set once something is wrong; may be NULL */
 } Cursor;
 
 static inline bool
@@ -24,8 +24,8 @@ wrong(char why[WHY], const char *text)
 static inline void
 skip_blanks(Cursor *c)
 {
-	while (c->at < c->end && (*c->at == ' ' || *c->at == '\n'
-	    || *c->at == '\t' || *c->at == '\r'))
+	while (c->at < c->end
+		&& (*c->at == ' ' || *c->at == '\n' || *c->at == '\t' || *c->at == '\r'))
 		c->at++;
 }
 
@@ -45,10 +45,9 @@ take_size(Cursor *c, int64_t *size)
 	skip_blanks(c);
 	if (c->at == c->end || *c->at < '0' || *c->at > '9')
 		return false;
-	for (*size = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9';
-	     c->at++)
+	for (*size = 0; c->at < c->end && *c->at >= '0' && *c->at <= '9'; c->at++)
 		if (__builtin_mul_overflow(*size, 10, size)
-		    || __builtin_add_overflow(*size, *c->at - '0', size))
+			|| __builtin_add_overflow(*size, *c->at - '0', size))
 			return false;
 	return true;
 }

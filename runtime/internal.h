@@ -19,7 +19,7 @@
 
 #include "shdrt.h"
 
-#define LINE 64		/* bytes of a cache line; alignment of every buffer */
+#define LINE 64 /* bytes of a cache line; alignment of every buffer */
 
 #if defined(__GNUC__)
 #define PRINTF_LIKE(fmt, first) __attribute__((format(printf, fmt, first)))
@@ -65,42 +65,42 @@ typedef struct Slot {
 	_Alignas(LINE) const shdrt_collective *collective;
 	char *out;
 	uint64_t clock;
-	const int32_t *starts, *sizes, *to, *from;	/* ragged: by member */
+	const int32_t *starts, *sizes, *to, *from; /* ragged: by member */
 } Slot;
 
 typedef struct Team {
 	int n;
-	shdrt_device **members;		/* in group order */
-	Slot *slots;			/* of each member */
-	const char **in;		/* operand of each member */
+	shdrt_device **members; /* in group order */
+	Slot *slots;		/* of each member */
+	const char **in;	/* operand of each member */
 	_Alignas(LINE) atomic_uint arrived;
-	_Alignas(LINE) atomic_uint phase;	/* barriers completed; futex */
+	_Alignas(LINE) atomic_uint phase; /* barriers completed; futex */
 	atomic_uint sleepers;
-	uint64_t clock;			/* agreed by the members that met */
+	uint64_t clock; /* agreed by the members that met */
 } Team;
 
 struct shdrt_device {
 	_Alignas(LINE) int64_t id;
 	Machine *machine;
 	char *slab;
-	uint64_t clock;			/* emulated, picoseconds */
-	struct Seat *seats;		/* by kind */
-	atomic_ullong progress;		/* ticks and barriers, for the watchdog */
-	const shdrt_extern_call *_Atomic calls;	/* what it is in, or NULL */
+	uint64_t clock;				/* emulated, picoseconds */
+	struct Seat *seats;			/* by kind */
+	atomic_ullong progress;			/* ticks and barriers, for the watchdog */
+	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
 	/* under machine->lock, when asleep in a team */
 	Team *asleep_in;
 	unsigned asleep_phase;
-	bool ended;			/* run() has returned */
-	double started, stopped;	/* host seconds of the last run */
+	bool ended;		 /* run() has returned */
+	double started, stopped; /* host seconds of the last run */
 	pthread_t thread;
 };
 
 /* Where a device sits for one kind of group. */
 typedef struct Seat {
 	Team *team;
-	int index;			/* within team->members */
-	int source;			/* permute: who sends to it; -1 nobody */
+	int index;  /* within team->members */
+	int source; /* permute: who sends to it; -1 nobody */
 } Seat;
 
 /*
@@ -112,7 +112,7 @@ void rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
 void rt_device_ends(shdrt_device *dev);
 /* rt_fail()s with what everybody is doing: no progress for `seconds`. */
 NORETURN void rt_machine_stalled(Machine *m, double seconds);
-double rt_now(void);			/* monotonic seconds */
+double rt_now(void); /* monotonic seconds */
 
 /* ---- devices.c: the mesh ---- */
 
@@ -133,21 +133,21 @@ struct Machine {
 	int64_t ndevices;
 	int nkinds;
 	Kind *kinds;
-	int *kind_of;			/* of each collective of the program */
+	int *kind_of; /* of each collective of the program */
 	Team everyone;
-	char *slabs;			/* one mapping */
+	char *slabs; /* one mapping */
 	size_t slab_stride, slab_total;
-	bool spins;			/* a core for every device */
-	double timeout;			/* seconds without progress; 0 none */
+	bool spins;	/* a core for every device */
+	double timeout; /* seconds without progress; 0 none */
 	Fill *fill;
 	void *fill_data;
 	/* who is doing what: everything below is under the lock */
 	pthread_mutex_t lock;
 	pthread_cond_t start, done;
-	unsigned generation;		/* of the run; bumped to start one */
-	bool leave;			/* threads return at the next start */
+	unsigned generation; /* of the run; bumped to start one */
+	bool leave;	     /* threads return at the next start */
 	int64_t asleep, ended;
-	atomic_llong filled;		/* devices that have their parameters */
+	atomic_llong filled; /* devices that have their parameters */
 };
 
 /* Threads, slabs and teams; rt_fail()s when there is not enough of anything. */
@@ -160,18 +160,17 @@ uint64_t rt_machine_clock(const Machine *m);
 
 /* ---- reduce.c: combining elements ---- */
 
-enum { REDUCE_BLOCK = 1024 };	/* elements kept in the first-level cache */
+enum { REDUCE_BLOCK = 1024 }; /* elements kept in the first-level cache */
 
 /*
  * out[i] = in[0][i] + in[1][i] + ... in that order, for `count` elements that
  * begin `offset` elements after each in[].  f16 and bf16 are summed in f32 and
  * rounded once.  `out` may be one of the operands at the same place.
  */
-void rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
-	const char *const *in, size_t offset, size_t count, char *out);
+void rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n, const char *const *in,
+	size_t offset, size_t count, char *out);
 /* Fills with the value that changes nothing when combined. */
-void rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
-	size_t count);
+void rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count);
 /* One element as a double. */
 double rt_element_double(shdrt_dtype dtype, const void *data, size_t i);
 
@@ -187,25 +186,23 @@ typedef struct TensorView {
 	int64_t dims[SHDRT_MAX_RANK];
 	int64_t strides[SHDRT_MAX_RANK];
 	const unsigned char *data;
-	bool swapped;			/* of the other byte order */
+	bool swapped; /* of the other byte order */
 } TensorView;
 
-enum { WHY = 240 };	/* room for a reason, with its NUL */
+enum { WHY = 240 }; /* room for a reason, with its NUL */
 
 /* false with the reason in `why` */
-bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
-	char why[WHY]);
+bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY]);
 /* `key` names the tensor in the file. */
 bool rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY]);
 /* Element strides of a row-major tensor, in bytes; false on overflow of
    the whole size, which goes to *bytes. */
 bool rt_view_row_major(TensorView *view, uint64_t *bytes);
-bool rt_name_dtype(const char *name, size_t n, const char *const *names,
-	shdrt_dtype *dtype);
+bool rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_dtype *dtype);
 
 typedef struct TensorFile {
-	unsigned char *bytes;		/* the file, mapped read-only */
+	unsigned char *bytes; /* the file, mapped read-only */
 	size_t size;
 	TensorView view;
 } TensorFile;
@@ -218,30 +215,33 @@ void rt_npy_write(const char *path, const shdrt_array *a);
 
 /* ---- tensors.c: whole tensors and their parts ---- */
 
-typedef enum SourceKind { FROM_random, FROM_ones, FROM_iota, FROM_file,
-	FROM_memory } SourceKind;
+typedef enum SourceKind {
+	FROM_random,
+	FROM_ones,
+	FROM_iota,
+	FROM_file,
+	FROM_memory
+} SourceKind;
 
 /* Where the values of a parameter come from. */
 typedef struct Source {
 	SourceKind kind;
 	uint64_t seed;
-	const char *path;		/* FROM_file */
+	const char *path; /* FROM_file */
 	TensorFile file;
-	const void *memory;		/* FROM_memory: whole, row-major */
+	const void *memory; /* FROM_memory: whole, row-major */
 } Source;
 
 int64_t rt_tensor_elements(const shdrt_tensor *t);
-size_t rt_tensor_bytes(const shdrt_tensor *t);	/* whole; rt_fail()s on overflow */
+size_t rt_tensor_bytes(const shdrt_tensor *t); /* whole; rt_fail()s on overflow */
 /* One device's part of the tensor. */
-void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
-	char *out);
+void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char *out);
 /* The whole of it, row-major. */
 void rt_tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
 /* The whole from the devices' parts: first of replicas, partials combined. */
 void rt_tensor_collect(const shdrt_tensor *t, const Machine *m, void *out);
 /* Are there two devices that should have the same, and have not? */
-bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m,
-	int64_t pair[2]);
+bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m, int64_t pair[2]);
 
 /* ---- report.c: what people read ---- */
 
@@ -250,7 +250,6 @@ void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
 void rt_report_stats(const Machine *m, double seconds, FILE *out);
 void rt_report_times(double *seconds, int n, FILE *out);
 void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
-void rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2],
-	FILE *out);
+void rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2], FILE *out);
 
 #endif

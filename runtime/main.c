@@ -16,27 +16,27 @@
 
 typedef struct Settings {
 	const shdrt_program *program;
-	Source *sources;		/* of each parameter */
-	Source given;			/* of those without a file */
-	const char *made_by;		/* --random, --ones or --iota, if given */
+	Source *sources;     /* of each parameter */
+	Source given;	     /* of those without a file */
+	const char *made_by; /* --random, --ones or --iota, if given */
 	const char *out_directory;
-	const char **out_files;		/* of each result, or NULL */
-	bool writes;			/* --out was given */
+	const char **out_files; /* of each result, or NULL */
+	bool writes;		/* --out was given */
 	bool check, stats, list, help;
-	int times, steps;		/* 0: not asked for */
+	int times, steps; /* 0: not asked for */
 	double timeout;
 } Settings;
 
 /* One result in memory, whole. */
 typedef struct Whole {
 	void *data;
-	bool disagree;		/* under --check: two devices, about the same */
+	bool disagree; /* under --check: two devices, about the same */
 	int64_t pair[2];
 } Whole;
 
 /* ---- words ---- */
 
-enum { LONGEST = 64 };	/* of names that are compared */
+enum { LONGEST = 64 }; /* of names that are compared */
 
 static int
 least(int a, int b)
@@ -76,21 +76,18 @@ consider(Nearest *best, const char *wanted, const char *name)
 {
 	int d = distance(wanted, name);
 	/* A third of the letters wrong is a typing mistake; more is not. */
-	if (d <= (int)strlen(wanted) / 3 + 1
-	    && (!best->name || d < best->distance))
+	if (d <= (int)strlen(wanted) / 3 + 1 && (!best->name || d < best->distance))
 		*best = (Nearest){name, d};
 }
 
 NORETURN static void
-unknown_tensor(const char *what, const char *wanted, const shdrt_tensor *t,
-	int n)
+unknown_tensor(const char *what, const char *wanted, const shdrt_tensor *t, int n)
 {
 	Nearest best = {0};
 	for (int i = 0; i < n; i++)
 		consider(&best, wanted, t[i].name);
 	if (best.name)
-		rt_fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what,
-			wanted, best.name);
+		rt_fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what, wanted, best.name);
 	rt_fail(SHDRT_USAGE, "no %s '%s'; --list shows them", what, wanted);
 }
 
@@ -124,8 +121,7 @@ option_in(Settings *s, const char *value)
 {
 	const char *file;
 	char *name = name_before(value, "--in", &file);
-	int i = find_tensor("parameter", name, s->program->params,
-		s->program->nparams);
+	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
 	if (s->sources[i].path)
 		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
 	s->sources[i].path = file;
@@ -148,8 +144,10 @@ option_random(Settings *s, const char *value)
 	errno = 0;
 	s->given.seed = strtoull(value, &end, 10);
 	if (errno || end == value || *end || *value < '0' || *value > '9')
-		rt_fail(SHDRT_USAGE, "--random '%s': a whole number from 0 is "
-			"wanted", value);
+		rt_fail(SHDRT_USAGE,
+			"--random '%s': a whole number from 0 is "
+			"wanted",
+			value);
 	made_by(s, "--random", FROM_random);
 }
 
@@ -178,8 +176,7 @@ static char *
 parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1)
-		: strdup(".");
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
 	if (!parent)
 		rt_fail(SHDRT_MEMORY, "out of memory");
 	return parent;
@@ -190,8 +187,7 @@ same_parent(const char *a, const char *b)
 {
 	struct stat x, y;
 	char *of_a = parent_of(a), *of_b = parent_of(b);
-	bool same = stat(of_a, &x) == 0 && stat(of_b, &y) == 0
-		&& same_status(&x, &y);
+	bool same = stat(of_a, &x) == 0 && stat(of_b, &y) == 0 && same_status(&x, &y);
 	free(of_a);
 	free(of_b);
 	return same;
@@ -211,17 +207,16 @@ same_output(const char *a, const char *b)
 	struct stat x, y;
 	bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
 	if (has_a || has_b)
-		return has_a && has_b && S_ISREG(x.st_mode)
-			&& same_status(&x, &y);
-	return strcmp(name_in_parent(a), name_in_parent(b)) == 0
-		&& same_parent(a, b);
+		return has_a && has_b && S_ISREG(x.st_mode) && same_status(&x, &y);
+	return strcmp(name_in_parent(a), name_in_parent(b)) == 0 && same_parent(a, b);
 }
 
 /* NAME=FILE when what is before the = could be a name, else a directory. */
 static void
 option_out(Settings *s, const char *value)
 {
-	size_t letters = strspn(value, "abcdefghijklmnopqrstuvwxyz"
+	size_t letters = strspn(value,
+		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 	s->writes = true;
 	if (letters == 0 || value[letters] != '=') {
@@ -229,15 +224,15 @@ option_out(Settings *s, const char *value)
 			rt_fail(SHDRT_USAGE, "--out: two directories, %s and %s",
 				s->out_directory, value);
 		if (!*value)
-			rt_fail(SHDRT_USAGE, "--out: a directory or NAME=FILE is "
+			rt_fail(SHDRT_USAGE,
+				"--out: a directory or NAME=FILE is "
 				"wanted");
 		s->out_directory = value;
 		return;
 	}
 	const char *file;
 	char *name = name_before(value, "--out", &file);
-	int i = find_tensor("result", name, s->program->results,
-		s->program->nresults);
+	int i = find_tensor("result", name, s->program->results, s->program->nresults);
 	if (s->out_files[i])
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
 	for (int k = 0; k < s->program->nresults; k++)
@@ -254,8 +249,10 @@ count_value(const char *option, const char *value)
 	errno = 0;
 	long n = strtol(value, &end, 10);
 	if (errno || end == value || *end || n < 1 || n > 1000000)
-		rt_fail(SHDRT_USAGE, "%s '%s': a number from 1 to 1000000 is "
-			"wanted", option, value);
+		rt_fail(SHDRT_USAGE,
+			"%s '%s': a number from 1 to 1000000 is "
+			"wanted",
+			option, value);
 	return (int)n;
 }
 
@@ -287,8 +284,10 @@ option_timeout(Settings *s, const char *value)
 				s->timeout = n * units[i].seconds;
 				return;
 			}
-	rt_fail(SHDRT_USAGE, "--timeout '%s': a time such as 30s, 500ms or 2m is "
-		"wanted; 0 is never", value);
+	rt_fail(SHDRT_USAGE,
+		"--timeout '%s': a time such as 30s, 500ms or 2m is "
+		"wanted; 0 is never",
+		value);
 }
 
 static void
@@ -296,7 +295,8 @@ option_check(Settings *s, const char *value)
 {
 	(void)value;
 	if (!s->program->hlo || !s->program->check)
-		rt_fail(SHDRT_USAGE, "--check: this program carries nothing to be "
+		rt_fail(SHDRT_USAGE,
+			"--check: this program carries nothing to be "
 			"checked against");
 	s->check = true;
 }
@@ -323,12 +323,11 @@ option_help(Settings *s, const char *value)
 }
 
 static const struct Option {
-	const char *name, *argument;	/* argument: NULL when it has none */
+	const char *name, *argument; /* argument: NULL when it has none */
 	void (*set)(Settings *s, const char *value);
 	const char *help;
 } options[] = {
-	{"--in", "NAME=FILE", option_in,
-		"a parameter from a .npy or .safetensors[#KEY] file"},
+	{"--in", "NAME=FILE", option_in, "a parameter from a .npy or .safetensors[#KEY] file"},
 	{"--random", "SEED", option_random,
 		"the others: floats in [-1, 1), integers in [-8, 8); --random 0"
 		" is the default"},
@@ -336,16 +335,13 @@ static const struct Option {
 	{"--iota", NULL, option_iota, "the others: 0, 1, 2, ..."},
 	{"--out", "DIR|NAME=FILE", option_out,
 		"write every result to DIR/NAME.npy, or one to FILE"},
-	{"--check", NULL, option_check,
-		"compare with the unsharded program, interpreted"},
+	{"--check", NULL, option_check, "compare with the unsharded program, interpreted"},
 	{"--time", "N", option_time, "run N times; least and median time"},
 	{"--steps", "N", option_steps,
 		"run N times; results become the parameters of the same name"},
-	{"--stats", NULL, option_stats,
-		"memory, traffic and time on the emulated hardware"},
+	{"--stats", NULL, option_stats, "memory, traffic and time on the emulated hardware"},
 	{"--list", NULL, option_list, "show parameters and results"},
-	{"--timeout", "30s", option_timeout,
-		"give up after so long without any progress"},
+	{"--timeout", "30s", option_timeout, "give up after so long without any progress"},
 	{"--help", NULL, option_help, "this text"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
@@ -353,9 +349,8 @@ enum { NOPTIONS = sizeof options / sizeof *options };
 static void
 print_help(const shdrt_program *p)
 {
-	printf("%s: %s, compiled for %" PRId64 " emulated %s device%s\n\n",
-		p->name, p->source, p->ndevices, p->target,
-		p->ndevices == 1 ? "" : "s");
+	printf("%s: %s, compiled for %" PRId64 " emulated %s device%s\n\n", p->name, p->source,
+		p->ndevices, p->target, p->ndevices == 1 ? "" : "s");
 	for (int i = 0; i < NOPTIONS; i++) {
 		char left[40];
 		snprintf(left, sizeof left, "%s %s", options[i].name,
@@ -373,14 +368,12 @@ find_option(const char *text, const char **value)
 	Nearest best = {0};
 	*value = text[n] ? text + n + 1 : NULL;
 	for (int i = 0; i < NOPTIONS; i++)
-		if (strlen(options[i].name) == n
-		    && memcmp(options[i].name, text, n) == 0)
+		if (strlen(options[i].name) == n && memcmp(options[i].name, text, n) == 0)
 			return &options[i];
 	for (int i = 0; i < NOPTIONS; i++)
 		consider(&best, text, options[i].name);
 	if (best.name)
-		rt_fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text,
-			best.name);
+		rt_fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text, best.name);
 	rt_fail(SHDRT_USAGE, "no option '%s'; --help shows them", text);
 }
 
@@ -392,8 +385,7 @@ parse_options(Settings *s, int argc, char **argv)
 		const struct Option *o = find_option(argv[i], &value);
 		if (o->argument && !value) {
 			if (i + 1 == argc)
-				rt_fail(SHDRT_USAGE, "%s: %s is wanted", o->name,
-					o->argument);
+				rt_fail(SHDRT_USAGE, "%s: %s is wanted", o->name, o->argument);
 			value = argv[++i];
 		} else if (!o->argument && value) {
 			rt_fail(SHDRT_USAGE, "%s takes no value", o->name);
@@ -416,8 +408,7 @@ open_sources(Settings *s)
 		if (path) {
 			source->kind = FROM_file;
 			source->path = path;
-			rt_tensor_file_open(&source->file, path,
-				&s->program->params[i]);
+			rt_tensor_file_open(&source->file, path, &s->program->params[i]);
 		}
 	}
 }
@@ -449,17 +440,16 @@ collect_results(const Settings *s, const Machine *m, Whole *results)
 		const shdrt_tensor *t = &s->program->results[i];
 		rt_tensor_collect(t, m, results[i].data);
 		if (s->check)
-			results[i].disagree = rt_tensor_disagrees(t, m,
-				results[i].pair);
+			results[i].disagree = rt_tensor_disagrees(t, m, results[i].pair);
 	}
 }
 
 static bool
 same_shape(const shdrt_tensor *a, const shdrt_tensor *b)
 {
-	return a->dtype == b->dtype && a->rank == b->rank && (a->rank == 0
-		|| memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims)
-			== 0);
+	return a->dtype == b->dtype && a->rank == b->rank
+		&& (a->rank == 0
+			|| memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
 }
 
 /* The result that becomes a parameter in the next step; -1 none. */
@@ -482,13 +472,15 @@ check_feedback(const shdrt_program *p)
 			continue;
 		any = true;
 		if (!same_shape(&p->params[i], &p->results[from]))
-			rt_fail(SHDRT_USAGE, "--steps: %s is %s as a parameter, %s "
-				"as a result", p->params[i].name,
-				p->params[i].type_text,
+			rt_fail(SHDRT_USAGE,
+				"--steps: %s is %s as a parameter, %s "
+				"as a result",
+				p->params[i].name, p->params[i].type_text,
 				p->results[from].type_text);
 	}
 	if (!any)
-		rt_fail(SHDRT_USAGE, "--steps: no result has the name of a "
+		rt_fail(SHDRT_USAGE,
+			"--steps: no result has the name of a "
 			"parameter");
 }
 
@@ -564,17 +556,16 @@ check_results(const Settings *s, const Whole *results)
 	}
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = array_of(&p->results[i], results[i].data);
-	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts,
-		p->externs};
+	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts, p->externs};
 	int status = p->check(p->hlo, p->hlo_bytes, &io);
 	if (status != SHDRT_OK)
-		rt_fail(status, "--check: the unsharded program could not be "
+		rt_fail(status,
+			"--check: the unsharded program could not be "
 			"executed");
 	for (size_t i = 0; i < nresults; i++) {
 		rt_report_verdict(&p->results[i], &verdicts[i], stdout);
 		if (results[i].disagree)
-			rt_report_disagreement(&p->results[i], results[i].pair,
-				stdout);
+			rt_report_disagreement(&p->results[i], results[i].pair, stdout);
 		if (verdicts[i].mismatches || results[i].disagree)
 			status = SHDRT_WRONG;
 	}
@@ -611,8 +602,7 @@ check_output(const char *path)
 	if (exists && S_ISDIR(status.st_mode))
 		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
 	if ((!exists || S_ISREG(status.st_mode)) && access(parent, W_OK) != 0)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
-			strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
 	free(parent);
 }
 
@@ -639,8 +629,7 @@ deliver(const Settings *s, const Whole *results)
 		if (s->writes)
 			write_result(s, i, results[i].data);
 		else if (!s->times)
-			rt_report_result(&s->program->results[i], results[i].data,
-				stdout);
+			rt_report_result(&s->program->results[i], results[i].data, stdout);
 }
 
 /* ---- the whole ---- */
@@ -663,8 +652,7 @@ run(Settings *s)
 	Machine *m = rt_machine_new(p, s->timeout);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
-	double seconds = s->times ? run_times(s, m, results)
-		: run_steps(s, m, results, fed);
+	double seconds = s->times ? run_times(s, m, results) : run_steps(s, m, results, fed);
 	deliver(s, results);
 	if (s->stats)
 		rt_report_stats(m, seconds, stdout);
@@ -686,8 +674,10 @@ shdrt_main(const shdrt_program *p, int argc, char **argv)
 	Settings s = {.program = p, .timeout = 30};
 	rt_fail_name(p->name);
 	if (p->abi != SHDRT_ABI)
-		rt_fail(SHDRT_INTERNAL, "was built for version %d of the runtime, "
-			"this is version %d: build it again", p->abi, SHDRT_ABI);
+		rt_fail(SHDRT_INTERNAL,
+			"was built for version %d of the runtime, "
+			"this is version %d: build it again",
+			p->abi, SHDRT_ABI);
 	rt_fail_catch_signals();
 	s.sources = rt_get_zeroed((size_t)p->nparams, sizeof *s.sources);
 	s.out_files = rt_get_zeroed((size_t)p->nresults, sizeof *s.out_files);

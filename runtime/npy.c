@@ -26,9 +26,15 @@
 
 /* What numpy calls them, without the byte order. */
 static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
-	[SHDRT_pred] = "b1", [SHDRT_i8] = "i1", [SHDRT_i32] = "i4",
-	[SHDRT_i64] = "i8", [SHDRT_u8] = "u1", [SHDRT_u32] = "u4",
-	[SHDRT_f16] = "f2", [SHDRT_bf16] = "V2", [SHDRT_f32] = "f4",
+	[SHDRT_pred] = "b1",
+	[SHDRT_i8] = "i1",
+	[SHDRT_i32] = "i4",
+	[SHDRT_i64] = "i8",
+	[SHDRT_u8] = "u1",
+	[SHDRT_u32] = "u4",
+	[SHDRT_f16] = "f2",
+	[SHDRT_bf16] = "V2",
+	[SHDRT_f32] = "f4",
 	[SHDRT_f64] = "f8",
 };
 
@@ -73,8 +79,7 @@ take_python_size(Cursor *c, int64_t *size)
 }
 
 bool
-rt_name_dtype(const char *name, size_t n, const char *const *names,
-	shdrt_dtype *dtype)
+rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_dtype *dtype)
 {
 	for (int i = 0; i < SHDRT_DTYPE_COUNT; i++)
 		if (strlen(names[i]) == n && memcmp(names[i], name, n) == 0) {
@@ -103,7 +108,8 @@ take_descr(Cursor *c, TensorView *view)
 		text++, n--;
 	}
 	if (!rt_name_dtype(text, n, npy_names, &view->dtype)) {
-		snprintf(c->why, WHY, "its dtype '%.*s' is none of b1 i1 i4 "
+		snprintf(c->why, WHY,
+			"its dtype '%.*s' is none of b1 i1 i4 "
 			"i8 u1 u4 f2 f4 f8 V2 (bf16)",
 			n > 40 ? 40 : (int)n, text);
 		return false;
@@ -122,12 +128,14 @@ take_shape(Cursor *c, TensorView *view)
 		if (view->rank == SHDRT_MAX_RANK)
 			return wrong(c->why, "it has more than 16 dims");
 		if (!take_python_size(c, &view->dims[view->rank]))
-			return wrong(c->why, "its header has no readable "
+			return wrong(c->why,
+				"its header has no readable "
 				"'shape'");
 		view->rank++;
 		if (!take(c, ',')) {
 			if (!take(c, ')'))
-				return wrong(c->why, "its header has no "
+				return wrong(c->why,
+					"its header has no "
 					"readable 'shape'");
 			break;
 		}
@@ -140,7 +148,8 @@ take_order(Cursor *c, bool *fortran)
 {
 	*fortran = take_word(c, "True");
 	if (!*fortran && !take_word(c, "False"))
-		return wrong(c->why, "its header has no readable "
+		return wrong(c->why,
+			"its header has no readable "
 			"'fortran_order'");
 	return true;
 }
@@ -163,26 +172,28 @@ take_header(Cursor *c, TensorView *view, bool *fortran)
 	while (!take(c, '}')) {
 		if (!take_string(c, &key, &n) || !take(c, ':'))
 			return wrong(c->why, "its header cannot be read");
-		unsigned which = is_key(key, n, "descr") ? 1
+		unsigned which = is_key(key, n, "descr")  ? 1
 			: is_key(key, n, "fortran_order") ? 2
-			: is_key(key, n, "shape") ? 4 : 0;
+			: is_key(key, n, "shape")	  ? 4
+							  : 0;
 		if (which == 0 || seen & which)
-			return wrong(c->why, "its header has other keys than "
+			return wrong(c->why,
+				"its header has other keys than "
 				"'descr', 'fortran_order' and 'shape'");
 		seen |= which;
-		if (!(which == 1 ? take_descr(c, view)
-		    : which == 2 ? take_order(c, fortran)
-		    : take_shape(c, view)))
+		if (!(which == 1		 ? take_descr(c, view)
+				    : which == 2 ? take_order(c, fortran)
+						 : take_shape(c, view)))
 			return false;
 		if (!take(c, ',') && (c->at == c->end || *c->at != '}'))
 			return wrong(c->why, "its header cannot be read");
 	}
 	if (seen != 7)
-		return wrong(c->why, "its header lacks 'descr', "
+		return wrong(c->why,
+			"its header lacks 'descr', "
 			"'fortran_order' or 'shape'");
 	skip_blanks(c);
-	return c->at == c->end
-		|| wrong(c->why, "its header goes on after the dictionary");
+	return c->at == c->end || wrong(c->why, "its header goes on after the dictionary");
 }
 
 bool
@@ -190,7 +201,7 @@ rt_view_row_major(TensorView *view, uint64_t *bytes)
 {
 	int64_t size = (int64_t)shdrt_dtype_bytes[view->dtype];
 	bool empty = false;
-	for (int i = view->rank; i-- > 0; ) {
+	for (int i = view->rank; i-- > 0;) {
 		view->strides[i] = size;
 		empty |= view->dims[i] == 0;
 		if (!empty && __builtin_mul_overflow(size, view->dims[i], &size))
@@ -217,8 +228,10 @@ find_header(const unsigned char *bytes, size_t n, Cursor *c, size_t *data)
 	if (n < 10 || memcmp(bytes, "\x93NUMPY", 6) != 0)
 		return wrong(c->why, "it is not a .npy file");
 	if (bytes[6] < 1 || bytes[6] > 3) {
-		snprintf(c->why, WHY, "its format version is %d.%d; 1 to 3 "
-			"can be read", bytes[6], bytes[7]);
+		snprintf(c->why, WHY,
+			"its format version is %d.%d; 1 to 3 "
+			"can be read",
+			bytes[6], bytes[7]);
 		return false;
 	}
 	size_t width = bytes[6] == 1 ? 2 : 4, length = 0;
@@ -235,8 +248,7 @@ find_header(const unsigned char *bytes, size_t n, Cursor *c, size_t *data)
 }
 
 bool
-rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
-	char why[WHY])
+rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY])
 {
 	Cursor c = {.why = why};
 	size_t data = 0;
@@ -248,9 +260,10 @@ rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "its shape is too large");
 	if (wanted != n - data) {
-		snprintf(why, WHY, "its header says %llu bytes of data, it "
-			"has %llu", (unsigned long long)wanted,
-			(unsigned long long)(n - data));
+		snprintf(why, WHY,
+			"its header says %llu bytes of data, it "
+			"has %llu",
+			(unsigned long long)wanted, (unsigned long long)(n - data));
 		return false;
 	}
 	if (fortran && wanted)
@@ -261,17 +274,17 @@ rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view,
 
 /* ---- writing ---- */
 
-enum { HEADER = 1024 };	/* room for 16 dims of 20 digits */
+enum { HEADER = 1024 }; /* room for 16 dims of 20 digits */
 
 /* The whole of it, padded so that data begin at a multiple of 64. */
 static size_t
 make_header(const shdrt_array *a, char header[HEADER])
 {
 	char text[HEADER - 64];
-	int n = snprintf(text, sizeof text, "{'descr': '%c%s', "
+	int n = snprintf(text, sizeof text,
+		"{'descr': '%c%s', "
 		"'fortran_order': False, 'shape': (",
-		shdrt_dtype_bytes[a->dtype] == 1 ? '|' : HOST_ORDER,
-		npy_names[a->dtype]);
+		shdrt_dtype_bytes[a->dtype] == 1 ? '|' : HOST_ORDER, npy_names[a->dtype]);
 	for (int i = 0; i < a->rank; i++)
 		n += snprintf(text + n, sizeof text - (size_t)n, "%lld,%s",
 			(long long)a->dims[i], i + 1 < a->rank ? " " : "");
@@ -295,8 +308,8 @@ write_array(FILE *f, const char *path, const shdrt_array *a)
 	for (int i = 0; i < a->rank; i++)
 		bytes *= (size_t)a->dims[i];
 	errno = 0;
-	bool good = fwrite(header, 1, head, f) == head
-		&& fwrite(a->data, 1, bytes, f) == bytes && fflush(f) == 0;
+	bool good = fwrite(header, 1, head, f) == head && fwrite(a->data, 1, bytes, f) == bytes
+		&& fflush(f) == 0;
 	int error = errno;
 	if (fclose(f) != 0 || !good)
 		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
@@ -309,8 +322,7 @@ create(const char *path, const char *shown, int flags)
 	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
 	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
 	if (!f)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", shown,
-			strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", shown, strerror(errno));
 	return f;
 }
 
@@ -340,8 +352,7 @@ rt_npy_write(const char *path, const shdrt_array *a)
 	rt_fail_remove(beside);
 	write_array(f, path, a);
 	if (rename(beside, target) != 0)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
-			strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
 	rt_fail_forget();
 	free(beside);
 	free(real);

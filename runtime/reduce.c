@@ -47,8 +47,7 @@ typedef void Load(void *wide, const void *in, size_t n);
 typedef void Store(void *out, const void *wide, size_t n);
 
 #define STEP(name, type, load, compute) \
-	WIDE static void \
-	name(void *into, const void *from, size_t n) \
+	WIDE static void name(void *into, const void *from, size_t n) \
 	{ \
 		compute *restrict x = into; \
 		const type *restrict y = from; \
@@ -74,7 +73,7 @@ STEP(mul_i8, uint8_t, AS_IS, uint8_t)
 STEP(mul_i32, uint32_t, AS_IS, uint32_t)
 STEP(mul_i64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
-#define STEP_C a * b
+#define STEP_C a *b
 STEP(mul_f32, float, AS_IS, float)
 STEP(mul_f64, double, AS_IS, double)
 STEP(mul_f16, uint16_t, shdrt_f32_from_f16, float)
@@ -107,7 +106,7 @@ STEP(min_f64, double, AS_IS, double)
 STEP(min_f16, uint16_t, shdrt_f32_from_f16, float)
 STEP(min_bf16, uint16_t, shdrt_f32_from_bf16, float)
 #undef STEP_C
-#define STEP_C a & b
+#define STEP_C a &b
 STEP(and_8, uint8_t, AS_IS, uint8_t)
 STEP(and_32, uint32_t, AS_IS, uint32_t)
 STEP(and_64, uint64_t, AS_IS, uint64_t)
@@ -119,8 +118,7 @@ STEP(or_64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
 
 #define CONVERT_LOOP(name, from, to, convert) \
-	WIDE static void \
-	name(void *out, const void *in, size_t n) \
+	WIDE static void name(void *out, const void *in, size_t n) \
 	{ \
 		to *restrict y = out; \
 		const from *restrict x = in; \
@@ -140,40 +138,31 @@ static const struct {
 } reducers[SHDRT_DTYPE_COUNT] = {
 	/* Of truth values, the sum and the greatest are "or". */
 	[SHDRT_pred] = {{or_8, or_8, and_8, and_8, and_8, or_8}, NULL, NULL},
-	[SHDRT_i8] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8},
-		NULL, NULL},
-	[SHDRT_i32] = {{add_i32, max_i32, min_i32, mul_i32, and_32, or_32},
-		NULL, NULL},
-	[SHDRT_i64] = {{add_i64, max_i64, min_i64, mul_i64, and_64, or_64},
-		NULL, NULL},
-	[SHDRT_u8] = {{add_i8, max_u8, min_u8, mul_i8, and_8, or_8},
-		NULL, NULL},
-	[SHDRT_u32] = {{add_i32, max_u32, min_u32, mul_i32, and_32, or_32},
-		NULL, NULL},
-	[SHDRT_f16] = {{add_f16, max_f16, min_f16, mul_f16, NULL, NULL},
-		load_f16, store_f16},
-	[SHDRT_bf16] = {{add_bf16, max_bf16, min_bf16, mul_bf16, NULL, NULL},
-		load_bf16, store_bf16},
-	[SHDRT_f32] = {{add_f32, max_f32, min_f32, mul_f32, NULL, NULL},
-		NULL, NULL},
-	[SHDRT_f64] = {{add_f64, max_f64, min_f64, mul_f64, NULL, NULL},
-		NULL, NULL},
+	[SHDRT_i8] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8}, NULL, NULL},
+	[SHDRT_i32] = {{add_i32, max_i32, min_i32, mul_i32, and_32, or_32}, NULL, NULL},
+	[SHDRT_i64] = {{add_i64, max_i64, min_i64, mul_i64, and_64, or_64}, NULL, NULL},
+	[SHDRT_u8] = {{add_i8, max_u8, min_u8, mul_i8, and_8, or_8}, NULL, NULL},
+	[SHDRT_u32] = {{add_i32, max_u32, min_u32, mul_i32, and_32, or_32}, NULL, NULL},
+	[SHDRT_f16] = {{add_f16, max_f16, min_f16, mul_f16, NULL, NULL}, load_f16, store_f16},
+	[SHDRT_bf16] = {{add_bf16, max_bf16, min_bf16, mul_bf16, NULL, NULL}, load_bf16,
+		store_bf16},
+	[SHDRT_f32] = {{add_f32, max_f32, min_f32, mul_f32, NULL, NULL}, NULL, NULL},
+	[SHDRT_f64] = {{add_f64, max_f64, min_f64, mul_f64, NULL, NULL}, NULL, NULL},
 };
 
 void
-rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n,
-	const char *const *in, size_t offset, size_t count, char *out)
+rt_reduce(shdrt_dtype dtype, shdrt_combiner combiner, int n, const char *const *in,
+	size_t offset, size_t count, char *out)
 {
 	_Alignas(LINE) char wide[REDUCE_BLOCK * 8];
 	size_t bytes = shdrt_dtype_bytes[dtype];
 	Step *step = reducers[dtype].step[combiner];
 	Load *load = reducers[dtype].load;
 	if (!step)
-		rt_fail(SHDRT_INTERNAL, "no %s of %s",
-			shdrt_combiner_names[combiner], shdrt_dtype_names[dtype]);
+		rt_fail(SHDRT_INTERNAL, "no %s of %s", shdrt_combiner_names[combiner],
+			shdrt_dtype_names[dtype]);
 	for (size_t at = 0; at < count; at += REDUCE_BLOCK) {
-		size_t block = count - at < REDUCE_BLOCK ? count - at
-			: REDUCE_BLOCK;
+		size_t block = count - at < REDUCE_BLOCK ? count - at : REDUCE_BLOCK;
 		size_t from = (offset + at) * bytes;
 		if (load)
 			load(wide, in[0] + from, block);
@@ -201,13 +190,11 @@ static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	[SHDRT_f16] = {0, 0xfc00, 0x7c00, 0x3c00, 0, 0},
 	[SHDRT_bf16] = {0, 0xff80, 0x7f80, 0x3f80, 0, 0},
 	[SHDRT_f32] = {0, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
-	[SHDRT_f64] = {0, 0xfff0000000000000, 0x7ff0000000000000,
-		0x3ff0000000000000, 0, 0},
+	[SHDRT_f64] = {0, 0xfff0000000000000, 0x7ff0000000000000, 0x3ff0000000000000, 0, 0},
 };
 
 void
-rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out,
-	size_t count)
+rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t count)
 {
 	size_t bytes = shdrt_dtype_bytes[dtype];
 	uint64_t bits = identities[dtype][combiner];
@@ -229,17 +216,28 @@ double
 rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 {
 	switch (dtype) {
-	case SHDRT_pred: return AT(uint8_t, i) != 0;
-	case SHDRT_i8: return AT(int8_t, i);
-	case SHDRT_i32: return AT(int32_t, i);
-	case SHDRT_i64: return (double)AT(int64_t, i);
-	case SHDRT_u8: return AT(uint8_t, i);
-	case SHDRT_u32: return AT(uint32_t, i);
-	case SHDRT_f16: return shdrt_f32_from_f16(AT(uint16_t, i));
-	case SHDRT_bf16: return shdrt_f32_from_bf16(AT(uint16_t, i));
-	case SHDRT_f32: return AT(float, i);
-	case SHDRT_f64: return AT(double, i);
-	case SHDRT_DTYPE_COUNT: break;
+	case SHDRT_pred:
+		return AT(uint8_t, i) != 0;
+	case SHDRT_i8:
+		return AT(int8_t, i);
+	case SHDRT_i32:
+		return AT(int32_t, i);
+	case SHDRT_i64:
+		return (double)AT(int64_t, i);
+	case SHDRT_u8:
+		return AT(uint8_t, i);
+	case SHDRT_u32:
+		return AT(uint32_t, i);
+	case SHDRT_f16:
+		return shdrt_f32_from_f16(AT(uint16_t, i));
+	case SHDRT_bf16:
+		return shdrt_f32_from_bf16(AT(uint16_t, i));
+	case SHDRT_f32:
+		return AT(float, i);
+	case SHDRT_f64:
+		return AT(double, i);
+	case SHDRT_DTYPE_COUNT:
+		break;
 	}
 	return 0;
 }

@@ -9,7 +9,7 @@
 #include "collectives.h"
 #include "internal.h"
 
-enum { SHOWN = 6 };	/* values of a result */
+enum { SHOWN = 6 }; /* values of a result */
 
 static void
 print_dims(FILE *out, shdrt_dtype dtype, int rank, const int64_t *dims)
@@ -33,8 +33,7 @@ list_tensors(const char *title, int n, const shdrt_tensor *tensors, FILE *out)
 	fprintf(out, "%s\n", title);
 	for (int i = 0; i < n; i++) {
 		const shdrt_tensor *t = &tensors[i];
-		fprintf(out, "  %-*s  %-*s  ", (int)name, t->name, (int)type,
-			t->type_text);
+		fprintf(out, "  %-*s  %-*s  ", (int)name, t->name, (int)type, t->type_text);
 		print_dims(out, t->dtype, t->rank, t->local_dims);
 		fprintf(out, " a device\n");
 	}
@@ -45,10 +44,9 @@ print_mesh(const shdrt_program *p, FILE *out)
 {
 	fprintf(out, "mesh [");
 	for (int i = 0; i < p->naxes; i++)
-		fprintf(out, "%s%s=%" PRId64, i ? ", " : "", p->axes[i].name,
-			p->axes[i].size);
-	fprintf(out, "] on %s, %" PRId64 " device%s\n", p->target,
-		p->ndevices, p->ndevices == 1 ? "" : "s");
+		fprintf(out, "%s%s=%" PRId64, i ? ", " : "", p->axes[i].name, p->axes[i].size);
+	fprintf(out, "] on %s, %" PRId64 " device%s\n", p->target, p->ndevices,
+		p->ndevices == 1 ? "" : "s");
 }
 
 void
@@ -62,8 +60,7 @@ rt_report_list(const shdrt_program *p, FILE *out)
 static bool
 is_float(shdrt_dtype d)
 {
-	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32
-		|| d == SHDRT_f64;
+	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32 || d == SHDRT_f64;
 }
 
 static void
@@ -123,24 +120,23 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 {
 	const shdrt_program *p = m->program;
 	print_mesh(p, out);
-	fprintf(out, "a device: %" PRId64 " bytes of memory, %" PRId64
-		" flops, %" PRId64 " bytes received\n", p->slab_bytes, p->flops,
-		p->wire_bytes);
+	fprintf(out,
+		"a device: %" PRId64 " bytes of memory, %" PRId64 " flops, %" PRId64
+		" bytes received\n",
+		p->slab_bytes, p->flops, p->wire_bytes);
 	if (!p->launch)
 		fprintf(out, "time on %s: %.3f us (emulated)\n", p->target,
 			(double)rt_machine_clock(m) * 1e-6);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
 	if (p->ncollectives)
-		fprintf(out, "%-18s  %-8s  %12s  %10s  %s\n", "collective",
-			"over", "bytes", "us", "for");
+		fprintf(out, "%-18s  %-8s  %12s  %10s  %s\n", "collective", "over", "bytes",
+			"us", "for");
 	for (int i = 0; i < p->ncollectives; i++) {
 		const shdrt_collective *c = &p->collectives[i];
 		fprintf(out, "%-18s  %-8s  %12" PRId64 "  %10.3f  %s:%d%s%s\n",
-			rt_collective_names[c->kind], c->axes ? c->axes : "",
-			c->wire_bytes, (double)c->picoseconds * 1e-6,
-			c->file ? c->file : "?", c->line,
-			c->label && *c->label ? " " : "",
-			c->label ? c->label : "");
+			rt_collective_names[c->kind], c->axes ? c->axes : "", c->wire_bytes,
+			(double)c->picoseconds * 1e-6, c->file ? c->file : "?", c->line,
+			c->label && *c->label ? " " : "", c->label ? c->label : "");
 	}
 }
 
@@ -155,10 +151,9 @@ void
 rt_report_times(double *seconds, int n, FILE *out)
 {
 	qsort(seconds, (size_t)n, sizeof *seconds, by_size);
-	double median = n % 2 ? seconds[n / 2]
-		: (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
-	fprintf(out, "%d run%s: min %.3f us, median %.3f us\n", n,
-		n == 1 ? "" : "s", seconds[0] * 1e6, median * 1e6);
+	double median = n % 2 ? seconds[n / 2] : (seconds[n / 2 - 1] + seconds[n / 2]) / 2;
+	fprintf(out, "%d run%s: min %.3f us, median %.3f us\n", n, n == 1 ? "" : "s",
+		seconds[0] * 1e6, median * 1e6);
 }
 
 /* "[3, 0, 7]" of a linear index */
@@ -166,7 +161,7 @@ static void
 print_index(const shdrt_tensor *t, int64_t linear, FILE *out)
 {
 	int64_t index[SHDRT_MAX_RANK];
-	for (int i = t->rank; i-- > 0; ) {
+	for (int i = t->rank; i-- > 0;) {
 		index[i] = linear % t->dims[i];
 		linear /= t->dims[i];
 	}
@@ -184,34 +179,40 @@ rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 	fprintf(out, "check %s: ", t->name);
 	if (v->undecided == v->elements) {
 		/* nothing was compared: that is not ok */
-		fprintf(out, "undecided: all %" PRId64 " elements hang on how "
-			"inexact values compare or round\n", v->elements);
+		fprintf(out,
+			"undecided: all %" PRId64 " elements hang on how "
+			"inexact values compare or round\n",
+			v->elements);
 		return;
 	}
 	if (v->mismatches) {
-		fprintf(out, "WRONG in %" PRId64 " of %" PRId64 " elements; at ",
-			v->mismatches, v->elements);
+		fprintf(out, "WRONG in %" PRId64 " of %" PRId64 " elements; at ", v->mismatches,
+			v->elements);
 		print_index(t, v->worst, out);
 		fprintf(out, " got %.9g, wanted %.9g", v->got, v->wanted);
 		if (is_float(t->dtype))
-			fprintf(out, " (error %.3g, bound %.3g)", v->error,
-				v->bound);
+			fprintf(out, " (error %.3g, bound %.3g)", v->error, v->bound);
 	} else if (is_float(t->dtype)) {
-		fprintf(out, "ok, %" PRId64 " element%s, largest error %.3g "
-			"(bound %.3g)", v->elements, plural, v->error, v->bound);
+		fprintf(out,
+			"ok, %" PRId64 " element%s, largest error %.3g "
+			"(bound %.3g)",
+			v->elements, plural, v->error, v->bound);
 	} else {
-		fprintf(out, "ok, %" PRId64 " element%s, exact", v->elements,
-			plural);
+		fprintf(out, "ok, %" PRId64 " element%s, exact", v->elements, plural);
 	}
 	if (v->undecided)
-		fprintf(out, "; %" PRId64 " undecided: they hang on how inexact "
-			"values compare or round", v->undecided);
+		fprintf(out,
+			"; %" PRId64 " undecided: they hang on how inexact "
+			"values compare or round",
+			v->undecided);
 	fputc('\n', out);
 }
 
 void
 rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2], FILE *out)
 {
-	fprintf(out, "check %s: WRONG on device %" PRId64 ": it should have "
-		"what device %" PRId64 " has\n", t->name, pair[1], pair[0]);
+	fprintf(out,
+		"check %s: WRONG on device %" PRId64 ": it should have "
+		"what device %" PRId64 " has\n",
+		t->name, pair[1], pair[0]);
 }

@@ -15,9 +15,15 @@
 #include "header_text.h"
 
 static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
-	[SHDRT_pred] = "BOOL", [SHDRT_i8] = "I8", [SHDRT_i32] = "I32",
-	[SHDRT_i64] = "I64", [SHDRT_u8] = "U8", [SHDRT_u32] = "U32",
-	[SHDRT_f16] = "F16", [SHDRT_bf16] = "BF16", [SHDRT_f32] = "F32",
+	[SHDRT_pred] = "BOOL",
+	[SHDRT_i8] = "I8",
+	[SHDRT_i32] = "I32",
+	[SHDRT_i64] = "I64",
+	[SHDRT_u8] = "U8",
+	[SHDRT_u32] = "U32",
+	[SHDRT_f16] = "F16",
+	[SHDRT_bf16] = "BF16",
+	[SHDRT_f32] = "F32",
 	[SHDRT_f64] = "F64",
 };
 
@@ -84,8 +90,7 @@ skip_value(Cursor *c)
 				return false;
 			c->at++;
 		} else {
-			while (c->at < c->end && !strchr(",:{}[]\" \t\r\n",
-			    *c->at))
+			while (c->at < c->end && !strchr(",:{}[]\" \t\r\n", *c->at))
 				c->at++;
 			if (c->at < c->end && *c->at == 0)
 				return false;
@@ -140,8 +145,8 @@ take_code(const char **at, const char *end, char out[4])
 	if (unit > 0xdbff || low < 0xdc00 || low > 0xdfff)
 		return 0;
 	*at += 6;
-	return encode(0x10000 + ((uint32_t)(unit - 0xd800) << 10)
-		+ (uint32_t)(low - 0xdc00), out);
+	return encode(0x10000 + ((uint32_t)(unit - 0xd800) << 10) + (uint32_t)(low - 0xdc00),
+		out);
 }
 
 /* The next character of a string with escapes; 0: it is none. */
@@ -164,7 +169,7 @@ take_character(const char **at, const char *end, char out[4])
 static bool
 is(const char *text, size_t n, const char *wanted)
 {
-	for (const char *end = text + n; text < end; ) {
+	for (const char *end = text + n; text < end;) {
 		char out[4];
 		size_t k = take_character(&text, end, out);
 		if (k == 0 || out[0] == 0 || strncmp(wanted, out, k) != 0)
@@ -189,8 +194,7 @@ static void
 add_span(Spans *s, const int64_t offsets[2])
 {
 	if (s->n == s->room) {
-		Span *more = rt_get_memory(s->room = 2 * s->room + 8,
-			sizeof *more);
+		Span *more = rt_get_memory(s->room = 2 * s->room + 8, sizeof *more);
 		if (s->n)
 			memcpy(more, s->span, s->n * sizeof *more);
 		free(s->span);
@@ -221,16 +225,17 @@ spans_fill(Spans *s, size_t room, char why[WHY])
 			at = x->end;
 			continue;
 		}
-		snprintf(why, WHY, "data_offsets [%lld, %lld] %s what is before "
-			"them, which ends at %lld", (long long)x->begin,
-			(long long)x->end, x->begin > at ? "leave a gap behind"
-			: "overlap", (long long)at);
+		snprintf(why, WHY,
+			"data_offsets [%lld, %lld] %s what is before "
+			"them, which ends at %lld",
+			(long long)x->begin, (long long)x->end,
+			x->begin > at ? "leave a gap behind" : "overlap", (long long)at);
 		return false;
 	}
 	if ((uint64_t)at == room)
 		return true;
-	snprintf(why, WHY, "its header says %lld bytes of data, it has %zu",
-		(long long)at, room);
+	snprintf(why, WHY, "its header says %lld bytes of data, it has %zu", (long long)at,
+		room);
 	return false;
 }
 
@@ -243,8 +248,10 @@ take_dtype(Cursor *c, TensorView *view, char why[WHY])
 		return wrong(why, "its header cannot be read");
 	if (rt_name_dtype(text, n, safetensors_names, &view->dtype))
 		return true;
-	snprintf(why, WHY, "the tensor's dtype '%.*s' is none of BOOL I8 I32 "
-		"I64 U8 U32 F16 BF16 F32 F64", n > 40 ? 40 : (int)n, text);
+	snprintf(why, WHY,
+		"the tensor's dtype '%.*s' is none of BOOL I8 I32 "
+		"I64 U8 U32 F16 BF16 F32 F64",
+		n > 40 ? 40 : (int)n, text);
 	return false;
 }
 
@@ -271,14 +278,15 @@ take_entry(Cursor *c, TensorView *view, int64_t offsets[2], char why[WHY])
 				return false;
 		} else if (view && is(key, n, "shape")) {
 			seen |= 2;
-			if (!take_sizes(c, SHDRT_MAX_RANK, view->dims,
-			    &view->rank))
-				return wrong(why, "the tensor has no readable "
+			if (!take_sizes(c, SHDRT_MAX_RANK, view->dims, &view->rank))
+				return wrong(why,
+					"the tensor has no readable "
 					"shape of at most 16 dims");
 		} else if (is(key, n, "data_offsets")) {
 			seen |= 4;
 			if (!take_sizes(c, 2, offsets, &count) || count != 2)
-				return wrong(why, "the tensor has no readable "
+				return wrong(why,
+					"the tensor has no readable "
 					"data_offsets");
 		} else if (!skip_value(c)) {
 			return wrong(why, "its header cannot be read");
@@ -294,10 +302,8 @@ note_name(char *names, size_t room, const char *key, size_t n)
 {
 	size_t used = strlen(names);
 	if (used + n + 6 < room)
-		snprintf(names + used, room - used, "%s%.*s",
-			used ? ", " : "", (int)n, key);
-	else if (used >= 3 && used + 6 < room
-	    && strcmp(names + used - 3, "...") != 0)
+		snprintf(names + used, room - used, "%s%.*s", used ? ", " : "", (int)n, key);
+	else if (used >= 3 && used + 6 < room && strcmp(names + used - 3, "...") != 0)
 		snprintf(names + used, room - used, ", ...");
 }
 
@@ -316,8 +322,8 @@ skip_entry(Cursor *c, bool metadata, Spans *spans, char why[WHY])
 
 /* Finds the key's entry; spans are those of the others. */
 static bool
-find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
-	Spans *spans, char why[WHY])
+find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2], Spans *spans,
+	char why[WHY])
 {
 	char names[120] = "";
 	const char *text;
@@ -332,7 +338,8 @@ find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2],
 			bool metadata = is(text, n, "__metadata__");
 			if (is(text, n, key) && !metadata) {
 				if (found)
-					return wrong(why, "its header names the "
+					return wrong(why,
+						"its header names the "
 						"tensor twice");
 				found = true;
 				if (!take_entry(c, view, offsets, why))
@@ -365,8 +372,8 @@ little_endian(const unsigned char *bytes)
 }
 
 static bool
-parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
-	Spans *spans, char why[WHY])
+parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, Spans *spans,
+	char why[WHY])
 {
 	int64_t offsets[2] = {0, 0};
 	uint64_t wanted;
@@ -377,15 +384,15 @@ parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
 	if (length > n - 8)
 		return wrong(why, "it ends in its header");
 	size_t data = 8 + (size_t)length, room = n - data;
-	Cursor c = {.at = (const char *)bytes + 8,
-		.end = (const char *)bytes + data};
+	Cursor c = {.at = (const char *)bytes + 8, .end = (const char *)bytes + data};
 	if (!find_entry(&c, key, view, offsets, spans, why))
 		return false;
 	if (!rt_view_row_major(view, &wanted))
 		return wrong(why, "the tensor's shape is too large");
 	if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > room
-	    || (uint64_t)(offsets[1] - offsets[0]) != wanted) {
-		snprintf(why, WHY, "the tensor needs %llu bytes, its "
+		|| (uint64_t)(offsets[1] - offsets[0]) != wanted) {
+		snprintf(why, WHY,
+			"the tensor needs %llu bytes, its "
 			"data_offsets are [%lld, %lld] of %zu",
 			(unsigned long long)wanted, (long long)offsets[0],
 			(long long)offsets[1], room);
@@ -402,8 +409,8 @@ parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
 }
 
 bool
-rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
-	TensorView *view, char why[WHY])
+rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
+	char why[WHY])
 {
 	Spans spans = {0};
 	bool good = parse(bytes, n, key, view, &spans, why);

@@ -42,15 +42,15 @@ enum {
 /* Exit statuses of built programs. */
 enum {
 	SHDRT_OK = 0,
-	SHDRT_WRONG = 1,	/* --check found a mismatch */
+	SHDRT_WRONG = 1, /* --check found a mismatch */
 	SHDRT_USAGE = 2,
-	SHDRT_IO = 3,		/* a file, a tensor that does not fit, or an
+	SHDRT_IO = 3, /* a file, a tensor that does not fit, or an
 				   extern function that is not there or fails */
 	SHDRT_INTERNAL = 4,
-	SHDRT_MEMORY = 5,	/* (emulated) memory, or a run-time limit */
-	SHDRT_DEADLOCK = 10,	/* or no progress within --timeout */
-	SHDRT_MISMATCH = 11,	/* collectives that do not agree */
-	SHDRT_PEER_LOST = 13,	/* a device ended before its program did */
+	SHDRT_MEMORY = 5,     /* (emulated) memory, or a run-time limit */
+	SHDRT_DEADLOCK = 10,  /* or no progress within --timeout */
+	SHDRT_MISMATCH = 11,  /* collectives that do not agree */
+	SHDRT_PEER_LOST = 13, /* a device ended before its program did */
 };
 
 /* How partial results combine. */
@@ -60,7 +60,7 @@ typedef enum shdrt_combiner {
 #define X(name) SHDRT_##name,
 	SHDRT_COMBINERS(X)
 #undef X
-	SHDRT_COMBINER_COUNT
+		SHDRT_COMBINER_COUNT
 } shdrt_combiner;
 
 extern const size_t shdrt_dtype_bytes[SHDRT_DTYPE_COUNT];
@@ -94,17 +94,17 @@ shdrt_index(int64_t id, int n, const shdrt_split *split)
 /* A parameter or a result: a whole tensor, of which each device has a part. */
 typedef struct shdrt_tensor {
 	const char *name;
-	const char *type_text;		/* "bf16[8@X, 2048@Y]" */
+	const char *type_text; /* "bf16[8@X, 2048@Y]" */
 	shdrt_dtype dtype;
 	int rank;
-	const int64_t *dims;		/* of the whole tensor */
-	const int64_t *local_dims;	/* of one device's part, row-major */
-	const shdrt_splits *splits;	/* rank of them: device d has block
+	const int64_t *dims;	    /* of the whole tensor */
+	const int64_t *local_dims;  /* of one device's part, row-major */
+	const shdrt_splits *splits; /* rank of them: device d has block
 					   index(d, splits[i]) of dim i */
-	shdrt_splits unreduced;		/* devices along these hold partials */
-	shdrt_combiner combiner;	/* ... to be combined so */
-	int64_t offset;			/* in the slab */
-	int64_t index_limit;		/* a parameter used as an index: made
+	shdrt_splits unreduced;	    /* devices along these hold partials */
+	shdrt_combiner combiner;    /* ... to be combined so */
+	int64_t offset;		    /* in the slab */
+	int64_t index_limit;	    /* a parameter used as an index: made
 					   up values are in [0, limit); else 0 */
 } shdrt_tensor;
 
@@ -134,18 +134,18 @@ typedef enum shdrt_collective_kind {
 typedef struct shdrt_collective {
 	shdrt_collective_kind kind;
 	shdrt_dtype dtype;
-	shdrt_combiner combiner;	/* of reductions */
+	shdrt_combiner combiner; /* of reductions */
 	shdrt_splits group;
-	shdrt_splits from;		/* permute */
-	const int64_t *source;		/* permute, instead of `from`, or NULL */
-	int64_t outer, size, inner;	/* of the operand */
-	const char *file;		/* where in the program */
+	shdrt_splits from;	    /* permute */
+	const int64_t *source;	    /* permute, instead of `from`, or NULL */
+	int64_t outer, size, inner; /* of the operand */
+	const char *file;	    /* where in the program */
 	int line;
-	const char *label;		/* what asked for it: "einsum 'bd,df->bf'" */
-	const char *axes;		/* "X,Y", for people */
-	int64_t wire_bytes;		/* received by one device on a ring */
-	uint64_t picoseconds;		/* predicted time on the target */
-	int64_t rows;			/* ragged: of the result */
+	const char *label;    /* what asked for it: "einsum 'bd,df->bf'" */
+	const char *axes;     /* "X,Y", for people */
+	int64_t wire_bytes;   /* received by one device on a ring */
+	uint64_t picoseconds; /* predicted time on the target */
+	int64_t rows;	      /* ragged: of the result */
 } shdrt_collective;
 
 /*
@@ -153,17 +153,17 @@ typedef struct shdrt_collective {
  * libraries before anything runs and fills in `functions`.
  */
 typedef struct shdrt_extern {
-	const char *symbol, *library;	/* as the program writes them */
-	const char *file;		/* that declares it */
-	const char *path;		/* of the library, as it was found */
+	const char *symbol, *library; /* as the program writes them */
+	const char *file;	      /* that declares it */
+	const char *path;	      /* of the library, as it was found */
 } shdrt_extern;
 
 typedef void shdrt_function(void);
 
 /* One place in the program that calls one. */
 typedef struct shdrt_extern_call {
-	int function;			/* in the table */
-	const char *name;		/* in the program */
+	int function;	  /* in the table */
+	const char *name; /* in the program */
 	const char *file;
 	int line;
 } shdrt_extern_call;
@@ -199,43 +199,43 @@ typedef struct shdrt_array {
 
 /* What --check found out about one result. */
 typedef struct shdrt_verdict {
-	int64_t elements;	/* compared */
-	int64_t mismatches;	/* outside their bound */
-	int64_t undecided;	/* a comparison or rounding hung on inexact values */
-	int64_t worst;		/* linear index of the largest error / bound,
+	int64_t elements;    /* compared */
+	int64_t mismatches;  /* outside their bound */
+	int64_t undecided;   /* a comparison or rounding hung on inexact values */
+	int64_t worst;	     /* linear index of the largest error / bound,
 				   the first mismatch of integers */
-	double got, wanted;	/* there */
-	double error, bound;	/* there */
+	double got, wanted;  /* there */
+	double error, bound; /* there */
 } shdrt_verdict;
 
 typedef struct shdrt_check_io {
 	int nparams, nresults;
-	const shdrt_array *params;	/* in order of the signature */
-	const shdrt_array *results;	/* what the devices computed */
-	shdrt_verdict *verdicts;	/* nresults of them, to be filled */
-	const shdrt_externs *externs;	/* as the program's */
+	const shdrt_array *params;    /* in order of the signature */
+	const shdrt_array *results;   /* what the devices computed */
+	shdrt_verdict *verdicts;      /* nresults of them, to be filled */
+	const shdrt_externs *externs; /* as the program's */
 } shdrt_check_io;
 
 typedef struct shdrt_device shdrt_device;
 typedef struct shdrt_program shdrt_program;
 
 struct shdrt_program {
-	int abi;			/* SHDRT_ABI */
-	const char *name;		/* of the program: "ffn" */
-	const char *source;		/* its file: "samples/ffn.shd" */
+	int abi;	    /* SHDRT_ABI */
+	const char *name;   /* of the program: "ffn" */
+	const char *source; /* its file: "samples/ffn.shd" */
 	int naxes;
 	const shdrt_axis *axes;
-	int64_t ndevices;		/* id = row-major index in the axes */
+	int64_t ndevices; /* id = row-major index in the axes */
 	int nparams, nresults;
 	const shdrt_tensor *params, *results;
 	/* Every collective run() names is an element of this array. */
 	int ncollectives;
 	const shdrt_collective *collectives;
-	const shdrt_externs *externs;	/* NULL: none */
-	int64_t slab_bytes;		/* of one device */
-	const char *target;		/* "v5e" */
-	int64_t target_memory;		/* bytes a device of it has */
-	int64_t flops, wire_bytes;	/* of one device in one run */
+	const shdrt_externs *externs; /* NULL: none */
+	int64_t slab_bytes;	      /* of one device */
+	const char *target;	      /* "v5e" */
+	int64_t target_memory;	      /* bytes a device of it has */
+	int64_t flops, wire_bytes;    /* of one device in one run */
 	void (*run)(shdrt_device *dev, char *slab);
 	/* Not NULL: called once in place of run() on threads, slabs[device]
 	   filled; returns an exit status.  `data` is its own. */
@@ -269,32 +269,27 @@ void shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop);
 /* Around a call of an extern function: whose fault it is if the program stops
    there; `status` is what it returned.  No device: an interpreter calls. */
 void shdrt_extern_enter(shdrt_device *dev, const shdrt_extern_call *c);
-void shdrt_extern_leave(shdrt_device *dev, const shdrt_extern_call *c,
-	int status);
+void shdrt_extern_leave(shdrt_device *dev, const shdrt_extern_call *c, int status);
 /* [outer, size, inner] -> [outer, n*size, inner] */
-void shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+void shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 /* the same shape */
-void shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+void shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 /* [outer, size, inner] -> [outer, size/n, inner]: member i keeps part i */
-void shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+void
+shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 /* part i of `size` goes to member i; parts received in group order */
-void shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+void shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 /* the whole operand to another device */
-void shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+void shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	void *out);
 /*
  * Rows of `in` to rows of the `out` of others, the rest of which stays.  For
  * each member i of the group: sizes[i] rows from starts[i] on go to row to[i]
  * of its `out`, and from[i] rows come from it.  What is not within `in` and
  * `out`, overlaps, or is not what the other says ends the program.
  */
-void shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, const void *starts, const void *sizes, const void *to,
-	const void *from, void *out);
+void shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
+	const void *starts, const void *sizes, const void *to, const void *from, void *out);
 
 #ifdef __cplusplus
 }

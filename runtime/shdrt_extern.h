@@ -32,14 +32,14 @@
 
 /* Element types, with their size and name. */
 #define SHDRT_DTYPES(X) \
-	X(pred, 1) X(i8, 1) X(i32, 4) X(i64, 8) X(u8, 1) X(u32, 4) \
-	X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
+	X(pred, 1) \
+	X(i8, 1) X(i32, 4) X(i64, 8) X(u8, 1) X(u32, 4) X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
 
 typedef enum shdrt_dtype {
 #define X(name, bytes) SHDRT_##name,
 	SHDRT_DTYPES(X)
 #undef X
-	SHDRT_DTYPE_COUNT
+		SHDRT_DTYPE_COUNT
 } shdrt_dtype;
 
 /* Element [i, j, ...] is at data + (i*strides[0] + j*strides[1] + ...) *
@@ -47,9 +47,9 @@ typedef enum shdrt_dtype {
 typedef struct shdrt_view {
 	void *data;
 	shdrt_dtype dtype;
-	int rank;			/* 0: a scalar */
-	const int64_t *dims;		/* of this part */
-	const int64_t *strides;		/* in elements */
+	int rank;		/* 0: a scalar */
+	const int64_t *dims;	/* of this part */
+	const int64_t *strides; /* in elements */
 } shdrt_view;
 
 static inline int64_t

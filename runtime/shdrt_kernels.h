@@ -23,7 +23,7 @@ extern "C" {
 
 typedef struct shdrt_dot_loop {
 	int64_t extent;
-	int64_t a, b, c;		/* strides */
+	int64_t a, b, c; /* strides */
 } shdrt_dot_loop;
 
 /*
@@ -51,8 +51,7 @@ typedef struct shdrt_dot {
  * matrix multiplies a vector only the vector is converted: k and no elements
  * in place of the blocks of a and b.
  */
-void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
-	void *scratch);
+void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c, void *scratch);
 
 /*
  * Operands of shape [outer, size, inner], each row in the order of operand 0:
@@ -62,13 +61,13 @@ void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c,
 typedef struct shdrt_sort {
 	shdrt_dtype key;
 	int descending;
-	int n;				/* operands, and results */
+	int n; /* operands, and results */
 	int64_t outer, size, inner;
-	const int *bytes;		/* of an element of each */
+	const int *bytes; /* of an element of each */
 } shdrt_sort;
 
-void shdrt_sort_run(const shdrt_sort *s, const void *const *in,
-	void *const *out, void *scratch);
+void
+shdrt_sort_run(const shdrt_sort *s, const void *const *in, void *const *out, void *scratch);
 
 /* Two buffers change places. */
 void shdrt_swap(void *a, void *b, int64_t bytes);

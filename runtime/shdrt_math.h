@@ -21,16 +21,16 @@
 #include <stdint.h>
 
 /* Largest error, ulps; tests/runtime/math_test.c holds them. */
-#define SHDRT_ULP_exp		1.5
-#define SHDRT_ULP_expm1		2.5
-#define SHDRT_ULP_log		1.5
-#define SHDRT_ULP_log1p		2
-#define SHDRT_ULP_sin		1
-#define SHDRT_ULP_cos		1
-#define SHDRT_ULP_tanh		3
-#define SHDRT_ULP_sigmoid	3
-#define SHDRT_ULP_erf		2
-#define SHDRT_ULP_pow		1
+#define SHDRT_ULP_exp 1.5
+#define SHDRT_ULP_expm1 2.5
+#define SHDRT_ULP_log 1.5
+#define SHDRT_ULP_log1p 2
+#define SHDRT_ULP_sin 1
+#define SHDRT_ULP_cos 1
+#define SHDRT_ULP_tanh 3
+#define SHDRT_ULP_sigmoid 3
+#define SHDRT_ULP_erf 2
+#define SHDRT_ULP_pow 1
 
 #define SHDRT_FN static inline __attribute__((unused))
 
@@ -76,16 +76,14 @@ SHDRT_FN float
 shdrt_pick_f32(int c, float a, float b)
 {
 	uint32_t mask = -(uint32_t)(c != 0);
-	return shdrt_f32_bits((shdrt_bits_f32(a) & mask)
-		| (shdrt_bits_f32(b) & ~mask));
+	return shdrt_f32_bits((shdrt_bits_f32(a) & mask) | (shdrt_bits_f32(b) & ~mask));
 }
 
 SHDRT_FN double
 shdrt_pick_f64(int c, double a, double b)
 {
 	uint64_t mask = -(uint64_t)(c != 0);
-	return shdrt_f64_bits((shdrt_bits_f64(a) & mask)
-		| (shdrt_bits_f64(b) & ~mask));
+	return shdrt_f64_bits((shdrt_bits_f64(a) & mask) | (shdrt_bits_f64(b) & ~mask));
 }
 
 SHDRT_FN float
@@ -108,7 +106,7 @@ shdrt_bf16_from_f32(float x)
 {
 	uint32_t u = shdrt_bits_f32(x);
 	uint32_t rounded = (u + 0x7fffu + (u >> 16 & 1)) >> 16;
-	uint32_t nan = u >> 16 | 0x40u;		/* quiet, keeps its sign */
+	uint32_t nan = u >> 16 | 0x40u; /* quiet, keeps its sign */
 	uint32_t is_nan = -(uint32_t)((u & 0x7fffffffu) > 0x7f800000u);
 	return (uint16_t)((nan & is_nan) | (rounded & ~is_nan));
 }
@@ -121,7 +119,7 @@ shdrt_f32_from_f16(uint16_t h)
 	/* 2^112 moves the exponent's bias from 15 to 127, subnormals too. */
 	uint32_t x = shdrt_bits_f32(shdrt_f32_bits(magnitude) * 0x1p112f);
 	uint32_t special = -(uint32_t)(magnitude >= 0x0f800000u);
-	x |= 0x7f800000u & special;	/* infinity and NaN */
+	x |= 0x7f800000u & special; /* infinity and NaN */
 	return shdrt_f32_bits(x | sign);
 }
 
@@ -139,8 +137,7 @@ shdrt_f16_from_f32(float x)
 	float scaled = magnitude * 0x1p112f * 0x1p-110f;
 	uint32_t exponent = u & 0x7f800000u;
 	exponent = exponent < 0x38800000u ? 0x38800000u : exponent;
-	uint32_t r = shdrt_bits_f32(scaled
-		+ shdrt_f32_bits(exponent + 0x07800000u));
+	uint32_t r = shdrt_bits_f32(scaled + shdrt_f32_bits(exponent + 0x07800000u));
 	uint32_t half = (r >> 13 & 0x7c00u) + (r & 0x0fffu);
 	uint32_t is_nan = -(uint32_t)((u & 0x7fffffffu) > 0x7f800000u);
 	return (uint16_t)(sign | (0x7e00u & is_nan) | (half & ~is_nan));
@@ -176,8 +173,16 @@ shdrt_f16_from_f64(double x)
 	return shdrt_f16_from_f32(shdrt_f32_odd_f64(x));
 }
 
-SHDRT_FN double shdrt_f64_from_bf16(uint16_t h) { return shdrt_f32_from_bf16(h); }
-SHDRT_FN double shdrt_f64_from_f16(uint16_t h) { return shdrt_f32_from_f16(h); }
+SHDRT_FN double
+shdrt_f64_from_bf16(uint16_t h)
+{
+	return shdrt_f32_from_bf16(h);
+}
+SHDRT_FN double
+shdrt_f64_from_f16(uint16_t h)
+{
+	return shdrt_f32_from_f16(h);
+}
 
 /* What storing as bf16 or f16 and loading again makes of an f32. */
 SHDRT_FN float
@@ -203,8 +208,10 @@ shdrt_through_f16(float x)
 
 /* Between integers: the low bits.  To pred: is it not zero? */
 #define SHDRT_CONVERT(to, to_type, from, from_type) \
-	SHDRT_FN to_type \
-	shdrt_##to##_from_##from(from_type x) { return (to_type)x; }
+	SHDRT_FN to_type shdrt_##to##_from_##from(from_type x) \
+	{ \
+		return (to_type)x; \
+	}
 #define SHDRT_TO_INTEGERS(from, from_type) \
 	SHDRT_CONVERT(i8, int8_t, from, from_type) \
 	SHDRT_CONVERT(i32, int32_t, from, from_type) \
@@ -215,14 +222,20 @@ shdrt_through_f16(float x)
 	SHDRT_CONVERT(f32, float, from, from_type) \
 	SHDRT_CONVERT(f64, double, from, from_type)
 #define SHDRT_TO_PRED(from, from_type) \
-	SHDRT_FN uint8_t \
-	shdrt_pred_from_##from(from_type x) { return x != 0; }
+	SHDRT_FN uint8_t shdrt_pred_from_##from(from_type x) \
+	{ \
+		return x != 0; \
+	}
 /* All but i64 fit a double exactly. */
 #define SHDRT_TO_HALVES(from, from_type) \
 	SHDRT_FN uint16_t shdrt_bf16_from_##from(from_type x) \
-	{ return shdrt_bf16_from_f64((double)x); } \
+	{ \
+		return shdrt_bf16_from_f64((double)x); \
+	} \
 	SHDRT_FN uint16_t shdrt_f16_from_##from(from_type x) \
-	{ return shdrt_f16_from_f64((double)x); }
+	{ \
+		return shdrt_f16_from_f64((double)x); \
+	}
 
 #define X(name, type, unsigned_type, least, greatest) \
 	SHDRT_TO_INTEGERS(name, type) \
@@ -269,8 +282,7 @@ SHDRT_TO_PRED(f64, double)
 
 /* Saturating.  Bounds are exact powers of two in either float type. */
 #define SHDRT_SATURATE(to, type, from, from_type, low, high, least, greatest) \
-	SHDRT_FN type \
-	shdrt_##to##_from_##from(from_type x) \
+	SHDRT_FN type shdrt_##to##_from_##from(from_type x) \
 	{ \
 		from_type inside = x >= low ? x : low; \
 		inside = inside < high ? inside : 0; \
@@ -280,36 +292,53 @@ SHDRT_TO_PRED(f64, double)
 		return x == x ? value : 0; \
 	}
 #define SHDRT_FROM_FLOAT(from, type) \
-	SHDRT_SATURATE(i8, int8_t, from, type, (type)-128, (type)128, \
-		INT8_MIN, INT8_MAX) \
-	SHDRT_SATURATE(i32, int32_t, from, type, (type)-0x1p31, (type)0x1p31, \
-		INT32_MIN, INT32_MAX) \
-	SHDRT_SATURATE(i64, int64_t, from, type, (type)-0x1p63, (type)0x1p63, \
-		INT64_MIN, INT64_MAX) \
-	SHDRT_SATURATE(u8, uint8_t, from, type, (type)0, (type)256, \
-		0, UINT8_MAX) \
-	SHDRT_SATURATE(u32, uint32_t, from, type, (type)0, (type)0x1p32, \
-		0, UINT32_MAX)
+	SHDRT_SATURATE(i8, int8_t, from, type, (type)-128, (type)128, INT8_MIN, INT8_MAX) \
+	SHDRT_SATURATE(i32, int32_t, from, type, (type)-0x1p31, (type)0x1p31, INT32_MIN, \
+		INT32_MAX) \
+	SHDRT_SATURATE(i64, int64_t, from, type, (type)-0x1p63, (type)0x1p63, INT64_MIN, \
+		INT64_MAX) \
+	SHDRT_SATURATE(u8, uint8_t, from, type, (type)0, (type)256, 0, UINT8_MAX) \
+	SHDRT_SATURATE(u32, uint32_t, from, type, (type)0, (type)0x1p32, 0, UINT32_MAX)
 SHDRT_FROM_FLOAT(f32, float)
 SHDRT_FROM_FLOAT(f64, double)
 
 #define SHDRT_FROM_HALF(half) \
 	SHDRT_FN int8_t shdrt_i8_from_##half(uint16_t h) \
-	{ return shdrt_i8_from_f32(shdrt_f32_from_##half(h)); } \
+	{ \
+		return shdrt_i8_from_f32(shdrt_f32_from_##half(h)); \
+	} \
 	SHDRT_FN int32_t shdrt_i32_from_##half(uint16_t h) \
-	{ return shdrt_i32_from_f32(shdrt_f32_from_##half(h)); } \
+	{ \
+		return shdrt_i32_from_f32(shdrt_f32_from_##half(h)); \
+	} \
 	SHDRT_FN int64_t shdrt_i64_from_##half(uint16_t h) \
-	{ return shdrt_i64_from_f32(shdrt_f32_from_##half(h)); } \
+	{ \
+		return shdrt_i64_from_f32(shdrt_f32_from_##half(h)); \
+	} \
 	SHDRT_FN uint8_t shdrt_u8_from_##half(uint16_t h) \
-	{ return shdrt_u8_from_f32(shdrt_f32_from_##half(h)); } \
+	{ \
+		return shdrt_u8_from_f32(shdrt_f32_from_##half(h)); \
+	} \
 	SHDRT_FN uint32_t shdrt_u32_from_##half(uint16_t h) \
-	{ return shdrt_u32_from_f32(shdrt_f32_from_##half(h)); } \
+	{ \
+		return shdrt_u32_from_f32(shdrt_f32_from_##half(h)); \
+	} \
 	SHDRT_FN uint8_t shdrt_pred_from_##half(uint16_t h) \
-	{ return shdrt_pred_from_f32(shdrt_f32_from_##half(h)); }
+	{ \
+		return shdrt_pred_from_f32(shdrt_f32_from_##half(h)); \
+	}
 SHDRT_FROM_HALF(bf16)
 SHDRT_FROM_HALF(f16)
-SHDRT_FN uint16_t shdrt_bf16_from_bf16(uint16_t h) { return h; }
-SHDRT_FN uint16_t shdrt_f16_from_f16(uint16_t h) { return h; }
+SHDRT_FN uint16_t
+shdrt_bf16_from_bf16(uint16_t h)
+{
+	return h;
+}
+SHDRT_FN uint16_t
+shdrt_f16_from_f16(uint16_t h)
+{
+	return h;
+}
 SHDRT_FN uint16_t
 shdrt_bf16_from_f16(uint16_t h)
 {
@@ -323,16 +352,42 @@ shdrt_f16_from_bf16(uint16_t h)
 
 /* ---- integers ---- */
 
-SHDRT_FN int shdrt_negative_i8(int8_t x) { return x < 0; }
-SHDRT_FN int shdrt_negative_i32(int32_t x) { return x < 0; }
-SHDRT_FN int shdrt_negative_i64(int64_t x) { return x < 0; }
-SHDRT_FN int shdrt_negative_u8(uint8_t x) { (void)x; return 0; }
-SHDRT_FN int shdrt_negative_u32(uint32_t x) { (void)x; return 0; }
-SHDRT_FN int shdrt_negative_pred(uint8_t x) { (void)x; return 0; }
+SHDRT_FN int
+shdrt_negative_i8(int8_t x)
+{
+	return x < 0;
+}
+SHDRT_FN int
+shdrt_negative_i32(int32_t x)
+{
+	return x < 0;
+}
+SHDRT_FN int
+shdrt_negative_i64(int64_t x)
+{
+	return x < 0;
+}
+SHDRT_FN int
+shdrt_negative_u8(uint8_t x)
+{
+	(void)x;
+	return 0;
+}
+SHDRT_FN int
+shdrt_negative_u32(uint32_t x)
+{
+	(void)x;
+	return 0;
+}
+SHDRT_FN int
+shdrt_negative_pred(uint8_t x)
+{
+	(void)x;
+	return 0;
+}
 
 #define X(name, type, unsigned_type, least, greatest) \
-	SHDRT_FN type \
-	shdrt_div_##name(type a, type b) \
+	SHDRT_FN type shdrt_div_##name(type a, type b) \
 	{ \
 		if (b == 0) \
 			return (type)-1; \
@@ -340,8 +395,7 @@ SHDRT_FN int shdrt_negative_pred(uint8_t x) { (void)x; return 0; }
 			return (type)(0 - (unsigned_type)a); \
 		return (type)(a / b); \
 	} \
-	SHDRT_FN type \
-	shdrt_rem_##name(type a, type b) \
+	SHDRT_FN type shdrt_rem_##name(type a, type b) \
 	{ \
 		if (b == 0) \
 			return a; \
@@ -349,8 +403,7 @@ SHDRT_FN int shdrt_negative_pred(uint8_t x) { (void)x; return 0; }
 			return 0; \
 		return (type)(a % b); \
 	} \
-	SHDRT_FN type \
-	shdrt_pow_##name(type a, type b) \
+	SHDRT_FN type shdrt_pow_##name(type a, type b) \
 	{ \
 		if (shdrt_negative_##name(b)) { \
 			if (a == 1) \
@@ -365,35 +418,31 @@ SHDRT_FN int shdrt_negative_pred(uint8_t x) { (void)x; return 0; }
 		} \
 		return (type)result; \
 	} \
-	SHDRT_FN type \
-	shdrt_shl_##name(type a, type b) \
+	SHDRT_FN type shdrt_shl_##name(type a, type b) \
 	{ \
-		return (unsigned_type)b < 8 * sizeof a \
-			? (type)((unsigned_type)a << b) : 0; \
+		return (unsigned_type)b < 8 * sizeof a ? (type)((unsigned_type)a << b) : 0; \
 	} \
-	SHDRT_FN type \
-	shdrt_shr_##name(type a, type b) \
+	SHDRT_FN type shdrt_shr_##name(type a, type b) \
 	{ \
-		return (unsigned_type)b < 8 * sizeof a \
-			? (type)((unsigned_type)a >> b) : 0; \
+		return (unsigned_type)b < 8 * sizeof a ? (type)((unsigned_type)a >> b) : 0; \
 	} \
-	SHDRT_FN type \
-	shdrt_abs_##name(type a) \
+	SHDRT_FN type shdrt_abs_##name(type a) \
 	{ \
-		return shdrt_negative_##name(a) \
-			? (type)(0 - (unsigned_type)a) : a; \
+		return shdrt_negative_##name(a) ? (type)(0 - (unsigned_type)a) : a; \
 	} \
-	SHDRT_FN type \
-	shdrt_sign_##name(type a) \
+	SHDRT_FN type shdrt_sign_##name(type a) \
 	{ \
 		return (type)((a > 0) - (shdrt_negative_##name(a))); \
 	} \
-	SHDRT_FN type \
-	shdrt_max_##name(type a, type b) { return a > b ? a : b; } \
-	SHDRT_FN type \
-	shdrt_min_##name(type a, type b) { return a < b ? a : b; } \
-	SHDRT_FN type \
-	shdrt_clamp_##name(type low, type x, type high) \
+	SHDRT_FN type shdrt_max_##name(type a, type b) \
+	{ \
+		return a > b ? a : b; \
+	} \
+	SHDRT_FN type shdrt_min_##name(type a, type b) \
+	{ \
+		return a < b ? a : b; \
+	} \
+	SHDRT_FN type shdrt_clamp_##name(type low, type x, type high) \
 	{ \
 		type above = x > low ? x : low; \
 		return above < high ? above : high; \
@@ -405,33 +454,49 @@ X(pred, uint8_t, uint8_t, 0, 1)
 /* ---- floats: simple ---- */
 
 #define SHDRT_SIMPLE_FLOATS(name, type, suffix) \
-	SHDRT_FN type \
-	shdrt_abs_##name(type x) { return __builtin_fabs##suffix(x); } \
-	SHDRT_FN type \
-	shdrt_sqrt_##name(type x) { return __builtin_sqrt##suffix(x); } \
-	SHDRT_FN type \
-	shdrt_floor_##name(type x) { return __builtin_floor##suffix(x); } \
-	SHDRT_FN type \
-	shdrt_ceil_##name(type x) { return __builtin_ceil##suffix(x); } \
-	SHDRT_FN type \
-	shdrt_round_##name(type x) { return __builtin_rint##suffix(x); } \
-	SHDRT_FN type \
-	shdrt_rem_##name(type x, type y) { return __builtin_fmod##suffix(x, y); } \
-	SHDRT_FN uint8_t \
-	shdrt_isfinite_##name(type x) { return x - x == 0; } \
+	SHDRT_FN type shdrt_abs_##name(type x) \
+	{ \
+		return __builtin_fabs##suffix(x); \
+	} \
+	SHDRT_FN type shdrt_sqrt_##name(type x) \
+	{ \
+		return __builtin_sqrt##suffix(x); \
+	} \
+	SHDRT_FN type shdrt_floor_##name(type x) \
+	{ \
+		return __builtin_floor##suffix(x); \
+	} \
+	SHDRT_FN type shdrt_ceil_##name(type x) \
+	{ \
+		return __builtin_ceil##suffix(x); \
+	} \
+	SHDRT_FN type shdrt_round_##name(type x) \
+	{ \
+		return __builtin_rint##suffix(x); \
+	} \
+	SHDRT_FN type shdrt_rem_##name(type x, type y) \
+	{ \
+		return __builtin_fmod##suffix(x, y); \
+	} \
+	SHDRT_FN uint8_t shdrt_isfinite_##name(type x) \
+	{ \
+		return x - x == 0; \
+	} \
 	/* NaN and zeros of either sign stay what they are. */ \
-	SHDRT_FN type \
-	shdrt_sign_##name(type x) \
+	SHDRT_FN type shdrt_sign_##name(type x) \
 	{ \
 		return x > 0 ? 1 : x < 0 ? -1 : x; \
 	} \
 	/* Not a number if either is. */ \
-	SHDRT_FN type \
-	shdrt_max_##name(type a, type b) { return a > b || a != a ? a : b; } \
-	SHDRT_FN type \
-	shdrt_min_##name(type a, type b) { return a < b || a != a ? a : b; } \
-	SHDRT_FN type \
-	shdrt_clamp_##name(type low, type x, type high) \
+	SHDRT_FN type shdrt_max_##name(type a, type b) \
+	{ \
+		return a > b || a != a ? a : b; \
+	} \
+	SHDRT_FN type shdrt_min_##name(type a, type b) \
+	{ \
+		return a < b || a != a ? a : b; \
+	} \
+	SHDRT_FN type shdrt_clamp_##name(type low, type x, type high) \
 	{ \
 		return shdrt_min_##name(shdrt_max_##name(low, x), high); \
 	}
@@ -440,15 +505,51 @@ SHDRT_SIMPLE_FLOATS(f64, double, )
 
 /* ---- f64: libm ---- */
 
-SHDRT_FN double shdrt_exp_f64(double x) { return __builtin_exp(x); }
-SHDRT_FN double shdrt_expm1_f64(double x) { return __builtin_expm1(x); }
-SHDRT_FN double shdrt_log_f64(double x) { return __builtin_log(x); }
-SHDRT_FN double shdrt_log1p_f64(double x) { return __builtin_log1p(x); }
-SHDRT_FN double shdrt_sin_f64(double x) { return __builtin_sin(x); }
-SHDRT_FN double shdrt_cos_f64(double x) { return __builtin_cos(x); }
-SHDRT_FN double shdrt_tanh_f64(double x) { return __builtin_tanh(x); }
-SHDRT_FN double shdrt_erf_f64(double x) { return __builtin_erf(x); }
-SHDRT_FN double shdrt_pow_f64(double x, double y) { return __builtin_pow(x, y); }
+SHDRT_FN double
+shdrt_exp_f64(double x)
+{
+	return __builtin_exp(x);
+}
+SHDRT_FN double
+shdrt_expm1_f64(double x)
+{
+	return __builtin_expm1(x);
+}
+SHDRT_FN double
+shdrt_log_f64(double x)
+{
+	return __builtin_log(x);
+}
+SHDRT_FN double
+shdrt_log1p_f64(double x)
+{
+	return __builtin_log1p(x);
+}
+SHDRT_FN double
+shdrt_sin_f64(double x)
+{
+	return __builtin_sin(x);
+}
+SHDRT_FN double
+shdrt_cos_f64(double x)
+{
+	return __builtin_cos(x);
+}
+SHDRT_FN double
+shdrt_tanh_f64(double x)
+{
+	return __builtin_tanh(x);
+}
+SHDRT_FN double
+shdrt_erf_f64(double x)
+{
+	return __builtin_erf(x);
+}
+SHDRT_FN double
+shdrt_pow_f64(double x, double y)
+{
+	return __builtin_pow(x, y);
+}
 
 SHDRT_FN double
 shdrt_sigmoid_f64(double x)
@@ -501,8 +602,7 @@ shdrt_exp_f32(float x)
 	/* Two factors: results may be subnormal, or just below the largest. */
 	int32_t k = (int32_t)n;
 	int32_t half = k >> 1;
-	float e = (1 + shdrt_expm1_core(r))
-		* shdrt_power2(half) * shdrt_power2(k - half);
+	float e = (1 + shdrt_expm1_core(r)) * shdrt_power2(half) * shdrt_power2(k - half);
 	return shdrt_pick_f32(x == x, e, x);
 }
 
@@ -517,10 +617,10 @@ shdrt_expm1_f32(float x)
 	int32_t k = (int32_t)n;
 	int32_t half = k >> 1;
 	/* 2^k (e^r - 1 + 1 - 2^-k); nothing is added when k is 0. */
-	int32_t back = k < 127 ? k : 126;	/* 2^-k is a normal number */
-	float e = (shdrt_expm1_core(r) + (1 - shdrt_power2(-back)))
-		* shdrt_power2(half) * shdrt_power2(k - half);
-	e = shdrt_pick_f32(x == 0, x, e);	/* minus zero */
+	int32_t back = k < 127 ? k : 126; /* 2^-k is a normal number */
+	float e = (shdrt_expm1_core(r) + (1 - shdrt_power2(-back))) * shdrt_power2(half)
+		* shdrt_power2(k - half);
+	e = shdrt_pick_f32(x == 0, x, e); /* minus zero */
 	return shdrt_pick_f32(x == x, e, x);
 }
 
@@ -846,8 +946,7 @@ shdrt_pow_f32(float x, float y)
 	/* 0 and infinity: logarithms far enough to overflow the result. */
 	l = shdrt_pick_f64(a == 0, -0x1p400, l);
 	l = shdrt_pick_f64(a == infinity, 0x1p400, l);
-	double t = l * shdrt_pick_f32(b < 1e30f, y,
-		shdrt_copysign_f32(1e30f, y));
+	double t = l * shdrt_pick_f32(b < 1e30f, y, shdrt_copysign_f32(1e30f, y));
 	t = t > -200 ? t : -200;
 	t = t < 200 ? t : 200;
 	float r = (float)shdrt_exp2_core(t);
@@ -857,8 +956,7 @@ shdrt_pow_f32(float x, float y)
 	int integer = (float)n == b || b >= 0x1p24f;
 	int odd = (float)n == b && (n & 1);
 	r = shdrt_pick_f32(odd, shdrt_copysign_f32(r, x), r);
-	r = shdrt_pick_f32(x < 0 && a < infinity && !integer,
-		__builtin_nanf(""), r);
+	r = shdrt_pick_f32(x < 0 && a < infinity && !integer, __builtin_nanf(""), r);
 	r = shdrt_pick_f32(x != x || y != y, __builtin_nanf(""), r);
 	return shdrt_pick_f32(x == 1 || y == 0, 1, r);
 }

@@ -34,15 +34,14 @@ float_key(double v)
 
 	if (v != v)
 		return UINT64_MAX;
-	v += 0.0;		/* -0 becomes 0 */
+	v += 0.0; /* -0 becomes 0 */
 	memcpy(&bits, &v, sizeof bits);
 	return bits & SIGN ? ~bits : bits | SIGN;
 }
 
 #define PLAIN(x) (x)
 #define KEYS(dtype, type, key, value) \
-	static void \
-	keys_##dtype(Entry *row, int64_t n, const void *in, int64_t stride, \
+	static void keys_##dtype(Entry *row, int64_t n, const void *in, int64_t stride, \
 		uint64_t flip) \
 	{ \
 		const type *x = in; \
@@ -60,8 +59,7 @@ KEYS(bf16, uint16_t, float_key, shdrt_f32_from_bf16)
 KEYS(f32, float, float_key, PLAIN)
 KEYS(f64, double, float_key, PLAIN)
 
-typedef void Keys(Entry *row, int64_t n, const void *in, int64_t stride,
-	uint64_t flip);
+typedef void Keys(Entry *row, int64_t n, const void *in, int64_t stride, uint64_t flip);
 
 static Keys *const keys[SHDRT_DTYPE_COUNT] = {
 #define X(name, bytes) keys_##name,
@@ -90,8 +88,7 @@ merge(const Entry *from, int64_t middle, int64_t n, Entry *to)
 	int64_t left = 0, right = middle;
 
 	for (int64_t i = 0; i < n; i++) {
-		int second = left == middle || (right < n &&
-			from[right].key < from[left].key);
+		int second = left == middle || (right < n && from[right].key < from[left].key);
 		to[i] = from[second ? right++ : left++];
 	}
 }
@@ -112,8 +109,7 @@ sort_row(Entry *row, int64_t n)
 		insert_run(row + i, least(RUN, n - i));
 	for (int64_t run = RUN; run < n; run *= 2) {
 		for (int64_t i = 0; i < n; i += 2 * run)
-			merge(row + i, least(run, n - i), least(2 * run, n - i),
-				other + i);
+			merge(row + i, least(run, n - i), least(2 * run, n - i), other + i);
 		Entry *swap = row;
 		row = other;
 		other = swap;
@@ -133,37 +129,37 @@ sort_row(Entry *row, int64_t n)
 	}
 
 static void
-gather(const Entry *row, int64_t n, int64_t stride, int bytes, const void *in,
-	void *out)
+gather(const Entry *row, int64_t n, int64_t stride, int bytes, const void *in, void *out)
 {
 	switch (bytes) {
-	case 1: GATHER(uint8_t)
-	case 2: GATHER(uint16_t)
-	case 4: GATHER(uint32_t)
-	case 8: GATHER(uint64_t)
+	case 1:
+		GATHER(uint8_t)
+	case 2:
+		GATHER(uint16_t)
+	case 4:
+		GATHER(uint32_t)
+	case 8:
+		GATHER(uint64_t)
 	}
 }
 
 void
-shdrt_sort_run(const shdrt_sort *s, const void *const *in, void *const *out,
-	void *scratch)
+shdrt_sort_run(const shdrt_sort *s, const void *const *in, void *const *out, void *scratch)
 {
 	uint64_t flip = s->descending ? UINT64_MAX : 0;
 	size_t key_bytes = (size_t)s->bytes[0];
 
 	for (int64_t r = 0; r < s->outer * s->inner; r++) {
-		size_t first = (size_t)(r / s->inner * s->size * s->inner +
-			r % s->inner);
+		size_t first = (size_t)(r / s->inner * s->size * s->inner + r % s->inner);
 		Entry *row = scratch;
-		keys[s->key](row, s->size, (const char *)in[0] +
-			first * key_bytes, s->inner, flip);
+		keys[s->key](row, s->size, (const char *)in[0] + first * key_bytes, s->inner,
+			flip);
 		const Entry *sorted = sort_row(row, s->size);
 		for (int i = 0; i < s->n; i++) {
 			size_t at = first * (size_t)s->bytes[i];
 			if (out[i])
 				gather(sorted, s->size, s->inner, s->bytes[i],
-					(const char *)in[i] + at,
-					(char *)out[i] + at);
+					(const char *)in[i] + at, (char *)out[i] + at);
 		}
 	}
 }

@@ -37,31 +37,29 @@ map_file(TensorFile *f, const char *path, const char *parameter)
 	struct stat status;
 	int fd = open(path, O_RDONLY | O_CLOEXEC | O_NONBLOCK);
 	if (fd < 0 || fstat(fd, &status) != 0)
-		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path,
-			parameter, strerror(errno));
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path, parameter,
+			strerror(errno));
 	if (!S_ISREG(status.st_mode))
-		rt_fail(SHDRT_IO, "%s: cannot be read as %s: not a file", path,
-			parameter);
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: not a file", path, parameter);
 	f->size = (size_t)status.st_size;
 	f->bytes = NULL;
 	if (f->size) {
 		void *at = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at == MAP_FAILED)
-			rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path,
-				parameter, strerror(errno));
+			rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path, parameter,
+				strerror(errno));
 		f->bytes = at;
 	}
 	close(fd);
 }
 
 static void
-text_dims(char *text, size_t room, shdrt_dtype dtype, int rank,
-	const int64_t *dims)
+text_dims(char *text, size_t room, shdrt_dtype dtype, int rank, const int64_t *dims)
 {
 	int n = snprintf(text, room, "%s[", shdrt_dtype_names[dtype]);
 	for (int i = 0; i < rank; i++)
-		n += snprintf(text + n, room - (size_t)n, "%s%lld",
-			i ? ", " : "", (long long)dims[i]);
+		n += snprintf(text + n, room - (size_t)n, "%s%lld", i ? ", " : "",
+			(long long)dims[i]);
 	snprintf(text + n, room - (size_t)n, "]");
 }
 
@@ -69,8 +67,8 @@ static bool
 same_type(const TensorView *view, const shdrt_tensor *t)
 {
 	return view->dtype == t->dtype && view->rank == t->rank
-		&& (t->rank == 0 || memcmp(view->dims, t->dims,
-			(size_t)t->rank * sizeof *t->dims) == 0);
+		&& (t->rank == 0
+			|| memcmp(view->dims, t->dims, (size_t)t->rank * sizeof *t->dims) == 0);
 }
 
 void
@@ -83,18 +81,15 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool safetensors = n > 12 && strcmp(name + n - 12, ".safetensors") == 0;
-	if (!(!npy && safetensors
-	    ? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why)
-	    : rt_npy_parse(f->bytes, f->size, &f->view, why)))
-		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name,
-			why);
+	if (!(!npy && safetensors ? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why)
+				  : rt_npy_parse(f->bytes, f->size, &f->view, why)))
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name, why);
 	if (!same_type(&f->view, t)) {
 		char has[400], wants[400];
-		text_dims(has, sizeof has, f->view.dtype, f->view.rank,
-			f->view.dims);
+		text_dims(has, sizeof has, f->view.dtype, f->view.rank, f->view.dims);
 		text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
-		rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has,
-			t->name, wants);
+		rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has, t->name,
+			wants);
 	}
 	free(name);
 }

@@ -31,8 +31,8 @@ size_t
 rt_tensor_bytes(const shdrt_tensor *t)
 {
 	size_t n;
-	if (__builtin_mul_overflow((size_t)rt_tensor_elements(t),
-	    shdrt_dtype_bytes[t->dtype], &n))
+	if (__builtin_mul_overflow((size_t)rt_tensor_elements(t), shdrt_dtype_bytes[t->dtype],
+		    &n))
 		rt_fail(SHDRT_MEMORY, "%s: has too many bytes", t->name);
 	return n;
 }
@@ -48,10 +48,10 @@ typedef struct Rows {
 	int rank;
 	int64_t counts[SHDRT_MAX_RANK], index[SHDRT_MAX_RANK];
 	int64_t local_strides[SHDRT_MAX_RANK], outside_strides[SHDRT_MAX_RANK];
-	int64_t local, outside;		/* offsets of the run */
-	int64_t run;			/* its elements */
-	int64_t step;			/* between them, outside */
-	bool padded;			/* the part reaches beyond the whole */
+	int64_t local, outside; /* offsets of the run */
+	int64_t run;		/* its elements */
+	int64_t step;		/* between them, outside */
+	bool padded;		/* the part reaches beyond the whole */
 	bool done;
 } Rows;
 
@@ -62,8 +62,7 @@ rows_merge(Rows *r)
 		int last = r->rank - 1;
 		int64_t n = r->counts[last];
 		if (r->local_strides[last - 1] != r->local_strides[last] * n
-		    || r->outside_strides[last - 1]
-			!= r->outside_strides[last] * n)
+			|| r->outside_strides[last - 1] != r->outside_strides[last] * n)
 			return;
 		r->counts[last - 1] *= n;
 		r->local_strides[last - 1] = r->local_strides[last];
@@ -73,16 +72,14 @@ rows_merge(Rows *r)
 }
 
 static void
-rows_begin(Rows *r, const shdrt_tensor *t, int64_t device,
-	const int64_t *outside_strides)
+rows_begin(Rows *r, const shdrt_tensor *t, int64_t device, const int64_t *outside_strides)
 {
 	int64_t stride = 1;
 	memset(r, 0, sizeof *r);
 	r->rank = t->rank;
-	for (int i = t->rank; i-- > 0; ) {
+	for (int i = t->rank; i-- > 0;) {
 		int64_t local = t->local_dims[i];
-		int64_t start = local * shdrt_index(device, t->splits[i].n,
-			t->splits[i].split);
+		int64_t start = local * shdrt_index(device, t->splits[i].n, t->splits[i].split);
 		int64_t left = t->dims[i] - start;
 		r->counts[i] = left < 0 ? 0 : left < local ? left : local;
 		r->padded |= r->counts[i] < local;
@@ -100,7 +97,7 @@ rows_begin(Rows *r, const shdrt_tensor *t, int64_t device,
 static void
 rows_next(Rows *r)
 {
-	for (int i = r->rank - 1; i-- > 0; ) {
+	for (int i = r->rank - 1; i-- > 0;) {
 		r->local += r->local_strides[i];
 		r->outside += r->outside_strides[i];
 		if (++r->index[i] < r->counts[i])
@@ -117,7 +114,7 @@ static void
 whole_strides(const shdrt_tensor *t, int64_t strides[SHDRT_MAX_RANK])
 {
 	int64_t stride = 1;
-	for (int i = t->rank; i-- > 0; ) {
+	for (int i = t->rank; i-- > 0;) {
 		strides[i] = stride;
 		stride *= t->dims[i];
 	}
@@ -170,26 +167,23 @@ key_of(const char *name, uint64_t seed)
 	X(f32, float, (float)(bits >> 40) * 0x1p-23f - 1, (float)i) \
 	X(f64, double, (double)(bits >> 11) * 0x1p-52 - 1, (double)i)
 
-typedef void Make(const Source *s, uint64_t key, int64_t first, int64_t n,
-	int64_t limit, void *out);
+typedef void
+Make(const Source *s, uint64_t key, int64_t first, int64_t n, int64_t limit, void *out);
 
 /* The value of an index stays below its limit, in whatever dtype. */
 #define X(name, type, random, counted) \
-	static void \
-	make_##name(const Source *s, uint64_t key, int64_t first, int64_t n, \
+	static void make_##name(const Source *s, uint64_t key, int64_t first, int64_t n, \
 		int64_t limit, void *out) \
 	{ \
 		type *to = out; \
 		for (int64_t k = 0; k < n; k++) { \
 			int64_t i = s->kind == FROM_ones ? 1 : first + k; \
-			uint64_t bits = mix(key + (uint64_t)i \
-				* 0x9e3779b97f4a7c15u); \
+			uint64_t bits = mix(key + (uint64_t)i * 0x9e3779b97f4a7c15u); \
 			if (limit) \
-				i = s->kind == FROM_random \
-					? (int64_t)(bits % (uint64_t)limit) \
-					: i % limit; \
-			to[k] = s->kind == FROM_random && !limit \
-				? (type)(random) : (type)(counted); \
+				i = s->kind == FROM_random ? (int64_t)(bits % (uint64_t)limit) \
+							   : i % limit; \
+			to[k] = s->kind == FROM_random && !limit ? (type)(random) \
+								 : (type)(counted); \
 		} \
 	}
 MADE_UP(X)
@@ -233,15 +227,13 @@ copy_strided(char *out, const char *in, int64_t step, size_t bytes, int64_t n)
 }
 
 static void
-fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device,
-	char *out)
+fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device, char *out)
 {
 	size_t bytes = shdrt_dtype_bytes[t->dtype];
 	Rows r;
 	for (rows_begin(&r, t, device, view->strides); !r.done; rows_next(&r)) {
 		char *to = out + (size_t)r.local * bytes;
-		copy_strided(to, (const char *)view->data + r.outside, r.step,
-			bytes, r.run);
+		copy_strided(to, (const char *)view->data + r.outside, r.step, bytes, r.run);
 		if (view->swapped)
 			swap_bytes(to, bytes, r.run);
 		if (t->dtype == SHDRT_pred)
@@ -260,18 +252,15 @@ fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 	for (rows_begin(&r, t, device, strides); !r.done; rows_next(&r)) {
 		char *to = out + (size_t)r.local * bytes;
 		if (s->kind == FROM_memory)
-			memcpy(to, (const char *)s->memory
-				+ (size_t)r.outside * bytes,
+			memcpy(to, (const char *)s->memory + (size_t)r.outside * bytes,
 				(size_t)r.run * bytes);
 		else
-			makers[t->dtype](s, key, r.outside, r.run,
-				t->index_limit, to);
+			makers[t->dtype](s, key, r.outside, r.run, t->index_limit, to);
 	}
 }
 
 void
-rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device,
-	char *out)
+rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 {
 	size_t n = (size_t)part_elements(t);
 	int64_t strides[SHDRT_MAX_RANK];
@@ -312,8 +301,7 @@ part_number(const shdrt_tensor *t, int64_t device)
 	for (int i = 0; i < t->rank; i++) {
 		for (int k = 0; k < t->splits[i].n; k++)
 			number *= t->splits[i].split[k].size;
-		number += shdrt_index(device, t->splits[i].n,
-			t->splits[i].split);
+		number += shdrt_index(device, t->splits[i].n, t->splits[i].split);
 	}
 	return number;
 }
@@ -329,8 +317,7 @@ ways(const shdrt_splits *s)
 
 /* One part, from the devices that hold its partial results, in order. */
 static void
-collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
-	int n, char *out)
+collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices, int n, char *out)
 {
 	size_t bytes = shdrt_dtype_bytes[t->dtype];
 	const char **in = rt_get_memory((size_t)n, sizeof *in);
@@ -342,11 +329,10 @@ collect_part(const shdrt_tensor *t, const Machine *m, const int64_t *devices,
 	for (rows_begin(&r, t, devices[0], strides); !r.done; rows_next(&r)) {
 		char *to = out + (size_t)r.outside * bytes;
 		if (n == 1)
-			memcpy(to, in[0] + (size_t)r.local * bytes,
-				(size_t)r.run * bytes);
+			memcpy(to, in[0] + (size_t)r.local * bytes, (size_t)r.run * bytes);
 		else
-			rt_reduce(t->dtype, t->combiner, n, in, (size_t)r.local,
-				(size_t)r.run, to);
+			rt_reduce(t->dtype, t->combiner, n, in, (size_t)r.local, (size_t)r.run,
+				to);
 	}
 	free(in);
 }
@@ -374,7 +360,7 @@ first_devices(const shdrt_tensor *t, const Machine *m)
 {
 	int64_t slots = part_count(t) * ways(&t->unreduced);
 	int64_t *first = rt_get_zeroed((size_t)slots, sizeof *first);
-	for (int64_t id = m->ndevices; id-- > 0; )
+	for (int64_t id = m->ndevices; id-- > 0;)
 		first[slot_of(t, id)] = id;
 	return first;
 }

@@ -27,10 +27,10 @@
 #include "collectives.h"
 
 enum {
-	SPINS = 20000,		/* pauses; some 0.2 ms */
-	YIELDS_A_LOOK = 16,	/* between looks at the clock */
+	SPINS = 20000,	    /* pauses; some 0.2 ms */
+	YIELDS_A_LOOK = 16, /* between looks at the clock */
 };
-static const double AWAKE = 200e-6;	/* seconds of yielding before sleep */
+static const double AWAKE = 200e-6; /* seconds of yielding before sleep */
 
 double
 rt_now(void)
@@ -61,8 +61,7 @@ sleep_on(Team *team, unsigned phase)
 {
 #if defined(__linux__)
 	atomic_fetch_add(&team->sleepers, 1);
-	syscall(SYS_futex, (unsigned *)&team->phase, FUTEX_WAIT_PRIVATE, phase,
-		NULL, NULL, 0);
+	syscall(SYS_futex, (unsigned *)&team->phase, FUTEX_WAIT_PRIVATE, phase, NULL, NULL, 0);
 	atomic_fetch_sub(&team->sleepers, 1);
 #else
 	struct timespec little = {0, 100000};
@@ -76,8 +75,8 @@ wake(Team *team)
 {
 #if defined(__linux__)
 	if (atomic_load(&team->sleepers))
-		syscall(SYS_futex, (unsigned *)&team->phase,
-			FUTEX_WAKE_PRIVATE, INT_MAX, NULL, NULL, 0);
+		syscall(SYS_futex, (unsigned *)&team->phase, FUTEX_WAKE_PRIVATE, INT_MAX, NULL,
+			NULL, 0);
 #else
 	(void)team;
 #endif
@@ -106,23 +105,22 @@ static void
 describe(const shdrt_device *dev, char *text, size_t n)
 {
 	const shdrt_collective *c = dev->asleep_in ? collective_of(dev) : NULL;
-	const shdrt_extern_call *call = atomic_load_explicit(&dev->calls,
-		memory_order_relaxed);
-	const shdrt_place *loop = atomic_load_explicit(&dev->loop,
-		memory_order_relaxed);
+	const shdrt_extern_call *call = atomic_load_explicit(&dev->calls, memory_order_relaxed);
+	const shdrt_place *loop = atomic_load_explicit(&dev->loop, memory_order_relaxed);
 	char where[380];
 	if (call) {
-		snprintf(text, n, "is in extern function '%s' (%s:%d)",
-			call->name, call->file, call->line);
+		snprintf(text, n, "is in extern function '%s' (%s:%d)", call->name, call->file,
+			call->line);
 	} else if (c) {
 		rt_collective_text(c, where, sizeof where);
 		snprintf(text, n, "waits at %s", where);
 	} else if (loop && !dev->asleep_in) {
-		snprintf(text, n, "goes round the loop of %s:%d", loop->file,
-			loop->line);
+		snprintf(text, n, "goes round the loop of %s:%d", loop->file, loop->line);
 	} else {
-		snprintf(text, n, "%s", dev->asleep_in ? "waits to start"
-			: dev->ended ? "has ended its program" : "computes");
+		snprintf(text, n, "%s",
+			dev->asleep_in	     ? "waits to start"
+				: dev->ended ? "has ended its program"
+					     : "computes");
 	}
 }
 
@@ -153,16 +151,17 @@ static void
 look_for_mismatch(const shdrt_device *dev)
 {
 	const Team *team = dev->asleep_in;
-	if (team == &dev->machine->everyone)	/* no run has started */
+	if (team == &dev->machine->everyone) /* no run has started */
 		return;
 	for (int i = 0; i < team->n; i++) {
 		const shdrt_device *other = team->members[i];
 		if (other->asleep_in && other->asleep_in != team && stuck(other)
-		    && team_has(other->asleep_in, dev)) {
+			&& team_has(other->asleep_in, dev)) {
 			char a[400], b[400];
 			describe(dev, a, sizeof a);
 			describe(other, b, sizeof b);
-			rt_fail(SHDRT_MISMATCH, "collectives do not agree: "
+			rt_fail(SHDRT_MISMATCH,
+				"collectives do not agree: "
 				"device %lld %s, device %lld %s",
 				(long long)dev->id, a, (long long)other->id, b);
 		}
@@ -187,12 +186,13 @@ look_for_deadlock(Machine *m)
 	char a[400], b[400];
 	describe(dev, a, sizeof a);
 	if (!other)
-		rt_fail(SHDRT_INTERNAL, "lost a wake-up: device %lld %s",
-			(long long)dev->id, a);
+		rt_fail(SHDRT_INTERNAL, "lost a wake-up: device %lld %s", (long long)dev->id,
+			a);
 	describe(other, b, sizeof b);
-	rt_fail(SHDRT_DEADLOCK, "deadlock: device %lld %s for device %lld, "
-		"which %s", (long long)dev->id, a,
-		(long long)other->id, b);
+	rt_fail(SHDRT_DEADLOCK,
+		"deadlock: device %lld %s for device %lld, "
+		"which %s",
+		(long long)dev->id, a, (long long)other->id, b);
 }
 
 static void
@@ -248,12 +248,12 @@ rt_machine_stalled(Machine *m, double seconds)
 	pthread_mutex_lock(&m->lock);
 	for (int64_t i = 0; i < m->ndevices && i < 4; i++) {
 		describe(&m->devices[i], one, sizeof one);
-		int n = snprintf(text + used, sizeof text - used,
-			"\n  device %lld %s", (long long)i, one);
+		int n = snprintf(text + used, sizeof text - used, "\n  device %lld %s",
+			(long long)i, one);
 		used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
 	}
-	rt_fail(SHDRT_DEADLOCK, "no progress for %g s (--timeout)%s%s", seconds,
-		text, m->ndevices > 4 ? "\n  ..." : "");
+	rt_fail(SHDRT_DEADLOCK, "no progress for %g s (--timeout)%s%s", seconds, text,
+		m->ndevices > 4 ? "\n  ..." : "");
 }
 
 /* ---- the barrier ---- */
@@ -268,7 +268,7 @@ wait_awake(shdrt_device *dev, Team *team, unsigned phase)
 				return true;
 			relax();
 		}
-	for (double end = rt_now() + AWAKE; rt_now() < end; )
+	for (double end = rt_now() + AWAKE; rt_now() < end;)
 		for (int i = 0; i < YIELDS_A_LOOK; i++) {
 			if (completed(team, phase))
 				return true;
@@ -292,10 +292,8 @@ void
 rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
 {
 	/* Cannot change before this member has arrived. */
-	unsigned phase = atomic_load_explicit(&team->phase,
-		memory_order_relaxed);
-	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1,
-		memory_order_acq_rel);
+	unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
+	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
 	atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
 	if (before + 1 < (unsigned)team->n) {
 		wait_until(dev, team, phase);

@@ -6,13 +6,11 @@
 
 #include "shdrt_extern.h"
 
-int swish(const shdrt_view *x, const shdrt_view *steepness,
-	const shdrt_view *result);
+int swish(const shdrt_view *x, const shdrt_view *steepness, const shdrt_view *result);
 
 /* result[i, j] = x[i, j] / (1 + exp(-steepness[j] x[i, j])) */
 int
-swish(const shdrt_view *x, const shdrt_view *steepness,
-	const shdrt_view *result)
+swish(const shdrt_view *x, const shdrt_view *steepness, const shdrt_view *result)
 {
 	const float *in = x->data, *steep = steepness->data;
 	float *out = result->data;

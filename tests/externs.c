@@ -72,8 +72,7 @@ product(View *a, View *b, View *result)
 		for (int64_t j = 0; j < columns; j++) {
 			float sum = 0;
 			for (int64_t k = 0; k < n; k++)
-				sum += p[place(a, i * n + k)]
-					* q[place(b, k * columns + j)];
+				sum += p[place(a, i * n + k)] * q[place(b, k * columns + j)];
 			out[place(result, i * columns + j)] = sum;
 		}
 	return 0;
@@ -91,8 +90,7 @@ integers(View *a, View *b, View *result)
 		for (int64_t j = 0; j < columns; j++) {
 			uint32_t sum = 0;
 			for (int64_t k = 0; k < n; k++)
-				sum += p[place(a, i * n + k)]
-					* q[place(b, k * columns + j)];
+				sum += p[place(a, i * n + k)] * q[place(b, k * columns + j)];
 			out[place(result, i * columns + j)] = sum;
 		}
 	return 0;

@@ -6,7 +6,9 @@ not belong in the sources.
 """
 import os
 import re
+import shutil
 import statistics
+import subprocess
 import sys
 
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
@@ -97,6 +99,12 @@ def check_includes(path, lines):
             yield "%s:%d: %s must not include %s" % (path, number, folder, target)
 
 
+def check_format(paths):
+    """Lines that clang-format, told by .clang-format, would lay out otherwise."""
+    out = subprocess.run(["clang-format", "--dry-run"] + paths, cwd=ROOT, capture_output=True, text=True)
+    return [line for line in (out.stderr + out.stdout).split("\n") if "-Wclang-format" in line]
+
+
 def report(number, name, problems):
     print("%s %d - %s" % ("not ok" if problems else "ok", number, name))
     for p in problems:
@@ -123,8 +131,14 @@ def main():
     report(2, "functions are short", too_long)
     report(3, "folders include in one direction", includes)
     report(4, "no words that do not belong", words)
-    print("1..4")
-    return 1 if columns or too_long or includes or words else 0
+    layout = []
+    if shutil.which("clang-format"):
+        layout = check_format([path for path in sources() if path.endswith((".c", ".h"))])
+        report(5, "the layout is that of .clang-format", layout)
+    else:
+        print("ok 5 - the layout is that of .clang-format # SKIP no clang-format")
+    print("1..5")
+    return 1 if columns or too_long or includes or words or layout else 0
 
 
 if __name__ == "__main__":

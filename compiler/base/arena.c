@@ -19,7 +19,7 @@ typedef struct Chunk {
 } Chunk;
 
 struct Arena {
-	Chunk *current;		/* and, through next, all earlier ones */
+	Chunk *current; /* and, through next, all earlier ones */
 };
 
 static void

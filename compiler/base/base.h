@@ -28,13 +28,13 @@
 /* Exit statuses of shdc and of built programs. */
 enum {
 	EXIT_OK = 0,
-	EXIT_WRONG = 1,		/* the program is wrong; --check mismatch */
+	EXIT_WRONG = 1, /* the program is wrong; --check mismatch */
 	EXIT_USAGE = 2,
-	EXIT_IO = 3,		/* files, tensor files, tools that failed */
+	EXIT_IO = 3, /* files, tensor files, tools that failed */
 	EXIT_INTERNAL = 4,
-	EXIT_MEMORY = 5,	/* emulated memory; run-time limits */
+	EXIT_MEMORY = 5, /* emulated memory; run-time limits */
 	EXIT_DEADLOCK = 10,
-	EXIT_MISMATCH = 11,	/* collectives that do not agree */
+	EXIT_MISMATCH = 11, /* collectives that do not agree */
 	EXIT_PEER_LOST = 13,
 };
 
@@ -42,22 +42,21 @@ enum {
 typedef struct Arena Arena;
 Arena *arena_new(void);
 void arena_free(Arena *a);
-void arena_reset(Arena *a);	/* as new; for what one step of many needs */
-void *arena_alloc(Arena *a, size_t bytes);	/* zeroed, 16-aligned */
+void arena_reset(Arena *a);		   /* as new; for what one step of many needs */
+void *arena_alloc(Arena *a, size_t bytes); /* zeroed, 16-aligned */
 void *arena_copy(Arena *a, const void *data, size_t bytes);
 char *arena_strndup(Arena *a, const char *s, size_t n);
 char *arena_printf(Arena *a, const char *fmt, ...) PRINTF_LIKE(2, 3);
 char *arena_vprintf(Arena *a, const char *fmt, va_list ap);
 #define NEW(arena, type) ((type *)arena_alloc((arena), sizeof(type)))
-#define NEW_ARRAY(arena, type, n) \
-	((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
+#define NEW_ARRAY(arena, type, n) ((type *)arena_alloc((arena), sizeof(type) * (size_t)(n)))
 /* Things of one kind side by side: whoever walks over them meets nothing
    else.  {0} is an empty pool. */
 typedef struct Pool {
 	char *next;
-	size_t left;		/* bytes */
+	size_t left; /* bytes */
 } Pool;
-void *pool_alloc(Pool *p, Arena *a, size_t bytes);	/* zeroed */
+void *pool_alloc(Pool *p, Arena *a, size_t bytes); /* zeroed */
 /*
  * Growth of an arena array: call before appending element number `n`.
  * Doubles at powers of two; the old copy stays in the arena.
@@ -65,11 +64,11 @@ void *pool_alloc(Pool *p, Arena *a, size_t bytes);	/* zeroed */
 void *arena_grow(Arena *a, void *array, size_t n, size_t element_bytes);
 #define APPEND(arena, array, n, value) \
 	((array) = arena_grow((arena), (array), (size_t)(n), sizeof *(array)), \
-	 (array)[(n)++] = (value))
+		(array)[(n)++] = (value))
 
 /* text.c: a growable string.  {0} is an empty one; text_free() when done. */
 typedef struct Text {
-	char *s;		/* NUL-terminated once anything was added */
+	char *s; /* NUL-terminated once anything was added */
 	size_t n, capacity;
 } Text;
 void text_add(Text *t, const char *s);
@@ -87,12 +86,12 @@ const char *nearest_word(const char *word, const char *const *words, int n);
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */
 typedef struct Table Table;
 Table *table_new(Arena *a);
-void *table_get(const Table *t, const char *key);	/* NULL if absent */
+void *table_get(const Table *t, const char *key); /* NULL if absent */
 void table_set(Table *t, const char *key, void *value);
-bool table_add(Table *t, const char *key, void *value);	/* false if known */
-void table_clear(Table *t);	/* keeps its memory */
+bool table_add(Table *t, const char *key, void *value); /* false if known */
+void table_clear(Table *t);				/* keeps its memory */
 int table_count(const Table *t);
-const char *table_key(const Table *t, int i);	/* in order of insertion */
+const char *table_key(const Table *t, int i); /* in order of insertion */
 void *table_value(const Table *t, int i);
 
 /* lookup.c: hash -> item.  lookup_find() gives the item that is the same as
@@ -100,11 +99,10 @@ void *table_value(const Table *t, int i);
 typedef struct Lookup Lookup;
 typedef bool LookupSame(const void *item, const void *key);
 Lookup *lookup_new(Arena *a);
-void *lookup_find(const Lookup *x, uint64_t hash, LookupSame *same,
-	const void *key);
+void *lookup_find(const Lookup *x, uint64_t hash, LookupSame *same, const void *key);
 void lookup_add(Lookup *x, uint64_t hash, void *item);
-void lookup_clear(Lookup *x);	/* keeps its memory */
-uint64_t hash_mix(uint64_t h, int64_t v);	/* h with v added */
+void lookup_clear(Lookup *x);		  /* keeps its memory */
+uint64_t hash_mix(uint64_t h, int64_t v); /* h with v added */
 
 /* 64-bit arithmetic that reports overflow (false). */
 bool mul_i64(int64_t a, int64_t b, int64_t *result);
@@ -117,16 +115,16 @@ int64_t gcd_i64(int64_t a, int64_t b);
  * lines: there begin == end == 0 and the file has no text.
  */
 typedef struct Range {
-	int file;		/* 1.. index, 0 none */
-	int line;		/* 1-based line of `begin` */
-	int begin, end;		/* byte offsets, end exclusive */
+	int file;	/* 1.. index, 0 none */
+	int line;	/* 1-based line of `begin` */
+	int begin, end; /* byte offsets, end exclusive */
 } Range;
 
 typedef struct SourceFile {
-	const char *path;	/* as the user wrote it; "<stdin>" for - */
-	const char *text;	/* NULL when only the name is known */
+	const char *path; /* as the user wrote it; "<stdin>" for - */
+	const char *text; /* NULL when only the name is known */
 	int length;
-	int *line_starts;	/* byte offset of each line */
+	int *line_starts; /* byte offset of each line */
 	int nlines;
 } SourceFile;
 
@@ -135,7 +133,7 @@ typedef struct Session Session;
 /* "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
 int source_open(Session *s, const char *path, Range where);
 int source_add_text(Session *s, const char *path, const char *text, int n);
-int source_add_name(Session *s, const char *path);	/* finds or adds */
+int source_add_name(Session *s, const char *path); /* finds or adds */
 const SourceFile *source_file(const Session *s, int file);
 void source_position(const Session *s, Range r, int *line, int *column);
 Range range_join(Range a, Range b);
@@ -165,25 +163,22 @@ typedef enum DiagCode {
 	DIAG_COUNT
 } DiagCode;
 
-void diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
+void diag(Session *s, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
 /* Another caret with its own words in the message begun last. */
-void diag_label(Session *s, Range where, const char *fmt, ...)
-	PRINTF_LIKE(3, 4);
+void diag_label(Session *s, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* "note: ..." with an excerpt when `where` is a place. */
-void diag_note(Session *s, Range where, const char *fmt, ...)
-	PRINTF_LIKE(3, 4);
+void diag_note(Session *s, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* An indented line of its own. */
 void diag_line(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... with a choice: the program with `edit` in place of `where` (which may be
    empty) is the one that makes it.  JSON tells both. */
-void diag_choice(Session *s, Range where, const char *edit, const char *fmt,
-	...) PRINTF_LIKE(4, 5);
+void
+diag_choice(Session *s, Range where, const char *edit, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_flush(Session *s);
 int diag_errors(const Session *s);
 /* The exit status the errors so far ask for (table column), 0 if none. */
 int diag_status(const Session *s);
-const char *diag_explain(const char *number);	/* "SHD0201"; NULL unknown */
+const char *diag_explain(const char *number); /* "SHD0201"; NULL unknown */
 NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*
@@ -211,22 +206,21 @@ const char *directory_private(Session *s);
  * program is ended when a signal ends us.  A tool is given a directory for its
  * temporary files, NULL for what is no tool.
  */
-bool process_run(Session *s, const char *const *argv, const char *directory,
-	int *status);
-void process_end(void);		/* for signal handlers */
+bool process_run(Session *s, const char *const *argv, const char *directory, int *status);
+void process_end(void); /* for signal handlers */
 
 struct Session {
 	Arena *arena;
-	SourceFile *files;	/* files[1..nfiles] */
+	SourceFile *files; /* files[1..nfiles] */
 	int nfiles;
 	/* how diagnostics look; set by the driver */
-	bool json;		/* --diagnostics-format=json */
+	bool json; /* --diagnostics-format=json */
 	bool color;
-	int width;		/* columns for excerpts, 0 = unlimited */
-	int max_errors;		/* then "too many errors"; default 20; of
+	int width;		       /* columns for excerpts, 0 = unlimited */
+	int max_errors;		       /* then "too many errors"; default 20; of
 				   warnings as many */
-	FILE *err;		/* default stderr; NULL: count, print nothing */
-	struct DiagState *diagnostics;	/* private to diag.c */
+	FILE *err;		       /* default stderr; NULL: count, print nothing */
+	struct DiagState *diagnostics; /* private to diag.c */
 };
 Session *session_new(void);
 void session_free(Session *s);

@@ -12,9 +12,9 @@
 #include "base.h"
 
 enum {
-	TAB = 4,		/* columns an excerpt gives a tab */
-	GUTTER = 8,		/* "    7 | " */
-	MAX_LINE_BYTES = 4096,	/* of a line, around its caret */
+	TAB = 4,	       /* columns an excerpt gives a tab */
+	GUTTER = 8,	       /* "    7 | " */
+	MAX_LINE_BYTES = 4096, /* of a line, around its caret */
 };
 
 typedef struct DiagInfo {
@@ -39,24 +39,24 @@ static const struct {
 	[SEV_remark] = {"remark", "\033[1;36m"},
 };
 
-typedef struct Mark {		/* a caret and its words */
+typedef struct Mark { /* a caret and its words */
 	Range where;
 	const char *text;
 } Mark;
 
-typedef struct Addition {	/* a note, or a line as it stands */
+typedef struct Addition { /* a note, or a line as it stands */
 	bool is_note;
 	Range where;
 	const char *text;
-	const char *edit;	/* a choice: what takes the place of `where` */
+	const char *edit; /* a choice: what takes the place of `where` */
 } Addition;
 
 struct DiagState {
-	bool pending;		/* a message is being collected */
-	bool muted;		/* the last one is not printed, nor collected */
+	bool pending; /* a message is being collected */
+	bool muted;   /* the last one is not printed, nor collected */
 	DiagCode code;
 	const char *text;
-	Mark *marks;		/* marks[0] is the message's own place */
+	Mark *marks; /* marks[0] is the message's own place */
 	int nmarks;
 	Addition *additions;
 	int nadditions;
@@ -79,8 +79,7 @@ utf8_length(const char *s, int available, uint32_t *code)
 {
 	static const uint32_t least[] = {0, 0, 0x80, 0x800, 0x10000};
 	unsigned char c = (unsigned char)*s;
-	int n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3
-		: c >> 3 == 30 ? 4 : 0;
+	int n = c < 0x80 ? 1 : c >> 5 == 6 ? 2 : c >> 4 == 14 ? 3 : c >> 3 == 30 ? 4 : 0;
 
 	if (n == 0 || n > available)
 		return 0;
@@ -103,11 +102,17 @@ code_width(uint32_t code)
 		uint32_t first, last;
 		int width;
 	} ranges[] = {
-		{0x300, 0x36F, 0}, {0x1100, 0x115F, 2}, {0x200B, 0x200F, 0},
-		{0x2E80, 0xA4CF, 2}, {0xAC00, 0xD7A3, 2},
-		{0xF900, 0xFAFF, 2}, {0xFE00, 0xFE0F, 0},
-		{0xFE30, 0xFE6F, 2}, {0xFF00, 0xFF60, 2},
-		{0xFFE0, 0xFFE6, 2}, {0x1F300, 0x1FAFF, 2},
+		{0x300, 0x36F, 0},
+		{0x1100, 0x115F, 2},
+		{0x200B, 0x200F, 0},
+		{0x2E80, 0xA4CF, 2},
+		{0xAC00, 0xD7A3, 2},
+		{0xF900, 0xFAFF, 2},
+		{0xFE00, 0xFE0F, 0},
+		{0xFE30, 0xFE6F, 2},
+		{0xFF00, 0xFF60, 2},
+		{0xFFE0, 0xFFE6, 2},
+		{0x1F300, 0x1FAFF, 2},
 		{0x20000, 0x3FFFD, 2},
 	};
 
@@ -121,8 +126,8 @@ static bool
 is_control(uint32_t code)
 {
 	return code < 0x20 || (code >= 0x7F && code < 0xA0)
-		|| (code >= 0x202A && code <= 0x202E)	/* change of */
-		|| (code >= 0x2066 && code <= 0x2069);	/* direction */
+		|| (code >= 0x202A && code <= 0x202E)  /* change of */
+		|| (code >= 0x2066 && code <= 0x2069); /* direction */
 }
 
 /* The text with what a terminal would obey replaced by '?'. */
@@ -155,7 +160,7 @@ typedef struct Line {
 	const SourceFile *file;
 	int number, begin, end;
 	int column[MAX_LINE_BYTES + 1];
-	int first, last;	/* columns shown: [first, last) */
+	int first, last; /* columns shown: [first, last) */
 } Line;
 
 static void
@@ -167,8 +172,10 @@ measure(Line *l)
 		uint32_t code = 0;
 		const char *c = l->file->text + i;
 		int n = utf8_length(c, l->end - i, &code);
-		int width = n == 0 ? 1 : *c == '\t' ? TAB - column % TAB
-			: is_control(code) ? 1 : code_width(code);
+		int width = n == 0	   ? 1
+			: *c == '\t'	   ? TAB - column % TAB
+			: is_control(code) ? 1
+					   : code_width(code);
 
 		n = n ? n : 1;
 		for (int k = 0; k < n; k++)
@@ -182,8 +189,7 @@ measure(Line *l)
 static int
 column_at(const Line *l, int offset)
 {
-	int i = offset < l->begin ? 0 : offset > l->end ? l->end - l->begin
-		: offset - l->begin;
+	int i = offset < l->begin ? 0 : offset > l->end ? l->end - l->begin : offset - l->begin;
 
 	return l->column[i];
 }
@@ -216,8 +222,7 @@ line_open(Line *l, const Session *s, Range where)
 	l->file = f;
 	source_position(s, where, &l->number, &ignored);
 	l->begin = f->line_starts[l->number - 1];
-	l->end = l->number < f->nlines ? f->line_starts[l->number] - 1
-		: f->length;
+	l->end = l->number < f->nlines ? f->line_starts[l->number] - 1 : f->length;
 	if (l->end > l->begin && f->text[l->end - 1] == '\r')
 		l->end--;
 	if (l->end - l->begin > MAX_LINE_BYTES) {
@@ -244,13 +249,11 @@ print_source_line(Text *t, const Line *l)
 		int column = column_at(l, i);
 		int next = column_at(l, i + (n ? n : 1));
 		bool dots = (l->first > 0 && column < l->first + 3)
-			|| (l->last < column_at(l, l->end)
-			&& next > l->last - 3);
+			|| (l->last < column_at(l, l->end) && next > l->last - 3);
 
 		if (column >= l->first && next <= l->last) {
 			if (dots || text[i] == '\t')
-				text_printf(t, "%*s", next - column,
-					dots ? "." : "");
+				text_printf(t, "%*s", next - column, dots ? "." : "");
 			else if (n == 0 || is_control(code))
 				text_add(t, "?");
 			else
@@ -304,8 +307,7 @@ on_line(const Session *s, const Mark *m, const Line *l)
 static void
 print_row(const Session *s, Text *t, const char *row, const char *words)
 {
-	text_printf(t, "      | %s%s%s", s->color ? "\033[1;32m" : "", row,
-		*words ? " " : "");
+	text_printf(t, "      | %s%s%s", s->color ? "\033[1;32m" : "", row, *words ? " " : "");
 	add_clean(t, words);
 	text_printf(t, "%s\n", s->color ? "\033[0m" : "");
 }
@@ -315,8 +317,7 @@ print_row(const Session *s, Text *t, const char *row, const char *words)
  * every other one's words in a row of their own, under their caret.
  */
 static void
-print_carets(const Session *s, Text *t, const Line *l, const Mark *marks,
-	int n)
+print_carets(const Session *s, Text *t, const Line *l, const Mark *marks, int n)
 {
 	Text row = {0};
 	int last = -1;
@@ -333,8 +334,7 @@ print_carets(const Session *s, Text *t, const Line *l, const Mark *marks,
 	for (int i = n - 1; i >= 0; i--) {
 		if (i == last || !*marks[i].text || !on_line(s, &marks[i], l))
 			continue;
-		text_printf(&row, "%*s",
-			shown_column(l, marks[i].where.begin), "");
+		text_printf(&row, "%*s", shown_column(l, marks[i].where.begin), "");
 		add_clean(&row, marks[i].text);
 		print_row(s, t, row.s, "");
 		text_free(&row);
@@ -405,8 +405,7 @@ print_text(const Session *s, const struct DiagState *d, Text *t)
 
 	text_add(t, bold);
 	add_place(s, t, d->marks[0].where);
-	text_printf(t, "%s%s[%s]:%s%s ",
-		s->color ? severities[info->severity].color : "",
+	text_printf(t, "%s%s[%s]:%s%s ", s->color ? severities[info->severity].color : "",
 		severities[info->severity].name, info->number, plain, bold);
 	add_clean(t, d->text);
 	text_printf(t, "%s\n", plain);
@@ -471,8 +470,7 @@ json_place(const Session *s, Text *t, Range where)
 		text_printf(t, ", \"column\": %d", column);
 		where.begin = where.end;
 		source_position(s, where, &line, &column);
-		text_printf(t, ", \"end_line\": %d, \"end_column\": %d",
-			line, column);
+		text_printf(t, ", \"end_line\": %d, \"end_column\": %d", line, column);
 	}
 }
 
@@ -495,8 +493,7 @@ json_marks(const Session *s, const struct DiagState *d, Text *t)
 }
 
 static void
-json_additions(const Session *s, const struct DiagState *d, bool notes,
-	Text *t)
+json_additions(const Session *s, const struct DiagState *d, bool notes, Text *t)
 {
 	text_printf(t, ", \"%s\": [", notes ? "notes" : "lines");
 	for (int i = 0; i < d->nadditions; i++) {
@@ -591,8 +588,10 @@ is_too_many(Session *s, const char *what, int n)
 	if (s->max_errors == 0 || n <= s->max_errors)
 		return false;
 	if (n == s->max_errors + 1 && !s->json && s->err)
-		fprintf(s->err, "shdc: too many %s; --max-errors=N shows more "
-			"than %d\n", what, s->max_errors);
+		fprintf(s->err,
+			"shdc: too many %s; --max-errors=N shows more "
+			"than %d\n",
+			what, s->max_errors);
 	return true;
 }
 
@@ -610,8 +609,7 @@ is_muted(Session *s, const DiagInfo *info)
 	}
 	if (s->max_errors && d->errors > s->max_errors)
 		return true;
-	return info->severity == SEV_warning
-		&& is_too_many(s, "warnings", ++d->warnings);
+	return info->severity == SEV_warning && is_too_many(s, "warnings", ++d->warnings);
 }
 
 void
@@ -648,16 +646,15 @@ diag_label(Session *s, Range where, const char *fmt, ...)
 	text = arena_vprintf(s->arena, fmt, ap);
 	va_end(ap);
 	if (d->nmarks && where.file == d->marks[0].where.file
-		&& where.begin == d->marks[0].where.begin
-		&& where.end == d->marks[0].where.end)
+		&& where.begin == d->marks[0].where.begin && where.end == d->marks[0].where.end)
 		d->marks[0].text = text;
 	else
 		add_mark(s, where, text);
 }
 
 static void
-add_addition(Session *s, bool is_note, Range where, const char *edit,
-	const char *fmt, va_list ap)
+add_addition(Session *s, bool is_note, Range where, const char *edit, const char *fmt,
+	va_list ap)
 {
 	struct DiagState *d = state(s);
 	Addition a = {is_note, where, NULL, edit};
@@ -720,8 +717,8 @@ diag_explain(const char *number)
 	text_free(&t);
 	for (int i = 0; i < DIAG_COUNT; i++)
 		if (strcmp(diags[i].number, number) == 0) {
-			text_printf(&t, "%s: %s\n\n%s", diags[i].number,
-				diags[i].title, diags[i].explanation);
+			text_printf(&t, "%s: %s\n\n%s", diags[i].number, diags[i].title,
+				diags[i].explanation);
 			return t.s;
 		}
 	return NULL;
@@ -737,7 +734,6 @@ die(const char *fmt, ...)
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
 	va_end(ap);
-	fputs("\nthis is a defect of shdc; please report it with the input\n",
-		stderr);
+	fputs("\nthis is a defect of shdc; please report it with the input\n", stderr);
 	exit(EXIT_INTERNAL);
 }

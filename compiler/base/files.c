@@ -21,7 +21,7 @@
 
 enum { MAX_DOOMED = 64 };
 
-static char *doomed[MAX_DOOMED];	/* slots are never moved */
+static char *doomed[MAX_DOOMED]; /* slots are never moved */
 static bool sweeping;
 
 static void
@@ -126,8 +126,7 @@ pardon(const char *path)
 static bool
 cannot_write(Session *s, const char *path)
 {
-	diag(s, DIAG_unwritable, (Range){0}, "cannot write %s: %s", path,
-		strerror(errno));
+	diag(s, DIAG_unwritable, (Range){0}, "cannot write %s: %s", path, strerror(errno));
 	return false;
 }
 
@@ -171,8 +170,8 @@ static char *
 open_beside(Session *s, const char *path, int *fd)
 {
 	const char *target = real_target(s, path);
-	char *temporary = arena_printf(s->arena, "%s%s.XXXXXX",
-		*target == '-' ? "./" : "", target);
+	char *temporary =
+		arena_printf(s->arena, "%s%s.XXXXXX", *target == '-' ? "./" : "", target);
 	sigset_t before;
 
 	endings_hold(&before);
@@ -275,8 +274,7 @@ static const char private_prefix[] = "shdc-", lock_name[] = ".shdc-lock";
 static int
 open_lock(int directory, int flags)
 {
-	return openat(directory, lock_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC |
-		flags, 0600);
+	return openat(directory, lock_name, O_RDWR | O_NOFOLLOW | O_CLOEXEC | flags, 0600);
 }
 
 static bool
@@ -285,8 +283,7 @@ is_left_over(int directory)
 	int fd = open_lock(directory, 0);
 	struct stat st;
 	bool left = fd >= 0 && fstat(fd, &st) == 0 && st.st_uid == geteuid()
-		&& time(NULL) - st.st_mtime > NEW_SECONDS
-		&& flock(fd, LOCK_EX | LOCK_NB) == 0;
+		&& time(NULL) - st.st_mtime > NEW_SECONDS && flock(fd, LOCK_EX | LOCK_NB) == 0;
 
 	if (fd >= 0)
 		close(fd);
@@ -296,8 +293,7 @@ is_left_over(int directory)
 static void
 remove_left_over(int parent, const char *name)
 {
-	int fd = openat(parent, name,
-		O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
+	int fd = openat(parent, name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
 	DIR *d = fd < 0 ? NULL : fdopendir(fd);
 
 	if (d && is_left_over(fd)) {
@@ -343,8 +339,8 @@ directory_private(Session *s)
 {
 	const char *wanted = getenv("TMPDIR");
 	const char *parent = wanted && *wanted ? wanted : "/tmp";
-	char *path = arena_printf(s->arena, "%s%s/%sXXXXXX",
-		*parent == '-' ? "./" : "", parent, private_prefix);
+	char *path = arena_printf(s->arena, "%s%s/%sXXXXXX", *parent == '-' ? "./" : "", parent,
+		private_prefix);
 
 	sigset_t before;
 	bool made;

@@ -10,7 +10,7 @@
 
 typedef struct Slot {
 	uint64_t hash;
-	void *item;		/* NULL: free */
+	void *item; /* NULL: free */
 } Slot;
 
 struct Lookup {

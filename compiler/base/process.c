@@ -11,8 +11,8 @@
 
 extern char **environ;
 
-static volatile sig_atomic_t child;	/* running, 0 none */
-static volatile sig_atomic_t child_leads;	/* a group of its own */
+static volatile sig_atomic_t child;	  /* running, 0 none */
+static volatile sig_atomic_t child_leads; /* a group of its own */
 
 /* A program tidies up for itself; a tool is killed with all it started, and is
    gone when this returns, so that it makes no file behind our back. */
@@ -37,16 +37,15 @@ environment(Session *s, const char *directory)
 	for (int i = 0; environ[i]; i++)
 		if (strncmp(environ[i], "TMPDIR=", 7) != 0)
 			APPEND(s->arena, variables, n, environ[i]);
-	APPEND(s->arena, variables, n,
-		arena_printf(s->arena, "TMPDIR=%s", directory));
+	APPEND(s->arena, variables, n, arena_printf(s->arena, "TMPDIR=%s", directory));
 	APPEND(s->arena, variables, n, NULL);
 	return variables;
 }
 
 /* The child gets back the signals that we ignore, handle or hold. */
 static int
-spawn(Session *s, const char *const *argv, const char *directory,
-	const sigset_t *mask, pid_t *pid)
+spawn(Session *s, const char *const *argv, const char *directory, const sigset_t *mask,
+	pid_t *pid)
 {
 	posix_spawnattr_t attributes;
 	sigset_t defaults;
@@ -64,16 +63,14 @@ spawn(Session *s, const char *const *argv, const char *directory,
 	if (directory)
 		flags |= POSIX_SPAWN_SETPGROUP;
 	posix_spawnattr_setflags(&attributes, flags);
-	error = posix_spawnp(pid, argv[0], NULL, &attributes,
-		(char *const *)argv, directory ? environment(s, directory)
-		: environ);
+	error = posix_spawnp(pid, argv[0], NULL, &attributes, (char *const *)argv,
+		directory ? environment(s, directory) : environ);
 	posix_spawnattr_destroy(&attributes);
 	return error;
 }
 
 bool
-process_run(Session *s, const char *const *argv, const char *directory,
-	int *status)
+process_run(Session *s, const char *const *argv, const char *directory, int *status)
 {
 	int error, result;
 	sigset_t before;
@@ -87,15 +84,14 @@ process_run(Session *s, const char *const *argv, const char *directory,
 	child = error ? 0 : pid;
 	endings_release(&before);
 	if (error) {
-		diag(s, DIAG_tool_failed, (Range){0}, "cannot start %s: %s",
-			argv[0], strerror(error));
+		diag(s, DIAG_tool_failed, (Range){0}, "cannot start %s: %s", argv[0],
+			strerror(error));
 		return false;
 	}
 	while (waitpid(pid, &result, 0) < 0)
 		if (errno != EINTR)
 			die("waitpid: %s", strerror(errno));
 	child = 0;
-	*status = WIFEXITED(result) ? WEXITSTATUS(result)
-		: 128 + WTERMSIG(result);
+	*status = WIFEXITED(result) ? WEXITSTATUS(result) : 128 + WTERMSIG(result);
 	return true;
 }

@@ -23,7 +23,7 @@ session_new(void)
 	s->max_errors = 20;
 	s->err = stderr;
 	APPEND(arena, s->files, s->nfiles, (SourceFile){0});
-	s->nfiles = 0;		/* files[0] is "nowhere" */
+	s->nfiles = 0; /* files[0] is "nowhere" */
 	return s;
 }
 
@@ -110,11 +110,10 @@ cannot_read(Session *s, const char *path, Range where)
 	DiagCode code = where.file ? DIAG_import_unreadable : DIAG_unreadable;
 
 	if (error)
-		diag(s, code, where, "cannot read %s: %s", path,
-			strerror(error));
+		diag(s, code, where, "cannot read %s: %s", path, strerror(error));
 	else
-		diag(s, DIAG_source_too_large, where,
-			"%s is larger than %d bytes", path, MAX_SOURCE_BYTES);
+		diag(s, DIAG_source_too_large, where, "%s is larger than %d bytes", path,
+			MAX_SOURCE_BYTES);
 }
 
 /* What some editors put before the first line of UTF-8. */
@@ -139,10 +138,8 @@ source_open(Session *s, const char *path, Range where)
 	}
 	if (read_all(in, &t)) {
 		size_t mark = byte_order_mark(&t);
-		file = source_add_text(s, shown, t.n ? t.s + mark : "",
-			(int)(t.n - mark));
-	}
-	else
+		file = source_add_text(s, shown, t.n ? t.s + mark : "", (int)(t.n - mark));
+	} else
 		cannot_read(s, shown, where);
 	if (!standard)
 		fclose(in);

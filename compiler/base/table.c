@@ -16,7 +16,7 @@ typedef struct Entry {
 struct Table {
 	Arena *arena;
 	Entry **entries;
-	int n, room;		/* entries in use, and made */
+	int n, room; /* entries in use, and made */
 	Lookup *by_key;
 };
 

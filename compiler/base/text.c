@@ -132,7 +132,7 @@ nearest_word(const char *word, const char *const *words, int n)
 			continue;
 		distance = edit_distance(word, words[i]);
 		if (distance >= (int)length && strcasecmp(word, words[i]))
-			continue;	/* nothing of it is left */
+			continue; /* nothing of it is left */
 		if (distance < best || (distance == best && !nearest)) {
 			best = distance;
 			nearest = words[i];

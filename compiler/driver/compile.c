@@ -51,8 +51,7 @@ is_hlo(const Compilation *c)
 	size_t n = strlen(f->path);
 
 	return (n > 4 && strcmp(f->path + n - 4, ".hlo") == 0)
-		|| (strcmp(f->path, "<stdin>") == 0
-		&& strncmp(f->text, "HloModule", 9) == 0);
+		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
 }
 
 static bool
@@ -62,10 +61,11 @@ check_start(Compilation *c)
 	const Pass *pass = name ? pass_by_name(name) : NULL;
 
 	if (pass && pass->before != c->module->level)
-		return usage(c->session, "'%s' does not start where %s stopped "
-			"(after '%s')", name, c->options->input,
-			*c->module->last_pass ? c->module->last_pass
-			: "elaboration");
+		return usage(c->session,
+			"'%s' does not start where %s stopped "
+			"(after '%s')",
+			name, c->options->input,
+			*c->module->last_pass ? c->module->last_pass : "elaboration");
 	return true;
 }
 
@@ -80,11 +80,15 @@ check_last_pass(Compilation *c)
 	if (!*name || (pass && pass->after == c->module->level))
 		return true;
 	if (pass)
-		diag(c->session, DIAG_hlo_invalid, top, "this is not what the "
-			"pass '%s' leaves", name);
+		diag(c->session, DIAG_hlo_invalid, top,
+			"this is not what the "
+			"pass '%s' leaves",
+			name);
 	else
-		diag(c->session, DIAG_hlo_invalid, top, "there is no pass "
-			"'%s'; --list-passes shows them", name);
+		diag(c->session, DIAG_hlo_invalid, top,
+			"there is no pass "
+			"'%s'; --list-passes shows them",
+			name);
 	return false;
 }
 
@@ -131,11 +135,10 @@ emit_level(Compilation *c, int level)
 static bool
 write_standard(Session *s, const Text *t)
 {
-	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n
-		&& fflush(stdout) == 0))
+	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n && fflush(stdout) == 0))
 		return true;
-	diag(s, DIAG_unwritable, (Range){0},
-		"cannot write to standard output: %s", strerror(errno));
+	diag(s, DIAG_unwritable, (Range){0}, "cannot write to standard output: %s",
+		strerror(errno));
 	return false;
 }
 
@@ -155,13 +158,12 @@ write_outputs(Compilation *c)
 		const Text *t = &c->texts[i];
 
 		if (out->path && !out->kind->binary)
-			good = good && file_write(c->session, out->path,
-				t->n ? t->s : "", t->n);
+			good = good
+				&& file_write(c->session, out->path, t->n ? t->s : "", t->n);
 		if (out->path)
 			continue;
 		if (nstandard > 1)
-			text_printf(&standard, "// ----- %s\n",
-				out->kind->name);
+			text_printf(&standard, "// ----- %s\n", out->kind->name);
 		text_addn(&standard, t->n ? t->s : "", t->n);
 	}
 	good = good && write_standard(c->session, &standard);
@@ -177,9 +179,8 @@ write_module(Compilation *c)
 	bool good;
 
 	module_print(c->module, &t);
-	good = path && strcmp(path, "-") != 0
-		? file_write(c->session, path, t.s, t.n)
-		: write_standard(c->session, &t);
+	good = path && strcmp(path, "-") != 0 ? file_write(c->session, path, t.s, t.n)
+					      : write_standard(c->session, &t);
 	text_free(&t);
 	return good;
 }
@@ -216,13 +217,16 @@ check_level(Compilation *c)
 	const Pass *last = pass_by_name(c->module->last_pass);
 
 	if (stop && last && stop < last)
-		return usage(c->session, "%s is past the pass '%s' already "
-			"(after '%s')", o->input, stop->name, last->name);
+		return usage(c->session,
+			"%s is past the pass '%s' already "
+			"(after '%s')",
+			o->input, stop->name, last->name);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level < (int)c->module->level)
-			return usage(c->session, "%s is past '%s' already "
-				"(after the pass '%s')", o->input,
-				o->outputs[i].kind->name, c->module->last_pass);
+			return usage(c->session,
+				"%s is past '%s' already "
+				"(after the pass '%s')",
+				o->input, o->outputs[i].kind->name, c->module->last_pass);
 	return true;
 }
 
@@ -231,16 +235,21 @@ static bool
 check_dump_options(Compilation *c)
 {
 	const Options *o = c->options;
-	const char *option = o->front.ndims ? "-D" : o->front.naxes ? "--mesh"
-		: o->front.target ? "--on" : o->front.entry ? "--entry" : NULL;
+	const char *option = o->front.ndims ? "-D"
+		: o->front.naxes	    ? "--mesh"
+		: o->front.target	    ? "--on"
+		: o->front.entry	    ? "--entry"
+					    : NULL;
 
 	if (option)
-		return usage(c->session, "%s is for a .shd program; %s has its "
-			"sizes, mesh and entry already", option, o->input);
+		return usage(c->session,
+			"%s is for a .shd program; %s has its "
+			"sizes, mesh and entry already",
+			option, o->input);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level == L_source)
-			return usage(c->session, "%s is past '%s' already",
-				o->input, o->outputs[i].kind->name);
+			return usage(c->session, "%s is past '%s' already", o->input,
+				o->outputs[i].kind->name);
 	return true;
 }
 
@@ -289,8 +298,9 @@ build(Compilation *c, const char *output)
 	bool good = externs_find(c) && compilation_c(c, &source);
 
 	time_start(c);
-	good = good && build_executable(c->session, &source, output,
-		&c->options->build, &c->externs);
+	good = good
+		&& build_executable(c->session, &source, output, &c->options->build,
+			&c->externs);
 	time_stop(c, "cc");
 	text_free(&source);
 	return good;
@@ -319,8 +329,8 @@ build_and_run(Compilation *c)
 		return diag_status(s);
 	if (status >= 128) {
 		diag(s, DIAG_tool_failed, (Range){0},
-			"the program was killed by signal %d (%s)",
-			status - 128, strsignal(status - 128));
+			"the program was killed by signal %d (%s)", status - 128,
+			strsignal(status - 128));
 		return EXIT_INTERNAL;
 	}
 	return status;
@@ -339,8 +349,7 @@ act(Compilation *c)
 	case ACT_emit:
 		return write_outputs(c) ? EXIT_OK : diag_status(s);
 	case ACT_check:
-		return plan_fits(compilation_plan(c)) ? EXIT_OK
-			: diag_status(s);
+		return plan_fits(compilation_plan(c)) ? EXIT_OK : diag_status(s);
 	case ACT_build:
 		return build(c, o->output) ? EXIT_OK : diag_status(s);
 	case ACT_run:
@@ -348,8 +357,8 @@ act(Compilation *c)
 	case ACT_interpret:
 		if (!externs_find(c))
 			return diag_status(s);
-		return interpret(c->module, compilation_plan(c), &c->global,
-			&c->externs, o->narguments, o->arguments);
+		return interpret(c->module, compilation_plan(c), &c->global, &c->externs,
+			o->narguments, o->arguments);
 	case ACT_answer:
 		break;
 	}

@@ -15,48 +15,48 @@
 
 #define SHDC_VERSION "0.1.0"
 
-enum { L_source = -1 };		/* below L_global: there is no module yet */
+enum { L_source = -1 }; /* below L_global: there is no module yet */
 
 typedef enum Action {
-	ACT_build,		/* an executable */
+	ACT_build, /* an executable */
 	ACT_emit,
 	ACT_check,
 	ACT_run,
 	ACT_interpret,
-	ACT_answer,		/* --help and the like: nothing is compiled */
+	ACT_answer, /* --help and the like: nothing is compiled */
 } Action;
 
 typedef struct Compilation Compilation;
 typedef struct Kind Kind;
-typedef struct Plan Plan;		/* sched/plan.h */
+typedef struct Plan Plan; /* sched/plan.h */
 
 typedef struct Output {
 	const Kind *kind;
-	const char *format;	/* "" where the kind has only one */
-	const char *path;	/* NULL: standard output */
+	const char *format; /* "" where the kind has only one */
+	const char *path;   /* NULL: standard output */
 } Output;
 
 typedef struct Options {
 	Action action;
-	const char *action_option;	/* "--run", ...: for messages */
-	Text answer;			/* of ACT_answer */
+	const char *action_option; /* "--run", ...: for messages */
+	Text answer;		   /* of ACT_answer */
 	const char *input;
-	const char *output;		/* -o */
-	const char *explain;		/* one value, or NULL */
+	const char *output;  /* -o */
+	const char *explain; /* one value, or NULL */
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
-	Override *dims, *axes;		/* -D and --mesh, of `front` */
-	bool remarks, strict;		/* -Rreshard, --strict */
-	bool pad_remarks;		/* -Rpad */
+	Override *dims, *axes; /* -D and --mesh, of `front` */
+	bool remarks, strict;  /* -Rreshard, --strict */
+	bool pad_remarks;      /* -Rpad */
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
-	bool color_output;		/* on standard output */
+	bool color_output; /* on standard output */
 	BuildOptions build;
-	const char **directories;	/* -L, of `build` */
-	const char **arguments;		/* after -- */
+	const char **directories; /* -L, of `build` */
+	const char **arguments;	  /* after -- */
 	int narguments;
-	bool have_arguments;		/* there was a -- */
+	bool have_arguments; /* there was a -- */
 } Options;
 
 /* options.c: false after a usage diagnostic */
@@ -73,12 +73,12 @@ struct Compilation {
 	const Options *options;
 	int file;
 	Module *module;
-	Text global;		/* HLO of L_global, for --check */
-	Externs externs;	/* of the module as it was opened */
-	Plan *plan;		/* by compilation_plan() */
-	Text *texts;		/* of each output */
+	Text global;	 /* HLO of L_global, for --check */
+	Externs externs; /* of the module as it was opened */
+	Plan *plan;	 /* by compilation_plan() */
+	Text *texts;	 /* of each output */
 	Text timings;
-	double started;		/* of what is being timed */
+	double started; /* of what is being timed */
 };
 
 /* At L_device: the plan, made when first asked for, and the C program (false

@@ -5,7 +5,7 @@
  * "lib/f.so" is looked for as f.so in the directories of -L, then from where
  * the file is that declares it; "f.so" also where the system looks.
  */
-#define _GNU_SOURCE	/* dlinfo() */
+#define _GNU_SOURCE /* dlinfo() */
 #include <dlfcn.h>
 #include <link.h>
 #include <stdlib.h>
@@ -18,8 +18,8 @@
 static const char *
 file_in(Session *s, const char *directory, int length, const char *name)
 {
-	const char *path = arena_printf(s->arena, "%.*s%s%s", length, directory,
-		length ? "/" : "", name);
+	const char *path =
+		arena_printf(s->arena, "%.*s%s%s", length, directory, length ? "/" : "", name);
 	char *real = access(path, F_OK) == 0 ? realpath(path, NULL) : NULL;
 
 	path = real ? arena_strndup(s->arena, real, strlen(real)) : NULL;
@@ -31,20 +31,19 @@ static const char *
 find_file(const Compilation *c, const External *x)
 {
 	const BuildOptions *o = &c->options->build;
-	const SourceFile *source = x->declared.file ?
-		source_file(c->session, x->declared.file) : NULL;
+	const SourceFile *source =
+		x->declared.file ? source_file(c->session, x->declared.file) : NULL;
 	const char *slash = source ? strrchr(source->path, '/') : NULL;
 	const char *last = strrchr(x->library, '/'), *path = NULL;
 
 	for (int i = 0; i < o->ndirectories && !path; i++)
-		path = file_in(c->session, o->directories[i],
-			(int)strlen(o->directories[i]),
+		path = file_in(c->session, o->directories[i], (int)strlen(o->directories[i]),
 			last ? last + 1 : x->library);
 	if (!path && x->library[0] == '/')
 		return file_in(c->session, "", 0, x->library);
 	if (!path && slash)
-		path = file_in(c->session, source->path,
-			(int)(slash - source->path), x->library);
+		path = file_in(c->session, source->path, (int)(slash - source->path),
+			x->library);
 	return path || slash ? path : file_in(c->session, "", 0, x->library);
 }
 
@@ -52,9 +51,9 @@ static void
 complain_missing(const Compilation *c, const External *x, const char *why)
 {
 	diag(c->session, DIAG_extern_library, x->declared,
-		"the library of extern function '%s' cannot be loaded: %s",
-		x->name, why);
-	diag_line(c->session, "it is looked for in the directories of -L, then "
+		"the library of extern function '%s' cannot be loaded: %s", x->name, why);
+	diag_line(c->session,
+		"it is looked for in the directories of -L, then "
 		"from where this file is%s",
 		strchr(x->library, '/') ? "" : ", then where the system looks");
 }
@@ -68,8 +67,7 @@ try_library(Compilation *c, const External *x)
 	struct link_map *map;
 
 	if (!path && strchr(x->library, '/')) {
-		complain_missing(c, x, arena_printf(s->arena, "there is no %s",
-			x->library));
+		complain_missing(c, x, arena_printf(s->arena, "there is no %s", x->library));
 		return NULL;
 	}
 	void *library = dlopen(path ? path : x->library, RTLD_NOW | RTLD_LOCAL);
@@ -78,8 +76,10 @@ try_library(Compilation *c, const External *x)
 		return NULL;
 	}
 	if (!dlsym(library, x->symbol)) {
-		diag(s, DIAG_extern_library, x->declared, "%s has no function "
-			"'%s'", path ? path : x->library, x->symbol);
+		diag(s, DIAG_extern_library, x->declared,
+			"%s has no function "
+			"'%s'",
+			path ? path : x->library, x->symbol);
 		return NULL;
 	}
 	return path ? path : file_in(s, "", 0, map->l_name);

@@ -12,8 +12,7 @@
 
 typedef bool Emit(Compilation *c, const Output *o, Text *t);
 
-#define KIND(name, formats, level, again, binary, help) \
-	static Emit emit_kind_##name;
+#define KIND(name, formats, level, again, binary, help) static Emit emit_kind_##name;
 #include "emit.def"
 #undef KIND
 
@@ -55,7 +54,8 @@ list_kinds(Text *t)
 			text_printf(t, " (%s)", kinds[i].formats);
 		text_add(t, "\n");
 	}
-	text_add(t, "\nSeveral without a PATH follow each other on standard "
+	text_add(t,
+		"\nSeveral without a PATH follow each other on standard "
 		"output, each under a\nline `// ----- KIND`; a binary one "
 		"needs a PATH.\n");
 }
@@ -108,9 +108,8 @@ emit_kind_obj(Compilation *c, const Output *o, Text *t)
 	Text source = {0};
 	bool good = compilation_c(c, &source);
 
-	(void)t;	/* the C compiler writes the file */
-	good = good && build_object(c->session, &source, o->path,
-		&c->options->build);
+	(void)t; /* the C compiler writes the file */
+	good = good && build_object(c->session, &source, o->path, &c->options->build);
 	text_free(&source);
 	return good;
 }
@@ -120,8 +119,9 @@ emit_kind_viz(Compilation *c, const Output *o, Text *t)
 {
 	bool terminal = !o->path && isatty(1);
 	VizOptions viz = {
-		.format = strcmp(o->format, "svg") == 0 ? VIZ_svg
-			: strcmp(o->format, "html") == 0 ? VIZ_html : VIZ_text,
+		.format = strcmp(o->format, "svg") == 0	 ? VIZ_svg
+			: strcmp(o->format, "html") == 0 ? VIZ_html
+							 : VIZ_text,
 		.unicode = terminal,
 		.color = !o->path && c->options->color_output,
 	};

@@ -27,8 +27,8 @@ main(int argc, char **argv)
 	int status = EXIT_USAGE;
 
 	hold_standard_streams();
-	signal(SIGPIPE, SIG_IGN);	/* a broken pipe is a failed write, */
-	signal(SIGXFSZ, SIG_IGN);	/* and so is a file beyond the limit */
+	signal(SIGPIPE, SIG_IGN); /* a broken pipe is a failed write, */
+	signal(SIGXFSZ, SIG_IGN); /* and so is a file beyond the limit */
 	if (options_parse(s, argc, argv, &options))
 		status = compile(s, &options);
 	text_free(&options.answer);

@@ -15,7 +15,12 @@
 #include "driver.h"
 
 typedef enum Group {
-	G_output, G_program, G_sharding, G_passes, G_building, G_messages,
+	G_output,
+	G_program,
+	G_sharding,
+	G_passes,
+	G_building,
+	G_messages,
 	G_help,
 	GROUP_COUNT
 } Group;
@@ -34,8 +39,7 @@ static const struct {
 
 typedef bool Handler(Session *s, Options *o, const char *value);
 
-#define OPTION(spelling, argument, group, handler, help) \
-	static Handler option_##handler;
+#define OPTION(spelling, argument, group, handler, help) static Handler option_##handler;
 #include "options.def"
 #undef OPTION
 
@@ -60,16 +64,14 @@ usage(Session *s, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	diag(s, DIAG_usage, (Range){0}, "%s",
-		arena_vprintf(s->arena, fmt, ap));
+	diag(s, DIAG_usage, (Range){0}, "%s", arena_vprintf(s->arena, fmt, ap));
 	va_end(ap);
 	return false;
 }
 
 /* A usage error that offers the words there are, the nearest first. */
 static bool
-unknown_word(Session *s, const char *what, const char *word,
-	const char *const *words, int n)
+unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n)
 {
 	const char *nearest = nearest_word(word, words, n);
 	Text known = {0};
@@ -91,11 +93,11 @@ set_action(Session *s, Options *o, Action action, const char *option)
 {
 	if (o->action_option && strcmp(o->action_option, option) != 0
 		&& o->action != ACT_answer) {
-		usage(s, "%s and %s do not go together", o->action_option,
-			option);
+		usage(s, "%s and %s do not go together", o->action_option, option);
 		if ((o->action == ACT_run && action == ACT_check)
 			|| (o->action == ACT_check && action == ACT_run))
-			diag_line(s, "to compare with the unsharded program: "
+			diag_line(s,
+				"to compare with the unsharded program: "
 				"shdc --run prog.shd -- --check");
 		return false;
 	}
@@ -121,8 +123,7 @@ has_word(const char *words, const char *word)
 	const char *at = words;
 
 	while (n && (at = strstr(at, word))) {
-		if ((at == words || at[-1] == ' ')
-			&& (at[n] == ' ' || at[n] == '\0'))
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
 			return true;
 		at += n;
 	}
@@ -143,7 +144,7 @@ add_output(Session *s, Options *o, char *item)
 	if (path && !*path)
 		return usage(s, "--emit=%s= needs a path", item);
 	if (path && strcmp(path, "-") == 0)
-		path = NULL;	/* standard output */
+		path = NULL; /* standard output */
 	format = strchr(item, '.');
 	if (format)
 		*format++ = '\0';
@@ -157,8 +158,8 @@ add_output(Session *s, Options *o, char *item)
 	if (format && !*out.kind->formats)
 		return usage(s, "'%s' has one format, without a name", item);
 	if (format && !has_word(out.kind->formats, format))
-		return usage(s, "'%s' has no format '%s'; it has: %s", item,
-			format, out.kind->formats);
+		return usage(s, "'%s' has no format '%s'; it has: %s", item, format,
+			out.kind->formats);
 	if (format)
 		out.format = format;
 	APPEND(s->arena, o->outputs, o->noutputs, out);
@@ -218,8 +219,7 @@ option_check(Session *s, Options *o, const char *value)
 
 /* "NAME=TEXT" appended to a list; of one name, the last counts. */
 static bool
-add_override(Session *s, const char *word, size_t length, Override **list,
-	int *n)
+add_override(Session *s, const char *word, size_t length, Override **list, int *n)
 {
 	const char *equals = memchr(word, '=', length);
 	Override o;
@@ -227,8 +227,7 @@ add_override(Session *s, const char *word, size_t length, Override **list,
 	if (!equals || equals == word || equals + 1 == word + length)
 		return false;
 	o.name = arena_strndup(s->arena, word, (size_t)(equals - word));
-	o.text = arena_strndup(s->arena, equals + 1,
-		length - (size_t)(equals - word) - 1);
+	o.text = arena_strndup(s->arena, equals + 1, length - (size_t)(equals - word) - 1);
 	APPEND(s->arena, *list, *n, o);
 	return true;
 }
@@ -252,13 +251,11 @@ option_mesh(Session *s, Options *o, const char *value)
 		size_t n = strcspn(word, ",");
 
 		if (!add_override(s, word, n, &o->axes, &o->front.naxes))
-			return usage(s, "--mesh wants X=4,Y=2, not '%s'",
-				value);
+			return usage(s, "--mesh wants X=4,Y=2, not '%s'", value);
 		for (int i = first; i < o->front.naxes - 1; i++)
-			if (strcmp(o->axes[i].name,
-				o->axes[o->front.naxes - 1].name) == 0)
-				return usage(s, "--mesh %s gives %s twice",
-					value, o->axes[i].name);
+			if (strcmp(o->axes[i].name, o->axes[o->front.naxes - 1].name) == 0)
+				return usage(s, "--mesh %s gives %s twice", value,
+					o->axes[i].name);
 		if (!word[n])
 			break;
 		word += n + 1;
@@ -389,8 +386,7 @@ static bool
 option_optimize(Session *s, Options *o, const char *value)
 {
 	if (strlen(value) != 1 || *value < '0' || *value > '3')
-		return usage(s, "-O is followed by 0, 1, 2 or 3, not '%s'",
-			value);
+		return usage(s, "-O is followed by 0, 1, 2 or 3, not '%s'", value);
 	o->build.optimize = *value - '0';
 	return true;
 }
@@ -401,8 +397,7 @@ option_transport(Session *s, Options *o, const char *value)
 	static const char *const known[] = {"threads"};
 
 	(void)o;
-	return strcmp(value, "threads") == 0
-		|| unknown_word(s, "transport", value, known, 1);
+	return strcmp(value, "threads") == 0 || unknown_word(s, "transport", value, known, 1);
 }
 
 static bool
@@ -423,8 +418,7 @@ color_terminals(Session *s, Options *o)
 {
 	const char *no_color = getenv("NO_COLOR");
 	const char *terminal = getenv("TERM");
-	bool plain = (no_color && *no_color)
-		|| (terminal && strcmp(terminal, "dumb") == 0);
+	bool plain = (no_color && *no_color) || (terminal && strcmp(terminal, "dumb") == 0);
 
 	s->color = isatty(2) && !plain;
 	o->color_output = isatty(1) && !plain;
@@ -454,8 +448,10 @@ option_max_errors(Session *s, Options *o, const char *value)
 
 	(void)o;
 	if (end == value || *end || n < 0 || n > 1000000)
-		return usage(s, "--max-errors wants a number from 0 (no limit) "
-			"to 1000000, not '%s'", value);
+		return usage(s,
+			"--max-errors wants a number from 0 (no limit) "
+			"to 1000000, not '%s'",
+			value);
 	s->max_errors = (int)n;
 	return true;
 }
@@ -466,8 +462,10 @@ option_explain_error(Session *s, Options *o, const char *value)
 	const char *text = diag_explain(value);
 
 	if (!text)
-		return usage(s, "there is no error '%s'; they look like "
-			"SHD0204", value);
+		return usage(s,
+			"there is no error '%s'; they look like "
+			"SHD0204",
+			value);
 	o->action = ACT_answer;
 	text_add(&o->answer, text);
 	return true;
@@ -494,14 +492,15 @@ describe(Text *t, const OptionInfo *info)
 	if (optional)
 		text_printf(t, "[=%s", info->argument + 1);
 	else if (info->argument)
-		text_printf(t, "%s%s", info->spelling[1] == '-' ? "="
-			: isupper((unsigned char)*info->argument) ? " " : "",
+		text_printf(t, "%s%s",
+			info->spelling[1] == '-'			  ? "="
+				: isupper((unsigned char)*info->argument) ? " "
+									  : "",
 			info->argument);
 	if (t->n - start > 30)
 		text_printf(t, "\n%32s%s\n", "", info->help);
 	else
-		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "",
-			info->help);
+		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", info->help);
 }
 
 static void
@@ -526,7 +525,8 @@ describe_all(Text *t)
 		"The functions of the language: --help=functions.\n");
 	for (int g = 0; g < GROUP_COUNT; g++)
 		describe_group(t, (Group)g);
-	text_add(t, "\nExit status: 0 done; 1 the program is wrong; 2 usage; "
+	text_add(t,
+		"\nExit status: 0 done; 1 the program is wrong; 2 usage; "
 		"3 files or a tool failed;\n4 internal error; 5 out of "
 		"memory; 10 deadlock; 11 mismatched collectives;\n13 a peer "
 		"was lost.\n");
@@ -556,8 +556,7 @@ option_help(Session *s, Options *o, const char *value)
 	else if (strcmp(value, "functions") == 0)
 		front_list_functions(&o->answer);
 	else
-		return unknown_word(s, "help group", value, names,
-			GROUP_COUNT + 2);
+		return unknown_word(s, "help group", value, names, GROUP_COUNT + 2);
 	return true;
 }
 
@@ -599,8 +598,7 @@ parse_option(Session *s, Options *o, int argc, char **argv, int *i)
 	const char *value = word[n] == '\0' ? NULL : word + n + is_long;
 
 	if (!info) {
-		const char *name = arena_strndup(s->arena, word, is_long ? n
-			: strlen(word));
+		const char *name = arena_strndup(s->arena, word, is_long ? n : strlen(word));
 
 		usage(s, "unknown option %s", name);
 		return unknown_option(s, name);
@@ -609,8 +607,7 @@ parse_option(Session *s, Options *o, int argc, char **argv, int *i)
 		return usage(s, "%s takes no value", info->spelling);
 	if (info->argument && *info->argument != '[' && !value) {
 		if (*i + 1 >= argc)
-			return usage(s, "%s needs %s", info->spelling,
-				info->argument);
+			return usage(s, "%s needs %s", info->spelling, info->argument);
 		value = argv[++*i];
 	}
 	return info->handler(s, o, value);
@@ -632,8 +629,7 @@ parse_words(Session *s, Options *o, int argc, char **argv)
 			if (!parse_option(s, o, argc, argv, &i))
 				return false;
 		} else if (o->input) {
-			return usage(s, "one program at a time: '%s' and '%s'",
-				o->input, word);
+			return usage(s, "one program at a time: '%s' and '%s'", o->input, word);
 		} else {
 			o->input = word;
 		}
@@ -657,8 +653,10 @@ default_output(Session *s, Options *o)
 
 	base = base ? base + 1 : o->input;
 	if (!ends_with(base, ".shd") && !ends_with(base, ".hlo"))
-		return usage(s, "what to call the executable of '%s'? "
-			"-o NAME says it", o->input);
+		return usage(s,
+			"what to call the executable of '%s'? "
+			"-o NAME says it",
+			o->input);
 	o->output = arena_strndup(s->arena, o->input, strlen(o->input) - 4);
 	return true;
 }
@@ -671,14 +669,14 @@ same_status(const struct stat *a, const struct stat *b)
 
 /* Its directory and the name in that; false: there is none. */
 static bool
-find_place(Session *s, const char *path, struct stat *directory,
-	const char **name)
+find_place(Session *s, const char *path, struct stat *directory, const char **name)
 {
 	const char *slash = strrchr(path, '/');
 
 	*name = slash ? slash + 1 : path;
-	return stat(slash ? arena_strndup(s->arena, path,
-		(size_t)(slash - path) + 1) : ".", directory) == 0;
+	return stat(slash ? arena_strndup(s->arena, path, (size_t)(slash - path) + 1) : ".",
+		       directory)
+		== 0;
 }
 
 /* Of regular files; one that does not exist yet is known by its place. */
@@ -690,10 +688,8 @@ same_file(Session *s, const char *a, const char *b)
 	bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
 
 	if (has_a || has_b)
-		return has_a && has_b && S_ISREG(of_a.st_mode)
-			&& same_status(&of_a, &of_b);
-	return find_place(s, a, &of_a, &name_a)
-		&& find_place(s, b, &of_b, &name_b)
+		return has_a && has_b && S_ISREG(of_a.st_mode) && same_status(&of_a, &of_b);
+	return find_place(s, a, &of_a, &name_a) && find_place(s, b, &of_b, &name_b)
 		&& same_status(&of_a, &of_b) && strcmp(name_a, name_b) == 0;
 }
 
@@ -702,18 +698,17 @@ static bool
 check_paths(Session *s, const Options *o)
 {
 	if (o->output && same_file(s, o->output, o->input))
-		return usage(s, "the output would replace the program, %s",
-			o->input);
+		return usage(s, "the output would replace the program, %s", o->input);
 	for (int i = 0; i < o->noutputs; i++) {
 		const char *path = o->outputs[i].path;
 
 		if (path && same_file(s, path, o->input))
-			return usage(s, "the output would replace the "
-				"program, %s", o->input);
+			return usage(s,
+				"the output would replace the "
+				"program, %s",
+				o->input);
 		for (int k = 0; path && k < i; k++)
-			if (o->outputs[k].path
-				&& same_file(s, path,
-					o->outputs[k].path))
+			if (o->outputs[k].path && same_file(s, path, o->outputs[k].path))
 				return usage(s, "two outputs go to %s", path);
 	}
 	return true;
@@ -724,19 +719,20 @@ static bool
 place_outputs(Session *s, Options *o)
 {
 	if (o->output && o->noutputs != 1)
-		return usage(s, "-o names one output; write --emit=KIND=PATH "
+		return usage(s,
+			"-o names one output; write --emit=KIND=PATH "
 			"for several");
 	if (o->output && o->outputs[0].path)
-		return usage(s, "-o %s and --emit=%s=%s both name the output",
-			o->output, o->outputs[0].kind->name,
-			o->outputs[0].path);
+		return usage(s, "-o %s and --emit=%s=%s both name the output", o->output,
+			o->outputs[0].kind->name, o->outputs[0].path);
 	if (o->output && strcmp(o->output, "-") != 0)
 		o->outputs[0].path = o->output;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->binary && !o->outputs[i].path)
-			return usage(s, "'%s' is binary and needs a path: "
-				"--emit=%s=PATH", o->outputs[i].kind->name,
-				o->outputs[i].kind->name);
+			return usage(s,
+				"'%s' is binary and needs a path: "
+				"--emit=%s=PATH",
+				o->outputs[i].kind->name, o->outputs[i].kind->name);
 	return true;
 }
 
@@ -748,11 +744,10 @@ check_stop(Session *s, const Options *o)
 	if (!stop)
 		return true;
 	if (o->start_at && pass_by_name(o->start_at) > stop)
-		return usage(s, "--stop-after=%s comes before --start-at=%s",
-			stop->name, o->start_at);
+		return usage(s, "--stop-after=%s comes before --start-at=%s", stop->name,
+			o->start_at);
 	if (o->action != ACT_build && o->action != ACT_emit)
-		return usage(s, "--stop-after and %s do not go together",
-			o->action_option);
+		return usage(s, "--stop-after and %s do not go together", o->action_option);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level > (int)stop->after)
 			return usage(s, "--emit=%s comes after the pass '%s'",
@@ -772,17 +767,18 @@ check_options(Session *s, Options *o)
 	if (!o->input)
 		return usage(s, "which program? shdc --help shows the usage");
 	if (o->have_arguments && !runs)
-		return usage(s, "what follows -- goes to the program that "
+		return usage(s,
+			"what follows -- goes to the program that "
 			"--run or --interpret starts");
 	if (!check_stop(s, o) || !check_paths(s, o))
 		return false;
 	if (o->action == ACT_emit)
 		return place_outputs(s, o);
 	if (o->output && o->action != ACT_build)
-		return usage(s, "-o and %s do not go together",
-			o->action_option);
+		return usage(s, "-o and %s do not go together", o->action_option);
 	if (minus && !o->stop_after)
-		return usage(s, "an executable does not go to standard "
+		return usage(s,
+			"an executable does not go to standard "
 			"output: -o NAME");
 	if (o->action == ACT_build && !o->output && !o->stop_after)
 		return default_output(s, o);

@@ -43,8 +43,7 @@ run_localize(Compilation *c)
 }
 
 static const Pass passes[] = {
-#define PASS(name, before, after, sentence) \
-	{#name, run_##name, before, after, sentence},
+#define PASS(name, before, after, sentence) {#name, run_##name, before, after, sentence},
 #include "passes.def"
 #undef PASS
 };
@@ -82,8 +81,8 @@ list_passes(Text *t)
 {
 	for (int i = 0; i < NPASSES; i++)
 		text_printf(t, "%-10s %-9s -> %-9s  %s\n", passes[i].name,
-			level_names[passes[i].before],
-			level_names[passes[i].after], passes[i].sentence);
+			level_names[passes[i].before], level_names[passes[i].after],
+			passes[i].sentence);
 }
 
 static double
@@ -107,8 +106,7 @@ time_stop(Compilation *c, const char *name)
 	double now = seconds_now();
 
 	if (c->options->time_passes)
-		text_printf(&c->timings, "%10.3f ms  %s\n",
-			(now - c->started) * 1e3, name);
+		text_printf(&c->timings, "%10.3f ms  %s\n", (now - c->started) * 1e3, name);
 	c->started = now;
 }
 
@@ -140,8 +138,7 @@ run_pass(Compilation *c, const Pass *pass)
 	time_stop(c, "  verify");
 	if (c->module->level != pass->after)
 		die("%s left the module at the wrong level", pass->name);
-	if (wanted && (strcmp(wanted, pass->name) == 0
-		|| strcmp(wanted, "all") == 0))
+	if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0))
 		print_module(c, pass->name);
 	return true;
 }
@@ -153,11 +150,9 @@ passes_advance(Compilation *c, Level level)
 
 	for (int i = 0; i < NPASSES; i++) {
 		bool last = stop && strcmp(stop, passes[i].name) == 0;
-		bool wanted = c->module->level < level
-			|| (last && passes[i].after == level);
+		bool wanted = c->module->level < level || (last && passes[i].after == level);
 
-		if (passes[i].before == c->module->level && wanted
-			&& !run_pass(c, &passes[i]))
+		if (passes[i].before == c->module->level && wanted && !run_pass(c, &passes[i]))
 			return false;
 		if (last)
 			break;

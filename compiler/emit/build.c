@@ -16,7 +16,7 @@
 
 typedef struct Command {
 	Session *session;
-	const char *directory;		/* private to it */
+	const char *directory; /* private to it */
 	const char **argv;
 	int n;
 } Command;
@@ -58,13 +58,13 @@ own_directory(Session *s)
 }
 
 static bool
-runtime_at(Session *s, const char *library, const char *include,
-	const char *runtime, const char *eval, Runtime *r)
+runtime_at(Session *s, const char *library, const char *include, const char *runtime,
+	const char *eval, Runtime *r)
 {
 	const char *own = own_directory(s);
 
-	r->include = include[0] == '/' ? include
-		: arena_printf(s->arena, "%s/%s", own, include);
+	r->include =
+		include[0] == '/' ? include : arena_printf(s->arena, "%s/%s", own, include);
 	r->runtime = arena_printf(s->arena, "%s/%s/%s", own, library, runtime);
 	r->eval = arena_printf(s->arena, "%s/%s/%s", own, library, eval);
 	return !access(r->runtime, R_OK);
@@ -74,14 +74,13 @@ static bool
 find_runtime(Session *s, Runtime *r)
 {
 	if (runtime_at(s, "../..", SHDC_RUNTIME_SOURCE, "runtime/libshdrt.a",
-			"compiler/eval/libshdeval.a", r))
+		    "compiler/eval/libshdeval.a", r))
 		return true;
-	if (runtime_at(s, "../" SHDC_LIBDIR, "../" SHDC_INCLUDEDIR,
-			"libshdrt.a", "libshdeval.a", r))
+	if (runtime_at(s, "../" SHDC_LIBDIR, "../" SHDC_INCLUDEDIR, "libshdrt.a",
+		    "libshdeval.a", r))
 		return true;
 	diag(s, DIAG_tool_failed, (Range){0},
-		"the runtime library is not where shdc is installed: no %s",
-		r->runtime);
+		"the runtime library is not where shdc is installed: no %s", r->runtime);
 	return false;
 }
 
@@ -95,8 +94,8 @@ program_path(Session *s, const char *name)
 		return access(name, X_OK) ? NULL : name;
 	for (path = path ? path : "/bin:/usr/bin"; path;) {
 		size_t n = strcspn(path, ":");
-		const char *file = arena_printf(s->arena, "%.*s/%s",
-			n ? (int)n : 1, n ? path : ".", name);
+		const char *file =
+			arena_printf(s->arena, "%.*s/%s", n ? (int)n : 1, n ? path : ".", name);
 		if (!access(file, X_OK))
 			return file;
 		path = path[n] ? path + n + 1 : NULL;
@@ -122,8 +121,13 @@ is_gcc(const char *path)
  * multiply-adds.  Buffers of different types share memory.
  */
 static const char *const flags[] = {
-	"-std=gnu11", "-march=native", "-ffp-contract=off", "-fno-trapping-math",
-	"-fno-math-errno", "-fwrapv", "-fno-strict-aliasing",
+	"-std=gnu11",
+	"-march=native",
+	"-ffp-contract=off",
+	"-fno-trapping-math",
+	"-fno-math-errno",
+	"-fwrapv",
+	"-fno-strict-aliasing",
 };
 
 static void
@@ -148,18 +152,17 @@ run(Command *c)
 	int status;
 
 	if (!program_path(c->session, c->argv[0])) {
-		diag(c->session, DIAG_no_compiler, (Range){0},
-			"there is no C compiler '%s'", c->argv[0]);
-		diag_line(c->session,
-			"--cc=PATH names one; --interpret needs none");
+		diag(c->session, DIAG_no_compiler, (Range){0}, "there is no C compiler '%s'",
+			c->argv[0]);
+		diag_line(c->session, "--cc=PATH names one; --interpret needs none");
 		return false;
 	}
 	add(c, NULL);
 	if (!process_run(c->session, c->argv, c->directory, &status))
 		return false;
 	if (status)
-		diag(c->session, DIAG_tool_failed, (Range){0},
-			"%s failed with status %d", c->argv[0], status);
+		diag(c->session, DIAG_tool_failed, (Range){0}, "%s failed with status %d",
+			c->argv[0], status);
 	return !status;
 }
 
@@ -169,8 +172,7 @@ is_special(const char *path)
 {
 	struct stat status;
 
-	return !stat(path, &status) && !S_ISREG(status.st_mode) &&
-		!S_ISDIR(status.st_mode);
+	return !stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 }
 
 /* A compiler that does nothing may be content with it. */
@@ -217,8 +219,7 @@ add_libraries(Command *c, const Externs *externs)
 			again |= !strcmp(externs->paths[k], path);
 		if (again)
 			continue;
-		const char *directory = arena_strndup(a, path,
-			(size_t)(slash - path));
+		const char *directory = arena_strndup(a, path, (size_t)(slash - path));
 		add(c, "-Xlinker");
 		add(c, "--no-as-needed");
 		add(c, arena_printf(a, "-L%s", directory));
@@ -254,7 +255,7 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 	if (!directory || !find_runtime(s, &r))
 		return false;
 	made = special ? arena_printf(s->arena, "%s/program", directory)
-		: file_beside(s, output);
+		       : file_beside(s, output);
 	if (!made)
 		return false;
 	const char *source = arena_printf(s->arena, "%s/program.c", directory);
@@ -277,15 +278,14 @@ build(Session *s, const Text *text, const char *output, const BuildOptions *o,
 }
 
 bool
-build_executable(Session *s, const Text *c, const char *output,
-	const BuildOptions *o, const Externs *externs)
+build_executable(Session *s, const Text *c, const char *output, const BuildOptions *o,
+	const Externs *externs)
 {
 	return build(s, c, output, o, externs);
 }
 
 bool
-build_object(Session *s, const Text *c, const char *output,
-	const BuildOptions *o)
+build_object(Session *s, const Text *c, const char *output, const BuildOptions *o)
 {
 	return build(s, c, output, o, NULL);
 }

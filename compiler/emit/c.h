@@ -13,7 +13,7 @@ enum { MAX_NAME = 48 };
 typedef struct Chunk {
 	size_t from;		/* ends where the next begins */
 	Range where;		/* in the program */
-	int before, after, low;	/* depth there, and least depth in between */
+	int before, after, low; /* depth there, and least depth in between */
 } Chunk;
 
 typedef struct Emitter {
@@ -22,34 +22,34 @@ typedef struct Emitter {
 	const Module *module;
 	const EmitOptions *options;
 	Arena *arena;
-	Text kernels;		/* definitions */
-	Text dots;		/* rows of dots[] */
-	Text collectives;	/* rows of collectives[] */
-	Text sorts;		/* rows of sorts[] */
-	Text calls;		/* rows of extern_calls[] */
-	Text loops;		/* rows of loops[] */
-	Text arrays;		/* dims and splits of parameters and results */
-	Text run;		/* the body of run(), marked: see c_repeat.c */
-	Chunk *chunks;		/* its steps */
+	Text kernels;	  /* definitions */
+	Text dots;	  /* rows of dots[] */
+	Text collectives; /* rows of collectives[] */
+	Text sorts;	  /* rows of sorts[] */
+	Text calls;	  /* rows of extern_calls[] */
+	Text loops;	  /* rows of loops[] */
+	Text arrays;	  /* dims and splits of parameters and results */
+	Text run;	  /* the body of run(), marked: see c_repeat.c */
+	Chunk *chunks;	  /* its steps */
 	int nchunks;
-	size_t step_from;	/* where the last of them begins */
-	int ntables;		/* of numbers, in run() */
-	Table *by_text;		/* text of a kernel or a row -> its name */
+	size_t step_from; /* where the last of them begins */
+	int ntables;	  /* of numbers, in run() */
+	Table *by_text;	  /* text of a kernel or a row -> its name */
 	int nkernels, ndots, ncollectives, nsorts, ncalls, nloops, narrays;
-	double seconds;		/* predicted, since the last tick */
-	int depth;		/* loops and branches around the step */
-	const char *indent;	/* of its lines in run() */
+	double seconds;		   /* predicted, since the last tick */
+	int depth;		   /* loops and branches around the step */
+	const char *indent;	   /* of its lines in run() */
 	size_t else_from, else_to; /* of run: the last `} else {` */
 } Emitter;
 
 /* c_text.c: spelling, and the scalar C of one op */
 /* Before argument i of a call or a function: two stand on a line. */
 void c_between(Text *t, int i, const char *indent);
-void c_string(Text *t, const char *s, size_t n);	/* with quotes */
-void c_comment(Text *t, const char *s);		/* what may stand in one */
-void c_constant(Text *t, DType d, int64_t payload);	/* in compute type */
+void c_string(Text *t, const char *s, size_t n);    /* with quotes */
+void c_comment(Text *t, const char *s);		    /* what may stand in one */
+void c_constant(Text *t, DType d, int64_t payload); /* in compute type */
 void c_load(Text *t, DType d, const char *element);
-void c_store(Text *t, DType d, const char *value);	/* what to assign */
+void c_store(Text *t, DType d, const char *value); /* what to assign */
 /* One element of a pointwise op; arguments are C identifiers or literals. */
 void c_pointwise(Text *t, const Op *op, const char *const *args);
 /* acc combined with x, in the compute type of d. */
@@ -62,8 +62,8 @@ void emit_kernel(Emitter *e, const Step *step);
 
 /* c_nest.c: the body of such a function */
 typedef struct Param {
-	const Node *node;	/* the first load through it, or a scalar */
-	int64_t offset;		/* of the element it points to */
+	const Node *node; /* the first load through it, or a scalar */
+	int64_t offset;	  /* of the element it points to */
 } Param;
 
 typedef struct KernelText {
@@ -72,7 +72,7 @@ typedef struct KernelText {
 	const Kernel *k;
 	Param *params;
 	int nparams;
-	int *param_of;		/* by node id; -1: loads from the result */
+	int *param_of; /* by node id; -1: loads from the result */
 	Text *t;
 	int indent;
 } KernelText;
@@ -93,7 +93,7 @@ void c_copy(Emitter *e, const Value *to, const Value *from);
    may differ between such layers are written by c_number(). */
 void c_number(Text *t, int64_t n);
 void c_step_comment(Emitter *e, const Step *s);
-void c_note_step(Emitter *e, const Step *s, int depth);	/* after it; or NULL */
+void c_note_step(Emitter *e, const Step *s, int depth); /* after it; or NULL */
 void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
@@ -111,12 +111,10 @@ void print_externs(Emitter *e, Text *t);
 /* c.c */
 /* "(const float *)(slab + 64)": an element of the buffer that holds v; "slab
    + 64" where `element` is negative. */
-void c_address(Emitter *e, Text *t, const Value *v, int64_t element,
-	bool constant);
+void c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant);
 bool c_same_buffer(const Emitter *e, const Value *a, const Value *b);
 /* A comment of its own line: where the op is from and what it makes; with a
    step, of what. */
-void c_origin(Emitter *e, Text *t, const char *indent, const Op *op,
-	const Step *step);
+void c_origin(Emitter *e, Text *t, const char *indent, const Op *op, const Step *step);
 
 #endif

@@ -50,12 +50,11 @@ note_loop(Emitter *e, const Op *loop)
 	Text row = {0};
 
 	if (!loop) {
-		text_printf(&e->run, "%sshdrt_in_loop(dev, NULL);\n",
-			e->indent);
+		text_printf(&e->run, "%sshdrt_in_loop(dev, NULL);\n", e->indent);
 		return;
 	}
-	const char *path = loop->range.file ? source_file(e->module->session,
-		loop->range.file)->path : "";
+	const char *path =
+		loop->range.file ? source_file(e->module->session, loop->range.file)->path : "";
 	text_add(&row, "\t{");
 	c_string(&row, path, strlen(path));
 	text_printf(&row, ", %d},\n", loop->range.line);
@@ -106,7 +105,7 @@ emit_end(Emitter *e, const Step *s)
 {
 	indent(e, -1);
 	if (s->kind == STEP_endif && e->run.n == e->else_to)
-		e->run.n = e->step_from = e->else_from;	/* nothing to do there */
+		e->run.n = e->step_from = e->else_from; /* nothing to do there */
 	text_printf(&e->run, "%s}\n", e->indent);
 	if (s->kind == STEP_repeat && endless(s->op) == s->op)
 		note_loop(e, endless(s->op->block->parent));
@@ -115,8 +114,7 @@ emit_end(Emitter *e, const Step *s)
 /* ---- copies ------------------------------------------------------------- */
 
 static void
-call_with_buffers(Emitter *e, const char *function, const Value *a,
-	const Value *b)
+call_with_buffers(Emitter *e, const char *function, const Value *a, const Value *b)
 {
 	text_printf(&e->run, "%s%s(", e->indent, function);
 	print_offset(e, "slab + ", a);

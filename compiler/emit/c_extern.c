@@ -56,8 +56,7 @@ print_view(Emitter *e, const Value *v)
 {
 	text_printf(&e->run, "%s\t\t&(const shdrt_view){", e->indent);
 	c_address(e, &e->run, v, -1, false);
-	text_printf(&e->run, ", SHDRT_%s, %d, ", dtypes[v->type.dtype].name,
-		v->type.rank);
+	text_printf(&e->run, ", SHDRT_%s, %d, ", dtypes[v->type.dtype].name, v->type.rank);
 	print_numbers(&e->run, &v->type, false);
 	text_add(&e->run, ", ");
 	print_numbers(&e->run, &v->type, true);
@@ -78,7 +77,8 @@ emit_extern(Emitter *e, const Step *s)
 	text_printf(&row, ", .line = %d},\n", op->range.line);
 	int call = c_share_row(e, &e->calls, &e->ncalls, &row);
 	text_free(&row);
-	text_printf(&e->run, "%sshdrt_extern_enter(dev, &extern_calls[%d]);\n"
+	text_printf(&e->run,
+		"%sshdrt_extern_enter(dev, &extern_calls[%d]);\n"
 		"%sshdrt_extern_leave(dev, &extern_calls[%d], ((int (*)(",
 		e->indent, call, e->indent, call);
 	for (int i = 0; i < n; i++)
@@ -104,19 +104,22 @@ print_externs(Emitter *e, Text *t)
 		quoted(t, "\t{.symbol = ", x->symbol);
 		quoted(t, ", .library = ", x->library);
 		quoted(t, ",\n\t\t.file = ", path_of(e, x->declared));
-		quoted(t, ", .path = ",
-			all->paths ? all->paths[i] : x->library);
+		quoted(t, ", .path = ", all->paths ? all->paths[i] : x->library);
 		text_add(t, "},\n");
 	}
 	text_printf(t, "};\nstatic shdrt_function *functions[%d];\n", all->n);
 	if (e->ncalls)
-		text_printf(t, "static const shdrt_extern_call extern_calls[] "
-			"= {\n%s};\n", e->calls.s);
+		text_printf(t,
+			"static const shdrt_extern_call extern_calls[] "
+			"= {\n%s};\n",
+			e->calls.s);
 	if (e->options->hlo)
-		text_add(t, "int shdeval_call(shdrt_function *f, "
+		text_add(t,
+			"int shdeval_call(shdrt_function *f, "
 			"const shdrt_extern_call *place, int n,\n"
 			"\tconst shdrt_view *views);\n");
-	text_printf(t, "static const shdrt_externs externs = {%d, extern_table, "
-		"functions, %s};\n\n", all->n, e->options->hlo ?
-		"shdeval_call" : "NULL");
+	text_printf(t,
+		"static const shdrt_externs externs = {%d, extern_table, "
+		"functions, %s};\n\n",
+		all->n, e->options->hlo ? "shdeval_call" : "NULL");
 }

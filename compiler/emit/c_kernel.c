@@ -11,8 +11,8 @@ same_param(const Emitter *e, const Param *p, const Node *x)
 		return false;
 	if (x->kind == NODE_scalar)
 		return p->node->value == x->value;
-	return steps_home(e->steps, p->node->value) ==
-		steps_home(e->steps, x->value) && p->offset == x->index->offset;
+	return steps_home(e->steps, p->node->value) == steps_home(e->steps, x->value)
+		&& p->offset == x->index->offset;
 }
 
 static void
@@ -27,8 +27,7 @@ find_params(KernelText *w)
 		int p = 0;
 		if (x->kind != NODE_load && x->kind != NODE_scalar)
 			continue;
-		if (x->kind == NODE_load && c_same_buffer(e, x->value,
-				w->step->result)) {
+		if (x->kind == NODE_load && c_same_buffer(e, x->value, w->step->result)) {
 			w->param_of[x->id] = -1;
 			continue;
 		}
@@ -53,12 +52,10 @@ print_signature(const KernelText *w)
 		if (x->kind == NODE_scalar)
 			text_printf(w->t, "%s a%d", compute_type(d), p);
 		else
-			text_printf(w->t, "const %s *restrict a%d",
-				dtypes[d].storage, p);
+			text_printf(w->t, "const %s *restrict a%d", dtypes[d].storage, p);
 	}
 	c_between(w->t, w->nparams, "");
-	text_printf(w->t, "%s *restrict out%s)\n{\n",
-		dtypes[result->dtype].storage,
+	text_printf(w->t, "%s *restrict out%s)\n{\n", dtypes[result->dtype].storage,
 		step_scratch(w->step) ? ", float *restrict sum" : "");
 }
 
@@ -70,13 +67,11 @@ share_kernel(Emitter *e, const Step *s, const Text *text)
 
 	if (name)
 		return name;
-	name = arena_printf(e->arena, "%s_%d", ops[s->op->kind].name,
-		e->nkernels++);
-	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n),
-		(void *)name);
+	name = arena_printf(e->arena, "%s_%d", ops[s->op->kind].name, e->nkernels++);
+	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n), (void *)name);
 	c_origin(e, &e->kernels, "", s->op, NULL);
-	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n",
-		name, text->s);
+	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n", name,
+		text->s);
 	return name;
 }
 
@@ -92,14 +87,12 @@ print_call(const KernelText *w, const char *name)
 		if (x->kind == NODE_scalar)
 			text_printf(&e->run, "s%d", x->value->id);
 		else
-			c_address(e, &e->run, x->value, w->params[p].offset,
-				true);
+			c_address(e, &e->run, x->value, w->params[p].offset, true);
 	}
 	c_between(&e->run, w->nparams, e->indent);
 	c_address(e, &e->run, w->step->result, w->k->store.offset, false);
 	if (step_scratch(w->step))
-		text_printf(&e->run, ", (float *)(slab + %lld)",
-			(long long)e->plan->total);
+		text_printf(&e->run, ", (float *)(slab + %lld)", (long long)e->plan->total);
 	text_add(&e->run, ");\n");
 }
 
@@ -107,8 +100,7 @@ void
 emit_kernel(Emitter *e, const Step *s)
 {
 	Text text = {0};
-	KernelText w = {.emitter = e, .step = s, .k = s->kernel, .t = &text,
-		.indent = 1};
+	KernelText w = {.emitter = e, .step = s, .k = s->kernel, .t = &text, .indent = 1};
 
 	find_params(&w);
 	print_signature(&w);

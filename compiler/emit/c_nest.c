@@ -20,22 +20,22 @@
 
 enum {
 	LANES = 16,
-	LONG_LOOP = 2 * LANES,	/* worth lanes */
-	COLUMNS = 256,		/* of a block of accumulators */
-	MAX_KEPT = 8192,	/* elements of all scratch rows of a kernel */
-	EXPENSIVE = 8,		/* cost from which a value is kept */
+	LONG_LOOP = 2 * LANES, /* worth lanes */
+	COLUMNS = 256,	       /* of a block of accumulators */
+	MAX_KEPT = 8192,       /* elements of all scratch rows of a kernel */
+	EXPENSIVE = 8,	       /* cost from which a value is kept */
 };
 
 typedef struct Nest {
 	KernelText *w;
 	Text *t;
 	const Kernel *k;
-	bool *needed;		/* by node id: in the loops being printed */
-	bool *kept;		/* by node id: has a scratch row */
+	bool *needed; /* by node id: in the loops being printed */
+	bool *kept;   /* by node id: has a scratch row */
 	int64_t kept_elements;
 	int stage;
-	const char *lane;	/* index of the accumulator, NULL: no lanes */
-	bool lanes;		/* in the stage being printed */
+	const char *lane; /* index of the accumulator, NULL: no lanes */
+	bool lanes;	  /* in the stage being printed */
 } Nest;
 
 /* ---- lines -------------------------------------------------------------- */
@@ -47,8 +47,7 @@ begin_line(Nest *n)
 		text_add(n->t, "\t");
 }
 
-static void PRINTF_LIKE(2, 3)
-line(Nest *n, const char *fmt, ...)
+static void PRINTF_LIKE(2, 3) line(Nest *n, const char *fmt, ...)
 {
 	va_list ap;
 
@@ -79,8 +78,7 @@ close_loop(Nest *n)
 static void
 add_term(Text *t, bool *first, int64_t scale, const char *name)
 {
-	const char *sign = *first ? (scale < 0 ? "-" : "")
-		: scale < 0 ? " - " : " + ";
+	const char *sign = *first ? (scale < 0 ? "-" : "") : scale < 0 ? " - " : " + ";
 	int64_t size = scale < 0 ? -scale : scale;
 
 	text_add(t, sign);
@@ -159,11 +157,11 @@ iota(Nest *n, const Node *x)
 	affine(n, x->index, true);
 	n->t = t;
 	if (is_half(d))
-		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_i64(%s))",
-			dtypes[d].name, dtypes[d].name, index.s);
+		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_i64(%s))", dtypes[d].name,
+			dtypes[d].name, index.s);
 	else
-		text_printf(t, strchr(index.s, ' ') ? "(%s)(%s)" : "(%s)%s",
-			compute_type(d), index.s);
+		text_printf(t, strchr(index.s, ' ') ? "(%s)(%s)" : "(%s)%s", compute_type(d),
+			index.s);
 	text_free(&index);
 }
 
@@ -174,11 +172,10 @@ clamp(Nest *n, const Node *x)
 	const char *a = argument(n, x->args[0]);
 
 	if (dtypes[d].class == DC_unsigned)
-		text_printf(n->t, "%s < %lld ? (int64_t)%s : %lld", a,
-			(long long)x->limit + 1, a, (long long)x->limit);
+		text_printf(n->t, "%s < %lld ? (int64_t)%s : %lld", a, (long long)x->limit + 1,
+			a, (long long)x->limit);
 	else
-		text_printf(n->t, "shdrt_clamp_i64(0, %s, %lld)", a,
-			(long long)x->limit);
+		text_printf(n->t, "shdrt_clamp_i64(0, %s, %lld)", a, (long long)x->limit);
 }
 
 static void
@@ -208,16 +205,20 @@ declare(Nest *n, const Node *x)
 {
 	typedef void Print(Nest *, const Node *);
 	static Print *const prints[] = {
-		[NODE_load] = load, [NODE_iota] = iota, [NODE_scalar] = scalar,
-		[NODE_compute] = compute, [NODE_clamp] = clamp,
+		[NODE_load] = load,
+		[NODE_iota] = iota,
+		[NODE_scalar] = scalar,
+		[NODE_compute] = compute,
+		[NODE_clamp] = clamp,
 		[NODE_index] = index_of,
 	};
 
 	if (x->kind == NODE_constant || x->kind == NODE_reduce)
 		return;
 	begin_line(n);
-	text_printf(n->t, "const %s t%d = ", x->value
-		? compute_type(x->value->type.dtype) : "int64_t", x->id);
+	text_printf(n->t,
+		"const %s t%d = ", x->value ? compute_type(x->value->type.dtype) : "int64_t",
+		x->id);
 	prints[x->kind](n, x);
 	text_add(n->t, ";\n");
 }
@@ -244,9 +245,9 @@ inner_elements(const Kernel *k)
 static bool
 is_worth_keeping(const Nest *n, const Node *x)
 {
-	return x->stage < n->stage && x->kind == NODE_compute &&
-		x->cost >= EXPENSIVE && x->depth == n->k->norder &&
-		inner_elements(n->k) <= MAX_KEPT - n->kept_elements;
+	return x->stage < n->stage && x->kind == NODE_compute && x->cost >= EXPENSIVE
+		&& x->depth == n->k->norder
+		&& inner_elements(n->k) <= MAX_KEPT - n->kept_elements;
 }
 
 static void
@@ -303,8 +304,7 @@ print_identity(Nest *n, const Node *x)
 {
 	DType d = x->value->type.dtype;
 
-	c_constant(n->t, d, combiner_identity(
-		(Combiner)op_int(x->op, A_combiner), d));
+	c_constant(n->t, d, combiner_identity((Combiner)op_int(x->op, A_combiner), d));
 }
 
 static void
@@ -333,8 +333,8 @@ accumulate(Nest *n, const Node *x)
 	snprintf(name, sizeof name, n->lane ? "r%d[%s]" : "r%d", x->id, n->lane);
 	begin_line(n);
 	text_printf(n->t, "%s = ", name);
-	c_combine(n->t, (Combiner)op_int(x->op, A_combiner),
-		x->value->type.dtype, name, argument(n, x->args[0]));
+	c_combine(n->t, (Combiner)op_int(x->op, A_combiner), x->value->type.dtype, name,
+		argument(n, x->args[0]));
 	text_add(n->t, ";\n");
 }
 
@@ -350,8 +350,7 @@ join_lanes(Nest *n, const Node *x)
 	snprintf(high, sizeof high, "r%d[l + w]", x->id);
 	begin_line(n);
 	text_printf(n->t, "\t\t%s = ", low);
-	c_combine(n->t, (Combiner)op_int(x->op, A_combiner),
-		x->value->type.dtype, low, high);
+	c_combine(n->t, (Combiner)op_int(x->op, A_combiner), x->value->type.dtype, low, high);
 	text_add(n->t, ";\n");
 }
 
@@ -364,8 +363,7 @@ declare_reduced(Nest *n, const Node *x, const char *index)
 	begin_line(n);
 	text_printf(n->t, "const %s t%d = ", compute_type(d), x->id);
 	if (is_half(d))
-		text_printf(n->t, "shdrt_through_%s(r%d%s);\n", dtypes[d].name,
-			x->id, index);
+		text_printf(n->t, "shdrt_through_%s(r%d%s);\n", dtypes[d].name, x->id, index);
 	else
 		text_printf(n->t, "r%d%s;\n", x->id, index);
 }
@@ -441,8 +439,8 @@ static void
 declare_kept(Nest *n, const Node *x)
 {
 	begin_line(n);
-	text_printf(n->t, "const %s t%d = row%d[",
-		compute_type(x->value->type.dtype), x->id, x->id);
+	text_printf(n->t, "const %s t%d = row%d[", compute_type(x->value->type.dtype), x->id,
+		x->id);
 	row_index(n);
 	text_add(n->t, "];\n");
 }
@@ -451,8 +449,7 @@ declare_kept(Nest *n, const Node *x)
 static bool
 is_copied(const Nest *n, const Node *x)
 {
-	return x == n->k->root && x->kind == NODE_load &&
-		n->k->kind == KERNEL_map;
+	return x == n->k->root && x->kind == NODE_load && n->k->kind == KERNEL_map;
 }
 
 static void
@@ -478,8 +475,7 @@ print_lanes(Nest *n, int position)
 	int64_t extent = n->k->loops[n->k->order[position]].extent;
 	int64_t whole = extent / LANES * LANES;
 
-	line(n, "for (int64_t j = 0; j < %lld; j += %d) {", (long long)whole,
-		LANES);
+	line(n, "for (int64_t j = 0; j < %lld; j += %d) {", (long long)whole, LANES);
 	n->w->indent++;
 	line(n, "for (int l = 0; l < %d; l++) {", LANES);
 	n->w->indent++;
@@ -489,12 +485,11 @@ print_lanes(Nest *n, int position)
 	close_loop(n);
 	close_loop(n);
 	if (whole < extent) {
-		line(n, "for (int64_t i%d = %lld; i%d < %lld; i%d++) {",
-			position, (long long)whole, position,
-			(long long)extent, position);
+		line(n, "for (int64_t i%d = %lld; i%d < %lld; i%d++) {", position,
+			(long long)whole, position, (long long)extent, position);
 		n->w->indent++;
-		n->lane = arena_printf(n->w->emitter->arena, "i%d - %lld",
-			position, (long long)whole);
+		n->lane = arena_printf(n->w->emitter->arena, "i%d - %lld", position,
+			(long long)whole);
 		print_inner(n, position + 1);
 		close_loop(n);
 	}
@@ -524,14 +519,11 @@ wants_lanes(const Nest *n)
 	const Kernel *k = n->k;
 	bool floats = false, walks = false;
 
-	if (k->norder == k->outer ||
-			k->loops[k->order[k->norder - 1]].extent < LONG_LOOP)
+	if (k->norder == k->outer || k->loops[k->order[k->norder - 1]].extent < LONG_LOOP)
 		return false;
 	for (const Node *x = k->nodes; x; x = x->next) {
-		floats |= reduced_now(n, x) &&
-			dtype_is_float(x->value->type.dtype);
-		walks |= n->needed[x->id] &&
-			affine_uses(x->index, k->order[k->norder - 1]);
+		floats |= reduced_now(n, x) && dtype_is_float(x->value->type.dtype);
+		walks |= n->needed[x->id] && affine_uses(x->index, k->order[k->norder - 1]);
 	}
 	return floats && walks;
 }
@@ -601,8 +593,7 @@ find_kept(Nest *n)
 		need_stage(n, stage);
 	for (const Node *x = n->k->nodes; x; x = x->next)
 		if (n->kept[x->id])
-			line(n, "%s row%d[%lld];",
-				compute_type(x->value->type.dtype), x->id,
+			line(n, "%s row%d[%lld];", compute_type(x->value->type.dtype), x->id,
 				(long long)inner_elements(n->k));
 }
 
@@ -667,8 +658,7 @@ print_updates(Nest *n, int position)
 
 	declare_row(n, position, 0);
 	if (at->depth == position) {
-		line(n, "if (t%d >= 0 && t%d < %lld) {", at->id, at->id,
-			(long long)at->limit);
+		line(n, "if (t%d >= 0 && t%d < %lld) {", at->id, at->id, (long long)at->limit);
 		n->w->indent++;
 	}
 	if (position < k->norder) {
@@ -759,8 +749,7 @@ columns_init(Nest *n, const char *count)
 	for (const Node *x = n->k->nodes; x; x = x->next) {
 		if (x->kind != NODE_reduce)
 			continue;
-		line(n, "%s r%d[%d];", compute_type(x->value->type.dtype), x->id,
-			COLUMNS);
+		line(n, "%s r%d[%d];", compute_type(x->value->type.dtype), x->id, COLUMNS);
 		line(n, "for (int64_t j = 0; j < %s; j++)", count);
 		begin_line(n);
 		text_printf(n->t, "\tr%d[j] = ", x->id);
@@ -821,15 +810,13 @@ print_columns(Nest *n)
 	const char *count = "n";
 	char whole[MAX_NAME];
 
-	line(n, "for (int64_t first = 0; first < %lld; first += %d) {", extent,
-		COLUMNS);
+	line(n, "for (int64_t first = 0; first < %lld; first += %d) {", extent, COLUMNS);
 	n->w->indent++;
 	if (extent % COLUMNS && extent > COLUMNS) {
-		line(n, "const int64_t n = %lld - first < %d ? %lld - first : %d;",
-			extent, COLUMNS, extent, COLUMNS);
+		line(n, "const int64_t n = %lld - first < %d ? %lld - first : %d;", extent,
+			COLUMNS, extent, COLUMNS);
 	} else {
-		snprintf(whole, sizeof whole, "%lld",
-			extent < COLUMNS ? extent : COLUMNS);
+		snprintf(whole, sizeof whole, "%lld", extent < COLUMNS ? extent : COLUMNS);
 		count = whole;
 	}
 	n->stage = 0;
@@ -857,7 +844,9 @@ kernel_body(KernelText *w)
 {
 	const Kernel *k = w->k;
 	Arena *a = w->emitter->arena;
-	Nest n = {.w = w, .t = w->t, .k = k,
+	Nest n = {.w = w,
+		.t = w->t,
+		.k = k,
 		.needed = NEW_ARRAY(a, bool, k->nnodes + 1),
 		.kept = NEW_ARRAY(a, bool, k->nnodes + 1)};
 

@@ -19,8 +19,8 @@
 #include "emit/c.h"
 
 enum {
-	MIN_SAVED = 64,		/* steps; fewer are easier to read one by one */
-	MAX_TRIES = 16,		/* lengths of a layer that are tried */
+	MIN_SAVED = 64, /* steps; fewer are easier to read one by one */
+	MAX_TRIES = 16, /* lengths of a layer that are tried */
 	NUMBERS_A_LINE = 8,
 };
 
@@ -35,10 +35,10 @@ typedef struct Layers {
 typedef struct Repeats {
 	Emitter *e;
 	Text *t;
-	int n;			/* chunks */
-	int *id;		/* equal ones have the same */
-	int *next;		/* chunk of the same id, or -1 */
-	uint64_t *hash;		/* of ids before chunk i */
+	int n;		/* chunks */
+	int *id;	/* equal ones have the same */
+	int *next;	/* chunk of the same id, or -1 */
+	uint64_t *hash; /* of ids before chunk i */
 	uint64_t *power;
 } Repeats;
 
@@ -46,7 +46,7 @@ typedef struct Repeats {
 typedef struct Numbers {
 	int64_t *v;
 	int rows, width, n;
-	int *table;		/* by column: its place in `at`, or -1 */
+	int *table; /* by column: its place in `at`, or -1 */
 	int ntable;
 } Numbers;
 
@@ -147,8 +147,7 @@ find_hashes(Repeats *r)
 	r->power = NEW_ARRAY(r->e->arena, uint64_t, r->n + 1);
 	r->power[0] = 1;
 	for (int i = 0; i < r->n; i++) {
-		r->hash[i + 1] = r->hash[i] * 1099511628211u +
-			(uint64_t)r->id[i] + 1;
+		r->hash[i + 1] = r->hash[i] * 1099511628211u + (uint64_t)r->id[i] + 1;
 		r->power[i + 1] = r->power[i] * 1099511628211u;
 	}
 }
@@ -156,8 +155,8 @@ find_hashes(Repeats *r)
 static bool
 same_hash(const Repeats *r, int i, int k, int n)
 {
-	return r->hash[i + n] - r->hash[i] * r->power[n] ==
-		r->hash[k + n] - r->hash[k] * r->power[n];
+	return r->hash[i + n] - r->hash[i] * r->power[n]
+		== r->hash[k + n] - r->hash[k] * r->power[n];
 }
 
 /* ---- layers ------------------------------------------------------------------ */
@@ -188,8 +187,8 @@ count_times(const Repeats *r, int first, int period)
 {
 	int times = 1;
 
-	while (first + period * (times + 1) <= r->n &&
-	    same_hash(r, first, first + period * times, period))
+	while (first + period * (times + 1) <= r->n
+		&& same_hash(r, first, first + period * times, period))
 		times++;
 	return times;
 }
@@ -207,10 +206,10 @@ layers_at(const Repeats *r, int i)
 	Layers best = {i, 1, 1};
 
 	for (int k = r->next[i], tries = 0; k >= 0 && tries < MAX_TRIES;
-	    k = r->next[k], tries++) {
+		k = r->next[k], tries++) {
 		Layers l = {i, k - i, count_times(r, i, k - i)};
-		if (saved(&l) > saved(&best) && saved(&l) >= MIN_SAVED &&
-		    is_balanced(r, i, l.period) && are_equal(r, &l))
+		if (saved(&l) > saved(&best) && saved(&l) >= MIN_SAVED
+			&& is_balanced(r, i, l.period) && are_equal(r, &l))
 			best = l;
 	}
 	return best;
@@ -225,8 +224,7 @@ read_numbers(const Repeats *r, int first, int last, Numbers *n)
 
 	for (size_t k = r->e->chunks[first].from; k < chunk_end(r, last); k++)
 		if (s[k] == NUMBER)
-			APPEND(r->e->arena, n->v, n->n,
-				strtoll(&s[k + 1], NULL, 10));
+			APPEND(r->e->arena, n->v, n->n, strtoll(&s[k + 1], NULL, 10));
 }
 
 static int64_t
@@ -278,8 +276,8 @@ layer_numbers(const Repeats *r, const Layers *l)
 	Numbers n = {.rows = l->times};
 
 	for (int i = 0; i < l->times; i++)
-		read_numbers(r, l->first + i * l->period,
-			l->first + (i + 1) * l->period - 1, &n);
+		read_numbers(r, l->first + i * l->period, l->first + (i + 1) * l->period - 1,
+			&n);
 	n.width = n.n / n.rows;
 	choose_columns(r, &n);
 	return n;
@@ -322,8 +320,7 @@ print_number(Text *t, const Numbers *n, int column)
 }
 
 static void
-print_row(Text *t, const Repeats *r, const Numbers *n, int row,
-	const char *indent)
+print_row(Text *t, const Repeats *r, const Numbers *n, int row, const char *indent)
 {
 	int64_t *v = NEW_ARRAY(r->e->arena, int64_t, n->ntable);
 
@@ -344,8 +341,8 @@ print_table(const Repeats *r, const Numbers *n, const char *indent)
 {
 	if (!n->ntable)
 		return;
-	text_printf(r->t, "%sstatic const int64_t at_%d[][%d] = {\n", indent,
-		r->e->ntables, n->ntable);
+	text_printf(r->t, "%sstatic const int64_t at_%d[][%d] = {\n", indent, r->e->ntables,
+		n->ntable);
 	for (int row = 0; row < n->rows; row++) {
 		text_printf(r->t, "%s\t", indent);
 		print_row(r->t, r, n, row, indent);
@@ -359,8 +356,7 @@ print_chunk(const Repeats *r, Text *t, int i, const Numbers *n, int *column)
 {
 	const char *s = r->e->run.s;
 
-	for (size_t k = r->e->chunks[i].from, end = chunk_end(r, i); k < end;
-	    k++) {
+	for (size_t k = r->e->chunks[i].from, end = chunk_end(r, i); k < end; k++) {
 		if (n && s[k] == NUMBER) {
 			print_number(t, n, (*column)++);
 			while (s[k] != END)
@@ -392,14 +388,13 @@ print_layers(Repeats *r, const Layers *l)
 		text_add(&indent, "\t");
 	for (int i = 0; i < l->period; i++)
 		print_chunk(r, &body, l->first + i, &n, &column);
-	text_printf(r->t, "%s/* %d times; the names are those of the first */\n",
-		indent.s, l->times);
-	print_table(r, &n, indent.s);
-	text_printf(r->t, "%sfor (int64_t n = 0; n < %d; n++) {\n", indent.s,
+	text_printf(r->t, "%s/* %d times; the names are those of the first */\n", indent.s,
 		l->times);
+	print_table(r, &n, indent.s);
+	text_printf(r->t, "%sfor (int64_t n = 0; n < %d; n++) {\n", indent.s, l->times);
 	if (n.ntable)
-		text_printf(r->t, "%s\tconst int64_t *at = at_%d[n];\n",
-			indent.s, r->e->ntables++);
+		text_printf(r->t, "%s\tconst int64_t *at = at_%d[n];\n", indent.s,
+			r->e->ntables++);
 	print_further_in(r->t, body.s);
 	text_printf(r->t, "%s}\n", indent.s);
 	text_free(&body);

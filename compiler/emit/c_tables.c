@@ -26,8 +26,7 @@ c_share_row(Emitter *e, Text *rows, int *n, const Text *row)
 static void
 print_loops(Text *t, const DotView *v)
 {
-	text_printf(t, "\t\t.nloops = %d, .ncontract = %d", v->nloops,
-		v->ncontract);
+	text_printf(t, "\t\t.nloops = %d, .ncontract = %d", v->nloops, v->ncontract);
 	if (v->nloops)
 		text_add(t, ", .loops = (const shdrt_dot_loop[]){");
 	for (int i = 0; i < v->nloops; i++)
@@ -40,20 +39,23 @@ print_loops(Text *t, const DotView *v)
 static void
 print_dot(Text *t, const DotView *v, DType in, DType out)
 {
-	text_printf(t, "\t{.in = SHDRT_%s, .out = SHDRT_%s, "
-		".m = %lld, .n = %lld, .k = %lld,\n", dtypes[in].name,
-		dtypes[out].name, (long long)v->m, (long long)v->n,
+	text_printf(t,
+		"\t{.in = SHDRT_%s, .out = SHDRT_%s, "
+		".m = %lld, .n = %lld, .k = %lld,\n",
+		dtypes[in].name, dtypes[out].name, (long long)v->m, (long long)v->n,
 		(long long)v->k);
-	text_printf(t, "\t\t.a_m = %lld, .a_k = %lld, .b_k = %lld, "
-		".b_n = %lld, .c_m = %lld,\n", (long long)v->a_m,
-		(long long)v->a_k, (long long)v->b_k, (long long)v->b_n,
+	text_printf(t,
+		"\t\t.a_m = %lld, .a_k = %lld, .b_k = %lld, "
+		".b_n = %lld, .c_m = %lld,\n",
+		(long long)v->a_m, (long long)v->a_k, (long long)v->b_k, (long long)v->b_n,
 		(long long)v->c_m);
 	if (v->nloops)
 		print_loops(t, v);
 	if (v->block_m)
-		text_printf(t, "\t\t.block_m = %lld, .block_n = %lld, "
-			".block_k = %lld,\n", (long long)v->block_m,
-			(long long)v->block_n, (long long)v->block_k);
+		text_printf(t,
+			"\t\t.block_m = %lld, .block_n = %lld, "
+			".block_k = %lld,\n",
+			(long long)v->block_m, (long long)v->block_n, (long long)v->block_k);
 	text_add(t, "\t},\n");
 }
 
@@ -64,8 +66,8 @@ print_operand(Emitter *e, const Node *x)
 	c_address(e, &e->run, x->value, x->index->offset, true);
 	for (const Term *t = x->index->terms; t; t = t->next) {
 		const Value *at = t->at->args[0]->value;
-		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *",
-			e->indent, (long long)t->scale);
+		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *", e->indent,
+			(long long)t->scale);
 		c_address(e, &e->run, at, 0, true);
 		text_printf(&e->run, ", %lld)", (long long)t->at->limit);
 	}
@@ -77,8 +79,7 @@ emit_dot(Emitter *e, const Step *s)
 	DotView v = dot_view(s->kernel);
 	Text row = {0};
 
-	print_dot(&row, &v, s->op->operands[0]->type.dtype,
-		s->result->type.dtype);
+	print_dot(&row, &v, s->op->operands[0]->type.dtype, s->result->type.dtype);
 	int i = c_share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
 	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
@@ -107,8 +108,7 @@ print_splits(Emitter *e, Text *t, const AxisList *axes)
 		int64_t stride = m->axes[r.axis].size / ((int64_t)r.pre * r.size);
 		for (int a = r.axis + 1; a < m->naxes; a++)
 			stride *= m->axes[a].size;
-		text_printf(t, "%s{%lld, %d}", i ? ", " : "",
-			(long long)stride, (int)r.size);
+		text_printf(t, "%s{%lld, %d}", i ? ", " : "", (long long)stride, (int)r.size);
 	}
 	text_add(t, "}}");
 }
@@ -151,8 +151,8 @@ print_shape(Text *t, const Op *op)
 		for (int d = dim + 1; d < x->rank; d++)
 			inner *= x->dims[d];
 	}
-	text_printf(t, "\t\t.outer = %lld, .size = %lld, .inner = %lld,\n",
-		(long long)outer, (long long)size, (long long)inner);
+	text_printf(t, "\t\t.outer = %lld, .size = %lld, .inner = %lld,\n", (long long)outer,
+		(long long)size, (long long)inner);
 }
 
 /* Of a permute: who sends to each member of the group. */
@@ -193,8 +193,7 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	const Mesh *m = &e->module->mesh;
 	bool combines = op->kind == O_all_reduce || op->kind == O_reduce_scatter;
 
-	text_printf(t, "\t{.kind = %s, .dtype = SHDRT_%s",
-		collective_name(op)->kind,
+	text_printf(t, "\t{.kind = %s, .dtype = SHDRT_%s", collective_name(op)->kind,
 		dtypes[op->operands[0]->type.dtype].name);
 	if (combines)
 		text_printf(t, ", .combiner = SHDRT_%s",
@@ -209,8 +208,7 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	print_senders(t, op);
 	print_shape(t, op);
 	if (op->kind == O_ragged_all_to_all)
-		text_printf(t, "\t\t.rows = %lld,\n",
-			(long long)op->results[0]->type.dims[0]);
+		text_printf(t, "\t\t.rows = %lld,\n", (long long)op->results[0]->type.dims[0]);
 	print_source(e, t, op);
 	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",
 		(long long)op_wire_bytes(op), op_collective_seconds(m, op) * 1e12);
@@ -230,7 +228,7 @@ emit_collective(Emitter *e, const Step *s)
 		collective_name(s->op)->function, i);
 	for (int k = 0; k < s->op->noperands; k++) {
 		if (s->base && k == 1)
-			continue;	/* copied to the result */
+			continue; /* copied to the result */
 		c_address(e, &e->run, s->op->operands[k], -1, true);
 		text_add(&e->run, ", ");
 	}
@@ -244,8 +242,8 @@ static void
 print_sort(Text *t, const Op *op)
 {
 	text_printf(t, "\t{.key = SHDRT_%s, .descending = %d, .n = %d,\n",
-		dtypes[op->operands[0]->type.dtype].name,
-		op_int(op, A_direction) == DIR_GT, op->noperands);
+		dtypes[op->operands[0]->type.dtype].name, op_int(op, A_direction) == DIR_GT,
+		op->noperands);
 	print_shape(t, op);
 	text_add(t, "\t\t.bytes = (const int[]){");
 	for (int i = 0; i < op->noperands; i++)
@@ -272,8 +270,10 @@ emit_sort(Emitter *e, const Step *s)
 	print_sort(&row, op);
 	int i = c_share_row(e, &e->sorts, &e->nsorts, &row);
 	text_free(&row);
-	text_printf(&e->run, "%sshdrt_sort_run(&sorts[%d], "
-		"(const void *const[]){", e->indent, i);
+	text_printf(&e->run,
+		"%sshdrt_sort_run(&sorts[%d], "
+		"(const void *const[]){",
+		e->indent, i);
 	for (i = 0; i < op->noperands; i++) {
 		text_add(&e->run, i ? ", " : "");
 		c_address(e, &e->run, op->operands[i], -1, true);
@@ -293,18 +293,16 @@ emit_sort(Emitter *e, const Step *s)
 
 /* Tensors of equal shape share the arrays that say so. */
 static void
-print_shared(Emitter *e, Text *t, const char *field, const char *type,
-	const char *prefix, const Text *values)
+print_shared(Emitter *e, Text *t, const char *field, const char *type, const char *prefix,
+	const Text *values)
 {
 	const char *name = table_get(e->by_text, values->s);
 
 	if (!name) {
-		name = arena_printf(e->arena, "%s_%d", prefix,
-			e->narrays++);
-		table_set(e->by_text, arena_strndup(e->arena, values->s,
-			values->n), (void *)name);
-		text_printf(&e->arrays, "static const %s %s[] = %s;\n", type,
-			name, values->s);
+		name = arena_printf(e->arena, "%s_%d", prefix, e->narrays++);
+		table_set(e->by_text, arena_strndup(e->arena, values->s, values->n),
+			(void *)name);
+		text_printf(&e->arrays, "static const %s %s[] = %s;\n", type, name, values->s);
 	}
 	text_printf(t, "\t\t.%s = %s,\n", field, name);
 }
@@ -356,16 +354,14 @@ print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
 	c_string(t, name, strlen(name));
 	text_add(t, ", .type_text = ");
 	c_string(t, type.s, type.n);
-	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n",
-		dtypes[global.dtype].name, global.rank);
+	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n", dtypes[global.dtype].name,
+		global.rank);
 	print_dims(e, t, "dims", &global);
 	print_dims(e, t, "local_dims", &v->type);
 	print_placement(e, t, v);
 	if (v->index_limit)
-		text_printf(t, "\t\t.index_limit = %lld,\n",
-			(long long)v->index_limit);
-	text_printf(t, "\t\t.offset = %lld,\n\t},\n",
-		(long long)plan_offset(e->plan, v));
+		text_printf(t, "\t\t.index_limit = %lld,\n", (long long)v->index_limit);
+	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
 	text_free(&type);
 }
 
@@ -406,8 +402,9 @@ print_results(Emitter *e, Text *t)
 
 	text_add(t, "static const shdrt_tensor results[] = {\n");
 	for (int i = 0; i < end->noperands; i++)
-		print_tensor(e, t, i < m->nresults ? m->results[i].name
-			: end->operands[i]->name, end->operands[i]);
+		print_tensor(e, t,
+			i < m->nresults ? m->results[i].name : end->operands[i]->name,
+			end->operands[i]);
 	text_add(t, "};\n\n");
 }
 
@@ -431,7 +428,8 @@ print_tensors(Emitter *e, Text *t)
 static void
 print_hlo(Text *t, const char *s, size_t n)
 {
-	text_add(t, "/* the unsharded program, for --check */\n"
+	text_add(t,
+		"/* the unsharded program, for --check */\n"
 		"static const char hlo[] =\n");
 	for (size_t i = 0, end; i < n; i = end) {
 		const char *newline = memchr(s + i, '\n', n - i);
@@ -440,7 +438,8 @@ print_hlo(Text *t, const char *s, size_t n)
 		c_string(t, s + i, end - i);
 		text_add(t, end < n ? "\n" : ";\n\n");
 	}
-	text_add(t, "int shdeval_check(const char *text, size_t n, "
+	text_add(t,
+		"int shdeval_check(const char *text, size_t n, "
 		"const shdrt_check_io *io);\n\n");
 }
 
@@ -461,10 +460,9 @@ print_totals(Emitter *e, Text *t)
 {
 	Work work = module_work(e->module);
 
-	text_printf(t, "\t.slab_bytes = %lld,\n",
-		(long long)plan_peak(e->plan));
-	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n",
-		work.flops, (long long)work.wire_bytes);
+	text_printf(t, "\t.slab_bytes = %lld,\n", (long long)plan_peak(e->plan));
+	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", work.flops,
+		(long long)work.wire_bytes);
 }
 
 static void
@@ -475,29 +473,31 @@ print_program(Emitter *e, Text *t)
 
 	if (m->session->nfiles)
 		source = source_file(m->session, 1)->path;
-	text_add(t, "static const shdrt_program program = {\n"
+	text_add(t,
+		"static const shdrt_program program = {\n"
 		"\t.abi = SHDRT_ABI,\n\t.name = ");
 	c_string(t, m->name, strlen(m->name));
 	text_add(t, ",\n\t.source = ");
 	c_string(t, source, strlen(source));
-	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n",
-		m->mesh.naxes, m->mesh.naxes ? "axes" : "NULL",
-		(long long)m->mesh.ndevices);
+	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n", m->mesh.naxes,
+		m->mesh.naxes ? "axes" : "NULL", (long long)m->mesh.ndevices);
 	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams,
 		m->entry->nparams ? "params" : "NULL");
-	text_printf(t, "\t.nresults = %d, .results = results,\n",
-		m->entry->last->noperands);
+	text_printf(t, "\t.nresults = %d, .results = results,\n", m->entry->last->noperands);
 	if (e->ncollectives)
-		text_printf(t, "\t.ncollectives = %d, "
-			".collectives = collectives,\n", e->ncollectives);
+		text_printf(t,
+			"\t.ncollectives = %d, "
+			".collectives = collectives,\n",
+			e->ncollectives);
 	if (e->options->externs && e->options->externs->n)
 		text_add(t, "\t.externs = &externs,\n");
 	print_totals(e, t);
-	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n",
-		m->mesh.target->name, (long long)m->mesh.target->hbm_bytes);
+	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n", m->mesh.target->name,
+		(long long)m->mesh.target->hbm_bytes);
 	text_add(t, "\t.run = run,\n");
 	if (e->options->hlo)
-		text_add(t, "\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, "
+		text_add(t,
+			"\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, "
 			".check = shdeval_check,\n");
 	text_add(t, "};\n\n");
 }
@@ -511,6 +511,7 @@ emit_program(Emitter *e, Text *t)
 	if (e->options->hlo)
 		print_hlo(t, e->options->hlo, e->options->hlo_bytes);
 	print_program(e, t);
-	text_add(t, "int\nmain(int argc, char **argv)\n{\n"
+	text_add(t,
+		"int\nmain(int argc, char **argv)\n{\n"
 		"\treturn shdrt_main(&program, argc, argv);\n}\n");
 }

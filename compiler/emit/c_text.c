@@ -46,9 +46,8 @@ c_comment(Text *t, const char *s)
 
 	for (; *s; s++) {
 		char c = *s;
-		bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '?' &&
-			!(c == '/' && last == '*') &&
-			!(c == '*' && last == '/');
+		bool plain = c >= ' ' && c <= '~' && c != '\\' && c != '?'
+			&& !(c == '/' && last == '*') && !(c == '*' && last == '/');
 		c = plain || (c & 0x80) ? c : '.';
 		text_addn(t, &c, 1);
 		last = c;
@@ -87,8 +86,7 @@ c_float(Text *t, DType d, double v)
 		return;
 	}
 	if (isinf(v)) {
-		text_printf(t, "%s__builtin_inf%s()", v < 0 ? "-" : "",
-			narrow ? "f" : "");
+		text_printf(t, "%s__builtin_inf%s()", v < 0 ? "-" : "", narrow ? "f" : "");
 		return;
 	}
 	snprintf(digits, sizeof digits, "%.*g", narrow ? 9 : 17, v);
@@ -176,8 +174,8 @@ c_convert(Text *t, DType from, DType to, const char *x)
 	else if (is_half(to) && compute_dtype(from) == D_f32)
 		text_printf(t, "shdrt_through_%s(%s)", dtypes[to].name, x);
 	else if (is_half(to))
-		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_%s(%s))",
-			dtypes[to].name, dtypes[to].name, in, x);
+		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_%s(%s))", dtypes[to].name,
+			dtypes[to].name, in, x);
 	else
 		text_printf(t, "shdrt_%s_from_%s(%s)", dtypes[to].name, in, x);
 }
@@ -186,32 +184,33 @@ static void
 c_compare(Text *t, const Op *op, const char *const *args)
 {
 	static const char *const signs[] = {
-		[DIR_EQ] = "==", [DIR_NE] = "!=", [DIR_LT] = "<",
-		[DIR_LE] = "<=", [DIR_GT] = ">", [DIR_GE] = ">=",
+		[DIR_EQ] = "==",
+		[DIR_NE] = "!=",
+		[DIR_LT] = "<",
+		[DIR_LE] = "<=",
+		[DIR_GT] = ">",
+		[DIR_GE] = ">=",
 	};
 
-	text_printf(t, "%s %s %s", args[0], signs[op_int(op, A_direction)],
-		args[1]);
+	text_printf(t, "%s %s %s", args[0], signs[op_int(op, A_direction)], args[1]);
 }
 
 /* The result is one of the operands, up to its sign: nothing to round. */
 static bool
 is_exact(OpKind kind)
 {
-	return kind == O_abs || kind == O_neg || kind == O_sign ||
-		kind == O_maximum || kind == O_minimum || kind == O_select ||
-		kind == O_clamp || kind == O_isfinite || kind == O_convert;
+	return kind == O_abs || kind == O_neg || kind == O_sign || kind == O_maximum
+		|| kind == O_minimum || kind == O_select || kind == O_clamp
+		|| kind == O_isfinite || kind == O_convert;
 }
 
 static void
 c_row(Text *t, const Op *op, const char *const *args)
 {
-	const Value *typed = op->kind == O_select ? op->results[0]
-		: op->operands[0];
+	const Value *typed = op->kind == O_select ? op->results[0] : op->operands[0];
 	DType d = typed->type.dtype;
 
-	substitute(t, dtype_is_float(d) ? ops[op->kind].float_c
-		: ops[op->kind].int_c, args, d);
+	substitute(t, dtype_is_float(d) ? ops[op->kind].float_c : ops[op->kind].int_c, args, d);
 }
 
 /* -ffp-contract is off, int wraps (-fwrapv); narrow ones are cut back. */
@@ -241,8 +240,7 @@ void
 c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x)
 {
 	const char *args[3] = {acc, x, ""};
-	const char *row = dtype_is_float(d) ? combiners[c].float_c
-		: combiners[c].int_c;
+	const char *row = dtype_is_float(d) ? combiners[c].float_c : combiners[c].int_c;
 
 	if (dtypes[d].bytes == 1)
 		text_printf(t, "(%s)(", compute_type(d));

@@ -20,7 +20,7 @@
 
 typedef struct Explainer {
 	Module *m;
-	const char *name;	/* NULL: all */
+	const char *name; /* NULL: all */
 	Text *t;
 	Why *why;
 	int found;
@@ -59,8 +59,7 @@ explain_padding(Explainer *e, const Value *v)
 
 	if (!wasted)
 		return;
-	text_printf(e->t, ", of which %.3g%% is padding: ",
-		(double)wasted * 100 / (double)all);
+	text_printf(e->t, ", of which %.3g%% is padding: ", (double)wasted * 100 / (double)all);
 	text_spec(e->t, &e->m->mesh, &type, &none);
 	text_add(e->t, " became ");
 	text_spec(e->t, &e->m->mesh, &v->type, &none);
@@ -84,8 +83,7 @@ explain_dim(Explainer *e, const Value *v, int dim)
 {
 	AxisList axes = placement_dim(&v->placement, dim);
 
-	text_printf(e->t, "  dim %d, %lld", dim,
-		(long long)value_whole_type(v).dims[dim]);
+	text_printf(e->t, "  dim %d, %lld", dim, (long long)value_whole_type(v).dims[dim]);
 	if (axes.n) {
 		text_add(e->t, axes.n > 1 ? "@(" : "@");
 		text_axes(e->t, &e->m->mesh, &axes);
@@ -109,8 +107,10 @@ explain_partial(Explainer *e, const Value *v)
 		return;
 	text_add(e->t, "  unreduced over ");
 	text_axes(e->t, &e->m->mesh, &axes);
-	text_printf(e->t, ": each device along it holds a part, to be combined "
-		"by %s\n", combiners[v->placement.combiner].name);
+	text_printf(e->t,
+		": each device along it holds a part, to be combined "
+		"by %s\n",
+		combiners[v->placement.combiner].name);
 }
 
 /* Nothing to tell: it is as the user wrote it. */
@@ -151,7 +151,8 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 	explain_local(e, v);
 	explain_partial(e, v);
 	if (is_exact(v)) {
-		text_add(e->t, "  exact: every dim is closed where it is "
+		text_add(e->t,
+			"  exact: every dim is closed where it is "
 			"written\n");
 		return;
 	}
@@ -176,8 +177,7 @@ explain_placements(Explainer *e)
 		if (!is_result(&m->named[i]))
 			explain_value(e, "", &m->named[i], m->named[i].value);
 	for (int i = 0; i < m->nresults; i++)
-		explain_value(e, "result ", &m->results[i],
-			m->entry->last->operands[i]);
+		explain_value(e, "result ", &m->results[i], m->entry->last->operands[i]);
 }
 
 /* ---- what moves ------------------------------------------------------------- */
@@ -240,8 +240,7 @@ explain_move(Op *op, void *data)
 	text_printf(e->t, "  %s over ", ops[op->kind].hlo);
 	text_axes(e->t, &e->m->mesh, op->axes);
 	text_printf(e->t, ": %s ", v->name);
-	text_type(e->t, &e->m->mesh, &v->type,
-		&(Placement){.rank = (int8_t)v->type.rank});
+	text_type(e->t, &e->m->mesh, &v->type, &(Placement){.rank = (int8_t)v->type.rank});
 	text_add(e->t, " -> ");
 	text_type(e->t, &e->m->mesh, &op->results[0]->type,
 		&(Placement){.rank = (int8_t)v->type.rank});
@@ -250,8 +249,7 @@ explain_move(Op *op, void *data)
 	text_add(e->t, " received");
 	int64_t hops = op_hops(&e->m->mesh, op);
 	if (hops)
-		text_printf(e->t, " over %lld hop%s", (long long)hops,
-			hops == 1 ? "" : "s");
+		text_printf(e->t, " over %lld hop%s", (long long)hops, hops == 1 ? "" : "s");
 	text_add(e->t, ", ");
 	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
 	explain_trips(e->t, op);
@@ -295,9 +293,8 @@ unknown(const Module *m, const char *name)
 		names[i] = m->named[i].name;
 	near = nearest_word(name, names, m->nnamed);
 	diag(m->session, DIAG_usage, (Range){0},
-		"--explain=%s: the program has no value of that name%s%s%s",
-		name, near ? "; did you mean '" : "", near ? near : "",
-		near ? "'?" : "");
+		"--explain=%s: the program has no value of that name%s%s%s", name,
+		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 }
 
 bool

@@ -105,8 +105,8 @@ sent_axes(const Op *op)
 		for (int k = i + 1; k < op->axes->n; k++)
 			below *= op->axes->a[k].size;
 		for (int k = 0; k < source->n; k++)
-			moves |= source->v[k] >= 0 && source->v[k] / below %
-				size != k / below % size;
+			moves |= source->v[k] >= 0
+				&& source->v[k] / below % size != k / below % size;
 		if (moves)
 			moved.a[moved.n++] = op->axes->a[i];
 	}
@@ -129,8 +129,7 @@ in_mesh_order(AxisList l)
 		for (int k = i; k > 0; k--) {
 			AxisRef a = l.a[k - 1], b = l.a[k];
 
-			if (a.axis < b.axis
-				|| (a.axis == b.axis && a.pre <= b.pre))
+			if (a.axis < b.axis || (a.axis == b.axis && a.pre <= b.pre))
 				break;
 			l.a[k - 1] = b;
 			l.a[k] = a;
@@ -143,8 +142,8 @@ in_mesh_order(AxisList l)
 static void
 json_axes(Text *t, const Mesh *mesh, const Op *op)
 {
-	AxisList axes = op->kind == O_collective_permute
-		? in_mesh_order(moved_axes(op)) : *op->axes;
+	AxisList axes =
+		op->kind == O_collective_permute ? in_mesh_order(moved_axes(op)) : *op->axes;
 
 	text_add(t, "[");
 	for (int i = 0; i < axes.n; i++) {
@@ -177,11 +176,11 @@ json_collective(Totals *totals, const Op *op)
 	int line, column;
 
 	source_position(totals->module->session, op->range, &line, &column);
-	text_printf(t, "%s\n    {\"kind\": \"%s\", \"axes\": ",
-		totals->collectives++ ? "," : "", ops[op->kind].hlo);
+	text_printf(t,
+		"%s\n    {\"kind\": \"%s\", \"axes\": ", totals->collectives++ ? "," : "",
+		ops[op->kind].hlo);
 	json_axes(t, &totals->module->mesh, op);
-	text_printf(t, ", \"dtype\": \"%s\", \"operand\": ",
-		dtypes[operand->dtype].name);
+	text_printf(t, ", \"dtype\": \"%s\", \"operand\": ", dtypes[operand->dtype].name);
 	json_dims(t, operand);
 	text_add(t, ", \"result\": ");
 	json_dims(t, &op->results[0]->type);
@@ -223,20 +222,18 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": ");
 	json_mesh(t, &m->mesh);
-	text_printf(t, ",\n  \"devices\": %lld,\n  \"target\": ",
-		(long long)m->mesh.ndevices);
+	text_printf(t, ",\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
 	json_string(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
 	module_walk(m, list_collective, &totals);
-	text_printf(t, "%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
+	text_printf(t,
+		"%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
 		"  \"memory_peak\": %lld,\n  \"values\": {",
-		totals.collectives ? "\n  " : "",
-		(long long)work.wire_bytes, floor(work.flops),
+		totals.collectives ? "\n  " : "", (long long)work.wire_bytes, floor(work.flops),
 		(long long)memory_peak);
 	json_named(t, &m->mesh, m->named, m->nnamed, seen);
 	json_named(t, &m->mesh, m->results, m->nresults, seen);
-	text_printf(t, "%s},\n  \"results\": {",
-		table_count(seen) ? "\n  " : "");
+	text_printf(t, "%s},\n  \"results\": {", table_count(seen) ? "\n  " : "");
 	seen = table_new(m->arena);
 	json_named(t, &m->mesh, m->results, m->nresults, seen);
 	text_printf(t, "%s}\n}\n", table_count(seen) ? "\n  " : "");

@@ -20,10 +20,10 @@
 #include "emit/emit.h"
 
 enum {
-	MOST_LINES = 8,		/* rows or columns of a grid, panels */
-	FEW_LINES = 4,		/* columns of a grid that would be too wide */
-	MOST_RUNS = 3,		/* runs of device ids in a cell */
-	PAGE = 100,		/* characters a grid should fit in */
+	MOST_LINES = 8, /* rows or columns of a grid, panels */
+	FEW_LINES = 4,	/* columns of a grid that would be too wide */
+	MOST_RUNS = 3,	/* runs of device ids in a cell */
+	PAGE = 100,	/* characters a grid should fit in */
 	ELLIPSIS = -1,
 };
 
@@ -36,13 +36,13 @@ typedef struct Line {
 typedef struct Picture {
 	const Module *m;
 	const char *name;
-	AxisList manual;	/* in a manual region: it is each device's own
+	AxisList manual; /* in a manual region: it is each device's own
 				   along these */
 	const Type *type;
-	Type padded;		/* what is cut into blocks */
+	Type padded; /* what is cut into blocks */
 	const Placement *placement;
 	AxisList dims[MAX_RANK];
-	AxisList copies;	/* pieces that no dim uses: who shares a cell */
+	AxisList copies; /* pieces that no dim uses: who shares a cell */
 	Line rows, columns;
 	int64_t panels;
 } Picture;
@@ -142,8 +142,11 @@ padded_type(const Named *n)
 static Picture
 picture_of(const Module *m, const Named *n)
 {
-	Picture p = {.m = m, .name = n->name, .type = &n->type,
-		.padded = padded_type(n), .placement = &n->placement,
+	Picture p = {.m = m,
+		.name = n->name,
+		.type = &n->type,
+		.padded = padded_type(n),
+		.placement = &n->placement,
 		.panels = 1};
 
 	if (n->value)
@@ -200,8 +203,7 @@ run_length(const Picture *p, AxisList *starts)
 				continue;
 			run *= a.size;
 			memmove(&starts->a[i], &starts->a[i + 1],
-				(size_t)(starts->n - i - 1) *
-				sizeof starts->a[0]);
+				(size_t)(starts->n - i - 1) * sizeof starts->a[0]);
 			starts->n--;
 			found = true;
 			break;
@@ -217,8 +219,8 @@ text_run(Text *t, int64_t first, int64_t length)
 	if (length == 1)
 		text_printf(t, "%lld", (long long)first);
 	else
-		text_printf(t, "%lld%c%lld", (long long)first,
-			length == 2 ? ',' : '-', (long long)(first + length - 1));
+		text_printf(t, "%lld%c%lld", (long long)first, length == 2 ? ',' : '-',
+			(long long)(first + length - 1));
 }
 
 static void
@@ -235,8 +237,7 @@ text_devices(Text *t, const Picture *p, const int64_t *index)
 			i = n - 1;
 		}
 		text_add(t, i ? "," : "");
-		text_run(t, axes_with_index(&p->m->mesh, &starts, first, i),
-			run);
+		text_run(t, axes_with_index(&p->m->mesh, &starts, first, i), run);
 	}
 }
 
@@ -246,8 +247,7 @@ static void
 text_mesh(Text *t, const Mesh *m)
 {
 	for (int i = 0; i < m->naxes; i++)
-		text_printf(t, "%s%lld", i ? "x" : "",
-			(long long)m->axes[i].size);
+		text_printf(t, "%s%lld", i ? "x" : "", (long long)m->axes[i].size);
 	if (!m->naxes)
 		text_add(t, "1");
 }
@@ -294,8 +294,7 @@ text_block(Text *t, const Picture *p, const int64_t *index, int dims)
 		text_add(t, d ? ", " : "");
 		if (d < dims)
 			text_printf(t, "%lld:%lld", (long long)begin,
-				(long long)at_most(p, d,
-				(index[d] + 1) * size));
+				(long long)at_most(p, d, (index[d] + 1) * size));
 		else
 			text_add(t, ":");
 	}
@@ -333,12 +332,8 @@ typedef struct Frame {
 	const char *left[3], *cross[3], *right[3], *flat, *upright;
 } Frame;
 
-static const Frame plain = {
-	{"+", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}, "-", "|"
-};
-static const Frame boxes = {
-	{"┌", "├", "└"}, {"┬", "┼", "┴"}, {"┐", "┤", "┘"}, "─", "│"
-};
+static const Frame plain = {{"+", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}, "-", "|"};
+static const Frame boxes = {{"┌", "├", "└"}, {"┬", "┼", "┴"}, {"┐", "┤", "┘"}, "─", "│"};
 
 static void
 text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
@@ -347,8 +342,7 @@ text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
 	for (int c = 0; c < columns; c++) {
 		for (size_t i = 0; i < width + 2; i++)
 			text_add(t, f->flat);
-		text_add(t, c < columns - 1 ? f->cross[position] :
-			f->right[position]);
+		text_add(t, c < columns - 1 ? f->cross[position] : f->right[position]);
 	}
 	text_add(t, "\n");
 }
@@ -357,9 +351,7 @@ text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
 static int
 terminal_color(int64_t device)
 {
-	static const int colors[] = {
-		24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90
-	};
+	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
 
 	return colors[device % (int64_t)(sizeof colors / sizeof *colors)];
 }
@@ -452,7 +444,7 @@ text_picture(Text *t, const Picture *p, const VizOptions *o)
 
 enum {
 	CELL_HEIGHT = 34,
-	CHARACTER = 8,		/* width, about, of 13px monospace */
+	CHARACTER = 8, /* width, about, of 13px monospace */
 	LINE_HEIGHT = 24,
 	MARGIN = 12,
 };
@@ -462,27 +454,36 @@ text_escaped(Text *t, const char *s)
 {
 	for (; *s; s++)
 		switch (*s) {
-		case '<': text_add(t, "&lt;"); break;
-		case '>': text_add(t, "&gt;"); break;
-		case '&': text_add(t, "&amp;"); break;
-		case '"': text_add(t, "&quot;"); break;
-		default: text_addn(t, s, 1);
+		case '<':
+			text_add(t, "&lt;");
+			break;
+		case '>':
+			text_add(t, "&gt;");
+			break;
+		case '&':
+			text_add(t, "&amp;");
+			break;
+		case '"':
+			text_add(t, "&quot;");
+			break;
+		default:
+			text_addn(t, s, 1);
 		}
 }
 
 static void
 svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s)
 {
-	text_printf(t, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\">",
-		(long long)x, (long long)y, anchor);
+	text_printf(t, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\">", (long long)x,
+		(long long)y, anchor);
 	text_escaped(t, s);
 	text_add(t, "</text>\n");
 }
 
 /* Hues a golden angle apart: neighbours differ, every id has its own. */
 static void
-svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index,
-	int64_t x, int64_t y, int64_t width)
+svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index, int64_t x, int64_t y,
+	int64_t width)
 {
 	Text cell = {0}, block = {0};
 	bool is_block = cell_index(p, row, column, index);
@@ -495,10 +496,11 @@ svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index,
 		text_escaped(t, block.s);
 		text_add(t, " on ");
 		text_escaped(t, cell.s);
-		text_printf(t, "</title><rect x=\"%lld\" y=\"%lld\" "
+		text_printf(t,
+			"</title><rect x=\"%lld\" y=\"%lld\" "
 			"width=\"%lld\" height=\"%d\" fill=\"hsl(%lld,60%%,%s)\" "
-			"stroke=\"#444\"/>\n", (long long)x, (long long)y,
-			(long long)width, CELL_HEIGHT,
+			"stroke=\"#444\"/>\n",
+			(long long)x, (long long)y, (long long)width, CELL_HEIGHT,
 			(long long)(device * 13751 / 100 % 360),
 			device / 8 % 2 ? "70%" : "82%");
 	}
@@ -516,8 +518,8 @@ svg_grid(Text *t, const Picture *p, int64_t *index, int64_t y, int64_t *right)
 
 	for (int r = 0; r < p->rows.n; r++)
 		for (int c = 0; c < p->columns.n; c++)
-			svg_cell(t, p, r, c, index, MARGIN + c * width,
-				y + r * CELL_HEIGHT, width);
+			svg_cell(t, p, r, c, index, MARGIN + c * width, y + r * CELL_HEIGHT,
+				width);
 	if (MARGIN * 2 + p->columns.n * width > *right)
 		*right = MARGIN * 2 + p->columns.n * width;
 	return y + p->rows.n * CELL_HEIGHT + MARGIN;
@@ -566,7 +568,7 @@ typedef struct Gallery {
 	const Module *m;
 	const VizOptions *o;
 	Text *t;
-	Text body;		/* SVG: the size comes first, known last */
+	Text body; /* SVG: the size comes first, known last */
 	int64_t y, right;
 	int pictures;
 } Gallery;
@@ -598,15 +600,19 @@ svg_document(Gallery *g)
 	bool html = g->o->format == VIZ_html;
 
 	if (html) {
-		text_add(g->t, "<!DOCTYPE html>\n<html lang=\"en\">\n<head>"
+		text_add(g->t,
+			"<!DOCTYPE html>\n<html lang=\"en\">\n<head>"
 			"<meta charset=\"utf-8\"><title>placements of ");
 		text_escaped(g->t, g->m->name);
 		text_add(g->t, "</title></head>\n<body>\n");
 	}
-	text_printf(g->t, "<svg xmlns=\"http://www.w3.org/2000/svg\" "
+	text_printf(g->t,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" "
 		"width=\"%lld\" height=\"%lld\" font-family=\"monospace\" "
-		"font-size=\"13\">\n", (long long)g->right, (long long)g->y);
-	text_add(g->t, "<rect width=\"100%\" height=\"100%\" "
+		"font-size=\"13\">\n",
+		(long long)g->right, (long long)g->y);
+	text_add(g->t,
+		"<rect width=\"100%\" height=\"100%\" "
 		"fill=\"white\"/>\n");
 	if (g->body.n)
 		text_addn(g->t, g->body.s, g->body.n);

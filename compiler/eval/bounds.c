@@ -54,8 +54,8 @@ tensor_copy(const Tensor *t, Tensor *copy)
 bool
 inexact_copy(const Inexact *x, Inexact *copy)
 {
-	bool ok = tensor_copy(&x->value, &copy->value) &&
-		tensor_copy(&x->spread, &copy->spread);
+	bool ok =
+		tensor_copy(&x->value, &copy->value) && tensor_copy(&x->spread, &copy->spread);
 	for (int k = 0; ok && k < SAMPLES; k++)
 		ok = tensor_copy(&x->samples[k], &copy->samples[k]);
 	return ok;
@@ -77,8 +77,7 @@ tensor_doubles(const Tensor *t, Tensor *result)
 	if (!tensor_like(t, result))
 		return false;
 	for (int64_t i = 0; i < n; i += CHUNK)
-		load_doubles(t, i, n - i < CHUNK ? n - i : CHUNK,
-			(double *)result->data + i);
+		load_doubles(t, i, n - i < CHUNK ? n - i : CHUNK, (double *)result->data + i);
 	return true;
 }
 
@@ -100,17 +99,21 @@ all_exact(const Op *op, const Inexact *x)
 /* ---- decisions ---------------------------------------------------------- */
 
 static const bool decides[OP_COUNT] = {
-	[O_compare] = true, [O_floor] = true, [O_ceil] = true,
-	[O_round] = true, [O_sign] = true, [O_isfinite] = true,
+	[O_compare] = true,
+	[O_floor] = true,
+	[O_ceil] = true,
+	[O_round] = true,
+	[O_sign] = true,
+	[O_isfinite] = true,
 	[O_rem] = true,
 };
 
 static bool
 is_decision(const Op *op)
 {
-	return decides[op->kind] || (op->kind == O_convert &&
-		dtype_is_float(op->operands[0]->type.dtype) &&
-		!dtype_is_float(op->results[0]->type.dtype));
+	return decides[op->kind]
+		|| (op->kind == O_convert && dtype_is_float(op->operands[0]->type.dtype)
+			&& !dtype_is_float(op->results[0]->type.dtype));
 }
 
 /* Samples 2j and 2j + 1 lie on either side of the reference, as far away as
@@ -125,8 +128,9 @@ exaggerate(const Inexact *x, int k, Tensor *result)
 		return false;
 	double *r = result->data;
 	for (int64_t i = 0; i < n; i++)
-		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i]) ?
-			r[i] + times * (s[i] - r[i]) : own[i];
+		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i])
+			? r[i] + times * (s[i] - r[i])
+			: own[i];
 	return true;
 }
 
@@ -143,16 +147,15 @@ static bool
 is_wild(const Inexact *x, int k, int64_t i)
 {
 	bool value = isnan(tensor_double(&x->value, i));
-	return isnan(tensor_double(&x->samples[k & ~1], i)) != value ||
-		isnan(tensor_double(&x->samples[k | 1], i)) != value;
+	return isnan(tensor_double(&x->samples[k & ~1], i)) != value
+		|| isnan(tensor_double(&x->samples[k | 1], i)) != value;
 }
 
 /* Integers and preds that may be anything take their extremes in turn. */
 static void
 set_extreme(Tensor *t, int64_t i, int k)
 {
-	int64_t extreme = combiner_identity(k & 1 ? C_max : C_min,
-		t->type.dtype);
+	int64_t extreme = combiner_identity(k & 1 ? C_max : C_min, t->type.dtype);
 	store_wide(t->type.dtype, &extreme, t->data, i, 1);
 }
 
@@ -174,8 +177,7 @@ decide_equality(const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	for (int64_t i = 0; i < n; i++) {
-		double was = tensor_double(&x[0].value, i)
-			- tensor_double(&x[1].value, i);
+		double was = tensor_double(&x[0].value, i) - tensor_double(&x[1].value, i);
 		double is = tensor_double(&in[0], i) - tensor_double(&in[1], i);
 		if (was * is < 0)
 			set_extreme(result, i, k);
@@ -197,8 +199,8 @@ static bool
 pair_differs(const Inexact *x, int k, int64_t i)
 {
 	int64_t value = tensor_integer(&x->value, i);
-	return tensor_integer(&x->samples[k & ~1], i) != value ||
-		tensor_integer(&x->samples[k | 1], i) != value;
+	return tensor_integer(&x->samples[k & ~1], i) != value
+		|| tensor_integer(&x->samples[k | 1], i) != value;
 }
 
 /* An uncertain integer as a float, or what it is the index of: anything. */
@@ -211,8 +213,8 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 	int64_t integers = type_elements(&integer->value.type);
 	if (is_exact(integer) || !dtype_is_integer(d))
 		return;
-	for (int64_t dim = op->kind == O_take ? op_int(op, A_dim) + 1 :
-	    x[0].value.type.rank; dim < x[0].value.type.rank; dim++)
+	for (int64_t dim = op->kind == O_take ? op_int(op, A_dim) + 1 : x[0].value.type.rank;
+		dim < x[0].value.type.rank; dim++)
 		inner *= x[0].value.type.dims[dim];
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = i / inner % integers;
@@ -225,7 +227,7 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 /* Operands from `first` on that say where to read or write. */
 static const struct {
 	bool has;
-	int first, end;		/* end 0: all that follow */
+	int first, end; /* end 0: all that follow */
 } places[OP_COUNT] = {
 	[O_scatter_add] = {true, 1, 2},
 	[O_dynamic_slice] = {true, 1, 0},
@@ -242,8 +244,7 @@ mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
 		return;
 	for (int i = places[op->kind].first; i < end; i++)
 		uncertain = uncertain || !is_exact(&x[i]);
-	for (int64_t i = type_elements(&result->type) - 1;
-	    i >= 0 && uncertain; i--)
+	for (int64_t i = type_elements(&result->type) - 1; i >= 0 && uncertain; i--)
 		set_anything(result, i, k);
 }
 
@@ -252,20 +253,28 @@ mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
 typedef enum Sign {
 	SIGN_any,
 	SIGN_never_negative,
-	SIGN_of_operands,	/* never negative if no operand is */
-	SIGN_square,		/* that, or of a value by itself */
+	SIGN_of_operands, /* never negative if no operand is */
+	SIGN_square,	  /* that, or of a value by itself */
 } Sign;
 
 static const Sign signs[OP_COUNT] = {
-	[O_exp] = SIGN_never_negative, [O_abs] = SIGN_never_negative,
-	[O_sqrt] = SIGN_never_negative, [O_rsqrt] = SIGN_never_negative,
+	[O_exp] = SIGN_never_negative,
+	[O_abs] = SIGN_never_negative,
+	[O_sqrt] = SIGN_never_negative,
+	[O_rsqrt] = SIGN_never_negative,
 	[O_sigmoid] = SIGN_never_negative,
-	[O_add] = SIGN_of_operands, [O_div] = SIGN_of_operands,
-	[O_mul] = SIGN_square, [O_pow] = SIGN_of_operands,
-	[O_maximum] = SIGN_of_operands, [O_minimum] = SIGN_of_operands,
-	[O_reduce] = SIGN_of_operands, [O_dot] = SIGN_of_operands,
-	[O_cumsum] = SIGN_of_operands, [O_convert] = SIGN_of_operands,
-	[O_broadcast] = SIGN_of_operands, [O_reshape] = SIGN_of_operands,
+	[O_add] = SIGN_of_operands,
+	[O_div] = SIGN_of_operands,
+	[O_mul] = SIGN_square,
+	[O_pow] = SIGN_of_operands,
+	[O_maximum] = SIGN_of_operands,
+	[O_minimum] = SIGN_of_operands,
+	[O_reduce] = SIGN_of_operands,
+	[O_dot] = SIGN_of_operands,
+	[O_cumsum] = SIGN_of_operands,
+	[O_convert] = SIGN_of_operands,
+	[O_broadcast] = SIGN_of_operands,
+	[O_reshape] = SIGN_of_operands,
 	[O_transpose] = SIGN_of_operands,
 };
 
@@ -277,11 +286,10 @@ never_negative(const Value *v, int far)
 	if (!op || !far)
 		return false;
 	if (op->kind == O_constant)
-		return dtype_is_float(v->type.dtype) &&
-			payload_double(op_int(op, A_value)) >= 0;
-	if (signs[op->kind] == SIGN_never_negative ||
-	    (signs[op->kind] == SIGN_square &&
-	    op->operands[0] == op->operands[1]))
+		return dtype_is_float(v->type.dtype)
+			&& payload_double(op_int(op, A_value)) >= 0;
+	if (signs[op->kind] == SIGN_never_negative
+		|| (signs[op->kind] == SIGN_square && op->operands[0] == op->operands[1]))
 		return true;
 	bool all = signs[op->kind] != SIGN_any;
 	for (int i = 0; all && i < op->noperands; i++)
@@ -297,9 +305,12 @@ typedef struct Pole {
 } Pole;
 
 static const Pole poles[OP_COUNT] = {
-	[O_sqrt] = {true, 0, 0}, [O_rsqrt] = {true, 0, 0},
-	[O_log] = {true, 0, 0}, [O_log1p] = {true, 0, -1},
-	[O_div] = {true, 1, 0}, [O_rem] = {true, 1, 0},
+	[O_sqrt] = {true, 0, 0},
+	[O_rsqrt] = {true, 0, 0},
+	[O_log] = {true, 0, 0},
+	[O_log1p] = {true, 0, -1},
+	[O_div] = {true, 1, 0},
+	[O_rem] = {true, 1, 0},
 	[O_pow] = {true, 0, 0},
 };
 
@@ -323,8 +334,7 @@ mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
 		double v = tensor_double(&operand->value, i);
 		bool away = one_side && v > 0 && s[i] > 0;
-		if (is_wild(operand, k, i) || (!away &&
-		    crosses(v, s[i], pole->at)))
+		if (is_wild(operand, k, i) || (!away && crosses(v, s[i], pole->at)))
 			r[i] = wild(r[i], k);
 	}
 }
@@ -337,10 +347,9 @@ mark_remainders(const Inexact *x, const Tensor *in, int k, Tensor *result)
 	if (result->type.dtype != D_f64)
 		return;
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
-		double was = trunc(tensor_double(&x[0].value, i)
-			/ tensor_double(&x[1].value, i));
-		double is = trunc(tensor_double(&in[0], i)
-			/ tensor_double(&in[1], i));
+		double was =
+			trunc(tensor_double(&x[0].value, i) / tensor_double(&x[1].value, i));
+		double is = trunc(tensor_double(&in[0], i) / tensor_double(&in[1], i));
 		if (was != is && (was == was || is == is))
 			r[i] = wild(r[i], k);
 	}
@@ -362,7 +371,7 @@ mark_periods(const Inexact *x, int k, Tensor *result)
 /* ---- samples ------------------------------------------------------------ */
 
 static uint64_t
-mix(uint64_t x)		/* splitmix64 */
+mix(uint64_t x) /* splitmix64 */
 {
 	x += 0x9e3779b97f4a7c15u;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
@@ -391,7 +400,7 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 {
 	const Precision *p = &precisions[d];
 	bool narrow = d == D_f16 || d == D_bf16;
-	if (!isfinite(rounding))	/* finite, if the even sample is */
+	if (!isfinite(rounding)) /* finite, if the even sample is */
 		return wild(fmax(-p->greatest, fmin(s, p->greatest)), k);
 	if (!isfinite(s))
 		return s;
@@ -411,8 +420,7 @@ perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample)
 	double *s = sample->data;
 	int64_t n = type_elements(&sample->type);
 	for (int64_t i = 0; i < n; i++)
-		s[i] = perturbed(s[i], amount ? amount[i] : 0,
-			direction(seed, i, s[i]), d, k);
+		s[i] = perturbed(s[i], amount ? amount[i] : 0, direction(seed, i, s[i]), d, k);
 }
 
 static Type
@@ -426,14 +434,13 @@ sample_type(const Type *t)
 
 /* The operands of sample k: `fixed` where they are exact. */
 static bool
-sample_operands(const Op *op, const Inexact *x, const Tensor *fixed, int k,
-	Tensor *in, Tensor *owned)
+sample_operands(const Op *op, const Inexact *x, const Tensor *fixed, int k, Tensor *in,
+	Tensor *owned)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		owned[i].data = NULL;
 		in[i] = is_exact(&x[i]) ? fixed[i] : x[i].samples[k];
-		if (is_exact(&x[i]) || !is_decision(op) ||
-		    in[i].type.dtype != D_f64)
+		if (is_exact(&x[i]) || !is_decision(op) || in[i].type.dtype != D_f64)
 			continue;
 		if (!exaggerate(&x[i], k, &owned[i]))
 			return false;
@@ -444,8 +451,8 @@ sample_operands(const Op *op, const Inexact *x, const Tensor *fixed, int k,
 
 /* What the kernel, run on the samples `in`, doesn't see. */
 static void
-adjust(const Op *op, const Inexact *x, int k, const Tensor *in,
-	const Tensor *rounding, Inexact *result)
+adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *rounding,
+	Inexact *result)
 {
 	Tensor *s = &result->samples[k];
 	mark_poles(op, x, k, s);
@@ -467,16 +474,14 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in,
 
 /* The op on samples; `same` is its result if they are all alike. */
 static bool
-sample(const Op *op, const Inexact *x, const Tensor *fixed, int k,
-	const Tensor *same, const Tensor *rounding, Tensor *scratch,
-	Inexact *result)
+sample(const Op *op, const Inexact *x, const Tensor *fixed, int k, const Tensor *same,
+	const Tensor *rounding, Tensor *scratch, Inexact *result)
 {
 	Tensor *in = scratch, *owned = scratch + op->noperands;
 	Tensor *s = &result->samples[k];
 	Type type = sample_type(&result->value.type);
-	bool ok = sample_operands(op, x, fixed, k, in, owned) &&
-		tensor_new(&type, s) && (same ? identity(NULL, op, same, s) :
-		op_kernel(op->kind)(NULL, op, in, s));
+	bool ok = sample_operands(op, x, fixed, k, in, owned) && tensor_new(&type, s)
+		&& (same ? identity(NULL, op, same, s) : op_kernel(op->kind)(NULL, op, in, s));
 	if (ok)
 		adjust(op, x, k, in, rounding, result);
 	for (int i = 0; i < op->noperands; i++)
@@ -507,8 +512,7 @@ agrees(const Inexact *x, const Tensor *s)
 		double a = tensor_double(s, i), b = tensor_double(&x->value, i);
 		if (a != b && (a == a || b == b))
 			return false;
-		if (!floats && tensor_integer(s, i) !=
-		    tensor_integer(&x->value, i))
+		if (!floats && tensor_integer(s, i) != tensor_integer(&x->value, i))
 			return false;
 	}
 	return true;
@@ -526,8 +530,7 @@ drop_agreeing(Inexact *x)
 }
 
 static bool
-take_samples(const Op *op, const Inexact *x, const Tensor *rounding,
-	Inexact *result)
+take_samples(const Op *op, const Inexact *x, const Tensor *rounding, Inexact *result)
 {
 	size_t n = (size_t)op->noperands;
 	Tensor *fixed = calloc(3 * n + 1, sizeof *fixed), same = {0};
@@ -535,11 +538,9 @@ take_samples(const Op *op, const Inexact *x, const Tensor *rounding,
 	bool exact = all_exact(op, x);
 	bool ok = fixed && fix_operands(op, x, fixed);
 	if (ok && exact)
-		ok = tensor_new(&type, &same) &&
-			op_kernel(op->kind)(NULL, op, fixed, &same);
+		ok = tensor_new(&type, &same) && op_kernel(op->kind)(NULL, op, fixed, &same);
 	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = sample(op, x, fixed, k, exact ? &same : NULL, rounding,
-			fixed + n, result);
+		ok = sample(op, x, fixed, k, exact ? &same : NULL, rounding, fixed + n, result);
 	tensor_free(&same);
 	for (size_t i = 0; fixed && i < n; i++)
 		if (fixed[i].data != x[i].value.data)
@@ -555,7 +556,7 @@ bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result)
 {
 	Tensor rounding = {0};
 	if (op->noperands == 0)
-		return true;	/* leaves are exact */
+		return true; /* leaves are exact */
 	bool ok = find_rounding(m, op, operands, result, &rounding);
 	if (ok && (rounding.data || !all_exact(op, operands)))
 		ok = take_samples(op, operands, &rounding, result);
@@ -592,16 +593,15 @@ new_samples(Inexact *x)
 
 /* A sample of what goes with the keys: anything, where it may be another's. */
 static bool
-sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure,
-	Inexact *result)
+sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure, Inexact *result)
 {
 	Tensor own = {0}, *s = &result->samples[k];
 	int64_t *order = order_of(op, &x[0], k, i > 0);
 	const Tensor *from = is_exact(&x[i]) ? &own : &x[i].samples[k];
 	bool ok = order != NULL;
 	if (ok && is_exact(&x[i]))
-		ok = s->type.dtype == D_f64 ? tensor_doubles(&x[i].value, &own) :
-			tensor_copy(&x[i].value, &own);
+		ok = s->type.dtype == D_f64 ? tensor_doubles(&x[i].value, &own)
+					    : tensor_copy(&x[i].value, &own);
 	if (ok)
 		take_order(from, order, s);
 	for (int64_t e = type_elements(&s->type) - 1; ok && i && e >= 0; e--)
@@ -706,8 +706,7 @@ widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 	for (int64_t i = 0; i < n; i++) {
 		if (bounds[i] > 0 && bounds[i] < least)
 			bounds[i] = least;
-		bounds[i] = FACTOR * fmax(bounds[i],
-			resolution(x, first + i, neighbours));
+		bounds[i] = FACTOR * fmax(bounds[i], resolution(x, first + i, neighbours));
 	}
 }
 

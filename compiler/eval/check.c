@@ -13,8 +13,7 @@
 #include "shdrt.h"
 
 /* The two enums list the same dtypes in the same order. */
-#define X(name, bytes) \
-	_Static_assert((int)SHDRT_##name == (int)D_##name, "dtypes differ");
+#define X(name, bytes) _Static_assert((int)SHDRT_##name == (int)D_##name, "dtypes differ");
 SHDRT_DTYPES(X)
 #undef X
 _Static_assert((int)SHDRT_DTYPE_COUNT == (int)DTYPE_COUNT, "dtypes differ");
@@ -32,8 +31,7 @@ static bool
 fits(const Module *m, const shdrt_check_io *io)
 {
 	const Block *entry = m->entry;
-	bool fit = entry->nparams == io->nparams &&
-		entry->last->noperands == io->nresults;
+	bool fit = entry->nparams == io->nparams && entry->last->noperands == io->nresults;
 	for (int i = 0; fit && i < io->nparams; i++) {
 		Type type = tensor_of(&io->params[i]).type;
 		Type wanted = value_whole_type(entry->params[i]);
@@ -89,8 +87,7 @@ trim_output(const Value *v, Tensor *t, double **bounds)
 	Tensor trimmed = {0};
 	if (!v->unpadded)
 		return true;
-	if (!trim_bounds(&t->type, &type, bounds) ||
-	    !tensor_new(&type, &trimmed))
+	if (!trim_bounds(&t->type, &type, bounds) || !tensor_new(&type, &trimmed))
 		return false;
 	copy_out(t, start, &trimmed);
 	tensor_free(t);
@@ -104,10 +101,14 @@ judge(const Tensor *expected, const double *bounds, const shdrt_array *actual)
 	Tensor t = tensor_of(actual);
 	Comparison c = tensor_compare(expected, bounds, &t);
 	return (shdrt_verdict){
-		.elements = c.elements, .mismatches = c.mismatches,
-		.undecided = c.undecided, .worst = c.worst,
-		.got = c.got, .wanted = c.wanted,
-		.error = c.error, .bound = c.bound,
+		.elements = c.elements,
+		.mismatches = c.mismatches,
+		.undecided = c.undecided,
+		.worst = c.worst,
+		.got = c.got,
+		.wanted = c.wanted,
+		.error = c.error,
+		.bound = c.bound,
 	};
 }
 
@@ -126,11 +127,9 @@ check(Module *m, const shdrt_check_io *io)
 	}
 	ok = ok && eval_global_bounds(m, inputs, outputs, bounds);
 	for (size_t i = 0; ok && i < nresults; i++)
-		ok = trim_output(m->entry->last->operands[i], &outputs[i],
-			&bounds[i]);
+		ok = trim_output(m->entry->last->operands[i], &outputs[i], &bounds[i]);
 	for (size_t i = 0; ok && i < nresults; i++) {
-		io->verdicts[i] = judge(&outputs[i], bounds[i],
-			&io->results[i]);
+		io->verdicts[i] = judge(&outputs[i], bounds[i], &io->results[i]);
 		tensor_free(&outputs[i]);
 		free(bounds[i]);
 	}
@@ -142,8 +141,7 @@ check(Module *m, const shdrt_check_io *io)
 	free(bounds);
 	if (ok)
 		return SHDRT_OK;
-	fputs("--check: not enough memory for the unsharded program\n",
-		stderr);
+	fputs("--check: not enough memory for the unsharded program\n", stderr);
 	return SHDRT_MEMORY;
 }
 
@@ -154,16 +152,14 @@ shdeval_check(const char *hlo, size_t n, const shdrt_check_io *io)
 	Module *m = NULL;
 	int status = SHDRT_INTERNAL;
 	if (n <= INT32_MAX) {
-		int file = source_add_text(s, "<unsharded program>", hlo,
-			(int)n);
+		int file = source_add_text(s, "<unsharded program>", hlo, (int)n);
 		m = module_read(s, file);
 	}
 	diag_flush(s);
 	if (m && m->level < L_device && fits(m, io))
 		status = check(m, io);
 	else if (m)
-		fputs("--check: the unsharded program is not this program's\n",
-			stderr);
+		fputs("--check: the unsharded program is not this program's\n", stderr);
 	session_free(s);
 	return status;
 }

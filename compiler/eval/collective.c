@@ -13,15 +13,15 @@ typedef struct Group {
 	const Op *op;
 	int64_t n;
 	int64_t *members;
-	const Tensor *operands;	/* of every device */
+	const Tensor *operands; /* of every device */
 	Tensor *results;
 } Group;
 typedef bool EachGroup(const Group *g);
 
 /* Calls `each` once per group. */
 static bool
-for_groups(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results, EachGroup *each)
+for_groups(const Module *m, const Op *op, const Tensor *operands, Tensor *results,
+	EachGroup *each)
 {
 	static const AxisList none;
 	const AxisList *axes = op->axes ? op->axes : &none;
@@ -29,7 +29,7 @@ for_groups(const Module *m, const Op *op, const Tensor *operands,
 	bool ok = (g.members = malloc((size_t)g.n * sizeof *g.members));
 	for (int64_t d = 0; ok && d < m->mesh.ndevices; d++) {
 		if (axes_index(&m->mesh, axes, d) || !operands[d].data)
-			continue;	/* its group's member 0 does it, or
+			continue; /* its group's member 0 does it, or
 					   the group isn't here */
 		for (int64_t i = 0; i < g.n; i++)
 			g.members[i] = axes_with_index(&m->mesh, axes, d, i);
@@ -57,16 +57,15 @@ gather_group(const Group *g)
 }
 
 bool
-all_gather(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+all_gather(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	return for_groups(m, op, operands, results, gather_group);
 }
 
 /* Part number `index` of n along a dim, moved to part `to_index`. */
 static bool
-move_part(const Tensor *from, int64_t index, Tensor *to, int64_t to_index,
-	int64_t dim, int64_t n)
+move_part(const Tensor *from, int64_t index, Tensor *to, int64_t to_index, int64_t dim,
+	int64_t n)
 {
 	Type type = from->type;
 	int64_t start[MAX_RANK] = {0};
@@ -89,29 +88,26 @@ exchange_group(const Group *g)
 	for (int64_t to = 0; to < g->n; to++)
 		for (int64_t from = 0; from < g->n; from++)
 			if (!move_part(&g->operands[g->members[from]], to,
-			    &g->results[g->members[to]], from, dim, g->n))
+				    &g->results[g->members[to]], from, dim, g->n))
 				return false;
 	return true;
 }
 
 bool
-all_to_all(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+all_to_all(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	return for_groups(m, op, operands, results, exchange_group);
 }
 
 bool
-collective_permute(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+collective_permute(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	const Mesh *mesh = &m->mesh;
 	for (int64_t to = 0; to < mesh->ndevices; to++) {
 		if (!results[to].data)
 			continue;
 		int64_t from = permute_source(mesh, op, to);
-		if (from >= 0 && !identity(NULL, op, &operands[from],
-		    &results[to]))
+		if (from >= 0 && !identity(NULL, op, &operands[from], &results[to]))
 			return false;
 	}
 	return true;
@@ -124,8 +120,8 @@ static bool
 reduce_group(const Group *g)
 {
 	Tensor *first = &g->results[g->members[0]];
-	if (!tensor_combine((Combiner)op_int(g->op, A_combiner), g->operands,
-	    g->members, g->n, first))
+	if (!tensor_combine((Combiner)op_int(g->op, A_combiner), g->operands, g->members, g->n,
+		    first))
 		return false;
 	for (int64_t i = 1; i < g->n; i++)
 		identity(NULL, g->op, first, &g->results[g->members[i]]);
@@ -133,8 +129,7 @@ reduce_group(const Group *g)
 }
 
 bool
-all_reduce(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+all_reduce(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	return for_groups(m, op, operands, results, reduce_group);
 }
@@ -146,8 +141,8 @@ scatter_group(const Group *g)
 	Tensor sum;
 	if (!tensor_new(&g->operands[g->members[0]].type, &sum))
 		return false;
-	bool ok = tensor_combine((Combiner)op_int(g->op, A_combiner),
-		g->operands, g->members, g->n, &sum);
+	bool ok = tensor_combine((Combiner)op_int(g->op, A_combiner), g->operands, g->members,
+		g->n, &sum);
 	for (int64_t i = 0; ok && i < g->n; i++) {
 		Tensor *part = &g->results[g->members[i]];
 		copy_out(&sum, start, part);
@@ -158,8 +153,7 @@ scatter_group(const Group *g)
 }
 
 bool
-reduce_scatter(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+reduce_scatter(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	return for_groups(m, op, operands, results, scatter_group);
 }

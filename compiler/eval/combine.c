@@ -7,23 +7,22 @@
 
 /* stride 0 folds into a register; `expression` combines a with b. */
 #define COMBINE(name, type, expression) \
-static void \
-name(void *acc, const void *x, int64_t n, int stride) \
-{ \
-	type *r = acc; \
-	const type *xs = x; \
-	type a = r[0]; \
-	for (int64_t i = 0; i < n; i++) { \
-		type b = xs[i]; \
-		if (stride) \
-			a = r[i]; \
-		a = expression; \
-		if (stride) \
-			r[i] = a; \
-	} \
-	if (!stride) \
-		r[0] = a; \
-}
+	static void name(void *acc, const void *x, int64_t n, int stride) \
+	{ \
+		type *r = acc; \
+		const type *xs = x; \
+		type a = r[0]; \
+		for (int64_t i = 0; i < n; i++) { \
+			type b = xs[i]; \
+			if (stride) \
+				a = r[i]; \
+			a = expression; \
+			if (stride) \
+				r[i] = a; \
+		} \
+		if (!stride) \
+			r[0] = a; \
+	}
 /* As maximum and minimum: a NaN on either side wins. */
 #define FLOATS(name, expression) \
 	COMBINE(name##_float, float, expression) \
@@ -35,8 +34,8 @@ FLOATS(max, a != a || a > b ? a : b)
 COMBINE(min_int, int64_t, a < b ? a : b)
 FLOATS(min, a != a || a < b ? a : b)
 COMBINE(mul_int, int64_t, wrap_mul(a, b))
-FLOATS(mul, a * b)
-COMBINE(and_int, int64_t, a & b)
+FLOATS(mul, a *b)
+COMBINE(and_int, int64_t, a &b)
 COMBINE(or_int, int64_t, a | b)
 #undef FLOATS
 #undef COMBINE

@@ -10,8 +10,9 @@ difference(const Tensor *a, const Tensor *b, int64_t i)
 {
 	double x = tensor_double(a, i), y = tensor_double(b, i);
 	if (x == y || (x != x && y != y))
-		return dtype_is_float(a->type.dtype) ? 0 :
-			tensor_integer(a, i) != tensor_integer(b, i);
+		return dtype_is_float(a->type.dtype)
+			? 0
+			: tensor_integer(a, i) != tensor_integer(b, i);
 	double distance = fabs(x - y);
 	return distance == distance ? distance : INFINITY;
 }
@@ -33,8 +34,8 @@ ratio(double error, double bound_here)
 }
 
 static void
-compare_element(Comparison *c, const Tensor *expected, double bound_here,
-	const Tensor *actual, int64_t i)
+compare_element(Comparison *c, const Tensor *expected, double bound_here, const Tensor *actual,
+	int64_t i)
 {
 	double distance = difference(expected, actual, i);
 	if (is_undecided(expected->type.dtype, distance, bound_here)) {
@@ -53,12 +54,10 @@ compare_element(Comparison *c, const Tensor *expected, double bound_here,
 }
 
 Comparison
-tensor_compare(const Tensor *expected, const double *bounds,
-	const Tensor *actual)
+tensor_compare(const Tensor *expected, const double *bounds, const Tensor *actual)
 {
 	Comparison c = {.elements = type_elements(&expected->type)};
 	for (int64_t i = 0; i < c.elements; i++)
-		compare_element(&c, expected, bounds ? bounds[i] : 0, actual,
-			i);
+		compare_element(&c, expected, bounds ? bounds[i] : 0, actual, i);
 	return c;
 }

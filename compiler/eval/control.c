@@ -70,9 +70,9 @@ run_body(Machine *vm, const Op *op, const Block *body, const Slot *args)
 		return false;
 	for (int i = 0; i < op->nresults; i++)
 		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d] && !slot_take(vm,
-			    body->last->operands[i], body, d,
-			    &slot(vm, op->results[i], d)->is))
+			if (vm->active[d]
+				&& !slot_take(vm, body->last->operands[i], body, d,
+					&slot(vm, op->results[i], d)->is))
 				return false;
 	leave(vm, body);
 	return true;
@@ -95,8 +95,7 @@ any_true(const Machine *vm, const Value *v, bool *chosen)
 {
 	bool any = false;
 	for (int64_t d = 0; d < vm->ndevices; d++) {
-		chosen[d] = vm->active[d] &&
-			tensor_integer(&slot(vm, v, d)->is.value, 0);
+		chosen[d] = vm->active[d] && tensor_integer(&slot(vm, v, d)->is.value, 0);
 		any = any || chosen[d];
 	}
 	return any;
@@ -129,10 +128,10 @@ copy_active(const Machine *vm)
 
 typedef struct Loop {
 	const Op *op;
-	Slot *carried;		/* [value * ndevices + device] */
+	Slot *carried; /* [value * ndevices + device] */
 	Slot *next;
 	size_t n;
-	bool doubtful;		/* how often it runs */
+	bool doubtful; /* how often it runs */
 } Loop;
 
 static bool
@@ -142,9 +141,9 @@ take_next(const Machine *vm, Loop *loop)
 	memset(loop->next, 0, loop->n * sizeof *loop->next);
 	for (int i = 0; i < body->nparams; i++)
 		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d] && !loop_hands_on(loop->op, i) &&
-			    !slot_take(vm, body->last->operands[i], body, d,
-			    &loop->next[i * vm->ndevices + d].is))
+			if (vm->active[d] && !loop_hands_on(loop->op, i)
+				&& !slot_take(vm, body->last->operands[i], body, d,
+					&loop->next[i * vm->ndevices + d].is))
 				return false;
 	return true;
 }
@@ -201,8 +200,7 @@ keep_results(const Machine *vm, Loop *loop)
 				return false;
 			from->borrowed = true;
 		}
-		if (loop->doubtful && !loop_hands_on(loop->op, i) &&
-		    !doubt(vm, v))
+		if (loop->doubtful && !loop_hands_on(loop->op, i) && !doubt(vm, v))
 			return false;
 	}
 	return true;
@@ -245,8 +243,7 @@ machine_if(Machine *vm, const Op *op)
 	for (int b = 0; ok && b < 2; b++) {
 		bool any = false;
 		for (int64_t d = 0; d < vm->ndevices; d++) {
-			vm->active[d] = active[d] && !vm->stuck[d] &&
-				chosen[d] != (b == 1);
+			vm->active[d] = active[d] && !vm->stuck[d] && chosen[d] != (b == 1);
 			any = any || vm->active[d];
 		}
 		ok = !any || run_body(vm, op, op->bodies[b], args);

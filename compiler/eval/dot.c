@@ -17,50 +17,48 @@ typedef struct Matrices {
 	int64_t batch, rows, inner, columns;
 } Matrices;
 
-enum { TILE = 1024 };	/* columns whose sums stay in the nearest cache */
+enum { TILE = 1024 }; /* columns whose sums stay in the nearest cache */
 
 /*
  * result[i, :] += left[i, k] * right[k, :] for a tile of columns; four rows of
  * the result at a time, so that a row of `right` is read once for the four.
  */
 #define MULTIPLY(name, type, STEP) \
-static void \
-name##_rows(const Matrices *m, const type *a, const type *b, type *r, \
-	int64_t height, int64_t width) \
-{ \
-	int64_t n = m->columns, depth = m->inner; \
-	for (int64_t k = 0; k < depth; k++, b += n) { \
-		if (height == 4) { \
-			type a0 = a[k], a1 = a[depth + k]; \
-			type a2 = a[2 * depth + k], a3 = a[3 * depth + k]; \
-			for (int64_t j = 0; j < width; j++) { \
-				type x = b[j]; \
-				r[j] = STEP(r[j], a0, x); \
-				r[n + j] = STEP(r[n + j], a1, x); \
-				r[2 * n + j] = STEP(r[2 * n + j], a2, x); \
-				r[3 * n + j] = STEP(r[3 * n + j], a3, x); \
+	static void name##_rows(const Matrices *m, const type *a, const type *b, type *r, \
+		int64_t height, int64_t width) \
+	{ \
+		int64_t n = m->columns, depth = m->inner; \
+		for (int64_t k = 0; k < depth; k++, b += n) { \
+			if (height == 4) { \
+				type a0 = a[k], a1 = a[depth + k]; \
+				type a2 = a[2 * depth + k], a3 = a[3 * depth + k]; \
+				for (int64_t j = 0; j < width; j++) { \
+					type x = b[j]; \
+					r[j] = STEP(r[j], a0, x); \
+					r[n + j] = STEP(r[n + j], a1, x); \
+					r[2 * n + j] = STEP(r[2 * n + j], a2, x); \
+					r[3 * n + j] = STEP(r[3 * n + j], a3, x); \
+				} \
+				continue; \
 			} \
-			continue; \
+			for (int64_t h = 0; h < height; h++) \
+				for (int64_t j = 0; j < width; j++) \
+					r[h * n + j] = \
+						STEP(r[h * n + j], a[h * depth + k], b[j]); \
 		} \
-		for (int64_t h = 0; h < height; h++) \
-			for (int64_t j = 0; j < width; j++) \
-				r[h * n + j] = STEP(r[h * n + j], \
-					a[h * depth + k], b[j]); \
 	} \
-} \
-static void \
-name(const Matrices *m, const void *left, const void *right, void *result) \
-{ \
-	for (int64_t j = 0; j < m->columns; j += TILE) { \
-		int64_t width = m->columns - j < TILE ? m->columns - j : TILE; \
-		for (int64_t i = 0; i < m->rows; i += 4) \
-			name##_rows(m, (const type *)left + i * m->inner, \
-				(const type *)right + j, \
-				(type *)result + i * m->columns + j, \
-				m->rows - i < 4 ? m->rows - i : 4, width); \
-	} \
-}
-#define FLOAT_STEP(c, a, b) c + a * b
+	static void name(const Matrices *m, const void *left, const void *right, void *result) \
+	{ \
+		for (int64_t j = 0; j < m->columns; j += TILE) { \
+			int64_t width = m->columns - j < TILE ? m->columns - j : TILE; \
+			for (int64_t i = 0; i < m->rows; i += 4) \
+				name##_rows(m, (const type *)left + i * m->inner, \
+					(const type *)right + j, \
+					(type *)result + i * m->columns + j, \
+					m->rows - i < 4 ? m->rows - i : 4, width); \
+		} \
+	}
+#define FLOAT_STEP(c, a, b) c + a *b
 #define INT_STEP(c, a, b) wrap_add(c, wrap_mul(a, b))
 MULTIPLY(multiply_int, int64_t, INT_STEP)
 MULTIPLY(multiply_float, float, FLOAT_STEP)
@@ -69,17 +67,18 @@ MULTIPLY(multiply_double, double, FLOAT_STEP)
 #undef INT_STEP
 #undef MULTIPLY
 
-typedef void Multiply(const Matrices *m, const void *left, const void *right,
-	void *result);
+typedef void Multiply(const Matrices *m, const void *left, const void *right, void *result);
 static Multiply *const multiplies[WIDE_COUNT] = {
-	multiply_int, multiply_float, multiply_double,
+	multiply_int,
+	multiply_float,
+	multiply_double,
 };
 
 /* The operand's dims in the order: batch, then rest and contracted in the
    order asked for. */
 static void
-matrix_order(const Type *t, const Ints *batch, const Ints *contract,
-	bool contract_last, int *order)
+matrix_order(const Type *t, const Ints *batch, const Ints *contract, bool contract_last,
+	int *order)
 {
 	bool used[MAX_RANK] = {false};
 	int n = 0;
@@ -162,8 +161,7 @@ matrix_sizes(const Op *op, const Type *left, const Type *right)
 }
 
 static bool
-multiply_all(const Matrices *m, DType d, const char *left, const char *right,
-	Tensor *result)
+multiply_all(const Matrices *m, DType d, const char *left, const char *right, Tensor *result)
 {
 	size_t bytes = wide_bytes(wide_of(d));
 	int64_t cells = m->rows * m->columns;
@@ -172,10 +170,8 @@ multiply_all(const Matrices *m, DType d, const char *left, const char *right,
 		return false;
 	for (int64_t b = 0; b < m->batch; b++) {
 		memset(acc, 0, (size_t)cells * bytes);
-		multiplies[wide_of(d)](m,
-			left + (size_t)(b * m->rows * m->inner) * bytes,
-			right + (size_t)(b * m->inner * m->columns) * bytes,
-			acc);
+		multiplies[wide_of(d)](m, left + (size_t)(b * m->rows * m->inner) * bytes,
+			right + (size_t)(b * m->inner * m->columns) * bytes, acc);
 		store_wide(d, acc, result->data, b * cells, cells);
 	}
 	free(acc);
@@ -192,11 +188,11 @@ dot(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	bool ok = false;
 	(void)c;
 	Matrices m = matrix_sizes(op, &x->type, &y->type);
-	matrix_order(&x->type, op_ints(op, A_lhs_batch),
-		op_ints(op, A_lhs_contract), true, order);
+	matrix_order(&x->type, op_ints(op, A_lhs_batch), op_ints(op, A_lhs_contract), true,
+		order);
 	const void *left = matrix_wide(x, order, d, &own_left);
-	matrix_order(&y->type, op_ints(op, A_rhs_batch),
-		op_ints(op, A_rhs_contract), false, order);
+	matrix_order(&y->type, op_ints(op, A_rhs_batch), op_ints(op, A_rhs_contract), false,
+		order);
 	const void *right = left ? matrix_wide(y, order, d, &own_right) : NULL;
 	if (left && right)
 		ok = multiply_all(&m, d, left, right, result);

@@ -13,8 +13,8 @@ const Op *_Atomic eval_loop;
 atomic_ullong eval_progress;
 
 typedef struct EvalOp {
-	Kernel *local;		/* on one device */
-	GroupKernel *group;	/* between devices */
+	Kernel *local;	    /* on one device */
+	GroupKernel *group; /* between devices */
 } EvalOp;
 
 static const EvalOp kernels[OP_COUNT] = {
@@ -93,8 +93,7 @@ slot_free(const Machine *vm, const Value *v)
 }
 
 bool
-slot_take(const Machine *vm, const Value *v, const Block *done, int64_t device,
-	Inexact *result)
+slot_take(const Machine *vm, const Value *v, const Block *done, int64_t device, Inexact *result)
 {
 	Slot *s = slot(vm, v, device);
 	if (s->borrowed || v->block != done)
@@ -131,7 +130,8 @@ free_dead(const Machine *vm, const Op *op)
 /* Ops of several results. */
 typedef bool BoundMany(const Op *op, const Inexact *x, Inexact *const *results);
 static BoundMany *const bound_many[OP_COUNT] = {
-	[O_sort] = bound_sort, [O_extern] = bound_extern,
+	[O_sort] = bound_sort,
+	[O_extern] = bound_extern,
 };
 
 static bool
@@ -158,8 +158,8 @@ run_local(Machine *vm, const Op *op, Kernel *kernel, int64_t device)
 		vm->operands[i] = slot(vm, op->operands[i], device)->is.value;
 	for (int i = 0; i < op->nresults; i++)
 		vm->results[i] = slot(vm, op->results[i], device)->is.value;
-	return kernel(&c, op, vm->operands, vm->results) &&
-		(!vm->bounds || bound_results(vm, op, device));
+	return kernel(&c, op, vm->operands, vm->results)
+		&& (!vm->bounds || bound_results(vm, op, device));
 }
 
 static bool
@@ -189,8 +189,8 @@ run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 	}
 	if (op->kind == O_ragged_all_to_all && !check_ragged(vm, op))
 		return false;
-	return kernel(vm->module, op, vm->operands, vm->results) &&
-		(!vm->bounds || machine_bound_group(vm, op, kernel));
+	return kernel(vm->module, op, vm->operands, vm->results)
+		&& (!vm->bounds || machine_bound_group(vm, op, kernel));
 }
 
 static bool
@@ -198,8 +198,9 @@ new_results(const Machine *vm, const Op *op)
 {
 	for (int i = 0; i < op->nresults; i++)
 		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d] && !tensor_new(&op->results[i]->type,
-			    &slot(vm, op->results[i], d)->is.value))
+			if (vm->active[d]
+				&& !tensor_new(&op->results[i]->type,
+					&slot(vm, op->results[i], d)->is.value))
 				return false;
 	return true;
 }
@@ -223,17 +224,17 @@ run_kernel(Machine *vm, const Op *op)
 
 typedef bool RunOp(Machine *vm, const Op *op);
 static RunOp *const with_bodies[OP_COUNT] = {
-	[O_call] = machine_call, [O_while] = machine_while, [O_if] = machine_if,
+	[O_call] = machine_call,
+	[O_while] = machine_while,
+	[O_if] = machine_if,
 	[O_manual] = machine_manual,
 };
 
 bool
 machine_block(Machine *vm, const Block *b)
 {
-	for (const Op *op = b->first; op && op->kind != O_return;
-	    op = op->next) {
-		RunOp *run_op = with_bodies[op->kind] ? with_bodies[op->kind] :
-			run_kernel;
+	for (const Op *op = b->first; op && op->kind != O_return; op = op->next) {
+		RunOp *run_op = with_bodies[op->kind] ? with_bodies[op->kind] : run_kernel;
 		if (!run_op(vm, op))
 			return false;
 		free_dead(vm, op);
@@ -257,8 +258,7 @@ static bool
 machine_new(Machine *vm)
 {
 	int64_t slots;
-	size_t room = (size_t)vm->most + (size_t)vm->ndevices *
-		GROUP_OPERANDS;
+	size_t room = (size_t)vm->most + (size_t)vm->ndevices * GROUP_OPERANDS;
 	if (!mul_i64(vm->ndevices, vm->nvalues + 1, &slots))
 		return false;
 	vm->slots = calloc((size_t)slots, sizeof *vm->slots);
@@ -267,8 +267,8 @@ machine_new(Machine *vm)
 	vm->inexact = calloc((size_t)vm->most, sizeof *vm->inexact);
 	vm->active = malloc((size_t)vm->ndevices);
 	vm->stuck = calloc((size_t)vm->ndevices, sizeof *vm->stuck);
-	if (!vm->slots || !vm->operands || !vm->results || !vm->inexact ||
-	    !vm->active || !vm->stuck)
+	if (!vm->slots || !vm->operands || !vm->results || !vm->inexact || !vm->active
+		|| !vm->stuck)
 		return false;
 	memset(vm->active, true, (size_t)vm->ndevices);
 	return true;
@@ -300,11 +300,12 @@ count_values(Op *op, void *data)
 
 /* Those of an op's bodies come right after its results. */
 bool
-machine_inside(Machine *inner, const Machine *vm, const Op *op,
-	int64_t ndevices)
+machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices)
 {
-	*inner = (Machine){.module = vm->module, .ndevices = ndevices,
-		.bounds = vm->bounds, .last_use = vm->last_use,
+	*inner = (Machine){.module = vm->module,
+		.ndevices = ndevices,
+		.bounds = vm->bounds,
+		.last_use = vm->last_use,
 		.most = vm->most};
 	inner->first = op->results[op->nresults - 1]->id + 1;
 	for (int i = 0; i < op->nbodies; i++) {
@@ -318,8 +319,7 @@ static bool
 machine_start(Machine *vm, Module *m, int64_t ndevices)
 {
 	module_number(m);
-	*vm = (Machine){.module = m, .ndevices = ndevices, .most = 1,
-		.nvalues = m->nvalues};
+	*vm = (Machine){.module = m, .ndevices = ndevices, .most = 1, .nvalues = m->nvalues};
 	module_walk(m, most_values, &vm->most);
 	vm->last_use = calloc((size_t)m->nvalues + 1, sizeof *vm->last_use);
 	if (!vm->last_use || !machine_new(vm))
@@ -352,15 +352,14 @@ machine_run(Machine *vm, Tensor *const *inputs, Inexact *outputs)
 	for (int64_t d = 0; d < vm->ndevices; d++)
 		for (int i = 0; i < n; i++)
 			if (!slot_take(vm, entry->last->operands[i], entry, d,
-			    &outputs[d * n + i]))
+				    &outputs[d * n + i]))
 				return false;
 	return true;
 }
 
 /* NULL after a failure.  Outputs are [device * results + i]. */
 static Inexact *
-run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
-	EvalFailure *failure)
+run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs, EvalFailure *failure)
 {
 	Machine vm;
 	size_t n = (size_t)ndevices * (size_t)m->entry->last->noperands;
@@ -380,12 +379,10 @@ run(Module *m, int64_t ndevices, bool bounds, Tensor *const *inputs,
 }
 
 bool
-eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
-	EvalFailure *failure)
+eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure *failure)
 {
 	int n = m->entry->last->noperands;
-	Inexact *results = run(m, m->mesh.ndevices, false, inputs,
-		failure);
+	Inexact *results = run(m, m->mesh.ndevices, false, inputs, failure);
 	if (!results)
 		return false;
 	for (int64_t d = 0; d < m->mesh.ndevices; d++)
@@ -398,7 +395,7 @@ eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
 static bool
 eval_whole(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
 {
-	Tensor *in = (Tensor *)inputs;	/* read only, as in run() */
+	Tensor *in = (Tensor *)inputs; /* read only, as in run() */
 	Inexact *results = run(m, 1, bounds, &in, NULL);
 	bool ok = true;
 	if (!results)
@@ -420,8 +417,7 @@ eval_global(Module *m, const Tensor *inputs, Tensor *outputs)
 }
 
 bool
-eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs,
-	double **bounds)
+eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
 {
 	return eval_whole(m, inputs, outputs, bounds);
 }

@@ -32,11 +32,11 @@
 /* Row-major, elements in the storage of the dtype; pred is 0 or 1. */
 typedef struct Tensor {
 	Type type;
-	void *data;		/* malloc'ed by tensor_new() */
+	void *data; /* malloc'ed by tensor_new() */
 } Tensor;
 
 /* tensor.c */
-bool tensor_new(const Type *type, Tensor *t);	/* zeroed; false: no memory */
+bool tensor_new(const Type *type, Tensor *t); /* zeroed; false: no memory */
 void tensor_free(Tensor *t);
 /*
  * The part of `whole` that lies on a device.  Of an unreduced placement,
@@ -50,26 +50,24 @@ bool tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
  * that should hold the same bits and don't are reported: *disagree is the
  * first one that differs from a lower-numbered replica, else -1.
  */
-bool tensor_unshard(const Mesh *mesh, const Placement *placement,
-	const Type *global, const Tensor *locals, Tensor *whole,
-	int64_t *disagree);
+bool tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
+	const Tensor *locals, Tensor *whole, int64_t *disagree);
 
 /* Why there are no results. */
 typedef struct EvalFailure {
-	const Op *collective;	/* NULL: no memory */
-	const char *what;	/* the devices ask of it that cannot be; NULL:
+	const Op *collective; /* NULL: no memory */
+	const char *what;     /* the devices ask of it that cannot be; NULL:
 				   not all of its members reach it */
-	int64_t device;		/* that waits there ... */
-	int64_t other_device;	/* for this one, ... */
-	const Op *other;	/* which waits here; NULL: it has ended */
-	bool mismatch;		/* ... for the first one */
+	int64_t device;	      /* that waits there ... */
+	int64_t other_device; /* for this one, ... */
+	const Op *other;      /* which waits here; NULL: it has ended */
+	bool mismatch;	      /* ... for the first one */
 } EvalFailure;
 
 /* eval.c: outputs are allocated here, one per result of the entry; both are
    [device][i].  `failure` may be NULL. */
 bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
-bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
-	EvalFailure *failure);
+bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure *failure);
 
 /*
  * bounds.c: as eval_global, and for each output element how far a correct
@@ -78,24 +76,22 @@ bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs,
  * bounds[i] is malloc'ed, or NULL where the result is exact; an element may
  * be infinite where rounding can change a decision without limit.
  */
-bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs,
-	double **bounds);
+bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds);
 
 /* How a result compares with the reference. */
 typedef struct Comparison {
 	int64_t elements;
-	int64_t mismatches;	/* beyond their bound */
-	int64_t undecided;	/* differ through a decision (an argmax, a
+	int64_t mismatches;  /* beyond their bound */
+	int64_t undecided;   /* differ through a decision (an argmax, a
 				   comparison) that rounding makes */
-	int64_t worst;		/* row-major index of the largest error for its
+	int64_t worst;	     /* row-major index of the largest error for its
 				   bound: of the first mismatch where exact */
-	double got, wanted;	/* there */
-	double error, bound;	/* there */
+	double got, wanted;  /* there */
+	double error, bound; /* there */
 } Comparison;
 /* `bounds` as from eval_global_bounds(); NULL: must be equal.  Integers and
    pred that are exact must be equal; NaN equals NaN. */
-Comparison tensor_compare(const Tensor *expected, const double *bounds,
-	const Tensor *actual);
+Comparison tensor_compare(const Tensor *expected, const double *bounds, const Tensor *actual);
 
 /* For a watchdog on another thread: the `while` of unknown length or the extern
    function that is being executed, NULL none, and how much has been done that

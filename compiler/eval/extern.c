@@ -20,7 +20,7 @@
 
 enum { ULPS = 4 };
 
-static const shdrt_externs *externs;	/* of the program being executed */
+static const shdrt_externs *externs; /* of the program being executed */
 
 void
 eval_use_externs(const shdrt_externs *of_program)
@@ -45,9 +45,8 @@ find_function(const Op *op)
 	const char *file = path_of(op->module, x->declared);
 	for (int i = 0; externs && i < externs->n; i++) {
 		const shdrt_extern *row = &externs->externs[i];
-		if (!strcmp(row->symbol, x->symbol) &&
-		    !strcmp(row->library, x->library) &&
-		    !strcmp(row->file, file))
+		if (!strcmp(row->symbol, x->symbol) && !strcmp(row->library, x->library)
+			&& !strcmp(row->file, file))
 			return i;
 	}
 	die("the program was made without extern function '%s'", x->name);
@@ -87,15 +86,15 @@ pass(const Tensor *t, DType dtype, bool result, Passed *p, shdrt_view *view)
 			copy_elements(t, &p->tensor);
 	}
 	row_major(&p->tensor.type, p->strides);
-	*view = (shdrt_view){p->tensor.data, (shdrt_dtype)dtype,
-		t->type.rank, p->tensor.type.dims, p->strides};
+	*view = (shdrt_view){p->tensor.data, (shdrt_dtype)dtype, t->type.rank,
+		p->tensor.type.dims, p->strides};
 	return true;
 }
 
 /* False: no memory.  `place`: as of shdrt_externs.call. */
 static bool
-call_function(const Op *op, const shdrt_extern_call *place,
-	const Tensor *operands, Tensor *results, int *status)
+call_function(const Op *op, const shdrt_extern_call *place, const Tensor *operands,
+	Tensor *results, int *status)
 {
 	int n = op->noperands + op->nresults;
 	Passed *passed = calloc((size_t)n, sizeof *passed);
@@ -104,18 +103,15 @@ call_function(const Op *op, const shdrt_extern_call *place,
 	for (int i = 0; ok && i < n; i++) {
 		bool result = i >= op->noperands;
 		ok = pass(result ? &results[i - op->noperands] : &operands[i],
-			rule_tensor(op, i)->type.dtype, result, &passed[i],
-			&views[i]);
+			rule_tensor(op, i)->type.dtype, result, &passed[i], &views[i]);
 	}
 	if (ok)
-		*status = externs->call(externs->functions[find_function(op)],
-			place, n, views);
+		*status = externs->call(externs->functions[find_function(op)], place, n, views);
 	for (int i = 0; passed && i < n; i++) {
 		if (!passed[i].copied)
 			continue;
 		if (ok && i >= op->noperands)
-			copy_elements(&passed[i].tensor,
-				&results[i - op->noperands]);
+			copy_elements(&passed[i].tensor, &results[i - op->noperands]);
 		tensor_free(&passed[i].tensor);
 	}
 	free(passed);
@@ -127,8 +123,10 @@ bool
 external(const Context *c, const Op *op, const Tensor *operands, Tensor *results)
 {
 	const shdrt_extern_call place = {
-		find_function(op), op->external->name,
-		path_of(op->module, op->range), op->range.line,
+		find_function(op),
+		op->external->name,
+		path_of(op->module, op->range),
+		op->range.line,
 	};
 	const Op *around = eval_loop;
 	int status;
@@ -154,8 +152,8 @@ summed_terms(const Op *op)
 	for (int t = 0; t < op->noperands; t++)
 		for (int d = 0; d < rule.terms[t].rank; d++) {
 			int letter = rule.terms[t].letters[d];
-			if (letter == WHOLE_DIM || seen >> letter & 1 ||
-			    !extern_rule_sums(&rule, letter))
+			if (letter == WHOLE_DIM || seen >> letter & 1
+				|| !extern_rule_sums(&rule, letter))
 				continue;
 			seen |= 1ull << letter;
 			n *= (double)op->operands[t]->type.dims[d];
@@ -169,15 +167,14 @@ copy_magnitudes(const Inexact *x, Tensor *result)
 	const Tensor *from = &x->value;
 	if (!dtype_is_float(from->type.dtype)) {
 		*result = (Tensor){0};
-		return tensor_new(&from->type, result) &&
-			identity(NULL, NULL, from, result);
+		return tensor_new(&from->type, result) && identity(NULL, NULL, from, result);
 	}
 	if (!tensor_like(from, result))
 		return false;
 	double *v = result->data;
 	for (int64_t i = type_elements(&from->type) - 1; i >= 0; i--)
-		v[i] = fabs(x->spread.data ? tensor_double(&x->spread, i) :
-			tensor_double(from, i));
+		v[i] = fabs(
+			x->spread.data ? tensor_double(&x->spread, i) : tensor_double(from, i));
 	return true;
 }
 
@@ -226,10 +223,12 @@ find_extern_rounding(const Inexact *result, double terms, Tensor *rounding)
 	double *v = rounding->data;
 	double ulps = terms > 1 ? terms + ULPS : ULPS;
 	for (int64_t i = type_elements(&rounding->type) - 1; i >= 0; i--)
-		v[i] = ulps * (precisions[d].unit * fabs(result->spread.data ?
-			tensor_double(&result->spread, i) :
-			tensor_double(&result->value, i)) +
-			precisions[d].underflow);
+		v[i] = ulps
+			* (precisions[d].unit
+					* fabs(result->spread.data
+							? tensor_double(&result->spread, i)
+							: tensor_double(&result->value, i))
+				+ precisions[d].underflow);
 	return true;
 }
 

@@ -11,8 +11,7 @@
 #include "shdrt.h"
 
 int
-shdeval_call(shdrt_function *f, const shdrt_extern_call *place, int n,
-	const shdrt_view *views)
+shdeval_call(shdrt_function *f, const shdrt_extern_call *place, int n, const shdrt_view *views)
 {
 	size_t count = (size_t)n;
 	ffi_type **types = calloc(count, sizeof *types);
@@ -25,8 +24,9 @@ shdeval_call(shdrt_function *f, const shdrt_extern_call *place, int n,
 		pointers[i] = &views[i];
 		arguments[i] = &pointers[i];
 	}
-	if (!types || !pointers || !arguments || ffi_prep_cif(&cif,
-	    FFI_DEFAULT_ABI, (unsigned)n, &ffi_type_sint, types) != FFI_OK)
+	if (!types || !pointers || !arguments
+		|| ffi_prep_cif(&cif, FFI_DEFAULT_ABI, (unsigned)n, &ffi_type_sint, types)
+			!= FFI_OK)
 		die("an extern function cannot be called");
 	if (place)
 		shdrt_extern_enter(NULL, place);

@@ -104,8 +104,9 @@ results(const Plan *plan)
 	const Op *end = m->entry->last;
 	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, end->noperands + 1);
 	for (int i = 0; i < end->noperands; i++)
-		t[i] = describe(plan, i < m->nresults ? m->results[i].name :
-			end->operands[i]->name, end->operands[i]);
+		t[i] = describe(plan,
+			i < m->nresults ? m->results[i].name : end->operands[i]->name,
+			end->operands[i]);
 	return t;
 }
 
@@ -114,8 +115,7 @@ mesh_axes(const Module *m)
 {
 	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
 	for (int i = 0; i < m->mesh.naxes; i++)
-		axes[i] = (shdrt_axis){m->mesh.axes[i].name,
-			m->mesh.axes[i].size};
+		axes[i] = (shdrt_axis){m->mesh.axes[i].name, m->mesh.axes[i].size};
 	return axes;
 }
 
@@ -158,8 +158,7 @@ set_shape(shdrt_collective *c, const Op *op)
 	int64_t dim = op_int(op, A_dim);
 	c->size = x->dims[dim];
 	for (int64_t d = 0; d < x->rank; d++)
-		*(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 :
-			x->dims[d];
+		*(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 : x->dims[d];
 }
 
 static shdrt_collective
@@ -170,21 +169,17 @@ collective(const Module *m, const Op *op, CollectiveKind kind)
 	shdrt_collective c = {
 		.kind = collective_kinds[kind],
 		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
-		.combiner = combines ?
-			(shdrt_combiner)op_int(op, A_combiner) : SHDRT_add,
+		.combiner = combines ? (shdrt_combiner)op_int(op, A_combiner) : SHDRT_add,
 		.group = splits_of(m, op->axes),
 		.from = splits_of(m, op->from),
-		.source = op_has(op, A_source) ?
-			op_ints(op, A_source)->v : NULL,
+		.source = op_has(op, A_source) ? op_ints(op, A_source)->v : NULL,
 		.file = file ? file->path : "",
 		.line = op->range.line,
 		.label = op->label ? op->label : "",
 		.axes = axes_text(m, op->axes),
-		.rows = op->kind == O_ragged_all_to_all ?
-			op->results[0]->type.dims[0] : 0,
+		.rows = op->kind == O_ragged_all_to_all ? op->results[0]->type.dims[0] : 0,
 		.wire_bytes = op_wire_bytes(op),
-		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op)
-			* 1e12),
+		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op) * 1e12),
 	};
 	set_shape(&c, op);
 	return c;
@@ -197,15 +192,14 @@ list_collective(Op *op, void *data)
 	CollectiveKind kind;
 	if (!op_collective_kind(op, &kind))
 		return;
-	APPEND(t->module->arena, t->collectives, t->n,
-		collective(t->module, op, kind));
+	APPEND(t->module->arena, t->collectives, t->n, collective(t->module, op, kind));
 }
 
 /* ---- execution ---------------------------------------------------------- */
 
 typedef struct Run {
 	Module *module;
-	Tensor **inputs, **outputs;	/* [device][i] */
+	Tensor **inputs, **outputs; /* [device][i] */
 } Run;
 
 static Tensor **
@@ -260,16 +254,16 @@ progress(const char **doing)
 {
 	static char text[300];
 	const Op *op = eval_loop;
-	const SourceFile *file = op && op->range.file ?
-		source_file(op->module->session, op->range.file) : NULL;
+	const SourceFile *file =
+		op && op->range.file ? source_file(op->module->session, op->range.file) : NULL;
 	const char *path = file ? file->path : "?";
 	*doing = op ? text : NULL;
 	if (op && op->kind == O_extern)
 		snprintf(text, sizeof text, "is in extern function '%s' (%s:%d)",
 			op->external->name, path, op->range.line);
 	else if (op)
-		snprintf(text, sizeof text, "goes round the loop of %s:%d",
-			path, op->range.line);
+		snprintf(text, sizeof text, "goes round the loop of %s:%d", path,
+			op->range.line);
 	return eval_progress;
 }
 
@@ -277,8 +271,8 @@ static const char *
 op_text(const Module *m, const Op *op)
 {
 	const SourceFile *file = source_file(m->session, op->range.file);
-	return arena_printf(m->arena, "%s of %s:%d", ops[op->kind].hlo,
-		file ? file->path : "?", op->range.line);
+	return arena_printf(m->arena, "%s of %s:%d", ops[op->kind].hlo, file ? file->path : "?",
+		op->range.line);
 }
 
 /* As the runtime tells it. */
@@ -286,11 +280,14 @@ static int
 report_stuck(const Module *m, const EvalFailure *f)
 {
 	const char *here = op_text(m, f->collective);
-	const char *there = f->other ? arena_printf(m->arena, "waits at %s",
-		op_text(m, f->other)) : "has ended its program";
-	fprintf(stderr, f->mismatch ? "collectives do not agree: device %lld "
-		"waits at %s, device %lld %s\n" : "deadlock: device %lld "
-		"waits at %s for device %lld, which %s\n",
+	const char *there = f->other
+		? arena_printf(m->arena, "waits at %s", op_text(m, f->other))
+		: "has ended its program";
+	fprintf(stderr,
+		f->mismatch ? "collectives do not agree: device %lld "
+			      "waits at %s, device %lld %s\n"
+			    : "deadlock: device %lld "
+			      "waits at %s for device %lld, which %s\n",
 		(long long)f->device, here, (long long)f->other_device, there);
 	return f->mismatch ? SHDRT_MISMATCH : SHDRT_DEADLOCK;
 }
@@ -299,14 +296,12 @@ static int
 report_failure(const Module *m, const EvalFailure *failure)
 {
 	if (!failure->collective) {
-		fputs("the interpreter needs more memory than there is\n",
-			stderr);
+		fputs("the interpreter needs more memory than there is\n", stderr);
 		return SHDRT_MEMORY;
 	}
 	if (!failure->what)
 		return report_stuck(m, failure);
-	fprintf(stderr, "%s: %s\n", op_text(m, failure->collective),
-		failure->what);
+	fprintf(stderr, "%s: %s\n", op_text(m, failure->collective), failure->what);
 	return SHDRT_MISMATCH;
 }
 
@@ -347,19 +342,19 @@ extern_table(const Module *m, const Externs *all)
 	shdrt_externs *table = NEW(m->arena, shdrt_externs);
 	for (int i = 0; i < all->n; i++) {
 		const External *x = all->v[i];
-		const SourceFile *file = x->declared.file ?
-			source_file(m->session, x->declared.file) : NULL;
-		rows[i] = (shdrt_extern){x->symbol, x->library,
-			file ? file->path : "", all->paths[i]};
+		const SourceFile *file =
+			x->declared.file ? source_file(m->session, x->declared.file) : NULL;
+		rows[i] = (shdrt_extern){x->symbol, x->library, file ? file->path : "",
+			all->paths[i]};
 	}
-	*table = (shdrt_externs){all->n, rows,
-		NEW_ARRAY(m->arena, shdrt_function *, all->n), shdeval_call};
+	*table = (shdrt_externs){all->n, rows, NEW_ARRAY(m->arena, shdrt_function *, all->n),
+		shdeval_call};
 	return table;
 }
 
 int
-interpret(Module *m, const Plan *plan, const Text *global,
-	const Externs *externs, int narguments, const char **arguments)
+interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
+	int narguments, const char **arguments)
 {
 	const SourceFile *source = source_file(m->session, 1);
 	Totals totals = {.module = m};
@@ -392,6 +387,5 @@ interpret(Module *m, const Plan *plan, const Text *global,
 		.hlo_bytes = global->n,
 		.check = global->n ? shdeval_check : NULL,
 	};
-	return shdrt_main(&p, narguments + 1,
-		argument_vector(m, narguments, arguments));
+	return shdrt_main(&p, narguments + 1, argument_vector(m, narguments, arguments));
 }

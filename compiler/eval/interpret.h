@@ -11,7 +11,7 @@
  * Requires L_device.  `global` is the HLO of the unsharded program, for
  * --check.  Returns the program's exit status.
  */
-int interpret(Module *m, const Plan *plan, const Text *global,
-	const Externs *externs, int narguments, const char **arguments);
+int interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
+	int narguments, const char **arguments);
 
 #endif

@@ -12,7 +12,7 @@
 
 /* wide.c: the types arithmetic is done in */
 typedef enum Wide { W_int, W_float, W_double, WIDE_COUNT } Wide;
-enum { CHUNK = 512 };		/* elements converted at a time */
+enum { CHUNK = 512 }; /* elements converted at a time */
 typedef union Chunk {
 	int64_t i[CHUNK];
 	float f[CHUNK];
@@ -27,11 +27,10 @@ void store_wide(DType d, const void *wide, void *data, int64_t first, int64_t n)
 /* Like load_wide, but in place where the storage is wide already. */
 const void *view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer);
 /* From one dtype's wide type to another's, as convert defines it. */
-void convert_wide(DType from, const void *wide, DType to, void *result,
-	int64_t n);
-double tensor_double(const Tensor *t, int64_t i);	/* one element */
+void convert_wide(DType from, const void *wide, DType to, void *result, int64_t n);
+double tensor_double(const Tensor *t, int64_t i); /* one element */
 int64_t tensor_integer(const Tensor *t, int64_t i);
-void tensor_fill_payload(Tensor *t, int64_t payload);	/* an A_value */
+void tensor_fill_payload(Tensor *t, int64_t payload); /* an A_value */
 
 /*
  * combine.c: acc[k * stride] = acc combined with x[k], k ascending, for
@@ -41,15 +40,14 @@ typedef void CombineLoop(void *acc, const void *x, int64_t n, int stride);
 extern CombineLoop *const combine_loops[COMBINER_COUNT][WIDE_COUNT];
 
 /* tensor.c: members 0..n-1 of a group, in that order, rounded once */
-bool tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
-	int64_t n, Tensor *result);
+bool tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t n,
+	Tensor *result);
 
 typedef struct Context {
 	int64_t device;
 } Context;
 /* False: no memory.  `result`: as many as the op has. */
-typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result);
+typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands, Tensor *result);
 
 /* pointwise.c */
 Kernel elementwise, compare, is_finite, select_elements, convert, bits;
@@ -60,8 +58,8 @@ typedef double BinaryDouble(double a, double b);
 BinaryDouble *pointwise_double2(OpKind kind);
 
 /* move.c: data movement */
-Kernel constant, iota, partition_id, identity, broadcast, transpose, slice,
-	concatenate, pad, reverse, roll, take, dynamic_slice, dynamic_update_slice;
+Kernel constant, iota, partition_id, identity, broadcast, transpose, slice, concatenate, pad,
+	reverse, roll, take, dynamic_slice, dynamic_update_slice;
 /*
  * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
  * source[sum i_d * from[d]], strides in elements, any sign.
@@ -79,8 +77,8 @@ void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
 
 /* reduce.c, dot.c: sums */
 Kernel reduce, cumsum, dot, scatter_add;
-bool reduce_dims(const Ints *dims, Combiner c, const Tensor *x,
-	const Tensor *init, Tensor *result);
+bool
+reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, Tensor *result);
 
 /* sort.c */
 Kernel sort;
@@ -91,11 +89,10 @@ void take_order(const Tensor *x, const int64_t *order, Tensor *result);
 
 /* collective.c: operands and results of all devices, [operand * devices +
    device] */
-typedef bool GroupKernel(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results);
+typedef bool
+GroupKernel(const Module *m, const Op *op, const Tensor *operands, Tensor *results);
 /* Devices that are not there have tensors without data. */
-GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all,
-	collective_permute;
+GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all, collective_permute;
 /* ragged.c: the sizes must be right. */
 GroupKernel ragged_all_to_all;
 /* What is wrong with them, in words; NULL: nothing. */
@@ -110,15 +107,14 @@ enum { SAMPLES = 8 };
 typedef struct Inexact {
 	Tensor value;
 	Tensor samples[SAMPLES];
-	Tensor spread;		/* f64: the sum of the magnitudes of the parts
+	Tensor spread; /* f64: the sum of the magnitudes of the parts
 				   that may stand for the value on some mesh;
 				   no data: its own magnitude */
 } Inexact;
 void inexact_free(Inexact *x);
 bool inexact_copy(const Inexact *x, Inexact *copy);
 /* Fills samples and spread of a result whose value is there already. */
-bool bound(const Module *m, const Op *op, const Inexact *operands,
-	Inexact *result);
+bool bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result);
 bool bound_sort(const Op *op, const Inexact *operands, Inexact *const *results);
 /* extern.c */
 Kernel external;
@@ -127,8 +123,7 @@ bool bound_extern(const Op *op, const Inexact *operands, Inexact *const *results
 bool new_samples(Inexact *x);
 /* Sample k of operands that decide something. */
 bool exaggerate(const Inexact *x, int k, Tensor *result);
-void perturb(const Op *op, int k, DType d, const Tensor *rounding,
-	Tensor *sample);
+void perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample);
 void drop_agreeing(Inexact *x);
 /* Every element may be anything. */
 bool inexact_anything(Inexact *x);
@@ -143,22 +138,22 @@ Kernel *op_kernel(OpKind kind);
 
 /* sums.c: by how much the result may be off, per element, through the op's own
    rounding; no data: it doesn't round.  Fills the result's spread. */
-bool find_rounding(const Module *m, const Op *op, const Inexact *operands,
-	Inexact *result, Tensor *rounding);
+bool find_rounding(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
+	Tensor *rounding);
 
 /* rounding.c */
 typedef struct Precision {
-	double unit;		/* rounding: relative error of one */
-	double normal;		/* least normal number */
-	double underflow;	/* absolute error of a result below that */
-	double greatest;	/* finite value */
-	double integers;	/* all up to this are representable */
+	double unit;	  /* rounding: relative error of one */
+	double normal;	  /* least normal number */
+	double underflow; /* absolute error of a result below that */
+	double greatest;  /* finite value */
+	double integers;  /* all up to this are representable */
 } Precision;
-extern const Precision precisions[DTYPE_COUNT];	/* of floats */
-bool op_rounds(OpKind kind);	/* pointwise ones */
+extern const Precision precisions[DTYPE_COUNT]; /* of floats */
+bool op_rounds(OpKind kind);			/* pointwise ones */
 bool op_passes_parts(OpKind kind);
-bool pointwise_rounding(const Op *op, const Inexact *operands, bool exact,
-	Inexact *result, Tensor *rounding);
+bool pointwise_rounding(const Op *op, const Inexact *operands, bool exact, Inexact *result,
+	Tensor *rounding);
 /* n elements from `first` on; of a scalar, n times the one. */
 void load_doubles(const Tensor *t, int64_t first, int64_t n, double *result);
 

@@ -15,28 +15,28 @@
 
 #include "eval/kernels.h"
 
-enum { GROUP_OPERANDS = 6 };	/* of a collective, at most */
+enum { GROUP_OPERANDS = 6 }; /* of a collective, at most */
 
 typedef struct Slot {
-	Inexact is;		/* samples and spread only with bounds */
+	Inexact is; /* samples and spread only with bounds */
 	bool borrowed;
 } Slot;
 
 typedef struct Machine {
 	Module *module;
 	int64_t ndevices;
-	bool bounds;		/* samples too; on one device */
-	bool *active;		/* by device */
-	const Op **stuck;	/* by device: the collective that it waits in
+	bool bounds;	     /* samples too; on one device */
+	bool *active;	     /* by device */
+	const Op **stuck;    /* by device: the collective that it waits in
 				   for ever, or NULL */
-	int first, nvalues;	/* the ids that it has slots for */
-	Slot *slots;		/* [(id - first) * ndevices + device] */
-	const Op **last_use;	/* by value id, within the value's block */
-	int most;		/* operands or results of an op */
-	Tensor *operands;	/* of the op at hand: by operand, or operand
+	int first, nvalues;  /* the ids that it has slots for */
+	Slot *slots;	     /* [(id - first) * ndevices + device] */
+	const Op **last_use; /* by value id, within the value's block */
+	int most;	     /* operands or results of an op */
+	Tensor *operands;    /* of the op at hand: by operand, or operand
 				   and device */
-	Tensor *results;	/* by result, or device */
-	Inexact *inexact;	/* by operand, with bounds */
+	Tensor *results;     /* by result, or device */
+	Inexact *inexact;    /* by operand, with bounds */
 	EvalFailure failure;
 } Machine;
 
@@ -44,14 +44,13 @@ typedef struct Machine {
 Slot *slot(const Machine *vm, const Value *v, int64_t device);
 void slot_free(const Machine *vm, const Value *v);
 /* The value leaves its slot, if the slot's block is done with it. */
-bool slot_take(const Machine *vm, const Value *v, const Block *done,
-	int64_t device, Inexact *result);
+bool slot_take(const Machine *vm, const Value *v, const Block *done, int64_t device,
+	Inexact *result);
 /* All but the return, whose operands the caller takes. */
 bool machine_block(Machine *vm, const Block *b);
 /* A machine for the bodies of an op, on so many devices; to be freed even
    where there is no memory for it. */
-bool machine_inside(Machine *inner, const Machine *vm, const Op *op,
-	int64_t ndevices);
+bool machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices);
 void machine_free(Machine *vm);
 
 /* stuck.c */

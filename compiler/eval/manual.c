@@ -23,8 +23,9 @@ enum { VALUE, SPREAD, FIRST_SAMPLE, COMPONENTS = FIRST_SAMPLE + SAMPLES };
 static Tensor *
 component(Inexact *x, int c)
 {
-	return c == VALUE ? &x->value : c == SPREAD ? &x->spread :
-		&x->samples[c - FIRST_SAMPLE];
+	return c == VALUE     ? &x->value
+		: c == SPREAD ? &x->spread
+			      : &x->samples[c - FIRST_SAMPLE];
 }
 
 static Type
@@ -100,15 +101,13 @@ stack(Inexact *const *x, int64_t n, Inexact *all, Tensor *views, Tensor *made)
 			continue;
 		Type part = component_type(&x[0]->value.type, c), type = part;
 		type.rank++;
-		memmove(type.dims + 1, part.dims, (size_t)part.rank *
-			sizeof part.dims[0]);
+		memmove(type.dims + 1, part.dims, (size_t)part.rank * sizeof part.dims[0]);
 		type.dims[0] = n;
 		size_t bytes = (size_t)type_bytes(&part);
-		ok = view_all(x, n, c, views, made) &&
-			tensor_new(&type, component(all, c));
+		ok = view_all(x, n, c, views, made) && tensor_new(&type, component(all, c));
 		for (int64_t i = 0; ok && i < n; i++)
-			memcpy((char *)component(all, c)->data + (size_t)i *
-				bytes, views[i].data, bytes);
+			memcpy((char *)component(all, c)->data + (size_t)i * bytes,
+				views[i].data, bytes);
 		free_all(made, n);
 	}
 	return ok;
@@ -116,26 +115,26 @@ stack(Inexact *const *x, int64_t n, Inexact *all, Tensor *views, Tensor *made)
 
 /* The sum of n tensors that are alike, as a reduction of them all. */
 static bool
-sum_of(Machine *vm, const Op *op, Combiner combiner, Inexact *const *x,
-	int64_t n, Inexact *sum)
+sum_of(Machine *vm, const Op *op, Combiner combiner, Inexact *const *x, int64_t n, Inexact *sum)
 {
-	Op reduction = {.kind = O_reduce, .noperands = 2, .id = op->id,
-		.module = vm->module, .label = op->label};
+	Op reduction = {.kind = O_reduce,
+		.noperands = 2,
+		.id = op->id,
+		.module = vm->module,
+		.label = op->label};
 	Inexact in[2] = {{.value = {.data = NULL}}};
 	const Type *type = &x[0]->value.type;
 	Type scalar = type_of(type->dtype, 0, NULL);
 	Tensor *views = calloc(2 * (size_t)n, sizeof *views);
-	bool ok = views && tensor_new(&scalar, &in[1].value) &&
-		tensor_new(type, &sum->value) &&
-		stack(x, n, &in[0], views, views + n);
+	bool ok = views && tensor_new(&scalar, &in[1].value) && tensor_new(type, &sum->value)
+		&& stack(x, n, &in[0], views, views + n);
 	if (ok) {
 		Tensor values[] = {in[0].value, in[1].value};
 		op_set_int(&reduction, A_dims, 0);
 		op_set_int(&reduction, A_combiner, combiner);
-		tensor_fill_payload(&in[1].value,
-			combiner_identity(combiner, type->dtype));
-		ok = reduce(NULL, &reduction, values, &sum->value) &&
-			bound(vm->module, &reduction, in, sum);
+		tensor_fill_payload(&in[1].value, combiner_identity(combiner, type->dtype));
+		ok = reduce(NULL, &reduction, values, &sum->value)
+			&& bound(vm->module, &reduction, in, sum);
 	}
 	inexact_free(&in[0]);
 	inexact_free(&in[1]);
@@ -162,15 +161,14 @@ give_part(Inexact *sum, int64_t i, int dim, Inexact *result)
 }
 
 static bool
-sum_group(Machine *vm, const Op *op, const int64_t *members, int64_t n,
-	Inexact *const *in, Inexact *const *out, Inexact **scratch)
+sum_group(Machine *vm, const Op *op, const int64_t *members, int64_t n, Inexact *const *in,
+	Inexact *const *out, Inexact **scratch)
 {
 	Inexact sum = {.value = {.data = NULL}};
 	int dim = op->kind == O_reduce_scatter ? (int)op_int(op, A_dim) : 0;
 	for (int64_t i = 0; i < n; i++)
 		scratch[i] = in[members[i]];
-	bool ok = sum_of(vm, op, (Combiner)op_int(op, A_combiner), scratch, n,
-		&sum);
+	bool ok = sum_of(vm, op, (Combiner)op_int(op, A_combiner), scratch, n, &sum);
 	for (int64_t i = 0; ok && i < n; i++)
 		ok = give_part(&sum, op->kind == O_reduce_scatter ? i : 0, dim,
 			out[members[i]]);
@@ -188,7 +186,7 @@ bound_sums(Machine *vm, const Op *op, Inexact *const *in, Inexact *const *out)
 	bool ok = members && scratch;
 	for (int64_t d = 0; ok && d < vm->ndevices; d++) {
 		if (!in[d] || axes_index(mesh, op->axes, d))
-			continue;	/* its group's member 0 does it */
+			continue; /* its group's member 0 does it */
 		for (int64_t i = 0; i < n; i++)
 			members[i] = axes_with_index(mesh, op->axes, d, i);
 		ok = sum_group(vm, op, members, n, in, out, scratch);
@@ -255,11 +253,11 @@ machine_bound_group(Machine *vm, const Op *op, GroupKernel *kernel)
 	for (int64_t d = 0; in && d < vm->ndevices; d++) {
 		out[d] = &slot(vm, op->results[0], d)->is;
 		for (int i = 0; vm->active[d] && i < op->noperands; i++)
-			in[i * vm->ndevices + d] =
-				&slot(vm, op->operands[i], d)->is;
+			in[i * vm->ndevices + d] = &slot(vm, op->operands[i], d)->is;
 	}
-	bool ok = in && (op_has(op, A_combiner) ? bound_sums(vm, op, in, out) :
-		bound_moves(vm, op, kernel, in, out));
+	bool ok = in
+		&& (op_has(op, A_combiner) ? bound_sums(vm, op, in, out)
+					   : bound_moves(vm, op, kernel, in, out));
 	free(out);
 	return ok;
 }
@@ -274,8 +272,8 @@ whole_of(const Machine *outer, const Value *v, int64_t device)
 }
 
 static bool
-shard(const Machine *inner, const Placement *spec, Inexact *whole,
-	int64_t device, Inexact *part)
+shard(const Machine *inner, const Placement *spec, Inexact *whole, int64_t device,
+	Inexact *part)
 {
 	bool ok = true;
 	for (int c = 0; ok && c < COMPONENTS; c++) {
@@ -295,36 +293,36 @@ enter_region(const Machine *outer, const Machine *inner, const Op *op, int i)
 	const Value *param = op->bodies[0]->params[i];
 	bool ok = true;
 	for (int64_t d = 0; ok && d < inner->ndevices; d++)
-		ok = !inner->active[d] || shard(inner, &op->specs[i],
-			whole_of(outer, op->operands[i], d), d,
-			&slot(inner, param, d)->is);
+		ok = !inner->active[d]
+			|| shard(inner, &op->specs[i], whole_of(outer, op->operands[i], d), d,
+				&slot(inner, param, d)->is);
 	return ok;
 }
 
 /* Partial results become whole, everywhere. */
 static bool
-settle(Machine *inner, const Op *op, const Placement *spec, Inexact **parts,
-	Inexact *sums)
+settle(Machine *inner, const Op *op, const Placement *spec, Inexact **parts, Inexact *sums)
 {
 	static const Tensor absent = {.data = NULL};
 	AxisList axes = placement_unreduced(spec);
-	Op all = {.kind = O_all_reduce, .id = op->id, .label = op->label,
-		.module = inner->module, .axes = &axes};
+	Op all = {.kind = O_all_reduce,
+		.id = op->id,
+		.label = op->label,
+		.module = inner->module,
+		.axes = &axes};
 	Inexact **out = calloc((size_t)inner->ndevices, sizeof *out);
 	bool ok = out;
 	op_set_int(&all, A_combiner, spec->combiner);
 	for (int64_t d = 0; ok && d < inner->ndevices; d++) {
 		out[d] = parts[d] ? &sums[d] : NULL;
-		ok = !parts[d] || tensor_new(&parts[d]->value.type,
-			&sums[d].value);
+		ok = !parts[d] || tensor_new(&parts[d]->value.type, &sums[d].value);
 	}
 	for (int64_t d = 0; ok && d < inner->ndevices; d++) {
 		inner->operands[d] = parts[d] ? parts[d]->value : absent;
 		inner->results[d] = sums[d].value;
 	}
-	ok = ok && all_reduce(inner->module, &all, inner->operands,
-		inner->results) && (!inner->bounds ||
-		bound_sums(inner, &all, parts, out));
+	ok = ok && all_reduce(inner->module, &all, inner->operands, inner->results)
+		&& (!inner->bounds || bound_sums(inner, &all, parts, out));
 	for (int64_t d = 0; ok && d < inner->ndevices; d++)
 		parts[d] = out[d];
 	free(out);
@@ -334,18 +332,17 @@ settle(Machine *inner, const Op *op, const Placement *spec, Inexact **parts,
 static void
 tell_disagreement(const Machine *inner, const Op *op, int64_t device)
 {
-	const SourceFile *file = source_file(inner->module->session,
-		op->range.file);
+	const SourceFile *file = source_file(inner->module->session, op->range.file);
 	if (device >= 0)
-		fprintf(stderr, "%s:%d: '%s' returns something else on device "
+		fprintf(stderr,
+			"%s:%d: '%s' returns something else on device "
 			"%lld than on others that should have the same\n",
-			file ? file->path : "", op->range.line, op->label,
-			(long long)device);
+			file ? file->path : "", op->range.line, op->label, (long long)device);
 }
 
 static bool
-join(const Machine *inner, const Op *op, const Placement *spec,
-	Inexact *const *parts, const Type *type, Inexact *whole)
+join(const Machine *inner, const Op *op, const Placement *spec, Inexact *const *parts,
+	const Type *type, Inexact *whole)
 {
 	const Mesh *mesh = &inner->module->mesh;
 	Placement settled = *spec;
@@ -358,9 +355,9 @@ join(const Machine *inner, const Op *op, const Placement *spec,
 		Type as = component_type(type, c);
 		if (!any_has(parts, n, c))
 			continue;
-		ok = view_all(parts, n, c, views, views + n) &&
-			tensor_unshard(mesh, &settled, &as, views,
-				component(whole, c), &disagree);
+		ok = view_all(parts, n, c, views, views + n)
+			&& tensor_unshard(mesh, &settled, &as, views, component(whole, c),
+				&disagree);
 		if (ok && c == VALUE)
 			tell_disagreement(inner, op, disagree);
 		free_all(views + n, n);
@@ -372,8 +369,8 @@ join(const Machine *inner, const Op *op, const Placement *spec,
 /* For a device outside: in the place of each other what that device has which
    differs from it along the region's axes only, as the other does. */
 static void
-parts_beside(const Machine *inner, const Op *op, int64_t device,
-	Inexact *const *parts, Inexact **beside)
+parts_beside(const Machine *inner, const Op *op, int64_t device, Inexact *const *parts,
+	Inexact **beside)
 {
 	const Mesh *mesh = &inner->module->mesh;
 	for (int64_t d = 0; d < inner->ndevices; d++)
@@ -382,21 +379,19 @@ parts_beside(const Machine *inner, const Op *op, int64_t device,
 }
 
 static bool
-join_all(const Machine *outer, const Machine *inner, const Op *op, int i,
-	Inexact *const *parts, Inexact **beside)
+join_all(const Machine *outer, const Machine *inner, const Op *op, int i, Inexact *const *parts,
+	Inexact **beside)
 {
 	const Placement *spec = &op->specs[op->noperands + i];
 	const Value *v = op->results[i];
 	bool ok = true;
 	if (outer->ndevices == 1)
-		return join(inner, op, spec, parts, &v->type,
-			&slot(outer, v, 0)->is);
+		return join(inner, op, spec, parts, &v->type, &slot(outer, v, 0)->is);
 	for (int64_t d = 0; ok && d < outer->ndevices; d++) {
 		if (!parts[d])
 			continue;
 		parts_beside(inner, op, d, parts, beside);
-		ok = join(inner, op, spec, beside, &v->type,
-			&slot(outer, v, d)->is);
+		ok = join(inner, op, spec, beside, &v->type, &slot(outer, v, d)->is);
 	}
 	return ok;
 }

@@ -29,8 +29,8 @@ copy_simplify(const Copy *c)
 		int last = s.rank - 1;
 		if (n == 1)
 			continue;
-		bool joins = s.rank && s.from[last] == c->from[d] * n &&
-			s.to[last] == c->to[d] * n;
+		bool joins =
+			s.rank && s.from[last] == c->from[d] * n && s.to[last] == c->to[d] * n;
 		if (!joins) {
 			s.dims[++last] = 1;
 			s.rank++;
@@ -43,15 +43,14 @@ copy_simplify(const Copy *c)
 }
 
 #define STRIDED(type) \
-static void \
-strided_##type(const void *source, int64_t from, void *result, int64_t to, \
-	int64_t n) \
-{ \
-	const type *s = source; \
-	type *r = result; \
-	for (int64_t i = 0; i < n; i++) \
-		r[i * to] = s[i * from]; \
-}
+	static void strided_##type(const void *source, int64_t from, void *result, int64_t to, \
+		int64_t n) \
+	{ \
+		const type *s = source; \
+		type *r = result; \
+		for (int64_t i = 0; i < n; i++) \
+			r[i * to] = s[i * from]; \
+	}
 STRIDED(uint8_t)
 STRIDED(uint16_t)
 STRIDED(uint32_t)
@@ -59,8 +58,7 @@ STRIDED(uint64_t)
 #undef STRIDED
 
 static void
-copy_row(int bytes, const char *source, int64_t from, char *result, int64_t to,
-	int64_t n)
+copy_row(int bytes, const char *source, int64_t from, char *result, int64_t to, int64_t n)
 {
 	if (from == 1 && to == 1)
 		memcpy(result, source, (size_t)n * (size_t)bytes);
@@ -86,11 +84,10 @@ copy_box(const Copy *box, int bytes, const void *source, void *result)
 		if (!c.dims[d])
 			return;
 	do {
-		copy_row(bytes, (const char *)source + from * bytes,
-			c.rank ? c.from[inner] : 1,
-			(char *)result + to * bytes,
-			c.rank ? c.to[inner] : 1, c.rank ? c.dims[inner] : 1);
-		for (d = inner - 1; d >= 0; d--) {	/* the next row */
+		copy_row(bytes, (const char *)source + from * bytes, c.rank ? c.from[inner] : 1,
+			(char *)result + to * bytes, c.rank ? c.to[inner] : 1,
+			c.rank ? c.dims[inner] : 1);
+		for (d = inner - 1; d >= 0; d--) { /* the next row */
 			from += c.from[d];
 			to += c.to[d];
 			if (++index[d] < c.dims[d])
@@ -176,8 +173,7 @@ iota(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-partition_id(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+partition_id(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	(void)op, (void)operands;
 	store_wide(D_u32, &c->device, result->data, 0, 1);
@@ -192,14 +188,12 @@ identity(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	size_t n = (size_t)type_elements(&result->type);
 	(void)c, (void)op;
-	memcpy(result->data, operands[0].data,
-		n * (size_t)element_bytes(result));
+	memcpy(result->data, operands[0].data, n * (size_t)element_bytes(result));
 	return true;
 }
 
 bool
-broadcast(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+broadcast(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	int64_t strides[MAX_RANK];
@@ -214,8 +208,7 @@ broadcast(const Context *c, const Op *op, const Tensor *operands,
 }
 
 bool
-transpose(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+transpose(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	int64_t strides[MAX_RANK];
@@ -271,14 +264,12 @@ roll(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	others.dims[d] = size - shift;
 	others.to_start = shift * others.to[d];
 	copy_box(&last, element_bytes(result), operands[0].data, result->data);
-	copy_box(&others, element_bytes(result), operands[0].data,
-		result->data);
+	copy_box(&others, element_bytes(result), operands[0].data, result->data);
 	return true;
 }
 
 bool
-concatenate(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+concatenate(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t dim = op_int(op, A_dim), start[MAX_RANK] = {0};
 	(void)c;
@@ -324,10 +315,9 @@ take(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	}
 	for (int64_t o = 0; o < outer; o++) {
 		for (int64_t i = 0; i < n; i++) {
-			int64_t at = clamp_index(tensor_integer(index, i),
-				size - 1);
-			memcpy(to, (const char *)x->data
-				+ (o * size + at) * inner, (size_t)inner);
+			int64_t at = clamp_index(tensor_integer(index, i), size - 1);
+			memcpy(to, (const char *)x->data + (o * size + at) * inner,
+				(size_t)inner);
 			to += inner;
 		}
 	}
@@ -336,8 +326,7 @@ take(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 
 /* `starts` are the operands that say where in `large`, clamped to it. */
 static void
-clamped_start(const Tensor *starts, const Type *large, const Type *small,
-	int64_t *start)
+clamped_start(const Tensor *starts, const Type *large, const Type *small, int64_t *start)
 {
 	for (int d = 0; d < large->rank; d++)
 		start[d] = clamp_index(tensor_integer(&starts[d], 0),
@@ -345,8 +334,7 @@ clamped_start(const Tensor *starts, const Type *large, const Type *small,
 }
 
 bool
-dynamic_slice(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+dynamic_slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t start[MAX_RANK] = {0};
 	(void)c, (void)op;
@@ -356,8 +344,7 @@ dynamic_slice(const Context *c, const Op *op, const Tensor *operands,
 }
 
 bool
-dynamic_update_slice(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+dynamic_update_slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t start[MAX_RANK] = {0};
 	clamped_start(operands + 2, &result->type, &operands[1].type, start);

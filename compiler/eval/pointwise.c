@@ -8,49 +8,49 @@
 
 #include "eval/scalar.h"
 
-typedef void Loop(const void *a, const void *b, const void *c, void *r,
-	int64_t n);
+typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t n);
 
 /* NaN in any of the three wins; otherwise min(max(lo, x), hi). */
 #define CLAMP(lo, x, hi) \
-	((lo) != (lo) ? (lo) : (hi) != (hi) ? (hi) : (x) != (x) ? (x) : \
-	 (x) < (lo) ? ((lo) < (hi) ? (lo) : (hi)) : (x) > (hi) ? (hi) : (x))
+	((lo) != (lo)		       ? (lo) \
+			: (hi) != (hi) ? (hi) \
+			: (x) != (x)   ? (x) \
+			: (x) < (lo)   ? ((lo) < (hi) ? (lo) : (hi)) \
+			: (x) > (hi)   ? (hi) \
+				       : (x))
 
 #define LOOP1(name, type, expression) \
-static void \
-name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-{ \
-	const type *as = ap; \
-	type *r = rp; \
-	(void)bp, (void)cp; \
-	for (int64_t i = 0; i < n; i++) { \
-		type a = as[i]; \
-		r[i] = expression; \
-	} \
-}
+	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+	{ \
+		const type *as = ap; \
+		type *r = rp; \
+		(void)bp, (void)cp; \
+		for (int64_t i = 0; i < n; i++) { \
+			type a = as[i]; \
+			r[i] = expression; \
+		} \
+	}
 #define LOOP2(name, type, expression) \
-static void \
-name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-{ \
-	const type *as = ap, *bs = bp; \
-	type *r = rp; \
-	(void)cp; \
-	for (int64_t i = 0; i < n; i++) { \
-		type a = as[i], b = bs[i]; \
-		r[i] = expression; \
-	} \
-}
+	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+	{ \
+		const type *as = ap, *bs = bp; \
+		type *r = rp; \
+		(void)cp; \
+		for (int64_t i = 0; i < n; i++) { \
+			type a = as[i], b = bs[i]; \
+			r[i] = expression; \
+		} \
+	}
 #define LOOP3(name, type, expression) \
-static void \
-name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-{ \
-	const type *as = ap, *bs = bp, *cs = cp; \
-	type *r = rp; \
-	for (int64_t i = 0; i < n; i++) { \
-		type a = as[i], b = bs[i], c = cs[i]; \
-		r[i] = expression; \
-	} \
-}
+	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+	{ \
+		const type *as = ap, *bs = bp, *cs = cp; \
+		type *r = rp; \
+		for (int64_t i = 0; i < n; i++) { \
+			type a = as[i], b = bs[i], c = cs[i]; \
+			r[i] = expression; \
+		} \
+	}
 
 #define FLOAT_UNARY(op, f) LOOP1(op##_double, double, f)
 #define UNARY(op, f, i) LOOP1(op##_double, double, f) LOOP1(op##_int, int64_t, i)
@@ -90,17 +90,15 @@ static Loop *const loops[OP_COUNT][WIDE_COUNT] = {
 
 /* The same formulas once more, one by one in double. */
 #define SCALAR1(op, f) \
-static double \
-scalar_##op(double a) \
-{ \
-	return f; \
-}
+	static double scalar_##op(double a) \
+	{ \
+		return f; \
+	}
 #define SCALAR2(op, f) \
-static double \
-scalar_##op(double a, double b) \
-{ \
-	return f; \
-}
+	static double scalar_##op(double a, double b) \
+	{ \
+		return f; \
+	}
 #define FLOAT_UNARY(op, f) SCALAR1(op, f)
 #define UNARY(op, f, i) SCALAR1(op, f)
 #define BINARY(op, f, i) SCALAR2(op, f)
@@ -153,20 +151,18 @@ pointwise_double2(OpKind kind)
 
 /* The elements of an operand; a scalar one is spread to n equal elements. */
 static const void *
-operand_wide(const Tensor *t, const Tensor *result, int64_t first, int64_t n,
-	Chunk *buffer)
+operand_wide(const Tensor *t, const Tensor *result, int64_t first, int64_t n, Chunk *buffer)
 {
 	if (t->type.rank || !result->type.rank)
 		return view_wide(t, first, n, buffer);
 	for (int64_t i = 0; i < n; i++)
-		load_wide(t->type.dtype, t->data, 0, 1, (char *)buffer
-			+ (size_t)i * wide_bytes(wide_of(t->type.dtype)));
+		load_wide(t->type.dtype, t->data, 0, 1,
+			(char *)buffer + (size_t)i * wide_bytes(wide_of(t->type.dtype)));
 	return buffer;
 }
 
 bool
-elementwise(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+elementwise(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type), count;
@@ -174,14 +170,12 @@ elementwise(const Context *c, const Op *op, const Tensor *operands,
 	Chunk buffers[3], out;
 	(void)c;
 	if (!loop)
-		die("%s is not defined for %s", ops[op->kind].name,
-			dtypes[d].name);
+		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
 	for (int64_t i = 0; i < n; i += count) {
 		const void *in[3] = {NULL, NULL, NULL};
 		count = n - i < CHUNK ? n - i : CHUNK;
 		for (int k = 0; k < op->noperands; k++)
-			in[k] = operand_wide(&operands[k], result, i, count,
-				&buffers[k]);
+			in[k] = operand_wide(&operands[k], result, i, count, &buffers[k]);
 		loop(in[0], in[1], in[2], &out, count);
 		store_wide(d, &out, result->data, i, count);
 	}
@@ -211,23 +205,21 @@ bits(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	for (int64_t i = 0; i < n; i++) {
 		int64_t wide = (int64_t)combine_bits(op->kind,
 			(uint64_t)tensor_integer(&operands[0], i),
-			(uint64_t)tensor_integer(&operands[1], i),
-			8 * dtypes[d].bytes);
+			(uint64_t)tensor_integer(&operands[1], i), 8 * dtypes[d].bytes);
 		store_wide(d, &wide, result->data, i, 1);
 	}
 	return true;
 }
 
 #define COMPARE(name, type, sign) \
-static void \
-name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-{ \
-	const type *a = ap, *b = bp; \
-	uint8_t *r = rp; \
-	(void)cp; \
-	for (int64_t i = 0; i < n; i++) \
-		r[i] = a[i] sign b[i]; \
-}
+	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+	{ \
+		const type *a = ap, *b = bp; \
+		uint8_t *r = rp; \
+		(void)cp; \
+		for (int64_t i = 0; i < n; i++) \
+			r[i] = a[i] sign b[i]; \
+	}
 #define COMPARES(name, sign) \
 	COMPARE(name##_int, int64_t, sign) \
 	COMPARE(name##_float, float, sign) \
@@ -247,8 +239,7 @@ static Loop *const comparisons[][WIDE_COUNT] = {
 	[DIR_LT] = {less_int, less_float, less_double},
 	[DIR_LE] = {less_equal_int, less_equal_float, less_equal_double},
 	[DIR_GT] = {greater_int, greater_float, greater_double},
-	[DIR_GE] = {greater_equal_int, greater_equal_float,
-		greater_equal_double},
+	[DIR_GE] = {greater_equal_int, greater_equal_float, greater_equal_double},
 };
 
 bool
@@ -269,8 +260,7 @@ compare(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-is_finite(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+is_finite(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	uint8_t *r = result->data;
@@ -281,8 +271,7 @@ is_finite(const Context *c, const Op *op, const Tensor *operands,
 }
 
 bool
-select_elements(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+select_elements(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	size_t bytes = (size_t)dtypes[result->type.dtype].bytes;
@@ -307,8 +296,7 @@ convert(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	(void)c, (void)op;
 	for (int64_t i = 0; i < n; i += count) {
 		count = n - i < CHUNK ? n - i : CHUNK;
-		convert_wide(from, view_wide(&operands[0], i, count, &in), to,
-			&out, count);
+		convert_wide(from, view_wide(&operands[0], i, count, &in), to, &out, count);
 		store_wide(to, &out, result->data, i, count);
 	}
 	return true;

@@ -10,26 +10,25 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum { ROWS, INTO, STARTS, SIZES, TO, FROM };	/* operands */
+enum { ROWS, INTO, STARTS, SIZES, TO, FROM }; /* operands */
 
 typedef struct Exchange {
 	const Module *module;
 	const Op *op;
-	const Tensor *operands;		/* [operand * devices + device] */
-	int64_t devices, n;		/* of the mesh, of a group */
+	const Tensor *operands; /* [operand * devices + device] */
+	int64_t devices, n;	/* of the mesh, of a group */
 } Exchange;
 
 /* From one device to another. */
 typedef struct Parcel {
-	int64_t sender, receiver;	/* devices */
+	int64_t sender, receiver; /* devices */
 	int64_t start, n, to, expected;
 } Parcel;
 
 static int64_t
 number(const Exchange *x, int operand, int64_t device, int64_t member)
 {
-	return tensor_integer(&x->operands[operand * x->devices + device],
-		member);
+	return tensor_integer(&x->operands[operand * x->devices + device], member);
 }
 
 /* From member i of the group that device d is in, to member k. */
@@ -39,16 +38,14 @@ parcel(const Exchange *x, int64_t d, int64_t i, int64_t k)
 	const Mesh *mesh = &x->module->mesh;
 	int64_t from = axes_with_index(mesh, x->op->axes, d, i);
 	int64_t to = axes_with_index(mesh, x->op->axes, d, k);
-	return (Parcel){from, to, number(x, STARTS, from, k),
-		number(x, SIZES, from, k), number(x, TO, from, k),
-		number(x, FROM, to, i)};
+	return (Parcel){from, to, number(x, STARTS, from, k), number(x, SIZES, from, k),
+		number(x, TO, from, k), number(x, FROM, to, i)};
 }
 
 static Exchange
 exchange_of(const Module *m, const Op *op, const Tensor *operands)
 {
-	return (Exchange){m, op, operands, m->mesh.ndevices,
-		axes_size(op->axes)};
+	return (Exchange){m, op, operands, m->mesh.ndevices, axes_size(op->axes)};
 }
 
 /* ---- what may be wrong -------------------------------------------------- */
@@ -68,8 +65,7 @@ parcel_wrong(const Exchange *x, const Parcel *p)
 	if (p->n < 0)
 		return "a negative number";
 	if (p->n != p->expected)
-		return arena_printf(a, "which expects %lld from it",
-			(long long)p->expected);
+		return arena_printf(a, "which expects %lld from it", (long long)p->expected);
 	if (p->n && (p->start < 0 || p->start + p->n > rows))
 		return arena_printf(a, "but its operand has %lld rows", rows);
 	if (p->n && (p->to < 0 || p->to + p->n > into))
@@ -83,10 +79,11 @@ overlap_wrong(const Exchange *x, int64_t d, int64_t i, int64_t k)
 	Parcel p = parcel(x, d, i, k);
 	for (int64_t j = 0; j < i; j++) {
 		Parcel q = parcel(x, d, j, k);
-		if (p.n > 0 && q.n > 0 && q.to < p.to + p.n &&
-		    p.to < q.to + q.n)
-			return arena_printf(x->module->arena, "where rows of "
-				"device %lld go, too", (long long)q.sender);
+		if (p.n > 0 && q.n > 0 && q.to < p.to + p.n && p.to < q.to + q.n)
+			return arena_printf(x->module->arena,
+				"where rows of "
+				"device %lld go, too",
+				(long long)q.sender);
 	}
 	return NULL;
 }
@@ -94,10 +91,11 @@ overlap_wrong(const Exchange *x, int64_t d, int64_t i, int64_t k)
 static const char *
 tell(const Exchange *x, const Parcel *p, const char *what)
 {
-	return arena_printf(x->module->arena, "device %lld sends %lld rows "
+	return arena_printf(x->module->arena,
+		"device %lld sends %lld rows "
 		"from row %lld to row %lld of device %lld, %s",
-		(long long)p->sender, (long long)p->n, (long long)p->start,
-		(long long)p->to, (long long)p->receiver, what);
+		(long long)p->sender, (long long)p->n, (long long)p->start, (long long)p->to,
+		(long long)p->receiver, what);
 }
 
 const char *
@@ -136,8 +134,7 @@ static bool
 receive(const Exchange *x, int64_t d, Tensor *result)
 {
 	int64_t k = axes_index(&x->module->mesh, x->op->axes, d);
-	bool ok = identity(NULL, x->op, &x->operands[INTO * x->devices + d],
-		result);
+	bool ok = identity(NULL, x->op, &x->operands[INTO * x->devices + d], result);
 	for (int64_t i = 0; ok && i < x->n; i++) {
 		Parcel p = parcel(x, d, i, k);
 		Tensor from, to;
@@ -151,8 +148,7 @@ receive(const Exchange *x, int64_t d, Tensor *result)
 }
 
 bool
-ragged_all_to_all(const Module *m, const Op *op, const Tensor *operands,
-	Tensor *results)
+ragged_all_to_all(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	Exchange x = exchange_of(m, op, operands);
 	bool ok = true;

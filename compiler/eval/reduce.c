@@ -21,8 +21,7 @@ accumulators(const Tensor *init, int64_t n)
 
 /* Strides of the result over the operand's dims: 0 where reduced. */
 static void
-kept_strides(const Type *x, const Type *result, const Ints *dims,
-	int64_t *strides)
+kept_strides(const Type *x, const Type *result, const Ints *dims, int64_t *strides)
 {
 	int64_t of_result[MAX_RANK];
 	bool reduced[MAX_RANK] = {false};
@@ -37,8 +36,7 @@ kept_strides(const Type *x, const Type *result, const Ints *dims,
 /* Joins dims that are both reduced, or both kept and contiguous, and drops
    those of size 1.  Returns the rank. */
 static int
-join_dims(const Type *x, const int64_t *strides, int64_t *sizes,
-	int64_t *result_strides)
+join_dims(const Type *x, const int64_t *strides, int64_t *sizes, int64_t *result_strides)
 {
 	int rank = 0;
 	for (int d = 0; d < x->rank; d++) {
@@ -57,22 +55,20 @@ join_dims(const Type *x, const int64_t *strides, int64_t *sizes,
 
 /* A run of the operand's elements into accumulators at stride 0 or 1. */
 static void
-combine_run(const Tensor *x, int64_t first, int64_t n, CombineLoop *loop,
-	char *acc, int stride)
+combine_run(const Tensor *x, int64_t first, int64_t n, CombineLoop *loop, char *acc, int stride)
 {
 	size_t bytes = wide_bytes(wide_of(x->type.dtype));
 	Chunk buffer;
 	for (int64_t i = 0; i < n; i += CHUNK) {
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
-		loop(acc, view_wide(x, first + i, count, &buffer), count,
-			stride);
+		loop(acc, view_wide(x, first + i, count, &buffer), count, stride);
 		acc += stride ? (size_t)count * bytes : 0;
 	}
 }
 
 static void
-combine_all(const Tensor *x, int rank, const int64_t *sizes,
-	const int64_t *strides, CombineLoop *loop, char *acc)
+combine_all(const Tensor *x, int rank, const int64_t *sizes, const int64_t *strides,
+	CombineLoop *loop, char *acc)
 {
 	size_t bytes = wide_bytes(wide_of(x->type.dtype));
 	int64_t n = type_elements(&x->type), index[MAX_RANK] = {0};
@@ -91,8 +87,7 @@ combine_all(const Tensor *x, int rank, const int64_t *sizes,
 }
 
 bool
-reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init,
-	Tensor *result)
+reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, Tensor *result)
 {
 	DType d = x->type.dtype;
 	int64_t strides[MAX_RANK], sizes[MAX_RANK], joined[MAX_RANK];
@@ -115,9 +110,8 @@ bool
 reduce(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	(void)c;
-	return reduce_dims(op_ints(op, A_dims),
-		(Combiner)op_int(op, A_combiner), &operands[0], &operands[1],
-		result);
+	return reduce_dims(op_ints(op, A_dims), (Combiner)op_int(op, A_combiner), &operands[0],
+		&operands[1], result);
 }
 
 /* Adds rows of `inner` elements one after another, storing after each. */
@@ -164,14 +158,13 @@ scatter_rows(const Op *op, const Tensor *operands, char *acc)
 		int64_t at = tensor_integer(index, row % n);
 		if (at < 0 || at >= size)
 			continue;
-		combine_run(update, row * inner, inner, loop, acc + bytes *
-			(size_t)((row / n * size + at) * inner), 1);
+		combine_run(update, row * inner, inner, loop,
+			acc + bytes * (size_t)((row / n * size + at) * inner), 1);
 	}
 }
 
 bool
-scatter_add(const Context *c, const Op *op, const Tensor *operands,
-	Tensor *result)
+scatter_add(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type);

@@ -26,7 +26,7 @@ const Precision precisions[DTYPE_COUNT] = {
 /* An exact operand element: its value, and the spread of its parts. */
 typedef struct Element {
 	double value, spread;
-	bool parts;		/* it is a sum, and each device may hold a part */
+	bool parts; /* it is a sum, and each device may hold a part */
 } Element;
 typedef double Spread(const Element *x);
 
@@ -58,8 +58,8 @@ spread_quotient(const Element *x)
 }
 
 typedef struct RoundingRow {
-	double ulps;		/* in the wide type; 0: never rounds */
-	Spread *spread;		/* NULL: parts don't pass */
+	double ulps;	/* in the wide type; 0: never rounds */
+	Spread *spread; /* NULL: parts don't pass */
 } RoundingRow;
 
 static const RoundingRow rows[OP_COUNT] = {
@@ -102,8 +102,7 @@ in_double(const Op *op, const Element *x)
 {
 	if (op->noperands == 2)
 		return pointwise_double2(op->kind)(x[0].value, x[1].value);
-	return op->kind == O_convert ? x[0].value :
-		pointwise_double(op->kind)(x[0].value);
+	return op->kind == O_convert ? x[0].value : pointwise_double(op->kind)(x[0].value);
 }
 
 static bool
@@ -127,13 +126,13 @@ all_integers(const Op *op, const Element *x)
 /* Arithmetic on exact operands whose result needs no rounding: nor do sums
    of small integers, however they are split into parts. */
 static bool
-needs_no_rounding(const Op *op, const Element *x, double y, double spread,
-	DType d)
+needs_no_rounding(const Op *op, const Element *x, double y, double spread, DType d)
 {
 	if (rows[op->kind].ulps > 0.5 || y != in_double(op, x))
 		return false;
-	return !has_parts(op, x) || (op->kind != O_div && y == rint(y) &&
-		all_integers(op, x) && spread <= precisions[d].integers);
+	return !has_parts(op, x)
+		|| (op->kind != O_div && y == rint(y) && all_integers(op, x)
+			&& spread <= precisions[d].integers);
 }
 
 static double
@@ -146,8 +145,7 @@ element_rounding(const Op *op, double y, double spread, DType d)
 		units += p->unit;
 	if (!isfinite(y) || rows[op->kind].ulps == 0)
 		return 0;
-	return units * spread + (spread <= 2 * p->normal && spread > 0 ?
-		p->underflow : 0);
+	return units * spread + (spread <= 2 * p->normal && spread > 0 ? p->underflow : 0);
 }
 
 /* ---- whole tensors ------------------------------------------------------ */
@@ -162,8 +160,7 @@ load_doubles(const Tensor *t, int64_t first, int64_t n, double *result)
 {
 	Chunk buffer;
 	if (t->type.rank) {
-		convert_wide(t->type.dtype, view_wide(t, first, n, &buffer),
-			D_f64, result, n);
+		convert_wide(t->type.dtype, view_wide(t, first, n, &buffer), D_f64, result, n);
 		return;
 	}
 	for (int64_t i = 0; i < n; i++)
@@ -182,8 +179,8 @@ load_operand(const Inexact *x, int64_t first, int64_t n, Operand *o)
 }
 
 static void
-round_chunk(const Op *op, const Operand *in, bool exact, int64_t first,
-	int64_t n, const Inexact *result, double *rounding)
+round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t n,
+	const Inexact *result, double *rounding)
 {
 	const RoundingRow *row = &rows[op->kind];
 	DType d = result->value.type.dtype;
@@ -194,27 +191,26 @@ round_chunk(const Op *op, const Operand *in, bool exact, int64_t first,
 		Element x[2];
 		double y = values[i], spread = fabs(y);
 		for (int k = 0; k < op->noperands; k++)
-			x[k] = (Element){in[k].value[i], in[k].spread[i],
-				in[k].parts};
+			x[k] = (Element){in[k].value[i], in[k].spread[i], in[k].parts};
 		double parts = spreads ? row->spread(x) : 0;
 		spread = parts > spread ? parts : spread;
 		if (spreads)
 			spreads[first + i] = spread;
-		rounding[first + i] = exact && needs_no_rounding(op, x, y,
-			spread, d) ? 0 : element_rounding(op, y, spread, d);
+		rounding[first + i] = exact && needs_no_rounding(op, x, y, spread, d)
+			? 0
+			: element_rounding(op, y, spread, d);
 	}
 }
 
 bool
-pointwise_rounding(const Op *op, const Inexact *operands, bool exact,
-	Inexact *result, Tensor *rounding)
+pointwise_rounding(const Op *op, const Inexact *operands, bool exact, Inexact *result,
+	Tensor *rounding)
 {
 	int64_t n = type_elements(&result->value.type), count;
 	bool parts = false;
 	for (int i = 0; i < op->noperands; i++)
 		parts = parts || operands[i].spread.data;
-	if (parts && rows[op->kind].spread &&
-	    !tensor_like(&result->value, &result->spread))
+	if (parts && rows[op->kind].spread && !tensor_like(&result->value, &result->spread))
 		return false;
 	Operand *in = calloc(2, sizeof *in);
 	bool ok = in && tensor_like(&result->value, rounding);

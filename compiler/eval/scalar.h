@@ -42,7 +42,7 @@ float_to_bf16(float x)
 {
 	uint32_t bits = float_bits(x);
 	if (x != x)
-		return (uint16_t)(bits >> 16 | 0x40);	/* stays a NaN */
+		return (uint16_t)(bits >> 16 | 0x40); /* stays a NaN */
 	return (uint16_t)((bits + 0x7fff + (bits >> 16 & 1)) >> 16);
 }
 
@@ -53,7 +53,7 @@ f16_to_float(uint16_t x)
 	uint32_t exponent = x >> 10 & 31, fraction = x & 0x3ff;
 	if (exponent == 31)
 		return bits_float(sign | 0x7f800000 | fraction << 13);
-	if (exponent == 0) {	/* zero or subnormal: fraction * 2^-24 */
+	if (exponent == 0) { /* zero or subnormal: fraction * 2^-24 */
 		float value = (float)fraction * 0x1p-24f;
 		return sign ? -value : value;
 	}
@@ -67,7 +67,7 @@ float_to_f16(float x)
 	uint32_t sign = bits >> 16 & 0x8000, magnitude = bits & 0x7fffffff;
 	if (magnitude > 0x7f800000)
 		return (uint16_t)(sign | 0x7e00 | (bits >> 13 & 0x3ff));
-	if (magnitude >= 0x477ff000)	/* 65520 and above round to infinity */
+	if (magnitude >= 0x477ff000) /* 65520 and above round to infinity */
 		return (uint16_t)(sign | 0x7c00);
 	if (magnitude < 0x38800000) {
 		/* Below 2^-14: adding 0.5 makes the f32 unit 2^-24, that of
@@ -91,7 +91,7 @@ double_to_float_odd(double x)
 	double back = nearest;
 	if (x != x || back == x)
 		return nearest;
-	if (x < 0 ? back < x : back > x)	/* rounded away from zero */
+	if (x < 0 ? back < x : back > x) /* rounded away from zero */
 		bits--;
 	return bits_float(bits | 1);
 }
@@ -101,7 +101,7 @@ integer_to_float_odd(int64_t x)
 {
 	int64_t high = x & ~(int64_t)0x7ff;
 	if (x < -((int64_t)1 << 53) || x > (int64_t)1 << 53)
-		x = high == x ? x : (high | 0x400);	/* 53 bits hold that */
+		x = high == x ? x : (high | 0x400); /* 53 bits hold that */
 	return double_to_float_odd((double)x);
 }
 

@@ -25,7 +25,7 @@ key_of(const Tensor *t, int64_t i)
 	int64_t key;
 	if (!dtype_is_float(t->type.dtype))
 		return tensor_integer(t, i);
-	double v = tensor_double(t, i) + 0.0;	/* -0 becomes 0 */
+	double v = tensor_double(t, i) + 0.0; /* -0 becomes 0 */
 	if (v != v)
 		return INT64_MAX;
 	memcpy(&key, &v, sizeof key);
@@ -35,8 +35,7 @@ key_of(const Tensor *t, int64_t i)
 static bool
 comes_before(const Line *l, int64_t a, int64_t b)
 {
-	return l->descending ? l->keys[a] > l->keys[b] :
-		l->keys[a] < l->keys[b];
+	return l->descending ? l->keys[a] > l->keys[b] : l->keys[a] < l->keys[b];
 }
 
 /* at[first, middle) and at[middle, end) into other[first, end). */
@@ -45,8 +44,8 @@ merge(const Line *l, int64_t first, int64_t middle, int64_t end)
 {
 	int64_t left = first, right = middle;
 	for (int64_t i = first; i < end; i++) {
-		bool second = left == middle || (right < end &&
-			comes_before(l, l->at[right], l->at[left]));
+		bool second = left == middle
+			|| (right < end && comes_before(l, l->at[right], l->at[left]));
 		l->other[i] = l->at[second ? right++ : left++];
 	}
 }
@@ -78,8 +77,7 @@ sort_order(const Op *op, const Tensor *key)
 		inner *= t->dims[d];
 	for (int64_t k = 0; order && line && k < total / n; k++) {
 		int64_t first = k / inner * n * inner + k % inner;
-		Line l = {n, line, line + n, line + 2 * n,
-			op_int(op, A_direction) == DIR_GT};
+		Line l = {n, line, line + n, line + 2 * n, op_int(op, A_direction) == DIR_GT};
 		for (int64_t i = 0; i < n; i++)
 			line[i] = key_of(key, first + i * inner);
 		sort_line(&l);
@@ -101,8 +99,7 @@ take_order(const Tensor *x, const int64_t *order, Tensor *result)
 	const char *from = x->data;
 	char *to = result->data;
 	for (int64_t i = type_elements(&x->type) - 1; i >= 0; i--)
-		memcpy(to + (size_t)i * bytes, from + (size_t)order[i] * bytes,
-			bytes);
+		memcpy(to + (size_t)i * bytes, from + (size_t)order[i] * bytes, bytes);
 }
 
 bool

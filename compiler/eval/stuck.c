@@ -24,8 +24,7 @@ member(const Machine *vm, const Op *op, int64_t device, int64_t i)
 {
 	static const AxisList none;
 
-	return axes_with_index(&vm->module->mesh, op->axes ? op->axes : &none,
-		device, i);
+	return axes_with_index(&vm->module->mesh, op->axes ? op->axes : &none, device, i);
 }
 
 static bool
@@ -68,8 +67,10 @@ static void
 tell(Machine *vm, int64_t device, int64_t other, bool mismatch)
 {
 	vm->failure = (EvalFailure){.collective = vm->stuck[device],
-		.other = vm->stuck[other], .device = device,
-		.other_device = other, .mismatch = mismatch};
+		.other = vm->stuck[other],
+		.device = device,
+		.other_device = other,
+		.mismatch = mismatch};
 }
 
 /* Do two devices wait for each other in different collectives? */

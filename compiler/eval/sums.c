@@ -23,12 +23,14 @@
 /* What is infinite or NaN is no part of a magnitude: it makes a sum infinite
    or NaN in any order, while finite terms may overflow in some. */
 typedef enum Aspect {
-	ASPECT_magnitude, ASPECT_spread,
+	ASPECT_magnitude,
+	ASPECT_spread,
 	ASPECT_one,
-	ASPECT_nonzero,		/* 1 unless zero */
-	ASPECT_excess, ASPECT_deficit, /* magnitude, at least 1, at most 1 */
+	ASPECT_nonzero, /* 1 unless zero */
+	ASPECT_excess,
+	ASPECT_deficit, /* magnitude, at least 1, at most 1 */
 	ASPECT_square,
-	ASPECT_parts,		/* square of the spread, or of what it would be
+	ASPECT_parts, /* square of the spread, or of what it would be
 				   if the mesh's devices had random parts */
 } Aspect;
 
@@ -41,8 +43,7 @@ aspect_of(const Module *m, Aspect aspect, double v, double spread)
 		[ASPECT_magnitude] = magnitude,
 		[ASPECT_spread] = isfinite(v) ? fmax(spread, magnitude) : 0,
 		[ASPECT_square] = square,
-		[ASPECT_parts] = fmax(spread * spread,
-			square * (double)m->mesh.ndevices),
+		[ASPECT_parts] = fmax(spread * spread, square * (double)m->mesh.ndevices),
 		[ASPECT_one] = 1,
 		[ASPECT_nonzero] = v != 0,
 		[ASPECT_excess] = magnitude > 1 ? magnitude : 1,
@@ -63,8 +64,7 @@ picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
 		load_doubles(&x->value, i, count, r + i);
 		for (int64_t k = i; k < i + count; k++)
-			r[k] = aspect_of(m, aspect, r[k],
-				spread ? spread[k] : 0);
+			r[k] = aspect_of(m, aspect, r[k], spread ? spread[k] : 0);
 	}
 	return true;
 }
@@ -72,12 +72,12 @@ picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 /* ---- sums: how much rounding adds --------------------------------------- */
 
 typedef struct Sum {
-	Tensor magnitude;	/* sum |term| */
-	Tensor squares;		/* sum term^2, of the parts; no data: they are
+	Tensor magnitude; /* sum |term| */
+	Tensor squares;	  /* sum term^2, of the parts; no data: they are
 				   always added up before they are used */
-	Tensor terms;		/* how many are not zero */
-	bool products;		/* rounded before they are added */
-	bool integers;		/* every term, exactly */
+	Tensor terms;	  /* how many are not zero */
+	bool products;	  /* rounded before they are added */
+	bool integers;	  /* every term, exactly */
 } Sum;
 
 /* The sum of the parts' magnitudes, about; y is the whole. */
@@ -86,8 +86,7 @@ parts_of(const Sum *s, int64_t i, double y)
 {
 	double magnitude = ((double *)s->magnitude.data)[i];
 	double *squares = s->squares.data;
-	return squares ? fmin(magnitude, fmax(sqrt(squares[i]), fabs(y))) :
-		magnitude;
+	return squares ? fmin(magnitude, fmax(sqrt(squares[i]), fabs(y))) : magnitude;
 }
 
 static double
@@ -99,15 +98,16 @@ sum_rounding(const Module *m, const Sum *s, int64_t i, double parts, DType d)
 	double terms = ((double *)s->terms.data)[i] - !s->products;
 	double error = 0;
 	if (!(magnitude <= p->greatest))
-		return INFINITY;	/* some order may overflow */
+		return INFINITY; /* some order may overflow */
 	if (terms <= 0)
 		return 0;
 	if (!(s->integers && magnitude <= wide->integers))
-		error = terms * (wide->unit * magnitude + (s->products &&
-			magnitude > 0 ? wide->underflow : 0));
+		error = terms
+			* (wide->unit * magnitude
+				+ (s->products && magnitude > 0 ? wide->underflow : 0));
 	if (p != wide && !(s->integers && magnitude <= p->integers))
-		error += p->unit * parts + (d == D_f16 ?
-			p->underflow * (double)m->mesh.ndevices : 0);
+		error += p->unit * parts
+			+ (d == D_f16 ? p->underflow * (double)m->mesh.ndevices : 0);
 	return error;
 }
 
@@ -129,8 +129,7 @@ round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
 		return false;
 	for (int64_t i = type_elements(&y->type) - 1; i >= 0; i--) {
 		double parts = parts_of(s, i, tensor_double(y, i));
-		((double *)rounding->data)[i] = sum_rounding(m, s, i, parts,
-			y->type.dtype);
+		((double *)rounding->data)[i] = sum_rounding(m, s, i, parts, y->type.dtype);
 		if (spread)
 			spread[i] = parts;
 	}
@@ -155,13 +154,12 @@ is_whole(const Inexact *x)
 }
 
 static bool
-dot_aspects(const Module *m, const Op *op, const Inexact *x, Aspect left,
-	Aspect right, const Tensor *shape, Tensor *result)
+dot_aspects(const Module *m, const Op *op, const Inexact *x, Aspect left, Aspect right,
+	const Tensor *shape, Tensor *result)
 {
 	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(m, &x[0], left, &in[0]) &&
-		picture(m, &x[1], right, &in[1]) &&
-		tensor_like(shape, result) && dot(NULL, op, in, result);
+	bool ok = picture(m, &x[0], left, &in[0]) && picture(m, &x[1], right, &in[1])
+		&& tensor_like(shape, result) && dot(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
 	return ok;
@@ -169,8 +167,8 @@ dot_aspects(const Module *m, const Op *op, const Inexact *x, Aspect left,
 
 /* Of the parts of one operand, or of the other, with the whole of the other. */
 static bool
-dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts,
-	Aspect whole, const Tensor *shape, Tensor *result)
+dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts, Aspect whole,
+	const Tensor *shape, Tensor *result)
 {
 	Tensor other = {0};
 	if (!dot_aspects(m, op, x, parts, whole, shape, result))
@@ -196,15 +194,13 @@ has_zero(const Tensor *t)
 
 /* How many products are not zero: the contracted size, where all are. */
 static bool
-dot_terms(const Module *m, const Op *op, const Inexact *x,
-	const Tensor *shape, Tensor *result)
+dot_terms(const Module *m, const Op *op, const Inexact *x, const Tensor *shape, Tensor *result)
 {
 	const Ints *contract = op_ints(op, A_lhs_contract);
 	double terms = 1;
-	if (is_exact(&x[0]) && is_exact(&x[1]) &&
-	    (has_zero(&x[0].value) || has_zero(&x[1].value)))
-		return dot_aspects(m, op, x, ASPECT_nonzero, ASPECT_nonzero,
-			shape, result);
+	if (is_exact(&x[0]) && is_exact(&x[1])
+		&& (has_zero(&x[0].value) || has_zero(&x[1].value)))
+		return dot_aspects(m, op, x, ASPECT_nonzero, ASPECT_nonzero, shape, result);
 	for (int i = 0; i < contract->n; i++)
 		terms *= (double)x[0].value.type.dims[contract->v[i]];
 	if (!tensor_like(shape, result))
@@ -214,30 +210,29 @@ dot_terms(const Module *m, const Op *op, const Inexact *x,
 }
 
 static bool
-round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	Sum s = {.products = true};
 	const Tensor *shape = &result->value;
 	s.integers = is_whole(&x[0]) && is_whole(&x[1]);
-	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, shape,
-		&s.magnitude) && dot_terms(m, op, x, shape, &s.terms) &&
-		(m->mesh.ndevices == 1 || dot_parts(m, op, x, ASPECT_parts,
-		ASPECT_square, shape, &s.squares)) &&
-		round_sum(m, &s, result, rounding);
+	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, shape, &s.magnitude)
+		&& dot_terms(m, op, x, shape, &s.terms)
+		&& (m->mesh.ndevices == 1
+			|| dot_parts(m, op, x, ASPECT_parts, ASPECT_square, shape, &s.squares))
+		&& round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* One aspect reduced, in f64. */
 static bool
-reduce_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect,
-	Combiner c, const Tensor *shape, Tensor *result)
+reduce_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect, Combiner c,
+	const Tensor *shape, Tensor *result)
 {
 	Type scalar = type_of(D_f64, 0, NULL);
 	Tensor in = {0}, init = {0};
-	bool ok = picture(m, x, aspect, &in) && tensor_new(&scalar, &init) &&
-		tensor_like(shape, result);
+	bool ok = picture(m, x, aspect, &in) && tensor_new(&scalar, &init)
+		&& tensor_like(shape, result);
 	if (ok) {
 		tensor_fill_payload(&init, combiner_identity(c, D_f64));
 		ok = reduce_dims(op_ints(op, A_dims), c, &in, &init, result);
@@ -255,24 +250,23 @@ counted(const Inexact *x)
 }
 
 static bool
-round_add(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+round_add(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
 	const Tensor *shape = &result->value;
-	bool ok = reduce_aspect(m, op, x, ASPECT_spread, C_add, shape,
-		&s.magnitude) && reduce_aspect(m, op, x, counted(x), C_add, shape,
-		&s.terms) && (m->mesh.ndevices == 1 || reduce_aspect(m, op, x,
-		ASPECT_parts, C_add, shape, &s.squares)) &&
-		round_sum(m, &s, result, rounding);
+	bool ok = reduce_aspect(m, op, x, ASPECT_spread, C_add, shape, &s.magnitude)
+		&& reduce_aspect(m, op, x, counted(x), C_add, shape, &s.terms)
+		&& (m->mesh.ndevices == 1
+			|| reduce_aspect(m, op, x, ASPECT_parts, C_add, shape, &s.squares))
+		&& round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* Parts of a product may overflow or vanish where the whole doesn't. */
 static double
-product_rounding(double y, double terms, double excess, double deficit,
-	int64_t ndevices, DType d)
+product_rounding(double y, double terms, double excess, double deficit, int64_t ndevices,
+	DType d)
 {
 	const Precision *p = &precisions[d];
 	const Precision *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
@@ -283,27 +277,23 @@ product_rounding(double y, double terms, double excess, double deficit,
 		return 0;
 	if (p != wide)
 		units += p->unit * log2(2 * (double)ndevices);
-	return units * fabs(y) + (deficit < p->normal ?
-		p->underflow * excess : 0);
+	return units * fabs(y) + (deficit < p->normal ? p->underflow * excess : 0);
 }
 
 static bool
-round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
-	static const Aspect aspects[] = {ASPECT_excess, ASPECT_deficit,
-		ASPECT_one};
+	static const Aspect aspects[] = {ASPECT_excess, ASPECT_deficit, ASPECT_one};
 	Tensor t[3] = {{.data = NULL}};
 	const Tensor *shape = &result->value;
 	bool ok = tensor_like(shape, rounding);
 	for (int k = 0; ok && k < 3; k++)
-		ok = reduce_aspect(m, op, x, aspects[k], aspects[k] == ASPECT_one ?
-			C_add : C_mul, shape, &t[k]);
+		ok = reduce_aspect(m, op, x, aspects[k],
+			aspects[k] == ASPECT_one ? C_add : C_mul, shape, &t[k]);
 	for (int64_t i = type_elements(&shape->type) - 1; ok && i >= 0; i--)
-		((double *)rounding->data)[i] = product_rounding(
-			tensor_double(shape, i), ((double *)t[2].data)[i],
-			((double *)t[0].data)[i], ((double *)t[1].data)[i],
-			m->mesh.ndevices, shape->type.dtype);
+		((double *)rounding->data)[i] = product_rounding(tensor_double(shape, i),
+			((double *)t[2].data)[i], ((double *)t[0].data)[i],
+			((double *)t[1].data)[i], m->mesh.ndevices, shape->type.dtype);
 	for (int k = 0; k < 3; k++)
 		tensor_free(&t[k]);
 	return ok;
@@ -311,8 +301,7 @@ round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 
 /* max, min, and, or don't round. */
 static bool
-round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	int64_t c = op_int(op, A_combiner);
 	if (c == C_add)
@@ -321,40 +310,36 @@ round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 }
 
 static bool
-cumsum_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect,
-	Tensor *result)
+cumsum_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect, Tensor *result)
 {
 	Type scalar = type_of(D_f64, 0, NULL);
 	Tensor in[2] = {{.data = NULL}};
-	bool ok = picture(m, x, aspect, &in[0]) && tensor_new(&scalar, &in[1]) &&
-		tensor_like(&x->value, result) && cumsum(NULL, op, in, result);
+	bool ok = picture(m, x, aspect, &in[0]) && tensor_new(&scalar, &in[1])
+		&& tensor_like(&x->value, result) && cumsum(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
 	return ok;
 }
 
 static bool
-round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
-	bool ok = cumsum_aspect(m, op, x, ASPECT_spread, &s.magnitude) &&
-		cumsum_aspect(m, op, x, counted(x), &s.terms) &&
-		round_sum(m, &s, result, rounding);
+	bool ok = cumsum_aspect(m, op, x, ASPECT_spread, &s.magnitude)
+		&& cumsum_aspect(m, op, x, counted(x), &s.terms)
+		&& round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* The rows of two aspects, added to each other as the values are. */
 static bool
-scatter_aspect(const Module *m, const Op *op, const Inexact *x, Aspect base,
-	Aspect added, Tensor *result)
+scatter_aspect(const Module *m, const Op *op, const Inexact *x, Aspect base, Aspect added,
+	Tensor *result)
 {
 	Tensor in[3] = {{.data = NULL}, x[1].value, {.data = NULL}};
-	bool ok = picture(m, &x[0], base, &in[0]) &&
-		picture(m, &x[2], added, &in[2]) &&
-		tensor_like(&x[0].value, result) &&
-		scatter_add(NULL, op, in, result);
+	bool ok = picture(m, &x[0], base, &in[0]) && picture(m, &x[2], added, &in[2])
+		&& tensor_like(&x[0].value, result) && scatter_add(NULL, op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[2]);
 	return ok;
@@ -365,20 +350,19 @@ round_scatter(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0]) && is_whole(&x[2])};
-	bool ok = scatter_aspect(m, op, x, ASPECT_spread, ASPECT_spread,
-		&s.magnitude) && scatter_aspect(m, op, x, counted(&x[0]),
-		counted(&x[2]), &s.terms) &&
-		(m->mesh.ndevices == 1 || scatter_aspect(m, op, x,
-		ASPECT_parts, ASPECT_parts, &s.squares)) &&
-		round_sum(m, &s, result, rounding);
+	bool ok = scatter_aspect(m, op, x, ASPECT_spread, ASPECT_spread, &s.magnitude)
+		&& scatter_aspect(m, op, x, counted(&x[0]), counted(&x[2]), &s.terms)
+		&& (m->mesh.ndevices == 1
+			|| scatter_aspect(m, op, x, ASPECT_parts, ASPECT_parts, &s.squares))
+		&& round_sum(m, &s, result, rounding);
 	sum_free(&s);
 	return ok;
 }
 
 /* ---- what rounding adds, and where parts go ----------------------------- */
 
-typedef bool Rounding(const Module *m, const Op *op, const Inexact *x,
-	Inexact *result, Tensor *rounding);
+typedef bool
+Rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding);
 static Rounding *const sums[OP_COUNT] = {
 	[O_dot] = round_dot,
 	[O_reduce] = round_reduce,
@@ -391,8 +375,7 @@ static Rounding *const sums[OP_COUNT] = {
 static bool
 makes_parts(const Module *m, const Op *op)
 {
-	return m->mesh.ndevices > 1 &&
-		(op->kind == O_take || op->kind == O_dynamic_slice);
+	return m->mesh.ndevices > 1 && (op->kind == O_take || op->kind == O_dynamic_slice);
 }
 
 /* The spreads of the operands of data movement, moved too, by indices as they
@@ -441,10 +424,8 @@ find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	if (sums[op->kind])
 		ok = sums[op->kind](m, op, x, result, rounding);
 	else if (op_rounds(op->kind) || (parts && op_passes_parts(op->kind)))
-		ok = pointwise_rounding(op, x, all_exact(op, x), result,
-			rounding);
-	else if ((parts && ops[op->kind].partial == PARTIAL_move) ||
-	    makes_parts(m, op))
+		ok = pointwise_rounding(op, x, all_exact(op, x), result, rounding);
+	else if ((parts && ops[op->kind].partial == PARTIAL_move) || makes_parts(m, op))
 		ok = move_spread(m, op, x, result);
 	drop_zeros(rounding);
 	return ok;

@@ -64,8 +64,8 @@ tensor_free(Tensor *t)
 
 /* Where a device's part starts in the whole tensor. */
 static void
-shard_start(const Mesh *mesh, const Placement *p, const Type *local,
-	int64_t device, int64_t *start)
+shard_start(const Mesh *mesh, const Placement *p, const Type *local, int64_t device,
+	int64_t *start)
 {
 	for (int d = 0; d < local->rank; d++) {
 		AxisList axes = placement_dim(p, d);
@@ -74,8 +74,8 @@ shard_start(const Mesh *mesh, const Placement *p, const Type *local,
 }
 
 bool
-tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
-	const Tensor *whole, Tensor *local)
+tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device, const Tensor *whole,
+	Tensor *local)
 {
 	AxisList partial = placement_unreduced(placement);
 	Type type = placement_local(&whole->type, placement);
@@ -83,8 +83,8 @@ tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
 	if (!tensor_new(&type, local))
 		return false;
 	if (axes_index(mesh, &partial, device)) {
-		tensor_fill_payload(local, combiner_identity(
-			(Combiner)placement->combiner, type.dtype));
+		tensor_fill_payload(local,
+			combiner_identity((Combiner)placement->combiner, type.dtype));
 		return true;
 	}
 	shard_start(mesh, placement, &type, device, start);
@@ -114,8 +114,8 @@ same_element(const Tensor *a, const Tensor *b, int64_t i)
 	const char *y = (const char *)b->data + (size_t)i * bytes;
 	if (!memcmp(x, y, bytes))
 		return true;
-	return dtype_is_float(a->type.dtype) && isnan(tensor_double(a, i)) &&
-		isnan(tensor_double(b, i));
+	return dtype_is_float(a->type.dtype) && isnan(tensor_double(a, i))
+		&& isnan(tensor_double(b, i));
 }
 
 /* Bit for bit, but for the payload of NaNs. */
@@ -133,8 +133,8 @@ same_tensor(const Tensor *a, const Tensor *b)
 }
 
 bool
-tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
-	int64_t n, Tensor *result)
+tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t n,
+	Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t elements = type_elements(&result->type), count;
@@ -146,8 +146,7 @@ tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
 		count = elements - i < CHUNK ? elements - i : CHUNK;
 		load_wide(d, locals[members[0]].data, i, count, &acc);
 		for (int64_t k = 1; k < n; k++)
-			loop(&acc, view_wide(&locals[members[k]], i, count,
-				&next), count, 1);
+			loop(&acc, view_wide(&locals[members[k]], i, count, &next), count, 1);
 		store_wide(d, &acc, result->data, i, count);
 	}
 	return true;
@@ -155,8 +154,7 @@ tensor_combine(Combiner c, const Tensor *locals, const int64_t *members,
 
 /* The lowest device of each index, and the first that differs from it. */
 static int64_t
-find_owners(const Mesh *mesh, const AxisList *axes, const Tensor *locals,
-	int64_t *owners)
+find_owners(const Mesh *mesh, const AxisList *axes, const Tensor *locals, int64_t *owners)
 {
 	int64_t disagree = -1;
 	for (int64_t i = axes_size(axes) - 1; i >= 0; i--)
@@ -165,17 +163,15 @@ find_owners(const Mesh *mesh, const AxisList *axes, const Tensor *locals,
 		int64_t *owner = &owners[axes_index(mesh, axes, d)];
 		if (*owner < 0)
 			*owner = d;
-		else if (disagree < 0 && !same_tensor(&locals[*owner],
-		    &locals[d]))
+		else if (disagree < 0 && !same_tensor(&locals[*owner], &locals[d]))
 			disagree = d;
 	}
 	return disagree;
 }
 
 bool
-tensor_unshard(const Mesh *mesh, const Placement *placement,
-	const Type *global, const Tensor *locals, Tensor *whole,
-	int64_t *disagree)
+tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
+	const Tensor *locals, Tensor *whole, int64_t *disagree)
 {
 	AxisList axes = distinguishing_axes(placement);
 	AxisList partial = placement_unreduced(placement);
@@ -190,8 +186,8 @@ tensor_unshard(const Mesh *mesh, const Placement *placement,
 	if (ok)
 		*disagree = find_owners(mesh, &axes, locals, owners);
 	for (int64_t i = 0; ok && i < n; i += ways) {
-		ok = tensor_combine((Combiner)placement->combiner, locals,
-			&owners[i], ways, &part);
+		ok = tensor_combine((Combiner)placement->combiner, locals, &owners[i], ways,
+			&part);
 		shard_start(mesh, placement, &local, owners[i], start);
 		copy_in(&part, start, whole);
 	}

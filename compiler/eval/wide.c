@@ -24,26 +24,24 @@ wide_bytes(Wide w)
 
 /* LOOPS(name, storage, wide, how to widen s, how to narrow w) */
 #define LOOPS(name, storage, wide, widen, narrow) \
-static void \
-load_##name(const void *data, int64_t first, int64_t n, void *result) \
-{ \
-	const storage *from = (const storage *)data + first; \
-	wide *to = result; \
-	for (int64_t i = 0; i < n; i++) { \
-		storage s = from[i]; \
-		to[i] = widen; \
+	static void load_##name(const void *data, int64_t first, int64_t n, void *result) \
+	{ \
+		const storage *from = (const storage *)data + first; \
+		wide *to = result; \
+		for (int64_t i = 0; i < n; i++) { \
+			storage s = from[i]; \
+			to[i] = widen; \
+		} \
 	} \
-} \
-static void \
-store_##name(const void *values, void *data, int64_t first, int64_t n) \
-{ \
-	const wide *from = values; \
-	storage *to = (storage *)data + first; \
-	for (int64_t i = 0; i < n; i++) { \
-		wide w = from[i]; \
-		to[i] = narrow; \
-	} \
-}
+	static void store_##name(const void *values, void *data, int64_t first, int64_t n) \
+	{ \
+		const wide *from = values; \
+		storage *to = (storage *)data + first; \
+		for (int64_t i = 0; i < n; i++) { \
+			wide w = from[i]; \
+			to[i] = narrow; \
+		} \
+	}
 LOOPS(pred, uint8_t, int64_t, s, w != 0)
 LOOPS(i8, int8_t, int64_t, s, (int8_t)w)
 LOOPS(i32, int32_t, int64_t, s, (int32_t)w)
@@ -59,7 +57,7 @@ LOOPS(f64, double, double, s, w)
 typedef struct Format {
 	void (*load)(const void *data, int64_t first, int64_t n, void *wide);
 	void (*store)(const void *wide, void *data, int64_t first, int64_t n);
-	int64_t least, greatest;	/* of integers */
+	int64_t least, greatest; /* of integers */
 } Format;
 
 static const Format formats[DTYPE_COUNT] = {
@@ -115,9 +113,8 @@ to_integer(Wide from, const void *values, DType to, int64_t *result, int64_t n)
 		if (from == W_int)
 			result[i] = ((const int64_t *)values)[i];
 		else
-			result[i] = double_to_integer(
-				wide_double(from, values, i),
-				f->least, f->greatest);
+			result[i] = double_to_integer(wide_double(from, values, i), f->least,
+				f->greatest);
 	}
 }
 
@@ -132,7 +129,7 @@ static void
 to_float(Wide from, const void *values, float *result, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {
-		if (from == W_int)	/* one rounding, not two */
+		if (from == W_int) /* one rounding, not two */
 			result[i] = (float)((const int64_t *)values)[i];
 		else
 			result[i] = (float)wide_double(from, values, i);
@@ -145,11 +142,9 @@ to_float_odd(Wide from, const void *values, float *result, int64_t n)
 {
 	for (int64_t i = 0; i < n; i++) {
 		if (from == W_int)
-			result[i] = integer_to_float_odd(
-				((const int64_t *)values)[i]);
+			result[i] = integer_to_float_odd(((const int64_t *)values)[i]);
 		else
-			result[i] = double_to_float_odd(
-				wide_double(from, values, i));
+			result[i] = double_to_float_odd(wide_double(from, values, i));
 	}
 }
 
@@ -202,8 +197,8 @@ tensor_fill_payload(Tensor *t, int64_t payload)
 	DType from = dtype_is_float(d) ? D_f64 : D_i64;
 	for (int i = 0; i < CHUNK; i++) {
 		const void *one = from == D_f64 ? (void *)&value : (void *)&payload;
-		convert_wide(from, one, d,
-			(char *)&wide + (size_t)i * wide_bytes(wide_of(d)), 1);
+		convert_wide(from, one, d, (char *)&wide + (size_t)i * wide_bytes(wide_of(d)),
+			1);
 		if (i + 1 >= n)
 			break;
 	}

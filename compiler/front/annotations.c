@@ -13,7 +13,8 @@ enum { MAX_PRIORITY = 255, MAX_TYPE_NAMES = 32 };
 void
 report_none(Elab *e, Range where)
 {
-	complain(e, DIAG_habit, where, "there is no 'None' here: a dim that is "
+	complain(e, DIAG_habit, where,
+		"there is no 'None' here: a dim that is "
 		"not split is its size alone, as D in f32[B@X, D]");
 }
 
@@ -32,8 +33,7 @@ find_axis(Elab *e, Name name)
 	}
 	for (int i = 0; i < e->m->mesh.naxes; i++)
 		names[i] = e->m->mesh.axes[i].name;
-	complain(e, DIAG_unknown_axis, name.range,
-		"the mesh has no axis '%s'", name.s);
+	complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
 	const char *near = nearest_word(name.s, names, e->m->mesh.naxes);
 	if (near != NULL)
 		diag_note(e->session, e->mesh_range, "did you mean '%s'?", near);
@@ -45,14 +45,14 @@ find_axis(Elab *e, Name name)
 static bool
 sub_axis(Elab *e, const AxisSpec *spec, int64_t whole, AxisRef *a)
 {
-	bool exists = spec->pre >= 1 && spec->size > 1
-		&& spec->size <= whole && spec->pre <= whole / spec->size
-		&& whole % (spec->pre * spec->size) == 0;
+	bool exists = spec->pre >= 1 && spec->size > 1 && spec->size <= whole
+		&& spec->pre <= whole / spec->size && whole % (spec->pre * spec->size) == 0;
 	if (!exists) {
-		complain(e, DIAG_sub_axis, spec->range, "axis %s of size %" PRId64
-			" has no part :(%" PRId64 ")%" PRId64 "; in :(m)k, k > 1 "
-			"and m*k divides the size", spec->name.s, whole,
-			spec->pre, spec->size);
+		complain(e, DIAG_sub_axis, spec->range,
+			"axis %s of size %" PRId64 " has no part :(%" PRId64 ")%" PRId64
+			"; in :(m)k, k > 1 "
+			"and m*k divides the size",
+			spec->name.s, whole, spec->pre, spec->size);
 		return false;
 	}
 	a->pre = (int32_t)spec->pre;
@@ -83,19 +83,20 @@ static bool
 use_axis(Elab *e, Used *used, AxisRef a, const AxisSpec *spec)
 {
 	for (int i = 0; i < used->n; i++) {
-		if (!axis_overlap(used->a[i], a)
-		    && axis_can_coexist(used->a[i], a))
+		if (!axis_overlap(used->a[i], a) && axis_can_coexist(used->a[i], a))
 			continue;
 		if (used->a[i].axis != a.axis)
 			continue;
-		complain(e, DIAG_axis_twice, spec->range,
-			"axis %s is used twice in one tensor", spec->name.s);
+		complain(e, DIAG_axis_twice, spec->range, "axis %s is used twice in one tensor",
+			spec->name.s);
 		diag_label(e->session, used->at[i], "first here");
 		return false;
 	}
 	if (used->n == MAX_PIECES) {
-		complain(e, DIAG_axis_twice, spec->range, "a placement has at "
-			"most %d axes and parts of axes", MAX_PIECES);
+		complain(e, DIAG_axis_twice, spec->range,
+			"a placement has at "
+			"most %d axes and parts of axes",
+			MAX_PIECES);
 		return false;
 	}
 	used->a[used->n] = a;
@@ -106,7 +107,7 @@ use_axis(Elab *e, Used *used, AxisRef a, const AxisSpec *spec)
 static bool
 resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
 {
-	*axes = (AxisList){ 0 };
+	*axes = (AxisList){0};
 	for (int i = 0; i < specs.n; i++) {
 		const AxisSpec *spec = specs.v[i];
 		AxisRef a;
@@ -130,8 +131,8 @@ place_dim(Elab *e, Annotation *a, Used *used, int d)
 	if (spec->open || a->spec->open)
 		a->placement.open |= (uint16_t)(1u << d);
 	if (spec->priority < 0 || spec->priority > MAX_PRIORITY) {
-		complain(e, DIAG_priority, spec->priority_range,
-			"priorities are 0 to %d", MAX_PRIORITY);
+		complain(e, DIAG_priority, spec->priority_range, "priorities are 0 to %d",
+			MAX_PRIORITY);
 		return false;
 	}
 	a->placement.priority[d] = (uint8_t)spec->priority;
@@ -150,9 +151,11 @@ place_unreduced(Elab *e, Annotation *a, Used *used)
 	Combiner c = C_add;
 	if (!is_axis && !last->sub && specs.n > 1) {
 		if (!combiner_by_name(last->name.s, &c)) {
-			complain(e, DIAG_combiner, last->range, "'%s' is neither "
+			complain(e, DIAG_combiner, last->range,
+				"'%s' is neither "
 				"an axis nor a combiner (add, max, min, mul, and, "
-				"or)", last->name.s);
+				"or)",
+				last->name.s);
 			return false;
 		}
 		specs.n--;
@@ -168,7 +171,7 @@ static bool
 place(Elab *e, Annotation *a)
 {
 	const TypeSpec *spec = a->spec;
-	Used used = { 0 };
+	Used used = {0};
 	a->placement = placement_none(a->rank);
 	a->placed = spec->open || spec->replicated || spec->unreduced;
 	for (int d = 0; d < a->rank; d++)
@@ -194,8 +197,8 @@ resolve_size(Elab *e, const DimSpec *spec, int64_t *size)
 		return false;
 	if (*size >= 1)
 		return true;
-	complain(e, DIAG_size, spec->size->range, "a dim of size %" PRId64
-		"; sizes start at 1", *size);
+	complain(e, DIAG_size, spec->size->range, "a dim of size %" PRId64 "; sizes start at 1",
+		*size);
 	return false;
 }
 
@@ -204,8 +207,10 @@ resolve_dims(Elab *e, Annotation *a)
 {
 	List dims = a->spec->dims;
 	if (dims.n > MAX_USER_RANK) {
-		complain(e, DIAG_rank, a->spec->dims_range, "a type with %d "
-			"dims; at most %d are allowed", dims.n, MAX_USER_RANK);
+		complain(e, DIAG_rank, a->spec->dims_range,
+			"a type with %d "
+			"dims; at most %d are allowed",
+			dims.n, MAX_USER_RANK);
 		return false;
 	}
 	a->rank = dims.n;
@@ -224,14 +229,14 @@ unknown_type(Elab *e, const TypeSpec *spec, const Symbol *s)
 {
 	const char *ours = dtype_habit(spec->name.s);
 	if (ours != NULL)
-		complain(e, DIAG_habit, spec->name.range, "'%s' is written %s",
-			spec->name.s, ours);
+		complain(e, DIAG_habit, spec->name.range, "'%s' is written %s", spec->name.s,
+			ours);
 	else if (s != NULL)
-		complain(e, DIAG_type_form, spec->name.range,
-			"'%s' is not a type", spec->name.s);
+		complain(e, DIAG_type_form, spec->name.range, "'%s' is not a type",
+			spec->name.s);
 	else
-		complain(e, DIAG_unknown_name, spec->name.range,
-			"type '%s' is not declared", spec->name.s);
+		complain(e, DIAG_unknown_name, spec->name.range, "type '%s' is not declared",
+			spec->name.s);
 	return NULL;
 }
 
@@ -246,22 +251,23 @@ written_type(Elab *e, const TypeSpec *spec)
 		if (s == NULL || s->kind != SYM_type)
 			return unknown_type(e, spec, s);
 		if (spec->has_dims) {
-			complain(e, DIAG_type_form, spec->range, "'%s' is a "
-				"whole type and takes no dims", spec->name.s);
+			complain(e, DIAG_type_form, spec->range,
+				"'%s' is a "
+				"whole type and takes no dims",
+				spec->name.s);
 			return NULL;
 		}
 		spec = s->type;
 	}
 	complain(e, DIAG_type_form, spec->range,
-		"the declaration of type '%s' leads back to itself",
-		spec->name.s);
+		"the declaration of type '%s' leads back to itself", spec->name.s);
 	return NULL;
 }
 
 bool
 annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 {
-	*a = (Annotation){ .range = spec->range };
+	*a = (Annotation){.range = spec->range};
 	a->spec = spec = written_type(e, spec);
 	if (spec == NULL)
 		return false;
@@ -276,10 +282,10 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 /* ---- against a value */
 
 static void
-complain_unfit(Elab *e, const Annotation *a, const Type *type, Range where,
-	DiagCode code, const char *what)
+complain_unfit(Elab *e, const Annotation *a, const Type *type, Range where, DiagCode code,
+	const char *what)
 {
-	Text t = { 0 };
+	Text t = {0};
 	if (a->has_dtype)
 		text_add(&t, dtypes[a->dtype].name);
 	text_add(&t, "[");
@@ -291,15 +297,14 @@ complain_unfit(Elab *e, const Annotation *a, const Type *type, Range where,
 			text_add(&t, "_");
 	}
 	text_add(&t, "]");
-	complain(e, code, where, "%s is %s, not %s as declared", what,
-		show_type(e, type), t.s);
+	complain(e, code, where, "%s is %s, not %s as declared", what, show_type(e, type), t.s);
 	diag_label(e->session, a->range, "declared here");
 	text_free(&t);
 }
 
 bool
-annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
-	DiagCode code, const char *what)
+annotation_unify(Elab *e, Annotation *a, const Type *type, Range where, DiagCode code,
+	const char *what)
 {
 	bool fits = !a->has_dtype || a->dtype == type->dtype;
 	fits &= a->rank == type->rank;
@@ -319,19 +324,19 @@ annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
 static bool
 is_manual(const Elab *e)
 {
-	return e->manual != NULL || (e->frame != NULL
-		&& e->frame->fn->mode == FN_manual);
+	return e->manual != NULL || (e->frame != NULL && e->frame->fn->mode == FN_manual);
 }
 
 /* B@(X,Y) pad */
 static void
 note_pad(Elab *e, const AxisList *axes, int64_t size, int64_t above)
 {
-	Text t = { 0 };
+	Text t = {0};
 	text_axes(&t, &e->m->mesh, axes);
-	diag_note(e->session, (Range){ 0 }, "or write %" PRId64 "@%s%s%s pad: "
-		"%" PRId64 " where it is computed", size, axes->n > 1 ? "(" : "",
-		t.s, axes->n > 1 ? ")" : "", above);
+	diag_note(e->session, (Range){0},
+		"or write %" PRId64 "@%s%s%s pad: "
+		"%" PRId64 " where it is computed",
+		size, axes->n > 1 ? "(" : "", t.s, axes->n > 1 ? ")" : "", above);
 	text_free(&t);
 }
 
@@ -342,11 +347,15 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 	int64_t ways = axes_size(axes), below = size / ways * ways, above;
 	bool fits = add_i64(below, ways, &above);
 	if (below > 0 && fits)
-		diag_note(e->session, (Range){ 0 }, "the nearest sizes that "
-			"divide are %" PRId64 " and %" PRId64, below, above);
+		diag_note(e->session, (Range){0},
+			"the nearest sizes that "
+			"divide are %" PRId64 " and %" PRId64,
+			below, above);
 	else
-		diag_note(e->session, (Range){ 0 }, "the nearest size that "
-			"divides is %" PRId64, below > 0 ? below : ways);
+		diag_note(e->session, (Range){0},
+			"the nearest size that "
+			"divides is %" PRId64,
+			below > 0 ? below : ways);
 	if (fits && !is_manual(e))
 		note_pad(e, axes, size, above);
 }
@@ -356,15 +365,18 @@ static bool
 check_pad(Elab *e, const DimSpec *spec)
 {
 	if (is_manual(e)) {
-		complain(e, DIAG_manual, spec->pad_range, "a manual function "
+		complain(e, DIAG_manual, spec->pad_range,
+			"a manual function "
 			"takes and gives equal parts; there is no padding");
-		diag_note(e->session, (Range){ 0 }, "pad(x, ((0, n), ...)) "
+		diag_note(e->session, (Range){0},
+			"pad(x, ((0, n), ...)) "
 			"before its call makes a dim one that divides, a slice "
 			"after it takes the rest off");
 		return false;
 	}
 	if (spec->axes.n == 0)
-		complain(e, DIAG_pad_whole, spec->pad_range, "pad fills up "
+		complain(e, DIAG_pad_whole, spec->pad_range,
+			"pad fills up "
 			"nothing: no axis is written for this dim");
 	return true;
 }
@@ -380,11 +392,12 @@ dim_divides(Elab *e, const Annotation *a, int d)
 	if (size % ways == 0)
 		return true;
 	AxisList axes = placement_dim(&a->placement, d);
-	Text t = { 0 };
+	Text t = {0};
 	text_axes(&t, &e->m->mesh, &axes);
-	complain(e, DIAG_indivisible, spec->range, "dim %d of size %" PRId64
-		" cannot be split over %s, which %s %" PRId64 " devices", d, size,
-		t.s, axes.n > 1 ? "are" : "is", ways);
+	complain(e, DIAG_indivisible, spec->range,
+		"dim %d of size %" PRId64 " cannot be split over %s, which %s %" PRId64
+		" devices",
+		d, size, t.s, axes.n > 1 ? "are" : "is", ways);
 	note_nearest(e, size, &axes);
 	text_free(&t);
 	return false;
@@ -400,9 +413,10 @@ combiner_fits(Elab *e, const Annotation *a)
 	bool logical = c == C_and || c == C_or, pred = a->dtype == D_pred;
 	if (c == C_max || c == C_min || logical == pred)
 		return true;
-	complain(e, DIAG_combiner, a->spec->unreduced_range, "partial results "
-		"of %s cannot be combined by '%s'", dtypes[a->dtype].name,
-		combiners[c].name);
+	complain(e, DIAG_combiner, a->spec->unreduced_range,
+		"partial results "
+		"of %s cannot be combined by '%s'",
+		dtypes[a->dtype].name, combiners[c].name);
 	return false;
 }
 
@@ -420,7 +434,8 @@ bool
 annotation_type(Elab *e, Annotation *a, Type *type)
 {
 	if (!a->has_dtype || !a->has_dims) {
-		complain(e, DIAG_type_form, a->range, "a full type is wanted "
+		complain(e, DIAG_type_form, a->range,
+			"a full type is wanted "
 			"here: a dtype, and a size for each dim");
 		return false;
 	}
@@ -432,7 +447,8 @@ annotation_type(Elab *e, Annotation *a, Type *type)
 			return false;
 		}
 		if (!mul_i64(n, a->dims[d], &n)) {
-			complain(e, DIAG_size, a->range, "a tensor of more "
+			complain(e, DIAG_size, a->range,
+				"a tensor of more "
 				"bytes than 64 bits can count");
 			return false;
 		}
@@ -448,8 +464,10 @@ literal_to_tensor(Elab *e, Site s, const Annotation *a, Item *x)
 	if (!item_is_number(x))
 		return true;
 	if (!a->has_dtype) {
-		complain(e, DIAG_literal, x->range, "%s needs a dtype; write "
-			"it as a cast: f32(...)", show_item(e, x));
+		complain(e, DIAG_literal, x->range,
+			"%s needs a dtype; write "
+			"it as a cast: f32(...)",
+			show_item(e, x));
 		return false;
 	}
 	*x = item_tensor(x->range, item_constant(e, s, a->dtype, x));
@@ -457,26 +475,25 @@ literal_to_tensor(Elab *e, Site s, const Annotation *a, Item *x)
 }
 
 Value *
-annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x, Annotation *a,
-	DiagCode code, const char *what)
+annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x, Annotation *a, DiagCode code,
+	const char *what)
 {
 	if (x->kind == IT_error || !annotation_resolve(e, spec, a)
-	    || !literal_to_tensor(e, s, a, x))
+		|| !literal_to_tensor(e, s, a, x))
 		return NULL;
 	if (x->kind != IT_tensor) {
-		complain(e, code, x->range, "%s is %s, not a tensor", what,
-			show_item(e, x));
+		complain(e, code, x->range, "%s is %s, not a tensor", what, show_item(e, x));
 		return NULL;
 	}
 	if (!annotation_unify(e, a, &x->value->type, x->range, code, what)
-	    || !annotation_check(e, a))
+		|| !annotation_check(e, a))
 		return NULL;
 	return x->value;
 }
 
 Value *
-annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
-	DiagCode code, const char *what)
+annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
+	const char *what)
 {
 	Annotation a;
 	Value *v = annotation_fit(e, s, spec, x, &a, code, what);
@@ -486,8 +503,8 @@ annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
 }
 
 Value *
-annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x,
-	DiagCode code, const char *what)
+annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
+	const char *what)
 {
 	Annotation a;
 	Value *v = annotation_fit(e, s, spec, x, &a, code, what);

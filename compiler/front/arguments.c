@@ -11,12 +11,15 @@ wrong_kind(Elab *e, Call *c, int i, const char *wanted)
 	const Item *x = &c->args[i];
 	const char *name = param_name(e, c->builtin, i);
 	if (x->kind == IT_absent)
-		complain(e, DIAG_arguments, c->expr->range, "'%s' needs an "
-			"argument '%s'", c->builtin->name, name);
+		complain(e, DIAG_arguments, c->expr->range,
+			"'%s' needs an "
+			"argument '%s'",
+			c->builtin->name, name);
 	else
-		complain(e, DIAG_argument_kind, x->range, "'%s' of '%s' is %s; "
-			"%s is wanted", name, c->builtin->name,
-			show_item(e, x), wanted);
+		complain(e, DIAG_argument_kind, x->range,
+			"'%s' of '%s' is %s; "
+			"%s is wanted",
+			name, c->builtin->name, show_item(e, x), wanted);
 	return false;
 }
 
@@ -29,7 +32,8 @@ want_tensor(Elab *e, Call *c, int i, Value **v)
 		return true;
 	if (!item_is_number(x))
 		return wrong_kind(e, c, i, "a tensor");
-	complain(e, DIAG_literal, x->range, "a literal alone has no dtype; "
+	complain(e, DIAG_literal, x->range,
+		"a literal alone has no dtype; "
 		"write it as a cast: f32(...)");
 	return false;
 }
@@ -46,16 +50,14 @@ bool
 want_bool(Elab *e, Call *c, int i, bool *v)
 {
 	*v = c->args[i].integer != 0;
-	return c->args[i].kind == IT_bool
-		|| wrong_kind(e, c, i, "true or false");
+	return c->args[i].kind == IT_bool || wrong_kind(e, c, i, "true or false");
 }
 
 bool
 want_number(Elab *e, Call *c, int i, Item *v)
 {
 	*v = c->args[i];
-	return item_is_number(v)
-		|| wrong_kind(e, c, i, "a number known at compile time");
+	return item_is_number(v) || wrong_kind(e, c, i, "a number known at compile time");
 }
 
 bool
@@ -65,16 +67,15 @@ want_ints(Elab *e, Call *c, int i, int *n, int64_t *v, int most)
 	const Item *items = x->kind == IT_tuple ? x->items : x;
 	*n = x->kind == IT_tuple ? x->n : 1;
 	if (*n > most) {
-		complain(e, DIAG_arguments, x->range, "'%s' of '%s' has %d "
+		complain(e, DIAG_arguments, x->range,
+			"'%s' of '%s' has %d "
 			"numbers; at most %d make sense",
-			param_name(e, c->builtin, i), c->builtin->name, *n,
-			most);
+			param_name(e, c->builtin, i), c->builtin->name, *n, most);
 		return false;
 	}
 	for (int k = 0; k < *n; k++) {
 		if (items[k].kind != IT_int)
-			return wrong_kind(e, c, i,
-				"an integer or a tuple of integers");
+			return wrong_kind(e, c, i, "an integer or a tuple of integers");
 		v[k] = items[k].integer;
 	}
 	return true;
@@ -91,9 +92,10 @@ normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result)
 		complain(e, DIAG_dim_range, where,
 			"dim %" PRId64 " of a scalar, which has no dims", dim);
 	else
-		complain(e, DIAG_dim_range, where, "there is no dim %" PRId64
-			"; the tensor has dims 0 to %d (or %d to -1)", dim,
-			rank - 1, -rank);
+		complain(e, DIAG_dim_range, where,
+			"there is no dim %" PRId64
+			"; the tensor has dims 0 to %d (or %d to -1)",
+			dim, rank - 1, -rank);
 	return false;
 }
 
@@ -104,15 +106,14 @@ want_dim(Elab *e, Call *c, int i, int rank, int *dim)
 	int64_t d;
 	if (c->args[i].kind == IT_tuple && c->args[i].n == 1)
 		c->args[i] = c->args[i].items[0];
-	return want_int(e, c, i, &d)
-		&& normalize_dim(e, c->args[i].range, d, rank, dim);
+	return want_int(e, c, i, &d) && normalize_dim(e, c->args[i].range, d, rank, dim);
 }
 
 /* One dim, a tuple of them, or (left out) all. */
 bool
 want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims)
 {
-	bool seen[MAX_RANK] = { false };
+	bool seen[MAX_RANK] = {false};
 	*n = rank;
 	for (int d = 0; d < rank; d++)
 		dims[d] = d;
@@ -125,8 +126,8 @@ want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims)
 		if (!normalize_dim(e, c->args[i].range, dims[k], rank, &d))
 			return false;
 		if (seen[d]) {
-			complain(e, DIAG_dim_range, c->args[i].range,
-				"dim %d is named twice", d);
+			complain(e, DIAG_dim_range, c->args[i].range, "dim %d is named twice",
+				d);
 			return false;
 		}
 		seen[d] = true;
@@ -142,9 +143,8 @@ want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims)
 bool
 want_type(Elab *e, Call *c, int i, Annotation *a)
 {
-	return c->args[i].kind == IT_type
-		? annotation_resolve(e, c->args[i].type, a)
-		: wrong_kind(e, c, i, "a type, f32[B, D],");
+	return c->args[i].kind == IT_type ? annotation_resolve(e, c->args[i].type, a)
+					  : wrong_kind(e, c, i, "a type, f32[B, D],");
 }
 
 bool
@@ -168,16 +168,17 @@ want_tensors(Elab *e, Call *c, int i, int *n, Value ***v)
 		const Item *item = &x->items[k];
 		if (item->kind != IT_tensor) {
 			complain(e, DIAG_argument_kind, item->range,
-				"'%s' joins tensors; this is %s",
-				c->builtin->name, show_item(e, item));
+				"'%s' joins tensors; this is %s", c->builtin->name,
+				show_item(e, item));
 			return false;
 		}
 		(*v)[k] = item->value;
 		if (item->value->type.dtype == (*v)[0]->type.dtype)
 			continue;
-		complain(e, DIAG_dtype, item->range, "'%s' of %s and %s; "
-			"convert one of them", c->builtin->name,
-			dtypes[(*v)[0]->type.dtype].name,
+		complain(e, DIAG_dtype, item->range,
+			"'%s' of %s and %s; "
+			"convert one of them",
+			c->builtin->name, dtypes[(*v)[0]->type.dtype].name,
 			dtypes[item->value->type.dtype].name);
 		return false;
 	}

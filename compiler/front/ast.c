@@ -22,7 +22,8 @@ too_deep(Parser *p, int depth, Range r)
 	if (!p->too_deep)
 		diag(p->session, DIAG_nesting, r,
 			"nested too deeply: at most %d levels; name a part of "
-			"it with let", MAX_NESTING);
+			"it with let",
+			MAX_NESTING);
 	p->too_deep = true;
 	return true;
 }
@@ -38,7 +39,7 @@ deeper(int depth, const Expr *e)
 List
 list_none(void)
 {
-	return (List){ 0, NULL };
+	return (List){0, NULL};
 }
 
 List
@@ -155,8 +156,7 @@ expr_binary(Parser *p, Expr *left, Operator op, Range op_range, Expr *right)
 
 /* An operator of another language: a hint instead of a syntax error. */
 Expr *
-expr_habit(Parser *p, Expr *left, Range op_range, Expr *right,
-	const char *hint)
+expr_habit(Parser *p, Expr *left, Range op_range, Expr *right, const char *hint)
 {
 	diag(p->session, DIAG_habit, op_range, "%s", hint);
 	return expr_new(p, E_error, range_join(left->range, right->range));
@@ -238,16 +238,15 @@ Arg *
 arg_new(Parser *p, Range r, Name name, Expr *value)
 {
 	Arg *a = NODE(p, Arg);
-	*a = (Arg){ name, value, r };
+	*a = (Arg){name, value, r};
 	return a;
 }
 
 Index *
-index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop,
-	Expr *step)
+index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop, Expr *step)
 {
 	Index *i = NODE(p, Index);
-	*i = (Index){ kind, start, stop, step, r };
+	*i = (Index){kind, start, stop, step, r};
 	return i;
 }
 
@@ -257,7 +256,7 @@ AxisSpec *
 axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size)
 {
 	AxisSpec *a = NODE(p, AxisSpec);
-	*a = (AxisSpec){ name, sub, pre, size, r };
+	*a = (AxisSpec){name, sub, pre, size, r};
 	return a;
 }
 
@@ -274,7 +273,8 @@ DimSpec *
 dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes, bool open)
 {
 	if (d->placed)
-		diag(p->session, p->code, at, "this dim has a placement "
+		diag(p->session, p->code, at,
+			"this dim has a placement "
 			"already; several axes are written @(X,Y)");
 	d->range = r;
 	d->placed = true;
@@ -295,8 +295,7 @@ said_before(Parser *p, bool before, Range at, const char *what)
 DimSpec *
 dim_priority(Parser *p, DimSpec *d, Range r, Range at, int64_t priority)
 {
-	said_before(p, d->priority_range.file != 0, at,
-		"this dim has a priority");
+	said_before(p, d->priority_range.file != 0, at, "this dim has a priority");
 	d->range = r;
 	d->priority = priority;
 	d->priority_range = at;
@@ -386,7 +385,7 @@ Param *
 param_new(Parser *p, Range r, Name name, TypeSpec *type)
 {
 	Param *param = NODE(p, Param);
-	*param = (Param){ name, type, r };
+	*param = (Param){name, type, r};
 	return param;
 }
 
@@ -401,8 +400,7 @@ stmt_new(Parser *p, StmtKind kind, Range r)
 }
 
 Stmt *
-stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple,
-	Expr *value)
+stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple, Expr *value)
 {
 	Stmt *s = stmt_new(p, kind, r);
 	s->targets = targets;
@@ -418,7 +416,8 @@ stmt_assign(Parser *p, Range r, Expr *target, Expr *value)
 		|| (target->kind == E_index && target->left->kind == E_name)
 		|| target->kind == E_error;
 	if (!assignable)
-		diag(p->session, p->code, target->range, "this cannot be "
+		diag(p->session, p->code, target->range,
+			"this cannot be "
 			"assigned to; a var can: acc = ..., acc[i, :] = ...");
 	Stmt *s = stmt_new(p, S_assign, r);
 	s->target = target;
@@ -435,8 +434,7 @@ stmt_expr(Parser *p, Range r, Expr *value)
 }
 
 Stmt *
-stmt_for(Parser *p, Range r, Range word, bool unroll, Name index,
-	List targets, bool tuple)
+stmt_for(Parser *p, Range r, Range word, bool unroll, Name index, List targets, bool tuple)
 {
 	Stmt *s = stmt_new(p, S_for, r);
 	s->word = word;
@@ -581,8 +579,7 @@ decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end)
 }
 
 Decl *
-decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library,
-	Name rule)
+decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule)
 {
 	Decl *d = decl_new(p, DECL_fn, r);
 	fn->mode = FN_extern;

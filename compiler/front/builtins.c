@@ -9,7 +9,7 @@
 
 static const Builtin builtins[] = {
 #define BUILTIN(name, signature, builder, detail, where, doc) \
-	{ #name, signature, build_##builder, detail, PLACE_##where, doc },
+	{#name, signature, build_##builder, detail, PLACE_##where, doc},
 #include "builtins.def"
 #undef BUILTIN
 };
@@ -63,26 +63,26 @@ front_list_functions(Text *t)
 
 /* ---- signatures */
 
-typedef struct Formal {			/* one parameter of a signature */
+typedef struct Formal { /* one parameter of a signature */
 	const char *name;
 	bool required, rest;
-	Item value;			/* the default; IT_absent: none */
+	Item value; /* the default; IT_absent: none */
 } Formal;
 
 static Item
 parse_default(Elab *e, const char *text)
 {
 	DType dtype;
-	Range nowhere = { 0 };
+	Range nowhere = {0};
 	if (*text == '\0')
-		return (Item){ .kind = IT_absent };
+		return (Item){.kind = IT_absent};
 	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
 		return item_bool(nowhere, *text == 't');
 	if (dtype_by_name(text, &dtype)) {
 		TypeSpec *type = NEW(e->arena, TypeSpec);
 		type->has_dtype = true;
 		type->dtype = dtype;
-		return (Item){ .kind = IT_type, .type = type };
+		return (Item){.kind = IT_type, .type = type};
 	}
 	if (strpbrk(text, ".e") != NULL)
 		return item_float(nowhere, strtod(text, NULL));
@@ -106,7 +106,7 @@ parse_signature(Elab *e, const char *signature, Formal *formals)
 		f->name = s;
 		f->required = equals == NULL && dots == NULL;
 		f->rest = dots != NULL;
-		f->value = (Item){ .kind = IT_absent };
+		f->value = (Item){.kind = IT_absent};
 		if (equals != NULL) {
 			*equals = '\0';
 			f->value = parse_default(e, equals + 1);
@@ -130,13 +130,22 @@ param_name(Elab *e, const Builtin *b, int i)
 static const struct Habit {
 	const char *theirs, *ours;
 } keyword_habits[] = {
-	{ "axis", "dim" }, { "axes", "dim" }, { "dims", "dim" },
-	{ "keepdims", "keep" }, { "keepdim", "keep" }, { "perm", "dims" },
-	{ "epsilon", "eps" }, { "num_classes", "n" }, { "repeats", "n" },
-	{ "constant_values", "value" }, { "fill_value", "value" },
-	{ "preferred_element_type", "dtype" }, { "axis_name", "axis" },
-	{ "scatter_dimension", "dim" }, { "split_axis", "split" },
-	{ "concat_axis", "concat" },
+	{"axis", "dim"},
+	{"axes", "dim"},
+	{"dims", "dim"},
+	{"keepdims", "keep"},
+	{"keepdim", "keep"},
+	{"perm", "dims"},
+	{"epsilon", "eps"},
+	{"num_classes", "n"},
+	{"repeats", "n"},
+	{"constant_values", "value"},
+	{"fill_value", "value"},
+	{"preferred_element_type", "dtype"},
+	{"axis_name", "axis"},
+	{"scatter_dimension", "dim"},
+	{"split_axis", "split"},
+	{"concat_axis", "concat"},
 };
 
 static int
@@ -149,29 +158,26 @@ find_formal(const Formal *formals, int n, const char *name)
 }
 
 static void
-unknown_keyword(Elab *e, const Builtin *b, const Formal *formals, int n,
-	const Arg *arg)
+unknown_keyword(Elab *e, const Builtin *b, const Formal *formals, int n, const Arg *arg)
 {
-	for (size_t i = 0; i < sizeof keyword_habits / sizeof *keyword_habits;
-	    i++) {
+	for (size_t i = 0; i < sizeof keyword_habits / sizeof *keyword_habits; i++) {
 		const struct Habit *h = &keyword_habits[i];
-		if (strcmp(h->theirs, arg->name.s) != 0
-		    || find_formal(formals, n, h->ours) < 0)
+		if (strcmp(h->theirs, arg->name.s) != 0 || find_formal(formals, n, h->ours) < 0)
 			continue;
-		complain(e, DIAG_habit, arg->name.range,
-			"'%s=' is written %s=", h->theirs, h->ours);
+		complain(e, DIAG_habit, arg->name.range, "'%s=' is written %s=", h->theirs,
+			h->ours);
 		return;
 	}
-	complain(e, DIAG_arguments, arg->name.range, "'%s' has no parameter "
-		"'%s'", b->name, arg->name.s);
-	diag_note(e->session, (Range){ 0 }, "it is %s(%s)", b->name,
-		b->signature);
+	complain(e, DIAG_arguments, arg->name.range,
+		"'%s' has no parameter "
+		"'%s'",
+		b->name, arg->name.s);
+	diag_note(e->session, (Range){0}, "it is %s(%s)", b->name, b->signature);
 }
 
 /* Where argument `arg`, the i-th, goes; -1 after a message. */
 static int
-formal_of(Elab *e, const Builtin *b, const Formal *formals, int n,
-	const Arg *arg, int i)
+formal_of(Elab *e, const Builtin *b, const Formal *formals, int n, const Arg *arg, int i)
 {
 	if (arg->name.s != NULL) {
 		int at = find_formal(formals, n, arg->name.s);
@@ -184,10 +190,11 @@ formal_of(Elab *e, const Builtin *b, const Formal *formals, int n,
 			return k;
 	if (i < n)
 		return i;
-	complain(e, DIAG_arguments, arg->range, "'%s' takes at most %d "
-		"argument%s", b->name, n, n == 1 ? "" : "s");
-	diag_note(e->session, (Range){ 0 }, "it is %s(%s)", b->name,
-		b->signature);
+	complain(e, DIAG_arguments, arg->range,
+		"'%s' takes at most %d "
+		"argument%s",
+		b->name, n, n == 1 ? "" : "s");
+	diag_note(e->session, (Range){0}, "it is %s(%s)", b->name, b->signature);
 	return -1;
 }
 
@@ -195,8 +202,10 @@ static bool
 put_argument(Elab *e, Call *c, const Formal *formals, int at, const Arg *arg)
 {
 	if (!formals[at].rest && c->args[at].kind != IT_absent) {
-		complain(e, DIAG_arguments, arg->range, "'%s' is given '%s' "
-			"twice", c->builtin->name, formals[at].name);
+		complain(e, DIAG_arguments, arg->range,
+			"'%s' is given '%s' "
+			"twice",
+			c->builtin->name, formals[at].name);
 		return false;
 	}
 	Item x = eval(e, arg->value);
@@ -214,11 +223,12 @@ fill_defaults(Elab *e, Call *c, const Formal *formals, int n)
 		if (c->args[i].kind != IT_absent)
 			continue;
 		if (formals[i].required) {
-			complain(e, DIAG_arguments, c->expr->range, "'%s' needs "
-				"an argument '%s'", c->builtin->name,
-				formals[i].name);
-			diag_note(e->session, (Range){ 0 }, "it is %s(%s)",
-				c->builtin->name, c->builtin->signature);
+			complain(e, DIAG_arguments, c->expr->range,
+				"'%s' needs "
+				"an argument '%s'",
+				c->builtin->name, formals[i].name);
+			diag_note(e->session, (Range){0}, "it is %s(%s)", c->builtin->name,
+				c->builtin->signature);
 			return false;
 		}
 		c->args[i] = formals[i].value;
@@ -251,13 +261,13 @@ static bool
 may_call(Elab *e, const Builtin *b, const Expr *x)
 {
 	bool manual = e->manual != NULL, whole = manual && e->manual->whole;
-	if (b->place != (manual ? PLACE_global : PLACE_manual)
-	    || (manual && !whole))
+	if (b->place != (manual ? PLACE_global : PLACE_manual) || (manual && !whole))
 		return true;
-	complain(e, DIAG_manual, x->left->range, manual
-		? "'%s' places whole tensors; in a manual function every "
-		"tensor is on one device" : "'%s' is for manual functions, "
-		"which are written for one device; here tensors are whole",
+	complain(e, DIAG_manual, x->left->range,
+		manual ? "'%s' places whole tensors; in a manual function every "
+			 "tensor is on one device"
+		       : "'%s' is for manual functions, "
+			 "which are written for one device; here tensors are whole",
 		b->name);
 	return false;
 }
@@ -265,7 +275,7 @@ may_call(Elab *e, const Builtin *b, const Expr *x)
 Item
 builtin_call(Elab *e, const Builtin *b, const Expr *x)
 {
-	Call call = { .builtin = b, .expr = x, .site = { x->range, b->name } };
+	Call call = {.builtin = b, .expr = x, .site = {x->range, b->name}};
 	if (!may_call(e, b, x) || !match_call(e, &call))
 		return item_error(x->range);
 	const Op *before = e->block != NULL ? e->block->last : NULL;

@@ -27,8 +27,7 @@ param_index(const FnDecl *fn, const char *name)
 static void
 note_signature(Elab *e, const FnDecl *fn)
 {
-	diag_note(e->session, fn->name.range, "'%s' is declared here",
-		fn->name.s);
+	diag_note(e->session, fn->name.range, "'%s' is declared here", fn->name.s);
 }
 
 /* f(a, b=1), not f(b=1, a): what would a be? */
@@ -39,7 +38,8 @@ by_position_first(Elab *e, const Expr *call, int i)
 	const Arg *before = i > 0 ? call->args.v[i - 1] : NULL;
 	if (arg->name.s != NULL || before == NULL || before->name.s == NULL)
 		return true;
-	complain(e, DIAG_arguments, arg->range, "arguments without a name come "
+	complain(e, DIAG_arguments, arg->range,
+		"arguments without a name come "
 		"before those with one");
 	return false;
 }
@@ -58,7 +58,7 @@ match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
 			if (at < 0 || args[at] != NULL) {
 				complain(e, DIAG_arguments, arg->name.range,
 					at < 0 ? "'%s' has no parameter '%s'"
-					: "'%s' is given '%s' twice",
+					       : "'%s' is given '%s' twice",
 					fn->name.s, arg->name.s);
 				note_signature(e, fn);
 				return false;
@@ -73,9 +73,10 @@ match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
 		given += args[i] != NULL;
 	if (given == fn->params.n && call->args.n == fn->params.n)
 		return true;
-	complain(e, DIAG_arguments, call->range, "'%s' takes %d argument%s, "
-		"not %d", fn->name.s, fn->params.n,
-		fn->params.n == 1 ? "" : "s", call->args.n);
+	complain(e, DIAG_arguments, call->range,
+		"'%s' takes %d argument%s, "
+		"not %d",
+		fn->name.s, fn->params.n, fn->params.n == 1 ? "" : "s", call->args.n);
 	note_signature(e, fn);
 	return false;
 }
@@ -83,8 +84,7 @@ match_arguments(Elab *e, FnDecl *fn, const Expr *call, const Arg **args)
 static bool
 eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 {
-	const Arg **args = NEW_ARRAY(e->arena, const Arg *,
-		fn->params.n + call->args.n);
+	const Arg **args = NEW_ARRAY(e->arena, const Arg *, fn->params.n + call->args.n);
 	if (!match_arguments(e, fn, call, args))
 		return false;
 	bool right = true;
@@ -100,16 +100,18 @@ static const Expr *
 unbound_size(Elab *e, const TypeSpec *type, int d)
 {
 	const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
-	return size != NULL && size->kind == E_name
-		&& symbol_find(e, size->name) == NULL ? size : NULL;
+	return size != NULL && size->kind == E_name && symbol_find(e, size->name) == NULL
+		? size
+		: NULL;
 }
 
 static bool
 lacks_dims(Elab *e, const TypeSpec *type, const Param *param, const Item *x)
 {
-	complain(e, DIAG_call_mismatch, x->range, "argument '%s' is %s; a "
-		"tensor of %d dim%s is declared", param->name.s,
-		show_item(e, x), type->dims.n, type->dims.n == 1 ? "" : "s");
+	complain(e, DIAG_call_mismatch, x->range,
+		"argument '%s' is %s; a "
+		"tensor of %d dim%s is declared",
+		param->name.s, show_item(e, x), type->dims.n, type->dims.n == 1 ? "" : "s");
 	diag_label(e->session, type->range, "declared here");
 	return false;
 }
@@ -119,16 +121,14 @@ static bool
 bind_sizes(Elab *e, const Param *param, const Item *x)
 {
 	const TypeSpec *type = param->type;
-	bool fits = x->kind == IT_tensor
-		&& type->dims.n == x->value->type.rank;
+	bool fits = x->kind == IT_tensor && type->dims.n == x->value->type.rank;
 	for (int d = 0; type->has_dims && d < type->dims.n; d++) {
 		const Expr *size = unbound_size(e, type, d);
 		if (size == NULL)
 			continue;
 		if (!fits)
 			return lacks_dims(e, type, param, x);
-		Symbol *s = symbol_declare(e, SYM_value,
-			(Name){ size->name, size->range });
+		Symbol *s = symbol_declare(e, SYM_value, (Name){size->name, size->range});
 		s->item = item_int(x->range, x->value->type.dims[d]);
 		s->used = true;
 	}
@@ -139,12 +139,12 @@ static void
 bind_param(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	if (param->type != NULL) {
-		const char *what = arena_printf(e->arena, "argument '%s'",
-			param->name.s);
-		Site s = { x.range, param->name.s };
-		x = item_tensor(x.range, (fn->mode == FN_explicit
-			? annotation_apply_exactly : annotation_apply)(e, s,
-			param->type, &x, DIAG_call_mismatch, what));
+		const char *what = arena_printf(e->arena, "argument '%s'", param->name.s);
+		Site s = {x.range, param->name.s};
+		x = item_tensor(x.range,
+			(fn->mode == FN_explicit ? annotation_apply_exactly
+						 : annotation_apply)(e, s, param->type, &x,
+				DIAG_call_mismatch, what));
 	}
 	Symbol *symbol = symbol_declare(e, SYM_value, param->name);
 	if (symbol == NULL)
@@ -161,9 +161,10 @@ check_results(Elab *e, FnDecl *fn, int n, Range where)
 {
 	if (!fn->has_results || fn->results.n == n)
 		return true;
-	complain(e, DIAG_results, where, "'%s' returns %d value%s, its "
-		"signature names %d", fn->name.s, n, n == 1 ? "" : "s",
-		fn->results.n);
+	complain(e, DIAG_results, where,
+		"'%s' returns %d value%s, its "
+		"signature names %d",
+		fn->name.s, n, n == 1 ? "" : "s", fn->results.n);
 	diag_label(e->session, fn->results_range, "declared here");
 	return false;
 }
@@ -173,13 +174,12 @@ static Item
 expected_result(Elab *e, const Param *result, const char *what, Item x)
 {
 	Annotation a;
-	Site s = { x.range, "return" };
-	Value *v = annotation_fit(e, s, result->type, &x, &a, DIAG_results,
-		what);
+	Site s = {x.range, "return"};
+	Value *v = annotation_fit(e, s, result->type, &x, &a, DIAG_results, what);
 	if (v == NULL || e->frame->unlisted)
 		return item_tensor(x.range, v);
-	Expect expect = { v, result->name.s != NULL ? result->name.s : "out",
-		a.placement, result->type->range };
+	Expect expect = {v, result->name.s != NULL ? result->name.s : "out", a.placement,
+		result->type->range};
 	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
 	return item_tensor(x.range, v);
 }
@@ -190,13 +190,14 @@ typed_result(Elab *e, FnDecl *fn, int i, Item x)
 	const Param *result = fn->has_results ? fn->results.v[i] : NULL;
 	if (result == NULL || result->type == NULL)
 		return x;
-	const char *what = result->name.s == NULL ? "the result"
+	const char *what = result->name.s == NULL
+		? "the result"
 		: arena_printf(e->arena, "result '%s'", result->name.s);
 	if (fn->mode == FN_explicit)
 		return expected_result(e, result, what, x);
-	Site s = { x.range, "return" };
-	return item_tensor(x.range, annotation_apply(e, s, result->type, &x,
-		DIAG_results, what));
+	Site s = {x.range, "return"};
+	return item_tensor(x.range,
+		annotation_apply(e, s, result->type, &x, DIAG_results, what));
 }
 
 static Item
@@ -222,26 +223,29 @@ static bool
 may_inline(Elab *e, FnDecl *fn, const Expr *call)
 {
 	if (fn->mode == FN_explicit && e->manual != NULL) {
-		complain(e, DIAG_manual, call->range, "'%s' is explicit, and "
+		complain(e, DIAG_manual, call->range,
+			"'%s' is explicit, and "
 			"what calls it is manual; a function of one device's "
-			"tensors is a plain fn", fn->name.s);
+			"tensors is a plain fn",
+			fn->name.s);
 		note_signature(e, fn);
 		return false;
 	}
 	if (fn->active) {
-		complain(e, DIAG_recursion, call->range, "'%s' calls itself; "
-			"functions are inlined", fn->name.s);
+		complain(e, DIAG_recursion, call->range,
+			"'%s' calls itself; "
+			"functions are inlined",
+			fn->name.s);
 		return false;
 	}
-	if (fn->mode == FN_manual && e->manual != NULL
-	    && !may_nest(e, fn, call->range))
+	if (fn->mode == FN_manual && e->manual != NULL && !may_nest(e, fn, call->range))
 		return false;
 	if (exceeds(e, call->range, &e->ncalls, MAX_CALLS, "calls"))
 		return false;
 	if (e->frame->depth < MAX_INLINING)
 		return true;
-	complain(e, DIAG_inlining, call->range,
-		"calls are nested more than %d deep", MAX_INLINING);
+	complain(e, DIAG_inlining, call->range, "calls are nested more than %d deep",
+		MAX_INLINING);
 	return false;
 }
 
@@ -303,7 +307,9 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 
 /* What the language has and this release has not. */
 static const char *const later[] = {
-	"ragged_all_to_all", "grad", "value_and_grad",
+	"ragged_all_to_all",
+	"grad",
+	"value_and_grad",
 };
 
 static bool
@@ -320,8 +326,7 @@ static bool
 calls_unknown(Elab *e, const Expr *callee)
 {
 	const char *name = callee->left->name;
-	return callee->left->kind == E_name && !comes_later(name)
-		&& builtin_find(name) == NULL
+	return callee->left->kind == E_name && !comes_later(name) && builtin_find(name) == NULL
 		&& table_get(e->functions, name) == NULL;
 }
 
@@ -332,14 +337,13 @@ unknown_call(Elab *e, const Expr *x)
 	if (callee->kind == E_member)
 		return eval(e, callee);
 	if (callee->kind == E_call && calls_unknown(e, callee))
-		report_unknown_function(e, callee->left->range,
-			callee->left->name);
+		report_unknown_function(e, callee->left->range, callee->left->name);
 	else if (callee->kind == E_call)
-		complain(e, DIAG_unsupported, x->range, "calling the result of "
+		complain(e, DIAG_unsupported, x->range,
+			"calling the result of "
 			"a call is not part of this release");
 	else if (callee->kind != E_error)
-		complain(e, DIAG_unknown_function, callee->range,
-			"this is not a function");
+		complain(e, DIAG_unknown_function, callee->range, "this is not a function");
 	return item_error(x->range);
 }
 
@@ -379,8 +383,7 @@ is_qualified(Elab *e, const Expr *callee)
 {
 	return callee->kind == E_member && callee->left->kind == E_name
 		&& strcmp(callee->left->name, "random") == 0
-		&& symbol_find(e, callee->left->name) == NULL
-		&& e->frame != NULL;
+		&& symbol_find(e, callee->left->name) == NULL && e->frame != NULL;
 }
 
 Item
@@ -388,23 +391,24 @@ eval_call(Elab *e, const Expr *x)
 {
 	const Expr *callee = x->left;
 	if (e->frame == NULL && callee->kind == E_name
-	    && strcmp(callee->name, "axis_size") != 0) {
-		complain(e, DIAG_argument_kind, x->range, "outside functions "
+		&& strcmp(callee->name, "axis_size") != 0) {
+		complain(e, DIAG_argument_kind, x->range,
+			"outside functions "
 			"only axis_size(X) can be called");
 		return item_error(x->range);
 	}
 	if (callee->kind == E_name)
 		return e->frame != NULL ? call_by_name(e, x, callee->name)
-			: builtin_call(e, builtin_find(callee->name), x);
+					: builtin_call(e, builtin_find(callee->name), x);
 	if (is_qualified(e, callee))
-		return call_by_name(e, x, arena_printf(e->arena, "%s.%s",
-			callee->left->name, callee->name));
+		return call_by_name(e, x,
+			arena_printf(e->arena, "%s.%s", callee->left->name, callee->name));
 	bool grad = callee->kind == E_call && callee->left->kind == E_name
 		&& comes_later(callee->left->name);
 	if (!grad)
 		return unknown_call(e, x);
-	complain(e, DIAG_unsupported, callee->left->range,
-		"'%s' is not part of this release", callee->left->name);
+	complain(e, DIAG_unsupported, callee->left->range, "'%s' is not part of this release",
+		callee->left->name);
 	return item_error(x->range);
 }
 
@@ -462,7 +466,7 @@ composite_name(Elab *e, const char *label)
 static Item
 run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 {
-	Value *operands[MAX_PARAMS] = { NULL };
+	Value *operands[MAX_PARAMS] = {NULL};
 	Item inner[MAX_PARAMS];
 	int noperands = 0;
 	for (int i = 0; i < n; i++)
@@ -480,13 +484,13 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 		const Param *param = fn->params.v[i];
 		inner[i] = args[i];
 		if (args[i].kind == IT_tensor)
-			inner[i].value = block_add_param(e->block,
-				param->name.s, &args[i].value->type);
+			inner[i].value =
+				block_add_param(e->block, param->name.s, &args[i].value->type);
 	}
 	Item result = run_prelude(e, fn, s, n, inner);
 	if (result.kind == IT_tensor)
-		op_append(e->block, op_new(e->m, O_return, 1, &result.value, 0,
-			NULL, s.range, s.label));
+		op_append(e->block,
+			op_new(e->m, O_return, 1, &result.value, 0, NULL, s.range, s.label));
 	e->block = outer;
 	if (result.kind != IT_tensor)
 		return item_error(s.range);
@@ -495,8 +499,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 }
 
 Item
-call_prelude(Elab *e, Site s, const char *name, bool composite, int n,
-	const Item *args)
+call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Item *args)
 {
 	FnDecl *fn = table_get(e->prelude, name);
 	if (fn == NULL || fn->params.n != n)

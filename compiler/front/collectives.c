@@ -15,15 +15,18 @@ add_axis(Elab *e, Call *c, const Item *x, AxisList *axes)
 {
 	if (x->kind != IT_axis) {
 		if (x->kind != IT_error)
-			complain(e, DIAG_argument_kind, x->range, "'%s' works "
+			complain(e, DIAG_argument_kind, x->range,
+				"'%s' works "
 				"along axes of the mesh; this is %s",
 				c->builtin->name, show_item(e, x));
 		return false;
 	}
 	AxisRef a = axis_whole(&e->m->mesh, (int)x->integer);
 	if (!axes_overlap(&e->manual->along, a) && !e->uncalled) {
-		complain(e, DIAG_manual, x->range, "the function is not manual "
-			"along %s", e->m->mesh.axes[a.axis].name);
+		complain(e, DIAG_manual, x->range,
+			"the function is not manual "
+			"along %s",
+			e->m->mesh.axes[a.axis].name);
 		return false;
 	}
 	if (axes_overlap(axes, a)) {
@@ -41,7 +44,7 @@ static bool
 want_axes(Elab *e, Call *c, int i, AxisList *axes)
 {
 	const Item *x = &c->args[i];
-	*axes = (AxisList){ 0 };
+	*axes = (AxisList){0};
 	if (x->kind != IT_tuple)
 		return add_axis(e, c, x, axes);
 	bool right = true;
@@ -53,7 +56,7 @@ want_axes(Elab *e, Call *c, int i, AxisList *axes)
 const char *
 show_axes(Elab *e, const AxisList *axes)
 {
-	Text t = { 0 };
+	Text t = {0};
 	text_axes(&t, &e->m->mesh, axes);
 	return text_take(&t, e->arena);
 }
@@ -61,8 +64,7 @@ show_axes(Elab *e, const AxisList *axes)
 /* ---- ops */
 
 static Op *
-collective_of(Elab *e, Site s, OpKind kind, int n, Value *const *operands,
-	const AxisList *axes)
+collective_of(Elab *e, Site s, OpKind kind, int n, Value *const *operands, const AxisList *axes)
 {
 	Op *op = op_begin(e, s, kind, n, operands);
 	if (op == NULL)
@@ -117,9 +119,11 @@ want_cut(Elab *e, Call *c, const Value *x, int dim, const AxisList *axes)
 	int64_t size = x->type.dims[dim], n = axes_size(axes);
 	if (size % n == 0)
 		return true;
-	complain(e, DIAG_indivisible, c->args[0].range, "'%s' cuts dim %d into "
+	complain(e, DIAG_indivisible, c->args[0].range,
+		"'%s' cuts dim %d into "
 		"%" PRId64 " parts, one for each device along %s; its size is "
-		"%" PRId64, c->builtin->name, dim, n, show_axes(e, axes), size);
+		"%" PRId64,
+		c->builtin->name, dim, n, show_axes(e, axes), size);
 	return false;
 }
 
@@ -135,8 +139,7 @@ build_psum(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	if (combiner == C_add)
 		x = countable(e, c->site, x);
-	return item_tensor(c->expr->range, all_reduce(e, c->site, combiner, x,
-		&axes));
+	return item_tensor(c->expr->range, all_reduce(e, c->site, combiner, x, &axes));
 }
 
 Item
@@ -148,7 +151,8 @@ build_pmean(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_axes(e, c, 1, &axes))
 		return item_error(range);
 	if (!dtype_is_float(x->type.dtype)) {
-		complain(e, DIAG_dtype, c->args[0].range, "'pmean' needs "
+		complain(e, DIAG_dtype, c->args[0].range,
+			"'pmean' needs "
 			"floats, not %s; convert: f32(x)",
 			dtypes[x->type.dtype].name);
 		return item_error(range);
@@ -157,7 +161,8 @@ build_pmean(Elab *e, Call *c)
 		item_tensor(range, all_reduce(e, c->site, C_add, x, &axes)),
 		item_int(range, axes_size(&axes)),
 	};
-	return operands[0].kind == IT_error ? operands[0]
+	return operands[0].kind == IT_error
+		? operands[0]
 		: apply_pointwise(e, c->site, O_div, DIR_EQ, 2, operands);
 }
 
@@ -168,10 +173,9 @@ build_all_gather(Elab *e, Call *c)
 	AxisList axes;
 	int dim;
 	if (!want_tensor(e, c, 0, &x) || !want_axes(e, c, 1, &axes)
-	    || !want_dim(e, c, 2, x->type.rank, &dim))
+		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, along_dim(e, c->site, O_all_gather,
-		x, &axes, dim));
+	return item_tensor(c->expr->range, along_dim(e, c->site, O_all_gather, x, &axes, dim));
 }
 
 Item
@@ -181,11 +185,10 @@ build_psum_scatter(Elab *e, Call *c)
 	AxisList axes;
 	int dim;
 	if (!want_tensor(e, c, 0, &x) || !want_axes(e, c, 1, &axes)
-	    || !want_dim(e, c, 2, x->type.rank, &dim)
-	    || !want_cut(e, c, x, dim, &axes))
+		|| !want_dim(e, c, 2, x->type.rank, &dim) || !want_cut(e, c, x, dim, &axes))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, along_dim(e, c->site,
-		O_reduce_scatter, countable(e, c->site, x), &axes, dim));
+	return item_tensor(c->expr->range,
+		along_dim(e, c->site, O_reduce_scatter, countable(e, c->site, x), &axes, dim));
 }
 
 /* ---- all_to_all */
@@ -248,15 +251,13 @@ build_all_to_all(Elab *e, Call *c)
 	AxisList axes;
 	int split, concat;
 	if (!want_tensor(e, c, 0, &x) || !want_axes(e, c, 1, &axes)
-	    || !want_dim(e, c, 2, x->type.rank, &split)
-	    || !want_dim(e, c, 3, x->type.rank, &concat)
-	    || !want_cut(e, c, x, split, &axes))
+		|| !want_dim(e, c, 2, x->type.rank, &split)
+		|| !want_dim(e, c, 3, x->type.rank, &concat)
+		|| !want_cut(e, c, x, split, &axes))
 		return item_error(range);
 	if (split == concat || axes.n == 0)
-		return item_tensor(range, along_dim(e, c->site, O_all_to_all, x,
-			&axes, split));
-	return item_tensor(range, exchange(e, c->site, x, &axes, split,
-		concat));
+		return item_tensor(range, along_dim(e, c->site, O_all_to_all, x, &axes, split));
+	return item_tensor(range, exchange(e, c->site, x, &axes, split, concat));
 }
 
 /* ---- ppermute */
@@ -266,27 +267,31 @@ want_pair(Elab *e, const Item *pair, int64_t n, int64_t *source, bool *sends)
 {
 	const Item *x = pair->items;
 	if (pair->kind != IT_tuple || pair->n != 2 || x[0].kind != IT_int
-	    || x[1].kind != IT_int) {
-		complain(e, DIAG_permutation, pair->range, "a permutation is "
+		|| x[1].kind != IT_int) {
+		complain(e, DIAG_permutation, pair->range,
+			"a permutation is "
 			"pairs of numbers, ((from, to), ...)");
 		return false;
 	}
 	for (int i = 0; i < 2; i++) {
 		if (x[i].integer >= 0 && x[i].integer < n)
 			continue;
-		complain(e, DIAG_permutation, x[i].range, "there is no device "
-			"%" PRId64 "; they are 0 to %" PRId64, x[i].integer,
-			n - 1);
+		complain(e, DIAG_permutation, x[i].range,
+			"there is no device "
+			"%" PRId64 "; they are 0 to %" PRId64,
+			x[i].integer, n - 1);
 		return false;
 	}
 	if (source[x[1].integer] >= 0) {
-		complain(e, DIAG_permutation, x[1].range, "two devices send to "
-			"%" PRId64, x[1].integer);
+		complain(e, DIAG_permutation, x[1].range,
+			"two devices send to "
+			"%" PRId64,
+			x[1].integer);
 		return false;
 	}
 	if (sends[x[0].integer]) {
-		complain(e, DIAG_permutation, x[0].range, "device %" PRId64
-			" sends twice", x[0].integer);
+		complain(e, DIAG_permutation, x[0].range, "device %" PRId64 " sends twice",
+			x[0].integer);
 		return false;
 	}
 	sends[x[0].integer] = true;
@@ -308,7 +313,8 @@ want_sources(Elab *e, Call *c, int64_t n, int64_t *source)
 		return true;
 	}
 	if (c->args[2].kind != IT_absent || perm->kind != IT_tuple) {
-		complain(e, DIAG_permutation, perm->range, "ppermute takes "
+		complain(e, DIAG_permutation, perm->range,
+			"ppermute takes "
 			"shift=1 or perm=((from, to), ...)");
 		return false;
 	}
@@ -317,8 +323,7 @@ want_sources(Elab *e, Call *c, int64_t n, int64_t *source)
 	for (int64_t i = 0; i < n; i++)
 		source[i] = -1;
 	for (int i = 0; i < perm->n; i++)
-		right = right && want_pair(e, &perm->items[i], n, source,
-			sends);
+		right = right && want_pair(e, &perm->items[i], n, source, sends);
 	return right;
 }
 
@@ -361,16 +366,18 @@ want_rows(Elab *e, Call *c, const Type *x, const Type *out)
 {
 	bool alike = x->dtype == out->dtype && x->rank == out->rank;
 	if (x->rank == 0 || out->rank == 0) {
-		complain(e, DIAG_shape, c->args[x->rank != 0].range, "a scalar "
+		complain(e, DIAG_shape, c->args[x->rank != 0].range,
+			"a scalar "
 			"has no rows to send or receive");
 		return false;
 	}
 	for (int d = 1; alike && d < x->rank; d++)
 		alike = x->dims[d] == out->dims[d];
 	if (!alike)
-		complain(e, DIAG_shape, c->args[1].range, "rows of %s do not "
-			"fit in %s; only dim 0 may differ", show_type(e, x),
-			show_type(e, out));
+		complain(e, DIAG_shape, c->args[1].range,
+			"rows of %s do not "
+			"fit in %s; only dim 0 may differ",
+			show_type(e, x), show_type(e, out));
 	return alike;
 }
 
@@ -381,9 +388,10 @@ want_table(Elab *e, Call *c, int i, const Type *table, const AxisList *axes)
 	const Type *t = &c->args[i].value->type;
 	if (type_equal(t, table))
 		return true;
-	complain(e, DIAG_shape, c->args[i].range, "this says something for "
-		"each device along %s: %s, not %s", show_axes(e, axes),
-		show_type(e, table), show_type(e, t));
+	complain(e, DIAG_shape, c->args[i].range,
+		"this says something for "
+		"each device along %s: %s, not %s",
+		show_axes(e, axes), show_type(e, table), show_type(e, t));
 	return false;
 }
 
@@ -398,15 +406,15 @@ build_ragged_all_to_all(Elab *e, Call *c)
 		if (!want_tensor(e, c, i, &operands[i]))
 			return item_error(range);
 	if (!want_axes(e, c, RAGGED_TENSORS, &axes)
-	    || !want_rows(e, c, &operands[0]->type, &operands[1]->type))
+		|| !want_rows(e, c, &operands[0]->type, &operands[1]->type))
 		return item_error(range);
 	int64_t n = axes_size(&axes);
 	const Type table = type_of(D_i32, 1, &n);
 	for (int i = RAGGED_TABLES; i < RAGGED_TENSORS; i++)
 		if (!want_table(e, c, i, &table, &axes))
 			return item_error(range);
-	Op *op = collective_of(e, c->site, O_ragged_all_to_all, RAGGED_TENSORS,
-		operands, &axes);
+	Op *op =
+		collective_of(e, c->site, O_ragged_all_to_all, RAGGED_TENSORS, operands, &axes);
 	if (op != NULL)
 		op_set_int(op, A_dim, 0);
 	return item_tensor(range, op_end(e, op));
@@ -437,7 +445,7 @@ build_axis_index(Elab *e, Call *c)
 {
 	Range range = c->expr->range;
 	AxisList axes;
-	AxisIndex index = { NULL, 0 };
+	AxisIndex index = {NULL, 0};
 	if (!want_axes(e, c, 0, &axes))
 		return item_error(range);
 	if (axes.n == 0)
@@ -447,9 +455,9 @@ build_axis_index(Elab *e, Call *c)
 	for (int i = 0; i < axes.n; i++) {
 		Value *digit = emit_digit(e, c->site, id, axes.a[i]);
 		if (index.value != NULL)
-			digit = emit2(e, c->site, O_add, digit, emit2(e,
-				c->site, O_mul, index.value, emit_i32(e,
-				c->site, axes.a[i].size)));
+			digit = emit2(e, c->site, O_add, digit,
+				emit2(e, c->site, O_mul, index.value,
+					emit_i32(e, c->site, axes.a[i].size)));
 		index.value = digit;
 		index.along |= 1u << axes.a[i].axis;
 	}

@@ -20,8 +20,7 @@
 static Value *
 copy_constant(Elab *e, const Op *old)
 {
-	Op *op = op_new(e->m, O_constant, 0, NULL, 1, NULL, old->range,
-		old->label);
+	Op *op = op_new(e->m, O_constant, 0, NULL, 1, NULL, old->range, old->label);
 	op->mode = e->mode;
 	op_set_int(op, A_value, op_int(old, A_value));
 	op->results[0]->type = old->results[0]->type;
@@ -78,7 +77,7 @@ region_sees(const Elab *e, const Value *v, const Value *here)
 	if (v == here)
 		return true;
 	if (r == NULL || here->block != e->block || e->block->parent != r->op
-	    || here->def != NULL)
+		|| here->def != NULL)
 		return false;
 	int i = here->index - (e->block->nparams - r->ncaptured);
 	return i >= 0 && r->captured[i] == v;
@@ -132,7 +131,7 @@ refuse_return(Elab *e, List body)
 		const Stmt *s = body.v[i];
 		if (s->kind != S_return)
 			continue;
-		run_block(e, (List){ .v = body.v + i, .n = 1 });
+		run_block(e, (List){.v = body.v + i, .n = 1});
 		return true;
 	}
 	return false;
@@ -146,13 +145,12 @@ refuse_assignment(Elab *e, List body)
 		const Stmt *s = body.v[i];
 		if (s->kind == S_assign) {
 			const Expr *name = assigned_name(s->target);
-			Symbol *symbol = name->kind == E_name
-				? symbol_local(e, name->name) : NULL;
+			Symbol *symbol =
+				name->kind == E_name ? symbol_local(e, name->name) : NULL;
 			if (symbol != NULL && !symbol->is_var)
 				return assigned_var(e, name) == NULL;
 		}
-		if (refuse_assignment(e, s->body)
-		    || refuse_assignment(e, s->otherwise))
+		if (refuse_assignment(e, s->body) || refuse_assignment(e, s->otherwise))
 			return true;
 	}
 	return false;
@@ -165,9 +163,10 @@ has_effect(Elab *e, const Stmt *s, const Vars *vars)
 	if (vars->n > 0)
 		return true;
 	if (refuse_return(e, s->body) || refuse_assignment(e, s->body)
-	    || refuse_assignment(e, s->otherwise))
+		|| refuse_assignment(e, s->otherwise))
 		return false;
-	complain(e, DIAG_unused_value, s->word, "this has no effect: it assigns "
+	complain(e, DIAG_unused_value, s->word,
+		"this has no effect: it assigns "
 		"no var that is declared before it");
 	return false;
 }
@@ -194,7 +193,7 @@ set_vars(const Vars *vars, const Item *items)
 static void
 region_begin(Elab *e, Region *r, Op *op, int nbodies)
 {
-	*r = (Region){ .outer = e->region, .op = op, .around = e->block };
+	*r = (Region){.outer = e->region, .op = op, .around = e->block};
 	op->nbodies = nbodies;
 	op->bodies = NEW_ARRAY(e->arena, Block *, nbodies);
 	for (int i = 0; i < nbodies; i++)
@@ -215,8 +214,7 @@ end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
 	Value **values = NEW_ARRAY(e->arena, Value *, n + 1);
 	for (int i = 0; i < n; i++)
 		values[i] = items[i].value;
-	Op *end = op_new(e->m, O_return, n, values, 0, NULL, op->range,
-		op->label);
+	Op *end = op_new(e->m, O_return, n, values, 0, NULL, op->range, op->label);
 	op_append(body, end);
 	for (int i = 0; i < n; i++)
 		op_set_operand_range(end, i, items[i].range);
@@ -228,9 +226,9 @@ typedef struct Loop {
 	Region region;
 	Op *op;
 	Site site;
-	Name index;		/* .s NULL: a while */
+	Name index; /* .s NULL: a while */
 	Vars vars;
-	Item *before;		/* of the vars */
+	Item *before; /* of the vars */
 	int errors;
 } Loop;
 
@@ -241,8 +239,8 @@ enter_body(Elab *e, const Loop *l, int body)
 	Block *b = l->op->bodies[body];
 	e->block = b;
 	for (int i = 0; i < l->vars.n; i++)
-		l->vars.v[i]->item = item_tensor((Range){ 0 },
-			b->params[i + (l->index.s != NULL)]);
+		l->vars.v[i]->item =
+			item_tensor((Range){0}, b->params[i + (l->index.s != NULL)]);
 }
 
 /* The op, with the params of both bodies. */
@@ -261,19 +259,16 @@ loop_begin(Elab *e, Loop *l, Value *first)
 	if (l->op == NULL)
 		return false;
 	for (int i = 0; i < l->vars.n; i++)
-		op_set_operand_range(l->op, n - l->vars.n + i,
-			l->before[i].range);
+		op_set_operand_range(l->op, n - l->vars.n + i, l->before[i].range);
 	region_begin(e, &l->region, l->op, 2);
 	for (int i = 0; i < n; i++) {
-		const Symbol *var = i >= n - l->vars.n
-			? l->vars.v[i - (n - l->vars.n)] : NULL;
-		Name name = var != NULL ? (Name){ var->name, var->range }
-			: l->index;
+		const Symbol *var = i >= n - l->vars.n ? l->vars.v[i - (n - l->vars.n)] : NULL;
+		Name name = var != NULL ? (Name){var->name, var->range} : l->index;
 		if (i > 0)
 			op_add_result(l->op, name.s, &carried[i]->type);
 		for (int b = 0; b < 2; b++)
-			give_name(e, name, block_add_param(l->op->bodies[b],
-				name.s, &carried[i]->type));
+			give_name(e, name,
+				block_add_param(l->op->bodies[b], name.s, &carried[i]->type));
 	}
 	return true;
 }
@@ -284,7 +279,7 @@ return_carried(Elab *e, Loop *l, Value *next)
 {
 	const Block *body = l->op->bodies[1];
 	int n = l->index.s != NULL;
-	for (int i = 0; i < l->vars.n; i++) {	/* may capture, and add params */
+	for (int i = 0; i < l->vars.n; i++) { /* may capture, and add params */
 		Item *var = &l->vars.v[i]->item;
 		var->value = region_value(e, var->value);
 	}
@@ -304,7 +299,7 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 	bool right = diag_errors(e->session) == l->errors && condition != NULL;
 	if (right) {
 		end_body(e, l->op, l->op->bodies[0], 1,
-			&(Item){ .value = condition, .range = where });
+			&(Item){.value = condition, .range = where});
 		return_carried(e, l, next);
 	}
 	region_end(e, &l->region);
@@ -315,7 +310,7 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 		give_name(e, l->index, l->op->results[0]);
 	for (int i = 0; i < l->vars.n; i++) {
 		Symbol *var = l->vars.v[i];
-		assign_var(e, var, var->range, (Range){ 0 },
+		assign_var(e, var, var->range, (Range){0},
 			l->op->results[i + (l->index.s != NULL)]);
 	}
 }
@@ -329,12 +324,14 @@ eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
 	if (item->kind == IT_error || item->kind == IT_bool)
 		return NULL;
 	if (item->kind == IT_tensor && item->value->type.rank == 0
-	    && item->value->type.dtype == D_pred)
+		&& item->value->type.dtype == D_pred)
 		return item->value;
-	complain(e, DIAG_dtype, item->range, "the condition of '%s' is a "
-		"scalar pred, not %s", word, show_item(e, item));
+	complain(e, DIAG_dtype, item->range,
+		"the condition of '%s' is a "
+		"scalar pred, not %s",
+		word, show_item(e, item));
 	if (item->kind == IT_tensor && item->value->type.dtype == D_pred)
-		diag_note(e->session, (Range){ 0 },
+		diag_note(e->session, (Range){0},
 			"any(p) and all(p) make a scalar of a tensor");
 	*item = item_error(item->range);
 	return NULL;
@@ -344,7 +341,7 @@ void
 run_while(Elab *e, const Stmt *s)
 {
 	Item item;
-	Loop l = { .site = { s->word, "while" } };
+	Loop l = {.site = {s->word, "while"}};
 	add_assigned(e, &l.vars, s->body);
 	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, NULL))
 		return;
@@ -363,24 +360,26 @@ run_while(Elab *e, const Stmt *s)
 
 typedef struct Bounds {
 	Item from, to;
-	bool known;		/* both are numbers */
+	bool known; /* both are numbers */
 } Bounds;
 
 static bool
 eval_bound(Elab *e, const Expr *x, Item *bound)
 {
 	*bound = eval_value(e, x);
-	if (bound->kind == IT_int && bound->integer >= INT32_MIN
-	    && bound->integer <= INT32_MAX)
+	if (bound->kind == IT_int && bound->integer >= INT32_MIN && bound->integer <= INT32_MAX)
 		return true;
 	if (bound->kind == IT_tensor && bound->value->type.rank == 0
-	    && bound->value->type.dtype == D_i32)
+		&& bound->value->type.dtype == D_i32)
 		return true;
 	if (bound->kind == IT_int)
-		complain(e, DIAG_loop, x->range, "%" PRId64 " is not a value "
-			"of i32, which counts loops", bound->integer);
+		complain(e, DIAG_loop, x->range,
+			"%" PRId64 " is not a value "
+			"of i32, which counts loops",
+			bound->integer);
 	else if (bound->kind != IT_error)
-		complain(e, DIAG_loop, x->range, "a loop is bounded by "
+		complain(e, DIAG_loop, x->range,
+			"a loop is bounded by "
 			"integers or scalars of i32, not %s",
 			show_item(e, bound));
 	return false;
@@ -409,15 +408,17 @@ static bool
 add_scanned(Elab *e, Scan *scan, const Item *x)
 {
 	if (x->kind != IT_tensor || x->value->type.rank == 0) {
-		complain(e, DIAG_loop, x->range, "a loop goes over dim 0 of a "
+		complain(e, DIAG_loop, x->range,
+			"a loop goes over dim 0 of a "
 			"tensor, or over a range 0..N; this is %s",
 			show_item(e, x));
 		return false;
 	}
 	int64_t trips = x->value->type.dims[0];
 	if (scan->n > 0 && trips != scan->trips) {
-		complain(e, DIAG_loop, x->range, "dim 0 has size %" PRId64
-			", not %" PRId64 " as that of the tensor before it",
+		complain(e, DIAG_loop, x->range,
+			"dim 0 has size %" PRId64 ", not %" PRId64
+			" as that of the tensor before it",
 			trips, scan->trips);
 		return false;
 	}
@@ -430,15 +431,13 @@ add_scanned(Elab *e, Scan *scan, const Item *x)
 static bool
 scan_tuple(Elab *e, const Stmt *s, Scan *scan, const Item *value)
 {
-	if (value->kind != IT_tuple || value->n != s->targets.n
-	    || value->n > MAX_SCANNED) {
-		complain(e, DIAG_unpack, s->value->range, "%d names for %s",
-			s->targets.n, show_item(e, value));
+	if (value->kind != IT_tuple || value->n != s->targets.n || value->n > MAX_SCANNED) {
+		complain(e, DIAG_unpack, s->value->range, "%d names for %s", s->targets.n,
+			show_item(e, value));
 		return false;
 	}
 	for (int i = 0; i < value->n; i++)
-		if (value->items[i].kind == IT_error
-		    || !add_scanned(e, scan, &value->items[i]))
+		if (value->items[i].kind == IT_error || !add_scanned(e, scan, &value->items[i]))
 			return false;
 	return true;
 }
@@ -450,18 +449,17 @@ eval_scan(Elab *e, const Stmt *s, Scan *scan)
 	if (value.kind == IT_error)
 		return false;
 	if (value.kind == IT_tuple && !s->tuple) {
-		complain(e, DIAG_loop, s->value->range, "a loop over %s has a "
+		complain(e, DIAG_loop, s->value->range,
+			"a loop over %s has a "
 			"name for each, in parentheses: for (a, b) in ...",
 			show_item(e, &value));
 		return false;
 	}
-	if (!(s->tuple ? scan_tuple(e, s, scan, &value)
-	    : add_scanned(e, scan, &value)))
+	if (!(s->tuple ? scan_tuple(e, s, scan, &value) : add_scanned(e, scan, &value)))
 		return false;
 	if (scan->trips <= INT32_MAX)
 		return true;
-	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
-		INT32_MAX);
+	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips", INT32_MAX);
 	return false;
 }
 
@@ -474,7 +472,7 @@ bind_index(Elab *e, Name name, Item i)
 	if (symbol == NULL)
 		return;
 	symbol->item = i;
-	symbol->used = true;	/* to count is use enough */
+	symbol->used = true; /* to count is use enough */
 }
 
 /* Binds the index and the slices of what is scanned, and runs the body. */
@@ -510,11 +508,9 @@ run_unrolled(Elab *e, const Stmt *s, const Scan *scan, int64_t from, int64_t to)
 	int errors = diag_errors(e->session);
 	for (int64_t i = from; i < to; i++) {
 		if (diag_errors(e->session) != errors
-		    || exceeds(e, s->word, &e->nsteps, MAX_STEPS,
-			"expressions"))
+			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
 			break;
-		run_iteration(e, s, index_name(s), scan,
-			item_int(s->word, i));
+		run_iteration(e, s, index_name(s), scan, item_int(s->word, i));
 		e->frame->repeated = true;
 	}
 	e->frame->repeated = repeated;
@@ -543,11 +539,10 @@ run_tuple(Elab *e, const Stmt *s, const Item *tuple)
 static void
 run_unroll(Elab *e, const Stmt *s)
 {
-	Scan scan = { 0 };
-	Bounds b = { 0 };
+	Scan scan = {0};
+	Bounds b = {0};
 	if (s->stop == NULL) {
-		Item over = s->tuple ? item_error(s->range)
-			: eval_value(e, s->value);
+		Item over = s->tuple ? item_error(s->range) : eval_value(e, s->value);
 		if (over.kind == IT_tuple)
 			run_tuple(e, s, &over);
 		else if (eval_scan(e, s, &scan))
@@ -559,7 +554,8 @@ run_unroll(Elab *e, const Stmt *s)
 	if (b.known)
 		run_unrolled(e, s, &scan, b.from.integer, b.to.integer);
 	else
-		complain(e, DIAG_loop, s->value->range, "the bounds of 'for "
+		complain(e, DIAG_loop, s->value->range,
+			"the bounds of 'for "
 			"unroll' are known at compile time");
 }
 
@@ -568,41 +564,37 @@ run_unroll(Elab *e, const Stmt *s)
 static Value *
 bound_value(Elab *e, Site s, const Item *bound)
 {
-	return bound->kind == IT_tensor ? bound->value
-		: item_constant(e, s, D_i32, bound);
+	return bound->kind == IT_tensor ? bound->value : item_constant(e, s, D_i32, bound);
 }
 
 static int64_t
 trip_count(const Bounds *b)
 {
-	return b->to.integer > b->from.integer
-		? b->to.integer - b->from.integer : 0;
+	return b->to.integer > b->from.integer ? b->to.integer - b->from.integer : 0;
 }
 
 static void
 run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 {
 	static const char unnamed[] = "i";
-	Loop l = { .site = { s->word, "for" }, .index = index_name(s) };
+	Loop l = {.site = {s->word, "for"}, .index = index_name(s)};
 	Name name = l.index;
 	if (name.s == NULL)
-		l.index = (Name){ unnamed, s->word };
+		l.index = (Name){unnamed, s->word};
 	add_assigned(e, &l.vars, s->body);
-	if (!has_effect(e, s, &l.vars)
-	    || !loop_begin(e, &l, bound_value(e, l.site, &b->from)))
+	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, bound_value(e, l.site, &b->from)))
 		return;
 	if (b->known)
 		op_set_int(l.op, A_trips, trip_count(b));
 	enter_body(e, &l, 0);
-	Value *condition = emit_compare(e, l.site, DIR_LT,
-		l.op->bodies[0]->params[0], bound_value(e, l.site, &b->to));
+	Value *condition = emit_compare(e, l.site, DIR_LT, l.op->bodies[0]->params[0],
+		bound_value(e, l.site, &b->to));
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
 	run_iteration(e, s, name, scan, item_tensor(name.range, i));
 	Item one = item_int(s->word, 1);
-	Value *next = emit2(e, l.site, O_add, i,
-		item_constant(e, l.site, D_i32, &one));
-	loop_end(e, &l, (Range){ 0 }, condition, next);
+	Value *next = emit2(e, l.site, O_add, i, item_constant(e, l.site, D_i32, &one));
+	loop_end(e, &l, (Range){0}, condition, next);
 }
 
 static bool
@@ -610,7 +602,8 @@ is_plain_range(Elab *e, const Stmt *s)
 {
 	if (s->index.s == NULL && !s->tuple)
 		return true;
-	complain(e, DIAG_unpack, s->range, "a range gives one number at a "
+	complain(e, DIAG_unpack, s->range,
+		"a range gives one number at a "
 		"time: for i in a..b");
 	return false;
 }
@@ -618,8 +611,8 @@ is_plain_range(Elab *e, const Stmt *s)
 void
 run_for(Elab *e, const Stmt *s)
 {
-	Scan scan = { 0 };
-	Bounds b = { 0 };
+	Scan scan = {0};
+	Bounds b = {0};
 	if (s->stop != NULL && !is_plain_range(e, s))
 		return;
 	if (s->unroll) {
@@ -629,8 +622,7 @@ run_for(Elab *e, const Stmt *s)
 	if (s->stop == NULL) {
 		if (!eval_scan(e, s, &scan))
 			return;
-		b = (Bounds){ item_int(s->word, 0),
-			item_int(s->word, scan.trips), true };
+		b = (Bounds){item_int(s->word, 0), item_int(s->word, scan.trips), true};
 	} else if (!eval_range(e, s, &b)) {
 		return;
 	}
@@ -658,8 +650,8 @@ static void
 run_conditional(Elab *e, const Stmt *s, Value *condition)
 {
 	Region r;
-	Vars vars = { 0 };
-	Site site = { s->word, "if" };
+	Vars vars = {0};
+	Site site = {s->word, "if"};
 	int errors = diag_errors(e->session);
 	add_assigned(e, &vars, s->body);
 	add_assigned(e, &vars, s->otherwise);
@@ -683,8 +675,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	if (op_end(e, op) == NULL)
 		return;
 	for (int i = 0; i < vars.n; i++)
-		assign_var(e, vars.v[i], vars.v[i]->range, (Range){ 0 },
-			op->results[i]);
+		assign_var(e, vars.v[i], vars.v[i]->range, (Range){0}, op->results[i]);
 }
 
 /* The side that is left out may use any of them. */

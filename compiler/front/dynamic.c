@@ -17,9 +17,10 @@ want_starts(Elab *e, Call *c, int i, int rank, Value **start)
 	const Item *items = x->kind == IT_tuple ? x->items : x;
 	int n = x->kind == IT_tuple ? x->n : 1;
 	if (n != rank) {
-		complain(e, DIAG_argument_kind, x->range, "a tensor of %d "
-			"dim%s needs as many starts, not %d", rank,
-			rank == 1 ? "" : "s", n);
+		complain(e, DIAG_argument_kind, x->range,
+			"a tensor of %d "
+			"dim%s needs as many starts, not %d",
+			rank, rank == 1 ? "" : "s", n);
 		return false;
 	}
 	for (int d = 0; d < rank; d++) {
@@ -27,13 +28,13 @@ want_starts(Elab *e, Call *c, int i, int rank, Value **start)
 		bool scalar = items[d].kind == IT_tensor && v->type.rank == 0
 			&& dtype_is_integer(v->type.dtype);
 		if (!scalar && items[d].kind != IT_int) {
-			complain(e, DIAG_index, items[d].range, "a start is an "
+			complain(e, DIAG_index, items[d].range,
+				"a start is an "
 				"integer or a scalar of integers, not %s",
 				show_item(e, &items[d]));
 			return false;
 		}
-		start[d] = scalar ? items[d].value
-			: emit_start(e, c->site, items[d].integer);
+		start[d] = scalar ? items[d].value : emit_start(e, c->site, items[d].integer);
 	}
 	return true;
 }
@@ -45,16 +46,17 @@ want_lengths(Elab *e, Call *c, int i, const Type *x, int64_t *size)
 	if (!want_ints(e, c, i, &n, size, MAX_RANK))
 		return false;
 	if (n != x->rank) {
-		complain(e, DIAG_argument_kind, c->args[i].range, "a tensor of "
-			"%d dim%s needs as many sizes, not %d", x->rank,
-			x->rank == 1 ? "" : "s", n);
+		complain(e, DIAG_argument_kind, c->args[i].range,
+			"a tensor of "
+			"%d dim%s needs as many sizes, not %d",
+			x->rank, x->rank == 1 ? "" : "s", n);
 		return false;
 	}
 	for (int d = 0; d < n; d++) {
 		if (size[d] >= 1 && size[d] <= x->dims[d])
 			continue;
-		complain(e, DIAG_index, c->args[i].range, "a slice of %" PRId64
-			" elements of dim %d, which has size %" PRId64,
+		complain(e, DIAG_index, c->args[i].range,
+			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
 			size[d], d, x->dims[d]);
 		return false;
 	}
@@ -66,12 +68,10 @@ build_dynamic_slice(Elab *e, Call *c)
 {
 	Value *x, *start[MAX_RANK];
 	int64_t size[MAX_RANK];
-	if (!want_tensor(e, c, 0, &x)
-	    || !want_starts(e, c, 1, x->type.rank, start)
-	    || !want_lengths(e, c, 2, &x->type, size))
+	if (!want_tensor(e, c, 0, &x) || !want_starts(e, c, 1, x->type.rank, start)
+		|| !want_lengths(e, c, 2, &x->type, size))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_dynamic_slice(e, c->site, x, start, size));
+	return item_tensor(c->expr->range, emit_dynamic_slice(e, c->site, x, start, size));
 }
 
 static bool
@@ -81,8 +81,10 @@ update_fits(Elab *e, Call *c, const Type *x, const Type *update)
 	for (int d = 0; fits && d < x->rank; d++)
 		fits = update->dims[d] <= x->dims[d];
 	if (!fits)
-		complain(e, DIAG_shape, c->args[1].range, "%s does not fit in "
-			"%s", show_type(e, update), show_type(e, x));
+		complain(e, DIAG_shape, c->args[1].range,
+			"%s does not fit in "
+			"%s",
+			show_type(e, update), show_type(e, x));
 	return fits;
 }
 
@@ -91,8 +93,8 @@ build_dynamic_update_slice(Elab *e, Call *c)
 {
 	Value *x, *update, *start[MAX_RANK];
 	if (!want_tensor(e, c, 0, &x) || !want_tensor(e, c, 1, &update)
-	    || !update_fits(e, c, &x->type, &update->type)
-	    || !want_starts(e, c, 2, x->type.rank, start))
+		|| !update_fits(e, c, &x->type, &update->type)
+		|| !want_starts(e, c, 2, x->type.rank, start))
 		return item_error(c->expr->range);
 	return item_tensor(c->expr->range,
 		emit_dynamic_update_slice(e, c->site, x, update, start));
@@ -102,18 +104,18 @@ build_dynamic_update_slice(Elab *e, Call *c)
 
 /* x[:dim], the dims of the index, x[dim + 1:] */
 static bool
-taken_shape(Elab *e, Call *c, const Type *x, const Type *index, int dim,
-	Type *shape)
+taken_shape(Elab *e, Call *c, const Type *x, const Type *index, int dim, Type *shape)
 {
 	int rank = x->rank - 1 + index->rank;
 	if (rank > MAX_USER_RANK) {
-		complain(e, DIAG_rank, c->expr->range, "the updates have %d "
-			"dims; at most %d are allowed", rank, MAX_USER_RANK);
+		complain(e, DIAG_rank, c->expr->range,
+			"the updates have %d "
+			"dims; at most %d are allowed",
+			rank, MAX_USER_RANK);
 		return false;
 	}
 	*shape = type_of(x->dtype, rank, x->dims);
-	memcpy(shape->dims + dim, index->dims,
-		(size_t)index->rank * sizeof index->dims[0]);
+	memcpy(shape->dims + dim, index->dims, (size_t)index->rank * sizeof index->dims[0]);
 	memcpy(shape->dims + dim + index->rank, x->dims + dim + 1,
 		(size_t)(x->rank - dim - 1) * sizeof x->dims[0]);
 	return true;
@@ -126,14 +128,13 @@ want_updates(Elab *e, Call *c, int i, const Type *shape)
 	Item *x = &c->args[i];
 	Value *v;
 	if (item_is_number(x))
-		*x = item_tensor(x->range,
-			item_constant(e, c->site, shape->dtype, x));
+		*x = item_tensor(x->range, item_constant(e, c->site, shape->dtype, x));
 	if (x->kind == IT_error || !want_tensor(e, c, i, &v))
 		return NULL;
 	if (broadcasts_to(&v->type, shape))
 		return broadcast_to(e, c->site, v, shape);
-	complain(e, DIAG_shape, x->range, "the updates are %s, not %s",
-		show_type(e, shape), show_type(e, &v->type));
+	complain(e, DIAG_shape, x->range, "the updates are %s, not %s", show_type(e, shape),
+		show_type(e, &v->type));
 	return NULL;
 }
 
@@ -144,10 +145,10 @@ build_scatter_add(Elab *e, Call *c)
 	Type shape;
 	int dim;
 	if (!want_tensor(e, c, 0, &x) || !want_indices(e, c, 1, &index)
-	    || !want_dim(e, c, 3, x->type.rank, &dim)
-	    || !taken_shape(e, c, &x->type, &index->type, dim, &shape))
+		|| !want_dim(e, c, 3, x->type.rank, &dim)
+		|| !taken_shape(e, c, &x->type, &index->type, dim, &shape))
 		return item_error(c->expr->range);
-	Value *operands[] = { x, index, want_updates(e, c, 2, &shape) };
+	Value *operands[] = {x, index, want_updates(e, c, 2, &shape)};
 	Op *op = op_begin(e, c->site, O_scatter_add, 3, operands);
 	if (op != NULL)
 		op_set_int(op, A_dim, dim);
@@ -161,7 +162,7 @@ static Op *
 emit_sort(Elab *e, Site s, Value *x, int dim, Direction direction, bool indices)
 {
 	Type type = type_of(D_i32, x->type.rank, x->type.dims);
-	Value *operands[] = { x, NULL };
+	Value *operands[] = {x, NULL};
 	if (indices)
 		operands[1] = emit_iota(e, s, &type, dim);
 	Op *op = op_begin(e, s, O_sort, indices ? 2 : 1, operands);
@@ -179,8 +180,10 @@ want_sorted(Elab *e, Call *c, const Value *x, int dim)
 {
 	if (x->type.dims[dim] <= INT32_MAX)
 		return true;
-	complain(e, DIAG_size, c->args[0].range, "dim %d has more elements "
-		"than i32 counts", dim);
+	complain(e, DIAG_size, c->args[0].range,
+		"dim %d has more elements "
+		"than i32 counts",
+		dim);
 	return false;
 }
 
@@ -191,18 +194,17 @@ build_sort(Elab *e, Call *c)
 	Value *x;
 	int dim, indices = c->builtin->detail;
 	if (!want_tensor(e, c, 0, &x) || !want_dim(e, c, 1, x->type.rank, &dim)
-	    || !want_sorted(e, c, x, dim))
+		|| !want_sorted(e, c, x, dim))
 		return item_error(c->expr->range);
 	const Op *op = emit_sort(e, c->site, x, dim, DIR_LT, indices);
-	return item_tensor(c->expr->range,
-		op != NULL ? op->results[indices] : NULL);
+	return item_tensor(c->expr->range, op != NULL ? op->results[indices] : NULL);
 }
 
 /* The first k along the last dim. */
 static Value *
 first_of(Elab *e, Site s, Value *x, int64_t k)
 {
-	int64_t start[MAX_RANK] = { 0 }, limit[MAX_RANK], stride[MAX_RANK];
+	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
 	for (int d = 0; d < x->type.rank; d++) {
 		limit[d] = x->type.dims[d];
 		stride[d] = 1;
@@ -219,19 +221,19 @@ build_top_k(Elab *e, Call *c)
 	int last;
 	Item error = item_error(c->expr->range), parts[2];
 	if (!want_tensor(e, c, 0, &x) || !want_int(e, c, 1, &k)
-	    || !normalize_dim(e, c->args[0].range, -1, x->type.rank, &last)
-	    || !want_sorted(e, c, x, last))
+		|| !normalize_dim(e, c->args[0].range, -1, x->type.rank, &last)
+		|| !want_sorted(e, c, x, last))
 		return error;
 	if (k < 1 || k > x->type.dims[last]) {
-		complain(e, DIAG_index, c->args[1].range, "the largest %" PRId64
-			" of %" PRId64 " elements", k, x->type.dims[last]);
+		complain(e, DIAG_index, c->args[1].range,
+			"the largest %" PRId64 " of %" PRId64 " elements", k,
+			x->type.dims[last]);
 		return error;
 	}
 	const Op *op = emit_sort(e, c->site, x, last, DIR_GT, true);
 	if (op == NULL)
 		return error;
 	for (int i = 0; i < 2; i++)
-		parts[i] = item_tensor(c->expr->range,
-			first_of(e, c->site, op->results[i], k));
+		parts[i] = item_tensor(c->expr->range, first_of(e, c->site, op->results[i], k));
 	return item_tuple(e, c->expr->range, 2, parts);
 }

@@ -79,11 +79,10 @@ take_diagonal(Product *p, Term *t, int i, int j)
 	Elab *e = p->e;
 	Type positions = t->value->type;
 	positions.dtype = positions.dims[i] > INT32_MAX ? D_i64 : D_i32;
-	Value *same = emit_compare(e, p->site, DIR_EQ,
-		emit_iota(e, p->site, &positions, i),
+	Value *same = emit_compare(e, p->site, DIR_EQ, emit_iota(e, p->site, &positions, i),
 		emit_iota(e, p->site, &positions, j));
-	Value *zero = broadcast_to(e, p->site, emit_constant(e, p->site,
-		t->value->type.dtype, 0), &t->value->type);
+	Value *zero = broadcast_to(e, p->site,
+		emit_constant(e, p->site, t->value->type.dtype, 0), &t->value->type);
 	t->value = emit3(e, p->site, O_select, same, t->value, zero);
 	return t->value != NULL && sum_dim(p, t, j);
 }
@@ -92,7 +91,7 @@ static bool
 take_diagonals(Product *p, Term *t)
 {
 	for (int i = 0; i < t->value->type.rank; i++)
-		for (int j = i + 1; j < t->value->type.rank; )
+		for (int j = i + 1; j < t->value->type.rank;)
 			if (t->letters[i] != t->letters[j])
 				j++;
 			else if (!take_diagonal(p, t, i, j))
@@ -110,8 +109,7 @@ wider(DType a, DType b)
 static DType
 result_dtype(const Product *p, DType dtype)
 {
-	return wider(dtype, p->out->value != NULL
-		? p->out->value->type.dtype : dtype);
+	return wider(dtype, p->out->value != NULL ? p->out->value->type.dtype : dtype);
 }
 
 /* Sums, in one reduce, the dims whose letters are not in `keep`. */
@@ -151,11 +149,11 @@ simplify_terms(Product *p)
 
 /* ---- two terms */
 
-typedef struct Pairing {		/* of the dims of two terms */
+typedef struct Pairing { /* of the dims of two terms */
 	int nbatch, ncontract;
 	int64_t lhs_batch[MAX_RANK], rhs_batch[MAX_RANK];
 	int64_t lhs_contract[MAX_RANK], rhs_contract[MAX_RANK];
-	int rank;			/* of the result */
+	int rank; /* of the result */
 	Term result;
 } Pairing;
 
@@ -183,7 +181,7 @@ static bool
 pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *q)
 {
 	q->rank = q->nbatch = q->ncontract = 0;
-	q->result.range = (Range){ 0 };
+	q->result.range = (Range){0};
 	for (int d = 0; d < a->value->type.rank; d++) {
 		int other = find_letter(b, a->letters[d]);
 		if (other < 0)
@@ -199,12 +197,10 @@ pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *q)
 		}
 	}
 	for (int d = 0; d < a->value->type.rank; d++)
-		if (find_letter(b, a->letters[d]) < 0
-		    && !add_result_dim(q, a, d))
+		if (find_letter(b, a->letters[d]) < 0 && !add_result_dim(q, a, d))
 			return false;
 	for (int d = 0; d < b->value->type.rank; d++)
-		if (find_letter(a, b->letters[d]) < 0
-		    && !add_result_dim(q, b, d))
+		if (find_letter(a, b->letters[d]) < 0 && !add_result_dim(q, b, d))
 			return false;
 	return true;
 }
@@ -212,8 +208,9 @@ pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *q)
 static bool
 is_output(const Product *p, const Pairing *q)
 {
-	return q->rank == p->nout && memcmp(q->result.letters,
-		p->out->letters, (size_t)q->rank * sizeof(int)) == 0;
+	return q->rank == p->nout
+		&& memcmp(q->result.letters, p->out->letters, (size_t)q->rank * sizeof(int))
+		== 0;
 }
 
 /* Where the letters of a dot's operands and result are written. */
@@ -231,7 +228,7 @@ letter_ranges(Product *p, const Term *a, const Term *b, const Pairing *q)
 static bool
 emit_dot(Product *p, const Term *a, const Term *b, Pairing *q, DType dtype)
 {
-	Value *operands[] = { a->value, b->value };
+	Value *operands[] = {a->value, b->value};
 	Op *op = op_begin(p->e, p->site, O_dot, 2, operands);
 	if (op == NULL)
 		return false;
@@ -254,8 +251,10 @@ multiply(Product *p, Term *a, Term *b, uint64_t keep, bool last, Term *result)
 {
 	Pairing q, swapped;
 	if (!pair_up(a, b, keep, &q)) {
-		complain(p->e, DIAG_rank, p->site.range, "a product of two of "
-			"these operands has more than %d dims", MAX_RANK);
+		complain(p->e, DIAG_rank, p->site.range,
+			"a product of two of "
+			"these operands has more than %d dims",
+			MAX_RANK);
 		return false;
 	}
 	DType operand = wider(a->value->type.dtype, b->value->type.dtype);
@@ -265,7 +264,7 @@ multiply(Product *p, Term *a, Term *b, uint64_t keep, bool last, Term *result)
 	if (a->value == NULL || b->value == NULL)
 		return false;
 	if (last && !is_output(p, &q) && pair_up(b, a, keep, &swapped)
-	    && is_output(p, &swapped)) {
+		&& is_output(p, &swapped)) {
 		if (!emit_dot(p, b, a, &swapped, dtype))
 			return false;
 		*result = swapped.result;
@@ -289,10 +288,10 @@ volume(const Product *p, uint64_t letters)
 	return v;
 }
 
-typedef struct Plan {			/* for each subset of the terms */
-	uint64_t letters[1 << EXACT];	/* of its product */
+typedef struct Plan {		      /* for each subset of the terms */
+	uint64_t letters[1 << EXACT]; /* of its product */
 	double cost[1 << EXACT];
-	unsigned left[1 << EXACT];	/* the subset multiplied first */
+	unsigned left[1 << EXACT]; /* the subset multiplied first */
 } Plan;
 
 static int
@@ -331,8 +330,7 @@ plan_subset(const Product *p, Plan *plan, unsigned s)
 			continue;
 		double cost = plan->cost[a] + plan->cost[b]
 			+ volume(p, plan->letters[a] | plan->letters[b]);
-		bool ties = cost == plan->cost[s]
-			&& count_bits(a) > count_bits(plan->left[s]);
+		bool ties = cost == plan->cost[s] && count_bits(a) > count_bits(plan->left[s]);
 		if (cost < plan->cost[s] || ties) {
 			plan->cost[s] = cost;
 			plan->left[s] = a;
@@ -403,8 +401,7 @@ multiply_greedily(Product *p)
 		int i = 0, j = 1;
 		cheapest_pair(p, &i, &j);
 		uint64_t keep = letters_needed(p, i, j);
-		if (!multiply(p, &p->terms[i], &p->terms[j], keep, false,
-		    &p->terms[i]))
+		if (!multiply(p, &p->terms[i], &p->terms[j], keep, false, &p->terms[i]))
 			return false;
 		p->terms[j] = p->terms[--p->n];
 	}
@@ -426,16 +423,14 @@ Value *
 contract(Elab *e, Site s, int n, const Term *terms, const Term *out, int nout)
 {
 	Term result;
-	Product p = { .e = e, .site = s, .n = n, .out = out, .nout = nout };
+	Product p = {.e = e, .site = s, .n = n, .out = out, .nout = nout};
 	p.terms = arena_copy(e->arena, terms, (size_t)n * sizeof *terms);
 	for (int i = 0; i < n; i++)
 		for (int d = 0; d < terms[i].value->type.rank; d++)
-			p.sizes[terms[i].letters[d]] =
-				terms[i].value->type.dims[d];
+			p.sizes[terms[i].letters[d]] = terms[i].value->type.dims[d];
 	for (int d = 0; d < nout; d++)
 		p.out_letters |= 1ull << out->letters[d];
-	if (!simplify_terms(&p) || !multiply_greedily(&p)
-	    || !multiply_exact(&p, &result))
+	if (!simplify_terms(&p) || !multiply_greedily(&p) || !multiply_exact(&p, &result))
 		return NULL;
 	return order_dims(&p, &result);
 }

@@ -17,14 +17,12 @@ note_calls(Elab *e)
 {
 	enum { MOST = 4 };
 	int n = 0;
-	for (const Frame *f = e->frame; f != NULL && f->caller != NULL;
-	    f = f->caller) {
+	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller) {
 		if (f->prelude)
 			continue;
 		if (++n > MOST)
 			break;
-		diag_note(e->session, f->call, "in this call of '%s'",
-			f->fn->name.s);
+		diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
 	}
 }
 
@@ -37,8 +35,7 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	va_end(ap);
 	if (e->frame != NULL && e->frame->prelude)
 		where = e->frame->site.range;
-	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s",
-		text);
+	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
 	note_calls(e);
 }
 
@@ -52,10 +49,14 @@ const char *
 show_item(Elab *e, const Item *x)
 {
 	static const char *const words[] = {
-		[IT_error] = "an error", [IT_absent] = "nothing",
-		[IT_int] = "an integer literal", [IT_float] = "a float literal",
-		[IT_bool] = "true or false", [IT_string] = "a string",
-		[IT_type] = "a type", [IT_axis] = "a mesh axis",
+		[IT_error] = "an error",
+		[IT_absent] = "nothing",
+		[IT_int] = "an integer literal",
+		[IT_float] = "a float literal",
+		[IT_bool] = "true or false",
+		[IT_string] = "a string",
+		[IT_type] = "a type",
+		[IT_axis] = "a mesh axis",
 	};
 	if (x->kind == IT_tensor)
 		return show_type(e, &x->value->type);
@@ -71,7 +72,7 @@ suggest(Elab *e, const char *name, const char *const *names, int n)
 {
 	const char *near = nearest_word(name, names, n);
 	if (near != NULL)
-		diag_note(e->session, (Range){ 0 }, "did you mean '%s'?", near);
+		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
 }
 
 static bool
@@ -80,8 +81,8 @@ is_identifier(const char *s)
 	if (*s >= '0' && *s <= '9')
 		return false;
 	for (const char *c = s; *c != '\0'; c++)
-		if (*c != '_' && !(*c >= 'a' && *c <= 'z')
-		    && !(*c >= 'A' && *c <= 'Z') && !(*c >= '0' && *c <= '9'))
+		if (*c != '_' && !(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z')
+			&& !(*c >= '0' && *c <= '9'))
 			return false;
 	return *s != '\0';
 }
@@ -93,19 +94,17 @@ parse_override(Elab *e, const char *option, const Override *o)
 	Session *s = e->session;
 	const Program *program = NULL;
 	if (is_identifier(o->name)) {
-		const char *text = arena_printf(e->arena, "dim %s = %s;",
-			o->name, o->text);
+		const char *text = arena_printf(e->arena, "dim %s = %s;", o->name, o->text);
 		int file = source_add_text(s, option, text, (int)strlen(text));
 		program = parse_file(s, file, DIAG_usage);
 		if (program == NULL)
 			return NULL;
 	}
-	const Decl *d = program != NULL && program->items.n == 1
-		? program->items.v[0] : NULL;
+	const Decl *d = program != NULL && program->items.n == 1 ? program->items.v[0] : NULL;
 	if (d != NULL && d->kind == DECL_dim)
 		return d->value;
-	diag(s, DIAG_usage, (Range){ 0 }, "%s takes NAME=SIZE, not '%s=%s'",
-		option, o->name, o->text);
+	diag(s, DIAG_usage, (Range){0}, "%s takes NAME=SIZE, not '%s=%s'", option, o->name,
+		o->text);
 	return NULL;
 }
 
@@ -123,7 +122,7 @@ static const Override *
 find_override(const Override *o, int n, const char *name)
 {
 	const Override *found = NULL;
-	for (int i = 0; i < n; i++)	/* the last one counts */
+	for (int i = 0; i < n; i++) /* the last one counts */
 		if (strcmp(o[i].name, name) == 0)
 			found = &o[i];
 	return found;
@@ -135,17 +134,16 @@ static bool
 axis_size(Elab *e, const Decl *axis, int64_t *size)
 {
 	const FrontOptions *o = e->options;
-	const Override *override = find_override(o->axes, o->naxes,
-		axis->name.s);
+	const Override *override = find_override(o->axes, o->naxes, axis->name.s);
 	if (override == NULL ? !eval_size(e, axis->value, size)
-	    : !eval_override(e, "--mesh", override, size))
+			     : !eval_override(e, "--mesh", override, size))
 		return false;
 	if (*size >= 1 && *size <= INT32_MAX)
 		return true;
 	e->on_command_line = override != NULL;
-	complain(e, DIAG_mesh, override != NULL ? (Range){ 0 }
-		: axis->value->range, "axis %s has size %" PRId64
-		"; sizes are 1 to %d", axis->name.s, *size, INT32_MAX);
+	complain(e, DIAG_mesh, override != NULL ? (Range){0} : axis->value->range,
+		"axis %s has size %" PRId64 "; sizes are 1 to %d", axis->name.s, *size,
+		INT32_MAX);
 	e->on_command_line = false;
 	return false;
 }
@@ -158,23 +156,23 @@ declare_axis(Elab *e, const Decl *axis)
 	if (!axis_size(e, axis, &size))
 		return;
 	if (mesh->naxes == MAX_AXES) {
-		complain(e, DIAG_mesh, axis->name.range,
-			"a mesh has at most %d axes", MAX_AXES);
+		complain(e, DIAG_mesh, axis->name.range, "a mesh has at most %d axes",
+			MAX_AXES);
 		return;
 	}
 	Symbol *s = symbol_declare(e, SYM_axis, axis->name);
 	if (s == NULL)
 		return;
-	if (!mul_i64(mesh->ndevices, size, &mesh->ndevices)
-	    || mesh->ndevices > MAX_DEVICES) {
-		complain(e, DIAG_mesh, axis->range, "a mesh has at most %d "
-			"devices", MAX_DEVICES);
+	if (!mul_i64(mesh->ndevices, size, &mesh->ndevices) || mesh->ndevices > MAX_DEVICES) {
+		complain(e, DIAG_mesh, axis->range,
+			"a mesh has at most %d "
+			"devices",
+			MAX_DEVICES);
 		mesh->ndevices = 1;
 		return;
 	}
 	s->item = item_int(axis->name.range, mesh->naxes);
-	mesh->axes[mesh->naxes++] = (MeshAxis){ axis->name.s, size,
-		axis->name.range };
+	mesh->axes[mesh->naxes++] = (MeshAxis){axis->name.s, size, axis->name.range};
 }
 
 /* The "4x4x8" of a target; false when it is not that. */
@@ -182,7 +180,7 @@ static bool
 parse_topology(const char *text, int64_t *dims, int *rank)
 {
 	*rank = 0;
-	for (const char *c = text; ; c++) {
+	for (const char *c = text;; c++) {
 		int64_t n = 0;
 		if (*c < '1' || *c > '9' || *rank == 4)
 			return false;
@@ -200,11 +198,10 @@ parse_topology(const char *text, int64_t *dims, int *rank)
 static void
 complain_unknown_target(Elab *e, Range where, const char *name)
 {
-	Text t = { 0 };
+	Text t = {0};
 	for (int i = 0; i < target_count(); i++)
 		text_printf(&t, " %s", target_at(i)->name);
-	complain(e, DIAG_target, where, "there is no target '%s'; there are%s",
-		name, t.s);
+	complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name, t.s);
 	text_free(&t);
 }
 
@@ -217,16 +214,20 @@ topology_fits(Elab *e, Range where, const char *text)
 	for (int i = 0; i < mesh->topology_rank; i++)
 		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
 	if (mesh->topology_rank > mesh->target->torus_rank)
-		complain(e, DIAG_target, where, "topology %s has %d dims; %s "
-			"is a torus of %d", text, mesh->topology_rank,
-			mesh->target->name, mesh->target->torus_rank);
+		complain(e, DIAG_target, where,
+			"topology %s has %d dims; %s "
+			"is a torus of %d",
+			text, mesh->topology_rank, mesh->target->name,
+			mesh->target->torus_rank);
 	else if (!fits)
-		complain(e, DIAG_target, where, "topology %s has more chips "
-			"than fit in 64 bits", text);
+		complain(e, DIAG_target, where,
+			"topology %s has more chips "
+			"than fit in 64 bits",
+			text);
 	else if (chips != mesh->ndevices)
-		complain(e, DIAG_target, where, "topology %s has %" PRId64
-			" chips, the mesh has %" PRId64 " devices", text, chips,
-			mesh->ndevices);
+		complain(e, DIAG_target, where,
+			"topology %s has %" PRId64 " chips, the mesh has %" PRId64 " devices",
+			text, chips, mesh->ndevices);
 	else
 		return true;
 	return false;
@@ -248,8 +249,10 @@ set_target(Elab *e, Range where, const char *text, bool with_topology)
 	if (colon == NULL)
 		return;
 	if (!parse_topology(colon + 1, mesh->topology, &mesh->topology_rank))
-		complain(e, DIAG_target, where, "'%s' is not a topology; it is "
-			"written 4x4x8", colon + 1);
+		complain(e, DIAG_target, where,
+			"'%s' is not a topology; it is "
+			"written 4x4x8",
+			colon + 1);
 	else if (with_topology && topology_fits(e, where, colon + 1))
 		return;
 	mesh->topology_rank = 0;
@@ -262,7 +265,7 @@ choose_target(Elab *e, const Decl *d)
 	bool resized = o->naxes > 0;
 	if (o->target != NULL) {
 		e->on_command_line = true;
-		set_target(e, (Range){ 0 }, o->target, true);
+		set_target(e, (Range){0}, o->target, true);
 		e->on_command_line = false;
 		return;
 	}
@@ -284,8 +287,7 @@ report_no_axis(Elab *e, const Decl *d, const char *name)
 		const Decl *axis = d->axes.v[i];
 		APPEND(e->arena, names, n, axis->name.s);
 	}
-	diag(e->session, DIAG_usage, d->range,
-		"--mesh: the mesh has no axis '%s'", name);
+	diag(e->session, DIAG_usage, d->range, "--mesh: the mesh has no axis '%s'", name);
 	suggest(e, name, names, n);
 }
 
@@ -328,11 +330,10 @@ declare_dim(Elab *e, const Decl *d)
 	const Override *override = find_override(o->dims, o->ndims, d->name.s);
 	int64_t value = 1;
 	bool right = override == NULL ? eval_size(e, d->value, &value)
-		: eval_override(e, "-D", override, &value);
+				      : eval_override(e, "-D", override, &value);
 	Symbol *s = symbol_declare(e, SYM_dim, d->name);
 	if (s != NULL)
-		s->item = right ? item_int(d->name.range, value)
-			: item_error(d->name.range);
+		s->item = right ? item_int(d->name.range, value) : item_error(d->name.range);
 }
 
 static void
@@ -353,8 +354,7 @@ check_params(Elab *e, const FnDecl *fn)
 		if (first != NULL) {
 			complain(e, DIAG_duplicate, p->name.range,
 				"parameter '%s' is declared twice", p->name.s);
-			diag_note(e->session, first->name.range,
-				"first here");
+			diag_note(e->session, first->name.range, "first here");
 		}
 		table_set(seen, p->name.s, (void *)p);
 	}
@@ -366,10 +366,9 @@ declare_fn(Elab *e, const Decl *d)
 	FnDecl *fn = d->fn;
 	const FnDecl *old = table_get(e->functions, fn->name.s);
 	if (old != NULL) {
-		complain(e, DIAG_duplicate, fn->name.range,
-			"function '%s' is declared twice", fn->name.s);
-		diag_note(e->session, old->name.range,
-			"'%s' was declared here", fn->name.s);
+		complain(e, DIAG_duplicate, fn->name.range, "function '%s' is declared twice",
+			fn->name.s);
+		diag_note(e->session, old->name.range, "'%s' was declared here", fn->name.s);
 		return;
 	}
 	check_params(e, fn);
@@ -388,8 +387,8 @@ offer_entry(Elab *e)
 		const FnDecl *fn = table_value(e->functions, i);
 		if (fn->mode == FN_extern)
 			continue;
-		diag_note(e->session, fn->name.range,
-			"--entry=%s compiles this one", fn->name.s);
+		diag_note(e->session, fn->name.range, "--entry=%s compiles this one",
+			fn->name.s);
 		return;
 	}
 }
@@ -400,26 +399,26 @@ find_entry(Elab *e, int file)
 	const FrontOptions *o = e->options;
 	const char *name = o->entry != NULL ? o->entry : "main";
 	FnDecl *fn = table_get(e->functions, name);
-	Range nowhere = { file, 1, 0, 0 };
+	Range nowhere = {file, 1, 0, 0};
 	if (fn == NULL && o->entry != NULL) {
 		const char **names = NULL;
 		int n = 0;
 		for (int i = 0; i < table_count(e->functions); i++)
 			APPEND(e->arena, names, n, table_key(e->functions, i));
-		diag(e->session, DIAG_usage, (Range){ 0 },
+		diag(e->session, DIAG_usage, (Range){0},
 			"--entry: the program has no function '%s'", name);
 		suggest(e, name, names, n);
 		return NULL;
 	}
 	if (fn == NULL) {
-		diag(e->session, DIAG_entry, nowhere,
-			"the program has no function 'main'");
+		diag(e->session, DIAG_entry, nowhere, "the program has no function 'main'");
 		offer_entry(e);
 		return NULL;
 	}
 	if (fn->mode != FN_extern)
 		return fn;
-	complain(e, DIAG_entry, fn->mode_range, "the entry is extern; what runs "
+	complain(e, DIAG_entry, fn->mode_range,
+		"the entry is extern; what runs "
 		"is a function that calls it");
 	return NULL;
 }
@@ -430,15 +429,16 @@ sizes_declared(Elab *e, const TypeSpec *type)
 {
 	for (int d = 0; d < type->dims.n; d++) {
 		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
-		if (size == NULL || size->kind != E_name
-		    || symbol_find(e, size->name) != NULL)
+		if (size == NULL || size->kind != E_name || symbol_find(e, size->name) != NULL)
 			continue;
 		if (strcmp(size->name, "None") == 0)
 			report_none(e, size->range);
 		else
-			complain(e, DIAG_entry, size->range, "'%s' is not "
+			complain(e, DIAG_entry, size->range,
+				"'%s' is not "
 				"declared; the sizes of the entry are, as in "
-				"dim %s = 8;", size->name, size->name);
+				"dim %s = 8;",
+				size->name, size->name);
 		return false;
 	}
 	return true;
@@ -450,14 +450,15 @@ add_param(Elab *e, const Param *p)
 {
 	Annotation a;
 	Type type;
-	if (p->type == NULL || (p->type->name.s == NULL
-	    && !p->type->has_dtype)) {
-		complain(e, DIAG_entry, p->range, "parameter '%s' of the entry "
-			"needs a full type: f32[B, D@X]", p->name.s);
+	if (p->type == NULL || (p->type->name.s == NULL && !p->type->has_dtype)) {
+		complain(e, DIAG_entry, p->range,
+			"parameter '%s' of the entry "
+			"needs a full type: f32[B, D@X]",
+			p->name.s);
 		return NULL;
 	}
 	if (!sizes_declared(e, p->type) || !annotation_resolve(e, p->type, &a)
-	    || !annotation_type(e, &a, &type))
+		|| !annotation_type(e, &a, &type))
 		return NULL;
 	Value *v = block_add_param(e->block, p->name.s, &type);
 	v->placement = a.placement;
@@ -496,8 +497,8 @@ result_names_differ(Elab *e, const FnDecl *fn)
 		const Param *p = fn->results.v[i];
 		const char *name = result_name(e, fn, i, fn->results.n);
 		if (table_get(seen, name) != NULL) {
-			complain(e, DIAG_duplicate, p->range,
-				"two results are named '%s'", name);
+			complain(e, DIAG_duplicate, p->range, "two results are named '%s'",
+				name);
 			return false;
 		}
 		table_set(seen, name, (void *)p);
@@ -512,7 +513,8 @@ check_result(Elab *e, const Param *p, Site s, Item *x, Annotation *a)
 	if (p == NULL) {
 		if (x->kind == IT_tensor)
 			return true;
-		complain(e, DIAG_literal, x->range, "the result is %s, which "
+		complain(e, DIAG_literal, x->range,
+			"the result is %s, which "
 			"has no dtype; write it as a cast: f32(...)",
 			show_item(e, x));
 		return false;
@@ -524,20 +526,22 @@ check_result(Elab *e, const Param *p, Site s, Item *x, Annotation *a)
 	if (x->kind == IT_error)
 		return false;
 	if (x->kind != IT_tensor) {
-		complain(e, DIAG_literal, x->range, "the result is %s, which "
-			"has no dtype", show_item(e, x));
+		complain(e, DIAG_literal, x->range,
+			"the result is %s, which "
+			"has no dtype",
+			show_item(e, x));
 		return false;
 	}
-	return annotation_unify(e, a, &x->value->type, x->range, DIAG_results,
-		"the result") && annotation_check(e, a);
+	return annotation_unify(e, a, &x->value->type, x->range, DIAG_results, "the result")
+		&& annotation_check(e, a);
 }
 
 static Value *
 add_output(Elab *e, FnDecl *fn, int i, int n, Item *x)
 {
-	Site s = { x->range, "return" };
+	Site s = {x->range, "return"};
 	const Param *p = fn->has_results ? fn->results.v[i] : NULL;
-	Annotation a = { 0 };
+	Annotation a = {0};
 	if (!check_result(e, p, s, x, &a))
 		return NULL;
 	Value *v = emit1(e, s, O_output, x->value);
@@ -551,7 +555,7 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *x)
 		v->annotated = true;
 		v->type_range = p->type->range;
 	}
-	Named named = { name, v, v->type, v->placement };
+	Named named = {name, v, v->type, v->placement};
 	APPEND(e->arena, e->m->results, e->m->nresults, named);
 	return v;
 }
@@ -588,9 +592,10 @@ run_entry(Elab *e, FnDecl *fn)
 	if (!run_declared(e, fn, &n, &results) || !result_names_differ(e, fn))
 		return;
 	if (fn->has_results && fn->results.n != n) {
-		complain(e, DIAG_results, results[0].range, "'%s' returns %d "
-			"value%s, its signature names %d", fn->name.s, n,
-			n == 1 ? "" : "s", fn->results.n);
+		complain(e, DIAG_results, results[0].range,
+			"'%s' returns %d "
+			"value%s, its signature names %d",
+			fn->name.s, n, n == 1 ? "" : "s", fn->results.n);
 		diag_label(e->session, fn->results_range, "declared here");
 		return;
 	}
@@ -602,20 +607,17 @@ run_entry(Elab *e, FnDecl *fn)
 	}
 	if (!right)
 		return;
-	Site s = { fn->name.range, "return" };
-	op_append(e->block, op_new(e->m, O_return, n, outputs, 0, NULL,
-		s.range, s.label));
+	Site s = {fn->name.range, "return"};
+	op_append(e->block, op_new(e->m, O_return, n, outputs, 0, NULL, s.range, s.label));
 	for (int i = 0; i < n; i++)
 		if (!is_named(e, e->m->results[i].name))
-			APPEND(e->arena, e->m->named, e->m->nnamed,
-				e->m->results[i]);
+			APPEND(e->arena, e->m->named, e->m->nnamed, e->m->results[i]);
 }
 
 static void
 elaborate_entry(Elab *e, FnDecl *fn)
 {
-	Frame frame = { .fn = fn, .names = table_new(e->arena), .prefix = "",
-		.is_entry = true };
+	Frame frame = {.fn = fn, .names = table_new(e->arena), .prefix = "", .is_entry = true};
 	int errors = diag_errors(e->session);
 	e->frame = &frame;
 	e->block = e->m->entry;
@@ -637,15 +639,14 @@ is_closed(Elab *e, const FnDecl *fn)
 {
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *p = fn->params.v[i];
-		if (p->type == NULL || (!p->type->has_dtype
-		    && p->type->name.s == NULL))
+		if (p->type == NULL || (!p->type->has_dtype && p->type->name.s == NULL))
 			return false;
 		for (int d = 0; d < p->type->dims.n; d++) {
 			const DimSpec *dim = p->type->dims.v[d];
 			if (dim->size == NULL)
 				return false;
-			if (dim->size->kind == E_name && table_get(e->globals,
-			    dim->size->name) == NULL)
+			if (dim->size->kind == E_name
+				&& table_get(e->globals, dim->size->name) == NULL)
 				return false;
 		}
 	}
@@ -656,8 +657,7 @@ is_closed(Elab *e, const FnDecl *fn)
 static void
 check_uncalled(Elab *e, FnDecl *fn)
 {
-	Frame frame = { .fn = fn, .names = table_new(e->arena), .prefix = "",
-		.unlisted = true };
+	Frame frame = {.fn = fn, .names = table_new(e->arena), .prefix = "", .unlisted = true};
 	int n;
 	Item *results;
 	e->frame = &frame;
@@ -667,11 +667,11 @@ check_uncalled(Elab *e, FnDecl *fn)
 	fn->active = true;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], false);
-	if (run_declared(e, fn, &n, &results) && fn->has_results
-	    && fn->results.n != n)
-		complain(e, DIAG_results, results[0].range, "'%s' returns %d "
-			"value%s, its signature names %d", fn->name.s, n,
-			n == 1 ? "" : "s", fn->results.n);
+	if (run_declared(e, fn, &n, &results) && fn->has_results && fn->results.n != n)
+		complain(e, DIAG_results, results[0].range,
+			"'%s' returns %d "
+			"value%s, its signature names %d",
+			fn->name.s, n, n == 1 ? "" : "s", fn->results.n);
 	fn->active = e->uncalled = false;
 	fn->instances++;
 	e->frame = NULL;
@@ -695,7 +695,7 @@ static void (*const declare[])(Elab *e, const Decl *d) = {
 	[DECL_dim] = declare_dim,
 	[DECL_type] = declare_type,
 	[DECL_fn] = declare_fn,
-	[DECL_import] = NULL,	/* load_items() has put its items here */
+	[DECL_import] = NULL, /* load_items() has put its items here */
 };
 
 static void
@@ -708,11 +708,12 @@ report_no_dim(Elab *e, const char *name, const Symbol *found)
 		if (s->kind == SYM_dim)
 			APPEND(e->arena, dims, n, table_key(e->globals, i));
 	}
-	diag(e->session, DIAG_usage, (Range){ 0 },
-		"-D: the program has no dim '%s'", name);
+	diag(e->session, DIAG_usage, (Range){0}, "-D: the program has no dim '%s'", name);
 	if (found != NULL && found->kind == SYM_axis)
-		diag_note(e->session, (Range){ 0 }, "'%s' is an axis of the "
-			"mesh: --mesh %s=SIZE", name, name);
+		diag_note(e->session, (Range){0},
+			"'%s' is an axis of the "
+			"mesh: --mesh %s=SIZE",
+			name, name);
 	else
 		suggest(e, name, dims, n);
 }
@@ -726,7 +727,7 @@ declare_all(Elab *e, List items, int file)
 			declare[d->kind](e, d);
 	}
 	if (e->mesh_range.file == 0)
-		diag(e->session, DIAG_mesh, (Range){ file, 1, 0, 0 },
+		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");
 	for (int i = 0; i < e->options->ndims; i++) {
 		const char *name = e->options->dims[i].name;
@@ -742,8 +743,7 @@ load_prelude(Elab *e)
 	static const char text[] =
 #include "prelude.inc"
 		;
-	int file = source_add_text(e->session, "<prelude>", text,
-		(int)sizeof text - 1);
+	int file = source_add_text(e->session, "<prelude>", text, (int)sizeof text - 1);
 	const Program *p = parse_file(e->session, file, DIAG_syntax);
 	if (p == NULL)
 		die("prelude: syntax error");
@@ -762,20 +762,18 @@ module_name(Elab *e, int file)
 	const char *slash = strrchr(path, '/');
 	const char *base = slash != NULL ? slash + 1 : path;
 	const char *dot = strrchr(base, '.');
-	size_t n = dot != NULL && dot != base ? (size_t)(dot - base)
-		: strlen(base);
+	size_t n = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
 	char *name = arena_strndup(e->arena, base, n);
 	for (char *c = name; *c != '\0'; c++)
-		if (!is_identifier((char[]){ '_', *c, '\0' }))
+		if (!is_identifier((char[]){'_', *c, '\0'}))
 			*c = '_';
-	return is_identifier(name) ? name
-		: arena_printf(e->arena, "m%s", name);
+	return is_identifier(name) ? name : arena_printf(e->arena, "m%s", name);
 }
 
 Module *
 front_compile(Session *s, int file, const FrontOptions *options)
 {
-	Elab elab = { .session = s, .arena = s->arena, .options = options };
+	Elab elab = {.session = s, .arena = s->arena, .options = options};
 	Elab *e = &elab;
 	int errors = diag_errors(s);
 	List items;

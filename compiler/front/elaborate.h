@@ -28,37 +28,37 @@
 #include "ir/targets.h"
 
 enum {
-	MAX_INLINING = 100,	/* calls inside calls */
-	MAX_DEPTH = 1000,	/* expressions in expressions, calls included */
-	MAX_OPS = 1000000,	/* of a module */
-	MAX_CALLS = 100000,	/* inlined in a program */
-	MAX_STEPS = 20000000,	/* expressions evaluated, also in calls */
-	MAX_PARAMS = 12,	/* of a built-in function */
+	MAX_INLINING = 100,   /* calls inside calls */
+	MAX_DEPTH = 1000,     /* expressions in expressions, calls included */
+	MAX_OPS = 1000000,    /* of a module */
+	MAX_CALLS = 100000,   /* inlined in a program */
+	MAX_STEPS = 20000000, /* expressions evaluated, also in calls */
+	MAX_PARAMS = 12,      /* of a built-in function */
 	MAX_IMPORTS = 10000,
 };
 
 typedef enum ItemKind {
 	IT_error,
-	IT_absent,		/* an optional argument that was left out */
+	IT_absent, /* an optional argument that was left out */
 	IT_tensor,
-	IT_int,			/* known at compile time, no dtype yet */
+	IT_int, /* known at compile time, no dtype yet */
 	IT_float,
 	IT_bool,
 	IT_string,
 	IT_tuple,
-	IT_type,		/* a type, as an argument */
-	IT_axis,		/* a mesh axis, as an argument */
+	IT_type, /* a type, as an argument */
+	IT_axis, /* a mesh axis, as an argument */
 } ItemKind;
 
 typedef struct Item {
 	ItemKind kind;
-	Range range;		/* the expression */
-	Value *value;		/* tensor */
-	int64_t integer;	/* int; bool; axis: its number */
-	double real;		/* float */
-	const Expr *literal;	/* string */
+	Range range;	     /* the expression */
+	Value *value;	     /* tensor */
+	int64_t integer;     /* int; bool; axis: its number */
+	double real;	     /* float */
+	const Expr *literal; /* string */
 	const TypeSpec *type;
-	int n;			/* tuple */
+	int n; /* tuple */
 	struct Item *items;
 } Item;
 
@@ -74,38 +74,38 @@ typedef struct Symbol {
 	SymbolKind kind;
 	const char *name;
 	Range range;
-	Item item;		/* dim, value, axis */
-	const TypeSpec *type;	/* type; of a var as it is declared, or NULL */
+	Item item;	      /* dim, value, axis */
+	const TypeSpec *type; /* type; of a var as it is declared, or NULL */
 	bool is_var, used;
-	int named;		/* of a var: its place in module.named, or -1 */
+	int named; /* of a var: its place in module.named, or -1 */
 } Symbol;
 
 /* A loop or a branch whose bodies are being built. */
 typedef struct Region {
 	struct Region *outer;
-	Op *op;			/* not yet in the block around it */
+	Op *op; /* not yet in the block around it */
 	Block *around;
 	int ncaptured;
-	Value **captured;	/* values of blocks further out */
+	Value **captured; /* values of blocks further out */
 } Region;
 
-typedef struct AxisIndex {		/* what axis_index() made */
+typedef struct AxisIndex { /* what axis_index() made */
 	Value *value;
-	uint32_t along;			/* bit a: mesh axis a */
+	uint32_t along; /* bit a: mesh axis a */
 } AxisIndex;
 
 /* A manual function whose body is being built. */
 typedef struct Manual {
-	Op *op;				/* not yet in the block around it */
+	Op *op; /* not yet in the block around it */
 	const FnDecl *fn;
-	struct Frame *frame;		/* of its call */
-	struct Manual *outer;		/* manual along other axes; or NULL */
-	AxisList along;			/* its axes, and those of all outer */
+	struct Frame *frame;  /* of its call */
+	struct Manual *outer; /* manual along other axes; or NULL */
+	AxisList along;	      /* its axes, and those of all outer */
 	Block *around;
-	Region *region;			/* around that block */
-	OpMode mode;			/* ... and its ops' */
-	bool whole;			/* `along` is every axis of the mesh */
-	Range *returned;		/* the expressions of the results */
+	Region *region;	 /* around that block */
+	OpMode mode;	 /* ... and its ops' */
+	bool whole;	 /* `along` is every axis of the mesh */
+	Range *returned; /* the expressions of the results */
 	/* of the outermost, for all in it */
 	int nindices;
 	AxisIndex *indices;
@@ -118,15 +118,15 @@ typedef struct Frame {
 	FnDecl *fn;
 	struct Frame *caller;
 	Range call;
-	Table *names;		/* Symbol; NULL: its block has ended */
-	Symbol **symbols;	/* every one, in order */
+	Table *names;	  /* Symbol; NULL: its block has ended */
+	Symbol **symbols; /* every one, in order */
 	int nsymbols;
-	const char *prefix;	/* of names in the module: "ffn.2.", "" */
+	const char *prefix; /* of names in the module: "ffn.2.", "" */
 	int depth;
 	bool is_entry;
-	bool unlisted;		/* its names do not go to module.named */
-	bool repeated;		/* a copy of an unrolled body, not the first */
-	bool prelude;		/* ops take `site`, globals are not seen */
+	bool unlisted; /* its names do not go to module.named */
+	bool repeated; /* a copy of an unrolled body, not the first */
+	bool prelude;  /* ops take `site`, globals are not seen */
 	Site site;
 } Frame;
 
@@ -139,8 +139,8 @@ typedef struct Annotation {
 	int rank;
 	int64_t dims[MAX_RANK];
 	const DimSpec *dim_specs[MAX_RANK];
-	bool placed;		/* says something about placement */
-	Placement placement;	/* if has_dims */
+	bool placed;	     /* says something about placement */
+	Placement placement; /* if has_dims */
 } Annotation;
 
 typedef struct Elab {
@@ -148,28 +148,27 @@ typedef struct Elab {
 	Arena *arena;
 	Module *m;
 	const FrontOptions *options;
-	Table *globals;		/* Symbol */
-	Table *functions;	/* FnDecl */
-	Table *prelude;		/* FnDecl */
-	Block *block;		/* where ops go */
-	Region *region;		/* around that block, or NULL */
-	OpMode mode;		/* of the ops; plain functions have the caller's */
-	Manual *manual;		/* tensors are those of a device; or NULL */
-	bool uncalled;		/* a function manual along some axes, which
+	Table *globals;	      /* Symbol */
+	Table *functions;     /* FnDecl */
+	Table *prelude;	      /* FnDecl */
+	Block *block;	      /* where ops go */
+	Region *region;	      /* around that block, or NULL */
+	OpMode mode;	      /* of the ops; plain functions have the caller's */
+	Manual *manual;	      /* tensors are those of a device; or NULL */
+	bool uncalled;	      /* a function manual along some axes, which
 				   might be called by one manual along others */
-	Frame *frame;		/* NULL at the top level */
-	Range mesh_range;	/* file 0: no mesh yet */
-	bool on_command_line;	/* messages are about options: DIAG_usage */
-	int depth;		/* of eval(), to bound the stack */
+	Frame *frame;	      /* NULL at the top level */
+	Range mesh_range;     /* file 0: no mesh yet */
+	bool on_command_line; /* messages are about options: DIAG_usage */
+	int depth;	      /* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
-	bool too_large;		/* reported */
+	bool too_large; /* reported */
 } Elab;
 
 /* elaborate.c: messages, with the chain of calls they happened in */
-void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
-	PRINTF_LIKE(4, 5);
+void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
 const char *show_type(Elab *e, const Type *t);
-const char *show_item(Elab *e, const Item *x);	/* "f32[8,4]", "a number" */
+const char *show_item(Elab *e, const Item *x); /* "f32[8,4]", "a number" */
 
 /* imports.c: the items of a file and of what it imports */
 bool load_items(Session *s, int file, List *items);
@@ -187,7 +186,7 @@ void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);
 void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
-const char *dtype_habit(const char *name);	/* "float32" -> "f32" */
+const char *dtype_habit(const char *name); /* "float32" -> "f32" */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
 void give_name(Elab *e, Name name, Value *v);
 /* ... and lists it in module.named: its place there, or -1. */
@@ -198,9 +197,9 @@ Item item_error(Range r);
 Item item_int(Range r, int64_t v);
 Item item_float(Range r, double v);
 Item item_bool(Range r, bool v);
-Item item_tensor(Range r, Value *v);		/* IT_error if v is NULL */
+Item item_tensor(Range r, Value *v); /* IT_error if v is NULL */
 Item item_tuple(Elab *e, Range r, int n, const Item *items);
-bool item_is_number(const Item *x);		/* int, float or bool */
+bool item_is_number(const Item *x); /* int, float or bool */
 double item_double(const Item *x);
 Item fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b);
 Item fold_unary(Elab *e, Range r, Operator op, const Item *x);
@@ -228,58 +227,52 @@ Value *emit_iota(Elab *e, Site s, const Type *type, int dim);
 Value *emit_reshape(Elab *e, Site s, Value *x, int rank, const int64_t *dims);
 Value *emit_transpose(Elab *e, Site s, Value *x, const int64_t *permutation);
 /* Operand dim i becomes result dim to[i]. */
-Value *emit_broadcast(Elab *e, Site s, Value *x, const Type *type,
-	const int64_t *to);
-Value *emit_slice(Elab *e, Site s, Value *x, const int64_t *start,
-	const int64_t *limit, const int64_t *stride);
+Value *emit_broadcast(Elab *e, Site s, Value *x, const Type *type, const int64_t *to);
+Value *emit_slice(Elab *e, Site s, Value *x, const int64_t *start, const int64_t *limit,
+	const int64_t *stride);
 /* A start of the next two, integer scalars of any dtypes; NULL is 0. */
 Value *emit_start(Elab *e, Site s, int64_t start);
-Value *emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
-	const int64_t *size);
-Value *emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update,
-	Value *const *start);
+Value *emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start, const int64_t *size);
+Value *emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update, Value *const *start);
 /* By 0 <= shift < the dim's size. */
 Value *emit_roll(Elab *e, Site s, Value *x, int dim, int64_t shift);
 Value *emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims);
-Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n,
-	const int64_t *dims);
+Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n, const int64_t *dims);
 Value *emit_concatenate(Elab *e, Site s, int n, Value *const *x, int dim);
 Value *emit_placed(Elab *e, Site s, OpKind kind, Value *x,
-	const Annotation *a);	/* constraint or reshard */
+	const Annotation *a); /* constraint or reshard */
 /* numpy's broadcasting of x to the shape; sizes are known to fit. */
 Value *broadcast_to(Elab *e, Site s, Value *x, const Type *shape);
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */
-bool broadcast_shape(Elab *e, Range where, int n, Value *const *x,
-	Type *shape);
+bool broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape);
 
 /* annotations.c */
 bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
 /* Takes sizes and dtype left open from `type`, checks the others. */
-bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where,
-	DiagCode code, const char *what);
+bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where, DiagCode code,
+	const char *what);
 /* Every size and the dtype are written; the type itself. */
 bool annotation_type(Elab *e, Annotation *a, Type *type);
 bool annotation_check(Elab *e, const Annotation *a);
 /* The value, a literal in the dtype of the annotation, if that is its type. */
-Value *annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x,
-	Annotation *a, DiagCode code, const char *what);
+Value *annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x, Annotation *a,
+	DiagCode code, const char *what);
 /* ... and placed where no `@` means whole. */
-Value *annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x,
-	DiagCode code, const char *what);
+Value *annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
+	const char *what);
 /* The value as annotated: checked, and placed if that was written. */
-Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x,
-	DiagCode code, const char *what);
+Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
+	const char *what);
 bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *a);
 
 /* expressions.c */
-Item eval(Elab *e, const Expr *x);		/* anything */
-Item eval_value(Elab *e, const Expr *x);	/* tensor, number or tuple */
+Item eval(Elab *e, const Expr *x);	 /* anything */
+Item eval_value(Elab *e, const Expr *x); /* tensor, number or tuple */
 bool eval_size(Elab *e, const Expr *x, int64_t *size);
 /* A pointwise op with numpy's broadcasting; literals take the dtype. */
-Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n,
-	const Item *x);
+Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x);
 
 /* indexing.c */
 Item eval_index(Elab *e, const Expr *x);
@@ -294,8 +287,7 @@ Item call_function(Elab *e, FnDecl *fn, const Expr *call);
 /* x: f32[b, d]: names no one has declared are the argument's sizes. */
 bool by_position_first(Elab *e, const Expr *call, int i);
 /* A function of the prelude: inlined, or as a composite call. */
-Item call_prelude(Elab *e, Site s, const char *name, bool composite,
-	int n, const Item *args);
+Item call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Item *args);
 
 /* statements.c */
 /* The statements of a function; the returned items. */
@@ -321,8 +313,7 @@ const char *show_axes(Elab *e, const AxisList *axes);
 /* manual.c */
 /* The body on each device; args are whole, and bound to the parameters'
    names.  False after a message. */
-bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
-	Item **results);
+bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **results);
 Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
 Manual *manual_outermost(Manual *m);
 /* Called in the body of another one: along other axes only. */
@@ -339,28 +330,28 @@ Item call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call);
 bool check_varying(Elab *e, const Manual *m);
 
 /* builtins.c */
-typedef struct Call {			/* a call of a built-in function */
+typedef struct Call { /* a call of a built-in function */
 	const struct Builtin *builtin;
 	const Expr *expr;
 	Site site;
-	Item args[MAX_PARAMS];		/* in the order of the signature */
-	int nrest;			/* of the `...` parameter */
+	Item args[MAX_PARAMS]; /* in the order of the signature */
+	int nrest;	       /* of the `...` parameter */
 	Item *rest;
 } Call;
 
 typedef Item Builder(Elab *e, Call *c);
 
-typedef enum BuiltinPlace {		/* where it may be called */
+typedef enum BuiltinPlace { /* where it may be called */
 	PLACE_everywhere,
-	PLACE_internal,			/* in the prelude only */
-	PLACE_manual,			/* in manual functions */
-	PLACE_global,			/* not there */
+	PLACE_internal, /* in the prelude only */
+	PLACE_manual,	/* in manual functions */
+	PLACE_global,	/* not there */
 } BuiltinPlace;
 
 typedef struct Builtin {
 	const char *name, *signature;
 	Builder *build;
-	int detail;			/* an OpKind, a Combiner, ... */
+	int detail; /* an OpKind, a Combiner, ... */
 	BuiltinPlace place;
 	const char *doc;
 } Builtin;
@@ -392,18 +383,17 @@ bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
 
 /* einsum.c */
 enum {
-	MAX_LETTERS = 26 * 2 + MAX_USER_RANK,	/* of one contraction; a bit each */
+	MAX_LETTERS = 26 * 2 + MAX_USER_RANK, /* of one contraction; a bit each */
 	MAX_TERMS = 64,
 };
-typedef struct Term {			/* an operand with named dims */
+typedef struct Term { /* an operand with named dims */
 	Value *value;
-	Range range;			/* the expression; file 0: a product */
-	int letters[MAX_RANK];		/* of each dim: 0.. < MAX_LETTERS */
-	Range ranges[MAX_RANK];		/* where each letter is written */
+	Range range;		/* the expression; file 0: a product */
+	int letters[MAX_RANK];	/* of each dim: 0.. < MAX_LETTERS */
+	Range ranges[MAX_RANK]; /* where each letter is written */
 } Term;
 /* The product of n terms, summed over the letters that `out` leaves out. */
-Value *contract(Elab *e, Site s, int n, const Term *terms, const Term *out,
-	int nout);
+Value *contract(Elab *e, Site s, int n, const Term *terms, const Term *out, int nout);
 /* Without dim `d`, which has size 1. */
 bool term_drop_dim(Elab *e, Site s, Term *t, int d);
 

@@ -12,8 +12,7 @@ static const struct {
 	OpKind op;
 	Direction direction;
 } operators[] = {
-#define OPERATOR(id, spelling, op, direction) \
-	{ spelling, O_##op, DIR_##direction },
+#define OPERATOR(id, spelling, op, direction) {spelling, O_##op, DIR_##direction},
 #include "operators.def"
 #undef OPERATOR
 };
@@ -30,12 +29,12 @@ common_dtype(Elab *e, Site s, int n, const Item *x, DType *dtype)
 			continue;
 		DType d = x[i].value->type.dtype;
 		if (first != NULL && d != *dtype) {
-			complain(e, DIAG_dtype, first->range, "'%s' of %s and "
-				"%s; convert one of them: %s(...)", s.label,
-				dtypes[*dtype].name, dtypes[d].name,
+			complain(e, DIAG_dtype, first->range,
+				"'%s' of %s and "
+				"%s; convert one of them: %s(...)",
+				s.label, dtypes[*dtype].name, dtypes[d].name,
 				dtypes[*dtype].name);
-			diag_label(e->session, x[i].range, "%s",
-				dtypes[d].name);
+			diag_label(e->session, x[i].range, "%s", dtypes[d].name);
 			return false;
 		}
 		first = &x[i];
@@ -43,8 +42,10 @@ common_dtype(Elab *e, Site s, int n, const Item *x, DType *dtype)
 	}
 	if (first != NULL)
 		return true;
-	complain(e, DIAG_literal, s.range, "'%s' of literals alone has no "
-		"dtype; write one as a cast: f32(...)", s.label);
+	complain(e, DIAG_literal, s.range,
+		"'%s' of literals alone has no "
+		"dtype; write one as a cast: f32(...)",
+		s.label);
 	return false;
 }
 
@@ -56,8 +57,7 @@ to_tensors(Elab *e, Site s, int n, const Item *x, Value **v)
 	if (!common_dtype(e, s, n, x, &dtype))
 		return false;
 	for (int i = 0; i < n; i++) {
-		v[i] = x[i].kind == IT_tensor ? x[i].value
-			: item_constant(e, s, dtype, &x[i]);
+		v[i] = x[i].kind == IT_tensor ? x[i].value : item_constant(e, s, dtype, &x[i]);
 		if (v[i] == NULL)
 			return false;
 	}
@@ -73,8 +73,7 @@ are_values(Elab *e, Site s, int n, const Item *x)
 		if (x[i].kind == IT_tensor || item_is_number(&x[i]))
 			continue;
 		complain(e, DIAG_argument_kind, x[i].range,
-			"'%s' takes tensors and numbers, not %s", s.label,
-			show_item(e, &x[i]));
+			"'%s' takes tensors and numbers, not %s", s.label, show_item(e, &x[i]));
 		return false;
 	}
 	return true;
@@ -89,11 +88,13 @@ takes_dtype(Elab *e, Site s, OpKind kind, Direction d, DType dtype)
 	if (logical == (dtype == D_pred) || equality || kind == O_select)
 		return true;
 	if (logical)
-		complain(e, DIAG_dtype, s.range, "'%s' needs pred, not %s",
-			s.label, dtypes[dtype].name);
+		complain(e, DIAG_dtype, s.range, "'%s' needs pred, not %s", s.label,
+			dtypes[dtype].name);
 	else
-		complain(e, DIAG_dtype, s.range, "'%s' does not take pred; "
-			"convert it: i32(...), or use && || !", s.label);
+		complain(e, DIAG_dtype, s.range,
+			"'%s' does not take pred; "
+			"convert it: i32(...), or use && || !",
+			s.label);
 	return false;
 }
 
@@ -103,14 +104,14 @@ apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 	Value *v[3];
 	Type shape;
 	if (!are_values(e, s, n, x) || !to_tensors(e, s, n, x, v)
-	    || !takes_dtype(e, s, kind, d, v[0]->type.dtype)
-	    || !broadcast_shape(e, s.range, n, v, &shape))
+		|| !takes_dtype(e, s, kind, d, v[0]->type.dtype)
+		|| !broadcast_shape(e, s.range, n, v, &shape))
 		return item_error(s.range);
 	const Op *before = e->block->last;
 	for (int i = 0; i < n; i++)
 		v[i] = broadcast_to(e, s, v[i], &shape);
-	Value *result = kind == O_compare ? emit_compare(e, s, d, v[0], v[1])
-		: emit(e, s, kind, n, v);
+	Value *result =
+		kind == O_compare ? emit_compare(e, s, d, v[0], v[1]) : emit(e, s, kind, n, v);
 	note_operands(e, before, n, x);
 	return item_tensor(s.range, result);
 }
@@ -118,7 +119,7 @@ apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 static Item
 eval_operator(Elab *e, const Expr *x)
 {
-	Item operands[2] = { eval_value(e, x->left) };
+	Item operands[2] = {eval_value(e, x->left)};
 	int n = 1;
 	if (x->kind == E_binary)
 		operands[n++] = eval_value(e, x->right);
@@ -129,13 +130,12 @@ eval_operator(Elab *e, const Expr *x)
 		numbers &= item_is_number(&operands[i]);
 	}
 	if (numbers && n == 2)
-		return fold_binary(e, x->range, x->op, &operands[0],
-			&operands[1]);
+		return fold_binary(e, x->range, x->op, &operands[0], &operands[1]);
 	if (numbers)
 		return fold_unary(e, x->range, x->op, &operands[0]);
-	Site s = { x->range, operators[x->op].spelling };
-	return apply_pointwise(e, s, operators[x->op].op,
-		operators[x->op].direction, n, operands);
+	Site s = {x->range, operators[x->op].spelling};
+	return apply_pointwise(e, s, operators[x->op].op, operators[x->op].direction, n,
+		operands);
 }
 
 /* ---- names and literals */
@@ -165,8 +165,7 @@ eval_name(Elab *e, const Expr *x)
 	if (s->kind == SYM_axis)
 		item.kind = IT_axis;
 	if (s->kind == SYM_type)
-		item = (Item){ .kind = IT_type, .range = x->range,
-			.type = s->type };
+		item = (Item){.kind = IT_type, .range = x->range, .type = s->type};
 	return item;
 }
 
@@ -174,11 +173,10 @@ static Item
 eval_string(Elab *e, const Expr *x)
 {
 	if (x->single_quoted) {
-		complain(e, DIAG_habit, x->range,
-			"strings stand in double quotes");
+		complain(e, DIAG_habit, x->range, "strings stand in double quotes");
 		return item_error(x->range);
 	}
-	return (Item){ .kind = IT_string, .range = x->range, .literal = x };
+	return (Item){.kind = IT_string, .range = x->range, .literal = x};
 }
 
 static Item
@@ -198,21 +196,23 @@ eval_tuple(Elab *e, const Expr *x)
 static const struct Member {
 	const char *name, *hint;
 } members[] = {
-	{ "shape", "the size of dim d is size(x, d)" },
-	{ "T", "use transpose(x, (1, 0))" },
-	{ "dtype", "a tensor's dtype is known from its declaration" },
-	{ "ndim", "a tensor's rank is known from its declaration" },
-	{ "astype", "a cast is a call of the dtype: f32(x)" },
-	{ "sum", "functions are called with the tensor: sum(x, dim=0)" },
-	{ "mean", "functions are called with the tensor: mean(x, dim=0)" },
-	{ "max", "functions are called with the tensor: max(x, dim=0)" },
-	{ "reshape", "functions are called with the tensor: "
-		"reshape(x, [B, D])" },
-	{ "transpose", "functions are called with the tensor: "
-		"transpose(x, (1, 0))" },
-	{ "at", "a var can be assigned to in part: acc[i, :] = h;" },
-	{ "set", "a var can be assigned to in part: acc[i, :] = h;" },
-	{ "add", "a var can be assigned to in part: acc[i] = acc[i] + h;" },
+	{"shape", "the size of dim d is size(x, d)"},
+	{"T", "use transpose(x, (1, 0))"},
+	{"dtype", "a tensor's dtype is known from its declaration"},
+	{"ndim", "a tensor's rank is known from its declaration"},
+	{"astype", "a cast is a call of the dtype: f32(x)"},
+	{"sum", "functions are called with the tensor: sum(x, dim=0)"},
+	{"mean", "functions are called with the tensor: mean(x, dim=0)"},
+	{"max", "functions are called with the tensor: max(x, dim=0)"},
+	{"reshape",
+		"functions are called with the tensor: "
+		"reshape(x, [B, D])"},
+	{"transpose",
+		"functions are called with the tensor: "
+		"transpose(x, (1, 0))"},
+	{"at", "a var can be assigned to in part: acc[i, :] = h;"},
+	{"set", "a var can be assigned to in part: acc[i, :] = h;"},
+	{"add", "a var can be assigned to in part: acc[i] = acc[i] + h;"},
 };
 
 /* jax in jax.nn.relu, if no value has the name; else NULL */
@@ -234,12 +234,13 @@ eval_member(Elab *e, const Expr *x)
 	}
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, x->name) == 0) {
-			complain(e, DIAG_habit, x->name_range, "there is no "
-				"'.%s' here: %s", x->name, members[i].hint);
+			complain(e, DIAG_habit, x->name_range,
+				"there is no "
+				"'.%s' here: %s",
+				x->name, members[i].hint);
 			return item_error(x->range);
 		}
-	complain(e, DIAG_unknown_name, x->name_range,
-		"values have no member '%s'", x->name);
+	complain(e, DIAG_unknown_name, x->name_range, "values have no member '%s'", x->name);
 	return item_error(x->range);
 }
 
@@ -248,7 +249,7 @@ eval_member(Elab *e, const Expr *x)
 static Item
 cast(Elab *e, const Expr *x, const Item *from)
 {
-	Site s = { x->range, dtypes[x->dtype].name };
+	Site s = {x->range, dtypes[x->dtype].name};
 	if (from->kind == IT_tensor) {
 		const Op *before = e->block->last;
 		Value *v = emit_convert(e, s, from->value, x->dtype);
@@ -260,8 +261,7 @@ cast(Elab *e, const Expr *x, const Item *from)
 		number = item_bool(from->range, item_double(from) != 0);
 	else if (x->dtype != D_pred && number.kind == IT_bool)
 		number.kind = IT_int;
-	if (number.kind == IT_float && dtype_is_integer(x->dtype)
-	    && fabs(number.real) < 0x1p63)
+	if (number.kind == IT_float && dtype_is_integer(x->dtype) && fabs(number.real) < 0x1p63)
 		number = item_int(from->range, (int64_t)number.real);
 	return item_tensor(x->range, item_constant(e, s, x->dtype, &number));
 }
@@ -271,17 +271,18 @@ eval_cast(Elab *e, const Expr *x)
 {
 	const Arg *arg = x->args.n > 0 ? x->args.v[0] : NULL;
 	if (x->args.n != 1 || arg->name.s != NULL) {
-		complain(e, DIAG_arguments, x->range, "%s(x) converts one "
+		complain(e, DIAG_arguments, x->range,
+			"%s(x) converts one "
 			"value; %d were given (a type is written %s[...])",
-			dtypes[x->dtype].name, x->args.n,
-			dtypes[x->dtype].name);
+			dtypes[x->dtype].name, x->args.n, dtypes[x->dtype].name);
 		return item_error(x->range);
 	}
 	Item from = eval_value(e, arg->value);
 	if (from.kind == IT_error)
 		return from;
 	if (from.kind == IT_tuple) {
-		complain(e, DIAG_argument_kind, from.range, "%s(x) converts a "
+		complain(e, DIAG_argument_kind, from.range,
+			"%s(x) converts a "
 			"tensor or a number, not a tuple",
 			dtypes[x->dtype].name);
 		return item_error(x->range);
@@ -295,7 +296,7 @@ static Item
 eval_type(Elab *e, const Expr *x)
 {
 	(void)e;
-	return (Item){ .kind = IT_type, .range = x->range, .type = x->type };
+	return (Item){.kind = IT_type, .range = x->range, .type = x->type};
 }
 
 static Item
@@ -346,12 +347,13 @@ static Item (*const evaluators[])(Elab *e, const Expr *x) = {
 Item
 eval(Elab *e, const Expr *x)
 {
-	if (e->too_large || exceeds(e, x->range, &e->nsteps, MAX_STEPS,
-	    "expressions"))
+	if (e->too_large || exceeds(e, x->range, &e->nsteps, MAX_STEPS, "expressions"))
 		return item_error(x->range);
 	if (e->depth >= MAX_DEPTH) {
-		complain(e, DIAG_inlining, x->range, "expressions inside calls "
-			"are nested more than %d deep", MAX_DEPTH);
+		complain(e, DIAG_inlining, x->range,
+			"expressions inside calls "
+			"are nested more than %d deep",
+			MAX_DEPTH);
 		return item_error(x->range);
 	}
 	e->depth++;
@@ -360,8 +362,10 @@ eval(Elab *e, const Expr *x)
 	item.range = x->range;
 	if (item.kind != IT_tensor || item.value->type.rank <= MAX_USER_RANK)
 		return item;
-	complain(e, DIAG_rank, x->range, "a tensor of %d dims; at most %d are "
-		"allowed", item.value->type.rank, MAX_USER_RANK);
+	complain(e, DIAG_rank, x->range,
+		"a tensor of %d dims; at most %d are "
+		"allowed",
+		item.value->type.rank, MAX_USER_RANK);
 	return item_error(x->range);
 }
 
@@ -370,11 +374,13 @@ eval_value(Elab *e, const Expr *x)
 {
 	Item item = eval(e, x);
 	if (item.kind == IT_axis)
-		complain(e, DIAG_not_value, x->range, "'%s' is a mesh axis, "
-			"not a value; its size is axis_size(%s)", x->name,
-			x->name);
+		complain(e, DIAG_not_value, x->range,
+			"'%s' is a mesh axis, "
+			"not a value; its size is axis_size(%s)",
+			x->name, x->name);
 	else if (item.kind == IT_type)
-		complain(e, DIAG_type_form, x->range, "a type is not a value; "
+		complain(e, DIAG_type_form, x->range,
+			"a type is not a value; "
 			"zeros(T), full(T, v) and iota(T) make tensors of one");
 	else if (item.kind == IT_string)
 		complain(e, DIAG_not_value, x->range, "a string is not a value");
@@ -391,7 +397,8 @@ eval_size(Elab *e, const Expr *x, int64_t *size)
 	if (item.kind == IT_int)
 		return true;
 	if (item.kind != IT_error)
-		complain(e, DIAG_argument_kind, x->range, "a size is an "
+		complain(e, DIAG_argument_kind, x->range,
+			"a size is an "
 			"integer known at compile time, not %s",
 			show_item(e, &item));
 	return false;

@@ -29,11 +29,12 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 {
 	for (int i = 0; i < params.n; i++) {
 		const Param *p = params.v[i];
-		if (p->type != NULL && (p->type->name.s != NULL
-		    || p->type->has_dtype))
+		if (p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype))
 			continue;
-		complain(e, DIAG_extern, p->range, "%s of '%s' needs a full "
-			"type, as in f32[b, d]", what, fn->name.s);
+		complain(e, DIAG_extern, p->range,
+			"%s of '%s' needs a full "
+			"type, as in f32[b, d]",
+			what, fn->name.s);
 		return false;
 	}
 	return true;
@@ -43,15 +44,15 @@ static bool
 check_signature(Elab *e, const FnDecl *fn)
 {
 	if (fn->params.n == 0 || !fn->has_results) {
-		complain(e, DIAG_extern, fn->name.range, "'%s' has no %s; an "
+		complain(e, DIAG_extern, fn->name.range,
+			"'%s' has no %s; an "
 			"extern function is given tensors and makes tensors",
-			fn->name.s, fn->params.n == 0 ? "parameters"
-			: "results");
+			fn->name.s, fn->params.n == 0 ? "parameters" : "results");
 		return false;
 	}
 	if (fn->symbol.s[0] == '\0' || fn->library.s[0] == '\0') {
-		complain(e, DIAG_extern, fn->symbol.s[0] == '\0'
-			? fn->symbol.range : fn->library.range,
+		complain(e, DIAG_extern,
+			fn->symbol.s[0] == '\0' ? fn->symbol.range : fn->library.range,
 			"extern wants = \"symbol\" in \"library.so\"");
 		return false;
 	}
@@ -66,13 +67,13 @@ check_counts(Elab *e, const FnDecl *fn, const ExternRule *r)
 	bool operands = r->noperands != fn->params.n;
 	if (!operands && nresults == fn->results.n)
 		return true;
-	complain(e, DIAG_extern, fn->rule.range, "the rule is of %d %s%s, '%s' "
-		"has %d", operands ? r->noperands : nresults,
-		operands ? "operand" : "result",
-		(operands ? r->noperands : nresults) == 1 ? "" : "s",
-		fn->name.s, operands ? fn->params.n : fn->results.n);
-	diag_label(e->session, operands ? fn->name.range : fn->results_range,
-		"declared here");
+	complain(e, DIAG_extern, fn->rule.range,
+		"the rule is of %d %s%s, '%s' "
+		"has %d",
+		operands ? r->noperands : nresults, operands ? "operand" : "result",
+		(operands ? r->noperands : nresults) == 1 ? "" : "s", fn->name.s,
+		operands ? fn->params.n : fn->results.n);
+	diag_label(e->session, operands ? fn->name.range : fn->results_range, "declared here");
 	return false;
 }
 
@@ -82,9 +83,11 @@ check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *p)
 {
 	if (p->type->name.s != NULL || p->type->dims.n == term->rank)
 		return;
-	complain(e, DIAG_extern, fn->rule.range, "the rule gives %s %d dim%s, "
-		"not %d", p->name.s != NULL ? p->name.s : "the result",
-		term->rank, term->rank == 1 ? "" : "s", p->type->dims.n);
+	complain(e, DIAG_extern, fn->rule.range,
+		"the rule gives %s %d dim%s, "
+		"not %d",
+		p->name.s != NULL ? p->name.s : "the result", term->rank,
+		term->rank == 1 ? "" : "s", p->type->dims.n);
 	diag_label(e->session, p->type->range, "declared here");
 }
 
@@ -97,8 +100,7 @@ check_extern(Elab *e, const FnDecl *fn)
 		return;
 	const char *wrong = extern_rule_parse(e->arena, fn->rule.s, &r, &at);
 	if (wrong != NULL) {
-		complain(e, DIAG_extern, rule_range(&fn->rule, at), "%s",
-			wrong);
+		complain(e, DIAG_extern, rule_range(&fn->rule, at), "%s", wrong);
 		return;
 	}
 	if (!check_counts(e, fn, &r))
@@ -106,8 +108,7 @@ check_extern(Elab *e, const FnDecl *fn)
 	for (int i = 0; i < fn->params.n; i++)
 		check_rank(e, fn, &r.terms[i], fn->params.v[i]);
 	for (int i = 0; i < fn->results.n; i++)
-		check_rank(e, fn, &r.terms[fn->params.n + i],
-			fn->results.v[i]);
+		check_rank(e, fn, &r.terms[fn->params.n + i], fn->results.v[i]);
 }
 
 /* ---- calls */
@@ -116,7 +117,7 @@ static bool
 place_argument(Elab *e, const Param *p, Item x, Value **v, Range *range)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = { x.range, p->name.s };
+	Site s = {x.range, p->name.s};
 	*range = x.range;
 	*v = annotation_apply(e, s, p->type, &x, DIAG_call_mismatch, what);
 	return *v != NULL;
@@ -128,24 +129,21 @@ result_types(Elab *e, const FnDecl *fn, Type *types)
 	for (int i = 0; i < fn->results.n; i++) {
 		const Param *p = fn->results.v[i];
 		Annotation a;
-		if (!annotation_resolve(e, p->type, &a)
-		    || !annotation_type(e, &a, &types[i]))
+		if (!annotation_resolve(e, p->type, &a) || !annotation_type(e, &a, &types[i]))
 			return false;
 	}
 	return true;
 }
 
 static Op *
-build_extern(Elab *e, const FnDecl *fn, Value *const *operands,
-	const Type *types, Range call)
+build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *types, Range call)
 {
 	External *x = NEW(e->arena, External);
-	Site s = { call, fn->name.s };
+	Site s = {call, fn->name.s};
 	Op *op = op_begin(e, s, O_extern, fn->params.n, operands);
 	if (op == NULL)
 		return NULL;
-	*x = (External){ fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s,
-		fn->name.range };
+	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
 	op->external = x;
 	for (int i = 0; i < fn->results.n; i++) {
 		const Param *p = fn->results.v[i];
@@ -168,8 +166,7 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
 	Type *types = NEW_ARRAY(e->arena, Type, nresults);
 	Item *items = NEW_ARRAY(e->arena, Item, nresults);
 	for (int i = 0; i < n; i++)
-		if (!place_argument(e, fn->params.v[i], args[i], &operands[i],
-		    &ranges[i]))
+		if (!place_argument(e, fn->params.v[i], args[i], &operands[i], &ranges[i]))
 			return item_error(call);
 	if (!result_types(e, fn, types))
 		return item_error(call);
@@ -180,10 +177,10 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
 		op_set_operand_range(op, i, ranges[i]);
 	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];
-		Site s = { call, fn->name.s };
+		Site s = {call, fn->name.s};
 		items[i] = item_tensor(call, op->results[i]);
-		items[i] = item_tensor(call, annotation_apply(e, s, p->type,
-			&items[i], DIAG_results, "the result"));
+		items[i] = item_tensor(call,
+			annotation_apply(e, s, p->type, &items[i], DIAG_results, "the result"));
 		if (items[i].kind == IT_error)
 			return item_error(call);
 	}

@@ -7,16 +7,16 @@
 #include "ir/ir.h"
 
 typedef struct Override {
-	const char *name;	/* a dim, or an axis of the mesh */
-	const char *text;	/* an expression; an axis' size */
+	const char *name; /* a dim, or an axis of the mesh */
+	const char *text; /* an expression; an axis' size */
 } Override;
 
 typedef struct FrontOptions {
-	const char *entry;	/* NULL: "main" */
-	const char *target;	/* --on; NULL: as in the program */
-	const Override *dims;	/* -D */
+	const char *entry;    /* NULL: "main" */
+	const char *target;   /* --on; NULL: as in the program */
+	const Override *dims; /* -D */
 	int ndims;
-	const Override *axes;	/* --mesh */
+	const Override *axes; /* --mesh */
 	int naxes;
 } FrontOptions;
 

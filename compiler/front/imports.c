@@ -12,14 +12,14 @@
 
 typedef struct Loader {
 	Session *session;
-	Table *files;		/* canonical path -> Opened */
+	Table *files; /* canonical path -> Opened */
 	List items;
 	int depth;
 } Loader;
 
 typedef struct Opened {
-	bool active;		/* its imports are being read */
-	Range import;		/* where it was first imported */
+	bool active;  /* its imports are being read */
+	Range import; /* where it was first imported */
 } Opened;
 
 /* The path of an import, from the directory of the importing file. */
@@ -30,8 +30,7 @@ relative_path(Loader *l, int importer, const char *path)
 	const char *slash = strrchr(from, '/');
 	if (path[0] == '/' || slash == NULL)
 		return path;
-	return arena_printf(l->session->arena, "%.*s/%s",
-		(int)(slash - from), from, path);
+	return arena_printf(l->session->arena, "%.*s/%s", (int)(slash - from), from, path);
 }
 
 static const char *
@@ -56,11 +55,9 @@ import(Loader *l, const Decl *d)
 	Opened *o = table_get(l->files, real);
 	if (o != NULL && o->active) {
 		diag(l->session, DIAG_import_cycle, d->name.range,
-			"'%s' imports itself, directly or through others",
-			d->name.s);
+			"'%s' imports itself, directly or through others", d->name.s);
 		if (o->import.file != 0)
-			diag_note(l->session, o->import,
-				"it was imported here");
+			diag_note(l->session, o->import, "it was imported here");
 		return false;
 	}
 	if (o != NULL)
@@ -68,7 +65,8 @@ import(Loader *l, const Decl *d)
 	if (table_count(l->files) >= MAX_IMPORTS || l->depth >= MAX_IMPORT_DEPTH) {
 		diag(l->session, DIAG_nesting, d->name.range,
 			"imports are nested more than %d deep, or there are "
-			"more than %d files", MAX_IMPORT_DEPTH, MAX_IMPORTS);
+			"more than %d files",
+			MAX_IMPORT_DEPTH, MAX_IMPORTS);
 		return false;
 	}
 	int file = source_open(l->session, path, d->name.range);
@@ -106,11 +104,10 @@ load(Loader *l, int file)
 bool
 load_items(Session *s, int file, List *items)
 {
-	Loader l = { .session = s, .files = table_new(s->arena) };
+	Loader l = {.session = s, .files = table_new(s->arena)};
 	Opened *self = NEW(s->arena, Opened);
 	self->active = true;
-	table_set(l.files, canonical_path(&l, source_file(s, file)->path),
-		self);
+	table_set(l.files, canonical_path(&l, source_file(s, file)->path), self);
 	bool right = load(&l, file);
 	*items = l.items;
 	return right;

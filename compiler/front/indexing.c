@@ -18,11 +18,11 @@
 /* The elements of each dim, and the shape they have after the reshape. */
 typedef struct Selection {
 	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
-	Value *from[MAX_RANK];	/* run-time starts; their `start` is 0 */
-	bool dynamic;		/* there is one */
+	Value *from[MAX_RANK]; /* run-time starts; their `start` is 0 */
+	bool dynamic;	       /* there is one */
 	int nreversed;
 	int64_t reversed[MAX_RANK];
-	int rank;		/* of the result */
+	int rank; /* of the result */
 	int64_t dims[MAX_RANK];
 } Selection;
 
@@ -33,8 +33,7 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 		sel->dims[sel->rank++] = size;
 		return true;
 	}
-	complain(e, DIAG_rank, where, "the result has more than %d dims",
-		MAX_USER_RANK);
+	complain(e, DIAG_rank, where, "the result has more than %d dims", MAX_USER_RANK);
 	return false;
 }
 
@@ -51,15 +50,20 @@ static bool
 complain_index(Elab *e, const Item *x)
 {
 	if (x->kind == IT_tensor && x->value->type.rank == 0)
-		complain(e, DIAG_index, x->range, "an index is an integer, not "
-			"%s", dtypes[x->value->type.dtype].name);
+		complain(e, DIAG_index, x->range,
+			"an index is an integer, not "
+			"%s",
+			dtypes[x->value->type.dtype].name);
 	else if (x->kind == IT_tensor)
-		complain(e, DIAG_index, x->range, "a tensor cannot be an index "
+		complain(e, DIAG_index, x->range,
+			"a tensor cannot be an index "
 			"here; take(x, idx, dim=0) gathers, where(p, a, b) "
 			"selects");
 	else if (x->kind != IT_error)
-		complain(e, DIAG_index, x->range, "an index is an integer, not "
-			"%s", show_item(e, x));
+		complain(e, DIAG_index, x->range,
+			"an index is an integer, not "
+			"%s",
+			show_item(e, x));
 	return false;
 }
 
@@ -67,12 +71,11 @@ complain_index(Elab *e, const Item *x)
 static bool
 eval_bound(Elab *e, const Expr *x, int64_t missing, Item *bound)
 {
-	*bound = item_int((Range){ 0 }, missing);
+	*bound = item_int((Range){0}, missing);
 	if (x == NULL)
 		return true;
 	*bound = eval_value(e, x);
-	return bound->kind == IT_int || is_scalar_index(bound)
-		|| complain_index(e, bound);
+	return bound->kind == IT_int || is_scalar_index(bound) || complain_index(e, bound);
 }
 
 static bool
@@ -85,8 +88,7 @@ eval_step(Elab *e, const Expr *x, int64_t *step)
 	if (item.kind == IT_int && *step != 0 && *step != INT64_MIN)
 		return true;
 	if (item.kind == IT_int)
-		complain(e, DIAG_index, x->range,
-			"a slice cannot have step %" PRId64, *step);
+		complain(e, DIAG_index, x->range, "a slice cannot have step %" PRId64, *step);
 	else
 		complain(e, DIAG_index, x->range,
 			"the step of a slice is known at compile time");
@@ -122,8 +124,8 @@ select_at(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
 	if (!eval_bound(e, index->start, 0, &at))
 		return false;
 	if (at.kind == IT_int && (at.integer < -size || at.integer >= size)) {
-		complain(e, DIAG_index, index->range, "index %" PRId64
-			" is outside dim %d, which has size %" PRId64,
+		complain(e, DIAG_index, index->range,
+			"index %" PRId64 " is outside dim %d, which has size %" PRId64,
 			at.integer, d, size);
 		return false;
 	}
@@ -168,7 +170,7 @@ same_indices(const Expr *a, const Expr *b)
 	for (int i = 0; i < a->args.n; i++) {
 		const Index *x = a->args.v[i], *y = b->args.v[i];
 		if (x->kind != INDEX_at || y->kind != INDEX_at
-		    || !same_expr(x->start, y->start))
+			|| !same_expr(x->start, y->start))
 			return false;
 	}
 	return true;
@@ -180,8 +182,8 @@ same_expr(const Expr *a, const Expr *b)
 {
 	if (a == NULL || b == NULL || a->kind != b->kind)
 		return a == b;
-	bool sides = a->op == b->op && same_expr(a->left, b->left)
-		&& same_expr(a->right, b->right);
+	bool sides =
+		a->op == b->op && same_expr(a->left, b->left) && same_expr(a->right, b->right);
 	if (a->kind == E_name)
 		return strcmp(a->name, b->name) == 0;
 	if (a->kind == E_int)
@@ -228,19 +230,16 @@ add_linear(Elab *e, Linear *l, const Expr *x, int64_t factor)
 	int64_t v;
 	bool binary = x->kind == E_binary;
 	if (known_integer(e, x, &v))
-		return mul_i64(v, factor, &v)
-			&& add_i64(l->constant, v, &l->constant);
+		return mul_i64(v, factor, &v) && add_i64(l->constant, v, &l->constant);
 	if (binary && (x->op == OPERATOR_add || x->op == OPERATOR_sub))
-		return add_linear(e, l, x->left, factor) && add_linear(e, l,
-			x->right, x->op == OPERATOR_sub ? -factor : factor);
+		return add_linear(e, l, x->left, factor)
+			&& add_linear(e, l, x->right, x->op == OPERATOR_sub ? -factor : factor);
 	if (x->kind == E_unary && x->op == OPERATOR_neg)
 		return add_linear(e, l, x->left, -factor);
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->left, &v))
-		return mul_i64(v, factor, &v)
-			&& add_linear(e, l, x->right, v);
+		return mul_i64(v, factor, &v) && add_linear(e, l, x->right, v);
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
-		return mul_i64(v, factor, &v)
-			&& add_linear(e, l, x->left, v);
+		return mul_i64(v, factor, &v) && add_linear(e, l, x->left, v);
 	return add_term(l, x, factor);
 }
 
@@ -248,10 +247,9 @@ add_linear(Elab *e, Linear *l, const Expr *x, int64_t factor)
 static bool
 slice_length(Elab *e, const Index *index, int64_t *length)
 {
-	Linear l = { 0 };
-	if (index->start == NULL || index->stop == NULL
-	    || !add_linear(e, &l, index->stop, 1)
-	    || !add_linear(e, &l, index->start, -1))
+	Linear l = {0};
+	if (index->start == NULL || index->stop == NULL || !add_linear(e, &l, index->stop, 1)
+		|| !add_linear(e, &l, index->start, -1))
 		return false;
 	for (int i = 0; i < l.n; i++)
 		if (l.factors[i] != 0)
@@ -261,25 +259,27 @@ slice_length(Elab *e, const Index *index, int64_t *length)
 }
 
 static bool
-select_dynamic(Elab *e, Selection *sel, const Index *index, int d,
-	int64_t size, const Item *from, int64_t step)
+select_dynamic(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
+	const Item *from, int64_t step)
 {
 	int64_t length;
 	if (from->kind != IT_tensor || !slice_length(e, index, &length)) {
-		complain(e, DIAG_index, index->range, "the length of this "
+		complain(e, DIAG_index, index->range,
+			"the length of this "
 			"slice is not known at compile time; write x[i:i+4] or "
 			"dynamic_slice(x, start=(i,), size=(4,))");
 		return false;
 	}
 	if (step != 1) {
-		complain(e, DIAG_index, index->range, "a slice that starts "
+		complain(e, DIAG_index, index->range,
+			"a slice that starts "
 			"where the program says when it runs has no step");
 		return false;
 	}
 	if (length < 1 || length > size) {
-		complain(e, DIAG_index, index->range, "a slice of %" PRId64
-			" elements of dim %d, which has size %" PRId64, length,
-			d, size);
+		complain(e, DIAG_index, index->range,
+			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
+			length, d, size);
 		return false;
 	}
 	select_run_time(sel, d, from->value, length);
@@ -298,27 +298,31 @@ normalize_bound(Elab *e, const Expr *x, int d, int64_t size, int64_t *bound)
 		*bound += *bound < 0 ? size : 0;
 		return true;
 	}
-	complain(e, DIAG_index, x->range, "slice bound %" PRId64 " is outside "
-		"dim %d, which has size %" PRId64, *bound, d, size);
+	complain(e, DIAG_index, x->range,
+		"slice bound %" PRId64 " is outside "
+		"dim %d, which has size %" PRId64,
+		*bound, d, size);
 	return false;
 }
 
 /* a:b:-k takes a, a-k, ... above b: a slice upwards, reversed. */
 static bool
-select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
-	int64_t from, int64_t to, int64_t step)
+select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size, int64_t from,
+	int64_t to, int64_t step)
 {
 	bool down = step < 0;
 	if (!normalize_bound(e, index->start, d, size, &from)
-	    || !normalize_bound(e, index->stop, d, size, &to))
+		|| !normalize_bound(e, index->stop, d, size, &to))
 		return false;
 	if (down && from == size)
 		from--;
 	int64_t span = down ? from - to : to - from;
 	int64_t stride = down ? -step : step;
 	if (span <= 0) {
-		complain(e, DIAG_index, index->range, "this slice of dim %d, "
-			"which has size %" PRId64 ", is empty", d, size);
+		complain(e, DIAG_index, index->range,
+			"this slice of dim %d, "
+			"which has size %" PRId64 ", is empty",
+			d, size);
 		return false;
 	}
 	int64_t count = (span - 1) / stride + 1;
@@ -339,12 +343,11 @@ select_range(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
 		return false;
 	bool down = step < 0;
 	if (!eval_bound(e, index->start, down ? size - 1 : 0, &from)
-	    || !eval_bound(e, index->stop, down ? -1 : size, &to))
+		|| !eval_bound(e, index->stop, down ? -1 : size, &to))
 		return false;
 	if (from.kind == IT_tensor || to.kind == IT_tensor)
 		return select_dynamic(e, sel, index, d, size, &from, step);
-	return select_static(e, sel, index, d, size, from.integer, to.integer,
-		step);
+	return select_static(e, sel, index, d, size, from.integer, to.integer, step);
 }
 
 static bool
@@ -366,38 +369,33 @@ count_indexed(Elab *e, const Expr *x, int rank, int *indexed)
 	*indexed = 0;
 	for (int i = 0; i < x->args.n; i++) {
 		const Index *index = x->args.v[i];
-		*indexed += index->kind == INDEX_at
-			|| index->kind == INDEX_range;
+		*indexed += index->kind == INDEX_at || index->kind == INDEX_range;
 		if (index->kind != INDEX_ellipsis || ++ellipses < 2)
 			continue;
-		complain(e, DIAG_index, index->range,
-			"'...' may stand only once in an index");
+		complain(e, DIAG_index, index->range, "'...' may stand only once in an index");
 		return false;
 	}
 	if (*indexed <= rank)
 		return true;
-	complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s",
-		*indexed, rank, rank == 1 ? "" : "s");
+	complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s", *indexed, rank,
+		rank == 1 ? "" : "s");
 	return false;
 }
 
 static bool
-select_item(Elab *e, Selection *sel, const Index *index, const Type *type,
-	int *d, int skipped)
+select_item(Elab *e, Selection *sel, const Index *index, const Type *type, int *d, int skipped)
 {
 	if (index->kind == INDEX_new)
 		return add_dim(e, sel, index->range, 1);
 	if (index->kind == INDEX_ellipsis) {
 		for (int i = 0; i < skipped; i++, (*d)++)
-			if (!select_whole(e, sel, index->range, *d,
-			    type->dims[*d]))
+			if (!select_whole(e, sel, index->range, *d, type->dims[*d]))
 				return false;
 		return true;
 	}
 	int dim = (*d)++;
-	return index->kind == INDEX_at
-		? select_at(e, sel, index, dim, type->dims[dim])
-		: select_range(e, sel, index, dim, type->dims[dim]);
+	return index->kind == INDEX_at ? select_at(e, sel, index, dim, type->dims[dim])
+				       : select_range(e, sel, index, dim, type->dims[dim]);
 }
 
 static bool
@@ -407,8 +405,7 @@ select_all(Elab *e, Selection *sel, const Expr *x, const Type *type)
 	if (!count_indexed(e, x, type->rank, &indexed))
 		return false;
 	for (int i = 0; i < x->args.n; i++)
-		if (!select_item(e, sel, x->args.v[i], type, &d,
-		    type->rank - indexed))
+		if (!select_item(e, sel, x->args.v[i], type, &d, type->rank - indexed))
 			return false;
 	for (; d < type->rank; d++)
 		if (!select_whole(e, sel, x->range, d, type->dims[d]))
@@ -425,21 +422,21 @@ index_tuple(Elab *e, const Expr *x, const Item *tuple)
 	const Index *index = x->args.v[0];
 	Item at;
 	if (x->args.n != 1 || index->kind != INDEX_at) {
-		complain(e, DIAG_index, x->range,
-			"a tuple is indexed by one integer");
+		complain(e, DIAG_index, x->range, "a tuple is indexed by one integer");
 		return item_error(x->range);
 	}
 	if (!eval_bound(e, index->start, 0, &at))
 		return item_error(x->range);
 	int64_t i = at.integer;
 	if (at.kind == IT_tensor)
-		complain(e, DIAG_index, index->range, "the index of a tuple is "
+		complain(e, DIAG_index, index->range,
+			"the index of a tuple is "
 			"known at compile time; stack(t) makes a tensor");
 	else if (i >= -tuple->n && i < tuple->n)
 		return tuple->items[i < 0 ? i + tuple->n : i];
 	else
-		complain(e, DIAG_index, index->range,
-			"index %" PRId64 " of a tuple of %d", i, tuple->n);
+		complain(e, DIAG_index, index->range, "index %" PRId64 " of a tuple of %d", i,
+			tuple->n);
 	return item_error(x->range);
 }
 
@@ -449,8 +446,7 @@ slice_dynamic(Elab *e, Site s, Selection *sel, Value *x)
 {
 	int64_t size[MAX_RANK];
 	for (int d = 0; d < x->type.rank; d++)
-		size[d] = sel->from[d] != NULL ? sel->limit[d]
-			: x->type.dims[d];
+		size[d] = sel->from[d] != NULL ? sel->limit[d] : x->type.dims[d];
 	return emit_dynamic_slice(e, s, x, sel->from, size);
 }
 
@@ -471,9 +467,9 @@ read_part(Elab *e, Site s, Selection *sel, const Item *from)
 Item
 eval_index(Elab *e, const Expr *x)
 {
-	Selection sel = { 0 };
+	Selection sel = {0};
 	if (x->left->kind == E_name && dtype_habit(x->left->name) != NULL
-	    && symbol_find(e, x->left->name) == NULL) {
+		&& symbol_find(e, x->left->name) == NULL) {
 		report_unknown_name(e, x->left->range, x->left->name);
 		return item_error(x->range);
 	}
@@ -482,13 +478,15 @@ eval_index(Elab *e, const Expr *x)
 		return index_tuple(e, x, &from);
 	if (from.kind != IT_tensor) {
 		if (from.kind != IT_error)
-			complain(e, DIAG_index, x->range, "%s cannot be "
-				"indexed", show_item(e, &from));
+			complain(e, DIAG_index, x->range,
+				"%s cannot be "
+				"indexed",
+				show_item(e, &from));
 		return item_error(x->range);
 	}
 	if (!select_all(e, &sel, x, &from.value->type))
 		return item_error(x->range);
-	Site s = { x->range, "[]" };
+	Site s = {x->range, "[]"};
 	return item_tensor(x->range, read_part(e, s, &sel, &from));
 }
 
@@ -496,9 +494,9 @@ eval_index(Elab *e, const Expr *x)
 Item
 index_first(Elab *e, const Item *x, const Item *i)
 {
-	Selection sel = { 0 };
+	Selection sel = {0};
 	const Type *type = &x->value->type;
-	Site s = { x->range, "for" };
+	Site s = {x->range, "for"};
 	select_one(&sel, 0, i);
 	for (int d = 1; d < type->rank; d++)
 		if (!select_whole(e, &sel, x->range, d, type->dims[d]))
@@ -518,7 +516,8 @@ is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
 	for (int i = 0; i < x->args.n; i++)
 		right &= ((const Index *)x->args.v[i])->kind != INDEX_new;
 	if (!right)
-		complain(e, DIAG_assign, x->range, "only elements side by side "
+		complain(e, DIAG_assign, x->range,
+			"only elements side by side "
 			"can be assigned to: no step, and no new dim");
 	return right;
 }
@@ -526,29 +525,31 @@ is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
 Value *
 update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 {
-	Selection sel = { 0 };
-	Site s = { x->range, "[] =" };
+	Selection sel = {0};
+	Site s = {x->range, "[] ="};
 	Item value = *part;
 	int rank = whole->type.rank;
 	int64_t size[MAX_RANK];
-	if (!select_all(e, &sel, x, &whole->type)
-	    || !is_block(e, x, &sel, rank))
+	if (!select_all(e, &sel, x, &whole->type) || !is_block(e, x, &sel, rank))
 		return NULL;
 	if (item_is_number(&value))
-		value = item_tensor(value.range, item_constant(e, s,
-			whole->type.dtype, &value));
+		value = item_tensor(value.range,
+			item_constant(e, s, whole->type.dtype, &value));
 	if (value.kind == IT_error)
 		return NULL;
 	if (value.kind != IT_tensor) {
-		complain(e, DIAG_shape, value.range, "a part of a tensor "
-			"cannot become %s", show_item(e, &value));
+		complain(e, DIAG_shape, value.range,
+			"a part of a tensor "
+			"cannot become %s",
+			show_item(e, &value));
 		return NULL;
 	}
 	Type shape = type_of(whole->type.dtype, sel.rank, sel.dims);
 	if (!broadcasts_to(&value.value->type, &shape)) {
-		complain(e, DIAG_shape, value.range, "a part of type %s cannot "
-			"become %s", show_type(e, &shape),
-			show_item(e, &value));
+		complain(e, DIAG_shape, value.range,
+			"a part of type %s cannot "
+			"become %s",
+			show_type(e, &shape), show_item(e, &value));
 		return NULL;
 	}
 	for (int d = 0; d < rank; d++) {

@@ -10,25 +10,25 @@
 Item
 item_error(Range r)
 {
-	return (Item){ .kind = IT_error, .range = r };
+	return (Item){.kind = IT_error, .range = r};
 }
 
 Item
 item_int(Range r, int64_t v)
 {
-	return (Item){ .kind = IT_int, .range = r, .integer = v };
+	return (Item){.kind = IT_int, .range = r, .integer = v};
 }
 
 Item
 item_float(Range r, double v)
 {
-	return (Item){ .kind = IT_float, .range = r, .real = v };
+	return (Item){.kind = IT_float, .range = r, .real = v};
 }
 
 Item
 item_bool(Range r, bool v)
 {
-	return (Item){ .kind = IT_bool, .range = r, .integer = v };
+	return (Item){.kind = IT_bool, .range = r, .integer = v};
 }
 
 Item
@@ -36,13 +36,13 @@ item_tensor(Range r, Value *v)
 {
 	if (v == NULL)
 		return item_error(r);
-	return (Item){ .kind = IT_tensor, .range = r, .value = v };
+	return (Item){.kind = IT_tensor, .range = r, .value = v};
 }
 
 Item
 item_tuple(Elab *e, Range r, int n, const Item *items)
 {
-	Item t = { .kind = IT_tuple, .range = r, .n = n };
+	Item t = {.kind = IT_tuple, .range = r, .n = n};
 	t.items = arena_copy(e->arena, items, (size_t)n * sizeof *items);
 	return t;
 }
@@ -69,8 +69,8 @@ overflow(Elab *e, Range r, int64_t a, Operator op, int64_t b)
 #include "operators.def"
 #undef OPERATOR
 	};
-	complain(e, DIAG_size, r, "%" PRId64 " %s %" PRId64
-		" does not fit in 64 bits", a, spellings[op], b);
+	complain(e, DIAG_size, r, "%" PRId64 " %s %" PRId64 " does not fit in 64 bits", a,
+		spellings[op], b);
 	return item_error(r);
 }
 
@@ -146,13 +146,15 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 	bool mixed = (a->kind == IT_bool) != (b->kind == IT_bool);
 	bool compares = op >= OPERATOR_eq && op <= OPERATOR_ge;
 	if (mixed || (logical ? !bools : bools && !compares)) {
-		complain(e, DIAG_dtype, r, "this operator does not take %s and "
-			"%s", show_item(e, a), show_item(e, b));
+		complain(e, DIAG_dtype, r,
+			"this operator does not take %s and "
+			"%s",
+			show_item(e, a), show_item(e, b));
 		return item_error(r);
 	}
 	if (logical)
-		return item_bool(r, op == OPERATOR_and
-			? a->integer & b->integer : a->integer | b->integer);
+		return item_bool(r,
+			op == OPERATOR_and ? a->integer & b->integer : a->integer | b->integer);
 	if (compares)
 		return item_bool(r, compare_result(op, a, b));
 	if (a->kind == IT_int && b->kind == IT_int)
@@ -169,8 +171,8 @@ fold_unary(Elab *e, Range r, Operator op, const Item *x)
 		return item_float(r, -x->real);
 	if (op == OPERATOR_neg && x->kind == IT_int)
 		return fold_integers(e, r, OPERATOR_sub, 0, x->integer);
-	complain(e, DIAG_dtype, r, "'%s' does not take %s",
-		op == OPERATOR_not ? "!" : "-", show_item(e, x));
+	complain(e, DIAG_dtype, r, "'%s' does not take %s", op == OPERATOR_not ? "!" : "-",
+		show_item(e, x));
 	return item_error(r);
 }
 
@@ -183,10 +185,10 @@ static const struct Format {
 	int digits, least;
 	double greatest;
 } formats[] = {
-	{ D_f16, 11, -13, 65504.0 },
-	{ D_bf16, 8, -125, 3.38953138925153547590e38 },
-	{ D_f32, 24, -125, 3.40282346638528859812e38 },
-	{ D_f64, 53, -1021, 1.7976931348623157e308 },
+	{D_f16, 11, -13, 65504.0},
+	{D_bf16, 8, -125, 3.38953138925153547590e38},
+	{D_f32, 24, -125, 3.40282346638528859812e38},
+	{D_f64, 53, -1021, 1.7976931348623157e308},
 };
 
 /* The nearest value of the dtype, half to even; infinity past its range. */
@@ -212,8 +214,10 @@ float_constant(Elab *e, Site s, DType dtype, const Item *x)
 {
 	double v = item_double(x), rounded = round_to(dtype, v);
 	if (isinf(rounded) && !isinf(v)) {
-		complain(e, DIAG_literal, x->range, "%g is out of the range "
-			"of %s", v, dtypes[dtype].name);
+		complain(e, DIAG_literal, x->range,
+			"%g is out of the range "
+			"of %s",
+			v, dtypes[dtype].name);
 		return NULL;
 	}
 	return emit_constant(e, s, dtype, double_payload(rounded));
@@ -232,14 +236,18 @@ static Value *
 integer_constant(Elab *e, Site s, DType dtype, const Item *x)
 {
 	if (x->kind == IT_float) {
-		complain(e, DIAG_literal, x->range, "a float literal cannot "
+		complain(e, DIAG_literal, x->range,
+			"a float literal cannot "
 			"become %s; convert the tensor, f32(x), or write an "
-			"integer", dtypes[dtype].name);
+			"integer",
+			dtypes[dtype].name);
 		return NULL;
 	}
 	if (!fits(dtype, x->integer)) {
-		complain(e, DIAG_literal, x->range, "%" PRId64 " is not a "
-			"value of %s", x->integer, dtypes[dtype].name);
+		complain(e, DIAG_literal, x->range,
+			"%" PRId64 " is not a "
+			"value of %s",
+			x->integer, dtypes[dtype].name);
 		return NULL;
 	}
 	return emit_constant(e, s, dtype, x->integer);
@@ -249,8 +257,8 @@ Value *
 item_constant(Elab *e, Site s, DType dtype, const Item *x)
 {
 	if ((x->kind == IT_bool) != (dtype == D_pred)) {
-		complain(e, DIAG_dtype, x->range, "%s cannot become %s",
-			show_item(e, x), dtypes[dtype].name);
+		complain(e, DIAG_dtype, x->range, "%s cannot become %s", show_item(e, x),
+			dtypes[dtype].name);
 		return NULL;
 	}
 	if (dtype == D_pred)

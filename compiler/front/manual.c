@@ -46,15 +46,17 @@ static void
 note_axes_left(Elab *e, const FnDecl *fn)
 {
 	const Mesh *mesh = &e->m->mesh;
-	AxisList left = { 0 };
+	AxisList left = {0};
 	for (int i = 0; i < mesh->naxes; i++)
 		if (!axes_overlap(&e->manual->along, axis_whole(mesh, i)))
 			axes_append(&left, axis_whole(mesh, i));
 	if (left.n > 0)
-		diag_note(e->session, (Range){ 0 }, "'%s' may be manual along "
-			"what is left, %s, as in manual(%s) fn", fn->name.s,
-			show_axes(e, &left), show_axes(e, &left));
-	diag_note(e->session, (Range){ 0 }, "a function of one device's "
+		diag_note(e->session, (Range){0},
+			"'%s' may be manual along "
+			"what is left, %s, as in manual(%s) fn",
+			fn->name.s, show_axes(e, &left), show_axes(e, &left));
+	diag_note(e->session, (Range){0},
+		"a function of one device's "
 		"tensors is a plain fn");
 }
 
@@ -63,7 +65,7 @@ static bool
 manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 {
 	const Mesh *mesh = &e->m->mesh;
-	*axes = (AxisList){ 0 };
+	*axes = (AxisList){0};
 	for (int i = 0; i < mesh->naxes && fn->manual_axes.n == 0; i++)
 		axes_append(axes, axis_whole(mesh, i));
 	for (int i = 0; i < fn->manual_axes.n; i++) {
@@ -72,7 +74,8 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 		if (!axis_resolve(e, spec, &a))
 			return false;
 		if (spec->sub || axes_overlap(axes, a)) {
-			complain(e, DIAG_manual, spec->range, "a function is "
+			complain(e, DIAG_manual, spec->range,
+				"a function is "
 				"manual along whole axes, each named once");
 			return false;
 		}
@@ -102,13 +105,18 @@ may_nest(Elab *e, const FnDecl *fn, Range call)
 		if (!axes_overlap(&e->manual->along, axes.a[i]))
 			continue;
 		const Manual *m = manual_along(e, axes.a[i]);
-		complain(e, DIAG_manual, call, "'%s' is manual along %s, and "
-			"so is '%s', in which it is called", fn->name.s,
-			show_axis(e, axes.a[i]), m->fn->name.s);
-		diag_note(e->session, fn->name.range, "'%s' is manual along "
-			"%s", fn->name.s, show_axes(e, &axes));
-		diag_note(e->session, m->fn->name.range, "'%s' is manual along "
-			"%s", m->fn->name.s, show_axes(e, m->op->axes));
+		complain(e, DIAG_manual, call,
+			"'%s' is manual along %s, and "
+			"so is '%s', in which it is called",
+			fn->name.s, show_axis(e, axes.a[i]), m->fn->name.s);
+		diag_note(e->session, fn->name.range,
+			"'%s' is manual along "
+			"%s",
+			fn->name.s, show_axes(e, &axes));
+		diag_note(e->session, m->fn->name.range,
+			"'%s' is manual along "
+			"%s",
+			m->fn->name.s, show_axes(e, m->op->axes));
 		note_axes_left(e, fn);
 		return false;
 	}
@@ -120,7 +128,7 @@ static bool
 manual_part(const AxisList *l, const AxisList *manual, AxisList *part)
 {
 	bool ordered = true;
-	*part = (AxisList){ 0 };
+	*part = (AxisList){0};
 	for (int i = 0; i < l->n; i++) {
 		if (!axes_overlap(manual, l->a[i]))
 			continue;
@@ -159,8 +167,7 @@ static bool
 cuts_partly(Elab *e, const AxisList *axes, const AxisList *manual)
 {
 	for (int i = 0; i < axes->n; i++)
-		if (axes_overlap(manual, axes->a[i])
-		    && !axis_is_whole(&e->m->mesh, axes->a[i]))
+		if (axes_overlap(manual, axes->a[i]) && !axis_is_whole(&e->m->mesh, axes->a[i]))
 			return true;
 	return false;
 }
@@ -182,8 +189,10 @@ check_spec(Elab *e, const Annotation *a, const AxisList *manual)
 		wrong = "an open dim (?)";
 	if (wrong == NULL)
 		return true;
-	complain(e, DIAG_manual, a->range, "the signature of a manual function "
-		"says where every dim is; it has no place for %s", wrong);
+	complain(e, DIAG_manual, a->range,
+		"the signature of a manual function "
+		"says where every dim is; it has no place for %s",
+		wrong);
 	return false;
 }
 
@@ -193,8 +202,7 @@ bar_manual(Placement *p, const AxisList *manual)
 {
 	AxisList barred = placement_replicated(p);
 	for (int i = 0; i < manual->n && p->open && !p->all_replicated; i++)
-		if (!placement_uses(p, manual->a[i])
-		    && !axes_overlap(&barred, manual->a[i]))
+		if (!placement_uses(p, manual->a[i]) && !axes_overlap(&barred, manual->a[i]))
 			axes_append(&barred, manual->a[i]);
 	placement_set_replicated(p, &barred);
 }
@@ -206,18 +214,20 @@ find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
 	bool ordered;
 	*spec = manual_spec(&a->placement, manual, &ordered);
 	if (!ordered)
-		complain(e, DIAG_manual, a->range, "in each dim the axes that "
+		complain(e, DIAG_manual, a->range,
+			"in each dim the axes that "
 			"the function is manual along come first");
 	return ordered;
 }
 
 static bool
-resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual,
-	Annotation *a)
+resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, Annotation *a)
 {
 	if (p->type == NULL) {
-		complain(e, DIAG_manual, p->range, "%s of a manual function "
-			"needs a type, which says where it is", what);
+		complain(e, DIAG_manual, p->range,
+			"%s of a manual function "
+			"needs a type, which says where it is",
+			what);
 		return false;
 	}
 	return annotation_resolve(e, p->type, a) && check_spec(e, a, manual);
@@ -229,12 +239,11 @@ static Value *
 place_argument(Elab *e, const Param *p, const AxisList *manual, Item *x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = { x->range, p->name.s };
+	Site s = {x->range, p->name.s};
 	Annotation a;
 	if (!resolve_spec(e, p, what, manual, &a))
 		return NULL;
-	Value *v = annotation_apply_exactly(e, s, p->type, x,
-		DIAG_call_mismatch, what);
+	Value *v = annotation_apply_exactly(e, s, p->type, x, DIAG_call_mismatch, what);
 	if (v != NULL)
 		bar_manual(&v->placement, manual);
 	return v;
@@ -287,23 +296,24 @@ static bool
 check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
 {
 	if (item_is_number(x) && a->has_dtype)
-		*x = item_tensor(x->range, item_constant(e,
-			(Site){ x->range, "return" }, a->dtype, x));
+		*x = item_tensor(x->range,
+			item_constant(e, (Site){x->range, "return"}, a->dtype, x));
 	if (x->kind != IT_tensor) {
 		if (x->kind != IT_error)
-			complain(e, DIAG_literal, x->range, "the result is %s, "
-				"which has no dtype", show_item(e, x));
+			complain(e, DIAG_literal, x->range,
+				"the result is %s, "
+				"which has no dtype",
+				show_item(e, x));
 		return false;
 	}
 	const Type *part = &x->value->type;
 	Type whole = *part;
 	for (int d = 0; d < whole.rank && d < a->rank; d++)
-		if (!mul_i64(whole.dims[d], placement_dim_ways(spec, d),
-		    &whole.dims[d]))
+		if (!mul_i64(whole.dims[d], placement_dim_ways(spec, d), &whole.dims[d]))
 			whole = *part;
-	const char *what = type_equal(&whole, part) ? "the result"
-		: arena_printf(e->arena, "the result, %s on each device,",
-		show_type(e, part));
+	const char *what = type_equal(&whole, part)
+		? "the result"
+		: arena_printf(e->arena, "the result, %s on each device,", show_type(e, part));
 	return annotation_unify(e, a, &whole, x->range, DIAG_results, what)
 		&& annotation_check(e, a);
 }
@@ -313,21 +323,20 @@ check_count(Elab *e, const FnDecl *fn, int n, Range where)
 {
 	if (n == fn->results.n)
 		return true;
-	complain(e, DIAG_results, where, "'%s' returns %d value%s, its "
-		"signature names %d", fn->name.s, n, n == 1 ? "" : "s",
-		fn->results.n);
+	complain(e, DIAG_results, where,
+		"'%s' returns %d value%s, its "
+		"signature names %d",
+		fn->name.s, n, n == 1 ? "" : "s", fn->results.n);
 	diag_label(e->session, fn->results_range, "declared here");
 	return false;
 }
 
 /* The statements, and a return of what they make. */
 static bool
-build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs,
-	Item **items)
+build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Item **items)
 {
 	int n;
-	if (!run_body(e, fn, &n, items) || !check_count(e, fn, n,
-	    (*items)[0].range))
+	if (!run_body(e, fn, &n, items) || !check_count(e, fn, n, (*items)[0].range))
 		return false;
 	bool right = true;
 	Value **values = NEW_ARRAY(e->arena, Value *, n);
@@ -339,25 +348,28 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs,
 	}
 	if (!right)
 		return false;
-	Op *op = op_new(e->m, O_return, n, values, 0, NULL, (*items)[0].range,
-		"return");
+	Op *op = op_new(e->m, O_return, n, values, 0, NULL, (*items)[0].range, "return");
 	op->operand_ranges = e->manual->returned;
 	op_append(e->block, op);
 	return true;
 }
 
 static Manual *
-manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args,
-	const AxisList *axes)
+manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const AxisList *axes)
 {
-	Site s = { where, fn->name.s };
+	Site s = {where, fn->name.s};
 	Op *op = op_begin(e, s, O_manual, fn->params.n, args);
 	if (op == NULL)
 		return NULL;
 	Manual *m = NEW(e->arena, Manual);
-	*m = (Manual){ .op = op, .fn = fn, .frame = e->frame,
-		.outer = e->manual, .along = *axes, .around = e->block,
-		.region = e->region, .mode = e->mode };
+	*m = (Manual){.op = op,
+		.fn = fn,
+		.frame = e->frame,
+		.outer = e->manual,
+		.along = *axes,
+		.around = e->block,
+		.region = e->region,
+		.mode = e->mode};
 	if (m->outer != NULL) {
 		Manual *outermost = manual_outermost(m);
 		APPEND(e->arena, outermost->inner, outermost->ninner, m);
@@ -385,13 +397,12 @@ manual_end(Elab *e, const Manual *m)
 
 /* The region's op and its results, placed as the signature says. */
 static bool
-finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results,
-	Item *items)
+finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *items)
 {
 	for (int i = 0; i < fn->results.n; i++) {
 		const Param *p = fn->results.v[i];
-		const char *name = p->name.s == NULL || e->frame->is_entry
-			? fn->name.s : p->name.s;
+		const char *name =
+			p->name.s == NULL || e->frame->is_entry ? fn->name.s : p->name.s;
 		Type unknown = type_of(D_pred, 0, NULL);
 		if (i == 0)
 			op->results[0]->name = module_unique_name(e->m, name);
@@ -417,43 +428,39 @@ check_open(Elab *e, const Annotation *a)
 {
 	if (e->mode != MODE_explicit || !a->placement.open)
 		return true;
-	complain(e, DIAG_manual, a->range, "an open dim (?) in a result of a "
+	complain(e, DIAG_manual, a->range,
+		"an open dim (?) in a result of a "
 		"manual function that explicit code calls; say where it is");
 	return false;
 }
 
 static bool
-resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual,
-	Annotation *results)
+resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual, Annotation *results)
 {
 	if (!fn->has_results) {
-		complain(e, DIAG_manual, fn->name.range, "a manual function "
+		complain(e, DIAG_manual, fn->name.range,
+			"a manual function "
 			"says where its results are, as in -> f32[8@X]");
 		return false;
 	}
 	bool right = true;
 	for (int i = 0; i < fn->results.n; i++)
-		right &= resolve_spec(e, fn->results.v[i], "a result", manual,
-			&results[i]) && check_open(e, &results[i]);
+		right &= resolve_spec(e, fn->results.v[i], "a result", manual, &results[i])
+			&& check_open(e, &results[i]);
 	return right;
 }
 
 bool
-run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n,
-	Item **results)
+run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **results)
 {
-	Annotation *declared = NEW_ARRAY(e->arena, Annotation,
-		fn->results.n + 1);
+	Annotation *declared = NEW_ARRAY(e->arena, Annotation, fn->results.n + 1);
 	int nparams = fn->params.n;
 	AxisList axes;
 	Annotation *written = NEW_ARRAY(e->arena, Annotation, nparams + 1);
-	Placement *specs = NEW_ARRAY(e->arena, Placement,
-		nparams + fn->results.n + 1);
-	bool right = manual_axes(e, fn, &axes)
-		&& resolve_results(e, fn, &axes, declared);
+	Placement *specs = NEW_ARRAY(e->arena, Placement, nparams + fn->results.n + 1);
+	bool right = manual_axes(e, fn, &axes) && resolve_results(e, fn, &axes, declared);
 	for (int i = 0; right && i < nparams; i++)
-		right = resolve_spec(e, fn->params.v[i], "a parameter", &axes,
-			&written[i])
+		right = resolve_spec(e, fn->params.v[i], "a parameter", &axes, &written[i])
 			&& find_spec(e, &written[i], &axes, &specs[i]);
 	*n = fn->results.n;
 	for (int i = 0; right && i < *n; i++)
@@ -477,7 +484,7 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 	int n;
 	Item *results;
 	if (!place_arguments(e, fn, args, values)
-	    || !run_manual(e, fn, call, values, &n, &results))
+		|| !run_manual(e, fn, call, values, &n, &results))
 		return item_error(call);
 	return n == 1 ? results[0] : item_tuple(e, call, n, results);
 }
@@ -492,20 +499,22 @@ check_manual_placement(Elab *e, const Annotation *a)
 	if (!a->placed)
 		return true;
 	if (e->manual->whole) {
-		complain(e, DIAG_manual, a->range, "in a manual function every "
+		complain(e, DIAG_manual, a->range,
+			"in a manual function every "
 			"tensor is on one device: only the signature says what "
 			"is split");
 		return false;
 	}
 	for (int i = 0; i < manual->n; i++) {
-		AxisList axis = { 1, { manual->a[i] } };
+		AxisList axis = {1, {manual->a[i]}};
 		if (!placement_uses(&a->placement, manual->a[i])
-		    && !axes_overlap(&barred, manual->a[i]))
+			&& !axes_overlap(&barred, manual->a[i]))
 			continue;
-		complain(e, DIAG_manual, a->range, "'%s' is manual along %s: a "
+		complain(e, DIAG_manual, a->range,
+			"'%s' is manual along %s: a "
 			"tensor in it is what one device along %s has, and is "
-			"placed along other axes only", manual_along(e,
-			manual->a[i])->fn->name.s, show_axes(e, &axis),
+			"placed along other axes only",
+			manual_along(e, manual->a[i])->fn->name.s, show_axes(e, &axis),
 			show_axes(e, &axis));
 		return false;
 	}

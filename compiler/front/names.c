@@ -44,13 +44,15 @@ static void
 report_duplicate(Elab *e, SymbolKind kind, Name name, const Symbol *old)
 {
 	if (old->kind == SYM_value && kind == SYM_value)
-		complain(e, DIAG_duplicate, name.range, "'%s' is bound already; "
-			"to assign again, declare it with var", name.s);
-	else if (old->kind == kind)
 		complain(e, DIAG_duplicate, name.range,
-			"'%s' is declared twice", name.s);
+			"'%s' is bound already; "
+			"to assign again, declare it with var",
+			name.s);
+	else if (old->kind == kind)
+		complain(e, DIAG_duplicate, name.range, "'%s' is declared twice", name.s);
 	else
-		complain(e, DIAG_duplicate, name.range, "'%s' is %s already; "
+		complain(e, DIAG_duplicate, name.range,
+			"'%s' is %s already; "
 			"axes, dims, types and values share one namespace",
 			name.s, kind_words[old->kind]);
 	diag_note(e->session, old->range, "'%s' was declared here", name.s);
@@ -76,7 +78,7 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	table_set(e->frame != NULL ? e->frame->names : e->globals, name.s, s);
 	if (e->frame == NULL)
 		return s;
-	s->used = e->frame->repeated;	/* one warning is enough */
+	s->used = e->frame->repeated; /* one warning is enough */
 	APPEND(e->arena, e->frame->symbols, e->frame->nsymbols, s);
 	return s;
 }
@@ -101,8 +103,7 @@ symbols_warn_unused(Elab *e, const Frame *frame)
 	for (int i = 0; i < frame->nsymbols; i++) {
 		const Symbol *s = frame->symbols[i];
 		if (!s->used && s->name[0] != '_')
-			diag(e->session, DIAG_unused, s->range,
-				"'%s' is never used", s->name);
+			diag(e->session, DIAG_unused, s->range, "'%s' is never used", s->name);
 	}
 }
 
@@ -110,12 +111,23 @@ symbols_warn_unused(Elab *e, const Frame *frame)
 static const struct Habit {
 	const char *theirs, *ours;
 } dtype_habits[] = {
-	{ "float16", "f16" }, { "half", "f16" }, { "bfloat16", "bf16" },
-	{ "float32", "f32" }, { "float", "f32" }, { "float64", "f64" },
-	{ "double", "f64" }, { "int8", "i8" }, { "int32", "i32" },
-	{ "int", "i32" }, { "int64", "i64" }, { "uint8", "u8" },
-	{ "uint32", "u32" }, { "bool", "pred" }, { "s8", "i8" },
-	{ "s32", "i32" }, { "s64", "i64" },
+	{"float16", "f16"},
+	{"half", "f16"},
+	{"bfloat16", "bf16"},
+	{"float32", "f32"},
+	{"float", "f32"},
+	{"float64", "f64"},
+	{"double", "f64"},
+	{"int8", "i8"},
+	{"int32", "i32"},
+	{"int", "i32"},
+	{"int64", "i64"},
+	{"uint8", "u8"},
+	{"uint32", "u32"},
+	{"bool", "pred"},
+	{"s8", "i8"},
+	{"s32", "i32"},
+	{"s64", "i64"},
 };
 
 const char *
@@ -128,24 +140,23 @@ dtype_habit(const char *name)
 }
 
 static const struct Habit constant_habits[] = {
-	{ "True", "it is written true" },
-	{ "False", "it is written false" },
-	{ "None", "leave the argument out; x[:, new] inserts a dim" },
-	{ "newaxis", "x[:, new] inserts a dim" },
-	{ "break", "a loop ends at its bound, or by the condition of a while" },
-	{ "continue", "an if holds what is not always done" },
-	{ "pass", "leave it out" },
-	{ "jnp", "functions are built in and need no module: exp(x)" },
-	{ "np", "functions are built in and need no module: exp(x)" },
-	{ "jax", "functions are built in and need no module: exp(x)" },
-	{ "lax", "functions are built in and need no module: exp(x)" },
+	{"True", "it is written true"},
+	{"False", "it is written false"},
+	{"None", "leave the argument out; x[:, new] inserts a dim"},
+	{"newaxis", "x[:, new] inserts a dim"},
+	{"break", "a loop ends at its bound, or by the condition of a while"},
+	{"continue", "an if holds what is not always done"},
+	{"pass", "leave it out"},
+	{"jnp", "functions are built in and need no module: exp(x)"},
+	{"np", "functions are built in and need no module: exp(x)"},
+	{"jax", "functions are built in and need no module: exp(x)"},
+	{"lax", "functions are built in and need no module: exp(x)"},
 };
 
 static const char *
 constant_habit(const char *name)
 {
-	for (size_t i = 0; i < sizeof constant_habits / sizeof *constant_habits;
-	    i++)
+	for (size_t i = 0; i < sizeof constant_habits / sizeof *constant_habits; i++)
 		if (strcmp(constant_habits[i].theirs, name) == 0)
 			return constant_habits[i].ours;
 	return NULL;
@@ -154,8 +165,7 @@ constant_habit(const char *name)
 static bool
 is_function(Elab *e, const char *name)
 {
-	return table_get(e->functions, name) != NULL
-		|| builtin_find(name) != NULL;
+	return table_get(e->functions, name) != NULL || builtin_find(name) != NULL;
 }
 
 /* The nearest of all names in sight; not for each of 100,000 mistakes. */
@@ -167,11 +177,9 @@ nearest_symbol(Elab *e, const char *name)
 	int n = 0;
 	if (diag_errors(e->session) > MAX_HINTS)
 		return NULL;
-	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names);
-	    i++)
+	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names); i++)
 		if (table_value(e->frame->names, i) != NULL)
-			APPEND(e->arena, words, n,
-				table_key(e->frame->names, i));
+			APPEND(e->arena, words, n, table_key(e->frame->names, i));
 	for (int i = 0; i < table_count(e->globals); i++)
 		APPEND(e->arena, words, n, table_key(e->globals, i));
 	return nearest_word(name, words, n);
@@ -182,92 +190,86 @@ report_unknown_name(Elab *e, Range where, const char *name)
 {
 	const char *hint = constant_habit(name);
 	if (hint != NULL) {
-		complain(e, DIAG_habit, where, "there is no '%s' here: %s",
-			name, hint);
+		complain(e, DIAG_habit, where, "there is no '%s' here: %s", name, hint);
 	} else if (dtype_habit(name) != NULL) {
-		complain(e, DIAG_habit, where, "'%s' is written %s", name,
-			dtype_habit(name));
+		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
 	} else if (is_function(e, name)) {
-		complain(e, DIAG_unknown_name, where, "'%s' is a function; its "
-			"arguments are missing", name);
-	} else {
-		complain(e, DIAG_unknown_name, where, "'%s' is not declared",
+		complain(e, DIAG_unknown_name, where,
+			"'%s' is a function; its "
+			"arguments are missing",
 			name);
-		const char *near = name[1] != '\0' ? nearest_symbol(e, name)
-			: NULL;
+	} else {
+		complain(e, DIAG_unknown_name, where, "'%s' is not declared", name);
+		const char *near = name[1] != '\0' ? nearest_symbol(e, name) : NULL;
 		if (near != NULL)
-			diag_note(e->session, (Range){ 0 },
-				"did you mean '%s'?", near);
+			diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
 	}
 }
 
 static const struct Habit function_habits[] = {
-	{ "P", "placements are written in types: f32[B@X, D@(Y,Z), F]" },
-	{ "PartitionSpec",
-		"placements are written in types: f32[B@X, D@(Y,Z), F]" },
-	{ "NamedSharding",
-		"placements are written in types: f32[B@X, D@(Y,Z), F]" },
-	{ "with_sharding_constraint",
-		"use a placed let: let h: [B@X, F] = ...;" },
-	{ "dot", "use matmul(a, b) or an einsum" },
-	{ "astype", "a cast is a call of the dtype: f32(x)" },
-	{ "arange", "use iota(i32[N])" },
-	{ "concatenate", "use concat((a, b), dim=0)" },
-	{ "power", "use pow(a, b)" },
-	{ "absolute", "use abs(x)" },
-	{ "expand_dims", "index with new: x[:, new]" },
-	{ "squeeze", "index with 0: x[:, 0]" },
-	{ "shape", "the size of dim d is size(x, d)" },
-	{ "len", "the size of dim d is size(x, d)" },
-	{ "select", "use where(p, a, b)" },
-	{ "norm", "use rms_norm(x), layer_norm(x) or sqrt(sum(square(x)))" },
-	{ "zeros_like", "use zeros(f32[...])" },
-	{ "ones_like", "use ones(f32[...])" },
-	{ "range", "a range is written 0..N" },
-	{ "clip", "use clamp(lo, x, hi)" },
-	{ "std", "use sqrt(var(x))" },
-	{ "isnan", "use x != x" },
-	{ "isinf", "use abs(x) == inf" },
-	{ "logical_and", "it is written a && b" },
-	{ "logical_or", "it is written a || b" },
-	{ "logical_not", "it is written !a" },
-	{ "mod", "the remainder is a % b" },
-	{ "remainder", "the remainder is a % b" },
-	{ "negative", "it is written -x" },
-	{ "swish", "use silu(x)" },
-	{ "hstack", "use concat((a, b), dim=1)" },
-	{ "vstack", "use concat((a, b), dim=0)" },
-	{ "tile", "use concat((x, x), dim=0); repeat(x, n) gives a a b b" },
-	{ "eye", "compare indices: f32(iota(i32[N, N]) == iota(i32[N, N], 1))" },
-	{ "tril", "compare indices: where(iota(T) >= iota(T, dim=1), x, 0)" },
-	{ "triu", "compare indices: where(iota(T) <= iota(T, dim=1), x, 0)" },
-	{ "full_like", "use full(f32[...], v)" },
-	{ "swapaxes", "use transpose(x, (1, 0))" },
-	{ "jit", "a program is compiled as a whole" },
-	{ "vmap", "write the dim: tensors have it, and einsum names it" },
-	{ "shard_map", "declare the function manual fn, and call it" },
-	{ "random.key", "a seed is an integer: random.uniform(f32[B], 0)" },
-	{ "random.PRNGKey", "a seed is an integer: random.uniform(f32[B], 0)" },
-	{ "random.split", "a seed is an integer: random.uniform(f32[B], 0)" },
+	{"P", "placements are written in types: f32[B@X, D@(Y,Z), F]"},
+	{"PartitionSpec", "placements are written in types: f32[B@X, D@(Y,Z), F]"},
+	{"NamedSharding", "placements are written in types: f32[B@X, D@(Y,Z), F]"},
+	{"with_sharding_constraint", "use a placed let: let h: [B@X, F] = ...;"},
+	{"dot", "use matmul(a, b) or an einsum"},
+	{"astype", "a cast is a call of the dtype: f32(x)"},
+	{"arange", "use iota(i32[N])"},
+	{"concatenate", "use concat((a, b), dim=0)"},
+	{"power", "use pow(a, b)"},
+	{"absolute", "use abs(x)"},
+	{"expand_dims", "index with new: x[:, new]"},
+	{"squeeze", "index with 0: x[:, 0]"},
+	{"shape", "the size of dim d is size(x, d)"},
+	{"len", "the size of dim d is size(x, d)"},
+	{"select", "use where(p, a, b)"},
+	{"norm", "use rms_norm(x), layer_norm(x) or sqrt(sum(square(x)))"},
+	{"zeros_like", "use zeros(f32[...])"},
+	{"ones_like", "use ones(f32[...])"},
+	{"range", "a range is written 0..N"},
+	{"clip", "use clamp(lo, x, hi)"},
+	{"std", "use sqrt(var(x))"},
+	{"isnan", "use x != x"},
+	{"isinf", "use abs(x) == inf"},
+	{"logical_and", "it is written a && b"},
+	{"logical_or", "it is written a || b"},
+	{"logical_not", "it is written !a"},
+	{"mod", "the remainder is a % b"},
+	{"remainder", "the remainder is a % b"},
+	{"negative", "it is written -x"},
+	{"swish", "use silu(x)"},
+	{"hstack", "use concat((a, b), dim=1)"},
+	{"vstack", "use concat((a, b), dim=0)"},
+	{"tile", "use concat((x, x), dim=0); repeat(x, n) gives a a b b"},
+	{"eye", "compare indices: f32(iota(i32[N, N]) == iota(i32[N, N], 1))"},
+	{"tril", "compare indices: where(iota(T) >= iota(T, dim=1), x, 0)"},
+	{"triu", "compare indices: where(iota(T) <= iota(T, dim=1), x, 0)"},
+	{"full_like", "use full(f32[...], v)"},
+	{"swapaxes", "use transpose(x, (1, 0))"},
+	{"jit", "a program is compiled as a whole"},
+	{"vmap", "write the dim: tensors have it, and einsum names it"},
+	{"shard_map", "declare the function manual fn, and call it"},
+	{"random.key", "a seed is an integer: random.uniform(f32[B], 0)"},
+	{"random.PRNGKey", "a seed is an integer: random.uniform(f32[B], 0)"},
+	{"random.split", "a seed is an integer: random.uniform(f32[B], 0)"},
 };
 
 void
 report_unknown_function(Elab *e, Range where, const char *name)
 {
-	for (size_t i = 0; i < sizeof function_habits / sizeof *function_habits;
-	    i++)
+	for (size_t i = 0; i < sizeof function_habits / sizeof *function_habits; i++)
 		if (strcmp(function_habits[i].theirs, name) == 0) {
-			complain(e, DIAG_habit, where, "there is no function "
-				"'%s' here: %s", name, function_habits[i].ours);
+			complain(e, DIAG_habit, where,
+				"there is no function "
+				"'%s' here: %s",
+				name, function_habits[i].ours);
 			return;
 		}
 	if (dtype_habit(name) != NULL) {
-		complain(e, DIAG_habit, where, "'%s' is written %s: %s(x)",
-			name, dtype_habit(name), dtype_habit(name));
+		complain(e, DIAG_habit, where, "'%s' is written %s: %s(x)", name,
+			dtype_habit(name), dtype_habit(name));
 		return;
 	}
-	complain(e, DIAG_unknown_function, where, "there is no function '%s'",
-		name);
+	complain(e, DIAG_unknown_function, where, "there is no function '%s'", name);
 	const char **words = NULL;
 	int n = 0;
 	for (int i = 0; i < builtin_count(); i++)
@@ -277,7 +279,7 @@ report_unknown_function(Elab *e, Range where, const char *name)
 		APPEND(e->arena, words, n, table_key(e->functions, i));
 	const char *near = nearest_word(name, words, n);
 	if (near != NULL)
-		diag_note(e->session, (Range){ 0 }, "did you mean '%s'?", near);
+		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
 }
 
 static const char *
@@ -305,7 +307,7 @@ name_value(Elab *e, Name name, Value *v)
 	if (f->unlisted || f->repeated)
 		return -1;
 	const char *full = full_name(e, name);
-	Named named = { full, v, v->type, v->placement };
+	Named named = {full, v, v->type, v->placement};
 	APPEND(e->arena, e->m->named, e->m->nnamed, named);
 	return e->m->nnamed - 1;
 }

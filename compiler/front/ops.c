@@ -23,8 +23,10 @@ exceeds(Elab *e, Range where, int *count, int most, const char *what)
 	if (++*count <= most)
 		return false;
 	if (!e->too_large)
-		complain(e, DIAG_too_large, where, "the program has more than "
-			"%d %s after inlining", most, what);
+		complain(e, DIAG_too_large, where,
+			"the program has more than "
+			"%d %s after inlining",
+			most, what);
 	e->too_large = true;
 	return true;
 }
@@ -52,8 +54,7 @@ op_end(Elab *e, Op *op)
 	if (op == NULL)
 		return NULL;
 	Type few[2];
-	Type *types = op->nresults < 2 ? few
-		: NEW_ARRAY(e->arena, Type, op->nresults);
+	Type *types = op->nresults < 2 ? few : NEW_ARRAY(e->arena, Type, op->nresults);
 	const char *wrong = ops[op->kind].types(op, e->arena, types);
 	if (wrong != NULL) {
 		complain(e, DIAG_operation, op->range, "%s", wrong);
@@ -70,15 +71,13 @@ op_end(Elab *e, Op *op)
 static const Item *
 item_of(const Elab *e, const Value *v, int i, int n, const Item *items)
 {
-	if (i < n && items[i].kind == IT_tensor
-	    && region_sees(e, items[i].value, v))
+	if (i < n && items[i].kind == IT_tensor && region_sees(e, items[i].value, v))
 		return &items[i];
 	for (int k = 0; k < n; k++) {
 		const Item *x = &items[k];
 		if (x->kind == IT_tensor && region_sees(e, x->value, v))
 			return x;
-		if (x->kind == IT_tuple
-		    && (x = item_of(e, v, i, x->n, x->items)) != NULL)
+		if (x->kind == IT_tuple && (x = item_of(e, v, i, x->n, x->items)) != NULL)
 			return x;
 	}
 	return NULL;
@@ -89,11 +88,9 @@ note_operands(Elab *e, const Op *before, int n, const Item *items)
 {
 	if (e->frame == NULL || e->frame->prelude)
 		return;
-	for (Op *op = before ? before->next : e->block->first; op != NULL;
-	    op = op->next)
+	for (Op *op = before ? before->next : e->block->first; op != NULL; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {
-			const Item *x = item_of(e, op->operands[i], i, n,
-				items);
+			const Item *x = item_of(e, op->operands[i], i, n, items);
 			if (x != NULL)
 				op_set_operand_range(op, i, x->range);
 		}
@@ -114,21 +111,21 @@ emit1(Elab *e, Site s, OpKind kind, Value *x)
 Value *
 emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y)
 {
-	Value *operands[] = { x, y };
+	Value *operands[] = {x, y};
 	return emit(e, s, kind, 2, operands);
 }
 
 Value *
 emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z)
 {
-	Value *operands[] = { x, y, z };
+	Value *operands[] = {x, y, z};
 	return emit(e, s, kind, 3, operands);
 }
 
 Value *
 emit_compare(Elab *e, Site s, Direction d, Value *x, Value *y)
 {
-	Value *operands[] = { x, y };
+	Value *operands[] = {x, y};
 	Op *op = op_begin(e, s, O_compare, 2, operands);
 	if (op != NULL)
 		op_set_int(op, A_direction, d);
@@ -220,15 +217,14 @@ emit_broadcast(Elab *e, Site s, Value *x, const Type *type, const int64_t *to)
 }
 
 Value *
-emit_slice(Elab *e, Site s, Value *x, const int64_t *start,
-	const int64_t *limit, const int64_t *stride)
+emit_slice(Elab *e, Site s, Value *x, const int64_t *start, const int64_t *limit,
+	const int64_t *stride)
 {
 	if (x == NULL)
 		return NULL;
 	bool whole = true;
 	for (int i = 0; i < x->type.rank; i++)
-		whole &= start[i] == 0 && limit[i] == x->type.dims[i]
-			&& stride[i] == 1;
+		whole &= start[i] == 0 && limit[i] == x->type.dims[i] && stride[i] == 1;
 	if (whole)
 		return x;
 	Op *op = op_begin(e, s, O_slice, 1, &x);
@@ -263,10 +259,9 @@ start_dtype(int n, Value *const *start)
 
 /* x, what comes with it, and a start for each dim. */
 static Op *
-op_begin_starts(Elab *e, Site s, OpKind kind, Value *x, Value *update,
-	Value *const *start)
+op_begin_starts(Elab *e, Site s, OpKind kind, Value *x, Value *update, Value *const *start)
 {
-	Value *operands[MAX_RANK + 2] = { x };
+	Value *operands[MAX_RANK + 2] = {x};
 	int n = 1;
 	if (x == NULL)
 		return NULL;
@@ -274,15 +269,13 @@ op_begin_starts(Elab *e, Site s, OpKind kind, Value *x, Value *update,
 		operands[n++] = update;
 	DType dtype = start_dtype(x->type.rank, start);
 	for (int d = 0; d < x->type.rank; d++)
-		operands[n++] = start[d] != NULL
-			? emit_convert(e, s, start[d], dtype)
-			: emit_constant(e, s, dtype, 0);
+		operands[n++] = start[d] != NULL ? emit_convert(e, s, start[d], dtype)
+						 : emit_constant(e, s, dtype, 0);
 	return op_begin(e, s, kind, n, operands);
 }
 
 Value *
-emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
-	const int64_t *size)
+emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start, const int64_t *size)
 {
 	Op *op = op_begin_starts(e, s, O_dynamic_slice, x, NULL, start);
 	if (op != NULL)
@@ -291,11 +284,9 @@ emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start,
 }
 
 Value *
-emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update,
-	Value *const *start)
+emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update, Value *const *start)
 {
-	return op_end(e, op_begin_starts(e, s, O_dynamic_update_slice, x,
-		update, start));
+	return op_end(e, op_begin_starts(e, s, O_dynamic_update_slice, x, update, start));
 }
 
 Value *
@@ -328,9 +319,8 @@ emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n, const int64_t *dims)
 	if (x == NULL || n == 0)
 		return x;
 	DType dtype = x->type.dtype;
-	Value *identity = emit_constant(e, s, dtype,
-		combiner_identity(c, dtype));
-	Value *operands[] = { x, identity };
+	Value *identity = emit_constant(e, s, dtype, combiner_identity(c, dtype));
+	Value *operands[] = {x, identity};
 	Op *op = op_begin(e, s, O_reduce, 2, operands);
 	if (op != NULL) {
 		op_set_ints(op, A_dims, n, dims);
@@ -353,7 +343,7 @@ emit_concatenate(Elab *e, Site s, int n, Value *const *x, int dim)
 Value *
 emit_placed(Elab *e, Site s, OpKind kind, Value *x, const Annotation *a)
 {
-	if (e->manual != NULL && e->manual->whole)	/* sizes alone */
+	if (e->manual != NULL && e->manual->whole) /* sizes alone */
 		return x;
 	Value *v = emit1(e, s, kind, x);
 	if (v == NULL)
@@ -434,7 +424,8 @@ broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape)
 		if (join_shape(shape, &x[i]->type))
 			continue;
 		before.dtype = x[0]->type.dtype;
-		complain(e, DIAG_broadcast, where, "%s and %s do not broadcast: "
+		complain(e, DIAG_broadcast, where,
+			"%s and %s do not broadcast: "
 			"counted from the last, dims must be equal or 1",
 			show_type(e, &before), show_type(e, &x[i]->type));
 		return false;

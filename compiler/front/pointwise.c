@@ -34,12 +34,23 @@ static const struct Fold {
 	OpKind op;
 	double (*f)(double);
 } folds[] = {
-	{ O_abs, fabs }, { O_neg, negative }, { O_sign, sign },
-	{ O_exp, exp }, { O_expm1, expm1 }, { O_log, log },
-	{ O_log1p, log1p }, { O_sqrt, sqrt }, { O_rsqrt, reciprocal_sqrt },
-	{ O_sin, sin }, { O_cos, cos }, { O_tanh, tanh }, { O_erf, erf },
-	{ O_sigmoid, sigmoid }, { O_floor, floor }, { O_ceil, ceil },
-	{ O_round, nearbyint },
+	{O_abs, fabs},
+	{O_neg, negative},
+	{O_sign, sign},
+	{O_exp, exp},
+	{O_expm1, expm1},
+	{O_log, log},
+	{O_log1p, log1p},
+	{O_sqrt, sqrt},
+	{O_rsqrt, reciprocal_sqrt},
+	{O_sin, sin},
+	{O_cos, cos},
+	{O_tanh, tanh},
+	{O_erf, erf},
+	{O_sigmoid, sigmoid},
+	{O_floor, floor},
+	{O_ceil, ceil},
+	{O_round, nearbyint},
 };
 
 static bool
@@ -59,7 +70,7 @@ static bool
 fold_integer(const Call *c, const Item *x, double v, Item *result)
 {
 	if (x->kind != IT_int || !takes_any_number((OpKind)c->builtin->detail)
-	    || fabs(v) > 0x1p53)
+		|| fabs(v) > 0x1p53)
 		return false;
 	*result = item_int(c->expr->range, (int64_t)v);
 	return true;
@@ -97,8 +108,7 @@ static Item
 fold_power(const Item *a, const Item *b, Range r)
 {
 	int64_t v;
-	if (a->kind == IT_int && b->kind == IT_int
-	    && integer_power(a->integer, b->integer, &v))
+	if (a->kind == IT_int && b->kind == IT_int && integer_power(a->integer, b->integer, &v))
 		return item_int(r, v);
 	return item_float(r, pow(item_double(a), item_double(b)));
 }
@@ -142,9 +152,10 @@ float_tensor(Elab *e, const Call *c, const Value *x)
 {
 	if (dtype_is_float(x->type.dtype))
 		return true;
-	complain(e, DIAG_dtype, c->args[0].range, "'%s' needs floats, not %s; "
-		"convert: f32(...)", c->builtin->name,
-		dtypes[x->type.dtype].name);
+	complain(e, DIAG_dtype, c->args[0].range,
+		"'%s' needs floats, not %s; "
+		"convert: f32(...)",
+		c->builtin->name, dtypes[x->type.dtype].name);
 	return false;
 }
 
@@ -153,8 +164,10 @@ number_tensor(Elab *e, const Call *c, const Value *x)
 {
 	if (x->type.dtype != D_pred)
 		return true;
-	complain(e, DIAG_dtype, c->args[0].range, "'%s' needs numbers, not "
-		"pred; convert: i32(...)", c->builtin->name);
+	complain(e, DIAG_dtype, c->args[0].range,
+		"'%s' needs numbers, not "
+		"pred; convert: i32(...)",
+		c->builtin->name);
 	return false;
 }
 
@@ -179,13 +192,11 @@ build_unary(Elab *e, Call *c)
 		return folded;
 	if (!want_tensor(e, c, 0, &x))
 		return item_error(c->expr->range);
-	if (takes_any_number(kind) ? !number_tensor(e, c, x)
-	    : !float_tensor(e, c, x))
+	if (takes_any_number(kind) ? !number_tensor(e, c, x) : !float_tensor(e, c, x))
 		return item_error(c->expr->range);
 	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
 	if (is_unsigned && (kind == O_abs || kind == O_sign))
-		return item_tensor(c->expr->range,
-			unsigned_unary(e, c->site, kind, x));
+		return item_tensor(c->expr->range, unsigned_unary(e, c->site, kind, x));
 	return item_tensor(c->expr->range, emit1(e, c->site, kind, x));
 }
 
@@ -215,15 +226,17 @@ build_where(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &v[0]))
 		return error;
 	if (v[0]->type.dtype != D_pred) {
-		complain(e, DIAG_dtype, c->args[0].range, "the condition of "
+		complain(e, DIAG_dtype, c->args[0].range,
+			"the condition of "
 			"'where' is %s; pred is wanted, as from a comparison",
 			show_type(e, &v[0]->type));
 		return error;
 	}
 	Item *a = &c->args[1], *b = &c->args[2];
-	bool tensors[2] = { a->kind == IT_tensor, b->kind == IT_tensor };
+	bool tensors[2] = {a->kind == IT_tensor, b->kind == IT_tensor};
 	if (!tensors[0] && !tensors[1]) {
-		complain(e, DIAG_literal, c->expr->range, "'where' of literals "
+		complain(e, DIAG_literal, c->expr->range,
+			"'where' of literals "
 			"alone has no dtype; write one as a cast: f32(...)");
 		return error;
 	}
@@ -238,17 +251,17 @@ build_where(Elab *e, Call *c)
 			return error;
 	}
 	if (v[1]->type.dtype != v[2]->type.dtype) {
-		complain(e, DIAG_dtype, c->expr->range, "'where' of %s and %s; "
-			"convert one of them", dtypes[v[1]->type.dtype].name,
-			dtypes[v[2]->type.dtype].name);
+		complain(e, DIAG_dtype, c->expr->range,
+			"'where' of %s and %s; "
+			"convert one of them",
+			dtypes[v[1]->type.dtype].name, dtypes[v[2]->type.dtype].name);
 		return error;
 	}
 	if (!broadcast_shape(e, c->expr->range, 3, v, &shape))
 		return error;
 	for (int i = 0; i < 3; i++)
 		v[i] = broadcast_to(e, c->site, v[i], &shape);
-	return item_tensor(c->expr->range,
-		emit3(e, c->site, O_select, v[0], v[1], v[2]));
+	return item_tensor(c->expr->range, emit3(e, c->site, O_select, v[0], v[1], v[2]));
 }
 
 /* A function of one tensor that the prelude has; detail 1: of floats. */
@@ -257,8 +270,7 @@ build_prelude1(Elab *e, Call *c)
 {
 	Value *x;
 	if (is_real(&c->args[0]))
-		return call_prelude(e, c->site, c->builtin->name, false, 1,
-			c->args);
+		return call_prelude(e, c->site, c->builtin->name, false, 1, c->args);
 	if (!want_tensor(e, c, 0, &x) || !number_tensor(e, c, x))
 		return item_error(c->expr->range);
 	if (c->builtin->detail == 1 && !float_tensor(e, c, x))
@@ -271,11 +283,12 @@ build_gelu(Elab *e, Call *c)
 {
 	Value *x;
 	bool approximate;
-	if (!want_bool(e, c, 1, &approximate) || (!is_real(&c->args[0])
-	    && (!want_tensor(e, c, 0, &x) || !float_tensor(e, c, x))))
+	if (!want_bool(e, c, 1, &approximate)
+		|| (!is_real(&c->args[0])
+			&& (!want_tensor(e, c, 0, &x) || !float_tensor(e, c, x))))
 		return item_error(c->expr->range);
-	return call_prelude(e, c->site, approximate ? "gelu_tanh" : "gelu_erf",
-		false, 1, c->args);
+	return call_prelude(e, c->site, approximate ? "gelu_tanh" : "gelu_erf", false, 1,
+		c->args);
 }
 
 /* ---- for the prelude */
@@ -288,8 +301,7 @@ build_widen(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	DType dtype = x->type.dtype;
 	bool half = dtype == D_bf16 || dtype == D_f16;
-	return item_tensor(c->expr->range,
-		emit_convert(e, c->site, x, half ? D_f32 : dtype));
+	return item_tensor(c->expr->range, emit_convert(e, c->site, x, half ? D_f32 : dtype));
 }
 
 Item
@@ -298,6 +310,5 @@ build_narrow(Elab *e, Call *c)
 	Value *x, *like;
 	if (!want_tensor(e, c, 0, &x) || !want_tensor(e, c, 1, &like))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_convert(e, c->site, x, like->type.dtype));
+	return item_tensor(c->expr->range, emit_convert(e, c->site, x, like->type.dtype));
 }

@@ -11,11 +11,11 @@
 
 #include "builders.h"
 
-enum { FIRST_HIDDEN = 52 };		/* letters of the dims under `...` */
+enum { FIRST_HIDDEN = 52 }; /* letters of the dims under `...` */
 
-typedef struct Piece {			/* "bd" of an equation */
-	int begin, end;			/* in the string */
-	int ellipsis;			/* where `...` stands, or -1 */
+typedef struct Piece {	/* "bd" of an equation */
+	int begin, end; /* in the string */
+	int ellipsis;	/* where `...` stands, or -1 */
 	int nletters;
 } Piece;
 
@@ -24,14 +24,14 @@ typedef struct Equation {
 	Call *call;
 	const char *text;
 	Range literal;
-	int npieces;			/* operands */
+	int npieces; /* operands */
 	Piece pieces[MAX_TERMS];
 	Piece out;
-	int nhidden;			/* most dims under a `...` */
+	int nhidden; /* most dims under a `...` */
 	Term *terms;
-	Range first[MAX_LETTERS];	/* where a letter got its size */
+	Range first[MAX_LETTERS]; /* where a letter got its size */
 	int64_t sizes[MAX_LETTERS];
-	int owner[MAX_LETTERS];		/* the operand that gave it, from 1 */
+	int owner[MAX_LETTERS]; /* the operand that gave it, from 1 */
 } Equation;
 
 static Range
@@ -68,20 +68,20 @@ static bool
 read_piece(Equation *q, int *at, Piece *piece)
 {
 	const char *s = q->text;
-	*piece = (Piece){ *at, *at, -1, 0 };
+	*piece = (Piece){*at, *at, -1, 0};
 	for (; s[*at] != '\0' && s[*at] != ',' && s[*at] != '-'; (*at)++) {
 		if (s[*at] == ' ')
 			continue;
 		if (is_letter(s[*at])) {
 			piece->nletters++;
-		} else if (strncmp(s + *at, "...", 3) == 0
-		    && piece->ellipsis < 0) {
+		} else if (strncmp(s + *at, "...", 3) == 0 && piece->ellipsis < 0) {
 			piece->ellipsis = *at;
 			*at += 2;
 		} else {
 			complain(q->e, DIAG_einsum, range_at(q, *at, *at + 1),
 				"'%c' cannot stand here; operands are letters "
-				"and one '...'", s[*at]);
+				"and one '...'",
+				s[*at]);
 			return false;
 		}
 	}
@@ -112,7 +112,8 @@ read_equation(Equation *q)
 	if (!read_operands(q, &at))
 		return false;
 	if (strncmp(q->text + at, "->", 2) != 0) {
-		complain(q->e, DIAG_einsum, range_at(q, at, at + 1), "'->' and "
+		complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
+			"'->' and "
 			"the letters of the result are missing; write "
 			"\"bd,df->bf\"");
 		return false;
@@ -122,8 +123,8 @@ read_equation(Equation *q)
 		return false;
 	if (q->text[at] == '\0')
 		return true;
-	complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
-		"'%c' cannot stand in the result", q->text[at]);
+	complain(q->e, DIAG_einsum, range_at(q, at, at + 1), "'%c' cannot stand in the result",
+		q->text[at]);
 	return false;
 }
 
@@ -138,15 +139,15 @@ want_operands(Equation *q)
 		if (x->kind == IT_tensor)
 			continue;
 		complain(q->e, DIAG_argument_kind, x->range,
-			"an operand of einsum is a tensor, not %s",
-			show_item(q->e, x));
+			"an operand of einsum is a tensor, not %s", show_item(q->e, x));
 		return false;
 	}
 	if (c->nrest == q->npieces)
 		return true;
-	complain(q->e, DIAG_einsum, q->literal, "the equation has %d operand%s, "
-		"%d %s given", q->npieces, q->npieces == 1 ? "" : "s", c->nrest,
-		c->nrest == 1 ? "is" : "are");
+	complain(q->e, DIAG_einsum, q->literal,
+		"the equation has %d operand%s, "
+		"%d %s given",
+		q->npieces, q->npieces == 1 ? "" : "s", c->nrest, c->nrest == 1 ? "is" : "are");
 	return false;
 }
 
@@ -158,18 +159,18 @@ same_dtypes(Equation *q)
 	for (int i = 0; i < c->nrest; i++) {
 		DType dtype = c->rest[i].value->type.dtype;
 		if (dtype == D_pred) {
-			complain(q->e, DIAG_dtype, c->rest[i].range, "einsum "
+			complain(q->e, DIAG_dtype, c->rest[i].range,
+				"einsum "
 				"needs numbers, not pred; convert: f32(...)");
 			return false;
 		}
 		if (dtype == first)
 			continue;
-		complain(q->e, DIAG_dtype, c->rest[0].range, "einsum of %s and "
+		complain(q->e, DIAG_dtype, c->rest[0].range,
+			"einsum of %s and "
 			"%s; convert one of them: %s(...)",
-			dtypes[first].name, dtypes[dtype].name,
-			dtypes[first].name);
-		diag_label(q->e->session, c->rest[i].range, "%s",
-			dtypes[dtype].name);
+			dtypes[first].name, dtypes[dtype].name, dtypes[first].name);
+		diag_label(q->e->session, c->rest[i].range, "%s", dtypes[dtype].name);
 		return false;
 	}
 	return true;
@@ -181,8 +182,7 @@ check_rank(Equation *q, int i)
 	const Piece *piece = &q->pieces[i];
 	const Item *x = &q->call->rest[i];
 	int rank = x->value->type.rank;
-	bool fits = piece->ellipsis >= 0 ? rank >= piece->nletters
-		: rank == piece->nletters;
+	bool fits = piece->ellipsis >= 0 ? rank >= piece->nletters : rank == piece->nletters;
 	if (fits) {
 		int hidden = rank - piece->nletters;
 		if (hidden > q->nhidden)
@@ -190,11 +190,9 @@ check_rank(Equation *q, int i)
 		return true;
 	}
 	complain(q->e, DIAG_einsum, range_at(q, piece->begin, piece->end),
-		"%d letter%s for operand %d, which has %d dim%s",
-		piece->nletters, piece->nletters == 1 ? "" : "s", i + 1, rank,
-		rank == 1 ? "" : "s");
-	diag_label(q->e->session, x->range, "%s",
-		show_type(q->e, &x->value->type));
+		"%d letter%s for operand %d, which has %d dim%s", piece->nletters,
+		piece->nletters == 1 ? "" : "s", i + 1, rank, rank == 1 ? "" : "s");
+	diag_label(q->e->session, x->range, "%s", show_type(q->e, &x->value->type));
 	return false;
 }
 
@@ -206,8 +204,7 @@ spell_out(Equation *q, const Piece *piece, int hidden, Term *t)
 	for (int at = piece->begin; at < piece->end; at++) {
 		if (at == piece->ellipsis) {
 			for (int i = 0; i < hidden; i++) {
-				t->letters[n] = FIRST_HIDDEN + q->nhidden
-					- hidden + i;
+				t->letters[n] = FIRST_HIDDEN + q->nhidden - hidden + i;
 				t->ranges[n++] = range_at(q, at, at + 3);
 			}
 			at += 2;
@@ -234,21 +231,21 @@ size_letter(Equation *q, const Term *t, int i, int d)
 	if (*known == size || (hidden && size == 1))
 		return true;
 	if (hidden)
-		complain(q->e, DIAG_einsum, t->ranges[d], "a dim under '...' "
-			"is %" PRId64 " in operand %d but %" PRId64
-			" in operand %d", *known, q->owner[letter], size,
-			i + 1);
+		complain(q->e, DIAG_einsum, t->ranges[d],
+			"a dim under '...' "
+			"is %" PRId64 " in operand %d but %" PRId64 " in operand %d",
+			*known, q->owner[letter], size, i + 1);
 	else if (q->owner[letter] == i + 1)
-		complain(q->e, DIAG_einsum, t->ranges[d], "letter '%c' stands "
+		complain(q->e, DIAG_einsum, t->ranges[d],
+			"letter '%c' stands "
 			"for dims of %" PRId64 " and %" PRId64 " in operand %d",
 			letter_at(q, t->ranges[d]), *known, size, i + 1);
 	else
-		complain(q->e, DIAG_einsum, t->ranges[d], "letter '%c' is %"
-			PRId64 " in operand %d but %" PRId64 " in operand %d",
-			letter_at(q, t->ranges[d]), *known, q->owner[letter],
-			size, i + 1);
-	diag_label(q->e->session, q->first[letter], "%" PRId64 " here",
-		*known);
+		complain(q->e, DIAG_einsum, t->ranges[d],
+			"letter '%c' is %" PRId64 " in operand %d but %" PRId64
+			" in operand %d",
+			letter_at(q, t->ranges[d]), *known, q->owner[letter], size, i + 1);
+	diag_label(q->e->session, q->first[letter], "%" PRId64 " here", *known);
 	diag_label(q->e->session, q->call->rest[i].range, "%s",
 		show_type(q->e, &t->value->type));
 	return false;
@@ -280,7 +277,7 @@ drop_stretched(Equation *q, Term *t)
 {
 	for (int d = t->value->type.rank - 1; d >= 0; d--)
 		if (t->value->type.dims[d] != q->sizes[t->letters[d]]
-		    && !term_drop_dim(q->e, q->call->site, t, d))
+			&& !term_drop_dim(q->e, q->call->site, t, d))
 			return false;
 	return true;
 }
@@ -290,14 +287,14 @@ read_result(Equation *q, Term *out, int *nout)
 {
 	uint64_t seen = 0;
 	if (q->out.nletters > MAX_USER_RANK) {
-		complain(q->e, DIAG_rank, range_at(q, q->out.begin,
-			q->out.end), "a result of %d dims; at most %d are "
-			"allowed", q->out.nletters, MAX_USER_RANK);
+		complain(q->e, DIAG_rank, range_at(q, q->out.begin, q->out.end),
+			"a result of %d dims; at most %d are "
+			"allowed",
+			q->out.nletters, MAX_USER_RANK);
 		return false;
 	}
 	if (q->nhidden > 0 && q->out.ellipsis < 0) {
-		int end = q->out.end > q->out.begin ? q->out.end
-			: q->out.begin + 1;
+		int end = q->out.end > q->out.begin ? q->out.end : q->out.begin + 1;
 		complain(q->e, DIAG_einsum, range_at(q, q->out.begin, end),
 			"the result must have '...' too");
 		return false;
@@ -309,9 +306,9 @@ read_result(Equation *q, Term *out, int *nout)
 		seen |= 1ull << letter;
 		if (!twice && q->owner[letter] != 0)
 			continue;
-		complain(q->e, DIAG_einsum, out->ranges[d], twice
-			? "letter '%c' stands twice in the result"
-			: "letter '%c' of the result is in no operand",
+		complain(q->e, DIAG_einsum, out->ranges[d],
+			twice ? "letter '%c' stands twice in the result"
+			      : "letter '%c' of the result is in no operand",
 			letter_at(q, out->ranges[d]));
 		return false;
 	}
@@ -337,10 +334,10 @@ want_dtype(Equation *q, Term *out)
 		return false;
 	}
 	if (dtypes[a.dtype].class != dtypes[from].class
-	    || dtypes[a.dtype].bytes == dtypes[from].bytes)
+		|| dtypes[a.dtype].bytes == dtypes[from].bytes)
 		for (int i = 0; i < q->npieces; i++) {
-			q->terms[i].value = emit_convert(q->e, c->site,
-				q->terms[i].value, a.dtype);
+			q->terms[i].value =
+				emit_convert(q->e, c->site, q->terms[i].value, a.dtype);
 			if (q->terms[i].value == NULL)
 				return false;
 		}
@@ -358,9 +355,8 @@ place_result(Elab *e, Call *c, int i, Value *v)
 	if (v == NULL || c->args[i].kind == IT_absent)
 		return v;
 	if (!want_spec(e, c, i, &a)
-	    || !annotation_unify(e, &a, &v->type, c->expr->range, DIAG_shape,
-		"the result")
-	    || !annotation_check(e, &a))
+		|| !annotation_unify(e, &a, &v->type, c->expr->range, DIAG_shape, "the result")
+		|| !annotation_check(e, &a))
 		return NULL;
 	return emit_placed(e, c->site, O_constraint, v, &a);
 }
@@ -380,7 +376,7 @@ static Value *
 multiply_equation(Equation *q)
 {
 	Call *c = q->call;
-	Term out = { 0 };
+	Term out = {0};
 	int nout;
 	if (!read_result(q, &out, &nout) || !want_dtype(q, &out))
 		return NULL;
@@ -398,19 +394,19 @@ build_einsum(Elab *e, Call *c)
 {
 	Item error = item_error(c->expr->range);
 	if (c->args[0].kind != IT_string) {
-		complain(e, DIAG_einsum, c->args[0].range, "einsum begins with "
+		complain(e, DIAG_einsum, c->args[0].range,
+			"einsum begins with "
 			"its equation: einsum(\"bd,df->bf\", a, b)");
 		return error;
 	}
-	Equation q = { .e = e, .call = c };
+	Equation q = {.e = e, .call = c};
 	q.text = c->args[0].literal->name;
 	q.literal = c->args[0].range;
-	if (!is_single_line(&q) || !read_equation(&q) || !want_operands(&q)
-	    || !same_dtypes(&q) || !read_terms(&q))
+	if (!is_single_line(&q) || !read_equation(&q) || !want_operands(&q) || !same_dtypes(&q)
+		|| !read_terms(&q))
 		return error;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
-	return item_tensor(c->expr->range,
-		place_result(e, c, 2, multiply_equation(&q)));
+	return item_tensor(c->expr->range, place_result(e, c, 2, multiply_equation(&q)));
 }
 
 /* ---- matmul */
@@ -436,23 +432,21 @@ name_dims(Term *t, int before_last, int last, int alone)
 static bool
 matmul_fits(Elab *e, Call *c, const Term *a, const Term *b, int64_t *sizes)
 {
-	const Term *terms[] = { a, b };
+	const Term *terms[] = {a, b};
 	for (int i = 0; i < 2; i++)
 		for (int d = 0; d < terms[i]->value->type.rank; d++) {
 			int letter = terms[i]->letters[d];
 			int64_t size = terms[i]->value->type.dims[d];
 			bool batch = letter >= FIRST_BATCH;
-			if (sizes[letter] == 0
-			    || (batch && sizes[letter] == 1))
+			if (sizes[letter] == 0 || (batch && sizes[letter] == 1))
 				sizes[letter] = size;
 			if (sizes[letter] == size || (batch && size == 1))
 				continue;
-			complain(e, DIAG_shape, c->expr->range, "matmul of %s "
+			complain(e, DIAG_shape, c->expr->range,
+				"matmul of %s "
 				"and %s: %s %" PRId64 " and %" PRId64,
-				show_type(e, &a->value->type),
-				show_type(e, &b->value->type),
-				batch ? "batch dims of"
-				: "the inner dims differ,",
+				show_type(e, &a->value->type), show_type(e, &b->value->type),
+				batch ? "batch dims of" : "the inner dims differ,",
 				sizes[letter], size);
 			return false;
 		}
@@ -476,18 +470,19 @@ matmul_result(const Term *a, const Term *b, Term *out)
 static bool
 want_factors(Elab *e, Call *c, Term *terms)
 {
-	if (!want_tensor(e, c, 0, &terms[0].value)
-	    || !want_tensor(e, c, 1, &terms[1].value))
+	if (!want_tensor(e, c, 0, &terms[0].value) || !want_tensor(e, c, 1, &terms[1].value))
 		return false;
 	const Type *a = &terms[0].value->type, *b = &terms[1].value->type;
 	if (a->rank == 0 || b->rank == 0)
-		complain(e, DIAG_shape, c->expr->range, "matmul of %s and %s; "
-			"a scalar is multiplied with *", show_type(e, a),
-			show_type(e, b));
+		complain(e, DIAG_shape, c->expr->range,
+			"matmul of %s and %s; "
+			"a scalar is multiplied with *",
+			show_type(e, a), show_type(e, b));
 	else if (a->dtype != b->dtype)
-		complain(e, DIAG_dtype, c->expr->range, "matmul of %s and %s; "
-			"convert one of them: %s(...)", dtypes[a->dtype].name,
-			dtypes[b->dtype].name, dtypes[a->dtype].name);
+		complain(e, DIAG_dtype, c->expr->range,
+			"matmul of %s and %s; "
+			"convert one of them: %s(...)",
+			dtypes[a->dtype].name, dtypes[b->dtype].name, dtypes[a->dtype].name);
 	else if (a->dtype == D_pred)
 		complain(e, DIAG_dtype, c->expr->range,
 			"matmul needs numbers, not pred; convert: f32(...)");
@@ -499,8 +494,8 @@ want_factors(Elab *e, Call *c, Term *terms)
 Item
 build_matmul(Elab *e, Call *c)
 {
-	Term terms[2] = { { 0 } }, out = { 0 };
-	int64_t sizes[FIRST_BATCH + MAX_RANK] = { 0 };
+	Term terms[2] = {{0}}, out = {0};
+	int64_t sizes[FIRST_BATCH + MAX_RANK] = {0};
 	Item error = item_error(c->expr->range);
 	if (!want_factors(e, c, terms))
 		return error;
@@ -513,10 +508,9 @@ build_matmul(Elab *e, Call *c)
 	int nout = matmul_result(&terms[0], &terms[1], &out);
 	for (int i = 0; i < 2; i++)
 		for (int d = terms[i].value->type.rank - 1; d >= 0; d--)
-			if (terms[i].value->type.dims[d]
-			    != sizes[terms[i].letters[d]]
-			    && !term_drop_dim(e, c->site, &terms[i], d))
+			if (terms[i].value->type.dims[d] != sizes[terms[i].letters[d]]
+				&& !term_drop_dim(e, c->site, &terms[i], d))
 				return error;
-	return item_tensor(c->expr->range, place_result(e, c, 2,
-		contract(e, c->site, 2, terms, &out, nout)));
+	return item_tensor(c->expr->range,
+		place_result(e, c, 2, contract(e, c->site, 2, terms, &out, nout)));
 }

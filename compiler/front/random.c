@@ -33,8 +33,7 @@ build_number(Elab *e, Call *c)
 		Value *along = emit_iota(e, s, &type, d);
 		Value *scale = item_constant(e, s, D_u32, &size);
 		if (stride > 1)
-			along = emit2(e, s, O_mul, along,
-				broadcast_to(e, s, scale, &type));
+			along = emit2(e, s, O_mul, along, broadcast_to(e, s, scale, &type));
 		n = n == NULL ? along : emit2(e, s, O_add, n, along);
 		stride *= type.dims[d];
 	}
@@ -58,12 +57,11 @@ bits_type(Elab *e, Range where, const Type *type)
 	spec->dims.n = type->rank;
 	spec->dims.v = NEW_ARRAY(e->arena, void *, type->rank + 1);
 	for (int d = 0; d < type->rank; d++) {
-		sizes[d] = (Expr){ .kind = E_int, .range = where,
-			.integer = type->dims[d] };
-		dims[d] = (DimSpec){ .range = where, .size = &sizes[d] };
+		sizes[d] = (Expr){.kind = E_int, .range = where, .integer = type->dims[d]};
+		dims[d] = (DimSpec){.range = where, .size = &sizes[d]};
 		spec->dims.v[d] = &dims[d];
 	}
-	return (Item){ .kind = IT_type, .range = where, .type = spec };
+	return (Item){.kind = IT_type, .range = where, .type = spec};
 }
 
 /* Elements are numbered in u32. */
@@ -71,14 +69,18 @@ static bool
 can_number(Elab *e, Call *c, const Type *type)
 {
 	if (!dtype_is_float(type->dtype)) {
-		complain(e, DIAG_dtype, c->args[0].range, "'%s' makes floats, "
-			"not %s", c->builtin->name, dtypes[type->dtype].name);
+		complain(e, DIAG_dtype, c->args[0].range,
+			"'%s' makes floats, "
+			"not %s",
+			c->builtin->name, dtypes[type->dtype].name);
 		return false;
 	}
 	if (type_elements(type) <= (int64_t)1 << 32)
 		return true;
-	complain(e, DIAG_size, c->args[0].range, "%s has more than 2^32 "
-		"elements, which are numbered in 32 bits", show_type(e, type));
+	complain(e, DIAG_size, c->args[0].range,
+		"%s has more than 2^32 "
+		"elements, which are numbered in 32 bits",
+		show_type(e, type));
 	return false;
 }
 
@@ -98,13 +100,14 @@ want_key(Elab *e, Call *c, int i, Item *high, Item *low)
 		return true;
 	const Value *v = x->value;
 	if (x->kind == IT_tensor && v->type.rank == 0
-	    && (v->type.dtype == D_i32 || v->type.dtype == D_u32)) {
-		*low = item_tensor(x->range,
-			emit_convert(e, c->site, x->value, D_u32));
+		&& (v->type.dtype == D_i32 || v->type.dtype == D_u32)) {
+		*low = item_tensor(x->range, emit_convert(e, c->site, x->value, D_u32));
 		return true;
 	}
-	complain(e, DIAG_argument_kind, x->range, "a seed is an integer or a "
-		"scalar of i32 or u32, not %s", show_item(e, x));
+	complain(e, DIAG_argument_kind, x->range,
+		"a seed is an integer or a "
+		"scalar of i32 or u32, not %s",
+		show_item(e, x));
 	return false;
 }
 
@@ -113,8 +116,7 @@ want_key(Elab *e, Call *c, int i, Item *high, Item *low)
 static int
 random_digits(DType dtype)
 {
-	return dtype == D_bf16 ? 7 : dtype == D_f16 ? 10
-		: dtype == D_f64 ? 32 : 23;
+	return dtype == D_bf16 ? 7 : dtype == D_f16 ? 10 : dtype == D_f64 ? 32 : 23;
 }
 
 /* detail 1: normal */
@@ -125,16 +127,18 @@ build_random(Elab *e, Call *c)
 	Type type;
 	Item args[5], error = item_error(c->expr->range);
 	if (!want_type(e, c, 0, &a) || !annotation_type(e, &a, &type)
-	    || !can_number(e, c, &type)
-	    || !want_key(e, c, 1, &args[1], &args[2]))
+		|| !can_number(e, c, &type) || !want_key(e, c, 1, &args[1], &args[2]))
 		return error;
 	bool normal = c->builtin->detail, wide = type.dtype == D_f64;
 	int digits = normal ? 23 : random_digits(type.dtype);
 	args[0] = bits_type(e, c->expr->range, &type);
 	args[3] = item_int(c->expr->range, 32 - digits);
 	args[4] = item_float(c->expr->range, ldexp(1.0, -digits));
-	Item x = call_prelude(e, c->site, normal ? "random_normal"
-		: wide ? "random_uniform64" : "random_uniform", true, 5, args);
+	Item x = call_prelude(e, c->site,
+		normal	       ? "random_normal"
+			: wide ? "random_uniform64"
+			       : "random_uniform",
+		true, 5, args);
 	if (x.kind != IT_tensor)
 		return error;
 	Value *v = emit_convert(e, c->site, x.value, type.dtype);

@@ -22,8 +22,7 @@ want_along(Elab *e, Call *c, Along *a)
 
 /* The shape of x with (keep) or without the dims of the call. */
 static Value *
-shape_reduced(Elab *e, Site s, Value *v, const Type *x, int n,
-	const int64_t *dims, bool keep)
+shape_reduced(Elab *e, Site s, Value *v, const Type *x, int n, const int64_t *dims, bool keep)
 {
 	int64_t sizes[MAX_RANK];
 	int rank = 0, next = 0;
@@ -59,9 +58,10 @@ adapt_dtype(Elab *e, Call *c, Along *a, Combiner *combiner)
 {
 	bool pred = a->x->type.dtype == D_pred;
 	if (is_logical(*combiner) && !pred) {
-		complain(e, DIAG_dtype, c->args[0].range, "'%s' needs pred, not "
-			"%s; compare: x != 0", c->builtin->name,
-			dtypes[a->x->type.dtype].name);
+		complain(e, DIAG_dtype, c->args[0].range,
+			"'%s' needs pred, not "
+			"%s; compare: x != 0",
+			c->builtin->name, dtypes[a->x->type.dtype].name);
 		return false;
 	}
 	if (!pred || is_logical(*combiner))
@@ -80,10 +80,9 @@ build_reduce(Elab *e, Call *c)
 	bool keep;
 	Combiner combiner = (Combiner)c->builtin->detail;
 	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep)
-	    || !adapt_dtype(e, c, &a, &combiner))
+		|| !adapt_dtype(e, c, &a, &combiner))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		reduce_along(e, c->site, combiner, &a, keep));
+	return item_tensor(c->expr->range, reduce_along(e, c->site, combiner, &a, keep));
 }
 
 static bool
@@ -91,9 +90,10 @@ want_floats(Elab *e, Call *c, const Value *x)
 {
 	if (dtype_is_float(x->type.dtype))
 		return true;
-	complain(e, DIAG_dtype, c->args[0].range, "'%s' needs floats, not %s; "
-		"convert: f32(...)", c->builtin->name,
-		dtypes[x->type.dtype].name);
+	complain(e, DIAG_dtype, c->args[0].range,
+		"'%s' needs floats, not %s; "
+		"convert: f32(...)",
+		c->builtin->name, dtypes[x->type.dtype].name);
 	return false;
 }
 
@@ -101,8 +101,7 @@ want_floats(Elab *e, Call *c, const Value *x)
 static bool
 is_exact(DType dtype, int64_t n)
 {
-	int64_t most = dtype == D_bf16 ? 256 : dtype == D_f16 ? 2048
-		: INT64_MAX;
+	int64_t most = dtype == D_bf16 ? 256 : dtype == D_f16 ? 2048 : INT64_MAX;
 	return n <= most;
 }
 
@@ -118,8 +117,7 @@ divide_by_count(Elab *e, Site s, Value *total, int64_t n)
 	total = emit_convert(e, s, total, wide);
 	if (total == NULL)
 		return NULL;
-	Value *divisor = broadcast_to(e, s, item_constant(e, s, wide, &count),
-		&total->type);
+	Value *divisor = broadcast_to(e, s, item_constant(e, s, wide, &count), &total->type);
 	return emit_convert(e, s, emit2(e, s, O_div, total, divisor), dtype);
 }
 
@@ -129,14 +127,12 @@ build_mean(Elab *e, Call *c)
 	Along a;
 	bool keep;
 	int64_t n = 1;
-	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep)
-	    || !want_floats(e, c, a.x))
+	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep) || !want_floats(e, c, a.x))
 		return item_error(c->expr->range);
 	for (int i = 0; i < a.n; i++)
 		n *= a.x->type.dims[a.dims[i]];
 	Value *total = reduce_along(e, c->site, C_add, &a, keep);
-	return item_tensor(c->expr->range,
-		divide_by_count(e, c->site, total, n));
+	return item_tensor(c->expr->range, divide_by_count(e, c->site, total, n));
 }
 
 /* ---- functions of the prelude */
@@ -156,13 +152,11 @@ build_spread(Elab *e, Call *c)
 {
 	Along a;
 	bool keep;
-	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep)
-	    || !want_floats(e, c, a.x))
+	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep) || !want_floats(e, c, a.x))
 		return item_error(c->expr->range);
-	Item args[] = { c->args[0], dims_item(e, &a, c->expr->range),
-		item_bool(c->expr->range, keep) };
-	const char *name = strcmp(c->builtin->name, "var") == 0 ? "variance"
-		: c->builtin->name;
+	Item args[] = {c->args[0], dims_item(e, &a, c->expr->range),
+		item_bool(c->expr->range, keep)};
+	const char *name = strcmp(c->builtin->name, "var") == 0 ? "variance" : c->builtin->name;
 	return call_prelude(e, c->site, name, true, 3, args);
 }
 
@@ -173,7 +167,7 @@ want_float_dims(Elab *e, Call *c, Item *dims)
 	if (!want_along(e, c, &a) || !want_floats(e, c, a.x))
 		return false;
 	*dims = a.n == 1 ? item_int(c->args[1].range, a.dims[0])
-		: dims_item(e, &a, c->args[1].range);
+			 : dims_item(e, &a, c->args[1].range);
 	return true;
 }
 
@@ -181,7 +175,7 @@ want_float_dims(Elab *e, Call *c, Item *dims)
 Item
 build_along(Elab *e, Call *c)
 {
-	Item args[2] = { c->args[0] };
+	Item args[2] = {c->args[0]};
 	if (!want_float_dims(e, c, &args[1]))
 		return item_error(c->expr->range);
 	return call_prelude(e, c->site, c->builtin->name, true, 2, args);
@@ -191,7 +185,7 @@ build_along(Elab *e, Call *c)
 Item
 build_norm(Elab *e, Call *c)
 {
-	Item args[3] = { c->args[0] };
+	Item args[3] = {c->args[0]};
 	if (!want_float_dims(e, c, &args[1]) || !want_number(e, c, 2, &args[2]))
 		return item_error(c->expr->range);
 	return call_prelude(e, c->site, c->builtin->name, true, 3, args);
@@ -221,12 +215,12 @@ build_argument(Elab *e, Call *c)
 	if (!want_flat_or_dim(e, c, &x, &d))
 		return item_error(c->expr->range);
 	if (x->type.dims[d] > INT32_MAX) {
-		complain(e, DIAG_size, c->args[0].range, "dim %d has %" PRId64
-			" elements; '%s' gives i32", d, x->type.dims[d],
+		complain(e, DIAG_size, c->args[0].range,
+			"dim %d has %" PRId64 " elements; '%s' gives i32", d, x->type.dims[d],
 			c->builtin->name);
 		return item_error(c->expr->range);
 	}
-	Item args[] = { c->args[0], item_int(c->args[1].range, d) };
+	Item args[] = {c->args[0], item_int(c->args[1].range, d)};
 	return call_prelude(e, c->site, c->builtin->name, true, 2, args);
 }
 
@@ -241,8 +235,9 @@ build_cumsum(Elab *e, Call *c)
 		x = emit_convert(e, c->site, x, D_i32);
 	if (x == NULL)
 		return item_error(c->expr->range);
-	Value *operands[] = { x, emit_constant(e, c->site, x->type.dtype,
-		combiner_identity(C_add, x->type.dtype)) };
+	Value *operands[] = {x,
+		emit_constant(e, c->site, x->type.dtype,
+			combiner_identity(C_add, x->type.dtype))};
 	Op *op = op_begin(e, c->site, O_cumsum, 2, operands);
 	if (op != NULL)
 		op_set_int(op, A_dim, d);
@@ -258,8 +253,8 @@ build_dropped(Elab *e, Call *c)
 	bool keep;
 	if (!want_along(e, c, &a) || !want_bool(e, c, 2, &keep))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, shape_reduced(e, c->site, a.x,
-		&a.x->type, a.n, a.dims, keep));
+	return item_tensor(c->expr->range,
+		shape_reduced(e, c->site, a.x, &a.x->type, a.n, a.dims, keep));
 }
 
 Item

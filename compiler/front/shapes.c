@@ -16,7 +16,8 @@ want_sizes(Elab *e, Call *c, int i, Annotation *a)
 		return false;
 	if (!a->placed)
 		return true;
-	complain(e, DIAG_placement_here, a->range, "'%s' takes sizes only; to "
+	complain(e, DIAG_placement_here, a->range,
+		"'%s' takes sizes only; to "
 		"place the result write let h: [B@X, D] = ...",
 		c->builtin->name);
 	return false;
@@ -25,9 +26,10 @@ want_sizes(Elab *e, Call *c, int i, Annotation *a)
 static bool
 complain_reshape(Elab *e, const Value *x, const Annotation *a)
 {
-	complain(e, DIAG_reshape, a->range, "%s has %" PRId64 " elements, which "
-		"these sizes do not give", show_type(e, &x->type),
-		type_elements(&x->type));
+	complain(e, DIAG_reshape, a->range,
+		"%s has %" PRId64 " elements, which "
+		"these sizes do not give",
+		show_type(e, &x->type), type_elements(&x->type));
 	return false;
 }
 
@@ -60,11 +62,9 @@ build_reshape(Elab *e, Call *c)
 {
 	Value *x;
 	Annotation a;
-	if (!want_tensor(e, c, 0, &x) || !want_sizes(e, c, 1, &a)
-	    || !infer_size(e, x, &a))
+	if (!want_tensor(e, c, 0, &x) || !want_sizes(e, c, 1, &a) || !infer_size(e, x, &a))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_reshape(e, c->site, x, a.rank, a.dims));
+	return item_tensor(c->expr->range, emit_reshape(e, c->site, x, a.rank, a.dims));
 }
 
 Item
@@ -80,13 +80,12 @@ build_transpose(Elab *e, Call *c)
 	for (int d = 0; d < n; d++)
 		dims[d] = n - 1 - d;
 	if (c->args[1].kind != IT_absent) {
-		bool seen[MAX_RANK] = { false };
+		bool seen[MAX_RANK] = {false};
 		if (!want_ints(e, c, 1, &n, dims, MAX_RANK))
 			return error;
 		for (int i = 0; i < n; i++) {
 			int d;
-			if (!normalize_dim(e, c->args[1].range, dims[i],
-			    x->type.rank, &d))
+			if (!normalize_dim(e, c->args[1].range, dims[i], x->type.rank, &d))
 				return error;
 			n = seen[d] ? -1 : n;
 			seen[d] = true;
@@ -94,13 +93,13 @@ build_transpose(Elab *e, Call *c)
 		}
 	}
 	if (n != x->type.rank) {
-		complain(e, DIAG_dim_range, c->args[1].range, "a transpose of "
+		complain(e, DIAG_dim_range, c->args[1].range,
+			"a transpose of "
 			"%s names each of its %d dims once",
 			show_type(e, &x->type), x->type.rank);
 		return error;
 	}
-	return item_tensor(c->expr->range,
-		emit_transpose(e, c->site, x, dims));
+	return item_tensor(c->expr->range, emit_transpose(e, c->site, x, dims));
 }
 
 Item
@@ -121,14 +120,14 @@ build_broadcast(Elab *e, Call *c)
 	}
 	Type shape = type_of(x->type.dtype, a.rank, a.dims);
 	if (!fits) {
-		complain(e, DIAG_broadcast, c->args[0].range, "%s does not "
+		complain(e, DIAG_broadcast, c->args[0].range,
+			"%s does not "
 			"broadcast to %s: counted from the last, dims must be "
-			"equal or 1", show_type(e, &x->type),
-			show_type(e, &shape));
+			"equal or 1",
+			show_type(e, &x->type), show_type(e, &shape));
 		return error;
 	}
-	return item_tensor(c->expr->range,
-		broadcast_to(e, c->site, x, &shape));
+	return item_tensor(c->expr->range, broadcast_to(e, c->site, x, &shape));
 }
 
 /* ---- several tensors */
@@ -142,10 +141,11 @@ same_but_dim(Elab *e, Call *c, int n, Value *const *x, int dim)
 			type.dims[dim] = x[0]->type.dims[dim];
 		if (type_equal(&type, &x[0]->type))
 			continue;
-		complain(e, DIAG_shape, c->args[0].items[i].range, "'%s' of %s "
+		complain(e, DIAG_shape, c->args[0].items[i].range,
+			"'%s' of %s "
 			"and %s: they differ in more than the dim they are "
-			"joined along", c->builtin->name,
-			show_type(e, &x[0]->type), show_type(e, &x[i]->type));
+			"joined along",
+			c->builtin->name, show_type(e, &x[0]->type), show_type(e, &x[i]->type));
 		return false;
 	}
 	return true;
@@ -156,12 +156,10 @@ build_concat(Elab *e, Call *c)
 {
 	int n, dim;
 	Value **x;
-	if (!want_tensors(e, c, 0, &n, &x)
-	    || !want_dim(e, c, 1, x[0]->type.rank, &dim)
-	    || !same_but_dim(e, c, n, x, dim))
+	if (!want_tensors(e, c, 0, &n, &x) || !want_dim(e, c, 1, x[0]->type.rank, &dim)
+		|| !same_but_dim(e, c, n, x, dim))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_concatenate(e, c->site, n, x, dim));
+	return item_tensor(c->expr->range, emit_concatenate(e, c->site, n, x, dim));
 }
 
 /* x with a dim of size 1 at `dim`. */
@@ -187,8 +185,10 @@ has_room(Elab *e, Call *c, const Value *x)
 {
 	if (x->type.rank < MAX_USER_RANK)
 		return true;
-	complain(e, DIAG_rank, c->expr->range, "the result has %d dims; at "
-		"most %d are allowed", x->type.rank + 1, MAX_USER_RANK);
+	complain(e, DIAG_rank, c->expr->range,
+		"the result has %d dims; at "
+		"most %d are allowed",
+		x->type.rank + 1, MAX_USER_RANK);
 	return false;
 }
 
@@ -198,13 +198,12 @@ build_stack(Elab *e, Call *c)
 	int n, dim;
 	Value **x;
 	if (!want_tensors(e, c, 0, &n, &x) || !has_room(e, c, x[0])
-	    || !want_dim(e, c, 1, x[0]->type.rank + 1, &dim)
-	    || !same_but_dim(e, c, n, x, -1))
+		|| !want_dim(e, c, 1, x[0]->type.rank + 1, &dim)
+		|| !same_but_dim(e, c, n, x, -1))
 		return item_error(c->expr->range);
 	for (int i = 0; i < n; i++)
 		x[i] = insert_dim(e, c->site, x[i], dim);
-	return item_tensor(c->expr->range,
-		emit_concatenate(e, c->site, n, x, dim));
+	return item_tensor(c->expr->range, emit_concatenate(e, c->site, n, x, dim));
 }
 
 /* ---- parts */
@@ -213,7 +212,7 @@ build_stack(Elab *e, Call *c)
 static Value *
 part_of(Elab *e, Site s, Value *x, int dim, int64_t from, int64_t to)
 {
-	int64_t start[MAX_RANK] = { 0 }, limit[MAX_RANK], stride[MAX_RANK];
+	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
 	for (int d = 0; d < x->type.rank; d++) {
 		limit[d] = x->type.dims[d];
 		stride[d] = 1;
@@ -232,24 +231,26 @@ build_split(Elab *e, Call *c)
 	int dim;
 	Item error = item_error(c->expr->range);
 	if (!want_tensor(e, c, 0, &x) || !want_int(e, c, 1, &n)
-	    || !want_dim(e, c, 2, x->type.rank, &dim))
+		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return error;
 	int64_t size = x->type.dims[dim];
 	if (n > MAX_PARTS && size % n == 0) {
-		complain(e, DIAG_too_large, c->args[1].range, "%" PRId64 " parts; "
-			"split makes at most %d", n, MAX_PARTS);
+		complain(e, DIAG_too_large, c->args[1].range,
+			"%" PRId64 " parts; "
+			"split makes at most %d",
+			n, MAX_PARTS);
 		return error;
 	}
 	if (n < 1 || size % n != 0) {
-		complain(e, DIAG_shape, c->args[1].range, "dim %d of size %"
-			PRId64 " cannot be split into %" PRId64
-			" equal parts", dim, size, n);
+		complain(e, DIAG_shape, c->args[1].range,
+			"dim %d of size %" PRId64 " cannot be split into %" PRId64
+			" equal parts",
+			dim, size, n);
 		return error;
 	}
 	Item *parts = NEW_ARRAY(e->arena, Item, n);
 	for (int64_t i = 0; i < n; i++) {
-		Value *v = part_of(e, c->site, x, dim, i * (size / n),
-			(i + 1) * (size / n));
+		Value *v = part_of(e, c->site, x, dim, i * (size / n), (i + 1) * (size / n));
 		parts[i] = item_tensor(c->expr->range, v);
 		if (v == NULL)
 			return error;
@@ -264,12 +265,11 @@ build_roll(Elab *e, Call *c)
 	int64_t shift;
 	int dim;
 	if (!want_tensor(e, c, 0, &x) || !want_int(e, c, 1, &shift)
-	    || !want_dim(e, c, 2, x->type.rank, &dim))
+		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return item_error(c->expr->range);
 	int64_t size = x->type.dims[dim];
 	shift = (shift % size + size) % size;
-	return item_tensor(c->expr->range,
-		emit_roll(e, c->site, x, dim, shift));
+	return item_tensor(c->expr->range, emit_roll(e, c->site, x, dim, shift));
 }
 
 Item
@@ -278,11 +278,9 @@ build_flip(Elab *e, Call *c)
 	Value *x;
 	int n;
 	int64_t dims[MAX_RANK];
-	if (!want_tensor(e, c, 0, &x)
-	    || !want_dims(e, c, 1, x->type.rank, &n, dims))
+	if (!want_tensor(e, c, 0, &x) || !want_dims(e, c, 1, x->type.rank, &n, dims))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_reverse(e, c->site, x, n, dims));
+	return item_tensor(c->expr->range, emit_reverse(e, c->site, x, n, dims));
 }
 
 /* ---- more elements */
@@ -296,7 +294,7 @@ build_repeat(Elab *e, Call *c)
 	int dim;
 	Item error = item_error(c->expr->range);
 	if (!want_tensor(e, c, 0, &x) || !want_int(e, c, 1, &n)
-	    || !want_dim(e, c, 2, x->type.rank, &dim))
+		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return error;
 	if (n < 1 || !mul_i64(n, x->type.dims[dim], &size)) {
 		complain(e, DIAG_size, c->args[1].range,
@@ -326,8 +324,7 @@ want_widths(Elab *e, Call *c, int i, int rank, int64_t *low, int64_t *high)
 	bool right = x->kind == IT_tuple && x->n == rank;
 	for (int d = 0; right && d < rank; d++) {
 		const Item *pair = &x->items[d];
-		right = pair->kind == IT_tuple && pair->n == 2
-			&& pair->items[0].kind == IT_int
+		right = pair->kind == IT_tuple && pair->n == 2 && pair->items[0].kind == IT_int
 			&& pair->items[1].kind == IT_int;
 		if (!right)
 			break;
@@ -335,12 +332,14 @@ want_widths(Elab *e, Call *c, int i, int rank, int64_t *low, int64_t *high)
 		high[d] = pair->items[1].integer;
 		if (low[d] >= 0 && high[d] >= 0)
 			continue;
-		complain(e, DIAG_argument_kind, pair->range, "padding cannot be "
+		complain(e, DIAG_argument_kind, pair->range,
+			"padding cannot be "
 			"negative; a slice removes elements");
 		return false;
 	}
 	if (!right)
-		complain(e, DIAG_argument_kind, x->range, "the widths of a "
+		complain(e, DIAG_argument_kind, x->range,
+			"the widths of a "
 			"tensor of %d dim%s are %d pairs: ((lo, hi), ...)",
 			rank, rank == 1 ? "" : "s", rank);
 	return right;
@@ -352,8 +351,7 @@ build_pad(Elab *e, Call *c)
 	Value *x;
 	int64_t low[MAX_RANK], high[MAX_RANK];
 	Item error = item_error(c->expr->range);
-	if (!want_tensor(e, c, 0, &x)
-	    || !want_widths(e, c, 1, x->type.rank, low, high))
+	if (!want_tensor(e, c, 0, &x) || !want_widths(e, c, 1, x->type.rank, low, high))
 		return error;
 	Item *value = &c->args[2];
 	if (x->type.dtype == D_pred && value->kind == IT_int)
@@ -366,15 +364,16 @@ build_pad(Elab *e, Call *c)
 	if (scalar == NULL)
 		return error;
 	if (scalar->type.rank != 0 || scalar->type.dtype != x->type.dtype) {
-		complain(e, DIAG_dtype, value->range, "the value around %s is "
-			"a scalar %s, not %s", show_type(e, &x->type),
-			dtypes[x->type.dtype].name,
+		complain(e, DIAG_dtype, value->range,
+			"the value around %s is "
+			"a scalar %s, not %s",
+			show_type(e, &x->type), dtypes[x->type.dtype].name,
 			show_type(e, &scalar->type));
 		return error;
 	}
 	if (x->type.rank == 0)
 		return c->args[0];
-	Value *operands[] = { x, scalar };
+	Value *operands[] = {x, scalar};
 	Op *op = op_begin(e, c->site, O_pad, 2, operands);
 	if (op != NULL) {
 		op_set_ints(op, A_low, x->type.rank, low);
@@ -391,9 +390,9 @@ build_take(Elab *e, Call *c)
 	Value *x, *index;
 	int dim;
 	if (!want_tensor(e, c, 0, &x) || !want_indices(e, c, 1, &index)
-	    || !want_dim(e, c, 2, x->type.rank, &dim))
+		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return item_error(c->expr->range);
-	Value *operands[] = { x, index };
+	Value *operands[] = {x, index};
 	Op *op = op_begin(e, c->site, O_take, 2, operands);
 	if (op != NULL)
 		op_set_int(op, A_dim, dim);
@@ -415,8 +414,7 @@ want_classes(Elab *e, Call *c, DType dtype, int64_t *n)
 	if (*n >= 1 && (dtype == D_i64 || *n <= INT32_MAX))
 		return true;
 	complain(e, DIAG_size, c->args[1].range,
-		"a new dim of size %" PRId64 " of an index in %s", *n,
-		dtypes[dtype].name);
+		"a new dim of size %" PRId64 " of an index in %s", *n, dtypes[dtype].name);
 	return false;
 }
 
@@ -427,8 +425,7 @@ build_one_hot(Elab *e, Call *c)
 	int64_t n;
 	Annotation a;
 	Item error = item_error(c->expr->range);
-	if (!want_indices(e, c, 0, &index) || !has_room(e, c, index)
-	    || !want_type(e, c, 2, &a))
+	if (!want_indices(e, c, 0, &index) || !has_room(e, c, index) || !want_type(e, c, 2, &a))
 		return error;
 	if (!a.has_dtype || a.rank > 0 || a.placed) {
 		complain(e, DIAG_argument_kind, c->args[2].range,
@@ -448,8 +445,7 @@ build_one_hot(Elab *e, Call *c)
 		to[d] = d;
 	type.dims[type.rank++] = n;
 	Value *at = emit_broadcast(e, s, index, &type, to);
-	Value *hit = emit_compare(e, s, DIR_EQ, at,
-		emit_iota(e, s, &type, type.rank - 1));
+	Value *hit = emit_compare(e, s, DIR_EQ, at, emit_iota(e, s, &type, type.rank - 1));
 	return item_tensor(c->expr->range, emit_convert(e, s, hit, a.dtype));
 }
 
@@ -471,11 +467,10 @@ build_iota(Elab *e, Call *c)
 	int dim;
 	Item error = item_error(c->expr->range);
 	if (!want_type(e, c, 0, &a) || !annotation_type(e, &a, &type)
-	    || !want_dim(e, c, 1, type.rank, &dim))
+		|| !want_dim(e, c, 1, type.rank, &dim))
 		return error;
 	if (type.dtype == D_pred) {
-		complain(e, DIAG_dtype, c->args[0].range,
-			"iota counts, which pred cannot");
+		complain(e, DIAG_dtype, c->args[0].range, "iota counts, which pred cannot");
 		return error;
 	}
 	return placed_item(e, c, emit_iota(e, c->site, &type, dim), &a);
@@ -500,11 +495,11 @@ build_full(Elab *e, Call *c)
 		scalar = item_constant(e, c->site, type.dtype, &value);
 	else if (!want_tensor(e, c, 1, &scalar))
 		return error;
-	if (scalar != NULL && (scalar->type.dtype != type.dtype
-	    || scalar->type.rank != 0)) {
-		complain(e, DIAG_dtype, value.range, "the value of %s is a "
-			"scalar %s, not %s", show_type(e, &type),
-			dtypes[type.dtype].name,
+	if (scalar != NULL && (scalar->type.dtype != type.dtype || scalar->type.rank != 0)) {
+		complain(e, DIAG_dtype, value.range,
+			"the value of %s is a "
+			"scalar %s, not %s",
+			show_type(e, &type), dtypes[type.dtype].name,
 			show_type(e, &scalar->type));
 		return error;
 	}
@@ -534,7 +529,8 @@ build_axis_size(Elab *e, Call *c)
 		if (axes[i].kind != IT_axis) {
 			complain(e, DIAG_argument_kind, axes[i].range,
 				"axis_size takes a mesh axis or a tuple of "
-				"them, not %s", show_item(e, &axes[i]));
+				"them, not %s",
+				show_item(e, &axes[i]));
 			return item_error(c->expr->range);
 		}
 		size *= e->m->mesh.axes[axes[i].integer].size;
@@ -550,12 +546,11 @@ build_reshard(Elab *e, Call *c)
 	Value *x;
 	Annotation a;
 	if (!want_tensor(e, c, 0, &x) || !want_spec(e, c, 1, &a)
-	    || !annotation_unify(e, &a, &x->type, c->args[0].range, DIAG_shape,
-		"the tensor")
-	    || !annotation_check(e, &a))
+		|| !annotation_unify(e, &a, &x->type, c->args[0].range, DIAG_shape,
+			"the tensor")
+		|| !annotation_check(e, &a))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range,
-		emit_placed(e, c->site, O_reshard, x, &a));
+	return item_tensor(c->expr->range, emit_placed(e, c->site, O_reshard, x, &a));
 }
 
 Item
@@ -565,13 +560,13 @@ build_shard_like(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &a) || !want_tensor(e, c, 1, &b))
 		return item_error(c->expr->range);
 	if (!type_equal(&a->type, &b->type)) {
-		complain(e, DIAG_shape, c->expr->range, "shard_like needs two "
+		complain(e, DIAG_shape, c->expr->range,
+			"shard_like needs two "
 			"tensors of one type, not %s and %s",
 			show_type(e, &a->type), show_type(e, &b->type));
 		return item_error(c->expr->range);
 	}
-	return item_tensor(c->expr->range,
-		emit2(e, c->site, O_shard_like, a, b));
+	return item_tensor(c->expr->range, emit2(e, c->site, O_shard_like, a, b));
 }
 
 Item

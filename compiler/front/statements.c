@@ -13,7 +13,7 @@
 static Site
 let_site(const Stmt *s)
 {
-	return (Site){ s->value->range, s->kind == S_let ? "let" : "var" };
+	return (Site){s->value->range, s->kind == S_let ? "let" : "var"};
 }
 
 /* Binds one name of a let to an item, which is given that name. */
@@ -23,8 +23,9 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	const char *name = target->name.s != NULL ? target->name.s : "_";
 	if (target->type != NULL) {
 		const char *what = arena_printf(e->arena, "'%s'", name);
-		item = item_tensor(item.range, annotation_apply(e, let_site(s),
-			target->type, &item, DIAG_shape, what));
+		item = item_tensor(item.range,
+			annotation_apply(e, let_site(s), target->type, &item, DIAG_shape,
+				what));
 	}
 	if (target->name.s == NULL)
 		return;
@@ -36,12 +37,11 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	symbol->type = target->type;
 	if (item.kind == IT_tensor)
 		symbol->named = name_value(e, target->name, item.value);
-	if (symbol->is_var && item.kind != IT_tensor
-	    && item.kind != IT_error) {
-		complain(e, DIAG_literal, item.range, "a var is a tensor, not "
+	if (symbol->is_var && item.kind != IT_tensor && item.kind != IT_error) {
+		complain(e, DIAG_literal, item.range,
+			"a var is a tensor, not "
 			"%s; a number is made one by a cast: %s(...)",
-			show_item(e, &item),
-			item.kind == IT_int ? "i32" : "f32");
+			show_item(e, &item), item.kind == IT_int ? "i32" : "f32");
 		symbol->item = item_error(item.range);
 	}
 }
@@ -51,11 +51,10 @@ bind_tuple(Elab *e, const Stmt *s, const Item *value)
 {
 	bool fits = value->kind == IT_tuple && value->n == s->targets.n;
 	if (value->kind != IT_error && !fits)
-		complain(e, DIAG_unpack, s->range, "%d names for %s",
-			s->targets.n, show_item(e, value));
+		complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
+			show_item(e, value));
 	for (int i = 0; i < s->targets.n; i++)
-		bind(e, s, s->targets.v[i],
-			fits ? value->items[i] : item_error(s->range));
+		bind(e, s, s->targets.v[i], fits ? value->items[i] : item_error(s->range));
 }
 
 static void
@@ -79,12 +78,16 @@ assigned_var(Elab *e, const Expr *target)
 		return s;
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
 		report_unknown_name(e, target->range, target->name);
-		diag_note(e->session, (Range){ 0 }, "a new name is bound with "
-			"let: let %s = ...;", target->name);
+		diag_note(e->session, (Range){0},
+			"a new name is bound with "
+			"let: let %s = ...;",
+			target->name);
 		return NULL;
 	}
-	complain(e, DIAG_assign, target->range, "'%s' cannot be assigned to; "
-		"declare it with var", target->name);
+	complain(e, DIAG_assign, target->range,
+		"'%s' cannot be assigned to; "
+		"declare it with var",
+		target->name);
 	if (s != NULL)
 		diag_note(e->session, s->range, "'%s' is bound here", s->name);
 	return NULL;
@@ -95,7 +98,7 @@ void
 assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
 {
 	var->item = item_tensor(from, value);
-	give_name(e, (Name){ var->name, where }, value);
+	give_name(e, (Name){var->name, where}, value);
 	if (var->named >= 0)
 		e->m->named[var->named].value = value;
 }
@@ -103,9 +106,10 @@ assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
 static void
 complain_var_type(Elab *e, const Symbol *var, const Item *value)
 {
-	complain(e, DIAG_shape, value->range, "'%s' is %s and cannot become "
-		"%s", var->name, show_item(e, &var->item),
-		show_item(e, value));
+	complain(e, DIAG_shape, value->range,
+		"'%s' is %s and cannot become "
+		"%s",
+		var->name, show_item(e, &var->item), show_item(e, value));
 	diag_note(e->session, var->range, "'%s' is declared here", var->name);
 }
 
@@ -113,11 +117,10 @@ complain_var_type(Elab *e, const Symbol *var, const Item *value)
 static void
 assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 {
-	Site s = { value.range, "=" };
+	Site s = {value.range, "="};
 	Value *v = value.value;
 	if (var->type != NULL)
-		v = annotation_apply(e, s, var->type, &value, DIAG_shape,
-			var->name);
+		v = annotation_apply(e, s, var->type, &value, DIAG_shape, var->name);
 	if (v != NULL)
 		assign_var(e, var, where, from, v);
 }
@@ -127,9 +130,8 @@ assign_whole(Elab *e, Symbol *var, Range where, Item value)
 {
 	const Type *type = &var->item.value->type;
 	if (item_is_number(&value) && type->rank == 0) {
-		Site site = { value.range, "=" };
-		value = item_tensor(value.range,
-			item_constant(e, site, type->dtype, &value));
+		Site site = {value.range, "="};
+		value = item_tensor(value.range, item_constant(e, site, type->dtype, &value));
 	}
 	if (value.kind == IT_tensor && type_equal(&value.value->type, type))
 		assign_placed(e, var, where, value.range, value);
@@ -146,8 +148,7 @@ run_assign(Elab *e, const Stmt *s)
 	if (name->kind != E_name)
 		return;
 	Symbol *var = assigned_var(e, name);
-	if (var == NULL || value.kind == IT_error
-	    || var->item.kind != IT_tensor)
+	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
 		return;
 	if (target->kind != E_index) {
 		assign_whole(e, var, name->range, value);
@@ -155,7 +156,7 @@ run_assign(Elab *e, const Stmt *s)
 	}
 	Value *whole = update_part(e, target, var->item.value, &value);
 	if (whole != NULL)
-		assign_placed(e, var, name->range, (Range){ 0 },
+		assign_placed(e, var, name->range, (Range){0},
 			item_tensor(target->range, whole));
 }
 
@@ -169,16 +170,15 @@ run_expect(Elab *e, const Stmt *s)
 	if (x.kind == IT_error || !annotation_resolve(e, s->type, &a))
 		return;
 	if (x.kind != IT_tensor) {
-		complain(e, DIAG_argument_kind, x.range,
-			"expect is about tensors; '%s' is %s", s->target->name,
-			show_item(e, &x));
+		complain(e, DIAG_argument_kind, x.range, "expect is about tensors; '%s' is %s",
+			s->target->name, show_item(e, &x));
 		return;
 	}
 	const char *what = arena_printf(e->arena, "'%s'", s->target->name);
 	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
-	    || !annotation_check(e, &a) || e->frame->unlisted)
+		|| !annotation_check(e, &a) || e->frame->unlisted)
 		return;
-	Expect expect = { x.value, s->target->name, a.placement, s->range };
+	Expect expect = {x.value, s->target->name, a.placement, s->range};
 	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
 }
 
@@ -187,14 +187,16 @@ run_expr(Elab *e, const Stmt *s)
 {
 	Item value = eval_value(e, s->value);
 	if (value.kind != IT_error)
-		complain(e, DIAG_unused_value, s->range, "this value is not "
+		complain(e, DIAG_unused_value, s->range,
+			"this value is not "
 			"used; bind it with let, or return it");
 }
 
 static void
 run_return(Elab *e, const Stmt *s)
 {
-	complain(e, DIAG_results, s->range, "a function returns at its end, "
+	complain(e, DIAG_results, s->range,
+		"a function returns at its end, "
 		"not from a loop or a branch; assign the result to a var");
 }
 
@@ -241,8 +243,7 @@ eval_results(Elab *e, const Stmt *s, int *n, Item **results)
 		*results = items[0].items;
 	}
 	if (right && *n == 0) {
-		complain(e, DIAG_results, s->range,
-			"a function returns at least one value");
+		complain(e, DIAG_results, s->range, "a function returns at least one value");
 		right = false;
 	}
 	for (int i = 0; right && i < *n; i++)
@@ -268,11 +269,9 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 		if (i + 1 == fn->body.n)
 			return right;
 		const Stmt *next = fn->body.v[i + 1];
-		complain(e, DIAG_results, next->range,
-			"nothing behind a return is executed");
+		complain(e, DIAG_results, next->range, "nothing behind a return is executed");
 		return false;
 	}
-	complain(e, DIAG_results, fn->end,
-		"'%s' ends without a return", fn->name.s);
+	complain(e, DIAG_results, fn->end, "'%s' ends without a return", fn->name.s);
 	return false;
 }

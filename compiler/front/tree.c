@@ -36,8 +36,7 @@ text_axis_specs(Text *t, List axes)
 		comma(t, i);
 		text_add(t, a->name.s);
 		if (a->sub)
-			text_printf(t, ":(%" PRId64 ")%" PRId64, a->pre,
-				a->size);
+			text_printf(t, ":(%" PRId64 ")%" PRId64, a->pre, a->size);
 	}
 }
 
@@ -147,8 +146,7 @@ text_indices(Text *t, List indices)
 			text_bound(t, "", index->start);
 		if (index->kind == INDEX_range) {
 			text_bound(t, ":", index->stop);
-			text_bound(t, index->step != NULL ? ":" : "",
-				index->step);
+			text_bound(t, index->step != NULL ? ":" : "", index->step);
 		}
 	}
 	text_add(t, "]");
@@ -213,12 +211,20 @@ text_postfix(Text *t, const Expr *x)
 }
 
 static void (*const writers[])(Text *t, const Expr *x) = {
-	[E_error] = text_leaf, [E_name] = text_leaf, [E_int] = text_leaf,
-	[E_float] = text_leaf, [E_bool] = text_leaf, [E_string] = text_leaf,
-	[E_type] = text_leaf, [E_unary] = text_operator,
-	[E_binary] = text_operator, [E_tuple] = text_tuple,
-	[E_call] = text_postfix, [E_cast] = text_postfix,
-	[E_index] = text_postfix, [E_member] = text_postfix,
+	[E_error] = text_leaf,
+	[E_name] = text_leaf,
+	[E_int] = text_leaf,
+	[E_float] = text_leaf,
+	[E_bool] = text_leaf,
+	[E_string] = text_leaf,
+	[E_type] = text_leaf,
+	[E_unary] = text_operator,
+	[E_binary] = text_operator,
+	[E_tuple] = text_tuple,
+	[E_call] = text_postfix,
+	[E_cast] = text_postfix,
+	[E_index] = text_postfix,
+	[E_member] = text_postfix,
 };
 
 static void
@@ -335,9 +341,14 @@ text_if(Text *t, const Stmt *s, int indent)
 }
 
 static void (*const stmt_writers[])(Text *t, const Stmt *s, int indent) = {
-	[S_let] = text_let, [S_var] = text_let, [S_assign] = text_assign,
-	[S_for] = text_for, [S_while] = text_if, [S_if] = text_if,
-	[S_return] = text_return, [S_expect] = text_expect,
+	[S_let] = text_let,
+	[S_var] = text_let,
+	[S_assign] = text_assign,
+	[S_for] = text_for,
+	[S_while] = text_if,
+	[S_if] = text_if,
+	[S_return] = text_return,
+	[S_expect] = text_expect,
 	[S_expr] = text_expr_stmt,
 };
 
@@ -360,8 +371,10 @@ static void
 text_fn(Text *t, const FnDecl *fn)
 {
 	static const char *const modes[] = {
-		[FN_auto] = "", [FN_explicit] = "explicit ",
-		[FN_manual] = "manual", [FN_extern] = "extern ",
+		[FN_auto] = "",
+		[FN_explicit] = "explicit ",
+		[FN_manual] = "manual",
+		[FN_extern] = "extern ",
 	};
 	text_add(t, modes[fn->mode]);
 	if (fn->mode == FN_manual) {
@@ -422,8 +435,7 @@ text_decl(Text *t, const Decl *d)
 		text_add(t, ";");
 	}
 	if (d->kind == DECL_dim || d->kind == DECL_type)
-		text_printf(t, "%s %s = ", d->kind == DECL_dim ? "dim" : "type",
-			d->name.s);
+		text_printf(t, "%s %s = ", d->kind == DECL_dim ? "dim" : "type", d->name.s);
 	if (d->kind == DECL_dim)
 		text_expr(t, d->value);
 	if (d->kind == DECL_type)

@@ -14,23 +14,23 @@
  */
 #include "elaborate.h"
 
-typedef uint32_t AxisSet;		/* bit a: mesh axis a */
+typedef uint32_t AxisSet; /* bit a: mesh axis a */
 
-typedef struct Decision {		/* a condition around an op */
+typedef struct Decision { /* a condition around an op */
 	const struct Decision *outer;
-	const Op *op;			/* the `if` or `while` */
+	const Op *op; /* the `if` or `while` */
 	AxisSet along;
 } Decision;
 
 typedef struct Varying {
 	Elab *e;
 	const Manual *outermost;
-	const Manual *manual;		/* the one that is being looked at */
+	const Manual *manual; /* the one that is being looked at */
 	int nvalues;
-	AxisSet *along;			/* by value id */
-	AxisSet *index;			/* of what axis_index() made; else 0 */
-	AxisSet every;			/* axis along which there are devices */
-	bool report;			/* what is wrong, rather than iterate */
+	AxisSet *along; /* by value id */
+	AxisSet *index; /* of what axis_index() made; else 0 */
+	AxisSet every;	/* axis along which there are devices */
+	bool report;	/* what is wrong, rather than iterate */
 	bool right;
 } Varying;
 
@@ -86,8 +86,8 @@ show_set(Elab *e, AxisSet set)
 	const char *s = "";
 	for (int i = 0; i < mesh->naxes; i++)
 		if (set >> i & 1)
-			s = arena_printf(e->arena, "%s%s%s", s,
-				*s != '\0' ? ", " : "", mesh->axes[i].name);
+			s = arena_printf(e->arena, "%s%s%s", s, *s != '\0' ? ", " : "",
+				mesh->axes[i].name);
 	return s;
 }
 
@@ -96,8 +96,7 @@ static const char *
 show_argument(Elab *e, AxisSet set)
 {
 	bool one = (set & (set - 1)) == 0;
-	return one ? show_set(e, set) : arena_printf(e->arena, "(%s)",
-		show_set(e, set));
+	return one ? show_set(e, set) : arena_printf(e->arena, "(%s)", show_set(e, set));
 }
 
 static AxisSet
@@ -149,13 +148,18 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 		return;
 	const char *word = under->op->kind == O_if ? "if" : "while";
 	const char *split = show_set(e, under->along & axes);
-	complain(e, DIAG_divergent, op->range, "%s over %s waits for devices "
+	complain(e, DIAG_divergent, op->range,
+		"%s over %s waits for devices "
 		"that may not come: the condition of this %s varies along %s",
 		op->label, show_set(e, axes), word, split);
-	diag_label(e->session, under->op->range, "each device along %s "
-		"decides for itself", split);
-	diag_note(e->session, (Range){ 0 }, "let them agree first: "
-		"pmax(i32(...), %s) > 0", show_argument(e, under->along & axes));
+	diag_label(e->session, under->op->range,
+		"each device along %s "
+		"decides for itself",
+		split);
+	diag_note(e->session, (Range){0},
+		"let them agree first: "
+		"pmax(i32(...), %s) > 0",
+		show_argument(e, under->along & axes));
 	w->right = false;
 }
 
@@ -180,11 +184,10 @@ tell_cause(const Varying *w, const Value *v, AxisSet set)
 	if (v->def == NULL) {
 		const Manual *m = manual_of(w, v->block->parent);
 		const Param *p = m->fn->params.v[v->index];
-		diag_note(e->session, v->range, "'%s' is split over %s",
-			p->name.s, axes);
+		diag_note(e->session, v->range, "'%s' is split over %s", p->name.s, axes);
 	} else {
-		diag_note(e->session, v->def->range, "%s differs along %s",
-			v->def->label, axes);
+		diag_note(e->session, v->def->range, "%s differs along %s", v->def->label,
+			axes);
 	}
 }
 
@@ -195,21 +198,23 @@ check_result(Varying *w, int i)
 	const Op *op = w->manual->op;
 	const Param *p = w->manual->fn->results.v[i];
 	const Value *v = op->bodies[0]->last->operands[i];
-	AxisSet set = of(w, v) & axes_set(op->axes)
-		& ~spec_set(&op->specs[op->noperands + i]);
+	AxisSet set = of(w, v) & axes_set(op->axes) & ~spec_set(&op->specs[op->noperands + i]);
 	if (set == 0)
 		return;
 	const char *axes = show_set(e, set);
 	const char *what = p->name.s == NULL ? "the result"
-		: arena_printf(e->arena, "result '%s'", p->name.s);
-	complain(e, DIAG_varying, w->manual->returned[i], "%s is the same "
-		"along %s by its type, but this varies along %s", what, axes,
-		axes);
+					     : arena_printf(e->arena, "result '%s'", p->name.s);
+	complain(e, DIAG_varying, w->manual->returned[i],
+		"%s is the same "
+		"along %s by its type, but this varies along %s",
+		what, axes, axes);
 	diag_label(e->session, p->type->range, "no dim is split over %s", axes);
 	tell_cause(w, find_cause(w, v, set), set);
-	diag_note(e->session, (Range){ 0 }, "psum(..., %s) adds up what the "
+	diag_note(e->session, (Range){0},
+		"psum(..., %s) adds up what the "
 		"devices have; a dim of the type that is split over %s keeps "
-		"each part", show_argument(e, set), axes);
+		"each part",
+		show_argument(e, set), axes);
 	w->right = false;
 }
 
@@ -223,21 +228,20 @@ enter(const Varying *w, const Op *op, int body, int first)
 {
 	bool news = false;
 	for (int i = first; i < op->noperands; i++)
-		news |= add(w, op->bodies[body]->params[i - first],
-			of(w, op->operands[i]));
+		news |= add(w, op->bodies[body]->params[i - first], of(w, op->operands[i]));
 	return news;
 }
 
 static void
 vary_if(Varying *w, const Op *op, const Decision *under)
 {
-	Decision d = { under, op, of(w, op->operands[0]) };
+	Decision d = {under, op, of(w, op->operands[0])};
 	for (int b = 0; b < 2; b++) {
 		enter(w, op, b, 1);
 		vary_block(w, op->bodies[b], &d);
 		for (int i = 0; i < op->nresults; i++)
-			add(w, op->results[i], d.along
-				| of(w, op->bodies[b]->last->operands[i]));
+			add(w, op->results[i],
+				d.along | of(w, op->bodies[b]->last->operands[i]));
 	}
 }
 
@@ -248,7 +252,7 @@ vary_trip(Varying *w, const Op *op, const Decision *under, Decision *d)
 	const Block *condition = op->bodies[0], *body = op->bodies[1];
 	bool news = false;
 	vary_block(w, condition, under);
-	*d = (Decision){ under, op, of(w, condition->last->operands[0]) };
+	*d = (Decision){under, op, of(w, condition->last->operands[0])};
 	vary_block(w, condition, d);
 	vary_block(w, body, d);
 	for (int i = 0; i < op->nresults; i++) {
@@ -315,8 +319,8 @@ vary_manual(Varying *w, const Op *op, const Decision *under)
 	enter(w, op, 0, 0);
 	vary_region(w, op, under);
 	for (int i = 0; i < op->nresults; i++)
-		add(w, op->results[i], of(w, op->bodies[0]->last->operands[i])
-			& ~axes_set(op->axes));
+		add(w, op->results[i],
+			of(w, op->bodies[0]->last->operands[i]) & ~axes_set(op->axes));
 }
 
 static void
@@ -327,8 +331,7 @@ vary_plain(Varying *w, const Op *op, const Decision *under)
 		set = w->every;
 	if (effects[op->kind] != EFFECT_none) {
 		AxisSet axes = axes_set(op->axes);
-		set = effects[op->kind] == EFFECT_same ? set & ~axes
-			: set | axes;
+		set = effects[op->kind] == EFFECT_same ? set & ~axes : set | axes;
 		check_reached(w, op, under);
 	}
 	for (int i = 0; i < op->nresults; i++)
@@ -346,16 +349,14 @@ vary_index(const Varying *w, const Value *v)
 static void
 vary_block(Varying *w, const Block *b, const Decision *under)
 {
-	static void (*const special[OP_COUNT])(Varying *, const Op *,
-		const Decision *) = {
+	static void (*const special[OP_COUNT])(Varying *, const Op *, const Decision *) = {
 		[O_if] = vary_if,
 		[O_while] = vary_while,
 		[O_call] = vary_call,
 		[O_manual] = vary_manual,
 	};
 	for (const Op *op = b->first; op->kind != O_return; op = op->next) {
-		(special[op->kind] != NULL ? special[op->kind]
-			: vary_plain)(w, op, under);
+		(special[op->kind] != NULL ? special[op->kind] : vary_plain)(w, op, under);
 		for (int i = 0; i < op->nresults; i++)
 			vary_index(w, op->results[i]);
 	}
@@ -367,9 +368,9 @@ vary_block(Varying *w, const Block *b, const Decision *under)
 typedef struct Search {
 	const Varying *w;
 	AxisSet set;
-	bool *seen;			/* by value id */
+	bool *seen; /* by value id */
 	int n;
-	const Value **next;		/* the last first */
+	const Value **next; /* the last first */
 } Search;
 
 /* True if v's variation may come from `from`. */
@@ -397,12 +398,10 @@ look_outside(Search *s, const Value *param)
 	const Op *op = param->block->parent;
 	if (op == s->w->outermost->op)
 		return false;
-	bool found = look_at(s, op->operands[param->index
-		+ (op->kind == O_if)]);
-	return (op->kind == O_while
-		&& look_at_returned(s, op->bodies[1], param->index)) || found;
+	bool found = look_at(s, op->operands[param->index + (op->kind == O_if)]);
+	return (op->kind == O_while && look_at_returned(s, op->bodies[1], param->index))
+		|| found;
 }
-
 
 /* False where the variation begins. */
 static bool
@@ -428,8 +427,8 @@ static const Value *
 find_cause(const Varying *w, const Value *v, AxisSet set)
 {
 	Arena *a = w->e->arena;
-	Search s = { w, set, NEW_ARRAY(a, bool, w->nvalues), 0,
-		NEW_ARRAY(a, const Value *, w->nvalues) };
+	Search s = {w, set, NEW_ARRAY(a, bool, w->nvalues), 0,
+		NEW_ARRAY(a, const Value *, w->nvalues)};
 	look_at(&s, v);
 	while (s.n > 0) {
 		v = s.next[--s.n];
@@ -444,13 +443,13 @@ check_varying(Elab *e, const Manual *m)
 {
 	Block *body = m->op->bodies[0];
 	int n = number_params(body, 0);
-	Varying w = { .e = e, .outermost = m, .report = true, .right = true };
+	Varying w = {.e = e, .outermost = m, .report = true, .right = true};
 	block_walk(body, number_values, &n);
 	w.nvalues = n;
 	w.along = NEW_ARRAY(e->arena, AxisSet, n + 1);
 	w.index = NEW_ARRAY(e->arena, AxisSet, n + 1);
 	for (int i = 0; i < m->nindices; i++)
-		if (m->indices[i].value->id >= 0)	/* it is still there */
+		if (m->indices[i].value->id >= 0) /* it is still there */
 			w.index[m->indices[i].value->id] = m->indices[i].along;
 	vary_region(&w, m->op, NULL);
 	return w.right;

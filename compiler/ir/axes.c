@@ -53,16 +53,15 @@ axis_end(AxisRef a)
 bool
 axis_overlap(AxisRef a, AxisRef b)
 {
-	return axis_equal(a, b) || (a.axis == b.axis && a.pre < axis_end(b) &&
-		b.pre < axis_end(a));
+	return axis_equal(a, b)
+		|| (a.axis == b.axis && a.pre < axis_end(b) && b.pre < axis_end(a));
 }
 
 bool
 axis_contains(AxisRef outer, AxisRef inner)
 {
-	return outer.axis == inner.axis && inner.pre % outer.pre == 0 &&
-		axis_end(outer) % axis_end(inner) == 0 &&
-		axis_end(inner) <= axis_end(outer);
+	return outer.axis == inner.axis && inner.pre % outer.pre == 0
+		&& axis_end(outer) % axis_end(inner) == 0 && axis_end(inner) <= axis_end(outer);
 }
 
 /*
@@ -76,8 +75,7 @@ axis_can_coexist(AxisRef a, AxisRef b)
 		return true;
 	if (axis_overlap(a, b))
 		return false;
-	return a.pre < b.pre ? b.pre % axis_end(a) == 0 :
-		a.pre % axis_end(b) == 0;
+	return a.pre < b.pre ? b.pre % axis_end(a) == 0 : a.pre % axis_end(b) == 0;
 }
 
 bool
@@ -188,8 +186,7 @@ axes_is_prefix(const AxisList *prefix, const AxisList *l)
 static AxisRef
 minor_part(AxisRef a, int64_t size)
 {
-	return (AxisRef){a.axis, (int32_t)(a.pre * size),
-		(int32_t)(a.size / size)};
+	return (AxisRef){a.axis, (int32_t)(a.pre * size), (int32_t)(a.size / size)};
 }
 
 AxisList
@@ -240,8 +237,7 @@ axes_index(const Mesh *m, const AxisList *l, int64_t id)
 	int64_t index = 0;
 
 	for (int i = 0; i < l->n; i++)
-		index = index * l->a[i].size +
-			id / axis_ref_stride(m, l->a[i]) % l->a[i].size;
+		index = index * l->a[i].size + id / axis_ref_stride(m, l->a[i]) % l->a[i].size;
 	return index;
 }
 

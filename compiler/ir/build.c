@@ -18,14 +18,12 @@
 static char *
 clean_name(Arena *a, const char *wanted)
 {
-	bool letter_first = isalpha((unsigned char)wanted[0]) ||
-		wanted[0] == '_';
+	bool letter_first = isalpha((unsigned char)wanted[0]) || wanted[0] == '_';
 	char *name = arena_printf(a, "%s%s%s", letter_first ? "" : "_", wanted,
 		hlo_reserved(wanted) ? "_" : "");
 
 	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_' &&
-		    (*c != '.' || c[1] == '.'))
+		if (!isalnum((unsigned char)*c) && *c != '_' && (*c != '.' || c[1] == '.'))
 			*c = '_';
 	return name;
 }
@@ -83,8 +81,7 @@ module_unique_name(Module *m, const char *wanted)
 	char *name = clean_name(m->arena, wanted);
 
 	if (!table_add(m->names, name, &untried)) {
-		const char *stem = arena_strndup(m->arena, name,
-			stem_length(name));
+		const char *stem = arena_strndup(m->arena, name, stem_length(name));
 		int *last = last_tried(m, stem);
 		do
 			name = arena_printf(m->arena, "%s.%d", stem, ++*last);
@@ -99,11 +96,9 @@ value_source_name(const Value *v)
 	const Op *maker = v->def ? v->def : v->block->parent;
 	bool result = v->def && maker->kind == O_output;
 
-	if (!result && (!maker || !maker->nbodies ||
-			(v->def && maker->kind == O_call)))
+	if (!result && (!maker || !maker->nbodies || (v->def && maker->kind == O_call)))
 		return v->name;
-	return arena_strndup(maker->module->arena, v->name,
-		stem_length(v->name));
+	return arena_strndup(maker->module->arena, v->name, stem_length(v->name));
 }
 
 static void
@@ -128,9 +123,21 @@ static bool
 is_keyword(const char *name)
 {
 	static const char *const keywords[] = {
-		"true", "false", "inf", "nan", "HloModule", "ENTRY", "ROOT",
-		"maximal", "replicated", "manual", "last_tile_dim_replicate",
-		"shard_as", "shard_like", "unknown", "unreduced",
+		"true",
+		"false",
+		"inf",
+		"nan",
+		"HloModule",
+		"ENTRY",
+		"ROOT",
+		"maximal",
+		"replicated",
+		"manual",
+		"last_tile_dim_replicate",
+		"shard_as",
+		"shard_like",
+		"unknown",
+		"unreduced",
 	};
 
 	for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
@@ -146,8 +153,8 @@ module_new(Session *s, const char *name)
 
 	m->session = s;
 	m->arena = s->arena;
-	m->name = clean_name(s->arena, is_keyword(name) ?
-		arena_printf(s->arena, "%s_", name) : name);
+	m->name = clean_name(s->arena,
+		is_keyword(name) ? arena_printf(s->arena, "%s_", name) : name);
 	m->entry_name = "main";
 	m->last_pass = "";
 	m->names = table_new(m->arena);
@@ -186,8 +193,8 @@ block_add_param(Block *b, const char *name, const Type *type)
 /* ---- ops ------------------------------------------------------------ */
 
 Op *
-op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
-	int nresults, const char *result_name, Range range, const char *label)
+op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresults,
+	const char *result_name, Range range, const char *label)
 {
 	/* side by side, for whoever looks at an op looks at its values */
 	size_t narrays = (size_t)noperands + (size_t)nresults;
@@ -203,11 +210,10 @@ op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
 	op->operands = (Value **)(op + 1);
 	op->results = op->operands + noperands;
 	if (noperands)
-		memcpy(op->operands, operands,
-			(size_t)noperands * sizeof operands[0]);
+		memcpy(op->operands, operands, (size_t)noperands * sizeof operands[0]);
 	for (int i = 0; i < nresults; i++)
-		op->results[i] = value_new(m, result_name ? result_name :
-			ops[kind].name, op, NULL, i);
+		op->results[i] =
+			value_new(m, result_name ? result_name : ops[kind].name, op, NULL, i);
 	return op;
 }
 
@@ -236,8 +242,7 @@ op_add_result(Op *op, const char *name, const Type *type)
 
 	v->type = *type;
 	v->placement = placement_open(type->rank);
-	op->results = values_with(m->arena, op->results, op->nresults++,
-		&op->result_room, v);
+	op->results = values_with(m->arena, op->results, op->nresults++, &op->result_room, v);
 	return v;
 }
 
@@ -245,8 +250,7 @@ op_add_result(Op *op, const char *name, const Type *type)
 static Range *
 ranges_with_room(const Op *op, int n)
 {
-	int room = op->operand_room > op->noperands ? op->operand_room :
-		op->noperands;
+	int room = op->operand_room > op->noperands ? op->operand_room : op->noperands;
 	Range *ranges = NEW_ARRAY(op->module->arena, Range, room);
 
 	if (op->operand_ranges)
@@ -267,8 +271,7 @@ op_add_operand(Op *op, Value *v)
 {
 	int n = op->noperands++, room = op->operand_room;
 
-	op->operands = values_with(op->module->arena, op->operands, n,
-		&op->operand_room, v);
+	op->operands = values_with(op->module->arena, op->operands, n, &op->operand_room, v);
 	if (op->operand_ranges && op->operand_room != room)
 		op->operand_ranges = ranges_with_room(op, n);
 }
@@ -350,8 +353,7 @@ put_attr(Op *op, AttrKind attr, const Ints *ints)
 void
 op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
 {
-	Ints *ints = arena_alloc(op->module->arena,
-		sizeof *ints + (size_t)n * sizeof v[0]);
+	Ints *ints = arena_alloc(op->module->arena, sizeof *ints + (size_t)n * sizeof v[0]);
 
 	ints->n = n;
 	if (n)
@@ -434,13 +436,11 @@ void
 op_infer(Op *op)
 {
 	Arena *a = op->module->arena;
-	Type one = {0}, *types = op->nresults <= 1 ? &one :
-		NEW_ARRAY(a, Type, op->nresults);
+	Type one = {0}, *types = op->nresults <= 1 ? &one : NEW_ARRAY(a, Type, op->nresults);
 	const char *wrong = ops[op->kind].types(op, a, types);
 
 	if (wrong)
-		die("%s: %s", op->nresults ? op->results[0]->name :
-			ops[op->kind].name, wrong);
+		die("%s: %s", op->nresults ? op->results[0]->name : ops[op->kind].name, wrong);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->type = types[i];
@@ -469,8 +469,8 @@ void
 value_replace_uses(Module *m, Value *old, Value *new)
 {
 	if (old->block)
-		replace_from(old->def && old->def->block ? old->def->next :
-			old->block->first, old, new);
+		replace_from(old->def && old->def->block ? old->def->next : old->block->first,
+			old, new);
 	for (int i = 0; i < m->nresults; i++)
 		if (m->results[i].value == old)
 			m->results[i].value = new;

@@ -13,11 +13,11 @@
 #include "ir/hlo.h"
 #include "ir/read.h"
 
-enum { A = -2, B = -1, NONE = -3 };	/* operands of the first operand */
+enum { A = -2, B = -1, NONE = -3 }; /* operands of the first operand */
 
 /* After the parameters: an opcode, what it is of (steps count from 0). */
 typedef struct Step {
-	const char *opcode, *literal, *type;	/* type NULL: the key's */
+	const char *opcode, *literal, *type; /* type NULL: the key's */
 	int of[3];
 	const char *direction;
 } Step;
@@ -42,8 +42,7 @@ static const Step other_last = {"compare", NULL, "pred", {A, B, NONE}, NULL};
 static int
 step_count(DType key)
 {
-	return dtype_is_float(key) ? 1 + (int)(sizeof float_steps /
-		sizeof float_steps[0]) : 1;
+	return dtype_is_float(key) ? 1 + (int)(sizeof float_steps / sizeof float_steps[0]) : 1;
 }
 
 static const Step *
@@ -79,17 +78,16 @@ text_step(Text *t, DType key, int i, Direction direction)
 
 	text_add(t, last ? "  ROOT " : "  ");
 	text_name(t, i);
-	text_printf(t, " = %s[] %s(%s", step->type ? step->type :
-		dtypes[key].hlo, step->opcode, step->literal ?
-		step->literal : "");
+	text_printf(t, " = %s[] %s(%s", step->type ? step->type : dtypes[key].hlo, step->opcode,
+		step->literal ? step->literal : "");
 	for (int k = 0; k < 3 && step->of[k] != NONE; k++) {
 		text_add(t, k ? ", " : "");
 		text_name(t, step->of[k]);
 	}
 	text_add(t, ")");
 	if (last || step->direction)
-		text_printf(t, ", direction=%s", last ?
-			direction_names[direction] : step->direction);
+		text_printf(t, ", direction=%s",
+			last ? direction_names[direction] : step->direction);
 	text_add(t, is_total_order(key, i) ? ", type=TOTALORDER\n" : "\n");
 }
 
@@ -101,12 +99,12 @@ text_comparator(Text *t, const char *name, const Op *op)
 
 	text_printf(t, "%%%s (", name);
 	for (int i = 0; i < 2 * op->noperands; i++)
-		text_printf(t, "%s%c.%d: %s[]", i ? ", " : "", "ab"[i % 2],
-			i / 2, dtypes[op->operands[i / 2]->type.dtype].hlo);
+		text_printf(t, "%s%c.%d: %s[]", i ? ", " : "", "ab"[i % 2], i / 2,
+			dtypes[op->operands[i / 2]->type.dtype].hlo);
 	text_add(t, ") -> pred[] {\n");
 	for (int i = 0; i < 2 * op->noperands; i++)
-		text_printf(t, "  %%%c.%d = %s[] parameter(%d)\n", "ab"[i % 2],
-			i / 2, dtypes[op->operands[i / 2]->type.dtype].hlo, i);
+		text_printf(t, "  %%%c.%d = %s[] parameter(%d)\n", "ab"[i % 2], i / 2,
+			dtypes[op->operands[i / 2]->type.dtype].hlo, i);
 	for (int i = 0; i < step_count(key); i++)
 		text_step(t, key, i, direction == DIR_GT ? DIR_GT : DIR_LT);
 	text_add(t, "}\n");
@@ -136,8 +134,8 @@ literal_is(const HloInstr *instr, const char *literal)
 static bool
 is_scalar(const HloInstr *instr, const char *hlo_type)
 {
-	return !instr->tuple && !instr->type.rank &&
-		!strcmp(dtypes[instr->type.dtype].hlo, hlo_type);
+	return !instr->tuple && !instr->type.rank
+		&& !strcmp(dtypes[instr->type.dtype].hlo, hlo_type);
 }
 
 static bool
@@ -146,9 +144,9 @@ is_params(const HloInstr *instrs, int n, const Op *op)
 	for (int i = 0; i < n; i++) {
 		Cursor c = instrs[i].literal;
 		DType d = op->operands[i / 2]->type.dtype;
-		if (strcmp(instrs[i].opcode, "parameter") ||
-		    !is_scalar(&instrs[i], dtypes[d].hlo) ||
-		    cursor_integer(&c, "a number") != i)
+		if (strcmp(instrs[i].opcode, "parameter")
+			|| !is_scalar(&instrs[i], dtypes[d].hlo)
+			|| cursor_integer(&c, "a number") != i)
 			return false;
 	}
 	return true;
@@ -156,8 +154,7 @@ is_params(const HloInstr *instrs, int n, const Op *op)
 
 /* `instrs` are the computation's, `first` of them parameters. */
 static bool
-is_step(const HloInstr *instrs, int first, DType key, int i,
-	const char *direction)
+is_step(const HloInstr *instrs, int first, DType key, int i, const char *direction)
 {
 	const Step *step = step_at(key, i);
 	const HloInstr *instr = &instrs[first + i];
@@ -165,12 +162,10 @@ is_step(const HloInstr *instrs, int first, DType key, int i,
 
 	while (n < 3 && step->of[n] != NONE)
 		n++;
-	if (strcmp(instr->opcode, step->opcode) || instr->noperands != n ||
-	    !is_scalar(instr, step->type ? step->type : dtypes[key].hlo) ||
-	    !literal_is(instr, step->literal) ||
-	    !attr_is(instr, "direction", direction) ||
-	    !attr_is(instr, "type",
-	    is_total_order(key, i) ? "TOTALORDER" : NULL))
+	if (strcmp(instr->opcode, step->opcode) || instr->noperands != n
+		|| !is_scalar(instr, step->type ? step->type : dtypes[key].hlo)
+		|| !literal_is(instr, step->literal) || !attr_is(instr, "direction", direction)
+		|| !attr_is(instr, "type", is_total_order(key, i) ? "TOTALORDER" : NULL))
 		return false;
 	for (int k = 0; k < n; k++) {
 		int of = step->of[k];
@@ -187,14 +182,15 @@ read_comparator(const HloComputation *c, const Op *op, Direction *direction)
 	DType key = op->operands[0]->type.dtype;
 	int first = 2 * op->noperands, n = step_count(key);
 
-	if (c->n != first + n || c->root != c->n - 1 ||
-	    !is_params(c->instrs, first, op))
+	if (c->n != first + n || c->root != c->n - 1 || !is_params(c->instrs, first, op))
 		return false;
-	*direction = attr_is(&c->instrs[c->root], "direction",
-		direction_names[DIR_GT]) ? DIR_GT : DIR_LT;
+	*direction = attr_is(&c->instrs[c->root], "direction", direction_names[DIR_GT])
+		? DIR_GT
+		: DIR_LT;
 	for (int i = 0; i < n; i++)
-		if (!is_step(c->instrs, first, key, i, i == n - 1 ?
-		    direction_names[*direction] : step_at(key, i)->direction))
+		if (!is_step(c->instrs, first, key, i,
+			    i == n - 1 ? direction_names[*direction]
+				       : step_at(key, i)->direction))
 			return false;
 	return true;
 }

@@ -35,8 +35,7 @@ drop_uses(Op *op)
 	for (int i = 0; i < op->noperands; i++)
 		op->operands[i]->uses--;
 	for (int i = 0; i < op->nbodies; i++)
-		for (Op *inner = op->bodies[i]->first; inner;
-		    inner = inner->next)
+		for (Op *inner = op->bodies[i]->first; inner; inner = inner->next)
 			drop_uses(inner);
 }
 
@@ -55,7 +54,7 @@ op_is_dead(const Op *op)
 typedef struct Needs {
 	const Op *loop;
 	Table *values;
-	bool *live;		/* by carried value */
+	bool *live; /* by carried value */
 } Needs;
 
 static void
@@ -149,8 +148,8 @@ static void
 drop_params(Op *op, const bool *keep)
 {
 	for (int b = 0; b < op->nbodies; b++)
-		op->bodies[b]->nparams = drop_defined(op->bodies[b]->params,
-			op->bodies[b]->nparams, keep);
+		op->bodies[b]->nparams =
+			drop_defined(op->bodies[b]->params, op->bodies[b]->nparams, keep);
 }
 
 static bool remove_dead_in(Block *b);
@@ -188,8 +187,7 @@ remove_dead_if(Op *op)
 	for (int b = 0; b < 2; b++)
 		changed |= remove_dead_in(op->bodies[b]);
 	for (int i = 0; i < op->noperands - 1; i++)
-		keep[i] = op->bodies[0]->params[i]->uses ||
-			op->bodies[1]->params[i]->uses;
+		keep[i] = op->bodies[0]->params[i]->uses || op->bodies[1]->params[i]->uses;
 	drop_operands(op, 1, keep);
 	drop_params(op, keep);
 	return changed || op->nresults + op->noperands != before;

@@ -40,15 +40,17 @@ parse_term(Arena *a, const char *text, int *at, ExternTerm *t)
 		if (c == ' ')
 			continue;
 		if (!whole && !(isascii(c) && isalpha((unsigned char)c)))
-			return arena_printf(a, "a dim of a rule is a letter, or "
+			return arena_printf(a,
+				"a dim of a rule is a letter, or "
 				"_ where it stays whole");
 		int letter = whole ? WHOLE_DIM : letter_number(c);
 		if (!whole && has_letter(t, letter))
-			return arena_printf(a, "'%c' names two dims of one "
-				"tensor; an axis can split only one of them", c);
+			return arena_printf(a,
+				"'%c' names two dims of one "
+				"tensor; an axis can split only one of them",
+				c);
 		if (t->rank == MAX_RANK)
-			return arena_printf(a, "a tensor of more than %d dims",
-				MAX_RANK);
+			return arena_printf(a, "a tensor of more than %d dims", MAX_RANK);
 		t->letters[t->rank++] = (int8_t)letter;
 	}
 	return NULL;
@@ -72,11 +74,12 @@ check_results(Arena *a, const ExternRule *r)
 
 	for (int t = r->noperands; t < r->nterms; t++)
 		for (int letter = 0; letter < RULE_LETTERS; letter++)
-			if (has_letter(first, letter) !=
-			    has_letter(&r->terms[t], letter))
-				return arena_printf(a, "'%c' is in one result "
+			if (has_letter(first, letter) != has_letter(&r->terms[t], letter))
+				return arena_printf(a,
+					"'%c' is in one result "
 					"and not in another; write _ if it "
-					"stays whole", extern_rule_letter(letter));
+					"stays whole",
+					extern_rule_letter(letter));
 	return NULL;
 }
 
@@ -84,7 +87,7 @@ const char *
 extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at)
 {
 	static const char form[] = "a rule is the dims of the operands, ->, and "
-		"those of the results: \"bd,df->bf\"";
+				   "those of the results: \"bd,df->bf\"";
 
 	*r = (ExternRule){.noperands = -1};
 	*at = 0;
@@ -96,8 +99,7 @@ extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at)
 		APPEND(a, r->terms, r->nterms, term);
 		if (!text[*at])
 			break;
-		if (text[*at] == '-' && (text[*at + 1] != '>' ||
-		    r->noperands >= 0))
+		if (text[*at] == '-' && (text[*at + 1] != '>' || r->noperands >= 0))
 			return form;
 		if (text[*at] == '-') {
 			r->noperands = r->nterms;
@@ -113,10 +115,10 @@ extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at)
 bool
 external_equal(const Module *m, const External *a, const External *b)
 {
-	const SourceFile *x = a->declared.file ?
-		source_file(m->session, a->declared.file) : NULL;
-	const SourceFile *y = b->declared.file ?
-		source_file(m->session, b->declared.file) : NULL;
+	const SourceFile *x =
+		a->declared.file ? source_file(m->session, a->declared.file) : NULL;
+	const SourceFile *y =
+		b->declared.file ? source_file(m->session, b->declared.file) : NULL;
 
 	return !strcmp(a->symbol, b->symbol) && !strcmp(a->library, b->library)
 		&& !strcmp(x ? x->path : "", y ? y->path : "");

@@ -30,11 +30,11 @@
 #include "base/base.h"
 
 enum {
-	MAX_RANK = 16,		/* of any value; what a user writes: MAX_USER_RANK */
+	MAX_RANK = 16, /* of any value; what a user writes: MAX_USER_RANK */
 	MAX_USER_RANK = 10,
-	MAX_AXES = 8,		/* of a mesh */
+	MAX_AXES = 8, /* of a mesh */
 	MAX_DEVICES = 1 << 24,
-	MAX_PIECES = 20,	/* axis pieces in one placement */
+	MAX_PIECES = 20, /* axis pieces in one placement */
 };
 
 /* ---- types ---------------------------------------------------------- */
@@ -75,8 +75,8 @@ typedef struct Mesh {
 	int naxes;
 	MeshAxis axes[MAX_AXES];
 	int64_t ndevices;
-	const struct Target *target;	/* targets.def row; never NULL */
-	int topology_rank;		/* 0: each axis a ring of its own */
+	const struct Target *target; /* targets.def row; never NULL */
+	int topology_rank;	     /* 0: each axis a ring of its own */
 	int64_t topology[4];
 } Mesh;
 
@@ -89,7 +89,7 @@ typedef struct AxisRef {
 	int32_t size;
 } AxisRef;
 
-typedef struct AxisList {	/* major to minor */
+typedef struct AxisList { /* major to minor */
 	int n;
 	AxisRef a[MAX_PIECES];
 } AxisList;
@@ -118,21 +118,21 @@ typedef struct Placement {
 	int8_t rank;
 	uint8_t count[MAX_RANK];
 	uint8_t nreplicated, nunreduced;
-	uint8_t combiner;		/* enum Combiner, of `unreduced` */
-	uint16_t open;			/* bit d: dim d is open */
-	bool all_replicated;		/* bare `replicated`: no axis may be used */
-	uint8_t priority[MAX_RANK];	/* user priority, 0 first */
+	uint8_t combiner;	    /* enum Combiner, of `unreduced` */
+	uint16_t open;		    /* bit d: dim d is open */
+	bool all_replicated;	    /* bare `replicated`: no axis may be used */
+	uint8_t priority[MAX_RANK]; /* user priority, 0 first */
 	AxisRef pieces[MAX_PIECES];
 } Placement;
 
 /* placement.c: predicates and algebra, no side effects */
-Placement placement_none(int rank);		/* closed, replicated */
-Placement placement_open(int rank);		/* every dim open */
+Placement placement_none(int rank);			      /* closed, replicated */
+Placement placement_open(int rank);			      /* every dim open */
 bool placement_equal(const Placement *a, const Placement *b); /* axes only:
 	same dims and unreduced (with combiner); not open, priority, replicated;
 	axes of size 1, which are printed but move nothing, do not count */
-Placement placement_moving(Placement p);	/* without axes of size 1 */
-bool placement_same(const Placement *a, const Placement *b); /* everything */
+Placement placement_moving(Placement p);		      /* without axes of size 1 */
+bool placement_same(const Placement *a, const Placement *b);  /* everything */
 AxisList placement_dim(const Placement *p, int dim);
 AxisList placement_replicated(const Placement *p);
 AxisList placement_unreduced(const Placement *p);
@@ -144,13 +144,13 @@ placement_is_open(const Placement *p, int dim)
 {
 	return p->open >> dim & 1;
 }
-Placement placement_close(Placement p);	/* no open dims, no replicated set */
-int placement_pieces(const Placement *p);	/* in use, of MAX_PIECES */
+Placement placement_close(Placement p);			 /* no open dims, no replicated set */
+int placement_pieces(const Placement *p);		 /* in use, of MAX_PIECES */
 int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
-int64_t placement_ways(const Placement *p);	/* of all dims */
-bool placement_uses(const Placement *p, AxisRef a);	/* overlap with a dim's
+int64_t placement_ways(const Placement *p);		 /* of all dims */
+bool placement_uses(const Placement *p, AxisRef a);	 /* overlap with a dim's
 	or unreduced axis */
-bool placement_is_sound(const Placement *p);	/* each axis once, and none that
+bool placement_is_sound(const Placement *p);		 /* each axis once, and none that
 	may not be used */
 Type placement_local(const Type *global, const Placement *p); /* needs divisible */
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
@@ -167,9 +167,8 @@ struct Value;
 Type value_whole_type(const struct Value *v);
 void text_value_spec(Text *t, const Mesh *m, const struct Value *v);
 /* As it would be written to have it there. */
-void text_placed(Text *t, const Mesh *m, const struct Value *v,
-	const Placement *p);
-void text_axis(Text *t, const Mesh *m, AxisRef a);	/* X or X:(1)2 */
+void text_placed(Text *t, const Mesh *m, const struct Value *v, const Placement *p);
+void text_axis(Text *t, const Mesh *m, AxisRef a);	   /* X or X:(1)2 */
 void text_axes(Text *t, const Mesh *m, const AxisList *l); /* X,Y:(1)2 */
 
 /* axes.c: AxisRef and AxisList algebra */
@@ -178,14 +177,14 @@ bool axis_is_whole(const Mesh *m, AxisRef a);
 bool axis_equal(AxisRef a, AxisRef b);
 bool axis_overlap(AxisRef a, AxisRef b);
 bool axis_contains(AxisRef outer, AxisRef inner);
-bool axis_can_coexist(AxisRef a, AxisRef b);	/* disjoint, common refinement */
+bool axis_can_coexist(AxisRef a, AxisRef b);	  /* disjoint, common refinement */
 bool axis_adjacent(AxisRef major, AxisRef minor); /* merge into one */
-void axes_append(AxisList *l, AxisRef a);	/* merges adjacent sub-axes */
+void axes_append(AxisList *l, AxisRef a);	  /* merges adjacent sub-axes */
 void axes_append_all(AxisList *l, const AxisList *more);
 void axes_normalize(AxisList *l);
 bool axes_equal(const AxisList *a, const AxisList *b);
 bool axes_overlap(const AxisList *l, AxisRef a);
-int64_t axes_size(const AxisList *l);		/* product; 1 when empty */
+int64_t axes_size(const AxisList *l); /* product; 1 when empty */
 /* Longest common major prefix, splitting an axis where only its major part
    agrees: [X] and [X:(1)2, Y] share [X:(1)2]. */
 AxisList axes_common_prefix(const AxisList *a, const AxisList *b);
@@ -196,8 +195,7 @@ bool axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest)
 /* Index of device `id` within the axes of the list, row-major. */
 int64_t axes_index(const Mesh *m, const AxisList *l, int64_t id);
 /* The device whose index in `l` is `index`, all other coordinates as `id`. */
-int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id,
-	int64_t index);
+int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id, int64_t index);
 /* A piece is the digit (id / stride) % size of a device id. */
 int64_t axis_ref_stride(const Mesh *m, AxisRef a);
 
@@ -220,7 +218,7 @@ typedef enum AttrKind {
 _Static_assert(ATTR_COUNT < 32, "sets of attributes are 32 bits");
 
 typedef enum Direction { DIR_EQ, DIR_NE, DIR_LT, DIR_LE, DIR_GT, DIR_GE } Direction;
-extern const char *const direction_names[];	/* "EQ", ... */
+extern const char *const direction_names[]; /* "EQ", ... */
 
 typedef struct Ints {
 	int n;
@@ -234,42 +232,42 @@ typedef struct Value Value;
 
 /* Who brought an axis to a value: one entry per axis and dim. */
 typedef enum OriginKind {
-	ORIGIN_written,		/* in the program, at `where` */
-	ORIGIN_op,		/* through `through`, from `from` */
+	ORIGIN_written, /* in the program, at `where` */
+	ORIGIN_op,	/* through `through`, from `from` */
 } OriginKind;
 
 typedef struct Origin {
 	OriginKind kind;
-	int dim;		/* of this value */
+	int dim; /* of this value */
 	AxisRef axis;
 	Value *from;
 	Op *through;
 	Range where;
-	int step;		/* global counter of propagation, from 1 */
+	int step; /* global counter of propagation, from 1 */
 	struct Origin *next;
 } Origin;
 
 struct Value {
-	Op *def;		/* NULL: a block parameter */
-	Block *block;		/* where it is defined */
-	int index;		/* among the results or params */
-	int id;			/* dense, by module_number() */
-	int uses;		/* by module_count_uses() */
-	bool annotated;		/* the placement was written by the user */
-	bool annotated_open;	/* ... with open dims; from L_sharded on */
-	bool no_placement;	/* L_device: a helper (offsets, ids) */
+	Op *def;	     /* NULL: a block parameter */
+	Block *block;	     /* where it is defined */
+	int index;	     /* among the results or params */
+	int id;		     /* dense, by module_number() */
+	int uses;	     /* by module_count_uses() */
+	bool annotated;	     /* the placement was written by the user */
+	bool annotated_open; /* ... with open dims; from L_sharded on */
+	bool no_placement;   /* L_device: a helper (offsets, ids) */
 	const char *name;
-	Type type;		/* global shape below L_device, then local */
-	Placement placement;	/* at L_device: of the tensor it is a shard of,
+	Type type;		 /* global shape below L_device, then local */
+	Placement placement;	 /* at L_device: of the tensor it is a shard of,
 				   for printing; may be stale in helpers */
-	int64_t index_limit;	/* a parameter used as an index: of elements in
+	int64_t index_limit;	 /* a parameter used as an index: of elements in
 				   [0, limit); else 0.  Set by propagation */
-	const int64_t *unpadded;	/* sizes of the dims without padding
+	const int64_t *unpadded; /* sizes of the dims without padding
 				   (shard/pad_dims.c); NULL: nothing is padded */
-	Range range;		/* the name, for parameters and lets */
-	Range type_range;	/* the annotation */
-	Placement *written;	/* as annotated, from L_sharded on; else NULL */
-	Origin *origins;	/* newest first */
+	Range range;		 /* the name, for parameters and lets */
+	Range type_range;	 /* the annotation */
+	Placement *written;	 /* as annotated, from L_sharded on; else NULL */
+	Origin *origins;	 /* newest first */
 };
 
 /*
@@ -282,7 +280,7 @@ typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
 
 /* What `extern fn` declares: the user's C function of an op. */
 typedef struct External {
-	const char *name;	/* in the program */
+	const char *name; /* in the program */
 	const char *symbol, *library, *rule;
 	Range declared;
 } External;
@@ -291,52 +289,52 @@ struct Op {
 	Op *prev, *next;
 	OpKind kind;
 	int noperands, nresults, nbodies;
-	int operand_room, result_room;	/* of the arrays, where more came */
+	int operand_room, result_room; /* of the arrays, where more came */
 	Value **operands;
 	Value **results;
 	Block **bodies;
-	int id;			/* dense, by module_number() */
-	uint32_t has;		/* AT(x): attribute x is there */
-	const Ints **attrs;	/* those, in the order of attrs.def; use
+	int id;		    /* dense, by module_number() */
+	uint32_t has;	    /* AT(x): attribute x is there */
+	const Ints **attrs; /* those, in the order of attrs.def; use
 				   op_ints() and op_set_ints() */
-	Block *block;		/* NULL while detached */
-	Module *module;		/* where it was made */
+	Block *block;	    /* NULL while detached */
+	Module *module;	    /* where it was made */
 	OpMode mode;
-	AxisList *axes;		/* collectives: the group, in order;
+	AxisList *axes;		  /* collectives: the group, in order;
 				   collective-permute: the target's order */
-	AxisList *from;		/* collective-permute: the source's order.
+	AxisList *from;		  /* collective-permute: the source's order.
 				   Device t receives from s where
 				   axes_index(axes, t) == axes_index(from, s),
 				   all other coordinates equal.  NULL where
 				   A_source says who sends. */
-	Placement *specs;	/* manual: of operands, then results, along
+	Placement *specs;	  /* manual: of operands, then results, along
 				   `axes`; closed */
-	bool requested;		/* reshard/collective the user asked for */
-	const char *label;	/* as the user wrote it: "einsum 'bd,df->bf'",
+	bool requested;		  /* reshard/collective the user asked for */
+	const char *label;	  /* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
-	const char *composite;	/* call: "softmax" */
-	const External *external;	/* extern */
-	Range range;		/* the expression */
-	Range *operand_ranges;	/* of each operand, or NULL */
-	Range *letters;		/* dot from einsum: see front/; or NULL */
+	const char *composite;	  /* call: "softmax" */
+	const External *external; /* extern */
+	Range range;		  /* the expression */
+	Range *operand_ranges;	  /* of each operand, or NULL */
+	Range *letters;		  /* dot from einsum: see front/; or NULL */
 };
 
 struct Block {
 	Module *module;
-	Op *parent;		/* NULL for the entry */
+	Op *parent; /* NULL for the entry */
 	int nparams;
 	Value **params;
-	Op *first, *last;	/* last is O_return once built */
+	Op *first, *last; /* last is O_return once built */
 };
 
 typedef enum Level { L_global, L_sharded, L_resharded, L_device } Level;
 
 /* A name the user can ask about: parameters, lets, vars, results. */
 typedef struct Named {
-	const char *name;	/* "h", "ffn.2.h" */
-	Value *value;		/* NULL once its op is gone */
-	Type type;		/* global */
-	Placement placement;	/* final, filled at the end of propagation */
+	const char *name;    /* "h", "ffn.2.h" */
+	Value *value;	     /* NULL once its op is gone */
+	Type type;	     /* global */
+	Placement placement; /* final, filled at the end of propagation */
 } Named;
 
 /* `expect h: [B@X, F];` */
@@ -349,49 +347,57 @@ typedef struct Expect {
 
 struct Module {
 	Session *session;
-	Arena *arena;		/* the session's */
-	const char *name;	/* of the source, an identifier */
+	Arena *arena;	  /* the session's */
+	const char *name; /* of the source, an identifier */
 	const char *entry_name;
 	Level level;
-	const char *last_pass;	/* name of the last pass run; "" at first */
+	const char *last_pass; /* name of the last pass run; "" at first */
 	Mesh mesh;
 	Block *entry;
 	Named *named;
 	int nnamed;
-	Named *results;		/* in order; names as in the signature.  The
+	Named *results; /* in order; names as in the signature.  The
 				   i-th is operand i of the entry's return */
 	int nresults;
 	Expect *expects;
 	int nexpects;
-	Table *names;		/* used value names, for uniqueness */
-	int nvalues, nops;	/* after module_number() */
+	Table *names;	   /* used value names, for uniqueness */
+	int nvalues, nops; /* after module_number() */
 	Pool op_pool, value_pool;
 };
 
 /* ---- the op table --------------------------------------------------- */
 
 typedef enum PartialKind {
-	PARTIAL_none, PARTIAL_move, PARTIAL_add, PARTIAL_scale,
-	PARTIAL_bilinear, PARTIAL_max, PARTIAL_min, PARTIAL_and, PARTIAL_or,
-	PARTIAL_reduce, PARTIAL_COUNT,
+	PARTIAL_none,
+	PARTIAL_move,
+	PARTIAL_add,
+	PARTIAL_scale,
+	PARTIAL_bilinear,
+	PARTIAL_max,
+	PARTIAL_min,
+	PARTIAL_and,
+	PARTIAL_or,
+	PARTIAL_reduce,
+	PARTIAL_COUNT,
 } PartialKind;
 
 /* What of partial results an op lets through.  Of reduce: its own combiner. */
 typedef struct PartialInfo {
-	bool any;		/* whatever the combiner, else: */
-	bool some;		/* only that of `combiner` */
+	bool any;  /* whatever the combiner, else: */
+	bool some; /* only that of `combiner` */
 	Combiner combiner;
-	bool together;		/* all operands are partial alike */
-	bool first_only;	/* operand 0 */
+	bool together;	 /* all operands are partial alike */
+	bool first_only; /* operand 0 */
 } PartialInfo;
 extern const PartialInfo partials[PARTIAL_COUNT];
 bool partial_combines(PartialKind kind, Combiner c);
 
 typedef struct Rule Rule;
 typedef struct OpInfo {
-	const char *name;	/* "dot" */
-	const char *hlo;	/* opcode, without the custom-call target */
-	const char *target;	/* custom-call target or NULL */
+	const char *name;   /* "dot" */
+	const char *hlo;    /* opcode, without the custom-call target */
+	const char *target; /* custom-call target or NULL */
 	int operands;
 	uint32_t attrs;
 	/* Works out and checks the types of the op's results (results[0]->type
@@ -400,8 +406,8 @@ typedef struct OpInfo {
 	const char *(*types)(const Op *op, Arena *a, Type *results);
 	void (*rule)(Rule *r, Arena *a, const Op *op);
 	bool pointwise, leaf, collective, blocked;
-	bool many;		/* results, any number of them */
-	int bodies;		/* blocks it owns */
+	bool many;  /* results, any number of them */
+	int bodies; /* blocks it owns */
 	PartialKind partial;
 	int flops;
 	const char *float_c, *int_c, *doc;
@@ -411,20 +417,20 @@ extern const OpInfo ops[OP_COUNT];
 /* ---- rules: an op as an einsum over factors -------------------------- */
 
 typedef enum FactorKind {
-	F_pass,			/* splitting it needs no communication */
-	F_reduce,		/* only in operands: splitting leaves partials */
-	F_permute,		/* may be split, but data must move along it */
-	F_replicate,		/* must be whole on each device */
+	F_pass,	     /* splitting it needs no communication */
+	F_reduce,    /* only in operands: splitting leaves partials */
+	F_permute,   /* may be split, but data must move along it */
+	F_replicate, /* must be whole on each device */
 } FactorKind;
 
 typedef struct Factor {
 	int64_t size;
 	FactorKind kind;
-	bool blocked;		/* nothing propagates along it */
+	bool blocked; /* nothing propagates along it */
 } Factor;
 
-typedef struct DimFactors {	/* of one dim of one tensor, major to minor */
-	int64_t size;		/* of the dim */
+typedef struct DimFactors { /* of one dim of one tensor, major to minor */
+	int64_t size;	    /* of the dim */
 	int n;
 	int16_t f[MAX_RANK];
 } DimFactors;
@@ -434,18 +440,18 @@ struct Rule {
 	int nfactors;
 	Factor *factors;
 	int noperands, ntensors;
-	int *rank;		/* rank[tensor] */
-	DimFactors **dims;	/* dims[tensor][dim] */
-	Combiner combiner;	/* of F_reduce factors */
-	int once;		/* Where F_reduce factors are split, this
+	int *rank;	   /* rank[tensor] */
+	DimFactors **dims; /* dims[tensor][dim] */
+	Combiner combiner; /* of F_reduce factors */
+	int once;	   /* Where F_reduce factors are split, this
 				   operand must be unreduced over the same
 				   axes, for it is to be counted once; -1:
 				   no operand (all but scatter_add) */
 };
 
 /* rules.c */
-const Rule *op_rule(Arena *a, const Op *op);	/* NULL: no rule (blocked) */
-Value *rule_tensor(const Op *op, int tensor);	/* operand or result */
+const Rule *op_rule(Arena *a, const Op *op);  /* NULL: no rule (blocked) */
+Value *rule_tensor(const Op *op, int tensor); /* operand or result */
 /* rule_book.c: the same, made once for equal ops.  Their kinds, attributes and
    types must stay as they are while the book is in use. */
 typedef struct RuleBook RuleBook;
@@ -487,8 +493,7 @@ typedef struct ExternRule {
 } ExternRule;
 
 /* NULL if right; else what is wrong, with text[*at] or the end. */
-const char *extern_rule_parse(Arena *a, const char *text, ExternRule *r,
-	int *at);
+const char *extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at);
 /* Whether it has a letter that only operands have: parts are added up. */
 bool extern_rule_sums(const ExternRule *r, int letter);
 char extern_rule_letter(int letter);
@@ -497,7 +502,7 @@ char extern_rule_letter(int letter);
 typedef struct Externs {
 	int n;
 	const External **v;
-	const char **paths;	/* of the libraries, once they were found */
+	const char **paths; /* of the libraries, once they were found */
 } Externs;
 Externs module_externs(Module *m);
 bool external_equal(const Module *m, const External *a, const External *b);
@@ -508,12 +513,12 @@ int64_t type_bytes(const Type *t);
 bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);
 bool dtype_is_float(DType d);
-bool dtype_is_integer(DType d);		/* not pred */
+bool dtype_is_integer(DType d); /* not pred */
 bool dtype_by_name(const char *name, DType *d);
-bool combiner_by_name(const char *name, Combiner *c);	/* "add", "max" */
+bool combiner_by_name(const char *name, Combiner *c); /* "add", "max" */
 /* The identity of a combiner in a dtype, as an A_value payload. */
 int64_t combiner_identity(Combiner c, DType d);
-double payload_double(int64_t v);		/* A_value of float dtypes */
+double payload_double(int64_t v); /* A_value of float dtypes */
 int64_t double_payload(double d);
 
 /* build.c: making and changing programs */
@@ -528,8 +533,8 @@ const char *value_source_name(const Value *v);
 void module_free_names(Module *m);
 Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
-Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands,
-	int nresults, const char *result_name, Range range, const char *label);
+Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresults,
+	const char *result_name, Range range, const char *label);
 /* One more at the end. */
 Value *op_add_result(Op *op, const char *name, const Type *type);
 void op_add_operand(Op *op, Value *v);
@@ -542,22 +547,22 @@ void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);
 void op_copy_attrs(Op *op, const Op *from);
 bool op_has(const Op *op, AttrKind a);
-const Ints *op_ints(const Op *op, AttrKind a);	/* never NULL; n 0 if absent */
-int64_t op_int(const Op *op, AttrKind a);	/* the first */
-int ints_find(const Ints *list, int64_t v);	/* where; -1: nowhere */
+const Ints *op_ints(const Op *op, AttrKind a); /* never NULL; n 0 if absent */
+int64_t op_int(const Op *op, AttrKind a);      /* the first */
+int ints_find(const Ints *list, int64_t v);    /* where; -1: nowhere */
 bool ints_contain(const Ints *list, int64_t v);
 /* Fills the types of the results by the table, and open placements of those
    ranks where there are none yet; die()s when the op is ill-typed. */
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
-void module_number(Module *m);		/* ids of values and ops, from 0 */
+void module_number(Module *m);				    /* ids of values and ops, from 0 */
 void module_count_uses(Module *m);
 /* The same of the values of a block and of the bodies in it. */
 void block_count_uses(Block *b);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
 void module_clear_uses(Module *m);
-bool module_remove_dead(Module *m);	/* ops whose results are unused; named
+bool module_remove_dead(Module *m); /* ops whose results are unused; named
 					   values count as used at L_global */
 /* Pre-order walk over every op, bodies included. */
 typedef void OpVisitor(Op *op, void *data);
@@ -570,7 +575,7 @@ void module_walk_values(Module *m, ValueVisitor *visit, void *data);
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);
-void text_line(Text *t, const Module *m, Range r);	/* line 4; lib.shd:4 */
+void text_line(Text *t, const Module *m, Range r); /* line 4; lib.shd:4 */
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 

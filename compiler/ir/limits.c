@@ -10,9 +10,9 @@
 static bool
 keeps_elements(OpKind kind)
 {
-	return kind == O_convert || kind == O_barrier || kind == O_reshard ||
-		kind == O_shard_like || kind == O_dynamic_slice ||
-		ops[kind].partial == PARTIAL_move;
+	return kind == O_convert || kind == O_barrier || kind == O_reshard
+		|| kind == O_shard_like || kind == O_dynamic_slice
+		|| ops[kind].partial == PARTIAL_move;
 }
 
 /* The operand that a param of a body stands for. */
@@ -34,8 +34,7 @@ parameter_behind(Value *v)
 {
 	while (v) {
 		if (v->def)
-			v = keeps_elements(v->def->kind) ?
-				v->def->operands[0] : NULL;
+			v = keeps_elements(v->def->kind) ? v->def->operands[0] : NULL;
 		else if (v->block->parent)
 			v = passed_in(v);
 		else

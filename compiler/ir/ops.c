@@ -17,22 +17,24 @@
 #define CUSTOM "custom-call:"
 #define IS_CUSTOM(hlo) (!__builtin_strncmp(hlo, CUSTOM, sizeof CUSTOM - 1))
 #define OPCODE(hlo) (IS_CUSTOM(hlo) ? "custom-call" : hlo)
-#define AFTER_PREFIX(hlo) \
-	(&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
+#define AFTER_PREFIX(hlo) (&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
 #define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
 
-#define COLLECTIVE(id) (O_##id == O_all_gather || O_##id == O_all_reduce || \
-	O_##id == O_reduce_scatter || O_##id == O_all_to_all || \
-	O_##id == O_collective_permute || O_##id == O_ragged_all_to_all)
+#define COLLECTIVE(id) \
+	(O_##id == O_all_gather || O_##id == O_all_reduce || O_##id == O_reduce_scatter \
+		|| O_##id == O_all_to_all || O_##id == O_collective_permute \
+		|| O_##id == O_ragged_all_to_all)
 
-#define BODIES(id) (O_##id == O_call || O_##id == O_manual ? 1 : \
-	O_##id == O_while || O_##id == O_if ? 2 : 0)
+#define BODIES(id) \
+	(O_##id == O_call || O_##id == O_manual		      ? 1 \
+			: O_##id == O_while || O_##id == O_if ? 2 \
+							      : 0)
 
 #define MANY(id) (BODIES(id) || O_##id == O_sort || O_##id == O_extern)
 
 const OpInfo ops[OP_COUNT] = {
-#define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, \
-	flop_count, float_text, int_text, doc_text) \
+#define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, flop_count, \
+	float_text, int_text, doc_text) \
 	[O_##id] = { \
 		.name = #id, \
 		.hlo = OPCODE(hlo_text), \
@@ -92,8 +94,12 @@ const CombinerInfo combiners[COMBINER_COUNT] = {
 };
 
 const char *const direction_names[] = {
-	[DIR_EQ] = "EQ", [DIR_NE] = "NE", [DIR_LT] = "LT",
-	[DIR_LE] = "LE", [DIR_GT] = "GT", [DIR_GE] = "GE",
+	[DIR_EQ] = "EQ",
+	[DIR_NE] = "NE",
+	[DIR_LT] = "LT",
+	[DIR_LE] = "LE",
+	[DIR_GT] = "GT",
+	[DIR_GE] = "GE",
 };
 
 const AttrInfo attr_table[ATTR_COUNT] = {
@@ -103,8 +109,10 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 };
 
 const char *const level_names[] = {
-	[L_global] = "global", [L_sharded] = "sharded",
-	[L_resharded] = "resharded", [L_device] = "device",
+	[L_global] = "global",
+	[L_sharded] = "sharded",
+	[L_resharded] = "resharded",
+	[L_device] = "device",
 };
 
 const char *const body_attrs[OP_COUNT][2] = {
@@ -118,11 +126,38 @@ bool
 hlo_reserved(const char *name)
 {
 	static const char *const types[] = {
-		"pred", "s1", "s2", "s4", "s8", "s16", "s32", "s64", "u1",
-		"u2", "u4", "u8", "u16", "u32", "u64", "f16", "bf16", "f32",
-		"f64", "c64", "c128", "f8e3m4", "f8e4m3", "f8e4m3fn",
-		"f8e4m3fnuz", "f8e4m3b11fnuz", "f8e5m2", "f8e5m2fnuz",
-		"f8e8m0fnu", "f4e2m1fn", "token", "opaque",
+		"pred",
+		"s1",
+		"s2",
+		"s4",
+		"s8",
+		"s16",
+		"s32",
+		"s64",
+		"u1",
+		"u2",
+		"u4",
+		"u8",
+		"u16",
+		"u32",
+		"u64",
+		"f16",
+		"bf16",
+		"f32",
+		"f64",
+		"c64",
+		"c128",
+		"f8e3m4",
+		"f8e4m3",
+		"f8e4m3fn",
+		"f8e4m3fnuz",
+		"f8e4m3b11fnuz",
+		"f8e5m2",
+		"f8e5m2fnuz",
+		"f8e8m0fnu",
+		"f4e2m1fn",
+		"token",
+		"opaque",
 	};
 
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)

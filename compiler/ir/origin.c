@@ -56,8 +56,8 @@ text_hop(Text *t, const Module *m, const Op *op)
 static bool
 same_hop(const Op *a, const Op *b)
 {
-	return a->range.file == b->range.file && a->range.line == b->range.line &&
-		!strcmp(a->label, b->label);
+	return a->range.file == b->range.file && a->range.line == b->range.line
+		&& !strcmp(a->label, b->label);
 }
 
 /* Hops were collected from the value back to the source: tell them in the
@@ -112,8 +112,7 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 			hops[n++] = o->through;
 		at = o->from;
 		/* values that are one by definition have it at one step */
-		const Origin *next = earlier_origin(at, a,
-			o->step + !o->through);
+		const Origin *next = earlier_origin(at, a, o->step + !o->through);
 		if (!next)
 			break;
 		o = next;
@@ -128,7 +127,6 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		return;
 	}
 	text_add(t, n == LONGEST_STORY ? ": carried from " : ": from ");
-	text_source(t, m, at, o->kind == ORIGIN_written ? o->where :
-		at->range);
+	text_source(t, m, at, o->kind == ORIGIN_written ? o->where : at->range);
 	text_hops(t, m, hops, n);
 }

@@ -43,8 +43,7 @@ section(const Placement *p, int which, int n)
 	AxisList l = {0};
 
 	l.n = n;
-	memcpy(l.a, p->pieces + section_start(p, which),
-		(size_t)n * sizeof l.a[0]);
+	memcpy(l.a, p->pieces + section_start(p, which), (size_t)n * sizeof l.a[0]);
 	return l;
 }
 
@@ -77,8 +76,7 @@ replace_section(Placement *p, int which, int old, const AxisList *axes)
 		die("more than %d axis pieces in one placement", MAX_PIECES);
 	memmove(p->pieces + start + axes->n, p->pieces + start + old,
 		(size_t)(total - start - old) * sizeof p->pieces[0]);
-	memcpy(p->pieces + start, axes->a,
-		(size_t)axes->n * sizeof p->pieces[0]);
+	memcpy(p->pieces + start, axes->a, (size_t)axes->n * sizeof p->pieces[0]);
 }
 
 void
@@ -98,8 +96,7 @@ axes_as_set(const AxisList *axes)
 	for (int i = 1; i < sorted.n; i++)
 		for (int k = i; k; k--) {
 			AxisRef a = sorted.a[k - 1], b = sorted.a[k];
-			if (a.axis < b.axis ||
-			    (a.axis == b.axis && a.pre <= b.pre))
+			if (a.axis < b.axis || (a.axis == b.axis && a.pre <= b.pre))
 				break;
 			sorted.a[k - 1] = b;
 			sorted.a[k] = a;
@@ -211,10 +208,9 @@ placement_same(const Placement *a, const Placement *b)
 {
 	AxisList ra = placement_replicated(a), rb = placement_replicated(b);
 
-	return equal_axes(a, b) && a->open == b->open &&
-		a->all_replicated == b->all_replicated &&
-		axes_same_set(&ra, &rb) &&
-		!memcmp(a->priority, b->priority, (size_t)a->rank);
+	return equal_axes(a, b) && a->open == b->open && a->all_replicated == b->all_replicated
+		&& axes_same_set(&ra, &rb)
+		&& !memcmp(a->priority, b->priority, (size_t)a->rank);
 }
 
 Placement
@@ -346,16 +342,14 @@ text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
 
 /* The dims, of which `padded` has the sizes with padding, if it is known. */
 static void
-text_dims(Text *t, const Mesh *m, const Type *type, const Type *padded,
-	const Placement *p)
+text_dims(Text *t, const Mesh *m, const Type *type, const Type *padded, const Placement *p)
 {
 	text_add(t, "[");
 	for (int d = 0; d < type->rank; d++) {
 		int64_t size = type->dims[d];
 		text_printf(t, "%s%lld", d ? ", " : "", (long long)size);
 		text_dim_axes(t, m, p, d);
-		if (padded ? size != padded->dims[d] :
-		    size % placement_dim_ways(p, d))
+		if (padded ? size != padded->dims[d] : size % placement_dim_ways(p, d))
 			text_add(t, " pad");
 	}
 	text_add(t, "]");

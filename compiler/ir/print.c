@@ -17,8 +17,7 @@
 static void
 print_metadata(Line *l, Range range, const char *label)
 {
-	const SourceFile *file = range.file ?
-		source_file(l->p->m->session, range.file) : NULL;
+	const SourceFile *file = range.file ? source_file(l->p->m->session, range.file) : NULL;
 
 	if (!file && !label)
 		return;
@@ -67,8 +66,7 @@ print_param(Printer *p, Text *t, const Value *v, bool root)
 
 	line_start(&l, v, root);
 	if (body_takes_tuple(v->block))
-		text_printf(t, " get-tuple-element(%%%s), index=%d",
-			param_tuple, v->index);
+		text_printf(t, " get-tuple-element(%%%s), index=%d", param_tuple, v->index);
 	else
 		text_printf(t, " parameter(%d)", v->index);
 	line_placement(&l, v);
@@ -118,8 +116,8 @@ print_call_of(Line *l, const Op *op, const char *tuple)
 	if (op->kind == O_while)
 		text_printf(l->t, "(%%%s..in)", tuple);
 	else if (op->kind == O_if && op->noperands)
-		text_printf(l->t, "(%%%s, %%%s..in, %%%s..in)",
-			op->operands[0]->name, tuple, tuple);
+		text_printf(l->t, "(%%%s, %%%s..in, %%%s..in)", op->operands[0]->name, tuple,
+			tuple);
 	else
 		print_operands(l->t, op);
 	if (info->target)
@@ -147,8 +145,7 @@ tuple_name(Printer *p, const Op *op)
 {
 	if (op->nresults)
 		return op->results[0]->name;
-	return arena_printf(p->m->arena, "%s..%d", ops[op->kind].name,
-		++p->ncomputations);
+	return arena_printf(p->m->arena, "%s..%d", ops[op->kind].name, ++p->ncomputations);
 }
 
 /* %h..in = (f32[8]) tuple(%x) */
@@ -168,8 +165,7 @@ print_carried(Text *t, const Op *op, const char *name)
 static Range
 own_range(const Op *op, const Value *v)
 {
-	bool same = v->range.file == op->range.file &&
-		v->range.line == op->range.line;
+	bool same = v->range.file == op->range.file && v->range.line == op->range.line;
 
 	return same ? (Range){0} : v->range;
 }
@@ -193,8 +189,7 @@ print_results(Printer *p, Text *t, const Op *op, const Value *root)
 	for (int i = 0; i < op->nresults; i++) {
 		const Value *v = op->results[i];
 		line_start(&l, v, v == root);
-		text_printf(t, " get-tuple-element(%%%s..%s), index=%d", name,
-			part, i);
+		text_printf(t, " get-tuple-element(%%%s..%s), index=%d", name, part, i);
 		line_placement(&l, v);
 		line_end(&l, own_range(op, v), NULL, NULL);
 	}
@@ -233,12 +228,10 @@ static const Value *
 root_of(const Block *b)
 {
 	const Op *last = b->last, *parent = b->parent;
-	bool condition = parent && parent->kind == O_while &&
-		parent->bodies[0] == b;
+	bool condition = parent && parent->kind == O_while && parent->bodies[0] == b;
 
-	if (!parent || !last || last->kind != O_return ||
-	    last->noperands != 1 || parent->kind == O_manual ||
-	    (body_takes_tuple(b) && !condition))
+	if (!parent || !last || last->kind != O_return || last->noperands != 1
+		|| parent->kind == O_manual || (body_takes_tuple(b) && !condition))
 		return NULL;
 	return last->operands[0];
 }
@@ -255,8 +248,7 @@ print_signature(Text *t, const Block *b)
 	} else {
 		text_add(t, " (");
 		for (int i = 0; i < b->nparams; i++) {
-			text_printf(t, "%s%s: ", i ? ", " : "",
-				b->params[i]->name);
+			text_printf(t, "%s%s: ", i ? ", " : "", b->params[i]->name);
 			text_hlo_type(t, &b->params[i]->type);
 		}
 	}
@@ -320,12 +312,12 @@ print_reducer(Text *t, Combiner c, DType d)
 	const char *type = dtypes[d].hlo;
 
 	text_reducer(&name, c, d);
-	text_printf(t, "\n%%%s (%s.a: %s[], %s.b: %s[]) -> %s[] {\n", name.s,
-		name.s, type, name.s, type, type);
+	text_printf(t, "\n%%%s (%s.a: %s[], %s.b: %s[]) -> %s[] {\n", name.s, name.s, type,
+		name.s, type, type);
 	text_printf(t, "  %%%s.a = %s[] parameter(0)\n", name.s, type);
 	text_printf(t, "  %%%s.b = %s[] parameter(1)\n", name.s, type);
-	text_printf(t, "  ROOT %%%s.of = %s[] %s(%%%s.a, %%%s.b)\n}\n",
-		name.s, type, combiners[c].hlo, name.s, name.s);
+	text_printf(t, "  ROOT %%%s.of = %s[] %s(%%%s.a, %%%s.b)\n}\n", name.s, type,
+		combiners[c].hlo, name.s, name.s);
 	text_free(&name);
 }
 
@@ -353,8 +345,7 @@ mesh_text(Module *m)
 
 	text_add(&t, "mesh[");
 	for (int i = 0; i < m->mesh.naxes; i++)
-		text_printf(&t, "%s'%s'=%lld", i ? "," : "",
-			m->mesh.axes[i].name,
+		text_printf(&t, "%s'%s'=%lld", i ? "," : "", m->mesh.axes[i].name,
 			(long long)m->mesh.axes[i].size);
 	text_add(&t, "]");
 	return text_take(&t, m->arena);
@@ -374,8 +365,8 @@ mesh_facts(Text *t, const Mesh *m)
 	Text value = {0};
 
 	for (int i = 0; i < m->naxes; i++)
-		text_printf(&value, "%s%s=%lld", i ? "," : "",
-			m->axes[i].name, (long long)m->axes[i].size);
+		text_printf(&value, "%s%s=%lld", i ? "," : "", m->axes[i].name,
+			(long long)m->axes[i].size);
 	module_fact(t, "mesh", value.s ? value.s : "");
 	module_fact(t, "target", m->target->name);
 	text_free(&value);
@@ -416,8 +407,7 @@ expect_fact(Text *t, Module *m, int i)
 	text_type(&value, &m->mesh, &e->value->type, &e->placement);
 	text_printf(&value, " as %s at %d", e->name, e->range.line);
 	if (e->range.file)
-		text_printf(&value, " %s",
-			source_file(m->session, e->range.file)->path);
+		text_printf(&value, " %s", source_file(m->session, e->range.file)->path);
 	module_fact(t, key.s, value.s);
 	text_free(&key);
 	text_free(&value);
@@ -428,9 +418,10 @@ print_header(Printer *p, Text *t)
 {
 	Module *m = p->m;
 
-	text_printf(t, "HloModule %s, num_partitions=%lld, "
-		"frontend_attributes={\n  ", m->name,
-		(long long)m->mesh.ndevices);
+	text_printf(t,
+		"HloModule %s, num_partitions=%lld, "
+		"frontend_attributes={\n  ",
+		m->name, (long long)m->mesh.ndevices);
 	text_key(t, "level", level_names[m->level]);
 	if (m->last_pass[0])
 		module_fact(t, "last_pass", m->last_pass);

@@ -9,10 +9,10 @@
 
 typedef struct Printer {
 	Module *m;
-	const char *mesh;	/* "mesh['X'=2,'Y'=4]" */
-	Text done;		/* computations that are complete */
+	const char *mesh; /* "mesh['X'=2,'Y'=4]" */
+	Text done;	  /* computations that are complete */
 	int ncomputations, nchannels;
-	bool reducers[COMBINER_COUNT][DTYPE_COUNT];	/* called for */
+	bool reducers[COMBINER_COUNT][DTYPE_COUNT]; /* called for */
 	LineNote *note;
 	void *note_data;
 } Printer;
@@ -21,7 +21,7 @@ typedef struct Printer {
 typedef struct Line {
 	Printer *p;
 	Text *t;
-	Text facts;		/* key="value",key="value" */
+	Text facts; /* key="value",key="value" */
 } Line;
 
 /* print.c */
@@ -34,10 +34,10 @@ void print_op_attrs(Line *l, const Op *op);
 
 /* print_facts.c */
 void text_key(Text *t, const char *key, const char *value); /* key="value" */
-void text_list(Text *t, int n, const int64_t *v);	/* {1,0} */
-void text_hlo_type(Text *t, const Type *type);		/* f32[8,64] */
+void text_list(Text *t, int n, const int64_t *v);	    /* {1,0} */
+void text_hlo_type(Text *t, const Type *type);		    /* f32[8,64] */
 void text_literal(Text *t, DType d, int64_t payload);
-void text_reducer(Text *t, Combiner c, DType d);	/* add_f32 */
+void text_reducer(Text *t, Combiner c, DType d); /* add_f32 */
 void line_fact(Line *l, const char *key, const char *value);
 /* ... whose value is the text in `value`, which is freed. */
 void line_fact_text(Line *l, const char *key, Text *value);

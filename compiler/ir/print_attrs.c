@@ -12,8 +12,8 @@ print_slice(Text *t, const Op *op)
 
 	text_add(t, ", slice={");
 	for (int d = 0; d < start->n && d < limit->n && d < stride->n; d++) {
-		text_printf(t, "%s[%lld:%lld", d ? ", " : "",
-			(long long)start->v[d], (long long)limit->v[d]);
+		text_printf(t, "%s[%lld:%lld", d ? ", " : "", (long long)start->v[d],
+			(long long)limit->v[d]);
 		if (stride->v[d] != 1)
 			text_printf(t, ":%lld", (long long)stride->v[d]);
 		text_add(t, "]");
@@ -28,8 +28,8 @@ print_padding(Text *t, const Op *op)
 
 	text_add(t, ", padding=");
 	for (int d = 0; d < low->n && d < high->n; d++)
-		text_printf(t, "%s%lld_%lld", d ? "x" : "",
-			(long long)low->v[d], (long long)high->v[d]);
+		text_printf(t, "%s%lld_%lld", d ? "x" : "", (long long)low->v[d],
+			(long long)high->v[d]);
 }
 
 static void
@@ -63,18 +63,15 @@ print_attr(Line *l, const Op *op, AttrKind attr)
 		break;
 	case FORM_ONE:
 		if (v->n)
-			text_printf(l->t, ", %s=%lld", info->hlo,
-				(long long)v->v[0]);
+			text_printf(l->t, ", %s=%lld", info->hlo, (long long)v->v[0]);
 		break;
 	case FORM_DIRECTION:
 		if (v->n && v->v[0] >= DIR_EQ && v->v[0] <= DIR_GE)
-			text_printf(l->t, ", %s=%s", info->hlo,
-				direction_names[v->v[0]]);
+			text_printf(l->t, ", %s=%s", info->hlo, direction_names[v->v[0]]);
 		break;
 	case FORM_COMBINER:
 		if (v->n && v->v[0] >= 0 && v->v[0] < COMBINER_COUNT)
-			print_to_apply(l, (Combiner)v->v[0],
-				op->operands[0]->type.dtype);
+			print_to_apply(l, (Combiner)v->v[0], op->operands[0]->type.dtype);
 		break;
 	case FORM_SLICE:
 		if (attr == A_start)
@@ -123,8 +120,7 @@ print_cumsum(Line *l, const Op *op)
 		int64_t size = d == dim ? type->dims[d] : 1;
 		trivial &= size == 1;
 		text_printf(l->t, "%s%lld", d ? "x" : "", (long long)size);
-		text_printf(&pad, "%s%lld_0", d ? "x" : "",
-			(long long)(size - 1));
+		text_printf(&pad, "%s%lld_0", d ? "x" : "", (long long)(size - 1));
 	}
 	if (!trivial)
 		text_printf(l->t, " pad=%s", pad.s);
@@ -161,9 +157,10 @@ print_take(Line *l, const Op *op)
 	for (int d = 0; d < x->rank; d++)
 		sizes[d] = d == dim ? 1 : x->dims[d];
 	print_kept_dims(l, "offset_dims", op);
-	text_printf(l->t, ", collapsed_slice_dims={%lld}, start_index_map="
-		"{%lld}, index_vector_dim=%d, slice_sizes=", (long long)dim,
-		(long long)dim, index_rank);
+	text_printf(l->t,
+		", collapsed_slice_dims={%lld}, start_index_map="
+		"{%lld}, index_vector_dim=%d, slice_sizes=",
+		(long long)dim, (long long)dim, index_rank);
 	text_list(l->t, x->rank, sizes);
 }
 
@@ -187,8 +184,8 @@ print_collective(Line *l, const Op *op)
 	bool sources = op_ints(op, A_source)->n == axes_size(axes);
 
 	text_printf(l->t, ", channel_id=%d", ++l->p->nchannels);
-	if (!group_is_sane(m, axes) || !group_is_sane(m, from) ||
-	    (permute && !op->from && !sources))
+	if (!group_is_sane(m, axes) || !group_is_sane(m, from)
+		|| (permute && !op->from && !sources))
 		return;
 	if (permute) {
 		text_add(l->t, ", source_target_pairs=");
@@ -211,10 +208,10 @@ print_scatter(Line *l, const Op *op)
 	int64_t dim = attr_dim(op);
 
 	print_kept_dims(l, "update_window_dims", op);
-	text_printf(l->t, ", inserted_window_dims={%lld}, "
+	text_printf(l->t,
+		", inserted_window_dims={%lld}, "
 		"scatter_dims_to_operand_dims={%lld}, index_vector_dim=%d",
-		(long long)dim, (long long)dim,
-		op->operands[1]->type.rank);
+		(long long)dim, (long long)dim, op->operands[1]->type.rank);
 	print_to_apply(l, C_add, op->operands[0]->type.dtype);
 }
 
@@ -260,8 +257,8 @@ spec_fact(Line *l, const Op *op, int i, const Value *v)
 	Text key = {0}, value = {0};
 
 	text_printf(&key, "spec.%d", i);
-	if (placement_is_sane(&l->p->m->mesh, &op->specs[i]) &&
-	    op->specs[i].rank == v->type.rank)
+	if (placement_is_sane(&l->p->m->mesh, &op->specs[i])
+		&& op->specs[i].rank == v->type.rank)
 		text_type(&value, &l->p->m->mesh, &v->type, &op->specs[i]);
 	line_fact_text(l, key.s, &value);
 	text_free(&key);
@@ -303,8 +300,8 @@ print_extern(Line *l, const Op *op)
 	line_fact(l, "extern.rule", x->rule);
 	if (!x->declared.file)
 		return;
-	text_printf(&declared, "%s:%d", source_file(l->p->m->session,
-		x->declared.file)->path, x->declared.line);
+	text_printf(&declared, "%s:%d", source_file(l->p->m->session, x->declared.file)->path,
+		x->declared.line);
 	line_fact_text(l, "extern.declared", &declared);
 }
 
@@ -320,8 +317,7 @@ print_bodies(Line *l, const Op *op)
 	for (int i = 0; i < op->nbodies && i < 2; i++) {
 		Text name = {0};
 		text_printf(&name, "%s.%d", names[op->kind][i], number);
-		text_printf(l->t, ", %s=%%%s", body_attrs[op->kind][i],
-			name.s);
+		text_printf(l->t, ", %s=%%%s", body_attrs[op->kind][i], name.s);
 		print_computation(l->p, op->bodies[i], name.s);
 		text_free(&name);
 	}

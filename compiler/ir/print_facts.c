@@ -122,8 +122,8 @@ text_literal(Text *t, DType d, int64_t payload)
 static bool
 axis_is_sane(const Mesh *m, AxisRef a)
 {
-	return (int)a.axis < m->naxes && a.size >= 1 && a.pre >= 1 &&
-		m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0;
+	return (int)a.axis < m->naxes && a.size >= 1 && a.pre >= 1
+		&& m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0;
 }
 
 static bool
@@ -148,8 +148,8 @@ group_is_sane(const Mesh *m, const AxisList *l)
 bool
 placement_is_sane(const Mesh *m, const Placement *p)
 {
-	if (p->rank < 0 || p->rank > MAX_RANK ||
-	    p->combiner >= COMBINER_COUNT || placement_pieces(p) > MAX_PIECES)
+	if (p->rank < 0 || p->rank > MAX_RANK || p->combiner >= COMBINER_COUNT
+		|| placement_pieces(p) > MAX_PIECES)
 		return false;
 	AxisList all = {.n = placement_pieces(p)};
 	memcpy(all.a, p->pieces, sizeof all.a);
@@ -223,12 +223,11 @@ static bool
 placement_is_implied(const Printer *p, const Value *v)
 {
 	const Placement *placement = &v->placement;
-	Placement implied = p->m->level == L_global ?
-		placement_open(placement->rank) :
-		placement_none(placement->rank);
+	Placement implied = p->m->level == L_global ? placement_open(placement->rank)
+						    : placement_none(placement->rank);
 
-	return (p->m->level == L_global || !placement->rank ||
-		block_manual(v->block)) && placement_same(placement, &implied);
+	return (p->m->level == L_global || !placement->rank || block_manual(v->block))
+		&& placement_same(placement, &implied);
 }
 
 /* In a device program the tensor's placement, with the tensor's sizes: XLA
@@ -238,9 +237,8 @@ device_placement(Line *l, const Value *v)
 {
 	Text spec = {0};
 
-	if (v->no_placement || (placement_is_implied(l->p, v) &&
-	    !v->unpadded) ||
-	    v->placement.rank != v->type.rank)
+	if (v->no_placement || (placement_is_implied(l->p, v) && !v->unpadded)
+		|| v->placement.rank != v->type.rank)
 		return;
 	text_value_spec(&spec, &l->p->m->mesh, v);
 	line_fact_text(l, "placement", &spec);
@@ -273,8 +271,7 @@ line_placement(Line *l, const Value *v)
 		line_fact(l, "placement", "broken");
 	else if (l->p->m->level == L_device)
 		device_placement(l, v);
-	else if (!placement_is_implied(l->p, v) ||
-	    (global && v->annotated)) {
+	else if (!placement_is_implied(l->p, v) || (global && v->annotated)) {
 		text_sharding(l->t, l->p, &v->placement);
 		placement_facts(l, &v->placement);
 	}

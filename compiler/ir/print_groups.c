@@ -3,7 +3,7 @@
  */
 #include "ir/print.h"
 
-enum { LISTED_DEVICES = 64 };	/* replica groups in full up to here */
+enum { LISTED_DEVICES = 64 }; /* replica groups in full up to here */
 
 /*
  * Devices 0, 1, ... reshaped to dims[] and transposed by perm[]: the iota form
@@ -44,8 +44,7 @@ static int
 piece_at(const AxisList *l, int axis, int64_t pre)
 {
 	for (int i = 0; i < l->n; i++)
-		if (l->a[i].axis == axis && l->a[i].pre == pre &&
-		    l->a[i].size > 1)
+		if (l->a[i].axis == axis && l->a[i].pre == pre && l->a[i].size > 1)
 			return i;
 	return -1;
 }
@@ -129,8 +128,8 @@ text_listed_groups(Text *t, const Tiling *tile)
 	for (int64_t g = 0; g < tile->groups; g++) {
 		text_add(t, g ? ",{" : "{");
 		for (int64_t i = 0; i < tile->members; i++)
-			text_printf(t, "%s%lld", i ? "," : "", (long long)
-				tiling_device(tile, g * tile->members + i));
+			text_printf(t, "%s%lld", i ? "," : "",
+				(long long)tiling_device(tile, g * tile->members + i));
 		text_add(t, "}");
 	}
 	text_add(t, "}");
@@ -139,8 +138,7 @@ text_listed_groups(Text *t, const Tiling *tile)
 static void
 text_iota_groups(Text *t, const Tiling *tile)
 {
-	text_printf(t, "[%lld,%lld]<=[", (long long)tile->groups,
-		(long long)tile->members);
+	text_printf(t, "[%lld,%lld]<=[", (long long)tile->groups, (long long)tile->members);
 	text_numbers(t, tile->n, tile->dims, ",");
 	text_add(t, "]");
 	if (tile->n < 2)
@@ -166,8 +164,7 @@ text_groups(Text *t, const Mesh *m, const AxisList *axes)
 static void
 text_pair(Text *t, bool *first, int64_t from, int64_t to)
 {
-	text_printf(t, "%s{%lld,%lld}", *first ? "" : ",", (long long)from,
-		(long long)to);
+	text_printf(t, "%s{%lld,%lld}", *first ? "" : ",", (long long)from, (long long)to);
 	*first = false;
 }
 
@@ -181,8 +178,8 @@ text_pairs(Text *t, const Mesh *m, const Op *op)
 	for (int64_t d = 0; d < m->ndevices; d++) {
 		int64_t from = op->from ? d : permute_source(m, op, d);
 		if (op->from)
-			text_pair(t, &first, d, axes_with_index(m, op->axes, d,
-				axes_index(m, op->from, d)));
+			text_pair(t, &first, d,
+				axes_with_index(m, op->axes, d, axes_index(m, op->from, d)));
 		else if (from >= 0)
 			text_pair(t, &first, from, d);
 	}

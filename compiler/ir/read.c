@@ -16,7 +16,7 @@
 #include "ir/targets.h"
 
 enum {
-	MAX_CALLS = 600,		/* nested; a program has 500 blocks */
+	MAX_CALLS = 600, /* nested; a program has 500 blocks */
 };
 
 /* ---- names in one computation --------------------------------------- */
@@ -32,13 +32,13 @@ typedef struct Elements {
 	struct Element {
 		const HloInstr *instr;
 		int64_t index;
-	} *a;
+	} * a;
 } Elements;
 
 typedef struct Scope {
-	Table *values;		/* by name, Value */
-	Table *tuples;		/* by name, Tuple */
-	Table *elements;	/* by the tuple's name, Elements */
+	Table *values;	 /* by name, Value */
+	Table *tuples;	 /* by name, Tuple */
+	Table *elements; /* by the tuple's name, Elements */
 } Scope;
 
 static bool
@@ -53,7 +53,8 @@ note_element(Builder *b, Scope *scope, const HloInstr *instr)
 	const HloAttr *attr = hlo_attr(&instr->attrs, "index");
 
 	if (!attr || instr->noperands != 1) {
-		hlo_error(b->r, instr->where, "get-tuple-element needs a tuple "
+		hlo_error(b->r, instr->where,
+			"get-tuple-element needs a tuple "
 			"and an index");
 		return;
 	}
@@ -83,8 +84,7 @@ scope_new(Builder *b, const HloComputation *computation, Table *values)
 /* For each part of a tuple the instruction that takes it out first, or
    `otherwise`. */
 static const HloInstr **
-elements_of(Builder *b, const Scope *scope, const char *tuple, int n,
-	const HloInstr *otherwise)
+elements_of(Builder *b, const Scope *scope, const char *tuple, int n, const HloInstr *otherwise)
 {
 	const HloInstr **found = NEW_ARRAY(b->r->arena, const HloInstr *, n + 1);
 	const Elements *of = table_get(scope->elements, tuple);
@@ -100,10 +100,8 @@ elements_of(Builder *b, const Scope *scope, const char *tuple, int n,
 static void
 define(Builder *b, const HloInstr *instr, Scope *scope, Value *v, Tuple *tuple)
 {
-	if (table_get(scope->values, instr->name) ||
-	    table_get(scope->tuples, instr->name))
-		hlo_error(b->r, instr->where, "%%%s is defined twice",
-			instr->name);
+	if (table_get(scope->values, instr->name) || table_get(scope->tuples, instr->name))
+		hlo_error(b->r, instr->where, "%%%s is defined twice", instr->name);
 	else if (v)
 		table_set(scope->values, instr->name, v);
 	else
@@ -129,8 +127,7 @@ find_value(Builder *b, const HloOperand *o, const Scope *scope)
 	if (!v && table_get(scope->tuples, o->name))
 		hlo_error(b->r, o->where, "%%%s is a tuple", o->name);
 	else if (!v)
-		hlo_error(b->r, o->where, "%%%s is not defined before this",
-			o->name);
+		hlo_error(b->r, o->where, "%%%s is not defined before this", o->name);
 	return v;
 }
 
@@ -151,8 +148,10 @@ find_tuple(Builder *b, const HloInstr *instr, int operand, const Scope *scope)
 	const Tuple *tuple = table_get(scope->tuples, o->name);
 
 	if (!tuple)
-		hlo_error(b->r, o->where, "%%%s is not a tuple defined before "
-			"this", o->name);
+		hlo_error(b->r, o->where,
+			"%%%s is not a tuple defined before "
+			"this",
+			o->name);
 	return tuple;
 }
 
@@ -170,10 +169,12 @@ build_element(Builder *b, const HloInstr *instr, Scope *scope)
 	cursor_expect_end(&c);
 	if (b->r->failed)
 		return;
-	if (index < 0 || index >= tuple->n || instr->tuple ||
-	    !type_equal(&tuple->v[index]->type, &instr->type)) {
-		hlo_error(b->r, instr->where, "the tuple has no such element "
-			"%lld", (long long)index);
+	if (index < 0 || index >= tuple->n || instr->tuple
+		|| !type_equal(&tuple->v[index]->type, &instr->type)) {
+		hlo_error(b->r, instr->where,
+			"the tuple has no such element "
+			"%lld",
+			(long long)index);
 		return;
 	}
 	define(b, instr, scope, tuple->v[index], NULL);
@@ -181,8 +182,8 @@ build_element(Builder *b, const HloInstr *instr, Scope *scope)
 
 /* ---- bodies --------------------------------------------------------- */
 
-static void build_block(Builder *b, Block *block,
-	const HloComputation *computation, Table *values);
+static void
+build_block(Builder *b, Block *block, const HloComputation *computation, Table *values);
 
 /* "shd.softmax" */
 static const char *
@@ -200,28 +201,24 @@ composite_name(Builder *b, const Facts *facts)
 	for (const char *s = name; *s; s++)
 		clean &= isalnum((unsigned char)*s) || *s == '_';
 	if (!clean)
-		hlo_error(b->r, f->where, "'%s' is not the name of a composite",
-			f->value);
+		hlo_error(b->r, f->where, "'%s' is not the name of a composite", f->value);
 	return name;
 }
 
 static void
 read_body(Builder *b, const HloInstr *instr, Op *op, int i)
 {
-	HloComputation *computation = read_applied(b, instr,
-		body_attrs[op->kind][i]);
+	HloComputation *computation = read_applied(b, instr, body_attrs[op->kind][i]);
 
 	if (!computation)
 		return;
 	if (computation->used || computation->entry) {
-		hlo_error(b->r, instr->where, "%s is applied twice",
-			computation->name);
+		hlo_error(b->r, instr->where, "%s is applied twice", computation->name);
 		return;
 	}
 	computation->used = true;
 	if (++b->calls > MAX_CALLS) {
-		hlo_error(b->r, instr->where, "more than %d nested calls",
-			MAX_CALLS);
+		hlo_error(b->r, instr->where, "more than %d nested calls", MAX_CALLS);
 		return;
 	}
 	op->bodies[i] = block_new(b->m, op);
@@ -248,9 +245,8 @@ static bool
 find_kind(const char *opcode, const char *target, OpKind *kind)
 {
 	for (int k = 0; k < OP_COUNT; k++) {
-		if (strcmp(ops[k].hlo, opcode) ||
-		    (target != NULL) != (ops[k].target != NULL) ||
-		    (target && strcmp(ops[k].target, target)))
+		if (strcmp(ops[k].hlo, opcode) || (target != NULL) != (ops[k].target != NULL)
+			|| (target && strcmp(ops[k].target, target)))
 			continue;
 		*kind = (OpKind)k;
 		return true;
@@ -273,15 +269,14 @@ instr_kind(Builder *b, const HloInstr *instr, OpKind *kind)
 		return false;
 	if (find_kind(instr->opcode, target, kind) && *kind != O_return)
 		return true;
-	hlo_error(b->r, instr->where, "no op of shdc is spelled '%s%s%s'",
-		instr->opcode, target ? " " : "", target ? target : "");
+	hlo_error(b->r, instr->where, "no op of shdc is spelled '%s%s%s'", instr->opcode,
+		target ? " " : "", target ? target : "");
 	return false;
 }
 
 /* op_name="main/relu" source_file="ffn.shd" source_line=3 */
 static void
-read_metadata(Builder *b, const HloAttrs *attrs, const char **label,
-	Range *range)
+read_metadata(Builder *b, const HloAttrs *attrs, const char **label, Range *range)
 {
 	const HloAttr *attr = hlo_attr(attrs, "metadata");
 	size_t entry = strlen(b->m->entry_name);
@@ -296,8 +291,7 @@ read_metadata(Builder *b, const HloAttrs *attrs, const char **label,
 		cursor_expect(&c, "=");
 		if (!strcmp(key, "source_line")) {
 			int64_t line = cursor_integer(&c, "a line");
-			range->line = line < 0 || line > INT32_MAX ? 0 :
-				(int)line;
+			range->line = line < 0 || line > INT32_MAX ? 0 : (int)line;
 			continue;
 		}
 		if (!cursor_at_end(&c) && c.s[c.pos] != '"') {
@@ -309,8 +303,7 @@ read_metadata(Builder *b, const HloAttrs *attrs, const char **label,
 			range->file = source_add_name(b->r->session, value);
 		if (strcmp(key, "op_name"))
 			continue;
-		bool ours = !strncmp(value, b->m->entry_name, entry) &&
-			value[entry] == '/';
+		bool ours = !strncmp(value, b->m->entry_name, entry) && value[entry] == '/';
 		*label = ours ? value + entry + 1 : value;
 	}
 }
@@ -325,20 +318,21 @@ remember(Builder *b, const void *line, const HloInstr *instr)
 
 /* while(%tuple); conditional(%p, %tuple, %tuple) */
 static Value **
-find_carried(Builder *b, const HloInstr *instr, const Scope *scope, bool choice,
-	int *n)
+find_carried(Builder *b, const HloInstr *instr, const Scope *scope, bool choice, int *n)
 {
 	int wanted = choice ? 3 : 1;
 
 	if (instr->noperands != wanted) {
-		hlo_error(b->r, instr->where, "%s has %d operands, not %d",
-			instr->opcode, wanted, instr->noperands);
+		hlo_error(b->r, instr->where, "%s has %d operands, not %d", instr->opcode,
+			wanted, instr->noperands);
 		return NULL;
 	}
 	const Tuple *tuple = find_tuple(b, instr, choice, scope);
 	if (choice && tuple && find_tuple(b, instr, 2, scope) != tuple)
-		hlo_error(b->r, instr->where, "the two sides of %s are given "
-			"different tuples", instr->opcode);
+		hlo_error(b->r, instr->where,
+			"the two sides of %s are given "
+			"different tuples",
+			instr->opcode);
 	if (!choice)
 		*n = tuple ? tuple->n : 0;
 	if (!choice || b->r->failed)
@@ -355,15 +349,14 @@ find_carried(Builder *b, const HloInstr *instr, const Scope *scope, bool choice,
 static void
 build_results(Builder *b, Op *op, const HloInstr *instr, Scope *scope)
 {
-	const HloInstr **elements = elements_of(b, scope, instr->name,
-		instr->ntypes, instr);
+	const HloInstr **elements = elements_of(b, scope, instr->name, instr->ntypes, instr);
 
 	for (int i = 0; i < instr->ntypes; i++) {
 		const HloInstr *e = elements[i];
 		const char *label = NULL;
 		Facts facts = facts_of(&e->attrs);
-		Value *v = op_add_result(op, e == instr ? ops[op->kind].name :
-			e->name, &instr->types[i]);
+		Value *v = op_add_result(op, e == instr ? ops[op->kind].name : e->name,
+			&instr->types[i]);
 		v->range = op->range;
 		read_metadata(b, &e->attrs, &label, &v->range);
 		read_placement(b, e, &facts, v);
@@ -394,21 +387,20 @@ build_op(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 
 	if (!instr_kind(b, instr, &kind))
 		return;
-	Value **operands = ops[kind].bodies == 2 ?
-		find_carried(b, instr, scope, kind == O_if, &n) :
-		find_operands(b, instr, scope);
+	Value **operands = ops[kind].bodies == 2
+		? find_carried(b, instr, scope, kind == O_if, &n)
+		: find_operands(b, instr, scope);
 	if (ops[kind].operands >= 0 && n != ops[kind].operands)
-		hlo_error(b->r, instr->where, "%s has %d operands, not %d",
-			instr->opcode, ops[kind].operands, n);
+		hlo_error(b->r, instr->where, "%s has %d operands, not %d", instr->opcode,
+			ops[kind].operands, n);
 	if (instr->tuple ? !ops[kind].many : ops[kind].bodies == 2)
-		hlo_error(b->r, instr->where, "%s makes %s tuple",
-			instr->opcode, instr->tuple ? "a" : "no");
+		hlo_error(b->r, instr->where, "%s makes %s tuple", instr->opcode,
+			instr->tuple ? "a" : "no");
 	read_metadata(b, &instr->attrs, &label, &range);
 	if (b->r->failed)
 		return;
 	Op *op = op_new(b->m, kind, n, operands, 0, NULL, range, label);
-	op->mode = fact_is(&facts, "mode", "explicit") ? MODE_explicit :
-		MODE_auto;
+	op->mode = fact_is(&facts, "mode", "explicit") ? MODE_explicit : MODE_auto;
 	op_append(block, op);
 	remember(b, op, instr);
 	if (instr->tuple)
@@ -423,8 +415,7 @@ build_op(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 /* ---- computations --------------------------------------------------- */
 
 static Value *
-build_param(Builder *b, Block *block, const HloInstr *instr, const char *name,
-	const Type *type)
+build_param(Builder *b, Block *block, const HloInstr *instr, const char *name, const Type *type)
 {
 	Facts facts = facts_of(&instr->attrs);
 	const char *label = NULL;
@@ -438,25 +429,21 @@ build_param(Builder *b, Block *block, const HloInstr *instr, const char *name,
 
 /* The parameters of a while's or an if's body are the elements of one. */
 static void
-build_param_tuple(Builder *b, Block *block, const HloInstr *instr,
-	Scope *scope)
+build_param_tuple(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 {
-	const HloInstr **elements = elements_of(b, scope, instr->name,
-		instr->ntypes, instr);
+	const HloInstr **elements = elements_of(b, scope, instr->name, instr->ntypes, instr);
 
 	for (int i = 0; i < instr->ntypes; i++)
-		build_param(b, block, elements[i], elements[i] == instr ?
-			"carried" : elements[i]->name, &instr->types[i]);
+		build_param(b, block, elements[i],
+			elements[i] == instr ? "carried" : elements[i]->name, &instr->types[i]);
 	define_tuple(b, instr, scope, block->nparams, block->params);
 }
 
 /* Parameters may come in any order; each number once, from 0 on. */
 static void
-build_params(Builder *b, Block *block, const HloComputation *computation,
-	Scope *scope)
+build_params(Builder *b, Block *block, const HloComputation *computation, Scope *scope)
 {
-	const HloInstr **params = NEW_ARRAY(b->r->arena, const HloInstr *,
-		computation->n);
+	const HloInstr **params = NEW_ARRAY(b->r->arena, const HloInstr *, computation->n);
 	bool tuple = body_takes_tuple(block);
 	int n = 0;
 
@@ -469,10 +456,9 @@ build_params(Builder *b, Block *block, const HloComputation *computation,
 		cursor_expect_end(&c);
 		if (b->r->failed)
 			return;
-		if (index < 0 || index >= (tuple ? 1 : computation->n) ||
-		    params[index] || instr->tuple != tuple) {
-			hlo_error(b->r, instr->where,
-				"parameter %lld is out of turn",
+		if (index < 0 || index >= (tuple ? 1 : computation->n) || params[index]
+			|| instr->tuple != tuple) {
+			hlo_error(b->r, instr->where, "parameter %lld is out of turn",
 				(long long)index);
 			return;
 		}
@@ -480,18 +466,17 @@ build_params(Builder *b, Block *block, const HloComputation *computation,
 		n++;
 	}
 	if (tuple && !n)
-		hlo_error(b->r, computation->where, "%s has no parameter",
-			computation->name);
+		hlo_error(b->r, computation->where, "%s has no parameter", computation->name);
 	else if (tuple)
 		build_param_tuple(b, block, params[0], scope);
 	for (int i = 0; i < n && !tuple && !b->r->failed; i++)
 		if (params[i])
-			define(b, params[i], scope, build_param(b, block,
-				params[i], params[i]->name, &params[i]->type),
+			define(b, params[i], scope,
+				build_param(b, block, params[i], params[i]->name,
+					&params[i]->type),
 				NULL);
 		else
-			hlo_error(b->r, computation->where,
-				"parameter %d of %s is missing", i,
+			hlo_error(b->r, computation->where, "parameter %d of %s is missing", i,
 				computation->name);
 }
 
@@ -504,13 +489,11 @@ root_of(const HloComputation *computation)
 static bool
 is_tuple_root(const HloComputation *computation, const HloInstr *instr)
 {
-	return instr == root_of(computation) &&
-		!strcmp(instr->opcode, "tuple");
+	return instr == root_of(computation) && !strcmp(instr->opcode, "tuple");
 }
 
 static void
-build_return(Builder *b, Block *block, const HloComputation *computation,
-	const Scope *scope)
+build_return(Builder *b, Block *block, const HloComputation *computation, const Scope *scope)
 {
 	const HloInstr *root = root_of(computation);
 	bool tuple = is_tuple_root(computation, root);
@@ -525,12 +508,12 @@ build_return(Builder *b, Block *block, const HloComputation *computation,
 	read_metadata(b, &root->attrs, &label, &range);
 	if (b->r->failed)
 		return;
-	if (!tuple && block->parent) {	/* the root's own metadata is not ours */
+	if (!tuple && block->parent) { /* the root's own metadata is not ours */
 		label = block->parent->label;
 		range = block->parent->range;
 	}
-	Op *op = op_new(b->m, O_return, tuple ? root->noperands : 1, operands,
-		0, NULL, range, label);
+	Op *op = op_new(b->m, O_return, tuple ? root->noperands : 1, operands, 0, NULL, range,
+		label);
 	op_append(block, op);
 	remember(b, op, root);
 }
@@ -541,15 +524,13 @@ build_instr(Builder *b, Block *block, const HloInstr *instr, Scope *scope)
 	if (is_element(instr))
 		build_element(b, instr, scope);
 	else if (!strcmp(instr->opcode, "tuple"))
-		define_tuple(b, instr, scope, instr->noperands,
-			find_operands(b, instr, scope));
+		define_tuple(b, instr, scope, instr->noperands, find_operands(b, instr, scope));
 	else if (strcmp(instr->opcode, "parameter"))
 		build_op(b, block, instr, scope);
 }
 
 static void
-build_block(Builder *b, Block *block, const HloComputation *computation,
-	Table *values)
+build_block(Builder *b, Block *block, const HloComputation *computation, Table *values)
 {
 	Scope scope = scope_new(b, computation, values);
 
@@ -577,9 +558,15 @@ static void
 check_derived(Builder *b, const Op *op, const HloInstr *instr)
 {
 	static const char *const derived[] = {
-		"window", "offset_dims", "start_index_map", "index_vector_dim",
-		"slice_sizes", "update_window_dims",
-		"scatter_dims_to_operand_dims", "replica_groups", "source_target_pairs",
+		"window",
+		"offset_dims",
+		"start_index_map",
+		"index_vector_dim",
+		"slice_sizes",
+		"update_window_dims",
+		"scatter_dims_to_operand_dims",
+		"replica_groups",
+		"source_target_pairs",
 	};
 	HloAttrs wanted = {0};
 	Text t = {0};
@@ -593,8 +580,8 @@ check_derived(Builder *b, const Op *op, const HloInstr *instr)
 		if (seen && want && !same_but_space(seen->value, want->value))
 			hlo_error(b->r, cursor_range(&seen->value),
 				"%s differs from what the other attributes of "
-				"%%%s say: %.*s", derived[i], instr->name,
-				want->value.end - want->value.pos,
+				"%%%s say: %.*s",
+				derived[i], instr->name, want->value.end - want->value.pos,
 				want->value.s + want->value.pos);
 	}
 	text_free(&t);
@@ -647,9 +634,10 @@ check_partitions(Builder *b)
 	Cursor c = attr->value;
 	int64_t n = cursor_integer(&c, "the number of partitions");
 	if (!b->r->failed && n != b->m->mesh.ndevices)
-		cursor_error(&c, "num_partitions=%lld for a mesh of %lld "
-			"devices", (long long)n,
-			(long long)b->m->mesh.ndevices);
+		cursor_error(&c,
+			"num_partitions=%lld for a mesh of %lld "
+			"devices",
+			(long long)n, (long long)b->m->mesh.ndevices);
 }
 
 Module *

@@ -22,12 +22,12 @@ typedef struct Cursor {
 	const char *s;
 	int pos, end;
 	bool copied;
-	Range where;		/* when copied */
+	Range where; /* when copied */
 } Cursor;
 
 typedef struct HloAttr {
 	const char *name;
-	Cursor value;		/* from its first byte to its last */
+	Cursor value; /* from its first byte to its last */
 } HloAttr;
 
 typedef struct HloAttrs {
@@ -36,21 +36,21 @@ typedef struct HloAttrs {
 } HloAttrs;
 
 typedef struct HloOperand {
-	const char *name;	/* without % */
+	const char *name; /* without % */
 	Range where;
 } HloOperand;
 
 typedef struct HloInstr {
 	const char *name, *opcode;
-	Range where;		/* the name */
+	Range where; /* the name */
 	bool root;
-	bool tuple;		/* its shape is a tuple, of `types` */
+	bool tuple; /* its shape is a tuple, of `types` */
 	Type type;
 	int ntypes;
 	Type *types;
 	int noperands;
 	HloOperand *operands;
-	Cursor literal;		/* what stands in the parentheses */
+	Cursor literal; /* what stands in the parentheses */
 	HloAttrs attrs;
 } HloInstr;
 
@@ -58,7 +58,7 @@ typedef struct HloComputation {
 	const char *name;
 	Range where;
 	bool entry, used;
-	int root;		/* the instruction marked so, or the last */
+	int root; /* the instruction marked so, or the last */
 	int n;
 	HloInstr *instrs;
 } HloComputation;
@@ -67,17 +67,17 @@ typedef struct Reading {
 	Session *session;
 	Arena *arena;
 	int file;
-	bool failed;		/* a message was given; unwind */
-	const char *name;	/* of the module */
-	Range start;		/* its first word */
+	bool failed;	  /* a message was given; unwind */
+	const char *name; /* of the module */
+	Range start;	  /* its first word */
 	HloAttrs attrs;
-	Table *computations;	/* by name */
+	Table *computations; /* by name */
 	HloComputation *entry;
 } Reading;
 
 /* The strings of frontend_attributes. */
 typedef struct Fact {
-	const char *key, *value;	/* value "" for an unquoted one */
+	const char *key, *value; /* value "" for an unquoted one */
 	int length;
 	Range where;
 } Fact;
@@ -96,34 +96,33 @@ typedef struct Built {
 typedef struct Builder {
 	Reading *r;
 	Module *m;
-	Table *values;		/* of the entry, by their name in the text */
-	Table *named;		/* of all computations; the entry is the last */
+	Table *values; /* of the entry, by their name in the text */
+	Table *named;  /* of all computations; the entry is the last */
 	Built *built;
 	int nbuilt, calls;
 } Builder;
 
 /* read_text.c */
 void hlo_read_text(Reading *r);
-void hlo_error(Reading *r, Range where, const char *fmt, ...)
-	PRINTF_LIKE(3, 4);
+void hlo_error(Reading *r, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* At the cursor's place. */
 void cursor_error(Cursor *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 Range cursor_range(const Cursor *c);
-bool cursor_at_end(Cursor *c);		/* but for space and comments */
+bool cursor_at_end(Cursor *c); /* but for space and comments */
 bool cursor_accept(Cursor *c, const char *token);
 bool cursor_expect(Cursor *c, const char *token);
-const char *cursor_word(Cursor *c, const char *what);	/* never NULL */
+const char *cursor_word(Cursor *c, const char *what); /* never NULL */
 int64_t cursor_integer(Cursor *c, const char *what);
-const char *cursor_string(Cursor *c, int *length);	/* "...", unescaped */
+const char *cursor_string(Cursor *c, int *length); /* "...", unescaped */
 Cursor cursor_of_text(Reading *r, const char *s, int length, Range where);
 bool cursor_type(Cursor *c, Type *t, bool *tuple);
-void hlo_read_attrs(Cursor *c, HloAttrs *attrs);	/* , name=value ... */
+void hlo_read_attrs(Cursor *c, HloAttrs *attrs);		  /* , name=value ... */
 const HloAttr *hlo_attr(const HloAttrs *attrs, const char *name); /* or NULL */
 void cursor_expect_end(Cursor *c);
 
 /* read_facts.c */
 Facts facts_of(const HloAttrs *attrs);
-const Fact *find_fact(const Facts *facts, const char *key);	/* or NULL */
+const Fact *find_fact(const Facts *facts, const char *key); /* or NULL */
 bool fact_is(const Facts *facts, const char *key, const char *value);
 Cursor fact_cursor(Builder *b, const Fact *f);
 
@@ -133,21 +132,17 @@ void read_module_facts(Builder *b, const Facts *facts);
 void read_names(Builder *b, const Facts *facts);
 
 /* read_placement.c */
-void read_placement(Builder *b, const HloInstr *instr, const Facts *facts,
-	Value *v);
-AxisList read_axis_list(Builder *b, Cursor *c);		/* X,Y:(1)2 */
+void read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v);
+AxisList read_axis_list(Builder *b, Cursor *c); /* X,Y:(1)2 */
 /* f32[8@X, 64@(Y,?)!1] unreduced(Z), as text_type() writes it. */
 Placement read_typed_spec(Builder *b, Cursor *c, Type *type);
 
 /* read_attrs.c: the attributes of an op, but for its bodies. */
-void read_op_attrs(Builder *b, const HloInstr *instr, const Facts *facts,
-	Op *op);
+void read_op_attrs(Builder *b, const HloInstr *instr, const Facts *facts, Op *op);
 /* The computation that attribute `name` names; NULL after a message. */
-HloComputation *read_applied(Builder *b, const HloInstr *instr,
-	const char *name);
+HloComputation *read_applied(Builder *b, const HloInstr *instr, const char *name);
 
 /* comparator.c: whether the computation compares as a sort of this op does. */
-bool read_comparator(const HloComputation *c, const Op *op,
-	Direction *direction);
+bool read_comparator(const HloComputation *c, const Op *op, Direction *direction);
 
 #endif

@@ -8,7 +8,7 @@
 #include "ir/hlo.h"
 #include "ir/read.h"
 
-enum { MAX_LITERAL = 400 };	/* digits of a constant */
+enum { MAX_LITERAL = 400 }; /* digits of a constant */
 
 /* ---- attributes by form --------------------------------------------- */
 
@@ -26,8 +26,7 @@ read_list(Cursor *c, Op *op, AttrKind attr)
 			if (n)
 				cursor_expect(c, ",");
 			if (n == MAX_RANK) {
-				cursor_error(c, "more than %d numbers",
-					MAX_RANK);
+				cursor_error(c, "more than %d numbers", MAX_RANK);
 				return;
 			}
 			v[n++] = cursor_integer(c, "a number");
@@ -55,14 +54,14 @@ is_reducer(const HloComputation *computation, Combiner *combiner)
 {
 	const HloInstr *instr = computation->instrs;
 
-	if (computation->n != 3 || strcmp(instr[0].opcode, "parameter") ||
-	    strcmp(instr[1].opcode, "parameter") || instr[2].noperands != 2)
+	if (computation->n != 3 || strcmp(instr[0].opcode, "parameter")
+		|| strcmp(instr[1].opcode, "parameter") || instr[2].noperands != 2)
 		return false;
 	const HloOperand *operand = instr[2].operands;
-	bool straight = !strcmp(operand[0].name, instr[0].name) &&
-		!strcmp(operand[1].name, instr[1].name);
-	bool swapped = !strcmp(operand[0].name, instr[1].name) &&
-		!strcmp(operand[1].name, instr[0].name);
+	bool straight = !strcmp(operand[0].name, instr[0].name)
+		&& !strcmp(operand[1].name, instr[1].name);
+	bool swapped = !strcmp(operand[0].name, instr[1].name)
+		&& !strcmp(operand[1].name, instr[0].name);
 	for (int i = 0; i < COMBINER_COUNT && (straight || swapped); i++)
 		if (!strcmp(combiners[i].hlo, instr[2].opcode)) {
 			*combiner = (Combiner)i;
@@ -77,12 +76,11 @@ read_applied(Builder *b, const HloInstr *instr, const char *name)
 	const HloAttr *attr = hlo_attr(&instr->attrs, name);
 
 	if (!attr) {
-		hlo_error(b->r, instr->where, "%s without %s", instr->opcode,
-			name);
+		hlo_error(b->r, instr->where, "%s without %s", instr->opcode, name);
 		return NULL;
 	}
 	Cursor c = attr->value;
-	bool listed = cursor_accept(&c, "{");	/* called_computations */
+	bool listed = cursor_accept(&c, "{"); /* called_computations */
 	cursor_accept(&c, "%");
 	const char *applied = cursor_word(&c, "a computation");
 	if (listed)
@@ -104,8 +102,10 @@ read_combiner(Builder *b, const HloInstr *instr, Op *op)
 	if (is_reducer(computation, &combiner))
 		op_set_int(op, A_combiner, combiner);
 	else
-		hlo_error(b->r, instr->where, "%s does not combine two numbers "
-			"in a way known here", computation->name);
+		hlo_error(b->r, instr->where,
+			"%s does not combine two numbers "
+			"in a way known here",
+			computation->name);
 }
 
 /* {[0:8:2], [0:16]} */
@@ -127,8 +127,7 @@ read_slice(Cursor *c, Op *op)
 		start[n] = cursor_integer(c, "the first index");
 		cursor_expect(c, ":");
 		limit[n] = cursor_integer(c, "the last index");
-		stride[n] = cursor_accept(c, ":") ?
-			cursor_integer(c, "a step") : 1;
+		stride[n] = cursor_accept(c, ":") ? cursor_integer(c, "a step") : 1;
 		cursor_expect(c, "]");
 		n++;
 	}
@@ -152,8 +151,7 @@ read_padding(Cursor *c, Op *op)
 		low[n] = cursor_integer(c, "the padding before");
 		cursor_expect(c, "_");
 		high[n] = cursor_integer(c, "the padding after");
-		if (cursor_accept(c, "_") &&
-		    cursor_integer(c, "the padding between"))
+		if (cursor_accept(c, "_") && cursor_integer(c, "the padding between"))
 			cursor_error(c, "padding between elements");
 		n++;
 	} while (cursor_accept(c, "x"));
@@ -168,8 +166,7 @@ read_integer_literal(Cursor *c, DType d)
 		return 1;
 	if (cursor_accept(c, "false"))
 		return 0;
-	int64_t v = cursor_integer(c, d == D_pred ? "true or false" :
-		"an integer");
+	int64_t v = cursor_integer(c, d == D_pred ? "true or false" : "an integer");
 	cursor_expect_end(c);
 	return v;
 }
@@ -181,7 +178,9 @@ read_float_literal(Cursor *c)
 		const char *word;
 		double value;
 	} words[] = {
-		{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN},
+		{"inf", INFINITY},
+		{"-inf", -INFINITY},
+		{"nan", NAN},
 		{"-nan", NAN},
 	};
 	char digits[MAX_LITERAL];
@@ -214,8 +213,8 @@ read_constant(const HloInstr *instr, Op *op)
 	Cursor c = instr->literal;
 	DType d = instr->type.dtype;
 
-	op_set_int(op, A_value, dtype_is_float(d) ? read_float_literal(&c) :
-		read_integer_literal(&c, d));
+	op_set_int(op, A_value,
+		dtype_is_float(d) ? read_float_literal(&c) : read_integer_literal(&c, d));
 }
 
 /* May be absent. */
@@ -278,8 +277,7 @@ read_attr(Builder *b, const HloInstr *instr, Op *op, AttrKind kind)
 	if (!attr && may_lack)
 		op_set_ints(op, kind, 0, NULL);
 	else if (!attr)
-		hlo_error(b->r, instr->where, "%s without %s", instr->opcode,
-			info->hlo);
+		hlo_error(b->r, instr->where, "%s without %s", instr->opcode, info->hlo);
 	if (!attr || follows)
 		return;
 	Cursor c = attr->value;
@@ -304,16 +302,17 @@ read_cumsum(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 	const HloComputation *computation = read_applied(b, instr, "to_apply");
 
 	if (!f) {
-		hlo_error(b->r, instr->where, "reduce-window without the fact "
+		hlo_error(b->r, instr->where,
+			"reduce-window without the fact "
 			"'dim': only cumsum is read");
 		return;
 	}
 	Cursor c = fact_cursor(b, f);
 	op_set_int(op, A_dim, cursor_integer(&c, "a dim"));
 	cursor_expect_end(&c);
-	if (computation && (!is_reducer(computation, &combiner) ||
-	    combiner != C_add))
-		hlo_error(b->r, instr->where, "a reduce-window that does not "
+	if (computation && (!is_reducer(computation, &combiner) || combiner != C_add))
+		hlo_error(b->r, instr->where,
+			"a reduce-window that does not "
 			"add");
 }
 
@@ -324,7 +323,8 @@ read_take(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 
 	(void)facts;
 	if (!attr) {
-		hlo_error(b->r, instr->where, "gather without "
+		hlo_error(b->r, instr->where,
+			"gather without "
 			"collapsed_slice_dims");
 		return;
 	}
@@ -342,15 +342,15 @@ read_scatter(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 
 	(void)facts;
 	if (!attr) {
-		hlo_error(b->r, instr->where, "scatter without "
+		hlo_error(b->r, instr->where,
+			"scatter without "
 			"inserted_window_dims");
 		return;
 	}
 	Cursor c = attr->value;
 	read_list(&c, op, A_dim);
 	cursor_expect_end(&c);
-	if (computation && (!is_reducer(computation, &combiner) ||
-	    combiner != C_add))
+	if (computation && (!is_reducer(computation, &combiner) || combiner != C_add))
 		hlo_error(b->r, instr->where, "a scatter that does not add");
 }
 
@@ -368,23 +368,22 @@ read_sort(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 	Cursor c = stable ? stable->value : instr->literal;
 	if (!stable || !cursor_accept(&c, "true"))
 		hlo_error(b->r, instr->where, "a sort that is not stable");
-	else if (!op->noperands || !read_comparator(computation, op,
-	    &direction))
-		hlo_error(b->r, instr->where, "%s does not compare in a way "
-			"known here", computation->name);
+	else if (!op->noperands || !read_comparator(computation, op, &direction))
+		hlo_error(b->r, instr->where,
+			"%s does not compare in a way "
+			"known here",
+			computation->name);
 	op_set_int(op, A_direction, direction);
 }
 
 static AxisList *
-read_axes_fact(Builder *b, const HloInstr *instr, const Facts *facts,
-	const char *key)
+read_axes_fact(Builder *b, const HloInstr *instr, const Facts *facts, const char *key)
 {
 	const Fact *f = find_fact(facts, key);
 	AxisList *l = NEW(b->r->arena, AxisList);
 
 	if (!f) {
-		hlo_error(b->r, instr->where, "%s without the fact '%s'",
-			instr->opcode, key);
+		hlo_error(b->r, instr->where, "%s without the fact '%s'", instr->opcode, key);
 		return l;
 	}
 	Cursor c = fact_cursor(b, f);
@@ -417,29 +416,29 @@ read_manual(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 		const Fact *f = find_fact(facts, key);
 		Type type;
 		if (!f) {
-			hlo_error(b->r, instr->where, "a manual region without "
-				"the fact '%s'", key);
+			hlo_error(b->r, instr->where,
+				"a manual region without "
+				"the fact '%s'",
+				key);
 			return;
 		}
 		Cursor c = fact_cursor(b, f);
 		op->specs[i] = read_typed_spec(b, &c, &type);
 		cursor_expect_end(&c);
 		if (!b->r->failed && !type_equal(&type, &v->type))
-			hlo_error(b->r, f->where, "%s is not the type of %%%s",
-				f->value, v->name);
+			hlo_error(b->r, f->where, "%s is not the type of %%%s", f->value,
+				v->name);
 	}
 }
 
 static const char *
-read_text_fact(Builder *b, const HloInstr *instr, const Facts *facts,
-	const char *key)
+read_text_fact(Builder *b, const HloInstr *instr, const Facts *facts, const char *key)
 {
 	const Fact *f = find_fact(facts, key);
 
 	if (f && *f->value)
 		return f->value;
-	hlo_error(b->r, instr->where, "%s without the fact '%s'", instr->opcode,
-		key);
+	hlo_error(b->r, instr->where, "%s without the fact '%s'", instr->opcode, key);
 	return "";
 }
 
@@ -452,13 +451,12 @@ read_declared(Builder *b, const Fact *f)
 
 	if (!colon)
 		return r;
-	Cursor c = cursor_of_text(b->r, colon + 1, (int)strlen(colon + 1),
-		f->where);
+	Cursor c = cursor_of_text(b->r, colon + 1, (int)strlen(colon + 1), f->where);
 	int64_t line = cursor_integer(&c, "a line");
 	cursor_expect_end(&c);
 	r.line = line < 0 || line > INT32_MAX ? 0 : (int)line;
-	r.file = source_add_name(b->r->session, arena_strndup(b->r->arena,
-		f->value, (size_t)(colon - f->value)));
+	r.file = source_add_name(b->r->session,
+		arena_strndup(b->r->arena, f->value, (size_t)(colon - f->value)));
 	return r;
 }
 
@@ -475,8 +473,7 @@ read_extern(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 	op->external = x;
 }
 
-typedef void SpecialReader(Builder *b, const HloInstr *instr,
-	const Facts *facts, Op *op);
+typedef void SpecialReader(Builder *b, const HloInstr *instr, const Facts *facts, Op *op);
 static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_cumsum] = read_cumsum,
 	[O_take] = read_take,

@@ -34,17 +34,14 @@ read_mesh(Builder *b, const Fact *f)
 		axis.size = cursor_integer(&c, "its size");
 		if (b->r->failed)
 			return;
-		if (!is_identifier(axis.name) || m->naxes == MAX_AXES ||
-		    axis.size < 1 || axis.size > MAX_DEVICES ||
-		    m->ndevices * axis.size > MAX_DEVICES) {
-			cursor_error(&c, "no mesh has such an axis %s",
-				axis.name);
+		if (!is_identifier(axis.name) || m->naxes == MAX_AXES || axis.size < 1
+			|| axis.size > MAX_DEVICES || m->ndevices * axis.size > MAX_DEVICES) {
+			cursor_error(&c, "no mesh has such an axis %s", axis.name);
 			return;
 		}
 		for (int i = 0; i < m->naxes; i++)
 			if (!strcmp(m->axes[i].name, axis.name))
-				cursor_error(&c, "axis %s is there twice",
-					axis.name);
+				cursor_error(&c, "axis %s is there twice", axis.name);
 		m->ndevices *= axis.size;
 		m->axes[m->naxes++] = axis;
 	}
@@ -61,8 +58,7 @@ read_topology(Builder *b, const Fact *f)
 		int64_t size = cursor_integer(&c, "a size");
 		if (b->r->failed)
 			return;
-		if (m->topology_rank == 4 || size < 1 ||
-		    !mul_i64(chips, size, &chips)) {
+		if (m->topology_rank == 4 || size < 1 || !mul_i64(chips, size, &chips)) {
 			cursor_error(&c, "no such topology");
 			return;
 		}
@@ -102,8 +98,7 @@ read_entry_name(Builder *b, const Fact *f)
 	if (is_identifier(f->value))
 		b->m->entry_name = f->value;
 	else
-		hlo_error(b->r, f->where, "'%s' is not the name of a function",
-			f->value);
+		hlo_error(b->r, f->where, "'%s' is not the name of a function", f->value);
 }
 
 static void
@@ -129,13 +124,14 @@ static const struct {
 void
 read_module_facts(Builder *b, const Facts *facts)
 {
-	for (size_t i = 0; i < sizeof module_facts / sizeof module_facts[0] &&
-	    !b->r->failed; i++) {
+	for (size_t i = 0; i < sizeof module_facts / sizeof module_facts[0] && !b->r->failed;
+		i++) {
 		const Fact *f = find_fact(facts, module_facts[i].key);
 		if (f)
 			module_facts[i].read(b, f);
 		else if (module_facts[i].needed)
-			hlo_error(b->r, b->r->start, "the module's "
+			hlo_error(b->r, b->r->start,
+				"the module's "
 				"frontend_attributes do not give its %s",
 				module_facts[i].key);
 	}
@@ -165,8 +161,8 @@ read_named(Builder *b, const Fact *f, const char *prefix)
 	n.placement = read_typed_spec(b, &c, &n.type);
 	cursor_expect_end(&c);
 	if (!b->r->failed && n.value && n.value->type.rank != n.type.rank)
-		hlo_error(b->r, f->where, "%s has another rank than %%%s",
-			n.name, n.value->name);
+		hlo_error(b->r, f->where, "%s has another rank than %%%s", n.name,
+			n.value->name);
 	return n;
 }
 
@@ -187,7 +183,8 @@ read_expect(Builder *b, const Fact *f)
 	if (b->r->failed)
 		return;
 	if (!e.value || e.placement.rank != e.value->type.rank) {
-		hlo_error(b->r, f->where, "nothing of that rank to expect it "
+		hlo_error(b->r, f->where,
+			"nothing of that rank to expect it "
 			"of");
 		return;
 	}
@@ -206,13 +203,12 @@ order_results(Builder *b, const Table *results)
 	for (int i = 0; i < last->noperands; i++) {
 		Value *v = last->operands[i];
 		const Named *found = table_get(results, v->name);
-		Named n = {.value = v, .type = v->type,
-			.placement = v->placement};
+		Named n = {.value = v, .type = v->type, .placement = v->placement};
 		if (found)
 			n = *found;
 		else
-			n.name = last->noperands == 1 ? "out" :
-				arena_printf(b->r->arena, "out%d", i);
+			n.name = last->noperands == 1 ? "out"
+						      : arena_printf(b->r->arena, "out%d", i);
 		APPEND(b->r->arena, b->m->results, b->m->nresults, n);
 	}
 }

@@ -23,11 +23,10 @@ read_part(Cursor *c, const MeshAxis *axis, AxisRef *a)
 	int64_t size = cursor_integer(c, "the size of the part");
 	if (c->r->failed)
 		return;
-	if (pre < 1 || size < 2 || pre > axis->size || size > axis->size ||
-	    axis->size % (pre * size)) {
-		cursor_error(c, "axis %s of size %lld has no part (%lld)%lld",
-			axis->name, (long long)axis->size, (long long)pre,
-			(long long)size);
+	if (pre < 1 || size < 2 || pre > axis->size || size > axis->size
+		|| axis->size % (pre * size)) {
+		cursor_error(c, "axis %s of size %lld has no part (%lld)%lld", axis->name,
+			(long long)axis->size, (long long)pre, (long long)size);
 		return;
 	}
 	a->pre = (int32_t)pre;
@@ -99,8 +98,7 @@ static bool
 has_room(Cursor *c, const Placement *p, int more)
 {
 	if (placement_pieces(p) + more > MAX_PIECES)
-		cursor_error(c, "more than %d axes in one placement",
-			MAX_PIECES);
+		cursor_error(c, "more than %d axes in one placement", MAX_PIECES);
 	return !c->r->failed;
 }
 
@@ -142,8 +140,7 @@ check_mesh_text(Builder *b, Cursor *c)
 		cursor_expect(c, "'");
 		cursor_expect(c, "=");
 		int64_t size = cursor_integer(c, "its size");
-		if (!c->r->failed && (strcmp(name, m->axes[i].name) ||
-		    size != m->axes[i].size))
+		if (!c->r->failed && (strcmp(name, m->axes[i].name) || size != m->axes[i].size))
 			cursor_error(c, "another mesh than the module's");
 	}
 	cursor_expect(c, "]");
@@ -157,7 +154,8 @@ read_sharding(Builder *b, Cursor *c, int rank)
 
 	cursor_expect(c, "{");
 	if (!cursor_accept(c, "mesh")) {
-		cursor_error(c, "a sharding is read in its named form only: "
+		cursor_error(c,
+			"a sharding is read in its named form only: "
 			"{mesh['X'=2], [{'X'}]}");
 		return p;
 	}
@@ -200,8 +198,7 @@ read_priorities(Builder *b, const Fact *f, Placement *p)
 			cursor_expect(&c, ",");
 		int64_t priority = cursor_integer(&c, "a priority");
 		if (priority < 0 || priority > UINT8_MAX)
-			cursor_error(&c, "a priority of %lld",
-				(long long)priority);
+			cursor_error(&c, "a priority of %lld", (long long)priority);
 		p->priority[d] = (uint8_t)priority;
 	}
 	cursor_expect_end(&c);
@@ -292,8 +289,7 @@ read_spec(Builder *b, Cursor *c, Type *type, uint16_t *padded)
 		if (type->rank && !cursor_expect(c, ","))
 			break;
 		int64_t size = cursor_integer(c, "a size");
-		if (type->rank == MAX_RANK || size < 1 ||
-		    !mul_i64(bytes, size, &bytes)) {
+		if (type->rank == MAX_RANK || size < 1 || !mul_i64(bytes, size, &bytes)) {
 			cursor_error(c, "sizes no tensor has");
 			break;
 		}
@@ -331,16 +327,15 @@ read_typed_spec(Builder *b, Cursor *c, Type *type)
 
 /* The tensor's sizes are the shard's times the ways, less its padding. */
 static bool
-is_shard_of(const Placement *p, const Type *shard, uint16_t padded,
-	const Type *tensor)
+is_shard_of(const Placement *p, const Type *shard, uint16_t padded, const Type *tensor)
 {
 	bool fits = p->rank == shard->rank;
 
 	for (int d = 0; d < p->rank && fits; d++) {
 		int64_t size = tensor->dims[d], ways = placement_dim_ways(p, d);
 		int64_t most;
-		fits = mul_i64(ways, shard->dims[d], &most) &&
-			(padded >> d & 1 ? size < most : size == most);
+		fits = mul_i64(ways, shard->dims[d], &most)
+			&& (padded >> d & 1 ? size < most : size == most);
 	}
 	return fits;
 }
@@ -348,8 +343,7 @@ is_shard_of(const Placement *p, const Type *shard, uint16_t padded,
 static void
 set_unpadded(Builder *b, Value *v, const int64_t *sizes)
 {
-	v->unpadded = arena_copy(b->r->arena, sizes,
-		(size_t)v->type.rank * sizeof sizes[0]);
+	v->unpadded = arena_copy(b->r->arena, sizes, (size_t)v->type.rank * sizeof sizes[0]);
 }
 
 /* In a device program. */
@@ -374,8 +368,10 @@ read_device_placement(Builder *b, const Facts *facts, Value *v)
 		if (padded)
 			set_unpadded(b, v, tensor.dims);
 	} else {
-		hlo_error(b->r, f->where, "a shard of %s has another shape "
-			"than %s", f->value, v->name);
+		hlo_error(b->r, f->where,
+			"a shard of %s has another shape "
+			"than %s",
+			f->value, v->name);
 	}
 }
 
@@ -394,10 +390,9 @@ read_unpadded(Builder *b, const Facts *facts, Value *v)
 		if (d)
 			cursor_expect(&c, ",");
 		sizes[d] = cursor_integer(&c, "a size");
-		if (!b->r->failed && (sizes[d] < 1 ||
-		    sizes[d] > v->type.dims[d]))
-			cursor_error(&c, "dim %d of %s is smaller than %lld",
-				d, v->name, (long long)sizes[d]);
+		if (!b->r->failed && (sizes[d] < 1 || sizes[d] > v->type.dims[d]))
+			cursor_error(&c, "dim %d of %s is smaller than %lld", d, v->name,
+				(long long)sizes[d]);
 		padded |= sizes[d] != v->type.dims[d];
 	}
 	cursor_expect_end(&c);
@@ -416,8 +411,7 @@ read_index_limit(Builder *b, const Facts *facts, Value *v)
 	v->index_limit = cursor_integer(&c, "a limit");
 	cursor_expect_end(&c);
 	if (v->index_limit < 0)
-		hlo_error(b->r, f->where, "a limit of %s is below 0",
-			f->value);
+		hlo_error(b->r, f->where, "a limit of %s is below 0", f->value);
 }
 
 void
@@ -426,16 +420,15 @@ read_placement(Builder *b, const HloInstr *instr, const Facts *facts, Value *v)
 	const HloAttr *sharding = hlo_attr(&instr->attrs, "sharding");
 
 	v->annotated_open = fact_is(facts, "annotated", "open");
-	v->annotated = v->annotated_open ||
-		fact_is(facts, "annotated", "true");
+	v->annotated = v->annotated_open || fact_is(facts, "annotated", "true");
 	read_index_limit(b, facts, v);
 	read_unpadded(b, facts, v);
 	if (b->m->level == L_device) {
 		read_device_placement(b, facts, v);
 		return;
 	}
-	v->placement = b->m->level == L_global ?
-		placement_open(v->type.rank) : placement_none(v->type.rank);
+	v->placement = b->m->level == L_global ? placement_open(v->type.rank)
+					       : placement_none(v->type.rank);
 	if (b->m->level == L_global)
 		v->annotated = sharding != NULL;
 	if (sharding) {

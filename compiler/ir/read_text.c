@@ -57,8 +57,7 @@ cursor_error(Cursor *c, const char *fmt, ...)
 Cursor
 cursor_of_text(Reading *r, const char *s, int length, Range where)
 {
-	return (Cursor){.r = r, .s = s, .end = length, .copied = true,
-		.where = where};
+	return (Cursor){.r = r, .s = s, .end = length, .copied = true, .where = where};
 }
 
 /* Past a comment, if one starts here. */
@@ -108,8 +107,7 @@ cursor_at_end(Cursor *c)
 static bool
 is_word(char ch)
 {
-	return isalnum((unsigned char)ch) || ch == '_' || ch == '.' ||
-		ch == '-';
+	return isalnum((unsigned char)ch) || ch == '_' || ch == '.' || ch == '-';
 }
 
 /* A token of several letters must end where the word does. */
@@ -121,8 +119,7 @@ cursor_accept(Cursor *c, const char *token)
 	skip_space(c);
 	if (c->end - c->pos < n || memcmp(c->s + c->pos, token, (size_t)n))
 		return false;
-	if (n > 1 && is_word(token[0]) && c->pos + n < c->end &&
-	    is_word(c->s[c->pos + n]))
+	if (n > 1 && is_word(token[0]) && c->pos + n < c->end && is_word(c->s[c->pos + n]))
 		return false;
 	c->pos += n;
 	return true;
@@ -137,8 +134,7 @@ cursor_expect(Cursor *c, const char *token)
 		cursor_error(c, "expected '%s' before the end", token);
 	else
 		cursor_error(c, "expected '%s' before '%c'", token,
-			isprint((unsigned char)c->s[c->pos]) ?
-			c->s[c->pos] : '?');
+			isprint((unsigned char)c->s[c->pos]) ? c->s[c->pos] : '?');
 	return false;
 }
 
@@ -153,8 +149,7 @@ cursor_word(Cursor *c, const char *what)
 		cursor_error(c, "expected %s", what);
 		return "";
 	}
-	return arena_strndup(c->r->arena, c->s + start,
-		(size_t)(c->pos - start));
+	return arena_strndup(c->r->arena, c->s + start, (size_t)(c->pos - start));
 }
 
 int64_t
@@ -166,8 +161,8 @@ cursor_integer(Cursor *c, const char *what)
 	int start = c->pos;
 	while (c->pos < c->end && isdigit((unsigned char)c->s[c->pos])) {
 		int digit = c->s[c->pos] - '0';
-		if (!mul_i64(value, 10, &value) ||
-		    !add_i64(value, negative ? -digit : digit, &value)) {
+		if (!mul_i64(value, 10, &value)
+			|| !add_i64(value, negative ? -digit : digit, &value)) {
 			cursor_error(c, "a number of more than 64 bits");
 			return 0;
 		}
@@ -257,8 +252,7 @@ skip_brackets(Cursor *c)
 					MAX_NESTED_BRACKETS);
 				return;
 			}
-			closing[depth++] = ch == '(' ? ')' : ch == '[' ? ']' :
-				'}';
+			closing[depth++] = ch == '(' ? ')' : ch == '[' ? ']' : '}';
 		} else if (ch == ')' || ch == ']' || ch == '}') {
 			if (ch != closing[--depth]) {
 				cursor_error(c, "a '%c' where '%c' is open", ch,
@@ -296,8 +290,7 @@ read_dims(Cursor *c, Type *t)
 		if (c->r->failed)
 			return;
 		if (size < 1 || !mul_i64(bytes, size, &bytes)) {
-			cursor_error(c, "a dim of size %lld",
-				(long long)size);
+			cursor_error(c, "a dim of size %lld", (long long)size);
 			return;
 		}
 		t->dims[t->rank++] = size;
@@ -330,8 +323,7 @@ cursor_type(Cursor *c, Type *t, bool *tuple)
 static bool
 ends_value(char ch)
 {
-	return isspace((unsigned char)ch) || ch == ',' || ch == '}' ||
-		ch == ')' || ch == ']';
+	return isspace((unsigned char)ch) || ch == ',' || ch == '}' || ch == ')' || ch == ']';
 }
 
 /* The bytes of a value: a string, brackets, and what follows them. */
@@ -418,8 +410,7 @@ read_operand(Cursor *c, HloInstr *instr)
 static bool
 has_literal(const HloInstr *instr)
 {
-	return !strcmp(instr->opcode, "parameter") ||
-		!strcmp(instr->opcode, "constant");
+	return !strcmp(instr->opcode, "parameter") || !strcmp(instr->opcode, "constant");
 }
 
 static void
@@ -522,11 +513,10 @@ read_computation(Cursor *c)
 	if (computation->root < 0)
 		computation->root = computation->n - 1;
 	if (!computation->n)
-		hlo_error(r, computation->where,
-			"computation %s is empty", computation->name);
+		hlo_error(r, computation->where, "computation %s is empty", computation->name);
 	if (table_get(r->computations, computation->name))
-		hlo_error(r, computation->where,
-			"a second computation called %s", computation->name);
+		hlo_error(r, computation->where, "a second computation called %s",
+			computation->name);
 	table_set(r->computations, computation->name, computation);
 	if (computation->entry && r->entry)
 		hlo_error(r, computation->where, "a second ENTRY");

@@ -52,8 +52,8 @@ same_attrs(const Op *a, const Op *b)
 		return false;
 	for (uint32_t has = a->has, i = 0; has; has &= has - 1, i++) {
 		const Ints *x = a->attrs[i], *y = b->attrs[i];
-		if (x != y && (x->n != y->n || memcmp(x->v, y->v,
-				sizeof x->v[0] * (size_t)x->n)))
+		if (x != y
+			&& (x->n != y->n || memcmp(x->v, y->v, sizeof x->v[0] * (size_t)x->n)))
 			return false;
 	}
 	return true;
@@ -64,14 +64,13 @@ same_rule(const void *page, const void *op)
 {
 	const Op *a = ((const Page *)page)->op, *b = op;
 
-	if (a->kind != b->kind || a->noperands != b->noperands ||
-	    a->nresults != b->nresults || !same_attrs(a, b))
+	if (a->kind != b->kind || a->noperands != b->noperands || a->nresults != b->nresults
+		|| !same_attrs(a, b))
 		return false;
 	if (a->external && strcmp(a->external->rule, b->external->rule))
 		return false;
 	for (int i = 0; i < a->noperands + a->nresults; i++)
-		if (!type_equal(&rule_tensor(a, i)->type,
-				&rule_tensor(b, i)->type))
+		if (!type_equal(&rule_tensor(a, i)->type, &rule_tensor(b, i)->type))
 			return false;
 	return true;
 }

@@ -43,14 +43,14 @@ tensor_type(const Op *op, int tensor)
 Value *
 rule_tensor(const Op *op, int tensor)
 {
-	return tensor < op->noperands ? op->operands[tensor] :
-		op->results[tensor - op->noperands];
+	return tensor < op->noperands ? op->operands[tensor]
+				      : op->results[tensor - op->noperands];
 }
 
 /* A fresh factor for one dim of one tensor and, where >= 0, of a second. */
 static void
-link_dims(Rule *r, Arena *a, FactorKind kind, int64_t size, int tensor, int dim,
-	int other, int other_dim)
+link_dims(Rule *r, Arena *a, FactorKind kind, int64_t size, int tensor, int dim, int other,
+	int other_dim)
 {
 	int f = factor_new(r, a, size, kind);
 
@@ -94,8 +94,7 @@ rule_broadcast(Rule *r, Arena *a, const Op *op)
 		for (int i = 0; i < from->rank; i++)
 			if (dims->v[i] == d)
 				source = i;
-		link_dims(r, a, F_pass, to->dims[d], 1, d,
-			source < 0 ? -1 : 0, source);
+		link_dims(r, a, F_pass, to->dims[d], 1, d, source < 0 ? -1 : 0, source);
 	}
 }
 
@@ -113,7 +112,7 @@ rule_transpose(Rule *r, Arena *a, const Op *op)
 typedef struct Peel {
 	const Type *type;
 	int tensor, dim;
-	int64_t rest;		/* of `dim`, not yet in a factor */
+	int64_t rest; /* of `dim`, not yet in a factor */
 } Peel;
 
 static void
@@ -194,8 +193,8 @@ link_moved(Rule *r, Arena *a, const Op *op, int dim, bool moved)
 	int64_t in = tensor_type(op, 0)->dims[dim];
 	int64_t out = tensor_type(op, op->noperands)->dims[dim];
 
-	link_dims(r, a, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim,
-		op->noperands, dim);
+	link_dims(r, a, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim, op->noperands,
+		dim);
 }
 
 void
@@ -249,8 +248,7 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 		int64_t size = t->dims[d];
 		for (int i = 0; i < result; i++)
 			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
-		int f = factor_new(r, a, size,
-			d == along ? F_permute : F_pass);
+		int f = factor_new(r, a, size, d == along ? F_permute : F_pass);
 		for (int i = 0; i <= result; i++)
 			place(r, i, d, f);
 	}
@@ -258,15 +256,14 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 
 /* The dims of one operand that are neither batch nor contracted. */
 static int
-dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim,
-	const Ints *batch, const Ints *contract)
+dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim, const Ints *batch,
+	const Ints *contract)
 {
 	const Type *t = tensor_type(op, operand);
 
 	for (int d = 0; d < t->rank; d++)
 		if (!ints_contain(batch, d) && !ints_contain(contract, d))
-			link_dims(r, a, F_pass, t->dims[d], operand, d, 2,
-				result_dim++);
+			link_dims(r, a, F_pass, t->dims[d], operand, d, 2, result_dim++);
 	return result_dim;
 }
 
@@ -290,8 +287,8 @@ rule_dot(Rule *r, Arena *a, const Op *op)
 	result_dim = dot_rest(r, a, op, 0, result_dim, lb, lc);
 	dot_rest(r, a, op, 1, result_dim, rb, rc);
 	for (int i = 0; i < lc->n; i++)
-		link_dims(r, a, F_reduce, lhs->dims[lc->v[i]], 0,
-			(int)lc->v[i], 1, (int)rc->v[i]);
+		link_dims(r, a, F_reduce, lhs->dims[lc->v[i]], 0, (int)lc->v[i], 1,
+			(int)rc->v[i]);
 	r->combiner = C_add;
 }
 
@@ -306,8 +303,7 @@ rule_reduce(Rule *r, Arena *a, const Op *op)
 		if (ints_contain(dims, d))
 			link_dims(r, a, F_reduce, t->dims[d], 0, d, -1, 0);
 		else
-			link_dims(r, a, F_pass, t->dims[d], 0, d, 2,
-				result_dim++);
+			link_dims(r, a, F_pass, t->dims[d], 0, d, 2, result_dim++);
 	r->combiner = (Combiner)op_int(op, A_combiner);
 }
 
@@ -317,8 +313,8 @@ rule_cumsum(Rule *r, Arena *a, const Op *op)
 	const Type *t = tensor_type(op, 0);
 
 	for (int d = 0; d < t->rank; d++)
-		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass,
-			t->dims[d], 0, d, 2, d);
+		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass, t->dims[d], 0, d,
+			2, d);
 }
 
 /*
@@ -422,8 +418,7 @@ rule_sort(Rule *r, Arena *a, const Op *op)
 	bool alone = type_elements(t) == t->dims[along];
 
 	for (int d = 0; d < t->rank; d++) {
-		int f = factor_new(r, a, t->dims[d],
-			d == along ? F_replicate : F_pass);
+		int f = factor_new(r, a, t->dims[d], d == along ? F_replicate : F_pass);
 		r->factors[f].blocked = d == along && alone;
 		for (int i = 0; i < r->ntensors; i++)
 			place(r, i, d, f);
@@ -450,10 +445,10 @@ rule_extern(Rule *r, Arena *a, const Op *op)
 			int64_t size = tensor_type(op, t)->dims[d];
 			int f = letter == WHOLE_DIM ? -1 : factors[letter];
 			if (f < 0)
-				f = factor_new(r, a, size, letter == WHOLE_DIM
-					|| t >= op->noperands ? F_replicate :
-					extern_rule_sums(&rule, letter) ?
-					F_reduce : F_pass);
+				f = factor_new(r, a, size,
+					letter == WHOLE_DIM || t >= op->noperands ? F_replicate
+						: extern_rule_sums(&rule, letter) ? F_reduce
+										  : F_pass);
 			if (letter != WHOLE_DIM)
 				factors[letter] = f;
 			place(r, t, d, f);

@@ -14,13 +14,13 @@ typedef struct Target {
 	double bf16_flops, int8_flops;
 	int64_t hbm_bytes;
 	double hbm_bandwidth;
-	double link_bandwidth;	/* one way */
+	double link_bandwidth; /* one way */
 	int torus_rank;
-	int wrap;		/* see targets.def */
+	int wrap; /* see targets.def */
 	int64_t pod;
 } Target;
 
-const Target *target_by_name(const char *name);	/* NULL if unknown */
+const Target *target_by_name(const char *name); /* NULL if unknown */
 const Target *target_default(void);		/* v5e */
 int target_count(void);
 const Target *target_at(int i);

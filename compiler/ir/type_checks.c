@@ -24,12 +24,15 @@ check_size(Arena *a, const Type *t)
 
 	for (int d = 0; d < t->rank; d++) {
 		if (t->dims[d] < 1)
-			return arena_printf(a, "dim %d of the result would "
-				"have size %lld; sizes start at 1", d,
-				(long long)t->dims[d]);
+			return arena_printf(a,
+				"dim %d of the result would "
+				"have size %lld; sizes start at 1",
+				d, (long long)t->dims[d]);
 		if (!mul_i64(n, t->dims[d], &n))
-			return arena_printf(a, "the result %s has more bytes "
-				"than 64 bits can count", type_shape(a, t));
+			return arena_printf(a,
+				"the result %s has more bytes "
+				"than 64 bits can count",
+				type_shape(a, t));
 	}
 	return NULL;
 }
@@ -55,8 +58,8 @@ check_dims(const Op *op, Arena *a, AttrKind attr, int rank)
 		if (wrong)
 			return wrong;
 		if (seen >> dims->v[i] & 1)
-			return arena_printf(a, "%s names dim %lld twice",
-				ops[op->kind].name, (long long)dims->v[i]);
+			return arena_printf(a, "%s names dim %lld twice", ops[op->kind].name,
+				(long long)dims->v[i]);
 		seen |= 1u << dims->v[i];
 	}
 	return NULL;
@@ -79,8 +82,8 @@ check_scalar(const Op *op, Arena *a, int i, DType dtype)
 
 	if (t->rank == 0 && t->dtype == dtype)
 		return NULL;
-	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s",
-		ops[op->kind].name, dtypes[dtype].name, i + 1, type_shape(a, t));
+	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s", ops[op->kind].name,
+		dtypes[dtype].name, i + 1, type_shape(a, t));
 }
 
 const char *
@@ -88,9 +91,10 @@ check_equal(const Op *op, Arena *a, int first)
 {
 	for (int i = first + 1; i < op->noperands; i++)
 		if (!type_equal(operand_type(op, first), operand_type(op, i)))
-			return arena_printf(a, "%s needs operands of one type, "
-				"not %s and %s", ops[op->kind].name,
-				type_shape(a, operand_type(op, first)),
+			return arena_printf(a,
+				"%s needs operands of one type, "
+				"not %s and %s",
+				ops[op->kind].name, type_shape(a, operand_type(op, first)),
 				type_shape(a, operand_type(op, i)));
 	return NULL;
 }
@@ -106,8 +110,7 @@ check_combiner(const Op *op, Arena *a, DType d)
 	bool logical = c == C_and || c == C_or;
 	bool number = c == C_add || c == C_mul;
 	if ((logical && d != D_pred) || (number && d == D_pred))
-		return arena_printf(a, "%s with '%s' needs %s, not %s",
-			ops[op->kind].name, combiners[c].name,
-			logical ? "pred" : "numbers", dtypes[d].name);
+		return arena_printf(a, "%s with '%s' needs %s, not %s", ops[op->kind].name,
+			combiners[c].name, logical ? "pred" : "numbers", dtypes[d].name);
 	return NULL;
 }

@@ -6,8 +6,7 @@
 
 /* The dims of one operand that a pair of dot attributes name, each once. */
 static const char *
-check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract,
-	int rank)
+check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract, int rank)
 {
 	const Ints *b = op_ints(op, batch), *c = op_ints(op, contract);
 
@@ -16,7 +15,8 @@ check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract,
 		wrong = check_dims(op, a, contract, rank);
 	for (int i = 0; i < b->n && !wrong; i++)
 		if (ints_contain(c, b->v[i]))
-			wrong = arena_printf(a, "dim %lld of a dot's operand "
+			wrong = arena_printf(a,
+				"dim %lld of a dot's operand "
 				"is both batch and contracting",
 				(long long)b->v[i]);
 	return wrong;
@@ -32,9 +32,11 @@ check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
 		return arena_printf(a, "dot pairs %d dims with %d", l->n, r->n);
 	for (int i = 0; i < l->n; i++)
 		if (x->dims[l->v[i]] != y->dims[r->v[i]])
-			return arena_printf(a, "dot pairs dim %lld of %s with "
-				"dim %lld of %s", (long long)l->v[i],
-				type_shape(a, x), (long long)r->v[i], type_shape(a, y));
+			return arena_printf(a,
+				"dot pairs dim %lld of %s with "
+				"dim %lld of %s",
+				(long long)l->v[i], type_shape(a, x), (long long)r->v[i],
+				type_shape(a, y));
 	return NULL;
 }
 
@@ -45,15 +47,15 @@ check_dot(const Op *op, Arena *a)
 	const char *wrong;
 
 	if (x->dtype != y->dtype)
-		return arena_printf(a, "dot needs operands of one dtype, not "
-			"%s and %s", dtypes[x->dtype].name,
-			dtypes[y->dtype].name);
+		return arena_printf(a,
+			"dot needs operands of one dtype, not "
+			"%s and %s",
+			dtypes[x->dtype].name, dtypes[y->dtype].name);
 	if (x->dtype == D_pred)
 		return "dot needs numbers, not pred";
 	wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
 	if (!wrong)
-		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract,
-			y->rank);
+		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract, y->rank);
 	if (!wrong)
 		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
 	if (!wrong)
@@ -80,8 +82,8 @@ append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract
 static DType
 dot_dtype(DType operand, DType wanted)
 {
-	bool wider = dtypes[wanted].class == dtypes[operand].class &&
-		dtypes[wanted].bytes > dtypes[operand].bytes;
+	bool wider = dtypes[wanted].class == dtypes[operand].class
+		&& dtypes[wanted].bytes > dtypes[operand].bytes;
 
 	return wider ? wanted : operand;
 }
@@ -98,9 +100,9 @@ type_dot(const Op *op, Arena *a, Type *result)
 	*result = type_of(dot_dtype(x->dtype, wanted_type(op)->dtype), 0, NULL);
 	for (int i = 0; i < batch->n; i++)
 		result->dims[result->rank++] = x->dims[batch->v[i]];
-	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract)) ||
-	    !append_rest(result, y, op_ints(op, A_rhs_batch),
-	    op_ints(op, A_rhs_contract)))
+	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract))
+		|| !append_rest(result, y, op_ints(op, A_rhs_batch),
+			op_ints(op, A_rhs_contract)))
 		return arena_printf(a, "dot of %s and %s has more than %d dims",
 			type_shape(a, x), type_shape(a, y), MAX_RANK);
 	return check_size(a, result);
@@ -189,15 +191,15 @@ check_starts(const Op *op, Arena *a, int first)
 	const Type *x = operand_type(op, 0);
 
 	if (op->noperands != first + x->rank)
-		return arena_printf(a, "%s of %s needs %d starts, not %d",
-			ops[op->kind].name, type_shape(a, x), x->rank,
-			op->noperands - first);
+		return arena_printf(a, "%s of %s needs %d starts, not %d", ops[op->kind].name,
+			type_shape(a, x), x->rank, op->noperands - first);
 	for (int d = 0; d < x->rank; d++) {
 		const Type *start = operand_type(op, first + d);
 		if (start->rank || !dtype_is_integer(start->dtype))
-			return arena_printf(a, "%s needs integer scalars as "
-				"starts, not %s", ops[op->kind].name,
-				type_shape(a, start));
+			return arena_printf(a,
+				"%s needs integer scalars as "
+				"starts, not %s",
+				ops[op->kind].name, type_shape(a, start));
 		if (start->dtype != operand_type(op, first)->dtype)
 			return arena_printf(a, "%s needs starts of one dtype",
 				ops[op->kind].name);
@@ -220,10 +222,10 @@ type_dynamic_slice(const Op *op, Arena *a, Type *result)
 	*result = *x;
 	for (int d = 0; d < x->rank; d++) {
 		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
-			return arena_printf(a, "dynamic_slice of %lld elements "
+			return arena_printf(a,
+				"dynamic_slice of %lld elements "
 				"of dim %d, which has size %lld",
-				(long long)sizes->v[d], d,
-				(long long)x->dims[d]);
+				(long long)sizes->v[d], d, (long long)x->dims[d]);
 		result->dims[d] = sizes->v[d];
 	}
 	return NULL;
@@ -237,14 +239,16 @@ type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
 	const Type *x = operand_type(op, 0), *update = operand_type(op, 1);
 	*result = *x;
 	if (update->rank != x->rank || update->dtype != x->dtype)
-		return arena_printf(a, "dynamic_update_slice of %s needs an "
+		return arena_printf(a,
+			"dynamic_update_slice of %s needs an "
 			"update of its dtype and as many dims, not %s",
 			type_shape(a, x), type_shape(a, update));
 	for (int d = 0; d < x->rank; d++)
 		if (update->dims[d] > x->dims[d])
-			return arena_printf(a, "dynamic_update_slice puts %s "
-				"in the smaller %s", type_shape(a, update),
-				type_shape(a, x));
+			return arena_printf(a,
+				"dynamic_update_slice puts %s "
+				"in the smaller %s",
+				type_shape(a, update), type_shape(a, x));
 	return check_starts(op, a, 2);
 }
 
@@ -263,15 +267,16 @@ type_sort(const Op *op, Arena *a, Type *results)
 	int64_t direction = op_int(op, A_direction);
 
 	if (!op->noperands || op->nresults != op->noperands)
-		return arena_printf(a, "sort of %d tensors has %d results",
-			op->noperands, op->nresults);
+		return arena_printf(a, "sort of %d tensors has %d results", op->noperands,
+			op->nresults);
 	const Type *key = operand_type(op, 0);
 	for (int i = 0; i < op->noperands; i++) {
 		results[i] = *operand_type(op, i);
 		if (!same_dims(key, &results[i]))
-			return arena_printf(a, "sort needs operands of equal "
-				"dims, not %s and %s", type_shape(a, key),
-				type_shape(a, &results[i]));
+			return arena_printf(a,
+				"sort needs operands of equal "
+				"dims, not %s and %s",
+				type_shape(a, key), type_shape(a, &results[i]));
 	}
 	if (direction != DIR_LT && direction != DIR_GT)
 		return "sort is ascending (LT) or descending (GT)";
@@ -284,8 +289,8 @@ tensor_words(Arena *a, const Op *op, int tensor)
 {
 	bool operand = tensor < op->noperands;
 
-	return arena_printf(a, "%s %d", operand ? "operand" : "result", 1 +
-		(operand ? tensor : tensor - op->noperands));
+	return arena_printf(a, "%s %d", operand ? "operand" : "result",
+		1 + (operand ? tensor : tensor - op->noperands));
 }
 
 /* Each letter of the rule has one size. */
@@ -302,14 +307,13 @@ check_letters(const Op *op, Arena *a, const ExternRule *r)
 			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
 				continue;
 			if (sizes[letter])
-				return arena_printf(a, "'%c' of the rule \"%s\" "
+				return arena_printf(a,
+					"'%c' of the rule \"%s\" "
 					"has size %lld in %s and %lld in %s",
-					extern_rule_letter(letter),
-					op->external->rule,
+					extern_rule_letter(letter), op->external->rule,
 					(long long)sizes[letter],
 					tensor_words(a, op, first[letter]),
-					(long long)type->dims[d],
-					tensor_words(a, op, t));
+					(long long)type->dims[d], tensor_words(a, op, t));
 			sizes[letter] = type->dims[d];
 			first[letter] = t;
 		}
@@ -330,16 +334,18 @@ type_extern(const Op *op, Arena *a, Type *results)
 	const char *wrong = extern_rule_parse(a, rule, &r, &at);
 	if (wrong)
 		return wrong;
-	if (r.noperands != op->noperands ||
-	    r.nterms != op->noperands + op->nresults)
-		return arena_printf(a, "the rule \"%s\" is of %d operands and "
-			"%d results, not %d and %d", rule, r.noperands,
-			r.nterms - r.noperands, op->noperands, op->nresults);
+	if (r.noperands != op->noperands || r.nterms != op->noperands + op->nresults)
+		return arena_printf(a,
+			"the rule \"%s\" is of %d operands and "
+			"%d results, not %d and %d",
+			rule, r.noperands, r.nterms - r.noperands, op->noperands, op->nresults);
 	for (int t = 0; t < r.nterms; t++)
 		if (rule_tensor(op, t)->type.rank != r.terms[t].rank)
-			return arena_printf(a, "the rule \"%s\" gives %s %d "
-				"dims; it has %d", rule, tensor_words(a, op, t),
-				r.terms[t].rank, rule_tensor(op, t)->type.rank);
+			return arena_printf(a,
+				"the rule \"%s\" gives %s %d "
+				"dims; it has %d",
+				rule, tensor_words(a, op, t), r.terms[t].rank,
+				rule_tensor(op, t)->type.rank);
 	for (int i = 0; i < op->nresults; i++) {
 		results[i] = op->results[i]->type;
 		wrong = check_size(a, &results[i]);

@@ -10,15 +10,13 @@ type_constant(const Op *op, Arena *a, Type *result)
 {
 	*result = *wanted_type(op);
 	if (result->rank)
-		return arena_printf(a, "a constant is a scalar, not %s",
-			type_shape(a, result));
+		return arena_printf(a, "a constant is a scalar, not %s", type_shape(a, result));
 	if (dtype_is_float(result->dtype))
 		return NULL;
 	int64_t v = op_int(op, A_value);
-	if (v < integer_limit(result->dtype, false) ||
-	    v > integer_limit(result->dtype, true))
-		return arena_printf(a, "%lld is not a value of %s",
-			(long long)v, dtypes[result->dtype].name);
+	if (v < integer_limit(result->dtype, false) || v > integer_limit(result->dtype, true))
+		return arena_printf(a, "%lld is not a value of %s", (long long)v,
+			dtypes[result->dtype].name);
 	return NULL;
 }
 
@@ -29,8 +27,7 @@ type_iota(const Op *op, Arena *a, Type *result)
 	if (result->dtype == D_pred)
 		return "iota counts; it has no pred form";
 	const char *wrong = check_size(a, result);
-	return wrong ? wrong :
-		check_dim(op, a, op_int(op, A_iota_dim), result->rank);
+	return wrong ? wrong : check_dim(op, a, op_int(op, A_iota_dim), result->rank);
 }
 
 const char *
@@ -55,8 +52,7 @@ const char *
 type_same_number(const Op *op, Arena *a, Type *result)
 {
 	if (operand_type(op, 0)->dtype == D_pred)
-		return arena_printf(a, "%s needs numbers, not pred",
-			ops[op->kind].name);
+		return arena_printf(a, "%s needs numbers, not pred", ops[op->kind].name);
 	return type_same(op, a, result);
 }
 
@@ -64,8 +60,7 @@ const char *
 type_same_integer(const Op *op, Arena *a, Type *result)
 {
 	if (!dtype_is_integer(operand_type(op, 0)->dtype))
-		return arena_printf(a, "%s needs integers, not %s",
-			ops[op->kind].name,
+		return arena_printf(a, "%s needs integers, not %s", ops[op->kind].name,
 			dtypes[operand_type(op, 0)->dtype].name);
 	return type_same(op, a, result);
 }
@@ -74,8 +69,7 @@ const char *
 type_same_float(const Op *op, Arena *a, Type *result)
 {
 	if (!dtype_is_float(operand_type(op, 0)->dtype))
-		return arena_printf(a, "%s needs floats, not %s",
-			ops[op->kind].name,
+		return arena_printf(a, "%s needs floats, not %s", ops[op->kind].name,
 			dtypes[operand_type(op, 0)->dtype].name);
 	return type_same(op, a, result);
 }
@@ -84,8 +78,7 @@ const char *
 type_same_pred(const Op *op, Arena *a, Type *result)
 {
 	if (operand_type(op, 0)->dtype != D_pred)
-		return arena_printf(a, "%s needs pred, not %s",
-			ops[op->kind].name,
+		return arena_printf(a, "%s needs pred, not %s", ops[op->kind].name,
 			dtypes[operand_type(op, 0)->dtype].name);
 	return type_same(op, a, result);
 }
@@ -129,8 +122,10 @@ type_select(const Op *op, Arena *a, Type *result)
 	*result = as_pred;
 	as_pred.dtype = D_pred;
 	if (!type_equal(p, &as_pred))
-		return arena_printf(a, "select needs %s as its condition, "
-			"not %s", type_shape(a, &as_pred), type_shape(a, p));
+		return arena_printf(a,
+			"select needs %s as its condition, "
+			"not %s",
+			type_shape(a, &as_pred), type_shape(a, p));
 	return check_equal(op, a, 1);
 }
 
@@ -161,9 +156,11 @@ type_broadcast(const Op *op, Arena *a, Type *result)
 		if (i && dims->v[i] < dims->v[i - 1])
 			return "broadcast keeps the order of dims";
 		if (x->dims[i] != result->dims[dims->v[i]])
-			return arena_printf(a, "broadcast puts dim %d of %s in "
-				"dim %lld of %s", i, type_shape(a, x),
-				(long long)dims->v[i], type_shape(a, result));
+			return arena_printf(a,
+				"broadcast puts dim %d of %s in "
+				"dim %lld of %s",
+				i, type_shape(a, x), (long long)dims->v[i],
+				type_shape(a, result));
 	}
 	return check_size(a, result);
 }
@@ -179,9 +176,10 @@ type_reshape(const Op *op, Arena *a, Type *result)
 	if (wrong)
 		return wrong;
 	if (type_elements(result) != type_elements(x))
-		return arena_printf(a, "reshape of %s (%lld elements) to %s "
-			"(%lld elements)", type_shape(a, x),
-			(long long)type_elements(x), type_shape(a, result),
+		return arena_printf(a,
+			"reshape of %s (%lld elements) to %s "
+			"(%lld elements)",
+			type_shape(a, x), (long long)type_elements(x), type_shape(a, result),
 			(long long)type_elements(result));
 	return NULL;
 }
@@ -219,9 +217,10 @@ type_roll(const Op *op, Arena *a, Type *result)
 	int64_t dim = op_int(op, A_along), shift = op_int(op, A_shift);
 	const char *wrong = check_dim(op, a, dim, result->rank);
 	if (!wrong && (shift < 1 || shift >= result->dims[dim]))
-		wrong = arena_printf(a, "roll by %lld along dim %lld, which "
-			"has size %lld", (long long)shift, (long long)dim,
-			(long long)result->dims[dim]);
+		wrong = arena_printf(a,
+			"roll by %lld along dim %lld, which "
+			"has size %lld",
+			(long long)shift, (long long)dim, (long long)result->dims[dim]);
 	return wrong;
 }
 
@@ -233,21 +232,22 @@ type_slice(const Op *op, Arena *a, Type *result)
 	const Ints *limit = op_ints(op, A_limit);
 	const Ints *stride = op_ints(op, A_stride);
 
-	if (start->n != x->rank || limit->n != x->rank ||
-	    stride->n != x->rank)
-		return check_count(op, a, start->n != x->rank ? A_start :
-			limit->n != x->rank ? A_limit : A_stride, x->rank);
+	if (start->n != x->rank || limit->n != x->rank || stride->n != x->rank)
+		return check_count(op, a,
+			start->n != x->rank	      ? A_start
+				: limit->n != x->rank ? A_limit
+						      : A_stride,
+			x->rank);
 	*result = *x;
 	for (int d = 0; d < x->rank; d++) {
-		if (start->v[d] < 0 || start->v[d] >= limit->v[d] ||
-		    limit->v[d] > x->dims[d] || stride->v[d] < 1)
-			return arena_printf(a, "slice [%lld:%lld:%lld] of dim "
+		if (start->v[d] < 0 || start->v[d] >= limit->v[d] || limit->v[d] > x->dims[d]
+			|| stride->v[d] < 1)
+			return arena_printf(a,
+				"slice [%lld:%lld:%lld] of dim "
 				"%d, which has size %lld",
 				(long long)start->v[d], (long long)limit->v[d],
-				(long long)stride->v[d], d,
-				(long long)x->dims[d]);
-		result->dims[d] = (limit->v[d] - start->v[d] - 1) /
-			stride->v[d] + 1;
+				(long long)stride->v[d], d, (long long)x->dims[d]);
+		result->dims[d] = (limit->v[d] - start->v[d] - 1) / stride->v[d] + 1;
 	}
 	return NULL;
 }
@@ -268,13 +268,14 @@ type_concatenate(const Op *op, Arena *a, Type *result)
 		if (x->rank == expected.rank)
 			expected.dims[dim] = x->dims[dim];
 		if (!type_equal(x, &expected))
-			return arena_printf(a, "concatenate of %s and %s along "
-				"dim %lld", type_shape(a, operand_type(op, 0)),
-				type_shape(a, x), (long long)dim);
-		if (!add_i64(result->dims[dim], x->dims[dim],
-		    &result->dims[dim]))
+			return arena_printf(a,
+				"concatenate of %s and %s along "
+				"dim %lld",
+				type_shape(a, operand_type(op, 0)), type_shape(a, x),
+				(long long)dim);
+		if (!add_i64(result->dims[dim], x->dims[dim], &result->dims[dim]))
 			return "concatenate makes a dim longer than 64 bits "
-				"can count";
+			       "can count";
 	}
 	return check_size(a, result);
 }
@@ -289,18 +290,19 @@ type_pad(const Op *op, Arena *a, Type *result)
 	if (!x->rank)
 		return "pad needs a tensor with dims, not a scalar";
 	if (low->n != x->rank || high->n != x->rank)
-		return check_count(op, a, low->n != x->rank ? A_low : A_high,
-			x->rank);
+		return check_count(op, a, low->n != x->rank ? A_low : A_high, x->rank);
 	for (int d = 0; d < x->rank; d++) {
 		int64_t *size = &result->dims[d];
 		if (low->v[d] < 0 || high->v[d] < 0)
-			return arena_printf(a, "pad of (%lld, %lld) in dim %d: "
+			return arena_printf(a,
+				"pad of (%lld, %lld) in dim %d: "
 				"padding is not negative",
 				(long long)low->v[d], (long long)high->v[d], d);
-		if (!add_i64(*size, low->v[d], size) ||
-		    !add_i64(*size, high->v[d], size))
-			return arena_printf(a, "pad makes dim %d longer than "
-				"64 bits can count", d);
+		if (!add_i64(*size, low->v[d], size) || !add_i64(*size, high->v[d], size))
+			return arena_printf(a,
+				"pad makes dim %d longer than "
+				"64 bits can count",
+				d);
 	}
 	const char *wrong = check_scalar(op, a, 1, x->dtype);
 	return wrong ? wrong : check_size(a, result);

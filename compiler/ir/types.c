@@ -27,8 +27,8 @@ type_bytes(const Type *t)
 bool
 type_equal(const Type *a, const Type *b)
 {
-	return a->dtype == b->dtype && a->rank == b->rank &&
-		!memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]);
+	return a->dtype == b->dtype && a->rank == b->rank
+		&& !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]);
 }
 
 Type
@@ -131,7 +131,6 @@ combiner_identity(Combiner c, DType d)
 	if (c == C_min)
 		return integer_limit(d, true);
 	if (c == C_and)
-		return dtypes[d].class == DC_signed ? -1 :
-			integer_limit(d, true);
+		return dtypes[d].class == DC_signed ? -1 : integer_limit(d, true);
 	return c == C_mul;
 }

@@ -43,13 +43,11 @@ check_axis(Checker *c, const char *what, AxisRef a)
 		verify_fail(c, "%s: the mesh has no axis %d", what, a.axis);
 		return false;
 	}
-	if (a.pre >= 1 && a.size >= 1 &&
-	    m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0 &&
-	    (a.size > 1 || axis_is_whole(m, a)))
+	if (a.pre >= 1 && a.size >= 1 && m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0
+		&& (a.size > 1 || axis_is_whole(m, a)))
 		return true;
 	verify_fail(c, "%s: %s:(%d)%d is not a part of an axis of size %lld", what,
-		m->axes[a.axis].name, a.pre, a.size,
-		(long long)m->axes[a.axis].size);
+		m->axes[a.axis].name, a.pre, a.size, (long long)m->axes[a.axis].size);
 	return false;
 }
 
@@ -64,8 +62,8 @@ check_axes(Checker *c, const char *what, const AxisList *l)
 		for (int k = 0; k < i; k++)
 			if (!axis_can_coexist(l->a[k], l->a[i])) {
 				AxisList both = {2, {l->a[k], l->a[i]}};
-				verify_fail(c, "%s: %s cannot be used together",
-					what, axes_text(c, &both));
+				verify_fail(c, "%s: %s cannot be used together", what,
+					axes_text(c, &both));
 				return false;
 			}
 	return true;
@@ -76,8 +74,7 @@ static bool
 check_placement(Checker *c, const char *name, const Placement *p, int rank)
 {
 	if (p->rank != rank) {
-		verify_fail(c, "%s has %d dims, its placement %d", name, rank,
-			p->rank);
+		verify_fail(c, "%s has %d dims, its placement %d", name, rank, p->rank);
 		return false;
 	}
 	AxisList all = {.n = placement_pieces(p)};
@@ -95,10 +92,10 @@ check_divides(Checker *c, const Value *v)
 	for (int d = 0; d < v->type.rank; d++) {
 		AxisList axes = placement_dim(&v->placement, d);
 		if (v->type.dims[d] % axes_size(&axes))
-			verify_fail(c, "dim %d of %s has size %lld, which %s (%lld "
-				"ways) does not divide", d, v->name,
-				(long long)v->type.dims[d],
-				axes_text(c, &axes),
+			verify_fail(c,
+				"dim %d of %s has size %lld, which %s (%lld "
+				"ways) does not divide",
+				d, v->name, (long long)v->type.dims[d], axes_text(c, &axes),
 				(long long)axes_size(&axes));
 	}
 }
@@ -116,8 +113,8 @@ check_value_placement(Checker *c, const Value *v)
 		check_divides(c, v);
 	for (int i = 0; i < c->manual.n; i++)
 		if (placement_uses(&v->placement, c->manual.a[i]))
-			verify_fail(c, "%s is one device's along %s, which places it",
-				v->name, axes_text(c, &c->manual));
+			verify_fail(c, "%s is one device's along %s, which places it", v->name,
+				axes_text(c, &c->manual));
 }
 
 /* ---- values --------------------------------------------------------- */
@@ -144,8 +141,7 @@ name_is_clean(const char *name)
 	if (!isalpha((unsigned char)name[0]) && name[0] != '_')
 		return false;
 	for (const char *s = name; *s; s++)
-		if (!isalnum((unsigned char)*s) && *s != '_' &&
-		    (*s != '.' || s[1] == '.'))
+		if (!isalnum((unsigned char)*s) && *s != '_' && (*s != '.' || s[1] == '.'))
 			return false;
 	return !hlo_reserved(name);
 }
@@ -172,8 +168,8 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 static bool
 is_visible(const Checker *c, const Op *op, const Value *v)
 {
-	return v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v &&
-		v->block == op->block;
+	return v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v
+		&& v->block == op->block;
 }
 
 /* ---- ops by the table ----------------------------------------------- */
@@ -184,15 +180,15 @@ check_operands(Checker *c, const Op *op)
 	int wanted = ops[op->kind].operands;
 
 	if (wanted >= 0 && op->noperands != wanted)
-		verify_fail(c, "%s has %d operands, not %d", ops[op->kind].name,
-			op->noperands, wanted);
+		verify_fail(c, "%s has %d operands, not %d", ops[op->kind].name, op->noperands,
+			wanted);
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		if (!v)
 			verify_fail(c, "operand %d is missing", i);
 		else if (!is_visible(c, op, v))
-			verify_fail(c, "operand %d, %s, is not defined before this",
-				i, v->name);
+			verify_fail(c, "operand %d, %s, is not defined before this", i,
+				v->name);
 	}
 }
 
@@ -202,19 +198,17 @@ check_attrs(Checker *c, const Op *op)
 	for (int a = 0; a < ATTR_COUNT; a++) {
 		bool wanted = ops[op->kind].attrs >> a & 1;
 		AttrForm form = attr_table[a].form;
-		bool one = form == FORM_ONE || form == FORM_DIRECTION ||
-			form == FORM_COMBINER || form == FORM_VALUE ||
-			form == FORM_FACT || a == A_dim;
+		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
+			|| form == FORM_VALUE || form == FORM_FACT || a == A_dim;
 		bool optional = form == FORM_FACT || form == FORM_FACTS;
 		if (wanted && optional && !op_has(op, a))
 			continue;
 		if (wanted != op_has(op, a))
 			verify_fail(c, "%s %s attribute %s", ops[op->kind].name,
-				wanted ? "lacks its" : "has no",
-				attr_table[a].name);
+				wanted ? "lacks its" : "has no", attr_table[a].name);
 		else if (wanted && one && op_ints(op, a)->n != 1)
-			verify_fail(c, "attribute %s has %d entries, not 1",
-				attr_table[a].name, op_ints(op, a)->n);
+			verify_fail(c, "attribute %s has %d entries, not 1", attr_table[a].name,
+				op_ints(op, a)->n);
 	}
 }
 
@@ -225,8 +219,8 @@ check_counts(Checker *c, const Op *op)
 	if (!ops[op->kind].many && op->nresults != !is_return)
 		verify_fail(c, "%s has %d results", ops[op->kind].name, op->nresults);
 	if (op->nbodies != ops[op->kind].bodies)
-		verify_fail(c, "%s has %d bodies, not %d", ops[op->kind].name,
-			op->nbodies, ops[op->kind].bodies);
+		verify_fail(c, "%s has %d bodies, not %d", ops[op->kind].name, op->nbodies,
+			ops[op->kind].bodies);
 	if (is_return && op->next)
 		verify_fail(c, "something follows the return of its block");
 	if (!is_return && !op->next)
@@ -243,11 +237,9 @@ check_result_types(Checker *c, const Op *op)
 		verify_fail(c, "%s", wrong);
 	for (int i = 0; i < op->nresults && !wrong; i++)
 		if (!type_equal(&types[i], &op->results[i]->type))
-			verify_fail(c, "%s makes %s, but %s is %s",
-				ops[op->kind].name, type_shape(c->scratch, &types[i]),
-				op->results[i]->name,
-				type_shape(c->scratch,
-				&op->results[i]->type));
+			verify_fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
+				type_shape(c->scratch, &types[i]), op->results[i]->name,
+				type_shape(c->scratch, &op->results[i]->type));
 }
 
 /* ---- ops by the level ----------------------------------------------- */
@@ -261,8 +253,8 @@ is_device_only(const OpInfo *info, OpKind kind)
 static bool
 is_placement_op(OpKind kind)
 {
-	return kind == O_constraint || kind == O_reshard ||
-		kind == O_barrier || kind == O_shard_like;
+	return kind == O_constraint || kind == O_reshard || kind == O_barrier
+		|| kind == O_shard_like;
 }
 
 static void
@@ -272,8 +264,7 @@ check_level(Checker *c, const Op *op)
 
 	bool device = c->m->level == L_device;
 
-	if (device && (is_placement_op(op->kind) || op->kind == O_manual ||
-	    op->kind == O_roll))
+	if (device && (is_placement_op(op->kind) || op->kind == O_manual || op->kind == O_roll))
 		verify_fail(c, "%s in a device program", info->name);
 	if (!device && !block_manual(op->block) && is_device_only(info, op->kind))
 		verify_fail(c, "%s outside a device program", info->name);
@@ -281,8 +272,7 @@ check_level(Checker *c, const Op *op)
 
 /* A spec is closed and uses no axes but the region's. */
 static void
-check_spec(Checker *c, const Op *op, const char *name, const Value *v,
-	const Placement *spec)
+check_spec(Checker *c, const Op *op, const char *name, const Value *v, const Placement *spec)
 {
 	if (!check_placement(c, name, spec, v->type.rank))
 		return;
@@ -291,8 +281,10 @@ check_spec(Checker *c, const Op *op, const char *name, const Value *v,
 	for (int a = 0; a < c->m->mesh.naxes; a++) {
 		AxisRef axis = axis_whole(&c->m->mesh, a);
 		if (placement_uses(spec, axis) && !axes_overlap(op->axes, axis))
-			verify_fail(c, "the spec of %s has axis %s, which is not "
-				"manual", name, c->m->mesh.axes[a].name);
+			verify_fail(c,
+				"the spec of %s has axis %s, which is not "
+				"manual",
+				name, c->m->mesh.axes[a].name);
 	}
 }
 
@@ -310,8 +302,7 @@ check_manual(Checker *c, const Op *op)
 			verify_fail(c, "manual along %s, and so is a region around it",
 				axes_text(c, op->axes));
 	for (int i = 0; i < op->noperands; i++)
-		check_spec(c, op, op->operands[i]->name, op->operands[i],
-			&op->specs[i]);
+		check_spec(c, op, op->operands[i]->name, op->operands[i], &op->specs[i]);
 	for (int i = 0; i < op->nresults; i++)
 		check_spec(c, op, op->results[i]->name, op->results[i],
 			&op->specs[op->noperands + i]);
@@ -354,8 +345,7 @@ check_collective(Checker *c, const Op *op)
 		verify_fail(c, "%s without its axes", ops[op->kind].name);
 		return;
 	}
-	if (!check_axes(c, "axes", op->axes) || !op->from ||
-	    !check_axes(c, "from", op->from))
+	if (!check_axes(c, "axes", op->axes) || !op->from || !check_axes(c, "from", op->from))
 		return;
 	if (axes_size(op->axes) != axes_size(op->from))
 		verify_fail(c, "axes and from have different sizes");
@@ -394,8 +384,7 @@ check_op(Checker *c, Op *op)
 		check_value(c, op->results[i], op, op->block, i);
 	if (shaped)
 		check_result_types(c, op);
-	if (c->failures != before || c->m->level == L_global ||
-	    c->m->level == L_device)
+	if (c->failures != before || c->m->level == L_global || c->m->level == L_device)
 		return;
 	if (op->nbodies)
 		check_bodies(c, op);
@@ -417,8 +406,7 @@ check_block(Checker *c, Block *b)
 		verify_fail(c, "a block has no return");
 	for (Op *op = b->first; op; op = op->next) {
 		c->line = op;
-		if (op->block != b || (op->next ? op->next->prev : b->last) !=
-		    op)
+		if (op->block != b || (op->next ? op->next->prev : b->last) != op)
 			verify_fail(c, "an op is linked wrongly");
 		check_op(c, op);
 		arena_reset(c->scratch);
@@ -526,8 +514,7 @@ module_verify(Module *m, FILE *out)
 	if (!failures.n)
 		return true;
 	module_print_noted(m, &t, print_failures, &failures);
-	text_printf(&t, "// %d failures after '%s'\n", failures.n,
-		m->last_pass);
+	text_printf(&t, "// %d failures after '%s'\n", failures.n, m->last_pass);
 	fputs(t.s, out);
 	text_free(&t);
 	return false;

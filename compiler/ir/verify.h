@@ -11,13 +11,13 @@ typedef struct Checker {
 	Module *m;
 	Report *report;
 	void *data;
-	Arena *arena;		/* for this check only */
-	Arena *scratch;		/* for one op */
+	Arena *arena;	/* for this check only */
+	Arena *scratch; /* for one op */
 	RuleBook *rules;
 	Table *names;
-	Value **seen;		/* by id: values defined so far */
-	const void *line;	/* what is being checked */
-	AxisList manual;	/* axes of the regions around */
+	Value **seen;	  /* by id: values defined so far */
+	const void *line; /* what is being checked */
+	AxisList manual;  /* axes of the regions around */
 	int failures;
 } Checker;
 
@@ -30,7 +30,7 @@ bool pieces_cover(const AxisList *l, AxisRef a);
 bool pieces_cover_all(const AxisList *l, const AxisList *wanted);
 
 /* verify_shards.c */
-void check_local(Checker *c, const Op *op);	/* factors and partial sums */
-void check_bodies(Checker *c, const Op *op);	/* are placed as around them */
+void check_local(Checker *c, const Op *op);  /* factors and partial sums */
+void check_bodies(Checker *c, const Op *op); /* are placed as around them */
 
 #endif

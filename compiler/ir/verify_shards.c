@@ -29,8 +29,7 @@ drop_unit_axes(const AxisList *l)
 
 /* The axes of a dim shared out among its factors, major to minor. */
 static bool
-project_dim(const Rule *r, const DimFactors *dim, AxisList axes,
-	AxisList *of_factor)
+project_dim(const Rule *r, const DimFactors *dim, AxisList axes, AxisList *of_factor)
 {
 	for (int i = 0; i < dim->n; i++) {
 		int64_t size = r->factors[dim->f[i]].size;
@@ -55,16 +54,16 @@ typedef struct FactorAxes {
 
 /* One answer for a factor over all tensors that have it. */
 static void
-meet_factor(Checker *c, FactorAxes *f, const AxisList *axes,
-	const char *tensor, int dim)
+meet_factor(Checker *c, FactorAxes *f, const AxisList *axes, const char *tensor, int dim)
 {
 	if (!f->known) {
 		f->known = true;
 		f->axes = *axes;
 	} else if (!axes_equal(&f->axes, axes)) {
-		verify_fail(c, "dim %d of %s is split over '%s' where another tensor "
-			"of the op has '%s'", dim, tensor, axes_text(c, axes),
-			axes_text(c, &f->axes));
+		verify_fail(c,
+			"dim %d of %s is split over '%s' where another tensor "
+			"of the op has '%s'",
+			dim, tensor, axes_text(c, axes), axes_text(c, &f->axes));
 	}
 }
 
@@ -80,14 +79,13 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 		axes = drop_unit_axes(&axes);
 		memset(of_factor, 0, (size_t)dim->n * sizeof of_factor[0]);
 		if (!project_dim(r, dim, axes, of_factor)) {
-			verify_fail(c, "dim %d of %s cannot be split over '%s' here",
-				d, v->name, axes_text(c, &axes));
+			verify_fail(c, "dim %d of %s cannot be split over '%s' here", d,
+				v->name, axes_text(c, &axes));
 			continue;
 		}
 		for (int i = 0; i < dim->n; i++)
 			if (r->factors[dim->f[i]].size > 1)
-				meet_factor(c, &f[dim->f[i]], &of_factor[i],
-					v->name, d);
+				meet_factor(c, &f[dim->f[i]], &of_factor[i], v->name, d);
 	}
 }
 
@@ -101,15 +99,14 @@ check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
 
 	if (factor->kind == F_replicate) {
 		if (axes->n)
-			verify_fail(c, "%s along a dim split over %s",
-				ops[op->kind].name, axes_text(c, axes));
+			verify_fail(c, "%s along a dim split over %s", ops[op->kind].name,
+				axes_text(c, axes));
 		return;
 	}
 	if (factor->kind != F_reduce)
 		return;
 	for (int i = 0; i < axes->n; i++)
-		if (!pieces_cover(&unreduced, axes->a[i]) ||
-		    result->combiner != r->combiner)
+		if (!pieces_cover(&unreduced, axes->a[i]) || result->combiner != r->combiner)
 			verify_fail(c, "the partial results over %s are lost",
 				axes_text(c, axes));
 }
@@ -121,8 +118,9 @@ takes_partial(const Op *op, int operand, Combiner *combiner)
 	PartialKind kind = ops[op->kind].partial;
 	Combiner own = (Combiner)op->operands[operand]->placement.combiner;
 
-	*combiner = partials[kind].any ? own : kind == PARTIAL_reduce ?
-		(Combiner)op_int(op, A_combiner) : partials[kind].combiner;
+	*combiner = partials[kind].any	 ? own
+		: kind == PARTIAL_reduce ? (Combiner)op_int(op, A_combiner)
+					 : partials[kind].combiner;
 	return kind != PARTIAL_none && (!operand || !partials[kind].first_only);
 }
 
@@ -144,31 +142,29 @@ check_partial_operands(Checker *c, const Op *op)
 	bool together = partials[kind].together || op->kind == O_concatenate;
 
 	for (int i = 1; i < op->noperands; i++) {
-		AxisList other = partial_axes(
-			&op->operands[i]->placement);
-		bool same = pieces_cover_all(&first, &other) &&
-			pieces_cover_all(&other, &first);
+		AxisList other = partial_axes(&op->operands[i]->placement);
+		bool same =
+			pieces_cover_all(&first, &other) && pieces_cover_all(&other, &first);
 		if (together && !same)
 			verify_fail(c, "%s and %s are not unreduced alike",
 				op->operands[0]->name, op->operands[i]->name);
 		if (kind == PARTIAL_bilinear && first.n && other.n)
-			verify_fail(c, "%s of two partial results",
-				ops[op->kind].name);
+			verify_fail(c, "%s of two partial results", ops[op->kind].name);
 	}
 }
 
 /* Where an op adds to an operand on several devices, all but one of them add
    to zero. */
 static void
-check_once(Checker *c, const Op *op, const AxisList *partial,
-	const AxisList *sources)
+check_once(Checker *c, const Op *op, const AxisList *partial, const AxisList *sources)
 {
 	const Value *v = op->operands[rule_book_get(c->rules, op)->once];
 
 	if (!pieces_cover_all(partial, sources) || !pieces_cover_all(sources, partial))
-		verify_fail(c, "%s is unreduced over '%s', its updates are split over "
-			"'%s'", v->name, axes_text(c, partial),
-			axes_text(c, sources));
+		verify_fail(c,
+			"%s is unreduced over '%s', its updates are split over "
+			"'%s'",
+			v->name, axes_text(c, partial), axes_text(c, sources));
 	else if (partial->n && v->placement.combiner != C_add)
 		verify_fail(c, "%s is partial, but not a sum", v->name);
 }
@@ -194,16 +190,15 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
 			verify_fail(c, "%s is partial, which %s does not take",
 				op->operands[i]->name, ops[op->kind].name);
-		else if (!pieces_cover_all(&left, &partial) ||
-		    result->combiner != combiner)
+		else if (!pieces_cover_all(&left, &partial) || result->combiner != combiner)
 			verify_fail(c, "the partial results over %s are lost",
 				axes_text(c, &partial));
 		if (!pieces_cover_all(&sources, &partial))
 			append_pieces(&sources, &partial);
 	}
 	if (!pieces_cover_all(&sources, &left))
-		verify_fail(c, "%s is unreduced over %s for no reason",
-			op->results[0]->name, axes_text(c, &left));
+		verify_fail(c, "%s is unreduced over %s for no reason", op->results[0]->name,
+			axes_text(c, &left));
 	if (op->noperands)
 		check_partial_operands(c, op);
 }
@@ -211,8 +206,7 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 void
 check_local(Checker *c, const Op *op)
 {
-	const Rule *r = ops[op->kind].leaf ? NULL :
-		rule_book_get(c->rules, op);
+	const Rule *r = ops[op->kind].leaf ? NULL : rule_book_get(c->rules, op);
 
 	if (!r)
 		return;
@@ -278,8 +272,7 @@ check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
 		whole = manual_whole(spec, &rest);
 	if (!placement_equal(&v->placement, &whole))
 		verify_fail(c, "%s is not placed as its spec says", v->name);
-	else if (c->m->level == L_resharded &&
-		 !placement_equal(&rest, &inside->placement))
+	else if (c->m->level == L_resharded && !placement_equal(&rest, &inside->placement))
 		verify_fail(c, "%s is not placed as %s", inside->name, v->name);
 }
 
@@ -292,8 +285,7 @@ check_specs(Checker *c, const Op *op)
 		check_at_spec(c, op, op->results[i], body->last->operands[i],
 			&op->specs[op->noperands + i]);
 	for (int i = 0; i < op->noperands && c->m->level == L_resharded; i++)
-		check_at_spec(c, op, op->operands[i], body->params[i],
-			&op->specs[i]);
+		check_at_spec(c, op, op->operands[i], body->params[i], &op->specs[i]);
 }
 
 void
@@ -312,6 +304,5 @@ check_bodies(Checker *c, const Op *op)
 	if (op->kind == O_if)
 		check_decision(c, op->operands[0]);
 	for (int i = 0; i < op->nbodies; i++)
-		check_boundary(c, op, i, op->kind == O_if,
-			op->kind != O_while || i == 1);
+		check_boundary(c, op, i, op->kind == O_if, op->kind != O_while || i == 1);
 }

@@ -36,9 +36,11 @@ wire_bytes(CollectiveKind kind, int64_t n, double bytes)
 
 	if (n == 1)
 		return 0;
-	return bytes * (others * (wire_factors[kind].per_member +
-		wire_factors[kind].per_rest / (double)n) +
-		wire_factors[kind].whole);
+	return bytes
+		* (others
+				* (wire_factors[kind].per_member
+					+ wire_factors[kind].per_rest / (double)n)
+			+ wire_factors[kind].whole);
 }
 
 /* The same, rounded up; more than 64 bits count are as many as they do. */
@@ -49,9 +51,9 @@ whole_wire_bytes(CollectiveKind kind, int64_t n, int64_t bytes)
 
 	if (n == 1)
 		return 0;
-	received = all * wire_factors[kind].per_member +
-		(all * wire_factors[kind].per_rest + n - 1) / n +
-		(__int128)bytes * wire_factors[kind].whole;
+	received = all * wire_factors[kind].per_member
+		+ (all * wire_factors[kind].per_rest + n - 1) / n
+		+ (__int128)bytes * wire_factors[kind].whole;
 	return received > INT64_MAX ? INT64_MAX : (int64_t)received;
 }
 
@@ -85,14 +87,13 @@ op_wire_bytes(const Op *op)
 
 	if (!op_collective_kind(op, &kind))
 		return 0;
-	return whole_wire_bytes(kind, axes_size(op->axes),
-		type_bytes(&op->operands[0]->type));
+	return whole_wire_bytes(kind, axes_size(op->axes), type_bytes(&op->operands[0]->type));
 }
 
 /* The wires one axis piece runs on. */
 typedef struct Wires {
-	double bandwidth;	/* of all its links together, one way each */
-	double hops;		/* to the farthest member */
+	double bandwidth; /* of all its links together, one way each */
+	double hops;	  /* to the farthest member */
 	bool ring;
 } Wires;
 
@@ -125,13 +126,10 @@ wires_on_torus(const Mesh *m, int64_t low, int64_t high)
 		int64_t to = high < end ? high : end;
 		if (from < to) {
 			int64_t size = to / from;
-			bool ring = topology_wraps(m, d) && size > 2 &&
-				size == m->topology[d];
+			bool ring = topology_wraps(m, d) && size > 2 && size == m->topology[d];
 			double share = (double)stride / (double)from;
-			w.bandwidth += m->target->link_bandwidth *
-				(ring ? 2 : share);
-			w.hops += ring ? (double)(size / 2) :
-				(double)(size - 1) / share;
+			w.bandwidth += m->target->link_bandwidth * (ring ? 2 : share);
+			w.hops += ring ? (double)(size / 2) : (double)(size - 1) / share;
 			w.ring &= ring;
 		}
 		stride = end;
@@ -149,8 +147,7 @@ wires_on_ring(const Mesh *m, AxisRef a)
 
 	if (ring)
 		return (Wires){2 * link, (double)(a.size / 2), true};
-	return (Wires){link / (double)rest,
-		(double)(a.size - 1) * (double)rest, false};
+	return (Wires){link / (double)rest, (double)(a.size - 1) * (double)rest, false};
 }
 
 static Wires
@@ -161,9 +158,8 @@ wires_of(const Mesh *m, const AxisList *axes)
 	for (int i = 0; i < axes->n; i++) {
 		AxisRef a = axes->a[i];
 		int64_t stride = axis_ref_stride(m, a);
-		Wires w = m->topology_rank ?
-			wires_on_torus(m, stride, stride * a.size) :
-			wires_on_ring(m, a);
+		Wires w = m->topology_rank ? wires_on_torus(m, stride, stride * a.size)
+					   : wires_on_ring(m, a);
 		all.bandwidth += w.bandwidth;
 		all.hops += w.hops;
 		all.ring &= w.ring;
@@ -213,8 +209,7 @@ axis_links(Arena *a, const Mesh *m, AxisRef axis, int64_t stride, int64_t n)
 		.stride = stride,
 		.ring = w.ring,
 		.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
-		.latency = farthest ? HOP_SECONDS * w.hops /
-			(double)farthest : 0,
+		.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
 		.up = NEW_ARRAY(a, double, n + 1),
 		.down = NEW_ARRAY(a, double, n + 1),
 	};
@@ -252,8 +247,7 @@ load_links(double *ring, int64_t n, int64_t from, int64_t length, double bytes)
 static int64_t
 load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
 {
-	int64_t line = index / (x->stride * x->size) * x->stride +
-		index % x->stride;
+	int64_t line = index / (x->stride * x->size) * x->stride + index % x->stride;
 	int64_t up = (to - from + x->size) % x->size, down = x->size - up;
 	bool is_up = x->ring ? up <= down : to > from;
 
@@ -262,8 +256,7 @@ load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
 	if (is_up)
 		load_links(x->up + line * x->size, x->size, from, up, bytes);
 	else
-		load_links(x->down + line * x->size, x->size,
-			(to + 1) % x->size, down, bytes);
+		load_links(x->down + line * x->size, x->size, (to + 1) % x->size, down, bytes);
 	return is_up ? up : down;
 }
 
@@ -329,8 +322,7 @@ op_links(Arena *a, const Mesh *m, const Op *op)
 	if (!source->n)
 		return (Links){0};
 	Links l = links_new(a, m, op->axes);
-	links_permute(&l, source->v, (double)type_bytes(
-		&op->operands[0]->type));
+	links_permute(&l, source->v, (double)type_bytes(&op->operands[0]->type));
 	return l;
 }
 
@@ -371,16 +363,14 @@ op_collective_seconds(const Mesh *m, const Op *op)
 /* ---- local work --------------------------------------------------------- */
 
 double
-op_seconds(const Mesh *m, const Op *op, const Type *operands,
-	const Type *result)
+op_seconds(const Mesh *m, const Op *op, const Type *operands, const Type *result)
 {
-	double memory = op_bytes(op, operands, result) /
-		m->target->hbm_bandwidth;
+	double memory = op_bytes(op, operands, result) / m->target->hbm_bandwidth;
 	double compute = 0;
 
 	if (op->kind == O_dot)
-		compute = op_flops(op, operands, result) /
-			(dtypes[operands[0].dtype].bytes == 1 ?
-			m->target->int8_flops : m->target->bf16_flops);
+		compute = op_flops(op, operands, result)
+			/ (dtypes[operands[0].dtype].bytes == 1 ? m->target->int8_flops
+								: m->target->bf16_flops);
 	return memory > compute ? memory : compute;
 }

@@ -12,8 +12,12 @@
 #include "ir/targets.h"
 
 typedef enum CollectiveKind {
-	K_all_gather, K_reduce_scatter, K_all_reduce, K_all_to_all,
-	K_collective_permute, K_ragged_all_to_all,
+	K_all_gather,
+	K_reduce_scatter,
+	K_all_reduce,
+	K_all_to_all,
+	K_collective_permute,
+	K_ragged_all_to_all,
 	COLLECTIVE_COUNT
 } CollectiveKind;
 
@@ -24,27 +28,27 @@ double wire_bytes(CollectiveKind kind, int64_t n, double bytes);
 /* The same for a collective op of an L_device module, rounded up. */
 int64_t op_wire_bytes(const Op *op);
 bool op_collective_kind(const Op *op, CollectiveKind *kind);
-double collective_seconds(const Mesh *m, CollectiveKind kind,
-	const AxisList *axes, double operand_bytes);
+double collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
+	double operand_bytes);
 /*
  * The links between the members of a group while they carry the messages of
  * permutes that do not wait for each other.  A message goes along one axis
  * after the other, the shorter way round a ring, or the only one along a line.
  */
 typedef struct AxisLinks {
-	int64_t size, stride;	/* of the digit in a member's index */
+	int64_t size, stride; /* of the digit in a member's index */
 	bool ring;
-	double bandwidth;	/* of one link, one way */
-	double latency;		/* from one member to the next */
-	double *up, *down;	/* bytes: how many more than over the link before;
+	double bandwidth;  /* of one link, one way */
+	double latency;	   /* from one member to the next */
+	double *up, *down; /* bytes: how many more than over the link before;
 				   line by line */
 } AxisLinks;
 
 typedef struct Links {
 	int naxes;
 	AxisLinks axis[MAX_PIECES];
-	int64_t n;		/* members */
-	int64_t hops;		/* of the longest way */
+	int64_t n;    /* members */
+	int64_t hops; /* of the longest way */
 	double latency;
 } Links;
 Links links_new(Arena *a, const Mesh *m, const AxisList *axes);
@@ -55,8 +59,7 @@ double links_seconds(const Links *l);
 int64_t op_hops(const Mesh *m, const Op *op);
 double op_collective_seconds(const Mesh *m, const Op *op);
 /* max(flops / peak, bytes / memory bandwidth) of one op with local types */
-double op_seconds(const Mesh *m, const Op *op, const Type *operands,
-	const Type *result);
+double op_seconds(const Mesh *m, const Op *op, const Type *operands, const Type *result);
 
 /* work.c: what one device computes and receives in one run */
 typedef struct Work {

@@ -10,8 +10,10 @@
 #include "sched/kernel.h"
 
 enum {
-	BLOCK_M = 512, BLOCK_N = 512, BLOCK_K = 512,
-	BLOCK_THIN = 4096,	/* of a matrix times a vector */
+	BLOCK_M = 512,
+	BLOCK_N = 512,
+	BLOCK_K = 512,
+	BLOCK_THIN = 4096, /* of a matrix times a vector */
 	SCRATCH_ALIGNMENT = 64,
 };
 
@@ -23,8 +25,8 @@ largest_loop(const Kernel *k, LoopGroup group)
 
 	for (int p = 0; p < k->norder; p++) {
 		const Loop *loop = &k->loops[k->order[p]];
-		if (loop->group == group && (best < 0 ||
-				loop->extent > k->loops[k->order[best]].extent))
+		if (loop->group == group
+			&& (best < 0 || loop->extent > k->loops[k->order[best]].extent))
 			best = p;
 	}
 	return best;
@@ -48,8 +50,8 @@ loop_at(const Kernel *k, const DotView *v, int position)
 	if (position < 0)
 		return (DotLoop){.extent = 1};
 	int l = k->order[position];
-	return (DotLoop){k->loops[l].extent, v->a->index->coef[l],
-		v->b->index->coef[l], k->store.coef[l]};
+	return (DotLoop){k->loops[l].extent, v->a->index->coef[l], v->b->index->coef[l],
+		k->store.coef[l]};
 }
 
 static void
@@ -71,13 +73,10 @@ add_loops(const Kernel *k, DotView *v, bool contract, int m, int n, int c)
 static bool
 blas_reads(int64_t rows, int64_t columns, int64_t row, int64_t column)
 {
-	if (rows > INT32_MAX || columns > INT32_MAX || row > INT32_MAX ||
-			column > INT32_MAX)
+	if (rows > INT32_MAX || columns > INT32_MAX || row > INT32_MAX || column > INT32_MAX)
 		return false;
-	bool by_rows = (column == 1 || columns == 1) &&
-		(rows == 1 || row >= columns);
-	bool by_columns = (row == 1 || rows == 1) &&
-		(columns == 1 || column >= rows);
+	bool by_rows = (column == 1 || columns == 1) && (rows == 1 || row >= columns);
+	bool by_columns = (row == 1 || rows == 1) && (columns == 1 || column >= rows);
 
 	return by_rows || by_columns;
 }
@@ -96,10 +95,9 @@ needs_packing(const Kernel *k, const DotView *v)
 
 	if (!dtype_is_float(c->type.dtype))
 		return false;
-	return !is_float_of_blas(c) || a->type.dtype != c->type.dtype ||
-		!blas_reads(v->m, v->k, v->a_m, v->a_k) ||
-		!blas_reads(v->k, v->n, v->b_k, v->b_n) ||
-		v->c_m > INT32_MAX;
+	return !is_float_of_blas(c) || a->type.dtype != c->type.dtype
+		|| !blas_reads(v->m, v->k, v->a_m, v->a_k)
+		|| !blas_reads(v->k, v->n, v->b_k, v->b_n) || v->c_m > INT32_MAX;
 }
 
 /* A 16-bit matrix times a vector: only the vector is converted. */
@@ -109,8 +107,8 @@ is_thin(const Kernel *k, const DotView *v)
 	const Op *op = k->root->op;
 	DType a = op->operands[0]->type.dtype;
 
-	return (a == D_f16 || a == D_bf16) && (v->m == 1 || v->n == 1) &&
-		op->results[0]->type.dtype != D_f64;
+	return (a == D_f16 || a == D_bf16) && (v->m == 1 || v->n == 1)
+		&& op->results[0]->type.dtype != D_f64;
 }
 
 static int64_t
@@ -155,7 +153,7 @@ dot_scratch(const Kernel *k)
 	int64_t size = k->root->op->results[0]->type.dtype == D_f64 ? 8 : 4;
 	bool thin = is_thin(k, &v);
 
-	return aligned(v.block_m * v.block_n * size) +
-		aligned((thin ? 1 : v.block_m) * v.block_k * size) +
-		aligned((thin ? 0 : v.block_k) * v.block_n * size);
+	return aligned(v.block_m * v.block_n * size)
+		+ aligned((thin ? 1 : v.block_m) * v.block_k * size)
+		+ aligned((thin ? 0 : v.block_k) * v.block_n * size);
 }

@@ -21,9 +21,8 @@ static void flatten_block(Flatten *f, Block *b);
 bool
 op_is_alias(const Op *op)
 {
-	return op->kind == O_reshape || op->kind == O_output ||
-		op->kind == O_constraint || op->kind == O_barrier ||
-		op->kind == O_shard_like;
+	return op->kind == O_reshape || op->kind == O_output || op->kind == O_constraint
+		|| op->kind == O_barrier || op->kind == O_shard_like;
 }
 
 static void
@@ -84,9 +83,9 @@ is_carried(const Flatten *f, const Block *body, int i)
 typedef struct Round {
 	Op *op;
 	Block *body;
-	Value **next;		/* by carried value */
-	int *reads;		/* the carried value that is its next, or -1 */
-	int *readers;		/* copies to come that read it */
+	Value **next; /* by carried value */
+	int *reads;   /* the carried value that is its next, or -1 */
+	int *readers; /* copies to come that read it */
 	bool *done;
 } Round;
 
@@ -109,8 +108,7 @@ static void
 copy_next(Flatten *f, Round *r, int i)
 {
 	while (i >= 0 && !r->done[i] && !r->readers[i]) {
-		add(f, (Item){STEP_copy, r->op, r->body->params[i], r->next[i],
-			false});
+		add(f, (Item){STEP_copy, r->op, r->body->params[i], r->next[i], false});
 		r->done[i] = true;
 		i = r->reads[i];
 		if (i >= 0)
@@ -124,8 +122,7 @@ swap_circle(Flatten *f, Round *r, int i)
 	for (; !r->done[r->reads[i]]; i = r->reads[i]) {
 		r->done[i] = true;
 		if (!r->done[r->reads[i]])
-			add(f, (Item){STEP_swap, r->op, r->body->params[i],
-				r->next[i], false});
+			add(f, (Item){STEP_swap, r->op, r->body->params[i], r->next[i], false});
 	}
 	r->done[i] = true;
 }
@@ -136,8 +133,7 @@ end_round(Flatten *f, Op *op)
 	Block *body = op->bodies[1];
 	int n = body->nparams;
 	Round r = {op, body, NEW_ARRAY(f->arena, Value *, n + 1),
-		NEW_ARRAY(f->arena, int, n + 1),
-		NEW_ARRAY(f->arena, int, n + 1),
+		NEW_ARRAY(f->arena, int, n + 1), NEW_ARRAY(f->arena, int, n + 1),
 		NEW_ARRAY(f->arena, bool, n + 1)};
 
 	for (int i = 0; i < n; i++)
@@ -161,8 +157,7 @@ flatten_while(Flatten *f, Op *op)
 	for (int i = 0; i < body->nparams; i++) {
 		f->steps->source[body->params[i]->id] = body->params[i];
 		f->steps->source[condition->params[i]->id] = body->params[i];
-		add(f, (Item){STEP_copy, op, body->params[i], op->operands[i],
-			true});
+		add(f, (Item){STEP_copy, op, body->params[i], op->operands[i], true});
 	}
 	mark(f, STEP_loop, op);
 	flatten_block(f, condition);
@@ -183,8 +178,7 @@ flatten_branch(Flatten *f, Op *op, Block *branch)
 		is(f, branch->params[i], op->operands[1 + i]);
 	flatten_block(f, branch);
 	for (int i = 0; i < op->nresults; i++)
-		add(f, (Item){STEP_copy, op, op->results[i],
-			branch->last->operands[i], false});
+		add(f, (Item){STEP_copy, op, op->results[i], branch->last->operands[i], false});
 }
 
 static void

@@ -68,8 +68,7 @@ ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index)
 
 	*r = (Ref){.kernel = k, .slot = slot, .next = u->refs};
 	if (v->type.rank)
-		r->index = arena_copy(f->scratch, index,
-			sizeof *index * (size_t)v->type.rank);
+		r->index = arena_copy(f->scratch, index, sizeof *index * (size_t)v->type.rank);
 	u->refs = r;
 }
 
@@ -130,8 +129,7 @@ pass_on(Fuse *f, Op *op, Uses *u)
 	bool whole = u->whole;
 
 	for (Ref *r = u->refs; r; r = r->next) {
-		if (index_through(f->arena, r->kernel, op, &x->type, r->index,
-				index)) {
+		if (index_through(f->arena, r->kernel, op, &x->type, r->index, index)) {
 			ref_add(f, x, r->kernel, r->slot, index);
 		} else {
 			ref_load(f, v, r);
@@ -176,8 +174,7 @@ visit_op(Fuse *f, Op *op)
 		return;
 	if (f->scalar[v->id])
 		visit_scalar(f, op, u);
-	else if (op_is_alias(op) &&
-			!(op->kind == O_output && is_parameter(f, v)))
+	else if (op_is_alias(op) && !(op->kind == O_output && is_parameter(f, v)))
 		pass_on(f, op, u);
 	else if (u->whole || !try_inline(f, op, u))
 		give_buffer(f, op, u);
@@ -239,9 +236,10 @@ visit_extern(Fuse *f, Op *op)
 static void
 visit_plain(Fuse *f, const Item *item)
 {
-	typedef void VisitPlain(Fuse *f, Op *op);
+	typedef void VisitPlain(Fuse * f, Op * op);
 	static VisitPlain *const visits[OP_COUNT] = {
-		[O_sort] = visit_sort, [O_extern] = visit_extern,
+		[O_sort] = visit_sort,
+		[O_extern] = visit_extern,
 	};
 	Op *op = item->op;
 
@@ -258,8 +256,7 @@ visit_copy(Fuse *f, const Item *item)
 		return;
 	if (item->first)
 		refs_load(f, to);
-	Step *step = new_step(f, item->kind, item->op, 1,
-		arena_copy(f->arena, &to, sizeof to));
+	Step *step = new_step(f, item->kind, item->op, 1, arena_copy(f->arena, &to, sizeof to));
 	step->reads = arena_copy(f->arena, &item->from, sizeof item->from);
 	use_whole(f, item->from);
 }
@@ -290,12 +287,16 @@ visit_if(Fuse *f, const Item *item)
 static void
 visit(Fuse *f, const Item *item)
 {
-	typedef void Visit(Fuse *f, const Item *item);
+	typedef void Visit(Fuse * f, const Item *item);
 	static Visit *const visits[] = {
-		[STEP_kernel] = visit_plain, [STEP_copy] = visit_copy,
-		[STEP_swap] = visit_copy, [STEP_loop] = visit_mark,
-		[STEP_test] = visit_test, [STEP_repeat] = visit_mark,
-		[STEP_if] = visit_if, [STEP_else] = visit_mark,
+		[STEP_kernel] = visit_plain,
+		[STEP_copy] = visit_copy,
+		[STEP_swap] = visit_copy,
+		[STEP_loop] = visit_mark,
+		[STEP_test] = visit_test,
+		[STEP_repeat] = visit_mark,
+		[STEP_if] = visit_if,
+		[STEP_else] = visit_mark,
 		[STEP_endif] = visit_mark,
 	};
 
@@ -329,8 +330,7 @@ visit_all(Fuse *f)
 
 	for (int i = 0; i < n; i++)
 		if (items[i].kind == STEP_kernel)
-			f->scalar[items[i].op->results[0]->id] =
-				is_scalar(f, items[i].op);
+			f->scalar[items[i].op->results[0]->id] = is_scalar(f, items[i].op);
 	for (int i = 0; i < end->noperands; i++)
 		use_whole(f, end->operands[i]);
 	for (int i = n - 1; i >= 0; i--) {
@@ -416,12 +416,16 @@ finish_step(Fuse *f, Step *s)
 {
 	typedef void Finish(Fuse *, Step *);
 	static Finish *const functions[] = {
-		[STEP_kernel] = finish_kernel, [STEP_dot] = finish_kernel,
+		[STEP_kernel] = finish_kernel,
+		[STEP_dot] = finish_kernel,
 		[STEP_collective] = finish_operands,
 		[STEP_sort] = finish_operands,
-		[STEP_extern] = finish_operands, [STEP_copy] = finish_copy,
-		[STEP_swap] = finish_copy, [STEP_test] = finish_test,
-		[STEP_if] = finish_if, [STEP_endif] = NULL,
+		[STEP_extern] = finish_operands,
+		[STEP_copy] = finish_copy,
+		[STEP_swap] = finish_copy,
+		[STEP_test] = finish_test,
+		[STEP_if] = finish_if,
+		[STEP_endif] = NULL,
 	};
 
 	if (functions[s->kind])

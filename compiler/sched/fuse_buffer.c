@@ -8,8 +8,11 @@
 Step *
 new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results)
 {
-	Step step = {.kind = kind, .op = op, .nresults = nresults,
-		.results = results, .result = nresults ? results[0] : NULL,
+	Step step = {.kind = kind,
+		.op = op,
+		.nresults = nresults,
+		.results = results,
+		.result = nresults ? results[0] : NULL,
 		.loop = -1};
 
 	for (int i = 0; i < nresults; i++)
@@ -126,8 +129,7 @@ root_pad(Fuse *f, Op *op)
 }
 
 static void
-dot_loops(Kernel *k, const Ints *dims, const Type *t, LoopGroup group,
-	Affine *index)
+dot_loops(Kernel *k, const Ints *dims, const Type *t, LoopGroup group, Affine *index)
 {
 	for (int i = 0; i < dims->n; i++) {
 		int d = (int)dims->v[i];
@@ -136,8 +138,8 @@ dot_loops(Kernel *k, const Ints *dims, const Type *t, LoopGroup group,
 }
 
 static void
-dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t,
-	LoopGroup group, Affine *index)
+dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t, LoopGroup group,
+	Affine *index)
 {
 	for (int d = 0; d < t->rank; d++)
 		if (ints_find(batch, d) < 0 && ints_find(contract, d) < 0)
@@ -202,8 +204,8 @@ root_update(Fuse *f, Op *op)
 	for (int d = 0; d < x->type.rank; d++) {
 		int64_t limit = x->type.dims[d] - update->type.dims[d];
 		if (limit)
-			index_add_term(f, k, NODE_clamp, op->operands[2 + d],
-				NULL, limit, &target[d]);
+			index_add_term(f, k, NODE_clamp, op->operands[2 + d], NULL, limit,
+				&target[d]);
 	}
 	k->store = index_linear(f->arena, &x->type, target);
 	new_kernel_step(f, STEP_kernel, op, k)->base = x;
@@ -226,8 +228,7 @@ root_scatter_add(Fuse *f, Op *op)
 		if (d != dim)
 			target[d] = index[d < dim ? d : d + n - 1];
 	memset(&target[dim], 0, sizeof target[dim]);
-	index_add_term(f, k, NODE_index, at, &index[dim], x->type.dims[dim],
-		&target[dim]);
+	index_add_term(f, k, NODE_index, at, &index[dim], x->type.dims[dim], &target[dim]);
 	k->store = index_linear(f->arena, &x->type, target);
 	new_kernel_step(f, STEP_kernel, op, k)->base = x;
 	ref_add(f, update, k, &k->root, index);
@@ -272,8 +273,7 @@ give_buffer(Fuse *f, Op *op, Uses *u)
 		else
 			ref_load(f, op->results[0], r);
 	}
-	if (rooter(op) == root_map && !inliner(op) &&
-			!f->scalar[op->results[0]->id])
+	if (rooter(op) == root_map && !inliner(op) && !f->scalar[op->results[0]->id])
 		die("no code for %s", ops[op->kind].name);
 	rooter(op)(f, op);
 }

@@ -69,8 +69,8 @@ inline_leaf(Fuse *f, Op *op, Ref *r)
 	Node *n = node_new(f, r->kernel, kind, op, v);
 
 	if (kind == NODE_iota)
-		n->index = arena_copy(f->arena,
-			&r->index[op_int(op, A_iota_dim)], sizeof *r->index);
+		n->index = arena_copy(f->arena, &r->index[op_int(op, A_iota_dim)],
+			sizeof *r->index);
 	*r->slot = n;
 }
 
@@ -87,8 +87,8 @@ inline_compute(Fuse *f, Op *op, Ref *r)
 
 /* An index that is computed becomes a term of the affine map. */
 void
-index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at,
-	const Affine *index, int64_t limit, Affine *result)
+index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at, const Affine *index, int64_t limit,
+	Affine *result)
 {
 	Node *n = node_new(f, k, kind, NULL, NULL);
 	Term *t = NEW(f->arena, Term);
@@ -110,8 +110,8 @@ inline_dynamic_slice(Fuse *f, Op *op, Ref *r)
 		index[d] = r->index[d];
 		int64_t limit = x->type.dims[d] - op->results[0]->type.dims[d];
 		if (limit)
-			index_add_term(f, r->kernel, NODE_clamp,
-				op->operands[1 + d], NULL, limit, &index[d]);
+			index_add_term(f, r->kernel, NODE_clamp, op->operands[1 + d], NULL,
+				limit, &index[d]);
 	}
 	ref_add(f, x, r->kernel, r->slot, index);
 }
@@ -128,8 +128,8 @@ inline_take(Fuse *f, Op *op, Ref *r)
 		if (d != dim)
 			index[d] = r->index[d < dim ? d : d + n - 1];
 	memset(&index[dim], 0, sizeof index[dim]);
-	index_add_term(f, r->kernel, NODE_clamp, idx, &r->index[dim],
-		x->type.dims[dim] - 1, &index[dim]);
+	index_add_term(f, r->kernel, NODE_clamp, idx, &r->index[dim], x->type.dims[dim] - 1,
+		&index[dim]);
 	ref_add(f, x, r->kernel, r->slot, index);
 }
 
@@ -155,8 +155,8 @@ index_depth(const Kernel *k, Affine *index, int rank)
 		if (index[d].terms)
 			return k->norder;
 		for (int p = depth; p < k->norder; p++)
-			if (affine_uses(&index[d], k->order[p]) &&
-					k->loops[k->order[p]].extent > 1)
+			if (affine_uses(&index[d], k->order[p])
+				&& k->loops[k->order[p]].extent > 1)
 				depth = p + 1;
 	}
 	return depth;
@@ -197,8 +197,7 @@ match_loops(Kernel *k, const Op *op, const Type *operand, int *loops)
 }
 
 static bool
-reduce_loops(Kernel *k, const Op *op, const Type *operand, Affine *index,
-	int *loops)
+reduce_loops(Kernel *k, const Op *op, const Type *operand, Affine *index, int *loops)
 {
 	const Value *v = op->results[0];
 	const Ints *dims = op_ints(op, A_dims);
@@ -207,8 +206,8 @@ reduce_loops(Kernel *k, const Op *op, const Type *operand, Affine *index,
 	if (k->kind != KERNEL_map || depth > (k->reduces ? k->outer : k->norder))
 		return false;
 	if (k->reduces)
-		return iterations(k, 0, k->outer) == type_elements(&v->type) &&
-			match_loops(k, op, operand, loops);
+		return iterations(k, 0, k->outer) == type_elements(&v->type)
+			&& match_loops(k, op, operand, loops);
 	if (iterations(k, 0, depth) != type_elements(&v->type))
 		return false;
 	if (iterations(k, depth, k->norder) > 1) {
@@ -282,8 +281,7 @@ recomputes(const Kernel *k, const Value *v, Affine *index)
 static bool
 reads_less(const Op *op)
 {
-	return type_bytes(&op->operands[0]->type) <=
-		type_bytes(&op->results[0]->type);
+	return type_bytes(&op->operands[0]->type) <= type_bytes(&op->results[0]->type);
 }
 
 static bool
@@ -302,12 +300,10 @@ may_inline_compute(const Fuse *f, const Op *op, Uses *u)
 	Value *v = op->results[0];
 	int distinct;
 
-	if (op->kind == O_convert && !used_by_dot(u) && reads_less(op) &&
-			has_few(u))
+	if (op->kind == O_convert && !used_by_dot(u) && reads_less(op) && has_few(u))
 		return true;
-	if (!in_one_kernel(u) || used_by_dot(u) ||
-			u->refs->kernel->loop != f->loop ||
-			u->refs->kernel->nnodes >= MAX_NODES)
+	if (!in_one_kernel(u) || used_by_dot(u) || u->refs->kernel->loop != f->loop
+		|| u->refs->kernel->nnodes >= MAX_NODES)
 		return false;
 	distinct = distinct_indices(u, v->type.rank);
 	if (distinct > 2 || (distinct > 1 && !is_cheap(op)))
@@ -337,10 +333,8 @@ try_inline_reduce(Fuse *f, Op *op, Uses *u)
 {
 	int rank = op->results[0]->type.rank;
 
-	if (!in_one_kernel(u) || used_by_dot(u) ||
-			u->refs->kernel->loop != f->loop ||
-			u->refs->kernel->nnodes >= MAX_NODES ||
-			distinct_indices(u, rank) != 1)
+	if (!in_one_kernel(u) || used_by_dot(u) || u->refs->kernel->loop != f->loop
+		|| u->refs->kernel->nnodes >= MAX_NODES || distinct_indices(u, rank) != 1)
 		return false;
 	if (!inline_reduce(f, op, u->refs))
 		return false;

@@ -54,8 +54,8 @@ terms_equal(const Term *a, const Term *b)
 bool
 affine_equal(const Affine *a, const Affine *b)
 {
-	return a->offset == b->offset && terms_equal(a->terms, b->terms) &&
-		!memcmp(a->coef, b->coef, sizeof a->coef);
+	return a->offset == b->offset && terms_equal(a->terms, b->terms)
+		&& !memcmp(a->coef, b->coef, sizeof a->coef);
 }
 
 bool
@@ -165,8 +165,7 @@ split_at(Kernel *k, Affine *linear, int loop, int64_t stride)
 
 /* The digits of one dim: what `linear` holds of multiples of its stride. */
 static bool
-take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size,
-	Affine *digit)
+take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size, Affine *digit)
 {
 	int64_t largest = 0;
 
@@ -194,8 +193,8 @@ static bool
 split_loops(Kernel *k, Affine *linear, int64_t stride)
 {
 	for (int l = 0; l < k->nloops; l++)
-		if (linear->coef[l] && k->loops[l].extent > 1 &&
-				!split_at(k, linear, l, stride))
+		if (linear->coef[l] && k->loops[l].extent > 1
+			&& !split_at(k, linear, l, stride))
 			return false;
 	return true;
 }
@@ -225,8 +224,7 @@ group_digits(Kernel *k, const Group *g, Affine linear, Affine *result)
 		stride /= g->operand->dims[d];
 		if (!split_loops(k, &linear, stride))
 			return false;
-		if (!take_digit(k, &linear, stride, g->operand->dims[d],
-				&result[d]))
+		if (!take_digit(k, &linear, stride, g->operand->dims[d], &result[d]))
 			return false;
 		if (carries(k, &linear, stride))
 			return false;
@@ -235,8 +233,8 @@ group_digits(Kernel *k, const Group *g, Affine linear, Affine *result)
 }
 
 static bool
-through_group(Arena *a, Kernel *k, const Type *from, int f0, int f1,
-	const Type *to, int t0, int t1, const Affine *index, Affine *result)
+through_group(Arena *a, Kernel *k, const Type *from, int f0, int f1, const Type *to, int t0,
+	int t1, const Affine *index, Affine *result)
 {
 	Type dims = {.rank = t1 - t0};
 	Group g = {from, f0, f1};
@@ -258,8 +256,8 @@ through_group(Arena *a, Kernel *k, const Type *from, int f0, int f1,
 
 /* Dims fall into the smallest groups with equal products. */
 static bool
-through_reshape(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_reshape(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	const Type *t = &op->results[0]->type;
 	int f = 0, r = 0;
@@ -288,8 +286,8 @@ through_reshape(Arena *a, Kernel *k, const Op *op, const Type *operand,
 /* ---- the others --------------------------------------------------------- */
 
 static bool
-through_same(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_same(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	(void)a, (void)k, (void)op;
 	for (int d = 0; d < operand->rank; d++)
@@ -298,8 +296,8 @@ through_same(Arena *a, Kernel *k, const Op *op, const Type *operand,
 }
 
 static bool
-through_broadcast(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_broadcast(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 
@@ -313,8 +311,8 @@ through_broadcast(Arena *a, Kernel *k, const Op *op, const Type *operand,
 }
 
 static bool
-through_transpose(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_transpose(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 
@@ -325,24 +323,23 @@ through_transpose(Arena *a, Kernel *k, const Op *op, const Type *operand,
 }
 
 static bool
-through_slice(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_slice(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	const Ints *start = op_ints(op, A_start), *stride = op_ints(op, A_stride);
 
 	(void)k;
 	for (int d = 0; d < operand->rank; d++) {
 		memset(&result[d], 0, sizeof result[d]);
-		affine_add_scaled(a, &result[d], &index[d],
-			stride->n ? stride->v[d] : 1);
+		affine_add_scaled(a, &result[d], &index[d], stride->n ? stride->v[d] : 1);
 		result[d].offset += start->v[d];
 	}
 	return true;
 }
 
 static bool
-through_reverse(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+through_reverse(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 
@@ -374,8 +371,8 @@ static Through *const through[OP_COUNT] = {
 };
 
 bool
-index_through(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result)
+index_through(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result)
 {
 	Through *function = through[op->kind];
 

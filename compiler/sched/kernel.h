@@ -21,8 +21,8 @@
 #include "ir/ir.h"
 
 enum {
-	MAX_LOOPS = 24,		/* of one kernel, splits included */
-	MAX_NODES = 128,	/* where fusion stops */
+	MAX_LOOPS = 24,	 /* of one kernel, splits included */
+	MAX_NODES = 128, /* where fusion stops */
 };
 
 typedef struct Node Node;
@@ -42,66 +42,71 @@ typedef struct Affine {
 } Affine;
 
 typedef enum NodeKind {
-	NODE_load,	/* element `index` of the buffer of `value` */
+	NODE_load, /* element `index` of the buffer of `value` */
 	NODE_constant,
-	NODE_iota,	/* the number `index` */
-	NODE_scalar,	/* computed once a run, outside kernels: `value` */
-	NODE_compute,	/* the pointwise `op` of the arguments */
-	NODE_reduce,	/* argument 0 combined over the inner loops */
-	NODE_clamp,	/* argument 0, an integer, into [0, limit] */
-	NODE_index,	/* argument 0, an integer: nothing is stored unless it
+	NODE_iota,    /* the number `index` */
+	NODE_scalar,  /* computed once a run, outside kernels: `value` */
+	NODE_compute, /* the pointwise `op` of the arguments */
+	NODE_reduce,  /* argument 0 combined over the inner loops */
+	NODE_clamp,   /* argument 0, an integer, into [0, limit] */
+	NODE_index,   /* argument 0, an integer: nothing is stored unless it
 			   is in [0, limit) */
-	NODE_dot,	/* two loads; of a dot step */
+	NODE_dot,     /* two loads; of a dot step */
 } NodeKind;
 
 struct Node {
 	NodeKind kind;
-	Op *op;			/* compute, reduce, constant, iota, dot */
-	Value *value;		/* whose element it is; NULL of a clamp */
+	Op *op;	      /* compute, reduce, constant, iota, dot */
+	Value *value; /* whose element it is; NULL of a clamp */
 	Node *args[3];
 	int nargs;
-	Affine *index;		/* of load and iota; others share one that is
+	Affine *index; /* of load and iota; others share one that is
 				   all zero */
-	int64_t limit;		/* clamp, index */
-	Node *next;		/* of the kernel; arguments come first */
+	int64_t limit; /* clamp, index */
+	Node *next;    /* of the kernel; arguments come first */
 	/* kernel_finish(): */
-	int depth;		/* loops it stands in */
-	int stage;		/* reductions it waits for */
-	int cost;		/* rough, of computing it once more */
-	int id;			/* within the kernel, in order */
+	int depth; /* loops it stands in */
+	int stage; /* reductions it waits for */
+	int cost;  /* rough, of computing it once more */
+	int id;	   /* within the kernel, in order */
 };
 
 typedef enum LoopGroup {
 	LOOP_row,
-	LOOP_inner,		/* reduced over, or scanned along */
-	LOOP_batch, LOOP_lhs, LOOP_rhs, LOOP_contract,	/* of a dot */
+	LOOP_inner, /* reduced over, or scanned along */
+	LOOP_batch,
+	LOOP_lhs,
+	LOOP_rhs,
+	LOOP_contract, /* of a dot */
 } LoopGroup;
 
 /* A loop that was split in two counts high * extent[low] + low. */
 typedef struct Loop {
 	int64_t extent;
-	int8_t high, low;	/* -1: not split */
-	uint8_t group;		/* LoopGroup; only equal ones may merge */
+	int8_t high, low; /* -1: not split */
+	uint8_t group;	  /* LoopGroup; only equal ones may merge */
 } Loop;
 
 typedef enum KernelKind {
-	KERNEL_map, KERNEL_scan, KERNEL_dot,
-	KERNEL_scatter,		/* adds to what is there */
+	KERNEL_map,
+	KERNEL_scan,
+	KERNEL_dot,
+	KERNEL_scatter, /* adds to what is there */
 } KernelKind;
 
 typedef struct Kernel {
 	KernelKind kind;
-	const Op *loop;		/* the innermost `while` around it, or NULL */
+	const Op *loop; /* the innermost `while` around it, or NULL */
 	Loop loops[MAX_LOOPS];
-	int nloops;		/* ever made */
-	int8_t order[MAX_LOOPS];	/* those that are not split, outermost first */
+	int nloops;		 /* ever made */
+	int8_t order[MAX_LOOPS]; /* those that are not split, outermost first */
 	int norder;
-	int outer;		/* loops of order that are rows, if it reduces
+	int outer; /* loops of order that are rows, if it reduces
 				   or scans; the others are inner */
 	bool reduces;
-	bool row_result;	/* the result has one element a row */
+	bool row_result; /* the result has one element a row */
 	Node *root;
-	Affine store;		/* where in the result's buffer */
+	Affine store; /* where in the result's buffer */
 	Node *nodes;
 	int nnodes;
 	/* kernel_finish(): the loops left, outermost first, in order[] */
@@ -117,59 +122,67 @@ typedef struct Kernel {
  * parameter and the loop's result are the same buffer.
  */
 typedef enum StepKind {
-	STEP_kernel, STEP_dot, STEP_collective, STEP_sort, STEP_extern,
-	STEP_copy,		/* reads[0] to the result, unless in place */
-	STEP_swap,		/* reads[0] and the result change places */
-	STEP_loop, STEP_test, STEP_repeat,
-	STEP_if, STEP_else, STEP_endif,
+	STEP_kernel,
+	STEP_dot,
+	STEP_collective,
+	STEP_sort,
+	STEP_extern,
+	STEP_copy, /* reads[0] to the result, unless in place */
+	STEP_swap, /* reads[0] and the result change places */
+	STEP_loop,
+	STEP_test,
+	STEP_repeat,
+	STEP_if,
+	STEP_else,
+	STEP_endif,
 } StepKind;
 
 typedef struct Step {
 	StepKind kind;
-	Op *op;			/* what it computes */
+	Op *op; /* what it computes */
 	Kernel *kernel;
-	Value *base;		/* the kernel or collective changes a part of
+	Value *base;	 /* the kernel or collective changes a part of
 				   it, or NULL */
-	Value *result;		/* whose buffer it fills, maybe in part: the
+	Value *result;	 /* whose buffer it fills, maybe in part: the
 				   first of results; NULL: none */
-	Value **results;	/* of sort, extern; of if: filled in its branches */
+	Value **results; /* of sort, extern; of if: filled in its branches */
 	int nresults;
-	Value **reads;		/* buffers, each once */
+	Value **reads; /* buffers, each once */
 	int nreads;
-	int loop;		/* the STEP_loop of the innermost loop around
+	int loop;	 /* the STEP_loop of the innermost loop around
 				   it, -1: none */
-	int middle, end;	/* of loop: its test and repeat; of if: its
+	int middle, end; /* of loop: its test and repeat; of if: its
 				   else and endif */
 } Step;
 
 /* What the walk in fuse.c goes through, in order. */
 typedef struct Item {
-	StepKind kind;		/* STEP_kernel: whatever the op becomes */
+	StepKind kind; /* STEP_kernel: whatever the op becomes */
 	Op *op;
-	Value *to, *from;	/* copy, swap */
-	bool first;		/* copy: nothing uses `to` before it */
+	Value *to, *from; /* copy, swap */
+	bool first;	  /* copy: nothing uses `to` before it */
 } Item;
 
 typedef struct Steps {
 	Module *module;
 	Step *step;
 	int n;
-	Op **scalars;		/* rank 0, from partition-id only, in order */
+	Op **scalars; /* rank 0, from partition-id only, in order */
 	int nscalars;
-	Value **home;		/* by value id: the value whose buffer holds it,
+	Value **home;	/* by value id: the value whose buffer holds it,
 				   NULL: it has none */
-	Value **source;		/* by value id: through calls, and through loops
+	Value **source; /* by value id: through calls, and through loops
 				   that do not change it, the value itself */
 } Steps;
 
 /* flatten.c: calls opened, loops and branches as items; fills s->source. */
 Item *steps_flatten(Steps *s, int *n);
-bool op_is_alias(const Op *op);		/* its result may be its operand's buffer */
+bool op_is_alias(const Op *op); /* its result may be its operand's buffer */
 
 /* fuse.c */
 Steps *steps_build(Module *m);
-Value *steps_home(const Steps *s, const Value *v);	/* whose buffer v is in */
-Value *steps_source(const Steps *s, const Value *v);	/* what v is a name of */
+Value *steps_home(const Steps *s, const Value *v);   /* whose buffer v is in */
+Value *steps_source(const Steps *s, const Value *v); /* what v is a name of */
 
 /* index.c: index maps through the ops that only move elements */
 Affine affine_loop(int loop);
@@ -182,8 +195,8 @@ Affine index_linear(Arena *a, const Type *t, const Affine *index);
 int loop_add(Kernel *k, int64_t extent, LoopGroup group); /* innermost */
 bool loop_split(Kernel *k, int loop, int64_t low_extent);
 /* The operand's index for a result's; false where it is not affine. */
-bool index_through(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result);
+bool index_through(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+	Affine *result);
 
 /*
  * A dot as matrix products c[m, n] += a[m, k] b[k, n] within loops; strides
@@ -199,13 +212,13 @@ typedef struct DotView {
 	int64_t a_m, a_k, b_k, b_n, c_m;
 	DotLoop loops[MAX_LOOPS];
 	int nloops, ncontract;
-	int64_t block_m, block_n, block_k;	/* of packing; 0: not packed */
-	const Node *a, *b;			/* loads */
+	int64_t block_m, block_n, block_k; /* of packing; 0: not packed */
+	const Node *a, *b;		   /* loads */
 } DotView;
 
 /* dot.c */
 DotView dot_view(const Kernel *k);
-int64_t dot_scratch(const Kernel *k);		/* bytes that packing needs */
+int64_t dot_scratch(const Kernel *k); /* bytes that packing needs */
 
 /* nest.c: splits resolved, loops collapsed, depths and stages filled in */
 void kernel_finish(Kernel *k);

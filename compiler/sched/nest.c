@@ -140,8 +140,8 @@ may_merge(const Kernel *k, int high, int low)
 {
 	int64_t extent = k->loops[low].extent;
 
-	if (k->loops[high].group != k->loops[low].group ||
-			!counts_on(&k->store, high, low, extent))
+	if (k->loops[high].group != k->loops[low].group
+		|| !counts_on(&k->store, high, low, extent))
 		return false;
 	for (const Node *n = k->nodes; n; n = n->next)
 		if (!counts_on(n->index, high, low, extent))

@@ -18,8 +18,8 @@
 static const int64_t ABSURD = (int64_t)1 << 56;
 
 enum {
-	ALIGNMENT = 64,		/* a cache line; AVX-512 */
-	MANY_BUFFERS = 1000,	/* above it: swept */
+	ALIGNMENT = 64,	     /* a cache line; AVX-512 */
+	MANY_BUFFERS = 1000, /* above it: swept */
 };
 
 static int64_t
@@ -33,8 +33,7 @@ aligned(int64_t bytes)
 static int
 new_buffer(Plan *p, Value *v, int first)
 {
-	Buffer b = {.value = v, .bytes = type_bytes(&v->type),
-		.first = first, .last = first};
+	Buffer b = {.value = v, .bytes = type_bytes(&v->type), .first = first, .last = first};
 
 	APPEND(p->module->arena, p->buffers, p->n, b);
 	p->buffer_of[v->id] = p->n - 1;
@@ -50,8 +49,8 @@ dying_operand(const Plan *p, const Reuse *r, int i)
 	for (int j = 0; j < step->nreads; j++) {
 		const Value *home = step->reads[j];
 		int b = p->buffer_of[home->id];
-		if (r->last[home->id] == i && p->buffers[b].last <= i &&
-				reuse_may_overwrite(p->steps, step, home))
+		if (r->last[home->id] == i && p->buffers[b].last <= i
+			&& reuse_may_overwrite(p->steps, step, home))
 			return b;
 	}
 	return -1;
@@ -98,8 +97,7 @@ is_absurd(Plan *p)
 	int64_t sum = 0;
 
 	for (int i = 0; i < p->n; i++)
-		if (p->buffers[i].bytes > ABSURD ||
-				(sum += p->buffers[i].bytes) > ABSURD)
+		if (p->buffers[i].bytes > ABSURD || (sum += p->buffers[i].bytes) > ABSURD)
 			return true;
 	return false;
 }
@@ -187,7 +185,7 @@ place_by_size(Plan *p)
 
 typedef struct Gap {
 	int64_t offset, bytes;
-	struct Gap *next;	/* in order of offset */
+	struct Gap *next; /* in order of offset */
 } Gap;
 
 static int64_t
@@ -258,8 +256,7 @@ place_in_order(Plan *p)
 	for (int i = 0; i < p->n; i++) {
 		Buffer *b = &p->buffers[i];
 		for (; dying[dead]->last < b->first; dead++)
-			give_gap(a, &gaps, dying[dead]->offset,
-				aligned(dying[dead]->bytes));
+			give_gap(a, &gaps, dying[dead]->offset, aligned(dying[dead]->bytes));
 		b->offset = take_gap(&gaps, aligned(b->bytes));
 		int64_t end = b->offset + aligned(b->bytes);
 		total = end > total ? end : total;
@@ -358,8 +355,7 @@ bytes_text(const Plan *p, int64_t bytes)
 
 	for (; n >= 1024 && unit < 4; unit++)
 		n /= 1024;
-	return arena_printf(p->module->arena, unit ? "%.1f %s" : "%.0f %s", n,
-		units[unit]);
+	return arena_printf(p->module->arena, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
 }
 
 /* "relu (line 4)", "the start" */
@@ -397,14 +393,12 @@ plan_fits(const Plan *p)
 		return true;
 	diag(s, DIAG_out_of_memory, order[0]->value->range,
 		"a device needs %s%s of memory; %s has %s",
-		p->total == ABSURD ? "more than " : "",
-		bytes_text(p, plan_peak(p)), target->name,
-		bytes_text(p, target->hbm_bytes));
+		p->total == ABSURD ? "more than " : "", bytes_text(p, plan_peak(p)),
+		target->name, bytes_text(p, target->hbm_bytes));
 	for (int i = 0; i < p->n && i < 8; i++) {
 		const Buffer *b = order[i];
-		diag_line(s, "%12s  %s %s, live from %s to %s",
-			bytes_text(p, b->bytes), b->value->name,
-			shape_text(p, b), moment_text(p, b->first),
+		diag_line(s, "%12s  %s %s, live from %s to %s", bytes_text(p, b->bytes),
+			b->value->name, shape_text(p, b), moment_text(p, b->first),
 			moment_text(p, b->last));
 	}
 	diag_flush(s);
@@ -417,10 +411,8 @@ plan_text(const Plan *p, Text *t)
 	const Target *target = p->module->mesh.target;
 	Buffer **order = largest_first(p);
 
-	text_printf(t, "memory of one device: %s of %s (%s)\n",
-		bytes_text(p, plan_peak(p)),
-		bytes_text(p, target->hbm_bytes),
-		target->name);
+	text_printf(t, "memory of one device: %s of %s (%s)\n", bytes_text(p, plan_peak(p)),
+		bytes_text(p, target->hbm_bytes), target->name);
 	text_printf(t, "largest live set:     %s\n", bytes_text(p, p->live));
 	if (p->scratch)
 		text_printf(t, "scratch of a step:    %s, at the end\n",
@@ -429,30 +421,32 @@ plan_text(const Plan *p, Text *t)
 	text_printf(t, "%12s %12s  %-32s live\n", "bytes", "offset", "buffer");
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = order[i];
-		const char *what = arena_printf(p->module->arena, "%s %s",
-			b->value->name, shape_text(p, b));
-		text_printf(t, "%12lld %12lld  %-32s %s to %s\n",
-			(long long)b->bytes, (long long)b->offset, what,
-			moment_text(p, b->first), moment_text(p, b->last));
+		const char *what = arena_printf(p->module->arena, "%s %s", b->value->name,
+			shape_text(p, b));
+		text_printf(t, "%12lld %12lld  %-32s %s to %s\n", (long long)b->bytes,
+			(long long)b->offset, what, moment_text(p, b->first),
+			moment_text(p, b->last));
 	}
 }
 
 void
 plan_json(const Plan *p, Text *t)
 {
-	text_printf(t, "{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
+	text_printf(t,
+		"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
 		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, "
 		"\"steps\": %d,\n"
-		"  \"buffers\": [", p->module->mesh.target->name,
-		(long long)p->module->mesh.target->hbm_bytes,
-		(long long)plan_peak(p), (long long)p->live,
-		(long long)p->scratch, p->steps->n);
+		"  \"buffers\": [",
+		p->module->mesh.target->name, (long long)p->module->mesh.target->hbm_bytes,
+		(long long)plan_peak(p), (long long)p->live, (long long)p->scratch,
+		p->steps->n);
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = &p->buffers[i];
-		text_printf(t, "%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
+		text_printf(t,
+			"%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
 			"\"bytes\": %lld, \"offset\": %lld, \"first\": %d, "
-			"\"last\": %d }", i ? "," : "", b->value->name,
-			shape_text(p, b), (long long)b->bytes,
+			"\"last\": %d }",
+			i ? "," : "", b->value->name, shape_text(p, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last);
 	}
 	text_add(t, " ] }\n");
@@ -464,8 +458,7 @@ plan_csv(const Plan *p, Text *t)
 	text_add(t, "name,type,bytes,offset,first,last\n");
 	for (int i = 0; i < p->n; i++) {
 		const Buffer *b = &p->buffers[i];
-		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name,
-			shape_text(p, b), (long long)b->bytes,
-			(long long)b->offset, b->first, b->last);
+		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name, shape_text(p, b),
+			(long long)b->bytes, (long long)b->offset, b->first, b->last);
 	}
 }

@@ -17,9 +17,8 @@ loads_in_place(const Steps *s, const Step *step, const Value *home)
 	const Kernel *k = step->kernel;
 
 	for (const Node *n = k->nodes; n; n = n->next)
-		if (n->kind == NODE_load && steps_home(s, n->value) == home &&
-				(k->kind == KERNEL_scatter ||
-				!affine_equal(n->index, &k->store)))
+		if (n->kind == NODE_load && steps_home(s, n->value) == home
+			&& (k->kind == KERNEL_scatter || !affine_equal(n->index, &k->store)))
 			return false;
 	return true;
 }
@@ -27,8 +26,8 @@ loads_in_place(const Steps *s, const Step *step, const Value *home)
 static bool
 kernel_may_overwrite(const Steps *s, const Step *step, const Value *home)
 {
-	if (step->op->kind == O_concatenate || step->op->kind == O_pad ||
-			home->type.dtype != step->result->type.dtype)
+	if (step->op->kind == O_concatenate || step->op->kind == O_pad
+		|| home->type.dtype != step->result->type.dtype)
 		return false;
 	if (step->base && steps_home(s, step->base) != home)
 		return false;
@@ -50,8 +49,7 @@ collective_may_overwrite(const Steps *s, const Step *step, const Value *home)
 bool
 reuse_may_overwrite(const Steps *s, const Step *step, const Value *home)
 {
-	if (step->nresults != 1 ||
-			type_bytes(&home->type) != type_bytes(&step->result->type))
+	if (step->nresults != 1 || type_bytes(&home->type) != type_bytes(&step->result->type))
 		return false;
 	if (step->kind == STEP_collective)
 		return collective_may_overwrite(s, step, home);
@@ -149,8 +147,7 @@ reads(const Step *step, const Value *home)
 
 /* ---- one value in another's buffer -------------------------------------- */
 
-static bool may_hold(const Reuse *r, const Value *v, const Value *target,
-	int begin, int end);
+static bool may_hold(const Reuse *r, const Value *v, const Value *target, int begin, int end);
 
 /* The copy into result v at the end of a branch, `end`. */
 static const Step *
@@ -164,11 +161,9 @@ branch_copy(const Steps *s, const Value *v, int end)
 }
 
 static bool
-branch_may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
-	int end)
+branch_may_hold(const Reuse *r, const Value *v, const Value *target, int begin, int end)
 {
-	return may_hold(r, branch_copy(r->steps, v, end)->reads[0], target,
-		begin, end);
+	return may_hold(r, branch_copy(r->steps, v, end)->reads[0], target, begin, end);
 }
 
 /* A value from before the branches that one of them hands on as its v. */
@@ -208,8 +203,8 @@ branches_may_hold(const Reuse *r, const Value *v, const Value *target)
 	int at = r->def[v->id];
 	const Step *step = &r->steps->step[at];
 
-	return branch_may_hold(r, v, target, at, step->middle) &&
-		branch_may_hold(r, v, target, step->middle, step->end);
+	return branch_may_hold(r, v, target, at, step->middle)
+		&& branch_may_hold(r, v, target, step->middle, step->end);
 }
 
 /*
@@ -217,8 +212,7 @@ branches_may_hold(const Reuse *r, const Value *v, const Value *target)
  * buffer of `target`, whose own value is not wanted after the end?
  */
 static bool
-may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
-	int end)
+may_hold(const Reuse *r, const Value *v, const Value *target, int begin, int end)
 {
 	const Steps *s = r->steps;
 	const Step *step;
@@ -227,21 +221,18 @@ may_hold(const Reuse *r, const Value *v, const Value *target, int begin,
 
 	if (v == target)
 		return true;
-	if (def <= begin || r->place[v->id] ||
-			type_bytes(&v->type) != type_bytes(&target->type))
+	if (def <= begin || r->place[v->id]
+		|| type_bytes(&v->type) != type_bytes(&target->type))
 		return false;
 	step = &s->step[def];
 	if (step->kind != STEP_if)
-		return !is_read_between(r, target, def, end) &&
-			(!reads(step, target) ||
-			reuse_may_overwrite(s, step, target));
+		return !is_read_between(r, target, def, end)
+			&& (!reads(step, target) || reuse_may_overwrite(s, step, target));
 	old = changed_by(r, v);
 	if (old && old != target)
-		return !r->changed[old->id] &&
-			may_hold(r, old, target, begin, end) &&
-			branches_may_hold(r, v, old);
-	return !is_read_between(r, target, step->end, end) &&
-		branches_may_hold(r, v, target);
+		return !r->changed[old->id] && may_hold(r, old, target, begin, end)
+			&& branches_may_hold(r, v, old);
+	return !is_read_between(r, target, step->end, end) && branches_may_hold(r, v, target);
 }
 
 static void hold(Reuse *r, const Value *v, Value *target, int begin);
@@ -273,9 +264,8 @@ operand_to_hold(const Reuse *r, const Value *v, const Value *target, int begin)
 		return NULL;
 	for (int i = 0; i < step->nreads; i++) {
 		const Value *x = step->reads[i];
-		if (r->last[x->id] == def &&
-				reuse_may_overwrite(r->steps, step, x) &&
-				may_hold(r, x, target, begin, def))
+		if (r->last[x->id] == def && reuse_may_overwrite(r->steps, step, x)
+			&& may_hold(r, x, target, begin, def))
 			return x;
 	}
 	return NULL;
@@ -307,8 +297,8 @@ hold_carried(Reuse *r, const Step *loop)
 		const Step *copy = &s->step[i];
 		if (copy->op != loop->op)
 			break;
-		if (copy->kind == STEP_copy && may_hold(r, copy->reads[0],
-				copy->result, loop->middle, loop->end))
+		if (copy->kind == STEP_copy
+			&& may_hold(r, copy->reads[0], copy->result, loop->middle, loop->end))
 			hold(r, copy->reads[0], copy->result, loop->middle);
 	}
 }
@@ -330,8 +320,7 @@ hold_result(Reuse *r, const Step *branches, Value *v)
 	}
 	for (int i = 0; i < 2; i++)
 		if (branch_may_hold(r, v, v, begins[i], ends[i]))
-			hold(r, branch_copy(r->steps, v, ends[i])->reads[0], v,
-				begins[i]);
+			hold(r, branch_copy(r->steps, v, ends[i])->reads[0], v, begins[i]);
 }
 
 Reuse *
@@ -354,8 +343,7 @@ reuse_find(const Steps *s)
 		if (s->step[i].kind == STEP_loop)
 			hold_carried(r, &s->step[i]);
 	for (int i = 0; i < s->n; i++)
-		for (int j = 0; s->step[i].kind == STEP_if &&
-				j < s->step[i].nresults; j++)
+		for (int j = 0; s->step[i].kind == STEP_if && j < s->step[i].nresults; j++)
 			hold_result(r, &s->step[i], s->step[i].results[j]);
 	return r;
 }

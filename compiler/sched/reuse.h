@@ -8,16 +8,16 @@
 
 typedef struct Reuse {
 	const Steps *steps;
-	int *def;		/* by value id: the first step that fills its
+	int *def;	 /* by value id: the first step that fills its
 				   buffer; -1: a parameter, or none */
-	int *last;		/* by value id: the last step at which it must
+	int *last;	 /* by value id: the last step at which it must
 				   be there, the end of a loop if it is read
 				   again in the next round; -1: never read */
-	Value **place;		/* by value id: the value in whose buffer it is
+	Value **place;	 /* by value id: the value in whose buffer it is
 				   computed, or NULL */
-	bool *changed;		/* by value id: branches change it in place */
-	int *first_read;	/* by value id: where its reads are in read[] */
-	int *read;		/* steps, ascending for each value */
+	bool *changed;	 /* by value id: branches change it in place */
+	int *first_read; /* by value id: where its reads are in read[] */
+	int *read;	 /* steps, ascending for each value */
 } Reuse;
 
 Reuse *reuse_find(const Steps *s);

@@ -39,14 +39,16 @@ first_axis(const AxisList *l)
 static bool
 must_be_whole(const Projection *p, int factor)
 {
-	bool is_row = p->op->kind == O_dynamic_slice &&
-		!strcmp(p->op->label, "for");
+	bool is_row = p->op->kind == O_dynamic_slice && !strcmp(p->op->label, "for");
 
 	switch (p->rule->factors[factor].kind) {
-	case F_pass: return false;
-	case F_reduce: return is_row;
+	case F_pass:
+		return false;
+	case F_reduce:
+		return is_row;
 	case F_permute:
-	case F_replicate: break;
+	case F_replicate:
+		break;
 	}
 	return true;
 }
@@ -59,19 +61,16 @@ agree_on(Projection *p, int factor, const Holder **from)
 
 	agreed->n = 0;
 	*from = NULL;
-	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1]; i++) {
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
 		if (h->tensor >= p->rule->noperands)
 			continue;
 		if (h->overflow.n)
-			return found(FAULT_strided, h, NULL,
-				first_axis(&h->overflow));
+			return found(FAULT_strided, h, NULL, first_axis(&h->overflow));
 		if (axes_is_prefix(&h->axes, agreed))
 			continue;
 		if (!axes_is_prefix(agreed, &h->axes))
-			return found(FAULT_disagree, *from, h,
-				first_axis(&h->axes));
+			return found(FAULT_disagree, *from, h, first_axis(&h->axes));
 		*agreed = h->axes;
 		*from = h;
 	}
@@ -104,8 +103,7 @@ agree_on_all(Explicit *e, Projection *p)
 			return wrong;
 		for (int k = 0; k < f; k++)
 			if (share_axis(&p->agreed[k], &p->agreed[f], &axis))
-				return found(FAULT_twice, from[k], from[f],
-					axis);
+				return found(FAULT_twice, from[k], from[f], axis);
 	}
 	return (Finding){.fault = FAULT_none};
 }
@@ -137,9 +135,8 @@ partial_alike(Explicit *e, const OpState *o, int operand, bool all)
 	for (int i = 0; i < o->noperands; i++) {
 		const Value *v = o->tensors[i];
 		bool partial = explicit_placement(e, v)->nunreduced > 0;
-		if (i != operand && (all ? v->type.rank > 0 || scalar :
-				partial) &&
-				!(all && as_partial(e, v, like)))
+		if (i != operand && (all ? v->type.rank > 0 || scalar : partial)
+			&& !(all && as_partial(e, v, like)))
 			return false;
 	}
 	return true;
@@ -150,20 +147,17 @@ static bool
 is_linear_in(Explicit *e, const OpState *o, int operand)
 {
 	PartialKind kind = ops[o->op->kind].partial;
-	Combiner c = (Combiner)
-		explicit_placement(e, o->tensors[operand])->combiner;
-	bool joint = kind != PARTIAL_bilinear && kind != PARTIAL_scale &&
-		kind != PARTIAL_reduce;
+	Combiner c = (Combiner)explicit_placement(e, o->tensors[operand])->combiner;
+	bool joint =
+		kind != PARTIAL_bilinear && kind != PARTIAL_scale && kind != PARTIAL_reduce;
 
 	/* integers wrap at their width, and bf16 rounds: within one dtype */
-	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint) ||
-			o->tensors[operand]->type.dtype !=
-			o->tensors[o->noperands]->type.dtype)
+	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint)
+		|| o->tensors[operand]->type.dtype != o->tensors[o->noperands]->type.dtype)
 		return false;
 	if (kind == PARTIAL_reduce)
 		return operand == 0 && o->rule->combiner == c;
-	if (kind == PARTIAL_scale && (operand ||
-			!is_never_zero(o->op->operands[1])))
+	if (kind == PARTIAL_scale && (operand || !is_never_zero(o->op->operands[1])))
 		return false;
 	return partial_combines(kind, c);
 }
@@ -196,9 +190,10 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 		AxisList axes = placement_unreduced(now);
 		if (!axes.n)
 			continue;
-		if (!is_linear_in(e, o, i) || splits_with(p, &axes) ||
-				(own && now->combiner != partial->combiner))
-			return (Finding){.fault = FAULT_refused, .tensor = i,
+		if (!is_linear_in(e, o, i) || splits_with(p, &axes)
+			|| (own && now->combiner != partial->combiner))
+			return (Finding){.fault = FAULT_refused,
+				.tensor = i,
 				.axis = axes.a[0]};
 		partial->combiner = (Combiner)now->combiner;
 		for (int k = 0; k < axes.n; k++)
@@ -217,15 +212,14 @@ sender(const Projection *p, int factor)
 	const Holder *h = NULL;
 
 	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1] && !(h && h->axes.n); i++)
+		i < p->factor_first[factor + 1] && !(h && h->axes.n); i++)
 		h = &p->holders[p->by_factor[i]];
 	return h;
 }
 
 /* A factor may be split only where those before it in its dim are full. */
 static Finding
-place_tensor(const Projection *p, int tensor, const Partial *partial,
-	Placement *to)
+place_tensor(const Projection *p, int tensor, const Partial *partial, Placement *to)
 {
 	bool full = true;
 	int dim = -1;
@@ -238,8 +232,7 @@ place_tensor(const Projection *p, int tensor, const Partial *partial,
 			full = true;
 		dim = h->dim;
 		if (axes->n && (!full || h->size % axes_size(axes)))
-			return found(FAULT_strided, sender(p, h->factor), NULL,
-				axes->a[0]);
+			return found(FAULT_strided, sender(p, h->factor), NULL, axes->a[0]);
 		full &= axes_size(axes) == h->size;
 		AxisList all = placement_dim(to, dim);
 		axes_append_all(&all, axes);
@@ -271,8 +264,13 @@ add_origin(Explicit *e, Value *v, int dim, AxisRef a, Value *from, Op *through)
 {
 	Origin *o = NEW(e->g.module->arena, Origin);
 
-	*o = (Origin){.kind = ORIGIN_op, .dim = dim, .axis = a, .from = from,
-		.through = through, .where = through->range, .step = e->step};
+	*o = (Origin){.kind = ORIGIN_op,
+		.dim = dim,
+		.axis = a,
+		.from = from,
+		.through = through,
+		.where = through->range,
+		.step = e->step};
 	o->next = v->origins;
 	v->origins = o;
 }
@@ -336,10 +334,9 @@ blur_results(Explicit *e, const Op *op)
 bool
 same_expression(const Op *a, const Op *b)
 {
-	return a->range.file == b->range.file &&
-		a->range.begin == b->range.begin &&
-		a->range.end == b->range.end &&
-		a->range.line == b->range.line && !strcmp(a->label, b->label);
+	return a->range.file == b->range.file && a->range.begin == b->range.begin
+		&& a->range.end == b->range.end && a->range.line == b->range.line
+		&& !strcmp(a->label, b->label);
 }
 
 /* Sums must be settled before anything else uses them. */
@@ -390,8 +387,7 @@ static void
 follow_rule(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
-	Placement *results = NEW_ARRAY(e->g.arena, Placement,
-		op->nresults + 1);
+	Placement *results = NEW_ARRAY(e->g.arena, Placement, op->nresults + 1);
 
 	Finding f = derive(e, o, results);
 	if (f.fault) {
@@ -401,8 +397,7 @@ follow_rule(Explicit *e, OpState *o)
 	}
 	for (int i = 0; i < op->nresults; i++) {
 		settle(e, op->results[i], &results[i], op);
-		e->pending[op->results[i]->id] = maker_of_sums(e, op,
-			&results[i]);
+		e->pending[op->results[i]->id] = maker_of_sums(e, op, &results[i]);
 	}
 }
 
@@ -417,8 +412,7 @@ fill_open(Explicit *e, const Op *op)
 	for (int d = 0; d < written->rank; d++) {
 		AxisList has = placement_dim(from, d);
 		AxisList least = placement_dim(written, d);
-		if (placement_is_open(written, d) &&
-				axes_is_prefix(&least, &has))
+		if (placement_is_open(written, d) && axes_is_prefix(&least, &has))
 			placement_set_dim(&to, d, &has);
 	}
 	return to;
@@ -430,14 +424,13 @@ follow_constraint(Explicit *e, OpState *o)
 {
 	const Value *from = o->op->operands[0];
 	Placement to = fill_open(e, o->op);
-	const ReshardPlan *plan = reshard_plan(e->resharder, &from->type,
-		explicit_placement(e, from), &to);
+	const ReshardPlan *plan =
+		reshard_plan(e->resharder, &from->type, explicit_placement(e, from), &to);
 	bool settles = true;
 
 	for (int i = 0; i < plan->n; i++)
-		settles &= plan->moves[i].bytes == 0 ||
-			plan->moves[i].kind == MOVE_all_reduce ||
-			plan->moves[i].kind == MOVE_reduce_scatter;
+		settles &= plan->moves[i].bytes == 0 || plan->moves[i].kind == MOVE_all_reduce
+			|| plan->moves[i].kind == MOVE_reduce_scatter;
 	if (!settles) {
 		report_move(e, o->op, &to);
 		e->failed = true;
@@ -514,8 +507,7 @@ follow_call(Explicit *e, OpState *o)
 		return;
 	}
 	for (int i = 0; i < op->nresults; i++)
-		settle_as(e, op->results[i], op->bodies[0]->last->operands[i],
-			op);
+		settle_as(e, op->results[i], op->bodies[0]->last->operands[i], op);
 }
 
 /* Operand i of `a` and operand k of `b` are placed alike. */
@@ -524,9 +516,8 @@ want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 {
 	const Value *v = a->operands[i], *w = b->operands[k];
 
-	if (e->unclear[v->id] || e->unclear[w->id] ||
-			placement_equal(explicit_placement(e, v),
-				explicit_placement(e, w)))
+	if (e->unclear[v->id] || e->unclear[w->id]
+		|| placement_equal(explicit_placement(e, v), explicit_placement(e, w)))
 		return;
 	report_carried(e, op, a, b, i, k);
 	blur(e, v);
@@ -605,9 +596,10 @@ is_evident(const Value *v)
 		return true;
 	if (v->annotated)
 		return !v->placement.open;
-	return v->def && (v->def->kind == O_iota ||
-		(v->def->kind == O_broadcast && v->def->operands[0]->def &&
-		 v->def->operands[0]->def->kind == O_constant));
+	return v->def
+		&& (v->def->kind == O_iota
+			|| (v->def->kind == O_broadcast && v->def->operands[0]->def
+				&& v->def->operands[0]->def->kind == O_constant));
 }
 
 static void
@@ -617,9 +609,8 @@ want_known(Explicit *e, const Op *op)
 		const Value *v = op->operands[i];
 		if (e->known[v->id])
 			continue;
-		*explicit_placement(e, v) = v->annotated ?
-			placement_close(v->placement) :
-			placement_none(v->type.rank);
+		*explicit_placement(e, v) = v->annotated ? placement_close(v->placement)
+							 : placement_none(v->type.rank);
 		e->known[v->id] = true;
 		if (is_evident(v))
 			continue;
@@ -631,8 +622,7 @@ want_known(Explicit *e, const Op *op)
 static bool
 settles_sums(const Op *op)
 {
-	return op->kind == O_constraint || op->kind == O_reshard ||
-		op->kind == O_return;
+	return op->kind == O_constraint || op->kind == O_reshard || op->kind == O_return;
 }
 
 /* What is written is clear, whatever it is made of. */
@@ -658,11 +648,10 @@ follow_op(Explicit *e, Op *op)
 	want_known(e, op);
 	if (!settles_sums(op))
 		want_settled(e, op);
-	bool written = op->nresults && op->results[0]->annotated &&
-		!followers[op->kind];
+	bool written = op->nresults && op->results[0]->annotated && !followers[op->kind];
 	if (op->kind == O_return)
 		return;
-	if (op->kind == O_reshard || written)	/* zeros(f32[8@X]) */
+	if (op->kind == O_reshard || written) /* zeros(f32[8@X]) */
 		follow_written(e, o);
 	else if (!is_clear(e, op))
 		blur_after(e, op);

@@ -12,30 +12,30 @@
 #include "shard/shard.h"
 
 typedef struct Explicit {
-	Propagation g;		/* each value its own cluster */
-	bool *known;		/* by value id: what it is placed is known */
-	bool *fixed;		/* by value id: ... and follows from operands */
-	Op **pending;		/* by value id: whose sums are still open */
-	bool *unclear;		/* by value id: after an error; say no more */
+	Propagation g; /* each value its own cluster */
+	bool *known;   /* by value id: what it is placed is known */
+	bool *fixed;   /* by value id: ... and follows from operands */
+	Op **pending;  /* by value id: whose sums are still open */
+	bool *unclear; /* by value id: after an error; say no more */
 	Resharder *resharder;
 	int step;
-	int quiet;		/* > 0: look, do not tell */
+	int quiet; /* > 0: look, do not tell */
 	bool failed;
 } Explicit;
 
 /* Why an op has no one placement. */
 typedef enum Fault {
 	FAULT_none,
-	FAULT_disagree,		/* `a` and `b` split a factor differently */
-	FAULT_twice,		/* `axis` splits the factors of `a` and `b` */
-	FAULT_whole,		/* the factor of `a` must be whole */
-	FAULT_strided,		/* `a`: no block of the result is one of it */
-	FAULT_refused,		/* `tensor` is partial, and the op not linear */
+	FAULT_disagree, /* `a` and `b` split a factor differently */
+	FAULT_twice,	/* `axis` splits the factors of `a` and `b` */
+	FAULT_whole,	/* the factor of `a` must be whole */
+	FAULT_strided,	/* `a`: no block of the result is one of it */
+	FAULT_refused,	/* `tensor` is partial, and the op not linear */
 } Fault;
 
 typedef struct Finding {
 	Fault fault;
-	int tensor;		/* an operand */
+	int tensor; /* an operand */
 	Holder a, b;
 	AxisRef axis;
 } Finding;
@@ -60,8 +60,7 @@ void report_move(Explicit *e, const Op *op, const Placement *to);
 /* The first operand of `user`, on which the op depends, is partial. */
 void report_condition(Explicit *e, const Op *op, const Op *user);
 /* Operand i of `a` and operand k of `b`, which meet in the op. */
-void report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i,
-	int k);
+void report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i, int k);
 
 static inline Placement *
 explicit_placement(Explicit *e, const Value *v)

@@ -92,8 +92,8 @@ written_value(const Value *v, Range where)
 static bool
 is_statement(const Op *op)
 {
-	return op->kind == O_while || op->kind == O_if ||
-		op->kind == O_constraint || !strcmp(op->label, "[] =");
+	return op->kind == O_while || op->kind == O_if || op->kind == O_constraint
+		|| !strcmp(op->label, "[] =");
 }
 
 Written
@@ -106,7 +106,7 @@ written_operand(const Explicit *e, const Op *op, int i)
 
 	if (has_text(e, r))
 		return written_value(v, r);
-	if (!has_text(e, op->range))	/* of a dump */
+	if (!has_text(e, op->range)) /* of a dump */
 		return written_value(v, (Range){0});
 	if (op->kind == O_output || op->kind == O_constraint)
 		return written_value(v, op->range);
@@ -152,8 +152,7 @@ one_line(Arena *a, const char *text, int longest)
 			line[n++] = blank ? ' ' : text[i];
 	}
 	line[n] = '\0';
-	return (int)n <= longest ? line : arena_printf(a, "%.*s...", longest,
-		line);
+	return (int)n <= longest ? line : arena_printf(a, "%.*s...", longest, line);
 }
 
 static void
@@ -171,11 +170,9 @@ offer_plans(Choices *c, Offer o, int n, const ReshardPlan **plans)
 }
 
 void
-offer(Choices *c, Offer o, const Value *v, const Placement *from,
-	const Placement *to)
+offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placement *to)
 {
-	const ReshardPlan **plans = NEW_ARRAY(c->e->g.arena,
-		const ReshardPlan *, 1);
+	const ReshardPlan **plans = NEW_ARRAY(c->e->g.arena, const ReshardPlan *, 1);
 
 	plans[0] = reshard_plan(c->e->resharder, &v->type, from, to);
 	offer_plans(c, o, 1, plans);
@@ -201,24 +198,22 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 	Range all = w[0].where;
 
 	for (int i = 0; i < n; i++) {
-		if (!w[i].v || w[i].where.file != all.file ||
-				(i && w[i].where.begin < all.end))
+		if (!w[i].v || w[i].where.file != all.file || (i && w[i].where.begin < all.end))
 			return;
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
-		if (placement_equal(from, &to) || !placement_is_sound(from) ||
-				!can_be_placed(w[i].v, &to))
+		if (placement_equal(from, &to) || !placement_is_sound(from)
+			|| !can_be_placed(w[i].v, &to))
 			return;
 		Range between = all;
 		between.begin = i ? all.end : w[i].where.begin;
 		between.end = w[i].where.begin;
 		edit = arena_printf(a, "%s%sreshard(%s, %s)", edit,
 			!all.file ? i ? ", " : "" : range_text(e, between),
-			!all.file ? value_source_name(w[i].v) :
-			without_out(e, range_text(e, w[i].where)),
+			!all.file ? value_source_name(w[i].v)
+				  : without_out(e, range_text(e, w[i].where)),
 			spec_text(e, w[i].v, &to));
-		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from,
-			&to);
+		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from, &to);
 		all.end = w[i].where.end;
 	}
 	offer_plans(c, (Offer){edit, all, edit}, n, plans);
@@ -275,8 +270,8 @@ untyped_let(const Explicit *e, const Value *v)
 }
 
 void
-offer_settled(Choices *c, const Op *maker, const Value *v,
-	const Placement *from, const Placement *to)
+offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from,
+	const Placement *to)
 {
 	Explicit *e = c->e;
 	Arena *a = e->g.arena;
@@ -285,19 +280,21 @@ offer_settled(Choices *c, const Op *maker, const Value *v,
 
 	if (takes_out(maker)) {
 		edit = arena_printf(a, ", out=%s", spec);
-		offer(c, (Offer){edit + 2, insertion(maker->range,
-			maker->range.end - 1), edit}, v, from, to);
+		offer(c, (Offer){edit + 2, insertion(maker->range, maker->range.end - 1), edit},
+			v, from, to);
 	} else if ((word = untyped_let(e, v))) {
 		/* without any @ a let says nothing about placement */
-		edit = arena_printf(a, ": %s%s", spec, placement_ways(to) == 1
-			&& !to->nunreduced ? " replicated" : "");
-		offer(c, (Offer){arena_printf(a, "%s %s%s", word,
-			value_source_name(v), edit), insertion(v->range,
-			v->range.end), edit}, v, from, to);
+		edit = arena_printf(a, ": %s%s", spec,
+			placement_ways(to) == 1 && !to->nunreduced ? " replicated" : "");
+		offer(c,
+			(Offer){arena_printf(a, "%s %s%s", word, value_source_name(v), edit),
+				insertion(v->range, v->range.end), edit},
+			v, from, to);
 	} else {
-		edit = arena_printf(a, "reshard(%s, %s)", has_text(e,
-			def->range) ? range_text(e, def->range) :
-			value_source_name(v), spec);
+		edit = arena_printf(a, "reshard(%s, %s)",
+			has_text(e, def->range) ? range_text(e, def->range)
+						: value_source_name(v),
+			spec);
 		offer(c, (Offer){edit, def->range, edit}, v, from, to);
 	}
 }
@@ -310,14 +307,14 @@ offer_statement(Choices *c, const Op *op, const Value *v, const Placement *to)
 	Explicit *e = c->e;
 	const char *name = value_source_name(v);
 
-	if (!v->def || !is_statement(v->def) || !has_text(e, op->range) ||
-			v->def->kind == O_constraint)
+	if (!v->def || !is_statement(v->def) || !has_text(e, op->range)
+		|| v->def->kind == O_constraint)
 		return;
-	const char *text = arena_printf(e->g.arena, "%s = reshard(%s, %s);",
-		name, name, spec_text(e, v, to));
+	const char *text = arena_printf(e->g.arena, "%s = reshard(%s, %s);", name, name,
+		spec_text(e, v, to));
 	const char *edit = arena_printf(e->g.arena, "%s\n", text);
-	offer(c, (Offer){text, insertion(op->range, op->range.begin), edit},
-		v, explicit_placement(e, v), to);
+	offer(c, (Offer){text, insertion(op->range, op->range.begin), edit}, v,
+		explicit_placement(e, v), to);
 }
 
 /* The type of a parameter, with no dim open. */
@@ -326,10 +323,10 @@ offer_parameter(Choices *c, const Value *v)
 {
 	Explicit *e = c->e;
 	Placement to = placement_close(v->placement);
-	const char *type = arena_printf(e->g.arena, "%s%s",
-		dtypes[v->type.dtype].name, spec_text(e, v, &to));
-	const char *name = has_text(e, v->range) ? range_text(e, v->range) :
-		value_source_name(v);
+	const char *type = arena_printf(e->g.arena, "%s%s", dtypes[v->type.dtype].name,
+		spec_text(e, v, &to));
+	const char *name =
+		has_text(e, v->range) ? range_text(e, v->range) : value_source_name(v);
 	const char *typed = arena_printf(e->g.arena, "%s: %s", name, type);
 
 	if (has_text(e, v->type_range))
@@ -352,8 +349,7 @@ text_moves(Text *t, const Mesh *mesh, int n, const ReshardPlan *const *plans)
 			const Move *move = &plans[i]->moves[k];
 			if (move->bytes == 0)
 				continue;
-			text_printf(t, "%s%s ", told++ ? ", " : "",
-				move_name(move->kind));
+			text_printf(t, "%s%s ", told++ ? ", " : "", move_name(move->kind));
 			text_axes(t, mesh, &move->axes);
 		}
 		bytes += plans[i]->bytes;
@@ -383,9 +379,8 @@ print_choices(const Choices *c)
 		const Offer *o = &c->of[i].offer;
 		text_moves(&t, &m->mesh, c->of[i].nplans, c->of[i].plans);
 		const SourceFile *f = source_file(m->session, o->where.file);
-		diag_choice(m->session, o->where, f && f->text ? o->edit :
-			NULL, "%-9s %-*s  %s",
-			i ? "" : "choices:", width, o->text, t.s);
+		diag_choice(m->session, o->where, f && f->text ? o->edit : NULL,
+			"%-9s %-*s  %s", i ? "" : "choices:", width, o->text, t.s);
 		text_free(&t);
 	}
 }

@@ -42,31 +42,30 @@ spec_text(const Explicit *e, const Value *v, const Placement *p)
 bool
 has_text(const Explicit *e, Range r)
 {
-	return r.file && r.end > r.begin && source_file(e->g.module->session,
-		r.file)->text;
+	return r.file && r.end > r.begin && source_file(e->g.module->session, r.file)->text;
 }
 
 const char *
 range_text(const Explicit *e, Range r)
 {
-	return arena_strndup(e->g.arena, source_file(e->g.module->session,
-		r.file)->text + r.begin, (size_t)(r.end - r.begin));
+	return arena_strndup(e->g.arena,
+		source_file(e->g.module->session, r.file)->text + r.begin,
+		(size_t)(r.end - r.begin));
 }
 
 /* On one line, and cut off where it is long; NULL if there is none. */
 static const char *
 source_text(const Explicit *e, Range r)
 {
-	return has_text(e, r) ? one_line(e->g.arena, range_text(e, r),
-		LONGEST_EXPRESSION) : NULL;
+	return has_text(e, r) ? one_line(e->g.arena, range_text(e, r), LONGEST_EXPRESSION)
+			      : NULL;
 }
 
 /* "relu", "+"; of an index what is written, for it has no name. */
 static const char *
 op_text(const Explicit *e, const Op *op)
 {
-	const char *text = op->label[0] == '[' ? source_text(e, op->range) :
-		NULL;
+	const char *text = op->label[0] == '[' ? source_text(e, op->range) : NULL;
 
 	return text ? text : op->label;
 }
@@ -74,16 +73,16 @@ op_text(const Explicit *e, const Op *op)
 bool
 takes_out(const Op *op)
 {
-	return !strncmp(op->label, "einsum", 6) ||
-		!strncmp(op->label, "matmul", 6);
+	return !strncmp(op->label, "einsum", 6) || !strncmp(op->label, "matmul", 6);
 }
 
 /* A value that has a name of its own by it, others as they are written. */
 static const char *
 value_text(const Explicit *e, const Value *v)
 {
-	const char *text = v->def && (!v->range.file || strchr(v->name, '.')) ?
-		source_text(e, v->def->range) : NULL;
+	const char *text = v->def && (!v->range.file || strchr(v->name, '.'))
+		? source_text(e, v->def->range)
+		: NULL;
 
 	return text ? text : value_source_name(v);
 }
@@ -131,7 +130,7 @@ letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
 		return 0;
 	const char *text = range_text(e, op->letters[at]);
 	if (text[1] || !isalpha((unsigned char)text[0]))
-		return 0;	/* of an ellipsis */
+		return 0; /* of an ellipsis */
 	*where = op->letters[at];
 	return text[0];
 }
@@ -145,8 +144,8 @@ dim_text(const Explicit *e, const Op *op, const Holder *h)
 
 	if (letter)
 		return arena_printf(e->g.arena, "letter '%c'", letter);
-	return arena_printf(e->g.arena, "dim %d of '%s'", w.v ?
-		w.dim[h->dim] : h->dim, operand_text(e, op, h->tensor));
+	return arena_printf(e->g.arena, "dim %d of '%s'", w.v ? w.dim[h->dim] : h->dim,
+		operand_text(e, op, h->tensor));
 }
 
 /* A caret at the letter of an einsum, else at the operand. */
@@ -164,11 +163,9 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 	if (!where.file)
 		where = v->range;
 	if (where.file)
-		diag_label(s, where, "'%s' is %s",
-			operand_text(e, op, h->tensor), spec);
+		diag_label(s, where, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 	else
-		diag_note(s, (Range){0}, "'%s' is %s",
-			operand_text(e, op, h->tensor), spec);
+		diag_note(s, (Range){0}, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 }
 
 static const char *
@@ -178,8 +175,7 @@ where_text(const Explicit *e, const Op *op, const Holder *h)
 
 	if (!letter_of(e, op, h->tensor, h->dim, &where))
 		return "";
-	return arena_printf(e->g.arena, " in '%s'",
-		operand_text(e, op, h->tensor));
+	return arena_printf(e->g.arena, " in '%s'", operand_text(e, op, h->tensor));
 }
 
 /* ---- partial sums ---------------------------------------------------------------- */
@@ -195,8 +191,8 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 	project(p, &e->g, o);
 	for (int i = 0; i < p->nholders; i++) {
 		const Holder *h = &p->holders[i];
-		if (h->tensor >= o->noperands || !h->axes.n ||
-				p->rule->factors[h->factor].kind != F_reduce)
+		if (h->tensor >= o->noperands || !h->axes.n
+			|| p->rule->factors[h->factor].kind != F_reduce)
 			continue;
 		if (!*nsplit)
 			*first = *h;
@@ -206,8 +202,7 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 }
 
 static void
-add_settlements(Choices *c, const Op *maker, const Value *v,
-	const Placement *partial)
+add_settlements(Choices *c, const Op *maker, const Value *v, const Placement *partial)
 {
 	AxisList axes = placement_unreduced(partial), none = {0};
 	Placement whole = *partial;
@@ -238,21 +233,24 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 	if (e->quiet)
 		return;
 	if (!summed_holder(e, maker, &h, &nsplit)) {
-		diag(s, DIAG_explicit_partial, maker->range, "%s leaves partial "
-			"sums over %s; say what becomes of them", maker->label,
-			axes_text(e, &axes));
+		diag(s, DIAG_explicit_partial, maker->range,
+			"%s leaves partial "
+			"sums over %s; say what becomes of them",
+			maker->label, axes_text(e, &axes));
 	} else {
 		Range where;
 		bool letter = letter_of(e, maker, h.tensor, h.dim, &where);
-		diag(s, DIAG_explicit_partial, maker->range, "%s%s is split "
+		diag(s, DIAG_explicit_partial, maker->range,
+			"%s%s is split "
 			"over %s%s; say what becomes of the partial sums",
 			letter ? "contracting " : "", dim_text(e, maker, &h),
-			axes_text(e, &h.axes), nsplit > 1 ?
-			" in both operands" : letter ? arena_printf(e->g.arena,
-			" in '%s'", operand_text(e, maker, h.tensor)) : "");
+			axes_text(e, &h.axes),
+			nsplit > 1	 ? " in both operands"
+				: letter ? arena_printf(e->g.arena, " in '%s'",
+					  operand_text(e, maker, h.tensor))
+					 : "");
 		const Projection *p = &e->g.projection;
-		for (int i = p->factor_first[h.factor];
-				i < p->factor_first[h.factor + 1]; i++)
+		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
 			label_holder(e, maker, &p->holders[p->by_factor[i]]);
 	}
 	add_settlements(&c, maker, v, &partial);
@@ -264,18 +262,16 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 /* Offers reshard(operand, ...) if the op could then go on, or (not strict) get
    stuck at another operand. */
 static void
-try_placement(Choices *c, OpState *o, int operand, const Placement *to,
-	bool strict)
+try_placement(Choices *c, OpState *o, int operand, const Placement *to, bool strict)
 {
 	Explicit *e = c->e;
 	Placement *now = explicit_placement(e, o->tensors[operand]);
-	Placement from = *now, *results = NEW_ARRAY(e->g.arena, Placement,
-		o->ntensors + 1);
+	Placement from = *now, *results = NEW_ARRAY(e->g.arena, Placement, o->ntensors + 1);
 	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands);
 	Placement *all = NEW_ARRAY(e->g.arena, Placement, o->noperands);
 	int n = 0;
 
-	for (int i = 0; i < o->noperands; i++)	/* s * s */
+	for (int i = 0; i < o->noperands; i++) /* s * s */
 		if (o->tensors[i] == o->tensors[operand]) {
 			w[n] = written_operand(e, o->op, i);
 			all[n++] = *to;
@@ -290,8 +286,7 @@ try_placement(Choices *c, OpState *o, int operand, const Placement *to,
 /* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on).  Dims
    of a concatenate are of several sizes. */
 static void
-try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes,
-	AxisRef drop)
+try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes, AxisRef drop)
 {
 	if (axes && h->size % axes_size(axes))
 		return;
@@ -312,10 +307,9 @@ report_disagree(Explicit *e, OpState *o, const Finding *f, Choices *c)
 	const char *place = where_text(e, o->op, &f->a);
 
 	diag(e->g.module->session, DIAG_explicit_disagree, o->op->range,
-		"%s: %s is split over %s%s%s%s over %s%s",
-		op_text(e, o->op), dim_text(e, o->op, &f->a),
-		axes_text(e, &f->a.axes), place, place[0] ? " and" : ", ",
-		place[0] ? "" : dim_text(e, o->op, &f->b),
+		"%s: %s is split over %s%s%s%s over %s%s", op_text(e, o->op),
+		dim_text(e, o->op, &f->a), axes_text(e, &f->a.axes), place,
+		place[0] ? " and" : ", ", place[0] ? "" : dim_text(e, o->op, &f->b),
 		axes_text(e, &f->b.axes), where_text(e, o->op, &f->b));
 	label_holder(e, o->op, &f->a);
 	label_holder(e, o->op, &f->b);
@@ -331,10 +325,8 @@ report_twice(Explicit *e, OpState *o, const Finding *f, Choices *c)
 	AxisList axis = {1, {f->axis}};
 
 	diag(e->g.module->session, DIAG_explicit_twice, o->op->range,
-		"%s: %s would split both %s and %s",
-		op_text(e, o->op),
-		axes_text(e, &axis), dim_text(e, o->op, &f->a),
-		dim_text(e, o->op, &f->b));
+		"%s: %s would split both %s and %s", op_text(e, o->op), axes_text(e, &axis),
+		dim_text(e, o->op, &f->a), dim_text(e, o->op, &f->b));
 	label_holder(e, o->op, &f->a);
 	label_holder(e, o->op, &f->b);
 	try_dim(c, o, &f->a, NULL, f->axis);
@@ -353,8 +345,7 @@ offer_whole(Choices *c, OpState *o, const Finding *f)
 
 	for (int i = 0; i < p->nholders; i++) {
 		const Holder *h = &p->holders[i];
-		if (h->factor != f->a.factor || h->tensor >= o->noperands ||
-				!h->axes.n)
+		if (h->factor != f->a.factor || h->tensor >= o->noperands || !h->axes.n)
 			continue;
 		w[n] = written_operand(e, o->op, h->tensor);
 		to[n] = *explicit_placement(e, o->tensors[h->tensor]);
@@ -368,9 +359,10 @@ static void
 report_whole(Explicit *e, OpState *o, const Finding *f, Choices *c)
 {
 	diag(e->g.module->session, DIAG_explicit_whole, o->op->range,
-		f->fault == FAULT_strided ?
-		"%s: no device's part of %s, split over %s, is one block of "
-		"the result" : "%s works along %s, which is split over %s",
+		f->fault == FAULT_strided
+			? "%s: no device's part of %s, split over %s, is one block of "
+			  "the result"
+			: "%s works along %s, which is split over %s",
 		op_text(e, o->op), dim_text(e, o->op, &f->a),
 		axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
 	label_holder(e, o->op, &f->a);
@@ -428,8 +420,8 @@ report_refused(Explicit *e, OpState *o, const Finding *f, Choices *c)
 
 	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
 		"%s does not take partial results, and '%s' is unreduced over "
-		"%s", op_text(e, o->op), operand_text(e, o->op, f->tensor),
-		axes_text(e, &axes));
+		"%s",
+		op_text(e, o->op), operand_text(e, o->op, f->tensor), axes_text(e, &axes));
 	try_sums(c, o, f->tensor, true);
 	if (!c->n)
 		offer_all_sums(c, o);
@@ -445,12 +437,21 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 	if (e->quiet)
 		return;
 	switch (f->fault) {
-	case FAULT_disagree: report_disagree(e, o, f, &c); break;
-	case FAULT_twice: report_twice(e, o, f, &c); break;
+	case FAULT_disagree:
+		report_disagree(e, o, f, &c);
+		break;
+	case FAULT_twice:
+		report_twice(e, o, f, &c);
+		break;
 	case FAULT_whole:
-	case FAULT_strided: report_whole(e, o, f, &c); break;
-	case FAULT_refused: report_refused(e, o, f, &c); break;
-	case FAULT_none: break;
+	case FAULT_strided:
+		report_whole(e, o, f, &c);
+		break;
+	case FAULT_refused:
+		report_refused(e, o, f, &c);
+		break;
+	case FAULT_none:
+		break;
 	}
 	print_choices(&c);
 }
@@ -506,10 +507,11 @@ report_call(Explicit *e, Op *call)
 		if (try_operand(&c, call, i))
 			blamed = i;
 	const Value *v = call->operands[blamed];
-	diag(s, DIAG_explicit_whole, call->range, "%s needs whole a dim of "
-		"'%s' that is split: it is %s", call->label,
-		operand_text(e, call, blamed), spec_text(e, v,
-		explicit_placement(e, v)));
+	diag(s, DIAG_explicit_whole, call->range,
+		"%s needs whole a dim of "
+		"'%s' that is split: it is %s",
+		call->label, operand_text(e, call, blamed),
+		spec_text(e, v, explicit_placement(e, v)));
 	print_choices(&c);
 }
 
@@ -523,11 +525,12 @@ report_unknown(Explicit *e, const Op *op, int operand)
 
 	if (e->quiet)
 		return;
-	diag(s, DIAG_explicit_unknown, op->range, v->annotated ?
-		"%s: '%s' has open dims; in an explicit function each dim says "
-		"how it is split" : "%s: where '%s' is placed is not written "
-		"and not inferred yet; give the parameter a type", op->label,
-		operand_text(e, op, operand));
+	diag(s, DIAG_explicit_unknown, op->range,
+		v->annotated ? "%s: '%s' has open dims; in an explicit function each dim says "
+			       "how it is split"
+			     : "%s: where '%s' is placed is not written "
+			       "and not inferred yet; give the parameter a type",
+		op->label, operand_text(e, op, operand));
 	if (v->type_range.file)
 		diag_label(s, v->type_range, "here");
 	Choices c = {.e = e};
@@ -540,16 +543,15 @@ without_out(const Explicit *e, const char *text)
 {
 	const char *out = strstr(text, ", out=");
 
-	return out ? arena_printf(e->g.arena, "%.*s)", (int)(out - text),
-		text) : text;
+	return out ? arena_printf(e->g.arena, "%.*s)", (int)(out - text), text) : text;
 }
 
 /* "-> f32[8@X, 16]": the result's type as it is */
 static void
 offer_type(Choices *c, Range where, const Value *v, const Placement *from)
 {
-	const char *arrow = arena_printf(c->e->g.arena, "-> %s%s",
-		dtypes[v->type.dtype].name, spec_text(c->e, v, from));
+	const char *arrow = arena_printf(c->e->g.arena, "-> %s%s", dtypes[v->type.dtype].name,
+		spec_text(c->e, v, from));
 
 	if (has_text(c->e, where))
 		offer(c, (Offer){arrow, where, arrow + 3}, v, from, from);
@@ -568,11 +570,12 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 	if (e->quiet)
 		return;
 	diag(s, DIAG_explicit_move, op->range, "'%s' is %s, not %s: %s",
-		result ? value_source_name(op->results[0]) : text,
-		spec_text(e, v, from), spec_text(e, v, to), result ?
-		"a result's type is checked, and moves nothing" : takes_out(op)
-		? "out= settles partial sums, and moves nothing else" :
-		"a placed let settles partial sums, and moves nothing else");
+		result ? value_source_name(op->results[0]) : text, spec_text(e, v, from),
+		spec_text(e, v, to),
+		result ? "a result's type is checked, and moves nothing"
+			: takes_out(op)
+			? "out= settles partial sums, and moves nothing else"
+			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
 		diag_label(s, op->results[0]->type_range, "written here");
 	Written w = written_operand(e, op, 0);
@@ -595,16 +598,15 @@ report_condition(Explicit *e, const Op *op, const Op *user)
 		return;
 	diag(e->g.module->session, DIAG_explicit_refused, op->range,
 		"%s does not take partial results, and its condition '%s' is "
-		"unreduced over %s", op->label, operand_text(e, user, 0),
-		axes_text(e, &axes));
+		"unreduced over %s",
+		op->label, operand_text(e, user, 0), axes_text(e, &axes));
 	offer_reshard(&c, &w, &whole);
 	print_choices(&c);
 }
 
 /* The value as it is where the op begins, or where its body ends. */
 static void
-offer_carried(Choices *c, const Op *op, const Op *end, int i,
-	const Value *v, const Value *like)
+offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, const Value *like)
 {
 	Written w = written_operand(c->e, end, i);
 	const Placement *to = explicit_placement(c->e, like);
@@ -616,23 +618,21 @@ offer_carried(Choices *c, const Op *op, const Op *end, int i,
 }
 
 void
-report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i,
-	int k)
+report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i, int k)
 {
 	static const char *const wrong[OP_COUNT] = {
 		[O_while] = "the loop carries '%s' in as %s and out as %s",
 		[O_if] = "one branch makes '%s' %s, the other %s",
 		[O_shard_like] = "shard_like of '%s', which is %s, and a value "
-			"that is %s",
+				 "that is %s",
 	};
 	const Value *v = a->operands[i], *w = b->operands[k];
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
-	diag(e->g.module->session, DIAG_explicit_carried, op->range,
-		wrong[op->kind], value_source_name(v),
-		spec_text(e, v, explicit_placement(e, v)),
+	diag(e->g.module->session, DIAG_explicit_carried, op->range, wrong[op->kind],
+		value_source_name(v), spec_text(e, v, explicit_placement(e, v)),
 		spec_text(e, w, explicit_placement(e, w)));
 	offer_carried(&c, op, a, i, v, w);
 	offer_carried(&c, op, b, k, w, v);

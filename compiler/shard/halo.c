@@ -13,9 +13,8 @@
 static bool
 slice_moves(const Op *op, int dim, int64_t size)
 {
-	return op_ints(op, A_start)->v[dim] ||
-		op_ints(op, A_limit)->v[dim] != size ||
-		op_ints(op, A_stride)->v[dim] > 1;
+	return op_ints(op, A_start)->v[dim] || op_ints(op, A_limit)->v[dim] != size
+		|| op_ints(op, A_stride)->v[dim] > 1;
 }
 
 static bool
@@ -128,8 +127,8 @@ static void
 visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
-		for (int64_t q = halo_first_shard(h, p, r); q < h->ways &&
-		    halo_row(h, p, q) < (r + 1) * h->width; q++)
+		for (int64_t q = halo_first_shard(h, p, r);
+			q < h->ways && halo_row(h, p, q) < (r + 1) * h->width; q++)
 			if (halo_overlap(h, p, q, r))
 				visit(h, p, q, r);
 }
@@ -138,8 +137,8 @@ visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
 static void
 count_rounds(const Halo *h, HaloPart *p, int64_t q, int64_t r)
 {
-	int64_t interval = greater(q - halo_first_shard(h, p, r),
-		r - halo_first_window(h, p, q)) + 1;
+	int64_t interval =
+		greater(q - halo_first_shard(h, p, r), r - halo_first_window(h, p, q)) + 1;
 
 	if (q == r)
 		p->own = greater(p->own, halo_overlap(h, p, q, r));
@@ -175,8 +174,8 @@ guard_rounds(const Halo *h, HaloPart *p)
 	for (int c = 0; c < p->nrounds; c++)
 		for (int64_t r = 0; r < h->ways; r++) {
 			int64_t q = halo_sender(h, p, r, c);
-			p->rounds[c].guarded |= q >= h->ways &&
-				halo_row(h, p, q) < (r + 1) * h->width;
+			p->rounds[c].guarded |=
+				q >= h->ways && halo_row(h, p, q) < (r + 1) * h->width;
 		}
 }
 
@@ -194,8 +193,7 @@ plan_rounds(Arena *a, const Halo *h, HaloPart *p)
 static HaloPart *
 add_part(Arena *a, Halo *h, int64_t rows, int64_t base)
 {
-	HaloPart p = {.rows = rows, .base = base,
-		.most = (rows + h->apart - 1) / h->apart};
+	HaloPart p = {.rows = rows, .base = base, .most = (rows + h->apart - 1) / h->apart};
 
 	APPEND(a, h->parts, h->nparts, p);
 	return &h->parts[h->nparts - 1];
@@ -224,8 +222,7 @@ plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
 static void
 plan_pad(Arena *a, Halo *h, const Op *op, const Type *shards)
 {
-	add_part(a, h, shards[0].dims[h->dim],
-		op_ints(op, A_low)->v[h->dim]);
+	add_part(a, h, shards[0].dims[h->dim], op_ints(op, A_low)->v[h->dim]);
 }
 
 static void
@@ -292,11 +289,9 @@ halo_moves(const Op *op, int dim, int64_t size)
 }
 
 Halo
-halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
-	const Placement *result)
+halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result)
 {
-	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1,
-		.apart = 1};
+	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1, .apart = 1};
 
 	h.ways = axes_size(&h.axes);
 	h.width = op->results[0]->type.dims[dim] / h.ways;
@@ -346,8 +341,8 @@ cut_whole_dims(const Op *op, Type shard, const Placement *result)
 }
 
 static void
-add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards,
-	int dim, const Placement *result)
+add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards, int dim,
+	const Placement *result)
 {
 	Halo h = halo_plan(a, op, dim, shards, result);
 	Links links = links_new(a, m, &h.axes);
@@ -355,8 +350,8 @@ add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards,
 	for (int i = 0; i < h.nparts; i++)
 		for (int k = 0; k < h.parts[i].nrounds; k++) {
 			const HaloRound *round = &h.parts[i].rounds[k];
-			add_round(cost, &links, round, (double)round->rows *
-				row_bytes(&shards[i], dim));
+			add_round(cost, &links, round,
+				(double)round->rows * row_bytes(&shards[i], dim));
 		}
 	add_links(cost, &links);
 	axes_append_all(&cost->axes, &h.axes);
@@ -378,8 +373,8 @@ halo_mirrored(const Op *op, const Placement *result)
 
 /* One exchange mirrors all dims: with the device as far from the other end. */
 static void
-add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
-	const Type *shard, const Placement *result)
+add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shard,
+	const Placement *result)
 {
 	HaloRound round = {.rows = 1};
 
@@ -392,16 +387,15 @@ add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
 	for (int64_t i = 0; i < n; i++)
 		round.source[i] = n - 1 - i;
 	for (int d = 0; d < result->rank; d++)
-		if (placement_dim_ways(result, d) > 1 &&
-		    reverse_moves(op, d, 0))
+		if (placement_dim_ways(result, d) > 1 && reverse_moves(op, d, 0))
 			round.rows *= shard->dims[d];
 	add_round(cost, &links, &round, (double)type_bytes(shard));
 	add_links(cost, &links);
 }
 
 static void
-add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
-	const Type *shards, const Placement *result)
+add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shards,
+	const Placement *result)
 {
 	Type *types = NEW_ARRAY(a, Type, op->noperands);
 
@@ -415,8 +409,7 @@ add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op,
 }
 
 HaloCost
-halo_cost(const Mesh *m, const Op *op, const Type *shards,
-	const Placement *result)
+halo_cost(const Mesh *m, const Op *op, const Type *shards, const Placement *result)
 {
 	HaloCost cost = {0};
 

@@ -18,17 +18,17 @@
 #include "shard/shard.h"
 
 typedef struct HaloRound {
-	int64_t rows;		/* that are sent: as many as some device needs;
+	int64_t rows;	 /* that are sent: as many as some device needs;
 				   0: nobody needs any */
-	int64_t *source;	/* of each device the shard it gets, or -1 */
-	bool guarded;		/* where nobody sends, what arrives (zeros)
+	int64_t *source; /* of each device the shard it gets, or -1 */
+	bool guarded;	 /* where nobody sends, what arrives (zeros)
 				   must be put aside */
 } HaloRound;
 
 typedef struct HaloPart {
-	int64_t rows, base;	/* of a shard; where the first one stands */
-	int64_t most;		/* rows of a shard that are taken, at most */
-	int64_t own;		/* rows that stay where they are, at most */
+	int64_t rows, base; /* of a shard; where the first one stands */
+	int64_t most;	    /* rows of a shard that are taken, at most */
+	int64_t own;	    /* rows that stay where they are, at most */
 	int nrounds;
 	HaloRound *rounds;
 } HaloPart;
@@ -38,9 +38,9 @@ typedef struct Halo {
 	AxisList axes;
 	int64_t ways;
 	int64_t width;
-	int64_t phase, stride;	/* what is taken of each shard first; `phase`
+	int64_t phase, stride; /* what is taken of each shard first; `phase`
 				   is the first shard's */
-	int64_t apart;		/* a stride that does not divide the shards:
+	int64_t apart;	       /* a stride that does not divide the shards:
 				   `rows` and `base` count what lies between,
 				   too; else 1 */
 	int nparts;
@@ -53,22 +53,20 @@ bool halo_kind(OpKind kind);
 bool halo_moves(const Op *op, int dim, int64_t size);
 /* `shards` are the operands' types on one device, `result` is where the op's
    result is.  The result's type is still that of the whole tensor. */
-Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards,
-	const Placement *result);
+Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result);
 
 typedef struct HaloCost {
-	double bytes, seconds;	/* a device receives; the rounds of a dim
+	double bytes, seconds; /* a device receives; the rounds of a dim
 				   overlap */
 	int collectives;
-	int64_t rows, hops;	/* in all; to the farthest */
+	int64_t rows, hops; /* in all; to the farthest */
 	AxisList axes;
 } HaloCost;
 /* The axes of all dims that a reverse mirrors: device i changes places with
    that as far from their other end. */
 AxisList halo_mirrored(const Op *op, const Placement *result);
 /* Of all dims; nothing where none is split. */
-HaloCost halo_cost(const Mesh *m, const Op *op, const Type *shards,
-	const Placement *result);
+HaloCost halo_cost(const Mesh *m, const Op *op, const Type *shards, const Placement *result);
 
 /* ---- where things lie: of a window part ---------------------------------- */
 

@@ -18,11 +18,10 @@
 /* ---- building ------------------------------------------------------------------- */
 
 Op *
-local_op(Localizer *l, OpKind kind, int n, Value *const *operands,
-	const char *name)
+local_op(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name)
 {
-	Op *op = op_new(l->module, kind, n, operands, 1, name,
-		l->reason->range, l->reason->label);
+	Op *op = op_new(l->module, kind, n, operands, 1, name, l->reason->range,
+		l->reason->label);
 
 	op->results[0]->no_placement = true;
 	op_insert_before(l->at, op);
@@ -30,8 +29,7 @@ local_op(Localizer *l, OpKind kind, int n, Value *const *operands,
 }
 
 Value *
-local_inferred(Localizer *l, OpKind kind, int n, Value *const *operands,
-	const char *name)
+local_inferred(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name)
 {
 	Op *op = local_op(l, kind, n, operands, name);
 
@@ -40,8 +38,8 @@ local_inferred(Localizer *l, OpKind kind, int n, Value *const *operands,
 }
 
 Value *
-local_typed(Localizer *l, OpKind kind, int n, Value *const *operands,
-	const char *name, Type type)
+local_typed(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name,
+	Type type)
 {
 	Op *op = local_op(l, kind, n, operands, name);
 
@@ -123,14 +121,11 @@ emit_digit(Localizer *l, Value *id, AxisRef a, int64_t scale)
 	Value *v = id;
 
 	if (stride > 1)
-		v = local_binary(l, O_div, v, local_constant(l, l->index, stride),
-			"row");
+		v = local_binary(l, O_div, v, local_constant(l, l->index, stride), "row");
 	if (!major)
-		v = local_binary(l, O_rem, v, local_constant(l, l->index, a.size),
-			"digit");
+		v = local_binary(l, O_rem, v, local_constant(l, l->index, a.size), "digit");
 	if (scale > 1)
-		v = local_binary(l, O_mul, v, local_constant(l, l->index, scale),
-			"scaled");
+		v = local_binary(l, O_mul, v, local_constant(l, l->index, scale), "scaled");
 	return v;
 }
 
@@ -148,8 +143,7 @@ device_id(Localizer *l)
 
 	if (v)
 		return v;
-	v = local_typed(l, O_partition_id, 0, NULL, "partition",
-		type_of(D_u32, 0, NULL));
+	v = local_typed(l, O_partition_id, 0, NULL, "partition", type_of(D_u32, 0, NULL));
 	return cached(l, "", local_convert(l, v, l->index));
 }
 
@@ -165,10 +159,8 @@ device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 	sum = table_get(l->offsets, key.s);
 	if (!sum) {
 		for (int i = axes->n - 1; i >= 0; i--) {
-			Value *digit = emit_digit(l, device_id(l), axes->a[i],
-				scale);
-			sum = sum ? local_binary(l, O_add, digit, sum,
-				"offset") : digit;
+			Value *digit = emit_digit(l, device_id(l), axes->a[i], scale);
+			sum = sum ? local_binary(l, O_add, digit, sum, "offset") : digit;
 			scale *= axes->a[i].size;
 		}
 		cached(l, key.s, sum);
@@ -196,8 +188,8 @@ move_slice(Localizer *l, Value *v, const Move *move, Type local)
 		AxisList before = placement_dim(&move->before, d);
 		AxisList after = placement_dim(&move->after, d);
 		AxisList more = axes_drop_prefix(&after, &before);
-		operands[d + 1] = more.n ? device_offset(l, &more,
-			local.dims[d]) : zero_offset(l);
+		operands[d + 1] =
+			more.n ? device_offset(l, &more, local.dims[d]) : zero_offset(l);
 	}
 	Op *op = local_op(l, O_dynamic_slice, local.rank + 1, operands, v->name);
 	op_set_ints(op, A_sizes, local.rank, local.dims);
@@ -210,27 +202,25 @@ static Value *
 move_unreduce(Localizer *l, Value *v, const Move *move, Type local)
 {
 	Combiner combiner = (Combiner)move->after.combiner;
-	Value *first = local_compare(l, DIR_EQ, device_offset(l, &move->axes, 1),
-		zero_offset(l));
-	Value *identity = local_constant(l, local.dtype,
-		combiner_identity(combiner, local.dtype));
+	Value *first =
+		local_compare(l, DIR_EQ, device_offset(l, &move->axes, 1), zero_offset(l));
+	Value *identity =
+		local_constant(l, local.dtype, combiner_identity(combiner, local.dtype));
 
-	return local_inferred(l, O_select, 3, (Value *[]){
-		local_splat(l, first, &local), v,
-		local_splat(l, identity, &local)}, v->name);
+	return local_inferred(l, O_select, 3,
+		(Value *[]){local_splat(l, first, &local), v, local_splat(l, identity, &local)},
+		v->name);
 }
 
 static Value *
-move_collective(Localizer *l, Value *v, const Move *move, OpKind kind,
-	Type local)
+move_collective(Localizer *l, Value *v, const Move *move, OpKind kind, Type local)
 {
 	Op *op = local_op(l, kind, 1, &v, v->name);
 	Combiner combiner = (Combiner)move->before.combiner;
 
 	op->axes = arena_copy(l->module->arena, &move->axes, sizeof move->axes);
 	if (kind == O_collective_permute)
-		op->from = arena_copy(l->module->arena, &move->from,
-			sizeof move->from);
+		op->from = arena_copy(l->module->arena, &move->from, sizeof move->from);
 	if (ops[kind].attrs & AT(dim))
 		op_set_int(op, A_dim, move->dim);
 	if (ops[kind].attrs & AT(combiner))
@@ -272,7 +262,7 @@ emit_transpose(Localizer *l, Value *v, const int64_t *order)
 typedef struct Opened {
 	int rank;
 	int64_t dims[2 * MAX_RANK];
-	int extra[MAX_EXCHANGES];	/* where the exchange's dim is */
+	int extra[MAX_EXCHANGES]; /* where the exchange's dim is */
 } Opened;
 
 static Opened
@@ -318,15 +308,14 @@ extras_first(const Opened *o, const Move *move, int64_t *order)
 static Value *
 move_exchange(Localizer *l, Value *v, const Move *move, Type local)
 {
-	Type part = v->type;	/* with the target dims cut */
+	Type part = v->type; /* with the target dims cut */
 	int64_t order[2 * MAX_RANK], inverse[2 * MAX_RANK];
 	int64_t front[2 * MAX_RANK], flat[2 * MAX_RANK];
 	int64_t members = axes_size(&move->axes);
 	int nx = move->nexchanges, rank = v->type.rank;
 
 	for (int e = 0; e < nx; e++)
-		part.dims[move->exchanges[e].to_dim] /=
-			axes_size(&move->exchanges[e].axes);
+		part.dims[move->exchanges[e].to_dim] /= axes_size(&move->exchanges[e].axes);
 	Opened cut = open_dims(&part, move, true);
 	Opened joined = open_dims(&part, move, false);
 	v = emit_reshape(l, v, cut.rank, cut.dims);
@@ -379,8 +368,7 @@ emit_move(Localizer *l, Value *v, const Move *move, const Type *global)
 static Value *
 resolved(const Localizer *l, Value *v)
 {
-	return v->id >= 0 && v->id < l->nalias && l->alias[v->id] ?
-		l->alias[v->id] : v;
+	return v->id >= 0 && v->id < l->nalias && l->alias[v->id] ? l->alias[v->id] : v;
 }
 
 static void
@@ -412,8 +400,8 @@ localize_reshard(Localizer *l, Op *op)
 	Value *v = op->operands[0];
 	const Placement from = v->placement;
 	const Type global = op->results[0]->type;
-	const ReshardPlan *plan = reshard_plan(l->resharder, &global, &from,
-		&op->results[0]->placement);
+	const ReshardPlan *plan =
+		reshard_plan(l->resharder, &global, &from, &op->results[0]->placement);
 
 	for (int i = 0; i < plan->n; i++)
 		v = emit_move(l, v, &plan->moves[i], &global);
@@ -439,10 +427,9 @@ localize_iota(Localizer *l, Op *op)
 	count = local_typed(l, O_iota, 0, NULL, "iota", counted);
 	op_set_int(count->def, A_iota_dim, dim);
 	at = local_convert(l, device_offset(l, &axes, 1), counted.dtype);
-	at = local_binary(l, O_mul, at, local_constant(l, counted.dtype,
-		local.dims[dim]), "start");
-	count = local_binary(l, O_add, count, local_splat(l, at, &counted),
-		"count");
+	at = local_binary(l, O_mul, at, local_constant(l, counted.dtype, local.dims[dim]),
+		"start");
+	count = local_binary(l, O_add, count, local_splat(l, at, &counted), "count");
 	count = local_convert(l, count, local.dtype);
 	count->placement = v->placement;
 	count->no_placement = false;
@@ -460,8 +447,9 @@ localize_take(Localizer *l, Op *op)
 	int dim = (int)op_int(op, A_dim);
 	AxisList axes = placement_dim(&x->placement, dim);
 	int64_t rows = x->type.dims[dim], all = rows * axes_size(&axes);
-	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 ||
-		all > INT32_MAX ? D_i64 : D_i32;
+	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 || all > INT32_MAX
+		? D_i64
+		: D_i32;
 	Value *bound, *here;
 
 	v->type = placement_local(&v->type, &v->placement);
@@ -469,25 +457,29 @@ localize_take(Localizer *l, Op *op)
 		return;
 	idx = local_convert(l, idx, wide);
 	bound = local_splat(l, local_constant(l, wide, all - 1), &idx->type);
-	idx = local_inferred(l, O_clamp, 3, (Value *[]){local_splat(l,
-		local_constant(l, wide, 0), &idx->type), idx, bound}, "clamped");
-	Value *start = local_binary(l, O_mul, local_convert(l, device_offset(l,
-		&axes, 1), wide), local_constant(l, wide, rows), "start");
-	idx = local_binary(l, O_sub, idx, local_splat(l, start, &idx->type),
-		"row");
+	idx = local_inferred(l, O_clamp, 3,
+		(Value *[]){local_splat(l, local_constant(l, wide, 0), &idx->type), idx, bound},
+		"clamped");
+	Value *start =
+		local_binary(l, O_mul, local_convert(l, device_offset(l, &axes, 1), wide),
+			local_constant(l, wide, rows), "start");
+	idx = local_binary(l, O_sub, idx, local_splat(l, start, &idx->type), "row");
 	here = local_binary(l, O_and,
-		local_compare(l, DIR_GE, idx, local_splat(l,
-			local_constant(l, wide, 0), &idx->type)),
-		local_compare(l, DIR_LT, idx, local_splat(l,
-			local_constant(l, wide, rows), &idx->type)), "here");
-	Value *found = local_typed(l, O_take, 2, (Value *[]){x, idx}, "found",
-		v->type);
+		local_compare(l, DIR_GE, idx,
+			local_splat(l, local_constant(l, wide, 0), &idx->type)),
+		local_compare(l, DIR_LT, idx,
+			local_splat(l, local_constant(l, wide, rows), &idx->type)),
+		"here");
+	Value *found = local_typed(l, O_take, 2, (Value *[]){x, idx}, "found", v->type);
 	op_set_int(found->def, A_dim, dim);
-	found = local_inferred(l, O_select, 3, (Value *[]){
-		local_spread(l, here, dim, &v->type), found,
-		local_splat(l, local_constant(l, v->type.dtype,
-			combiner_identity((Combiner)v->placement.combiner,
-			v->type.dtype)), &v->type)}, "masked");
+	found = local_inferred(l, O_select, 3,
+		(Value *[]){local_spread(l, here, dim, &v->type), found,
+			local_splat(l,
+				local_constant(l, v->type.dtype,
+					combiner_identity((Combiner)v->placement.combiner,
+						v->type.dtype)),
+				&v->type)},
+		"masked");
 	found->placement = v->placement;
 	found->no_placement = false;
 	take_over(l, op, found);
@@ -502,17 +494,18 @@ localize_scatter_add(Localizer *l, Op *op)
 	int64_t rows = x->type.dims[op_int(op, A_dim)];
 	AxisList axes = placement_dim(&x->placement, (int)op_int(op, A_dim));
 	int64_t all = rows * axes_size(&axes);
-	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 ||
-		all > INT32_MAX ? D_i64 : D_i32;
+	DType wide = idx->type.dtype == D_i64 || idx->type.dtype == D_u32 || all > INT32_MAX
+		? D_i64
+		: D_i32;
 
 	v->type = placement_local(&v->type, &v->placement);
 	if (axes_size(&axes) == 1)
 		return;
 	idx = local_convert(l, idx, wide);
-	Value *start = local_binary(l, O_mul, local_convert(l, device_offset(l,
-		&axes, 1), wide), local_constant(l, wide, rows), "start");
-	op->operands[1] = local_binary(l, O_sub, idx, local_splat(l, start,
-		&idx->type), "row");
+	Value *start =
+		local_binary(l, O_mul, local_convert(l, device_offset(l, &axes, 1), wide),
+			local_constant(l, wide, rows), "start");
+	op->operands[1] = local_binary(l, O_sub, idx, local_splat(l, start, &idx->type), "row");
 }
 
 static void localize_block(Localizer *l, Block *b);
@@ -535,10 +528,8 @@ leave_manual(Localizer *l, Op *op, int i, Value *inside)
 {
 	Value *v = op->results[i];
 
-	if (!inside->no_placement &&
-	    !placement_equal(&inside->placement, &v->placement))
-		inside = local_typed(l, O_reshape, 1, &inside, v->name,
-			inside->type);
+	if (!inside->no_placement && !placement_equal(&inside->placement, &v->placement))
+		inside = local_typed(l, O_reshape, 1, &inside, v->name, inside->type);
 	inside->placement = v->placement;
 	inside->no_placement = false;
 	l->alias[v->id] = inside;
@@ -595,8 +586,8 @@ localize_op(Localizer *l, Op *op)
 	for (int i = 0; i < op->nbodies; i++)
 		localize_block(l, op->bodies[i]);
 	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->type = placement_local(&op->results[i]->type,
-			&op->results[i]->placement);
+		op->results[i]->type =
+			placement_local(&op->results[i]->type, &op->results[i]->placement);
 }
 
 static void
@@ -608,8 +599,8 @@ localize_block(Localizer *l, Block *b)
 
 	l->offsets = table_new(l->arena);
 	for (int i = 0; i < b->nparams; i++)
-		b->params[i]->type = placement_local(&b->params[i]->type,
-			&b->params[i]->placement);
+		b->params[i]->type =
+			placement_local(&b->params[i]->type, &b->params[i]->placement);
 	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
 		localize_op(l, op);
@@ -647,9 +638,8 @@ localize(Module *m)
 	l.alias = NEW_ARRAY(l.arena, Value *, l.nalias + 1);
 	localize_block(&l, m->entry);
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value)	/* a move, of a parameter of a region */
-			m->named[i].value = resolved(&l, resolved(&l,
-				m->named[i].value));
+		if (m->named[i].value) /* a move, of a parameter of a region */
+			m->named[i].value = resolved(&l, resolved(&l, m->named[i].value));
 	m->level = L_device;
 	module_remove_dead(m);
 	arena_free(l.arena);

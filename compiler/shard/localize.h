@@ -13,24 +13,22 @@ typedef struct Localizer {
 	Module *module;
 	Arena *arena;
 	Resharder *resharder;
-	Value **alias;		/* by value id: what to use instead */
+	Value **alias; /* by value id: what to use instead */
 	int nalias;
-	Table *offsets;		/* of the block: axes -> index on this device */
-	DType index;		/* of offsets: i64 if some dim needs it */
-	Op *at;			/* new ops go before it */
-	const Op *reason;	/* whose label and range they get */
+	Table *offsets;	  /* of the block: axes -> index on this device */
+	DType index;	  /* of offsets: i64 if some dim needs it */
+	Op *at;		  /* new ops go before it */
+	const Op *reason; /* whose label and range they get */
 } Localizer;
 
 /* Without a type; local_inferred() asks the op table for it. */
-Op *local_op(Localizer *l, OpKind kind, int n, Value *const *operands,
-	const char *name);
-Value *local_inferred(Localizer *l, OpKind kind, int n,
-	Value *const *operands, const char *name);
-Value *local_typed(Localizer *l, OpKind kind, int n, Value *const *operands,
-	const char *name, Type type);
+Op *local_op(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name);
+Value *
+local_inferred(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name);
+Value *local_typed(Localizer *l, OpKind kind, int n, Value *const *operands, const char *name,
+	Type type);
 Value *local_constant(Localizer *l, DType dtype, int64_t payload);
-Value *local_binary(Localizer *l, OpKind kind, Value *a, Value *b,
-	const char *name);
+Value *local_binary(Localizer *l, OpKind kind, Value *a, Value *b, const char *name);
 Value *local_convert(Localizer *l, Value *v, DType dtype);
 Value *local_compare(Localizer *l, Direction direction, Value *a, Value *b);
 /* A scalar everywhere. */

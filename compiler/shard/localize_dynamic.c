@@ -21,16 +21,16 @@
 typedef struct Cut {
 	int dim;
 	AxisList axes;
-	int64_t rows;		/* here */
-	int64_t n;		/* of the slice */
-	Value *start;		/* of the slice, among the rows here */
+	int64_t rows; /* here */
+	int64_t n;    /* of the slice */
+	Value *start; /* of the slice, among the rows here */
 } Cut;
 
 /* The dims that are split where the slice has a part of them. */
 typedef struct Cuts {
 	Cut cut[MAX_RANK];
 	int n;
-	DType index;		/* of starts */
+	DType index; /* of starts */
 } Cuts;
 
 static Value *
@@ -42,8 +42,8 @@ number(Localizer *l, const Cuts *cuts, int64_t n)
 static Value *
 clamped(Localizer *l, const Cuts *cuts, Value *v, int64_t most)
 {
-	return local_inferred(l, O_clamp, 3, (Value *[]){number(l, cuts, 0), v,
-		number(l, cuts, most)}, "clamped");
+	return local_inferred(l, O_clamp, 3,
+		(Value *[]){number(l, cuts, 0), v, number(l, cuts, most)}, "clamped");
 }
 
 /* Operands from `first` on are starts; `part` is the slice as it is here. */
@@ -55,13 +55,12 @@ find_cuts(const Op *op, int first, const Type *part, const Placement *split)
 	Cuts cuts = {.index = D_i32};
 
 	for (int d = 0; d < x->type.rank; d++) {
-		Cut c = {d, placement_dim(&x->placement, d), x->type.dims[d],
-			part->dims[d], NULL};
+		Cut c = {d, placement_dim(&x->placement, d), x->type.dims[d], part->dims[d],
+			NULL};
 		int64_t all = c.rows * axes_size(&c.axes);
 		if (all > INT32_MAX || given == D_i64 || given == D_u32)
 			cuts.index = D_i64;
-		if (axes_size(&c.axes) > 1 &&
-		    c.n * placement_dim_ways(split, d) < all)
+		if (axes_size(&c.axes) > 1 && c.n * placement_dim_ways(split, d) < all)
 			cuts.cut[cuts.n++] = c;
 	}
 	return cuts;
@@ -74,17 +73,16 @@ find_starts(Localizer *l, const Op *op, int first, Cuts *cuts, Value **starts)
 	const Placement *p = &op->operands[0]->placement;
 
 	for (int d = 0; d < p->rank; d++)
-		starts[d] = placement_dim_ways(p, d) > 1 ?
-			number(l, cuts, 0) : local_convert(l,
-			op->operands[first + d], cuts->index);
+		starts[d] = placement_dim_ways(p, d) > 1
+			? number(l, cuts, 0)
+			: local_convert(l, op->operands[first + d], cuts->index);
 	for (int i = 0; i < cuts->n; i++) {
 		Cut *c = &cuts->cut[i];
 		int64_t all = c->rows * axes_size(&c->axes);
-		Value *start = local_convert(l, op->operands[first + c->dim],
-			cuts->index);
+		Value *start = local_convert(l, op->operands[first + c->dim], cuts->index);
 		start = clamped(l, cuts, start, all - c->n);
-		c->start = local_binary(l, O_sub, start, local_convert(l,
-			device_offset(l, &c->axes, c->rows), cuts->index),
+		c->start = local_binary(l, O_sub, start,
+			local_convert(l, device_offset(l, &c->axes, c->rows), cuts->index),
 			"start");
 	}
 }
@@ -129,8 +127,8 @@ take_rows(Localizer *l, Value *x, Value *rows, int dim)
 static Value *
 also(Localizer *l, Value *all, Value *mask, int dim, const Type *shape)
 {
-	mask = mask->type.rank ? local_spread(l, mask, dim, shape) :
-		local_splat(l, mask, shape);
+	mask = mask->type.rank ? local_spread(l, mask, dim, shape)
+			       : local_splat(l, mask, shape);
 	return all ? local_binary(l, O_and, all, mask, "here") : mask;
 }
 
@@ -141,8 +139,7 @@ slice_at(Localizer *l, Value *x, Value **starts, const Type *size)
 
 	for (int d = 0; d < size->rank; d++)
 		operands[d + 1] = starts[d];
-	Op *op = local_op(l, O_dynamic_slice, size->rank + 1, operands,
-		"part");
+	Op *op = local_op(l, O_dynamic_slice, size->rank + 1, operands, "part");
 	op_set_ints(op, A_sizes, size->rank, size->dims);
 	op_infer(op);
 	return op->results[0];
@@ -171,13 +168,12 @@ read_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Type part)
 			at = count_from(l, cuts, at, c->n);
 			x = take_rows(l, x, at, c->dim);
 		}
-		here = also(l, here, is_within(l, cuts, at, c->rows), c->dim,
-			&part);
+		here = also(l, here, is_within(l, cuts, at, c->rows), c->dim, &part);
 	}
-	Value *none = local_constant(l, part.dtype, combiner_identity(
-		part.dtype == D_pred ? C_or : C_add, part.dtype));
-	return local_inferred(l, O_select, 3, (Value *[]){here, x,
-		local_splat(l, none, &part)}, "masked");
+	Value *none = local_constant(l, part.dtype,
+		combiner_identity(part.dtype == D_pred ? C_or : C_add, part.dtype));
+	return local_inferred(l, O_select, 3, (Value *[]){here, x, local_splat(l, none, &part)},
+		"masked");
 }
 
 void
@@ -191,8 +187,7 @@ localize_dynamic_slice(Localizer *l, Op *op)
 	op_set_ints(op, A_sizes, part.rank, part.dims);
 	find_starts(l, op, 1, &cuts, starts);
 	if (cuts.n) {
-		Value *read = read_part(l, op->operands[0], &cuts, starts,
-			part);
+		Value *read = read_part(l, op->operands[0], &cuts, starts, part);
 		read->placement = v->placement;
 		read->no_placement = false;
 		take_over(l, op, read);
@@ -219,8 +214,7 @@ aim(Localizer *l, const Cuts *cuts, const Cut *c, Value *window, Value **update)
 }
 
 static Value *
-write_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts,
-	Value *update)
+write_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Value *update)
 {
 	Value *masks[MAX_RANK], *here = NULL;
 
@@ -231,10 +225,9 @@ write_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts,
 		masks[i] = aim(l, cuts, c, starts[c->dim], &update);
 	}
 	for (int i = 0; i < cuts->n; i++)
-		here = also(l, here, masks[i], cuts->cut[i].dim,
-			&update->type);
-	return local_inferred(l, O_select, 3, (Value *[]){here, update,
-		slice_at(l, x, starts, &update->type)}, "update");
+		here = also(l, here, masks[i], cuts->cut[i].dim, &update->type);
+	return local_inferred(l, O_select, 3,
+		(Value *[]){here, update, slice_at(l, x, starts, &update->type)}, "update");
 }
 
 void
@@ -247,8 +240,8 @@ localize_dynamic_update_slice(Localizer *l, Op *op)
 	v->type = placement_local(&v->type, &v->placement);
 	find_starts(l, op, 2, &cuts, starts);
 	if (cuts.n)
-		op->operands[1] = write_part(l, op->operands[0], &cuts, starts,
-			op->operands[1]);
+		op->operands[1] =
+			write_part(l, op->operands[0], &cuts, starts, op->operands[1]);
 	for (int d = 0; d < v->type.rank; d++)
 		op->operands[2 + d] = starts[d];
 }

@@ -96,7 +96,7 @@ emit_line(Localizer *l, const AxisList *axes, Line f)
 	return minus(l, number(l, f.first), device_offset(l, axes, -f.slope));
 }
 
-enum { ANY = INT64_MIN };	/* of an index that does not matter */
+enum { ANY = INT64_MIN }; /* of an index that does not matter */
 
 /* Do all values that matter lie on a line?  Through a single one goes that of
    slope `steep`. */
@@ -128,8 +128,7 @@ with_rows(Type t, int dim, int64_t rows)
 }
 
 static Value *
-slice_rows(Localizer *l, Value *v, int dim, int64_t from, int64_t to,
-	int64_t stride)
+slice_rows(Localizer *l, Value *v, int dim, int64_t from, int64_t to, int64_t stride)
 {
 	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], strides[MAX_RANK];
 	int rank = v->type.rank;
@@ -229,10 +228,10 @@ typedef struct Window {
 	Localizer *l;
 	Halo h;
 	const HaloPart *part;
-	int round;		/* -1: own rows */
-	int64_t rows;		/* of a block: sent, or own */
-	int64_t left, right;	/* margins */
-	int64_t *table;		/* [ways], scratch */
+	int round;	     /* -1: own rows */
+	int64_t rows;	     /* of a block: sent, or own */
+	int64_t left, right; /* margins */
+	int64_t *table;	     /* [ways], scratch */
 } Window;
 
 static int64_t
@@ -272,8 +271,7 @@ start_of(const Window *w, int64_t q, int64_t r)
 static bool
 is_pair(const Window *w, int64_t q, int64_t r)
 {
-	return (w->round < 0 || q != r) &&
-		halo_overlap(&w->h, w->part, q, r);
+	return (w->round < 0 || q != r) && halo_overlap(&w->h, w->part, q, r);
 }
 
 /* Where the block stands in the window of device r. */
@@ -282,11 +280,9 @@ block_row(const Window *w, int64_t r)
 {
 	int64_t q = sender(w, r);
 
-	if (w->round >= 0 && w->part->rounds[w->round].guarded &&
-	    q >= w->h.ways)
+	if (w->round >= 0 && w->part->rounds[w->round].guarded && q >= w->h.ways)
 		return w->h.width;
-	return halo_row(&w->h, w->part, q) + start_of(w, q, r) -
-		r * w->h.width;
+	return halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.width;
 }
 
 /* Behind the last row in the window of device r that its block can have. */
@@ -328,8 +324,7 @@ blocks_on_line(const Window *w, Line *f)
 	int64_t beside = w->rows + w->h.width;
 
 	for (int64_t r = 0; r < w->h.ways; r++)
-		w->table[r] = is_pair(w, sender(w, r), r) ? block_row(w, r) :
-			ANY;
+		w->table[r] = is_pair(w, sender(w, r), r) ? block_row(w, r) : ANY;
 	return fits_line(w->table, w->h.ways, beside, f) && puts_aside(w, *f);
 }
 
@@ -384,8 +379,8 @@ emit_sender(const Window *w)
 		int64_t v = r + w->round - halo_first_shard(h, p, r);
 		least = v < least ? v : least;
 	}
-	Value *first = over(w->l, own_line(w, h->width * h->apart, -p->base),
-		p->rows, -p->base);
+	Value *first =
+		over(w->l, own_line(w, h->width * h->apart, -p->base), p->rows, -p->base);
 	return partner(w, first, w->round, least);
 }
 
@@ -402,8 +397,7 @@ emit_receiver(const Window *w)
 		int64_t v = q - w->round - halo_first_window(h, p, q);
 		least = v < least ? v : least;
 	}
-	Value *first = over(w->l, own_line(w, p->rows, base),
-		h->width * h->apart, base);
+	Value *first = over(w->l, own_line(w, p->rows, base), h->width * h->apart, base);
 	return partner(w, first, -w->round, least);
 }
 
@@ -427,8 +421,7 @@ emit_sent_start(const Window *w)
 {
 	Value *window = times(w->l, emit_receiver(w), w->h.width);
 
-	return minus(w->l, window, emit_row(w, own_line(w, w->part->rows,
-		w->part->base)));
+	return minus(w->l, window, emit_row(w, own_line(w, w->part->rows, w->part->base)));
 }
 
 static Value *
@@ -440,17 +433,17 @@ emit_position(const Window *w)
 	Value *from = emit_sender(w), *window = own_line(w, w->h.width, 0);
 	Value *row = emit_row(w, plus(l, times(l, from, p->rows), p->base));
 	Value *start = minus(l, window, row);
-	Value *clamped = !last ? number(l, 0) :
-		local_inferred(l, O_clamp, 3, (Value *[]){number(l, 0), start,
-			number(l, last)}, "clamped");
+	Value *clamped = !last
+		? number(l, 0)
+		: local_inferred(l, O_clamp, 3,
+			(Value *[]){number(l, 0), start, number(l, last)}, "clamped");
 	Value *shift = minus(l, row, window);
-	Value *at = plus(l, local_binary(l, O_add, clamped, shift, "at"),
-		w->left);
+	Value *at = plus(l, local_binary(l, O_add, clamped, shift, "at"), w->left);
 	if (w->round < 0 || !p->rounds[w->round].guarded)
 		return at;
 	Value *exists = local_compare(l, DIR_LT, from, number(l, w->h.ways));
-	return local_inferred(l, O_select, 3, (Value *[]){exists, at,
-		number(l, w->left + w->h.width)}, "at");
+	return local_inferred(l, O_select, 3,
+		(Value *[]){exists, at, number(l, w->left + w->h.width)}, "at");
 }
 
 /* A line that says where shards have what they send, if there is one. */
@@ -473,19 +466,16 @@ emit_block(const Window *w, Value *v)
 	if (w->rows == w->part->most)
 		return v;
 	if (!starts_on_line(w, &f))
-		return rows_at(w->l, v, w->h.dim, emit_sent_start(w),
-			w->rows);
+		return rows_at(w->l, v, w->h.dim, emit_sent_start(w), w->rows);
 	if (f.slope)
-		return rows_at(w->l, v, w->h.dim, emit_line(w->l, &w->h.axes,
-			f), w->rows);
+		return rows_at(w->l, v, w->h.dim, emit_line(w->l, &w->h.axes, f), w->rows);
 	return slice_rows(w->l, v, w->h.dim, f.first, f.first + w->rows, 1);
 }
 
 static Value *
 emit_sent(const Window *w, Value *v)
 {
-	return exchange(w->l, emit_block(w, v), &w->h.axes,
-		w->part->rounds[w->round].source);
+	return exchange(w->l, emit_block(w, v), &w->h.axes, w->part->rounds[w->round].source);
 }
 
 /* block_end(), counted from the end of the left margin. */
@@ -500,8 +490,7 @@ emit_end(const Window *w)
 		w->table[r] = block_end(w, r);
 	if (fits_line(w->table, w->h.ways, 0, &f))
 		return emit_line(l, &w->h.axes, f);
-	Value *next = plus(l, times(l, emit_sender(w), p->rows),
-		p->base + p->rows);
+	Value *next = plus(l, times(l, emit_sender(w), p->rows), p->base + p->rows);
 	return minus(l, emit_row(w, next), own_line(w, w->h.width, 0));
 }
 
@@ -517,11 +506,11 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 	Value *row = local_typed(l, O_iota, 0, NULL, "row", rows);
 
 	op_set_int(row->def, A_iota_dim, 0);
-	Value *own = local_compare(l, DIR_LT, row,
-		local_splat(l, minus(l, end, at), &rows));
-	return local_inferred(l, O_select, 3, (Value *[]){
-		local_spread(l, own, dim, &block->type), block,
-		rows_at(l, window, dim, at, n)}, "own");
+	Value *own = local_compare(l, DIR_LT, row, local_splat(l, minus(l, end, at), &rows));
+	return local_inferred(l, O_select, 3,
+		(Value *[]){local_spread(l, own, dim, &block->type), block,
+			rows_at(l, window, dim, at, n)},
+		"own");
 }
 
 static Value *
@@ -574,7 +563,7 @@ make_room(Window *w, int part, void *data)
 }
 
 typedef struct Filling {
-	Value **shards;		/* of each part */
+	Value **shards; /* of each part */
 	Value *window;
 } Filling;
 
@@ -582,8 +571,8 @@ static void
 fill(Window *w, int part, void *data)
 {
 	Filling *f = data;
-	Value *block = w->round < 0 ? emit_block(w, f->shards[part]) :
-		emit_sent(w, f->shards[part]);
+	Value *block =
+		w->round < 0 ? emit_block(w, f->shards[part]) : emit_sent(w, f->shards[part]);
 
 	f->window = emit_put(w, f->window, block);
 }
@@ -597,8 +586,7 @@ stays(const Halo *h)
 	for (int i = 0; i < p->nrounds; i++)
 		if (p->rounds[i].rows)
 			return false;
-	return h->nparts == 1 && !p->base && p->own == h->width &&
-		p->rows == h->width;
+	return h->nparts == 1 && !p->base && p->own == h->width && p->rows == h->width;
 }
 
 static Value *
@@ -609,8 +597,7 @@ fill_window(Window *w, int dim, Value **shards, Value *padding)
 	Type wide = with_rows(shards[0]->type, dim, rows);
 	Filling f = {shards, local_splat(w->l, padding, &wide)};
 	visit_blocks(w, fill, &f);
-	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width,
-		1);
+	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width, 1);
 }
 
 /* Where the first row that shard q gives away or keeps is in it: on a line, if
@@ -619,8 +606,7 @@ static bool
 phases_on_line(const Window *w, const HaloPart *p, Line *f)
 {
 	for (int64_t q = 0; q < w->h.ways; q++)
-		w->table[q] = halo_row(&w->h, p, q) * w->h.apart - p->base -
-			q * p->rows;
+		w->table[q] = halo_row(&w->h, p, q) * w->h.apart - p->base - q * p->rows;
 	return fits_line(w->table, w->h.ways, 0, f);
 }
 
@@ -638,9 +624,8 @@ take_own_rows(const Window *w, Value *v)
 	if (phases_on_line(w, p, &f))
 		at = emit_line(w->l, &w->h.axes, f);
 	else
-		at = modulo(w->l, minus(w->l, number(w->l, -p->base),
-			own_line(w, p->rows, 0)), apart,
-			-p->base - (w->h.ways - 1) * p->rows);
+		at = modulo(w->l, minus(w->l, number(w->l, -p->base), own_line(w, p->rows, 0)),
+			apart, -p->base - (w->h.ways - 1) * p->rows);
 	for (int64_t q = 0; q < w->h.ways; q++)
 		last = greater(last, w->table[q]);
 	v = lengthen(w->l, v, w->h.dim, greater(0, last + rows - p->rows));
@@ -653,23 +638,22 @@ static void
 take_rows(const Window *w, Value **v, int n)
 {
 	for (int i = 0; i < n && w->h.stride > 1; i++)
-		v[i] = w->h.apart > 1 ? take_own_rows(w, v[i]) :
-			slice_rows(w->l, v[i], w->h.dim, w->h.phase,
-			v[i]->type.dims[w->h.dim], w->h.stride);
+		v[i] = w->h.apart > 1 ? take_own_rows(w, v[i])
+				      : slice_rows(w->l, v[i], w->h.dim, w->h.phase,
+					      v[i]->type.dims[w->h.dim], w->h.stride);
 }
 
 /* `v`: the shard of each part; what no part has is `padding`. */
 static Value *
-emit_window(Localizer *l, const Op *op, int dim, Value **v, int n,
-	Value *padding)
+emit_window(Localizer *l, const Op *op, int dim, Value **v, int n, Value *padding)
 {
 	Arena *scratch = arena_new();
 	Type *types = NEW_ARRAY(scratch, Type, n);
 
 	for (int i = 0; i < n; i++)
 		types[i] = v[i]->type;
-	Window w = {.l = l, .h = halo_plan(scratch, op, dim, types,
-		&op->results[0]->placement)};
+	Window w = {.l = l,
+		.h = halo_plan(scratch, op, dim, types, &op->results[0]->placement)};
 	w.table = NEW_ARRAY(scratch, int64_t, w.h.ways);
 	take_rows(&w, v, n);
 	Value *made = stays(&w.h) ? v[0] : fill_window(&w, dim, v, padding);
@@ -731,8 +715,7 @@ slice_whole_dims(Localizer *l, const Op *op)
 	for (int d = 0; d < p->rank; d++) {
 		bool split = placement_dim_ways(p, d) > 1;
 		start[d] = split ? 0 : op_ints(op, A_start)->v[d];
-		limit[d] = split ? op->operands[0]->type.dims[d] :
-			op_ints(op, A_limit)->v[d];
+		limit[d] = split ? op->operands[0]->type.dims[d] : op_ints(op, A_limit)->v[d];
 		stride[d] = split ? 1 : op_ints(op, A_stride)->v[d];
 	}
 	op_set_ints(cut, A_start, p->rank, start);
@@ -782,8 +765,8 @@ localize_pad(Localizer *l, Op *op)
 		whole |= low[d] || high[d];
 	}
 	if (whole) {
-		Op *pad = local_op(l, O_pad, 2, (Value *[]){v,
-			op->operands[1]}, op->results[0]->name);
+		Op *pad = local_op(l, O_pad, 2, (Value *[]){v, op->operands[1]},
+			op->results[0]->name);
 		op_set_ints(pad, A_low, shard.rank, low);
 		op_set_ints(pad, A_high, shard.rank, high);
 		op_infer(pad);
@@ -796,8 +779,9 @@ void
 localize_concatenate(Localizer *l, Op *op)
 {
 	if (any_moves_split(op))
-		replace(l, op, emit_window(l, op, (int)op_int(op, A_dim),
-			op->operands, op->noperands, blank(l, op)));
+		replace(l, op,
+			emit_window(l, op, (int)op_int(op, A_dim), op->operands, op->noperands,
+				blank(l, op)));
 	else
 		set_local_type(op);
 }
@@ -817,8 +801,7 @@ localize_reverse(Localizer *l, Op *op)
 	int64_t *source = NEW_ARRAY(l->arena, int64_t, n);
 	for (int64_t i = 0; i < n; i++)
 		source[i] = n - 1 - i;
-	Op *local = local_op(l, O_reverse, 1, op->operands,
-		op->results[0]->name);
+	Op *local = local_op(l, O_reverse, 1, op->operands, op->results[0]->name);
 	op_set_ints(local, A_dims, dims->n, dims->v);
 	op_infer(local);
 	replace(l, op, exchange(l, local->results[0], &axes, source));
@@ -852,18 +835,16 @@ emit_roll(Localizer *l, const Op *op, const AxisList *axes)
 	int64_t rest = op_int(op, A_shift) % rows;
 
 	if (rest)
-		parts[n++] = shift_on(l, slice_rows(l, x, dim, rows - rest,
-			rows, 1), axes, far + 1);
-	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1),
-		axes, far);
+		parts[n++] =
+			shift_on(l, slice_rows(l, x, dim, rows - rest, rows, 1), axes, far + 1);
+	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1), axes, far);
 	return join_rows(l, n, parts, dim);
 }
 
 void
 localize_roll(Localizer *l, Op *op)
 {
-	AxisList axes = placement_dim(&op->results[0]->placement,
-		(int)op_int(op, A_along));
+	AxisList axes = placement_dim(&op->results[0]->placement, (int)op_int(op, A_along));
 
 	replace(l, op, emit_roll(l, op, &axes));
 }

@@ -12,8 +12,8 @@
 
 /* What is known of some elements.  From the least that is known up. */
 typedef enum Content {
-	ANY,			/* NaN and infinities too */
-	FINITE,			/* times zero it is zero */
+	ANY,	/* NaN and infinities too */
+	FINITE, /* times zero it is zero */
 	ZERO,
 } Content;
 
@@ -22,35 +22,35 @@ typedef enum Content {
  * in one is padded in all, by the same ratio.  A set of a union-find forest.
  */
 typedef struct Class {
-	struct Class *parent;	/* itself at a root */
+	struct Class *parent; /* itself at a root */
 	/* of the root */
-	int64_t unit;		/* divides the true size of every member */
-	int64_t multiple;	/* padded, the unit is one of this */
-	bool uneven;		/* an axis does not divide some member */
-	bool told;		/* by a remark */
+	int64_t unit;	  /* divides the true size of every member */
+	int64_t multiple; /* padded, the unit is one of this */
+	bool uneven;	  /* an axis does not divide some member */
+	bool told;	  /* by a remark */
 } Class;
 
 typedef struct PadValue {
-	Value *now;		/* what stands for it; NULL: it does */
-	Class **dims;		/* NULL: a value that the pass made */
-	uint16_t direct;	/* dims that its op can make padded */
-	Content padding[MAX_RANK];	/* beyond the true size of a dim */
-	Content all;		/* everywhere */
+	Value *now;		   /* what stands for it; NULL: it does */
+	Class **dims;		   /* NULL: a value that the pass made */
+	uint16_t direct;	   /* dims that its op can make padded */
+	Content padding[MAX_RANK]; /* beyond the true size of a dim */
+	Content all;		   /* everywhere */
 } PadValue;
 
 typedef struct Padder {
 	Module *module;
 	Arena *arena;
-	PadValue **values;	/* by value id; new ones get new ids */
+	PadValue **values; /* by value id; new ones get new ids */
 	int nvalues;
-	uint16_t **linked;	/* by op id: of each operand, the dims that may
+	uint16_t **linked; /* by op id: of each operand, the dims that may
 				   stay padded */
-	const Op *reason;	/* whose label, range and mode new ops get */
-	Op *at;			/* new ops go before it */
+	const Op *reason;  /* whose label, range and mode new ops get */
+	Op *at;		   /* new ops go before it */
 } Padder;
 
 /* pad_link.c */
-bool pad_find_classes(Padder *p);	/* false: nothing is uneven, or there
+bool pad_find_classes(Padder *p); /* false: nothing is uneven, or there
 					   is an error */
 /* -Rpad; before anything is changed */
 void pad_tell_classes(Padder *p);

@@ -30,8 +30,9 @@ pad_set_unpadded(Padder *p, Value *v, const int64_t *sizes)
 
 	for (int d = 0; d < v->type.rank; d++)
 		padded |= sizes[d] != v->type.dims[d];
-	v->unpadded = padded ? arena_copy(p->arena, sizes,
-		(size_t)v->type.rank * sizeof sizes[0]) : NULL;
+	v->unpadded = padded
+		? arena_copy(p->arena, sizes, (size_t)v->type.rank * sizeof sizes[0])
+		: NULL;
 }
 
 /* ---- values and what is known of them --------------------------------------- */
@@ -54,8 +55,8 @@ pad_values_new(Arena *a, int n)
 static Op *
 emit(Padder *p, OpKind kind, int n, Value *const *operands, const char *name)
 {
-	Op *op = op_new(p->module, kind, n, operands, 1, name,
-		p->reason->range, p->reason->label);
+	Op *op = op_new(p->module, kind, n, operands, 1, name, p->reason->range,
+		p->reason->label);
 
 	op->mode = p->reason->mode;
 	op_insert_before(p->at, op);
@@ -118,8 +119,8 @@ below(Padder *p, const Value *v, int dim, int64_t n)
 	op_set_int(iota, A_iota_dim, dim);
 	finish_typed(p, iota, type);
 	Value *end = pad_constant(p, dtype, n);
-	Op *inside = emit(p, O_compare, 2, (Value *[]){iota->results[0],
-		splat(p, end, v)}, "inside");
+	Op *inside = emit(p, O_compare, 2, (Value *[]){iota->results[0], splat(p, end, v)},
+		"inside");
 	op_set_int(inside, A_direction, DIR_LT);
 	return finish(p, inside);
 }
@@ -128,8 +129,7 @@ Value *
 pad_mask(Padder *p, Value *v, int dim, Value *fill)
 {
 	Value *inside = below(p, v, dim, pad_true_size(v, dim));
-	Op *op = emit(p, O_select, 3, (Value *[]){inside, v,
-		splat(p, fill, v)}, "masked");
+	Op *op = emit(p, O_select, 3, (Value *[]){inside, v, splat(p, fill, v)}, "masked");
 
 	finish(p, op);
 	op->results[0]->unpadded = v->unpadded;
@@ -142,8 +142,9 @@ pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest)
 {
 	if (!n)
 		return rest;
-	return finish(p, emit(p, O_select, 3, (Value *[]){below(p, rest, dim,
-		n), first, rest}, "joined"));
+	return finish(p,
+		emit(p, O_select, 3, (Value *[]){below(p, rest, dim, n), first, rest},
+			"joined"));
 }
 
 /* Bounds that the dtype does not reach need not be enforced. */
@@ -153,8 +154,8 @@ pad_at_most(Padder *p, Value *v, int64_t limit)
 	if (combiner_identity(C_min, v->type.dtype) <= limit)
 		return v;
 	Value *bound = pad_constant(p, v->type.dtype, limit);
-	Value *most = finish(p, emit(p, O_minimum, 2, (Value *[]){v,
-		splat(p, bound, v)}, "index"));
+	Value *most =
+		finish(p, emit(p, O_minimum, 2, (Value *[]){v, splat(p, bound, v)}, "index"));
 	most->unpadded = v->unpadded;
 	return most;
 }

@@ -69,8 +69,9 @@ effect_of(OpKind kind, Content worst)
 {
 	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
 		if (effects[i].kind == kind)
-			return worst == ZERO ? effects[i].of_zeros :
-				worst == FINITE ? effects[i].of_finite : ANY;
+			return worst == ZERO	  ? effects[i].of_zeros
+				: worst == FINITE ? effects[i].of_finite
+						  : ANY;
 	return ANY;
 }
 
@@ -80,14 +81,13 @@ content_of(const Padder *p, const Value *v, int dim)
 {
 	const PadValue *f = pad_value(p, v);
 
-	return dim < 0 || dim >= v->type.rank ? f->all :
-		most(f->all, f->padding[dim]);
+	return dim < 0 || dim >= v->type.rank ? f->all : most(f->all, f->padding[dim]);
 }
 
 static Content
 pointwise_content(const Padder *p, const Op *op, int dim)
 {
-	int first = op->kind == O_select;	/* whatever is chosen */
+	int first = op->kind == O_select; /* whatever is chosen */
 	Content worst = ZERO, best = ANY;
 
 	for (int i = first; i < op->noperands; i++) {
@@ -109,8 +109,8 @@ pointwise_content(const Padder *p, const Op *op, int dim)
 static bool
 moves_elements(const Op *op)
 {
-	return ops[op->kind].partial == PARTIAL_move || op->kind == O_pad ||
-		op->kind == O_dynamic_slice;
+	return ops[op->kind].partial == PARTIAL_move || op->kind == O_pad
+		|| op->kind == O_dynamic_slice;
 }
 
 /* Zeros combined are zero, and by and with the identity of the others. */
@@ -124,9 +124,8 @@ keeps_zeros(const Op *op)
 static bool
 is_cut(const Op *op, int dim)
 {
-	return (op->kind == O_slice || op->kind == O_dynamic_slice) &&
-		pad_true_size(op->operands[0], dim) >
-		pad_true_size(op->results[0], dim);
+	return (op->kind == O_slice || op->kind == O_dynamic_slice)
+		&& pad_true_size(op->operands[0], dim) > pad_true_size(op->results[0], dim);
 }
 
 /* What moves along its dim may come from anywhere. */
@@ -140,8 +139,7 @@ worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
 		const Value *v = op->operands[i];
 		Content c = content_of(p, v, -1);
 		for (int d = 0; d < v->type.rank && stays; d++)
-			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor &&
-			    !is_cut(op, d))
+			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor && !is_cut(op, d))
 				c = content_of(p, v, d);
 		if (i == 0 || moves_elements(op))
 			worst = least(worst, c);
@@ -155,8 +153,7 @@ moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
 	const DimFactors *f = &r->dims[op->noperands][dim];
 	Content worst = f->n ? worst_factor(p, op, r, f->f[0]) : ANY;
 
-	return moves_elements(op) || (keeps_zeros(op) && worst == ZERO) ?
-		worst : ANY;
+	return moves_elements(op) || (keeps_zeros(op) && worst == ZERO) ? worst : ANY;
 }
 
 static Content
@@ -193,14 +190,13 @@ know_result(Padder *p, const Op *op, Value *v)
 	PadValue *f = pad_value(p, v);
 	Content floor = dtype_is_float(v->type.dtype) ? ANY : FINITE;
 	bool plain = op->nresults == 1 && !op->nbodies;
-	const Rule *r = plain && (moves_elements(op) || keeps_zeros(op)) ?
-		op_rule(p->arena, op) : NULL;
+	const Rule *r =
+		plain && (moves_elements(op) || keeps_zeros(op)) ? op_rule(p->arena, op) : NULL;
 
 	f->all = most(floor, plain ? content_everywhere(p, op) : ANY);
 	for (int d = 0; d < v->type.rank; d++) {
 		Content c = ANY;
-		if (plain && (ops[op->kind].pointwise ||
-		    effect_of(op->kind, ZERO) == ZERO))
+		if (plain && (ops[op->kind].pointwise || effect_of(op->kind, ZERO) == ZERO))
 			c = pointwise_content(p, op, d);
 		else if (r)
 			c = moved_content(p, op, r, d);
@@ -256,8 +252,7 @@ know_bodies(Padder *p, const Op *op)
 
 	for (int i = 0; i < op->nresults; i++) {
 		const Value *v = op->results[i];
-		copy_content(p, v, first ? op->operands[i] :
-			op->bodies[0]->last->operands[i]);
+		copy_content(p, v, first ? op->operands[i] : op->bodies[0]->last->operands[i]);
 		for (int b = first; b < op->nbodies; b++)
 			meet_content(p, v, op->bodies[b]->last->operands[i]);
 	}

@@ -72,8 +72,8 @@ pad_body(Padder *p, Op *op, Block *b)
 
 	for (int i = 0; i < b->nparams; i++) {
 		set_type(p, b->params[i], UINT16_MAX);
-		pad_know_param(p, b->params[i], is_passed_on(op, i) ?
-			op->operands[first + i] : NULL);
+		pad_know_param(p, b->params[i],
+			is_passed_on(op, i) ? op->operands[first + i] : NULL);
 	}
 	pad_block(p, b);
 }
@@ -94,8 +94,7 @@ pad_op(Padder *p, Op *op)
 	for (int i = 0; i < op->nbodies && op->kind != O_manual; i++)
 		pad_body(p, op, op->bodies[i]);
 	for (int i = 0; i < op->nresults; i++)
-		set_type(p, op->results[i],
-			pad_value(p, op->results[i])->direct);
+		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
 	pad_know_results(p, op);
 	for (int i = 0; i < op->nresults; i++)
 		pad_result(p, op, op->results[i]);
@@ -139,7 +138,7 @@ pad_dims(Module *m, bool remarks)
 {
 	Padder p = {.module = m, .arena = m->arena};
 
-	module_limit_indices(m);	/* from the true sizes */
+	module_limit_indices(m); /* from the true sizes */
 	if (!pad_find_classes(&p))
 		return false;
 	if (remarks)

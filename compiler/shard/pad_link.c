@@ -58,8 +58,8 @@ find_factor(const Op *op, const Rule *r, int factor, int *dims)
 			for (int k = 0; k < f->n; k++)
 				if (f->f[k] == factor)
 					dims[i] = d;
-			if (dims[i] == d && (f->n != 1 || t->dims[d] !=
-			    r->factors[factor].size))
+			if (dims[i] == d
+				&& (f->n != 1 || t->dims[d] != r->factors[factor].size))
 				return false;
 		}
 	}
@@ -71,7 +71,7 @@ static void
 link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 {
 	FactorKind kind = r->factors[factor].kind;
-	bool given = kind == F_pass, made = false;	/* iota, broadcast */
+	bool given = kind == F_pass, made = false; /* iota, broadcast */
 	int first = -1;
 
 	if (kind == F_permute || !find_factor(op, r, factor, dims))
@@ -87,8 +87,8 @@ link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 			continue;
 		mark(p, op, i, dims[i]);
 		if (first >= 0)
-			join(p, rule_tensor(op, first), dims[first],
-				rule_tensor(op, i), dims[i]);
+			join(p, rule_tensor(op, first), dims[first], rule_tensor(op, i),
+				dims[i]);
 		first = i;
 	}
 }
@@ -173,9 +173,9 @@ link_while(Padder *p, const Op *op)
    other side has. */
 typedef struct Side {
 	const Value *v;
-	int dim;		/* the next */
-	int major;		/* the first of the group; -1: none left */
-	int64_t size;		/* of the group so far */
+	int dim;      /* the next */
+	int major;    /* the first of the group; -1: none left */
+	int64_t size; /* of the group so far */
 } Side;
 
 static void
@@ -224,7 +224,7 @@ link_reshape(Padder *p, const Op *op)
    sizes: nothing passes them. */
 static const struct {
 	OpKind kind;
-	void (*link)(Padder *p, const Op *op);	/* NULL: no links */
+	void (*link)(Padder *p, const Op *op); /* NULL: no links */
 } special_links[] = {
 	{O_reshape, link_reshape},
 	{O_roll, link_same},
@@ -245,8 +245,7 @@ link_op(Op *op, void *data)
 
 	if (block_manual(op->block))
 		return;
-	for (size_t i = 0; i < sizeof special_links / sizeof *special_links;
-	    i++) {
+	for (size_t i = 0; i < sizeof special_links / sizeof *special_links; i++) {
 		if (special_links[i].kind != op->kind)
 			continue;
 		if (special_links[i].link)
@@ -339,9 +338,8 @@ find_size(const Padder *p, const Value *v, int dim, int64_t *size)
 	*size = v->type.dims[dim];
 	if (!c->uneven)
 		return true;
-	return add_i64(units, c->multiple - 1, &units) &&
-		mul_i64(*size / c->unit, units / c->multiple * c->multiple,
-		size);
+	return add_i64(units, c->multiple - 1, &units)
+		&& mul_i64(*size / c->unit, units / c->multiple * c->multiple, size);
 }
 
 int64_t
@@ -372,11 +370,12 @@ tell_class(Padder *p, const Value *v, int dim)
 		return;
 	c->told = true;
 	text_axes(&t, &p->module->mesh, &axes);
-	diag(p->module->session, DIAG_pad, v->type_range, "dim %d of '%s', "
+	diag(p->module->session, DIAG_pad, v->type_range,
+		"dim %d of '%s', "
 		"%lld over %s, is computed with %lld: %.3g%% of that is "
-		"padding", dim, value_source_name(v), (long long)size, t.s,
-		(long long)padded, (double)(padded - size) * 100 /
-		(double)padded);
+		"padding",
+		dim, value_source_name(v), (long long)size, t.s, (long long)padded,
+		(double)(padded - size) * 100 / (double)padded);
 	text_free(&t);
 }
 
@@ -394,12 +393,12 @@ check_size(Padder *p, const Value *v, int dim)
 	bool fits = true;
 
 	if (dim)
-		return;		/* once for each value */
+		return; /* once for each value */
 	for (int d = 0; d < v->type.rank && fits; d++)
-		fits = find_size(p, v, d, &size) &&
-			mul_i64(bytes, size, &bytes);
+		fits = find_size(p, v, d, &size) && mul_i64(bytes, size, &bytes);
 	if (!fits)
-		diag(p->module->session, DIAG_size, v->range, "'%s' has more "
+		diag(p->module->session, DIAG_size, v->range,
+			"'%s' has more "
 			"bytes than 64 bits can count once it is padded",
 			value_source_name(v));
 }
@@ -443,7 +442,8 @@ check_fresh(Module *m)
 			padded = m->entry->params[i];
 	module_walk(m, look_for_padded, &padded);
 	if (padded)
-		diag(m->session, DIAG_hlo_invalid, padded->range, "%s is padded "
+		diag(m->session, DIAG_hlo_invalid, padded->range,
+			"%s is padded "
 			"already, but another axis does not divide its dim: "
 			"take out what is unpadded, or the axis",
 			padded->name);

@@ -59,8 +59,7 @@ move_reverse(Padder *p, Op *op)
 	bool far = true;
 
 	for (int i = 0; i < dims->n; i++)
-		far &= !pad_is_padded(x, (int)dims->v[i]) ||
-			is_far(p, op, (int)dims->v[i]);
+		far &= !pad_is_padded(x, (int)dims->v[i]) || is_far(p, op, (int)dims->v[i]);
 	for (int i = 0; i < dims->n; i++) {
 		int dim = (int)dims->v[i];
 		if (!pad_is_padded(x, dim))
@@ -82,8 +81,7 @@ static bool
 is_alike(const Padder *p, const Op *op, const Value *v, int dim)
 {
 	for (int d = 0; d < v->type.rank; d++)
-		if (d != dim && v->type.dims[d] !=
-		    pad_size(p, op->results[0], d))
+		if (d != dim && v->type.dims[d] != pad_size(p, op->results[0], d))
 			return false;
 	return true;
 }
@@ -97,8 +95,7 @@ may_place(const Padder *p, const Op *op, int dim, int64_t size)
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
-		if (start + v->type.dims[dim] > size ||
-		    !is_alike(p, op, v, dim))
+		if (start + v->type.dims[dim] > size || !is_alike(p, op, v, dim))
 			return false;
 		padded |= pad_is_padded(v, dim);
 		start += pad_true_size(v, dim);
@@ -117,8 +114,7 @@ move_concatenate(Padder *p, Op *op)
 		return NULL;
 	for (int i = 0; i < op->noperands; i++) {
 		Value *part = op->operands[i];
-		part = pad_around(p, part, dim, start, size - start -
-			part->type.dims[dim]);
+		part = pad_around(p, part, dim, start, size - start - part->type.dims[dim]);
 		v = v ? pad_before(p, dim, start, v, part) : part;
 		start += pad_true_size(op->operands[i], dim);
 	}

@@ -11,8 +11,8 @@
 static int64_t
 wanted_size(const Padder *p, const Value *result, int dim)
 {
-	return pad_value(p, result)->direct >> dim & 1 ?
-		pad_size(p, result, dim) : result->type.dims[dim];
+	return pad_value(p, result)->direct >> dim & 1 ? pad_size(p, result, dim)
+						       : result->type.dims[dim];
 }
 
 static void
@@ -36,16 +36,15 @@ padding_of(const Padder *p, const Op *op, int operand, int64_t dim)
 static void
 mask_operand(Padder *p, Op *op, int operand, int64_t dim, Value *fill)
 {
-	op->operands[operand] = pad_mask(p, op->operands[operand], (int)dim,
-		fill);
+	op->operands[operand] = pad_mask(p, op->operands[operand], (int)dim, fill);
 }
 
 static void
 mask_zeros(Padder *p, Op *op, int operand, int64_t dim)
 {
 	if (padding_of(p, op, operand, dim) != ZERO)
-		mask_operand(p, op, operand, dim, pad_constant(p,
-			op->operands[operand]->type.dtype, 0));
+		mask_operand(p, op, operand, dim,
+			pad_constant(p, op->operands[operand]->type.dtype, 0));
 }
 
 /* ---- what is reduced ----------------------------------------------------------- */
@@ -58,8 +57,8 @@ prepare_reduce(Padder *p, Op *op)
 	bool zeros = c == C_add || c == C_or;
 
 	for (int i = 0; i < dims->n; i++)
-		if (pad_is_padded(op->operands[0], (int)dims->v[i]) &&
-		    !(zeros && padding_of(p, op, 0, dims->v[i]) == ZERO))
+		if (pad_is_padded(op->operands[0], (int)dims->v[i])
+			&& !(zeros && padding_of(p, op, 0, dims->v[i]) == ZERO))
 			mask_operand(p, op, 0, dims->v[i], op->operands[1]);
 }
 
@@ -122,8 +121,7 @@ prepare_take(Padder *p, Op *op)
 	const Value *x = op->operands[0];
 
 	if (pad_is_padded(x, dim))
-		op->operands[1] = pad_at_most(p, op->operands[1],
-			pad_true_size(x, dim) - 1);
+		op->operands[1] = pad_at_most(p, op->operands[1], pad_true_size(x, dim) - 1);
 }
 
 /* Starts are clamped to the whole tensor, which is the true one. */
@@ -146,7 +144,7 @@ prepare_dynamic_slice(Padder *p, Op *op)
 
 	for (int d = 0; d < result->type.rank; d++) {
 		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
-			pad_value(p, result)->direct &= (uint16_t)~(1u << d);
+			pad_value(p, result)->direct &= (uint16_t) ~(1u << d);
 		clamp_start(p, op, 1, d, result->type.dims[d]);
 		sizes[d] = wanted_size(p, result, d);
 	}
@@ -167,8 +165,7 @@ prepare_dynamic_update_slice(Padder *p, Op *op)
 static int64_t
 last_read(const Op *slice, int dim, int64_t size)
 {
-	return op_ints(slice, A_start)->v[dim] +
-		(size - 1) * op_ints(slice, A_stride)->v[dim];
+	return op_ints(slice, A_start)->v[dim] + (size - 1) * op_ints(slice, A_stride)->v[dim];
 }
 
 /*
@@ -208,10 +205,8 @@ prepare_pad(Padder *p, Op *op)
 		high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
 		bool whole = is_linked(p, op, 0, d);
 		if (!whole && high[d] < 0) {
-			op->operands[0] = pad_trim(p, op->operands[0],
-				(uint16_t)(1u << d));
-			high[d] = size - low->v[d] -
-				op->operands[0]->type.dims[d];
+			op->operands[0] = pad_trim(p, op->operands[0], (uint16_t)(1u << d));
+			high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
 		} else if (!whole && pad_is_padded(op->operands[0], d)) {
 			mask_operand(p, op, 0, d, op->operands[1]);
 		}
@@ -225,7 +220,7 @@ prepare_pad(Padder *p, Op *op)
 static const struct Preparation {
 	OpKind kind;
 	void (*prepare)(Padder *p, Op *op);
-	bool reads_padded;	/* takes care of all dims of operand 0 */
+	bool reads_padded; /* takes care of all dims of operand 0 */
 } preparations[] = {
 	{O_reduce, prepare_reduce, true},
 	{O_dot, prepare_dot, true},
@@ -265,8 +260,7 @@ trim_operand(Padder *p, Op *op, int operand)
 		if (pad_is_padded(v, d) && !is_linked(p, op, operand, d))
 			dims |= (uint16_t)(1u << d);
 	if (dims)
-		op->operands[operand] = pad_trim(p, op->operands[operand],
-			dims);
+		op->operands[operand] = pad_trim(p, op->operands[operand], dims);
 }
 
 void

@@ -69,8 +69,8 @@ settles_request(const Partitioner *p, const Op *op, int operand)
 {
 	const Source *s = source_of(p, op->operands[operand]);
 
-	return op->nresults == 1 && source_of(p, op->results[0])->requested &&
-		s->forms->value->placement.nunreduced;
+	return op->nresults == 1 && source_of(p, op->results[0])->requested
+		&& s->forms->value->placement.nunreduced;
 }
 
 static bool
@@ -99,9 +99,8 @@ moves_on_request(Partitioner *p, const Op *op)
 		return false;
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *x = source_of(p, op->operands[i])->forms->value;
-		if (x->placement.rank == s->inferred.rank &&
-		    !x->placement.nunreduced &&
-		    moves_nothing(p, s, &x->placement))
+		if (x->placement.rank == s->inferred.rank && !x->placement.nunreduced
+			&& moves_nothing(p, s, &x->placement))
 			return true;
 	}
 	return false;
@@ -163,9 +162,9 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 {
 	Source *s = source_of(p, v);
 
-	if (v->uses != 1 || !v->def || v->def->kind == O_constraint ||
-	    v->def->kind == O_reshard || v->def->kind == O_while ||
-	    v->def->kind == O_manual || v->def->mode == MODE_explicit)
+	if (v->uses != 1 || !v->def || v->def->kind == O_constraint || v->def->kind == O_reshard
+		|| v->def->kind == O_while || v->def->kind == O_manual
+		|| v->def->mode == MODE_explicit)
 		return;
 	s->inferred = placement_close(v->placement);
 	s->drawn = true;
@@ -178,8 +177,7 @@ look_ahead(Op *op, void *data)
 {
 	Partitioner *p = data;
 
-	if (op->kind != O_output && op->kind != O_constraint &&
-	    op->kind != O_reshard)
+	if (op->kind != O_output && op->kind != O_constraint && op->kind != O_reshard)
 		return;
 	draw_in(p, op->operands[0], &op->results[0]->placement,
 		op->kind != O_output || asks_for_place(op->results[0]));

@@ -12,7 +12,7 @@
  */
 #include "shard/partition.h"
 
-enum { CONDITION, BODY };	/* bodies of a while */
+enum { CONDITION, BODY }; /* bodies of a while */
 
 /* add, sub, maximum and the like */
 static const PartialInfo *
@@ -25,15 +25,15 @@ combining(const Op *op)
 
 /* Something to be done once the whole chain is known to be one. */
 typedef struct Step {
-	Op *move;		/* a reshard that goes, or NULL */
-	Value *partial;		/* what becomes partial, or NULL */
+	Op *move;	/* a reshard that goes, or NULL */
+	Value *partial; /* what becomes partial, or NULL */
 	struct Step *next;
 } Step;
 
 typedef struct Chain {
 	Partitioner *p;
-	bool known;		/* is `partial` set? */
-	bool requested;		/* some sum was asked for */
+	bool known;	/* is `partial` set? */
+	bool requested; /* some sum was asked for */
 	Placement partial, whole;
 	Reason why;
 	Step *steps;
@@ -65,9 +65,8 @@ is_partial(Chain *c, const Placement *partial, const Placement *whole)
 		c->partial = *partial;
 		c->whole = *whole;
 	}
-	return placement_equal(&c->partial, partial) &&
-		c->partial.combiner == partial->combiner &&
-		placement_equal(&c->whole, whole);
+	return placement_equal(&c->partial, partial) && c->partial.combiner == partial->combiner
+		&& placement_equal(&c->whole, whole);
 }
 
 /* An all-reduce, or the other way round. */
@@ -90,16 +89,13 @@ follow_combining(Chain *c, Op *op, const Value *start)
 	for (int k = 1; k >= (op->kind == O_sub); k--) {
 		Value *other = op->operands[k];
 		Chain before = *c;
-		bool sum = is_sum(c, other->def, true) &&
-			other->def->block == op->block &&
-			other->uses == 1;
-		bool part = c->known &&
-			placement_equal(&other->placement, &c->partial);
+		bool sum = is_sum(c, other->def, true) && other->def->block == op->block
+			&& other->uses == 1;
+		bool part = c->known && placement_equal(&other->placement, &c->partial);
 		if (sum)
 			add_step(c, other->def, NULL);
-		if ((sum || part) &&
-		    c->partial.combiner == combining(op)->combiner &&
-		    follow(c, op->block, start, op->operands[1 - k]))
+		if ((sum || part) && c->partial.combiner == combining(op)->combiner
+			&& follow(c, op->block, start, op->operands[1 - k]))
 			return true;
 		*c = before;
 	}
@@ -124,8 +120,8 @@ follow_branches(Chain *c, Op *op, const Value *start, int result)
 {
 	for (int i = 0; i < op->bodies[0]->nparams; i++) {
 		Chain before = *c;
-		if (follow_bodies(c, op, i, result) &&
-		    follow(c, op->block, start, op->operands[i + 1]))
+		if (follow_bodies(c, op, i, result)
+			&& follow(c, op->block, start, op->operands[i + 1]))
 			return true;
 		*c = before;
 	}
@@ -139,10 +135,9 @@ follow_op(Chain *c, Op *op, const Value *start, int result)
 		return follow_combining(c, op, start);
 	if (op->kind == O_if)
 		return follow_branches(c, op, start, result);
-	if (op->kind == O_while)	/* it carries parts: treated already */
-		return c->known && placement_equal(&c->partial,
-			&op->results[result]->placement) &&
-			follow(c, op->block, start, op->operands[result]);
+	if (op->kind == O_while) /* it carries parts: treated already */
+		return c->known && placement_equal(&c->partial, &op->results[result]->placement)
+			&& follow(c, op->block, start, op->operands[result]);
 	if (!is_sum(c, op, true) && !is_sum(c, op, false))
 		return false;
 	add_step(c, op, NULL);
@@ -188,8 +183,7 @@ take_steps(Chain *c)
 			continue;
 		if (is_sum(c, s->move, true)) {
 			c->requested |= s->move->requested;
-			c->why = (Reason){s->move->label, s->move->range,
-				false};
+			c->why = (Reason){s->move->label, s->move->range, false};
 		}
 		skip_move(s->move);
 	}
@@ -202,15 +196,13 @@ reduce_one(Partitioner *p, Op *loop, int i)
 	Value *next = body->last->operands[i];
 	Chain c = {.p = p};
 
-	if (next == body->params[i] ||
-	    condition->params[i]->uses ||
-	    !follow(&c, body, body->params[i], next) || !c.known)
+	if (next == body->params[i] || condition->params[i]->uses
+		|| !follow(&c, body, body->params[i], next) || !c.known)
 		return;
 	take_steps(&c);
 	body->params[i]->placement = c.partial;
 	condition->params[i]->placement = c.partial;
-	loop->operands[i] = insert_reshard(p, loop->operands[i], &c.partial,
-		loop, c.why);
+	loop->operands[i] = insert_reshard(p, loop->operands[i], &c.partial, loop, c.why);
 	source_of(p, loop->results[i])->sum_requested = c.requested;
 }
 

@@ -14,9 +14,9 @@
 #include "shard/partition.h"
 
 enum {
-	MAX_LISTS = 8,		/* candidates of one factor */
+	MAX_LISTS = 8, /* candidates of one factor */
 	MAX_COMBINATIONS = 4096,
-	MAX_HALO = 16,		/* collectives of one op, an operand */
+	MAX_HALO = 16, /* collectives of one op, an operand */
 };
 
 /* ---- prices ------------------------------------------------------------------- */
@@ -86,8 +86,7 @@ choice_result(const Partitioner *p, const Choice *c, int result)
 {
 	Placement to;
 
-	if (!assigned_placement(p->rule, p->op, p->rule->noperands + result,
-			c->factors, &to))
+	if (!assigned_placement(p->rule, p->op, p->rule->noperands + result, c->factors, &to))
 		die("%s: a choice that does not fit", p->op->label);
 	add_unreduced(&to, &c->partial, c->combiner);
 	add_reduced_axes(p, &to, c);
@@ -122,8 +121,7 @@ choice_fits(const Partitioner *p, const Choice *c)
 			if (axes_overlap(&c->partial, c->factors[f].a[i]))
 				return false;
 	for (int f = 0; f < p->rule->nfactors; f++)
-		if (p->rule->factors[f].kind != F_reduce &&
-		    !factor_coexists(p, c, f))
+		if (p->rule->factors[f].kind != F_reduce && !factor_coexists(p, c, f))
 			return false;
 	return true;
 }
@@ -131,8 +129,8 @@ choice_fits(const Partitioner *p, const Choice *c)
 static void
 price_result(Partitioner *p, const Value *v, Placement made, Choice *c)
 {
-	const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &made,
-		&source_of(p, v)->final);
+	const ReshardPlan *plan =
+		reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
 
 	c->bytes += plan->bytes;
 	c->seconds += plan->seconds;
@@ -163,8 +161,7 @@ price_collective(const Partitioner *p, const Type *operand, Choice *c)
 		return;
 	double bytes = (double)type_bytes(operand);
 	c->bytes += wire_bytes(kind, axes_size(op->axes), bytes);
-	c->seconds += collective_seconds(&p->module->mesh, kind, op->axes,
-		bytes);
+	c->seconds += collective_seconds(&p->module->mesh, kind, op->axes, bytes);
 }
 
 /* Fills in bytes, seconds and collectives. */
@@ -172,8 +169,9 @@ static void
 price(Partitioner *p, Choice *c)
 {
 	const Op *op = p->op;
-	Type local[8], *types = op->noperands <= 8 ? local :
-		NEW_ARRAY(p->scratch, Type, op->noperands);
+	Type local[8],
+		*types =
+			op->noperands <= 8 ? local : NEW_ARRAY(p->scratch, Type, op->noperands);
 
 	c->bytes = c->seconds = 0;
 	c->collectives = 0;
@@ -202,8 +200,7 @@ partial_axes(const Partitioner *p, int operand, Combiner *combiner)
 {
 	const Value *v = p->op->operands[operand];
 	const Source *s = source_of(p, v);
-	const Placement *now = s->forms ? &s->forms->value->placement :
-		&s->final;
+	const Placement *now = s->forms ? &s->forms->value->placement : &s->final;
 
 	*combiner = (Combiner)now->combiner;
 	if (v->uses > 1 && !s->final.nunreduced)
@@ -234,8 +231,9 @@ can_multiply(const Partitioner *p, int i)
 	const Op *op = p->op;
 
 	for (int k = 0; k < op->noperands; k++)
-		if (k != i && (p->infinite[op->operands[k]->id] ||
-		    op->operands[k] == op->operands[i]))
+		if (k != i
+			&& (p->infinite[op->operands[k]->id]
+				|| op->operands[k] == op->operands[i]))
 			return false;
 	return true;
 }
@@ -251,19 +249,18 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 	PartialKind kind = ops[op->kind].partial;
 	DType from = op->operands[i]->type.dtype;
 	DType to = op->results[0]->type.dtype;
-	bool joint = kind != PARTIAL_bilinear && kind != PARTIAL_scale &&
-		kind != PARTIAL_reduce && op->kind != O_dot;
+	bool joint = kind != PARTIAL_bilinear && kind != PARTIAL_scale && kind != PARTIAL_reduce
+		&& op->kind != O_dot;
 
 	c->partial = partial_axes(p, i, &c->combiner);
 	if (!c->partial.n || from != to)
 		return false;
 	if (kind == PARTIAL_reduce)
-		kind = op_int(op, A_combiner) == (int64_t)c->combiner ?
-			PARTIAL_move : PARTIAL_none;
+		kind = op_int(op, A_combiner) == (int64_t)c->combiner ? PARTIAL_move
+								      : PARTIAL_none;
 	if (!partial_combines(kind, c->combiner))
 		return false;
-	if (kind == PARTIAL_scale && !(dtype_is_float(to) &&
-	    is_never_zero(op->operands[1])))
+	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never_zero(op->operands[1])))
 		return false;
 	if (kind == PARTIAL_bilinear && !can_multiply(p, i))
 		return false;
@@ -276,13 +273,13 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 /* ---- candidates ---------------------------------------------------------------- */
 
 typedef struct Candidates {
-	AxisList lists[MAX_LISTS];	/* the first is empty */
+	AxisList lists[MAX_LISTS]; /* the first is empty */
 	int n;
 } Candidates;
 
 typedef struct Chooser {
 	Partitioner *p;
-	Candidates *of;		/* [nfactors] */
+	Candidates *of; /* [nfactors] */
 	Choice current, best, vote;
 } Chooser;
 
@@ -312,8 +309,7 @@ static void
 add_placement(Chooser *ch, int tensor, const Placement *placement)
 {
 	const Rule *r = ch->p->rule;
-	Assignment *factors = NEW_ARRAY(ch->p->scratch, Assignment,
-		r->nfactors + 1);
+	Assignment *factors = NEW_ARRAY(ch->p->scratch, Assignment, r->nfactors + 1);
 
 	project_tensor(r, tensor, placement, factors);
 	for (int f = 0; f < r->nfactors; f++)
@@ -387,8 +383,8 @@ consider(Chooser *ch)
 	if (!assignment_disjoint(r, c->factors))
 		return;
 	price(ch->p, c);
-	if (!c->valid || compare(c->bytes, ch->vote.bytes) > 0 ||
-	    !better(ch->p->op, c, &ch->best))
+	if (!c->valid || compare(c->bytes, ch->vote.bytes) > 0
+		|| !better(ch->p->op, c, &ch->best))
 		return;
 	Assignment *kept = ch->best.factors;
 	memcpy(kept, c->factors, size);
@@ -422,8 +418,7 @@ improve_one_by_one(Chooser *ch)
 		Choice before = ch->best;
 		for (int f = 0; f < r->nfactors; f++)
 			for (int i = 0; i < ch->of[f].n; i++) {
-				memcpy(ch->current.factors, ch->best.factors,
-					size);
+				memcpy(ch->current.factors, ch->best.factors, size);
 				ch->current.factors[f] = ch->of[f].lists[i];
 				consider(ch);
 			}
@@ -462,8 +457,7 @@ hold_vote(Chooser *ch, const Placement *tensors, VoteKind kind)
 
 	vote(r, p->op, tensors, kind, c->factors);
 	price(p, c);
-	if (!c->valid || (ch->vote.valid && compare(c->bytes,
-	    ch->vote.bytes) >= 0))
+	if (!c->valid || (ch->vote.valid && compare(c->bytes, ch->vote.bytes) >= 0))
 		return;
 	memcpy(kept, c->factors, size);
 	ch->vote = *c;
@@ -491,9 +485,8 @@ vote_choice(Chooser *ch)
 		for (int kind = 0; kind < VOTE_COUNT; kind++)
 			hold_vote(ch, tensors, (VoteKind)kind);
 	}
-	if (!ch->vote.valid) {		/* nothing split always fits */
-		memset(ch->vote.factors, 0,
-			(size_t)r->nfactors * sizeof(Assignment));
+	if (!ch->vote.valid) { /* nothing split always fits */
+		memset(ch->vote.factors, 0, (size_t)r->nfactors * sizeof(Assignment));
 		ch->vote.combiner = r->combiner;
 		price(p, &ch->vote);
 	}
@@ -514,16 +507,16 @@ already_agrees(Partitioner *p, Choice *c)
 			return false;
 	for (int i = 0; i < p->op->nresults; i++) {
 		final = &source_of(p, p->op->results[i])->final;
-		if (!assigned_placement(r, p->op, result + i, c->factors,
-				&to) || !placement_equal(&to, final))
+		if (!assigned_placement(r, p->op, result + i, c->factors, &to)
+			|| !placement_equal(&to, final))
 			return false;
 	}
 	for (int i = 0; i < result; i++) {
 		const Value *v = p->op->operands[i];
 		if (!assigned_placement(r, p->op, i, c->factors, &to))
 			return false;
-		if (!is_recomputed(v) && !placement_equal(&to,
-				&source_of(p, v)->forms->value->placement))
+		if (!is_recomputed(v)
+			&& !placement_equal(&to, &source_of(p, v)->forms->value->placement))
 			return false;
 	}
 	return true;
@@ -550,8 +543,7 @@ weigh(Partitioner *p, int n)
 	for (int i = 0; i < p->op->noperands; i++) {
 		Assignment *room = ch.current.factors;
 		ch.current = (Choice){.factors = room};
-		if (keep_partial(p, i, &ch.current) &&
-		    combiners_agree(p, &ch.current))
+		if (keep_partial(p, i, &ch.current) && combiners_agree(p, &ch.current))
 			try_all(&ch);
 	}
 	return ch.best;
@@ -563,8 +555,7 @@ choose(Partitioner *p)
 	int n = p->rule->nfactors + 1;
 	Choice c = weigh(p, n);
 
-	c.factors = arena_copy(p->arena, c.factors,
-		sizeof *c.factors * (size_t)n);
+	c.factors = arena_copy(p->arena, c.factors, sizeof *c.factors * (size_t)n);
 	arena_reset(p->scratch);
 	return c;
 }

@@ -30,15 +30,14 @@ take_fitting(const AxisList *l, int64_t size, AxisList *rest)
 	*rest = (AxisList){0};
 	if (i < l->n && size > 1) {
 		int64_t part = gcd_i64(size, l->a[i].size);
-		if (part == size) {	/* the rest belongs to the next */
+		if (part == size) { /* the rest belongs to the next */
 			AxisRef a = l->a[i];
 			major.a[major.n] = a;
 			major.a[major.n++].size = (int32_t)part;
-			rest->a[rest->n++] = (AxisRef){a.axis,
-				(int32_t)(a.pre * part),
+			rest->a[rest->n++] = (AxisRef){a.axis, (int32_t)(a.pre * part),
 				(int32_t)(a.size / part)};
 			i++;
-		} else {		/* nothing minor may be split */
+		} else { /* nothing minor may be split */
 			return major;
 		}
 	}
@@ -49,8 +48,7 @@ take_fitting(const AxisList *l, int64_t size, AxisList *rest)
 }
 
 void
-project_tensor(const Rule *r, int tensor, const Placement *p,
-	Assignment *factors)
+project_tensor(const Rule *r, int tensor, const Placement *p, Assignment *factors)
 {
 	Placement moving = placement_moving(*p);
 
@@ -59,14 +57,14 @@ project_tensor(const Rule *r, int tensor, const Placement *p,
 		const DimFactors *df = &r->dims[tensor][d];
 		AxisList rest = placement_dim(&moving, d);
 		for (int i = 0; i < df->n && rest.n; i++)
-			factors[df->f[i]] = take_fitting(&rest,
-				r->factors[df->f[i]].size, &rest);
+			factors[df->f[i]] =
+				take_fitting(&rest, r->factors[df->f[i]].size, &rest);
 	}
 }
 
 bool
-assigned_placement(const Rule *r, const Op *op, int tensor,
-	const Assignment *factors, Placement *p)
+assigned_placement(const Rule *r, const Op *op, int tensor, const Assignment *factors,
+	Placement *p)
 {
 	const Type *t = &rule_tensor(op, tensor)->type;
 
@@ -74,7 +72,7 @@ assigned_placement(const Rule *r, const Op *op, int tensor,
 	for (int d = 0; d < t->rank; d++) {
 		const DimFactors *df = &r->dims[tensor][d];
 		AxisList l = {0};
-		bool full = true;	/* factors so far, in all */
+		bool full = true; /* factors so far, in all */
 		for (int i = 0; i < df->n; i++) {
 			const AxisList *axes = &factors[df->f[i]];
 			int64_t size = axes_size(axes);
@@ -99,8 +97,7 @@ assignment_disjoint(const Rule *r, const Assignment *factors)
 	for (int f = 0; f < r->nfactors; f++)
 		for (int i = 0; i < factors[f].n; i++) {
 			for (int k = 0; k < seen.n; k++)
-				if (!axis_can_coexist(seen.a[k],
-						factors[f].a[i]))
+				if (!axis_can_coexist(seen.a[k], factors[f].a[i]))
 					return false;
 			if (seen.n == MAX_PIECES)
 				return false;

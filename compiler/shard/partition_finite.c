@@ -12,21 +12,28 @@
 #include "shard/partition.h"
 
 typedef enum Effect {
-	EFFECT_spread,		/* infinite if an operand is */
-	EFFECT_first,		/* ... if the first operand is */
-	EFFECT_bounded,		/* never, whatever the operands are */
-	EFFECT_pole,		/* of finite operands, too */
+	EFFECT_spread,	/* infinite if an operand is */
+	EFFECT_first,	/* ... if the first operand is */
+	EFFECT_bounded, /* never, whatever the operands are */
+	EFFECT_pole,	/* of finite operands, too */
 } Effect;
 
 static const Effect effects[OP_COUNT] = {
-	[O_reduce] = EFFECT_first, [O_cumsum] = EFFECT_first,
-	[O_tanh] = EFFECT_bounded, [O_sigmoid] = EFFECT_bounded,
-	[O_erf] = EFFECT_bounded, [O_sin] = EFFECT_bounded,
-	[O_cos] = EFFECT_bounded, [O_sign] = EFFECT_bounded,
+	[O_reduce] = EFFECT_first,
+	[O_cumsum] = EFFECT_first,
+	[O_tanh] = EFFECT_bounded,
+	[O_sigmoid] = EFFECT_bounded,
+	[O_erf] = EFFECT_bounded,
+	[O_sin] = EFFECT_bounded,
+	[O_cos] = EFFECT_bounded,
+	[O_sign] = EFFECT_bounded,
 	[O_rem] = EFFECT_bounded,
-	[O_exp] = EFFECT_pole, [O_expm1] = EFFECT_pole,
-	[O_log] = EFFECT_pole, [O_log1p] = EFFECT_pole,
-	[O_rsqrt] = EFFECT_pole, [O_pow] = EFFECT_pole,
+	[O_exp] = EFFECT_pole,
+	[O_expm1] = EFFECT_pole,
+	[O_log] = EFFECT_pole,
+	[O_log1p] = EFFECT_pole,
+	[O_rsqrt] = EFFECT_pole,
+	[O_pow] = EFFECT_pole,
 	[O_extern] = EFFECT_pole,
 };
 
@@ -34,12 +41,12 @@ static const Effect effects[OP_COUNT] = {
 bool
 is_never_zero(const Value *v)
 {
-	while (v->def && (v->def->kind == O_broadcast ||
-	    v->def->kind == O_convert || v->def->kind == O_reshape))
+	while (v->def
+		&& (v->def->kind == O_broadcast || v->def->kind == O_convert
+			|| v->def->kind == O_reshape))
 		v = v->def->operands[0];
-	return v->def && v->def->kind == O_constant &&
-		dtype_is_float(v->type.dtype) &&
-		payload_double(op_int(v->def, A_value)) != 0;
+	return v->def && v->def->kind == O_constant && dtype_is_float(v->type.dtype)
+		&& payload_double(op_int(v->def, A_value)) != 0;
 }
 
 /* f16 ends at 65504. */
@@ -49,8 +56,8 @@ is_pole(const Op *op)
 	if (op->kind == O_div)
 		return !is_never_zero(op->operands[1]);
 	if (op->kind == O_convert)
-		return op->results[0]->type.dtype == D_f16 &&
-			dtype_is_integer(op->operands[0]->type.dtype);
+		return op->results[0]->type.dtype == D_f16
+			&& dtype_is_integer(op->operands[0]->type.dtype);
 	return effects[op->kind] == EFFECT_pole;
 }
 
@@ -82,13 +89,12 @@ find_in_bodies(bool *infinite, const Op *op)
 	for (int b = 0; b < op->nbodies; b++) {
 		const Block *body = op->bodies[b];
 		for (int i = 0; i < body->nparams; i++)
-			mark(infinite, body->params[i],
-				infinite[op->operands[i + skip]->id]);
+			mark(infinite, body->params[i], infinite[op->operands[i + skip]->id]);
 		find_in(infinite, body);
 		for (int i = 0; i < op->nresults; i++)
 			mark(infinite, op->results[i],
-				infinite[op->results[i]->id] ||
-				infinite[body->last->operands[i]->id]);
+				infinite[op->results[i]->id]
+					|| infinite[body->last->operands[i]->id]);
 	}
 }
 
@@ -123,12 +129,12 @@ find_in_loop(bool *infinite, const Op *op)
 static void
 find_of(bool *infinite, const Op *op)
 {
-	bool is = effects[op->kind] != EFFECT_bounded &&
-		(is_pole(op) || an_operand_is(infinite, op));
+	bool is = effects[op->kind] != EFFECT_bounded
+		&& (is_pole(op) || an_operand_is(infinite, op));
 
 	if (op->kind == O_constant)
-		is = dtype_is_float(op->results[0]->type.dtype) &&
-			isinf(payload_double(op_int(op, A_value)));
+		is = dtype_is_float(op->results[0]->type.dtype)
+			&& isinf(payload_double(op_int(op, A_value)));
 	for (int i = 0; i < op->nresults; i++)
 		mark(infinite, op->results[i], op->nbodies ? false : is);
 	if (op->kind == O_while)

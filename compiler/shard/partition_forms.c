@@ -24,8 +24,7 @@ is_recomputed(const Value *v)
 	if (!def)
 		return false;
 	if (def->kind == O_broadcast)
-		return def->operands[0]->def &&
-			def->operands[0]->def->kind == O_constant;
+		return def->operands[0]->def && def->operands[0]->def->kind == O_constant;
 	return def->kind == O_constant || def->kind == O_iota;
 }
 
@@ -47,8 +46,8 @@ cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 	Source *s = source_of(p, v);
 
 	for (Form *f = s->forms; f; f = f->next) {
-		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type,
-			&f->value->placement, to);
+		const ReshardPlan *plan =
+			reshard_plan(p->resharder, &v->type, &f->value->placement, to);
 		if (best && !is_better(plan, best))
 			continue;
 		best = plan;
@@ -78,7 +77,7 @@ partial_source(const Value *v)
 {
 	const Op *def = v->def;
 
-	int first = def->kind == O_while;	/* behind the condition */
+	int first = def->kind == O_while; /* behind the condition */
 
 	for (int i = def->nbodies - 1; i >= first; i--) {
 		const Value *made = def->bodies[i]->last->operands[v->index];
@@ -86,8 +85,7 @@ partial_source(const Value *v)
 			return made;
 	}
 	for (int i = def->noperands - 1; i >= 0; i--)
-		if (def->operands[i]->placement.nunreduced &&
-		    def->operands[i]->def)
+		if (def->operands[i]->placement.nunreduced && def->operands[i]->def)
 			return def->operands[i];
 	return NULL;
 }
@@ -112,9 +110,8 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 	const Op *maker = partial_maker(v);
 
 	/* Dumps know the op's line alone. */
-	if (user->operand_ranges && user->operand_ranges[operand].file ==
-			user->range.file && user->operand_ranges[operand].line
-			== user->range.line)
+	if (user->operand_ranges && user->operand_ranges[operand].file == user->range.file
+		&& user->operand_ranges[operand].line == user->range.line)
 		r.range = user->operand_ranges[operand];
 	if (v->placement.nunreduced && maker) {
 		r.label = maker->label;
@@ -124,11 +121,9 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 }
 
 Value *
-insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before,
-	Reason why)
+insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
 {
-	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range,
-		why.label);
+	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range, why.label);
 
 	op_insert_before(before, op);
 	op->results[0]->placement = *to;
@@ -144,8 +139,8 @@ Value *
 recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
 {
 	const Op *def = v->def;
-	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands,
-		1, v->name, def->range, def->label);
+	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands, 1, v->name,
+		def->range, def->label);
 
 	op_copy_attrs(copy, def);
 	copy->results[0]->type = v->type;
@@ -157,8 +152,7 @@ recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
 
 /* The value's form in `to`, made before op `user` if there is none. */
 Value *
-value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
-	bool requested)
+value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
 {
 	Source *s = source_of(p, v);
 	Form *form = NULL;
@@ -171,21 +165,19 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 	if (is_recomputed(v) && !to->nunreduced) {
 		moved = recompute(p, v, to, user);
 	} else {
-		const ReshardPlan *settled = reshard_plan(p->resharder,
-			&v->type, &s->final, to);
+		const ReshardPlan *settled =
+			reshard_plan(p->resharder, &v->type, &s->final, to);
 		/* many users: settle once where propagation put it */
 		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
-		    && !placement_equal(&s->final, to))
+			&& !placement_equal(&s->final, to))
 			value_in(p, v, &s->final, user, operand, requested);
 		plan = cheapest_form(p, v, to, &form);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;
-		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) :
-			NULL;
+		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;
 		if (!moved)
 			moved = insert_reshard(p, form->value, to, user,
-				reason_of(form->value, user, operand,
-					requested));
+				reason_of(form->value, user, operand, requested));
 	}
 	add_form(p, s, moved);
 	return moved;

@@ -13,9 +13,9 @@ typedef struct Body {
 	Op *loop;
 	Block *block;
 	int n;
-	bool *fixed;		/* computed from invariants alone */
+	bool *fixed; /* computed from invariants alone */
 	bool *leaves;
-	Value ***carried;	/* of an op that left: its results inside */
+	Value ***carried; /* of an op that left: its results inside */
 } Body;
 
 typedef struct Search {
@@ -29,9 +29,10 @@ find_move(Op *op, void *data)
 	Search *s = data;
 
 	if (op->kind == O_reshard)
-		s->found |= reshard_plan(s->p->resharder,
-			&op->operands[0]->type, &op->operands[0]->placement,
-			&op->results[0]->placement)->bytes > 0;
+		s->found |= reshard_plan(s->p->resharder, &op->operands[0]->type,
+				    &op->operands[0]->placement, &op->results[0]->placement)
+				    ->bytes
+			> 0;
 	else
 		s->found |= op_halo(s->p, op).bytes > 0;
 }
@@ -52,15 +53,14 @@ communicates(Partitioner *p, Op *op)
 static bool
 is_function(const Op *op)
 {
-	return op->kind != O_return && op->kind != O_extern &&
-		(!op->nbodies || op->kind == O_call) && !op->axes;
+	return op->kind != O_return && op->kind != O_extern
+		&& (!op->nbodies || op->kind == O_call) && !op->axes;
 }
 
 static bool
 is_invariant(const Body *b, const Value *v)
 {
-	return v->def ? b->fixed[v->def->id] :
-		loop_hands_on(b->loop, v->index);
+	return v->def ? b->fixed[v->def->id] : loop_hands_on(b->loop, v->index);
 }
 
 static bool
@@ -115,8 +115,7 @@ outside(Partitioner *p, const Body *b, Value *v, Op *user)
 		return v;
 	v = recompute(p, v, &v->placement, user);
 	for (int i = 0; i < v->def->noperands; i++)
-		v->def->operands[i] = outside(p, b, v->def->operands[i],
-			v->def);
+		v->def->operands[i] = outside(p, b, v->def->operands[i], v->def);
 	return v;
 }
 
@@ -161,7 +160,7 @@ hoist_from(Partitioner *p, Op *loop, Block *block)
 			Value *v = op->operands[i];
 			if (!v->def || v->block == block)
 				continue;
-			v = inside(p, &b, v);	/* may append to operands */
+			v = inside(p, &b, v); /* may append to operands */
 			op->operands[i] = v;
 		}
 }

@@ -51,8 +51,9 @@ put_operand(Text *t, const Partitioner *p, const Value *v)
 {
 	const Source *s = source_of(p, v);
 
-	put(t, (v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 |
-		is_never_zero(v) << 3 | p->infinite[v->id] << 4);
+	put(t,
+		(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 | is_never_zero(v) << 3
+			| p->infinite[v->id] << 4);
 	put_placement(t, &s->final);
 	for (const Form *f = s->forms; f; f = f->next)
 		put_placement(t, &f->value->placement);

@@ -15,13 +15,13 @@
 #include <string.h>
 #include "shard/partition.h"
 
-enum { CONDITION, BODY };	/* bodies of a while */
+enum { CONDITION, BODY }; /* bodies of a while */
 
 /* A loop being partitioned, innermost first. */
 struct Loop {
 	Op *op;
-	Value **outer;		/* the operands as they were in the program */
-	int n;			/* carried values in the program */
+	Value **outer; /* the operands as they were in the program */
+	int n;	       /* carried values in the program */
 	bool *invariant;
 	struct Loop *parent;
 };
@@ -135,20 +135,17 @@ partition_return(Partitioner *p, Op *op)
 {
 	const Block *b = op->block;
 	const Op *owner = b->parent;
-	bool condition = owner && owner->kind == O_while &&
-		b == owner->bodies[CONDITION];
+	bool condition = owner && owner->kind == O_while && b == owner->bodies[CONDITION];
 	bool manual = owner && owner->kind == O_manual;
 
 	for (int i = 0; i < op->noperands; i++) {
-		if (op->operands[i]->id < 0)	/* hoisted into the loop */
+		if (op->operands[i]->id < 0) /* hoisted into the loop */
 			continue;
-		const Value *wanted = owner && !condition ? owner->results[i] :
-			op->operands[i];
+		const Value *wanted = owner && !condition ? owner->results[i] : op->operands[i];
 		const Source *s = source_of(p, wanted);
-		Placement to = manual ? manual_inside(owner->axes, &s->final) :
-			s->final;
-		set_operand(p, op, i, &to, owner && (s->requested ||
-			(manual && !wanted->annotated_open)));
+		Placement to = manual ? manual_inside(owner->axes, &s->final) : s->final;
+		set_operand(p, op, i, &to,
+			owner && (s->requested || (manual && !wanted->annotated_open)));
 	}
 }
 
@@ -160,7 +157,7 @@ append_param(Block *b, const Value *like, const Placement *to)
 	Value *v = block_add_param(b, like->name, &like->type);
 
 	v->placement = *to;
-	v->range = b->parent->range;	/* it is carried for the loop */
+	v->range = b->parent->range; /* it is carried for the loop */
 	return v;
 }
 
@@ -171,8 +168,7 @@ carry(Op *loop, Value *outer, const Block *b)
 	Value *result;
 
 	for (int i = CONDITION; i <= BODY; i++)
-		params[i] = append_param(loop->bodies[i], outer,
-			&outer->placement);
+		params[i] = append_param(loop->bodies[i], outer, &outer->placement);
 	op_add_operand(loop, outer);
 	op_add_operand(loop->bodies[BODY]->last, params[BODY]);
 	result = op_add_result(loop, outer->name, &outer->type);
@@ -198,8 +194,7 @@ hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
 	if (!loop || param->index >= loop->n || !loop->invariant[param->index])
 		return NULL;
 	p->loop = loop->parent;
-	moved = value_in(p, loop->outer[param->index], to, loop->op,
-		param->index, requested);
+	moved = value_in(p, loop->outer[param->index], to, loop->op, param->index, requested);
 	p->loop = inner;
 	return carry(loop->op, moved, param->block);
 }
@@ -213,8 +208,7 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 
 	if (op->kind != O_dynamic_slice)
 		return 1;
-	while ((l = loop_of(p, v)) && v->index < l->n &&
-	    l->invariant[v->index]) {
+	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {
 		if (op_ints(l->op, A_trips)->n)
 			rounds *= (double)op_int(l->op, A_trips);
 		v = l->outer[v->index];
@@ -234,8 +228,7 @@ loop_new(Partitioner *p, Op *op)
 	l->outer = NEW_ARRAY(p->arena, Value *, l->n + 1);
 	l->invariant = NEW_ARRAY(p->arena, bool, l->n + 1);
 	if (l->n)
-		memcpy(l->outer, op->operands,
-			(size_t)l->n * sizeof l->outer[0]);
+		memcpy(l->outer, op->operands, (size_t)l->n * sizeof l->outer[0]);
 	for (int i = 0; i < l->n; i++)
 		l->invariant[i] = loop_hands_on(op, i);
 	l->parent = p->loop;

@@ -9,7 +9,7 @@
 #include <string.h>
 #include "shard/partition.h"
 
-enum { MAX_PROPOSALS = 50 };	/* each runs the passes again */
+enum { MAX_PROPOSALS = 50 }; /* each runs the passes again */
 
 static const char *const move_names[] = {
 	[MOVE_slice] = "slice",
@@ -35,8 +35,7 @@ text_bytes(Text *t, double bytes)
 
 	for (; bytes >= 1000 && unit < 4; unit++)
 		bytes /= 1000;
-	text_printf(t, bytes < 10 && unit ? "%.1f %s" : "%.0f %s", bytes,
-		units[unit]);
+	text_printf(t, bytes < 10 && unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
 }
 
 void
@@ -122,18 +121,17 @@ text_why(Partitioner *p, Text *t, const Op *reshard, const Value *v, AxisRef a)
 	text_add(t, t->n ? "; " : "");
 	if (!value_origin(v, dim, a) && v->def) {
 		text_axis(t, &p->module->mesh, a);
-		text_printf(t, ": %s is computed split so, along dim %d",
-			v->def->label, dim);
+		text_printf(t, ": %s is computed split so, along dim %d", v->def->label, dim);
 		return;
 	}
 	text_origin(t, p->module, v, dim, a);
 	if (needs(p, user, reshard->results[0], dim, factor_splittable))
-		text_printf(t, "; %s works along dim %d and needs it whole",
-			user->label, dim);
+		text_printf(t, "; %s works along dim %d and needs it whole", user->label, dim);
 	else if (needs(p, user, reshard->results[0], dim, factor_stays))
-		text_printf(t, "; %s moves elements along dim %d, where no "
-			"exchange of boundary rows moves less", user->label,
-			dim);
+		text_printf(t,
+			"; %s moves elements along dim %d, where no "
+			"exchange of boundary rows moves less",
+			user->label, dim);
 }
 
 static void
@@ -197,16 +195,16 @@ propose(Partitioner *p, const Value *v, const Placement *to, Proposal *best)
 
 	if (!named || placement_equal(&named->placement, to))
 		return;
-	if (!what_if(o->global_text, o->global_length, named->name, to, &t) ||
-	    t.bytes >= best->traffic.bytes)
+	if (!what_if(o->global_text, o->global_length, named->name, to, &t)
+		|| t.bytes >= best->traffic.bytes)
 		return;
 	*best = (Proposal){named, *to, t};
 }
 
 /* Each other operand split as the moved one is. */
 static void
-propose_siblings(Partitioner *p, const Op *user, const Value *moved,
-	const Placement *from, Proposal *best)
+propose_siblings(Partitioner *p, const Op *user, const Value *moved, const Placement *from,
+	Proposal *best)
 {
 	const Rule *r = op_rule(p->arena, user);
 	int at = 0;
@@ -273,8 +271,7 @@ traffic_now(Partitioner *p)
 	const PartitionOptions *o = p->options;
 
 	if (!p->knows_now && o->global_text)
-		p->knows_now = what_if(o->global_text, o->global_length, NULL,
-			NULL, &p->now);
+		p->knows_now = what_if(o->global_text, o->global_length, NULL, NULL, &p->now);
 	return p->knows_now;
 }
 
@@ -319,8 +316,7 @@ line_avoid(Partitioner *p, const Op *reshard)
 	else
 		propose(p, v, &reshard->results[0]->placement, &best);
 	if (user)
-		propose_siblings(p, user, reshard->results[0], &v->placement,
-			&best);
+		propose_siblings(p, user, reshard->results[0], &v->placement, &best);
 	tell_proposal(p, &best);
 }
 
@@ -354,10 +350,12 @@ report(Partitioner *p, Text *t, const Op *op, double bytes, double seconds)
 	text_seconds(t, seconds);
 	text_printf(t, " on %s, exposed)", p->module->mesh.target->name);
 	text_rounds(t, op);
-	text_add(t, op->requested ? "; asked for" : wrong ?
-		"; --strict allows only moves that are asked for" : "");
-	diag(p->module->session, wrong ? DIAG_unasked_collective :
-		DIAG_reshard, op->range, "%s", t->s);
+	text_add(t,
+		op->requested	? "; asked for"
+			: wrong ? "; --strict allows only moves that are asked for"
+				: "");
+	diag(p->module->session, wrong ? DIAG_unasked_collective : DIAG_reshard, op->range,
+		"%s", t->s);
 	text_free(t);
 }
 
@@ -410,15 +408,13 @@ label_halo(Partitioner *p, const Op *op, const HaloCost *cost)
 		text_add(&t, t.n ? "; " : "");
 		text_origin(&t, p->module, unmoved(v), dim, cost->axes.a[i]);
 	}
-	diag_label(p->module->session, op->range, "%s", t.n ? t.s :
-		op->label);
+	diag_label(p->module->session, op->range, "%s", t.n ? t.s : op->label);
 	text_free(&t);
 }
 
 /* The axes of the dim on another dim, or on none. */
 static void
-propose_elsewhere(Partitioner *p, const Value *v, const AxisList *axes,
-	Proposal *best)
+propose_elsewhere(Partitioner *p, const Value *v, const AxisList *axes, Proposal *best)
 {
 	Placement whole = v->placement;
 
@@ -458,10 +454,9 @@ op_halo(Partitioner *p, const Op *op)
 		return (HaloCost){0};
 	Type *shards = NEW_ARRAY(p->arena, Type, op->noperands);
 	for (int i = 0; i < op->noperands; i++)
-		shards[i] = placement_local(&op->operands[i]->type,
-			&op->operands[i]->placement);
-	return halo_cost(&p->module->mesh, op, shards,
-		&op->results[0]->placement);
+		shards[i] =
+			placement_local(&op->operands[i]->type, &op->operands[i]->placement);
+	return halo_cost(&p->module->mesh, op, shards, &op->results[0]->placement);
 }
 
 void
@@ -475,12 +470,10 @@ remark_halo(Partitioner *p, const Op *op)
 		return;
 	text_add(&t, "collective-permute over ");
 	text_axes(&t, &p->module->mesh, &cost.axes);
-	text_printf(&t, ": %s of %s -> ", op->label,
-		known_name(p, unmoved(op->operands[0])));
+	text_printf(&t, ": %s of %s -> ", op->label, known_name(p, unmoved(op->operands[0])));
 	text_placed(&t, &p->module->mesh, v, &v->placement);
-	text_printf(&t, " exchanges %lld row%s, %lld hop%s at most",
-		(long long)cost.rows, cost.rows == 1 ? "" : "s",
-		(long long)cost.hops, cost.hops == 1 ? "" : "s");
+	text_printf(&t, " exchanges %lld row%s, %lld hop%s at most", (long long)cost.rows,
+		cost.rows == 1 ? "" : "s", (long long)cost.hops, cost.hops == 1 ? "" : "s");
 	report(p, &t, op, cost.bytes, cost.seconds);
 	label_halo(p, op, &cost);
 	line_avoid_halo(p, op, &cost);

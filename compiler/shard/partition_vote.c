@@ -71,16 +71,15 @@ eligible(const Ballot *b, const Assignment *factors, int factor)
 			for (int i = 0; i < df->n; i++) {
 				if (df->f[i] == factor && !full)
 					return false;
-				full &= axes_size(&factors[df->f[i]]) ==
-					r->factors[df->f[i]].size;
+				full &= axes_size(&factors[df->f[i]])
+					== r->factors[df->f[i]].size;
 			}
 		}
 	return true;
 }
 
 static bool
-beats(const Ballot *b, const Assignment *factors, const Candidate *a,
-	const Candidate *c)
+beats(const Ballot *b, const Assignment *factors, const Candidate *a, const Candidate *c)
 {
 	/* enum FactorKind is in order of precedence */
 	FactorKind ka = b->rule->factors[a->factor].kind;
@@ -129,8 +128,8 @@ drop_losers(Ballot *b, const Candidate *won)
 	for (int i = 0; i < b->n; i++) {
 		Candidate *c = &b->candidates[i];
 		if (c->factor == won->factor)
-			c->dropped |= !axes_is_prefix(&won->axes, &c->axes) ||
-				axes_equal(&won->axes, &c->axes);
+			c->dropped |= !axes_is_prefix(&won->axes, &c->axes)
+				|| axes_equal(&won->axes, &c->axes);
 		else
 			c->dropped |= lists_exclude(&c->axes, &won->axes);
 	}
@@ -160,8 +159,8 @@ spread_axis(const Ballot *b, AxisRef a, Assignment *factors)
 
 	for (int f = 0; f < r->nfactors; f++) {
 		int64_t ways = axes_size(&factors[f]) * a.size;
-		if (r->factors[f].kind != F_pass || !in_every_tensor(b, f) ||
-		    r->factors[f].size % ways || !eligible(b, factors, f))
+		if (r->factors[f].kind != F_pass || !in_every_tensor(b, f)
+			|| r->factors[f].size % ways || !eligible(b, factors, f))
 			continue;
 		axes_append(&factors[f], a);
 		return;
@@ -173,8 +172,7 @@ spread_axis(const Ballot *b, AxisRef a, Assignment *factors)
 static bool
 is_exchanged(const Ballot *b, int f)
 {
-	return b->rule->factors[f].kind == F_permute &&
-		b->op->kind != O_concatenate;
+	return b->rule->factors[f].kind == F_permute && b->op->kind != O_concatenate;
 }
 
 /* Factors that must be whole only held their axes against others, and give
@@ -186,10 +184,10 @@ clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
 
 	for (int f = 0; f < r->nfactors; f++) {
 		AxisList axes = factors[f];
-		bool spread = kind == VOTE_spread && !is_exchanged(b, f) &&
-			in_every_tensor(b, f);
-		if (factor_stays(&r->factors[f]) ||
-		    (kind == VOTE_exchange && is_exchanged(b, f)))
+		bool spread =
+			kind == VOTE_spread && !is_exchanged(b, f) && in_every_tensor(b, f);
+		if (factor_stays(&r->factors[f])
+			|| (kind == VOTE_exchange && is_exchanged(b, f)))
 			continue;
 		factors[f].n = 0;
 		for (int i = 0; spread && i < axes.n; i++)
@@ -225,8 +223,7 @@ splits_permuted(const Rule *r, int tensor, const Placement *p)
 	for (int d = 0; d < p->rank; d++)
 		for (int i = 0; i < r->dims[tensor][d].n; i++) {
 			int f = r->dims[tensor][d].f[i];
-			if (r->factors[f].kind == F_permute &&
-			    placement_dim_ways(p, d) > 1)
+			if (r->factors[f].kind == F_permute && placement_dim_ways(p, d) > 1)
 				return true;
 		}
 	return false;
@@ -235,8 +232,7 @@ splits_permuted(const Rule *r, int tensor, const Placement *p)
 /* Which of two tensors stays: no split permutation, more elements, more
    shards; the operand on a tie. */
 static int
-keep_of_pair(const Rule *r, const Op *op, const Placement *tensors,
-	const int pair[2])
+keep_of_pair(const Rule *r, const Op *op, const Placement *tensors, const int pair[2])
 {
 	const Placement *a = &tensors[pair[0]], *b = &tensors[pair[1]];
 	bool permuted_a = splits_permuted(r, pair[0], a);
@@ -251,8 +247,7 @@ keep_of_pair(const Rule *r, const Op *op, const Placement *tensors,
 }
 
 void
-vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind,
-	Assignment *factors)
+vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assignment *factors)
 {
 	Arena *scratch = arena_new();
 	Assignment *of_tensor = NEW_ARRAY(scratch, Assignment, r->nfactors + 1);
@@ -268,8 +263,7 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind,
 		for (int t = 0; t < r->ntensors; t++) {
 			project_tensor(r, t, &tensors[t], of_tensor);
 			for (int f = 0; f < r->nfactors; f++)
-				vote_prefixes(&b, f, &of_tensor[f],
-					elements(op, t));
+				vote_prefixes(&b, f, &of_tensor[f], elements(op, t));
 		}
 		for (Candidate *c; (c = winner(&b, factors));) {
 			factors[c->factor] = c->axes;

@@ -18,8 +18,7 @@
 static bool
 passes_through(const Op *op)
 {
-	return ops[op->kind].pointwise || op->kind == O_reshape ||
-		op->kind == O_transpose;
+	return ops[op->kind].pointwise || op->kind == O_reshape || op->kind == O_transpose;
 }
 
 static bool
@@ -65,7 +64,7 @@ show_until(Cluster *c, int now)
 		if (written->priority[d] > now) {
 			axes_append_all(&barred, &axes);
 			placement_set_dim(&c->now, d, &none);
-			c->now.open &= (uint16_t)~(1u << d);
+			c->now.open &= (uint16_t) ~(1u << d);
 		} else if (written->priority[d] == now && now > 0) {
 			placement_set_dim(&c->now, d, &axes);
 			c->now.open |= (uint16_t)(written->open & 1u << d);

@@ -22,17 +22,17 @@
 typedef struct Arrival {
 	Origin origin;
 	Value *target;
-	struct Arrival *next;	/* newest first */
+	struct Arrival *next; /* newest first */
 } Arrival;
 
 typedef struct Cluster {
 	Placement now;
-	Placement *written;	/* what the user asked for, or NULL */
-	Value *annotated;	/* the member that carries the annotation */
-	Op *copied_from;	/* constraint whose placement was copied here */
+	Placement *written; /* what the user asked for, or NULL */
+	Value *annotated;   /* the member that carries the annotation */
+	Op *copied_from;    /* constraint whose placement was copied here */
 	Arrival *arrivals;
-	int first_touch, ntouches;	/* of Propagation.touches */
-	int version;		/* counts changes */
+	int first_touch, ntouches; /* of Propagation.touches */
+	int version;		   /* counts changes */
 } Cluster;
 
 /* What may receive axes: results, operands, or both. */
@@ -43,7 +43,7 @@ typedef enum Flow {
 	FLOW_both = 3,
 } Flow;
 
-enum { LEVELS = 5 };		/* propagate_order.c */
+enum { LEVELS = 5 }; /* propagate_order.c */
 
 typedef enum Strategy { BASIC, AGGRESSIVE, STRATEGY_COUNT } Strategy;
 
@@ -57,15 +57,15 @@ typedef struct Copy {
 /* An op, or an edge of a loop or branch, where axes may pass. */
 typedef struct OpState {
 	Op *op;
-	Value **tensors;	/* operands, then results */
-	int *cluster;		/* of each, locate_tensors() */
+	Value **tensors; /* operands, then results */
+	int *cluster;	 /* of each, locate_tensors() */
 	int noperands, ntensors;
 	const Rule *rule;	/* NULL: nothing passes */
 	bool edge;		/* of `op`, a while or if */
 	bool pass_through;	/* pointwise, reshape, transpose */
 	bool single_use;	/* each non-scalar operand has one use */
 	bool waiting;		/* on the worklist */
-	uint8_t phases[LEVELS];	/* what it may do at each level: a Phase */
+	uint8_t phases[LEVELS]; /* what it may do at each level: a Phase */
 	/* the phase in which a step last changed nothing, tensors since
 	   untouched; 0 if none */
 	int8_t settled[STRATEGY_COUNT];
@@ -73,26 +73,26 @@ typedef struct OpState {
 
 typedef struct Holder {
 	int tensor, dim, factor;
-	int64_t size;		/* what axes must divide */
+	int64_t size; /* what axes must divide */
 	bool closed, minor_most;
-	bool grown;		/* in this step */
+	bool grown; /* in this step */
 	AxisList axes;
-	AxisList overflow;	/* axes of the dim that fit no factor */
+	AxisList overflow; /* axes of the dim that fit no factor */
 } Holder;
 
 typedef struct Projection {
 	const Rule *rule;
 	const Op *op;
-	Value *const *tensors;	/* as in OpState */
+	Value *const *tensors; /* as in OpState */
 	int nholders;
-	Holder *holders;	/* by tensor, then dim, major to minor */
-	int *first;		/* [ntensors + 1]: holders of a tensor */
-	int *factor_first;	/* [nfactors + 1]: of by_factor */
-	int *by_factor;		/* holders by factor, then tensor */
-	AxisList *barred;	/* [ntensors]: replicated and unreduced axes */
-	bool *sealed;		/* [ntensors]: bare `replicated` */
-	double *elements;	/* [ntensors] */
-	bool *grown;		/* [ntensors]: some holder grew */
+	Holder *holders;   /* by tensor, then dim, major to minor */
+	int *first;	   /* [ntensors + 1]: holders of a tensor */
+	int *factor_first; /* [nfactors + 1]: of by_factor */
+	int *by_factor;	   /* holders by factor, then tensor */
+	AxisList *barred;  /* [ntensors]: replicated and unreduced axes */
+	bool *sealed;	   /* [ntensors]: bare `replicated` */
+	double *elements;  /* [ntensors] */
+	bool *grown;	   /* [ntensors]: some holder grew */
 	/* room for steps, [nfactors] each */
 	AxisList *agreed;
 	Flow *flow;
@@ -104,23 +104,23 @@ typedef struct Projection {
 
 typedef struct Propagation {
 	Module *module;
-	Arena *arena;		/* of the pass */
+	Arena *arena; /* of the pass */
 	RuleBook *rules;
-	OpState *ops;		/* in program order, edges behind their bodies */
+	OpState *ops; /* in program order, edges behind their bodies */
 	int nops;
-	int *state_of;		/* by op id: of `ops` */
+	int *state_of; /* by op id: of `ops` */
 	Cluster *clusters;
 	int nclusters;
-	int *cluster_of;	/* by value id */
-	int *parent;		/* union-find by value id, while building */
-	int *uses;		/* by value id, as if bodies were inlined */
-	int *touches;		/* of `ops`, around each cluster */
-	int *outputs;		/* of `ops`: the entry's results */
+	int *cluster_of; /* by value id */
+	int *parent;	 /* union-find by value id, while building */
+	int *uses;	 /* by value id, as if bodies were inlined */
+	int *touches;	 /* of `ops`, around each cluster */
+	int *outputs;	 /* of `ops`: the entry's results */
 	int noutputs;
-	int *stack;		/* worklist */
+	int *stack; /* worklist */
 	int nstack;
-	int step;		/* global counter */
-	bool *fixed;		/* by value id: placed by explicit.c; or NULL */
+	int step;    /* global counter */
+	bool *fixed; /* by value id: placed by explicit.c; or NULL */
 	Copy *copies;
 	int ncopies;
 	Projection projection;

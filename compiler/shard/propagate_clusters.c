@@ -17,8 +17,7 @@
 static bool
 is_constant(const Value *v)
 {
-	return v->def && (v->def->kind == O_constant ||
-		v->def->kind == O_iota);
+	return v->def && (v->def->kind == O_constant || v->def->kind == O_iota);
 }
 
 /* Tensors that cost nothing to make again: two users of one must not force
@@ -28,16 +27,16 @@ is_splittable(const Value *v)
 {
 	if (v->annotated || !v->type.rank || !v->def)
 		return false;
-	return is_constant(v) || (v->def->kind == O_broadcast &&
-		v->def->operands[0]->type.rank == 0 &&
-		is_constant(v->def->operands[0]));
+	return is_constant(v)
+		|| (v->def->kind == O_broadcast && v->def->operands[0]->type.rank == 0
+			&& is_constant(v->def->operands[0]));
 }
 
 static Value *
 copy_constant(Propagation *g, Value *v, Op *user)
 {
-	Op *op = op_new(g->module, v->def->kind, v->def->noperands,
-		v->def->operands, 1, v->name, v->def->range, v->def->label);
+	Op *op = op_new(g->module, v->def->kind, v->def->noperands, v->def->operands, 1,
+		v->name, v->def->range, v->def->label);
 
 	op_copy_attrs(op, v->def);
 	op->results[0]->type = v->type;
@@ -59,8 +58,8 @@ outer_value(const Value *v)
 
 	if (op && op->kind == O_if)
 		return op->operands[v->index + 1];
-	return op && op->kind == O_while && loop_hands_on(op, v->index) ?
-		op->operands[v->index] : NULL;
+	return op && op->kind == O_while && loop_hands_on(op, v->index) ? op->operands[v->index]
+									: NULL;
 }
 
 static Value *
@@ -79,8 +78,7 @@ split_constants_of(Op *op, void *data)
 
 	for (int i = 0; i < op->noperands; i++) {
 		Value *v = op->operands[i], *constant = constant_behind(v);
-		if (!constant || (v != constant && !is_use(op, i)) ||
-				v->uses++ == 0)
+		if (!constant || (v != constant && !is_use(op, i)) || v->uses++ == 0)
 			continue;
 		op->operands[i] = copy_constant(g, constant, op);
 		Copy c = {op, i, v, op->operands[i]};
@@ -101,7 +99,7 @@ remove_constant(Value *copy, const Value *original)
 	Op *op = copy->def;
 
 	op_remove(op);
-	if (op->noperands && !original->def)	/* a parameter: see above */
+	if (op->noperands && !original->def) /* a parameter: see above */
 		op_remove(op->operands[0]->def);
 }
 
@@ -111,12 +109,11 @@ merge_constants(Propagation *g)
 {
 	for (int i = 0; i < g->ncopies; i++) {
 		Copy *c = &g->copies[i];
-		if (!placement_equal(&c->original->placement,
-				&c->copy->placement))
+		if (!placement_equal(&c->original->placement, &c->copy->placement))
 			continue;
 		c->user->operands[c->operand] = c->original;
 		remove_constant(c->copy, c->original);
-		c->copy->name = c->original->name;	/* in the story */
+		c->copy->name = c->original->name; /* in the story */
 	}
 }
 
@@ -226,13 +223,13 @@ count_uses(Propagation *g)
 
 /* What is written about each root's values; while uniting. */
 typedef struct Written {
-	Value *by;		/* NULL: nothing */
+	Value *by; /* NULL: nothing */
 	const Placement *placement;
 } Written;
 
 typedef struct Annotations {
 	Propagation *g;
-	Written *of;		/* by value id */
+	Written *of; /* by value id */
 } Annotations;
 
 static void
@@ -292,9 +289,10 @@ warn_group(const Propagation *g, const Op *op, const Value *x, const Value *y)
 
 	text_placed(&a, &g->module->mesh, x, &x->placement);
 	text_placed(&b, &g->module->mesh, y, &y->placement);
-	diag(s, DIAG_group_conflict, op->range, "shard_like cannot give '%s' "
-		"and '%s' one placement: both say where they are", x->name,
-		y->name);
+	diag(s, DIAG_group_conflict, op->range,
+		"shard_like cannot give '%s' "
+		"and '%s' one placement: both say where they are",
+		x->name, y->name);
 	if (x->type_range.file)
 		diag_label(s, x->type_range, "'%s' is %s", x->name, a.s);
 	if (y->type_range.file)
@@ -394,8 +392,7 @@ index_touches(Propagation *g)
 				if (tensor_seen_before(o, t))
 					continue;
 				if (pass)
-					g->touches[c->first_touch +
-						c->ntouches] = i;
+					g->touches[c->first_touch + c->ntouches] = i;
 				c->ntouches++;
 			}
 		}
@@ -441,10 +438,8 @@ undisputed(const Propagation *g, const Cluster *c, const Op *constraint)
 
 	for (int i = 0; i < c->ntouches; i++) {
 		const Op *op = g->ops[g->touches[c->first_touch + i]].op;
-		if (op->kind == O_constraint &&
-				cluster_of(g, op->operands[0]) == c &&
-				!placement_same(&op->results[0]->placement,
-					wanted))
+		if (op->kind == O_constraint && cluster_of(g, op->operands[0]) == c
+			&& !placement_same(&op->results[0]->placement, wanted))
 			return false;
 	}
 	return true;
@@ -460,8 +455,8 @@ copy_constraints(Propagation *g)
 {
 	for (int i = 0; i < g->nops; i++) {
 		Op *op = g->ops[i].op;
-		if (op->kind != O_constraint || !op->results[0]->annotated ||
-				op->results[0]->placement.open)
+		if (op->kind != O_constraint || !op->results[0]->annotated
+			|| op->results[0]->placement.open)
 			continue;
 		Cluster *c = cluster_of(g, op->operands[0]);
 		if (c->annotated || c->copied_from || !undisputed(g, c, op))

@@ -23,7 +23,7 @@
 #include "shard/propagate.h"
 #include "shard/shard.h"
 
-enum { CONDITION, BODY };	/* bodies of a while */
+enum { CONDITION, BODY }; /* bodies of a while */
 
 bool
 is_use(const Op *op, int i)
@@ -35,10 +35,8 @@ is_use(const Op *op, int i)
 	if (op->kind == O_if)
 		return i == 0;
 	if (op->kind == O_return && owner && owner->kind == O_while)
-		return op->block == owner->bodies[CONDITION] ||
-			!loop_hands_on(owner, i);
-	return op->kind != O_call &&
-		!(op->kind == O_return && owner && owner->kind == O_call);
+		return op->block == owner->bodies[CONDITION] || !loop_hands_on(owner, i);
+	return op->kind != O_call && !(op->kind == O_return && owner && owner->kind == O_call);
 }
 
 /* ---- ops and edges in program order --------------------------------------- */
@@ -75,8 +73,8 @@ identity_rule(Arena *a, const OpState *o, const Type *t, int more)
 		r->rank[i] = t->rank;
 		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
 		for (int d = 0; d < t->rank; d++)
-			r->dims[i][d] = (DimFactors){o->tensors[i]->type.dims[d],
-				1, {(int16_t)d}};
+			r->dims[i][d] =
+				(DimFactors){o->tensors[i]->type.dims[d], 1, {(int16_t)d}};
 	}
 	return r;
 }
@@ -96,8 +94,7 @@ add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
 
 /* One of the tensors is a part of the other, `whole`, as the spec says. */
 static void
-add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole,
-	const Placement *spec)
+add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole, const Placement *spec)
 {
 	if (!out->type.rank)
 		return;
@@ -105,16 +102,14 @@ add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole,
 	o->edge = true;
 	o->tensors[0] = in;
 	o->tensors[1] = out;
-	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type,
-		spec->rank);
+	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type, spec->rank);
 	for (int d = 0; d < spec->rank; d++) {
 		int64_t parts = placement_dim_ways(spec, d);
 		if (parts == 1)
 			continue;
 		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
 		DimFactors *f = &r->dims[whole][d];
-		*f = (DimFactors){f->size, 2,
-			{(int16_t)r->nfactors++, (int16_t)d}};
+		*f = (DimFactors){f->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
 	}
 	o->rule = r;
 }
@@ -126,8 +121,7 @@ add_boundaries(Propagation *g, Op *op)
 	const Block *body = op->bodies[0];
 
 	for (int i = 0; i < body->nparams; i++)
-		add_boundary(g, op, op->operands[i], body->params[i], 0,
-			&op->specs[i]);
+		add_boundary(g, op, op->operands[i], body->params[i], 0, &op->specs[i]);
 	for (int i = 0; i < op->nresults; i++)
 		add_boundary(g, op, body->last->operands[i], op->results[i], 1,
 			&op->specs[op->noperands + i]);
@@ -140,8 +134,7 @@ add_edges(Propagation *g, Op *op)
 		Value *out = op->results[i];
 		Value *last = op->bodies[1]->last->operands[i];
 		if (op->kind == O_if)
-			add_edge(g, op, op->bodies[0]->last->operands[i], last,
-				out);
+			add_edge(g, op, op->bodies[0]->last->operands[i], last, out);
 		else if (!loop_hands_on(op, i))
 			add_edge(g, op, op->operands[i], last, out);
 	}
@@ -150,8 +143,7 @@ add_edges(Propagation *g, Op *op)
 static bool
 has_edges(const Op *op)
 {
-	return op && (op->kind == O_while || op->kind == O_if ||
-		op->kind == O_manual);
+	return op && (op->kind == O_while || op->kind == O_if || op->kind == O_manual);
 }
 
 static void
@@ -169,8 +161,8 @@ ends_bodies(const Op *op)
 {
 	const Op *owner = op->block->parent;
 
-	return op->kind == O_return && has_edges(owner) &&
-		op->block == owner->bodies[owner->nbodies - 1];
+	return op->kind == O_return && has_edges(owner)
+		&& op->block == owner->bodies[owner->nbodies - 1];
 }
 
 static void
@@ -184,8 +176,7 @@ add_op(Op *op, void *data)
 		o->tensors[i] = rule_tensor(op, i);
 	const Op *owner = op->block->parent;
 	if (ends_bodies(op))
-		(owner->kind == O_manual ? add_boundaries : add_edges)(g,
-			op->block->parent);
+		(owner->kind == O_manual ? add_boundaries : add_edges)(g, op->block->parent);
 }
 
 void
@@ -203,8 +194,7 @@ collect_ops(Propagation *g)
 /* ---- a carried value that pulls both ways ---------------------------------- */
 
 static void
-label_side(const Propagation *g, const Value *v, Range elsewhere,
-	const char *what)
+label_side(const Propagation *g, const Value *v, Range elsewhere, const char *what)
 {
 	const Module *m = g->module;
 	Text t = {0};
@@ -218,8 +208,7 @@ label_side(const Propagation *g, const Value *v, Range elsewhere,
 			text_origin(&t, m, v, d, axes.a[i]);
 		}
 	}
-	Range where = v->range.file ? v->range :
-		v->def ? v->def->range : elsewhere;
+	Range where = v->range.file ? v->range : v->def ? v->def->range : elsewhere;
 	if (where.file)
 		diag_label(m->session, where, "%s", t.s);
 	else
@@ -233,8 +222,7 @@ is_unchanged(const Op *loop, const Value *v)
 {
 	const Block *body = loop->bodies[1];
 
-	return v->block != body ||
-		(!v->def && body->last->operands[v->index] == v);
+	return v->block != body || (!v->def && body->last->operands[v->index] == v);
 }
 
 static void
@@ -244,11 +232,10 @@ warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 	const Value *v = o->tensors[2];
 	Text t = {0};
 
-	text_printf(&t, "'%s' is carried by this loop as ",
-		value_source_name(v));
+	text_printf(&t, "'%s' is carried by this loop as ", value_source_name(v));
 	text_placed(&t, &m->mesh, v, &v->placement);
-	text_printf(&t, " and moved there %s (", is_unchanged(o->op,
-		o->tensors[1]) ? "once" : "on every trip");
+	text_printf(&t, " and moved there %s (",
+		is_unchanged(o->op, o->tensors[1]) ? "once" : "on every trip");
 	text_bytes(&t, plan->bytes);
 	text_add(&t, ", ");
 	text_seconds(&t, plan->seconds);
@@ -267,15 +254,14 @@ check_carried(Propagation *g)
 
 	for (int i = 0; i < g->nops; i++) {
 		const OpState *o = &g->ops[i];
-		if (!o->edge || o->op->kind != O_while ||
-				placement_equal(&o->tensors[1]->placement,
-					&o->tensors[2]->placement))
+		if (!o->edge || o->op->kind != O_while
+			|| placement_equal(&o->tensors[1]->placement,
+				&o->tensors[2]->placement))
 			continue;
 		if (!resharder)
 			resharder = resharder_new(g->arena, &m->mesh);
-		const ReshardPlan *plan = reshard_plan(resharder,
-			&o->tensors[2]->type, &o->tensors[1]->placement,
-			&o->tensors[2]->placement);
+		const ReshardPlan *plan = reshard_plan(resharder, &o->tensors[2]->type,
+			&o->tensors[1]->placement, &o->tensors[2]->placement);
 		if (plan->bytes > 0)
 			warn_carried(g, o, plan);
 	}

@@ -49,7 +49,7 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now)
 	AxisList rest;
 	bool sealed = false;
 
-	rest.n = 0;	/* most dims have no axes: nothing else is read then */
+	rest.n = 0; /* most dims have no axes: nothing else is read then */
 	if (now->count[dim]) {
 		AxisList written = placement_dim(now, dim);
 		rest = without_unit_axes(&written);
@@ -61,8 +61,7 @@ project_dim(Projection *p, int tensor, int dim, const Placement *now)
 		h->factor = factors->f[k];
 		/* a moved dim (slice, concatenate) may differ from its
 		   factor: its own size is what must divide */
-		h->size = factors->n == 1 ? factors->size :
-			p->rule->factors[h->factor].size;
+		h->size = factors->n == 1 ? factors->size : p->rule->factors[h->factor].size;
 		h->minor_most = k == factors->n - 1;
 		h->closed = sealed || !placement_is_open(now, dim);
 		h->grown = false;
@@ -106,8 +105,7 @@ count_elements(Projection *p)
 	for (int t = 0; t < p->rule->ntensors; t++) {
 		p->elements[t] = 1;
 		for (int i = p->first[t]; i < p->first[t + 1]; i++)
-			p->elements[t] *=
-				(double)p->extent[p->holders[i].factor];
+			p->elements[t] *= (double)p->extent[p->holders[i].factor];
 	}
 }
 

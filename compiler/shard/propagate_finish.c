@@ -71,7 +71,7 @@ finish_value(Value *v, void *data)
 	v->annotated_open = v->annotated && c->written->open;
 	v->placement = placement_close(c->now);
 	if (is_fixed(g, v) && v->origins)
-		return;		/* explicit code has told where from */
+		return; /* explicit code has told where from */
 	v->origins = NULL;
 	add_arrivals(g, v, c);
 	add_written_origins(g, v, c);
@@ -87,8 +87,7 @@ dim_as_expected(const Placement *wanted, const Placement *got, int dim)
 
 	axes_normalize(&w);
 	axes_normalize(&v);
-	return placement_is_open(wanted, dim) ? axes_is_prefix(&w, &v) :
-		axes_equal(&w, &v);
+	return placement_is_open(wanted, dim) ? axes_is_prefix(&w, &v) : axes_equal(&w, &v);
 }
 
 /* An axis of size 1 splits nothing: --mesh X=1 keeps every promise. */
@@ -130,8 +129,8 @@ offer_result(const Module *m, const Expect *e, const char *got)
 
 	if (!f || !f->text || !strncmp(f->text + e->range.begin, "expect", 6))
 		return;
-	const char *arrow = arena_printf(m->arena, "-> %s%s",
-		dtypes[e->value->type.dtype].name, got);
+	const char *arrow =
+		arena_printf(m->arena, "-> %s%s", dtypes[e->value->type.dtype].name, got);
 	diag_choice(m->session, e->range, arrow + 3, "choices:  %s", arrow);
 }
 
@@ -145,8 +144,8 @@ check_expect(Propagation *g, const Expect *e)
 		return;
 	text_placed(&got, &m->mesh, e->value, &e->value->placement);
 	text_placed(&wanted, &m->mesh, e->value, &e->placement);
-	diag(m->session, DIAG_expect_failed, e->range,
-		"'%s' is placed %s, not %s", e->name, got.s, wanted.s);
+	diag(m->session, DIAG_expect_failed, e->range, "'%s' is placed %s, not %s", e->name,
+		got.s, wanted.s);
 	tell_story(m->session, m, e->value);
 	offer_result(m, e, got.s);
 	text_free(&got);
@@ -163,8 +162,7 @@ finish_propagation(Propagation *g)
 		if (m->named[i].value)
 			m->named[i].placement = m->named[i].value->placement;
 	for (int i = 0; i < m->nresults; i++)
-		m->results[i].placement =
-			m->entry->last->operands[i]->placement;
+		m->results[i].placement = m->entry->last->operands[i]->placement;
 	for (int i = 0; i < m->nexpects; i++)
 		check_expect(g, &m->expects[i]);
 }

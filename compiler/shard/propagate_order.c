@@ -24,30 +24,26 @@ enum { WIDE = 16 };
 /* What an op may do at a level; equal phases need no second visit. */
 typedef enum Phase {
 	PHASE_none,
-	PHASE_pass_forward,	/* pass-through factors, to results */
-	PHASE_pass_backward,	/* the same, to operands */
-	PHASE_pass,		/* pass-through factors */
-	PHASE_backward,		/* every factor, to operands */
+	PHASE_pass_forward,  /* pass-through factors, to results */
+	PHASE_pass_backward, /* the same, to operands */
+	PHASE_pass,	     /* pass-through factors */
+	PHASE_backward,	     /* every factor, to operands */
 	PHASE_all,
 } Phase;
 
 static bool
 is_dynamic(const Op *op)
 {
-	return op->kind == O_dynamic_slice ||
-		op->kind == O_dynamic_update_slice;
+	return op->kind == O_dynamic_slice || op->kind == O_dynamic_update_slice;
 }
 
 static Phase
 phase_of(const OpState *o, int level)
 {
-	static const Phase any[LEVELS] = {
-		PHASE_none, PHASE_none, PHASE_pass, PHASE_all, PHASE_all
-	};
-	static const Phase broadcast[LEVELS] = {
-		PHASE_none, PHASE_none, PHASE_pass_backward, PHASE_backward,
-		PHASE_all
-	};
+	static const Phase any[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
+		PHASE_all};
+	static const Phase broadcast[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass_backward,
+		PHASE_backward, PHASE_all};
 
 	if (!o->rule || o->op->kind == O_output)
 		return PHASE_none;
@@ -70,14 +66,10 @@ plan_levels(OpState *o)
 static Flow
 flow_of(Phase phase, const Factor *f)
 {
-	static const Flow pass[] = {
-		FLOW_none, FLOW_forward, FLOW_backward, FLOW_both,
-		FLOW_backward, FLOW_both
-	};
-	static const Flow other[] = {
-		FLOW_none, FLOW_none, FLOW_none, FLOW_none, FLOW_backward,
-		FLOW_both
-	};
+	static const Flow pass[] = {FLOW_none, FLOW_forward, FLOW_backward, FLOW_both,
+		FLOW_backward, FLOW_both};
+	static const Flow other[] = {FLOW_none, FLOW_none, FLOW_none, FLOW_none, FLOW_backward,
+		FLOW_both};
 
 	if (f->blocked)
 		return FLOW_none;
@@ -92,11 +84,10 @@ giver(const Projection *p, const Holder *taker, AxisRef a)
 {
 	int best = -1;
 
-	for (int i = p->factor_first[taker->factor];
-			i < p->factor_first[taker->factor + 1]; i++) {
+	for (int i = p->factor_first[taker->factor]; i < p->factor_first[taker->factor + 1];
+		i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
-		if (h->grown || h->tensor == taker->tensor ||
-				!axes_overlap(&h->axes, a))
+		if (h->grown || h->tensor == taker->tensor || !axes_overlap(&h->axes, a))
 			continue;
 		if (best < 0 || p->elements[h->tensor] > p->elements[best])
 			best = h->tensor;
@@ -108,8 +99,8 @@ static const Holder *
 holder_with(const Projection *p, int tensor, int dim, AxisRef a)
 {
 	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++)
-		if (p->holders[i].dim == dim && p->holders[i].grown &&
-				axes_overlap(&p->holders[i].axes, a))
+		if (p->holders[i].dim == dim && p->holders[i].grown
+			&& axes_overlap(&p->holders[i].axes, a))
 			return &p->holders[i];
 	return NULL;
 }
@@ -126,9 +117,12 @@ note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 
 	arrival->target = target;
 	arrival->origin = (Origin){
-		.kind = ORIGIN_op, .dim = dim, .axis = a,
+		.kind = ORIGIN_op,
+		.dim = dim,
+		.axis = a,
 		.from = from < 0 ? NULL : p->tensors[from],
-		.through = (Op *)p->op, .where = p->op->range,
+		.through = (Op *)p->op,
+		.where = p->op->range,
 		.step = g->step,
 	};
 	arrival->next = c->arrivals;
@@ -147,8 +141,7 @@ extend_dim(Propagation *g, int tensor, int dim)
 	for (int i = 0; i < old.n; i++)
 		if (old.a[i].size > 1)
 			axes_append(&effective, old.a[i]);
-	if (axes_equal(&axes, &effective) ||
-			!axes_is_prefix(&effective, &axes))
+	if (axes_equal(&axes, &effective) || !axes_is_prefix(&effective, &axes))
 		return false;
 	AxisList added = axes_drop_prefix(&axes, &effective);
 	if (placement_pieces(now) + added.n > MAX_PIECES)
@@ -202,11 +195,10 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 		for (int i = c->ntouches - 1; i >= 0; i--) {
 			int id = g->touches[c->first_touch + i];
 			const OpState *o = &g->ops[id];
-			bool defines = o->ntensors > o->noperands &&
-				tensor_cluster(g, o, o->noperands) == c;
-			if (defines == def && id != except &&
-					o->noperands < WIDE &&
-					o->phases[level])
+			bool defines = o->ntensors > o->noperands
+				&& tensor_cluster(g, o, o->noperands) == c;
+			if (defines == def && id != except && o->noperands < WIDE
+				&& o->phases[level])
 				push(g, id);
 		}
 }
@@ -246,8 +238,7 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 	int version = g->step;
 	for (int t = 0; t < o->rule->ntensors; t++) {
 		Cluster *c = tensor_cluster(g, o, t);
-		if (!p->grown[t] || c->version == version ||
-				!extend_tensor(g, t))
+		if (!p->grown[t] || c->version == version || !extend_tensor(g, t))
 			continue;
 		c->version = version;
 		changed = true;
@@ -287,8 +278,7 @@ synchronise_outputs(Propagation *g, int level, Strategy strategy)
 	bool changed = false;
 
 	for (int i = 0; i < g->noutputs; i++)
-		changed |= visit(g, &g->ops[g->outputs[i]], PHASE_all,
-			strategy, level);
+		changed |= visit(g, &g->ops[g->outputs[i]], PHASE_all, strategy, level);
 	return changed;
 }
 

@@ -14,8 +14,7 @@
 static bool
 is_major_part(AxisRef part, AxisRef whole)
 {
-	return part.axis == whole.axis && part.pre == whole.pre &&
-		whole.size % part.size == 0;
+	return part.axis == whole.axis && part.pre == whole.pre && whole.size % part.size == 0;
 }
 
 static void
@@ -36,8 +35,7 @@ agree(AxisList *agreed, const AxisList *more, bool extend)
 {
 	int i = 0;
 
-	while (i < agreed->n && i < more->n &&
-			axis_equal(agreed->a[i], more->a[i]))
+	while (i < agreed->n && i < more->n && axis_equal(agreed->a[i], more->a[i]))
 		i++;
 	if (i == more->n)
 		return extend;
@@ -78,8 +76,7 @@ agreed_axes(const Projection *p, int factor, Flow flow)
 
 	for (int pass = 0; pass < 2; pass++) {
 		bool operands = (flow == FLOW_backward) == (pass == 1);
-		for (int i = p->factor_first[factor];
-				i < p->factor_first[factor + 1]; i++) {
+		for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 			const Holder *h = &p->holders[p->by_factor[i]];
 			if (is_operand(p, h) == operands)
 				extend = agree(&agreed, &h->axes, extend);
@@ -111,8 +108,7 @@ clear_of_axis(AxisRef a, AxisRef other)
 {
 	if (axis_can_coexist(a, other))
 		return a;
-	if (other.pre <= a.pre || other.pre % a.pre ||
-			a.size % (other.pre / a.pre))
+	if (other.pre <= a.pre || other.pre % a.pre || a.size % (other.pre / a.pre))
 		return nothing;
 	a.size = other.pre / a.pre;
 	return a;
@@ -229,11 +225,9 @@ grow(Projection *p, Holder *h, const AxisList *axes)
 }
 
 static bool
-someone_could_grow(const Projection *p, int factor, Flow flow,
-	const AxisList *agreed)
+someone_could_grow(const Projection *p, int factor, Flow flow, const AxisList *agreed)
 {
-	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1]; i++) {
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
 		if (may_receive(p, h, flow) && begins(&h->axes, agreed))
 			return true;
@@ -256,8 +250,7 @@ basic_factor(Projection *p, int factor, Flow flow)
 			break;
 		before *= a.size;
 	}
-	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1]; i++) {
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		Holder *h = &p->holders[p->by_factor[i]];
 		if (may_receive(p, h, flow))
 			changed |= grow(p, h, &axes);
@@ -284,8 +277,7 @@ source_tensor(const Projection *p, int factor)
 {
 	int source = -1;
 
-	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1]; i++) {
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
 		if (!axes_is_prefix(&p->agreed[factor], &h->axes))
 			continue;
@@ -323,8 +315,7 @@ sort_factors(Projection *p, const Flow *flow)
 		p->agreed[f].n = 0;
 		if (flow[f] != FLOW_none)
 			p->agreed[f] = agreed_axes(p, f, flow[f]);
-		if (!p->agreed[f].n || !someone_could_grow(p, f, flow[f],
-				&p->agreed[f]))
+		if (!p->agreed[f].n || !someone_could_grow(p, f, flow[f], &p->agreed[f]))
 			continue;
 		p->source[f] = source_tensor(p, f);
 		int i = n++;
@@ -372,8 +363,7 @@ give(Projection *p, int factor, Flow flow, bool to_operands)
 {
 	bool changed = false;
 
-	for (int i = p->factor_first[factor];
-			i < p->factor_first[factor + 1]; i++) {
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		Holder *h = &p->holders[p->by_factor[i]];
 		if (is_operand(p, h) != to_operands || !may_receive(p, h, flow))
 			continue;
@@ -402,6 +392,5 @@ aggressive_step(Projection *p, const Flow *flow)
 bool
 step(Projection *p, Strategy strategy, const Flow *flow)
 {
-	return strategy == BASIC ? basic_step(p, flow) :
-		aggressive_step(p, flow);
+	return strategy == BASIC ? basic_step(p, flow) : aggressive_step(p, flow);
 }

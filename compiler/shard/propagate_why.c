@@ -11,9 +11,9 @@
 #include "shard/shard.h"
 
 enum {
-	MOST_OPS = 64,		/* looked at for one dim */
-	MOST_HOPS = 16,		/* back to where an axis was stopped */
-	MOST_REASONS = 3,	/* told of one dim */
+	MOST_OPS = 64,	  /* looked at for one dim */
+	MOST_HOPS = 16,	  /* back to where an axis was stopped */
+	MOST_REASONS = 3, /* told of one dim */
 };
 
 struct Why {
@@ -46,8 +46,7 @@ share_carried(Op *op, void *data)
 
 	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
 		for (int b = 0; b < op->nbodies; b++)
-			g->cluster_of[op->bodies[b]->params[i]->id] =
-				op->results[i]->id;
+			g->cluster_of[op->bodies[b]->params[i]->id] = op->results[i]->id;
 }
 
 static bool
@@ -104,8 +103,7 @@ static bool
 every_axis_used(const Module *m, const Placement *p)
 {
 	for (int i = 0; i < m->mesh.naxes; i++)
-		if (m->mesh.axes[i].size > 1 &&
-				!placement_uses(p, axis_whole(&m->mesh, i)))
+		if (m->mesh.axes[i].size > 1 && !placement_uses(p, axis_whole(&m->mesh, i)))
 			return false;
 	return true;
 }
@@ -150,8 +148,7 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 	int taken = dim_using(v, a);
 
 	text_axis(t, &m->mesh, a);
-	text_printf(t, " of '%s' (",
-		value_source_name(holder_value(p, other)));
+	text_printf(t, " of '%s' (", value_source_name(holder_value(p, other)));
 	text_through(t, m, p->op);
 	text_add(t, ") ");
 	if (taken >= 0 && taken != h->dim)
@@ -164,8 +161,8 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 		text_add(t, "conflicts with ");
 		text_axis(t, &m->mesh, next);
 		text_add(t, ", which is here");
-	} else if (!h->minor_most || h->dim != other->dim ||
-			p->rule->factors[h->factor].kind != F_pass)
+	} else if (!h->minor_most || h->dim != other->dim
+		|| p->rule->factors[h->factor].kind != F_pass)
 		text_add(t, "does not pass through this op");
 	else
 		text_add(t, "conflicts with what another tensor has there");
@@ -178,11 +175,10 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 	const Holder *first = NULL;
 	AxisRef a, b;
 
-	for (int i = p->factor_first[h->factor];
-			i < p->factor_first[h->factor + 1]; i++) {
+	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
 		const Holder *other = &p->holders[p->by_factor[i]];
-		if (other == h || !first_beyond(&h->axes, &other->axes, &b) ||
-				dim_using(holder_value(p, h), b) >= 0)
+		if (other == h || !first_beyond(&h->axes, &other->axes, &b)
+			|| dim_using(holder_value(p, h), b) >= 0)
 			continue;
 		if (!first) {
 			first = other;
@@ -193,8 +189,7 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 			continue;
 		Text t = {0};
 		text_axis(&t, &r->m->mesh, a);
-		text_printf(&t, " of '%s' and ",
-			value_source_name(holder_value(p, first)));
+		text_printf(&t, " of '%s' and ", value_source_name(holder_value(p, first)));
 		text_axis(&t, &r->m->mesh, b);
 		text_printf(&t, " of '%s' conflict (",
 			value_source_name(holder_value(p, other)));
@@ -212,8 +207,7 @@ tell_holder(Reasons *r, const Projection *p, const Holder *h)
 {
 	if (tell_dispute(r, p, h))
 		return;
-	for (int i = p->factor_first[h->factor];
-			i < p->factor_first[h->factor + 1]; i++) {
+	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
 		const Holder *other = &p->holders[p->by_factor[i]];
 		AxisRef a;
 		if (other == h || !first_beyond(&h->axes, &other->axes, &a))
@@ -230,8 +224,7 @@ tell_holder(Reasons *r, const Projection *p, const Holder *h)
 static void
 tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
 {
-	const Value *other = op->operands[0] == v ? op->results[0] :
-		op->operands[0];
+	const Value *other = op->operands[0] == v ? op->results[0] : op->operands[0];
 	AxisList ours = placement_dim(&v->placement, dim);
 	AxisList theirs = placement_dim(&other->placement, dim);
 	AxisRef a;
@@ -240,8 +233,7 @@ tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
 	if (!first_beyond(&ours, &theirs, &a))
 		return;
 	text_axis(&t, &r->m->mesh, a);
-	text_printf(&t, " of '%s' does not pass a %s",
-		value_source_name(other),
+	text_printf(&t, " of '%s' does not pass a %s", value_source_name(other),
 		ops[op->kind].name);
 	if (op->range.line) {
 		text_add(&t, " (");
@@ -265,8 +257,7 @@ tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
 		return;
 	project(p, &w->g, o);
 	for (int i = 0; i < p->nholders; i++)
-		if (p->holders[i].dim == dim && is_same(w,
-				holder_value(p, &p->holders[i]), v))
+		if (p->holders[i].dim == dim && is_same(w, holder_value(p, &p->holders[i]), v))
 			tell_holder(r, p, &p->holders[i]);
 }
 
@@ -276,8 +267,7 @@ tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
 	const Cluster *c = cluster_of(&w->g, v);
 
 	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
-		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v,
-			dim);
+		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v, dim);
 }
 
 /* Into and out of a body; NULL elsewhere. */
@@ -307,13 +297,11 @@ made_of(Why *w, const Value *v, int *dim)
 		return NULL;
 	project(p, &w->g, o);
 	for (int i = p->first[p->rule->noperands]; i < p->nholders; i++)
-		if (!h && p->holders[i].dim == *dim &&
-				holder_value(p, &p->holders[i]) == v)
+		if (!h && p->holders[i].dim == *dim && holder_value(p, &p->holders[i]) == v)
 			h = &p->holders[i];
 	if (!h)
 		return NULL;
-	const Holder *from = &p->holders[p->by_factor[
-		p->factor_first[h->factor]]];
+	const Holder *from = &p->holders[p->by_factor[p->factor_first[h->factor]]];
 	if (from->tensor >= p->rule->noperands)
 		return NULL;
 	*dim = from->dim;
@@ -354,21 +342,21 @@ text_blocked(Why *w, const Value *v, int dim, Text *t)
 	const Cluster *c = cluster_of(&w->g, v);
 
 	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
-		return;		/* one element a device: nothing to split */
+		return; /* one element a device: nothing to split */
 	if (v->annotated && !v->written)
-		return;		/* from a dump, which does not say */
+		return; /* from a dump, which does not say */
 	if (every_axis_used(r.m, &v->placement))
-		return;		/* there is nothing to split it along */
+		return; /* there is nothing to split it along */
 	if (c->now.all_replicated) {
 		tell_written(&r, v, "replicated where it is written");
 		return;
 	}
 	if (v->written && !placement_is_open(&c->now, dim)) {
-		tell_written(&r, v, v->annotated ?
-			"closed where it is written" :
-			v->def && v->def->mode == MODE_explicit ?
-			"explicit: it follows from the operands" :
-			"closed by the constraint it computes");
+		tell_written(&r, v,
+			v->annotated ? "closed where it is written"
+				: v->def && v->def->mode == MODE_explicit
+				? "explicit: it follows from the operands"
+				: "closed by the constraint it computes");
 		return;
 	}
 	tell_neighbours(w, &r, v, dim);

@@ -49,8 +49,7 @@ append_atoms(const Search *s, AxisList *l, const State *st, int dim, int from)
 
 /* Appends the atoms that split a tensor in `st` but not in `other`. */
 static void
-append_missing(const Search *s, AxisList *l, const State *st,
-	const State *other)
+append_missing(const Search *s, AxisList *l, const State *st, const State *other)
 {
 	uint32_t missing = state_atoms(s, st) & ~state_atoms(s, other);
 
@@ -61,12 +60,11 @@ append_missing(const Search *s, AxisList *l, const State *st,
 
 /* Shards before, then what only the target uses; and the other way round. */
 static void
-permute_move(const Search *s, Move *move, const State *before,
-	const State *after)
+permute_move(const Search *s, Move *move, const State *before, const State *after)
 {
 	for (int d = 0; d < s->rank; d++) {
-		if (before->n[d] == after->n[d] && !memcmp(before->atom[d],
-				after->atom[d], MAX_ATOMS))
+		if (before->n[d] == after->n[d]
+			&& !memcmp(before->atom[d], after->atom[d], MAX_ATOMS))
 			continue;
 		append_atoms(s, &move->from, before, d, 0);
 		append_atoms(s, &move->axes, after, d, 0);
@@ -142,8 +140,8 @@ move_merge(Move *last, const Move *next)
 		return false;
 	if (next->kind == MOVE_reduce_scatter && last->dim != next->dim)
 		return false;
-	if (next->kind != MOVE_slice && next->kind != MOVE_unreduce &&
-	    next->kind != MOVE_reduce_scatter)
+	if (next->kind != MOVE_slice && next->kind != MOVE_unreduce
+		&& next->kind != MOVE_reduce_scatter)
 		return false;
 	axes_append_all(&last->axes, &next->axes);
 	last->after = next->after;
@@ -216,13 +214,13 @@ resharder_new(Arena *a, const Mesh *m)
 }
 
 static void
-plan_between(Resharder *r, ReshardPlan *plan, const Type *global,
-	const Placement *from, const Placement *to)
+plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placement *from,
+	const Placement *to)
 {
 	Arena *scratch = arena_new();
 	Search s = {.arena = scratch, .mesh = r->mesh, .type = global};
-	Combiner combiner = from->nunreduced ? (Combiner)from->combiner :
-		(Combiner)to->combiner;
+	Combiner combiner =
+		from->nunreduced ? (Combiner)from->combiner : (Combiner)to->combiner;
 	int first = plan->n, found;
 
 	reshard_atoms(&s, from, to);
@@ -271,11 +269,10 @@ placement_drop_axis(Placement *p, int axis)
  * what does not fit the other; false where none is needed.
  */
 static bool
-way_point(const Mesh *m, const Placement *from, const Placement *to,
-	const Placement *p, Placement *out)
+way_point(const Mesh *m, const Placement *from, const Placement *to, const Placement *p,
+	Placement *out)
 {
-	bool needed = from->nunreduced && to->nunreduced &&
-		from->combiner != to->combiner;
+	bool needed = from->nunreduced && to->nunreduced && from->combiner != to->combiner;
 	AxisList none = {0};
 
 	*out = *p;
@@ -296,8 +293,7 @@ plan_total(ReshardPlan *plan)
 	for (int i = 0; i < plan->n; i++) {
 		plan->bytes += plan->moves[i].bytes;
 		plan->seconds += plan->moves[i].seconds;
-		plan->collectives += move_collective(plan->moves[i].kind) !=
-			COLLECTIVE_COUNT;
+		plan->collectives += move_collective(plan->moves[i].kind) != COLLECTIVE_COUNT;
 	}
 }
 
@@ -338,15 +334,13 @@ same_entry(const void *item, const void *key)
 {
 	const Entry *a = item, *b = key;
 
-	return type_equal(&a->type, &b->type) &&
-		placement_equal(&a->from, &b->from) &&
-		placement_equal(&a->to, &b->to);
+	return type_equal(&a->type, &b->type) && placement_equal(&a->from, &b->from)
+		&& placement_equal(&a->to, &b->to);
 }
 
 /* Through a way point near either end, whichever moves less. */
 static ReshardPlan *
-plan_through(Resharder *r, const Type *global, const Placement *from,
-	const Placement *to)
+plan_through(Resharder *r, const Type *global, const Placement *from, const Placement *to)
 {
 	const Placement *ends[2] = {to, from};
 	ReshardPlan *best = NULL;
@@ -365,8 +359,7 @@ plan_through(Resharder *r, const Type *global, const Placement *from,
 }
 
 static ReshardPlan *
-plan_new(Resharder *r, const Type *global, const Placement *from,
-	const Placement *to)
+plan_new(Resharder *r, const Type *global, const Placement *from, const Placement *to)
 {
 	ReshardPlan *plan;
 	Placement between;
@@ -380,15 +373,13 @@ plan_new(Resharder *r, const Type *global, const Placement *from,
 }
 
 const ReshardPlan *
-reshard_plan(Resharder *r, const Type *global, const Placement *from,
-	const Placement *to)
+reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to)
 {
 	static const ReshardPlan nothing;
 
 	if (placement_equal(from, to))
 		return &nothing;
-	Entry key = {*global, placement_moving(*from), placement_moving(*to),
-		NULL};
+	Entry key = {*global, placement_moving(*from), placement_moving(*to), NULL};
 	uint64_t hash = hash_of(&key);
 	Entry *e = lookup_find(r->entries, hash, same_entry, &key);
 	if (!e) {

@@ -99,8 +99,7 @@ add_atoms(Search *s, const Placement *from, const Placement *to)
 			if (!differs_in(s, from, a) && !differs_in(s, to, a))
 				continue;
 			if (s->natoms == MAX_ATOMS)
-				die("a reshard of more than %d axis pieces",
-					MAX_ATOMS);
+				die("a reshard of more than %d axis pieces", MAX_ATOMS);
 			s->atoms[s->natoms++] = a;
 		}
 	}
@@ -112,8 +111,7 @@ split_atom(Search *s, int a, int64_t size)
 {
 	AxisRef whole = s->atoms[a];
 
-	memmove(s->atoms + a + 1, s->atoms + a,
-		(size_t)(s->natoms - a) * sizeof s->atoms[0]);
+	memmove(s->atoms + a + 1, s->atoms + a, (size_t)(s->natoms - a) * sizeof s->atoms[0]);
 	s->natoms++;
 	s->atoms[a].size = (int32_t)size;
 	s->atoms[a + 1].pre = (int32_t)(whole.pre * size);
@@ -127,8 +125,7 @@ match_atom_sizes(Search *s)
 {
 	for (int a = 0; a < s->natoms; a++)
 		for (int b = 0; b < s->natoms; b++) {
-			int64_t size = gcd_i64(s->atoms[a].size,
-				s->atoms[b].size);
+			int64_t size = gcd_i64(s->atoms[a].size, s->atoms[b].size);
 			if (size == 1 || size == s->atoms[a].size)
 				continue;
 			if (s->natoms == FREE_SEARCH_ATOMS)

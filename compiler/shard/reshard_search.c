@@ -60,7 +60,7 @@ pop_atom(State *st, int dim)
 {
 	int atom = st->atom[dim][--st->n[dim]];
 
-	st->atom[dim][st->n[dim]] = 0;	/* equal states have equal bytes */
+	st->atom[dim][st->n[dim]] = 0; /* equal states have equal bytes */
 	return atom;
 }
 
@@ -91,8 +91,7 @@ heap_before(const Search *s, int a, int b)
 static void
 heap_push(Search *s, int node)
 {
-	s->heap = arena_grow(s->arena, s->heap, (size_t)s->nheap,
-		sizeof *s->heap);
+	s->heap = arena_grow(s->arena, s->heap, (size_t)s->nheap, sizeof *s->heap);
 	int i = s->nheap++;
 	while (i && heap_before(s, node, s->heap[(i - 1) / 2])) {
 		s->heap[i] = s->heap[(i - 1) / 2];
@@ -110,8 +109,7 @@ heap_pop(Search *s)
 		int child = 2 * i + 1;
 		if (child >= s->nheap)
 			break;
-		if (child + 1 < s->nheap &&
-		    heap_before(s, s->heap[child + 1], s->heap[child]))
+		if (child + 1 < s->nheap && heap_before(s, s->heap[child + 1], s->heap[child]))
 			child++;
 		if (!heap_before(s, s->heap[child], last))
 			break;
@@ -126,9 +124,8 @@ heap_pop(Search *s)
 static bool
 state_equal(const Search *s, const State *a, const State *b)
 {
-	return a->partial == b->partial &&
-		!memcmp(a->n, b->n, (size_t)s->rank) &&
-		!memcmp(a->atom, b->atom, (size_t)s->rank * MAX_ATOMS);
+	return a->partial == b->partial && !memcmp(a->n, b->n, (size_t)s->rank)
+		&& !memcmp(a->atom, b->atom, (size_t)s->rank * MAX_ATOMS);
 }
 
 static uint64_t
@@ -227,8 +224,8 @@ towards_goal(const Search *s, const State *st, int dim, int atom)
 
 	if (!s->directed)
 		return true;
-	return n < s->goal.n[dim] && s->goal.atom[dim][n] == atom &&
-		!memcmp(st->atom[dim], s->goal.atom[dim], (size_t)n);
+	return n < s->goal.n[dim] && s->goal.atom[dim][n] == atom
+		&& !memcmp(st->atom[dim], s->goal.atom[dim], (size_t)n);
 }
 
 static void
@@ -239,9 +236,9 @@ try_slices(Search *s, int at)
 
 	for (int a = 0; a < s->natoms; a++)
 		for (int d = 0; d < s->rank; d++) {
-			if (used >> a & 1 || !s->active[d] ||
-			    !divides(s, &st, d, s->atoms[a].size) ||
-			    !towards_goal(s, &st, d, a))
+			if (used >> a & 1 || !s->active[d]
+				|| !divides(s, &st, d, s->atoms[a].size)
+				|| !towards_goal(s, &st, d, a))
 				continue;
 			Node n = successor(s, at, MOVE_slice);
 			push_atom(&n.state, d, a);
@@ -266,8 +263,7 @@ try_unreduce(Search *s, int at)
 
 /* Fills dims from `dim` on with any free atoms whose product stays `ways`. */
 static void
-try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left,
-	uint32_t available)
+try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t available)
 {
 	const State *old = &s->nodes[at].state;
 
@@ -325,8 +321,7 @@ try_permutes(Search *s, int at)
 	}
 	memset(n.state.n, 0, sizeof n.state.n);
 	memset(n.state.atom, 0, sizeof n.state.atom);
-	try_permutes_from(s, at, &n, 0, s->rank ? ways(s,
-		&s->nodes[at].state, 0) : 1,
+	try_permutes_from(s, at, &n, 0, s->rank ? ways(s, &s->nodes[at].state, 0) : 1,
 		all & ~s->nodes[at].state.partial);
 }
 
@@ -363,19 +358,19 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 
 	for (int from = 0; from < s->rank; from++)
 		for (int to = 0; to < s->rank; to++) {
-			if (from == to || !s->active[to] ||
-			    dims >> from & 1 || dims >> to & 1)
+			if (from == to || !s->active[to] || dims >> from & 1 || dims >> to & 1)
 				continue;
 			int most = base->state.n[from];
 			for (int count = 1; count <= most; count++) {
 				Node n = *base;
 				if (!exchange(s, &n, from, to, count))
 					continue;
-				offer(s, n, wire_bytes(K_all_to_all,
-					group_size(s, n.group), bytes), true);
+				offer(s, n,
+					wire_bytes(K_all_to_all, group_size(s, n.group), bytes),
+					true);
 				if (n.nexchanges < MAX_EXCHANGES)
-					try_exchanges_from(s, at, &n, dims |
-						1u << from | 1u << to);
+					try_exchanges_from(s, at, &n,
+						dims | 1u << from | 1u << to);
 			}
 		}
 }
@@ -390,8 +385,8 @@ try_gathers(Search *s, int at)
 		n.dim = d;
 		while (n.state.n[d]) {
 			n.group |= 1u << pop_atom(&n.state, d);
-			offer(s, n, wire_bytes(K_all_gather,
-				group_size(s, n.group), bytes), true);
+			offer(s, n, wire_bytes(K_all_gather, group_size(s, n.group), bytes),
+				true);
 		}
 	}
 }
@@ -409,22 +404,21 @@ try_reductions(Search *s, int at)
 		Node n = successor(s, at, MOVE_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
-		offer(s, n, wire_bytes(K_all_reduce, group_size(s, set),
-			bytes), true);
+		offer(s, n, wire_bytes(K_all_reduce, group_size(s, set), bytes), true);
 	}
 	for (int a = 0; a < s->natoms; a++)
 		for (int d = 0; d < s->rank; d++) {
-			if (!(extra >> a & 1) || !s->active[d] ||
-			    !divides(s, &st, d, s->atoms[a].size) ||
-			    !towards_goal(s, &st, d, a))
+			if (!(extra >> a & 1) || !s->active[d]
+				|| !divides(s, &st, d, s->atoms[a].size)
+				|| !towards_goal(s, &st, d, a))
 				continue;
 			Node n = successor(s, at, MOVE_reduce_scatter);
 			n.group = 1u << a;
 			n.dim = d;
 			n.state.partial &= ~n.group;
 			push_atom(&n.state, d, a);
-			offer(s, n, wire_bytes(K_reduce_scatter,
-				s->atoms[a].size, bytes), true);
+			offer(s, n, wire_bytes(K_reduce_scatter, s->atoms[a].size, bytes),
+				true);
 		}
 }
 

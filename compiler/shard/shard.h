@@ -29,8 +29,8 @@ void text_blocked(Why *w, const Value *v, int dim, Text *t);
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
 typedef enum MoveKind {
-	MOVE_slice,		/* keep a part: no traffic */
-	MOVE_unreduce,		/* replicated -> partial: value on index 0 */
+	MOVE_slice,    /* keep a part: no traffic */
+	MOVE_unreduce, /* replicated -> partial: value on index 0 */
 	MOVE_permute,
 	MOVE_all_to_all,
 	MOVE_all_gather,
@@ -49,27 +49,27 @@ enum { MAX_EXCHANGES = 2 };
 typedef struct Move {
 	MoveKind kind;
 	Placement before, after;
-	AxisList axes;		/* the group; permute: the target's order */
-	AxisList from;		/* permute: the source's order (see Op.from) */
-	int dim;		/* all-gather, reduce-scatter */
-	int nexchanges;		/* all-to-all */
+	AxisList axes;	/* the group; permute: the target's order */
+	AxisList from;	/* permute: the source's order (see Op.from) */
+	int dim;	/* all-gather, reduce-scatter */
+	int nexchanges; /* all-to-all */
 	Exchange exchanges[MAX_EXCHANGES];
-	double bytes;		/* a device receives */
+	double bytes; /* a device receives */
 	double seconds;
 } Move;
 
 typedef struct ReshardPlan {
 	int n, collectives;
 	Move *moves;
-	double bytes, seconds;	/* of one device, all moves */
+	double bytes, seconds; /* of one device, all moves */
 } ReshardPlan;
 
 /* Plans by pair of placements and type, made once each. */
 typedef struct Resharder Resharder;
 Resharder *resharder_new(Arena *a, const Mesh *m);
 /* Both closed, valid for the type.  Never fails. */
-const ReshardPlan *reshard_plan(Resharder *r, const Type *global,
-	const Placement *from, const Placement *to);
+const ReshardPlan *
+reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to);
 
 /* ---- partition.c --------------------------------------------------------- */
 
@@ -77,9 +77,9 @@ const ReshardPlan *reshard_plan(Resharder *r, const Type *global,
 bool is_never_zero(const Value *v);
 
 typedef struct PartitionOptions {
-	bool remarks;		/* -Rreshard */
-	bool strict;		/* --strict */
-	const char *global_text;	/* the L_global module as HLO, for
+	bool remarks;		 /* -Rreshard */
+	bool strict;		 /* --strict */
+	const char *global_text; /* the L_global module as HLO, for
 					   proposals; NULL: none are made */
 	size_t global_length;
 } PartitionOptions;
@@ -96,11 +96,11 @@ typedef struct Traffic {
 	double bytes;
 	int collectives;
 } Traffic;
-Traffic module_traffic(Module *m);	/* of an L_device module */
+Traffic module_traffic(Module *m); /* of an L_device module */
 /* The program of that text with value `name` placed so, as it is if that is
    NULL; false if it can't be. */
-bool what_if(const char *global_text, size_t n, const char *name,
-	const Placement *p, Traffic *traffic);
+bool what_if(const char *global_text, size_t n, const char *name, const Placement *p,
+	Traffic *traffic);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

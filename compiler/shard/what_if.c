@@ -62,8 +62,7 @@ place_value(Module *m, Value *v, const Placement *p)
 	Range nowhere = {0};
 
 	if (v->def) {
-		Op *op = op_new(m, O_constraint, 1, &v, 1, v->name, nowhere,
-			"let");
+		Op *op = op_new(m, O_constraint, 1, &v, 1, v->name, nowhere, "let");
 		value_replace_uses(m, v, op->results[0]);
 		op_insert_after(v->def, op);
 		op_infer(op);
@@ -75,8 +74,8 @@ place_value(Module *m, Value *v, const Placement *p)
 }
 
 bool
-what_if(const char *global_text, size_t n, const char *name,
-	const Placement *p, Traffic *traffic)
+what_if(const char *global_text, size_t n, const char *name, const Placement *p,
+	Traffic *traffic)
 {
 	PartitionOptions silent = {0};
 	Session *s = session_new();
@@ -85,8 +84,7 @@ what_if(const char *global_text, size_t n, const char *name,
 	bool tried = false;
 
 	s->err = NULL;
-	m = module_read(s, source_add_text(s, "<what if>", global_text,
-		(int)n));
+	m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
 	v = m && name ? value_named(m, name) : NULL;
 	if (m && (!name || (v && v->type.rank == p->rank))) {
 		if (v)

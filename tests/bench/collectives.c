@@ -24,10 +24,13 @@ static double starts[1024], stops[1024];
 static void
 run(shdrt_device *dev, char *slab)
 {
-	static void (*const call[])(shdrt_device *, const shdrt_collective *,
-		const void *, void *) = {
-		shdrt_all_gather, shdrt_all_reduce, shdrt_reduce_scatter,
-		shdrt_all_to_all, shdrt_collective_permute,
+	static void (*const call[])(shdrt_device *, const shdrt_collective *, const void *,
+		void *) = {
+		shdrt_all_gather,
+		shdrt_all_reduce,
+		shdrt_reduce_scatter,
+		shdrt_all_to_all,
+		shdrt_collective_permute,
 	};
 	for (int i = 0; i < repeats; i++)
 		call[collective.kind](dev, &collective, slab, slab + largest);
@@ -89,8 +92,8 @@ copy_bandwidth(void)
 static void
 measure(Machine *m, shdrt_collective_kind kind, size_t bytes, double copy)
 {
-	static const char *const names[] = {"all-gather", "all-reduce",
-		"reduce-scatter", "all-to-all", "permute"};
+	static const char *const names[] = {"all-gather", "all-reduce", "reduce-scatter",
+		"all-to-all", "permute"};
 	double times[BATCHES];
 	int64_t n = m->ndevices, elements = (int64_t)bytes / 4;
 	collective.kind = kind;
@@ -101,11 +104,11 @@ measure(Machine *m, shdrt_collective_kind kind, size_t bytes, double copy)
 		times[i] = rt_machine_run(m, fill, NULL) / repeats;
 	qsort(times, BATCHES, sizeof *times, by_size);
 	double median = times[BATCHES / 2];
-	double written = (double)bytes * (double)n
-		/ (kind == SHDRT_REDUCE_SCATTER ? (double)n : 1);
+	double written =
+		(double)bytes * (double)n / (kind == SHDRT_REDUCE_SCATTER ? (double)n : 1);
 	printf("%-15s %10zu bytes %10.2f us min %10.2f us median %7.2f GB/s "
-		"(%.2f of memcpy)\n", names[kind], bytes, times[0] * 1e6,
-		median * 1e6, written / median * 1e-9,
+	       "(%.2f of memcpy)\n",
+		names[kind], bytes, times[0] * 1e6, median * 1e6, written / median * 1e-9,
 		written / median * 1e-9 / copy);
 	fflush(stdout);
 }
@@ -117,11 +120,18 @@ main(int argc, char **argv)
 	if (argc > 2)
 		largest = (size_t)atoll(argv[2]);
 	const shdrt_split all[] = {{1, n}};
-	collective = (shdrt_collective){.dtype = SHDRT_f32, .group = {1, all},
-		.from = {1, all}, .outer = 1, .inner = 1, .file = "bench"};
-	shdrt_program program = {.name = "bench", .ndevices = n,
-		.ncollectives = 1, .collectives = &collective,
-		.slab_bytes = 2 * (int64_t)largest, .target = "none",
+	collective = (shdrt_collective){.dtype = SHDRT_f32,
+		.group = {1, all},
+		.from = {1, all},
+		.outer = 1,
+		.inner = 1,
+		.file = "bench"};
+	shdrt_program program = {.name = "bench",
+		.ndevices = n,
+		.ncollectives = 1,
+		.collectives = &collective,
+		.slab_bytes = 2 * (int64_t)largest,
+		.target = "none",
 		.run = run};
 	double copy = copy_bandwidth();
 	printf("memcpy %.2f GB/s written\n", copy);

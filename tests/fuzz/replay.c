@@ -43,7 +43,7 @@ main(int argc, char **argv)
 		fprintf(stderr, "usage: replay FOLDER\n");
 		return 2;
 	}
-	for (struct dirent *entry; (entry = readdir(folder)); )
+	for (struct dirent *entry; (entry = readdir(folder));)
 		if (entry->d_name[0] != '.') {
 			replay(argv[1], entry->d_name);
 			printf("ok %d - %s\n", ++count, entry->d_name);

@@ -25,9 +25,9 @@
 #endif
 
 typedef struct Ending {
-	int status;		/* negative: the signal */
+	int status; /* negative: the signal */
 	double seconds;
-	char text[4096];	/* standard error */
+	char text[4096]; /* standard error */
 } Ending;
 
 static double
@@ -55,8 +55,8 @@ child_run(const shdrt_program *p, char *timeout, Ending *e)
 	close(ends[1]);
 	size_t used = 0;
 	ssize_t n;
-	while (used + 1 < sizeof e->text && (n = read(ends[0], e->text + used,
-	    sizeof e->text - 1 - used)) > 0)
+	while (used + 1 < sizeof e->text
+		&& (n = read(ends[0], e->text + used, sizeof e->text - 1 - used)) > 0)
 		used += (size_t)n;
 	close(ends[0]);
 	waitpid(child, &status, 0);

@@ -36,13 +36,13 @@ put(shdrt_dtype d, char *data, size_t i, uint64_t bits)
 {
 	float f = (float)(int)(bits % 2001) / 128 - 7;
 	double wide = f;
-	uint16_t half = d == SHDRT_bf16 ? shdrt_bf16_from_f32(f)
-		: shdrt_f16_from_f32(f);
+	uint16_t half = d == SHDRT_bf16 ? shdrt_bf16_from_f32(f) : shdrt_f16_from_f32(f);
 	uint8_t truth = bits & 1;
-	const void *from = d == SHDRT_f32 ? (void *)&f
-		: d == SHDRT_f64 ? (void *)&wide
+	const void *from = d == SHDRT_f32	    ? (void *)&f
+		: d == SHDRT_f64		    ? (void *)&wide
 		: d == SHDRT_f16 || d == SHDRT_bf16 ? (void *)&half
-		: d == SHDRT_pred ? (void *)&truth : (void *)&bits;
+		: d == SHDRT_pred		    ? (void *)&truth
+						    : (void *)&bits;
 	memcpy(data + i * shdrt_dtype_bytes[d], from, shdrt_dtype_bytes[d]);
 }
 
@@ -62,11 +62,18 @@ static double
 float_step(shdrt_combiner c, double a, double b)
 {
 	switch (c) {
-	case SHDRT_add: return a + b;
-	case SHDRT_mul: return a * b;
-	case SHDRT_max: return a > b ? a : b;
-	case SHDRT_min: return a < b ? a : b;
-	case SHDRT_and: case SHDRT_or: case SHDRT_COMBINER_COUNT: break;
+	case SHDRT_add:
+		return a + b;
+	case SHDRT_mul:
+		return a * b;
+	case SHDRT_max:
+		return a > b ? a : b;
+	case SHDRT_min:
+		return a < b ? a : b;
+	case SHDRT_and:
+	case SHDRT_or:
+	case SHDRT_COMBINER_COUNT:
+		break;
 	}
 	abort();
 }
@@ -78,25 +85,31 @@ bits_step(shdrt_dtype d, shdrt_combiner c, uint64_t a, uint64_t b)
 	bool is_signed = d == SHDRT_i8 || d == SHDRT_i32 || d == SHDRT_i64;
 	/* At the top of 64 bits, signs and orders are what they should be. */
 	bool less = is_signed ? (int64_t)(a << shift) < (int64_t)(b << shift)
-		: a << shift < b << shift;
+			      : a << shift < b << shift;
 	if (d == SHDRT_pred && c == SHDRT_add)
 		c = SHDRT_or;
 	switch (c) {
-	case SHDRT_add: return a + b;
-	case SHDRT_mul: return a * b;
-	case SHDRT_max: return less ? b : a;
-	case SHDRT_min: return less ? a : b;
-	case SHDRT_and: return a & b;
-	case SHDRT_or: return a | b;
-	case SHDRT_COMBINER_COUNT: break;
+	case SHDRT_add:
+		return a + b;
+	case SHDRT_mul:
+		return a * b;
+	case SHDRT_max:
+		return less ? b : a;
+	case SHDRT_min:
+		return less ? a : b;
+	case SHDRT_and:
+		return a & b;
+	case SHDRT_or:
+		return a | b;
+	case SHDRT_COMBINER_COUNT:
+		break;
 	}
 	abort();
 }
 
 /* out[o] = in[0][i], in[1][i], ... combined in that order */
 static void
-model_reduce(const shdrt_collective *c, char **in, int n, size_t i, char *out,
-	size_t o)
+model_reduce(const shdrt_collective *c, char **in, int n, size_t i, char *out, size_t o)
 {
 	size_t bytes = shdrt_dtype_bytes[c->dtype];
 	if (is_float(c->dtype)) {
@@ -108,10 +121,12 @@ model_reduce(const shdrt_collective *c, char **in, int n, size_t i, char *out,
 				sum = (float)sum;
 		}
 		float f = (float)sum;
-		uint16_t half = c->dtype == SHDRT_bf16
-			? shdrt_bf16_from_f32(f) : shdrt_f16_from_f32(f);
-		memcpy(out + o * bytes, is_half(c->dtype) ? (void *)&half
-			: c->dtype == SHDRT_f32 ? (void *)&f : (void *)&sum,
+		uint16_t half =
+			c->dtype == SHDRT_bf16 ? shdrt_bf16_from_f32(f) : shdrt_f16_from_f32(f);
+		memcpy(out + o * bytes,
+			is_half(c->dtype)		? (void *)&half
+				: c->dtype == SHDRT_f32 ? (void *)&f
+							: (void *)&sum,
 			bytes);
 		return;
 	}
@@ -136,14 +151,13 @@ elements(const shdrt_collective *c)
 static size_t
 result_elements(const shdrt_collective *c, int n)
 {
-	return c->kind == SHDRT_ALL_GATHER ? elements(c) * (size_t)n
+	return c->kind == SHDRT_ALL_GATHER	  ? elements(c) * (size_t)n
 		: c->kind == SHDRT_REDUCE_SCATTER ? elements(c) / (size_t)n
-		: elements(c);
+						  : elements(c);
 }
 
 static void
-model(const shdrt_collective *c, char **in, int n, int self, int source,
-	char *out)
+model(const shdrt_collective *c, char **in, int n, int self, int source, char *out)
 {
 	size_t bytes = shdrt_dtype_bytes[c->dtype];
 	size_t outer = (size_t)c->outer, row = (size_t)(c->size * c->inner);
@@ -154,22 +168,24 @@ model(const shdrt_collective *c, char **in, int n, int self, int source,
 			if (c->kind == SHDRT_ALL_REDUCE)
 				model_reduce(c, in, n, i, out, i);
 			else if (c->kind == SHDRT_REDUCE_SCATTER && k < part)
-				model_reduce(c, in, n,
-					o * row + (size_t)self * part + k, out,
+				model_reduce(c, in, n, o * row + (size_t)self * part + k, out,
 					o * part + k);
 			else if (c->kind == SHDRT_ALL_TO_ALL)
-				memcpy(out + i * bytes, in[k / part] + (o * row
-					+ (size_t)self * part + k % part)
-					* bytes, bytes);
-			else if (c->kind == SHDRT_PERMUTE && source >= 0)
-				memcpy(out + i * bytes, in[source] + i * bytes,
+				memcpy(out + i * bytes,
+					in[k / part]
+						+ (o * row + (size_t)self * part + k % part)
+							* bytes,
 					bytes);
+			else if (c->kind == SHDRT_PERMUTE && source >= 0)
+				memcpy(out + i * bytes, in[source] + i * bytes, bytes);
 			else if (c->kind == SHDRT_PERMUTE)
 				memset(out + i * bytes, 0, bytes);
 			else if (c->kind == SHDRT_ALL_GATHER)
 				for (int m = 0; m < n; m++)
-					memcpy(out + ((o * (size_t)n
-						+ (size_t)m) * row + k) * bytes,
+					memcpy(out
+							+ ((o * (size_t)n + (size_t)m) * row
+								  + k)
+								* bytes,
 						in[m] + i * bytes, bytes);
 		}
 }
@@ -183,34 +199,44 @@ fill(shdrt_device *dev, void *data)
 	for (int k = 0; k < ncases; k++)
 		for (size_t i = 0; i < elements(&cases[k]); i++)
 			put(cases[k].dtype, dev->slab + in_at[k], i,
-				hash(hash((uint64_t)k * 1000
-				+ (uint64_t)dev->id) + i));
+				hash(hash((uint64_t)k * 1000 + (uint64_t)dev->id) + i));
 }
 
 static void
 run(shdrt_device *dev, char *slab)
 {
-	static void (*const call[])(shdrt_device *, const shdrt_collective *,
-		const void *, void *) = {
-		shdrt_all_gather, shdrt_all_reduce, shdrt_reduce_scatter,
-		shdrt_all_to_all, shdrt_collective_permute,
+	static void (*const call[])(shdrt_device *, const shdrt_collective *, const void *,
+		void *) = {
+		shdrt_all_gather,
+		shdrt_all_reduce,
+		shdrt_reduce_scatter,
+		shdrt_all_to_all,
+		shdrt_collective_permute,
 	};
 	for (int k = 0; k < ncases; k++) {
 		shdrt_tick(dev, (uint64_t)(dev->id * 7 % 5));
-		call[cases[k].kind](dev, &cases[k], slab + in_at[k],
-			slab + out_at[k]);
+		call[cases[k].kind](dev, &cases[k], slab + in_at[k], slab + out_at[k]);
 	}
 }
 
 static void
-add_case(shdrt_collective_kind kind, shdrt_dtype d, shdrt_combiner combiner,
-	shdrt_splits group, int64_t outer, int64_t size, int64_t inner, int n)
+add_case(shdrt_collective_kind kind, shdrt_dtype d, shdrt_combiner combiner, shdrt_splits group,
+	int64_t outer, int64_t size, int64_t inner, int n)
 {
 	shdrt_collective *c = &cases[ncases];
-	*c = (shdrt_collective){.kind = kind, .dtype = d, .combiner = combiner,
-		.group = group, .from = group, .outer = outer, .size = size,
-		.inner = inner, .file = "t.shd", .line = ncases + 1,
-		.label = "", .axes = "", .picoseconds = 10};
+	*c = (shdrt_collective){.kind = kind,
+		.dtype = d,
+		.combiner = combiner,
+		.group = group,
+		.from = group,
+		.outer = outer,
+		.size = size,
+		.inner = inner,
+		.file = "t.shd",
+		.line = ncases + 1,
+		.label = "",
+		.axes = "",
+		.picoseconds = 10};
 	size_t bytes = shdrt_dtype_bytes[d];
 	in_at[ncases] = slab_bytes;
 	slab_bytes = (slab_bytes + elements(c) * bytes + 63) / 64 * 64;
@@ -290,16 +316,21 @@ device_right(const Machine *m, int k, int64_t id, char *wanted)
 		n = 1;
 	model(c, in, n, self, source, wanted);
 	return memcmp(wanted, m->devices[id].slab + out_at[k],
-		result_elements(c, n) * shdrt_dtype_bytes[c->dtype]) == 0;
+		       result_elements(c, n) * shdrt_dtype_bytes[c->dtype])
+		== 0;
 }
 
 static void
 run_cases(const char *what, int64_t ndevices)
 {
-	program = (shdrt_program){.abi = SHDRT_ABI, .name = "test",
-		.ndevices = ndevices, .ncollectives = ncases,
-		.collectives = cases, .slab_bytes = (int64_t)slab_bytes,
-		.target = "none", .run = run};
+	program = (shdrt_program){.abi = SHDRT_ABI,
+		.name = "test",
+		.ndevices = ndevices,
+		.ncollectives = ncases,
+		.collectives = cases,
+		.slab_bytes = (int64_t)slab_bytes,
+		.target = "none",
+		.run = run};
 	Machine *m = rt_machine_new(&program, 30);
 	rt_machine_run(m, fill, NULL);
 	char *wanted = rt_get_memory(1, slab_bytes);
@@ -308,17 +339,15 @@ run_cases(const char *what, int64_t ndevices)
 		for (int64_t id = 0; id < ndevices; id++)
 			if (!device_right(m, k, id, wanted) && wrong++ == 0)
 				printf("# first wrong: %s of %s, %s, case %d, "
-					"device %lld\n",
+				       "device %lld\n",
 					shdrt_dtype_names[cases[k].dtype],
-					shdrt_combiner_names[cases[k].combiner],
-					what, k, (long long)id);
+					shdrt_combiner_names[cases[k].combiner], what, k,
+					(long long)id);
 	uint64_t clock = rt_machine_clock(m);
 	rt_machine_run(m, fill, NULL);
-	ok(wrong == 0, "%s, %lld devices: %d collectives", what,
-		(long long)ndevices, ncases);
+	ok(wrong == 0, "%s, %lld devices: %d collectives", what, (long long)ndevices, ncases);
 	ok(clock == rt_machine_clock(m) && clock >= 10 * (uint64_t)ncases,
-		"%s, %lld devices: the emulated clock repeats", what,
-		(long long)ndevices);
+		"%s, %lld devices: the emulated clock repeats", what, (long long)ndevices);
 	free(wanted);
 	rt_machine_free(m);
 	ncases = 0;
@@ -329,25 +358,25 @@ static void
 test_group(const char *what, int64_t ndevices, shdrt_splits group)
 {
 	static const shdrt_collective_kind moves[] = {
-		SHDRT_ALL_GATHER, SHDRT_ALL_TO_ALL, SHDRT_PERMUTE,
+		SHDRT_ALL_GATHER,
+		SHDRT_ALL_TO_ALL,
+		SHDRT_PERMUTE,
 	};
 	int n = group_size(group);
 	for (int d = 0; d < SHDRT_DTYPE_COUNT; d++) {
 		for (int k = 0; k < 3; k++) {
-			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 1,
-				n, 1, n);
-			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 3,
-				2 * n, 5, n);
+			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 1, n, 1, n);
+			add_case(moves[k], (shdrt_dtype)d, SHDRT_add, group, 3, 2 * n, 5, n);
 		}
 		for (int c = 0; c < SHDRT_COMBINER_COUNT; c++) {
 			if (c >= SHDRT_and && is_float((shdrt_dtype)d))
 				continue;
-			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d,
-				(shdrt_combiner)c, group, 1, 1, 1, n);
-			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d,
-				(shdrt_combiner)c, group, 3, 7, 19, n);
-			add_case(SHDRT_REDUCE_SCATTER, (shdrt_dtype)d,
-				(shdrt_combiner)c, group, 2, 3 * n, 11, n);
+			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d, (shdrt_combiner)c, group, 1,
+				1, 1, n);
+			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d, (shdrt_combiner)c, group, 3,
+				7, 19, n);
+			add_case(SHDRT_REDUCE_SCATTER, (shdrt_dtype)d, (shdrt_combiner)c, group,
+				2, 3 * n, 11, n);
 		}
 	}
 	run_cases(what, ndevices);
@@ -359,20 +388,18 @@ test_sizes(void)
 {
 	static const shdrt_split x[] = {{1, 4}};
 	shdrt_splits group = {1, x};
-	static const int64_t sizes[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18,
-		(1 << 20) + 4, (1 << 22) + 4};
+	static const int64_t sizes[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18, (1 << 20) + 4,
+		(1 << 22) + 4};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
 		for (int k = 0; k < SHDRT_RAGGED; k++) {
-			add_case((shdrt_collective_kind)k, SHDRT_f32, SHDRT_add,
-				group, 1, sizes[i], 1, 4);
+			add_case((shdrt_collective_kind)k, SHDRT_f32, SHDRT_add, group, 1,
+				sizes[i], 1, 4);
 			if (i < 4)
-				add_case((shdrt_collective_kind)k, SHDRT_bf16,
-					SHDRT_add, group, 16, sizes[i] / 64 * 4,
-					1, 4);
+				add_case((shdrt_collective_kind)k, SHDRT_bf16, SHDRT_add, group,
+					16, sizes[i] / 64 * 4, 1, 4);
 		}
 		char what[60];
-		snprintf(what, sizeof what, "%lld elements",
-			(long long)sizes[i]);
+		snprintf(what, sizeof what, "%lld elements", (long long)sizes[i]);
 		run_cases(what, 4);
 	}
 }
@@ -391,13 +418,15 @@ test_permutes(void)
 	static const struct {
 		shdrt_splits to, from;
 	} pairs[] = {
-		{{2, xy}, {2, yx}}, {{2, yx}, {2, xy}},
-		{{2, xy}, {3, y_parts}}, {{3, y_parts}, {2, yx}},
-		{{1, x}, {1, y_major}}, {{1, y_major}, {1, x}},
+		{{2, xy}, {2, yx}},
+		{{2, yx}, {2, xy}},
+		{{2, xy}, {3, y_parts}},
+		{{3, y_parts}, {2, yx}},
+		{{1, x}, {1, y_major}},
+		{{1, y_major}, {1, x}},
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		add_case(SHDRT_PERMUTE, SHDRT_i32, SHDRT_add, pairs[i].to, 3, 1,
-			5, 1);
+		add_case(SHDRT_PERMUTE, SHDRT_i32, SHDRT_add, pairs[i].to, 3, 1, 5, 1);
 		cases[ncases - 1].from = pairs[i].from;
 	}
 	for (int i = 0; i < 2; i++) {

@@ -12,18 +12,15 @@ static const int64_t dims[] = {8}, part[] = {2};
 static const shdrt_splits split[] = {{1, x}}, whole[] = {{0, NULL}};
 
 static const shdrt_tensor params[] = {
-	{"w", "f32[8@X]", SHDRT_f32, 1, dims, part, split, {0, NULL},
-		SHDRT_add, 0, 0},
-	{"add", "i32[]", SHDRT_i32, 0, NULL, NULL, NULL, {0, NULL}, SHDRT_add,
-		64, 0},
+	{"w", "f32[8@X]", SHDRT_f32, 1, dims, part, split, {0, NULL}, SHDRT_add, 0, 0},
+	{"add", "i32[]", SHDRT_i32, 0, NULL, NULL, NULL, {0, NULL}, SHDRT_add, 64, 0},
 };
 static const shdrt_tensor results[] = {
-	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add,
-		128, 0},
+	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0},
 };
 static const shdrt_collective collectives[] = {
-	{SHDRT_ALL_GATHER, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2,
-		1, "counter.shd", 3, "w", "X", 24, 3000000, 0},
+	{SHDRT_ALL_GATHER, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1,
+		"counter.shd", 3, "w", "X", 24, 3000000, 0},
 };
 
 static void
@@ -35,7 +32,7 @@ run(shdrt_device *dev, char *slab)
 	memcpy(&add, slab + 64, sizeof add);
 	for (int i = 0; i < 8; i++)
 		w[i] += (float)add;
-	memset(slab, 0, 64);	/* parameters may be overwritten */
+	memset(slab, 0, 64); /* parameters may be overwritten */
 	shdrt_tick(dev, 1500000);
 }
 
@@ -47,7 +44,7 @@ check(const char *hlo, size_t n, const shdrt_check_io *io)
 	if (n != 3 || memcmp(hlo, "hlo", 3) != 0)
 		return SHDRT_INTERNAL;
 	v->elements = 8;
-	for (int i = 8; i-- > 0; )
+	for (int i = 8; i-- > 0;)
 		if (out[i] != in[i] + 1) {
 			v->mismatches++;
 			v->worst = i;
@@ -62,13 +59,27 @@ int
 main(int argc, char **argv)
 {
 	static const shdrt_program program = {
-		.abi = SHDRT_ABI, .name = "counter", .source = "counter.shd",
-		.naxes = 1, .axes = axes, .ndevices = 4, .nparams = 2,
-		.nresults = 1, .params = params, .results = results,
-		.ncollectives = 1, .collectives = collectives,
-		.slab_bytes = 192, .target = "v5e", .target_memory = 1 << 30,
-		.flops = 8, .wire_bytes = 24, .run = run, .hlo = "hlo",
-		.hlo_bytes = 3, .check = check,
+		.abi = SHDRT_ABI,
+		.name = "counter",
+		.source = "counter.shd",
+		.naxes = 1,
+		.axes = axes,
+		.ndevices = 4,
+		.nparams = 2,
+		.nresults = 1,
+		.params = params,
+		.results = results,
+		.ncollectives = 1,
+		.collectives = collectives,
+		.slab_bytes = 192,
+		.target = "v5e",
+		.target_memory = 1 << 30,
+		.flops = 8,
+		.wire_bytes = 24,
+		.run = run,
+		.hlo = "hlo",
+		.hlo_bytes = 3,
+		.check = check,
 	};
 	return shdrt_main(&program, argc, argv);
 }

@@ -16,39 +16,54 @@
 enum {
 	DEVICES = 64,
 	GROUPS = 7,
-	WORDS = 32,		/* of a device's operand */
+	WORDS = 32, /* of a device's operand */
 	FIRST_LINE = 100,
 	FAULTY_STEPS = 300,
 	KINDS = SHDRT_RAGGED,
-	PLAIN = GROUPS * KINDS,	/* ... then the same on other lines, ... */
+	PLAIN = GROUPS * KINDS, /* ... then the same on other lines, ... */
 	TWINS = 2 * PLAIN,	/* ... then the same of other sizes */
 	ALL = 3 * PLAIN,
 };
 
 static const shdrt_axis axes[] = {{"X", 4}, {"Y", 4}, {"Z", 4}};
 static const shdrt_split splits[GROUPS][3] = {
-	{{16, 4}}, {{4, 4}}, {{1, 4}}, {{16, 4}, {4, 4}}, {{16, 4}, {1, 4}},
-	{{4, 4}, {1, 4}}, {{16, 4}, {4, 4}, {1, 4}},
+	{{16, 4}},
+	{{4, 4}},
+	{{1, 4}},
+	{{16, 4}, {4, 4}},
+	{{16, 4}, {1, 4}},
+	{{4, 4}, {1, 4}},
+	{{16, 4}, {4, 4}, {1, 4}},
 };
 static const int nsplits[GROUPS] = {1, 1, 1, 2, 2, 2, 3};
 static const char *const names[GROUPS] = {
-	"X", "Y", "Z", "X,Y", "X,Z", "Y,Z", "X,Y,Z",
+	"X",
+	"Y",
+	"Z",
+	"X,Y",
+	"X,Z",
+	"Y,Z",
+	"X,Y,Z",
 };
 static int64_t next_member[GROUPS][DEVICES];
 static shdrt_collective table[ALL];
 
 /* What device `culprit` does at step `at` that the others do not. */
-typedef enum Fault { F_none, F_line, F_size, F_other, F_skip, F_swap, F_end,
-	F_COUNT } Fault;
+typedef enum Fault { F_none, F_line, F_size, F_other, F_skip, F_swap, F_end, F_COUNT } Fault;
 static const char *const faults[F_COUNT] = {
-	"nothing", "another line", "another size", "another collective",
-	"one left out", "two swapped", "an early end",
+	"nothing",
+	"another line",
+	"another size",
+	"another collective",
+	"one left out",
+	"two swapped",
+	"an early end",
 };
 
 static struct {
 	uint64_t seed;
 	int nsteps;
-	int *step;		/* numbers in the table */
+	int *step; /* numbers in the table */
 	Fault fault;
 	int culprit, at, instead;
 } script;
@@ -57,8 +72,8 @@ static struct {
 static uint64_t
 draw(uint64_t a, uint64_t b, uint64_t c)
 {
-	uint64_t x = script.seed + a * 0x9e3779b97f4a7c15u
-		+ b * 0xd1342543de82ef95u + c * 0xaf251af3b0f025b5u;
+	uint64_t x = script.seed + a * 0x9e3779b97f4a7c15u + b * 0xd1342543de82ef95u
+		+ c * 0xaf251af3b0f025b5u;
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
 	return x ^ x >> 31;
@@ -76,13 +91,11 @@ make_table(void)
 	for (int i = 0; i < ALL; i++) {
 		int group = i % GROUPS, kind = i / GROUPS % KINDS;
 		int64_t n = members(group);
-		bool shares = kind == SHDRT_REDUCE_SCATTER ||
-			kind == SHDRT_ALL_TO_ALL;
+		bool shares = kind == SHDRT_REDUCE_SCATTER || kind == SHDRT_ALL_TO_ALL;
 		table[i] = (shdrt_collective){kind, SHDRT_i32, SHDRT_add,
-			{nsplits[group], splits[group]},
-			{nsplits[group], splits[group]}, NULL,
-			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, "t.shd",
-			FIRST_LINE + i, "", names[group], 64, 1000, 0};
+			{nsplits[group], splits[group]}, {nsplits[group], splits[group]}, NULL,
+			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, "t.shd", FIRST_LINE + i,
+			"", names[group], 64, 1000, 0};
 		if (kind == SHDRT_PERMUTE)
 			table[i].source = next_member[group];
 	}
@@ -104,8 +117,7 @@ number_at(int device, int i)
 		i++;
 	else if (odd && script.fault == F_swap && i == script.at + 1)
 		i--;
-	else if (odd && script.fault != F_none && script.fault < F_skip &&
-			i == script.at)
+	else if (odd && script.fault != F_none && script.fault < F_skip && i == script.at)
 		return script.instead;
 	return i < script.nsteps ? script.step[i] : -1;
 }
@@ -115,8 +127,7 @@ number_at(int device, int i)
 static int32_t
 word(int64_t device, int step, int64_t i)
 {
-	return (int32_t)(draw((uint64_t)device, (uint64_t)step, 7) >> 40)
-		+ (int32_t)i;
+	return (int32_t)(draw((uint64_t)device, (uint64_t)step, 7) >> 40) + (int32_t)i;
 }
 
 /* The device that is member `k` of the device's group. */
@@ -125,8 +136,7 @@ member(int64_t device, const shdrt_splits *group, int64_t k)
 {
 	for (int i = group->n - 1; i >= 0; i--) {
 		const shdrt_split *s = &group->split[i];
-		device += (k % s->size - device / s->stride % s->size)
-			* s->stride;
+		device += (k % s->size - device / s->stride % s->size) * s->stride;
 		k /= s->size;
 	}
 	return device;
@@ -155,8 +165,8 @@ expected(const shdrt_collective *c, int64_t device, int step, int64_t i)
 	return (int32_t)sum;
 }
 
-typedef void Collective(shdrt_device *dev, const shdrt_collective *c,
-	const void *in, void *out);
+typedef void
+Collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 static Collective *const collective[KINDS] = {
 	[SHDRT_ALL_GATHER] = shdrt_all_gather,
 	[SHDRT_ALL_REDUCE] = shdrt_all_reduce,
@@ -175,8 +185,7 @@ dawdle(int64_t device, int step)
 	if (r % 256 == 0) {
 		nanosleep(&(struct timespec){0, us * 1000}, NULL);
 	} else if (r % 256 == 1) {
-		for (double end = child_clock() + (double)us * 1e-6;
-				child_clock() < end; )
+		for (double end = child_clock() + (double)us * 1e-6; child_clock() < end;)
 			sched_yield();
 	}
 }
@@ -196,10 +205,9 @@ follow_script(shdrt_device *dev, char *slab)
 		int64_t k = (int64_t)(draw((uint64_t)id, (uint64_t)i, 5) % 4);
 		if (c->kind == SHDRT_REDUCE_SCATTER)
 			k = 0;
-		if (script.fault == F_none &&
-				out[k] != expected(c, id, i, k)) {
-			fprintf(stderr, "step %d, device %d: %s is wrong\n", i,
-				(int)id, c->axes);
+		if (script.fault == F_none && out[k] != expected(c, id, i, k)) {
+			fprintf(stderr, "step %d, device %d: %s is wrong\n", i, (int)id,
+				c->axes);
 			_exit(99);
 		}
 	}
@@ -208,8 +216,8 @@ follow_script(shdrt_device *dev, char *slab)
 /* ---- what has to happen ---- */
 
 typedef struct State {
-	int at[DEVICES];	/* steps done */
-	int stuck[DEVICES];	/* number in the table; -1: has ended */
+	int at[DEVICES];    /* steps done */
+	int stuck[DEVICES]; /* number in the table; -1: has ended */
 	int status;
 } State;
 
@@ -226,8 +234,7 @@ waits_for(const State *s, int a, int b)
 static bool
 disagree(const State *s, int a, int b)
 {
-	return waits_for(s, a, b) && waits_for(s, b, a) &&
-		s->stuck[a] != s->stuck[b];
+	return waits_for(s, a, b) && waits_for(s, b, a) && s->stuck[a] != s->stuck[b];
 }
 
 /* All whom the device waits for are there, at the same collective. */
@@ -237,8 +244,7 @@ is_complete(const State *s, int device)
 	const shdrt_collective *c = &table[s->stuck[device]];
 
 	for (int64_t k = 0; k < members(s->stuck[device] % GROUPS); k++)
-		if (s->stuck[member(device, &c->group, k)] !=
-				s->stuck[device])
+		if (s->stuck[member(device, &c->group, k)] != s->stuck[device])
 			return false;
 	return true;
 }
@@ -295,8 +301,7 @@ next_device(const State *s, const char *text, int *device)
 		return NULL;
 	if (s->stuck[*device] < 0)
 		return ended && !line ? ended : NULL;
-	if (!line || atoi(line + strlen("t.shd:")) !=
-			FIRST_LINE + s->stuck[*device])
+	if (!line || atoi(line + strlen("t.shd:")) != FIRST_LINE + s->stuck[*device])
 		return NULL;
 	return line;
 }
@@ -310,25 +315,31 @@ tells_both(const State *s, const char *text)
 	/* "device 3 waits at ... for device 5, which waits at ..." */
 	if (!rest || !next_device(s, rest, &b))
 		return false;
-	return s->status == SHDRT_MISMATCH ? disagree(s, a, b) :
-		waits_for(s, a, b) && s->stuck[a] != s->stuck[b];
+	return s->status == SHDRT_MISMATCH ? disagree(s, a, b)
+					   : waits_for(s, a, b) && s->stuck[a] != s->stuck[b];
 }
 
 /* ---- programs ---- */
 
-static shdrt_program program = {.abi = SHDRT_ABI, .name = "t",
-	.source = "t.shd", .naxes = 3, .axes = axes, .ndevices = DEVICES,
-	.collectives = table, .ncollectives = ALL,
-	.slab_bytes = 32 * WORDS * sizeof(int32_t), .target = "v5e",
-	.target_memory = 1 << 20, .run = follow_script};
+static shdrt_program program = {.abi = SHDRT_ABI,
+	.name = "t",
+	.source = "t.shd",
+	.naxes = 3,
+	.axes = axes,
+	.ndevices = DEVICES,
+	.collectives = table,
+	.ncollectives = ALL,
+	.slab_bytes = 32 * WORDS * sizeof(int32_t),
+	.target = "v5e",
+	.target_memory = 1 << 20,
+	.run = follow_script};
 
 /* Mostly of few devices: one of all of them takes much longer. */
 static int
 some_collective(int step)
 {
 	uint64_t r = draw((uint64_t)step, 0, 1);
-	int group = (int)(r % 128 < 122 ? r % 3 : r % 128 < 127 ? 3 + r % 3 :
-		6);
+	int group = (int)(r % 128 < 122 ? r % 3 : r % 128 < 127 ? 3 + r % 3 : 6);
 
 	return group + GROUPS * (int)((r >> 8) % KINDS);
 }
@@ -339,8 +350,7 @@ write_script(int nsteps)
 	script.nsteps = nsteps;
 	script.fault = F_none;
 	script.culprit = -1;
-	script.step = realloc(script.step,
-		(size_t)nsteps * sizeof *script.step);
+	script.step = realloc(script.step, (size_t)nsteps * sizeof *script.step);
 	if (!script.step)
 		exit(99);
 	for (int i = 0; i < nsteps; i++)
@@ -356,9 +366,10 @@ add_fault(void)
 	script.culprit = (int)((r >> 8) % DEVICES);
 	script.at = (int)((r >> 16) % (uint64_t)(script.nsteps - 1));
 	int number = script.step[script.at];
-	script.instead = script.fault == F_line ? number + PLAIN :
-		script.fault == F_size ? number + TWINS :
-		(number + 1 + (int)((r >> 40) % (PLAIN - 1))) % PLAIN;
+	script.instead = script.fault == F_line ? number + PLAIN
+		: script.fault == F_size
+		? number + TWINS
+		: (number + 1 + (int)((r >> 40) % (PLAIN - 1))) % PLAIN;
 }
 
 static void
@@ -369,8 +380,10 @@ test_agreement(int nsteps)
 
 	write_script(nsteps);
 	child_run(&program, timeout, &e);
-	if (!ok(e.status == 0 && !e.text[0], "%d collectives of each of %d "
-	    "devices", nsteps, DEVICES))
+	if (!ok(e.status == 0 && !e.text[0],
+		    "%d collectives of each of %d "
+		    "devices",
+		    nsteps, DEVICES))
 		printf("# status %d: %s\n", e.status, e.text);
 	printf("# in %.1f s\n", e.seconds);
 }
@@ -390,11 +403,10 @@ test_fault(uint64_t seed)
 	child_run(&program, timeout, &e);
 	bool told = s.status == SHDRT_OK ? !e.text[0] : tells_both(&s, e.text);
 	if (!ok(e.status == s.status && told && e.seconds < 60,
-	    "seed %llu: %s, by device %d at step %d: status %d",
-	    (unsigned long long)seed, faults[script.fault], script.culprit,
-	    script.at, s.status))
-		printf("# status %d after %.1f s: %s\n", e.status, e.seconds,
-			e.text);
+		    "seed %llu: %s, by device %d at step %d: status %d",
+		    (unsigned long long)seed, faults[script.fault], script.culprit, script.at,
+		    s.status))
+		printf("# status %d after %.1f s: %s\n", e.status, e.seconds, e.text);
 	return e.seconds;
 }
 

@@ -16,8 +16,10 @@ static const shdrt_split x[] = {{2, 2}}, y[] = {{1, 2}}, xy[] = {{2, 2}, {1, 2}}
 static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
 #define COLLECTIVE(kind, splits, count, size, line) \
-	{kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, \
-		1, size, 1, "t.shd", line, "", #splits, 0, 0, 0}
+	{ \
+		kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, 1, size, \
+			1, "t.shd", line, "", #splits, 0, 0, 0 \
+	}
 static const shdrt_collective collectives[] = {
 	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 3),
 	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 5),
@@ -32,8 +34,8 @@ static void
 meet(shdrt_device *dev, int number, char *slab)
 {
 	const shdrt_collective *c = &collectives[number];
-	(c->kind == SHDRT_ALL_GATHER ? shdrt_all_gather : shdrt_all_reduce)
-		(dev, c, slab, slab + 256);
+	(c->kind == SHDRT_ALL_GATHER ? shdrt_all_gather : shdrt_all_reduce)(dev, c, slab,
+		slab + 256);
 }
 
 static void
@@ -150,10 +152,9 @@ static const struct {
 	bool crash;
 } cases[] = {
 	{"devices that agree", agree, 4096, 1 << 20, 0, {""}, false},
-	{"one collective twice in the table", equal_text, 4096, 1 << 20, 0,
-		{""}, false},
-	{"another line", other_line, 4096, 1 << 20, 11,
-		{"do not agree", "t.shd:3", "t.shd:5"}, false},
+	{"one collective twice in the table", equal_text, 4096, 1 << 20, 0, {""}, false},
+	{"another line", other_line, 4096, 1 << 20, 11, {"do not agree", "t.shd:3", "t.shd:5"},
+		false},
 	{"another kind", other_kind, 4096, 1 << 20, 11,
 		{"do not agree", "all-gather", "all-reduce"}, false},
 	{"another shape", other_shape, 4096, 1 << 20, 11,
@@ -162,22 +163,20 @@ static const struct {
 		{"do not agree", "t.shd:3", "t.shd:7"}, false},
 	{"one device returns early", one_returns, 4096, 1 << 20, 10,
 		{"deadlock", "t.shd:3", "device 3, which has ended"}, false},
-	{"a circle", circle, 4096, 1 << 20, 10,
-		{"deadlock", "t.shd:7", "t.shd:9"}, false},
-	{"a thread that exits", thread_exits, 4096, 1 << 20, 13,
-		{"device 2 was lost"}, false},
+	{"a circle", circle, 4096, 1 << 20, 10, {"deadlock", "t.shd:7", "t.shd:9"}, false},
+	{"a thread that exits", thread_exits, 4096, 1 << 20, 13, {"device 2 was lost"}, false},
 	{"a thread that is cancelled", thread_is_cancelled, 4096, 1 << 20, 13,
 		{"device 1 was lost"}, false},
-	{"a crash", crashes, 4096, 1 << 20, 13,
-		{"device 1 was lost", "invalid memory access"}, true},
+	{"a crash", crashes, 4096, 1 << 20, 13, {"device 1 was lost", "invalid memory access"},
+		true},
 	{"no progress", computes_forever, 4096, 1 << 20, 10,
-		{"no progress for 0.3 s", "device 0 waits at all-reduce",
-		"device 1 computes"}, false},
+		{"no progress for 0.3 s", "device 0 waits at all-reduce", "device 1 computes"},
+		false},
 	{"slow progress", computes_slowly, 4096, 1 << 20, 0, {""}, false},
 	{"more memory than the target has", nothing, 4096, 4095, 5,
 		{"out of memory", "4096", "4095"}, false},
-	{"more memory than this machine has", nothing, (int64_t)1 << 60,
-		INT64_MAX, 5, {"out of memory"}, false},
+	{"more memory than this machine has", nothing, (int64_t)1 << 60, INT64_MAX, 5,
+		{"out of memory"}, false},
 };
 
 static int
@@ -195,18 +194,23 @@ main(void)
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		if (cases[i].crash && SANITIZED)
 			continue;
-		shdrt_program p = {.abi = SHDRT_ABI, .name = "t",
-			.source = "t.shd", .naxes = 2, .axes = axes,
-			.ndevices = 4, .collectives = collectives,
+		shdrt_program p = {.abi = SHDRT_ABI,
+			.name = "t",
+			.source = "t.shd",
+			.naxes = 2,
+			.axes = axes,
+			.ndevices = 4,
+			.collectives = collectives,
 			.ncollectives = sizeof collectives / sizeof *collectives,
-			.slab_bytes = cases[i].slab, .target = "v5e",
-			.target_memory = cases[i].memory, .run = cases[i].run};
+			.slab_bytes = cases[i].slab,
+			.target = "v5e",
+			.target_memory = cases[i].memory,
+			.run = cases[i].run};
 		char timeout[] = "--timeout=300ms";
 		Ending e;
 		child_run(&p, timeout, &e);
 		bool good = e.status == cases[i].status
-			&& count_lines(e.text, "t: ") == (e.status != 0)
-			&& e.seconds < 20;
+			&& count_lines(e.text, "t: ") == (e.status != 0) && e.seconds < 20;
 		for (int k = 0; k < 3 && cases[i].says[k]; k++)
 			good = good && strstr(e.text, cases[i].says[k]);
 		if (!ok(good, "%s: status %d", cases[i].name, cases[i].status))

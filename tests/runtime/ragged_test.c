@@ -13,11 +13,11 @@
 enum {
 	MOST_MEMBERS = 16,
 	MOST_DEVICES = 16,
-	PARCEL = 3,		/* rows, at most */
-	ROOM = PARCEL + 1,	/* rows of a result for each sender */
+	PARCEL = 3,	   /* rows, at most */
+	ROOM = PARCEL + 1, /* rows of a result for each sender */
 	ROUNDS = 60,
-	LISTS = 4,		/* starts, sizes, to, from */
-	WRITTEN = 5,		/* bytes of the rows that are new each round */
+	LISTS = 4,   /* starts, sizes, to, from */
+	WRITTEN = 5, /* bytes of the rows that are new each round */
 };
 
 /* ---- what is sent ----------------------------------------------------- */
@@ -69,8 +69,7 @@ member(int64_t device, int k)
 {
 	for (int i = exchange.group.n - 1; i >= 0; i--) {
 		const shdrt_split *s = &exchange.group.split[i];
-		device += (k % s->size - device / s->stride % s->size)
-			* s->stride;
+		device += (k % s->size - device / s->stride % s->size) * s->stride;
 		k /= (int)s->size;
 	}
 	return device;
@@ -79,8 +78,7 @@ member(int64_t device, int k)
 static size_t
 buffer_bytes(void)
 {
-	return (size_t)(exchange.rows * exchange.inner)
-		* shdrt_dtype_bytes[exchange.dtype];
+	return (size_t)(exchange.rows * exchange.inner) * shdrt_dtype_bytes[exchange.dtype];
 }
 
 /* Something new in each round, at the head of the operand. */
@@ -94,16 +92,14 @@ scribble(char *in, int64_t device, int round)
 static void
 fill_lists(int32_t *list, int64_t device, int round)
 {
-	int self = (int)shdrt_index(device, exchange.group.n,
-		exchange.group.split);
+	int self = (int)shdrt_index(device, exchange.group.n, exchange.group.split);
 	for (int k = 0; k < nmembers; k++) {
 		int64_t other = member(device, k);
 		Parcel p = parcel(round, device, other, self, nmembers);
 		list[k] = p.start;
 		list[nmembers + k] = p.n;
 		list[2 * nmembers + k] = p.to;
-		list[3 * nmembers + k] = parcel(round, other, device, k,
-			nmembers).n;
+		list[3 * nmembers + k] = parcel(round, other, device, k, nmembers).n;
 	}
 }
 
@@ -122,9 +118,8 @@ run_rounds(shdrt_device *dev, char *slab)
 		for (int n = draw(id, round, 0, 5, 8); n > 6; n--)
 			sched_yield();
 		shdrt_tick(dev, (uint64_t)draw(id, round, 0, 6, 5));
-		shdrt_ragged_all_to_all(dev, &exchange, in, list,
-			list + nmembers, list + 2 * nmembers,
-			list + 3 * nmembers, out);
+		shdrt_ragged_all_to_all(dev, &exchange, in, list, list + nmembers,
+			list + 2 * nmembers, list + 3 * nmembers, out);
 		/* Nobody reads them any more. */
 		memset(list, 0x55, LISTS * (size_t)nmembers * sizeof *list);
 	}
@@ -156,8 +151,7 @@ model_round(char **slabs, int64_t ndevices, int round)
 	for (int64_t d = 0; d < ndevices; d++)
 		for (int k = 0; k < nmembers; k++) {
 			int64_t other = member(d, k);
-			int self = (int)shdrt_index(d, exchange.group.n,
-				exchange.group.split);
+			int self = (int)shdrt_index(d, exchange.group.n, exchange.group.split);
 			Parcel p = parcel(round, d, other, self, nmembers);
 			if (p.n)
 				memcpy(slabs[other] + to + (size_t)p.to * row,
@@ -178,38 +172,49 @@ count_wrong(const Machine *m)
 	for (int round = 0; round < ROUNDS; round++)
 		model_round(slabs, m->ndevices, round);
 	for (int64_t d = 0; d < m->ndevices; d++) {
-		wrong += memcmp(slabs[d], m->devices[d].slab,
-			2 * buffer_bytes()) != 0;
+		wrong += memcmp(slabs[d], m->devices[d].slab, 2 * buffer_bytes()) != 0;
 		free(slabs[d]);
 	}
 	return wrong;
 }
 
 static void
-test_group(const char *what, int64_t ndevices, shdrt_splits group,
-	shdrt_dtype dtype, int64_t inner)
+test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype dtype,
+	int64_t inner)
 {
 	nmembers = 1;
 	for (int i = 0; i < group.n; i++)
 		nmembers *= (int)group.split[i].size;
 	int64_t rows = ROOM * nmembers;
-	exchange = (shdrt_collective){.kind = SHDRT_RAGGED, .dtype = dtype,
-		.group = group, .from = group, .outer = 1, .size = rows,
-		.inner = inner, .rows = rows, .file = "t.shd", .line = 3,
-		.label = "", .axes = "", .picoseconds = 10};
+	exchange = (shdrt_collective){.kind = SHDRT_RAGGED,
+		.dtype = dtype,
+		.group = group,
+		.from = group,
+		.outer = 1,
+		.size = rows,
+		.inner = inner,
+		.rows = rows,
+		.file = "t.shd",
+		.line = 3,
+		.label = "",
+		.axes = "",
+		.picoseconds = 10};
 	size_t bytes = (2 * buffer_bytes() + 3) / 4 * 4;
-	program = (shdrt_program){.abi = SHDRT_ABI, .name = "test",
-		.ndevices = ndevices, .ncollectives = 1,
-		.collectives = &exchange, .target = "none", .run = run_rounds,
-		.slab_bytes = (int64_t)(bytes + LISTS * sizeof(int32_t)
-			* (size_t)nmembers)};
+	program = (shdrt_program){.abi = SHDRT_ABI,
+		.name = "test",
+		.ndevices = ndevices,
+		.ncollectives = 1,
+		.collectives = &exchange,
+		.target = "none",
+		.run = run_rounds,
+		.slab_bytes = (int64_t)(bytes + LISTS * sizeof(int32_t) * (size_t)nmembers)};
 	Machine *m = rt_machine_new(&program, 30);
 	rt_machine_run(m, fill, NULL);
 	int wrong = count_wrong(m);
 	ok(!wrong, "%s, rows of %lld %s: %d rounds", what, (long long)inner,
 		shdrt_dtype_names[dtype], ROUNDS);
-	ok(rt_machine_clock(m) >= 10 * ROUNDS && rt_machine_clock(m)
-		<= (10 + 4) * ROUNDS, "%s: the emulated clock", what);
+	ok(rt_machine_clock(m) >= 10 * ROUNDS && rt_machine_clock(m) <= (10 + 4) * ROUNDS,
+		"%s: the emulated clock", what);
 	rt_machine_free(m);
 }
 
@@ -239,8 +244,10 @@ static const shdrt_split along_x[] = {{2, 2}}, along_y[] = {{1, 2}};
 static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
 #define ENTRY(kind, split, line) \
-	{kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, \
-		"t.shd", line, "", #split, 0, 0, 6}
+	{ \
+		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, "t.shd", \
+			line, "", #split, 0, 0, 6 \
+	}
 static const shdrt_collective table[] = {
 	ENTRY(SHDRT_RAGGED, along_y, 3),
 	ENTRY(SHDRT_RAGGED, along_y, 5),
@@ -265,35 +272,41 @@ static const struct {
 	const char *says[2];
 } wrongs[] = {
 	{"nothing wrong", {{0, NONE, 0, 0}}, 0, {""}},
-	{"nothing sent, from nowhere", {{3, SIZES, 0, 0}, {2, FROM, 1, 0}}, 0,
-		{""}},
-	{"a negative number", {{2, SIZES, 1, -1}}, 11, {"device 2 sends -1 rows"
-		" from row 2 to row 0 of device 3, a negative number",
-		"t.shd:3"}},
+	{"nothing sent, from nowhere", {{3, SIZES, 0, 0}, {2, FROM, 1, 0}}, 0, {""}},
+	{"a negative number", {{2, SIZES, 1, -1}}, 11,
+		{"device 2 sends -1 rows"
+		 " from row 2 to row 0 of device 3, a negative number",
+			"t.shd:3"}},
 	{"another number than expected", {{3, FROM, 0, 1}}, 11,
 		{"device 2 sends 2 rows from row 2 to row 0 of device 3, which "
-		"expects 1 from it", "t.shd:3"}},
-	{"less sent than expected", {{1, SIZES, 0, 0}}, 11, {"device 1 sends 0 "
-		"rows", "of device 0, which expects 2 from it"}},
-	{"from behind the operand", {{0, STARTS, 1, 3}}, 11, {"device 0 sends "
-		"2 rows from row 3 to row 0 of device 1, but its operand has 4 "
-		"rows"}},
-	{"from before the operand", {{0, STARTS, 0, -1}}, 11, {"from row -1 to "
-		"row 0 of device 0, but its operand has 4 rows"}},
+		 "expects 1 from it",
+			"t.shd:3"}},
+	{"less sent than expected", {{1, SIZES, 0, 0}}, 11,
+		{"device 1 sends 0 "
+		 "rows",
+			"of device 0, which expects 2 from it"}},
+	{"from behind the operand", {{0, STARTS, 1, 3}}, 11,
+		{"device 0 sends "
+		 "2 rows from row 3 to row 0 of device 1, but its operand has 4 "
+		 "rows"}},
+	{"from before the operand", {{0, STARTS, 0, -1}}, 11,
+		{"from row -1 to "
+		 "row 0 of device 0, but its operand has 4 rows"}},
 	{"from far behind", {{0, STARTS, 0, INT32_MAX}}, 11,
 		{"from row 2147483647 to row 0 of device 0, but its operand"}},
-	{"behind the result", {{3, TO, 0, 5}}, 11, {"device 3 sends 2 rows from "
-		"row 0 to row 5 of device 2, which has 6 rows"}},
-	{"before the result", {{3, TO, 1, -2}}, 11, {"to row -2 of device 3, "
-		"which has 6 rows"}},
-	{"over each other", {{1, TO, 0, 1}}, 11, {"device 1 sends 2 rows from "
-		"row 0 to row 1 of device 0, where rows of device 0 go, too"}},
+	{"behind the result", {{3, TO, 0, 5}}, 11,
+		{"device 3 sends 2 rows from "
+		 "row 0 to row 5 of device 2, which has 6 rows"}},
+	{"before the result", {{3, TO, 1, -2}}, 11,
+		{"to row -2 of device 3, "
+		 "which has 6 rows"}},
+	{"over each other", {{1, TO, 0, 1}}, 11,
+		{"device 1 sends 2 rows from "
+		 "row 0 to row 1 of device 0, where rows of device 0 go, too"}},
 	{"on another line", {{2, PLACE, 0, 1}}, 11, {"do not agree", "t.shd:5"}},
-	{"another collective", {{1, PLACE, 0, 2}}, 11, {"do not agree",
-		"t.shd:7"}},
+	{"another collective", {{1, PLACE, 0, 2}}, 11, {"do not agree", "t.shd:7"}},
 	{"along other axes", {{1, PLACE, 0, 3}}, 10, {"deadlock", "t.shd:9"}},
-	{"in a circle", {{1, PLACE, 0, 3}, {2, PLACE, 0, 3}}, 10, {"deadlock",
-		"t.shd:9"}},
+	{"in a circle", {{1, PLACE, 0, 3}, {2, PLACE, 0, 3}}, 10, {"deadlock", "t.shd:9"}},
 };
 
 static const Change *changes;
@@ -311,12 +324,11 @@ exchange_once(shdrt_device *dev, char *slab)
 	}
 	for (int i = 0; i < 2; i++)
 		if (changes[i].list && changes[i].device == id)
-			list[changes[i].list][changes[i].member] =
-				changes[i].value;
+			list[changes[i].list][changes[i].member] = changes[i].value;
 	const shdrt_collective *c = &table[list[PLACE][0]];
 	if (c->kind == SHDRT_RAGGED)
-		shdrt_ragged_all_to_all(dev, c, slab, list[STARTS],
-			list[SIZES], list[TO], list[FROM], slab + 256);
+		shdrt_ragged_all_to_all(dev, c, slab, list[STARTS], list[SIZES], list[TO],
+			list[FROM], slab + 256);
 	else
 		shdrt_all_reduce(dev, c, slab, slab + 256);
 }
@@ -324,11 +336,17 @@ exchange_once(shdrt_device *dev, char *slab)
 static void
 test_wrongs(void)
 {
-	static const shdrt_program p = {.abi = SHDRT_ABI, .name = "t",
-		.source = "t.shd", .naxes = 2, .axes = axes, .ndevices = 4,
+	static const shdrt_program p = {.abi = SHDRT_ABI,
+		.name = "t",
+		.source = "t.shd",
+		.naxes = 2,
+		.axes = axes,
+		.ndevices = 4,
 		.collectives = table,
 		.ncollectives = sizeof table / sizeof *table,
-		.slab_bytes = 4096, .target = "v5e", .target_memory = 1 << 20,
+		.slab_bytes = 4096,
+		.target = "v5e",
+		.target_memory = 1 << 20,
 		.run = exchange_once};
 	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
 		char timeout[] = "--timeout=30s";
@@ -338,8 +356,7 @@ test_wrongs(void)
 		bool good = e.status == wrongs[i].status && e.seconds < 15;
 		for (int k = 0; k < 2 && wrongs[i].says[k]; k++)
 			good = good && strstr(e.text, wrongs[i].says[k]);
-		if (!ok(good, "%s: status %d", wrongs[i].name,
-		    wrongs[i].status))
+		if (!ok(good, "%s: status %d", wrongs[i].name, wrongs[i].status))
 			printf("# status %d: %s\n", e.status, e.text);
 	}
 }

@@ -28,8 +28,7 @@ test_arena(void)
 		right = right && numbers[i] == i;
 	ok(right && n == 100000, "an arena array grows");
 	for (size_t bytes = 0; bytes < 300000; bytes = bytes * 3 + 1)
-		aligned = aligned
-			&& (uintptr_t)arena_alloc(a, bytes) % 16 == 0;
+		aligned = aligned && (uintptr_t)arena_alloc(a, bytes) % 16 == 0;
 	ok(aligned, "allocations are aligned, large ones too");
 	ok(strcmp(arena_printf(a, "%d-%s", 7, "x"), "7-x") == 0, "printf");
 	arena_free(a);
@@ -52,8 +51,7 @@ test_table(void)
 	ok(right && table_count(t) == 5000, "every key is found");
 	ok(!table_get(t, "k5000"), "an absent key is not");
 	table_set(t, "k3", NULL);
-	ok(table_count(t) == 5000 && !table_value(t, 3)
-		&& strcmp(table_key(t, 3), "k3") == 0,
+	ok(table_count(t) == 5000 && !table_value(t, 3) && strcmp(table_key(t, 3), "k3") == 0,
 		"setting again keeps the order");
 	arena_free(a);
 }
@@ -91,8 +89,8 @@ message(Session *s, const char *source, int begin, int end)
 }
 
 static void
-expect_message(const char *name, Session *s, const char *source, int begin,
-	int end, const char *wanted)
+expect_message(const char *name, Session *s, const char *source, int begin, int end,
+	const char *wanted)
 {
 	char *got = message(s, source, begin, end);
 
@@ -107,8 +105,7 @@ test_diagnostics(void)
 {
 	Session *s = session_new();
 
-	expect_message("an excerpt with its caret", s,
-		"one\nlet x = y;\n", 12, 13,
+	expect_message("an excerpt with its caret", s, "one\nlet x = y;\n", 12, 13,
 		"a.shd:2:9: error[SHD0301]: bad 'thing'\n"
 		"    2 | let x = y;\n"
 		"      |         ^ here\n"
@@ -121,8 +118,7 @@ test_diagnostics(void)
 		"      |               ^~ here\n"
 		"  note: a note\n"
 		"  a line\n");
-	expect_message("control characters are not printed", s,
-		"\033[31m \xff x", 8, 9,
+	expect_message("control characters are not printed", s, "\033[31m \xff x", 8, 9,
 		"a.shd:1:9: error[SHD0301]: bad 'thing'\n"
 		"    1 | ?[31m ? x\n"
 		"      |         ^ here\n"
@@ -131,7 +127,8 @@ test_diagnostics(void)
 	s->width = 40;
 	expect_message("a long line is clipped around the caret", s,
 		"0123456789012345678901234567890123456789"
-		"0123456789012345678901234567890123456789", 50, 52,
+		"0123456789012345678901234567890123456789",
+		50, 52,
 		"a.shd:1:51: error[SHD0301]: bad 'thing'\n"
 		"    1 | ...78901234567890123456789012...\n"
 		"      |                 ^~ here\n"

@@ -28,7 +28,7 @@ typedef struct Program {
 	Session *session;
 	Module *m;
 	DType dtype;
-	Value *values[MAX_VALUES];	/* all [ROWS, COLUMNS] */
+	Value *values[MAX_VALUES]; /* all [ROWS, COLUMNS] */
 	int n;
 } Program;
 
@@ -86,9 +86,9 @@ spread_over(Program *p, Value *x, int n, const int64_t *dims)
 static Value *
 step_unary(Program *p)
 {
-	static const OpKind kinds[] = {O_abs, O_neg, O_sign, O_exp, O_expm1,
-		O_log, O_log1p, O_sqrt, O_rsqrt, O_sin, O_cos, O_tanh,
-		O_sigmoid, O_erf, O_floor, O_ceil, O_round};
+	static const OpKind kinds[] = {O_abs, O_neg, O_sign, O_exp, O_expm1, O_log, O_log1p,
+		O_sqrt, O_rsqrt, O_sin, O_cos, O_tanh, O_sigmoid, O_erf, O_floor, O_ceil,
+		O_round};
 	OpKind kind = kinds[draw(sizeof kinds / sizeof kinds[0])];
 
 	return typed(append(p, kind, 1, pick(p), NULL, NULL), matrix(p->dtype));
@@ -97,12 +97,11 @@ step_unary(Program *p)
 static Value *
 step_binary(Program *p)
 {
-	static const OpKind kinds[] = {O_add, O_sub, O_mul, O_div, O_rem,
-		O_pow, O_maximum, O_minimum, O_add, O_mul};
+	static const OpKind kinds[] = {O_add, O_sub, O_mul, O_div, O_rem, O_pow, O_maximum,
+		O_minimum, O_add, O_mul};
 	OpKind kind = kinds[draw(sizeof kinds / sizeof kinds[0])];
 
-	return typed(append(p, kind, 2, pick(p), pick(p), NULL),
-		matrix(p->dtype));
+	return typed(append(p, kind, 2, pick(p), pick(p), NULL), matrix(p->dtype));
 }
 
 static Value *
@@ -111,8 +110,7 @@ step_clamp(Program *p)
 	Value *low = spread_over(p, number(p, -0.75), 0, NULL);
 	Value *high = spread_over(p, number(p, 1.5), 0, NULL);
 
-	return typed(append(p, O_clamp, 3, low, pick(p), high),
-		matrix(p->dtype));
+	return typed(append(p, O_clamp, 3, low, pick(p), high), matrix(p->dtype));
 }
 
 static Value *
@@ -122,31 +120,25 @@ step_select(Program *p)
 
 	op_set_int(test, A_direction, draw(6));
 	Value *is = typed(test, matrix(D_pred));
-	return typed(append(p, O_select, 3, is, pick(p), pick(p)),
-		matrix(p->dtype));
+	return typed(append(p, O_select, 3, is, pick(p), pick(p)), matrix(p->dtype));
 }
 
 static Value *
 step_integer(Program *p)
 {
-	Value *whole = typed(append(p, O_convert, 1, pick(p), NULL, NULL),
-		matrix(D_i32));
-	Value *twice = typed(append(p, O_add, 2, whole, whole, NULL),
-		matrix(D_i32));
+	Value *whole = typed(append(p, O_convert, 1, pick(p), NULL, NULL), matrix(D_i32));
+	Value *twice = typed(append(p, O_add, 2, whole, whole, NULL), matrix(D_i32));
 
-	return typed(append(p, O_convert, 1, twice, NULL, NULL),
-		matrix(p->dtype));
+	return typed(append(p, O_convert, 1, twice, NULL, NULL), matrix(p->dtype));
 }
 
 static Value *
 step_reduce(Program *p)
 {
-	static const Combiner combiners_used[] = {C_add, C_add, C_max, C_min,
-		C_mul};
+	static const Combiner combiners_used[] = {C_add, C_add, C_max, C_min, C_mul};
 	Combiner c = combiners_used[draw(5)];
 	int64_t dim = draw(2), kept = 1 - dim;
-	Value *x = pick(p), *init = number(p,
-		payload_double(combiner_identity(c, p->dtype)));
+	Value *x = pick(p), *init = number(p, payload_double(combiner_identity(c, p->dtype)));
 	Op *op = append(p, O_reduce, 2, x, init, NULL);
 
 	op_set_int(op, A_dims, dim);
@@ -191,15 +183,14 @@ step_move(Program *p)
 static Value *
 step_take(Program *p)
 {
-	Value *x = pick(p), *index = typed(append(p, O_convert, 1, pick(p),
-		NULL, NULL), matrix(D_i32));
+	Value *x = pick(p),
+	      *index = typed(append(p, O_convert, 1, pick(p), NULL, NULL), matrix(D_i32));
 	Op *row = append(p, O_slice, 1, index, NULL, NULL);
 
 	op_set_ints(row, A_start, 2, (int64_t[]){1, 0});
 	op_set_ints(row, A_limit, 2, (int64_t[]){2, COLUMNS});
 	op_set_ints(row, A_stride, 2, (int64_t[]){1, 1});
-	Op *flat = append(p, O_reshape, 1, typed(row, matrix(D_i32)), NULL,
-		NULL);
+	Op *flat = append(p, O_reshape, 1, typed(row, matrix(D_i32)), NULL, NULL);
 	Value *indices = typed(flat, type_of(D_i32, 1, (int64_t[]){COLUMNS}));
 	Op *take_op = append(p, O_take, 2, x, indices, NULL);
 	op_set_int(take_op, A_dim, 1);
@@ -207,9 +198,9 @@ step_take(Program *p)
 }
 
 typedef Value *Step(Program *p);
-static Step *const steps[] = {step_unary, step_unary, step_binary, step_binary,
-	step_binary, step_clamp, step_select, step_integer, step_reduce,
-	step_cumsum, step_dot, step_move, step_take};
+static Step *const steps[] = {step_unary, step_unary, step_binary, step_binary, step_binary,
+	step_clamp, step_select, step_integer, step_reduce, step_cumsum, step_dot, step_move,
+	step_take};
 
 /* The same draws give the same program in any dtype. */
 static Program
@@ -228,8 +219,7 @@ generate(DType d, uint64_t seed, int64_t devices)
 		p.values[p.n] = step(&p);
 		p.n++;
 	}
-	op_append(p.m->entry, op_new(p.m, O_return, p.n, p.values, 0, NULL,
-		(Range){0}, NULL));
+	op_append(p.m->entry, op_new(p.m, O_return, p.n, p.values, 0, NULL, (Range){0}, NULL));
 	return p;
 }
 
@@ -241,24 +231,21 @@ make_inputs(DType d, Tensor *narrow, Tensor *wide)
 {
 	for (int i = 0; i < 3; i++) {
 		Type type = matrix(d), wide_type = matrix(D_f64);
-		if (!tensor_new(&type, &narrow[i]) ||
-		    !tensor_new(&wide_type, &wide[i]))
+		if (!tensor_new(&type, &narrow[i]) || !tensor_new(&wide_type, &wide[i]))
 			exit(1);
 		for (int64_t k = 0; k < ROWS * COLUMNS; k++) {
-			double v = (draw(3) ? draw(2000) / 500. - 2 :
-				(double)draw(5) - 2);
+			double v = (draw(3) ? draw(2000) / 500. - 2 : (double)draw(5) - 2);
 			Chunk c;
 			convert_wide(D_f64, &v, d, &c, 1);
 			store_wide(d, &c, narrow[i].data, k, 1);
-			((double *)wide[i].data)[k] =
-				tensor_double(&narrow[i], k);
+			((double *)wide[i].data)[k] = tensor_double(&narrow[i], k);
 		}
 	}
 }
 
 typedef struct Tally {
 	int64_t elements, infinite, wrong;
-	double worst;		/* error / bound */
+	double worst; /* error / bound */
 } Tally;
 
 static bool
@@ -268,16 +255,15 @@ in_range(DType d, const Tensor *t)
 
 	for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
 		double v = fabs(((double *)t->data)[i]);
-		if ((isfinite(v) && v > p->greatest / 2) ||
-		    (v != 0 && v < p->normal * 2))
+		if ((isfinite(v) && v > p->greatest / 2) || (v != 0 && v < p->normal * 2))
 			return false;
 	}
 	return true;
 }
 
 static void
-compare_runs(Tally *t, uint64_t seed, const Tensor *narrow,
-	const double *bounds, const Tensor *wide)
+compare_runs(Tally *t, uint64_t seed, const Tensor *narrow, const double *bounds,
+	const Tensor *wide)
 {
 	for (int64_t i = 0; i < ROWS * COLUMNS; i++) {
 		double a = tensor_double(narrow, i), b = tensor_double(wide, i);
@@ -288,7 +274,7 @@ compare_runs(Tally *t, uint64_t seed, const Tensor *narrow,
 			t->infinite++;
 			continue;
 		}
-		double own = isfinite(b) ? 1e-13 * fabs(b) : 0;	/* f64's */
+		double own = isfinite(b) ? 1e-13 * fabs(b) : 0; /* f64's */
 		if (error <= bound_here + own) {
 			double ratio = bound_here > 0 ? error / bound_here : 0;
 			t->worst = ratio > t->worst ? ratio : t->worst;
@@ -316,8 +302,7 @@ run_one(DType d, uint64_t seed, int64_t devices, Tally *t)
 	bool usable = true;
 
 	make_inputs(d, narrow, wide);
-	if (!eval_global_bounds(a.m, narrow, out, bounds) ||
-	    !eval_global(b.m, wide, exact))
+	if (!eval_global_bounds(a.m, narrow, out, bounds) || !eval_global(b.m, wide, exact))
 		exit(1);
 	for (int i = 0; i < b.n; i++)
 		usable = usable && in_range(d, &exact[i]);
@@ -344,14 +329,12 @@ main(int argc, char **argv)
 	for (int k = 0; k < 3; k++) {
 		Tally t = {0};
 		for (long i = 0; i < programs; i++)
-			run_one(narrow[k], seed * 1000003 + (uint64_t)i,
-				i % 2 ? 8 : 1, &t);
+			run_one(narrow[k], seed * 1000003 + (uint64_t)i, i % 2 ? 8 : 1, &t);
 		printf("# %s: %lld elements, %lld without a bound, "
-			"worst error %.3g of its bound\n",
-			dtypes[narrow[k]].name, (long long)t.elements,
-			(long long)t.infinite, t.worst);
-		printf("%s %d - %s stays within its bounds\n",
-			t.wrong ? "not ok" : "ok", k + 1,
+		       "worst error %.3g of its bound\n",
+			dtypes[narrow[k]].name, (long long)t.elements, (long long)t.infinite,
+			t.worst);
+		printf("%s %d - %s stays within its bounds\n", t.wrong ? "not ok" : "ok", k + 1,
 			dtypes[narrow[k]].name);
 	}
 	printf("1..3\n");

@@ -19,8 +19,12 @@
 #include "shdrt_kernels.h"
 
 enum {
-	MAX_VALUES = 64, MAX_INPUTS = 4, MAX_LATE = 40, MAX_SIZE = 5000,
-	MAX_CARRIED = 4, MAX_DEPTH = 3,
+	MAX_VALUES = 64,
+	MAX_INPUTS = 4,
+	MAX_LATE = 40,
+	MAX_SIZE = 5000,
+	MAX_CARRIED = 4,
+	MAX_DEPTH = 3,
 };
 
 /* What the block at hand can see. */
@@ -35,7 +39,7 @@ typedef struct Program {
 	Session *session;
 	Module *module;
 	Scope scope;
-	int depth;		/* loops and branches around it */
+	int depth; /* loops and branches around it */
 	/* The interpreter runs whole programs, which have constants where
 	   these are the device's id. */
 	Op *late[MAX_LATE];
@@ -92,8 +96,7 @@ make(Program *p, OpKind kind, int n, Value **operands)
 {
 	int nresults = kind == O_sort ? n : 1;
 
-	return op_new(p->module, kind, n, operands, nresults, "v", (Range){0},
-		ops[kind].name);
+	return op_new(p->module, kind, n, operands, nresults, "v", (Range){0}, ops[kind].name);
 }
 
 static Value *
@@ -170,8 +173,7 @@ add_pointwise(Program *p)
 	for (int i = 1; i < ops[kind].operands; i++)
 		operands[i] = like(p, &x->type);
 	if (kind == O_select)
-		operands[2] = operands[1], operands[1] = x,
-			operands[0] = like(p, &pred);
+		operands[2] = operands[1], operands[1] = x, operands[0] = like(p, &pred);
 	op = make(p, kind, ops[kind].operands, operands);
 	if (kind == O_convert) {
 		op->results[0]->type = x->type;
@@ -341,7 +343,7 @@ add_dot(Program *p)
 		return;
 	shuffle(p, x->type.rank, left);
 	for (int i = 0; i < x->type.rank; i++) {
-		int role = below(p, 3);	/* batch, contracted, free */
+		int role = below(p, 3); /* batch, contracted, free */
 		if (role == 2)
 			continue;
 		used[role][n[role]] = left[i];
@@ -372,11 +374,11 @@ add_dot(Program *p)
 	op_set_ints(op, A_rhs_batch, n[0], used[2]);
 	op_set_ints(op, A_lhs_contract, n[1], used[1]);
 	op_set_ints(op, A_rhs_contract, n[1], used[3]);
-	op->results[0]->type.dtype = x->type.dtype == D_bf16 && below(p, 2)
-		? D_f32 : x->type.dtype;
+	op->results[0]->type.dtype =
+		x->type.dtype == D_bf16 && below(p, 2) ? D_f32 : x->type.dtype;
 	Type result;
-	if (!ops[O_dot].types(op, p->session->arena, &result) &&
-			type_elements(&result) <= 4 * MAX_SIZE && result.rank < 8)
+	if (!ops[O_dot].types(op, p->session->arena, &result)
+		&& type_elements(&result) <= 4 * MAX_SIZE && result.rank < 8)
 		keep(p, finish(p, op));
 }
 
@@ -386,7 +388,7 @@ add_reduce(Program *p)
 	Value *x = pick(p), *operands[2] = {x};
 	DType d = x->type.dtype;
 	Combiner c = d == D_pred ? (Combiner)(C_and + (Combiner)below(p, 2))
-		: (Combiner)below(p, C_mul + 1);
+				 : (Combiner)below(p, C_mul + 1);
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
@@ -444,8 +446,8 @@ add_take(Program *p)
 	Op *op = make(p, O_take, 2, operands);
 	op_set_int(op, A_dim, below(p, x->type.rank));
 	Type result;
-	if (!ops[O_take].types(op, p->session->arena, &result) &&
-			type_elements(&result) <= 4 * MAX_SIZE && result.rank < 7)
+	if (!ops[O_take].types(op, p->session->arena, &result)
+		&& type_elements(&result) <= 4 * MAX_SIZE && result.rank < 7)
 		keep(p, finish(p, op));
 }
 
@@ -478,8 +480,7 @@ add_dynamic_slice(Program *p)
 	int rank = x->type.rank;
 
 	for (int d = 0; d < rank; d++) {
-		sizes[d] = below(p, 2) ? x->type.dims[d]
-			: 1 + below(p, (int)x->type.dims[d]);
+		sizes[d] = below(p, 2) ? x->type.dims[d] : 1 + below(p, (int)x->type.dims[d]);
 		operands[1 + d] = random_start(p);
 	}
 	Op *op = make(p, O_dynamic_slice, 1 + rank, operands);
@@ -496,8 +497,7 @@ add_dynamic_update_slice(Program *p)
 	Type t = x->type;
 
 	for (int d = 0; d < t.rank; d++) {
-		t.dims[d] = sizes[d] = below(p, 2) ? t.dims[d]
-			: 1 + below(p, (int)t.dims[d]);
+		t.dims[d] = sizes[d] = below(p, 2) ? t.dims[d] : 1 + below(p, (int)t.dims[d]);
 		operands[2 + d] = random_start(p);
 	}
 	if (below(p, 2)) {
@@ -583,8 +583,8 @@ enter(Program *p, Op *op, int n, Value *const *operands)
 static void
 leave(Program *p, const Scope *outer, int n, Value **results)
 {
-	op_append(p->scope.block, op_new(p->module, O_return, n, results, 0,
-		NULL, (Range){0}, "return"));
+	op_append(p->scope.block,
+		op_new(p->module, O_return, n, results, 0, NULL, (Range){0}, "return"));
 	p->scope = *outer;
 	p->depth--;
 }
@@ -648,8 +648,7 @@ add_if(Program *p)
 	operands[0] = like(p, &pred);
 	for (int i = 1; i <= n; i++)
 		operands[i] = pick(p);
-	Op *op = op_new(p->module, O_if, 1 + n, operands, nresults, "c",
-		(Range){0}, "c");
+	Op *op = op_new(p->module, O_if, 1 + n, operands, nresults, "c", (Range){0}, "c");
 	for (int branch = 0; branch < 2; branch++) {
 		outer = enter(p, op, n, operands + 1);
 		add_ops(p, below(p, 4));
@@ -662,12 +661,34 @@ add_if(Program *p)
 
 typedef void Add(Program *p);
 static Add *const adds[] = {
-	add_pointwise, add_pointwise, add_pointwise, add_pointwise, add_iota,
-	add_broadcast, add_reshape, add_transpose, add_slice, add_concatenate,
-	add_pad, add_reverse, add_dot, add_dot, add_reduce, add_reduce,
-	add_cumsum, add_take, add_dynamic_slice, add_broadcast, add_pointwise,
-	add_dynamic_update_slice, add_dynamic_update_slice, add_scatter_add,
-	add_sort, add_while, add_while, add_if,
+	add_pointwise,
+	add_pointwise,
+	add_pointwise,
+	add_pointwise,
+	add_iota,
+	add_broadcast,
+	add_reshape,
+	add_transpose,
+	add_slice,
+	add_concatenate,
+	add_pad,
+	add_reverse,
+	add_dot,
+	add_dot,
+	add_reduce,
+	add_reduce,
+	add_cumsum,
+	add_take,
+	add_dynamic_slice,
+	add_broadcast,
+	add_pointwise,
+	add_dynamic_update_slice,
+	add_dynamic_update_slice,
+	add_scatter_add,
+	add_sort,
+	add_while,
+	add_while,
+	add_if,
 };
 
 static void
@@ -689,14 +710,12 @@ return_some(Program *p)
 		Op *op = make(p, O_output, 1, &v);
 		results[n++] = finish(p, op);
 	}
-	Op *end = op_new(p->module, O_return, n, results, 0, NULL, (Range){0},
-		"return");
+	Op *end = op_new(p->module, O_return, n, results, 0, NULL, (Range){0}, "return");
 	op_append(b, end);
 	for (int i = 0; i < n; i++) {
 		Named r = {results[i]->name, results[i], results[i]->type,
 			results[i]->placement};
-		APPEND(p->session->arena, p->module->results,
-			p->module->nresults, r);
+		APPEND(p->session->arena, p->module->results, p->module->nresults, r);
 	}
 }
 
@@ -705,8 +724,7 @@ close_placements(Op *op, void *data)
 {
 	(void)data;
 	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->placement =
-			placement_none(op->results[i]->type.rank);
+		op->results[i]->placement = placement_none(op->results[i]->type.rank);
 	for (int i = 0; i < op->nbodies; i++)
 		for (int k = 0; k < op->bodies[i]->nparams; k++) {
 			Value *v = op->bodies[i]->params[k];
@@ -743,14 +761,14 @@ random_program(uint64_t seed)
 static const shdrt_program *compiled;
 
 /* Linked into the test for the programs it loads. */
-extern void (*const volatile dot_run)(const shdrt_dot *, const void *,
-	const void *, void *, void *);
-void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *,
-	void *, void *) = shdrt_dot_run;
-extern void (*const volatile sort_run)(const shdrt_sort *, const void *const *,
-	void *const *, void *);
-void (*const volatile sort_run)(const shdrt_sort *, const void *const *,
-	void *const *, void *) = shdrt_sort_run;
+extern void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *, void *,
+	void *);
+void (*const volatile dot_run)(const shdrt_dot *, const void *, const void *, void *,
+	void *) = shdrt_dot_run;
+extern void (*const volatile sort_run)(const shdrt_sort *, const void *const *, void *const *,
+	void *);
+void (*const volatile sort_run)(const shdrt_sort *, const void *const *, void *const *,
+	void *) = shdrt_sort_run;
 
 int captured_main(const shdrt_program *program, int argc, char **argv);
 int
@@ -787,8 +805,8 @@ no_loop(shdrt_device *dev, const shdrt_place *loop)
 static double
 random_number(Program *p)
 {
-	static const double edges[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0,
-		1e30, -1e30, 1e-40, 0.5, 2.5, 65504, 127};
+	static const double edges[] = {INFINITY, -INFINITY, NAN, 0.0, -0.0, 1e30, -1e30, 1e-40,
+		0.5, 2.5, 65504, 127};
 
 	if (next(p) % 50 == 0)
 		return edges[below(p, sizeof edges / sizeof edges[0])];
@@ -798,8 +816,8 @@ random_number(Program *p)
 static int64_t
 random_integer(Program *p)
 {
-	static const int64_t edges[] = {INT64_MIN, INT32_MIN, INT8_MIN,
-		INT64_MAX, INT32_MAX, INT8_MAX, UINT32_MAX, UINT8_MAX};
+	static const int64_t edges[] = {INT64_MIN, INT32_MIN, INT8_MIN, INT64_MAX, INT32_MAX,
+		INT8_MAX, UINT32_MAX, UINT8_MAX};
 
 	if (next(p) % 50 == 0)
 		return edges[below(p, sizeof edges / sizeof edges[0])];
@@ -815,8 +833,8 @@ fill(Program *p, Tensor *t)
 	for (int64_t i = 0; i < n; i++) {
 		double x = random_number(p);
 		float f = (float)x;
-		uint16_t bf16, f16 = (uint16_t)(0x3000 + next(p) % 0x1400 +
-			0x8000 * (next(p) & 1));
+		uint16_t bf16,
+			f16 = (uint16_t)(0x3000 + next(p) % 0x1400 + 0x8000 * (next(p) & 1));
 		memcpy(&bf16, (char *)&f + 2, 2);
 		int64_t integer = random_integer(p);
 		const void *from = &integer;
@@ -843,21 +861,21 @@ build(Program *p, const Plan *plan, const char *directory)
 	Text c = {0};
 
 	emit_c(plan, &none, &c);
-	snprintf(path, sizeof path, "%s/%llx.c", directory,
-		(unsigned long long)p->random);
+	snprintf(path, sizeof path, "%s/%llx.c", directory, (unsigned long long)p->random);
 	FILE *f = fopen(path, "w");
 	fwrite(c.s, 1, c.n, f);
 	fclose(f);
 	text_free(&c);
 	library = arena_printf(p->session->arena, "%s.so", path);
-	snprintf(command, sizeof command, "%s -shared -fPIC -Dmain=program_main "
+	snprintf(command, sizeof command,
+		"%s -shared -fPIC -Dmain=program_main "
 		"-Dshdrt_main=captured_main -Dshdrt_device_id=the_device "
 		"-Dshdrt_tick=no_tick -Dshdrt_in_loop=no_loop -std=gnu11 "
 		"-Wall -Wextra -Wshadow -Wswitch-enum -Wstrict-prototypes -Wvla -Werror "
 		"-Wno-missing-prototypes -march=native -O2 -ftree-vectorize "
 		"-ffp-contract=off -fno-trapping-math -fno-math-errno -fwrapv "
-		"-fno-strict-aliasing -I %s -o %s %s", TEST_CC, TEST_RUNTIME,
-		library, path);
+		"-fno-strict-aliasing -I %s -o %s %s",
+		TEST_CC, TEST_RUNTIME, library, path);
 	if (system(command))
 		return NULL;
 	void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
@@ -867,8 +885,8 @@ build(Program *p, const Plan *plan, const char *directory)
 }
 
 static bool
-compare(const Program *p, const Plan *plan, const char *slab,
-	const Tensor *wanted, double *const *bounds)
+compare(const Program *p, const Plan *plan, const char *slab, const Tensor *wanted,
+	double *const *bounds)
 {
 	const Op *end = p->module->entry->last;
 	bool good = true;
@@ -879,9 +897,9 @@ compare(const Program *p, const Plan *plan, const char *slab,
 		Comparison c = tensor_compare(&wanted[i], bounds[i], &got);
 		if (c.mismatches)
 			printf("# result %d: %lld mismatches, worst at %lld: "
-				"%g for %g, bound %g\n", i,
-				(long long)c.mismatches, (long long)c.worst,
-				c.got, c.wanted, c.bound);
+			       "%g for %g, bound %g\n",
+				i, (long long)c.mismatches, (long long)c.worst, c.got, c.wanted,
+				c.bound);
 		good = good && !c.mismatches;
 	}
 	return good;
@@ -915,8 +933,8 @@ run(Program *p, const char *directory)
 	char *slab = aligned_alloc(64, (size_t)compiled->slab_bytes + 64);
 	memset(slab, 0x5a, (size_t)compiled->slab_bytes);
 	for (int i = 0; i < m->entry->nparams; i++)
-		memcpy(slab + plan_offset(plan, m->entry->params[i]),
-			inputs[i].data, (size_t)type_bytes(&inputs[i].type));
+		memcpy(slab + plan_offset(plan, m->entry->params[i]), inputs[i].data,
+			(size_t)type_bytes(&inputs[i].type));
 	compiled->run(NULL, slab);
 	bool good = compare(p, plan, slab, outputs, bounds);
 	free(slab);

@@ -23,8 +23,8 @@ enum { MAX_PARAMS = 3, MAX_RESULTS = 2, MAX_ELEMENTS = 8, DEVICES = 4 };
 
 typedef struct Case {
 	const char *name;
-	const char *bodies;	/* computations before the entry */
-	const char *entry;	/* its instructions */
+	const char *bodies; /* computations before the entry */
+	const char *entry;  /* its instructions */
 	double in[MAX_PARAMS][MAX_ELEMENTS];
 	double out[MAX_RESULTS][MAX_ELEMENTS];
 } Case;
@@ -32,7 +32,8 @@ typedef struct Case {
 static Module *
 read_case(Session *s, const Case *c, const char *level)
 {
-	const char *text = arena_printf(s->arena, "HloModule t, "
+	const char *text = arena_printf(s->arena,
+		"HloModule t, "
 		"frontend_attributes={level=\"%s\",mesh=\"X=2,Y=2\"}\n"
 		"%%sum (a: s32[], b: s32[]) -> s32[] {\n"
 		" %%a = s32[] parameter(0)\n %%b = s32[] parameter(1)\n"
@@ -40,9 +41,9 @@ read_case(Session *s, const Case *c, const char *level)
 		"%%sum_f (a: f32[], b: f32[]) -> f32[] {\n"
 		" %%a = f32[] parameter(0)\n %%b = f32[] parameter(1)\n"
 		" ROOT %%of = f32[] add(%%a, %%b)\n}\n"
-		"%s\nENTRY %%main {\n%s\n}\n", level, c->bodies, c->entry);
-	Module *m = module_read(s, source_add_text(s, c->name, text,
-		(int)strlen(text)));
+		"%s\nENTRY %%main {\n%s\n}\n",
+		level, c->bodies, c->entry);
+	Module *m = module_read(s, source_add_text(s, c->name, text, (int)strlen(text)));
 
 	diag_flush(s);
 	return m;
@@ -56,8 +57,8 @@ tensor_of(const Type *type, const double *values)
 	if (!tensor_new(type, &t))
 		exit(1);
 	for (int64_t i = 0; i < type_elements(type); i++) {
-		int64_t payload = dtype_is_float(type->dtype) ?
-			double_payload(values[i]) : (int64_t)values[i];
+		int64_t payload = dtype_is_float(type->dtype) ? double_payload(values[i])
+							      : (int64_t)values[i];
 		Tensor one = {type_of(type->dtype, 0, NULL),
 			(char *)t.data + i * dtypes[type->dtype].bytes};
 		tensor_fill_payload(&one, payload);
@@ -72,12 +73,10 @@ equals(const Tensor *t, const double *values)
 
 	for (int64_t i = 0; i < type_elements(&t->type); i++) {
 		double v = tensor_double(t, i);
-		same = same && (v == values[i] || (v != v &&
-			values[i] != values[i]));
+		same = same && (v == values[i] || (v != v && values[i] != values[i]));
 	}
 	for (int64_t i = 0; i < type_elements(&t->type) && !same; i++)
-		printf("# element %d: %g, not %g\n", (int)i,
-			tensor_double(t, i), values[i]);
+		printf("# element %d: %g, not %g\n", (int)i, tensor_double(t, i), values[i]);
 	return same;
 }
 
@@ -137,8 +136,7 @@ run_devices(const Case *c, bool is_stuck)
 		good = ran == !is_stuck && is_stuck == (failure.collective != NULL);
 		for (int d = 0; ran && d < DEVICES; d++) {
 			for (int i = 0; i < m->nresults; i++)
-				good = good && equals(&out[d][i],
-					&c->out[i][d]);
+				good = good && equals(&out[d][i], &c->out[i][d]);
 			free_tensors(out[d], m->nresults);
 		}
 		free_tensors(in, m->entry->nparams);
@@ -171,20 +169,19 @@ run_devices(const Case *c, bool is_stuck)
 #define RETURN2(a, b) " ROOT %out = (s32[], s32[]) tuple(" a ", " b ")"
 
 static const Case loops[] = {
-	{"a loop doubles four times", COUNT_TO("4", "f32[2]")
-		BODY("f32[2]", " %x2 = f32[2] add(%x, %x)\n", "%x2"),
-		" %x0 = f32[2] parameter(0)\n" LOOP("f32[2]")
-		" ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
+	{"a loop doubles four times",
+		COUNT_TO("4", "f32[2]") BODY("f32[2]", " %x2 = f32[2] add(%x, %x)\n", "%x2"),
+		" %x0 = f32[2] parameter(0)\n" LOOP(
+			"f32[2]") " ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
 		{{1, 3}}, {{16, 48}, {4}}},
-	{"a loop that does not run", COUNT_TO("0", "f32[2]")
-		BODY("f32[2]", " %x2 = f32[2] add(%x, %x)\n", "%x2"),
-		" %x0 = f32[2] parameter(0)\n" LOOP("f32[2]")
-		" ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
+	{"a loop that does not run",
+		COUNT_TO("0", "f32[2]") BODY("f32[2]", " %x2 = f32[2] add(%x, %x)\n", "%x2"),
+		" %x0 = f32[2] parameter(0)\n" LOOP(
+			"f32[2]") " ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
 		{{1, 3}}, {{1, 3}, {0}}},
-	{"what a loop only reads stays", COUNT_TO("3", "f32[2]")
-		BODY("f32[2]", "", "%x"),
-		" %x0 = f32[2] parameter(0)\n" LOOP("f32[2]")
-		" ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
+	{"what a loop only reads stays", COUNT_TO("3", "f32[2]") BODY("f32[2]", "", "%x"),
+		" %x0 = f32[2] parameter(0)\n" LOOP(
+			"f32[2]") " ROOT %out = (f32[2], s32[]) tuple(%y, %k)",
 		{{1, 3}}, {{1, 3}, {3}}},
 	{"carried values change places",
 		"%cond (c: (s32[], s32[], s32[])) -> pred[] {\n"
@@ -204,28 +201,30 @@ static const Case loops[] = {
 		" %loop = (s32[], s32[], s32[]) while(%in), condition=%cond, "
 		"body=%body\n"
 		" %y = s32[] get-tuple-element(%loop), index=1\n"
-		" %z = s32[] get-tuple-element(%loop), index=2\n"
-		RETURN2("%y", "%z"),
+		" %z = s32[] get-tuple-element(%loop), index=2\n" RETURN2("%y", "%z"),
 		{{0}, {1}}, {{34}, {21}}},
-	{"a loop in a loop", COUNT_TO("3", "s32[]")
-		"%cond2 (c2: (s32[], s32[])) -> pred[] {\n"
-		" %c2 = (s32[], s32[]) parameter(0)\n"
-		" %j = s32[] get-tuple-element(%c2), index=0\n"
-		" %m = s32[] constant(5)\n"
-		" ROOT %less2 = pred[] compare(%j, %m), direction=LT\n}\n"
-		"%body2 (b2: (s32[], s32[])) -> (s32[], s32[]) {\n"
-		" %b2 = (s32[], s32[]) parameter(0)\n"
-		" %j2 = s32[] get-tuple-element(%b2), index=0\n"
-		" %v = s32[] get-tuple-element(%b2), index=1\n"
-		" %step = s32[] constant(1)\n %j3 = s32[] add(%j2, %step)\n"
-		" %v2 = s32[] add(%v, %j2)\n"
-		" ROOT %r2 = (s32[], s32[]) tuple(%j3, %v2)\n}\n"
-		BODY("s32[]", " %in2 = (s32[], s32[]) tuple(%i, %x)\n"
-		" %loop2 = (s32[], s32[]) while(%in2), condition=%cond2, "
-		"body=%body2\n"
-		" %w = s32[] get-tuple-element(%loop2), index=1\n", "%w"),
+	{"a loop in a loop",
+		COUNT_TO("3",
+			"s32[]") "%cond2 (c2: (s32[], s32[])) -> pred[] {\n"
+				 " %c2 = (s32[], s32[]) parameter(0)\n"
+				 " %j = s32[] get-tuple-element(%c2), index=0\n"
+				 " %m = s32[] constant(5)\n"
+				 " ROOT %less2 = pred[] compare(%j, %m), direction=LT\n}\n"
+				 "%body2 (b2: (s32[], s32[])) -> (s32[], s32[]) {\n"
+				 " %b2 = (s32[], s32[]) parameter(0)\n"
+				 " %j2 = s32[] get-tuple-element(%b2), index=0\n"
+				 " %v = s32[] get-tuple-element(%b2), index=1\n"
+				 " %step = s32[] constant(1)\n %j3 = s32[] add(%j2, %step)\n"
+				 " %v2 = s32[] add(%v, %j2)\n"
+				 " ROOT %r2 = (s32[], s32[]) tuple(%j3, %v2)\n}\n" BODY("s32[]",
+					 " %in2 = (s32[], s32[]) tuple(%i, %x)\n"
+					 " %loop2 = (s32[], s32[]) while(%in2), "
+					 "condition=%cond2, "
+					 "body=%body2\n"
+					 " %w = s32[] get-tuple-element(%loop2), index=1\n",
+					 "%w"),
 		" %x0 = s32[] parameter(0)\n" LOOP("s32[]")
-		RETURN2("%y", "%k"),	/* 10 + 10 + 9 */
+			RETURN2("%y", "%k"), /* 10 + 10 + 9 */
 		{{100}}, {{129}, {3}}},
 };
 
@@ -296,8 +295,7 @@ static const Case indexed[] = {
 		"inserted_window_dims={0}, scatter_dims_to_operand_dims={0}, "
 		"index_vector_dim=1, to_apply=%sum\n"
 		" ROOT %out = (s32[3,2]) tuple(%y)",
-		{{0, 1, 2, 3, 4, 5}, {2, -1, 2, 3},
-			{10, 11, 20, 21, 30, 31, 40, 41}},
+		{{0, 1, 2, 3, 4, 5}, {2, -1, 2, 3}, {10, 11, 20, 21, 30, 31, 40, 41}},
 		{{0, 1, 2, 3, 44, 47}}},
 	{"updates along the last dim", "",
 		" %x = f32[2,3] parameter(0)\n %at = s32[2] parameter(1)\n"
@@ -306,44 +304,39 @@ static const Case indexed[] = {
 		"inserted_window_dims={1}, scatter_dims_to_operand_dims={1}, "
 		"index_vector_dim=1, to_apply=%sum_f\n"
 		" ROOT %out = (f32[2,3]) tuple(%y)",
-		{{0, 1, 2, 3, 4, 5}, {2, 0}, {10, 20, 30, 40}},
-		{{20, 1, 12, 43, 4, 35}}},
+		{{0, 1, 2, 3, 4, 5}, {2, 0}, {10, 20, 30, 40}}, {{20, 1, 12, 43, 4, 35}}},
 	{"an ascending sort is stable, NaN last",
-		COMPARATOR("f32[]", "LT") FLOAT_KEYS
-		"LT, type=TOTALORDER\n}\n", SORT_WITH("f32[6]", "0", "s32[6]"),
-		{{2, NAN, 0, -1, -0.0, 2}},
+		COMPARATOR("f32[]", "LT") FLOAT_KEYS "LT, type=TOTALORDER\n}\n",
+		SORT_WITH("f32[6]", "0", "s32[6]"), {{2, NAN, 0, -1, -0.0, 2}},
 		{{-1, 0, 0, 2, 2, NAN}, {3, 2, 4, 0, 5, 1}}},
 	{"a descending sort is stable, NaN first",
-		COMPARATOR("f32[]", "GT") FLOAT_KEYS
-		"GT, type=TOTALORDER\n}\n", SORT_WITH("f32[6]", "0", "s32[6]"),
-		{{2, NAN, 0, -1, -0.0, INFINITY}},
+		COMPARATOR("f32[]", "GT") FLOAT_KEYS "GT, type=TOTALORDER\n}\n",
+		SORT_WITH("f32[6]", "0", "s32[6]"), {{2, NAN, 0, -1, -0.0, INFINITY}},
 		{{NAN, INFINITY, 2, 0, 0, -1}, {1, 5, 0, 2, 4, 3}}},
 	{"a sort along the first of two dims",
-		COMPARATOR("s32[]", "LT")
-		" ROOT %o = pred[] compare(%a.0, %b.0), direction=LT\n}\n",
-		SORT_WITH("s32[3,2]", "0", "s32[3,2]"),
-		{{5, -1, 4, 9, 3, 0}},
+		COMPARATOR("s32[]",
+			"LT") " ROOT %o = pred[] compare(%a.0, %b.0), direction=LT\n}\n",
+		SORT_WITH("s32[3,2]", "0", "s32[3,2]"), {{5, -1, 4, 9, 3, 0}},
 		{{3, -1, 4, 0, 5, 9}, {2, 0, 1, 2, 0, 1}}},
 	{"bits of i8", "",
 		" %x = s8[4] parameter(0)\n %n = s8[4] parameter(1)\n"
 		" %a = s8[4] shift-left(%x, %n)\n"
 		" %b = s8[4] shift-right-logical(%x, %n)\n"
 		" ROOT %out = (s8[4], s8[4]) tuple(%a, %b)",
-		{{-1, 1, 65, -128}, {1, 7, 8, -1}},
-		{{-2, -128, 0, 0}, {127, 0, 0, 0}}},
+		{{-1, 1, 65, -128}, {1, 7, 8, -1}}, {{-2, -128, 0, 0}, {127, 0, 0, 0}}},
 	{"bits of u32", "",
 		" %x = u32[3] parameter(0)\n %n = u32[3] parameter(1)\n"
 		" %a = u32[3] xor(%x, %n)\n"
 		" %b = u32[3] shift-left(%x, %n)\n"
 		" ROOT %out = (u32[3], u32[3]) tuple(%a, %b)",
-		{{4294967295, 6, 3}, {1, 31, 32}},
-		{{4294967294, 25, 35}, {4294967294, 0, 0}}},
+		{{4294967295, 6, 3}, {1, 31, 32}}, {{4294967294, 25, 35}, {4294967294, 0, 0}}},
 };
 
 /* ---- devices in lockstep ---------------------------------------------------- */
 
 #define OWN_ID " %id = u32[] partition-id()\n %d = s32[] convert(%id)\n"
-#define DIGIT(operation) " %two = s32[] constant(2)\n" \
+#define DIGIT(operation) \
+	" %two = s32[] constant(2)\n" \
 	" %digit = s32[] " operation "(%d, %two)\n"
 /* (i, limit, x): while i < limit, x = the lines' %x2. */
 #define TO_LIMIT(lines) \
@@ -366,44 +359,42 @@ static const Case indexed[] = {
 	"body=%body\n" \
 	" %y = s32[] get-tuple-element(%loop), index=2\n" \
 	" ROOT %out = (s32[]) tuple(%y)"
-#define ADD_OVER(axis) " %x2 = s32[] all-reduce(%x), to_apply=%sum, " \
+#define ADD_OVER(axis) \
+	" %x2 = s32[] all-reduce(%x), to_apply=%sum, " \
 	"frontend_attributes={axes=\"" axis "\"}\n"
-#define SHIFT_OVER_Y " %x2 = s32[] collective-permute(%x), " \
+#define SHIFT_OVER_Y \
+	" %x2 = s32[] collective-permute(%x), " \
 	"frontend_attributes={axes=\"X,Y\",from=\"Y,X\"}\n"
 
 static const Case lockstep[] = {
-	{"each device loops as often as it wants",
-		TO_LIMIT(" %x2 = s32[] add(%x, %one)\n"),
+	{"each device loops as often as it wants", TO_LIMIT(" %x2 = s32[] add(%x, %one)\n"),
 		OWN_ID LIMITED_LOOP("%d"), {{0}}, {{0, 2, 4, 6}}},
-	{"devices of a group loop together",
-		TO_LIMIT(ADD_OVER("Y")),	/* twice where X is 1 */
-		OWN_ID DIGIT("divide") " %n0 = s32[] add(%digit, %digit)\n"
-		LIMITED_LOOP("%n0"), {{0}}, {{0, 1, 10, 10}}},
-	{"a permutation that all reach",
-		TO_LIMIT(SHIFT_OVER_Y),
-		OWN_ID " %n0 = s32[] constant(1)\n" LIMITED_LOOP("%n0"), {{0}},
-		{{0, 2, 1, 3}}},
+	{"devices of a group loop together", TO_LIMIT(ADD_OVER("Y")), /* twice where X is 1 */
+		OWN_ID DIGIT("divide") " %n0 = s32[] add(%digit, %digit)\n" LIMITED_LOOP("%n0"),
+		{{0}}, {{0, 1, 10, 10}}},
+	{"a permutation that all reach", TO_LIMIT(SHIFT_OVER_Y),
+		OWN_ID " %n0 = s32[] constant(1)\n" LIMITED_LOOP("%n0"), {{0}}, {{0, 2, 1, 3}}},
 };
 
 static const Case deadlocks[] = {
-	{"a group whose loops differ in length is stuck",
-		TO_LIMIT(ADD_OVER("X")),
+	{"a group whose loops differ in length is stuck", TO_LIMIT(ADD_OVER("X")),
 		OWN_ID DIGIT("divide") LIMITED_LOOP("%digit"), {{0}}, {{0}}},
-	{"a permutation that some do not reach is stuck",
-		TO_LIMIT(SHIFT_OVER_Y),
+	{"a permutation that some do not reach is stuck", TO_LIMIT(SHIFT_OVER_Y),
 		OWN_ID DIGIT("remainder") LIMITED_LOOP("%digit"), {{0}}, {{0}}},
 };
 
 #define REDUCING_BRANCHES(axis) \
 	"%then (t: (s32[])) -> (s32[]) {\n %t = (s32[]) parameter(0)\n" \
-	" %x = s32[] get-tuple-element(%t), index=0\n" ADD_OVER(axis) \
-	" ROOT %r = (s32[]) tuple(%x2)\n}\n" \
-	"%else (e: (s32[])) -> (s32[]) {\n %e = (s32[]) parameter(0)\n" \
-	" %u = s32[] get-tuple-element(%e), index=0\n" \
-	" %u2 = s32[] negate(%u)\n" \
-	" ROOT %r = (s32[]) tuple(%u2)\n}\n"
+	" %x = s32[] get-tuple-element(%t), index=0\n" ADD_OVER( \
+		axis) " ROOT %r = (s32[]) tuple(%x2)\n}\n" \
+		      "%else (e: (s32[])) -> (s32[]) {\n %e = (s32[]) parameter(0)\n" \
+		      " %u = s32[] get-tuple-element(%e), index=0\n" \
+		      " %u2 = s32[] negate(%u)\n" \
+		      " ROOT %r = (s32[]) tuple(%u2)\n}\n"
 #define CHOOSE_BY_DIGIT(operation) \
-	OWN_ID DIGIT(operation) " %zero = s32[] constant(0)\n" \
+	OWN_ID \
+	DIGIT(operation) \
+	" %zero = s32[] constant(0)\n" \
 	" %p = pred[] compare(%digit, %zero), direction=GT\n" \
 	" %in = (s32[]) tuple(%d)\n" \
 	" %if = (s32[]) conditional(%p, %in, %in), true_computation=%then, " \
@@ -411,12 +402,10 @@ static const Case deadlocks[] = {
 	" %y = s32[] get-tuple-element(%if), index=0\n" \
 	" ROOT %out = (s32[]) tuple(%y)"
 
-static const Case grouped_choice = {
-	"a group that chooses alike reduces", REDUCING_BRANCHES("Y"),
-	CHOOSE_BY_DIGIT("divide"), {{0}}, {{0, -1, 5, 5}}};
-static const Case split_choice = {
-	"a group that chooses differently is stuck", REDUCING_BRANCHES("Y"),
-	CHOOSE_BY_DIGIT("remainder"), {{0}}, {{0}}};
+static const Case grouped_choice = {"a group that chooses alike reduces",
+	REDUCING_BRANCHES("Y"), CHOOSE_BY_DIGIT("divide"), {{0}}, {{0, -1, 5, 5}}};
+static const Case split_choice = {"a group that chooses differently is stuck",
+	REDUCING_BRANCHES("Y"), CHOOSE_BY_DIGIT("remainder"), {{0}}, {{0}}};
 
 /* ---- bounds ------------------------------------------------------------------ */
 
@@ -445,10 +434,12 @@ bound_at(const Case *c, int r, int64_t i)
 static void
 test_loop_bounds(void)
 {
-	const Case once = {"a loop with rounding", COUNT_TO("1", "f32[1]")
-		BODY("f32[1]", " %x2 = f32[1] multiply(%x, %x)\n", "%x2"),
-		" %x0 = f32[1] parameter(0)\n" LOOP("f32[1]")
-		" ROOT %out = (f32[1], s32[]) tuple(%y, %k)", {{1.1}}, {{0}}};
+	const Case once = {"a loop with rounding",
+		COUNT_TO("1", "f32[1]")
+			BODY("f32[1]", " %x2 = f32[1] multiply(%x, %x)\n", "%x2"),
+		" %x0 = f32[1] parameter(0)\n" LOOP(
+			"f32[1]") " ROOT %out = (f32[1], s32[]) tuple(%y, %k)",
+		{{1.1}}, {{0}}};
 	Case more = once;
 
 	more.bodies = COUNT_TO("5", "f32[1]")
@@ -489,26 +480,24 @@ static void
 test_decision_bounds(void)
 {
 	const Case sure = {"sure", HALVE_UNTIL("0.5"), HALVED, {{1}}, {{0}}};
-	const Case unsure = {"unsure", HALVE_UNTIL("0.67957044"), HALVED,
-		{{1}}, {{0}}};
-	const Case choice = {"choice", BRANCHES, DOUBT
-		" %in = (s32[]) tuple(%i)\n"
-		" %if = (s32[], s32[]) conditional(%p, %in, %in), "
-		"true_computation=%then, false_computation=%else\n"
-		" %y = s32[] get-tuple-element(%if), index=0\n"
-		" ROOT %out = (s32[]) tuple(%y)", {{1}, {7}}, {{0}}};
-	const Case place = {"place", "", DOUBT
-		" %at = s32[] convert(%p)\n %x = f32[3] parameter(2)\n"
-		" %y = f32[1] dynamic-slice(%x, %at), dynamic_slice_sizes={1}\n"
-		" ROOT %out = (f32[1]) tuple(%y)", {{1}, {0}, {1, 1, 1}},
-		{{0}}};
+	const Case unsure = {"unsure", HALVE_UNTIL("0.67957044"), HALVED, {{1}}, {{0}}};
+	const Case choice = {"choice", BRANCHES,
+		DOUBT " %in = (s32[]) tuple(%i)\n"
+		      " %if = (s32[], s32[]) conditional(%p, %in, %in), "
+		      "true_computation=%then, false_computation=%else\n"
+		      " %y = s32[] get-tuple-element(%if), index=0\n"
+		      " ROOT %out = (s32[]) tuple(%y)",
+		{{1}, {7}}, {{0}}};
+	const Case place = {"place", "",
+		DOUBT " %at = s32[] convert(%p)\n %x = f32[3] parameter(2)\n"
+		      " %y = f32[1] dynamic-slice(%x, %at), dynamic_slice_sizes={1}\n"
+		      " ROOT %out = (f32[1]) tuple(%y)",
+		{{1}, {0}, {1, 1, 1}}, {{0}}};
 
 	double b = bound_at(&sure, 0, 0);
 	ok(b > 0 && b < 1e-5, "a loop whose length is sure");
-	ok(isinf(bound_at(&unsure, 0, 0)),
-		"rounding decides how long a loop runs");
-	ok(bound_at(&unsure, 1, 0) == 0,
-		"what such a loop only reads is exact");
+	ok(isinf(bound_at(&unsure, 0, 0)), "rounding decides how long a loop runs");
+	ok(bound_at(&unsure, 1, 0) == 0, "what such a loop only reads is exact");
 	ok(isinf(bound_at(&choice, 0, 0)), "rounding decides a branch");
 	ok(isinf(bound_at(&place, 0, 0)), "rounding decides where to read");
 }
@@ -516,8 +505,8 @@ test_decision_bounds(void)
 static void
 test_indexed_bounds(void)
 {
-	const Case sorted = {"sorted", COMPARATOR("f32[]", "LT") FLOAT_KEYS
-		"LT, type=TOTALORDER\n}\n",
+	const Case sorted = {"sorted",
+		COMPARATOR("f32[]", "LT") FLOAT_KEYS "LT, type=TOTALORDER\n}\n",
 		" %x0 = f32[4] parameter(0)\n"
 		" %x = f32[4] exponential(%x0)\n"
 		" %at = s32[4] iota(), iota_dimension=0\n"
@@ -548,7 +537,7 @@ test_indexed_bounds(void)
 
 #define EACH(cases, call) \
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) \
-		call
+	call
 
 int
 main(void)

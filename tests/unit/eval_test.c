@@ -66,17 +66,38 @@ store(Tensor *t, int64_t i, double v)
 	uint32_t bits = float_bits(f);
 
 	switch (t->type.dtype) {
-	case D_pred: ((uint8_t *)t->data)[i] = v != 0; break;
-	case D_i8: ((int8_t *)t->data)[i] = (int8_t)v; break;
-	case D_i32: ((int32_t *)t->data)[i] = (int32_t)v; break;
-	case D_i64: ((int64_t *)t->data)[i] = (int64_t)v; break;
-	case D_u8: ((uint8_t *)t->data)[i] = (uint8_t)v; break;
-	case D_u32: ((uint32_t *)t->data)[i] = (uint32_t)v; break;
-	case D_bf16: ((uint16_t *)t->data)[i] = (uint16_t)(bits >> 16); break;
-	case D_f16: ((uint16_t *)t->data)[i] = float_to_f16(f); break;
-	case D_f32: ((float *)t->data)[i] = f; break;
-	case D_f64: ((double *)t->data)[i] = v; break;
-	case DTYPE_COUNT: break;
+	case D_pred:
+		((uint8_t *)t->data)[i] = v != 0;
+		break;
+	case D_i8:
+		((int8_t *)t->data)[i] = (int8_t)v;
+		break;
+	case D_i32:
+		((int32_t *)t->data)[i] = (int32_t)v;
+		break;
+	case D_i64:
+		((int64_t *)t->data)[i] = (int64_t)v;
+		break;
+	case D_u8:
+		((uint8_t *)t->data)[i] = (uint8_t)v;
+		break;
+	case D_u32:
+		((uint32_t *)t->data)[i] = (uint32_t)v;
+		break;
+	case D_bf16:
+		((uint16_t *)t->data)[i] = (uint16_t)(bits >> 16);
+		break;
+	case D_f16:
+		((uint16_t *)t->data)[i] = float_to_f16(f);
+		break;
+	case D_f32:
+		((float *)t->data)[i] = f;
+		break;
+	case D_f64:
+		((double *)t->data)[i] = v;
+		break;
+	case DTYPE_COUNT:
+		break;
 	}
 }
 
@@ -84,17 +105,28 @@ static double
 element(const Tensor *t, int64_t i)
 {
 	switch (t->type.dtype) {
-	case D_pred: return ((uint8_t *)t->data)[i];
-	case D_i8: return ((int8_t *)t->data)[i];
-	case D_i32: return ((int32_t *)t->data)[i];
-	case D_i64: return (double)((int64_t *)t->data)[i];
-	case D_u8: return ((uint8_t *)t->data)[i];
-	case D_u32: return ((uint32_t *)t->data)[i];
-	case D_bf16: return bf16_to_float(((uint16_t *)t->data)[i]);
-	case D_f16: return f16_to_float(((uint16_t *)t->data)[i]);
-	case D_f32: return ((float *)t->data)[i];
-	case D_f64: return ((double *)t->data)[i];
-	case DTYPE_COUNT: break;
+	case D_pred:
+		return ((uint8_t *)t->data)[i];
+	case D_i8:
+		return ((int8_t *)t->data)[i];
+	case D_i32:
+		return ((int32_t *)t->data)[i];
+	case D_i64:
+		return (double)((int64_t *)t->data)[i];
+	case D_u8:
+		return ((uint8_t *)t->data)[i];
+	case D_u32:
+		return ((uint32_t *)t->data)[i];
+	case D_bf16:
+		return bf16_to_float(((uint16_t *)t->data)[i]);
+	case D_f16:
+		return f16_to_float(((uint16_t *)t->data)[i]);
+	case D_f32:
+		return ((float *)t->data)[i];
+	case D_f64:
+		return ((double *)t->data)[i];
+	case DTYPE_COUNT:
+		break;
 	}
 	return 0;
 }
@@ -123,8 +155,7 @@ static Op *
 op(Program *p, OpKind kind, int n, Value *a, Value *b, Value *c)
 {
 	Value *operands[3] = {a, b, c};
-	Op *made = op_new(p->module, kind, n, operands, 1, NULL, (Range){0},
-		NULL);
+	Op *made = op_new(p->module, kind, n, operands, 1, NULL, (Range){0}, NULL);
 
 	op_append(p->module->entry, made);
 	return made;
@@ -143,16 +174,14 @@ number(Program *p, DType d, double v)
 {
 	Op *made = op(p, O_constant, 0, NULL, NULL, NULL);
 
-	op_set_int(made, A_value, dtype_is_float(d) ? double_payload(v) :
-		(int64_t)v);
+	op_set_int(made, A_value, dtype_is_float(d) ? double_payload(v) : (int64_t)v);
 	return value(made, scalar(d));
 }
 
 static void
 finish(Program *p, Value *result)
 {
-	Op *end = op_new(p->module, O_return, 1, &result, 0, NULL, (Range){0},
-		NULL);
+	Op *end = op_new(p->module, O_return, 1, &result, 0, NULL, (Range){0}, NULL);
 
 	op_append(p->module->entry, end);
 }
@@ -171,8 +200,7 @@ equal(const Tensor *t, const double *expected)
 	for (int64_t i = 0; i < type_elements(&t->type); i++) {
 		double v = element(t, i);
 		if (v != expected[i] && (v == v || expected[i] == expected[i])) {
-			printf("# [%d] is %.17g, expected %.17g\n", (int)i, v,
-				expected[i]);
+			printf("# [%d] is %.17g, expected %.17g\n", (int)i, v, expected[i]);
 			return false;
 		}
 	}
@@ -199,24 +227,21 @@ static void
 test_bf16(void)
 {
 	ok(float_to_bf16(1.0f) == 0x3f80, "bf16 of 1");
-	ok(float_to_bf16(bits_float(0x3f808000)) == 0x3f80,
-		"bf16: a tie goes to even, down");
-	ok(float_to_bf16(bits_float(0x3f818000)) == 0x3f82,
-		"bf16: a tie goes to even, up");
-	ok(float_to_bf16(bits_float(0x3f808001)) == 0x3f81,
-		"bf16: above a tie goes up");
+	ok(float_to_bf16(bits_float(0x3f808000)) == 0x3f80, "bf16: a tie goes to even, down");
+	ok(float_to_bf16(bits_float(0x3f818000)) == 0x3f82, "bf16: a tie goes to even, up");
+	ok(float_to_bf16(bits_float(0x3f808001)) == 0x3f81, "bf16: above a tie goes up");
 	ok(float_to_bf16(bits_float(0x7f7fffff)) == 0x7f80,
 		"bf16: the largest f32 rounds to infinity");
-	ok(float_to_bf16(bits_float(0x7f800001)) == 0x7fc0,
-		"bf16: a NaN stays one");
+	ok(float_to_bf16(bits_float(0x7f800001)) == 0x7fc0, "bf16: a NaN stays one");
 	ok(float_to_bf16(-0.0f) == 0x8000, "bf16: minus zero");
 	/* 1 + 2^-8 + 2^-40: just above a tie, which f32 would not see */
 	ok(float_to_bf16(double_to_float_odd(1 + 0x1p-8 + 0x1p-40)) == 0x3f81,
 		"bf16 of f64 rounds once");
 	ok(float_to_bf16(double_to_float_odd(-1e-300)) == 0x8000,
 		"bf16 of a tiny negative f64 is minus zero");
-	ok(float_to_bf16(integer_to_float_odd(((int64_t)1 << 62) +
-		((int64_t)1 << 54) + 1)) == 0x5e81, "bf16 of i64 rounds once");
+	ok(float_to_bf16(integer_to_float_odd(((int64_t)1 << 62) + ((int64_t)1 << 54) + 1))
+			== 0x5e81,
+		"bf16 of i64 rounds once");
 }
 
 static void
@@ -248,12 +273,9 @@ static void
 test_saturation(void)
 {
 	ok(double_to_integer(NAN, INT32_MIN, INT32_MAX) == 0, "NaN to 0");
-	ok(double_to_integer(1e10, INT32_MIN, INT32_MAX) == INT32_MAX,
-		"above i32");
-	ok(double_to_integer(-1e10, INT32_MIN, INT32_MAX) == INT32_MIN,
-		"below i32");
-	ok(double_to_integer(0x1p63, INT64_MIN, INT64_MAX) == INT64_MAX,
-		"2^63 to i64");
+	ok(double_to_integer(1e10, INT32_MIN, INT32_MAX) == INT32_MAX, "above i32");
+	ok(double_to_integer(-1e10, INT32_MIN, INT32_MAX) == INT32_MIN, "below i32");
+	ok(double_to_integer(0x1p63, INT64_MIN, INT64_MAX) == INT64_MAX, "2^63 to i64");
 	ok(double_to_integer(-0.9, 0, 255) == 0, "toward zero");
 	ok(double_to_integer(254.9, 0, 255) == 254, "254.9 to u8");
 }
@@ -271,64 +293,49 @@ typedef struct PointwiseCase {
 #define MIN32 (-2147483648.0)
 #define MIN64 (-9223372036854775808.0)
 static const PointwiseCase pointwise_cases[] = {
-	{"i32 division", O_div, D_i32, 2, 6,
-		{{7, -7, 5, MIN32, 0, -9}, {2, 2, 0, -1, 0, -4}},
+	{"i32 division", O_div, D_i32, 2, 6, {{7, -7, 5, MIN32, 0, -9}, {2, 2, 0, -1, 0, -4}},
 		{3, -3, -1, MIN32, -1, 2}},
-	{"i32 remainder", O_rem, D_i32, 2, 5,
-		{{7, -7, 5, MIN32, -9}, {3, 3, 0, -1, -4}}, {1, -1, 5, 0, -1}},
-	{"i64 division", O_div, D_i64, 2, 3, {{MIN64, 9, 1}, {-1, 0, -1}},
-		{MIN64, -1, -1}},
+	{"i32 remainder", O_rem, D_i32, 2, 5, {{7, -7, 5, MIN32, -9}, {3, 3, 0, -1, -4}},
+		{1, -1, 5, 0, -1}},
+	{"i64 division", O_div, D_i64, 2, 3, {{MIN64, 9, 1}, {-1, 0, -1}}, {MIN64, -1, -1}},
 	{"i64 remainder", O_rem, D_i64, 2, 2, {{MIN64, 9}, {-1, 0}}, {0, 9}},
-	{"u32 division", O_div, D_u32, 2, 3, {{4294967295., 7, 4294967295.},
-		{2, 0, 4294967295.}}, {2147483647, 4294967295., 1}},
+	{"u32 division", O_div, D_u32, 2, 3,
+		{{4294967295., 7, 4294967295.}, {2, 0, 4294967295.}},
+		{2147483647, 4294967295., 1}},
 	{"u8 wraps", O_sub, D_u8, 2, 2, {{3, 255}, {5, 1}}, {254, 254}},
-	{"i8 wraps", O_add, D_i8, 2, 3, {{127, -128, 100}, {1, -1, 27}},
-		{-128, 127, 127}},
-	{"i32 multiplication wraps", O_mul, D_i32, 2, 2,
-		{{65536, 2147483647}, {65536, 2}}, {0, -2}},
-	{"i32 abs of the least", O_abs, D_i32, 1, 3, {{MIN32, -3, 4}},
-		{MIN32, 3, 4}},
-	{"i32 negation of the least", O_neg, D_i32, 1, 2, {{MIN32, 3}},
-		{MIN32, -3}},
-	{"i32 power", O_pow, D_i32, 2, 6,
-		{{2, 3, -1, 2, 1, 0}, {10, 0, -3, -1, -5, 0}},
+	{"i8 wraps", O_add, D_i8, 2, 3, {{127, -128, 100}, {1, -1, 27}}, {-128, 127, 127}},
+	{"i32 multiplication wraps", O_mul, D_i32, 2, 2, {{65536, 2147483647}, {65536, 2}},
+		{0, -2}},
+	{"i32 abs of the least", O_abs, D_i32, 1, 3, {{MIN32, -3, 4}}, {MIN32, 3, 4}},
+	{"i32 negation of the least", O_neg, D_i32, 1, 2, {{MIN32, 3}}, {MIN32, -3}},
+	{"i32 power", O_pow, D_i32, 2, 6, {{2, 3, -1, 2, 1, 0}, {10, 0, -3, -1, -5, 0}},
 		{1024, 1, -1, 0, 1, 1}},
 	{"i32 sign", O_sign, D_i32, 1, 3, {{-7, 0, 9}}, {-1, 0, 1}},
 	{"f32 maximum with NaN", O_maximum, D_f32, 2, 4,
 		{{NAN, 1, 2, -INFINITY}, {1, NAN, 3, 4}}, {NAN, NAN, 3, 4}},
-	{"f32 minimum with NaN", O_minimum, D_f32, 2, 3,
-		{{NAN, 1, 2}, {1, NAN, 3}}, {NAN, NAN, 2}},
-	{"f32 round half to even", O_round, D_f32, 1, 6,
-		{{0.5, 1.5, 2.5, -0.5, -1.5, 2.6}}, {0, 2, 2, 0, -2, 3}},
-	{"f32 floor", O_floor, D_f32, 1, 3, {{-1.5, 1.5, -INFINITY}},
-		{-2, 1, -INFINITY}},
-	{"f32 sign of NaN", O_sign, D_f32, 1, 4, {{NAN, -2, 0, INFINITY}},
-		{NAN, -1, 0, 1}},
+	{"f32 minimum with NaN", O_minimum, D_f32, 2, 3, {{NAN, 1, 2}, {1, NAN, 3}},
+		{NAN, NAN, 2}},
+	{"f32 round half to even", O_round, D_f32, 1, 6, {{0.5, 1.5, 2.5, -0.5, -1.5, 2.6}},
+		{0, 2, 2, 0, -2, 3}},
+	{"f32 floor", O_floor, D_f32, 1, 3, {{-1.5, 1.5, -INFINITY}}, {-2, 1, -INFINITY}},
+	{"f32 sign of NaN", O_sign, D_f32, 1, 4, {{NAN, -2, 0, INFINITY}}, {NAN, -1, 0, 1}},
 	{"f32 division by zero", O_div, D_f32, 2, 3, {{1, -1, 0}, {0, 0, 0}},
 		{INFINITY, -INFINITY, NAN}},
-	{"f32 remainder", O_rem, D_f32, 2, 3, {{5.5, -5.5, 1}, {2, 2, 0}},
-		{1.5, -1.5, NAN}},
+	{"f32 remainder", O_rem, D_f32, 2, 3, {{5.5, -5.5, 1}, {2, 2, 0}}, {1.5, -1.5, NAN}},
 	{"f32 log", O_log, D_f32, 1, 3, {{1, 0, -1}}, {0, -INFINITY, NAN}},
-	{"f32 rsqrt", O_rsqrt, D_f32, 1, 3, {{4, 0, INFINITY}},
-		{0.5, INFINITY, 0}},
-	{"f32 clamp", O_clamp, D_f32, 3, 4, {{0, 0, 0, NAN}, {-1, 2, NAN, 0},
-		{1, 1, 1, 1}}, {0, 1, NAN, NAN}},
-	{"f32 sigmoid", O_sigmoid, D_f32, 1, 3, {{0, -INFINITY, INFINITY}},
-		{0.5, 0, 1}},
-	{"f64 is computed in double", O_add, D_f64, 2, 1, {{1}, {0x1p-52}},
-		{1 + 0x1p-52}},
+	{"f32 rsqrt", O_rsqrt, D_f32, 1, 3, {{4, 0, INFINITY}}, {0.5, INFINITY, 0}},
+	{"f32 clamp", O_clamp, D_f32, 3, 4, {{0, 0, 0, NAN}, {-1, 2, NAN, 0}, {1, 1, 1, 1}},
+		{0, 1, NAN, NAN}},
+	{"f32 sigmoid", O_sigmoid, D_f32, 1, 3, {{0, -INFINITY, INFINITY}}, {0.5, 0, 1}},
+	{"f64 is computed in double", O_add, D_f64, 2, 1, {{1}, {0x1p-52}}, {1 + 0x1p-52}},
 	{"f32 is rounded", O_add, D_f32, 2, 1, {{1}, {0x1p-30}}, {1}},
-	{"bf16 ties to even", O_add, D_bf16, 2, 2, {{1, 1.0078125},
-		{0x1p-8, 0x1p-8}}, {1, 1.015625}},
-	{"f16 overflows", O_mul, D_f16, 2, 2, {{256, 255}, {256, 256}},
-		{INFINITY, 65280}},
-	{"pred and", O_and, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}},
-		{0, 0, 0, 1}},
-	{"pred or", O_or, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}},
-		{0, 1, 1, 1}},
+	{"bf16 ties to even", O_add, D_bf16, 2, 2, {{1, 1.0078125}, {0x1p-8, 0x1p-8}},
+		{1, 1.015625}},
+	{"f16 overflows", O_mul, D_f16, 2, 2, {{256, 255}, {256, 256}}, {INFINITY, 65280}},
+	{"pred and", O_and, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}}, {0, 0, 0, 1}},
+	{"pred or", O_or, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}}, {0, 1, 1, 1}},
 	{"pred not", O_not, D_pred, 1, 2, {{0, 1}}, {1, 0}},
-	{"select", O_select, D_i32, 3, 3, {{1, 0, 1}, {1, 2, 3}, {4, 5, 6}},
-		{1, 5, 3}},
+	{"select", O_select, D_i32, 3, 3, {{1, 0, 1}, {1, 2, 3}, {4, 5, 6}}, {1, 5, 3}},
 	{"isfinite", O_isfinite, D_f32, 1, 3, {{1, INFINITY, NAN}}, {1, 0, 0}},
 };
 
@@ -343,12 +350,10 @@ test_pointwise(void)
 		Value *x[3] = {NULL, NULL, NULL};
 		for (int k = 0; k < c->operands; k++) {
 			bool condition = c->kind == O_select && k == 0;
-			x[k] = input(&p, vector(condition ? D_pred : c->dtype,
-				c->n), c->x[k]);
+			x[k] = input(&p, vector(condition ? D_pred : c->dtype, c->n), c->x[k]);
 		}
 		Op *made = op(&p, c->kind, c->operands, x[0], x[1], x[2]);
-		gives(&p, value(made, vector(c->dtype, c->n)), c->expected,
-			c->name);
+		gives(&p, value(made, vector(c->dtype, c->n)), c->expected, c->name);
 	}
 }
 
@@ -357,9 +362,12 @@ test_compare(void)
 {
 	static const double a[] = {1, 2, NAN, 3}, b[] = {2, 2, 1, 1};
 	static const double expected[][4] = {
-		[DIR_EQ] = {0, 1, 0, 0}, [DIR_NE] = {1, 0, 1, 1},
-		[DIR_LT] = {1, 0, 0, 0}, [DIR_LE] = {1, 1, 0, 0},
-		[DIR_GT] = {0, 0, 0, 1}, [DIR_GE] = {0, 1, 0, 1},
+		[DIR_EQ] = {0, 1, 0, 0},
+		[DIR_NE] = {1, 0, 1, 1},
+		[DIR_LT] = {1, 0, 0, 0},
+		[DIR_LE] = {1, 1, 0, 0},
+		[DIR_GT] = {0, 0, 0, 1},
+		[DIR_GE] = {0, 1, 0, 1},
 	};
 
 	for (int d = DIR_EQ; d <= DIR_GE; d++) {
@@ -368,8 +376,7 @@ test_compare(void)
 		Value *y = input(&p, vector(D_f32, 4), b);
 		Op *made = op(&p, O_compare, 2, x, y, NULL);
 		op_set_int(made, A_direction, d);
-		gives(&p, value(made, vector(D_pred, 4)), expected[d],
-			direction_names[d]);
+		gives(&p, value(made, vector(D_pred, 4)), expected[d], direction_names[d]);
 	}
 }
 
@@ -382,17 +389,15 @@ typedef struct ConvertCase {
 static const ConvertCase convert_cases[] = {
 	{"f32 to i32 saturates", D_f32, D_i32, {1e20, -1e20, NAN, -1.9},
 		{2147483647, MIN32, 0, -1}},
-	{"f32 to u8 saturates", D_f32, D_u8, {300, -3, 254.9, NAN},
-		{255, 0, 254, 0}},
+	{"f32 to u8 saturates", D_f32, D_u8, {300, -3, 254.9, NAN}, {255, 0, 254, 0}},
 	{"f64 to i64 saturates", D_f64, D_i64, {1e30, -1e30, 5.5, -5.5},
 		{0x1p63 - 1, MIN64, 5, -5}},
 	{"i32 to i8 wraps", D_i32, D_i8, {128, 257, -129, 5}, {-128, 1, 127, 5}},
-	{"i32 to u32 wraps", D_i32, D_u32, {-1, 2, 3, 4},
-		{4294967295., 2, 3, 4}},
+	{"i32 to u32 wraps", D_i32, D_u32, {-1, 2, 3, 4}, {4294967295., 2, 3, 4}},
 	{"f32 to pred", D_f32, D_pred, {0, -0.0, NAN, 0.5}, {0, 0, 1, 1}},
 	{"pred to f32", D_pred, D_f32, {0, 1, 1, 0}, {0, 1, 1, 0}},
-	{"f32 to bf16 ties to even", D_f32, D_bf16,
-		{1.00390625, 1.01171875, 3e38, -2}, {1, 1.015625, 0x1.c4p127, -2}},
+	{"f32 to bf16 ties to even", D_f32, D_bf16, {1.00390625, 1.01171875, 3e38, -2},
+		{1, 1.015625, 0x1.c4p127, -2}},
 	{"i32 to f32 rounds", D_i32, D_f32, {16777217, 16777219, 1, 2},
 		{16777216, 16777220, 1, 2}},
 };
@@ -406,8 +411,8 @@ test_convert(void)
 		const ConvertCase *c = &convert_cases[i];
 		Program p = program();
 		Value *x = input(&p, vector(c->from, 4), c->x);
-		gives(&p, value(op(&p, O_convert, 1, x, NULL, NULL),
-			vector(c->to, 4)), c->expected, c->name);
+		gives(&p, value(op(&p, O_convert, 1, x, NULL, NULL), vector(c->to, 4)),
+			c->expected, c->name);
 	}
 }
 
@@ -422,19 +427,17 @@ test_leaves(void)
 	Op *made = op(&p, O_iota, 0, NULL, NULL, NULL);
 
 	op_set_int(made, A_iota_dim, 1);
-	gives(&p, value(made, shape(D_f32, 2, 2, 3, 0)),
-		(double[]){0, 1, 2, 0, 1, 2}, "iota along the minor dim");
+	gives(&p, value(made, shape(D_f32, 2, 2, 3, 0)), (double[]){0, 1, 2, 0, 1, 2},
+		"iota along the minor dim");
 	p = program();
 	made = op(&p, O_iota, 0, NULL, NULL, NULL);
 	op_set_int(made, A_iota_dim, 0);
-	gives(&p, value(made, shape(D_i8, 2, 2, 2, 0)),
-		(double[]){0, 0, 1, 1}, "iota along the major dim");
+	gives(&p, value(made, shape(D_i8, 2, 2, 2, 0)), (double[]){0, 0, 1, 1},
+		"iota along the major dim");
 	p = program();
-	gives(&p, number(&p, D_bf16, 0.1), (double[]){0x1.9ap-4},
-		"a bf16 constant is rounded");
+	gives(&p, number(&p, D_bf16, 0.1), (double[]){0x1.9ap-4}, "a bf16 constant is rounded");
 	p = program();
-	gives(&p, number(&p, D_i64, MIN64), (double[]){MIN64},
-		"an i64 constant");
+	gives(&p, number(&p, D_i64, MIN64), (double[]){MIN64}, "an i64 constant");
 }
 
 static void
@@ -445,8 +448,8 @@ test_broadcast(void)
 	Op *made = op(&p, O_broadcast, 1, x, NULL, NULL);
 
 	op_set_ints(made, A_dims, 2, (int64_t[]){0, 2});
-	gives(&p, value(made, shape(D_f32, 3, 2, 2, 2)),
-		(double[]){0, 1, 0, 1, 2, 3, 2, 3}, "broadcast in the middle");
+	gives(&p, value(made, shape(D_f32, 3, 2, 2, 2)), (double[]){0, 1, 0, 1, 2, 3, 2, 3},
+		"broadcast in the middle");
 	p = program();
 	x = input(&p, scalar(D_bf16), (double[]){2.5});
 	made = op(&p, O_broadcast, 1, x, NULL, NULL);
@@ -477,8 +480,8 @@ test_slice(void)
 	op_set_ints(made, A_start, 2, (int64_t[]){1, 1});
 	op_set_ints(made, A_limit, 2, (int64_t[]){3, 4});
 	op_set_ints(made, A_stride, 2, (int64_t[]){1, 2});
-	gives(&p, value(made, shape(D_u8, 2, 2, 2, 0)),
-		(double[]){5, 7, 9, 11}, "slice with a step");
+	gives(&p, value(made, shape(D_u8, 2, 2, 2, 0)), (double[]){5, 7, 9, 11},
+		"slice with a step");
 }
 
 static void
@@ -489,8 +492,8 @@ test_reverse(void)
 	Op *made = op(&p, O_reverse, 1, x, NULL, NULL);
 
 	op_set_ints(made, A_dims, 2, (int64_t[]){0, 1});
-	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)),
-		(double[]){5, 4, 3, 2, 1, 0}, "reverse of both dims");
+	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)), (double[]){5, 4, 3, 2, 1, 0},
+		"reverse of both dims");
 }
 
 static void
@@ -515,8 +518,7 @@ test_pad(void)
 
 	op_set_ints(made, A_low, 2, (int64_t[]){1, 0});
 	op_set_ints(made, A_high, 2, (int64_t[]){0, 1});
-	gives(&p, value(made, shape(D_f32, 2, 2, 3, 0)),
-		(double[]){7, 7, 7, 1, 2, 7}, "pad");
+	gives(&p, value(made, shape(D_f32, 2, 2, 3, 0)), (double[]){7, 7, 7, 1, 2, 7}, "pad");
 }
 
 static void
@@ -528,15 +530,14 @@ test_take(void)
 	Op *made = op(&p, O_take, 2, x, index, NULL);
 
 	op_set_int(made, A_dim, 1);
-	gives(&p, value(made, shape(D_f32, 2, 2, 4, 0)),
-		(double[]){2, 0, 2, 1, 5, 3, 5, 4}, "take clamps its indices");
+	gives(&p, value(made, shape(D_f32, 2, 2, 4, 0)), (double[]){2, 0, 2, 1, 5, 3, 5, 4},
+		"take clamps its indices");
 	p = program();
 	x = input(&p, shape(D_f32, 2, 2, 3, 0), counting);
 	index = input(&p, scalar(D_u8), (double[]){1});
 	made = op(&p, O_take, 2, x, index, NULL);
 	op_set_int(made, A_dim, 0);
-	gives(&p, value(made, vector(D_f32, 3)), (double[]){3, 4, 5},
-		"take at one index");
+	gives(&p, value(made, vector(D_f32, 3)), (double[]){3, 4, 5}, "take at one index");
 }
 
 static void
@@ -545,8 +546,8 @@ test_reshape(void)
 	Program p = program();
 	Value *x = input(&p, shape(D_f32, 2, 2, 3, 0), counting);
 
-	gives(&p, value(op(&p, O_reshape, 1, x, NULL, NULL),
-		shape(D_f32, 2, 3, 2, 0)), counting, "reshape keeps the order");
+	gives(&p, value(op(&p, O_reshape, 1, x, NULL, NULL), shape(D_f32, 2, 3, 2, 0)),
+		counting, "reshape keeps the order");
 }
 
 static void
@@ -558,8 +559,8 @@ test_dynamic_slice(void)
 	Op *made = op(&p, O_dynamic_slice, 3, x, row, column);
 
 	op_set_ints(made, A_sizes, 2, (int64_t[]){2, 3});
-	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)),
-		(double[]){1, 2, 3, 5, 6, 7}, "dynamic_slice clamps its starts");
+	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)), (double[]){1, 2, 3, 5, 6, 7},
+		"dynamic_slice clamps its starts");
 }
 
 /* ---- sums ------------------------------------------------------------------------ */
@@ -571,8 +572,8 @@ check_reduce(DType d, Combiner c, int ndims, const int64_t *dims, int64_t n,
 	Program p = program();
 	Value *x = input(&p, shape(d, 2, 2, n, 0), values);
 	int64_t identity = combiner_identity(c, d);
-	Value *init = number(&p, d, dtype_is_float(d) ?
-		payload_double(identity) : (double)identity);
+	Value *init =
+		number(&p, d, dtype_is_float(d) ? payload_double(identity) : (double)identity);
 	Op *made = op(&p, O_reduce, 2, x, init, NULL);
 
 	op_set_ints(made, A_dims, ndims, dims);
@@ -585,31 +586,28 @@ test_reduce(void)
 {
 	static const int64_t all[] = {0, 1}, row[] = {0}, column[] = {1};
 
-	check_reduce(D_f32, C_add, 2, all, 3, counting, (double[]){15},
-		"sum over all dims");
+	check_reduce(D_f32, C_add, 2, all, 3, counting, (double[]){15}, "sum over all dims");
 	check_reduce(D_f32, C_add, 1, row, 3, counting, (double[]){3, 5, 7},
 		"sum over the major dim");
 	check_reduce(D_f32, C_add, 1, column, 3, counting, (double[]){3, 12},
 		"sum over the minor dim");
-	check_reduce(D_f32, C_add, 0, NULL, 2, counting, counting,
-		"sum over no dim");
+	check_reduce(D_f32, C_add, 0, NULL, 2, counting, counting, "sum over no dim");
 	check_reduce(D_f32, C_max, 1, column, 2, (double[]){1, NAN, -3, -2},
 		(double[]){NAN, -2}, "max with a NaN");
 	check_reduce(D_i32, C_min, 1, column, 2, (double[]){1, 5, -3, MIN32},
 		(double[]){1, MIN32}, "min of i32");
-	check_reduce(D_i8, C_add, 1, column, 2, (double[]){100, 100, 1, 2},
-		(double[]){-56, 3}, "an i8 sum wraps");
-	check_reduce(D_i8, C_mul, 2, all, 2, (double[]){16, 16, 1, 3},
-		(double[]){0}, "an i8 product wraps");
-	check_reduce(D_pred, C_and, 1, column, 2, (double[]){1, 1, 1, 0},
-		(double[]){1, 0}, "and");
-	check_reduce(D_pred, C_or, 2, all, 2, (double[]){0, 0, 1, 0},
-		(double[]){1}, "or");
-	check_reduce(D_pred, C_max, 1, row, 2, (double[]){0, 0, 1, 0},
-		(double[]){1, 0}, "max of pred");
+	check_reduce(D_i8, C_add, 1, column, 2, (double[]){100, 100, 1, 2}, (double[]){-56, 3},
+		"an i8 sum wraps");
+	check_reduce(D_i8, C_mul, 2, all, 2, (double[]){16, 16, 1, 3}, (double[]){0},
+		"an i8 product wraps");
+	check_reduce(D_pred, C_and, 1, column, 2, (double[]){1, 1, 1, 0}, (double[]){1, 0},
+		"and");
+	check_reduce(D_pred, C_or, 2, all, 2, (double[]){0, 0, 1, 0}, (double[]){1}, "or");
+	check_reduce(D_pred, C_max, 1, row, 2, (double[]){0, 0, 1, 0}, (double[]){1, 0},
+		"max of pred");
 	/* 256 + 1 + 1: rounded after each step it would stay 256. */
-	check_reduce(D_bf16, C_add, 2, all, 2, (double[]){256, 1, 1, 0},
-		(double[]){258}, "a bf16 sum rounds once");
+	check_reduce(D_bf16, C_add, 2, all, 2, (double[]){256, 1, 1, 0}, (double[]){258},
+		"a bf16 sum rounds once");
 }
 
 static void
@@ -620,15 +618,13 @@ test_cumsum(void)
 	Op *made = op(&p, O_cumsum, 2, x, number(&p, D_i32, 0), NULL);
 
 	op_set_int(made, A_dim, 1);
-	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)),
-		(double[]){0, 1, 3, 3, 7, 12}, "cumsum along the minor dim");
+	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)), (double[]){0, 1, 3, 3, 7, 12},
+		"cumsum along the minor dim");
 	p = program();
-	x = input(&p, shape(D_bf16, 2, 3, 2, 0),
-		(double[]){256, 0, 1, 1, 1, 2});
+	x = input(&p, shape(D_bf16, 2, 3, 2, 0), (double[]){256, 0, 1, 1, 1, 2});
 	made = op(&p, O_cumsum, 2, x, number(&p, D_bf16, 0), NULL);
 	op_set_int(made, A_dim, 0);
-	gives(&p, value(made, shape(D_bf16, 2, 3, 2, 0)),
-		(double[]){256, 0, 256, 1, 258, 3},
+	gives(&p, value(made, shape(D_bf16, 2, 3, 2, 0)), (double[]){256, 0, 256, 1, 258, 3},
 		"a bf16 cumsum carries in f32");
 }
 
@@ -651,34 +647,33 @@ test_dot(void)
 	Value *x = input(&p, shape(D_f32, 2, 2, 3, 0), counting);
 	Value *y = input(&p, shape(D_f32, 2, 3, 2, 0), counting);
 
-	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_f32)),
-		(double[]){10, 13, 28, 40}, "dot");
+	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_f32)), (double[]){10, 13, 28, 40},
+		"dot");
 	p = program();
 	x = input(&p, shape(D_f32, 3, 2, 1, 2), counting);
 	y = input(&p, shape(D_f32, 3, 2, 2, 1), counting);
-	gives(&p, value(dot_op(&p, x, y, 1, 1), scalar(D_f32)),
-		(double[]){1, 13}, "dot with a batch dim");
+	gives(&p, value(dot_op(&p, x, y, 1, 1), scalar(D_f32)), (double[]){1, 13},
+		"dot with a batch dim");
 	p = program();
 	x = input(&p, shape(D_i8, 2, 1, 2, 0), (double[]){100, 100});
 	y = input(&p, shape(D_i8, 2, 2, 1, 0), (double[]){1, 1});
-	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_i8)),
-		(double[]){-56}, "an i8 dot wraps");
+	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_i8)), (double[]){-56},
+		"an i8 dot wraps");
 	p = program();
 	x = input(&p, shape(D_i8, 2, 1, 2, 0), (double[]){100, 100});
 	y = input(&p, shape(D_i8, 2, 2, 1, 0), (double[]){1, 1});
-	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_i32)),
-		(double[]){200}, "an i8 dot into i32 does not");
+	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_i32)), (double[]){200},
+		"an i8 dot into i32 does not");
 	p = program();
 	x = input(&p, shape(D_bf16, 2, 1, 3, 0), (double[]){256, 1, 1});
 	y = input(&p, shape(D_bf16, 2, 3, 1, 0), (double[]){1, 1, 1});
-	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_bf16)),
-		(double[]){258}, "a bf16 dot rounds once");
+	gives(&p, value(dot_op(&p, x, y, 0, 1), scalar(D_bf16)), (double[]){258},
+		"a bf16 dot rounds once");
 	p = program();
 	x = input(&p, vector(D_f32, 2), (double[]){2, 3});
 	y = input(&p, vector(D_f32, 2), (double[]){5, 7});
 	Op *made = op(&p, O_dot, 2, x, y, NULL);
-	gives(&p, value(made, scalar(D_f32)), (double[]){10, 14, 15, 21},
-		"an outer product");
+	gives(&p, value(made, scalar(D_f32)), (double[]){10, 14, 15, 21}, "an outer product");
 }
 
 /* The contracted dims come in any order and place. */
@@ -694,8 +689,8 @@ test_dot_layouts(void)
 	op_set_ints(made, A_rhs_contract, 2, (int64_t[]){0, 1});
 	/* r[j] = sum over k, i of x[i, j, k] y[k, i] */
 	gives(&p, value(made, scalar(D_i64)),
-		(double[]){0 * 0 + 4 * 1 + 1 * 2 + 5 * 3,
-		2 * 0 + 6 * 1 + 3 * 2 + 7 * 3}, "dot over two dims, crossed");
+		(double[]){0 * 0 + 4 * 1 + 1 * 2 + 5 * 3, 2 * 0 + 6 * 1 + 3 * 2 + 7 * 3},
+		"dot over two dims, crossed");
 }
 
 /* ---- blocks ------------------------------------------------------------------------ */
@@ -706,8 +701,7 @@ test_call(void)
 	Program p = program();
 	Type type = vector(D_f32, 2);
 	Value *x = input(&p, type, (double[]){3, 4});
-	Op *call = op_new(p.module, O_call, 1, &x, 1, "twice", (Range){0},
-		NULL);
+	Op *call = op_new(p.module, O_call, 1, &x, 1, "twice", (Range){0}, NULL);
 	Block *body = block_new(p.module, call);
 
 	call->composite = "twice";
@@ -716,12 +710,10 @@ test_call(void)
 	call->bodies[0] = body;
 	Value *param = block_add_param(body, "v", &type);
 	Value *operands[2] = {param, param};
-	Op *add = op_new(p.module, O_add, 2, operands, 1, NULL, (Range){0},
-		NULL);
+	Op *add = op_new(p.module, O_add, 2, operands, 1, NULL, (Range){0}, NULL);
 	op_append(body, add);
 	op_infer(add);
-	op_append(body, op_new(p.module, O_return, 1, add->results, 0, NULL,
-		(Range){0}, NULL));
+	op_append(body, op_new(p.module, O_return, 1, add->results, 0, NULL, (Range){0}, NULL));
 	op_append(p.module->entry, call);
 	call->results[0]->type = type;
 	Value *sum = value(op(&p, O_add, 2, call->results[0], x, NULL), type);
@@ -776,8 +768,9 @@ test_shards(void)
 		tensor_shard(mesh, &place, d, &whole, &local[d]);
 	/* device 1 is X=0, Y=1: index 2 of (Y, X) */
 	ok(equal(&local[1], (double[]){2, 6}), "a shard over (Y, X)");
-	ok(tensor_unshard(mesh, &place, &whole.type, local, &back, &disagree)
-		&& disagree < 0 && equal(&back, counting), "and back");
+	ok(tensor_unshard(mesh, &place, &whole.type, local, &back, &disagree) && disagree < 0
+			&& equal(&back, counting),
+		"and back");
 	tensor_free(&back);
 	for (int d = 0; d < 4; d++)
 		tensor_free(&local[d]);
@@ -787,8 +780,8 @@ test_shards(void)
 	for (int d = 0; d < 4; d++)
 		tensor_shard(mesh, &place, d, &whole, &local[d]);
 	ok(element(&local[2], 0) == -INFINITY, "the identity off index 0");
-	ok(tensor_unshard(mesh, &place, &whole.type, local, &back, &disagree)
-		&& disagree < 0 && equal(&back, counting),
+	ok(tensor_unshard(mesh, &place, &whole.type, local, &back, &disagree) && disagree < 0
+			&& equal(&back, counting),
 		"partial results are combined");
 	tensor_free(&back);
 	store(&local[3], 2, 1);
@@ -804,20 +797,18 @@ test_shards(void)
 typedef struct CollectiveCase {
 	const char *name;
 	OpKind kind;
-	int naxes, first, second;	/* the group; of a permute, the target */
-	int combiner;			/* -1: none */
-	int64_t result;			/* elements */
-	double expected[4][4];		/* by device */
+	int naxes, first, second; /* the group; of a permute, the target */
+	int combiner;		  /* -1: none */
+	int64_t result;		  /* elements */
+	double expected[4][4];	  /* by device */
 } CollectiveCase;
 
 /* Device d of X=2, Y=2 holds {10 d, 10 d + 1}. */
 static const CollectiveCase collective_cases[] = {
 	{"all_gather over Y", O_all_gather, 1, 1, 0, -1, 4,
-		{{0, 1, 10, 11}, {0, 1, 10, 11}, {20, 21, 30, 31},
-		{20, 21, 30, 31}}},
+		{{0, 1, 10, 11}, {0, 1, 10, 11}, {20, 21, 30, 31}, {20, 21, 30, 31}}},
 	{"all_gather over X", O_all_gather, 1, 0, 0, -1, 4,
-		{{0, 1, 20, 21}, {10, 11, 30, 31}, {0, 1, 20, 21},
-		{10, 11, 30, 31}}},
+		{{0, 1, 20, 21}, {10, 11, 30, 31}, {0, 1, 20, 21}, {10, 11, 30, 31}}},
 	{"all_reduce over (X, Y)", O_all_reduce, 2, 0, 1, C_add, 2,
 		{{60, 64}, {60, 64}, {60, 64}, {60, 64}}},
 	{"all_reduce of max over Y", O_all_reduce, 1, 1, 0, C_max, 2,
@@ -873,8 +864,7 @@ test_collectives(void)
 	int n = sizeof collective_cases / sizeof collective_cases[0];
 
 	for (int i = 0; i < n; i++)
-		ok(run_collective(&collective_cases[i]),
-			collective_cases[i].name);
+		ok(run_collective(&collective_cases[i]), collective_cases[i].name);
 }
 
 static void
@@ -885,8 +875,7 @@ test_partition_id(void)
 	bool good = true;
 
 	set_mesh(p.module, 2, 2);
-	finish(&p, value(op(&p, O_partition_id, 0, NULL, NULL, NULL),
-		scalar(D_u32)));
+	finish(&p, value(op(&p, O_partition_id, 0, NULL, NULL, NULL), scalar(D_u32)));
 	for (int d = 0; d < 4; d++)
 		outputs[d] = &out[d];
 	good = eval_device(p.module, inputs, outputs, NULL);
@@ -959,8 +948,9 @@ test_undecided(void)
 	Op *test = op(&p, O_compare, 2, value(sum, scalar(D_f32)), zero, NULL);
 	op_set_int(test, A_direction, DIR_GT);
 	Value *is = value(test, scalar(D_pred));
-	Value *chosen = value(op(&p, O_select, 3, is, number(&p, D_f32, 1),
-		number(&p, D_f32, 5)), scalar(D_f32));
+	Value *chosen =
+		value(op(&p, O_select, 3, is, number(&p, D_f32, 1), number(&p, D_f32, 5)),
+			scalar(D_f32));
 	b = bound_of(&p, chosen, &v);
 	ok(v == 5 && b >= 4 && b < 16, "an undecided select is off by the distance");
 }
@@ -972,8 +962,7 @@ test_comparison(void)
 	Tensor b = tensor(vector(D_f32, 3), (double[]){1.5, 2.5, NAN});
 	Comparison c = tensor_compare(&a, (double[]){1, 0.25, 0}, &b);
 
-	ok(c.mismatches == 1 && c.worst == 1 && c.error == 0.5,
-		"one element beyond its bound");
+	ok(c.mismatches == 1 && c.worst == 1 && c.error == 0.5, "one element beyond its bound");
 	c = tensor_compare(&a, (double[]){1, INFINITY, 0}, &b);
 	ok(!c.mismatches && c.undecided == 1, "an undecided element");
 	c = tensor_compare(&a, (double[]){INFINITY, 0.25, 0}, &a);
@@ -1001,8 +990,7 @@ verdict_on(const float *actual, int *status)
 	Value *param = input(&p, vector(D_f32, 2), (double[]){0, 1});
 	Text hlo = {0};
 
-	finish(&p, value(op(&p, O_exp, 1, param, NULL, NULL),
-		vector(D_f32, 2)));
+	finish(&p, value(op(&p, O_exp, 1, param, NULL, NULL), vector(D_f32, 2)));
 	module_print(p.module, &hlo);
 	*status = shdeval_check(hlo.s, hlo.n, &io);
 	text_free(&hlo);
@@ -1016,11 +1004,10 @@ test_check(void)
 	int status;
 	shdrt_verdict v = verdict_on((float[]){1, 2.7182817f}, &status);
 
-	ok(status == SHDRT_OK && v.elements == 2 && !v.mismatches,
-		"--check of a right result");
+	ok(status == SHDRT_OK && v.elements == 2 && !v.mismatches, "--check of a right result");
 	v = verdict_on((float[]){1, 2.71f}, &status);
-	ok(v.mismatches == 1 && v.worst == 1 && v.got == 2.71f &&
-		fabs(v.error - 0.00828) < 1e-4 && v.bound < 1e-5,
+	ok(v.mismatches == 1 && v.worst == 1 && v.got == 2.71f && fabs(v.error - 0.00828) < 1e-4
+			&& v.bound < 1e-5,
 		"--check of a wrong result");
 }
 

@@ -28,8 +28,8 @@ ok(bool good, const char *name)
 
 typedef struct Layout {
 	const char *name;
-	int64_t sizes[3];	/* of axes X, Y, Z; 0: not there */
-	AxisList axes;		/* that split the dim */
+	int64_t sizes[3]; /* of axes X, Y, Z; 0: not there */
+	AxisList axes;	  /* that split the dim */
 } Layout;
 
 static const Layout layouts[] = {
@@ -56,8 +56,7 @@ mesh_of(const Layout *layout)
 	Mesh m = {.ndevices = 1, .target = target_default()};
 
 	for (int i = 0; i < 3 && layout->sizes[i]; i++) {
-		m.axes[m.naxes++] = (MeshAxis){.name = names[i],
-			.size = layout->sizes[i]};
+		m.axes[m.naxes++] = (MeshAxis){.name = names[i], .size = layout->sizes[i]};
 		m.ndevices *= layout->sizes[i];
 	}
 	return m;
@@ -76,16 +75,16 @@ split_rows(const Layout *layout)
 
 typedef struct Case {
 	OpKind kind;
-	int64_t rows[MOST_PARTS];	/* of the operands */
-	int64_t a, b, c;	/* roll: shift; pad: low, high; slice: start,
+	int64_t rows[MOST_PARTS]; /* of the operands */
+	int64_t a, b, c;	  /* roll: shift; pad: low, high; slice: start,
 				   limit, stride */
-	int64_t result;		/* rows */
+	int64_t result;		  /* rows */
 	const Layout *layout;
 	int64_t ways;
 } Case;
 
 typedef struct From {
-	int operand;		/* -1: none, padding */
+	int operand; /* -1: none, padding */
 	int64_t row;
 } From;
 
@@ -103,8 +102,7 @@ comes_from(const Case *c, int64_t o)
 	case O_slice:
 		return (From){0, c->a + o * c->c};
 	case O_pad:
-		return o < c->a || o >= c->a + n ? (From){-1, 0} :
-			(From){0, o - c->a};
+		return o < c->a || o >= c->a + n ? (From){-1, 0} : (From){0, o - c->a};
 	default:
 		return o < n ? (From){0, o} : (From){1, o - n};
 	}
@@ -130,9 +128,8 @@ boundary_times_hops(const Case *c, int64_t (*pairs)[MOST_DEVICES], int side)
 			int64_t distance = (q - r) * side;
 			if (c->kind == O_roll)
 				distance = (distance + c->ways) % c->ways;
-			if (!pairs[q][r] || distance <= 0 ||
-			    (c->kind == O_roll && distance * 2 >
-			    c->ways - (side < 0)))
+			if (!pairs[q][r] || distance <= 0
+				|| (c->kind == O_roll && distance * 2 > c->ways - (side < 0)))
 				continue;
 			int64_t rows = pairs[q][r];
 			boundary = rows > boundary ? rows : boundary;
@@ -142,9 +139,9 @@ boundary_times_hops(const Case *c, int64_t (*pairs)[MOST_DEVICES], int side)
 }
 
 typedef struct Yardstick {
-	int64_t bound;		/* boundary rows times hops, both sides */
-	int64_t least;		/* rows that some device has to receive */
-	int64_t gather;		/* rows received when operands are gathered */
+	int64_t bound;	/* boundary rows times hops, both sides */
+	int64_t least;	/* rows that some device has to receive */
+	int64_t gather; /* rows received when operands are gathered */
 } Yardstick;
 
 static Yardstick
@@ -166,8 +163,7 @@ measure(const Case *c)
 			pairs[q][r]++;
 			received[r] += q != r;
 		}
-		y.bound += boundary_times_hops(c, pairs, 1) +
-			boundary_times_hops(c, pairs, -1);
+		y.bound += boundary_times_hops(c, pairs, 1) + boundary_times_hops(c, pairs, -1);
 		y.gather += shard * (c->ways - 1);
 	}
 	for (int64_t r = 0; r < c->ways; r++)
@@ -200,8 +196,8 @@ set_attrs(const Case *c, Op *op)
 static Op *
 append(Module *m, OpKind kind, int n, Value *const *operands, const char *name)
 {
-	Op *op = op_new(m, kind, n, operands, kind != O_return, name,
-		(Range){0}, name ? name : "return");
+	Op *op = op_new(m, kind, n, operands, kind != O_return, name, (Range){0},
+		name ? name : "return");
 
 	op_append(m->entry, op);
 	return op;
@@ -219,8 +215,7 @@ module_of(Session *s, const Case *c)
 	m->entry_name = "main";
 	m->last_pass = "";
 	for (int i = 0; i < n; i++) {
-		Type type = type_of(D_i32, 2,
-			(int64_t[]){c->rows[i], COLUMNS});
+		Type type = type_of(D_i32, 2, (int64_t[]){c->rows[i], COLUMNS});
 		v[i] = block_add_param(m->entry, i ? "b" : "a", &type);
 		v[i]->placement = split_rows(c->layout);
 		v[i]->annotated = true;
@@ -276,9 +271,10 @@ wanted(const Case *c, const Tensor *operands)
 	for (int64_t o = 0; o < c->result; o++)
 		for (int64_t k = 0; k < COLUMNS; k++) {
 			From from = comes_from(c, o);
-			((int32_t *)t.data)[o * COLUMNS + k] =
-				from.operand < 0 ? 9 : ((int32_t *)operands[
-				from.operand].data)[from.row * COLUMNS + k];
+			((int32_t *)t.data)[o * COLUMNS + k] = from.operand < 0
+				? 9
+				: ((int32_t *)operands[from.operand]
+						.data)[from.row * COLUMNS + k];
 		}
 	return t;
 }
@@ -286,8 +282,8 @@ wanted(const Case *c, const Tensor *operands)
 static bool
 equal(const Tensor *a, const Tensor *b)
 {
-	return type_equal(&a->type, &b->type) &&
-		!memcmp(a->data, b->data, (size_t)type_bytes(&a->type));
+	return type_equal(&a->type, &b->type)
+		&& !memcmp(a->data, b->data, (size_t)type_bytes(&a->type));
 }
 
 static bool
@@ -304,8 +300,7 @@ right_globally(Module *m, const Tensor *operands, const Tensor *want)
 }
 
 static bool
-right_on_devices(Module *m, const Case *c, const Tensor *operands,
-	const Tensor *want)
+right_on_devices(Module *m, const Case *c, const Tensor *operands, const Tensor *want)
 {
 	Placement p = split_rows(c->layout);
 	Tensor inputs[MOST_DEVICES][MOST_PARTS], *in[MOST_DEVICES];
@@ -317,12 +312,11 @@ right_on_devices(Module *m, const Case *c, const Tensor *operands,
 		in[d] = inputs[d];
 		out[d] = &outputs[d];
 		for (int i = 0; i < operands_of(c); i++)
-			if (!tensor_shard(&m->mesh, &p, d, &operands[i],
-			    &inputs[d][i]))
+			if (!tensor_shard(&m->mesh, &p, d, &operands[i], &inputs[d][i]))
 				abort();
 	}
-	if (!eval_device(m, in, out, NULL) || !tensor_unshard(&m->mesh, &p,
-	    &want->type, outputs, &got, &disagree))
+	if (!eval_device(m, in, out, NULL)
+		|| !tensor_unshard(&m->mesh, &p, &want->type, outputs, &got, &disagree))
 		abort();
 	good = disagree < 0 && equal(&got, want);
 	for (int64_t d = 0; d < devices; d++) {
@@ -353,9 +347,9 @@ static void
 describe(const Case *c, int64_t rows, const Yardstick *y)
 {
 	printf("# %s of %lld on %s (%lld, %lld, %lld): %lld rows, not %lld "
-		"(gather %lld)\n", ops[c->kind].name, (long long)c->rows[0],
-		c->layout->name, (long long)c->a, (long long)c->b,
-		(long long)c->c, (long long)rows, (long long)y->bound,
+	       "(gather %lld)\n",
+		ops[c->kind].name, (long long)c->rows[0], c->layout->name, (long long)c->a,
+		(long long)c->b, (long long)c->c, (long long)rows, (long long)y->bound,
 		(long long)y->gather);
 }
 
@@ -385,8 +379,7 @@ run(Tally *t, Case c)
 	static const PartitionOptions options;
 	Session *s = session_new();
 	Module *m = module_of(s, &c);
-	Tensor operands[MOST_PARTS] = {numbered(c.rows[0], 100),
-		numbered(c.rows[1], 1000)};
+	Tensor operands[MOST_PARTS] = {numbered(c.rows[0], 100), numbered(c.rows[1], 1000)};
 	Tensor want = wanted(&c, operands);
 
 	t->wrong += !right_globally(m, operands, &want);
@@ -465,12 +458,15 @@ run_sizes(Tally *t, OpKind kind, void (*cases)(Tally *t, Case c))
 		int64_t ways = axes_size(&layout->axes);
 		for (int64_t n = 6; n <= 16; n++)
 			if (n % ways == 0)
-				cases(t, (Case){.kind = kind, .rows = {n, 1},
-					.layout = layout, .ways = ways});
+				cases(t,
+					(Case){.kind = kind,
+						.rows = {n, 1},
+						.layout = layout,
+						.ways = ways});
 	}
-	printf("# %-8s %8d %8d %8d %8d %10lld %10lld %10lld\n", t->name,
-		t->programs, t->still, t->least, t->gathered,
-		(long long)t->rows, (long long)t->bound, (long long)t->gather);
+	printf("# %-8s %8d %8d %8d %8d %10lld %10lld %10lld\n", t->name, t->programs, t->still,
+		t->least, t->gathered, (long long)t->rows, (long long)t->bound,
+		(long long)t->gather);
 }
 
 int
@@ -490,13 +486,12 @@ main(void)
 	};
 
 	printf("# programs; that move nothing; no more than some device must "
-		"get; gather;\n# rows received in all; boundary rows x hops; "
-		"rows if gathered\n");
+	       "get; gather;\n# rows received in all; boundary rows x hops; "
+	       "rows if gathered\n");
 	for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
 		Tally t = {.name = table[i].name};
 		run_sizes(&t, table[i].kind, table[i].cases);
-		ok(t.programs >= table[i].programs && !t.unverified,
-			"all verify");
+		ok(t.programs >= table[i].programs && !t.unverified, "all verify");
 		ok(!t.wrong, "the numbers are right on all devices");
 		ok(!t.costly, "no more bytes than boundary rows x hops");
 	}

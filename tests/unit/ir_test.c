@@ -50,8 +50,8 @@ param(Module *m, const char *name, Type type)
 static Op *
 add_op(Block *b, OpKind kind, int n, Value *const *operands, const char *name)
 {
-	Op *op = op_new(b->module, kind, n, operands, kind == O_return ? 0 : 1,
-		name, NOWHERE, NULL);
+	Op *op = op_new(b->module, kind, n, operands, kind == O_return ? 0 : 1, name, NOWHERE,
+		NULL);
 
 	op_append(b, op);
 	return op;
@@ -104,8 +104,8 @@ return_all(Module *m, int n, Value *const *values)
 	for (int i = 0; i < n; i++) {
 		Op *op = add_op(m->entry, O_output, 1, &values[i], "out");
 		outputs[i] = finish(op);
-		Named result = {outputs[i]->name, outputs[i],
-			outputs[i]->type, outputs[i]->placement};
+		Named result = {outputs[i]->name, outputs[i], outputs[i]->type,
+			outputs[i]->placement};
 		APPEND(m->arena, m->results, m->nresults, result);
 	}
 	add_op(m->entry, O_return, n, outputs, NULL);
@@ -183,8 +183,8 @@ pointwise(Module *m, OpKind kind, Value *f, Value *p, Value *u)
 		two[0] = two[1] = p;
 	if (kind == O_xor || kind == O_shl || kind == O_shr)
 		two[0] = two[1] = u;
-	Op *op = add_op(m->entry, kind, info->operands,
-		info->operands == 3 ? three : two, NULL);
+	Op *op =
+		add_op(m->entry, kind, info->operands, info->operands == 3 ? three : two, NULL);
 	if (info->attrs & AT(direction))
 		op_set_int(op, A_direction, DIR_GE);
 	if (kind == O_convert)
@@ -210,8 +210,7 @@ test_pointwise(Session *s)
 }
 
 static Value *
-shape_op(Module *m, OpKind kind, Value *x, AttrKind attr, int n,
-	const int64_t *v, Type type)
+shape_op(Module *m, OpKind kind, Value *x, AttrKind attr, int n, const int64_t *v, Type type)
 {
 	Op *op = add_op(m->entry, kind, 1, &x, NULL);
 
@@ -324,8 +323,9 @@ test_contract(Session *s)
 	h->def->range = h->range;
 	made[n++] = h;
 	for (int c = C_add; c <= C_mul; c++)
-		made[n++] = reduce_op(m, h, constant(m, D_bf16,
-			combiner_identity((Combiner)c, D_bf16)), (Combiner)c);
+		made[n++] = reduce_op(m, h,
+			constant(m, D_bf16, combiner_identity((Combiner)c, D_bf16)),
+			(Combiner)c);
 	made[n++] = reduce_op(m, op2(m, O_compare, h, h),
 		constant(m, D_pred, combiner_identity(C_or, D_pred)), C_or);
 	return_all(m, n, made);
@@ -347,28 +347,25 @@ test_wide_dot(Session *s)
 	op->results[0]->type.dtype = D_f32;
 	Value *sum = finish(op);
 	return_all(m, 1, &sum);
-	ok(sum->type.dtype == D_f32 && sum->type.rank == 1,
-		"a dot may keep its sums wide");
+	ok(sum->type.dtype == D_f32 && sum->type.rank == 1, "a dot may keep its sums wide");
 	round_trip(m, "a wide dot goes round");
 }
 
 static void
 test_constants(Session *s)
 {
-	static const double floats[] = {0, -0.0, 0.1, 1.0 / 3, 1e-45, 3.4e38,
-		1e39, 65504, 65519.99, 65520, 5e-324, 1.7e308, -1e300, 16777217,
-		0.333251953125};
-	static const int64_t integers[] = {0, 1, 127, 255, -128, 2147483647,
-		-2147483647 - 1, 4294967295, INT64_MAX, INT64_MIN};
+	static const double floats[] = {0, -0.0, 0.1, 1.0 / 3, 1e-45, 3.4e38, 1e39, 65504,
+		65519.99, 65520, 5e-324, 1.7e308, -1e300, 16777217, 0.333251953125};
+	static const int64_t integers[] = {0, 1, 127, 255, -128, 2147483647, -2147483647 - 1,
+		4294967295, INT64_MAX, INT64_MIN};
 	Module *m = new_module(s, "constants", 2, 4);
 	Value *made[400];
 	int n = 0;
 
 	for (int d = 0; d < DTYPE_COUNT; d++)
-		for (size_t i = 0; dtype_is_float((DType)d) &&
-		    i < sizeof floats / sizeof floats[0]; i++)
-			made[n++] = constant(m, (DType)d,
-				double_payload(floats[i]));
+		for (size_t i = 0;
+			dtype_is_float((DType)d) && i < sizeof floats / sizeof floats[0]; i++)
+			made[n++] = constant(m, (DType)d, double_payload(floats[i]));
 	made[n++] = constant(m, D_f32, double_payload(INFINITY));
 	made[n++] = constant(m, D_f64, double_payload(-INFINITY));
 	made[n++] = constant(m, D_f16, double_payload(NAN));
@@ -376,8 +373,8 @@ test_constants(Session *s)
 		made[n++] = constant(m, D_i64, integers[i]);
 	for (int d = 0; d < DTYPE_COUNT; d++)
 		for (int c = 0; c < COMBINER_COUNT; c++)
-			made[n++] = constant(m, (DType)d,
-				combiner_identity((Combiner)c, (DType)d));
+			made[n++] =
+				constant(m, (DType)d, combiner_identity((Combiner)c, (DType)d));
 	return_all(m, n, made);
 	round_trip(m, "constants go round");
 }
@@ -466,8 +463,7 @@ test_call(Session *s)
 	add_call(m, made[0], &made[1]);
 	return_all(m, 2, made);
 	round_trip(m, "composites go round");
-	ok(module_remove_dead(m) && !module_remove_dead(m),
-		"dead ops in bodies are removed");
+	ok(module_remove_dead(m) && !module_remove_dead(m), "dead ops in bodies are removed");
 	round_trip(m, "composites go round without them");
 }
 
@@ -493,8 +489,7 @@ collective(Module *m, OpKind kind, Value *x, const char *axes, const char *from)
 static Value *
 own_slice(Module *m, Value *x, Value *start)
 {
-	Op *op = add_op(m->entry, O_dynamic_slice, 3,
-		(Value *[]){x, start, start}, NULL);
+	Op *op = add_op(m->entry, O_dynamic_slice, 3, (Value *[]){x, start, start}, NULL);
 
 	op_set_ints(op, A_sizes, 2, (int64_t[]){1, 2});
 	op->results[0]->no_placement = true;
@@ -502,8 +497,7 @@ own_slice(Module *m, Value *x, Value *start)
 }
 
 static void
-device_program(Session *s, const char *name, int64_t x_size, int64_t y_size,
-	const char *test)
+device_program(Session *s, const char *name, int64_t x_size, int64_t y_size, const char *test)
 {
 	Module *m = new_module(s, name, x_size, y_size);
 	int64_t n = x_size * y_size;
@@ -540,8 +534,8 @@ device_program(Session *s, const char *name, int64_t x_size, int64_t y_size,
 /* ---- bodies, and ops with places of their own ------------------------ */
 
 static Op *
-with_bodies(Module *m, Block *b, OpKind kind, int n, Value *const *operands,
-	const char *name, const char *param_name)
+with_bodies(Module *m, Block *b, OpKind kind, int n, Value *const *operands, const char *name,
+	const char *param_name)
 {
 	Op *op = op_new(m, kind, n, operands, 0, NULL, NOWHERE, NULL);
 	int first = kind == O_if;
@@ -552,8 +546,7 @@ with_bodies(Module *m, Block *b, OpKind kind, int n, Value *const *operands,
 	for (int i = 0; i < op->nbodies; i++) {
 		op->bodies[i] = block_new(m, op);
 		for (int k = first; k < n; k++)
-			block_add_param(op->bodies[i], param_name,
-				&operands[k]->type);
+			block_add_param(op->bodies[i], param_name, &operands[k]->type);
 	}
 	for (int k = first; k < n; k++)
 		op_add_result(op, name, &operands[k]->type);
@@ -574,15 +567,16 @@ in_block(Block *b, OpKind kind, Value *x, Value *y)
 static Op *
 add_while(Module *m, Block *b, Value *i, Value *n, Value *x)
 {
-	Op *op = with_bodies(m, b, O_while, 3, (Value *[]){i, n, x}, "h",
-		"carried");
+	Op *op = with_bodies(m, b, O_while, 3, (Value *[]){i, n, x}, "h", "carried");
 	Block *condition = op->bodies[0], *body = op->bodies[1];
 	Value **p = condition->params, **q = body->params;
 	Value *less = in_block(condition, O_compare, p[0], p[1]);
 
 	add_op(condition, O_return, 1, &less, NULL);
-	add_op(body, O_return, 3, (Value *[]){in_block(body, O_add, q[0], q[1]),
-		q[1], in_block(body, O_neg, q[2], NULL)}, NULL);
+	add_op(body, O_return, 3,
+		(Value *[]){in_block(body, O_add, q[0], q[1]), q[1],
+			in_block(body, O_neg, q[2], NULL)},
+		NULL);
 	op_infer(op);
 	return op;
 }
@@ -590,12 +584,11 @@ add_while(Module *m, Block *b, Value *i, Value *n, Value *x)
 static Op *
 add_if(Module *m, Block *b, Value *p, Value *x)
 {
-	Op *op = with_bodies(m, b, O_if, 2, (Value *[]){p, x}, "choice",
-		"given");
+	Op *op = with_bodies(m, b, O_if, 2, (Value *[]){p, x}, "choice", "given");
 
-	add_op(op->bodies[0], O_return, 1, (Value *[]){
-		in_block(op->bodies[0], O_sqrt, op->bodies[0]->params[0],
-		NULL)}, NULL);
+	add_op(op->bodies[0], O_return, 1,
+		(Value *[]){in_block(op->bodies[0], O_sqrt, op->bodies[0]->params[0], NULL)},
+		NULL);
 	add_op(op->bodies[1], O_return, 1, op->bodies[1]->params, NULL);
 	op_infer(op);
 	return op;
@@ -612,19 +605,19 @@ test_bodies(Session *s)
 	Op *other = add_while(m, m->entry, one, one, x);
 	Op *choice = add_if(m, m->entry, p, x);
 	Block *inner = loop->bodies[1];
-	Op *nested = add_while(m, inner, inner->params[0], inner->params[1],
-		inner->params[2]);
+	Op *nested = add_while(m, inner, inner->params[0], inner->params[1], inner->params[2]);
 
 	op_set_int(loop, A_trips, 4);
 	choice->bodies[0]->params[0]->annotated = true;
 	op_remove(nested);
 	op_insert_before(inner->last, nested);
 	inner->last->operands[2] = nested->results[2];
-	return_all(m, 4, (Value *[]){loop->results[0], loop->results[2],
-		other->results[2], choice->results[0]});
+	return_all(m, 4,
+		(Value *[]){loop->results[0], loop->results[2], other->results[2],
+			choice->results[0]});
 	round_trip(m, "loops and choices go round");
-	ok(module_remove_dead(m) && !module_remove_dead(m) &&
-		module_verify(m, stdout), "what is dead in loops is removed");
+	ok(module_remove_dead(m) && !module_remove_dead(m) && module_verify(m, stdout),
+		"what is dead in loops is removed");
 	round_trip(m, "loops and choices go round without it");
 }
 
@@ -657,23 +650,22 @@ test_dead_carried(Session *s)
 	Value *p = param(m, "p", type_of(D_pred, 0, NULL));
 	Value *one = constant(m, D_i32, 1);
 	Op *loop = add_while(m, m->entry, one, one, x);
-	Op *choice = with_bodies(m, m->entry, O_if, 3,
-		(Value *[]){p, x, one}, "choice", "given");
+	Op *choice =
+		with_bodies(m, m->entry, O_if, 3, (Value *[]){p, x, one}, "choice", "given");
 
 	for (int i = 0; i < 2; i++)
-		add_op(choice->bodies[i], O_return, 2,
-			choice->bodies[i]->params, NULL);
+		add_op(choice->bodies[i], O_return, 2, choice->bodies[i]->params, NULL);
 	return_all(m, 2, (Value *[]){loop->results[0], choice->results[1]});
 	m->level = L_sharded;
 	close_all(m);
-	bool right = module_verify(m, stdout) && module_remove_dead(m) &&
-		!module_remove_dead(m) && module_verify(m, stdout);
-	ok(right && loop->nresults == 2 && loop->noperands == 2 &&
-		loop->bodies[0]->nparams == 2 &&
-		loop->bodies[1]->last->noperands == 2 &&
-		!loop->bodies[1]->first->next->next, "a dead carried value");
-	ok(choice->nresults == 1 && choice->noperands == 2 &&
-		choice->operands[1] == one, "a dead result of a choice");
+	bool right = module_verify(m, stdout) && module_remove_dead(m) && !module_remove_dead(m)
+		&& module_verify(m, stdout);
+	ok(right && loop->nresults == 2 && loop->noperands == 2 && loop->bodies[0]->nparams == 2
+			&& loop->bodies[1]->last->noperands == 2
+			&& !loop->bodies[1]->first->next->next,
+		"a dead carried value");
+	ok(choice->nresults == 1 && choice->noperands == 2 && choice->operands[1] == one,
+		"a dead result of a choice");
 	round_trip(m, "what is left of them goes round");
 }
 
@@ -689,12 +681,11 @@ test_nested_uses(Session *s)
 
 	return_all(m, 1, &loop->results[2]);
 	value_replace_uses(m, neg, body->params[2]);
-	ok(body->last->operands[2] == body->params[2] &&
-		neg->def->operands[0] == body->params[2],
+	ok(body->last->operands[2] == body->params[2]
+			&& neg->def->operands[0] == body->params[2],
 		"uses in a body are replaced");
 	value_replace_uses(m, body->params[0], body->params[1]);
-	ok(body->first->operands[0] == body->params[1],
-		"uses of a parameter are replaced");
+	ok(body->first->operands[0] == body->params[1], "uses of a parameter are replaced");
 }
 
 static void
@@ -704,8 +695,7 @@ test_no_results(Session *s)
 	Value *x = param(m, "x", type2(D_f32, 8, 16));
 
 	for (int i = 0; i < 2; i++) {
-		Op *loop = with_bodies(m, m->entry, O_while, 0, NULL, NULL,
-			NULL);
+		Op *loop = with_bodies(m, m->entry, O_while, 0, NULL, NULL, NULL);
 		Op *no = add_op(loop->bodies[0], O_constant, 0, NULL, NULL);
 		op_set_int(no, A_value, 0);
 		no->results[0]->type = type_of(D_pred, 0, NULL);
@@ -744,8 +734,8 @@ scatter_op(Module *m, Value *x, Value *idx, int64_t dim)
 	Type type = x->type;
 
 	type.dims[dim] = idx->type.dims[0];
-	Op *op = add_op(m->entry, O_scatter_add, 3, (Value *[]){x, idx,
-		param(m, "update", type)}, NULL);
+	Op *op = add_op(m->entry, O_scatter_add, 3,
+		(Value *[]){x, idx, param(m, "update", type)}, NULL);
 	op_set_int(op, A_dim, dim);
 	return finish(op);
 }
@@ -760,12 +750,14 @@ test_indexed(Session *s)
 	Value *i = constant(m, D_i32, 3);
 	Op *keyed = sort_op(m, 2, (Value *[]){x, n}, DIR_LT);
 	Value *made[] = {
-		own_slice(m, x, i), update_op(m, x, u, i),
+		own_slice(m, x, i),
+		update_op(m, x, u, i),
 		scatter_op(m, x, iota_op(m), 0),
 		scatter_op(m, x, iota_op(m), 1),
 		sort_op(m, 1, &n, DIR_LT)->results[0],
 		sort_op(m, 1, &x, DIR_GT)->results[0],
-		keyed->results[0], keyed->results[1],
+		keyed->results[0],
+		keyed->results[1],
 	};
 
 	made[0]->no_placement = false;
@@ -796,14 +788,18 @@ test_rules(Session *s)
 	Value *u = param(m, "u", type2(D_f32, 8, 4));
 	Value *i = constant(m, D_i32, 3);
 
-	rule_is(own_slice(m, x, i)->def, -1, "([i,k],[],[])->([j,l]) "
+	rule_is(own_slice(m, x, i)->def, -1,
+		"([i,k],[],[])->([j,l]) "
 		"{i=8, j=1, k=16, l=2} reduction={i,k} "
 		"need_replication={j,l}");
-	rule_is(update_op(m, x, u, i)->def, -1, "([i,j],[i,k],[],[])->([i,j]) "
+	rule_is(update_op(m, x, u, i)->def, -1,
+		"([i,j],[i,k],[],[])->([i,j]) "
 		"{i=8, j=16, k=4} need_replication={k}");
-	rule_is(scatter_op(m, x, iota_op(m), 0)->def, 0, "([i,j],[k],[k,j])->"
+	rule_is(scatter_op(m, x, iota_op(m), 0)->def, 0,
+		"([i,j],[k],[k,j])->"
 		"([i,j]) {i=8, j=16, k=4} reduction={k}");
-	rule_is(sort_op(m, 2, (Value *[]){x, x}, DIR_LT), -1, "([i,j],[i,j])->"
+	rule_is(sort_op(m, 2, (Value *[]){x, x}, DIR_LT), -1,
+		"([i,j],[i,j])->"
 		"([i,j],[i,j]) {i=8, j=16} need_replication={j}");
 }
 
@@ -828,10 +824,12 @@ errors_of(const char *text, int length, bool *read)
 	return errors;
 }
 
-#define HEADER "HloModule t, frontend_attributes={level=\"global\"," \
+#define HEADER \
+	"HloModule t, frontend_attributes={level=\"global\"," \
 	"mesh=\"X=2,Y=4\"}\n"
-#define BODY(lines) HEADER "ENTRY %main {\n %x = f32[8,4] parameter(0)\n" \
-	lines "\n ROOT %r = (f32[8,4]) tuple(%x)\n}\n"
+#define BODY(lines) \
+	HEADER "ENTRY %main {\n %x = f32[8,4] parameter(0)\n" lines \
+	       "\n ROOT %r = (f32[8,4]) tuple(%x)\n}\n"
 
 static void
 test_messages(void)
@@ -841,64 +839,56 @@ test_messages(void)
 	} cases[] = {
 		{"", "expected 'HloModule' before the end"},
 		{"HloModule t\n", "without an ENTRY"},
-		{"HloModule t\nENTRY %m { %x = f32[] parameter(0) }",
-			"do not give its level"},
+		{"HloModule t\nENTRY %m { %x = f32[] parameter(0) }", "do not give its level"},
 		{"/* never closed", "a comment without an end"},
 		{BODY("%y = f33[8,4] negate(%x)"), "unknown type 'f33'"},
-		{BODY("%y = f32[8,4] frobnicate(%x)"),
-			"no op of shdc is spelled 'frobnicate'"},
-		{BODY("%y = f32[8,4] negate(%z)"),
-			"%z is not defined before this"},
+		{BODY("%y = f32[8,4] frobnicate(%x)"), "no op of shdc is spelled 'frobnicate'"},
+		{BODY("%y = f32[8,4] negate(%z)"), "%z is not defined before this"},
 		{BODY("%x = f32[8,4] negate(%x)"), "%x is defined twice"},
 		{BODY("%y = f32[8,4] negate(%x, %x)"), "has 1 operands, not 2"},
 		{BODY("%y = f32[8,0] negate(%x)"), "a dim of size 0"},
-		{BODY("%y = f32[9223372036854775808] negate(%x)"),
-			"more than 64 bits"},
+		{BODY("%y = f32[9223372036854775808] negate(%x)"), "more than 64 bits"},
 		{BODY("%y = f32[4294967296,4294967296] negate(%x)"),
 			"a dim of size 4294967296"},
 		{BODY("%y = f32[8,5] negate(%x)"), "neg makes f32[8, 4], but y is f32[8, 5]"},
 		{BODY("%y = f32[4,8] transpose(%x)"), "without dimensions"},
-		{BODY("%y = f32[4,8] transpose(%x), dimensions={1,1}"),
-			"names dim 1 twice"},
-		{BODY("%y = f32[8,4] negate(%x), sharding={replicated}"),
-			"named form only"},
+		{BODY("%y = f32[4,8] transpose(%x), dimensions={1,1}"), "names dim 1 twice"},
+		{BODY("%y = f32[8,4] negate(%x), sharding={replicated}"), "named form only"},
 		{BODY("%y = f32[8,4] negate(%x), sharding={mesh['X'=2,'Y'=2],"
-			"[{},{}]}"), "another mesh than the module's"},
+		      "[{},{}]}"),
+			"another mesh than the module's"},
 		{BODY("%y = f32[8,4] negate(%x), sharding={mesh['X'=2,'Y'=4],"
-			"[{'Z'},{}]}"), "no axis 'Z'"},
+		      "[{'Z'},{}]}"),
+			"no axis 'Z'"},
 		{BODY("%y = f32[8,4] negate(%x), sharding={mesh['X'=2,'Y'=4],"
-			"[{'X'},{'X'}]}"), "cannot be used together"},
+		      "[{'X'},{'X'}]}"),
+			"cannot be used together"},
 		{BODY("%y = f32[8,4] negate(%x), sharding={mesh['X'=2,'Y'=4],"
-			"[{'Y':(2)3},{}]}"), "no part (2)3"},
+		      "[{'Y':(2)3},{}]}"),
+			"no part (2)3"},
 		{BODY("%y = f32[] constant(1e999)"), "is not a number"},
 		{BODY("%y = s8[] constant(128)"), "128 is not a value of i8"},
-		{BODY("%y = f32[8,4] all-reduce(%x), to_apply=%q"),
-			"without the fact 'axes'"},
-		{BODY("%t = (f32[8,4]) tuple(%x) %y = f32[8,4] negate(%t)"),
-			"%t is a tuple"},
+		{BODY("%y = f32[8,4] all-reduce(%x), to_apply=%q"), "without the fact 'axes'"},
+		{BODY("%t = (f32[8,4]) tuple(%x) %y = f32[8,4] negate(%t)"), "%t is a tuple"},
 		{BODY("%t = (f32[8,4]) tuple(%x) %y = f32[8,4] "
-			"get-tuple-element(%t), index=1"),
+		      "get-tuple-element(%t), index=1"),
 			"the tuple has no such element 1"},
 		{BODY("%y = (f32[8,4]) while(%x), condition=%c, body=%b"),
 			"%x is not a tuple defined before this"},
-		{BODY("%y = (f32[8,4], f32[8,4]) negate(%x)"),
-			"negate makes a tuple"},
+		{BODY("%y = (f32[8,4], f32[8,4]) negate(%x)"), "negate makes a tuple"},
 		{BODY("%y = ((f32[8,4])) negate(%x)"), "a tuple in a tuple"},
 		{BODY("%y = f32[8,4] sort(%x), dimensions={0}, to_apply=%main"),
 			"a sort that is not stable"},
 		{BODY("%y = f32[8,4] sort(%x), dimensions={0}, is_stable=true, "
-			"to_apply=%main"),
+		      "to_apply=%main"),
 			"main does not compare in a way known here"},
-		{BODY("%y = f32[8,4] call(%x), to_apply=%main"),
-			"is applied twice"},
-		{BODY("%y = f32[8,4] negate(%x), metadata={op_name=\"a"),
-			"expected '\"'"},
+		{BODY("%y = f32[8,4] call(%x), to_apply=%main"), "is applied twice"},
+		{BODY("%y = f32[8,4] negate(%x), metadata={op_name=\"a"), "expected '\"'"},
 	};
 
 	for (size_t i = 0; i < sizeof cases / sizeof cases[0]; i++) {
 		bool read;
-		char *errors = errors_of(cases[i].text,
-			(int)strlen(cases[i].text), &read);
+		char *errors = errors_of(cases[i].text, (int)strlen(cases[i].text), &read);
 		bool right = !read && strstr(errors, cases[i].message);
 		if (!right)
 			printf("# got: %s\n", errors);
@@ -964,11 +954,13 @@ test_types(Session *s)
 	Type type;
 	const char *wrong = ops[O_add].types(sum, m->arena, &type);
 
-	ok(wrong && !strcmp(wrong, "add needs operands of one type, not "
-		"f32[8, 16] and f32[16, 8]"), "operands that differ");
+	ok(wrong
+			&& !strcmp(wrong,
+				"add needs operands of one type, not "
+				"f32[8, 16] and f32[16, 8]"),
+		"operands that differ");
 	wrong = ops[O_neg].types(neg, m->arena, &type);
-	ok(wrong && !strcmp(wrong, "neg needs numbers, not pred"),
-		"minus of a pred");
+	ok(wrong && !strcmp(wrong, "neg needs numbers, not pred"), "minus of a pred");
 }
 
 static void
@@ -988,20 +980,20 @@ test_verify(Session *s)
 	m->level = L_sharded;
 	ok(!module_verify(m, out), "a broken module does not pass");
 	fclose(out);
-	ok(strstr(text, "  // ^ the name x is used twice\n"),
-		"a name used twice");
-	ok(strstr(text, "  // ^ dim 1 of x has size 3, which Y (4 ways) does "
-		"not divide\n"), "a dim that does not divide");
-	ok(strstr(text, "  // ^ x: X,X cannot be used together\n"),
-		"an axis used twice");
+	ok(strstr(text, "  // ^ the name x is used twice\n"), "a name used twice");
+	ok(strstr(text,
+		   "  // ^ dim 1 of x has size 3, which Y (4 ways) does "
+		   "not divide\n"),
+		"a dim that does not divide");
+	ok(strstr(text, "  // ^ x: X,X cannot be used together\n"), "an axis used twice");
 	ok(strstr(text, "has an open dim"), "an open dim after propagation");
 	free(text);
 }
 
 /* What the verifier says about a module that was right before `change`. */
 static void
-refused(Session *s, void (*change)(Module *m, Op *loop, Op *choice),
-	Level level, const char *message)
+refused(Session *s, void (*change)(Module *m, Op *loop, Op *choice), Level level,
+	const char *message)
 {
 	Module *m = new_module(s, "wrong", 2, 2);
 	Value *x = param(m, "x", type2(D_f32, 8, 16));
@@ -1089,18 +1081,16 @@ decide_by_parts(Module *m, Op *loop, Op *choice)
 static void
 test_verify_bodies(Session *s)
 {
-	refused(s, see_outside, L_global,
-		"operand 2, x, is not defined before this");
+	refused(s, see_outside, L_global, "operand 2, x, is not defined before this");
 	refused(s, carry_other_type, L_global,
 		"a body of while returns i32[] as value 2, which is "
 		"f32[8, 16]");
-	refused(s, lose_parameter, L_global,
-		"if passes 1 values for 0 parameters");
+	refused(s, lose_parameter, L_global, "if passes 1 values for 0 parameters");
 	refused(s, lose_body, L_global, "while has 1 bodies, not 2");
-	refused(s, decide_by_tensor, L_global, "the condition of a while "
+	refused(s, decide_by_tensor, L_global,
+		"the condition of a while "
 		"returns one scalar pred, not f32[8, 16]");
-	refused(s, split_condition_param, L_sharded,
-		"h.3 is not placed as carried.3");
+	refused(s, split_condition_param, L_sharded, "h.3 is not placed as carried.3");
 	refused(s, split_operand, L_resharded, "x is not placed as carried.3");
 	refused(s, decide_by_parts, L_resharded, "p decides, but is partial");
 }
@@ -1110,10 +1100,10 @@ test_names(Session *s)
 {
 	Module *m = module_new(s, "9 names");
 	bool right = true;
-	static const char *const wanted[] = {"h", "h", "h.2", "h.7", "h", "s32",
-		"2x", "a b", "return"};
-	static const char *const got[] = {"h", "h.2", "h.3", "h.7", "h.4",
-		"s32_", "_2x", "a_b", "return.2"};
+	static const char *const wanted[] = {"h", "h", "h.2", "h.7", "h", "s32", "2x", "a b",
+		"return"};
+	static const char *const got[] = {"h", "h.2", "h.3", "h.7", "h.4", "s32_", "_2x", "a_b",
+		"return.2"};
 
 	for (int i = 0; i < 9; i++) {
 		const char *name = module_unique_name(m, wanted[i]);
@@ -1124,8 +1114,7 @@ test_names(Session *s)
 	ok(right, "names are unique and what HLO takes");
 	for (int i = 0; i < 200000; i++)
 		module_unique_name(m, "dot");
-	ok(!strcmp(module_unique_name(m, "dot"), "dot.200001"),
-		"many values of one name");
+	ok(!strcmp(module_unique_name(m, "dot"), "dot.200001"), "many values of one name");
 }
 
 static void
@@ -1144,8 +1133,7 @@ test_changes(Session *s)
 	ok(module_remove_dead(m) && !a->block, "what is unused is removed");
 	op_remove(b->def);
 	op_insert_before(c->def, b->def);
-	ok(m->entry->first == b->def && module_verify(m, stdout),
-		"ops move");
+	ok(m->entry->first == b->def && module_verify(m, stdout), "ops move");
 }
 
 int
@@ -1172,8 +1160,7 @@ main(int argc, char **argv)
 	test_indexed(s);
 	test_rules(s);
 	device_program(s, "device8", 2, 4, "a device program goes round");
-	device_program(s, "device4096", 64, 64,
-		"a device program for 4096 goes round");
+	device_program(s, "device4096", 64, 64, "a device program for 4096 goes round");
 	test_verify(s);
 	test_verify_bodies(s);
 	test_messages();

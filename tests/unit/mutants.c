@@ -98,8 +98,8 @@ run(Programs *p, Tensor *results, bool *disagree)
 		ins[d] = in[d];
 		outs[d] = out[d];
 		for (int i = 0; i < nparams; i++)
-			tensor_shard(&m->mesh, &m->entry->params[i]->placement,
-				d, &p->inputs[i], &in[d][i]);
+			tensor_shard(&m->mesh, &m->entry->params[i]->placement, d,
+				&p->inputs[i], &in[d][i]);
 	}
 	*disagree = false;
 	bool ok = eval_device(m, ins, outs, &failure);
@@ -109,8 +109,7 @@ run(Programs *p, Tensor *results, bool *disagree)
 		int64_t differs;
 		for (int d = 0; d < n; d++)
 			locals[d] = out[d][i];
-		tensor_unshard(&m->mesh, &v->placement, &whole, locals,
-			&results[i], &differs);
+		tensor_unshard(&m->mesh, &v->placement, &whole, locals, &results[i], &differs);
 		*disagree |= differs >= 0;
 	}
 	for (int d = 0; d < n; d++) {
@@ -131,8 +130,7 @@ typedef bool Mistake(Module *m, Op *op, uint64_t choice);
 static bool
 drop(Module *m, Op *op, uint64_t choice)
 {
-	bool moves = op->kind == O_all_reduce ||
-		op->kind == O_collective_permute;
+	bool moves = op->kind == O_all_reduce || op->kind == O_collective_permute;
 
 	(void)m, (void)choice;
 	if (moves)
@@ -144,22 +142,19 @@ static bool
 other_group(Module *m, Op *op, uint64_t choice)
 {
 	AxisList *axes = NEW_ARRAY(m->arena, AxisList, 1);
-	AxisRef axis = axis_whole(&m->mesh,
-		(int)(choice % (uint64_t)m->mesh.naxes));
+	AxisRef axis = axis_whole(&m->mesh, (int)(choice % (uint64_t)m->mesh.naxes));
 
-	if (op->axes == NULL || op->axes->n == 0 || op->from != NULL ||
-	    op->kind == O_manual)
+	if (op->axes == NULL || op->axes->n == 0 || op->from != NULL || op->kind == O_manual)
 		return false;
 	*axes = *op->axes;
-	if (axes->n > 1 && choice & 64) {	/* other order, or one less */
+	if (axes->n > 1 && choice & 64) { /* other order, or one less */
 		AxisRef first = axes->a[0];
 		axes->a[0] = axes->a[1];
 		axes->a[1] = first;
 		if (op->kind == O_all_reduce)
 			axes->n = 1;
 	} else {
-		bool fits = op->kind == O_all_reduce ||
-			axes->a[0].size == axis.size;
+		bool fits = op->kind == O_all_reduce || axes->a[0].size == axis.size;
 		if (!fits || axes_overlap(axes, axis))
 			return false;
 		axes->a[0] = axis;
@@ -172,8 +167,12 @@ static bool
 other_combiner(Module *m, Op *op, uint64_t choice)
 {
 	static const Combiner others[] = {
-		[C_add] = C_max, [C_max] = C_min, [C_min] = C_max,
-		[C_mul] = C_add, [C_and] = C_or, [C_or] = C_and,
+		[C_add] = C_max,
+		[C_max] = C_min,
+		[C_min] = C_max,
+		[C_mul] = C_add,
+		[C_and] = C_or,
+		[C_or] = C_and,
 	};
 
 	(void)m, (void)choice;
@@ -193,8 +192,8 @@ other_operand(Module *m, Op *op, uint64_t choice)
 	if (op->noperands == 0 || op->nbodies)
 		return false;
 	for (Op *o = op->prev; o != NULL; o = o->prev) {
-		if (o->nresults == 0 || o->results[0] == op->operands[i] ||
-		    !type_equal(&o->results[0]->type, &op->operands[i]->type))
+		if (o->nresults == 0 || o->results[0] == op->operands[i]
+			|| !type_equal(&o->results[0]->type, &op->operands[i]->type))
 			continue;
 		op->operands[i] = o->results[0];
 		return true;
@@ -206,13 +205,17 @@ static bool
 swapped(Module *m, Op *op, uint64_t choice)
 {
 	static const bool matters[OP_COUNT] = {
-		[O_sub] = true, [O_div] = true, [O_rem] = true,
-		[O_compare] = true, [O_concatenate] = true, [O_pow] = true,
+		[O_sub] = true,
+		[O_div] = true,
+		[O_rem] = true,
+		[O_compare] = true,
+		[O_concatenate] = true,
+		[O_pow] = true,
 	};
 
 	(void)m, (void)choice;
-	if (!matters[op->kind] || op->noperands < 2 || !type_equal(
-	    &op->operands[0]->type, &op->operands[1]->type))
+	if (!matters[op->kind] || op->noperands < 2
+		|| !type_equal(&op->operands[0]->type, &op->operands[1]->type))
 		return false;
 	Value *first = op->operands[0];
 	op->operands[0] = op->operands[1];
@@ -241,8 +244,8 @@ off_by_one(Module *m, Op *op, uint64_t choice)
 
 	(void)m;
 	if (op->kind == O_slice && rank) {
-		int64_t by = op_ints(op, A_limit)->v[d] <
-			op->operands[0]->type.dims[d] ? 1 : -1;
+		int64_t by =
+			op_ints(op, A_limit)->v[d] < op->operands[0]->type.dims[d] ? 1 : -1;
 		if (op_ints(op, A_start)->v[d] + by < 0)
 			return false;
 		return add_to(op, A_start, d, by) && add_to(op, A_limit, d, by);
@@ -267,8 +270,7 @@ other_constant(Module *m, Op *op, uint64_t choice)
 	if (d == D_pred)
 		op_set_int(op, A_value, !payload);
 	else if (dtype_is_float(d))
-		op_set_int(op, A_value,
-			double_payload(payload_double(payload) + 0.5));
+		op_set_int(op, A_value, double_payload(payload_double(payload) + 0.5));
 	else
 		op_set_int(op, A_value, payload + 1);
 	return true;
@@ -278,8 +280,12 @@ static bool
 other_direction(Module *m, Op *op, uint64_t choice)
 {
 	static const Direction others[] = {
-		[DIR_EQ] = DIR_NE, [DIR_NE] = DIR_EQ, [DIR_LT] = DIR_LE,
-		[DIR_LE] = DIR_LT, [DIR_GT] = DIR_GE, [DIR_GE] = DIR_GT,
+		[DIR_EQ] = DIR_NE,
+		[DIR_NE] = DIR_EQ,
+		[DIR_LT] = DIR_LE,
+		[DIR_LE] = DIR_LT,
+		[DIR_GT] = DIR_GE,
+		[DIR_GE] = DIR_GT,
 	};
 
 	(void)m, (void)choice;
@@ -309,9 +315,14 @@ static const struct {
 	const char *name;
 	Mistake *make;
 } mistakes[] = {
-	{"drop", drop}, {"group", other_group}, {"combiner", other_combiner},
-	{"operand", other_operand}, {"swap", swapped}, {"offset", off_by_one},
-	{"constant", other_constant}, {"direction", other_direction},
+	{"drop", drop},
+	{"group", other_group},
+	{"combiner", other_combiner},
+	{"operand", other_operand},
+	{"swap", swapped},
+	{"offset", off_by_one},
+	{"constant", other_constant},
+	{"direction", other_direction},
 	{"source", other_source},
 };
 enum { NMISTAKES = sizeof mistakes / sizeof mistakes[0] };
@@ -344,17 +355,15 @@ verdict(Programs *p, const Tensor *results)
 	for (int i = 0; i < entry_results(p->device); i++) {
 		if (same_bits(&results[i], &p->right[i]))
 			continue;
-		Comparison c = tensor_compare(&p->wanted[i], p->bounds[i],
-			&results[i]);
+		Comparison c = tensor_compare(&p->wanted[i], p->bounds[i], &results[i]);
 		if (c.mismatches)
 			return "caught";
 		changed = true;
 		undecided |= c.undecided > 0;
-		rounding &= dtype_is_float(results[i].type.dtype) &&
-			!(c.error > 0.01 * greatest(&p->wanted[i]));
+		rounding &= dtype_is_float(results[i].type.dtype)
+			&& !(c.error > 0.01 * greatest(&p->wanted[i]));
 	}
-	return !changed ? NULL : undecided ? "undecided" :
-		rounding ? "rounding" : "missed";
+	return !changed ? NULL : undecided ? "undecided" : rounding ? "rounding" : "missed";
 }
 
 static void
@@ -382,20 +391,16 @@ static void
 save(const Op *op, Saved *s)
 {
 	s->op = *op;
-	memcpy(s->operands, op->operands,
-		(size_t)op->noperands * sizeof *s->operands);
-	memcpy(s->attrs, op->attrs,
-		(size_t)__builtin_popcount(op->has) * sizeof *s->attrs);
+	memcpy(s->operands, op->operands, (size_t)op->noperands * sizeof *s->operands);
+	memcpy(s->attrs, op->attrs, (size_t)__builtin_popcount(op->has) * sizeof *s->attrs);
 }
 
 static void
 restore(Op *op, const Saved *s)
 {
 	*op = s->op;
-	memcpy(op->operands, s->operands,
-		(size_t)op->noperands * sizeof *s->operands);
-	memcpy(op->attrs, s->attrs,
-		(size_t)__builtin_popcount(op->has) * sizeof *s->attrs);
+	memcpy(op->operands, s->operands, (size_t)op->noperands * sizeof *s->operands);
+	memcpy(op->attrs, s->attrs, (size_t)__builtin_popcount(op->has) * sizeof *s->attrs);
 }
 
 static void
@@ -408,7 +413,7 @@ mutate_block(Programs *p, const Block *b, int *left)
 			mutate_block(p, op->bodies[i], left);
 		if (op->noperands > MAX_IO || op->kind == O_return)
 			continue;
-		for (int k = 0; k < NMISTAKES && *left > 0; k++) {
+		for (int k = 0; k<NMISTAKES && * left> 0; k++) {
 			save(op, &saved);
 			if (mistakes[k].make(p->device, op, next(p))) {
 				try_mistake(p, op, mistakes[k].name);
@@ -425,8 +430,8 @@ static bool
 of_use(const Programs *p)
 {
 	const Module *m = p->device;
-	bool use = m->mesh.ndevices <= MOST_DEVICES &&
-		m->entry->nparams <= MAX_IO && entry_results(m) <= MAX_IO;
+	bool use = m->mesh.ndevices <= MOST_DEVICES && m->entry->nparams <= MAX_IO
+		&& entry_results(m) <= MAX_IO;
 
 	for (int i = 0; use && i < m->entry->nparams; i++)
 		use = m->entry->params[i]->unpadded == NULL;
@@ -453,11 +458,10 @@ main(int argc, char **argv)
 	for (int i = 0; i < p.global->entry->nparams; i++) {
 		Type type = p.global->entry->params[i]->type;
 		tensor_new(&type, &p.inputs[i]);
-		fill(&p, &p.inputs[i],
-			p.device->entry->params[i]->index_limit);
+		fill(&p, &p.inputs[i], p.device->entry->params[i]->index_limit);
 	}
-	if (!eval_global_bounds(p.global, p.inputs, p.wanted, p.bounds) ||
-	    !run(&p, p.right, &disagree))
+	if (!eval_global_bounds(p.global, p.inputs, p.wanted, p.bounds)
+		|| !run(&p, p.right, &disagree))
 		return 4;
 	if (disagree)
 		return 4;

@@ -38,9 +38,17 @@ static Placement
 spec(const Mesh *mesh, int n)
 {
 	static const char *const specs[NSPECS][2] = {
-		{"", ""}, {"X", ""}, {"Y", ""}, {"", "X"}, {"", "Y"},
-		{"XY", ""}, {"YX", ""}, {"", "XY"}, {"", "YX"},
-		{"X", "Y"}, {"Y", "X"},
+		{"", ""},
+		{"X", ""},
+		{"Y", ""},
+		{"", "X"},
+		{"", "Y"},
+		{"XY", ""},
+		{"YX", ""},
+		{"", "XY"},
+		{"", "YX"},
+		{"X", "Y"},
+		{"Y", "X"},
 	};
 	Placement p = placement_none(2);
 
@@ -58,7 +66,7 @@ spec(const Mesh *mesh, int n)
 /* factor of each dim of A, B, C */
 static const int factor_of[3][2] = {{I, K}, {K, J}, {I, J}};
 
-typedef struct Entry {		/* a candidate of the vote */
+typedef struct Entry { /* a candidate of the vote */
 	int factor;
 	AxisList axes;
 	double votes;
@@ -69,8 +77,7 @@ static void
 ballot(Entry *entries, int *n, int factor, AxisList axes, double votes)
 {
 	for (int i = 0; i < *n; i++)
-		if (entries[i].factor == factor &&
-		    axes_equal(&entries[i].axes, &axes)) {
+		if (entries[i].factor == factor && axes_equal(&entries[i].axes, &axes)) {
 			entries[i].votes += votes;
 			return;
 		}
@@ -111,8 +118,7 @@ reference_vote(const Type *types, const Placement *specs, AxisList *chosen)
 	do {
 		best = NULL;
 		for (int i = 0; i < n; i++)
-			if (!entries[i].out && (!best ||
-			    prefer(&entries[i], best, chosen)))
+			if (!entries[i].out && (!best || prefer(&entries[i], best, chosen)))
 				best = &entries[i];
 		if (!best)
 			break;
@@ -120,11 +126,11 @@ reference_vote(const Type *types, const Placement *specs, AxisList *chosen)
 		for (int i = 0; i < n; i++) {
 			Entry *e = &entries[i];
 			for (int k = 0; k < best->axes.n; k++)
-				e->out |= e->factor != best->factor &&
-					axes_overlap(&e->axes, best->axes.a[k]);
-			e->out |= e->factor == best->factor &&
-				(e->axes.n <= best->axes.n ||
-				!axes_is_prefix(&best->axes, &e->axes));
+				e->out |= e->factor != best->factor
+					&& axes_overlap(&e->axes, best->axes.a[k]);
+			e->out |= e->factor == best->factor
+				&& (e->axes.n <= best->axes.n
+					|| !axes_is_prefix(&best->axes, &e->axes));
 		}
 	} while (best);
 }
@@ -153,8 +159,7 @@ reference_bytes(Resharder *r, const Type *types, const Placement *specs)
 /* ---- our program ------------------------------------------------------------- */
 
 static Module *
-matmul_module(Session *s, const Mesh *mesh, const Type *types,
-	const Placement *specs)
+matmul_module(Session *s, const Mesh *mesh, const Type *types, const Placement *specs)
 {
 	Module *m = module_new(s, "matmul");
 	Range nowhere = {0};
@@ -176,16 +181,14 @@ matmul_module(Session *s, const Mesh *mesh, const Type *types,
 	op_set_int(dot, A_rhs_contract, 0);
 	op_append(b, dot);
 	op_infer(dot);
-	Op *output = op_new(m, O_output, 1, dot->results, 1, "out", nowhere,
-		"return");
+	Op *output = op_new(m, O_output, 1, dot->results, 1, "out", nowhere, "return");
 	op_append(b, output);
 	op_infer(output);
 	output->results[0]->placement = specs[2];
 	output->results[0]->annotated = true;
 	Named result = {"out", output->results[0], types[2], specs[2]};
 	APPEND(m->arena, m->results, m->nresults, result);
-	op_append(b, op_new(m, O_return, 1, output->results, 0, NULL, nowhere,
-		"return"));
+	op_append(b, op_new(m, O_return, 1, output->results, 0, NULL, nowhere, "return"));
 	return m;
 }
 
@@ -219,8 +222,8 @@ product(const Tensor *a, const Tensor *b, const Type *type)
 		for (int64_t k = 0; k < depth; k++)
 			for (int64_t j = 0; j < n; j++)
 				((int32_t *)c.data)[i * n + j] +=
-					((int32_t *)a->data)[i * depth + k] *
-					((int32_t *)b->data)[k * n + j];
+					((int32_t *)a->data)[i * depth + k]
+					* ((int32_t *)b->data)[k * n + j];
 	return c;
 }
 
@@ -236,19 +239,17 @@ gives_product(Module *m, const Type *types, const Placement *specs)
 	for (int d = 0; d < 8; d++) {
 		in[d] = inputs[d];
 		out[d] = &outputs[d];
-		if (!tensor_shard(&m->mesh, &specs[0], d, &a, &inputs[d][0]) ||
-		    !tensor_shard(&m->mesh, &specs[1], d, &b, &inputs[d][1]))
+		if (!tensor_shard(&m->mesh, &specs[0], d, &a, &inputs[d][0])
+			|| !tensor_shard(&m->mesh, &specs[1], d, &b, &inputs[d][1]))
 			abort();
 	}
 	if (!eval_device(m, in, out, NULL))
 		abort();
 	for (int d = 0; d < 8; d++)
 		locals[d] = outputs[d];
-	if (!tensor_unshard(&m->mesh, &specs[2], &types[2], locals, &got,
-			&disagree))
+	if (!tensor_unshard(&m->mesh, &specs[2], &types[2], locals, &got, &disagree))
 		abort();
-	good = disagree < 0 && !memcmp(got.data, want.data,
-		(size_t)type_bytes(&types[2]));
+	good = disagree < 0 && !memcmp(got.data, want.data, (size_t)type_bytes(&types[2]));
 	for (int d = 0; d < 8; d++) {
 		tensor_free(&inputs[d][0]);
 		tensor_free(&inputs[d][1]);
@@ -268,8 +269,8 @@ typedef struct Tally {
 } Tally;
 
 static void
-describe(const Mesh *mesh, const Type *types, const Placement *specs,
-	double ours, double reference)
+describe(const Mesh *mesh, const Type *types, const Placement *specs, double ours,
+	double reference)
 {
 	Text t = {0};
 
@@ -280,8 +281,8 @@ describe(const Mesh *mesh, const Type *types, const Placement *specs,
 }
 
 static void
-try_program(const Mesh *mesh, Resharder *r, const Type *types,
-	const Placement *specs, Tally *tally)
+try_program(const Mesh *mesh, Resharder *r, const Type *types, const Placement *specs,
+	Tally *tally)
 {
 	PartitionOptions options = {0};
 	double ours = 0, reference = reference_bytes(r, types, specs);
@@ -319,12 +320,12 @@ try_sizes(const char *name, int64_t i, int64_t k, int64_t j)
 	for (int a = 0; a < NSPECS; a++)
 		for (int b = 0; b < NSPECS; b++)
 			for (int c = 0; c < NSPECS; c++) {
-				Placement specs[3] = {spec(&mesh, a),
-					spec(&mesh, b), spec(&mesh, c)};
+				Placement specs[3] = {spec(&mesh, a), spec(&mesh, b),
+					spec(&mesh, c)};
 				try_program(&mesh, r, types, specs, &tally);
 			}
-	printf("# %s: %d programs, %d move less than the vote\n", name,
-		tally.programs, tally.cheaper);
+	printf("# %s: %d programs, %d move less than the vote\n", name, tally.programs,
+		tally.cheaper);
 	ok(tally.programs == 1331 && !tally.unverified, "all verify");
 	ok(!tally.wrong, "the product is right on all devices");
 	ok(!tally.costly, "no plan moves more than the vote's");

@@ -23,7 +23,7 @@ typedef struct Program {
 	Module *m;
 	uint64_t random;
 	Value *values[MOST_VALUES];
-	Placement written[MOST_VALUES];	/* of annotated ones */
+	Placement written[MOST_VALUES]; /* of annotated ones */
 	int n;
 } Program;
 
@@ -98,7 +98,7 @@ static void
 keep(Program *p, Value *v)
 {
 	if (!v->type.rank)
-		return;		/* scalars have nothing to say */
+		return; /* scalars have nothing to say */
 	if (v->annotated)
 		p->written[p->n] = v->placement;
 	p->values[p->n++] = v;
@@ -124,8 +124,7 @@ add_param(Program *p)
 static Op *
 add_op(Program *p, OpKind kind, int n, Value *a, Value *b)
 {
-	Op *op = op_new(p->m, kind, n, (Value *[]){a, b}, 1, "v", (Range){0},
-		NULL);
+	Op *op = op_new(p->m, kind, n, (Value *[]){a, b}, 1, "v", (Range){0}, NULL);
 
 	op_append(p->m->entry, op);
 	return op;
@@ -158,8 +157,7 @@ add_dot(Program *p, Value *v)
 	for (int i = 0; i < 16; i++) {
 		Value *w = p->values[pick(p, p->n)];
 		int c = pick(p, v->type.rank), k = pick(p, w->type.rank);
-		if (v->type.dims[c] != w->type.dims[k] ||
-				v->type.rank + w->type.rank > 6)
+		if (v->type.dims[c] != w->type.dims[k] || v->type.rank + w->type.rank > 6)
 			continue;
 		Op *op = add_op(p, O_dot, 2, v, w);
 		op_set_int(op, A_lhs_contract, c);
@@ -271,8 +269,15 @@ make(Program *p, uint64_t seed)
 {
 	typedef void Adder(Program *, Value *);
 	static Adder *const adders[] = {
-		add_pointwise, add_pointwise, add_dot, add_reshape,
-		add_transpose, add_broadcast, add_placed, add_group, add_slice,
+		add_pointwise,
+		add_pointwise,
+		add_dot,
+		add_reshape,
+		add_transpose,
+		add_broadcast,
+		add_placed,
+		add_group,
+		add_slice,
 		add_reshape,
 	};
 
@@ -289,8 +294,8 @@ make(Program *p, uint64_t seed)
 	op_infer(out);
 	annotate(p, out->results[0]);
 	keep(p, out->results[0]);
-	op_append(p->m->entry, op_new(p->m, O_return, 1, out->results, 0, NULL,
-		(Range){0}, "return"));
+	op_append(p->m->entry,
+		op_new(p->m, O_return, 1, out->results, 0, NULL, (Range){0}, "return"));
 	p->m->nresults = 1;
 	p->m->results = NEW_ARRAY(p->m->arena, Named, 1);
 }
@@ -300,7 +305,7 @@ discard(Program *p)
 {
 	FILE *err = p->session->err;
 
-	session_free(p->session);	/* may still have a warning to print */
+	session_free(p->session); /* may still have a warning to print */
 	fclose(err);
 }
 
@@ -381,8 +386,7 @@ static const char *
 differs(const Program *p, const Program *q)
 {
 	for (int i = 0; i < p->n; i++)
-		if (!placement_same(&p->values[i]->placement,
-				&q->values[i]->placement))
+		if (!placement_same(&p->values[i]->placement, &q->values[i]->placement))
 			return "another run gave another placement";
 	return NULL;
 }
@@ -422,12 +426,10 @@ main(int argc, char **argv)
 		if (!why)
 			why = tell_everything(&p);
 		if (why && ++failed < 10)
-			printf("# program %llu: %s\n", (unsigned long long)seed,
-				why);
+			printf("# program %llu: %s\n", (unsigned long long)seed, why);
 		discard(&p);
 		discard(&q);
 	}
-	printf("%sok 1 - %d random programs\n1..1\n", failed ? "not " : "",
-		PROGRAMS);
+	printf("%sok 1 - %d random programs\n1..1\n", failed ? "not " : "", PROGRAMS);
 	return failed != 0;
 }

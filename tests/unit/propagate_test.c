@@ -31,9 +31,9 @@ static const Case cases[] = {
 typedef struct Build {
 	Session *session;
 	Module *m;
-	Block *block;		/* where ops go */
-	OpMode mode;		/* of ops from here on */
-	const char *p;		/* what is left of the program */
+	Block *block;  /* where ops go */
+	OpMode mode;   /* of ops from here on */
+	const char *p; /* what is left of the program */
 	Table *values;
 	int nreturned;
 	Value *returned[8];
@@ -157,7 +157,7 @@ spec(Build *b, Value *v, bool annotated)
 			break;
 		t.dims[t.rank++] = number(b);
 		p.rank = (int8_t)t.rank;
-		if (*b->p == '@')	/* " @?" is of the whole tensor */
+		if (*b->p == '@') /* " @?" is of the whole tensor */
 			dim_placement(b, &p, t.rank - 1);
 	} while (eat(b, ","));
 	if (eat(b, "replicated(")) {
@@ -211,7 +211,7 @@ dot_letters(Op *o, const char *s)
 		const char *in_rhs = memchr(comma, *l, (size_t)(arrow - comma));
 		if (!in_rhs)
 			continue;
-		int64_t (*to)[8] = strchr(arrow, *l) ? batch : contract;
+		int64_t(*to)[8] = strchr(arrow, *l) ? batch : contract;
 		int *n = strchr(arrow, *l) ? &nb : &nc;
 		to[0][*n] = l - s;
 		to[1][(*n)++] = in_rhs - comma - 1;
@@ -252,14 +252,23 @@ statement(Build *b, const char *name)
 		OpKind kind;
 		int operands;
 	} forms[] = {
-		{"relu", O_exp, 1}, {"add", O_add, 2}, {"dot", O_dot, 2},
-		{"reshape", O_reshape, 1}, {"transpose", O_transpose, 1},
-		{"broadcast", O_broadcast, 1}, {"sum", O_reduce, 1},
-		{"slice", O_slice, 1}, {"concat", O_concatenate, 2},
-		{"constraint", O_constraint, 1}, {"barrier", O_barrier, 1},
-		{"reshard", O_reshard, 1}, {"like", O_shard_like, 2},
-		{"reverse", O_reverse, 1}, {"cumsum", O_cumsum, 1},
-		{"zeros", O_broadcast, 0}, {"take", O_dynamic_slice, 1},
+		{"relu", O_exp, 1},
+		{"add", O_add, 2},
+		{"dot", O_dot, 2},
+		{"reshape", O_reshape, 1},
+		{"transpose", O_transpose, 1},
+		{"broadcast", O_broadcast, 1},
+		{"sum", O_reduce, 1},
+		{"slice", O_slice, 1},
+		{"concat", O_concatenate, 2},
+		{"constraint", O_constraint, 1},
+		{"barrier", O_barrier, 1},
+		{"reshard", O_reshard, 1},
+		{"like", O_shard_like, 2},
+		{"reverse", O_reverse, 1},
+		{"cumsum", O_cumsum, 1},
+		{"zeros", O_broadcast, 0},
+		{"take", O_dynamic_slice, 1},
 		{"put", O_dynamic_update_slice, 2},
 	};
 	const char *kind = word(b);
@@ -278,8 +287,8 @@ statement(Build *b, const char *name)
 		operands[count++] = scalar(b, 0);
 	if (!strcmp(kind, "zeros"))
 		operands[count++] = scalar(b, 0);
-	if (count && forms[f].kind >= O_dynamic_slice &&
-			forms[f].kind <= O_dynamic_update_slice)
+	if (count && forms[f].kind >= O_dynamic_slice
+		&& forms[f].kind <= O_dynamic_update_slice)
 		for (int i = operands[0]->type.rank; i > 0; i--)
 			operands[count++] = start(b);
 	Op *o = op(b, forms[f].kind, count, operands, name);
@@ -296,9 +305,9 @@ statement(Build *b, const char *name)
 		op_set_ints(o, A_dims, numbers(b, n), n);
 	} else if (o->kind == O_concatenate || o->kind == O_cumsum) {
 		op_set_int(o, A_dim, (numbers(b, n), n[0]));
-	} else if (o->kind == O_dynamic_slice) {	/* sizes */
+	} else if (o->kind == O_dynamic_slice) { /* sizes */
 		op_set_ints(o, A_sizes, numbers(b, n), n);
-	} else if (o->kind == O_slice) {	/* of dim 0 */
+	} else if (o->kind == O_slice) { /* of dim 0 */
 		int rank = operands[0]->type.rank;
 		int64_t start[MAX_RANK] = {0}, stride[MAX_RANK];
 		for (int i = 0; i < rank; i++)
@@ -310,17 +319,15 @@ statement(Build *b, const char *name)
 		op_set_ints(o, A_start, rank, start);
 		op_set_ints(o, A_limit, rank, t.dims);
 		op_set_ints(o, A_stride, rank, stride);
-	} else if (o->kind == O_broadcast) {	/* shape, then dims */
+	} else if (o->kind == O_broadcast) { /* shape, then dims */
 		spec(b, o->results[0], false);
-		o->results[0]->placement =
-			placement_open(o->results[0]->type.rank);
+		o->results[0]->placement = placement_open(o->results[0]->type.rank);
 		int k = eat(b, "dims") ? numbers(b, n) : 0;
 		op_set_ints(o, A_dims, k, n);
 		return o;
 	} else if (o->kind == O_reshape) {
 		spec(b, o->results[0], false);
-		o->results[0]->placement =
-			placement_open(o->results[0]->type.rank);
+		o->results[0]->placement = placement_open(o->results[0]->type.rank);
 		return o;
 	} else if (o->kind == O_constraint || o->kind == O_reshard) {
 		spec(b, o->results[0], true);
@@ -365,8 +372,7 @@ yield(Build *b)
 		while (*b->p == ' ')
 			b->p++;
 	}
-	op_append(b->block, op_new(b->m, O_return, n, v, 0, NULL, (Range){0},
-		"return"));
+	op_append(b->block, op_new(b->m, O_return, n, v, 0, NULL, (Range){0}, "return"));
 }
 
 /* The condition of a loop, or what chooses a branch: never mind. */
@@ -387,8 +393,7 @@ condition(Build *b, Block *block)
 
 	b->block = block;
 	Value *v = truth(b);
-	op_append(block, op_new(b->m, O_return, 1, &v, 0, NULL, (Range){0},
-		"return"));
+	op_append(block, op_new(b->m, O_return, 1, &v, 0, NULL, (Range){0}, "return"));
 	b->block = outside;
 }
 
@@ -396,8 +401,7 @@ static void
 add_params(Build *b, Op *o, Block *block, char **names, int first)
 {
 	for (int i = first; i < o->noperands; i++) {
-		Value *v = block_add_param(block, names[i],
-			&o->operands[i]->type);
+		Value *v = block_add_param(block, names[i], &o->operands[i]->type);
 		v->placement = placement_open(v->type.rank);
 		table_set(b->values, names[i], v);
 	}
@@ -435,8 +439,8 @@ region(Build *b, OpKind kind)
 		die("results wanted at '%s'", b->p);
 	for (int i = 0; i < o->bodies[1]->last->noperands; i++) {
 		char *name = word(b);
-		table_set(b->values, name, op_add_result(o, name,
-			&o->bodies[1]->last->operands[i]->type));
+		table_set(b->values, name,
+			op_add_result(o, name, &o->bodies[1]->last->operands[i]->type));
 	}
 	op_append(b->block, o);
 	op_infer(o);
@@ -515,8 +519,7 @@ build(Session *s, const Case *c, Table **values)
 		while (*b.p == ';' || *b.p == ' ' || *b.p == '\n')
 			b.p++;
 	}
-	Op *end = op_new(b.m, O_return, b.nreturned, b.returned, 0, NULL,
-		(Range){0}, "return");
+	Op *end = op_new(b.m, O_return, b.nreturned, b.returned, 0, NULL, (Range){0}, "return");
 	op_append(b.m->entry, end);
 	b.m->nresults = b.nreturned;
 	b.m->results = NEW_ARRAY(s->arena, Named, b.nreturned + 1);
@@ -543,8 +546,7 @@ check(const Case *c, const Module *m, const Table *values)
 		Text got = {0};
 		text_spec(&got, &m->mesh, &v->type, &v->placement);
 		if (strcmp(got.s, wanted)) {
-			printf("# %s: %s is %s, not %s\n", c->name, w, got.s,
-				wanted);
+			printf("# %s: %s is %s, not %s\n", c->name, w, got.s, wanted);
 			ok = false;
 		}
 		text_free(&got);
@@ -563,8 +565,7 @@ run(const Case *c)
 	if (wrong)
 		s->err = NULL;
 	propagate(m);
-	bool ok = wrong ? diag_errors(s) > 0 :
-		!diag_errors(s) && check(c, m, values);
+	bool ok = wrong ? diag_errors(s) > 0 : !diag_errors(s) && check(c, m, values);
 	session_free(s);
 	return ok;
 }
@@ -578,8 +579,7 @@ main(void)
 	for (int i = 0; i < n; i++) {
 		bool ok = run(&cases[i]);
 		failed += !ok;
-		printf("%sok %d - %s\n", ok ? "" : "not ", i + 1,
-			cases[i].name);
+		printf("%sok %d - %s\n", ok ? "" : "not ", i + 1, cases[i].name);
 	}
 	return failed != 0;
 }

@@ -23,8 +23,8 @@ static bool list_plans;
 static void
 ok(bool good, const char *name, const char *detail)
 {
-	printf("%s %d - %s%s%s\n", good ? "ok" : "not ok", ++tests, name,
-		detail ? ": " : "", detail ? detail : "");
+	printf("%s %d - %s%s%s\n", good ? "ok" : "not ok", ++tests, name, detail ? ": " : "",
+		detail ? detail : "");
 }
 
 static Mesh
@@ -44,8 +44,8 @@ mesh_of(int n, const int64_t *sizes)
 /* ---- one pair ------------------------------------------------------------ */
 
 static Module *
-reshard_module(Session *s, const Mesh *mesh, const Type *type,
-	const Placement *from, const Placement *to)
+reshard_module(Session *s, const Mesh *mesh, const Type *type, const Placement *from,
+	const Placement *to)
 {
 	Module *m = module_new(s, "pair");
 	Range nowhere = {0};
@@ -60,15 +60,13 @@ reshard_module(Session *s, const Mesh *mesh, const Type *type,
 	op_append(b, move);
 	op_infer(move);
 	move->results[0]->placement = *to;
-	Op *output = op_new(m, O_output, 1, move->results, 1, "out", nowhere,
-		"return");
+	Op *output = op_new(m, O_output, 1, move->results, 1, "out", nowhere, "return");
 	op_append(b, output);
 	op_infer(output);
 	output->results[0]->placement = *to;
 	Named result = {"out", output->results[0], *type, *to};
 	APPEND(m->arena, m->results, m->nresults, result);
-	op_append(b, op_new(m, O_return, 1, output->results, 0, NULL, nowhere,
-		"return"));
+	op_append(b, op_new(m, O_return, 1, output->results, 0, NULL, nowhere, "return"));
 	m->level = L_resharded;
 	return m;
 }
@@ -87,8 +85,8 @@ counted(const Type *type)
 
 /* What arrived on each device against what should have. */
 static bool
-devices_agree(const Module *m, const Type *type, const Placement *to,
-	Tensor **outputs, const Tensor *whole)
+devices_agree(const Module *m, const Type *type, const Placement *to, Tensor **outputs,
+	const Tensor *whole)
 {
 	const Mesh *mesh = &m->mesh;
 	Placement dims_only = *to;
@@ -103,8 +101,7 @@ devices_agree(const Module *m, const Type *type, const Placement *to,
 			locals[d] = outputs[d][0];
 		if (!tensor_unshard(mesh, to, type, locals, &got, &disagree))
 			abort();
-		good = disagree < 0 && !memcmp(got.data, whole->data,
-			(size_t)type_bytes(type));
+		good = disagree < 0 && !memcmp(got.data, whole->data, (size_t)type_bytes(type));
 		tensor_free(&got);
 		free(locals);
 		return good;
@@ -114,8 +111,8 @@ devices_agree(const Module *m, const Type *type, const Placement *to,
 		Tensor want;
 		if (!tensor_shard(mesh, &dims_only, d, whole, &want))
 			abort();
-		good &= type_equal(&want.type, &outputs[d][0].type) &&
-			!memcmp(want.data, outputs[d][0].data,
+		good &= type_equal(&want.type, &outputs[d][0].type)
+			&& !memcmp(want.data, outputs[d][0].data,
 				(size_t)type_bytes(&want.type));
 		tensor_free(&want);
 	}
@@ -123,8 +120,7 @@ devices_agree(const Module *m, const Type *type, const Placement *to,
 }
 
 static bool
-runs_right(Module *m, const Type *type, const Placement *from,
-	const Placement *to)
+runs_right(Module *m, const Type *type, const Placement *from, const Placement *to)
 {
 	int64_t n = m->mesh.ndevices;
 	Tensor whole = counted(type);
@@ -156,8 +152,7 @@ runs_right(Module *m, const Type *type, const Placement *from,
 /* Gathering, dim by dim, what is not a common prefix, and reducing what is
    partial; the slices that follow are free. */
 static double
-gather_bytes(const Mesh *mesh, const Type *type, const Placement *from,
-	const Placement *to)
+gather_bytes(const Mesh *mesh, const Type *type, const Placement *from, const Placement *to)
 {
 	Type local = placement_local(type, from);
 	double bytes = (double)type_bytes(&local);
@@ -190,11 +185,11 @@ typedef struct Longest {
 static Longest longest[8];
 
 static void
-note_plan(const Mesh *mesh, const Type *type, const Placement *from,
-	const Placement *to, const ReshardPlan *plan)
+note_plan(const Mesh *mesh, const Type *type, const Placement *from, const Placement *to,
+	const ReshardPlan *plan)
 {
-	static const char *const names[] = {"slice", "unreduce", "permute",
-		"all-to-all", "all-gather", "all-reduce", "reduce-scatter"};
+	static const char *const names[] = {"slice", "unreduce", "permute", "all-to-all",
+		"all-gather", "all-reduce", "reduce-scatter"};
 	Text t = {0};
 	int i = 0;
 
@@ -202,8 +197,7 @@ note_plan(const Mesh *mesh, const Type *type, const Placement *from,
 		i++;
 	if (i == 8 || !list_plans)
 		return;
-	memmove(longest + i + 1, longest + i,
-		(size_t)(7 - i) * sizeof longest[0]);
+	memmove(longest + i + 1, longest + i, (size_t)(7 - i) * sizeof longest[0]);
 	text_spec(&t, mesh, type, from);
 	text_add(&t, " -> ");
 	text_spec(&t, mesh, type, to);
@@ -217,8 +211,8 @@ note_plan(const Mesh *mesh, const Type *type, const Placement *from,
 
 /* "" when right, else what is wrong */
 static const char *
-check_pair(const Mesh *mesh, Resharder *r, const Type *type,
-	const Placement *from, const Placement *to)
+check_pair(const Mesh *mesh, Resharder *r, const Type *type, const Placement *from,
+	const Placement *to)
 {
 	const ReshardPlan *plan = reshard_plan(r, type, from, to);
 	double most = gather_bytes(mesh, type, from, to);
@@ -262,8 +256,8 @@ enumerate(const Mesh *mesh, Placement p, unsigned used, Placement *out, int *n)
 }
 
 static void
-report_pair(const Mesh *mesh, const Type *type, const Placement *from,
-	const Placement *to, const char *wrong)
+report_pair(const Mesh *mesh, const Type *type, const Placement *from, const Placement *to,
+	const char *wrong)
 {
 	Text t = {0};
 
@@ -289,14 +283,12 @@ check_mesh(int naxes, const int64_t *sizes)
 	enumerate(&mesh, placement_none(3), 0, all, &count);
 	for (int i = 0; i < count; i++)
 		for (int k = 0; k < count; k++) {
-			const char *wrong = check_pair(&mesh, r, &type,
-				&all[i], &all[k]);
+			const char *wrong = check_pair(&mesh, r, &type, &all[i], &all[k]);
 			if (*wrong && failed++ < 5)
-				report_pair(&mesh, &type, &all[i], &all[k],
-					wrong);
+				report_pair(&mesh, &type, &all[i], &all[k], wrong);
 		}
-	snprintf(name, sizeof name, "%d pairs on %d axes, %lld devices",
-		count * count, naxes, (long long)n);
+	snprintf(name, sizeof name, "%d pairs on %d axes, %lld devices", count * count, naxes,
+		(long long)n);
 	ok(!failed, name, NULL);
 	arena_free(a);
 	return count * count;
