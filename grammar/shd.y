@@ -1,13 +1,13 @@
 /*
  * shd.y - the grammar of .shd programs; README.md is its reference.
  *
- * Actions are one call each, into compiler/front/ast.c.  Words that are
+ * Actions are one call each, into tree.c.  Words that are
  * special in position only (mesh, dim, pad, ...) are tokens that `name` also
  * accepts.  No conflicts: cure one by precedence or by another rule, never by
  * raising %expect.
  */
 %code requires {
-#include "front/ast.h"
+#include "tree.h"
 }
 
 %code provides {

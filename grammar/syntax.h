@@ -4,7 +4,7 @@
 #ifndef SHDC_SYNTAX_H
 #define SHDC_SYNTAX_H
 
-#include "front/ast.h"
+#include "tree.h"
 
 /* `found` and `expected` are token aliases; found NULL: nothing was read. */
 void syntax_error(Parser *p, Range where, const char *found, int n, const char **expected);

@@ -8,10 +8,67 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
+#include "hlo/hlo.h"
 #include "driver.h"
 #include "eval/interpret.h"
-#include "sched/plan.h"
+#include "memory/plan.h"
+
+/* ---- time ------------------------------------------------------------ */
+
+static double
+seconds_now(void)
+{
+	struct timespec now;
+
+	clock_gettime(CLOCK_MONOTONIC, &now);
+	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
+}
+
+void
+time_start(void *compilation)
+{
+	Compilation *c = compilation;
+
+	c->started = seconds_now();
+}
+
+void
+time_stop(void *compilation, const char *name)
+{
+	Compilation *c = compilation;
+	double now = seconds_now();
+
+	if (c->options->time_passes)
+		text_printf(&c->timings, "%10.3f ms  %s\n", (now - c->started) * 1e3, name);
+	c->started = now;
+}
+
+/* ---- on the way ------------------------------------------------------ */
+
+bool
+compilation_advance(Compilation *c, Level level)
+{
+	const Options *o = c->options;
+	PipelineOptions pipeline = {
+		.pad_remarks = o->pad_remarks,
+		.partition =
+			{
+				.remarks = o->remarks,
+				.strict = o->strict,
+				.global_text = c->global.s,
+				.global_length = c->global.n,
+			},
+		.print_after = o->print_after,
+		.stop_after = o->stop_after,
+		.start = time_start,
+		.stop = time_stop,
+		.data = c,
+	};
+
+	return pipeline_run(c->module, level, &pipeline);
+}
 
 const Plan *
 compilation_plan(Compilation *c)
@@ -286,7 +343,7 @@ advance(Compilation *c)
 		&& needs_whole_program(c->options))
 		module_print(c->module, &c->global);
 	for (int level = c->module->level; level <= wanted; level++)
-		if (!passes_advance(c, (Level)level) || !emit_level(c, level))
+		if (!compilation_advance(c, (Level)level) || !emit_level(c, level))
 			return false;
 	return true;
 }

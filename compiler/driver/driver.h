@@ -3,7 +3,6 @@
  *
  *   options.c   argv -> Options           (options.def)
  *   compile.c   Options -> outputs, or an executable, or a run
- *   passes.c    brings a module to a level (passes.def)
  *   kinds.c     what --emit can print      (emit.def)
  */
 #ifndef SHDC_DRIVER_H
@@ -12,6 +11,8 @@
 #include "emit/emit.h"
 #include "front/front.h"
 #include "ir/ir.h"
+#include "pipeline/pipeline.h"
+#include "report/report.h"
 
 #define SHDC_VERSION "0.1.0"
 
@@ -90,21 +91,11 @@ bool compilation_c(Compilation *c, Text *t);
    diagnostics. */
 bool externs_find(Compilation *c);
 
-/* passes.c */
-typedef struct Pass {
-	const char *name;
-	bool (*run)(Compilation *c);
-	Level before, after;
-	const char *sentence;
-} Pass;
-const Pass *pass_by_name(const char *name);
-const char *const *pass_names(int *n);
-void list_passes(Text *t);
-/* Runs passes until the module has the level; false after errors. */
-bool passes_advance(Compilation *c, Level level);
+/* compile.c: runs passes until the module has the level; false after errors. */
+bool compilation_advance(Compilation *c, Level level);
 /* Time since the last call, under a name, for --time-passes. */
-void time_start(Compilation *c);
-void time_stop(Compilation *c, const char *name);
+void time_start(void *compilation);
+void time_stop(void *compilation, const char *name);
 
 /* kinds.c */
 struct Kind {

@@ -7,8 +7,10 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hlo/hlo.h"
 #include "driver.h"
-#include "sched/plan.h"
+#include "tree.h"
+#include "memory/plan.h"
 
 typedef bool Emit(Compilation *c, const Output *o, Text *t);
 
@@ -71,7 +73,7 @@ static bool
 emit_kind_ast(Compilation *c, const Output *o, Text *t)
 {
 	(void)o;
-	return front_print_ast(c->session, c->file, t);
+	return tree_print(c->session, c->file, t);
 }
 
 static bool

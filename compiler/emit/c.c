@@ -14,7 +14,7 @@
 #include <math.h>
 #include <string.h>
 #include "emit/c.h"
-#include "sched/cost.h"
+#include "cost/cost.h"
 
 enum { MAX_LISTED = 6 }; /* results or buffers read in a comment */
 

@@ -5,7 +5,7 @@
 #define SHDC_EMIT_C_H
 
 #include "emit/emit.h"
-#include "sched/plan.h"
+#include "memory/plan.h"
 
 enum { MAX_NAME = 48 };
 

@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include "emit/c.h"
-#include "sched/cost.h"
+#include "cost/cost.h"
 
 /* Index of an equal row, or of a new one, in a table printed to `rows`. */
 int

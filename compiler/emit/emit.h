@@ -1,12 +1,12 @@
 /*
- * emit.h - what comes out of the compiler besides HLO text.
+ * emit.h - one device's program as C, and starting the C compiler.
  */
 #ifndef SHDC_EMIT_H
 #define SHDC_EMIT_H
 
 #include "ir/ir.h"
 
-typedef struct Plan Plan; /* sched/plan.h */
+typedef struct Plan Plan; /* memory/plan.h */
 
 /* c.c: one device's program as C.  Requires L_device and its plan. */
 typedef struct EmitOptions {
@@ -29,22 +29,5 @@ typedef struct BuildOptions {
 bool build_executable(Session *s, const Text *c, const char *output, const BuildOptions *o,
 	const Externs *externs);
 bool build_object(Session *s, const Text *c, const char *output, const BuildOptions *o);
-
-/* explain.c: why values are placed as they are; `name`: one of them, NULL all.
-   At L_sharded: placements, who brought each axis and what keeps others away;
-   at L_device: the collectives.  False after a diagnostic (no such name). */
-bool emit_explain(Module *m, const char *name, Text *t);
-void text_memory(Text *t, int64_t bytes); /* 8 KiB */
-
-/* viz.c: pictures of placements.  From L_sharded on. */
-typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
-typedef struct VizOptions {
-	VizFormat format;
-	bool unicode, color; /* of text: box drawing, ANSI colours */
-} VizOptions;
-void emit_viz(Module *m, const VizOptions *o, Text *t);
-
-/* stats.c: --emit=stats.  Requires L_device. */
-void emit_stats(Module *m, int64_t memory_peak, Text *t);
 
 #endif

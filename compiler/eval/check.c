@@ -5,6 +5,7 @@
  * Part of libshdeval, which built programs link; the runtime knows it only as
  * a function pointer.  Messages go to standard error.
  */
+#include "hlo/hlo.h"
 #include "eval/kernels.h"
 
 #include <stdlib.h>

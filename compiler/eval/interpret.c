@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
-#include "sched/cost.h"
+#include "cost/cost.h"
 #include "shdrt.h"
 
 /* ---- the table ---------------------------------------------------------- */

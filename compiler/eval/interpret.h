@@ -5,7 +5,7 @@
 #ifndef SHDC_INTERPRET_H
 #define SHDC_INTERPRET_H
 
-#include "sched/plan.h"
+#include "memory/plan.h"
 
 /*
  * Requires L_device.  `global` is the HLO of the unsharded program, for

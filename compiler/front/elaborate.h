@@ -23,7 +23,7 @@
 #ifndef SHDC_ELABORATE_H
 #define SHDC_ELABORATE_H
 
-#include "front/ast.h"
+#include "tree.h"
 #include "front/front.h"
 #include "ir/targets.h"
 

@@ -22,8 +22,6 @@ typedef struct FrontOptions {
 
 /* NULL after diagnostics. */
 Module *front_compile(Session *s, int file, const FrontOptions *options);
-/* The tree as the parser made it; false after diagnostics. */
-bool front_print_ast(Session *s, int file, Text *t);
 /* The built-in functions, a row each, for --help=functions. */
 void front_list_functions(Text *t);
 

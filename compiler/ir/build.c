@@ -7,7 +7,6 @@
  */
 #include <ctype.h>
 #include <string.h>
-#include "ir/hlo.h"
 #include "ir/ir.h"
 #include "ir/targets.h"
 

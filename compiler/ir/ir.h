@@ -414,6 +414,33 @@ typedef struct OpInfo {
 } OpInfo;
 extern const OpInfo ops[OP_COUNT];
 
+/* How an attribute is spelled in HLO text. */
+typedef enum AttrForm {
+	FORM_LIST,	/* {1,0} */
+	FORM_ONE,	/* 1 */
+	FORM_DIRECTION, /* LT */
+	FORM_COMBINER,	/* %add_f32 */
+	FORM_VALUE,	/* the literal of a constant */
+	FORM_SLICE,	/* {[0:8:2], [0:16]} */
+	FORM_PAD,	/* 1_0x0_2 */
+	FORM_FACT,	/* frontend_attributes={trips="4"} */
+	FORM_FACTS,	/* frontend_attributes={source="1,2,-1"} */
+} AttrForm;
+
+typedef struct AttrInfo {
+	const char *name, *hlo;
+	AttrForm form;
+} AttrInfo;
+extern const AttrInfo attr_table[ATTR_COUNT]; /* ops.c */
+
+extern const char *const level_names[]; /* ops.c */
+
+/* The attributes that name the bodies of an op. */
+extern const char *const body_attrs[OP_COUNT][2]; /* ops.c */
+
+/* Whether HLO keeps the word as a type and so refuses it as a value's name. */
+bool hlo_reserved(const char *name); /* ops.c */
+
 /* ---- rules: an op as an einsum over factors -------------------------- */
 
 typedef enum FactorKind {
@@ -582,13 +609,8 @@ void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 /* limits.c: fills in Value.index_limit; L_global */
 void module_limit_indices(Module *m);
 
-/* verify.c: true if well-formed for its level; else prints the module with
-   each message under its line to `out`. */
-bool module_verify(Module *m, FILE *out);
-
-/* print.c, read.c: HLO text; ir/README.md says how each fact is spelled. */
-void module_print(Module *m, Text *t);
-/* NULL after diagnostics. */
-Module *module_read(Session *s, int file);
+/* verify.c: calls `report` for every failure, in the order of the text. */
+typedef void Report(const void *line, const char *message, void *data);
+void module_check(Module *m, Report *report, void *data);
 
 #endif

@@ -6,7 +6,6 @@
  * thing once.
  */
 #include <string.h>
-#include "ir/hlo.h"
 #include "ir/ir.h"
 #include "ir/rules.h"
 #include "ir/types.h"

@@ -4,7 +4,6 @@
 #ifndef SHDC_VERIFY_H
 #define SHDC_VERIFY_H
 
-#include "ir/hlo.h"
 #include "ir/ir.h"
 
 typedef struct Checker {

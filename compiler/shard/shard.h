@@ -12,7 +12,7 @@
 #define SHDC_SHARD_H
 
 #include "ir/ir.h"
-#include "sched/cost.h"
+#include "cost/cost.h"
 
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
 bool pad_dims(Module *m, bool remarks);
@@ -20,7 +20,7 @@ bool pad_dims(Module *m, bool remarks);
 /* propagate.c */
 bool propagate(Module *m);
 
-/* propagate_why.c: what keeps a dim from being split further, a line each.
+/* shard/propagate/why.c: what keeps a dim from being split further, a line each.
    Requires L_sharded. */
 typedef struct Why Why;
 Why *why_new(Module *m);
@@ -73,7 +73,7 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
-/* A number that partial sums may be divided by (partition_choose.c). */
+/* A number that partial sums may be divided by (shard/partition/choose.c). */
 bool is_never_zero(const Value *v);
 
 typedef struct PartitionOptions {
@@ -85,7 +85,7 @@ typedef struct PartitionOptions {
 } PartitionOptions;
 bool partition(Module *m, const PartitionOptions *o);
 
-/* partition_remark.c: "all-reduce", "8.4 MB", "186 us" */
+/* shard/partition/remark.c: "all-reduce", "8.4 MB", "186 us" */
 const char *move_name(MoveKind kind);
 void text_bytes(Text *t, double bytes);
 void text_seconds(Text *t, double seconds);

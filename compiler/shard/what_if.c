@@ -6,6 +6,7 @@
  * devices' programs then receive is compared with what they receive now.
  */
 #include <string.h>
+#include "hlo/hlo.h"
 #include "shard/shard.h"
 
 static void

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hlo/hlo.h"
 #include "front/front.h"
 #include "ir/ir.h"
 

@@ -11,10 +11,11 @@
 #include <string.h>
 #include <unistd.h>
 
+#include "hlo/hlo.h"
 #include "emit/emit.h"
 #include "eval/eval.h"
-#include "sched/cost.h"
-#include "sched/plan.h"
+#include "cost/cost.h"
+#include "memory/plan.h"
 #include "shdrt.h"
 #include "shdrt_kernels.h"
 

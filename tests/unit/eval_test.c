@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hlo/hlo.h"
 #include "eval/eval.h"
 #include "eval/scalar.h"
 #include "shdrt.h"

@@ -7,7 +7,7 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
-#include "ir/hlo.h"
+#include "hlo/hlo.h"
 #include "ir/ir.h"
 
 static int tests;

@@ -17,6 +17,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hlo/hlo.h"
 #include "eval/kernels.h"
 
 enum { MOST_DEVICES = 16, MAX_IO = 64, MAX_MUTANTS = 60 };

@@ -10,6 +10,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "hlo/hlo.h"
 #include "eval/eval.h"
 #include "shard/shard.h"
 

@@ -15,7 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ir/ir.h"
-#include "sched/cost.h"
+#include "cost/cost.h"
 #include "shard/shard.h"
 
 typedef struct Case {

@@ -1,0 +1,40 @@
+/*
+ * units.c - bytes and times for people, in three digits.
+ */
+#include "base.h"
+
+/* 0.5, 12.3, 186; 1023 where a unit is 1024 of the one before. */
+static void
+text_amount(Text *t, double amount, double ratio, const char *const *units, int nunits)
+{
+	int unit = 0;
+
+	/* What rounds up to the next unit is one of it. */
+	for (; amount >= ratio - 0.5 && unit < nunits - 1; unit++)
+		amount /= ratio;
+	text_printf(t, amount < 999.5 ? "%.3g %s" : "%.0f %s", amount, units[unit]);
+}
+
+void
+text_memory(Text *t, double bytes)
+{
+	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB", "PiB"};
+
+	text_amount(t, bytes, 1024, units, 6);
+}
+
+void
+text_traffic(Text *t, double bytes)
+{
+	static const char *const units[] = {"B", "kB", "MB", "GB", "TB", "PB"};
+
+	text_amount(t, bytes, 1000, units, 6);
+}
+
+void
+text_seconds(Text *t, double seconds)
+{
+	static const char *const units[] = {"us", "ms", "s"};
+
+	text_amount(t, seconds * 1e6, 1000, units, 3);
+}

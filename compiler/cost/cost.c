@@ -1,0 +1,376 @@
+/*
+ * cost.c - predicted time of collectives and local ops.
+ *
+ * Formulas: "How to Scale Your Model", chapters on sharding and TPUs.  With V
+ * the bytes of the whole array in the group, N its size, w the bandwidth of a
+ * link one way and W = 2w:
+ *     all-gather, reduce-scatter   V (N-1) / (N W)    on an open line  / (N w)
+ *     all-reduce                   twice that
+ *     all-to-all                   V / (4 W)          on an open line  / (4 w)
+ *     ragged-all-to-all            the same: as if every row were sent, evenly
+ * each at least the latency of its hops.  Several axes add their bandwidth.
+ */
+#include <string.h>
+#include "cost/cost.h"
+
+static const double HOP_SECONDS = 1e-6;
+
+/* ---- collectives -------------------------------------------------------- */
+
+/* times operand bytes: per_member (n-1) + per_rest (n-1)/n + whole */
+static const struct {
+	int per_member, per_rest, whole;
+} wire_factors[COLLECTIVE_COUNT] = {
+	[K_all_gather] = {1, 0, 0},
+	[K_reduce_scatter] = {0, 1, 0},
+	[K_all_reduce] = {0, 2, 0},
+	[K_all_to_all] = {0, 1, 0},
+	[K_collective_permute] = {0, 0, 1},
+	[K_ragged_all_to_all] = {0, 0, 1},
+};
+
+double
+wire_bytes(CollectiveKind kind, int64_t n, double bytes)
+{
+	double others = (double)(n - 1);
+
+	if (n == 1)
+		return 0;
+	return bytes
+		* (others
+				* (wire_factors[kind].per_member
+					+ wire_factors[kind].per_rest / (double)n)
+			+ wire_factors[kind].whole);
+}
+
+/* The same, rounded up; more than 64 bits count are as many as they do. */
+static int64_t
+whole_wire_bytes(CollectiveKind kind, int64_t n, int64_t bytes)
+{
+	__int128 all = (__int128)bytes * (n - 1), received;
+
+	if (n == 1)
+		return 0;
+	received = all * wire_factors[kind].per_member
+		+ (all * wire_factors[kind].per_rest + n - 1) / n
+		+ (__int128)bytes * wire_factors[kind].whole;
+	return received > INT64_MAX ? INT64_MAX : (int64_t)received;
+}
+
+bool
+op_collective_kind(const Op *op, CollectiveKind *kind)
+{
+	static const struct {
+		OpKind op;
+		CollectiveKind kind;
+	} kinds[] = {
+		{O_all_gather, K_all_gather},
+		{O_reduce_scatter, K_reduce_scatter},
+		{O_all_reduce, K_all_reduce},
+		{O_all_to_all, K_all_to_all},
+		{O_collective_permute, K_collective_permute},
+		{O_ragged_all_to_all, K_ragged_all_to_all},
+	};
+
+	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
+		if (kinds[i].op == op->kind) {
+			*kind = kinds[i].kind;
+			return true;
+		}
+	return false;
+}
+
+int64_t
+op_wire_bytes(const Op *op)
+{
+	CollectiveKind kind;
+
+	if (!op_collective_kind(op, &kind))
+		return 0;
+	return whole_wire_bytes(kind, axes_size(op->axes), type_bytes(&op->operands[0]->type));
+}
+
+/* The wires one axis piece runs on. */
+typedef struct Wires {
+	double bandwidth; /* of all its links together, one way each */
+	double hops;	  /* to the farthest member */
+	bool ring;
+} Wires;
+
+/* Does dim d of the slice's torus have wrap-around links? */
+static bool
+topology_wraps(const Mesh *m, int d)
+{
+	if (m->target->wrap != 4)
+		return m->topology[d] == m->target->wrap;
+	for (int i = 0; i < m->topology_rank; i++)
+		if (m->topology[i] % 4)
+			return false;
+	return true;
+}
+
+/*
+ * Lays the device ids over the torus row-major, as the mesh does, and adds up
+ * the torus dims that digit [low, high) of the id runs along: whole dims that
+ * wrap are rings, anything else a line.
+ */
+static Wires
+wires_on_torus(const Mesh *m, int64_t low, int64_t high)
+{
+	Wires w = {0, 0, true};
+	int64_t stride = 1;
+
+	for (int d = m->topology_rank - 1; d >= 0; d--) {
+		int64_t end = stride * m->topology[d];
+		int64_t from = low > stride ? low : stride;
+		int64_t to = high < end ? high : end;
+		if (from < to) {
+			int64_t size = to / from;
+			bool ring = topology_wraps(m, d) && size > 2 && size == m->topology[d];
+			double share = (double)stride / (double)from;
+			w.bandwidth += m->target->link_bandwidth * (ring ? 2 : share);
+			w.hops += ring ? (double)(size / 2) : (double)(size - 1) / share;
+			w.ring &= ring;
+		}
+		stride = end;
+	}
+	return w;
+}
+
+/* Without a topology every mesh axis is a ring of its own. */
+static Wires
+wires_on_ring(const Mesh *m, AxisRef a)
+{
+	bool ring = axis_is_whole(m, a) && a.size > 2;
+	int64_t rest = m->axes[a.axis].size / ((int64_t)a.pre * a.size);
+	double link = m->target->link_bandwidth;
+
+	if (ring)
+		return (Wires){2 * link, (double)(a.size / 2), true};
+	return (Wires){link / (double)rest, (double)(a.size - 1) * (double)rest, false};
+}
+
+static Wires
+wires_of(const Mesh *m, const AxisList *axes)
+{
+	Wires all = {0, 0, true};
+
+	for (int i = 0; i < axes->n; i++) {
+		AxisRef a = axes->a[i];
+		int64_t stride = axis_ref_stride(m, a);
+		Wires w = m->topology_rank ? wires_on_torus(m, stride, stride * a.size)
+					   : wires_on_ring(m, a);
+		all.bandwidth += w.bandwidth;
+		all.hops += w.hops;
+		all.ring &= w.ring;
+	}
+	return all;
+}
+
+/* Bytes that cross the busiest point for each byte per second of `wires`. */
+static double
+transfer_seconds(CollectiveKind kind, double n, double bytes, const Wires *w)
+{
+	if (kind == K_all_to_all || kind == K_ragged_all_to_all)
+		return bytes * n / (4 * w->bandwidth);
+	if (kind != K_collective_permute)
+		return wire_bytes(kind, (int64_t)n, bytes) / w->bandwidth;
+	/* a neighbour's link, or the middle ones when pairs are far apart */
+	double near = bytes / (w->ring ? w->bandwidth / 2 : w->bandwidth);
+	double far = bytes * n / (4 * w->bandwidth);
+	return near > far ? near : far;
+}
+
+double
+collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
+	double operand_bytes)
+{
+	double n = (double)axes_size(axes);
+	Wires w = wires_of(m, axes);
+	double latency, transfer;
+
+	if (n <= 1)
+		return 0;
+	latency = HOP_SECONDS * w.hops * (kind == K_all_reduce ? 2 : 1);
+	transfer = transfer_seconds(kind, n, operand_bytes, &w);
+	return latency > transfer ? latency : transfer;
+}
+
+/* ---- permutes, link by link ---------------------------------------------- */
+
+static AxisLinks
+axis_links(Arena *a, const Mesh *m, AxisRef axis, int64_t stride, int64_t n)
+{
+	Wires w = wires_of(m, &(AxisList){1, {axis}});
+	int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
+
+	return (AxisLinks){
+		.size = axis.size,
+		.stride = stride,
+		.ring = w.ring,
+		.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
+		.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
+		.up = NEW_ARRAY(a, double, n + 1),
+		.down = NEW_ARRAY(a, double, n + 1),
+	};
+}
+
+Links
+links_new(Arena *a, const Mesh *m, const AxisList *axes)
+{
+	Links l = {.naxes = axes->n, .n = axes_size(axes)};
+	int64_t stride = 1;
+
+	for (int i = axes->n - 1; i >= 0; i--) {
+		l.axis[i] = axis_links(a, m, axes->a[i], stride, l.n);
+		stride *= axes->a[i].size;
+	}
+	return l;
+}
+
+/* `length` links from one on, round the ring of n that starts at `ring`. */
+static void
+load_links(double *ring, int64_t n, int64_t from, int64_t length, double bytes)
+{
+	int64_t end = from + length;
+
+	ring[from] += bytes;
+	if (end > n) {
+		ring[n] -= bytes;
+		ring[0] += bytes;
+		end -= n;
+	}
+	ring[end] -= bytes;
+}
+
+/* From digit to digit of one axis, on the line of member `index`: the hops. */
+static int64_t
+load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
+{
+	int64_t line = index / (x->stride * x->size) * x->stride + index % x->stride;
+	int64_t up = (to - from + x->size) % x->size, down = x->size - up;
+	bool is_up = x->ring ? up <= down : to > from;
+
+	if (from == to)
+		return 0;
+	if (is_up)
+		load_links(x->up + line * x->size, x->size, from, up, bytes);
+	else
+		load_links(x->down + line * x->size, x->size, (to + 1) % x->size, down, bytes);
+	return is_up ? up : down;
+}
+
+static void
+load_way(Links *l, int64_t from, int64_t to, double bytes)
+{
+	int64_t hops = 0;
+	double latency = 0;
+
+	for (int i = 0; i < l->naxes; i++) {
+		AxisLinks *x = &l->axis[i];
+		int64_t digit = from / x->stride % x->size;
+		int64_t wanted = to / x->stride % x->size;
+		int64_t way = load_axis(x, from, digit, wanted, bytes);
+		hops += way;
+		latency += (double)way * x->latency;
+		from += (wanted - digit) * x->stride;
+	}
+	l->hops = hops > l->hops ? hops : l->hops;
+	l->latency = latency > l->latency ? latency : l->latency;
+}
+
+void
+links_permute(Links *l, const int64_t *source, double bytes)
+{
+	for (int64_t i = 0; i < l->n; i++)
+		if (source[i] >= 0)
+			load_way(l, source[i], i, bytes);
+}
+
+static double
+busiest(const double *more, int64_t n)
+{
+	double bytes = 0, most = 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		bytes += more[i];
+		most = bytes > most ? bytes : most;
+	}
+	return most;
+}
+
+double
+links_seconds(const Links *l)
+{
+	double seconds = l->latency;
+
+	for (int i = 0; i < l->naxes; i++) {
+		const AxisLinks *x = &l->axis[i];
+		double up = busiest(x->up, l->n), down = busiest(x->down, l->n);
+		double transfer = (up > down ? up : down) / x->bandwidth;
+		seconds = transfer > seconds ? transfer : seconds;
+	}
+	return seconds;
+}
+
+/* Those of one op; without links where it does not say who sends. */
+static Links
+op_links(Arena *a, const Mesh *m, const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+
+	if (!source->n)
+		return (Links){0};
+	Links l = links_new(a, m, op->axes);
+	links_permute(&l, source->v, (double)type_bytes(&op->operands[0]->type));
+	return l;
+}
+
+int64_t
+op_hops(const Mesh *m, const Op *op)
+{
+	Arena *scratch = arena_new();
+	int64_t hops = op_links(scratch, m, op).hops;
+
+	arena_free(scratch);
+	return hops;
+}
+
+static double
+op_links_seconds(const Mesh *m, const Op *op)
+{
+	Arena *scratch = arena_new();
+	Links l = op_links(scratch, m, op);
+	double seconds = links_seconds(&l);
+
+	arena_free(scratch);
+	return seconds;
+}
+
+double
+op_collective_seconds(const Mesh *m, const Op *op)
+{
+	CollectiveKind kind;
+
+	if (!op_collective_kind(op, &kind))
+		return 0;
+	if (op_ints(op, A_source)->n)
+		return op_links_seconds(m, op);
+	return collective_seconds(m, kind, op->axes,
+		(double)type_bytes(&op->operands[0]->type));
+}
+
+/* ---- local work --------------------------------------------------------- */
+
+double
+op_seconds(const Mesh *m, const Op *op, const Type *operands, const Type *result)
+{
+	double memory = op_bytes(op, operands, result) / m->target->hbm_bandwidth;
+	double compute = 0;
+
+	if (op->kind == O_dot)
+		compute = op_flops(op, operands, result)
+			/ (dtypes[operands[0].dtype].bytes == 1 ? m->target->int8_flops
+								: m->target->bf16_flops);
+	return memory > compute ? memory : compute;
+}

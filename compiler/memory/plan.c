@@ -1,0 +1,464 @@
+/*
+ * plan.c - the memory of one device: a fixed offset in one slab for every
+ * buffer, reused when its value is dead.
+ *
+ * Buffers are placed largest first, each in the tightest gap among those that
+ * are live at the same time; very long programs are swept in order instead,
+ * so that the cost stays near linear.  A kernel that reads an operand only at
+ * the element it is about to store writes over it if it dies there.
+ *
+ * Requires L_device.  Leaves the module as it is.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include "cost/cost.h"
+#include "memory/plan.h"
+#include "memory/reuse.h"
+
+static const int64_t ABSURD = (int64_t)1 << 56;
+
+enum {
+	ALIGNMENT = 64,	     /* a cache line; AVX-512 */
+	MANY_BUFFERS = 1000, /* above it: swept */
+};
+
+static int64_t
+aligned(int64_t bytes)
+{
+	return (bytes + ALIGNMENT - 1) / ALIGNMENT * ALIGNMENT;
+}
+
+/* ---- live ranges -------------------------------------------------------- */
+
+static int
+new_buffer(Plan *p, Value *v, int first)
+{
+	Buffer b = {.value = v, .bytes = type_bytes(&v->type), .first = first, .last = first};
+
+	APPEND(p->module->arena, p->buffers, p->n, b);
+	p->buffer_of[v->id] = p->n - 1;
+	return p->n - 1;
+}
+
+/* The buffer of an operand that dies at step i and may be written over. */
+static int
+dying_operand(const Plan *p, const Reuse *r, int i)
+{
+	const Step *step = &p->steps->step[i];
+
+	for (int j = 0; j < step->nreads; j++) {
+		const Value *home = step->reads[j];
+		int b = p->buffer_of[home->id];
+		if (r->last[home->id] == i && p->buffers[b].last <= i
+			&& reuse_may_overwrite(p->steps, step, home))
+			return b;
+	}
+	return -1;
+}
+
+static void
+fill_buffer(Plan *p, const Reuse *r, int i, Value *v)
+{
+	const Value *place = r->place[v->id];
+	int b = p->buffer_of[v->id];
+	int last = r->last[v->id] > i ? r->last[v->id] : i;
+
+	if (b < 0)
+		b = place ? p->buffer_of[place->id] : dying_operand(p, r, i);
+	if (b < 0)
+		b = new_buffer(p, v, i);
+	p->buffer_of[v->id] = b;
+	if (p->buffers[b].last < last)
+		p->buffers[b].last = last;
+}
+
+static void
+find_buffers(Plan *p)
+{
+	const Steps *s = p->steps;
+	const Block *entry = p->module->entry;
+	const Reuse *r = reuse_find(s);
+
+	for (int i = 0; i < p->module->nvalues; i++)
+		p->buffer_of[i] = -1;
+	for (int i = 0; i < entry->nparams; i++) {
+		int b = new_buffer(p, entry->params[i], -1);
+		p->buffers[b].last = r->last[entry->params[i]->id];
+	}
+	for (int i = 0; i < s->n; i++)
+		for (int j = 0; j < s->step[i].nresults; j++)
+			fill_buffer(p, r, i, s->step[i].results[j]);
+}
+
+/* Sizes so far beyond any memory that sums of them could overflow. */
+static bool
+is_absurd(Plan *p)
+{
+	int64_t sum = 0;
+
+	for (int i = 0; i < p->n; i++)
+		if (p->buffers[i].bytes > ABSURD || (sum += p->buffers[i].bytes) > ABSURD)
+			return true;
+	return false;
+}
+
+static void
+find_live(Plan *p)
+{
+	int n = p->steps->n + 3;
+	int64_t *change = NEW_ARRAY(p->module->arena, int64_t, n), live = 0;
+
+	for (int i = 0; i < p->n; i++) {
+		change[p->buffers[i].first + 1] += p->buffers[i].bytes;
+		change[p->buffers[i].last + 2] -= p->buffers[i].bytes;
+	}
+	for (int i = 0; i < n; i++) {
+		live += change[i];
+		p->live = live > p->live ? live : p->live;
+	}
+}
+
+/* ---- placement: largest first ------------------------------------------- */
+
+static int
+by_size(const void *a, const void *b)
+{
+	const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+
+	if (x->bytes != y->bytes)
+		return x->bytes < y->bytes ? 1 : -1;
+	return (x > y) - (x < y);
+}
+
+static int
+by_offset(const void *a, const void *b)
+{
+	const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+
+	return (x->offset > y->offset) - (x->offset < y->offset);
+}
+
+/* The tightest gap between buffers in order of offset; else after them. */
+static int64_t
+tightest_gap(Buffer *const *busy, int n, int64_t bytes)
+{
+	int64_t end = 0, best = -1, waste = INT64_MAX;
+
+	for (int i = 0; i < n; i++) {
+		int64_t gap = busy[i]->offset - end;
+		if (gap >= bytes && gap - bytes < waste) {
+			best = end;
+			waste = gap - bytes;
+		}
+		int64_t after = busy[i]->offset + aligned(busy[i]->bytes);
+		end = after > end ? after : end;
+	}
+	return best >= 0 ? best : end;
+}
+
+static int64_t
+place_by_size(Plan *p)
+{
+	Arena *a = p->module->arena;
+	Buffer **order = NEW_ARRAY(a, Buffer *, p->n + 1);
+	Buffer **busy = NEW_ARRAY(a, Buffer *, p->n + 1);
+	int64_t total = 0;
+
+	for (int i = 0; i < p->n; i++)
+		order[i] = &p->buffers[i];
+	qsort(order, (size_t)p->n, sizeof *order, by_size);
+	for (int i = 0; i < p->n; i++) {
+		Buffer *b = order[i];
+		int nbusy = 0;
+		for (int j = 0; j < i; j++)
+			if (order[j]->first <= b->last && order[j]->last >= b->first)
+				busy[nbusy++] = order[j];
+		qsort(busy, (size_t)nbusy, sizeof *busy, by_offset);
+		b->offset = tightest_gap(busy, nbusy, aligned(b->bytes));
+		int64_t end = b->offset + aligned(b->bytes);
+		total = end > total ? end : total;
+	}
+	return total;
+}
+
+/* ---- placement: in order ------------------------------------------------ */
+
+typedef struct Gap {
+	int64_t offset, bytes;
+	struct Gap *next; /* in order of offset */
+} Gap;
+
+static int64_t
+take_gap(Gap **gaps, int64_t bytes)
+{
+	Gap **best = NULL;
+
+	for (Gap **g = gaps; *g; g = &(*g)->next)
+		if ((*g)->bytes >= bytes && (!best || (*g)->bytes < (*best)->bytes))
+			best = g;
+	int64_t offset = (*best)->offset;
+	(*best)->offset += bytes;
+	(*best)->bytes -= bytes;
+	if (!(*best)->bytes)
+		*best = (*best)->next;
+	return offset;
+}
+
+static void
+give_gap(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
+{
+	Gap **g = gaps;
+
+	while (*g && (*g)->offset + (*g)->bytes < offset)
+		g = &(*g)->next;
+	if (*g && (*g)->offset + (*g)->bytes == offset) {
+		(*g)->bytes += bytes;
+	} else if (*g && offset + bytes == (*g)->offset) {
+		(*g)->offset = offset;
+		(*g)->bytes += bytes;
+		return;
+	} else {
+		Gap *new = NEW(a, Gap);
+		*new = (Gap){offset, bytes, *g};
+		*g = new;
+	}
+	Gap *next = (*g)->next;
+	if (next && (*g)->offset + (*g)->bytes == next->offset) {
+		(*g)->bytes += next->bytes;
+		(*g)->next = next->next;
+	}
+}
+
+static int
+by_last(const void *a, const void *b)
+{
+	const Buffer *x = *(Buffer *const *)a, *y = *(Buffer *const *)b;
+
+	if (x->last != y->last)
+		return x->last < y->last ? -1 : 1;
+	return (x > y) - (x < y);
+}
+
+/* Buffers are numbered by their first step already. */
+static int64_t
+place_in_order(Plan *p)
+{
+	Arena *a = p->module->arena;
+	Buffer **dying = NEW_ARRAY(a, Buffer *, p->n + 1);
+	Gap *gaps = NEW(a, Gap);
+	int64_t total = 0;
+	int dead = 0;
+
+	gaps->bytes = INT64_MAX / 2;
+	for (int i = 0; i < p->n; i++)
+		dying[i] = &p->buffers[i];
+	qsort(dying, (size_t)p->n, sizeof *dying, by_last);
+	for (int i = 0; i < p->n; i++) {
+		Buffer *b = &p->buffers[i];
+		for (; dying[dead]->last < b->first; dead++)
+			give_gap(a, &gaps, dying[dead]->offset, aligned(dying[dead]->bytes));
+		b->offset = take_gap(&gaps, aligned(b->bytes));
+		int64_t end = b->offset + aligned(b->bytes);
+		total = end > total ? end : total;
+	}
+	return total;
+}
+
+/* Two rows of keys and where they were: shdrt_sort_run(). */
+static int64_t
+sort_scratch(const Op *op)
+{
+	return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
+}
+
+/* Sums of 16-bit floats are kept in f32. */
+static int64_t
+scatter_scratch(const Step *s)
+{
+	DType d = s->result->type.dtype;
+
+	return d == D_f16 || d == D_bf16 ? 2 * type_bytes(&s->result->type) : 0;
+}
+
+int64_t
+step_scratch(const Step *s)
+{
+	if (s->kind == STEP_dot)
+		return dot_scratch(s->kernel);
+	if (s->kind == STEP_sort)
+		return sort_scratch(s->op);
+	if (s->kind == STEP_kernel && s->kernel->kind == KERNEL_scatter)
+		return scatter_scratch(s);
+	return 0;
+}
+
+static void
+find_scratch(Plan *p)
+{
+	for (int i = 0; i < p->steps->n; i++) {
+		int64_t bytes = aligned(step_scratch(&p->steps->step[i]));
+		p->scratch = bytes > p->scratch ? bytes : p->scratch;
+	}
+}
+
+Plan *
+plan_build(Module *m)
+{
+	Plan *p = NEW(m->arena, Plan);
+
+	p->module = m;
+	p->steps = steps_build(m);
+	p->buffer_of = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	find_buffers(p);
+	if (is_absurd(p)) {
+		p->live = p->total = ABSURD;
+		return p;
+	}
+	find_live(p);
+	p->total = place_in_order(p);
+	if (p->n <= MANY_BUFFERS && p->total > p->live) {
+		int64_t swept = p->total;
+		p->total = place_by_size(p);
+		if (p->total > swept)
+			p->total = place_in_order(p);
+	}
+	find_scratch(p);
+	return p;
+}
+
+int64_t
+plan_peak(const Plan *p)
+{
+	return p->total + p->scratch;
+}
+
+int64_t
+plan_offset(const Plan *p, const Value *v)
+{
+	return p->buffers[p->buffer_of[steps_home(p->steps, v)->id]].offset;
+}
+
+/* ---- reports ------------------------------------------------------------ */
+
+static const char *
+shape_text(const Plan *p, const Buffer *b)
+{
+	return type_shape(p->module->arena, &b->value->type);
+}
+
+static const char *
+bytes_text(const Plan *p, int64_t bytes)
+{
+	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
+	double n = (double)bytes;
+	int unit = 0;
+
+	for (; n >= 1024 && unit < 4; unit++)
+		n /= 1024;
+	return arena_printf(p->module->arena, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
+}
+
+/* "relu (line 4)", "the start" */
+static const char *
+moment_text(const Plan *p, int step)
+{
+	if (step < 0)
+		return "the start";
+	if (step >= p->steps->n)
+		return "the end";
+	const Op *op = p->steps->step[step].op;
+	return arena_printf(p->module->arena, "%s (line %d)",
+		op->label ? op->label : ops[op->kind].name, op->range.line);
+}
+
+static Buffer **
+largest_first(const Plan *p)
+{
+	Buffer **order = NEW_ARRAY(p->module->arena, Buffer *, p->n + 1);
+
+	for (int i = 0; i < p->n; i++)
+		order[i] = &p->buffers[i];
+	qsort(order, (size_t)p->n, sizeof *order, by_size);
+	return order;
+}
+
+bool
+plan_fits(const Plan *p)
+{
+	Session *s = p->module->session;
+	const Target *target = p->module->mesh.target;
+	Buffer **order = largest_first(p);
+
+	if (plan_peak(p) <= target->hbm_bytes)
+		return true;
+	diag(s, DIAG_out_of_memory, order[0]->value->range,
+		"a device needs %s%s of memory; %s has %s",
+		p->total == ABSURD ? "more than " : "", bytes_text(p, plan_peak(p)),
+		target->name, bytes_text(p, target->hbm_bytes));
+	for (int i = 0; i < p->n && i < 8; i++) {
+		const Buffer *b = order[i];
+		diag_line(s, "%12s  %s %s, live from %s to %s", bytes_text(p, b->bytes),
+			b->value->name, shape_text(p, b), moment_text(p, b->first),
+			moment_text(p, b->last));
+	}
+	diag_flush(s);
+	return false;
+}
+
+void
+plan_text(const Plan *p, Text *t)
+{
+	const Target *target = p->module->mesh.target;
+	Buffer **order = largest_first(p);
+
+	text_printf(t, "memory of one device: %s of %s (%s)\n", bytes_text(p, plan_peak(p)),
+		bytes_text(p, target->hbm_bytes), target->name);
+	text_printf(t, "largest live set:     %s\n", bytes_text(p, p->live));
+	if (p->scratch)
+		text_printf(t, "scratch of a step:    %s, at the end\n",
+			bytes_text(p, p->scratch));
+	text_add(t, "\n");
+	text_printf(t, "%12s %12s  %-32s live\n", "bytes", "offset", "buffer");
+	for (int i = 0; i < p->n; i++) {
+		const Buffer *b = order[i];
+		const char *what = arena_printf(p->module->arena, "%s %s", b->value->name,
+			shape_text(p, b));
+		text_printf(t, "%12lld %12lld  %-32s %s to %s\n", (long long)b->bytes,
+			(long long)b->offset, what, moment_text(p, b->first),
+			moment_text(p, b->last));
+	}
+}
+
+void
+plan_json(const Plan *p, Text *t)
+{
+	text_printf(t,
+		"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
+		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, "
+		"\"steps\": %d,\n"
+		"  \"buffers\": [",
+		p->module->mesh.target->name, (long long)p->module->mesh.target->hbm_bytes,
+		(long long)plan_peak(p), (long long)p->live, (long long)p->scratch,
+		p->steps->n);
+	for (int i = 0; i < p->n; i++) {
+		const Buffer *b = &p->buffers[i];
+		text_printf(t,
+			"%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
+			"\"bytes\": %lld, \"offset\": %lld, \"first\": %d, "
+			"\"last\": %d }",
+			i ? "," : "", b->value->name, shape_text(p, b), (long long)b->bytes,
+			(long long)b->offset, b->first, b->last);
+	}
+	text_add(t, " ] }\n");
+}
+
+void
+plan_csv(const Plan *p, Text *t)
+{
+	text_add(t, "name,type,bytes,offset,first,last\n");
+	for (int i = 0; i < p->n; i++) {
+		const Buffer *b = &p->buffers[i];
+		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name, shape_text(p, b),
+			(long long)b->bytes, (long long)b->offset, b->first, b->last);
+	}
+}

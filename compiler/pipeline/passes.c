@@ -1,0 +1,125 @@
+/*
+ * passes.c - runs the passes of passes.def in order.
+ */
+#include <string.h>
+
+#include "hlo/hlo.h"
+#include "pipeline/pipeline.h"
+
+static bool
+run_pad_dims(Module *m, const PipelineOptions *o)
+{
+	return pad_dims(m, o->pad_remarks);
+}
+
+static bool
+run_propagate(Module *m, const PipelineOptions *o)
+{
+	(void)o;
+	return propagate(m);
+}
+
+static bool
+run_partition(Module *m, const PipelineOptions *o)
+{
+	return partition(m, &o->partition);
+}
+
+static bool
+run_localize(Module *m, const PipelineOptions *o)
+{
+	(void)o;
+	return localize(m);
+}
+
+static const Pass passes[] = {
+#define PASS(name, before, after, sentence) {#name, run_##name, before, after, sentence},
+#include "passes.def"
+#undef PASS
+};
+enum { NPASSES = sizeof passes / sizeof *passes };
+
+const Pass *
+pass_by_name(const char *name)
+{
+	for (int i = 0; i < NPASSES; i++)
+		if (strcmp(passes[i].name, name) == 0)
+			return &passes[i];
+	return NULL;
+}
+
+const char *const *
+pass_names(int *n)
+{
+	static const char *names[NPASSES];
+
+	for (int i = 0; i < NPASSES; i++)
+		names[i] = passes[i].name;
+	*n = NPASSES;
+	return names;
+}
+
+void
+list_passes(Text *t)
+{
+	for (int i = 0; i < NPASSES; i++)
+		text_printf(t, "%-10s %-9s -> %-9s  %s\n", passes[i].name,
+			level_names[passes[i].before], level_names[passes[i].after],
+			passes[i].sentence);
+}
+
+static void
+print_module(Module *m, const char *after)
+{
+	Text t = {0};
+
+	module_print(m, &t);
+	fprintf(m->session->err, "// ----- after %s\n", after);
+	fwrite(t.s, 1, t.n, m->session->err);
+	text_free(&t);
+}
+
+static void
+time_stop(const PipelineOptions *o, const char *name)
+{
+	if (o->stop)
+		o->stop(o->data, name);
+}
+
+static bool
+run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
+{
+	const char *wanted = o->print_after;
+
+	if (o->start)
+		o->start(o->data);
+	module_free_names(m);
+	pass->run(m, o);
+	time_stop(o, pass->name);
+	if (diag_errors(m->session))
+		return false;
+	m->last_pass = pass->name;
+	if (!module_verify(m, m->session->err))
+		die("the module is not well-formed after %s", pass->name);
+	time_stop(o, "  verify");
+	if (m->level != pass->after)
+		die("%s left the module at the wrong level", pass->name);
+	if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0))
+		print_module(m, pass->name);
+	return true;
+}
+
+bool
+pipeline_run(Module *m, Level level, const PipelineOptions *o)
+{
+	for (int i = 0; i < NPASSES; i++) {
+		bool last = o->stop_after && strcmp(o->stop_after, passes[i].name) == 0;
+		bool wanted = m->level < level || (last && passes[i].after == level);
+
+		if (passes[i].before == m->level && wanted && !run_pass(m, &passes[i], o))
+			return false;
+		if (last)
+			break;
+	}
+	return true;
+}

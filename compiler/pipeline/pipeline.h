@@ -1,0 +1,42 @@
+/*
+ * pipeline.h - brings a module from level to level.
+ *
+ * The passes are the rows of passes.def, in order.  The driver runs them with
+ * the options of the command line; whoever wants to know what would be, if
+ * something were otherwise, runs the same list on a module of its own.
+ */
+#ifndef SHDC_PIPELINE_H
+#define SHDC_PIPELINE_H
+
+#include "shard/shard.h"
+
+typedef struct PipelineOptions {
+	bool pad_remarks;	    /* -Rpad */
+	PartitionOptions partition; /* -Rreshard, --strict */
+	const char *print_after;    /* a pass, or "all"; NULL: none.  To the session's err */
+	const char *stop_after;	    /* a pass; NULL: none */
+	/* Called before each step and after it with its name, for --time-passes. */
+	void (*start)(void *data);
+	void (*stop)(void *data, const char *name);
+	void *data;
+} PipelineOptions;
+
+typedef struct Pass {
+	const char *name;
+	bool (*run)(Module *m, const PipelineOptions *o);
+	Level before, after;
+	const char *sentence;
+} Pass;
+
+const Pass *pass_by_name(const char *name); /* NULL: none */
+const char *const *pass_names(int *n);
+void list_passes(Text *t);
+
+/*
+ * Runs passes until the module has the level; false after errors.  After each,
+ * always, the module is verified: one that is not well-formed is our own bug
+ * and ends in die(), with the module printed and each message under its line.
+ */
+bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
+
+#endif

@@ -1,0 +1,635 @@
+/*
+ * viz.c - --emit=viz: who holds which block of a tensor.
+ *
+ *   In  bf16[8@X, 2048@Y]  on 2x2  ->  bf16[4, 1024] a device, 8 KiB
+ *   +-------+-------+
+ *   | TPU 0 | TPU 1 |
+ *   +-------+-------+
+ *   | TPU 2 | TPU 3 |
+ *   +-------+-------+
+ *
+ * A picture is a grid of the last two dims, one panel for each block of the
+ * leading ones.  A cell is a block; devices that hold copies of it share the
+ * cell.  Long grids and long lists are shown by their beginning and end, so a
+ * picture costs the same on 8 devices and on 65,536.
+ *
+ * Requires L_sharded, changes nothing.
+ */
+#include <string.h>
+
+#include "report/report.h"
+
+enum {
+	MOST_LINES = 8, /* rows or columns of a grid, panels */
+	FEW_LINES = 4,	/* columns of a grid that would be too wide */
+	MOST_RUNS = 3,	/* runs of device ids in a cell */
+	PAGE = 100,	/* characters a grid should fit in */
+	ELLIPSIS = -1,
+};
+
+/* Which indices of a long line are shown, in order; ELLIPSIS for a gap. */
+typedef struct Line {
+	int n;
+	int64_t shown[MOST_LINES];
+} Line;
+
+typedef struct Picture {
+	const Module *m;
+	const char *name;
+	AxisList manual; /* in a manual region: it is each device's own
+				   along these */
+	const Type *type;
+	Type padded; /* what is cut into blocks */
+	const Placement *placement;
+	AxisList dims[MAX_RANK];
+	AxisList copies; /* pieces that no dim uses: who shares a cell */
+	Line rows, columns;
+	int64_t panels;
+} Picture;
+
+/* ---- what is in the picture -------------------------------------------------- */
+
+static Line
+line_of(int64_t n, int most)
+{
+	Line l = {0};
+
+	if (n <= most) {
+		while (l.n < n) {
+			l.shown[l.n] = l.n;
+			l.n++;
+		}
+		return l;
+	}
+	for (; l.n < most - 2; l.n++)
+		l.shown[l.n] = l.n;
+	l.shown[l.n++] = ELLIPSIS;
+	l.shown[l.n++] = n - 1;
+	return l;
+}
+
+static int64_t
+dim_ways(const Picture *p, int dim)
+{
+	return dim < 0 ? 1 : axes_size(&p->dims[dim]);
+}
+
+static int
+row_dim(const Picture *p)
+{
+	return p->type->rank < 2 ? -1 : p->type->rank - 2;
+}
+
+static int
+column_dim(const Picture *p)
+{
+	return p->type->rank - 1;
+}
+
+/* The used pieces of one axis, by position. */
+static AxisList
+used_pieces(const Picture *p, int axis)
+{
+	AxisList used = {0};
+
+	for (int d = 0; d < p->type->rank; d++)
+		for (int i = 0; i < p->dims[d].n; i++) {
+			AxisRef a = p->dims[d].a[i];
+			int k = used.n;
+			if (a.axis != axis || a.size == 1)
+				continue;
+			for (; k > 0 && used.a[k - 1].pre > a.pre; k--)
+				used.a[k] = used.a[k - 1];
+			used.a[k] = a;
+			used.n++;
+		}
+	return used;
+}
+
+/* What lies between the used pieces of each axis. */
+static AxisList
+unused_pieces(const Picture *p)
+{
+	AxisList unused = {0};
+
+	for (int x = 0; x < p->m->mesh.naxes; x++) {
+		AxisList used = used_pieces(p, x);
+		int32_t at = 1, end = (int32_t)p->m->mesh.axes[x].size;
+		for (int i = 0; i < used.n; i++) {
+			AxisRef gap = {(int16_t)x, at, used.a[i].pre / at};
+			axes_append(&unused, gap);
+			at = used.a[i].pre * used.a[i].size;
+		}
+		axes_append(&unused, (AxisRef){(int16_t)x, at, end / at});
+	}
+	return unused;
+}
+
+/* A dim is padded so that its axes divide it, and further where another value
+   that it belongs to needs more. */
+static Type
+padded_type(const Named *n)
+{
+	Type padded = n->value ? n->value->type : n->type;
+
+	for (int d = 0; d < padded.rank; d++) {
+		int64_t ways = placement_dim_ways(&n->placement, d);
+		padded.dims[d] = (padded.dims[d] + ways - 1) / ways * ways;
+	}
+	return padded;
+}
+
+static Picture
+picture_of(const Module *m, const Named *n)
+{
+	Picture p = {.m = m,
+		.name = n->name,
+		.type = &n->type,
+		.padded = padded_type(n),
+		.placement = &n->placement,
+		.panels = 1};
+
+	if (n->value)
+		p.manual = block_manual_axes(n->value->block);
+	for (int d = 0; d < n->type.rank; d++) {
+		p.dims[d] = placement_dim(&n->placement, d);
+		if (d < n->type.rank - 2)
+			p.panels *= axes_size(&p.dims[d]);
+	}
+	p.copies = unused_pieces(&p);
+	p.rows = line_of(dim_ways(&p, row_dim(&p)), MOST_LINES);
+	p.columns = line_of(dim_ways(&p, column_dim(&p)), MOST_LINES);
+	return p;
+}
+
+/* The block of each leading dim in a panel, last dim fastest. */
+static void
+panel_index(const Picture *p, int64_t panel, int64_t *index)
+{
+	for (int d = p->type->rank - 3; d >= 0; d--) {
+		index[d] = panel % dim_ways(p, d);
+		panel /= dim_ways(p, d);
+	}
+}
+
+/* ---- devices of a cell --------------------------------------------------------- */
+
+/* The lowest device that holds the block. */
+static int64_t
+first_device(const Picture *p, const int64_t *index)
+{
+	int64_t id = 0;
+
+	for (int d = 0; d < p->type->rank; d++)
+		id = axes_with_index(&p->m->mesh, &p->dims[d], id, index[d]);
+	return id;
+}
+
+/*
+ * The copies as runs of neighbouring ids: pieces whose strides follow each
+ * other from 1 make the run, the others say where runs start.
+ */
+static int64_t
+run_length(const Picture *p, AxisList *starts)
+{
+	int64_t run = 1;
+
+	*starts = p->copies;
+	for (bool found = true; found;) {
+		found = false;
+		for (int i = 0; i < starts->n; i++) {
+			AxisRef a = starts->a[i];
+			if (axis_ref_stride(&p->m->mesh, a) != run)
+				continue;
+			run *= a.size;
+			memmove(&starts->a[i], &starts->a[i + 1],
+				(size_t)(starts->n - i - 1) * sizeof starts->a[0]);
+			starts->n--;
+			found = true;
+			break;
+		}
+	}
+	/* mesh order is the order of strides, so runs come in order */
+	return run;
+}
+
+static void
+text_run(Text *t, int64_t first, int64_t length)
+{
+	if (length == 1)
+		text_printf(t, "%lld", (long long)first);
+	else
+		text_printf(t, "%lld%c%lld", (long long)first, length == 2 ? ',' : '-',
+			(long long)(first + length - 1));
+}
+
+static void
+text_devices(Text *t, const Picture *p, const int64_t *index)
+{
+	AxisList starts;
+	int64_t run = run_length(p, &starts), n = axes_size(&starts);
+	int64_t first = first_device(p, index);
+
+	text_add(t, "TPU ");
+	for (int64_t i = 0; i < n; i++) {
+		if (i == MOST_RUNS && n > MOST_RUNS + 1) {
+			text_add(t, ",...");
+			i = n - 1;
+		}
+		text_add(t, i ? "," : "");
+		text_run(t, axes_with_index(&p->m->mesh, &starts, first, i), run);
+	}
+}
+
+/* ---- headers --------------------------------------------------------------------- */
+
+static void
+text_mesh(Text *t, const Mesh *m)
+{
+	for (int i = 0; i < m->naxes; i++)
+		text_printf(t, "%s%lld", i ? "x" : "", (long long)m->axes[i].size);
+	if (!m->naxes)
+		text_add(t, "1");
+}
+
+static void
+text_header(Text *t, const Picture *p)
+{
+	Type local = placement_local(&p->padded, p->placement);
+	Placement none = placement_none(local.rank);
+
+	text_printf(t, "%s  ", p->name);
+	text_type(t, &p->m->mesh, p->type, p->placement);
+	if (p->manual.n) {
+		text_add(t, " of each device along ");
+		text_axes(t, &p->m->mesh, &p->manual);
+	}
+	text_add(t, "  on ");
+	text_mesh(t, &p->m->mesh);
+	text_add(t, "  ->  ");
+	text_shape(t, &local);
+	text_add(t, " a device, ");
+	text_memory(t, type_bytes(&local));
+	if (type_equal(p->type, &p->padded))
+		return;
+	text_add(t, ", padded to ");
+	text_spec(t, &p->m->mesh, &p->padded, &none);
+}
+
+/* Where the padding starts there is nothing to see. */
+static int64_t
+at_most(const Picture *p, int dim, int64_t index)
+{
+	return index < p->type->dims[dim] ? index : p->type->dims[dim];
+}
+
+/* name[0:4, 1024:2048]: the elements of a block; panels show no cell's. */
+static void
+text_block(Text *t, const Picture *p, const int64_t *index, int dims)
+{
+	text_printf(t, "%s[", p->name);
+	for (int d = 0; d < p->type->rank; d++) {
+		int64_t size = p->padded.dims[d] / dim_ways(p, d);
+		int64_t begin = at_most(p, d, index[d] * size);
+		text_add(t, d ? ", " : "");
+		if (d < dims)
+			text_printf(t, "%lld:%lld", (long long)begin,
+				(long long)at_most(p, d, (index[d] + 1) * size));
+		else
+			text_add(t, ":");
+	}
+	text_add(t, "]");
+}
+
+/* Row and column of the grid as block indices; false for a gap. */
+static bool
+cell_index(const Picture *p, int row, int column, int64_t *index)
+{
+	int64_t r = p->rows.shown[row], c = p->columns.shown[column];
+
+	if (r == ELLIPSIS || c == ELLIPSIS)
+		return false;
+	if (row_dim(p) >= 0)
+		index[row_dim(p)] = r;
+	if (column_dim(p) >= 0)
+		index[column_dim(p)] = c;
+	return true;
+}
+
+static void
+text_cell(Text *t, const Picture *p, int row, int column, int64_t *index)
+{
+	if (cell_index(p, row, column, index))
+		text_devices(t, p, index);
+	else
+		text_add(t, "...");
+}
+
+/* ---- text ------------------------------------------------------------------------- */
+
+/* Corners by position: top, middle, bottom; and the two lines. */
+typedef struct Frame {
+	const char *left[3], *cross[3], *right[3], *flat, *upright;
+} Frame;
+
+static const Frame plain = {{"+", "+", "+"}, {"+", "+", "+"}, {"+", "+", "+"}, "-", "|"};
+static const Frame boxes = {{"┌", "├", "└"}, {"┬", "┼", "┴"}, {"┐", "┤", "┘"}, "─", "│"};
+
+static void
+text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
+{
+	text_add(t, f->left[position]);
+	for (int c = 0; c < columns; c++) {
+		for (size_t i = 0; i < width + 2; i++)
+			text_add(t, f->flat);
+		text_add(t, c < columns - 1 ? f->cross[position] : f->right[position]);
+	}
+	text_add(t, "\n");
+}
+
+/* Dark enough for white text, far enough apart for neighbours. */
+static int
+terminal_color(int64_t device)
+{
+	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
+
+	return colors[device % (int64_t)(sizeof colors / sizeof *colors)];
+}
+
+static void
+text_row(Text *t, const Picture *p, const VizOptions *o, const Frame *f, int row,
+	int64_t *index, size_t width)
+{
+	Text cell = {0};
+
+	text_add(t, f->upright);
+	for (int c = 0; c < p->columns.n; c++) {
+		bool block = cell_index(p, row, c, index);
+		cell.n = 0;
+		text_cell(&cell, p, row, c, index);
+		if (block && o->color)
+			text_printf(t, "\033[48;5;%d;97m",
+				terminal_color(first_device(p, index)));
+		text_printf(t, " %-*s ", (int)width, cell.s);
+		if (block && o->color)
+			text_add(t, "\033[0m");
+		text_add(t, f->upright);
+	}
+	text_add(t, "\n");
+	text_free(&cell);
+}
+
+static size_t
+cell_width(const Picture *p, int64_t *index)
+{
+	size_t width = 0;
+	Text cell = {0};
+
+	for (int r = 0; r < p->rows.n; r++)
+		for (int c = 0; c < p->columns.n; c++) {
+			cell.n = 0;
+			text_cell(&cell, p, r, c, index);
+			if (cell.n > width)
+				width = cell.n;
+		}
+	text_free(&cell);
+	return width;
+}
+
+static void
+fit_page(Picture *p)
+{
+	int64_t index[MAX_RANK] = {0};
+
+	if (p->columns.n * ((int)cell_width(p, index) + 3) > PAGE)
+		p->columns = line_of(dim_ways(p, column_dim(p)), FEW_LINES);
+}
+
+static void
+text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
+{
+	const Frame *f = o->unicode ? &boxes : &plain;
+	size_t width = cell_width(p, index);
+
+	for (int r = 0; r < p->rows.n; r++) {
+		text_rule_line(t, f, r > 0, p->columns.n, width);
+		text_row(t, p, o, f, r, index, width);
+	}
+	text_rule_line(t, f, 2, p->columns.n, width);
+}
+
+static void
+text_picture(Text *t, const Picture *p, const VizOptions *o)
+{
+	Line panels = line_of(p->panels, MOST_LINES);
+	int64_t index[MAX_RANK] = {0};
+
+	text_header(t, p);
+	text_add(t, "\n");
+	for (int i = 0; i < panels.n; i++) {
+		if (panels.shown[i] == ELLIPSIS) {
+			text_add(t, "...\n");
+			continue;
+		}
+		panel_index(p, panels.shown[i], index);
+		if (p->type->rank > 2) {
+			text_block(t, p, index, p->type->rank - 2);
+			text_add(t, "\n");
+		}
+		text_grid(t, p, o, index);
+	}
+}
+
+/* ---- SVG and HTML -------------------------------------------------------------------- */
+
+enum {
+	CELL_HEIGHT = 34,
+	CHARACTER = 8, /* width, about, of 13px monospace */
+	LINE_HEIGHT = 24,
+	MARGIN = 12,
+};
+
+static void
+text_escaped(Text *t, const char *s)
+{
+	for (; *s; s++)
+		switch (*s) {
+		case '<':
+			text_add(t, "&lt;");
+			break;
+		case '>':
+			text_add(t, "&gt;");
+			break;
+		case '&':
+			text_add(t, "&amp;");
+			break;
+		case '"':
+			text_add(t, "&quot;");
+			break;
+		default:
+			text_addn(t, s, 1);
+		}
+}
+
+static void
+svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s)
+{
+	text_printf(t, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\">", (long long)x,
+		(long long)y, anchor);
+	text_escaped(t, s);
+	text_add(t, "</text>\n");
+}
+
+/* Hues a golden angle apart: neighbours differ, every id has its own. */
+static void
+svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index, int64_t x, int64_t y,
+	int64_t width)
+{
+	Text cell = {0}, block = {0};
+	bool is_block = cell_index(p, row, column, index);
+	int64_t device = is_block ? first_device(p, index) : 0;
+
+	text_cell(&cell, p, row, column, index);
+	if (is_block) {
+		text_block(&block, p, index, p->type->rank);
+		text_add(t, "<g><title>");
+		text_escaped(t, block.s);
+		text_add(t, " on ");
+		text_escaped(t, cell.s);
+		text_printf(t,
+			"</title><rect x=\"%lld\" y=\"%lld\" "
+			"width=\"%lld\" height=\"%d\" fill=\"hsl(%lld,60%%,%s)\" "
+			"stroke=\"#444\"/>\n",
+			(long long)x, (long long)y, (long long)width, CELL_HEIGHT,
+			(long long)(device * 13751 / 100 % 360),
+			device / 8 % 2 ? "70%" : "82%");
+	}
+	svg_text(t, x + width / 2, y + CELL_HEIGHT * 5 / 8, "middle", cell.s);
+	text_add(t, is_block ? "</g>\n" : "");
+	text_free(&cell);
+	text_free(&block);
+}
+
+/* The y below the grid; *right grows to its edge. */
+static int64_t
+svg_grid(Text *t, const Picture *p, int64_t *index, int64_t y, int64_t *right)
+{
+	int64_t width = (int64_t)cell_width(p, index) * CHARACTER + MARGIN * 2;
+
+	for (int r = 0; r < p->rows.n; r++)
+		for (int c = 0; c < p->columns.n; c++)
+			svg_cell(t, p, r, c, index, MARGIN + c * width, y + r * CELL_HEIGHT,
+				width);
+	if (MARGIN * 2 + p->columns.n * width > *right)
+		*right = MARGIN * 2 + p->columns.n * width;
+	return y + p->rows.n * CELL_HEIGHT + MARGIN;
+}
+
+static int64_t
+svg_label(Text *t, const char *s, int64_t y, int64_t *right)
+{
+	int64_t width = (int64_t)strlen(s) * CHARACTER + MARGIN * 2;
+
+	svg_text(t, MARGIN, y + LINE_HEIGHT * 2 / 3, "start", s);
+	if (width > *right)
+		*right = width;
+	return y + LINE_HEIGHT;
+}
+
+static int64_t
+svg_picture(Text *t, const Picture *p, int64_t y, int64_t *right)
+{
+	Line panels = line_of(p->panels, MOST_LINES);
+	int64_t index[MAX_RANK] = {0};
+	Text label = {0};
+
+	text_header(&label, p);
+	y = svg_label(t, label.s, y, right);
+	for (int i = 0; i < panels.n; i++) {
+		if (panels.shown[i] == ELLIPSIS) {
+			y = svg_label(t, "...", y, right);
+			continue;
+		}
+		panel_index(p, panels.shown[i], index);
+		if (p->type->rank > 2) {
+			label.n = 0;
+			text_block(&label, p, index, p->type->rank - 2);
+			y = svg_label(t, label.s, y, right);
+		}
+		y = svg_grid(t, p, index, y, right);
+	}
+	text_free(&label);
+	return y + MARGIN;
+}
+
+/* ---- everything the user can name ------------------------------------------------------ */
+
+typedef struct Gallery {
+	const Module *m;
+	const VizOptions *o;
+	Text *t;
+	Text body; /* SVG: the size comes first, known last */
+	int64_t y, right;
+	int pictures;
+} Gallery;
+
+static void
+show(Gallery *g, const Named *n)
+{
+	Picture p = picture_of(g->m, n);
+
+	fit_page(&p);
+	if (g->o->format == VIZ_text) {
+		text_add(g->t, g->pictures++ ? "\n" : "");
+		text_picture(g->t, &p, g->o);
+	} else {
+		g->y = svg_picture(&g->body, &p, g->y, &g->right);
+	}
+}
+
+/* Results come last, under the names of the signature. */
+static bool
+is_result(const Named *n)
+{
+	return n->value && n->value->def && n->value->def->kind == O_output;
+}
+
+static void
+svg_document(Gallery *g)
+{
+	bool html = g->o->format == VIZ_html;
+
+	if (html) {
+		text_add(g->t,
+			"<!DOCTYPE html>\n<html lang=\"en\">\n<head>"
+			"<meta charset=\"utf-8\"><title>placements of ");
+		text_escaped(g->t, g->m->name);
+		text_add(g->t, "</title></head>\n<body>\n");
+	}
+	text_printf(g->t,
+		"<svg xmlns=\"http://www.w3.org/2000/svg\" "
+		"width=\"%lld\" height=\"%lld\" font-family=\"monospace\" "
+		"font-size=\"13\">\n",
+		(long long)g->right, (long long)g->y);
+	text_add(g->t,
+		"<rect width=\"100%\" height=\"100%\" "
+		"fill=\"white\"/>\n");
+	if (g->body.n)
+		text_addn(g->t, g->body.s, g->body.n);
+	text_add(g->t, html ? "</svg>\n</body>\n</html>\n" : "</svg>\n");
+}
+
+void
+emit_viz(Module *m, const VizOptions *o, Text *t)
+{
+	Gallery g = {.m = m, .o = o, .t = t, .y = MARGIN, .right = MARGIN};
+
+	for (int i = 0; i < m->nnamed; i++)
+		if (!is_result(&m->named[i]))
+			show(&g, &m->named[i]);
+	for (int i = 0; i < m->nresults; i++)
+		show(&g, &m->results[i]);
+	if (o->format != VIZ_text)
+		svg_document(&g);
+	text_free(&g.body);
+}

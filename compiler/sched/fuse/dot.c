@@ -1,0 +1,159 @@
+/*
+ * dot.c - a dot as the matrix products that a BLAS library computes.
+ *
+ * Of the loops over lhs, rhs and contracted dims (merged by nest.c where they
+ * count on) one each becomes m, n and k; the others stand around the product.
+ * Operands that BLAS cannot read in place (16-bit floats; no stride of 1)
+ * are converted block by block into scratch memory.
+ */
+#include <string.h>
+#include "sched/fuse/kernel.h"
+
+enum {
+	BLOCK_M = 512,
+	BLOCK_N = 512,
+	BLOCK_K = 512,
+	BLOCK_THIN = 4096, /* of a matrix times a vector */
+	SCRATCH_ALIGNMENT = 64,
+};
+
+/* Position of the loop of a group with the largest extent; -1: none. */
+static int
+largest_loop(const Kernel *k, LoopGroup group)
+{
+	int best = -1;
+
+	for (int p = 0; p < k->norder; p++) {
+		const Loop *loop = &k->loops[k->order[p]];
+		if (loop->group == group
+			&& (best < 0 || loop->extent > k->loops[k->order[best]].extent))
+			best = p;
+	}
+	return best;
+}
+
+/* The last rhs loop: the result is contiguous along it. */
+static int
+last_loop(const Kernel *k, LoopGroup group)
+{
+	int last = -1;
+
+	for (int p = 0; p < k->norder; p++)
+		if (k->loops[k->order[p]].group == group)
+			last = p;
+	return last;
+}
+
+static DotLoop
+loop_at(const Kernel *k, const DotView *v, int position)
+{
+	if (position < 0)
+		return (DotLoop){.extent = 1};
+	int l = k->order[position];
+	return (DotLoop){k->loops[l].extent, v->a->index->coef[l], v->b->index->coef[l],
+		k->store.coef[l]};
+}
+
+static void
+add_loops(const Kernel *k, DotView *v, bool contract, int m, int n, int c)
+{
+	for (int p = 0; p < k->norder; p++) {
+		bool is = k->loops[k->order[p]].group == LOOP_contract;
+		if (is != contract || p == m || p == n || p == c)
+			continue;
+		v->loops[v->nloops++] = loop_at(k, v, p);
+		v->ncontract += contract;
+	}
+}
+
+/*
+ * Rows or columns of unit stride, and a leading dimension BLAS accepts; its
+ * integers have 32 bits.
+ */
+static bool
+blas_reads(int64_t rows, int64_t columns, int64_t row, int64_t column)
+{
+	if (rows > INT32_MAX || columns > INT32_MAX || row > INT32_MAX || column > INT32_MAX)
+		return false;
+	bool by_rows = (column == 1 || columns == 1) && (rows == 1 || row >= columns);
+	bool by_columns = (row == 1 || rows == 1) && (columns == 1 || column >= rows);
+
+	return by_rows || by_columns;
+}
+
+static bool
+is_float_of_blas(const Value *v)
+{
+	return v->type.dtype == D_f32 || v->type.dtype == D_f64;
+}
+
+static bool
+needs_packing(const Kernel *k, const DotView *v)
+{
+	const Op *op = k->root->op;
+	const Value *a = op->operands[0], *c = op->results[0];
+
+	if (!dtype_is_float(c->type.dtype))
+		return false;
+	return !is_float_of_blas(c) || a->type.dtype != c->type.dtype
+		|| !blas_reads(v->m, v->k, v->a_m, v->a_k)
+		|| !blas_reads(v->k, v->n, v->b_k, v->b_n) || v->c_m > INT32_MAX;
+}
+
+/* A 16-bit matrix times a vector: only the vector is converted. */
+static bool
+is_thin(const Kernel *k, const DotView *v)
+{
+	const Op *op = k->root->op;
+	DType a = op->operands[0]->type.dtype;
+
+	return (a == D_f16 || a == D_bf16) && (v->m == 1 || v->n == 1)
+		&& op->results[0]->type.dtype != D_f64;
+}
+
+static int64_t
+least(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+DotView
+dot_view(const Kernel *k)
+{
+	DotView v = {.a = k->root->args[0], .b = k->root->args[1]};
+	int m = largest_loop(k, LOOP_lhs), n = last_loop(k, LOOP_rhs);
+	int c = largest_loop(k, LOOP_contract);
+	DotLoop row = loop_at(k, &v, m), column = loop_at(k, &v, n);
+	DotLoop inner = loop_at(k, &v, c);
+
+	v.m = row.extent, v.n = column.extent, v.k = inner.extent;
+	v.a_m = row.a, v.c_m = row.c, v.b_n = column.b;
+	v.a_k = inner.a, v.b_k = inner.b;
+	add_loops(k, &v, false, m, n, c);
+	add_loops(k, &v, true, m, n, c);
+	if (needs_packing(k, &v)) {
+		bool thin = is_thin(k, &v);
+		v.block_m = least(v.m, thin ? BLOCK_THIN : BLOCK_M);
+		v.block_n = least(v.n, thin ? BLOCK_THIN : BLOCK_N);
+		v.block_k = least(v.k, thin ? BLOCK_THIN : BLOCK_K);
+	}
+	return v;
+}
+
+static int64_t
+aligned(int64_t bytes)
+{
+	return (bytes + SCRATCH_ALIGNMENT - 1) & -(int64_t)SCRATCH_ALIGNMENT;
+}
+
+int64_t
+dot_scratch(const Kernel *k)
+{
+	DotView v = dot_view(k);
+	int64_t size = k->root->op->results[0]->type.dtype == D_f64 ? 8 : 4;
+	bool thin = is_thin(k, &v);
+
+	return aligned(v.block_m * v.block_n * size)
+		+ aligned((thin ? 1 : v.block_m) * v.block_k * size)
+		+ aligned((thin ? 0 : v.block_k) * v.block_n * size);
+}

@@ -1,0 +1,386 @@
+/*
+ * choices.c - what could be written, priced, and where.
+ *
+ *   y + b            y: [8@X, 16], b: [16@X], broadcast to [8, 16@X]
+ *   choices:  reshard(y, [8, 16])  all-gather X  ...     in place of `y`
+ *             reshard(b, [16])     all-gather X  ...     in place of `b`
+ *
+ * An operand of an op may be a view of what is written: a broadcast, a
+ * transpose.  Choices are about what is written.
+ */
+#include <ctype.h>
+#include <string.h>
+#include "shard/explicit/report.h"
+
+enum { LONGEST_CHOICE = 200 };
+
+/* ---- what is written -------------------------------------------------------- */
+
+static bool
+same_place(Range a, Range b)
+{
+	return a.file == b.file && a.begin == b.begin && a.end == b.end;
+}
+
+/* Which dim of the operand each dim of a reshape's result is, where only dims
+   of size 1 come or go. */
+static bool
+match_reshape(const Op *op, int *from)
+{
+	const Type *a = &op->operands[0]->type, *b = &op->results[0]->type;
+	int k = 0;
+
+	for (int d = 0; d < b->rank; d++) {
+		from[d] = -1;
+		if (b->dims[d] == 1)
+			continue;
+		while (k < a->rank && a->dims[k] == 1)
+			k++;
+		if (k == a->rank || a->dims[k] != b->dims[d])
+			return false;
+		from[d] = k++;
+	}
+	while (k < a->rank && a->dims[k] == 1)
+		k++;
+	return k == a->rank;
+}
+
+/* The same of any op that shows its operand in another way. */
+static bool
+match_view(const Op *op, int *from)
+{
+	int rank = op->results[0]->type.rank;
+	const Ints *dims;
+
+	switch ((int)op->kind) {
+	case O_reshape:
+		return match_reshape(op, from);
+	case O_convert:
+		for (int d = 0; d < rank; d++)
+			from[d] = d;
+		return true;
+	case O_transpose:
+		dims = op_ints(op, A_dims);
+		for (int d = 0; d < rank; d++)
+			from[d] = (int)dims->v[d];
+		return true;
+	case O_broadcast:
+		dims = op_ints(op, A_dims);
+		for (int d = 0; d < rank; d++)
+			from[d] = -1;
+		for (int i = 0; i < dims->n; i++)
+			from[dims->v[i]] = i;
+		return true;
+	default:
+		return false;
+	}
+}
+
+static Written
+written_value(const Value *v, Range where)
+{
+	Written w = {.v = v, .where = where};
+
+	for (int d = 0; d < v->type.rank; d++)
+		w.dim[d] = d;
+	return w;
+}
+
+/* Made where no expression stands: the range of a loop or branch is its first
+   word, that of an assignment to a part its target; and what a constraint is
+   given, it may not keep. */
+static bool
+is_statement(const Op *op)
+{
+	return op->kind == O_while || op->kind == O_if || op->kind == O_constraint
+		|| !strcmp(op->label, "[] =");
+}
+
+Written
+written_operand(const Explicit *e, const Op *op, int i)
+{
+	const Value *v = op->operands[i];
+	Range r = operand_range(op, i);
+	const Op *maker = v->def;
+	int from[MAX_RANK];
+
+	if (has_text(e, r))
+		return written_value(v, r);
+	if (!has_text(e, op->range)) /* of a dump */
+		return written_value(v, (Range){0});
+	if (op->kind == O_output || op->kind == O_constraint)
+		return written_value(v, op->range);
+	if (!maker || !has_text(e, maker->range) || is_statement(maker))
+		return (Written){0};
+	if (!same_place(maker->range, op->range))
+		return written_value(v, maker->range);
+	if (!match_view(maker, from))
+		return (Written){0};
+	Written inner = written_operand(e, maker, 0), w = inner;
+	for (int d = 0; d < v->type.rank && inner.v; d++)
+		w.dim[d] = from[d] < 0 ? -1 : inner.dim[from[d]];
+	return w;
+}
+
+/* The placement of what is written, if the operand is to be placed so. */
+static Placement
+place_written(const Written *w, const Placement *operand)
+{
+	Placement to = placement_none(w->v->type.rank);
+	AxisList partial = placement_unreduced(operand);
+
+	placement_set_unreduced(&to, &partial, (Combiner)operand->combiner);
+	for (int d = 0; d < operand->rank; d++) {
+		AxisList axes = placement_dim(operand, d);
+		if (w->dim[d] >= 0)
+			placement_set_dim(&to, w->dim[d], &axes);
+	}
+	return to;
+}
+
+/* ---- choices ------------------------------------------------------------------ */
+
+const char *
+one_line(Arena *a, const char *text, int longest)
+{
+	char *line = arena_strndup(a, text, strlen(text));
+	size_t n = 0;
+
+	for (size_t i = 0; text[i]; i++) {
+		bool blank = isspace((unsigned char)text[i]);
+		if (!blank || (n && line[n - 1] != ' '))
+			line[n++] = blank ? ' ' : text[i];
+	}
+	line[n] = '\0';
+	return (int)n <= longest ? line : arena_printf(a, "%.*s...", longest, line);
+}
+
+static void
+offer_plans(Choices *c, Offer o, int n, const ReshardPlan **plans)
+{
+	o.text = one_line(c->e->g.arena, o.text, LONGEST_CHOICE);
+	for (int i = 0; i < c->n; i++)
+		if (!strcmp(c->of[i].offer.text, o.text))
+			return;
+	if (c->n == MAX_CHOICES)
+		return;
+	c->of[c->n].offer = o;
+	c->of[c->n].nplans = n;
+	c->of[c->n++].plans = plans;
+}
+
+void
+offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placement *to)
+{
+	const ReshardPlan **plans = NEW_ARRAY(c->e->g.arena, const ReshardPlan *, 1);
+
+	plans[0] = reshard_plan(c->e->resharder, &v->type, from, to);
+	offer_plans(c, o, 1, plans);
+}
+
+/* Its axes once each, and every dim a multiple of its own. */
+static bool
+can_be_placed(const Value *v, const Placement *to)
+{
+	for (int d = 0; d < v->type.rank; d++)
+		if (v->type.dims[d] % placement_dim_ways(to, d))
+			return false;
+	return placement_is_sound(to);
+}
+
+void
+offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
+{
+	Explicit *e = c->e;
+	Arena *a = e->g.arena;
+	const ReshardPlan **plans = NEW_ARRAY(a, const ReshardPlan *, n);
+	const char *edit = "";
+	Range all = w[0].where;
+
+	for (int i = 0; i < n; i++) {
+		if (!w[i].v || w[i].where.file != all.file || (i && w[i].where.begin < all.end))
+			return;
+		const Placement *from = explicit_placement(e, w[i].v);
+		Placement to = place_written(&w[i], &operands[i]);
+		if (placement_equal(from, &to) || !placement_is_sound(from)
+			|| !can_be_placed(w[i].v, &to))
+			return;
+		Range between = all;
+		between.begin = i ? all.end : w[i].where.begin;
+		between.end = w[i].where.begin;
+		edit = arena_printf(a, "%s%sreshard(%s, %s)", edit,
+			!all.file ? i ? ", " : "" : range_text(e, between),
+			!all.file ? value_source_name(w[i].v)
+				  : without_out(e, range_text(e, w[i].where)),
+			spec_text(e, w[i].v, &to));
+		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from, &to);
+		all.end = w[i].where.end;
+	}
+	offer_plans(c, (Offer){edit, all, edit}, n, plans);
+}
+
+void
+offer_reshard(Choices *c, const Written *w, const Placement *operand)
+{
+	offer_reshards(c, 1, w, operand);
+}
+
+/* ---- sums to be settled --------------------------------------------------------- */
+
+/* The word before the place: "let" of `let m`; "" if there is none. */
+static const char *
+word_before(const Explicit *e, Range r)
+{
+	const char *text = source_file(e->g.module->session, r.file)->text;
+	int end = r.begin;
+
+	while (end > 0 && isspace((unsigned char)text[end - 1]))
+		end--;
+	int begin = end;
+	while (begin > 0 && isalpha((unsigned char)text[begin - 1]))
+		begin--;
+	return arena_strndup(e->g.arena, text + begin, (size_t)(end - begin));
+}
+
+static char
+char_after(const Explicit *e, Range r)
+{
+	const char *text = source_file(e->g.module->session, r.file)->text;
+	int at = r.end;
+
+	while (isspace((unsigned char)text[at]))
+		at++;
+	return text[at];
+}
+
+static Range
+insertion(Range at, int offset)
+{
+	return (Range){at.file, at.line, offset, offset};
+}
+
+/* Could a type be written behind the name of the let? */
+static const char *
+untyped_let(const Explicit *e, const Value *v)
+{
+	if (!has_text(e, v->range) || char_after(e, v->range) != '=')
+		return NULL;
+	const char *word = word_before(e, v->range);
+	return !strcmp(word, "let") || !strcmp(word, "var") ? word : NULL;
+}
+
+void
+offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from,
+	const Placement *to)
+{
+	Explicit *e = c->e;
+	Arena *a = e->g.arena;
+	const char *spec = spec_text(e, v, to), *edit, *word;
+	const Op *def = v->def ? v->def : maker;
+
+	if (takes_out(maker)) {
+		edit = arena_printf(a, ", out=%s", spec);
+		offer(c, (Offer){edit + 2, insertion(maker->range, maker->range.end - 1), edit},
+			v, from, to);
+	} else if ((word = untyped_let(e, v))) {
+		/* without any @ a let says nothing about placement */
+		edit = arena_printf(a, ": %s%s", spec,
+			placement_ways(to) == 1 && !to->nunreduced ? " replicated" : "");
+		offer(c,
+			(Offer){arena_printf(a, "%s %s%s", word, value_source_name(v), edit),
+				insertion(v->range, v->range.end), edit},
+			v, from, to);
+	} else {
+		edit = arena_printf(a, "reshard(%s, %s)",
+			has_text(e, def->range) ? range_text(e, def->range)
+						: value_source_name(v),
+			spec);
+		offer(c, (Offer){edit, def->range, edit}, v, from, to);
+	}
+}
+
+/* A var that a loop or a branch has made is moved in a statement before the
+   op. */
+void
+offer_statement(Choices *c, const Op *op, const Value *v, const Placement *to)
+{
+	Explicit *e = c->e;
+	const char *name = value_source_name(v);
+
+	if (!v->def || !is_statement(v->def) || !has_text(e, op->range)
+		|| v->def->kind == O_constraint)
+		return;
+	const char *text = arena_printf(e->g.arena, "%s = reshard(%s, %s);", name, name,
+		spec_text(e, v, to));
+	const char *edit = arena_printf(e->g.arena, "%s\n", text);
+	offer(c, (Offer){text, insertion(op->range, op->range.begin), edit}, v,
+		explicit_placement(e, v), to);
+}
+
+/* The type of a parameter, with no dim open. */
+void
+offer_parameter(Choices *c, const Value *v)
+{
+	Explicit *e = c->e;
+	Placement to = placement_close(v->placement);
+	const char *type = arena_printf(e->g.arena, "%s%s", dtypes[v->type.dtype].name,
+		spec_text(e, v, &to));
+	const char *name =
+		has_text(e, v->range) ? range_text(e, v->range) : value_source_name(v);
+	const char *typed = arena_printf(e->g.arena, "%s: %s", name, type);
+
+	if (has_text(e, v->type_range))
+		offer(c, (Offer){typed, v->type_range, type}, v, &to, &to);
+	else if (has_text(e, v->range) && strchr(",)", char_after(e, v->range)))
+		offer(c, (Offer){typed, v->range, typed}, v, &to, &to);
+}
+
+/* ---- printing --------------------------------------------------------------------- */
+
+static void
+text_moves(Text *t, const Mesh *mesh, int n, const ReshardPlan *const *plans)
+{
+	int told = 0;
+	int64_t bytes = 0;
+	double seconds = 0;
+
+	for (int i = 0; i < n; i++) {
+		for (int k = 0; k < plans[i]->n; k++) {
+			const Move *move = &plans[i]->moves[k];
+			if (move->bytes == 0)
+				continue;
+			text_printf(t, "%s%s ", told++ ? ", " : "", move_name(move->kind));
+			text_axes(t, mesh, &move->axes);
+		}
+		bytes += plans[i]->bytes;
+		seconds += plans[i]->seconds;
+	}
+	if (!told) {
+		text_add(t, "none");
+		return;
+	}
+	text_add(t, "  ");
+	text_bytes(t, bytes);
+	text_add(t, "  ");
+	text_seconds(t, seconds);
+}
+
+void
+print_choices(const Choices *c)
+{
+	const Module *m = c->e->g.module;
+	int width = 0;
+
+	for (int i = 0; i < c->n; i++)
+		if ((int)strlen(c->of[i].offer.text) > width)
+			width = (int)strlen(c->of[i].offer.text);
+	for (int i = 0; i < c->n; i++) {
+		Text t = {0};
+		const Offer *o = &c->of[i].offer;
+		text_moves(&t, &m->mesh, c->of[i].nplans, c->of[i].plans);
+		const SourceFile *f = source_file(m->session, o->where.file);
+		diag_choice(m->session, o->where, f && f->text ? o->edit : NULL,
+			"%-9s %-*s  %s", i ? "" : "choices:", width, o->text, t.s);
+		text_free(&t);
+	}
+}

@@ -1,0 +1,713 @@
+/*
+ * explicit.c - explicit functions: placements follow op by op from the
+ * operands, and nothing moves unless the program says so.
+ *
+ *   y = einsum("bd,df->bf", x, w)     x: [8@X, 64], w: [64, 16@Y]
+ *   y: [8@X, 16@Y]                    b from x, f from w
+ *
+ * Each factor of an op's rule gets one answer: the axes that its operands
+ * have there.  An operand that is whole, or split less in the same way, agrees,
+ * for taking a part of it moves nothing.  No answer is an error that lists
+ * what could be written.  A split reduction leaves partial sums, which a placed
+ * let, out= or reshard right there has to settle or to declare.
+ *
+ * Runs at the start of propagation, which then holds what was found.
+ */
+#include <string.h>
+#include "shard/explicit/explicit.h"
+
+/* ---- one answer for each factor ------------------------------------------- */
+
+static Finding
+found(Fault fault, const Holder *a, const Holder *b, AxisRef axis)
+{
+	Finding f = {.fault = fault, .tensor = a->tensor, .a = *a, .axis = axis};
+
+	if (b)
+		f.b = *b;
+	return f;
+}
+
+static AxisRef
+first_axis(const AxisList *l)
+{
+	return l->n ? l->a[0] : (AxisRef){0, 1, 1};
+}
+
+/* Of the rows that a `for` goes through none has a place where it could be
+   written what becomes of partial ones. */
+static bool
+must_be_whole(const Projection *p, int factor)
+{
+	bool is_row = p->op->kind == O_dynamic_slice && !strcmp(p->op->label, "for");
+
+	switch (p->rule->factors[factor].kind) {
+	case F_pass:
+		return false;
+	case F_reduce:
+		return is_row;
+	case F_permute:
+	case F_replicate:
+		break;
+	}
+	return true;
+}
+
+/* Fills p->agreed[factor] from the operands; `from` is one that has it all. */
+static Finding
+agree_on(Projection *p, int factor, const Holder **from)
+{
+	AxisList *agreed = &p->agreed[factor];
+
+	agreed->n = 0;
+	*from = NULL;
+	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
+		const Holder *h = &p->holders[p->by_factor[i]];
+		if (h->tensor >= p->rule->noperands)
+			continue;
+		if (h->overflow.n)
+			return found(FAULT_strided, h, NULL, first_axis(&h->overflow));
+		if (axes_is_prefix(&h->axes, agreed))
+			continue;
+		if (!axes_is_prefix(agreed, &h->axes))
+			return found(FAULT_disagree, *from, h, first_axis(&h->axes));
+		*agreed = h->axes;
+		*from = h;
+	}
+	if (agreed->n && must_be_whole(p, factor))
+		return found(FAULT_whole, *from, NULL, first_axis(agreed));
+	return (Finding){.fault = FAULT_none};
+}
+
+static bool
+share_axis(const AxisList *l, const AxisList *m, AxisRef *axis)
+{
+	for (int i = 0; i < l->n; i++)
+		if (axes_overlap(m, l->a[i])) {
+			*axis = l->a[i];
+			return true;
+		}
+	return false;
+}
+
+static Finding
+agree_on_all(Explicit *e, Projection *p)
+{
+	int n = p->rule->nfactors;
+	const Holder **from = NEW_ARRAY(e->g.arena, const Holder *, n + 1);
+	AxisRef axis;
+
+	for (int f = 0; f < n; f++) {
+		Finding wrong = agree_on(p, f, &from[f]);
+		if (wrong.fault)
+			return wrong;
+		for (int k = 0; k < f; k++)
+			if (share_axis(&p->agreed[k], &p->agreed[f], &axis))
+				return found(FAULT_twice, from[k], from[f], axis);
+	}
+	return (Finding){.fault = FAULT_none};
+}
+
+/* ---- partial sums ------------------------------------------------------------ */
+
+typedef struct Partial {
+	AxisList axes;
+	Combiner combiner;
+} Partial;
+
+static bool
+as_partial(Explicit *e, const Value *v, const Placement *like)
+{
+	const Placement *p = explicit_placement(e, v);
+	AxisList a = placement_unreduced(p), b = placement_unreduced(like);
+
+	return axes_equal(&a, &b) && p->combiner == like->combiner;
+}
+
+/* Do all operands with dims (else: only `operand`) hold the same partials?
+   Scalars are starts and the like, unless the result is one. */
+static bool
+partial_alike(Explicit *e, const OpState *o, int operand, bool all)
+{
+	bool scalar = o->tensors[o->noperands]->type.rank == 0;
+	const Placement *like = explicit_placement(e, o->tensors[operand]);
+
+	for (int i = 0; i < o->noperands; i++) {
+		const Value *v = o->tensors[i];
+		bool partial = explicit_placement(e, v)->nunreduced > 0;
+		if (i != operand && (all ? v->type.rank > 0 || scalar : partial)
+			&& !(all && as_partial(e, v, like)))
+			return false;
+	}
+	return true;
+}
+
+/* Is the op, applied to the parts, a part of the op applied to the whole? */
+static bool
+is_linear_in(Explicit *e, const OpState *o, int operand)
+{
+	PartialKind kind = ops[o->op->kind].partial;
+	Combiner c = (Combiner)explicit_placement(e, o->tensors[operand])->combiner;
+	bool joint =
+		kind != PARTIAL_bilinear && kind != PARTIAL_scale && kind != PARTIAL_reduce;
+
+	/* integers wrap at their width, and bf16 rounds: within one dtype */
+	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint)
+		|| o->tensors[operand]->type.dtype != o->tensors[o->noperands]->type.dtype)
+		return false;
+	if (kind == PARTIAL_reduce)
+		return operand == 0 && o->rule->combiner == c;
+	if (kind == PARTIAL_scale && (operand || !is_never_zero(o->op->operands[1])))
+		return false;
+	return partial_combines(kind, c);
+}
+
+static bool
+splits_with(const Projection *p, const AxisList *axes)
+{
+	AxisRef axis;
+
+	for (int f = 0; f < p->rule->nfactors; f++)
+		if (share_axis(axes, &p->agreed[f], &axis))
+			return true;
+	return false;
+}
+
+/* What the result is partial over: sums split here, and those of operands. */
+static Finding
+collect_partial(Explicit *e, const OpState *o, Partial *partial)
+{
+	const Projection *p = &e->g.projection;
+
+	partial->axes.n = 0;
+	partial->combiner = p->rule->combiner;
+	for (int f = 0; f < p->rule->nfactors; f++)
+		if (p->rule->factors[f].kind == F_reduce)
+			axes_append_all(&partial->axes, &p->agreed[f]);
+	bool own = partial->axes.n > 0;
+	for (int i = 0; i < o->noperands; i++) {
+		const Placement *now = explicit_placement(e, o->tensors[i]);
+		AxisList axes = placement_unreduced(now);
+		if (!axes.n)
+			continue;
+		if (!is_linear_in(e, o, i) || splits_with(p, &axes)
+			|| (own && now->combiner != partial->combiner))
+			return (Finding){.fault = FAULT_refused,
+				.tensor = i,
+				.axis = axes.a[0]};
+		partial->combiner = (Combiner)now->combiner;
+		for (int k = 0; k < axes.n; k++)
+			if (!axes_overlap(&partial->axes, axes.a[k]))
+				axes_append(&partial->axes, axes.a[k]);
+	}
+	return (Finding){.fault = FAULT_none};
+}
+
+/* ---- results ------------------------------------------------------------------ */
+
+/* An operand's part of the factor: the one that has axes there. */
+static const Holder *
+sender(const Projection *p, int factor)
+{
+	const Holder *h = NULL;
+
+	for (int i = p->factor_first[factor];
+		i < p->factor_first[factor + 1] && !(h && h->axes.n); i++)
+		h = &p->holders[p->by_factor[i]];
+	return h;
+}
+
+/* A factor may be split only where those before it in its dim are full. */
+static Finding
+place_tensor(const Projection *p, int tensor, const Partial *partial, Placement *to)
+{
+	bool full = true;
+	int dim = -1;
+
+	*to = placement_none(p->tensors[tensor]->type.rank);
+	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++) {
+		const Holder *h = &p->holders[i];
+		const AxisList *axes = &p->agreed[h->factor];
+		if (h->dim != dim)
+			full = true;
+		dim = h->dim;
+		if (axes->n && (!full || h->size % axes_size(axes)))
+			return found(FAULT_strided, sender(p, h->factor), NULL, axes->a[0]);
+		full &= axes_size(axes) == h->size;
+		AxisList all = placement_dim(to, dim);
+		axes_append_all(&all, axes);
+		placement_set_dim(to, dim, &all);
+	}
+	placement_set_unreduced(to, &partial->axes, partial->combiner);
+	return (Finding){.fault = FAULT_none};
+}
+
+Finding
+derive(Explicit *e, OpState *o, Placement *results)
+{
+	Projection *p = &e->g.projection;
+	Partial partial;
+
+	project(p, &e->g, o);
+	Finding f = agree_on_all(e, p);
+	if (!f.fault)
+		f = collect_partial(e, o, &partial);
+	for (int t = o->noperands; !f.fault && t < o->ntensors; t++)
+		f = place_tensor(p, t, &partial, &results[t - o->noperands]);
+	return f;
+}
+
+/* ---- what is settled ------------------------------------------------------------- */
+
+static void
+add_origin(Explicit *e, Value *v, int dim, AxisRef a, Value *from, Op *through)
+{
+	Origin *o = NEW(e->g.module->arena, Origin);
+
+	*o = (Origin){.kind = ORIGIN_op,
+		.dim = dim,
+		.axis = a,
+		.from = from,
+		.through = through,
+		.where = through->range,
+		.step = e->step};
+	o->next = v->origins;
+	v->origins = o;
+}
+
+/* The operand that has the axis; NULL if none. */
+static Value *
+operand_with(Explicit *e, const Op *op, AxisRef a)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (placement_uses(explicit_placement(e, op->operands[i]), a))
+			return op->operands[i];
+	return NULL;
+}
+
+/* `v` is placed so from now on, because of the op. */
+static void
+settle(Explicit *e, Value *v, const Placement *p, Op *op)
+{
+	*explicit_placement(e, v) = *p;
+	e->known[v->id] = e->fixed[v->id] = true;
+	e->unclear[v->id] = false;
+	e->pending[v->id] = NULL;
+	bool written = v->annotated && !v->placement.open;
+	if (written)
+		return;
+	v->placement = *p;
+	for (int d = 0; d < p->rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		for (int i = 0; i < axes.n; i++) {
+			Value *from = operand_with(e, op, axes.a[i]);
+			add_origin(e, v, d, axes.a[i], from ? from : v, op);
+		}
+	}
+}
+
+static void
+settle_as(Explicit *e, Value *v, const Value *like, Op *op)
+{
+	settle(e, v, explicit_placement(e, like), op);
+	e->pending[v->id] = e->pending[like->id];
+	e->unclear[v->id] = e->unclear[like->id];
+}
+
+/* After an error nothing follows from a value any more. */
+static void
+blur(Explicit *e, const Value *v)
+{
+	e->failed = e->known[v->id] = e->unclear[v->id] = true;
+	*explicit_placement(e, v) = placement_none(v->type.rank);
+	e->pending[v->id] = NULL;
+}
+
+static void
+blur_results(Explicit *e, const Op *op)
+{
+	e->failed = true;
+	for (int i = 0; i < op->nresults; i++)
+		blur(e, op->results[i]);
+}
+
+bool
+same_expression(const Op *a, const Op *b)
+{
+	return a->range.file == b->range.file && a->range.begin == b->range.begin
+		&& a->range.end == b->range.end && a->range.line == b->range.line
+		&& !strcmp(a->label, b->label);
+}
+
+/* Sums must be settled before anything else uses them. */
+static void
+want_settled(Explicit *e, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		const Op *maker = e->pending[v->id];
+		if (!maker || (same_expression(maker, op) && !op->nbodies))
+			continue;
+		report_partial(e, maker, v);
+		blur(e, v);
+	}
+}
+
+static bool
+is_clear(const Explicit *e, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (e->unclear[op->operands[i]->id])
+			return false;
+	return true;
+}
+
+/* ---- ops ---------------------------------------------------------------------------- */
+
+/* Whose sums the result is partial over: this op's, or those still open of an
+   operand; NULL if the program has declared them. */
+static Op *
+maker_of_sums(const Explicit *e, Op *op, const Placement *result)
+{
+	AxisList axes = placement_unreduced(result);
+	AxisRef axis;
+	int n = 0;
+	Op *maker = NULL;
+
+	for (int i = 0; i < op->noperands; i++) {
+		int id = op->operands[i]->id;
+		AxisList l = placement_unreduced(&e->g.clusters[id].now);
+		n += l.n && share_axis(&axes, &l, &axis) ? l.n : 0;
+		maker = e->pending[id] ? e->pending[id] : maker;
+	}
+	return n < axes.n && !maker ? op : maker;
+}
+
+static void
+follow_rule(Explicit *e, OpState *o)
+{
+	Op *op = o->op;
+	Placement *results = NEW_ARRAY(e->g.arena, Placement, op->nresults + 1);
+
+	Finding f = derive(e, o, results);
+	if (f.fault) {
+		report_finding(e, o, &f);
+		blur_results(e, op);
+		return;
+	}
+	for (int i = 0; i < op->nresults; i++) {
+		settle(e, op->results[i], &results[i], op);
+		e->pending[op->results[i]->id] = maker_of_sums(e, op, &results[i]);
+	}
+}
+
+/* What is written, with what the operand has where it is left open. */
+static Placement
+fill_open(Explicit *e, const Op *op)
+{
+	const Placement *from = explicit_placement(e, op->operands[0]);
+	const Placement *written = &op->results[0]->placement;
+	Placement to = placement_close(*written);
+
+	for (int d = 0; d < written->rank; d++) {
+		AxisList has = placement_dim(from, d);
+		AxisList least = placement_dim(written, d);
+		if (placement_is_open(written, d) && axes_is_prefix(&least, &has))
+			placement_set_dim(&to, d, &has);
+	}
+	return to;
+}
+
+/* A placed let or out=: sums are settled, all else stays. */
+static void
+follow_constraint(Explicit *e, OpState *o)
+{
+	const Value *from = o->op->operands[0];
+	Placement to = fill_open(e, o->op);
+	const ReshardPlan *plan =
+		reshard_plan(e->resharder, &from->type, explicit_placement(e, from), &to);
+	bool settles = true;
+
+	for (int i = 0; i < plan->n; i++)
+		settles &= plan->moves[i].bytes == 0 || plan->moves[i].kind == MOVE_all_reduce
+			|| plan->moves[i].kind == MOVE_reduce_scatter;
+	if (!settles) {
+		report_move(e, o->op, &to);
+		e->failed = true;
+	}
+	settle(e, o->op->results[0], &to, o->op);
+}
+
+/* A result of the entry is checked, not moved. */
+static void
+follow_output(Explicit *e, OpState *o)
+{
+	Value *v = o->op->results[0];
+	Placement to = fill_open(e, o->op);
+
+	if (!v->annotated) {
+		settle_as(e, v, o->op->operands[0], o->op);
+		return;
+	}
+	if (!placement_equal(explicit_placement(e, o->op->operands[0]), &to)) {
+		report_move(e, o->op, &to);
+		e->failed = true;
+	}
+	settle(e, v, &to, o->op);
+}
+
+static void
+follow_written(Explicit *e, OpState *o)
+{
+	Placement to = placement_close(o->op->results[0]->placement);
+
+	settle(e, o->op->results[0], &to, o->op);
+}
+
+static void
+follow_identity(Explicit *e, OpState *o)
+{
+	settle_as(e, o->op->results[0], o->op->operands[0], o->op);
+}
+
+static void follow_block(Explicit *e, Block *b, bool explicit);
+
+static void
+enter(Explicit *e, Op *op, int body, int first)
+{
+	Block *b = op->bodies[body];
+
+	for (int i = 0; i < b->nparams; i++)
+		settle_as(e, b->params[i], op->operands[first + i], op);
+	follow_block(e, b, true);
+}
+
+bool
+body_is_clear(Explicit *e, Op *call)
+{
+	bool failed = e->failed;
+
+	e->quiet++;
+	e->failed = false;
+	enter(e, call, 0, 0);
+	bool clear = !e->failed;
+	e->failed = failed;
+	e->quiet--;
+	return clear;
+}
+
+static void
+follow_call(Explicit *e, OpState *o)
+{
+	Op *op = o->op;
+
+	if (!body_is_clear(e, op)) {
+		report_call(e, op);
+		blur_results(e, op);
+		return;
+	}
+	for (int i = 0; i < op->nresults; i++)
+		settle_as(e, op->results[i], op->bodies[0]->last->operands[i], op);
+}
+
+/* Operand i of `a` and operand k of `b` are placed alike. */
+static void
+want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
+{
+	const Value *v = a->operands[i], *w = b->operands[k];
+
+	if (e->unclear[v->id] || e->unclear[w->id]
+		|| placement_equal(explicit_placement(e, v), explicit_placement(e, w)))
+		return;
+	report_carried(e, op, a, b, i, k);
+	blur(e, v);
+}
+
+/* Every device has to decide alike: no parts of a decision. */
+static void
+want_decided(Explicit *e, const Op *op, const Op *user)
+{
+	const Value *v = user->operands[0];
+
+	if (e->unclear[v->id] || !explicit_placement(e, v)->nunreduced)
+		return;
+	report_condition(e, op, user);
+	blur(e, v);
+}
+
+static void
+follow_while(Explicit *e, OpState *o)
+{
+	Op *op = o->op;
+
+	enter(e, op, 0, 0);
+	want_settled(e, op->bodies[0]->last);
+	want_decided(e, op, op->bodies[0]->last);
+	enter(e, op, 1, 0);
+	want_settled(e, op->bodies[1]->last);
+	for (int i = 0; i < op->nresults; i++) {
+		want_same(e, op, op, i, op->bodies[1]->last, i);
+		settle_as(e, op->results[i], op->operands[i], op);
+	}
+}
+
+static void
+follow_if(Explicit *e, OpState *o)
+{
+	Op *op = o->op;
+
+	want_decided(e, op, op);
+	enter(e, op, 0, 1);
+	enter(e, op, 1, 1);
+	want_settled(e, op->bodies[0]->last);
+	want_settled(e, op->bodies[1]->last);
+	for (int i = 0; i < op->nresults; i++) {
+		const Op *then = op->bodies[0]->last;
+		want_same(e, op, then, i, op->bodies[1]->last, i);
+		settle_as(e, op->results[i], then->operands[i], op);
+	}
+}
+
+static void
+follow_shard_like(Explicit *e, OpState *o)
+{
+	want_same(e, o->op, o->op, 0, o->op, 1);
+	settle_as(e, o->op->results[0], o->op->operands[0], o->op);
+}
+
+typedef void Follower(Explicit *e, OpState *o);
+static Follower *const followers[OP_COUNT] = {
+	[O_constraint] = follow_constraint,
+	[O_output] = follow_output,
+	[O_barrier] = follow_identity,
+	[O_shard_like] = follow_shard_like,
+	[O_call] = follow_call,
+	[O_while] = follow_while,
+	[O_if] = follow_if,
+};
+
+/* ---- in program order --------------------------------------------------------------- */
+
+/* Written exactly, without dims, or made anew for each use. */
+static bool
+is_evident(const Value *v)
+{
+	if (!v->type.rank)
+		return true;
+	if (v->annotated)
+		return !v->placement.open;
+	return v->def
+		&& (v->def->kind == O_iota
+			|| (v->def->kind == O_broadcast && v->def->operands[0]->def
+				&& v->def->operands[0]->def->kind == O_constant));
+}
+
+static void
+want_known(Explicit *e, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (e->known[v->id])
+			continue;
+		*explicit_placement(e, v) = v->annotated ? placement_close(v->placement)
+							 : placement_none(v->type.rank);
+		e->known[v->id] = true;
+		if (is_evident(v))
+			continue;
+		report_unknown(e, op, i);
+		blur(e, v);
+	}
+}
+
+static bool
+settles_sums(const Op *op)
+{
+	return op->kind == O_constraint || op->kind == O_reshard || op->kind == O_return;
+}
+
+/* What is written is clear, whatever it is made of. */
+static void
+blur_after(Explicit *e, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		blur(e, v);
+		if (!v->annotated)
+			continue;
+		*explicit_placement(e, v) = placement_close(v->placement);
+		e->unclear[v->id] = false;
+	}
+}
+
+static void
+follow_op(Explicit *e, Op *op)
+{
+	OpState *o = &e->g.ops[e->g.state_of[op->id]];
+
+	e->step++;
+	want_known(e, op);
+	if (!settles_sums(op))
+		want_settled(e, op);
+	bool written = op->nresults && op->results[0]->annotated && !followers[op->kind];
+	if (op->kind == O_return)
+		return;
+	if (op->kind == O_reshard || written) /* zeros(f32[8@X]) */
+		follow_written(e, o);
+	else if (!is_clear(e, op))
+		blur_after(e, op);
+	else if (followers[op->kind])
+		followers[op->kind](e, o);
+	else if ((o->rule = op_rule(e->g.arena, op)))
+		follow_rule(e, o);
+	else
+		blur_results(e, op);
+}
+
+static void
+follow_block(Explicit *e, Block *b, bool explicit)
+{
+	for (Op *op = b->first; op; op = op->next) {
+		if (explicit || op->mode == MODE_explicit)
+			follow_op(e, op);
+		else
+			for (int i = 0; i < op->nbodies; i++)
+				follow_block(e, op->bodies[i], false);
+	}
+}
+
+static void
+find_explicit(Op *op, void *data)
+{
+	bool *any = data;
+
+	*any |= op->mode == MODE_explicit;
+}
+
+bool
+follow_explicit(Propagation *g)
+{
+	Module *m = g->module;
+	bool any = false;
+
+	module_walk(m, find_explicit, &any);
+	if (!any)
+		return true;
+	Explicit *e = NEW(g->arena, Explicit);
+	int n = m->nvalues + 1;
+	e->g = (Propagation){.module = m, .arena = g->arena};
+	e->known = NEW_ARRAY(g->arena, bool, n);
+	e->fixed = NEW_ARRAY(g->arena, bool, n);
+	e->unclear = NEW_ARRAY(g->arena, bool, n);
+	e->pending = NEW_ARRAY(g->arena, Op *, n);
+	e->g.clusters = NEW_ARRAY(g->arena, Cluster, n);
+	e->g.cluster_of = NEW_ARRAY(g->arena, int, n);
+	for (int i = 0; i < m->nvalues; i++)
+		e->g.cluster_of[i] = i;
+	e->resharder = resharder_new(g->arena, &m->mesh);
+	collect_ops(&e->g);
+	locate_tensors(&e->g);
+	follow_block(e, m->entry, false);
+	g->fixed = e->fixed;
+	g->step = e->step;
+	return !e->failed;
+}

@@ -1,0 +1,640 @@
+/*
+ * report.c - what is ambiguous in explicit code, and what to write.
+ *
+ *   error[SHD0201]: contracting letter 'd' is split over Y in both operands;
+ *   say what becomes of the partial sums
+ *     choices:  out=[8@X, 16]                all-reduce  Y  8.4 MB  186 us
+ *               out=[8@X, 16] unreduced(Y)   none
+ *
+ * Every choice is text to be pasted (choices.c); those that would
+ * leave the op ambiguous are not offered.
+ */
+#include <ctype.h>
+#include <string.h>
+#include "shard/explicit/report.h"
+
+enum { LONGEST_EXPRESSION = 40 };
+
+/* ---- words -------------------------------------------------------------------- */
+
+static const char *
+axes_text(const Explicit *e, const AxisList *l)
+{
+	Text t = {0};
+
+	text_axes(&t, &e->g.module->mesh, l);
+	const char *s = arena_printf(e->g.arena, "%s", t.s ? t.s : "");
+	text_free(&t);
+	return s;
+}
+
+const char *
+spec_text(const Explicit *e, const Value *v, const Placement *p)
+{
+	Text t = {0};
+
+	text_placed(&t, &e->g.module->mesh, v, p);
+	const char *s = arena_printf(e->g.arena, "%s", t.s);
+	text_free(&t);
+	return s;
+}
+
+bool
+has_text(const Explicit *e, Range r)
+{
+	return r.file && r.end > r.begin && source_file(e->g.module->session, r.file)->text;
+}
+
+const char *
+range_text(const Explicit *e, Range r)
+{
+	return arena_strndup(e->g.arena,
+		source_file(e->g.module->session, r.file)->text + r.begin,
+		(size_t)(r.end - r.begin));
+}
+
+/* On one line, and cut off where it is long; NULL if there is none. */
+static const char *
+source_text(const Explicit *e, Range r)
+{
+	return has_text(e, r) ? one_line(e->g.arena, range_text(e, r), LONGEST_EXPRESSION)
+			      : NULL;
+}
+
+/* "relu", "+"; of an index what is written, for it has no name. */
+static const char *
+op_text(const Explicit *e, const Op *op)
+{
+	const char *text = op->label[0] == '[' ? source_text(e, op->range) : NULL;
+
+	return text ? text : op->label;
+}
+
+bool
+takes_out(const Op *op)
+{
+	return !strncmp(op->label, "einsum", 6) || !strncmp(op->label, "matmul", 6);
+}
+
+/* A value that has a name of its own by it, others as they are written. */
+static const char *
+value_text(const Explicit *e, const Value *v)
+{
+	const char *text = v->def && (!v->range.file || strchr(v->name, '.'))
+		? source_text(e, v->def->range)
+		: NULL;
+
+	return text ? text : value_source_name(v);
+}
+
+/* The operand as it is written, or the name of its value. */
+static const char *
+operand_text(const Explicit *e, const Op *op, int i)
+{
+	Written w = written_operand(e, op, i);
+	const Value *v = w.v ? w.v : op->operands[i];
+	const char *text = source_text(e, w.where);
+
+	if (!text && v->def && same_expression(v->def, op))
+		return "a step of it";
+	return text ? text : value_text(e, v);
+}
+
+/* From the equation in the label of an einsum of two operands; '\0' if its
+   dims are not one letter each. */
+static char
+letter_in_label(const Op *op, int i, int dim)
+{
+	const char *quote = strchr(op->label, '\'');
+
+	if (op->kind != O_dot || strncmp(op->label, "einsum", 6) || !quote)
+		return 0;
+	const char *comma = strchr(quote, ','), *arrow = strstr(quote, "->");
+	if (!comma || !arrow || strchr(comma + 1, ','))
+		return 0;
+	const char *first = i ? comma + 1 : quote + 1;
+	bool each = (i ? arrow : comma) - first == op->operands[i]->type.rank;
+	return each && isalpha((unsigned char)first[dim]) ? first[dim] : 0;
+}
+
+/* The letter of a dim of an einsum's operand and its place; '\0' if none. */
+static char
+letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
+{
+	int at = (i ? op->operands[0]->type.rank : 0) + dim;
+
+	*where = (Range){0};
+	if (!op->letters)
+		return letter_in_label(op, i, dim);
+	if (op->kind != O_dot || !has_text(e, op->letters[at]))
+		return 0;
+	const char *text = range_text(e, op->letters[at]);
+	if (text[1] || !isalpha((unsigned char)text[0]))
+		return 0; /* of an ellipsis */
+	*where = op->letters[at];
+	return text[0];
+}
+
+static const char *
+dim_text(const Explicit *e, const Op *op, const Holder *h)
+{
+	Range where;
+	char letter = letter_of(e, op, h->tensor, h->dim, &where);
+	Written w = written_operand(e, op, h->tensor);
+
+	if (letter)
+		return arena_printf(e->g.arena, "letter '%c'", letter);
+	return arena_printf(e->g.arena, "dim %d of '%s'", w.v ? w.dim[h->dim] : h->dim,
+		operand_text(e, op, h->tensor));
+}
+
+/* A caret at the letter of an einsum, else at the operand. */
+static void
+label_holder(Explicit *e, const Op *op, const Holder *h)
+{
+	Session *s = e->g.module->session;
+	Written w = written_operand(e, op, h->tensor);
+	const Value *v = w.v ? w.v : op->operands[h->tensor];
+	const char *spec = spec_text(e, v, explicit_placement(e, v));
+	Range where;
+
+	if (!letter_of(e, op, h->tensor, h->dim, &where))
+		where = w.where;
+	if (!where.file)
+		where = v->range;
+	if (where.file)
+		diag_label(s, where, "'%s' is %s", operand_text(e, op, h->tensor), spec);
+	else
+		diag_note(s, (Range){0}, "'%s' is %s", operand_text(e, op, h->tensor), spec);
+}
+
+static const char *
+where_text(const Explicit *e, const Op *op, const Holder *h)
+{
+	Range where;
+
+	if (!letter_of(e, op, h->tensor, h->dim, &where))
+		return "";
+	return arena_printf(e->g.arena, " in '%s'", operand_text(e, op, h->tensor));
+}
+
+/* ---- partial sums ---------------------------------------------------------------- */
+
+/* The first operand dim whose split made the sums partial. */
+static bool
+summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
+{
+	OpState *o = &e->g.ops[e->g.state_of[op->id]];
+	Projection *p = &e->g.projection;
+
+	*nsplit = 0;
+	project(p, &e->g, o);
+	for (int i = 0; i < p->nholders; i++) {
+		const Holder *h = &p->holders[i];
+		if (h->tensor >= o->noperands || !h->axes.n
+			|| p->rule->factors[h->factor].kind != F_reduce)
+			continue;
+		if (!*nsplit)
+			*first = *h;
+		*nsplit += h->factor == first->factor;
+	}
+	return *nsplit > 0;
+}
+
+static void
+add_settlements(Choices *c, const Op *maker, const Value *v, const Placement *partial)
+{
+	AxisList axes = placement_unreduced(partial), none = {0};
+	Placement whole = *partial;
+
+	placement_set_unreduced(&whole, &none, C_add);
+	offer_settled(c, maker, v, partial, &whole);
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement to = whole;
+		AxisList l = placement_dim(&to, d);
+		axes_append_all(&l, &axes);
+		placement_set_dim(&to, d, &l);
+		if (v->type.dims[d] % axes_size(&l) == 0)
+			offer_settled(c, maker, v, partial, &to);
+	}
+	offer_settled(c, maker, v, partial, partial);
+}
+
+void
+report_partial(Explicit *e, const Op *maker, const Value *v)
+{
+	Session *s = e->g.module->session;
+	Choices c = {.e = e};
+	Holder h;
+	int nsplit;
+	const Placement partial = *explicit_placement(e, v);
+	AxisList axes = placement_unreduced(&partial);
+
+	if (e->quiet)
+		return;
+	if (!summed_holder(e, maker, &h, &nsplit)) {
+		diag(s, DIAG_explicit_partial, maker->range,
+			"%s leaves partial "
+			"sums over %s; say what becomes of them",
+			maker->label, axes_text(e, &axes));
+	} else {
+		Range where;
+		bool letter = letter_of(e, maker, h.tensor, h.dim, &where);
+		diag(s, DIAG_explicit_partial, maker->range,
+			"%s%s is split "
+			"over %s%s; say what becomes of the partial sums",
+			letter ? "contracting " : "", dim_text(e, maker, &h),
+			axes_text(e, &h.axes),
+			nsplit > 1	 ? " in both operands"
+				: letter ? arena_printf(e->g.arena, " in '%s'",
+					  operand_text(e, maker, h.tensor))
+					 : "");
+		const Projection *p = &e->g.projection;
+		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
+			label_holder(e, maker, &p->holders[p->by_factor[i]]);
+	}
+	add_settlements(&c, maker, v, &partial);
+	print_choices(&c);
+}
+
+/* ---- other findings --------------------------------------------------------------- */
+
+/* Offers reshard(operand, ...) if the op could then go on, or (not strict) get
+   stuck at another operand. */
+static void
+try_placement(Choices *c, OpState *o, int operand, const Placement *to, bool strict)
+{
+	Explicit *e = c->e;
+	Placement *now = explicit_placement(e, o->tensors[operand]);
+	Placement from = *now, *results = NEW_ARRAY(e->g.arena, Placement, o->ntensors + 1);
+	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands);
+	Placement *all = NEW_ARRAY(e->g.arena, Placement, o->noperands);
+	int n = 0;
+
+	for (int i = 0; i < o->noperands; i++) /* s * s */
+		if (o->tensors[i] == o->tensors[operand]) {
+			w[n] = written_operand(e, o->op, i);
+			all[n++] = *to;
+		}
+	*now = *to;
+	Finding left = derive(e, o, results);
+	*now = from;
+	if (!left.fault || (!strict && left.tensor != operand))
+		offer_reshards(c, n, w, all);
+}
+
+/* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on).  Dims
+   of a concatenate are of several sizes. */
+static void
+try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes, AxisRef drop)
+{
+	if (axes && h->size % axes_size(axes))
+		return;
+	Placement to = *explicit_placement(c->e, o->tensors[h->tensor]);
+	AxisList l = placement_dim(&to, h->dim);
+	int n = 0;
+
+	while (n < l.n && !axis_overlap(l.a[n], drop))
+		n++;
+	l.n = n;
+	placement_set_dim(&to, h->dim, axes ? axes : &l);
+	try_placement(c, o, h->tensor, &to, false);
+}
+
+static void
+report_disagree(Explicit *e, OpState *o, const Finding *f, Choices *c)
+{
+	const char *place = where_text(e, o->op, &f->a);
+
+	diag(e->g.module->session, DIAG_explicit_disagree, o->op->range,
+		"%s: %s is split over %s%s%s%s over %s%s", op_text(e, o->op),
+		dim_text(e, o->op, &f->a), axes_text(e, &f->a.axes), place,
+		place[0] ? " and" : ", ", place[0] ? "" : dim_text(e, o->op, &f->b),
+		axes_text(e, &f->b.axes), where_text(e, o->op, &f->b));
+	label_holder(e, o->op, &f->a);
+	label_holder(e, o->op, &f->b);
+	try_dim(c, o, &f->b, &f->a.axes, f->axis);
+	try_dim(c, o, &f->a, &f->b.axes, f->axis);
+	try_dim(c, o, &f->b, NULL, f->b.axes.a[0]);
+	try_dim(c, o, &f->a, NULL, f->a.axes.a[0]);
+}
+
+static void
+report_twice(Explicit *e, OpState *o, const Finding *f, Choices *c)
+{
+	AxisList axis = {1, {f->axis}};
+
+	diag(e->g.module->session, DIAG_explicit_twice, o->op->range,
+		"%s: %s would split both %s and %s", op_text(e, o->op), axes_text(e, &axis),
+		dim_text(e, o->op, &f->a), dim_text(e, o->op, &f->b));
+	label_holder(e, o->op, &f->a);
+	label_holder(e, o->op, &f->b);
+	try_dim(c, o, &f->a, NULL, f->axis);
+	try_dim(c, o, &f->b, NULL, f->axis);
+}
+
+/* Every operand that has the factor split must be gathered. */
+static void
+offer_whole(Choices *c, OpState *o, const Finding *f)
+{
+	Explicit *e = c->e;
+	const Projection *p = &e->g.projection;
+	Written *w = NEW_ARRAY(e->g.arena, Written, p->nholders);
+	Placement *to = NEW_ARRAY(e->g.arena, Placement, p->nholders);
+	int n = 0;
+
+	for (int i = 0; i < p->nholders; i++) {
+		const Holder *h = &p->holders[i];
+		if (h->factor != f->a.factor || h->tensor >= o->noperands || !h->axes.n)
+			continue;
+		w[n] = written_operand(e, o->op, h->tensor);
+		to[n] = *explicit_placement(e, o->tensors[h->tensor]);
+		AxisList none = {0};
+		placement_set_dim(&to[n++], h->dim, &none);
+	}
+	offer_reshards(c, n, w, to);
+}
+
+static void
+report_whole(Explicit *e, OpState *o, const Finding *f, Choices *c)
+{
+	diag(e->g.module->session, DIAG_explicit_whole, o->op->range,
+		f->fault == FAULT_strided
+			? "%s: no device's part of %s, split over %s, is one block of "
+			  "the result"
+			: "%s works along %s, which is split over %s",
+		op_text(e, o->op), dim_text(e, o->op, &f->a),
+		axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
+	label_holder(e, o->op, &f->a);
+	if (f->fault == FAULT_whole)
+		offer_whole(c, o, f);
+	else
+		try_dim(c, o, &f->a, NULL, f->axis);
+}
+
+/* The operand summed up, and each device's part of the sums. */
+static void
+try_sums(Choices *c, OpState *o, int operand, bool strict)
+{
+	const Value *v = o->tensors[operand];
+	Placement to = *explicit_placement(c->e, v);
+	AxisList axes = placement_unreduced(&to), none = {0};
+
+	placement_set_unreduced(&to, &none, C_add);
+	try_placement(c, o, operand, &to, strict);
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement scattered = to;
+		AxisList l = placement_dim(&to, d);
+		axes_append_all(&l, &axes);
+		placement_set_dim(&scattered, d, &l);
+		if (v->type.dims[d] % axes_size(&l) == 0)
+			try_placement(c, o, operand, &scattered, strict);
+	}
+}
+
+/* Every operand that is partial summed up. */
+static void
+offer_all_sums(Choices *c, OpState *o)
+{
+	Explicit *e = c->e;
+	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands + 1);
+	Placement *to = NEW_ARRAY(e->g.arena, Placement, o->noperands + 1);
+	AxisList none = {0};
+	int n = 0;
+
+	for (int i = 0; i < o->noperands; i++) {
+		to[n] = *explicit_placement(e, o->tensors[i]);
+		if (!to[n].nunreduced)
+			continue;
+		w[n] = written_operand(e, o->op, i);
+		placement_set_unreduced(&to[n++], &none, C_add);
+	}
+	offer_reshards(c, n, w, to);
+}
+
+static void
+report_refused(Explicit *e, OpState *o, const Finding *f, Choices *c)
+{
+	const Value *v = o->tensors[f->tensor];
+	AxisList axes = placement_unreduced(explicit_placement(e, v));
+
+	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
+		"%s does not take partial results, and '%s' is unreduced over "
+		"%s",
+		op_text(e, o->op), operand_text(e, o->op, f->tensor), axes_text(e, &axes));
+	try_sums(c, o, f->tensor, true);
+	if (!c->n)
+		offer_all_sums(c, o);
+	if (!c->n)
+		try_sums(c, o, f->tensor, false);
+}
+
+void
+report_finding(Explicit *e, OpState *o, const Finding *f)
+{
+	Choices c = {.e = e};
+
+	if (e->quiet)
+		return;
+	switch (f->fault) {
+	case FAULT_disagree:
+		report_disagree(e, o, f, &c);
+		break;
+	case FAULT_twice:
+		report_twice(e, o, f, &c);
+		break;
+	case FAULT_whole:
+	case FAULT_strided:
+		report_whole(e, o, f, &c);
+		break;
+	case FAULT_refused:
+		report_refused(e, o, f, &c);
+		break;
+	case FAULT_none:
+		break;
+	}
+	print_choices(&c);
+}
+
+/* ---- composites -------------------------------------------------------------------- */
+
+/* Does the body go on if the operand is placed so? */
+static void
+try_call(Choices *c, Op *call, int operand, const Placement *to)
+{
+	Placement *now = explicit_placement(c->e, call->operands[operand]);
+	Placement from = *now;
+	Written w = written_operand(c->e, call, operand);
+
+	*now = *to;
+	bool clear = body_is_clear(c->e, call);
+	*now = from;
+	if (clear)
+		offer_reshard(c, &w, to);
+}
+
+/* Each split dim of the operand whole, and all of them. */
+static bool
+try_operand(Choices *c, Op *call, int operand)
+{
+	const Value *v = call->operands[operand];
+	Placement now = *explicit_placement(c->e, v), whole = now;
+	AxisList none = {0};
+	int before = c->n;
+
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement to = now;
+		placement_set_dim(&to, d, &none);
+		placement_set_dim(&whole, d, &none);
+		if (!placement_equal(&to, &now))
+			try_call(c, call, operand, &to);
+	}
+	if (c->n == before && !placement_equal(&whole, &now))
+		try_call(c, call, operand, &whole);
+	return c->n > before;
+}
+
+void
+report_call(Explicit *e, Op *call)
+{
+	Choices c = {.e = e};
+	Session *s = e->g.module->session;
+	int blamed = 0;
+
+	if (e->quiet)
+		return;
+	for (int i = call->noperands - 1; i >= 0; i--)
+		if (try_operand(&c, call, i))
+			blamed = i;
+	const Value *v = call->operands[blamed];
+	diag(s, DIAG_explicit_whole, call->range,
+		"%s needs whole a dim of "
+		"'%s' that is split: it is %s",
+		call->label, operand_text(e, call, blamed),
+		spec_text(e, v, explicit_placement(e, v)));
+	print_choices(&c);
+}
+
+/* ---- what is declared ---------------------------------------------------------------- */
+
+void
+report_unknown(Explicit *e, const Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	Session *s = e->g.module->session;
+
+	if (e->quiet)
+		return;
+	diag(s, DIAG_explicit_unknown, op->range,
+		v->annotated ? "%s: '%s' has open dims; in an explicit function each dim says "
+			       "how it is split"
+			     : "%s: where '%s' is placed is not written "
+			       "and not inferred yet; give the parameter a type",
+		op->label, operand_text(e, op, operand));
+	if (v->type_range.file)
+		diag_label(s, v->type_range, "here");
+	Choices c = {.e = e};
+	offer_parameter(&c, v);
+	print_choices(&c);
+}
+
+const char *
+without_out(const Explicit *e, const char *text)
+{
+	const char *out = strstr(text, ", out=");
+
+	return out ? arena_printf(e->g.arena, "%.*s)", (int)(out - text), text) : text;
+}
+
+/* "-> f32[8@X, 16]": the result's type as it is */
+static void
+offer_type(Choices *c, Range where, const Value *v, const Placement *from)
+{
+	const char *arrow = arena_printf(c->e->g.arena, "-> %s%s", dtypes[v->type.dtype].name,
+		spec_text(c->e, v, from));
+
+	if (has_text(c->e, where))
+		offer(c, (Offer){arrow, where, arrow + 3}, v, from, from);
+}
+
+void
+report_move(Explicit *e, const Op *op, const Placement *to)
+{
+	const Value *v = op->operands[0];
+	const Placement *from = explicit_placement(e, v);
+	const char *text = without_out(e, operand_text(e, op, 0));
+	bool result = op->kind == O_output;
+	Session *s = e->g.module->session;
+	Choices c = {.e = e};
+
+	if (e->quiet)
+		return;
+	diag(s, DIAG_explicit_move, op->range, "'%s' is %s, not %s: %s",
+		result ? value_source_name(op->results[0]) : text, spec_text(e, v, from),
+		spec_text(e, v, to),
+		result ? "a result's type is checked, and moves nothing"
+			: takes_out(op)
+			? "out= settles partial sums, and moves nothing else"
+			: "a placed let settles partial sums, and moves nothing else");
+	if (op->results[0]->type_range.file)
+		diag_label(s, op->results[0]->type_range, "written here");
+	Written w = written_operand(e, op, 0);
+	offer_reshard(&c, &w, to);
+	if (result)
+		offer_type(&c, op->results[0]->type_range, v, from);
+	print_choices(&c);
+}
+
+void
+report_condition(Explicit *e, const Op *op, const Op *user)
+{
+	const Value *v = user->operands[0];
+	AxisList axes = placement_unreduced(explicit_placement(e, v));
+	Placement whole = placement_none(0);
+	Written w = written_operand(e, user, 0);
+	Choices c = {.e = e};
+
+	if (e->quiet)
+		return;
+	diag(e->g.module->session, DIAG_explicit_refused, op->range,
+		"%s does not take partial results, and its condition '%s' is "
+		"unreduced over %s",
+		op->label, operand_text(e, user, 0), axes_text(e, &axes));
+	offer_reshard(&c, &w, &whole);
+	print_choices(&c);
+}
+
+/* The value as it is where the op begins, or where its body ends. */
+static void
+offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, const Value *like)
+{
+	Written w = written_operand(c->e, end, i);
+	const Placement *to = explicit_placement(c->e, like);
+
+	if (end == op && op->nbodies && !has_text(c->e, operand_range(op, i)))
+		offer_statement(c, op, v, to);
+	else
+		offer_reshard(c, &w, to);
+}
+
+void
+report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i, int k)
+{
+	static const char *const wrong[OP_COUNT] = {
+		[O_while] = "the loop carries '%s' in as %s and out as %s",
+		[O_if] = "one branch makes '%s' %s, the other %s",
+		[O_shard_like] = "shard_like of '%s', which is %s, and a value "
+				 "that is %s",
+	};
+	const Value *v = a->operands[i], *w = b->operands[k];
+	Choices c = {.e = e};
+
+	if (e->quiet)
+		return;
+	diag(e->g.module->session, DIAG_explicit_carried, op->range, wrong[op->kind],
+		value_source_name(v), spec_text(e, v, explicit_placement(e, v)),
+		spec_text(e, w, explicit_placement(e, w)));
+	offer_carried(&c, op, a, i, v, w);
+	offer_carried(&c, op, b, k, w, v);
+	print_choices(&c);
+}

@@ -1,0 +1,269 @@
+/*
+ * content.c - what is known of the elements in the padding.
+ *
+ * A mask before a sum is not needed where the padding holds zeros, as that of
+ * parameters does.  Through an op go: zeros that stay zeros (a negation, a
+ * product of two), and that numbers stay finite, for zero times them is zero.
+ * Integers are always finite.
+ */
+#include "shard/pad/pad.h"
+
+PadValue *
+pad_value(const Padder *p, const Value *v)
+{
+	return p->values[v->id];
+}
+
+static Content
+least(Content a, Content b)
+{
+	return a < b ? a : b;
+}
+
+static Content
+most(Content a, Content b)
+{
+	return a < b ? b : a;
+}
+
+/* ---- pointwise ops ------------------------------------------------------------ */
+
+/* What an op makes of zeros only, and of finite numbers only. */
+static const struct Effect {
+	OpKind kind;
+	Content of_zeros, of_finite;
+} effects[] = {
+	{O_abs, ZERO, FINITE},
+	{O_neg, ZERO, FINITE},
+	{O_sign, ZERO, FINITE},
+	{O_exp, FINITE, ANY},
+	{O_expm1, ZERO, ANY},
+	{O_log1p, ZERO, ANY},
+	{O_sqrt, ZERO, ANY},
+	{O_sin, ZERO, FINITE},
+	{O_cos, FINITE, FINITE},
+	{O_tanh, ZERO, FINITE},
+	{O_sigmoid, FINITE, FINITE},
+	{O_erf, ZERO, FINITE},
+	{O_floor, ZERO, FINITE},
+	{O_ceil, ZERO, FINITE},
+	{O_round, ZERO, FINITE},
+	{O_convert, ZERO, ANY},
+	{O_add, ZERO, ANY},
+	{O_sub, ZERO, ANY},
+	{O_mul, ZERO, ANY},
+	{O_maximum, ZERO, FINITE},
+	{O_minimum, ZERO, FINITE},
+	{O_and, ZERO, FINITE},
+	{O_or, ZERO, FINITE},
+	{O_xor, ZERO, FINITE},
+	{O_constraint, ZERO, FINITE},
+	{O_shard_like, ZERO, FINITE},
+	{O_output, ZERO, FINITE},
+	{O_reshard, ZERO, FINITE},
+	{O_barrier, ZERO, FINITE},
+};
+
+static Content
+effect_of(OpKind kind, Content worst)
+{
+	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
+		if (effects[i].kind == kind)
+			return worst == ZERO	  ? effects[i].of_zeros
+				: worst == FINITE ? effects[i].of_finite
+						  : ANY;
+	return ANY;
+}
+
+/* In the padding of a dim, or everywhere (dim -1), of an operand. */
+static Content
+content_of(const Padder *p, const Value *v, int dim)
+{
+	const PadValue *f = pad_value(p, v);
+
+	return dim < 0 || dim >= v->type.rank ? f->all : most(f->all, f->padding[dim]);
+}
+
+static Content
+pointwise_content(const Padder *p, const Op *op, int dim)
+{
+	int first = op->kind == O_select; /* whatever is chosen */
+	Content worst = ZERO, best = ANY;
+
+	for (int i = first; i < op->noperands; i++) {
+		Content c = content_of(p, op->operands[i], dim);
+		worst = least(worst, c);
+		best = most(best, c);
+	}
+	if (op->kind == O_select || op->kind == O_clamp)
+		return worst;
+	if (op->kind == O_mul && best == ZERO && worst != ANY)
+		return ZERO;
+	return effect_of(op->kind, worst);
+}
+
+/* ---- other ops ------------------------------------------------------------------ */
+
+/* Ops that put elements elsewhere: the padding of a result's dim is that of
+   the operand's dims which have the same factor. */
+static bool
+moves_elements(const Op *op)
+{
+	return ops[op->kind].partial == PARTIAL_move || op->kind == O_pad
+		|| op->kind == O_dynamic_slice;
+}
+
+/* Zeros combined are zero, and by and with the identity of the others. */
+static bool
+keeps_zeros(const Op *op)
+{
+	return op->kind == O_reduce || op->kind == O_cumsum;
+}
+
+/* Behind the end of a slice stands what it was cut off from. */
+static bool
+is_cut(const Op *op, int dim)
+{
+	return (op->kind == O_slice || op->kind == O_dynamic_slice)
+		&& pad_true_size(op->operands[0], dim) > pad_true_size(op->results[0], dim);
+}
+
+/* What moves along its dim may come from anywhere. */
+static Content
+worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
+{
+	bool stays = r->factors[factor].kind == F_pass;
+	Content worst = ZERO;
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		Content c = content_of(p, v, -1);
+		for (int d = 0; d < v->type.rank && stays; d++)
+			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor && !is_cut(op, d))
+				c = content_of(p, v, d);
+		if (i == 0 || moves_elements(op))
+			worst = least(worst, c);
+	}
+	return worst;
+}
+
+static Content
+moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
+{
+	const DimFactors *f = &r->dims[op->noperands][dim];
+	Content worst = f->n ? worst_factor(p, op, r, f->f[0]) : ANY;
+
+	return moves_elements(op) || (keeps_zeros(op) && worst == ZERO) ? worst : ANY;
+}
+
+static Content
+constant_content(const Op *op)
+{
+	int64_t bits = op_int(op, A_value);
+	double v = payload_double(bits);
+
+	if (!dtype_is_float(op->results[0]->type.dtype))
+		return bits ? FINITE : ZERO;
+	/* Rounding to a narrower dtype may make an infinity of the rest. */
+	return v == 0 ? ZERO : v > -6e4 && v < 6e4 ? FINITE : ANY;
+}
+
+static Content
+content_everywhere(const Padder *p, const Op *op)
+{
+	Content worst = ZERO;
+
+	if (op->kind == O_constant)
+		return constant_content(op);
+	if (ops[op->kind].pointwise)
+		return pointwise_content(p, op, -1);
+	if (!moves_elements(op))
+		return ANY;
+	for (int i = 0; i < op->noperands; i++)
+		worst = least(worst, content_of(p, op->operands[i], -1));
+	return worst;
+}
+
+static void
+know_result(Padder *p, const Op *op, Value *v)
+{
+	PadValue *f = pad_value(p, v);
+	Content floor = dtype_is_float(v->type.dtype) ? ANY : FINITE;
+	bool plain = op->nresults == 1 && !op->nbodies;
+	const Rule *r =
+		plain && (moves_elements(op) || keeps_zeros(op)) ? op_rule(p->arena, op) : NULL;
+
+	f->all = most(floor, plain ? content_everywhere(p, op) : ANY);
+	for (int d = 0; d < v->type.rank; d++) {
+		Content c = ANY;
+		if (plain && (ops[op->kind].pointwise || effect_of(op->kind, ZERO) == ZERO))
+			c = pointwise_content(p, op, d);
+		else if (r)
+			c = moved_content(p, op, r, d);
+		f->padding[d] = most(floor, most(c, f->all));
+	}
+}
+
+/* ---- bodies ---------------------------------------------------------------------- */
+
+static void
+copy_content(Padder *p, const Value *to, const Value *from)
+{
+	PadValue *f = pad_value(p, to);
+	const PadValue *g = pad_value(p, from);
+
+	f->all = g->all;
+	for (int d = 0; d < to->type.rank; d++)
+		f->padding[d] = g->padding[d];
+}
+
+static void
+meet_content(Padder *p, const Value *to, const Value *from)
+{
+	PadValue *f = pad_value(p, to);
+	const PadValue *g = pad_value(p, from);
+
+	f->all = least(f->all, g->all);
+	for (int d = 0; d < to->type.rank; d++)
+		f->padding[d] = least(f->padding[d], g->padding[d]);
+}
+
+void
+pad_know_param(Padder *p, const Value *param, const Value *operand)
+{
+	PadValue *f = pad_value(p, param);
+	Content floor = dtype_is_float(param->type.dtype) ? ANY : FINITE;
+
+	if (operand) {
+		copy_content(p, param, operand);
+		return;
+	}
+	f->all = floor;
+	for (int d = 0; d < param->type.rank; d++)
+		f->padding[d] = floor;
+}
+
+/* A result is what one of the bodies returns or, of a loop that runs no time,
+   what it was given. */
+static void
+know_bodies(Padder *p, const Op *op)
+{
+	int first = op->kind == O_while;
+
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		copy_content(p, v, first ? op->operands[i] : op->bodies[0]->last->operands[i]);
+		for (int b = first; b < op->nbodies; b++)
+			meet_content(p, v, op->bodies[b]->last->operands[i]);
+	}
+}
+
+void
+pad_know_results(Padder *p, const Op *op)
+{
+	if (op->nbodies && op->kind != O_manual)
+		know_bodies(p, op);
+	else
+		for (int i = 0; i < op->nresults; i++)
+			know_result(p, op, op->results[i]);
+}

@@ -1,0 +1,476 @@
+/*
+ * link.c - which dims are padded together, and to what size.
+ *
+ * Two dims are of one class if an op pairs their elements off: they have a
+ * factor of its rule each to itself.  Where the major dims of a reshape differ
+ * in size, what is at the high end of one is at the high end of the other, so
+ * they are padded by the same ratio.
+ */
+#include "shard/pad/pad.h"
+
+static Class *
+root_of(Class *c)
+{
+	while (c->parent != c)
+		c = c->parent = c->parent->parent;
+	return c;
+}
+
+static Class *
+class_of(const Padder *p, const Value *v, int dim)
+{
+	return root_of(pad_value(p, v)->dims[dim]);
+}
+
+static void
+join(Padder *p, const Value *a, int a_dim, const Value *b, int b_dim)
+{
+	class_of(p, a, a_dim)->parent = class_of(p, b, b_dim);
+}
+
+static void
+set_bit(uint16_t *mask, int dim)
+{
+	*mask |= (uint16_t)(1u << dim);
+}
+
+/* ---- links through one op -------------------------------------------------- */
+
+static void
+mark(Padder *p, const Op *op, int tensor, int dim)
+{
+	if (tensor < op->noperands)
+		set_bit(&p->linked[op->id][tensor], dim);
+	else
+		set_bit(&pad_value(p, rule_tensor(op, tensor))->direct, dim);
+}
+
+/* Where a factor is, -1 in tensors without it; false if it is not a whole dim
+   wherever it is. */
+static bool
+find_factor(const Op *op, const Rule *r, int factor, int *dims)
+{
+	for (int i = 0; i < r->ntensors; i++) {
+		const Type *t = &rule_tensor(op, i)->type;
+		dims[i] = -1;
+		for (int d = 0; d < t->rank; d++) {
+			const DimFactors *f = &r->dims[i][d];
+			for (int k = 0; k < f->n; k++)
+				if (f->f[k] == factor)
+					dims[i] = d;
+			if (dims[i] == d
+				&& (f->n != 1 || t->dims[d] != r->factors[factor].size))
+				return false;
+		}
+	}
+	return true;
+}
+
+/* Elements of a factor keep their places, in all tensors that have it. */
+static void
+link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
+{
+	FactorKind kind = r->factors[factor].kind;
+	bool given = kind == F_pass, made = false; /* iota, broadcast */
+	int first = -1;
+
+	if (kind == F_permute || !find_factor(op, r, factor, dims))
+		return;
+	for (int i = op->noperands; i < r->ntensors; i++)
+		made |= dims[i] >= 0;
+	for (int i = 0; i < op->noperands; i++)
+		given |= dims[i] >= 0;
+	if (!given || (!made && !pad_reads_padded(op->kind)))
+		return;
+	for (int i = 0; i < r->ntensors; i++) {
+		if (dims[i] < 0)
+			continue;
+		mark(p, op, i, dims[i]);
+		if (first >= 0)
+			join(p, rule_tensor(op, first), dims[first], rule_tensor(op, i),
+				dims[i]);
+		first = i;
+	}
+}
+
+static void
+link_rule(Padder *p, const Op *op)
+{
+	const Rule *r = op_rule(p->arena, op);
+	int *dims = NEW_ARRAY(p->arena, int, r->ntensors);
+
+	for (int f = 0; f < r->nfactors; f++)
+		link_factor(p, op, r, f, dims);
+}
+
+/* `to` is `from`, padding and all. */
+static void
+link_values(Padder *p, const Value *from, const Value *to)
+{
+	for (int d = 0; d < to->type.rank; d++) {
+		join(p, from, d, to, d);
+		set_bit(&pad_value(p, to)->direct, d);
+	}
+}
+
+static void
+keep_operand(Padder *p, const Op *op, int operand)
+{
+	for (int d = 0; d < op->operands[operand]->type.rank; d++)
+		set_bit(&p->linked[op->id][operand], d);
+}
+
+static void
+link_same(Padder *p, const Op *op)
+{
+	keep_operand(p, op, 0);
+	link_values(p, op->operands[0], op->results[0]);
+}
+
+/* What a body is given, from operand `first` on, and what it gives back. */
+static void
+link_body(Padder *p, const Op *op, const Block *b, int first)
+{
+	for (int i = 0; i < b->nparams; i++) {
+		keep_operand(p, op, first + i);
+		link_values(p, op->operands[first + i], b->params[i]);
+	}
+	for (int i = 0; i < op->nresults; i++) {
+		keep_operand(p, b->last, i);
+		link_values(p, b->last->operands[i], op->results[i]);
+	}
+}
+
+static void
+link_call(Padder *p, const Op *op)
+{
+	link_body(p, op, op->bodies[0], 0);
+}
+
+static void
+link_if(Padder *p, const Op *op)
+{
+	link_body(p, op, op->bodies[0], 1);
+	link_body(p, op, op->bodies[1], 1);
+}
+
+static void
+link_while(Padder *p, const Op *op)
+{
+	const Block *condition = op->bodies[0];
+
+	link_body(p, op, op->bodies[1], 0);
+	keep_operand(p, condition->last, 0);
+	for (int i = 0; i < op->nresults; i++) {
+		link_values(p, op->operands[i], op->results[i]);
+		link_values(p, op->operands[i], condition->params[i]);
+	}
+}
+
+/* ---- reshape ------------------------------------------------------------------ */
+
+/* The next dims of one side that are more than 1, as many as make up what the
+   other side has. */
+typedef struct Side {
+	const Value *v;
+	int dim;      /* the next */
+	int major;    /* the first of the group; -1: none left */
+	int64_t size; /* of the group so far */
+} Side;
+
+static void
+take_dim(Side *s)
+{
+	s->size *= s->v->type.dims[s->dim++];
+}
+
+static void
+start_group(Side *s)
+{
+	while (s->dim < s->v->type.rank && s->v->type.dims[s->dim] == 1)
+		s->dim++;
+	s->size = 1;
+	s->major = s->dim < s->v->type.rank ? s->dim : -1;
+	if (s->major >= 0)
+		take_dim(s);
+}
+
+/* A dim of size 1 that the reshape adds can be made as wanted. */
+static void
+link_reshape(Padder *p, const Op *op)
+{
+	Side in = {.v = op->operands[0]}, out = {.v = op->results[0]};
+
+	for (;;) {
+		start_group(&in);
+		start_group(&out);
+		if (in.major < 0 || out.major < 0)
+			return;
+		while (in.size != out.size)
+			take_dim(in.size < out.size ? &in : &out);
+		int64_t a = in.v->type.dims[in.major];
+		int64_t b = out.v->type.dims[out.major];
+		if (a % b && b % a)
+			continue;
+		mark(p, op, 0, in.major);
+		mark(p, op, 1, out.major);
+		join(p, in.v, in.major, out.v, out.major);
+	}
+}
+
+/* ---- the table ----------------------------------------------------------------- */
+
+/* Ops whose rule says nothing of padding; manual functions have parts of true
+   sizes: nothing passes them. */
+static const struct {
+	OpKind kind;
+	void (*link)(Padder *p, const Op *op); /* NULL: no links */
+} special_links[] = {
+	{O_reshape, link_reshape},
+	{O_roll, link_same},
+	{O_reverse, link_same},
+	{O_reshard, link_same},
+	{O_barrier, link_same},
+	{O_call, link_call},
+	{O_if, link_if},
+	{O_while, link_while},
+	{O_manual, NULL},
+	{O_return, NULL},
+};
+
+static void
+link_op(Op *op, void *data)
+{
+	Padder *p = data;
+
+	if (block_manual(op->block))
+		return;
+	for (size_t i = 0; i < sizeof special_links / sizeof *special_links; i++) {
+		if (special_links[i].kind != op->kind)
+			continue;
+		if (special_links[i].link)
+			special_links[i].link(p, op);
+		return;
+	}
+	if (!ops[op->kind].blocked)
+		link_rule(p, op);
+}
+
+/* ---- classes ------------------------------------------------------------------- */
+
+static int64_t
+dim_ways(const Value *v, int dim)
+{
+	return v->annotated ? placement_dim_ways(&v->placement, dim) : 1;
+}
+
+static bool
+is_uneven(const Value *v, int dim)
+{
+	return v->type.dims[dim] % dim_ways(v, dim) != 0;
+}
+
+typedef void DimVisitor(Padder *p, const Value *v, int dim);
+
+typedef struct DimWalk {
+	Padder *p;
+	DimVisitor *visit;
+} DimWalk;
+
+static void
+visit_dims(Value *v, void *data)
+{
+	const DimWalk *w = data;
+
+	for (int d = 0; d < v->type.rank; d++)
+		w->visit(w->p, v, d);
+}
+
+static void
+walk_dims(Padder *p, DimVisitor *visit)
+{
+	DimWalk w = {p, visit};
+
+	module_walk_values(p->module, visit_dims, &w);
+}
+
+static void
+make_class(Padder *p, const Value *v, int dim)
+{
+	PadValue *f = pad_value(p, v);
+	Class *c = NEW(p->arena, Class);
+
+	if (!dim)
+		f->dims = NEW_ARRAY(p->arena, Class *, v->type.rank);
+	f->dims[dim] = c;
+	c->parent = c;
+	c->multiple = 1;
+}
+
+static void
+add_unit(Padder *p, const Value *v, int dim)
+{
+	Class *c = class_of(p, v, dim);
+
+	c->unit = gcd_i64(c->unit, v->type.dims[dim]);
+}
+
+/* All ways that are written divide the number of devices, and so does what
+   they have in common: the product cannot overflow. */
+static void
+add_ways(Padder *p, const Value *v, int dim)
+{
+	Class *c = class_of(p, v, dim);
+	int64_t ways = dim_ways(v, dim);
+	int64_t wanted = ways / gcd_i64(ways, v->type.dims[dim] / c->unit);
+
+	c->multiple *= wanted / gcd_i64(c->multiple, wanted);
+	c->uneven |= is_uneven(v, dim);
+}
+
+/* False if it is too large. */
+static bool
+find_size(const Padder *p, const Value *v, int dim, int64_t *size)
+{
+	const Class *c = class_of(p, v, dim);
+	int64_t units = c->unit;
+
+	*size = v->type.dims[dim];
+	if (!c->uneven)
+		return true;
+	return add_i64(units, c->multiple - 1, &units)
+		&& mul_i64(*size / c->unit, units / c->multiple * c->multiple, size);
+}
+
+int64_t
+pad_size(const Padder *p, const Value *v, int dim)
+{
+	int64_t size;
+
+	find_size(p, v, dim, &size);
+	return size;
+}
+
+int64_t
+pad_multiple(const Padder *p, const Value *v, int dim)
+{
+	return class_of(p, v, dim)->multiple;
+}
+
+/* Where an axis leaves a remainder first. */
+static void
+tell_class(Padder *p, const Value *v, int dim)
+{
+	Class *c = class_of(p, v, dim);
+	int64_t size = v->type.dims[dim], padded = pad_size(p, v, dim);
+	AxisList axes = placement_dim(&v->placement, dim);
+	Text t = {0};
+
+	if (c->told || !is_uneven(v, dim))
+		return;
+	c->told = true;
+	text_axes(&t, &p->module->mesh, &axes);
+	diag(p->module->session, DIAG_pad, v->type_range,
+		"dim %d of '%s', "
+		"%lld over %s, is computed with %lld: %.3g%% of that is "
+		"padding",
+		dim, value_source_name(v), (long long)size, t.s, (long long)padded,
+		(double)(padded - size) * 100 / (double)padded);
+	text_free(&t);
+}
+
+void
+pad_tell_classes(Padder *p)
+{
+	walk_dims(p, tell_class);
+}
+
+/* Before anything is changed. */
+static void
+check_size(Padder *p, const Value *v, int dim)
+{
+	int64_t bytes = dtypes[v->type.dtype].bytes, size;
+	bool fits = true;
+
+	if (dim)
+		return; /* once for each value */
+	for (int d = 0; d < v->type.rank && fits; d++)
+		fits = find_size(p, v, d, &size) && mul_i64(bytes, size, &bytes);
+	if (!fits)
+		diag(p->module->session, DIAG_size, v->range,
+			"'%s' has more "
+			"bytes than 64 bits can count once it is padded",
+			value_source_name(v));
+}
+
+static void
+make_masks(Op *op, void *data)
+{
+	Padder *p = data;
+
+	p->linked[op->id] = NEW_ARRAY(p->arena, uint16_t, op->noperands + 1);
+}
+
+static void
+look_for_uneven(Op *op, void *data)
+{
+	bool *found = data;
+
+	for (int i = 0; i < op->nresults; i++)
+		for (int d = 0; d < op->results[i]->type.rank; d++)
+			*found |= is_uneven(op->results[i], d);
+}
+
+static void
+look_for_padded(Op *op, void *data)
+{
+	const Value **found = data;
+
+	for (int i = 0; i < op->nresults; i++)
+		if (!*found && op->results[i]->unpadded)
+			*found = op->results[i];
+}
+
+/* A dump of a program that is padded already may have been edited. */
+static bool
+check_fresh(Module *m)
+{
+	const Value *padded = NULL;
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		if (!padded && m->entry->params[i]->unpadded)
+			padded = m->entry->params[i];
+	module_walk(m, look_for_padded, &padded);
+	if (padded)
+		diag(m->session, DIAG_hlo_invalid, padded->range,
+			"%s is padded "
+			"already, but another axis does not divide its dim: "
+			"take out what is unpadded, or the axis",
+			padded->name);
+	return !padded;
+}
+
+bool
+pad_find_classes(Padder *p)
+{
+	Module *m = p->module;
+	bool uneven = false;
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		for (int d = 0; d < m->entry->params[i]->type.rank; d++)
+			uneven |= is_uneven(m->entry->params[i], d);
+	module_walk(m, look_for_uneven, &uneven);
+	if (!uneven || !check_fresh(m))
+		return false;
+	module_number(m);
+	p->nvalues = m->nvalues;
+	p->values = pad_values_new(p->arena, p->nvalues);
+	p->linked = NEW_ARRAY(p->arena, uint16_t *, m->nops + 1);
+	module_walk(m, make_masks, p);
+	walk_dims(p, make_class);
+	module_walk(m, link_op, p);
+	walk_dims(p, add_unit);
+	walk_dims(p, add_ways);
+	walk_dims(p, check_size);
+	return !diag_errors(m->session);
+}

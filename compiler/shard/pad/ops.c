@@ -1,0 +1,276 @@
+/*
+ * ops.c - ops on padded operands that see only what is true of them.
+ *
+ * What an op reduces is masked by what changes nothing; what it reads by
+ * index stays below the true size; what it moves is read where it is.  A dim
+ * for which nothing better is known here is trimmed.
+ */
+#include <math.h>
+#include "shard/pad/pad.h"
+
+static int64_t
+wanted_size(const Padder *p, const Value *result, int dim)
+{
+	return pad_value(p, result)->direct >> dim & 1 ? pad_size(p, result, dim)
+						       : result->type.dims[dim];
+}
+
+static void
+set_direct(Padder *p, const Value *result, int dim)
+{
+	pad_value(p, result)->direct |= (uint16_t)(1u << dim);
+}
+
+static bool
+is_linked(const Padder *p, const Op *op, int operand, int dim)
+{
+	return p->linked[op->id][operand] >> dim & 1;
+}
+
+static Content
+padding_of(const Padder *p, const Op *op, int operand, int64_t dim)
+{
+	return pad_value(p, op->operands[operand])->padding[dim];
+}
+
+static void
+mask_operand(Padder *p, Op *op, int operand, int64_t dim, Value *fill)
+{
+	op->operands[operand] = pad_mask(p, op->operands[operand], (int)dim, fill);
+}
+
+static void
+mask_zeros(Padder *p, Op *op, int operand, int64_t dim)
+{
+	if (padding_of(p, op, operand, dim) != ZERO)
+		mask_operand(p, op, operand, dim,
+			pad_constant(p, op->operands[operand]->type.dtype, 0));
+}
+
+/* ---- what is reduced ----------------------------------------------------------- */
+
+static void
+prepare_reduce(Padder *p, Op *op)
+{
+	const Ints *dims = op_ints(op, A_dims);
+	Combiner c = (Combiner)op_int(op, A_combiner);
+	bool zeros = c == C_add || c == C_or;
+
+	for (int i = 0; i < dims->n; i++)
+		if (pad_is_padded(op->operands[0], (int)dims->v[i])
+			&& !(zeros && padding_of(p, op, 0, dims->v[i]) == ZERO))
+			mask_operand(p, op, 0, dims->v[i], op->operands[1]);
+}
+
+/* Zeros on one side are enough if the other side is finite. */
+static void
+prepare_dot(Padder *p, Op *op)
+{
+	const Ints *lhs = op_ints(op, A_lhs_contract);
+	const Ints *rhs = op_ints(op, A_rhs_contract);
+
+	for (int i = 0; i < lhs->n; i++) {
+		if (!pad_is_padded(op->operands[0], (int)lhs->v[i]))
+			continue;
+		Content a = padding_of(p, op, 0, lhs->v[i]);
+		Content b = padding_of(p, op, 1, rhs->v[i]);
+		bool finite = a != ANY && b != ANY;
+		bool zeros = a == ZERO || b == ZERO;
+		if (a == ANY || (!zeros && finite))
+			mask_zeros(p, op, 0, lhs->v[i]);
+		if (b == ANY)
+			mask_zeros(p, op, 1, rhs->v[i]);
+	}
+}
+
+/* The updates of padding add nothing, wherever they go. */
+static void
+prepare_scatter_add(Padder *p, Op *op)
+{
+	int along = (int)op_int(op, A_dim);
+
+	for (int d = 0; d < op->operands[1]->type.rank; d++)
+		if (pad_is_padded(op->operands[2], along + d))
+			mask_zeros(p, op, 2, along + d);
+}
+
+/* ---- what is ordered ------------------------------------------------------------ */
+
+/* Padding sorts last: among equals, for the sort is stable. */
+static void
+prepare_sort(Padder *p, Op *op)
+{
+	int64_t dim = op_int(op, A_dim);
+	DType dtype = op->operands[0]->type.dtype;
+	bool ascending = op_int(op, A_direction) == DIR_LT;
+	int64_t last = combiner_identity(ascending ? C_min : C_max, dtype);
+
+	if (!pad_is_padded(op->operands[0], (int)dim))
+		return;
+	if (ascending && dtype_is_float(dtype))
+		last = double_payload(NAN);
+	mask_operand(p, op, 0, dim, pad_constant(p, dtype, last));
+}
+
+/* ---- what is read by index ------------------------------------------------------ */
+
+static void
+prepare_take(Padder *p, Op *op)
+{
+	int dim = (int)op_int(op, A_dim);
+	const Value *x = op->operands[0];
+
+	if (pad_is_padded(x, dim))
+		op->operands[1] = pad_at_most(p, op->operands[1], pad_true_size(x, dim) - 1);
+}
+
+/* Starts are clamped to the whole tensor, which is the true one. */
+static void
+clamp_start(Padder *p, Op *op, int first, int dim, int64_t window)
+{
+	const Value *x = op->operands[0];
+	Value **start = &op->operands[first + dim];
+
+	if (pad_is_padded(x, dim) && window < pad_true_size(x, dim))
+		*start = pad_at_most(p, *start, pad_true_size(x, dim) - window);
+}
+
+/* More than a part is not read: the start would be clamped for that. */
+static void
+prepare_dynamic_slice(Padder *p, Op *op)
+{
+	const Value *result = op->results[0];
+	int64_t sizes[MAX_RANK];
+
+	for (int d = 0; d < result->type.rank; d++) {
+		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
+			pad_value(p, result)->direct &= (uint16_t) ~(1u << d);
+		clamp_start(p, op, 1, d, result->type.dims[d]);
+		sizes[d] = wanted_size(p, result, d);
+	}
+	op_set_ints(op, A_sizes, result->type.rank, sizes);
+}
+
+static void
+prepare_dynamic_update_slice(Padder *p, Op *op)
+{
+	const Value *update = op->operands[1];
+
+	for (int d = 0; d < update->type.rank; d++)
+		clamp_start(p, op, 2, d, pad_true_size(update, d));
+}
+
+/* ---- what is moved -------------------------------------------------------------- */
+
+static int64_t
+last_read(const Op *slice, int dim, int64_t size)
+{
+	return op_ints(slice, A_start)->v[dim] + (size - 1) * op_ints(slice, A_stride)->v[dim];
+}
+
+/*
+ * A part is read from where it is.  If there is something behind it, as much
+ * as the padding of the result needs, that may be read too.
+ */
+static void
+prepare_slice(Padder *p, Op *op)
+{
+	const Value *x = op->operands[0], *result = op->results[0];
+	int64_t limit[MAX_RANK];
+
+	for (int d = 0; d < x->type.rank; d++) {
+		limit[d] = last_read(op, d, result->type.dims[d]) + 1;
+		int64_t more = last_read(op, d, pad_size(p, result, d)) + 1;
+		if (more > x->type.dims[d])
+			continue;
+		limit[d] = more;
+		set_direct(p, result, d);
+	}
+	op_set_ints(op, A_limit, x->type.rank, limit);
+}
+
+/*
+ * The operand's padding becomes part of what is put around it.  Where that is
+ * less than the padding, the operand is trimmed after all.
+ */
+static void
+prepare_pad(Padder *p, Op *op)
+{
+	const Value *result = op->results[0];
+	const Ints *low = op_ints(op, A_low);
+	int64_t high[MAX_RANK];
+
+	for (int d = 0; d < result->type.rank; d++) {
+		int64_t size = pad_size(p, result, d);
+		high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
+		bool whole = is_linked(p, op, 0, d);
+		if (!whole && high[d] < 0) {
+			op->operands[0] = pad_trim(p, op->operands[0], (uint16_t)(1u << d));
+			high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
+		} else if (!whole && pad_is_padded(op->operands[0], d)) {
+			mask_operand(p, op, 0, d, op->operands[1]);
+		}
+		set_direct(p, result, d);
+	}
+	op_set_ints(op, A_high, result->type.rank, high);
+}
+
+/* ---- the table ------------------------------------------------------------------- */
+
+static const struct Preparation {
+	OpKind kind;
+	void (*prepare)(Padder *p, Op *op);
+	bool reads_padded; /* takes care of all dims of operand 0 */
+} preparations[] = {
+	{O_reduce, prepare_reduce, true},
+	{O_dot, prepare_dot, true},
+	{O_scatter_add, prepare_scatter_add, true},
+	{O_sort, prepare_sort, false},
+	{O_take, prepare_take, true},
+	{O_dynamic_slice, prepare_dynamic_slice, true},
+	{O_dynamic_update_slice, prepare_dynamic_update_slice, false},
+	{O_slice, prepare_slice, true},
+	{O_pad, prepare_pad, true},
+};
+
+static const struct Preparation *
+preparation_of(OpKind kind)
+{
+	for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++)
+		if (preparations[i].kind == kind)
+			return &preparations[i];
+	return NULL;
+}
+
+bool
+pad_reads_padded(OpKind kind)
+{
+	const struct Preparation *row = preparation_of(kind);
+
+	return row && row->reads_padded;
+}
+
+static void
+trim_operand(Padder *p, Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	uint16_t dims = 0;
+
+	for (int d = 0; d < v->type.rank; d++)
+		if (pad_is_padded(v, d) && !is_linked(p, op, operand, d))
+			dims |= (uint16_t)(1u << d);
+	if (dims)
+		op->operands[operand] = pad_trim(p, op->operands[operand], dims);
+}
+
+void
+pad_prepare(Padder *p, Op *op)
+{
+	const struct Preparation *row = preparation_of(op->kind);
+
+	for (int i = 0; i < op->noperands; i++)
+		if (i || !pad_reads_padded(op->kind))
+			trim_operand(p, op, i);
+	if (row)
+		row->prepare(p, op);
+}

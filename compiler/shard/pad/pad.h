@@ -1,0 +1,100 @@
+/*
+ * pad.h - between the files of the pass `pad_dims`.
+ *
+ * A dim that is padded has elements beyond its true size, at the high end.
+ * README.md tells how they come about and what may be in them.
+ */
+#ifndef SHDC_PAD_H
+#define SHDC_PAD_H
+
+#include "ir/ir.h"
+#include "shard/shard.h"
+
+/* What is known of some elements.  From the least that is known up. */
+typedef enum Content {
+	ANY,	/* NaN and infinities too */
+	FINITE, /* times zero it is zero */
+	ZERO,
+} Content;
+
+/*
+ * The dims of all values whose sizes stand and fall together: what is padded
+ * in one is padded in all, by the same ratio.  A set of a union-find forest.
+ */
+typedef struct Class {
+	struct Class *parent; /* itself at a root */
+	/* of the root */
+	int64_t unit;	  /* divides the true size of every member */
+	int64_t multiple; /* padded, the unit is one of this */
+	bool uneven;	  /* an axis does not divide some member */
+	bool told;	  /* by a remark */
+} Class;
+
+typedef struct PadValue {
+	Value *now;		   /* what stands for it; NULL: it does */
+	Class **dims;		   /* NULL: a value that the pass made */
+	uint16_t direct;	   /* dims that its op can make padded */
+	Content padding[MAX_RANK]; /* beyond the true size of a dim */
+	Content all;		   /* everywhere */
+} PadValue;
+
+typedef struct Padder {
+	Module *module;
+	Arena *arena;
+	PadValue **values; /* by value id; new ones get new ids */
+	int nvalues;
+	uint16_t **linked; /* by op id: of each operand, the dims that may
+				   stay padded */
+	const Op *reason;  /* whose label, range and mode new ops get */
+	Op *at;		   /* new ops go before it */
+} Padder;
+
+/* link.c */
+bool pad_find_classes(Padder *p); /* false: nothing is uneven, or there
+					   is an error */
+/* -Rpad; before anything is changed */
+void pad_tell_classes(Padder *p);
+/* What the true size of a dim of a value of the program becomes. */
+int64_t pad_size(const Padder *p, const Value *v, int dim);
+/* ... in parts of which so many fill it up; of a value of the program. */
+int64_t pad_multiple(const Padder *p, const Value *v, int dim);
+
+/* content.c: fills in what is known of the op's results */
+void pad_know_param(Padder *p, const Value *param, const Value *operand);
+void pad_know_results(Padder *p, const Op *op);
+PadValue *pad_value(const Padder *p, const Value *v);
+
+/* ops.c: makes the op right for the operands it now has.  The dims that
+   its results then have padded are marked `direct`. */
+void pad_prepare(Padder *p, Op *op);
+/* Does it take care of padding along dims that it reduces? */
+bool pad_reads_padded(OpKind kind);
+
+/* move.c: true if something else now stands for the op's result, and the
+   op is gone. */
+bool pad_move(Padder *p, Op *op);
+
+/* build.c: new ops, before p->at; their values are known */
+PadValue **pad_values_new(Arena *a, int n);
+bool pad_is_padded(const Value *v, int dim);
+int64_t pad_true_size(const Value *v, int dim);
+void pad_set_unpadded(Padder *p, Value *v, const int64_t *sizes);
+Value *pad_constant(Padder *p, DType dtype, int64_t payload);
+/* The scalar beyond the true size of a dim. */
+Value *pad_mask(Padder *p, Value *v, int dim, Value *fill);
+/* At most `limit`, in whatever integer dtype. */
+Value *pad_at_most(Padder *p, Value *v, int64_t limit);
+/* ---- of a dim, padding and all */
+Value *pad_roll(Padder *p, Value *v, int dim, int64_t shift);
+Value *pad_reverse(Padder *p, Value *v, const Ints *dims);
+/* With so many zeros before and behind. */
+Value *pad_around(Padder *p, Value *v, int dim, int64_t low, int64_t high);
+/* The first n of `first`, then what `rest` has there. */
+Value *pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest);
+/* ---- */
+/* Without the padding of these dims. */
+Value *pad_trim(Padder *p, Value *v, uint16_t dims);
+/* With as many zeros as make up these sizes. */
+Value *pad_extend(Padder *p, Value *v, const int64_t *sizes);
+
+#endif

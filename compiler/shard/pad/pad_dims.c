@@ -1,0 +1,152 @@
+/*
+ * pad_dims.c - dims that their axes do not divide, made larger.
+ *
+ * example     x: f32[7@X pad], sum(x)                          on X=2
+ *             x: f32[8@X], reduce(select(iota < 7, x, 0))
+ * requires    L_global, as written: an axis may leave a remainder
+ * leaves      L_global: every axis that is written divides its dim; values
+ *             remember the sizes without padding.  Idempotent.
+ *
+ * The padding is at the high end.  Parameters have zeros there, results are
+ * trimmed when they are stored; what is in between is nobody's business but
+ * that of ops which would let it reach a true element (ops.c).
+ */
+#include <string.h>
+#include "shard/pad/pad.h"
+
+/* ---- types ------------------------------------------------------------------- */
+
+/* Dims in `direct` get their padded sizes. */
+static void
+set_type(Padder *p, Value *v, uint16_t direct)
+{
+	int64_t sizes[MAX_RANK];
+
+	memcpy(sizes, v->type.dims, sizeof sizes);
+	for (int d = 0; d < v->type.rank; d++)
+		if (direct >> d & 1)
+			v->type.dims[d] = pad_size(p, v, d);
+	pad_set_unpadded(p, v, sizes);
+}
+
+static bool
+find_sizes(Padder *p, const Value *v, int64_t *sizes)
+{
+	bool more = false;
+
+	for (int d = 0; d < v->type.rank; d++) {
+		sizes[d] = v->type.dims[d];
+		if (!(pad_value(p, v)->direct >> d & 1))
+			sizes[d] = pad_size(p, v, d);
+		more |= sizes[d] != v->type.dims[d];
+	}
+	return more;
+}
+
+/* ---- the program --------------------------------------------------------------- */
+
+static void pad_block(Padder *p, Block *b);
+
+static void
+pad_result(Padder *p, Op *op, Value *v)
+{
+	int64_t sizes[MAX_RANK];
+
+	p->reason = op;
+	p->at = op->next;
+	if (find_sizes(p, v, sizes))
+		pad_value(p, v)->now = pad_extend(p, v, sizes);
+}
+
+/* What the body of a loop returns as it came is what the loop is given. */
+static bool
+is_passed_on(const Op *op, int i)
+{
+	return op->kind != O_while || loop_hands_on(op, i);
+}
+
+static void
+pad_body(Padder *p, Op *op, Block *b)
+{
+	int first = op->kind == O_if;
+
+	for (int i = 0; i < b->nparams; i++) {
+		set_type(p, b->params[i], UINT16_MAX);
+		pad_know_param(p, b->params[i],
+			is_passed_on(op, i) ? op->operands[first + i] : NULL);
+	}
+	pad_block(p, b);
+}
+
+static void
+pad_op(Padder *p, Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		Value *now = pad_value(p, op->operands[i])->now;
+		if (now)
+			op->operands[i] = now;
+	}
+	p->reason = p->at = op;
+	if (pad_move(p, op))
+		return;
+	if (op->kind != O_return)
+		pad_prepare(p, op);
+	for (int i = 0; i < op->nbodies && op->kind != O_manual; i++)
+		pad_body(p, op, op->bodies[i]);
+	for (int i = 0; i < op->nresults; i++)
+		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
+	pad_know_results(p, op);
+	for (int i = 0; i < op->nresults; i++)
+		pad_result(p, op, op->results[i]);
+}
+
+static void
+pad_block(Padder *p, Block *b)
+{
+	Op *next;
+
+	for (Op *op = b->first; op; op = next) {
+		next = op->next;
+		pad_op(p, op);
+	}
+}
+
+static void
+pad_entry(Padder *p)
+{
+	Module *m = p->module;
+
+	for (int i = 0; i < m->entry->nparams; i++) {
+		Value *v = m->entry->params[i];
+		set_type(p, v, UINT16_MAX);
+		pad_know_param(p, v, NULL);
+		for (int d = 0; d < v->type.rank; d++)
+			pad_value(p, v)->padding[d] = ZERO;
+	}
+	pad_block(p, m->entry);
+}
+
+static void
+follow(const Padder *p, Value **v)
+{
+	if (*v && pad_value(p, *v)->now)
+		*v = pad_value(p, *v)->now;
+}
+
+bool
+pad_dims(Module *m, bool remarks)
+{
+	Padder p = {.module = m, .arena = m->arena};
+
+	module_limit_indices(m); /* from the true sizes */
+	if (!pad_find_classes(&p))
+		return false;
+	if (remarks)
+		pad_tell_classes(&p);
+	pad_entry(&p);
+	for (int i = 0; i < m->nresults; i++)
+		follow(&p, &m->results[i].value);
+	for (int i = 0; i < m->nexpects; i++)
+		follow(&p, &m->expects[i].value);
+	return true;
+}

@@ -1,0 +1,217 @@
+/*
+ * accumulate.c - sums that are only added up in a loop are taken
+ * after it.
+ *
+ *   acc = acc + all_reduce(x)   becomes   acc = acc + x, acc partial
+ *
+ * From what a round makes of a carried value the way back to what it began with
+ * is followed: a chain of values that nothing else uses.  On it are additions,
+ * branches, and loops inside that were treated so already.  If all that is
+ * added is partial alike, each device adds what it has, and one all-reduce
+ * after the loop is enough.  The same holds for maxima and the like.
+ */
+#include "shard/partition/partition.h"
+
+enum { CONDITION, BODY }; /* bodies of a while */
+
+/* add, sub, maximum and the like */
+static const PartialInfo *
+combining(const Op *op)
+{
+	const PartialInfo *p = &partials[ops[op->kind].partial];
+
+	return p->together && op->noperands == 2 ? p : NULL;
+}
+
+/* Something to be done once the whole chain is known to be one. */
+typedef struct Step {
+	Op *move;	/* a reshard that goes, or NULL */
+	Value *partial; /* what becomes partial, or NULL */
+	struct Step *next;
+} Step;
+
+typedef struct Chain {
+	Partitioner *p;
+	bool known;	/* is `partial` set? */
+	bool requested; /* some sum was asked for */
+	Placement partial, whole;
+	Reason why;
+	Step *steps;
+} Chain;
+
+static void
+add_step(Chain *c, Op *move, Value *partial)
+{
+	Step *s = NEW(c->p->arena, Step);
+
+	*s = (Step){move, partial, c->steps};
+	c->steps = s;
+}
+
+/* ---- following a chain ----------------------------------------------------- */
+
+/* All sums of a chain are over the same axes. */
+static bool
+is_partial(Chain *c, const Placement *partial, const Placement *whole)
+{
+	Placement reduced = *partial;
+	AxisList none = {0};
+
+	placement_set_unreduced(&reduced, &none, C_add);
+	if (!partial->nunreduced || !placement_equal(&reduced, whole))
+		return false;
+	if (!c->known) {
+		c->known = true;
+		c->partial = *partial;
+		c->whole = *whole;
+	}
+	return placement_equal(&c->partial, partial) && c->partial.combiner == partial->combiner
+		&& placement_equal(&c->whole, whole);
+}
+
+/* An all-reduce, or the other way round. */
+static bool
+is_sum(Chain *c, const Op *op, bool reduces)
+{
+	if (!op || op->kind != O_reshard)
+		return false;
+	const Placement *from = &op->operands[0]->placement;
+	const Placement *to = &op->results[0]->placement;
+	return reduces ? is_partial(c, from, to) : is_partial(c, to, from);
+}
+
+static bool follow(Chain *c, Block *b, const Value *start, Value *v);
+
+/* One operand is the chain, the other one a sum, or a part where both are. */
+static bool
+follow_combining(Chain *c, Op *op, const Value *start)
+{
+	for (int k = 1; k >= (op->kind == O_sub); k--) {
+		Value *other = op->operands[k];
+		Chain before = *c;
+		bool sum = is_sum(c, other->def, true) && other->def->block == op->block
+			&& other->uses == 1;
+		bool part = c->known && placement_equal(&other->placement, &c->partial);
+		if (sum)
+			add_step(c, other->def, NULL);
+		if ((sum || part) && c->partial.combiner == combining(op)->combiner
+			&& follow(c, op->block, start, op->operands[1 - k]))
+			return true;
+		*c = before;
+	}
+	return false;
+}
+
+/* Each branch adds to its param i, or leaves it. */
+static bool
+follow_bodies(Chain *c, Op *op, int i, int result)
+{
+	for (int k = 0; k < op->nbodies; k++) {
+		Block *b = op->bodies[k];
+		add_step(c, NULL, b->params[i]);
+		if (!follow(c, b, b->params[i], b->last->operands[result]))
+			return false;
+	}
+	return true;
+}
+
+static bool
+follow_branches(Chain *c, Op *op, const Value *start, int result)
+{
+	for (int i = 0; i < op->bodies[0]->nparams; i++) {
+		Chain before = *c;
+		if (follow_bodies(c, op, i, result)
+			&& follow(c, op->block, start, op->operands[i + 1]))
+			return true;
+		*c = before;
+	}
+	return false;
+}
+
+static bool
+follow_op(Chain *c, Op *op, const Value *start, int result)
+{
+	if (combining(op))
+		return follow_combining(c, op, start);
+	if (op->kind == O_if)
+		return follow_branches(c, op, start, result);
+	if (op->kind == O_while) /* it carries parts: treated already */
+		return c->known && placement_equal(&c->partial, &op->results[result]->placement)
+			&& follow(c, op->block, start, op->operands[result]);
+	if (!is_sum(c, op, true) && !is_sum(c, op, false))
+		return false;
+	add_step(c, op, NULL);
+	return follow(c, op->block, start, op->operands[0]);
+}
+
+/* Is v what was `start`, with sums added? */
+static bool
+follow(Chain *c, Block *b, const Value *start, Value *v)
+{
+	if (v->block != b || v->uses != 1)
+		return false;
+	if (v == start)
+		return true;
+	add_step(c, NULL, v);
+	return v->def && follow_op(c, v->def, start, v->index);
+}
+
+/* ---- changing it ------------------------------------------------------------ */
+
+/* The only use of a move's result is one of its operand. */
+static void
+skip_move(Op *move)
+{
+	bool found = false;
+
+	for (Op *op = move->next; op && !found; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == move->results[0]) {
+				op->operands[i] = move->operands[0];
+				found = true;
+			}
+	op_remove(move);
+}
+
+static void
+take_steps(Chain *c)
+{
+	for (Step *s = c->steps; s; s = s->next) {
+		if (s->partial)
+			s->partial->placement = c->partial;
+		if (!s->move)
+			continue;
+		if (is_sum(c, s->move, true)) {
+			c->requested |= s->move->requested;
+			c->why = (Reason){s->move->label, s->move->range, false};
+		}
+		skip_move(s->move);
+	}
+}
+
+static void
+reduce_one(Partitioner *p, Op *loop, int i)
+{
+	Block *body = loop->bodies[BODY], *condition = loop->bodies[CONDITION];
+	Value *next = body->last->operands[i];
+	Chain c = {.p = p};
+
+	if (next == body->params[i] || condition->params[i]->uses
+		|| !follow(&c, body, body->params[i], next) || !c.known)
+		return;
+	take_steps(&c);
+	body->params[i]->placement = c.partial;
+	condition->params[i]->placement = c.partial;
+	loop->operands[i] = insert_reshard(p, loop->operands[i], &c.partial, loop, c.why);
+	source_of(p, loop->results[i])->sum_requested = c.requested;
+}
+
+void
+reduce_after(Partitioner *p, Op *loop, int n)
+{
+	/* moves in the loop have been made since the last count */
+	block_count_uses(loop->bodies[CONDITION]);
+	block_count_uses(loop->bodies[BODY]);
+	for (int i = 0; i < n; i++)
+		reduce_one(p, loop, i);
+}

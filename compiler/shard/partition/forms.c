@@ -1,0 +1,193 @@
+/*
+ * forms.c - where each value already is, and moving it elsewhere.
+ *
+ * A form is a value of the program in one placement: as computed, gathered,
+ * reduced.  A move is made from the cheapest form and becomes a form itself,
+ * so equal moves are shared and a move back is no move.
+ */
+#include <string.h>
+#include "shard/partition/partition.h"
+
+Source *
+source_of(const Partitioner *p, const Value *v)
+{
+	if (v->id < 0 || v->id >= p->nsources)
+		die("%%%s is not a value of the program", v->name);
+	return &p->sources[v->id];
+}
+
+bool
+is_recomputed(const Value *v)
+{
+	const Op *def = v->def;
+
+	if (!def)
+		return false;
+	if (def->kind == O_broadcast)
+		return def->operands[0]->def && def->operands[0]->def->kind == O_constant;
+	return def->kind == O_constant || def->kind == O_iota;
+}
+
+/* Slices cost nothing, but none at all is better. */
+static bool
+is_better(const ReshardPlan *plan, const ReshardPlan *best)
+{
+	if (plan->bytes < best->bytes || plan->bytes > best->bytes)
+		return plan->bytes < best->bytes;
+	if (plan->collectives != best->collectives)
+		return plan->collectives < best->collectives;
+	return plan->n < best->n;
+}
+
+const ReshardPlan *
+cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
+{
+	const ReshardPlan *best = NULL;
+	Source *s = source_of(p, v);
+
+	for (Form *f = s->forms; f; f = f->next) {
+		const ReshardPlan *plan =
+			reshard_plan(p->resharder, &v->type, &f->value->placement, to);
+		if (best && !is_better(plan, best))
+			continue;
+		best = plan;
+		*form = f;
+	}
+	return best;
+}
+
+void
+add_form(Partitioner *p, Source *s, Value *v)
+{
+	Form *f = NEW(p->arena, Form), **end = &s->forms;
+
+	f->value = v;
+	while (*end)
+		end = &(*end)->next;
+	*end = f;
+	s->at_final |= placement_equal(&v->placement, &s->final);
+}
+
+/* ---- moving values --------------------------------------------------------------- */
+
+/* Where the partial sums in v come from: a body that makes some, else an
+   operand. */
+static const Value *
+partial_source(const Value *v)
+{
+	const Op *def = v->def;
+
+	int first = def->kind == O_while; /* behind the condition */
+
+	for (int i = def->nbodies - 1; i >= first; i--) {
+		const Value *made = def->bodies[i]->last->operands[v->index];
+		if (made->def && made->placement.nunreduced)
+			return made;
+	}
+	for (int i = def->noperands - 1; i >= 0; i--)
+		if (def->operands[i]->placement.nunreduced && def->operands[i]->def)
+			return def->operands[i];
+	return NULL;
+}
+
+/* The op whose sum is partial, behind the linear ops it was delayed by. */
+static const Op *
+partial_maker(const Value *v)
+{
+	const Op *maker = NULL;
+
+	while (v && v->def) {
+		maker = v->def;
+		v = partial_source(v);
+	}
+	return maker;
+}
+
+static Reason
+reason_of(const Value *v, const Op *user, int operand, bool requested)
+{
+	Reason r = {user->label, user->range, requested};
+	const Op *maker = partial_maker(v);
+
+	/* Dumps know the op's line alone. */
+	if (user->operand_ranges && user->operand_ranges[operand].file == user->range.file
+		&& user->operand_ranges[operand].line == user->range.line)
+		r.range = user->operand_ranges[operand];
+	if (v->placement.nunreduced && maker) {
+		r.label = maker->label;
+		r.range = maker->range;
+	}
+	return r;
+}
+
+Value *
+insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
+{
+	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range, why.label);
+
+	op_insert_before(before, op);
+	op->results[0]->placement = *to;
+	op_infer(op);
+	op->results[0]->placement = *to;
+	op->results[0]->range = v->range;
+	op->results[0]->unpadded = v->unpadded;
+	op->requested = why.requested;
+	return op->results[0];
+}
+
+Value *
+recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
+{
+	const Op *def = v->def;
+	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands, 1, v->name,
+		def->range, def->label);
+
+	op_copy_attrs(copy, def);
+	copy->results[0]->type = v->type;
+	copy->results[0]->placement = *to;
+	copy->results[0]->unpadded = v->unpadded;
+	op_insert_before(before, copy);
+	return copy->results[0];
+}
+
+/* The value's form in `to`, made before op `user` if there is none. */
+Value *
+value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
+{
+	Source *s = source_of(p, v);
+	Form *form = NULL;
+	Value *moved;
+	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
+
+	if (placement_equal(&form->value->placement, to))
+		return form->value;
+	requested |= s->sum_requested && placement_equal(to, &s->final);
+	if (is_recomputed(v) && !to->nunreduced) {
+		moved = recompute(p, v, to, user);
+	} else {
+		const ReshardPlan *settled =
+			reshard_plan(p->resharder, &v->type, &s->final, to);
+		/* many users: settle once where propagation put it */
+		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
+			&& !placement_equal(&s->final, to))
+			value_in(p, v, &s->final, user, operand, requested);
+		plan = cheapest_form(p, v, to, &form);
+		if (placement_equal(&form->value->placement, to))
+			return form->value;
+		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;
+		if (!moved)
+			moved = insert_reshard(p, form->value, to, user,
+				reason_of(form->value, user, operand, requested));
+	}
+	add_form(p, s, moved);
+	return moved;
+}
+
+void
+set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
+{
+	/* the move may append to the op's operands (see hoisted()) */
+	Value *v = value_in(p, op->operands[i], to, op, i, requested);
+
+	op->operands[i] = v;
+}

@@ -1,0 +1,177 @@
+/*
+ * hoist.c - out of a loop goes what moves the same in every round.
+ *
+ * A move whose operand is computed from what the loop does not change leaves
+ * it, and so does all that it is computed from.  What a loop carries for it
+ * is the result, and of the others only those that something in the loop
+ * still uses.  Nothing else leaves: it would only take memory.
+ */
+#include "shard/partition/partition.h"
+
+/* One body of a loop; its ops are numbered from 0. */
+typedef struct Body {
+	Op *loop;
+	Block *block;
+	int n;
+	bool *fixed; /* computed from invariants alone */
+	bool *leaves;
+	Value ***carried; /* of an op that left: its results inside */
+} Body;
+
+typedef struct Search {
+	Partitioner *p;
+	bool found;
+} Search;
+
+static void
+find_move(Op *op, void *data)
+{
+	Search *s = data;
+
+	if (op->kind == O_reshard)
+		s->found |= reshard_plan(s->p->resharder, &op->operands[0]->type,
+				    &op->operands[0]->placement, &op->results[0]->placement)
+				    ->bytes
+			> 0;
+	else
+		s->found |= op_halo(s->p, op).bytes > 0;
+}
+
+/* Does it, or what is in it, get something from other devices? */
+static bool
+communicates(Partitioner *p, Op *op)
+{
+	Search s = {p, false};
+
+	find_move(op, &s);
+	for (int i = 0; i < op->nbodies; i++)
+		block_walk(op->bodies[i], find_move, &s);
+	return s.found;
+}
+
+/* What depends on its operands alone, each time it is run. */
+static bool
+is_function(const Op *op)
+{
+	return op->kind != O_return && op->kind != O_extern
+		&& (!op->nbodies || op->kind == O_call) && !op->axes;
+}
+
+static bool
+is_invariant(const Body *b, const Value *v)
+{
+	return v->def ? b->fixed[v->def->id] : loop_hands_on(b->loop, v->index);
+}
+
+static bool
+is_fixed(const Body *b, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (!is_invariant(b, op->operands[i]))
+			return false;
+	return is_function(op);
+}
+
+/* Constants stay, and are made anew outside. */
+static void
+mark_operands(Body *b, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (v->def && !is_recomputed(v))
+			b->leaves[v->def->id] = true;
+	}
+}
+
+/* False if everything stays. */
+static bool
+mark(Partitioner *p, Body *b)
+{
+	bool any = false;
+
+	for (Op *op = b->block->first; op; op = op->next)
+		op->id = b->n++;
+	b->fixed = NEW_ARRAY(p->arena, bool, b->n);
+	b->leaves = NEW_ARRAY(p->arena, bool, b->n);
+	for (Op *op = b->block->first; op; op = op->next)
+		b->fixed[op->id] = is_fixed(b, op);
+	for (Op *op = b->block->last; op; op = op->prev) {
+		if (b->fixed[op->id] && communicates(p, op))
+			b->leaves[op->id] = true;
+		if (b->leaves[op->id])
+			mark_operands(b, op);
+		any |= b->leaves[op->id];
+	}
+	return any;
+}
+
+/* What a body's value is before the loop; a constant is made before `user`. */
+static Value *
+outside(Partitioner *p, const Body *b, Value *v, Op *user)
+{
+	if (!v->def)
+		return b->loop->operands[v->index];
+	if (v->block != b->block)
+		return v;
+	v = recompute(p, v, &v->placement, user);
+	for (int i = 0; i < v->def->noperands; i++)
+		v->def->operands[i] = outside(p, b, v->def->operands[i], v->def);
+	return v;
+}
+
+static void
+leave(Partitioner *p, const Body *b, Op *op)
+{
+	op_remove(op);
+	op_insert_before(b->loop, op);
+	for (int i = 0; i < op->noperands; i++)
+		op->operands[i] = outside(p, b, op->operands[i], op);
+}
+
+/* The value inside of what left. */
+static Value *
+inside(Partitioner *p, Body *b, Value *v)
+{
+	const Op *def = v->def;
+	Value ***of_op = &b->carried[def->id];
+
+	if (!*of_op)
+		*of_op = NEW_ARRAY(p->arena, Value *, def->nresults);
+	if (!(*of_op)[v->index])
+		(*of_op)[v->index] = carry(b->loop, v, b->block);
+	return (*of_op)[v->index];
+}
+
+static void
+hoist_from(Partitioner *p, Op *loop, Block *block)
+{
+	Body b = {.loop = loop, .block = block};
+
+	if (!mark(p, &b))
+		return;
+	b.carried = NEW_ARRAY(p->arena, Value **, b.n);
+	for (Op *op = block->first, *next; op; op = next) {
+		next = op->next;
+		if (b.leaves[op->id])
+			leave(p, &b, op);
+	}
+	for (Op *op = block->first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++) {
+			Value *v = op->operands[i];
+			if (!v->def || v->block == block)
+				continue;
+			v = inside(p, &b, v); /* may append to operands */
+			op->operands[i] = v;
+		}
+}
+
+void
+hoist_moves(Partitioner *p, Block *b)
+{
+	for (Op *op = b->first; op; op = op->next) {
+		for (int i = 0; i < op->nbodies; i++)
+			hoist_moves(p, op->bodies[i]);
+		for (int i = 0; op->kind == O_while && i < op->nbodies; i++)
+			hoist_from(p, op, op->bodies[i]);
+	}
+}

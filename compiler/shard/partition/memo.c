@@ -1,0 +1,126 @@
+/*
+ * memo.c - ops that look alike get one plan.
+ *
+ * A plan depends on the op's kind and attributes, the types around it, where
+ * each operand is and where results are wanted.  These are written down as a
+ * key; the plan of an op with an equal key is taken as it is, so the layers of
+ * a deep network are planned once.
+ */
+#include <string.h>
+#include "shard/partition/partition.h"
+
+typedef struct Entry {
+	const char *key;
+	size_t n;
+	Choice choice;
+} Entry;
+
+/* ---- keys --------------------------------------------------------------------- */
+
+static void
+put(Text *t, int64_t n)
+{
+	text_addn(t, (const char *)&n, sizeof n);
+}
+
+static void
+put_axes(Text *t, const AxisList *l)
+{
+	put(t, l->n);
+	for (int i = 0; i < l->n; i++) {
+		put(t, l->a[i].axis);
+		put(t, (int64_t)l->a[i].pre << 32 | l->a[i].size);
+	}
+}
+
+static void
+put_placement(Text *t, const Placement *p)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		put_axes(t, &l);
+	}
+	put_axes(t, &unreduced);
+	put(t, p->combiner);
+}
+
+static void
+put_operand(Text *t, const Partitioner *p, const Value *v)
+{
+	const Source *s = source_of(p, v);
+
+	put(t,
+		(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 | is_never_zero(v) << 3
+			| p->infinite[v->id] << 4);
+	put_placement(t, &s->final);
+	for (const Form *f = s->forms; f; f = f->next)
+		put_placement(t, &f->value->placement);
+	put(t, -1);
+}
+
+/* Ops of one rule are alike in kind, attributes and types. */
+static Text
+key_of(const Partitioner *p, const Op *op)
+{
+	Text t = {0};
+
+	put(&t, (intptr_t)p->rule);
+	if (op->axes)
+		put_axes(&t, op->axes);
+	put(&t, p->op->mode);
+	for (int i = 0; i < op->noperands; i++) {
+		put_operand(&t, p, op->operands[i]);
+		put(&t, (int64_t)rounds_served(p, op, i));
+	}
+	for (int i = 0; i < op->nresults; i++) {
+		const Source *s = source_of(p, op->results[i]);
+		put_placement(&t, &s->final);
+		put_placement(&t, s->drawn ? &s->inferred : &s->final);
+	}
+	return t;
+}
+
+/* Keys are made of whole numbers. */
+static uint64_t
+hash_of(const Text *key)
+{
+	uint64_t h = key->n;
+
+	for (size_t i = 0; i < key->n; i += sizeof(int64_t)) {
+		int64_t v;
+		memcpy(&v, key->s + i, sizeof v);
+		h = hash_mix(h, v);
+	}
+	return h;
+}
+
+/* ---- plans --------------------------------------------------------------------- */
+
+static bool
+same_key(const void *entry, const void *key)
+{
+	const Entry *e = entry;
+	const Text *k = key;
+
+	return e->n == k->n && !memcmp(e->key, k->s, k->n);
+}
+
+Choice
+choose_once(Partitioner *p)
+{
+	Text key = key_of(p, p->op);
+	uint64_t hash = hash_of(&key);
+	Entry *e = lookup_find(p->memo, hash, same_key, &key);
+
+	if (!e) {
+		e = NEW(p->arena, Entry);
+		e->key = arena_copy(p->arena, key.s, key.n);
+		e->n = key.n;
+		e->choice = choose(p);
+		lookup_add(p->memo, hash, e);
+	}
+	text_free(&key);
+	return e->choice;
+}

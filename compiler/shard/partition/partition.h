@@ -1,0 +1,161 @@
+/*
+ * partition.h - private to the partition pass.
+ *
+ *   Assignment  the axes each factor of one op is split along
+ *   Form        a value as it is materialised somewhere: `h` as computed,
+ *               `h` gathered, `h` reduced
+ *   Choice      an assignment with what it moves and costs
+ */
+#ifndef SHDC_PARTITION_H
+#define SHDC_PARTITION_H
+
+#include "shard/reshard/halo.h"
+
+typedef AxisList Assignment; /* [nfactors] */
+
+typedef struct Form {
+	Value *value;
+	struct Form *next;
+} Form;
+
+/* What is known of a value of the program while its users are partitioned. */
+typedef struct Source {
+	Placement final;    /* where propagation put it, or where its only
+				   user moves it */
+	Placement inferred; /* of a drawn one: where propagation did */
+	Form *forms;	    /* oldest first; the first as computed */
+	bool at_final;	    /* some form has the final placement */
+	bool drawn;	    /* `final` is where its only user moves it */
+	bool requested;	    /* ... as the program asks */
+	bool sum_requested; /* of a loop: the program asks for its partial
+				   sums to be combined in every round */
+	Value *alias;	    /* a constraint: the value that took its place */
+	bool named;	    /* by the user */
+} Source;
+
+typedef struct Choice {
+	bool valid;
+	Assignment *factors;
+	AxisList partial;  /* axes an operand's partial sums stay on */
+	Combiner combiner; /* of `partial` and reduction factors */
+	uint32_t whole;	   /* bit i: operand i must not be partial */
+	double bytes, seconds;
+	int collectives;
+} Choice;
+
+typedef struct Loop Loop; /* regions.c */
+
+typedef struct Partitioner {
+	Module *module;
+	Loop *loop; /* the innermost around what is partitioned */
+	const PartitionOptions *options;
+	Arena *arena;	/* of the pass */
+	Arena *scratch; /* of one op's choice */
+	Resharder *resharder;
+	Lookup *memo; /* memo.c */
+	RuleBook *rules;
+	Source *sources; /* by value id as numbered at the start */
+	int nsources;
+	bool *infinite; /* by value id: it may be; finite.c */
+	const Op *op;	/* being partitioned */
+	const Rule *rule;
+	Traffic now;	/* of the program as it is, for remarks, */
+	bool knows_now; /* ... once it was needed */
+	int proposals;	/* tried so far */
+} Partitioner;
+
+/* factors.c: between placements and assignments */
+/* The axes of each factor of a tensor; what fits no factor is left out. */
+void project_tensor(const Rule *r, int tensor, const Placement *p, Assignment *factors);
+/* False if a dim would be split in strides or does not divide. */
+bool assigned_placement(const Rule *r, const Op *op, int tensor, const Assignment *factors,
+	Placement *p);
+bool assignment_disjoint(const Rule *r, const Assignment *factors);
+/* May the factor take axes, or must ops see it whole? */
+bool factor_splittable(const Factor *f);
+/* ... without an exchange of boundary rows (halo.h)? */
+bool factor_stays(const Factor *f);
+
+/* vote.c: what Shardy's vote on element counts would choose.
+   `tensors` are the placements around the op. */
+typedef enum VoteKind {
+	VOTE_gather,   /* what is not on one device */
+	VOTE_spread,   /* ... where no other dim can be split instead */
+	VOTE_exchange, /* ... where no exchange of rows will do */
+	VOTE_COUNT
+} VoteKind;
+void
+vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assignment *factors);
+
+/* choose.c: the op's plan; p->op and p->rule are set */
+Choice choose(Partitioner *p);
+/* Operand i's placement under a choice. */
+Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
+Placement choice_result(const Partitioner *p, const Choice *c, int result);
+
+/* memo.c: choose(), or the same answer as for an equal op */
+Choice choose_once(Partitioner *p);
+
+/* forms.c */
+Source *source_of(const Partitioner *p, const Value *v);
+void add_form(Partitioner *p, Source *s, Value *v);
+const ReshardPlan *
+cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
+/* Recomputed where it is needed instead of moved. */
+bool is_recomputed(const Value *v);
+/* Why a value moves, for messages: what made its partial sums, else the op
+   that needs it. */
+typedef struct Reason {
+	const char *label;
+	Range range;
+	bool requested;
+} Reason;
+Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why);
+/* A copy of a constant, iota or broadcast constant, placed as wanted. */
+Value *recompute(Partitioner *p, Value *v, const Placement *to, Op *before);
+/* The value's form in `to`, made before op `user` if there is none. */
+Value *
+value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested);
+void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
+
+/* finite.c */
+bool is_never_zero(const Value *v);
+bool *find_infinite(Arena *a, const Module *m); /* by value id */
+
+/* regions.c */
+void partition_call(Partitioner *p, Op *op);
+void partition_manual(Partitioner *p, Op *op);
+void partition_if(Partitioner *p, Op *op);
+void partition_while(Partitioner *p, Op *op);
+void partition_return(Partitioner *p, Op *op);
+/* An invariant of a loop, moved before it and carried; NULL for others. */
+Value *hoisted(Partitioner *p, Value *param, const Placement *to, bool requested);
+/* A value from before a loop, carried through it unchanged: that value in body b
+   of the loop. */
+Value *carry(Op *loop, Value *outer, const Block *b);
+/* How often an op that reads a part of an operand would use one move of the
+   operand, made before the loops around the op; 1 for other ops. */
+double rounds_served(const Partitioner *p, const Op *op, int operand);
+
+/* accumulate.c: sums that one of the first n carried values waits for
+   in every round are taken after the loop, if it is for nothing else. */
+void reduce_after(Partitioner *p, Op *loop, int n);
+
+/* hoist.c: after all else, moves of what loops do not change */
+void hoist_moves(Partitioner *p, Block *b);
+
+/* partition.c */
+/* A value whose only user moves it need not pass through the placement that
+   propagation found for it. */
+void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
+void partition_param(Partitioner *p, Value *v);
+void partition_block(Partitioner *p, Block *b);
+
+/* remark.c */
+/* Says what a reshard costs and why it is there, if it communicates. */
+void remark_reshard(Partitioner *p, const Op *reshard);
+/* What an op gets from other devices as it runs (halo.h), and saying so. */
+HaloCost op_halo(Partitioner *p, const Op *op);
+void remark_halo(Partitioner *p, const Op *op);
+
+#endif

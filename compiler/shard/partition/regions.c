@@ -1,0 +1,249 @@
+/*
+ * regions.c - ops with bodies: the placements at their boundaries.
+ *
+ * A body is closed: its params have one placement each, the operands are moved
+ * there, and what it returns is moved to where the results are wanted.
+ *
+ * Out of a loop goes what need not be in it:
+ *   - a move of a value that does not change (an invariant) is made once,
+ *     before the loop, and carried as one more invariant
+ *     (hoist.c: also of what is computed from such values);
+ *   - acc = acc + all_reduce(x), where nothing else looks at acc, becomes
+ *     acc = acc + x with acc partial, and one all-reduce after the loop
+ *     (accumulate.c).
+ */
+#include <string.h>
+#include "shard/partition/partition.h"
+
+enum { CONDITION, BODY }; /* bodies of a while */
+
+/* A loop being partitioned, innermost first. */
+struct Loop {
+	Op *op;
+	Value **outer; /* the operands as they were in the program */
+	int n;	       /* carried values in the program */
+	bool *invariant;
+	struct Loop *parent;
+};
+
+/* ---- boundaries ----------------------------------------------------------------- */
+
+static void
+partition_bodies(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->nbodies; i++) {
+		Block *b = op->bodies[i];
+		for (int k = 0; k < b->nparams; k++)
+			partition_param(p, b->params[k]);
+	}
+	for (int i = 0; i < op->nbodies; i++)
+		partition_block(p, op->bodies[i]);
+}
+
+/* Operands from `first` on go where the first body's params want them. */
+static void
+enter_bodies(Partitioner *p, Op *op, int first)
+{
+	for (int i = first; i < op->noperands; i++) {
+		Value *param = op->bodies[0]->params[i - first];
+		Placement to = placement_close(param->placement);
+		set_operand(p, op, i, &to, false);
+	}
+}
+
+/* Results are where the last body returns them. */
+static void
+leave_bodies(Partitioner *p, Op *op, int nresults)
+{
+	const Op *returned = op->bodies[op->nbodies - 1]->last;
+
+	for (int i = 0; i < nresults; i++) {
+		Value *v = op->results[i];
+		v->placement = returned->operands[i]->placement;
+		add_form(p, source_of(p, v), v);
+	}
+}
+
+void
+partition_call(Partitioner *p, Op *op)
+{
+	enter_bodies(p, op, 0);
+	partition_bodies(p, op);
+	leave_bodies(p, op, op->nresults);
+}
+
+/* What is asked of a branch's result is asked of what makes it. */
+static void
+draw_into_branches(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		const Source *s = source_of(p, op->results[i]);
+		for (int b = 0; b < op->nbodies && s->requested; b++) {
+			const Block *body = op->bodies[b];
+			Value *v = body->last->operands[i];
+			if (v->block == body)
+				draw_in(p, v, &s->final, true);
+		}
+	}
+}
+
+/* Operand 0 chooses the body; it is the same scalar everywhere. */
+void
+partition_if(Partitioner *p, Op *op)
+{
+	Placement whole = placement_none(0);
+
+	set_operand(p, op, 0, &whole, false);
+	enter_bodies(p, op, 1);
+	draw_into_branches(p, op);
+	partition_bodies(p, op);
+	leave_bodies(p, op, op->nresults);
+}
+
+/* Is this as the signature has it?  Its open dims ask for nothing. */
+static bool
+is_written(const Value *param)
+{
+	return !param->annotated_open;
+}
+
+/* Parts are cut as the specs say; along the other axes the body is a program
+   like any. */
+void
+partition_manual(Partitioner *p, Op *op)
+{
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < op->noperands; i++) {
+		Placement inside = placement_close(body->params[i]->placement);
+		Placement to = manual_whole(&op->specs[i], &inside);
+		set_operand(p, op, i, &to, is_written(body->params[i]));
+	}
+	partition_bodies(p, op);
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		v->placement = manual_whole(&op->specs[op->noperands + i],
+			&body->last->operands[i]->placement);
+		add_form(p, source_of(p, v), v);
+	}
+}
+
+/* A body's results go where the op's results are wanted; a condition is a
+   scalar; the entry's are `output`s, which are there. */
+void
+partition_return(Partitioner *p, Op *op)
+{
+	const Block *b = op->block;
+	const Op *owner = b->parent;
+	bool condition = owner && owner->kind == O_while && b == owner->bodies[CONDITION];
+	bool manual = owner && owner->kind == O_manual;
+
+	for (int i = 0; i < op->noperands; i++) {
+		if (op->operands[i]->id < 0) /* hoisted into the loop */
+			continue;
+		const Value *wanted = owner && !condition ? owner->results[i] : op->operands[i];
+		const Source *s = source_of(p, wanted);
+		Placement to = manual ? manual_inside(owner->axes, &s->final) : s->final;
+		set_operand(p, op, i, &to,
+			owner && (s->requested || (manual && !wanted->annotated_open)));
+	}
+}
+
+/* ---- hoisting -------------------------------------------------------------------- */
+
+static Value *
+append_param(Block *b, const Value *like, const Placement *to)
+{
+	Value *v = block_add_param(b, like->name, &like->type);
+
+	v->placement = *to;
+	v->range = b->parent->range; /* it is carried for the loop */
+	return v;
+}
+
+Value *
+carry(Op *loop, Value *outer, const Block *b)
+{
+	Value *params[2];
+	Value *result;
+
+	for (int i = CONDITION; i <= BODY; i++)
+		params[i] = append_param(loop->bodies[i], outer, &outer->placement);
+	op_add_operand(loop, outer);
+	op_add_operand(loop->bodies[BODY]->last, params[BODY]);
+	result = op_add_result(loop, outer->name, &outer->type);
+	result->placement = outer->placement;
+	return params[b == loop->bodies[BODY] ? BODY : CONDITION];
+}
+
+static Loop *
+loop_of(const Partitioner *p, const Value *param)
+{
+	for (Loop *l = p->loop; l; l = l->parent)
+		if (!param->def && param->block->parent == l->op)
+			return l;
+	return NULL;
+}
+
+Value *
+hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
+{
+	Loop *loop = loop_of(p, param), *inner = p->loop;
+	Value *moved;
+
+	if (!loop || param->index >= loop->n || !loop->invariant[param->index])
+		return NULL;
+	p->loop = loop->parent;
+	moved = value_in(p, loop->outer[param->index], to, loop->op, param->index, requested);
+	p->loop = inner;
+	return carry(loop->op, moved, param->block);
+}
+
+double
+rounds_served(const Partitioner *p, const Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	double rounds = 1;
+	Loop *l;
+
+	if (op->kind != O_dynamic_slice)
+		return 1;
+	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {
+		if (op_ints(l->op, A_trips)->n)
+			rounds *= (double)op_int(l->op, A_trips);
+		v = l->outer[v->index];
+	}
+	return rounds > 1 ? rounds : 1;
+}
+
+/* ---- while ------------------------------------------------------------------------- */
+
+static Loop *
+loop_new(Partitioner *p, Op *op)
+{
+	Loop *l = NEW(p->arena, Loop);
+
+	l->op = op;
+	l->n = op->noperands;
+	l->outer = NEW_ARRAY(p->arena, Value *, l->n + 1);
+	l->invariant = NEW_ARRAY(p->arena, bool, l->n + 1);
+	if (l->n)
+		memcpy(l->outer, op->operands, (size_t)l->n * sizeof l->outer[0]);
+	for (int i = 0; i < l->n; i++)
+		l->invariant[i] = loop_hands_on(op, i);
+	l->parent = p->loop;
+	return l;
+}
+
+void
+partition_while(Partitioner *p, Op *op)
+{
+	Loop *loop = loop_new(p, op);
+
+	enter_bodies(p, op, 0);
+	p->loop = loop;
+	partition_bodies(p, op);
+	p->loop = loop->parent;
+	reduce_after(p, op, loop->n);
+	leave_bodies(p, op, loop->n);
+}

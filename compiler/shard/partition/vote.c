@@ -1,0 +1,275 @@
+/*
+ * vote.c - the reference: Shardy's insert-explicit-reshards.
+ *
+ * A vote on global element counts.  A candidate is a factor with a prefix of
+ * the axes some tensor splits it along; it gets the elements of every tensor
+ * split that way or further.  Winners in turn: most votes, then the kind of
+ * factor (pass-through, reduction, permutation, need-replication), then the
+ * larger additional split, then the later factor.  With only two tensors one
+ * is kept as it is.  Axes of a factor that must be whole may then be spread over
+ * others.  The partitioner takes no plan that moves more bytes.
+ */
+#include "shard/partition/partition.h"
+
+typedef struct Candidate {
+	int factor;
+	AxisList axes;
+	double votes;
+	bool dropped;
+} Candidate;
+
+typedef struct Ballot {
+	const Rule *rule;
+	const Op *op;
+	Candidate *candidates;
+	int n;
+	Arena *arena;
+} Ballot;
+
+static double
+elements(const Op *op, int tensor)
+{
+	return (double)type_elements(&rule_tensor(op, tensor)->type);
+}
+
+static void
+vote_for(Ballot *b, int factor, const AxisList *axes, double votes)
+{
+	for (int i = 0; i < b->n; i++) {
+		Candidate *c = &b->candidates[i];
+		if (c->factor == factor && axes_equal(&c->axes, axes)) {
+			c->votes += votes;
+			return;
+		}
+	}
+	Candidate c = {factor, *axes, votes, false};
+	APPEND(b->arena, b->candidates, b->n, c);
+}
+
+static void
+vote_prefixes(Ballot *b, int factor, const AxisList *axes, double votes)
+{
+	AxisList prefix = {0};
+
+	for (int i = 0; i < axes->n; i++) {
+		prefix.a[prefix.n++] = axes->a[i];
+		vote_for(b, factor, &prefix, votes);
+	}
+}
+
+/* Every factor before this one in a dim is already split into single
+   elements (otherwise the shards would lie in strides). */
+static bool
+eligible(const Ballot *b, const Assignment *factors, int factor)
+{
+	const Rule *r = b->rule;
+
+	for (int t = 0; t < r->ntensors; t++)
+		for (int d = 0; d < rule_tensor(b->op, t)->type.rank; d++) {
+			const DimFactors *df = &r->dims[t][d];
+			bool full = true;
+			for (int i = 0; i < df->n; i++) {
+				if (df->f[i] == factor && !full)
+					return false;
+				full &= axes_size(&factors[df->f[i]])
+					== r->factors[df->f[i]].size;
+			}
+		}
+	return true;
+}
+
+static bool
+beats(const Ballot *b, const Assignment *factors, const Candidate *a, const Candidate *c)
+{
+	/* enum FactorKind is in order of precedence */
+	FactorKind ka = b->rule->factors[a->factor].kind;
+	FactorKind kc = b->rule->factors[c->factor].kind;
+	int64_t more_a = axes_size(&a->axes) / axes_size(&factors[a->factor]);
+	int64_t more_c = axes_size(&c->axes) / axes_size(&factors[c->factor]);
+
+	if (a->votes > c->votes || a->votes < c->votes)
+		return a->votes > c->votes;
+	if (ka != kc)
+		return ka < kc;
+	if (more_a != more_c)
+		return more_a > more_c;
+	return a->factor > c->factor;
+}
+
+static Candidate *
+winner(const Ballot *b, const Assignment *factors)
+{
+	Candidate *best = NULL;
+
+	for (int i = 0; i < b->n; i++) {
+		Candidate *c = &b->candidates[i];
+		if (c->dropped || !eligible(b, factors, c->factor))
+			continue;
+		if (!best || beats(b, factors, c, best))
+			best = c;
+	}
+	return best;
+}
+
+static bool
+lists_exclude(const AxisList *a, const AxisList *b)
+{
+	for (int i = 0; i < a->n; i++)
+		for (int k = 0; k < b->n; k++)
+			if (!axis_can_coexist(a->a[i], b->a[k]))
+				return true;
+	return false;
+}
+
+/* Drops what the winner makes impossible. */
+static void
+drop_losers(Ballot *b, const Candidate *won)
+{
+	for (int i = 0; i < b->n; i++) {
+		Candidate *c = &b->candidates[i];
+		if (c->factor == won->factor)
+			c->dropped |= !axes_is_prefix(&won->axes, &c->axes)
+				|| axes_equal(&won->axes, &c->axes);
+		else
+			c->dropped |= lists_exclude(&c->axes, &won->axes);
+	}
+}
+
+static bool
+in_every_tensor(const Ballot *b, int factor)
+{
+	const Rule *r = b->rule;
+
+	for (int t = 0; t < r->ntensors; t++) {
+		int rank = rule_tensor(b->op, t)->type.rank, n = 0;
+		for (int d = 0; d < rank; d++)
+			for (int i = 0; i < r->dims[t][d].n; i++)
+				n += r->dims[t][d].f[i] == factor;
+		if (rank && !n)
+			return false;
+	}
+	return true;
+}
+
+/* Onto the first factors that all tensors have and that it divides. */
+static void
+spread_axis(const Ballot *b, AxisRef a, Assignment *factors)
+{
+	const Rule *r = b->rule;
+
+	for (int f = 0; f < r->nfactors; f++) {
+		int64_t ways = axes_size(&factors[f]) * a.size;
+		if (r->factors[f].kind != F_pass || !in_every_tensor(b, f)
+			|| r->factors[f].size % ways || !eligible(b, factors, f))
+			continue;
+		axes_append(&factors[f], a);
+		return;
+	}
+}
+
+/* Its elements are moved, but each stays in one piece: an exchange of rows will
+   do, save where whole operands are put after each other. */
+static bool
+is_exchanged(const Ballot *b, int f)
+{
+	return b->rule->factors[f].kind == F_permute && b->op->kind != O_concatenate;
+}
+
+/* Factors that must be whole only held their axes against others, and give
+   them to those.  What is exchanged may as well be gathered. */
+static void
+clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
+{
+	const Rule *r = b->rule;
+
+	for (int f = 0; f < r->nfactors; f++) {
+		AxisList axes = factors[f];
+		bool spread =
+			kind == VOTE_spread && !is_exchanged(b, f) && in_every_tensor(b, f);
+		if (factor_stays(&r->factors[f])
+			|| (kind == VOTE_exchange && is_exchanged(b, f)))
+			continue;
+		factors[f].n = 0;
+		for (int i = 0; spread && i < axes.n; i++)
+			spread_axis(b, axes.a[i], factors);
+	}
+}
+
+/* The tensors with dims, when there are just two and no factor needs care. */
+static bool
+is_unary(const Rule *r, const Op *op, int pair[2])
+{
+	int n = 0;
+
+	for (int t = 0; t < r->ntensors; t++) {
+		int rank = rule_tensor(op, t)->type.rank;
+		if (rank && n == 2)
+			return false;
+		if (rank)
+			pair[n++] = t;
+		for (int d = 0; d < rank; d++)
+			if (r->dims[t][d].n > 1)
+				return false;
+	}
+	for (int f = 0; f < r->nfactors; f++)
+		if (r->factors[f].kind == F_replicate)
+			return false;
+	return n == 2;
+}
+
+static bool
+splits_permuted(const Rule *r, int tensor, const Placement *p)
+{
+	for (int d = 0; d < p->rank; d++)
+		for (int i = 0; i < r->dims[tensor][d].n; i++) {
+			int f = r->dims[tensor][d].f[i];
+			if (r->factors[f].kind == F_permute && placement_dim_ways(p, d) > 1)
+				return true;
+		}
+	return false;
+}
+
+/* Which of two tensors stays: no split permutation, more elements, more
+   shards; the operand on a tie. */
+static int
+keep_of_pair(const Rule *r, const Op *op, const Placement *tensors, const int pair[2])
+{
+	const Placement *a = &tensors[pair[0]], *b = &tensors[pair[1]];
+	bool permuted_a = splits_permuted(r, pair[0], a);
+	bool permuted_b = splits_permuted(r, pair[1], b);
+	double size_a = elements(op, pair[0]), size_b = elements(op, pair[1]);
+
+	if (permuted_a != permuted_b)
+		return permuted_a ? pair[1] : pair[0];
+	if (size_a < size_b || size_a > size_b)
+		return size_b > size_a ? pair[1] : pair[0];
+	return placement_ways(b) > placement_ways(a) ? pair[1] : pair[0];
+}
+
+void
+vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assignment *factors)
+{
+	Arena *scratch = arena_new();
+	Assignment *of_tensor = NEW_ARRAY(scratch, Assignment, r->nfactors + 1);
+	Ballot b = {.rule = r, .op = op, .arena = scratch};
+	int pair[2];
+
+	for (int f = 0; f < r->nfactors; f++)
+		factors[f].n = 0;
+	if (is_unary(r, op, pair)) {
+		int keep = keep_of_pair(r, op, tensors, pair);
+		project_tensor(r, keep, &tensors[keep], factors);
+	} else {
+		for (int t = 0; t < r->ntensors; t++) {
+			project_tensor(r, t, &tensors[t], of_tensor);
+			for (int f = 0; f < r->nfactors; f++)
+				vote_prefixes(&b, f, &of_tensor[f], elements(op, t));
+		}
+		for (Candidate *c; (c = winner(&b, factors));) {
+			factors[c->factor] = c->axes;
+			drop_losers(&b, c);
+		}
+	}
+	clear_whole(&b, kind, factors);
+	arena_free(scratch);
+}

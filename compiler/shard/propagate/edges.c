@@ -1,0 +1,268 @@
+/*
+ * edges.c - what flows into and out of loops, branches and manual
+ * regions.
+ *
+ *   for i in 0..4 { acc = acc + w; }
+ *
+ *   acc' = while(acc, w)     start acc  ->  acc'  <-  what the body returns
+ *
+ * The value that a loop carries is one cluster (its result and a parameter of
+ * each body).  An edge joins it with the value it starts as and the one that
+ * the body makes of it: an identity, so that where they differ it is the edge
+ * that data moves along.  An invariant, which the body hands on as it is, has
+ * no edge: it is the value outside under another name.  So is what a branch
+ * sees; the results of the branches have an edge to that of the `if`.
+ *
+ * A manual region is entered and left along edges between a tensor and the part
+ * of it that the body has.  A dim of the tensor is made of two factors, the
+ * parts and what is in each; only the second is one of the part's dim, so axes
+ * that the region is manual along stay outside.
+ *
+ *   manual(X)   x: f32[8@(X,Y)]  ->  f32[4@Y]      ([i j])->([j]) {i=2, j=4}
+ */
+#include "shard/propagate/propagate.h"
+#include "shard/shard.h"
+
+enum { CONDITION, BODY }; /* bodies of a while */
+
+bool
+is_use(const Op *op, int i)
+{
+	const Op *owner = op->block->parent;
+
+	if (op->kind == O_while)
+		return !loop_hands_on(op, i);
+	if (op->kind == O_if)
+		return i == 0;
+	if (op->kind == O_return && owner && owner->kind == O_while)
+		return op->block == owner->bodies[CONDITION] || !loop_hands_on(owner, i);
+	return op->kind != O_call && !(op->kind == O_return && owner && owner->kind == O_call);
+}
+
+/* ---- ops and edges in program order --------------------------------------- */
+
+static OpState *
+add_state(Propagation *g, Op *op, int noperands, int nresults)
+{
+	OpState *o = &g->ops[g->nops++];
+
+	o->op = op;
+	o->noperands = noperands;
+	o->ntensors = noperands + nresults;
+	o->tensors = NEW_ARRAY(g->arena, Value *, o->ntensors + 1);
+	o->cluster = NEW_ARRAY(g->arena, int, o->ntensors + 1);
+	return o;
+}
+
+/* Every tensor of the edge has the shape `t`; room for more factors. */
+static Rule *
+identity_rule(Arena *a, const OpState *o, const Type *t, int more)
+{
+	Rule *r = NEW(a, Rule);
+
+	r->noperands = o->noperands;
+	r->ntensors = o->ntensors;
+	r->once = -1;
+	r->nfactors = t->rank;
+	r->factors = NEW_ARRAY(a, Factor, t->rank + more + 1);
+	r->rank = NEW_ARRAY(a, int, o->ntensors);
+	r->dims = NEW_ARRAY(a, DimFactors *, o->ntensors);
+	for (int d = 0; d < t->rank; d++)
+		r->factors[d] = (Factor){t->dims[d], F_pass, false};
+	for (int i = 0; i < o->ntensors; i++) {
+		r->rank[i] = t->rank;
+		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
+		for (int d = 0; d < t->rank; d++)
+			r->dims[i][d] =
+				(DimFactors){o->tensors[i]->type.dims[d], 1, {(int16_t)d}};
+	}
+	return r;
+}
+
+static void
+add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
+{
+	if (!out->type.rank)
+		return;
+	OpState *o = add_state(g, op, 2, 1);
+	o->edge = true;
+	o->tensors[0] = in;
+	o->tensors[1] = other;
+	o->tensors[2] = out;
+	o->rule = identity_rule(g->arena, o, &out->type, 0);
+}
+
+/* One of the tensors is a part of the other, `whole`, as the spec says. */
+static void
+add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole, const Placement *spec)
+{
+	if (!out->type.rank)
+		return;
+	OpState *o = add_state(g, op, 1, 1);
+	o->edge = true;
+	o->tensors[0] = in;
+	o->tensors[1] = out;
+	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type, spec->rank);
+	for (int d = 0; d < spec->rank; d++) {
+		int64_t parts = placement_dim_ways(spec, d);
+		if (parts == 1)
+			continue;
+		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
+		DimFactors *f = &r->dims[whole][d];
+		*f = (DimFactors){f->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
+	}
+	o->rule = r;
+}
+
+/* Of a manual region: what goes in, and what comes out. */
+static void
+add_boundaries(Propagation *g, Op *op)
+{
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < body->nparams; i++)
+		add_boundary(g, op, op->operands[i], body->params[i], 0, &op->specs[i]);
+	for (int i = 0; i < op->nresults; i++)
+		add_boundary(g, op, body->last->operands[i], op->results[i], 1,
+			&op->specs[op->noperands + i]);
+}
+
+static void
+add_edges(Propagation *g, Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		Value *out = op->results[i];
+		Value *last = op->bodies[1]->last->operands[i];
+		if (op->kind == O_if)
+			add_edge(g, op, op->bodies[0]->last->operands[i], last, out);
+		else if (!loop_hands_on(op, i))
+			add_edge(g, op, op->operands[i], last, out);
+	}
+}
+
+static bool
+has_edges(const Op *op)
+{
+	return op && (op->kind == O_while || op->kind == O_if || op->kind == O_manual);
+}
+
+static void
+count_edges(Op *op, void *data)
+{
+	int *n = data;
+
+	if (has_edges(op))
+		*n += op->nresults + op->noperands;
+}
+
+/* The last body of an op ends: its edges come next. */
+static bool
+ends_bodies(const Op *op)
+{
+	const Op *owner = op->block->parent;
+
+	return op->kind == O_return && has_edges(owner)
+		&& op->block == owner->bodies[owner->nbodies - 1];
+}
+
+static void
+add_op(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	g->state_of[op->id] = g->nops;
+	OpState *o = add_state(g, op, op->noperands, op->nresults);
+	for (int i = 0; i < o->ntensors; i++)
+		o->tensors[i] = rule_tensor(op, i);
+	const Op *owner = op->block->parent;
+	if (ends_bodies(op))
+		(owner->kind == O_manual ? add_boundaries : add_edges)(g, op->block->parent);
+}
+
+void
+collect_ops(Propagation *g)
+{
+	Module *m = g->module;
+	int nedges = 0;
+
+	module_walk(m, count_edges, &nedges);
+	g->ops = NEW_ARRAY(g->arena, OpState, m->nops + nedges + 1);
+	g->state_of = NEW_ARRAY(g->arena, int, m->nops + 1);
+	module_walk(m, add_op, g);
+}
+
+/* ---- a carried value that pulls both ways ---------------------------------- */
+
+static void
+label_side(const Propagation *g, const Value *v, Range elsewhere, const char *what)
+{
+	const Module *m = g->module;
+	Text t = {0};
+
+	text_printf(&t, "'%s' %s as ", value_source_name(v), what);
+	text_placed(&t, &m->mesh, v, &v->placement);
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d);
+		for (int i = 0; i < axes.n; i++) {
+			text_add(&t, "; ");
+			text_origin(&t, m, v, d, axes.a[i]);
+		}
+	}
+	Range where = v->range.file ? v->range : v->def ? v->def->range : elsewhere;
+	if (where.file)
+		diag_label(m->session, where, "%s", t.s);
+	else
+		diag_note(m->session, (Range){0}, "%s", t.s);
+	text_free(&t);
+}
+
+/* Does every round make the same of it?  It is moved before the loop then. */
+static bool
+is_unchanged(const Op *loop, const Value *v)
+{
+	const Block *body = loop->bodies[1];
+
+	return v->block != body || (!v->def && body->last->operands[v->index] == v);
+}
+
+static void
+warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
+{
+	const Module *m = g->module;
+	const Value *v = o->tensors[2];
+	Text t = {0};
+
+	text_printf(&t, "'%s' is carried by this loop as ", value_source_name(v));
+	text_placed(&t, &m->mesh, v, &v->placement);
+	text_printf(&t, " and moved there %s (",
+		is_unchanged(o->op, o->tensors[1]) ? "once" : "on every trip");
+	text_bytes(&t, plan->bytes);
+	text_add(&t, ", ");
+	text_seconds(&t, plan->seconds);
+	text_printf(&t, " on %s)", m->mesh.target->name);
+	diag(m->session, DIAG_carried_conflict, o->op->range, "%s", t.s);
+	text_free(&t);
+	label_side(g, o->tensors[0], o->op->range, "enters");
+	label_side(g, o->tensors[1], o->op->range, "is computed");
+}
+
+void
+check_carried(Propagation *g)
+{
+	const Module *m = g->module;
+	Resharder *resharder = NULL;
+
+	for (int i = 0; i < g->nops; i++) {
+		const OpState *o = &g->ops[i];
+		if (!o->edge || o->op->kind != O_while
+			|| placement_equal(&o->tensors[1]->placement,
+				&o->tensors[2]->placement))
+			continue;
+		if (!resharder)
+			resharder = resharder_new(g->arena, &m->mesh);
+		const ReshardPlan *plan = reshard_plan(resharder, &o->tensors[2]->type,
+			&o->tensors[1]->placement, &o->tensors[2]->placement);
+		if (plan->bytes > 0)
+			warn_carried(g, o, plan);
+	}
+}

@@ -1,0 +1,305 @@
+/*
+ * order.c - who propagates when.
+ *
+ * Five levels, each to a fixed point with the basic step and then with the
+ * aggressive one.  What a level may do includes all that earlier ones may:
+ *
+ *   0  pointwise ops, reshape, transpose, if no operand is used elsewhere:
+ *      passing on through a value with several uses may create a conflict
+ *      at each of them; into and out of loops and branches; what a dynamic
+ *      slice takes, to its result
+ *   1  the same, however often operands are used
+ *   2  every op, along pass-through factors; broadcasts only to the operand
+ *   3  every factor; broadcasts still only to the operand
+ *   4  everything
+ *
+ * Results of the entry are synchronised before and after each fixed point,
+ * whatever the level.  Within one, ops are visited in program order; whoever
+ * touches a value that changed is visited again next, last in first out.
+ */
+#include "shard/propagate/propagate.h"
+
+enum { WIDE = 16 };
+
+/* What an op may do at a level; equal phases need no second visit. */
+typedef enum Phase {
+	PHASE_none,
+	PHASE_pass_forward,  /* pass-through factors, to results */
+	PHASE_pass_backward, /* the same, to operands */
+	PHASE_pass,	     /* pass-through factors */
+	PHASE_backward,	     /* every factor, to operands */
+	PHASE_all,
+} Phase;
+
+static bool
+is_dynamic(const Op *op)
+{
+	return op->kind == O_dynamic_slice || op->kind == O_dynamic_update_slice;
+}
+
+static Phase
+phase_of(const OpState *o, int level)
+{
+	static const Phase any[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
+		PHASE_all};
+	static const Phase broadcast[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass_backward,
+		PHASE_backward, PHASE_all};
+
+	if (!o->rule || o->op->kind == O_output)
+		return PHASE_none;
+	if (o->edge)
+		return PHASE_all;
+	if (o->pass_through)
+		return level || o->single_use ? PHASE_all : PHASE_none;
+	if (is_dynamic(o->op) && level <= 1)
+		return level || o->single_use ? PHASE_pass_forward : PHASE_none;
+	return o->op->kind == O_broadcast ? broadcast[level] : any[level];
+}
+
+void
+plan_levels(OpState *o)
+{
+	for (int level = 0; level < LEVELS; level++)
+		o->phases[level] = (uint8_t)phase_of(o, level);
+}
+
+static Flow
+flow_of(Phase phase, const Factor *f)
+{
+	static const Flow pass[] = {FLOW_none, FLOW_forward, FLOW_backward, FLOW_both,
+		FLOW_backward, FLOW_both};
+	static const Flow other[] = {FLOW_none, FLOW_none, FLOW_none, FLOW_none, FLOW_backward,
+		FLOW_both};
+
+	if (f->blocked)
+		return FLOW_none;
+	return f->kind == F_pass ? pass[phase] : other[phase];
+}
+
+/* ---- the result of a step ------------------------------------------------ */
+
+/* The tensor a grown holder took `a` from: the largest that had it. */
+static int
+giver(const Projection *p, const Holder *taker, AxisRef a)
+{
+	int best = -1;
+
+	for (int i = p->factor_first[taker->factor]; i < p->factor_first[taker->factor + 1];
+		i++) {
+		const Holder *h = &p->holders[p->by_factor[i]];
+		if (h->grown || h->tensor == taker->tensor || !axes_overlap(&h->axes, a))
+			continue;
+		if (best < 0 || p->elements[h->tensor] > p->elements[best])
+			best = h->tensor;
+	}
+	return best;
+}
+
+static const Holder *
+holder_with(const Projection *p, int tensor, int dim, AxisRef a)
+{
+	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++)
+		if (p->holders[i].dim == dim && p->holders[i].grown
+			&& axes_overlap(&p->holders[i].axes, a))
+			return &p->holders[i];
+	return NULL;
+}
+
+static void
+note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
+{
+	const Projection *p = &g->projection;
+	const Holder *h = holder_with(p, tensor, dim, a);
+	int from = h ? giver(p, h, a) : -1;
+	Arrival *arrival = NEW(g->arena, Arrival);
+	Value *target = p->tensors[tensor];
+	Cluster *c = cluster_of(g, target);
+
+	arrival->target = target;
+	arrival->origin = (Origin){
+		.kind = ORIGIN_op,
+		.dim = dim,
+		.axis = a,
+		.from = from < 0 ? NULL : p->tensors[from],
+		.through = (Op *)p->op,
+		.where = p->op->range,
+		.step = g->step,
+	};
+	arrival->next = c->arrivals;
+	c->arrivals = arrival;
+}
+
+/* Axes of size 1 are kept in place: they are written, and mean nothing. */
+static bool
+extend_dim(Propagation *g, int tensor, int dim)
+{
+	Value *v = g->projection.tensors[tensor];
+	Placement *now = &cluster_of(g, v)->now;
+	AxisList axes = projection_dim(&g->projection, tensor, dim);
+	AxisList old = placement_dim(now, dim), effective = {0};
+
+	for (int i = 0; i < old.n; i++)
+		if (old.a[i].size > 1)
+			axes_append(&effective, old.a[i]);
+	if (axes_equal(&axes, &effective) || !axes_is_prefix(&effective, &axes))
+		return false;
+	AxisList added = axes_drop_prefix(&axes, &effective);
+	if (placement_pieces(now) + added.n > MAX_PIECES)
+		return false;
+	axes_append_all(&old, &added);
+	placement_set_dim(now, dim, &old);
+	for (int i = 0; i < added.n; i++)
+		note_arrival(g, tensor, dim, added.a[i]);
+	return true;
+}
+
+static bool
+extend_tensor(Propagation *g, int tensor)
+{
+	bool changed = false;
+
+	for (int d = 0; d < g->projection.rule->rank[tensor]; d++)
+		changed |= extend_dim(g, tensor, d);
+	return changed;
+}
+
+/* ---- worklist -------------------------------------------------------------- */
+
+static void
+push(Propagation *g, int id)
+{
+	if (g->ops[id].waiting)
+		return;
+	g->ops[id].waiting = true;
+	g->stack[g->nstack++] = id;
+}
+
+void
+unsettle(Propagation *g, const Cluster *c)
+{
+	for (int i = 0; i < c->ntouches; i++) {
+		OpState *o = &g->ops[g->touches[c->first_touch + i]];
+		o->settled[BASIC] = o->settled[AGGRESSIVE] = PHASE_none;
+	}
+}
+
+/*
+ * Uses in program order come off the stack first, then the definition.  A
+ * concatenation of a thousand would be looked at a thousand times, once for
+ * each operand: wide ops wait for the next round.
+ */
+static void
+wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
+{
+	for (int def = 1; def >= 0; def--)
+		for (int i = c->ntouches - 1; i >= 0; i--) {
+			int id = g->touches[c->first_touch + i];
+			const OpState *o = &g->ops[id];
+			bool defines = o->ntensors > o->noperands
+				&& tensor_cluster(g, o, o->noperands) == c;
+			if (defines == def && id != except && o->noperands < WIDE
+				&& o->phases[level])
+				push(g, id);
+		}
+}
+
+static bool
+has_axes(const Propagation *g, const OpState *o)
+{
+	for (int t = 0; t < o->rule->ntensors; t++)
+		if (placement_pieces(&tensor_cluster(g, o, t)->now))
+			return true;
+	return false;
+}
+
+/*
+ * One step at one op.  A tensor that stands twice in it (dot of x and x) is
+ * extended in its first place only; the op is not settled then, and is looked
+ * at again.
+ */
+static bool
+visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
+{
+	Projection *p = &g->projection;
+	bool changed = false;
+
+	if (o->settled[strategy] == (int)phase)
+		return false;
+	o->settled[strategy] = (int8_t)phase;
+	if (!has_axes(g, o))
+		return false;
+	project(p, g, o);
+	Flow *flow = p->flow;
+	for (int f = 0; f < o->rule->nfactors; f++)
+		flow[f] = flow_of(phase, &o->rule->factors[f]);
+	if (!step(p, strategy, flow))
+		return false;
+	g->step++;
+	int version = g->step;
+	for (int t = 0; t < o->rule->ntensors; t++) {
+		Cluster *c = tensor_cluster(g, o, t);
+		if (!p->grown[t] || c->version == version || !extend_tensor(g, t))
+			continue;
+		c->version = version;
+		changed = true;
+		unsettle(g, c);
+		wake_neighbours(g, c, (int)(o - g->ops), level);
+	}
+	return changed;
+}
+
+static bool
+drain(Propagation *g, int level, Strategy strategy)
+{
+	bool changed = false;
+
+	while (g->nstack) {
+		OpState *o = &g->ops[g->stack[--g->nstack]];
+		o->waiting = false;
+		changed |= visit(g, o, o->phases[level], strategy, level);
+	}
+	return changed;
+}
+
+static void
+push_unsettled(Propagation *g, int level, Strategy strategy)
+{
+	for (int i = g->nops - 1; i >= 0; i--) {
+		int phase = g->ops[i].phases[level];
+		if (phase && g->ops[i].settled[strategy] != phase)
+			push(g, i);
+	}
+}
+
+/* Between the values the entry returns and its results, always both ways. */
+static bool
+synchronise_outputs(Propagation *g, int level, Strategy strategy)
+{
+	bool changed = false;
+
+	for (int i = 0; i < g->noutputs; i++)
+		changed |= visit(g, &g->ops[g->outputs[i]], PHASE_all, strategy, level);
+	return changed;
+}
+
+static void
+fixed_point(Propagation *g, int level, Strategy strategy)
+{
+	bool changed;
+
+	do {
+		changed = synchronise_outputs(g, level, strategy);
+		push_unsettled(g, level, strategy);
+		changed |= drain(g, level, strategy);
+		changed |= synchronise_outputs(g, level, strategy);
+	} while (changed);
+}
+
+void
+run_levels(Propagation *g)
+{
+	for (int level = 0; level < LEVELS; level++) {
+		fixed_point(g, level, BASIC);
+		fixed_point(g, level, AGGRESSIVE);
+	}
+}

@@ -1,0 +1,141 @@
+/*
+ * propagate.c - from the placements that are written to those of all values.
+ *
+ *   fn main(x: f32[8@X, 16], w: f32[16, 32] @?) -> (r: f32[8, 32@Y] @?)
+ *   h = dot(x, w)        h: [8@X, 32@Y] from x and r; w: [16, 32@Y] from h
+ *
+ * Requires L_global.  Leaves L_sharded: every value has a closed placement and
+ * the origin of each of its axes; no data movement is decided yet.
+ *
+ * User priorities are rounds around the levels of order.c: a dim of
+ * a later priority is closed and empty until its turn, and its axes are
+ * barred from the rest of its tensor so that nothing takes them.
+ */
+#include <string.h>
+#include "shard/propagate/propagate.h"
+#include "shard/shard.h"
+
+static bool
+passes_through(const Op *op)
+{
+	return ops[op->kind].pointwise || op->kind == O_reshape || op->kind == O_transpose;
+}
+
+static bool
+used_once(const Propagation *g, const OpState *o)
+{
+	for (int i = 0; i < o->noperands; i++) {
+		const Value *v = o->tensors[i];
+		if (v->type.rank && g->uses[v->id] != 1)
+			return false;
+	}
+	return true;
+}
+
+static void
+prepare_ops(Propagation *g)
+{
+	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
+	for (int i = 0; i < g->nops; i++) {
+		OpState *o = &g->ops[i];
+		o->single_use = used_once(g, o);
+		o->pass_through = passes_through(o->op);
+		/* the members of a shard_like are one cluster: nothing to
+		   pass on */
+		if (!o->edge && o->op->kind != O_shard_like)
+			o->rule = rule_book_get(g->rules, o->op);
+		plan_levels(o);
+		if (o->op->kind == O_output)
+			g->outputs[g->noutputs++] = i;
+	}
+}
+
+/* ---- user priorities ------------------------------------------------------- */
+
+/* Dims of priorities after `now` are closed, empty, and keep their axes. */
+static void
+show_until(Cluster *c, int now)
+{
+	const Placement *written = c->written;
+	AxisList barred = placement_replicated(written), none = {0};
+
+	for (int d = 0; d < written->rank; d++) {
+		AxisList axes = placement_dim(written, d);
+		if (written->priority[d] > now) {
+			axes_append_all(&barred, &axes);
+			placement_set_dim(&c->now, d, &none);
+			c->now.open &= (uint16_t) ~(1u << d);
+		} else if (written->priority[d] == now && now > 0) {
+			placement_set_dim(&c->now, d, &axes);
+			c->now.open |= (uint16_t)(written->open & 1u << d);
+		}
+	}
+	placement_set_replicated(&c->now, &barred);
+}
+
+static int
+highest_priority(const Placement *p)
+{
+	int highest = 0;
+
+	for (int d = 0; p && d < p->rank; d++)
+		if (p->priority[d] > highest)
+			highest = p->priority[d];
+	return highest;
+}
+
+static void
+run_priorities(Propagation *g)
+{
+	bool used[UINT8_MAX + 1] = {true};
+
+	for (int i = 0; i < g->nclusters; i++) {
+		const Placement *written = g->clusters[i].written;
+		for (int d = 0; written && d < written->rank; d++)
+			used[written->priority[d]] = true;
+	}
+	for (int priority = 0; priority <= UINT8_MAX; priority++) {
+		if (!used[priority])
+			continue;
+		for (int i = 0; i < g->nclusters; i++) {
+			Cluster *c = &g->clusters[i];
+			int highest = highest_priority(c->written);
+			if (!highest || highest < priority)
+				continue;
+			show_until(c, priority);
+			unsettle(g, c);
+		}
+		run_levels(g);
+	}
+}
+
+static void
+follow_auto(Propagation *g)
+{
+	g->rules = rule_book_new(g->arena);
+	collect_ops(g);
+	g->stack = NEW_ARRAY(g->arena, int, g->nops + 1);
+	build_clusters(g);
+	prepare_ops(g);
+	copy_constraints(g);
+	run_priorities(g);
+	finish_propagation(g);
+	check_carried(g);
+	merge_constants(g);
+	module_number(g->module);
+	g->module->level = L_sharded;
+}
+
+bool
+propagate(Module *m)
+{
+	Propagation g = {.module = m, .arena = arena_new()};
+
+	module_limit_indices(m);
+	split_constants(&g);
+	module_number(m);
+	if (follow_explicit(&g))
+		follow_auto(&g);
+	arena_free(g.arena);
+	return true;
+}

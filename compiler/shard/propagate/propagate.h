@@ -1,0 +1,183 @@
+/*
+ * propagate.h - private to the propagation pass.
+ *
+ *   Cluster     values that always share one placement: what a body sees of
+ *               the values outside, a value that a loop carries, and the
+ *               members of a shard_like
+ *   Edge        what flows into and out of a body: an identity among a value
+ *               that a loop carries, its start and what the body makes of it
+ *   Projection  the placements around one op, rewritten dim by dim as the
+ *               factors of its rule; steps work on it
+ *   Holder      one factor in one dim of one tensor of a projection
+ *
+ *   x: [8@X, 4@Y] -> reshape -> r: [32@?]     rule ([i,j])->([ij])
+ *   holders: x/i {X}, x/j {Y}, r/i {}, r/j {}
+ */
+#ifndef SHDC_SHARD_PROPAGATE_H
+#define SHDC_SHARD_PROPAGATE_H
+
+#include "ir/ir.h"
+
+/* An axis that came to a value through an op, kept until the end. */
+typedef struct Arrival {
+	Origin origin;
+	Value *target;
+	struct Arrival *next; /* newest first */
+} Arrival;
+
+typedef struct Cluster {
+	Placement now;
+	Placement *written; /* what the user asked for, or NULL */
+	Value *annotated;   /* the member that carries the annotation */
+	Op *copied_from;    /* constraint whose placement was copied here */
+	Arrival *arrivals;
+	int first_touch, ntouches; /* of Propagation.touches */
+	int version;		   /* counts changes */
+} Cluster;
+
+/* What may receive axes: results, operands, or both. */
+typedef enum Flow {
+	FLOW_none = 0,
+	FLOW_forward = 1,
+	FLOW_backward = 2,
+	FLOW_both = 3,
+} Flow;
+
+enum { LEVELS = 5 }; /* order.c */
+
+typedef enum Strategy { BASIC, AGGRESSIVE, STRATEGY_COUNT } Strategy;
+
+/* A copy of a constant made for one of its uses. */
+typedef struct Copy {
+	Op *user;
+	int operand;
+	Value *original, *copy;
+} Copy;
+
+/* An op, or an edge of a loop or branch, where axes may pass. */
+typedef struct OpState {
+	Op *op;
+	Value **tensors; /* operands, then results */
+	int *cluster;	 /* of each, locate_tensors() */
+	int noperands, ntensors;
+	const Rule *rule;	/* NULL: nothing passes */
+	bool edge;		/* of `op`, a while or if */
+	bool pass_through;	/* pointwise, reshape, transpose */
+	bool single_use;	/* each non-scalar operand has one use */
+	bool waiting;		/* on the worklist */
+	uint8_t phases[LEVELS]; /* what it may do at each level: a Phase */
+	/* the phase in which a step last changed nothing, tensors since
+	   untouched; 0 if none */
+	int8_t settled[STRATEGY_COUNT];
+} OpState;
+
+typedef struct Holder {
+	int tensor, dim, factor;
+	int64_t size; /* what axes must divide */
+	bool closed, minor_most;
+	bool grown; /* in this step */
+	AxisList axes;
+	AxisList overflow; /* axes of the dim that fit no factor */
+} Holder;
+
+typedef struct Projection {
+	const Rule *rule;
+	const Op *op;
+	Value *const *tensors; /* as in OpState */
+	int nholders;
+	Holder *holders;   /* by tensor, then dim, major to minor */
+	int *first;	   /* [ntensors + 1]: holders of a tensor */
+	int *factor_first; /* [nfactors + 1]: of by_factor */
+	int *by_factor;	   /* holders by factor, then tensor */
+	AxisList *barred;  /* [ntensors]: replicated and unreduced axes */
+	bool *sealed;	   /* [ntensors]: bare `replicated` */
+	double *elements;  /* [ntensors] */
+	bool *grown;	   /* [ntensors]: some holder grew */
+	/* room for steps, [nfactors] each */
+	AxisList *agreed;
+	Flow *flow;
+	int *source;
+	int64_t *extent;
+	int *order;
+	int room_holders, room_tensors, room_factors;
+} Projection;
+
+typedef struct Propagation {
+	Module *module;
+	Arena *arena; /* of the pass */
+	RuleBook *rules;
+	OpState *ops; /* in program order, edges behind their bodies */
+	int nops;
+	int *state_of; /* by op id: of `ops` */
+	Cluster *clusters;
+	int nclusters;
+	int *cluster_of; /* by value id */
+	int *parent;	 /* union-find by value id, while building */
+	int *uses;	 /* by value id, as if bodies were inlined */
+	int *touches;	 /* of `ops`, around each cluster */
+	int *outputs;	 /* of `ops`: the entry's results */
+	int noutputs;
+	int *stack; /* worklist */
+	int nstack;
+	int step;    /* global counter */
+	bool *fixed; /* by value id: placed by explicit.c; or NULL */
+	Copy *copies;
+	int ncopies;
+	Projection projection;
+} Propagation;
+
+/* factors.c */
+void project(Projection *p, Propagation *g, const OpState *o);
+/* The axes of dim `dim` of a tensor as its holders now have them. */
+AxisList projection_dim(const Projection *p, int tensor, int dim);
+
+/* explicit.c: places what explicit functions compute, once and for all.
+   False after a diagnostic. */
+bool follow_explicit(Propagation *g);
+static inline bool
+is_fixed(const Propagation *g, const Value *v)
+{
+	return g->fixed && g->fixed[v->id];
+}
+
+/* edges.c */
+/* Fills `ops` (edges included) and `state_of`; rules of edges only. */
+void collect_ops(Propagation *g);
+/* Is operand i a use of its own, or the value under another name in a body? */
+bool is_use(const Op *op, int i);
+/* Warns of loops that move what they carry on every trip. */
+void check_carried(Propagation *g);
+
+/* step.c: true if some holder grew */
+bool step(Projection *p, Strategy strategy, const Flow *flow);
+
+/* clusters.c */
+void split_constants(Propagation *g);
+void merge_constants(Propagation *g);
+void build_clusters(Propagation *g);
+void copy_constraints(Propagation *g);
+/* Fills `cluster` of `ops` from `cluster_of`. */
+void locate_tensors(Propagation *g);
+/* The same, and `touches` of clusters. */
+void index_touches(Propagation *g);
+static inline Cluster *
+cluster_of(const Propagation *g, const Value *v)
+{
+	return &g->clusters[g->cluster_of[v->id]];
+}
+/* The same of an op's tensor, without a look at the value. */
+static inline Cluster *
+tensor_cluster(const Propagation *g, const OpState *o, int tensor)
+{
+	return &g->clusters[o->cluster[tensor]];
+}
+
+/* order.c: everything visible, to a fixed point */
+void plan_levels(OpState *o);
+void run_levels(Propagation *g);
+void unsettle(Propagation *g, const Cluster *c);
+
+/* finish.c: placements, origins and `expect`s */
+void finish_propagation(Propagation *g);
+
+#endif

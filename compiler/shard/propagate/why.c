@@ -1,0 +1,366 @@
+/*
+ * why.c - why a dim is not split further.
+ *
+ * Requires L_sharded.  Looks once more at the ops around a value: an axis that
+ * one of their other tensors has on a shared factor, and the value has not,
+ * was kept away by something, which is named.  Computed when asked for;
+ * propagation records nothing for it.
+ */
+#include <string.h>
+#include "shard/propagate/propagate.h"
+#include "shard/shard.h"
+
+enum {
+	MOST_OPS = 64,	  /* looked at for one dim */
+	MOST_HOPS = 16,	  /* back to where an axis was stopped */
+	MOST_REASONS = 3, /* told of one dim */
+};
+
+struct Why {
+	Propagation g;
+};
+
+static void
+add_value(Value *v, void *data)
+{
+	Propagation *g = data;
+	Cluster *c = &g->clusters[v->id];
+
+	g->cluster_of[v->id] = v->id;
+	c->now = v->placement;
+	if (v->written) {
+		AxisList replicated = placement_replicated(v->written);
+		c->now.open = v->written->open;
+		c->now.all_replicated = v->written->all_replicated;
+		placement_set_replicated(&c->now, &replicated);
+	} else {
+		c->now.open = placement_open(v->type.rank).open;
+	}
+}
+
+/* The edges of a loop name its results: its parameters are those. */
+static void
+share_carried(Op *op, void *data)
+{
+	Propagation *g = data;
+
+	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
+		for (int b = 0; b < op->nbodies; b++)
+			g->cluster_of[op->bodies[b]->params[i]->id] = op->results[i]->id;
+}
+
+static bool
+is_same(const Why *w, const Value *a, const Value *b)
+{
+	return cluster_of(&w->g, a) == cluster_of(&w->g, b);
+}
+
+Why *
+why_new(Module *m)
+{
+	Why *w = NEW(m->arena, Why);
+	Propagation *g = &w->g;
+
+	module_number(m);
+	g->module = m;
+	g->arena = m->arena;
+	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
+	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->nclusters = m->nvalues;
+	collect_ops(g);
+	module_walk_values(m, add_value, g);
+	module_walk(m, share_carried, g);
+	index_touches(g);
+	return w;
+}
+
+/* ---- reasons ---------------------------------------------------------------- */
+
+typedef struct Reasons {
+	Text *t;
+	const Module *m;
+	int n;
+} Reasons;
+
+static void
+reason(Reasons *r, const char *text)
+{
+	if (r->n++ < MOST_REASONS)
+		text_printf(r->t, "    no further: %s\n", text);
+}
+
+static void
+text_through(Text *t, const Module *m, const Op *op)
+{
+	text_printf(t, "%s", op->label);
+	if (op->range.line) {
+		text_add(t, ", ");
+		text_line(t, m, op->range);
+	}
+}
+
+static bool
+every_axis_used(const Module *m, const Placement *p)
+{
+	for (int i = 0; i < m->mesh.naxes; i++)
+		if (m->mesh.axes[i].size > 1 && !placement_uses(p, axis_whole(&m->mesh, i)))
+			return false;
+	return true;
+}
+
+static int
+dim_using(const Value *v, AxisRef a)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList l = placement_dim(&v->placement, d);
+		if (axes_overlap(&l, a))
+			return d;
+	}
+	return -1;
+}
+
+/* The first piece of `theirs` beyond what both begin with; false if none. */
+static bool
+first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *a)
+{
+	AxisList common = axes_common_prefix(ours, theirs);
+	AxisList rest = axes_drop_prefix(theirs, &common);
+
+	if (rest.n)
+		*a = rest.a[0];
+	return rest.n > 0;
+}
+
+static const Value *
+holder_value(const Projection *p, const Holder *h)
+{
+	return p->tensors[h->tensor];
+}
+
+/* What kept `a`, which holder `other` has, from holder `h`? */
+static void
+text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
+	const Holder *other, AxisRef a)
+{
+	const Value *v = holder_value(p, h);
+	int64_t ways = axes_size(&h->axes);
+	AxisRef next;
+	int taken = dim_using(v, a);
+
+	text_axis(t, &m->mesh, a);
+	text_printf(t, " of '%s' (", value_source_name(holder_value(p, other)));
+	text_through(t, m, p->op);
+	text_add(t, ") ");
+	if (taken >= 0 && taken != h->dim)
+		text_printf(t, "is taken by dim %d", taken);
+	else if (axes_overlap(&p->barred[h->tensor], a))
+		text_add(t, "may not be used on this tensor");
+	else if (h->size % ways || h->size / ways % a.size)
+		text_printf(t, "does not divide %lld", (long long)h->size);
+	else if (first_beyond(&other->axes, &h->axes, &next)) {
+		text_add(t, "conflicts with ");
+		text_axis(t, &m->mesh, next);
+		text_add(t, ", which is here");
+	} else if (!h->minor_most || h->dim != other->dim
+		|| p->rule->factors[h->factor].kind != F_pass)
+		text_add(t, "does not pass through this op");
+	else
+		text_add(t, "conflicts with what another tensor has there");
+}
+
+/* Two neighbours that pull in different directions. */
+static bool
+tell_dispute(Reasons *r, const Projection *p, const Holder *h)
+{
+	const Holder *first = NULL;
+	AxisRef a, b;
+
+	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
+		const Holder *other = &p->holders[p->by_factor[i]];
+		if (other == h || !first_beyond(&h->axes, &other->axes, &b)
+			|| dim_using(holder_value(p, h), b) >= 0)
+			continue;
+		if (!first) {
+			first = other;
+			a = b;
+			continue;
+		}
+		if (axis_equal(a, b))
+			continue;
+		Text t = {0};
+		text_axis(&t, &r->m->mesh, a);
+		text_printf(&t, " of '%s' and ", value_source_name(holder_value(p, first)));
+		text_axis(&t, &r->m->mesh, b);
+		text_printf(&t, " of '%s' conflict (",
+			value_source_name(holder_value(p, other)));
+		text_through(&t, r->m, p->op);
+		text_add(&t, "): neither wins");
+		reason(r, t.s);
+		text_free(&t);
+		return true;
+	}
+	return false;
+}
+
+static void
+tell_holder(Reasons *r, const Projection *p, const Holder *h)
+{
+	if (tell_dispute(r, p, h))
+		return;
+	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
+		const Holder *other = &p->holders[p->by_factor[i]];
+		AxisRef a;
+		if (other == h || !first_beyond(&h->axes, &other->axes, &a))
+			continue;
+		Text t = {0};
+		text_obstacle(&t, r->m, p, h, other, a);
+		reason(r, t.s);
+		text_free(&t);
+		return;
+	}
+}
+
+/* An op that lets nothing through matters if its other side is split. */
+static void
+tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
+{
+	const Value *other = op->operands[0] == v ? op->results[0] : op->operands[0];
+	AxisList ours = placement_dim(&v->placement, dim);
+	AxisList theirs = placement_dim(&other->placement, dim);
+	AxisRef a;
+	Text t = {0};
+
+	if (!first_beyond(&ours, &theirs, &a))
+		return;
+	text_axis(&t, &r->m->mesh, a);
+	text_printf(&t, " of '%s' does not pass a %s", value_source_name(other),
+		ops[op->kind].name);
+	if (op->range.line) {
+		text_add(&t, " (");
+		text_line(&t, r->m, op->range);
+		text_add(&t, ")");
+	}
+	reason(r, t.s);
+	text_free(&t);
+}
+
+static void
+tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
+{
+	Projection *p = &w->g.projection;
+
+	if (o->op->kind == O_barrier || o->op->kind == O_reshard)
+		tell_barrier(r, o->op, v, dim);
+	if (!o->rule)
+		o->rule = op_rule(w->g.arena, o->op);
+	if (!o->rule)
+		return;
+	project(p, &w->g, o);
+	for (int i = 0; i < p->nholders; i++)
+		if (p->holders[i].dim == dim && is_same(w, holder_value(p, &p->holders[i]), v))
+			tell_holder(r, p, &p->holders[i]);
+}
+
+static void
+tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
+{
+	const Cluster *c = cluster_of(&w->g, v);
+
+	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
+		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v, dim);
+}
+
+/* Into and out of a body; NULL elsewhere. */
+static const Value *
+same_value(const Value *v)
+{
+	const Op *op = v->def ? v->def : v->block ? v->block->parent : NULL;
+
+	if (!op || !op->nbodies)
+		return NULL;
+	if (v->def)
+		return op->bodies[op->nbodies - 1]->last->operands[v->index];
+	return op->operands[v->index + (op->kind == O_if)];
+}
+
+/* The operand and dim that a dim of an op's result is made of, if one. */
+static const Value *
+made_of(Why *w, const Value *v, int *dim)
+{
+	OpState *o = v->def ? &w->g.ops[w->g.state_of[v->def->id]] : NULL;
+	Projection *p = &w->g.projection;
+	const Holder *h = NULL;
+
+	if (same_value(v))
+		return same_value(v);
+	if (!o || !o->rule)
+		return NULL;
+	project(p, &w->g, o);
+	for (int i = p->first[p->rule->noperands]; i < p->nholders; i++)
+		if (!h && p->holders[i].dim == *dim && holder_value(p, &p->holders[i]) == v)
+			h = &p->holders[i];
+	if (!h)
+		return NULL;
+	const Holder *from = &p->holders[p->by_factor[p->factor_first[h->factor]]];
+	if (from->tensor >= p->rule->noperands)
+		return NULL;
+	*dim = from->dim;
+	return holder_value(p, from);
+}
+
+/* Nothing around it: an axis may have been stopped further up. */
+static void
+tell_upstream(Why *w, Reasons *r, const Value *v, int dim)
+{
+	for (int hop = 0; hop < MOST_HOPS && !r->n; hop++) {
+		v = made_of(w, v, &dim);
+		if (!v || v->annotated)
+			return;
+		tell_neighbours(w, r, v, dim);
+	}
+}
+
+static void
+tell_written(Reasons *r, const Value *v, const char *what)
+{
+	Text t = {0};
+
+	text_add(&t, what);
+	if (v->type_range.line) {
+		text_add(&t, " (");
+		text_line(&t, r->m, v->type_range);
+		text_add(&t, ")");
+	}
+	reason(r, t.s);
+	text_free(&t);
+}
+
+void
+text_blocked(Why *w, const Value *v, int dim, Text *t)
+{
+	Reasons r = {t, w->g.module, 0};
+	const Cluster *c = cluster_of(&w->g, v);
+
+	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
+		return; /* one element a device: nothing to split */
+	if (v->annotated && !v->written)
+		return; /* from a dump, which does not say */
+	if (every_axis_used(r.m, &v->placement))
+		return; /* there is nothing to split it along */
+	if (c->now.all_replicated) {
+		tell_written(&r, v, "replicated where it is written");
+		return;
+	}
+	if (v->written && !placement_is_open(&c->now, dim)) {
+		tell_written(&r, v,
+			v->annotated ? "closed where it is written"
+				: v->def && v->def->mode == MODE_explicit
+				? "explicit: it follows from the operands"
+				: "closed by the constraint it computes");
+		return;
+	}
+	tell_neighbours(w, &r, v, dim);
+	tell_upstream(w, &r, v, dim);
+	if (!r.n && placement_dim_ways(&v->placement, dim) == 1)
+		reason(&r, "no other axis reaches it");
+}

@@ -1,0 +1,184 @@
+/*
+ * atoms.c - what differs between two placements, cut into atoms.
+ */
+#include <string.h>
+#include "shard/reshard/reshard.h"
+
+enum { MAX_BOUNDARIES = 4 * MAX_PIECES + 2 };
+
+/* Where pieces of one axis start and end, as sizes of the more major part. */
+typedef struct Boundaries {
+	int n;
+	int64_t at[MAX_BOUNDARIES];
+} Boundaries;
+
+static void
+boundary_add(Boundaries *b, int64_t at)
+{
+	int i = b->n;
+
+	for (int k = 0; k < b->n; k++)
+		if (b->at[k] == at)
+			return;
+	for (; i > 0 && b->at[i - 1] > at; i--)
+		b->at[i] = b->at[i - 1];
+	b->at[i] = at;
+	b->n++;
+}
+
+static void
+boundaries_of_list(Boundaries *b, const AxisList *l, int axis)
+{
+	for (int i = 0; i < l->n; i++)
+		if (l->a[i].axis == axis) {
+			boundary_add(b, l->a[i].pre);
+			boundary_add(b, (int64_t)l->a[i].pre * l->a[i].size);
+		}
+}
+
+static void
+boundaries_of(Boundaries *b, const Placement *p, int axis)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		boundaries_of_list(b, &l, axis);
+	}
+	boundaries_of_list(b, &unreduced, axis);
+}
+
+bool
+axis_cuts_nest(int axis, const Placement *from, const Placement *to)
+{
+	Boundaries b = {0};
+
+	boundaries_of(&b, from, axis);
+	boundaries_of(&b, to, axis);
+	for (int i = 1; i < b.n; i++)
+		if (b.at[i] % b.at[i - 1])
+			return false;
+	return true;
+}
+
+static bool
+covers(const AxisList *l, AxisRef a)
+{
+	for (int i = 0; i < l->n; i++)
+		if (axis_contains(l->a[i], a))
+			return true;
+	return false;
+}
+
+static bool
+differs_in(const Search *s, const Placement *p, AxisRef a)
+{
+	AxisList unreduced = placement_unreduced(p);
+
+	if (covers(&unreduced, a))
+		return true;
+	for (int d = 0; d < p->rank; d++) {
+		AxisList all = placement_dim(p, d);
+		AxisList rest = axes_drop_prefix(&all, &s->prefix[d]);
+		if (covers(&rest, a))
+			return true;
+	}
+	return false;
+}
+
+static void
+add_atoms(Search *s, const Placement *from, const Placement *to)
+{
+	for (int axis = 0; axis < s->mesh->naxes; axis++) {
+		Boundaries b = {0};
+		boundaries_of(&b, from, axis);
+		boundaries_of(&b, to, axis);
+		for (int i = 0; i + 1 < b.n; i++) {
+			AxisRef a = {(int16_t)axis, (int32_t)b.at[i],
+				(int32_t)(b.at[i + 1] / b.at[i])};
+			if (!differs_in(s, from, a) && !differs_in(s, to, a))
+				continue;
+			if (s->natoms == MAX_ATOMS)
+				die("a reshard of more than %d axis pieces", MAX_ATOMS);
+			s->atoms[s->natoms++] = a;
+		}
+	}
+}
+
+/* Cuts atom a into a more-major part of `size` and the rest. */
+static void
+split_atom(Search *s, int a, int64_t size)
+{
+	AxisRef whole = s->atoms[a];
+
+	memmove(s->atoms + a + 1, s->atoms + a, (size_t)(s->natoms - a) * sizeof s->atoms[0]);
+	s->natoms++;
+	s->atoms[a].size = (int32_t)size;
+	s->atoms[a + 1].pre = (int32_t)(whole.pre * size);
+	s->atoms[a + 1].size = (int32_t)(whole.size / size);
+}
+
+/* While the search stays small, atoms that could stand for a part of another
+   (4 and 2) are cut to match, so that only a part needs to move. */
+static void
+match_atom_sizes(Search *s)
+{
+	for (int a = 0; a < s->natoms; a++)
+		for (int b = 0; b < s->natoms; b++) {
+			int64_t size = gcd_i64(s->atoms[a].size, s->atoms[b].size);
+			if (size == 1 || size == s->atoms[a].size)
+				continue;
+			if (s->natoms == FREE_SEARCH_ATOMS)
+				return;
+			split_atom(s, a, size);
+			b = -1;
+		}
+}
+
+/* The atoms of a list, which is a union of them. */
+static int
+atoms_of(const Search *s, const AxisList *l, uint8_t *atoms)
+{
+	int n = 0;
+
+	for (int i = 0; i < l->n; i++)
+		for (int a = 0; a < s->natoms; a++)
+			if (axis_contains(l->a[i], s->atoms[a]))
+				atoms[n++] = (uint8_t)a;
+	return n;
+}
+
+State
+reshard_state(const Search *s, const Placement *p)
+{
+	State st = {0};
+	AxisList unreduced = placement_unreduced(p);
+	uint8_t atoms[MAX_ATOMS];
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList all = placement_dim(p, d);
+		AxisList rest = axes_drop_prefix(&all, &s->prefix[d]);
+		st.n[d] = (uint8_t)atoms_of(s, &rest, st.atom[d]);
+	}
+	for (int i = atoms_of(s, &unreduced, atoms); i-- > 0;)
+		st.partial |= 1u << atoms[i];
+	return st;
+}
+
+void
+reshard_atoms(Search *s, const Placement *from, const Placement *to)
+{
+	s->rank = s->type->rank;
+	s->bytes = (double)type_bytes(s->type);
+	for (int d = 0; d < s->rank; d++) {
+		AxisList a = placement_dim(from, d), b = placement_dim(to, d);
+		s->prefix[d] = axes_common_prefix(&a, &b);
+		s->active[d] = !axes_equal(&a, &b);
+		s->size[d] = s->type->dims[d] / axes_size(&s->prefix[d]);
+		s->bytes /= (double)axes_size(&s->prefix[d]);
+	}
+	add_atoms(s, from, to);
+	match_atom_sizes(s);
+	s->goal = reshard_state(s, to);
+	s->directed = s->natoms > FREE_SEARCH_ATOMS;
+}

@@ -1,0 +1,425 @@
+/*
+ * halo.c - which rows move, for halo.h.
+ *
+ * All in rows of the result, so that a slice, a pad and a part of a
+ * concatenate differ in where shard 0 begins, `base`, and nothing else.  A
+ * slice with a stride has each device take its rows first; where the stride
+ * does not divide the shards, some have one row more than others.
+ */
+#include "shard/reshard/halo.h"
+
+/* ---- which dims ------------------------------------------------------- */
+
+static bool
+slice_moves(const Op *op, int dim, int64_t size)
+{
+	return op_ints(op, A_start)->v[dim] || op_ints(op, A_limit)->v[dim] != size
+		|| op_ints(op, A_stride)->v[dim] > 1;
+}
+
+static bool
+pad_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
+}
+
+static bool
+concatenate_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_int(op, A_dim) == dim;
+}
+
+static bool
+reverse_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return ints_contain(op_ints(op, A_dims), dim);
+}
+
+static bool
+roll_moves(const Op *op, int dim, int64_t size)
+{
+	(void)size;
+	return op_int(op, A_along) == dim;
+}
+
+/* ---- where things lie ------------------------------------------------- */
+
+static int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
+static int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static int64_t
+modulo(int64_t a, int64_t n)
+{
+	return (a % n + n) % n;
+}
+
+int64_t
+halo_row(const Halo *h, const HaloPart *p, int64_t shard)
+{
+	int64_t row = p->base + shard * p->rows;
+
+	return (row + modulo(-row, h->apart)) / h->apart;
+}
+
+int64_t
+halo_first_shard(const Halo *h, const HaloPart *p, int64_t r)
+{
+	return greater(0, (r * h->width * h->apart - p->base) / p->rows);
+}
+
+int64_t
+halo_first_window(const Halo *h, const HaloPart *p, int64_t q)
+{
+	return greater(0, halo_row(h, p, q) / h->width);
+}
+
+int64_t
+halo_sender(const Halo *h, const HaloPart *p, int64_t r, int64_t c)
+{
+	int64_t first = halo_first_shard(h, p, r);
+
+	return first + modulo(r + c - first, p->nrounds);
+}
+
+int64_t
+halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c)
+{
+	int64_t first = halo_first_window(h, p, q);
+
+	return first + modulo(q - c - first, p->nrounds);
+}
+
+int64_t
+halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+{
+	return greater(0, r * h->width - halo_row(h, p, q));
+}
+
+int64_t
+halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+{
+	int64_t begin = halo_row(h, p, q) + halo_start(h, p, q, r);
+	int64_t end = lesser(halo_row(h, p, q + 1), (r + 1) * h->width);
+
+	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
+		return 0;
+	return greater(0, end - begin);
+}
+
+/* ---- rounds of a window part ------------------------------------------ */
+
+typedef void PairVisitor(const Halo *h, HaloPart *p, int64_t q, int64_t r);
+
+/* Each shard with each device that needs rows of it. */
+static void
+visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
+{
+	for (int64_t r = 0; r < h->ways; r++)
+		for (int64_t q = halo_first_shard(h, p, r);
+			q < h->ways && halo_row(h, p, q) < (r + 1) * h->width; q++)
+			if (halo_overlap(h, p, q, r))
+				visit(h, p, q, r);
+}
+
+/* Enough rounds for this pair to have one of its own. */
+static void
+count_rounds(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+{
+	int64_t interval =
+		greater(q - halo_first_shard(h, p, r), r - halo_first_window(h, p, q)) + 1;
+
+	if (q == r)
+		p->own = greater(p->own, halo_overlap(h, p, q, r));
+	else
+		p->nrounds = (int)greater(p->nrounds, interval);
+}
+
+static void
+add_to_round(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+{
+	if (q == r)
+		return;
+	HaloRound *round = &p->rounds[modulo(q - r, p->nrounds)];
+	round->rows = greater(round->rows, halo_overlap(h, p, q, r));
+	round->source[r] = q;
+}
+
+static int64_t *
+nobody(Arena *a, int64_t n)
+{
+	int64_t *source = NEW_ARRAY(a, int64_t, n);
+
+	for (int64_t i = 0; i < n; i++)
+		source[i] = -1;
+	return source;
+}
+
+/* A device to which nobody sends in a round gets zeros; do they stand for a
+   shard behind the last, where another operand or the padding is? */
+static void
+guard_rounds(const Halo *h, HaloPart *p)
+{
+	for (int c = 0; c < p->nrounds; c++)
+		for (int64_t r = 0; r < h->ways; r++) {
+			int64_t q = halo_sender(h, p, r, c);
+			p->rounds[c].guarded |=
+				q >= h->ways && halo_row(h, p, q) < (r + 1) * h->width;
+		}
+}
+
+static void
+plan_rounds(Arena *a, const Halo *h, HaloPart *p)
+{
+	visit_pairs(h, p, count_rounds);
+	p->rounds = NEW_ARRAY(a, HaloRound, p->nrounds + 1);
+	for (int i = 0; i < p->nrounds; i++)
+		p->rounds[i].source = nobody(a, h->ways);
+	visit_pairs(h, p, add_to_round);
+	guard_rounds(h, p);
+}
+
+static HaloPart *
+add_part(Arena *a, Halo *h, int64_t rows, int64_t base)
+{
+	HaloPart p = {.rows = rows, .base = base, .most = (rows + h->apart - 1) / h->apart};
+
+	APPEND(a, h->parts, h->nparts, p);
+	return &h->parts[h->nparts - 1];
+}
+
+/* ---- each op ---------------------------------------------------------- */
+
+static void
+plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t rows = shards[0].dims[h->dim];
+	int64_t start = op_ints(op, A_start)->v[h->dim];
+	int64_t stride = op_ints(op, A_stride)->v[h->dim];
+
+	h->stride = stride;
+	h->phase = start % stride;
+	if (rows % stride == 0) {
+		rows /= stride;
+		start /= stride;
+	} else {
+		h->apart = stride;
+	}
+	add_part(a, h, rows, -start);
+}
+
+static void
+plan_pad(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	add_part(a, h, shards[0].dims[h->dim], op_ints(op, A_low)->v[h->dim]);
+}
+
+static void
+plan_concatenate(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t base = 0;
+
+	for (int i = 0; i < op->noperands; i++) {
+		int64_t rows = shards[i].dims[h->dim];
+		add_part(a, h, rows, base);
+		base += rows * h->ways;
+	}
+}
+
+/* Each device gets rows of that so many before it. */
+static HaloRound
+shift_round(Arena *a, const Halo *h, int64_t rows, int64_t distance)
+{
+	HaloRound round = {.rows = distance % h->ways ? rows : 0};
+
+	round.source = NEW_ARRAY(a, int64_t, h->ways);
+	for (int64_t r = 0; r < h->ways; r++)
+		round.source[r] = modulo(r - distance, h->ways);
+	return round;
+}
+
+/* The last rows of one shard before the first rows of the next: two shifts,
+   of which one may stay where it is. */
+static void
+plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
+{
+	int64_t rows = shards[0].dims[h->dim];
+	int64_t shards_on = op_int(op, A_shift) / rows;
+	int64_t rest = op_int(op, A_shift) % rows;
+	HaloPart *p = add_part(a, h, rows, op_int(op, A_shift));
+
+	p->nrounds = 2;
+	p->rounds = NEW_ARRAY(a, HaloRound, 2);
+	p->rounds[0] = shift_round(a, h, rest, shards_on + 1);
+	p->rounds[1] = shift_round(a, h, rows - rest, shards_on);
+}
+
+static const struct {
+	bool (*moves)(const Op *op, int dim, int64_t size);
+	void (*plan)(Arena *a, Halo *h, const Op *op, const Type *shards);
+} movers[OP_COUNT] = {
+	[O_slice] = {slice_moves, plan_slice},
+	[O_pad] = {pad_moves, plan_pad},
+	[O_concatenate] = {concatenate_moves, plan_concatenate},
+	[O_roll] = {roll_moves, plan_roll},
+	[O_reverse] = {reverse_moves, NULL},
+};
+
+bool
+halo_kind(OpKind kind)
+{
+	return movers[kind].moves;
+}
+
+bool
+halo_moves(const Op *op, int dim, int64_t size)
+{
+	return halo_kind(op->kind) && movers[op->kind].moves(op, dim, size);
+}
+
+Halo
+halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result)
+{
+	Halo h = {.dim = dim, .axes = placement_dim(result, dim), .stride = 1, .apart = 1};
+
+	h.ways = axes_size(&h.axes);
+	h.width = op->results[0]->type.dims[dim] / h.ways;
+	movers[op->kind].plan(a, &h, op, shards);
+	for (int i = 0; i < h.nparts; i++)
+		if (!h.parts[i].rounds)
+			plan_rounds(a, &h, &h.parts[i]);
+	return h;
+}
+
+/* ---- what it costs ---------------------------------------------------- */
+
+static void
+add_round(HaloCost *cost, Links *links, const HaloRound *round, double bytes)
+{
+	if (!round->rows)
+		return;
+	links_permute(links, round->source, bytes);
+	cost->bytes += bytes;
+	cost->collectives++;
+	cost->rows += round->rows;
+}
+
+/* The rounds along one dim do not wait for each other. */
+static void
+add_links(HaloCost *cost, const Links *links)
+{
+	cost->seconds += links_seconds(links);
+	cost->hops = greater(cost->hops, links->hops);
+}
+
+/* Bytes of one row along a dim. */
+static double
+row_bytes(const Type *t, int dim)
+{
+	return (double)type_bytes(t) / (double)t->dims[dim];
+}
+
+/* A slice takes its part of dims that are whole first. */
+static Type
+cut_whole_dims(const Op *op, Type shard, const Placement *result)
+{
+	for (int d = 0; d < shard.rank && op->kind == O_slice; d++)
+		if (placement_dim_ways(result, d) == 1)
+			shard.dims[d] = op->results[0]->type.dims[d];
+	return shard;
+}
+
+static void
+add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards, int dim,
+	const Placement *result)
+{
+	Halo h = halo_plan(a, op, dim, shards, result);
+	Links links = links_new(a, m, &h.axes);
+
+	for (int i = 0; i < h.nparts; i++)
+		for (int k = 0; k < h.parts[i].nrounds; k++) {
+			const HaloRound *round = &h.parts[i].rounds[k];
+			add_round(cost, &links, round,
+				(double)round->rows * row_bytes(&shards[i], dim));
+		}
+	add_links(cost, &links);
+	axes_append_all(&cost->axes, &h.axes);
+	shards[0].dims[dim] = op->results[0]->type.dims[dim] / h.ways;
+}
+
+AxisList
+halo_mirrored(const Op *op, const Placement *result)
+{
+	AxisList all = {0};
+
+	for (int d = 0; d < result->rank; d++) {
+		AxisList axes = placement_dim(result, d);
+		if (axes_size(&axes) > 1 && reverse_moves(op, d, 0))
+			axes_append_all(&all, &axes);
+	}
+	return all;
+}
+
+/* One exchange mirrors all dims: with the device as far from the other end. */
+static void
+add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shard,
+	const Placement *result)
+{
+	HaloRound round = {.rows = 1};
+
+	cost->axes = halo_mirrored(op, result);
+	int64_t n = axes_size(&cost->axes);
+	if (n == 1)
+		return;
+	Links links = links_new(a, m, &cost->axes);
+	round.source = NEW_ARRAY(a, int64_t, n);
+	for (int64_t i = 0; i < n; i++)
+		round.source[i] = n - 1 - i;
+	for (int d = 0; d < result->rank; d++)
+		if (placement_dim_ways(result, d) > 1 && reverse_moves(op, d, 0))
+			round.rows *= shard->dims[d];
+	add_round(cost, &links, &round, (double)type_bytes(shard));
+	add_links(cost, &links);
+}
+
+static void
+add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shards,
+	const Placement *result)
+{
+	Type *types = NEW_ARRAY(a, Type, op->noperands);
+
+	for (int i = 0; i < op->noperands; i++)
+		types[i] = cut_whole_dims(op, shards[i], result);
+	for (int d = 0; d < result->rank; d++) {
+		int64_t ways = placement_dim_ways(result, d);
+		if (ways > 1 && halo_moves(op, d, shards[0].dims[d] * ways))
+			add_dim(cost, m, a, op, types, d, result);
+	}
+}
+
+HaloCost
+halo_cost(const Mesh *m, const Op *op, const Type *shards, const Placement *result)
+{
+	HaloCost cost = {0};
+
+	if (!halo_kind(op->kind))
+		return cost;
+	Arena *scratch = arena_new();
+	if (op->kind == O_reverse)
+		add_mirror(&cost, m, scratch, op, &shards[0], result);
+	else
+		add_dims(&cost, m, scratch, op, shards, result);
+	arena_free(scratch);
+	return cost;
+}

@@ -1,0 +1,299 @@
+/*
+ * tree.h - what the parser makes of a file, and the calls its actions make.
+ *
+ *   Program
+ *     items     mesh, dim, type, import and fn declarations, as written
+ *
+ *   FnDecl  ->  Stmt  ->  Expr      "let h: [B@X, F] = relu(x + 1);"
+ *
+ *     S_let  target h, type [B@X, F]
+ *       E_call relu
+ *         E_binary +
+ *           E_name x
+ *           E_int 1
+ *
+ * Everything lives in the session's arena and is never changed after the
+ * parser made it.  A List holds pointers of the one type its comment names.
+ */
+#ifndef SHDC_TREE_H
+#define SHDC_TREE_H
+
+#include "ir/ir.h"
+
+enum {
+	MAX_NESTING = 500, /* of expressions and blocks */
+};
+
+typedef struct Expr Expr;
+typedef struct Stmt Stmt;
+typedef struct TypeSpec TypeSpec;
+
+typedef struct List {
+	int n;
+	void **v;
+} List;
+
+typedef struct Name {
+	const char *s;
+	Range range;
+} Name;
+
+typedef enum Operator {
+#define OPERATOR(id, spelling, op, direction) OPERATOR_##id,
+#include "operators.def"
+#undef OPERATOR
+	OPERATOR_COUNT
+} Operator;
+
+typedef enum ExprKind {
+	E_error, /* already reported */
+	E_name,
+	E_int,
+	E_float,
+	E_bool,
+	E_string,
+	E_unary,  /* op left */
+	E_binary, /* left op right */
+	E_call,	  /* left(args): left a name, a member, a call */
+	E_cast,	  /* f32(args) */
+	E_index,  /* left[args] */
+	E_member, /* left.name */
+	E_tuple,  /* (args) */
+	E_type,	  /* f32[B, D@X] or [B, D@X], as an argument */
+} ExprKind;
+
+struct Expr {
+	ExprKind kind;
+	Range range;
+	int depth;	  /* of the tree below, at most MAX_NESTING */
+	const char *name; /* name, member; the text of a string */
+	Range name_range; /* of a member's name */
+	int64_t integer;  /* int; bool */
+	double real;
+	bool single_quoted;
+	Operator op;
+	Range op_range;
+	Expr *left, *right;
+	List args;   /* call, cast: Arg; tuple: Expr; index: Index */
+	DType dtype; /* cast */
+	TypeSpec *type;
+};
+
+typedef struct Arg {
+	Name name; /* .s NULL: positional */
+	Expr *value;
+	Range range;
+} Arg;
+
+typedef enum IndexKind {
+	INDEX_at,    /* x[start] */
+	INDEX_range, /* x[start:stop:step], each may be NULL */
+	INDEX_new,
+	INDEX_ellipsis,
+} IndexKind;
+
+typedef struct Index {
+	IndexKind kind;
+	Expr *start, *stop, *step;
+	Range range;
+} Index;
+
+typedef struct AxisSpec { /* X or X:(pre)size */
+	Name name;
+	bool sub;
+	int64_t pre, size;
+	Range range;
+} AxisSpec;
+
+typedef struct DimSpec { /* B@(X,?)!1 pad */
+	Range range;
+	Expr *size; /* NULL: `_` */
+	bool placed, open;
+	List axes; /* AxisSpec */
+	Range placement_range;
+	int64_t priority;
+	Range priority_range; /* file 0: not written */
+	bool pad;
+	Range pad_range;
+} DimSpec;
+
+struct TypeSpec {
+	Range range;
+	Name name; /* a declared type; .s NULL: written out */
+	bool has_dtype;
+	DType dtype;
+	Range dtype_range;
+	bool has_dims;
+	List dims; /* DimSpec */
+	Range dims_range;
+	bool open;	      /* @? */
+	bool replicated;      /* with no axes: none may be used */
+	List replicated_axes; /* AxisSpec */
+	Range replicated_range;
+	bool unreduced;
+	List unreduced_axes; /* AxisSpec; the last may name a combiner */
+	Range unreduced_range;
+};
+
+typedef enum StmtKind {
+	S_let,
+	S_var,
+	S_assign,
+	S_for,
+	S_while,
+	S_if,
+	S_return,
+	S_expect,
+	S_expr,
+} StmtKind;
+
+typedef struct Param {	/* also a result and the target of a let */
+	Name name;	/* .s NULL: an unnamed result, or `_` */
+	TypeSpec *type; /* NULL: not written */
+	Range range;
+} Param;
+
+struct Stmt {
+	StmtKind kind;
+	Range range;
+	Range word; /* "for", "while", ... */
+	int depth;
+	List targets;	/* let, var: Param; for: Param */
+	bool tuple;	/* let (a, b) = ...; for (a, b) in ... */
+	Expr *target;	/* assign, expect */
+	TypeSpec *type; /* expect */
+	Expr *value;	/* let, var, assign, expr; for: what is scanned;
+				   while, if: the condition */
+	Expr *stop;	/* for: of value..stop */
+	Name index;	/* for i, w in ... */
+	bool unroll;
+	List values;	      /* return: Expr */
+	List body, otherwise; /* Stmt */
+};
+
+typedef enum FnMode { FN_auto, FN_explicit, FN_manual, FN_extern } FnMode;
+
+typedef struct FnDecl {
+	Name name;
+	FnMode mode;
+	Range mode_range;
+	List manual_axes; /* AxisSpec; none: every axis */
+	List params;	  /* Param */
+	bool has_results;
+	List results; /* Param */
+	Range results_range;
+	List body;		    /* Stmt */
+	Range end;		    /* the closing brace */
+	Name symbol, library, rule; /* of extern */
+	Range range;		    /* of the signature */
+	int instances;		    /* calls inlined so far */
+	bool active;		    /* being inlined: a call would be recursion */
+} FnDecl;
+
+typedef enum DeclKind {
+	DECL_mesh,
+	DECL_dim,
+	DECL_type,
+	DECL_import,
+	DECL_fn,
+} DeclKind;
+
+typedef struct Decl {
+	DeclKind kind;
+	Range range;
+	Name name;   /* dim, type; import: the path */
+	Expr *value; /* dim */
+	TypeSpec *type;
+	List axes;   /* mesh: Decl with kind DECL_dim */
+	Name target; /* mesh ... on "target" */
+	FnDecl *fn;
+} Decl;
+
+typedef struct Program {
+	int file;
+	List items; /* Decl */
+} Program;
+
+/* What the scanner and the parser share while they read one file. */
+typedef struct Parser {
+	Session *session;
+	int file;
+	int offset, line;	/* of the next byte */
+	bool too_deep;		/* reported: one message is enough */
+	DiagCode code;		/* of syntax errors */
+	bool skipped;		/* text was reported and left out */
+	Range latest, previous; /* the last match; the token before it */
+	Range comment;		/* the C comment being read */
+	Range slashes;		/* the last // with code before it */
+	Program *program;
+} Parser;
+
+/* grammar/shd.y: NULL after diagnostics, whose code is `code`. */
+Program *parse_file(Session *s, int file, DiagCode code);
+
+/* tree_print.c: one call for each production */
+List list_none(void);
+List list_one(Parser *p, void *item);
+List list_add(Parser *p, List l, void *item);
+List list_join(Parser *p, List l, List more);
+
+Expr *expr_name(Parser *p, Name n);
+Expr *expr_int(Parser *p, Range r, int64_t value);
+Expr *expr_float(Parser *p, Range r, double value);
+Expr *expr_bool(Parser *p, Range r, bool value);
+Expr *expr_string(Parser *p, Name text);
+Expr *expr_single_quoted(Parser *p, Name text);
+Expr *expr_unary(Parser *p, Range r, Operator op, Range op_range, Expr *x);
+Expr *expr_binary(Parser *p, Expr *left, Operator op, Range op_range, Expr *right);
+Expr *expr_habit(Parser *p, Expr *left, Range op_range, Expr *right, const char *hint);
+Expr *expr_call(Parser *p, Range r, Expr *callee, List args);
+Expr *expr_cast(Parser *p, Range r, DType dtype, List args);
+Expr *expr_index(Parser *p, Range r, Expr *x, List items);
+Expr *expr_member(Parser *p, Range r, Expr *x, Name name);
+Expr *expr_tuple(Parser *p, Range r, List items);
+Expr *expr_type(Parser *p, TypeSpec *type);
+Arg *arg_new(Parser *p, Range r, Name name, Expr *value);
+Index *index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop, Expr *step);
+
+AxisSpec *axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size);
+DimSpec *dim_spec(Parser *p, Range r, Expr *size);
+DimSpec *dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes, bool open);
+DimSpec *dim_priority(Parser *p, DimSpec *d, Range r, Range at, int64_t priority);
+DimSpec *dim_pad(Parser *p, DimSpec *d, Range r, Range at);
+TypeSpec *type_spec(Parser *p, Range r);
+TypeSpec *type_named(Parser *p, Name name);
+TypeSpec *type_with_dtype(TypeSpec *t, DType dtype, Range r);
+TypeSpec *type_with_dims(TypeSpec *t, List dims, Range r);
+TypeSpec *type_open(TypeSpec *t, Range r);
+TypeSpec *type_replicated(Parser *p, TypeSpec *t, Range r, Range at, List axes);
+TypeSpec *type_unreduced(Parser *p, TypeSpec *t, Range r, Range at, List axes);
+
+Param *param_new(Parser *p, Range r, Name name, TypeSpec *type);
+Stmt *stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple, Expr *value);
+Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
+Stmt *stmt_expr(Parser *p, Range r, Expr *value);
+Stmt *
+stmt_for(Parser *p, Range r, Range word, bool unroll, Name index, List targets, bool tuple);
+Stmt *stmt_over(Stmt *s, Expr *value, Expr *stop);
+Stmt *stmt_if(Parser *p, Range r, Range word, StmtKind kind, Expr *condition);
+Stmt *stmt_bodies(Parser *p, Stmt *s, Range r, List body, List otherwise);
+Stmt *stmt_return(Parser *p, Range r, List values);
+Stmt *stmt_expect(Parser *p, Range r, Name name, TypeSpec *type);
+
+FnDecl *fn_signature(Parser *p, Range r, Name name, List params);
+FnDecl *fn_results(FnDecl *fn, Range r, List results);
+Decl *decl_mesh(Parser *p, Range r, List axes, Name target);
+Decl *decl_dim(Parser *p, Range r, Name name, Expr *value);
+Decl *decl_type(Parser *p, Range r, Name name, TypeSpec *type);
+Decl *decl_import(Parser *p, Range r, Name path);
+Decl *decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end);
+Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule);
+Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
+
+/* tree_print.c: the tree as text, for --emit=ast */
+void text_program(Text *t, const Program *program);
+
+/* tree_print.c: the tree as the parser made it; false after diagnostics. */
+bool tree_print(Session *s, int file, Text *t);
+
+#endif
