@@ -55,7 +55,7 @@ op_end(Elab *e, Op *op)
 		return NULL;
 	Type few[2];
 	Type *types = op->nresults < 2 ? few : NEW_ARRAY(e->arena, Type, op->nresults);
-	const char *wrong = ops[op->kind].types(op, e->arena, types);
+	const char *wrong = op_types(op, e->arena, types);
 	if (wrong != NULL) {
 		complain(e, DIAG_operation, op->range, "%s", wrong);
 		return NULL;

@@ -242,17 +242,6 @@ axes_index(const Mesh *m, const AxisList *l, int64_t id)
 }
 
 int64_t
-permute_source(const Mesh *m, const Op *op, int64_t device)
-{
-	int64_t index = axes_index(m, op->axes, device);
-
-	if (op->from)
-		return axes_with_index(m, op->from, device, index);
-	int64_t from = op_ints(op, A_source)->v[index];
-	return from < 0 ? -1 : axes_with_index(m, op->axes, device, from);
-}
-
-int64_t
 axes_with_index(const Mesh *m, const AxisList *l, int64_t id, int64_t index)
 {
 	for (int i = l->n - 1; i >= 0; i--) {

@@ -412,6 +412,17 @@ op_int(const Op *op, AttrKind attr)
 	return ints->v[0];
 }
 
+int64_t
+permute_source(const Mesh *m, const Op *op, int64_t device)
+{
+	int64_t index = axes_index(m, op->axes, device);
+
+	if (op->from)
+		return axes_with_index(m, op->from, device, index);
+	int64_t from = op_ints(op, A_source)->v[index];
+	return from < 0 ? -1 : axes_with_index(m, op->axes, device, from);
+}
+
 const Op *
 block_manual(const Block *b)
 {
@@ -429,23 +440,6 @@ block_manual_axes(const Block *b)
 		if (op->axes)
 			axes_append_all(&axes, op->axes);
 	return axes;
-}
-
-void
-op_infer(Op *op)
-{
-	Arena *a = op->module->arena;
-	Type one = {0}, *types = op->nresults <= 1 ? &one : NEW_ARRAY(a, Type, op->nresults);
-	const char *wrong = ops[op->kind].types(op, a, types);
-
-	if (wrong)
-		die("%s: %s", op->nresults ? op->results[0]->name : ops[op->kind].name, wrong);
-	for (int i = 0; i < op->nresults; i++) {
-		Value *v = op->results[i];
-		v->type = types[i];
-		if (v->placement.rank != types[i].rank)
-			v->placement = placement_open(types[i].rank);
-	}
 }
 
 /* ---- changing programs ---------------------------------------------- */

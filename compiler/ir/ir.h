@@ -400,11 +400,6 @@ typedef struct OpInfo {
 	const char *target; /* custom-call target or NULL */
 	int operands;
 	uint32_t attrs;
-	/* Works out and checks the types of the op's results (results[0]->type
-	   holds the wanted one for "given" ops).  NULL if right, else why
-	   not. */
-	const char *(*types)(const Op *op, Arena *a, Type *results);
-	void (*rule)(Rule *r, Arena *a, const Op *op);
 	bool pointwise, leaf, collective, blocked;
 	bool many;  /* results, any number of them */
 	int bodies; /* blocks it owns */
@@ -497,8 +492,6 @@ AxisList block_manual_axes(const Block *b);
    tensor's placement, and the placement of which it is that part. */
 Placement manual_inside(const AxisList *manual, const Placement *whole);
 Placement manual_whole(const Placement *spec, const Placement *inside);
-/* Who sends to a device in a permute; -1: nobody, it gets zeros. */
-int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
 /* How often an op runs: the trips of the loops around it, multiplied (at most
    INT64_MAX).  False if those of some loop are not known, which counts once. */
 bool op_trips(const Op *op, int64_t *trips);
@@ -574,10 +567,15 @@ void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);
 void op_copy_attrs(Op *op, const Op *from);
 bool op_has(const Op *op, AttrKind a);
+/* Who sends to a device in a permute; -1: nobody, it gets zeros. */
+int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
 const Ints *op_ints(const Op *op, AttrKind a); /* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);      /* the first */
 int ints_find(const Ints *list, int64_t v);    /* where; -1: nowhere */
 bool ints_contain(const Ints *list, int64_t v);
+/* typing.c: the types of an op's results, by the table; for "given" ops
+   results[0] holds the wanted one.  NULL if right, else why not. */
+const char *op_types(const Op *op, Arena *a, Type *results);
 /* Fills the types of the results by the table, and open placements of those
    ranks where there are none yet; die()s when the op is ill-typed. */
 void op_infer(Op *op);

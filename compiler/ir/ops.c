@@ -7,8 +7,6 @@
  */
 #include <string.h>
 #include "ir/ir.h"
-#include "ir/rules.h"
-#include "ir/types.h"
 
 #define IS(text, word) (!__builtin_strcmp(#text, #word))
 
@@ -40,8 +38,6 @@ const OpInfo ops[OP_COUNT] = {
 		.target = TARGET(hlo_text), \
 		.operands = noperands, \
 		.attrs = attr_mask, \
-		.types = type_##type_fn, \
-		.rule = rule_##rule_fn, \
 		.pointwise = IS(rule_fn, pointwise), \
 		.leaf = IS(rule_fn, leaf), \
 		.collective = COLLECTIVE(id), \

@@ -501,6 +501,12 @@ rule_blocked(Rule *r, Arena *a, const Op *op)
 	(void)op;
 }
 
+static RuleFunction *const rules[OP_COUNT] = {
+#define OP(id, hlo, operands, attrs, types, rule, ...) [O_##id] = rule_##rule,
+#include "ops.def"
+#undef OP
+};
+
 const Rule *
 op_rule(Arena *a, const Op *op)
 {
@@ -519,7 +525,7 @@ op_rule(Arena *a, const Op *op)
 		for (int d = 0; d < t->rank; d++)
 			r->dims[i][d].size = t->dims[d];
 	}
-	ops[op->kind].rule(r, a, op);
+	rules[op->kind](r, a, op);
 	return r;
 }
 

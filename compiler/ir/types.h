@@ -1,7 +1,7 @@
 /*
  * types.h - what the result of each op is, or why the op is wrong.
  *
- * A type function is a row's `types` column in ops.def.  It reads operands
+ * A type function is a row's `types` column in ops.def; typing.c calls it.  It reads operands
  * and attributes only, but for the ops whose result is not determined by
  * them (a constant's dtype, a reshape's dims, ...): those find the wanted
  * type in results[0].  The messages reach users: they say what was seen and

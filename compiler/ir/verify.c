@@ -231,7 +231,7 @@ static void
 check_result_types(Checker *c, const Op *op)
 {
 	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
-	const char *wrong = ops[op->kind].types(op, c->scratch, types);
+	const char *wrong = op_types(op, c->scratch, types);
 
 	if (wrong)
 		verify_fail(c, "%s", wrong);

@@ -184,7 +184,7 @@ add_pointwise(Program *p)
 	} else if (!has_c(op, x->type.dtype)) {
 		return;
 	}
-	if (!ops[kind].types(op, p->session->arena, &result))
+	if (!op_types(op, p->session->arena, &result))
 		keep(p, finish(p, op));
 }
 
@@ -378,8 +378,8 @@ add_dot(Program *p)
 	op->results[0]->type.dtype =
 		x->type.dtype == D_bf16 && below(p, 2) ? D_f32 : x->type.dtype;
 	Type result;
-	if (!ops[O_dot].types(op, p->session->arena, &result)
-		&& type_elements(&result) <= 4 * MAX_SIZE && result.rank < 8)
+	if (!op_types(op, p->session->arena, &result) && type_elements(&result) <= 4 * MAX_SIZE
+		&& result.rank < 8)
 		keep(p, finish(p, op));
 }
 
@@ -447,8 +447,8 @@ add_take(Program *p)
 	Op *op = make(p, O_take, 2, operands);
 	op_set_int(op, A_dim, below(p, x->type.rank));
 	Type result;
-	if (!ops[O_take].types(op, p->session->arena, &result)
-		&& type_elements(&result) <= 4 * MAX_SIZE && result.rank < 7)
+	if (!op_types(op, p->session->arena, &result) && type_elements(&result) <= 4 * MAX_SIZE
+		&& result.rank < 7)
 		keep(p, finish(p, op));
 }
 

@@ -1,0 +1,34 @@
+/*
+ * typing.c - the types of the results of ops, by the functions that ops.def
+ * names.
+ */
+#include "ir/types.h"
+
+static TypeFunction *const typing[OP_COUNT] = {
+#define OP(id, hlo, operands, attrs, types, ...) [O_##id] = type_##types,
+#include "ops.def"
+#undef OP
+};
+
+const char *
+op_types(const Op *op, Arena *a, Type *results)
+{
+	return typing[op->kind](op, a, results);
+}
+
+void
+op_infer(Op *op)
+{
+	Arena *a = op->module->arena;
+	Type one = {0}, *types = op->nresults <= 1 ? &one : NEW_ARRAY(a, Type, op->nresults);
+	const char *wrong = op_types(op, a, types);
+
+	if (wrong)
+		die("%s: %s", op->nresults ? op->results[0]->name : ops[op->kind].name, wrong);
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i];
+		v->type = types[i];
+		if (v->placement.rank != types[i].rank)
+			v->placement = placement_open(types[i].rank);
+	}
+}
