@@ -80,6 +80,11 @@ void text_numbers(Text *t, int n, const int64_t *v, const char *between);
 void text_free(Text *t);
 /* What it holds, moved to the arena; the text is empty again. */
 char *text_take(Text *t, Arena *a);
+/* units.c, three digits: "12.3 KiB" of memory, "3.15 kB" of traffic (powers of
+   ten), "4 us" */
+void text_memory(Text *t, double bytes);
+void text_traffic(Text *t, double bytes);
+void text_seconds(Text *t, double seconds);
 /* The nearest of n words, for "did you mean"; NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, int n);
 

@@ -87,7 +87,7 @@ compilation_c(Compilation *c, Text *t)
 	const Plan *plan = compilation_plan(c);
 	EmitOptions options = {.debug = c->options->build.debug};
 
-	if (!plan_fits(plan))
+	if (!check_memory(plan))
 		return false;
 	options.hlo = c->global.s;
 	options.hlo_bytes = c->global.n;
@@ -406,7 +406,7 @@ act(Compilation *c)
 	case ACT_emit:
 		return write_outputs(c) ? EXIT_OK : diag_status(s);
 	case ACT_check:
-		return plan_fits(compilation_plan(c)) ? EXIT_OK : diag_status(s);
+		return check_memory(compilation_plan(c)) ? EXIT_OK : diag_status(s);
 	case ACT_build:
 		return build(c, o->output) ? EXIT_OK : diag_status(s);
 	case ACT_run:

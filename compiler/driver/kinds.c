@@ -142,14 +142,7 @@ emit_kind_explain(Compilation *c, const Output *o, Text *t)
 static bool
 emit_kind_memory(Compilation *c, const Output *o, Text *t)
 {
-	const Plan *plan = compilation_plan(c);
-
-	if (strcmp(o->format, "json") == 0)
-		plan_json(plan, t);
-	else if (strcmp(o->format, "csv") == 0)
-		plan_csv(plan, t);
-	else
-		plan_text(plan, t);
+	emit_memory(compilation_plan(c), o->format, t);
 	return true;
 }
 

@@ -312,6 +312,7 @@ plan_build(Module *m)
 	find_buffers(p);
 	if (is_absurd(p)) {
 		p->live = p->total = ABSURD;
+		p->uncounted = true;
 		return p;
 	}
 	find_live(p);
@@ -338,41 +339,8 @@ plan_offset(const Plan *p, const Value *v)
 	return p->buffers[p->buffer_of[steps_home(p->steps, v)->id]].offset;
 }
 
-/* ---- reports ------------------------------------------------------------ */
-
-static const char *
-shape_text(const Plan *p, const Buffer *b)
-{
-	return type_shape(p->module->arena, &b->value->type);
-}
-
-static const char *
-bytes_text(const Plan *p, int64_t bytes)
-{
-	static const char *const units[] = {"bytes", "KiB", "MiB", "GiB", "TiB"};
-	double n = (double)bytes;
-	int unit = 0;
-
-	for (; n >= 1024 && unit < 4; unit++)
-		n /= 1024;
-	return arena_printf(p->module->arena, unit ? "%.1f %s" : "%.0f %s", n, units[unit]);
-}
-
-/* "relu (line 4)", "the start" */
-static const char *
-moment_text(const Plan *p, int step)
-{
-	if (step < 0)
-		return "the start";
-	if (step >= p->steps->n)
-		return "the end";
-	const Op *op = p->steps->step[step].op;
-	return arena_printf(p->module->arena, "%s (line %d)",
-		op->label ? op->label : ops[op->kind].name, op->range.line);
-}
-
-static Buffer **
-largest_first(const Plan *p)
+Buffer **
+plan_largest_first(const Plan *p)
 {
 	Buffer **order = NEW_ARRAY(p->module->arena, Buffer *, p->n + 1);
 
@@ -380,85 +348,4 @@ largest_first(const Plan *p)
 		order[i] = &p->buffers[i];
 	qsort(order, (size_t)p->n, sizeof *order, by_size);
 	return order;
-}
-
-bool
-plan_fits(const Plan *p)
-{
-	Session *s = p->module->session;
-	const Target *target = p->module->mesh.target;
-	Buffer **order = largest_first(p);
-
-	if (plan_peak(p) <= target->hbm_bytes)
-		return true;
-	diag(s, DIAG_out_of_memory, order[0]->value->range,
-		"a device needs %s%s of memory; %s has %s",
-		p->total == ABSURD ? "more than " : "", bytes_text(p, plan_peak(p)),
-		target->name, bytes_text(p, target->hbm_bytes));
-	for (int i = 0; i < p->n && i < 8; i++) {
-		const Buffer *b = order[i];
-		diag_line(s, "%12s  %s %s, live from %s to %s", bytes_text(p, b->bytes),
-			b->value->name, shape_text(p, b), moment_text(p, b->first),
-			moment_text(p, b->last));
-	}
-	diag_flush(s);
-	return false;
-}
-
-void
-plan_text(const Plan *p, Text *t)
-{
-	const Target *target = p->module->mesh.target;
-	Buffer **order = largest_first(p);
-
-	text_printf(t, "memory of one device: %s of %s (%s)\n", bytes_text(p, plan_peak(p)),
-		bytes_text(p, target->hbm_bytes), target->name);
-	text_printf(t, "largest live set:     %s\n", bytes_text(p, p->live));
-	if (p->scratch)
-		text_printf(t, "scratch of a step:    %s, at the end\n",
-			bytes_text(p, p->scratch));
-	text_add(t, "\n");
-	text_printf(t, "%12s %12s  %-32s live\n", "bytes", "offset", "buffer");
-	for (int i = 0; i < p->n; i++) {
-		const Buffer *b = order[i];
-		const char *what = arena_printf(p->module->arena, "%s %s", b->value->name,
-			shape_text(p, b));
-		text_printf(t, "%12lld %12lld  %-32s %s to %s\n", (long long)b->bytes,
-			(long long)b->offset, what, moment_text(p, b->first),
-			moment_text(p, b->last));
-	}
-}
-
-void
-plan_json(const Plan *p, Text *t)
-{
-	text_printf(t,
-		"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
-		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, "
-		"\"steps\": %d,\n"
-		"  \"buffers\": [",
-		p->module->mesh.target->name, (long long)p->module->mesh.target->hbm_bytes,
-		(long long)plan_peak(p), (long long)p->live, (long long)p->scratch,
-		p->steps->n);
-	for (int i = 0; i < p->n; i++) {
-		const Buffer *b = &p->buffers[i];
-		text_printf(t,
-			"%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
-			"\"bytes\": %lld, \"offset\": %lld, \"first\": %d, "
-			"\"last\": %d }",
-			i ? "," : "", b->value->name, shape_text(p, b), (long long)b->bytes,
-			(long long)b->offset, b->first, b->last);
-	}
-	text_add(t, " ] }\n");
-}
-
-void
-plan_csv(const Plan *p, Text *t)
-{
-	text_add(t, "name,type,bytes,offset,first,last\n");
-	for (int i = 0; i < p->n; i++) {
-		const Buffer *b = &p->buffers[i];
-		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name, shape_text(p, b),
-			(long long)b->bytes, (long long)b->offset, b->first, b->last);
-	}
 }

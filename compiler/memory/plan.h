@@ -23,6 +23,7 @@ typedef struct Plan {
 	int64_t total;	 /* bytes of its buffers */
 	int64_t live;	 /* the largest live set: no plan is smaller */
 	int64_t scratch; /* bytes after `total` that steps work in */
+	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;
 
 /* Requires L_device. */
@@ -31,11 +32,6 @@ int64_t plan_peak(const Plan *p); /* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */
 int64_t plan_offset(const Plan *p, const Value *v);
 int64_t step_scratch(const Step *s); /* bytes that a step works in */
-/* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
-bool plan_fits(const Plan *p);
-/* --emit=memory */
-void plan_text(const Plan *p, Text *t);
-void plan_json(const Plan *p, Text *t);
-void plan_csv(const Plan *p, Text *t);
+Buffer **plan_largest_first(const Plan *p);
 
 #endif

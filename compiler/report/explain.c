@@ -6,7 +6,7 @@
  *     dim 0, 8@X
  *       X: from 'x' (line 3) through einsum 'bd,df->bf' (line 6)
  *       no further: Y is taken by dim 1
- *     moves: all-gather over Y, 256 B, 1.0 us, for einsum ... (line 7)
+ *     moves: all-gather over Y, 256 B, 1 us, for einsum ... (line 7)
  *
  * Two halves.  At L_sharded: placements, origins and obstacles.  After that:
  * the collectives that the program came to need.
@@ -25,18 +25,6 @@ typedef struct Explainer {
 	Why *why;
 	int found;
 } Explainer;
-
-void
-text_memory(Text *t, int64_t bytes)
-{
-	static const char *const units[] = {"B", "KiB", "MiB", "GiB", "TiB"};
-	double amount = (double)bytes;
-	int unit = 0;
-
-	for (; amount >= 1024 && unit < 4; unit++)
-		amount /= 1024;
-	text_printf(t, "%.4g %s", amount, units[unit]);
-}
 
 static void
 text_line_after(Text *t, const Module *m, Range r)
@@ -73,7 +61,7 @@ explain_local(Explainer *e, const Value *v)
 	text_add(e->t, "  a device: ");
 	text_shape(e->t, &local);
 	text_add(e->t, ", ");
-	text_memory(e->t, type_bytes(&local));
+	text_memory(e->t, (double)type_bytes(&local));
 	explain_padding(e, v);
 	text_add(e->t, "\n");
 }
@@ -245,7 +233,7 @@ explain_move(Op *op, void *data)
 	text_type(e->t, &e->m->mesh, &op->results[0]->type,
 		&(Placement){.rank = (int8_t)v->type.rank});
 	text_add(e->t, ", ");
-	text_bytes(e->t, (double)op_wire_bytes(op));
+	text_traffic(e->t, (double)op_wire_bytes(op));
 	text_add(e->t, " received");
 	int64_t hops = op_hops(&e->m->mesh, op);
 	if (hops)

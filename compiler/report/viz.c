@@ -269,7 +269,7 @@ text_header(Text *t, const Picture *p)
 	text_add(t, "  ->  ");
 	text_shape(t, &local);
 	text_add(t, " a device, ");
-	text_memory(t, type_bytes(&local));
+	text_memory(t, (double)type_bytes(&local));
 	if (type_equal(p->type, &p->padded))
 		return;
 	text_add(t, ", padded to ");

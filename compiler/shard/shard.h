@@ -85,10 +85,8 @@ typedef struct PartitionOptions {
 } PartitionOptions;
 bool partition(Module *m, const PartitionOptions *o);
 
-/* shard/partition/remark.c: "all-reduce", "8.4 MB", "186 us" */
+/* shard/partition/remark.c: "all-reduce" */
 const char *move_name(MoveKind kind);
-void text_bytes(Text *t, double bytes);
-void text_seconds(Text *t, double seconds);
 
 /* ---- what_if.c: what a device receives in all ----------------------------- */
 

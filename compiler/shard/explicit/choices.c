@@ -360,7 +360,7 @@ text_moves(Text *t, const Mesh *mesh, int n, const ReshardPlan *const *plans)
 		return;
 	}
 	text_add(t, "  ");
-	text_bytes(t, bytes);
+	text_traffic(t, bytes);
 	text_add(t, "  ");
 	text_seconds(t, seconds);
 }

@@ -3,8 +3,8 @@
  * inserted, in the words of the source; those that nobody asked for are the
  * errors of --strict.
  *
- *   remark[-Rreshard]: all-gather over Y: h [8@X, 64@Y] -> [8@X, 64]  (12 KB,
- *   1.0 us on v5e, exposed)
+ *   remark[-Rreshard]: all-gather over Y: h [8@X, 64@Y] -> [8@X, 64]  (12 kB,
+ *   1 us on v5e, exposed)
  */
 #include <string.h>
 #include "shard/partition/partition.h"
@@ -25,28 +25,6 @@ const char *
 move_name(MoveKind kind)
 {
 	return move_names[kind];
-}
-
-void
-text_bytes(Text *t, double bytes)
-{
-	static const char *const units[] = {"B", "KB", "MB", "GB", "TB"};
-	int unit = 0;
-
-	for (; bytes >= 1000 && unit < 4; unit++)
-		bytes /= 1000;
-	text_printf(t, bytes < 10 && unit ? "%.1f %s" : "%.0f %s", bytes, units[unit]);
-}
-
-void
-text_seconds(Text *t, double seconds)
-{
-	double us = seconds * 1e6;
-
-	if (us < 1000)
-		text_printf(t, us < 10 ? "%.1f us" : "%.0f us", us);
-	else
-		text_printf(t, us < 1e4 ? "%.1f ms" : "%.0f ms", us / 1000);
 }
 
 /* The value before it was moved. */
@@ -294,9 +272,9 @@ tell_proposal(Partitioner *p, const Proposal *best)
 		return;
 	text_proposal(&t, &p->module->mesh, best);
 	text_add(&t, "  (a device then receives ");
-	text_bytes(&t, best->traffic.bytes);
+	text_traffic(&t, best->traffic.bytes);
 	text_add(&t, " in all, now ");
-	text_bytes(&t, p->now.bytes);
+	text_traffic(&t, p->now.bytes);
 	text_add(&t, ")");
 	diag_line(p->module->session, "%s", t.s);
 	text_free(&t);
@@ -345,7 +323,7 @@ report(Partitioner *p, Text *t, const Op *op, double bytes, double seconds)
 	bool wrong = p->options->strict && !op->requested;
 
 	text_add(t, "  (");
-	text_bytes(t, bytes);
+	text_traffic(t, bytes);
 	text_add(t, ", ");
 	text_seconds(t, seconds);
 	text_printf(t, " on %s, exposed)", p->module->mesh.target->name);

@@ -236,7 +236,7 @@ warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 	text_placed(&t, &m->mesh, v, &v->placement);
 	text_printf(&t, " and moved there %s (",
 		is_unchanged(o->op, o->tensors[1]) ? "once" : "on every trip");
-	text_bytes(&t, plan->bytes);
+	text_traffic(&t, plan->bytes);
 	text_add(&t, ", ");
 	text_seconds(&t, plan->seconds);
 	text_printf(&t, " on %s)", m->mesh.target->name);
