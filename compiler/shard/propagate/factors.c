@@ -162,7 +162,7 @@ make_room(Projection *p, Arena *a, const Rule *r)
 		p->room_factors = 2 * factors + 1;
 		p->factor_first = NEW_ARRAY(a, int, p->room_factors + 1);
 		p->agreed = NEW_ARRAY(a, AxisList, p->room_factors);
-		p->flow = NEW_ARRAY(a, Flow, p->room_factors);
+		p->way = NEW_ARRAY(a, Way, p->room_factors);
 		p->source = NEW_ARRAY(a, int, p->room_factors);
 		p->extent = NEW_ARRAY(a, int64_t, p->room_factors);
 		p->order = NEW_ARRAY(a, int, p->room_factors);

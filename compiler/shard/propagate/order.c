@@ -63,16 +63,16 @@ plan_levels(OpState *o)
 		o->phases[level] = (uint8_t)phase_of(o, level);
 }
 
-static Flow
-flow_of(Phase phase, const Factor *f)
+static Way
+way_of(Phase phase, const Factor *f)
 {
-	static const Flow pass[] = {FLOW_none, FLOW_forward, FLOW_backward, FLOW_both,
-		FLOW_backward, FLOW_both};
-	static const Flow other[] = {FLOW_none, FLOW_none, FLOW_none, FLOW_none, FLOW_backward,
-		FLOW_both};
+	static const Way pass[] = {WAY_none, WAY_forward, WAY_backward, WAY_both, WAY_backward,
+		WAY_both};
+	static const Way other[] = {WAY_none, WAY_none, WAY_none, WAY_none, WAY_backward,
+		WAY_both};
 
 	if (f->blocked)
-		return FLOW_none;
+		return WAY_none;
 	return f->kind == F_pass ? pass[phase] : other[phase];
 }
 
@@ -229,10 +229,10 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 	if (!has_axes(g, o))
 		return false;
 	project(p, g, o);
-	Flow *flow = p->flow;
+	Way *way = p->way;
 	for (int f = 0; f < o->rule->nfactors; f++)
-		flow[f] = flow_of(phase, &o->rule->factors[f]);
-	if (!step(p, strategy, flow))
+		way[f] = way_of(phase, &o->rule->factors[f]);
+	if (!step(p, strategy, way))
 		return false;
 	g->step++;
 	int version = g->step;

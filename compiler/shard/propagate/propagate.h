@@ -36,12 +36,12 @@ typedef struct Cluster {
 } Cluster;
 
 /* What may receive axes: results, operands, or both. */
-typedef enum Flow {
-	FLOW_none = 0,
-	FLOW_forward = 1,
-	FLOW_backward = 2,
-	FLOW_both = 3,
-} Flow;
+typedef enum Way {
+	WAY_none = 0,
+	WAY_forward = 1,
+	WAY_backward = 2,
+	WAY_both = 3,
+} Way;
 
 enum { LEVELS = 5 }; /* order.c */
 
@@ -95,7 +95,7 @@ typedef struct Projection {
 	bool *grown;	   /* [ntensors]: some holder grew */
 	/* room for steps, [nfactors] each */
 	AxisList *agreed;
-	Flow *flow;
+	Way *way;
 	int *source;
 	int64_t *extent;
 	int *order;
@@ -149,7 +149,7 @@ bool is_use(const Op *op, int i);
 void check_carried(Propagation *g);
 
 /* step.c: true if some holder grew */
-bool step(Projection *p, Strategy strategy, const Flow *flow);
+bool step(Projection *p, Strategy strategy, const Way *way);
 
 /* clusters.c */
 void split_constants(Propagation *g);

@@ -67,29 +67,29 @@ is_operand(const Projection *p, const Holder *h)
 	return h->tensor < p->rule->noperands;
 }
 
-/* Those that send along `flow` extend; the others are only consulted. */
+/* Those that send along `way` extend; the others are only consulted. */
 static AxisList
-agreed_axes(const Projection *p, int factor, Flow flow)
+agreed_axes(const Projection *p, int factor, Way way)
 {
 	AxisList agreed = {0};
 	bool extend = true;
 
 	for (int pass = 0; pass < 2; pass++) {
-		bool operands = (flow == FLOW_backward) == (pass == 1);
+		bool operands = (way == WAY_backward) == (pass == 1);
 		for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 			const Holder *h = &p->holders[p->by_factor[i]];
 			if (is_operand(p, h) == operands)
 				extend = agree(&agreed, &h->axes, extend);
 		}
-		extend &= flow == FLOW_both;
+		extend &= way == WAY_both;
 	}
 	return agreed;
 }
 
 static bool
-may_receive(const Projection *p, const Holder *h, Flow flow)
+may_receive(const Projection *p, const Holder *h, Way way)
 {
-	return flow & (is_operand(p, h) ? FLOW_backward : FLOW_forward);
+	return way & (is_operand(p, h) ? WAY_backward : WAY_forward);
 }
 
 static bool
@@ -225,24 +225,24 @@ grow(Projection *p, Holder *h, const AxisList *axes)
 }
 
 static bool
-someone_could_grow(const Projection *p, int factor, Flow flow, const AxisList *agreed)
+someone_could_grow(const Projection *p, int factor, Way way, const AxisList *agreed)
 {
 	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
-		if (may_receive(p, h, flow) && begins(&h->axes, agreed))
+		if (may_receive(p, h, way) && begins(&h->axes, agreed))
 			return true;
 	}
 	return false;
 }
 
 static bool
-basic_factor(Projection *p, int factor, Flow flow)
+basic_factor(Projection *p, int factor, Way way)
 {
-	AxisList axes = agreed_axes(p, factor, flow);
+	AxisList axes = agreed_axes(p, factor, way);
 	int64_t before = 1;
 	bool changed = false;
 
-	if (!axes.n || !someone_could_grow(p, factor, flow, &axes))
+	if (!axes.n || !someone_could_grow(p, factor, way, &axes))
 		return false;
 	for (int i = 0; i < axes.n; i++) {
 		AxisRef a = allowed_everywhere(p, factor, before, axes.a[i]);
@@ -252,20 +252,20 @@ basic_factor(Projection *p, int factor, Flow flow)
 	}
 	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		Holder *h = &p->holders[p->by_factor[i]];
-		if (may_receive(p, h, flow))
+		if (may_receive(p, h, way))
 			changed |= grow(p, h, &axes);
 	}
 	return changed;
 }
 
 static bool
-basic_step(Projection *p, const Flow *flow)
+basic_step(Projection *p, const Way *way)
 {
 	bool changed = false;
 
 	for (int f = 0; f < p->rule->nfactors; f++)
-		if (flow[f] != FLOW_none)
-			changed |= basic_factor(p, f, flow[f]);
+		if (way[f] != WAY_none)
+			changed |= basic_factor(p, f, way[f]);
 	return changed;
 }
 
@@ -307,15 +307,15 @@ preferred(const Projection *p, int f, int g)
 
 /* Fills `order` with the factors that have something to give. */
 static int
-sort_factors(Projection *p, const Flow *flow)
+sort_factors(Projection *p, const Way *way)
 {
 	int n = 0;
 
 	for (int f = 0; f < p->rule->nfactors; f++) {
 		p->agreed[f].n = 0;
-		if (flow[f] != FLOW_none)
-			p->agreed[f] = agreed_axes(p, f, flow[f]);
-		if (!p->agreed[f].n || !someone_could_grow(p, f, flow[f], &p->agreed[f]))
+		if (way[f] != WAY_none)
+			p->agreed[f] = agreed_axes(p, f, way[f]);
+		if (!p->agreed[f].n || !someone_could_grow(p, f, way[f], &p->agreed[f]))
 			continue;
 		p->source[f] = source_tensor(p, f);
 		int i = n++;
@@ -359,13 +359,13 @@ cut_to_results(const Projection *p, int factor, AxisList *axes)
 }
 
 static bool
-give(Projection *p, int factor, Flow flow, bool to_operands)
+give(Projection *p, int factor, Way way, bool to_operands)
 {
 	bool changed = false;
 
 	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		Holder *h = &p->holders[p->by_factor[i]];
-		if (is_operand(p, h) != to_operands || !may_receive(p, h, flow))
+		if (is_operand(p, h) != to_operands || !may_receive(p, h, way))
 			continue;
 		AxisList axes = share_of(p, h);
 		if (to_operands && ops[p->op->kind].pointwise)
@@ -376,21 +376,21 @@ give(Projection *p, int factor, Flow flow, bool to_operands)
 }
 
 static bool
-aggressive_step(Projection *p, const Flow *flow)
+aggressive_step(Projection *p, const Way *way)
 {
-	int n = sort_factors(p, flow);
+	int n = sort_factors(p, way);
 	bool changed = false;
 
 	for (int i = 0; i < n; i++) {
 		int f = p->order[i];
-		changed |= give(p, f, flow[f], false);
-		changed |= give(p, f, flow[f], true);
+		changed |= give(p, f, way[f], false);
+		changed |= give(p, f, way[f], true);
 	}
 	return changed;
 }
 
 bool
-step(Projection *p, Strategy strategy, const Flow *flow)
+step(Projection *p, Strategy strategy, const Way *way)
 {
-	return strategy == BASIC ? basic_step(p, flow) : aggressive_step(p, flow);
+	return strategy == BASIC ? basic_step(p, way) : aggressive_step(p, way);
 }
