@@ -5,7 +5,6 @@
  * level is reached, and all are written at the end, in the order they were
  * asked for: nothing is written when something is wrong.
  */
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 #include <time.h>
@@ -52,10 +51,10 @@ compilation_advance(Compilation *c, Level level)
 {
 	const Options *o = c->options;
 	PipelineOptions pipeline = {
-		.pad_remarks = o->pad_remarks,
+		.pad_remarks = o->remarks & REMARK_pad,
 		.partition =
 			{
-				.remarks = o->remarks,
+				.remarks = o->remarks & REMARK_reshard,
 				.strict = o->strict,
 				.global_text = c->global.s,
 				.global_length = c->global.n,
@@ -190,45 +189,6 @@ emit_level(Compilation *c, int level)
 }
 
 static bool
-write_standard(Session *s, const Text *t)
-{
-	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n && fflush(stdout) == 0))
-		return true;
-	diag(s, DIAG_unwritable, (Range){0}, "cannot write to standard output: %s",
-		strerror(errno));
-	return false;
-}
-
-/* Files first: standard output is the one that cannot be taken back. */
-static bool
-write_outputs(Compilation *c)
-{
-	const Options *o = c->options;
-	Text standard = {0};
-	int nstandard = 0;
-	bool good = true;
-
-	for (int i = 0; i < o->noutputs; i++)
-		nstandard += !o->outputs[i].path;
-	for (int i = 0; i < o->noutputs; i++) {
-		const Output *out = &o->outputs[i];
-		const Text *t = &c->texts[i];
-
-		if (out->path && !out->kind->binary)
-			good = good
-				&& file_write(c->session, out->path, t->n ? t->s : "", t->n);
-		if (out->path)
-			continue;
-		if (nstandard > 1)
-			text_printf(&standard, "// ----- %s\n", out->kind->name);
-		text_addn(&standard, t->n ? t->s : "", t->n);
-	}
-	good = good && write_standard(c->session, &standard);
-	text_free(&standard);
-	return good;
-}
-
-static bool
 write_module(Compilation *c)
 {
 	const char *path = c->options->output;
@@ -255,9 +215,9 @@ wanted_level(const Options *o)
 		return stop->after;
 	if (o->action != ACT_emit)
 		return L_device;
-	if (o->pad_remarks)
+	if (o->remarks & REMARK_pad)
 		level = L_sharded;
-	if (o->remarks || o->strict)
+	if (o->remarks & REMARK_reshard || o->strict)
 		level = L_resharded;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->again > level)
@@ -292,17 +252,11 @@ static bool
 check_dump_options(Compilation *c)
 {
 	const Options *o = c->options;
-	const char *option = o->front.ndims ? "-D"
-		: o->front.naxes	    ? "--mesh"
-		: o->front.target	    ? "--on"
-		: o->front.entry	    ? "--entry"
-					    : NULL;
 
-	if (option)
+	if (o->source_option)
 		return usage(c->session,
-			"%s is for a .shd program; %s has its "
-			"sizes, mesh and entry already",
-			option, o->input);
+			"%s is for a .shd program; %s has its sizes, mesh and entry already",
+			o->source_option, o->input);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level == L_source)
 			return usage(c->session, "%s is past '%s' already", o->input,
@@ -317,7 +271,7 @@ needs_whole_program(const Options *o)
 {
 	const Kind *c = kind_by_name("c"), *obj = kind_by_name("obj");
 
-	if (o->remarks || o->strict)
+	if (o->remarks & REMARK_reshard || o->strict)
 		return true;
 	if (o->action != ACT_emit)
 		return o->action != ACT_check;
@@ -404,7 +358,7 @@ act(Compilation *c)
 		return write_module(c) ? EXIT_OK : diag_status(s);
 	switch (o->action) {
 	case ACT_emit:
-		return write_outputs(c) ? EXIT_OK : diag_status(s);
+		return outputs_write(s, o, c->texts) ? EXIT_OK : diag_status(s);
 	case ACT_check:
 		return check_memory(compilation_plan(c)) ? EXIT_OK : diag_status(s);
 	case ACT_build:

@@ -2,6 +2,7 @@
  * driver.h - from the command line to the outputs.
  *
  *   options.c   argv -> Options           (options.def)
+ *   outputs.c   what is printed where
  *   compile.c   Options -> outputs, or an executable, or a run
  *   kinds.c     what --emit can print      (emit.def)
  */
@@ -37,6 +38,11 @@ typedef struct Output {
 	const char *path;   /* NULL: standard output */
 } Output;
 
+/* In the order of the words in options.def. */
+enum { REMARK_reshard = 1 << 0, REMARK_pad = 1 << 1 };
+enum { FORMAT_text, FORMAT_json };
+enum { COLOR_auto, COLOR_always, COLOR_never };
+
 typedef struct Options {
 	Action action;
 	const char *action_option; /* "--run", ...: for messages */
@@ -47,23 +53,44 @@ typedef struct Options {
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
-	Override *dims, *axes; /* -D and --mesh, of `front` */
-	bool remarks, strict;  /* -Rreshard, --strict */
-	bool pad_remarks;      /* -Rpad */
+	const char *source_option; /* one that only a .shd program has a use for, or NULL */
+	unsigned remarks;	   /* -R: bits REMARK_ */
+	bool strict;
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
+	int transport, format, color;
 	bool color_output; /* on standard output */
 	BuildOptions build;
-	const char **directories; /* -L, of `build` */
-	const char **arguments;	  /* after -- */
+	const char **arguments; /* after -- */
 	int narguments;
 	bool have_arguments; /* there was a -- */
 } Options;
+
+/* What is being parsed. */
+typedef struct Option Option; /* a row of options.def */
+typedef struct CommandLine {
+	Session *session;
+	Options *options;
+	Option *rows;
+	int n;
+} CommandLine;
 
 /* options.c: false after a usage diagnostic */
 bool options_parse(Session *s, int argc, char **argv, Options *o);
 /* A usage error; false. */
 bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
+/* ... that offers the words there are, the nearest first. */
+bool
+unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
+bool set_action(CommandLine *c, Action action, const char *option);
+
+/* outputs.c: what --emit and --explain add */
+bool outputs_add(CommandLine *c, const char *items);
+bool outputs_explain(CommandLine *c, const char *name);
+/* Where each goes; false after a usage diagnostic. */
+bool outputs_place(Session *s, Options *o);
+bool outputs_write(Session *s, const Options *o, const Text *texts);
+bool write_standard(Session *s, const Text *t);
 
 /* compile.c: the exit status */
 int compile(Session *s, const Options *o);

@@ -19,11 +19,11 @@ void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
 
 /* build.c: starts the C compiler.  False after a diagnostic. */
 typedef struct BuildOptions {
-	const char *cc;			/* NULL: cc */
-	const char *cflags;		/* separated by blanks; NULL: none */
-	int optimize;			/* -O0..3 */
-	bool debug;			/* -g */
-	const char *const *directories; /* -L */
+	const char *cc;		  /* NULL: cc */
+	const char *cflags;	  /* separated by blanks; NULL: none */
+	int optimize;		  /* -O0..3 */
+	bool debug;		  /* -g */
+	const char **directories; /* -L */
 	int ndirectories;
 } BuildOptions;
 bool build_executable(Session *s, const Text *c, const char *output, const BuildOptions *o,

@@ -12,11 +12,11 @@ typedef struct Override {
 } Override;
 
 typedef struct FrontOptions {
-	const char *entry;    /* NULL: "main" */
-	const char *target;   /* --on; NULL: as in the program */
-	const Override *dims; /* -D */
+	const char *entry;  /* NULL: "main" */
+	const char *target; /* --on; NULL: as in the program */
+	Override *dims;	    /* -D */
 	int ndims;
-	const Override *axes; /* --mesh */
+	Override *axes; /* --mesh */
 	int naxes;
 } FrontOptions;
 

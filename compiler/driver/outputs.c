@@ -1,0 +1,222 @@
+/*
+ * outputs.c - what is printed where: --emit and --explain, -o, standard output.
+ *
+ *   --emit=viz.svg=p.svg,hlo -o prog.hlo    two files
+ *
+ * An output replaces neither the program nor another output.  All are written
+ * at the end, when nothing is wrong.
+ */
+#include <errno.h>
+#include <string.h>
+#include <sys/stat.h>
+
+#include "driver.h"
+
+static bool
+has_word(const char *words, const char *word)
+{
+	size_t n = strlen(word);
+	const char *at = words;
+
+	while (n && (at = strstr(at, word))) {
+		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
+			return true;
+		at += n;
+	}
+	return false;
+}
+
+/* KIND[.FORMAT][=PATH] */
+static bool
+add_output(Session *s, Options *o, char *item)
+{
+	char *path = strchr(item, '=');
+	char *format;
+	Output out = {.format = ""};
+	int n;
+
+	if (path)
+		*path++ = '\0';
+	if (path && !*path)
+		return usage(s, "--emit=%s= needs a path", item);
+	if (path && strcmp(path, "-") == 0)
+		path = NULL; /* standard output */
+	format = strchr(item, '.');
+	if (format)
+		*format++ = '\0';
+	out.kind = kind_by_name(item);
+	out.path = path;
+	if (!out.kind) {
+		const char *const *names = kind_names(&n);
+
+		return unknown_word(s, "kind of output", item, names, n);
+	}
+	if (format && !*out.kind->formats)
+		return usage(s, "'%s' has one format, without a name", item);
+	if (format && !has_word(out.kind->formats, format))
+		return usage(s, "'%s' has no format '%s'; it has: %s", item, format,
+			out.kind->formats);
+	if (format)
+		out.format = format;
+	APPEND(s->arena, o->outputs, o->noutputs, out);
+	return true;
+}
+
+bool
+outputs_add(CommandLine *c, const char *items)
+{
+	char *item = arena_strndup(c->session->arena, items, strlen(items));
+
+	for (char *comma; item; item = comma) {
+		comma = strchr(item, ',');
+		if (comma)
+			*comma++ = '\0';
+		if (!add_output(c->session, c->options, item))
+			return false;
+	}
+	return set_action(c, ACT_emit, "--emit");
+}
+
+bool
+outputs_explain(CommandLine *c, const char *name)
+{
+	Options *o = c->options;
+	Output out = {kind_by_name("explain"), "", NULL};
+
+	o->explain = name;
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind == out.kind)
+			return true;
+	APPEND(c->session->arena, o->outputs, o->noutputs, out);
+	return set_action(c, ACT_emit, "--emit");
+}
+
+/* ---- where they go ------------------------------------------------------- */
+
+/* Its directory and the name in that; false: there is none. */
+static bool
+find_place(Session *s, const char *path, struct stat *directory, const char **name)
+{
+	const char *slash = strrchr(path, '/');
+
+	*name = slash ? slash + 1 : path;
+	return stat(slash ? arena_strndup(s->arena, path, (size_t)(slash - path) + 1) : ".",
+		       directory)
+		== 0;
+}
+
+/* Of regular files; one that does not exist yet is known by its place. */
+static bool
+same_file(Session *s, const char *a, const char *b)
+{
+	struct stat of_a, of_b;
+	const char *name_a = "", *name_b = "";
+	bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
+
+	if (has_a != has_b || (has_a && !S_ISREG(of_a.st_mode)))
+		return false;
+	if (!has_a && !(find_place(s, a, &of_a, &name_a) && find_place(s, b, &of_b, &name_b)))
+		return false;
+	return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino
+		&& strcmp(name_a, name_b) == 0;
+}
+
+static bool
+check_paths(Session *s, const Options *o)
+{
+	bool replaces = o->output && same_file(s, o->output, o->input);
+
+	for (int i = 0; i < o->noutputs; i++) {
+		const char *path = o->outputs[i].path;
+
+		replaces |= path && same_file(s, path, o->input);
+		for (int k = 0; path && k < i; k++)
+			if (o->outputs[k].path && same_file(s, path, o->outputs[k].path))
+				return usage(s, "two outputs go to %s", path);
+	}
+	return !replaces || usage(s, "the output would replace the program, %s", o->input);
+}
+
+/* -o names the one output that --emit has no path for. */
+static bool
+place_emitted(Session *s, Options *o)
+{
+	if (o->output && o->noutputs != 1)
+		return usage(s, "-o names one output; write --emit=KIND=PATH for several");
+	if (o->output && o->outputs[0].path)
+		return usage(s, "-o %s and --emit=%s=%s both name the output", o->output,
+			o->outputs[0].kind->name, o->outputs[0].path);
+	if (o->output && strcmp(o->output, "-") != 0)
+		o->outputs[0].path = o->output;
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->binary && !o->outputs[i].path)
+			return usage(s, "'%s' is binary and needs a path: --emit=%s=PATH",
+				o->outputs[i].kind->name, o->outputs[i].kind->name);
+	return true;
+}
+
+/* The executable has the input's name, without .shd or .hlo. */
+static bool
+place_executable(Session *s, Options *o)
+{
+	const char *slash = strrchr(o->input, '/');
+	const char *base = slash ? slash + 1 : o->input;
+	size_t n = strlen(base);
+
+	if (o->stop_after)
+		return true;
+	if (o->output)
+		return strcmp(o->output, "-") != 0
+			|| usage(s, "an executable does not go to standard output: -o NAME");
+	if (n <= 4 || (strcmp(base + n - 4, ".shd") != 0 && strcmp(base + n - 4, ".hlo") != 0))
+		return usage(s, "what to call the executable of '%s'? -o NAME says it",
+			o->input);
+	o->output = arena_strndup(s->arena, o->input, strlen(o->input) - 4);
+	return true;
+}
+
+bool
+outputs_place(Session *s, Options *o)
+{
+	return check_paths(s, o) && (o->action != ACT_emit || place_emitted(s, o))
+		&& (o->action != ACT_build || place_executable(s, o));
+}
+
+/* ---- writing ------------------------------------------------------------- */
+
+bool
+write_standard(Session *s, const Text *t)
+{
+	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n && fflush(stdout) == 0))
+		return true;
+	diag(s, DIAG_unwritable, (Range){0}, "cannot write to standard output: %s",
+		strerror(errno));
+	return false;
+}
+
+/* Files first: standard output is the one that cannot be taken back. */
+bool
+outputs_write(Session *s, const Options *o, const Text *texts)
+{
+	Text standard = {0};
+	int nstandard = 0;
+	bool good = true;
+
+	for (int i = 0; i < o->noutputs; i++)
+		nstandard += !o->outputs[i].path;
+	for (int i = 0; i < o->noutputs; i++) {
+		const Output *out = &o->outputs[i];
+		const Text *t = &texts[i];
+
+		if (out->path && !out->kind->binary)
+			good = good && file_write(s, out->path, t->n ? t->s : "", t->n);
+		if (out->path)
+			continue;
+		if (nstandard > 1)
+			text_printf(&standard, "// ----- %s\n", out->kind->name);
+		text_addn(&standard, t->n ? t->s : "", t->n);
+	}
+	good = good && write_standard(s, &standard);
+	text_free(&standard);
+	return good;
+}
