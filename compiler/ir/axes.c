@@ -112,6 +112,17 @@ axes_normalize(AxisList *l)
 	*l = merged;
 }
 
+AxisList
+axes_moving(const AxisList *l)
+{
+	AxisList kept = {0};
+
+	for (int i = 0; i < l->n; i++)
+		if (l->a[i].size > 1)
+			axes_append(&kept, l->a[i]);
+	return kept;
+}
+
 bool
 axes_equal(const AxisList *a, const AxisList *b)
 {

@@ -182,6 +182,9 @@ bool axis_adjacent(AxisRef major, AxisRef minor); /* merge into one */
 void axes_append(AxisList *l, AxisRef a);	  /* merges adjacent sub-axes */
 void axes_append_all(AxisList *l, const AxisList *more);
 void axes_normalize(AxisList *l);
+/* Without axes of size 1, which split nothing; parts of an axis between which
+   one stood are joined. */
+AxisList axes_moving(const AxisList *l);
 bool axes_equal(const AxisList *a, const AxisList *b);
 bool axes_overlap(const AxisList *l, AxisRef a);
 int64_t axes_size(const AxisList *l); /* product; 1 when empty */

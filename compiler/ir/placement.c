@@ -141,25 +141,16 @@ axes_same_set(const AxisList *a, const AxisList *b)
 	return true;
 }
 
-static AxisList
-axes_moving(AxisList l)
-{
-	AxisList kept = {0};
-
-	for (int i = 0; i < l.n; i++)
-		if (l.a[i].size > 1)
-			axes_append(&kept, l.a[i]);
-	return kept;
-}
-
 Placement
 placement_moving(Placement p)
 {
-	AxisList unreduced = axes_moving(placement_unreduced(&p));
+	AxisList l = placement_unreduced(&p);
 
-	placement_set_unreduced(&p, &unreduced, (Combiner)p.combiner);
+	l = axes_moving(&l);
+	placement_set_unreduced(&p, &l, (Combiner)p.combiner);
 	for (int d = 0; d < p.rank; d++) {
-		AxisList l = axes_moving(placement_dim(&p, d));
+		l = placement_dim(&p, d);
+		l = axes_moving(&l);
 		placement_set_dim(&p, d, &l);
 	}
 	return p;

@@ -2,7 +2,7 @@
  * verify_shards.c - whether ops can run on shards as they are placed: what the
  * factors of each need, and what goes in and out of bodies.
  */
-#include <string.h>
+#include "ir/factors.h"
 #include "ir/verify.h"
 
 /* ---- factors: what an op needs to run on shards --------------------- */
@@ -12,39 +12,6 @@ append_pieces(AxisList *l, const AxisList *more)
 {
 	for (int i = 0; i < more->n && l->n < MAX_PIECES; i++)
 		l->a[l->n++] = more->a[i];
-}
-
-/* Axes of size 1 split nothing; the parts of an axis that one stood between
-   are joined. */
-static AxisList
-drop_unit_axes(const AxisList *l)
-{
-	AxisList rest = {0};
-
-	for (int i = 0; i < l->n; i++)
-		if (l->a[i].size > 1)
-			axes_append(&rest, l->a[i]);
-	return rest;
-}
-
-/* The axes of a dim shared out among its factors, major to minor. */
-static bool
-project_dim(const Rule *r, const DimFactors *dim, AxisList axes, AxisList *of_factor)
-{
-	for (int i = 0; i < dim->n; i++) {
-		int64_t size = r->factors[dim->f[i]].size;
-		AxisList *mine = &of_factor[i];
-		AxisList rest = {0};
-		if (size % axes_size(&axes) == 0) {
-			*mine = axes;
-			axes = rest;
-		} else if (axes_take(&axes, size, mine, &rest)) {
-			axes = rest;
-		} else {
-			return false;
-		}
-	}
-	return axes_size(&axes) == 1;
 }
 
 typedef struct FactorAxes {
@@ -71,21 +38,22 @@ static void
 meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 {
 	const Value *v = rule_tensor(op, tensor);
-	AxisList of_factor[MAX_RANK];
+	Holder holders[MAX_RANK];
 
 	for (int d = 0; d < v->type.rank; d++) {
-		const DimFactors *dim = &r->dims[tensor][d];
-		AxisList axes = placement_dim(&v->placement, d);
-		axes = drop_unit_axes(&axes);
-		memset(of_factor, 0, (size_t)dim->n * sizeof of_factor[0]);
-		if (!project_dim(r, dim, axes, of_factor)) {
-			verify_fail(c, "dim %d of %s cannot be split over '%s' here", d,
-				v->name, axes_text(c, &axes));
-			continue;
+		int n = project_dim(r, tensor, d, &v->placement, holders);
+		for (int i = 0; i < n; i++) {
+			const Holder *h = &holders[i];
+			int64_t size = r->factors[h->factor].size;
+			if (h->overflow.n || size % axes_size(&h->axes)) {
+				AxisList axes = placement_dim(&v->placement, d);
+				verify_fail(c, "dim %d of %s cannot be split over '%s' here", d,
+					v->name, axes_text(c, &axes));
+				break;
+			}
+			if (size > 1)
+				meet_factor(c, &f[h->factor], &h->axes, v->name, d);
 		}
-		for (int i = 0; i < dim->n; i++)
-			if (r->factors[dim->f[i]].size > 1)
-				meet_factor(c, &f[dim->f[i]], &of_factor[i], v->name, d);
 	}
 }
 
@@ -130,7 +98,7 @@ partial_axes(const Placement *p)
 {
 	AxisList axes = placement_unreduced(p);
 
-	return drop_unit_axes(&axes);
+	return axes_moving(&axes);
 }
 
 /* All operands together, or either of two. */

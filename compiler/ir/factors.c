@@ -1,0 +1,97 @@
+/*
+ * factors.c - axes of dims to axes of factors, and back (factors.h).
+ */
+#include "ir/factors.h"
+
+AxisList
+axes_fill(AxisList *rest, int64_t size)
+{
+	AxisList taken = {0}, major, minor;
+
+	while (rest->n) {
+		int64_t part = gcd_i64(size, rest->a[0].size);
+		if (part == 1)
+			break;
+		if (!axes_take(rest, part, &major, &minor))
+			die("cannot split an axis by a divisor of its size");
+		axes_append_all(&taken, &major);
+		*rest = minor;
+		size /= part;
+	}
+	return taken;
+}
+
+int
+project_dim(const Rule *r, int tensor, int dim, const Placement *p, Holder *to)
+{
+	const DimFactors *factors = &r->dims[tensor][dim];
+	bool closed = !placement_is_open(p, dim);
+	AxisList rest;
+
+	rest.n = 0; /* most dims have no axes: nothing else is read then */
+	if (p->count[dim]) {
+		AxisList written = placement_dim(p, dim);
+		rest = axes_moving(&written);
+	}
+	for (int k = 0; k < factors->n; k++) {
+		Holder *h = &to[k];
+		h->tensor = tensor;
+		h->dim = dim;
+		h->factor = factors->f[k];
+		h->size = factors->n == 1 ? factors->size : r->factors[h->factor].size;
+		h->minor_most = k == factors->n - 1;
+		h->closed = closed;
+		h->axes.n = h->overflow.n = 0;
+		if (!rest.n)
+			continue;
+		if (h->minor_most) {
+			h->axes = rest;
+			continue;
+		}
+		h->axes = axes_fill(&rest, h->size);
+		if (rest.n && axes_size(&h->axes) < h->size) {
+			h->overflow = rest;
+			rest.n = 0;
+			closed = true;
+		}
+	}
+	return factors->n;
+}
+
+AxisList
+holders_axes(const Holder *h, int n)
+{
+	AxisList axes = {0};
+
+	for (int i = 0; i < n; i++) {
+		axes_append_all(&axes, &h[i].axes);
+		axes_append_all(&axes, &h[i].overflow);
+		if (h[i].overflow.n || axes_size(&h[i].axes) < h[i].size)
+			break;
+	}
+	return axes;
+}
+
+bool
+factors_place(const Rule *r, int tensor, const AxisList *axes, Placement *p, int *misfit)
+{
+	*p = placement_none(r->rank[tensor]);
+	for (int d = 0; d < p->rank; d++) {
+		const DimFactors *factors = &r->dims[tensor][d];
+		bool full = true; /* factors so far, in all */
+		AxisList all = {0};
+		for (int i = 0; i < factors->n; i++) {
+			const AxisList *mine = &axes[factors->f[i]];
+			int64_t size = r->factors[factors->f[i]].size, ways = axes_size(mine);
+			*misfit = factors->f[i];
+			if (mine->n && (!full || size % ways))
+				return false;
+			axes_append_all(&all, mine);
+			full &= ways == size;
+		}
+		if (factors->size % axes_size(&all))
+			return false;
+		placement_set_dim(p, d, &all);
+	}
+	return true;
+}
