@@ -83,14 +83,14 @@ factors_place(const Rule *r, int tensor, const AxisList *axes, Placement *p, int
 		for (int i = 0; i < factors->n; i++) {
 			const AxisList *mine = &axes[factors->f[i]];
 			int64_t size = r->factors[factors->f[i]].size, ways = axes_size(mine);
-			*misfit = factors->f[i];
-			if (mine->n && (!full || size % ways))
+			if (mine->n && (!full || size % ways)) {
+				if (misfit)
+					*misfit = factors->f[i];
 				return false;
+			}
 			axes_append_all(&all, mine);
 			full &= ways == size;
 		}
-		if (factors->size % axes_size(&all))
-			return false;
 		placement_set_dim(p, d, &all);
 	}
 	return true;

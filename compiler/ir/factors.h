@@ -43,7 +43,7 @@ AxisList axes_fill(AxisList *rest, int64_t size);
    is not full would be strided, and is left out. */
 AxisList holders_axes(const Holder *h, int n);
 /* Back, of a tensor of which each factor has `axes[factor]`.  False if a dim would
-   be strided or axes do not divide it; `*misfit` is the factor then. */
+   be strided or axes do not divide it; `misfit`, unless NULL, is at which factor. */
 bool factors_place(const Rule *r, int tensor, const AxisList *axes, Placement *p, int *misfit);
 
 #endif

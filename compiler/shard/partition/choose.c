@@ -11,6 +11,7 @@
  * explicit code moves nothing, whatever that costs: bytes come first.
  */
 #include <string.h>
+#include "ir/factors.h"
 #include "shard/partition/partition.h"
 
 enum {
@@ -72,7 +73,7 @@ choice_operand(const Partitioner *p, const Choice *c, int operand)
 {
 	Placement to;
 
-	if (!assigned_placement(p->rule, p->op, operand, c->factors, &to))
+	if (!factors_place(p->rule, operand, c->factors, &to, NULL))
 		die("%s: a choice that does not fit", p->op->label);
 	if (c->partial.n && !(c->whole >> operand & 1))
 		add_unreduced(&to, &c->partial, c->combiner);
@@ -86,7 +87,7 @@ choice_result(const Partitioner *p, const Choice *c, int result)
 {
 	Placement to;
 
-	if (!assigned_placement(p->rule, p->op, p->rule->noperands + result, c->factors, &to))
+	if (!factors_place(p->rule, p->rule->noperands + result, c->factors, &to, NULL))
 		die("%s: a choice that does not fit", p->op->label);
 	add_unreduced(&to, &c->partial, c->combiner);
 	add_reduced_axes(p, &to, c);
@@ -114,7 +115,7 @@ choice_fits(const Partitioner *p, const Choice *c)
 	Placement to;
 
 	for (int t = 0; t < p->rule->ntensors; t++)
-		if (!assigned_placement(p->rule, p->op, t, c->factors, &to))
+		if (!factors_place(p->rule, t, c->factors, &to, NULL))
 			return false;
 	for (int f = 0; f < p->rule->nfactors; f++)
 		for (int i = 0; i < c->factors[f].n; i++)
@@ -311,7 +312,7 @@ add_placement(Chooser *ch, int tensor, const Placement *placement)
 	const Rule *r = ch->p->rule;
 	Assignment *factors = NEW_ARRAY(ch->p->scratch, Assignment, r->nfactors + 1);
 
-	project_tensor(r, tensor, placement, factors);
+	tensor_assignment(r, tensor, placement, factors);
 	for (int f = 0; f < r->nfactors; f++)
 		add_prefixes(ch, f, &factors[f]);
 }
@@ -501,19 +502,19 @@ already_agrees(Partitioner *p, Choice *c)
 	const Placement *final = &source_of(p, p->op->results[0])->final;
 	Placement to;
 
-	project_tensor(r, result, final, c->factors);
+	tensor_assignment(r, result, final, c->factors);
 	for (int f = 0; f < r->nfactors; f++)
 		if (c->factors[f].n && !factor_stays(&r->factors[f]))
 			return false;
 	for (int i = 0; i < p->op->nresults; i++) {
 		final = &source_of(p, p->op->results[i])->final;
-		if (!assigned_placement(r, p->op, result + i, c->factors, &to)
+		if (!factors_place(r, result + i, c->factors, &to, NULL)
 			|| !placement_equal(&to, final))
 			return false;
 	}
 	for (int i = 0; i < result; i++) {
 		const Value *v = p->op->operands[i];
-		if (!assigned_placement(r, p->op, i, c->factors, &to))
+		if (!factors_place(r, i, c->factors, &to, NULL))
 			return false;
 		if (!is_recomputed(v)
 			&& !placement_equal(&to, &source_of(p, v)->forms->value->placement))

@@ -64,12 +64,9 @@ typedef struct Partitioner {
 	int proposals;	/* tried so far */
 } Partitioner;
 
-/* factors.c: between placements and assignments */
+/* factors.c */
 /* The axes of each factor of a tensor; what fits no factor is left out. */
-void project_tensor(const Rule *r, int tensor, const Placement *p, Assignment *factors);
-/* False if a dim would be split in strides or does not divide. */
-bool assigned_placement(const Rule *r, const Op *op, int tensor, const Assignment *factors,
-	Placement *p);
+void tensor_assignment(const Rule *r, int tensor, const Placement *p, Assignment *factors);
 bool assignment_disjoint(const Rule *r, const Assignment *factors);
 /* May the factor take axes, or must ops see it whole? */
 bool factor_splittable(const Factor *f);

@@ -7,6 +7,7 @@
  *   1 us on v5e, exposed)
  */
 #include <string.h>
+#include "ir/factors.h"
 #include "shard/partition/partition.h"
 
 enum { MAX_PROPOSALS = 50 }; /* each runs the passes again */
@@ -193,19 +194,19 @@ propose_siblings(Partitioner *p, const Op *user, const Value *moved, const Place
 		at++;
 	Assignment *ours = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
 	Assignment *theirs = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
-	project_tensor(r, at, from, ours);
+	tensor_assignment(r, at, from, ours);
 	for (int i = 0; i < user->noperands; i++) {
 		Placement to, now = user->operands[i]->placement;
 		if (i == at)
 			continue;
-		project_tensor(r, i, &now, theirs);
+		tensor_assignment(r, i, &now, theirs);
 		for (int f = 0; f < r->nfactors; f++) {
 			if (ours[f].n)
 				theirs[f] = ours[f];
 			else
 				remove_overlap(&theirs[f], ours, r->nfactors);
 		}
-		if (assigned_placement(r, user, i, theirs, &to))
+		if (factors_place(r, i, theirs, &to, NULL))
 			propose(p, user->operands[i], &to, best);
 	}
 }

@@ -258,10 +258,10 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 		factors[f].n = 0;
 	if (is_unary(r, op, pair)) {
 		int keep = keep_of_pair(r, op, tensors, pair);
-		project_tensor(r, keep, &tensors[keep], factors);
+		tensor_assignment(r, keep, &tensors[keep], factors);
 	} else {
 		for (int t = 0; t < r->ntensors; t++) {
-			project_tensor(r, t, &tensors[t], of_tensor);
+			tensor_assignment(r, t, &tensors[t], of_tensor);
 			for (int f = 0; f < r->nfactors; f++)
 				vote_prefixes(&b, f, &of_tensor[f], elements(op, t));
 		}
