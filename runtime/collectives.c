@@ -33,12 +33,9 @@ enum {
 };
 
 const char *const rt_collective_names[SHDRT_COLLECTIVE_COUNT] = {
-	[SHDRT_ALL_GATHER] = "all-gather",
-	[SHDRT_ALL_REDUCE] = "all-reduce",
-	[SHDRT_REDUCE_SCATTER] = "reduce-scatter",
-	[SHDRT_ALL_TO_ALL] = "all-to-all",
-	[SHDRT_PERMUTE] = "collective-permute",
-	[SHDRT_RAGGED] = "ragged-all-to-all",
+#define X(id, name) [SHDRT_##id] = name,
+	SHDRT_COLLECTIVES(X)
+#undef X
 };
 
 void
@@ -54,12 +51,6 @@ rt_collective_text(const shdrt_collective *c, char *text, size_t n)
 /* ---- meeting ---- */
 
 static bool
-is_reduction(const shdrt_collective *c)
-{
-	return c->kind == SHDRT_ALL_REDUCE || c->kind == SHDRT_REDUCE_SCATTER;
-}
-
-static bool
 same_text(const char *a, const char *b)
 {
 	return a == b || (a && b && strcmp(a, b) == 0);
@@ -69,8 +60,7 @@ static bool
 same_collective(const shdrt_collective *a, const shdrt_collective *b)
 {
 	return a == b
-		|| (a->kind == b->kind && a->dtype == b->dtype
-			&& (!is_reduction(a) || a->combiner == b->combiner)
+		|| (a->kind == b->kind && a->dtype == b->dtype && a->combiner == b->combiner
 			&& a->outer == b->outer && a->size == b->size && a->inner == b->inner
 			&& a->rows == b->rows && a->line == b->line
 			&& same_text(a->file, b->file));

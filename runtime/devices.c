@@ -175,7 +175,7 @@ kind_prepare(Machine *m, Kind *kind, int number)
 static int
 kind_find(Machine *m, const shdrt_collective *c)
 {
-	bool permute = c->kind == SHDRT_PERMUTE;
+	bool permute = c->kind == SHDRT_collective_permute;
 	for (int i = 0; i < m->nkinds; i++) {
 		const Kind *k = &m->kinds[i];
 		if (k->permute == permute && same_splits(&k->group, &c->group)

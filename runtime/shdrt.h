@@ -108,14 +108,20 @@ typedef struct shdrt_tensor {
 					   up values are in [0, limit); else 0 */
 } shdrt_tensor;
 
+/* X(id, name): SHDRT_id, shdrt_id() */
+#define SHDRT_COLLECTIVES(X) \
+	X(all_gather, "all-gather") \
+	X(all_reduce, "all-reduce") \
+	X(reduce_scatter, "reduce-scatter") \
+	X(all_to_all, "all-to-all") \
+	X(collective_permute, "collective-permute") \
+	X(ragged_all_to_all, "ragged-all-to-all")
+
 typedef enum shdrt_collective_kind {
-	SHDRT_ALL_GATHER,
-	SHDRT_ALL_REDUCE,
-	SHDRT_REDUCE_SCATTER,
-	SHDRT_ALL_TO_ALL,
-	SHDRT_PERMUTE,
-	SHDRT_RAGGED,
-	SHDRT_COLLECTIVE_COUNT
+#define X(id, name) SHDRT_##id,
+	SHDRT_COLLECTIVES(X)
+#undef X
+		SHDRT_COLLECTIVE_COUNT
 } shdrt_collective_kind;
 
 /*

@@ -17,77 +17,38 @@ static const double HOP_SECONDS = 1e-6;
 
 /* ---- collectives -------------------------------------------------------- */
 
-/* times operand bytes: per_member (n-1) + per_rest (n-1)/n + whole */
-static const struct {
-	int per_member, per_rest, whole;
-} wire_factors[COLLECTIVE_COUNT] = {
-	[K_all_gather] = {1, 0, 0},
-	[K_reduce_scatter] = {0, 1, 0},
-	[K_all_reduce] = {0, 2, 0},
-	[K_all_to_all] = {0, 1, 0},
-	[K_collective_permute] = {0, 0, 1},
-	[K_ragged_all_to_all] = {0, 0, 1},
-};
-
 double
-wire_bytes(CollectiveKind kind, int64_t n, double bytes)
+wire_bytes(OpKind kind, int64_t n, double bytes)
 {
+	const CollectiveInfo *c = &collectives[kind];
 	double others = (double)(n - 1);
 
 	if (n == 1)
 		return 0;
-	return bytes
-		* (others
-				* (wire_factors[kind].per_member
-					+ wire_factors[kind].per_rest / (double)n)
-			+ wire_factors[kind].whole);
+	return bytes * (others * (c->per_member + c->per_rest / (double)n) + c->whole);
 }
 
 /* The same, rounded up; more than 64 bits count are as many as they do. */
 static int64_t
-whole_wire_bytes(CollectiveKind kind, int64_t n, int64_t bytes)
+whole_wire_bytes(OpKind kind, int64_t n, int64_t bytes)
 {
+	const CollectiveInfo *c = &collectives[kind];
 	__int128 all = (__int128)bytes * (n - 1), received;
 
 	if (n == 1)
 		return 0;
-	received = all * wire_factors[kind].per_member
-		+ (all * wire_factors[kind].per_rest + n - 1) / n
-		+ (__int128)bytes * wire_factors[kind].whole;
+	received = all * c->per_member + (all * c->per_rest + n - 1) / n
+		+ (__int128)bytes * c->whole;
 	return received > INT64_MAX ? INT64_MAX : (int64_t)received;
-}
-
-bool
-op_collective_kind(const Op *op, CollectiveKind *kind)
-{
-	static const struct {
-		OpKind op;
-		CollectiveKind kind;
-	} kinds[] = {
-		{O_all_gather, K_all_gather},
-		{O_reduce_scatter, K_reduce_scatter},
-		{O_all_reduce, K_all_reduce},
-		{O_all_to_all, K_all_to_all},
-		{O_collective_permute, K_collective_permute},
-		{O_ragged_all_to_all, K_ragged_all_to_all},
-	};
-
-	for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++)
-		if (kinds[i].op == op->kind) {
-			*kind = kinds[i].kind;
-			return true;
-		}
-	return false;
 }
 
 int64_t
 op_wire_bytes(const Op *op)
 {
-	CollectiveKind kind;
-
-	if (!op_collective_kind(op, &kind))
+	if (!op_communicates(op))
 		return 0;
-	return whole_wire_bytes(kind, axes_size(op->axes), type_bytes(&op->operands[0]->type));
+	return whole_wire_bytes(op->kind, axes_size(op->axes),
+		type_bytes(&op->operands[0]->type));
 }
 
 /* The wires one axis piece runs on. */
@@ -169,11 +130,11 @@ wires_of(const Mesh *m, const AxisList *axes)
 
 /* Bytes that cross the busiest point for each byte per second of `wires`. */
 static double
-transfer_seconds(CollectiveKind kind, double n, double bytes, const Wires *w)
+transfer_seconds(OpKind kind, double n, double bytes, const Wires *w)
 {
-	if (kind == K_all_to_all || kind == K_ragged_all_to_all)
+	if (collectives[kind].route == ROUTE_across)
 		return bytes * n / (4 * w->bandwidth);
-	if (kind != K_collective_permute)
+	if (collectives[kind].route == ROUTE_ring)
 		return wire_bytes(kind, (int64_t)n, bytes) / w->bandwidth;
 	/* a neighbour's link, or the middle ones when pairs are far apart */
 	double near = bytes / (w->ring ? w->bandwidth / 2 : w->bandwidth);
@@ -182,8 +143,7 @@ transfer_seconds(CollectiveKind kind, double n, double bytes, const Wires *w)
 }
 
 double
-collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
-	double operand_bytes)
+collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double operand_bytes)
 {
 	double n = (double)axes_size(axes);
 	Wires w = wires_of(m, axes);
@@ -191,7 +151,7 @@ collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
 
 	if (n <= 1)
 		return 0;
-	latency = HOP_SECONDS * w.hops * (kind == K_all_reduce ? 2 : 1);
+	latency = HOP_SECONDS * w.hops * collectives[kind].turns;
 	transfer = transfer_seconds(kind, n, operand_bytes, &w);
 	return latency > transfer ? latency : transfer;
 }
@@ -350,13 +310,11 @@ op_links_seconds(const Mesh *m, const Op *op)
 double
 op_collective_seconds(const Mesh *m, const Op *op)
 {
-	CollectiveKind kind;
-
-	if (!op_collective_kind(op, &kind))
+	if (!op_communicates(op))
 		return 0;
 	if (op_ints(op, A_source)->n)
 		return op_links_seconds(m, op);
-	return collective_seconds(m, kind, op->axes,
+	return collective_seconds(m, op->kind, op->axes,
 		(double)type_bytes(&op->operands[0]->type));
 }
 

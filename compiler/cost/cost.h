@@ -11,25 +11,14 @@
 #include "ir/ir.h"
 #include "ir/targets.h"
 
-typedef enum CollectiveKind {
-	K_all_gather,
-	K_reduce_scatter,
-	K_all_reduce,
-	K_all_to_all,
-	K_collective_permute,
-	K_ragged_all_to_all,
-	COLLECTIVE_COUNT
-} CollectiveKind;
-
 /* What one device receives, ring algorithm; `bytes` is the operand's size on
    one device and n the size of the group.  How many rows a ragged exchange
    sends only the run knows: all that the operand has are counted. */
-double wire_bytes(CollectiveKind kind, int64_t n, double bytes);
+double wire_bytes(OpKind kind, int64_t n, double bytes);
 /* The same for a collective op of an L_device module, rounded up. */
 int64_t op_wire_bytes(const Op *op);
-bool op_collective_kind(const Op *op, CollectiveKind *kind);
-double collective_seconds(const Mesh *m, CollectiveKind kind, const AxisList *axes,
-	double operand_bytes);
+double
+collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double operand_bytes);
 /*
  * The links between the members of a group while they carry the messages of
  * permutes that do not wait for each other.  A message goes along one axis

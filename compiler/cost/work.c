@@ -72,7 +72,7 @@ block_work(const Module *m, const Block *b)
 
 	for (const Op *op = b->first; op; op = op->next) {
 		Work w = {0, local_flops(m, op)};
-		if (ops[op->kind].collective)
+		if (op_communicates(op))
 			w.wire_bytes = op_wire_bytes(op);
 		op_trips(op, &trips);
 		add_work(&sum, scaled(w, trips));

@@ -113,28 +113,6 @@ print_splits(Emitter *e, Text *t, const AxisList *axes)
 	text_add(t, "}}");
 }
 
-static const struct CollectiveName {
-	OpKind op;
-	const char *function, *kind;
-} collective_names[] = {
-	{O_all_gather, "shdrt_all_gather", "SHDRT_ALL_GATHER"},
-	{O_all_reduce, "shdrt_all_reduce", "SHDRT_ALL_REDUCE"},
-	{O_reduce_scatter, "shdrt_reduce_scatter", "SHDRT_REDUCE_SCATTER"},
-	{O_all_to_all, "shdrt_all_to_all", "SHDRT_ALL_TO_ALL"},
-	{O_collective_permute, "shdrt_collective_permute", "SHDRT_PERMUTE"},
-	{O_ragged_all_to_all, "shdrt_ragged_all_to_all", "SHDRT_RAGGED"},
-};
-
-static const struct CollectiveName *
-collective_name(const Op *op)
-{
-	const struct CollectiveName *c = collective_names;
-
-	while (c->op != op->kind)
-		c++;
-	return c;
-}
-
 /* The operand as [outer, size, inner] around the dim that is split, gathered
    or sorted. */
 static void
@@ -191,11 +169,10 @@ static void
 print_collective(Emitter *e, Text *t, const Op *op)
 {
 	const Mesh *m = &e->module->mesh;
-	bool combines = op->kind == O_all_reduce || op->kind == O_reduce_scatter;
 
-	text_printf(t, "\t{.kind = %s, .dtype = SHDRT_%s", collective_name(op)->kind,
+	text_printf(t, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
 		dtypes[op->operands[0]->type.dtype].name);
-	if (combines)
+	if (op_has(op, A_combiner))
 		text_printf(t, ", .combiner = SHDRT_%s",
 			combiners[op_int(op, A_combiner)].name);
 	text_add(t, ",\n\t\t.group = ");
@@ -207,7 +184,7 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	text_add(t, ",\n");
 	print_senders(t, op);
 	print_shape(t, op);
-	if (op->kind == O_ragged_all_to_all)
+	if (collectives[op->kind].base >= 0)
 		text_printf(t, "\t\t.rows = %lld,\n", (long long)op->results[0]->type.dims[0]);
 	print_source(e, t, op);
 	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",
@@ -224,10 +201,10 @@ emit_collective(Emitter *e, const Step *s)
 	text_free(&row);
 	if (s->base)
 		c_copy(e, s->result, s->base);
-	text_printf(&e->run, "%s%s(dev, &collectives[%d], ", e->indent,
-		collective_name(s->op)->function, i);
+	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[%d], ", e->indent,
+		ops[s->op->kind].name, i);
 	for (int k = 0; k < s->op->noperands; k++) {
-		if (s->base && k == 1)
+		if (k == collectives[s->op->kind].base)
 			continue; /* copied to the result */
 		c_address(e, &e->run, s->op->operands[k], -1, true);
 		text_add(&e->run, ", ");

@@ -59,12 +59,9 @@ static const EvalOp kernels[OP_COUNT] = {
 	[O_barrier] = {identity, NULL},
 	[O_shard_like] = {identity, NULL},
 	[O_output] = {identity, NULL},
-	[O_all_gather] = {NULL, all_gather},
-	[O_all_reduce] = {NULL, all_reduce},
-	[O_reduce_scatter] = {NULL, reduce_scatter},
-	[O_all_to_all] = {NULL, all_to_all},
-	[O_collective_permute] = {NULL, collective_permute},
-	[O_ragged_all_to_all] = {NULL, ragged_all_to_all},
+#define COLLECTIVE(id, ...) [O_##id] = {NULL, id},
+#include "ir/collectives.def"
+#undef COLLECTIVE
 };
 
 Kernel *

@@ -121,13 +121,10 @@ mesh_axes(const Module *m)
 
 /* ---- what --stats lists ------------------------------------------------- */
 
-static const shdrt_collective_kind collective_kinds[COLLECTIVE_COUNT] = {
-	[K_all_gather] = SHDRT_ALL_GATHER,
-	[K_reduce_scatter] = SHDRT_REDUCE_SCATTER,
-	[K_all_reduce] = SHDRT_ALL_REDUCE,
-	[K_all_to_all] = SHDRT_ALL_TO_ALL,
-	[K_collective_permute] = SHDRT_PERMUTE,
-	[K_ragged_all_to_all] = SHDRT_RAGGED,
+static const shdrt_collective_kind collective_kinds[OP_COUNT] = {
+#define COLLECTIVE(id, ...) [O_##id] = SHDRT_##id,
+#include "ir/collectives.def"
+#undef COLLECTIVE
 };
 
 typedef struct Totals {
@@ -162,14 +159,14 @@ set_shape(shdrt_collective *c, const Op *op)
 }
 
 static shdrt_collective
-collective(const Module *m, const Op *op, CollectiveKind kind)
+collective(const Module *m, const Op *op)
 {
 	const SourceFile *file = source_file(m->session, op->range.file);
-	bool combines = kind == K_all_reduce || kind == K_reduce_scatter;
 	shdrt_collective c = {
-		.kind = collective_kinds[kind],
+		.kind = collective_kinds[op->kind],
 		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
-		.combiner = combines ? (shdrt_combiner)op_int(op, A_combiner) : SHDRT_add,
+		.combiner = op_has(op, A_combiner) ? (shdrt_combiner)op_int(op, A_combiner)
+						   : SHDRT_add,
 		.group = splits_of(m, op->axes),
 		.from = splits_of(m, op->from),
 		.source = op_has(op, A_source) ? op_ints(op, A_source)->v : NULL,
@@ -177,7 +174,7 @@ collective(const Module *m, const Op *op, CollectiveKind kind)
 		.line = op->range.line,
 		.label = op->label ? op->label : "",
 		.axes = axes_text(m, op->axes),
-		.rows = op->kind == O_ragged_all_to_all ? op->results[0]->type.dims[0] : 0,
+		.rows = collectives[op->kind].base >= 0 ? op->results[0]->type.dims[0] : 0,
 		.wire_bytes = op_wire_bytes(op),
 		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op) * 1e12),
 	};
@@ -189,10 +186,8 @@ static void
 list_collective(Op *op, void *data)
 {
 	Totals *t = data;
-	CollectiveKind kind;
-	if (!op_collective_kind(op, &kind))
-		return;
-	APPEND(t->module->arena, t->collectives, t->n, collective(t->module, op, kind));
+	if (op_communicates(op))
+		APPEND(t->module->arena, t->collectives, t->n, collective(t->module, op));
 }
 
 /* ---- execution ---------------------------------------------------------- */

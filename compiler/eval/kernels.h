@@ -92,10 +92,10 @@ void take_order(const Tensor *x, const int64_t *order, Tensor *result);
 typedef bool
 GroupKernel(const Module *m, const Op *op, const Tensor *operands, Tensor *results);
 /* Devices that are not there have tensors without data. */
-GroupKernel all_gather, all_reduce, reduce_scatter, all_to_all, collective_permute;
-/* ragged.c: the sizes must be right. */
-GroupKernel ragged_all_to_all;
-/* What is wrong with them, in words; NULL: nothing. */
+#define COLLECTIVE(id, ...) GroupKernel id;
+#include "ir/collectives.def"
+#undef COLLECTIVE
+/* ragged.c: what is wrong with the sizes, in words; NULL: nothing. */
 const char *ragged_wrong(const Module *m, const Op *op, const Tensor *operands);
 
 /*

@@ -307,7 +307,6 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 
 /* What the language has and this release has not. */
 static const char *const later[] = {
-	"ragged_all_to_all",
 	"grad",
 	"value_and_grad",
 };

@@ -125,18 +125,6 @@ operands_set(const Varying *w, const Op *op)
 
 /* ---- collectives */
 
-typedef enum Effect { EFFECT_none, EFFECT_same, EFFECT_varies } Effect;
-
-/* What an op does to variation along its axes. */
-static const Effect effects[OP_COUNT] = {
-	[O_all_gather] = EFFECT_same,
-	[O_all_reduce] = EFFECT_same,
-	[O_reduce_scatter] = EFFECT_varies,
-	[O_all_to_all] = EFFECT_varies,
-	[O_collective_permute] = EFFECT_varies,
-	[O_ragged_all_to_all] = EFFECT_varies,
-};
-
 static void
 check_reached(Varying *w, const Op *op, const Decision *under)
 {
@@ -329,9 +317,9 @@ vary_plain(Varying *w, const Op *op, const Decision *under)
 	AxisSet set = operands_set(w, op);
 	if (op->kind == O_partition_id)
 		set = w->every;
-	if (effects[op->kind] != EFFECT_none) {
+	if (op_communicates(op)) {
 		AxisSet axes = axes_set(op->axes);
-		set = effects[op->kind] == EFFECT_same ? set & ~axes : set | axes;
+		set = collectives[op->kind].varies ? set | axes : set & ~axes;
 		check_reached(w, op, under);
 	}
 	for (int i = 0; i < op->nresults; i++)

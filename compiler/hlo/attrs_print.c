@@ -180,7 +180,7 @@ print_collective(Line *l, const Op *op)
 	static const AxisList none = {0};
 	const AxisList *axes = op->axes ? op->axes : &none;
 	const AxisList *from = op->from ? op->from : &none;
-	bool permute = op->kind == O_collective_permute;
+	bool permute = collectives[op->kind].route == ROUTE_pairs;
 	bool sources = op_ints(op, A_source)->n == axes_size(axes);
 
 	text_printf(l->t, ", channel_id=%d", ++l->p->nchannels);
@@ -195,7 +195,7 @@ print_collective(Line *l, const Op *op)
 	} else {
 		text_add(l->t, ", replica_groups=");
 		text_groups(l->t, m, axes);
-		if (op->kind != O_all_to_all && op->kind != O_ragged_all_to_all)
+		if (collectives[op->kind].global)
 			text_add(l->t, ", use_global_device_ids=true");
 	}
 	axes_fact(l, "axes", axes);
@@ -335,21 +335,14 @@ static AttrPrinter *const special_attrs[OP_COUNT] = {
 	[O_manual] = print_manual,
 	[O_while] = print_bodies,
 	[O_if] = print_bodies,
-	[O_all_gather] = print_collective,
-	[O_all_reduce] = print_collective,
-	[O_reduce_scatter] = print_collective,
-	[O_all_to_all] = print_collective,
-	[O_collective_permute] = print_collective,
-	[O_ragged_all_to_all] = print_collective,
 };
 
 void
 print_op_attrs(Line *l, const Op *op)
 {
-	if (special_attrs[op->kind])
-		special_attrs[op->kind](l, op);
-	else
-		print_attrs(l, op);
+	AttrPrinter *special = special_attrs[op->kind];
+
+	(op_communicates(op) ? print_collective : special ? special : print_attrs)(l, op);
 }
 
 void
@@ -358,7 +351,9 @@ text_attrs(Module *m, const Op *op, Text *t)
 	Printer p = {.m = m};
 	Line l = {.p = &p, .t = t};
 
-	if (special_attrs[op->kind] && op->kind != O_sort && !op->nbodies)
+	if (op_communicates(op))
+		print_collective(&l, op);
+	else if (special_attrs[op->kind] && op->kind != O_sort && !op->nbodies)
 		special_attrs[op->kind](&l, op);
 	text_free(&l.facts);
 }

@@ -395,7 +395,7 @@ static void
 read_collective(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 {
 	op->axes = read_axes_fact(b, instr, facts, "axes");
-	if (op->kind == O_collective_permute && !find_fact(facts, "source"))
+	if (collectives[op->kind].route == ROUTE_pairs && !find_fact(facts, "source"))
 		op->from = read_axes_fact(b, instr, facts, "from");
 	for (int a = 0; a < ATTR_COUNT; a++)
 		if (ops[op->kind].attrs >> a & 1)
@@ -481,19 +481,16 @@ static SpecialReader *const special_readers[OP_COUNT] = {
 	[O_sort] = read_sort,
 	[O_extern] = read_extern,
 	[O_manual] = read_manual,
-	[O_all_gather] = read_collective,
-	[O_all_reduce] = read_collective,
-	[O_reduce_scatter] = read_collective,
-	[O_all_to_all] = read_collective,
-	[O_collective_permute] = read_collective,
-	[O_ragged_all_to_all] = read_collective,
 };
 
 void
 read_op_attrs(Builder *b, const HloInstr *instr, const Facts *facts, Op *op)
 {
-	if (special_readers[op->kind]) {
-		special_readers[op->kind](b, instr, facts, op);
+	SpecialReader *special =
+		op_communicates(op) ? read_collective : special_readers[op->kind];
+
+	if (special) {
+		special(b, instr, facts, op);
 		return;
 	}
 	for (int a = 0; a < ATTR_COUNT && !b->r->failed; a++)

@@ -403,7 +403,7 @@ typedef struct OpInfo {
 	const char *target; /* custom-call target or NULL */
 	int operands;
 	uint32_t attrs;
-	bool pointwise, leaf, collective, blocked;
+	bool pointwise, leaf, blocked;
 	bool many;  /* results, any number of them */
 	int bodies; /* blocks it owns */
 	PartialKind partial;
@@ -411,6 +411,23 @@ typedef struct OpInfo {
 	const char *float_c, *int_c, *doc;
 } OpInfo;
 extern const OpInfo ops[OP_COUNT];
+
+/* A row of collectives.def; see there. */
+typedef enum Route { ROUTE_ring, ROUTE_across, ROUTE_pairs } Route;
+typedef struct CollectiveInfo {
+	int per_member, per_rest, whole;
+	int turns; /* 0: the op is no collective */
+	Route route;
+	bool varies;
+	int base;
+	bool in_place, global;
+} CollectiveInfo;
+extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
+static inline bool
+op_communicates(const Op *op)
+{
+	return collectives[op->kind].turns > 0;
+}
 
 /* How an attribute is spelled in HLO text. */
 typedef enum AttrForm {

@@ -1,5 +1,6 @@
 /*
- * ops.c - the tables behind the enums: ops.def, dtypes.def, combiners.def.
+ * ops.c - the tables behind the enums: ops.def, collectives.def, dtypes.def,
+ * combiners.def.
  *
  * What follows from a row's text (an op is pointwise when its rule is) is
  * worked out here by the compiler of this file, so that the rows say each
@@ -16,11 +17,6 @@
 #define OPCODE(hlo) (IS_CUSTOM(hlo) ? "custom-call" : hlo)
 #define AFTER_PREFIX(hlo) (&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
 #define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
-
-#define COLLECTIVE(id) \
-	(O_##id == O_all_gather || O_##id == O_all_reduce || O_##id == O_reduce_scatter \
-		|| O_##id == O_all_to_all || O_##id == O_collective_permute \
-		|| O_##id == O_ragged_all_to_all)
 
 #define BODIES(id) \
 	(O_##id == O_call || O_##id == O_manual		      ? 1 \
@@ -40,7 +36,6 @@ const OpInfo ops[OP_COUNT] = {
 		.attrs = attr_mask, \
 		.pointwise = IS(rule_fn, pointwise), \
 		.leaf = IS(rule_fn, leaf), \
-		.collective = COLLECTIVE(id), \
 		.blocked = IS(rule_fn, blocked), \
 		.bodies = BODIES(id), \
 		.many = MANY(id), \
@@ -52,6 +47,15 @@ const OpInfo ops[OP_COUNT] = {
 	},
 #include "ops.def"
 #undef OP
+};
+
+const CollectiveInfo collectives[OP_COUNT] = {
+#define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
+	global) \
+	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
+		global},
+#include "collectives.def"
+#undef COLLECTIVE
 };
 
 const PartialInfo partials[PARTIAL_COUNT] = {

@@ -245,12 +245,6 @@ check_result_types(Checker *c, const Op *op)
 /* ---- ops by the level ----------------------------------------------- */
 
 static bool
-is_device_only(const OpInfo *info, OpKind kind)
-{
-	return info->collective || kind == O_partition_id;
-}
-
-static bool
 is_placement_op(OpKind kind)
 {
 	return kind == O_constraint || kind == O_reshard || kind == O_barrier
@@ -260,14 +254,13 @@ is_placement_op(OpKind kind)
 static void
 check_level(Checker *c, const Op *op)
 {
-	const OpInfo *info = &ops[op->kind];
-
 	bool device = c->m->level == L_device;
+	bool device_only = op_communicates(op) || op->kind == O_partition_id;
 
 	if (device && (is_placement_op(op->kind) || op->kind == O_manual || op->kind == O_roll))
-		verify_fail(c, "%s in a device program", info->name);
-	if (!device && !block_manual(op->block) && is_device_only(info, op->kind))
-		verify_fail(c, "%s outside a device program", info->name);
+		verify_fail(c, "%s in a device program", ops[op->kind].name);
+	if (!device && !block_manual(op->block) && device_only)
+		verify_fail(c, "%s outside a device program", ops[op->kind].name);
 }
 
 /* A spec is closed and uses no axes but the region's. */
@@ -339,7 +332,7 @@ pieces_cover_all(const AxisList *l, const AxisList *wanted)
 static void
 check_collective(Checker *c, const Op *op)
 {
-	bool permute = op->kind == O_collective_permute;
+	bool permute = collectives[op->kind].route == ROUTE_pairs;
 
 	if (!op->axes || (permute && !op->from == !op_has(op, A_source))) {
 		verify_fail(c, "%s without its axes", ops[op->kind].name);
@@ -371,7 +364,7 @@ check_op(Checker *c, Op *op)
 		check_manual(c, op);
 	bool shaped = c->failures == before;
 	check_level(c, op);
-	if (ops[op->kind].collective)
+	if (op_communicates(op))
 		check_collective(c, op);
 	const AxisList around = c->manual;
 	if (op->kind == O_manual && shaped)

@@ -38,10 +38,12 @@ kernel_may_overwrite(const Steps *s, const Step *step, const Value *home)
 static bool
 collective_may_overwrite(const Steps *s, const Step *step, const Value *home)
 {
+	const CollectiveInfo *c = &collectives[step->op->kind];
+
 	if (!step->base)
-		return step->op->kind == O_all_reduce;
+		return c->in_place;
 	for (int i = 0; i < step->op->noperands; i++)
-		if ((steps_home(s, step->op->operands[i]) == home) != (i == 1))
+		if ((steps_home(s, step->op->operands[i]) == home) != (i == c->base))
 			return false;
 	return true;
 }

@@ -216,10 +216,9 @@ static void
 explain_move(Op *op, void *data)
 {
 	Explainer *e = data;
-	CollectiveKind kind;
 	const Value *v;
 
-	if (!op_collective_kind(op, &kind))
+	if (!op_communicates(op))
 		return;
 	v = op->operands[0];
 	if (e->name && !involves(op, e->name))

@@ -194,7 +194,7 @@ json_collective(Totals *totals, const Op *op)
 static void
 list_collective(Op *op, void *data)
 {
-	if (ops[op->kind].collective)
+	if (op_communicates(op))
 		json_collective(data, op);
 }
 

@@ -28,16 +28,6 @@ void text_blocked(Why *w, const Value *v, int dim, Text *t);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
-typedef enum MoveKind {
-	MOVE_slice,    /* keep a part: no traffic */
-	MOVE_unreduce, /* replicated -> partial: value on index 0 */
-	MOVE_permute,
-	MOVE_all_to_all,
-	MOVE_all_gather,
-	MOVE_all_reduce,
-	MOVE_reduce_scatter,
-} MoveKind;
-
 /* `axes`, the minor end of from_dim, become the minor end of to_dim. */
 typedef struct Exchange {
 	int from_dim, to_dim;
@@ -47,7 +37,8 @@ typedef struct Exchange {
 enum { MAX_EXCHANGES = 2 };
 
 typedef struct Move {
-	MoveKind kind;
+	OpKind kind; /* a collective; dynamic_slice keeps a part, select makes
+				   a whole value partial: that of index 0 */
 	Placement before, after;
 	AxisList axes;	/* the group; permute: the target's order */
 	AxisList from;	/* permute: the source's order (see Op.from) */
@@ -84,9 +75,6 @@ typedef struct PartitionOptions {
 	size_t global_length;
 } PartitionOptions;
 bool partition(Module *m, const PartitionOptions *o);
-
-/* shard/partition/remark.c: "all-reduce" */
-const char *move_name(MoveKind kind);
 
 /* ---- what_if.c: what a device receives in all ----------------------------- */
 

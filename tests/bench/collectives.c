@@ -97,7 +97,7 @@ measure(Machine *m, shdrt_collective_kind kind, size_t bytes, double copy)
 	double times[BATCHES];
 	int64_t n = m->ndevices, elements = (int64_t)bytes / 4;
 	collective.kind = kind;
-	collective.size = kind == SHDRT_ALL_GATHER ? elements / n : elements;
+	collective.size = kind == SHDRT_all_gather ? elements / n : elements;
 	repeats = bytes < 1u << 16 ? 400 : bytes < 1u << 22 ? 40 : 3;
 	rt_machine_run(m, fill, NULL);
 	for (int i = 0; i < BATCHES; i++)
@@ -105,7 +105,7 @@ measure(Machine *m, shdrt_collective_kind kind, size_t bytes, double copy)
 	qsort(times, BATCHES, sizeof *times, by_size);
 	double median = times[BATCHES / 2];
 	double written =
-		(double)bytes * (double)n / (kind == SHDRT_REDUCE_SCATTER ? (double)n : 1);
+		(double)bytes * (double)n / (kind == SHDRT_reduce_scatter ? (double)n : 1);
 	printf("%-15s %10zu bytes %10.2f us min %10.2f us median %7.2f GB/s "
 	       "(%.2f of memcpy)\n",
 		names[kind], bytes, times[0] * 1e6, median * 1e6, written / median * 1e-9,
@@ -136,7 +136,7 @@ main(int argc, char **argv)
 	double copy = copy_bandwidth();
 	printf("memcpy %.2f GB/s written\n", copy);
 	Machine *m = rt_machine_new(&program, 0);
-	for (int kind = 0; kind < SHDRT_RAGGED; kind++)
+	for (int kind = 0; kind < SHDRT_ragged_all_to_all; kind++)
 		for (size_t bytes = 1024; bytes <= largest; bytes *= 4)
 			measure(m, (shdrt_collective_kind)kind, bytes, copy);
 	rt_machine_free(m);

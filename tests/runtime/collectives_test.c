@@ -151,8 +151,8 @@ elements(const shdrt_collective *c)
 static size_t
 result_elements(const shdrt_collective *c, int n)
 {
-	return c->kind == SHDRT_ALL_GATHER	  ? elements(c) * (size_t)n
-		: c->kind == SHDRT_REDUCE_SCATTER ? elements(c) / (size_t)n
+	return c->kind == SHDRT_all_gather	  ? elements(c) * (size_t)n
+		: c->kind == SHDRT_reduce_scatter ? elements(c) / (size_t)n
 						  : elements(c);
 }
 
@@ -165,22 +165,22 @@ model(const shdrt_collective *c, char **in, int n, int self, int source, char *o
 	for (size_t o = 0; o < outer; o++)
 		for (size_t k = 0; k < row; k++) {
 			size_t i = o * row + k;
-			if (c->kind == SHDRT_ALL_REDUCE)
+			if (c->kind == SHDRT_all_reduce)
 				model_reduce(c, in, n, i, out, i);
-			else if (c->kind == SHDRT_REDUCE_SCATTER && k < part)
+			else if (c->kind == SHDRT_reduce_scatter && k < part)
 				model_reduce(c, in, n, o * row + (size_t)self * part + k, out,
 					o * part + k);
-			else if (c->kind == SHDRT_ALL_TO_ALL)
+			else if (c->kind == SHDRT_all_to_all)
 				memcpy(out + i * bytes,
 					in[k / part]
 						+ (o * row + (size_t)self * part + k % part)
 							* bytes,
 					bytes);
-			else if (c->kind == SHDRT_PERMUTE && source >= 0)
+			else if (c->kind == SHDRT_collective_permute && source >= 0)
 				memcpy(out + i * bytes, in[source] + i * bytes, bytes);
-			else if (c->kind == SHDRT_PERMUTE)
+			else if (c->kind == SHDRT_collective_permute)
 				memset(out + i * bytes, 0, bytes);
-			else if (c->kind == SHDRT_ALL_GATHER)
+			else if (c->kind == SHDRT_all_gather)
 				for (int m = 0; m < n; m++)
 					memcpy(out
 							+ ((o * (size_t)n + (size_t)m) * row
@@ -305,14 +305,14 @@ device_right(const Machine *m, int k, int64_t id, char *wanted)
 	char *in[64];
 	int self = (int)shdrt_index(id, c->group.n, c->group.split);
 	int n = find_members(c->group, m->ndevices, id, members), source = -1;
-	if (c->kind == SHDRT_PERMUTE) {
+	if (c->kind == SHDRT_collective_permute) {
 		members[0] = find_source(c, m->ndevices, id);
 		source = members[0] < 0 ? -1 : 0;
 		n = source + 1;
 	}
 	for (int i = 0; i < n; i++)
 		in[i] = m->devices[members[i]].slab + in_at[k];
-	if (c->kind == SHDRT_PERMUTE)
+	if (c->kind == SHDRT_collective_permute)
 		n = 1;
 	model(c, in, n, self, source, wanted);
 	return memcmp(wanted, m->devices[id].slab + out_at[k],
@@ -358,9 +358,9 @@ static void
 test_group(const char *what, int64_t ndevices, shdrt_splits group)
 {
 	static const shdrt_collective_kind moves[] = {
-		SHDRT_ALL_GATHER,
-		SHDRT_ALL_TO_ALL,
-		SHDRT_PERMUTE,
+		SHDRT_all_gather,
+		SHDRT_all_to_all,
+		SHDRT_collective_permute,
 	};
 	int n = group_size(group);
 	for (int d = 0; d < SHDRT_DTYPE_COUNT; d++) {
@@ -371,11 +371,11 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group)
 		for (int c = 0; c < SHDRT_COMBINER_COUNT; c++) {
 			if (c >= SHDRT_and && is_float((shdrt_dtype)d))
 				continue;
-			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d, (shdrt_combiner)c, group, 1,
+			add_case(SHDRT_all_reduce, (shdrt_dtype)d, (shdrt_combiner)c, group, 1,
 				1, 1, n);
-			add_case(SHDRT_ALL_REDUCE, (shdrt_dtype)d, (shdrt_combiner)c, group, 3,
+			add_case(SHDRT_all_reduce, (shdrt_dtype)d, (shdrt_combiner)c, group, 3,
 				7, 19, n);
-			add_case(SHDRT_REDUCE_SCATTER, (shdrt_dtype)d, (shdrt_combiner)c, group,
+			add_case(SHDRT_reduce_scatter, (shdrt_dtype)d, (shdrt_combiner)c, group,
 				2, 3 * n, 11, n);
 		}
 	}
@@ -391,7 +391,7 @@ test_sizes(void)
 	static const int64_t sizes[] = {1 << 10, 1 << 14, 1 << 16, 1 << 18, (1 << 20) + 4,
 		(1 << 22) + 4};
 	for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
-		for (int k = 0; k < SHDRT_RAGGED; k++) {
+		for (int k = 0; k < SHDRT_ragged_all_to_all; k++) {
 			add_case((shdrt_collective_kind)k, SHDRT_f32, SHDRT_add, group, 1,
 				sizes[i], 1, 4);
 			if (i < 4)
@@ -426,11 +426,12 @@ test_permutes(void)
 		{{1, y_major}, {1, x}},
 	};
 	for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++) {
-		add_case(SHDRT_PERMUTE, SHDRT_i32, SHDRT_add, pairs[i].to, 3, 1, 5, 1);
+		add_case(SHDRT_collective_permute, SHDRT_i32, SHDRT_add, pairs[i].to, 3, 1, 5,
+			1);
 		cases[ncases - 1].from = pairs[i].from;
 	}
 	for (int i = 0; i < 2; i++) {
-		add_case(SHDRT_PERMUTE, SHDRT_f64, SHDRT_add, y, 3, 1, 5, 1);
+		add_case(SHDRT_collective_permute, SHDRT_f64, SHDRT_add, y, 3, 1, 5, 1);
 		cases[ncases - 1].source = i ? gaps : shift;
 	}
 	run_cases("permutes between groups", 8);

@@ -19,7 +19,7 @@ static const shdrt_tensor results[] = {
 	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0},
 };
 static const shdrt_collective collectives[] = {
-	{SHDRT_ALL_GATHER, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1,
+	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1,
 		"counter.shd", 3, "w", "X", 24, 3000000, 0},
 };
 

@@ -19,7 +19,7 @@ enum {
 	WORDS = 32, /* of a device's operand */
 	FIRST_LINE = 100,
 	FAULTY_STEPS = 300,
-	KINDS = SHDRT_RAGGED,
+	KINDS = SHDRT_ragged_all_to_all,
 	PLAIN = GROUPS * KINDS, /* ... then the same on other lines, ... */
 	TWINS = 2 * PLAIN,	/* ... then the same of other sizes */
 	ALL = 3 * PLAIN,
@@ -91,12 +91,12 @@ make_table(void)
 	for (int i = 0; i < ALL; i++) {
 		int group = i % GROUPS, kind = i / GROUPS % KINDS;
 		int64_t n = members(group);
-		bool shares = kind == SHDRT_REDUCE_SCATTER || kind == SHDRT_ALL_TO_ALL;
+		bool shares = kind == SHDRT_reduce_scatter || kind == SHDRT_all_to_all;
 		table[i] = (shdrt_collective){kind, SHDRT_i32, SHDRT_add,
 			{nsplits[group], splits[group]}, {nsplits[group], splits[group]}, NULL,
 			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, "t.shd", FIRST_LINE + i,
 			"", names[group], 64, 1000, 0};
-		if (kind == SHDRT_PERMUTE)
+		if (kind == SHDRT_collective_permute)
 			table[i].source = next_member[group];
 	}
 	for (int g = 0; g < GROUPS; g++)
@@ -150,15 +150,15 @@ expected(const shdrt_collective *c, int64_t device, int step, int64_t i)
 	int64_t from = 0, at = i;
 	uint32_t sum = 0;
 
-	if (c->kind == SHDRT_ALL_GATHER)
+	if (c->kind == SHDRT_all_gather)
 		from = i / c->size, at = i % c->size;
-	else if (c->kind == SHDRT_ALL_TO_ALL)
+	else if (c->kind == SHDRT_all_to_all)
 		from = i / part, at = own * part + i % part;
-	else if (c->kind == SHDRT_PERMUTE)
+	else if (c->kind == SHDRT_collective_permute)
 		from = c->source[own];
-	else if (c->kind == SHDRT_REDUCE_SCATTER)
+	else if (c->kind == SHDRT_reduce_scatter)
 		at += own * part;
-	if (c->kind != SHDRT_ALL_REDUCE && c->kind != SHDRT_REDUCE_SCATTER)
+	if (c->kind != SHDRT_all_reduce && c->kind != SHDRT_reduce_scatter)
 		return word(member(device, &c->group, from), step, at);
 	for (int64_t k = 0; k < n; k++)
 		sum += (uint32_t)word(member(device, &c->group, k), step, at);
@@ -168,11 +168,11 @@ expected(const shdrt_collective *c, int64_t device, int step, int64_t i)
 typedef void
 Collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
 static Collective *const collective[KINDS] = {
-	[SHDRT_ALL_GATHER] = shdrt_all_gather,
-	[SHDRT_ALL_REDUCE] = shdrt_all_reduce,
-	[SHDRT_REDUCE_SCATTER] = shdrt_reduce_scatter,
-	[SHDRT_ALL_TO_ALL] = shdrt_all_to_all,
-	[SHDRT_PERMUTE] = shdrt_collective_permute,
+	[SHDRT_all_gather] = shdrt_all_gather,
+	[SHDRT_all_reduce] = shdrt_all_reduce,
+	[SHDRT_reduce_scatter] = shdrt_reduce_scatter,
+	[SHDRT_all_to_all] = shdrt_all_to_all,
+	[SHDRT_collective_permute] = shdrt_collective_permute,
 };
 
 /* One of 256 steps of a device takes up to 200 us longer, asleep or busy. */
@@ -203,7 +203,7 @@ follow_script(shdrt_device *dev, char *slab)
 		dawdle(id, i);
 		collective[c->kind](dev, c, in, out);
 		int64_t k = (int64_t)(draw((uint64_t)id, (uint64_t)i, 5) % 4);
-		if (c->kind == SHDRT_REDUCE_SCATTER)
+		if (c->kind == SHDRT_reduce_scatter)
 			k = 0;
 		if (script.fault == F_none && out[k] != expected(c, id, i, k)) {
 			fprintf(stderr, "step %d, device %d: %s is wrong\n", i, (int)id,

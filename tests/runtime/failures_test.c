@@ -21,20 +21,20 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 			1, "t.shd", line, "", #splits, 0, 0, 0 \
 	}
 static const shdrt_collective collectives[] = {
-	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 3),
-	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 5),
-	COLLECTIVE(SHDRT_ALL_GATHER, xy, 2, 4, 3),
-	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 8, 3),
-	COLLECTIVE(SHDRT_ALL_REDUCE, x, 1, 4, 7),
-	COLLECTIVE(SHDRT_ALL_REDUCE, y, 1, 4, 9),
-	COLLECTIVE(SHDRT_ALL_REDUCE, xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 5),
+	COLLECTIVE(SHDRT_all_gather, xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, xy, 2, 8, 3),
+	COLLECTIVE(SHDRT_all_reduce, x, 1, 4, 7),
+	COLLECTIVE(SHDRT_all_reduce, y, 1, 4, 9),
+	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 3),
 };
 
 static void
 meet(shdrt_device *dev, int number, char *slab)
 {
 	const shdrt_collective *c = &collectives[number];
-	(c->kind == SHDRT_ALL_GATHER ? shdrt_all_gather : shdrt_all_reduce)(dev, c, slab,
+	(c->kind == SHDRT_all_gather ? shdrt_all_gather : shdrt_all_reduce)(dev, c, slab,
 		slab + 256);
 }
 

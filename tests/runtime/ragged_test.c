@@ -186,7 +186,7 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype d
 	for (int i = 0; i < group.n; i++)
 		nmembers *= (int)group.split[i].size;
 	int64_t rows = ROOM * nmembers;
-	exchange = (shdrt_collective){.kind = SHDRT_RAGGED,
+	exchange = (shdrt_collective){.kind = SHDRT_ragged_all_to_all,
 		.dtype = dtype,
 		.group = group,
 		.from = group,
@@ -249,10 +249,10 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 			line, "", #split, 0, 0, 6 \
 	}
 static const shdrt_collective table[] = {
-	ENTRY(SHDRT_RAGGED, along_y, 3),
-	ENTRY(SHDRT_RAGGED, along_y, 5),
-	ENTRY(SHDRT_ALL_REDUCE, along_y, 7),
-	ENTRY(SHDRT_RAGGED, along_x, 9),
+	ENTRY(SHDRT_ragged_all_to_all, along_y, 3),
+	ENTRY(SHDRT_ragged_all_to_all, along_y, 5),
+	ENTRY(SHDRT_all_reduce, along_y, 7),
+	ENTRY(SHDRT_ragged_all_to_all, along_x, 9),
 };
 
 typedef enum List { NONE, STARTS, SIZES, TO, FROM, PLACE } List;
@@ -326,7 +326,7 @@ exchange_once(shdrt_device *dev, char *slab)
 		if (changes[i].list && changes[i].device == id)
 			list[changes[i].list][changes[i].member] = changes[i].value;
 	const shdrt_collective *c = &table[list[PLACE][0]];
-	if (c->kind == SHDRT_RAGGED)
+	if (c->kind == SHDRT_ragged_all_to_all)
 		shdrt_ragged_all_to_all(dev, c, slab, list[STARTS], list[SIZES], list[TO],
 			list[FROM], slab + 256);
 	else

@@ -169,13 +169,13 @@ gather_bytes(const Mesh *mesh, const Type *type, const Placement *from, const Pl
 			if (axis_contains(partial.a[i], kept.a[k]))
 				reduced /= kept.a[k].size;
 	}
-	total += wire_bytes(K_all_reduce, reduced, bytes);
+	total += wire_bytes(O_all_reduce, reduced, bytes);
 	for (int d = 0; d < type->rank; d++) {
 		AxisList a = placement_dim(from, d), b = placement_dim(to, d);
 		AxisList shared = axes_common_prefix(&a, &b);
 		members *= axes_size(&a) / axes_size(&shared);
 	}
-	return total + wire_bytes(K_all_gather, members, bytes);
+	return total + wire_bytes(O_all_gather, members, bytes);
 }
 
 typedef struct Longest {

@@ -186,8 +186,8 @@ root_collective(Fuse *f, Op *op)
 {
 	Step *step = new_step(f, STEP_collective, op, 1, op->results);
 
-	if (op->kind == O_ragged_all_to_all)
-		step->base = operand(f, op, 1);
+	if (collectives[op->kind].base >= 0)
+		step->base = operand(f, op, collectives[op->kind].base);
 	for (int i = 0; i < op->noperands; i++)
 		use_whole(f, op->operands[i]);
 }
@@ -250,7 +250,7 @@ rooter(const Op *op)
 		[O_scatter_add] = root_scatter_add,
 	};
 
-	if (ops[op->kind].collective)
+	if (op_communicates(op))
 		return root_collective;
 	return roots[op->kind] ? roots[op->kind] : root_map;
 }

@@ -349,7 +349,7 @@ text_moves(Text *t, const Mesh *mesh, int n, const ReshardPlan *const *plans)
 			const Move *move = &plans[i]->moves[k];
 			if (move->bytes == 0)
 				continue;
-			text_printf(t, "%s%s ", told++ ? ", " : "", move_name(move->kind));
+			text_printf(t, "%s%s ", told++ ? ", " : "", ops[move->kind].hlo);
 			text_axes(t, mesh, &move->axes);
 		}
 		bytes += plans[i]->bytes;

@@ -429,8 +429,8 @@ follow_constraint(Explicit *e, OpState *o)
 	bool settles = true;
 
 	for (int i = 0; i < plan->n; i++)
-		settles &= plan->moves[i].bytes == 0 || plan->moves[i].kind == MOVE_all_reduce
-			|| plan->moves[i].kind == MOVE_reduce_scatter;
+		settles &= plan->moves[i].bytes == 0
+			|| ops[plan->moves[i].kind].attrs & AT(combiner);
 	if (!settles) {
 		report_move(e, o->op, &to);
 		e->failed = true;

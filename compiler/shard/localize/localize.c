@@ -213,8 +213,9 @@ move_unreduce(Localizer *l, Value *v, const Move *move, Type local)
 }
 
 static Value *
-move_collective(Localizer *l, Value *v, const Move *move, OpKind kind, Type local)
+move_collective(Localizer *l, Value *v, const Move *move, Type local)
 {
+	OpKind kind = move->kind;
 	Op *op = local_op(l, kind, 1, &v, v->name);
 	Combiner combiner = (Combiner)move->before.combiner;
 
@@ -326,7 +327,7 @@ move_exchange(Localizer *l, Value *v, const Move *move, Type local)
 	memcpy(flat + 1, part.dims, (size_t)rank * sizeof flat[0]);
 	v = emit_reshape(l, v, rank + 1, flat);
 	Type exchanged = v->type;
-	v = move_collective(l, v, move, O_all_to_all, exchanged);
+	v = move_collective(l, v, move, exchanged);
 	v->no_placement = true;
 	op_set_int(v->def, A_dim, 0);
 	v = emit_reshape(l, v, rank + nx, front);
@@ -340,23 +341,17 @@ move_exchange(Localizer *l, Value *v, const Move *move, Type local)
 static Value *
 emit_move(Localizer *l, Value *v, const Move *move, const Type *global)
 {
-	static const OpKind kinds[] = {
-		[MOVE_permute] = O_collective_permute,
-		[MOVE_all_gather] = O_all_gather,
-		[MOVE_all_reduce] = O_all_reduce,
-		[MOVE_reduce_scatter] = O_reduce_scatter,
-	};
 	Type local = placement_local(global, &move->after);
 	Value *made;
 
-	if (move->kind == MOVE_slice)
+	if (move->kind == O_dynamic_slice)
 		made = move_slice(l, v, move, local);
-	else if (move->kind == MOVE_unreduce)
+	else if (move->kind == O_select)
 		made = move_unreduce(l, v, move, local);
-	else if (move->kind == MOVE_all_to_all)
+	else if (move->kind == O_all_to_all)
 		made = move_exchange(l, v, move, local);
 	else
-		made = move_collective(l, v, move, kinds[move->kind], local);
+		made = move_collective(l, v, move, local);
 	made->placement = move->after;
 	made->no_placement = false;
 	made->unpadded = v->unpadded;

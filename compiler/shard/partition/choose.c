@@ -156,13 +156,12 @@ static void
 price_collective(const Partitioner *p, const Type *operand, Choice *c)
 {
 	const Op *op = p->op;
-	CollectiveKind kind;
 
-	if (!op_collective_kind(op, &kind))
+	if (!op_communicates(op))
 		return;
 	double bytes = (double)type_bytes(operand);
-	c->bytes += wire_bytes(kind, axes_size(op->axes), bytes);
-	c->seconds += collective_seconds(&p->module->mesh, kind, op->axes, bytes);
+	c->bytes += wire_bytes(op->kind, axes_size(op->axes), bytes);
+	c->seconds += collective_seconds(&p->module->mesh, op->kind, op->axes, bytes);
 }
 
 /* Fills in bytes, seconds and collectives. */

@@ -12,22 +12,6 @@
 
 enum { MAX_PROPOSALS = 50 }; /* each runs the passes again */
 
-static const char *const move_names[] = {
-	[MOVE_slice] = "slice",
-	[MOVE_unreduce] = "unreduce",
-	[MOVE_permute] = "collective-permute",
-	[MOVE_all_to_all] = "all-to-all",
-	[MOVE_all_gather] = "all-gather",
-	[MOVE_all_reduce] = "all-reduce",
-	[MOVE_reduce_scatter] = "reduce-scatter",
-};
-
-const char *
-move_name(MoveKind kind)
-{
-	return move_names[kind];
-}
-
 /* The value before it was moved. */
 static const Value *
 unmoved(const Value *v)
@@ -118,7 +102,7 @@ label_why(Partitioner *p, const Op *reshard, const Value *v, const Move *move)
 {
 	Text t = {0};
 
-	if (move->kind == MOVE_all_reduce || move->kind == MOVE_reduce_scatter)
+	if (ops[move->kind].attrs & AT(combiner))
 		text_add(&t, "each device holds a partial result");
 	else
 		for (int i = 0; i < move->axes.n; i++)
@@ -345,7 +329,7 @@ remark_move(Partitioner *p, const Op *reshard, const Move *move)
 	const Value *v = unmoved(reshard->operands[0]);
 	Text t = {0};
 
-	text_printf(&t, "%s over ", move_names[move->kind]);
+	text_printf(&t, "%s over ", ops[move->kind].hlo);
 	text_axes(&t, mesh, &move->axes);
 	text_printf(&t, ": %s ", known_name(p, v));
 	text_placed(&t, mesh, v, &move->before);

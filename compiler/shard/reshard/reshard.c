@@ -96,23 +96,6 @@ group_move(const Search *s, Move *move, uint32_t group)
 			axes_append(&move->axes, s->atoms[a]);
 }
 
-/* COLLECTIVE_COUNT: none is needed. */
-static CollectiveKind
-move_collective(MoveKind kind)
-{
-	static const CollectiveKind collectives[] = {
-		[MOVE_slice] = COLLECTIVE_COUNT,
-		[MOVE_unreduce] = COLLECTIVE_COUNT,
-		[MOVE_permute] = K_collective_permute,
-		[MOVE_all_to_all] = K_all_to_all,
-		[MOVE_all_gather] = K_all_gather,
-		[MOVE_all_reduce] = K_all_reduce,
-		[MOVE_reduce_scatter] = K_reduce_scatter,
-	};
-
-	return collectives[kind];
-}
-
 static Move
 make_move(const Search *s, const Node *n, Combiner combiner)
 {
@@ -121,11 +104,11 @@ make_move(const Search *s, const Node *n, Combiner combiner)
 
 	move.before = placement_of(s, before, combiner);
 	move.after = placement_of(s, &n->state, combiner);
-	if (n->kind == MOVE_permute)
+	if (n->kind == O_collective_permute)
 		permute_move(s, &move, before, &n->state);
-	else if (n->kind == MOVE_all_to_all)
+	else if (n->kind == O_all_to_all)
 		exchange_move(s, &move, n, before);
-	else if (n->kind == MOVE_all_gather)
+	else if (n->kind == O_all_gather)
 		append_atoms(s, &move.axes, before, n->dim, n->state.n[n->dim]);
 	else
 		group_move(s, &move, n->group);
@@ -138,10 +121,10 @@ move_merge(Move *last, const Move *next)
 {
 	if (last->kind != next->kind)
 		return false;
-	if (next->kind == MOVE_reduce_scatter && last->dim != next->dim)
+	if (next->kind == O_reduce_scatter && last->dim != next->dim)
 		return false;
-	if (next->kind != MOVE_slice && next->kind != MOVE_unreduce
-		&& next->kind != MOVE_reduce_scatter)
+	if (next->kind != O_dynamic_slice && next->kind != O_select
+		&& next->kind != O_reduce_scatter)
 		return false;
 	axes_append_all(&last->axes, &next->axes);
 	last->after = next->after;
@@ -151,15 +134,12 @@ move_merge(Move *last, const Move *next)
 static void
 move_price(const Search *s, Move *move)
 {
-	CollectiveKind kind = move_collective(move->kind);
-	double bytes;
-
-	if (kind == COLLECTIVE_COUNT)
-		return;
 	Type local = placement_local(s->type, &move->before);
-	bytes = (double)type_bytes(&local);
-	move->bytes = wire_bytes(kind, axes_size(&move->axes), bytes);
-	move->seconds = collective_seconds(s->mesh, kind, &move->axes, bytes);
+	double bytes = (double)type_bytes(&local);
+
+	move->bytes = wire_bytes(move->kind, axes_size(&move->axes), bytes);
+	if (collectives[move->kind].turns)
+		move->seconds = collective_seconds(s->mesh, move->kind, &move->axes, bytes);
 }
 
 /* Room for the moves that lead to a node, behind those there are. */
@@ -293,7 +273,7 @@ plan_total(ReshardPlan *plan)
 	for (int i = 0; i < plan->n; i++) {
 		plan->bytes += plan->moves[i].bytes;
 		plan->seconds += plan->moves[i].seconds;
-		plan->collectives += move_collective(plan->moves[i].kind) != COLLECTIVE_COUNT;
+		plan->collectives += collectives[plan->moves[i].kind].turns > 0;
 	}
 }
 

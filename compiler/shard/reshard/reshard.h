@@ -28,7 +28,7 @@ typedef struct Node {
 	double bytes;
 	int collectives, moves;
 	int parent; /* index, -1 at the start */
-	MoveKind kind;
+	OpKind kind;
 	int dim;
 	uint32_t group; /* atoms of the move's group */
 	int nexchanges;

@@ -174,7 +174,7 @@ bucket_find(const Search *s, const State *st)
 
 /* A copy of `parent` to be changed into a successor. */
 static Node
-successor(const Search *s, int parent, MoveKind kind)
+successor(const Search *s, int parent, OpKind kind)
 {
 	Node n = s->nodes[parent];
 
@@ -240,7 +240,7 @@ try_slices(Search *s, int at)
 				|| !divides(s, &st, d, s->atoms[a].size)
 				|| !towards_goal(s, &st, d, a))
 				continue;
-			Node n = successor(s, at, MOVE_slice);
+			Node n = successor(s, at, O_dynamic_slice);
 			push_atom(&n.state, d, a);
 			offer(s, n, 0, false);
 		}
@@ -254,7 +254,7 @@ try_unreduce(Search *s, int at)
 
 	for (int a = 0; a < s->natoms; a++)
 		if (wanted >> a & 1) {
-			Node n = successor(s, at, MOVE_unreduce);
+			Node n = successor(s, at, O_select);
 			n.state.partial |= 1u << a;
 			n.group = 1u << a;
 			offer(s, n, 0, false);
@@ -289,7 +289,7 @@ static void
 try_directed_permute(Search *s, int at)
 {
 	const State *old = &s->nodes[at].state;
-	Node n = successor(s, at, MOVE_permute);
+	Node n = successor(s, at, O_collective_permute);
 	uint32_t taken = old->partial;
 
 	for (int d = 0; d < s->rank; d++) {
@@ -312,7 +312,7 @@ try_directed_permute(Search *s, int at)
 static void
 try_permutes(Search *s, int at)
 {
-	Node n = successor(s, at, MOVE_permute);
+	Node n = successor(s, at, O_collective_permute);
 	uint32_t all = (1u << s->natoms) - 1;
 
 	if (s->directed) {
@@ -366,7 +366,7 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 				if (!exchange(s, &n, from, to, count))
 					continue;
 				offer(s, n,
-					wire_bytes(K_all_to_all, group_size(s, n.group), bytes),
+					wire_bytes(O_all_to_all, group_size(s, n.group), bytes),
 					true);
 				if (n.nexchanges < MAX_EXCHANGES)
 					try_exchanges_from(s, at, &n,
@@ -381,11 +381,11 @@ try_gathers(Search *s, int at)
 	double bytes = local_bytes(s, &s->nodes[at].state);
 
 	for (int d = 0; d < s->rank; d++) {
-		Node n = successor(s, at, MOVE_all_gather);
+		Node n = successor(s, at, O_all_gather);
 		n.dim = d;
 		while (n.state.n[d]) {
 			n.group |= 1u << pop_atom(&n.state, d);
-			offer(s, n, wire_bytes(K_all_gather, group_size(s, n.group), bytes),
+			offer(s, n, wire_bytes(O_all_gather, group_size(s, n.group), bytes),
 				true);
 		}
 	}
@@ -401,10 +401,10 @@ try_reductions(Search *s, int at)
 	if (!extra)
 		return;
 	for (uint32_t set = extra; set; set = (set - 1) & extra) {
-		Node n = successor(s, at, MOVE_all_reduce);
+		Node n = successor(s, at, O_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
-		offer(s, n, wire_bytes(K_all_reduce, group_size(s, set), bytes), true);
+		offer(s, n, wire_bytes(O_all_reduce, group_size(s, set), bytes), true);
 	}
 	for (int a = 0; a < s->natoms; a++)
 		for (int d = 0; d < s->rank; d++) {
@@ -412,12 +412,12 @@ try_reductions(Search *s, int at)
 				|| !divides(s, &st, d, s->atoms[a].size)
 				|| !towards_goal(s, &st, d, a))
 				continue;
-			Node n = successor(s, at, MOVE_reduce_scatter);
+			Node n = successor(s, at, O_reduce_scatter);
 			n.group = 1u << a;
 			n.dim = d;
 			n.state.partial &= ~n.group;
 			push_atom(&n.state, d, a);
-			offer(s, n, wire_bytes(K_reduce_scatter, s->atoms[a].size, bytes),
+			offer(s, n, wire_bytes(O_reduce_scatter, s->atoms[a].size, bytes),
 				true);
 		}
 }
@@ -445,7 +445,7 @@ reshard_search(Search *s, const State *start)
 		try_slices(s, at);
 		try_unreduce(s, at);
 		try_permutes(s, at);
-		Node base = successor(s, at, MOVE_all_to_all);
+		Node base = successor(s, at, O_all_to_all);
 		try_exchanges_from(s, at, &base, 0);
 		try_gathers(s, at);
 		try_reductions(s, at);
