@@ -87,7 +87,7 @@ giver(const Projection *p, const Holder *taker, AxisRef a)
 	for (int i = p->factor_first[taker->factor]; i < p->factor_first[taker->factor + 1];
 		i++) {
 		const Holder *h = &p->holders[p->by_factor[i]];
-		if (h->grown || h->tensor == taker->tensor || !axes_overlap(&h->axes, a))
+		if (took(p, h) || h->tensor == taker->tensor || !axes_overlap(&h->axes, a))
 			continue;
 		if (best < 0 || p->elements[h->tensor] > p->elements[best])
 			best = h->tensor;
@@ -99,7 +99,7 @@ static const Holder *
 holder_with(const Projection *p, int tensor, int dim, AxisRef a)
 {
 	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++)
-		if (p->holders[i].dim == dim && p->holders[i].grown
+		if (p->holders[i].dim == dim && took(p, &p->holders[i])
 			&& axes_overlap(&p->holders[i].axes, a))
 			return &p->holders[i];
 	return NULL;

@@ -6,9 +6,8 @@
  *               members of a shard_like
  *   Edge        what flows into and out of a body: an identity among a value
  *               that a loop carries, its start and what the body makes of it
- *   Projection  the placements around one op, rewritten dim by dim as the
- *               factors of its rule; steps work on it
- *   Holder      one factor in one dim of one tensor of a projection
+ *   Projection  the placements around one op as holders, one for each factor in
+ *               each dim of each tensor (ir/factors.h); steps work on it
  *
  *   x: [8@X, 4@Y] -> reshape -> r: [32@?]     rule ([i,j])->([ij])
  *   holders: x/i {X}, x/j {Y}, r/i {}, r/j {}
@@ -16,7 +15,7 @@
 #ifndef SHDC_SHARD_PROPAGATE_H
 #define SHDC_SHARD_PROPAGATE_H
 
-#include "ir/ir.h"
+#include "ir/factors.h"
 
 /* An axis that came to a value through an op, kept until the end. */
 typedef struct Arrival {
@@ -71,15 +70,6 @@ typedef struct OpState {
 	int8_t settled[STRATEGY_COUNT];
 } OpState;
 
-typedef struct Holder {
-	int tensor, dim, factor;
-	int64_t size; /* what axes must divide */
-	bool closed, minor_most;
-	bool grown; /* in this step */
-	AxisList axes;
-	AxisList overflow; /* axes of the dim that fit no factor */
-} Holder;
-
 typedef struct Projection {
 	const Rule *rule;
 	const Op *op;
@@ -92,7 +82,8 @@ typedef struct Projection {
 	AxisList *barred;  /* [ntensors]: replicated and unreduced axes */
 	bool *sealed;	   /* [ntensors]: bare `replicated` */
 	double *elements;  /* [ntensors] */
-	bool *grown;	   /* [ntensors]: some holder grew */
+	bool *grown;	   /* [ntensors]: some holder grew in this step */
+	bool *took;	   /* [nholders]: that did, took() */
 	/* room for steps, [nfactors] each */
 	AxisList *agreed;
 	Way *way;
@@ -128,6 +119,11 @@ typedef struct Propagation {
 
 /* factors.c */
 void project(Projection *p, Propagation *g, const OpState *o);
+static inline bool
+took(const Projection *p, const Holder *h)
+{
+	return p->took[h - p->holders];
+}
 /* The axes of dim `dim` of a tensor as its holders now have them. */
 AxisList projection_dim(const Projection *p, int tensor, int dim);
 

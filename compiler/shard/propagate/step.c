@@ -219,7 +219,7 @@ grow(Projection *p, Holder *h, const AxisList *axes)
 	if (!begins(&h->axes, axes))
 		return false;
 	h->axes = *axes;
-	h->grown = true;
+	p->took[h - p->holders] = true;
 	p->grown[h->tensor] = true;
 	return true;
 }
