@@ -217,43 +217,25 @@ sender(const Projection *p, int factor)
 	return h;
 }
 
-/* A factor may be split only where those before it in its dim are full. */
-static Finding
-place_tensor(const Projection *p, int tensor, const Partial *partial, Placement *to)
-{
-	bool full = true;
-	int dim = -1;
-
-	*to = placement_none(p->tensors[tensor]->type.rank);
-	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++) {
-		const Holder *h = &p->holders[i];
-		const AxisList *axes = &p->agreed[h->factor];
-		if (h->dim != dim)
-			full = true;
-		dim = h->dim;
-		if (axes->n && (!full || h->size % axes_size(axes)))
-			return found(FAULT_strided, sender(p, h->factor), NULL, axes->a[0]);
-		full &= axes_size(axes) == h->size;
-		AxisList all = placement_dim(to, dim);
-		axes_append_all(&all, axes);
-		placement_set_dim(to, dim, &all);
-	}
-	placement_set_unreduced(to, &partial->axes, partial->combiner);
-	return (Finding){.fault = FAULT_none};
-}
-
 Finding
 derive(Explicit *e, OpState *o, Placement *results)
 {
 	Projection *p = &e->g.projection;
 	Partial partial;
+	int misfit;
 
 	project(p, &e->g, o);
 	Finding f = agree_on_all(e, p);
 	if (!f.fault)
 		f = collect_partial(e, o, &partial);
-	for (int t = o->noperands; !f.fault && t < o->ntensors; t++)
-		f = place_tensor(p, t, &partial, &results[t - o->noperands]);
+	for (int t = o->noperands; !f.fault && t < o->ntensors; t++) {
+		Placement *to = &results[t - o->noperands];
+		if (factors_place(p->rule, t, p->agreed, to, &misfit))
+			placement_set_unreduced(to, &partial.axes, partial.combiner);
+		else
+			f = found(FAULT_strided, sender(p, misfit), NULL,
+				p->agreed[misfit].a[0]);
+	}
 	return f;
 }
 
