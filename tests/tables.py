@@ -1,0 +1,107 @@
+#!/usr/bin/env python3
+"""Every row of a table has its test, every file its place in a README.  TAP.
+
+compiler/README.md lists the places that a new op, pass, option, ... touches;
+where a place can be forgotten without the compiler noticing, it is looked for
+here.
+"""
+import os
+import re
+import sys
+
+from style import ROOT, read
+
+
+def text(path):
+    return "\n".join(read(path))
+
+
+def rows(path, macro):
+    """The first argument of each row: DIAG(syntax, ...) -> syntax."""
+    body = re.sub(r"/\*.*?\*/", "", text(path), flags=re.S)
+    return re.findall(r"^%s\(\"?([^,\")]+)" % macro, body, flags=re.M)
+
+
+def files(top, *endings):
+    for folder, _, names in sorted(os.walk(os.path.join(ROOT, top))):
+        for name in sorted(names):
+            if name.endswith(endings):
+                yield os.path.relpath(os.path.join(folder, name), ROOT)
+
+
+def all_tests():
+    """What the tests say, but for this file and the checks of the style."""
+    endings = (".shd", ".hlo", ".test", ".py", ".c", ".txt", ".sh")
+    return "\n".join(text(path) for path in files("tests", *endings) if path != "tests/tables.py")
+
+
+def untested_diagnostics(tests):
+    numbers = re.findall(r"^DIAG\(\w+, \"([^\"]+)\"", text("compiler/base/diags.def"), flags=re.M)
+    return [n for n in numbers if "[%s]" % n not in tests]
+
+
+def untested_options(tests):
+    return [o for o in rows("compiler/driver/options.def", "OPTION") if not re.search(r"(?<![\w-])%s" % re.escape(o), tests)]
+
+
+def untested_outputs(tests):
+    return [k for k in rows("compiler/driver/emit.def", "KIND") if not re.search(r"--emit=[\w.,=]*\b%s\b" % k, tests)]
+
+
+def untested_passes(_):
+    return [p for p in rows("compiler/pipeline/passes.def", "PASS") if not os.path.isdir(os.path.join(ROOT, "tests", p))]
+
+
+def untested_targets(tests):
+    return [t for t in rows("compiler/ir/targets.def", "TARGET") if not re.search(r"\b%s\b" % re.escape(t), tests)]
+
+
+def builtins_missing_in(where):
+    """Of those that a program may call."""
+    table = re.findall(r"^BUILTIN\((\w+),(.*)", text("compiler/front/builtins.def"), flags=re.M)
+    return [name for name, row in table if "internal," not in row and not re.search(r"\b%s\b" % name, where)]
+
+
+def unlisted_builtins(_):
+    return builtins_missing_in(text("grammar/README.md"))
+
+
+def unplaced_files(_):
+    """A source file that no README of its folder, or of one around it, names."""
+    for path in files("compiler", ".c", ".def"):
+        folder, found = os.path.dirname(path), False
+        while folder and not found:
+            readme = os.path.join(folder, "README.md")
+            found = os.path.exists(os.path.join(ROOT, readme)) and re.search(
+                r"\b%s\b" % re.escape(os.path.basename(path)), text(readme))
+            folder = os.path.dirname(folder)
+        if not found:
+            yield path
+
+
+CHECKS = [
+    ("every diagnostic has a test", untested_diagnostics),
+    ("every option has a test", untested_options),
+    ("every output has a test", untested_outputs),
+    ("every pass has a folder of tests", untested_passes),
+    ("every target has a test", untested_targets),
+    ("every built-in function has a test", builtins_missing_in),
+    ("every built-in function is in the language reference", unlisted_builtins),
+    ("every source file is in a README", unplaced_files),
+]
+
+
+def main():
+    tests, failed = all_tests(), False
+    for number, (name, check) in enumerate(CHECKS, 1):
+        missing = list(check(tests))
+        print("%s %d - %s" % ("not ok" if missing else "ok", number, name))
+        for m in missing:
+            print("# " + m)
+        failed |= bool(missing)
+    print("1..%d" % len(CHECKS))
+    return failed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
