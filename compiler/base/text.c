@@ -1,6 +1,7 @@
 /*
  * text.c - a string that grows.
  */
+#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
@@ -89,6 +90,17 @@ text_numbers(Text *t, int n, const int64_t *v, const char *between)
 {
 	for (int i = 0; i < n; i++)
 		text_printf(t, "%s%lld", i ? between : "", (long long)v[i]);
+}
+
+bool
+is_identifier(const char *s)
+{
+	if (isdigit((unsigned char)*s))
+		return false;
+	for (const char *c = s; *c; c++)
+		if (*c != '_' && (*c & 0x80 || !isalnum((unsigned char)*c)))
+			return false;
+	return *s != '\0';
 }
 
 /* Levenshtein's distance, in one row; words of up to 63 letters. */

@@ -75,18 +75,6 @@ suggest(Elab *e, const char *name, const char *const *names, int n)
 		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
 }
 
-static bool
-is_identifier(const char *s)
-{
-	if (*s >= '0' && *s <= '9')
-		return false;
-	for (const char *c = s; *c != '\0'; c++)
-		if (*c != '_' && !(*c >= 'a' && *c <= 'z') && !(*c >= 'A' && *c <= 'Z')
-			&& !(*c >= '0' && *c <= '9'))
-			return false;
-	return *s != '\0';
-}
-
 /* The expression of NAME=TEXT, read as the declaration it stands for. */
 static const Expr *
 parse_override(Elab *e, const char *option, const Override *o)

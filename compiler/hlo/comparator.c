@@ -10,7 +10,7 @@
  * same, greater than infinity, and then compared in the total order.
  */
 #include <string.h>
-#include "hlo/hlo.h"
+#include "hlo/print.h"
 #include "hlo/read.h"
 
 enum { A = -2, B = -1, NONE = -3 }; /* operands of the first operand */
@@ -59,7 +59,7 @@ is_total_order(DType key, int step)
 	return dtype_is_float(key) && step == step_count(key) - 1;
 }
 
-/* ---- printing ------------------------------------------------------- */
+/* ---- printing -------------------------------------------------------- */
 
 static void
 text_name(Text *t, int of)
@@ -70,32 +70,12 @@ text_name(Text *t, int of)
 		text_printf(t, "%%step.%d", of);
 }
 
-static void
-text_step(Text *t, DType key, int i, Direction direction)
-{
-	const Step *step = step_at(key, i);
-	bool last = i == step_count(key) - 1;
-
-	text_add(t, last ? "  ROOT " : "  ");
-	text_name(t, i);
-	text_printf(t, " = %s[] %s(%s", step->type ? step->type : dtypes[key].hlo, step->opcode,
-		step->literal ? step->literal : "");
-	for (int k = 0; k < 3 && step->of[k] != NONE; k++) {
-		text_add(t, k ? ", " : "");
-		text_name(t, step->of[k]);
-	}
-	text_add(t, ")");
-	if (last || step->direction)
-		text_printf(t, ", direction=%s",
-			last ? direction_names[direction] : step->direction);
-	text_add(t, is_total_order(key, i) ? ", type=TOTALORDER\n" : "\n");
-}
-
 void
 text_comparator(Text *t, const char *name, const Op *op)
 {
 	DType key = op->operands[0]->type.dtype;
-	int64_t direction = op_int(op, A_direction);
+	const char *direction =
+		direction_names[op_int(op, A_direction) == DIR_GT ? DIR_GT : DIR_LT];
 
 	text_printf(t, "%%%s (", name);
 	for (int i = 0; i < 2 * op->noperands; i++)
@@ -105,51 +85,50 @@ text_comparator(Text *t, const char *name, const Op *op)
 	for (int i = 0; i < 2 * op->noperands; i++)
 		text_printf(t, "  %%%c.%d = %s[] parameter(%d)\n", "ab"[i % 2], i / 2,
 			dtypes[op->operands[i / 2]->type.dtype].hlo, i);
-	for (int i = 0; i < step_count(key); i++)
-		text_step(t, key, i, direction == DIR_GT ? DIR_GT : DIR_LT);
+	for (int i = 0; i < step_count(key); i++) {
+		const Step *step = step_at(key, i);
+		bool last = i == step_count(key) - 1;
+		text_add(t, last ? "  ROOT " : "  ");
+		text_name(t, i);
+		text_printf(t, " = %s[] %s(%s", step->type ? step->type : dtypes[key].hlo,
+			step->opcode, step->literal ? step->literal : "");
+		for (int k = 0; k < 3 && step->of[k] != NONE; k++) {
+			text_add(t, k ? ", " : "");
+			text_name(t, step->of[k]);
+		}
+		text_add(t, ")");
+		if (last || step->direction)
+			text_printf(t, ", direction=%s", last ? direction : step->direction);
+		text_add(t, is_total_order(key, i) ? ", type=TOTALORDER\n" : "\n");
+	}
 	text_add(t, "}\n");
 }
 
-/* ---- reading -------------------------------------------------------- */
+/* ---- reading --------------------------------------------------------- */
+
+/* Whether the text is there and nothing else; NULL: not there either. */
+static bool
+says(const Cursor *value, const char *text)
+{
+	if (!value || !text)
+		return !value && !text;
+	Cursor c = *value;
+	return cursor_accept(&c, text) && cursor_at_end(&c);
+}
 
 static bool
-attr_is(const HloInstr *instr, const char *name, const char *value)
+attr_is(const HloInstr *instr, const char *name, const char *text)
 {
 	const HloAttr *attr = hlo_attr(&instr->attrs, name);
 
-	if (!attr || !value)
-		return !attr && !value;
-	Cursor c = attr->value;
-	return cursor_accept(&c, value) && cursor_at_end(&c);
+	return says(attr ? &attr->value : NULL, text);
 }
 
 static bool
-literal_is(const HloInstr *instr, const char *literal)
+is_scalar(const HloInstr *instr, const char *opcode, const char *hlo_type)
 {
-	Cursor c = instr->literal;
-
-	return !literal || (cursor_accept(&c, literal) && cursor_at_end(&c));
-}
-
-static bool
-is_scalar(const HloInstr *instr, const char *hlo_type)
-{
-	return !instr->tuple && !instr->type.rank
+	return !strcmp(instr->opcode, opcode) && !instr->tuple && !instr->type.rank
 		&& !strcmp(dtypes[instr->type.dtype].hlo, hlo_type);
-}
-
-static bool
-is_params(const HloInstr *instrs, int n, const Op *op)
-{
-	for (int i = 0; i < n; i++) {
-		Cursor c = instrs[i].literal;
-		DType d = op->operands[i / 2]->type.dtype;
-		if (strcmp(instrs[i].opcode, "parameter")
-			|| !is_scalar(&instrs[i], dtypes[d].hlo)
-			|| cursor_integer(&c, "a number") != i)
-			return false;
-	}
-	return true;
 }
 
 /* `instrs` are the computation's, `first` of them parameters. */
@@ -160,35 +139,41 @@ is_step(const HloInstr *instrs, int first, DType key, int i, const char *directi
 	const HloInstr *instr = &instrs[first + i];
 	int n = 0;
 
-	while (n < 3 && step->of[n] != NONE)
-		n++;
-	if (strcmp(instr->opcode, step->opcode) || instr->noperands != n
-		|| !is_scalar(instr, step->type ? step->type : dtypes[key].hlo)
-		|| !literal_is(instr, step->literal) || !attr_is(instr, "direction", direction)
-		|| !attr_is(instr, "type", is_total_order(key, i) ? "TOTALORDER" : NULL))
-		return false;
-	for (int k = 0; k < n; k++) {
-		int of = step->of[k];
+	for (; n < 3 && step->of[n] != NONE; n++) {
+		int of = step->of[n];
 		int at = of < 0 ? of - A : first + of;
-		if (strcmp(instr->operands[k].name, instrs[at].name))
+		if (n >= instr->noperands
+			|| strcmp(instr->operands[n].name, instrs[at].name) != 0)
 			return false;
 	}
-	return true;
+	return instr->noperands == n
+		&& is_scalar(instr, step->opcode, step->type ? step->type : dtypes[key].hlo)
+		&& (!step->literal || says(&instr->literal, step->literal))
+		&& attr_is(instr, "direction", direction)
+		&& attr_is(instr, "type", is_total_order(key, i) ? "TOTALORDER" : NULL);
 }
 
 bool
-read_comparator(const HloComputation *c, const Op *op, Direction *direction)
+read_comparator(const HloComputation *computation, const Op *op, Direction *direction)
 {
+	const HloInstr *instrs = computation->instrs;
 	DType key = op->operands[0]->type.dtype;
 	int first = 2 * op->noperands, n = step_count(key);
 
-	if (c->n != first + n || c->root != c->n - 1 || !is_params(c->instrs, first, op))
+	if (computation->n != first + n || computation->root != computation->n - 1)
 		return false;
-	*direction = attr_is(&c->instrs[c->root], "direction", direction_names[DIR_GT])
-		? DIR_GT
-		: DIR_LT;
+	for (int i = 0; i < first; i++) {
+		Cursor c = instrs[i].literal;
+		DType d = op->operands[i / 2]->type.dtype;
+		if (!is_scalar(&instrs[i], "parameter", dtypes[d].hlo)
+			|| cursor_integer(&c, "a number") != i)
+			return false;
+	}
+	*direction = DIR_LT;
+	if (attr_is(&instrs[computation->root], "direction", direction_names[DIR_GT]))
+		*direction = DIR_GT;
 	for (int i = 0; i < n; i++)
-		if (!is_step(c->instrs, first, key, i,
+		if (!is_step(instrs, first, key, i,
 			    i == n - 1 ? direction_names[*direction]
 				       : step_at(key, i)->direction))
 			return false;

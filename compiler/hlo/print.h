@@ -19,36 +19,65 @@ typedef struct Printer {
 
 /* Facts without an HLO word collect beside the line. */
 typedef struct Line {
-	Printer *p;
+	Printer *pr;
 	Text *t;
 	Text facts; /* key="value",key="value" */
 } Line;
 
-/* print.c */
-void print_computation(Printer *p, const Block *b, const char *name);
+/* program_print.c */
+void print_computation(Printer *pr, const Block *b, const char *name);
 /* Puts a computation that is complete before those that follow. */
-void computation_done(Printer *p, const Text *t);
+void computation_done(Printer *pr, const Text *t);
 
-/* attrs_print.c */
-void print_op_attrs(Line *l, const Op *op);
+/* attrs.c: those that the op's row has; one of them. */
+void print_attrs(Line *line, const Op *op);
+void print_attr(Line *line, const Op *op, AttrKind attr);
+void text_list(Text *t, int n, const int64_t *v); /* {1,0} */
 
-/* facts_print.c */
+/* op_attrs.c: the attributes that name the bodies of an op, and what the
+   computations are called */
+typedef struct BodyWords {
+	OpKind kind;
+	const char *attr[2], *called[2];
+	bool listed; /* in braces */
+} BodyWords;
+const BodyWords *body_words(OpKind kind);
+extern const char composite_prefix[]; /* "shd." */
+/* Whether a body is given its parameters as one tuple: of while and if. */
+bool body_takes_tuple(const Block *b);
+void print_op_attrs(Line *line, const Op *op);
+
+/* facts.c */
 void text_key(Text *t, const char *key, const char *value); /* key="value" */
-void text_list(Text *t, int n, const int64_t *v);	    /* {1,0} */
-void text_hlo_type(Text *t, const Type *type);		    /* f32[8,64] */
-void text_literal(Text *t, DType d, int64_t payload);
-void text_reducer(Text *t, Combiner c, DType d); /* add_f32 */
-void line_fact(Line *l, const char *key, const char *value);
+void line_fact(Line *line, const char *key, const char *value);
 /* ... whose value is the text in `value`, which is freed. */
-void line_fact_text(Line *l, const char *key, Text *value);
-void line_fact_list(Line *l, const char *key, int n, const int64_t *v);
-void line_placement(Line *l, const Value *v);
-/* False for the debris that only the verifier ever sees. */
-bool group_is_sane(const Mesh *m, const AxisList *l);
-bool placement_is_sane(const Mesh *m, const Placement *p);
+void line_fact_text(Line *line, const char *key, Text *value);
+void line_fact_numbers(Line *line, const char *key, int n, const int64_t *v);
 
-/* groups_print.c */
-void text_groups(Text *t, const Mesh *m, const AxisList *axes);
-void text_pairs(Text *t, const Mesh *m, const Op *op);
+/* type.c */
+void text_hlo_type(Text *t, const Type *type); /* f32[8,64] */
+void text_tuple_type(Text *t, int n, Value *const *values);
+
+/* literal.c */
+void text_literal(Text *t, DType d, int64_t payload);
+
+/* reducer.c */
+bool is_reducer_name(const char *name); /* add_f32, ... */
+void print_to_apply(Line *line, Combiner combiner, DType d);
+void print_reducers(const Printer *pr, Text *t); /* those that were called for */
+
+/* comparator.c: the computation that compares two elements in a sort */
+void text_comparator(Text *t, const char *name, const Op *op);
+
+/* placement.c */
+const char *mesh_text(const Mesh *mesh, Arena *a); /* mesh['X'=2,'Y'=4] */
+void line_placement(Line *line, const Value *v);
+void line_axes(Line *line, const char *key, const AxisList *l);
+/* False for the debris that only the verifier ever sees. */
+bool group_is_sane(const Mesh *mesh, const AxisList *l);
+bool placement_is_sane(const Mesh *mesh, const Placement *p);
+
+/* groups.c */
+void print_group(Line *line, const Op *op);
 
 #endif

@@ -1,5 +1,8 @@
 /*
  * verify_print.c - a module that is not well-formed, each failure under its line.
+ *
+ *   %y = f32[8,16] negate(%x), sharding={mesh['X'=2], [{'X'}, {}]}, ...
+ *   // ^ dim 1 of x is split over 'Y' where another tensor of the op has ''
  */
 #include "hlo/hlo.h"
 
@@ -14,23 +17,23 @@ typedef struct Failures {
 static void
 keep_failure(const void *line, const char *message, void *data)
 {
-	Failures *f = data;
+	Failures *failures = data;
 
-	if (f->n < SHOWN_FAILURES) {
-		f->line[f->n] = line;
-		f->message[f->n] = message;
+	if (failures->n < SHOWN_FAILURES) {
+		failures->line[failures->n] = line;
+		failures->message[failures->n] = message;
 	}
-	f->n++;
+	failures->n++;
 }
 
 static void
 print_failures(const void *line, Text *t, void *data)
 {
-	const Failures *f = data;
+	const Failures *failures = data;
 
-	for (int i = 0; i < f->n && i < SHOWN_FAILURES; i++)
-		if (f->line[i] == line)
-			text_printf(t, "  // ^ %s\n", f->message[i]);
+	for (int i = 0; i < failures->n && i < SHOWN_FAILURES; i++)
+		if (failures->line[i] == line)
+			text_printf(t, "  // ^ %s\n", failures->message[i]);
 }
 
 bool

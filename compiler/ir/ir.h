@@ -450,9 +450,6 @@ extern const AttrInfo attr_table[ATTR_COUNT]; /* ops.c */
 
 extern const char *const level_names[]; /* ops.c */
 
-/* The attributes that name the bodies of an op. */
-extern const char *const body_attrs[OP_COUNT][2]; /* ops.c */
-
 /* Whether HLO keeps the word as a type and so refuses it as a value's name. */
 bool hlo_reserved(const char *name); /* ops.c */
 

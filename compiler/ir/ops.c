@@ -114,13 +114,6 @@ const char *const level_names[] = {
 	[L_device] = "device",
 };
 
-const char *const body_attrs[OP_COUNT][2] = {
-	[O_call] = {"to_apply"},
-	[O_manual] = {"called_computations"},
-	[O_while] = {"condition", "body"},
-	[O_if] = {"true_computation", "false_computation"},
-};
-
 bool
 hlo_reserved(const char *name)
 {

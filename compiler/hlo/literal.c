@@ -1,0 +1,92 @@
+/*
+ * literal.c - the numbers of constants.
+ *
+ *   constant(0.1)  constant(-inf)  constant(true)  constant(7)
+ *
+ * Floats have the shortest digits that read back as the same number of the
+ * dtype.
+ */
+#include <ctype.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+#include "hlo/print.h"
+#include "hlo/read.h"
+
+enum { MAX_LITERAL = 400 }; /* digits of a constant */
+
+/* Whether a number is infinite once it is rounded to the dtype. */
+static bool
+overflows(DType d, double v)
+{
+	if (d == D_f16)
+		return fabs(v) >= 65520;
+	if (d == D_bf16)
+		return fabs(v) >= 0x1.ffp127;
+	return d == D_f32 && isinf((float)v);
+}
+
+void
+text_literal(Text *t, DType d, int64_t payload)
+{
+	double v = payload_double(payload);
+	char digits[40];
+
+	if (d == D_pred) {
+		text_add(t, payload ? "true" : "false");
+	} else if (!dtype_is_float(d)) {
+		text_printf(t, "%lld", (long long)payload);
+	} else if (isnan(v)) {
+		text_add(t, "nan");
+	} else if (isinf(v) || overflows(d, v)) {
+		text_add(t, v < 0 ? "-inf" : "inf");
+	} else {
+		for (int precision = 1; precision <= 17; precision++) {
+			snprintf(digits, sizeof digits, "%.*g", precision, v);
+			double back = strtod(digits, NULL);
+			if (d == D_f32 ? (float)back == (float)v : back == v)
+				break;
+		}
+		text_add(t, digits);
+	}
+}
+
+int64_t
+read_literal(Cursor *c, DType d)
+{
+	static const struct {
+		const char *word;
+		double value;
+	} words[] = {{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}, {"-nan", NAN}};
+	char digits[MAX_LITERAL], *end;
+
+	if (!dtype_is_float(d)) {
+		if (cursor_accept(c, "true"))
+			return 1;
+		if (cursor_accept(c, "false"))
+			return 0;
+		return cursor_integer(c, d == D_pred ? "true or false" : "an integer");
+	}
+	for (size_t i = 0; i < sizeof words / sizeof words[0]; i++)
+		if (cursor_accept(c, words[i].word))
+			return double_payload(words[i].value);
+
+	cursor_at_end(c);
+	int n = 0;
+	while (c->pos + n < c->end && n < MAX_LITERAL
+		&& strchr("0123456789.eE+-", c->s[c->pos + n]) && c->s[c->pos + n])
+		n++;
+	if (!n || n == MAX_LITERAL) {
+		cursor_error(c, "expected a number");
+		return 0;
+	}
+	memcpy(digits, c->s + c->pos, (size_t)n);
+	digits[n] = '\0';
+	double v = strtod(digits, &end);
+	if (*end || isinf(v)) {
+		cursor_error(c, "'%s' is not a number", digits);
+		return 0;
+	}
+	c->pos += n;
+	return double_payload(v);
+}

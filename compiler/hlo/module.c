@@ -1,0 +1,400 @@
+/*
+ * module.c - a module as text, and back: its line, then its computations.
+ *
+ *   HloModule ffn, num_partitions=8, frontend_attributes={
+ *     level="global",
+ *     entry="main",
+ *     mesh="X=2,Y=4",
+ *     target="v5e",
+ *     result.out="%out f32[16@X, 64]"}
+ *
+ * XLA's parser accepts it at every level.  Printing works on modules that are
+ * not well-formed too, for the verifier shows them.  Reading is total: any text
+ * gives a module that is well-formed for its level, or diagnostics.
+ */
+#include <string.h>
+#include "hlo/print.h"
+#include "hlo/read.h"
+#include "ir/targets.h"
+
+enum { MAX_REPORTS = 100 };
+
+/* What facts of the module begin with that there are several of. */
+static const char result_prefix[] = "result.", named_prefix[] = "value.",
+		  expect_prefix[] = "expect.";
+
+/* ---- printing -------------------------------------------------------- */
+
+/* Each fact of the module on a line of its own; the text is freed. */
+static void
+module_fact(Text *t, const char *key, Text *value)
+{
+	text_add(t, ",\n  ");
+	text_key(t, key, value->s ? value->s : "");
+	text_free(value);
+}
+
+/* result.out="%out f32[8@X]"; without a value where its op is gone. */
+static void
+print_named(Text *t, const Mesh *mesh, const char *prefix, const Named *n)
+{
+	Text key = {0}, value = {0};
+
+	text_printf(&key, "%s%s", prefix, n->name);
+	if (n->value && n->value->block)
+		text_printf(&value, "%%%s ", n->value->name);
+	if (placement_is_sane(mesh, &n->placement))
+		text_type(&value, mesh, &n->type, &n->placement);
+	module_fact(t, key.s, &value);
+	text_free(&key);
+}
+
+/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
+static void
+print_expect(Text *t, const Module *m, int i)
+{
+	const Expect *e = &m->expects[i];
+	Text key = {0}, value = {0};
+
+	if (!e->value->block || !placement_is_sane(&m->mesh, &e->placement))
+		return;
+	text_printf(&key, "%s%d", expect_prefix, i);
+	text_printf(&value, "%%%s ", e->value->name);
+	text_type(&value, &m->mesh, &e->value->type, &e->placement);
+	text_printf(&value, " as %s at %d", e->name, e->range.line);
+	if (e->range.file)
+		text_printf(&value, " %s", source_file(m->session, e->range.file)->path);
+	module_fact(t, key.s, &value);
+	text_free(&key);
+}
+
+static void
+print_header(const Module *m, Text *t)
+{
+	const Mesh *mesh = &m->mesh;
+	Text value = {0};
+
+	text_printf(t, "HloModule %s, num_partitions=%lld, frontend_attributes={\n  ", m->name,
+		(long long)mesh->ndevices);
+	text_key(t, "level", level_names[m->level]);
+	if (m->last_pass[0]) {
+		text_add(&value, m->last_pass);
+		module_fact(t, "last_pass", &value);
+	}
+	text_add(&value, m->entry_name);
+	module_fact(t, "entry", &value);
+	for (int i = 0; i < mesh->naxes; i++)
+		text_printf(&value, "%s%s=%lld", i ? "," : "", mesh->axes[i].name,
+			(long long)mesh->axes[i].size);
+	module_fact(t, "mesh", &value);
+	text_add(&value, mesh->target->name);
+	module_fact(t, "target", &value);
+	if (mesh->topology_rank) {
+		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
+		module_fact(t, "topology", &value);
+	}
+	for (int i = 0; i < m->nresults; i++)
+		print_named(t, mesh, result_prefix, &m->results[i]);
+	for (int i = 0; i < m->nnamed; i++)
+		print_named(t, mesh, named_prefix, &m->named[i]);
+	for (int i = 0; i < m->nexpects; i++)
+		print_expect(t, m, i);
+	text_add(t, "}\n");
+}
+
+void
+module_print_noted(Module *m, Text *t, LineNote *note, void *data)
+{
+	Printer pr = {.m = m,
+		.mesh = mesh_text(&m->mesh, m->arena),
+		.note = note,
+		.note_data = data};
+	Text entry = {0};
+
+	text_add(&entry, m->entry_name);
+	if (is_reducer_name(m->entry_name))
+		text_add(&entry, ".entry");
+	print_computation(&pr, m->entry, entry.s);
+	print_header(m, t);
+	if (note)
+		note(NULL, t, data);
+	print_reducers(&pr, t);
+	text_add(t, "\n");
+	text_addn(t, pr.done.s, pr.done.n);
+	text_free(&pr.done);
+	text_free(&entry);
+}
+
+void
+module_print(Module *m, Text *t)
+{
+	module_print_noted(m, t, NULL, NULL);
+}
+
+/* ---- reading --------------------------------------------------------- */
+
+/* X=2,Y=4 */
+static void
+read_mesh(Reading *rd, const Fact *f)
+{
+	Mesh *mesh = &rd->m->mesh;
+	Cursor c = fact_cursor(rd, f);
+
+	for (mesh->naxes = 0; cursor_item(&c, mesh->naxes, "");) {
+		MeshAxis axis = {.name = cursor_word(&c, "an axis")};
+		cursor_expect(&c, "=");
+		axis.size = cursor_integer(&c, "its size");
+		if (rd->failed)
+			return;
+		if (!is_identifier(axis.name) || mesh->naxes == MAX_AXES || axis.size < 1
+			|| axis.size > MAX_DEVICES
+			|| mesh->ndevices * axis.size > MAX_DEVICES) {
+			cursor_error(&c, "no mesh has such an axis %s", axis.name);
+			return;
+		}
+		for (int i = 0; i < mesh->naxes; i++)
+			if (!strcmp(mesh->axes[i].name, axis.name))
+				cursor_error(&c, "axis %s is there twice", axis.name);
+		mesh->ndevices *= axis.size;
+		mesh->axes[mesh->naxes++] = axis;
+	}
+	rd->mesh = mesh_text(mesh, rd->arena);
+}
+
+/* 2x4 */
+static void
+read_topology(Reading *rd, const Fact *f)
+{
+	Mesh *mesh = &rd->m->mesh;
+	Cursor c = fact_cursor(rd, f);
+	int64_t chips = 1;
+
+	do {
+		int64_t size = cursor_integer(&c, "a size");
+		if (mesh->topology_rank == 4 || size < 1 || !mul_i64(chips, size, &chips)) {
+			cursor_error(&c, "no such topology");
+			return;
+		}
+		mesh->topology[mesh->topology_rank++] = size;
+	} while (cursor_accept(&c, "x"));
+	cursor_expect_end(&c);
+	if (chips != mesh->ndevices)
+		cursor_error(&c, "the topology has %lld chips for %lld devices",
+			(long long)chips, (long long)mesh->ndevices);
+}
+
+static void
+read_level(Reading *rd, const Fact *f)
+{
+	for (int i = L_global; i <= L_device; i++)
+		if (!strcmp(level_names[i], f->value)) {
+			rd->m->level = (Level)i;
+			return;
+		}
+	hlo_error(rd, f->where, "unknown level '%s'", f->value);
+}
+
+static void
+read_target(Reading *rd, const Fact *f)
+{
+	const Target *target = target_by_name(f->value);
+
+	if (target)
+		rd->m->mesh.target = target;
+	else
+		hlo_error(rd, f->where, "unknown target '%s'", f->value);
+}
+
+static void
+read_entry_name(Reading *rd, const Fact *f)
+{
+	if (is_identifier(f->value))
+		rd->m->entry_name = f->value;
+	else
+		hlo_error(rd, f->where, "'%s' is not the name of a function", f->value);
+}
+
+static void
+read_last_pass(Reading *rd, const Fact *f)
+{
+	rd->m->last_pass = f->value;
+}
+
+static void
+read_header(Reading *rd, const Facts *facts)
+{
+	/* In the order in which they depend on each other. */
+	static const struct {
+		const char *key;
+		void (*read)(Reading *rd, const Fact *f);
+		bool needed;
+	} rows[] = {
+		{"level", read_level, true},
+		{"entry", read_entry_name, false},
+		{"last_pass", read_last_pass, false},
+		{"mesh", read_mesh, true},
+		{"target", read_target, false},
+		{"topology", read_topology, false},
+	};
+	const HloAttr *attr = hlo_attr(&rd->attrs, "num_partitions");
+
+	for (size_t i = 0; i < sizeof rows / sizeof rows[0] && !rd->failed; i++) {
+		const Fact *f = find_fact(facts, rows[i].key);
+		if (f)
+			rows[i].read(rd, f);
+		else if (rows[i].needed)
+			hlo_error(rd, rd->start,
+				"the module's frontend_attributes do not give its %s",
+				rows[i].key);
+	}
+	if (!attr)
+		return;
+	Cursor c = attr->value;
+	int64_t n = cursor_integer(&c, "the number of partitions");
+	if (n != rd->m->mesh.ndevices)
+		cursor_error(&c, "num_partitions=%lld for a mesh of %lld devices", (long long)n,
+			(long long)rd->m->mesh.ndevices);
+}
+
+/* %h, or nothing. */
+static Value *
+read_value_name(Cursor *c)
+{
+	if (!cursor_accept(c, "%"))
+		return NULL;
+	const char *name = cursor_word(c, "a value");
+	Value *v = table_get(c->rd->named, name);
+	if (!v)
+		cursor_error(c, "the program has no %%%s", name);
+	return v;
+}
+
+static Named
+read_named(Reading *rd, const Fact *f, const char *prefix)
+{
+	Cursor c = fact_cursor(rd, f);
+	Named n = {.name = f->key + strlen(prefix)};
+
+	n.value = read_value_name(&c);
+	n.placement = read_typed_spec(&c, &n.type);
+	cursor_expect_end(&c);
+	if (n.value && n.value->type.rank != n.type.rank)
+		hlo_error(rd, f->where, "%s has another rank than %%%s", n.name, n.value->name);
+	return n;
+}
+
+static void
+read_expect(Reading *rd, const Fact *f)
+{
+	Cursor c = fact_cursor(rd, f);
+	Expect e = {0};
+	Type type;
+
+	e.value = read_value_name(&c);
+	e.placement = read_typed_spec(&c, &type);
+	cursor_expect(&c, "as");
+	e.name = cursor_word(&c, "a name");
+	cursor_expect(&c, "at");
+	e.range.line = cursor_line(&c);
+	if (rd->failed)
+		return;
+	if (!e.value || e.placement.rank != e.value->type.rank) {
+		hlo_error(rd, f->where, "nothing of that rank to expect it of");
+		return;
+	}
+	if (!cursor_at_end(&c))
+		e.range.file = source_add_name(rd->session, c.s + c.pos);
+	APPEND(rd->arena, rd->m->expects, rd->m->nexpects, e);
+}
+
+static bool
+starts_with(const char *s, const char *prefix)
+{
+	return !strncmp(s, prefix, strlen(prefix));
+}
+
+static void
+read_names(Reading *rd, const Facts *facts)
+{
+	Table *results = table_new(rd->arena);
+	Module *m = rd->m;
+	const Op *last = m->entry->last;
+
+	for (int i = 0; i < facts->n && !rd->failed; i++) {
+		const Fact *f = &facts->a[i];
+		if (starts_with(f->key, named_prefix)) {
+			Named n = read_named(rd, f, named_prefix);
+			APPEND(rd->arena, m->named, m->nnamed, n);
+		} else if (starts_with(f->key, expect_prefix)) {
+			read_expect(rd, f);
+		} else if (starts_with(f->key, result_prefix)) {
+			Named *n = NEW(rd->arena, Named);
+			*n = read_named(rd, f, result_prefix);
+			if (n->value)
+				table_set(results, n->value->name, n);
+		}
+	}
+	/* Results in the order of the return, whatever the order of the facts. */
+	for (int i = 0; i < last->noperands && !rd->failed; i++) {
+		Value *v = last->operands[i];
+		const Named *found = table_get(results, v->name);
+		Named n = {.value = v, .type = v->type, .placement = v->placement};
+		if (found)
+			n = *found;
+		else
+			n.name = last->noperands == 1 ? "out"
+						      : arena_printf(rd->arena, "out%d", i);
+		APPEND(rd->arena, m->results, m->nresults, n);
+	}
+}
+
+typedef struct Reports {
+	Reading *rd;
+	int n;
+} Reports;
+
+/* A failed check of a module from a file is the user's mistake. */
+static void
+report_invalid(const void *line, const char *message, void *data)
+{
+	Reports *reports = data;
+	Reading *rd = reports->rd;
+	Range where = rd->start;
+
+	rd->failed = true;
+	if (reports->n++ >= MAX_REPORTS)
+		return;
+	for (int i = 0; i < rd->nbuilt; i++)
+		if (rd->built[i].line == line)
+			where = rd->built[i].instr->where;
+	diag(rd->session, DIAG_hlo_invalid, where, "%s", message);
+}
+
+Module *
+module_read(Session *s, int file)
+{
+	Reading rd = {.session = s,
+		.arena = s->arena,
+		.file = file,
+		.named = table_new(s->arena)};
+	Reports reports = {.rd = &rd};
+
+	hlo_read_text(&rd);
+	if (rd.failed)
+		return NULL;
+	rd.m = module_new(s, rd.name);
+	Facts facts = facts_of(&rd.attrs);
+	read_header(&rd, &facts);
+	if (!rd.failed)
+		read_program(&rd);
+	if (!rd.failed)
+		read_names(&rd, &facts);
+	if (!rd.failed)
+		module_check(rd.m, report_invalid, &reports);
+	for (int i = 0; i < rd.nbuilt && !rd.failed; i++)
+		if (rd.built[i].op) {
+			ReadLine in = {.rd = &rd, .instr = rd.built[i].instr};
+			check_derived(&in, rd.built[i].op);
+		}
+	return rd.failed ? NULL : rd.m;
+}

@@ -1,0 +1,525 @@
+/*
+ * placement.c - placements in both their spellings.
+ *
+ *   {mesh['X'=2], [{'X', ?}, {}], unreduced={'Y'}}     HLO's named sharding
+ *   f32[8@(X,?), 64] unreduced(Y)                      the language's
+ *   [7@X pad, 64]                                      sizes without padding
+ *
+ * The language's is printed by text_spec() of ir/placement.c.  What does not
+ * fit a placement is refused here; whether axes may be used together is for
+ * verify.c to say.
+ */
+#include <string.h>
+#include "hlo/print.h"
+#include "hlo/read.h"
+
+/* ---- lists of axes --------------------------------------------------- */
+
+static bool
+axes_are_sane(const Mesh *mesh, const AxisList *l)
+{
+	for (int i = 0; i < l->n; i++) {
+		AxisRef a = l->a[i];
+		if ((int)a.axis >= mesh->naxes || a.size < 1 || a.pre < 1
+			|| mesh->axes[a.axis].size % ((int64_t)a.pre * a.size))
+			return false;
+	}
+	return true;
+}
+
+bool
+group_is_sane(const Mesh *mesh, const AxisList *l)
+{
+	for (int i = 0; i < l->n; i++)
+		for (int k = 0; k < i; k++)
+			if (!axis_can_coexist(l->a[i], l->a[k]))
+				return false;
+	return axes_are_sane(mesh, l);
+}
+
+void
+line_axes(Line *line, const char *key, const AxisList *l)
+{
+	Text t = {0};
+
+	text_axes(&t, &line->pr->m->mesh, l);
+	line_fact_text(line, key, &t);
+}
+
+/* X  'X'  Y:(1)2 */
+static AxisRef
+read_axis(Cursor *c)
+{
+	const Mesh *mesh = &c->rd->m->mesh;
+	bool quoted = cursor_accept(c, "'");
+	const char *name = cursor_word(c, "an axis");
+	int axis = 0;
+
+	if (quoted)
+		cursor_expect(c, "'");
+	while (axis < mesh->naxes && strcmp(mesh->axes[axis].name, name))
+		axis++;
+	if (axis == mesh->naxes) {
+		cursor_error(c, "the mesh has no axis '%s'", name);
+		return (AxisRef){0, 1, 1};
+	}
+	AxisRef whole = axis_whole(mesh, axis);
+	if (!cursor_accept(c, ":"))
+		return whole;
+	cursor_expect(c, "(");
+	int64_t pre = cursor_integer(c, "the size of the part before");
+	cursor_expect(c, ")");
+	int64_t size = cursor_integer(c, "the size of the part");
+	if (!c->rd->failed
+		&& (pre < 1 || size < 2 || pre > whole.size || size > whole.size
+			|| whole.size % (pre * size)))
+		cursor_error(c, "axis %s of size %d has no part (%lld)%lld", name, whole.size,
+			(long long)pre, (long long)size);
+	if (c->rd->failed)
+		return whole;
+	return (AxisRef){whole.axis, (int32_t)pre, (int32_t)size};
+}
+
+/* X,Y:(1)2 up to `close`, which is taken.  Where they are not NULL, `?` sets
+   *open, and a combiner may be the last. */
+static AxisList
+read_axes(Cursor *c, const char *close, bool *open, Combiner *combiner)
+{
+	AxisList l = {0};
+
+	for (int n = 0; cursor_item(c, n, close); n++) {
+		if (open && cursor_accept(c, "?")) {
+			*open = true;
+			continue;
+		}
+		Cursor word = *c;
+		if (combiner && n
+			&& combiner_by_name(cursor_word(&word, "an axis"), combiner)) {
+			*c = word;
+			cursor_expect(c, close);
+			break;
+		}
+		if (l.n == MAX_PIECES)
+			cursor_error(c, "more than %d axes", MAX_PIECES);
+		else
+			axes_append(&l, read_axis(c));
+	}
+	return l;
+}
+
+AxisList *
+read_axes_fact(const ReadLine *in, const char *key)
+{
+	AxisList *l = NEW(in->rd->arena, AxisList);
+	const Fact *f = line_needs_fact(in, key);
+
+	if (f) {
+		Cursor c = fact_cursor(in->rd, f);
+		*l = read_axes(&c, "", NULL, NULL);
+	}
+	return l;
+}
+
+static bool
+has_room(Cursor *c, const Placement *p, const AxisList *l)
+{
+	if (placement_pieces(p) + l->n > MAX_PIECES)
+		cursor_error(c, "more than %d axes in one placement", MAX_PIECES);
+	return !c->rd->failed;
+}
+
+static void
+set_dim(Cursor *c, Placement *p, int dim, const AxisList *l, bool open)
+{
+	if (!has_room(c, p, l))
+		return;
+	placement_set_dim(p, dim, l);
+	if (open)
+		p->open |= (uint16_t)(1u << dim);
+}
+
+/* ---- shardings of HLO ------------------------------------------------ */
+
+const char *
+mesh_text(const Mesh *mesh, Arena *a)
+{
+	Text t = {0};
+
+	text_add(&t, "mesh[");
+	for (int i = 0; i < mesh->naxes; i++)
+		text_printf(&t, "%s'%s'=%lld", i ? "," : "", mesh->axes[i].name,
+			(long long)mesh->axes[i].size);
+	text_add(&t, "]");
+	return text_take(&t, a);
+}
+
+/* {'X', 'Y':(1)2, ?} */
+static void
+text_named_axes(Text *t, const Mesh *mesh, const AxisList *l, bool open)
+{
+	text_add(t, "{");
+	for (int i = 0; i < l->n; i++) {
+		AxisRef a = l->a[i];
+		text_printf(t, "%s'%s'", i ? ", " : "", mesh->axes[a.axis].name);
+		if (!axis_is_whole(mesh, a))
+			text_printf(t, ":(%d)%d", a.pre, a.size);
+	}
+	if (open)
+		text_add(t, l->n ? ", ?" : "?");
+	text_add(t, "}");
+}
+
+static void
+text_sharding(Text *t, const Printer *pr, const Placement *p)
+{
+	const Mesh *mesh = &pr->m->mesh;
+	AxisList replicated = placement_replicated(p);
+	AxisList unreduced = placement_unreduced(p);
+
+	text_printf(t, ", sharding={%s, [", pr->mesh);
+	for (int d = 0; d < p->rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		text_add(t, d ? ", " : "");
+		text_named_axes(t, mesh, &axes, placement_is_open(p, d));
+	}
+	text_add(t, "]");
+	if (replicated.n) {
+		text_add(t, ", replicated=");
+		text_named_axes(t, mesh, &replicated, false);
+	}
+	if (unreduced.n) {
+		text_add(t, ", unreduced=");
+		text_named_axes(t, mesh, &unreduced, false);
+	}
+	text_add(t, "}");
+}
+
+/* {mesh['X'=2], [{'X', ?}, {}], replicated={'Y'}, unreduced={'Z'}} */
+static Placement
+read_sharding(Cursor *c, int rank)
+{
+	Placement p = placement_none(rank);
+	const char *mesh = c->rd->mesh;
+
+	cursor_expect(c, "{");
+	Cursor at = *c;
+	if (!cursor_same(c, cursor_of_text(c->rd, mesh, (int)strlen(mesh), at.where))) {
+		bool named = cursor_accept(&at, "mesh");
+		cursor_error(&at, "%s",
+			named ? "another mesh than the module's"
+			      : "a sharding is read in its named form only: "
+				"{mesh['X'=2], [{'X'}]}");
+		return p;
+	}
+	cursor_expect(c, ",");
+	cursor_expect(c, "[");
+	for (int d = 0; d < rank && !c->rd->failed; d++) {
+		bool open = false;
+		if (d)
+			cursor_expect(c, ",");
+		cursor_expect(c, "{");
+		AxisList l = read_axes(c, "}", &open, NULL);
+		set_dim(c, &p, d, &l, open);
+	}
+	cursor_expect(c, "]");
+	while (cursor_item(c, 1, "}")) {
+		bool unreduced = cursor_accept(c, "unreduced");
+		if (!unreduced)
+			cursor_expect(c, "replicated");
+		cursor_expect(c, "=");
+		cursor_expect(c, "{");
+		AxisList l = read_axes(c, "}", NULL, NULL);
+		if (!has_room(c, &p, &l))
+			break;
+		if (unreduced)
+			placement_set_unreduced(&p, &l, C_add);
+		else
+			placement_set_replicated(&p, &l);
+	}
+	return p;
+}
+
+/* ---- placements as the language writes them -------------------------- */
+
+static uint8_t
+read_priority(Cursor *c)
+{
+	int64_t priority = cursor_integer(c, "a priority");
+
+	if (priority < 0 || priority > UINT8_MAX)
+		cursor_error(c, "a priority of %lld", (long long)priority);
+	return (uint8_t)priority;
+}
+
+/* [8@X, 63@(Y,?)!1 pad] replicated(Z) unreduced(Y, max); `padded` takes a bit
+   for each dim that is */
+static Placement
+read_spec(Cursor *c, Type *type, uint16_t *padded)
+{
+	Placement p = placement_none(0);
+	int64_t bytes = dtypes[type->dtype].bytes;
+	Combiner combiner = C_add;
+
+	*padded = 0;
+	cursor_expect(c, "[");
+	for (int d = 0; cursor_item(c, d, "]"); d++) {
+		int64_t size = cursor_integer(c, "a size");
+		AxisList l = {0};
+		bool open = false;
+		if (d == MAX_RANK || size < 1 || !mul_i64(bytes, size, &bytes)) {
+			cursor_error(c, "sizes no tensor has");
+			break;
+		}
+		type->dims[d] = size;
+		p.rank = (int8_t)(d + 1);
+		if (cursor_accept(c, "@")) {
+			if (cursor_accept(c, "("))
+				l = read_axes(c, ")", &open, NULL);
+			else if (cursor_accept(c, "?"))
+				open = true;
+			else
+				axes_append(&l, read_axis(c));
+			set_dim(c, &p, d, &l, open);
+			if (cursor_accept(c, "!"))
+				p.priority[d] = read_priority(c);
+		}
+		if (cursor_accept(c, "pad"))
+			*padded |= (uint16_t)(1u << d);
+	}
+	type->rank = p.rank;
+	if (cursor_accept(c, "replicated")) {
+		p.all_replicated = !cursor_accept(c, "(");
+		if (!p.all_replicated) {
+			AxisList l = read_axes(c, ")", NULL, NULL);
+			if (has_room(c, &p, &l))
+				placement_set_replicated(&p, &l);
+		}
+	}
+	if (cursor_accept(c, "unreduced") && cursor_expect(c, "(")) {
+		AxisList l = read_axes(c, ")", NULL, &combiner);
+		if (has_room(c, &p, &l))
+			placement_set_unreduced(&p, &l, combiner);
+	}
+	return p;
+}
+
+/* f32[8@X, 64] */
+Placement
+read_typed_spec(Cursor *c, Type *type)
+{
+	Cursor start = *c;
+	const char *name = cursor_word(c, "a type");
+	uint16_t padded;
+
+	*type = type_of(D_pred, 0, NULL);
+	if (!dtype_by_name(name, &type->dtype))
+		cursor_error(&start, "unknown dtype '%s'", name);
+	return read_spec(c, type, &padded);
+}
+
+/* ---- the placement of a value ---------------------------------------- */
+
+bool
+placement_is_sane(const Mesh *mesh, const Placement *p)
+{
+	AxisList all = {0};
+
+	if (p->rank < 0 || p->rank > MAX_RANK || p->combiner >= COMBINER_COUNT
+		|| placement_pieces(p) > MAX_PIECES)
+		return false;
+	all.n = placement_pieces(p);
+	memcpy(all.a, p->pieces, sizeof all.a);
+	return axes_are_sane(mesh, &all);
+}
+
+/* What a reader assumes of a value without a word: open in every dim at
+   L_global, whole where there are no dims, or in a manual region. */
+static bool
+placement_is_implied(const Printer *pr, const Value *v)
+{
+	bool global = pr->m->level == L_global;
+	const Placement *p = &v->placement;
+	Placement implied = global ? placement_open(p->rank) : placement_none(p->rank);
+
+	return (global || !p->rank || block_manual(v->block)) && placement_same(p, &implied);
+}
+
+/* What the named sharding of HLO has no word for. */
+static void
+placement_facts(Line *line, const Placement *p)
+{
+	int64_t priorities[MAX_RANK];
+	bool any = false;
+
+	for (int d = 0; d < p->rank; d++) {
+		priorities[d] = p->priority[d];
+		any |= p->priority[d] != 0;
+	}
+	if (any)
+		line_fact_numbers(line, "priority", p->rank, priorities);
+	if (p->all_replicated)
+		line_fact(line, "replicated", "all");
+	if (p->nunreduced && p->combiner != C_add)
+		line_fact(line, "unreduced.combiner", combiners[p->combiner].name);
+}
+
+/* In a device program it is the tensor's placement, with the tensor's sizes:
+   XLA would take a sharding there for one still to be applied. */
+void
+line_placement(Line *line, const Value *v)
+{
+	const Mesh *mesh = &line->pr->m->mesh;
+	const Placement *p = &v->placement;
+	Level level = line->pr->m->level;
+	bool implied = placement_is_implied(line->pr, v);
+	Text spec = {0};
+
+	if (!placement_is_sane(mesh, p)) {
+		line_fact(line, "placement", "broken");
+	} else if (level == L_device) {
+		if (!v->no_placement && (!implied || v->unpadded) && p->rank == v->type.rank) {
+			text_value_spec(&spec, mesh, v);
+			line_fact_text(line, "placement", &spec);
+		}
+	} else if (!implied || (level == L_global && v->annotated)) {
+		text_sharding(line->t, line->pr, p);
+		placement_facts(line, p);
+	}
+	/* Before propagation a placement is there because it was written. */
+	if (v->annotated && level != L_global)
+		line_fact(line, "annotated", v->annotated_open ? "open" : "true");
+	if (v->index_limit)
+		line_fact_numbers(line, "index_limit", 1, &v->index_limit);
+	if (v->unpadded && level != L_device)
+		line_fact_numbers(line, "unpadded", v->type.rank, v->unpadded);
+}
+
+static void
+read_placement_facts(const ReadLine *in, Placement *p)
+{
+	const Fact *f = find_fact(&in->facts, "priority");
+	Combiner combiner;
+
+	if (f) {
+		Cursor c = fact_cursor(in->rd, f);
+		for (int d = 0; d < p->rank; d++) {
+			if (d)
+				cursor_expect(&c, ",");
+			p->priority[d] = read_priority(&c);
+		}
+		cursor_expect_end(&c);
+	}
+	p->all_replicated = fact_is(&in->facts, "replicated", "all");
+	f = find_fact(&in->facts, "unreduced.combiner");
+	if (!f)
+		return;
+	if (!combiner_by_name(f->value, &combiner))
+		hlo_error(in->rd, f->where, "unknown combiner '%s'", f->value);
+	else if (p->nunreduced)
+		p->combiner = (uint8_t)combiner;
+}
+
+static void
+set_unpadded(Reading *rd, Value *v, const int64_t *sizes)
+{
+	v->unpadded = arena_copy(rd->arena, sizes, (size_t)v->type.rank * sizeof sizes[0]);
+}
+
+/* The tensor's sizes are the shard's times the ways, less its padding. */
+static bool
+is_shard_of(const Placement *p, const Type *shard, uint16_t padded, const Type *tensor)
+{
+	bool fits = p->rank == shard->rank;
+
+	for (int d = 0; d < p->rank && fits; d++) {
+		int64_t size = tensor->dims[d], ways = placement_dim_ways(p, d);
+		int64_t most;
+		fits = mul_i64(ways, shard->dims[d], &most)
+			&& (padded >> d & 1 ? size < most : size == most);
+	}
+	return fits;
+}
+
+static void
+read_device_placement(const ReadLine *in, Value *v)
+{
+	const Fact *f = find_fact(&in->facts, "placement");
+	Type tensor = v->type;
+	uint16_t padded;
+
+	v->placement = placement_none(v->type.rank);
+	v->no_placement = !f && v->type.rank > 0;
+	if (!f)
+		return;
+	Cursor c = fact_cursor(in->rd, f);
+	Placement p = read_spec(&c, &tensor, &padded);
+	cursor_expect_end(&c);
+	if (in->rd->failed)
+		return;
+	if (!is_shard_of(&p, &v->type, padded, &tensor)) {
+		hlo_error(in->rd, f->where, "a shard of %s has another shape than %s", f->value,
+			v->name);
+		return;
+	}
+	v->placement = p;
+	if (padded)
+		set_unpadded(in->rd, v, tensor.dims);
+}
+
+/* unpadded="7,64" */
+static void
+read_unpadded(const ReadLine *in, Value *v)
+{
+	const Fact *f = find_fact(&in->facts, "unpadded");
+	int64_t sizes[MAX_RANK];
+	bool padded = false;
+
+	if (!f || in->rd->m->level == L_device)
+		return;
+	Cursor c = fact_cursor(in->rd, f);
+	for (int d = 0; d < v->type.rank; d++) {
+		if (d)
+			cursor_expect(&c, ",");
+		sizes[d] = cursor_integer(&c, "a size");
+		if (!in->rd->failed && (sizes[d] < 1 || sizes[d] > v->type.dims[d]))
+			cursor_error(&c, "dim %d of %s is smaller than %lld", d, v->name,
+				(long long)sizes[d]);
+		padded |= sizes[d] != v->type.dims[d];
+	}
+	cursor_expect_end(&c);
+	if (padded && !in->rd->failed)
+		set_unpadded(in->rd, v, sizes);
+}
+
+void
+read_placement(const ReadLine *in, Value *v)
+{
+	const HloAttr *sharding = hlo_attr(&in->instr->attrs, "sharding");
+	const Fact *limit = find_fact(&in->facts, "index_limit");
+	Level level = in->rd->m->level;
+
+	v->annotated_open = fact_is(&in->facts, "annotated", "open");
+	v->annotated = v->annotated_open || fact_is(&in->facts, "annotated", "true");
+	if (limit) {
+		Cursor c = fact_cursor(in->rd, limit);
+		v->index_limit = cursor_integer(&c, "a limit");
+		cursor_expect_end(&c);
+		if (v->index_limit < 0)
+			hlo_error(in->rd, limit->where, "a limit of %s is below 0",
+				limit->value);
+	}
+	read_unpadded(in, v);
+	if (level == L_device) {
+		read_device_placement(in, v);
+		return;
+	}
+	v->placement =
+		level == L_global ? placement_open(v->type.rank) : placement_none(v->type.rank);
+	if (level == L_global)
+		v->annotated = sharding != NULL;
+	if (sharding) {
+		Cursor c = sharding->value;
+		v->placement = read_sharding(&c, v->type.rank);
+	}
+	read_placement_facts(in, &v->placement);
+}

@@ -1,0 +1,266 @@
+/*
+ * program_print.c - computations and their instructions.
+ *
+ *   %h = f32[8,64] dot(%x, %W), lhs_contracting_dims={1}, ...,
+ *     sharding={mesh['X'=2], [{'X'}, {}]}, frontend_attributes={...},
+ *     metadata={op_name="main/einsum 'bd,df->bf'" source_line=3}
+ *
+ * (on one line).  Several results, and whatever bodies are given and give, are
+ * tuples in HLO.  Two dots keep the names of tuples apart from those of values.
+ */
+#include "hlo/print.h"
+
+/* What HLO calls the tuple of a body's parameters. */
+static const char param_tuple[] = "body..in";
+
+/* ---- lines ----------------------------------------------------------- */
+
+static void
+line_start(Line *line, const Value *v, bool root)
+{
+	text_printf(line->t, "  %s%%%s = ", root ? "ROOT " : "", v->name);
+	text_hlo_type(line->t, &v->type);
+}
+
+/* `what` is said to be on this line, if anything. */
+static void
+line_end(Line *line, Range range, const char *label, const void *what)
+{
+	const Printer *pr = line->pr;
+	const SourceFile *file = source_file(pr->m->session, range.file);
+	Text *t = line->t, name = {0};
+
+	if (line->facts.n)
+		text_printf(t, ", frontend_attributes={%s}", line->facts.s);
+	text_free(&line->facts);
+
+	if (label || file)
+		text_add(t, ", metadata={");
+	if (label) {
+		text_printf(&name, "%s/%s", pr->m->entry_name, label);
+		text_key(t, "op_name", name.s);
+		text_free(&name);
+	}
+	if (file) {
+		text_add(t, label ? " " : "");
+		text_key(t, "source_file", file->path);
+		text_printf(t, " source_line=%d", range.line);
+	}
+	text_add(t, label || file ? "}\n" : "\n");
+
+	if (pr->note && what)
+		pr->note(what, t, pr->note_data);
+}
+
+static void
+text_tuple(Text *t, int n, Value *const *values)
+{
+	text_tuple_type(t, n, values);
+	text_add(t, " tuple(");
+	for (int i = 0; i < n; i++)
+		text_printf(t, "%s%%%s", i ? ", " : "", values[i]->name);
+	text_add(t, ")");
+}
+
+/* ---- ops ------------------------------------------------------------- */
+
+/* , condition=%cond.3, body=%body.3 */
+static void
+print_bodies(Line *line, const Op *op)
+{
+	const BodyWords *words = body_words(op->kind);
+	Printer *pr = line->pr;
+	int number = ++pr->ncomputations;
+
+	for (int i = 0; i < op->nbodies; i++) {
+		Text name = {0};
+		text_printf(&name, "%s.%d", op->composite ? op->composite : words->called[i],
+			number);
+		text_printf(line->t, words->listed ? ", %s={%%%s}" : ", %s=%%%s",
+			words->attr[i], name.s);
+		print_computation(pr, op->bodies[i], name.s);
+		text_free(&name);
+	}
+	if (op->composite) {
+		Text name = {0};
+		text_printf(&name, "%s%s", composite_prefix, op->composite);
+		text_add(line->t, ", is_composite=true");
+		line_fact_text(line, "composite.name", &name);
+		text_add(&line->facts, ",composite.attributes={}");
+		line_fact(line, "composite.version", "1");
+	}
+}
+
+/* The opcode, its operands and attributes; `tuple` has what is carried. */
+static void
+print_call_of(Line *line, const Op *op, const char *tuple)
+{
+	const OpInfo *info = &ops[op->kind];
+	Text *t = line->t;
+
+	text_printf(t, " %s(", info->hlo);
+	if (op->kind == O_while) {
+		text_printf(t, "%%%s..in", tuple);
+	} else if (op->kind == O_if && op->noperands) {
+		text_printf(t, "%%%s, %%%s..in, %%%s..in", op->operands[0]->name, tuple, tuple);
+	} else {
+		if (op->kind == O_constant)
+			text_literal(t, op->results[0]->type.dtype,
+				op_ints(op, A_value)->n ? op_int(op, A_value) : 0);
+		for (int i = 0; i < op->noperands; i++)
+			text_printf(t, "%s%%%s", i ? ", " : "", op->operands[i]->name);
+	}
+	text_add(t, ")");
+	if (info->target)
+		text_printf(t, ", custom_call_target=\"%s\"", info->target);
+	if (info->bodies)
+		print_bodies(line, op);
+	print_op_attrs(line, op);
+	if (op->mode == MODE_explicit)
+		line_fact(line, "mode", "explicit");
+}
+
+/*
+ *   %h..in = (f32[8], s32[]) tuple(%x, %i)
+ *   %h..loop = (f32[8], s32[]) while(%h..in), condition=%cond.1, body=%body.1
+ *   %h = f32[8] get-tuple-element(%h..loop), index=0
+ *   %i.2 = s32[] get-tuple-element(%h..loop), index=1
+ */
+static void
+print_several(Line *line, const Op *op, const Value *root)
+{
+	const char *part = op->kind == O_while ? "loop" : "out";
+	int first = op->kind == O_if; /* before it what is not carried */
+	const char *name = op->nresults ? op->results[0]->name
+					: arena_printf(line->pr->m->arena, "%s..%d",
+						ops[op->kind].name, ++line->pr->ncomputations);
+
+	if (ops[op->kind].bodies == 2 && op->noperands >= first) {
+		text_printf(line->t, "  %%%s..in = ", name);
+		text_tuple(line->t, op->noperands - first, op->operands + first);
+		text_add(line->t, "\n");
+	}
+	text_printf(line->t, "  %%%s..%s = ", name, part);
+	text_tuple_type(line->t, op->nresults, op->results);
+	print_call_of(line, op, name);
+	line_end(line, op->range, op->label, op);
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		bool same = v->range.file == op->range.file && v->range.line == op->range.line;
+		line_start(line, v, v == root);
+		text_printf(line->t, " get-tuple-element(%%%s..%s), index=%d", name, part, i);
+		line_placement(line, v);
+		line_end(line, same ? (Range){0} : v->range, NULL, NULL);
+	}
+}
+
+static void
+print_op(Printer *pr, Text *t, const Op *op, const Value *root)
+{
+	Line line = {.pr = pr, .t = t};
+
+	if (ops[op->kind].bodies == 2 || op->nresults != 1) {
+		print_several(&line, op, root);
+		return;
+	}
+	const Value *v = op->results[0];
+	line_start(&line, v, v == root);
+	print_call_of(&line, op, NULL);
+	line_placement(&line, v);
+	if (op->requested)
+		line_fact(&line, "requested", "true");
+	line_end(&line, op->range, op->label, op);
+}
+
+/* ---- computations ---------------------------------------------------- */
+
+/* The value that a computation is, NULL where it is a tuple: the entry and
+   the bodies of while, if and manual, even of one value. */
+static const Value *
+root_of(const Block *b)
+{
+	const Op *last = b->last, *parent = b->parent;
+	bool condition = parent && parent->kind == O_while && parent->bodies[0] == b;
+
+	if (!parent || !last || last->kind != O_return || last->noperands != 1
+		|| parent->kind == O_manual || (body_takes_tuple(b) && !condition))
+		return NULL;
+	return last->operands[0];
+}
+
+/* (x: f32[8], i: s32[]) -> f32[8] */
+static void
+print_signature(Text *t, const Block *b, const Value *root)
+{
+	const Op *last = b->last;
+
+	if (body_takes_tuple(b)) {
+		text_printf(t, " (%s: ", param_tuple);
+		text_tuple_type(t, b->nparams, b->params);
+	} else {
+		text_add(t, " (");
+		for (int i = 0; i < b->nparams; i++) {
+			text_printf(t, "%s%s: ", i ? ", " : "", b->params[i]->name);
+			text_hlo_type(t, &b->params[i]->type);
+		}
+	}
+	text_add(t, ") -> ");
+	if (root)
+		text_hlo_type(t, &root->type);
+	else if (last && last->kind == O_return)
+		text_tuple_type(t, last->noperands, last->operands);
+	else
+		text_add(t, "()");
+	text_add(t, " {\n");
+}
+
+void
+computation_done(Printer *pr, const Text *t)
+{
+	if (pr->done.n)
+		text_add(&pr->done, "\n");
+	text_addn(&pr->done, t->s, t->n);
+}
+
+/* Computations of their own are printed before. */
+void
+print_computation(Printer *pr, const Block *b, const char *name)
+{
+	const Value *root = root_of(b);
+	bool tuple = body_takes_tuple(b);
+	Text t = {0};
+	Line line = {.pr = pr, .t = &t};
+
+	text_printf(&t, "%s%%%s", b->parent ? "" : "ENTRY ", name);
+	print_signature(&t, b, root);
+	if (tuple) {
+		text_printf(&t, "  %%%s = ", param_tuple);
+		text_tuple_type(&t, b->nparams, b->params);
+		text_add(&t, " parameter(0)\n");
+	}
+	for (int i = 0; i < b->nparams; i++) {
+		const Value *v = b->params[i];
+		line_start(&line, v, v == root);
+		if (tuple)
+			text_printf(&t, " get-tuple-element(%%%s), index=%d", param_tuple,
+				v->index);
+		else
+			text_printf(&t, " parameter(%d)", v->index);
+		line_placement(&line, v);
+		line_end(&line, v->range, NULL, v);
+	}
+	for (const Op *op = b->first; op; op = op->next) {
+		if (op->kind != O_return) {
+			print_op(pr, &t, op, root);
+		} else if (!root) {
+			text_add(&t, "  ROOT %return = ");
+			text_tuple(&t, op->noperands, op->operands);
+			line_end(&line, op->range, op->label, op);
+		} else if (pr->note) {
+			pr->note(op, &t, pr->note_data);
+		}
+	}
+	text_add(&t, "}\n");
+	computation_done(pr, &t);
+	text_free(&t);
+}

@@ -1,0 +1,468 @@
+/*
+ * program_read.c - ops and values, from computations and their instructions.
+ *
+ * Built from the ENTRY on; computations that reduce or compare are recognized
+ * by their form, the others become the bodies of ops.  Tuples are how HLO
+ * writes several values: here they are lists of values by name, and a
+ * get-tuple-element is the name of a value.
+ */
+#include <ctype.h>
+#include <string.h>
+#include "hlo/print.h"
+#include "hlo/read.h"
+
+enum {
+	MAX_CALLS = 600, /* nested; a program has 500 blocks */
+};
+
+/* ---- names in one computation ---------------------------------------- */
+
+typedef struct Tuple {
+	int n;
+	Value **v;
+} Tuple;
+
+/* The get-tuple-elements of one tuple. */
+typedef struct Elements {
+	int n;
+	struct Element {
+		const HloInstr *instr;
+		int64_t index;
+	} * a;
+} Elements;
+
+typedef struct Scope {
+	Table *values;	 /* by name, Value */
+	Table *tuples;	 /* by name, Tuple */
+	Table *elements; /* by the tuple's name, Elements */
+} Scope;
+
+static bool
+is_element(const HloInstr *instr)
+{
+	return !strcmp(instr->opcode, "get-tuple-element");
+}
+
+/* Values are named before the elements are read that name them. */
+static Scope
+scope_new(Reading *rd, const HloComputation *computation)
+{
+	Scope scope = {table_new(rd->arena), table_new(rd->arena), table_new(rd->arena)};
+
+	for (int i = 0; i < computation->n && !rd->failed; i++) {
+		const HloInstr *instr = &computation->instrs[i];
+		const HloAttr *attr = hlo_attr(&instr->attrs, "index");
+		if (!is_element(instr))
+			continue;
+		if (!attr || instr->noperands != 1) {
+			hlo_error(rd, instr->where,
+				"get-tuple-element needs a tuple and an index");
+			break;
+		}
+		Cursor c = attr->value;
+		struct Element element = {instr, cursor_integer(&c, "an index")};
+		Elements *of = table_get(scope.elements, instr->operands[0].name);
+		cursor_expect_end(&c);
+		if (!of) {
+			of = NEW(rd->arena, Elements);
+			table_set(scope.elements, instr->operands[0].name, of);
+		}
+		APPEND(rd->arena, of->a, of->n, element);
+	}
+	return scope;
+}
+
+/* For each part of a tuple the instruction that takes it out first, or its
+   own. */
+static const HloInstr **
+elements_of(Reading *rd, const Scope *scope, const HloInstr *tuple)
+{
+	const HloInstr **found = NEW_ARRAY(rd->arena, const HloInstr *, tuple->ntypes + 1);
+	const Elements *of = table_get(scope->elements, tuple->name);
+
+	for (int i = 0; i < tuple->ntypes; i++)
+		found[i] = tuple;
+	for (int i = of ? of->n - 1 : -1; i >= 0; i--)
+		if (of->a[i].index >= 0 && of->a[i].index < tuple->ntypes)
+			found[of->a[i].index] = of->a[i].instr;
+	return found;
+}
+
+/* A value or a tuple. */
+static void
+define(Reading *rd, const HloInstr *instr, Scope *scope, Value *v, Tuple *tuple)
+{
+	if (table_get(scope->values, instr->name) || table_get(scope->tuples, instr->name))
+		hlo_error(rd, instr->where, "%%%s is defined twice", instr->name);
+	else if (v)
+		table_set(scope->values, instr->name, v);
+	else
+		table_set(scope->tuples, instr->name, tuple);
+	if (v)
+		table_set(rd->named, instr->name, v);
+}
+
+static void
+define_tuple(Reading *rd, const HloInstr *instr, Scope *scope, int n, Value **v)
+{
+	Tuple *tuple = NEW(rd->arena, Tuple);
+
+	*tuple = (Tuple){n, v};
+	define(rd, instr, scope, NULL, tuple);
+}
+
+static Value *
+find_value(Reading *rd, const HloOperand *operand, const Scope *scope)
+{
+	Value *v = table_get(scope->values, operand->name);
+
+	if (!v && table_get(scope->tuples, operand->name))
+		hlo_error(rd, operand->where, "%%%s is a tuple", operand->name);
+	else if (!v)
+		hlo_error(rd, operand->where, "%%%s is not defined before this", operand->name);
+	return v;
+}
+
+static Value **
+find_operands(Reading *rd, const HloInstr *instr, const Scope *scope)
+{
+	Value **operands = NEW_ARRAY(rd->arena, Value *, instr->noperands);
+
+	for (int i = 0; i < instr->noperands; i++)
+		operands[i] = find_value(rd, &instr->operands[i], scope);
+	return operands;
+}
+
+static const Tuple *
+find_tuple(Reading *rd, const HloOperand *operand, const Scope *scope)
+{
+	const Tuple *tuple = table_get(scope->tuples, operand->name);
+
+	if (!tuple)
+		hlo_error(rd, operand->where, "%%%s is not a tuple defined before this",
+			operand->name);
+	return tuple;
+}
+
+/* ---- ops ------------------------------------------------------------- */
+
+/* {op_name="main/relu" source_file="ffn.shd" source_line=3}; the label, or
+   NULL. */
+static const char *
+read_metadata(Reading *rd, const HloInstr *instr, Range *range)
+{
+	const HloAttr *attr = hlo_attr(&instr->attrs, "metadata");
+	size_t entry = strlen(rd->m->entry_name);
+	const char *label = NULL;
+	int length;
+
+	if (!attr)
+		return NULL;
+	Cursor c = attr->value;
+	cursor_expect(&c, "{");
+	while (!rd->failed && !cursor_accept(&c, "}")) {
+		const char *key = cursor_word(&c, "a key");
+		cursor_expect(&c, "=");
+		if (!strcmp(key, "source_line")) {
+			range->line = cursor_line(&c);
+			continue;
+		}
+		if (!cursor_is(&c, '"')) {
+			cursor_word(&c, "a value");
+			continue;
+		}
+		const char *value = cursor_string(&c, &length);
+		if (!strcmp(key, "source_file"))
+			range->file = source_add_name(rd->session, value);
+		if (strcmp(key, "op_name"))
+			continue;
+		bool ours = !strncmp(value, rd->m->entry_name, entry) && value[entry] == '/';
+		label = ours ? value + entry + 1 : value;
+	}
+	return label;
+}
+
+static bool
+read_kind(const ReadLine *in, OpKind *kind)
+{
+	const HloAttr *attr = hlo_attr(&in->instr->attrs, "custom_call_target");
+	const char *opcode = in->instr->opcode, *target = NULL;
+	int length;
+
+	if (attr) {
+		Cursor c = attr->value;
+		target = cursor_string(&c, &length);
+	}
+	for (int k = 0; k < OP_COUNT && !in->rd->failed; k++) {
+		if (k == O_return || strcmp(ops[k].hlo, opcode) || !target != !ops[k].target
+			|| (target && strcmp(ops[k].target, target)))
+			continue;
+		*kind = (OpKind)k;
+		return true;
+	}
+	line_error(in, "no op of shdc is spelled '%s%s%s'", opcode, target ? " " : "",
+		target ? target : "");
+	return false;
+}
+
+/* while(%tuple); conditional(%p, %tuple, %tuple) */
+static Value **
+find_carried(const ReadLine *in, const Scope *scope, bool choice, int *n)
+{
+	const HloOperand *operands = in->instr->operands;
+	int wanted = choice ? 3 : 1;
+
+	if (in->instr->noperands != wanted) {
+		line_error(in, "%s has %d operands, not %d", in->instr->opcode, wanted,
+			in->instr->noperands);
+		return NULL;
+	}
+	const Tuple *tuple = find_tuple(in->rd, &operands[choice], scope);
+	if (choice && tuple && find_tuple(in->rd, &operands[2], scope) != tuple)
+		line_error(in, "the two sides of %s are given different tuples",
+			in->instr->opcode);
+	if (in->rd->failed)
+		return NULL;
+	Value **carried = NEW_ARRAY(in->rd->arena, Value *, tuple->n + 1);
+	if (choice)
+		carried[0] = find_value(in->rd, &operands[0], scope);
+	for (int i = 0; i < tuple->n; i++)
+		carried[choice + i] = tuple->v[i];
+	*n = choice + tuple->n;
+	return carried;
+}
+
+/* The name and placement of a result: of several, those of its element. */
+static void
+read_results(const ReadLine *in, Op *op, Scope *scope)
+{
+	Reading *rd = in->rd;
+	const HloInstr *instr = in->instr;
+
+	if (!instr->tuple) {
+		Value *v = op_add_result(op, instr->name, &instr->type);
+		v->range = op->range;
+		op->requested = fact_is(&in->facts, "requested", "true");
+		read_placement(in, v);
+		define(rd, instr, scope, v, NULL);
+		return;
+	}
+	const HloInstr **elements = elements_of(rd, scope, instr);
+	for (int i = 0; i < instr->ntypes; i++) {
+		const ReadLine element = line_read(rd, elements[i]);
+		Value *v = op_add_result(op,
+			elements[i] == instr ? ops[op->kind].name : elements[i]->name,
+			&instr->types[i]);
+		v->range = op->range;
+		read_metadata(rd, elements[i], &v->range);
+		read_placement(&element, v);
+	}
+	define_tuple(rd, instr, scope, op->nresults, op->results);
+}
+
+static void read_block(Reading *rd, Block *b, const HloComputation *computation);
+
+static void
+read_bodies(const ReadLine *in, Op *op)
+{
+	const BodyWords *words = body_words(op->kind);
+	const Fact *f = find_fact(&in->facts, "composite.name");
+	size_t prefix = strlen(composite_prefix);
+	Reading *rd = in->rd;
+
+	if (op->kind == O_call && f) {
+		op->composite =
+			f->value + (strncmp(f->value, composite_prefix, prefix) ? 0 : prefix);
+		if (!is_identifier(op->composite))
+			hlo_error(rd, f->where, "'%s' is not the name of a composite",
+				f->value);
+	}
+	op->bodies = NEW_ARRAY(rd->arena, Block *, ops[op->kind].bodies);
+	for (int i = 0; i < ops[op->kind].bodies && !rd->failed; i++) {
+		HloComputation *computation = read_applied(in, words->attr[i]);
+		if (!computation)
+			return;
+		if (computation->used || computation->entry)
+			line_error(in, "%s is applied twice", computation->name);
+		else if (rd->calls == MAX_CALLS)
+			line_error(in, "more than %d nested calls", MAX_CALLS);
+		else {
+			computation->used = true;
+			op->bodies[i] = block_new(rd->m, op);
+			op->nbodies = i + 1;
+			rd->calls++;
+			read_block(rd, op->bodies[i], computation);
+			rd->calls--;
+		}
+	}
+}
+
+static void
+remember(Reading *rd, const void *line, const Op *op, const HloInstr *instr)
+{
+	Built built = {line, op, instr};
+
+	APPEND(rd->arena, rd->built, rd->nbuilt, built);
+}
+
+static void
+read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
+{
+	const ReadLine in = line_read(rd, instr);
+	int n = instr->noperands;
+	Range range = {0};
+	OpKind kind;
+
+	if (!read_kind(&in, &kind))
+		return;
+	bool carries = ops[kind].bodies == 2;
+	Value **operands = carries ? find_carried(&in, scope, kind == O_if, &n)
+				   : find_operands(rd, instr, scope);
+	if (ops[kind].operands >= 0 && n != ops[kind].operands)
+		line_error(&in, "%s has %d operands, not %d", instr->opcode, ops[kind].operands,
+			n);
+	if (instr->tuple ? !ops[kind].many : carries)
+		line_error(&in, "%s makes %s tuple", instr->opcode, instr->tuple ? "a" : "no");
+	const char *label = read_metadata(rd, instr, &range);
+	if (rd->failed)
+		return;
+	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
+	op->mode = fact_is(&in.facts, "mode", "explicit") ? MODE_explicit : MODE_auto;
+	op_append(b, op);
+	remember(rd, op, op, instr);
+	read_results(&in, op, scope);
+	read_op_attrs(&in, op);
+	if (ops[kind].bodies)
+		read_bodies(&in, op);
+}
+
+/* ---- computations ---------------------------------------------------- */
+
+static Value *
+read_param(Reading *rd, Block *b, const HloInstr *instr, const char *name, const Type *type)
+{
+	const ReadLine in = line_read(rd, instr);
+	Value *v = block_add_param(b, name, type);
+
+	read_metadata(rd, instr, &v->range);
+	remember(rd, v, NULL, instr);
+	read_placement(&in, v);
+	return v;
+}
+
+/* Parameters may come in any order; each number once, from 0 on.  Those of a
+   while's or an if's body are the elements of one. */
+static void
+read_params(Reading *rd, Block *b, const HloComputation *computation, Scope *scope)
+{
+	const HloInstr **params = NEW_ARRAY(rd->arena, const HloInstr *, computation->n);
+	bool tuple = body_takes_tuple(b);
+	int n = 0;
+
+	for (int i = 0; i < computation->n; i++) {
+		const HloInstr *instr = &computation->instrs[i];
+		if (strcmp(instr->opcode, "parameter"))
+			continue;
+		Cursor c = instr->literal;
+		int64_t index = cursor_integer(&c, "a number");
+		cursor_expect_end(&c);
+		if (rd->failed)
+			return;
+		if (index < 0 || index >= (tuple ? 1 : computation->n) || params[index]
+			|| instr->tuple != tuple) {
+			hlo_error(rd, instr->where, "parameter %lld is out of turn",
+				(long long)index);
+			return;
+		}
+		params[index] = instr;
+		n++;
+	}
+	if (tuple && !n) {
+		hlo_error(rd, computation->where, "%s has no parameter", computation->name);
+	} else if (tuple) {
+		const HloInstr *whole = params[0], **part = elements_of(rd, scope, whole);
+		for (int i = 0; i < whole->ntypes; i++)
+			read_param(rd, b, part[i], part[i] == whole ? "carried" : part[i]->name,
+				&whole->types[i]);
+		define_tuple(rd, whole, scope, b->nparams, b->params);
+		return;
+	}
+	for (int i = 0; i < n && !rd->failed; i++) {
+		const HloInstr *param = params[i];
+		if (param)
+			define(rd, param, scope,
+				read_param(rd, b, param, param->name, &param->type), NULL);
+		else
+			hlo_error(rd, computation->where, "parameter %d of %s is missing", i,
+				computation->name);
+	}
+}
+
+/* Another name for one of a tuple's values, perhaps the one that it has. */
+static void
+read_element(Reading *rd, const HloInstr *instr, Scope *scope)
+{
+	const Tuple *tuple = find_tuple(rd, &instr->operands[0], scope);
+	Cursor c = hlo_attr(&instr->attrs, "index")->value;
+	int64_t index = cursor_integer(&c, "an index");
+
+	if (rd->failed)
+		return;
+	if (index < 0 || index >= tuple->n || instr->tuple
+		|| !type_equal(&tuple->v[index]->type, &instr->type))
+		hlo_error(rd, instr->where, "the tuple has no such element %lld",
+			(long long)index);
+	else
+		define(rd, instr, scope, tuple->v[index], NULL);
+}
+
+static void
+read_return(Reading *rd, Block *b, const HloInstr *root, bool tuple, const Scope *scope)
+{
+	const HloOperand self = {root->name, root->where};
+	Range range = {0};
+	const char *label = read_metadata(rd, root, &range);
+	Value *value = tuple ? NULL : find_value(rd, &self, scope);
+	Value **operands = tuple ? find_operands(rd, root, scope) : &value;
+
+	if (rd->failed)
+		return;
+	if (!tuple && b->parent) { /* the root's own metadata is not ours */
+		label = b->parent->label;
+		range = b->parent->range;
+	}
+	Op *op = op_new(rd->m, O_return, tuple ? root->noperands : 1, operands, 0, NULL, range,
+		label);
+	op_append(b, op);
+	remember(rd, op, op, root);
+}
+
+static void
+read_block(Reading *rd, Block *b, const HloComputation *computation)
+{
+	Scope scope = scope_new(rd, computation);
+	const HloInstr *root = &computation->instrs[computation->root];
+	bool tuple_root = !strcmp(root->opcode, "tuple");
+
+	read_params(rd, b, computation, &scope);
+	for (int i = 0; i < computation->n && !rd->failed; i++) {
+		const HloInstr *instr = &computation->instrs[i];
+		if (instr == root && tuple_root)
+			continue;
+		if (is_element(instr))
+			read_element(rd, instr, &scope);
+		else if (!strcmp(instr->opcode, "tuple"))
+			define_tuple(rd, instr, &scope, instr->noperands,
+				find_operands(rd, instr, &scope));
+		else if (strcmp(instr->opcode, "parameter"))
+			read_op(rd, b, instr, &scope);
+	}
+	if (!rd->failed)
+		read_return(rd, b, root, tuple_root, &scope);
+}
+
+void
+read_program(Reading *rd)
+{
+	read_block(rd, rd->m->entry, rd->entry);
+}
