@@ -471,7 +471,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == IT_tensor)
 			operands[noperands++] = args[i].value;
-	Op *call = op_begin(e, s, O_call, noperands, operands);
+	Op *call = make_begin(at(e, s), O_call, noperands, operands);
 	if (call == NULL)
 		return item_error(s.range);
 	Block *outer = e->block;
@@ -488,13 +488,12 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	}
 	Item result = run_prelude(e, fn, s, n, inner);
 	if (result.kind == IT_tensor)
-		op_append(e->block,
-			op_new(e->m, O_return, 1, &result.value, 0, NULL, s.range, s.label));
+		make_return(e->block, 1, &result.value, s.range, s.label);
 	e->block = outer;
 	if (result.kind != IT_tensor)
 		return item_error(s.range);
 	call->results[0]->type = result.value->type;
-	return item_tensor(s.range, op_end(e, call));
+	return item_tensor(s.range, make_end(at(e, s), call));
 }
 
 Item

@@ -63,54 +63,20 @@ show_axes(Elab *e, const AxisList *axes)
 
 /* ---- ops */
 
-static Op *
-collective_of(Elab *e, Site s, OpKind kind, int n, Value *const *operands, const AxisList *axes)
+/* Of collectives, which are as they are written. */
+static Make
+asked(Elab *e, const Call *c)
 {
-	Op *op = op_begin(e, s, kind, n, operands);
-	if (op == NULL)
-		return NULL;
-	op->axes = arena_copy(e->arena, axes, sizeof *axes);
-	op->requested = true;
-	return op;
-}
-
-static Op *
-collective_begin(Elab *e, Site s, OpKind kind, Value *x, const AxisList *axes)
-{
-	return collective_of(e, s, kind, 1, &x, axes);
-}
-
-static Value *
-all_reduce(Elab *e, Site s, Combiner combiner, Value *x, const AxisList *axes)
-{
-	if (axes->n == 0)
-		return x;
-	Op *op = collective_begin(e, s, O_all_reduce, x, axes);
-	if (op != NULL)
-		op_set_int(op, A_combiner, combiner);
-	return op_end(e, op);
-}
-
-/* A collective along a dim. */
-static Value *
-along_dim(Elab *e, Site s, OpKind kind, Value *x, const AxisList *axes, int dim)
-{
-	if (axes->n == 0)
-		return x;
-	Op *op = collective_begin(e, s, kind, x, axes);
-	if (op == NULL)
-		return NULL;
-	op_set_int(op, A_dim, dim);
-	if (kind == O_reduce_scatter)
-		op_set_int(op, A_combiner, C_add);
-	return op_end(e, op);
+	Make k = at(e, c->site);
+	k.requested = true;
+	return k;
 }
 
 /* The sum of pred is a count. */
 static Value *
 countable(Elab *e, Site s, Value *x)
 {
-	return x->type.dtype == D_pred ? emit_convert(e, s, x, D_i32) : x;
+	return x->type.dtype == D_pred ? make_convert(at(e, s), x, D_i32) : x;
 }
 
 static bool
@@ -139,7 +105,8 @@ build_psum(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	if (combiner == C_add)
 		x = countable(e, c->site, x);
-	return item_tensor(c->expr->range, all_reduce(e, c->site, combiner, x, &axes));
+	return item_tensor(c->expr->range,
+		make_collective(asked(e, c), O_all_reduce, x, &axes, 0, combiner));
 }
 
 Item
@@ -158,7 +125,8 @@ build_pmean(Elab *e, Call *c)
 		return item_error(range);
 	}
 	Item operands[] = {
-		item_tensor(range, all_reduce(e, c->site, C_add, x, &axes)),
+		item_tensor(range,
+			make_collective(asked(e, c), O_all_reduce, x, &axes, 0, C_add)),
 		item_int(range, axes_size(&axes)),
 	};
 	return operands[0].kind == IT_error
@@ -175,7 +143,8 @@ build_all_gather(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_axes(e, c, 1, &axes)
 		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, along_dim(e, c->site, O_all_gather, x, &axes, dim));
+	return item_tensor(c->expr->range,
+		make_collective(asked(e, c), O_all_gather, x, &axes, dim, C_add));
 }
 
 Item
@@ -188,60 +157,11 @@ build_psum_scatter(Elab *e, Call *c)
 		|| !want_dim(e, c, 2, x->type.rank, &dim) || !want_cut(e, c, x, dim, &axes))
 		return item_error(c->expr->range);
 	return item_tensor(c->expr->range,
-		along_dim(e, c->site, O_reduce_scatter, countable(e, c->site, x), &axes, dim));
+		make_collective(asked(e, c), O_reduce_scatter, countable(e, c->site, x), &axes,
+			dim, C_add));
 }
 
 /* ---- all_to_all */
-
-/* dims[] with a dim of size n put before dim `at`. */
-static void
-open_dim(const Type *t, int at, int64_t n, int64_t *dims)
-{
-	for (int d = 0; d < t->rank; d++)
-		dims[d < at ? d : d + 1] = t->dims[d];
-	dims[at] = n;
-}
-
-/* The transposition of `rank` dims that takes dim `from` to `to`. */
-static void
-shift_dim(int rank, int from, int to, int64_t *order)
-{
-	int n = 0;
-	for (int d = 0; d < rank; d++) {
-		if (d == from)
-			continue;
-		if (n == to)
-			order[n++] = from;
-		order[n++] = d;
-	}
-	if (n == to)
-		order[n] = from;
-}
-
-/*
- * Part i of dim `split` goes to member i, which puts what it receives after
- * each other along dim `concat`:
- *   [.., n*s, .., c, ..] -> [n, .., s, .., c, ..] -> all-to-all along dim 0
- *     -> [.., s, .., n*c, ..]
- */
-static Value *
-exchange(Elab *e, Site s, Value *x, const AxisList *axes, int split, int concat)
-{
-	int rank = x->type.rank + 1;
-	int64_t dims[MAX_RANK + 1], order[MAX_RANK + 1];
-	int64_t n = axes_size(axes);
-	Type part = x->type;
-	part.dims[split] /= n;
-	open_dim(&part, split, n, dims);
-	x = emit_reshape(e, s, x, rank, dims);
-	shift_dim(rank, split, 0, order);
-	x = emit_transpose(e, s, x, order);
-	x = along_dim(e, s, O_all_to_all, x, axes, 0);
-	shift_dim(rank, 0, concat, order);
-	x = x != NULL ? emit_transpose(e, s, x, order) : NULL;
-	part.dims[concat] *= n;
-	return emit_reshape(e, s, x, part.rank, part.dims);
-}
 
 Item
 build_all_to_all(Elab *e, Call *c)
@@ -255,9 +175,11 @@ build_all_to_all(Elab *e, Call *c)
 		|| !want_dim(e, c, 3, x->type.rank, &concat)
 		|| !want_cut(e, c, x, split, &axes))
 		return item_error(range);
-	if (split == concat || axes.n == 0)
-		return item_tensor(range, along_dim(e, c->site, O_all_to_all, x, &axes, split));
-	return item_tensor(range, exchange(e, c->site, x, &axes, split, concat));
+	Exchange parts = {.from_dim = concat, .to_dim = split, .axes = axes};
+	return item_tensor(range,
+		split == concat
+			? make_collective(asked(e, c), O_all_to_all, x, &axes, split, C_add)
+			: make_exchange(asked(e, c), x, &axes, 1, &parts));
 }
 
 /* ---- ppermute */
@@ -327,15 +249,6 @@ want_sources(Elab *e, Call *c, int64_t n, int64_t *source)
 	return right;
 }
 
-static bool
-is_identity(int64_t n, const int64_t *source)
-{
-	for (int64_t i = 0; i < n; i++)
-		if (source[i] != i)
-			return false;
-	return true;
-}
-
 Item
 build_ppermute(Elab *e, Call *c)
 {
@@ -348,12 +261,7 @@ build_ppermute(Elab *e, Call *c)
 	int64_t *source = NEW_ARRAY(e->arena, int64_t, n);
 	if (!want_sources(e, c, n, source))
 		return item_error(range);
-	if (is_identity(n, source))
-		return item_tensor(range, x);
-	Op *op = collective_begin(e, c->site, O_collective_permute, x, &axes);
-	if (op != NULL)
-		op_set_ints(op, A_source, (int)n, source);
-	return item_tensor(range, op_end(e, op));
+	return item_tensor(range, make_permute(asked(e, c), x, &axes, source));
 }
 
 /* ---- ragged_all_to_all */
@@ -413,32 +321,17 @@ build_ragged_all_to_all(Elab *e, Call *c)
 	for (int i = RAGGED_TABLES; i < RAGGED_TENSORS; i++)
 		if (!want_table(e, c, i, &table, &axes))
 			return item_error(range);
-	Op *op =
-		collective_of(e, c->site, O_ragged_all_to_all, RAGGED_TENSORS, operands, &axes);
-	if (op != NULL)
-		op_set_int(op, A_dim, 0);
-	return item_tensor(range, op_end(e, op));
+	Make k = at(e, c->site);
+	Op *op = make_begin(k, O_ragged_all_to_all, RAGGED_TENSORS, operands);
+	if (op == NULL)
+		return item_error(range);
+	op->axes = arena_copy(e->arena, &axes, sizeof axes);
+	op->requested = true;
+	op_set_int(op, A_dim, 0);
+	return item_tensor(range, make_end(k, op));
 }
 
 /* ---- axis_index */
-
-static Value *
-emit_i32(Elab *e, Site s, int64_t v)
-{
-	return emit_constant(e, s, D_i32, v);
-}
-
-/* A digit of the device's id; nothing is left above the major one. */
-static Value *
-emit_digit(Elab *e, Site s, Value *id, AxisRef a)
-{
-	int64_t stride = axis_ref_stride(&e->m->mesh, a);
-	if (stride > 1)
-		id = emit2(e, s, O_div, id, emit_i32(e, s, stride));
-	if (stride * a.size < e->m->mesh.ndevices)
-		id = emit2(e, s, O_rem, id, emit_i32(e, s, a.size));
-	return id;
-}
 
 Item
 build_axis_index(Elab *e, Call *c)
@@ -448,19 +341,13 @@ build_axis_index(Elab *e, Call *c)
 	AxisIndex index = {NULL, 0};
 	if (!want_axes(e, c, 0, &axes))
 		return item_error(range);
+	Make k = at(e, c->site);
 	if (axes.n == 0)
-		return item_tensor(range, emit_i32(e, c->site, 0));
-	Value *id = emit(e, c->site, O_partition_id, 0, NULL);
-	id = emit_convert(e, c->site, id, D_i32);
-	for (int i = 0; i < axes.n; i++) {
-		Value *digit = emit_digit(e, c->site, id, axes.a[i]);
-		if (index.value != NULL)
-			digit = emit2(e, c->site, O_add, digit,
-				emit2(e, c->site, O_mul, index.value,
-					emit_i32(e, c->site, axes.a[i].size)));
-		index.value = digit;
+		return item_tensor(range, make_constant(k, D_i32, 0));
+	Value *id = make_convert(k, make_op(k, O_partition_id, 0, NULL), D_i32);
+	index.value = make_axes_index(k, id, &axes, 1);
+	for (int i = 0; i < axes.n; i++)
 		index.along |= 1u << axes.a[i].axis;
-	}
 	Manual *m = manual_outermost(e->manual);
 	if (index.value != NULL)
 		APPEND(e->arena, m->indices, m->nindices, index);

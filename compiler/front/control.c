@@ -214,8 +214,7 @@ end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
 	Value **values = NEW_ARRAY(e->arena, Value *, n + 1);
 	for (int i = 0; i < n; i++)
 		values[i] = items[i].value;
-	Op *end = op_new(e->m, O_return, n, values, 0, NULL, op->range, op->label);
-	op_append(body, end);
+	Op *end = make_return(body, n, values, op->range, op->label);
 	for (int i = 0; i < n; i++)
 		op_set_operand_range(end, i, items[i].range);
 }
@@ -255,7 +254,7 @@ loop_begin(Elab *e, Loop *l, Value *first)
 		carried[n++] = first;
 	for (int i = 0; i < l->vars.n; i++)
 		carried[n++] = l->before[i].value;
-	l->op = op_begin(e, l->site, O_while, n, carried);
+	l->op = make_begin(at(e, l->site), O_while, n, carried);
 	if (l->op == NULL)
 		return false;
 	for (int i = 0; i < l->vars.n; i++)
@@ -304,7 +303,7 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 	}
 	region_end(e, &l->region);
 	set_vars(&l->vars, l->before);
-	if (!right || op_end(e, l->op) == NULL)
+	if (!right || make_end(at(e, l->site), l->op) == NULL)
 		return;
 	if (l->index.s != NULL)
 		give_name(e, l->index, l->op->results[0]);
@@ -587,13 +586,14 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 	if (b->known)
 		op_set_int(l.op, A_trips, trip_count(b));
 	enter_body(e, &l, 0);
-	Value *condition = emit_compare(e, l.site, DIR_LT, l.op->bodies[0]->params[0],
+	Value *condition = make_compare(at(e, l.site), DIR_LT, l.op->bodies[0]->params[0],
 		bound_value(e, l.site, &b->to));
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
 	run_iteration(e, s, name, scan, item_tensor(name.range, i));
 	Item one = item_int(s->word, 1);
-	Value *next = emit2(e, l.site, O_add, i, item_constant(e, l.site, D_i32, &one));
+	Value *next =
+		make_binary(at(e, l.site), O_add, i, item_constant(e, l.site, D_i32, &one));
 	loop_end(e, &l, (Range){0}, condition, next);
 }
 
@@ -657,7 +657,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 	add_assigned(e, &vars, s->otherwise);
 	if (!has_effect(e, s, &vars))
 		return;
-	Op *op = op_begin(e, site, O_if, 1, &condition);
+	Op *op = make_begin(at(e, site), O_if, 1, &condition);
 	if (op == NULL)
 		return;
 	op_set_operand_range(op, 0, s->value->range);
@@ -672,7 +672,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 		return;
 	end_body(e, op, op->bodies[0], vars.n, then);
 	end_body(e, op, op->bodies[1], vars.n, other);
-	if (op_end(e, op) == NULL)
+	if (make_end(at(e, site), op) == NULL)
 		return;
 	for (int i = 0; i < vars.n; i++)
 		assign_var(e, vars.v[i], vars.v[i]->range, (Range){0}, op->results[i]);

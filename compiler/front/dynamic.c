@@ -34,7 +34,8 @@ want_starts(Elab *e, Call *c, int i, int rank, Value **start)
 				show_item(e, &items[d]));
 			return false;
 		}
-		start[d] = scalar ? items[d].value : emit_start(e, c->site, items[d].integer);
+		start[d] =
+			scalar ? items[d].value : make_index(at(e, c->site), items[d].integer);
 	}
 	return true;
 }
@@ -71,7 +72,7 @@ build_dynamic_slice(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_starts(e, c, 1, x->type.rank, start)
 		|| !want_lengths(e, c, 2, &x->type, size))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit_dynamic_slice(e, c->site, x, start, size));
+	return item_tensor(c->expr->range, make_dynamic_slice(at(e, c->site), x, start, size));
 }
 
 static bool
@@ -97,7 +98,7 @@ build_dynamic_update_slice(Elab *e, Call *c)
 		|| !want_starts(e, c, 2, x->type.rank, start))
 		return item_error(c->expr->range);
 	return item_tensor(c->expr->range,
-		emit_dynamic_update_slice(e, c->site, x, update, start));
+		make_dynamic_update_slice(at(e, c->site), x, update, start));
 }
 
 /* ---- scattered sums */
@@ -132,7 +133,7 @@ want_updates(Elab *e, Call *c, int i, const Type *shape)
 	if (x->kind == IT_error || !want_tensor(e, c, i, &v))
 		return NULL;
 	if (broadcasts_to(&v->type, shape))
-		return broadcast_to(e, c->site, v, shape);
+		return make_broadcast_to(at(e, c->site), v, shape);
 	complain(e, DIAG_shape, x->range, "the updates are %s, not %s", show_type(e, shape),
 		show_type(e, &v->type));
 	return NULL;
@@ -149,30 +150,30 @@ build_scatter_add(Elab *e, Call *c)
 		|| !taken_shape(e, c, &x->type, &index->type, dim, &shape))
 		return item_error(c->expr->range);
 	Value *operands[] = {x, index, want_updates(e, c, 2, &shape)};
-	Op *op = op_begin(e, c->site, O_scatter_add, 3, operands);
+	Op *op = make_begin(at(e, c->site), O_scatter_add, 3, operands);
 	if (op != NULL)
 		op_set_int(op, A_dim, dim);
-	return item_tensor(c->expr->range, op_end(e, op));
+	return item_tensor(c->expr->range, make_end(at(e, c->site), op));
 }
 
 /* ---- orders */
 
 /* x in order, and the index of each element; NULL after a message. */
 static Op *
-emit_sort(Elab *e, Site s, Value *x, int dim, Direction direction, bool indices)
+sort_of(Elab *e, Site s, Value *x, int dim, Direction direction, bool indices)
 {
 	Type type = type_of(D_i32, x->type.rank, x->type.dims);
 	Value *operands[] = {x, NULL};
 	if (indices)
-		operands[1] = emit_iota(e, s, &type, dim);
-	Op *op = op_begin(e, s, O_sort, indices ? 2 : 1, operands);
+		operands[1] = make_iota(at(e, s), &type, dim);
+	Op *op = make_begin(at(e, s), O_sort, indices ? 2 : 1, operands);
 	if (op == NULL)
 		return NULL;
 	if (indices)
 		op_add_result(op, "index", &type);
 	op_set_int(op, A_dim, dim);
 	op_set_int(op, A_direction, direction);
-	return op_end(e, op) != NULL ? op : NULL;
+	return make_end(at(e, s), op) != NULL ? op : NULL;
 }
 
 static bool
@@ -196,21 +197,8 @@ build_sort(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_dim(e, c, 1, x->type.rank, &dim)
 		|| !want_sorted(e, c, x, dim))
 		return item_error(c->expr->range);
-	const Op *op = emit_sort(e, c->site, x, dim, DIR_LT, indices);
+	const Op *op = sort_of(e, c->site, x, dim, DIR_LT, indices);
 	return item_tensor(c->expr->range, op != NULL ? op->results[indices] : NULL);
-}
-
-/* The first k along the last dim. */
-static Value *
-first_of(Elab *e, Site s, Value *x, int64_t k)
-{
-	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
-	for (int d = 0; d < x->type.rank; d++) {
-		limit[d] = x->type.dims[d];
-		stride[d] = 1;
-	}
-	limit[x->type.rank - 1] = k;
-	return emit_slice(e, s, x, start, limit, stride);
 }
 
 Item
@@ -230,10 +218,11 @@ build_top_k(Elab *e, Call *c)
 			x->type.dims[last]);
 		return error;
 	}
-	const Op *op = emit_sort(e, c->site, x, last, DIR_GT, true);
+	const Op *op = sort_of(e, c->site, x, last, DIR_GT, true);
 	if (op == NULL)
 		return error;
 	for (int i = 0; i < 2; i++)
-		parts[i] = item_tensor(c->expr->range, first_of(e, c->site, op->results[i], k));
+		parts[i] = item_tensor(c->expr->range,
+			make_slice_dim(at(e, c->site), op->results[i], last, 0, k, 1));
 	return item_tuple(e, c->expr->range, 2, parts);
 }

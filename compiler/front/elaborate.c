@@ -532,7 +532,7 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *x)
 	Annotation a = {0};
 	if (!check_result(e, p, s, x, &a))
 		return NULL;
-	Value *v = emit1(e, s, O_output, x->value);
+	Value *v = make_unary(at(e, s), O_output, x->value);
 	if (v == NULL)
 		return NULL;
 	const char *name = result_name(e, fn, i, n);
@@ -596,7 +596,7 @@ run_entry(Elab *e, FnDecl *fn)
 	if (!right)
 		return;
 	Site s = {fn->name.range, "return"};
-	op_append(e->block, op_new(e->m, O_return, n, outputs, 0, NULL, s.range, s.label));
+	make_return(e->block, n, outputs, s.range, s.label);
 	for (int i = 0; i < n; i++)
 		if (!is_named(e, e->m->results[i].name))
 			APPEND(e->arena, e->m->named, e->m->nnamed, e->m->results[i]);

@@ -25,6 +25,7 @@
 
 #include "tree.h"
 #include "front/front.h"
+#include "ir/einsum.h"
 #include "ir/targets.h"
 
 enum {
@@ -206,43 +207,17 @@ Item fold_unary(Elab *e, Range r, Operator op, const Item *x);
 /* A scalar constant of a dtype; NULL after a message when it does not fit. */
 Value *item_constant(Elab *e, Site s, DType dtype, const Item *x);
 
-/* ops.c: appending ops; NULL in, NULL out */
+/* ops.c: appending ops */
 /* Counts a step of the work; true, after a message, when it is too much. */
 bool exceeds(Elab *e, Range where, int *count, int most, const char *what);
-Value *emit(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
-Value *emit1(Elab *e, Site s, OpKind kind, Value *x);
-Value *emit2(Elab *e, Site s, OpKind kind, Value *x, Value *y);
-Value *emit3(Elab *e, Site s, OpKind kind, Value *x, Value *y, Value *z);
-/* Says which expression each operand of v's op is. */
-/* Where an operand is written, for messages.  The second: of what was added to
-   the block after `before`, what is an item; the prelude's are nobody's. */
+/* Where the ops of a site go, and what they say of where they come from.  One
+   that is wrong is told to the user. */
+Make at(Elab *e, Site s);
+/* Where operands are written, for messages: of what was added to the block
+   after `before`, what is an item; the prelude's are nobody's. */
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
-/* One result; op_add_result() makes more.  The first is op_end()'s. */
-Op *op_begin(Elab *e, Site s, OpKind kind, int n, Value *const *operands);
-Value *op_end(Elab *e, Op *op);
-Value *emit_compare(Elab *e, Site s, Direction d, Value *x, Value *y);
-Value *emit_constant(Elab *e, Site s, DType dtype, int64_t payload);
-Value *emit_convert(Elab *e, Site s, Value *x, DType dtype);
-Value *emit_iota(Elab *e, Site s, const Type *type, int dim);
-Value *emit_reshape(Elab *e, Site s, Value *x, int rank, const int64_t *dims);
-Value *emit_transpose(Elab *e, Site s, Value *x, const int64_t *permutation);
-/* Operand dim i becomes result dim to[i]. */
-Value *emit_broadcast(Elab *e, Site s, Value *x, const Type *type, const int64_t *to);
-Value *emit_slice(Elab *e, Site s, Value *x, const int64_t *start, const int64_t *limit,
-	const int64_t *stride);
-/* A start of the next two, integer scalars of any dtypes; NULL is 0. */
-Value *emit_start(Elab *e, Site s, int64_t start);
-Value *emit_dynamic_slice(Elab *e, Site s, Value *x, Value *const *start, const int64_t *size);
-Value *emit_dynamic_update_slice(Elab *e, Site s, Value *x, Value *update, Value *const *start);
-/* By 0 <= shift < the dim's size. */
-Value *emit_roll(Elab *e, Site s, Value *x, int dim, int64_t shift);
-Value *emit_reverse(Elab *e, Site s, Value *x, int n, const int64_t *dims);
-Value *emit_reduce(Elab *e, Site s, Combiner c, Value *x, int n, const int64_t *dims);
-Value *emit_concatenate(Elab *e, Site s, int n, Value *const *x, int dim);
 Value *emit_placed(Elab *e, Site s, OpKind kind, Value *x,
 	const Annotation *a); /* constraint or reshard */
-/* numpy's broadcasting of x to the shape; sizes are known to fit. */
-Value *broadcast_to(Elab *e, Site s, Value *x, const Type *shape);
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */
@@ -380,21 +355,5 @@ bool want_indices(Elab *e, Call *c, int i, Value **index);
 bool want_tensors(Elab *e, Call *c, int i, int *n, Value ***v);
 const char *param_name(Elab *e, const Builtin *b, int i);
 bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
-
-/* einsum.c */
-enum {
-	MAX_LETTERS = 26 * 2 + MAX_USER_RANK, /* of one contraction; a bit each */
-	MAX_TERMS = 64,
-};
-typedef struct Term { /* an operand with named dims */
-	Value *value;
-	Range range;		/* the expression; file 0: a product */
-	int letters[MAX_RANK];	/* of each dim: 0.. < MAX_LETTERS */
-	Range ranges[MAX_RANK]; /* where each letter is written */
-} Term;
-/* The product of n terms, summed over the letters that `out` leaves out. */
-Value *contract(Elab *e, Site s, int n, const Term *terms, const Term *out, int nout);
-/* Without dim `d`, which has size 1. */
-bool term_drop_dim(Elab *e, Site s, Term *t, int d);
 
 #endif

@@ -109,9 +109,9 @@ apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x)
 		return item_error(s.range);
 	const Op *before = e->block->last;
 	for (int i = 0; i < n; i++)
-		v[i] = broadcast_to(e, s, v[i], &shape);
-	Value *result =
-		kind == O_compare ? emit_compare(e, s, d, v[0], v[1]) : emit(e, s, kind, n, v);
+		v[i] = make_broadcast_to(at(e, s), v[i], &shape);
+	Value *result = kind == O_compare ? make_compare(at(e, s), d, v[0], v[1])
+					  : make_op(at(e, s), kind, n, v);
 	note_operands(e, before, n, x);
 	return item_tensor(s.range, result);
 }
@@ -252,7 +252,7 @@ cast(Elab *e, const Expr *x, const Item *from)
 	Site s = {x->range, dtypes[x->dtype].name};
 	if (from->kind == IT_tensor) {
 		const Op *before = e->block->last;
-		Value *v = emit_convert(e, s, from->value, x->dtype);
+		Value *v = make_convert(at(e, s), from->value, x->dtype);
 		note_operands(e, before, 1, from);
 		return item_tensor(x->range, v);
 	}

@@ -140,7 +140,7 @@ build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *type
 {
 	External *x = NEW(e->arena, External);
 	Site s = {call, fn->name.s};
-	Op *op = op_begin(e, s, O_extern, fn->params.n, operands);
+	Op *op = make_begin(at(e, s), O_extern, fn->params.n, operands);
 	if (op == NULL)
 		return NULL;
 	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
@@ -154,7 +154,7 @@ build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *type
 			op->results[0]->name = module_unique_name(e->m, name);
 		op->results[i]->type = types[i];
 	}
-	return op_end(e, op) != NULL ? op : NULL;
+	return make_end(at(e, s), op) != NULL ? op : NULL;
 }
 
 Item

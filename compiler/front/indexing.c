@@ -447,7 +447,7 @@ slice_dynamic(Elab *e, Site s, Selection *sel, Value *x)
 	int64_t size[MAX_RANK];
 	for (int d = 0; d < x->type.rank; d++)
 		size[d] = sel->from[d] != NULL ? sel->limit[d] : x->type.dims[d];
-	return emit_dynamic_slice(e, s, x, sel->from, size);
+	return make_dynamic_slice(at(e, s), x, sel->from, size);
 }
 
 static Value *
@@ -457,9 +457,9 @@ read_part(Elab *e, Site s, Selection *sel, const Item *from)
 	Value *x = from->value;
 	if (sel->dynamic)
 		x = slice_dynamic(e, s, sel, x);
-	x = emit_slice(e, s, x, sel->start, sel->limit, sel->stride);
-	x = emit_reverse(e, s, x, sel->nreversed, sel->reversed);
-	x = emit_reshape(e, s, x, sel->rank, sel->dims);
+	x = make_slice(at(e, s), x, sel->start, sel->limit, sel->stride);
+	x = make_reverse(at(e, s), x, sel->nreversed, sel->reversed);
+	x = make_reshape(at(e, s), x, sel->rank, sel->dims);
 	note_operands(e, before, 1, from);
 	return x;
 }
@@ -555,12 +555,12 @@ update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 	for (int d = 0; d < rank; d++) {
 		size[d] = sel.limit[d] - sel.start[d];
 		if (sel.from[d] == NULL)
-			sel.from[d] = emit_start(e, s, sel.start[d]);
+			sel.from[d] = make_index(at(e, s), sel.start[d]);
 	}
 	const Op *before = e->block->last;
-	Value *update = broadcast_to(e, s, value.value, &shape);
-	update = emit_reshape(e, s, update, rank, size);
-	whole = emit_dynamic_update_slice(e, s, whole, update, sel.from);
+	Value *update = make_broadcast_to(at(e, s), value.value, &shape);
+	update = make_reshape(at(e, s), update, rank, size);
+	whole = make_dynamic_update_slice(at(e, s), whole, update, sel.from);
 	note_operands(e, before, 1, &value);
 	return whole;
 }

@@ -220,7 +220,7 @@ float_constant(Elab *e, Site s, DType dtype, const Item *x)
 			v, dtypes[dtype].name);
 		return NULL;
 	}
-	return emit_constant(e, s, dtype, double_payload(rounded));
+	return make_constant(at(e, s), dtype, double_payload(rounded));
 }
 
 static bool
@@ -250,7 +250,7 @@ integer_constant(Elab *e, Site s, DType dtype, const Item *x)
 			x->integer, dtypes[dtype].name);
 		return NULL;
 	}
-	return emit_constant(e, s, dtype, x->integer);
+	return make_constant(at(e, s), dtype, x->integer);
 }
 
 Value *
@@ -262,7 +262,7 @@ item_constant(Elab *e, Site s, DType dtype, const Item *x)
 		return NULL;
 	}
 	if (dtype == D_pred)
-		return emit_constant(e, s, dtype, x->integer);
+		return make_constant(at(e, s), dtype, x->integer);
 	if (dtype_is_float(dtype))
 		return float_constant(e, s, dtype, x);
 	return integer_constant(e, s, dtype, x);

@@ -348,9 +348,8 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 	}
 	if (!right)
 		return false;
-	Op *op = op_new(e->m, O_return, n, values, 0, NULL, (*items)[0].range, "return");
+	Op *op = make_return(e->block, n, values, (*items)[0].range, "return");
 	op->operand_ranges = e->manual->returned;
-	op_append(e->block, op);
 	return true;
 }
 
@@ -358,7 +357,7 @@ static Manual *
 manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const AxisList *axes)
 {
 	Site s = {where, fn->name.s};
-	Op *op = op_begin(e, s, O_manual, fn->params.n, args);
+	Op *op = make_begin(at(e, s), O_manual, fn->params.n, args);
 	if (op == NULL)
 		return NULL;
 	Manual *m = NEW(e->arena, Manual);
@@ -409,7 +408,7 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *it
 		else
 			op_add_result(op, name, &unknown);
 	}
-	if (op_end(e, op) == NULL)
+	if (make_end(at(e, (Site){op->range, op->label}), op) == NULL)
 		return false;
 	for (int i = 0; i < fn->results.n; i++) {
 		Value *v = op->results[i];

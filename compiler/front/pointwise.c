@@ -178,8 +178,8 @@ unsigned_unary(Elab *e, Site s, OpKind kind, Value *x)
 {
 	if (kind == O_abs)
 		return x;
-	Value *one = emit_constant(e, s, x->type.dtype, 1);
-	return emit2(e, s, O_minimum, x, broadcast_to(e, s, one, &x->type));
+	Value *one = make_constant(at(e, s), x->type.dtype, 1);
+	return make_binary(at(e, s), O_minimum, x, make_broadcast_to(at(e, s), one, &x->type));
 }
 
 Item
@@ -197,7 +197,7 @@ build_unary(Elab *e, Call *c)
 	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
 	if (is_unsigned && (kind == O_abs || kind == O_sign))
 		return item_tensor(c->expr->range, unsigned_unary(e, c->site, kind, x));
-	return item_tensor(c->expr->range, emit1(e, c->site, kind, x));
+	return item_tensor(c->expr->range, make_unary(at(e, c->site), kind, x));
 }
 
 static int
@@ -260,8 +260,8 @@ build_where(Elab *e, Call *c)
 	if (!broadcast_shape(e, c->expr->range, 3, v, &shape))
 		return error;
 	for (int i = 0; i < 3; i++)
-		v[i] = broadcast_to(e, c->site, v[i], &shape);
-	return item_tensor(c->expr->range, emit3(e, c->site, O_select, v[0], v[1], v[2]));
+		v[i] = make_broadcast_to(at(e, c->site), v[i], &shape);
+	return item_tensor(c->expr->range, make_select(at(e, c->site), v[0], v[1], v[2]));
 }
 
 /* A function of one tensor that the prelude has; detail 1: of floats. */
@@ -301,7 +301,8 @@ build_widen(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	DType dtype = x->type.dtype;
 	bool half = dtype == D_bf16 || dtype == D_f16;
-	return item_tensor(c->expr->range, emit_convert(e, c->site, x, half ? D_f32 : dtype));
+	return item_tensor(c->expr->range,
+		make_convert(at(e, c->site), x, half ? D_f32 : dtype));
 }
 
 Item
@@ -310,5 +311,5 @@ build_narrow(Elab *e, Call *c)
 	Value *x, *like;
 	if (!want_tensor(e, c, 0, &x) || !want_tensor(e, c, 1, &like))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit_convert(e, c->site, x, like->type.dtype));
+	return item_tensor(c->expr->range, make_convert(at(e, c->site), x, like->type.dtype));
 }

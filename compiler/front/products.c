@@ -261,7 +261,6 @@ read_terms(Equation *q)
 	for (int i = 0; i < q->npieces; i++) {
 		Term *t = &q->terms[i];
 		t->value = q->call->rest[i].value;
-		t->range = q->call->rest[i].range;
 		int rank = t->value->type.rank;
 		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, t);
 		for (int d = 0; d < rank; d++)
@@ -277,7 +276,7 @@ drop_stretched(Equation *q, Term *t)
 {
 	for (int d = t->value->type.rank - 1; d >= 0; d--)
 		if (t->value->type.dims[d] != q->sizes[t->letters[d]]
-			&& !term_drop_dim(q->e, q->call->site, t, d))
+			&& !term_drop_dim(at(q->e, q->call->site), t, d))
 			return false;
 	return true;
 }
@@ -319,11 +318,12 @@ read_result(Equation *q, Term *out, int *nout)
 
 /* dtype=: the operands are converted only where a dot cannot widen them. */
 static bool
-want_dtype(Equation *q, Term *out)
+want_dtype(Equation *q, DType *dtype)
 {
 	Call *c = q->call;
 	Annotation a;
 	DType from = c->rest[0].value->type.dtype;
+	*dtype = from;
 	if (c->args[3].kind == IT_absent)
 		return true;
 	if (!want_type(q->e, c, 3, &a))
@@ -337,13 +337,11 @@ want_dtype(Equation *q, Term *out)
 		|| dtypes[a.dtype].bytes == dtypes[from].bytes)
 		for (int i = 0; i < q->npieces; i++) {
 			q->terms[i].value =
-				emit_convert(q->e, c->site, q->terms[i].value, a.dtype);
+				make_convert(at(q->e, c->site), q->terms[i].value, a.dtype);
 			if (q->terms[i].value == NULL)
 				return false;
 		}
-	Value *wanted = NEW(q->e->arena, Value);
-	wanted->type = type_of(a.dtype, 0, NULL);
-	out->value = wanted;
+	*dtype = a.dtype;
 	return true;
 }
 
@@ -378,15 +376,13 @@ multiply_equation(Equation *q)
 	Call *c = q->call;
 	Term out = {0};
 	int nout;
-	if (!read_result(q, &out, &nout) || !want_dtype(q, &out))
+	DType dtype;
+	if (!read_result(q, &out, &nout) || !want_dtype(q, &dtype))
 		return NULL;
 	for (int i = 0; i < q->npieces; i++)
 		if (!drop_stretched(q, &q->terms[i]))
 			return NULL;
-	Value *v = contract(q->e, c->site, q->npieces, q->terms, &out, nout);
-	if (v == NULL || out.value == NULL)
-		return v;
-	return emit_convert(q->e, c->site, v, out.value->type.dtype);
+	return make_einsum(at(q->e, c->site), q->npieces, q->terms, &out, nout, dtype);
 }
 
 Item
@@ -499,8 +495,6 @@ build_matmul(Elab *e, Call *c)
 	Item error = item_error(c->expr->range);
 	if (!want_factors(e, c, terms))
 		return error;
-	terms[0].range = c->args[0].range;
-	terms[1].range = c->args[1].range;
 	name_dims(&terms[0], ROW, INNER, INNER);
 	name_dims(&terms[1], INNER, COLUMN, INNER);
 	if (!matmul_fits(e, c, &terms[0], &terms[1], sizes))
@@ -509,8 +503,10 @@ build_matmul(Elab *e, Call *c)
 	for (int i = 0; i < 2; i++)
 		for (int d = terms[i].value->type.rank - 1; d >= 0; d--)
 			if (terms[i].value->type.dims[d] != sizes[terms[i].letters[d]]
-				&& !term_drop_dim(e, c->site, &terms[i], d))
+				&& !term_drop_dim(at(e, c->site), &terms[i], d))
 				return error;
 	return item_tensor(c->expr->range,
-		place_result(e, c, 2, contract(e, c->site, 2, terms, &out, nout)));
+		place_result(e, c, 2,
+			make_einsum(at(e, c->site), 2, terms, &out, nout,
+				terms[0].value->type.dtype)));
 }

@@ -30,11 +30,12 @@ build_number(Elab *e, Call *c)
 	int64_t stride = 1;
 	for (int d = type.rank - 1; d >= 0; d--) {
 		Item size = item_int(s.range, stride);
-		Value *along = emit_iota(e, s, &type, d);
+		Value *along = make_iota(at(e, s), &type, d);
 		Value *scale = item_constant(e, s, D_u32, &size);
 		if (stride > 1)
-			along = emit2(e, s, O_mul, along, broadcast_to(e, s, scale, &type));
-		n = n == NULL ? along : emit2(e, s, O_add, n, along);
+			along = make_binary(at(e, s), O_mul, along,
+				make_broadcast_to(at(e, s), scale, &type));
+		n = n == NULL ? along : make_binary(at(e, s), O_add, n, along);
 		stride *= type.dims[d];
 	}
 	if (n == NULL)
@@ -101,7 +102,7 @@ want_key(Elab *e, Call *c, int i, Item *high, Item *low)
 	const Value *v = x->value;
 	if (x->kind == IT_tensor && v->type.rank == 0
 		&& (v->type.dtype == D_i32 || v->type.dtype == D_u32)) {
-		*low = item_tensor(x->range, emit_convert(e, c->site, x->value, D_u32));
+		*low = item_tensor(x->range, make_convert(at(e, c->site), x->value, D_u32));
 		return true;
 	}
 	complain(e, DIAG_argument_kind, x->range,
@@ -141,7 +142,7 @@ build_random(Elab *e, Call *c)
 		true, 5, args);
 	if (x.kind != IT_tensor)
 		return error;
-	Value *v = emit_convert(e, c->site, x.value, type.dtype);
+	Value *v = make_convert(at(e, c->site), x.value, type.dtype);
 	if (v != NULL && a.placed)
 		v = emit_placed(e, c->site, O_constraint, v, &a);
 	return item_tensor(c->expr->range, v);

@@ -34,13 +34,13 @@ shape_reduced(Elab *e, Site s, Value *v, const Type *x, int n, const int64_t *di
 		else if (keep)
 			sizes[rank++] = 1;
 	}
-	return emit_reshape(e, s, v, rank, sizes);
+	return make_reshape(at(e, s), v, rank, sizes);
 }
 
 static Value *
 reduce_along(Elab *e, Site s, Combiner combiner, const Along *a, bool keep)
 {
-	Value *v = emit_reduce(e, s, combiner, a->x, a->n, a->dims);
+	Value *v = make_reduce(at(e, s), combiner, a->x, a->n, a->dims);
 	if (v == NULL)
 		return NULL;
 	return shape_reduced(e, s, v, &a->x->type, a->n, a->dims, keep);
@@ -69,7 +69,7 @@ adapt_dtype(Elab *e, Call *c, Along *a, Combiner *combiner)
 	if (*combiner == C_max || *combiner == C_min)
 		*combiner = *combiner == C_max ? C_or : C_and;
 	else
-		a->x = emit_convert(e, c->site, a->x, D_i32);
+		a->x = make_convert(at(e, c->site), a->x, D_i32);
 	return a->x != NULL;
 }
 
@@ -114,11 +114,12 @@ divide_by_count(Elab *e, Site s, Value *total, int64_t n)
 	DType dtype = total->type.dtype;
 	DType wide = is_exact(dtype, n) ? dtype : D_f32;
 	Item count = item_int(s.range, n);
-	total = emit_convert(e, s, total, wide);
+	total = make_convert(at(e, s), total, wide);
 	if (total == NULL)
 		return NULL;
-	Value *divisor = broadcast_to(e, s, item_constant(e, s, wide, &count), &total->type);
-	return emit_convert(e, s, emit2(e, s, O_div, total, divisor), dtype);
+	Value *divisor =
+		make_broadcast_to(at(e, s), item_constant(e, s, wide, &count), &total->type);
+	return make_convert(at(e, s), make_binary(at(e, s), O_div, total, divisor), dtype);
 }
 
 Item
@@ -199,7 +200,7 @@ want_flat_or_dim(Elab *e, Call *c, Value **x, int *d)
 		return false;
 	if (c->args[1].kind == IT_absent) {
 		int64_t n = type_elements(&(*x)->type);
-		*x = emit_reshape(e, c->site, *x, 1, &n);
+		*x = make_reshape(at(e, c->site), *x, 1, &n);
 		c->args[0] = item_tensor(c->args[0].range, *x);
 		c->args[1] = item_int(c->args[0].range, 0);
 	}
@@ -232,16 +233,14 @@ build_cumsum(Elab *e, Call *c)
 	if (!want_flat_or_dim(e, c, &x, &d))
 		return item_error(c->expr->range);
 	if (x->type.dtype == D_pred)
-		x = emit_convert(e, c->site, x, D_i32);
+		x = make_convert(at(e, c->site), x, D_i32);
 	if (x == NULL)
 		return item_error(c->expr->range);
-	Value *operands[] = {x,
-		emit_constant(e, c->site, x->type.dtype,
-			combiner_identity(C_add, x->type.dtype))};
-	Op *op = op_begin(e, c->site, O_cumsum, 2, operands);
+	Value *operands[] = {x, make_identity(at(e, c->site), C_add, x->type.dtype)};
+	Op *op = make_begin(at(e, c->site), O_cumsum, 2, operands);
 	if (op != NULL)
 		op_set_int(op, A_dim, d);
-	return item_tensor(c->expr->range, op_end(e, op));
+	return item_tensor(c->expr->range, make_end(at(e, c->site), op));
 }
 
 /* ---- for the prelude */
@@ -266,5 +265,5 @@ build_positions(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	Type type = x->type;
 	type.dtype = D_i32;
-	return item_tensor(c->expr->range, emit_iota(e, c->site, &type, d));
+	return item_tensor(c->expr->range, make_iota(at(e, c->site), &type, d));
 }

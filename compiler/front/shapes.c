@@ -64,7 +64,7 @@ build_reshape(Elab *e, Call *c)
 	Annotation a;
 	if (!want_tensor(e, c, 0, &x) || !want_sizes(e, c, 1, &a) || !infer_size(e, x, &a))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit_reshape(e, c->site, x, a.rank, a.dims));
+	return item_tensor(c->expr->range, make_reshape(at(e, c->site), x, a.rank, a.dims));
 }
 
 Item
@@ -99,7 +99,7 @@ build_transpose(Elab *e, Call *c)
 			show_type(e, &x->type), x->type.rank);
 		return error;
 	}
-	return item_tensor(c->expr->range, emit_transpose(e, c->site, x, dims));
+	return item_tensor(c->expr->range, make_transpose(at(e, c->site), x, dims));
 }
 
 Item
@@ -127,7 +127,7 @@ build_broadcast(Elab *e, Call *c)
 			show_type(e, &x->type), show_type(e, &shape));
 		return error;
 	}
-	return item_tensor(c->expr->range, broadcast_to(e, c->site, x, &shape));
+	return item_tensor(c->expr->range, make_broadcast_to(at(e, c->site), x, &shape));
 }
 
 /* ---- several tensors */
@@ -159,7 +159,7 @@ build_concat(Elab *e, Call *c)
 	if (!want_tensors(e, c, 0, &n, &x) || !want_dim(e, c, 1, x[0]->type.rank, &dim)
 		|| !same_but_dim(e, c, n, x, dim))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit_concatenate(e, c->site, n, x, dim));
+	return item_tensor(c->expr->range, make_concatenate(at(e, c->site), n, x, dim));
 }
 
 /* x with a dim of size 1 at `dim`. */
@@ -176,7 +176,7 @@ insert_dim(Elab *e, Site s, Value *x, int dim)
 		if (d < x->type.rank)
 			dims[rank++] = x->type.dims[d];
 	}
-	return emit_reshape(e, s, x, rank, dims);
+	return make_reshape(at(e, s), x, rank, dims);
 }
 
 /* A new dim is written to the tensor, so there is room for it. */
@@ -203,24 +203,10 @@ build_stack(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	for (int i = 0; i < n; i++)
 		x[i] = insert_dim(e, c->site, x[i], dim);
-	return item_tensor(c->expr->range, emit_concatenate(e, c->site, n, x, dim));
+	return item_tensor(c->expr->range, make_concatenate(at(e, c->site), n, x, dim));
 }
 
 /* ---- parts */
-
-/* Elements from..to of one dim. */
-static Value *
-part_of(Elab *e, Site s, Value *x, int dim, int64_t from, int64_t to)
-{
-	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
-	for (int d = 0; d < x->type.rank; d++) {
-		limit[d] = x->type.dims[d];
-		stride[d] = 1;
-	}
-	start[dim] = from;
-	limit[dim] = to;
-	return emit_slice(e, s, x, start, limit, stride);
-}
 
 Item
 build_split(Elab *e, Call *c)
@@ -250,7 +236,8 @@ build_split(Elab *e, Call *c)
 	}
 	Item *parts = NEW_ARRAY(e->arena, Item, n);
 	for (int64_t i = 0; i < n; i++) {
-		Value *v = part_of(e, c->site, x, dim, i * (size / n), (i + 1) * (size / n));
+		Value *v = make_slice_dim(at(e, c->site), x, dim, i * (size / n),
+			(i + 1) * (size / n), 1);
 		parts[i] = item_tensor(c->expr->range, v);
 		if (v == NULL)
 			return error;
@@ -269,7 +256,7 @@ build_roll(Elab *e, Call *c)
 		return item_error(c->expr->range);
 	int64_t size = x->type.dims[dim];
 	shift = (shift % size + size) % size;
-	return item_tensor(c->expr->range, emit_roll(e, c->site, x, dim, shift));
+	return item_tensor(c->expr->range, make_roll(at(e, c->site), x, dim, shift));
 }
 
 Item
@@ -280,7 +267,7 @@ build_flip(Elab *e, Call *c)
 	int64_t dims[MAX_RANK];
 	if (!want_tensor(e, c, 0, &x) || !want_dims(e, c, 1, x->type.rank, &n, dims))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit_reverse(e, c->site, x, n, dims));
+	return item_tensor(c->expr->range, make_reverse(at(e, c->site), x, n, dims));
 }
 
 /* ---- more elements */
@@ -311,9 +298,9 @@ build_repeat(Elab *e, Call *c)
 		to[d] = d > dim ? d + 1 : d;
 	Type merged = x->type;
 	merged.dims[dim] = size;
-	Value *v = n == 1 ? x : emit_broadcast(e, c->site, x, &wide, to);
+	Value *v = n == 1 ? x : make_broadcast(at(e, c->site), x, &wide, to);
 	return item_tensor(c->expr->range,
-		emit_reshape(e, c->site, v, merged.rank, merged.dims));
+		make_reshape(at(e, c->site), v, merged.rank, merged.dims));
 }
 
 /* ((lo, hi), ...), one pair for each dim */
@@ -373,13 +360,7 @@ build_pad(Elab *e, Call *c)
 	}
 	if (x->type.rank == 0)
 		return c->args[0];
-	Value *operands[] = {x, scalar};
-	Op *op = op_begin(e, c->site, O_pad, 2, operands);
-	if (op != NULL) {
-		op_set_ints(op, A_low, x->type.rank, low);
-		op_set_ints(op, A_high, x->type.rank, high);
-	}
-	return item_tensor(c->expr->range, op_end(e, op));
+	return item_tensor(c->expr->range, make_pad(at(e, c->site), x, scalar, low, high));
 }
 
 /* ---- by index */
@@ -392,11 +373,7 @@ build_take(Elab *e, Call *c)
 	if (!want_tensor(e, c, 0, &x) || !want_indices(e, c, 1, &index)
 		|| !want_dim(e, c, 2, x->type.rank, &dim))
 		return item_error(c->expr->range);
-	Value *operands[] = {x, index};
-	Op *op = op_begin(e, c->site, O_take, 2, operands);
-	if (op != NULL)
-		op_set_int(op, A_dim, dim);
-	return item_tensor(c->expr->range, op_end(e, op));
+	return item_tensor(c->expr->range, make_take(at(e, c->site), x, index, dim));
 }
 
 /* Positions are counted in a dtype that holds them all. */
@@ -436,7 +413,7 @@ build_one_hot(Elab *e, Call *c)
 	if (!want_classes(e, c, dtype, &n))
 		return error;
 	Site s = c->site;
-	index = emit_convert(e, s, index, dtype);
+	index = make_convert(at(e, s), index, dtype);
 	if (index == NULL)
 		return error;
 	Type type = index->type;
@@ -444,9 +421,10 @@ build_one_hot(Elab *e, Call *c)
 	for (int d = 0; d < type.rank; d++)
 		to[d] = d;
 	type.dims[type.rank++] = n;
-	Value *at = emit_broadcast(e, s, index, &type, to);
-	Value *hit = emit_compare(e, s, DIR_EQ, at, emit_iota(e, s, &type, type.rank - 1));
-	return item_tensor(c->expr->range, emit_convert(e, s, hit, a.dtype));
+	Value *wide = make_broadcast(at(e, s), index, &type, to);
+	Value *hit =
+		make_compare(at(e, s), DIR_EQ, wide, make_iota(at(e, s), &type, type.rank - 1));
+	return item_tensor(c->expr->range, make_convert(at(e, s), hit, a.dtype));
 }
 
 /* ---- new tensors */
@@ -473,7 +451,7 @@ build_iota(Elab *e, Call *c)
 		complain(e, DIAG_dtype, c->args[0].range, "iota counts, which pred cannot");
 		return error;
 	}
-	return placed_item(e, c, emit_iota(e, c->site, &type, dim), &a);
+	return placed_item(e, c, make_iota(at(e, c->site), &type, dim), &a);
 }
 
 /* zeros, ones, full: detail 2 has the value as an argument */
@@ -503,7 +481,7 @@ build_full(Elab *e, Call *c)
 			show_type(e, &scalar->type));
 		return error;
 	}
-	return placed_item(e, c, broadcast_to(e, c->site, scalar, &type), &a);
+	return placed_item(e, c, make_broadcast_to(at(e, c->site), scalar, &type), &a);
 }
 
 /* ---- sizes */
@@ -566,7 +544,7 @@ build_shard_like(Elab *e, Call *c)
 			show_type(e, &a->type), show_type(e, &b->type));
 		return item_error(c->expr->range);
 	}
-	return item_tensor(c->expr->range, emit2(e, c->site, O_shard_like, a, b));
+	return item_tensor(c->expr->range, make_binary(at(e, c->site), O_shard_like, a, b));
 }
 
 Item
@@ -575,5 +553,5 @@ build_barrier(Elab *e, Call *c)
 	Value *x;
 	if (!want_tensor(e, c, 0, &x))
 		return item_error(c->expr->range);
-	return item_tensor(c->expr->range, emit1(e, c->site, O_barrier, x));
+	return item_tensor(c->expr->range, make_unary(at(e, c->site), O_barrier, x));
 }

@@ -594,7 +594,9 @@ bool ints_contain(const Ints *list, int64_t v);
    results[0] holds the wanted one.  NULL if right, else why not. */
 const char *op_types(const Op *op, Arena *a, Type *results);
 /* Fills the types of the results by the table, and open placements of those
-   ranks where there are none yet; die()s when the op is ill-typed. */
+   ranks where there are none yet.  NULL if the op is right, else why not, and
+   nothing is filled in; the second die()s then. */
+const char *op_try_infer(Op *op);
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);				    /* ids of values and ops, from 0 */

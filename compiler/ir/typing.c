@@ -16,19 +16,29 @@ op_types(const Op *op, Arena *a, Type *results)
 	return typing[op->kind](op, a, results);
 }
 
-void
-op_infer(Op *op)
+const char *
+op_try_infer(Op *op)
 {
 	Arena *a = op->module->arena;
 	Type one = {0}, *types = op->nresults <= 1 ? &one : NEW_ARRAY(a, Type, op->nresults);
 	const char *wrong = op_types(op, a, types);
 
 	if (wrong)
-		die("%s: %s", op->nresults ? op->results[0]->name : ops[op->kind].name, wrong);
+		return wrong;
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->type = types[i];
 		if (v->placement.rank != types[i].rank)
 			v->placement = placement_open(types[i].rank);
 	}
+	return NULL;
+}
+
+void
+op_infer(Op *op)
+{
+	const char *wrong = op_try_infer(op);
+
+	if (wrong)
+		die("%s: %s", op->nresults ? op->results[0]->name : ops[op->kind].name, wrong);
 }

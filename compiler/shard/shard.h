@@ -11,7 +11,7 @@
 #ifndef SHDC_SHARD_H
 #define SHDC_SHARD_H
 
-#include "ir/ir.h"
+#include "ir/make.h"
 #include "cost/cost.h"
 
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
@@ -27,12 +27,6 @@ Why *why_new(Module *m);
 void text_blocked(Why *w, const Value *v, int dim, Text *t);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
-
-/* `axes`, the minor end of from_dim, become the minor end of to_dim. */
-typedef struct Exchange {
-	int from_dim, to_dim;
-	AxisList axes;
-} Exchange;
 
 enum { MAX_EXCHANGES = 2 };
 

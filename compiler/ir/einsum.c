@@ -1,0 +1,375 @@
+/*
+ * einsum.c - products of tensors whose dims have letters, as binary dots.
+ *
+ *   "abi,bi,cb->ca"   sizes  a 8, b 4, c 2, i 16
+ *     dot 0 1         batch b, contract i      [b, a]
+ *     dot . 2         contract b               [a, c]
+ *     transpose                                [c, a]
+ *
+ * A letter that one term alone has is summed first; one that stands twice in
+ * a term is a diagonal.  The order of the dots is the one of fewest
+ * multiplications: exact up to EXACT terms by dynamic programming over their
+ * subsets, else greedily the cheapest pair.
+ */
+#include <math.h>
+#include <string.h>
+#include "ir/einsum.h"
+
+enum { EXACT = 8 };
+
+typedef struct Einsum {
+	Make k;
+	int n;
+	Term *terms;
+	int64_t sizes[MAX_LETTERS];
+	uint64_t out_letters;
+	const Term *out;
+	int nout;
+	DType dtype; /* of the result; sums are in no narrower one */
+} Einsum;
+
+static uint64_t
+letters_of(const Term *t)
+{
+	uint64_t set = 0;
+
+	for (int d = 0; d < t->value->type.rank; d++)
+		set |= 1ull << t->letters[d];
+	return set;
+}
+
+static void
+remove_dim(Term *t, int d, int rank)
+{
+	size_t rest = (size_t)(rank - d - 1);
+
+	memmove(t->letters + d, t->letters + d + 1, rest * sizeof *t->letters);
+	memmove(t->ranges + d, t->ranges + d + 1, rest * sizeof *t->ranges);
+}
+
+bool
+term_drop_dim(Make k, Term *t, int d)
+{
+	int64_t dims[MAX_RANK];
+	int rank = 0;
+
+	for (int i = 0; i < t->value->type.rank; i++)
+		if (i != d)
+			dims[rank++] = t->value->type.dims[i];
+	remove_dim(t, d, rank + 1);
+	t->value = make_reshape(k, t->value, rank, dims);
+	return t->value;
+}
+
+static DType
+wider(DType a, DType b)
+{
+	return dtypes[a].bytes >= dtypes[b].bytes ? a : b;
+}
+
+/* ---- one term --------------------------------------------------------- */
+
+/* Of dims i and j of one letter what is off the diagonal becomes 0, and the
+   sum along j takes the rest. */
+static bool
+take_diagonals(Make k, Term *t)
+{
+	for (int i = 0; i < t->value->type.rank; i++)
+		for (int j = i + 1; j < t->value->type.rank;) {
+			if (t->letters[i] != t->letters[j]) {
+				j++;
+				continue;
+			}
+			Type type = t->value->type, positions = type;
+			int64_t dim = j;
+			positions.dtype = type.dims[i] > INT32_MAX ? D_i64 : D_i32;
+			Value *row = make_iota(k, &positions, i);
+			Value *column = make_iota(k, &positions, j);
+			Value *same = make_compare(k, DIR_EQ, row, column);
+			Value *zero = make_splat(k, make_constant(k, type.dtype, 0), &type);
+			t->value = make_select(k, same, t->value, zero);
+			t->value = make_reduce(k, C_add, t->value, 1, &dim);
+			remove_dim(t, j, type.rank);
+			if (!t->value)
+				return false;
+		}
+	return true;
+}
+
+/* Sums, in one reduce, the dims whose letters are not in `keep`. */
+static bool
+sum_lonely(const Einsum *e, Term *t, uint64_t keep)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0, rank = t->value->type.rank;
+
+	for (int d = 0; d < rank; d++)
+		if (!(keep >> t->letters[d] & 1))
+			dims[n++] = d;
+	if (n)
+		t->value = make_convert(e->k, t->value, wider(t->value->type.dtype, e->dtype));
+	t->value = make_reduce(e->k, C_add, t->value, n, dims);
+	for (int i = n - 1; i >= 0; i--)
+		remove_dim(t, (int)dims[i], rank--);
+	return t->value;
+}
+
+static bool
+simplify_terms(const Einsum *e)
+{
+	uint64_t once = 0, twice = 0;
+
+	for (int i = 0; i < e->n; i++) {
+		if (!take_diagonals(e->k, &e->terms[i]))
+			return false;
+		uint64_t letters = letters_of(&e->terms[i]);
+		twice |= once & letters;
+		once |= letters;
+	}
+	for (int i = 0; i < e->n; i++)
+		if (!sum_lonely(e, &e->terms[i], twice | e->out_letters))
+			return false;
+	return true;
+}
+
+/* ---- two terms -------------------------------------------------------- */
+
+typedef struct Pairing { /* of the dims of two terms */
+	DotDims dims;
+	int rank; /* of the result */
+	Term result;
+} Pairing;
+
+static int
+find_letter(const Term *t, int letter)
+{
+	for (int d = 0; d < t->value->type.rank; d++)
+		if (t->letters[d] == letter)
+			return d;
+	return -1;
+}
+
+static bool
+add_result_dim(Pairing *p, const Term *from, int d)
+{
+	if (p->rank == MAX_RANK)
+		return false;
+	p->result.letters[p->rank] = from->letters[d];
+	p->result.ranges[p->rank++] = from->ranges[d];
+	return true;
+}
+
+/* The letters of a that b has too are batch (kept) or contracted. */
+static bool
+pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *p)
+{
+	DotDims *dims = &p->dims;
+
+	p->rank = dims->nbatch = dims->ncontract = 0;
+	for (int d = 0; d < a->value->type.rank; d++) {
+		int other = find_letter(b, a->letters[d]);
+		if (other < 0)
+			continue;
+		if (keep >> a->letters[d] & 1) {
+			dims->lhs_batch[dims->nbatch] = d;
+			dims->rhs_batch[dims->nbatch++] = other;
+			if (!add_result_dim(p, a, d))
+				return false;
+		} else {
+			dims->lhs_contract[dims->ncontract] = d;
+			dims->rhs_contract[dims->ncontract++] = other;
+		}
+	}
+	for (int d = 0; d < a->value->type.rank; d++)
+		if (find_letter(b, a->letters[d]) < 0 && !add_result_dim(p, a, d))
+			return false;
+	for (int d = 0; d < b->value->type.rank; d++)
+		if (find_letter(a, b->letters[d]) < 0 && !add_result_dim(p, b, d))
+			return false;
+	return true;
+}
+
+static bool
+is_output(const Einsum *e, const Pairing *p)
+{
+	size_t size = (size_t)p->rank * sizeof p->result.letters[0];
+
+	return p->rank == e->nout && !memcmp(p->result.letters, e->out->letters, size);
+}
+
+/* The dot, which knows where the letters of its operands and result are
+   written; `result` may be one of the two. */
+static bool
+dot_of(const Einsum *e, const Term *a, const Term *b, const Pairing *p, Term *result)
+{
+	DType dtype = wider(a->value->type.dtype, e->dtype);
+	size_t ra = (size_t)a->value->type.rank, rb = (size_t)b->value->type.rank;
+	Value *v = make_dot(e->k, a->value, b->value, &p->dims, dtype);
+
+	if (!v)
+		return false;
+	Range *r = NEW_ARRAY(e->k.module->arena, Range, (int)ra + (int)rb + p->rank + 1);
+	memcpy(r, a->ranges, ra * sizeof *r);
+	memcpy(r + ra, b->ranges, rb * sizeof *r);
+	memcpy(r + ra + rb, p->result.ranges, (size_t)p->rank * sizeof *r);
+	v->def->letters = r;
+	*result = p->result;
+	result->value = v;
+	return true;
+}
+
+/*
+ * The dot of two terms; the operands are swapped when that gives the order of
+ * the output without a transpose.
+ */
+static bool
+multiply(const Einsum *e, Term *a, Term *b, uint64_t keep, bool last, Term *result)
+{
+	DType operand = wider(a->value->type.dtype, b->value->type.dtype);
+	Pairing p, swapped;
+
+	if (!pair_up(a, b, keep, &p)) {
+		if (!e->k.refuse)
+			die("einsum: a product of more than %d dims", MAX_RANK);
+		e->k.refuse(e->k.owner, DIAG_rank, e->k.range,
+			arena_printf(e->k.module->arena,
+				"a product of two of these operands has more than %d dims",
+				MAX_RANK));
+		return false;
+	}
+	a->value = make_convert(e->k, a->value, operand);
+	b->value = make_convert(e->k, b->value, operand);
+	if (!a->value || !b->value)
+		return false;
+	bool swap = last && !is_output(e, &p) && pair_up(b, a, keep, &swapped)
+		&& is_output(e, &swapped);
+	return swap ? dot_of(e, b, a, &swapped, result) : dot_of(e, a, b, &p, result);
+}
+
+/* ---- the order -------------------------------------------------------- */
+
+static double
+volume(const Einsum *e, uint64_t letters)
+{
+	double v = 1;
+
+	for (int i = 0; i < MAX_LETTERS; i++)
+		if (letters >> i & 1)
+			v *= (double)e->sizes[i];
+	return v;
+}
+
+/* What a product of the subset must keep: letters that the output or others need. */
+static uint64_t
+letters_kept(const Einsum *e, uint64_t subset)
+{
+	uint64_t inside = 0, outside = e->out_letters;
+
+	for (int i = 0; i < e->n; i++)
+		*(subset >> i & 1 ? &inside : &outside) |= letters_of(&e->terms[i]);
+	return inside & outside;
+}
+
+typedef struct Plan {		      /* for each subset of the terms */
+	uint64_t letters[1 << EXACT]; /* of its product */
+	double cost[1 << EXACT];
+	unsigned left[1 << EXACT]; /* the subset multiplied first */
+} Plan;
+
+static bool
+is_single(unsigned set)
+{
+	return !(set & (set - 1));
+}
+
+/* Of equal costs the one that multiplies as written, from the left. */
+static void
+plan_subset(const Einsum *e, Plan *plan, unsigned s)
+{
+	unsigned first = s & -s;
+
+	plan->letters[s] = letters_kept(e, s);
+	plan->cost[s] = is_single(s) ? 0 : INFINITY;
+	for (unsigned b = (s - 1) & s; b; b = (b - 1) & s) {
+		unsigned a = s & ~b, best = plan->left[s];
+		if (!(a & first))
+			continue;
+		double cost = plan->cost[a] + plan->cost[b]
+			+ volume(e, plan->letters[a] | plan->letters[b]);
+		bool ties = cost == plan->cost[s]
+			&& __builtin_popcount(a) > __builtin_popcount(best);
+		if (cost < plan->cost[s] || ties) {
+			plan->cost[s] = cost;
+			plan->left[s] = a;
+		}
+	}
+}
+
+static bool
+multiply_subset(const Einsum *e, const Plan *plan, unsigned s, Term *result)
+{
+	bool all = s == (1u << e->n) - 1;
+	Term a, b;
+
+	if (is_single(s)) {
+		*result = e->terms[__builtin_ctz(s)];
+		return true;
+	}
+	return multiply_subset(e, plan, plan->left[s], &a)
+		&& multiply_subset(e, plan, s & ~plan->left[s], &b)
+		&& multiply(e, &a, &b, plan->letters[s], all, result);
+}
+
+static bool
+multiply_greedily(Einsum *e)
+{
+	while (e->n > EXACT) {
+		double best = INFINITY;
+		int first = 0, second = 1;
+		uint64_t letters[MAX_TERMS];
+		for (int i = 0; i < e->n; i++)
+			letters[i] = letters_of(&e->terms[i]);
+		for (int i = 0; i < e->n; i++)
+			for (int j = i + 1; j < e->n; j++) {
+				double cost = volume(e, letters[i] | letters[j]);
+				if (cost >= best)
+					continue;
+				best = cost;
+				first = i;
+				second = j;
+			}
+		Term *a = &e->terms[first], *b = &e->terms[second];
+		uint64_t keep = letters_kept(e, 1ull << first | 1ull << second);
+		if (!multiply(e, a, b, keep, false, a))
+			return false;
+		*b = e->terms[--e->n];
+	}
+	return true;
+}
+
+/* ---- everything ------------------------------------------------------- */
+
+Value *
+make_einsum(Make k, int n, const Term *terms, const Term *result, int rank, DType dtype)
+{
+	Einsum e = {.k = k, .n = n, .out = result, .nout = rank, .dtype = dtype};
+	int64_t permutation[MAX_RANK];
+	Plan plan;
+	Term all;
+
+	e.terms = arena_copy(k.module->arena, terms, (size_t)n * sizeof *terms);
+	for (int i = 0; i < n; i++)
+		for (int d = 0; d < terms[i].value->type.rank; d++)
+			e.sizes[terms[i].letters[d]] = terms[i].value->type.dims[d];
+	for (int d = 0; d < rank; d++)
+		e.out_letters |= 1ull << result->letters[d];
+	if (!simplify_terms(&e) || !multiply_greedily(&e))
+		return NULL;
+	for (unsigned s = 1; s < 1u << e.n; s++)
+		plan_subset(&e, &plan, s);
+	if (!multiply_subset(&e, &plan, (1u << e.n) - 1, &all))
+		return NULL;
+	for (int d = 0; d < rank; d++)
+		permutation[d] = find_letter(&all, result->letters[d]);
+	return make_convert(k, make_transpose(k, all.value, permutation), dtype);
+}

@@ -1,0 +1,117 @@
+/*
+ * make.h - building ops.
+ *
+ *   Make k = make_before(op);                   where, and what new ops say of themselves
+ *   v = make_slice_dim(k, x, 0, 0, 4, 1);       slice(x), [0:4]
+ *   v = make_unary(named(k, "y"), O_neg, v);    %y = negate(...)
+ *
+ * A Make is a value, changed by whoever passes it on.  Every make_*() takes
+ * operands and gives the result; NULL in, NULL out.  Types follow from the op
+ * table; an op that it refuses is a mistake of the program that is compiled
+ * where `refuse` is set, else of the compiler.  What changes nothing (a slice
+ * of everything, a conversion to the same dtype) makes no op and gives x.
+ */
+#ifndef SHDC_MAKE_H
+#define SHDC_MAKE_H
+
+#include "ir/ir.h"
+
+typedef struct Make {
+	Module *module;
+	Op *before;   /* new ops go before it; NULL: ... */
+	Block *block; /* at the end of this one */
+	Range range;
+	const char *label;
+	OpMode mode;
+	const char *name; /* of the result; NULL: as its op is called */
+	bool helper;	  /* results are no_placement */
+	bool requested;	  /* collectives are what the user asked for */
+	/* Told of each op before its attributes are set; may change its operands;
+	   false: it is not made. */
+	bool (*enter)(void *owner, Op *op);
+	void (*refuse)(void *owner, DiagCode code, Range where, const char *why);
+	void *owner;
+} Make;
+
+/* Before the op, with its label, range and mode. */
+Make make_before(Op *op);
+/* Of an op alone: what it is made of has names of its own. */
+Make named(Make k, const char *name);
+
+/* For ops with results, attributes or bodies of their own: what lies between
+   begin, which gives an op of one result, and end is the caller's. */
+Op *make_begin(Make k, OpKind kind, int n, Value *const *operands);
+Value *make_end(Make k, Op *op); /* the first result */
+/* The last op of a block. */
+Op *make_return(Block *b, int n, Value *const *values, Range range, const char *label);
+
+/* ---- ops without attributes */
+Value *make_op(Make k, OpKind kind, int n, Value *const *operands);
+Value *make_unary(Make k, OpKind kind, Value *x);
+Value *make_binary(Make k, OpKind kind, Value *a, Value *b);
+Value *make_select(Make k, Value *where, Value *a, Value *b);
+Value *make_clamp(Make k, Value *low, Value *x, Value *high);
+
+/* ---- pointwise, with a type or an attribute */
+Value *make_compare(Make k, Direction d, Value *a, Value *b);
+Value *make_convert(Make k, Value *x, DType dtype);
+Value *make_constant(Make k, DType dtype, int64_t payload); /* a scalar */
+/* An i32, or an i64 where it does not fit. */
+Value *make_index(Make k, int64_t n);
+Value *make_identity(Make k, Combiner c, DType dtype);
+Value *make_iota(Make k, const Type *type, int dim);
+
+/* ---- shapes */
+/* Reshapes of reshapes are one, unless the program named what is between. */
+Value *make_reshape(Make k, Value *x, int rank, const int64_t *dims);
+Value *make_transpose(Make k, Value *x, const int64_t *permutation);
+/* Dim i of x becomes dim to[i] of the shape, whose dtype does not matter here
+   and in those that follow. */
+Value *make_broadcast(Make k, Value *x, const Type *shape, const int64_t *to);
+/* ... dim first + i */
+Value *make_spread(Make k, Value *x, int first, const Type *shape);
+/* A scalar everywhere. */
+Value *make_splat(Make k, Value *scalar, const Type *shape);
+/* As numpy would; sizes are known to fit. */
+Value *make_broadcast_to(Make k, Value *x, const Type *shape);
+
+/* ---- parts */
+Value *
+make_slice(Make k, Value *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
+/* Elements from, from + stride, ... below `to` of one dim. */
+Value *make_slice_dim(Make k, Value *x, int dim, int64_t from, int64_t to, int64_t stride);
+Value *make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high);
+Value *make_reverse(Make k, Value *x, int n, const int64_t *dims);
+Value *make_roll(Make k, Value *x, int dim, int64_t shift); /* 0 <= shift < its size */
+Value *make_concatenate(Make k, int n, Value *const *x, int dim);
+/* Starts are integer scalars of any dtypes; NULL is 0. */
+Value *make_dynamic_slice(Make k, Value *x, Value *const *start, const int64_t *size);
+Value *make_dynamic_update_slice(Make k, Value *x, Value *update, Value *const *start);
+Value *make_take(Make k, Value *x, Value *index, int dim);
+
+/* ---- sums */
+Value *make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims);
+typedef struct DotDims {
+	int nbatch, ncontract;
+	int64_t lhs_batch[MAX_RANK], rhs_batch[MAX_RANK];
+	int64_t lhs_contract[MAX_RANK], rhs_contract[MAX_RANK];
+} DotDims;
+Value *make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype);
+
+/* ---- devices; over no axes nothing moves */
+/* What of `dim` and `combiner` the collective has. */
+Value *make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim,
+	Combiner combiner);
+/* source[i]: who sends to member i; -1: nobody. */
+Value *make_permute(Make k, Value *x, const AxisList *axes, const int64_t *source);
+/* `axes`, the minor end of from_dim, become the minor end of to_dim. */
+typedef struct Exchange {
+	int from_dim, to_dim;
+	AxisList axes;
+} Exchange;
+/* An all-to-all over `axes`, which are those of the exchanges. */
+Value *make_exchange(Make k, Value *x, const AxisList *axes, int n, const Exchange *exchanges);
+/* axes_index() of the device, times `scale`, from its id. */
+Value *make_axes_index(Make k, Value *id, const AxisList *axes, int64_t scale);
+
+#endif
