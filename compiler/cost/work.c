@@ -6,20 +6,6 @@
  */
 #include "cost/cost.h"
 
-static double
-local_flops(const Module *m, const Op *op)
-{
-	Type small[8], *types = small;
-
-	if (!op->nresults || op->nbodies)
-		return 0;
-	if (op->noperands > 8)
-		types = NEW_ARRAY(m->arena, Type, op->noperands);
-	for (int i = 0; i < op->noperands; i++)
-		types[i] = op->operands[i]->type;
-	return op_flops(op, types, &op->results[0]->type);
-}
-
 /* Of `times` runs; more bytes than 64 bits count are as many as they do. */
 static Work
 scaled(Work w, int64_t times)
@@ -71,9 +57,8 @@ block_work(const Module *m, const Block *b)
 	int64_t trips;
 
 	for (const Op *op = b->first; op; op = op->next) {
-		Work w = {0, local_flops(m, op)};
-		if (op_communicates(op))
-			w.wire_bytes = op_wire_bytes(op);
+		StepCost c = step_cost(&m->mesh, op, NULL, NULL);
+		Work w = {whole_bytes(c.wire_bytes), c.flops};
 		op_trips(op, &trips);
 		add_work(&sum, scaled(w, trips));
 		add_work(&sum, bodies_work(m, op));

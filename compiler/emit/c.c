@@ -171,18 +171,11 @@ step_seconds(const Emitter *e, const Step *s)
 	const Mesh *m = &e->module->mesh;
 
 	if (s->kind == STEP_dot) {
-		Type operands[2] = {s->op->operands[0]->type, s->op->operands[1]->type};
-		return op_seconds(m, s->op, operands, &s->result->type);
+		return step_cost(m, s->op, NULL, &s->result->type).seconds;
 	}
 	if (s->kind == STEP_copy && c_same_buffer(e, s->result, s->reads[0]))
 		return 0;
-	return moved_bytes(e, s) / m->target->hbm_bandwidth;
-}
-
-static int64_t
-picoseconds(double seconds)
-{
-	return seconds < 9e6 ? llrint(seconds * 1e12) : INT64_MAX;
+	return kernel_cost(m, moved_bytes(e, s)).seconds;
 }
 
 /* The emulated clock matters where devices meet. */

@@ -168,7 +168,7 @@ print_source(Emitter *e, Text *t, const Op *op)
 static void
 print_collective(Emitter *e, Text *t, const Op *op)
 {
-	const Mesh *m = &e->module->mesh;
+	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
 
 	text_printf(t, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
 		dtypes[op->operands[0]->type.dtype].name);
@@ -187,8 +187,8 @@ print_collective(Emitter *e, Text *t, const Op *op)
 	if (collectives[op->kind].base >= 0)
 		text_printf(t, "\t\t.rows = %lld,\n", (long long)op->results[0]->type.dims[0]);
 	print_source(e, t, op);
-	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %.0f,\n\t},\n",
-		(long long)op_wire_bytes(op), op_collective_seconds(m, op) * 1e12);
+	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %lld,\n\t},\n",
+		(long long)whole_bytes(cost.wire_bytes), (long long)picoseconds(cost.seconds));
 }
 
 void

@@ -162,6 +162,7 @@ static shdrt_collective
 collective(const Module *m, const Op *op)
 {
 	const SourceFile *file = source_file(m->session, op->range.file);
+	StepCost cost = step_cost(&m->mesh, op, NULL, NULL);
 	shdrt_collective c = {
 		.kind = collective_kinds[op->kind],
 		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
@@ -175,8 +176,8 @@ collective(const Module *m, const Op *op)
 		.label = op->label ? op->label : "",
 		.axes = axes_text(m, op->axes),
 		.rows = collectives[op->kind].base >= 0 ? op->results[0]->type.dims[0] : 0,
-		.wire_bytes = op_wire_bytes(op),
-		.picoseconds = (uint64_t)(op_collective_seconds(&m->mesh, op) * 1e12),
+		.wire_bytes = whole_bytes(cost.wire_bytes),
+		.picoseconds = (uint64_t)picoseconds(cost.seconds),
 	};
 	set_shape(&c, op);
 	return c;

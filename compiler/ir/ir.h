@@ -498,9 +498,6 @@ RuleBook *rule_book_new(Arena *a);
 const Rule *rule_book_get(RuleBook *b, const Op *op);
 /* ([i,k],[k,j])->([i,j]) {i=8, ...} reduction={k} */
 void text_rule(Text *t, const Op *op, const Rule *r);
-/* flops of one execution with these (local) types; bytes read and written */
-double op_flops(const Op *op, const Type *operands, const Type *result);
-double op_bytes(const Op *op, const Type *operands, const Type *result);
 /* The manual region around a block, or NULL. */
 const Op *block_manual(const Block *b);
 /* The axes of all that are around it. */

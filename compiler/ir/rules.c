@@ -593,34 +593,6 @@ text_rule(Text *t, const Op *op, const Rule *r)
 	text_kind(t, r, F_replicate, "need_replication");
 }
 
-/* ---- work -------------------------------------------------------------- */
-
-double
-op_flops(const Op *op, const Type *operands, const Type *result)
-{
-	double elements = (double)type_elements(result);
-
-	if (op->kind == O_dot) {
-		const Ints *contract = op_ints(op, A_lhs_contract);
-		for (int i = 0; i < contract->n; i++)
-			elements *= (double)operands[0].dims[contract->v[i]];
-		return 2 * elements;
-	}
-	if (op->kind == O_reduce)
-		return (double)type_elements(&operands[0]);
-	return elements * ops[op->kind].flops;
-}
-
-double
-op_bytes(const Op *op, const Type *operands, const Type *result)
-{
-	double bytes = (double)type_bytes(result);
-
-	for (int i = 0; i < op->noperands; i++)
-		bytes += (double)type_bytes(&operands[i]);
-	return bytes;
-}
-
 /* A condition is asked once more than the body runs. */
 static int64_t
 loop_trips(const Op *loop, const Block *body)

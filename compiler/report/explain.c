@@ -232,13 +232,14 @@ explain_move(Op *op, void *data)
 	text_type(e->t, &e->m->mesh, &op->results[0]->type,
 		&(Placement){.rank = (int8_t)v->type.rank});
 	text_add(e->t, ", ");
-	text_traffic(e->t, (double)op_wire_bytes(op));
+	StepCost cost = step_cost(&e->m->mesh, op, NULL, NULL);
+	text_traffic(e->t, (double)whole_bytes(cost.wire_bytes));
 	text_add(e->t, " received");
-	int64_t hops = op_hops(&e->m->mesh, op);
-	if (hops)
-		text_printf(e->t, " over %lld hop%s", (long long)hops, hops == 1 ? "" : "s");
+	if (cost.hops)
+		text_printf(e->t, " over %lld hop%s", (long long)cost.hops,
+			cost.hops == 1 ? "" : "s");
 	text_add(e->t, ", ");
-	text_seconds(e->t, op_collective_seconds(&e->m->mesh, op));
+	text_seconds(e->t, cost.seconds);
 	explain_trips(e->t, op);
 	text_printf(e->t, ", for %s", op->label);
 	if (op->range.line) {

@@ -172,7 +172,8 @@ json_collective(Totals *totals, const Op *op)
 {
 	Text *t = totals->out;
 	const Type *operand = &op->operands[0]->type;
-	int64_t bytes = op_wire_bytes(op);
+	int64_t bytes =
+		whole_bytes(step_cost(&totals->module->mesh, op, NULL, NULL).wire_bytes);
 	int line, column;
 
 	source_position(totals->module->session, op->range, &line, &column);

@@ -13,7 +13,8 @@ static void
 add_traffic(Op *op, void *data)
 {
 	Traffic *t = data;
-	int64_t bytes = op_wire_bytes(op), trips;
+	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
+	int64_t bytes = whole_bytes(cost.wire_bytes), trips;
 
 	op_trips(op, &trips);
 	t->bytes += (double)bytes * (double)trips;

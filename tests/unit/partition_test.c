@@ -196,7 +196,9 @@ matmul_module(Session *s, const Mesh *mesh, const Type *types, const Placement *
 static void
 add_wire_bytes(Op *op, void *data)
 {
-	*(double *)data += (double)op_wire_bytes(op);
+	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
+
+	*(double *)data += (double)whole_bytes(cost.wire_bytes);
 }
 
 static Tensor

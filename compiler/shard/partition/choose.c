@@ -150,20 +150,6 @@ price_halo(Partitioner *p, const Type *shards, const Placement *made, Choice *c)
 	c->valid &= cost.collectives <= MAX_HALO * p->op->noperands;
 }
 
-/* In a manual region the op itself may communicate, the less the smaller its
-   parts. */
-static void
-price_collective(const Partitioner *p, const Type *operand, Choice *c)
-{
-	const Op *op = p->op;
-
-	if (!op_communicates(op))
-		return;
-	double bytes = (double)type_bytes(operand);
-	c->bytes += wire_bytes(op->kind, axes_size(op->axes), bytes);
-	c->seconds += collective_seconds(&p->module->mesh, op->kind, op->axes, bytes);
-}
-
 /* Fills in bytes, seconds and collectives. */
 static void
 price(Partitioner *p, Choice *c)
@@ -188,8 +174,9 @@ price(Partitioner *p, Choice *c)
 	Placement made = choice_result(p, c, 0);
 	price_halo(p, types, &made, c);
 	Type result_type = placement_local(&op->results[0]->type, &made);
-	c->seconds += op_seconds(&p->module->mesh, op, types, &result_type);
-	price_collective(p, &types[0], c);
+	StepCost step = step_cost(&p->module->mesh, op, types, &result_type);
+	c->seconds += step.seconds;
+	c->bytes += step.wire_bytes; /* of a collective in a manual region */
 }
 
 /* ---- partial sums that may stay ------------------------------------------------ */

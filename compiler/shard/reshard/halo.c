@@ -6,6 +6,7 @@
  * slice with a stride has each device take its rows first; where the stride
  * does not divide the shards, some have one row more than others.
  */
+#include "cost/links.h"
 #include "shard/reshard/halo.h"
 
 /* ---- which dims ------------------------------------------------------- */

@@ -1,62 +1,15 @@
 /*
- * cost.c - predicted time of collectives and local ops.
+ * links.c - the wires that a group of devices is joined by.
  *
- * Formulas: "How to Scale Your Model", chapters on sharding and TPUs.  With V
- * the bytes of the whole array in the group, N its size, w the bandwidth of a
- * link one way and W = 2w:
- *     all-gather, reduce-scatter   V (N-1) / (N W)    on an open line  / (N w)
- *     all-reduce                   twice that
- *     all-to-all                   V / (4 W)          on an open line  / (4 w)
- *     ragged-all-to-all            the same: as if every row were sent, evenly
- * each at least the latency of its hops.  Several axes add their bandwidth.
+ *   v5e, X=4 of a 4x4: the axis is a line of 4         45 GB/s, 3 hops
+ *   v5e, X=16 of a 16x16: a ring, two ways round it    90 GB/s, 8 hops
+ *
+ * Device ids are laid over the torus row-major, as the mesh does; where the
+ * program says nothing of a torus, every mesh axis is a ring of its own.
  */
-#include <string.h>
-#include "cost/cost.h"
+#include "cost/links.h"
 
-static const double HOP_SECONDS = 1e-6;
-
-/* ---- collectives -------------------------------------------------------- */
-
-double
-wire_bytes(OpKind kind, int64_t n, double bytes)
-{
-	const CollectiveInfo *c = &collectives[kind];
-	double others = (double)(n - 1);
-
-	if (n == 1)
-		return 0;
-	return bytes * (others * (c->per_member + c->per_rest / (double)n) + c->whole);
-}
-
-/* The same, rounded up; more than 64 bits count are as many as they do. */
-static int64_t
-whole_wire_bytes(OpKind kind, int64_t n, int64_t bytes)
-{
-	const CollectiveInfo *c = &collectives[kind];
-	__int128 all = (__int128)bytes * (n - 1), received;
-
-	if (n == 1)
-		return 0;
-	received = all * c->per_member + (all * c->per_rest + n - 1) / n
-		+ (__int128)bytes * c->whole;
-	return received > INT64_MAX ? INT64_MAX : (int64_t)received;
-}
-
-int64_t
-op_wire_bytes(const Op *op)
-{
-	if (!op_communicates(op))
-		return 0;
-	return whole_wire_bytes(op->kind, axes_size(op->axes),
-		type_bytes(&op->operands[0]->type));
-}
-
-/* The wires one axis piece runs on. */
-typedef struct Wires {
-	double bandwidth; /* of all its links together, one way each */
-	double hops;	  /* to the farthest member */
-	bool ring;
-} Wires;
+/* ---- the wires of axes -------------------------------------------------------- */
 
 /* Does dim d of the slice's torus have wrap-around links? */
 static bool
@@ -111,7 +64,7 @@ wires_on_ring(const Mesh *m, AxisRef a)
 	return (Wires){link / (double)rest, (double)(a.size - 1) * (double)rest, false};
 }
 
-static Wires
+Wires
 wires_of(const Mesh *m, const AxisList *axes)
 {
 	Wires all = {0, 0, true};
@@ -126,34 +79,6 @@ wires_of(const Mesh *m, const AxisList *axes)
 		all.ring &= w.ring;
 	}
 	return all;
-}
-
-/* Bytes that cross the busiest point for each byte per second of `wires`. */
-static double
-transfer_seconds(OpKind kind, double n, double bytes, const Wires *w)
-{
-	if (collectives[kind].route == ROUTE_across)
-		return bytes * n / (4 * w->bandwidth);
-	if (collectives[kind].route == ROUTE_ring)
-		return wire_bytes(kind, (int64_t)n, bytes) / w->bandwidth;
-	/* a neighbour's link, or the middle ones when pairs are far apart */
-	double near = bytes / (w->ring ? w->bandwidth / 2 : w->bandwidth);
-	double far = bytes * n / (4 * w->bandwidth);
-	return near > far ? near : far;
-}
-
-double
-collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double operand_bytes)
-{
-	double n = (double)axes_size(axes);
-	Wires w = wires_of(m, axes);
-	double latency, transfer;
-
-	if (n <= 1)
-		return 0;
-	latency = HOP_SECONDS * w.hops * collectives[kind].turns;
-	transfer = transfer_seconds(kind, n, operand_bytes, &w);
-	return latency > transfer ? latency : transfer;
 }
 
 /* ---- permutes, link by link ---------------------------------------------- */
@@ -271,64 +196,4 @@ links_seconds(const Links *l)
 		seconds = transfer > seconds ? transfer : seconds;
 	}
 	return seconds;
-}
-
-/* Those of one op; without links where it does not say who sends. */
-static Links
-op_links(Arena *a, const Mesh *m, const Op *op)
-{
-	const Ints *source = op_ints(op, A_source);
-
-	if (!source->n)
-		return (Links){0};
-	Links l = links_new(a, m, op->axes);
-	links_permute(&l, source->v, (double)type_bytes(&op->operands[0]->type));
-	return l;
-}
-
-int64_t
-op_hops(const Mesh *m, const Op *op)
-{
-	Arena *scratch = arena_new();
-	int64_t hops = op_links(scratch, m, op).hops;
-
-	arena_free(scratch);
-	return hops;
-}
-
-static double
-op_links_seconds(const Mesh *m, const Op *op)
-{
-	Arena *scratch = arena_new();
-	Links l = op_links(scratch, m, op);
-	double seconds = links_seconds(&l);
-
-	arena_free(scratch);
-	return seconds;
-}
-
-double
-op_collective_seconds(const Mesh *m, const Op *op)
-{
-	if (!op_communicates(op))
-		return 0;
-	if (op_ints(op, A_source)->n)
-		return op_links_seconds(m, op);
-	return collective_seconds(m, op->kind, op->axes,
-		(double)type_bytes(&op->operands[0]->type));
-}
-
-/* ---- local work --------------------------------------------------------- */
-
-double
-op_seconds(const Mesh *m, const Op *op, const Type *operands, const Type *result)
-{
-	double memory = op_bytes(op, operands, result) / m->target->hbm_bandwidth;
-	double compute = 0;
-
-	if (op->kind == O_dot)
-		compute = op_flops(op, operands, result)
-			/ (dtypes[operands[0].dtype].bytes == 1 ? m->target->int8_flops
-								: m->target->bf16_flops);
-	return memory > compute ? memory : compute;
 }
