@@ -261,7 +261,7 @@ build_ppermute(Elab *e, Call *c)
 	int64_t *source = NEW_ARRAY(e->arena, int64_t, n);
 	if (!want_sources(e, c, n, source))
 		return item_error(range);
-	return item_tensor(range, make_permute(asked(e, c), x, &axes, source));
+	return item_tensor(range, make_permute(asked(e, c), x, &axes, NULL, source));
 }
 
 /* ---- ragged_all_to_all */

@@ -462,16 +462,20 @@ make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim, Co
 }
 
 Value *
-make_permute(Make k, Value *x, const AxisList *axes, const int64_t *source)
+make_permute(Make k, Value *x, const AxisList *axes, const AxisList *from,
+	const int64_t *source)
 {
 	int64_t n = axes_size(axes), stays = 0;
 
-	while (stays < n && source[stays] == stays)
+	while (source && stays < n && source[stays] == stays)
 		stays++;
 	if (stays == n)
 		return x;
 	Op *op = begin_collective(k, O_collective_permute, x, axes);
-	set(op, A_source, (int)n, source);
+	if (op && from)
+		op->from = arena_copy(k.module->arena, from, sizeof *from);
+	if (source)
+		set(op, A_source, (int)n, source);
 	return make_end(k, op);
 }
 

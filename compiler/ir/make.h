@@ -102,8 +102,9 @@ Value *make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype);
 /* What of `dim` and `combiner` the collective has. */
 Value *make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim,
 	Combiner combiner);
-/* source[i]: who sends to member i; -1: nobody. */
-Value *make_permute(Make k, Value *x, const AxisList *axes, const int64_t *source);
+/* source[i]: who sends to member i; -1: nobody.  NULL: as Op.from says. */
+Value *make_permute(Make k, Value *x, const AxisList *axes, const AxisList *from,
+	const int64_t *source);
 /* `axes`, the minor end of from_dim, become the minor end of to_dim. */
 typedef struct Exchange {
 	int from_dim, to_dim;

@@ -34,16 +34,13 @@ typedef struct Cuts {
 } Cuts;
 
 static Value *
-number(Localizer *l, const Cuts *cuts, int64_t n)
+clamped(Localizer *l, Value *v, int64_t most)
 {
-	return local_constant(l, cuts->index, n);
-}
+	DType dtype = v->type.dtype;
+	Value *low = make_constant(l->make, dtype, 0);
+	Value *high = make_constant(l->make, dtype, most);
 
-static Value *
-clamped(Localizer *l, const Cuts *cuts, Value *v, int64_t most)
-{
-	return local_inferred(l, O_clamp, 3,
-		(Value *[]){number(l, cuts, 0), v, number(l, cuts, most)}, "clamped");
+	return make_clamp(named(l->make, "clamped"), low, v, high);
 }
 
 /* Operands from `first` on are starts; `part` is the slice as it is here. */
@@ -71,78 +68,39 @@ static void
 find_starts(Localizer *l, const Op *op, int first, Cuts *cuts, Value **starts)
 {
 	const Placement *p = &op->operands[0]->placement;
+	Make k = l->make;
 
 	for (int d = 0; d < p->rank; d++)
 		starts[d] = placement_dim_ways(p, d) > 1
-			? number(l, cuts, 0)
-			: local_convert(l, op->operands[first + d], cuts->index);
+			? make_constant(k, cuts->index, 0)
+			: make_convert(k, op->operands[first + d], cuts->index);
 	for (int i = 0; i < cuts->n; i++) {
 		Cut *c = &cuts->cut[i];
 		int64_t all = c->rows * axes_size(&c->axes);
-		Value *start = local_convert(l, op->operands[first + c->dim], cuts->index);
-		start = clamped(l, cuts, start, all - c->n);
-		c->start = local_binary(l, O_sub, start,
-			local_convert(l, device_offset(l, &c->axes, c->rows), cuts->index),
-			"start");
+		Value *start = make_convert(k, op->operands[first + c->dim], cuts->index);
+		start = clamped(l, start, all - c->n);
+		Value *here = make_convert(k, device_offset(l, &c->axes, c->rows), cuts->index);
+		c->start = make_binary(named(k, "start"), O_sub, start, here);
 	}
-}
-
-/* Is 0 <= v < n?  Of a scalar, or of each element. */
-static Value *
-is_within(Localizer *l, const Cuts *cuts, Value *v, int64_t n)
-{
-	Value *low = number(l, cuts, 0), *end = number(l, cuts, n);
-
-	if (v->type.rank) {
-		low = local_splat(l, low, &v->type);
-		end = local_splat(l, end, &v->type);
-	}
-	return local_binary(l, O_and, local_compare(l, DIR_GE, v, low),
-		local_compare(l, DIR_LT, v, end), "here");
 }
 
 /* start, start + 1, ... */
 static Value *
-count_from(Localizer *l, const Cuts *cuts, Value *start, int64_t n)
+count_from(Localizer *l, Value *start, int64_t n)
 {
-	Type type = type_of(cuts->index, 1, &n);
-	Value *v = local_typed(l, O_iota, 0, NULL, "iota", type);
+	Type type = type_of(start->type.dtype, 1, &n);
+	Value *v = make_iota(l->make, &type, 0);
 
-	op_set_int(v->def, A_iota_dim, 0);
-	return local_binary(l, O_add, v, local_splat(l, start, &type), "row");
-}
-
-static Value *
-take_rows(Localizer *l, Value *x, Value *rows, int dim)
-{
-	Type type = x->type;
-
-	type.dims[dim] = rows->type.dims[0];
-	x = local_typed(l, O_take, 2, (Value *[]){x, rows}, "rows", type);
-	op_set_int(x->def, A_dim, dim);
-	return x;
+	return make_binary(named(l->make, "row"), O_add, v, make_splat(l->make, start, &type));
 }
 
 /* `mask`, of a scalar or along one dim, for all elements of the shape. */
 static Value *
 also(Localizer *l, Value *all, Value *mask, int dim, const Type *shape)
 {
-	mask = mask->type.rank ? local_spread(l, mask, dim, shape)
-			       : local_splat(l, mask, shape);
-	return all ? local_binary(l, O_and, all, mask, "here") : mask;
-}
-
-static Value *
-slice_at(Localizer *l, Value *x, Value **starts, const Type *size)
-{
-	Value *operands[MAX_RANK + 1] = {x};
-
-	for (int d = 0; d < size->rank; d++)
-		operands[d + 1] = starts[d];
-	Op *op = local_op(l, O_dynamic_slice, size->rank + 1, operands, "part");
-	op_set_ints(op, A_sizes, size->rank, size->dims);
-	op_infer(op);
-	return op->results[0];
+	mask = mask->type.rank ? make_spread(l->make, mask, dim, shape)
+			       : make_splat(l->make, mask, shape);
+	return all ? make_binary(named(l->make, "here"), O_and, all, mask) : mask;
 }
 
 /* ---- reading ---------------------------------------------------------------- */
@@ -160,20 +118,18 @@ read_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Type part)
 		else
 			starts[c->dim] = c->start;
 	}
-	x = slice_at(l, x, starts, &size);
+	x = make_dynamic_slice(named(l->make, "part"), x, starts, size.dims);
 	for (int i = 0; i < cuts->n; i++) {
 		const Cut *c = &cuts->cut[i];
 		Value *at = c->start;
 		if (c->n > 1) {
-			at = count_from(l, cuts, at, c->n);
-			x = take_rows(l, x, at, c->dim);
+			at = count_from(l, at, c->n);
+			x = make_take(named(l->make, "rows"), x, at, c->dim);
 		}
-		here = also(l, here, is_within(l, cuts, at, c->rows), c->dim, &part);
+		here = also(l, here, is_within(l, at, c->rows), c->dim, &part);
 	}
-	Value *none = local_constant(l, part.dtype,
-		combiner_identity(part.dtype == D_pred ? C_or : C_add, part.dtype));
-	return local_inferred(l, O_select, 3, (Value *[]){here, x, local_splat(l, none, &part)},
-		"masked");
+	Value *none = make_identity(l->make, part.dtype == D_pred ? C_or : C_add, part.dtype);
+	return make_select(named(l->make, "masked"), here, x, make_splat(l->make, none, &part));
 }
 
 void
@@ -187,10 +143,7 @@ localize_dynamic_slice(Localizer *l, Op *op)
 	op_set_ints(op, A_sizes, part.rank, part.dims);
 	find_starts(l, op, 1, &cuts, starts);
 	if (cuts.n) {
-		Value *read = read_part(l, op->operands[0], &cuts, starts, part);
-		read->placement = v->placement;
-		read->no_placement = false;
-		take_over(l, op, read);
+		stand_for(l, op, read_part(l, op->operands[0], &cuts, starts, part));
 		return;
 	}
 	for (int d = 0; d < part.rank; d++)
@@ -201,16 +154,16 @@ localize_dynamic_slice(Localizer *l, Op *op)
 
 /* Row k of the window here is row w + k - t of the update, if there is one. */
 static Value *
-aim(Localizer *l, const Cuts *cuts, const Cut *c, Value *window, Value **update)
+aim(Localizer *l, const Cut *c, Value *window, Value **update)
 {
-	Value *skipped = local_binary(l, O_sub, window, c->start, "skipped");
+	Make k = l->make;
 
 	if (c->n == 1)
-		return local_compare(l, DIR_EQ, window, c->start);
-	int64_t n = c->n < c->rows ? c->n : c->rows;
-	Value *row = count_from(l, cuts, skipped, n);
-	*update = take_rows(l, *update, row, c->dim);
-	return is_within(l, cuts, row, c->n);
+		return make_compare(k, DIR_EQ, window, c->start);
+	Value *skipped = make_binary(named(k, "skipped"), O_sub, window, c->start);
+	Value *row = count_from(l, skipped, c->n < c->rows ? c->n : c->rows);
+	*update = make_take(named(k, "rows"), *update, row, c->dim);
+	return is_within(l, row, c->n);
 }
 
 static Value *
@@ -221,13 +174,14 @@ write_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Value *upda
 	for (int i = 0; i < cuts->n; i++) {
 		const Cut *c = &cuts->cut[i];
 		int64_t room = c->rows > c->n ? c->rows - c->n : 0;
-		starts[c->dim] = clamped(l, cuts, c->start, room);
-		masks[i] = aim(l, cuts, c, starts[c->dim], &update);
+		starts[c->dim] = clamped(l, c->start, room);
+		masks[i] = aim(l, c, starts[c->dim], &update);
 	}
 	for (int i = 0; i < cuts->n; i++)
 		here = also(l, here, masks[i], cuts->cut[i].dim, &update->type);
-	return local_inferred(l, O_select, 3,
-		(Value *[]){here, update, slice_at(l, x, starts, &update->type)}, "update");
+	Value *before =
+		make_dynamic_slice(named(l->make, "part"), x, starts, update->type.dims);
+	return make_select(named(l->make, "update"), here, update, before);
 }
 
 void

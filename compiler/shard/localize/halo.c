@@ -24,34 +24,21 @@
 /* ---- arithmetic on indices -------------------------------------------- */
 
 static Value *
-number(Localizer *l, int64_t n)
-{
-	const char *key = arena_printf(l->arena, "=%lld", (long long)n);
-	Value *v = n ? table_get(l->offsets, key) : zero_offset(l);
-
-	if (!v) {
-		v = local_constant(l, l->index, n);
-		table_set(l->offsets, key, v);
-	}
-	return v;
-}
-
-static Value *
 plus(Localizer *l, Value *v, int64_t n)
 {
-	return n ? local_binary(l, O_add, v, number(l, n), "at") : v;
+	return n ? make_binary(named(l->make, "at"), O_add, v, number(l, n)) : v;
 }
 
 static Value *
 times(Localizer *l, Value *v, int64_t n)
 {
-	return n == 1 ? v : local_binary(l, O_mul, v, number(l, n), "at");
+	return n == 1 ? v : make_binary(named(l->make, "at"), O_mul, v, number(l, n));
 }
 
 static Value *
 minus(Localizer *l, Value *a, Value *b)
 {
-	return local_binary(l, O_sub, a, b, "at");
+	return make_binary(named(l->make, "at"), O_sub, a, b);
 }
 
 /* Toward zero; what begins before 0 counts as 0. */
@@ -59,9 +46,9 @@ static Value *
 over(Localizer *l, Value *v, int64_t n, int64_t least)
 {
 	if (n > 1)
-		v = local_binary(l, O_div, v, number(l, n), "part");
+		v = make_binary(named(l->make, "part"), O_div, v, number(l, n));
 	if (least <= -n)
-		v = local_binary(l, O_maximum, v, number(l, 0), "part");
+		v = make_binary(named(l->make, "part"), O_maximum, v, number(l, 0));
 	return v;
 }
 
@@ -72,7 +59,7 @@ modulo(Localizer *l, Value *v, int64_t n, int64_t least)
 	if (n == 1)
 		return number(l, 0);
 	v = plus(l, v, least < 0 ? (-least + n - 1) / n * n : 0);
-	return local_binary(l, O_rem, v, number(l, n), "digit");
+	return make_binary(named(l->make, "digit"), O_rem, v, number(l, n));
 }
 
 typedef struct Line {
@@ -120,89 +107,46 @@ fits_line(const int64_t *v, int64_t n, int64_t steep, Line *f)
 
 /* ---- rows along one dim ----------------------------------------------- */
 
-static Type
-with_rows(Type t, int dim, int64_t rows)
+/* A start for each dim, 0 but for `dim`. */
+static Value **
+at_row(Localizer *l, Value **starts, int rank, int dim, Value *at)
 {
-	t.dims[dim] = rows;
-	return t;
-}
-
-static Value *
-slice_rows(Localizer *l, Value *v, int dim, int64_t from, int64_t to, int64_t stride)
-{
-	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], strides[MAX_RANK];
-	int rank = v->type.rank;
-
-	if (!from && to == v->type.dims[dim] && stride == 1)
-		return v;
-	for (int d = 0; d < rank; d++) {
-		limit[d] = v->type.dims[d];
-		strides[d] = 1;
-	}
-	start[dim] = from;
-	limit[dim] = to;
-	strides[dim] = stride;
-	Op *op = local_op(l, O_slice, 1, &v, v->name);
-	op_set_ints(op, A_start, rank, start);
-	op_set_ints(op, A_limit, rank, limit);
-	op_set_ints(op, A_stride, rank, strides);
-	op_infer(op);
-	return op->results[0];
-}
-
-static Value *
-join_rows(Localizer *l, int n, Value *const *v, int dim)
-{
-	if (n == 1)
-		return v[0];
-	Op *op = local_op(l, O_concatenate, n, v, v[0]->name);
-	op_set_int(op, A_dim, dim);
-	op_infer(op);
-	return op->results[0];
-}
-
-/* Operands and a start for each dim, 0 but for `dim`. */
-static Op *
-at_row(Localizer *l, OpKind kind, Value *v, Value *update, int dim, Value *at)
-{
-	Value *operands[MAX_RANK + 2] = {v, update};
-	int n = update ? 2 : 1;
-
-	for (int d = 0; d < v->type.rank; d++)
-		operands[n++] = d == dim ? at : zero_offset(l);
-	return local_op(l, kind, n, operands, v->name);
+	for (int d = 0; d < rank; d++)
+		starts[d] = d == dim ? at : number(l, 0);
+	return starts;
 }
 
 static Value *
 rows_at(Localizer *l, Value *v, int dim, Value *at, int64_t rows)
 {
-	Type type = with_rows(v->type, dim, rows);
-	Op *op = at_row(l, O_dynamic_slice, v, NULL, dim, at);
+	Value *starts[MAX_RANK];
+	Type type = v->type;
 
-	op_set_ints(op, A_sizes, type.rank, type.dims);
-	op_infer(op);
-	return op->results[0];
+	type.dims[dim] = rows;
+	return make_dynamic_slice(named(l->make, v->name), v,
+		at_row(l, starts, type.rank, dim, at), type.dims);
 }
 
 static Value *
 put_rows(Localizer *l, Value *v, Value *rows, int dim, Value *at)
 {
-	Op *op = at_row(l, O_dynamic_update_slice, v, rows, dim, at);
+	Value *starts[MAX_RANK];
 
-	op_infer(op);
-	return op->results[0];
+	return make_dynamic_update_slice(named(l->make, v->name), v, rows,
+		at_row(l, starts, v->type.rank, dim, at));
+}
+
+static Value *
+slice_rows(Localizer *l, Value *v, int dim, int64_t from, int64_t to, int64_t stride)
+{
+	return make_slice_dim(named(l->make, v->name), v, dim, from, to, stride);
 }
 
 /* source[i]: who sends to member i. */
 static Value *
 exchange(Localizer *l, Value *v, const AxisList *axes, const int64_t *source)
 {
-	Op *op = local_op(l, O_collective_permute, 1, &v, v->name);
-
-	op->axes = arena_copy(l->module->arena, axes, sizeof *axes);
-	op_set_ints(op, A_source, (int)axes_size(axes), source);
-	op_infer(op);
-	return op->results[0];
+	return make_permute(named(l->make, v->name), v, axes, NULL, source);
 }
 
 /* As many more rows at the end. */
@@ -210,16 +154,12 @@ static Value *
 lengthen(Localizer *l, Value *v, int dim, int64_t rows)
 {
 	int64_t none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
-	Value *zero = local_constant(l, v->type.dtype, 0);
 
 	if (!rows)
 		return v;
-	Op *op = local_op(l, O_pad, 2, (Value *[]){v, zero}, v->name);
 	more[dim] = rows;
-	op_set_ints(op, A_low, v->type.rank, none);
-	op_set_ints(op, A_high, v->type.rank, more);
-	op_infer(op);
-	return op->results[0];
+	Value *zero = make_constant(l->make, v->type.dtype, 0);
+	return make_pad(named(l->make, v->name), v, zero, none, more);
 }
 
 /* ---- windows ---------------------------------------------------------- */
@@ -363,7 +303,7 @@ partner(const Window *w, Value *first, int64_t n, int64_t least)
 		return first;
 	Value *v = minus(l, own_line(w, 1, n), first);
 	v = modulo(l, v, w->part->nrounds, least);
-	return local_binary(l, O_add, first, v, "from");
+	return make_binary(named(l->make, "from"), O_add, first, v);
 }
 
 static Value *
@@ -435,15 +375,13 @@ emit_position(const Window *w)
 	Value *start = minus(l, window, row);
 	Value *clamped = !last
 		? number(l, 0)
-		: local_inferred(l, O_clamp, 3,
-			(Value *[]){number(l, 0), start, number(l, last)}, "clamped");
+		: make_clamp(named(l->make, "clamped"), number(l, 0), start, number(l, last));
 	Value *shift = minus(l, row, window);
-	Value *at = plus(l, local_binary(l, O_add, clamped, shift, "at"), w->left);
+	Value *at = plus(l, make_binary(named(l->make, "at"), O_add, clamped, shift), w->left);
 	if (w->round < 0 || !p->rounds[w->round].guarded)
 		return at;
-	Value *exists = local_compare(l, DIR_LT, from, number(l, w->h.ways));
-	return local_inferred(l, O_select, 3,
-		(Value *[]){exists, at, number(l, w->left + w->h.width)}, "at");
+	Value *exists = make_compare(l->make, DIR_LT, from, number(l, w->h.ways));
+	return make_select(named(l->make, "at"), exists, at, number(l, w->left + w->h.width));
 }
 
 /* A line that says where shards have what they send, if there is one. */
@@ -503,14 +441,11 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 	int64_t n = w->rows;
 	Value *end = plus(l, emit_end(w), w->left);
 	Type rows = type_of(l->index, 1, &n);
-	Value *row = local_typed(l, O_iota, 0, NULL, "row", rows);
-
-	op_set_int(row->def, A_iota_dim, 0);
-	Value *own = local_compare(l, DIR_LT, row, local_splat(l, minus(l, end, at), &rows));
-	return local_inferred(l, O_select, 3,
-		(Value *[]){local_spread(l, own, dim, &block->type), block,
-			rows_at(l, window, dim, at, n)},
-		"own");
+	Value *row = make_iota(named(l->make, "row"), &rows, 0);
+	Value *own = make_compare(l->make, DIR_LT, row,
+		make_splat(l->make, minus(l, end, at), &rows));
+	return make_select(named(l->make, "own"), make_spread(l->make, own, dim, &block->type),
+		block, rows_at(l, window, dim, at, n));
 }
 
 static Value *
@@ -594,8 +529,9 @@ fill_window(Window *w, int dim, Value **shards, Value *padding)
 {
 	visit_blocks(w, make_room, NULL);
 	int64_t rows = w->left + w->h.width + w->right;
-	Type wide = with_rows(shards[0]->type, dim, rows);
-	Filling f = {shards, local_splat(w->l, padding, &wide)};
+	Type wide = shards[0]->type;
+	wide.dims[dim] = rows;
+	Filling f = {shards, make_splat(w->l->make, padding, &wide)};
 	visit_blocks(w, fill, &f);
 	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width, 1);
 }
@@ -682,14 +618,6 @@ any_moves_split(const Op *op)
 }
 
 static void
-replace(Localizer *l, Op *op, Value *v)
-{
-	v->placement = op->results[0]->placement;
-	v->no_placement = false;
-	take_over(l, op, v);
-}
-
-static void
 set_local_type(Op *op)
 {
 	Value *v = op->results[0];
@@ -701,45 +629,29 @@ set_local_type(Op *op)
 static Value *
 blank(Localizer *l, const Op *op)
 {
-	return local_constant(l, op->results[0]->type.dtype, 0);
+	return make_constant(l->make, op->results[0]->type.dtype, 0);
 }
 
 /* Whole dims first, so that less is exchanged; split ones are not cut here. */
-static Op *
-slice_whole_dims(Localizer *l, const Op *op)
+void
+localize_slice(Localizer *l, Op *op)
 {
 	const Placement *p = &op->results[0]->placement;
-	Op *cut = local_op(l, O_slice, 1, op->operands, op->results[0]->name);
 	int64_t start[MAX_RANK], limit[MAX_RANK], stride[MAX_RANK];
+	Type shard = op->operands[0]->type;
 
 	for (int d = 0; d < p->rank; d++) {
 		bool split = placement_dim_ways(p, d) > 1;
 		start[d] = split ? 0 : op_ints(op, A_start)->v[d];
-		limit[d] = split ? op->operands[0]->type.dims[d] : op_ints(op, A_limit)->v[d];
+		limit[d] = split ? shard.dims[d] : op_ints(op, A_limit)->v[d];
 		stride[d] = split ? 1 : op_ints(op, A_stride)->v[d];
 	}
-	op_set_ints(cut, A_start, p->rank, start);
-	op_set_ints(cut, A_limit, p->rank, limit);
-	op_set_ints(cut, A_stride, p->rank, stride);
-	op_infer(cut);
-	return cut;
-}
-
-void
-localize_slice(Localizer *l, Op *op)
-{
-	Type shard = op->operands[0]->type;
-	Op *cut = slice_whole_dims(l, op);
-	Value *v = cut->results[0];
-
-	if (any_moves_split(op) && type_equal(&v->type, &shard)) {
-		v = op->operands[0];
-		op_remove(cut);
-	}
+	Value *v = make_slice(named(l->make, op->results[0]->name), op->operands[0], start,
+		limit, stride);
 	for (int d = 0; d < shard.rank; d++)
 		if (moves_split(op, d, &shard))
 			v = emit_window(l, op, d, &v, 1, blank(l, op));
-	replace(l, op, v);
+	stand_for(l, op, v);
 }
 
 /* Padding of whole dims comes last. */
@@ -750,7 +662,6 @@ localize_pad(Localizer *l, Op *op)
 	Value *v = op->operands[0];
 	Type shard = v->type;
 	int64_t low[MAX_RANK], high[MAX_RANK];
-	bool whole = false;
 
 	if (!any_moves_split(op)) {
 		set_local_type(op);
@@ -762,24 +673,16 @@ localize_pad(Localizer *l, Op *op)
 			v = emit_window(l, op, d, &v, 1, op->operands[1]);
 		low[d] = split ? 0 : op_ints(op, A_low)->v[d];
 		high[d] = split ? 0 : op_ints(op, A_high)->v[d];
-		whole |= low[d] || high[d];
 	}
-	if (whole) {
-		Op *pad = local_op(l, O_pad, 2, (Value *[]){v, op->operands[1]},
-			op->results[0]->name);
-		op_set_ints(pad, A_low, shard.rank, low);
-		op_set_ints(pad, A_high, shard.rank, high);
-		op_infer(pad);
-		v = pad->results[0];
-	}
-	replace(l, op, v);
+	Make k = named(l->make, op->results[0]->name);
+	stand_for(l, op, make_pad(k, v, op->operands[1], low, high));
 }
 
 void
 localize_concatenate(Localizer *l, Op *op)
 {
 	if (any_moves_split(op))
-		replace(l, op,
+		stand_for(l, op,
 			emit_window(l, op, (int)op_int(op, A_dim), op->operands, op->noperands,
 				blank(l, op)));
 	else
@@ -801,10 +704,9 @@ localize_reverse(Localizer *l, Op *op)
 	int64_t *source = NEW_ARRAY(l->arena, int64_t, n);
 	for (int64_t i = 0; i < n; i++)
 		source[i] = n - 1 - i;
-	Op *local = local_op(l, O_reverse, 1, op->operands, op->results[0]->name);
-	op_set_ints(local, A_dims, dims->n, dims->v);
-	op_infer(local);
-	replace(l, op, exchange(l, local->results[0], &axes, source));
+	Make k = named(l->make, op->results[0]->name);
+	Value *local = make_reverse(k, op->operands[0], dims->n, dims->v);
+	stand_for(l, op, exchange(l, local, &axes, source));
 }
 
 /* ---- roll ------------------------------------------------------------- */
@@ -813,11 +715,8 @@ localize_reverse(Localizer *l, Op *op)
 static Value *
 shift_on(Localizer *l, Value *v, const AxisList *axes, int64_t distance)
 {
-	int64_t n = axes_size(axes);
+	int64_t n = axes_size(axes), *source = NEW_ARRAY(l->arena, int64_t, n);
 
-	if (distance % n == 0)
-		return v;
-	int64_t *source = NEW_ARRAY(l->arena, int64_t, n);
 	for (int64_t i = 0; i < n; i++)
 		source[i] = (i + n - distance % n) % n;
 	return exchange(l, v, axes, source);
@@ -838,7 +737,7 @@ emit_roll(Localizer *l, const Op *op, const AxisList *axes)
 		parts[n++] =
 			shift_on(l, slice_rows(l, x, dim, rows - rest, rows, 1), axes, far + 1);
 	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1), axes, far);
-	return join_rows(l, n, parts, dim);
+	return make_concatenate(named(l->make, parts[0]->name), n, parts, dim);
 }
 
 void
@@ -846,5 +745,5 @@ localize_roll(Localizer *l, Op *op)
 {
 	AxisList axes = placement_dim(&op->results[0]->placement, (int)op_int(op, A_along));
 
-	replace(l, op, emit_roll(l, op, &axes));
+	stand_for(l, op, emit_roll(l, op, &axes));
 }
