@@ -22,13 +22,6 @@ struct Arena {
 	Chunk *current; /* and, through next, all earlier ones */
 };
 
-static void
-out_of_memory(void)
-{
-	fprintf(stderr, "shdc: error: out of memory\n");
-	exit(EXIT_MEMORY);
-}
-
 static Chunk *
 chunk_new(size_t size)
 {
@@ -80,26 +73,20 @@ arena_reset(Arena *a)
 	a->current = chunk;
 }
 
-/* A chunk of its own, behind the current one, which stays open. */
-static void *
-alloc_large(Arena *a, size_t bytes)
-{
-	Chunk *chunk = chunk_new(bytes);
-
-	chunk->used = bytes;
-	chunk->next = a->current->next;
-	a->current->next = chunk;
-	return chunk->data;
-}
-
 void *
 arena_alloc(Arena *a, size_t bytes)
 {
 	Chunk *chunk = a->current;
 	size_t start = (chunk->used + ALIGNMENT - 1) & ~(size_t)(ALIGNMENT - 1);
 
-	if (bytes > CHUNK_BYTES / 4)
-		return alloc_large(a, bytes);
+	if (bytes > CHUNK_BYTES / 4) {
+		/* Its own chunk, behind the current one, which stays open. */
+		Chunk *large = chunk_new(bytes);
+		large->used = bytes;
+		large->next = chunk->next;
+		chunk->next = large;
+		return large->data;
+	}
 	if (start + bytes > chunk->size) {
 		chunk = chunk_new(CHUNK_BYTES);
 		chunk->next = a->current;

@@ -38,6 +38,10 @@ enum {
 	EXIT_PEER_LOST = 13,
 };
 
+/* die.c: shdc's own defects; no memory */
+NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
+NORETURN void out_of_memory(void);
+
 /* arena.c */
 typedef struct Arena Arena;
 Arena *arena_new(void);
@@ -93,13 +97,13 @@ const char *nearest_word(const char *word, const char *const *words, int n);
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */
 typedef struct Table Table;
 Table *table_new(Arena *a);
-void *table_get(const Table *t, const char *key); /* NULL if absent */
-void table_set(Table *t, const char *key, void *value);
-bool table_add(Table *t, const char *key, void *value); /* false if known */
-void table_clear(Table *t);				/* keeps its memory */
-int table_count(const Table *t);
-const char *table_key(const Table *t, int i); /* in order of insertion */
-void *table_value(const Table *t, int i);
+void *table_get(const Table *table, const char *key); /* NULL if absent */
+void table_set(Table *table, const char *key, void *value);
+bool table_add(Table *table, const char *key, void *value); /* false if known */
+void table_clear(Table *table);				    /* keeps its memory */
+int table_count(const Table *table);
+const char *table_key(const Table *table, int i); /* in order of insertion */
+void *table_value(const Table *table, int i);
 
 /* lookup.c: hash -> item.  lookup_find() gives the item that is the same as
    `key`, NULL if there is none, in which case it may be added. */
@@ -137,7 +141,7 @@ typedef struct SourceFile {
 
 typedef struct Session Session;
 
-/* "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
+/* session.c: "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
 int source_open(Session *s, const char *path, Range where);
 int source_add_text(Session *s, const char *path, const char *text, int n);
 int source_add_name(Session *s, const char *path); /* finds or adds */
@@ -186,25 +190,33 @@ int diag_errors(const Session *s);
 /* The exit status the errors so far ask for (table column), 0 if none. */
 int diag_status(const Session *s);
 const char *diag_explain(const char *number); /* "SHD0201"; NULL unknown */
-NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
 
 /*
  * files.c: outputs.  A file is written beside its target and renamed when
- * complete; what is not a regular file is written in place.  Doomed paths
- * (files or directories with files in them) are removed at exit and when a
- * signal ends the program.
+ * complete; what is not a regular file is written in place.
  */
 bool file_write(Session *s, const char *path, const char *data, size_t n);
 /* A new file beside `path`, doomed, for another program to fill: its name,
    or NULL after a diagnostic.  file_keep() renames it to `path`. */
 const char *file_beside(Session *s, const char *path);
 bool file_keep(Session *s, const char *temporary, const char *path);
+/* A new private directory, doomed; NULL after a diagnostic. */
+const char *directory_private(Session *s);
+
+/*
+ * endings.c: doomed paths (files or directories with files in them) are removed
+ * at exit and when a signal ends the program.
+ */
+void path_doom(const char *path);
+void path_pardon(const char *path);
+/* The files of a flat directory that is no link, then itself. */
+void directory_remove(int parent, const char *name);
 /* The signals that end a program wait from here to there, so that what is made
    in between is doomed or known when one is handled. */
 void endings_hold(sigset_t *before);
 void endings_release(const sigset_t *before);
-/* A new private directory, doomed; NULL after a diagnostic. */
-const char *directory_private(Session *s);
+/* The process that is to end with us, 0 for none; it may lead a group. */
+void endings_child(int pid, bool leads);
 
 /*
  * process.c: runs a program (found along PATH unless it has a slash) and
@@ -214,7 +226,6 @@ const char *directory_private(Session *s);
  * temporary files, NULL for what is no tool.
  */
 bool process_run(Session *s, const char *const *argv, const char *directory, int *status);
-void process_end(void); /* for signal handlers */
 
 struct Session {
 	Arena *arena;

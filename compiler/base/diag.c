@@ -723,17 +723,3 @@ diag_explain(const char *number)
 		}
 	return NULL;
 }
-
-void
-die(const char *fmt, ...)
-{
-	va_list ap;
-
-	fflush(stdout);
-	fputs("shdc: internal error: ", stderr);
-	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
-	va_end(ap);
-	fputs("\nthis is a defect of shdc; please report it with the input\n", stderr);
-	exit(EXIT_INTERNAL);
-}

@@ -11,22 +11,6 @@
 
 extern char **environ;
 
-static volatile sig_atomic_t child;	  /* running, 0 none */
-static volatile sig_atomic_t child_leads; /* a group of its own */
-
-/* A program tidies up for itself; a tool is killed with all it started, and is
-   gone when this returns, so that it makes no file behind our back. */
-void
-process_end(void)
-{
-	if (!child)
-		return;
-	if (!child_leads)
-		kill((pid_t)child, SIGTERM);
-	else if (kill(-(pid_t)child, SIGKILL) == 0)
-		waitpid((pid_t)child, NULL, 0);
-}
-
 /* Ours, but for the directory of temporary files. */
 static char **
 environment(Session *s, const char *directory)
@@ -80,8 +64,7 @@ process_run(Session *s, const char *const *argv, const char *directory, int *sta
 	fflush(stderr);
 	endings_hold(&before);
 	error = spawn(s, argv, directory, &before, &pid);
-	child_leads = directory != NULL;
-	child = error ? 0 : pid;
+	endings_child(error ? 0 : pid, directory != NULL);
 	endings_release(&before);
 	if (error) {
 		diag(s, DIAG_tool_failed, (Range){0}, "cannot start %s: %s", argv[0],
@@ -91,7 +74,7 @@ process_run(Session *s, const char *const *argv, const char *directory, int *sta
 	while (waitpid(pid, &result, 0) < 0)
 		if (errno != EINTR)
 			die("waitpid: %s", strerror(errno));
-	child = 0;
+	endings_child(0, false);
 	*status = WIFEXITED(result) ? WEXITSTATUS(result) : 128 + WTERMSIG(result);
 	return true;
 }

@@ -42,70 +42,70 @@ same_key(const void *item, const void *key)
 Table *
 table_new(Arena *a)
 {
-	Table *t = NEW(a, Table);
+	Table *table = NEW(a, Table);
 
-	t->arena = a;
-	t->by_key = lookup_new(a);
-	return t;
+	table->arena = a;
+	table->by_key = lookup_new(a);
+	return table;
 }
 
 void
-table_clear(Table *t)
+table_clear(Table *table)
 {
-	lookup_clear(t->by_key);
-	t->n = 0;
+	lookup_clear(table->by_key);
+	table->n = 0;
 }
 
 static Entry *
-find(const Table *t, const char *key)
+find(const Table *table, const char *key)
 {
-	return lookup_find(t->by_key, hash_string(key), same_key, key);
+	return lookup_find(table->by_key, hash_string(key), same_key, key);
 }
 
 void *
-table_get(const Table *t, const char *key)
+table_get(const Table *table, const char *key)
 {
-	const Entry *e = find(t, key);
+	const Entry *e = find(table, key);
 
 	return e ? e->value : NULL;
 }
 
 bool
-table_add(Table *t, const char *key, void *value)
+table_add(Table *table, const char *key, void *value)
 {
 	uint64_t hash = hash_string(key);
 
-	if (lookup_find(t->by_key, hash, same_key, key))
+	if (lookup_find(table->by_key, hash, same_key, key))
 		return false;
-	if (t->n == t->room)
-		APPEND(t->arena, t->entries, t->room, NEW(t->arena, Entry));
-	Entry *e = t->entries[t->n++];
+	if (table->n == table->room)
+		APPEND(table->arena, table->entries, table->room, NEW(table->arena, Entry));
+	Entry *e = table->entries[table->n++];
 	*e = (Entry){key, value};
-	lookup_add(t->by_key, hash, e);
+	lookup_add(table->by_key, hash, e);
 	return true;
 }
 
 void
-table_set(Table *t, const char *key, void *value)
+table_set(Table *table, const char *key, void *value)
 {
-	if (!table_add(t, key, value))
-		find(t, key)->value = value;
+	if (!table_add(table, key, value))
+		find(table, key)->value = value;
 }
 
 int
-table_count(const Table *t)
+table_count(const Table *table)
 {
-	return t->n;
+	return table->n;
 }
 
 const char *
-table_key(const Table *t, int i)
+table_key(const Table *table, int i)
 {
-	return t->entries[i]->key;
+	return table->entries[i]->key;
 }
 
 void *
-table_value(const Table *t, int i)
+table_value(const Table *table, int i)
 {
-	return t->entries[i]->value;
+	return table->entries[i]->value;
 }

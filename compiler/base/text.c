@@ -20,10 +20,8 @@ reserve(Text *t, size_t more)
 	while (capacity < wanted)
 		capacity *= 2;
 	t->s = realloc(t->s, capacity);
-	if (!t->s) {
-		fprintf(stderr, "shdc: error: out of memory\n");
-		exit(EXIT_MEMORY);
-	}
+	if (!t->s)
+		out_of_memory();
 	t->capacity = capacity;
 }
 

@@ -17,6 +17,15 @@ typedef struct Printer {
 	void *note_data;
 } Printer;
 
+/* Puts a computation that is complete before those that follow. */
+static inline void
+computation_done(Printer *pr, const Text *t)
+{
+	if (pr->done.n)
+		text_add(&pr->done, "\n");
+	text_addn(&pr->done, t->s, t->n);
+}
+
 /* Facts without an HLO word collect beside the line. */
 typedef struct Line {
 	Printer *pr;
@@ -26,8 +35,6 @@ typedef struct Line {
 
 /* program_print.c */
 void print_computation(Printer *pr, const Block *b, const char *name);
-/* Puts a computation that is complete before those that follow. */
-void computation_done(Printer *pr, const Text *t);
 
 /* attrs.c: those that the op's row has; one of them. */
 void print_attrs(Line *line, const Op *op);

@@ -214,14 +214,6 @@ print_signature(Text *t, const Block *b, const Value *root)
 	text_add(t, " {\n");
 }
 
-void
-computation_done(Printer *pr, const Text *t)
-{
-	if (pr->done.n)
-		text_add(&pr->done, "\n");
-	text_addn(&pr->done, t->s, t->n);
-}
-
 /* Computations of their own are printed before. */
 void
 print_computation(Printer *pr, const Block *b, const char *name)
