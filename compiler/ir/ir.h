@@ -371,30 +371,12 @@ struct Module {
 
 /* ---- the op table --------------------------------------------------- */
 
+/* What an op lets through of partial results: partial.h. */
 typedef enum PartialKind {
-	PARTIAL_none,
-	PARTIAL_move,
-	PARTIAL_add,
-	PARTIAL_scale,
-	PARTIAL_bilinear,
-	PARTIAL_max,
-	PARTIAL_min,
-	PARTIAL_and,
-	PARTIAL_or,
-	PARTIAL_reduce,
-	PARTIAL_COUNT,
+#define PARTIAL(id, ...) PARTIAL_##id,
+#include "partials.def"
+#undef PARTIAL
 } PartialKind;
-
-/* What of partial results an op lets through.  Of reduce: its own combiner. */
-typedef struct PartialInfo {
-	bool any;  /* whatever the combiner, else: */
-	bool some; /* only that of `combiner` */
-	Combiner combiner;
-	bool together;	 /* all operands are partial alike */
-	bool first_only; /* operand 0 */
-} PartialInfo;
-extern const PartialInfo partials[PARTIAL_COUNT];
-bool partial_combines(PartialKind kind, Combiner c);
 
 typedef struct Rule Rule;
 typedef struct OpInfo {

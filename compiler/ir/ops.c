@@ -58,26 +58,6 @@ const CollectiveInfo collectives[OP_COUNT] = {
 #undef COLLECTIVE
 };
 
-const PartialInfo partials[PARTIAL_COUNT] = {
-	[PARTIAL_move] = {.any = true},
-	[PARTIAL_add] = {.some = true, .combiner = C_add, .together = true},
-	[PARTIAL_scale] = {.some = true, .combiner = C_add, .first_only = true},
-	[PARTIAL_bilinear] = {.some = true, .combiner = C_add},
-	[PARTIAL_max] = {.some = true, .combiner = C_max, .together = true},
-	[PARTIAL_min] = {.some = true, .combiner = C_min, .together = true},
-	[PARTIAL_and] = {.some = true, .combiner = C_and, .together = true},
-	[PARTIAL_or] = {.some = true, .combiner = C_or, .together = true},
-	[PARTIAL_reduce] = {.first_only = true},
-};
-
-bool
-partial_combines(PartialKind kind, Combiner c)
-{
-	const PartialInfo *p = &partials[kind];
-
-	return p->any || (p->some && p->combiner == c);
-}
-
 const DTypeInfo dtypes[DTYPE_COUNT] = {
 #define DTYPE(id, hlo_text, size, class_id, storage_c, compute_c) \
 	[D_##id] = {#id, hlo_text, size, class_id, storage_c, compute_c},

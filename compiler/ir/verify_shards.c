@@ -3,6 +3,7 @@
  * factors of each need, and what goes in and out of bodies.
  */
 #include "ir/factors.h"
+#include "ir/partial.h"
 #include "ir/verify.h"
 
 /* ---- factors: what an op needs to run on shards --------------------- */
@@ -79,19 +80,6 @@ check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
 				axes_text(c, axes));
 }
 
-/* Which operands may hold partial sums, and of which combiner. */
-static bool
-takes_partial(const Op *op, int operand, Combiner *combiner)
-{
-	PartialKind kind = ops[op->kind].partial;
-	Combiner own = (Combiner)op->operands[operand]->placement.combiner;
-
-	*combiner = partials[kind].any	 ? own
-		: kind == PARTIAL_reduce ? (Combiner)op_int(op, A_combiner)
-					 : partials[kind].combiner;
-	return kind != PARTIAL_none && (!operand || !partials[kind].first_only);
-}
-
 /* The axes of partial results; over an axis of size 1 they are whole. */
 static AxisList
 partial_axes(const Placement *p)
@@ -101,22 +89,19 @@ partial_axes(const Placement *p)
 	return axes_moving(&axes);
 }
 
-/* All operands together, or either of two. */
+/* Operand i is the first that is partial: what the others have to be. */
 static void
-check_partial_operands(Checker *c, const Op *op)
+check_others(Checker *c, const Op *op, int i, Through through)
 {
-	PartialKind kind = ops[op->kind].partial;
-	AxisList first = partial_axes(&op->operands[0]->placement);
-	bool together = partials[kind].together || op->kind == O_concatenate;
+	AxisList mine = partial_axes(&op->operands[i]->placement);
 
-	for (int i = 1; i < op->noperands; i++) {
-		AxisList other = partial_axes(&op->operands[i]->placement);
-		bool same =
-			pieces_cover_all(&first, &other) && pieces_cover_all(&other, &first);
-		if (together && !same)
+	for (int k = 0; k < op->noperands; k++) {
+		AxisList other = partial_axes(&op->operands[k]->placement);
+		bool same = pieces_cover_all(&mine, &other) && pieces_cover_all(&other, &mine);
+		if (through == THROUGH_together && !same)
 			verify_fail(c, "%s and %s are not unreduced alike",
-				op->operands[0]->name, op->operands[i]->name);
-		if (kind == PARTIAL_bilinear && first.n && other.n)
+				op->operands[i]->name, op->operands[k]->name);
+		if (through == THROUGH_alone && k != i && other.n)
 			verify_fail(c, "%s of two partial results", ops[op->kind].name);
 	}
 }
@@ -143,7 +128,7 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 {
 	const Placement *result = &op->results[0]->placement;
 	AxisList left = partial_axes(result), sources = {0};
-	Combiner combiner = C_add;
+	bool first = true;
 
 	for (int i = 0; i < r->nfactors; i++)
 		if (r->factors[i].kind == F_reduce)
@@ -155,20 +140,22 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 			check_once(c, op, &partial, &sources);
 		if (!partial.n || i == r->once)
 			continue;
-		if (!takes_partial(op, i, &combiner) || p->combiner != combiner)
+		Through through = partial_through(op, i, (Combiner)p->combiner);
+		if (through == THROUGH_no)
 			verify_fail(c, "%s is partial, which %s does not take",
 				op->operands[i]->name, ops[op->kind].name);
-		else if (!pieces_cover_all(&left, &partial) || result->combiner != combiner)
+		else if (!pieces_cover_all(&left, &partial) || result->combiner != p->combiner)
 			verify_fail(c, "the partial results over %s are lost",
 				axes_text(c, &partial));
+		if (first)
+			check_others(c, op, i, through);
+		first = false;
 		if (!pieces_cover_all(&sources, &partial))
 			append_pieces(&sources, &partial);
 	}
 	if (!pieces_cover_all(&sources, &left))
 		verify_fail(c, "%s is unreduced over %s for no reason", op->results[0]->name,
 			axes_text(c, &left));
-	if (op->noperands)
-		check_partial_operands(c, op);
 }
 
 void

@@ -58,9 +58,6 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
-/* A number that partial sums may be divided by (shard/partition/choose.c). */
-bool is_never_zero(const Value *v);
-
 typedef struct PartitionOptions {
 	bool remarks;		 /* -Rreshard */
 	bool strict;		 /* --strict */

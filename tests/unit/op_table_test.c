@@ -6,9 +6,11 @@
  *
  *   the rule     how its dims are made of factors; `-` none; `!` the reader refuses
  *                the instruction (its result type is wrong, say)
- *   the partial  by which combiners operands may be partial: `*` any, `own` the
- *                op's; all operands together, operand 0 only, or any one alone;
- *                `-` none
+ *   the partial  by which combiners operands may be partial, `*` all of them, and
+ *                how, operand after operand unless they are alike: alone, together
+ *                with all others, no; `-` none
+ *
+ * An operand called %two is the number, others are parameters.
  *
  * An op of the table that no line has is a failure.
  */
@@ -18,6 +20,7 @@
 #include <string.h>
 
 #include "hlo/hlo.h"
+#include "ir/partial.h"
 
 static const char module_line[] = "HloModule t, num_partitions=8, "
 				  "frontend_attributes={level=\"%s\", mesh=\"X=2,Y=4\"}\n";
@@ -82,8 +85,11 @@ text_parameters(Text *t, const char *instruction)
 		snprintf(word, sizeof word, "%.*s;", (int)length, name);
 		if (!strstr(declared, word)) {
 			strcat(declared, word);
-			text_printf(t, "  %.*s = %.*s parameter(%d)\n", (int)length, name,
-				(int)(name - 1 - type), type, n++);
+			bool two = !strcmp(word, "%two;");
+			text_printf(t, "  %.*s = %.*s ", (int)length, name,
+				(int)(name - 1 - type), type);
+			text_printf(t, two ? "constant(2)\n" : "parameter(%d)\n", n);
+			n += !two;
 		}
 		c = name;
 	}
@@ -115,23 +121,47 @@ module_of(Session *s, const char *instruction)
 	return module_read(s, file);
 }
 
-/* Which operands may be partial, and by which combiners. */
+/* The answers of all operands, "alone, no", or one word where they are the same. */
+static void
+text_through(Text *t, const Op *op, Combiner c)
+{
+	static const char *const words[] = {"no", "alone", "together"};
+	bool same = true;
+
+	for (int i = 1; i < op->noperands; i++)
+		same &= partial_through(op, i, c) == partial_through(op, 0, c);
+	for (int i = 0; i < (same ? 1 : op->noperands); i++)
+		text_printf(t, "%s%s", i ? ", " : "", words[partial_through(op, i, c)]);
+}
+
+/* "add max: together"; combiners that no operand may have are left out. */
 static void
 text_partial(Text *t, const Op *op)
 {
-	PartialKind kind = ops[op->kind].partial;
-	const PartialInfo *p = &partials[kind];
+	bool told[COMBINER_COUNT] = {false};
 	size_t start = t->n;
 
-	if (p->any)
-		text_add(t, "*");
-	for (int c = 0; c < COMBINER_COUNT; c++)
-		if (!p->any && partial_combines(kind, (Combiner)c))
-			text_printf(t, "%s%s", t->n > start ? " " : "", combiners[c].name);
+	for (int c = 0; c < COMBINER_COUNT && op->noperands; c++) {
+		Text answer = {0}, other = {0}, names = {0};
+		int n = 0;
+		text_through(&answer, op, (Combiner)c);
+		for (int d = c; d < COMBINER_COUNT; d++) {
+			other.n = 0;
+			text_through(&other, op, (Combiner)d);
+			if (told[d] || strcmp(other.s, answer.s))
+				continue;
+			told[d] = true;
+			text_printf(&names, "%s%s", n++ ? " " : "", combiners[d].name);
+		}
+		if (n && strcmp(answer.s, "no"))
+			text_printf(t, "%s%s: %s", t->n > start ? "; " : "",
+				n == COMBINER_COUNT ? "*" : names.s, answer.s);
+		text_free(&answer);
+		text_free(&other);
+		text_free(&names);
+	}
 	if (t->n == start)
-		text_add(t, kind == PARTIAL_reduce ? "own" : "-");
-	if (t->n > start && kind != PARTIAL_none)
-		text_add(t, p->together ? ", together" : p->first_only ? ", operand 0" : "");
+		text_add(t, "-");
 }
 
 static const Op *

@@ -14,6 +14,7 @@
  * Runs at the start of propagation, which then holds what was found.
  */
 #include <string.h>
+#include "ir/partial.h"
 #include "shard/explicit/explicit.h"
 
 /* ---- one answer for each factor ------------------------------------------- */
@@ -124,42 +125,20 @@ as_partial(Explicit *e, const Value *v, const Placement *like)
 	return axes_equal(&a, &b) && p->combiner == like->combiner;
 }
 
-/* Do all operands with dims (else: only `operand`) hold the same partials?
-   Scalars are starts and the like, unless the result is one. */
-static bool
-partial_alike(Explicit *e, const OpState *o, int operand, bool all)
-{
-	bool scalar = o->tensors[o->noperands]->type.rank == 0;
-	const Placement *like = explicit_placement(e, o->tensors[operand]);
-
-	for (int i = 0; i < o->noperands; i++) {
-		const Value *v = o->tensors[i];
-		bool partial = explicit_placement(e, v)->nunreduced > 0;
-		if (i != operand && (all ? v->type.rank > 0 || scalar : partial)
-			&& !(all && as_partial(e, v, like)))
-			return false;
-	}
-	return true;
-}
-
 /* Is the op, applied to the parts, a part of the op applied to the whole? */
 static bool
 is_linear_in(Explicit *e, const OpState *o, int operand)
 {
-	PartialKind kind = ops[o->op->kind].partial;
-	Combiner c = (Combiner)explicit_placement(e, o->tensors[operand])->combiner;
-	bool joint =
-		kind != PARTIAL_bilinear && kind != PARTIAL_scale && kind != PARTIAL_reduce;
+	const Placement *p = explicit_placement(e, o->tensors[operand]);
+	Through through = partial_through(o->op, operand, (Combiner)p->combiner);
 
-	/* integers wrap at their width, and bf16 rounds: within one dtype */
-	if (kind == PARTIAL_none || !partial_alike(e, o, operand, joint)
-		|| o->tensors[operand]->type.dtype != o->tensors[o->noperands]->type.dtype)
-		return false;
-	if (kind == PARTIAL_reduce)
-		return operand == 0 && o->rule->combiner == c;
-	if (kind == PARTIAL_scale && (operand || !is_never_zero(o->op->operands[1])))
-		return false;
-	return partial_combines(kind, c);
+	for (int i = 0; i < o->noperands; i++)
+		if (i != operand
+			&& (through == THROUGH_together
+					? !as_partial(e, o->tensors[i], p)
+					: explicit_placement(e, o->tensors[i])->nunreduced > 0))
+			return false;
+	return through != THROUGH_no;
 }
 
 static bool

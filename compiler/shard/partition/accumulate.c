@@ -14,15 +14,6 @@
 
 enum { CONDITION, BODY }; /* bodies of a while */
 
-/* add, sub, maximum and the like */
-static const PartialInfo *
-combining(const Op *op)
-{
-	const PartialInfo *p = &partials[ops[op->kind].partial];
-
-	return p->together && op->noperands == 2 ? p : NULL;
-}
-
 /* Something to be done once the whole chain is known to be one. */
 typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
@@ -82,7 +73,8 @@ is_sum(Chain *c, const Op *op, bool reduces)
 
 static bool follow(Chain *c, Block *b, const Value *start, Value *v);
 
-/* One operand is the chain, the other one a sum, or a part where both are. */
+/* Of an addition, a maximum and the like one operand is the chain, the other one a
+   sum, or a part where both are. */
 static bool
 follow_combining(Chain *c, Op *op, const Value *start)
 {
@@ -94,7 +86,9 @@ follow_combining(Chain *c, Op *op, const Value *start)
 		bool part = c->known && placement_equal(&other->placement, &c->partial);
 		if (sum)
 			add_step(c, other->def, NULL);
-		if ((sum || part) && c->partial.combiner == combining(op)->combiner
+		if ((sum || part)
+			&& partial_through(op, 0, (Combiner)c->partial.combiner)
+				== THROUGH_together
 			&& follow(c, op->block, start, op->operands[1 - k]))
 			return true;
 		*c = before;
@@ -131,7 +125,7 @@ follow_branches(Chain *c, Op *op, const Value *start, int result)
 static bool
 follow_op(Chain *c, Op *op, const Value *start, int result)
 {
-	if (combining(op))
+	if (ops[op->kind].pointwise && op->noperands == 2)
 		return follow_combining(c, op, start);
 	if (op->kind == O_if)
 		return follow_branches(c, op, start, result);

@@ -225,36 +225,24 @@ can_multiply(const Partitioner *p, int i)
 	return true;
 }
 
-/*
- * May operand i stay partial?  Fills c->partial, c->combiner and c->whole.
- * Integers are linear only within one dtype: they wrap at its width.
- */
+/* May operand i stay partial?  Fills c->partial, c->combiner and c->whole. */
 static bool
 keep_partial(const Partitioner *p, int i, Choice *c)
 {
-	const Op *op = p->op;
-	PartialKind kind = ops[op->kind].partial;
-	DType from = op->operands[i]->type.dtype;
-	DType to = op->results[0]->type.dtype;
-	bool joint = kind != PARTIAL_bilinear && kind != PARTIAL_scale && kind != PARTIAL_reduce
-		&& op->kind != O_dot;
-
 	c->partial = partial_axes(p, i, &c->combiner);
-	if (!c->partial.n || from != to)
+	if (!c->partial.n)
 		return false;
-	if (kind == PARTIAL_reduce)
-		kind = op_int(op, A_combiner) == (int64_t)c->combiner ? PARTIAL_move
-								      : PARTIAL_none;
-	if (!partial_combines(kind, c->combiner))
+	switch (partial_through(p->op, i, c->combiner)) {
+	case THROUGH_no:
 		return false;
-	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never_zero(op->operands[1])))
-		return false;
-	if (kind == PARTIAL_bilinear && !can_multiply(p, i))
-		return false;
-	if (kind != PARTIAL_bilinear && i > 0)
-		return false;
-	c->whole = joint ? 0 : ~(1u << i);
-	return !joint || all_partial(p, &c->partial, c->combiner);
+	case THROUGH_alone:
+		c->whole = ~(1u << i);
+		return ops[p->op->kind].partial != PARTIAL_bilinear || can_multiply(p, i);
+	case THROUGH_together:
+		c->whole = 0;
+		return i == 0 && all_partial(p, &c->partial, c->combiner);
+	}
+	return false;
 }
 
 /* ---- candidates ---------------------------------------------------------------- */

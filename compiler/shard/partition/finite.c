@@ -37,18 +37,6 @@ static const Effect effects[OP_COUNT] = {
 	[O_extern] = EFFECT_pole,
 };
 
-/* What is divided by zero is infinite, but a part that is 0 becomes NaN. */
-bool
-is_never_zero(const Value *v)
-{
-	while (v->def
-		&& (v->def->kind == O_broadcast || v->def->kind == O_convert
-			|| v->def->kind == O_reshape))
-		v = v->def->operands[0];
-	return v->def && v->def->kind == O_constant && dtype_is_float(v->type.dtype)
-		&& payload_double(op_int(v->def, A_value)) != 0;
-}
-
 /* f16 ends at 65504. */
 static bool
 is_pole(const Op *op)

@@ -9,6 +9,7 @@
 #ifndef SHDC_PARTITION_H
 #define SHDC_PARTITION_H
 
+#include "ir/partial.h"
 #include "shard/reshard/halo.h"
 
 typedef AxisList Assignment; /* [nfactors] */
@@ -116,7 +117,6 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
 
 /* finite.c */
-bool is_never_zero(const Value *v);
 bool *find_infinite(Arena *a, const Module *m); /* by value id */
 
 /* regions.c */

@@ -1,0 +1,54 @@
+/*
+ * partial.c - which ops partial results may pass through (partial.h).
+ */
+#include "ir/partial.h"
+
+/* Of which combiners. */
+typedef enum Which { WHICH_none, WHICH_any, WHICH_one, WHICH_own } Which;
+
+static const struct {
+	Which which;
+	Combiner combiner;
+	Through first, others;
+} partials[] = {
+#define PARTIAL(id, which, combiner, first, others) \
+	[PARTIAL_##id] = {WHICH_##which, C_##combiner, THROUGH_##first, THROUGH_##others},
+#include "ir/partials.def"
+#undef PARTIAL
+};
+
+bool
+partial_combines(PartialKind kind, Combiner c)
+{
+	return partials[kind].which == WHICH_any
+		|| (partials[kind].which == WHICH_one && partials[kind].combiner == c);
+}
+
+bool
+is_never_zero(const Value *v)
+{
+	while (v->def
+		&& (v->def->kind == O_broadcast || v->def->kind == O_convert
+			|| v->def->kind == O_reshape))
+		v = v->def->operands[0];
+	return v->def && v->def->kind == O_constant && dtype_is_float(v->type.dtype)
+		&& payload_double(op_int(v->def, A_value)) != 0;
+}
+
+Through
+partial_through(const Op *op, int operand, Combiner c)
+{
+	PartialKind kind = ops[op->kind].partial;
+	DType from = op->operands[operand]->type.dtype, to = op->results[0]->type.dtype;
+
+	/* integers wrap at their width, and bf16 rounds: within one dtype */
+	if (from != to)
+		return THROUGH_no;
+	if (!(partials[kind].which == WHICH_own && op_int(op, A_combiner) == (int64_t)c)
+		&& !partial_combines(kind, c))
+		return THROUGH_no;
+	/* integers are rounded by a division */
+	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never_zero(op->operands[1])))
+		return THROUGH_no;
+	return operand ? partials[kind].others : partials[kind].first;
+}

@@ -1,0 +1,29 @@
+/*
+ * partial.h - which ops partial results may pass through.
+ *
+ *   h = dot(x, w)        x: [8, 16@Y], w: [16@Y, 4]      h: [8, 4] unreduced(Y)
+ *   2 * h   alone        a product takes one of its operands partial
+ *   h + g   together     a sum both, over the same axes: h + 1 would count the 1
+ *                        once for each device along Y
+ *   relu(h) no           the sum of what is left of each part is another number
+ */
+#ifndef SHDC_PARTIAL_H
+#define SHDC_PARTIAL_H
+
+#include "ir/ir.h"
+
+typedef enum Through {
+	THROUGH_no,
+	THROUGH_alone,	  /* ... if the other operands are whole */
+	THROUGH_together, /* ... if all operands are partial alike */
+} Through;
+
+/* May the operand hold partial results of the combiner? */
+Through partial_through(const Op *op, int operand, Combiner c);
+/* Do ops of that kind pass on partial results of the combiner, at some operand? */
+bool partial_combines(PartialKind kind, Combiner c);
+/* A number other than zero, by which a partial sum may be divided: what is divided
+   by zero is infinite, but a part of it that is 0 becomes NaN. */
+bool is_never_zero(const Value *v);
+
+#endif
