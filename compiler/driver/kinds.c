@@ -98,6 +98,13 @@ emit_kind_hlo(Compilation *c, const Output *o, Text *t)
 }
 
 static bool
+emit_kind_fused(Compilation *c, const Output *o, Text *t)
+{
+	(void)o;
+	return emit_module(c, t);
+}
+
+static bool
 emit_kind_c(Compilation *c, const Output *o, Text *t)
 {
 	(void)o;

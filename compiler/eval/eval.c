@@ -222,6 +222,7 @@ run_kernel(Machine *vm, const Op *op)
 typedef bool RunOp(Machine *vm, const Op *op);
 static RunOp *const with_bodies[OP_COUNT] = {
 	[O_call] = machine_call,
+	[O_fusion] = machine_call,
 	[O_while] = machine_while,
 	[O_if] = machine_if,
 	[O_manual] = machine_manual,

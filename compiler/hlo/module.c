@@ -186,7 +186,7 @@ read_topology(Reading *rd, const Fact *f)
 static void
 read_level(Reading *rd, const Fact *f)
 {
-	for (int i = L_global; i <= L_device; i++)
+	for (int i = L_global; i <= L_fused; i++)
 		if (!strcmp(level_names[i], f->value)) {
 			rd->m->level = (Level)i;
 			return;
@@ -313,6 +313,29 @@ starts_with(const char *s, const char *prefix)
 	return !strncmp(s, prefix, strlen(prefix));
 }
 
+/* What the facts call results, by value: one may be several. */
+typedef struct ResultName {
+	Named named;
+	struct ResultName *next;
+} ResultName;
+
+static void
+add_result_name(Reading *rd, Table *results, Named n)
+{
+	ResultName *new = NEW(rd->arena, ResultName), *last;
+
+	if (!n.value)
+		return;
+	new->named = n;
+	last = table_get(results, n.value->name);
+	while (last && last->next)
+		last = last->next;
+	if (last)
+		last->next = new;
+	else
+		table_set(results, n.value->name, new);
+}
+
 static void
 read_names(Reading *rd, const Facts *facts)
 {
@@ -328,19 +351,18 @@ read_names(Reading *rd, const Facts *facts)
 		} else if (starts_with(f->key, expect_prefix)) {
 			read_expect(rd, f);
 		} else if (starts_with(f->key, result_prefix)) {
-			Named *n = NEW(rd->arena, Named);
-			*n = read_named(rd, f, result_prefix);
-			if (n->value)
-				table_set(results, n->value->name, n);
+			add_result_name(rd, results, read_named(rd, f, result_prefix));
 		}
 	}
 	/* Results in the order of the return, whatever the order of the facts. */
 	for (int i = 0; i < last->noperands && !rd->failed; i++) {
 		Value *v = last->operands[i];
-		const Named *found = table_get(results, v->name);
+		const ResultName *found = table_get(results, v->name);
 		Named n = {.value = v, .type = v->type, .placement = v->placement};
 		if (found)
-			n = *found;
+			n = found->named;
+		if (found)
+			table_set(results, v->name, found->next);
 		else
 			n.name = last->noperands == 1 ? "out"
 						      : arena_printf(rd->arena, "out%d", i);

@@ -17,6 +17,7 @@ body_words(OpKind kind)
 	static const BodyWords words[] = {
 		{O_call, {"to_apply"}, {"body"}, false},
 		{O_manual, {"called_computations"}, {"manual"}, true},
+		{O_fusion, {"calls"}, {"fused"}, false},
 		{O_while, {"condition", "body"}, {"cond", "body"}, false},
 		{O_if, {"true_computation", "false_computation"}, {"then", "else"}, false},
 	};

@@ -376,7 +376,7 @@ line_placement(Line *line, const Value *v)
 
 	if (!placement_is_sane(mesh, p)) {
 		line_fact(line, "placement", "broken");
-	} else if (level == L_device) {
+	} else if (level >= L_device) {
 		if (!v->no_placement && (!implied || v->unpadded) && p->rank == v->type.rank) {
 			text_value_spec(&spec, mesh, v);
 			line_fact_text(line, "placement", &spec);
@@ -390,7 +390,7 @@ line_placement(Line *line, const Value *v)
 		line_fact(line, "annotated", v->annotated_open ? "open" : "true");
 	if (v->index_limit)
 		line_fact_numbers(line, "index_limit", 1, &v->index_limit);
-	if (v->unpadded && level != L_device)
+	if (v->unpadded && level < L_device)
 		line_fact_numbers(line, "unpadded", v->type.rank, v->unpadded);
 }
 
@@ -474,7 +474,7 @@ read_unpadded(const ReadLine *in, Value *v)
 	int64_t sizes[MAX_RANK];
 	bool padded = false;
 
-	if (!f || in->rd->m->level == L_device)
+	if (!f || in->rd->m->level >= L_device)
 		return;
 	Cursor c = fact_cursor(in->rd, f);
 	for (int d = 0; d < v->type.rank; d++) {
@@ -509,7 +509,7 @@ read_placement(const ReadLine *in, Value *v)
 				limit->value);
 	}
 	read_unpadded(in, v);
-	if (level == L_device) {
+	if (level >= L_device) {
 		read_device_placement(in, v);
 		return;
 	}

@@ -72,6 +72,8 @@ print_bodies(Line *line, const Op *op)
 	Printer *pr = line->pr;
 	int number = ++pr->ncomputations;
 
+	if (op->kind == O_fusion)
+		text_add(line->t, ", kind=kLoop");
 	for (int i = 0; i < op->nbodies; i++) {
 		Text name = {0};
 		text_printf(&name, "%s.%d", op->composite ? op->composite : words->called[i],

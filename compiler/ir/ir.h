@@ -11,7 +11,8 @@
  *                    return(out)
  *
  * Structured SSA.  An op has exactly one result but for `return`, which has
- * none, and `sort`, `while`, `if` and `call`, which may have any number.  A
+ * none, and `sort`, `while`, `if`, `call` and `fusion`, which may have any
+ * number.  A
  * body is closed: it sees its parameters and its own values only, so what it
  * needs from outside is an operand.  Values are named; names are unique in a module and survive
  * every pass.  One op is one HLO instruction.  Everything lives in the
@@ -23,6 +24,8 @@
  *   L_resharded  each op can run on shards as placed; moves are `reshard` ops;
  *                values may be unreduced
  *   L_device     shapes are those of one device; moves are collectives
+ *   L_fused      ops are what one device does, one after the other: a `fusion`
+ *                is one loop nest, its body the ops computed in it
  */
 #ifndef SHDC_IR_H
 #define SHDC_IR_H
@@ -330,7 +333,7 @@ struct Block {
 	Op *first, *last; /* last is O_return once built */
 };
 
-typedef enum Level { L_global, L_sharded, L_resharded, L_device } Level;
+typedef enum Level { L_global, L_sharded, L_resharded, L_device, L_fused } Level;
 
 /* A name the user can ask about: parameters, lets, vars, results. */
 typedef struct Named {
@@ -584,6 +587,9 @@ void module_count_uses(Module *m);
 void block_count_uses(Block *b);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
+/* What `v` is a name of: a parameter of a branch, or what a loop only hands
+   on, is a value around the op. */
+const Value *value_around(const Value *v);
 void module_clear_uses(Module *m);
 bool module_remove_dead(Module *m); /* ops whose results are unused; named
 					   values count as used at L_global */

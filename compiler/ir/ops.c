@@ -19,9 +19,9 @@
 #define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
 
 #define BODIES(id) \
-	(O_##id == O_call || O_##id == O_manual		      ? 1 \
-			: O_##id == O_while || O_##id == O_if ? 2 \
-							      : 0)
+	(O_##id == O_call || O_##id == O_fusion || O_##id == O_manual ? 1 \
+			: O_##id == O_while || O_##id == O_if	      ? 2 \
+								      : 0)
 
 #define MANY(id) (BODIES(id) || O_##id == O_sort || O_##id == O_extern)
 
@@ -92,6 +92,7 @@ const char *const level_names[] = {
 	[L_sharded] = "sharded",
 	[L_resharded] = "resharded",
 	[L_device] = "device",
+	[L_fused] = "fused",
 };
 
 bool

@@ -406,7 +406,7 @@ padded_type(const Value *v)
 {
 	Type type = v->type;
 
-	if (v->block && v->block->module->level == L_device)
+	if (v->block && v->block->module->level >= L_device)
 		for (int d = 0; d < type.rank; d++)
 			type.dims[d] *= placement_dim_ways(&v->placement, d);
 	return type;

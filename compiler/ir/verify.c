@@ -103,7 +103,7 @@ check_divides(Checker *c, const Value *v)
 static void
 check_value_placement(Checker *c, const Value *v)
 {
-	if (c->m->level == L_device && v->no_placement)
+	if (c->m->level >= L_device && v->no_placement)
 		return;
 	if (!check_placement(c, v->name, &v->placement, v->type.rank))
 		return;
@@ -251,16 +251,65 @@ is_placement_op(OpKind kind)
 		|| kind == O_shard_like;
 }
 
-static void
-check_level(Checker *c, const Op *op)
+/* What one loop nest can compute, with others of its kind. */
+static bool
+is_of_loops(const Op *op)
 {
-	bool device = c->m->level == L_device;
+	const OpInfo *info = &ops[op->kind];
+
+	return !op_communicates(op) && !info->blocked && !info->many
+		&& !is_placement_op(op->kind) && op->kind != O_partition_id;
+}
+
+/* A number that is known before the program runs, on one device. */
+static bool
+is_offset(const Value *v)
+{
+	const Op *op = value_around(v)->def;
+
+	return op && op->block && !v->type.rank
+		&& (op->kind == O_partition_id || op->kind == O_constant
+			|| ops[op->kind].pointwise);
+}
+
+/* Loop nests are bodies of fusions; but for offsets. */
+static void
+check_fused(Checker *c, const Op *op)
+{
+	const OpInfo *info = &ops[op->kind];
+	const Op *parent = op->block->parent;
+	bool offset = op->nresults == 1 && !op->results[0]->type.rank;
+
+	if (parent && parent->kind == O_fusion) {
+		if (!is_of_loops(op) && op->kind != O_return)
+			verify_fail(c, "%s in a fusion", info->name);
+		return;
+	}
+	if (!is_of_loops(op) || op->kind == O_dot || op->kind == O_reshape
+		|| op->kind == O_output)
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		offset &= op->operands[i] && is_offset(op->operands[i]);
+	if (!offset || (!info->pointwise && op->kind != O_constant))
+		verify_fail(c, "%s outside a fusion", info->name);
+}
+
+static void
+check_level(Checker *c, const Op *op, bool shaped)
+{
+	const char *name = ops[op->kind].name;
+	bool device = c->m->level >= L_device;
 	bool device_only = op_communicates(op) || op->kind == O_partition_id;
 
 	if (device && (is_placement_op(op->kind) || op->kind == O_manual || op->kind == O_roll))
-		verify_fail(c, "%s in a device program", ops[op->kind].name);
+		verify_fail(c, "%s in a device program", name);
 	if (!device && !block_manual(op->block) && device_only)
-		verify_fail(c, "%s outside a device program", ops[op->kind].name);
+		verify_fail(c, "%s outside a device program", name);
+	if (op->kind == O_call ? c->m->level == L_fused
+			       : op->kind == O_fusion && c->m->level != L_fused)
+		verify_fail(c, "%s in a %s program", name, level_names[c->m->level]);
+	if (shaped && c->m->level == L_fused)
+		check_fused(c, op);
 }
 
 /* A spec is closed and uses no axes but the region's. */
@@ -363,7 +412,7 @@ check_op(Checker *c, Op *op)
 	if (op->kind == O_manual)
 		check_manual(c, op);
 	bool shaped = c->failures == before;
-	check_level(c, op);
+	check_level(c, op, shaped);
 	if (op_communicates(op))
 		check_collective(c, op);
 	const AxisList around = c->manual;
@@ -377,7 +426,7 @@ check_op(Checker *c, Op *op)
 		check_value(c, op->results[i], op, op->block, i);
 	if (shaped)
 		check_result_types(c, op);
-	if (c->failures != before || c->m->level == L_global || c->m->level == L_device)
+	if (c->failures != before || c->m->level == L_global || c->m->level >= L_device)
 		return;
 	if (op->nbodies)
 		check_bodies(c, op);

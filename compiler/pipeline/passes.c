@@ -5,6 +5,7 @@
 
 #include "hlo/hlo.h"
 #include "pipeline/pipeline.h"
+#include "sched/sched.h"
 
 static bool
 run_pad_dims(Module *m, const PipelineOptions *o)
@@ -30,6 +31,13 @@ run_localize(Module *m, const PipelineOptions *o)
 {
 	(void)o;
 	return localize(m);
+}
+
+static bool
+run_fuse(Module *m, const PipelineOptions *o)
+{
+	(void)o;
+	return fuse(m);
 }
 
 static const Pass passes[] = {

@@ -7,10 +7,11 @@
     suite.py SHDC --meshes               samples/, each on the meshes of its test
 
 Needs jaxlib 0.10.2; exits 77 without it.  For each program: the dumps at all
-three stages are parsed by XLA's own HLO parser; the device program is executed
-by XLA on as many CPU devices and compared with what shdc --interpret computes
-from the same inputs.  XLA's CPU back end runs replicas, so partition-id
-becomes replica-id and channel ids are dropped first.  An unreduced input is the
+four stages are parsed by XLA's own HLO parser; the device program, as it is and
+fused, is executed by XLA on as many CPU devices and compared with what
+shdc --interpret computes from the same inputs.  XLA's CPU back end runs replicas,
+so partition-id becomes replica-id and channel ids are dropped first; it expects
+to make fusions itself, so ours become calls.  An unreduced input is the
 file's value on index 0 of its axes and the identity elsewhere; an unreduced
 result is combined here.  A dim that its axes do not divide has zeros behind the
 inputs, and anything behind the results.  Its CPU back end has no ragged-all-to-all: programs with
@@ -130,6 +131,7 @@ def entry_parameters(hlo):
 
 def compile_for_replicas(hlo, n):
     hlo = hlo.replace("partition-id(", "replica-id(")
+    hlo = re.sub(r" fusion\((.*?)\), kind=kLoop, calls=", r" call(\1), to_apply=", hlo)
     hlo = re.sub(r", (channel_id=\d+|use_global_device_ids=true)", "", hlo)
     hlo = re.sub(r"num_partitions=\d+", "replica_count=%d" % n, hlo)
     module = _hlo.hlo_module_from_text(hlo)
@@ -264,7 +266,7 @@ def cases(paths):
         options = LIBRARIES + (["--mesh", mesh] if mesh else [])
         name += " " + mesh if mesh else ""
         try:
-            dumps = {kind: shdc(*options, "--emit=" + kind, path) for kind in ("ir", "sharded", "hlo")}
+            dumps = {kind: shdc(*options, "--emit=" + kind, path) for kind in ("ir", "sharded", "hlo", "fused")}
             stats = json.loads(shdc(*options, "--emit=stats", path))
         except (RuntimeError, OSError) as e:
             yield name, str(e)
@@ -277,10 +279,11 @@ def cases(paths):
                 yield "%s: %s is parsed" % (name, kind), str(e)
         if re.search(r"ragged-all-to-all\(|shdc\.extern", dumps["hlo"]):
             continue
-        try:
-            yield "%s: same numbers" % name, execute(path, dumps["hlo"], stats, options)
-        except Exception as e:
-            yield "%s: same numbers" % name, "%s: %s" % (type(e).__name__, e)
+        for kind in ("hlo", "fused"):
+            try:
+                yield "%s: same numbers from %s" % (name, kind), execute(path, dumps[kind], stats, options)
+            except Exception as e:
+                yield "%s: same numbers from %s" % (name, kind), "%s: %s" % (type(e).__name__, e)
 
 
 def meshes(path):

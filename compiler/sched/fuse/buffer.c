@@ -17,6 +17,7 @@ new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results)
 
 	for (int i = 0; i < nresults; i++)
 		f->steps->home[results[i]->id] = results[i];
+	f->made[op->id] = true;
 	APPEND(f->arena, f->steps->step, f->steps->n, step);
 	return &f->steps->step[f->steps->n - 1];
 }
@@ -27,6 +28,7 @@ new_kernel_step(Fuse *f, StepKind kind, Op *op, Kernel *k)
 	Step *step = new_step(f, kind, op, 1, op->results);
 
 	step->kernel = k;
+	k->fills = op;
 	return step;
 }
 
@@ -268,10 +270,12 @@ void
 give_buffer(Fuse *f, Op *op, Uses *u)
 {
 	for (Ref *r = u->refs; r; r = r->next) {
-		if (is_constant(f, op) && r->kernel->kind != KERNEL_dot)
+		if (is_constant(f, op) && r->kernel->kind != KERNEL_dot) {
+			take_in(f, op, r->kernel);
 			inliner(op)(f, op, r);
-		else
+		} else {
 			ref_load(f, op->results[0], r);
+		}
 	}
 	if (rooter(op) == root_map && !inliner(op) && !f->scalar[op->results[0]->id])
 		die("no code for %s", ops[op->kind].name);

@@ -59,14 +59,13 @@ flatten_call(Flatten *f, Op *op)
 
 /* ---- loops -------------------------------------------------------------- */
 
-/* The value whose elements `v` has, in the same order. */
-static Value *
-elements_of(const Flatten *f, Value *v)
+Value *
+steps_elements(const Steps *s, const Value *v)
 {
-	v = steps_source(f->steps, v);
+	v = steps_source(s, v);
 	while (v->def && op_is_alias(v->def))
-		v = steps_source(f->steps, v->def->operands[0]);
-	return v;
+		v = steps_source(s, v->def->operands[0]);
+	return s->source[v->id];
 }
 
 static bool
@@ -137,7 +136,7 @@ end_round(Flatten *f, Op *op)
 		NEW_ARRAY(f->arena, bool, n + 1)};
 
 	for (int i = 0; i < n; i++)
-		r.next[i] = elements_of(f, body->last->operands[i]);
+		r.next[i] = steps_elements(f->steps, body->last->operands[i]);
 	for (int i = 0; i < n; i++)
 		if (r.next[i] == body->params[i])
 			is(f, body->params[i], op->operands[i]);

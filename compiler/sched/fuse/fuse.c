@@ -16,6 +16,7 @@
  * Requires L_device.  Leaves the module as it is; numbers it.
  */
 #include "sched/fuse/fuse.h"
+#include "sched/sched.h"
 
 Value *
 steps_source(const Steps *s, const Value *v)
@@ -106,6 +107,15 @@ refs_load(Fuse *f, Value *v)
 }
 
 void
+take_in(Fuse *f, Op *op, const Kernel *k)
+{
+	Members *m = &f->members[k->fills->id];
+
+	if (!m->n || m->ops[m->n - 1] != op)
+		APPEND(f->scratch, m->ops, m->n, op);
+}
+
+void
 use_whole(Fuse *f, Value *v)
 {
 	f->uses[steps_source(f->steps, v)->id].whole = true;
@@ -121,22 +131,45 @@ is_parameter(const Fuse *f, const Value *v)
 	return !v->def && v->block == f->steps->module->entry;
 }
 
+/* Tried on copies of the kernels, for one that fails leaves loops split. */
+static bool
+may_pass(Fuse *f, const Op *op, const Uses *u)
+{
+	const Type *x = &op->operands[0]->type;
+	Affine index[MAX_RANK];
+	bool may = true;
+
+	for (Ref *r = u->refs; r && may && op->kind == O_reshape; r = r->next) {
+		if (!r->kernel->trial)
+			r->kernel->trial = arena_copy(f->step, r->kernel, sizeof *r->kernel);
+		may = index_through(f->step, r->kernel->trial, op, x, r->index, index);
+	}
+	for (Ref *r = u->refs; r; r = r->next)
+		r->kernel->trial = NULL;
+	arena_reset(f->step);
+	return may;
+}
+
 static void
 pass_on(Fuse *f, Op *op, Uses *u)
 {
 	Value *v = op->results[0], *x = operand(f, op, 0);
 	Affine index[MAX_RANK];
-	bool whole = u->whole;
+	bool may = may_pass(f, op, u);
 
 	for (Ref *r = u->refs; r; r = r->next) {
-		if (index_through(f->arena, r->kernel, op, &x->type, r->index, index)) {
-			ref_add(f, x, r->kernel, r->slot, index);
-		} else {
+		if (!may) {
 			ref_load(f, v, r);
-			whole = true;
+			u->whole = true;
+			continue;
 		}
+		if (!index_through(f->arena, r->kernel, op, &x->type, r->index, index))
+			die("fuse: a reshape fails that was tried");
+		if (op->kind == O_reshape)
+			take_in(f, op, r->kernel);
+		ref_add(f, x, r->kernel, r->slot, index);
 	}
-	if (whole) {
+	if (u->whole) {
 		use_whole(f, x);
 		f->steps->home[v->id] = x;
 	}
@@ -481,12 +514,12 @@ drop_unused_scalars(Fuse *f)
 	s->nscalars = n;
 }
 
-Steps *
-steps_build(Module *m)
+/* What has a buffer, and what is computed where. */
+static Fuse
+decide(Module *m, Arena *a)
 {
-	Arena *a = m->arena;
 	Steps *s = NEW(a, Steps);
-	Fuse f = {.steps = s, .arena = a, .scratch = arena_new()};
+	Fuse f = {.steps = s, .arena = a, .scratch = arena_new(), .step = arena_new()};
 
 	module_number(m);
 	s->module = m;
@@ -495,14 +528,39 @@ steps_build(Module *m)
 	f.no_index = NEW(a, Affine);
 	f.uses = NEW_ARRAY(f.scratch, Uses, m->nvalues + 1);
 	f.scalar = NEW_ARRAY(f.scratch, bool, m->nvalues + 1);
+	f.members = NEW_ARRAY(f.scratch, Members, m->nops + 1);
+	f.made = NEW_ARRAY(f.scratch, bool, m->nops + 1);
 	visit_all(&f);
 	load_parameters(&f, m->entry);
+	return f;
+}
+
+bool
+fuse(Module *m)
+{
+	Arena *a = arena_new();
+	Fuse f = decide(m, a);
+
+	fused_write(&f);
+	arena_free(f.step);
+	arena_free(f.scratch);
+	arena_free(a);
+	return true;
+}
+
+Steps *
+steps_build(Module *m)
+{
+	Fuse f = decide(m, m->arena);
+	Steps *s = f.steps;
+
 	reverse(s->step, s->n, sizeof *s->step);
 	reverse(s->scalars, s->nscalars, sizeof *s->scalars);
 	for (int i = 0; i < s->n; i++)
 		finish_step(&f, &s->step[i]);
 	find_ends(&f);
 	drop_unused_scalars(&f);
+	arena_free(f.step);
 	arena_free(f.scratch);
 	return s;
 }

@@ -22,14 +22,38 @@ typedef struct Uses {
 	bool scalar; /* an operand of another scalar of run() */
 } Uses;
 
+/* The ops computed in the kernels of one that has a buffer, last first. */
+typedef struct Members {
+	Op **ops;
+	int n;
+} Members;
+
+/* What stands for a value in another block than its own. */
+typedef struct Stand {
+	const Block *block;
+	Value *value;
+	struct Stand *next;
+} Stand;
+
 typedef struct Fuse {
 	Steps *steps;
 	Arena *arena;	  /* of the module: what the steps are made of */
 	Arena *scratch;	  /* of this pass */
+	Arena *step;	  /* reset after each use */
 	const Op *loop;	  /* the innermost one around the op at hand */
 	Affine *no_index; /* of nodes that have none: all zero */
 	Uses *uses;	  /* by value id */
 	bool *scalar;	  /* by value id: computed outside kernels */
+	Members *members; /* by op id */
+	bool *made;	  /* by op id: has a step of its own */
+	/* fused.c, by value id: those of `stored` and `literal` follow */
+	int nvalues;
+	Stand **stands;
+	Value **stored;	   /* the copy of a scalar that lies in memory */
+	Value **literal;   /* the constant as an operand of scalars */
+	Value **inside;	   /* in the body being written */
+	const Op **within; /* ... of this fusion */
+	int *wanted;	   /* by op id: how many of it */
 } Fuse;
 
 static inline Value *
@@ -46,6 +70,9 @@ void ref_load(Fuse *f, Value *v, Ref *r); /* filled from v's buffer */
 void refs_load(Fuse *f, Value *v);	  /* all of them */
 void use_whole(Fuse *f, Value *v);
 
+/* It is computed in the kernel, too. */
+void take_in(Fuse *f, Op *op, const Kernel *k);
+
 /* inline.c: ops computed where they are used */
 typedef void InlineOne(Fuse *f, Op *op, Ref *r);
 InlineOne *inliner(const Op *op); /* NULL: only a buffer will do */
@@ -61,5 +88,8 @@ void index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at, const Affine *
 Step *new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results);
 void root_map(Fuse *f, Op *op); /* a kernel of a pointwise op */
 void give_buffer(Fuse *f, Op *op, Uses *u);
+
+/* fused.c: the program of what was decided; L_fused */
+void fused_write(Fuse *f);
 
 #endif

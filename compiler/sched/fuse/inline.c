@@ -321,9 +321,11 @@ try_inline_compute(Fuse *f, Op *op, Uses *u)
 
 	if (!may_inline_compute(f, op, u))
 		return false;
-	for (Ref *r = u->refs; r; r = r->next)
+	for (Ref *r = u->refs; r; r = r->next) {
+		take_in(f, op, r->kernel);
 		if (first_use(u, r, rank) == r)
 			inline_compute(f, op, r);
+	}
 	share_slots(u, rank);
 	return true;
 }
@@ -338,6 +340,7 @@ try_inline_reduce(Fuse *f, Op *op, Uses *u)
 		return false;
 	if (!inline_reduce(f, op, u->refs))
 		return false;
+	take_in(f, op, u->refs->kernel);
 	share_slots(u, rank);
 	return true;
 }
@@ -400,7 +403,9 @@ try_inline(Fuse *f, Op *op, Uses *u)
 		return try_inline_compute(f, op, u);
 	if (!may_forward(op, u))
 		return false;
-	for (Ref *r = u->refs; r; r = r->next)
+	for (Ref *r = u->refs; r; r = r->next) {
+		take_in(f, op, r->kernel);
 		function(f, op, r);
+	}
 	return true;
 }

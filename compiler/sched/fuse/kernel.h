@@ -96,7 +96,8 @@ typedef enum KernelKind {
 
 typedef struct Kernel {
 	KernelKind kind;
-	const Op *loop; /* the innermost `while` around it, or NULL */
+	const Op *loop;	 /* the innermost `while` around it, or NULL */
+	const Op *fills; /* whose result it fills, or a part of it */
 	Loop loops[MAX_LOOPS];
 	int nloops;		 /* ever made */
 	int8_t order[MAX_LOOPS]; /* those that are not split, outermost first */
@@ -109,6 +110,7 @@ typedef struct Kernel {
 	Affine store; /* where in the result's buffer */
 	Node *nodes;
 	int nnodes;
+	struct Kernel *trial; /* what a use would make of it */
 	/* kernel_finish(): the loops left, outermost first, in order[] */
 	int stages;
 } Kernel;
@@ -178,6 +180,8 @@ typedef struct Steps {
 /* flatten.c: calls opened, loops and branches as items; fills s->source. */
 Item *steps_flatten(Steps *s, int *n);
 bool op_is_alias(const Op *op); /* its result may be its operand's buffer */
+/* The value whose elements `v` has, in the same order. */
+Value *steps_elements(const Steps *s, const Value *v);
 
 /* fuse.c */
 Steps *steps_build(Module *m);
