@@ -42,15 +42,6 @@ make_begin(Make k, OpKind kind, int n, Value *const *operands)
 	return k.enter && !k.enter(k.owner, op) ? NULL : op;
 }
 
-static void
-place(Make k, Op *op)
-{
-	if (k.before)
-		op_insert_before(k.before, op);
-	else
-		op_append(k.block, op);
-}
-
 Value *
 make_end(Make k, Op *op)
 {
@@ -65,7 +56,12 @@ make_end(Make k, Op *op)
 			return NULL;
 		}
 	}
-	place(k, op);
+	if (k.before)
+		op_insert_before(k.before, op);
+	else
+		op_append(k.block, op);
+	if (k.made)
+		k.made(k.owner, op);
 	return op->results[0];
 }
 
@@ -318,10 +314,22 @@ make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *hi
 		any |= low[d] || high[d];
 	if (!any)
 		return x;
+	if (!padding)
+		padding = make_constant(named(k, NULL), x->type.dtype, 0);
 	Op *op = make_begin(k, O_pad, 2, (Value *[]){x, padding});
 	set(op, A_low, x->type.rank, low);
 	set(op, A_high, x->type.rank, high);
 	return make_end(k, op);
+}
+
+Value *
+make_pad_dim(Make k, Value *x, int dim, int64_t low, int64_t high)
+{
+	int64_t lows[MAX_RANK] = {0}, highs[MAX_RANK] = {0};
+
+	lows[dim] = low;
+	highs[dim] = high;
+	return make_pad(k, x, NULL, lows, highs);
 }
 
 Value *

@@ -30,6 +30,7 @@ typedef struct Make {
 	   false: it is not made. */
 	bool (*enter)(void *owner, Op *op);
 	void (*refuse)(void *owner, DiagCode code, Range where, const char *why);
+	void (*made)(void *owner, Op *op); /* told of it once it is there */
 	void *owner;
 } Make;
 
@@ -80,7 +81,10 @@ Value *
 make_slice(Make k, Value *x, const int64_t *start, const int64_t *limit, const int64_t *stride);
 /* Elements from, from + stride, ... below `to` of one dim. */
 Value *make_slice_dim(Make k, Value *x, int dim, int64_t from, int64_t to, int64_t stride);
+/* With a scalar around it; NULL is zero. */
 Value *make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int64_t *high);
+/* With zeros before and behind, along one dim. */
+Value *make_pad_dim(Make k, Value *x, int dim, int64_t low, int64_t high);
 Value *make_reverse(Make k, Value *x, int n, const int64_t *dims);
 Value *make_roll(Make k, Value *x, int dim, int64_t shift); /* 0 <= shift < its size */
 Value *make_concatenate(Make k, int n, Value *const *x, int dim);

@@ -149,19 +149,6 @@ exchange(Localizer *l, Value *v, const AxisList *axes, const int64_t *source)
 	return make_permute(named(l->make, v->name), v, axes, NULL, source);
 }
 
-/* As many more rows at the end. */
-static Value *
-lengthen(Localizer *l, Value *v, int dim, int64_t rows)
-{
-	int64_t none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
-
-	if (!rows)
-		return v;
-	more[dim] = rows;
-	Value *zero = make_constant(l->make, v->type.dtype, 0);
-	return make_pad(named(l->make, v->name), v, zero, none, more);
-}
-
 /* ---- windows ---------------------------------------------------------- */
 
 typedef struct Window {
@@ -564,7 +551,8 @@ take_own_rows(const Window *w, Value *v)
 			apart, -p->base - (w->h.ways - 1) * p->rows);
 	for (int64_t q = 0; q < w->h.ways; q++)
 		last = greater(last, w->table[q]);
-	v = lengthen(w->l, v, w->h.dim, greater(0, last + rows - p->rows));
+	v = make_pad_dim(named(w->l->make, v->name), v, w->h.dim, 0,
+		greater(0, last + rows - p->rows));
 	v = rows_at(w->l, v, w->h.dim, at, rows);
 	return slice_rows(w->l, v, w->h.dim, 0, rows, apart);
 }

@@ -52,57 +52,23 @@ pad_values_new(Arena *a, int n)
 	return values;
 }
 
-static Op *
-emit(Padder *p, OpKind kind, int n, Value *const *operands, const char *name)
+static void
+made(void *owner, Op *op)
 {
-	Op *op = op_new(p->module, kind, n, operands, 1, name, p->reason->range,
-		p->reason->label);
+	Padder *p = owner;
 
-	op->mode = p->reason->mode;
-	op_insert_before(p->at, op);
 	op->results[0]->id = p->nvalues;
 	APPEND(p->arena, p->values, p->nvalues, NEW(p->arena, PadValue));
-	return op;
-}
-
-static Value *
-finish(Padder *p, Op *op)
-{
-	op_infer(op);
 	pad_know_results(p, op);
-	return op->results[0];
 }
 
-static Value *
-finish_typed(Padder *p, Op *op, Type type)
+void
+pad_make_before(Padder *p, Op *before, Op *reason)
 {
-	op->results[0]->type = type;
-	op->results[0]->placement = placement_open(type.rank);
-	pad_know_results(p, op);
-	return op->results[0];
-}
-
-Value *
-pad_constant(Padder *p, DType dtype, int64_t payload)
-{
-	Op *op = emit(p, O_constant, 0, NULL, "constant");
-
-	op_set_int(op, A_value, payload);
-	return finish_typed(p, op, type_of(dtype, 0, NULL));
-}
-
-/* A scalar in the shape of v. */
-static Value *
-splat(Padder *p, Value *scalar, const Value *v)
-{
-	Type type = v->type;
-
-	if (!type.rank)
-		return scalar;
-	Op *op = emit(p, O_broadcast, 1, &scalar, "splat");
-	op_set_ints(op, A_dims, 0, NULL);
-	type.dtype = scalar->type.dtype;
-	return finish_typed(p, op, type);
+	p->make = make_before(reason);
+	p->make.before = before;
+	p->make.made = made;
+	p->make.owner = p;
 }
 
 /* ---- what stands before an op ------------------------------------------------- */
@@ -111,30 +77,25 @@ splat(Padder *p, Value *scalar, const Value *v)
 static Value *
 below(Padder *p, const Value *v, int dim, int64_t n)
 {
-	DType dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
-	Op *iota = emit(p, O_iota, 0, NULL, "position");
 	Type type = v->type;
 
-	type.dtype = dtype;
-	op_set_int(iota, A_iota_dim, dim);
-	finish_typed(p, iota, type);
-	Value *end = pad_constant(p, dtype, n);
-	Op *inside = emit(p, O_compare, 2, (Value *[]){iota->results[0], splat(p, end, v)},
-		"inside");
-	op_set_int(inside, A_direction, DIR_LT);
-	return finish(p, inside);
+	type.dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
+	Value *position = make_iota(named(p->make, "position"), &type, dim);
+	Value *end = make_constant(p->make, type.dtype, n);
+	return make_compare(named(p->make, "inside"), DIR_LT, position,
+		make_splat(p->make, end, &type));
 }
 
 Value *
 pad_mask(Padder *p, Value *v, int dim, Value *fill)
 {
 	Value *inside = below(p, v, dim, pad_true_size(v, dim));
-	Op *op = emit(p, O_select, 3, (Value *[]){inside, v, splat(p, fill, v)}, "masked");
+	Value *masked = make_select(named(p->make, "masked"), inside, v,
+		make_splat(p->make, fill, &v->type));
 
-	finish(p, op);
-	op->results[0]->unpadded = v->unpadded;
-	pad_value(p, op->results[0])->padding[dim] = pad_value(p, fill)->all;
-	return op->results[0];
+	masked->unpadded = v->unpadded;
+	pad_value(p, masked)->padding[dim] = pad_value(p, fill)->all;
+	return masked;
 }
 
 Value *
@@ -142,9 +103,7 @@ pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest)
 {
 	if (!n)
 		return rest;
-	return finish(p,
-		emit(p, O_select, 3, (Value *[]){below(p, rest, dim, n), first, rest},
-			"joined"));
+	return make_select(named(p->make, "joined"), below(p, rest, dim, n), first, rest);
 }
 
 /* Bounds that the dtype does not reach need not be enforced. */
@@ -153,9 +112,9 @@ pad_at_most(Padder *p, Value *v, int64_t limit)
 {
 	if (combiner_identity(C_min, v->type.dtype) <= limit)
 		return v;
-	Value *bound = pad_constant(p, v->type.dtype, limit);
-	Value *most =
-		finish(p, emit(p, O_minimum, 2, (Value *[]){v, splat(p, bound, v)}, "index"));
+	Value *bound = make_constant(p->make, v->type.dtype, limit);
+	Value *most = make_binary(named(p->make, "index"), O_minimum, v,
+		make_splat(p->make, bound, &v->type));
 	most->unpadded = v->unpadded;
 	return most;
 }
@@ -163,80 +122,31 @@ pad_at_most(Padder *p, Value *v, int64_t limit)
 Value *
 pad_trim(Padder *p, Value *v, uint16_t dims)
 {
-	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK];
-	int64_t sizes[MAX_RANK];
-	int rank = v->type.rank;
+	int64_t start[MAX_RANK] = {0}, limit[MAX_RANK], stride[MAX_RANK], sizes[MAX_RANK];
 
-	for (int d = 0; d < rank; d++) {
+	for (int d = 0; d < v->type.rank; d++) {
 		sizes[d] = pad_true_size(v, d);
 		limit[d] = dims >> d & 1 ? sizes[d] : v->type.dims[d];
 		stride[d] = 1;
 	}
-	Op *op = emit(p, O_slice, 1, &v, "trimmed");
-	op_set_ints(op, A_start, rank, start);
-	op_set_ints(op, A_limit, rank, limit);
-	op_set_ints(op, A_stride, rank, stride);
-	finish(p, op);
-	pad_set_unpadded(p, op->results[0], sizes);
-	return op->results[0];
-}
-
-/* ---- elements elsewhere ------------------------------------------------------- */
-
-Value *
-pad_roll(Padder *p, Value *v, int dim, int64_t shift)
-{
-	if (!shift)
-		return v;
-	Op *op = emit(p, O_roll, 1, &v, "rolled");
-	op_set_int(op, A_along, dim);
-	op_set_int(op, A_shift, shift);
-	return finish(p, op);
-}
-
-Value *
-pad_reverse(Padder *p, Value *v, const Ints *dims)
-{
-	Op *op = emit(p, O_reverse, 1, &v, "flipped");
-
-	op_set_ints(op, A_dims, dims->n, dims->v);
-	return finish(p, op);
-}
-
-Value *
-pad_around(Padder *p, Value *v, int dim, int64_t low, int64_t high)
-{
-	int64_t before[MAX_RANK] = {0}, after[MAX_RANK] = {0};
-
-	if (!low && !high)
-		return v;
-	Value *zero = pad_constant(p, v->type.dtype, 0);
-	Op *op = emit(p, O_pad, 2, (Value *[]){v, zero}, "placed");
-	before[dim] = low;
-	after[dim] = high;
-	op_set_ints(op, A_low, v->type.rank, before);
-	op_set_ints(op, A_high, v->type.rank, after);
-	return finish(p, op);
+	v = make_slice(named(p->make, "trimmed"), v, start, limit, stride);
+	pad_set_unpadded(p, v, sizes);
+	return v;
 }
 
 Value *
 pad_extend(Padder *p, Value *v, const int64_t *sizes)
 {
 	int64_t low[MAX_RANK] = {0}, high[MAX_RANK], before[MAX_RANK];
-	Value *zero = pad_constant(p, v->type.dtype, 0);
-	int rank = v->type.rank;
 
-	for (int d = 0; d < rank; d++) {
+	for (int d = 0; d < v->type.rank; d++) {
 		before[d] = pad_true_size(v, d);
 		high[d] = sizes[d] - v->type.dims[d];
 	}
-	Op *op = emit(p, O_pad, 2, (Value *[]){v, zero}, "padded");
-	op_set_ints(op, A_low, rank, low);
-	op_set_ints(op, A_high, rank, high);
-	finish(p, op);
-	for (int d = 0; d < rank; d++)
+	v = make_pad(named(p->make, "padded"), v, NULL, low, high);
+	for (int d = 0; d < v->type.rank; d++)
 		if (high[d])
-			pad_value(p, op->results[0])->padding[d] = ZERO;
-	pad_set_unpadded(p, op->results[0], before);
-	return op->results[0];
+			pad_value(p, v)->padding[d] = ZERO;
+	pad_set_unpadded(p, v, before);
+	return v;
 }

@@ -46,8 +46,8 @@ move_roll(Padder *p, Op *op)
 		trim(p, op, dim);
 		return NULL;
 	}
-	Value *rest = pad_roll(p, x, dim, shift);
-	Value *wrapped = pad_roll(p, x, dim, (shift + padding) % size);
+	Value *rest = make_roll(named(p->make, "rolled"), x, dim, shift);
+	Value *wrapped = make_roll(named(p->make, "rolled"), x, dim, (shift + padding) % size);
 	return pad_before(p, dim, shift, wrapped, rest);
 }
 
@@ -68,8 +68,8 @@ move_reverse(Padder *p, Op *op)
 			trim(p, op, dim);
 			continue;
 		}
-		v = v ? v : pad_reverse(p, x, dims);
-		v = pad_roll(p, v, dim, pad_true_size(x, dim));
+		v = v ? v : make_reverse(named(p->make, "flipped"), x, dims->n, dims->v);
+		v = make_roll(named(p->make, "rolled"), v, dim, pad_true_size(x, dim));
 	}
 	return v;
 }
@@ -114,7 +114,8 @@ move_concatenate(Padder *p, Op *op)
 		return NULL;
 	for (int i = 0; i < op->noperands; i++) {
 		Value *part = op->operands[i];
-		part = pad_around(p, part, dim, start, size - start - part->type.dims[dim]);
+		part = make_pad_dim(named(p->make, "placed"), part, dim, start,
+			size - start - part->type.dims[dim]);
 		v = v ? pad_before(p, dim, start, v, part) : part;
 		start += pad_true_size(op->operands[i], dim);
 	}

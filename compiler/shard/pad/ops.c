@@ -44,7 +44,7 @@ mask_zeros(Padder *p, Op *op, int operand, int64_t dim)
 {
 	if (padding_of(p, op, operand, dim) != ZERO)
 		mask_operand(p, op, operand, dim,
-			pad_constant(p, op->operands[operand]->type.dtype, 0));
+			make_constant(p->make, op->operands[operand]->type.dtype, 0));
 }
 
 /* ---- what is reduced ----------------------------------------------------------- */
@@ -109,7 +109,7 @@ prepare_sort(Padder *p, Op *op)
 		return;
 	if (ascending && dtype_is_float(dtype))
 		last = double_payload(NAN);
-	mask_operand(p, op, 0, dim, pad_constant(p, dtype, last));
+	mask_operand(p, op, 0, dim, make_constant(p->make, dtype, last));
 }
 
 /* ---- what is read by index ------------------------------------------------------ */

@@ -45,8 +45,7 @@ typedef struct Padder {
 	int nvalues;
 	uint16_t **linked; /* by op id: of each operand, the dims that may
 				   stay padded */
-	const Op *reason;  /* whose label, range and mode new ops get */
-	Op *at;		   /* new ops go before it */
+	Make make;	   /* of new ops */
 } Padder;
 
 /* link.c */
@@ -74,24 +73,18 @@ bool pad_reads_padded(OpKind kind);
    op is gone. */
 bool pad_move(Padder *p, Op *op);
 
-/* build.c: new ops, before p->at; their values are known */
+/* build.c: new ops by p->make; their values are known */
+void pad_make_before(Padder *p, Op *before, Op *reason);
 PadValue **pad_values_new(Arena *a, int n);
 bool pad_is_padded(const Value *v, int dim);
 int64_t pad_true_size(const Value *v, int dim);
 void pad_set_unpadded(Padder *p, Value *v, const int64_t *sizes);
-Value *pad_constant(Padder *p, DType dtype, int64_t payload);
 /* The scalar beyond the true size of a dim. */
 Value *pad_mask(Padder *p, Value *v, int dim, Value *fill);
 /* At most `limit`, in whatever integer dtype. */
 Value *pad_at_most(Padder *p, Value *v, int64_t limit);
-/* ---- of a dim, padding and all */
-Value *pad_roll(Padder *p, Value *v, int dim, int64_t shift);
-Value *pad_reverse(Padder *p, Value *v, const Ints *dims);
-/* With so many zeros before and behind. */
-Value *pad_around(Padder *p, Value *v, int dim, int64_t low, int64_t high);
-/* The first n of `first`, then what `rest` has there. */
+/* Of a dim, padding and all: the first n of `first`, then what `rest` has there. */
 Value *pad_before(Padder *p, int dim, int64_t n, Value *first, Value *rest);
-/* ---- */
 /* Without the padding of these dims. */
 Value *pad_trim(Padder *p, Value *v, uint16_t dims);
 /* With as many zeros as make up these sizes. */

@@ -52,8 +52,7 @@ pad_result(Padder *p, Op *op, Value *v)
 {
 	int64_t sizes[MAX_RANK];
 
-	p->reason = op;
-	p->at = op->next;
+	pad_make_before(p, op->next, op);
 	if (find_sizes(p, v, sizes))
 		pad_value(p, v)->now = pad_extend(p, v, sizes);
 }
@@ -86,7 +85,7 @@ pad_op(Padder *p, Op *op)
 		if (now)
 			op->operands[i] = now;
 	}
-	p->reason = p->at = op;
+	pad_make_before(p, op, op);
 	if (pad_move(p, op))
 		return;
 	if (op->kind != O_return)
