@@ -20,11 +20,8 @@
 static Value *
 copy_constant(Elab *e, const Op *old)
 {
-	Op *op = op_new(e->m, O_constant, 0, NULL, 1, NULL, old->range, old->label);
+	Op *op = op_clone(old);
 	op->mode = e->mode;
-	op_set_int(op, A_value, op_int(old, A_value));
-	op->results[0]->type = old->results[0]->type;
-	op_infer(op);
 	op_append(e->block, op);
 	return op->results[0];
 }

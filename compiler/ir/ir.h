@@ -554,6 +554,8 @@ Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
 Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresults,
 	const char *result_name, Range range, const char *label);
+/* clone.c: the same op once more, detached; for ops without bodies. */
+Op *op_clone(const Op *op);
 /* One more at the end. */
 Value *op_add_result(Op *op, const char *name, const Type *type);
 void op_add_operand(Op *op, Value *v);

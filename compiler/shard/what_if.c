@@ -61,15 +61,12 @@ value_named(Module *m, const char *name)
 static void
 place_value(Module *m, Value *v, const Placement *p)
 {
-	Range nowhere = {0};
-
 	if (v->def) {
-		Op *op = op_new(m, O_constraint, 1, &v, 1, v->name, nowhere, "let");
-		value_replace_uses(m, v, op->results[0]);
-		op_insert_after(v->def, op);
-		op_infer(op);
-		op->operands[0] = v;
-		v = op->results[0];
+		Make k = {.module = m, .before = v->def->next, .label = "let", .name = v->name};
+		Value *placed = make_unary(k, O_constraint, v);
+		value_replace_uses(m, v, placed);
+		placed->def->operands[0] = v;
+		v = placed;
 	}
 	v->placement = *p;
 	v->annotated = true;

@@ -123,29 +123,26 @@ reason_of(const Value *v, const Op *user, int operand, bool requested)
 Value *
 insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
 {
-	Op *op = op_new(p->module, O_reshard, 1, &v, 1, v->name, why.range, why.label);
+	Make k = {.module = p->module,
+		.before = before,
+		.range = why.range,
+		.label = why.label,
+		.name = v->name};
+	Value *moved = make_unary(k, O_reshard, v);
 
-	op_insert_before(before, op);
-	op->results[0]->placement = *to;
-	op_infer(op);
-	op->results[0]->placement = *to;
-	op->results[0]->range = v->range;
-	op->results[0]->unpadded = v->unpadded;
-	op->requested = why.requested;
-	return op->results[0];
+	moved->placement = *to;
+	moved->range = v->range;
+	moved->unpadded = v->unpadded;
+	moved->def->requested = why.requested;
+	return moved;
 }
 
 Value *
-recompute(Partitioner *p, Value *v, const Placement *to, Op *before)
+recompute(Value *v, const Placement *to, Op *before)
 {
-	const Op *def = v->def;
-	Op *copy = op_new(p->module, def->kind, def->noperands, def->operands, 1, v->name,
-		def->range, def->label);
+	Op *copy = op_clone(v->def);
 
-	op_copy_attrs(copy, def);
-	copy->results[0]->type = v->type;
 	copy->results[0]->placement = *to;
-	copy->results[0]->unpadded = v->unpadded;
 	op_insert_before(before, copy);
 	return copy->results[0];
 }
@@ -163,7 +160,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 		return form->value;
 	requested |= s->sum_requested && placement_equal(to, &s->final);
 	if (is_recomputed(v) && !to->nunreduced) {
-		moved = recompute(p, v, to, user);
+		moved = recompute(v, to, user);
 	} else {
 		const ReshardPlan *settled =
 			reshard_plan(p->resharder, &v->type, &s->final, to);

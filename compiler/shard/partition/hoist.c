@@ -113,7 +113,7 @@ outside(Partitioner *p, const Body *b, Value *v, Op *user)
 		return b->loop->operands[v->index];
 	if (v->block != b->block)
 		return v;
-	v = recompute(p, v, &v->placement, user);
+	v = recompute(v, &v->placement, user);
 	for (int i = 0; i < v->def->noperands; i++)
 		v->def->operands[i] = outside(p, b, v->def->operands[i], v->def);
 	return v;

@@ -110,7 +110,7 @@ typedef struct Reason {
 } Reason;
 Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why);
 /* A copy of a constant, iota or broadcast constant, placed as wanted. */
-Value *recompute(Partitioner *p, Value *v, const Placement *to, Op *before);
+Value *recompute(Value *v, const Placement *to, Op *before);
 /* The value's form in `to`, made before op `user` if there is none. */
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested);

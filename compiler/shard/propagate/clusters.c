@@ -35,13 +35,8 @@ is_splittable(const Value *v)
 static Value *
 copy_constant(Propagation *g, Value *v, Op *user)
 {
-	Op *op = op_new(g->module, v->def->kind, v->def->noperands, v->def->operands, 1,
-		v->name, v->def->range, v->def->label);
+	Op *op = op_clone(v->def);
 
-	op_copy_attrs(op, v->def);
-	op->results[0]->type = v->type;
-	op->results[0]->placement = v->placement;
-	op->results[0]->range = v->range;
 	op_insert_before(user, op);
 	/* a body is closed: the scalar of a broadcast comes along */
 	if (op->noperands && v->block != user->block)
