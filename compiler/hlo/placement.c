@@ -241,16 +241,6 @@ read_sharding(Cursor *c, int rank)
 
 /* ---- placements as the language writes them -------------------------- */
 
-static uint8_t
-read_priority(Cursor *c)
-{
-	int64_t priority = cursor_integer(c, "a priority");
-
-	if (priority < 0 || priority > UINT8_MAX)
-		cursor_error(c, "a priority of %lld", (long long)priority);
-	return (uint8_t)priority;
-}
-
 /* [8@X, 63@(Y,?)!1 pad] replicated(Z) unreduced(Y, max); `padded` takes a bit
    for each dim that is */
 static Placement
@@ -280,8 +270,11 @@ read_spec(Cursor *c, Type *type, uint16_t *padded)
 			else
 				axes_append(&l, read_axis(c));
 			set_dim(c, &p, d, &l, open);
-			if (cursor_accept(c, "!"))
-				p.priority[d] = read_priority(c);
+			int64_t priority =
+				cursor_accept(c, "!") ? cursor_integer(c, "a priority") : 0;
+			if (priority < 0 || priority > UINT8_MAX)
+				cursor_error(c, "a priority of %lld", (long long)priority);
+			p.priority[d] = (uint8_t)priority;
 		}
 		if (cursor_accept(c, "pad"))
 			*padded |= (uint16_t)(1u << d);
@@ -344,27 +337,24 @@ placement_is_implied(const Printer *pr, const Value *v)
 	return (global || !p->rank || block_manual(v->block)) && placement_same(p, &implied);
 }
 
-/* What the named sharding of HLO has no word for. */
-static void
-placement_facts(Line *line, const Placement *p)
+/* Whether the named sharding of HLO has a word for all of it. */
+static bool
+sharding_says_all(const Value *v)
 {
-	int64_t priorities[MAX_RANK];
-	bool any = false;
+	const Placement *p = &v->placement;
+	bool all =
+		!v->unpadded && !p->all_replicated && (!p->nunreduced || p->combiner == C_add);
 
-	for (int d = 0; d < p->rank; d++) {
-		priorities[d] = p->priority[d];
-		any |= p->priority[d] != 0;
-	}
-	if (any)
-		line_fact_numbers(line, "priority", p->rank, priorities);
-	if (p->all_replicated)
-		line_fact(line, "replicated", "all");
-	if (p->nunreduced && p->combiner != C_add)
-		line_fact(line, "unreduced.combiner", combiners[p->combiner].name);
+	for (int d = 0; d < p->rank; d++)
+		all &= !p->priority[d];
+	return all;
 }
 
-/* In a device program it is the tensor's placement, with the tensor's sizes:
-   XLA would take a sharding there for one still to be applied. */
+/*
+ * A sharding, and where that does not say all, the placement as the language
+ * writes it.  In a device program the latter alone, with the tensor's sizes:
+ * XLA would take a sharding there for one still to be applied.
+ */
 void
 line_placement(Line *line, const Value *v)
 {
@@ -372,134 +362,88 @@ line_placement(Line *line, const Value *v)
 	const Placement *p = &v->placement;
 	Level level = line->pr->m->level;
 	bool implied = placement_is_implied(line->pr, v);
-	Text spec = {0};
+	bool spec = level >= L_device ? !v->no_placement && (!implied || v->unpadded)
+				      : !sharding_says_all(v);
+	Text t = {0};
 
-	if (!placement_is_sane(mesh, p)) {
+	if (!placement_is_sane(mesh, p) || p->rank != v->type.rank) {
 		line_fact(line, "placement", "broken");
-	} else if (level >= L_device) {
-		if (!v->no_placement && (!implied || v->unpadded) && p->rank == v->type.rank) {
-			text_value_spec(&spec, mesh, v);
-			line_fact_text(line, "placement", &spec);
+	} else {
+		if (level < L_device && (!implied || (level == L_global && v->annotated)))
+			text_sharding(line->t, line->pr, p);
+		if (spec) {
+			text_value_spec(&t, mesh, v);
+			line_fact_text(line, "placement", &t);
 		}
-	} else if (!implied || (level == L_global && v->annotated)) {
-		text_sharding(line->t, line->pr, p);
-		placement_facts(line, p);
 	}
 	/* Before propagation a placement is there because it was written. */
 	if (v->annotated && level != L_global)
 		line_fact(line, "annotated", v->annotated_open ? "open" : "true");
 	if (v->index_limit)
 		line_fact_numbers(line, "index_limit", 1, &v->index_limit);
-	if (v->unpadded && level < L_device)
-		line_fact_numbers(line, "unpadded", v->type.rank, v->unpadded);
 }
 
+/* [7@X pad, 64]: the sizes are those of the whole tensor, without padding. */
 static void
-read_placement_facts(const ReadLine *in, Placement *p)
+read_placement_fact(const ReadLine *in, const Fact *f, Value *v)
 {
-	const Fact *f = find_fact(&in->facts, "priority");
-	Combiner combiner;
-
-	if (f) {
-		Cursor c = fact_cursor(in->rd, f);
-		for (int d = 0; d < p->rank; d++) {
-			if (d)
-				cursor_expect(&c, ",");
-			p->priority[d] = read_priority(&c);
-		}
-		cursor_expect_end(&c);
-	}
-	p->all_replicated = fact_is(&in->facts, "replicated", "all");
-	f = find_fact(&in->facts, "unreduced.combiner");
-	if (!f)
-		return;
-	if (!combiner_by_name(f->value, &combiner))
-		hlo_error(in->rd, f->where, "unknown combiner '%s'", f->value);
-	else if (p->nunreduced)
-		p->combiner = (uint8_t)combiner;
-}
-
-static void
-set_unpadded(Reading *rd, Value *v, const int64_t *sizes)
-{
-	v->unpadded = arena_copy(rd->arena, sizes, (size_t)v->type.rank * sizeof sizes[0]);
-}
-
-/* The tensor's sizes are the shard's times the ways, less its padding. */
-static bool
-is_shard_of(const Placement *p, const Type *shard, uint16_t padded, const Type *tensor)
-{
-	bool fits = p->rank == shard->rank;
-
-	for (int d = 0; d < p->rank && fits; d++) {
-		int64_t size = tensor->dims[d], ways = placement_dim_ways(p, d);
-		int64_t most;
-		fits = mul_i64(ways, shard->dims[d], &most)
-			&& (padded >> d & 1 ? size < most : size == most);
-	}
-	return fits;
-}
-
-static void
-read_device_placement(const ReadLine *in, Value *v)
-{
-	const Fact *f = find_fact(&in->facts, "placement");
-	Type tensor = v->type;
+	Type whole = v->type;
 	uint16_t padded;
-
-	v->placement = placement_none(v->type.rank);
-	v->no_placement = !f && v->type.rank > 0;
-	if (!f)
-		return;
 	Cursor c = fact_cursor(in->rd, f);
-	Placement p = read_spec(&c, &tensor, &padded);
+	Placement p = read_spec(&c, &whole, &padded);
+	bool fits = p.rank == v->type.rank;
+
 	cursor_expect_end(&c);
+	for (int d = 0; d < p.rank && fits; d++) {
+		int64_t ways = in->rd->m->level >= L_device ? placement_dim_ways(&p, d) : 1;
+		int64_t most;
+		fits = mul_i64(ways, v->type.dims[d], &most)
+			&& (padded >> d & 1 ? whole.dims[d] < most : whole.dims[d] == most);
+	}
+	if (!fits)
+		hlo_error(in->rd, f->where, "%s of %s has another shape than %s",
+			in->rd->m->level >= L_device ? "a shard" : "a tensor", f->value,
+			v->name);
 	if (in->rd->failed)
 		return;
-	if (!is_shard_of(&p, &v->type, padded, &tensor)) {
-		hlo_error(in->rd, f->where, "a shard of %s has another shape than %s", f->value,
-			v->name);
-		return;
-	}
 	v->placement = p;
 	if (padded)
-		set_unpadded(in->rd, v, tensor.dims);
-}
-
-/* unpadded="7,64" */
-static void
-read_unpadded(const ReadLine *in, Value *v)
-{
-	const Fact *f = find_fact(&in->facts, "unpadded");
-	int64_t sizes[MAX_RANK];
-	bool padded = false;
-
-	if (!f || in->rd->m->level >= L_device)
-		return;
-	Cursor c = fact_cursor(in->rd, f);
-	for (int d = 0; d < v->type.rank; d++) {
-		if (d)
-			cursor_expect(&c, ",");
-		sizes[d] = cursor_integer(&c, "a size");
-		if (!in->rd->failed && (sizes[d] < 1 || sizes[d] > v->type.dims[d]))
-			cursor_error(&c, "dim %d of %s is smaller than %lld", d, v->name,
-				(long long)sizes[d]);
-		padded |= sizes[d] != v->type.dims[d];
-	}
-	cursor_expect_end(&c);
-	if (padded && !in->rd->failed)
-		set_unpadded(in->rd, v, sizes);
+		v->unpadded = arena_copy(in->rd->arena, whole.dims,
+			(size_t)whole.rank * sizeof whole.dims[0]);
 }
 
 void
 read_placement(const ReadLine *in, Value *v)
 {
 	const HloAttr *sharding = hlo_attr(&in->instr->attrs, "sharding");
+	const Fact *spec = find_fact(&in->facts, "placement");
 	const Fact *limit = find_fact(&in->facts, "index_limit");
 	Level level = in->rd->m->level;
+	int rank = v->type.rank;
+
+	v->placement = level == L_global ? placement_open(rank) : placement_none(rank);
+	v->no_placement = level >= L_device && !spec && rank > 0;
+	if (spec)
+		read_placement_fact(in, spec, v);
+	if (sharding && level < L_device) {
+		Cursor c = sharding->value;
+		Placement said = v->placement;
+		v->placement = read_sharding(&c, rank);
+		if (spec) {
+			v->placement.all_replicated = said.all_replicated;
+			memcpy(v->placement.priority, said.priority, sizeof said.priority);
+			v->placement.combiner = said.combiner;
+			if (!placement_same(&v->placement, &said))
+				hlo_error(in->rd, spec->where,
+					"%s is not what the sharding of %s says", spec->value,
+					v->name);
+		}
+	}
 
 	v->annotated_open = fact_is(&in->facts, "annotated", "open");
 	v->annotated = v->annotated_open || fact_is(&in->facts, "annotated", "true");
+	if (level == L_global)
+		v->annotated = sharding != NULL;
 	if (limit) {
 		Cursor c = fact_cursor(in->rd, limit);
 		v->index_limit = cursor_integer(&c, "a limit");
@@ -508,18 +452,4 @@ read_placement(const ReadLine *in, Value *v)
 			hlo_error(in->rd, limit->where, "a limit of %s is below 0",
 				limit->value);
 	}
-	read_unpadded(in, v);
-	if (level >= L_device) {
-		read_device_placement(in, v);
-		return;
-	}
-	v->placement =
-		level == L_global ? placement_open(v->type.rank) : placement_none(v->type.rank);
-	if (level == L_global)
-		v->annotated = sharding != NULL;
-	if (sharding) {
-		Cursor c = sharding->value;
-		v->placement = read_sharding(&c, v->type.rank);
-	}
-	read_placement_facts(in, &v->placement);
 }

@@ -132,11 +132,13 @@ def written(op, mesh):
         return None
     text = op.sharding.replace("'", '"')
     dims = re.findall(r"\{[^}]*\}", text[:text.index("]")]) or ["{}"] * len(op.dims())
-    priorities = op.facts.get("priority", ",".join("0" for _ in dims)).split(",")
+    spec = op.facts.get("placement", "")      # what the sharding has no word for
     if dims:
+        parts = spec[1:spec.index("]")].split(", ") if spec else dims
+        priorities = [part.partition("!")[2] or "0" for part in parts]
         dims = [d + ("p" + p if p != "0" and d != "{}" else "") for d, p in zip(dims, priorities)]
     rest = text[text.index("]") + 1:]
-    if op.facts.get("replicated") == "all":
+    if re.search(r"replicated(?!\()", spec):
         if ":" in text:
             raise Skip("replicated beside a part of an axis")
         others = ['"%s"' % a for a in mesh if '"%s"' % a not in text]
