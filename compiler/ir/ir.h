@@ -381,6 +381,14 @@ typedef enum PartialKind {
 #undef PARTIAL
 } PartialKind;
 
+/* How the bodies of an op run. */
+typedef enum BodiesRun {
+	BODIES_none,   /* there are none */
+	BODIES_once,   /* there is one */
+	BODIES_choice, /* operand 0 chooses one of two */
+	BODIES_loop,   /* a condition, and what is run as long as it holds */
+} BodiesRun;
+
 typedef struct Rule Rule;
 typedef struct OpInfo {
 	const char *name;   /* "dot" */
@@ -389,7 +397,8 @@ typedef struct OpInfo {
 	int operands;
 	uint32_t attrs;
 	bool pointwise, leaf, blocked;
-	bool many;  /* results, any number of them */
+	bool many; /* results, any number of them */
+	BodiesRun run;
 	int bodies; /* blocks it owns */
 	PartialKind partial;
 	int flops;

@@ -18,10 +18,13 @@
 #define AFTER_PREFIX(hlo) (&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
 #define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
 
-#define BODIES(id) \
-	(O_##id == O_call || O_##id == O_fusion || O_##id == O_manual ? 1 \
-			: O_##id == O_while || O_##id == O_if	      ? 2 \
-								      : 0)
+#define RUN(id) \
+	(O_##id == O_call || O_##id == O_fusion || O_##id == O_manual ? BODIES_once \
+			: O_##id == O_if			      ? BODIES_choice \
+			: O_##id == O_while			      ? BODIES_loop \
+								      : BODIES_none)
+
+#define BODIES(id) (RUN(id) == BODIES_none ? 0 : RUN(id) == BODIES_once ? 1 : 2)
 
 #define MANY(id) (BODIES(id) || O_##id == O_sort || O_##id == O_extern)
 
@@ -37,6 +40,7 @@ const OpInfo ops[OP_COUNT] = {
 		.pointwise = IS(rule_fn, pointwise), \
 		.leaf = IS(rule_fn, leaf), \
 		.blocked = IS(rule_fn, blocked), \
+		.run = RUN(id), \
 		.bodies = BODIES(id), \
 		.many = MANY(id), \
 		.partial = PARTIAL_##partial_kind, \

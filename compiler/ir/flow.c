@@ -1,0 +1,247 @@
+/*
+ * flow.c - flows of bodies, and the solver for facts.
+ */
+#include "ir/flow.h"
+
+/* ---- flows ---------------------------------------------------------- */
+
+enum { OUTSIDE = -1, MOST_WAYS = 6 };
+
+/* From body to body. */
+typedef struct Way {
+	int from, to;
+} Way;
+
+typedef struct Ways {
+	int n;
+	int first; /* operands before that are not passed on */
+	Way way[MOST_WAYS];
+} Ways;
+
+static const Ways ways_of_bodies[] = {
+	[BODIES_none] = {0},
+	[BODIES_once] = {2, 0, {{OUTSIDE, 0}, {0, OUTSIDE}}},
+	[BODIES_choice] = {4, 1, {{OUTSIDE, 0}, {OUTSIDE, 1}, {0, OUTSIDE}, {1, OUTSIDE}}},
+	[BODIES_loop] = {6, 0,
+		{{OUTSIDE, LOOP_CONDITION}, {OUTSIDE, LOOP_BODY}, {OUTSIDE, OUTSIDE},
+			{LOOP_BODY, LOOP_CONDITION}, {LOOP_BODY, LOOP_BODY},
+			{LOOP_BODY, OUTSIDE}}},
+};
+
+static const Ways *
+op_ways(const Op *op)
+{
+	return &ways_of_bodies[ops[op->kind].run];
+}
+
+/* The flow of that index along a way; false if there are not so many. */
+static bool
+follow(Flow *f, const Way *w, int index)
+{
+	const Block *to = w->to == OUTSIDE ? NULL : f->op->bodies[w->to];
+	const Block *from = w->from == OUTSIDE ? NULL : f->op->bodies[w->from];
+
+	if (index < 0 || index >= (to ? to->nparams : f->op->nresults))
+		return false;
+	f->kind = from ? (to ? FLOW_round : FLOW_out) : (to ? FLOW_in : FLOW_past);
+	f->index = index;
+	f->user = from ? from->last : f->op;
+	f->operand = from ? index : index + op_ways(f->op)->first;
+	f->from = f->user->operands[f->operand];
+	f->to = to ? to->params[index] : f->op->results[index];
+	return true;
+}
+
+bool
+flow_next(Flow *f)
+{
+	const Ways *w = op_ways(f->op);
+
+	for (; f->way < w->n; f->way++, f->next = 0)
+		if (follow(f, &w->way[f->way], f->next++))
+			return true;
+	return false;
+}
+
+bool
+flow_next_to(Flow *f)
+{
+	const Value *v = f->to;
+
+	f->op = v->def ? v->def : v->block->parent;
+	if (!f->op)
+		return false;
+	for (const Ways *w = op_ways(f->op); f->way < w->n;) {
+		const Way *way = &w->way[f->way++];
+		bool reached = way->to == OUTSIDE
+			? v->def != NULL
+			: !v->def && v->block == f->op->bodies[way->to];
+		if (reached)
+			return follow(f, way, v->index);
+	}
+	return false;
+}
+
+bool
+flow_next_from(Flow *f)
+{
+	Op *user = f->user;
+
+	f->op = user->kind == O_return ? user->block->parent : user;
+	if (!f->op)
+		return false;
+	for (const Ways *w = op_ways(f->op); f->way < w->n;) {
+		const Way *way = &w->way[f->way++];
+		bool outside = way->from == OUTSIDE;
+		if (user == (outside ? f->op : f->op->bodies[way->from]->last))
+			return follow(f, way, f->operand - (outside ? w->first : 0));
+	}
+	return false;
+}
+
+Value *
+op_decision(const Op *op)
+{
+	switch (ops[op->kind].run) {
+	case BODIES_choice:
+		return op->operands[0];
+	case BODIES_loop:
+		return op->bodies[LOOP_CONDITION]->last->operands[0];
+	case BODIES_none:
+	case BODIES_once:
+		break;
+	}
+	return NULL;
+}
+
+/* ---- facts ---------------------------------------------------------- */
+
+typedef struct Use {
+	Op *op;
+	int operand;
+} Use;
+
+/* First everything once, in program order, which is all there is to do unless
+   something comes round that a loop's bodies have been walked without.  Then
+   the uses of such values, and of what grows with them. */
+typedef struct Solver {
+	Arena *arena;
+	bool late; /* what grows now has uses that were looked at */
+	int nlate;
+	const Value **values; /* the last first */
+	bool *waits;	      /* by value id */
+	int *first;	      /* of `uses`, by value id */
+	Use *uses;
+} Solver;
+
+void
+dataflow_add(Dataflow *d, const Value *v, Facts more)
+{
+	Solver *s = d->solver;
+
+	if (!(more & ~d->of[v->id]))
+		return;
+	d->of[v->id] |= more;
+	if (!s->late || s->waits[v->id])
+		return;
+	s->waits[v->id] = true;
+	s->values[s->nlate++] = v;
+}
+
+static void
+pass(Dataflow *d, const Flow *f)
+{
+	const Value *decision = d->decided && f->kind != FLOW_in ? op_decision(f->op) : NULL;
+
+	dataflow_add(d, f->to, d->along ? d->along(d, f) : d->of[f->from->id]);
+	if (decision)
+		dataflow_add(d, f->to, d->of[decision->id]);
+}
+
+static void
+walk(Dataflow *d, Block *b)
+{
+	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
+		Flow in = {.op = op}, out = {.op = op};
+		d->op(d, op);
+		while (flow_next(&in))
+			if (in.user == op)
+				pass(d, &in);
+		for (int i = 0; i < op->nbodies; i++)
+			walk(d, op->bodies[i]);
+		while (flow_next(&out)) {
+			d->solver->late = out.kind == FLOW_round;
+			if (out.user != op)
+				pass(d, &out);
+		}
+		d->solver->late = false;
+	}
+}
+
+static void
+count_uses(Op *op, void *data)
+{
+	int *n = data;
+
+	for (int i = 0; i < op->noperands; i++)
+		n[op->operands[i]->id]++;
+}
+
+static void
+list_uses(Op *op, void *data)
+{
+	Solver *s = data;
+
+	for (int i = 0; i < op->noperands; i++)
+		s->uses[--s->first[op->operands[i]->id]] = (Use){op, i};
+}
+
+static void
+find_uses(Solver *s, Block *b, int nvalues)
+{
+	s->first = NEW_ARRAY(s->arena, int, nvalues + 1);
+	block_walk(b, count_uses, s->first);
+	for (int i = 0; i < nvalues; i++)
+		s->first[i + 1] += s->first[i];
+	s->uses = NEW_ARRAY(s->arena, Use, s->first[nvalues] + 1);
+	block_walk(b, list_uses, s);
+}
+
+static void
+look_at_use(Dataflow *d, const Value *v, const Use *use)
+{
+	Op *op = use->op;
+	Flow f = {.user = op, .operand = use->operand};
+
+	if (op->kind != O_return)
+		d->op(d, op);
+	while (flow_next_from(&f))
+		pass(d, &f);
+	if (d->decided && f.op && op_decision(f.op) == v)
+		for (Flow all = {.op = f.op}; flow_next(&all);)
+			pass(d, &all);
+}
+
+void
+dataflow_solve(Dataflow *d, Arena *a, Block *b)
+{
+	int n = b->module->nvalues;
+	Solver s = {.arena = a,
+		.values = NEW_ARRAY(a, const Value *, n + 1),
+		.waits = NEW_ARRAY(a, bool, n + 1)};
+
+	d->solver = &s;
+	if (!d->of)
+		d->of = NEW_ARRAY(a, Facts, n + 1);
+	walk(d, b);
+	if (s.nlate)
+		find_uses(&s, b, n);
+	s.late = true;
+	while (s.nlate) {
+		const Value *v = s.values[--s.nlate];
+		s.waits[v->id] = false;
+		for (int i = s.first[v->id]; i < s.first[v->id + 1]; i++)
+			look_at_use(d, v, &s.uses[i]);
+	}
+	d->solver = NULL;
+}
