@@ -5,7 +5,7 @@
  * what a parameter indexes is found in the program on whole tensors and stays
  * with it (Value.index_limit).
  */
-#include "ir/ir.h"
+#include "ir/flow.h"
 
 static bool
 keeps_elements(OpKind kind)
@@ -15,28 +15,17 @@ keeps_elements(OpKind kind)
 		|| ops[kind].partial == PARTIAL_move;
 }
 
-/* The operand that a param of a body stands for. */
-static Value *
-passed_in(const Value *param)
-{
-	Op *owner = param->block->parent;
-	int at;
-
-	if (!owner)
-		return NULL;
-	at = param->index + (owner->kind == O_if);
-	return at < owner->noperands ? owner->operands[at] : NULL;
-}
-
-/* The entry's parameter whose elements `v` holds in another order, or NULL. */
+/* The entry's parameter whose elements `v` holds in another order, or NULL;
+   of what a loop carries, what it starts as. */
 static Value *
 parameter_behind(Value *v)
 {
 	while (v) {
+		Flow in = {.to = v};
 		if (v->def)
 			v = keeps_elements(v->def->kind) ? v->def->operands[0] : NULL;
-		else if (v->block->parent)
-			v = passed_in(v);
+		else if (flow_next_to(&in))
+			v = in.from;
 		else
 			return v;
 	}
