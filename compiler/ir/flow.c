@@ -85,7 +85,7 @@ flow_next_to(Flow *f)
 bool
 flow_next_from(Flow *f)
 {
-	Op *user = f->user;
+	const Op *user = f->user;
 
 	f->op = user->kind == O_return ? user->block->parent : user;
 	if (!f->op)
@@ -97,6 +97,12 @@ flow_next_from(Flow *f)
 			return follow(f, way, f->operand - (outside ? w->first : 0));
 	}
 	return false;
+}
+
+const Placement *
+flow_spec(const Flow *f)
+{
+	return &f->op->specs[f->kind == FLOW_in ? f->index : f->op->noperands + f->index];
 }
 
 Value *
@@ -117,7 +123,7 @@ op_decision(const Op *op)
 /* ---- facts ---------------------------------------------------------- */
 
 typedef struct Use {
-	Op *op;
+	const Op *op;
 	int operand;
 } Use;
 
@@ -159,9 +165,9 @@ pass(Dataflow *d, const Flow *f)
 }
 
 static void
-walk(Dataflow *d, Block *b)
+walk(Dataflow *d, const Block *b)
 {
-	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
+	for (const Op *op = b->first; op && op->kind != O_return; op = op->next) {
 		Flow in = {.op = op}, out = {.op = op};
 		d->op(d, op);
 		while (flow_next(&in))
@@ -210,7 +216,7 @@ find_uses(Solver *s, Block *b, int nvalues)
 static void
 look_at_use(Dataflow *d, const Value *v, const Use *use)
 {
-	Op *op = use->op;
+	const Op *op = use->op;
 	Flow f = {.user = op, .operand = use->operand};
 
 	if (op->kind != O_return)

@@ -30,11 +30,11 @@ typedef enum FlowKind {
 } FlowKind;
 
 typedef struct Flow {
-	Op *op; /* that has the bodies */
+	const Op *op; /* that has the bodies */
 	FlowKind kind;
 	int index; /* of `to` among the parameters or the results */
 	Value *from, *to;
-	Op *user; /* `from` is this operand of op, or of what a body returns */
+	const Op *user; /* `from` is this operand of op, or of what a body returns */
 	int operand;
 	int way, next; /* of the walk */
 } Flow;
@@ -47,6 +47,8 @@ bool flow_next_to(Flow *f);
 /* ... of an operand: for (Flow f = {.user = op, .operand = i}; flow_next_from(&f);) */
 bool flow_next_from(Flow *f);
 
+/* Of a manual region: how the tensor outside is cut. */
+const Placement *flow_spec(const Flow *f);
 /* What chooses the body of an `if`, or says whether there is another round of a
    `while`; NULL of other ops. */
 Value *op_decision(const Op *op);

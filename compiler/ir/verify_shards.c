@@ -4,6 +4,7 @@
  */
 #include "ir/factors.h"
 #include "ir/partial.h"
+#include "ir/flow.h"
 #include "ir/verify.h"
 
 /* ---- factors: what an op needs to run on shards --------------------- */
@@ -182,18 +183,6 @@ check_alike(Checker *c, const Value *v, const Value *other)
 		verify_fail(c, "%s is not placed as %s", v->name, other->name);
 }
 
-/* What a body is given and gives back is placed as outside. */
-static void
-check_boundary(Checker *c, const Op *op, int body, int first, bool results)
-{
-	const Block *b = op->bodies[body];
-
-	for (int i = 0; i < b->nparams; i++)
-		check_alike(c, op->operands[first + i], b->params[i]);
-	for (int i = 0; i < op->nresults && results; i++)
-		check_alike(c, op->results[i], b->last->operands[i]);
-}
-
 /* Every device must come to the same decision. */
 static void
 check_decision(Checker *c, const Value *v)
@@ -202,16 +191,6 @@ check_decision(Checker *c, const Value *v)
 
 	if (placement_unreduced(&moving).n)
 		verify_fail(c, "%s decides, but is partial", v->name);
-}
-
-/* A carried value has one placement for good. */
-static void
-check_carried(Checker *c, const Op *op)
-{
-	for (int i = 0; i < op->nresults; i++) {
-		check_alike(c, op->results[i], op->bodies[0]->params[i]);
-		check_alike(c, op->results[i], op->bodies[1]->params[i]);
-	}
 }
 
 /* Of the spec's tensor, `inside` is a part; after partitioning also placed as
@@ -231,33 +210,26 @@ check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
 		verify_fail(c, "%s is not placed as %s", inside->name, v->name);
 }
 
-static void
-check_specs(Checker *c, const Op *op)
-{
-	const Block *body = op->bodies[0];
-
-	for (int i = 0; i < op->nresults; i++)
-		check_at_spec(c, op, op->results[i], body->last->operands[i],
-			&op->specs[op->noperands + i]);
-	for (int i = 0; i < op->noperands && c->m->level == L_resharded; i++)
-		check_at_spec(c, op, op->operands[i], body->params[i], &op->specs[i]);
-}
-
+/* What a body is given and gives back is placed as outside; a carried value has
+   one placement for good. */
 void
 check_bodies(Checker *c, const Op *op)
 {
-	if (op->kind == O_manual) {
-		check_specs(c, op);
-		return;
+	bool resharded = c->m->level == L_resharded;
+	const Value *decision = op_decision(op);
+
+	if (decision && resharded)
+		check_decision(c, decision);
+	for (Flow f = {.op = op}; flow_next(&f);) {
+		bool in = f.kind == FLOW_in, out = f.kind == FLOW_out;
+		if (op->kind == O_manual && (out || resharded))
+			check_at_spec(c, op, in ? f.from : f.to, in ? f.to : f.from,
+				flow_spec(&f));
+		if (op->kind == O_manual)
+			continue;
+		if (in && op->kind == O_while)
+			check_alike(c, op->results[f.index], f.to);
+		if (resharded && (in || out))
+			check_alike(c, in ? f.from : f.to, in ? f.to : f.from);
 	}
-	if (op->kind == O_while)
-		check_carried(c, op);
-	if (c->m->level != L_resharded)
-		return;
-	if (op->kind == O_while)
-		check_decision(c, op->bodies[0]->last->operands[0]);
-	if (op->kind == O_if)
-		check_decision(c, op->operands[0]);
-	for (int i = 0; i < op->nbodies; i++)
-		check_boundary(c, op, i, op->kind == O_if, op->kind != O_while || i == 1);
 }
