@@ -12,8 +12,6 @@
  */
 #include "shard/partition/partition.h"
 
-enum { CONDITION, BODY }; /* bodies of a while */
-
 /* Something to be done once the whole chain is known to be one. */
 typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
@@ -186,7 +184,7 @@ take_steps(Chain *c)
 static void
 reduce_one(Partitioner *p, Op *loop, int i)
 {
-	Block *body = loop->bodies[BODY], *condition = loop->bodies[CONDITION];
+	Block *body = loop->bodies[LOOP_BODY], *condition = loop->bodies[LOOP_CONDITION];
 	Value *next = body->last->operands[i];
 	Chain c = {.p = p};
 
@@ -204,8 +202,8 @@ void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
 	/* moves in the loop have been made since the last count */
-	block_count_uses(loop->bodies[CONDITION]);
-	block_count_uses(loop->bodies[BODY]);
+	block_count_uses(loop->bodies[LOOP_CONDITION]);
+	block_count_uses(loop->bodies[LOOP_BODY]);
 	for (int i = 0; i < n; i++)
 		reduce_one(p, loop, i);
 }

@@ -49,102 +49,37 @@ is_pole(const Op *op)
 	return effects[op->kind] == EFFECT_pole;
 }
 
-static bool
-an_operand_is(const bool *infinite, const Op *op)
-{
-	int n = effects[op->kind] == EFFECT_first ? 1 : op->noperands;
-
-	for (int i = 0; i < n; i++)
-		if (infinite[op->operands[i]->id])
-			return true;
-	return false;
-}
-
+/* A composite (softmax, a norm) is finite where its operands are, whatever it
+   is made of. */
 static void
-mark(bool *infinite, const Value *v, bool is)
+find_of(Dataflow *d, const Op *op)
 {
-	infinite[v->id] = is && dtype_is_float(v->type.dtype);
-}
+	Effect effect = effects[op->kind];
+	int n = effect == EFFECT_bounded ? 0 : effect == EFFECT_first ? 1 : op->noperands;
+	bool infinite = is_pole(op);
 
-static void find_in(bool *infinite, const Block *b);
-
-/* What the bodies see, and what comes of them; operand 0 of an if decides. */
-static void
-find_in_bodies(bool *infinite, const Op *op)
-{
-	int skip = op->kind == O_if;
-
-	for (int b = 0; b < op->nbodies; b++) {
-		const Block *body = op->bodies[b];
-		for (int i = 0; i < body->nparams; i++)
-			mark(infinite, body->params[i], infinite[op->operands[i + skip]->id]);
-		find_in(infinite, body);
-		for (int i = 0; i < op->nresults; i++)
-			mark(infinite, op->results[i],
-				infinite[op->results[i]->id]
-					|| infinite[body->last->operands[i]->id]);
-	}
-}
-
-/* Again, until it carries nothing that it did not carry before. */
-static void
-find_in_loop(bool *infinite, const Op *op)
-{
-	const Block *body = op->bodies[1];
-	bool more = true;
-
-	for (int i = 0; i < op->nresults; i++)
-		mark(infinite, op->results[i], infinite[op->operands[i]->id]);
-	while (more) {
-		more = false;
-		for (int b = 0; b < op->nbodies; b++) {
-			for (int i = 0; i < op->nresults; i++)
-				mark(infinite, op->bodies[b]->params[i],
-					infinite[op->results[i]->id]);
-			find_in(infinite, op->bodies[b]);
-		}
-		for (int i = 0; i < op->nresults; i++) {
-			bool *carried = &infinite[op->results[i]->id];
-			bool next = infinite[body->last->operands[i]->id];
-			more |= next && !*carried;
-			*carried |= next;
-		}
-	}
-}
-
-/* A composite (softmax, a norm) is finite where its operands are, whatever
-   it is made of. */
-static void
-find_of(bool *infinite, const Op *op)
-{
-	bool is = effects[op->kind] != EFFECT_bounded
-		&& (is_pole(op) || an_operand_is(infinite, op));
-
+	if (op->nbodies && op->kind != O_call)
+		return;
 	if (op->kind == O_constant)
-		is = dtype_is_float(op->results[0]->type.dtype)
-			&& isinf(payload_double(op_int(op, A_value)));
+		infinite = isinf(payload_double(op_int(op, A_value)));
+	for (int i = 0; i < n; i++)
+		infinite |= d->of[op->operands[i]->id] != 0;
 	for (int i = 0; i < op->nresults; i++)
-		mark(infinite, op->results[i], op->nbodies ? false : is);
-	if (op->kind == O_while)
-		find_in_loop(infinite, op);
-	else if (op->nbodies)
-		find_in_bodies(infinite, op);
-	for (int i = 0; i < op->nresults && op->kind == O_call; i++)
-		mark(infinite, op->results[i], is);
+		if (infinite && dtype_is_float(op->results[i]->type.dtype))
+			dataflow_add(d, op->results[i], true);
 }
 
-static void
-find_in(bool *infinite, const Block *b)
+static Facts
+find_along(const Dataflow *d, const Flow *f)
 {
-	for (const Op *op = b->first; op; op = op->next)
-		find_of(infinite, op);
+	return f->op->kind == O_call && f->kind == FLOW_out ? 0 : d->of[f->from->id];
 }
 
-bool *
+const Facts *
 find_infinite(Arena *a, const Module *m)
 {
-	bool *infinite = NEW_ARRAY(a, bool, m->nvalues + 1);
+	Dataflow d = {.op = find_of, .along = find_along};
 
-	find_in(infinite, m->entry);
-	return infinite;
+	dataflow_solve(&d, a, m->entry);
+	return d.of;
 }

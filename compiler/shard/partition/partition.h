@@ -9,10 +9,11 @@
 #ifndef SHDC_PARTITION_H
 #define SHDC_PARTITION_H
 
+#include "ir/flow.h"
 #include "ir/partial.h"
 #include "shard/reshard/halo.h"
 
-typedef AxisList Assignment; /* [nfactors] */
+	typedef AxisList Assignment; /* [nfactors] */
 
 typedef struct Form {
 	Value *value;
@@ -57,8 +58,8 @@ typedef struct Partitioner {
 	RuleBook *rules;
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
-	bool *infinite; /* by value id: it may be; finite.c */
-	const Op *op;	/* being partitioned */
+	const Facts *infinite; /* by value id: it may be; finite.c */
+	const Op *op;	       /* being partitioned */
 	const Rule *rule;
 	Traffic now;	/* of the program as it is, for remarks, */
 	bool knows_now; /* ... once it was needed */
@@ -117,7 +118,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
 
 /* finite.c */
-bool *find_infinite(Arena *a, const Module *m); /* by value id */
+const Facts *find_infinite(Arena *a, const Module *m); /* by value id */
 
 /* regions.c */
 void partition_call(Partitioner *p, Op *op);

@@ -15,8 +15,6 @@
 #include <string.h>
 #include "shard/partition/partition.h"
 
-enum { CONDITION, BODY }; /* bodies of a while */
-
 /* A loop being partitioned, innermost first. */
 struct Loop {
 	Op *op;
@@ -135,7 +133,7 @@ partition_return(Partitioner *p, Op *op)
 {
 	const Block *b = op->block;
 	const Op *owner = b->parent;
-	bool condition = owner && owner->kind == O_while && b == owner->bodies[CONDITION];
+	bool condition = owner && owner->kind == O_while && b == owner->bodies[LOOP_CONDITION];
 	bool manual = owner && owner->kind == O_manual;
 
 	for (int i = 0; i < op->noperands; i++) {
@@ -167,13 +165,13 @@ carry(Op *loop, Value *outer, const Block *b)
 	Value *params[2];
 	Value *result;
 
-	for (int i = CONDITION; i <= BODY; i++)
+	for (int i = LOOP_CONDITION; i <= LOOP_BODY; i++)
 		params[i] = append_param(loop->bodies[i], outer, &outer->placement);
 	op_add_operand(loop, outer);
-	op_add_operand(loop->bodies[BODY]->last, params[BODY]);
+	op_add_operand(loop->bodies[LOOP_BODY]->last, params[LOOP_BODY]);
 	result = op_add_result(loop, outer->name, &outer->type);
 	result->placement = outer->placement;
-	return params[b == loop->bodies[BODY] ? BODY : CONDITION];
+	return params[b == loop->bodies[LOOP_BODY] ? LOOP_BODY : LOOP_CONDITION];
 }
 
 static Loop *

@@ -20,10 +20,9 @@
  *
  *   manual(X)   x: f32[8@(X,Y)]  ->  f32[4@Y]      ([i j])->([j]) {i=2, j=4}
  */
+#include "ir/flow.h"
 #include "shard/propagate/propagate.h"
 #include "shard/shard.h"
-
-enum { CONDITION, BODY }; /* bodies of a while */
 
 bool
 is_use(const Op *op, int i)
@@ -35,7 +34,7 @@ is_use(const Op *op, int i)
 	if (op->kind == O_if)
 		return i == 0;
 	if (op->kind == O_return && owner && owner->kind == O_while)
-		return op->block == owner->bodies[CONDITION] || !loop_hands_on(owner, i);
+		return op->block == owner->bodies[LOOP_CONDITION] || !loop_hands_on(owner, i);
 	return op->kind != O_call && !(op->kind == O_return && owner && owner->kind == O_call);
 }
 
