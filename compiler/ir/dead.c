@@ -1,101 +1,93 @@
 /*
- * dead.c - removing what nobody uses: ops, and what goes in and out of bodies
+ * dead.c - removing what nobody needs: ops, and what goes in and out of bodies
  * for nothing.
  *
- * Last op first, so that one walk also takes what only dead ops used.
+ *   i, n, x' = while(i, n, x)           only i is returned: x goes, with all
+ *     condition: i < n                  that it is made of
+ *     body:      i + 1, n, sqrt(x)
+ *
+ * From what the program returns the way back is followed through ops and flows;
+ * what was not met goes. `uses` is the mark.
  */
-#include "ir/ir.h"
+#include "ir/flow.h"
 
-/* ---- uses ----------------------------------------------------------- */
+/* ---- what is needed ------------------------------------------------- */
 
-/* A use of the value, and of the ops in whose bodies it is. */
-static void
-count_use(Value *v)
-{
-	v->uses++;
-	for (const Block *b = v->block; b && b->parent; b = b->parent->block)
-		if (b->parent->nresults)
-			b->parent->results[0]->uses++;
-}
-
-/* The user may ask for the placement of what has a name. */
-static void
-count_named(Module *m)
-{
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value)
-			count_use(m->named[i].value);
-	for (int i = 0; i < m->nexpects; i++)
-		count_use(m->expects[i].value);
-}
-
-static void
-drop_uses(Op *op)
-{
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i]->uses--;
-	for (int i = 0; i < op->nbodies; i++)
-		for (Op *inner = op->bodies[i]->first; inner; inner = inner->next)
-			drop_uses(inner);
-}
-
-static bool
-op_is_dead(const Op *op)
-{
-	for (int i = 0; i < op->nresults; i++)
-		if (op->results[i]->uses)
-			return false;
-	return op->kind != O_return;
-}
-
-/* ---- bodies --------------------------------------------------------- */
-
-/* What of a body is needed: each value once, in the order it was found. */
 typedef struct Needs {
-	const Op *loop;
-	Table *values;
-	bool *live; /* by carried value */
+	Arena *arena;
+	Value **values; /* each once, in the order they were found */
+	int n;
 } Needs;
 
 static void
 need(Needs *n, Value *v)
 {
-	table_add(n->values, v->name, v);
+	if (!v->uses++)
+		APPEND(n->arena, n->values, n->n, v);
 }
 
 static void
-need_carried(Needs *n, int i)
+need_operands(Needs *n, const Op *op)
 {
-	n->live[i] = true;
-	need(n, n->loop->bodies[1]->last->operands[i]);
+	for (int i = 0; i < op->noperands; i++)
+		need(n, op->operands[i]);
 }
 
-/* What it is made of, this round or one before. */
+/* The user may ask for the placement of what has a name: it is needed, and so
+   are the ops in whose bodies it is. */
+static void
+need_named(Needs *n, Value *v)
+{
+	need(n, v);
+	for (const Block *b = v->block; b && b->parent; b = b->parent->block)
+		if (b->parent->nresults)
+			need(n, b->parent->results[0]);
+}
+
+/* May what goes into its bodies and comes out of them become less?  A call and
+   a manual region have what their function has, and names in a loop may be asked
+   for as long as the program is as written. */
+static bool
+may_shrink(const Op *op)
+{
+	return ops[op->kind].run == BODIES_choice
+		|| (ops[op->kind].run == BODIES_loop && op->module->level > L_global);
+}
+
+/* What it is made of; of what a loop carries, this round or one before. */
 static void
 need_sources(Needs *n, const Value *v)
 {
-	for (int i = 0; v->def && i < v->def->noperands; i++)
-		need(n, v->def->operands[i]);
-	if (!v->def)
-		need_carried(n, v->index);
+	const Op *op = v->def ? v->def : v->block->parent;
+
+	if (op && may_shrink(op)) {
+		for (Flow f = {.to = (Value *)v}; flow_next_to(&f);)
+			need(n, f.from);
+		need(n, op_decision(op));
+	} else if (v->def) {
+		need_operands(n, op);
+		for (int i = 0; i < op->nbodies; i++)
+			need_operands(n, op->bodies[i]->last);
+	}
 }
 
-/* Which carried values matter (from L_sharded on: before that, names in the
-   body may be asked for): results that are used, what the condition looks
-   at, and what these are made of, this round or a later one. */
-static bool *
-live_carried(const Op *loop)
+static void
+find_needs(Module *m)
 {
-	Arena *a = loop->module->arena;
-	Needs n = {loop, table_new(a), NEW_ARRAY(a, bool, loop->nresults + 1)};
+	Needs n = {.arena = m->arena};
 
-	for (int i = 0; i < loop->nresults; i++)
-		if (loop->results[i]->uses || loop->bodies[0]->params[i]->uses)
-			need_carried(&n, i);
-	for (int i = 0; i < table_count(n.values); i++)
-		need_sources(&n, table_value(n.values, i));
-	return n.live;
+	module_clear_uses(m);
+	need_operands(&n, m->entry->last);
+	for (int i = 0; i < m->nnamed && m->level == L_global; i++)
+		if (m->named[i].value)
+			need_named(&n, m->named[i].value);
+	for (int i = 0; i < m->nexpects && m->level == L_global; i++)
+		need_named(&n, m->expects[i].value);
+	for (int i = 0; i < n.n; i++)
+		need_sources(&n, n.values[i]);
 }
+
+/* ---- what goes ------------------------------------------------------ */
 
 /* Values [i + first] for which keep[i] is false leave the array. */
 static int
@@ -115,9 +107,7 @@ drop_operands(Op *op, int first, const bool *keep)
 	int kept = first;
 
 	for (int i = first; i < op->noperands; i++)
-		if (!keep[i - first])
-			op->operands[i]->uses--;
-		else if (op->operand_ranges)
+		if (keep[i - first] && op->operand_ranges)
 			op->operand_ranges[kept++] = op->operand_ranges[i];
 	op->noperands = drop_values(op->operands, op->noperands, first, keep);
 }
@@ -136,93 +126,64 @@ drop_defined(Value **values, int n, const bool *keep)
 }
 
 static bool
-all_true(const bool *keep, int n)
+a_body_needs(const Op *op, int param)
 {
-	for (int i = 0; i < n; i++)
-		if (!keep[i])
-			return false;
-	return true;
-}
+	bool needed = false;
 
-static void
-drop_params(Op *op, const bool *keep)
-{
 	for (int b = 0; b < op->nbodies; b++)
-		op->bodies[b]->nparams =
-			drop_defined(op->bodies[b]->params, op->bodies[b]->nparams, keep);
+		needed |= op->bodies[b]->params[param]->uses > 0;
+	return needed;
 }
 
-static bool remove_dead_in(Block *b);
-
+/* Results that nobody wants, and operands that no body looks at; what a loop
+   carries is both. */
 static bool
-remove_dead_while(Op *op)
+shrink(Op *op)
 {
-	bool changed = remove_dead_in(op->bodies[0]);
-	const bool *keep = live_carried(op);
+	bool loop = ops[op->kind].run == BODIES_loop;
+	int nresults = op->nresults, nparams = op->bodies[0]->nparams;
+	bool *results = NEW_ARRAY(op->module->arena, bool, nresults + nparams + 1);
+	bool *params = results + nresults;
 
-	if (op->module->level > L_global && !all_true(keep, op->nresults)) {
-		changed = true;
-		drop_operands(op->bodies[1]->last, 0, keep);
-		drop_operands(op, 0, keep);
-		drop_params(op, keep);
-		op->nresults = drop_defined(op->results, op->nresults, keep);
-	}
-	return remove_dead_in(op->bodies[1]) || changed;
+	for (int i = 0; i < nresults; i++)
+		results[i] = op->results[i]->uses || (loop && a_body_needs(op, i));
+	for (int i = 0; i < nparams; i++)
+		params[i] = loop ? results[i] : a_body_needs(op, i);
+	for (int b = loop ? LOOP_BODY : 0; b < op->nbodies; b++)
+		drop_operands(op->bodies[b]->last, 0, results);
+	op->nresults = drop_defined(op->results, nresults, results);
+	drop_operands(op, op->noperands - nparams, params);
+	for (int b = 0; b < op->nbodies; b++)
+		op->bodies[b]->nparams = drop_defined(op->bodies[b]->params, nparams, params);
+	return op->nresults + op->bodies[0]->nparams < nresults + nparams;
 }
 
-/* Results that nobody wants, then operands that no branch looks at. */
 static bool
-remove_dead_if(Op *op)
+is_needed(const Op *op)
 {
-	int n = op->nresults > op->noperands ? op->nresults : op->noperands;
-	bool *keep = NEW_ARRAY(op->module->arena, bool, n + 1);
-	int before = op->nresults + op->noperands;
-	bool changed = false;
+	bool needed = op->kind == O_return;
 
 	for (int i = 0; i < op->nresults; i++)
-		keep[i] = op->results[i]->uses;
-	for (int b = 0; b < 2; b++)
-		drop_operands(op->bodies[b]->last, 0, keep);
-	op->nresults = drop_defined(op->results, op->nresults, keep);
-	for (int b = 0; b < 2; b++)
-		changed |= remove_dead_in(op->bodies[b]);
-	for (int i = 0; i < op->noperands - 1; i++)
-		keep[i] = op->bodies[0]->params[i]->uses || op->bodies[1]->params[i]->uses;
-	drop_operands(op, 1, keep);
-	drop_params(op, keep);
-	return changed || op->nresults + op->noperands != before;
+		needed |= op->results[i]->uses > 0;
+	return needed;
 }
-
-static bool
-remove_dead_bodies(Op *op)
-{
-	bool changed = false;
-
-	if (op->kind == O_while)
-		return remove_dead_while(op);
-	if (op->kind == O_if)
-		return remove_dead_if(op);
-	for (int i = 0; i < op->nbodies; i++)
-		changed |= remove_dead_in(op->bodies[i]);
-	return changed;
-}
-
-/* ---- ops ------------------------------------------------------------ */
 
 static bool
 remove_dead_in(Block *b)
 {
 	bool changed = false;
 
-	for (Op *op = b->last, *prev; op; op = prev) {
-		prev = op->prev;
-		if (op_is_dead(op)) {
-			drop_uses(op);
+	for (Op *op = b->first, *next; op; op = next) {
+		next = op->next;
+		if (!is_needed(op)) {
 			op_remove(op);
 			changed = true;
-		} else {
-			changed |= remove_dead_bodies(op);
+			continue;
 		}
+		if (may_shrink(op))
+			changed |= shrink(op);
+		for (int i = 0; i < op->nbodies; i++)
+			changed |= remove_dead_in(op->bodies[i]);
 	}
 	return changed;
 }
@@ -255,9 +216,7 @@ forget_removed(Module *m)
 bool
 module_remove_dead(Module *m)
 {
-	module_count_uses(m);
-	if (m->level == L_global)
-		count_named(m);
+	find_needs(m);
 	bool changed = remove_dead_in(m->entry);
 	if (changed)
 		forget_removed(m);
