@@ -206,64 +206,36 @@ know_result(Padder *p, const Op *op, Value *v)
 
 /* ---- bodies ---------------------------------------------------------------------- */
 
-static void
-copy_content(Padder *p, const Value *to, const Value *from)
-{
-	PadValue *f = pad_value(p, to);
-	const PadValue *g = pad_value(p, from);
-
-	f->all = g->all;
-	for (int d = 0; d < to->type.rank; d++)
-		f->padding[d] = g->padding[d];
-}
-
-static void
-meet_content(Padder *p, const Value *to, const Value *from)
-{
-	PadValue *f = pad_value(p, to);
-	const PadValue *g = pad_value(p, from);
-
-	f->all = least(f->all, g->all);
-	for (int d = 0; d < to->type.rank; d++)
-		f->padding[d] = least(f->padding[d], g->padding[d]);
-}
-
+/* Nothing is known yet of what comes round a loop, but that the loop hands it on
+   as it went in. */
 void
-pad_know_param(Padder *p, const Value *param, const Value *operand)
+pad_know_flows(Padder *p, Value *v)
 {
-	PadValue *f = pad_value(p, param);
-	Content floor = dtype_is_float(param->type.dtype) ? ANY : FINITE;
+	PadValue *f = pad_value(p, v);
+	Content unknown = dtype_is_float(v->type.dtype) ? ANY : FINITE;
+	Content first = !v->def && !v->block->parent ? unknown : ZERO;
 
-	if (operand) {
-		copy_content(p, param, operand);
-		return;
-	}
-	f->all = floor;
-	for (int d = 0; d < param->type.rank; d++)
-		f->padding[d] = floor;
-}
-
-/* A result is what one of the bodies returns or, of a loop that runs no time,
-   what it was given. */
-static void
-know_bodies(Padder *p, const Op *op)
-{
-	int first = op->kind == O_while;
-
-	for (int i = 0; i < op->nresults; i++) {
-		const Value *v = op->results[i];
-		copy_content(p, v, first ? op->operands[i] : op->bodies[0]->last->operands[i]);
-		for (int b = first; b < op->nbodies; b++)
-			meet_content(p, v, op->bodies[b]->last->operands[i]);
+	f->all = first;
+	for (int d = 0; d < v->type.rank; d++)
+		f->padding[d] = first;
+	for (Flow w = {.to = v}; flow_next_to(&w);) {
+		const PadValue *from = pad_value(p, w.from);
+		bool comes_round = w.kind == FLOW_round;
+		if (comes_round && loop_hands_on(w.op, w.index))
+			continue;
+		f->all = least(f->all, comes_round ? unknown : from->all);
+		for (int d = 0; d < v->type.rank; d++)
+			f->padding[d] =
+				least(f->padding[d], comes_round ? unknown : from->padding[d]);
 	}
 }
 
 void
 pad_know_results(Padder *p, const Op *op)
 {
-	if (op->nbodies && op->kind != O_manual)
-		know_bodies(p, op);
-	else
-		for (int i = 0; i < op->nresults; i++)
+	for (int i = 0; i < op->nresults; i++)
+		if (op->nbodies && op->kind != O_manual)
+			pad_know_flows(p, op->results[i]);
+		else
 			know_result(p, op, op->results[i]);
 }

@@ -127,43 +127,13 @@ link_same(Padder *p, const Op *op)
 	link_values(p, op->operands[0], op->results[0]);
 }
 
-/* What a body is given, from operand `first` on, and what it gives back. */
+/* What flows into, round and out of bodies. */
 static void
-link_body(Padder *p, const Op *op, const Block *b, int first)
+link_bodies(Padder *p, const Op *op)
 {
-	for (int i = 0; i < b->nparams; i++) {
-		keep_operand(p, op, first + i);
-		link_values(p, op->operands[first + i], b->params[i]);
-	}
-	for (int i = 0; i < op->nresults; i++) {
-		keep_operand(p, b->last, i);
-		link_values(p, b->last->operands[i], op->results[i]);
-	}
-}
-
-static void
-link_call(Padder *p, const Op *op)
-{
-	link_body(p, op, op->bodies[0], 0);
-}
-
-static void
-link_if(Padder *p, const Op *op)
-{
-	link_body(p, op, op->bodies[0], 1);
-	link_body(p, op, op->bodies[1], 1);
-}
-
-static void
-link_while(Padder *p, const Op *op)
-{
-	const Block *condition = op->bodies[0];
-
-	link_body(p, op, op->bodies[1], 0);
-	keep_operand(p, condition->last, 0);
-	for (int i = 0; i < op->nresults; i++) {
-		link_values(p, op->operands[i], op->results[i]);
-		link_values(p, op->operands[i], condition->params[i]);
+	for (Flow f = {.op = op}; flow_next(&f);) {
+		keep_operand(p, f.user, f.operand);
+		link_values(p, f.from, f.to);
 	}
 }
 
@@ -231,9 +201,9 @@ static const struct {
 	{O_reverse, link_same},
 	{O_reshard, link_same},
 	{O_barrier, link_same},
-	{O_call, link_call},
-	{O_if, link_if},
-	{O_while, link_while},
+	{O_call, link_bodies},
+	{O_if, link_bodies},
+	{O_while, link_bodies},
 	{O_manual, NULL},
 	{O_return, NULL},
 };

@@ -7,7 +7,7 @@
 #ifndef SHDC_PAD_H
 #define SHDC_PAD_H
 
-#include "ir/ir.h"
+#include "ir/flow.h"
 #include "shard/shard.h"
 
 /* What is known of some elements.  From the least that is known up. */
@@ -58,8 +58,9 @@ int64_t pad_size(const Padder *p, const Value *v, int dim);
 /* ... in parts of which so many fill it up; of a value of the program. */
 int64_t pad_multiple(const Padder *p, const Value *v, int dim);
 
-/* content.c: fills in what is known of the op's results */
-void pad_know_param(Padder *p, const Value *param, const Value *operand);
+/* content.c: fills in what is known of a value from what flows to it, and of
+   the op's results */
+void pad_know_flows(Padder *p, Value *v);
 void pad_know_results(Padder *p, const Op *op);
 PadValue *pad_value(const Padder *p, const Value *v);
 

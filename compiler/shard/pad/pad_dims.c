@@ -57,22 +57,12 @@ pad_result(Padder *p, Op *op, Value *v)
 		pad_value(p, v)->now = pad_extend(p, v, sizes);
 }
 
-/* What the body of a loop returns as it came is what the loop is given. */
-static bool
-is_passed_on(const Op *op, int i)
-{
-	return op->kind != O_while || loop_hands_on(op, i);
-}
-
 static void
-pad_body(Padder *p, Op *op, Block *b)
+pad_body(Padder *p, Block *b)
 {
-	int first = op->kind == O_if;
-
 	for (int i = 0; i < b->nparams; i++) {
 		set_type(p, b->params[i], UINT16_MAX);
-		pad_know_param(p, b->params[i],
-			is_passed_on(op, i) ? op->operands[first + i] : NULL);
+		pad_know_flows(p, b->params[i]);
 	}
 	pad_block(p, b);
 }
@@ -91,7 +81,7 @@ pad_op(Padder *p, Op *op)
 	if (op->kind != O_return)
 		pad_prepare(p, op);
 	for (int i = 0; i < op->nbodies && op->kind != O_manual; i++)
-		pad_body(p, op, op->bodies[i]);
+		pad_body(p, op->bodies[i]);
 	for (int i = 0; i < op->nresults; i++)
 		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
 	pad_know_results(p, op);
@@ -118,7 +108,7 @@ pad_entry(Padder *p)
 	for (int i = 0; i < m->entry->nparams; i++) {
 		Value *v = m->entry->params[i];
 		set_type(p, v, UINT16_MAX);
-		pad_know_param(p, v, NULL);
+		pad_know_flows(p, v);
 		for (int d = 0; d < v->type.rank; d++)
 			pad_value(p, v)->padding[d] = ZERO;
 	}
