@@ -163,7 +163,7 @@ open_module(Compilation *c)
 		return usage(c->session, "--start-at is for a .hlo input");
 	c->module = front_compile(c->session, c->file, &o->front);
 	time_stop(c, "front");
-	if (!c->module || diag_errors(c->session))
+	if (!c->module || !pipeline_accept(c->module))
 		return false;
 	if (!module_verify(c->module, c->session->err))
 		die("the module is not well-formed after elaboration");

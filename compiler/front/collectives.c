@@ -338,18 +338,11 @@ build_axis_index(Elab *e, Call *c)
 {
 	Range range = c->expr->range;
 	AxisList axes;
-	AxisIndex index = {NULL, 0};
 	if (!want_axes(e, c, 0, &axes))
 		return item_error(range);
 	Make k = at(e, c->site);
 	if (axes.n == 0)
 		return item_tensor(range, make_constant(k, D_i32, 0));
 	Value *id = make_convert(k, make_op(k, O_partition_id, 0, NULL), D_i32);
-	index.value = make_axes_index(k, id, &axes, 1);
-	for (int i = 0; i < axes.n; i++)
-		index.along |= 1u << axes.a[i].axis;
-	Manual *m = manual_outermost(e->manual);
-	if (index.value != NULL)
-		APPEND(e->arena, m->indices, m->nindices, index);
-	return item_tensor(range, index.value);
+	return item_tensor(range, make_axes_index(k, id, &axes, 1));
 }

@@ -641,7 +641,7 @@ is_closed(Elab *e, const FnDecl *fn)
 	return true;
 }
 
-/* Elaborated into a block that is thrown away, for its mistakes. */
+/* Elaborated into a block of its own, for its mistakes. */
 static void
 check_uncalled(Elab *e, FnDecl *fn)
 {
@@ -655,6 +655,7 @@ check_uncalled(Elab *e, FnDecl *fn)
 	fn->active = true;
 	for (int i = 0; i < fn->params.n; i++)
 		declare_param(e, fn->params.v[i], false);
+	APPEND(e->arena, e->m->uncalled, e->m->nuncalled, e->block);
 	if (run_declared(e, fn, &n, &results) && fn->has_results && fn->results.n != n)
 		complain(e, DIAG_results, results[0].range,
 			"'%s' returns %d "
@@ -779,8 +780,5 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	e->m->entry_name = entry->name.s;
 	elaborate_entry(e, entry);
 	check_functions(e);
-	if (diag_errors(s) != errors)
-		return NULL;
-	module_remove_dead(e->m);
 	return e->m;
 }

@@ -90,28 +90,16 @@ typedef struct Region {
 	Value **captured; /* values of blocks further out */
 } Region;
 
-typedef struct AxisIndex { /* what axis_index() made */
-	Value *value;
-	uint32_t along; /* bit a: mesh axis a */
-} AxisIndex;
-
 /* A manual function whose body is being built. */
 typedef struct Manual {
 	Op *op; /* not yet in the block around it */
 	const FnDecl *fn;
-	struct Frame *frame;  /* of its call */
 	struct Manual *outer; /* manual along other axes; or NULL */
 	AxisList along;	      /* its axes, and those of all outer */
 	Block *around;
-	Region *region;	 /* around that block */
-	OpMode mode;	 /* ... and its ops' */
-	bool whole;	 /* `along` is every axis of the mesh */
-	Range *returned; /* the expressions of the results */
-	/* of the outermost, for all in it */
-	int nindices;
-	AxisIndex *indices;
-	int ninner;
-	struct Manual **inner;
+	Region *region; /* around that block */
+	OpMode mode;	/* ... and its ops' */
+	bool whole;	/* `along` is every axis of the mesh */
 } Manual;
 
 /* One call being inlined; the outermost is the entry. */
@@ -290,7 +278,6 @@ const char *show_axes(Elab *e, const AxisList *axes);
    names.  False after a message. */
 bool run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **results);
 Item call_manual(Elab *e, FnDecl *fn, const Item *args, Range call);
-Manual *manual_outermost(Manual *m);
 /* Called in the body of another one: along other axes only. */
 bool may_nest(Elab *e, const FnDecl *fn, Range call);
 /* Of a tensor in its body: along automatic axes, if any. */
@@ -299,10 +286,6 @@ bool check_manual_placement(Elab *e, const Annotation *a);
 /* extern.c: whether the rule fits the signature, as far as that says; calls. */
 void check_extern(Elab *e, const FnDecl *fn);
 Item call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call);
-
-/* varying.c: results are as replicated as their types say, and collectives
-   are reached by their whole group; false after messages. */
-bool check_varying(Elab *e, const Manual *m);
 
 /* builtins.c */
 typedef struct Call { /* a call of a built-in function */

@@ -26,14 +26,6 @@
 
 /* ---- signatures */
 
-Manual *
-manual_outermost(Manual *m)
-{
-	while (m->outer != NULL)
-		m = m->outer;
-	return m;
-}
-
 static const char *
 show_axis(Elab *e, AxisRef a)
 {
@@ -291,6 +283,29 @@ add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec,
 	symbol_local(e, p->name.s)->item = item_tensor(v->range, v);
 }
 
+/* What later messages say of the region. */
+static const Signature *
+signature_of(Elab *e, const FnDecl *fn)
+{
+	Signature *s = NEW(e->arena, Signature);
+	CallSite **next = &s->call;
+	s->names = NEW_ARRAY(e->arena, const char *, fn->results.n + 1);
+	s->types = NEW_ARRAY(e->arena, Range, fn->results.n + 1);
+	for (int i = 0; i < fn->results.n; i++) {
+		const Param *p = fn->results.v[i];
+		s->names[i] = p->name.s;
+		s->types[i] = p->type->range;
+	}
+	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller) {
+		if (f->prelude)
+			continue;
+		*next = NEW(e->arena, CallSite);
+		**next = (CallSite){f->fn->name.s, f->call, NULL};
+		next = &(*next)->outer;
+	}
+	return s;
+}
+
 /* What the parts that the devices return are together. */
 static bool
 check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
@@ -340,16 +355,16 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 		return false;
 	bool right = true;
 	Value **values = NEW_ARRAY(e->arena, Value *, n);
-	e->manual->returned = NEW_ARRAY(e->arena, Range, n);
+	Range *returned = NEW_ARRAY(e->arena, Range, n);
 	for (int i = 0; i < n; i++) {
 		right &= check_part(e, &results[i], &specs[i], &(*items)[i]);
 		values[i] = (*items)[i].value;
-		e->manual->returned[i] = (*items)[i].range;
+		returned[i] = (*items)[i].range;
 	}
 	if (!right)
 		return false;
 	Op *op = make_return(e->block, n, values, (*items)[0].range, "return");
-	op->operand_ranges = e->manual->returned;
+	op->operand_ranges = returned;
 	return true;
 }
 
@@ -363,17 +378,13 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const A
 	Manual *m = NEW(e->arena, Manual);
 	*m = (Manual){.op = op,
 		.fn = fn,
-		.frame = e->frame,
 		.outer = e->manual,
 		.along = *axes,
 		.around = e->block,
 		.region = e->region,
 		.mode = e->mode};
-	if (m->outer != NULL) {
-		Manual *outermost = manual_outermost(m);
-		APPEND(e->arena, outermost->inner, outermost->ninner, m);
+	if (m->outer != NULL)
 		axes_append_all(&m->along, &m->outer->along);
-	}
 	m->whole = all_manual(e, &m->along);
 	op->axes = arena_copy(e->arena, axes, sizeof *axes);
 	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
@@ -468,12 +479,12 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **
 	if (m == NULL)
 		return false;
 	m->op->specs = specs;
+	m->op->signature = signature_of(e, fn);
 	for (int i = 0; i < nparams; i++)
 		add_shard(e, fn->params.v[i], args[i], &specs[i], &written[i]);
 	right = build_body(e, fn, declared, specs + nparams, results);
 	manual_end(e, m);
-	return right && (m->outer != NULL || check_varying(e, m))
-		&& finish_op(e, fn, m->op, declared, *results);
+	return right && finish_op(e, fn, m->op, declared, *results);
 }
 
 Item

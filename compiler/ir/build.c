@@ -538,11 +538,19 @@ number_value(Value *v, void *data)
 }
 
 void
+block_number(Block *b)
+{
+	Module *m = b->module;
+
+	m->nvalues = m->nops = 0;
+	block_walk(b, number_op, m);
+	block_walk_values(b, number_value, m);
+}
+
+void
 module_number(Module *m)
 {
-	m->nvalues = m->nops = 0;
-	module_walk(m, number_op, m);
-	module_walk_values(m, number_value, m);
+	block_number(m->entry);
 }
 
 static void

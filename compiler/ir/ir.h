@@ -291,6 +291,21 @@ typedef struct External {
 	Range declared;
 } External;
 
+/* Where a function was called. */
+typedef struct CallSite {
+	const char *function;
+	Range range;
+	struct CallSite *outer; /* of the function in which that is; NULL: the entry */
+} CallSite;
+
+/* What messages say of a manual region: its function's results as written, and
+   the calls that it comes from. */
+typedef struct Signature {
+	const char **names; /* NULL: it has none */
+	Range *types;
+	CallSite *call; /* NULL: it is the entry */
+} Signature;
+
 struct Op {
 	Op *prev, *next;
 	OpKind kind;
@@ -306,23 +321,24 @@ struct Op {
 	Block *block;	    /* NULL while detached */
 	Module *module;	    /* where it was made */
 	OpMode mode;
-	AxisList *axes;		  /* collectives: the group, in order;
+	AxisList *axes;		    /* collectives: the group, in order;
 				   collective-permute: the target's order */
-	AxisList *from;		  /* collective-permute: the source's order.
+	AxisList *from;		    /* collective-permute: the source's order.
 				   Device t receives from s where
 				   axes_index(axes, t) == axes_index(from, s),
 				   all other coordinates equal.  NULL where
 				   A_source says who sends. */
-	Placement *specs;	  /* manual: of operands, then results, along
+	Placement *specs;	    /* manual: of operands, then results, along
 				   `axes`; closed */
-	bool requested;		  /* reshard/collective the user asked for */
-	const char *label;	  /* as the user wrote it: "einsum 'bd,df->bf'",
+	bool requested;		    /* reshard/collective the user asked for */
+	const char *label;	    /* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
-	const char *composite;	  /* call: "softmax" */
-	const External *external; /* extern */
-	Range range;		  /* the expression */
-	Range *operand_ranges;	  /* of each operand, or NULL */
-	Range *letters;		  /* dot from einsum: see front/; or NULL */
+	const char *composite;	    /* call: "softmax" */
+	const External *external;   /* extern */
+	const Signature *signature; /* manual; NULL in a program from a dump */
+	Range range;		    /* the expression */
+	Range *operand_ranges;	    /* of each operand, or NULL */
+	Range *letters;		    /* dot from einsum: see front/; or NULL */
 };
 
 struct Block {
@@ -360,6 +376,8 @@ struct Module {
 	const char *last_pass; /* name of the last pass run; "" at first */
 	Mesh mesh;
 	Block *entry;
+	Block **uncalled; /* functions that nobody calls, until they are checked */
+	int nuncalled;
 	Named *named;
 	int nnamed;
 	Named *results; /* in order; names as in the signature.  The
@@ -593,6 +611,7 @@ const char *op_try_infer(Op *op);
 void op_infer(Op *op);
 void value_replace_uses(Module *m, Value *old, Value *new); /* whole module */
 void module_number(Module *m);				    /* ids of values and ops, from 0 */
+void block_number(Block *b);				    /* of those in it alone */
 void module_count_uses(Module *m);
 /* The same of the values of a block and of the bodies in it. */
 void block_count_uses(Block *b);

@@ -118,6 +118,19 @@ run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
 }
 
 bool
+pipeline_accept(Module *m)
+{
+	check_varying(m, m->entry);
+	for (int i = 0; i < m->nuncalled; i++)
+		check_varying(m, m->uncalled[i]);
+	m->nuncalled = 0;
+	if (diag_errors(m->session))
+		return false;
+	module_remove_dead(m);
+	return true;
+}
+
+bool
 pipeline_run(Module *m, Level level, const PipelineOptions *o)
 {
 	for (int i = 0; i < NPASSES; i++) {

@@ -32,6 +32,10 @@ const Pass *pass_by_name(const char *name); /* NULL: none */
 const char *const *pass_names(int *n);
 void list_passes(Text *t);
 
+/* Checks the manual regions of what a front end made, and removes what nobody needs;
+   false after errors, also of the front end, which is checked as far as it came. */
+bool pipeline_accept(Module *m);
+
 /*
  * Runs passes until the module has the level; false after errors.  After each,
  * always, the module is verified: one that is not well-formed is our own bug

@@ -14,6 +14,10 @@
 #include "ir/make.h"
 #include "cost/cost.h"
 
+/* varying.c: in manual regions results are as replicated as their types say, and
+   collectives are reached by their whole group. */
+void check_varying(Module *m, Block *b);
+
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
 bool pad_dims(Module *m, bool remarks);
 

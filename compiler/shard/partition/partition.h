@@ -13,7 +13,7 @@
 #include "ir/partial.h"
 #include "shard/reshard/halo.h"
 
-	typedef AxisList Assignment; /* [nfactors] */
+typedef AxisList Assignment; /* [nfactors] */
 
 typedef struct Form {
 	Value *value;
