@@ -68,7 +68,7 @@ flow_next_to(Flow *f)
 {
 	const Value *v = f->to;
 
-	f->op = v->def ? v->def : v->block->parent;
+	f->op = v->def ? v->def : v->block ? v->block->parent : NULL;
 	if (!f->op)
 		return false;
 	for (const Ways *w = op_ways(f->op); f->way < w->n;) {

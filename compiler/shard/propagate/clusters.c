@@ -47,14 +47,12 @@ copy_constant(Propagation *g, Value *v, Op *user)
 /* What a body's parameter is called outside; NULL for what a loop carries
    and for other values. */
 static Value *
-outer_value(const Value *v)
+outer_value(Value *v)
 {
-	const Op *op = v->def ? NULL : v->block->parent;
+	Flow f = {.to = v};
+	bool named = !v->def && flow_next_to(&f) && is_renaming(&f) && f.op->kind != O_call;
 
-	if (op && op->kind == O_if)
-		return op->operands[v->index + 1];
-	return op && op->kind == O_while && loop_hands_on(op, v->index) ? op->operands[v->index]
-									: NULL;
+	return named ? f.from : NULL;
 }
 
 static Value *
@@ -136,64 +134,21 @@ unite(Propagation *g, const Value *a, const Value *b)
 		g->parent[x] = y;
 }
 
-static void
-unite_call(Propagation *g, const Op *op)
-{
-	const Block *body = op->bodies[0];
-
-	for (int i = 0; i < op->noperands; i++)
-		unite(g, op->operands[i], body->params[i]);
-	for (int i = 0; i < op->nresults; i++)
-		unite(g, op->results[i], body->last->operands[i]);
-}
-
-static void
-unite_branches(Propagation *g, const Op *op)
-{
-	for (int b = 0; b < op->nbodies; b++)
-		for (int i = 1; i < op->noperands; i++)
-			unite(g, op->operands[i], op->bodies[b]->params[i - 1]);
-}
-
-static void
-unite_loop_value(Propagation *g, const Op *op, int i)
-{
-	for (int b = 0; b < op->nbodies; b++)
-		unite(g, op->results[i], op->bodies[b]->params[i]);
-}
-
-static void
-unite_invariants(Propagation *g, const Op *op)
-{
-	for (int i = 0; i < op->noperands; i++) {
-		if (!loop_hands_on(op, i))
-			continue;
-		unite(g, op->operands[i], op->results[i]);
-		unite_loop_value(g, op, i);
-	}
-}
-
-typedef void Uniter(Propagation *g, const Op *op);
-
 /* Bodies as if they were written in place of their op. */
 static void
 unite_inlined(Op *op, void *data)
 {
-	static Uniter *const uniters[OP_COUNT] = {
-		[O_call] = unite_call,
-		[O_if] = unite_branches,
-		[O_while] = unite_invariants,
-	};
-
-	if (uniters[op->kind])
-		uniters[op->kind](data, op);
+	for (Flow f = {.op = op}; flow_next(&f);)
+		if (is_renaming(&f))
+			unite(data, f.from, f.to);
 }
 
+/* What a loop carries is one value: a result, and a parameter of each body. */
 static void
 unite_carried(Op *op, void *data)
 {
-	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
-		unite_loop_value(data, op, i);
+	for (Flow f = {.op = op}; op->kind == O_while && flow_next(&f);)
+		unite(data, op->results[f.index], f.to);
 }
 
 static void

@@ -20,22 +20,31 @@
  *
  *   manual(X)   x: f32[8@(X,Y)]  ->  f32[4@Y]      ([i j])->([j]) {i=2, j=4}
  */
-#include "ir/flow.h"
 #include "shard/propagate/propagate.h"
 #include "shard/shard.h"
 
 bool
+is_renaming(const Flow *f)
+{
+	switch (ops[f->op->kind].run) {
+	case BODIES_none:
+		break;
+	case BODIES_once:
+		return f->op->kind != O_manual;
+	case BODIES_choice:
+		return f->kind == FLOW_in;
+	case BODIES_loop:
+		return loop_hands_on(f->op, f->index);
+	}
+	return false;
+}
+
+bool
 is_use(const Op *op, int i)
 {
-	const Op *owner = op->block->parent;
+	Flow f = {.user = op, .operand = i};
 
-	if (op->kind == O_while)
-		return !loop_hands_on(op, i);
-	if (op->kind == O_if)
-		return i == 0;
-	if (op->kind == O_return && owner && owner->kind == O_while)
-		return op->block == owner->bodies[LOOP_CONDITION] || !loop_hands_on(owner, i);
-	return op->kind != O_call && !(op->kind == O_return && owner && owner->kind == O_call);
+	return !flow_next_from(&f) || !is_renaming(&f);
 }
 
 /* ---- ops and edges in program order --------------------------------------- */
@@ -91,58 +100,53 @@ add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
 	o->rule = identity_rule(g->arena, o, &out->type, 0);
 }
 
-/* One of the tensors is a part of the other, `whole`, as the spec says. */
+/* Into a manual region and out of it: what is outside is whole, inside is a part
+   as the spec says. */
 static void
-add_boundary(Propagation *g, Op *op, Value *in, Value *out, int whole, const Placement *spec)
+add_boundary(Propagation *g, Op *op, const Flow *f)
 {
-	if (!out->type.rank)
+	int whole = f->kind == FLOW_out;
+	const Placement *spec = flow_spec(f);
+
+	if (!spec->rank)
 		return;
 	OpState *o = add_state(g, op, 1, 1);
 	o->edge = true;
-	o->tensors[0] = in;
-	o->tensors[1] = out;
+	o->tensors[0] = f->from;
+	o->tensors[1] = f->to;
 	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type, spec->rank);
 	for (int d = 0; d < spec->rank; d++) {
 		int64_t parts = placement_dim_ways(spec, d);
 		if (parts == 1)
 			continue;
 		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
-		DimFactors *f = &r->dims[whole][d];
-		*f = (DimFactors){f->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
+		DimFactors *dim = &r->dims[whole][d];
+		*dim = (DimFactors){dim->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
 	}
 	o->rule = r;
 }
 
-/* Of a manual region: what goes in, and what comes out. */
-static void
-add_boundaries(Propagation *g, Op *op)
-{
-	const Block *body = op->bodies[0];
-
-	for (int i = 0; i < body->nparams; i++)
-		add_boundary(g, op, op->operands[i], body->params[i], 0, &op->specs[i]);
-	for (int i = 0; i < op->nresults; i++)
-		add_boundary(g, op, body->last->operands[i], op->results[i], 1,
-			&op->specs[op->noperands + i]);
-}
-
+/* Two values flow to each result of a loop or a branch. */
 static void
 add_edges(Propagation *g, Op *op)
 {
-	for (int i = 0; i < op->nresults; i++) {
-		Value *out = op->results[i];
-		Value *last = op->bodies[1]->last->operands[i];
-		if (op->kind == O_if)
-			add_edge(g, op, op->bodies[0]->last->operands[i], last, out);
-		else if (!loop_hands_on(op, i))
-			add_edge(g, op, op->operands[i], last, out);
-	}
+	if (op->kind == O_manual)
+		for (Flow f = {.op = op}; flow_next(&f);)
+			add_boundary(g, op, &f);
+	else
+		for (int i = 0; i < op->nresults; i++) {
+			Flow f = {.to = op->results[i]};
+			flow_next_to(&f);
+			Value *in = f.from;
+			if (!is_renaming(&f) && flow_next_to(&f))
+				add_edge(g, op, in, f.from, f.to);
+		}
 }
 
 static bool
 has_edges(const Op *op)
 {
-	return op && (op->kind == O_while || op->kind == O_if || op->kind == O_manual);
+	return op && op->nbodies && op->kind != O_call;
 }
 
 static void
@@ -173,9 +177,8 @@ add_op(Op *op, void *data)
 	OpState *o = add_state(g, op, op->noperands, op->nresults);
 	for (int i = 0; i < o->ntensors; i++)
 		o->tensors[i] = rule_tensor(op, i);
-	const Op *owner = op->block->parent;
 	if (ends_bodies(op))
-		(owner->kind == O_manual ? add_boundaries : add_edges)(g, op->block->parent);
+		add_edges(g, op->block->parent);
 }
 
 void

@@ -16,6 +16,7 @@
 #define SHDC_SHARD_PROPAGATE_H
 
 #include "ir/factors.h"
+#include "ir/flow.h"
 
 /* An axis that came to a value through an op, kept until the end. */
 typedef struct Arrival {
@@ -139,6 +140,9 @@ is_fixed(const Propagation *g, const Value *v)
 /* edges.c */
 /* Fills `ops` (edges included) and `state_of`; rules of edges only. */
 void collect_ops(Propagation *g);
+/* Has what goes along the same placement at both ends, as one value under two
+   names? */
+bool is_renaming(const Flow *f);
 /* Is operand i a use of its own, or the value under another name in a body? */
 bool is_use(const Op *op, int i);
 /* Warns of loops that move what they carry on every trip. */

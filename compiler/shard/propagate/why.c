@@ -44,9 +44,8 @@ share_carried(Op *op, void *data)
 {
 	Propagation *g = data;
 
-	for (int i = 0; op->kind == O_while && i < op->nresults; i++)
-		for (int b = 0; b < op->nbodies; b++)
-			g->cluster_of[op->bodies[b]->params[i]->id] = op->results[i]->id;
+	for (Flow f = {.op = op}; op->kind == O_while && flow_next(&f);)
+		g->cluster_of[f.to->id] = op->results[f.index]->id;
 }
 
 static bool
@@ -274,13 +273,12 @@ tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
 static const Value *
 same_value(const Value *v)
 {
-	const Op *op = v->def ? v->def : v->block ? v->block->parent : NULL;
+	const Value *same = NULL;
 
-	if (!op || !op->nbodies)
-		return NULL;
-	if (v->def)
-		return op->bodies[op->nbodies - 1]->last->operands[v->index];
-	return op->operands[v->index + (op->kind == O_if)];
+	for (Flow f = {.to = (Value *)v}; flow_next_to(&f);)
+		if (f.kind != FLOW_round)
+			same = f.from;
+	return same;
 }
 
 /* The operand and dim that a dim of an op's result is made of, if one. */
