@@ -16,7 +16,7 @@ out = os.path.join(os.path.dirname(shdc), "..", "..", "tests", "out")
 config.name = "shdc"
 config.test_format = lit.formats.ShTest(execute_external=False)
 config.suffixes = [".shd", ".hlo", ".test"]
-config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime", "random", "xla", "manual", "explicit"]
+config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime", "random", "xla", "manual"]
 config.test_source_root = os.path.join(root, "tests")
 config.test_exec_root = os.path.abspath(out)
 command = shdc

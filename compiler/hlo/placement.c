@@ -376,7 +376,10 @@ line_placement(Line *line, const Value *v)
 			line_fact_text(line, "placement", &t);
 		}
 	}
-	/* Before propagation a placement is there because it was written. */
+	/* Before propagation a placement is there because it was written, or follows
+	   in explicit code. */
+	if (v->follows && level == L_global)
+		line_fact(line, "follows", "true");
 	if (v->annotated && level != L_global)
 		line_fact(line, "annotated", v->annotated_open ? "open" : "true");
 	if (v->index_limit)
@@ -442,8 +445,9 @@ read_placement(const ReadLine *in, Value *v)
 
 	v->annotated_open = fact_is(&in->facts, "annotated", "open");
 	v->annotated = v->annotated_open || fact_is(&in->facts, "annotated", "true");
+	v->follows = level == L_global && fact_is(&in->facts, "follows", "true");
 	if (level == L_global)
-		v->annotated = sharding != NULL;
+		v->annotated = sharding && !v->follows;
 	if (limit) {
 		Cursor c = fact_cursor(in->rd, limit);
 		v->index_limit = cursor_integer(&c, "a limit");

@@ -261,6 +261,7 @@ struct Value {
 	int uses;	     /* by module_count_uses() */
 	bool annotated;	     /* the placement was written by the user */
 	bool annotated_open; /* ... with open dims; from L_sharded on */
+	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
 	const char *name;
 	Type type;		 /* global shape below L_device, then local */

@@ -14,6 +14,13 @@ run_pad_dims(Module *m, const PipelineOptions *o)
 }
 
 static bool
+run_explicit(Module *m, const PipelineOptions *o)
+{
+	(void)o;
+	return explicit(m);
+}
+
+static bool
 run_propagate(Module *m, const PipelineOptions *o)
 {
 	(void)o;

@@ -2,6 +2,7 @@
  * shard.h - from a program on whole tensors to one on shards.
  *
  *   pad_dims    L_global -> L_global        dims that their axes divide
+ *   explicit    L_global -> L_global        where values of explicit functions are
  *   propagate   L_global -> L_sharded       where every value is
  *   partition   L_sharded -> L_resharded    what moves so that ops run locally
  *   localize    L_resharded -> L_device     moves become collectives
@@ -20,6 +21,9 @@ void check_varying(Module *m, Block *b);
 
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
 bool pad_dims(Module *m, bool remarks);
+
+/* explicit.c: false after errors */
+bool explicit(Module *m);
 
 /* propagate.c */
 bool propagate(Module *m);

@@ -90,8 +90,7 @@ what_if(const char *global_text, size_t n, const char *name, const Placement *p,
 			place_value(m, v, p);
 		m->nexpects = 0;
 		pad_dims(m, false);
-		propagate(m);
-		if (!diag_errors(s)) {
+		if (explicit(m) && propagate(m) && !diag_errors(s)) {
 			partition(m, &silent);
 			localize(m);
 			*traffic = module_traffic(m);

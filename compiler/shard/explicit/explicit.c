@@ -11,7 +11,8 @@
  * what could be written.  A split reduction leaves partial sums, which a placed
  * let, out= or reshard right there has to settle or to declare.
  *
- * Runs at the start of propagation, which then holds what was found.
+ * Requires L_global.  Leaves it with a placement for every value that explicit
+ * code computes, which propagation then holds.
  */
 #include <string.h>
 #include "ir/partial.h"
@@ -251,13 +252,13 @@ static void
 settle(Explicit *e, Value *v, const Placement *p, Op *op)
 {
 	*explicit_placement(e, v) = *p;
-	e->known[v->id] = e->fixed[v->id] = true;
+	e->known[v->id] = true;
 	e->unclear[v->id] = false;
 	e->pending[v->id] = NULL;
-	bool written = v->annotated && !v->placement.open;
-	if (written)
+	if (v->annotated && !v->placement.open)
 		return;
 	v->placement = *p;
+	v->follows = !v->annotated;
 	for (int d = 0; d < p->rank; d++) {
 		AxisList axes = placement_dim(p, d);
 		for (int i = 0; i < axes.n; i++) {
@@ -644,31 +645,28 @@ find_explicit(Op *op, void *data)
 	*any |= op->mode == MODE_explicit;
 }
 
-bool
-follow_explicit(Propagation *g)
+bool explicit(Module *m)
 {
-	Module *m = g->module;
+	Explicit e = {.g.module = m};
 	bool any = false;
 
 	module_walk(m, find_explicit, &any);
 	if (!any)
 		return true;
-	Explicit *e = NEW(g->arena, Explicit);
+	module_number(m);
 	int n = m->nvalues + 1;
-	e->g = (Propagation){.module = m, .arena = g->arena};
-	e->known = NEW_ARRAY(g->arena, bool, n);
-	e->fixed = NEW_ARRAY(g->arena, bool, n);
-	e->unclear = NEW_ARRAY(g->arena, bool, n);
-	e->pending = NEW_ARRAY(g->arena, Op *, n);
-	e->g.clusters = NEW_ARRAY(g->arena, Cluster, n);
-	e->g.cluster_of = NEW_ARRAY(g->arena, int, n);
+	Arena *a = e.g.arena = arena_new();
+	e.known = NEW_ARRAY(a, bool, n);
+	e.unclear = NEW_ARRAY(a, bool, n);
+	e.pending = NEW_ARRAY(a, Op *, n);
+	e.g.clusters = NEW_ARRAY(a, Cluster, n);
+	e.g.cluster_of = NEW_ARRAY(a, int, n);
 	for (int i = 0; i < m->nvalues; i++)
-		e->g.cluster_of[i] = i;
-	e->resharder = resharder_new(g->arena, &m->mesh);
-	collect_ops(&e->g);
-	locate_tensors(&e->g);
-	follow_block(e, m->entry, false);
-	g->fixed = e->fixed;
-	g->step = e->step;
-	return !e->failed;
+		e.g.cluster_of[i] = i;
+	e.resharder = resharder_new(a, &m->mesh);
+	collect_ops(&e.g);
+	locate_tensors(&e.g);
+	follow_block(&e, m->entry, false);
+	arena_free(a);
+	return !e.failed;
 }

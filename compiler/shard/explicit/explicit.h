@@ -14,7 +14,6 @@
 typedef struct Explicit {
 	Propagation g; /* each value its own cluster */
 	bool *known;   /* by value id: what it is placed is known */
-	bool *fixed;   /* by value id: ... and follows from operands */
 	Op **pending;  /* by value id: whose sums are still open */
 	bool *unclear; /* by value id: after an error; say no more */
 	Resharder *resharder;

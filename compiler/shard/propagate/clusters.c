@@ -188,7 +188,7 @@ note_annotation(Value *v, void *data)
 	Annotations *a = data;
 	Written *of = &a->of[find(a->g, v->id)];
 
-	if ((v->annotated || is_fixed(a->g, v)) && !of->by)
+	if ((v->annotated || v->follows) && !of->by)
 		*of = (Written){v, &v->placement};
 }
 

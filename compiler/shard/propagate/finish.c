@@ -70,9 +70,8 @@ finish_value(Value *v, void *data)
 	v->written = c->written;
 	v->annotated_open = v->annotated && c->written->open;
 	v->placement = placement_close(c->now);
-	if (is_fixed(g, v) && v->origins)
-		return; /* explicit code has told where from */
-	v->origins = NULL;
+	if (v->follows || v->origins)
+		return; /* explicit mode has told where from */
 	add_arrivals(g, v, c);
 	add_written_origins(g, v, c);
 }

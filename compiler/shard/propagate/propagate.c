@@ -109,21 +109,15 @@ run_priorities(Propagation *g)
 	}
 }
 
+/* Origins of explicit code came before. */
 static void
-follow_auto(Propagation *g)
+find_last_step(Value *v, void *data)
 {
-	g->rules = rule_book_new(g->arena);
-	collect_ops(g);
-	g->stack = NEW_ARRAY(g->arena, int, g->nops + 1);
-	build_clusters(g);
-	prepare_ops(g);
-	copy_constraints(g);
-	run_priorities(g);
-	finish_propagation(g);
-	check_carried(g);
-	merge_constants(g);
-	module_number(g->module);
-	g->module->level = L_sharded;
+	int *last = data;
+
+	for (const Origin *o = v->origins; o; o = o->next)
+		if (o->step > *last)
+			*last = o->step;
 }
 
 bool
@@ -134,8 +128,19 @@ propagate(Module *m)
 	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
-	if (follow_explicit(&g))
-		follow_auto(&g);
+	module_walk_values(m, find_last_step, &g.step);
+	g.rules = rule_book_new(g.arena);
+	collect_ops(&g);
+	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
+	build_clusters(&g);
+	prepare_ops(&g);
+	copy_constraints(&g);
+	run_priorities(&g);
+	finish_propagation(&g);
+	check_carried(&g);
+	merge_constants(&g);
+	module_number(m);
+	m->level = L_sharded;
 	arena_free(g.arena);
 	return true;
 }

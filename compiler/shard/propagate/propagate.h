@@ -111,8 +111,7 @@ typedef struct Propagation {
 	int noutputs;
 	int *stack; /* worklist */
 	int nstack;
-	int step;    /* global counter */
-	bool *fixed; /* by value id: placed by explicit.c; or NULL */
+	int step; /* global counter */
 	Copy *copies;
 	int ncopies;
 	Projection projection;
@@ -127,15 +126,6 @@ took(const Projection *p, const Holder *h)
 }
 /* The axes of dim `dim` of a tensor as its holders now have them. */
 AxisList projection_dim(const Projection *p, int tensor, int dim);
-
-/* explicit.c: places what explicit functions compute, once and for all.
-   False after a diagnostic. */
-bool follow_explicit(Propagation *g);
-static inline bool
-is_fixed(const Propagation *g, const Value *v)
-{
-	return g->fixed && g->fixed[v->id];
-}
 
 /* edges.c */
 /* Fills `ops` (edges included) and `state_of`; rules of edges only. */
