@@ -86,51 +86,28 @@ differs_in(const Search *s, const Placement *p, AxisRef a)
 	return false;
 }
 
-static void
-add_atoms(Search *s, const Placement *from, const Placement *to)
-{
-	for (int axis = 0; axis < s->mesh->naxes; axis++) {
-		Boundaries b = {0};
-		boundaries_of(&b, from, axis);
-		boundaries_of(&b, to, axis);
-		for (int i = 0; i + 1 < b.n; i++) {
-			AxisRef a = {(int16_t)axis, (int32_t)b.at[i],
-				(int32_t)(b.at[i + 1] / b.at[i])};
-			if (!differs_in(s, from, a) && !differs_in(s, to, a))
-				continue;
-			if (s->natoms == MAX_ATOMS)
-				die("a reshard of more than %d axis pieces", MAX_ATOMS);
-			s->atoms[s->natoms++] = a;
-		}
-	}
-}
-
-/* Cuts atom a into a more-major part of `size` and the rest. */
-static void
-split_atom(Search *s, int a, int64_t size)
-{
-	AxisRef whole = s->atoms[a];
-
-	memmove(s->atoms + a + 1, s->atoms + a, (size_t)(s->natoms - a) * sizeof s->atoms[0]);
-	s->natoms++;
-	s->atoms[a].size = (int32_t)size;
-	s->atoms[a + 1].pre = (int32_t)(whole.pre * size);
-	s->atoms[a + 1].size = (int32_t)(whole.size / size);
-}
-
-/* While the search stays small, atoms that could stand for a part of another
-   (4 and 2) are cut to match, so that only a part needs to move. */
+/*
+ * While the search stays small, atoms that could stand for a part of another
+ * are cut to match, so that only a part needs to move: of sizes 4 and 2 the
+ * first becomes two of 2.
+ */
 static void
 match_atom_sizes(Search *s)
 {
 	for (int a = 0; a < s->natoms; a++)
 		for (int b = 0; b < s->natoms; b++) {
-			int64_t size = gcd_i64(s->atoms[a].size, s->atoms[b].size);
-			if (size == 1 || size == s->atoms[a].size)
+			AxisRef whole = s->atoms[a];
+			int64_t size = gcd_i64(whole.size, s->atoms[b].size);
+			if (size == 1 || size == whole.size)
 				continue;
 			if (s->natoms == FREE_SEARCH_ATOMS)
 				return;
-			split_atom(s, a, size);
+			memmove(s->atoms + a + 1, s->atoms + a,
+				(size_t)(s->natoms - a) * sizeof s->atoms[0]);
+			s->natoms++;
+			s->atoms[a].size = (int32_t)size;
+			s->atoms[a + 1].pre = (int32_t)(whole.pre * size);
+			s->atoms[a + 1].size = (int32_t)(whole.size / size);
 			b = -1;
 		}
 }
@@ -177,7 +154,20 @@ reshard_atoms(Search *s, const Placement *from, const Placement *to)
 		s->size[d] = s->type->dims[d] / axes_size(&s->prefix[d]);
 		s->bytes /= (double)axes_size(&s->prefix[d]);
 	}
-	add_atoms(s, from, to);
+	for (int axis = 0; axis < s->mesh->naxes; axis++) {
+		Boundaries b = {0};
+		boundaries_of(&b, from, axis);
+		boundaries_of(&b, to, axis);
+		for (int i = 0; i + 1 < b.n; i++) {
+			AxisRef a = {(int16_t)axis, (int32_t)b.at[i],
+				(int32_t)(b.at[i + 1] / b.at[i])};
+			if (!differs_in(s, from, a) && !differs_in(s, to, a))
+				continue;
+			if (s->natoms == MAX_ATOMS)
+				die("a reshard of more than %d axis pieces", MAX_ATOMS);
+			s->atoms[s->natoms++] = a;
+		}
+	}
 	match_atom_sizes(s);
 	s->goal = reshard_state(s, to);
 	s->directed = s->natoms > FREE_SEARCH_ATOMS;

@@ -21,6 +21,23 @@
 
 /* ---- from the path to moves ---------------------------------------------- */
 
+/* Appends the atoms of a set. */
+static void
+append_set(const Search *s, AxisList *l, uint32_t set)
+{
+	for (int a = 0; a < s->natoms; a++)
+		if (set >> a & 1)
+			axes_append(l, s->atoms[a]);
+}
+
+/* Appends those that split a dim, but for the first. */
+static void
+append_atoms(const Search *s, AxisList *l, const State *st, int dim, int first)
+{
+	for (int i = first; i < st->n[dim]; i++)
+		axes_append(l, s->atoms[st->atom[dim][i]]);
+}
+
 static Placement
 placement_of(const Search *s, const State *st, Combiner combiner)
 {
@@ -29,130 +46,59 @@ placement_of(const Search *s, const State *st, Combiner combiner)
 
 	for (int d = 0; d < s->rank; d++) {
 		AxisList l = s->prefix[d];
-		for (int i = 0; i < st->n[d]; i++)
-			axes_append(&l, s->atoms[st->atom[d][i]]);
+		append_atoms(s, &l, st, d, 0);
 		placement_set_dim(&p, d, &l);
 	}
-	for (int a = 0; a < s->natoms; a++)
-		if (st->partial >> a & 1)
-			axes_append(&partial, s->atoms[a]);
+	append_set(s, &partial, st->partial);
 	placement_set_unreduced(&p, &partial, combiner);
 	return p;
 }
 
-static void
-append_atoms(const Search *s, AxisList *l, const State *st, int dim, int from)
+/*
+ * The move that led to a node.  A permute takes the shards of the dims that
+ * change, then what only the target uses, and the other way round:
+ *
+ *   [32@(x,y)] -> [32@(y,x)]    from x,y  axes y,x
+ *   [32@x] -> [32@y]            from x,y  axes y,x
+ */
+static Move
+make_move(const Search *s, const Node *n, Combiner combiner)
 {
-	for (int i = from; i < st->n[dim]; i++)
-		axes_append(l, s->atoms[st->atom[dim][i]]);
-}
+	const State *before = &s->nodes[n->parent].state, *after = &n->state;
+	uint32_t used = state_atoms(s, before), next = state_atoms(s, after);
+	Move move = {.kind = n->kind, .dim = n->dim, .nexchanges = n->nexchanges};
 
-/* Appends the atoms that split a tensor in `st` but not in `other`. */
-static void
-append_missing(const Search *s, AxisList *l, const State *st, const State *other)
-{
-	uint32_t missing = state_atoms(s, st) & ~state_atoms(s, other);
-
-	for (int a = 0; a < s->natoms; a++)
-		if (missing >> a & 1)
-			axes_append(l, s->atoms[a]);
-}
-
-/* Shards before, then what only the target uses; and the other way round. */
-static void
-permute_move(const Search *s, Move *move, const State *before, const State *after)
-{
-	for (int d = 0; d < s->rank; d++) {
-		if (before->n[d] == after->n[d]
-			&& !memcmp(before->atom[d], after->atom[d], MAX_ATOMS))
-			continue;
-		append_atoms(s, &move->from, before, d, 0);
-		append_atoms(s, &move->axes, after, d, 0);
+	move.before = placement_of(s, before, combiner);
+	move.after = placement_of(s, after, combiner);
+	if (collectives[n->kind].route == ROUTE_pairs) {
+		for (int d = 0; d < s->rank; d++) {
+			if (before->n[d] == after->n[d]
+				&& !memcmp(before->atom[d], after->atom[d], MAX_ATOMS))
+				continue;
+			append_atoms(s, &move.from, before, d, 0);
+			append_atoms(s, &move.axes, after, d, 0);
+		}
+		append_set(s, &move.from, next & ~used);
+		append_set(s, &move.axes, used & ~next);
+	} else if (n->kind == O_all_gather) {
+		append_atoms(s, &move.axes, before, n->dim, after->n[n->dim]);
+	} else if (!n->nexchanges) {
+		append_set(s, &move.axes, n->group);
 	}
-	append_missing(s, &move->from, after, before);
-	append_missing(s, &move->axes, before, after);
-}
-
-static void
-exchange_move(const Search *s, Move *move, const Node *n, const State *before)
-{
-	move->nexchanges = n->nexchanges;
 	for (int i = 0; i < n->nexchanges; i++) {
-		Exchange *e = &move->exchanges[i];
+		Exchange *e = &move.exchanges[i];
 		e->from_dim = n->exchanges[i].from;
 		e->to_dim = n->exchanges[i].to;
 		append_atoms(s, &e->axes, before, e->from_dim,
 			before->n[e->from_dim] - n->exchanges[i].count);
 		for (int k = 0; k < e->axes.n; k++)
-			move->axes.a[move->axes.n++] = e->axes.a[k];
+			move.axes.a[move.axes.n++] = e->axes.a[k];
 	}
-}
-
-static void
-group_move(const Search *s, Move *move, uint32_t group)
-{
-	for (int a = 0; a < s->natoms; a++)
-		if (group >> a & 1)
-			axes_append(&move->axes, s->atoms[a]);
-}
-
-static Move
-make_move(const Search *s, const Node *n, Combiner combiner)
-{
-	const State *before = &s->nodes[n->parent].state;
-	Move move = {.kind = n->kind, .dim = n->dim};
-
-	move.before = placement_of(s, before, combiner);
-	move.after = placement_of(s, &n->state, combiner);
-	if (n->kind == O_collective_permute)
-		permute_move(s, &move, before, &n->state);
-	else if (n->kind == O_all_to_all)
-		exchange_move(s, &move, n, before);
-	else if (n->kind == O_all_gather)
-		append_atoms(s, &move.axes, before, n->dim, n->state.n[n->dim]);
-	else
-		group_move(s, &move, n->group);
 	return move;
 }
 
-/* Steps that one op can do: slices, and scatters onto one dim. */
-static bool
-move_merge(Move *last, const Move *next)
-{
-	if (last->kind != next->kind)
-		return false;
-	if (next->kind == O_reduce_scatter && last->dim != next->dim)
-		return false;
-	if (next->kind != O_dynamic_slice && next->kind != O_select
-		&& next->kind != O_reduce_scatter)
-		return false;
-	axes_append_all(&last->axes, &next->axes);
-	last->after = next->after;
-	return true;
-}
-
-static void
-move_price(const Search *s, Move *move)
-{
-	Type local = placement_local(s->type, &move->before);
-	double bytes = (double)type_bytes(&local);
-
-	move->bytes = wire_bytes(move->kind, axes_size(&move->axes), bytes);
-	if (collectives[move->kind].turns)
-		move->seconds = collective_seconds(s->mesh, move->kind, &move->axes, bytes);
-}
-
-/* Room for the moves that lead to a node, behind those there are. */
-static void
-plan_make_room(Arena *a, ReshardPlan *plan, const Node *n)
-{
-	Move *moves = NEW_ARRAY(a, Move, plan->n + n->moves);
-
-	if (plan->n)
-		memcpy(moves, plan->moves, sizeof *moves * (size_t)plan->n);
-	plan->moves = moves;
-}
-
+/* Appends the moves that lead to a node.  One op can do several that take a
+   part, several that make a value partial, and scatters onto one dim. */
 static void
 plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 {
@@ -162,9 +108,15 @@ plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 		return;
 	plan_append(s, plan, n->parent, combiner);
 	Move move = make_move(s, n, combiner);
-	if (plan->n && move_merge(&plan->moves[plan->n - 1], &move))
-		return;
-	plan->moves[plan->n++] = move;
+	Move *last = plan->n ? &plan->moves[plan->n - 1] : NULL;
+	if (last && last->kind == move.kind
+		&& (move.kind == O_dynamic_slice || move.kind == O_select
+			|| (move.kind == O_reduce_scatter && last->dim == move.dim))) {
+		axes_append_all(&last->axes, &move.axes);
+		last->after = move.after;
+	} else {
+		plan->moves[plan->n++] = move;
+	}
 }
 
 /* ---- plans --------------------------------------------------------------- */
@@ -183,16 +135,15 @@ struct Resharder {
 };
 
 Resharder *
-resharder_new(Arena *a, const Mesh *m)
+resharder_new(Arena *a, const Mesh *mesh)
 {
 	Resharder *r = NEW(a, Resharder);
 
-	r->arena = a;
-	r->mesh = m;
-	r->entries = lookup_new(a);
+	*r = (Resharder){a, mesh, lookup_new(a)};
 	return r;
 }
 
+/* Appends the moves between two placements whose axes can be cut alike. */
 static void
 plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placement *from,
 	const Placement *to)
@@ -210,71 +161,92 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placemen
 		s.directed = true;
 		found = reshard_search(&s, &start);
 	}
-	plan_make_room(r->arena, plan, &s.nodes[found]);
+
+	Move *moves = NEW_ARRAY(r->arena, Move, first + s.nodes[found].moves);
+	if (first)
+		memcpy(moves, plan->moves, sizeof *moves * (size_t)first);
+	plan->moves = moves;
 	plan_append(&s, plan, found, combiner);
-	for (int i = first; i < plan->n; i++)
-		move_price(&s, &plan->moves[i]);
+
+	for (int i = first; i < plan->n; i++) {
+		Move *move = &plan->moves[i];
+		Type local = placement_local(global, &move->before);
+		double bytes = (double)type_bytes(&local);
+		bool collective = collectives[move->kind].turns != 0;
+		move->bytes = wire_bytes(move->kind, axes_size(&move->axes), bytes);
+		if (collective)
+			move->seconds =
+				collective_seconds(r->mesh, move->kind, &move->axes, bytes);
+		plan->bytes += move->bytes;
+		plan->seconds += move->seconds;
+		plan->collectives += collective;
+	}
 	arena_free(scratch);
 }
 
-static void
-drop_axis(AxisList *l, int axis)
+static AxisList
+without_axis(AxisList l, int axis)
 {
 	AxisList kept = {0};
 
-	for (int i = 0; i < l->n; i++)
-		if (l->a[i].axis != axis)
-			axes_append(&kept, l->a[i]);
-	*l = kept;
-}
-
-static void
-placement_drop_axis(Placement *p, int axis)
-{
-	AxisList unreduced = placement_unreduced(p);
-
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
-		drop_axis(&l, axis);
-		placement_set_dim(p, d, &l);
-	}
-	drop_axis(&unreduced, axis);
-	placement_set_unreduced(p, &unreduced, (Combiner)p->combiner);
+	for (int i = 0; i < l.n; i++)
+		if (l.a[i].axis != axis)
+			axes_append(&kept, l.a[i]);
+	return kept;
 }
 
 /*
- * Two placements that cannot be cut into common atoms (pieces of 2 and of 3
- * of one axis of 6), or whose partial sums combine differently, are planned in
- * two parts.  Leaves in `out` the way point by `p`, one of the two, without
- * what does not fit the other; false where none is needed.
+ * Two placements that cannot be cut into common atoms, or whose partial sums
+ * combine differently, are planned in two parts.  Leaves in `out` the way point
+ * by `p`, one of the two, without what does not fit the other; false where none
+ * is needed.  Of an axis of 6:
+ *
+ *   [24@x:(1)2] -> [24@x:(1)3]    by way of [24]
  */
 static bool
-way_point(const Mesh *m, const Placement *from, const Placement *to, const Placement *p,
+way_point(const Mesh *mesh, const Placement *from, const Placement *to, const Placement *p,
 	Placement *out)
 {
 	bool needed = from->nunreduced && to->nunreduced && from->combiner != to->combiner;
-	AxisList none = {0};
+	AxisList unreduced = {0};
 
 	*out = *p;
 	if (needed)
-		placement_set_unreduced(out, &none, C_add);
-	for (int axis = 0; axis < m->naxes; axis++) {
+		placement_set_unreduced(out, &unreduced, C_add);
+	for (int axis = 0; axis < mesh->naxes; axis++) {
 		if (axis_cuts_nest(axis, from, to))
 			continue;
 		needed = true;
-		placement_drop_axis(out, axis);
+		for (int d = 0; d < out->rank; d++) {
+			AxisList l = without_axis(placement_dim(out, d), axis);
+			placement_set_dim(out, d, &l);
+		}
+		unreduced = without_axis(placement_unreduced(out), axis);
+		placement_set_unreduced(out, &unreduced, (Combiner)out->combiner);
 	}
 	return needed;
 }
 
-static void
-plan_total(ReshardPlan *plan)
+/* Where a way point is needed, that near either end which moves less. */
+static ReshardPlan *
+plan_new(Resharder *r, const Type *global, const Placement *from, const Placement *to)
 {
-	for (int i = 0; i < plan->n; i++) {
-		plan->bytes += plan->moves[i].bytes;
-		plan->seconds += plan->moves[i].seconds;
-		plan->collectives += collectives[plan->moves[i].kind].turns > 0;
+	const Placement *ends[2] = {to, from};
+	ReshardPlan *best = NULL;
+
+	for (int i = 0; i < 2; i++) {
+		ReshardPlan *plan = NEW(r->arena, ReshardPlan);
+		Placement between;
+		if (!way_point(r->mesh, from, to, ends[i], &between)) {
+			plan_between(r, plan, global, from, to);
+			return plan;
+		}
+		plan_between(r, plan, global, from, &between);
+		plan_between(r, plan, global, &between, to);
+		if (!best || plan->bytes < best->bytes)
+			best = plan;
 	}
+	return best;
 }
 
 static uint64_t
@@ -299,68 +271,27 @@ hash_placement(uint64_t h, const Placement *p)
 	return hash_axes(h, &unreduced);
 }
 
-static uint64_t
-hash_of(const Entry *e)
-{
-	uint64_t h = e->type.dtype;
-
-	for (int d = 0; d < e->type.rank; d++)
-		h = hash_mix(h, e->type.dims[d]);
-	return hash_placement(hash_placement(h, &e->from), &e->to);
-}
-
 static bool
 same_entry(const void *item, const void *key)
 {
-	const Entry *a = item, *b = key;
+	const Entry *e = item, *wanted = key;
 
-	return type_equal(&a->type, &b->type) && placement_equal(&a->from, &b->from)
-		&& placement_equal(&a->to, &b->to);
-}
-
-/* Through a way point near either end, whichever moves less. */
-static ReshardPlan *
-plan_through(Resharder *r, const Type *global, const Placement *from, const Placement *to)
-{
-	const Placement *ends[2] = {to, from};
-	ReshardPlan *best = NULL;
-
-	for (int i = 0; i < 2; i++) {
-		ReshardPlan *plan = NEW(r->arena, ReshardPlan);
-		Placement between;
-		way_point(r->mesh, from, to, ends[i], &between);
-		plan_between(r, plan, global, from, &between);
-		plan_between(r, plan, global, &between, to);
-		plan_total(plan);
-		if (!best || plan->bytes < best->bytes)
-			best = plan;
-	}
-	return best;
-}
-
-static ReshardPlan *
-plan_new(Resharder *r, const Type *global, const Placement *from, const Placement *to)
-{
-	ReshardPlan *plan;
-	Placement between;
-
-	if (way_point(r->mesh, from, to, to, &between))
-		return plan_through(r, global, from, to);
-	plan = NEW(r->arena, ReshardPlan);
-	plan_between(r, plan, global, from, to);
-	plan_total(plan);
-	return plan;
+	return type_equal(&e->type, &wanted->type) && placement_equal(&e->from, &wanted->from)
+		&& placement_equal(&e->to, &wanted->to);
 }
 
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to)
 {
 	static const ReshardPlan nothing;
+	uint64_t hash = global->dtype;
 
 	if (placement_equal(from, to))
 		return &nothing;
 	Entry key = {*global, placement_moving(*from), placement_moving(*to), NULL};
-	uint64_t hash = hash_of(&key);
+	for (int d = 0; d < global->rank; d++)
+		hash = hash_mix(hash, global->dims[d]);
+	hash = hash_placement(hash_placement(hash, &key.from), &key.to);
 	Entry *e = lookup_find(r->entries, hash, same_entry, &key);
 	if (!e) {
 		e = arena_copy(r->arena, &key, sizeof key);

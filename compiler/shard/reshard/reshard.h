@@ -56,6 +56,7 @@ typedef struct Search {
 	int *heap, nheap;
 	int *buckets, nbuckets; /* hash of states -> node + 1 */
 	int expanded;
+	double local_bytes; /* of the state that is being expanded */
 } Search;
 
 /* atoms.c: fills in atoms, goal and what both placements share. */

@@ -17,16 +17,6 @@ ways(const Search *s, const State *st, int dim)
 	return n;
 }
 
-static double
-local_bytes(const Search *s, const State *st)
-{
-	double bytes = s->bytes;
-
-	for (int d = 0; d < s->rank; d++)
-		bytes /= (double)ways(s, st, d);
-	return bytes;
-}
-
 uint32_t
 state_atoms(const Search *s, const State *st)
 {
@@ -67,16 +57,16 @@ pop_atom(State *st, int dim)
 /* ---- the queue ----------------------------------------------------------- */
 
 static bool
-node_before(const Node *a, const Node *b)
+node_before(const Node *n, const Node *other)
 {
 	/* sums of the same terms in another order differ in the last bits */
-	double tolerance = 1e-9 * (a->bytes + b->bytes);
+	double tolerance = 1e-9 * (n->bytes + other->bytes);
 
-	if (a->bytes < b->bytes - tolerance || a->bytes > b->bytes + tolerance)
-		return a->bytes < b->bytes;
-	if (a->collectives != b->collectives)
-		return a->collectives < b->collectives;
-	return a->moves < b->moves;
+	if (n->bytes < other->bytes - tolerance || n->bytes > other->bytes + tolerance)
+		return n->bytes < other->bytes;
+	if (n->collectives != other->collectives)
+		return n->collectives < other->collectives;
+	return n->moves < other->moves;
 }
 
 /* Equal nodes leave in the order in which they were found. */
@@ -160,18 +150,6 @@ buckets_grow(Search *s)
 		bucket_add(s, i);
 }
 
-/* The best node known for a state, -1 if none. */
-static int
-bucket_find(const Search *s, const State *st)
-{
-	uint64_t i = state_hash(s, st);
-
-	for (int n; (n = s->buckets[i % (uint64_t)s->nbuckets]); i++)
-		if (state_equal(s, &s->nodes[n - 1].state, st))
-			return n - 1;
-	return -1;
-}
-
 /* A copy of `parent` to be changed into a successor. */
 static Node
 successor(const Search *s, int parent, OpKind kind)
@@ -187,18 +165,23 @@ successor(const Search *s, int parent, OpKind kind)
 	return n;
 }
 
+/* The node is one move from its parent, which is being expanded. */
 static void
-offer(Search *s, Node n, double bytes, bool collective)
+offer(Search *s, Node n)
 {
-	n.bytes += bytes;
-	n.collectives += collective;
-	int known = bucket_find(s, &n.state);
-	if (known >= 0) {
-		Node *old = &s->nodes[known];
-		if (old->closed || !node_before(&n, old))
-			return;
-		*old = n;
-		heap_push(s, known);
+	uint64_t i = state_hash(s, &n.state);
+	int known;
+
+	n.bytes += wire_bytes(n.kind, group_size(s, n.group), s->local_bytes);
+	n.collectives += collectives[n.kind].turns != 0;
+	for (; (known = s->buckets[i % (uint64_t)s->nbuckets]); i++) {
+		Node *old = &s->nodes[known - 1];
+		if (!state_equal(s, &old->state, &n.state))
+			continue;
+		if (!old->closed && node_before(&n, old)) {
+			*old = n;
+			heap_push(s, known - 1);
+		}
 		return;
 	}
 	if (2 * (s->nnodes + 1) > s->nbuckets)
@@ -228,36 +211,25 @@ towards_goal(const Search *s, const State *st, int dim, int atom)
 		&& !memcmp(st->atom[dim], s->goal.atom[dim], (size_t)n);
 }
 
+/* Each atom of the set as the next of each dim: a slice, or the scatter of its
+   partial sums. */
 static void
-try_slices(Search *s, int at)
+try_appending(Search *s, int at, OpKind kind, uint32_t set)
 {
 	State st = s->nodes[at].state;
-	uint32_t used = state_atoms(s, &st);
 
 	for (int a = 0; a < s->natoms; a++)
 		for (int d = 0; d < s->rank; d++) {
-			if (used >> a & 1 || !s->active[d]
+			if (!(set >> a & 1) || !s->active[d]
 				|| !divides(s, &st, d, s->atoms[a].size)
 				|| !towards_goal(s, &st, d, a))
 				continue;
-			Node n = successor(s, at, O_dynamic_slice);
+			Node n = successor(s, at, kind);
+			n.group = st.partial & 1u << a;
+			n.dim = d;
+			n.state.partial &= ~n.group;
 			push_atom(&n.state, d, a);
-			offer(s, n, 0, false);
-		}
-}
-
-static void
-try_unreduce(Search *s, int at)
-{
-	uint32_t used = state_atoms(s, &s->nodes[at].state);
-	uint32_t wanted = s->goal.partial & ~used;
-
-	for (int a = 0; a < s->natoms; a++)
-		if (wanted >> a & 1) {
-			Node n = successor(s, at, O_select);
-			n.state.partial |= 1u << a;
-			n.group = 1u << a;
-			offer(s, n, 0, false);
+			offer(s, n);
 		}
 }
 
@@ -271,7 +243,7 @@ try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t av
 		left = ++dim < s->rank ? ways(s, old, dim) : 1;
 	if (dim == s->rank) {
 		if (!state_equal(s, &n->state, old))
-			offer(s, *n, local_bytes(s, old), true);
+			offer(s, *n);
 		return;
 	}
 	for (int a = 0; a < s->natoms; a++) {
@@ -284,14 +256,22 @@ try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t av
 	}
 }
 
-/* Every dim that can have its goal's atoms at once gets them. */
+/* Of a directed search only one: every dim that can have its goal's atoms at
+   once gets them. */
 static void
-try_directed_permute(Search *s, int at)
+try_permutes(Search *s, int at)
 {
 	const State *old = &s->nodes[at].state;
 	Node n = successor(s, at, O_collective_permute);
-	uint32_t taken = old->partial;
+	uint32_t taken = old->partial, all = (1u << s->natoms) - 1;
 
+	n.group = all;
+	if (!s->directed) {
+		memset(n.state.n, 0, sizeof n.state.n);
+		memset(n.state.atom, 0, sizeof n.state.atom);
+		try_permutes_from(s, at, &n, 0, s->rank ? ways(s, old, 0) : 1, all & ~taken);
+		return;
+	}
 	for (int d = 0; d < s->rank; d++) {
 		bool match = ways(s, old, d) == ways(s, &s->goal, d);
 		for (int i = 0; match && i < s->goal.n[d]; i++)
@@ -306,23 +286,7 @@ try_directed_permute(Search *s, int at)
 		}
 	}
 	if (!state_equal(s, &n.state, old))
-		offer(s, n, local_bytes(s, old), true);
-}
-
-static void
-try_permutes(Search *s, int at)
-{
-	Node n = successor(s, at, O_collective_permute);
-	uint32_t all = (1u << s->natoms) - 1;
-
-	if (s->directed) {
-		try_directed_permute(s, at);
-		return;
-	}
-	memset(n.state.n, 0, sizeof n.state.n);
-	memset(n.state.atom, 0, sizeof n.state.atom);
-	try_permutes_from(s, at, &n, 0, s->rank ? ways(s, &s->nodes[at].state, 0) : 1,
-		all & ~s->nodes[at].state.partial);
+		offer(s, n);
 }
 
 /* Moves the last `count` atoms of one dim to the end of another. */
@@ -351,11 +315,10 @@ exchange(const Search *s, Node *n, int from, int to, int count)
 	return true;
 }
 
+/* [x,y,-] -> [-,x,y]: up to two exchanges of different dims are one op. */
 static void
 try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 {
-	double bytes = local_bytes(s, &s->nodes[at].state);
-
 	for (int from = 0; from < s->rank; from++)
 		for (int to = 0; to < s->rank; to++) {
 			if (from == to || !s->active[to] || dims >> from & 1 || dims >> to & 1)
@@ -365,9 +328,7 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 				Node n = *base;
 				if (!exchange(s, &n, from, to, count))
 					continue;
-				offer(s, n,
-					wire_bytes(O_all_to_all, group_size(s, n.group), bytes),
-					true);
+				offer(s, n);
 				if (n.nexchanges < MAX_EXCHANGES)
 					try_exchanges_from(s, at, &n,
 						dims | 1u << from | 1u << to);
@@ -375,64 +336,57 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 		}
 }
 
+/* Offers what is one move away.  Of equal nodes the first is taken, so the order
+   is that of preference. */
 static void
-try_gathers(Search *s, int at)
+expand(Search *s, int at)
 {
-	double bytes = local_bytes(s, &s->nodes[at].state);
+	State st = s->nodes[at].state;
+	uint32_t unused = ((1u << s->natoms) - 1) & ~state_atoms(s, &st);
+	uint32_t extra = st.partial & ~s->goal.partial;
 
+	s->local_bytes = s->bytes;
+	for (int d = 0; d < s->rank; d++)
+		s->local_bytes /= (double)ways(s, &st, d);
+	try_appending(s, at, O_dynamic_slice, unused);
+	for (int a = 0; a < s->natoms; a++)
+		if (s->goal.partial & unused & 1u << a) {
+			Node n = successor(s, at, O_select);
+			n.group = 1u << a;
+			n.state.partial |= n.group;
+			offer(s, n);
+		}
+	try_permutes(s, at);
+	Node base = successor(s, at, O_all_to_all);
+	try_exchanges_from(s, at, &base, 0);
 	for (int d = 0; d < s->rank; d++) {
 		Node n = successor(s, at, O_all_gather);
 		n.dim = d;
 		while (n.state.n[d]) {
 			n.group |= 1u << pop_atom(&n.state, d);
-			offer(s, n, wire_bytes(O_all_gather, group_size(s, n.group), bytes),
-				true);
+			offer(s, n);
 		}
 	}
-}
-
-static void
-try_reductions(Search *s, int at)
-{
-	State st = s->nodes[at].state;
-	uint32_t extra = st.partial & ~s->goal.partial;
-	double bytes = local_bytes(s, &st);
-
-	if (!extra)
-		return;
 	for (uint32_t set = extra; set; set = (set - 1) & extra) {
 		Node n = successor(s, at, O_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
-		offer(s, n, wire_bytes(O_all_reduce, group_size(s, set), bytes), true);
+		offer(s, n);
 	}
-	for (int a = 0; a < s->natoms; a++)
-		for (int d = 0; d < s->rank; d++) {
-			if (!(extra >> a & 1) || !s->active[d]
-				|| !divides(s, &st, d, s->atoms[a].size)
-				|| !towards_goal(s, &st, d, a))
-				continue;
-			Node n = successor(s, at, O_reduce_scatter);
-			n.group = 1u << a;
-			n.dim = d;
-			n.state.partial &= ~n.group;
-			push_atom(&n.state, d, a);
-			offer(s, n, wire_bytes(O_reduce_scatter, s->atoms[a].size, bytes),
-				true);
-		}
+	try_appending(s, at, O_reduce_scatter, extra);
 }
 
-/* Index of the goal's node. */
 int
 reshard_search(Search *s, const State *start)
 {
-	Node first = {.state = *start, .parent = -1};
+	Node first = {.state = *start, .parent = -1, .kind = O_dynamic_slice};
 
 	s->nnodes = s->nheap = s->nbuckets = s->expanded = 0;
 	s->nodes = NULL;
 	s->heap = NULL;
+	s->local_bytes = 0;
 	buckets_grow(s);
-	offer(s, first, 0, false);
+	offer(s, first);
 	while (s->nheap) {
 		int at = heap_pop(s);
 		if (s->nodes[at].closed)
@@ -442,13 +396,7 @@ reshard_search(Search *s, const State *start)
 		s->nodes[at].closed = true;
 		if (++s->expanded > MAX_EXPANDED && !s->directed)
 			return -1;
-		try_slices(s, at);
-		try_unreduce(s, at);
-		try_permutes(s, at);
-		Node base = successor(s, at, O_all_to_all);
-		try_exchanges_from(s, at, &base, 0);
-		try_gathers(s, at);
-		try_reductions(s, at);
+		expand(s, at);
 	}
 	die("no reshard plan");
 }
