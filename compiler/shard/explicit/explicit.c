@@ -435,13 +435,12 @@ follow_identity(Explicit *e, OpState *o)
 static void follow_block(Explicit *e, Block *b, bool explicit);
 
 static void
-enter(Explicit *e, Op *op, int body, int first)
+enter(Explicit *e, Op *op, Block *body)
 {
-	Block *b = op->bodies[body];
-
-	for (int i = 0; i < b->nparams; i++)
-		settle_as(e, b->params[i], op->operands[first + i], op);
-	follow_block(e, b, true);
+	for (Flow f = {.op = op}; flow_next(&f);)
+		if (f.kind == FLOW_in && f.to->block == body)
+			settle_as(e, f.to, f.from, op);
+	follow_block(e, body, true);
 }
 
 bool
@@ -451,25 +450,11 @@ body_is_clear(Explicit *e, Op *call)
 
 	e->quiet++;
 	e->failed = false;
-	enter(e, call, 0, 0);
+	enter(e, call, call->bodies[0]);
 	bool clear = !e->failed;
 	e->failed = failed;
 	e->quiet--;
 	return clear;
-}
-
-static void
-follow_call(Explicit *e, OpState *o)
-{
-	Op *op = o->op;
-
-	if (!body_is_clear(e, op)) {
-		report_call(e, op);
-		blur_results(e, op);
-		return;
-	}
-	for (int i = 0; i < op->nresults; i++)
-		settle_as(e, op->results[i], op->bodies[0]->last->operands[i], op);
 }
 
 /* Operand i of `a` and operand k of `b` are placed alike. */
@@ -485,6 +470,30 @@ want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 	blur(e, v);
 }
 
+/* A result is placed as what flows to it first, and so is all else that does. */
+static void
+leave(Explicit *e, Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		Flow first = {.to = op->results[i]};
+		flow_next_to(&first);
+		for (Flow f = first; flow_next_to(&f);)
+			want_same(e, op, first.user, first.operand, f.user, f.operand);
+		settle_as(e, first.to, first.from, op);
+	}
+}
+
+static void
+follow_call(Explicit *e, OpState *o)
+{
+	if (body_is_clear(e, o->op)) {
+		leave(e, o->op);
+		return;
+	}
+	report_call(e, o->op);
+	blur_results(e, o->op);
+}
+
 /* Every device has to decide alike: no parts of a decision. */
 static void
 want_decided(Explicit *e, const Op *op, const Op *user)
@@ -497,37 +506,20 @@ want_decided(Explicit *e, const Op *op, const Op *user)
 	blur(e, v);
 }
 
+/* The bodies of a loop or a branch. */
 static void
-follow_while(Explicit *e, OpState *o)
+follow_bodies(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
+	bool loop = op->kind == O_while;
 
-	enter(e, op, 0, 0);
-	want_settled(e, op->bodies[0]->last);
-	want_decided(e, op, op->bodies[0]->last);
-	enter(e, op, 1, 0);
-	want_settled(e, op->bodies[1]->last);
-	for (int i = 0; i < op->nresults; i++) {
-		want_same(e, op, op, i, op->bodies[1]->last, i);
-		settle_as(e, op->results[i], op->operands[i], op);
+	for (int i = 0; i < op->nbodies; i++) {
+		if (i == (loop ? LOOP_BODY : 0))
+			want_decided(e, op, loop ? op->bodies[LOOP_CONDITION]->last : op);
+		enter(e, op, op->bodies[i]);
+		want_settled(e, op->bodies[i]->last);
 	}
-}
-
-static void
-follow_if(Explicit *e, OpState *o)
-{
-	Op *op = o->op;
-
-	want_decided(e, op, op);
-	enter(e, op, 0, 1);
-	enter(e, op, 1, 1);
-	want_settled(e, op->bodies[0]->last);
-	want_settled(e, op->bodies[1]->last);
-	for (int i = 0; i < op->nresults; i++) {
-		const Op *then = op->bodies[0]->last;
-		want_same(e, op, then, i, op->bodies[1]->last, i);
-		settle_as(e, op->results[i], then->operands[i], op);
-	}
+	leave(e, op);
 }
 
 static void
@@ -544,8 +536,8 @@ static Follower *const followers[OP_COUNT] = {
 	[O_barrier] = follow_identity,
 	[O_shard_like] = follow_shard_like,
 	[O_call] = follow_call,
-	[O_while] = follow_while,
-	[O_if] = follow_if,
+	[O_while] = follow_bodies,
+	[O_if] = follow_bodies,
 };
 
 /* ---- in program order --------------------------------------------------------------- */

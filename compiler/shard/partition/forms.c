@@ -72,27 +72,24 @@ add_form(Partitioner *p, Source *s, Value *v)
 
 /* Where the partial sums in v come from: a body that makes some, else an
    operand. */
-static const Value *
-partial_source(const Value *v)
+static Value *
+partial_source(Value *v)
 {
 	const Op *def = v->def;
+	Value *source = NULL;
 
-	int first = def->kind == O_while; /* behind the condition */
-
-	for (int i = def->nbodies - 1; i >= first; i--) {
-		const Value *made = def->bodies[i]->last->operands[v->index];
-		if (made->def && made->placement.nunreduced)
-			return made;
-	}
-	for (int i = def->noperands - 1; i >= 0; i--)
+	for (Flow f = {.to = v}; flow_next_to(&f);)
+		if (f.kind == FLOW_out && f.from->def && f.from->placement.nunreduced)
+			source = f.from;
+	for (int i = def->noperands - 1; i >= 0 && !source; i--)
 		if (def->operands[i]->placement.nunreduced && def->operands[i]->def)
-			return def->operands[i];
-	return NULL;
+			source = def->operands[i];
+	return source;
 }
 
 /* The op whose sum is partial, behind the linear ops it was delayed by. */
 static const Op *
-partial_maker(const Value *v)
+partial_maker(Value *v)
 {
 	const Op *maker = NULL;
 
@@ -104,7 +101,7 @@ partial_maker(const Value *v)
 }
 
 static Reason
-reason_of(const Value *v, const Op *user, int operand, bool requested)
+reason_of(Value *v, const Op *user, int operand, bool requested)
 {
 	Reason r = {user->label, user->range, requested};
 	const Op *maker = partial_maker(v);
