@@ -130,10 +130,10 @@ partition_op(Partitioner *p, Op *op)
 	static void (*const special[OP_COUNT])(Partitioner *, Op *) = {
 		[O_return] = partition_return,
 		[O_output] = partition_output,
-		[O_call] = partition_call,
+		[O_call] = partition_region,
 		[O_while] = partition_while,
-		[O_if] = partition_if,
-		[O_manual] = partition_manual,
+		[O_if] = partition_region,
+		[O_manual] = partition_region,
 		[O_constraint] = partition_move,
 		[O_reshard] = partition_move,
 		[O_barrier] = partition_move,

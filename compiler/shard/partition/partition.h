@@ -121,9 +121,7 @@ void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool reques
 const Facts *find_infinite(Arena *a, const Module *m); /* by value id */
 
 /* regions.c */
-void partition_call(Partitioner *p, Op *op);
-void partition_manual(Partitioner *p, Op *op);
-void partition_if(Partitioner *p, Op *op);
+void partition_region(Partitioner *p, Op *op); /* a call, an `if`, a manual region */
 void partition_while(Partitioner *p, Op *op);
 void partition_return(Partitioner *p, Op *op);
 /* An invariant of a loop, moved before it and carried; NULL for others. */

@@ -38,92 +38,56 @@ partition_bodies(Partitioner *p, Op *op)
 		partition_block(p, op->bodies[i]);
 }
 
-/* Operands from `first` on go where the first body's params want them. */
+/* Operands go where the first body's params want them.  Those of a manual region
+   are cut as the specs say; as the signature has it but for its open dims, which
+   ask for nothing. */
 static void
-enter_bodies(Partitioner *p, Op *op, int first)
+enter_bodies(Partitioner *p, Op *op)
 {
-	for (int i = first; i < op->noperands; i++) {
-		Value *param = op->bodies[0]->params[i - first];
-		Placement to = placement_close(param->placement);
-		set_operand(p, op, i, &to, false);
+	bool manual = op->kind == O_manual;
+
+	for (Flow f = {.op = op}; flow_next(&f);) {
+		if (f.kind != FLOW_in || f.to->block != op->bodies[0])
+			continue;
+		Placement to = placement_close(f.to->placement);
+		if (manual)
+			to = manual_whole(flow_spec(&f), &to);
+		set_operand(p, op, f.operand, &to, manual && !f.to->annotated_open);
 	}
 }
 
-/* Results are where the last body returns them. */
+/* The first n results are where the last body returns them. */
 static void
-leave_bodies(Partitioner *p, Op *op, int nresults)
+leave_bodies(Partitioner *p, Op *op, int n)
 {
-	const Op *returned = op->bodies[op->nbodies - 1]->last;
+	const Block *last = op->bodies[op->nbodies - 1];
 
-	for (int i = 0; i < nresults; i++) {
-		Value *v = op->results[i];
-		v->placement = returned->operands[i]->placement;
-		add_form(p, source_of(p, v), v);
+	for (Flow f = {.op = op}; flow_next(&f);) {
+		if (f.kind != FLOW_out || f.user->block != last || f.index >= n)
+			continue;
+		f.to->placement = f.from->placement;
+		if (op->kind == O_manual)
+			f.to->placement = manual_whole(flow_spec(&f), &f.from->placement);
+		add_form(p, source_of(p, f.to), f.to);
 	}
 }
 
+/* What chooses a branch is the same scalar everywhere, and what is asked of its
+   result is asked of what makes it.  A composite, and a region along the other
+   axes, is a program like any. */
 void
-partition_call(Partitioner *p, Op *op)
-{
-	enter_bodies(p, op, 0);
-	partition_bodies(p, op);
-	leave_bodies(p, op, op->nresults);
-}
-
-/* What is asked of a branch's result is asked of what makes it. */
-static void
-draw_into_branches(Partitioner *p, Op *op)
-{
-	for (int i = 0; i < op->nresults; i++) {
-		const Source *s = source_of(p, op->results[i]);
-		for (int b = 0; b < op->nbodies && s->requested; b++) {
-			const Block *body = op->bodies[b];
-			Value *v = body->last->operands[i];
-			if (v->block == body)
-				draw_in(p, v, &s->final, true);
-		}
-	}
-}
-
-/* Operand 0 chooses the body; it is the same scalar everywhere. */
-void
-partition_if(Partitioner *p, Op *op)
+partition_region(Partitioner *p, Op *op)
 {
 	Placement whole = placement_none(0);
 
-	set_operand(p, op, 0, &whole, false);
-	enter_bodies(p, op, 1);
-	draw_into_branches(p, op);
+	if (op->kind == O_if)
+		set_operand(p, op, 0, &whole, false);
+	enter_bodies(p, op);
+	for (Flow f = {.op = op}; op->kind == O_if && flow_next(&f);)
+		if (f.kind == FLOW_out && source_of(p, f.to)->requested)
+			draw_in(p, f.from, &source_of(p, f.to)->final, true);
 	partition_bodies(p, op);
 	leave_bodies(p, op, op->nresults);
-}
-
-/* Is this as the signature has it?  Its open dims ask for nothing. */
-static bool
-is_written(const Value *param)
-{
-	return !param->annotated_open;
-}
-
-/* Parts are cut as the specs say; along the other axes the body is a program
-   like any. */
-void
-partition_manual(Partitioner *p, Op *op)
-{
-	const Block *body = op->bodies[0];
-
-	for (int i = 0; i < op->noperands; i++) {
-		Placement inside = placement_close(body->params[i]->placement);
-		Placement to = manual_whole(&op->specs[i], &inside);
-		set_operand(p, op, i, &to, is_written(body->params[i]));
-	}
-	partition_bodies(p, op);
-	for (int i = 0; i < op->nresults; i++) {
-		Value *v = op->results[i];
-		v->placement = manual_whole(&op->specs[op->noperands + i],
-			&body->last->operands[i]->placement);
-		add_form(p, source_of(p, v), v);
-	}
 }
 
 /* A body's results go where the op's results are wanted; a condition is a
@@ -238,7 +202,7 @@ partition_while(Partitioner *p, Op *op)
 {
 	Loop *loop = loop_new(p, op);
 
-	enter_bodies(p, op, 0);
+	enter_bodies(p, op);
 	p->loop = loop;
 	partition_bodies(p, op);
 	p->loop = loop->parent;
