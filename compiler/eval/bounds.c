@@ -23,6 +23,7 @@
  * differ, so may correct executions.
  */
 #include "eval/kernels.h"
+#include "ir/numbers.h"
 
 #include <float.h>
 #include <math.h>
@@ -98,22 +99,14 @@ all_exact(const Op *op, const Inexact *x)
 
 /* ---- decisions ---------------------------------------------------------- */
 
-static const bool decides[OP_COUNT] = {
-	[O_compare] = true,
-	[O_floor] = true,
-	[O_ceil] = true,
-	[O_round] = true,
-	[O_sign] = true,
-	[O_isfinite] = true,
-	[O_rem] = true,
-};
-
 static bool
 is_decision(const Op *op)
 {
-	return decides[op->kind]
-		|| (op->kind == O_convert && dtype_is_float(op->operands[0]->type.dtype)
-			&& !dtype_is_float(op->results[0]->type.dtype));
+	Jumps jumps = numbers[op->kind].jumps;
+	if (jumps == JUMPS_whole)
+		return dtype_is_float(op->operands[0]->type.dtype)
+			&& !dtype_is_float(op->results[0]->type.dtype);
+	return jumps == JUMPS_steps || jumps == JUMPS_equality || jumps == JUMPS_quotient;
 }
 
 /* Samples 2j and 2j + 1 lie on either side of the reference, as far away as
@@ -207,13 +200,14 @@ pair_differs(const Inexact *x, int k, int64_t i)
 static void
 mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 {
-	const Inexact *integer = &x[op->kind == O_take];
+	int index = numbers[op->kind].first_index;
+	const Inexact *integer = &x[index];
 	DType d = integer->value.type.dtype;
 	int64_t n = type_elements(&result->type), inner = 1;
 	int64_t integers = type_elements(&integer->value.type);
 	if (is_exact(integer) || !dtype_is_integer(d))
 		return;
-	for (int64_t dim = op->kind == O_take ? op_int(op, A_dim) + 1 : x[0].value.type.rank;
+	for (int64_t dim = index ? op_int(op, A_dim) + 1 : x[0].value.type.rank;
 		dim < x[0].value.type.rank; dim++)
 		inner *= x[0].value.type.dims[dim];
 	for (int64_t i = 0; i < n; i++) {
@@ -224,59 +218,19 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 	}
 }
 
-/* Operands from `first` on that say where to read or write. */
-static const struct {
-	bool has;
-	int first, end; /* end 0: all that follow */
-} places[OP_COUNT] = {
-	[O_scatter_add] = {true, 1, 2},
-	[O_dynamic_slice] = {true, 1, 0},
-	[O_dynamic_update_slice] = {true, 2, 0},
-};
-
 /* What is read or written at an uncertain place may be anything. */
 static void
 mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
 {
+	const NumberInfo *row = &numbers[op->kind];
 	bool uncertain = false;
-	int end = places[op->kind].end ? places[op->kind].end : op->noperands;
-	if (!places[op->kind].has)
-		return;
-	for (int i = places[op->kind].first; i < end; i++)
+	for (int i = row->first_index; i < row->end_index && i < op->noperands; i++)
 		uncertain = uncertain || !is_exact(&x[i]);
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0 && uncertain; i--)
 		set_anything(result, i, k);
 }
 
 /* ---- poles -------------------------------------------------------------- */
-
-typedef enum Sign {
-	SIGN_any,
-	SIGN_never_negative,
-	SIGN_of_operands, /* never negative if no operand is */
-	SIGN_square,	  /* that, or of a value by itself */
-} Sign;
-
-static const Sign signs[OP_COUNT] = {
-	[O_exp] = SIGN_never_negative,
-	[O_abs] = SIGN_never_negative,
-	[O_sqrt] = SIGN_never_negative,
-	[O_rsqrt] = SIGN_never_negative,
-	[O_sigmoid] = SIGN_never_negative,
-	[O_add] = SIGN_of_operands,
-	[O_div] = SIGN_of_operands,
-	[O_mul] = SIGN_square,
-	[O_pow] = SIGN_of_operands,
-	[O_maximum] = SIGN_of_operands,
-	[O_minimum] = SIGN_of_operands,
-	[O_reduce] = SIGN_of_operands,
-	[O_dot] = SIGN_of_operands,
-	[O_cumsum] = SIGN_of_operands,
-	[O_convert] = SIGN_of_operands,
-	[O_broadcast] = SIGN_of_operands,
-	[O_reshape] = SIGN_of_operands,
-	[O_transpose] = SIGN_of_operands,
-};
 
 /* As the ops tell, not looking far. */
 static bool
@@ -288,31 +242,14 @@ never_negative(const Value *v, int far)
 	if (op->kind == O_constant)
 		return dtype_is_float(v->type.dtype)
 			&& payload_double(op_int(op, A_value)) >= 0;
-	if (signs[op->kind] == SIGN_never_negative
-		|| (signs[op->kind] == SIGN_square && op->operands[0] == op->operands[1]))
+	Sign sign = numbers[op->kind].sign;
+	if (sign == SIGN_yes || (sign == SIGN_square && op->operands[0] == op->operands[1]))
 		return true;
-	bool all = signs[op->kind] != SIGN_any;
+	bool all = sign != SIGN_any;
 	for (int i = 0; all && i < op->noperands; i++)
 		all = never_negative(op->operands[i], far - 1);
 	return all;
 }
-
-/* Beyond `at`, operand `operand` gives something else altogether. */
-typedef struct Pole {
-	bool is;
-	int operand;
-	double at;
-} Pole;
-
-static const Pole poles[OP_COUNT] = {
-	[O_sqrt] = {true, 0, 0},
-	[O_rsqrt] = {true, 0, 0},
-	[O_log] = {true, 0, 0},
-	[O_log1p] = {true, 0, -1},
-	[O_div] = {true, 1, 0},
-	[O_rem] = {true, 1, 0},
-	[O_pow] = {true, 0, 0},
-};
 
 static bool
 crosses(double value, double sample, double at)
@@ -324,7 +261,7 @@ crosses(double value, double sample, double at)
 static void
 mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 {
-	const Pole *pole = &poles[op->kind];
+	const Pole *pole = &numbers[op->kind].pole;
 	const Inexact *operand = &x[pole->operand];
 	double *r = result->data;
 	if (!pole->is || result->type.dtype != D_f64 || is_exact(operand))
@@ -455,17 +392,19 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *ro
 	Inexact *result)
 {
 	Tensor *s = &result->samples[k];
+	Jumps jumps = numbers[op->kind].jumps;
 	mark_poles(op, x, k, s);
-	mark_places(op, x, k, s);
+	if (jumps == JUMPS_place)
+		mark_places(op, x, k, s);
 	if (dtype_is_float(result->value.type.dtype))
 		perturb(op, k, result->value.type.dtype, rounding, s);
-	if (op->kind == O_rem)
+	if (jumps == JUMPS_quotient)
 		mark_remainders(x, in, k, s);
-	if (op->kind == O_sin || op->kind == O_cos)
+	if (jumps == JUMPS_period)
 		mark_periods(x, k, s);
-	if (op->kind == O_take || op->kind == O_convert)
+	if (jumps == JUMPS_index || jumps == JUMPS_whole)
 		mark_uncertain(op, x, k, s);
-	if (op->kind == O_compare && op_int(op, A_direction) <= DIR_NE)
+	if (jumps == JUMPS_equality && op_int(op, A_direction) <= DIR_NE)
 		decide_equality(x, in, k, s);
 	if (is_decision(op) && !dtype_is_float(result->value.type.dtype))
 		for (int i = 0; i < op->noperands; i++)

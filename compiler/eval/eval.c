@@ -12,54 +12,20 @@
 const Op *_Atomic eval_loop;
 atomic_ullong eval_progress;
 
+typedef bool RunOp(Machine *vm, const Op *op);
 typedef struct EvalOp {
-	Kernel *local;	    /* on one device */
+	Kernel *device;	    /* on one device */
 	GroupKernel *group; /* between devices */
+	RunOp *bodies;
 } EvalOp;
 
 static const EvalOp kernels[OP_COUNT] = {
-	[O_constant] = {constant, NULL},
-	[O_iota] = {iota, NULL},
-	[O_partition_id] = {partition_id, NULL},
-#define FLOAT_UNARY(op, f) [O_##op] = {elementwise, NULL},
-#define UNARY(op, f, i) [O_##op] = {elementwise, NULL},
-#define BINARY(op, f, i) [O_##op] = {elementwise, NULL},
-#define TERNARY(op, f, i) [O_##op] = {elementwise, NULL},
-#include "eval/pointwise.def"
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-	[O_isfinite] = {is_finite, NULL},
-	[O_compare] = {compare, NULL},
-	[O_convert] = {convert, NULL},
-	[O_select] = {select_elements, NULL},
-	[O_broadcast] = {broadcast, NULL},
-	[O_reshape] = {identity, NULL},
-	[O_transpose] = {transpose, NULL},
-	[O_slice] = {slice, NULL},
-	[O_concatenate] = {concatenate, NULL},
-	[O_pad] = {pad, NULL},
-	[O_reverse] = {reverse, NULL},
-	[O_roll] = {roll, NULL},
-	[O_dot] = {dot, NULL},
-	[O_reduce] = {reduce, NULL},
-	[O_cumsum] = {cumsum, NULL},
-	[O_take] = {take, NULL},
-	[O_scatter_add] = {scatter_add, NULL},
-	[O_dynamic_slice] = {dynamic_slice, NULL},
-	[O_dynamic_update_slice] = {dynamic_update_slice, NULL},
-	[O_sort] = {sort, NULL},
-	[O_extern] = {external, NULL},
-	[O_xor] = {bits, NULL},
-	[O_shl] = {bits, NULL},
-	[O_shr] = {bits, NULL},
-	[O_constraint] = {identity, NULL},
-	[O_reshard] = {identity, NULL},
-	[O_barrier] = {identity, NULL},
-	[O_shard_like] = {identity, NULL},
-	[O_output] = {identity, NULL},
-#define COLLECTIVE(id, ...) [O_##id] = {NULL, id},
+#define POINTWISE(op, kernel, ...) [O_##op] = {.device = kernel},
+#define OTHER(op, runs, kernel, ...) [O_##op] = {.runs = kernel},
+#include "ir/numbers.def"
+#undef POINTWISE
+#undef OTHER
+#define COLLECTIVE(id, ...) [O_##id] = {.group = id},
 #include "ir/collectives.def"
 #undef COLLECTIVE
 };
@@ -67,7 +33,7 @@ static const EvalOp kernels[OP_COUNT] = {
 Kernel *
 op_kernel(OpKind kind)
 {
-	return kernels[kind].local;
+	return kernels[kind].device;
 }
 
 /* ---- slots -------------------------------------------------------------- */
@@ -203,36 +169,26 @@ new_results(const Machine *vm, const Op *op)
 }
 
 static bool
-run_kernel(Machine *vm, const Op *op)
+run_op(Machine *vm, const Op *op)
 {
 	const EvalOp *e = &kernels[op->kind];
-	if (!e->local && !e->group)
-		die("the interpreter has no %s", ops[op->kind].name);
+	if (e->bodies)
+		return e->bodies(vm, op);
 	if (!new_results(vm, op))
 		return false;
 	eval_progress += e->group != NULL;
 	if (e->group)
 		return run_group(vm, op, e->group);
 	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (vm->active[d] && !run_local(vm, op, e->local, d))
+		if (vm->active[d] && !run_local(vm, op, e->device, d))
 			return false;
 	return true;
 }
-
-typedef bool RunOp(Machine *vm, const Op *op);
-static RunOp *const with_bodies[OP_COUNT] = {
-	[O_call] = machine_call,
-	[O_fusion] = machine_call,
-	[O_while] = machine_while,
-	[O_if] = machine_if,
-	[O_manual] = machine_manual,
-};
 
 bool
 machine_block(Machine *vm, const Block *b)
 {
 	for (const Op *op = b->first; op && op->kind != O_return; op = op->next) {
-		RunOp *run_op = with_bodies[op->kind] ? with_bodies[op->kind] : run_kernel;
 		if (!run_op(vm, op))
 			return false;
 		free_dead(vm, op);

@@ -50,13 +50,7 @@ typedef struct Context {
 typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands, Tensor *result);
 
 /* pointwise.c */
-Kernel elementwise, compare, is_finite, select_elements, convert, bits;
-/* The function of one float argument, in double; NULL if it isn't one. */
-typedef double UnaryDouble(double x);
-UnaryDouble *pointwise_double(OpKind kind);
-typedef double BinaryDouble(double a, double b);
-BinaryDouble *pointwise_double2(OpKind kind);
-
+Kernel elementwise, compare, is_finite, select_elements, convert;
 /* move.c: data movement */
 Kernel constant, iota, partition_id, identity, broadcast, transpose, slice, concatenate, pad,
 	reverse, roll, take, dynamic_slice, dynamic_update_slice;
@@ -138,8 +132,11 @@ Kernel *op_kernel(OpKind kind);
 
 /* sums.c: by how much the result may be off, per element, through the op's own
    rounding; no data: it doesn't round.  Fills the result's spread. */
-bool find_rounding(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
+typedef bool Rounding(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
 	Tensor *rounding);
+Rounding find_rounding, round_none, round_move, round_read;
+Rounding round_dot, round_reduce, round_cumsum, round_scatter_add;
+Rounding round_pointwise; /* rounding.c */
 
 /* rounding.c */
 typedef struct Precision {
@@ -150,10 +147,6 @@ typedef struct Precision {
 	double integers;  /* all up to this are representable */
 } Precision;
 extern const Precision precisions[DTYPE_COUNT]; /* of floats */
-bool op_rounds(OpKind kind);			/* pointwise ones */
-bool op_passes_parts(OpKind kind);
-bool pointwise_rounding(const Op *op, const Inexact *operands, bool exact, Inexact *result,
-	Tensor *rounding);
 /* n elements from `first` on; of a scalar, n times the one. */
 void load_doubles(const Tensor *t, int64_t first, int64_t n, double *result);
 

@@ -1,153 +1,51 @@
 /*
  * pointwise.c - ops that work element by element.  Each has a loop for every
- * wide type it is defined in, made from pointwise.def.
+ * wide type it is defined in, made from the formulas of numbers.def.
  */
 #include "eval/kernels.h"
 
 #include <math.h>
 
 #include "eval/scalar.h"
+#include "ir/numbers.h"
 
-typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t n);
+typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t n, int width);
 
-/* NaN in any of the three wins; otherwise min(max(lo, x), hi). */
-#define CLAMP(lo, x, hi) \
-	((lo) != (lo)		       ? (lo) \
-			: (hi) != (hi) ? (hi) \
-			: (x) != (x)   ? (x) \
-			: (x) < (lo)   ? ((lo) < (hi) ? (lo) : (hi)) \
-			: (x) > (hi)   ? (hi) \
-				       : (x))
-
-#define LOOP1(name, type, expression) \
-	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-	{ \
-		const type *as = ap; \
-		type *r = rp; \
-		(void)bp, (void)cp; \
-		for (int64_t i = 0; i < n; i++) { \
-			type a = as[i]; \
-			r[i] = expression; \
-		} \
-	}
-#define LOOP2(name, type, expression) \
-	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
-	{ \
-		const type *as = ap, *bs = bp; \
-		type *r = rp; \
-		(void)cp; \
-		for (int64_t i = 0; i < n; i++) { \
-			type a = as[i], b = bs[i]; \
-			r[i] = expression; \
-		} \
-	}
-#define LOOP3(name, type, expression) \
-	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+/* Of the values at i; `width` is that of the dtype in bits. */
+#define LOOP(name, type, formula) \
+	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n, \
+		int width) \
 	{ \
 		const type *as = ap, *bs = bp, *cs = cp; \
 		type *r = rp; \
 		for (int64_t i = 0; i < n; i++) { \
 			type a = as[i], b = bs[i], c = cs[i]; \
-			r[i] = expression; \
+			(void)a, (void)b, (void)c, (void)width; \
+			r[i] = formula; \
 		} \
 	}
+#define OTHER(...)
 
-#define FLOAT_UNARY(op, f) LOOP1(op##_double, double, f)
-#define UNARY(op, f, i) LOOP1(op##_double, double, f) LOOP1(op##_int, int64_t, i)
-#define BINARY(op, f, i) LOOP2(op##_double, double, f) LOOP2(op##_int, int64_t, i)
-#define TERNARY(op, f, i) LOOP3(op##_double, double, f) LOOP3(op##_int, int64_t, i)
 #define F(name) name
-#include "eval/pointwise.def"
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef TERNARY
+#define POINTWISE(op, kernel, formula, int_formula, ...) \
+	LOOP(op##_double, double, formula) LOOP(op##_int, int64_t, int_formula)
+#include "ir/numbers.def"
+#undef POINTWISE
 #undef F
 
-#define FLOAT_UNARY(op, f) LOOP1(op##_float, float, f)
-#define UNARY(op, f, i) LOOP1(op##_float, float, f)
-#define BINARY(op, f, i) LOOP2(op##_float, float, f)
-#define TERNARY(op, f, i) LOOP3(op##_float, float, f)
 #define F(name) name##f
-#include "eval/pointwise.def"
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef TERNARY
+#define POINTWISE(op, kernel, formula, ...) LOOP(op##_float, float, formula)
+#include "ir/numbers.def"
+#undef POINTWISE
 #undef F
 
-#define FLOAT_UNARY(op, f) [O_##op] = {NULL, op##_float, op##_double},
-#define UNARY(op, f, i) [O_##op] = {op##_int, op##_float, op##_double},
-#define BINARY(op, f, i) UNARY(op, f, i)
-#define TERNARY(op, f, i) UNARY(op, f, i)
 static Loop *const loops[OP_COUNT][WIDE_COUNT] = {
-#include "eval/pointwise.def"
+#define POINTWISE(op, ...) [O_##op] = {op##_int, op##_float, op##_double},
+#include "ir/numbers.def"
+#undef POINTWISE
 };
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-
-/* The same formulas once more, one by one in double. */
-#define SCALAR1(op, f) \
-	static double scalar_##op(double a) \
-	{ \
-		return f; \
-	}
-#define SCALAR2(op, f) \
-	static double scalar_##op(double a, double b) \
-	{ \
-		return f; \
-	}
-#define FLOAT_UNARY(op, f) SCALAR1(op, f)
-#define UNARY(op, f, i) SCALAR1(op, f)
-#define BINARY(op, f, i) SCALAR2(op, f)
-#define TERNARY(op, f, i)
-#define F(name) name
-#include "eval/pointwise.def"
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef F
-#undef SCALAR1
-#undef SCALAR2
-
-#define FLOAT_UNARY(op, f) [O_##op] = scalar_##op,
-#define UNARY(op, f, i) [O_##op] = scalar_##op,
-#define BINARY(op, f, i)
-static UnaryDouble *const scalars[OP_COUNT] = {
-#include "eval/pointwise.def"
-};
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-
-#define FLOAT_UNARY(op, f)
-#define UNARY(op, f, i)
-#define BINARY(op, f, i) [O_##op] = scalar_##op,
-static BinaryDouble *const scalars2[OP_COUNT] = {
-#include "eval/pointwise.def"
-};
-#undef FLOAT_UNARY
-#undef UNARY
-#undef BINARY
-#undef TERNARY
-#undef LOOP1
-#undef LOOP2
-#undef LOOP3
-#undef CLAMP
-
-UnaryDouble *
-pointwise_double(OpKind kind)
-{
-	return scalars[kind];
-}
-
-BinaryDouble *
-pointwise_double2(OpKind kind)
-{
-	return scalars2[kind];
-}
+#undef OTHER
+#undef LOOP
 
 /* The elements of an operand; a scalar one is spread to n equal elements. */
 static const void *
@@ -166,57 +64,28 @@ elementwise(const Context *c, const Op *op, const Tensor *operands, Tensor *resu
 {
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type), count;
-	Loop *loop = loops[op->kind][wide_of(d)];
+	Wide wide = wide_of(d);
 	Chunk buffers[3], out;
 	(void)c;
-	if (!loop)
+	if (wide == W_int ? !numbers[op->kind].integers : !numbers[op->kind].floats)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
 	for (int64_t i = 0; i < n; i += count) {
-		const void *in[3] = {NULL, NULL, NULL};
+		const void *in[3];
 		count = n - i < CHUNK ? n - i : CHUNK;
-		for (int k = 0; k < op->noperands; k++)
-			in[k] = operand_wide(&operands[k], result, i, count, &buffers[k]);
-		loop(in[0], in[1], in[2], &out, count);
+		for (int k = 0; k < 3; k++)
+			in[k] = k < op->noperands
+				? operand_wide(&operands[k], result, i, count, &buffers[k])
+				: in[0];
+		loops[op->kind][wide](in[0], in[1], in[2], &out, count, 8 * dtypes[d].bytes);
 		store_wide(d, &out, result->data, i, count);
 	}
 	return true;
 }
 
-/* On the bits of the dtype alone; those above are for store_wide() to drop. */
-static uint64_t
-combine_bits(OpKind kind, uint64_t a, uint64_t b, int width)
-{
-	uint64_t all = width == 64 ? UINT64_MAX : (1ull << width) - 1;
-	a &= all;
-	b &= all;
-	if (kind == O_xor)
-		return a ^ b;
-	if (b >= (uint64_t)width)
-		return 0;
-	return kind == O_shl ? a << b : a >> b;
-}
-
-bool
-bits(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
-{
-	DType d = result->type.dtype;
-	int64_t n = type_elements(&result->type);
-	(void)c;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t wide = (int64_t)combine_bits(op->kind,
-			(uint64_t)tensor_integer(&operands[0], i),
-			(uint64_t)tensor_integer(&operands[1], i), 8 * dtypes[d].bytes);
-		store_wide(d, &wide, result->data, i, 1);
-	}
-	return true;
-}
-
 #define COMPARE(name, type, sign) \
-	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n) \
+	static void name(const void *ap, const void *bp, uint8_t *r, int64_t n) \
 	{ \
 		const type *a = ap, *b = bp; \
-		uint8_t *r = rp; \
-		(void)cp; \
 		for (int64_t i = 0; i < n; i++) \
 			r[i] = a[i] sign b[i]; \
 	}
@@ -233,7 +102,8 @@ COMPARES(greater_equal, >=)
 #undef COMPARES
 #undef COMPARE
 
-static Loop *const comparisons[][WIDE_COUNT] = {
+typedef void CompareLoop(const void *a, const void *b, uint8_t *r, int64_t n);
+static CompareLoop *const comparisons[][WIDE_COUNT] = {
 	[DIR_EQ] = {equal_int, equal_float, equal_double},
 	[DIR_NE] = {not_equal_int, not_equal_float, not_equal_double},
 	[DIR_LT] = {less_int, less_float, less_double},
@@ -246,15 +116,15 @@ bool
 compare(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
 	Wide wide = wide_of(operands[0].type.dtype);
-	Loop *loop = comparisons[op_int(op, A_direction)][wide];
+	CompareLoop *loop = comparisons[op_int(op, A_direction)][wide];
 	int64_t n = type_elements(&result->type), count;
 	Chunk a, b;
 	(void)c;
 	for (int64_t i = 0; i < n; i += count) {
 		count = n - i < CHUNK ? n - i : CHUNK;
 		loop(view_wide(&operands[0], i, count, &a),
-			view_wide(&operands[1], i, count, &b), NULL,
-			(uint8_t *)result->data + i, count);
+			view_wide(&operands[1], i, count, &b), (uint8_t *)result->data + i,
+			count);
 	}
 	return true;
 }

@@ -13,7 +13,7 @@
 #include <math.h>
 #include <stdlib.h>
 
-#include "shdrt_math.h"
+#include "ir/numbers.h"
 
 /* bf16 and f32 may flush subnormals to zero; f16 keeps them. */
 const Precision precisions[DTYPE_COUNT] = {
@@ -28,81 +28,25 @@ typedef struct Element {
 	double value, spread;
 	bool parts; /* it is a sum, and each device may hold a part */
 } Element;
-typedef double Spread(const Element *x);
 
+/* The parts of a result, as what lets partial sums through says: of a product
+   they are those of one operand, or of the other. */
 static double
-spread_same(const Element *x)
+parts_of(const Op *op, const Element *x)
 {
-	return x[0].spread;
+	PartialKind partial = ops[op->kind].partial;
+	double left = x[0].spread * fabs(x[1].value), right = fabs(x[0].value) * x[1].spread;
+	if (partial == PARTIAL_bilinear)
+		return left > right ? left : right;
+	return partial == PARTIAL_scale ? x[0].spread / fabs(x[1].value)
+					: x[0].spread + x[1].spread;
 }
 
-static double
-spread_sum(const Element *x)
+static bool
+passes_parts(OpKind kind)
 {
-	return x[0].spread + x[1].spread;
-}
-
-/* The parts are those of one operand, or of the other. */
-static double
-spread_product(const Element *x)
-{
-	double left = x[0].spread * fabs(x[1].value);
-	double right = fabs(x[0].value) * x[1].spread;
-	return left > right ? left : right;
-}
-
-static double
-spread_quotient(const Element *x)
-{
-	return x[0].spread / fabs(x[1].value);
-}
-
-typedef struct RoundingRow {
-	double ulps;	/* in the wide type; 0: never rounds */
-	Spread *spread; /* NULL: parts don't pass */
-} RoundingRow;
-
-static const RoundingRow rows[OP_COUNT] = {
-	[O_neg] = {0, spread_same},
-	[O_exp] = {SHDRT_ULP_exp, NULL},
-	[O_expm1] = {SHDRT_ULP_expm1, NULL},
-	[O_log] = {SHDRT_ULP_log, NULL},
-	[O_log1p] = {SHDRT_ULP_log1p, NULL},
-	[O_sqrt] = {0.5, NULL},
-	[O_rsqrt] = {1.5, NULL},
-	[O_sin] = {SHDRT_ULP_sin, NULL},
-	[O_cos] = {SHDRT_ULP_cos, NULL},
-	[O_tanh] = {SHDRT_ULP_tanh, NULL},
-	[O_sigmoid] = {SHDRT_ULP_sigmoid, NULL},
-	[O_erf] = {SHDRT_ULP_erf, NULL},
-	[O_convert] = {0.5, NULL},
-	[O_add] = {0.5, spread_sum},
-	[O_sub] = {0.5, spread_sum},
-	[O_mul] = {0.5, spread_product},
-	[O_div] = {0.5, spread_quotient},
-	[O_rem] = {0.5, NULL},
-	[O_pow] = {SHDRT_ULP_pow, NULL},
-};
-
-bool
-op_rounds(OpKind kind)
-{
-	return rows[kind].ulps > 0;
-}
-
-bool
-op_passes_parts(OpKind kind)
-{
-	return rows[kind].spread;
-}
-
-/* The result in double, of the same operands. */
-static double
-in_double(const Op *op, const Element *x)
-{
-	if (op->noperands == 2)
-		return pointwise_double2(op->kind)(x[0].value, x[1].value);
-	return op->kind == O_convert ? x[0].value : pointwise_double(op->kind)(x[0].value);
+	const PartialInfo *p = &partials[ops[kind].partial];
+	return p->some && p->combiner == C_add;
 }
 
 static bool
@@ -128,7 +72,8 @@ all_integers(const Op *op, const Element *x)
 static bool
 needs_no_rounding(const Op *op, const Element *x, double y, double spread, DType d)
 {
-	if (rows[op->kind].ulps > 0.5 || y != in_double(op, x))
+	double exact = numbers[op->kind].f(x[0].value, x[1].value, 0);
+	if (numbers[op->kind].ulps > 0.5 || y != exact)
 		return false;
 	return !has_parts(op, x)
 		|| (op->kind != O_div && y == rint(y) && all_integers(op, x)
@@ -140,10 +85,10 @@ element_rounding(const Op *op, double y, double spread, DType d)
 {
 	DType wide = d == D_f64 ? D_f64 : D_f32;
 	const Precision *p = &precisions[d];
-	double units = rows[op->kind].ulps * 2 * precisions[wide].unit;
+	double ulps = numbers[op->kind].ulps, units = ulps * 2 * precisions[wide].unit;
 	if (d != wide)
 		units += p->unit;
-	if (!isfinite(y) || rows[op->kind].ulps == 0)
+	if (!isfinite(y) || ulps == 0)
 		return 0;
 	return units * spread + (spread <= 2 * p->normal && spread > 0 ? p->underflow : 0);
 }
@@ -182,17 +127,16 @@ static void
 round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t n,
 	const Inexact *result, double *rounding)
 {
-	const RoundingRow *row = &rows[op->kind];
 	DType d = result->value.type.dtype;
 	double *spreads = result->spread.data;
 	double values[CHUNK];
 	load_doubles(&result->value, first, n, values);
 	for (int64_t i = 0; i < n; i++) {
-		Element x[2];
+		Element x[2] = {{0}};
 		double y = values[i], spread = fabs(y);
 		for (int k = 0; k < op->noperands; k++)
 			x[k] = (Element){in[k].value[i], in[k].spread[i], in[k].parts};
-		double parts = spreads ? row->spread(x) : 0;
+		double parts = spreads ? parts_of(op, x) : 0;
 		spread = parts > spread ? parts : spread;
 		if (spreads)
 			spreads[first + i] = spread;
@@ -203,15 +147,21 @@ round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t 
 }
 
 bool
-pointwise_rounding(const Op *op, const Inexact *operands, bool exact, Inexact *result,
+round_pointwise(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
 	Tensor *rounding)
 {
 	int64_t n = type_elements(&result->value.type), count;
 	bool parts = false;
 	for (int i = 0; i < op->noperands; i++)
 		parts = parts || operands[i].spread.data;
-	if (parts && rows[op->kind].spread && !tensor_like(&result->value, &result->spread))
+	if (ops[op->kind].partial == PARTIAL_move)
+		return round_move(m, op, operands, result, rounding);
+	parts = parts && passes_parts(op->kind);
+	if (numbers[op->kind].ulps == 0 && !parts)
+		return true;
+	if (parts && !tensor_like(&result->value, &result->spread))
 		return false;
+	bool exact = all_exact(op, operands);
 	Operand *in = calloc(2, sizeof *in);
 	bool ok = in && tensor_like(&result->value, rounding);
 	for (int64_t i = 0; ok && i < n; i += count) {

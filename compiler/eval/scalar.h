@@ -154,6 +154,20 @@ wrap_rem(int64_t a, int64_t b)
 	return b == -1 ? 0 : a % b;
 }
 
+/* Bits moved up or down; those above the width are nothing's. */
+static inline int64_t
+wrap_shl(int64_t a, int64_t b, int width)
+{
+	return (uint64_t)b < (uint64_t)width ? (int64_t)((uint64_t)a << b) : 0;
+}
+
+static inline int64_t
+wrap_shr(int64_t a, int64_t b, int width)
+{
+	uint64_t own = (uint64_t)a << (64 - width) >> (64 - width);
+	return (uint64_t)b < (uint64_t)width ? (int64_t)(own >> b) : 0;
+}
+
 /* A negative exponent gives 0, but for 1 and -1, whose inverses are whole. */
 static inline int64_t
 wrap_pow(int64_t base, int64_t exponent)

@@ -209,7 +209,7 @@ dot_terms(const Module *m, const Op *op, const Inexact *x, const Tensor *shape, 
 	return true;
 }
 
-static bool
+bool
 round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	Sum s = {.products = true};
@@ -300,7 +300,7 @@ round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tens
 }
 
 /* max, min, and, or don't round. */
-static bool
+bool
 round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	int64_t c = op_int(op, A_combiner);
@@ -321,7 +321,7 @@ cumsum_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect, Te
 	return ok;
 }
 
-static bool
+bool
 round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
@@ -345,8 +345,8 @@ scatter_aspect(const Module *m, const Op *op, const Inexact *x, Aspect base, Asp
 	return ok;
 }
 
-static bool
-round_scatter(const Module *m, const Op *op, const Inexact *x, Inexact *result,
+bool
+round_scatter_add(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0]) && is_whole(&x[2])};
@@ -360,23 +360,6 @@ round_scatter(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 }
 
 /* ---- what rounding adds, and where parts go ----------------------------- */
-
-typedef bool
-Rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding);
-static Rounding *const sums[OP_COUNT] = {
-	[O_dot] = round_dot,
-	[O_reduce] = round_reduce,
-	[O_cumsum] = round_cumsum,
-	[O_scatter_add] = round_scatter,
-};
-
-/* Along a dim that is read at a place not known, each device may have what is
-   among its elements, and zeros: parts, to be added up later. */
-static bool
-makes_parts(const Module *m, const Op *op)
-{
-	return m->mesh.ndevices > 1 && (op->kind == O_take || op->kind == O_dynamic_slice);
-}
 
 /* The spreads of the operands of data movement, moved too, by indices as they
    are. */
@@ -413,20 +396,49 @@ drop_zeros(Tensor *t)
 }
 
 bool
+round_none(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+{
+	(void)m, (void)op, (void)x, (void)result, (void)rounding;
+	return true;
+}
+
+bool
+round_move(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+{
+	bool parts = false;
+	(void)rounding;
+	for (int i = 0; i < op->noperands; i++)
+		parts = parts || x[i].spread.data;
+	return !parts || move_spread(m, op, x, result);
+}
+
+/* Along a dim that is read at a place not known, each device may have what is
+   among its elements, and zeros: parts, to be added up later. */
+bool
+round_read(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+{
+	(void)rounding;
+	return m->mesh.ndevices == 1 || move_spread(m, op, x, result);
+}
+
+static Rounding *const roundings[OP_COUNT] = {
+#define POINTWISE(op, ...) [O_##op] = round_pointwise,
+#define OTHER(op, runs, kernel, rounding, ...) [O_##op] = rounding,
+#define COLLECTIVE(op, ...) [O_##op] = round_none,
+#include "ir/collectives.def"
+#include "ir/numbers.def"
+#undef POINTWISE
+#undef OTHER
+#undef COLLECTIVE
+};
+
+bool
 find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
 	Tensor *rounding)
 {
-	bool ok = true, parts = false;
 	if (!dtype_is_float(result->value.type.dtype))
 		return true;
-	for (int i = 0; i < op->noperands; i++)
-		parts = parts || x[i].spread.data;
-	if (sums[op->kind])
-		ok = sums[op->kind](m, op, x, result, rounding);
-	else if (op_rounds(op->kind) || (parts && op_passes_parts(op->kind)))
-		ok = pointwise_rounding(op, x, all_exact(op, x), result, rounding);
-	else if ((parts && ops[op->kind].partial == PARTIAL_move) || makes_parts(m, op))
-		ok = move_spread(m, op, x, result);
+	bool ok = roundings[op->kind](m, op, x, result, rounding);
 	drop_zeros(rounding);
 	return ok;
 }
