@@ -7,6 +7,7 @@
 #include <math.h>
 #include <string.h>
 #include "emit/c.h"
+#include "ir/numbers.h"
 
 /* ---- the user's text ---------------------------------------------------- */
 
@@ -195,20 +196,10 @@ c_compare(Text *t, const Op *op, const char *const *args)
 	text_printf(t, "%s %s %s", args[0], signs[op_int(op, A_direction)], args[1]);
 }
 
-/* The result is one of the operands, up to its sign: nothing to round. */
-static bool
-is_exact(OpKind kind)
-{
-	return kind == O_abs || kind == O_neg || kind == O_sign || kind == O_maximum
-		|| kind == O_minimum || kind == O_select || kind == O_clamp
-		|| kind == O_isfinite || kind == O_convert;
-}
-
 static void
 c_row(Text *t, const Op *op, const char *const *args)
 {
-	const Value *typed = op->kind == O_select ? op->results[0] : op->operands[0];
-	DType d = typed->type.dtype;
+	DType d = op->operands[op->noperands - 1]->type.dtype; /* 0 may only choose */
 
 	substitute(t, dtype_is_float(d) ? ops[op->kind].float_c : ops[op->kind].int_c, args, d);
 }
@@ -223,7 +214,7 @@ c_pointwise(Text *t, const Op *op, const char *const *args)
 		c_convert(t, op->operands[0]->type.dtype, d, args[0]);
 	} else if (op->kind == O_compare) {
 		c_compare(t, op, args);
-	} else if (is_half(d) && !is_exact(op->kind)) {
+	} else if (is_half(d) && numbers[op->kind].ulps > 0) {
 		text_printf(t, "shdrt_through_%s(", dtypes[d].name);
 		c_row(t, op, args);
 		text_add(t, ")");

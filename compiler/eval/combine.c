@@ -3,7 +3,7 @@
  */
 #include "eval/kernels.h"
 
-#include "eval/scalar.h"
+#include "ir/numbers.h"
 
 /* stride 0 folds into a register; `expression` combines a with b. */
 #define COMBINE(name, type, expression) \

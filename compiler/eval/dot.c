@@ -11,7 +11,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "eval/scalar.h"
+#include "ir/numbers.h"
 
 typedef struct Matrices {
 	int64_t batch, rows, inner, columns;

@@ -20,7 +20,7 @@ typedef struct EvalOp {
 } EvalOp;
 
 static const EvalOp kernels[OP_COUNT] = {
-#define POINTWISE(op, kernel, ...) [O_##op] = {.device = kernel},
+#define POINTWISE(op, place, signature, kernel, ...) [O_##op] = {.device = kernel},
 #define OTHER(op, runs, kernel, ...) [O_##op] = {.runs = kernel},
 #include "ir/numbers.def"
 #undef POINTWISE

@@ -27,14 +27,14 @@ typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t 
 #define OTHER(...)
 
 #define F(name) name
-#define POINTWISE(op, kernel, formula, int_formula, ...) \
+#define POINTWISE(op, place, signature, kernel, formula, int_formula, ...) \
 	LOOP(op##_double, double, formula) LOOP(op##_int, int64_t, int_formula)
 #include "ir/numbers.def"
 #undef POINTWISE
 #undef F
 
 #define F(name) name##f
-#define POINTWISE(op, kernel, formula, ...) LOOP(op##_float, float, formula)
+#define POINTWISE(op, place, signature, kernel, formula, ...) LOOP(op##_float, float, formula)
 #include "ir/numbers.def"
 #undef POINTWISE
 #undef F
@@ -67,7 +67,7 @@ elementwise(const Context *c, const Op *op, const Tensor *operands, Tensor *resu
 	Wide wide = wide_of(d);
 	Chunk buffers[3], out;
 	(void)c;
-	if (wide == W_int ? !numbers[op->kind].integers : !numbers[op->kind].floats)
+	if (wide == W_int ? !numbers[op->kind].of_integers : !numbers[op->kind].of_floats)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
 	for (int64_t i = 0; i < n; i += count) {
 		const void *in[3];

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 
 #include "ir/numbers.h"
+#include "ir/partial.h"
 
 /* bf16 and f32 may flush subnormals to zero; f16 keeps them. */
 const Precision precisions[DTYPE_COUNT] = {
@@ -43,13 +44,6 @@ parts_of(const Op *op, const Element *x)
 }
 
 static bool
-passes_parts(OpKind kind)
-{
-	const PartialInfo *p = &partials[ops[kind].partial];
-	return p->some && p->combiner == C_add;
-}
-
-static bool
 has_parts(const Op *op, const Element *x)
 {
 	for (int i = 0; i < op->noperands; i++)
@@ -72,7 +66,7 @@ all_integers(const Op *op, const Element *x)
 static bool
 needs_no_rounding(const Op *op, const Element *x, double y, double spread, DType d)
 {
-	double exact = numbers[op->kind].f(x[0].value, x[1].value, 0);
+	double exact = numbers[op->kind].of_floats(x[0].value, x[1].value, 0);
 	if (numbers[op->kind].ulps > 0.5 || y != exact)
 		return false;
 	return !has_parts(op, x)
@@ -156,7 +150,7 @@ round_pointwise(const Module *m, const Op *op, const Inexact *operands, Inexact 
 		parts = parts || operands[i].spread.data;
 	if (ops[op->kind].partial == PARTIAL_move)
 		return round_move(m, op, operands, result, rounding);
-	parts = parts && passes_parts(op->kind);
+	parts = parts && partial_combines(ops[op->kind].partial, C_add);
 	if (numbers[op->kind].ulps == 0 && !parts)
 		return true;
 	if (parts && !tensor_like(&result->value, &result->spread))

@@ -7,7 +7,7 @@
 #include "elaborate.h"
 
 Builder build_einsum, build_matmul;
-Builder build_unary, build_nary, build_where, build_prelude1, build_gelu;
+Builder build_pointwise, build_where, build_prelude1, build_gelu;
 Builder build_reduce, build_mean, build_spread, build_along, build_norm;
 Builder build_argument, build_cumsum;
 Builder build_reshape, build_transpose, build_broadcast, build_concat;

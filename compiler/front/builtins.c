@@ -8,10 +8,19 @@
 #include "builders.h"
 
 static const Builtin builtins[] = {
+#define ROW_everywhere(op, signature) \
+	{#op, signature, build_pointwise, O_##op, PLACE_everywhere, NULL},
+#define ROW_internal(op, signature) \
+	{#op, signature, build_pointwise, O_##op, PLACE_internal, NULL},
+#define ROW_operator(op, signature)
+#define POINTWISE(op, place, signature, ...) ROW_##place(op, signature)
+#define OTHER(...)
 #define BUILTIN(name, signature, builder, detail, where, doc) \
 	{#name, signature, build_##builder, detail, PLACE_##where, doc},
 #include "builtins.def"
 #undef BUILTIN
+#undef POINTWISE
+#undef OTHER
 };
 
 int
@@ -49,7 +58,8 @@ list_where(Text *t, const char *title, BuiltinPlace place)
 			text_add(t, "\n");
 			start = t->n;
 		}
-		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", b->doc);
+		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "",
+			b->doc ? b->doc : ops[b->detail].doc);
 	}
 }
 

@@ -311,7 +311,7 @@ typedef struct Builtin {
 	Builder *build;
 	int detail; /* an OpKind, a Combiner, ... */
 	BuiltinPlace place;
-	const char *doc;
+	const char *doc; /* NULL: the op's */
 } Builtin;
 
 const Builtin *builtin_find(const char *name);

@@ -1,63 +1,11 @@
 /*
  * pointwise.c - built-in functions of one element, or of one of each operand.
  */
+#include <float.h>
 #include <math.h>
 
 #include "builders.h"
-
-static double
-reciprocal_sqrt(double x)
-{
-	return 1 / sqrt(x);
-}
-
-static double
-sigmoid(double x)
-{
-	return 1 / (1 + exp(-x));
-}
-
-static double
-negative(double x)
-{
-	return -x;
-}
-
-static double
-sign(double x)
-{
-	return x > 0 ? 1 : x < 0 ? -1 : x;
-}
-
-/* Functions of a number known at compile time are numbers. */
-static const struct Fold {
-	OpKind op;
-	double (*f)(double);
-} folds[] = {
-	{O_abs, fabs},
-	{O_neg, negative},
-	{O_sign, sign},
-	{O_exp, exp},
-	{O_expm1, expm1},
-	{O_log, log},
-	{O_log1p, log1p},
-	{O_sqrt, sqrt},
-	{O_rsqrt, reciprocal_sqrt},
-	{O_sin, sin},
-	{O_cos, cos},
-	{O_tanh, tanh},
-	{O_erf, erf},
-	{O_sigmoid, sigmoid},
-	{O_floor, floor},
-	{O_ceil, ceil},
-	{O_round, nearbyint},
-};
-
-static bool
-takes_any_number(OpKind kind)
-{
-	return kind == O_abs || kind == O_neg || kind == O_sign;
-}
+#include "ir/numbers.h"
 
 static bool
 is_real(const Item *x)
@@ -65,84 +13,29 @@ is_real(const Item *x)
 	return x->kind == IT_int || x->kind == IT_float;
 }
 
-/* abs, neg and sign of an integer are integers, if they are in 53 bits. */
+/* A function of numbers known at compile time is a number: of integers an
+   integer, where that is what the function of floats gives, too. */
 static bool
-fold_integer(const Call *c, const Item *x, double v, Item *result)
+fold(const Call *c, OpKind kind, Item *result)
 {
-	if (x->kind != IT_int || !takes_any_number((OpKind)c->builtin->detail)
-		|| fabs(v) > 0x1p53)
-		return false;
-	*result = item_int(c->expr->range, (int64_t)v);
-	return true;
-}
-
-static bool
-fold_function(const Call *c, const Item *x, Item *result)
-{
-	if (!is_real(x))
-		return false;
-	for (size_t i = 0; i < sizeof folds / sizeof *folds; i++) {
-		if ((int)folds[i].op != c->builtin->detail)
-			continue;
-		double v = folds[i].f(item_double(x));
-		if (!fold_integer(c, x, v, result))
-			*result = item_float(c->expr->range, v);
-		return true;
+	const NumberInfo *row = &numbers[kind];
+	bool integers = row->of_integers != NULL;
+	double x[3] = {0};
+	int64_t n[3] = {0};
+	for (int i = 0; i < ops[kind].operands; i++) {
+		if (!is_real(&c->args[i]))
+			return false;
+		x[i] = item_double(&c->args[i]);
+		n[i] = c->args[i].integer;
+		integers &= c->args[i].kind == IT_int;
 	}
-	return false;
-}
-
-static bool
-integer_power(int64_t a, int64_t n, int64_t *v)
-{
-	*v = 1;
-	if (a >= -1 && a <= 1 && n > 2)
-		n = 2 - n % 2;
-	for (int64_t i = 0; i < n; i++)
-		if (!mul_i64(*v, a, v))
-			return false;
-	return n >= 0;
-}
-
-static Item
-fold_power(const Item *a, const Item *b, Range r)
-{
-	int64_t v;
-	if (a->kind == IT_int && b->kind == IT_int && integer_power(a->integer, b->integer, &v))
-		return item_int(r, v);
-	return item_float(r, pow(item_double(a), item_double(b)));
-}
-
-/* The larger, or the smaller (sign -1); NaN wins. */
-static Item
-fold_extreme(Item a, Item b, int sign)
-{
-	double x = item_double(&a), y = item_double(&b);
-	bool left = a.kind == IT_int && b.kind == IT_int
-		? (sign > 0) == (a.integer > b.integer)
-		: isnan(x) || (!isnan(y) && (x - y) * sign > 0);
-	Item v = left ? a : b;
-	return a.kind == b.kind ? v : item_float(v.range, item_double(&v));
-}
-
-/* pow, maximum, minimum and clamp of numbers alone. */
-static bool
-fold_numbers(const Call *c, Item *v)
-{
-	const Item *x = c->args;
-	OpKind kind = (OpKind)c->builtin->detail;
-	for (int i = 0; i < ops[kind].operands; i++)
-		if (!is_real(&x[i]))
-			return false;
-	if (kind == O_pow)
-		*v = fold_power(&x[0], &x[1], c->expr->range);
-	else if (kind == O_clamp)
-		*v = fold_extreme(fold_extreme(x[1], x[0], 1), x[2], -1);
-	else if (kind == O_maximum || kind == O_minimum)
-		*v = fold_extreme(x[0], x[1], kind == O_maximum ? 1 : -1);
-	else
+	if (row->of_floats == NULL)
 		return false;
-	v->range = c->expr->range;
+	double v = row->of_floats(x[0], x[1], x[2]);
+	int64_t whole = integers ? row->of_integers(n[0], n[1], n[2]) : 0;
+	*result = integers && isfinite(v) && fabs((double)whole - v) <= DBL_EPSILON * fabs(v)
+		? item_int(c->expr->range, whole)
+		: item_float(c->expr->range, v);
 	return true;
 }
 
@@ -182,38 +75,29 @@ unsigned_unary(Elab *e, Site s, OpKind kind, Value *x)
 	return make_binary(at(e, s), O_minimum, x, make_broadcast_to(at(e, s), one, &x->type));
 }
 
-Item
-build_unary(Elab *e, Call *c)
+static Item
+unary(Elab *e, Call *c, OpKind kind)
 {
-	OpKind kind = (OpKind)c->builtin->detail;
-	Item folded;
+	bool any_number = numbers[kind].of_integers != NULL;
 	Value *x;
-	if (fold_function(c, &c->args[0], &folded))
-		return folded;
-	if (!want_tensor(e, c, 0, &x))
+	if (!want_tensor(e, c, 0, &x)
+		|| !(any_number ? number_tensor(e, c, x) : float_tensor(e, c, x)))
 		return item_error(c->expr->range);
-	if (takes_any_number(kind) ? !number_tensor(e, c, x) : !float_tensor(e, c, x))
-		return item_error(c->expr->range);
-	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
-	if (is_unsigned && (kind == O_abs || kind == O_sign))
+	if (dtypes[x->type.dtype].class == DC_unsigned && (kind == O_abs || kind == O_sign))
 		return item_tensor(c->expr->range, unsigned_unary(e, c->site, kind, x));
 	return item_tensor(c->expr->range, make_unary(at(e, c->site), kind, x));
 }
 
-static int
-arity(OpKind kind)
-{
-	return ops[kind].operands;
-}
-
 Item
-build_nary(Elab *e, Call *c)
+build_pointwise(Elab *e, Call *c)
 {
 	OpKind kind = (OpKind)c->builtin->detail;
 	Item folded;
-	if (fold_numbers(c, &folded))
+	if (fold(c, kind, &folded))
 		return folded;
-	return apply_pointwise(e, c->site, kind, DIR_EQ, arity(kind), c->args);
+	if (ops[kind].operands == 1)
+		return unary(e, c, kind);
+	return apply_pointwise(e, c->site, kind, DIR_EQ, ops[kind].operands, c->args);
 }
 
 /* The condition is a pred; the other two have one dtype. */

@@ -48,13 +48,15 @@ typedef enum Elements {
 	ELEMENTS_other,
 } Elements;
 
-typedef double NumberFunction(double a, double b, double c);
+/* One element in terms of those of the operands; integers in 64 bits. */
+typedef double FloatFunction(double a, double b, double c);
+typedef int64_t IntegerFunction(int64_t a, int64_t b, int64_t c);
 
 typedef struct NumberInfo {
-	bool floats, integers; /* of which it is given by a formula */
-	NumberFunction *f;     /* the formula, in double; NULL: not of floats */
+	FloatFunction *of_floats; /* NULL: not by a formula */
+	IntegerFunction *of_integers;
 	double ulps;
-	Content of_zeros, of_finite; /* of which elements are made of each */
+	Content of_finite;
 	Elements elements;
 	Infinite infinite;
 	Sign sign;
@@ -63,6 +65,11 @@ typedef struct NumberInfo {
 	int first_index, end_index; /* operands that say where */
 } NumberInfo;
 extern const NumberInfo numbers[OP_COUNT];
+
+/* What an op element by element makes of zeros alone. */
+Content number_of_zeros(const Op *op);
+
+/* ---- the formulas --------------------------------------------------- */
 
 /* NaN in any of the three wins; otherwise min(max(lo, x), hi). */
 #define CLAMP(lo, x, hi) \
@@ -73,8 +80,71 @@ extern const NumberInfo numbers[OP_COUNT];
 			: (x) > (hi)   ? (hi) \
 				       : (x))
 
-/* A formula of numbers.def, or not. */
+/* In place of a formula of numbers.def that is not. */
 #define NONE 0
-#define IS_FORMULA(text) (__builtin_strcmp(#text, "NONE") != 0)
+
+/* Integer arithmetic as XLA defines it: wrapping, with no undefined cases. */
+static inline int64_t
+wrap_add(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a + (uint64_t)b);
+}
+
+static inline int64_t
+wrap_sub(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a - (uint64_t)b);
+}
+
+static inline int64_t
+wrap_mul(int64_t a, int64_t b)
+{
+	return (int64_t)((uint64_t)a * (uint64_t)b);
+}
+
+static inline int64_t
+wrap_div(int64_t a, int64_t b)
+{
+	if (b == 0)
+		return -1;
+	return b == -1 ? wrap_sub(0, a) : a / b;
+}
+
+static inline int64_t
+wrap_rem(int64_t a, int64_t b)
+{
+	if (b == 0)
+		return a;
+	return b == -1 ? 0 : a % b;
+}
+
+/* Bits moved up or down; those above the width are nothing's. */
+static inline int64_t
+wrap_shl(int64_t a, int64_t b, int width)
+{
+	return (uint64_t)b < (uint64_t)width ? (int64_t)((uint64_t)a << b) : 0;
+}
+
+static inline int64_t
+wrap_shr(int64_t a, int64_t b, int width)
+{
+	uint64_t own = (uint64_t)a << (64 - width) >> (64 - width);
+	return (uint64_t)b < (uint64_t)width ? (int64_t)(own >> b) : 0;
+}
+
+/* A negative exponent gives 0, but for 1 and -1, whose inverses are whole. */
+static inline int64_t
+wrap_pow(int64_t base, int64_t exponent)
+{
+	int64_t result = 1;
+	if (exponent < 0)
+		return base == 1 ? 1 : base != -1 ? 0 : exponent & 1 ? -1 : 1;
+	for (; exponent; exponent >>= 1) {
+		if (exponent & 1)
+			result = wrap_mul(result, base);
+		base = wrap_mul(base, base);
+	}
+	return result;
+}
 
 #endif

@@ -25,14 +25,14 @@ partial_combines(PartialKind kind, Combiner c)
 }
 
 bool
-is_never_zero(const Value *v)
+is_never(const Value *v, double number)
 {
 	while (v->def
 		&& (v->def->kind == O_broadcast || v->def->kind == O_convert
 			|| v->def->kind == O_reshape))
 		v = v->def->operands[0];
 	return v->def && v->def->kind == O_constant && dtype_is_float(v->type.dtype)
-		&& payload_double(op_int(v->def, A_value)) != 0;
+		&& payload_double(op_int(v->def, A_value)) != number;
 }
 
 Through
@@ -48,7 +48,7 @@ partial_through(const Op *op, int operand, Combiner c)
 		&& !partial_combines(kind, c))
 		return THROUGH_no;
 	/* integers are rounded by a division */
-	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never_zero(op->operands[1])))
+	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never(op->operands[1], 0)))
 		return THROUGH_no;
 	return operand ? partials[kind].others : partials[kind].first;
 }

@@ -22,8 +22,9 @@ typedef enum Through {
 Through partial_through(const Op *op, int operand, Combiner c);
 /* Do ops of that kind pass on partial results of the combiner, at some operand? */
 bool partial_combines(PartialKind kind, Combiner c);
-/* A number other than zero, by which a partial sum may be divided: what is divided
-   by zero is infinite, but a part of it that is 0 becomes NaN. */
-bool is_never_zero(const Value *v);
+/* Is it a constant, and another number than this?  By one that is never zero a
+   partial sum may be divided: what is divided by zero is infinite, but a part of it
+   that is 0 becomes NaN. */
+bool is_never(const Value *v, double number);
 
 #endif

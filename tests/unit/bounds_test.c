@@ -86,9 +86,17 @@ spread_over(Program *p, Value *x, int n, const int64_t *dims)
 static Value *
 step_unary(Program *p)
 {
-	static const OpKind kinds[] = {O_abs, O_neg, O_sign, O_exp, O_expm1, O_log, O_log1p,
-		O_sqrt, O_rsqrt, O_sin, O_cos, O_tanh, O_sigmoid, O_erf, O_floor, O_ceil,
-		O_round};
+	static const OpKind kinds[] = {
+#define FUNCTION(op, ...) O_##op,
+#define POINTWISE(...)
+#define OTHER(...)
+#include "ir/numbers.def"
+#undef POINTWISE
+#undef OTHER
+		O_abs,
+		O_neg,
+		O_sign,
+	};
 	OpKind kind = kinds[draw(sizeof kinds / sizeof kinds[0])];
 
 	return typed(append(p, kind, 1, pick(p), NULL, NULL), matrix(p->dtype));

@@ -146,7 +146,7 @@ pad_extend(Padder *p, Value *v, const int64_t *sizes)
 	v = make_pad(named(p->make, "padded"), v, NULL, low, high);
 	for (int d = 0; d < v->type.rank; d++)
 		if (high[d])
-			pad_value(p, v)->padding[d] = ZERO;
+			pad_value(p, v)->padding[d] = CONTENT_zero;
 	pad_set_unpadded(p, v, before);
 	return v;
 }

@@ -26,54 +26,7 @@ most(Content a, Content b)
 	return a < b ? b : a;
 }
 
-/* ---- pointwise ops ------------------------------------------------------------ */
-
-/* What an op makes of zeros only, and of finite numbers only. */
-static const struct Effect {
-	OpKind kind;
-	Content of_zeros, of_finite;
-} effects[] = {
-	{O_abs, ZERO, FINITE},
-	{O_neg, ZERO, FINITE},
-	{O_sign, ZERO, FINITE},
-	{O_exp, FINITE, ANY},
-	{O_expm1, ZERO, ANY},
-	{O_log1p, ZERO, ANY},
-	{O_sqrt, ZERO, ANY},
-	{O_sin, ZERO, FINITE},
-	{O_cos, FINITE, FINITE},
-	{O_tanh, ZERO, FINITE},
-	{O_sigmoid, FINITE, FINITE},
-	{O_erf, ZERO, FINITE},
-	{O_floor, ZERO, FINITE},
-	{O_ceil, ZERO, FINITE},
-	{O_round, ZERO, FINITE},
-	{O_convert, ZERO, ANY},
-	{O_add, ZERO, ANY},
-	{O_sub, ZERO, ANY},
-	{O_mul, ZERO, ANY},
-	{O_maximum, ZERO, FINITE},
-	{O_minimum, ZERO, FINITE},
-	{O_and, ZERO, FINITE},
-	{O_or, ZERO, FINITE},
-	{O_xor, ZERO, FINITE},
-	{O_constraint, ZERO, FINITE},
-	{O_shard_like, ZERO, FINITE},
-	{O_output, ZERO, FINITE},
-	{O_reshard, ZERO, FINITE},
-	{O_barrier, ZERO, FINITE},
-};
-
-static Content
-effect_of(OpKind kind, Content worst)
-{
-	for (size_t i = 0; i < sizeof effects / sizeof *effects; i++)
-		if (effects[i].kind == kind)
-			return worst == ZERO	  ? effects[i].of_zeros
-				: worst == FINITE ? effects[i].of_finite
-						  : ANY;
-	return ANY;
-}
+/* ---- ops element by element ----------------------------------------------------- */
 
 /* In the padding of a dim, or everywhere (dim -1), of an operand. */
 static Content
@@ -88,36 +41,36 @@ static Content
 pointwise_content(const Padder *p, const Op *op, int dim)
 {
 	int first = op->kind == O_select; /* whatever is chosen */
-	Content worst = ZERO, best = ANY;
+	Content worst = CONTENT_zero, best = CONTENT_any;
 
 	for (int i = first; i < op->noperands; i++) {
 		Content c = content_of(p, op->operands[i], dim);
 		worst = least(worst, c);
 		best = most(best, c);
 	}
-	if (op->kind == O_select || op->kind == O_clamp)
-		return worst;
-	if (op->kind == O_mul && best == ZERO && worst != ANY)
-		return ZERO;
-	return effect_of(op->kind, worst);
+	if (ops[op->kind].partial == PARTIAL_bilinear && best == CONTENT_zero
+		&& worst != CONTENT_any)
+		return CONTENT_zero; /* a product */
+	return worst == CONTENT_zero	  ? number_of_zeros(op)
+		: worst == CONTENT_finite ? numbers[op->kind].of_finite
+					  : CONTENT_any;
 }
 
 /* ---- other ops ------------------------------------------------------------------ */
 
-/* Ops that put elements elsewhere: the padding of a result's dim is that of
-   the operand's dims which have the same factor. */
+/* The padding of a result's dim is that of the operand's dims which have the
+   same factor. */
 static bool
 moves_elements(const Op *op)
 {
-	return ops[op->kind].partial == PARTIAL_move || op->kind == O_pad
-		|| op->kind == O_dynamic_slice;
+	return numbers[op->kind].elements == ELEMENTS_moved;
 }
 
 /* Zeros combined are zero, and by and with the identity of the others. */
 static bool
 keeps_zeros(const Op *op)
 {
-	return op->kind == O_reduce || op->kind == O_cumsum;
+	return numbers[op->kind].elements == ELEMENTS_combined;
 }
 
 /* Behind the end of a slice stands what it was cut off from. */
@@ -133,7 +86,7 @@ static Content
 worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
 {
 	bool stays = r->factors[factor].kind == F_pass;
-	Content worst = ZERO;
+	Content worst = CONTENT_zero;
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
@@ -151,9 +104,10 @@ static Content
 moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
 {
 	const DimFactors *f = &r->dims[op->noperands][dim];
-	Content worst = f->n ? worst_factor(p, op, r, f->f[0]) : ANY;
+	Content worst = f->n ? worst_factor(p, op, r, f->f[0]) : CONTENT_any;
 
-	return moves_elements(op) || (keeps_zeros(op) && worst == ZERO) ? worst : ANY;
+	return moves_elements(op) || (keeps_zeros(op) && worst == CONTENT_zero) ? worst
+										: CONTENT_any;
 }
 
 static Content
@@ -163,22 +117,22 @@ constant_content(const Op *op)
 	double v = payload_double(bits);
 
 	if (!dtype_is_float(op->results[0]->type.dtype))
-		return bits ? FINITE : ZERO;
+		return bits ? CONTENT_finite : CONTENT_zero;
 	/* Rounding to a narrower dtype may make an infinity of the rest. */
-	return v == 0 ? ZERO : v > -6e4 && v < 6e4 ? FINITE : ANY;
+	return v == 0 ? CONTENT_zero : v > -6e4 && v < 6e4 ? CONTENT_finite : CONTENT_any;
 }
 
 static Content
 content_everywhere(const Padder *p, const Op *op)
 {
-	Content worst = ZERO;
+	Content worst = CONTENT_zero;
 
 	if (op->kind == O_constant)
 		return constant_content(op);
-	if (ops[op->kind].pointwise)
+	if (numbers[op->kind].elements == ELEMENTS_each)
 		return pointwise_content(p, op, -1);
 	if (!moves_elements(op))
-		return ANY;
+		return CONTENT_any;
 	for (int i = 0; i < op->noperands; i++)
 		worst = least(worst, content_of(p, op->operands[i], -1));
 	return worst;
@@ -188,15 +142,15 @@ static void
 know_result(Padder *p, const Op *op, Value *v)
 {
 	PadValue *f = pad_value(p, v);
-	Content floor = dtype_is_float(v->type.dtype) ? ANY : FINITE;
+	Content floor = dtype_is_float(v->type.dtype) ? CONTENT_any : CONTENT_finite;
 	bool plain = op->nresults == 1 && !op->nbodies;
 	const Rule *r =
 		plain && (moves_elements(op) || keeps_zeros(op)) ? op_rule(p->arena, op) : NULL;
 
-	f->all = most(floor, plain ? content_everywhere(p, op) : ANY);
+	f->all = most(floor, plain ? content_everywhere(p, op) : CONTENT_any);
 	for (int d = 0; d < v->type.rank; d++) {
-		Content c = ANY;
-		if (plain && (ops[op->kind].pointwise || effect_of(op->kind, ZERO) == ZERO))
+		Content c = CONTENT_any;
+		if (plain && numbers[op->kind].elements == ELEMENTS_each)
 			c = pointwise_content(p, op, d);
 		else if (r)
 			c = moved_content(p, op, r, d);
@@ -212,8 +166,8 @@ void
 pad_know_flows(Padder *p, Value *v)
 {
 	PadValue *f = pad_value(p, v);
-	Content unknown = dtype_is_float(v->type.dtype) ? ANY : FINITE;
-	Content first = !v->def && !v->block->parent ? unknown : ZERO;
+	Content unknown = dtype_is_float(v->type.dtype) ? CONTENT_any : CONTENT_finite;
+	Content first = !v->def && !v->block->parent ? unknown : CONTENT_zero;
 
 	f->all = first;
 	for (int d = 0; d < v->type.rank; d++)

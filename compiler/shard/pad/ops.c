@@ -42,7 +42,7 @@ mask_operand(Padder *p, Op *op, int operand, int64_t dim, Value *fill)
 static void
 mask_zeros(Padder *p, Op *op, int operand, int64_t dim)
 {
-	if (padding_of(p, op, operand, dim) != ZERO)
+	if (padding_of(p, op, operand, dim) != CONTENT_zero)
 		mask_operand(p, op, operand, dim,
 			make_constant(p->make, op->operands[operand]->type.dtype, 0));
 }
@@ -58,7 +58,7 @@ prepare_reduce(Padder *p, Op *op)
 
 	for (int i = 0; i < dims->n; i++)
 		if (pad_is_padded(op->operands[0], (int)dims->v[i])
-			&& !(zeros && padding_of(p, op, 0, dims->v[i]) == ZERO))
+			&& !(zeros && padding_of(p, op, 0, dims->v[i]) == CONTENT_zero))
 			mask_operand(p, op, 0, dims->v[i], op->operands[1]);
 }
 
@@ -74,11 +74,11 @@ prepare_dot(Padder *p, Op *op)
 			continue;
 		Content a = padding_of(p, op, 0, lhs->v[i]);
 		Content b = padding_of(p, op, 1, rhs->v[i]);
-		bool finite = a != ANY && b != ANY;
-		bool zeros = a == ZERO || b == ZERO;
-		if (a == ANY || (!zeros && finite))
+		bool finite = a != CONTENT_any && b != CONTENT_any;
+		bool zeros = a == CONTENT_zero || b == CONTENT_zero;
+		if (a == CONTENT_any || (!zeros && finite))
 			mask_zeros(p, op, 0, lhs->v[i]);
-		if (b == ANY)
+		if (b == CONTENT_any)
 			mask_zeros(p, op, 1, rhs->v[i]);
 	}
 }

@@ -8,14 +8,8 @@
 #define SHDC_PAD_H
 
 #include "ir/flow.h"
+#include "ir/numbers.h"
 #include "shard/shard.h"
-
-/* What is known of some elements.  From the least that is known up. */
-typedef enum Content {
-	ANY,	/* NaN and infinities too */
-	FINITE, /* times zero it is zero */
-	ZERO,
-} Content;
 
 /*
  * The dims of all values whose sizes stand and fall together: what is padded

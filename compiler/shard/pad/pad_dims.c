@@ -110,7 +110,7 @@ pad_entry(Padder *p)
 		set_type(p, v, UINT16_MAX);
 		pad_know_flows(p, v);
 		for (int d = 0; d < v->type.rank; d++)
-			pad_value(p, v)->padding[d] = ZERO;
+			pad_value(p, v)->padding[d] = CONTENT_zero;
 	}
 	pad_block(p, m->entry);
 }

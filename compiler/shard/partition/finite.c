@@ -9,44 +9,21 @@
  * order of a sum.  NaN does no harm, for it is NaN in both.
  */
 #include <math.h>
+#include "ir/numbers.h"
 #include "shard/partition/partition.h"
 
-typedef enum Effect {
-	EFFECT_spread,	/* infinite if an operand is */
-	EFFECT_first,	/* ... if the first operand is */
-	EFFECT_bounded, /* never, whatever the operands are */
-	EFFECT_pole,	/* of finite operands, too */
-} Effect;
-
-static const Effect effects[OP_COUNT] = {
-	[O_reduce] = EFFECT_first,
-	[O_cumsum] = EFFECT_first,
-	[O_tanh] = EFFECT_bounded,
-	[O_sigmoid] = EFFECT_bounded,
-	[O_erf] = EFFECT_bounded,
-	[O_sin] = EFFECT_bounded,
-	[O_cos] = EFFECT_bounded,
-	[O_sign] = EFFECT_bounded,
-	[O_rem] = EFFECT_bounded,
-	[O_exp] = EFFECT_pole,
-	[O_expm1] = EFFECT_pole,
-	[O_log] = EFFECT_pole,
-	[O_log1p] = EFFECT_pole,
-	[O_rsqrt] = EFFECT_pole,
-	[O_pow] = EFFECT_pole,
-	[O_extern] = EFFECT_pole,
-};
-
-/* f16 ends at 65504. */
+/* Infinite of finite operands, too. */
 static bool
 is_pole(const Op *op)
 {
-	if (op->kind == O_div)
-		return !is_never_zero(op->operands[1]);
-	if (op->kind == O_convert)
+	const NumberInfo *row = &numbers[op->kind];
+
+	if (row->infinite == INFINITE_pole)
+		return !is_never(op->operands[row->pole.operand], row->pole.at);
+	if (row->infinite == INFINITE_range) /* f16 ends at 65504 */
 		return op->results[0]->type.dtype == D_f16
 			&& dtype_is_integer(op->operands[0]->type.dtype);
-	return effects[op->kind] == EFFECT_pole;
+	return row->infinite == INFINITE_growth;
 }
 
 /* A composite (softmax, a norm) is finite where its operands are, whatever it
@@ -54,8 +31,8 @@ is_pole(const Op *op)
 static void
 find_of(Dataflow *d, const Op *op)
 {
-	Effect effect = effects[op->kind];
-	int n = effect == EFFECT_bounded ? 0 : effect == EFFECT_first ? 1 : op->noperands;
+	Infinite when = numbers[op->kind].infinite;
+	int n = when == INFINITE_never ? 0 : when == INFINITE_first ? 1 : op->noperands;
 	bool infinite = is_pole(op);
 
 	if (op->nbodies && op->kind != O_call)

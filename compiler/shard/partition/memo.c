@@ -52,7 +52,7 @@ put_operand(Text *t, const Partitioner *p, const Value *v)
 	const Source *s = source_of(p, v);
 
 	put(t,
-		(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 | is_never_zero(v) << 3
+		(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 | is_never(v, 0) << 3
 			| p->infinite[v->id] << 4);
 	put_placement(t, &s->final);
 	for (const Form *f = s->forms; f; f = f->next)
