@@ -45,7 +45,7 @@ enum {
 typedef enum DTypeClass { DC_pred, DC_signed, DC_unsigned, DC_float } DTypeClass;
 
 typedef enum DType {
-#define DTYPE(name, hlo, bytes, class, storage, compute) D_##name,
+#define DTYPE(name, ...) D_##name,
 #include "dtypes.def"
 #undef DTYPE
 	DTYPE_COUNT
@@ -53,7 +53,7 @@ typedef enum DType {
 
 typedef struct DTypeInfo {
 	const char *name, *hlo;
-	int bytes;
+	int bytes, range; /* magnitudes are at most 2^range */
 	DTypeClass class;
 	const char *storage, *compute;
 } DTypeInfo;

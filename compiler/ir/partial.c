@@ -24,14 +24,20 @@ partial_combines(PartialKind kind, Combiner c)
 		|| (partials[kind].which == WHICH_one && partials[kind].combiner == c);
 }
 
+/* A conversion to fewer bits may make zero of what is not. */
 bool
 is_never(const Value *v, double number)
 {
-	while (v->def
-		&& (v->def->kind == O_broadcast || v->def->kind == O_convert
-			|| v->def->kind == O_reshape))
-		v = v->def->operands[0];
-	return v->def && v->def->kind == O_constant && dtype_is_float(v->type.dtype)
+	for (const Op *op = v->def; op && op->kind != O_constant; op = v->def) {
+		bool same = op->kind == O_broadcast || op->kind == O_reshape;
+		if (!same
+			&& (op->kind != O_convert
+				|| dtypes[op->operands[0]->type.dtype].bytes
+					>= dtypes[v->type.dtype].bytes))
+			return false;
+		v = op->operands[0];
+	}
+	return v->def && dtype_is_float(v->type.dtype)
 		&& payload_double(op_int(v->def, A_value)) != number;
 }
 

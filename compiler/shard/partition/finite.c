@@ -3,10 +3,11 @@
  *
  * Infinity times a part of a sum may be NaN, as 0 * inf is, or inf - inf when
  * the parts are added, where the whole sum times infinity is infinite.  So a
- * partial sum is only multiplied by what is not infinite: what is made of
- * finite inputs without an op that has poles, or grows as fast as exp.
- * Overflow of sums and products is left out: what overflows does so in some
- * order of a sum.  NaN does no harm, for it is NaN in both.
+ * partial sum is only multiplied by what is not infinite: what is made of finite
+ * inputs without an op that has poles, or grows as fast as exp, or converts to a
+ * smaller range (f16 ends at 65504).  Overflow of sums and products is left out:
+ * what overflows does so in some order of a sum.  NaN does no harm, for it is NaN
+ * in both.
  */
 #include <math.h>
 #include "ir/numbers.h"
@@ -20,9 +21,9 @@ is_pole(const Op *op)
 
 	if (row->infinite == INFINITE_pole)
 		return !is_never(op->operands[row->pole.operand], row->pole.at);
-	if (row->infinite == INFINITE_range) /* f16 ends at 65504 */
-		return op->results[0]->type.dtype == D_f16
-			&& dtype_is_integer(op->operands[0]->type.dtype);
+	if (row->infinite == INFINITE_range)
+		return dtypes[op->operands[0]->type.dtype].range
+			> dtypes[op->results[0]->type.dtype].range;
 	return row->infinite == INFINITE_growth;
 }
 
