@@ -263,25 +263,25 @@ axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size)
 DimSpec *
 dim_spec(Parser *p, Range r, Expr *size)
 {
-	DimSpec *d = NODE(p, DimSpec);
-	d->range = r;
-	d->size = size;
-	return d;
+	DimSpec *dim = NODE(p, DimSpec);
+	dim->range = r;
+	dim->size = size;
+	return dim;
 }
 
 DimSpec *
-dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes, bool open)
+dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool open)
 {
-	if (d->placed)
+	if (dim->placed)
 		diag(p->session, p->code, at,
 			"this dim has a placement "
 			"already; several axes are written @(X,Y)");
-	d->range = r;
-	d->placed = true;
-	d->placement_range = at;
-	d->axes = axes;
-	d->open = open;
-	return d;
+	dim->range = r;
+	dim->placed = true;
+	dim->placement_range = at;
+	dim->axes = axes;
+	dim->open = open;
+	return dim;
 }
 
 /* Of `!1`, `pad`, `replicated` and `unreduced` a type has one each. */
@@ -293,90 +293,90 @@ said_before(Parser *p, bool before, Range at, const char *what)
 }
 
 DimSpec *
-dim_priority(Parser *p, DimSpec *d, Range r, Range at, int64_t priority)
+dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority)
 {
-	said_before(p, d->priority_range.file != 0, at, "this dim has a priority");
-	d->range = r;
-	d->priority = priority;
-	d->priority_range = at;
-	return d;
+	said_before(p, dim->priority_range.file != 0, at, "this dim has a priority");
+	dim->range = r;
+	dim->priority = priority;
+	dim->priority_range = at;
+	return dim;
 }
 
 DimSpec *
-dim_pad(Parser *p, DimSpec *d, Range r, Range at)
+dim_pad(Parser *p, DimSpec *dim, Range r, Range at)
 {
-	said_before(p, d->pad, at, "this dim has a pad");
-	d->range = r;
-	d->pad = true;
-	d->pad_range = at;
-	return d;
+	said_before(p, dim->pad, at, "this dim has a pad");
+	dim->range = r;
+	dim->pad = true;
+	dim->pad_range = at;
+	return dim;
 }
 
 TypeSpec *
 type_spec(Parser *p, Range r)
 {
-	TypeSpec *t = NODE(p, TypeSpec);
-	t->range = r;
-	return t;
+	TypeSpec *type = NODE(p, TypeSpec);
+	type->range = r;
+	return type;
 }
 
 TypeSpec *
 type_named(Parser *p, Name name)
 {
-	TypeSpec *t = type_spec(p, name.range);
-	t->name = name;
-	return t;
+	TypeSpec *type = type_spec(p, name.range);
+	type->name = name;
+	return type;
 }
 
 TypeSpec *
-type_with_dtype(TypeSpec *t, DType dtype, Range r)
+type_with_dtype(TypeSpec *type, DType dtype, Range r)
 {
-	t->has_dtype = true;
-	t->dtype = dtype;
-	t->dtype_range = r;
-	return t;
+	type->has_dtype = true;
+	type->dtype = dtype;
+	type->dtype_range = r;
+	return type;
 }
 
 TypeSpec *
-type_with_dims(TypeSpec *t, List dims, Range r)
+type_with_dims(TypeSpec *type, List dims, Range r)
 {
-	t->range = r;
-	t->has_dims = true;
-	t->dims = dims;
-	t->dims_range = r;
-	return t;
+	type->range = r;
+	type->has_dims = true;
+	type->dims = dims;
+	type->dims_range = r;
+	return type;
 }
 
 TypeSpec *
-type_open(TypeSpec *t, Range r)
+type_open(TypeSpec *type, Range r)
 {
-	t->range = r;
-	t->open = true;
-	return t;
+	type->range = r;
+	type->open = true;
+	return type;
 }
 
 TypeSpec *
-type_replicated(Parser *p, TypeSpec *t, Range r, Range at, List axes)
+type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 {
-	said_before(p, t->replicated, at,
+	said_before(p, type->replicated, at,
 		"replicated(X,Y) names several axes; this type has one");
-	t->range = r;
-	t->replicated = true;
-	t->replicated_axes = axes;
-	t->replicated_range = at;
-	return t;
+	type->range = r;
+	type->replicated = true;
+	type->replicated_axes = axes;
+	type->replicated_range = at;
+	return type;
 }
 
 TypeSpec *
-type_unreduced(Parser *p, TypeSpec *t, Range r, Range at, List axes)
+type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 {
-	said_before(p, t->unreduced, at,
+	said_before(p, type->unreduced, at,
 		"unreduced(X,Y) names several axes; this type has one");
-	t->range = r;
-	t->unreduced = true;
-	t->unreduced_axes = axes;
-	t->unreduced_range = at;
-	return t;
+	type->range = r;
+	type->unreduced = true;
+	type->unreduced_axes = axes;
+	type->unreduced_range = at;
+	return type;
 }
 
 /* ---- statements */

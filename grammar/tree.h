@@ -229,7 +229,7 @@ typedef struct Parser {
 } Parser;
 
 /* grammar/shd.y: NULL after diagnostics, whose code is `code`. */
-Program *parse_file(Session *s, int file, DiagCode code);
+Program *parse_file(Session *session, int file, DiagCode code);
 
 /* tree_print.c: one call for each production */
 List list_none(void);
@@ -257,16 +257,16 @@ Index *index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop, Ex
 
 AxisSpec *axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size);
 DimSpec *dim_spec(Parser *p, Range r, Expr *size);
-DimSpec *dim_placed(Parser *p, DimSpec *d, Range r, Range at, List axes, bool open);
-DimSpec *dim_priority(Parser *p, DimSpec *d, Range r, Range at, int64_t priority);
-DimSpec *dim_pad(Parser *p, DimSpec *d, Range r, Range at);
+DimSpec *dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool open);
+DimSpec *dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority);
+DimSpec *dim_pad(Parser *p, DimSpec *dim, Range r, Range at);
 TypeSpec *type_spec(Parser *p, Range r);
 TypeSpec *type_named(Parser *p, Name name);
-TypeSpec *type_with_dtype(TypeSpec *t, DType dtype, Range r);
-TypeSpec *type_with_dims(TypeSpec *t, List dims, Range r);
-TypeSpec *type_open(TypeSpec *t, Range r);
-TypeSpec *type_replicated(Parser *p, TypeSpec *t, Range r, Range at, List axes);
-TypeSpec *type_unreduced(Parser *p, TypeSpec *t, Range r, Range at, List axes);
+TypeSpec *type_with_dtype(TypeSpec *type, DType dtype, Range r);
+TypeSpec *type_with_dims(TypeSpec *type, List dims, Range r);
+TypeSpec *type_open(TypeSpec *type, Range r);
+TypeSpec *type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes);
+TypeSpec *type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes);
 
 Param *param_new(Parser *p, Range r, Name name, TypeSpec *type);
 Stmt *stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple, Expr *value);
@@ -294,6 +294,6 @@ Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 void text_program(Text *t, const Program *program);
 
 /* tree_print.c: the tree as the parser made it; false after diagnostics. */
-bool tree_print(Session *s, int file, Text *t);
+bool tree_print(Session *session, int file, Text *t);
 
 #endif

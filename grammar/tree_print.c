@@ -40,21 +40,21 @@ text_axis_specs(Text *t, List axes)
 }
 
 static void
-text_dim_spec(Text *t, const DimSpec *d)
+text_dim_spec(Text *t, const DimSpec *dim)
 {
-	if (d->size != NULL)
-		text_expr(t, d->size);
+	if (dim->size != NULL)
+		text_expr(t, dim->size);
 	else
 		text_add(t, "_");
-	if (d->placed) {
+	if (dim->placed) {
 		text_add(t, "@(");
-		text_axis_specs(t, d->axes);
-		comma(t, d->open && d->axes.n > 0);
-		text_add(t, d->open ? "?)" : ")");
+		text_axis_specs(t, dim->axes);
+		comma(t, dim->open && dim->axes.n > 0);
+		text_add(t, dim->open ? "?)" : ")");
 	}
-	if (d->priority_range.file != 0)
-		text_printf(t, "!%" PRId64, d->priority);
-	if (d->pad)
+	if (dim->priority_range.file != 0)
+		text_printf(t, "!%" PRId64, dim->priority);
+	if (dim->pad)
 		text_add(t, " pad");
 }
 
@@ -450,9 +450,9 @@ text_program(Text *t, const Program *program)
 }
 
 bool
-tree_print(Session *s, int file, Text *t)
+tree_print(Session *session, int file, Text *t)
 {
-	const Program *program = parse_file(s, file, DIAG_syntax);
+	const Program *program = parse_file(session, file, DIAG_syntax);
 	if (program == NULL)
 		return false;
 	text_program(t, program);

@@ -2,8 +2,9 @@
 """House style, as far as a script can see it.  TAP.
 
 Line lengths, function lengths, which folder may include which, words that do
-not belong in the sources.
+not belong in the sources, one type for each letter.
 """
+import collections
 import os
 import re
 import shutil
@@ -29,6 +30,11 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/pipeline"],
     ["compiler/emit", "compiler/report", "compiler/eval"],
     ["compiler/driver"],
+]
+MIXED_LETTERS = [   # folders in which a letter still stands for two types
+    "compiler/driver", "compiler/emit", "compiler/eval", "compiler/front", "compiler/ir",
+    "compiler/memory", "compiler/sched/fuse", "compiler/shard/explicit", "compiler/shard/partition",
+    "compiler/shard/propagate",
 ]
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
 SOURCE = (".c", ".h", ".def", ".l", ".y")
@@ -118,6 +124,28 @@ def check_includes(path, lines):
             yield "%s:%d: %s must not include %s" % (path, number, folder, target)
 
 
+def parameters(lines):
+    """(type, name) of the parameters of each function that point to a struct; of
+    two of one type, which are compared, neither."""
+    text = re.sub(r"/\*.*?\*/", "", "\n".join(lines), flags=re.S)
+    for head in re.finditer(r"^[A-Za-z_]\w*\(([^;{]*?)\)\n\{", text, flags=re.M):
+        found = [re.match(r"(?:const )?(?:struct )?([A-Z]\w*) \*(\w+)$", p.strip())
+                 for p in head.group(1).replace("\n", " ").split(",")]
+        found = [m.groups() for m in found if m]
+        for kind, name in found:
+            if name not in ("a", "b", "x", "y") or [k for k, _ in found].count(kind) == 1:
+                yield kind, name
+
+
+def check_letters(letters):
+    """letters: folder -> one or two letters -> {type: a file}"""
+    for folder in sorted(letters):
+        for name, kinds in sorted(letters[folder].items()):
+            if len(kinds) > 1:
+                yield folder, "%s: '%s' is %s" % (
+                    folder, name, ", ".join("%s (%s)" % x for x in sorted(kinds.items())))
+
+
 def check_format(paths):
     """Lines that clang-format, told by .clang-format, would lay out otherwise."""
     out = subprocess.run(["clang-format", "--dry-run"] + paths, cwd=ROOT, capture_output=True, text=True)
@@ -132,6 +160,7 @@ def report(number, name, problems):
 
 def main():
     columns, words, includes, lengths = [], [], [], []
+    letters = collections.defaultdict(lambda: collections.defaultdict(dict))
     for path in sources():
         lines = read(path)
         columns += check_columns(path, lines)
@@ -139,6 +168,9 @@ def main():
         includes += check_includes(path, lines)
         if path.endswith((".c", ".h")):
             lengths += [(n, "%s: %s" % (path, name)) for name, n in functions(lines)]
+            for kind, name in parameters(lines) if path.startswith(("compiler", "grammar")) else ():
+                if len(name) <= 2:
+                    letters[os.path.dirname(path)][name][kind] = os.path.basename(path)
     lengths.sort()
     long_ones = ["%s: %d lines" % (name, n) for n, name in lengths if n > 60]
     too_long = ["%s: %d lines" % (name, n) for n, name in lengths if n > MAX_FUNCTION]
@@ -156,8 +188,14 @@ def main():
         report(5, "the layout is that of .clang-format", layout)
     else:
         print("ok 5 - the layout is that of .clang-format # SKIP no clang-format")
-    print("1..5")
-    return 1 if columns or too_long or includes or words or layout else 0
+    mixed = list(check_letters(letters))
+    for folder, problem in mixed:
+        if folder in MIXED_LETTERS:
+            print("# still to do: %s" % problem)
+    mixed = [problem for folder, problem in mixed if folder not in MIXED_LETTERS]
+    report(6, "a letter stands for one type in a folder", mixed)
+    print("1..6")
+    return 1 if columns or too_long or includes or words or layout or mixed else 0
 
 
 if __name__ == "__main__":

@@ -26,10 +26,10 @@ wire_bytes(OpKind kind, int64_t n, double bytes)
 }
 
 double
-collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double bytes)
+collective_seconds(const Mesh *mesh, OpKind kind, const AxisList *axes, double bytes)
 {
 	const CollectiveInfo *c = &collectives[kind];
-	Wires w = wires_of(m, axes);
+	Wires w = wires_of(mesh, axes);
 	double n = (double)axes_size(axes), latency, transfer;
 
 	if (n <= 1)
@@ -49,11 +49,11 @@ collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double byte
 }
 
 double
-permute_seconds(const Mesh *m, const AxisList *axes, const int64_t *source, double bytes,
+permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source, double bytes,
 	int64_t *hops)
 {
 	Arena *scratch = arena_new();
-	Links l = links_new(scratch, m, axes);
+	Links l = links_new(scratch, mesh, axes);
 
 	links_permute(&l, source, bytes);
 	double seconds = links_seconds(&l);

@@ -20,11 +20,11 @@
    one device and n the size of the group.  How many rows a ragged exchange
    sends only the run knows: all that the operand has are counted. */
 double wire_bytes(OpKind kind, int64_t n, double bytes);
-double collective_seconds(const Mesh *m, OpKind kind, const AxisList *axes, double bytes);
+double collective_seconds(const Mesh *mesh, OpKind kind, const AxisList *axes, double bytes);
 /* A permute that names its senders: source[i] sends to member i, -1 nobody.
    *hops: how far it reaches. */
-double permute_seconds(const Mesh *m, const AxisList *axes, const int64_t *source, double bytes,
-	int64_t *hops);
+double permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source,
+	double bytes, int64_t *hops);
 
 typedef enum Bound { BOUND_nothing, BOUND_matrix, BOUND_hbm, BOUND_links } Bound;
 
@@ -36,9 +36,9 @@ typedef struct StepCost {
 } StepCost;
 
 /* An op on one device that sees these types; NULL: its own. */
-StepCost step_cost(const Mesh *m, const Op *op, const Type *operands, const Type *result);
+StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
 /* One pass over memory. */
-StepCost kernel_cost(const Mesh *m, double hbm_bytes);
+StepCost kernel_cost(const Mesh *mesh, double hbm_bytes);
 /* Rounded up; more than 64 bits count are as many as they do. */
 int64_t whole_bytes(double bytes);
 int64_t picoseconds(double seconds); /* to the nearest */

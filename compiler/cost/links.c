@@ -13,12 +13,12 @@
 
 /* Does dim d of the slice's torus have wrap-around links? */
 static bool
-topology_wraps(const Mesh *m, int d)
+topology_wraps(const Mesh *mesh, int d)
 {
-	if (m->target->wrap != 4)
-		return m->topology[d] == m->target->wrap;
-	for (int i = 0; i < m->topology_rank; i++)
-		if (m->topology[i] % 4)
+	if (mesh->target->wrap != 4)
+		return mesh->topology[d] == mesh->target->wrap;
+	for (int i = 0; i < mesh->topology_rank; i++)
+		if (mesh->topology[i] % 4)
 			return false;
 	return true;
 }
@@ -29,20 +29,21 @@ topology_wraps(const Mesh *m, int d)
  * wrap are rings, anything else a line.
  */
 static Wires
-wires_on_torus(const Mesh *m, int64_t low, int64_t high)
+wires_on_torus(const Mesh *mesh, int64_t low, int64_t high)
 {
 	Wires w = {0, 0, true};
 	int64_t stride = 1;
 
-	for (int d = m->topology_rank - 1; d >= 0; d--) {
-		int64_t end = stride * m->topology[d];
+	for (int d = mesh->topology_rank - 1; d >= 0; d--) {
+		int64_t end = stride * mesh->topology[d];
 		int64_t from = low > stride ? low : stride;
 		int64_t to = high < end ? high : end;
 		if (from < to) {
 			int64_t size = to / from;
-			bool ring = topology_wraps(m, d) && size > 2 && size == m->topology[d];
+			bool ring = topology_wraps(mesh, d) && size > 2
+				&& size == mesh->topology[d];
 			double share = (double)stride / (double)from;
-			w.bandwidth += m->target->link_bandwidth * (ring ? 2 : share);
+			w.bandwidth += mesh->target->link_bandwidth * (ring ? 2 : share);
 			w.hops += ring ? (double)(size / 2) : (double)(size - 1) / share;
 			w.ring &= ring;
 		}
@@ -53,11 +54,11 @@ wires_on_torus(const Mesh *m, int64_t low, int64_t high)
 
 /* Without a topology every mesh axis is a ring of its own. */
 static Wires
-wires_on_ring(const Mesh *m, AxisRef a)
+wires_on_ring(const Mesh *mesh, AxisRef a)
 {
-	bool ring = axis_is_whole(m, a) && a.size > 2;
-	int64_t rest = m->axes[a.axis].size / ((int64_t)a.pre * a.size);
-	double link = m->target->link_bandwidth;
+	bool ring = axis_is_whole(mesh, a) && a.size > 2;
+	int64_t rest = mesh->axes[a.axis].size / ((int64_t)a.pre * a.size);
+	double link = mesh->target->link_bandwidth;
 
 	if (ring)
 		return (Wires){2 * link, (double)(a.size / 2), true};
@@ -65,15 +66,15 @@ wires_on_ring(const Mesh *m, AxisRef a)
 }
 
 Wires
-wires_of(const Mesh *m, const AxisList *axes)
+wires_of(const Mesh *mesh, const AxisList *axes)
 {
 	Wires all = {0, 0, true};
 
 	for (int i = 0; i < axes->n; i++) {
 		AxisRef a = axes->a[i];
-		int64_t stride = axis_ref_stride(m, a);
-		Wires w = m->topology_rank ? wires_on_torus(m, stride, stride * a.size)
-					   : wires_on_ring(m, a);
+		int64_t stride = axis_ref_stride(mesh, a);
+		Wires w = mesh->topology_rank ? wires_on_torus(mesh, stride, stride * a.size)
+					      : wires_on_ring(mesh, a);
 		all.bandwidth += w.bandwidth;
 		all.hops += w.hops;
 		all.ring &= w.ring;
@@ -84,9 +85,9 @@ wires_of(const Mesh *m, const AxisList *axes)
 /* ---- permutes, link by link ---------------------------------------------- */
 
 static AxisLinks
-axis_links(Arena *a, const Mesh *m, AxisRef axis, int64_t stride, int64_t n)
+axis_links(Arena *a, const Mesh *mesh, AxisRef axis, int64_t stride, int64_t n)
 {
-	Wires w = wires_of(m, &(AxisList){1, {axis}});
+	Wires w = wires_of(mesh, &(AxisList){1, {axis}});
 	int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
 
 	return (AxisLinks){
@@ -101,13 +102,13 @@ axis_links(Arena *a, const Mesh *m, AxisRef axis, int64_t stride, int64_t n)
 }
 
 Links
-links_new(Arena *a, const Mesh *m, const AxisList *axes)
+links_new(Arena *a, const Mesh *mesh, const AxisList *axes)
 {
 	Links l = {.naxes = axes->n, .n = axes_size(axes)};
 	int64_t stride = 1;
 
 	for (int i = axes->n - 1; i >= 0; i--) {
-		l.axis[i] = axis_links(a, m, axes->a[i], stride, l.n);
+		l.axis[i] = axis_links(a, mesh, axes->a[i], stride, l.n);
 		stride *= axes->a[i].size;
 	}
 	return l;

@@ -15,7 +15,7 @@ typedef struct Wires {
 	double hops;	  /* to the farthest member */
 	bool ring;
 } Wires;
-Wires wires_of(const Mesh *m, const AxisList *axes);
+Wires wires_of(const Mesh *mesh, const AxisList *axes);
 
 /*
  * The links between the members of a group while they carry the messages of
@@ -38,7 +38,7 @@ typedef struct Links {
 	int64_t hops; /* of the longest way */
 	double latency;
 } Links;
-Links links_new(Arena *a, const Mesh *m, const AxisList *axes);
+Links links_new(Arena *a, const Mesh *mesh, const AxisList *axes);
 /* source[i] sends so many bytes to member i; -1: nobody does */
 void links_permute(Links *l, const int64_t *source, double bytes);
 double links_seconds(const Links *l);

@@ -46,31 +46,31 @@ add_term(StepCost *c, Bound bound, double seconds)
 }
 
 StepCost
-kernel_cost(const Mesh *m, double hbm_bytes)
+kernel_cost(const Mesh *mesh, double hbm_bytes)
 {
 	StepCost c = {.hbm_bytes = hbm_bytes};
 
-	add_term(&c, BOUND_hbm, hbm_bytes / m->target->hbm_bandwidth);
+	add_term(&c, BOUND_hbm, hbm_bytes / mesh->target->hbm_bandwidth);
 	return c;
 }
 
 /* What a collective reads and writes goes at the pace of the links. */
 static void
-add_links(StepCost *c, const Mesh *m, const Op *op, double bytes)
+add_links(StepCost *c, const Mesh *mesh, const Op *op, double bytes)
 {
 	const Ints *source = op_ints(op, A_source);
 
 	c->wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
 	c->seconds = 0;
 	add_term(c, BOUND_links,
-		source->n ? permute_seconds(m, op->axes, source->v, bytes, &c->hops)
-			  : collective_seconds(m, op->kind, op->axes, bytes));
+		source->n ? permute_seconds(mesh, op->axes, source->v, bytes, &c->hops)
+			  : collective_seconds(mesh, op->kind, op->axes, bytes));
 }
 
 StepCost
-step_cost(const Mesh *m, const Op *op, const Type *operands, const Type *result)
+step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {
-	const Target *target = m->target;
+	const Target *target = mesh->target;
 	StepCost c = {0};
 
 	if (!op->nresults || op->nbodies)
@@ -80,7 +80,7 @@ step_cost(const Mesh *m, const Op *op, const Type *operands, const Type *result)
 	double bytes = (double)type_bytes(result);
 	for (int i = 0; i < op->noperands; i++)
 		bytes += (double)type_bytes(seen(op, operands, i));
-	c = kernel_cost(m, bytes);
+	c = kernel_cost(mesh, bytes);
 	c.flops = op_flops(op, operands, result);
 	if (op->kind == O_dot)
 		add_term(&c, BOUND_matrix,
@@ -89,7 +89,7 @@ step_cost(const Mesh *m, const Op *op, const Type *operands, const Type *result)
 						? target->int8_flops
 						: target->bf16_flops));
 	if (op_communicates(op))
-		add_links(&c, m, op, (double)type_bytes(seen(op, operands, 0)));
+		add_links(&c, mesh, op, (double)type_bytes(seen(op, operands, 0)));
 	return c;
 }
 

@@ -8,33 +8,33 @@
 #include "ir/ir.h"
 
 static int64_t
-axis_stride(const Mesh *m, int axis)
+axis_stride(const Mesh *mesh, int axis)
 {
 	int64_t stride = 1;
 
-	for (int i = m->naxes - 1; i > axis; i--)
-		stride *= m->axes[i].size;
+	for (int i = mesh->naxes - 1; i > axis; i--)
+		stride *= mesh->axes[i].size;
 	return stride;
 }
 
 int64_t
-axis_ref_stride(const Mesh *m, AxisRef a)
+axis_ref_stride(const Mesh *mesh, AxisRef a)
 {
-	int64_t rest = m->axes[a.axis].size / ((int64_t)a.pre * a.size);
+	int64_t rest = mesh->axes[a.axis].size / ((int64_t)a.pre * a.size);
 
-	return axis_stride(m, a.axis) * rest;
+	return axis_stride(mesh, a.axis) * rest;
 }
 
 AxisRef
-axis_whole(const Mesh *m, int axis)
+axis_whole(const Mesh *mesh, int axis)
 {
-	return (AxisRef){(int16_t)axis, 1, (int32_t)m->axes[axis].size};
+	return (AxisRef){(int16_t)axis, 1, (int32_t)mesh->axes[axis].size};
 }
 
 bool
-axis_is_whole(const Mesh *m, AxisRef a)
+axis_is_whole(const Mesh *mesh, AxisRef a)
 {
-	return a.pre == 1 && a.size == m->axes[a.axis].size;
+	return a.pre == 1 && a.size == mesh->axes[a.axis].size;
 }
 
 bool
@@ -243,21 +243,22 @@ axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest)
 }
 
 int64_t
-axes_index(const Mesh *m, const AxisList *l, int64_t id)
+axes_index(const Mesh *mesh, const AxisList *l, int64_t id)
 {
 	int64_t index = 0;
 
 	for (int i = 0; i < l->n; i++)
-		index = index * l->a[i].size + id / axis_ref_stride(m, l->a[i]) % l->a[i].size;
+		index = index * l->a[i].size
+			+ id / axis_ref_stride(mesh, l->a[i]) % l->a[i].size;
 	return index;
 }
 
 int64_t
-axes_with_index(const Mesh *m, const AxisList *l, int64_t id, int64_t index)
+axes_with_index(const Mesh *mesh, const AxisList *l, int64_t id, int64_t index)
 {
 	for (int i = l->n - 1; i >= 0; i--) {
 		int64_t size = l->a[i].size;
-		int64_t stride = axis_ref_stride(m, l->a[i]);
+		int64_t stride = axis_ref_stride(mesh, l->a[i]);
 		int64_t digit = id / stride % size;
 		id += (index % size - digit) * stride;
 		index /= size;

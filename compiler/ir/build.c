@@ -413,14 +413,14 @@ op_int(const Op *op, AttrKind attr)
 }
 
 int64_t
-permute_source(const Mesh *m, const Op *op, int64_t device)
+permute_source(const Mesh *mesh, const Op *op, int64_t device)
 {
-	int64_t index = axes_index(m, op->axes, device);
+	int64_t index = axes_index(mesh, op->axes, device);
 
 	if (op->from)
-		return axes_with_index(m, op->from, device, index);
+		return axes_with_index(mesh, op->from, device, index);
 	int64_t from = op_ints(op, A_source)->v[index];
-	return from < 0 ? -1 : axes_with_index(m, op->axes, device, from);
+	return from < 0 ? -1 : axes_with_index(mesh, op->axes, device, from);
 }
 
 const Op *

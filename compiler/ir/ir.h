@@ -158,25 +158,25 @@ bool placement_is_sound(const Placement *p);		 /* each axis once, and none that
 Type placement_local(const Type *global, const Placement *p); /* needs divisible */
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with
    dtype: "bf16[8@X, 2048]"; scalars "f32[]"; " unreduced(Y)" appended. */
-void text_type(Text *t, const Mesh *m, const Type *type, const Placement *p);
+void text_type(Text *t, const Mesh *mesh, const Type *type, const Placement *p);
 /* The shape alone: "bf16[8, 2048]". */
 void text_shape(Text *t, const Type *type);
 const char *type_shape(Arena *a, const Type *type);
 /* Dims and suffix only: "[8@X, 2048] unreduced(Y, max)". */
-void text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p);
+void text_spec(Text *t, const Mesh *mesh, const Type *type, const Placement *p);
 /* A dim that its axes do not divide is marked: "[7@X pad, 64]". */
 struct Value;
 /* The whole tensor at any level, without padding; every padded dim marked. */
 Type value_whole_type(const struct Value *v);
-void text_value_spec(Text *t, const Mesh *m, const struct Value *v);
+void text_value_spec(Text *t, const Mesh *mesh, const struct Value *v);
 /* As it would be written to have it there. */
-void text_placed(Text *t, const Mesh *m, const struct Value *v, const Placement *p);
-void text_axis(Text *t, const Mesh *m, AxisRef a);	   /* X or X:(1)2 */
-void text_axes(Text *t, const Mesh *m, const AxisList *l); /* X,Y:(1)2 */
+void text_placed(Text *t, const Mesh *mesh, const struct Value *v, const Placement *p);
+void text_axis(Text *t, const Mesh *mesh, AxisRef a);	      /* X or X:(1)2 */
+void text_axes(Text *t, const Mesh *mesh, const AxisList *l); /* X,Y:(1)2 */
 
 /* axes.c: AxisRef and AxisList algebra */
-AxisRef axis_whole(const Mesh *m, int axis);
-bool axis_is_whole(const Mesh *m, AxisRef a);
+AxisRef axis_whole(const Mesh *mesh, int axis);
+bool axis_is_whole(const Mesh *mesh, AxisRef a);
 bool axis_equal(AxisRef a, AxisRef b);
 bool axis_overlap(AxisRef a, AxisRef b);
 bool axis_contains(AxisRef outer, AxisRef inner);
@@ -199,11 +199,11 @@ AxisList axes_drop_prefix(const AxisList *l, const AxisList *prefix);
 /* Major part of exactly `size` elements (splitting an axis); false if none. */
 bool axes_take(const AxisList *l, int64_t size, AxisList *major, AxisList *rest);
 /* Index of device `id` within the axes of the list, row-major. */
-int64_t axes_index(const Mesh *m, const AxisList *l, int64_t id);
+int64_t axes_index(const Mesh *mesh, const AxisList *l, int64_t id);
 /* The device whose index in `l` is `index`, all other coordinates as `id`. */
-int64_t axes_with_index(const Mesh *m, const AxisList *l, int64_t id, int64_t index);
+int64_t axes_with_index(const Mesh *mesh, const AxisList *l, int64_t id, int64_t index);
 /* A piece is the digit (id / stride) % size of a device id. */
-int64_t axis_ref_stride(const Mesh *m, AxisRef a);
+int64_t axis_ref_stride(const Mesh *mesh, AxisRef a);
 
 /* ---- values, ops, blocks -------------------------------------------- */
 
@@ -597,7 +597,7 @@ void op_set_int(Op *op, AttrKind a, int64_t v);
 void op_copy_attrs(Op *op, const Op *from);
 bool op_has(const Op *op, AttrKind a);
 /* Who sends to a device in a permute; -1: nobody, it gets zeros. */
-int64_t permute_source(const Mesh *m, const Op *op, int64_t device);
+int64_t permute_source(const Mesh *mesh, const Op *op, int64_t device);
 const Ints *op_ints(const Op *op, AttrKind a); /* never NULL; n 0 if absent */
 int64_t op_int(const Op *op, AttrKind a);      /* the first */
 int ints_find(const Ints *list, int64_t v);    /* where; -1: nowhere */

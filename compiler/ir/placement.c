@@ -294,26 +294,26 @@ placement_local(const Type *global, const Placement *p)
 /* ---- text ------------------------------------------------------------ */
 
 void
-text_axis(Text *t, const Mesh *m, AxisRef a)
+text_axis(Text *t, const Mesh *mesh, AxisRef a)
 {
-	text_add(t, m->axes[a.axis].name);
-	if (!axis_is_whole(m, a))
+	text_add(t, mesh->axes[a.axis].name);
+	if (!axis_is_whole(mesh, a))
 		text_printf(t, ":(%d)%d", a.pre, a.size);
 }
 
 void
-text_axes(Text *t, const Mesh *m, const AxisList *l)
+text_axes(Text *t, const Mesh *mesh, const AxisList *l)
 {
 	for (int i = 0; i < l->n; i++) {
 		if (i)
 			text_add(t, ",");
-		text_axis(t, m, l->a[i]);
+		text_axis(t, mesh, l->a[i]);
 	}
 }
 
 /* The "@..." of a dim; nothing when closed and whole. */
 static void
-text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
+text_dim_axes(Text *t, const Mesh *mesh, const Placement *p, int dim)
 {
 	AxisList l = placement_dim(p, dim);
 	bool open = placement_is_open(p, dim);
@@ -322,7 +322,7 @@ text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
 	if (!l.n && !open)
 		return;
 	text_add(t, several ? "@(" : "@");
-	text_axes(t, m, &l);
+	text_axes(t, mesh, &l);
 	if (open)
 		text_add(t, l.n ? ",?" : "?");
 	if (several)
@@ -333,13 +333,13 @@ text_dim_axes(Text *t, const Mesh *m, const Placement *p, int dim)
 
 /* The dims, of which `padded` has the sizes with padding, if it is known. */
 static void
-text_dims(Text *t, const Mesh *m, const Type *type, const Type *padded, const Placement *p)
+text_dims(Text *t, const Mesh *mesh, const Type *type, const Type *padded, const Placement *p)
 {
 	text_add(t, "[");
 	for (int d = 0; d < type->rank; d++) {
 		int64_t size = type->dims[d];
 		text_printf(t, "%s%lld", d ? ", " : "", (long long)size);
-		text_dim_axes(t, m, p, d);
+		text_dim_axes(t, mesh, p, d);
 		if (padded ? size != padded->dims[d] : size % placement_dim_ways(p, d))
 			text_add(t, " pad");
 	}
@@ -347,23 +347,23 @@ text_dims(Text *t, const Mesh *m, const Type *type, const Type *padded, const Pl
 }
 
 static void
-text_spec_padded(Text *t, const Mesh *m, const Type *type, const Type *padded,
+text_spec_padded(Text *t, const Mesh *mesh, const Type *type, const Type *padded,
 	const Placement *p)
 {
 	AxisList replicated = placement_replicated(p);
 	AxisList unreduced = placement_unreduced(p);
 
-	text_dims(t, m, type, padded, p);
+	text_dims(t, mesh, type, padded, p);
 	if (p->all_replicated)
 		text_add(t, " replicated");
 	if (replicated.n) {
 		text_add(t, " replicated(");
-		text_axes(t, m, &replicated);
+		text_axes(t, mesh, &replicated);
 		text_add(t, ")");
 	}
 	if (unreduced.n) {
 		text_add(t, " unreduced(");
-		text_axes(t, m, &unreduced);
+		text_axes(t, mesh, &unreduced);
 		if (p->combiner != C_add)
 			text_printf(t, ", %s", combiners[p->combiner].name);
 		text_add(t, ")");
@@ -371,16 +371,16 @@ text_spec_padded(Text *t, const Mesh *m, const Type *type, const Type *padded,
 }
 
 void
-text_spec(Text *t, const Mesh *m, const Type *type, const Placement *p)
+text_spec(Text *t, const Mesh *mesh, const Type *type, const Placement *p)
 {
-	text_spec_padded(t, m, type, NULL, p);
+	text_spec_padded(t, mesh, type, NULL, p);
 }
 
 void
-text_type(Text *t, const Mesh *m, const Type *type, const Placement *p)
+text_type(Text *t, const Mesh *mesh, const Type *type, const Placement *p)
 {
 	text_add(t, dtypes[type->dtype].name);
-	text_spec(t, m, type, p);
+	text_spec(t, mesh, type, p);
 }
 
 void
@@ -423,17 +423,17 @@ value_whole_type(const Value *v)
 }
 
 void
-text_placed(Text *t, const Mesh *m, const Value *v, const Placement *p)
+text_placed(Text *t, const Mesh *mesh, const Value *v, const Placement *p)
 {
 	Type type = value_whole_type(v);
 
-	text_spec(t, m, &type, p);
+	text_spec(t, mesh, &type, p);
 }
 
 void
-text_value_spec(Text *t, const Mesh *m, const Value *v)
+text_value_spec(Text *t, const Mesh *mesh, const Value *v)
 {
 	Type type = value_whole_type(v), padded = padded_type(v);
 
-	text_spec_padded(t, m, &type, &padded, &v->placement);
+	text_spec_padded(t, mesh, &type, &padded, &v->placement);
 }

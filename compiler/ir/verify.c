@@ -37,17 +37,18 @@ axes_text(Checker *c, const AxisList *l)
 static bool
 check_axis(Checker *c, const char *what, AxisRef a)
 {
-	const Mesh *m = &c->m->mesh;
+	const Mesh *mesh = &c->m->mesh;
 
-	if ((int)a.axis >= m->naxes) {
+	if ((int)a.axis >= mesh->naxes) {
 		verify_fail(c, "%s: the mesh has no axis %d", what, a.axis);
 		return false;
 	}
-	if (a.pre >= 1 && a.size >= 1 && m->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0
-		&& (a.size > 1 || axis_is_whole(m, a)))
+	if (a.pre >= 1 && a.size >= 1
+		&& mesh->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0
+		&& (a.size > 1 || axis_is_whole(mesh, a)))
 		return true;
 	verify_fail(c, "%s: %s:(%d)%d is not a part of an axis of size %lld", what,
-		m->axes[a.axis].name, a.pre, a.size, (long long)m->axes[a.axis].size);
+		mesh->axes[a.axis].name, a.pre, a.size, (long long)mesh->axes[a.axis].size);
 	return false;
 }
 
@@ -460,20 +461,20 @@ check_block(Checker *c, Block *b)
 static void
 check_mesh(Checker *c)
 {
-	const Mesh *m = &c->m->mesh;
+	const Mesh *mesh = &c->m->mesh;
 	int64_t n = 1;
 
-	if (m->naxes < 0 || m->naxes > MAX_AXES || !m->target) {
+	if (mesh->naxes < 0 || mesh->naxes > MAX_AXES || !mesh->target) {
 		verify_fail(c, "the mesh is broken");
 		return;
 	}
-	for (int i = 0; i < m->naxes; i++)
-		if (m->axes[i].size < 1 || !mul_i64(n, m->axes[i].size, &n))
-			verify_fail(c, "mesh axis %s has size %lld", m->axes[i].name,
-				(long long)m->axes[i].size);
-	if (n != m->ndevices)
+	for (int i = 0; i < mesh->naxes; i++)
+		if (mesh->axes[i].size < 1 || !mul_i64(n, mesh->axes[i].size, &n))
+			verify_fail(c, "mesh axis %s has size %lld", mesh->axes[i].name,
+				(long long)mesh->axes[i].size);
+	if (n != mesh->ndevices)
 		verify_fail(c, "the mesh has %lld devices, not %lld", (long long)n,
-			(long long)m->ndevices);
+			(long long)mesh->ndevices);
 }
 
 static void

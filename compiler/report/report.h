@@ -21,8 +21,8 @@ void emit_viz(Module *m, const VizOptions *o, Text *t);
 
 /* memory.c: --emit=memory as "txt", "json" or "csv"; and a diagnostic
    (DIAG_out_of_memory) unless the target's memory suffices. */
-void emit_memory(const Plan *p, const char *format, Text *t);
-bool check_memory(const Plan *p);
+void emit_memory(const Plan *plan, const char *format, Text *t);
+bool check_memory(const Plan *plan);
 
 /* stats.c: --emit=stats.  Requires L_device. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);

@@ -244,11 +244,11 @@ text_devices(Text *t, const Picture *p, const int64_t *index)
 /* ---- headers --------------------------------------------------------------------- */
 
 static void
-text_mesh(Text *t, const Mesh *m)
+text_mesh(Text *t, const Mesh *mesh)
 {
-	for (int i = 0; i < m->naxes; i++)
-		text_printf(t, "%s%lld", i ? "x" : "", (long long)m->axes[i].size);
-	if (!m->naxes)
+	for (int i = 0; i < mesh->naxes; i++)
+		text_printf(t, "%s%lld", i ? "x" : "", (long long)mesh->axes[i].size);
+	if (!mesh->naxes)
 		text_add(t, "1");
 }
 

@@ -59,7 +59,7 @@ typedef struct ReshardPlan {
 
 /* Plans by pair of placements and type, made once each. */
 typedef struct Resharder Resharder;
-Resharder *resharder_new(Arena *a, const Mesh *m);
+Resharder *resharder_new(Arena *a, const Mesh *mesh);
 /* Both closed, valid for the type.  Never fails. */
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to);

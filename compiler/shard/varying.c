@@ -106,13 +106,13 @@ id_part(const IdPart *parts, const Op *op)
 
 /* The axes whose digits of the id are in that part of it. */
 static AxisSet
-part_set(const Mesh *m, IdPart part)
+part_set(const Mesh *mesh, IdPart part)
 {
 	AxisSet set = 0;
 
-	for (int i = 0; i < m->naxes; i++) {
-		AxisRef a = axis_whole(m, i);
-		int64_t stride = axis_ref_stride(m, a);
+	for (int i = 0; i < mesh->naxes; i++) {
+		AxisRef a = axis_whole(mesh, i);
+		int64_t stride = axis_ref_stride(mesh, a);
 		if (part.low % (stride * a.size) && stride % part.high)
 			set |= (AxisSet)1 << i;
 	}

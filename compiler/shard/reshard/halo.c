@@ -67,52 +67,52 @@ modulo(int64_t a, int64_t n)
 }
 
 int64_t
-halo_row(const Halo *h, const HaloPart *p, int64_t shard)
+halo_row(const Halo *h, const HaloPart *part, int64_t shard)
 {
-	int64_t row = p->base + shard * p->rows;
+	int64_t row = part->base + shard * part->rows;
 
 	return (row + modulo(-row, h->apart)) / h->apart;
 }
 
 int64_t
-halo_first_shard(const Halo *h, const HaloPart *p, int64_t r)
+halo_first_shard(const Halo *h, const HaloPart *part, int64_t r)
 {
-	return greater(0, (r * h->width * h->apart - p->base) / p->rows);
+	return greater(0, (r * h->width * h->apart - part->base) / part->rows);
 }
 
 int64_t
-halo_first_window(const Halo *h, const HaloPart *p, int64_t q)
+halo_first_window(const Halo *h, const HaloPart *part, int64_t q)
 {
-	return greater(0, halo_row(h, p, q) / h->width);
+	return greater(0, halo_row(h, part, q) / h->width);
 }
 
 int64_t
-halo_sender(const Halo *h, const HaloPart *p, int64_t r, int64_t c)
+halo_sender(const Halo *h, const HaloPart *part, int64_t r, int64_t c)
 {
-	int64_t first = halo_first_shard(h, p, r);
+	int64_t first = halo_first_shard(h, part, r);
 
-	return first + modulo(r + c - first, p->nrounds);
+	return first + modulo(r + c - first, part->nrounds);
 }
 
 int64_t
-halo_receiver(const Halo *h, const HaloPart *p, int64_t q, int64_t c)
+halo_receiver(const Halo *h, const HaloPart *part, int64_t q, int64_t c)
 {
-	int64_t first = halo_first_window(h, p, q);
+	int64_t first = halo_first_window(h, part, q);
 
-	return first + modulo(q - c - first, p->nrounds);
+	return first + modulo(q - c - first, part->nrounds);
 }
 
 int64_t
-halo_start(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
-	return greater(0, r * h->width - halo_row(h, p, q));
+	return greater(0, r * h->width - halo_row(h, part, q));
 }
 
 int64_t
-halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
+halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
-	int64_t begin = halo_row(h, p, q) + halo_start(h, p, q, r);
-	int64_t end = lesser(halo_row(h, p, q + 1), (r + 1) * h->width);
+	int64_t begin = halo_row(h, part, q) + halo_start(h, part, q, r);
+	int64_t end = lesser(halo_row(h, part, q + 1), (r + 1) * h->width);
 
 	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
@@ -121,39 +121,40 @@ halo_overlap(const Halo *h, const HaloPart *p, int64_t q, int64_t r)
 
 /* ---- rounds of a window part ------------------------------------------ */
 
-typedef void PairVisitor(const Halo *h, HaloPart *p, int64_t q, int64_t r);
+typedef void PairVisitor(const Halo *h, HaloPart *part, int64_t q, int64_t r);
 
 /* Each shard with each device that needs rows of it. */
 static void
-visit_pairs(const Halo *h, HaloPart *p, PairVisitor *visit)
+visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
-		for (int64_t q = halo_first_shard(h, p, r);
-			q < h->ways && halo_row(h, p, q) < (r + 1) * h->width; q++)
-			if (halo_overlap(h, p, q, r))
-				visit(h, p, q, r);
+		for (int64_t q = halo_first_shard(h, part, r);
+			q < h->ways && halo_row(h, part, q) < (r + 1) * h->width; q++)
+			if (halo_overlap(h, part, q, r))
+				visit(h, part, q, r);
 }
 
 /* Enough rounds for this pair to have one of its own. */
 static void
-count_rounds(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+count_rounds(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 {
 	int64_t interval =
-		greater(q - halo_first_shard(h, p, r), r - halo_first_window(h, p, q)) + 1;
+		greater(q - halo_first_shard(h, part, r), r - halo_first_window(h, part, q))
+		+ 1;
 
 	if (q == r)
-		p->own = greater(p->own, halo_overlap(h, p, q, r));
+		part->own = greater(part->own, halo_overlap(h, part, q, r));
 	else
-		p->nrounds = (int)greater(p->nrounds, interval);
+		part->nrounds = (int)greater(part->nrounds, interval);
 }
 
 static void
-add_to_round(const Halo *h, HaloPart *p, int64_t q, int64_t r)
+add_to_round(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 {
 	if (q == r)
 		return;
-	HaloRound *round = &p->rounds[modulo(q - r, p->nrounds)];
-	round->rows = greater(round->rows, halo_overlap(h, p, q, r));
+	HaloRound *round = &part->rounds[modulo(q - r, part->nrounds)];
+	round->rows = greater(round->rows, halo_overlap(h, part, q, r));
 	round->source[r] = q;
 }
 
@@ -170,25 +171,25 @@ nobody(Arena *a, int64_t n)
 /* A device to which nobody sends in a round gets zeros; do they stand for a
    shard behind the last, where another operand or the padding is? */
 static void
-guard_rounds(const Halo *h, HaloPart *p)
+guard_rounds(const Halo *h, HaloPart *part)
 {
-	for (int c = 0; c < p->nrounds; c++)
+	for (int c = 0; c < part->nrounds; c++)
 		for (int64_t r = 0; r < h->ways; r++) {
-			int64_t q = halo_sender(h, p, r, c);
-			p->rounds[c].guarded |=
-				q >= h->ways && halo_row(h, p, q) < (r + 1) * h->width;
+			int64_t q = halo_sender(h, part, r, c);
+			part->rounds[c].guarded |=
+				q >= h->ways && halo_row(h, part, q) < (r + 1) * h->width;
 		}
 }
 
 static void
-plan_rounds(Arena *a, const Halo *h, HaloPart *p)
+plan_rounds(Arena *a, const Halo *h, HaloPart *part)
 {
-	visit_pairs(h, p, count_rounds);
-	p->rounds = NEW_ARRAY(a, HaloRound, p->nrounds + 1);
-	for (int i = 0; i < p->nrounds; i++)
-		p->rounds[i].source = nobody(a, h->ways);
-	visit_pairs(h, p, add_to_round);
-	guard_rounds(h, p);
+	visit_pairs(h, part, count_rounds);
+	part->rounds = NEW_ARRAY(a, HaloRound, part->nrounds + 1);
+	for (int i = 0; i < part->nrounds; i++)
+		part->rounds[i].source = nobody(a, h->ways);
+	visit_pairs(h, part, add_to_round);
+	guard_rounds(h, part);
 }
 
 static HaloPart *
@@ -258,12 +259,12 @@ plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
 	int64_t rows = shards[0].dims[h->dim];
 	int64_t shards_on = op_int(op, A_shift) / rows;
 	int64_t rest = op_int(op, A_shift) % rows;
-	HaloPart *p = add_part(a, h, rows, op_int(op, A_shift));
+	HaloPart *part = add_part(a, h, rows, op_int(op, A_shift));
 
-	p->nrounds = 2;
-	p->rounds = NEW_ARRAY(a, HaloRound, 2);
-	p->rounds[0] = shift_round(a, h, rest, shards_on + 1);
-	p->rounds[1] = shift_round(a, h, rows - rest, shards_on);
+	part->nrounds = 2;
+	part->rounds = NEW_ARRAY(a, HaloRound, 2);
+	part->rounds[0] = shift_round(a, h, rest, shards_on + 1);
+	part->rounds[1] = shift_round(a, h, rows - rest, shards_on);
 }
 
 static const struct {
@@ -342,11 +343,11 @@ cut_whole_dims(const Op *op, Type shard, const Placement *result)
 }
 
 static void
-add_dim(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, Type *shards, int dim,
+add_dim(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, Type *shards, int dim,
 	const Placement *result)
 {
 	Halo h = halo_plan(a, op, dim, shards, result);
-	Links links = links_new(a, m, &h.axes);
+	Links links = links_new(a, mesh, &h.axes);
 
 	for (int i = 0; i < h.nparts; i++)
 		for (int k = 0; k < h.parts[i].nrounds; k++) {
@@ -374,7 +375,7 @@ halo_mirrored(const Op *op, const Placement *result)
 
 /* One exchange mirrors all dims: with the device as far from the other end. */
 static void
-add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shard,
+add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type *shard,
 	const Placement *result)
 {
 	HaloRound round = {.rows = 1};
@@ -383,7 +384,7 @@ add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *sh
 	int64_t n = axes_size(&cost->axes);
 	if (n == 1)
 		return;
-	Links links = links_new(a, m, &cost->axes);
+	Links links = links_new(a, mesh, &cost->axes);
 	round.source = NEW_ARRAY(a, int64_t, n);
 	for (int64_t i = 0; i < n; i++)
 		round.source[i] = n - 1 - i;
@@ -395,7 +396,7 @@ add_mirror(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *sh
 }
 
 static void
-add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shards,
+add_dims(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type *shards,
 	const Placement *result)
 {
 	Type *types = NEW_ARRAY(a, Type, op->noperands);
@@ -405,12 +406,12 @@ add_dims(HaloCost *cost, const Mesh *m, Arena *a, const Op *op, const Type *shar
 	for (int d = 0; d < result->rank; d++) {
 		int64_t ways = placement_dim_ways(result, d);
 		if (ways > 1 && halo_moves(op, d, shards[0].dims[d] * ways))
-			add_dim(cost, m, a, op, types, d, result);
+			add_dim(cost, mesh, a, op, types, d, result);
 	}
 }
 
 HaloCost
-halo_cost(const Mesh *m, const Op *op, const Type *shards, const Placement *result)
+halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result)
 {
 	HaloCost cost = {0};
 
@@ -418,9 +419,9 @@ halo_cost(const Mesh *m, const Op *op, const Type *shards, const Placement *resu
 		return cost;
 	Arena *scratch = arena_new();
 	if (op->kind == O_reverse)
-		add_mirror(&cost, m, scratch, op, &shards[0], result);
+		add_mirror(&cost, mesh, scratch, op, &shards[0], result);
 	else
-		add_dims(&cost, m, scratch, op, shards, result);
+		add_dims(&cost, mesh, scratch, op, shards, result);
 	arena_free(scratch);
 	return cost;
 }
