@@ -1,141 +1,41 @@
 /*
  * type_structure.c - the types of ops with bodies, and of collectives.
  */
+#include "ir/flow.h"
 #include "ir/types.h"
 
 /* ---- structure ------------------------------------------------------ */
 
-/* Body `b` is there, ends, and has a parameter for each operand from `first`
-   on. */
+/* The bodies are there and end, with a parameter for each operand that is passed
+   on and a value for each result. */
 static const char *
-check_body_form(const Op *op, Arena *a, int b, int first)
+check_form(const Op *op, Arena *a)
 {
 	const char *name = ops[op->kind].name;
+	bool loop = ops[op->kind].run == BODIES_loop;
+	int passed = op->noperands - (ops[op->kind].run == BODIES_choice);
 
 	if (op->nbodies != ops[op->kind].bodies)
 		return arena_printf(a, "%s needs %d bodies, not %d", name, ops[op->kind].bodies,
 			op->nbodies);
-	const Block *body = op->bodies[b];
-	if (!body->last || body->last->kind != O_return)
-		return arena_printf(a, "%s needs a body that returns", name);
-	if (body->nparams != op->noperands - first)
-		return arena_printf(a, "%s passes %d values for %d parameters", name,
-			op->noperands - first, body->nparams);
-	return NULL;
-}
-
-/* ... of the operand's type. */
-static const char *
-check_body(const Op *op, Arena *a, int b, int first)
-{
-	const char *name = ops[op->kind].name;
-	const char *wrong = check_body_form(op, a, b, first);
-
-	if (wrong)
-		return wrong;
-	const Block *body = op->bodies[b];
-	for (int i = 0; i < body->nparams; i++) {
-		const Value *param = body->params[i];
-		if (!type_equal(operand_type(op, first + i), &param->type))
-			return arena_printf(a,
-				"%s passes %s for parameter "
-				"%s, a %s",
-				name, type_shape(a, operand_type(op, first + i)), param->name,
-				type_shape(a, &param->type));
+	if (passed < 0)
+		return arena_printf(a, "%s needs a condition", name);
+	if (loop && passed != op->nresults)
+		return arena_printf(a, "%s carries %d values and has %d results", name, passed,
+			op->nresults);
+	for (int i = 0; i < op->nbodies; i++) {
+		const Block *body = op->bodies[i];
+		if (!body->last || body->last->kind != O_return)
+			return arena_printf(a, "%s needs a body that returns", name);
+		if (body->nparams != passed)
+			return arena_printf(a, "%s passes %d values for %d parameters", name,
+				passed, body->nparams);
+		if (loop && i == LOOP_CONDITION ? body->last->noperands != 1
+						: body->last->noperands != op->nresults)
+			return arena_printf(a, "%s has %d results, its body %d", name,
+				op->nresults, body->last->noperands);
 	}
 	return NULL;
-}
-
-/* Body `b` returns a value for each result, of the types in `results`. */
-static const char *
-check_returned(const Op *op, Arena *a, int b, const Type *results)
-{
-	const Op *last = op->bodies[b]->last;
-	const char *name = ops[op->kind].name;
-
-	if (last->noperands != op->nresults)
-		return arena_printf(a, "%s has %d results, its body %d", name, op->nresults,
-			last->noperands);
-	for (int i = 0; i < op->nresults; i++)
-		if (!type_equal(operand_type(last, i), &results[i]))
-			return arena_printf(a,
-				"a body of %s returns %s as "
-				"value %d, which is %s",
-				name, type_shape(a, operand_type(last, i)), i,
-				type_shape(a, &results[i]));
-	return NULL;
-}
-
-/* The results are what body 0 returns. */
-static void
-returned_types(const Op *op, Type *results)
-{
-	const Op *last = op->bodies[0]->last;
-
-	for (int i = 0; i < op->nresults && i < last->noperands; i++)
-		results[i] = *operand_type(last, i);
-}
-
-const char *
-type_call(const Op *op, Arena *a, Type *results)
-{
-	const char *wrong = check_body(op, a, 0, 0);
-
-	if (wrong)
-		return wrong;
-	returned_types(op, results);
-	return check_returned(op, a, 0, results);
-}
-
-static const char *
-check_condition(const Op *op, Arena *a)
-{
-	const Op *last = op->bodies[0]->last;
-	const Type scalar = type_of(D_pred, 0, NULL);
-
-	if (last->noperands == 1 && type_equal(operand_type(last, 0), &scalar))
-		return NULL;
-	return arena_printf(a,
-		"the condition of a while returns one scalar "
-		"pred, not %s",
-		last->noperands == 1 ? type_shape(a, operand_type(last, 0)) : "several values");
-}
-
-const char *
-type_while(const Op *op, Arena *a, Type *results)
-{
-	const char *wrong = check_body(op, a, 0, 0);
-
-	if (!wrong)
-		wrong = check_body(op, a, 1, 0);
-	if (!wrong)
-		wrong = check_condition(op, a);
-	if (wrong)
-		return wrong;
-	if (op->noperands != op->nresults)
-		return arena_printf(a,
-			"while carries %d values and has %d "
-			"results",
-			op->noperands, op->nresults);
-	for (int i = 0; i < op->nresults; i++)
-		results[i] = *operand_type(op, i);
-	return check_returned(op, a, 1, results);
-}
-
-const char *
-type_if(const Op *op, Arena *a, Type *results)
-{
-	if (!op->noperands)
-		return "if needs a condition";
-	const char *wrong = check_scalar(op, a, 0, D_pred);
-	for (int b = 0; b < 2 && !wrong; b++)
-		wrong = check_body(op, a, b, 1);
-	if (wrong)
-		return wrong;
-	returned_types(op, results);
-	for (int b = 0; b < 2 && !wrong; b++)
-		wrong = check_returned(op, a, b, results);
-	return wrong;
 }
 
 /* A tensor of which each device has a `local` as the spec says. */
@@ -152,32 +52,48 @@ joined_type(const Op *op, Arena *a, const Type *local, const Placement *spec, Ty
 	return check_size(a, whole);
 }
 
-const char *
-type_manual(const Op *op, Arena *a, Type *results)
+/* What goes along has one type, which that of a result is; into a manual region
+   and out of it goes a part. */
+static const char *
+check_flow(const Op *op, Arena *a, const Flow *f, Type *results)
 {
-	const char *wrong = check_body_form(op, a, 0, 0);
-	Type whole;
+	const char *name = ops[op->kind].name, *wrong = NULL;
+	bool part = op->kind == O_manual, to_result = f->to->def != NULL;
+	Flow first = {.to = f->to};
+	Type from = f->from->type, to = f->to->type;
 
+	flow_next_to(&first);
+	if (part)
+		wrong = joined_type(op, a, to_result ? &from : &to, flow_spec(f),
+			to_result ? &from : &to);
 	if (wrong)
 		return wrong;
-	const Block *body = op->bodies[0];
-	for (int i = 0; i < body->nparams && !wrong; i++) {
-		wrong = joined_type(op, a, &body->params[i]->type, &op->specs[i], &whole);
-		if (!wrong && !type_equal(&whole, operand_type(op, i)))
-			wrong = arena_printf(a,
-				"manual takes %s, but shards "
-				"such as its %s make %s",
-				type_shape(a, operand_type(op, i)), body->params[i]->name,
-				type_shape(a, &whole));
-	}
-	if (wrong)
-		return wrong;
-	if (body->last->noperands != op->nresults)
-		return arena_printf(a, "manual has %d results, its body %d", op->nresults,
-			body->last->noperands);
-	for (int i = 0; i < op->nresults && !wrong; i++)
-		wrong = joined_type(op, a, operand_type(body->last, i),
-			&op->specs[op->noperands + i], &results[i]);
+	if (to_result && first.user == f->user)
+		results[f->index] = from;
+	if (to_result)
+		to = results[f->index];
+	if (type_equal(&from, &to))
+		return NULL;
+	if (f->kind == FLOW_in)
+		return arena_printf(a,
+			part ? "%s takes %s, but shards such as its %s make %s"
+			     : "%s passes %s for parameter %s, a %s",
+			name, type_shape(a, &from), f->to->name, type_shape(a, &to));
+	return arena_printf(a, "a body of %s returns %s as value %d, which is %s", name,
+		type_shape(a, &from), f->index, type_shape(a, &to));
+}
+
+const char *
+type_bodies(const Op *op, Arena *a, Type *results)
+{
+	const char *wrong = check_form(op, a);
+	const Value *decision = wrong ? NULL : op_decision(op);
+
+	if (decision && (decision->type.rank || decision->type.dtype != D_pred))
+		wrong = arena_printf(a, "the condition of %s is a scalar pred, not %s",
+			ops[op->kind].name, type_shape(a, &decision->type));
+	for (Flow f = {.op = op}; !wrong && flow_next(&f);)
+		wrong = check_flow(op, a, &f, results);
 	return wrong;
 }
 

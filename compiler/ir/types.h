@@ -27,7 +27,7 @@ TypeFunction type_dot, type_reduce, type_cumsum, type_take, type_scatter_add;
 TypeFunction type_dynamic_slice, type_dynamic_update_slice, type_sort;
 TypeFunction type_extern;
 /* type_structure.c: bodies and collectives */
-TypeFunction type_call, type_while, type_if, type_manual, type_none;
+TypeFunction type_bodies, type_none;
 TypeFunction type_all_gather, type_all_reduce, type_reduce_scatter;
 TypeFunction type_all_to_all, type_permute, type_ragged;
 

@@ -1088,8 +1088,7 @@ test_verify_bodies(Session *s)
 	refused(s, lose_parameter, L_global, "if passes 1 values for 0 parameters");
 	refused(s, lose_body, L_global, "while has 1 bodies, not 2");
 	refused(s, decide_by_tensor, L_global,
-		"the condition of a while "
-		"returns one scalar pred, not f32[8, 16]");
+		"the condition of while is a scalar pred, not f32[8, 16]");
 	refused(s, split_condition_param, L_sharded, "h.3 is not placed as carried.3");
 	refused(s, split_operand, L_resharded, "x is not placed as carried.3");
 	refused(s, decide_by_parts, L_resharded, "p decides, but is partial");
