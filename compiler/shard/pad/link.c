@@ -19,7 +19,7 @@ root_of(Class *c)
 static Class *
 class_of(const Padder *p, const Value *v, int dim)
 {
-	return root_of(pad_value(p, v)->dims[dim]);
+	return root_of(&pad_value(p, v)->dims[dim]);
 }
 
 static void
@@ -28,21 +28,27 @@ join(Padder *p, const Value *a, int a_dim, const Value *b, int b_dim)
 	class_of(p, a, a_dim)->parent = class_of(p, b, b_dim);
 }
 
-static void
-set_bit(uint16_t *mask, int dim)
-{
-	*mask |= (uint16_t)(1u << dim);
-}
-
 /* ---- links through one op -------------------------------------------------- */
 
+uint16_t *
+pad_linked(Padder *p, const Op *op)
+{
+	uint16_t **dims = &p->linked[op->id];
+
+	if (!*dims)
+		*dims = NEW_ARRAY(p->arena, uint16_t, op->noperands + 1);
+	return *dims;
+}
+
+/* The dim of an operand may stay padded; that of a result can be made so. */
 static void
 mark(Padder *p, const Op *op, int tensor, int dim)
 {
-	if (tensor < op->noperands)
-		set_bit(&p->linked[op->id][tensor], dim);
-	else
-		set_bit(&pad_value(p, rule_tensor(op, tensor))->direct, dim);
+	uint16_t *dims = tensor < op->noperands
+		? &pad_linked(p, op)[tensor]
+		: &pad_value(p, rule_tensor(op, tensor))->direct;
+
+	*dims |= (uint16_t)(1u << dim);
 }
 
 /* Where a factor is, -1 in tensors without it; false if it is not a whole dim
@@ -80,7 +86,7 @@ link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 		made |= dims[i] >= 0;
 	for (int i = 0; i < op->noperands; i++)
 		given |= dims[i] >= 0;
-	if (!given || (!made && !pad_reads_padded(op->kind)))
+	if (!given || (!made && !pad_ops[op->kind].reads_padded))
 		return;
 	for (int i = 0; i < r->ntensors; i++) {
 		if (dims[i] < 0)
@@ -103,38 +109,28 @@ link_rule(Padder *p, const Op *op)
 		link_factor(p, op, r, f, dims);
 }
 
-/* `to` is `from`, padding and all. */
+/* `to` is an operand, padding and all. */
 static void
-link_values(Padder *p, const Value *from, const Value *to)
+link_whole(Padder *p, const Op *user, int operand, const Value *to)
 {
 	for (int d = 0; d < to->type.rank; d++) {
-		join(p, from, d, to, d);
-		set_bit(&pad_value(p, to)->direct, d);
+		mark(p, user, operand, d);
+		join(p, user->operands[operand], d, to, d);
+		pad_value(p, to)->direct |= (uint16_t)(1u << d);
 	}
 }
 
-static void
-keep_operand(Padder *p, const Op *op, int operand)
+void
+pad_link_same(Padder *p, const Op *op)
 {
-	for (int d = 0; d < op->operands[operand]->type.rank; d++)
-		set_bit(&p->linked[op->id][operand], d);
+	link_whole(p, op, 0, op->results[0]);
 }
 
-static void
-link_same(Padder *p, const Op *op)
+void
+pad_link_bodies(Padder *p, const Op *op)
 {
-	keep_operand(p, op, 0);
-	link_values(p, op->operands[0], op->results[0]);
-}
-
-/* What flows into, round and out of bodies. */
-static void
-link_bodies(Padder *p, const Op *op)
-{
-	for (Flow f = {.op = op}; flow_next(&f);) {
-		keep_operand(p, f.user, f.operand);
-		link_values(p, f.from, f.to);
-	}
+	for (Flow f = {.op = op}; flow_next(&f);)
+		link_whole(p, f.user, f.operand, f.to);
 }
 
 /* ---- reshape ------------------------------------------------------------------ */
@@ -166,8 +162,8 @@ start_group(Side *s)
 }
 
 /* A dim of size 1 that the reshape adds can be made as wanted. */
-static void
-link_reshape(Padder *p, const Op *op)
+void
+pad_link_reshape(Padder *p, const Op *op)
 {
 	Side in = {.v = op->operands[0]}, out = {.v = op->results[0]};
 
@@ -188,26 +184,7 @@ link_reshape(Padder *p, const Op *op)
 	}
 }
 
-/* ---- the table ----------------------------------------------------------------- */
-
-/* Ops whose rule says nothing of padding; manual functions have parts of true
-   sizes: nothing passes them. */
-static const struct {
-	OpKind kind;
-	void (*link)(Padder *p, const Op *op); /* NULL: no links */
-} special_links[] = {
-	{O_reshape, link_reshape},
-	{O_roll, link_same},
-	{O_reverse, link_same},
-	{O_reshard, link_same},
-	{O_barrier, link_same},
-	{O_call, link_bodies},
-	{O_if, link_bodies},
-	{O_while, link_bodies},
-	{O_manual, NULL},
-	{O_return, NULL},
-};
-
+/* Manual functions have parts of true sizes: nothing passes them. */
 static void
 link_op(Op *op, void *data)
 {
@@ -215,14 +192,9 @@ link_op(Op *op, void *data)
 
 	if (block_manual(op->block))
 		return;
-	for (size_t i = 0; i < sizeof special_links / sizeof *special_links; i++) {
-		if (special_links[i].kind != op->kind)
-			continue;
-		if (special_links[i].link)
-			special_links[i].link(p, op);
-		return;
-	}
-	if (!ops[op->kind].blocked)
+	if (pad_ops[op->kind].link)
+		pad_ops[op->kind].link(p, op);
+	else if (!ops[op->kind].blocked)
 		link_rule(p, op);
 }
 
@@ -240,62 +212,45 @@ is_uneven(const Value *v, int dim)
 	return v->type.dims[dim] % dim_ways(v, dim) != 0;
 }
 
-typedef void DimVisitor(Padder *p, const Value *v, int dim);
-
-typedef struct DimWalk {
-	Padder *p;
-	DimVisitor *visit;
-} DimWalk;
-
 static void
-visit_dims(Value *v, void *data)
+list_value(Value *v, void *data)
 {
-	const DimWalk *w = data;
+	Padder *p = data;
 
-	for (int d = 0; d < v->type.rank; d++)
-		w->visit(w->p, v, d);
+	p->program[v->id] = v;
 }
 
 static void
-walk_dims(Padder *p, DimVisitor *visit)
+make_classes(Padder *p)
 {
-	DimWalk w = {p, visit};
-
-	module_walk_values(p->module, visit_dims, &w);
-}
-
-static void
-make_class(Padder *p, const Value *v, int dim)
-{
-	PadValue *f = pad_value(p, v);
-	Class *c = NEW(p->arena, Class);
-
-	if (!dim)
-		f->dims = NEW_ARRAY(p->arena, Class *, v->type.rank);
-	f->dims[dim] = c;
-	c->parent = c;
-	c->multiple = 1;
-}
-
-static void
-add_unit(Padder *p, const Value *v, int dim)
-{
-	Class *c = class_of(p, v, dim);
-
-	c->unit = gcd_i64(c->unit, v->type.dims[dim]);
+	for (int i = 0; i < p->nprogram; i++) {
+		int rank = p->program[i]->type.rank;
+		Class *dims = NEW_ARRAY(p->arena, Class, rank + 1);
+		p->values[i]->dims = dims;
+		for (int d = 0; d < rank; d++)
+			dims[d] = (Class){.parent = &dims[d], .multiple = 1};
+	}
 }
 
 /* All ways that are written divide the number of devices, and so does what
    they have in common: the product cannot overflow. */
 static void
-add_ways(Padder *p, const Value *v, int dim)
+size_classes(Padder *p)
 {
-	Class *c = class_of(p, v, dim);
-	int64_t ways = dim_ways(v, dim);
-	int64_t wanted = ways / gcd_i64(ways, v->type.dims[dim] / c->unit);
-
-	c->multiple *= wanted / gcd_i64(c->multiple, wanted);
-	c->uneven |= is_uneven(v, dim);
+	for (int i = 0; i < p->nprogram; i++)
+		for (int d = 0; d < p->program[i]->type.rank; d++) {
+			Class *c = class_of(p, p->program[i], d);
+			c->unit = gcd_i64(c->unit, p->program[i]->type.dims[d]);
+		}
+	for (int i = 0; i < p->nprogram; i++)
+		for (int d = 0; d < p->program[i]->type.rank; d++) {
+			const Value *v = p->program[i];
+			Class *c = class_of(p, v, d);
+			int64_t ways = dim_ways(v, d);
+			int64_t wanted = ways / gcd_i64(ways, v->type.dims[d] / c->unit);
+			c->multiple *= wanted / gcd_i64(c->multiple, wanted);
+			c->uneven |= is_uneven(v, d);
+		}
 }
 
 /* False if it is too large. */
@@ -352,95 +307,75 @@ tell_class(Padder *p, const Value *v, int dim)
 void
 pad_tell_classes(Padder *p)
 {
-	walk_dims(p, tell_class);
+	for (int i = 0; i < p->nprogram; i++)
+		for (int d = 0; d < p->program[i]->type.rank; d++)
+			tell_class(p, p->program[i], d);
 }
 
 /* Before anything is changed. */
 static void
-check_size(Padder *p, const Value *v, int dim)
+check_sizes(Padder *p)
 {
-	int64_t bytes = dtypes[v->type.dtype].bytes, size;
-	bool fits = true;
-
-	if (dim)
-		return; /* once for each value */
-	for (int d = 0; d < v->type.rank && fits; d++)
-		fits = find_size(p, v, d, &size) && mul_i64(bytes, size, &bytes);
-	if (!fits)
-		diag(p->module->session, DIAG_size, v->range,
-			"'%s' has more "
-			"bytes than 64 bits can count once it is padded",
-			value_source_name(v));
+	for (int i = 0; i < p->nprogram; i++) {
+		const Value *v = p->program[i];
+		int64_t bytes = dtypes[v->type.dtype].bytes, size;
+		bool fits = true;
+		for (int d = 0; d < v->type.rank && fits; d++)
+			fits = find_size(p, v, d, &size) && mul_i64(bytes, size, &bytes);
+		if (!fits)
+			diag(p->module->session, DIAG_size, v->range,
+				"'%s' has more "
+				"bytes than 64 bits can count once it is padded",
+				value_source_name(v));
+	}
 }
 
+typedef struct Sight {
+	bool uneven;
+	const Value *padded; /* the first that is so already */
+} Sight;
+
+/* Of parameters of the entry, and results. */
 static void
-make_masks(Op *op, void *data)
+look(Value *v, void *data)
 {
-	Padder *p = data;
+	Sight *s = data;
 
-	p->linked[op->id] = NEW_ARRAY(p->arena, uint16_t, op->noperands + 1);
-}
-
-static void
-look_for_uneven(Op *op, void *data)
-{
-	bool *found = data;
-
-	for (int i = 0; i < op->nresults; i++)
-		for (int d = 0; d < op->results[i]->type.rank; d++)
-			*found |= is_uneven(op->results[i], d);
-}
-
-static void
-look_for_padded(Op *op, void *data)
-{
-	const Value **found = data;
-
-	for (int i = 0; i < op->nresults; i++)
-		if (!*found && op->results[i]->unpadded)
-			*found = op->results[i];
-}
-
-/* A dump of a program that is padded already may have been edited. */
-static bool
-check_fresh(Module *m)
-{
-	const Value *padded = NULL;
-
-	for (int i = 0; i < m->entry->nparams; i++)
-		if (!padded && m->entry->params[i]->unpadded)
-			padded = m->entry->params[i];
-	module_walk(m, look_for_padded, &padded);
-	if (padded)
-		diag(m->session, DIAG_hlo_invalid, padded->range,
-			"%s is padded "
-			"already, but another axis does not divide its dim: "
-			"take out what is unpadded, or the axis",
-			padded->name);
-	return !padded;
+	if (!v->def && v->block->parent)
+		return;
+	for (int d = 0; d < v->type.rank; d++)
+		s->uneven |= is_uneven(v, d);
+	if (!s->padded && v->unpadded)
+		s->padded = v;
 }
 
 bool
 pad_find_classes(Padder *p)
 {
 	Module *m = p->module;
-	bool uneven = false;
+	Sight s = {0};
 
-	for (int i = 0; i < m->entry->nparams; i++)
-		for (int d = 0; d < m->entry->params[i]->type.rank; d++)
-			uneven |= is_uneven(m->entry->params[i], d);
-	module_walk(m, look_for_uneven, &uneven);
-	if (!uneven || !check_fresh(m))
+	module_walk_values(m, look, &s);
+	if (!s.uneven)
 		return false;
+	if (s.padded) {
+		/* a dump of a program that is padded already may have been edited */
+		diag(m->session, DIAG_hlo_invalid, s.padded->range,
+			"%s is padded "
+			"already, but another axis does not divide its dim: "
+			"take out what is unpadded, or the axis",
+			s.padded->name);
+		return false;
+	}
 	module_number(m);
-	p->nvalues = m->nvalues;
+	p->nprogram = p->nvalues = m->nvalues;
 	p->values = pad_values_new(p->arena, p->nvalues);
+	p->program = NEW_ARRAY(p->arena, Value *, m->nvalues + 1);
 	p->linked = NEW_ARRAY(p->arena, uint16_t *, m->nops + 1);
-	module_walk(m, make_masks, p);
-	walk_dims(p, make_class);
+	module_walk_values(m, list_value, p);
+	make_classes(p);
 	module_walk(m, link_op, p);
-	walk_dims(p, add_unit);
-	walk_dims(p, add_ways);
-	walk_dims(p, check_size);
+	size_classes(p);
+	check_sizes(p);
 	return !diag_errors(m->session);
 }

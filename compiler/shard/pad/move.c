@@ -32,8 +32,8 @@ trim(Padder *p, Op *op, int dim)
 	pad_value(p, op->results[0])->direct &= (uint16_t)~bit;
 }
 
-static Value *
-move_roll(Padder *p, Op *op)
+Value *
+pad_move_roll(Padder *p, Op *op)
 {
 	Value *x = op->operands[0];
 	int dim = (int)op_int(op, A_along);
@@ -51,8 +51,8 @@ move_roll(Padder *p, Op *op)
 	return pad_before(p, dim, shift, wrapped, rest);
 }
 
-static Value *
-move_reverse(Padder *p, Op *op)
+Value *
+pad_move_reverse(Padder *p, Op *op)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	Value *x = op->operands[0], *v = NULL;
@@ -103,8 +103,8 @@ may_place(const Padder *p, const Op *op, int dim, int64_t size)
 	return padded;
 }
 
-static Value *
-move_concatenate(Padder *p, Op *op)
+Value *
+pad_move_concatenate(Padder *p, Op *op)
 {
 	int dim = (int)op_int(op, A_dim);
 	int64_t size = pad_size(p, op->results[0], dim), start = 0;
@@ -122,32 +122,17 @@ move_concatenate(Padder *p, Op *op)
 	return v;
 }
 
-/* ---- the table ---------------------------------------------------------------- */
-
-/* NULL: nothing is padded along the dim that moves. */
-static Value *
-moved(Padder *p, Op *op)
-{
-	switch ((int)op->kind) {
-	case O_roll:
-		return move_roll(p, op);
-	case O_reverse:
-		return move_reverse(p, op);
-	case O_concatenate:
-		return move_concatenate(p, op);
-	default:
-		return NULL;
-	}
-}
+/* ---- what stands for an op ------------------------------------------------------- */
 
 bool
 pad_move(Padder *p, Op *op)
 {
 	Module *m = p->module;
-	Value *v = moved(p, op), *result = op->results[0];
+	Value *v = pad_ops[op->kind].move ? pad_ops[op->kind].move(p, op) : NULL;
 
 	if (!v)
 		return false;
+	Value *result = op->results[0];
 	v->name = result->name;
 	v->range = result->range;
 	pad_set_unpadded(p, v, result->type.dims);

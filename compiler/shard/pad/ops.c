@@ -8,13 +8,6 @@
 #include <math.h>
 #include "shard/pad/pad.h"
 
-static int64_t
-wanted_size(const Padder *p, const Value *result, int dim)
-{
-	return pad_value(p, result)->direct >> dim & 1 ? pad_size(p, result, dim)
-						       : result->type.dims[dim];
-}
-
 static void
 set_direct(Padder *p, const Value *result, int dim)
 {
@@ -22,9 +15,9 @@ set_direct(Padder *p, const Value *result, int dim)
 }
 
 static bool
-is_linked(const Padder *p, const Op *op, int operand, int dim)
+is_linked(Padder *p, const Op *op, int operand, int dim)
 {
-	return p->linked[op->id][operand] >> dim & 1;
+	return pad_linked(p, op)[operand] >> dim & 1;
 }
 
 static Content
@@ -140,13 +133,16 @@ static void
 prepare_dynamic_slice(Padder *p, Op *op)
 {
 	const Value *result = op->results[0];
+	uint16_t *direct = &pad_value(p, result)->direct;
 	int64_t sizes[MAX_RANK];
 
 	for (int d = 0; d < result->type.rank; d++) {
-		if (result->type.dims[d] < pad_true_size(op->operands[0], d))
-			pad_value(p, result)->direct &= (uint16_t) ~(1u << d);
-		clamp_start(p, op, 1, d, result->type.dims[d]);
-		sizes[d] = wanted_size(p, result, d);
+		sizes[d] = result->type.dims[d];
+		clamp_start(p, op, 1, d, sizes[d]);
+		if (sizes[d] < pad_true_size(op->operands[0], d))
+			*direct &= (uint16_t) ~(1u << d);
+		if (*direct >> d & 1)
+			sizes[d] = pad_size(p, result, d);
 	}
 	op_set_ints(op, A_sizes, result->type.rank, sizes);
 }
@@ -217,60 +213,40 @@ prepare_pad(Padder *p, Op *op)
 
 /* ---- the table ------------------------------------------------------------------- */
 
-static const struct Preparation {
-	OpKind kind;
-	void (*prepare)(Padder *p, Op *op);
-	bool reads_padded; /* takes care of all dims of operand 0 */
-} preparations[] = {
-	{O_reduce, prepare_reduce, true},
-	{O_dot, prepare_dot, true},
-	{O_scatter_add, prepare_scatter_add, true},
-	{O_sort, prepare_sort, false},
-	{O_take, prepare_take, true},
-	{O_dynamic_slice, prepare_dynamic_slice, true},
-	{O_dynamic_update_slice, prepare_dynamic_update_slice, false},
-	{O_slice, prepare_slice, true},
-	{O_pad, prepare_pad, true},
+const PadOp pad_ops[OP_COUNT] = {
+	[O_call] = {.link = pad_link_bodies},
+	[O_if] = {.link = pad_link_bodies},
+	[O_while] = {.link = pad_link_bodies},
+	[O_reshard] = {.link = pad_link_same},
+	[O_barrier] = {.link = pad_link_same},
+	[O_reshape] = {.link = pad_link_reshape},
+	[O_roll] = {.link = pad_link_same, .move = pad_move_roll},
+	[O_reverse] = {.link = pad_link_same, .move = pad_move_reverse},
+	[O_concatenate] = {.move = pad_move_concatenate},
+	[O_sort] = {.prepare = prepare_sort},
+	[O_dynamic_update_slice] = {.prepare = prepare_dynamic_update_slice},
+	[O_reduce] = {.prepare = prepare_reduce, .reads_padded = true},
+	[O_dot] = {.prepare = prepare_dot, .reads_padded = true},
+	[O_scatter_add] = {.prepare = prepare_scatter_add, .reads_padded = true},
+	[O_take] = {.prepare = prepare_take, .reads_padded = true},
+	[O_dynamic_slice] = {.prepare = prepare_dynamic_slice, .reads_padded = true},
+	[O_slice] = {.prepare = prepare_slice, .reads_padded = true},
+	[O_pad] = {.prepare = prepare_pad, .reads_padded = true},
 };
-
-static const struct Preparation *
-preparation_of(OpKind kind)
-{
-	for (size_t i = 0; i < sizeof preparations / sizeof *preparations; i++)
-		if (preparations[i].kind == kind)
-			return &preparations[i];
-	return NULL;
-}
-
-bool
-pad_reads_padded(OpKind kind)
-{
-	const struct Preparation *row = preparation_of(kind);
-
-	return row && row->reads_padded;
-}
-
-static void
-trim_operand(Padder *p, Op *op, int operand)
-{
-	const Value *v = op->operands[operand];
-	uint16_t dims = 0;
-
-	for (int d = 0; d < v->type.rank; d++)
-		if (pad_is_padded(v, d) && !is_linked(p, op, operand, d))
-			dims |= (uint16_t)(1u << d);
-	if (dims)
-		op->operands[operand] = pad_trim(p, op->operands[operand], dims);
-}
 
 void
 pad_prepare(Padder *p, Op *op)
 {
-	const struct Preparation *row = preparation_of(op->kind);
+	const PadOp *row = &pad_ops[op->kind];
 
-	for (int i = 0; i < op->noperands; i++)
-		if (i || !pad_reads_padded(op->kind))
-			trim_operand(p, op, i);
-	if (row)
+	for (int i = row->reads_padded; i < op->noperands; i++) {
+		uint16_t dims = 0;
+		for (int d = 0; d < op->operands[i]->type.rank; d++)
+			if (pad_is_padded(op->operands[i], d) && !is_linked(p, op, i, d))
+				dims |= (uint16_t)(1u << d);
+		if (dims)
+			op->operands[i] = pad_trim(p, op->operands[i], dims);
+	}
+	if (row->prepare)
 		row->prepare(p, op);
 }

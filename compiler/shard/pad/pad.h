@@ -26,7 +26,7 @@ typedef struct Class {
 
 typedef struct PadValue {
 	Value *now;		   /* what stands for it; NULL: it does */
-	Class **dims;		   /* NULL: a value that the pass made */
+	Class *dims;		   /* NULL: a value that the pass made */
 	uint16_t direct;	   /* dims that its op can make padded */
 	Content padding[MAX_RANK]; /* beyond the true size of a dim */
 	Content all;		   /* everywhere */
@@ -37,12 +37,28 @@ typedef struct Padder {
 	Arena *arena;
 	PadValue **values; /* by value id; new ones get new ids */
 	int nvalues;
-	uint16_t **linked; /* by op id: of each operand, the dims that may
-				   stay padded */
+	Value **program; /* those that were there before, by id */
+	int nprogram;
+	uint16_t **linked; /* by op id, or NULL: pad_linked() */
 	Make make;	   /* of new ops */
 } Padder;
 
+/* What the pass does with an op beside what follows from its rule; a row of the
+   table in ops.c. */
+typedef struct PadOp {
+	void (*link)(Padder *p, const Op *op); /* instead of the rule's factors */
+	void (*prepare)(Padder *p, Op *op); /* once operands are trimmed that are not linked */
+	Value *(*move)(Padder *p, Op *op);  /* what stands for it then; NULL: it does */
+	bool reads_padded;		    /* cares for all dims of operand 0 */
+} PadOp;
+extern const PadOp pad_ops[OP_COUNT];
+
 /* link.c */
+void pad_link_reshape(Padder *p, const Op *op);
+void pad_link_same(Padder *p, const Op *op);
+void pad_link_bodies(Padder *p, const Op *op);
+/* Of each operand, the dims that may stay padded. */
+uint16_t *pad_linked(Padder *p, const Op *op);
 bool pad_find_classes(Padder *p); /* false: nothing is uneven, or there
 					   is an error */
 /* -Rpad; before anything is changed */
@@ -61,11 +77,12 @@ PadValue *pad_value(const Padder *p, const Value *v);
 /* ops.c: makes the op right for the operands it now has.  The dims that
    its results then have padded are marked `direct`. */
 void pad_prepare(Padder *p, Op *op);
-/* Does it take care of padding along dims that it reduces? */
-bool pad_reads_padded(OpKind kind);
 
-/* move.c: true if something else now stands for the op's result, and the
-   op is gone. */
+/* move.c */
+Value *pad_move_roll(Padder *p, Op *op);
+Value *pad_move_reverse(Padder *p, Op *op);
+Value *pad_move_concatenate(Padder *p, Op *op);
+/* True if something else now stands for the op's result, and the op is gone. */
 bool pad_move(Padder *p, Op *op);
 
 /* build.c: new ops by p->make; their values are known */

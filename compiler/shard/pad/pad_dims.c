@@ -29,31 +29,24 @@ set_type(Padder *p, Value *v, uint16_t direct)
 	pad_set_unpadded(p, v, sizes);
 }
 
-static bool
-find_sizes(Padder *p, const Value *v, int64_t *sizes)
-{
-	bool more = false;
-
-	for (int d = 0; d < v->type.rank; d++) {
-		sizes[d] = v->type.dims[d];
-		if (!(pad_value(p, v)->direct >> d & 1))
-			sizes[d] = pad_size(p, v, d);
-		more |= sizes[d] != v->type.dims[d];
-	}
-	return more;
-}
-
 /* ---- the program --------------------------------------------------------------- */
 
 static void pad_block(Padder *p, Block *b);
 
+/* Dims that its op could not make padded. */
 static void
-pad_result(Padder *p, Op *op, Value *v)
+extend_result(Padder *p, Op *op, Value *v)
 {
+	uint16_t direct = pad_value(p, v)->direct;
 	int64_t sizes[MAX_RANK];
+	bool more = false;
 
 	pad_make_before(p, op->next, op);
-	if (find_sizes(p, v, sizes))
+	for (int d = 0; d < v->type.rank; d++) {
+		sizes[d] = direct >> d & 1 ? v->type.dims[d] : pad_size(p, v, d);
+		more |= sizes[d] != v->type.dims[d];
+	}
+	if (more)
 		pad_value(p, v)->now = pad_extend(p, v, sizes);
 }
 
@@ -86,7 +79,7 @@ pad_op(Padder *p, Op *op)
 		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
 	pad_know_results(p, op);
 	for (int i = 0; i < op->nresults; i++)
-		pad_result(p, op, op->results[i]);
+		extend_result(p, op, op->results[i]);
 }
 
 static void
@@ -98,21 +91,6 @@ pad_block(Padder *p, Block *b)
 		next = op->next;
 		pad_op(p, op);
 	}
-}
-
-static void
-pad_entry(Padder *p)
-{
-	Module *m = p->module;
-
-	for (int i = 0; i < m->entry->nparams; i++) {
-		Value *v = m->entry->params[i];
-		set_type(p, v, UINT16_MAX);
-		pad_know_flows(p, v);
-		for (int d = 0; d < v->type.rank; d++)
-			pad_value(p, v)->padding[d] = CONTENT_zero;
-	}
-	pad_block(p, m->entry);
 }
 
 static void
@@ -132,7 +110,14 @@ pad_dims(Module *m, bool remarks)
 		return false;
 	if (remarks)
 		pad_tell_classes(&p);
-	pad_entry(&p);
+	for (int i = 0; i < m->entry->nparams; i++) {
+		Value *v = m->entry->params[i];
+		set_type(&p, v, UINT16_MAX);
+		pad_know_flows(&p, v);
+		for (int d = 0; d < v->type.rank; d++)
+			pad_value(&p, v)->padding[d] = CONTENT_zero;
+	}
+	pad_block(&p, m->entry);
 	for (int i = 0; i < m->nresults; i++)
 		follow(&p, &m->results[i].value);
 	for (int i = 0; i < m->nexpects; i++)
