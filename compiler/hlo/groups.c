@@ -105,39 +105,33 @@ tiling_merge(Tiling *tile)
 	}
 }
 
-/* Place k of the transposed devices: the digits of k, from the last, are those
-   of the device along perm. */
-static int64_t
-tiling_device(const Tiling *tile, int64_t k)
-{
-	int64_t stride[MAX_DIGITS];
-	int64_t device = 0;
-
-	for (int64_t i = tile->n - 1, s = 1; i >= 0; i--) {
-		stride[i] = s;
-		s *= tile->dims[i];
-	}
-	for (int i = tile->n - 1; i >= 0; i--) {
-		int d = tile->perm[i];
-		device += k % tile->dims[d] * stride[d];
-		k /= tile->dims[d];
-	}
-	return device;
-}
-
+/* Place k of the transposed devices is that whose digits along perm are those
+   of k. */
 static void
 text_groups(Text *t, const Mesh *mesh, const AxisList *axes)
 {
 	Tiling tile = tiling_of(mesh, axes);
+	int64_t stride[MAX_DIGITS];
 
 	tiling_merge(&tile);
+	for (int64_t i = tile.n - 1, s = 1; i >= 0; i--) {
+		stride[i] = s;
+		s *= tile.dims[i];
+	}
 	if (mesh->ndevices <= LISTED_DEVICES) {
-		for (int64_t k = 0; k < tile.groups * tile.members; k++)
+		for (int64_t k = 0; k < tile.groups * tile.members; k++) {
+			int64_t device = 0, rest = k;
+			for (int i = tile.n - 1; i >= 0; i--) {
+				int d = tile.perm[i];
+				device += rest % tile.dims[d] * stride[d];
+				rest /= tile.dims[d];
+			}
 			text_printf(t, "%s%lld",
 				k % tile.members ? ","
 					: k	 ? "},{"
 						 : "{{",
-				(long long)tiling_device(&tile, k));
+				(long long)device);
+		}
 		text_add(t, "}}");
 		return;
 	}

@@ -326,12 +326,6 @@ read_op_attrs(const ReadLine *in, Op *op)
 		read_attrs(in, op);
 }
 
-static bool
-same_but_space(Cursor a, Cursor b)
-{
-	return cursor_same(&a, b) && cursor_at_end(&a);
-}
-
 void
 check_derived(const ReadLine *in, const Op *op)
 {
@@ -352,7 +346,10 @@ check_derived(const ReadLine *in, const Op *op)
 	for (size_t i = 0; i < sizeof derived / sizeof derived[0]; i++) {
 		const HloAttr *seen = hlo_attr(&in->instr->attrs, derived[i]);
 		const HloAttr *want = hlo_attr(&wanted, derived[i]);
-		if (seen && want && !same_but_space(seen->value, want->value))
+		if (!seen || !want)
+			continue;
+		Cursor said = seen->value;
+		if (!cursor_same(&said, want->value) || !cursor_at_end(&said))
 			hlo_error(in->rd, cursor_range(&seen->value),
 				"%s differs from what the other attributes of %%%s say: %.*s",
 				derived[i], in->instr->name, want->value.end - want->value.pos,

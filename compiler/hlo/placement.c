@@ -325,18 +325,6 @@ placement_is_sane(const Mesh *mesh, const Placement *p)
 	return axes_are_sane(mesh, &all);
 }
 
-/* What a reader assumes of a value without a word: open in every dim at
-   L_global, whole where there are no dims, or in a manual region. */
-static bool
-placement_is_implied(const Printer *pr, const Value *v)
-{
-	bool global = pr->m->level == L_global;
-	const Placement *p = &v->placement;
-	Placement implied = global ? placement_open(p->rank) : placement_none(p->rank);
-
-	return (global || !p->rank || block_manual(v->block)) && placement_same(p, &implied);
-}
-
 /* Whether the named sharding of HLO has a word for all of it. */
 static bool
 sharding_says_all(const Value *v)
@@ -361,7 +349,12 @@ line_placement(Line *line, const Value *v)
 	const Mesh *mesh = &line->pr->m->mesh;
 	const Placement *p = &v->placement;
 	Level level = line->pr->m->level;
-	bool implied = placement_is_implied(line->pr, v);
+	/* What a reader assumes without a word: open in every dim at L_global, whole
+	   where there are no dims, or in a manual region. */
+	Placement assumed =
+		level == L_global ? placement_open(p->rank) : placement_none(p->rank);
+	bool implied = (level == L_global || !p->rank || block_manual(v->block))
+		&& placement_same(p, &assumed);
 	bool spec = level >= L_device ? !v->no_placement && (!implied || v->unpadded)
 				      : !sharding_says_all(v);
 	Text t = {0};

@@ -123,21 +123,34 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 }
 
 /*
+ * One result is a line.  Several are a tuple and its elements, and so is what a
+ * loop or a choice carries:
+ *
  *   %h..in = (f32[8], s32[]) tuple(%x, %i)
  *   %h..loop = (f32[8], s32[]) while(%h..in), condition=%cond.1, body=%body.1
  *   %h = f32[8] get-tuple-element(%h..loop), index=0
  *   %i.2 = s32[] get-tuple-element(%h..loop), index=1
  */
 static void
-print_several(Line *line, const Op *op, const Value *root)
+print_op(Line *line, const Op *op, const Value *root)
 {
 	const char *part = op->kind == O_while ? "loop" : "out";
+	bool carries = ops[op->kind].bodies == 2;
 	int first = op->kind == O_if; /* before it what is not carried */
+
+	if (!carries && op->nresults == 1) {
+		line_start(line, op->results[0], op->results[0] == root);
+		print_call_of(line, op, NULL);
+		line_placement(line, op->results[0]);
+		if (op->requested)
+			line_fact(line, "requested", "true");
+		line_end(line, op->range, op->label, op);
+		return;
+	}
 	const char *name = op->nresults ? op->results[0]->name
 					: arena_printf(line->pr->m->arena, "%s..%d",
 						ops[op->kind].name, ++line->pr->ncomputations);
-
-	if (ops[op->kind].bodies == 2 && op->noperands >= first) {
+	if (carries && op->noperands >= first) {
 		text_printf(line->t, "  %%%s..in = ", name);
 		text_tuple(line->t, op->noperands - first, op->operands + first);
 		text_add(line->t, "\n");
@@ -154,24 +167,6 @@ print_several(Line *line, const Op *op, const Value *root)
 		line_placement(line, v);
 		line_end(line, same ? (Range){0} : v->range, NULL, NULL);
 	}
-}
-
-static void
-print_op(Printer *pr, Text *t, const Op *op, const Value *root)
-{
-	Line line = {.pr = pr, .t = t};
-
-	if (ops[op->kind].bodies == 2 || op->nresults != 1) {
-		print_several(&line, op, root);
-		return;
-	}
-	const Value *v = op->results[0];
-	line_start(&line, v, v == root);
-	print_call_of(&line, op, NULL);
-	line_placement(&line, v);
-	if (op->requested)
-		line_fact(&line, "requested", "true");
-	line_end(&line, op->range, op->label, op);
 }
 
 /* ---- computations ---------------------------------------------------- */
@@ -245,7 +240,7 @@ print_computation(Printer *pr, const Block *b, const char *name)
 	}
 	for (const Op *op = b->first; op; op = op->next) {
 		if (op->kind != O_return) {
-			print_op(pr, &t, op, root);
+			print_op(&line, op, root);
 		} else if (!root) {
 			text_add(&t, "  ROOT %return = ");
 			text_tuple(&t, op->noperands, op->operands);

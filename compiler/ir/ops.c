@@ -102,40 +102,10 @@ const char *const level_names[] = {
 bool
 hlo_reserved(const char *name)
 {
-	static const char *const types[] = {
-		"pred",
-		"s1",
-		"s2",
-		"s4",
-		"s8",
-		"s16",
-		"s32",
-		"s64",
-		"u1",
-		"u2",
-		"u4",
-		"u8",
-		"u16",
-		"u32",
-		"u64",
-		"f16",
-		"bf16",
-		"f32",
-		"f64",
-		"c64",
-		"c128",
-		"f8e3m4",
-		"f8e4m3",
-		"f8e4m3fn",
-		"f8e4m3fnuz",
-		"f8e4m3b11fnuz",
-		"f8e5m2",
-		"f8e5m2fnuz",
-		"f8e8m0fnu",
-		"f4e2m1fn",
-		"token",
-		"opaque",
-	};
+	static const char *const types[] = {"pred", "s1", "s2", "s4", "s8", "s16", "s32", "s64",
+		"u1", "u2", "u4", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64",
+		"c128", "f8e3m4", "f8e4m3", "f8e4m3fn", "f8e4m3fnuz", "f8e4m3b11fnuz", "f8e5m2",
+		"f8e5m2fnuz", "f8e8m0fnu", "f4e2m1fn", "token", "opaque"};
 
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
 		if (types[i][0] == name[0] && !strcmp(types[i], name))
