@@ -4,7 +4,7 @@
  *   links.h        what joins the devices of a group
  *   collectives.c  what a collective moves, and how long that takes
  *   step.c         how long a step takes, and what bounds it
- *   work.c         what a whole program computes and receives
+ *   ledger.h       what moves in a whole program
  *
  * Times in seconds, sizes in bytes.  A collective's time is that of "How to
  * Scale Your Model": max(latency, bytes / bandwidth), on rings where the
@@ -42,12 +42,5 @@ StepCost kernel_cost(const Mesh *mesh, double hbm_bytes);
 /* Rounded up; more than 64 bits count are as many as they do. */
 int64_t whole_bytes(double bytes);
 int64_t picoseconds(double seconds); /* to the nearest */
-
-/* work.c: what one device computes and receives in one run */
-typedef struct Work {
-	int64_t wire_bytes;
-	double flops;
-} Work;
-Work module_work(const Module *m);
 
 #endif

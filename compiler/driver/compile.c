@@ -52,13 +52,6 @@ compilation_advance(Compilation *c, Level level)
 	const Options *o = c->options;
 	PipelineOptions pipeline = {
 		.pad_remarks = o->remarks & REMARK_pad,
-		.partition =
-			{
-				.remarks = o->remarks & REMARK_reshard,
-				.strict = o->strict,
-				.global_text = c->global.s,
-				.global_length = c->global.n,
-			},
 		.print_after = o->print_after,
 		.stop_after = o->stop_after,
 		.start = time_start,
@@ -281,6 +274,23 @@ needs_whole_program(const Options *o)
 	return false;
 }
 
+/* -Rreshard, --strict; false after an error. */
+static bool
+tell_moves(Compilation *c)
+{
+	const Options *o = c->options;
+	RemarkOptions remarks = {
+		.remarks = o->remarks & REMARK_reshard,
+		.strict = o->strict,
+		.global_text = c->global.s,
+		.global_length = c->global.n,
+	};
+
+	if (c->module->level == L_resharded && (remarks.remarks || remarks.strict))
+		tell_transfers(c->module, &remarks);
+	return !diag_errors(c->session);
+}
+
 static bool
 advance(Compilation *c)
 {
@@ -297,7 +307,8 @@ advance(Compilation *c)
 		&& needs_whole_program(c->options))
 		module_print(c->module, &c->global);
 	for (int level = c->module->level; level <= wanted; level++)
-		if (!compilation_advance(c, (Level)level) || !emit_level(c, level))
+		if (!compilation_advance(c, (Level)level) || !tell_moves(c)
+			|| !emit_level(c, level))
 			return false;
 	return true;
 }

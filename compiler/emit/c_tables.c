@@ -4,7 +4,7 @@
  */
 #include <string.h>
 #include "emit/c.h"
-#include "cost/cost.h"
+#include "cost/ledger.h"
 
 /* Index of an equal row, or of a new one, in a table printed to `rows`. */
 int
@@ -435,7 +435,7 @@ print_axes(Text *t, const Mesh *m)
 static void
 print_totals(Emitter *e, Text *t)
 {
-	Work work = module_work(e->module);
+	Work work = module_ledger(e->plan->module)->work;
 
 	text_printf(t, "\t.slab_bytes = %lld,\n", (long long)plan_peak(e->plan));
 	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", work.flops,

@@ -14,7 +14,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
-#include "cost/cost.h"
+#include "cost/ledger.h"
 #include "shdrt.h"
 
 /* ---- the table ---------------------------------------------------------- */
@@ -356,7 +356,7 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 	Totals totals = {.module = m};
 	module_number(m);
 	module_walk(m, list_collective, &totals);
-	Work work = module_work(m);
+	Work work = module_ledger(m)->work;
 	shdrt_program p = {
 		.abi = SHDRT_ABI,
 		.name = m->name,

@@ -386,8 +386,9 @@ struct Module {
 	int nresults;
 	Expect *expects;
 	int nexpects;
-	Table *names;	   /* used value names, for uniqueness */
-	int nvalues, nops; /* after module_number() */
+	Table *names;	       /* used value names, for uniqueness */
+	int nvalues, nops;     /* after module_number() */
+	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */
 	Pool op_pool, value_pool;
 };
 

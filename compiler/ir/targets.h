@@ -2,7 +2,7 @@
  * targets.h - the emulated hardware a mesh is laid out on.
  *
  * A fact of a program's mesh, so it lives with the IR; what things cost there
- * is sched/cost.h.
+ * is cost/cost.h.
  */
 #ifndef SHDC_TARGETS_H
 #define SHDC_TARGETS_H

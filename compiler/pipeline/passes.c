@@ -30,7 +30,8 @@ run_propagate(Module *m, const PipelineOptions *o)
 static bool
 run_partition(Module *m, const PipelineOptions *o)
 {
-	return partition(m, &o->partition);
+	(void)o;
+	return partition(m);
 }
 
 static bool
@@ -109,6 +110,7 @@ run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
 	if (o->start)
 		o->start(o->data);
 	module_free_names(m);
+	m->ledger = NULL;
 	pass->run(m, o);
 	time_stop(o, pass->name);
 	if (diag_errors(m->session))

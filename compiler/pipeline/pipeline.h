@@ -11,10 +11,9 @@
 #include "shard/shard.h"
 
 typedef struct PipelineOptions {
-	bool pad_remarks;	    /* -Rpad */
-	PartitionOptions partition; /* -Rreshard, --strict */
-	const char *print_after;    /* a pass, or "all"; NULL: none.  To the session's err */
-	const char *stop_after;	    /* a pass; NULL: none */
+	bool pad_remarks;	 /* -Rpad */
+	const char *print_after; /* a pass, or "all"; NULL: none.  To the session's err */
+	const char *stop_after;	 /* a pass; NULL: none */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);
@@ -42,5 +41,10 @@ bool pipeline_accept(Module *m);
  * and ends in die(), with the module printed and each message under its line.
  */
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
+
+/* what_if.c: what one device receives in a run of the program of that text, with
+   value `name` placed so, as it is if that is NULL.  False if it can't be. */
+bool what_if(const char *global_text, size_t n, const char *name, const Placement *p,
+	double *wire_bytes);
 
 #endif

@@ -11,12 +11,10 @@
  * Two halves.  At L_sharded: placements, origins and obstacles.  After that:
  * the collectives that the program came to need.
  */
-#include <ctype.h>
 #include <string.h>
 
+#include "cost/ledger.h"
 #include "report/report.h"
-#include "cost/cost.h"
-#include "shard/shard.h"
 
 typedef struct Explainer {
 	Module *m;
@@ -170,77 +168,55 @@ explain_placements(Explainer *e)
 
 /* ---- what moves ------------------------------------------------------------- */
 
-/* "h", or "h.2" for something made of it. */
+/* The transfer moves a value of that name, or a sum of products with it, or is a
+   part of making it. */
 static bool
-is_about(const char *value, const char *name)
+involves(const Explainer *e, const Transfer *x)
 {
-	size_t n = strlen(name);
+	const Module *m = e->m;
+	const Ledger *l = module_ledger(e->m);
+	const Op *made = x->value->def;
 
-	if (strncmp(value, name, n) != 0)
-		return false;
-	if (!value[n])
-		return true;
-	if (value[n++] != '.' || !value[n])
-		return false;
-	while (isdigit((unsigned char)value[n]))
-		n++;
-	return !value[n];
-}
-
-/* The collective moves the value, or a sum of products with it. */
-static bool
-involves(const Op *op, const char *name)
-{
-	const Value *moved = op->operands[0];
-
-	if (is_about(moved->name, name) || is_about(op->results[0]->name, name))
-		return true;
-	for (int i = 0; moved->def && i < moved->def->noperands; i++)
-		if (is_about(moved->def->operands[i]->name, name))
+	for (int i = 0; i < m->nnamed; i++) {
+		const Value *v = m->named[i].value;
+		if (!v || strcmp(m->named[i].name, e->name) != 0)
+			continue;
+		if (x->value == v || x->becomes == v)
 			return true;
+		for (int k = 0; made && !made->nbodies && k < made->noperands; k++)
+			if (l->sources[made->operands[k]->id] == v)
+				return true;
+	}
 	return false;
 }
 
 static void
-explain_trips(Text *t, const Op *op)
+explain_move(Explainer *e, const Transfer *x)
 {
-	int64_t trips;
+	const Op *op = x->op;
+	const Value *from = op->operands[0], *to = op->results[0];
 
-	if (!op_trips(op, &trips))
-		text_add(t, ", on every trip");
-	else if (trips != 1)
-		text_printf(t, ", %lld times", (long long)trips);
-}
-
-static void
-explain_move(Op *op, void *data)
-{
-	Explainer *e = data;
-	const Value *v;
-
-	if (!op_communicates(op))
-		return;
-	v = op->operands[0];
-	if (e->name && !involves(op, e->name))
+	if (e->name && !involves(e, x))
 		return;
 	text_add(e->t, e->found++ ? "" : "\nmoves\n");
-	text_printf(e->t, "  %s over ", ops[op->kind].hlo);
+	text_printf(e->t, "  %s over ", ops[x->kind].hlo);
 	text_axes(e->t, &e->m->mesh, op->axes);
-	text_printf(e->t, ": %s ", v->name);
-	text_type(e->t, &e->m->mesh, &v->type, &(Placement){.rank = (int8_t)v->type.rank});
+	text_printf(e->t, ": %s ", from->name);
+	text_shape(e->t, &from->type);
 	text_add(e->t, " -> ");
-	text_type(e->t, &e->m->mesh, &op->results[0]->type,
-		&(Placement){.rank = (int8_t)v->type.rank});
+	text_shape(e->t, &to->type);
 	text_add(e->t, ", ");
-	StepCost cost = step_cost(&e->m->mesh, op, NULL, NULL);
-	text_traffic(e->t, (double)whole_bytes(cost.wire_bytes));
+	text_traffic(e->t, x->bytes);
 	text_add(e->t, " received");
-	if (cost.hops)
-		text_printf(e->t, " over %lld hop%s", (long long)cost.hops,
-			cost.hops == 1 ? "" : "s");
+	if (x->hops)
+		text_printf(e->t, " over %lld hop%s", (long long)x->hops,
+			x->hops == 1 ? "" : "s");
 	text_add(e->t, ", ");
-	text_seconds(e->t, cost.seconds);
-	explain_trips(e->t, op);
+	text_seconds(e->t, x->seconds);
+	if (!x->counted)
+		text_add(e->t, ", on every trip");
+	else if (x->trips != 1)
+		text_printf(e->t, ", %lld times", (long long)x->trips);
 	text_printf(e->t, ", for %s", op->label);
 	if (op->range.line) {
 		text_add(e->t, ", ");
@@ -252,7 +228,10 @@ explain_move(Op *op, void *data)
 static void
 explain_moves(Explainer *e)
 {
-	module_walk(e->m, explain_move, e);
+	const Ledger *l = module_ledger(e->m);
+
+	for (int i = 0; i < l->n; i++)
+		explain_move(e, &l->transfers[i]);
 	if (!e->found && !e->name)
 		text_add(e->t, "\nnothing moves\n");
 }

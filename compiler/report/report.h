@@ -11,6 +11,23 @@
    at L_device: the collectives.  False after a diagnostic (no such name). */
 bool emit_explain(Module *m, const char *name, Text *t);
 
+/* why.c: what keeps a dim from being split further, a line each.  Requires
+   L_sharded. */
+typedef struct Why Why;
+Why *why_new(Module *m);
+void text_blocked(Why *w, const Value *v, int dim, Text *t);
+
+/* remarks.c: tells the transfers that `partition` decided on, or only those that
+   nobody asked for: under `strict` these are errors.  Requires L_resharded. */
+typedef struct RemarkOptions {
+	bool remarks;		 /* -Rreshard */
+	bool strict;		 /* --strict */
+	const char *global_text; /* the L_global module as HLO, for proposals;
+				   NULL: none are made */
+	size_t global_length;
+} RemarkOptions;
+void tell_transfers(Module *m, const RemarkOptions *o);
+
 /* viz.c: pictures of placements.  From L_sharded on. */
 typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
 typedef struct VizOptions {

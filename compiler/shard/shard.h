@@ -28,12 +28,6 @@ bool explicit(Module *m);
 /* propagate.c */
 bool propagate(Module *m);
 
-/* shard/propagate/why.c: what keeps a dim from being split further, a line each.
-   Requires L_sharded. */
-typedef struct Why Why;
-Why *why_new(Module *m);
-void text_blocked(Why *w, const Value *v, int dim, Text *t);
-
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
 enum { MAX_EXCHANGES = 2 };
@@ -66,26 +60,8 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
-typedef struct PartitionOptions {
-	bool remarks;		 /* -Rreshard */
-	bool strict;		 /* --strict */
-	const char *global_text; /* the L_global module as HLO, for
-					   proposals; NULL: none are made */
-	size_t global_length;
-} PartitionOptions;
-bool partition(Module *m, const PartitionOptions *o);
-
-/* ---- what_if.c: what a device receives in all ----------------------------- */
-
-typedef struct Traffic {
-	double bytes;
-	int collectives;
-} Traffic;
-Traffic module_traffic(Module *m); /* of an L_device module */
-/* The program of that text with value `name` placed so, as it is if that is
-   NULL; false if it can't be. */
-bool what_if(const char *global_text, size_t n, const char *name, const Placement *p,
-	Traffic *traffic);
+/* Leaves the ledger of what it decided to move. */
+bool partition(Module *m);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

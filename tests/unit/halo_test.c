@@ -13,6 +13,7 @@
 
 #include "hlo/hlo.h"
 #include "eval/eval.h"
+#include "cost/ledger.h"
 #include "shard/shard.h"
 
 enum { COLUMNS = 3, MOST_DEVICES = 8, MOST_PARTS = 2 };
@@ -357,7 +358,7 @@ describe(const Case *c, int64_t rows, const Yardstick *y)
 static void
 count_rows(Module *m, const Case *c, Tally *t)
 {
-	int64_t bytes = (int64_t)module_traffic(m).bytes;
+	int64_t bytes = module_ledger(m)->work.wire_bytes;
 	int64_t rows = bytes / (COLUMNS * 4);
 	Yardstick y = measure(c);
 	bool gathered = false;
@@ -377,7 +378,6 @@ count_rows(Module *m, const Case *c, Tally *t)
 static void
 run(Tally *t, Case c)
 {
-	static const PartitionOptions options;
 	Session *s = session_new();
 	Module *m = module_of(s, &c);
 	Tensor operands[MOST_PARTS] = {numbered(c.rows[0], 100), numbered(c.rows[1], 1000)};
@@ -386,7 +386,7 @@ run(Tally *t, Case c)
 	t->wrong += !right_globally(m, operands, &want);
 	propagate(m);
 	t->unverified += !module_verify(m, stdout);
-	partition(m, &options);
+	partition(m);
 	t->unverified += !module_verify(m, stdout);
 	localize(m);
 	t->unverified += !module_verify(m, stdout);

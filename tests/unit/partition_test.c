@@ -12,6 +12,7 @@
 
 #include "hlo/hlo.h"
 #include "eval/eval.h"
+#include "cost/ledger.h"
 #include "shard/shard.h"
 
 enum { NSPECS = 11, I = 0, J = 1, K = 2, NFACTORS = 3 };
@@ -193,14 +194,6 @@ matmul_module(Session *s, const Mesh *mesh, const Type *types, const Placement *
 	return m;
 }
 
-static void
-add_wire_bytes(Op *op, void *data)
-{
-	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
-
-	*(double *)data += (double)whole_bytes(cost.wire_bytes);
-}
-
 static Tensor
 numbers(const Type *type, int step)
 {
@@ -287,18 +280,17 @@ static void
 try_program(const Mesh *mesh, Resharder *r, const Type *types, const Placement *specs,
 	Tally *tally)
 {
-	PartitionOptions options = {0};
-	double ours = 0, reference = reference_bytes(r, types, specs);
+	double ours, reference = reference_bytes(r, types, specs);
 	Session *s = session_new();
 	Module *m = matmul_module(s, mesh, types, specs);
 
 	propagate(m);
 	tally->unverified += !module_verify(m, stdout);
-	partition(m, &options);
+	partition(m);
 	tally->unverified += !module_verify(m, stdout);
 	localize(m);
 	tally->unverified += !module_verify(m, stdout);
-	module_walk(m, add_wire_bytes, &ours);
+	ours = (double)module_ledger(m)->work.wire_bytes;
 	tally->programs++;
 	tally->wrong += !gives_product(m, types, specs);
 	if (ours > reference + 0.5 && tally->costly++ < 5)

@@ -14,6 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include "ir/ir.h"
+#include "report/report.h"
 #include "shard/shard.h"
 
 enum { PROGRAMS = 3000, MOST_VALUES = 64 };

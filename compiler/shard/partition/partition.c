@@ -13,177 +13,10 @@
  * they already are, and what is moved is remembered, so equal moves are
  * shared, a move back is no move, and a sum of partials is reduced once.
  */
+#include "cost/ledger.h"
 #include "shard/partition/partition.h"
 
-void
-partition_param(Partitioner *p, Value *v)
-{
-	Source *s = source_of(p, v);
-
-	s->final = placement_close(v->placement);
-	v->placement = s->final;
-	add_form(p, s, v);
-}
-
-/* ---- ops ------------------------------------------------------------------------- */
-
-/* constraint, reshard, barrier, shard_like: the operand in the result's
-   placement. */
-static void
-partition_move(Partitioner *p, Op *op)
-{
-	Value *v = op->results[0], *moved;
-	Source *s = source_of(p, v);
-	bool requested = op->kind == O_constraint || op->kind == O_reshard;
-
-	moved = value_in(p, op->operands[0], &s->final, op, 0, requested);
-	if (moved->def && moved->def->kind == O_reshard && requested)
-		moved->def->requested = true;
-	add_form(p, s, moved);
-	s->alias = moved;
-	op_remove(op);
-}
-
-/* A result type without open dims is a request. */
-static bool
-asks_for_place(const Value *v)
-{
-	return v->annotated && !v->annotated_open;
-}
-
-static void
-partition_output(Partitioner *p, Op *op)
-{
-	Value *v = op->results[0];
-	Source *s = source_of(p, v);
-
-	set_operand(p, op, 0, &s->final, asks_for_place(v));
-	v->placement = s->final;
-	add_form(p, s, v);
-}
-
-/* A partial sum that a placed let or result asks to be settled may be settled
-   on the way there, before a linear op. */
-static bool
-settles_request(const Partitioner *p, const Op *op, int operand)
-{
-	const Source *s = source_of(p, op->operands[operand]);
-
-	return op->nresults == 1 && source_of(p, op->results[0])->requested
-		&& s->forms->value->placement.nunreduced;
-}
-
-static bool
-moves_nothing(Partitioner *p, Source *s, const Placement *result)
-{
-	Placement final = s->final;
-
-	s->final = *result;
-	Choice c = choose_once(p);
-	s->final = final;
-	return c.bytes == 0;
-}
-
-/* Operands move only because the result is asked for elsewhere: where
-   propagation put it, or where one of them is, nothing would. */
-static bool
-moves_on_request(Partitioner *p, const Op *op)
-{
-	Source *s = source_of(p, op->results[0]);
-
-	if (op->nresults != 1 || !s->requested)
-		return false;
-	if (moves_nothing(p, s, &s->inferred))
-		return true;
-	if (!ops[op->kind].pointwise)
-		return false;
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *x = source_of(p, op->operands[i])->forms->value;
-		if (x->placement.rank == s->inferred.rank && !x->placement.nunreduced
-			&& moves_nothing(p, s, &x->placement))
-			return true;
-	}
-	return false;
-}
-
-static void
-partition_plain(Partitioner *p, Op *op)
-{
-	p->op = op;
-	p->rule = rule_book_get(p->rules, op);
-	Choice c = choose_once(p);
-	bool asked = c.bytes > 0 && moves_on_request(p, op);
-	for (int i = 0; i < op->nresults; i++) {
-		Value *v = op->results[i];
-		v->placement = choice_result(p, &c, i);
-		add_form(p, source_of(p, v), v);
-	}
-	for (int i = 0; i < op->noperands; i++) {
-		Placement to = choice_operand(p, &c, i);
-		set_operand(p, op, i, &to, asked || settles_request(p, op, i));
-	}
-}
-
-static void
-partition_op(Partitioner *p, Op *op)
-{
-	static void (*const special[OP_COUNT])(Partitioner *, Op *) = {
-		[O_return] = partition_return,
-		[O_output] = partition_output,
-		[O_call] = partition_region,
-		[O_while] = partition_while,
-		[O_if] = partition_region,
-		[O_manual] = partition_region,
-		[O_constraint] = partition_move,
-		[O_reshard] = partition_move,
-		[O_barrier] = partition_move,
-		[O_shard_like] = partition_move,
-	};
-
-	(special[op->kind] ? special[op->kind] : partition_plain)(p, op);
-}
-
-void
-partition_block(Partitioner *p, Block *b)
-{
-	for (Op *op = b->first, *next; op; op = next) {
-		next = op->next;
-		for (int i = 0; i < op->nresults; i++)
-			source_of(p, op->results[i])->final =
-				placement_close(op->results[i]->placement);
-		partition_op(p, op);
-	}
-}
-
-/* What a loop carries has one placement in every round, a manual region's results
-   are as its signature says, and explicit code moves what it says. */
-void
-draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
-{
-	Source *s = source_of(p, v);
-
-	if (v->uses != 1 || !v->def || v->def->kind == O_constraint || v->def->kind == O_reshard
-		|| v->def->kind == O_while || v->def->kind == O_manual
-		|| v->def->mode == MODE_explicit)
-		return;
-	s->inferred = placement_close(v->placement);
-	s->drawn = true;
-	s->requested = requested;
-	v->placement = *to;
-}
-
-static void
-look_ahead(Op *op, void *data)
-{
-	Partitioner *p = data;
-
-	if (op->kind != O_output && op->kind != O_constraint && op->kind != O_reshard)
-		return;
-	draw_in(p, op->operands[0], &op->results[0]->placement,
-		op->kind != O_output || asks_for_place(op->results[0]));
-}
-
-/* ---- the pass ----------------------------------------------------------------------- */
+/* ---- names -------------------------------------------------------------------------- */
 
 static Value *
 follow_alias(const Partitioner *p, Value *v)
@@ -224,21 +57,69 @@ follow_aliases(Partitioner *p)
 		m->results[i].value = m->entry->last->operands[i];
 }
 
+/* ---- what was decided ---------------------------------------------------------------- */
+
 static void
-remark_op(Op *op, void *data)
+enter_transfers(Op *op, void *data)
+{
+	Partitioner *p = data;
+	Ledger *l = p->module->ledger;
+	HaloCost halo = op_halo(p, op);
+	const Value *v = op->noperands ? op->operands[0] : NULL;
+
+	while (v && v->def && v->def->kind == O_reshard)
+		v = v->def->operands[0];
+	if (halo.collectives)
+		ledger_add(l,
+			(Transfer){
+				.op = op,
+				.kind = O_collective_permute,
+				.axes = halo.axes,
+				.value = v,
+				.bytes = halo.bytes,
+				.seconds = halo.seconds,
+				.rows = halo.rows,
+				.hops = halo.hops,
+			});
+	if (op->kind != O_reshard)
+		return;
+	const Value *from = op->operands[0], *to = op->results[0];
+	const ReshardPlan *plan =
+		reshard_plan(p->resharder, &from->type, &from->placement, &to->placement);
+	for (int i = 0; i < plan->n; i++) {
+		const Move *move = &plan->moves[i];
+		if (move->bytes > 0)
+			ledger_add(l,
+				(Transfer){
+					.op = op,
+					.kind = move->kind,
+					.axes = move->axes,
+					.value = v,
+					.before = move->before,
+					.after = move->after,
+					.bytes = move->bytes,
+					.seconds = move->seconds,
+				});
+	}
+}
+
+/* ---- the pass ----------------------------------------------------------------------- */
+
+static void
+look_ahead(Op *op, void *data)
 {
 	Partitioner *p = data;
 
-	if (op->kind == O_reshard)
-		remark_reshard(p, op);
-	else
-		remark_halo(p, op);
+	if (op->kind != O_output && op->kind != O_constraint && op->kind != O_reshard)
+		return;
+	draw_in(p, op->operands[0], &op->results[0]->placement,
+		op->kind != O_output || asks_for_place(op->results[0]));
 }
 
 bool
-partition(Module *m, const PartitionOptions *options)
+partition(Module *m)
 {
-	Partitioner p = {.module = m, .options = options};
+	Partitioner p = {.module = m};
 
 	module_remove_dead(m);
 	module_number(m);
@@ -260,8 +141,8 @@ partition(Module *m, const PartitionOptions *options)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
-	if (options->remarks || options->strict)
-		module_walk(m, remark_op, &p);
+	ledger_new(m);
+	module_walk(m, enter_transfers, &p);
 	arena_free(p.scratch);
 	arena_free(p.arena);
 	return true;

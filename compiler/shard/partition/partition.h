@@ -49,8 +49,7 @@ typedef struct Loop Loop; /* regions.c */
 
 typedef struct Partitioner {
 	Module *module;
-	Loop *loop; /* the innermost around what is partitioned */
-	const PartitionOptions *options;
+	Loop *loop;	/* the innermost around what is partitioned */
 	Arena *arena;	/* of the pass */
 	Arena *scratch; /* of one op's choice */
 	Resharder *resharder;
@@ -61,9 +60,6 @@ typedef struct Partitioner {
 	const Facts *infinite; /* by value id: it may be; finite.c */
 	const Op *op;	       /* being partitioned */
 	const Rule *rule;
-	Traffic now;	/* of the program as it is, for remarks, */
-	bool knows_now; /* ... once it was needed */
-	int proposals;	/* tried so far */
 } Partitioner;
 
 /* factors.c */
@@ -116,6 +112,8 @@ Value *recompute(Value *v, const Placement *to, Op *before);
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested);
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
+/* What an op gets from other devices as it runs (halo.h). */
+HaloCost op_halo(Partitioner *p, const Op *op);
 
 /* finite.c */
 const Facts *find_infinite(Arena *a, const Module *m); /* by value id */
@@ -140,18 +138,13 @@ void reduce_after(Partitioner *p, Op *loop, int n);
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
 
-/* partition.c */
+/* ops.c */
 /* A value whose only user moves it need not pass through the placement that
    propagation found for it. */
 void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
+/* A result type without open dims is a request. */
+bool asks_for_place(const Value *v);
 void partition_param(Partitioner *p, Value *v);
 void partition_block(Partitioner *p, Block *b);
-
-/* remark.c */
-/* Says what a reshard costs and why it is there, if it communicates. */
-void remark_reshard(Partitioner *p, const Op *reshard);
-/* What an op gets from other devices as it runs (halo.h), and saying so. */
-HaloCost op_halo(Partitioner *p, const Op *op);
-void remark_halo(Partitioner *p, const Op *op);
 
 #endif

@@ -8,7 +8,7 @@
  */
 #include <string.h>
 #include "shard/propagate/propagate.h"
-#include "shard/shard.h"
+#include "report/report.h"
 
 enum {
 	MOST_OPS = 64,	  /* looked at for one dim */

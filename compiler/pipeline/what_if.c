@@ -2,33 +2,13 @@
  * what_if.c - the program once more, with one value placed otherwise.
  *
  * A remark that proposes an annotation has tried it: the global program is
- * read back from its text, the value placed, and the passes run; what all
- * devices' programs then receive is compared with what they receive now.
+ * read back from its text, the value placed, and the passes run; what a device
+ * then receives is compared with what it receives now.
  */
 #include <string.h>
+#include "cost/ledger.h"
 #include "hlo/hlo.h"
-#include "shard/shard.h"
-
-static void
-add_traffic(Op *op, void *data)
-{
-	Traffic *t = data;
-	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
-	int64_t bytes = whole_bytes(cost.wire_bytes), trips;
-
-	op_trips(op, &trips);
-	t->bytes += (double)bytes * (double)trips;
-	t->collectives += bytes > 0;
-}
-
-Traffic
-module_traffic(Module *m)
-{
-	Traffic t = {0};
-
-	module_walk(m, add_traffic, &t);
-	return t;
-}
+#include "pipeline/pipeline.h"
 
 typedef struct Wanted {
 	const char *name;
@@ -72,30 +52,36 @@ place_value(Module *m, Value *v, const Placement *p)
 	v->annotated = true;
 }
 
+static void
+count_failure(const void *line, const char *message, void *data)
+{
+	(void)line, (void)message;
+	++*(int *)data;
+}
+
 bool
 what_if(const char *global_text, size_t n, const char *name, const Placement *p,
-	Traffic *traffic)
+	double *wire_bytes)
 {
-	PartitionOptions silent = {0};
+	static const PipelineOptions silent;
 	Session *s = session_new();
 	Module *m;
-	Value *v;
+	Value *v = NULL;
+	int failures = 0;
 	bool tried = false;
 
 	s->err = NULL;
 	m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
-	v = m && name ? value_named(m, name) : NULL;
+	if (m && name)
+		v = value_named(m, name);
 	if (m && (!name || (v && v->type.rank == p->rank))) {
 		if (v)
 			place_value(m, v, p);
 		m->nexpects = 0;
-		pad_dims(m, false);
-		if (explicit(m) && propagate(m) && !diag_errors(s)) {
-			partition(m, &silent);
-			localize(m);
-			*traffic = module_traffic(m);
-			tried = true;
-		}
+		module_check(m, count_failure, &failures);
+		tried = !failures && pipeline_run(m, L_device, &silent);
+		if (tried)
+			*wire_bytes = (double)module_ledger(m)->work.wire_bytes;
 	}
 	session_free(s);
 	return tried;

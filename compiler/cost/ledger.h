@@ -1,0 +1,54 @@
+/*
+ * ledger.h - what goes between devices, a row for each transfer.
+ *
+ *   h [8@X, 64@Y] -> [8@X, 64]   all-gather over Y, 12 kB and 1 us, 96 times
+ *
+ * `partition` writes a row for each move that it decides on and each exchange
+ * of boundary rows.  At L_device the rows are the collectives, in program order;
+ * they follow from the module alone, so that one read from a dump has the same.
+ * A pass leaves none behind but its own.
+ */
+#ifndef SHDC_LEDGER_H
+#define SHDC_LEDGER_H
+
+#include "cost/cost.h"
+
+typedef struct Transfer {
+	const Op *op;		 /* a reshard, an op that gets rows as it runs, or the
+			   collective: it has the label, the place, `requested` */
+	OpKind kind;		 /* of the collective */
+	AxisList axes;		 /* along which data goes */
+	const Value *value;	 /* what moves, before any move */
+	const Value *becomes;	 /* L_device: the named value that is made of it by
+				   moves alone, or NULL */
+	Placement before, after; /* L_resharded: of a reshard */
+	double bytes, seconds;	 /* a device receives, each time */
+	int64_t rows, hops;	 /* of an exchange; to the farthest */
+	int64_t trips;		 /* how often, */
+	bool counted;		 /* ... if that is known */
+} Transfer;
+
+/* What one device computes and receives in one run. */
+typedef struct Work {
+	int64_t wire_bytes;
+	double flops;
+} Work;
+
+typedef struct Ledger {
+	Arena *arena;
+	Level level;
+	Transfer *transfers;
+	int n;
+	Work work;	       /* L_device */
+	const Value **sources; /* L_device, by value id: what it is a copy or a
+				   part of */
+} Ledger;
+
+/* The module's, empty. */
+Ledger *ledger_new(Module *m);
+void ledger_add(Ledger *l, Transfer t);
+/* The module's; at L_device it is made when first asked for, before that NULL
+   where no pass wrote it. */
+const Ledger *module_ledger(Module *m);
+
+#endif

@@ -1,0 +1,383 @@
+/*
+ * remarks.c - -Rreshard and --strict: each transfer that `partition` decided on, in
+ * the words of the source; those that nobody asked for are the errors of
+ * --strict.
+ *
+ *   remark[-Rreshard]: all-gather over Y: h [8@X, 64@Y] -> [8@X, 64]  (12 kB,
+ *   1 us on v5e, exposed)
+ *
+ * What is proposed to avoid one has been tried: the program was compiled with it.
+ *
+ * requires  L_resharded, with the ledger of `partition`
+ */
+#include <string.h>
+#include "cost/ledger.h"
+#include "ir/factors.h"
+#include "pipeline/pipeline.h"
+#include "report/report.h"
+#include "shard/partition/partition.h"
+
+enum { MAX_PROPOSALS = 50 }; /* each runs the passes again */
+
+typedef struct Proposal {
+	const Value *value;
+	Placement placement;
+	double bytes; /* a device then receives in all */
+} Proposal;
+
+typedef struct Remarks {
+	Module *module;
+	const RemarkOptions *options;
+	Arena *arena;
+	double now;    /* bytes that a device receives in all, for proposals, */
+	bool know_now; /* ... once it was needed */
+	int proposals; /* tried so far */
+	Proposal best; /* for the transfer that is being told */
+} Remarks;
+
+/* ---- the words of the source ------------------------------------------------- */
+
+/* The value before it was moved. */
+static const Value *
+unmoved(const Value *v)
+{
+	while (v->def && v->def->kind == O_reshard)
+		v = v->def->operands[0];
+	return v;
+}
+
+/* The name the user gave it, else what was written to compute it. */
+static const char *
+known_name(const Module *m, const Value *v)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	return v->def ? v->def->label : value_source_name(v);
+}
+
+/* The dim that the axis splits, -1 if none. */
+static int
+dim_of_axis(const Placement *p, AxisRef axis)
+{
+	for (int d = 0; d < p->rank; d++) {
+		AxisList l = placement_dim(p, d);
+		if (axes_overlap(&l, axis))
+			return d;
+	}
+	return -1;
+}
+
+/* The first op that uses a reshard's result. */
+static const Op *
+user_of(const Op *reshard)
+{
+	for (const Op *op = reshard->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == reshard->results[0])
+				return op;
+	return NULL;
+}
+
+/* ---- why ------------------------------------------------------------------------ */
+
+/* Has the dim, as the user sees it, a factor that is not `good`? */
+static bool
+needs(const Rule *rule, const Op *user, const Value *moved, int dim,
+	bool (*good)(const Factor *f))
+{
+	for (int i = 0; rule && i < user->noperands; i++) {
+		const DimFactors *factors = &rule->dims[i][dim];
+		for (int k = 0; user->operands[i] == moved && k < factors->n; k++)
+			if (!good(&rule->factors[factors->f[k]]))
+				return true;
+	}
+	return false;
+}
+
+/* Where an axis that is gathered or exchanged came from, and why it can't stay. */
+static void
+text_axis_why(Remarks *r, Text *t, const Transfer *x, AxisRef a)
+{
+	const Value *v = x->value, *moved = x->op->results[0];
+	const Op *user = user_of(x->op);
+	int dim = dim_of_axis(&v->placement, a);
+
+	if (dim < 0)
+		return;
+	text_add(t, t->n ? "; " : "");
+	if (!value_origin(v, dim, a) && v->def) {
+		text_axis(t, &r->module->mesh, a);
+		text_printf(t, ": %s is computed split so, along dim %d", v->def->label, dim);
+		return;
+	}
+	text_origin(t, r->module, v, dim, a);
+	const Rule *rule = user ? op_rule(r->arena, user) : NULL;
+	if (needs(rule, user, moved, dim, factor_splittable))
+		text_printf(t, "; %s works along dim %d and needs it whole", user->label, dim);
+	else if (needs(rule, user, moved, dim, factor_stays))
+		text_printf(t,
+			"; %s moves elements along dim %d, where no exchange of boundary rows "
+			"moves less",
+			user->label, dim);
+}
+
+static void
+label_why(Remarks *r, const Transfer *x)
+{
+	Text t = {0};
+
+	if (ops[x->kind].attrs & AT(combiner))
+		text_add(&t, "each device holds a partial result");
+	else
+		for (int i = 0; i < x->axes.n; i++)
+			text_axis_why(r, &t, x, x->axes.a[i]);
+	if (t.n)
+		diag_label(r->module->session, x->op->range, "%s", t.s);
+	text_free(&t);
+}
+
+/* An exchange of rows: where the axes of the dims came from. */
+static void
+label_exchange(Remarks *r, const Transfer *x)
+{
+	const Value *v = x->op->operands[0];
+	Text t = {0};
+
+	for (int i = 0; i < x->axes.n; i++) {
+		int dim = dim_of_axis(&v->placement, x->axes.a[i]);
+		if (dim < 0)
+			continue;
+		text_add(&t, t.n ? "; " : "");
+		text_origin(&t, r->module, unmoved(v), dim, x->axes.a[i]);
+	}
+	diag_label(r->module->session, x->op->range, "%s", t.n ? t.s : x->op->label);
+	text_free(&t);
+}
+
+/* ---- what to write so that a move is not needed ------------------------------ */
+
+/* Tries one, if the value before moves has a name of its own: only that can be
+   annotated. */
+static void
+propose(Remarks *r, const Value *v, const Placement *to)
+{
+	const RemarkOptions *o = r->options;
+	const Module *m = r->module;
+	const Value *named = NULL;
+	double bytes;
+
+	v = unmoved(v);
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v && !strchr(m->named[i].name, '.'))
+			named = v;
+	if (!named || placement_equal(&named->placement, to))
+		return;
+	if (what_if(o->global_text, o->global_length, named->name, to, &bytes)
+		&& bytes < r->best.bytes)
+		r->best = (Proposal){named, *to, bytes};
+}
+
+static void
+remove_overlap(AxisList *l, const AxisList *axes, int n)
+{
+	AxisList kept = {0};
+
+	for (int i = 0; i < l->n; i++) {
+		bool used = false;
+		for (int k = 0; k < n; k++)
+			used |= axes_overlap(&axes[k], l->a[i]);
+		if (!used)
+			axes_append(&kept, l->a[i]);
+	}
+	*l = kept;
+}
+
+/* Each other operand split as the moved one is. */
+static void
+propose_siblings(Remarks *r, const Op *user, const Value *moved, const Placement *from)
+{
+	const Rule *rule = op_rule(r->arena, user);
+	int at = 0;
+
+	if (!rule)
+		return;
+	while (user->operands[at] != moved)
+		at++;
+	AxisList *ours = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
+	AxisList *theirs = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
+	tensor_assignment(rule, at, from, ours);
+	for (int i = 0; i < user->noperands; i++) {
+		Placement to, now = user->operands[i]->placement;
+		if (i == at)
+			continue;
+		tensor_assignment(rule, i, &now, theirs);
+		for (int f = 0; f < rule->nfactors; f++) {
+			if (ours[f].n)
+				theirs[f] = ours[f];
+			else
+				remove_overlap(&theirs[f], ours, rule->nfactors);
+		}
+		if (factors_place(rule, i, theirs, &to, NULL))
+			propose(r, user->operands[i], &to);
+	}
+}
+
+/* The axes at the end of each dim of `base` that they divide. */
+static void
+propose_dims(Remarks *r, const Value *v, const Placement *base, const AxisList *axes)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		Placement to = *base;
+		AxisList l = placement_dim(&to, d);
+		axes_append_all(&l, axes);
+		placement_set_dim(&to, d, &l);
+		if (v->type.dims[d] % axes_size(&l) == 0)
+			propose(r, v, &to);
+	}
+}
+
+/* Partial sums scattered over a dim; another value as it is wanted, or what it
+   meets as it is. */
+static void
+propose_move(Remarks *r, const Op *reshard)
+{
+	const Value *v = reshard->operands[0];
+	const Op *user = user_of(reshard);
+	AxisList partial = placement_unreduced(&v->placement), none = {0};
+
+	if (partial.n) {
+		Placement reduced = v->placement;
+		placement_set_unreduced(&reduced, &none, C_add);
+		propose_dims(r, v, &reduced, &partial);
+	} else {
+		propose(r, v, &reshard->results[0]->placement);
+	}
+	if (user)
+		propose_siblings(r, user, reshard->results[0], &v->placement);
+}
+
+/* The axes of the dim on another dim, or on none. */
+static void
+propose_elsewhere(Remarks *r, const Value *v, const AxisList *axes)
+{
+	Placement whole = v->placement;
+
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList l = placement_dim(&whole, d);
+		remove_overlap(&l, axes, 1);
+		placement_set_dim(&whole, d, &l);
+	}
+	propose_dims(r, v, &whole, axes);
+	propose(r, v, &whole);
+}
+
+static void
+propose_exchange(Remarks *r, const Transfer *x)
+{
+	for (int i = 0; i < x->op->noperands; i++)
+		propose_elsewhere(r, x->op->operands[i], &x->axes);
+	propose_elsewhere(r, x->op->results[0], &x->axes);
+}
+
+/* The best that moves less than the program as it is; what that moves is worked
+   out when the first is made. */
+static void
+line_avoid(Remarks *r, const Transfer *x)
+{
+	const RemarkOptions *o = r->options;
+	Text t = {0};
+
+	if (r->proposals++ >= MAX_PROPOSALS || !o->global_text)
+		return;
+	if (!r->know_now)
+		r->know_now = what_if(o->global_text, o->global_length, NULL, NULL, &r->now);
+	if (!r->know_now)
+		return;
+	r->best = (Proposal){.bytes = r->now};
+	if (x->op->kind == O_reshard)
+		propose_move(r, x->op);
+	else
+		propose_exchange(r, x);
+	const Value *v = r->best.value;
+	if (!v)
+		return;
+
+	/* On a let, a type that names no axis says nothing about placement. */
+	Placement to = r->best.placement;
+	bool whole = v->def && !to.nunreduced;
+	for (int d = 0; d < v->type.rank; d++)
+		whole &= !placement_dim(&to, d).n;
+	to.all_replicated |= whole;
+	text_printf(&t, "avoid it: %s: ", v->name);
+	text_placed(&t, &r->module->mesh, v, &to);
+	text_add(&t, "  (a device then receives ");
+	text_traffic(&t, r->best.bytes);
+	text_add(&t, " in all, now ");
+	text_traffic(&t, r->now);
+	text_add(&t, ")");
+	diag_line(r->module->session, "%s", t.s);
+	text_free(&t);
+}
+
+/* ---- transfers ------------------------------------------------------------------ */
+
+/* What moves from where to where, and what that costs. */
+static void
+remark(Remarks *r, const Transfer *x)
+{
+	const Mesh *mesh = &r->module->mesh;
+	const Op *op = x->op;
+	bool wrong = r->options->strict && !op->requested;
+	Text t = {0};
+
+	text_printf(&t, "%s over ", ops[x->kind].hlo);
+	text_axes(&t, mesh, &x->axes);
+	if (op->kind == O_reshard) {
+		text_printf(&t, ": %s ", known_name(r->module, x->value));
+		text_placed(&t, mesh, x->value, &x->before);
+		text_add(&t, " -> ");
+		text_placed(&t, mesh, x->value, &x->after);
+	} else {
+		const Value *v = op->results[0];
+		text_printf(&t, ": %s of %s -> ", op->label, known_name(r->module, x->value));
+		text_placed(&t, mesh, v, &v->placement);
+		text_printf(&t, " exchanges %lld row%s, %lld hop%s at most", (long long)x->rows,
+			x->rows == 1 ? "" : "s", (long long)x->hops, x->hops == 1 ? "" : "s");
+	}
+	text_add(&t, "  (");
+	text_traffic(&t, x->bytes);
+	text_add(&t, ", ");
+	text_seconds(&t, x->seconds);
+	text_printf(&t, " on %s, exposed)", mesh->target->name);
+	if (!x->counted)
+		text_add(&t, ", in every round");
+	else if (x->trips != 1)
+		text_printf(&t, ", %lld times", (long long)x->trips);
+	text_add(&t,
+		op->requested	? "; asked for"
+			: wrong ? "; --strict allows only moves that are asked for"
+				: "");
+	diag(r->module->session, wrong ? DIAG_unasked_collective : DIAG_reshard, op->range,
+		"%s", t.s);
+	text_free(&t);
+}
+
+void
+tell_transfers(Module *m, const RemarkOptions *o)
+{
+	Remarks r = {.module = m, .options = o, .arena = arena_new()};
+	const Ledger *l = module_ledger(m);
+
+	for (int i = 0; l && i < l->n; i++) {
+		const Transfer *x = &l->transfers[i];
+		bool last = i + 1 == l->n || x[1].op != x->op;
+		if (!o->remarks && x->op->requested)
+			continue;
+		remark(&r, x);
+		(x->op->kind == O_reshard ? label_why : label_exchange)(&r, x);
+		if (last)
+			line_avoid(&r, x);
+	}
+	arena_free(r.arena);
+}
