@@ -86,35 +86,27 @@ column_dim(const Picture *p)
 	return p->type->rank - 1;
 }
 
-/* The used pieces of one axis, by position. */
-static AxisList
-used_pieces(const Picture *p, int axis)
-{
-	AxisList used = {0};
-
-	for (int d = 0; d < p->type->rank; d++)
-		for (int i = 0; i < p->dims[d].n; i++) {
-			AxisRef a = p->dims[d].a[i];
-			int k = used.n;
-			if (a.axis != axis || a.size == 1)
-				continue;
-			for (; k > 0 && used.a[k - 1].pre > a.pre; k--)
-				used.a[k] = used.a[k - 1];
-			used.a[k] = a;
-			used.n++;
-		}
-	return used;
-}
-
-/* What lies between the used pieces of each axis. */
+/* What lies between the used pieces of each axis: of X=8 split by X:(2)2, X:(1)2
+   and X:(4)2. */
 static AxisList
 unused_pieces(const Picture *p)
 {
 	AxisList unused = {0};
 
 	for (int x = 0; x < p->m->mesh.naxes; x++) {
-		AxisList used = used_pieces(p, x);
+		AxisList used = {0}; /* by position */
 		int32_t at = 1, end = (int32_t)p->m->mesh.axes[x].size;
+		for (int d = 0; d < p->type->rank; d++)
+			for (int i = 0; i < p->dims[d].n; i++) {
+				AxisRef a = p->dims[d].a[i];
+				int k = used.n;
+				if ((int)a.axis != x || a.size == 1)
+					continue;
+				for (; k > 0 && used.a[k - 1].pre > a.pre; k--)
+					used.a[k] = used.a[k - 1];
+				used.a[k] = a;
+				used.n++;
+			}
 		for (int i = 0; i < used.n; i++) {
 			AxisRef gap = {(int16_t)x, at, used.a[i].pre / at};
 			axes_append(&unused, gap);
@@ -125,27 +117,13 @@ unused_pieces(const Picture *p)
 	return unused;
 }
 
-/* A dim is padded so that its axes divide it, and further where another value
-   that it belongs to needs more. */
-static Type
-padded_type(const Named *n)
-{
-	Type padded = n->value ? n->value->type : n->type;
-
-	for (int d = 0; d < padded.rank; d++) {
-		int64_t ways = placement_dim_ways(&n->placement, d);
-		padded.dims[d] = (padded.dims[d] + ways - 1) / ways * ways;
-	}
-	return padded;
-}
-
 static Picture
 picture_of(const Module *m, const Named *n)
 {
 	Picture p = {.m = m,
 		.name = n->name,
 		.type = &n->type,
-		.padded = padded_type(n),
+		.padded = n->value ? n->value->type : n->type,
 		.placement = &n->placement,
 		.panels = 1};
 
@@ -153,6 +131,10 @@ picture_of(const Module *m, const Named *n)
 		p.manual = block_manual_axes(n->value->block);
 	for (int d = 0; d < n->type.rank; d++) {
 		p.dims[d] = placement_dim(&n->placement, d);
+		/* padded so that its axes divide it, and further where another value
+		   that it belongs to needs more */
+		int64_t ways = axes_size(&p.dims[d]);
+		p.padded.dims[d] = (p.padded.dims[d] + ways - 1) / ways * ways;
 		if (d < n->type.rank - 2)
 			p.panels *= axes_size(&p.dims[d]);
 	}
@@ -214,16 +196,6 @@ run_length(const Picture *p, AxisList *starts)
 }
 
 static void
-text_run(Text *t, int64_t first, int64_t length)
-{
-	if (length == 1)
-		text_printf(t, "%lld", (long long)first);
-	else
-		text_printf(t, "%lld%c%lld", (long long)first, length == 2 ? ',' : '-',
-			(long long)(first + length - 1));
-}
-
-static void
 text_devices(Text *t, const Picture *p, const int64_t *index)
 {
 	AxisList starts;
@@ -237,20 +209,15 @@ text_devices(Text *t, const Picture *p, const int64_t *index)
 			i = n - 1;
 		}
 		text_add(t, i ? "," : "");
-		text_run(t, axes_with_index(&p->m->mesh, &starts, first, i), run);
+		int64_t at = axes_with_index(&p->m->mesh, &starts, first, i);
+		text_printf(t, "%lld", (long long)at);
+		if (run > 1)
+			text_printf(t, "%c%lld", run == 2 ? ',' : '-',
+				(long long)(at + run - 1));
 	}
 }
 
 /* ---- headers --------------------------------------------------------------------- */
-
-static void
-text_mesh(Text *t, const Mesh *mesh)
-{
-	for (int i = 0; i < mesh->naxes; i++)
-		text_printf(t, "%s%lld", i ? "x" : "", (long long)mesh->axes[i].size);
-	if (!mesh->naxes)
-		text_add(t, "1");
-}
 
 static void
 text_header(Text *t, const Picture *p)
@@ -265,8 +232,9 @@ text_header(Text *t, const Picture *p)
 		text_axes(t, &p->m->mesh, &p->manual);
 	}
 	text_add(t, "  on ");
-	text_mesh(t, &p->m->mesh);
-	text_add(t, "  ->  ");
+	for (int i = 0; i < p->m->mesh.naxes; i++)
+		text_printf(t, "%s%lld", i ? "x" : "", (long long)p->m->mesh.axes[i].size);
+	text_add(t, p->m->mesh.naxes ? "  ->  " : "1  ->  ");
 	text_shape(t, &local);
 	text_add(t, " a device, ");
 	text_memory(t, (double)type_bytes(&local));
@@ -347,38 +315,6 @@ text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
 	text_add(t, "\n");
 }
 
-/* Dark enough for white text, far enough apart for neighbours. */
-static int
-terminal_color(int64_t device)
-{
-	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
-
-	return colors[device % (int64_t)(sizeof colors / sizeof *colors)];
-}
-
-static void
-text_row(Text *t, const Picture *p, const VizOptions *o, const Frame *f, int row,
-	int64_t *index, size_t width)
-{
-	Text cell = {0};
-
-	text_add(t, f->upright);
-	for (int c = 0; c < p->columns.n; c++) {
-		bool block = cell_index(p, row, c, index);
-		cell.n = 0;
-		text_cell(&cell, p, row, c, index);
-		if (block && o->color)
-			text_printf(t, "\033[48;5;%d;97m",
-				terminal_color(first_device(p, index)));
-		text_printf(t, " %-*s ", (int)width, cell.s);
-		if (block && o->color)
-			text_add(t, "\033[0m");
-		text_add(t, f->upright);
-	}
-	text_add(t, "\n");
-	text_free(&cell);
-}
-
 static size_t
 cell_width(const Picture *p, int64_t *index)
 {
@@ -397,25 +333,33 @@ cell_width(const Picture *p, int64_t *index)
 }
 
 static void
-fit_page(Picture *p)
-{
-	int64_t index[MAX_RANK] = {0};
-
-	if (p->columns.n * ((int)cell_width(p, index) + 3) > PAGE)
-		p->columns = line_of(dim_ways(p, column_dim(p)), FEW_LINES);
-}
-
-static void
 text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
 {
+	/* Dark enough for white text, far enough apart for neighbours. */
+	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
 	const Frame *f = o->unicode ? &boxes : &plain;
 	size_t width = cell_width(p, index);
+	Text cell = {0};
 
 	for (int r = 0; r < p->rows.n; r++) {
 		text_rule_line(t, f, r > 0, p->columns.n, width);
-		text_row(t, p, o, f, r, index, width);
+		text_add(t, f->upright);
+		for (int c = 0; c < p->columns.n; c++) {
+			bool colored = o->color && cell_index(p, r, c, index);
+			cell.n = 0;
+			text_cell(&cell, p, r, c, index);
+			if (colored)
+				text_printf(t, "\033[48;5;%d;97m",
+					colors[first_device(p, index)
+						% (int64_t)(sizeof colors / sizeof *colors)]);
+			text_printf(t, " %-*s ", (int)width, cell.s);
+			text_add(t, colored ? "\033[0m" : "");
+			text_add(t, f->upright);
+		}
+		text_add(t, "\n");
 	}
 	text_rule_line(t, f, 2, p->columns.n, width);
+	text_free(&cell);
 }
 
 static void
@@ -577,21 +521,16 @@ static void
 show(Gallery *g, const Named *n)
 {
 	Picture p = picture_of(g->m, n);
+	int64_t index[MAX_RANK] = {0};
 
-	fit_page(&p);
+	if (p.columns.n * ((int)cell_width(&p, index) + 3) > PAGE)
+		p.columns = line_of(dim_ways(&p, column_dim(&p)), FEW_LINES);
 	if (g->o->format == VIZ_text) {
 		text_add(g->t, g->pictures++ ? "\n" : "");
 		text_picture(g->t, &p, g->o);
 	} else {
 		g->y = svg_picture(&g->body, &p, g->y, &g->right);
 	}
-}
-
-/* Results come last, under the names of the signature. */
-static bool
-is_result(const Named *n)
-{
-	return n->value && n->value->def && n->value->def->kind == O_output;
 }
 
 static void
@@ -624,9 +563,12 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 {
 	Gallery g = {.m = m, .o = o, .t = t, .y = MARGIN, .right = MARGIN};
 
-	for (int i = 0; i < m->nnamed; i++)
-		if (!is_result(&m->named[i]))
+	/* Results come last, under the names of the signature. */
+	for (int i = 0; i < m->nnamed; i++) {
+		const Value *v = m->named[i].value;
+		if (!v || !v->def || v->def->kind != O_output)
 			show(&g, &m->named[i]);
+	}
 	for (int i = 0; i < m->nresults; i++)
 		show(&g, &m->results[i]);
 	if (o->format != VIZ_text)
