@@ -636,7 +636,8 @@ void module_walk_values(Module *m, ValueVisitor *visit, void *data);
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);
-void text_line(Text *t, const Module *m, Range r); /* line 4; lib.shd:4 */
+/* line 4, or lib.shd:4, between these; nothing where no line is known. */
+void text_line(Text *t, const Module *m, const char *before, Range r, const char *after);
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 

@@ -31,25 +31,25 @@ earlier_origin(const Value *v, AxisRef a, int step)
 }
 
 void
-text_line(Text *t, const Module *m, Range r)
+text_line(Text *t, const Module *m, const char *before, Range r, const char *after)
 {
 	const SourceFile *f = r.file ? source_file(m->session, r.file) : NULL;
 
+	if (!r.line)
+		return;
+	text_add(t, before);
 	if (r.file > 1 && f)
 		text_printf(t, "%s:%d", f->path, r.line);
 	else
 		text_printf(t, "line %d", r.line);
+	text_add(t, after);
 }
 
 static void
 text_hop(Text *t, const Module *m, const Op *op)
 {
 	text_add(t, op->kind == O_while ? "the loop" : op->label);
-	if (op->range.line) {
-		text_add(t, " (");
-		text_line(t, m, op->range);
-		text_add(t, ")");
-	}
+	text_line(t, m, " (", op->range, ")");
 }
 
 /* One expression of the user's may be several ops. */
@@ -87,11 +87,7 @@ static void
 text_source(Text *t, const Module *m, const Value *v, Range where)
 {
 	text_printf(t, "'%s'", value_source_name(v));
-	if (where.line) {
-		text_add(t, " (");
-		text_line(t, m, where);
-		text_add(t, ")");
-	}
+	text_line(t, m, " (", where, ")");
 }
 
 void
@@ -119,11 +115,7 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 	}
 	if (at == v) {
 		text_add(t, ": written here");
-		if (o->where.line) {
-			text_add(t, " (");
-			text_line(t, m, o->where);
-			text_add(t, ")");
-		}
+		text_line(t, m, " (", o->where, ")");
 		return;
 	}
 	text_add(t, n == LONGEST_STORY ? ": carried from " : ": from ");

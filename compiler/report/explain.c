@@ -84,11 +84,7 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 		text_add(t, "\n  nothing uses it\n");
 		return;
 	}
-	if (v->range.line) {
-		text_add(t, "  (");
-		text_line(t, e->m, v->range);
-		text_add(t, ")");
-	}
+	text_line(t, e->m, "  (", v->range, ")");
 	text_add(t, "\n");
 
 	/* In a manual region a tensor is one device's along the region's axes. */
@@ -185,10 +181,7 @@ explain_moves(Explainer *e)
 		else if (x->trips != 1)
 			text_printf(t, ", %lld times", (long long)x->trips);
 		text_printf(t, ", for %s", op->label);
-		if (op->range.line) {
-			text_add(t, ", ");
-			text_line(t, e->m, op->range);
-		}
+		text_line(t, e->m, ", ", op->range, "");
 		text_add(t, "\n");
 	}
 	if (!e->found && !e->name)

@@ -69,36 +69,36 @@ line_of(int64_t n, int most)
 }
 
 static int64_t
-dim_ways(const Picture *p, int dim)
+dim_ways(const Picture *pic, int dim)
 {
-	return dim < 0 ? 1 : axes_size(&p->dims[dim]);
+	return dim < 0 ? 1 : axes_size(&pic->dims[dim]);
 }
 
 static int
-row_dim(const Picture *p)
+row_dim(const Picture *pic)
 {
-	return p->type->rank < 2 ? -1 : p->type->rank - 2;
+	return pic->type->rank < 2 ? -1 : pic->type->rank - 2;
 }
 
 static int
-column_dim(const Picture *p)
+column_dim(const Picture *pic)
 {
-	return p->type->rank - 1;
+	return pic->type->rank - 1;
 }
 
 /* What lies between the used pieces of each axis: of X=8 split by X:(2)2, X:(1)2
    and X:(4)2. */
 static AxisList
-unused_pieces(const Picture *p)
+unused_pieces(const Picture *pic)
 {
 	AxisList unused = {0};
 
-	for (int x = 0; x < p->m->mesh.naxes; x++) {
+	for (int x = 0; x < pic->m->mesh.naxes; x++) {
 		AxisList used = {0}; /* by position */
-		int32_t at = 1, end = (int32_t)p->m->mesh.axes[x].size;
-		for (int d = 0; d < p->type->rank; d++)
-			for (int i = 0; i < p->dims[d].n; i++) {
-				AxisRef a = p->dims[d].a[i];
+		int32_t at = 1, end = (int32_t)pic->m->mesh.axes[x].size;
+		for (int d = 0; d < pic->type->rank; d++)
+			for (int i = 0; i < pic->dims[d].n; i++) {
+				AxisRef a = pic->dims[d].a[i];
 				int k = used.n;
 				if ((int)a.axis != x || a.size == 1)
 					continue;
@@ -120,7 +120,7 @@ unused_pieces(const Picture *p)
 static Picture
 picture_of(const Module *m, const Named *n)
 {
-	Picture p = {.m = m,
+	Picture pic = {.m = m,
 		.name = n->name,
 		.type = &n->type,
 		.padded = n->value ? n->value->type : n->type,
@@ -128,29 +128,29 @@ picture_of(const Module *m, const Named *n)
 		.panels = 1};
 
 	if (n->value)
-		p.manual = block_manual_axes(n->value->block);
+		pic.manual = block_manual_axes(n->value->block);
 	for (int d = 0; d < n->type.rank; d++) {
-		p.dims[d] = placement_dim(&n->placement, d);
+		pic.dims[d] = placement_dim(&n->placement, d);
 		/* padded so that its axes divide it, and further where another value
 		   that it belongs to needs more */
-		int64_t ways = axes_size(&p.dims[d]);
-		p.padded.dims[d] = (p.padded.dims[d] + ways - 1) / ways * ways;
+		int64_t ways = axes_size(&pic.dims[d]);
+		pic.padded.dims[d] = (pic.padded.dims[d] + ways - 1) / ways * ways;
 		if (d < n->type.rank - 2)
-			p.panels *= axes_size(&p.dims[d]);
+			pic.panels *= axes_size(&pic.dims[d]);
 	}
-	p.copies = unused_pieces(&p);
-	p.rows = line_of(dim_ways(&p, row_dim(&p)), MOST_LINES);
-	p.columns = line_of(dim_ways(&p, column_dim(&p)), MOST_LINES);
-	return p;
+	pic.copies = unused_pieces(&pic);
+	pic.rows = line_of(dim_ways(&pic, row_dim(&pic)), MOST_LINES);
+	pic.columns = line_of(dim_ways(&pic, column_dim(&pic)), MOST_LINES);
+	return pic;
 }
 
 /* The block of each leading dim in a panel, last dim fastest. */
 static void
-panel_index(const Picture *p, int64_t panel, int64_t *index)
+panel_index(const Picture *pic, int64_t panel, int64_t *index)
 {
-	for (int d = p->type->rank - 3; d >= 0; d--) {
-		index[d] = panel % dim_ways(p, d);
-		panel /= dim_ways(p, d);
+	for (int d = pic->type->rank - 3; d >= 0; d--) {
+		index[d] = panel % dim_ways(pic, d);
+		panel /= dim_ways(pic, d);
 	}
 }
 
@@ -158,12 +158,12 @@ panel_index(const Picture *p, int64_t panel, int64_t *index)
 
 /* The lowest device that holds the block. */
 static int64_t
-first_device(const Picture *p, const int64_t *index)
+first_device(const Picture *pic, const int64_t *index)
 {
 	int64_t id = 0;
 
-	for (int d = 0; d < p->type->rank; d++)
-		id = axes_with_index(&p->m->mesh, &p->dims[d], id, index[d]);
+	for (int d = 0; d < pic->type->rank; d++)
+		id = axes_with_index(&pic->m->mesh, &pic->dims[d], id, index[d]);
 	return id;
 }
 
@@ -172,16 +172,16 @@ first_device(const Picture *p, const int64_t *index)
  * other from 1 make the run, the others say where runs start.
  */
 static int64_t
-run_length(const Picture *p, AxisList *starts)
+run_length(const Picture *pic, AxisList *starts)
 {
 	int64_t run = 1;
 
-	*starts = p->copies;
+	*starts = pic->copies;
 	for (bool found = true; found;) {
 		found = false;
 		for (int i = 0; i < starts->n; i++) {
 			AxisRef a = starts->a[i];
-			if (axis_ref_stride(&p->m->mesh, a) != run)
+			if (axis_ref_stride(&pic->m->mesh, a) != run)
 				continue;
 			run *= a.size;
 			memmove(&starts->a[i], &starts->a[i + 1],
@@ -196,11 +196,11 @@ run_length(const Picture *p, AxisList *starts)
 }
 
 static void
-text_devices(Text *t, const Picture *p, const int64_t *index)
+text_devices(Text *t, const Picture *pic, const int64_t *index)
 {
 	AxisList starts;
-	int64_t run = run_length(p, &starts), n = axes_size(&starts);
-	int64_t first = first_device(p, index);
+	int64_t run = run_length(pic, &starts), n = axes_size(&starts);
+	int64_t first = first_device(pic, index);
 
 	text_add(t, "TPU ");
 	for (int64_t i = 0; i < n; i++) {
@@ -209,7 +209,7 @@ text_devices(Text *t, const Picture *p, const int64_t *index)
 			i = n - 1;
 		}
 		text_add(t, i ? "," : "");
-		int64_t at = axes_with_index(&p->m->mesh, &starts, first, i);
+		int64_t at = axes_with_index(&pic->m->mesh, &starts, first, i);
 		text_printf(t, "%lld", (long long)at);
 		if (run > 1)
 			text_printf(t, "%c%lld", run == 2 ? ',' : '-',
@@ -220,49 +220,49 @@ text_devices(Text *t, const Picture *p, const int64_t *index)
 /* ---- headers --------------------------------------------------------------------- */
 
 static void
-text_header(Text *t, const Picture *p)
+text_header(Text *t, const Picture *pic)
 {
-	Type local = placement_local(&p->padded, p->placement);
+	Type local = placement_local(&pic->padded, pic->placement);
 	Placement none = placement_none(local.rank);
 
-	text_printf(t, "%s  ", p->name);
-	text_type(t, &p->m->mesh, p->type, p->placement);
-	if (p->manual.n) {
+	text_printf(t, "%s  ", pic->name);
+	text_type(t, &pic->m->mesh, pic->type, pic->placement);
+	if (pic->manual.n) {
 		text_add(t, " of each device along ");
-		text_axes(t, &p->m->mesh, &p->manual);
+		text_axes(t, &pic->m->mesh, &pic->manual);
 	}
 	text_add(t, "  on ");
-	for (int i = 0; i < p->m->mesh.naxes; i++)
-		text_printf(t, "%s%lld", i ? "x" : "", (long long)p->m->mesh.axes[i].size);
-	text_add(t, p->m->mesh.naxes ? "  ->  " : "1  ->  ");
+	for (int i = 0; i < pic->m->mesh.naxes; i++)
+		text_printf(t, "%s%lld", i ? "x" : "", (long long)pic->m->mesh.axes[i].size);
+	text_add(t, pic->m->mesh.naxes ? "  ->  " : "1  ->  ");
 	text_shape(t, &local);
 	text_add(t, " a device, ");
 	text_memory(t, (double)type_bytes(&local));
-	if (type_equal(p->type, &p->padded))
+	if (type_equal(pic->type, &pic->padded))
 		return;
 	text_add(t, ", padded to ");
-	text_spec(t, &p->m->mesh, &p->padded, &none);
+	text_spec(t, &pic->m->mesh, &pic->padded, &none);
 }
 
 /* Where the padding starts there is nothing to see. */
 static int64_t
-at_most(const Picture *p, int dim, int64_t index)
+at_most(const Picture *pic, int dim, int64_t index)
 {
-	return index < p->type->dims[dim] ? index : p->type->dims[dim];
+	return index < pic->type->dims[dim] ? index : pic->type->dims[dim];
 }
 
 /* name[0:4, 1024:2048]: the elements of a block; panels show no cell's. */
 static void
-text_block(Text *t, const Picture *p, const int64_t *index, int dims)
+text_block(Text *t, const Picture *pic, const int64_t *index, int dims)
 {
-	text_printf(t, "%s[", p->name);
-	for (int d = 0; d < p->type->rank; d++) {
-		int64_t size = p->padded.dims[d] / dim_ways(p, d);
-		int64_t begin = at_most(p, d, index[d] * size);
+	text_printf(t, "%s[", pic->name);
+	for (int d = 0; d < pic->type->rank; d++) {
+		int64_t size = pic->padded.dims[d] / dim_ways(pic, d);
+		int64_t begin = at_most(pic, d, index[d] * size);
 		text_add(t, d ? ", " : "");
 		if (d < dims)
 			text_printf(t, "%lld:%lld", (long long)begin,
-				(long long)at_most(p, d, (index[d] + 1) * size));
+				(long long)at_most(pic, d, (index[d] + 1) * size));
 		else
 			text_add(t, ":");
 	}
@@ -271,24 +271,24 @@ text_block(Text *t, const Picture *p, const int64_t *index, int dims)
 
 /* Row and column of the grid as block indices; false for a gap. */
 static bool
-cell_index(const Picture *p, int row, int column, int64_t *index)
+cell_index(const Picture *pic, int row, int column, int64_t *index)
 {
-	int64_t r = p->rows.shown[row], c = p->columns.shown[column];
+	int64_t r = pic->rows.shown[row], c = pic->columns.shown[column];
 
 	if (r == ELLIPSIS || c == ELLIPSIS)
 		return false;
-	if (row_dim(p) >= 0)
-		index[row_dim(p)] = r;
-	if (column_dim(p) >= 0)
-		index[column_dim(p)] = c;
+	if (row_dim(pic) >= 0)
+		index[row_dim(pic)] = r;
+	if (column_dim(pic) >= 0)
+		index[column_dim(pic)] = c;
 	return true;
 }
 
 static void
-text_cell(Text *t, const Picture *p, int row, int column, int64_t *index)
+text_cell(Text *t, const Picture *pic, int row, int column, int64_t *index)
 {
-	if (cell_index(p, row, column, index))
-		text_devices(t, p, index);
+	if (cell_index(pic, row, column, index))
+		text_devices(t, pic, index);
 	else
 		text_add(t, "...");
 }
@@ -316,15 +316,15 @@ text_rule_line(Text *t, const Frame *f, int position, int columns, size_t width)
 }
 
 static size_t
-cell_width(const Picture *p, int64_t *index)
+cell_width(const Picture *pic, int64_t *index)
 {
 	size_t width = 0;
 	Text cell = {0};
 
-	for (int r = 0; r < p->rows.n; r++)
-		for (int c = 0; c < p->columns.n; c++) {
+	for (int r = 0; r < pic->rows.n; r++)
+		for (int c = 0; c < pic->columns.n; c++) {
 			cell.n = 0;
-			text_cell(&cell, p, r, c, index);
+			text_cell(&cell, pic, r, c, index);
 			if (cell.n > width)
 				width = cell.n;
 		}
@@ -333,24 +333,24 @@ cell_width(const Picture *p, int64_t *index)
 }
 
 static void
-text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
+text_grid(Text *t, const Picture *pic, const VizOptions *o, int64_t *index)
 {
 	/* Dark enough for white text, far enough apart for neighbours. */
 	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
 	const Frame *f = o->unicode ? &boxes : &plain;
-	size_t width = cell_width(p, index);
+	size_t width = cell_width(pic, index);
 	Text cell = {0};
 
-	for (int r = 0; r < p->rows.n; r++) {
-		text_rule_line(t, f, r > 0, p->columns.n, width);
+	for (int r = 0; r < pic->rows.n; r++) {
+		text_rule_line(t, f, r > 0, pic->columns.n, width);
 		text_add(t, f->upright);
-		for (int c = 0; c < p->columns.n; c++) {
-			bool colored = o->color && cell_index(p, r, c, index);
+		for (int c = 0; c < pic->columns.n; c++) {
+			bool colored = o->color && cell_index(pic, r, c, index);
 			cell.n = 0;
-			text_cell(&cell, p, r, c, index);
+			text_cell(&cell, pic, r, c, index);
 			if (colored)
 				text_printf(t, "\033[48;5;%d;97m",
-					colors[first_device(p, index)
+					colors[first_device(pic, index)
 						% (int64_t)(sizeof colors / sizeof *colors)]);
 			text_printf(t, " %-*s ", (int)width, cell.s);
 			text_add(t, colored ? "\033[0m" : "");
@@ -358,29 +358,29 @@ text_grid(Text *t, const Picture *p, const VizOptions *o, int64_t *index)
 		}
 		text_add(t, "\n");
 	}
-	text_rule_line(t, f, 2, p->columns.n, width);
+	text_rule_line(t, f, 2, pic->columns.n, width);
 	text_free(&cell);
 }
 
 static void
-text_picture(Text *t, const Picture *p, const VizOptions *o)
+text_picture(Text *t, const Picture *pic, const VizOptions *o)
 {
-	Line panels = line_of(p->panels, MOST_LINES);
+	Line panels = line_of(pic->panels, MOST_LINES);
 	int64_t index[MAX_RANK] = {0};
 
-	text_header(t, p);
+	text_header(t, pic);
 	text_add(t, "\n");
 	for (int i = 0; i < panels.n; i++) {
 		if (panels.shown[i] == ELLIPSIS) {
 			text_add(t, "...\n");
 			continue;
 		}
-		panel_index(p, panels.shown[i], index);
-		if (p->type->rank > 2) {
-			text_block(t, p, index, p->type->rank - 2);
+		panel_index(pic, panels.shown[i], index);
+		if (pic->type->rank > 2) {
+			text_block(t, pic, index, pic->type->rank - 2);
 			text_add(t, "\n");
 		}
-		text_grid(t, p, o, index);
+		text_grid(t, pic, o, index);
 	}
 }
 
@@ -426,16 +426,16 @@ svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s)
 
 /* Hues a golden angle apart: neighbours differ, every id has its own. */
 static void
-svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index, int64_t x, int64_t y,
+svg_cell(Text *t, const Picture *pic, int row, int column, int64_t *index, int64_t x, int64_t y,
 	int64_t width)
 {
 	Text cell = {0}, block = {0};
-	bool is_block = cell_index(p, row, column, index);
-	int64_t device = is_block ? first_device(p, index) : 0;
+	bool is_block = cell_index(pic, row, column, index);
+	int64_t device = is_block ? first_device(pic, index) : 0;
 
-	text_cell(&cell, p, row, column, index);
+	text_cell(&cell, pic, row, column, index);
 	if (is_block) {
-		text_block(&block, p, index, p->type->rank);
+		text_block(&block, pic, index, pic->type->rank);
 		text_add(t, "<g><title>");
 		text_escaped(t, block.s);
 		text_add(t, " on ");
@@ -456,17 +456,17 @@ svg_cell(Text *t, const Picture *p, int row, int column, int64_t *index, int64_t
 
 /* The y below the grid; *right grows to its edge. */
 static int64_t
-svg_grid(Text *t, const Picture *p, int64_t *index, int64_t y, int64_t *right)
+svg_grid(Text *t, const Picture *pic, int64_t *index, int64_t y, int64_t *right)
 {
-	int64_t width = (int64_t)cell_width(p, index) * CHARACTER + MARGIN * 2;
+	int64_t width = (int64_t)cell_width(pic, index) * CHARACTER + MARGIN * 2;
 
-	for (int r = 0; r < p->rows.n; r++)
-		for (int c = 0; c < p->columns.n; c++)
-			svg_cell(t, p, r, c, index, MARGIN + c * width, y + r * CELL_HEIGHT,
+	for (int r = 0; r < pic->rows.n; r++)
+		for (int c = 0; c < pic->columns.n; c++)
+			svg_cell(t, pic, r, c, index, MARGIN + c * width, y + r * CELL_HEIGHT,
 				width);
-	if (MARGIN * 2 + p->columns.n * width > *right)
-		*right = MARGIN * 2 + p->columns.n * width;
-	return y + p->rows.n * CELL_HEIGHT + MARGIN;
+	if (MARGIN * 2 + pic->columns.n * width > *right)
+		*right = MARGIN * 2 + pic->columns.n * width;
+	return y + pic->rows.n * CELL_HEIGHT + MARGIN;
 }
 
 static int64_t
@@ -481,26 +481,26 @@ svg_label(Text *t, const char *s, int64_t y, int64_t *right)
 }
 
 static int64_t
-svg_picture(Text *t, const Picture *p, int64_t y, int64_t *right)
+svg_picture(Text *t, const Picture *pic, int64_t y, int64_t *right)
 {
-	Line panels = line_of(p->panels, MOST_LINES);
+	Line panels = line_of(pic->panels, MOST_LINES);
 	int64_t index[MAX_RANK] = {0};
 	Text label = {0};
 
-	text_header(&label, p);
+	text_header(&label, pic);
 	y = svg_label(t, label.s, y, right);
 	for (int i = 0; i < panels.n; i++) {
 		if (panels.shown[i] == ELLIPSIS) {
 			y = svg_label(t, "...", y, right);
 			continue;
 		}
-		panel_index(p, panels.shown[i], index);
-		if (p->type->rank > 2) {
+		panel_index(pic, panels.shown[i], index);
+		if (pic->type->rank > 2) {
 			label.n = 0;
-			text_block(&label, p, index, p->type->rank - 2);
+			text_block(&label, pic, index, pic->type->rank - 2);
 			y = svg_label(t, label.s, y, right);
 		}
-		y = svg_grid(t, p, index, y, right);
+		y = svg_grid(t, pic, index, y, right);
 	}
 	text_free(&label);
 	return y + MARGIN;
@@ -520,16 +520,16 @@ typedef struct Gallery {
 static void
 show(Gallery *g, const Named *n)
 {
-	Picture p = picture_of(g->m, n);
+	Picture pic = picture_of(g->m, n);
 	int64_t index[MAX_RANK] = {0};
 
-	if (p.columns.n * ((int)cell_width(&p, index) + 3) > PAGE)
-		p.columns = line_of(dim_ways(&p, column_dim(&p)), FEW_LINES);
+	if (pic.columns.n * ((int)cell_width(&pic, index) + 3) > PAGE)
+		pic.columns = line_of(dim_ways(&pic, column_dim(&pic)), FEW_LINES);
 	if (g->o->format == VIZ_text) {
 		text_add(g->t, g->pictures++ ? "\n" : "");
-		text_picture(g->t, &p, g->o);
+		text_picture(g->t, &pic, g->o);
 	} else {
-		g->y = svg_picture(&g->body, &p, g->y, &g->right);
+		g->y = svg_picture(&g->body, &pic, g->y, &g->right);
 	}
 }
 

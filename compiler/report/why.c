@@ -48,12 +48,6 @@ share_carried(Op *op, void *data)
 		g->cluster_of[f.to->id] = op->results[f.index]->id;
 }
 
-static bool
-is_same(const Why *w, const Value *a, const Value *b)
-{
-	return cluster_of(&w->g, a) == cluster_of(&w->g, b);
-}
-
 Why *
 why_new(Module *m)
 {
@@ -82,29 +76,17 @@ typedef struct Reasons {
 } Reasons;
 
 static void
-reason(Reasons *r, const char *text)
+reason(Reasons *told, const char *text)
 {
-	if (r->n++ < MOST_REASONS)
-		text_printf(r->t, "    no further: %s\n", text);
+	if (told->n++ < MOST_REASONS)
+		text_printf(told->t, "    no further: %s\n", text);
 }
 
 static void
 text_through(Text *t, const Module *m, const Op *op)
 {
 	text_printf(t, "%s", op->label);
-	if (op->range.line) {
-		text_add(t, ", ");
-		text_line(t, m, op->range);
-	}
-}
-
-static bool
-every_axis_used(const Module *m, const Placement *p)
-{
-	for (int i = 0; i < m->mesh.naxes; i++)
-		if (m->mesh.axes[i].size > 1 && !placement_uses(p, axis_whole(&m->mesh, i)))
-			return false;
-	return true;
+	text_line(t, m, ", ", op->range, "");
 }
 
 static int
@@ -169,7 +151,7 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 
 /* Two neighbours that pull in different directions. */
 static bool
-tell_dispute(Reasons *r, const Projection *p, const Holder *h)
+tell_dispute(Reasons *told, const Projection *p, const Holder *h)
 {
 	const Holder *first = NULL;
 	AxisRef a, b;
@@ -187,14 +169,14 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 		if (axis_equal(a, b))
 			continue;
 		Text t = {0};
-		text_axis(&t, &r->m->mesh, a);
+		text_axis(&t, &told->m->mesh, a);
 		text_printf(&t, " of '%s' and ", value_source_name(holder_value(p, first)));
-		text_axis(&t, &r->m->mesh, b);
+		text_axis(&t, &told->m->mesh, b);
 		text_printf(&t, " of '%s' conflict (",
 			value_source_name(holder_value(p, other)));
-		text_through(&t, r->m, p->op);
+		text_through(&t, told->m, p->op);
 		text_add(&t, "): neither wins");
-		reason(r, t.s);
+		reason(told, t.s);
 		text_free(&t);
 		return true;
 	}
@@ -202,9 +184,9 @@ tell_dispute(Reasons *r, const Projection *p, const Holder *h)
 }
 
 static void
-tell_holder(Reasons *r, const Projection *p, const Holder *h)
+tell_holder(Reasons *told, const Projection *p, const Holder *h)
 {
-	if (tell_dispute(r, p, h))
+	if (tell_dispute(told, p, h))
 		return;
 	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
 		const Holder *other = &p->holders[p->by_factor[i]];
@@ -212,8 +194,8 @@ tell_holder(Reasons *r, const Projection *p, const Holder *h)
 		if (other == h || !first_beyond(&h->axes, &other->axes, &a))
 			continue;
 		Text t = {0};
-		text_obstacle(&t, r->m, p, h, other, a);
-		reason(r, t.s);
+		text_obstacle(&t, told->m, p, h, other, a);
+		reason(told, t.s);
 		text_free(&t);
 		return;
 	}
@@ -221,7 +203,7 @@ tell_holder(Reasons *r, const Projection *p, const Holder *h)
 
 /* An op that lets nothing through matters if its other side is split. */
 static void
-tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
+tell_barrier(Reasons *told, const Op *op, const Value *v, int dim)
 {
 	const Value *other = op->operands[0] == v ? op->results[0] : op->operands[0];
 	AxisList ours = placement_dim(&v->placement, dim);
@@ -231,42 +213,35 @@ tell_barrier(Reasons *r, const Op *op, const Value *v, int dim)
 
 	if (!first_beyond(&ours, &theirs, &a))
 		return;
-	text_axis(&t, &r->m->mesh, a);
+	text_axis(&t, &told->m->mesh, a);
 	text_printf(&t, " of '%s' does not pass a %s", value_source_name(other),
 		ops[op->kind].name);
-	if (op->range.line) {
-		text_add(&t, " (");
-		text_line(&t, r->m, op->range);
-		text_add(&t, ")");
-	}
-	reason(r, t.s);
+	text_line(&t, told->m, " (", op->range, ")");
+	reason(told, t.s);
 	text_free(&t);
 }
 
 static void
-tell_op(Why *w, Reasons *r, OpState *o, const Value *v, int dim)
-{
-	Projection *p = &w->g.projection;
-
-	if (o->op->kind == O_barrier || o->op->kind == O_reshard)
-		tell_barrier(r, o->op, v, dim);
-	if (!o->rule)
-		o->rule = op_rule(w->g.arena, o->op);
-	if (!o->rule)
-		return;
-	project(p, &w->g, o);
-	for (int i = 0; i < p->nholders; i++)
-		if (p->holders[i].dim == dim && is_same(w, holder_value(p, &p->holders[i]), v))
-			tell_holder(r, p, &p->holders[i]);
-}
-
-static void
-tell_neighbours(Why *w, Reasons *r, const Value *v, int dim)
+tell_neighbours(Why *w, Reasons *told, const Value *v, int dim)
 {
 	const Cluster *c = cluster_of(&w->g, v);
+	Projection *p = &w->g.projection;
 
-	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++)
-		tell_op(w, r, &w->g.ops[w->g.touches[c->first_touch + i]], v, dim);
+	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++) {
+		OpState *o = &w->g.ops[w->g.touches[c->first_touch + i]];
+		if (o->op->kind == O_barrier || o->op->kind == O_reshard)
+			tell_barrier(told, o->op, v, dim);
+		if (!o->rule)
+			o->rule = op_rule(w->g.arena, o->op);
+		if (!o->rule)
+			continue;
+		project(p, &w->g, o);
+		for (int k = 0; k < p->nholders; k++) {
+			const Holder *h = &p->holders[k];
+			if (h->dim == dim && cluster_of(&w->g, holder_value(p, h)) == c)
+				tell_holder(told, p, h);
+		}
+	}
 }
 
 /* Into and out of a body; NULL elsewhere. */
@@ -306,59 +281,55 @@ made_of(Why *w, const Value *v, int *dim)
 	return holder_value(p, from);
 }
 
-/* Nothing around it: an axis may have been stopped further up. */
 static void
-tell_upstream(Why *w, Reasons *r, const Value *v, int dim)
-{
-	for (int hop = 0; hop < MOST_HOPS && !r->n; hop++) {
-		v = made_of(w, v, &dim);
-		if (!v || v->annotated)
-			return;
-		tell_neighbours(w, r, v, dim);
-	}
-}
-
-static void
-tell_written(Reasons *r, const Value *v, const char *what)
+tell_written(Reasons *told, const Value *v, const char *what)
 {
 	Text t = {0};
 
 	text_add(&t, what);
-	if (v->type_range.line) {
-		text_add(&t, " (");
-		text_line(&t, r->m, v->type_range);
-		text_add(&t, ")");
-	}
-	reason(r, t.s);
+	text_line(&t, told->m, " (", v->type_range, ")");
+	reason(told, t.s);
 	text_free(&t);
 }
 
 void
 text_blocked(Why *w, const Value *v, int dim, Text *t)
 {
-	Reasons r = {t, w->g.module, 0};
+	Reasons told = {t, w->g.module, 0};
 	const Cluster *c = cluster_of(&w->g, v);
 
 	if (v->type.dims[dim] == placement_dim_ways(&v->placement, dim))
 		return; /* one element a device: nothing to split */
 	if (v->annotated && !v->written)
-		return; /* from a dump, which does not say */
-	if (every_axis_used(r.m, &v->placement))
-		return; /* there is nothing to split it along */
+		return;	   /* from a dump, which does not say */
+	bool free = false; /* is there something to split it along? */
+	for (int i = 0; i < told.m->mesh.naxes; i++)
+		free |= told.m->mesh.axes[i].size > 1
+			&& !placement_uses(&v->placement, axis_whole(&told.m->mesh, i));
+	if (!free)
+		return;
 	if (c->now.all_replicated) {
-		tell_written(&r, v, "replicated where it is written");
+		tell_written(&told, v, "replicated where it is written");
 		return;
 	}
 	if (v->written && !placement_is_open(&c->now, dim)) {
-		tell_written(&r, v,
+		tell_written(&told, v,
 			v->annotated ? "closed where it is written"
 				: v->def && v->def->mode == MODE_explicit
 				? "explicit: it follows from the operands"
 				: "closed by the constraint it computes");
 		return;
 	}
-	tell_neighbours(w, &r, v, dim);
-	tell_upstream(w, &r, v, dim);
-	if (!r.n && placement_dim_ways(&v->placement, dim) == 1)
-		reason(&r, "no other axis reaches it");
+	tell_neighbours(w, &told, v, dim);
+	/* Nothing around it: an axis may have been stopped further up. */
+	int up = dim;
+	const Value *from = v;
+	for (int hop = 0; hop < MOST_HOPS && !told.n; hop++) {
+		from = made_of(w, from, &up);
+		if (!from || from->annotated)
+			break;
+		tell_neighbours(w, &told, from, up);
+	}
+	if (!told.n && placement_dim_ways(&v->placement, dim) == 1)
+		reason(&told, "no other axis reaches it");
 }
