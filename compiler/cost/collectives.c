@@ -53,11 +53,11 @@ permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source, d
 	int64_t *hops)
 {
 	Arena *scratch = arena_new();
-	Links l = links_new(scratch, mesh, axes);
+	Links links = links_new(scratch, mesh, axes);
 
-	links_permute(&l, source, bytes);
-	double seconds = links_seconds(&l);
-	*hops = l.hops;
+	links_permute(&links, source, bytes);
+	double seconds = links_seconds(&links);
+	*hops = links.hops;
 	arena_free(scratch);
 	return seconds;
 }

@@ -212,12 +212,12 @@ scaled(Work w, int64_t times)
 }
 
 static Work
-enter_block(Ledger *l, const Mesh *m, int *row, const Block *b)
+enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 {
 	Work sum = {0};
 
 	for (const Op *op = b->first; op; op = op->next) {
-		StepCost cost = step_cost(m, op, NULL, NULL);
+		StepCost cost = step_cost(mesh, op, NULL, NULL);
 		Work work = {whole_bytes(cost.wire_bytes), cost.flops}, bodies = {0};
 		int64_t trips;
 		if (op_communicates(op)) {
@@ -235,7 +235,7 @@ enter_block(Ledger *l, const Mesh *m, int *row, const Block *b)
 		}
 		for (int i = 0; i < op->nbodies; i++)
 			bodies = (op->kind == O_if ? larger_of : sum_of)(bodies,
-				enter_block(l, m, row, op->bodies[i]));
+				enter_block(l, mesh, row, op->bodies[i]));
 		op_trips(op, &trips);
 		sum = sum_of(sum, sum_of(scaled(work, trips), bodies));
 	}

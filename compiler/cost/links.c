@@ -85,7 +85,7 @@ wires_of(const Mesh *mesh, const AxisList *axes)
 /* ---- permutes, link by link ---------------------------------------------- */
 
 static AxisLinks
-axis_links(Arena *a, const Mesh *mesh, AxisRef axis, int64_t stride, int64_t n)
+axis_links(Arena *arena, const Mesh *mesh, AxisRef axis, int64_t stride, int64_t n)
 {
 	Wires w = wires_of(mesh, &(AxisList){1, {axis}});
 	int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
@@ -96,22 +96,22 @@ axis_links(Arena *a, const Mesh *mesh, AxisRef axis, int64_t stride, int64_t n)
 		.ring = w.ring,
 		.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
 		.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
-		.up = NEW_ARRAY(a, double, n + 1),
-		.down = NEW_ARRAY(a, double, n + 1),
+		.up = NEW_ARRAY(arena, double, n + 1),
+		.down = NEW_ARRAY(arena, double, n + 1),
 	};
 }
 
 Links
-links_new(Arena *a, const Mesh *mesh, const AxisList *axes)
+links_new(Arena *arena, const Mesh *mesh, const AxisList *axes)
 {
-	Links l = {.naxes = axes->n, .n = axes_size(axes)};
+	Links links = {.naxes = axes->n, .n = axes_size(axes)};
 	int64_t stride = 1;
 
 	for (int i = axes->n - 1; i >= 0; i--) {
-		l.axis[i] = axis_links(a, mesh, axes->a[i], stride, l.n);
+		links.axis[i] = axis_links(arena, mesh, axes->a[i], stride, links.n);
 		stride *= axes->a[i].size;
 	}
-	return l;
+	return links;
 }
 
 /* `length` links from one on, round the ring of n that starts at `ring`. */
@@ -147,13 +147,13 @@ load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
 }
 
 static void
-load_way(Links *l, int64_t from, int64_t to, double bytes)
+load_way(Links *links, int64_t from, int64_t to, double bytes)
 {
 	int64_t hops = 0;
 	double latency = 0;
 
-	for (int i = 0; i < l->naxes; i++) {
-		AxisLinks *x = &l->axis[i];
+	for (int i = 0; i < links->naxes; i++) {
+		AxisLinks *x = &links->axis[i];
 		int64_t digit = from / x->stride % x->size;
 		int64_t wanted = to / x->stride % x->size;
 		int64_t way = load_axis(x, from, digit, wanted, bytes);
@@ -161,16 +161,16 @@ load_way(Links *l, int64_t from, int64_t to, double bytes)
 		latency += (double)way * x->latency;
 		from += (wanted - digit) * x->stride;
 	}
-	l->hops = hops > l->hops ? hops : l->hops;
-	l->latency = latency > l->latency ? latency : l->latency;
+	links->hops = hops > links->hops ? hops : links->hops;
+	links->latency = latency > links->latency ? latency : links->latency;
 }
 
 void
-links_permute(Links *l, const int64_t *source, double bytes)
+links_permute(Links *links, const int64_t *source, double bytes)
 {
-	for (int64_t i = 0; i < l->n; i++)
+	for (int64_t i = 0; i < links->n; i++)
 		if (source[i] >= 0)
-			load_way(l, source[i], i, bytes);
+			load_way(links, source[i], i, bytes);
 }
 
 static double
@@ -186,13 +186,13 @@ busiest(const double *more, int64_t n)
 }
 
 double
-links_seconds(const Links *l)
+links_seconds(const Links *links)
 {
-	double seconds = l->latency;
+	double seconds = links->latency;
 
-	for (int i = 0; i < l->naxes; i++) {
-		const AxisLinks *x = &l->axis[i];
-		double up = busiest(x->up, l->n), down = busiest(x->down, l->n);
+	for (int i = 0; i < links->naxes; i++) {
+		const AxisLinks *x = &links->axis[i];
+		double up = busiest(x->up, links->n), down = busiest(x->down, links->n);
 		double transfer = (up > down ? up : down) / x->bandwidth;
 		seconds = transfer > seconds ? transfer : seconds;
 	}

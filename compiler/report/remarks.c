@@ -58,10 +58,10 @@ known_name(const Module *m, const Value *v)
 
 /* The dim that the axis splits, -1 if none. */
 static int
-dim_of_axis(const Placement *p, AxisRef axis)
+dim_of_axis(const Placement *placement, AxisRef axis)
 {
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
+	for (int d = 0; d < placement->rank; d++) {
+		AxisList l = placement_dim(placement, d);
 		if (axes_overlap(&l, axis))
 			return d;
 	}
@@ -179,18 +179,18 @@ propose(Remarks *r, const Value *v, const Placement *to)
 }
 
 static void
-remove_overlap(AxisList *l, const AxisList *axes, int n)
+remove_overlap(AxisList *list, const AxisList *axes, int n)
 {
 	AxisList kept = {0};
 
-	for (int i = 0; i < l->n; i++) {
+	for (int i = 0; i < list->n; i++) {
 		bool used = false;
 		for (int k = 0; k < n; k++)
-			used |= axes_overlap(&axes[k], l->a[i]);
+			used |= axes_overlap(&axes[k], list->a[i]);
 		if (!used)
-			axes_append(&kept, l->a[i]);
+			axes_append(&kept, list->a[i]);
 	}
-	*l = kept;
+	*list = kept;
 }
 
 /* Each other operand split as the moved one is. */
@@ -364,15 +364,15 @@ remark(Remarks *r, const Transfer *x)
 }
 
 void
-tell_transfers(Module *m, const RemarkOptions *o)
+tell_transfers(Module *m, const RemarkOptions *options)
 {
-	Remarks r = {.module = m, .options = o, .arena = arena_new()};
+	Remarks r = {.module = m, .options = options, .arena = arena_new()};
 	const Ledger *l = module_ledger(m);
 
 	for (int i = 0; l && i < l->n; i++) {
 		const Transfer *x = &l->transfers[i];
 		bool last = i + 1 == l->n || x[1].op != x->op;
-		if (!o->remarks && x->op->requested)
+		if (!options->remarks && x->op->requested)
 			continue;
 		remark(&r, x);
 		(x->op->kind == O_reshard ? label_why : label_exchange)(&r, x);

@@ -26,7 +26,7 @@ typedef struct RemarkOptions {
 				   NULL: none are made */
 	size_t global_length;
 } RemarkOptions;
-void tell_transfers(Module *m, const RemarkOptions *o);
+void tell_transfers(Module *m, const RemarkOptions *options);
 
 /* viz.c: pictures of placements.  From L_sharded on. */
 typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
