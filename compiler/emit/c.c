@@ -130,6 +130,14 @@ emit_scalar(Emitter *e, const Op *op)
 		text_printf(&e->run, "(%s)shdrt_device_id(dev);\n", type);
 		return;
 	}
+	if (op->kind == O_take) {
+		const Value *table = steps_source(e->steps, op->operands[0]);
+		const char *at = scalar_argument(e, op->operands[1]);
+		long long last = (long long)table->type.dims[0] - 1;
+		text_printf(&e->run, "%s[%s < 0 ? 0 : %s > %lld ? %lld : %s];\n",
+			c_array(e, table->def), at, at, last, last, at);
+		return;
+	}
 	for (int i = 0; i < op->noperands; i++)
 		args[i] = scalar_argument(e, op->operands[i]);
 	c_pointwise(&e->run, op, args);

@@ -116,8 +116,19 @@ argument(Nest *n, const Node *x)
 {
 	if (x->kind != NODE_constant)
 		return arena_printf(n->w->emitter->arena, "t%d", x->id);
-	Text t = {0};
-	c_constant(&t, x->value->type.dtype, op_int(x->op, A_value));
+	DType d = x->value->type.dtype;
+	Text t = {0}, *out = n->t;
+	if (x->value->type.rank) {
+		n->t = &t;
+		if (is_half(d))
+			text_printf(&t, "shdrt_through_%s(", dtypes[d].name);
+		text_printf(&t, "%s[", c_array(n->w->emitter, x->op));
+		affine(n, x->index, true);
+		text_add(&t, is_half(d) ? "])" : "]");
+		n->t = out;
+	} else {
+		c_constant(&t, d, op_int(x->op, A_value));
+	}
 	return text_take(&t, n->w->emitter->arena);
 }
 

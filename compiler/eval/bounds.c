@@ -240,7 +240,7 @@ never_negative(const Value *v, int far)
 	if (!op || !far)
 		return false;
 	if (op->kind == O_constant)
-		return dtype_is_float(v->type.dtype)
+		return dtype_is_float(v->type.dtype) && !v->type.rank
 			&& payload_double(op_int(op, A_value)) >= 0;
 	Sign sign = numbers[op->kind].sign;
 	if (sign == SIGN_yes || (sign == SIGN_square && op->operands[0] == op->operands[1]))

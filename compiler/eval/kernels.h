@@ -30,7 +30,8 @@ const void *view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer);
 void convert_wide(DType from, const void *wide, DType to, void *result, int64_t n);
 double tensor_double(const Tensor *t, int64_t i); /* one element */
 int64_t tensor_integer(const Tensor *t, int64_t i);
-void tensor_fill_payload(Tensor *t, int64_t payload); /* an A_value */
+void tensor_fill_payload(Tensor *t, int64_t payload); /* of an A_value */
+void tensor_set_payload(Tensor *t, int64_t i, int64_t payload);
 
 /*
  * combine.c: acc[k * stride] = acc combined with x[k], k ascending, for

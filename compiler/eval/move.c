@@ -149,8 +149,13 @@ copy_in(const Tensor *small, const int64_t *start, Tensor *large)
 bool
 constant(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 {
+	const Ints *values = op_ints(op, A_value);
 	(void)c, (void)operands;
-	tensor_fill_payload(result, op_int(op, A_value));
+	if (result->type.rank == 0)
+		tensor_fill_payload(result, values->v[0]);
+	else
+		for (int i = 0; i < values->n; i++)
+			tensor_set_payload(result, i, values->v[i]);
 	return true;
 }
 

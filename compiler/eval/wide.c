@@ -187,21 +187,33 @@ tensor_integer(const Tensor *t, int64_t i)
 	return wide.i[0];
 }
 
+/* One number as the wide type of a dtype. */
+static void
+wide_payload(DType d, int64_t payload, void *wide)
+{
+	double value = payload_double(payload);
+	if (dtype_is_float(d))
+		convert_wide(D_f64, &value, d, wide, 1);
+	else
+		convert_wide(D_i64, &payload, d, wide, 1);
+}
+
+void
+tensor_set_payload(Tensor *t, int64_t i, int64_t payload)
+{
+	Chunk wide;
+	wide_payload(t->type.dtype, payload, &wide);
+	store_wide(t->type.dtype, &wide, t->data, i, 1);
+}
+
 void
 tensor_fill_payload(Tensor *t, int64_t payload)
 {
 	DType d = t->type.dtype;
 	int64_t n = type_elements(&t->type);
 	Chunk wide;
-	double value = payload_double(payload);
-	DType from = dtype_is_float(d) ? D_f64 : D_i64;
-	for (int i = 0; i < CHUNK; i++) {
-		const void *one = from == D_f64 ? (void *)&value : (void *)&payload;
-		convert_wide(from, one, d, (char *)&wide + (size_t)i * wide_bytes(wide_of(d)),
-			1);
-		if (i + 1 >= n)
-			break;
-	}
+	for (int i = 0; i < CHUNK && i < n; i++)
+		wide_payload(d, payload, (char *)&wide + (size_t)i * wide_bytes(wide_of(d)));
 	for (int64_t i = 0; i < n; i += CHUNK)
 		store_wide(d, &wide, t->data, i, n - i < CHUNK ? n - i : CHUNK);
 }

@@ -205,7 +205,7 @@ read_attr(const ReadLine *in, Op *op, AttrKind attr)
 		read_number_facts(in, op, attr);
 		return;
 	case FORM_VALUE:
-		op_set_int(op, attr, read_literal(&c, in->instr->type.dtype));
+		read_literal(&c, &in->instr->type, op);
 		break;
 	case FORM_DIRECTION:
 		if (!line_needs_attr(in, info->hlo))

@@ -1,7 +1,7 @@
 /*
  * literal.c - the numbers of constants.
  *
- *   constant(0.1)  constant(-inf)  constant(true)  constant(7)
+ *   constant(0.1)  constant(-inf)  constant(true)  s32[2,2] constant({{1, 2}, {3, 4}})
  *
  * Floats have the shortest digits that read back as the same number of the
  * dtype.
@@ -26,8 +26,8 @@ overflows(DType d, double v)
 	return d == D_f32 && isinf((float)v);
 }
 
-void
-text_literal(Text *t, DType d, int64_t payload)
+static void
+text_number(Text *t, DType d, int64_t payload)
 {
 	double v = payload_double(payload);
 	char digits[40];
@@ -51,8 +51,38 @@ text_literal(Text *t, DType d, int64_t payload)
 	}
 }
 
-int64_t
-read_literal(Cursor *c, DType d)
+/* The elements of dim `dim`, and where those after them are. */
+static const int64_t *
+text_elements(Text *t, const Type *type, int dim, const int64_t *v)
+{
+	if (dim == type->rank) {
+		text_number(t, type->dtype, *v);
+		return v + 1;
+	}
+	for (int64_t i = 0; i < type->dims[dim]; i++) {
+		text_add(t, i ? ", " : "{");
+		v = text_elements(t, type, dim + 1, v);
+	}
+	text_add(t, "}");
+	return v;
+}
+
+/* Of a constant that has other than its elements, those that there are. */
+void
+text_literal(Text *t, const Type *type, const Ints *values)
+{
+	if (values->n == type_elements(type)) {
+		text_elements(t, type, 0, values->v);
+		return;
+	}
+	for (int i = 0; i < values->n; i++) {
+		text_add(t, i ? ", " : "");
+		text_number(t, type->dtype, values->v[i]);
+	}
+}
+
+static int64_t
+read_number(Cursor *c, DType d)
 {
 	static const struct {
 		const char *word;
@@ -89,4 +119,33 @@ read_literal(Cursor *c, DType d)
 	}
 	c->pos += n;
 	return double_payload(v);
+}
+
+typedef struct Numbers {
+	int n;
+	int64_t *v;
+} Numbers;
+
+static void
+read_elements(Cursor *c, const Type *type, int dim, Numbers *numbers)
+{
+	if (dim == type->rank) {
+		APPEND(c->rd->arena, numbers->v, numbers->n, read_number(c, type->dtype));
+		return;
+	}
+	for (int64_t i = 0; i < type->dims[dim] && !c->rd->failed; i++) {
+		cursor_expect(c, i ? "," : "{");
+		read_elements(c, type, dim + 1, numbers);
+	}
+	cursor_expect(c, "}");
+}
+
+void
+read_literal(Cursor *c, const Type *type, Op *op)
+{
+	Numbers numbers = {0};
+
+	read_elements(c, type, 0, &numbers);
+	if (!c->rd->failed)
+		op_set_ints(op, A_value, numbers.n, numbers.v);
 }

@@ -66,7 +66,7 @@ void text_hlo_type(Text *t, const Type *type); /* f32[8,64] */
 void text_tuple_type(Text *t, int n, Value *const *values);
 
 /* literal.c */
-void text_literal(Text *t, DType d, int64_t payload);
+void text_literal(Text *t, const Type *type, const Ints *values);
 
 /* reducer.c */
 bool is_reducer_name(const char *name); /* add_f32, ... */

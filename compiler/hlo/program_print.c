@@ -107,8 +107,7 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 		text_printf(t, "%%%s, %%%s..in, %%%s..in", op->operands[0]->name, tuple, tuple);
 	} else {
 		if (op->kind == O_constant)
-			text_literal(t, op->results[0]->type.dtype,
-				op_ints(op, A_value)->n ? op_int(op, A_value) : 0);
+			text_literal(t, &op->results[0]->type, op_ints(op, A_value));
 		for (int i = 0; i < op->noperands; i++)
 			text_printf(t, "%s%%%s", i ? ", " : "", op->operands[i]->name);
 	}

@@ -147,8 +147,8 @@ const HloAttr *line_needs_attr(const ReadLine *in, const char *name);
 /* type.c */
 bool cursor_type(Cursor *c, Type *type, bool *tuple);
 
-/* literal.c: a payload of A_value */
-int64_t read_literal(Cursor *c, DType d);
+/* literal.c: A_value of a constant of that type */
+void read_literal(Cursor *c, const Type *type, Op *op);
 
 /* placement.c */
 void read_placement(const ReadLine *in, Value *v);

@@ -153,12 +153,20 @@ make_convert(Make k, Value *x, DType dtype)
 }
 
 Value *
+make_array(Make k, const Type *type, const int64_t *payloads)
+{
+	Op *op = begin_typed(k, O_constant, NULL, *type);
+
+	set(op, A_value, (int)type_elements(type), payloads);
+	return make_end(k, op);
+}
+
+Value *
 make_constant(Make k, DType dtype, int64_t payload)
 {
-	Op *op = begin_typed(k, O_constant, NULL, type_of(dtype, 0, NULL));
+	Type type = type_of(dtype, 0, NULL);
 
-	set_one(op, A_value, payload);
-	return make_end(k, op);
+	return make_array(k, &type, &payload);
 }
 
 Value *

@@ -57,6 +57,8 @@ Value *make_clamp(Make k, Value *low, Value *x, Value *high);
 Value *make_compare(Make k, Direction d, Value *a, Value *b);
 Value *make_convert(Make k, Value *x, DType dtype);
 Value *make_constant(Make k, DType dtype, int64_t payload); /* a scalar */
+/* ... or a payload for each element, in row-major order. */
+Value *make_array(Make k, const Type *type, const int64_t *payloads);
 /* An i32, or an i64 where it does not fit. */
 Value *make_index(Make k, int64_t n);
 Value *make_identity(Make k, Combiner c, DType dtype);

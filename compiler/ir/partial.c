@@ -37,7 +37,7 @@ is_never(const Value *v, double number)
 			return false;
 		v = op->operands[0];
 	}
-	return v->def && dtype_is_float(v->type.dtype)
+	return v->def && !v->type.rank && dtype_is_float(v->type.dtype)
 		&& payload_double(op_int(v->def, A_value)) != number;
 }
 

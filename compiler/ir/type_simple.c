@@ -8,15 +8,20 @@
 const char *
 type_constant(const Op *op, Arena *a, Type *result)
 {
+	const Ints *values = op_ints(op, A_value);
 	*result = *wanted_type(op);
-	if (result->rank)
-		return arena_printf(a, "a constant is a scalar, not %s", type_shape(a, result));
-	if (dtype_is_float(result->dtype))
-		return NULL;
-	int64_t v = op_int(op, A_value);
-	if (v < integer_limit(result->dtype, false) || v > integer_limit(result->dtype, true))
-		return arena_printf(a, "%lld is not a value of %s", (long long)v,
-			dtypes[result->dtype].name);
+	const char *wrong = check_size(a, result);
+	if (wrong)
+		return wrong;
+	if (values->n != type_elements(result))
+		return arena_printf(a, "a constant %s of %d numbers", type_shape(a, result),
+			values->n);
+	int64_t least = integer_limit(result->dtype, false);
+	int64_t most = integer_limit(result->dtype, true);
+	for (int i = 0; i < values->n && !dtype_is_float(result->dtype); i++)
+		if (values->v[i] < least || values->v[i] > most)
+			return arena_printf(a, "%lld is not a value of %s",
+				(long long)values->v[i], dtypes[result->dtype].name);
 	return NULL;
 }
 

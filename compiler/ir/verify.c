@@ -200,7 +200,7 @@ check_attrs(Checker *c, const Op *op)
 		bool wanted = ops[op->kind].attrs >> a & 1;
 		AttrForm form = attr_table[a].form;
 		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
-			|| form == FORM_VALUE || form == FORM_FACT || a == A_dim;
+			|| form == FORM_FACT || a == A_dim;
 		bool optional = form == FORM_FACT || form == FORM_FACTS;
 		if (wanted && optional && !op_has(op, a))
 			continue;

@@ -36,8 +36,8 @@ steps_home(const Steps *s, const Value *v)
 }
 
 /*
- * Rank 0 and made of this device's id and constants alone: an offset.  Such a
- * value is an ordinary C variable of run().
+ * Rank 0 and made of this device's id and constants alone: an offset, or what a
+ * table has for this device.  Such a value is an ordinary C variable of run().
  */
 static bool
 is_scalar(const Fuse *f, const Op *op)
@@ -48,7 +48,8 @@ is_scalar(const Fuse *f, const Op *op)
 		return true;
 	if (op->nresults != 1)
 		return false;
-	if (!ops[op->kind].pointwise || op->results[0]->type.rank)
+	bool looks_up = op->kind == O_take && operand(f, op, 0)->type.rank == 1;
+	if (op->results[0]->type.rank || (!ops[op->kind].pointwise && !looks_up))
 		return false;
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = operand(f, op, i);

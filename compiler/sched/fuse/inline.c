@@ -68,9 +68,13 @@ inline_leaf(Fuse *f, Op *op, Ref *r)
 	NodeKind kind = op->kind == O_iota ? NODE_iota : NODE_constant;
 	Node *n = node_new(f, r->kernel, kind, op, v);
 
-	if (kind == NODE_iota)
+	if (kind == NODE_iota) {
 		n->index = arena_copy(f->arena, &r->index[op_int(op, A_iota_dim)],
 			sizeof *r->index);
+	} else if (v->type.rank) {
+		n->index = NEW(f->arena, Affine);
+		*n->index = index_linear(f->arena, &v->type, r->index);
+	}
 	*r->slot = n;
 }
 

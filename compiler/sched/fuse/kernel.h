@@ -42,16 +42,16 @@ typedef struct Affine {
 } Affine;
 
 typedef enum NodeKind {
-	NODE_load, /* element `index` of the buffer of `value` */
-	NODE_constant,
-	NODE_iota,    /* the number `index` */
-	NODE_scalar,  /* computed once a run, outside kernels: `value` */
-	NODE_compute, /* the pointwise `op` of the arguments */
-	NODE_reduce,  /* argument 0 combined over the inner loops */
-	NODE_clamp,   /* argument 0, an integer, into [0, limit] */
-	NODE_index,   /* argument 0, an integer: nothing is stored unless it
+	NODE_load,     /* element `index` of the buffer of `value` */
+	NODE_constant, /* element `index` of `op` */
+	NODE_iota,     /* the number `index` */
+	NODE_scalar,   /* computed once a run, outside kernels: `value` */
+	NODE_compute,  /* the pointwise `op` of the arguments */
+	NODE_reduce,   /* argument 0 combined over the inner loops */
+	NODE_clamp,    /* argument 0, an integer, into [0, limit] */
+	NODE_index,    /* argument 0, an integer: nothing is stored unless it
 			   is in [0, limit) */
-	NODE_dot,     /* two loads; of a dot step */
+	NODE_dot,      /* two loads; of a dot step */
 } NodeKind;
 
 struct Node {
@@ -60,7 +60,7 @@ struct Node {
 	Value *value; /* whose element it is; NULL of a clamp */
 	Node *args[3];
 	int nargs;
-	Affine *index; /* of load and iota; others share one that is
+	Affine *index; /* of load, iota and constant; others share one that is
 				   all zero */
 	int64_t limit; /* clamp, index */
 	Node *next;    /* of the kernel; arguments come first */

@@ -183,6 +183,25 @@ localize_reshard(Localizer *l, Op *op)
 	take_over(l, op, v);
 }
 
+/* A part of the table. */
+static void
+localize_constant(Localizer *l, Op *op)
+{
+	Value *v = op->results[0], *starts[MAX_RANK];
+	Type local = placement_local(&v->type, &v->placement);
+
+	if (type_equal(&local, &v->type))
+		return;
+	for (int d = 0; d < local.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d);
+		starts[d] = axes.n ? device_offset(l, &axes, local.dims[d]) : number(l, 0);
+	}
+	Value *whole = make_array(l->make, &v->type, op_ints(op, A_value)->v);
+	Value *part = make_dynamic_slice(named(l->make, v->name), whole, starts, local.dims);
+	part->unpadded = v->unpadded;
+	stand_for(l, op, part);
+}
+
 /* Counts in integers wide enough, from the shard's own first index. */
 static void
 localize_iota(Localizer *l, Op *op)
@@ -329,6 +348,7 @@ localize_op(Localizer *l, Op *op)
 {
 	static void (*const special[OP_COUNT])(Localizer *, Op *) = {
 		[O_reshard] = localize_reshard,
+		[O_constant] = localize_constant,
 		[O_iota] = localize_iota,
 		[O_take] = localize_take,
 		[O_scatter_add] = localize_scatter_add,

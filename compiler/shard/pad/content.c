@@ -113,13 +113,19 @@ moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
 static Content
 constant_content(const Op *op)
 {
-	int64_t bits = op_int(op, A_value);
-	double v = payload_double(bits);
+	bool is_float = dtype_is_float(op->results[0]->type.dtype);
+	const Ints *values = op_ints(op, A_value);
+	Content worst = CONTENT_zero;
 
-	if (!dtype_is_float(op->results[0]->type.dtype))
-		return bits ? CONTENT_finite : CONTENT_zero;
-	/* Rounding to a narrower dtype may make an infinity of the rest. */
-	return v == 0 ? CONTENT_zero : v > -6e4 && v < 6e4 ? CONTENT_finite : CONTENT_any;
+	for (int i = 0; i < values->n; i++) {
+		double v = is_float ? payload_double(values->v[i]) : values->v[i] != 0;
+		/* Rounding to a narrower dtype may make an infinity of the rest. */
+		worst = least(worst,
+			v == 0			      ? CONTENT_zero
+				: v > -6e4 && v < 6e4 ? CONTENT_finite
+						      : CONTENT_any);
+	}
+	return worst;
 }
 
 static Content
