@@ -15,52 +15,15 @@
  * stride gives some shards one row more than others, a block may end in a row
  * that is nobody's; it is masked where it would fall into the window.
  *
- * What halo.c computes in int64_t is emitted here as arithmetic on the
- * device's index, or as a constant or a line where that gives the same.
+ * Where things stand depends on the device: a number for each index along the
+ * dim's axes.  Where the numbers lie on a line it is arithmetic on the device's
+ * index, else it is looked up in a constant with a number for each index:
+ *   shards of 5, every third row:  first rows 0, 1, 2, 0   at = take(s32[4], index)
  */
 #include "shard/reshard/halo.h"
 #include "shard/localize/localize.h"
 
-/* ---- arithmetic on indices -------------------------------------------- */
-
-static Value *
-plus(Localizer *l, Value *v, int64_t n)
-{
-	return n ? make_binary(named(l->make, "at"), O_add, v, number(l, n)) : v;
-}
-
-static Value *
-times(Localizer *l, Value *v, int64_t n)
-{
-	return n == 1 ? v : make_binary(named(l->make, "at"), O_mul, v, number(l, n));
-}
-
-static Value *
-minus(Localizer *l, Value *a, Value *b)
-{
-	return make_binary(named(l->make, "at"), O_sub, a, b);
-}
-
-/* Toward zero; what begins before 0 counts as 0. */
-static Value *
-over(Localizer *l, Value *v, int64_t n, int64_t least)
-{
-	if (n > 1)
-		v = make_binary(named(l->make, "part"), O_div, v, number(l, n));
-	if (least <= -n)
-		v = make_binary(named(l->make, "part"), O_maximum, v, number(l, 0));
-	return v;
-}
-
-/* v mod n, where v is nowhere less than `least`. */
-static Value *
-modulo(Localizer *l, Value *v, int64_t n, int64_t least)
-{
-	if (n == 1)
-		return number(l, 0);
-	v = plus(l, v, least < 0 ? (-least + n - 1) / n * n : 0);
-	return make_binary(named(l->make, "digit"), O_rem, v, number(l, n));
-}
+/* ---- numbers of this device ------------------------------------------- */
 
 typedef struct Line {
 	int64_t first, slope;
@@ -76,17 +39,24 @@ line_at(Line f, int64_t i)
 static Value *
 emit_line(Localizer *l, const AxisList *axes, Line f)
 {
+	Make k = named(l->make, "at");
+
 	if (!f.slope)
 		return number(l, f.first);
-	if (f.slope > 0)
-		return plus(l, device_offset(l, axes, f.slope), f.first);
-	return minus(l, number(l, f.first), device_offset(l, axes, -f.slope));
+	if (f.slope < 0)
+		return make_binary(k, O_sub, number(l, f.first),
+			device_offset(l, axes, -f.slope));
+	Value *v = device_offset(l, axes, f.slope);
+	return f.first ? make_binary(k, O_add, v, number(l, f.first)) : v;
 }
 
 enum { ANY = INT64_MIN }; /* of an index that does not matter */
 
-/* Do all values that matter lie on a line?  Through a single one goes that of
-   slope `steep`. */
+/*
+ * Do all values that matter lie on a line?  Through a single one goes that of
+ * slope `steep`.
+ *   3 ANY 7 9  ->  3 + 2 i       ANY 5 ANY, steep 4  ->  1 + 4 i       1 2 4  no
+ */
 static bool
 fits_line(const int64_t *v, int64_t n, int64_t steep, Line *f)
 {
@@ -97,6 +67,10 @@ fits_line(const int64_t *v, int64_t n, int64_t steep, Line *f)
 			a = i;
 		else if (v[i] != ANY && b < 0)
 			b = i;
+	if (a < 0) {
+		*f = (Line){0, 0};
+		return true;
+	}
 	f->slope = b < 0 ? steep : (v[b] - v[a]) / (b - a);
 	f->first = v[a] - f->slope * a;
 	for (int64_t i = 0; i < n; i++)
@@ -155,10 +129,11 @@ typedef struct Window {
 	Localizer *l;
 	Halo h;
 	const HaloPart *part;
-	int round;	     /* -1: own rows */
-	int64_t rows;	     /* of a block: sent, or own */
-	int64_t left, right; /* margins */
-	int64_t *table;	     /* [ways], scratch */
+	const HaloRound *round; /* NULL: own rows */
+	int64_t rows;		/* of a block: sent, or own */
+	int64_t left, right;	/* margins */
+	int64_t aside;		/* one of them has room for so many rows */
+	int64_t *table;		/* [ways], a number of each device */
 } Window;
 
 static int64_t
@@ -173,63 +148,20 @@ greater(int64_t a, int64_t b)
 	return a > b ? a : b;
 }
 
+/* The shard of which device r gets the block; -1: it needs none. */
 static int64_t
 sender(const Window *w, int64_t r)
 {
-	return w->round < 0 ? r : halo_sender(&w->h, w->part, r, w->round);
-}
-
-static int64_t
-receiver(const Window *w, int64_t q)
-{
-	return w->round < 0 ? q : halo_receiver(&w->h, w->part, q, w->round);
+	if (w->round)
+		return w->round->source[r];
+	return halo_overlap(&w->h, w->part, r, r) ? r : -1;
 }
 
 /* What device r gets of shard q begins so many rows into the shard. */
 static int64_t
 start_of(const Window *w, int64_t q, int64_t r)
 {
-	int64_t start = halo_start(&w->h, w->part, q, r);
-	int64_t last = w->part->most - w->rows;
-
-	return start > last ? last : start;
-}
-
-static bool
-is_pair(const Window *w, int64_t q, int64_t r)
-{
-	return (w->round < 0 || q != r) && halo_overlap(&w->h, w->part, q, r);
-}
-
-/* Where the block stands in the window of device r. */
-static int64_t
-block_row(const Window *w, int64_t r)
-{
-	int64_t q = sender(w, r);
-
-	if (w->round >= 0 && w->part->rounds[w->round].guarded && q >= w->h.ways)
-		return w->h.width;
-	return halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.width;
-}
-
-/* Behind the last row in the window of device r that its block can have. */
-static int64_t
-block_end(const Window *w, int64_t r)
-{
-	return halo_row(&w->h, w->part, sender(w, r) + 1) - r * w->h.width;
-}
-
-/* Would rows that are nobody's fall into the window of some device? */
-static bool
-has_strays(const Window *w)
-{
-	for (int64_t r = 0; r < w->h.ways; r++) {
-		int64_t at = block_row(w, r), end = at + w->rows;
-		int64_t stray = greater(greater(at, 0), block_end(w, r));
-		if (stray < lesser(end, w->h.width))
-			return true;
-	}
-	return false;
+	return lesser(halo_start(&w->h, w->part, q, r), w->part->most - w->rows);
 }
 
 /* Are all blocks of devices that get nothing beside their windows? */
@@ -244,14 +176,22 @@ puts_aside(const Window *w, Line f)
 	return true;
 }
 
-/* A line that says where the block of each device stands, if there is one. */
+/*
+ * Where the block stands in the window of each device; on a line, if there is
+ * one.
+ *   windows of 3, shards of 4 from row -4 on, own rows     -4 -3 -2 -1
+ */
 static bool
 blocks_on_line(const Window *w, Line *f)
 {
 	int64_t beside = w->rows + w->h.width;
 
-	for (int64_t r = 0; r < w->h.ways; r++)
-		w->table[r] = is_pair(w, sender(w, r), r) ? block_row(w, r) : ANY;
+	for (int64_t r = 0; r < w->h.ways; r++) {
+		int64_t q = sender(w, r);
+		w->table[r] = q < 0
+			? ANY
+			: halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.width;
+	}
 	return fits_line(w->table, w->h.ways, beside, f) && puts_aside(w, *f);
 }
 
@@ -263,123 +203,31 @@ widen_margins(Window *w)
 	bool on_line = blocks_on_line(w, &f);
 
 	for (int64_t r = 0; r < w->h.ways; r++) {
-		int64_t at = on_line ? line_at(f, r) : block_row(w, r);
-		int64_t left = lesser(-at, w->rows);
-		int64_t right = lesser(at + w->rows - w->h.width, w->rows);
-		w->left = greater(left, w->left);
-		w->right = greater(right, w->right);
+		int64_t at = on_line ? line_at(f, r) : w->table[r];
+		if (at == ANY) {
+			w->aside = greater(w->aside, w->rows);
+			continue;
+		}
+		w->left = greater(lesser(-at, w->rows), w->left);
+		w->right = greater(lesser(at + w->rows - w->h.width, w->rows), w->right);
 	}
 }
 
-/* ---- a window's arithmetic, emitted ----------------------------------- */
-
-/* device index * scale + n */
+/* What the table has for this device: by a line, or looked up. */
 static Value *
-own_line(const Window *w, int64_t scale, int64_t n)
-{
-	return plus(w->l, device_offset(w->l, &w->h.axes, scale), n);
-}
-
-/* `first` + (here + n - first) mod rounds, as halo_sender(), halo_receiver() */
-static Value *
-partner(const Window *w, Value *first, int64_t n, int64_t least)
+emit_number(const Window *w)
 {
 	Localizer *l = w->l;
+	Type type = type_of(l->index, 1, &w->h.ways);
+	Line f;
 
-	if (w->part->nrounds == 1)
-		return first;
-	Value *v = minus(l, own_line(w, 1, n), first);
-	v = modulo(l, v, w->part->nrounds, least);
-	return make_binary(named(l->make, "from"), O_add, first, v);
-}
-
-static Value *
-emit_sender(const Window *w)
-{
-	const Halo *h = &w->h;
-	const HaloPart *p = w->part;
-	int64_t least = 0;
-
-	if (w->round < 0)
-		return own_line(w, 1, 0);
-	for (int64_t r = 0; r < h->ways; r++) {
-		int64_t v = r + w->round - halo_first_shard(h, p, r);
-		least = v < least ? v : least;
-	}
-	Value *first =
-		over(w->l, own_line(w, h->width * h->apart, -p->base), p->rows, -p->base);
-	return partner(w, first, w->round, least);
-}
-
-static Value *
-emit_receiver(const Window *w)
-{
-	const Halo *h = &w->h;
-	const HaloPart *p = w->part;
-	int64_t least = 0, base = p->base + h->apart - 1;
-
-	if (w->round < 0)
-		return own_line(w, 1, 0);
-	for (int64_t q = 0; q < h->ways; q++) {
-		int64_t v = q - w->round - halo_first_window(h, p, q);
-		least = v < least ? v : least;
-	}
-	Value *first = over(w->l, own_line(w, p->rows, base), h->width * h->apart, base);
-	return partner(w, first, -w->round, least);
-}
-
-/* halo_row() of a shard whose row 0 stands at `v`, nowhere before the first
-   shard's; `v` counts what lies between, too. */
-static Value *
-emit_row(const Window *w, Value *v)
-{
-	int64_t apart = w->h.apart, base = w->part->base;
-	int64_t up = base < 0 ? -base / apart + 1 : 0;
-
-	if (apart == 1)
-		return v;
-	v = over(w->l, plus(w->l, v, up * apart + apart - 1), apart, 0);
-	return plus(w->l, v, -up);
-}
-
-/* Of the rows that this device sends, as the slice that takes them clamps. */
-static Value *
-emit_sent_start(const Window *w)
-{
-	Value *window = times(w->l, emit_receiver(w), w->h.width);
-
-	return minus(w->l, window, emit_row(w, own_line(w, w->part->rows, w->part->base)));
-}
-
-static Value *
-emit_position(const Window *w)
-{
-	Localizer *l = w->l;
-	const HaloPart *p = w->part;
-	int64_t last = p->most - w->rows;
-	Value *from = emit_sender(w), *window = own_line(w, w->h.width, 0);
-	Value *row = emit_row(w, plus(l, times(l, from, p->rows), p->base));
-	Value *start = minus(l, window, row);
-	Value *clamped = !last
-		? number(l, 0)
-		: make_clamp(named(l->make, "clamped"), number(l, 0), start, number(l, last));
-	Value *shift = minus(l, row, window);
-	Value *at = plus(l, make_binary(named(l->make, "at"), O_add, clamped, shift), w->left);
-	if (w->round < 0 || !p->rounds[w->round].guarded)
-		return at;
-	Value *exists = make_compare(l->make, DIR_LT, from, number(l, w->h.ways));
-	return make_select(named(l->make, "at"), exists, at, number(l, w->left + w->h.width));
-}
-
-/* A line that says where shards have what they send, if there is one. */
-static bool
-starts_on_line(const Window *w, Line *f)
-{
-	for (int64_t q = 0; q < w->h.ways; q++) {
-		int64_t r = receiver(w, q);
-		w->table[q] = is_pair(w, q, r) ? start_of(w, q, r) : ANY;
-	}
-	return fits_line(w->table, w->h.ways, 0, f);
+	if (fits_line(w->table, w->h.ways, 0, &f))
+		return emit_line(l, &w->h.axes, f);
+	for (int64_t i = 0; i < w->h.ways; i++)
+		if (w->table[i] == ANY)
+			w->table[i] = 0;
+	Value *table = make_array(named(l->make, "table"), &type, w->table);
+	return make_take(named(l->make, "at"), table, device_offset(l, &w->h.axes, 1), 0);
 }
 
 /* The rows of `v` that this device sends, or keeps. */
@@ -390,65 +238,61 @@ emit_block(const Window *w, Value *v)
 
 	if (w->rows == w->part->most)
 		return v;
-	if (!starts_on_line(w, &f))
-		return rows_at(w->l, v, w->h.dim, emit_sent_start(w), w->rows);
-	if (f.slope)
-		return rows_at(w->l, v, w->h.dim, emit_line(w->l, &w->h.axes, f), w->rows);
-	return slice_rows(w->l, v, w->h.dim, f.first, f.first + w->rows, 1);
-}
-
-static Value *
-emit_sent(const Window *w, Value *v)
-{
-	return exchange(w->l, emit_block(w, v), &w->h.axes, w->part->rounds[w->round].source);
-}
-
-/* block_end(), counted from the end of the left margin. */
-static Value *
-emit_end(const Window *w)
-{
-	Localizer *l = w->l;
-	const HaloPart *p = w->part;
-	Line f;
-
+	for (int64_t q = 0; q < w->h.ways; q++)
+		w->table[q] = ANY;
 	for (int64_t r = 0; r < w->h.ways; r++)
-		w->table[r] = block_end(w, r);
-	if (fits_line(w->table, w->h.ways, 0, &f))
-		return emit_line(l, &w->h.axes, f);
-	Value *next = plus(l, times(l, emit_sender(w), p->rows), p->base + p->rows);
-	return minus(l, emit_row(w, next), own_line(w, w->h.width, 0));
+		if (sender(w, r) >= 0)
+			w->table[sender(w, r)] = start_of(w, sender(w, r), r);
+	if (fits_line(w->table, w->h.ways, 0, &f) && !f.slope)
+		return slice_rows(w->l, v, w->h.dim, f.first, f.first + w->rows, 1);
+	return rows_at(w->l, v, w->h.dim, emit_number(w), w->rows);
 }
 
-/* The block, but what the window has from block_end() on. */
+/* The block, but what the window has where a block ends in rows that are
+   nobody's: the next shard's, which begin elsewhere. */
 static Value *
 mask_strays(const Window *w, Value *window, Value *block, Value *at)
 {
-	Localizer *l = w->l;
-	int dim = w->h.dim;
+	Make k = w->l->make;
 	int64_t n = w->rows;
-	Value *end = plus(l, emit_end(w), w->left);
-	Type rows = type_of(l->index, 1, &n);
-	Value *row = make_iota(named(l->make, "row"), &rows, 0);
-	Value *own = make_compare(l->make, DIR_LT, row,
-		make_splat(l->make, minus(l, end, at), &rows));
-	return make_select(named(l->make, "own"), make_spread(l->make, own, dim, &block->type),
-		block, rows_at(l, window, dim, at, n));
+	bool strays = false;
+
+	for (int64_t r = 0; r < w->h.ways; r++) {
+		int64_t q = sender(w, r), first = 0;
+		w->table[r] = ANY;
+		if (q < 0)
+			continue;
+		first = halo_row(&w->h, w->part, q) + start_of(w, q, r);
+		w->table[r] = halo_row(&w->h, w->part, q + 1) - first;
+		strays |= greater(w->table[r], r * w->h.width - first)
+			< lesser(n, (r + 1) * w->h.width - first);
+	}
+	if (!strays)
+		return block;
+	Type rows = type_of(w->l->index, 1, &n);
+	Value *row = make_iota(named(k, "row"), &rows, 0);
+	Value *own = make_compare(k, DIR_LT, row, make_splat(k, emit_number(w), &rows));
+	return make_select(named(k, "own"), make_spread(k, own, w->h.dim, &block->type), block,
+		rows_at(w->l, window, w->h.dim, at, n));
 }
 
+/* A block that nobody needs goes where there is room beside the window. */
 static Value *
 emit_put(const Window *w, Value *window, Value *block)
 {
-	Line f;
+	int64_t aside = w->left >= w->rows ? -w->rows : w->h.width;
 	Value *at;
+	Line f;
 
 	if (blocks_on_line(w, &f)) {
 		f.first += w->left;
 		at = emit_line(w->l, &w->h.axes, f);
 	} else {
-		at = emit_position(w);
+		for (int64_t r = 0; r < w->h.ways; r++)
+			w->table[r] = (w->table[r] == ANY ? aside : w->table[r]) + w->left;
+		at = emit_number(w);
 	}
-	if (has_strays(w))
-		block = mask_strays(w, window, block, at);
+	block = mask_strays(w, window, block, at);
 	return put_rows(w->l, window, block, w->h.dim, at);
 }
 
@@ -462,15 +306,16 @@ visit_blocks(Window *w, BlockVisitor *visit, void *data)
 {
 	for (int i = 0; i < w->h.nparts; i++) {
 		w->part = &w->h.parts[i];
-		for (w->round = 0; w->round < w->part->nrounds; w->round++) {
-			w->rows = w->part->rounds[w->round].rows;
+		for (int c = 0; c < w->part->nrounds; c++) {
+			w->round = &w->part->rounds[c];
+			w->rows = w->round->rows;
 			if (w->rows)
 				visit(w, i, data);
 		}
 	}
 	for (int i = 0; i < w->h.nparts; i++) {
 		w->part = &w->h.parts[i];
-		w->round = -1;
+		w->round = NULL;
 		w->rows = w->part->own;
 		if (w->rows)
 			visit(w, i, data);
@@ -493,9 +338,10 @@ static void
 fill(Window *w, int part, void *data)
 {
 	Filling *f = data;
-	Value *block =
-		w->round < 0 ? emit_block(w, f->shards[part]) : emit_sent(w, f->shards[part]);
+	Value *block = emit_block(w, f->shards[part]);
 
+	if (w->round)
+		block = exchange(w->l, block, &w->h.axes, w->round->source);
 	f->window = emit_put(w, f->window, block);
 }
 
@@ -515,22 +361,14 @@ static Value *
 fill_window(Window *w, int dim, Value **shards, Value *padding)
 {
 	visit_blocks(w, make_room, NULL);
+	if (w->aside > greater(w->left, w->right))
+		*(w->left < w->right ? &w->right : &w->left) = w->aside;
 	int64_t rows = w->left + w->h.width + w->right;
 	Type wide = shards[0]->type;
 	wide.dims[dim] = rows;
 	Filling f = {shards, make_splat(w->l->make, padding, &wide)};
 	visit_blocks(w, fill, &f);
 	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width, 1);
-}
-
-/* Where the first row that shard q gives away or keeps is in it: on a line, if
-   there is one. */
-static bool
-phases_on_line(const Window *w, const HaloPart *p, Line *f)
-{
-	for (int64_t q = 0; q < w->h.ways; q++)
-		w->table[q] = halo_row(&w->h, p, q) * w->h.apart - p->base - q * p->rows;
-	return fits_line(w->table, w->h.ways, 0, f);
 }
 
 /* With a stride that does not divide the shard: another first row on each
@@ -541,16 +379,12 @@ take_own_rows(const Window *w, Value *v)
 	const HaloPart *p = &w->h.parts[0];
 	int64_t apart = w->h.apart, rows = (p->most - 1) * apart + 1;
 	int64_t last = 0;
-	Line f;
-	Value *at;
 
-	if (phases_on_line(w, p, &f))
-		at = emit_line(w->l, &w->h.axes, f);
-	else
-		at = modulo(w->l, minus(w->l, number(w->l, -p->base), own_line(w, p->rows, 0)),
-			apart, -p->base - (w->h.ways - 1) * p->rows);
-	for (int64_t q = 0; q < w->h.ways; q++)
+	for (int64_t q = 0; q < w->h.ways; q++) {
+		w->table[q] = halo_row(&w->h, p, q) * apart - p->base - q * p->rows;
 		last = greater(last, w->table[q]);
+	}
+	Value *at = emit_number(w);
 	v = make_pad_dim(named(w->l->make, v->name), v, w->h.dim, 0,
 		greater(0, last + rows - p->rows));
 	v = rows_at(w->l, v, w->h.dim, at, rows);

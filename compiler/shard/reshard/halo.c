@@ -74,32 +74,18 @@ halo_row(const Halo *h, const HaloPart *part, int64_t shard)
 	return (row + modulo(-row, h->apart)) / h->apart;
 }
 
-int64_t
-halo_first_shard(const Halo *h, const HaloPart *part, int64_t r)
+/* The shard with the first row of r's window, 0 if the part begins later. */
+static int64_t
+first_shard(const Halo *h, const HaloPart *part, int64_t r)
 {
 	return greater(0, (r * h->width * h->apart - part->base) / part->rows);
 }
 
-int64_t
-halo_first_window(const Halo *h, const HaloPart *part, int64_t q)
+/* The first device whose window has a row of shard q or behind. */
+static int64_t
+first_window(const Halo *h, const HaloPart *part, int64_t q)
 {
 	return greater(0, halo_row(h, part, q) / h->width);
-}
-
-int64_t
-halo_sender(const Halo *h, const HaloPart *part, int64_t r, int64_t c)
-{
-	int64_t first = halo_first_shard(h, part, r);
-
-	return first + modulo(r + c - first, part->nrounds);
-}
-
-int64_t
-halo_receiver(const Halo *h, const HaloPart *part, int64_t q, int64_t c)
-{
-	int64_t first = halo_first_window(h, part, q);
-
-	return first + modulo(q - c - first, part->nrounds);
 }
 
 int64_t
@@ -128,7 +114,7 @@ static void
 visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 {
 	for (int64_t r = 0; r < h->ways; r++)
-		for (int64_t q = halo_first_shard(h, part, r);
+		for (int64_t q = first_shard(h, part, r);
 			q < h->ways && halo_row(h, part, q) < (r + 1) * h->width; q++)
 			if (halo_overlap(h, part, q, r))
 				visit(h, part, q, r);
@@ -139,8 +125,7 @@ static void
 count_rounds(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 {
 	int64_t interval =
-		greater(q - halo_first_shard(h, part, r), r - halo_first_window(h, part, q))
-		+ 1;
+		greater(q - first_shard(h, part, r), r - first_window(h, part, q)) + 1;
 
 	if (q == r)
 		part->own = greater(part->own, halo_overlap(h, part, q, r));
@@ -168,19 +153,6 @@ nobody(Arena *a, int64_t n)
 	return source;
 }
 
-/* A device to which nobody sends in a round gets zeros; do they stand for a
-   shard behind the last, where another operand or the padding is? */
-static void
-guard_rounds(const Halo *h, HaloPart *part)
-{
-	for (int c = 0; c < part->nrounds; c++)
-		for (int64_t r = 0; r < h->ways; r++) {
-			int64_t q = halo_sender(h, part, r, c);
-			part->rounds[c].guarded |=
-				q >= h->ways && halo_row(h, part, q) < (r + 1) * h->width;
-		}
-}
-
 static void
 plan_rounds(Arena *a, const Halo *h, HaloPart *part)
 {
@@ -189,7 +161,6 @@ plan_rounds(Arena *a, const Halo *h, HaloPart *part)
 	for (int i = 0; i < part->nrounds; i++)
 		part->rounds[i].source = nobody(a, h->ways);
 	visit_pairs(h, part, add_to_round);
-	guard_rounds(h, part);
 }
 
 static HaloPart *

@@ -21,8 +21,6 @@ typedef struct HaloRound {
 	int64_t rows;	 /* that are sent: as many as some device needs;
 				   0: nobody needs any */
 	int64_t *source; /* of each device the shard it gets, or -1 */
-	bool guarded;	 /* where nobody sends, what arrives (zeros)
-				   must be put aside */
 } HaloRound;
 
 typedef struct HaloPart {
@@ -72,14 +70,6 @@ HaloCost halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Pla
 
 /* A shard's first row, or the first behind it. */
 int64_t halo_row(const Halo *h, const HaloPart *part, int64_t shard);
-/* The shard with the first row of r's window, 0 if the part begins later; the
-   first device whose window has a row of shard q or behind. */
-int64_t halo_first_shard(const Halo *h, const HaloPart *part, int64_t r);
-int64_t halo_first_window(const Halo *h, const HaloPart *part, int64_t q);
-/* The shard that device r gets in round c, the device that shard q goes to;
-   maybe one that has or needs nothing. */
-int64_t halo_sender(const Halo *h, const HaloPart *part, int64_t r, int64_t c);
-int64_t halo_receiver(const Halo *h, const HaloPart *part, int64_t q, int64_t c);
 /* The first row of shard q that device r needs, counted from the shard's
    first, and how many it needs. */
 int64_t halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r);
