@@ -21,6 +21,7 @@ op_clone(const Op *op)
 		const Value *from = op->results[i];
 		v->type = from->type;
 		v->placement = from->placement;
+		v->no_placement = from->no_placement;
 		v->unpadded = from->unpadded;
 		v->range = from->range;
 	}

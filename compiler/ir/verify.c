@@ -262,15 +262,19 @@ is_of_loops(const Op *op)
 		&& !is_placement_op(op->kind) && op->kind != O_partition_id;
 }
 
-/* A number that is known before the program runs, on one device. */
+/* A number that is known before the program runs, on one device; or a table of
+   such numbers. */
 static bool
 is_offset(const Value *v)
 {
 	const Op *op = value_around(v)->def;
 
-	return op && op->block && !v->type.rank
-		&& (op->kind == O_partition_id || op->kind == O_constant
-			|| ops[op->kind].pointwise);
+	if (!op || !op->block)
+		return false;
+	return op->kind == O_constant
+		|| (!v->type.rank
+			&& (op->kind == O_partition_id || op->kind == O_take
+				|| ops[op->kind].pointwise));
 }
 
 /* Loop nests are bodies of fusions; but for offsets. */
@@ -279,7 +283,7 @@ check_fused(Checker *c, const Op *op)
 {
 	const OpInfo *info = &ops[op->kind];
 	const Op *parent = op->block->parent;
-	bool offset = op->nresults == 1 && !op->results[0]->type.rank;
+	bool offset = op->nresults == 1 && is_offset(op->results[0]);
 
 	if (parent && parent->kind == O_fusion) {
 		if (!is_of_loops(op) && op->kind != O_return)
@@ -291,7 +295,7 @@ check_fused(Checker *c, const Op *op)
 		return;
 	for (int i = 0; i < op->noperands; i++)
 		offset &= op->operands[i] && is_offset(op->operands[i]);
-	if (!offset || (!info->pointwise && op->kind != O_constant))
+	if (!offset)
 		verify_fail(c, "%s outside a fusion", info->name);
 }
 

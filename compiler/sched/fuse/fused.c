@@ -148,24 +148,12 @@ is_renaming(const Fuse *f, const Op *op)
 	return op->kind == O_reshape && f->uses[op->results[0]->id].whole;
 }
 
-/* The op with a value of its own. */
-static Op *
-copy_of(Op *op)
-{
-	Op *copy = op_new(op->module, op->kind, op->noperands, op->operands, 1,
-		op->results[0]->name, op->range, op->label);
-	op_copy_attrs(copy, op);
-	copy->mode = op->mode;
-	copy_facts(copy->results[0], op->results[0]);
-	return copy;
-}
-
 static void
 write_member(Fuse *f, Op *fusion, Op *op, bool dot)
 {
 	const Value *v = op->results[0];
 	bool once = f->wanted[op->id] == 1 && !is_renaming(f, op);
-	Op *inside = once ? op : copy_of(op);
+	Op *inside = once ? op : op_clone(op);
 
 	for (int i = 0; i < op->noperands; i++)
 		inside->operands[i] = operand_inside(f, fusion, op, i, dot);
@@ -195,7 +183,7 @@ write_fusion(Fuse *f, Block *b, Op *root)
 {
 	const Members *members = &f->members[root->id];
 	bool dot = root->kind == O_dot;
-	Op *fusion = fusion_new(root), *inside = copy_of(root);
+	Op *fusion = fusion_new(root), *inside = op_clone(root);
 	Block *body = fusion->bodies[0];
 
 	op_append(b, fusion);
@@ -324,7 +312,7 @@ write_whole(Fuse *f, Block *b, Op *op)
 static void
 write_literal(Fuse *f, Block *b, Op *op)
 {
-	Op *literal = f->wanted[op->id] ? copy_of(op) : op;
+	Op *literal = f->wanted[op->id] ? op_clone(op) : op;
 	Value *v = op->results[0];
 
 	if (literal != op)
