@@ -39,8 +39,8 @@ find_of(Dataflow *d, const Op *op)
 	if (op->nbodies && op->kind != O_call)
 		return;
 	if (op->kind == O_constant)
-		infinite = op->results[0]->type.rank
-			|| isinf(payload_double(op_int(op, A_value)));
+		infinite =
+			op->results[0]->type.rank || isinf(payload_double(op_int(op, A_value)));
 	for (int i = 0; i < n; i++)
 		infinite |= d->of[op->operands[i]->id] != 0;
 	for (int i = 0; i < op->nresults; i++)
