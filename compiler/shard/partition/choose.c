@@ -94,67 +94,38 @@ choice_result(const Partitioner *p, const Choice *c, int result)
 	return to;
 }
 
-/* Partial sums over a factor's axes stand beside the other factors' in the
-   result. */
-static bool
-factor_coexists(const Partitioner *p, const Choice *c, int f)
-{
-	Placement made = choice_result(p, c, 0);
-	const AxisList partial = placement_unreduced(&made);
-
-	for (int i = 0; i < c->factors[f].n; i++)
-		for (int k = 0; k < partial.n; k++)
-			if (!axis_can_coexist(c->factors[f].a[i], partial.a[k]))
-				return false;
-	return true;
-}
-
+/* Each tensor can be placed so, and partial sums stand beside the axes of all
+   other factors. */
 static bool
 choice_fits(const Partitioner *p, const Choice *c)
 {
+	const Rule *r = p->rule;
 	Placement to;
 
-	for (int t = 0; t < p->rule->ntensors; t++)
-		if (!factors_place(p->rule, t, c->factors, &to, NULL))
+	for (int t = 0; t < r->ntensors; t++)
+		if (!factors_place(r, t, c->factors, &to, NULL))
 			return false;
-	for (int f = 0; f < p->rule->nfactors; f++)
+	for (int f = 0; f < r->nfactors; f++)
 		for (int i = 0; i < c->factors[f].n; i++)
 			if (axes_overlap(&c->partial, c->factors[f].a[i]))
 				return false;
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (p->rule->factors[f].kind != F_reduce && !factor_coexists(p, c, f))
-			return false;
+	to = choice_result(p, c, 0);
+	const AxisList partial = placement_unreduced(&to);
+	for (int f = 0; f < r->nfactors; f++)
+		for (int i = 0; i < c->factors[f].n && r->factors[f].kind != F_reduce; i++)
+			for (int k = 0; k < partial.n; k++)
+				if (!axis_can_coexist(c->factors[f].a[i], partial.a[k]))
+					return false;
 	return true;
 }
 
-static void
-price_result(Partitioner *p, const Value *v, Placement made, Choice *c)
-{
-	const ReshardPlan *plan =
-		reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
-
-	c->bytes += plan->bytes;
-	c->seconds += plan->seconds;
-	c->collectives += plan->collectives;
-}
-
-/* Rows that an op gets from other devices as it runs. */
-static void
-price_halo(Partitioner *p, const Type *shards, const Placement *made, Choice *c)
-{
-	HaloCost cost = halo_cost(&p->module->mesh, p->op, shards, made);
-
-	c->bytes += cost.bytes;
-	c->seconds += cost.seconds;
-	c->collectives += cost.collectives;
-	c->valid &= cost.collectives <= MAX_HALO * p->op->noperands;
-}
-
-/* Fills in bytes, seconds and collectives. */
+/* Fills in bytes, seconds and collectives: moving the operands there, rows that
+   the op gets as it runs, the op itself, moving the result to where it is wanted. */
 static void
 price(Partitioner *p, Choice *c)
 {
 	const Op *op = p->op;
+	const Mesh *mesh = &p->module->mesh;
 	Type local[8],
 		*types =
 			op->noperands <= 8 ? local : NEW_ARRAY(p->scratch, Type, op->noperands);
@@ -169,14 +140,24 @@ price(Partitioner *p, Choice *c)
 		types[i] = placement_local(&op->operands[i]->type, &to);
 		price_operand(p, i, &to, c);
 	}
-	for (int i = 0; i < op->nresults; i++)
-		price_result(p, op->results[i], choice_result(p, c, i), c);
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		Placement made = choice_result(p, c, i);
+		const ReshardPlan *plan =
+			reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
+		c->bytes += plan->bytes;
+		c->seconds += plan->seconds;
+		c->collectives += plan->collectives;
+	}
+
 	Placement made = choice_result(p, c, 0);
-	price_halo(p, types, &made, c);
-	Type result_type = placement_local(&op->results[0]->type, &made);
-	StepCost step = step_cost(&p->module->mesh, op, types, &result_type);
-	c->seconds += step.seconds;
-	c->bytes += step.wire_bytes; /* of a collective in a manual region */
+	Type result = placement_local(&op->results[0]->type, &made);
+	HaloCost rows = halo_cost(mesh, op, types, &made);
+	StepCost step = step_cost(mesh, op, types, &result);
+	c->bytes += rows.bytes + step.wire_bytes; /* of a collective in a manual region */
+	c->seconds += rows.seconds + step.seconds;
+	c->collectives += rows.collectives;
+	c->valid &= rows.collectives <= MAX_HALO * op->noperands;
 }
 
 /* ---- partial sums that may stay ------------------------------------------------ */
@@ -195,52 +176,45 @@ partial_axes(const Partitioner *p, int operand, Combiner *combiner)
 	return placement_unreduced(now);
 }
 
-/* All operands with dims hold partial sums over the same axes. */
-static bool
-all_partial(const Partitioner *p, const AxisList *axes, Combiner c)
-{
-	for (int i = 0; i < p->op->noperands; i++) {
-		Combiner ci;
-		AxisList l = partial_axes(p, i, &ci);
-		if (!axes_equal(&l, axes) || ci != c)
-			return false;
-	}
-	return true;
-}
-
 /*
- * May operand i be multiplied before it is summed?  By what is finite; and h * h
- * has to sum h in any case.
+ * May operand i stay partial?  Fills c->partial, c->combiner and c->whole.
+ *
+ *   h: f32[8, 8] unreduced(X), so far where it was computed
+ *   transpose(h)   alone      partial over X, the other operands (there are none) whole
+ *   h * s          alone      if s is finite: inf times a part is not a part of inf
+ *   h * h          no         the product of two parts is no part of the product
+ *   h + g          together   if g is partial over X as well: one sum is saved
+ *   relu(h)        no
  */
-static bool
-can_multiply(const Partitioner *p, int i)
-{
-	const Op *op = p->op;
-
-	for (int k = 0; k < op->noperands; k++)
-		if (k != i
-			&& (p->infinite[op->operands[k]->id]
-				|| op->operands[k] == op->operands[i]))
-			return false;
-	return true;
-}
-
-/* May operand i stay partial?  Fills c->partial, c->combiner and c->whole. */
 static bool
 keep_partial(const Partitioner *p, int i, Choice *c)
 {
+	const Op *op = p->op;
+
 	c->partial = partial_axes(p, i, &c->combiner);
 	if (!c->partial.n)
 		return false;
-	switch (partial_through(p->op, i, c->combiner)) {
+	switch (partial_through(op, i, c->combiner)) {
 	case THROUGH_no:
 		return false;
 	case THROUGH_alone:
 		c->whole = ~(1u << i);
-		return ops[p->op->kind].partial != PARTIAL_bilinear || can_multiply(p, i);
+		for (int k = 0; k < op->noperands && ops[op->kind].partial == PARTIAL_bilinear;
+			k++)
+			if (k != i
+				&& (p->infinite[op->operands[k]->id]
+					|| op->operands[k] == op->operands[i]))
+				return false;
+		return true;
 	case THROUGH_together:
 		c->whole = 0;
-		return i == 0 && all_partial(p, &c->partial, c->combiner);
+		for (int k = 0; k < op->noperands; k++) {
+			Combiner combiner;
+			AxisList axes = partial_axes(p, k, &combiner);
+			if (!axes_equal(&axes, &c->partial) || combiner != c->combiner)
+				return false;
+		}
+		return i == 0;
 	}
 	return false;
 }
@@ -259,24 +233,20 @@ typedef struct Chooser {
 } Chooser;
 
 static void
-add_list(Candidates *c, const AxisList *l)
-{
-	for (int i = 0; i < c->n; i++)
-		if (axes_equal(&c->lists[i], l))
-			return;
-	if (c->n < MAX_LISTS)
-		c->lists[c->n++] = *l;
-}
-
-static void
 add_prefixes(Chooser *ch, int factor, const AxisList *axes)
 {
+	Candidates *c = &ch->of[factor];
 	AxisList prefix = {0};
 
+	if (!factor_splittable(&ch->p->rule->factors[factor]))
+		return;
 	for (int i = 0; i < axes->n; i++) {
+		bool known = false;
 		prefix.a[prefix.n++] = axes->a[i];
-		if (factor_splittable(&ch->p->rule->factors[factor]))
-			add_list(&ch->of[factor], &prefix);
+		for (int k = 0; k < c->n; k++)
+			known |= axes_equal(&c->lists[k], &prefix);
+		if (!known && c->n < MAX_LISTS)
+			c->lists[c->n++] = prefix;
 	}
 }
 
@@ -309,16 +279,6 @@ collect_candidates(Chooser *ch)
 	}
 }
 
-static double
-combinations(const Chooser *ch)
-{
-	double n = 1;
-
-	for (int f = 0; f < ch->p->rule->nfactors; f++)
-		n *= ch->of[f].n;
-	return n;
-}
-
 /* ---- the best of them ------------------------------------------------------------ */
 
 /* -1, 0 or 1 with room for the rounding of sums. */
@@ -348,23 +308,28 @@ better(const Op *op, const Choice *a, const Choice *b)
 	return a->partial.n > b->partial.n;
 }
 
+/* Each choice has room of its own for factors. */
+static void
+keep(const Partitioner *p, Choice *kept, const Choice *c)
+{
+	Assignment *factors = kept->factors;
+
+	memcpy(factors, c->factors, (size_t)p->rule->nfactors * sizeof *factors);
+	*kept = *c;
+	kept->factors = factors;
+}
+
 static void
 consider(Chooser *ch)
 {
-	const Rule *r = ch->p->rule;
-	size_t size = (size_t)r->nfactors * sizeof(Assignment);
 	Choice *c = &ch->current;
 
-	if (!assignment_disjoint(r, c->factors))
+	if (!assignment_disjoint(ch->p->rule, c->factors))
 		return;
 	price(ch->p, c);
-	if (!c->valid || compare(c->bytes, ch->vote.bytes) > 0
-		|| !better(ch->p->op, c, &ch->best))
-		return;
-	Assignment *kept = ch->best.factors;
-	memcpy(kept, c->factors, size);
-	ch->best = *c;
-	ch->best.factors = kept;
+	if (c->valid && compare(c->bytes, ch->vote.bytes) <= 0
+		&& better(ch->p->op, c, &ch->best))
+		keep(ch->p, &ch->best, c);
 }
 
 static void
@@ -380,16 +345,22 @@ combine_from(Chooser *ch, int factor)
 	}
 }
 
-/* Too many to try all: the vote with one factor changed at a time, again
-   from the best found until nothing improves. */
+/* Where there are too many for that: the vote with one factor changed at a time,
+   again from the best found until nothing improves. */
 static void
-improve_one_by_one(Chooser *ch)
+try_all(Chooser *ch)
 {
 	const Rule *r = ch->p->rule;
 	size_t size = (size_t)r->nfactors * sizeof(Assignment);
+	double combinations = 1;
 
+	for (int f = 0; f < r->nfactors; f++)
+		combinations *= ch->of[f].n;
+	if (combinations <= MAX_COMBINATIONS) {
+		combine_from(ch, 0);
+		return;
+	}
 	for (bool improved = true; improved;) {
-		improved = false;
 		Choice before = ch->best;
 		for (int f = 0; f < r->nfactors; f++)
 			for (int i = 0; i < ch->of[f].n; i++) {
@@ -401,44 +372,20 @@ improve_one_by_one(Chooser *ch)
 	}
 }
 
-/* The combiner of the op's own partial results must be that of the kept. */
-static bool
-combiners_agree(const Partitioner *p, const Choice *c)
-{
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (p->rule->factors[f].kind == F_reduce)
-			return p->rule->combiner == c->combiner;
-	return true;
-}
-
-static void
-try_all(Chooser *ch)
-{
-	if (combinations(ch) <= MAX_COMBINATIONS)
-		combine_from(ch, 0);
-	else
-		improve_one_by_one(ch);
-}
-
 /* A vote, if it moves less than what was voted for so far. */
 static void
 hold_vote(Chooser *ch, const Placement *tensors, VoteKind kind)
 {
 	Partitioner *p = ch->p;
-	const Rule *r = p->rule;
-	size_t size = (size_t)r->nfactors * sizeof(Assignment);
 	Choice *c = &ch->current;
-	Assignment *kept = ch->vote.factors;
 
-	vote(r, p->op, tensors, kind, c->factors);
+	vote(p->rule, p->op, tensors, kind, c->factors);
 	price(p, c);
 	if (!c->valid || (ch->vote.valid && compare(c->bytes, ch->vote.bytes) >= 0))
 		return;
-	memcpy(kept, c->factors, size);
-	ch->vote = *c;
-	ch->vote.factors = kept;
-	for (int f = 0; f < r->nfactors; f++)
-		add_prefixes(ch, f, &kept[f]);
+	keep(p, &ch->vote, c);
+	for (int f = 0; f < p->rule->nfactors; f++)
+		add_prefixes(ch, f, &c->factors[f]);
 }
 
 /* Of the placements that propagation found, too, where the only user of the
@@ -497,40 +444,37 @@ already_agrees(Partitioner *p, Choice *c)
 	return true;
 }
 
-static Choice
-weigh(Partitioner *p, int n)
-{
-	Chooser ch = {.p = p};
-
-	ch.current.factors = NEW_ARRAY(p->scratch, Assignment, n);
-	ch.current.combiner = p->rule->combiner;
-	if (already_agrees(p, &ch.current))
-		return ch.current;
-	ch.best.factors = NEW_ARRAY(p->scratch, Assignment, n);
-	ch.vote.factors = NEW_ARRAY(p->scratch, Assignment, n);
-	collect_candidates(&ch);
-	vote_choice(&ch);
-	memcpy(ch.best.factors, ch.vote.factors, (size_t)n * sizeof(Assignment));
-	Assignment *kept = ch.best.factors;
-	ch.best = ch.vote;
-	ch.best.factors = kept;
-	try_all(&ch);
-	for (int i = 0; i < p->op->noperands; i++) {
-		Assignment *room = ch.current.factors;
-		ch.current = (Choice){.factors = room};
-		if (keep_partial(p, i, &ch.current) && combiners_agree(p, &ch.current))
-			try_all(&ch);
-	}
-	return ch.best;
-}
-
 Choice
 choose(Partitioner *p)
 {
-	int n = p->rule->nfactors + 1;
-	Choice c = weigh(p, n);
+	const Rule *r = p->rule;
+	int n = r->nfactors + 1;
+	Chooser ch = {.p = p};
+	Choice *all[] = {&ch.current, &ch.best, &ch.vote};
 
-	c.factors = arena_copy(p->arena, c.factors, sizeof *c.factors * (size_t)n);
+	for (int i = 0; i < 3; i++)
+		all[i]->factors = NEW_ARRAY(p->scratch, Assignment, n);
+	ch.current.combiner = r->combiner;
+	if (already_agrees(p, &ch.current)) {
+		keep(p, &ch.best, &ch.current);
+	} else {
+		collect_candidates(&ch);
+		vote_choice(&ch);
+		keep(p, &ch.best, &ch.vote);
+		try_all(&ch);
+		for (int i = 0; i < p->op->noperands; i++) {
+			ch.current = (Choice){.factors = ch.current.factors};
+			bool kept = keep_partial(p, i, &ch.current);
+			/* The op's own partial sums must be of that combiner, too. */
+			for (int f = 0; f < r->nfactors; f++)
+				if (r->factors[f].kind == F_reduce)
+					kept &= r->combiner == ch.current.combiner;
+			if (kept)
+				try_all(&ch);
+		}
+	}
+	ch.best.factors =
+		arena_copy(p->arena, ch.best.factors, (size_t)n * sizeof *ch.best.factors);
 	arena_reset(p->scratch);
-	return c;
+	return ch.best;
 }

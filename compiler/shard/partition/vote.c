@@ -32,28 +32,23 @@ elements(const Op *op, int tensor)
 	return (double)type_elements(&rule_tensor(op, tensor)->type);
 }
 
-static void
-vote_for(Ballot *b, int factor, const AxisList *axes, double votes)
-{
-	for (int i = 0; i < b->n; i++) {
-		Candidate *c = &b->candidates[i];
-		if (c->factor == factor && axes_equal(&c->axes, axes)) {
-			c->votes += votes;
-			return;
-		}
-	}
-	Candidate c = {factor, *axes, votes, false};
-	APPEND(b->arena, b->candidates, b->n, c);
-}
-
+/* For each prefix of the axes. */
 static void
 vote_prefixes(Ballot *b, int factor, const AxisList *axes, double votes)
 {
 	AxisList prefix = {0};
 
 	for (int i = 0; i < axes->n; i++) {
+		int k = 0;
 		prefix.a[prefix.n++] = axes->a[i];
-		vote_for(b, factor, &prefix, votes);
+		while (k < b->n
+			&& (b->candidates[k].factor != factor
+				|| !axes_equal(&b->candidates[k].axes, &prefix)))
+			k++;
+		if (k == b->n)
+			APPEND(b->arena, b->candidates, b->n,
+				((Candidate){factor, prefix, 0, false}));
+		b->candidates[k].votes += votes;
 	}
 }
 
@@ -111,27 +106,20 @@ winner(const Ballot *b, const Assignment *factors)
 	return best;
 }
 
-static bool
-lists_exclude(const AxisList *a, const AxisList *b)
-{
-	for (int i = 0; i < a->n; i++)
-		for (int k = 0; k < b->n; k++)
-			if (!axis_can_coexist(a->a[i], b->a[k]))
-				return true;
-	return false;
-}
-
 /* Drops what the winner makes impossible. */
 static void
 drop_losers(Ballot *b, const Candidate *won)
 {
 	for (int i = 0; i < b->n; i++) {
 		Candidate *c = &b->candidates[i];
-		if (c->factor == won->factor)
+		if (c->factor == won->factor) {
 			c->dropped |= !axes_is_prefix(&won->axes, &c->axes)
 				|| axes_equal(&won->axes, &c->axes);
-		else
-			c->dropped |= lists_exclude(&c->axes, &won->axes);
+			continue;
+		}
+		for (int k = 0; k < c->axes.n; k++)
+			for (int l = 0; l < won->axes.n; l++)
+				c->dropped |= !axis_can_coexist(c->axes.a[k], won->axes.a[l]);
 	}
 }
 
@@ -151,22 +139,6 @@ in_every_tensor(const Ballot *b, int factor)
 	return true;
 }
 
-/* Onto the first factors that all tensors have and that it divides. */
-static void
-spread_axis(const Ballot *b, AxisRef a, Assignment *factors)
-{
-	const Rule *r = b->rule;
-
-	for (int f = 0; f < r->nfactors; f++) {
-		int64_t ways = axes_size(&factors[f]) * a.size;
-		if (r->factors[f].kind != F_pass || !in_every_tensor(b, f)
-			|| r->factors[f].size % ways || !eligible(b, factors, f))
-			continue;
-		axes_append(&factors[f], a);
-		return;
-	}
-}
-
 /* Its elements are moved, but each stays in one piece: an exchange of rows will
    do, save where whole operands are put after each other. */
 static bool
@@ -176,7 +148,8 @@ is_exchanged(const Ballot *b, int f)
 }
 
 /* Factors that must be whole only held their axes against others, and give
-   them to those.  What is exchanged may as well be gathered. */
+   them to the first of those that all tensors have and that they divide.  What is
+   exchanged may as well be gathered. */
 static void
 clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
 {
@@ -184,14 +157,21 @@ clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
 
 	for (int f = 0; f < r->nfactors; f++) {
 		AxisList axes = factors[f];
-		bool spread =
-			kind == VOTE_spread && !is_exchanged(b, f) && in_every_tensor(b, f);
-		if (factor_stays(&r->factors[f])
-			|| (kind == VOTE_exchange && is_exchanged(b, f)))
+		bool exchanged = is_exchanged(b, f);
+		bool spread = kind == VOTE_spread && !exchanged && in_every_tensor(b, f);
+		if (factor_stays(&r->factors[f]) || (kind == VOTE_exchange && exchanged))
 			continue;
 		factors[f].n = 0;
 		for (int i = 0; spread && i < axes.n; i++)
-			spread_axis(b, axes.a[i], factors);
+			for (int to = 0; to < r->nfactors; to++) {
+				int64_t ways = axes_size(&factors[to]) * axes.a[i].size;
+				if (r->factors[to].kind != F_pass || !in_every_tensor(b, to)
+					|| r->factors[to].size % ways
+					|| !eligible(b, factors, to))
+					continue;
+				axes_append(&factors[to], axes.a[i]);
+				break;
+			}
 	}
 }
 
