@@ -120,15 +120,8 @@ is_gcc(const char *path)
  * Loops vectorise and floats round as written: no contraction to fused
  * multiply-adds.  Buffers of different types share memory.
  */
-static const char *const flags[] = {
-	"-std=gnu11",
-	"-march=native",
-	"-ffp-contract=off",
-	"-fno-trapping-math",
-	"-fno-math-errno",
-	"-fwrapv",
-	"-fno-strict-aliasing",
-};
+static const char *const flags[] = {"-std=gnu11", "-march=native", "-ffp-contract=off",
+	"-fno-trapping-math", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"};
 
 static void
 add_flags(Command *c, const BuildOptions *o)

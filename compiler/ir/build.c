@@ -121,23 +121,9 @@ module_free_names(Module *m)
 static bool
 is_keyword(const char *name)
 {
-	static const char *const keywords[] = {
-		"true",
-		"false",
-		"inf",
-		"nan",
-		"HloModule",
-		"ENTRY",
-		"ROOT",
-		"maximal",
-		"replicated",
-		"manual",
-		"last_tile_dim_replicate",
-		"shard_as",
-		"shard_like",
-		"unknown",
-		"unreduced",
-	};
+	static const char *const keywords[] = {"true", "false", "inf", "nan", "HloModule",
+		"ENTRY", "ROOT", "maximal", "replicated", "manual", "last_tile_dim_replicate",
+		"shard_as", "shard_like", "unknown", "unreduced"};
 
 	for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
 		if (!strcmp(keywords[i], name))
