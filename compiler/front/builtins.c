@@ -285,7 +285,7 @@ may_call(Elab *e, const Builtin *b, const Expr *x)
 Item
 builtin_call(Elab *e, const Builtin *b, const Expr *x)
 {
-	Call call = {.builtin = b, .expr = x, .site = {x->range, b->name}};
+	Call call = {.builtin = b, .expr = x, .site = {x->range, b->name, AS_call}};
 	if (!may_call(e, b, x) || !match_call(e, &call))
 		return item_error(x->range);
 	const Op *before = e->block != NULL ? e->block->last : NULL;

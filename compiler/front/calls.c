@@ -140,7 +140,7 @@ bind_param(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	if (param->type != NULL) {
 		const char *what = arena_printf(e->arena, "argument '%s'", param->name.s);
-		Site s = {x.range, param->name.s};
+		Site s = {x.range, param->name.s, AS_call};
 		x = item_tensor(x.range,
 			(fn->mode == FN_explicit ? annotation_apply_exactly
 						 : annotation_apply)(e, s, param->type, &x,
@@ -151,7 +151,8 @@ bind_param(Elab *e, const FnDecl *fn, const Param *param, Item x)
 		return;
 	symbol->item = x;
 	if (x.kind == IT_tensor)
-		symbol->named = name_value(e, param->name, x.value);
+		symbol->named = name_value(e, param->name,
+			param->type ? UNTYPED_no : UNTYPED_param, x.value);
 }
 
 /* ---- results */
@@ -174,7 +175,7 @@ static Item
 expected_result(Elab *e, const Param *result, const char *what, Item x)
 {
 	Annotation a;
-	Site s = {x.range, "return"};
+	Site s = {x.range, "return", AS_call};
 	Value *v = annotation_fit(e, s, result->type, &x, &a, DIAG_results, what);
 	if (v == NULL || e->frame->unlisted)
 		return item_tensor(x.range, v);
@@ -195,7 +196,7 @@ typed_result(Elab *e, FnDecl *fn, int i, Item x)
 		: arena_printf(e->arena, "result '%s'", result->name.s);
 	if (fn->mode == FN_explicit)
 		return expected_result(e, result, what, x);
-	Site s = {x.range, "return"};
+	Site s = {x.range, "return", AS_call};
 	return item_tensor(x.range,
 		annotation_apply(e, s, result->type, &x, DIAG_results, what));
 }

@@ -337,7 +337,7 @@ void
 run_while(Elab *e, const Stmt *s)
 {
 	Item item;
-	Loop l = {.site = {s->word, "while"}};
+	Loop l = {.site = {s->word, "while", AS_block}};
 	add_assigned(e, &l.vars, s->body);
 	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, NULL))
 		return;
@@ -573,7 +573,7 @@ static void
 run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 {
 	static const char unnamed[] = "i";
-	Loop l = {.site = {s->word, "for"}, .index = index_name(s)};
+	Loop l = {.site = {s->word, "for", AS_block}, .index = index_name(s)};
 	Name name = l.index;
 	if (name.s == NULL)
 		l.index = (Name){unnamed, s->word};
@@ -648,7 +648,7 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 {
 	Region r;
 	Vars vars = {0};
-	Site site = {s->word, "if"};
+	Site site = {s->word, "if", AS_block};
 	int errors = diag_errors(e->session);
 	add_assigned(e, &vars, s->body);
 	add_assigned(e, &vars, s->otherwise);

@@ -465,7 +465,7 @@ declare_param(Elab *e, const Param *p, bool is_entry)
 	if (s != NULL)
 		s->item = item_tensor(p->name.range, v);
 	if (is_entry)
-		name_value(e, p->name, v);
+		name_value(e, p->name, UNTYPED_no, v);
 }
 
 static const char *
@@ -527,7 +527,7 @@ check_result(Elab *e, const Param *p, Site s, Item *x, Annotation *a)
 static Value *
 add_output(Elab *e, FnDecl *fn, int i, int n, Item *x)
 {
-	Site s = {x->range, "return"};
+	Site s = {x->range, "return", AS_call};
 	const Param *p = fn->has_results ? fn->results.v[i] : NULL;
 	Annotation a = {0};
 	if (!check_result(e, p, s, x, &a))
@@ -595,7 +595,7 @@ run_entry(Elab *e, FnDecl *fn)
 	}
 	if (!right)
 		return;
-	Site s = {fn->name.range, "return"};
+	Site s = {fn->name.range, "return", AS_call};
 	make_return(e->block, n, outputs, s.range, s.label);
 	for (int i = 0; i < n; i++)
 		if (!is_named(e, e->m->results[i].name))

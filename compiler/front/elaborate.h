@@ -67,6 +67,7 @@ typedef struct Item {
 typedef struct Site {
 	Range range;
 	const char *label;
+	OpForm form;
 } Site;
 
 typedef enum SymbolKind { SYM_axis, SYM_dim, SYM_type, SYM_value } SymbolKind;
@@ -179,7 +180,7 @@ const char *dtype_habit(const char *name); /* "float32" -> "f32" */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
 void give_name(Elab *e, Name name, Value *v);
 /* ... and lists it in module.named: its place there, or -1. */
-int name_value(Elab *e, Name name, Value *v);
+int name_value(Elab *e, Name name, Untyped untyped, Value *v);
 
 /* items.c: compile-time values, and tensors from them */
 Item item_error(Range r);

@@ -133,7 +133,7 @@ eval_operator(Elab *e, const Expr *x)
 		return fold_binary(e, x->range, x->op, &operands[0], &operands[1]);
 	if (numbers)
 		return fold_unary(e, x->range, x->op, &operands[0]);
-	Site s = {x->range, operators[x->op].spelling};
+	Site s = {x->range, operators[x->op].spelling, AS_call};
 	return apply_pointwise(e, s, operators[x->op].op, operators[x->op].direction, n,
 		operands);
 }
@@ -249,7 +249,7 @@ eval_member(Elab *e, const Expr *x)
 static Item
 cast(Elab *e, const Expr *x, const Item *from)
 {
-	Site s = {x->range, dtypes[x->dtype].name};
+	Site s = {x->range, dtypes[x->dtype].name, AS_call};
 	if (from->kind == IT_tensor) {
 		const Op *before = e->block->last;
 		Value *v = make_convert(at(e, s), from->value, x->dtype);

@@ -117,7 +117,7 @@ static bool
 place_argument(Elab *e, const Param *p, Item x, Value **v, Range *range)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = {x.range, p->name.s};
+	Site s = {x.range, p->name.s, AS_call};
 	*range = x.range;
 	*v = annotation_apply(e, s, p->type, &x, DIAG_call_mismatch, what);
 	return *v != NULL;
@@ -139,7 +139,7 @@ static Op *
 build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *types, Range call)
 {
 	External *x = NEW(e->arena, External);
-	Site s = {call, fn->name.s};
+	Site s = {call, fn->name.s, AS_call};
 	Op *op = make_begin(at(e, s), O_extern, fn->params.n, operands);
 	if (op == NULL)
 		return NULL;
@@ -177,7 +177,7 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
 		op_set_operand_range(op, i, ranges[i]);
 	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];
-		Site s = {call, fn->name.s};
+		Site s = {call, fn->name.s, AS_call};
 		items[i] = item_tensor(call, op->results[i]);
 		items[i] = item_tensor(call,
 			annotation_apply(e, s, p->type, &items[i], DIAG_results, "the result"));

@@ -486,7 +486,7 @@ eval_index(Elab *e, const Expr *x)
 	}
 	if (!select_all(e, &sel, x, &from.value->type))
 		return item_error(x->range);
-	Site s = {x->range, "[]"};
+	Site s = {x->range, "[]", AS_index};
 	return item_tensor(x->range, read_part(e, s, &sel, &from));
 }
 
@@ -496,7 +496,7 @@ index_first(Elab *e, const Item *x, const Item *i)
 {
 	Selection sel = {0};
 	const Type *type = &x->value->type;
-	Site s = {x->range, "for"};
+	Site s = {x->range, "for", AS_row};
 	select_one(&sel, 0, i);
 	for (int d = 1; d < type->rank; d++)
 		if (!select_whole(e, &sel, x->range, d, type->dims[d]))
@@ -526,7 +526,7 @@ Value *
 update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 {
 	Selection sel = {0};
-	Site s = {x->range, "[] ="};
+	Site s = {x->range, "[] =", AS_part};
 	Item value = *part;
 	int rank = whole->type.rank;
 	int64_t size[MAX_RANK];

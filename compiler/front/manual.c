@@ -231,7 +231,7 @@ static Value *
 place_argument(Elab *e, const Param *p, const AxisList *manual, Item *x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = {x->range, p->name.s};
+	Site s = {x->range, p->name.s, AS_call};
 	Annotation a;
 	if (!resolve_spec(e, p, what, manual, &a))
 		return NULL;
@@ -258,7 +258,7 @@ place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
 		if (s != NULL)
 			s->item = item_tensor(x.range, values[i]);
 		if (right)
-			s->named = name_value(e, p->name, values[i]);
+			s->named = name_value(e, p->name, UNTYPED_no, values[i]);
 	}
 	return right;
 }
@@ -312,7 +312,7 @@ check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
 {
 	if (item_is_number(x) && a->has_dtype)
 		*x = item_tensor(x->range,
-			item_constant(e, (Site){x->range, "return"}, a->dtype, x));
+			item_constant(e, (Site){x->range, "return", AS_call}, a->dtype, x));
 	if (x->kind != IT_tensor) {
 		if (x->kind != IT_error)
 			complain(e, DIAG_literal, x->range,
@@ -371,7 +371,7 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 static Manual *
 manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const AxisList *axes)
 {
-	Site s = {where, fn->name.s};
+	Site s = {where, fn->name.s, AS_call};
 	Op *op = make_begin(at(e, s), O_manual, fn->params.n, args);
 	if (op == NULL)
 		return NULL;
@@ -419,7 +419,7 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *it
 		else
 			op_add_result(op, name, &unknown);
 	}
-	if (make_end(at(e, (Site){op->range, op->label}), op) == NULL)
+	if (make_end(at(e, (Site){op->range, op->label, op->form}), op) == NULL)
 		return false;
 	for (int i = 0; i < fn->results.n; i++) {
 		Value *v = op->results[i];

@@ -298,11 +298,13 @@ give_name(Elab *e, Name name, Value *v)
 }
 
 int
-name_value(Elab *e, Name name, Value *v)
+name_value(Elab *e, Name name, Untyped untyped, Value *v)
 {
 	const Frame *f = e->frame;
 	if (v == NULL || f->prelude)
 		return -1;
+	if (v->range.file == 0)
+		v->untyped = untyped;
 	give_name(e, name, v);
 	if (f->unlisted || f->repeated)
 		return -1;

@@ -50,6 +50,7 @@ at(Elab *e, Site s)
 		.range = s.range,
 		.label = s.label,
 		.mode = e->mode,
+		.form = s.form,
 		.enter = enter,
 		.refuse = refuse,
 		.owner = e};

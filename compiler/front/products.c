@@ -402,6 +402,7 @@ build_einsum(Elab *e, Call *c)
 		|| !read_terms(&q))
 		return error;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
+	c->site.form = AS_einsum;
 	return item_tensor(c->expr->range, place_result(e, c, 2, multiply_equation(&q)));
 }
 
@@ -493,6 +494,7 @@ build_matmul(Elab *e, Call *c)
 	Term terms[2] = {{0}}, out = {0};
 	int64_t sizes[FIRST_BATCH + MAX_RANK] = {0};
 	Item error = item_error(c->expr->range);
+	c->site.form = AS_matmul;
 	if (!want_factors(e, c, terms))
 		return error;
 	name_dims(&terms[0], ROW, INNER, INNER);

@@ -13,7 +13,7 @@
 static Site
 let_site(const Stmt *s)
 {
-	return (Site){s->value->range, s->kind == S_let ? "let" : "var"};
+	return (Site){s->value->range, s->kind == S_let ? "let" : "var", AS_call};
 }
 
 /* Binds one name of a let to an item, which is given that name. */
@@ -36,7 +36,12 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	symbol->is_var = s->kind == S_var;
 	symbol->type = target->type;
 	if (item.kind == IT_tensor)
-		symbol->named = name_value(e, target->name, item.value);
+		symbol->named = name_value(e, target->name,
+			target->type || s->tuple   ? UNTYPED_no
+				: s->kind == S_let ? UNTYPED_let
+				: s->kind == S_var ? UNTYPED_var
+						   : UNTYPED_no,
+			item.value);
 	if (symbol->is_var && item.kind != IT_tensor && item.kind != IT_error) {
 		complain(e, DIAG_literal, item.range,
 			"a var is a tensor, not "
@@ -117,7 +122,7 @@ complain_var_type(Elab *e, const Symbol *var, const Item *value)
 static void
 assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 {
-	Site s = {value.range, "="};
+	Site s = {value.range, "=", AS_call};
 	Value *v = value.value;
 	if (var->type != NULL)
 		v = annotation_apply(e, s, var->type, &value, DIAG_shape, var->name);
@@ -130,7 +135,7 @@ assign_whole(Elab *e, Symbol *var, Range where, Item value)
 {
 	const Type *type = &var->item.value->type;
 	if (item_is_number(&value) && type->rank == 0) {
-		Site site = {value.range, "="};
+		Site site = {value.range, "=", AS_call};
 		value = item_tensor(value.range, item_constant(e, site, type->dtype, &value));
 	}
 	if (value.kind == IT_tensor && type_equal(&value.value->type, type))

@@ -117,8 +117,11 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	if (info->bodies)
 		print_bodies(line, op);
 	print_op_attrs(line, op);
-	if (op->mode == MODE_explicit)
+	if (op->mode == MODE_explicit) {
 		line_fact(line, "mode", "explicit");
+		if (op->form != AS_call && op->module->level == L_global)
+			line_fact(line, "form", op_forms[op->form].name);
+	}
 }
 
 /*

@@ -328,6 +328,9 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
 	op->mode = fact_is(&in.facts, "mode", "explicit") ? MODE_explicit : MODE_auto;
+	for (int form = 0; form < OP_FORM_COUNT; form++)
+		if (fact_is(&in.facts, "form", op_forms[form].name))
+			op->form = (OpForm)form;
 	op_append(b, op);
 	remember(rd, op, op, instr);
 	read_results(&in, op, scope);

@@ -16,6 +16,7 @@ op_clone(const Op *op)
 
 	op_copy_attrs(copy, op);
 	copy->mode = op->mode;
+	copy->form = op->form;
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = copy->results[i];
 		const Value *from = op->results[i];

@@ -253,6 +253,9 @@ typedef struct Origin {
 	struct Origin *next;
 } Origin;
 
+/* What bound a value's name, if a type could be written behind it. */
+typedef enum Untyped { UNTYPED_no, UNTYPED_let, UNTYPED_var, UNTYPED_param } Untyped;
+
 struct Value {
 	Op *def;	     /* NULL: a block parameter */
 	Block *block;	     /* where it is defined */
@@ -273,6 +276,7 @@ struct Value {
 				   (shard/pad_dims.c); NULL: nothing is padded */
 	Range range;		 /* the name, for parameters and lets */
 	Range type_range;	 /* the annotation */
+	Untyped untyped;	 /* ... which could be written behind the name */
 	Placement *written;	 /* as annotated, from L_sharded on; else NULL */
 	Origin *origins;	 /* newest first */
 };
@@ -284,6 +288,19 @@ struct Value {
  * type one of mode auto at the call, a declared result an `expect`.
  */
 typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
+
+typedef enum OpForm {
+#define OP_FORM(id, ...) AS_##id,
+#include "forms.def"
+#undef OP_FORM
+	OP_FORM_COUNT
+} OpForm;
+
+typedef struct OpFormInfo {
+	const char *name;
+	bool out, statement, quoted;
+} OpFormInfo;
+extern const OpFormInfo op_forms[OP_FORM_COUNT]; /* ops.c */
 
 /* What `extern fn` declares: the user's C function of an op. */
 typedef struct External {
@@ -322,6 +339,7 @@ struct Op {
 	Block *block;	    /* NULL while detached */
 	Module *module;	    /* where it was made */
 	OpMode mode;
+	OpForm form;
 	AxisList *axes;		    /* collectives: the group, in order;
 				   collective-permute: the target's order */
 	AxisList *from;		    /* collective-permute: the source's order.

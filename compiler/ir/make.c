@@ -13,7 +13,8 @@ make_before(Op *op)
 		.before = op,
 		.range = op->range,
 		.label = op->label,
-		.mode = op->mode};
+		.mode = op->mode,
+		.form = op->form};
 }
 
 Make
@@ -38,6 +39,7 @@ make_begin(Make k, OpKind kind, int n, Value *const *operands)
 			return NULL;
 	Op *op = op_new(k.module, kind, n, operands, 1, k.name, k.range, k.label);
 	op->mode = k.mode;
+	op->form = k.form;
 	op->results[0]->no_placement = k.helper;
 	return k.enter && !k.enter(k.owner, op) ? NULL : op;
 }

@@ -23,6 +23,7 @@ typedef struct Make {
 	Range range;
 	const char *label;
 	OpMode mode;
+	OpForm form;
 	const char *name; /* of the result; NULL: as its op is called */
 	bool helper;	  /* results are no_placement */
 	bool requested;	  /* collectives are what the user asked for */

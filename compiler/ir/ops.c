@@ -91,6 +91,12 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 #undef ATTR
 };
 
+const OpFormInfo op_forms[OP_FORM_COUNT] = {
+#define OP_FORM(id, out, statement, quoted) [AS_##id] = {#id, out, statement, quoted},
+#include "forms.def"
+#undef OP_FORM
+};
+
 const char *const level_names[] = {
 	[L_global] = "global",
 	[L_sharded] = "sharded",

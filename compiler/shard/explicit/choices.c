@@ -86,14 +86,12 @@ written_value(const Value *v, Range where)
 	return w;
 }
 
-/* Made where no expression stands: the range of a loop or branch is its first
-   word, that of an assignment to a part its target; and what a constraint is
-   given, it may not keep. */
+/* Made where no expression stands; and what a constraint is given, it may not
+   keep. */
 static bool
 is_statement(const Op *op)
 {
-	return op->kind == O_while || op->kind == O_if || op->kind == O_constraint
-		|| !strcmp(op->label, "[] =");
+	return op_forms[op->form].statement || op->kind == O_constraint;
 }
 
 Written
@@ -227,46 +225,10 @@ offer_reshard(Choices *c, const Written *w, const Placement *operand)
 
 /* ---- sums to be settled --------------------------------------------------------- */
 
-/* The word before the place: "let" of `let m`; "" if there is none. */
-static const char *
-word_before(const Explicit *e, Range r)
-{
-	const char *text = source_file(e->g.module->session, r.file)->text;
-	int end = r.begin;
-
-	while (end > 0 && isspace((unsigned char)text[end - 1]))
-		end--;
-	int begin = end;
-	while (begin > 0 && isalpha((unsigned char)text[begin - 1]))
-		begin--;
-	return arena_strndup(e->g.arena, text + begin, (size_t)(end - begin));
-}
-
-static char
-char_after(const Explicit *e, Range r)
-{
-	const char *text = source_file(e->g.module->session, r.file)->text;
-	int at = r.end;
-
-	while (isspace((unsigned char)text[at]))
-		at++;
-	return text[at];
-}
-
 static Range
 insertion(Range at, int offset)
 {
 	return (Range){at.file, at.line, offset, offset};
-}
-
-/* Could a type be written behind the name of the let? */
-static const char *
-untyped_let(const Explicit *e, const Value *v)
-{
-	if (!has_text(e, v->range) || char_after(e, v->range) != '=')
-		return NULL;
-	const char *word = word_before(e, v->range);
-	return !strcmp(word, "let") || !strcmp(word, "var") ? word : NULL;
 }
 
 void
@@ -275,19 +237,22 @@ offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from
 {
 	Explicit *e = c->e;
 	Arena *a = e->g.arena;
-	const char *spec = spec_text(e, v, to), *edit, *word;
+	const char *spec = spec_text(e, v, to), *edit;
+	bool let = v->untyped == UNTYPED_let || v->untyped == UNTYPED_var;
 	const Op *def = v->def ? v->def : maker;
 
-	if (takes_out(maker)) {
+	if (op_forms[maker->form].out) {
 		edit = arena_printf(a, ", out=%s", spec);
 		offer(c, (Offer){edit + 2, insertion(maker->range, maker->range.end - 1), edit},
 			v, from, to);
-	} else if ((word = untyped_let(e, v))) {
+	} else if (let && has_text(e, v->range)) {
 		/* without any @ a let says nothing about placement */
 		edit = arena_printf(a, ": %s%s", spec,
 			placement_ways(to) == 1 && !to->nunreduced ? " replicated" : "");
 		offer(c,
-			(Offer){arena_printf(a, "%s %s%s", word, value_source_name(v), edit),
+			(Offer){arena_printf(a, "%s %s%s",
+					v->untyped == UNTYPED_let ? "let" : "var",
+					value_source_name(v), edit),
 				insertion(v->range, v->range.end), edit},
 			v, from, to);
 	} else {
@@ -331,7 +296,7 @@ offer_parameter(Choices *c, const Value *v)
 
 	if (has_text(e, v->type_range))
 		offer(c, (Offer){typed, v->type_range, type}, v, &to, &to);
-	else if (has_text(e, v->range) && strchr(",)", char_after(e, v->range)))
+	else if (has_text(e, v->range) && v->untyped == UNTYPED_param)
 		offer(c, (Offer){typed, v->range, typed}, v, &to, &to);
 }
 

@@ -41,7 +41,7 @@ first_axis(const AxisList *l)
 static bool
 must_be_whole(const Projection *p, int factor)
 {
-	bool is_row = p->op->kind == O_dynamic_slice && !strcmp(p->op->label, "for");
+	bool is_row = p->op->kind == O_dynamic_slice && p->op->form == AS_row;
 
 	switch (p->rule->factors[factor].kind) {
 	case F_pass:

@@ -65,15 +65,9 @@ source_text(const Explicit *e, Range r)
 static const char *
 op_text(const Explicit *e, const Op *op)
 {
-	const char *text = op->label[0] == '[' ? source_text(e, op->range) : NULL;
+	const char *text = op_forms[op->form].quoted ? source_text(e, op->range) : NULL;
 
 	return text ? text : op->label;
-}
-
-bool
-takes_out(const Op *op)
-{
-	return !strncmp(op->label, "einsum", 6) || !strncmp(op->label, "matmul", 6);
 }
 
 /* A value that has a name of its own by it, others as they are written. */
@@ -107,7 +101,7 @@ letter_in_label(const Op *op, int i, int dim)
 {
 	const char *quote = strchr(op->label, '\'');
 
-	if (op->kind != O_dot || strncmp(op->label, "einsum", 6) || !quote)
+	if (op->kind != O_dot || op->form != AS_einsum || !quote)
 		return 0;
 	const char *comma = strchr(quote, ','), *arrow = strstr(quote, "->");
 	if (!comma || !arrow || strchr(comma + 1, ','))
@@ -573,7 +567,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 		result ? value_source_name(op->results[0]) : text, spec_text(e, v, from),
 		spec_text(e, v, to),
 		result ? "a result's type is checked, and moves nothing"
-			: takes_out(op)
+			: op_forms[op->form].out
 			? "out= settles partial sums, and moves nothing else"
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)

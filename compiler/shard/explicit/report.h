@@ -56,7 +56,6 @@ const char *range_text(const Explicit *e, Range r);
 /* "einsum(..., out=[8@X])" without its out= */
 const char *without_out(const Explicit *e, const char *text);
 const char *spec_text(const Explicit *e, const Value *v, const Placement *p);
-bool takes_out(const Op *op);
 
 static inline Range
 operand_range(const Op *op, int i)
