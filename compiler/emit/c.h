@@ -54,13 +54,13 @@ void c_store(Text *t, DType d, const char *value); /* what to assign */
 void c_pointwise(Text *t, const Op *op, const char *const *args);
 /* acc combined with x, in the compute type of d. */
 void c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x);
+/* The name of a table with the elements of a constant, rounded but
+   for halves; equal ones share it */
+const char *c_array(Emitter *e, const Op *constant);
 bool is_half(DType d);
 const char *compute_type(DType d);
 
-/* c_kernel.c: the name of a table with the elements of a constant, rounded but
-   for halves; equal ones share it */
-const char *c_array(Emitter *e, const Op *constant);
-/* a call of the (shared) function of a kernel step */
+/* c_kernel.c: a call of the (shared) function of a kernel step */
 void emit_kernel(Emitter *e, const Step *step);
 
 /* c_nest.c: the body of such a function */

@@ -239,3 +239,28 @@ c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x)
 	if (dtypes[d].bytes == 1)
 		text_add(t, ")");
 }
+
+const char *
+c_array(Emitter *e, const Op *constant)
+{
+	const Ints *values = op_ints(constant, A_value);
+	DType d = constant->results[0]->type.dtype;
+	Text text = {0};
+
+	text_printf(&text, "[%d] = {", values->n);
+	for (int i = 0; i < values->n; i++) {
+		c_between(&text, i, "");
+		c_constant(&text, is_half(d) ? D_f32 : d, values->v[i]);
+	}
+	text_add(&text, "};\n");
+	const char *key = arena_printf(e->arena, "%s%s", compute_type(d), text.s);
+	const char *name = table_get(e->by_text, key);
+	if (!name) {
+		name = arena_printf(e->arena, "array_%d", e->nkernels++);
+		table_set(e->by_text, key, (void *)name);
+		text_printf(&e->kernels, "static const %s %s%s\n", compute_type(d), name,
+			text.s);
+	}
+	text_free(&text);
+	return name;
+}
