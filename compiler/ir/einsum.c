@@ -29,36 +29,36 @@ typedef struct Einsum {
 } Einsum;
 
 static uint64_t
-letters_of(const Term *t)
+letters_of(const Term *term)
 {
 	uint64_t set = 0;
 
-	for (int d = 0; d < t->value->type.rank; d++)
-		set |= 1ull << t->letters[d];
+	for (int d = 0; d < term->value->type.rank; d++)
+		set |= 1ull << term->letters[d];
 	return set;
 }
 
 static void
-remove_dim(Term *t, int d, int rank)
+remove_dim(Term *term, int d, int rank)
 {
 	size_t rest = (size_t)(rank - d - 1);
 
-	memmove(t->letters + d, t->letters + d + 1, rest * sizeof *t->letters);
-	memmove(t->ranges + d, t->ranges + d + 1, rest * sizeof *t->ranges);
+	memmove(term->letters + d, term->letters + d + 1, rest * sizeof *term->letters);
+	memmove(term->ranges + d, term->ranges + d + 1, rest * sizeof *term->ranges);
 }
 
 bool
-term_drop_dim(Make k, Term *t, int d)
+term_drop_dim(Make k, Term *term, int d)
 {
 	int64_t dims[MAX_RANK];
 	int rank = 0;
 
-	for (int i = 0; i < t->value->type.rank; i++)
+	for (int i = 0; i < term->value->type.rank; i++)
 		if (i != d)
-			dims[rank++] = t->value->type.dims[i];
-	remove_dim(t, d, rank + 1);
-	t->value = make_reshape(k, t->value, rank, dims);
-	return t->value;
+			dims[rank++] = term->value->type.dims[i];
+	remove_dim(term, d, rank + 1);
+	term->value = make_reshape(k, term->value, rank, dims);
+	return term->value;
 }
 
 static DType
@@ -72,25 +72,25 @@ wider(DType a, DType b)
 /* Of dims i and j of one letter what is off the diagonal becomes 0, and the
    sum along j takes the rest. */
 static bool
-take_diagonals(Make k, Term *t)
+take_diagonals(Make k, Term *term)
 {
-	for (int i = 0; i < t->value->type.rank; i++)
-		for (int j = i + 1; j < t->value->type.rank;) {
-			if (t->letters[i] != t->letters[j]) {
+	for (int i = 0; i < term->value->type.rank; i++)
+		for (int j = i + 1; j < term->value->type.rank;) {
+			if (term->letters[i] != term->letters[j]) {
 				j++;
 				continue;
 			}
-			Type type = t->value->type, positions = type;
+			Type type = term->value->type, positions = type;
 			int64_t dim = j;
 			positions.dtype = type.dims[i] > INT32_MAX ? D_i64 : D_i32;
 			Value *row = make_iota(k, &positions, i);
 			Value *column = make_iota(k, &positions, j);
 			Value *same = make_compare(k, DIR_EQ, row, column);
 			Value *zero = make_splat(k, make_constant(k, type.dtype, 0), &type);
-			t->value = make_select(k, same, t->value, zero);
-			t->value = make_reduce(k, C_add, t->value, 1, &dim);
-			remove_dim(t, j, type.rank);
-			if (!t->value)
+			term->value = make_select(k, same, term->value, zero);
+			term->value = make_reduce(k, C_add, term->value, 1, &dim);
+			remove_dim(term, j, type.rank);
+			if (!term->value)
 				return false;
 		}
 	return true;
@@ -98,20 +98,21 @@ take_diagonals(Make k, Term *t)
 
 /* Sums, in one reduce, the dims whose letters are not in `keep`. */
 static bool
-sum_lonely(const Einsum *e, Term *t, uint64_t keep)
+sum_lonely(const Einsum *e, Term *term, uint64_t keep)
 {
 	int64_t dims[MAX_RANK];
-	int n = 0, rank = t->value->type.rank;
+	int n = 0, rank = term->value->type.rank;
 
 	for (int d = 0; d < rank; d++)
-		if (!(keep >> t->letters[d] & 1))
+		if (!(keep >> term->letters[d] & 1))
 			dims[n++] = d;
 	if (n)
-		t->value = make_convert(e->k, t->value, wider(t->value->type.dtype, e->dtype));
-	t->value = make_reduce(e->k, C_add, t->value, n, dims);
+		term->value = make_convert(e->k, term->value,
+			wider(term->value->type.dtype, e->dtype));
+	term->value = make_reduce(e->k, C_add, term->value, n, dims);
 	for (int i = n - 1; i >= 0; i--)
-		remove_dim(t, (int)dims[i], rank--);
-	return t->value;
+		remove_dim(term, (int)dims[i], rank--);
+	return term->value;
 }
 
 static bool
@@ -141,31 +142,31 @@ typedef struct Pairing { /* of the dims of two terms */
 } Pairing;
 
 static int
-find_letter(const Term *t, int letter)
+find_letter(const Term *term, int letter)
 {
-	for (int d = 0; d < t->value->type.rank; d++)
-		if (t->letters[d] == letter)
+	for (int d = 0; d < term->value->type.rank; d++)
+		if (term->letters[d] == letter)
 			return d;
 	return -1;
 }
 
 static bool
-add_result_dim(Pairing *p, const Term *from, int d)
+add_result_dim(Pairing *pair, const Term *from, int d)
 {
-	if (p->rank == MAX_RANK)
+	if (pair->rank == MAX_RANK)
 		return false;
-	p->result.letters[p->rank] = from->letters[d];
-	p->result.ranges[p->rank++] = from->ranges[d];
+	pair->result.letters[pair->rank] = from->letters[d];
+	pair->result.ranges[pair->rank++] = from->ranges[d];
 	return true;
 }
 
 /* The letters of a that b has too are batch (kept) or contracted. */
 static bool
-pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *p)
+pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *pair)
 {
-	DotDims *dims = &p->dims;
+	DotDims *dims = &pair->dims;
 
-	p->rank = dims->nbatch = dims->ncontract = 0;
+	pair->rank = dims->nbatch = dims->ncontract = 0;
 	for (int d = 0; d < a->value->type.rank; d++) {
 		int other = find_letter(b, a->letters[d]);
 		if (other < 0)
@@ -173,7 +174,7 @@ pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *p)
 		if (keep >> a->letters[d] & 1) {
 			dims->lhs_batch[dims->nbatch] = d;
 			dims->rhs_batch[dims->nbatch++] = other;
-			if (!add_result_dim(p, a, d))
+			if (!add_result_dim(pair, a, d))
 				return false;
 		} else {
 			dims->lhs_contract[dims->ncontract] = d;
@@ -181,39 +182,39 @@ pair_up(const Term *a, const Term *b, uint64_t keep, Pairing *p)
 		}
 	}
 	for (int d = 0; d < a->value->type.rank; d++)
-		if (find_letter(b, a->letters[d]) < 0 && !add_result_dim(p, a, d))
+		if (find_letter(b, a->letters[d]) < 0 && !add_result_dim(pair, a, d))
 			return false;
 	for (int d = 0; d < b->value->type.rank; d++)
-		if (find_letter(a, b->letters[d]) < 0 && !add_result_dim(p, b, d))
+		if (find_letter(a, b->letters[d]) < 0 && !add_result_dim(pair, b, d))
 			return false;
 	return true;
 }
 
 static bool
-is_output(const Einsum *e, const Pairing *p)
+is_output(const Einsum *e, const Pairing *pair)
 {
-	size_t size = (size_t)p->rank * sizeof p->result.letters[0];
+	size_t size = (size_t)pair->rank * sizeof pair->result.letters[0];
 
-	return p->rank == e->nout && !memcmp(p->result.letters, e->out->letters, size);
+	return pair->rank == e->nout && !memcmp(pair->result.letters, e->out->letters, size);
 }
 
 /* The dot, which knows where the letters of its operands and result are
    written; `result` may be one of the two. */
 static bool
-dot_of(const Einsum *e, const Term *a, const Term *b, const Pairing *p, Term *result)
+dot_of(const Einsum *e, const Term *a, const Term *b, const Pairing *pair, Term *result)
 {
 	DType dtype = wider(a->value->type.dtype, e->dtype);
 	size_t ra = (size_t)a->value->type.rank, rb = (size_t)b->value->type.rank;
-	Value *v = make_dot(e->k, a->value, b->value, &p->dims, dtype);
+	Value *v = make_dot(e->k, a->value, b->value, &pair->dims, dtype);
 
 	if (!v)
 		return false;
-	Range *r = NEW_ARRAY(e->k.module->arena, Range, (int)ra + (int)rb + p->rank + 1);
+	Range *r = NEW_ARRAY(e->k.module->arena, Range, (int)ra + (int)rb + pair->rank + 1);
 	memcpy(r, a->ranges, ra * sizeof *r);
 	memcpy(r + ra, b->ranges, rb * sizeof *r);
-	memcpy(r + ra + rb, p->result.ranges, (size_t)p->rank * sizeof *r);
+	memcpy(r + ra + rb, pair->result.ranges, (size_t)pair->rank * sizeof *r);
 	v->def->letters = r;
-	*result = p->result;
+	*result = pair->result;
 	result->value = v;
 	return true;
 }
@@ -226,9 +227,9 @@ static bool
 multiply(const Einsum *e, Term *a, Term *b, uint64_t keep, bool last, Term *result)
 {
 	DType operand = wider(a->value->type.dtype, b->value->type.dtype);
-	Pairing p, swapped;
+	Pairing pair, swapped;
 
-	if (!pair_up(a, b, keep, &p)) {
+	if (!pair_up(a, b, keep, &pair)) {
 		if (!e->k.refuse)
 			die("einsum: a product of more than %d dims", MAX_RANK);
 		e->k.refuse(e->k.owner, DIAG_rank, e->k.range,
@@ -241,9 +242,9 @@ multiply(const Einsum *e, Term *a, Term *b, uint64_t keep, bool last, Term *resu
 	b->value = make_convert(e->k, b->value, operand);
 	if (!a->value || !b->value)
 		return false;
-	bool swap = last && !is_output(e, &p) && pair_up(b, a, keep, &swapped)
+	bool swap = last && !is_output(e, &pair) && pair_up(b, a, keep, &swapped)
 		&& is_output(e, &swapped);
-	return swap ? dot_of(e, b, a, &swapped, result) : dot_of(e, a, b, &p, result);
+	return swap ? dot_of(e, b, a, &swapped, result) : dot_of(e, a, b, &pair, result);
 }
 
 /* ---- the order -------------------------------------------------------- */

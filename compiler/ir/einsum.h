@@ -22,6 +22,6 @@ typedef struct Term {
    Dims of one letter have one size.  NULL where k refuses an op. */
 Value *make_einsum(Make k, int n, const Term *terms, const Term *result, int rank, DType dtype);
 /* Without dim `d`, which has size 1. */
-bool term_drop_dim(Make k, Term *t, int d);
+bool term_drop_dim(Make k, Term *term, int d);
 
 #endif
