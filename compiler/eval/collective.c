@@ -107,7 +107,7 @@ collective_permute(const Module *m, const Op *op, const Tensor *operands, Tensor
 		if (!results[to].data)
 			continue;
 		int64_t from = permute_source(mesh, op, to);
-		if (from >= 0 && !identity(NULL, op, &operands[from], &results[to]))
+		if (from >= 0 && !identity(op, &operands[from], &results[to]))
 			return false;
 	}
 	return true;
@@ -124,7 +124,7 @@ reduce_group(const Group *g)
 		    first))
 		return false;
 	for (int64_t i = 1; i < g->n; i++)
-		identity(NULL, g->op, first, &g->results[g->members[i]]);
+		identity(g->op, first, &g->results[g->members[i]]);
 	return true;
 }
 

@@ -1,7 +1,7 @@
 /*
  * control.c - ops with bodies: composites, loops and choices.
  *
- * With bounds, a decision that rounding may make otherwise leaves anything in
+ * With samples, a decision that rounding may make otherwise leaves anything in
  * the results.
  */
 #include "eval/machine.h"
@@ -11,68 +11,52 @@
 
 /* ---- in and out of bodies ----------------------------------------------- */
 
-/* The parameters see `args`, [parameter * ndevices + device]. */
+/* The parameters see `args`, [parameter * lanes + lane]. */
 static void
-lend(const Machine *vm, const Block *body, const Slot *args)
+lend(const Machine *vm, const Block *body, const Tensor *args)
 {
-	for (int i = 0; i < body->nparams; i++) {
-		for (int64_t d = 0; d < vm->ndevices; d++) {
-			if (!vm->active[d])
-				continue;
-			Slot *param = slot(vm, body->params[i], d);
-			param->is = args[i * vm->ndevices + d].is;
-			param->borrowed = true;
-		}
-	}
+	for (int i = 0; i < body->nparams; i++)
+		for (int64_t k = 0; k < vm->nlanes; k++)
+			if (lane_is_active(vm, k))
+				*machine_lane(vm, body->params[i], k) =
+					tensor_lend(&args[i * vm->nlanes + k]);
 }
 
-/* Views of the operands from `first` on, for the values to be. */
-static Slot *
+/* The operands from `first` on, for the values to be. */
+static Tensor *
 arguments(const Machine *vm, const Op *op, int first)
 {
-	size_t n = (size_t)(op->noperands - first) * (size_t)vm->ndevices;
-	Slot *args = calloc(n + 1, sizeof *args);
-	for (int i = first; args && i < op->noperands; i++) {
-		for (int64_t d = 0; d < vm->ndevices; d++) {
-			Slot *arg = &args[(i - first) * vm->ndevices + d];
-			arg->is = slot(vm, op->operands[i], d)->is;
-			arg->borrowed = true;
-		}
-	}
+	size_t n = (size_t)(op->noperands - first) * (size_t)vm->nlanes;
+	Tensor *args = calloc(n + 1, sizeof *args);
+	for (int i = first; args && i < op->noperands; i++)
+		for (int64_t k = 0; k < vm->nlanes; k++)
+			args[(i - first) * vm->nlanes + k] =
+				tensor_lend(machine_lane(vm, op->operands[i], k));
 	return args;
 }
 
-static void
-free_args(Slot *args, size_t n)
-{
-	for (size_t i = 0; args && i < n; i++)
-		if (!args[i].borrowed)
-			inexact_free(&args[i].is);
-	free(args);
-}
-
-/* What a body returned is gone from its slots. */
+/* What a body returned is gone from its lanes. */
 static void
 leave(const Machine *vm, const Block *body)
 {
 	for (int i = 0; i < body->last->noperands; i++)
-		slot_free(vm, body->last->operands[i]);
+		machine_forget(vm, body->last->operands[i]);
 	for (int i = 0; i < body->nparams; i++)
-		slot_free(vm, body->params[i]);
+		machine_forget(vm, body->params[i]);
 }
 
 /* Runs a body and gives its results to those of the op. */
 static bool
-run_body(Machine *vm, const Op *op, const Block *body, const Slot *args)
+run_body(Machine *vm, const Op *op, const Block *body, const Tensor *args)
 {
 	lend(vm, body, args);
 	if (!machine_block(vm, body))
 		return false;
 	for (int i = 0; i < op->nresults; i++)
-		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d]
-				&& !slot_take(vm, body->last->operands[i], body, d,
-					&slot(vm, op->results[i], d)->is))
+		for (int64_t k = 0; k < vm->nlanes; k++)
+			if (lane_is_active(vm, k)
+				&& !machine_take(vm, body->last->operands[i], body, k,
+					machine_lane(vm, op->results[i], k)))
 				return false;
 	leave(vm, body);
 	return true;
@@ -81,7 +65,7 @@ run_body(Machine *vm, const Op *op, const Block *body, const Slot *args)
 bool
 machine_call(Machine *vm, const Op *op)
 {
-	Slot *args = arguments(vm, op, 0);
+	Tensor *args = arguments(vm, op, 0);
 	bool ok = args && run_body(vm, op, op->bodies[0], args);
 	free(args);
 	return ok;
@@ -95,7 +79,7 @@ any_true(const Machine *vm, const Value *v, bool *chosen)
 {
 	bool any = false;
 	for (int64_t d = 0; d < vm->ndevices; d++) {
-		chosen[d] = vm->active[d] && tensor_integer(&slot(vm, v, d)->is.value, 0);
+		chosen[d] = vm->active[d] && tensor_integer(machine_lane(vm, v, d), 0);
 		any = any || chosen[d];
 	}
 	return any;
@@ -104,13 +88,15 @@ any_true(const Machine *vm, const Value *v, bool *chosen)
 static bool
 is_doubtful(const Machine *vm, const Value *v)
 {
-	return vm->bounds && !is_exact(&slot(vm, v, 0)->is);
+	Inexact x = machine_value(vm, v, 0);
+	return vm->sampler && !is_exact(&x);
 }
 
 static bool
 doubt(const Machine *vm, const Value *v)
 {
-	return inexact_anything(&slot(vm, v, 0)->is);
+	Inexact x = machine_value(vm, v, 0);
+	return vm->sampler->doubt(&x);
 }
 
 /* The devices that are active and those that wait, apart. */
@@ -128,38 +114,36 @@ copy_active(const Machine *vm)
 
 typedef struct Loop {
 	const Op *op;
-	Slot *carried; /* [value * ndevices + device] */
-	Slot *next;
-	size_t n;
+	Tensor *carried; /* [value * lanes + lane] */
+	Tensor *next;
+	int64_t n;
 	bool doubtful; /* how often it runs */
 } Loop;
 
+/* What the body returned is carried from now on, where it ran. */
 static bool
-take_next(const Machine *vm, Loop *loop)
-{
-	const Block *body = loop->op->bodies[1];
-	memset(loop->next, 0, loop->n * sizeof *loop->next);
-	for (int i = 0; i < body->nparams; i++)
-		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d] && !loop_hands_on(loop->op, i)
-				&& !slot_take(vm, body->last->operands[i], body, d,
-					&loop->next[i * vm->ndevices + d].is))
-				return false;
-	return true;
-}
-
-static void
 carry_next(const Machine *vm, Loop *loop)
 {
-	for (size_t k = 0; k < loop->n; k++) {
-		if (!loop->next[k].is.value.data)
+	const Block *body = loop->op->bodies[1];
+	memset(loop->next, 0, (size_t)loop->n * sizeof *loop->next);
+	for (int64_t k = 0; k < loop->n; k++) {
+		int i = (int)(k / vm->nlanes);
+		int64_t lane = k % vm->nlanes;
+		if (!lane_is_active(vm, lane) || loop_hands_on(loop->op, i))
 			continue;
-		if (!loop->carried[k].borrowed)
-			inexact_free(&loop->carried[k].is);
-		loop->carried[k] = loop->next[k];
-		loop->next[k] = (Slot){.borrowed = true};
+		if (!machine_take(vm, body->last->operands[i], body, lane, &loop->next[k]))
+			return false;
 	}
-	leave(vm, loop->op->bodies[1]);
+	for (int64_t k = 0; k < loop->n; k++) {
+		if (!lane_is_active(vm, k % vm->nlanes)
+			|| loop_hands_on(loop->op, (int)(k / vm->nlanes)))
+			continue;
+		tensor_free(&loop->carried[k]);
+		loop->carried[k] = loop->next[k];
+		loop->next[k].lent = true;
+	}
+	leave(vm, body);
+	return true;
 }
 
 /* One round of the devices for which the condition holds. */
@@ -177,11 +161,7 @@ run_round(Machine *vm, Loop *loop, bool *more)
 	if (!*more)
 		return true;
 	lend(vm, body, loop->carried);
-	if (!machine_block(vm, body))
-		return false;
-	bool ok = take_next(vm, loop);
-	carry_next(vm, loop);
-	return ok;
+	return machine_block(vm, body) && carry_next(vm, loop);
 }
 
 static bool
@@ -189,16 +169,16 @@ keep_results(const Machine *vm, Loop *loop)
 {
 	for (int i = 0; i < loop->op->nresults; i++) {
 		const Value *v = loop->op->results[i];
-		for (int64_t d = 0; d < vm->ndevices; d++) {
-			Slot *from = &loop->carried[i * vm->ndevices + d];
-			Inexact *to = &slot(vm, v, d)->is;
-			if (!vm->active[d])
+		for (int64_t k = 0; k < vm->nlanes; k++) {
+			Tensor *from = &loop->carried[i * vm->nlanes + k];
+			Tensor *to = machine_lane(vm, v, k);
+			if (!lane_is_active(vm, k) || !from->data)
 				continue;
-			if (!from->borrowed)
-				*to = from->is;
-			else if (!inexact_copy(&from->is, to))
+			if (!from->lent)
+				*to = *from;
+			else if (!tensor_copy(from, to))
 				return false;
-			from->borrowed = true;
+			from->lent = true;
 		}
 		if (loop->doubtful && !loop_hands_on(loop->op, i) && !doubt(vm, v))
 			return false;
@@ -211,8 +191,8 @@ machine_while(Machine *vm, const Op *op)
 {
 	Loop loop = {.op = op, .carried = arguments(vm, op, 0)};
 	bool *active = copy_active(vm), more = true;
-	loop.n = (size_t)op->noperands * (size_t)vm->ndevices;
-	loop.next = calloc(loop.n + 1, sizeof *loop.next);
+	loop.n = op->noperands * vm->nlanes;
+	loop.next = calloc((size_t)loop.n + 1, sizeof *loop.next);
 	bool ok = loop.carried && loop.next && active;
 	const Op *around = eval_loop;
 	if (!op_ints(op, A_trips)->n)
@@ -224,8 +204,12 @@ machine_while(Machine *vm, const Op *op)
 	if (active)
 		machine_activate(vm, active);
 	ok = ok && keep_results(vm, &loop);
-	free_args(loop.carried, loop.n);
-	free_args(loop.next, loop.n);
+	if (loop.carried)
+		tensors_free(loop.carried, loop.n);
+	if (loop.next)
+		tensors_free(loop.next, loop.n);
+	free(loop.carried);
+	free(loop.next);
 	free(active);
 	return ok;
 }
@@ -235,7 +219,7 @@ machine_while(Machine *vm, const Op *op)
 bool
 machine_if(Machine *vm, const Op *op)
 {
-	Slot *args = arguments(vm, op, 1);
+	Tensor *args = arguments(vm, op, 1);
 	bool *active = copy_active(vm), *chosen = copy_active(vm);
 	bool ok = args && active && chosen;
 	if (ok)

@@ -135,7 +135,7 @@ matrix_wide(const Tensor *t, const int *order, DType to, void **owned)
 	row_major(&arranged, c.to);
 	copy_box(&c, bytes, t->data, moved);
 	Chunk in;
-	Tensor view = {t->type, moved};
+	Tensor view = {.type = t->type, .data = moved};
 	for (int64_t i = 0; i < n; i += CHUNK) {
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
 		convert_wide(from, view_wide(&view, i, count, &in), to,
@@ -179,14 +179,13 @@ multiply_all(const Matrices *m, DType d, const char *left, const char *right, Te
 }
 
 bool
-dot(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+dot(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *y = &operands[1];
 	DType d = result->type.dtype;
 	int order[MAX_RANK];
 	void *own_left, *own_right = NULL;
 	bool ok = false;
-	(void)c;
 	Matrices m = matrix_sizes(op, &x->type, &y->type);
 	matrix_order(&x->type, op_ints(op, A_lhs_batch), op_ints(op, A_lhs_contract), true,
 		order);

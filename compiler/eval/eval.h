@@ -33,11 +33,14 @@
 typedef struct Tensor {
 	Type type;
 	void *data; /* malloc'ed by tensor_new() */
+	bool lent;  /* another's: tensor_free() only forgets it */
 } Tensor;
 
 /* tensor.c */
 bool tensor_new(const Type *type, Tensor *t); /* zeroed; false: no memory */
 void tensor_free(Tensor *t);
+Tensor tensor_lend(const Tensor *t);
+bool tensor_copy(const Tensor *t, Tensor *copy);
 /*
  * The part of `whole` that lies on a device.  Of an unreduced placement,
  * index 0 along the unreduced axes holds the value, the others the identity.
@@ -70,7 +73,7 @@ bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
 bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure *failure);
 
 /*
- * bounds.c: as eval_global, and for each output element how far a correct
+ * check/bounds.c: as eval_global, and for each output element how far a correct
  * execution of the same program may be from it: sums in any order, split over
  * any devices, ops fused, functions accurate to their documented ulps.
  * bounds[i] is malloc'ed, or NULL where the result is exact; an element may
@@ -109,7 +112,7 @@ int shdeval_call(void (*f)(void), const struct shdrt_extern_call *place, int n,
 	const struct shdrt_view *views);
 
 /*
- * check.c: --check of built programs, as shdrt_program.check in shdrt.h.
+ * check/check.c: --check of built programs, as shdrt_program.check in shdrt.h.
  * `hlo` is the unsharded program as module_print() wrote it at L_global.
  */
 struct shdrt_check_io;

@@ -227,8 +227,8 @@ view_parameters(const Run *r, const shdrt_program *p, char *const *slabs)
 	for (int64_t d = 0; d < p->ndevices; d++)
 		for (int i = 0; i < p->nparams; i++)
 			r->inputs[d][i] = (Tensor){
-				r->module->entry->params[i]->type,
-				slabs[d] + p->params[i].offset,
+				.type = r->module->entry->params[i]->type,
+				.data = slabs[d] + p->params[i].offset,
 			};
 }
 

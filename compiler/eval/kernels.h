@@ -44,17 +44,17 @@ extern CombineLoop *const combine_loops[COMBINER_COUNT][WIDE_COUNT];
 bool tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t n,
 	Tensor *result);
 
-typedef struct Context {
-	int64_t device;
-} Context;
 /* False: no memory.  `result`: as many as the op has. */
-typedef bool Kernel(const Context *c, const Op *op, const Tensor *operands, Tensor *result);
+typedef bool Kernel(const Op *op, const Tensor *operands, Tensor *result);
+
+/* eval.c: of an op that works on one device; else NULL */
+Kernel *op_kernel(OpKind kind);
 
 /* pointwise.c */
 Kernel elementwise, compare, is_finite, select_elements, convert;
 /* move.c: data movement */
-Kernel constant, iota, partition_id, identity, broadcast, transpose, slice, concatenate, pad,
-	reverse, roll, take, dynamic_slice, dynamic_update_slice;
+Kernel constant, iota, identity, broadcast, transpose, slice, concatenate, pad, reverse, roll,
+	take, dynamic_slice, dynamic_update_slice;
 /*
  * Copies a box of elements of `bytes` bytes: result[sum i_d * to[d]] =
  * source[sum i_d * from[d]], strides in elements, any sign.
@@ -93,62 +93,64 @@ GroupKernel(const Module *m, const Op *op, const Tensor *operands, Tensor *resul
 /* ragged.c: what is wrong with the sizes, in words; NULL: nothing. */
 const char *ragged_wrong(const Module *m, const Op *op, const Tensor *operands);
 
-/*
- * bounds.c: a value, and what other executions may have in its place.  The
- * samples have its shape, floats in f64; none of them has data where the
- * value is exact.
- */
-enum { SAMPLES = 8 };
-typedef struct Inexact {
-	Tensor value;
-	Tensor samples[SAMPLES];
-	Tensor spread; /* f64: the sum of the magnitudes of the parts
-				   that may stand for the value on some mesh;
-				   no data: its own magnitude */
-} Inexact;
-void inexact_free(Inexact *x);
-bool inexact_copy(const Inexact *x, Inexact *copy);
-/* Fills samples and spread of a result whose value is there already. */
-bool bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result);
-bool bound_sort(const Op *op, const Inexact *operands, Inexact *const *results);
 /* extern.c */
 Kernel external;
-bool bound_extern(const Op *op, const Inexact *operands, Inexact *const *results);
-/* The samples of a value, zero; each moved by rounding; away if they agree. */
-bool new_samples(Inexact *x);
-/* Sample k of operands that decide something. */
-bool exaggerate(const Inexact *x, int k, Tensor *result);
-void perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample);
-void drop_agreeing(Inexact *x);
-/* Every element may be anything. */
-bool inexact_anything(Inexact *x);
-/* *bounds is malloc'ed; NULL: exact. */
-bool inexact_bounds(const Inexact *x, double **bounds);
-bool is_exact(const Inexact *x);
-bool all_exact(const Op *op, const Inexact *operands);
-/* A f64 tensor of the shape of t. */
-bool tensor_like(const Tensor *t, Tensor *result);
-/* eval.c: the kernel of an op that works on one device, or NULL */
-Kernel *op_kernel(OpKind kind);
+/* False: no memory.  `place`: as of shdrt_externs.call. */
+bool extern_call(const Op *op, const struct shdrt_extern_call *place, const Tensor *operands,
+	Tensor *results, int *status);
+void copy_elements(const Tensor *from, Tensor *to); /* as another dtype */
 
-/* sums.c: by how much the result may be off, per element, through the op's own
-   rounding; no data: it doesn't round.  Fills the result's spread. */
-typedef bool Rounding(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
-	Tensor *rounding);
-Rounding find_rounding, round_none, round_move, round_read;
-Rounding round_dot, round_reduce, round_cumsum, round_scatter_add;
-Rounding round_pointwise; /* rounding.c */
-
-/* rounding.c */
-typedef struct Precision {
-	double unit;	  /* rounding: relative error of one */
-	double normal;	  /* least normal number */
-	double underflow; /* absolute error of a result below that */
-	double greatest;  /* finite value */
-	double integers;  /* all up to this are representable */
-} Precision;
-extern const Precision precisions[DTYPE_COUNT]; /* of floats */
-/* n elements from `first` on; of a scalar, n times the one. */
+/* n elements from `first` on in f64; of a scalar, n times the one. */
 void load_doubles(const Tensor *t, int64_t first, int64_t n, double *result);
+
+/*
+ * lanes.c: a value on a device, and what other executions may have in its
+ * place: its lanes.  The samples have its shape, floats in f64; none of them has
+ * data where the value is exact.
+ */
+enum { SAMPLES = 8, VALUE = 0, SPREAD = SAMPLES + 1, LANES };
+typedef struct Inexact {
+	Tensor *lanes; /* NULL: not there */
+	int64_t stride;
+} Inexact;
+
+static inline Tensor *
+lane_of(const Inexact *x, int lane)
+{
+	return &x->lanes[lane * x->stride];
+}
+
+static inline Tensor *
+value_of(const Inexact *x)
+{
+	return x->lanes;
+}
+
+static inline Tensor *
+sample_of(const Inexact *x, int k)
+{
+	return lane_of(x, 1 + k);
+}
+
+/* In f64: the sum of the magnitudes of the parts that may stand for the value
+   on some mesh; no data: its own magnitude. */
+static inline Tensor *
+spread_of(const Inexact *x)
+{
+	return lane_of(x, SPREAD);
+}
+
+static inline bool
+is_exact(const Inexact *x)
+{
+	return !sample_of(x, 0)->data;
+}
+
+Type lane_type(const Type *value, int lane);
+/* Of n values: has one of them this lane?  The lane of all, made up for those
+   that do without; to be freed. */
+bool any_lane(const Inexact *x, int64_t n, int lane);
+bool view_lanes(const Inexact *x, int64_t n, int lane, Tensor *views);
+void tensors_free(Tensor *t, int64_t n);
 
 #endif

@@ -147,10 +147,10 @@ copy_in(const Tensor *small, const int64_t *start, Tensor *large)
 /* ---- leaves ------------------------------------------------------------- */
 
 bool
-constant(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+constant(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *values = op_ints(op, A_value);
-	(void)c, (void)operands;
+	(void)operands;
 	if (result->type.rank == 0)
 		tensor_fill_payload(result, values->v[0]);
 	else
@@ -160,13 +160,13 @@ constant(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-iota(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+iota(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t dim = op_int(op, A_iota_dim), inner = 1;
 	int64_t n = type_elements(&result->type);
 	Chunk wide;
-	(void)c, (void)operands;
+	(void)operands;
 	for (int64_t k = dim + 1; k < result->type.rank; k++)
 		inner *= result->type.dims[k];
 	for (int64_t i = 0; i < n; i++) {
@@ -177,33 +177,24 @@ iota(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
-bool
-partition_id(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
-{
-	(void)op, (void)operands;
-	store_wide(D_u32, &c->device, result->data, 0, 1);
-	return true;
-}
-
 /* ---- moves -------------------------------------------------------------- */
 
 /* The elements of operand 0 in the same row-major order. */
 bool
-identity(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+identity(const Op *op, const Tensor *operands, Tensor *result)
 {
 	size_t n = (size_t)type_elements(&result->type);
-	(void)c, (void)op;
+	(void)op;
 	memcpy(result->data, operands[0].data, n * (size_t)element_bytes(result));
 	return true;
 }
 
 bool
-broadcast(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+broadcast(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	int64_t strides[MAX_RANK];
 	Copy copy = copy_of(&result->type);
-	(void)c;
 	memset(copy.from, 0, sizeof copy.from);
 	row_major(&operands[0].type, strides);
 	for (int i = 0; i < dims->n; i++)
@@ -213,12 +204,11 @@ broadcast(const Context *c, const Op *op, const Tensor *operands, Tensor *result
 }
 
 bool
-transpose(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+transpose(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	int64_t strides[MAX_RANK];
 	Copy copy = copy_of(&result->type);
-	(void)c;
 	row_major(&operands[0].type, strides);
 	for (int i = 0; i < dims->n; i++)
 		copy.from[i] = strides[dims->v[i]];
@@ -227,12 +217,11 @@ transpose(const Context *c, const Op *op, const Tensor *operands, Tensor *result
 }
 
 bool
-slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+slice(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *start = op_ints(op, A_start);
 	const Ints *stride = op_ints(op, A_stride);
 	Copy copy = copy_of(&result->type);
-	(void)c;
 	row_major(&operands[0].type, copy.from);
 	copy.from_start = offset_of(start->v, copy.from, copy.rank);
 	for (int d = 0; d < copy.rank; d++)
@@ -242,11 +231,10 @@ slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-reverse(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+reverse(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Ints *dims = op_ints(op, A_dims);
 	Copy copy = copy_of(&result->type);
-	(void)c;
 	for (int i = 0; i < dims->n; i++) {
 		int64_t d = dims->v[i];
 		copy.from_start += (copy.dims[d] - 1) * copy.from[d];
@@ -258,12 +246,11 @@ reverse(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 
 /* The last `shift` rows, then the others. */
 bool
-roll(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+roll(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t d = op_int(op, A_along), shift = op_int(op, A_shift);
 	int64_t size = result->type.dims[d];
 	Copy last = copy_of(&result->type), others = last;
-	(void)c;
 	last.dims[d] = shift;
 	last.from_start = (size - shift) * last.from[d];
 	others.dims[d] = size - shift;
@@ -274,10 +261,9 @@ roll(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-concatenate(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+concatenate(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t dim = op_int(op, A_dim), start[MAX_RANK] = {0};
-	(void)c;
 	for (int i = 0; i < op->noperands; i++) {
 		copy_in(&operands[i], start, result);
 		start[dim] += operands[i].type.dims[dim];
@@ -286,10 +272,9 @@ concatenate(const Context *c, const Op *op, const Tensor *operands, Tensor *resu
 }
 
 bool
-pad(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+pad(const Op *op, const Tensor *operands, Tensor *result)
 {
 	Copy fill = copy_of(&result->type);
-	(void)c;
 	memset(fill.from, 0, sizeof fill.from);
 	copy_box(&fill, element_bytes(result), operands[1].data, result->data);
 	copy_in(&operands[0], op_ints(op, A_low)->v, result);
@@ -304,14 +289,13 @@ clamp_index(int64_t i, int64_t greatest)
 
 /* Rows of `inner` elements; result[o][i] = x[o][index[i]]. */
 bool
-take(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+take(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *index = &operands[1];
 	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
 	int64_t outer = 1, inner = element_bytes(x);
 	int64_t n = type_elements(&index->type);
 	char *to = result->data;
-	(void)c;
 	for (int64_t d = 0; d < x->type.rank; d++) {
 		if (d < dim)
 			outer *= x->type.dims[d];
@@ -339,21 +323,21 @@ clamped_start(const Tensor *starts, const Type *large, const Type *small, int64_
 }
 
 bool
-dynamic_slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+dynamic_slice(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t start[MAX_RANK] = {0};
-	(void)c, (void)op;
+	(void)op;
 	clamped_start(operands + 1, &operands[0].type, &result->type, start);
 	copy_out(&operands[0], start, result);
 	return true;
 }
 
 bool
-dynamic_update_slice(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+dynamic_update_slice(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t start[MAX_RANK] = {0};
 	clamped_start(operands + 2, &result->type, &operands[1].type, start);
-	identity(c, op, operands, result);
+	identity(op, operands, result);
 	copy_in(&operands[1], start, result);
 	return true;
 }

@@ -60,13 +60,12 @@ operand_wide(const Tensor *t, const Tensor *result, int64_t first, int64_t n, Ch
 }
 
 bool
-elementwise(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+elementwise(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type), count;
 	Wide wide = wide_of(d);
 	Chunk buffers[3], out;
-	(void)c;
 	if (wide == W_int ? !numbers[op->kind].of_integers : !numbers[op->kind].of_floats)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
 	for (int64_t i = 0; i < n; i += count) {
@@ -113,13 +112,12 @@ static CompareLoop *const comparisons[][WIDE_COUNT] = {
 };
 
 bool
-compare(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+compare(const Op *op, const Tensor *operands, Tensor *result)
 {
 	Wide wide = wide_of(operands[0].type.dtype);
 	CompareLoop *loop = comparisons[op_int(op, A_direction)][wide];
 	int64_t n = type_elements(&result->type), count;
 	Chunk a, b;
-	(void)c;
 	for (int64_t i = 0; i < n; i += count) {
 		count = n - i < CHUNK ? n - i : CHUNK;
 		loop(view_wide(&operands[0], i, count, &a),
@@ -130,25 +128,25 @@ compare(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
 }
 
 bool
-is_finite(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+is_finite(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	uint8_t *r = result->data;
-	(void)c, (void)op;
+	(void)op;
 	for (int64_t i = 0; i < n; i++)
 		r[i] = isfinite(tensor_double(&operands[0], i)) != 0;
 	return true;
 }
 
 bool
-select_elements(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+select_elements(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	size_t bytes = (size_t)dtypes[result->type.dtype].bytes;
 	const uint8_t *predicate = operands[0].data;
 	bool scalar = !operands[0].type.rank;
 	char *r = result->data;
-	(void)c, (void)op;
+	(void)op;
 	for (int64_t i = 0; i < n; i++) {
 		const Tensor *from = &operands[predicate[scalar ? 0 : i] ? 1 : 2];
 		size_t at = (size_t)i * bytes;
@@ -158,12 +156,12 @@ select_elements(const Context *c, const Op *op, const Tensor *operands, Tensor *
 }
 
 bool
-convert(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+convert(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType from = operands[0].type.dtype, to = result->type.dtype;
 	int64_t n = type_elements(&result->type), count;
 	Chunk in, out;
-	(void)c, (void)op;
+	(void)op;
 	for (int64_t i = 0; i < n; i += count) {
 		count = n - i < CHUNK ? n - i : CHUNK;
 		convert_wide(from, view_wide(&operands[0], i, count, &in), to, &out, count);

@@ -134,7 +134,7 @@ static bool
 receive(const Exchange *x, int64_t d, Tensor *result)
 {
 	int64_t k = axes_index(&x->module->mesh, x->op->axes, d);
-	bool ok = identity(NULL, x->op, &x->operands[INTO * x->devices + d], result);
+	bool ok = identity(x->op, &x->operands[INTO * x->devices + d], result);
 	for (int64_t i = 0; ok && i < x->n; i++) {
 		Parcel p = parcel(x, d, i, k);
 		Tensor from, to;
@@ -142,7 +142,7 @@ receive(const Exchange *x, int64_t d, Tensor *result)
 			continue;
 		from = rows_from(&x->operands[p.sender], p.start, p.n);
 		to = rows_from(result, p.to, p.n);
-		ok = identity(NULL, x->op, &from, &to);
+		ok = identity(x->op, &from, &to);
 	}
 	return ok;
 }

@@ -107,22 +107,20 @@ reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, T
 }
 
 bool
-reduce(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+reduce(const Op *op, const Tensor *operands, Tensor *result)
 {
-	(void)c;
 	return reduce_dims(op_ints(op, A_dims), (Combiner)op_int(op, A_combiner), &operands[0],
 		&operands[1], result);
 }
 
 /* Adds rows of `inner` elements one after another, storing after each. */
 bool
-cumsum(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+cumsum(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	const Type *t = &result->type;
 	int64_t dim = op_int(op, A_dim), inner = 1, n = type_elements(t);
 	CombineLoop *loop = combine_loops[C_add][wide_of(d)];
-	(void)c;
 	for (int64_t k = dim + 1; k < t->rank; k++)
 		inner *= t->dims[k];
 	char *acc = NULL;
@@ -164,12 +162,11 @@ scatter_rows(const Op *op, const Tensor *operands, char *acc)
 }
 
 bool
-scatter_add(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+scatter_add(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type);
 	char *acc = malloc((size_t)n * wide_bytes(wide_of(d)));
-	(void)c;
 	if (!acc)
 		return false;
 	load_wide(d, operands[0].data, 0, n, acc);

@@ -103,10 +103,9 @@ take_order(const Tensor *x, const int64_t *order, Tensor *result)
 }
 
 bool
-sort(const Context *c, const Op *op, const Tensor *operands, Tensor *result)
+sort(const Op *op, const Tensor *operands, Tensor *result)
 {
 	int64_t *order = sort_order(op, &operands[0]);
-	(void)c;
 	if (!order)
 		return false;
 	for (int i = 0; i < op->noperands; i++)

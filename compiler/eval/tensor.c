@@ -41,8 +41,7 @@ bool
 tensor_new(const Type *type, Tensor *t)
 {
 	int64_t bytes;
-	t->type = *type;
-	t->data = NULL;
+	*t = (Tensor){.type = *type};
 	if (!size_of(type, &bytes) || bytes > memory_limit() - bytes_in_use)
 		return false;
 	t->data = calloc((size_t)bytes + !bytes, 1);
@@ -54,10 +53,26 @@ tensor_new(const Type *type, Tensor *t)
 void
 tensor_free(Tensor *t)
 {
-	if (t->data)
+	if (t->data && !t->lent) {
 		bytes_in_use -= type_bytes(&t->type);
-	free(t->data);
+		free(t->data);
+	}
 	t->data = NULL;
+	t->lent = false;
+}
+
+Tensor
+tensor_lend(const Tensor *t)
+{
+	Tensor view = *t;
+	view.lent = true;
+	return view;
+}
+
+bool
+tensor_copy(const Tensor *t, Tensor *copy)
+{
+	return tensor_new(&t->type, copy) && identity(NULL, t, copy);
 }
 
 /* ---- parts -------------------------------------------------------------- */

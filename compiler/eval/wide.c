@@ -217,3 +217,15 @@ tensor_fill_payload(Tensor *t, int64_t payload)
 	for (int64_t i = 0; i < n; i += CHUNK)
 		store_wide(d, &wide, t->data, i, n - i < CHUNK ? n - i : CHUNK);
 }
+
+void
+load_doubles(const Tensor *t, int64_t first, int64_t n, double *result)
+{
+	Chunk buffer;
+	if (t->type.rank) {
+		convert_wide(t->type.dtype, view_wide(t, first, n, &buffer), D_f64, result, n);
+		return;
+	}
+	for (int64_t i = 0; i < n; i++)
+		result[i] = tensor_double(t, 0);
+}

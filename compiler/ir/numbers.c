@@ -61,7 +61,7 @@ const NumberInfo numbers[OP_COUNT] = {
 		POLE_##pole, \
 		.jumps = JUMPS_##jump, \
 	},
-#define OTHER(op, runs, kernel, rounding, element, infinity, signs, jump, indices) \
+#define OTHER(op, runs, kernel, bound, by, element, infinity, signs, jump, indices) \
 	[O_##op] = { \
 		.of_finite = CONTENT_finite, \
 		.elements = ELEMENTS_##element, \

@@ -11,7 +11,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
-#include "eval/kernels.h"
+#include "eval/check/check.h"
 
 static uint64_t state;
 

@@ -893,8 +893,8 @@ compare(const Program *p, const Plan *plan, const char *slab, const Tensor *want
 	bool good = true;
 
 	for (int i = 0; i < end->noperands; i++) {
-		Tensor got = {wanted[i].type,
-			(void *)(slab + plan_offset(plan, end->operands[i]))};
+		Tensor got = {.type = wanted[i].type,
+			.data = (void *)(slab + plan_offset(plan, end->operands[i]))};
 		Comparison c = tensor_compare(&wanted[i], bounds[i], &got);
 		if (c.mismatches)
 			printf("# result %d: %lld mismatches, worst at %lld: "
@@ -910,7 +910,7 @@ static bool
 run(Program *p, const char *directory)
 {
 	Module *m = p->module;
-	Tensor inputs[MAX_INPUTS], outputs[4] = {{{0}, NULL}};
+	Tensor inputs[MAX_INPUTS], outputs[4] = {{.data = NULL}};
 	double *bounds[4] = {NULL};
 	int (*program_main)(int, char **);
 	void *handle;

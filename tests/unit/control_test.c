@@ -60,8 +60,8 @@ tensor_of(const Type *type, const double *values)
 	for (int64_t i = 0; i < type_elements(type); i++) {
 		int64_t payload = dtype_is_float(type->dtype) ? double_payload(values[i])
 							      : (int64_t)values[i];
-		Tensor one = {type_of(type->dtype, 0, NULL),
-			(char *)t.data + i * dtypes[type->dtype].bytes};
+		Tensor one = {.type = type_of(type->dtype, 0, NULL),
+			.data = (char *)t.data + i * dtypes[type->dtype].bytes};
 		tensor_fill_payload(&one, payload);
 	}
 	return t;

@@ -7,7 +7,7 @@
  * these are added up; each part is rounded then, so what counts is the
  * operands' spread, the sum of the parts' magnitudes.
  */
-#include "eval/kernels.h"
+#include "eval/check/check.h"
 
 #include <float.h>
 #include <math.h>
@@ -94,26 +94,14 @@ typedef struct Operand {
 	double value[CHUNK], spread[CHUNK];
 } Operand;
 
-void
-load_doubles(const Tensor *t, int64_t first, int64_t n, double *result)
-{
-	Chunk buffer;
-	if (t->type.rank) {
-		convert_wide(t->type.dtype, view_wide(t, first, n, &buffer), D_f64, result, n);
-		return;
-	}
-	for (int64_t i = 0; i < n; i++)
-		result[i] = tensor_double(t, 0);
-}
-
 static void
 load_operand(const Inexact *x, int64_t first, int64_t n, Operand *o)
 {
-	o->parts = x->spread.data != NULL;
-	load_doubles(&x->value, first, n, o->value);
-	if (x->spread.data)
-		load_doubles(&x->spread, first, n, o->spread);
-	for (int64_t i = 0; i < n && !x->spread.data; i++)
+	o->parts = spread_of(x)->data != NULL;
+	load_doubles(value_of(x), first, n, o->value);
+	if (spread_of(x)->data)
+		load_doubles(spread_of(x), first, n, o->spread);
+	for (int64_t i = 0; i < n && !spread_of(x)->data; i++)
 		o->spread[i] = fabs(o->value[i]);
 }
 
@@ -121,10 +109,10 @@ static void
 round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t n,
 	const Inexact *result, double *rounding)
 {
-	DType d = result->value.type.dtype;
-	double *spreads = result->spread.data;
+	DType d = value_of(result)->type.dtype;
+	double *spreads = spread_of(result)->data;
 	double values[CHUNK];
-	load_doubles(&result->value, first, n, values);
+	load_doubles(value_of(result), first, n, values);
 	for (int64_t i = 0; i < n; i++) {
 		Element x[2] = {{0}};
 		double y = values[i], spread = fabs(y);
@@ -141,23 +129,23 @@ round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t 
 }
 
 bool
-round_pointwise(const Module *m, const Op *op, const Inexact *operands, Inexact *result,
+round_pointwise(const Module *m, const Op *op, const Inexact *operands, const Inexact *result,
 	Tensor *rounding)
 {
-	int64_t n = type_elements(&result->value.type), count;
+	int64_t n = type_elements(&value_of(result)->type), count;
 	bool parts = false;
 	for (int i = 0; i < op->noperands; i++)
-		parts = parts || operands[i].spread.data;
+		parts = parts || spread_of(&operands[i])->data;
 	if (ops[op->kind].partial == PARTIAL_move)
 		return round_move(m, op, operands, result, rounding);
 	parts = parts && partial_combines(ops[op->kind].partial, C_add);
 	if (numbers[op->kind].ulps == 0 && !parts)
 		return true;
-	if (parts && !tensor_like(&result->value, &result->spread))
+	if (parts && !tensor_like(value_of(result), spread_of(result)))
 		return false;
 	bool exact = all_exact(op, operands);
 	Operand *in = calloc(2, sizeof *in);
-	bool ok = in && tensor_like(&result->value, rounding);
+	bool ok = in && tensor_like(value_of(result), rounding);
 	for (int64_t i = 0; ok && i < n; i += count) {
 		count = n - i < CHUNK ? n - i : CHUNK;
 		for (int k = 0; k < op->noperands; k++)

@@ -1,5 +1,5 @@
 /*
- * bounds.c - how far a correct execution may be from the interpreter's.
+ * samples.c - how far a correct execution may be from the interpreter's.
  *
  * Adding up worst cases over a deep program gives bounds that no wrong result
  * would exceed.  So the program runs SAMPLES more times beside the reference,
@@ -8,9 +8,9 @@
  * of its function for a pointwise op.  The direction is drawn for each
  * element, or for a whole tensor at once, since constant inputs make errors
  * agree.  How far the results then lie apart is what rounding does to this
- * program, correlations and cancellations included; FACTOR times that is the
- * bound.  (Stochastic arithmetic: Vignes, "Discrete stochastic arithmetic for
- * validating results of numerical software", 2004.)
+ * program, correlations and cancellations included.  (Stochastic arithmetic:
+ * Vignes, "Discrete stochastic arithmetic for validating results of numerical
+ * software", 2004.)
  *
  * Decisions (compare, floor, float to integer) are taken on samples moved
  * EXAGGERATION times as far from the reference, to either side.  If they come
@@ -22,45 +22,16 @@
  * Integers and preds are sampled too, as themselves: where the samples
  * differ, so may correct executions.
  */
-#include "eval/kernels.h"
+#include "eval/check/check.h"
 #include "ir/numbers.h"
 
-#include <float.h>
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
-enum { FACTOR = 2, EXAGGERATION = 4, SLACK = 2 };
+enum { EXAGGERATION = 4, SLACK = 2 };
 
 /* ---- tensors with samples ----------------------------------------------- */
-
-void
-inexact_free(Inexact *x)
-{
-	tensor_free(&x->value);
-	tensor_free(&x->spread);
-	for (int k = 0; k < SAMPLES; k++)
-		tensor_free(&x->samples[k]);
-}
-
-static bool
-tensor_copy(const Tensor *t, Tensor *copy)
-{
-	*copy = (Tensor){0};
-	if (!t->data)
-		return true;
-	return tensor_new(&t->type, copy) && identity(NULL, NULL, t, copy);
-}
-
-bool
-inexact_copy(const Inexact *x, Inexact *copy)
-{
-	bool ok =
-		tensor_copy(&x->value, &copy->value) && tensor_copy(&x->spread, &copy->spread);
-	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = tensor_copy(&x->samples[k], &copy->samples[k]);
-	return ok;
-}
 
 bool
 tensor_like(const Tensor *t, Tensor *result)
@@ -80,12 +51,6 @@ tensor_doubles(const Tensor *t, Tensor *result)
 	for (int64_t i = 0; i < n; i += CHUNK)
 		load_doubles(t, i, n - i < CHUNK ? n - i : CHUNK, (double *)result->data + i);
 	return true;
-}
-
-bool
-is_exact(const Inexact *x)
-{
-	return !x->samples[0].data;
 }
 
 bool
@@ -111,13 +76,13 @@ is_decision(const Op *op)
 
 /* Samples 2j and 2j + 1 lie on either side of the reference, as far away as
    EXAGGERATION times sample 2j. */
-bool
+static bool
 exaggerate(const Inexact *x, int k, Tensor *result)
 {
-	int64_t n = type_elements(&x->value.type);
-	const double *s = x->samples[k & ~1].data, *own = x->samples[k].data;
+	int64_t n = type_elements(&value_of(x)->type);
+	const double *s = sample_of(x, k & ~1)->data, *own = sample_of(x, k)->data;
 	double times = k & 1 ? -EXAGGERATION : EXAGGERATION;
-	if (!tensor_doubles(&x->value, result))
+	if (!tensor_doubles(value_of(x), result))
 		return false;
 	double *r = result->data;
 	for (int64_t i = 0; i < n; i++)
@@ -139,9 +104,9 @@ wild(double sample, int k)
 static bool
 is_wild(const Inexact *x, int k, int64_t i)
 {
-	bool value = isnan(tensor_double(&x->value, i));
-	return isnan(tensor_double(&x->samples[k & ~1], i)) != value
-		|| isnan(tensor_double(&x->samples[k | 1], i)) != value;
+	bool value = isnan(tensor_double(value_of(x), i));
+	return isnan(tensor_double(sample_of(x, k & ~1), i)) != value
+		|| isnan(tensor_double(sample_of(x, k | 1), i)) != value;
 }
 
 /* Integers and preds that may be anything take their extremes in turn. */
@@ -170,7 +135,8 @@ decide_equality(const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
 	int64_t n = type_elements(&result->type);
 	for (int64_t i = 0; i < n; i++) {
-		double was = tensor_double(&x[0].value, i) - tensor_double(&x[1].value, i);
+		double was =
+			tensor_double(value_of(&x[0]), i) - tensor_double(value_of(&x[1]), i);
 		double is = tensor_double(&in[0], i) - tensor_double(&in[1], i);
 		if (was * is < 0)
 			set_extreme(result, i, k);
@@ -191,9 +157,9 @@ set_anything(Tensor *t, int64_t i, int k)
 static bool
 pair_differs(const Inexact *x, int k, int64_t i)
 {
-	int64_t value = tensor_integer(&x->value, i);
-	return tensor_integer(&x->samples[k & ~1], i) != value
-		|| tensor_integer(&x->samples[k | 1], i) != value;
+	int64_t value = tensor_integer(value_of(x), i);
+	return tensor_integer(sample_of(x, k & ~1), i) != value
+		|| tensor_integer(sample_of(x, k | 1), i) != value;
 }
 
 /* An uncertain integer as a float, or what it is the index of: anything. */
@@ -202,14 +168,14 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 {
 	int index = numbers[op->kind].first_index;
 	const Inexact *integer = &x[index];
-	DType d = integer->value.type.dtype;
+	DType d = value_of(integer)->type.dtype;
 	int64_t n = type_elements(&result->type), inner = 1;
-	int64_t integers = type_elements(&integer->value.type);
+	int64_t integers = type_elements(&value_of(integer)->type);
 	if (is_exact(integer) || !dtype_is_integer(d))
 		return;
-	for (int64_t dim = index ? op_int(op, A_dim) + 1 : x[0].value.type.rank;
-		dim < x[0].value.type.rank; dim++)
-		inner *= x[0].value.type.dims[dim];
+	for (int64_t dim = index ? op_int(op, A_dim) + 1 : value_of(&x[0])->type.rank;
+		dim < value_of(&x[0])->type.rank; dim++)
+		inner *= value_of(&x[0])->type.dims[dim];
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = i / inner % integers;
 		if (!pair_differs(integer, k, at))
@@ -266,10 +232,10 @@ mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 	double *r = result->data;
 	if (!pole->is || result->type.dtype != D_f64 || is_exact(operand))
 		return;
-	const double *s = operand->samples[k].data;
+	const double *s = sample_of(operand, k)->data;
 	bool one_side = never_negative(op->operands[pole->operand], 8);
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
-		double v = tensor_double(&operand->value, i);
+		double v = tensor_double(value_of(operand), i);
 		bool away = one_side && v > 0 && s[i] > 0;
 		if (is_wild(operand, k, i) || (!away && crosses(v, s[i], pole->at)))
 			r[i] = wild(r[i], k);
@@ -284,8 +250,8 @@ mark_remainders(const Inexact *x, const Tensor *in, int k, Tensor *result)
 	if (result->type.dtype != D_f64)
 		return;
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
-		double was =
-			trunc(tensor_double(&x[0].value, i) / tensor_double(&x[1].value, i));
+		double was = trunc(
+			tensor_double(value_of(&x[0]), i) / tensor_double(value_of(&x[1]), i));
 		double is = trunc(tensor_double(&in[0], i) / tensor_double(&in[1], i));
 		if (was != is && (was == was || is == is))
 			r[i] = wild(r[i], k);
@@ -296,12 +262,12 @@ mark_remainders(const Inexact *x, const Tensor *in, int k, Tensor *result)
 static void
 mark_periods(const Inexact *x, int k, Tensor *result)
 {
-	const double *s = x->samples[k].data;
+	const double *s = sample_of(x, k)->data;
 	double *r = result->data;
 	if (is_exact(x))
 		return;
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--)
-		if (EXAGGERATION * fabs(s[i] - tensor_double(&x->value, i)) > 1)
+		if (EXAGGERATION * fabs(s[i] - tensor_double(value_of(x), i)) > 1)
 			r[i] = wild(r[i], k);
 }
 
@@ -360,44 +326,19 @@ perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample)
 		s[i] = perturbed(s[i], amount ? amount[i] : 0, direction(seed, i, s[i]), d, k);
 }
 
-static Type
-sample_type(const Type *t)
-{
-	Type type = *t;
-	if (dtype_is_float(t->dtype))
-		type.dtype = D_f64;
-	return type;
-}
-
-/* The operands of sample k: `fixed` where they are exact. */
-static bool
-sample_operands(const Op *op, const Inexact *x, const Tensor *fixed, int k, Tensor *in,
-	Tensor *owned)
-{
-	for (int i = 0; i < op->noperands; i++) {
-		owned[i].data = NULL;
-		in[i] = is_exact(&x[i]) ? fixed[i] : x[i].samples[k];
-		if (is_exact(&x[i]) || !is_decision(op) || in[i].type.dtype != D_f64)
-			continue;
-		if (!exaggerate(&x[i], k, &owned[i]))
-			return false;
-		in[i] = owned[i];
-	}
-	return true;
-}
-
-/* What the kernel, run on the samples `in`, doesn't see. */
+/* What the kernel, run on the operands `in` of sample k, doesn't see. */
 static void
 adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *rounding,
-	Inexact *result)
+	const Inexact *result)
 {
-	Tensor *s = &result->samples[k];
+	DType d = value_of(result)->type.dtype;
+	Tensor *s = sample_of(result, k);
 	Jumps jumps = numbers[op->kind].jumps;
 	mark_poles(op, x, k, s);
 	if (jumps == JUMPS_place)
 		mark_places(op, x, k, s);
-	if (dtype_is_float(result->value.type.dtype))
-		perturb(op, k, result->value.type.dtype, rounding, s);
+	if (dtype_is_float(d))
+		perturb(op, k, d, rounding, s);
 	if (jumps == JUMPS_quotient)
 		mark_remainders(x, in, k, s);
 	if (jumps == JUMPS_period)
@@ -406,52 +347,45 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *ro
 		mark_uncertain(op, x, k, s);
 	if (jumps == JUMPS_equality && op_int(op, A_direction) <= DIR_NE)
 		decide_equality(x, in, k, s);
-	if (is_decision(op) && !dtype_is_float(result->value.type.dtype))
+	if (is_decision(op) && !dtype_is_float(d))
 		for (int i = 0; i < op->noperands; i++)
 			decide_wild(&x[i], k, s);
 }
 
-/* The op on samples; `same` is its result if they are all alike. */
-static bool
-sample(const Op *op, const Inexact *x, const Tensor *fixed, int k, const Tensor *same,
-	const Tensor *rounding, Tensor *scratch, Inexact *result)
+/* Sample k of an operand: `fixed` if it is exact. */
+bool
+sample_operand(const Inexact *x, const Tensor *fixed, int k, bool decides, Tensor *in)
 {
-	Tensor *in = scratch, *owned = scratch + op->noperands;
-	Tensor *s = &result->samples[k];
-	Type type = sample_type(&result->value.type);
-	bool ok = sample_operands(op, x, fixed, k, in, owned) && tensor_new(&type, s)
-		&& (same ? identity(NULL, op, same, s) : op_kernel(op->kind)(NULL, op, in, s));
-	if (ok)
-		adjust(op, x, k, in, rounding, result);
-	for (int i = 0; i < op->noperands; i++)
-		tensor_free(&owned[i]);
-	return ok;
+	*in = tensor_lend(is_exact(x) ? fixed : sample_of(x, k));
+	return is_exact(x) || !decides || in->type.dtype != D_f64 || exaggerate(x, k, in);
 }
 
-/* Exact operands: floats in f64, the rest as they are. */
+/* The op on samples; `same` is its result if they are all alike. */
 static bool
-fix_operands(const Op *op, const Inexact *x, Tensor *fixed)
+take_sample(const Op *op, const Inexact *x, const Tensor *fixed, int k, const Tensor *same,
+	const Tensor *rounding, Tensor *in, const Inexact *result)
 {
-	for (int i = 0; i < op->noperands; i++) {
-		if (!is_exact(&x[i]))
-			continue;
-		if (!dtype_is_float(x[i].value.type.dtype))
-			fixed[i] = x[i].value;
-		else if (!tensor_doubles(&x[i].value, &fixed[i]))
-			return false;
-	}
-	return true;
+	Tensor *s = sample_of(result, k);
+	Type type = lane_type(&value_of(result)->type, 1 + k);
+	bool ok = tensor_new(&type, s);
+	for (int i = 0; ok && i < op->noperands; i++)
+		ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
+	ok = ok && (same ? identity(op, same, s) : op_kernel(op->kind)(op, in, s));
+	if (ok)
+		adjust(op, x, k, in, rounding, result);
+	tensors_free(in, op->noperands);
+	return ok;
 }
 
 static bool
 agrees(const Inexact *x, const Tensor *s)
 {
-	bool floats = dtype_is_float(x->value.type.dtype);
+	bool floats = dtype_is_float(value_of(x)->type.dtype);
 	for (int64_t i = type_elements(&s->type) - 1; i >= 0; i--) {
-		double a = tensor_double(s, i), b = tensor_double(&x->value, i);
+		double a = tensor_double(s, i), b = tensor_double(value_of(x), i);
 		if (a != b && (a == a || b == b))
 			return false;
-		if (!floats && tensor_integer(s, i) != tensor_integer(&x->value, i))
+		if (!floats && tensor_integer(s, i) != tensor_integer(value_of(x), i))
 			return false;
 	}
 	return true;
@@ -459,46 +393,47 @@ agrees(const Inexact *x, const Tensor *s)
 
 /* Samples that all agree with the reference are no news. */
 void
-drop_agreeing(Inexact *x)
+drop_agreeing(const Inexact *x)
 {
 	for (int k = 0; k < SAMPLES; k++)
-		if (!agrees(x, &x->samples[k]))
+		if (!agrees(x, sample_of(x, k)))
 			return;
 	for (int k = 0; k < SAMPLES; k++)
-		tensor_free(&x->samples[k]);
+		tensor_free(sample_of(x, k));
 }
 
 static bool
-take_samples(const Op *op, const Inexact *x, const Tensor *rounding, Inexact *result)
+take_samples(const Op *op, const Inexact *x, const Tensor *rounding, const Inexact *result)
 {
-	size_t n = (size_t)op->noperands;
-	Tensor *fixed = calloc(3 * n + 1, sizeof *fixed), same = {0};
-	Type type = sample_type(&result->value.type);
+	int n = op->noperands;
+	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), same = {0};
+	Type type = lane_type(&value_of(result)->type, 1);
 	bool exact = all_exact(op, x);
-	bool ok = fixed && fix_operands(op, x, fixed);
+	bool ok = fixed && view_lanes(x, n, 1, fixed);
 	if (ok && exact)
-		ok = tensor_new(&type, &same) && op_kernel(op->kind)(NULL, op, fixed, &same);
+		ok = tensor_new(&type, &same) && op_kernel(op->kind)(op, fixed, &same);
 	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = sample(op, x, fixed, k, exact ? &same : NULL, rounding, fixed + n, result);
+		ok = take_sample(op, x, fixed, k, exact ? &same : NULL, rounding, fixed + n,
+			result);
 	tensor_free(&same);
-	for (size_t i = 0; fixed && i < n; i++)
-		if (fixed[i].data != x[i].value.data)
-			tensor_free(&fixed[i]);
+	if (fixed)
+		tensors_free(fixed, n);
 	free(fixed);
 	if (ok)
 		drop_agreeing(result);
 	return ok;
 }
 
-bool
-bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result)
+static bool
+sample_rounded(const Module *m, const Op *op, Rounding *by, const Inexact *x,
+	const Inexact *result)
 {
 	Tensor rounding = {0};
 	if (op->noperands == 0)
 		return true; /* leaves are exact */
-	bool ok = find_rounding(m, op, operands, result, &rounding);
-	if (ok && (rounding.data || !all_exact(op, operands)))
-		ok = take_samples(op, operands, &rounding, result);
+	bool ok = find_rounding(m, op, by, x, result, &rounding);
+	if (ok && (rounding.data || !all_exact(op, x)))
+		ok = take_samples(op, x, &rounding, result);
 	tensor_free(&rounding);
 	return ok;
 }
@@ -510,159 +445,88 @@ bound(const Module *m, const Op *op, const Inexact *operands, Inexact *result)
 static int64_t *
 order_of(const Op *op, const Inexact *key, int k, bool for_others)
 {
-	Tensor far = {0};
-	if (is_exact(key))
-		return sort_order(op, &key->value);
-	if (!for_others || key->samples[k].type.dtype != D_f64)
-		return sort_order(op, &key->samples[k]);
-	int64_t *order = exaggerate(key, k, &far) ? sort_order(op, &far) : NULL;
-	tensor_free(&far);
+	Tensor keys;
+	int64_t *order = sample_operand(key, value_of(key), k, for_others, &keys)
+		? sort_order(op, &keys)
+		: NULL;
+	tensor_free(&keys);
 	return order;
 }
 
 bool
-new_samples(Inexact *x)
+new_samples(const Inexact *x)
 {
-	Type type = sample_type(&x->value.type);
+	Type type = lane_type(&value_of(x)->type, 1);
 	bool ok = true;
 	for (int k = 0; k < SAMPLES; k++)
-		ok = ok && tensor_new(&type, &x->samples[k]);
+		ok = ok && tensor_new(&type, sample_of(x, k));
 	return ok;
 }
 
 /* A sample of what goes with the keys: anything, where it may be another's. */
 static bool
-sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure, Inexact *result)
+sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure,
+	const Inexact *result)
 {
-	Tensor own = {0}, *s = &result->samples[k];
+	Tensor from, *s = sample_of(result, k);
 	int64_t *order = order_of(op, &x[0], k, i > 0);
-	const Tensor *from = is_exact(&x[i]) ? &own : &x[i].samples[k];
-	bool ok = order != NULL;
-	if (ok && is_exact(&x[i]))
-		ok = s->type.dtype == D_f64 ? tensor_doubles(&x[i].value, &own)
-					    : tensor_copy(&x[i].value, &own);
+	bool ok = view_lanes(&x[i], 1, 1 + k, &from) && order;
 	if (ok)
-		take_order(from, order, s);
+		take_order(&from, order, s);
 	for (int64_t e = type_elements(&s->type) - 1; ok && i && e >= 0; e--)
 		if (order[e] != sure[e])
 			set_anything(s, e, k);
-	tensor_free(&own);
+	tensor_free(&from);
 	free(order);
 	return ok;
 }
 
 bool
-bound_sort(const Op *op, const Inexact *x, Inexact *const *results)
+sample_sort(const Op *op, const Inexact *x, const Inexact *results)
 {
-	int64_t *sure = sort_order(op, &x[0].value);
+	int64_t *sure = sort_order(op, value_of(&x[0]));
 	bool ok = sure != NULL;
 	for (int i = 0; ok && i < op->noperands; i++) {
 		if (is_exact(&x[0]) && is_exact(&x[i]))
 			continue;
-		ok = new_samples(results[i]);
+		ok = new_samples(&results[i]);
 		for (int k = 0; ok && k < SAMPLES; k++)
-			ok = sort_sample(op, x, i, k, sure, results[i]);
+			ok = sort_sample(op, x, i, k, sure, &results[i]);
 		if (ok)
-			drop_agreeing(results[i]);
+			drop_agreeing(&results[i]);
 	}
 	free(sure);
 	return ok;
 }
 
 bool
-inexact_anything(Inexact *x)
+sample_anything(const Inexact *x)
 {
-	int64_t n = type_elements(&x->value.type);
+	int64_t n = type_elements(&value_of(x)->type);
 	bool ok = !is_exact(x) || new_samples(x);
 	for (int k = 0; ok && k < SAMPLES; k++)
 		for (int64_t i = 0; i < n; i++)
-			set_anything(&x->samples[k], i, k);
+			set_anything(sample_of(x, k), i, k);
 	return ok;
 }
 
-/* ---- from samples to bounds --------------------------------------------- */
+/* ---- every op ----------------------------------------------------------------- */
 
-static double
-deviation(const Inexact *x, int64_t i)
-{
-	double v = tensor_double(&x->value, i), most = 0;
-	for (int k = 0; k < SAMPLES; k++) {
-		double s = tensor_double(&x->samples[k], i);
-		double away = s == v || (s != s && v != v) ? 0 : fabs(s - v);
-		if (!(away <= most))
-			most = away == away ? away : INFINITY;
-	}
-	if (most > 0 && !dtype_is_float(x->value.type.dtype))
-		return INFINITY;
-	return most;
-}
-
-static double
-finite_mean(const double *v, int64_t n)
-{
-	double sum = 0;
-	int64_t finite = 0;
-	for (int64_t i = 0; i < n; i++) {
-		if (!isfinite(v[i]))
-			continue;
-		sum += v[i];
-		finite++;
-	}
-	return finite ? sum / (double)finite : 0;
-}
-
-/* Samples of f64 are no finer than the element itself: what moves them may
-   be lost in all of them.  A few units in the last place of the element, or of
-   its neighbours, which it may be what is left of. */
-static double
-resolution(const Inexact *x, int64_t i, double neighbours)
-{
-	double v = fabs(tensor_double(&x->value, i));
-	if (x->value.type.dtype != D_f64)
-		return 0;
-	return 4 * DBL_EPSILON * (isfinite(v) ? fmax(v, neighbours) : neighbours);
-}
-
-/* Of the sizes of a row's elements. */
-static double
-mean_size(const Inexact *x, int64_t first, int64_t n)
-{
-	double sum = 0;
-	for (int64_t i = first; i < first + n; i++) {
-		double v = fabs(tensor_double(&x->value, i));
-		sum += isfinite(v) ? v / (double)n : 0;
-	}
-	return sum;
-}
-
-/* That all samples of an element lie close by may be chance: its neighbours'
-   deviations count too, unless it is exact. */
-static void
-widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
-{
-	double least = finite_mean(bounds, n) / 2;
-	double neighbours = mean_size(x, first, n);
-	for (int64_t i = 0; i < n; i++) {
-		if (bounds[i] > 0 && bounds[i] < least)
-			bounds[i] = least;
-		bounds[i] = FACTOR * fmax(bounds[i], resolution(x, first + i, neighbours));
-	}
-}
+static const struct SampledOp {
+	Rounding *rounding;
+	Sample *samples;
+} sampled[OP_COUNT] = {
+#define POINTWISE(op, ...) [O_##op] = {.rounding = round_pointwise},
+#define OTHER(op, runs, kernel, bound, by, ...) [O_##op] = {.bound = by},
+#include "ir/numbers.def"
+#undef POINTWISE
+#undef OTHER
+};
 
 bool
-inexact_bounds(const Inexact *x, double **bounds)
+sample_op(const Module *m, const Op *op, const Inexact *x, const Inexact *results)
 {
-	const Type *t = &x->value.type;
-	int64_t n = type_elements(t), row = t->rank ? t->dims[t->rank - 1] : 1;
-	*bounds = NULL;
-	if (is_exact(x))
-		return true;
-	*bounds = calloc((size_t)n + !n, sizeof **bounds);
-	if (!*bounds)
-		return false;
-	for (int64_t i = 0; i < n; i++)
-		(*bounds)[i] = deviation(x, i);
-	for (int64_t i = 0; i < n; i += row)
-		widen_row(x, i, *bounds + i, row);
-	return true;
+	const struct SampledOp *s = &sampled[op->kind];
+	return s->samples ? s->samples(op, x, results)
+			  : sample_rounded(m, op, s->rounding, x, results);
 }

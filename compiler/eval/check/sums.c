@@ -13,7 +13,7 @@
  * time.  There are no more parts than devices, and the sum of p random parts is
  * near sqrt(p * sum term^2); where terms agree, it is the value itself.
  */
-#include "eval/kernels.h"
+#include "eval/check/check.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -55,14 +55,14 @@ aspect_of(const Module *m, Aspect aspect, double v, double spread)
 static bool
 picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 {
-	int64_t n = type_elements(&x->value.type);
-	const double *spread = x->spread.data;
-	if (!tensor_like(&x->value, result))
+	int64_t n = type_elements(&value_of(x)->type);
+	const double *spread = spread_of(x)->data;
+	if (!tensor_like(value_of(x), result))
 		return false;
 	double *r = result->data;
 	for (int64_t i = 0; i < n; i += CHUNK) {
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
-		load_doubles(&x->value, i, count, r + i);
+		load_doubles(value_of(x), i, count, r + i);
 		for (int64_t k = i; k < i + count; k++)
 			r[k] = aspect_of(m, aspect, r[k], spread ? spread[k] : 0);
 	}
@@ -121,9 +121,9 @@ sum_free(Sum *s)
 
 /* If its parts may travel, what they are replaces their squares. */
 static bool
-round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
+round_sum(const Module *m, Sum *s, const Inexact *result, Tensor *rounding)
 {
-	const Tensor *y = &result->value;
+	const Tensor *y = value_of(result);
 	double *spread = s->squares.data;
 	if (!tensor_like(y, rounding))
 		return false;
@@ -133,7 +133,7 @@ round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
 		if (spread)
 			spread[i] = parts;
 	}
-	result->spread = s->squares;
+	*spread_of(result) = s->squares;
 	s->squares.data = NULL;
 	return true;
 }
@@ -142,11 +142,11 @@ round_sum(const Module *m, Sum *s, Inexact *result, Tensor *rounding)
 static bool
 is_whole(const Inexact *x)
 {
-	int64_t n = type_elements(&x->value.type);
+	int64_t n = type_elements(&value_of(x)->type);
 	if (!is_exact(x))
 		return false;
 	for (int64_t i = 0; i < n; i++) {
-		double v = tensor_double(&x->value, i);
+		double v = tensor_double(value_of(x), i);
 		if (v != rint(v) || isinf(v))
 			return false;
 	}
@@ -159,7 +159,7 @@ dot_aspects(const Module *m, const Op *op, const Inexact *x, Aspect left, Aspect
 {
 	Tensor in[2] = {{.data = NULL}};
 	bool ok = picture(m, &x[0], left, &in[0]) && picture(m, &x[1], right, &in[1])
-		&& tensor_like(shape, result) && dot(NULL, op, in, result);
+		&& tensor_like(shape, result) && dot(op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
 	return ok;
@@ -173,7 +173,7 @@ dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts, Aspect 
 	Tensor other = {0};
 	if (!dot_aspects(m, op, x, parts, whole, shape, result))
 		return false;
-	if (!x[1].spread.data)
+	if (!spread_of(&x[1])->data)
 		return true;
 	bool ok = dot_aspects(m, op, x, whole, parts, shape, &other);
 	double *most = result->data, *more = other.data;
@@ -199,10 +199,10 @@ dot_terms(const Module *m, const Op *op, const Inexact *x, const Tensor *shape, 
 	const Ints *contract = op_ints(op, A_lhs_contract);
 	double terms = 1;
 	if (is_exact(&x[0]) && is_exact(&x[1])
-		&& (has_zero(&x[0].value) || has_zero(&x[1].value)))
+		&& (has_zero(value_of(&x[0])) || has_zero(value_of(&x[1]))))
 		return dot_aspects(m, op, x, ASPECT_nonzero, ASPECT_nonzero, shape, result);
 	for (int i = 0; i < contract->n; i++)
-		terms *= (double)x[0].value.type.dims[contract->v[i]];
+		terms *= (double)value_of(&x[0])->type.dims[contract->v[i]];
 	if (!tensor_like(shape, result))
 		return false;
 	tensor_fill_payload(result, double_payload(terms));
@@ -210,10 +210,11 @@ dot_terms(const Module *m, const Op *op, const Inexact *x, const Tensor *shape, 
 }
 
 bool
-round_dot(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_dot(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	Sum s = {.products = true};
-	const Tensor *shape = &result->value;
+	const Tensor *shape = value_of(result);
 	s.integers = is_whole(&x[0]) && is_whole(&x[1]);
 	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, shape, &s.magnitude)
 		&& dot_terms(m, op, x, shape, &s.terms)
@@ -250,10 +251,11 @@ counted(const Inexact *x)
 }
 
 static bool
-round_add(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_add(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
-	const Tensor *shape = &result->value;
+	const Tensor *shape = value_of(result);
 	bool ok = reduce_aspect(m, op, x, ASPECT_spread, C_add, shape, &s.magnitude)
 		&& reduce_aspect(m, op, x, counted(x), C_add, shape, &s.terms)
 		&& (m->mesh.ndevices == 1
@@ -281,11 +283,12 @@ product_rounding(double y, double terms, double excess, double deficit, int64_t 
 }
 
 static bool
-round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_mul(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	static const Aspect aspects[] = {ASPECT_excess, ASPECT_deficit, ASPECT_one};
 	Tensor t[3] = {{.data = NULL}};
-	const Tensor *shape = &result->value;
+	const Tensor *shape = value_of(result);
 	bool ok = tensor_like(shape, rounding);
 	for (int k = 0; ok && k < 3; k++)
 		ok = reduce_aspect(m, op, x, aspects[k],
@@ -301,7 +304,8 @@ round_mul(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tens
 
 /* max, min, and, or don't round. */
 bool
-round_reduce(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_reduce(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	int64_t c = op_int(op, A_combiner);
 	if (c == C_add)
@@ -315,14 +319,15 @@ cumsum_aspect(const Module *m, const Op *op, const Inexact *x, Aspect aspect, Te
 	Type scalar = type_of(D_f64, 0, NULL);
 	Tensor in[2] = {{.data = NULL}};
 	bool ok = picture(m, x, aspect, &in[0]) && tensor_new(&scalar, &in[1])
-		&& tensor_like(&x->value, result) && cumsum(NULL, op, in, result);
+		&& tensor_like(value_of(x), result) && cumsum(op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[1]);
 	return ok;
 }
 
 bool
-round_cumsum(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_cumsum(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0])};
 	bool ok = cumsum_aspect(m, op, x, ASPECT_spread, &s.magnitude)
@@ -337,16 +342,16 @@ static bool
 scatter_aspect(const Module *m, const Op *op, const Inexact *x, Aspect base, Aspect added,
 	Tensor *result)
 {
-	Tensor in[3] = {{.data = NULL}, x[1].value, {.data = NULL}};
+	Tensor in[3] = {{.data = NULL}, *value_of(&x[1]), {.data = NULL}};
 	bool ok = picture(m, &x[0], base, &in[0]) && picture(m, &x[2], added, &in[2])
-		&& tensor_like(&x[0].value, result) && scatter_add(NULL, op, in, result);
+		&& tensor_like(value_of(&x[0]), result) && scatter_add(op, in, result);
 	tensor_free(&in[0]);
 	tensor_free(&in[2]);
 	return ok;
 }
 
 bool
-round_scatter_add(const Module *m, const Op *op, const Inexact *x, Inexact *result,
+round_scatter_add(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
 	Tensor *rounding)
 {
 	Sum s = {.integers = is_whole(&x[0]) && is_whole(&x[2])};
@@ -364,21 +369,20 @@ round_scatter_add(const Module *m, const Op *op, const Inexact *x, Inexact *resu
 /* The spreads of the operands of data movement, moved too, by indices as they
    are. */
 static bool
-move_spread(const Module *m, const Op *op, const Inexact *x, Inexact *result)
+move_spread(const Module *m, const Op *op, const Inexact *x, const Inexact *result)
 {
 	size_t n = (size_t)op->noperands;
 	Tensor *in = calloc(n, sizeof *in);
-	bool ok = in && tensor_like(&result->value, &result->spread);
+	bool ok = in && tensor_like(value_of(result), spread_of(result));
 	for (size_t i = 0; ok && i < n; i++) {
-		if (dtype_is_float(x[i].value.type.dtype))
+		if (dtype_is_float(value_of(&x[i])->type.dtype))
 			ok = picture(m, &x[i], ASPECT_spread, &in[i]);
 		else
-			in[i] = x[i].value;
+			in[i] = tensor_lend(value_of(&x[i]));
 	}
-	ok = ok && op_kernel(op->kind)(NULL, op, in, &result->spread);
-	for (size_t i = 0; in && i < n; i++)
-		if (in[i].data != x[i].value.data)
-			tensor_free(&in[i]);
+	ok = ok && op_kernel(op->kind)(op, in, spread_of(result));
+	if (in)
+		tensors_free(in, op->noperands);
 	free(in);
 	return ok;
 }
@@ -396,49 +400,41 @@ drop_zeros(Tensor *t)
 }
 
 bool
-round_none(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_none(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	(void)m, (void)op, (void)x, (void)result, (void)rounding;
 	return true;
 }
 
 bool
-round_move(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_move(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	bool parts = false;
 	(void)rounding;
 	for (int i = 0; i < op->noperands; i++)
-		parts = parts || x[i].spread.data;
+		parts = parts || spread_of(&x[i])->data;
 	return !parts || move_spread(m, op, x, result);
 }
 
 /* Along a dim that is read at a place not known, each device may have what is
    among its elements, and zeros: parts, to be added up later. */
 bool
-round_read(const Module *m, const Op *op, const Inexact *x, Inexact *result, Tensor *rounding)
+round_read(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
+	Tensor *rounding)
 {
 	(void)rounding;
 	return m->mesh.ndevices == 1 || move_spread(m, op, x, result);
 }
 
-static Rounding *const roundings[OP_COUNT] = {
-#define POINTWISE(op, ...) [O_##op] = round_pointwise,
-#define OTHER(op, runs, kernel, rounding, ...) [O_##op] = rounding,
-#define COLLECTIVE(op, ...) [O_##op] = round_none,
-#include "ir/collectives.def"
-#include "ir/numbers.def"
-#undef POINTWISE
-#undef OTHER
-#undef COLLECTIVE
-};
-
 bool
-find_rounding(const Module *m, const Op *op, const Inexact *x, Inexact *result,
-	Tensor *rounding)
+find_rounding(const Module *m, const Op *op, Rounding *by, const Inexact *x,
+	const Inexact *result, Tensor *rounding)
 {
-	if (!dtype_is_float(result->value.type.dtype))
+	if (!dtype_is_float(value_of(result)->type.dtype))
 		return true;
-	bool ok = roundings[op->kind](m, op, x, result, rounding);
+	bool ok = by(m, op, x, result, rounding);
 	drop_zeros(rounding);
 	return ok;
 }

@@ -68,7 +68,7 @@ static bool
 trim_bounds(const Type *padded, const Type *type, double **bounds)
 {
 	static const int64_t start[MAX_RANK];
-	Tensor all = {*padded, *bounds}, less = {*type, NULL};
+	Tensor all = {.type = *padded, .data = *bounds}, less = {.type = *type};
 	if (!*bounds)
 		return true;
 	all.type.dtype = less.type.dtype = D_f64;

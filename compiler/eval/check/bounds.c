@@ -1,0 +1,118 @@
+/*
+ * bounds.c - from samples to bounds: how far the samples of a result lie apart.
+ *
+ * FACTOR times that is the bound.
+ */
+#include "eval/check/check.h"
+#include "eval/machine.h"
+
+#include <float.h>
+#include <math.h>
+#include <stdlib.h>
+
+enum { FACTOR = 2 };
+
+static double
+deviation(const Inexact *x, int64_t i)
+{
+	double v = tensor_double(value_of(x), i), most = 0;
+	for (int k = 0; k < SAMPLES; k++) {
+		double s = tensor_double(sample_of(x, k), i);
+		double away = s == v || (s != s && v != v) ? 0 : fabs(s - v);
+		if (!(away <= most))
+			most = away == away ? away : INFINITY;
+	}
+	if (most > 0 && !dtype_is_float(value_of(x)->type.dtype))
+		return INFINITY;
+	return most;
+}
+
+static double
+finite_mean(const double *v, int64_t n)
+{
+	double sum = 0;
+	int64_t finite = 0;
+	for (int64_t i = 0; i < n; i++) {
+		if (!isfinite(v[i]))
+			continue;
+		sum += v[i];
+		finite++;
+	}
+	return finite ? sum / (double)finite : 0;
+}
+
+/* Samples of f64 are no finer than the element itself: what moves them may
+   be lost in all of them.  A few units in the last place of the element, or of
+   its neighbours, which it may be what is left of. */
+static double
+resolution(const Inexact *x, int64_t i, double neighbours)
+{
+	double v = fabs(tensor_double(value_of(x), i));
+	if (value_of(x)->type.dtype != D_f64)
+		return 0;
+	return 4 * DBL_EPSILON * (isfinite(v) ? fmax(v, neighbours) : neighbours);
+}
+
+/* Of the sizes of a row's elements. */
+static double
+mean_size(const Inexact *x, int64_t first, int64_t n)
+{
+	double sum = 0;
+	for (int64_t i = first; i < first + n; i++) {
+		double v = fabs(tensor_double(value_of(x), i));
+		sum += isfinite(v) ? v / (double)n : 0;
+	}
+	return sum;
+}
+
+/* That all samples of an element lie close by may be chance: its neighbours'
+   deviations count too, unless it is exact. */
+static void
+widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
+{
+	double least = finite_mean(bounds, n) / 2;
+	double neighbours = mean_size(x, first, n);
+	for (int64_t i = 0; i < n; i++) {
+		if (bounds[i] > 0 && bounds[i] < least)
+			bounds[i] = least;
+		bounds[i] = FACTOR * fmax(bounds[i], resolution(x, first + i, neighbours));
+	}
+}
+
+/* *bounds is malloc'ed; NULL: exact. */
+static bool
+bounds_of(const Inexact *x, double **bounds)
+{
+	const Type *t = &value_of(x)->type;
+	int64_t n = type_elements(t), row = t->rank ? t->dims[t->rank - 1] : 1;
+	*bounds = NULL;
+	if (is_exact(x))
+		return true;
+	*bounds = calloc((size_t)n + !n, sizeof **bounds);
+	if (!*bounds)
+		return false;
+	for (int64_t i = 0; i < n; i++)
+		(*bounds)[i] = deviation(x, i);
+	for (int64_t i = 0; i < n; i += row)
+		widen_row(x, i, *bounds + i, row);
+	return true;
+}
+
+bool
+eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
+{
+	static const Sampler sampler = {sample_op, sample_group, sample_anything};
+	Tensor *in = (Tensor *)inputs; /* read only */
+	Tensor *results;
+	bool ok = true;
+	if (!machine_execute(m, 1, &sampler, &in, &results, NULL))
+		return false;
+	for (int i = 0; i < m->entry->last->noperands; i++) {
+		Inexact x = {&results[i * LANES], 1};
+		ok = ok && bounds_of(&x, &bounds[i]);
+		outputs[i] = *value_of(&x);
+		tensors_free(x.lanes + 1, LANES - 1);
+	}
+	free(results);
+	return ok;
+}

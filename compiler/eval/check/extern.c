@@ -1,0 +1,131 @@
+/*
+ * extern.c - how far another execution of an extern function may be away.
+ *
+ * What is known of its accuracy: the same elements give the same results
+ * within ULPS roundings, whatever the shape of the part they are in; and what
+ * its rule sums over may be added in any order, so that with n terms a result
+ * is off by n roundings of what the function makes of the magnitudes.
+ */
+#include "eval/check/check.h"
+
+#include <math.h>
+#include <stdlib.h>
+
+enum { ULPS = 4 };
+
+/* The terms that are added to one element. */
+static double
+summed_terms(const Op *op)
+{
+	double n = 1;
+	ExternRule rule;
+	uint64_t seen = 0;
+	int at;
+	extern_rule_parse(op->module->arena, op->external->rule, &rule, &at);
+	for (int t = 0; t < op->noperands; t++)
+		for (int d = 0; d < rule.terms[t].rank; d++) {
+			int letter = rule.terms[t].letters[d];
+			if (letter == WHOLE_DIM || seen >> letter & 1
+				|| !extern_rule_sums(&rule, letter))
+				continue;
+			seen |= 1ull << letter;
+			n *= (double)op->operands[t]->type.dims[d];
+		}
+	return n;
+}
+
+/* Of a function that sums: what it makes of the magnitudes of its operands,
+   the spread of its results. */
+static bool
+find_spread(const Op *op, const Inexact *x, const Inexact *results)
+{
+	Tensor *in = calloc((size_t)op->noperands, sizeof *in);
+	Tensor *out = calloc((size_t)op->nresults, sizeof *out);
+	int status = 1;
+	bool ok = in && out;
+	for (int i = 0; ok && i < op->noperands; i++) {
+		bool is_float = dtype_is_float(value_of(&x[i])->type.dtype);
+		ok = view_lanes(&x[i], 1, is_float ? SPREAD : VALUE, &in[i]);
+	}
+	for (int r = 0; ok && r < op->nresults; r++) {
+		ok = tensor_like(value_of(&results[r]), spread_of(&results[r]));
+		out[r] = *spread_of(&results[r]);
+	}
+	ok = ok && extern_call(op, NULL, in, out, &status);
+	for (int r = 0; ok && r < op->nresults; r++) {
+		double *v = out[r].data;
+		for (int64_t i = type_elements(&out[r].type) - 1; i >= 0; i--) {
+			double own = fabs(tensor_double(value_of(&results[r]), i));
+			v[i] = !status && fabs(v[i]) > own ? fabs(v[i]) : own;
+		}
+	}
+	if (in)
+		tensors_free(in, op->noperands);
+	free(in);
+	free(out);
+	return ok;
+}
+
+/* Moves the samples by as much as rounding may. */
+static bool
+round_result(const Op *op, double terms, const Inexact *result)
+{
+	const Tensor *spread = spread_of(result), *value = value_of(result);
+	DType d = value->type.dtype;
+	double ulps = terms > 1 ? terms + ULPS : ULPS;
+	Tensor rounding;
+	if (!dtype_is_float(d))
+		return true;
+	if (!tensor_like(value, &rounding))
+		return false;
+	for (int64_t i = type_elements(&value->type) - 1; i >= 0; i--) {
+		double size = fabs(tensor_double(spread->data ? spread : value, i));
+		((double *)rounding.data)[i] =
+			ulps * (precisions[d].unit * size + precisions[d].underflow);
+	}
+	for (int k = 0; k < SAMPLES; k++)
+		perturb(op, k, d, &rounding, sample_of(result, k));
+	tensor_free(&rounding);
+	return true;
+}
+
+/* Sample k of all results, before rounding. */
+static bool
+call_sample(const Op *op, const Inexact *x, int k, const Inexact *results)
+{
+	Tensor *in = calloc((size_t)op->noperands, sizeof *in);
+	Tensor *out = calloc((size_t)op->nresults, sizeof *out);
+	int status = 1;
+	bool ok = in && out, decides = false;
+	for (int i = 0; ok && i < op->nresults; i++) {
+		out[i] = *sample_of(&results[i], k);
+		decides = decides || !dtype_is_float(value_of(&results[i])->type.dtype);
+	}
+	for (int i = 0; ok && i < op->noperands; i++)
+		ok = sample_operand(&x[i], value_of(&x[i]), k, decides, &in[i]);
+	ok = ok && extern_call(op, NULL, in, out, &status);
+	for (int i = 0; ok && status && i < op->nresults; i++)
+		copy_elements(value_of(&results[i]), &out[i]);
+	if (in)
+		tensors_free(in, op->noperands);
+	free(in);
+	free(out);
+	return ok;
+}
+
+bool
+sample_extern(const Op *op, const Inexact *x, const Inexact *results)
+{
+	double terms = summed_terms(op);
+	bool ok = terms <= 1 || find_spread(op, x, results);
+	for (int r = 0; ok && r < op->nresults; r++)
+		ok = new_samples(&results[r]);
+	for (int k = 0; ok && k < SAMPLES; k++)
+		ok = call_sample(op, x, k, results);
+	for (int r = 0; ok && r < op->nresults; r++) {
+		ok = round_result(op, terms, &results[r]);
+		if (ok)
+			drop_agreeing(&results[r]);
+	}
+	return ok;
+}
