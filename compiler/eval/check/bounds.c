@@ -27,55 +27,33 @@ deviation(const Inexact *x, int64_t i)
 	return most;
 }
 
-static double
-finite_mean(const double *v, int64_t n)
-{
-	double sum = 0;
-	int64_t finite = 0;
-	for (int64_t i = 0; i < n; i++) {
-		if (!isfinite(v[i]))
-			continue;
-		sum += v[i];
-		finite++;
-	}
-	return finite ? sum / (double)finite : 0;
-}
-
-/* Samples of f64 are no finer than the element itself: what moves them may
-   be lost in all of them.  A few units in the last place of the element, or of
-   its neighbours, which it may be what is left of. */
-static double
-resolution(const Inexact *x, int64_t i, double neighbours)
-{
-	double v = fabs(tensor_double(value_of(x), i));
-	if (value_of(x)->type.dtype != D_f64)
-		return 0;
-	return 4 * DBL_EPSILON * (isfinite(v) ? fmax(v, neighbours) : neighbours);
-}
-
-/* Of the sizes of a row's elements. */
-static double
-mean_size(const Inexact *x, int64_t first, int64_t n)
-{
-	double sum = 0;
-	for (int64_t i = first; i < first + n; i++) {
-		double v = fabs(tensor_double(value_of(x), i));
-		sum += isfinite(v) ? v / (double)n : 0;
-	}
-	return sum;
-}
-
 /* That all samples of an element lie close by may be chance: its neighbours'
-   deviations count too, unless it is exact. */
+   deviations count too, unless it is exact.  And samples of f64 are no finer than
+   the element itself: what moves them may be lost in all of them.  So a few units
+   in the last place of the element count, or of its neighbours, which it may be
+   what is left of. */
 static void
 widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 {
-	double least = finite_mean(bounds, n) / 2;
-	double neighbours = mean_size(x, first, n);
+	bool wide = value_of(x)->type.dtype == D_f64;
+	double sum = 0, neighbours = 0;
+	int64_t finite = 0;
 	for (int64_t i = 0; i < n; i++) {
+		double v = fabs(tensor_double(value_of(x), first + i));
+		neighbours += isfinite(v) ? v / (double)n : 0;
+		sum += isfinite(bounds[i]) ? bounds[i] : 0;
+		finite += isfinite(bounds[i]) != 0;
+	}
+	double least = finite ? sum / (double)finite / 2 : 0;
+	for (int64_t i = 0; i < n; i++) {
+		double v = fabs(tensor_double(value_of(x), first + i));
 		if (bounds[i] > 0 && bounds[i] < least)
 			bounds[i] = least;
-		bounds[i] = FACTOR * fmax(bounds[i], resolution(x, first + i, neighbours));
+		if (wide)
+			bounds[i] = fmax(bounds[i],
+				4 * DBL_EPSILON
+					* (isfinite(v) ? fmax(v, neighbours) : neighbours));
+		bounds[i] *= FACTOR;
 	}
 }
 

@@ -65,52 +65,29 @@ pad_input(const Value *v, Tensor *t)
 }
 
 static bool
-trim_bounds(const Type *padded, const Type *type, double **bounds)
-{
-	static const int64_t start[MAX_RANK];
-	Tensor all = {.type = *padded, .data = *bounds}, less = {.type = *type};
-	if (!*bounds)
-		return true;
-	all.type.dtype = less.type.dtype = D_f64;
-	less.data = malloc((size_t)type_bytes(&less.type));
-	if (less.data)
-		copy_out(&all, start, &less);
-	free(*bounds);
-	*bounds = less.data;
-	return less.data;
-}
-
-static bool
 trim_output(const Value *v, Tensor *t, double **bounds)
 {
 	static const int64_t start[MAX_RANK];
-	Type type = value_whole_type(v);
-	Tensor trimmed = {0};
+	Type type = value_whole_type(v), wide = type;
+	Tensor trimmed = {0}, all = {.type = t->type, .data = *bounds}, less;
 	if (!v->unpadded)
 		return true;
-	if (!trim_bounds(&t->type, &type, bounds) || !tensor_new(&type, &trimmed))
+	if (*bounds) {
+		all.type.dtype = wide.dtype = D_f64;
+		less = (Tensor){.type = wide, .data = malloc((size_t)type_bytes(&wide))};
+		if (less.data)
+			copy_out(&all, start, &less);
+		free(*bounds);
+		*bounds = less.data;
+		if (!less.data)
+			return false;
+	}
+	if (!tensor_new(&type, &trimmed))
 		return false;
 	copy_out(t, start, &trimmed);
 	tensor_free(t);
 	*t = trimmed;
 	return true;
-}
-
-static shdrt_verdict
-judge(const Tensor *expected, const double *bounds, const shdrt_array *actual)
-{
-	Tensor t = tensor_of(actual);
-	Comparison c = tensor_compare(expected, bounds, &t);
-	return (shdrt_verdict){
-		.elements = c.elements,
-		.mismatches = c.mismatches,
-		.undecided = c.undecided,
-		.worst = c.worst,
-		.got = c.got,
-		.wanted = c.wanted,
-		.error = c.error,
-		.bound = c.bound,
-	};
 }
 
 static int
@@ -130,7 +107,18 @@ check(Module *m, const shdrt_check_io *io)
 	for (size_t i = 0; ok && i < nresults; i++)
 		ok = trim_output(m->entry->last->operands[i], &outputs[i], &bounds[i]);
 	for (size_t i = 0; ok && i < nresults; i++) {
-		io->verdicts[i] = judge(&outputs[i], bounds[i], &io->results[i]);
+		Tensor actual = tensor_of(&io->results[i]);
+		Comparison c = tensor_compare(&outputs[i], bounds[i], &actual);
+		io->verdicts[i] = (shdrt_verdict){
+			.elements = c.elements,
+			.mismatches = c.mismatches,
+			.undecided = c.undecided,
+			.worst = c.worst,
+			.got = c.got,
+			.wanted = c.wanted,
+			.error = c.error,
+			.bound = c.bound,
+		};
 		tensor_free(&outputs[i]);
 		free(bounds[i]);
 	}

@@ -17,16 +17,6 @@ difference(const Tensor *a, const Tensor *b, int64_t i)
 	return distance == distance ? distance : INFINITY;
 }
 
-/* An integer that may differ at all does so by a decision; a float's finite
-   bound covers what decisions do to it, and no bound says nothing. */
-static bool
-is_undecided(DType d, double distance, double bound_here)
-{
-	if (dtype_is_float(d))
-		return isinf(bound_here);
-	return distance > 0 && distance <= bound_here;
-}
-
 static double
 ratio(double error, double bound_here)
 {
@@ -38,7 +28,10 @@ compare_element(Comparison *c, const Tensor *expected, double bound_here, const 
 	int64_t i)
 {
 	double distance = difference(expected, actual, i);
-	if (is_undecided(expected->type.dtype, distance, bound_here)) {
+	/* An integer that may differ at all does so by a decision; a float's finite
+	   bound covers what decisions do to it, and no bound says nothing. */
+	if (dtype_is_float(expected->type.dtype) ? isinf(bound_here)
+						 : distance > 0 && distance <= bound_here) {
 		c->undecided++;
 		return;
 	}

@@ -43,35 +43,19 @@ parts_of(const Op *op, const Element *x)
 					: x[0].spread + x[1].spread;
 }
 
-static bool
-has_parts(const Op *op, const Element *x)
-{
-	for (int i = 0; i < op->noperands; i++)
-		if (x[i].parts)
-			return true;
-	return false;
-}
-
-static bool
-all_integers(const Op *op, const Element *x)
-{
-	for (int i = 0; i < op->noperands; i++)
-		if (x[i].value != rint(x[i].value))
-			return false;
-	return true;
-}
-
 /* Arithmetic on exact operands whose result needs no rounding: nor do sums
    of small integers, however they are split into parts. */
 static bool
 needs_no_rounding(const Op *op, const Element *x, double y, double spread, DType d)
 {
 	double exact = numbers[op->kind].of_floats(x[0].value, x[1].value, 0);
-	if (numbers[op->kind].ulps > 0.5 || y != exact)
-		return false;
-	return !has_parts(op, x)
-		|| (op->kind != O_div && y == rint(y) && all_integers(op, x)
-			&& spread <= precisions[d].integers);
+	bool parts = false, integers = y == rint(y) && op->kind != O_div;
+	for (int i = 0; i < op->noperands; i++) {
+		parts = parts || x[i].parts;
+		integers = integers && x[i].value == rint(x[i].value);
+	}
+	return numbers[op->kind].ulps <= 0.5 && y == exact
+		&& (!parts || (integers && spread <= precisions[d].integers));
 }
 
 static double

@@ -41,18 +41,6 @@ tensor_like(const Tensor *t, Tensor *result)
 	return tensor_new(&type, result);
 }
 
-/* The elements of t in f64. */
-static bool
-tensor_doubles(const Tensor *t, Tensor *result)
-{
-	int64_t n = type_elements(&t->type);
-	if (!tensor_like(t, result))
-		return false;
-	for (int64_t i = 0; i < n; i += CHUNK)
-		load_doubles(t, i, n - i < CHUNK ? n - i : CHUNK, (double *)result->data + i);
-	return true;
-}
-
 bool
 all_exact(const Op *op, const Inexact *x)
 {
@@ -82,9 +70,11 @@ exaggerate(const Inexact *x, int k, Tensor *result)
 	int64_t n = type_elements(&value_of(x)->type);
 	const double *s = sample_of(x, k & ~1)->data, *own = sample_of(x, k)->data;
 	double times = k & 1 ? -EXAGGERATION : EXAGGERATION;
-	if (!tensor_doubles(value_of(x), result))
+	if (!tensor_like(value_of(x), result))
 		return false;
 	double *r = result->data;
+	for (int64_t i = 0; i < n; i += CHUNK)
+		load_doubles(value_of(x), i, n - i < CHUNK ? n - i : CHUNK, r + i);
 	for (int64_t i = 0; i < n; i++)
 		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i])
 			? r[i] + times * (s[i] - r[i])
@@ -154,14 +144,6 @@ set_anything(Tensor *t, int64_t i, int k)
 		set_extreme(t, i, k);
 }
 
-static bool
-pair_differs(const Inexact *x, int k, int64_t i)
-{
-	int64_t value = tensor_integer(value_of(x), i);
-	return tensor_integer(sample_of(x, k & ~1), i) != value
-		|| tensor_integer(sample_of(x, k | 1), i) != value;
-}
-
 /* An uncertain integer as a float, or what it is the index of: anything. */
 static void
 mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
@@ -177,10 +159,10 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 		dim < value_of(&x[0])->type.rank; dim++)
 		inner *= value_of(&x[0])->type.dims[dim];
 	for (int64_t i = 0; i < n; i++) {
-		int64_t at = i / inner % integers;
-		if (!pair_differs(integer, k, at))
-			continue;
-		set_anything(result, i, k);
+		int64_t at = i / inner % integers, own = tensor_integer(value_of(integer), at);
+		if (tensor_integer(sample_of(integer, k & ~1), at) != own
+			|| tensor_integer(sample_of(integer, k | 1), at) != own)
+			set_anything(result, i, k);
 	}
 }
 
@@ -217,13 +199,6 @@ never_negative(const Value *v, int far)
 	return all;
 }
 
-static bool
-crosses(double value, double sample, double at)
-{
-	double step = EXAGGERATION * fabs(sample - value);
-	return value != sample && !(fabs(value - at) > step);
-}
-
 static void
 mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 {
@@ -236,8 +211,9 @@ mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 	bool one_side = never_negative(op->operands[pole->operand], 8);
 	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
 		double v = tensor_double(value_of(operand), i);
-		bool away = one_side && v > 0 && s[i] > 0;
-		if (is_wild(operand, k, i) || (!away && crosses(v, s[i], pole->at)))
+		bool away = (one_side && v > 0 && s[i] > 0) || v == s[i]
+			|| fabs(v - pole->at) > EXAGGERATION * fabs(s[i] - v);
+		if (is_wild(operand, k, i) || !away)
 			r[i] = wild(r[i], k);
 	}
 }
@@ -424,34 +400,7 @@ take_samples(const Op *op, const Inexact *x, const Tensor *rounding, const Inexa
 	return ok;
 }
 
-static bool
-sample_rounded(const Module *m, const Op *op, Rounding *by, const Inexact *x,
-	const Inexact *result)
-{
-	Tensor rounding = {0};
-	if (op->noperands == 0)
-		return true; /* leaves are exact */
-	bool ok = find_rounding(m, op, by, x, result, &rounding);
-	if (ok && (rounding.data || !all_exact(op, x)))
-		ok = take_samples(op, x, &rounding, result);
-	tensor_free(&rounding);
-	return ok;
-}
-
 /* ---- sorts, and decisions of loops and choices ------------------------------ */
-
-/* The order of sample k; of the keys themselves, of what they may be for
-   others. */
-static int64_t *
-order_of(const Op *op, const Inexact *key, int k, bool for_others)
-{
-	Tensor keys;
-	int64_t *order = sample_operand(key, value_of(key), k, for_others, &keys)
-		? sort_order(op, &keys)
-		: NULL;
-	tensor_free(&keys);
-	return order;
-}
 
 bool
 new_samples(const Inexact *x)
@@ -463,19 +412,22 @@ new_samples(const Inexact *x)
 	return ok;
 }
 
-/* A sample of what goes with the keys: anything, where it may be another's. */
+/* In the order of the keys' sample k: of the keys themselves, of what they may be
+   for others; of which each is anything, where it may be another's. */
 static bool
 sort_sample(const Op *op, const Inexact *x, int i, int k, const int64_t *sure,
 	const Inexact *result)
 {
-	Tensor from, *s = sample_of(result, k);
-	int64_t *order = order_of(op, &x[0], k, i > 0);
-	bool ok = view_lanes(&x[i], 1, 1 + k, &from) && order;
+	Tensor keys, from = {.data = NULL}, *s = sample_of(result, k);
+	bool ok = sample_operand(&x[0], value_of(&x[0]), k, i > 0, &keys);
+	int64_t *order = ok ? sort_order(op, &keys) : NULL;
+	ok = order && view_lanes(&x[i], 1, 1 + k, &from);
 	if (ok)
 		take_order(&from, order, s);
 	for (int64_t e = type_elements(&s->type) - 1; ok && i && e >= 0; e--)
 		if (order[e] != sure[e])
 			set_anything(s, e, k);
+	tensor_free(&keys);
 	tensor_free(&from);
 	free(order);
 	return ok;
@@ -527,6 +479,14 @@ bool
 sample_op(const Module *m, const Op *op, const Inexact *x, const Inexact *results)
 {
 	const struct SampledOp *s = &sampled[op->kind];
-	return s->samples ? s->samples(op, x, results)
-			  : sample_rounded(m, op, s->rounding, x, results);
+	Tensor rounding = {0};
+	if (s->samples)
+		return s->samples(op, x, results);
+	if (op->noperands == 0)
+		return true; /* leaves are exact */
+	bool ok = find_rounding(m, op, s->rounding, x, results, &rounding);
+	if (ok && (rounding.data || !all_exact(op, x)))
+		ok = take_samples(op, x, &rounding, results);
+	tensor_free(&rounding);
+	return ok;
 }

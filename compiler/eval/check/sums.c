@@ -80,15 +80,6 @@ typedef struct Sum {
 	bool integers;	  /* every term, exactly */
 } Sum;
 
-/* The sum of the parts' magnitudes, about; y is the whole. */
-static double
-parts_of(const Sum *s, int64_t i, double y)
-{
-	double magnitude = ((double *)s->magnitude.data)[i];
-	double *squares = s->squares.data;
-	return squares ? fmin(magnitude, fmax(sqrt(squares[i]), fabs(y))) : magnitude;
-}
-
 static double
 sum_rounding(const Module *m, const Sum *s, int64_t i, double parts, DType d)
 {
@@ -128,7 +119,10 @@ round_sum(const Module *m, Sum *s, const Inexact *result, Tensor *rounding)
 	if (!tensor_like(y, rounding))
 		return false;
 	for (int64_t i = type_elements(&y->type) - 1; i >= 0; i--) {
-		double parts = parts_of(s, i, tensor_double(y, i));
+		/* the sum of the parts' magnitudes, about */
+		double parts = ((double *)s->magnitude.data)[i];
+		if (spread)
+			parts = fmin(parts, fmax(sqrt(spread[i]), fabs(tensor_double(y, i))));
 		((double *)rounding->data)[i] = sum_rounding(m, s, i, parts, y->type.dtype);
 		if (spread)
 			spread[i] = parts;
@@ -387,18 +381,6 @@ move_spread(const Module *m, const Op *op, const Inexact *x, const Inexact *resu
 	return ok;
 }
 
-static void
-drop_zeros(Tensor *t)
-{
-	const double *v = t->data;
-	if (!v)
-		return;
-	for (int64_t i = type_elements(&t->type) - 1; i >= 0; i--)
-		if (v[i] != 0)
-			return;
-	tensor_free(t);
-}
-
 bool
 round_none(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
 	Tensor *rounding)
@@ -434,7 +416,13 @@ find_rounding(const Module *m, const Op *op, Rounding *by, const Inexact *x,
 {
 	if (!dtype_is_float(value_of(result)->type.dtype))
 		return true;
-	bool ok = by(m, op, x, result, rounding);
-	drop_zeros(rounding);
-	return ok;
+	if (!by(m, op, x, result, rounding))
+		return false;
+	const double *v = rounding->data;
+	int64_t n = v ? type_elements(&rounding->type) : 0;
+	for (int64_t i = 0; i < n; i++)
+		if (v[i] != 0)
+			return true;
+	tensor_free(rounding);
+	return true;
 }
