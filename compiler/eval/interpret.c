@@ -74,15 +74,6 @@ describe(const Plan *plan, const char *name, const Value *v)
 	};
 }
 
-static const char *
-parameter_name(const Module *m, const Value *v)
-{
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == v)
-			return m->named[i].name;
-	return v->name;
-}
-
 static const shdrt_tensor *
 parameters(const Plan *plan)
 {
@@ -91,7 +82,11 @@ parameters(const Plan *plan)
 	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, entry->nparams + 1);
 	for (int i = 0; i < entry->nparams; i++) {
 		const Value *v = entry->params[i];
-		t[i] = describe(plan, parameter_name(m, v), v);
+		const char *name = v->name;
+		for (int k = m->nnamed - 1; k >= 0; k--)
+			if (m->named[k].value == v)
+				name = m->named[k].name;
+		t[i] = describe(plan, name, v);
 		t[i].index_limit = v->index_limit;
 	}
 	return t;
@@ -138,24 +133,7 @@ axes_text(const Module *m, const AxisList *axes)
 {
 	Text t = {0};
 	text_axes(&t, &m->mesh, axes);
-	const char *s = arena_strndup(m->arena, t.n ? t.s : "", t.n);
-	text_free(&t);
-	return s;
-}
-
-/* The operand as [outer, size, inner] around the dim that is split. */
-static void
-set_shape(shdrt_collective *c, const Op *op)
-{
-	const Type *x = &op->operands[0]->type;
-	c->outer = c->inner = 1;
-	c->size = type_elements(x);
-	if (!op_ints(op, A_dim)->n)
-		return;
-	int64_t dim = op_int(op, A_dim);
-	c->size = x->dims[dim];
-	for (int64_t d = 0; d < x->rank; d++)
-		*(d < dim ? &c->outer : &c->inner) *= d == dim ? 1 : x->dims[d];
+	return text_take(&t, m->arena);
 }
 
 static shdrt_collective
@@ -179,7 +157,14 @@ collective(const Module *m, const Op *op)
 		.wire_bytes = whole_bytes(cost.wire_bytes),
 		.picoseconds = (uint64_t)picoseconds(cost.seconds),
 	};
-	set_shape(&c, op);
+	/* the operand as [outer, size, inner] around the dim that is split */
+	const Type *x = &op->operands[0]->type;
+	bool split = op_ints(op, A_dim)->n > 0;
+	int64_t dim = split ? op_int(op, A_dim) : 0;
+	c.outer = c.inner = 1;
+	c.size = split ? x->dims[dim] : type_elements(x);
+	for (int64_t d = 0; d < x->rank && split; d++)
+		*(d < dim ? &c.outer : &c.inner) *= d == dim ? 1 : x->dims[d];
 	return c;
 }
 
@@ -192,11 +177,6 @@ list_collective(Op *op, void *data)
 }
 
 /* ---- execution ---------------------------------------------------------- */
-
-typedef struct Run {
-	Module *module;
-	Tensor **inputs, **outputs; /* [device][i] */
-} Run;
 
 static Tensor **
 device_tensors(int64_t ndevices, int n)
@@ -219,30 +199,6 @@ free_device_tensors(Tensor **t)
 	if (t)
 		free(t[0]);
 	free(t);
-}
-
-static void
-view_parameters(const Run *r, const shdrt_program *p, char *const *slabs)
-{
-	for (int64_t d = 0; d < p->ndevices; d++)
-		for (int i = 0; i < p->nparams; i++)
-			r->inputs[d][i] = (Tensor){
-				.type = r->module->entry->params[i]->type,
-				.data = slabs[d] + p->params[i].offset,
-			};
-}
-
-static void
-store_results(const Run *r, const shdrt_program *p, char *const *slabs)
-{
-	for (int64_t d = 0; d < p->ndevices; d++) {
-		for (int i = 0; i < p->nresults; i++) {
-			Tensor *t = &r->outputs[d][i];
-			memcpy(slabs[d] + p->results[i].offset, t->data,
-				(size_t)type_bytes(&t->type));
-			tensor_free(t);
-		}
-	}
 }
 
 static uint64_t
@@ -273,9 +229,17 @@ op_text(const Module *m, const Op *op)
 
 /* As the runtime tells it. */
 static int
-report_stuck(const Module *m, const EvalFailure *f)
+report_failure(const Module *m, const EvalFailure *f)
 {
+	if (!f->collective) {
+		fputs("the interpreter needs more memory than there is\n", stderr);
+		return SHDRT_MEMORY;
+	}
 	const char *here = op_text(m, f->collective);
+	if (f->what) {
+		fprintf(stderr, "%s: %s\n", here, f->what);
+		return SHDRT_MISMATCH;
+	}
 	const char *there = f->other
 		? arena_printf(m->arena, "waits at %s", op_text(m, f->other))
 		: "has ended its program";
@@ -289,46 +253,31 @@ report_stuck(const Module *m, const EvalFailure *f)
 }
 
 static int
-report_failure(const Module *m, const EvalFailure *failure)
-{
-	if (!failure->collective) {
-		fputs("the interpreter needs more memory than there is\n", stderr);
-		return SHDRT_MEMORY;
-	}
-	if (!failure->what)
-		return report_stuck(m, failure);
-	fprintf(stderr, "%s: %s\n", op_text(m, failure->collective), failure->what);
-	return SHDRT_MISMATCH;
-}
-
-static int
 launch(const shdrt_program *p, char *const *slabs, void *data)
 {
-	Run r = {.module = data};
+	Module *m = data;
+	Tensor **inputs = device_tensors(p->ndevices, p->nparams);
+	Tensor **outputs = device_tensors(p->ndevices, p->nresults);
 	EvalFailure failure = {.collective = NULL};
-	bool ok = false;
-	r.inputs = device_tensors(p->ndevices, p->nparams);
-	r.outputs = device_tensors(p->ndevices, p->nresults);
+	bool ok = inputs && outputs;
 	eval_use_externs(p->externs);
-	if (r.inputs && r.outputs) {
-		view_parameters(&r, p, slabs);
-		ok = eval_device(r.module, r.inputs, r.outputs, &failure);
-		if (ok)
-			store_results(&r, p, slabs);
-	}
-	free_device_tensors(r.inputs);
-	free_device_tensors(r.outputs);
-	return ok ? SHDRT_OK : report_failure(r.module, &failure);
-}
-
-static char **
-argument_vector(const Module *m, int n, const char **arguments)
-{
-	char **argv = NEW_ARRAY(m->arena, char *, n + 2);
-	argv[0] = arena_printf(m->arena, "%s", m->name);
-	for (int i = 0; i < n; i++)
-		argv[i + 1] = arena_printf(m->arena, "%s", arguments[i]);
-	return argv;
+	for (int64_t d = 0; ok && d < p->ndevices; d++)
+		for (int i = 0; i < p->nparams; i++)
+			inputs[d][i] = (Tensor){
+				.type = m->entry->params[i]->type,
+				.data = slabs[d] + p->params[i].offset,
+			};
+	ok = ok && eval_device(m, inputs, outputs, &failure);
+	for (int64_t d = 0; ok && d < p->ndevices; d++)
+		for (int i = 0; i < p->nresults; i++) {
+			Tensor *t = &outputs[d][i];
+			memcpy(slabs[d] + p->results[i].offset, t->data,
+				(size_t)type_bytes(&t->type));
+			tensor_free(t);
+		}
+	free_device_tensors(inputs);
+	free_device_tensors(outputs);
+	return ok ? SHDRT_OK : report_failure(m, &failure);
 }
 
 static const shdrt_externs *
@@ -383,5 +332,9 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.hlo_bytes = global->n,
 		.check = global->n ? shdeval_check : NULL,
 	};
-	return shdrt_main(&p, narguments + 1, argument_vector(m, narguments, arguments));
+	char **argv = NEW_ARRAY(m->arena, char *, narguments + 2);
+	argv[0] = arena_printf(m->arena, "%s", m->name);
+	for (int i = 0; i < narguments; i++)
+		argv[i + 1] = arena_printf(m->arena, "%s", arguments[i]);
+	return shdrt_main(&p, narguments + 1, argv);
 }

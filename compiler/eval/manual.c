@@ -16,13 +16,6 @@
 
 /* ---- into and out of a region ------------------------------------------- */
 
-/* What is whole outside, for a device of the region. */
-static Inexact
-whole_of(const Machine *outer, const Value *v, int64_t device)
-{
-	return machine_value(outer, v, outer->ndevices > 1 ? device : 0);
-}
-
 static int
 lanes_of(const Machine *vm)
 {
@@ -34,7 +27,8 @@ enter_region(const Machine *outer, const Machine *inner, const Op *op, int i)
 {
 	const Placement *spec = &op->specs[i];
 	for (int64_t d = 0; d < inner->ndevices; d++) {
-		Inexact whole = whole_of(outer, op->operands[i], d);
+		int64_t outside = outer->ndevices > 1 ? d : 0;
+		Inexact whole = machine_value(outer, op->operands[i], outside);
 		Inexact part = machine_value(inner, op->bodies[0]->params[i], d);
 		for (int k = 0; inner->active[d] && k < lanes_of(inner); k++) {
 			/* elsewhere a partial tensor's parts are not its own */

@@ -88,16 +88,6 @@ overlap_wrong(const Exchange *x, int64_t d, int64_t i, int64_t k)
 	return NULL;
 }
 
-static const char *
-tell(const Exchange *x, const Parcel *p, const char *what)
-{
-	return arena_printf(x->module->arena,
-		"device %lld sends %lld rows "
-		"from row %lld to row %lld of device %lld, %s",
-		(long long)p->sender, (long long)p->n, (long long)p->start, (long long)p->to,
-		(long long)p->receiver, what);
-}
-
 const char *
 ragged_wrong(const Module *m, const Op *op, const Tensor *operands)
 {
@@ -110,7 +100,11 @@ ragged_wrong(const Module *m, const Op *op, const Tensor *operands)
 			if (!wrong)
 				wrong = overlap_wrong(&x, d, i, k);
 			if (wrong)
-				return tell(&x, &p, wrong);
+				return arena_printf(m->arena,
+					"device %lld sends %lld rows "
+					"from row %lld to row %lld of device %lld, %s",
+					(long long)p.sender, (long long)p.n, (long long)p.start,
+					(long long)p.to, (long long)p.receiver, wrong);
 		}
 	}
 	return NULL;

@@ -48,21 +48,6 @@ is_joined(const Machine *vm, const Op *op, int64_t device)
 	return true;
 }
 
-/* A member of the group in which a device is stuck that is not there. */
-static int64_t
-missing_member(const Machine *vm, int64_t device)
-{
-	const Op *op = vm->stuck[device];
-	int64_t other = device;
-
-	for (int64_t i = 0; i < members(op); i++) {
-		other = member(vm, op, device, i);
-		if (vm->stuck[other] != op)
-			break;
-	}
-	return other;
-}
-
 static void
 tell(Machine *vm, int64_t device, int64_t other, bool mismatch)
 {
@@ -111,11 +96,16 @@ machine_meet(Machine *vm, const Op *op)
 bool
 machine_ends(Machine *vm)
 {
-	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (vm->stuck[d]) {
-			tell(vm, d, missing_member(vm, d), false);
-			return false;
-		}
+	for (int64_t d = 0; d < vm->ndevices; d++) {
+		const Op *op = vm->stuck[d];
+		int64_t missing = d;
+		if (!op)
+			continue;
+		for (int64_t i = 0; i < members(op) && vm->stuck[missing] == op; i++)
+			missing = member(vm, op, d, i);
+		tell(vm, d, missing, false);
+		return false;
+	}
 	return true;
 }
 

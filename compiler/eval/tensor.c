@@ -27,22 +27,15 @@ memory_limit(void)
 	return bytes / 4 * 3;
 }
 
-static bool
-size_of(const Type *type, int64_t *bytes)
-{
-	*bytes = dtypes[type->dtype].bytes;
-	for (int d = 0; d < type->rank; d++)
-		if (!mul_i64(*bytes, type->dims[d], bytes))
-			return false;
-	return true;
-}
-
 bool
 tensor_new(const Type *type, Tensor *t)
 {
-	int64_t bytes;
+	int64_t bytes = dtypes[type->dtype].bytes;
 	*t = (Tensor){.type = *type};
-	if (!size_of(type, &bytes) || bytes > memory_limit() - bytes_in_use)
+	for (int d = 0; d < type->rank; d++)
+		if (!mul_i64(bytes, type->dims[d], &bytes))
+			return false;
+	if (bytes > memory_limit() - bytes_in_use)
 		return false;
 	t->data = calloc((size_t)bytes + !bytes, 1);
 	if (t->data)
@@ -121,29 +114,23 @@ distinguishing_axes(const Placement *p)
 	return all;
 }
 
-static bool
-same_element(const Tensor *a, const Tensor *b, int64_t i)
-{
-	size_t bytes = (size_t)dtypes[a->type.dtype].bytes;
-	const char *x = (const char *)a->data + (size_t)i * bytes;
-	const char *y = (const char *)b->data + (size_t)i * bytes;
-	if (!memcmp(x, y, bytes))
-		return true;
-	return dtype_is_float(a->type.dtype) && isnan(tensor_double(a, i))
-		&& isnan(tensor_double(b, i));
-}
-
 /* Bit for bit, but for the payload of NaNs. */
 static bool
 same_tensor(const Tensor *a, const Tensor *b)
 {
 	int64_t n = type_elements(&a->type);
-	size_t bytes = (size_t)n * (size_t)dtypes[a->type.dtype].bytes;
-	if (!memcmp(a->data, b->data, bytes))
+	size_t bytes = (size_t)dtypes[a->type.dtype].bytes;
+	if (!memcmp(a->data, b->data, (size_t)n * bytes))
 		return true;
-	for (int64_t i = 0; i < n; i++)
-		if (!same_element(a, b, i))
+	for (int64_t i = 0; i < n; i++) {
+		size_t at = (size_t)i * bytes;
+		bool nan = dtype_is_float(a->type.dtype) && isnan(tensor_double(a, i))
+			&& isnan(tensor_double(b, i));
+		if (!nan
+			&& memcmp((const char *)a->data + at, (const char *)b->data + at,
+				bytes))
 			return false;
+	}
 	return true;
 }
 
