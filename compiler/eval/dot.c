@@ -24,10 +24,10 @@ enum { TILE = 1024 }; /* columns whose sums stay in the nearest cache */
  * the result at a time, so that a row of `right` is read once for the four.
  */
 #define MULTIPLY(name, type, STEP) \
-	static void name##_rows(const Matrices *m, const type *a, const type *b, type *r, \
+	static void name##_rows(const Matrices *shape, const type *a, const type *b, type *r, \
 		int64_t height, int64_t width) \
 	{ \
-		int64_t n = m->columns, depth = m->inner; \
+		int64_t n = shape->columns, depth = shape->inner; \
 		for (int64_t k = 0; k < depth; k++, b += n) { \
 			if (height == 4) { \
 				type a0 = a[k], a1 = a[depth + k]; \
@@ -47,15 +47,16 @@ enum { TILE = 1024 }; /* columns whose sums stay in the nearest cache */
 						STEP(r[h * n + j], a[h * depth + k], b[j]); \
 		} \
 	} \
-	static void name(const Matrices *m, const void *left, const void *right, void *result) \
+	static void name(const Matrices *shape, const void *left, const void *right, \
+		void *result) \
 	{ \
-		for (int64_t j = 0; j < m->columns; j += TILE) { \
-			int64_t width = m->columns - j < TILE ? m->columns - j : TILE; \
-			for (int64_t i = 0; i < m->rows; i += 4) \
-				name##_rows(m, (const type *)left + i * m->inner, \
+		for (int64_t j = 0; j < shape->columns; j += TILE) { \
+			int64_t width = shape->columns - j < TILE ? shape->columns - j : TILE; \
+			for (int64_t i = 0; i < shape->rows; i += 4) \
+				name##_rows(shape, (const type *)left + i * shape->inner, \
 					(const type *)right + j, \
-					(type *)result + i * m->columns + j, \
-					m->rows - i < 4 ? m->rows - i : 4, width); \
+					(type *)result + i * shape->columns + j, \
+					shape->rows - i < 4 ? shape->rows - i : 4, width); \
 		} \
 	}
 #define FLOAT_STEP(c, a, b) c + a *b
@@ -67,7 +68,7 @@ MULTIPLY(multiply_double, double, FLOAT_STEP)
 #undef INT_STEP
 #undef MULTIPLY
 
-typedef void Multiply(const Matrices *m, const void *left, const void *right, void *result);
+typedef void Multiply(const Matrices *shape, const void *left, const void *right, void *result);
 static Multiply *const multiplies[WIDE_COUNT] = {
 	multiply_int,
 	multiply_float,
@@ -77,7 +78,7 @@ static Multiply *const multiplies[WIDE_COUNT] = {
 /* The operand's dims in the order: batch, then rest and contracted in the
    order asked for. */
 static void
-matrix_order(const Type *t, const Ints *batch, const Ints *contract, bool contract_last,
+matrix_order(const Type *type, const Ints *batch, const Ints *contract, bool contract_last,
 	int *order)
 {
 	bool used[MAX_RANK] = {false};
@@ -89,7 +90,7 @@ matrix_order(const Type *t, const Ints *batch, const Ints *contract, bool contra
 	if (!contract_last)
 		for (int i = 0; i < contract->n; i++)
 			order[n++] = (int)contract->v[i];
-	for (int d = 0; d < t->rank; d++)
+	for (int d = 0; d < type->rank; d++)
 		if (!used[d])
 			order[n++] = d;
 	if (contract_last)
@@ -150,28 +151,30 @@ matrix_sizes(const Op *op, const Type *left, const Type *right)
 {
 	const Ints *batch = op_ints(op, A_lhs_batch);
 	const Ints *contract = op_ints(op, A_lhs_contract);
-	Matrices m = {1, 1, 1, 1};
+	Matrices shape = {1, 1, 1, 1};
 	for (int i = 0; i < batch->n; i++)
-		m.batch *= left->dims[batch->v[i]];
+		shape.batch *= left->dims[batch->v[i]];
 	for (int i = 0; i < contract->n; i++)
-		m.inner *= left->dims[contract->v[i]];
-	m.rows = type_elements(left) / m.batch / m.inner;
-	m.columns = type_elements(right) / m.batch / m.inner;
-	return m;
+		shape.inner *= left->dims[contract->v[i]];
+	shape.rows = type_elements(left) / shape.batch / shape.inner;
+	shape.columns = type_elements(right) / shape.batch / shape.inner;
+	return shape;
 }
 
 static bool
-multiply_all(const Matrices *m, DType d, const char *left, const char *right, Tensor *result)
+multiply_all(const Matrices *shape, DType d, const char *left, const char *right,
+	Tensor *result)
 {
 	size_t bytes = wide_bytes(wide_of(d));
-	int64_t cells = m->rows * m->columns;
+	int64_t cells = shape->rows * shape->columns;
 	char *acc = malloc((size_t)cells * bytes + 1);
 	if (!acc)
 		return false;
-	for (int64_t b = 0; b < m->batch; b++) {
+	for (int64_t b = 0; b < shape->batch; b++) {
 		memset(acc, 0, (size_t)cells * bytes);
-		multiplies[wide_of(d)](m, left + (size_t)(b * m->rows * m->inner) * bytes,
-			right + (size_t)(b * m->inner * m->columns) * bytes, acc);
+		multiplies[wide_of(d)](shape,
+			left + (size_t)(b * shape->rows * shape->inner) * bytes,
+			right + (size_t)(b * shape->inner * shape->columns) * bytes, acc);
 		store_wide(d, acc, result->data, b * cells, cells);
 	}
 	free(acc);
@@ -186,7 +189,7 @@ dot(const Op *op, const Tensor *operands, Tensor *result)
 	int order[MAX_RANK];
 	void *own_left, *own_right = NULL;
 	bool ok = false;
-	Matrices m = matrix_sizes(op, &x->type, &y->type);
+	Matrices shape = matrix_sizes(op, &x->type, &y->type);
 	matrix_order(&x->type, op_ints(op, A_lhs_batch), op_ints(op, A_lhs_contract), true,
 		order);
 	const void *left = matrix_wide(x, order, d, &own_left);
@@ -194,7 +197,7 @@ dot(const Op *op, const Tensor *operands, Tensor *result)
 		order);
 	const void *right = left ? matrix_wide(y, order, d, &own_right) : NULL;
 	if (left && right)
-		ok = multiply_all(&m, d, left, right, result);
+		ok = multiply_all(&shape, d, left, right, result);
 	free(own_left);
 	free(own_right);
 	return ok;

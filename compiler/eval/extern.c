@@ -65,20 +65,20 @@ copy_elements(const Tensor *from, Tensor *to)
 }
 
 static bool
-pass(const Tensor *t, DType dtype, bool result, Passed *p, shdrt_view *view)
+pass(const Tensor *t, DType dtype, bool result, Passed *passed, shdrt_view *view)
 {
-	*p = (Passed){.tensor = *t, .copied = t->type.dtype != dtype};
-	if (p->copied) {
+	*passed = (Passed){.tensor = *t, .copied = t->type.dtype != dtype};
+	if (passed->copied) {
 		Type type = t->type;
 		type.dtype = dtype;
-		if (!tensor_new(&type, &p->tensor))
+		if (!tensor_new(&type, &passed->tensor))
 			return false;
 		if (!result)
-			copy_elements(t, &p->tensor);
+			copy_elements(t, &passed->tensor);
 	}
-	row_major(&p->tensor.type, p->strides);
-	*view = (shdrt_view){p->tensor.data, (shdrt_dtype)dtype, t->type.rank,
-		p->tensor.type.dims, p->strides};
+	row_major(&passed->tensor.type, passed->strides);
+	*view = (shdrt_view){passed->tensor.data, (shdrt_dtype)dtype, t->type.rank,
+		passed->tensor.type.dims, passed->strides};
 	return true;
 }
 

@@ -65,7 +65,7 @@ typedef struct Copy {
 	int64_t from_start, to_start;
 } Copy;
 void copy_box(const Copy *c, int bytes, const void *source, void *result);
-void row_major(const Type *t, int64_t *strides);
+void row_major(const Type *type, int64_t *strides);
 /* The box of the size of the smaller tensor at `start` of the larger. */
 void copy_out(const Tensor *large, const int64_t *start, Tensor *small);
 void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
@@ -73,14 +73,14 @@ void copy_in(const Tensor *small, const int64_t *start, Tensor *large);
 /* reduce.c, dot.c: sums */
 Kernel reduce, cumsum, dot, scatter_add;
 bool
-reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, Tensor *result);
+reduce_dims(const Ints *dims, Combiner c, const Tensor *t, const Tensor *init, Tensor *result);
 
 /* sort.c */
 Kernel sort;
 /* order[i] is the index of the element of `key` that element i of the sorted
    tensor is; malloc'ed, NULL: no memory. */
 int64_t *sort_order(const Op *op, const Tensor *key);
-void take_order(const Tensor *x, const int64_t *order, Tensor *result);
+void take_order(const Tensor *t, const int64_t *order, Tensor *result);
 
 /* collective.c: operands and results of all devices, [operand * devices +
    device] */

@@ -9,12 +9,12 @@
 /* ---- copying a box ------------------------------------------------------ */
 
 void
-row_major(const Type *t, int64_t *strides)
+row_major(const Type *type, int64_t *strides)
 {
 	int64_t stride = 1;
-	for (int d = t->rank - 1; d >= 0; d--) {
+	for (int d = type->rank - 1; d >= 0; d--) {
 		strides[d] = stride;
-		stride *= t->dims[d];
+		stride *= type->dims[d];
 	}
 }
 
@@ -101,12 +101,12 @@ copy_box(const Copy *box, int bytes, const void *source, void *result)
 
 /* A copy over the dims of `t`, row-major on both sides; callers change it. */
 static Copy
-copy_of(const Type *t)
+copy_of(const Type *type)
 {
-	Copy c = {.rank = t->rank};
-	memcpy(c.dims, t->dims, sizeof c.dims);
-	row_major(t, c.from);
-	row_major(t, c.to);
+	Copy c = {.rank = type->rank};
+	memcpy(c.dims, type->dims, sizeof c.dims);
+	row_major(type, c.from);
+	row_major(type, c.to);
 	return c;
 }
 

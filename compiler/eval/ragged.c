@@ -26,20 +26,20 @@ typedef struct Parcel {
 } Parcel;
 
 static int64_t
-number(const Exchange *x, int operand, int64_t device, int64_t member)
+number(const Exchange *e, int operand, int64_t device, int64_t member)
 {
-	return tensor_integer(&x->operands[operand * x->devices + device], member);
+	return tensor_integer(&e->operands[operand * e->devices + device], member);
 }
 
 /* From member i of the group that device d is in, to member k. */
 static Parcel
-parcel(const Exchange *x, int64_t d, int64_t i, int64_t k)
+parcel(const Exchange *e, int64_t d, int64_t i, int64_t k)
 {
-	const Mesh *mesh = &x->module->mesh;
-	int64_t from = axes_with_index(mesh, x->op->axes, d, i);
-	int64_t to = axes_with_index(mesh, x->op->axes, d, k);
-	return (Parcel){from, to, number(x, STARTS, from, k), number(x, SIZES, from, k),
-		number(x, TO, from, k), number(x, FROM, to, i)};
+	const Mesh *mesh = &e->module->mesh;
+	int64_t from = axes_with_index(mesh, e->op->axes, d, i);
+	int64_t to = axes_with_index(mesh, e->op->axes, d, k);
+	return (Parcel){from, to, number(e, STARTS, from, k), number(e, SIZES, from, k),
+		number(e, TO, from, k), number(e, FROM, to, i)};
 }
 
 static Exchange
@@ -51,36 +51,36 @@ exchange_of(const Module *m, const Op *op, const Tensor *operands)
 /* ---- what may be wrong -------------------------------------------------- */
 
 static long long
-rows_of(const Exchange *x, int operand, int64_t device)
+rows_of(const Exchange *e, int operand, int64_t device)
 {
-	return x->operands[operand * x->devices + device].type.dims[0];
+	return e->operands[operand * e->devices + device].type.dims[0];
 }
 
 static const char *
-parcel_wrong(const Exchange *x, const Parcel *p)
+parcel_wrong(const Exchange *e, const Parcel *sent)
 {
-	Arena *a = x->module->arena;
-	long long rows = rows_of(x, ROWS, p->sender);
-	long long into = rows_of(x, INTO, p->receiver);
-	if (p->n < 0)
+	Arena *a = e->module->arena;
+	long long rows = rows_of(e, ROWS, sent->sender);
+	long long into = rows_of(e, INTO, sent->receiver);
+	if (sent->n < 0)
 		return "a negative number";
-	if (p->n != p->expected)
-		return arena_printf(a, "which expects %lld from it", (long long)p->expected);
-	if (p->n && (p->start < 0 || p->start + p->n > rows))
+	if (sent->n != sent->expected)
+		return arena_printf(a, "which expects %lld from it", (long long)sent->expected);
+	if (sent->n && (sent->start < 0 || sent->start + sent->n > rows))
 		return arena_printf(a, "but its operand has %lld rows", rows);
-	if (p->n && (p->to < 0 || p->to + p->n > into))
+	if (sent->n && (sent->to < 0 || sent->to + sent->n > into))
 		return arena_printf(a, "which has %lld rows", into);
 	return NULL;
 }
 
 static const char *
-overlap_wrong(const Exchange *x, int64_t d, int64_t i, int64_t k)
+overlap_wrong(const Exchange *e, int64_t d, int64_t i, int64_t k)
 {
-	Parcel p = parcel(x, d, i, k);
+	Parcel p = parcel(e, d, i, k);
 	for (int64_t j = 0; j < i; j++) {
-		Parcel q = parcel(x, d, j, k);
+		Parcel q = parcel(e, d, j, k);
 		if (p.n > 0 && q.n > 0 && q.to < p.to + p.n && p.to < q.to + q.n)
-			return arena_printf(x->module->arena,
+			return arena_printf(e->module->arena,
 				"where rows of "
 				"device %lld go, too",
 				(long long)q.sender);
@@ -91,14 +91,14 @@ overlap_wrong(const Exchange *x, int64_t d, int64_t i, int64_t k)
 const char *
 ragged_wrong(const Module *m, const Op *op, const Tensor *operands)
 {
-	Exchange x = exchange_of(m, op, operands);
-	for (int64_t d = 0; d < x.devices; d++) {
+	Exchange e = exchange_of(m, op, operands);
+	for (int64_t d = 0; d < e.devices; d++) {
 		int64_t k = axes_index(&m->mesh, op->axes, d);
-		for (int64_t i = 0; operands[d].data && i < x.n; i++) {
-			Parcel p = parcel(&x, d, i, k);
-			const char *wrong = parcel_wrong(&x, &p);
+		for (int64_t i = 0; operands[d].data && i < e.n; i++) {
+			Parcel p = parcel(&e, d, i, k);
+			const char *wrong = parcel_wrong(&e, &p);
 			if (!wrong)
-				wrong = overlap_wrong(&x, d, i, k);
+				wrong = overlap_wrong(&e, d, i, k);
 			if (wrong)
 				return arena_printf(m->arena,
 					"device %lld sends %lld rows "
@@ -125,18 +125,18 @@ rows_from(const Tensor *t, int64_t start, int64_t n)
 }
 
 static bool
-receive(const Exchange *x, int64_t d, Tensor *result)
+receive(const Exchange *e, int64_t d, Tensor *result)
 {
-	int64_t k = axes_index(&x->module->mesh, x->op->axes, d);
-	bool ok = identity(x->op, &x->operands[INTO * x->devices + d], result);
-	for (int64_t i = 0; ok && i < x->n; i++) {
-		Parcel p = parcel(x, d, i, k);
+	int64_t k = axes_index(&e->module->mesh, e->op->axes, d);
+	bool ok = identity(e->op, &e->operands[INTO * e->devices + d], result);
+	for (int64_t i = 0; ok && i < e->n; i++) {
+		Parcel p = parcel(e, d, i, k);
 		Tensor from, to;
 		if (p.n <= 0)
 			continue;
-		from = rows_from(&x->operands[p.sender], p.start, p.n);
+		from = rows_from(&e->operands[p.sender], p.start, p.n);
 		to = rows_from(result, p.to, p.n);
-		ok = identity(x->op, &from, &to);
+		ok = identity(e->op, &from, &to);
 	}
 	return ok;
 }
@@ -144,9 +144,9 @@ receive(const Exchange *x, int64_t d, Tensor *result)
 bool
 ragged_all_to_all(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
-	Exchange x = exchange_of(m, op, operands);
+	Exchange e = exchange_of(m, op, operands);
 	bool ok = true;
-	for (int64_t d = 0; ok && d < x.devices; d++)
-		ok = !results[d].data || receive(&x, d, &results[d]);
+	for (int64_t d = 0; ok && d < e.devices; d++)
+		ok = !results[d].data || receive(&e, d, &results[d]);
 	return ok;
 }

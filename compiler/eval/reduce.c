@@ -21,7 +21,7 @@ accumulators(const Tensor *init, int64_t n)
 
 /* Strides of the result over the operand's dims: 0 where reduced. */
 static void
-kept_strides(const Type *x, const Type *result, const Ints *dims, int64_t *strides)
+kept_strides(const Type *type, const Type *result, const Ints *dims, int64_t *strides)
 {
 	int64_t of_result[MAX_RANK];
 	bool reduced[MAX_RANK] = {false};
@@ -29,18 +29,18 @@ kept_strides(const Type *x, const Type *result, const Ints *dims, int64_t *strid
 	row_major(result, of_result);
 	for (int i = 0; i < dims->n; i++)
 		reduced[dims->v[i]] = true;
-	for (int d = 0; d < x->rank; d++)
+	for (int d = 0; d < type->rank; d++)
 		strides[d] = reduced[d] ? 0 : of_result[kept++];
 }
 
 /* Joins dims that are both reduced, or both kept and contiguous, and drops
    those of size 1.  Returns the rank. */
 static int
-join_dims(const Type *x, const int64_t *strides, int64_t *sizes, int64_t *result_strides)
+join_dims(const Type *type, const int64_t *strides, int64_t *sizes, int64_t *result_strides)
 {
 	int rank = 0;
-	for (int d = 0; d < x->rank; d++) {
-		int64_t n = x->dims[d];
+	for (int d = 0; d < type->rank; d++) {
+		int64_t n = type->dims[d];
 		if (n == 1)
 			continue;
 		if (rank && result_strides[rank - 1] == strides[d] * n)
@@ -55,26 +55,26 @@ join_dims(const Type *x, const int64_t *strides, int64_t *sizes, int64_t *result
 
 /* A run of the operand's elements into accumulators at stride 0 or 1. */
 static void
-combine_run(const Tensor *x, int64_t first, int64_t n, CombineLoop *loop, char *acc, int stride)
+combine_run(const Tensor *t, int64_t first, int64_t n, CombineLoop *loop, char *acc, int stride)
 {
-	size_t bytes = wide_bytes(wide_of(x->type.dtype));
+	size_t bytes = wide_bytes(wide_of(t->type.dtype));
 	Chunk buffer;
 	for (int64_t i = 0; i < n; i += CHUNK) {
 		int64_t count = n - i < CHUNK ? n - i : CHUNK;
-		loop(acc, view_wide(x, first + i, count, &buffer), count, stride);
+		loop(acc, view_wide(t, first + i, count, &buffer), count, stride);
 		acc += stride ? (size_t)count * bytes : 0;
 	}
 }
 
 static void
-combine_all(const Tensor *x, int rank, const int64_t *sizes, const int64_t *strides,
+combine_all(const Tensor *t, int rank, const int64_t *sizes, const int64_t *strides,
 	CombineLoop *loop, char *acc)
 {
-	size_t bytes = wide_bytes(wide_of(x->type.dtype));
-	int64_t n = type_elements(&x->type), index[MAX_RANK] = {0};
+	size_t bytes = wide_bytes(wide_of(t->type.dtype));
+	int64_t n = type_elements(&t->type), index[MAX_RANK] = {0};
 	int64_t run = rank ? sizes[rank - 1] : 1, at = 0;
 	for (int64_t i = 0; i < n; i += run) {
-		combine_run(x, i, run, loop, acc + (size_t)at * bytes,
+		combine_run(t, i, run, loop, acc + (size_t)at * bytes,
 			rank && strides[rank - 1]);
 		for (int d = rank - 2; d >= 0; d--) {
 			at += strides[d];
@@ -87,9 +87,9 @@ combine_all(const Tensor *x, int rank, const int64_t *sizes, const int64_t *stri
 }
 
 bool
-reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, Tensor *result)
+reduce_dims(const Ints *dims, Combiner c, const Tensor *t, const Tensor *init, Tensor *result)
 {
-	DType d = x->type.dtype;
+	DType d = t->type.dtype;
 	int64_t strides[MAX_RANK], sizes[MAX_RANK], joined[MAX_RANK];
 	int64_t n = type_elements(&result->type);
 	CombineLoop *loop = combine_loops[c][wide_of(d)];
@@ -98,9 +98,9 @@ reduce_dims(const Ints *dims, Combiner c, const Tensor *x, const Tensor *init, T
 		return false;
 	if (!loop)
 		die("reduce: '%s' of %s", combiners[c].name, dtypes[d].name);
-	kept_strides(&x->type, &result->type, dims, strides);
-	int rank = join_dims(&x->type, strides, sizes, joined);
-	combine_all(x, rank, sizes, joined, loop, acc);
+	kept_strides(&t->type, &result->type, dims, strides);
+	int rank = join_dims(&t->type, strides, sizes, joined);
+	combine_all(t, rank, sizes, joined, loop, acc);
 	store_wide(d, acc, result->data, 0, n);
 	free(acc);
 	return true;

@@ -93,12 +93,12 @@ sort_order(const Op *op, const Tensor *key)
 }
 
 void
-take_order(const Tensor *x, const int64_t *order, Tensor *result)
+take_order(const Tensor *t, const int64_t *order, Tensor *result)
 {
-	size_t bytes = (size_t)dtypes[x->type.dtype].bytes;
-	const char *from = x->data;
+	size_t bytes = (size_t)dtypes[t->type.dtype].bytes;
+	const char *from = t->data;
 	char *to = result->data;
-	for (int64_t i = type_elements(&x->type) - 1; i >= 0; i--)
+	for (int64_t i = type_elements(&t->type) - 1; i >= 0; i--)
 		memcpy(to + (size_t)i * bytes, from + (size_t)order[i] * bytes, bytes);
 }
 

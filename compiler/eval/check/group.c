@@ -81,7 +81,7 @@ give_part(const Inexact *sum, int64_t i, int64_t dim, const Inexact *result)
 }
 
 static bool
-sample_sums(const Machine *vm, const Op *op, const Inexact *in, const Inexact *out)
+sample_sums(const Machine *vm, const Op *op, const Inexact *operands, const Inexact *results)
 {
 	const Mesh *mesh = &vm->module->mesh;
 	bool scattered = op_has(op, A_dim);
@@ -91,14 +91,14 @@ sample_sums(const Machine *vm, const Op *op, const Inexact *in, const Inexact *o
 	for (int64_t d = 0; ok && d < vm->ndevices; d++) {
 		Tensor lanes[LANES] = {{.data = NULL}};
 		Inexact sum = {lanes, 1};
-		if (!in[d].lanes || axes_index(mesh, op->axes, d))
+		if (!operands[d].lanes || axes_index(mesh, op->axes, d))
 			continue; /* its group's member 0 does it */
 		for (int64_t i = 0; i < n; i++)
-			members[i] = in[axes_with_index(mesh, op->axes, d, i)];
+			members[i] = operands[axes_with_index(mesh, op->axes, d, i)];
 		ok = sum_of(op, members, n, &sum);
 		for (int64_t i = 0; ok && i < n; i++)
 			ok = give_part(&sum, scattered ? i : 0, dim,
-				&out[axes_with_index(mesh, op->axes, d, i)]);
+				&results[axes_with_index(mesh, op->axes, d, i)]);
 		tensors_free(lanes, LANES);
 	}
 	free(members);
@@ -110,25 +110,25 @@ sample_sums(const Machine *vm, const Op *op, const Inexact *in, const Inexact *o
 /* Operands that move are 0, and of a ragged exchange 1; then come sizes, and
    if they are in doubt, so is the place of everything. */
 static bool
-sample_moves(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *in,
-	const Inexact *out)
+sample_moves(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
+	const Inexact *results)
 {
 	int64_t n = vm->ndevices, moving = n * (op->noperands > 1 ? 2 : 1);
 	bool ok = true, exact = true;
 	for (int64_t i = moving; i < n * op->noperands; i++)
-		exact = exact && (!in[i].lanes || is_exact(&in[i]));
+		exact = exact && (!operands[i].lanes || is_exact(&operands[i]));
 	for (int64_t d = 0; ok && !exact && d < n; d++)
-		ok = !out[d].lanes || sample_anything(&out[d]);
+		ok = !results[d].lanes || sample_anything(&results[d]);
 	for (int k = VALUE + 1; ok && exact && k < LANES; k++) {
-		if (!any_lane(in, moving, k))
+		if (!any_lane(operands, moving, k))
 			continue;
-		ok = view_lanes(in, moving, k, vm->operands);
+		ok = view_lanes(operands, moving, k, vm->operands);
 		for (int64_t d = 0; ok && d < n; d++) {
-			if (!out[d].lanes)
+			if (!results[d].lanes)
 				continue;
-			Type type = lane_type(&value_of(&out[d])->type, k);
-			ok = tensor_new(&type, lane_of(&out[d], k));
-			vm->results[d] = *lane_of(&out[d], k);
+			Type type = lane_type(&value_of(&results[d])->type, k);
+			ok = tensor_new(&type, lane_of(&results[d], k));
+			vm->results[d] = *lane_of(&results[d], k);
 		}
 		ok = ok && kernel(vm->module, op, vm->operands, vm->results);
 		tensors_free(vm->operands, moving);
@@ -137,9 +137,9 @@ sample_moves(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *in,
 }
 
 bool
-sample_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *in,
-	const Inexact *out)
+sample_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
+	const Inexact *results)
 {
-	return op_has(op, A_combiner) ? sample_sums(vm, op, in, out)
-				      : sample_moves(vm, op, kernel, in, out);
+	return op_has(op, A_combiner) ? sample_sums(vm, op, operands, results)
+				      : sample_moves(vm, op, kernel, operands, results);
 }

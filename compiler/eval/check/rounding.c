@@ -33,26 +33,26 @@ typedef struct Element {
 /* The parts of a result, as what lets partial sums through says: of a product
    they are those of one operand, or of the other. */
 static double
-parts_of(const Op *op, const Element *x)
+parts_of(const Op *op, const Element *e)
 {
 	PartialKind partial = ops[op->kind].partial;
-	double left = x[0].spread * fabs(x[1].value), right = fabs(x[0].value) * x[1].spread;
+	double left = e[0].spread * fabs(e[1].value), right = fabs(e[0].value) * e[1].spread;
 	if (partial == PARTIAL_bilinear)
 		return left > right ? left : right;
-	return partial == PARTIAL_scale ? x[0].spread / fabs(x[1].value)
-					: x[0].spread + x[1].spread;
+	return partial == PARTIAL_scale ? e[0].spread / fabs(e[1].value)
+					: e[0].spread + e[1].spread;
 }
 
 /* Arithmetic on exact operands whose result needs no rounding: nor do sums
    of small integers, however they are split into parts. */
 static bool
-needs_no_rounding(const Op *op, const Element *x, double y, double spread, DType d)
+needs_no_rounding(const Op *op, const Element *e, double y, double spread, DType d)
 {
-	double exact = numbers[op->kind].of_floats(x[0].value, x[1].value, 0);
+	double exact = numbers[op->kind].of_floats(e[0].value, e[1].value, 0);
 	bool parts = false, integers = y == rint(y) && op->kind != O_div;
 	for (int i = 0; i < op->noperands; i++) {
-		parts = parts || x[i].parts;
-		integers = integers && x[i].value == rint(x[i].value);
+		parts = parts || e[i].parts;
+		integers = integers && e[i].value == rint(e[i].value);
 	}
 	return numbers[op->kind].ulps <= 0.5 && y == exact
 		&& (!parts || (integers && spread <= precisions[d].integers));
@@ -90,7 +90,7 @@ load_operand(const Inexact *x, int64_t first, int64_t n, Operand *o)
 }
 
 static void
-round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t n,
+round_chunk(const Op *op, const Operand *operands, bool exact, int64_t first, int64_t n,
 	const Inexact *result, double *rounding)
 {
 	DType d = value_of(result)->type.dtype;
@@ -101,7 +101,8 @@ round_chunk(const Op *op, const Operand *in, bool exact, int64_t first, int64_t 
 		Element x[2] = {{0}};
 		double y = values[i], spread = fabs(y);
 		for (int k = 0; k < op->noperands; k++)
-			x[k] = (Element){in[k].value[i], in[k].spread[i], in[k].parts};
+			x[k] = (Element){operands[k].value[i], operands[k].spread[i],
+				operands[k].parts};
 		double parts = spreads ? parts_of(op, x) : 0;
 		spread = parts > spread ? parts : spread;
 		if (spreads)

@@ -81,54 +81,54 @@ typedef struct Sum {
 } Sum;
 
 static double
-sum_rounding(const Module *m, const Sum *s, int64_t i, double parts, DType d)
+sum_rounding(const Module *m, const Sum *sum, int64_t i, double parts, DType d)
 {
 	const Precision *p = &precisions[d];
 	const Precision *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
-	double magnitude = ((double *)s->magnitude.data)[i];
-	double terms = ((double *)s->terms.data)[i] - !s->products;
+	double magnitude = ((double *)sum->magnitude.data)[i];
+	double terms = ((double *)sum->terms.data)[i] - !sum->products;
 	double error = 0;
 	if (!(magnitude <= p->greatest))
 		return INFINITY; /* some order may overflow */
 	if (terms <= 0)
 		return 0;
-	if (!(s->integers && magnitude <= wide->integers))
+	if (!(sum->integers && magnitude <= wide->integers))
 		error = terms
 			* (wide->unit * magnitude
-				+ (s->products && magnitude > 0 ? wide->underflow : 0));
-	if (p != wide && !(s->integers && magnitude <= p->integers))
+				+ (sum->products && magnitude > 0 ? wide->underflow : 0));
+	if (p != wide && !(sum->integers && magnitude <= p->integers))
 		error += p->unit * parts
 			+ (d == D_f16 ? p->underflow * (double)m->mesh.ndevices : 0);
 	return error;
 }
 
 static void
-sum_free(Sum *s)
+sum_free(Sum *sum)
 {
-	tensor_free(&s->magnitude);
-	tensor_free(&s->squares);
-	tensor_free(&s->terms);
+	tensor_free(&sum->magnitude);
+	tensor_free(&sum->squares);
+	tensor_free(&sum->terms);
 }
 
 /* If its parts may travel, what they are replaces their squares. */
 static bool
-round_sum(const Module *m, Sum *s, const Inexact *result, Tensor *rounding)
+round_sum(const Module *m, Sum *sum, const Inexact *result, Tensor *rounding)
 {
 	const Tensor *y = value_of(result);
-	double *spread = s->squares.data;
+	double *spread = sum->squares.data;
 	if (!tensor_like(y, rounding))
 		return false;
 	for (int64_t i = type_elements(&y->type) - 1; i >= 0; i--) {
 		/* the sum of the parts' magnitudes, about */
-		double parts = ((double *)s->magnitude.data)[i];
+		double parts = ((double *)sum->magnitude.data)[i];
 		if (spread)
 			parts = fmin(parts, fmax(sqrt(spread[i]), fabs(tensor_double(y, i))));
-		((double *)rounding->data)[i] = sum_rounding(m, s, i, parts, y->type.dtype);
+		((double *)rounding->data)[i] = sum_rounding(m, sum, i, parts, y->type.dtype);
 		if (spread)
 			spread[i] = parts;
 	}
-	*spread_of(result) = s->squares;
-	s->squares.data = NULL;
+	*spread_of(result) = sum->squares;
+	sum->squares.data = NULL;
 	return true;
 }
 
