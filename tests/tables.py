@@ -81,6 +81,16 @@ def unplaced_files(_):
             yield path
 
 
+def reading_path(_):
+    """The files that compiler/README.md says to read, in order."""
+    section = text("compiler/README.md").split("## Reading path")[-1].split("\n## ")[0]
+    paths = re.findall(r"^\| \d+ \| `([^`]+)`", section, flags=re.M)
+    missing = [p for p in paths if not os.path.exists(os.path.join(ROOT, "compiler", p))]
+    lines = sum(len(read("compiler/" + p)) for p in paths if p not in missing)
+    wrong = lines >= 5000 or len(paths) != 12
+    return missing + ["%d files of %d lines" % (len(paths), lines)] * wrong
+
+
 CHECKS = [
     ("every diagnostic has a test", untested_diagnostics),
     ("every option has a test", untested_options),
@@ -90,6 +100,7 @@ CHECKS = [
     ("every built-in function has a test", builtins_missing_in),
     ("every built-in function is in the language reference", unlisted_builtins),
     ("every source file is in a README", unplaced_files),
+    ("the reading path is twelve files of less than 5,000 lines", reading_path),
 ]
 
 
