@@ -55,12 +55,6 @@ greater(int64_t a, int64_t b)
 }
 
 static int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
 modulo(int64_t a, int64_t n)
 {
 	return (a % n + n) % n;
@@ -98,11 +92,11 @@ int64_t
 halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
 	int64_t begin = halo_row(h, part, q) + halo_start(h, part, q, r);
-	int64_t end = lesser(halo_row(h, part, q + 1), (r + 1) * h->width);
+	int64_t shard_end = halo_row(h, part, q + 1), window_end = (r + 1) * h->width;
 
 	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
-	return greater(0, end - begin);
+	return greater(0, (shard_end < window_end ? shard_end : window_end) - begin);
 }
 
 /* ---- rounds of a window part ------------------------------------------ */
@@ -143,23 +137,17 @@ add_to_round(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 	round->source[r] = q;
 }
 
-static int64_t *
-nobody(Arena *a, int64_t n)
-{
-	int64_t *source = NEW_ARRAY(a, int64_t, n);
-
-	for (int64_t i = 0; i < n; i++)
-		source[i] = -1;
-	return source;
-}
-
 static void
 plan_rounds(Arena *a, const Halo *h, HaloPart *part)
 {
 	visit_pairs(h, part, count_rounds);
 	part->rounds = NEW_ARRAY(a, HaloRound, part->nrounds + 1);
-	for (int i = 0; i < part->nrounds; i++)
-		part->rounds[i].source = nobody(a, h->ways);
+	for (int i = 0; i < part->nrounds; i++) {
+		int64_t *source = NEW_ARRAY(a, int64_t, h->ways);
+		for (int64_t r = 0; r < h->ways; r++)
+			source[r] = -1; /* nobody */
+		part->rounds[i].source = source;
+	}
 	visit_pairs(h, part, add_to_round);
 }
 
@@ -238,27 +226,41 @@ plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
 	part->rounds[1] = shift_round(a, h, rows - rest, shards_on);
 }
 
-static const struct {
+typedef struct Mover {
+	OpKind kind;
 	bool (*moves)(const Op *op, int dim, int64_t size);
 	void (*plan)(Arena *a, Halo *h, const Op *op, const Type *shards);
-} movers[OP_COUNT] = {
-	[O_slice] = {slice_moves, plan_slice},
-	[O_pad] = {pad_moves, plan_pad},
-	[O_concatenate] = {concatenate_moves, plan_concatenate},
-	[O_roll] = {roll_moves, plan_roll},
-	[O_reverse] = {reverse_moves, NULL},
-};
+} Mover;
+
+static const Mover *
+mover(OpKind kind)
+{
+	static const Mover movers[] = {
+		{O_slice, slice_moves, plan_slice},
+		{O_pad, pad_moves, plan_pad},
+		{O_concatenate, concatenate_moves, plan_concatenate},
+		{O_roll, roll_moves, plan_roll},
+		{O_reverse, reverse_moves, NULL},
+	};
+
+	for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
+		if (movers[i].kind == kind)
+			return &movers[i];
+	return NULL;
+}
 
 bool
 halo_kind(OpKind kind)
 {
-	return movers[kind].moves;
+	return mover(kind) != NULL;
 }
 
 bool
 halo_moves(const Op *op, int dim, int64_t size)
 {
-	return halo_kind(op->kind) && movers[op->kind].moves(op, dim, size);
+	const Mover *how = mover(op->kind);
+
+	return how && how->moves(op, dim, size);
 }
 
 Halo
@@ -268,7 +270,7 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *
 
 	h.ways = axes_size(&h.axes);
 	h.width = op->results[0]->type.dims[dim] / h.ways;
-	movers[op->kind].plan(a, &h, op, shards);
+	mover(op->kind)->plan(a, &h, op, shards);
 	for (int i = 0; i < h.nparts; i++)
 		if (!h.parts[i].rounds)
 			plan_rounds(a, &h, &h.parts[i]);
@@ -296,39 +298,35 @@ add_links(HaloCost *cost, const Links *links)
 	cost->hops = greater(cost->hops, links->hops);
 }
 
-/* Bytes of one row along a dim. */
-static double
-row_bytes(const Type *t, int dim)
-{
-	return (double)type_bytes(t) / (double)t->dims[dim];
-}
-
-/* A slice takes its part of dims that are whole first. */
-static Type
-cut_whole_dims(const Op *op, Type shard, const Placement *result)
-{
-	for (int d = 0; d < shard.rank && op->kind == O_slice; d++)
-		if (placement_dim_ways(result, d) == 1)
-			shard.dims[d] = op->results[0]->type.dims[d];
-	return shard;
-}
-
+/* The dims one after the other, each in the shapes that those before it leave. */
 static void
-add_dim(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, Type *shards, int dim,
+add_windows(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type *shards,
 	const Placement *result)
 {
-	Halo h = halo_plan(a, op, dim, shards, result);
-	Links links = links_new(a, mesh, &h.axes);
+	Type *types = arena_copy(a, shards, sizeof *shards * (size_t)op->noperands);
+	const int64_t *sizes = op->results[0]->type.dims;
 
-	for (int i = 0; i < h.nparts; i++)
-		for (int k = 0; k < h.parts[i].nrounds; k++) {
-			const HaloRound *round = &h.parts[i].rounds[k];
-			add_round(cost, &links, round,
-				(double)round->rows * row_bytes(&shards[i], dim));
-		}
-	add_links(cost, &links);
-	axes_append_all(&cost->axes, &h.axes);
-	shards[0].dims[dim] = op->results[0]->type.dims[dim] / h.ways;
+	/* A slice takes its part of dims that are whole first. */
+	for (int d = 0; d < types[0].rank && op->kind == O_slice; d++)
+		if (placement_dim_ways(result, d) == 1)
+			types[0].dims[d] = sizes[d];
+	for (int d = 0; d < result->rank; d++) {
+		int64_t ways = placement_dim_ways(result, d);
+		if (ways == 1 || !halo_moves(op, d, shards[0].dims[d] * ways))
+			continue;
+		Halo h = halo_plan(a, op, d, types, result);
+		Links links = links_new(a, mesh, &h.axes);
+		for (int i = 0; i < h.nparts; i++)
+			for (int k = 0; k < h.parts[i].nrounds; k++) {
+				const HaloRound *round = &h.parts[i].rounds[k];
+				double row = (double)type_bytes(&types[i])
+					/ (double)types[i].dims[d];
+				add_round(cost, &links, round, (double)round->rows * row);
+			}
+		add_links(cost, &links);
+		axes_append_all(&cost->axes, &h.axes);
+		types[0].dims[d] = sizes[d] / ways;
+	}
 }
 
 AxisList
@@ -366,21 +364,6 @@ add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type 
 	add_links(cost, &links);
 }
 
-static void
-add_dims(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type *shards,
-	const Placement *result)
-{
-	Type *types = NEW_ARRAY(a, Type, op->noperands);
-
-	for (int i = 0; i < op->noperands; i++)
-		types[i] = cut_whole_dims(op, shards[i], result);
-	for (int d = 0; d < result->rank; d++) {
-		int64_t ways = placement_dim_ways(result, d);
-		if (ways > 1 && halo_moves(op, d, shards[0].dims[d] * ways))
-			add_dim(cost, mesh, a, op, types, d, result);
-	}
-}
-
 HaloCost
 halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result)
 {
@@ -392,7 +375,7 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 	if (op->kind == O_reverse)
 		add_mirror(&cost, mesh, scratch, op, &shards[0], result);
 	else
-		add_dims(&cost, mesh, scratch, op, shards, result);
+		add_windows(&cost, mesh, scratch, op, shards, result);
 	arena_free(scratch);
 	return cost;
 }
