@@ -44,14 +44,6 @@ dim_splits(const Module *m, const Placement *p, int rank)
 	return all;
 }
 
-static const char *
-type_text(const Module *m, const Type *global, const Placement *p)
-{
-	Text t = {0};
-	text_type(&t, &m->mesh, global, p);
-	return text_take(&t, m->arena);
-}
-
 static shdrt_tensor
 describe(const Plan *plan, const char *name, const Value *v)
 {
@@ -59,10 +51,12 @@ describe(const Plan *plan, const char *name, const Value *v)
 	const Placement *p = &v->placement;
 	Type global = value_whole_type(v);
 	AxisList partial = placement_unreduced(p);
+	Text text = {0};
+	text_type(&text, &m->mesh, &global, p);
 	size_t dims = (size_t)global.rank * sizeof global.dims[0];
 	return (shdrt_tensor){
 		.name = name,
-		.type_text = type_text(m, &global, p),
+		.type_text = text_take(&text, m->arena),
 		.dtype = (shdrt_dtype)global.dtype,
 		.rank = global.rank,
 		.dims = arena_copy(m->arena, global.dims, dims),
@@ -105,15 +99,6 @@ results(const Plan *plan)
 	return t;
 }
 
-static const shdrt_axis *
-mesh_axes(const Module *m)
-{
-	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
-	for (int i = 0; i < m->mesh.naxes; i++)
-		axes[i] = (shdrt_axis){m->mesh.axes[i].name, m->mesh.axes[i].size};
-	return axes;
-}
-
 /* ---- what --stats lists ------------------------------------------------- */
 
 static const shdrt_collective_kind collective_kinds[OP_COUNT] = {
@@ -128,19 +113,13 @@ typedef struct Totals {
 	shdrt_collective *collectives;
 } Totals;
 
-static const char *
-axes_text(const Module *m, const AxisList *axes)
-{
-	Text t = {0};
-	text_axes(&t, &m->mesh, axes);
-	return text_take(&t, m->arena);
-}
-
 static shdrt_collective
 collective(const Module *m, const Op *op)
 {
 	const SourceFile *file = source_file(m->session, op->range.file);
 	StepCost cost = step_cost(&m->mesh, op, NULL, NULL);
+	Text axes = {0};
+	text_axes(&axes, &m->mesh, op->axes);
 	shdrt_collective c = {
 		.kind = collective_kinds[op->kind],
 		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
@@ -152,7 +131,7 @@ collective(const Module *m, const Op *op)
 		.file = file ? file->path : "",
 		.line = op->range.line,
 		.label = op->label ? op->label : "",
-		.axes = axes_text(m, op->axes),
+		.axes = text_take(&axes, m->arena),
 		.rows = collectives[op->kind].base >= 0 ? op->results[0]->type.dims[0] : 0,
 		.wire_bytes = whole_bytes(cost.wire_bytes),
 		.picoseconds = (uint64_t)picoseconds(cost.seconds),
@@ -306,12 +285,15 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 	module_number(m);
 	module_walk(m, list_collective, &totals);
 	Work work = module_ledger(m)->work;
+	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
+	for (int i = 0; i < m->mesh.naxes; i++)
+		axes[i] = (shdrt_axis){m->mesh.axes[i].name, m->mesh.axes[i].size};
 	shdrt_program p = {
 		.abi = SHDRT_ABI,
 		.name = m->name,
 		.source = source ? source->path : "",
 		.naxes = m->mesh.naxes,
-		.axes = mesh_axes(m),
+		.axes = axes,
 		.ndevices = m->mesh.ndevices,
 		.nparams = m->entry->nparams,
 		.nresults = m->entry->last->noperands,

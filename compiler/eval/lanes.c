@@ -25,32 +25,27 @@ any_lane(const Inexact *x, int64_t n, int lane)
 
 /* What a value has, or has without saying so: samples as it is, a spread of its
    magnitude. */
-static bool
-view_lane(const Inexact *x, int lane, Tensor *view)
-{
-	const Tensor *value = value_of(x);
-	Type type = lane_type(&value->type, lane);
-	bool same = type.dtype == value->type.dtype && lane != SPREAD;
-	*view = tensor_lend(same && !lane_of(x, lane)->data ? value : lane_of(x, lane));
-	if (view->data)
-		return true;
-	if (!tensor_new(&type, view))
-		return false;
-	double *d = view->data;
-	for (int64_t i = type_elements(&type) - 1; i >= 0; i--) {
-		d[i] = tensor_double(value, i);
-		d[i] = lane == SPREAD && d[i] < 0 ? -d[i] : d[i];
-	}
-	return true;
-}
-
 bool
 view_lanes(const Inexact *x, int64_t n, int lane, Tensor *views)
 {
 	bool ok = true;
 	for (int64_t i = 0; i < n; i++) {
-		views[i] = (Tensor){.data = NULL};
-		ok = ok && (!x[i].lanes || view_lane(&x[i], lane, &views[i]));
+		Tensor *view = &views[i];
+		*view = (Tensor){.data = NULL};
+		if (!ok || !x[i].lanes)
+			continue;
+		const Tensor *value = value_of(&x[i]), *own = lane_of(&x[i], lane);
+		Type type = lane_type(&value->type, lane);
+		bool same = type.dtype == value->type.dtype && lane != SPREAD;
+		*view = tensor_lend(same && !own->data ? value : own);
+		if (view->data)
+			continue;
+		ok = tensor_new(&type, view);
+		double *d = view->data;
+		for (int64_t k = type_elements(&type) - 1; ok && k >= 0; k--) {
+			d[k] = tensor_double(value, k);
+			d[k] = lane == SPREAD && d[k] < 0 ? -d[k] : d[k];
+		}
 	}
 	return ok;
 }

@@ -101,23 +101,12 @@ join(const Machine *inner, const Op *op, const Placement *spec, const Inexact *p
 	return ok;
 }
 
-/* For a device outside: in the place of each other what that device has which
-   differs from it along the region's axes only, as the other does. */
-static void
-parts_beside(const Machine *inner, const Op *op, int64_t device, const Inexact *parts,
-	Inexact *beside)
-{
-	const Mesh *mesh = &inner->module->mesh;
-	for (int64_t d = 0; d < inner->ndevices; d++)
-		beside[d] = parts[axes_with_index(mesh, op->axes, device,
-			axes_index(mesh, op->axes, d))];
-}
-
 static bool
 leave_region(const Machine *outer, Machine *inner, const Op *op, int i)
 {
 	const Placement *spec = &op->specs[op->noperands + i];
 	const Value *v = op->bodies[0]->last->operands[i];
+	const Mesh *mesh = &inner->module->mesh;
 	int64_t n = inner->ndevices;
 	Inexact *parts = calloc(2 * (size_t)n, sizeof *parts);
 	Tensor *sums = calloc((size_t)inner->nlanes, sizeof *sums);
@@ -131,9 +120,13 @@ leave_region(const Machine *outer, Machine *inner, const Op *op, int i)
 		Inexact whole = machine_value(outer, op->results[i], d);
 		const Inexact *from = parts;
 		if (outer->ndevices > 1) {
+			/* in the place of each other device what that has which differs
+			   from it along the region's axes only, as the other does */
 			if (!parts[d].lanes)
 				continue;
-			parts_beside(inner, op, d, parts, parts + n);
+			for (int64_t k = 0; k < n; k++)
+				parts[n + k] = parts[axes_with_index(mesh, op->axes, d,
+					axes_index(mesh, op->axes, k))];
 			from = parts + n;
 		}
 		ok = join(inner, op, spec, from, &op->results[i]->type, &whole);

@@ -32,20 +32,17 @@ key_of(const Tensor *t, int64_t i)
 	return key < 0 ? key ^ INT64_MAX : key;
 }
 
-static bool
-comes_before(const Line *l, int64_t a, int64_t b)
-{
-	return l->descending ? l->keys[a] > l->keys[b] : l->keys[a] < l->keys[b];
-}
-
 /* at[first, middle) and at[middle, end) into other[first, end). */
 static void
 merge(const Line *l, int64_t first, int64_t middle, int64_t end)
 {
 	int64_t left = first, right = middle;
 	for (int64_t i = first; i < end; i++) {
-		bool second = left == middle
-			|| (right < end && comes_before(l, l->at[right], l->at[left]));
+		bool second = left == middle;
+		if (!second && right < end) {
+			int64_t a = l->keys[l->at[right]], b = l->keys[l->at[left]];
+			second = l->descending ? a > b : a < b;
+		}
 		l->other[i] = l->at[second ? right++ : left++];
 	}
 }
