@@ -197,8 +197,9 @@ blocks_on_line(const Window *w, Line *f)
 
 /* Rows that the block may be beside the window need room there. */
 static void
-widen_margins(Window *w)
+widen_margins(Window *w, int part, void *data)
 {
+	(void)part, (void)data;
 	Line f;
 	bool on_line = blocks_on_line(w, &f);
 
@@ -322,13 +323,6 @@ visit_blocks(Window *w, BlockVisitor *visit, void *data)
 	}
 }
 
-static void
-make_room(Window *w, int part, void *data)
-{
-	(void)part, (void)data;
-	widen_margins(w);
-}
-
 typedef struct Filling {
 	Value **shards; /* of each part */
 	Value *window;
@@ -360,7 +354,7 @@ stays(const Halo *h)
 static Value *
 fill_window(Window *w, int dim, Value **shards, Value *padding)
 {
-	visit_blocks(w, make_room, NULL);
+	visit_blocks(w, widen_margins, NULL);
 	if (w->aside > greater(w->left, w->right))
 		*(w->left < w->right ? &w->right : &w->left) = w->aside;
 	int64_t rows = w->left + w->h.width + w->right;
@@ -546,26 +540,19 @@ shift_on(Localizer *l, Value *v, const AxisList *axes, int64_t distance)
 
 /* The last rows of one shard, the first of the next; on one device, of its
    own. */
-static Value *
-emit_roll(Localizer *l, const Op *op, const AxisList *axes)
-{
-	Value *x = op->operands[0], *parts[2];
-	int dim = (int)op_int(op, A_along), n = 0;
-	int64_t rows = x->type.dims[dim];
-	int64_t far = op_int(op, A_shift) / rows;
-	int64_t rest = op_int(op, A_shift) % rows;
-
-	if (rest)
-		parts[n++] =
-			shift_on(l, slice_rows(l, x, dim, rows - rest, rows, 1), axes, far + 1);
-	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1), axes, far);
-	return make_concatenate(named(l->make, parts[0]->name), n, parts, dim);
-}
-
 void
 localize_roll(Localizer *l, Op *op)
 {
-	AxisList axes = placement_dim(&op->results[0]->placement, (int)op_int(op, A_along));
+	Value *x = op->operands[0], *parts[2];
+	int dim = (int)op_int(op, A_along), n = 0;
+	AxisList axes = placement_dim(&op->results[0]->placement, dim);
+	int64_t rows = x->type.dims[dim];
+	int64_t far = op_int(op, A_shift) / rows, rest = op_int(op, A_shift) % rows;
 
-	stand_for(l, op, emit_roll(l, op, &axes));
+	if (rest) {
+		Value *end = slice_rows(l, x, dim, rows - rest, rows, 1);
+		parts[n++] = shift_on(l, end, &axes, far + 1);
+	}
+	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1), &axes, far);
+	stand_for(l, op, make_concatenate(named(l->make, parts[0]->name), n, parts, dim));
 }
