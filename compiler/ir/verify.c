@@ -34,31 +34,27 @@ axes_text(Checker *c, const AxisList *l)
 	return text_take(&t, c->m->arena);
 }
 
-static bool
-check_axis(Checker *c, const char *what, AxisRef a)
-{
-	const Mesh *mesh = &c->m->mesh;
-
-	if ((int)a.axis >= mesh->naxes) {
-		verify_fail(c, "%s: the mesh has no axis %d", what, a.axis);
-		return false;
-	}
-	if (a.pre >= 1 && a.size >= 1
-		&& mesh->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0
-		&& (a.size > 1 || axis_is_whole(mesh, a)))
-		return true;
-	verify_fail(c, "%s: %s:(%d)%d is not a part of an axis of size %lld", what,
-		mesh->axes[a.axis].name, a.pre, a.size, (long long)mesh->axes[a.axis].size);
-	return false;
-}
-
 /* Each axis, or part of one, at most once; parts on one common refinement. */
 static bool
 check_axes(Checker *c, const char *what, const AxisList *l)
 {
-	for (int i = 0; i < l->n; i++)
-		if (!check_axis(c, what, l->a[i]))
+	const Mesh *mesh = &c->m->mesh;
+
+	for (int i = 0; i < l->n; i++) {
+		AxisRef a = l->a[i];
+		if ((int)a.axis >= mesh->naxes) {
+			verify_fail(c, "%s: the mesh has no axis %d", what, a.axis);
 			return false;
+		}
+		if (a.pre >= 1 && a.size >= 1
+			&& mesh->axes[a.axis].size % ((int64_t)a.pre * a.size) == 0
+			&& (a.size > 1 || axis_is_whole(mesh, a)))
+			continue;
+		verify_fail(c, "%s: %s:(%d)%d is not a part of an axis of size %lld", what,
+			mesh->axes[a.axis].name, a.pre, a.size,
+			(long long)mesh->axes[a.axis].size);
+		return false;
+	}
 	for (int i = 0; i < l->n; i++)
 		for (int k = 0; k < i; k++)
 			if (!axis_can_coexist(l->a[k], l->a[i])) {
@@ -88,32 +84,28 @@ check_placement(Checker *c, const char *name, const Placement *p, int rank)
 }
 
 static void
-check_divides(Checker *c, const Value *v)
+check_value_placement(Checker *c, const Value *v)
 {
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList axes = placement_dim(&v->placement, d);
+	const Placement *p = &v->placement;
+	Level level = c->m->level;
+
+	if (level >= L_device && v->no_placement)
+		return;
+	if (!check_placement(c, v->name, p, v->type.rank))
+		return;
+	if (level != L_global && p->open)
+		verify_fail(c, "%s has an open dim after propagation", v->name);
+	for (int d = 0; d < p->rank && (level == L_sharded || level == L_resharded); d++) {
+		AxisList axes = placement_dim(p, d);
 		if (v->type.dims[d] % axes_size(&axes))
 			verify_fail(c,
-				"dim %d of %s has size %lld, which %s (%lld "
-				"ways) does not divide",
+				"dim %d of %s has size %lld, which %s (%lld ways) does not "
+				"divide",
 				d, v->name, (long long)v->type.dims[d], axes_text(c, &axes),
 				(long long)axes_size(&axes));
 	}
-}
-
-static void
-check_value_placement(Checker *c, const Value *v)
-{
-	if (c->m->level >= L_device && v->no_placement)
-		return;
-	if (!check_placement(c, v->name, &v->placement, v->type.rank))
-		return;
-	if (c->m->level != L_global && v->placement.open)
-		verify_fail(c, "%s has an open dim after propagation", v->name);
-	if (c->m->level == L_sharded || c->m->level == L_resharded)
-		check_divides(c, v);
 	for (int i = 0; i < c->manual.n; i++)
-		if (placement_uses(&v->placement, c->manual.a[i]))
+		if (placement_uses(p, c->manual.a[i]))
 			verify_fail(c, "%s is one device's along %s, which places it", v->name,
 				axes_text(c, &c->manual));
 }
@@ -165,16 +157,6 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 	c->seen[v->id] = v;
 }
 
-/* Defined earlier in the op's own block, for bodies are closed. */
-static bool
-is_visible(const Checker *c, const Op *op, const Value *v)
-{
-	return v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v
-		&& v->block == op->block;
-}
-
-/* ---- ops by the table ----------------------------------------------- */
-
 static void
 check_operands(Checker *c, const Op *op)
 {
@@ -185,9 +167,12 @@ check_operands(Checker *c, const Op *op)
 			wanted);
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
+		/* bodies are closed: earlier in the op's own block */
+		bool seen = v && v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v
+			&& v->block == op->block;
 		if (!v)
 			verify_fail(c, "operand %d is missing", i);
-		else if (!is_visible(c, op, v))
+		else if (!seen)
 			verify_fail(c, "operand %d, %s, is not defined before this", i,
 				v->name);
 	}
@@ -213,19 +198,23 @@ check_attrs(Checker *c, const Op *op)
 	}
 }
 
+/* What the table says of an op of its kind. */
 static void
-check_counts(Checker *c, const Op *op)
+check_row(Checker *c, const Op *op)
 {
+	const OpInfo *row = &ops[op->kind];
 	bool is_return = op->kind == O_return;
-	if (!ops[op->kind].many && op->nresults != !is_return)
-		verify_fail(c, "%s has %d results", ops[op->kind].name, op->nresults);
-	if (op->nbodies != ops[op->kind].bodies)
-		verify_fail(c, "%s has %d bodies, not %d", ops[op->kind].name, op->nbodies,
-			ops[op->kind].bodies);
+
+	if (!row->many && op->nresults != !is_return)
+		verify_fail(c, "%s has %d results", row->name, op->nresults);
+	if (op->nbodies != row->bodies)
+		verify_fail(c, "%s has %d bodies, not %d", row->name, op->nbodies, row->bodies);
 	if (is_return && op->next)
 		verify_fail(c, "something follows the return of its block");
 	if (!is_return && !op->next)
 		verify_fail(c, "the block ends without a return");
+	check_operands(c, op);
+	check_attrs(c, op);
 }
 
 static void
@@ -317,27 +306,12 @@ check_level(Checker *c, const Op *op, bool shaped)
 		check_fused(c, op);
 }
 
-/* A spec is closed and uses no axes but the region's. */
-static void
-check_spec(Checker *c, const Op *op, const char *name, const Value *v, const Placement *spec)
-{
-	if (!check_placement(c, name, spec, v->type.rank))
-		return;
-	if (spec->open)
-		verify_fail(c, "the spec of %s is open", name);
-	for (int a = 0; a < c->m->mesh.naxes; a++) {
-		AxisRef axis = axis_whole(&c->m->mesh, a);
-		if (placement_uses(spec, axis) && !axes_overlap(op->axes, axis))
-			verify_fail(c,
-				"the spec of %s has axis %s, which is not "
-				"manual",
-				name, c->m->mesh.axes[a].name);
-	}
-}
-
+/* Axes that are manual here only; specs that are closed and use no others. */
 static void
 check_manual(Checker *c, const Op *op)
 {
+	const Mesh *mesh = &c->m->mesh;
+
 	if (!op->axes || !op->specs) {
 		verify_fail(c, "manual without its axes and specs");
 		return;
@@ -348,11 +322,20 @@ check_manual(Checker *c, const Op *op)
 		if (axes_overlap(&c->manual, op->axes->a[i]))
 			verify_fail(c, "manual along %s, and so is a region around it",
 				axes_text(c, op->axes));
-	for (int i = 0; i < op->noperands; i++)
-		check_spec(c, op, op->operands[i]->name, op->operands[i], &op->specs[i]);
-	for (int i = 0; i < op->nresults; i++)
-		check_spec(c, op, op->results[i]->name, op->results[i],
-			&op->specs[op->noperands + i]);
+	for (int i = 0; i < op->noperands + op->nresults; i++) {
+		const Value *v = rule_tensor(op, i);
+		const Placement *spec = &op->specs[i];
+		if (!check_placement(c, v->name, spec, v->type.rank))
+			continue;
+		if (spec->open)
+			verify_fail(c, "the spec of %s is open", v->name);
+		for (int a = 0; a < mesh->naxes; a++)
+			if (placement_uses(spec, axis_whole(mesh, a))
+				&& !axes_overlap(op->axes, axis_whole(mesh, a)))
+				verify_fail(c,
+					"the spec of %s has axis %s, which is not manual",
+					v->name, mesh->axes[a].name);
+	}
 }
 
 bool
@@ -411,9 +394,7 @@ check_op(Checker *c, Op *op)
 	int before = c->failures;
 
 	c->line = op;
-	check_counts(c, op);
-	check_operands(c, op);
-	check_attrs(c, op);
+	check_row(c, op);
 	if (op->kind == O_manual)
 		check_manual(c, op);
 	bool shaped = c->failures == before;

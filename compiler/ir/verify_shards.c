@@ -3,8 +3,8 @@
  * factors of each need, and what goes in and out of bodies.
  */
 #include "ir/factors.h"
-#include "ir/partial.h"
 #include "ir/flow.h"
+#include "ir/partial.h"
 #include "ir/verify.h"
 
 /* ---- factors: what an op needs to run on shards --------------------- */
@@ -23,20 +23,6 @@ typedef struct FactorAxes {
 
 /* One answer for a factor over all tensors that have it. */
 static void
-meet_factor(Checker *c, FactorAxes *f, const AxisList *axes, const char *tensor, int dim)
-{
-	if (!f->known) {
-		f->known = true;
-		f->axes = *axes;
-	} else if (!axes_equal(&f->axes, axes)) {
-		verify_fail(c,
-			"dim %d of %s is split over '%s' where another tensor "
-			"of the op has '%s'",
-			dim, tensor, axes_text(c, axes), axes_text(c, &f->axes));
-	}
-}
-
-static void
 meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 {
 	const Value *v = rule_tensor(op, tensor);
@@ -46,6 +32,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 		int n = project_dim(r, tensor, d, &v->placement, holders);
 		for (int i = 0; i < n; i++) {
 			const Holder *h = &holders[i];
+			FactorAxes *met = &f[h->factor];
 			int64_t size = r->factors[h->factor].size;
 			if (h->overflow.n || size % axes_size(&h->axes)) {
 				AxisList axes = placement_dim(&v->placement, d);
@@ -53,32 +40,17 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 					v->name, axes_text(c, &axes));
 				break;
 			}
-			if (size > 1)
-				meet_factor(c, &f[h->factor], &h->axes, v->name, d);
+			if (size > 1 && met->known && !axes_equal(&met->axes, &h->axes))
+				verify_fail(c,
+					"dim %d of %s is split over '%s' where another tensor "
+					"of the "
+					"op has '%s'",
+					d, v->name, axes_text(c, &h->axes),
+					axes_text(c, &met->axes));
+			else if (size > 1)
+				*met = (FactorAxes){true, h->axes};
 		}
 	}
-}
-
-/* Splitting a reduction leaves partial results. */
-static void
-check_factor(Checker *c, const Op *op, const Rule *r, const Factor *factor,
-	const AxisList *axes)
-{
-	const Placement *result = &op->results[0]->placement;
-	AxisList unreduced = placement_unreduced(result);
-
-	if (factor->kind == F_replicate) {
-		if (axes->n)
-			verify_fail(c, "%s along a dim split over %s", ops[op->kind].name,
-				axes_text(c, axes));
-		return;
-	}
-	if (factor->kind != F_reduce)
-		return;
-	for (int i = 0; i < axes->n; i++)
-		if (!pieces_cover(&unreduced, axes->a[i]) || result->combiner != r->combiner)
-			verify_fail(c, "the partial results over %s are lost",
-				axes_text(c, axes));
 }
 
 /* The axes of partial results; over an axis of size 1 they are whole. */
@@ -166,11 +138,23 @@ check_local(Checker *c, const Op *op)
 
 	if (!r)
 		return;
+	const Placement *result = &op->results[0]->placement;
+	AxisList unreduced = placement_unreduced(result);
 	FactorAxes *f = NEW_ARRAY(c->scratch, FactorAxes, r->nfactors);
 	for (int i = 0; i < r->ntensors; i++)
 		meet_tensor(c, r, op, i, f);
-	for (int i = 0; i < r->nfactors; i++)
-		check_factor(c, op, r, &r->factors[i], &f[i].axes);
+	for (int i = 0; i < r->nfactors; i++) {
+		const AxisList *axes = &f[i].axes;
+		if (r->factors[i].kind == F_replicate && axes->n)
+			verify_fail(c, "%s along a dim split over %s", ops[op->kind].name,
+				axes_text(c, axes));
+		/* splitting a reduction leaves partial results */
+		if (r->factors[i].kind == F_reduce && axes->n
+			&& (!pieces_cover_all(&unreduced, axes)
+				|| result->combiner != r->combiner))
+			verify_fail(c, "the partial results over %s are lost",
+				axes_text(c, axes));
+	}
 	check_partials(c, op, r, f);
 }
 
@@ -181,16 +165,6 @@ check_alike(Checker *c, const Value *v, const Value *other)
 {
 	if (!placement_equal(&v->placement, &other->placement))
 		verify_fail(c, "%s is not placed as %s", v->name, other->name);
-}
-
-/* Every device must come to the same decision. */
-static void
-check_decision(Checker *c, const Value *v)
-{
-	Placement moving = placement_moving(v->placement);
-
-	if (placement_unreduced(&moving).n)
-		verify_fail(c, "%s decides, but is partial", v->name);
 }
 
 /* Of the spec's tensor, `inside` is a part; after partitioning also placed as
@@ -216,10 +190,11 @@ void
 check_bodies(Checker *c, const Op *op)
 {
 	bool resharded = c->m->level == L_resharded;
-	const Value *decision = op_decision(op);
+	const Value *decision = resharded ? op_decision(op) : NULL;
+	AxisList partial = decision ? partial_axes(&decision->placement) : (AxisList){0};
 
-	if (decision && resharded)
-		check_decision(c, decision);
+	if (partial.n) /* every device must come to the same */
+		verify_fail(c, "%s decides, but is partial", decision->name);
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		bool in = f.kind == FLOW_in, out = f.kind == FLOW_out;
 		if (op->kind == O_manual && (out || resharded))
