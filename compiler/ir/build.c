@@ -580,17 +580,3 @@ loop_hands_on(const Op *loop, int i)
 
 	return body->last->operands[i] == body->params[i];
 }
-
-const Value *
-value_around(const Value *v)
-{
-	for (;;) {
-		const Op *op = v->def ? v->def : v->block->parent;
-		if (op && op->kind == O_while && loop_hands_on(op, v->index))
-			v = op->operands[v->index];
-		else if (op && op->kind == O_if && !v->def)
-			v = op->operands[v->index + 1];
-		else
-			return v;
-	}
-}

@@ -105,6 +105,33 @@ flow_spec(const Flow *f)
 	return &f->op->specs[f->kind == FLOW_in ? f->index : f->op->noperands + f->index];
 }
 
+bool
+flow_renames(const Flow *f)
+{
+	switch (ops[f->op->kind].run) {
+	case BODIES_none:
+		break;
+	case BODIES_once:
+		return f->op->kind != O_manual;
+	case BODIES_choice:
+		return f->kind == FLOW_in;
+	case BODIES_loop:
+		return loop_hands_on(f->op, f->index);
+	}
+	return false;
+}
+
+const Value *
+value_around(const Value *v)
+{
+	for (;;) {
+		Flow f = {.to = (Value *)v};
+		if (!flow_next_to(&f) || !flow_renames(&f))
+			return v;
+		v = f.from;
+	}
+}
+
 Value *
 op_decision(const Op *op)
 {

@@ -49,6 +49,13 @@ bool flow_next_from(Flow *f);
 
 /* Of a manual region: how the tensor outside is cut. */
 const Placement *flow_spec(const Flow *f);
+/* Are both ends one value under two names: into a composite and out of it, into a
+   branch, and of a loop what it hands on? */
+bool flow_renames(const Flow *f);
+/* What `v` is a name of: a parameter of a branch, or what a loop only hands on, is
+   a value around the op. */
+const Value *value_around(const Value *v);
+
 /* What chooses the body of an `if`, or says whether there is another round of a
    `while`; NULL of other ops. */
 Value *op_decision(const Op *op);

@@ -10,6 +10,7 @@
  */
 #include <ctype.h>
 #include <string.h>
+#include "ir/flow.h"
 #include "ir/verify.h"
 
 void

@@ -50,7 +50,7 @@ static Value *
 outer_value(Value *v)
 {
 	Flow f = {.to = v};
-	bool named = !v->def && flow_next_to(&f) && is_renaming(&f) && f.op->kind != O_call;
+	bool named = !v->def && flow_next_to(&f) && flow_renames(&f) && f.op->kind != O_call;
 
 	return named ? f.from : NULL;
 }
@@ -139,7 +139,7 @@ static void
 unite_inlined(Op *op, void *data)
 {
 	for (Flow f = {.op = op}; flow_next(&f);)
-		if (is_renaming(&f))
+		if (flow_renames(&f))
 			unite(data, f.from, f.to);
 }
 

@@ -24,27 +24,11 @@
 #include "shard/shard.h"
 
 bool
-is_renaming(const Flow *f)
-{
-	switch (ops[f->op->kind].run) {
-	case BODIES_none:
-		break;
-	case BODIES_once:
-		return f->op->kind != O_manual;
-	case BODIES_choice:
-		return f->kind == FLOW_in;
-	case BODIES_loop:
-		return loop_hands_on(f->op, f->index);
-	}
-	return false;
-}
-
-bool
 is_use(const Op *op, int i)
 {
 	Flow f = {.user = op, .operand = i};
 
-	return !flow_next_from(&f) || !is_renaming(&f);
+	return !flow_next_from(&f) || !flow_renames(&f);
 }
 
 /* ---- ops and edges in program order --------------------------------------- */
@@ -138,7 +122,7 @@ add_edges(Propagation *g, Op *op)
 			Flow f = {.to = op->results[i]};
 			flow_next_to(&f);
 			Value *in = f.from;
-			if (!is_renaming(&f) && flow_next_to(&f))
+			if (!flow_renames(&f) && flow_next_to(&f))
 				add_edge(g, op, in, f.from, f.to);
 		}
 }

@@ -130,9 +130,6 @@ AxisList projection_dim(const Projection *p, int tensor, int dim);
 /* edges.c */
 /* Fills `ops` (edges included) and `state_of`; rules of edges only. */
 void collect_ops(Propagation *g);
-/* Has what goes along the same placement at both ends, as one value under two
-   names? */
-bool is_renaming(const Flow *f);
 /* Is operand i a use of its own, or the value under another name in a body? */
 bool is_use(const Op *op, int i);
 /* Warns of loops that move what they carry on every trip. */
