@@ -419,6 +419,15 @@ typedef enum PartialKind {
 #undef PARTIAL
 } PartialKind;
 
+/* In which programs an op may be. */
+typedef enum Where {
+	WHERE_any,
+	WHERE_whole,  /* on whole tensors */
+	WHERE_device, /* of one device, and in manual regions */
+	WHERE_unfused,
+	WHERE_fused,
+} Where;
+
 /* How the bodies of an op run. */
 typedef enum BodiesRun {
 	BODIES_none,   /* there are none */
@@ -436,6 +445,7 @@ typedef struct OpInfo {
 	uint32_t attrs;
 	bool pointwise, leaf, blocked;
 	bool many; /* results, any number of them */
+	Where where;
 	BodiesRun run;
 	int bodies; /* blocks it owns */
 	PartialKind partial;

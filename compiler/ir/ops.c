@@ -18,19 +18,13 @@
 #define AFTER_PREFIX(hlo) (&hlo[sizeof hlo > sizeof CUSTOM ? sizeof CUSTOM - 1 : 0])
 #define TARGET(hlo) (IS_CUSTOM(hlo) ? AFTER_PREFIX(hlo) : NULL)
 
-#define RUN(id) \
-	(O_##id == O_call || O_##id == O_fusion || O_##id == O_manual ? BODIES_once \
-			: O_##id == O_if			      ? BODIES_choice \
-			: O_##id == O_while			      ? BODIES_loop \
-								      : BODIES_none)
+#define COUNT(run) (BODIES_##run == BODIES_none ? 0 : BODIES_##run == BODIES_once ? 1 : 2)
 
-#define BODIES(id) (RUN(id) == BODIES_none ? 0 : RUN(id) == BODIES_once ? 1 : 2)
-
-#define MANY(id) (BODIES(id) || O_##id == O_sort || O_##id == O_extern)
+#define MANY(id, run) (BODIES_##run != BODIES_none || O_##id == O_sort || O_##id == O_extern)
 
 const OpInfo ops[OP_COUNT] = {
-#define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, flop_count, \
-	float_text, int_text, doc_text) \
+#define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, where_id, \
+	run_id, flop_count, float_text, int_text, doc_text) \
 	[O_##id] = { \
 		.name = #id, \
 		.hlo = OPCODE(hlo_text), \
@@ -40,9 +34,10 @@ const OpInfo ops[OP_COUNT] = {
 		.pointwise = IS(rule_fn, pointwise), \
 		.leaf = IS(rule_fn, leaf), \
 		.blocked = IS(rule_fn, blocked), \
-		.run = RUN(id), \
-		.bodies = BODIES(id), \
-		.many = MANY(id), \
+		.where = WHERE_##where_id, \
+		.run = BODIES_##run_id, \
+		.bodies = COUNT(run_id), \
+		.many = MANY(id, run_id), \
 		.partial = PARTIAL_##partial_kind, \
 		.flops = flop_count, \
 		.float_c = float_text, \

@@ -235,21 +235,13 @@ check_result_types(Checker *c, const Op *op)
 
 /* ---- ops by the level ----------------------------------------------- */
 
-static bool
-is_placement_op(OpKind kind)
-{
-	return kind == O_constraint || kind == O_reshard || kind == O_barrier
-		|| kind == O_shard_like;
-}
-
 /* What one loop nest can compute, with others of its kind. */
 static bool
 is_of_loops(const Op *op)
 {
 	const OpInfo *info = &ops[op->kind];
 
-	return !op_communicates(op) && !info->blocked && !info->many
-		&& !is_placement_op(op->kind) && op->kind != O_partition_id;
+	return info->where == WHERE_any && !info->blocked && !info->many;
 }
 
 /* A number that is known before the program runs, on one device; or a table of
@@ -293,17 +285,26 @@ static void
 check_level(Checker *c, const Op *op, bool shaped)
 {
 	const char *name = ops[op->kind].name;
-	bool device = c->m->level >= L_device;
-	bool device_only = op_communicates(op) || op->kind == O_partition_id;
+	bool device = c->m->level >= L_device, fused = c->m->level == L_fused;
 
-	if (device && (is_placement_op(op->kind) || op->kind == O_manual || op->kind == O_roll))
-		verify_fail(c, "%s in a device program", name);
-	if (!device && !block_manual(op->block) && device_only)
-		verify_fail(c, "%s outside a device program", name);
-	if (op->kind == O_call ? c->m->level == L_fused
-			       : op->kind == O_fusion && c->m->level != L_fused)
-		verify_fail(c, "%s in a %s program", name, level_names[c->m->level]);
-	if (shaped && c->m->level == L_fused)
+	switch (ops[op->kind].where) {
+	case WHERE_any:
+		break;
+	case WHERE_whole:
+		if (device)
+			verify_fail(c, "%s in a device program", name);
+		break;
+	case WHERE_device:
+		if (!device && !block_manual(op->block))
+			verify_fail(c, "%s outside a device program", name);
+		break;
+	case WHERE_unfused:
+	case WHERE_fused:
+		if (fused != (ops[op->kind].where == WHERE_fused))
+			verify_fail(c, "%s in a %s program", name, level_names[c->m->level]);
+		break;
+	}
+	if (shaped && fused)
 		check_fused(c, op);
 }
 
