@@ -22,17 +22,17 @@ extern_rule_letter(int letter)
 }
 
 static bool
-has_letter(const ExternTerm *t, int letter)
+has_letter(const ExternTerm *term, int letter)
 {
-	for (int d = 0; d < t->rank; d++)
-		if (t->letters[d] == letter)
+	for (int d = 0; d < term->rank; d++)
+		if (term->letters[d] == letter)
 			return true;
 	return false;
 }
 
 /* Letters and `_` up to the end of the term. */
 static const char *
-parse_term(Arena *a, const char *text, int *at, ExternTerm *t)
+parse_term(Arena *a, const char *text, int *at, ExternTerm *term)
 {
 	for (; text[*at] && text[*at] != ',' && text[*at] != '-'; ++*at) {
 		char c = text[*at];
@@ -44,23 +44,23 @@ parse_term(Arena *a, const char *text, int *at, ExternTerm *t)
 				"a dim of a rule is a letter, or "
 				"_ where it stays whole");
 		int letter = whole ? WHOLE_DIM : letter_number(c);
-		if (!whole && has_letter(t, letter))
+		if (!whole && has_letter(term, letter))
 			return arena_printf(a,
 				"'%c' names two dims of one "
 				"tensor; an axis can split only one of them",
 				c);
-		if (t->rank == MAX_RANK)
+		if (term->rank == MAX_RANK)
 			return arena_printf(a, "a tensor of more than %d dims", MAX_RANK);
-		t->letters[t->rank++] = (int8_t)letter;
+		term->letters[term->rank++] = (int8_t)letter;
 	}
 	return NULL;
 }
 
 bool
-extern_rule_sums(const ExternRule *r, int letter)
+extern_rule_sums(const ExternRule *rule, int letter)
 {
-	for (int t = r->noperands; t < r->nterms; t++)
-		if (has_letter(&r->terms[t], letter))
+	for (int t = rule->noperands; t < rule->nterms; t++)
+		if (has_letter(&rule->terms[t], letter))
 			return false;
 	return true;
 }
@@ -68,13 +68,13 @@ extern_rule_sums(const ExternRule *r, int letter)
 /* Of a letter that one result has and another lacks, parts of the one would
    be sums for the other. */
 static const char *
-check_results(Arena *a, const ExternRule *r)
+check_results(Arena *a, const ExternRule *rule)
 {
-	const ExternTerm *first = &r->terms[r->noperands];
+	const ExternTerm *first = &rule->terms[rule->noperands];
 
-	for (int t = r->noperands; t < r->nterms; t++)
+	for (int t = rule->noperands; t < rule->nterms; t++)
 		for (int letter = 0; letter < RULE_LETTERS; letter++)
-			if (has_letter(first, letter) != has_letter(&r->terms[t], letter))
+			if (has_letter(first, letter) != has_letter(&rule->terms[t], letter))
 				return arena_printf(a,
 					"'%c' is in one result "
 					"and not in another; write _ if it "
@@ -84,30 +84,30 @@ check_results(Arena *a, const ExternRule *r)
 }
 
 const char *
-extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at)
+extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at)
 {
 	static const char form[] = "a rule is the dims of the operands, ->, and "
 				   "those of the results: \"bd,df->bf\"";
 
-	*r = (ExternRule){.noperands = -1};
+	*rule = (ExternRule){.noperands = -1};
 	*at = 0;
 	for (;;) {
 		ExternTerm term = {0};
 		const char *wrong = parse_term(a, text, at, &term);
 		if (wrong)
 			return wrong;
-		APPEND(a, r->terms, r->nterms, term);
+		APPEND(a, rule->terms, rule->nterms, term);
 		if (!text[*at])
 			break;
-		if (text[*at] == '-' && (text[*at + 1] != '>' || r->noperands >= 0))
+		if (text[*at] == '-' && (text[*at + 1] != '>' || rule->noperands >= 0))
 			return form;
 		if (text[*at] == '-') {
-			r->noperands = r->nterms;
+			rule->noperands = rule->nterms;
 			++*at;
 		}
 		++*at;
 	}
-	return r->noperands < 0 ? form : check_results(a, r);
+	return rule->noperands < 0 ? form : check_results(a, rule);
 }
 
 /* ---- the functions of a module ----------------------------------------- */

@@ -170,15 +170,15 @@ typedef struct Solver {
 void
 dataflow_add(Dataflow *d, const Value *v, Facts more)
 {
-	Solver *s = d->solver;
+	Solver *solver = d->solver;
 
 	if (!(more & ~d->of[v->id]))
 		return;
 	d->of[v->id] |= more;
-	if (!s->late || s->waits[v->id])
+	if (!solver->late || solver->waits[v->id])
 		return;
-	s->waits[v->id] = true;
-	s->values[s->nlate++] = v;
+	solver->waits[v->id] = true;
+	solver->values[solver->nlate++] = v;
 }
 
 static void
@@ -223,21 +223,21 @@ count_uses(Op *op, void *data)
 static void
 list_uses(Op *op, void *data)
 {
-	Solver *s = data;
+	Solver *solver = data;
 
 	for (int i = 0; i < op->noperands; i++)
-		s->uses[--s->first[op->operands[i]->id]] = (Use){op, i};
+		solver->uses[--solver->first[op->operands[i]->id]] = (Use){op, i};
 }
 
 static void
-find_uses(Solver *s, Block *b, int nvalues)
+find_uses(Solver *solver, Block *b, int nvalues)
 {
-	s->first = NEW_ARRAY(s->arena, int, nvalues + 1);
-	block_walk(b, count_uses, s->first);
+	solver->first = NEW_ARRAY(solver->arena, int, nvalues + 1);
+	block_walk(b, count_uses, solver->first);
 	for (int i = 0; i < nvalues; i++)
-		s->first[i + 1] += s->first[i];
-	s->uses = NEW_ARRAY(s->arena, Use, s->first[nvalues] + 1);
-	block_walk(b, list_uses, s);
+		solver->first[i + 1] += solver->first[i];
+	solver->uses = NEW_ARRAY(solver->arena, Use, solver->first[nvalues] + 1);
+	block_walk(b, list_uses, solver);
 }
 
 static void

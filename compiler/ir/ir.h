@@ -537,7 +537,7 @@ Value *rule_tensor(const Op *op, int tensor); /* operand or result */
    types must stay as they are while the book is in use. */
 typedef struct RuleBook RuleBook;
 RuleBook *rule_book_new(Arena *a);
-const Rule *rule_book_get(RuleBook *b, const Op *op);
+const Rule *rule_book_get(RuleBook *book, const Op *op);
 /* ([i,k],[k,j])->([i,j]) {i=8, ...} reduction={k} */
 void text_rule(Text *t, const Op *op, const Rule *r);
 /* The manual region around a block, or NULL. */
@@ -569,9 +569,9 @@ typedef struct ExternRule {
 } ExternRule;
 
 /* NULL if right; else what is wrong, with text[*at] or the end. */
-const char *extern_rule_parse(Arena *a, const char *text, ExternRule *r, int *at);
+const char *extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at);
 /* Whether it has a letter that only operands have: parts are added up. */
-bool extern_rule_sums(const ExternRule *r, int letter);
+bool extern_rule_sums(const ExternRule *rule, int letter);
 char extern_rule_letter(int letter);
 
 /* The functions of a module, each once, in order. */
@@ -584,14 +584,14 @@ Externs module_externs(Module *m);
 bool external_equal(const Module *m, const External *a, const External *b);
 
 /* types.c */
-int64_t type_elements(const Type *t);
-int64_t type_bytes(const Type *t);
+int64_t type_elements(const Type *type);
+int64_t type_bytes(const Type *type);
 bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);
 bool dtype_is_float(DType d);
 bool dtype_is_integer(DType d); /* not pred */
-bool dtype_by_name(const char *name, DType *d);
-bool combiner_by_name(const char *name, Combiner *c); /* "add", "max" */
+bool dtype_by_name(const char *name, DType *dtype);
+bool combiner_by_name(const char *name, Combiner *combiner); /* "add", "max" */
 /* The identity of a combiner in a dtype, as an A_value payload. */
 int64_t combiner_identity(Combiner c, DType d);
 double payload_double(int64_t v); /* A_value of float dtypes */

@@ -506,11 +506,11 @@ typedef struct Opened {
 } Opened;
 
 static Opened
-open_dims(const Type *t, int n, const Exchange *exchanges, bool to_side)
+open_dims(const Type *type, int n, const Exchange *exchanges, bool to_side)
 {
 	Opened o = {.rank = 0};
 
-	for (int d = 0; d < t->rank; d++) {
+	for (int d = 0; d < type->rank; d++) {
 		for (int i = 0; i < n; i++) {
 			const Exchange *x = &exchanges[i];
 			if ((to_side ? x->to_dim : x->from_dim) != d)
@@ -519,7 +519,7 @@ open_dims(const Type *t, int n, const Exchange *exchanges, bool to_side)
 			o.dims[o.rank++] = axes_size(&x->axes);
 		}
 		o.order[n + d] = o.rank;
-		o.dims[o.rank++] = t->dims[d];
+		o.dims[o.rank++] = type->dims[d];
 	}
 	return o;
 }

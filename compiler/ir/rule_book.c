@@ -21,11 +21,11 @@ struct RuleBook {
 RuleBook *
 rule_book_new(Arena *a)
 {
-	RuleBook *b = NEW(a, RuleBook);
+	RuleBook *book = NEW(a, RuleBook);
 
-	b->arena = a;
-	b->pages = lookup_new(a);
-	return b;
+	book->arena = a;
+	book->pages = lookup_new(a);
+	return book;
 }
 
 static uint64_t
@@ -37,10 +37,10 @@ hash_of(const Op *op)
 		for (int j = 0; j < op->attrs[i]->n; j++)
 			h = hash_mix(h, op->attrs[i]->v[j]);
 	for (int i = 0; i < op->noperands + op->nresults; i++) {
-		const Type *t = &rule_tensor(op, i)->type;
-		h = hash_mix(h, t->rank);
-		for (int d = 0; d < t->rank; d++)
-			h = hash_mix(h, t->dims[d]);
+		const Type *type = &rule_tensor(op, i)->type;
+		h = hash_mix(h, type->rank);
+		for (int d = 0; d < type->rank; d++)
+			h = hash_mix(h, type->dims[d]);
 	}
 	return h;
 }
@@ -76,16 +76,16 @@ same_rule(const void *page, const void *op)
 }
 
 const Rule *
-rule_book_get(RuleBook *b, const Op *op)
+rule_book_get(RuleBook *book, const Op *op)
 {
 	if (ops[op->kind].blocked)
 		return NULL;
 	uint64_t hash = hash_of(op);
-	Page *page = lookup_find(b->pages, hash, same_rule, op);
+	Page *page = lookup_find(book->pages, hash, same_rule, op);
 	if (!page) {
-		page = NEW(b->arena, Page);
-		*page = (Page){op, op_rule(b->arena, op)};
-		lookup_add(b->pages, hash, page);
+		page = NEW(book->arena, Page);
+		*page = (Page){op, op_rule(book->arena, op)};
+		lookup_add(book->pages, hash, page);
 	}
 	return page->rule;
 }

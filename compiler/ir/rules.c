@@ -62,10 +62,10 @@ link_dims(Rule *r, Arena *a, FactorKind kind, int64_t size, int tensor, int dim,
 void
 rule_leaf(Rule *r, Arena *a, const Op *op)
 {
-	const Type *t = tensor_type(op, 0);
+	const Type *type = tensor_type(op, 0);
 
-	for (int d = 0; d < t->rank; d++)
-		link_dims(r, a, F_pass, t->dims[d], 0, d, -1, 0);
+	for (int d = 0; d < type->rank; d++)
+		link_dims(r, a, F_pass, type->dims[d], 0, d, -1, 0);
 }
 
 /* Equal shapes; scalar operands of select and clamp have no dims. */
@@ -73,12 +73,12 @@ void
 rule_pointwise(Rule *r, Arena *a, const Op *op)
 {
 	int result = op->noperands;
-	const Type *t = tensor_type(op, result);
+	const Type *type = tensor_type(op, result);
 
-	for (int d = 0; d < t->rank; d++) {
-		int f = factor_new(r, a, t->dims[d], F_pass);
+	for (int d = 0; d < type->rank; d++) {
+		int f = factor_new(r, a, type->dims[d], F_pass);
 		for (int i = 0; i <= result; i++)
-			if (tensor_type(op, i)->rank == t->rank)
+			if (tensor_type(op, i)->rank == type->rank)
 				place(r, i, d, f);
 	}
 }
@@ -116,18 +116,18 @@ typedef struct Peel {
 } Peel;
 
 static void
-peel_skip_ones(Peel *p)
+peel_skip_ones(Peel *peel)
 {
-	while (p->rest == 1 && p->dim < p->type->rank)
-		if (++p->dim < p->type->rank)
-			p->rest = p->type->dims[p->dim];
+	while (peel->rest == 1 && peel->dim < peel->type->rank)
+		if (++peel->dim < peel->type->rank)
+			peel->rest = peel->type->dims[peel->dim];
 }
 
 static Peel
 peel_start(const Op *op, int tensor)
 {
-	const Type *t = tensor_type(op, tensor);
-	Peel p = {t, tensor, 0, t->rank ? t->dims[0] : 1};
+	const Type *type = tensor_type(op, tensor);
+	Peel p = {type, tensor, 0, type->rank ? type->dims[0] : 1};
 
 	peel_skip_ones(&p);
 	return p;
@@ -135,11 +135,11 @@ peel_start(const Op *op, int tensor)
 
 /* The rest of the dim becomes a factor nobody else has. */
 static void
-peel_alone(Rule *r, Arena *a, Peel *p)
+peel_alone(Rule *r, Arena *a, Peel *peel)
 {
-	link_dims(r, a, F_replicate, p->rest, p->tensor, p->dim, -1, 0);
-	p->rest = 1;
-	peel_skip_ones(p);
+	link_dims(r, a, F_replicate, peel->rest, peel->tensor, peel->dim, -1, 0);
+	peel->rest = 1;
+	peel_skip_ones(peel);
 }
 
 /*
@@ -154,10 +154,10 @@ peel_incompatible(Rule *r, Arena *a, Peel *in, Peel *out)
 	peel_alone(r, a, in);
 	peel_alone(r, a, out);
 	while (in_size != out_size) {
-		Peel *p = in_size < out_size ? in : out;
-		int64_t *size = p == in ? &in_size : &out_size;
-		*size *= p->rest;
-		peel_alone(r, a, p);
+		Peel *peel = in_size < out_size ? in : out;
+		int64_t *size = peel == in ? &in_size : &out_size;
+		*size *= peel->rest;
+		peel_alone(r, a, peel);
 	}
 }
 
@@ -242,10 +242,10 @@ void
 rule_concatenate(Rule *r, Arena *a, const Op *op)
 {
 	int result = op->noperands, along = (int)op_int(op, A_dim);
-	const Type *t = tensor_type(op, result);
+	const Type *type = tensor_type(op, result);
 
-	for (int d = 0; d < t->rank; d++) {
-		int64_t size = t->dims[d];
+	for (int d = 0; d < type->rank; d++) {
+		int64_t size = type->dims[d];
 		for (int i = 0; i < result; i++)
 			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
 		int f = factor_new(r, a, size, d == along ? F_permute : F_pass);
@@ -259,11 +259,11 @@ static int
 dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim, const Ints *batch,
 	const Ints *contract)
 {
-	const Type *t = tensor_type(op, operand);
+	const Type *type = tensor_type(op, operand);
 
-	for (int d = 0; d < t->rank; d++)
+	for (int d = 0; d < type->rank; d++)
 		if (!ints_contain(batch, d) && !ints_contain(contract, d))
-			link_dims(r, a, F_pass, t->dims[d], operand, d, 2, result_dim++);
+			link_dims(r, a, F_pass, type->dims[d], operand, d, 2, result_dim++);
 	return result_dim;
 }
 
@@ -295,26 +295,26 @@ rule_dot(Rule *r, Arena *a, const Op *op)
 void
 rule_reduce(Rule *r, Arena *a, const Op *op)
 {
-	const Type *t = tensor_type(op, 0);
+	const Type *type = tensor_type(op, 0);
 	const Ints *dims = op_ints(op, A_dims);
 	int result_dim = 0;
 
-	for (int d = 0; d < t->rank; d++)
+	for (int d = 0; d < type->rank; d++)
 		if (ints_contain(dims, d))
-			link_dims(r, a, F_reduce, t->dims[d], 0, d, -1, 0);
+			link_dims(r, a, F_reduce, type->dims[d], 0, d, -1, 0);
 		else
-			link_dims(r, a, F_pass, t->dims[d], 0, d, 2, result_dim++);
+			link_dims(r, a, F_pass, type->dims[d], 0, d, 2, result_dim++);
 	r->combiner = (Combiner)op_int(op, A_combiner);
 }
 
 void
 rule_cumsum(Rule *r, Arena *a, const Op *op)
 {
-	const Type *t = tensor_type(op, 0);
+	const Type *type = tensor_type(op, 0);
 
-	for (int d = 0; d < t->rank; d++)
-		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass, t->dims[d], 0, d,
-			2, d);
+	for (int d = 0; d < type->rank; d++)
+		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass, type->dims[d], 0,
+			d, 2, d);
 }
 
 /*
@@ -413,12 +413,12 @@ rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
 void
 rule_sort(Rule *r, Arena *a, const Op *op)
 {
-	const Type *t = tensor_type(op, 0);
+	const Type *type = tensor_type(op, 0);
 	int along = (int)op_int(op, A_dim);
-	bool alone = type_elements(t) == t->dims[along];
+	bool alone = type_elements(type) == type->dims[along];
 
-	for (int d = 0; d < t->rank; d++) {
-		int f = factor_new(r, a, t->dims[d], d == along ? F_replicate : F_pass);
+	for (int d = 0; d < type->rank; d++) {
+		int f = factor_new(r, a, type->dims[d], d == along ? F_replicate : F_pass);
 		r->factors[f].blocked = d == along && alone;
 		for (int i = 0; i < r->ntensors; i++)
 			place(r, i, d, f);
@@ -519,11 +519,11 @@ op_rule(Arena *a, const Op *op)
 	r->rank = NEW_ARRAY(a, int, r->ntensors);
 	r->dims = NEW_ARRAY(a, DimFactors *, r->ntensors);
 	for (int i = 0; i < r->ntensors; i++) {
-		const Type *t = tensor_type(op, i);
-		r->rank[i] = t->rank;
-		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
-		for (int d = 0; d < t->rank; d++)
-			r->dims[i][d].size = t->dims[d];
+		const Type *type = tensor_type(op, i);
+		r->rank[i] = type->rank;
+		r->dims[i] = NEW_ARRAY(a, DimFactors, type->rank + 1);
+		for (int d = 0; d < type->rank; d++)
+			r->dims[i][d].size = type->dims[d];
 	}
 	rules[op->kind](r, a, op);
 	return r;

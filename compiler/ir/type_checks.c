@@ -18,21 +18,21 @@ wanted_type(const Op *op)
 
 /* NULL if the tensor can exist at all. */
 const char *
-check_size(Arena *a, const Type *t)
+check_size(Arena *a, const Type *type)
 {
-	int64_t n = dtypes[t->dtype].bytes;
+	int64_t n = dtypes[type->dtype].bytes;
 
-	for (int d = 0; d < t->rank; d++) {
-		if (t->dims[d] < 1)
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] < 1)
 			return arena_printf(a,
 				"dim %d of the result would "
 				"have size %lld; sizes start at 1",
-				d, (long long)t->dims[d]);
-		if (!mul_i64(n, t->dims[d], &n))
+				d, (long long)type->dims[d]);
+		if (!mul_i64(n, type->dims[d], &n))
 			return arena_printf(a,
 				"the result %s has more bytes "
 				"than 64 bits can count",
-				type_shape(a, t));
+				type_shape(a, type));
 	}
 	return NULL;
 }
@@ -78,12 +78,12 @@ check_count(const Op *op, Arena *a, AttrKind attr, int rank)
 const char *
 check_scalar(const Op *op, Arena *a, int i, DType dtype)
 {
-	const Type *t = operand_type(op, i);
+	const Type *type = operand_type(op, i);
 
-	if (t->rank == 0 && t->dtype == dtype)
+	if (type->rank == 0 && type->dtype == dtype)
 		return NULL;
 	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s", ops[op->kind].name,
-		dtypes[dtype].name, i + 1, type_shape(a, t));
+		dtypes[dtype].name, i + 1, type_shape(a, type));
 }
 
 const char *

@@ -295,15 +295,15 @@ tensor_words(Arena *a, const Op *op, int tensor)
 
 /* Each letter of the rule has one size. */
 static const char *
-check_letters(const Op *op, Arena *a, const ExternRule *r)
+check_letters(const Op *op, Arena *a, const ExternRule *rule)
 {
 	int64_t sizes[RULE_LETTERS] = {0};
 	int first[RULE_LETTERS];
 
-	for (int t = 0; t < r->nterms; t++) {
+	for (int t = 0; t < rule->nterms; t++) {
 		const Type *type = &rule_tensor(op, t)->type;
 		for (int d = 0; d < type->rank; d++) {
-			int letter = r->terms[t].letters[d];
+			int letter = rule->terms[t].letters[d];
 			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
 				continue;
 			if (sizes[letter])

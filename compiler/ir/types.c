@@ -9,19 +9,19 @@
 /* ---- types as values ------------------------------------------------ */
 
 int64_t
-type_elements(const Type *t)
+type_elements(const Type *type)
 {
 	int64_t n = 1;
 
-	for (int d = 0; d < t->rank; d++)
-		n *= t->dims[d];
+	for (int d = 0; d < type->rank; d++)
+		n *= type->dims[d];
 	return n;
 }
 
 int64_t
-type_bytes(const Type *t)
+type_bytes(const Type *type)
 {
-	return type_elements(t) * dtypes[t->dtype].bytes;
+	return type_elements(type) * dtypes[type->dtype].bytes;
 }
 
 bool
@@ -56,22 +56,22 @@ dtype_is_integer(DType d)
 }
 
 bool
-dtype_by_name(const char *name, DType *d)
+dtype_by_name(const char *name, DType *dtype)
 {
 	for (int i = 0; i < DTYPE_COUNT; i++)
 		if (!strcmp(dtypes[i].name, name)) {
-			*d = (DType)i;
+			*dtype = (DType)i;
 			return true;
 		}
 	return false;
 }
 
 bool
-combiner_by_name(const char *name, Combiner *c)
+combiner_by_name(const char *name, Combiner *combiner)
 {
 	for (int i = 0; i < COMBINER_COUNT; i++)
 		if (!strcmp(combiners[i].name, name)) {
-			*c = (Combiner)i;
+			*combiner = (Combiner)i;
 			return true;
 		}
 	return false;

@@ -34,7 +34,7 @@ TypeFunction type_all_to_all, type_permute, type_ragged;
 /* type_checks.c: what they share.  NULL, or what is wrong. */
 const Type *operand_type(const Op *op, int i);
 const Type *wanted_type(const Op *op);
-const char *check_size(Arena *a, const Type *t);
+const char *check_size(Arena *a, const Type *type);
 const char *check_dim(const Op *op, Arena *a, int64_t dim, int rank);
 const char *check_dims(const Op *op, Arena *a, AttrKind attr, int rank);
 const char *check_count(const Op *op, Arena *a, AttrKind attr, int rank);

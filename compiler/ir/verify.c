@@ -114,17 +114,17 @@ check_value_placement(Checker *c, const Value *v)
 /* ---- values --------------------------------------------------------- */
 
 static void
-check_type(Checker *c, const char *name, const Type *t)
+check_type(Checker *c, const char *name, const Type *type)
 {
-	if (t->rank < 0 || t->rank > MAX_RANK || t->dtype >= DTYPE_COUNT) {
+	if (type->rank < 0 || type->rank > MAX_RANK || type->dtype >= DTYPE_COUNT) {
 		verify_fail(c, "the type of %s is broken", name);
 		return;
 	}
-	int64_t bytes = dtypes[t->dtype].bytes;
-	for (int d = 0; d < t->rank; d++)
-		if (t->dims[d] < 1 || !mul_i64(bytes, t->dims[d], &bytes)) {
+	int64_t bytes = dtypes[type->dtype].bytes;
+	for (int d = 0; d < type->rank; d++)
+		if (type->dims[d] < 1 || !mul_i64(bytes, type->dims[d], &bytes)) {
 			verify_fail(c, "%s: dim %d has size %lld", name, d,
-				(long long)t->dims[d]);
+				(long long)type->dims[d]);
 			return;
 		}
 }

@@ -23,7 +23,7 @@ typedef struct FactorAxes {
 
 /* One answer for a factor over all tensors that have it. */
 static void
-meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
+meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *factors)
 {
 	const Value *v = rule_tensor(op, tensor);
 	Holder holders[MAX_RANK];
@@ -32,7 +32,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *f)
 		int n = project_dim(r, tensor, d, &v->placement, holders);
 		for (int i = 0; i < n; i++) {
 			const Holder *h = &holders[i];
-			FactorAxes *met = &f[h->factor];
+			FactorAxes *met = &factors[h->factor];
 			int64_t size = r->factors[h->factor].size;
 			if (h->overflow.n || size % axes_size(&h->axes)) {
 				AxisList axes = placement_dim(&v->placement, d);
@@ -97,7 +97,7 @@ check_once(Checker *c, const Op *op, const AxisList *partial, const AxisList *so
 
 /* Partial results neither vanish in an op nor come out of nothing. */
 static void
-check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
+check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *factors)
 {
 	const Placement *result = &op->results[0]->placement;
 	AxisList left = partial_axes(result), sources = {0};
@@ -105,7 +105,7 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *f)
 
 	for (int i = 0; i < r->nfactors; i++)
 		if (r->factors[i].kind == F_reduce)
-			append_pieces(&sources, &f[i].axes);
+			append_pieces(&sources, &factors[i].axes);
 	for (int i = 0; i < op->noperands; i++) {
 		const Placement *p = &op->operands[i]->placement;
 		AxisList partial = partial_axes(p);
@@ -140,11 +140,11 @@ check_local(Checker *c, const Op *op)
 		return;
 	const Placement *result = &op->results[0]->placement;
 	AxisList unreduced = placement_unreduced(result);
-	FactorAxes *f = NEW_ARRAY(c->scratch, FactorAxes, r->nfactors);
+	FactorAxes *factors = NEW_ARRAY(c->scratch, FactorAxes, r->nfactors);
 	for (int i = 0; i < r->ntensors; i++)
-		meet_tensor(c, r, op, i, f);
+		meet_tensor(c, r, op, i, factors);
 	for (int i = 0; i < r->nfactors; i++) {
-		const AxisList *axes = &f[i].axes;
+		const AxisList *axes = &factors[i].axes;
 		if (r->factors[i].kind == F_replicate && axes->n)
 			verify_fail(c, "%s along a dim split over %s", ops[op->kind].name,
 				axes_text(c, axes));
@@ -155,7 +155,7 @@ check_local(Checker *c, const Op *op)
 			verify_fail(c, "the partial results over %s are lost",
 				axes_text(c, axes));
 	}
-	check_partials(c, op, r, f);
+	check_partials(c, op, r, factors);
 }
 
 /* ---- what goes in and out of bodies ---------------------------------- */
