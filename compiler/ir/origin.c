@@ -20,16 +20,6 @@ value_origin(const Value *v, int dim, AxisRef a)
 	return NULL;
 }
 
-/* Where `v` had the axis from before `step`, in whatever dim. */
-static const Origin *
-earlier_origin(const Value *v, AxisRef a, int step)
-{
-	for (const Origin *o = v->origins; o; o = o->next)
-		if (axis_overlap(o->axis, a) && o->step < step)
-			return o;
-	return NULL;
-}
-
 void
 text_line(Text *t, const Module *m, const char *before, Range r, const char *after)
 {
@@ -43,13 +33,6 @@ text_line(Text *t, const Module *m, const char *before, Range r, const char *aft
 	else
 		text_printf(t, "line %d", r.line);
 	text_add(t, after);
-}
-
-static void
-text_hop(Text *t, const Module *m, const Op *op)
-{
-	text_add(t, op->kind == O_while ? "the loop" : op->label);
-	text_line(t, m, " (", op->range, ")");
 }
 
 /* One expression of the user's may be several ops. */
@@ -79,15 +62,9 @@ text_hops(Text *t, const Module *m, Op *const *hops, int n)
 				loop ? "carried by" : "through");
 		else
 			text_add(t, ", ");
-		text_hop(t, m, hops[i]);
+		text_add(t, loop ? "the loop" : hops[i]->label);
+		text_line(t, m, " (", hops[i]->range, ")");
 	}
-}
-
-static void
-text_source(Text *t, const Module *m, const Value *v, Range where)
-{
-	text_printf(t, "'%s'", value_source_name(v));
-	text_line(t, m, " (", where, ")");
 }
 
 void
@@ -107,8 +84,12 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		if (o->through && !(n && same_hop(hops[n - 1], o->through)))
 			hops[n++] = o->through;
 		at = o->from;
-		/* values that are one by definition have it at one step */
-		const Origin *next = earlier_origin(at, a, o->step + !o->through);
+		/* where that had it from before, in whatever dim; values that are one by
+		   definition have it at one step */
+		const Origin *next = at->origins;
+		while (next
+			&& !(axis_overlap(next->axis, a) && next->step < o->step + !o->through))
+			next = next->next;
 		if (!next)
 			break;
 		o = next;
@@ -119,6 +100,7 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		return;
 	}
 	text_add(t, n == LONGEST_STORY ? ": carried from " : ": from ");
-	text_source(t, m, at, o->kind == ORIGIN_written ? o->where : at->range);
+	text_printf(t, "'%s'", value_source_name(at));
+	text_line(t, m, " (", o->kind == ORIGIN_written ? o->where : at->range, ")");
 	text_hops(t, m, hops, n);
 }
