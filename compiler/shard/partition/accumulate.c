@@ -29,19 +29,19 @@ typedef struct Chain {
 } Chain;
 
 static void
-add_step(Chain *c, Op *move, Value *partial)
+add_step(Chain *chain, Op *move, Value *partial)
 {
-	Step *s = NEW(c->p->arena, Step);
+	Step *s = NEW(chain->p->arena, Step);
 
-	*s = (Step){move, partial, c->steps};
-	c->steps = s;
+	*s = (Step){move, partial, chain->steps};
+	chain->steps = s;
 }
 
 /* ---- following a chain ----------------------------------------------------- */
 
 /* All sums of a chain are over the same axes. */
 static bool
-is_partial(Chain *c, const Placement *partial, const Placement *whole)
+is_partial(Chain *chain, const Placement *partial, const Placement *whole)
 {
 	Placement reduced = *partial;
 	AxisList none = {0};
@@ -49,103 +49,105 @@ is_partial(Chain *c, const Placement *partial, const Placement *whole)
 	placement_set_unreduced(&reduced, &none, C_add);
 	if (!partial->nunreduced || !placement_equal(&reduced, whole))
 		return false;
-	if (!c->known) {
-		c->known = true;
-		c->partial = *partial;
-		c->whole = *whole;
+	if (!chain->known) {
+		chain->known = true;
+		chain->partial = *partial;
+		chain->whole = *whole;
 	}
-	return placement_equal(&c->partial, partial) && c->partial.combiner == partial->combiner
-		&& placement_equal(&c->whole, whole);
+	return placement_equal(&chain->partial, partial)
+		&& chain->partial.combiner == partial->combiner
+		&& placement_equal(&chain->whole, whole);
 }
 
 /* An all-reduce, or the other way round. */
 static bool
-is_sum(Chain *c, const Op *op, bool reduces)
+is_sum(Chain *chain, const Op *op, bool reduces)
 {
 	if (!op || op->kind != O_reshard)
 		return false;
 	const Placement *from = &op->operands[0]->placement;
 	const Placement *to = &op->results[0]->placement;
-	return reduces ? is_partial(c, from, to) : is_partial(c, to, from);
+	return reduces ? is_partial(chain, from, to) : is_partial(chain, to, from);
 }
 
-static bool follow(Chain *c, Block *b, const Value *start, Value *v);
+static bool follow(Chain *chain, Block *b, const Value *start, Value *v);
 
 /* Of an addition, a maximum and the like one operand is the chain, the other one a
    sum, or a part where both are. */
 static bool
-follow_combining(Chain *c, Op *op, const Value *start)
+follow_combining(Chain *chain, Op *op, const Value *start)
 {
 	for (int k = 1; k >= (op->kind == O_sub); k--) {
 		Value *other = op->operands[k];
-		Chain before = *c;
-		bool sum = is_sum(c, other->def, true) && other->def->block == op->block
+		Chain before = *chain;
+		bool sum = is_sum(chain, other->def, true) && other->def->block == op->block
 			&& other->uses == 1;
-		bool part = c->known && placement_equal(&other->placement, &c->partial);
+		bool part = chain->known && placement_equal(&other->placement, &chain->partial);
 		if (sum)
-			add_step(c, other->def, NULL);
+			add_step(chain, other->def, NULL);
 		if ((sum || part)
-			&& partial_through(op, 0, (Combiner)c->partial.combiner)
+			&& partial_through(op, 0, (Combiner)chain->partial.combiner)
 				== THROUGH_together
-			&& follow(c, op->block, start, op->operands[1 - k]))
+			&& follow(chain, op->block, start, op->operands[1 - k]))
 			return true;
-		*c = before;
+		*chain = before;
 	}
 	return false;
 }
 
 /* Each branch adds to its param i, or leaves it. */
 static bool
-follow_bodies(Chain *c, Op *op, int i, int result)
+follow_bodies(Chain *chain, Op *op, int i, int result)
 {
 	for (int k = 0; k < op->nbodies; k++) {
 		Block *b = op->bodies[k];
-		add_step(c, NULL, b->params[i]);
-		if (!follow(c, b, b->params[i], b->last->operands[result]))
+		add_step(chain, NULL, b->params[i]);
+		if (!follow(chain, b, b->params[i], b->last->operands[result]))
 			return false;
 	}
 	return true;
 }
 
 static bool
-follow_branches(Chain *c, Op *op, const Value *start, int result)
+follow_branches(Chain *chain, Op *op, const Value *start, int result)
 {
 	for (int i = 0; i < op->bodies[0]->nparams; i++) {
-		Chain before = *c;
-		if (follow_bodies(c, op, i, result)
-			&& follow(c, op->block, start, op->operands[i + 1]))
+		Chain before = *chain;
+		if (follow_bodies(chain, op, i, result)
+			&& follow(chain, op->block, start, op->operands[i + 1]))
 			return true;
-		*c = before;
+		*chain = before;
 	}
 	return false;
 }
 
 static bool
-follow_op(Chain *c, Op *op, const Value *start, int result)
+follow_op(Chain *chain, Op *op, const Value *start, int result)
 {
 	if (ops[op->kind].pointwise && op->noperands == 2)
-		return follow_combining(c, op, start);
+		return follow_combining(chain, op, start);
 	if (op->kind == O_if)
-		return follow_branches(c, op, start, result);
+		return follow_branches(chain, op, start, result);
 	if (op->kind == O_while) /* it carries parts: treated already */
-		return c->known && placement_equal(&c->partial, &op->results[result]->placement)
-			&& follow(c, op->block, start, op->operands[result]);
-	if (!is_sum(c, op, true) && !is_sum(c, op, false))
+		return chain->known
+			&& placement_equal(&chain->partial, &op->results[result]->placement)
+			&& follow(chain, op->block, start, op->operands[result]);
+	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
 		return false;
-	add_step(c, op, NULL);
-	return follow(c, op->block, start, op->operands[0]);
+	add_step(chain, op, NULL);
+	return follow(chain, op->block, start, op->operands[0]);
 }
 
 /* Is v what was `start`, with sums added? */
 static bool
-follow(Chain *c, Block *b, const Value *start, Value *v)
+follow(Chain *chain, Block *b, const Value *start, Value *v)
 {
 	if (v->block != b || v->uses != 1)
 		return false;
 	if (v == start)
 		return true;
-	add_step(c, NULL, v);
-	return v->def && follow_op(c, v->def, start, v->index);
+	add_step(chain, NULL, v);
+	return v->def && follow_op(chain, v->def, start, v->index);
 }
 
 /* ---- changing it ------------------------------------------------------------ */
@@ -166,16 +168,16 @@ skip_move(Op *move)
 }
 
 static void
-take_steps(Chain *c)
+take_steps(Chain *chain)
 {
-	for (Step *s = c->steps; s; s = s->next) {
+	for (Step *s = chain->steps; s; s = s->next) {
 		if (s->partial)
-			s->partial->placement = c->partial;
+			s->partial->placement = chain->partial;
 		if (!s->move)
 			continue;
-		if (is_sum(c, s->move, true)) {
-			c->requested |= s->move->requested;
-			c->why = (Reason){s->move->label, s->move->range, false};
+		if (is_sum(chain, s->move, true)) {
+			chain->requested |= s->move->requested;
+			chain->why = (Reason){s->move->label, s->move->range, false};
 		}
 		skip_move(s->move);
 	}
@@ -186,16 +188,17 @@ reduce_one(Partitioner *p, Op *loop, int i)
 {
 	Block *body = loop->bodies[LOOP_BODY], *condition = loop->bodies[LOOP_CONDITION];
 	Value *next = body->last->operands[i];
-	Chain c = {.p = p};
+	Chain chain = {.p = p};
 
 	if (next == body->params[i] || condition->params[i]->uses
-		|| !follow(&c, body, body->params[i], next) || !c.known)
+		|| !follow(&chain, body, body->params[i], next) || !chain.known)
 		return;
-	take_steps(&c);
-	body->params[i]->placement = c.partial;
-	condition->params[i]->placement = c.partial;
-	loop->operands[i] = insert_reshard(p, loop->operands[i], &c.partial, loop, c.why);
-	source_of(p, loop->results[i])->sum_requested = c.requested;
+	take_steps(&chain);
+	body->params[i]->placement = chain.partial;
+	condition->params[i]->placement = chain.partial;
+	loop->operands[i] =
+		insert_reshard(p, loop->operands[i], &chain.partial, loop, chain.why);
+	source_of(p, loop->results[i])->sum_requested = chain.requested;
 }
 
 void

@@ -51,12 +51,12 @@ price_operand(Partitioner *p, int operand, const Placement *to, Choice *c)
 /* ---- placements of a choice -------------------------------------------------- */
 
 static void
-add_unreduced(Placement *p, const AxisList *axes, Combiner combiner)
+add_unreduced(Placement *placement, const AxisList *axes, Combiner combiner)
 {
-	AxisList all = placement_unreduced(p);
+	AxisList all = placement_unreduced(placement);
 
 	axes_append_all(&all, axes);
-	placement_set_unreduced(p, &all, combiner);
+	placement_set_unreduced(placement, &all, combiner);
 }
 
 /* What splits the factors that the op sums over. */

@@ -5,26 +5,26 @@
 #include "shard/partition/partition.h"
 
 bool
-factor_splittable(const Factor *f)
+factor_splittable(const Factor *factor)
 {
-	return f->kind != F_replicate;
+	return factor->kind != F_replicate;
 }
 
 bool
-factor_stays(const Factor *f)
+factor_stays(const Factor *factor)
 {
-	return f->kind == F_pass || f->kind == F_reduce;
+	return factor->kind == F_pass || factor->kind == F_reduce;
 }
 
 void
-tensor_assignment(const Rule *r, int tensor, const Placement *p, Assignment *factors)
+tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignment *factors)
 {
 	Holder holders[MAX_RANK];
 
 	for (int f = 0; f < r->nfactors; f++)
 		factors[f].n = 0;
-	for (int d = 0; d < p->rank; d++) {
-		int n = project_dim(r, tensor, d, p, holders);
+	for (int d = 0; d < placement->rank; d++) {
+		int n = project_dim(r, tensor, d, placement, holders);
 		for (int i = 0; i < n; i++)
 			factors[holders[i].factor] =
 				axes_fill(&holders[i].axes, r->factors[holders[i].factor].size);

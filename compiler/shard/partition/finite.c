@@ -49,9 +49,9 @@ find_of(Dataflow *d, const Op *op)
 }
 
 static Facts
-find_along(const Dataflow *d, const Flow *f)
+find_along(const Dataflow *d, const Flow *flow)
 {
-	return f->op->kind == O_call && f->kind == FLOW_out ? 0 : d->of[f->from->id];
+	return flow->op->kind == O_call && flow->kind == FLOW_out ? 0 : d->of[flow->from->id];
 }
 
 const Facts *

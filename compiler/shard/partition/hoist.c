@@ -58,109 +58,109 @@ is_function(const Op *op)
 }
 
 static bool
-is_invariant(const Body *b, const Value *v)
+is_invariant(const Body *body, const Value *v)
 {
-	return v->def ? b->fixed[v->def->id] : loop_hands_on(b->loop, v->index);
+	return v->def ? body->fixed[v->def->id] : loop_hands_on(body->loop, v->index);
 }
 
 static bool
-is_fixed(const Body *b, const Op *op)
+is_fixed(const Body *body, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++)
-		if (!is_invariant(b, op->operands[i]))
+		if (!is_invariant(body, op->operands[i]))
 			return false;
 	return is_function(op);
 }
 
 /* Constants stay, and are made anew outside. */
 static void
-mark_operands(Body *b, const Op *op)
+mark_operands(Body *body, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		if (v->def && !is_recomputed(v))
-			b->leaves[v->def->id] = true;
+			body->leaves[v->def->id] = true;
 	}
 }
 
 /* False if everything stays. */
 static bool
-mark(Partitioner *p, Body *b)
+mark(Partitioner *p, Body *body)
 {
 	bool any = false;
 
-	for (Op *op = b->block->first; op; op = op->next)
-		op->id = b->n++;
-	b->fixed = NEW_ARRAY(p->arena, bool, b->n);
-	b->leaves = NEW_ARRAY(p->arena, bool, b->n);
-	for (Op *op = b->block->first; op; op = op->next)
-		b->fixed[op->id] = is_fixed(b, op);
-	for (Op *op = b->block->last; op; op = op->prev) {
-		if (b->fixed[op->id] && communicates(p, op))
-			b->leaves[op->id] = true;
-		if (b->leaves[op->id])
-			mark_operands(b, op);
-		any |= b->leaves[op->id];
+	for (Op *op = body->block->first; op; op = op->next)
+		op->id = body->n++;
+	body->fixed = NEW_ARRAY(p->arena, bool, body->n);
+	body->leaves = NEW_ARRAY(p->arena, bool, body->n);
+	for (Op *op = body->block->first; op; op = op->next)
+		body->fixed[op->id] = is_fixed(body, op);
+	for (Op *op = body->block->last; op; op = op->prev) {
+		if (body->fixed[op->id] && communicates(p, op))
+			body->leaves[op->id] = true;
+		if (body->leaves[op->id])
+			mark_operands(body, op);
+		any |= body->leaves[op->id];
 	}
 	return any;
 }
 
 /* What a body's value is before the loop; a constant is made before `user`. */
 static Value *
-outside(Partitioner *p, const Body *b, Value *v, Op *user)
+outside(Partitioner *p, const Body *body, Value *v, Op *user)
 {
 	if (!v->def)
-		return b->loop->operands[v->index];
-	if (v->block != b->block)
+		return body->loop->operands[v->index];
+	if (v->block != body->block)
 		return v;
 	v = recompute(v, &v->placement, user);
 	for (int i = 0; i < v->def->noperands; i++)
-		v->def->operands[i] = outside(p, b, v->def->operands[i], v->def);
+		v->def->operands[i] = outside(p, body, v->def->operands[i], v->def);
 	return v;
 }
 
 static void
-leave(Partitioner *p, const Body *b, Op *op)
+leave(Partitioner *p, const Body *body, Op *op)
 {
 	op_remove(op);
-	op_insert_before(b->loop, op);
+	op_insert_before(body->loop, op);
 	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = outside(p, b, op->operands[i], op);
+		op->operands[i] = outside(p, body, op->operands[i], op);
 }
 
 /* The value inside of what left. */
 static Value *
-inside(Partitioner *p, Body *b, Value *v)
+inside(Partitioner *p, Body *body, Value *v)
 {
 	const Op *def = v->def;
-	Value ***of_op = &b->carried[def->id];
+	Value ***of_op = &body->carried[def->id];
 
 	if (!*of_op)
 		*of_op = NEW_ARRAY(p->arena, Value *, def->nresults);
 	if (!(*of_op)[v->index])
-		(*of_op)[v->index] = carry(b->loop, v, b->block);
+		(*of_op)[v->index] = carry(body->loop, v, body->block);
 	return (*of_op)[v->index];
 }
 
 static void
 hoist_from(Partitioner *p, Op *loop, Block *block)
 {
-	Body b = {.loop = loop, .block = block};
+	Body body = {.loop = loop, .block = block};
 
-	if (!mark(p, &b))
+	if (!mark(p, &body))
 		return;
-	b.carried = NEW_ARRAY(p->arena, Value **, b.n);
+	body.carried = NEW_ARRAY(p->arena, Value **, body.n);
 	for (Op *op = block->first, *next; op; op = next) {
 		next = op->next;
-		if (b.leaves[op->id])
-			leave(p, &b, op);
+		if (body.leaves[op->id])
+			leave(p, &body, op);
 	}
 	for (Op *op = block->first; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {
 			Value *v = op->operands[i];
 			if (!v->def || v->block == block)
 				continue;
-			v = inside(p, &b, v); /* may append to operands */
+			v = inside(p, &body, v); /* may append to operands */
 			op->operands[i] = v;
 		}
 }

@@ -34,16 +34,16 @@ put_axes(Text *t, const AxisList *l)
 }
 
 static void
-put_placement(Text *t, const Placement *p)
+put_placement(Text *t, const Placement *placement)
 {
-	AxisList unreduced = placement_unreduced(p);
+	AxisList unreduced = placement_unreduced(placement);
 
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
+	for (int d = 0; d < placement->rank; d++) {
+		AxisList l = placement_dim(placement, d);
 		put_axes(t, &l);
 	}
 	put_axes(t, &unreduced);
-	put(t, p->combiner);
+	put(t, placement->combiner);
 }
 
 static void

@@ -64,12 +64,13 @@ typedef struct Partitioner {
 
 /* factors.c */
 /* The axes of each factor of a tensor; what fits no factor is left out. */
-void tensor_assignment(const Rule *r, int tensor, const Placement *p, Assignment *factors);
+void
+tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignment *factors);
 bool assignment_disjoint(const Rule *r, const Assignment *factors);
 /* May the factor take axes, or must ops see it whole? */
-bool factor_splittable(const Factor *f);
+bool factor_splittable(const Factor *factor);
 /* ... without an exchange of boundary rows (halo.h)? */
-bool factor_stays(const Factor *f);
+bool factor_stays(const Factor *factor);
 
 /* vote.c: what Shardy's vote on element counts would choose.
    `tensors` are the placements around the op. */

@@ -34,33 +34,33 @@ elements(const Op *op, int tensor)
 
 /* For each prefix of the axes. */
 static void
-vote_prefixes(Ballot *b, int factor, const AxisList *axes, double votes)
+vote_prefixes(Ballot *ballot, int factor, const AxisList *axes, double votes)
 {
 	AxisList prefix = {0};
 
 	for (int i = 0; i < axes->n; i++) {
 		int k = 0;
 		prefix.a[prefix.n++] = axes->a[i];
-		while (k < b->n
-			&& (b->candidates[k].factor != factor
-				|| !axes_equal(&b->candidates[k].axes, &prefix)))
+		while (k < ballot->n
+			&& (ballot->candidates[k].factor != factor
+				|| !axes_equal(&ballot->candidates[k].axes, &prefix)))
 			k++;
-		if (k == b->n)
-			APPEND(b->arena, b->candidates, b->n,
+		if (k == ballot->n)
+			APPEND(ballot->arena, ballot->candidates, ballot->n,
 				((Candidate){factor, prefix, 0, false}));
-		b->candidates[k].votes += votes;
+		ballot->candidates[k].votes += votes;
 	}
 }
 
 /* Every factor before this one in a dim is already split into single
    elements (otherwise the shards would lie in strides). */
 static bool
-eligible(const Ballot *b, const Assignment *factors, int factor)
+eligible(const Ballot *ballot, const Assignment *factors, int factor)
 {
-	const Rule *r = b->rule;
+	const Rule *r = ballot->rule;
 
 	for (int t = 0; t < r->ntensors; t++)
-		for (int d = 0; d < rule_tensor(b->op, t)->type.rank; d++) {
+		for (int d = 0; d < rule_tensor(ballot->op, t)->type.rank; d++) {
 			const DimFactors *df = &r->dims[t][d];
 			bool full = true;
 			for (int i = 0; i < df->n; i++) {
@@ -74,33 +74,34 @@ eligible(const Ballot *b, const Assignment *factors, int factor)
 }
 
 static bool
-beats(const Ballot *b, const Assignment *factors, const Candidate *a, const Candidate *c)
+beats(const Ballot *ballot, const Assignment *factors, const Candidate *one,
+	const Candidate *other)
 {
 	/* enum FactorKind is in order of precedence */
-	FactorKind ka = b->rule->factors[a->factor].kind;
-	FactorKind kc = b->rule->factors[c->factor].kind;
-	int64_t more_a = axes_size(&a->axes) / axes_size(&factors[a->factor]);
-	int64_t more_c = axes_size(&c->axes) / axes_size(&factors[c->factor]);
+	FactorKind ka = ballot->rule->factors[one->factor].kind;
+	FactorKind kc = ballot->rule->factors[other->factor].kind;
+	int64_t more_a = axes_size(&one->axes) / axes_size(&factors[one->factor]);
+	int64_t more_c = axes_size(&other->axes) / axes_size(&factors[other->factor]);
 
-	if (a->votes > c->votes || a->votes < c->votes)
-		return a->votes > c->votes;
+	if (one->votes > other->votes || one->votes < other->votes)
+		return one->votes > other->votes;
 	if (ka != kc)
 		return ka < kc;
 	if (more_a != more_c)
 		return more_a > more_c;
-	return a->factor > c->factor;
+	return one->factor > other->factor;
 }
 
 static Candidate *
-winner(const Ballot *b, const Assignment *factors)
+winner(const Ballot *ballot, const Assignment *factors)
 {
 	Candidate *best = NULL;
 
-	for (int i = 0; i < b->n; i++) {
-		Candidate *c = &b->candidates[i];
-		if (c->dropped || !eligible(b, factors, c->factor))
+	for (int i = 0; i < ballot->n; i++) {
+		Candidate *c = &ballot->candidates[i];
+		if (c->dropped || !eligible(ballot, factors, c->factor))
 			continue;
-		if (!best || beats(b, factors, c, best))
+		if (!best || beats(ballot, factors, c, best))
 			best = c;
 	}
 	return best;
@@ -108,10 +109,10 @@ winner(const Ballot *b, const Assignment *factors)
 
 /* Drops what the winner makes impossible. */
 static void
-drop_losers(Ballot *b, const Candidate *won)
+drop_losers(Ballot *ballot, const Candidate *won)
 {
-	for (int i = 0; i < b->n; i++) {
-		Candidate *c = &b->candidates[i];
+	for (int i = 0; i < ballot->n; i++) {
+		Candidate *c = &ballot->candidates[i];
 		if (c->factor == won->factor) {
 			c->dropped |= !axes_is_prefix(&won->axes, &c->axes)
 				|| axes_equal(&won->axes, &c->axes);
@@ -124,12 +125,12 @@ drop_losers(Ballot *b, const Candidate *won)
 }
 
 static bool
-in_every_tensor(const Ballot *b, int factor)
+in_every_tensor(const Ballot *ballot, int factor)
 {
-	const Rule *r = b->rule;
+	const Rule *r = ballot->rule;
 
 	for (int t = 0; t < r->ntensors; t++) {
-		int rank = rule_tensor(b->op, t)->type.rank, n = 0;
+		int rank = rule_tensor(ballot->op, t)->type.rank, n = 0;
 		for (int d = 0; d < rank; d++)
 			for (int i = 0; i < r->dims[t][d].n; i++)
 				n += r->dims[t][d].f[i] == factor;
@@ -142,32 +143,33 @@ in_every_tensor(const Ballot *b, int factor)
 /* Its elements are moved, but each stays in one piece: an exchange of rows will
    do, save where whole operands are put after each other. */
 static bool
-is_exchanged(const Ballot *b, int f)
+is_exchanged(const Ballot *ballot, int f)
 {
-	return b->rule->factors[f].kind == F_permute && b->op->kind != O_concatenate;
+	return ballot->rule->factors[f].kind == F_permute && ballot->op->kind != O_concatenate;
 }
 
 /* Factors that must be whole only held their axes against others, and give
    them to the first of those that all tensors have and that they divide.  What is
    exchanged may as well be gathered. */
 static void
-clear_whole(const Ballot *b, VoteKind kind, Assignment *factors)
+clear_whole(const Ballot *ballot, VoteKind kind, Assignment *factors)
 {
-	const Rule *r = b->rule;
+	const Rule *r = ballot->rule;
 
 	for (int f = 0; f < r->nfactors; f++) {
 		AxisList axes = factors[f];
-		bool exchanged = is_exchanged(b, f);
-		bool spread = kind == VOTE_spread && !exchanged && in_every_tensor(b, f);
+		bool exchanged = is_exchanged(ballot, f);
+		bool spread = kind == VOTE_spread && !exchanged && in_every_tensor(ballot, f);
 		if (factor_stays(&r->factors[f]) || (kind == VOTE_exchange && exchanged))
 			continue;
 		factors[f].n = 0;
 		for (int i = 0; spread && i < axes.n; i++)
 			for (int to = 0; to < r->nfactors; to++) {
 				int64_t ways = axes_size(&factors[to]) * axes.a[i].size;
-				if (r->factors[to].kind != F_pass || !in_every_tensor(b, to)
+				if (r->factors[to].kind != F_pass
+					|| !in_every_tensor(ballot, to)
 					|| r->factors[to].size % ways
-					|| !eligible(b, factors, to))
+					|| !eligible(ballot, factors, to))
 					continue;
 				axes_append(&factors[to], axes.a[i]);
 				break;
@@ -198,12 +200,13 @@ is_unary(const Rule *r, const Op *op, int pair[2])
 }
 
 static bool
-splits_permuted(const Rule *r, int tensor, const Placement *p)
+splits_permuted(const Rule *r, int tensor, const Placement *placement)
 {
-	for (int d = 0; d < p->rank; d++)
+	for (int d = 0; d < placement->rank; d++)
 		for (int i = 0; i < r->dims[tensor][d].n; i++) {
 			int f = r->dims[tensor][d].f[i];
-			if (r->factors[f].kind == F_permute && placement_dim_ways(p, d) > 1)
+			if (r->factors[f].kind == F_permute
+				&& placement_dim_ways(placement, d) > 1)
 				return true;
 		}
 	return false;
@@ -214,16 +217,16 @@ splits_permuted(const Rule *r, int tensor, const Placement *p)
 static int
 keep_of_pair(const Rule *r, const Op *op, const Placement *tensors, const int pair[2])
 {
-	const Placement *a = &tensors[pair[0]], *b = &tensors[pair[1]];
+	const Placement *a = &tensors[pair[0]], *ballot = &tensors[pair[1]];
 	bool permuted_a = splits_permuted(r, pair[0], a);
-	bool permuted_b = splits_permuted(r, pair[1], b);
+	bool permuted_b = splits_permuted(r, pair[1], ballot);
 	double size_a = elements(op, pair[0]), size_b = elements(op, pair[1]);
 
 	if (permuted_a != permuted_b)
 		return permuted_a ? pair[1] : pair[0];
 	if (size_a < size_b || size_a > size_b)
 		return size_b > size_a ? pair[1] : pair[0];
-	return placement_ways(b) > placement_ways(a) ? pair[1] : pair[0];
+	return placement_ways(ballot) > placement_ways(a) ? pair[1] : pair[0];
 }
 
 void
@@ -231,7 +234,7 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 {
 	Arena *scratch = arena_new();
 	Assignment *of_tensor = NEW_ARRAY(scratch, Assignment, r->nfactors + 1);
-	Ballot b = {.rule = r, .op = op, .arena = scratch};
+	Ballot ballot = {.rule = r, .op = op, .arena = scratch};
 	int pair[2];
 
 	for (int f = 0; f < r->nfactors; f++)
@@ -243,13 +246,13 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 		for (int t = 0; t < r->ntensors; t++) {
 			tensor_assignment(r, t, &tensors[t], of_tensor);
 			for (int f = 0; f < r->nfactors; f++)
-				vote_prefixes(&b, f, &of_tensor[f], elements(op, t));
+				vote_prefixes(&ballot, f, &of_tensor[f], elements(op, t));
 		}
-		for (Candidate *c; (c = winner(&b, factors));) {
+		for (Candidate *c; (c = winner(&ballot, factors));) {
 			factors[c->factor] = c->axes;
-			drop_losers(&b, c);
+			drop_losers(&ballot, c);
 		}
 	}
-	clear_whole(&b, kind, factors);
+	clear_whole(&ballot, kind, factors);
 	arena_free(scratch);
 }
