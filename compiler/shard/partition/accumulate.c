@@ -152,21 +152,6 @@ follow(Chain *chain, Block *b, const Value *start, Value *v)
 
 /* ---- changing it ------------------------------------------------------------ */
 
-/* The only use of a move's result is one of its operand. */
-static void
-skip_move(Op *move)
-{
-	bool found = false;
-
-	for (Op *op = move->next; op && !found; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == move->results[0]) {
-				op->operands[i] = move->operands[0];
-				found = true;
-			}
-	op_remove(move);
-}
-
 static void
 take_steps(Chain *chain)
 {
@@ -179,7 +164,15 @@ take_steps(Chain *chain)
 			chain->requested |= s->move->requested;
 			chain->why = (Reason){s->move->label, s->move->range, false};
 		}
-		skip_move(s->move);
+		/* The only use of its result becomes one of its operand. */
+		bool found = false;
+		for (Op *op = s->move->next; op && !found; op = op->next)
+			for (int i = 0; i < op->noperands; i++)
+				if (op->operands[i] == s->move->results[0]) {
+					op->operands[i] = s->move->operands[0];
+					found = true;
+				}
+		op_remove(s->move);
 	}
 }
 

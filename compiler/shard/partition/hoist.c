@@ -58,29 +58,14 @@ is_function(const Op *op)
 }
 
 static bool
-is_invariant(const Body *body, const Value *v)
-{
-	return v->def ? body->fixed[v->def->id] : loop_hands_on(body->loop, v->index);
-}
-
-static bool
 is_fixed(const Body *body, const Op *op)
-{
-	for (int i = 0; i < op->noperands; i++)
-		if (!is_invariant(body, op->operands[i]))
-			return false;
-	return is_function(op);
-}
-
-/* Constants stay, and are made anew outside. */
-static void
-mark_operands(Body *body, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
-		if (v->def && !is_recomputed(v))
-			body->leaves[v->def->id] = true;
+		if (!(v->def ? body->fixed[v->def->id] : loop_hands_on(body->loop, v->index)))
+			return false;
 	}
+	return is_function(op);
 }
 
 /* False if everything stays. */
@@ -98,8 +83,12 @@ mark(Partitioner *p, Body *body)
 	for (Op *op = body->block->last; op; op = op->prev) {
 		if (body->fixed[op->id] && communicates(p, op))
 			body->leaves[op->id] = true;
-		if (body->leaves[op->id])
-			mark_operands(body, op);
+		/* Constants stay, and are made anew outside. */
+		for (int i = 0; i < op->noperands && body->leaves[op->id]; i++) {
+			const Value *v = op->operands[i];
+			if (v->def && !is_recomputed(v))
+				body->leaves[v->def->id] = true;
+		}
 		any |= body->leaves[op->id];
 	}
 	return any;
@@ -107,7 +96,7 @@ mark(Partitioner *p, Body *body)
 
 /* What a body's value is before the loop; a constant is made before `user`. */
 static Value *
-outside(Partitioner *p, const Body *body, Value *v, Op *user)
+outside(const Body *body, Value *v, Op *user)
 {
 	if (!v->def)
 		return body->loop->operands[v->index];
@@ -115,17 +104,8 @@ outside(Partitioner *p, const Body *body, Value *v, Op *user)
 		return v;
 	v = recompute(v, &v->placement, user);
 	for (int i = 0; i < v->def->noperands; i++)
-		v->def->operands[i] = outside(p, body, v->def->operands[i], v->def);
+		v->def->operands[i] = outside(body, v->def->operands[i], v->def);
 	return v;
-}
-
-static void
-leave(Partitioner *p, const Body *body, Op *op)
-{
-	op_remove(op);
-	op_insert_before(body->loop, op);
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = outside(p, body, op->operands[i], op);
 }
 
 /* The value inside of what left. */
@@ -152,8 +132,12 @@ hoist_from(Partitioner *p, Op *loop, Block *block)
 	body.carried = NEW_ARRAY(p->arena, Value **, body.n);
 	for (Op *op = block->first, *next; op; op = next) {
 		next = op->next;
-		if (body.leaves[op->id])
-			leave(p, &body, op);
+		if (!body.leaves[op->id])
+			continue;
+		op_remove(op);
+		op_insert_before(loop, op);
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i] = outside(&body, op->operands[i], op);
 	}
 	for (Op *op = block->first; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {

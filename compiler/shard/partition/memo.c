@@ -46,20 +46,6 @@ put_placement(Text *t, const Placement *placement)
 	put(t, placement->combiner);
 }
 
-static void
-put_operand(Text *t, const Partitioner *p, const Value *v)
-{
-	const Source *s = source_of(p, v);
-
-	put(t,
-		(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2 | is_never(v, 0) << 3
-			| p->infinite[v->id] << 4);
-	put_placement(t, &s->final);
-	for (const Form *f = s->forms; f; f = f->next)
-		put_placement(t, &f->value->placement);
-	put(t, -1);
-}
-
 /* Ops of one rule are alike in kind, attributes and types. */
 static Text
 key_of(const Partitioner *p, const Op *op)
@@ -71,7 +57,15 @@ key_of(const Partitioner *p, const Op *op)
 		put_axes(&t, op->axes);
 	put(&t, p->op->mode);
 	for (int i = 0; i < op->noperands; i++) {
-		put_operand(&t, p, op->operands[i]);
+		const Value *v = op->operands[i];
+		const Source *s = source_of(p, v);
+		put(&t,
+			(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2
+				| is_never(v, 0) << 3 | p->infinite[v->id] << 4);
+		put_placement(&t, &s->final);
+		for (const Form *form = s->forms; form; form = form->next)
+			put_placement(&t, &form->value->placement);
+		put(&t, -1);
 		put(&t, (int64_t)rounds_served(p, op, i));
 	}
 	for (int i = 0; i < op->nresults; i++) {
@@ -80,20 +74,6 @@ key_of(const Partitioner *p, const Op *op)
 		put_placement(&t, s->drawn ? &s->inferred : &s->final);
 	}
 	return t;
-}
-
-/* Keys are made of whole numbers. */
-static uint64_t
-hash_of(const Text *key)
-{
-	uint64_t h = key->n;
-
-	for (size_t i = 0; i < key->n; i += sizeof(int64_t)) {
-		int64_t v;
-		memcpy(&v, key->s + i, sizeof v);
-		h = hash_mix(h, v);
-	}
-	return h;
 }
 
 /* ---- plans --------------------------------------------------------------------- */
@@ -111,9 +91,16 @@ Choice
 choose_once(Partitioner *p)
 {
 	Text key = key_of(p, p->op);
-	uint64_t hash = hash_of(&key);
-	Entry *e = lookup_find(p->memo, hash, same_key, &key);
+	uint64_t hash = key.n;
+	Entry *e;
 
+	/* Keys are made of whole numbers. */
+	for (size_t i = 0; i < key.n; i += sizeof(int64_t)) {
+		int64_t n;
+		memcpy(&n, key.s + i, sizeof n);
+		hash = hash_mix(hash, n);
+	}
+	e = lookup_find(p->memo, hash, same_key, &key);
 	if (!e) {
 		e = NEW(p->arena, Entry);
 		e->key = arena_copy(p->arena, key.s, key.n);
