@@ -7,22 +7,14 @@
  */
 #include "ir/ir.h"
 
-static int64_t
-axis_stride(const Mesh *mesh, int axis)
-{
-	int64_t stride = 1;
-
-	for (int i = mesh->naxes - 1; i > axis; i--)
-		stride *= mesh->axes[i].size;
-	return stride;
-}
-
 int64_t
 axis_ref_stride(const Mesh *mesh, AxisRef a)
 {
-	int64_t rest = mesh->axes[a.axis].size / ((int64_t)a.pre * a.size);
+	int64_t stride = mesh->axes[a.axis].size / ((int64_t)a.pre * a.size);
 
-	return axis_stride(mesh, a.axis) * rest;
+	for (int i = mesh->naxes - 1; i > (int)a.axis; i--)
+		stride *= mesh->axes[i].size;
+	return stride;
 }
 
 AxisRef
@@ -153,20 +145,6 @@ axes_size(const AxisList *l)
 	return size;
 }
 
-/*
- * The major part the two refs share when both start at the same place:
- * the smaller one if it divides the other, else the gcd; size 1 if none.
- */
-static AxisRef
-common_major(AxisRef a, AxisRef b)
-{
-	AxisRef common = {a.axis, a.pre, 1};
-
-	if (a.axis == b.axis && a.pre == b.pre)
-		common.size = (int32_t)gcd_i64(a.size, b.size);
-	return common;
-}
-
 AxisList
 axes_common_prefix(const AxisList *a, const AxisList *b)
 {
@@ -177,8 +155,11 @@ axes_common_prefix(const AxisList *a, const AxisList *b)
 			axes_append(&prefix, a->a[i]);
 			continue;
 		}
-		AxisRef part = common_major(a->a[i], b->a[i]);
-		if (part.size > 1)
+		/* where both start at the same place, the smaller if it divides the other,
+		   else what divides both */
+		AxisRef part = a->a[i];
+		part.size = (int32_t)gcd_i64(part.size, b->a[i].size);
+		if (part.axis == b->a[i].axis && part.pre == b->a[i].pre && part.size > 1)
 			axes_append(&prefix, part);
 		break;
 	}

@@ -104,8 +104,17 @@ typedef enum Combiner {
 	COMBINER_COUNT
 } Combiner;
 
+typedef enum Identity {
+	IDENTITY_zero,
+	IDENTITY_one,
+	IDENTITY_least,
+	IDENTITY_greatest,
+	IDENTITY_ones,
+} Identity;
+
 typedef struct CombinerInfo {
 	const char *name, *hlo, *float_c, *int_c;
+	Identity identity;
 } CombinerInfo;
 extern const CombinerInfo combiners[COMBINER_COUNT];
 

@@ -593,17 +593,6 @@ text_rule(Text *t, const Op *op, const Rule *r)
 	text_kind(t, r, F_replicate, "need_replication");
 }
 
-/* A condition is asked once more than the body runs. */
-static int64_t
-loop_trips(const Op *loop, const Block *body)
-{
-	int64_t trips = op_int(loop, A_trips);
-
-	if (body == loop->bodies[0] && trips < INT64_MAX)
-		trips++;
-	return trips;
-}
-
 bool
 op_trips(const Op *op, int64_t *trips)
 {
@@ -613,9 +602,14 @@ op_trips(const Op *op, int64_t *trips)
 	for (const Op *owner; (owner = op->block->parent); op = owner) {
 		if (owner->kind != O_while)
 			continue;
-		if (!op_ints(owner, A_trips)->n)
+		if (!op_ints(owner, A_trips)->n) {
 			known = false;
-		else if (!mul_i64(*trips, loop_trips(owner, op->block), trips))
+			continue;
+		}
+		/* a condition is asked once more than the body runs */
+		int64_t n = op_int(owner, A_trips);
+		n += op->block == owner->bodies[0] && n < INT64_MAX;
+		if (!mul_i64(*trips, n, trips))
 			*trips = INT64_MAX;
 	}
 	return known;

@@ -77,17 +77,6 @@ append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract
 	return true;
 }
 
-/* A dot may keep its sums in a wider dtype of the same class than its
-   operands (einsum's `dtype=`). */
-static DType
-dot_dtype(DType operand, DType wanted)
-{
-	bool wider = dtypes[wanted].class == dtypes[operand].class
-		&& dtypes[wanted].bytes > dtypes[operand].bytes;
-
-	return wider ? wanted : operand;
-}
-
 const char *
 type_dot(const Op *op, Arena *a, Type *result)
 {
@@ -97,7 +86,11 @@ type_dot(const Op *op, Arena *a, Type *result)
 	const char *wrong = check_dot(op, a);
 	if (wrong)
 		return wrong;
-	*result = type_of(dot_dtype(x->dtype, wanted_type(op)->dtype), 0, NULL);
+	/* sums may be kept in a wider dtype of the same class (einsum's `dtype=`) */
+	DType wanted = wanted_type(op)->dtype;
+	bool wider = dtypes[wanted].class == dtypes[x->dtype].class
+		&& dtypes[wanted].bytes > dtypes[x->dtype].bytes;
+	*result = type_of(wider ? wanted : x->dtype, 0, NULL);
 	for (int i = 0; i < batch->n; i++)
 		result->dims[result->rank++] = x->dims[batch->v[i]];
 	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract))
@@ -252,15 +245,6 @@ type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
 	return check_starts(op, a, 2);
 }
 
-static bool
-same_dims(const Type *x, const Type *y)
-{
-	Type other = *y;
-
-	other.dtype = x->dtype;
-	return type_equal(x, &other);
-}
-
 const char *
 type_sort(const Op *op, Arena *a, Type *results)
 {
@@ -272,7 +256,9 @@ type_sort(const Op *op, Arena *a, Type *results)
 	const Type *key = operand_type(op, 0);
 	for (int i = 0; i < op->noperands; i++) {
 		results[i] = *operand_type(op, i);
-		if (!same_dims(key, &results[i]))
+		Type alike = results[i];
+		alike.dtype = key->dtype;
+		if (!type_equal(key, &alike))
 			return arena_printf(a,
 				"sort needs operands of equal "
 				"dims, not %s and %s",

@@ -110,27 +110,22 @@ integer_limit(DType d, bool greatest)
 	return greatest ? most : -most - 1;
 }
 
-/* The identity of one combiner, in the two classes of dtype. */
-static double
-float_identity(Combiner c)
-{
-	if (c == C_max)
-		return -INFINITY;
-	if (c == C_min)
-		return INFINITY;
-	return c == C_mul;
-}
-
 int64_t
 combiner_identity(Combiner c, DType d)
 {
-	if (dtype_is_float(d))
-		return double_payload(float_identity(c));
-	if (c == C_max)
-		return integer_limit(d, false);
-	if (c == C_min)
-		return integer_limit(d, true);
-	if (c == C_and)
-		return dtypes[d].class == DC_signed ? -1 : integer_limit(d, true);
-	return c == C_mul;
+	bool real = dtype_is_float(d);
+
+	switch (combiners[c].identity) {
+	case IDENTITY_zero:
+		return 0;
+	case IDENTITY_one:
+		return real ? double_payload(1) : 1;
+	case IDENTITY_least:
+		return real ? double_payload(-INFINITY) : integer_limit(d, false);
+	case IDENTITY_greatest:
+		return real ? double_payload(INFINITY) : integer_limit(d, true);
+	case IDENTITY_ones:
+		break;
+	}
+	return dtypes[d].class == DC_signed ? -1 : integer_limit(d, true);
 }
