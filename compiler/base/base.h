@@ -91,6 +91,8 @@ void text_traffic(Text *t, double bytes);
 void text_seconds(Text *t, double seconds);
 /* Letters, digits and _, of which the first is no digit. */
 bool is_identifier(const char *s);
+/* utf8.c: in quotes, as JSON has it */
+void text_json(Text *t, const char *s);
 /* The nearest of n words, for "did you mean"; NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, int n);
 

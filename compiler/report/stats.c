@@ -11,27 +11,12 @@
 #include "cost/ledger.h"
 
 static void
-json_string(Text *t, const char *s)
-{
-	text_add(t, "\"");
-	for (; *s; s++) {
-		if (*s == '"' || *s == '\\')
-			text_printf(t, "\\%c", *s);
-		else if ((unsigned char)*s < 0x20)
-			text_printf(t, "\\u%04x", (unsigned)*s);
-		else
-			text_addn(t, s, 1);
-	}
-	text_add(t, "\"");
-}
-
-static void
 json_mesh(Text *t, const Mesh *mesh)
 {
 	text_add(t, "{");
 	for (int i = 0; i < mesh->naxes; i++) {
 		text_add(t, i ? ", " : "");
-		json_string(t, mesh->axes[i].name);
+		text_json(t, mesh->axes[i].name);
 		text_printf(t, ": %lld", (long long)mesh->axes[i].size);
 	}
 	text_add(t, "}");
@@ -67,7 +52,7 @@ json_transfer(Text *t, const Module *m, const Transfer *x)
 	else
 		text_add(t, "null");
 	text_add(t, ", \"async\": false, \"reason\": ");
-	json_string(t, x->op->label);
+	text_json(t, x->op->label);
 	source_position(m->session, x->op->range, &line, &column);
 	text_printf(t, ", \"line\": %d}", line);
 }
@@ -79,7 +64,7 @@ json_named(Text *t, const Mesh *mesh, const Named *named, int n, Table *seen)
 		if (table_get(seen, named[i].name))
 			continue;
 		text_add(t, table_count(seen) ? ",\n    " : "\n    ");
-		json_string(t, named[i].name);
+		text_json(t, named[i].name);
 		text_add(t, ": \"");
 		text_type(t, mesh, &named[i].type, &named[i].placement);
 		text_add(t, "\"");
@@ -96,7 +81,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": ");
 	json_mesh(t, &m->mesh);
 	text_printf(t, ",\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
-	json_string(t, m->mesh.target->name);
+	text_json(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
 	for (int i = 0; i < l->n; i++) {
 		text_add(t, i ? "," : "");
