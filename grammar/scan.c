@@ -7,40 +7,14 @@
 
 #include "scan.h"
 
-/* Words that are a token of their own; the ones marked `name` may be names
-   elsewhere, which is the grammar's business. */
 static const struct Word {
 	const char *text;
 	int token;
 } words[] = {
-	{"fn", TOK_FN},
-	{"let", TOK_LET},
-	{"var", TOK_VAR},
-	{"for", TOK_FOR},
-	{"in", TOK_IN},
-	{"while", TOK_WHILE},
-	{"if", TOK_IF},
-	{"else", TOK_ELSE},
-	{"return", TOK_RETURN},
-	{"new", TOK_NEW},
-	{"true", TOK_TRUE},
-	{"false", TOK_FALSE},
+#define RESERVED(text, token) {#text, TOK_##token},
+#define POSITION(text, token) {#text, TOK_##token},
+#include "words.def"
 	{"_", TOK_UNDERSCORE},
-	/* words in position only */
-	{"mesh", TOK_MESH},
-	{"dim", TOK_DIM},
-	{"on", TOK_ON},
-	{"import", TOK_IMPORT},
-	{"explicit", TOK_EXPLICIT},
-	{"manual", TOK_MANUAL},
-	{"extern", TOK_EXTERN},
-	{"rule", TOK_RULE},
-	{"unroll", TOK_UNROLL},
-	{"pad", TOK_PAD},
-	{"unreduced", TOK_UNREDUCED},
-	{"replicated", TOK_REPLICATED},
-	{"type", TOK_TYPE},
-	{"expect", TOK_EXPECT},
 };
 
 static const struct Mark {
@@ -141,16 +115,10 @@ scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
 	diag(p->session, own_code(p, DIAG_number), r, "'%.40s' is not a number", text);
 	diag_note(p->session, (Range){0},
-		"integers are decimal and may hold '_'; a float has digits on "
-		"both sides of the dot, or an exponent");
+		"integers are decimal and may hold '_'; a float has digits on both sides of "
+		"the dot, or an exponent");
 	value->integer = 1;
 	return TOK_INT;
-}
-
-static char
-unescape(char c)
-{
-	return c == 'n' ? '\n' : c;
 }
 
 /* A string in either kind of quotes: token STRING or SINGLE_QUOTED. */
@@ -167,11 +135,11 @@ scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
 				int at = r.begin + 1 + (int)(from - s);
 				Range where = {r.file, r.line, at - 1, at + 1};
 				diag(p->session, own_code(p, DIAG_string), where,
-					"unknown escape '\\%c' in a string; there "
-					"are \\\" \\\\ and \\n only",
+					"unknown escape '\\%c' in a string; there are \\\" "
+					"\\\\ and \\n only",
 					*from);
 			}
-			*to++ = unescape(*from);
+			*to++ = *from == 'n' ? '\n' : *from;
 		} else {
 			*to++ = *from;
 		}
@@ -234,8 +202,7 @@ int
 scan_bad_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
 	diag(p->session, p->code, r,
-		"'%.40s' is not ASCII; names are "
-		"(comments and strings may hold any text)",
+		"'%.40s' is not ASCII; names are (comments and strings may hold any text)",
 		text);
 	value->name.s = arena_strndup(p->session->arena, text, strlen(text));
 	value->name.range = r;
@@ -253,21 +220,15 @@ static const struct ByteHabit {
 	{'^', "!="},
 };
 
-static const char *
-byte_habit(char c)
-{
-	for (size_t i = 0; i < sizeof byte_habits / sizeof *byte_habits; i++)
-		if (byte_habits[i].theirs == c)
-			return byte_habits[i].ours;
-	return NULL;
-}
-
 void
 scan_bad_byte(Parser *p, Range r, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
 	p->skipped = true;
-	const char *ours = byte_habit(text[0]);
+	const char *ours = NULL;
+	for (size_t i = 0; i < sizeof byte_habits / sizeof *byte_habits; i++)
+		if (byte_habits[i].theirs == text[0])
+			ours = byte_habits[i].ours;
 	if (ours != NULL)
 		diag(p->session, DIAG_habit, r, "'%c' is written %s, between pred", c, ours);
 	else if (c < 0x20 || c == 0x7f)

@@ -9,96 +9,31 @@
 
 #include "syntax.h"
 
-static const char *const operators[] = {
-	"+",
-	"-",
-	"*",
-	"/",
-	"%",
-	"<",
-	"<=",
-	">",
-	">=",
-	"==",
-	"!=",
-	"&&",
-	"||",
-	"@",
-	"**",
-	".",
-	"(",
-	"[",
-	NULL,
-};
-static const char *const expressions[] = {
-	"a name",
-	"an integer",
-	"a number",
-	"a string",
-	"a string in single quotes",
-	"a dtype",
-	"true",
-	"false",
-	"(",
-	"-",
-	"!",
-	"mesh",
-	"dim",
-	"on",
-	"import",
-	"explicit",
-	"manual",
-	"extern",
-	"rule",
-	"unroll",
-	"pad",
-	"unreduced",
-	"replicated",
-	"type",
-	"expect",
-	"var",
-	NULL,
-};
+static const char *const operators[] = {"+", "-", "*", "/", "%", "<", "<=", ">",
+	">=", "==", "!=", "&&", "||", "@", "**", ".", "(", "[", NULL};
+static const char *const expressions[] = {"a name", "an integer", "a number", "a string",
+	"a string in single quotes", "a dtype", "true", "false", "(", "-", "!", "var",
+#define RESERVED(text, token)
+#define POSITION(text, token) #text,
+#include "words.def"
+	NULL};
 static const char *const arguments[] = {"[", NULL};
-static const char *const statements[] = {
-	"let",
-	"var",
-	"for",
-	"while",
-	"if",
-	"return",
-	NULL,
-};
-static const char *const declarations[] = {
-	"mesh",
-	"dim",
-	"type",
-	"import",
-	"fn",
-	"explicit",
-	"manual",
-	"extern",
-	NULL,
-};
+static const char *const statements[] = {"let", "var", "for", "while", "if", "return", NULL};
+static const char *const declarations[] = {"mesh", "dim", "type", "import", "fn", "explicit",
+	"manual", "extern", NULL};
 static const char *const equals[] = {"=", NULL};
 static const char *const sizes[] = {"an integer", "(", "-", NULL};
 static const char *const names[] = {
-	"mesh",
-	"dim",
-	"on",
-	"import",
-	"explicit",
-	"manual",
-	"extern",
-	"rule",
-	"unroll",
-	"pad",
-	"unreduced",
-	"replicated",
-	"type",
-	"expect",
-	NULL,
-};
+#define RESERVED(text, token)
+#define POSITION(text, token) #text,
+#include "words.def"
+	NULL};
+static const char *const reserved[] = {
+#define RESERVED(text, token) #text,
+#define POSITION(text, token)
+#include "words.def"
+	NULL};
+static const char *const comparisons[] = {"<", "<=", ">", ">=", "==", "!=", NULL};
 
 /*
  * A family: when `telltale` (and `also`, if any) may follow, the members are
@@ -119,31 +54,6 @@ static const struct Family {
 	{"a name", "mesh", names, NULL},
 };
 
-static const char *const comparisons[] = {
-	"<",
-	"<=",
-	">",
-	">=",
-	"==",
-	"!=",
-	NULL,
-};
-static const char *const reserved[] = {
-	"fn",
-	"let",
-	"var",
-	"for",
-	"in",
-	"while",
-	"if",
-	"else",
-	"return",
-	"new",
-	"true",
-	"false",
-	NULL,
-};
-
 static bool
 holds(const char *const *set, const char *s)
 {
@@ -162,25 +72,8 @@ expects(int n, const char **expected, const char *token)
 	return false;
 }
 
-static void
-drop(int n, const char **expected, const char *const *members)
-{
-	for (int i = 0; i < n; i++)
-		if (expected[i] != NULL && holds(members, expected[i]))
-			expected[i] = NULL;
-}
-
-/* Aliases with a blank describe; the others are the token's own text. */
-static void
-text_token(Text *t, const char *alias)
-{
-	if (strchr(alias, ' ') != NULL)
-		text_add(t, alias);
-	else
-		text_printf(t, "'%s'", alias);
-}
-
-/* "a, b or c": the families' titles, then the tokens left. */
+/* "a, b or c": the families' titles, then the tokens left.  The name of a token
+   with a blank describes it, others are its text. */
 static void
 text_expected(Text *t, int n, const char **expected)
 {
@@ -192,7 +85,9 @@ text_expected(Text *t, int n, const char **expected)
 		if (!expects(n, expected, f->telltale)
 			|| (f->also != NULL && !expects(n, expected, f->also)))
 			continue;
-		drop(n, expected, f->members);
+		for (int k = 0; k < n; k++)
+			if (expected[k] != NULL && holds(f->members, expected[k]))
+				expected[k] = NULL;
 		if (f->title != NULL)
 			titles[ntitles++] = f->title;
 	}
@@ -205,10 +100,8 @@ text_expected(Text *t, int n, const char **expected)
 			continue;
 		if (seen > 0)
 			text_add(t, seen + 1 == total ? " or " : ", ");
-		if (i < ntitles)
-			text_add(t, s);
-		else
-			text_token(t, s);
+		bool words = i < ntitles || strchr(s, ' ') != NULL; /* else the token itself */
+		text_printf(t, words ? "%s" : "'%s'", s);
 		seen++;
 	}
 	if (seen < total)
@@ -254,8 +147,7 @@ note_slashes(Parser *p, Range where)
 	c.end = c.begin + 2;
 	if (end > c.end && strchr(";,)", text[end - 1]) != NULL)
 		diag_note(p->session, c,
-			"'//' begins a comment; division, "
-			"also of integers, is '/'");
+			"'//' begins a comment; division, also of integers, is '/'");
 }
 
 /* A statement that ends a line and lacks its `;`: said where it is missing. */
@@ -270,16 +162,6 @@ missing_semicolon(Parser *p, Range where, int n, const char **expected)
 	diag(p->session, p->code, at, "';' is missing here");
 	note_slashes(p, where);
 	return true;
-}
-
-/* The byte before `where`, were it touches the token before; else 0. */
-static char
-byte_before(const Parser *p, Range where)
-{
-	const Range at = p->previous;
-	return at.file != 0 && at.end == where.begin && at.end > 0
-		? source_file(p->session, p->file)->text[at.end - 1]
-		: 0;
 }
 
 /*
@@ -299,37 +181,29 @@ static const struct WordHabit {
 	{"def", "fn", false, "a function begins with fn: fn f(x) { ... }"},
 	{"from", "fn", false, "functions are built in and need no module"},
 	{"@", "fn", false,
-		"a function has no decorators, but a mode: "
-		"fn, explicit fn, manual fn"},
+		"a function has no decorators, but a mode: fn, explicit fn, manual fn"},
 	{"import", "a string", true,
-		"files are imported: import \"path.shd\"; "
-		"functions are built in and need no module"},
+		"files are imported: import \"path.shd\"; functions are built in and need no "
+		"module"},
 	{"?", "&&", false,
-		"there is no p ? a : b; write where(p, a, b), or "
-		"an if that assigns a var"},
+		"there is no p ? a : b; write where(p, a, b), or an if that assigns a var"},
 	{"if", "&&", false,
-		"if is a statement; write where(p, a, b), or an "
-		"if that assigns a var"},
+		"if is a statement; write where(p, a, b), or an if that assigns a var"},
 	{"if", "a number", false,
-		"if is a statement; write where(p, a, b), "
-		"or an if that assigns a var"},
+		"if is a statement; write where(p, a, b), or an if that assigns a var"},
 };
-
-static bool
-is_word(const Parser *p, Range at, const char *word)
-{
-	size_t n = strlen(word);
-	return at.file != 0 && at.end - at.begin == (int)n
-		&& strncmp(word, source_file(p->session, p->file)->text + at.begin, n) == 0;
-}
 
 static bool
 text_word_habit(Text *t, const Parser *p, Range where, int n, const char **expected)
 {
+	const char *text = source_file(p->session, p->file)->text;
 	for (size_t i = 0; i < sizeof word_habits / sizeof *word_habits; i++) {
 		const struct WordHabit *h = &word_habits[i];
-		if (!expects(n, expected, h->expected)
-			|| !is_word(p, h->before ? p->previous : where, h->word))
+		Range at = h->before ? p->previous : where;
+		int length = (int)strlen(h->word);
+		if (!expects(n, expected, h->expected) || at.file == 0
+			|| at.end - at.begin != length
+			|| strncmp(h->word, text + at.begin, (size_t)length) != 0)
 			continue;
 		text_add(t, h->hint);
 		return true;
@@ -339,14 +213,17 @@ text_word_habit(Text *t, const Parser *p, Range where, int n, const char **expec
 
 /* x += 1, f32[B, D] @X, let a, b = f(x), and h: f32[B] = x. */
 static bool
-text_habit(Text *t, char before, const char *found, int n, const char **expected)
+text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
+	const char **expected)
 {
+	const Range at = p->previous;
+	char before = 0; /* the byte, if it touches `where` */
 	if (found == NULL)
 		return false;
+	if (at.file != 0 && at.end == where.begin && at.end > 0)
+		before = source_file(p->session, p->file)->text[at.end - 1];
 	if (strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
-		text_add(t,
-			"several names stand in parentheses: "
-			"let (a, b) = f(x);");
+		text_add(t, "several names stand in parentheses: let (a, b) = f(x);");
 	else if (strcmp(found, ":") == 0 && expects(n, expected, "=")
 		&& expects(n, expected, "&&"))
 		text_add(t, "a name is bound with let: let h: f32[B] = x;");
@@ -356,8 +233,8 @@ text_habit(Text *t, char before, const char *found, int n, const char **expected
 		text_printf(t, "there is no '%c='; write x = x %c y", before, before);
 	else if (before == '@' && n == 1 && expects(n, expected, "?"))
 		text_add(t,
-			"a placement stands behind its dim, as in "
-			"f32[B@X, D]; behind the type, '@?' opens every dim");
+			"a placement stands behind its dim, as in f32[B@X, D]; behind the "
+			"type, '@?' opens every dim");
 	return t->n > 0;
 }
 
@@ -372,7 +249,7 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	text_found(&token, p, where, found);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
-	if (text_habit(&t, byte_before(p, where), found, n, expected)
+	if (text_habit(&t, p, where, found, n, expected)
 		|| text_word_habit(&t, p, where, n, expected))
 		wants_name = false;
 	else if (found != NULL && wants_name && holds(reserved, found))
@@ -382,9 +259,7 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 		text_printf(&t, "%s is a dtype and cannot be a name", token.s);
 	else if (found != NULL && !wants_expression && holds(comparisons, found)
 		&& expects(n, expected, "&&"))
-		text_printf(&t,
-			"comparisons do not associate: write "
-			"a < b && b < c");
+		text_printf(&t, "comparisons do not associate: write a < b && b < c");
 	if (t.n == 0) {
 		text_add(&t, "expected ");
 		text_expected(&t, n, expected);

@@ -1,17 +1,12 @@
 /*
- * tree_print.c - the constructors that the grammar's actions call; each shows its
+ * tree.c - the constructors that the grammar's actions call; each shows its
  * production in shd.y by its name.
  *
  * Depth is counted as trees are built, so that whoever walks one may recurse.
  */
 #include "tree.h"
 
-static void *
-node(Parser *p, size_t bytes)
-{
-	return arena_alloc(p->session->arena, bytes);
-}
-#define NODE(parser, type) ((type *)node((parser), sizeof(type)))
+#define NODE(parser, type) NEW((parser)->session->arena, type)
 
 /* True, after a message, when `depth` is more than is allowed. */
 static bool
@@ -21,8 +16,7 @@ too_deep(Parser *p, int depth, Range r)
 		return false;
 	if (!p->too_deep)
 		diag(p->session, DIAG_nesting, r,
-			"nested too deeply: at most %d levels; name a part of "
-			"it with let",
+			"nested too deeply: at most %d levels; name a part of it with let",
 			MAX_NESTING);
 	p->too_deep = true;
 	return true;
@@ -274,8 +268,7 @@ dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool open)
 {
 	if (dim->placed)
 		diag(p->session, p->code, at,
-			"this dim has a placement "
-			"already; several axes are written @(X,Y)");
+			"this dim has a placement already; several axes are written @(X,Y)");
 	dim->range = r;
 	dim->placed = true;
 	dim->placement_range = at;
@@ -417,8 +410,7 @@ stmt_assign(Parser *p, Range r, Expr *target, Expr *value)
 		|| target->kind == E_error;
 	if (!assignable)
 		diag(p->session, p->code, target->range,
-			"this cannot be "
-			"assigned to; a var can: acc = ..., acc[i, :] = ...");
+			"this cannot be assigned to; a var can: acc = ..., acc[i, :] = ...");
 	Stmt *s = stmt_new(p, S_assign, r);
 	s->target = target;
 	s->value = value;

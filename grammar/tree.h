@@ -290,10 +290,7 @@ Decl *decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end);
 Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 
-/* tree_print.c: the tree as text, for --emit=ast */
-void text_program(Text *t, const Program *program);
-
-/* tree_print.c: the tree as the parser made it; false after diagnostics. */
+/* tree_print.c: the tree of a file as text; false after diagnostics. */
 bool tree_print(Session *session, int file, Text *t);
 
 #endif

@@ -9,53 +9,67 @@
 
 #include "tree.h"
 
-static void text_expr(Text *t, const Expr *x);
-static void text_body(Text *t, List body, int indent);
-
 static const char *const spellings[] = {
 #define OPERATOR(id, spelling, op, direction) spelling,
 #include "operators.def"
 #undef OPERATOR
 };
 
+typedef void Writer(Text *t, const void *item);
+
+/* "open", the items with commas between them, "close" */
 static void
-comma(Text *t, int i)
+text_list(Text *t, const char *open, List items, Writer *write, const char *close)
 {
-	if (i > 0)
-		text_add(t, ", ");
+	text_add(t, open);
+	for (int i = 0; i < items.n; i++) {
+		text_add(t, i > 0 ? ", " : "");
+		write(t, items.v[i]);
+	}
+	text_add(t, close);
 }
+
+static void
+text_string(Text *t, const char *before, const char *s)
+{
+	text_printf(t, "%s\"", before);
+	for (; *s != '\0'; s++) {
+		if (*s == '"' || *s == '\\')
+			text_add(t, "\\");
+		text_add(t, *s == '\n' ? "\\n" : (char[]){*s, '\0'});
+	}
+	text_add(t, "\"");
+}
+
+static Writer text_expr;
 
 /* ---- types */
 
 static void
-text_axis_specs(Text *t, List axes)
+text_axis_spec(Text *t, const void *item)
 {
-	for (int i = 0; i < axes.n; i++) {
-		const AxisSpec *a = axes.v[i];
-		comma(t, i);
-		text_add(t, a->name.s);
-		if (a->sub)
-			text_printf(t, ":(%" PRId64 ")%" PRId64, a->pre, a->size);
-	}
+	const AxisSpec *a = item;
+	text_add(t, a->name.s);
+	if (a->sub)
+		text_printf(t, ":(%" PRId64 ")%" PRId64, a->pre, a->size);
 }
 
 static void
-text_dim_spec(Text *t, const DimSpec *dim)
+text_dim_spec(Text *t, const void *item)
 {
+	const DimSpec *dim = item;
 	if (dim->size != NULL)
 		text_expr(t, dim->size);
 	else
 		text_add(t, "_");
 	if (dim->placed) {
-		text_add(t, "@(");
-		text_axis_specs(t, dim->axes);
-		comma(t, dim->open && dim->axes.n > 0);
+		text_list(t, "@(", dim->axes, text_axis_spec, "");
+		text_add(t, dim->open && dim->axes.n > 0 ? ", " : "");
 		text_add(t, dim->open ? "?)" : ")");
 	}
 	if (dim->priority_range.file != 0)
 		text_printf(t, "!%" PRId64, dim->priority);
-	if (dim->pad)
-		text_add(t, " pad");
+	text_add(t, dim->pad ? " pad" : "");
 }
 
 static void
@@ -65,63 +79,28 @@ text_type_spec(Text *t, const TypeSpec *type)
 		text_add(t, type->name.s);
 	if (type->has_dtype)
 		text_add(t, dtypes[type->dtype].name);
-	if (type->has_dims) {
-		text_add(t, "[");
-		for (int i = 0; i < type->dims.n; i++) {
-			comma(t, i);
-			text_dim_spec(t, type->dims.v[i]);
-		}
-		text_add(t, "]");
-	}
-	if (type->open)
-		text_add(t, " @?");
-	if (type->replicated) {
-		text_add(t, " replicated");
-		if (type->replicated_axes.n > 0) {
-			text_add(t, "(");
-			text_axis_specs(t, type->replicated_axes);
-			text_add(t, ")");
-		}
-	}
-	if (type->unreduced) {
-		text_add(t, " unreduced(");
-		text_axis_specs(t, type->unreduced_axes);
-		text_add(t, ")");
-	}
+	if (type->has_dims)
+		text_list(t, "[", type->dims, text_dim_spec, "]");
+	text_add(t, type->open ? " @?" : "");
+	text_add(t, type->replicated ? " replicated" : "");
+	if (type->replicated && type->replicated_axes.n > 0)
+		text_list(t, "(", type->replicated_axes, text_axis_spec, ")");
+	if (type->unreduced)
+		text_list(t, " unreduced(", type->unreduced_axes, text_axis_spec, ")");
 }
 
 /* ---- expressions */
 
 static void
-text_string(Text *t, const char *s)
+text_arg(Text *t, const void *item)
 {
-	text_add(t, "\"");
-	for (; *s != '\0'; s++) {
-		if (*s == '\n') {
-			text_add(t, "\\n");
-			continue;
-		}
-		if (*s == '"' || *s == '\\')
-			text_add(t, "\\");
-		text_addn(t, s, 1);
-	}
-	text_add(t, "\"");
+	const Arg *a = item;
+	if (a->name.s != NULL)
+		text_printf(t, "%s=", a->name.s);
+	text_expr(t, a->value);
 }
 
-static void
-text_args(Text *t, List args)
-{
-	text_add(t, "(");
-	for (int i = 0; i < args.n; i++) {
-		const Arg *a = args.v[i];
-		comma(t, i);
-		if (a->name.s != NULL)
-			text_printf(t, "%s=", a->name.s);
-		text_expr(t, a->value);
-	}
-	text_add(t, ")");
-}
-
+/* A part of a slice, of a range or of none; it may be left out. */
 static void
 text_bound(Text *t, const char *before, const Expr *x)
 {
@@ -131,225 +110,107 @@ text_bound(Text *t, const char *before, const Expr *x)
 }
 
 static void
-text_indices(Text *t, List indices)
+text_index(Text *t, const void *item)
 {
-	text_add(t, "[");
-	for (int i = 0; i < indices.n; i++) {
-		const Index *index = indices.v[i];
-		comma(t, i);
-		if (index->kind == INDEX_new)
-			text_add(t, "new");
-		else if (index->kind == INDEX_ellipsis)
-			text_add(t, "...");
-		else
-			text_bound(t, "", index->start);
-		if (index->kind == INDEX_range) {
-			text_bound(t, ":", index->stop);
-			text_bound(t, index->step != NULL ? ":" : "", index->step);
-		}
+	const Index *index = item;
+	if (index->kind == INDEX_new)
+		text_add(t, "new");
+	else if (index->kind == INDEX_ellipsis)
+		text_add(t, "...");
+	else
+		text_bound(t, "", index->start);
+	if (index->kind == INDEX_range) {
+		text_bound(t, ":", index->stop);
+		text_bound(t, index->step != NULL ? ":" : "", index->step);
 	}
-	text_add(t, "]");
 }
 
 static void
-text_leaf(Text *t, const Expr *x)
+text_expr(Text *t, const void *item)
 {
-	if (x->kind == E_name)
+	const Expr *x = item;
+	switch (x->kind) {
+	case E_name:
 		text_add(t, x->name);
-	else if (x->kind == E_int)
+		break;
+	case E_int:
 		text_printf(t, "%" PRId64, x->integer);
-	else if (x->kind == E_float)
+		break;
+	case E_float:
 		text_printf(t, "%#.17g", x->real);
-	else if (x->kind == E_bool)
+		break;
+	case E_bool:
 		text_add(t, x->integer ? "true" : "false");
-	else if (x->kind == E_string)
-		text_string(t, x->name);
-	else
+		break;
+	case E_string:
+		text_string(t, "", x->name);
+		break;
+	case E_type:
 		text_type_spec(t, x->type);
-}
-
-static void
-text_operator(Text *t, const Expr *x)
-{
-	text_add(t, "(");
-	if (x->kind == E_binary) {
+		break;
+	case E_unary:
+		text_printf(t, "(%s", spellings[x->op]);
 		text_expr(t, x->left);
+		text_add(t, ")");
+		break;
+	case E_binary:
+		text_bound(t, "(", x->left);
 		text_printf(t, " %s ", spellings[x->op]);
-		text_expr(t, x->right);
-	} else {
-		text_add(t, spellings[x->op]);
-		text_expr(t, x->left);
-	}
-	text_add(t, ")");
-}
-
-static void
-text_tuple(Text *t, const Expr *x)
-{
-	text_add(t, "(");
-	for (int i = 0; i < x->args.n; i++) {
-		comma(t, i);
-		text_expr(t, x->args.v[i]);
-	}
-	text_add(t, x->args.n == 1 ? ",)" : ")");
-}
-
-static void
-text_postfix(Text *t, const Expr *x)
-{
-	if (x->kind == E_cast)
+		text_bound(t, "", x->right);
+		text_add(t, ")");
+		break;
+	case E_tuple:
+		text_list(t, "(", x->args, text_expr, x->args.n == 1 ? ",)" : ")");
+		break;
+	case E_cast:
 		text_add(t, dtypes[x->dtype].name);
-	else
+		text_list(t, "(", x->args, text_arg, ")");
+		break;
+	case E_call:
 		text_expr(t, x->left);
-	if (x->kind == E_member)
+		text_list(t, "(", x->args, text_arg, ")");
+		break;
+	case E_index:
+		text_expr(t, x->left);
+		text_list(t, "[", x->args, text_index, "]");
+		break;
+	case E_member:
+		text_expr(t, x->left);
 		text_printf(t, ".%s", x->name);
-	else if (x->kind == E_index)
-		text_indices(t, x->args);
-	else
-		text_args(t, x->args);
-}
-
-static void (*const writers[])(Text *t, const Expr *x) = {
-	[E_error] = text_leaf,
-	[E_name] = text_leaf,
-	[E_int] = text_leaf,
-	[E_float] = text_leaf,
-	[E_bool] = text_leaf,
-	[E_string] = text_leaf,
-	[E_type] = text_leaf,
-	[E_unary] = text_operator,
-	[E_binary] = text_operator,
-	[E_tuple] = text_tuple,
-	[E_call] = text_postfix,
-	[E_cast] = text_postfix,
-	[E_index] = text_postfix,
-	[E_member] = text_postfix,
-};
-
-static void
-text_expr(Text *t, const Expr *x)
-{
-	writers[x->kind](t, x);
+		break;
+	case E_error:
+		break;
+	}
 }
 
 /* ---- statements */
 
-/* Names and types; `unnamed` stands for a missing name before a type or
-   alone, or is NULL where the type stands alone. */
+/* A name and a type; only one of them may be there. */
 static void
-text_params(Text *t, List params, const char *unnamed)
+text_param(Text *t, const void *item)
 {
-	for (int i = 0; i < params.n; i++) {
-		const Param *p = params.v[i];
-		const char *name = p->name.s != NULL ? p->name.s : unnamed;
-		comma(t, i);
-		text_add(t, name != NULL ? name : "");
-		if (p->type != NULL) {
-			text_add(t, name != NULL ? ": " : "");
-			text_type_spec(t, p->type);
-		}
-	}
+	const Param *p = item;
+	text_add(t, p->name.s != NULL ? p->name.s : "_");
+	text_add(t, p->type != NULL ? ": " : "");
+	if (p->type != NULL)
+		text_type_spec(t, p->type);
+}
+
+static void
+text_result(Text *t, const void *item)
+{
+	const Param *p = item;
+	if (p->name.s != NULL)
+		text_param(t, p);
+	else
+		text_type_spec(t, p->type);
 }
 
 static void
 text_targets(Text *t, const Stmt *s)
 {
-	text_add(t, s->tuple ? "(" : "");
-	text_params(t, s->targets, "_");
-	text_add(t, s->tuple ? ")" : "");
+	text_list(t, s->tuple ? "(" : "", s->targets, text_param, s->tuple ? ")" : "");
 }
-
-static void
-text_let(Text *t, const Stmt *s, int indent)
-{
-	(void)indent;
-	text_add(t, s->kind == S_let ? "let " : "var ");
-	text_targets(t, s);
-	text_add(t, " = ");
-	text_expr(t, s->value);
-	text_add(t, ";");
-}
-
-static void
-text_assign(Text *t, const Stmt *s, int indent)
-{
-	(void)indent;
-	text_expr(t, s->target);
-	text_add(t, " = ");
-	text_expr(t, s->value);
-	text_add(t, ";");
-}
-
-static void
-text_expr_stmt(Text *t, const Stmt *s, int indent)
-{
-	(void)indent;
-	text_expr(t, s->value);
-	text_add(t, ";");
-}
-
-static void
-text_return(Text *t, const Stmt *s, int indent)
-{
-	(void)indent;
-	text_add(t, "return ");
-	for (int i = 0; i < s->values.n; i++) {
-		comma(t, i);
-		text_expr(t, s->values.v[i]);
-	}
-	text_add(t, ";");
-}
-
-static void
-text_expect(Text *t, const Stmt *s, int indent)
-{
-	(void)indent;
-	text_add(t, "expect ");
-	text_expr(t, s->target);
-	text_add(t, ": ");
-	text_type_spec(t, s->type);
-	text_add(t, ";");
-}
-
-static void
-text_for(Text *t, const Stmt *s, int indent)
-{
-	text_add(t, s->unroll ? "for unroll " : "for ");
-	if (s->index.s != NULL)
-		text_printf(t, "%s, ", s->index.s);
-	text_targets(t, s);
-	text_add(t, " in ");
-	text_expr(t, s->value);
-	if (s->stop != NULL)
-		text_bound(t, "..", s->stop);
-	text_add(t, " ");
-	text_body(t, s->body, indent);
-}
-
-static void
-text_if(Text *t, const Stmt *s, int indent)
-{
-	text_add(t, s->kind == S_if ? "if " : "while ");
-	text_expr(t, s->value);
-	text_add(t, " ");
-	text_body(t, s->body, indent);
-	if (s->otherwise.n > 0) {
-		text_add(t, " else ");
-		text_body(t, s->otherwise, indent);
-	}
-}
-
-static void (*const stmt_writers[])(Text *t, const Stmt *s, int indent) = {
-	[S_let] = text_let,
-	[S_var] = text_let,
-	[S_assign] = text_assign,
-	[S_for] = text_for,
-	[S_while] = text_if,
-	[S_if] = text_if,
-	[S_return] = text_return,
-	[S_expect] = text_expect,
-	[S_expr] = text_expr_stmt,
-};
 
 static void
 text_body(Text *t, List body, int indent)
@@ -358,7 +219,51 @@ text_body(Text *t, List body, int indent)
 	for (int i = 0; i < body.n; i++) {
 		const Stmt *s = body.v[i];
 		text_printf(t, "%*s", 2 * (indent + 1), "");
-		stmt_writers[s->kind](t, s, indent + 1);
+		switch (s->kind) {
+		case S_let:
+		case S_var:
+			text_add(t, s->kind == S_let ? "let " : "var ");
+			text_targets(t, s);
+			text_bound(t, " = ", s->value);
+			break;
+		case S_assign:
+			text_expr(t, s->target);
+			text_bound(t, " = ", s->value);
+			break;
+		case S_return:
+			text_list(t, "return ", s->values, text_expr, "");
+			break;
+		case S_expect:
+			text_bound(t, "expect ", s->target);
+			text_add(t, ": ");
+			text_type_spec(t, s->type);
+			break;
+		case S_expr:
+			text_expr(t, s->value);
+			break;
+		case S_for:
+			text_add(t, s->unroll ? "for unroll " : "for ");
+			if (s->index.s != NULL)
+				text_printf(t, "%s, ", s->index.s);
+			text_targets(t, s);
+			text_bound(t, " in ", s->value);
+			text_bound(t, s->stop != NULL ? ".." : "", s->stop);
+			break;
+		case S_while:
+		case S_if:
+			text_bound(t, s->kind == S_if ? "if " : "while ", s->value);
+			break;
+		}
+		if (s->kind == S_for || s->kind == S_while || s->kind == S_if) {
+			text_add(t, " ");
+			text_body(t, s->body, indent + 1);
+			if (s->otherwise.n > 0) {
+				text_add(t, " else ");
+				text_body(t, s->otherwise, indent + 1);
+			}
+		} else {
+			text_add(t, ";");
+		}
 		text_add(t, "\n");
 	}
 	text_printf(t, "%*s}", 2 * indent, "");
@@ -372,89 +277,68 @@ text_fn(Text *t, const FnDecl *fn)
 	static const char *const modes[] = {
 		[FN_auto] = "",
 		[FN_explicit] = "explicit ",
-		[FN_manual] = "manual",
+		[FN_manual] = "manual ",
 		[FN_extern] = "extern ",
 	};
-	text_add(t, modes[fn->mode]);
-	if (fn->mode == FN_manual) {
-		text_add(t, fn->manual_axes.n > 0 ? "(" : "");
-		text_axis_specs(t, fn->manual_axes);
-		text_add(t, fn->manual_axes.n > 0 ? ") " : " ");
-	}
-	text_printf(t, "fn %s(", fn->name.s);
-	text_params(t, fn->params, "_");
-	text_add(t, ")");
-	if (fn->has_results) {
-		text_add(t, " -> (");
-		text_params(t, fn->results, NULL);
-		text_add(t, ")");
-	}
+	if (fn->mode == FN_manual && fn->manual_axes.n > 0)
+		text_list(t, "manual(", fn->manual_axes, text_axis_spec, ") ");
+	else
+		text_add(t, modes[fn->mode]);
+	text_printf(t, "fn %s", fn->name.s);
+	text_list(t, "(", fn->params, text_param, ")");
+	if (fn->has_results)
+		text_list(t, " -> (", fn->results, text_result, ")");
 	text_add(t, " ");
 	if (fn->mode != FN_extern) {
 		text_body(t, fn->body, 0);
 		return;
 	}
-	text_add(t, "= ");
-	text_string(t, fn->symbol.s);
-	text_add(t, " in ");
-	text_string(t, fn->library.s);
-	text_add(t, " rule ");
-	text_string(t, fn->rule.s);
+	text_string(t, "= ", fn->symbol.s);
+	text_string(t, " in ", fn->library.s);
+	text_string(t, " rule ", fn->rule.s);
 	text_add(t, ";");
 }
 
 static void
-text_mesh(Text *t, const Decl *d)
+text_mesh_axis(Text *t, const void *item)
 {
-	text_add(t, "mesh [");
-	for (int i = 0; i < d->axes.n; i++) {
-		const Decl *axis = d->axes.v[i];
-		comma(t, i);
-		text_printf(t, "%s=", axis->name.s);
-		text_expr(t, axis->value);
-	}
-	text_add(t, "]");
-	if (d->target.s != NULL) {
-		text_add(t, " on ");
-		text_string(t, d->target.s);
-	}
-	text_add(t, ";");
-}
-
-static void
-text_decl(Text *t, const Decl *d)
-{
-	if (d->kind == DECL_fn)
-		text_fn(t, d->fn);
-	else if (d->kind == DECL_mesh)
-		text_mesh(t, d);
-	if (d->kind == DECL_import) {
-		text_add(t, "import ");
-		text_string(t, d->name.s);
-		text_add(t, ";");
-	}
-	if (d->kind == DECL_dim || d->kind == DECL_type)
-		text_printf(t, "%s %s = ", d->kind == DECL_dim ? "dim" : "type", d->name.s);
-	if (d->kind == DECL_dim)
-		text_expr(t, d->value);
-	if (d->kind == DECL_type)
-		text_type_spec(t, d->type);
-	text_add(t, d->kind == DECL_dim || d->kind == DECL_type ? ";\n" : "\n");
-}
-
-void
-text_program(Text *t, const Program *program)
-{
-	for (int i = 0; i < program->items.n; i++)
-		text_decl(t, program->items.v[i]);
+	const Decl *axis = item;
+	text_printf(t, "%s=", axis->name.s);
+	text_expr(t, axis->value);
 }
 
 bool
 tree_print(Session *session, int file, Text *t)
 {
 	const Program *program = parse_file(session, file, DIAG_syntax);
-	if (program == NULL)
-		return false;
-	text_program(t, program);
-	return true;
+	for (int i = 0; program != NULL && i < program->items.n; i++) {
+		const Decl *d = program->items.v[i];
+		switch (d->kind) {
+		case DECL_fn:
+			text_fn(t, d->fn);
+			break;
+		case DECL_mesh:
+			text_list(t, "mesh [", d->axes, text_mesh_axis, "]");
+			if (d->target.s != NULL)
+				text_string(t, " on ", d->target.s);
+			text_add(t, ";");
+			break;
+		case DECL_import:
+			text_string(t, "import ", d->name.s);
+			text_add(t, ";");
+			break;
+		case DECL_dim:
+			text_printf(t, "dim %s = ", d->name.s);
+			text_expr(t, d->value);
+			text_add(t, ";");
+			break;
+		case DECL_type:
+			text_printf(t, "type %s = ", d->name.s);
+			text_type_spec(t, d->type);
+			text_add(t, ";");
+			break;
+		}
+		text_add(t, "\n");
+	}
+	return program != NULL;
 }
