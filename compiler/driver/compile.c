@@ -110,9 +110,7 @@ check_start(Compilation *c)
 	const Pass *pass = name ? pass_by_name(name) : NULL;
 
 	if (pass && pass->before != c->module->level)
-		return usage(c->session,
-			"'%s' does not start where %s stopped "
-			"(after '%s')",
+		return usage(c->session, "'%s' does not start where %s stopped (after '%s')",
 			name, c->options->input,
 			*c->module->last_pass ? c->module->last_pass : "elaboration");
 	return true;
@@ -129,15 +127,11 @@ check_last_pass(Compilation *c)
 	if (!*name || (pass && pass->after == c->module->level))
 		return true;
 	if (pass)
-		diag(c->session, DIAG_hlo_invalid, top,
-			"this is not what the "
-			"pass '%s' leaves",
+		diag(c->session, DIAG_hlo_invalid, top, "this is not what the pass '%s' leaves",
 			name);
 	else
 		diag(c->session, DIAG_hlo_invalid, top,
-			"there is no pass "
-			"'%s'; --list-passes shows them",
-			name);
+			"there is no pass '%s'; --list-passes shows them", name);
 	return false;
 }
 
@@ -227,16 +221,13 @@ check_level(Compilation *c)
 	const Pass *last = pass_by_name(c->module->last_pass);
 
 	if (stop && last && stop < last)
-		return usage(c->session,
-			"%s is past the pass '%s' already "
-			"(after '%s')",
+		return usage(c->session, "%s is past the pass '%s' already (after '%s')",
 			o->input, stop->name, last->name);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level < (int)c->module->level)
 			return usage(c->session,
-				"%s is past '%s' already "
-				"(after the pass '%s')",
-				o->input, o->outputs[i].kind->name, c->module->last_pass);
+				"%s is past '%s' already (after the pass '%s')", o->input,
+				o->outputs[i].kind->name, c->module->last_pass);
 	return true;
 }
 

@@ -82,11 +82,11 @@ bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... that offers the words there are, the nearest first. */
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
-bool set_action(CommandLine *c, Action action, const char *option);
+bool set_action(CommandLine *line, Action action, const char *name);
 
 /* outputs.c: what --emit and --explain add */
-bool outputs_add(CommandLine *c, const char *items);
-bool outputs_explain(CommandLine *c, const char *name);
+bool outputs_add(CommandLine *line, const char *items);
+bool outputs_explain(CommandLine *line, const char *name);
 /* Where each goes; false after a usage diagnostic. */
 bool outputs_place(Session *s, Options *o);
 bool outputs_write(Session *s, const Options *o, const Text *texts);
@@ -130,7 +130,7 @@ struct Kind {
 	int level, again;
 	bool binary;
 	const char *help;
-	bool (*emit)(Compilation *c, const Output *o, Text *t);
+	bool (*emit)(Compilation *c, const Output *out, Text *t);
 };
 const Kind *kind_by_name(const char *name);
 const char *const *kind_names(int *n);

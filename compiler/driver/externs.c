@@ -53,8 +53,7 @@ complain_missing(const Compilation *c, const External *x, const char *why)
 	diag(c->session, DIAG_extern_library, x->declared,
 		"the library of extern function '%s' cannot be loaded: %s", x->name, why);
 	diag_line(c->session,
-		"it is looked for in the directories of -L, then "
-		"from where this file is%s",
+		"it is looked for in the directories of -L, then from where this file is%s",
 		strchr(x->library, '/') ? "" : ", then where the system looks");
 }
 
@@ -76,9 +75,7 @@ try_library(Compilation *c, const External *x)
 		return NULL;
 	}
 	if (!dlsym(library, x->symbol)) {
-		diag(s, DIAG_extern_library, x->declared,
-			"%s has no function "
-			"'%s'",
+		diag(s, DIAG_extern_library, x->declared, "%s has no function '%s'",
 			path ? path : x->library, x->symbol);
 		return NULL;
 	}

@@ -12,15 +12,15 @@
 #include "tree.h"
 #include "memory/plan.h"
 
-typedef bool Emit(Compilation *c, const Output *o, Text *t);
+typedef bool Emit(Compilation *c, const Output *out, Text *t);
 
-#define KIND(name, formats, level, again, binary, help) static Emit emit_kind_##name;
+#define KIND(name, printer, formats, level, again, binary, help) static Emit print_##printer;
 #include "emit.def"
 #undef KIND
 
 static const Kind kinds[] = {
-#define KIND(name, formats, level, again, binary, help) \
-	{#name, formats, level, again, binary, help, emit_kind_##name},
+#define KIND(name, printer, formats, level, again, binary, help) \
+	{#name, formats, level, again, binary, help, print_##printer},
 #include "emit.def"
 #undef KIND
 };
@@ -57,82 +57,54 @@ list_kinds(Text *t)
 		text_add(t, "\n");
 	}
 	text_add(t,
-		"\nSeveral without a PATH follow each other on standard "
-		"output, each under a\nline `// ----- KIND`; a binary one "
-		"needs a PATH.\n");
+		"\nSeveral without a PATH follow each other on standard output, each under "
+		"a\nline `// ----- KIND`; a binary one needs a PATH.\n");
 }
 
 static bool
-emit_module(Compilation *c, Text *t)
+print_ast(Compilation *c, const Output *out, Text *t)
 {
+	(void)out;
+	return tree_print(c->session, c->file, t);
+}
+
+static bool
+print_module(Compilation *c, const Output *out, Text *t)
+{
+	(void)out;
 	module_print(c->module, t);
 	return true;
 }
 
 static bool
-emit_kind_ast(Compilation *c, const Output *o, Text *t)
+print_c(Compilation *c, const Output *out, Text *t)
 {
-	(void)o;
-	return tree_print(c->session, c->file, t);
-}
-
-static bool
-emit_kind_ir(Compilation *c, const Output *o, Text *t)
-{
-	(void)o;
-	return emit_module(c, t);
-}
-
-static bool
-emit_kind_sharded(Compilation *c, const Output *o, Text *t)
-{
-	(void)o;
-	return emit_module(c, t);
-}
-
-static bool
-emit_kind_hlo(Compilation *c, const Output *o, Text *t)
-{
-	(void)o;
-	return emit_module(c, t);
-}
-
-static bool
-emit_kind_fused(Compilation *c, const Output *o, Text *t)
-{
-	(void)o;
-	return emit_module(c, t);
-}
-
-static bool
-emit_kind_c(Compilation *c, const Output *o, Text *t)
-{
-	(void)o;
+	(void)out;
 	return compilation_c(c, t);
 }
 
 static bool
-emit_kind_obj(Compilation *c, const Output *o, Text *t)
+print_obj(Compilation *c, const Output *out, Text *t)
 {
 	Text source = {0};
 	bool good = compilation_c(c, &source);
 
 	(void)t; /* the C compiler writes the file */
-	good = good && build_object(c->session, &source, o->path, &c->options->build);
+	good = good && build_object(c->session, &source, out->path, &c->options->build);
 	text_free(&source);
 	return good;
 }
 
 static bool
-emit_kind_viz(Compilation *c, const Output *o, Text *t)
+print_viz(Compilation *c, const Output *out, Text *t)
 {
-	bool terminal = !o->path && isatty(1);
+	bool terminal = !out->path && isatty(1);
 	VizOptions viz = {
-		.format = strcmp(o->format, "svg") == 0	 ? VIZ_svg
-			: strcmp(o->format, "html") == 0 ? VIZ_html
-							 : VIZ_text,
+		.format = strcmp(out->format, "svg") == 0  ? VIZ_svg
+			: strcmp(out->format, "html") == 0 ? VIZ_html
+							   : VIZ_text,
 		.unicode = terminal,
-		.color = !o->path && c->options->color_output,
+		.color = !out->path && c->options->color_output,
 	};
 
 	emit_viz(c->module, &viz, t);
@@ -140,23 +112,23 @@ emit_kind_viz(Compilation *c, const Output *o, Text *t)
 }
 
 static bool
-emit_kind_explain(Compilation *c, const Output *o, Text *t)
+print_explain(Compilation *c, const Output *out, Text *t)
 {
-	(void)o;
+	(void)out;
 	return emit_explain(c->module, c->options->explain, t);
 }
 
 static bool
-emit_kind_memory(Compilation *c, const Output *o, Text *t)
+print_memory(Compilation *c, const Output *out, Text *t)
 {
-	emit_memory(compilation_plan(c), o->format, t);
+	emit_memory(compilation_plan(c), out->format, t);
 	return true;
 }
 
 static bool
-emit_kind_stats(Compilation *c, const Output *o, Text *t)
+print_stats(Compilation *c, const Output *out, Text *t)
 {
-	(void)o;
+	(void)out;
 	emit_stats(c->module, plan_peak(compilation_plan(c)), t);
 	return true;
 }

@@ -47,7 +47,7 @@ struct Option {
 		unsigned *set;
 		const char ***list;
 		Override **pairs;
-		bool (*compute)(CommandLine *c, const char *value);
+		bool (*compute)(CommandLine *line, const char *value);
 	} to;
 	int *n; /* of a list, of pairs */
 	int low, high;
@@ -83,19 +83,19 @@ unknown_word(Session *s, const char *what, const char *word, const char *const *
 }
 
 bool
-set_action(CommandLine *c, Action action, const char *option)
+set_action(CommandLine *line, Action action, const char *option)
 {
-	Options *o = c->options;
+	Options *o = line->options;
 
 	if (o->action == ACT_answer)
 		return true;
 	if (o->action_option && strcmp(o->action_option, option) != 0) {
-		usage(c->session, "%s and %s do not go together", o->action_option, option);
+		usage(line->session, "%s and %s do not go together", o->action_option, option);
 		if ((o->action == ACT_run && action == ACT_check)
 			|| (o->action == ACT_check && action == ACT_run))
-			diag_line(c->session,
-				"to compare with the unsharded program: "
-				"shdc --run prog.shd -- --check");
+			diag_line(line->session,
+				"to compare with the unsharded program: shdc --run prog.shd -- "
+				"--check");
 		return false;
 	}
 	o->action = action;
@@ -106,72 +106,72 @@ set_action(CommandLine *c, Action action, const char *option)
 /* ---- options that are questions ------------------------------------------ */
 
 static Text *
-answer(CommandLine *c)
+answer(CommandLine *line)
 {
-	c->options->action = ACT_answer;
-	return &c->options->answer;
+	line->options->action = ACT_answer;
+	return &line->options->answer;
 }
 
 static bool
-answer_passes(CommandLine *c, const char *value)
+answer_passes(CommandLine *line, const char *value)
 {
 	(void)value;
-	list_passes(answer(c));
+	list_passes(answer(line));
 	return true;
 }
 
 static bool
-answer_error(CommandLine *c, const char *value)
+answer_error(CommandLine *line, const char *value)
 {
 	const char *text = diag_explain(value);
 
 	if (!text)
-		return usage(c->session, "there is no error '%s'; they look like SHD0204",
+		return usage(line->session, "there is no error '%s'; they look like SHD0204",
 			value);
-	text_add(answer(c), text);
+	text_add(answer(line), text);
 	return true;
 }
 
 static bool
-answer_version(CommandLine *c, const char *value)
+answer_version(CommandLine *line, const char *value)
 {
 	(void)value;
-	text_add(answer(c), "shdc " SHDC_VERSION "\n");
+	text_add(answer(line), "shdc " SHDC_VERSION "\n");
 	return true;
 }
 
 /* A group of options: its title and a line for each. */
 static void
-describe_group(Text *t, const Option *x, const Option *end)
+describe_group(Text *t, const Option *option, const Option *end)
 {
-	text_printf(t, "\n%s (--help=%s)\n", x->help, x->spelling);
-	while (++x < end && x->type != T_group) {
+	text_printf(t, "\n%s (--help=%s)\n", option->help, option->spelling);
+	while (++option < end && option->type != T_group) {
 		size_t start = t->n;
 
-		text_printf(t, "  %s", x->spelling);
-		if (x->value && *x->value == '[')
-			text_printf(t, "[=%s", x->value + 1);
-		else if (x->value)
+		text_printf(t, "  %s", option->spelling);
+		if (option->value && *option->value == '[')
+			text_printf(t, "[=%s", option->value + 1);
+		else if (option->value)
 			text_printf(t, "%s%s",
-				x->spelling[1] == '-'			    ? "="
-					: isupper((unsigned char)*x->value) ? " "
-									    : "",
-				x->value);
+				option->spelling[1] == '-'			 ? "="
+					: isupper((unsigned char)*option->value) ? " "
+										 : "",
+				option->value);
 		if (t->n - start > 30) {
 			text_add(t, "\n");
 			start = t->n;
 		}
-		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", x->help);
+		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", option->help);
 	}
 }
 
 static bool
-answer_help(CommandLine *c, const char *value)
+answer_help(CommandLine *line, const char *value)
 {
-	const Option *end = c->rows + c->n;
-	const char **names = NEW_ARRAY(c->session->arena, const char *, c->n + 2);
+	const Option *end = line->rows + line->n;
+	const char **names = NEW_ARRAY(line->session->arena, const char *, line->n + 2);
 	int n = 0;
-	Text *t = answer(c);
+	Text *t = answer(line);
 	size_t before = t->n;
 
 	if (!value)
@@ -180,27 +180,26 @@ answer_help(CommandLine *c, const char *value)
 			"       shdc --run PROGRAM.shd [-- ARGS]  compile and run\n"
 			"       shdc --emit=KIND PROGRAM.shd      show a stage: see "
 			"--help=emit\n"
-			"PROGRAM is a .shd file, a .hlo file that shdc printed, or - "
-			"for standard input.\n"
+			"PROGRAM is a .shd file, a .hlo file that shdc printed, or - for "
+			"standard input.\n"
 			"The functions of the language: --help=functions.\n");
-	for (const Option *x = c->rows; x < end; x++) {
-		if (x->type != T_group)
+	for (const Option *option = line->rows; option < end; option++) {
+		if (option->type != T_group)
 			continue;
-		names[n++] = x->spelling;
-		if (!value || strcmp(value, x->spelling) == 0)
-			describe_group(t, x, end);
+		names[n++] = option->spelling;
+		if (!value || strcmp(value, option->spelling) == 0)
+			describe_group(t, option, end);
 	}
 	if (!value)
 		text_add(t,
-			"\nExit status: 0 done; 1 the program is wrong; 2 usage; "
-			"3 files or a tool failed;\n4 internal error; 5 out of "
-			"memory; 10 deadlock; 11 mismatched collectives;\n13 a peer "
-			"was lost.\n");
+			"\nExit status: 0 done; 1 the program is wrong; 2 usage; 3 files or a "
+			"tool failed;\n4 internal error; 5 out of memory; 10 deadlock; 11 "
+			"mismatched collectives;\n13 a peer was lost.\n");
 	else if (strcmp(value, names[n++] = "emit") == 0)
 		list_kinds(t);
 	else if (strcmp(value, names[n++] = "functions") == 0)
 		front_list_functions(t);
-	return t->n > before || unknown_word(c->session, "help group", value, names, n);
+	return t->n > before || unknown_word(line->session, "help group", value, names, n);
 }
 
 /* ---- values -------------------------------------------------------------- */
@@ -208,18 +207,18 @@ answer_help(CommandLine *c, const char *value)
 /* What a choice is made from: the words of all() and those of the value as the
    table writes it, a|b|c. */
 static const char *const *
-choices(Arena *a, const Option *x, int *n)
+choices(Arena *a, const Option *option, int *n)
 {
 	const char **words = NULL;
-	const char *const *all = x->words ? x->words(n) : NULL;
+	const char *const *all = option->words ? option->words(n) : NULL;
 	int count = 0;
 
 	for (int i = 0; all && i < *n; i++)
 		APPEND(a, words, count, all[i]);
-	for (const char *word = x->value; word; word = *word ? word + 1 : NULL) {
+	for (const char *word = option->value; word; word = *word ? word + 1 : NULL) {
 		size_t length = strcspn(word, "|");
 
-		if (!all || word != x->value) /* PASS stands for what all() has */
+		if (!all || word != option->value) /* PASS stands for what all() has */
 			APPEND(a, words, count, arena_strndup(a, word, length));
 		word += length;
 	}
@@ -228,43 +227,44 @@ choices(Arena *a, const Option *x, int *n)
 }
 
 static bool
-take_choice(Session *s, const Option *x, const char *value)
+take_choice(Session *s, const Option *option, const char *value)
 {
 	int n, i = 0;
-	const char *const *words = choices(s->arena, x, &n);
+	const char *const *words = choices(s->arena, option, &n);
 
 	while (i < n && strcmp(words[i], value) != 0)
 		i++;
 	if (i == n)
-		return unknown_word(s, x->what, value, words, n);
-	if (x->type == T_word)
-		*x->to.text = value;
-	else if (x->type == T_set)
-		*x->to.set |= 1u << i;
+		return unknown_word(s, option->what, value, words, n);
+	if (option->type == T_word)
+		*option->to.text = value;
+	else if (option->type == T_set)
+		*option->to.set |= 1u << i;
 	else
-		*x->to.number = i;
+		*option->to.number = i;
 	return true;
 }
 
 static bool
-take_integer(Session *s, const Option *x, const char *value)
+take_integer(Session *s, const Option *option, const char *value)
 {
 	size_t n = strspn(value, "0123456789");
 	long number = strtol(value, NULL, 10);
 
-	if (n == 0 || value[n] || number < x->low || number > x->high)
-		return usage(s, "%s %s %s, not '%s'", x->spelling,
-			x->spelling[1] == '-' ? "wants" : "is followed by", x->what, value);
-	*x->to.number = (int)number;
+	if (n == 0 || value[n] || number < option->low || number > option->high)
+		return usage(s, "%s %s %s, not '%s'", option->spelling,
+			option->spelling[1] == '-' ? "wants" : "is followed by", option->what,
+			value);
+	*option->to.number = (int)number;
 	return true;
 }
 
 /* NAME=TEXT, of one name the last counts; X=4,Y=2 has each name once. */
 static bool
-take_pairs(Session *s, const Option *x, const char *value)
+take_pairs(Session *s, const Option *option, const char *value)
 {
-	const char *between = strchr(x->value, ',') ? "," : "";
-	int first = *x->n;
+	const char *between = strchr(option->value, ',') ? "," : "";
+	int first = *option->n;
 
 	for (const char *word = value;; word++) {
 		size_t n = strcspn(word, between);
@@ -272,48 +272,50 @@ take_pairs(Session *s, const Option *x, const char *value)
 		Override pair;
 
 		if (!equals || equals == word || equals + 1 == word + n)
-			return usage(s, "%s wants %s, not '%s'", x->spelling, x->value, value);
+			return usage(s, "%s wants %s, not '%s'", option->spelling,
+				option->value, value);
 		pair.name = arena_strndup(s->arena, word, (size_t)(equals - word));
 		word += n;
 		pair.text = arena_strndup(s->arena, equals + 1, (size_t)(word - equals) - 1);
-		for (int i = first; i < *x->n; i++)
-			if (strcmp((*x->to.pairs)[i].name, pair.name) == 0)
-				return usage(s, "%s %s gives %s twice", x->spelling, value,
+		for (int i = first; i < *option->n; i++)
+			if (strcmp((*option->to.pairs)[i].name, pair.name) == 0)
+				return usage(s, "%s %s gives %s twice", option->spelling, value,
 					pair.name);
-		APPEND(s->arena, *x->to.pairs, *x->n, pair);
+		APPEND(s->arena, *option->to.pairs, *option->n, pair);
 		if (!*word)
 			return true;
 	}
 }
 
 static bool
-take_value(CommandLine *c, const Option *x, const char *value)
+take_value(CommandLine *line, const Option *option, const char *value)
 {
-	Session *s = c->session;
+	Session *s = line->session;
 
-	switch (x->type) {
+	switch (option->type) {
 	case T_flag:
-		return *x->to.flag = true;
+		return *option->to.flag = true;
 	case T_action:
-		return set_action(c, x->to.action, x->spelling);
+		return set_action(line, option->to.action, option->spelling);
 	case T_text:
-		if (x->what && !*value)
-			return usage(s, "%s needs the name of %s", x->spelling, x->what);
-		*x->to.text = value;
+		if (option->what && !*value)
+			return usage(s, "%s needs the name of %s", option->spelling,
+				option->what);
+		*option->to.text = value;
 		return true;
 	case T_choice:
 	case T_set:
 	case T_word:
-		return take_choice(s, x, value);
+		return take_choice(s, option, value);
 	case T_integer:
-		return take_integer(s, x, value);
+		return take_integer(s, option, value);
 	case T_list:
-		APPEND(s->arena, *x->to.list, *x->n, value);
+		APPEND(s->arena, *option->to.list, *option->n, value);
 		return true;
 	case T_pairs:
-		return take_pairs(s, x, value);
+		return take_pairs(s, option, value);
 	case T_computed:
-		return x->to.compute(c, value);
+		return option->to.compute(line, value);
 	case T_group:
 		break;
 	}
@@ -323,53 +325,55 @@ take_value(CommandLine *c, const Option *x, const char *value)
 /* ---- words --------------------------------------------------------------- */
 
 static bool
-unknown_option(CommandLine *c, const char *name)
+unknown_option(CommandLine *line, const char *name)
 {
-	const char **names = NEW_ARRAY(c->session->arena, const char *, c->n);
+	const char **names = NEW_ARRAY(line->session->arena, const char *, line->n);
 	int n = 0;
 
-	for (int i = 0; i < c->n; i++)
-		if (c->rows[i].type != T_group)
-			names[n++] = c->rows[i].spelling;
-	usage(c->session, "unknown option %s", name);
+	for (int i = 0; i < line->n; i++)
+		if (line->rows[i].type != T_group)
+			names[n++] = line->rows[i].spelling;
+	usage(line->session, "unknown option %s", name);
 	name = nearest_word(name, names, n);
 	if (name)
-		diag_line(c->session, "did you mean %s?", name);
+		diag_line(line->session, "did you mean %s?", name);
 	else
-		diag_line(c->session, "shdc --help lists them");
+		diag_line(line->session, "shdc --help lists them");
 	return false;
 }
 
 /* One option at argv[*i]; *i ends at its last word. */
 static bool
-parse_option(CommandLine *c, int argc, char **argv, int *i)
+parse_option(CommandLine *line, int argc, char **argv, int *i)
 {
 	const char *word = argv[*i];
 	bool is_long = word[1] == '-';
 	size_t n = is_long ? strcspn(word, "=") : 2;
 	const char *value = word[n] == '\0' ? NULL : word + n + is_long;
-	Option *x = c->rows, *end = x + c->n;
+	Option *option = line->rows, *end = option + line->n;
 
-	while (x < end && (strlen(x->spelling) != n || strncmp(x->spelling, word, n) != 0))
-		x++;
-	if (x == end)
-		return unknown_option(c,
-			arena_strndup(c->session->arena, word, is_long ? n : strlen(word)));
-	if (!x->value && value)
-		return usage(c->session, "%s takes no value", x->spelling);
-	if (x->value && *x->value != '[' && !value) {
+	while (option < end
+		&& (strlen(option->spelling) != n || strncmp(option->spelling, word, n) != 0))
+		option++;
+	if (option == end)
+		return unknown_option(line,
+			arena_strndup(line->session->arena, word, is_long ? n : strlen(word)));
+	if (!option->value && value)
+		return usage(line->session, "%s takes no value", option->spelling);
+	if (option->value && *option->value != '[' && !value) {
 		if (*i + 1 >= argc)
-			return usage(c->session, "%s needs %s", x->spelling, x->value);
+			return usage(line->session, "%s needs %s", option->spelling,
+				option->value);
 		value = argv[++*i];
 	}
-	x->given = true;
-	return take_value(c, x, value);
+	option->given = true;
+	return take_value(line, option, value);
 }
 
 static bool
-parse_words(CommandLine *c, int argc, char **argv)
+parse_words(CommandLine *line, int argc, char **argv)
 {
-	Options *o = c->options;
+	Options *o = line->options;
 
 	for (int i = 1; i < argc; i++) {
 		char *word = argv[i];
@@ -381,10 +385,10 @@ parse_words(CommandLine *c, int argc, char **argv)
 			return true;
 		}
 		if (word[0] == '-' && word[1]) {
-			if (!parse_option(c, argc, argv, &i))
+			if (!parse_option(line, argc, argv, &i))
 				return false;
 		} else if (o->input) {
-			return usage(c->session, "one program at a time: '%s' and '%s'",
+			return usage(line->session, "one program at a time: '%s' and '%s'",
 				o->input, word);
 		} else {
 			o->input = word;
@@ -413,10 +417,10 @@ check_stop(Session *s, const Options *o)
 }
 
 static bool
-check_together(CommandLine *c)
+check_together(CommandLine *line)
 {
-	Options *o = c->options;
-	Session *s = c->session;
+	Options *o = line->options;
+	Session *s = line->session;
 	bool made = o->action == ACT_build || o->action == ACT_emit;
 	bool runs = o->action == ACT_run || o->action == ACT_interpret;
 
@@ -426,14 +430,13 @@ check_together(CommandLine *c)
 		return usage(s, "which program? shdc --help shows the usage");
 	if (o->have_arguments && !runs)
 		return usage(s,
-			"what follows -- goes to the program that --run or "
-			"--interpret starts");
-	for (const Option *x = c->rows; x < c->rows + c->n; x++) {
-		if (x->given && x->with == MADE && !made)
-			return usage(s, "%s and %s do not go together", x->spelling,
+			"what follows -- goes to the program that --run or --interpret starts");
+	for (const Option *option = line->rows; option < line->rows + line->n; option++) {
+		if (option->given && option->with == MADE && !made)
+			return usage(s, "%s and %s do not go together", option->spelling,
 				o->action_option);
-		if (x->given && x->with == SOURCE && !o->source_option)
-			o->source_option = x->spelling;
+		if (option->given && option->with == SOURCE && !o->source_option)
+			o->source_option = option->spelling;
 	}
 	return check_stop(s, o) && outputs_place(s, o);
 }
@@ -483,11 +486,11 @@ options_parse(Session *s, int argc, char **argv, Options *o)
 #define COMPUTED(function) T_computed, .to.compute = function
 #include "options.def"
 	};
-	CommandLine c = {s, o, rows, sizeof rows / sizeof *rows};
+	CommandLine line = {s, o, rows, sizeof rows / sizeof *rows};
 	bool good;
 
 	o->build.optimize = 2;
-	good = parse_words(&c, argc, argv) && check_together(&c);
+	good = parse_words(&line, argc, argv) && check_together(&line);
 	s->width = terminal_width();
 	s->json = o->format == FORMAT_json;
 	s->color = is_colored(o->color, 2);

@@ -63,32 +63,32 @@ add_output(Session *s, Options *o, char *item)
 }
 
 bool
-outputs_add(CommandLine *c, const char *items)
+outputs_add(CommandLine *line, const char *items)
 {
-	char *item = arena_strndup(c->session->arena, items, strlen(items));
+	char *item = arena_strndup(line->session->arena, items, strlen(items));
 
 	for (char *comma; item; item = comma) {
 		comma = strchr(item, ',');
 		if (comma)
 			*comma++ = '\0';
-		if (!add_output(c->session, c->options, item))
+		if (!add_output(line->session, line->options, item))
 			return false;
 	}
-	return set_action(c, ACT_emit, "--emit");
+	return set_action(line, ACT_emit, "--emit");
 }
 
 bool
-outputs_explain(CommandLine *c, const char *name)
+outputs_explain(CommandLine *line, const char *name)
 {
-	Options *o = c->options;
+	Options *o = line->options;
 	Output out = {kind_by_name("explain"), "", NULL};
 
 	o->explain = name;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind == out.kind)
 			return true;
-	APPEND(c->session->arena, o->outputs, o->noutputs, out);
-	return set_action(c, ACT_emit, "--emit");
+	APPEND(line->session->arena, o->outputs, o->noutputs, out);
+	return set_action(line, ACT_emit, "--emit");
 }
 
 /* ---- where they go ------------------------------------------------------- */
