@@ -58,7 +58,7 @@ def untested_targets(tests):
 
 def builtins_missing_in(where):
     """Of those that a program may call: rows of their own, and ops that are functions."""
-    table = re.findall(r"^BUILTIN\((\w+),(.*)", text("compiler/front/builtins.def"), flags=re.M)
+    table = re.findall(r"^BUILTIN\((\w+),(.*)", text("compiler/front/functions/builtins.def"), flags=re.M)
     table += re.findall(r"^(?:POINTWISE|FUNCTION)\((\w+),(.*)", text("compiler/ir/numbers.def"), flags=re.M)
     return [name for name, row in table
             if not re.search(r"\b(internal|operator)\b", row) and not re.search(r"\b%s\b" % name, where)]

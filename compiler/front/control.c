@@ -14,72 +14,6 @@
 
 #include "elaborate.h"
 
-/* ---- values from outside */
-
-/* A literal is a constant of each use. */
-static Value *
-copy_constant(Elab *e, const Op *old)
-{
-	Op *op = op_clone(old);
-	op->mode = e->mode;
-	op_append(e->block, op);
-	return op->results[0];
-}
-
-/* The params that hold captured value `i`: the last of each body but those
-   captured later. */
-static Value *
-captured_param(const Region *r, const Block *body, int i)
-{
-	return body->params[body->nparams - r->ncaptured + i];
-}
-
-/* The number of the value among those that are captured. */
-static int
-capture(Elab *e, Region *r, Value *v)
-{
-	for (int i = 0; i < r->ncaptured; i++)
-		if (r->captured[i] == v)
-			return i;
-	Block *inner = e->block;
-	e->block = r->around;
-	e->region = r->outer;
-	op_add_operand(r->op, region_value(e, v));
-	e->block = inner;
-	e->region = r;
-	if (r->op->kind == O_while)
-		op_add_result(r->op, v->name, &v->type);
-	for (int i = 0; i < r->op->nbodies; i++)
-		block_add_param(r->op->bodies[i], v->name, &v->type);
-	APPEND(e->arena, r->captured, r->ncaptured, v);
-	return r->ncaptured - 1;
-}
-
-/* A composite's body needs nothing but its parameters. */
-Value *
-region_value(Elab *e, Value *v)
-{
-	Region *r = e->region;
-	if (r == NULL || v->block == e->block || e->block->parent != r->op)
-		return v;
-	if (v->def != NULL && v->def->kind == O_constant)
-		return copy_constant(e, v->def);
-	return captured_param(r, e->block, capture(e, r, v));
-}
-
-bool
-region_sees(const Elab *e, const Value *v, const Value *here)
-{
-	const Region *r = e->region;
-	if (v == here)
-		return true;
-	if (r == NULL || here->block != e->block || e->block->parent != r->op
-		|| here->def != NULL)
-		return false;
-	int i = here->index - (e->block->nparams - r->ncaptured);
-	return i >= 0 && r->captured[i] == v;
-}
-
 /* ---- vars that are assigned */
 
 typedef struct Vars {
@@ -94,44 +28,23 @@ assigned_name(const Expr *target)
 	return target->kind == E_index ? target->left : target;
 }
 
-static void
-add_var(Elab *e, Vars *vars, const Expr *target)
-{
-	const Expr *name = assigned_name(target);
-	Symbol *s = name->kind == E_name ? symbol_local(e, name->name) : NULL;
-	if (s == NULL || !s->is_var || s->item.kind != IT_tensor)
-		return;
-	for (int i = 0; i < vars->n; i++)
-		if (vars->v[i] == s)
-			return;
-	APPEND(e->arena, vars->v, vars->n, s);
-}
-
-/* Those that are there before the body, in the order of assignment. */
+/* The vars, that are there before the body, in the order of assignment. */
 static void
 add_assigned(Elab *e, Vars *vars, List body)
 {
 	for (int i = 0; i < body.n; i++) {
 		const Stmt *s = body.v[i];
-		if (s->kind == S_assign)
-			add_var(e, vars, s->target);
+		const Expr *name = s->kind == S_assign ? assigned_name(s->target) : NULL;
+		Symbol *var = name != NULL && name->kind == E_name ? symbol_local(e, name->name)
+								   : NULL;
+		bool skip = var == NULL || !var->is_var || var->item.kind != IT_tensor;
+		for (int k = 0; k < vars->n; k++)
+			skip |= vars->v[k] == var;
+		if (!skip)
+			APPEND(e->arena, vars->v, vars->n, var);
 		add_assigned(e, vars, s->body);
 		add_assigned(e, vars, s->otherwise);
 	}
-}
-
-/* The first return of a body, which is told what it may not do. */
-static bool
-refuse_return(Elab *e, List body)
-{
-	for (int i = 0; i < body.n; i++) {
-		const Stmt *s = body.v[i];
-		if (s->kind != S_return)
-			continue;
-		run_block(e, (List){.v = body.v + i, .n = 1});
-		return true;
-	}
-	return false;
 }
 
 /* The first assignment of a body to what is not a var, which is told so. */
@@ -159,12 +72,14 @@ has_effect(Elab *e, const Stmt *s, const Vars *vars)
 {
 	if (vars->n > 0)
 		return true;
-	if (refuse_return(e, s->body) || refuse_assignment(e, s->body)
-		|| refuse_assignment(e, s->otherwise))
-		return false;
-	complain(e, DIAG_unused_value, s->word,
-		"this has no effect: it assigns "
-		"no var that is declared before it");
+	for (int i = 0; i < s->body.n; i++)
+		if (((const Stmt *)s->body.v[i])->kind == S_return) {
+			run_block(e, (List){.v = s->body.v + i, .n = 1}); /* says why not */
+			return false;
+		}
+	if (!refuse_assignment(e, s->body) && !refuse_assignment(e, s->otherwise))
+		complain(e, DIAG_unused_value, s->word,
+			"this has no effect: it assigns no var that is declared before it");
 	return false;
 }
 
@@ -183,37 +98,6 @@ set_vars(const Vars *vars, const Item *items)
 {
 	for (int i = 0; i < vars->n; i++)
 		vars->v[i]->item = item_tensor(items[i].range, items[i].value);
-}
-
-/* ---- bodies */
-
-static void
-region_begin(Elab *e, Region *r, Op *op, int nbodies)
-{
-	*r = (Region){.outer = e->region, .op = op, .around = e->block};
-	op->nbodies = nbodies;
-	op->bodies = NEW_ARRAY(e->arena, Block *, nbodies);
-	for (int i = 0; i < nbodies; i++)
-		op->bodies[i] = block_new(e->m, op);
-	e->region = r;
-}
-
-static void
-region_end(Elab *e, const Region *r)
-{
-	e->block = r->around;
-	e->region = r->outer;
-}
-
-static void
-end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
-{
-	Value **values = NEW_ARRAY(e->arena, Value *, n + 1);
-	for (int i = 0; i < n; i++)
-		values[i] = items[i].value;
-	Op *end = make_return(body, n, values, op->range, op->label);
-	for (int i = 0; i < n; i++)
-		op_set_operand_range(end, i, items[i].range);
 }
 
 /* ---- loops */
@@ -269,45 +153,41 @@ loop_begin(Elab *e, Loop *l, Value *first)
 	return true;
 }
 
-/* What only is read stays what it is. */
-static void
-return_carried(Elab *e, Loop *l, Value *next)
-{
-	const Block *body = l->op->bodies[1];
-	int n = l->index.s != NULL;
-	for (int i = 0; i < l->vars.n; i++) { /* may capture, and add params */
-		Item *var = &l->vars.v[i]->item;
-		var->value = region_value(e, var->value);
-	}
-	Item *items = NEW_ARRAY(e->arena, Item, body->nparams + 1);
-	if (n > 0)
-		items[0].value = next;
-	for (int i = 0; i < l->vars.n; i++)
-		items[n++] = l->vars.v[i]->item;
-	for (int i = 0; i < l->region.ncaptured; i++)
-		items[n++].value = captured_param(&l->region, body, i);
-	end_body(e, l->op, l->op->bodies[1], n, items);
-}
-
+/*
+ * The returns of both bodies, and the op.  What only is read stays what it is:
+ *   body(i, x, w) { ... return(i.2, x.2, w) }
+ */
 static void
 loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 {
 	bool right = diag_errors(e->session) == l->errors && condition != NULL;
+	int nindices = l->index.s != NULL, n = nindices;
+	const Block *body = l->op->bodies[1];
 	if (right) {
 		end_body(e, l->op, l->op->bodies[0], 1,
 			&(Item){.value = condition, .range = where});
-		return_carried(e, l, next);
+		for (int i = 0; i < l->vars.n; i++) { /* may capture, and add params */
+			Item *var = &l->vars.v[i]->item;
+			var->value = region_value(e, var->value);
+		}
+		Item *items = NEW_ARRAY(e->arena, Item, body->nparams + 1);
+		items[0].value = next;
+		for (int i = 0; i < l->vars.n; i++)
+			items[n++] = l->vars.v[i]->item;
+		for (int i = 0; i < l->region.ncaptured; i++)
+			items[n++].value = captured_param(&l->region, body, i);
+		end_body(e, l->op, l->op->bodies[1], n, items);
 	}
 	region_end(e, &l->region);
 	set_vars(&l->vars, l->before);
 	if (!right || make_end(at(e, l->site), l->op) == NULL)
 		return;
-	if (l->index.s != NULL)
+
+	if (nindices > 0)
 		give_name(e, l->index, l->op->results[0]);
 	for (int i = 0; i < l->vars.n; i++) {
 		Symbol *var = l->vars.v[i];
-		assign_var(e, var, var->range, (Range){0},
-			l->op->results[i + (l->index.s != NULL)]);
+		assign_var(e, var, var->range, (Range){0}, l->op->results[i + nindices]);
 	}
 }
 
@@ -322,9 +202,7 @@ eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
 	if (item->kind == IT_tensor && item->value->type.rank == 0
 		&& item->value->type.dtype == D_pred)
 		return item->value;
-	complain(e, DIAG_dtype, item->range,
-		"the condition of '%s' is a "
-		"scalar pred, not %s",
+	complain(e, DIAG_dtype, item->range, "the condition of '%s' is a scalar pred, not %s",
 		word, show_item(e, item));
 	if (item->kind == IT_tensor && item->value->type.dtype == D_pred)
 		diag_note(e->session, (Range){0},
@@ -370,23 +248,21 @@ eval_bound(Elab *e, const Expr *x, Item *bound)
 		return true;
 	if (bound->kind == IT_int)
 		complain(e, DIAG_loop, x->range,
-			"%" PRId64 " is not a value "
-			"of i32, which counts loops",
+			"%" PRId64 " is not a value of i32, which counts loops",
 			bound->integer);
 	else if (bound->kind != IT_error)
 		complain(e, DIAG_loop, x->range,
-			"a loop is bounded by "
-			"integers or scalars of i32, not %s",
+			"a loop is bounded by integers or scalars of i32, not %s",
 			show_item(e, bound));
 	return false;
 }
 
 static bool
-eval_range(Elab *e, const Stmt *s, Bounds *b)
+eval_range(Elab *e, const Stmt *s, Bounds *bounds)
 {
-	bool right = eval_bound(e, s->value, &b->from);
-	right &= eval_bound(e, s->stop, &b->to);
-	b->known = b->from.kind == IT_int && b->to.kind == IT_int;
+	bool right = eval_bound(e, s->value, &bounds->from);
+	right &= eval_bound(e, s->stop, &bounds->to);
+	bounds->known = bounds->from.kind == IT_int && bounds->to.kind == IT_int;
 	return right;
 }
 
@@ -401,58 +277,49 @@ typedef struct Scan {
 } Scan;
 
 static bool
-add_scanned(Elab *e, Scan *scan, const Item *x)
+add_scanned(Elab *e, Scan *scan, const Item *item)
 {
-	if (x->kind != IT_tensor || x->value->type.rank == 0) {
-		complain(e, DIAG_loop, x->range,
-			"a loop goes over dim 0 of a "
-			"tensor, or over a range 0..N; this is %s",
-			show_item(e, x));
+	if (item->kind != IT_tensor || item->value->type.rank == 0) {
+		complain(e, DIAG_loop, item->range,
+			"a loop goes over dim 0 of a tensor, or over a range 0..N; this is %s",
+			show_item(e, item));
 		return false;
 	}
-	int64_t trips = x->value->type.dims[0];
+	int64_t trips = item->value->type.dims[0];
 	if (scan->n > 0 && trips != scan->trips) {
-		complain(e, DIAG_loop, x->range,
+		complain(e, DIAG_loop, item->range,
 			"dim 0 has size %" PRId64 ", not %" PRId64
 			" as that of the tensor before it",
 			trips, scan->trips);
 		return false;
 	}
 	scan->trips = trips;
-	scan->items[scan->n++] = *x;
+	scan->items[scan->n++] = *item;
 	return true;
 }
 
 /* (w, b) in (Ws, Bs) goes over both at once. */
 static bool
-scan_tuple(Elab *e, const Stmt *s, Scan *scan, const Item *value)
+scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 {
-	if (value->kind != IT_tuple || value->n != s->targets.n || value->n > MAX_SCANNED) {
-		complain(e, DIAG_unpack, s->value->range, "%d names for %s", s->targets.n,
-			show_item(e, value));
-		return false;
-	}
-	for (int i = 0; i < value->n; i++)
-		if (value->items[i].kind == IT_error || !add_scanned(e, scan, &value->items[i]))
-			return false;
-	return true;
-}
-
-static bool
-eval_scan(Elab *e, const Stmt *s, Scan *scan)
-{
-	Item value = eval_value(e, s->value);
+	const Item *items = s->tuple ? value.items : &value;
+	int n = s->tuple ? value.n : 1;
 	if (value.kind == IT_error)
 		return false;
-	if (value.kind == IT_tuple && !s->tuple) {
-		complain(e, DIAG_loop, s->value->range,
-			"a loop over %s has a "
-			"name for each, in parentheses: for (a, b) in ...",
+	if (s->tuple && (value.kind != IT_tuple || n != s->targets.n || n > MAX_SCANNED)) {
+		complain(e, DIAG_unpack, s->value->range, "%d names for %s", s->targets.n,
 			show_item(e, &value));
 		return false;
 	}
-	if (!(s->tuple ? scan_tuple(e, s, scan, &value) : add_scanned(e, scan, &value)))
+	if (value.kind == IT_tuple && !s->tuple) {
+		complain(e, DIAG_loop, s->value->range,
+			"a loop over %s has a name for each, in parentheses: for (a, b) in ...",
+			show_item(e, &value));
 		return false;
+	}
+	for (int i = 0; i < n; i++)
+		if (items[i].kind == IT_error || !add_scanned(e, scan, &items[i]))
+			return false;
 	if (scan->trips <= INT32_MAX)
 		return true;
 	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips", INT32_MAX);
@@ -461,27 +328,21 @@ eval_scan(Elab *e, const Stmt *s, Scan *scan)
 
 /* ---- for: one iteration */
 
+/* Binds the index and the parts of what is gone over: an element of the tuple,
+   or the slices of what is scanned; and runs the body. */
 static void
-bind_index(Elab *e, Name name, Item i)
-{
-	Symbol *symbol = symbol_declare(e, SYM_value, name);
-	if (symbol == NULL)
-		return;
-	symbol->item = i;
-	symbol->used = true; /* to count is use enough */
-}
-
-/* Binds the index and the slices of what is scanned, and runs the body. */
-static void
-run_iteration(Elab *e, const Stmt *s, Name name, const Scan *scan, Item i)
+run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *scan, Item i)
 {
 	int scope = scope_enter(e);
-	if (name.s != NULL)
-		bind_index(e, name, i);
-	for (int k = 0; k < scan->n; k++) {
-		Item part = index_first(e, &scan->items[k], &i);
-		bind(e, s, s->targets.v[k], part);
+	Symbol *index = name.s != NULL ? symbol_declare(e, SYM_value, name) : NULL;
+	if (index != NULL) {
+		index->item = i;
+		index->used = true; /* to count is use enough */
 	}
+	if (tuple != NULL)
+		bind(e, s, s->targets.v[0], tuple->items[i.integer]);
+	for (int k = 0; k < scan->n; k++)
+		bind(e, s, s->targets.v[k], index_first(e, &scan->items[k], &i));
 	run_block(e, s->body);
 	scope_leave(e, scope);
 }
@@ -497,62 +358,41 @@ index_name(const Stmt *s)
 
 /* ---- for unroll */
 
-static void
-run_unrolled(Elab *e, const Stmt *s, const Scan *scan, int64_t from, int64_t to)
-{
-	bool repeated = e->frame->repeated;
-	int errors = diag_errors(e->session);
-	for (int64_t i = from; i < to; i++) {
-		if (diag_errors(e->session) != errors
-			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
-			break;
-		run_iteration(e, s, index_name(s), scan, item_int(s->word, i));
-		e->frame->repeated = true;
-	}
-	e->frame->repeated = repeated;
-}
-
-/* for unroll k in (1, 2, 4): the elements of a tuple */
-static void
-run_tuple(Elab *e, const Stmt *s, const Item *tuple)
-{
-	bool repeated = e->frame->repeated;
-	int errors = diag_errors(e->session);
-	for (int i = 0; i < tuple->n; i++) {
-		if (diag_errors(e->session) != errors)
-			break;
-		int scope = scope_enter(e);
-		if (s->index.s != NULL)
-			bind_index(e, s->index, item_int(s->word, i));
-		bind(e, s, s->targets.v[0], tuple->items[i]);
-		run_block(e, s->body);
-		scope_leave(e, scope);
-		e->frame->repeated = true;
-	}
-	e->frame->repeated = repeated;
-}
-
+/* for unroll k in (1, 2, 4): the elements of a tuple; else a range, or a scan. */
 static void
 run_unroll(Elab *e, const Stmt *s)
 {
 	Scan scan = {0};
 	Bounds b = {0};
-	if (s->stop == NULL) {
-		Item over = s->tuple ? item_error(s->range) : eval_value(e, s->value);
-		if (over.kind == IT_tuple)
-			run_tuple(e, s, &over);
-		else if (eval_scan(e, s, &scan))
-			run_unrolled(e, s, &scan, 0, scan.trips);
-		return;
+	Item over;
+	bool is_tuple = false;
+	if (s->stop != NULL) {
+		if (!eval_range(e, s, &b))
+			return;
+		if (!b.known) {
+			complain(e, DIAG_loop, s->value->range,
+				"the bounds of 'for unroll' are known at compile time");
+			return;
+		}
+	} else {
+		over = eval_value(e, s->value);
+		is_tuple = over.kind == IT_tuple && !s->tuple;
+		if (!is_tuple && !scan_items(e, s, over, &scan))
+			return;
+		b.to.integer = is_tuple ? over.n : scan.trips;
 	}
-	if (!eval_range(e, s, &b))
-		return;
-	if (b.known)
-		run_unrolled(e, s, &scan, b.from.integer, b.to.integer);
-	else
-		complain(e, DIAG_loop, s->value->range,
-			"the bounds of 'for "
-			"unroll' are known at compile time");
+
+	bool repeated = e->frame->repeated;
+	int errors = diag_errors(e->session);
+	for (int64_t i = b.from.integer; i < b.to.integer; i++) {
+		if (diag_errors(e->session) != errors
+			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
+			break;
+		run_iteration(e, s, index_name(s), is_tuple ? &over : NULL, &scan,
+			item_int(s->word, i));
+		e->frame->repeated = true;
+	}
+	e->frame->repeated = repeated;
 }
 
 /* ---- for: the loop */
@@ -563,14 +403,8 @@ bound_value(Elab *e, Site s, const Item *bound)
 	return bound->kind == IT_tensor ? bound->value : item_constant(e, s, D_i32, bound);
 }
 
-static int64_t
-trip_count(const Bounds *b)
-{
-	return b->to.integer > b->from.integer ? b->to.integer - b->from.integer : 0;
-}
-
 static void
-run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
+run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
 {
 	static const char unnamed[] = "i";
 	Loop l = {.site = {s->word, "for", AS_block}, .index = index_name(s)};
@@ -578,31 +412,23 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *b)
 	if (name.s == NULL)
 		l.index = (Name){unnamed, s->word};
 	add_assigned(e, &l.vars, s->body);
-	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, bound_value(e, l.site, &b->from)))
+	if (!has_effect(e, s, &l.vars)
+		|| !loop_begin(e, &l, bound_value(e, l.site, &bounds->from)))
 		return;
-	if (b->known)
-		op_set_int(l.op, A_trips, trip_count(b));
+	if (bounds->known) {
+		int64_t trips = bounds->to.integer - bounds->from.integer;
+		op_set_int(l.op, A_trips, trips > 0 ? trips : 0);
+	}
 	enter_body(e, &l, 0);
 	Value *condition = make_compare(at(e, l.site), DIR_LT, l.op->bodies[0]->params[0],
-		bound_value(e, l.site, &b->to));
+		bound_value(e, l.site, &bounds->to));
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
-	run_iteration(e, s, name, scan, item_tensor(name.range, i));
+	run_iteration(e, s, name, NULL, scan, item_tensor(name.range, i));
 	Item one = item_int(s->word, 1);
 	Value *next =
 		make_binary(at(e, l.site), O_add, i, item_constant(e, l.site, D_i32, &one));
 	loop_end(e, &l, (Range){0}, condition, next);
-}
-
-static bool
-is_plain_range(Elab *e, const Stmt *s)
-{
-	if (s->index.s == NULL && !s->tuple)
-		return true;
-	complain(e, DIAG_unpack, s->range,
-		"a range gives one number at a "
-		"time: for i in a..b");
-	return false;
 }
 
 void
@@ -610,14 +436,17 @@ run_for(Elab *e, const Stmt *s)
 {
 	Scan scan = {0};
 	Bounds b = {0};
-	if (s->stop != NULL && !is_plain_range(e, s))
+	if (s->stop != NULL && (s->index.s != NULL || s->tuple)) {
+		complain(e, DIAG_unpack, s->range,
+			"a range gives one number at a time: for i in a..b");
 		return;
+	}
 	if (s->unroll) {
 		run_unroll(e, s);
 		return;
 	}
 	if (s->stop == NULL) {
-		if (!eval_scan(e, s, &scan))
+		if (!scan_items(e, s, eval_value(e, s->value), &scan))
 			return;
 		b = (Bounds){item_int(s->word, 0), item_int(s->word, scan.trips), true};
 	} else if (!eval_range(e, s, &b)) {
@@ -643,18 +472,27 @@ run_branch(Elab *e, const Op *op, int body, List statements, const Vars *vars,
 	return after;
 }
 
-static void
-run_conditional(Elab *e, const Stmt *s, Value *condition)
+/* Decided at compile time, only one side is elaborated. */
+void
+run_if(Elab *e, const Stmt *s)
 {
 	Region r;
 	Vars vars = {0};
 	Site site = {s->word, "if", AS_block};
+	Item item;
+	Value *condition = eval_condition(e, s, "if", &item);
+	if (item.kind == IT_bool) {
+		for (int i = 0; i < e->frame->nsymbols; i++)
+			e->frame->symbols[i]->used = true; /* maybe by the other side */
+		run_block(e, item.integer ? s->body : s->otherwise);
+	}
+	if (condition == NULL)
+		return;
+
 	int errors = diag_errors(e->session);
 	add_assigned(e, &vars, s->body);
 	add_assigned(e, &vars, s->otherwise);
-	if (!has_effect(e, s, &vars))
-		return;
-	Op *op = make_begin(at(e, site), O_if, 1, &condition);
+	Op *op = has_effect(e, s, &vars) ? make_begin(at(e, site), O_if, 1, &condition) : NULL;
 	if (op == NULL)
 		return;
 	op_set_operand_range(op, 0, s->value->range);
@@ -673,26 +511,4 @@ run_conditional(Elab *e, const Stmt *s, Value *condition)
 		return;
 	for (int i = 0; i < vars.n; i++)
 		assign_var(e, vars.v[i], vars.v[i]->range, (Range){0}, op->results[i]);
-}
-
-/* The side that is left out may use any of them. */
-static void
-use_all(const Frame *f)
-{
-	for (int i = 0; i < f->nsymbols; i++)
-		f->symbols[i]->used = true;
-}
-
-/* Decided at compile time, only one side is elaborated. */
-void
-run_if(Elab *e, const Stmt *s)
-{
-	Item item;
-	Value *condition = eval_condition(e, s, "if", &item);
-	if (condition != NULL)
-		run_conditional(e, s, condition);
-	if (item.kind != IT_bool)
-		return;
-	use_all(e->frame);
-	run_block(e, item.integer ? s->body : s->otherwise);
 }

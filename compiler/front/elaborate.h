@@ -53,13 +53,13 @@ typedef enum ItemKind {
 
 typedef struct Item {
 	ItemKind kind;
-	Range range;	     /* the expression */
-	Value *value;	     /* tensor */
-	int64_t integer;     /* int; bool; axis: its number */
-	double real;	     /* float */
-	const Expr *literal; /* string */
-	const TypeSpec *type;
-	int n; /* tuple */
+	Range range;		 /* the expression */
+	Value *value;		 /* tensor */
+	int64_t integer;	 /* int; bool; axis: its number */
+	double real;		 /* float */
+	const Expr *literal;	 /* string */
+	struct Annotation *type; /* type */
+	int n;			 /* tuple */
 	struct Item *items;
 } Item;
 
@@ -138,30 +138,34 @@ typedef struct Elab {
 	Arena *arena;
 	Module *m;
 	const FrontOptions *options;
-	Table *globals;	      /* Symbol */
-	Table *functions;     /* FnDecl */
-	Table *prelude;	      /* FnDecl */
-	Block *block;	      /* where ops go */
-	Region *region;	      /* around that block, or NULL */
-	OpMode mode;	      /* of the ops; plain functions have the caller's */
-	Manual *manual;	      /* tensors are those of a device; or NULL */
-	bool uncalled;	      /* a function manual along some axes, which
+	Table *globals;			/* Symbol */
+	Table *functions;		/* FnDecl */
+	Table *prelude;			/* FnDecl */
+	const struct Formals **formals; /* of built-in functions, once read */
+	Block *block;			/* where ops go */
+	Region *region;			/* around that block, or NULL */
+	OpMode mode;			/* of the ops; plain functions have the caller's */
+	Manual *manual;			/* tensors are those of a device; or NULL */
+	bool uncalled;			/* a function manual along some axes, which
 				   might be called by one manual along others */
-	Frame *frame;	      /* NULL at the top level */
-	Range mesh_range;     /* file 0: no mesh yet */
-	bool on_command_line; /* messages are about options: DIAG_usage */
-	int depth;	      /* of eval(), to bound the stack */
+	Frame *frame;			/* NULL at the top level */
+	Range mesh_range;		/* file 0: no mesh yet */
+	bool on_command_line;		/* messages are about options: DIAG_usage */
+	int depth;			/* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
 	bool too_large; /* reported */
 } Elab;
 
-/* elaborate.c: messages, with the chain of calls they happened in */
+/* messages.c: with the chain of calls they happened in */
 void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
 const char *show_type(Elab *e, const Type *t);
-const char *show_item(Elab *e, const Item *x); /* "f32[8,4]", "a number" */
+const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" */
+const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
+/* "did you mean ...?" of the message begun last, if a name is near */
+void suggest(Elab *e, const char *name, const char *const *names, int n);
 
 /* imports.c: the items of a file and of what it imports */
-bool load_items(Session *s, int file, List *items);
+bool load_items(Session *session, int file, List *items);
 
 /* names.c */
 Symbol *symbol_find(Elab *e, const char *name);
@@ -189,12 +193,17 @@ Item item_float(Range r, double v);
 Item item_bool(Range r, bool v);
 Item item_tensor(Range r, Value *v); /* IT_error if v is NULL */
 Item item_tuple(Elab *e, Range r, int n, const Item *items);
-bool item_is_number(const Item *x); /* int, float or bool */
-double item_double(const Item *x);
-Item fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b);
-Item fold_unary(Elab *e, Range r, Operator op, const Item *x);
+bool item_is_number(const Item *item); /* int, float or bool */
+double item_double(const Item *item);
 /* A scalar constant of a dtype; NULL after a message when it does not fit. */
-Value *item_constant(Elab *e, Site s, DType dtype, const Item *x);
+Value *item_constant(Elab *e, Site s, DType dtype, const Item *item);
+
+/* operators.c */
+Item apply_operator(Elab *e, Range r, Operator op, int n, const Item *items);
+/* Tensors of one dtype, which literals take; false after a message. */
+bool to_tensors(Elab *e, Site s, int n, const Item *items, Value **v);
+/* A pointwise op with numpy's broadcasting. */
+Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *items);
 
 /* ops.c: appending ops */
 /* Counts a step of the work; true, after a message, when it is too much. */
@@ -205,7 +214,7 @@ Make at(Elab *e, Site s);
 /* Where operands are written, for messages: of what was added to the block
    after `before`, what is an item; the prelude's are nobody's. */
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
-Value *emit_placed(Elab *e, Site s, OpKind kind, Value *x,
+Value *emit_placed(Elab *e, Site s, OpKind kind, Value *v,
 	const Annotation *a); /* constraint or reshard */
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
@@ -213,45 +222,58 @@ bool broadcasts_to(const Type *x, const Type *shape);
 bool broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape);
 
 /* annotations.c */
-bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
+/* Of a type that is not written, placed nowhere. */
+Annotation *annotation_of(Elab *e, Range r, const Type *type);
 /* Takes sizes and dtype left open from `type`, checks the others. */
 bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where, DiagCode code,
 	const char *what);
 /* Every size and the dtype are written; the type itself. */
-bool annotation_type(Elab *e, Annotation *a, Type *type);
+bool annotation_type(Elab *e, const Annotation *a, Type *type);
+/* What can be said of a placement once sizes and dtype are known. */
 bool annotation_check(Elab *e, const Annotation *a);
-/* The value, a literal in the dtype of the annotation, if that is its type. */
-Value *annotation_fit(Elab *e, Site s, const TypeSpec *spec, Item *x, Annotation *a,
+/* The value, a literal in the dtype of the annotation, if that is its type;
+   NULL after a message. */
+Value *
+annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const char *what);
+
+/* types.c */
+bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis);
+bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
+/* The value as annotated: checked, and placed if that was written; exactly:
+   where nothing is written, it is whole. */
+Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, bool exactly, Item *item,
 	DiagCode code, const char *what);
-/* ... and placed where no `@` means whole. */
-Value *annotation_apply_exactly(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
-	const char *what);
-/* The value as annotated: checked, and placed if that was written. */
-Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, Item *x, DiagCode code,
-	const char *what);
-bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *a);
 
 /* expressions.c */
 Item eval(Elab *e, const Expr *x);	 /* anything */
 Item eval_value(Elab *e, const Expr *x); /* tensor, number or tuple */
+/* What stands in the brackets of x[...]; what is left out is IT_absent. */
+typedef struct IndexItem {
+	const Index *written;
+	Item start, stop, step;
+} IndexItem;
+IndexItem *eval_indices(Elab *e, const Expr *x);
 bool eval_size(Elab *e, const Expr *x, int64_t *size);
-/* A pointwise op with numpy's broadcasting; literals take the dtype. */
-Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *x);
 
 /* indexing.c */
-Item eval_index(Elab *e, const Expr *x);
+Item index_item(Elab *e, const Expr *x, const IndexItem *indices, const Item *from);
 /* `whole` with its part x[...] replaced; NULL after a message. */
-Value *update_part(Elab *e, const Expr *x, Value *whole, const Item *part);
+Value *
+update_part(Elab *e, const Expr *x, const IndexItem *indices, Value *whole, const Item *part);
 /* x[i]: i a number or a scalar */
-Item index_first(Elab *e, const Item *x, const Item *i);
+Item index_first(Elab *e, const Item *item, const Item *i);
 
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
 Item call_function(Elab *e, FnDecl *fn, const Expr *call);
-/* x: f32[b, d]: names no one has declared are the argument's sizes. */
-bool by_position_first(Elab *e, const Expr *call, int i);
-/* A function of the prelude: inlined, or as a composite call. */
-Item call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Item *args);
+
+/* mesh.c */
+/* Of a dim or an axis; as the command line says, if it does. */
+bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
+void declare_mesh(Elab *e, const Decl *d);
+
+/* declarations.c */
+void declare_all(Elab *e, List items, int file);
 
 /* statements.c */
 /* The statements of a function; the returned items. */
@@ -267,13 +289,19 @@ void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value);
 void run_for(Elab *e, const Stmt *s);
 void run_while(Elab *e, const Stmt *s);
 void run_if(Elab *e, const Stmt *s);
+
+/* region.c */
+void region_begin(Elab *e, Region *r, Op *op, int nbodies);
+void region_end(Elab *e, const Region *r);
 /* The value as the block being built sees it. */
 Value *region_value(Elab *e, Value *v);
 /* Is `here` that value already? */
 bool region_sees(const Elab *e, const Value *v, const Value *here);
+/* The params that hold captured value `i`: the last of each body but those
+   captured later. */
+Value *captured_param(const Region *r, const Block *body, int i);
+void end_body(Elab *e, const Op *op, Block *body, int n, const Item *items);
 
-/* collectives.c: "X,Y" */
-const char *show_axes(Elab *e, const AxisList *axes);
 /* manual.c */
 /* The body on each device; args are whole, and bound to the parameters'
    names.  False after a message. */
@@ -286,58 +314,8 @@ bool check_manual_placement(Elab *e, const Annotation *a);
 
 /* extern.c: whether the rule fits the signature, as far as that says; calls. */
 void check_extern(Elab *e, const FnDecl *fn);
-Item call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call);
-
-/* builtins.c */
-typedef struct Call { /* a call of a built-in function */
-	const struct Builtin *builtin;
-	const Expr *expr;
-	Site site;
-	Item args[MAX_PARAMS]; /* in the order of the signature */
-	int nrest;	       /* of the `...` parameter */
-	Item *rest;
-} Call;
-
-typedef Item Builder(Elab *e, Call *c);
-
-typedef enum BuiltinPlace { /* where it may be called */
-	PLACE_everywhere,
-	PLACE_internal, /* in the prelude only */
-	PLACE_manual,	/* in manual functions */
-	PLACE_global,	/* not there */
-} BuiltinPlace;
-
-typedef struct Builtin {
-	const char *name, *signature;
-	Builder *build;
-	int detail; /* an OpKind, a Combiner, ... */
-	BuiltinPlace place;
-	const char *doc; /* NULL: the op's */
-} Builtin;
-
-const Builtin *builtin_find(const char *name);
-int builtin_count(void);
-const Builtin *builtin_at(int i);
-Item builtin_call(Elab *e, const Builtin *b, const Expr *call);
-
-/* arguments.c: what a builder asks of its arguments; false after a message */
-bool want_tensor(Elab *e, Call *c, int i, Value **v);
-bool want_int(Elab *e, Call *c, int i, int64_t *v);
-bool want_bool(Elab *e, Call *c, int i, bool *v);
-bool want_number(Elab *e, Call *c, int i, Item *v);
-/* An int or a tuple of ints. */
-bool want_ints(Elab *e, Call *c, int i, int *n, int64_t *v, int most);
-/* A dim of a tensor of that rank, counted from 0. */
-bool want_dim(Elab *e, Call *c, int i, int rank, int *dim);
-bool want_dims(Elab *e, Call *c, int i, int rank, int *n, int64_t *dims);
-bool want_type(Elab *e, Call *c, int i, Annotation *a);
-/* An argument that is a bracketed list of sizes. */
-bool want_spec(Elab *e, Call *c, int i, Annotation *a);
-/* Integers: a tensor, or one number. */
-bool want_indices(Elab *e, Call *c, int i, Value **index);
-/* A tuple of tensors of one dtype. */
-bool want_tensors(Elab *e, Call *c, int i, int *n, Value ***v);
-const char *param_name(Elab *e, const Builtin *b, int i);
-bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
+/* Its arguments are placed. */
+Item
+call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *results, Range call);
 
 #endif

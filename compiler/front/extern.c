@@ -32,9 +32,7 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 		if (p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype))
 			continue;
 		complain(e, DIAG_extern, p->range,
-			"%s of '%s' needs a full "
-			"type, as in f32[b, d]",
-			what, fn->name.s);
+			"%s of '%s' needs a full type, as in f32[b, d]", what, fn->name.s);
 		return false;
 	}
 	return true;
@@ -45,8 +43,7 @@ check_signature(Elab *e, const FnDecl *fn)
 {
 	if (fn->params.n == 0 || !fn->has_results) {
 		complain(e, DIAG_extern, fn->name.range,
-			"'%s' has no %s; an "
-			"extern function is given tensors and makes tensors",
+			"'%s' has no %s; an extern function is given tensors and makes tensors",
 			fn->name.s, fn->params.n == 0 ? "parameters" : "results");
 		return false;
 	}
@@ -61,17 +58,15 @@ check_signature(Elab *e, const FnDecl *fn)
 }
 
 static bool
-check_counts(Elab *e, const FnDecl *fn, const ExternRule *r)
+check_counts(Elab *e, const FnDecl *fn, const ExternRule *rule)
 {
-	int nresults = r->nterms - r->noperands;
-	bool operands = r->noperands != fn->params.n;
+	int nresults = rule->nterms - rule->noperands;
+	bool operands = rule->noperands != fn->params.n;
 	if (!operands && nresults == fn->results.n)
 		return true;
-	complain(e, DIAG_extern, fn->rule.range,
-		"the rule is of %d %s%s, '%s' "
-		"has %d",
-		operands ? r->noperands : nresults, operands ? "operand" : "result",
-		(operands ? r->noperands : nresults) == 1 ? "" : "s", fn->name.s,
+	complain(e, DIAG_extern, fn->rule.range, "the rule is of %d %s%s, '%s' has %d",
+		operands ? rule->noperands : nresults, operands ? "operand" : "result",
+		(operands ? rule->noperands : nresults) == 1 ? "" : "s", fn->name.s,
 		operands ? fn->params.n : fn->results.n);
 	diag_label(e->session, operands ? fn->name.range : fn->results_range, "declared here");
 	return false;
@@ -83,9 +78,7 @@ check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *p)
 {
 	if (p->type->name.s != NULL || p->type->dims.n == term->rank)
 		return;
-	complain(e, DIAG_extern, fn->rule.range,
-		"the rule gives %s %d dim%s, "
-		"not %d",
+	complain(e, DIAG_extern, fn->rule.range, "the rule gives %s %d dim%s, not %d",
 		p->name.s != NULL ? p->name.s : "the result", term->rank,
 		term->rank == 1 ? "" : "s", p->type->dims.n);
 	diag_label(e->session, p->type->range, "declared here");
@@ -113,39 +106,26 @@ check_extern(Elab *e, const FnDecl *fn)
 
 /* ---- calls */
 
-static bool
-place_argument(Elab *e, const Param *p, Item x, Value **v, Range *range)
+Item
+call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *results, Range call)
 {
-	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = {x.range, p->name.s, AS_call};
-	*range = x.range;
-	*v = annotation_apply(e, s, p->type, &x, DIAG_call_mismatch, what);
-	return *v != NULL;
-}
-
-static bool
-result_types(Elab *e, const FnDecl *fn, Type *types)
-{
-	for (int i = 0; i < fn->results.n; i++) {
-		const Param *p = fn->results.v[i];
-		Annotation a;
-		if (!annotation_resolve(e, p->type, &a) || !annotation_type(e, &a, &types[i]))
-			return false;
-	}
-	return true;
-}
-
-static Op *
-build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *types, Range call)
-{
+	int n = fn->params.n, nresults = fn->results.n;
+	Value **operands = NEW_ARRAY(e->arena, Value *, n);
+	Type *types = NEW_ARRAY(e->arena, Type, nresults);
+	Item *items = NEW_ARRAY(e->arena, Item, nresults);
 	External *x = NEW(e->arena, External);
 	Site s = {call, fn->name.s, AS_call};
-	Op *op = make_begin(at(e, s), O_extern, fn->params.n, operands);
+	for (int i = 0; i < n; i++)
+		operands[i] = args[i].value;
+	for (int i = 0; i < nresults; i++)
+		if (!annotation_type(e, &results[i], &types[i]))
+			return item_error(call);
+	Op *op = make_begin(at(e, s), O_extern, n, operands);
 	if (op == NULL)
-		return NULL;
+		return item_error(call);
 	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
 	op->external = x;
-	for (int i = 0; i < fn->results.n; i++) {
+	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];
 		const char *name = p->name.s != NULL ? p->name.s : fn->name.s;
 		if (i > 0)
@@ -154,34 +134,16 @@ build_extern(Elab *e, const FnDecl *fn, Value *const *operands, const Type *type
 			op->results[0]->name = module_unique_name(e->m, name);
 		op->results[i]->type = types[i];
 	}
-	return make_end(at(e, s), op) != NULL ? op : NULL;
-}
-
-Item
-call_extern(Elab *e, const FnDecl *fn, const Item *args, Range call)
-{
-	int n = fn->params.n, nresults = fn->results.n;
-	Value **operands = NEW_ARRAY(e->arena, Value *, n);
-	Range *ranges = NEW_ARRAY(e->arena, Range, n);
-	Type *types = NEW_ARRAY(e->arena, Type, nresults);
-	Item *items = NEW_ARRAY(e->arena, Item, nresults);
-	for (int i = 0; i < n; i++)
-		if (!place_argument(e, fn->params.v[i], args[i], &operands[i], &ranges[i]))
-			return item_error(call);
-	if (!result_types(e, fn, types))
-		return item_error(call);
-	Op *op = build_extern(e, fn, operands, types, call);
-	if (op == NULL)
+	if (make_end(at(e, s), op) == NULL)
 		return item_error(call);
 	for (int i = 0; i < n; i++)
-		op_set_operand_range(op, i, ranges[i]);
+		op_set_operand_range(op, i, args[i].range);
 	for (int i = 0; i < nresults; i++) {
-		const Param *p = fn->results.v[i];
-		Site s = {call, fn->name.s, AS_call};
-		items[i] = item_tensor(call, op->results[i]);
-		items[i] = item_tensor(call,
-			annotation_apply(e, s, p->type, &items[i], DIAG_results, "the result"));
-		if (items[i].kind == IT_error)
+		Value *v = op->results[i];
+		if (results[i].placed)
+			v = emit_placed(e, s, O_constraint, v, &results[i]);
+		items[i] = item_tensor(call, v);
+		if (v == NULL)
 			return item_error(call);
 	}
 	return nresults == 1 ? items[0] : item_tuple(e, call, nresults, items);

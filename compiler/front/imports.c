@@ -24,90 +24,89 @@ typedef struct Opened {
 
 /* The path of an import, from the directory of the importing file. */
 static const char *
-relative_path(Loader *l, int importer, const char *path)
+relative_path(Loader *loader, int importer, const char *path)
 {
-	const char *from = source_file(l->session, importer)->path;
+	const char *from = source_file(loader->session, importer)->path;
 	const char *slash = strrchr(from, '/');
 	if (path[0] == '/' || slash == NULL)
 		return path;
-	return arena_printf(l->session->arena, "%.*s/%s", (int)(slash - from), from, path);
+	return arena_printf(loader->session->arena, "%.*s/%s", (int)(slash - from), from, path);
 }
 
 static const char *
-canonical_path(Loader *l, const char *path)
+canonical_path(Loader *loader, const char *path)
 {
 	char *real = realpath(path, NULL);
 	if (real == NULL)
 		return path;
-	const char *copy = arena_strndup(l->session->arena, real, strlen(real));
+	const char *copy = arena_strndup(loader->session->arena, real, strlen(real));
 	free(real);
 	return copy;
 }
 
-static bool load(Loader *l, int file);
+static bool load(Loader *loader, int file);
 
 static bool
-import(Loader *l, const Decl *d)
+import(Loader *loader, const Decl *d)
 {
 	enum { MAX_IMPORT_DEPTH = 64 };
-	const char *path = relative_path(l, d->name.range.file, d->name.s);
-	const char *real = canonical_path(l, path);
-	Opened *o = table_get(l->files, real);
+	const char *path = relative_path(loader, d->name.range.file, d->name.s);
+	const char *real = canonical_path(loader, path);
+	Opened *o = table_get(loader->files, real);
 	if (o != NULL && o->active) {
-		diag(l->session, DIAG_import_cycle, d->name.range,
+		diag(loader->session, DIAG_import_cycle, d->name.range,
 			"'%s' imports itself, directly or through others", d->name.s);
 		if (o->import.file != 0)
-			diag_note(l->session, o->import, "it was imported here");
+			diag_note(loader->session, o->import, "it was imported here");
 		return false;
 	}
 	if (o != NULL)
 		return true;
-	if (table_count(l->files) >= MAX_IMPORTS || l->depth >= MAX_IMPORT_DEPTH) {
-		diag(l->session, DIAG_nesting, d->name.range,
-			"imports are nested more than %d deep, or there are "
-			"more than %d files",
+	if (table_count(loader->files) >= MAX_IMPORTS || loader->depth >= MAX_IMPORT_DEPTH) {
+		diag(loader->session, DIAG_nesting, d->name.range,
+			"imports are nested more than %d deep, or there are more than %d files",
 			MAX_IMPORT_DEPTH, MAX_IMPORTS);
 		return false;
 	}
-	int file = source_open(l->session, path, d->name.range);
+	int file = source_open(loader->session, path, d->name.range);
 	if (file == 0)
 		return false;
-	o = NEW(l->session->arena, Opened);
+	o = NEW(loader->session->arena, Opened);
 	o->active = true;
 	o->import = d->name.range;
-	table_set(l->files, real, o);
-	bool right = load(l, file);
+	table_set(loader->files, real, o);
+	bool right = load(loader, file);
 	o->active = false;
 	return right;
 }
 
 static bool
-load(Loader *l, int file)
+load(Loader *loader, int file)
 {
-	const Program *p = parse_file(l->session, file, DIAG_syntax);
+	const Program *p = parse_file(loader->session, file, DIAG_syntax);
 	if (p == NULL)
 		return false;
 	bool right = true;
-	l->depth++;
+	loader->depth++;
 	for (int i = 0; i < p->items.n; i++) {
 		Decl *d = p->items.v[i];
 		if (d->kind == DECL_import)
-			right &= import(l, d);
+			right &= import(loader, d);
 		else
-			APPEND(l->session->arena, l->items.v, l->items.n, d);
+			APPEND(loader->session->arena, loader->items.v, loader->items.n, d);
 	}
-	l->depth--;
+	loader->depth--;
 	return right;
 }
 
 /* False after messages. */
 bool
-load_items(Session *s, int file, List *items)
+load_items(Session *session, int file, List *items)
 {
-	Loader l = {.session = s, .files = table_new(s->arena)};
-	Opened *self = NEW(s->arena, Opened);
+	Loader l = {.session = session, .files = table_new(session->arena)};
+	Opened *self = NEW(session->arena, Opened);
 	self->active = true;
-	table_set(l.files, canonical_path(&l, source_file(s, file)->path), self);
+	table_set(l.files, canonical_path(&l, source_file(session, file)->path), self);
 	bool right = load(&l, file);
 	*items = l.items;
 	return right;

@@ -40,57 +40,50 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 /* ---- indices */
 
 static bool
-is_scalar_index(const Item *x)
+is_scalar_index(const Item *item)
 {
-	return x->kind == IT_tensor && x->value->type.rank == 0
-		&& dtype_is_integer(x->value->type.dtype);
+	return item->kind == IT_tensor && item->value->type.rank == 0
+		&& dtype_is_integer(item->value->type.dtype);
 }
 
 static bool
-complain_index(Elab *e, const Item *x)
+complain_index(Elab *e, const Item *item)
 {
-	if (x->kind == IT_tensor && x->value->type.rank == 0)
-		complain(e, DIAG_index, x->range,
-			"an index is an integer, not "
-			"%s",
-			dtypes[x->value->type.dtype].name);
-	else if (x->kind == IT_tensor)
-		complain(e, DIAG_index, x->range,
-			"a tensor cannot be an index "
-			"here; take(x, idx, dim=0) gathers, where(p, a, b) "
-			"selects");
-	else if (x->kind != IT_error)
-		complain(e, DIAG_index, x->range,
-			"an index is an integer, not "
-			"%s",
-			show_item(e, x));
+	if (item->kind == IT_tensor && item->value->type.rank == 0)
+		complain(e, DIAG_index, item->range, "an index is an integer, not %s",
+			dtypes[item->value->type.dtype].name);
+	else if (item->kind == IT_tensor)
+		complain(e, DIAG_index, item->range,
+			"a tensor cannot be an index here; take(x, idx, dim=0) gathers, "
+			"where(p, a, b) selects");
+	else if (item->kind != IT_error)
+		complain(e, DIAG_index, item->range, "an index is an integer, not %s",
+			show_item(e, item));
 	return false;
 }
 
 /* A number or an integer scalar, or the default when it is left out. */
 static bool
-eval_bound(Elab *e, const Expr *x, int64_t missing, Item *bound)
+check_bound(Elab *e, const Item *item, int64_t missing, Item *bound)
 {
-	*bound = item_int((Range){0}, missing);
-	if (x == NULL)
-		return true;
-	*bound = eval_value(e, x);
+	*bound = item->kind == IT_absent ? item_int((Range){0}, missing) : *item;
 	return bound->kind == IT_int || is_scalar_index(bound) || complain_index(e, bound);
 }
 
 static bool
-eval_step(Elab *e, const Expr *x, int64_t *step)
+check_step(Elab *e, const Item *item, int64_t *step)
 {
-	Item item;
-	if (!eval_bound(e, x, 1, &item))
+	Item step_item;
+	if (!check_bound(e, item, 1, &step_item))
 		return false;
-	*step = item.integer;
-	if (item.kind == IT_int && *step != 0 && *step != INT64_MIN)
+	*step = step_item.integer;
+	if (step_item.kind == IT_int && *step != 0 && *step != INT64_MIN)
 		return true;
-	if (item.kind == IT_int)
-		complain(e, DIAG_index, x->range, "a slice cannot have step %" PRId64, *step);
+	if (step_item.kind == IT_int)
+		complain(e, DIAG_index, item->range, "a slice cannot have step %" PRId64,
+			*step);
 	else
-		complain(e, DIAG_index, x->range,
+		complain(e, DIAG_index, item->range,
 			"the step of a slice is known at compile time");
 	return false;
 }
@@ -118,13 +111,13 @@ select_one(Selection *sel, int d, const Item *at)
 }
 
 static bool
-select_at(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
+select_at(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t size)
 {
 	Item at;
-	if (!eval_bound(e, index->start, 0, &at))
+	if (!check_bound(e, &index->start, 0, &at))
 		return false;
 	if (at.kind == IT_int && (at.integer < -size || at.integer >= size)) {
-		complain(e, DIAG_index, index->range,
+		complain(e, DIAG_index, index->written->range,
 			"index %" PRId64 " is outside dim %d, which has size %" PRId64,
 			at.integer, d, size);
 		return false;
@@ -196,15 +189,15 @@ same_expr(const Expr *a, const Expr *b)
 }
 
 static bool
-add_term(Linear *l, const Expr *x, int64_t factor)
+add_term(Linear *sum, const Expr *x, int64_t factor)
 {
-	for (int i = 0; i < l->n; i++)
-		if (same_expr(l->terms[i], x))
-			return add_i64(l->factors[i], factor, &l->factors[i]);
-	if (l->n == MAX_LINEAR)
+	for (int i = 0; i < sum->n; i++)
+		if (same_expr(sum->terms[i], x))
+			return add_i64(sum->factors[i], factor, &sum->factors[i]);
+	if (sum->n == MAX_LINEAR)
 		return false;
-	l->terms[l->n] = x;
-	l->factors[l->n++] = factor;
+	sum->terms[sum->n] = x;
+	sum->factors[sum->n++] = factor;
 	return true;
 }
 
@@ -225,22 +218,23 @@ known_integer(Elab *e, const Expr *x, int64_t *v)
 
 /* Adds factor * x; false where it is too large. */
 static bool
-add_linear(Elab *e, Linear *l, const Expr *x, int64_t factor)
+add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 {
 	int64_t v;
 	bool binary = x->kind == E_binary;
 	if (known_integer(e, x, &v))
-		return mul_i64(v, factor, &v) && add_i64(l->constant, v, &l->constant);
+		return mul_i64(v, factor, &v) && add_i64(sum->constant, v, &sum->constant);
 	if (binary && (x->op == OPERATOR_add || x->op == OPERATOR_sub))
-		return add_linear(e, l, x->left, factor)
-			&& add_linear(e, l, x->right, x->op == OPERATOR_sub ? -factor : factor);
+		return add_linear(e, sum, x->left, factor)
+			&& add_linear(e, sum, x->right,
+				x->op == OPERATOR_sub ? -factor : factor);
 	if (x->kind == E_unary && x->op == OPERATOR_neg)
-		return add_linear(e, l, x->left, -factor);
+		return add_linear(e, sum, x->left, -factor);
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->left, &v))
-		return mul_i64(v, factor, &v) && add_linear(e, l, x->right, v);
+		return mul_i64(v, factor, &v) && add_linear(e, sum, x->right, v);
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
-		return mul_i64(v, factor, &v) && add_linear(e, l, x->left, v);
-	return add_term(l, x, factor);
+		return mul_i64(v, factor, &v) && add_linear(e, sum, x->left, v);
+	return add_term(sum, x, factor);
 }
 
 /* stop - start, where it does not depend on the run */
@@ -265,15 +259,13 @@ select_dynamic(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
 	int64_t length;
 	if (from->kind != IT_tensor || !slice_length(e, index, &length)) {
 		complain(e, DIAG_index, index->range,
-			"the length of this "
-			"slice is not known at compile time; write x[i:i+4] or "
-			"dynamic_slice(x, start=(i,), size=(4,))");
+			"the length of this slice is not known at compile time; write x[i:i+4] "
+			"or dynamic_slice(x, start=(i,), size=(4,))");
 		return false;
 	}
 	if (step != 1) {
 		complain(e, DIAG_index, index->range,
-			"a slice that starts "
-			"where the program says when it runs has no step");
+			"a slice that starts where the program says when it runs has no step");
 		return false;
 	}
 	if (length < 1 || length > size) {
@@ -299,9 +291,8 @@ normalize_bound(Elab *e, const Expr *x, int d, int64_t size, int64_t *bound)
 		return true;
 	}
 	complain(e, DIAG_index, x->range,
-		"slice bound %" PRId64 " is outside "
-		"dim %d, which has size %" PRId64,
-		*bound, d, size);
+		"slice bound %" PRId64 " is outside dim %d, which has size %" PRId64, *bound, d,
+		size);
 	return false;
 }
 
@@ -320,9 +311,7 @@ select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size, 
 	int64_t stride = down ? -step : step;
 	if (span <= 0) {
 		complain(e, DIAG_index, index->range,
-			"this slice of dim %d, "
-			"which has size %" PRId64 ", is empty",
-			d, size);
+			"this slice of dim %d, which has size %" PRId64 ", is empty", d, size);
 		return false;
 	}
 	int64_t count = (span - 1) / stride + 1;
@@ -335,19 +324,19 @@ select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size, 
 }
 
 static bool
-select_range(Elab *e, Selection *sel, const Index *index, int d, int64_t size)
+select_range(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t size)
 {
 	Item from, to;
 	int64_t step;
-	if (!eval_step(e, index->step, &step))
+	if (!check_step(e, &index->step, &step))
 		return false;
 	bool down = step < 0;
-	if (!eval_bound(e, index->start, down ? size - 1 : 0, &from)
-		|| !eval_bound(e, index->stop, down ? -1 : size, &to))
+	if (!check_bound(e, &index->start, down ? size - 1 : 0, &from)
+		|| !check_bound(e, &index->stop, down ? -1 : size, &to))
 		return false;
 	if (from.kind == IT_tensor || to.kind == IT_tensor)
-		return select_dynamic(e, sel, index, d, size, &from, step);
-	return select_static(e, sel, index, d, size, from.integer, to.integer, step);
+		return select_dynamic(e, sel, index->written, d, size, &from, step);
+	return select_static(e, sel, index->written, d, size, from.integer, to.integer, step);
 }
 
 static bool
@@ -383,8 +372,10 @@ count_indexed(Elab *e, const Expr *x, int rank, int *indexed)
 }
 
 static bool
-select_item(Elab *e, Selection *sel, const Index *index, const Type *type, int *d, int skipped)
+select_item(Elab *e, Selection *sel, const IndexItem *item, const Type *type, int *d,
+	int skipped)
 {
+	const Index *index = item->written;
 	if (index->kind == INDEX_new)
 		return add_dim(e, sel, index->range, 1);
 	if (index->kind == INDEX_ellipsis) {
@@ -394,18 +385,18 @@ select_item(Elab *e, Selection *sel, const Index *index, const Type *type, int *
 		return true;
 	}
 	int dim = (*d)++;
-	return index->kind == INDEX_at ? select_at(e, sel, index, dim, type->dims[dim])
-				       : select_range(e, sel, index, dim, type->dims[dim]);
+	return index->kind == INDEX_at ? select_at(e, sel, item, dim, type->dims[dim])
+				       : select_range(e, sel, item, dim, type->dims[dim]);
 }
 
 static bool
-select_all(Elab *e, Selection *sel, const Expr *x, const Type *type)
+select_all(Elab *e, Selection *sel, const Expr *x, const IndexItem *indices, const Type *type)
 {
 	int indexed, d = 0;
 	if (!count_indexed(e, x, type->rank, &indexed))
 		return false;
 	for (int i = 0; i < x->args.n; i++)
-		if (!select_item(e, sel, x->args.v[i], type, &d, type->rank - indexed))
+		if (!select_item(e, sel, &indices[i], type, &d, type->rank - indexed))
 			return false;
 	for (; d < type->rank; d++)
 		if (!select_whole(e, sel, x->range, d, type->dims[d]))
@@ -417,7 +408,7 @@ select_all(Elab *e, Selection *sel, const Expr *x, const Type *type)
 
 /* (a, b)[0]: an element of a tuple */
 static Item
-index_tuple(Elab *e, const Expr *x, const Item *tuple)
+index_tuple(Elab *e, const Expr *x, const IndexItem *indices, const Item *tuple)
 {
 	const Index *index = x->args.v[0];
 	Item at;
@@ -425,13 +416,13 @@ index_tuple(Elab *e, const Expr *x, const Item *tuple)
 		complain(e, DIAG_index, x->range, "a tuple is indexed by one integer");
 		return item_error(x->range);
 	}
-	if (!eval_bound(e, index->start, 0, &at))
+	if (!check_bound(e, &indices->start, 0, &at))
 		return item_error(x->range);
 	int64_t i = at.integer;
 	if (at.kind == IT_tensor)
 		complain(e, DIAG_index, index->range,
-			"the index of a tuple is "
-			"known at compile time; stack(t) makes a tensor");
+			"the index of a tuple is known at compile time; stack(t) makes a "
+			"tensor");
 	else if (i >= -tuple->n && i < tuple->n)
 		return tuple->items[i < 0 ? i + tuple->n : i];
 	else
@@ -442,12 +433,12 @@ index_tuple(Elab *e, const Expr *x, const Item *tuple)
 
 /* The run-time starts, the other dims whole. */
 static Value *
-slice_dynamic(Elab *e, Site s, Selection *sel, Value *x)
+slice_dynamic(Elab *e, Site s, Selection *sel, Value *v)
 {
 	int64_t size[MAX_RANK];
-	for (int d = 0; d < x->type.rank; d++)
-		size[d] = sel->from[d] != NULL ? sel->limit[d] : x->type.dims[d];
-	return make_dynamic_slice(at(e, s), x, sel->from, size);
+	for (int d = 0; d < v->type.rank; d++)
+		size[d] = sel->from[d] != NULL ? sel->limit[d] : v->type.dims[d];
+	return make_dynamic_slice(at(e, s), v, sel->from, size);
 }
 
 static Value *
@@ -465,43 +456,31 @@ read_part(Elab *e, Site s, Selection *sel, const Item *from)
 }
 
 Item
-eval_index(Elab *e, const Expr *x)
+index_item(Elab *e, const Expr *x, const IndexItem *indices, const Item *from)
 {
 	Selection sel = {0};
-	if (x->left->kind == E_name && dtype_habit(x->left->name) != NULL
-		&& symbol_find(e, x->left->name) == NULL) {
-		report_unknown_name(e, x->left->range, x->left->name);
-		return item_error(x->range);
-	}
-	Item from = eval_value(e, x->left);
-	if (from.kind == IT_tuple)
-		return index_tuple(e, x, &from);
-	if (from.kind != IT_tensor) {
-		if (from.kind != IT_error)
-			complain(e, DIAG_index, x->range,
-				"%s cannot be "
-				"indexed",
-				show_item(e, &from));
-		return item_error(x->range);
-	}
-	if (!select_all(e, &sel, x, &from.value->type))
-		return item_error(x->range);
 	Site s = {x->range, "[]", AS_index};
-	return item_tensor(x->range, read_part(e, s, &sel, &from));
+	if (from->kind == IT_tuple)
+		return index_tuple(e, x, indices, from);
+	if (from->kind == IT_tensor && select_all(e, &sel, x, indices, &from->value->type))
+		return item_tensor(x->range, read_part(e, s, &sel, from));
+	if (from->kind != IT_error && from->kind != IT_tensor)
+		complain(e, DIAG_index, x->range, "%s cannot be indexed", show_item(e, from));
+	return item_error(x->range);
 }
 
 /* The slice of a loop over x. */
 Item
-index_first(Elab *e, const Item *x, const Item *i)
+index_first(Elab *e, const Item *item, const Item *i)
 {
 	Selection sel = {0};
-	const Type *type = &x->value->type;
-	Site s = {x->range, "for", AS_row};
+	const Type *type = &item->value->type;
+	Site s = {item->range, "for", AS_row};
 	select_one(&sel, 0, i);
 	for (int d = 1; d < type->rank; d++)
-		if (!select_whole(e, &sel, x->range, d, type->dims[d]))
-			return item_error(x->range);
-	return item_tensor(x->range, read_part(e, s, &sel, x));
+		if (!select_whole(e, &sel, item->range, d, type->dims[d]))
+			return item_error(item->range);
+	return item_tensor(item->range, read_part(e, s, &sel, item));
 }
 
 /* ---- assigning to a part */
@@ -517,20 +496,20 @@ is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
 		right &= ((const Index *)x->args.v[i])->kind != INDEX_new;
 	if (!right)
 		complain(e, DIAG_assign, x->range,
-			"only elements side by side "
-			"can be assigned to: no step, and no new dim");
+			"only elements side by side can be assigned to: no step, and no new "
+			"dim");
 	return right;
 }
 
 Value *
-update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
+update_part(Elab *e, const Expr *x, const IndexItem *indices, Value *whole, const Item *part)
 {
 	Selection sel = {0};
 	Site s = {x->range, "[] =", AS_part};
 	Item value = *part;
 	int rank = whole->type.rank;
 	int64_t size[MAX_RANK];
-	if (!select_all(e, &sel, x, &whole->type) || !is_block(e, x, &sel, rank))
+	if (!select_all(e, &sel, x, indices, &whole->type) || !is_block(e, x, &sel, rank))
 		return NULL;
 	if (item_is_number(&value))
 		value = item_tensor(value.range,
@@ -538,17 +517,13 @@ update_part(Elab *e, const Expr *x, Value *whole, const Item *part)
 	if (value.kind == IT_error)
 		return NULL;
 	if (value.kind != IT_tensor) {
-		complain(e, DIAG_shape, value.range,
-			"a part of a tensor "
-			"cannot become %s",
+		complain(e, DIAG_shape, value.range, "a part of a tensor cannot become %s",
 			show_item(e, &value));
 		return NULL;
 	}
 	Type shape = type_of(whole->type.dtype, sel.rank, sel.dims);
 	if (!broadcasts_to(&value.value->type, &shape)) {
-		complain(e, DIAG_shape, value.range,
-			"a part of type %s cannot "
-			"become %s",
+		complain(e, DIAG_shape, value.range, "a part of type %s cannot become %s",
 			show_type(e, &shape), show_item(e, &value));
 		return NULL;
 	}

@@ -26,32 +26,6 @@
 
 /* ---- signatures */
 
-static const char *
-show_axis(Elab *e, AxisRef a)
-{
-	return e->m->mesh.axes[a.axis].name;
-}
-
-/* What a function may be manual along that is called where the caller is so
-   along other axes. */
-static void
-note_axes_left(Elab *e, const FnDecl *fn)
-{
-	const Mesh *mesh = &e->m->mesh;
-	AxisList left = {0};
-	for (int i = 0; i < mesh->naxes; i++)
-		if (!axes_overlap(&e->manual->along, axis_whole(mesh, i)))
-			axes_append(&left, axis_whole(mesh, i));
-	if (left.n > 0)
-		diag_note(e->session, (Range){0},
-			"'%s' may be manual along "
-			"what is left, %s, as in manual(%s) fn",
-			fn->name.s, show_axes(e, &left), show_axes(e, &left));
-	diag_note(e->session, (Range){0},
-		"a function of one device's "
-		"tensors is a plain fn");
-}
-
 /* The axes that the function is manual along: all, or those that it names. */
 static bool
 manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
@@ -67,8 +41,7 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 			return false;
 		if (spec->sub || axes_overlap(axes, a)) {
 			complain(e, DIAG_manual, spec->range,
-				"a function is "
-				"manual along whole axes, each named once");
+				"a function is manual along whole axes, each named once");
 			return false;
 		}
 		axes_append(axes, a);
@@ -90,61 +63,48 @@ manual_along(const Elab *e, AxisRef a)
 bool
 may_nest(Elab *e, const FnDecl *fn, Range call)
 {
-	AxisList axes;
+	const Mesh *mesh = &e->m->mesh;
+	AxisList axes, left = {0};
+	int at = 0;
 	if (!manual_axes(e, fn, &axes))
 		return false;
-	for (int i = 0; i < axes.n; i++) {
-		if (!axes_overlap(&e->manual->along, axes.a[i]))
-			continue;
-		const Manual *m = manual_along(e, axes.a[i]);
-		complain(e, DIAG_manual, call,
-			"'%s' is manual along %s, and "
-			"so is '%s', in which it is called",
-			fn->name.s, show_axis(e, axes.a[i]), m->fn->name.s);
-		diag_note(e->session, fn->name.range,
-			"'%s' is manual along "
-			"%s",
-			fn->name.s, show_axes(e, &axes));
-		diag_note(e->session, m->fn->name.range,
-			"'%s' is manual along "
-			"%s",
-			m->fn->name.s, show_axes(e, m->op->axes));
-		note_axes_left(e, fn);
-		return false;
-	}
-	return true;
+	while (at < axes.n && !axes_overlap(&e->manual->along, axes.a[at]))
+		at++;
+	if (at == axes.n)
+		return true;
+
+	const Manual *m = manual_along(e, axes.a[at]);
+	complain(e, DIAG_manual, call,
+		"'%s' is manual along %s, and so is '%s', in which it is called", fn->name.s,
+		mesh->axes[axes.a[at].axis].name, m->fn->name.s);
+	diag_note(e->session, fn->name.range, "'%s' is manual along %s", fn->name.s,
+		show_axes(e, &axes));
+	diag_note(e->session, m->fn->name.range, "'%s' is manual along %s", m->fn->name.s,
+		show_axes(e, m->op->axes));
+	for (int i = 0; i < mesh->naxes; i++)
+		if (!axes_overlap(&e->manual->along, axis_whole(mesh, i)))
+			axes_append(&left, axis_whole(mesh, i));
+	if (left.n > 0)
+		diag_note(e->session, (Range){0},
+			"'%s' may be manual along what is left, %s, as in manual(%s) fn",
+			fn->name.s, show_axes(e, &left), show_axes(e, &left));
+	diag_note(e->session, (Range){0}, "a function of one device's tensors is a plain fn");
+	return false;
 }
 
 /* The manual ones of a list, which come first; false if they do not. */
 static bool
-manual_part(const AxisList *l, const AxisList *manual, AxisList *part)
+manual_part(const AxisList *list, const AxisList *manual, AxisList *part)
 {
 	bool ordered = true;
 	*part = (AxisList){0};
-	for (int i = 0; i < l->n; i++) {
-		if (!axes_overlap(manual, l->a[i]))
+	for (int i = 0; i < list->n; i++) {
+		if (!axes_overlap(manual, list->a[i]))
 			continue;
 		ordered &= part->n == i;
-		axes_append(part, l->a[i]);
+		axes_append(part, list->a[i]);
 	}
 	return ordered;
-}
-
-/* How a tensor is cut along the manual axes; closed. */
-static Placement
-manual_spec(const Placement *p, const AxisList *manual, bool *ordered)
-{
-	Placement spec = placement_close(*p);
-	AxisList axes = placement_unreduced(p), part;
-	manual_part(&axes, manual, &part);
-	placement_set_unreduced(&spec, &part, (Combiner)p->combiner);
-	*ordered = true;
-	for (int d = 0; d < p->rank; d++) {
-		axes = placement_dim(p, d);
-		*ordered &= manual_part(&axes, manual, &part);
-		placement_set_dim(&spec, d, &part);
-	}
-	return spec;
 }
 
 /* Every axis of the mesh is manual: nothing is left to the compiler. */
@@ -164,10 +124,50 @@ cuts_partly(Elab *e, const AxisList *axes, const AxisList *manual)
 	return false;
 }
 
+/* Propagation may fill open dims, but with automatic axes only. */
+static void
+bar_manual(Placement *placement, const AxisList *manual)
+{
+	AxisList barred = placement_replicated(placement);
+	for (int i = 0; i < manual->n && placement->open && !placement->all_replicated; i++)
+		if (!placement_uses(placement, manual->a[i])
+			&& !axes_overlap(&barred, manual->a[i]))
+			axes_append(&barred, manual->a[i]);
+	placement_set_replicated(placement, &barred);
+}
+
+/* How a tensor is cut along the manual axes, closed; false after a message. */
+static bool
+find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
+{
+	const Placement *p = &a->placement;
+	AxisList axes = placement_unreduced(p), part;
+	bool ordered = true;
+	*spec = placement_close(*p);
+	manual_part(&axes, manual, &part);
+	placement_set_unreduced(spec, &part, (Combiner)p->combiner);
+	for (int d = 0; d < p->rank; d++) {
+		axes = placement_dim(p, d);
+		ordered &= manual_part(&axes, manual, &part);
+		placement_set_dim(spec, d, &part);
+	}
+	if (!ordered)
+		complain(e, DIAG_manual, a->range,
+			"in each dim the axes that the function is manual along come first");
+	return ordered;
+}
+
 /* Exact along the manual axes: a device's part follows from it. */
 static bool
-check_spec(Elab *e, const Annotation *a, const AxisList *manual)
+resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, Annotation *a)
 {
+	if (p->type == NULL) {
+		complain(e, DIAG_manual, p->range,
+			"%s of a manual function needs a type, which says where it is", what);
+		return false;
+	}
+	if (!annotation_resolve(e, p->type, a))
+		return false;
 	const char *wrong = NULL;
 	AxisList axes = placement_unreduced(&a->placement);
 	bool part = cuts_partly(e, &axes, manual);
@@ -179,86 +179,44 @@ check_spec(Elab *e, const Annotation *a, const AxisList *manual)
 		wrong = "a part of an axis";
 	if (a->placement.open && all_manual(e, manual))
 		wrong = "an open dim (?)";
-	if (wrong == NULL)
-		return true;
-	complain(e, DIAG_manual, a->range,
-		"the signature of a manual function "
-		"says where every dim is; it has no place for %s",
-		wrong);
-	return false;
-}
-
-/* Propagation may fill open dims, but with automatic axes only. */
-static void
-bar_manual(Placement *p, const AxisList *manual)
-{
-	AxisList barred = placement_replicated(p);
-	for (int i = 0; i < manual->n && p->open && !p->all_replicated; i++)
-		if (!placement_uses(p, manual->a[i]) && !axes_overlap(&barred, manual->a[i]))
-			axes_append(&barred, manual->a[i]);
-	placement_set_replicated(p, &barred);
-}
-
-/* The spec of what is declared; false after a message. */
-static bool
-find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
-{
-	bool ordered;
-	*spec = manual_spec(&a->placement, manual, &ordered);
-	if (!ordered)
+	if (wrong != NULL)
 		complain(e, DIAG_manual, a->range,
-			"in each dim the axes that "
-			"the function is manual along come first");
-	return ordered;
-}
-
-static bool
-resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, Annotation *a)
-{
-	if (p->type == NULL) {
-		complain(e, DIAG_manual, p->range,
-			"%s of a manual function "
-			"needs a type, which says where it is",
-			what);
-		return false;
-	}
-	return annotation_resolve(e, p->type, a) && check_spec(e, a, manual);
+			"the signature of a manual function says where every dim is; it has no "
+			"place for %s",
+			wrong);
+	return wrong == NULL;
 }
 
 /* ---- arguments of a call */
 
-static Value *
-place_argument(Elab *e, const Param *p, const AxisList *manual, Item *x)
-{
-	const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-	Site s = {x->range, p->name.s, AS_call};
-	Annotation a;
-	if (!resolve_spec(e, p, what, manual, &a))
-		return NULL;
-	Value *v = annotation_apply_exactly(e, s, p->type, x, DIAG_call_mismatch, what);
-	if (v != NULL)
-		bar_manual(&v->placement, manual);
-	return v;
-}
-
-/* Names the arguments as the function does; false after a message. */
+/* Placed, and named as the function does; false after a message. */
 static bool
 place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
 {
 	AxisList manual;
+	Annotation a;
 	bool right = true;
 	if (!manual_axes(e, fn, &manual))
 		return false;
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *p = fn->params.v[i];
+		const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
 		Item x = args[i];
-		values[i] = place_argument(e, p, &manual, &x);
+		Site site = {x.range, p->name.s, AS_call};
+		Value *v = NULL;
+		if (x.kind != IT_error && resolve_spec(e, p, what, &manual, &a))
+			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
+		if (v != NULL)
+			v = emit_placed(e, site, O_constraint, v, &a);
+		if (v != NULL)
+			bar_manual(&v->placement, &manual);
+		values[i] = v;
 		Symbol *s = symbol_declare(e, SYM_value, p->name);
-		right &= values[i] != NULL && s != NULL;
+		right &= v != NULL && s != NULL;
 		if (s != NULL)
-			s->item = item_tensor(x.range, values[i]);
+			s->item = item_tensor(x.range, v);
 		if (right)
-			s->named = name_value(e, p->name, UNTYPED_no, values[i]);
+			s->named = name_value(e, p->name, UNTYPED_no, v);
 	}
 	return right;
 }
@@ -308,20 +266,19 @@ signature_of(Elab *e, const FnDecl *fn)
 
 /* What the parts that the devices return are together. */
 static bool
-check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
+check_part(Elab *e, Annotation *a, const Placement *spec, Item *item)
 {
-	if (item_is_number(x) && a->has_dtype)
-		*x = item_tensor(x->range,
-			item_constant(e, (Site){x->range, "return", AS_call}, a->dtype, x));
-	if (x->kind != IT_tensor) {
-		if (x->kind != IT_error)
-			complain(e, DIAG_literal, x->range,
-				"the result is %s, "
-				"which has no dtype",
-				show_item(e, x));
+	if (item_is_number(item) && a->has_dtype)
+		*item = item_tensor(item->range,
+			item_constant(e, (Site){item->range, "return", AS_call}, a->dtype,
+				item));
+	if (item->kind != IT_tensor) {
+		if (item->kind != IT_error)
+			complain(e, DIAG_literal, item->range,
+				"the result is %s, which has no dtype", show_item(e, item));
 		return false;
 	}
-	const Type *part = &x->value->type;
+	const Type *part = &item->value->type;
 	Type whole = *part;
 	for (int d = 0; d < whole.rank && d < a->rank; d++)
 		if (!mul_i64(whole.dims[d], placement_dim_ways(spec, d), &whole.dims[d]))
@@ -329,21 +286,8 @@ check_part(Elab *e, Annotation *a, const Placement *spec, Item *x)
 	const char *what = type_equal(&whole, part)
 		? "the result"
 		: arena_printf(e->arena, "the result, %s on each device,", show_type(e, part));
-	return annotation_unify(e, a, &whole, x->range, DIAG_results, what)
+	return annotation_unify(e, a, &whole, item->range, DIAG_results, what)
 		&& annotation_check(e, a);
-}
-
-static bool
-check_count(Elab *e, const FnDecl *fn, int n, Range where)
-{
-	if (n == fn->results.n)
-		return true;
-	complain(e, DIAG_results, where,
-		"'%s' returns %d value%s, its "
-		"signature names %d",
-		fn->name.s, n, n == 1 ? "" : "s", fn->results.n);
-	diag_label(e->session, fn->results_range, "declared here");
-	return false;
 }
 
 /* The statements, and a return of what they make. */
@@ -351,7 +295,7 @@ static bool
 build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Item **items)
 {
 	int n;
-	if (!run_body(e, fn, &n, items) || !check_count(e, fn, n, (*items)[0].range))
+	if (!run_body(e, fn, &n, items))
 		return false;
 	bool right = true;
 	Value **values = NEW_ARRAY(e->arena, Value *, n);
@@ -396,15 +340,6 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const A
 	return m;
 }
 
-static void
-manual_end(Elab *e, const Manual *m)
-{
-	e->block = m->around;
-	e->region = m->region;
-	e->mode = m->mode;
-	e->manual = m->outer;
-}
-
 /* The region's op and its results, placed as the signature says. */
 static bool
 finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *items)
@@ -434,29 +369,25 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *it
 
 /* Of explicit code everything is known, so what it calls says where it is. */
 static bool
-check_open(Elab *e, const Annotation *a)
-{
-	if (e->mode != MODE_explicit || !a->placement.open)
-		return true;
-	complain(e, DIAG_manual, a->range,
-		"an open dim (?) in a result of a "
-		"manual function that explicit code calls; say where it is");
-	return false;
-}
-
-static bool
 resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual, Annotation *results)
 {
+	bool right = true;
 	if (!fn->has_results) {
 		complain(e, DIAG_manual, fn->name.range,
-			"a manual function "
-			"says where its results are, as in -> f32[8@X]");
+			"a manual function says where its results are, as in -> f32[8@X]");
 		return false;
 	}
-	bool right = true;
-	for (int i = 0; i < fn->results.n; i++)
-		right &= resolve_spec(e, fn->results.v[i], "a result", manual, &results[i])
-			&& check_open(e, &results[i]);
+	for (int i = 0; i < fn->results.n; i++) {
+		Annotation *a = &results[i];
+		bool resolved = resolve_spec(e, fn->results.v[i], "a result", manual, a);
+		bool open = resolved && e->mode == MODE_explicit && a->placement.open;
+		if (open)
+			complain(e, DIAG_manual, a->range,
+				"an open dim (?) in a result of a manual function that "
+				"explicit "
+				"code calls; say where it is");
+		right &= resolved && !open;
+	}
 	return right;
 }
 
@@ -483,7 +414,10 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **
 	for (int i = 0; i < nparams; i++)
 		add_shard(e, fn->params.v[i], args[i], &specs[i], &written[i]);
 	right = build_body(e, fn, declared, specs + nparams, results);
-	manual_end(e, m);
+	e->block = m->around;
+	e->region = m->region;
+	e->mode = m->mode;
+	e->manual = m->outer;
 	return right && finish_op(e, fn, m->op, declared, *results);
 }
 
@@ -510,9 +444,8 @@ check_manual_placement(Elab *e, const Annotation *a)
 		return true;
 	if (e->manual->whole) {
 		complain(e, DIAG_manual, a->range,
-			"in a manual function every "
-			"tensor is on one device: only the signature says what "
-			"is split");
+			"in a manual function every tensor is on one device: only the "
+			"signature says what is split");
 		return false;
 	}
 	for (int i = 0; i < manual->n; i++) {
@@ -521,9 +454,8 @@ check_manual_placement(Elab *e, const Annotation *a)
 			&& !axes_overlap(&barred, manual->a[i]))
 			continue;
 		complain(e, DIAG_manual, a->range,
-			"'%s' is manual along %s: a "
-			"tensor in it is what one device along %s has, and is "
-			"placed along other axes only",
+			"'%s' is manual along %s: a tensor in it is what one device along %s "
+			"has, and is placed along other axes only",
 			manual_along(e, manual->a[i])->fn->name.s, show_axes(e, &axis),
 			show_axes(e, &axis));
 		return false;

@@ -6,7 +6,7 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "functions/builtins.h"
 
 static Symbol *
 find_global(Elab *e, const char *name)
@@ -45,15 +45,12 @@ report_duplicate(Elab *e, SymbolKind kind, Name name, const Symbol *old)
 {
 	if (old->kind == SYM_value && kind == SYM_value)
 		complain(e, DIAG_duplicate, name.range,
-			"'%s' is bound already; "
-			"to assign again, declare it with var",
-			name.s);
+			"'%s' is bound already; to assign again, declare it with var", name.s);
 	else if (old->kind == kind)
 		complain(e, DIAG_duplicate, name.range, "'%s' is declared twice", name.s);
 	else
 		complain(e, DIAG_duplicate, name.range,
-			"'%s' is %s already; "
-			"axes, dims, types and values share one namespace",
+			"'%s' is %s already; axes, dims, types and values share one namespace",
 			name.s, kind_words[old->kind]);
 	diag_note(e->session, old->range, "'%s' was declared here", name.s);
 }
@@ -130,13 +127,20 @@ static const struct Habit {
 	{"s64", "i64"},
 };
 
+static const char *
+habit(const struct Habit *habits, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(habits[i].theirs, name) == 0)
+			return habits[i].ours;
+	return NULL;
+}
+#define HABIT(habits, name) habit(habits, sizeof habits / sizeof *habits, name)
+
 const char *
 dtype_habit(const char *name)
 {
-	for (size_t i = 0; i < sizeof dtype_habits / sizeof *dtype_habits; i++)
-		if (strcmp(dtype_habits[i].theirs, name) == 0)
-			return dtype_habits[i].ours;
-	return NULL;
+	return HABIT(dtype_habits, name);
 }
 
 static const struct Habit constant_habits[] = {
@@ -153,56 +157,37 @@ static const struct Habit constant_habits[] = {
 	{"lax", "functions are built in and need no module: exp(x)"},
 };
 
-static const char *
-constant_habit(const char *name)
-{
-	for (size_t i = 0; i < sizeof constant_habits / sizeof *constant_habits; i++)
-		if (strcmp(constant_habits[i].theirs, name) == 0)
-			return constant_habits[i].ours;
-	return NULL;
-}
-
-static bool
-is_function(Elab *e, const char *name)
-{
-	return table_get(e->functions, name) != NULL || builtin_find(name) != NULL;
-}
-
 /* The nearest of all names in sight; not for each of 100,000 mistakes. */
-static const char *
-nearest_symbol(Elab *e, const char *name)
+static void
+suggest_symbol(Elab *e, const char *name)
 {
 	enum { MAX_HINTS = 100 };
 	const char **words = NULL;
 	int n = 0;
-	if (diag_errors(e->session) > MAX_HINTS)
-		return NULL;
+	if (name[1] == '\0' || diag_errors(e->session) > MAX_HINTS)
+		return;
 	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names); i++)
 		if (table_value(e->frame->names, i) != NULL)
 			APPEND(e->arena, words, n, table_key(e->frame->names, i));
 	for (int i = 0; i < table_count(e->globals); i++)
 		APPEND(e->arena, words, n, table_key(e->globals, i));
-	return nearest_word(name, words, n);
+	suggest(e, name, words, n);
 }
 
 void
 report_unknown_name(Elab *e, Range where, const char *name)
 {
-	const char *hint = constant_habit(name);
+	const char *hint = HABIT(constant_habits, name);
 	if (hint != NULL) {
 		complain(e, DIAG_habit, where, "there is no '%s' here: %s", name, hint);
 	} else if (dtype_habit(name) != NULL) {
 		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
-	} else if (is_function(e, name)) {
+	} else if (table_get(e->functions, name) != NULL || builtin_find(name) != NULL) {
 		complain(e, DIAG_unknown_name, where,
-			"'%s' is a function; its "
-			"arguments are missing",
-			name);
+			"'%s' is a function; its arguments are missing", name);
 	} else {
 		complain(e, DIAG_unknown_name, where, "'%s' is not declared", name);
-		const char *near = name[1] != '\0' ? nearest_symbol(e, name) : NULL;
-		if (near != NULL)
-			diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
+		suggest_symbol(e, name);
 	}
 }
 
@@ -256,14 +241,12 @@ static const struct Habit function_habits[] = {
 void
 report_unknown_function(Elab *e, Range where, const char *name)
 {
-	for (size_t i = 0; i < sizeof function_habits / sizeof *function_habits; i++)
-		if (strcmp(function_habits[i].theirs, name) == 0) {
-			complain(e, DIAG_habit, where,
-				"there is no function "
-				"'%s' here: %s",
-				name, function_habits[i].ours);
-			return;
-		}
+	const char *hint = HABIT(function_habits, name);
+	if (hint != NULL) {
+		complain(e, DIAG_habit, where, "there is no function '%s' here: %s", name,
+			hint);
+		return;
+	}
 	if (dtype_habit(name) != NULL) {
 		complain(e, DIAG_habit, where, "'%s' is written %s: %s(x)", name,
 			dtype_habit(name), dtype_habit(name));
@@ -277,9 +260,7 @@ report_unknown_function(Elab *e, Range where, const char *name)
 			APPEND(e->arena, words, n, builtin_at(i)->name);
 	for (int i = 0; i < table_count(e->functions); i++)
 		APPEND(e->arena, words, n, table_key(e->functions, i));
-	const char *near = nearest_word(name, words, n);
-	if (near != NULL)
-		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
+	suggest(e, name, words, n);
 }
 
 static const char *

@@ -88,18 +88,18 @@ note_operands(Elab *e, const Op *before, int n, const Item *items)
 }
 
 Value *
-emit_placed(Elab *e, Site s, OpKind kind, Value *x, const Annotation *a)
+emit_placed(Elab *e, Site s, OpKind kind, Value *v, const Annotation *a)
 {
 	if (e->manual != NULL && e->manual->whole) /* sizes alone */
-		return x;
-	Value *v = make_unary(at(e, s), kind, x);
-	if (v == NULL)
+		return v;
+	Value *placed = make_unary(at(e, s), kind, v);
+	if (placed == NULL)
 		return NULL;
-	v->placement = a->placement;
-	v->annotated = true;
-	v->type_range = a->range;
-	v->def->requested = kind == O_reshard;
-	return v;
+	placed->placement = a->placement;
+	placed->annotated = true;
+	placed->type_range = a->range;
+	placed->def->requested = kind == O_reshard;
+	return placed;
 }
 
 /* ---- numpy's broadcasting */

@@ -24,7 +24,7 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	if (target->type != NULL) {
 		const char *what = arena_printf(e->arena, "'%s'", name);
 		item = item_tensor(item.range,
-			annotation_apply(e, let_site(s), target->type, &item, DIAG_shape,
+			annotation_apply(e, let_site(s), target->type, false, &item, DIAG_shape,
 				what));
 	}
 	if (target->name.s == NULL)
@@ -44,8 +44,7 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 			item.value);
 	if (symbol->is_var && item.kind != IT_tensor && item.kind != IT_error) {
 		complain(e, DIAG_literal, item.range,
-			"a var is a tensor, not "
-			"%s; a number is made one by a cast: %s(...)",
+			"a var is a tensor, not %s; a number is made one by a cast: %s(...)",
 			show_item(e, &item), item.kind == IT_int ? "i32" : "f32");
 		symbol->item = item_error(item.range);
 	}
@@ -83,16 +82,12 @@ assigned_var(Elab *e, const Expr *target)
 		return s;
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
 		report_unknown_name(e, target->range, target->name);
-		diag_note(e->session, (Range){0},
-			"a new name is bound with "
-			"let: let %s = ...;",
+		diag_note(e->session, (Range){0}, "a new name is bound with let: let %s = ...;",
 			target->name);
 		return NULL;
 	}
 	complain(e, DIAG_assign, target->range,
-		"'%s' cannot be assigned to; "
-		"declare it with var",
-		target->name);
+		"'%s' cannot be assigned to; declare it with var", target->name);
 	if (s != NULL)
 		diag_note(e->session, s->range, "'%s' is bound here", s->name);
 	return NULL;
@@ -111,10 +106,8 @@ assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
 static void
 complain_var_type(Elab *e, const Symbol *var, const Item *value)
 {
-	complain(e, DIAG_shape, value->range,
-		"'%s' is %s and cannot become "
-		"%s",
-		var->name, show_item(e, &var->item), show_item(e, value));
+	complain(e, DIAG_shape, value->range, "'%s' is %s and cannot become %s", var->name,
+		show_item(e, &var->item), show_item(e, value));
 	diag_note(e->session, var->range, "'%s' is declared here", var->name);
 }
 
@@ -125,7 +118,7 @@ assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 	Site s = {value.range, "=", AS_call};
 	Value *v = value.value;
 	if (var->type != NULL)
-		v = annotation_apply(e, s, var->type, &value, DIAG_shape, var->name);
+		v = annotation_apply(e, s, var->type, false, &value, DIAG_shape, var->name);
 	if (v != NULL)
 		assign_var(e, var, where, from, v);
 }
@@ -159,7 +152,7 @@ run_assign(Elab *e, const Stmt *s)
 		assign_whole(e, var, name->range, value);
 		return;
 	}
-	Value *whole = update_part(e, target, var->item.value, &value);
+	Value *whole = update_part(e, target, eval_indices(e, target), var->item.value, &value);
 	if (whole != NULL)
 		assign_placed(e, var, name->range, (Range){0},
 			item_tensor(target->range, whole));
@@ -193,16 +186,15 @@ run_expr(Elab *e, const Stmt *s)
 	Item value = eval_value(e, s->value);
 	if (value.kind != IT_error)
 		complain(e, DIAG_unused_value, s->range,
-			"this value is not "
-			"used; bind it with let, or return it");
+			"this value is not used; bind it with let, or return it");
 }
 
 static void
 run_return(Elab *e, const Stmt *s)
 {
 	complain(e, DIAG_results, s->range,
-		"a function returns at its end, "
-		"not from a loop or a branch; assign the result to a var");
+		"a function returns at its end, not from a loop or a branch; assign the result "
+		"to a var");
 }
 
 static void (*const runners[])(Elab *e, const Stmt *s) = {
@@ -271,6 +263,13 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 			continue;
 		}
 		bool right = eval_results(e, s, n, results);
+		if (right && fn->has_results && fn->results.n != *n) {
+			complain(e, DIAG_results, (*results)[0].range,
+				"'%s' returns %d value%s, its signature names %d", fn->name.s,
+				*n, *n == 1 ? "" : "s", fn->results.n);
+			diag_label(e->session, fn->results_range, "declared here");
+			right = false;
+		}
 		if (i + 1 == fn->body.n)
 			return right;
 		const Stmt *next = fn->body.v[i + 1];

@@ -9,7 +9,7 @@
 #include <inttypes.h>
 #include <string.h>
 
-#include "builders.h"
+#include "builtins.h"
 
 enum { FIRST_HIDDEN = 52 }; /* letters of the dims under `...` */
 
@@ -21,7 +21,8 @@ typedef struct Piece {	/* "bd" of an equation */
 
 typedef struct Equation {
 	Elab *e;
-	Call *call;
+	Call *c;
+	const Argument *a;
 	const char *text;
 	Range literal;
 	int npieces; /* operands */
@@ -131,30 +132,9 @@ read_equation(Equation *q)
 /* ---- against the operands */
 
 static bool
-want_operands(Equation *q)
-{
-	const Call *c = q->call;
-	for (int i = 0; i < c->nrest; i++) {
-		const Item *x = &c->rest[i];
-		if (x->kind == IT_tensor)
-			continue;
-		complain(q->e, DIAG_argument_kind, x->range,
-			"an operand of einsum is a tensor, not %s", show_item(q->e, x));
-		return false;
-	}
-	if (c->nrest == q->npieces)
-		return true;
-	complain(q->e, DIAG_einsum, q->literal,
-		"the equation has %d operand%s, "
-		"%d %s given",
-		q->npieces, q->npieces == 1 ? "" : "s", c->nrest, c->nrest == 1 ? "is" : "are");
-	return false;
-}
-
-static bool
 same_dtypes(Equation *q)
 {
-	const Call *c = q->call;
+	const Call *c = q->c;
 	DType first = c->rest[0].value->type.dtype;
 	for (int i = 0; i < c->nrest; i++) {
 		DType dtype = c->rest[i].value->type.dtype;
@@ -180,7 +160,7 @@ static bool
 check_rank(Equation *q, int i)
 {
 	const Piece *piece = &q->pieces[i];
-	const Item *x = &q->call->rest[i];
+	const Item *x = &q->c->rest[i];
 	int rank = x->value->type.rank;
 	bool fits = piece->ellipsis >= 0 ? rank >= piece->nletters : rank == piece->nletters;
 	if (fits) {
@@ -198,56 +178,56 @@ check_rank(Equation *q, int i)
 
 /* The letters of one list, `...` spread over `hidden` dims. */
 static int
-spell_out(Equation *q, const Piece *piece, int hidden, Term *t)
+spell_out(Equation *q, const Piece *piece, int hidden, Term *term)
 {
 	int n = 0;
 	for (int at = piece->begin; at < piece->end; at++) {
 		if (at == piece->ellipsis) {
 			for (int i = 0; i < hidden; i++) {
-				t->letters[n] = FIRST_HIDDEN + q->nhidden - hidden + i;
-				t->ranges[n++] = range_at(q, at, at + 3);
+				term->letters[n] = FIRST_HIDDEN + q->nhidden - hidden + i;
+				term->ranges[n++] = range_at(q, at, at + 3);
 			}
 			at += 2;
 		} else if (q->text[at] != ' ') {
-			t->letters[n] = letter_number(q->text[at]);
-			t->ranges[n++] = range_at(q, at, at + 1);
+			term->letters[n] = letter_number(q->text[at]);
+			term->ranges[n++] = range_at(q, at, at + 1);
 		}
 	}
 	return n;
 }
 
 static bool
-size_letter(Equation *q, const Term *t, int i, int d)
+size_letter(Equation *q, const Term *term, int i, int d)
 {
-	int letter = t->letters[d];
-	int64_t size = t->value->type.dims[d], *known = &q->sizes[letter];
+	int letter = term->letters[d];
+	int64_t size = term->value->type.dims[d], *known = &q->sizes[letter];
 	bool hidden = letter >= FIRST_HIDDEN;
 	if (q->owner[letter] == 0 || (hidden && *known == 1)) {
 		*known = size;
 		q->owner[letter] = i + 1;
-		q->first[letter] = t->ranges[d];
+		q->first[letter] = term->ranges[d];
 		return true;
 	}
 	if (*known == size || (hidden && size == 1))
 		return true;
 	if (hidden)
-		complain(q->e, DIAG_einsum, t->ranges[d],
+		complain(q->e, DIAG_einsum, term->ranges[d],
 			"a dim under '...' "
 			"is %" PRId64 " in operand %d but %" PRId64 " in operand %d",
 			*known, q->owner[letter], size, i + 1);
 	else if (q->owner[letter] == i + 1)
-		complain(q->e, DIAG_einsum, t->ranges[d],
+		complain(q->e, DIAG_einsum, term->ranges[d],
 			"letter '%c' stands "
 			"for dims of %" PRId64 " and %" PRId64 " in operand %d",
-			letter_at(q, t->ranges[d]), *known, size, i + 1);
+			letter_at(q, term->ranges[d]), *known, size, i + 1);
 	else
-		complain(q->e, DIAG_einsum, t->ranges[d],
+		complain(q->e, DIAG_einsum, term->ranges[d],
 			"letter '%c' is %" PRId64 " in operand %d but %" PRId64
 			" in operand %d",
-			letter_at(q, t->ranges[d]), *known, q->owner[letter], size, i + 1);
+			letter_at(q, term->ranges[d]), *known, q->owner[letter], size, i + 1);
 	diag_label(q->e->session, q->first[letter], "%" PRId64 " here", *known);
-	diag_label(q->e->session, q->call->rest[i].range, "%s",
-		show_type(q->e, &t->value->type));
+	diag_label(q->e->session, q->c->rest[i].range, "%s",
+		show_type(q->e, &term->value->type));
 	return false;
 }
 
@@ -260,7 +240,7 @@ read_terms(Equation *q)
 	q->terms = NEW_ARRAY(q->e->arena, Term, q->npieces);
 	for (int i = 0; i < q->npieces; i++) {
 		Term *t = &q->terms[i];
-		t->value = q->call->rest[i].value;
+		t->value = q->c->rest[i].value;
 		int rank = t->value->type.rank;
 		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, t);
 		for (int d = 0; d < rank; d++)
@@ -272,11 +252,11 @@ read_terms(Equation *q)
 
 /* A dim of size 1 under `...` that is larger elsewhere has no letter. */
 static bool
-drop_stretched(Equation *q, Term *t)
+drop_stretched(Equation *q, Term *term)
 {
-	for (int d = t->value->type.rank - 1; d >= 0; d--)
-		if (t->value->type.dims[d] != q->sizes[t->letters[d]]
-			&& !term_drop_dim(at(q->e, q->call->site), t, d))
+	for (int d = term->value->type.rank - 1; d >= 0; d--)
+		if (term->value->type.dims[d] != q->sizes[term->letters[d]]
+			&& !term_drop_dim(at(q->e, q->c->site), term, d))
 			return false;
 	return true;
 }
@@ -316,94 +296,71 @@ read_result(Equation *q, Term *out, int *nout)
 
 /* ---- results */
 
-/* dtype=: the operands are converted only where a dot cannot widen them. */
-static bool
-want_dtype(Equation *q, DType *dtype)
-{
-	Call *c = q->call;
-	Annotation a;
-	DType from = c->rest[0].value->type.dtype;
-	*dtype = from;
-	if (c->args[3].kind == IT_absent)
-		return true;
-	if (!want_type(q->e, c, 3, &a))
-		return false;
-	if (!a.has_dtype || a.rank > 0 || a.dtype == D_pred) {
-		complain(q->e, DIAG_argument_kind, c->args[3].range,
-			"dtype= takes a dtype of numbers: dtype=f32");
-		return false;
-	}
-	if (dtypes[a.dtype].class != dtypes[from].class
-		|| dtypes[a.dtype].bytes == dtypes[from].bytes)
-		for (int i = 0; i < q->npieces; i++) {
-			q->terms[i].value =
-				make_convert(at(q->e, c->site), q->terms[i].value, a.dtype);
-			if (q->terms[i].value == NULL)
-				return false;
-		}
-	*dtype = a.dtype;
-	return true;
-}
-
 /* out=[B@X, F]: the placement of the result. */
 static Value *
-place_result(Elab *e, Call *c, int i, Value *v)
+place_result(Call *c, const Argument *out, Value *v)
 {
-	Annotation a;
-	if (v == NULL || c->args[i].kind == IT_absent)
+	if (v == NULL || !out->given)
 		return v;
-	if (!want_spec(e, c, i, &a)
-		|| !annotation_unify(e, &a, &v->type, c->expr->range, DIAG_shape, "the result")
-		|| !annotation_check(e, &a))
+	Annotation placement = out->written;
+	if (!annotation_unify(c->elab, &placement, &v->type, c->site.range, DIAG_shape,
+		    "the result")
+		|| !annotation_check(c->elab, &placement))
 		return NULL;
-	return emit_placed(e, c->site, O_constraint, v, &a);
+	return emit_placed(c->elab, c->site, O_constraint, v, &placement);
 }
 
-static bool
-is_single_line(const Equation *q)
-{
-	int written = q->literal.end - q->literal.begin - 2;
-	if ((int)strlen(q->text) == written)
-		return true;
-	complain(q->e, DIAG_einsum, q->literal,
-		"an equation has letters, ',', '->' and '...' only");
-	return false;
-}
-
+/* dtype=: the operands are converted only where a dot cannot widen them. */
 static Value *
 multiply_equation(Equation *q)
 {
-	Call *c = q->call;
+	const Argument *wanted = &q->a[3];
+	DType from = q->c->rest[0].value->type.dtype;
+	DType dtype = wanted->given ? wanted->written.dtype : from;
+	bool widens = dtypes[dtype].class == dtypes[from].class
+		&& dtypes[dtype].bytes != dtypes[from].bytes;
 	Term out = {0};
 	int nout;
-	DType dtype;
-	if (!read_result(q, &out, &nout) || !want_dtype(q, &dtype))
+	if (!read_result(q, &out, &nout))
 		return NULL;
-	for (int i = 0; i < q->npieces; i++)
-		if (!drop_stretched(q, &q->terms[i]))
+	if (dtype == D_pred) {
+		complain(q->e, DIAG_argument_kind, wanted->range,
+			"dtype= takes a dtype of numbers: dtype=f32");
+		return NULL;
+	}
+	for (int i = 0; i < q->npieces; i++) {
+		if (!widens)
+			q->terms[i].value = make_convert(q->c->make, q->terms[i].value, dtype);
+		if (q->terms[i].value == NULL || !drop_stretched(q, &q->terms[i]))
 			return NULL;
-	return make_einsum(at(q->e, c->site), q->npieces, q->terms, &out, nout, dtype);
+	}
+	return make_einsum(q->c->make, q->npieces, q->terms, &out, nout, dtype);
 }
 
-Item
-build_einsum(Elab *e, Call *c)
+Value *
+build_einsum(Call *c, const Argument *a)
 {
-	Item error = item_error(c->expr->range);
-	if (c->args[0].kind != IT_string) {
-		complain(e, DIAG_einsum, c->args[0].range,
-			"einsum begins with "
-			"its equation: einsum(\"bd,df->bf\", a, b)");
-		return error;
+	Elab *e = c->elab;
+	Equation q = {.e = e, .c = c, .a = a, .text = a[0].text, .literal = a[0].range};
+	if ((int)strlen(q.text) != q.literal.end - q.literal.begin - 2) { /* escapes */
+		complain(e, DIAG_einsum, q.literal,
+			"an equation has letters, ',', '->' and '...' only");
+		return NULL;
 	}
-	Equation q = {.e = e, .call = c};
-	q.text = c->args[0].literal->name;
-	q.literal = c->args[0].range;
-	if (!is_single_line(&q) || !read_equation(&q) || !want_operands(&q) || !same_dtypes(&q)
-		|| !read_terms(&q))
-		return error;
+	if (!read_equation(&q))
+		return NULL;
+	if (c->nrest != q.npieces) {
+		complain(e, DIAG_einsum, q.literal,
+			"the equation has %d operand%s, %d %s given", q.npieces,
+			q.npieces == 1 ? "" : "s", c->nrest, c->nrest == 1 ? "is" : "are");
+		return NULL;
+	}
+	if (!same_dtypes(&q) || !read_terms(&q))
+		return NULL;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
 	c->site.form = AS_einsum;
-	return item_tensor(c->expr->range, place_result(e, c, 2, multiply_equation(&q)));
+	c->make = at(e, c->site);
+	return place_result(c, &a[2], multiply_equation(&q));
 }
 
 /* ---- matmul */
@@ -413,21 +370,21 @@ enum { ROW, INNER, COLUMN, FIRST_BATCH };
 /* a: [batch..., row, inner] or [inner]; b: [batch..., inner, column] or
    [inner].  Batch letters are counted from the last. */
 static void
-name_dims(Term *t, int before_last, int last, int alone)
+name_dims(Term *term, int before_last, int last, int alone)
 {
-	int rank = t->value->type.rank;
+	int rank = term->value->type.rank;
 	for (int d = 0; d < rank; d++)
-		t->letters[d] = FIRST_BATCH + rank - 3 - d;
+		term->letters[d] = FIRST_BATCH + rank - 3 - d;
 	if (rank == 1) {
-		t->letters[0] = alone;
+		term->letters[0] = alone;
 	} else {
-		t->letters[rank - 1] = last;
-		t->letters[rank - 2] = before_last;
+		term->letters[rank - 1] = last;
+		term->letters[rank - 2] = before_last;
 	}
 }
 
 static bool
-matmul_fits(Elab *e, Call *c, const Term *a, const Term *b, int64_t *sizes)
+matmul_fits(Call *c, const Term *a, const Term *b, int64_t *sizes)
 {
 	const Term *terms[] = {a, b};
 	for (int i = 0; i < 2; i++)
@@ -439,10 +396,11 @@ matmul_fits(Elab *e, Call *c, const Term *a, const Term *b, int64_t *sizes)
 				sizes[letter] = size;
 			if (sizes[letter] == size || (batch && size == 1))
 				continue;
-			complain(e, DIAG_shape, c->expr->range,
+			complain(c->elab, DIAG_shape, c->site.range,
 				"matmul of %s "
 				"and %s: %s %" PRId64 " and %" PRId64,
-				show_type(e, &a->value->type), show_type(e, &b->value->type),
+				show_type(c->elab, &a->value->type),
+				show_type(c->elab, &b->value->type),
 				batch ? "batch dims of" : "the inner dims differ,",
 				sizes[letter], size);
 			return false;
@@ -464,51 +422,48 @@ matmul_result(const Term *a, const Term *b, Term *out)
 	return n;
 }
 
+/* Of two tensors of one dtype, neither a scalar. */
 static bool
-want_factors(Elab *e, Call *c, Term *terms)
+can_multiply(Call *c, const Argument *a)
 {
-	if (!want_tensor(e, c, 0, &terms[0].value) || !want_tensor(e, c, 1, &terms[1].value))
-		return false;
-	const Type *a = &terms[0].value->type, *b = &terms[1].value->type;
-	if (a->rank == 0 || b->rank == 0)
-		complain(e, DIAG_shape, c->expr->range,
-			"matmul of %s and %s; "
-			"a scalar is multiplied with *",
-			show_type(e, a), show_type(e, b));
-	else if (a->dtype != b->dtype)
-		complain(e, DIAG_dtype, c->expr->range,
-			"matmul of %s and %s; "
-			"convert one of them: %s(...)",
-			dtypes[a->dtype].name, dtypes[b->dtype].name, dtypes[a->dtype].name);
-	else if (a->dtype == D_pred)
-		complain(e, DIAG_dtype, c->expr->range,
+	Elab *e = c->elab;
+	const Type *left = &a[0].tensor->type, *right = &a[1].tensor->type;
+	if (left->rank == 0 || right->rank == 0)
+		complain(e, DIAG_shape, c->site.range,
+			"matmul of %s and %s; a scalar is multiplied with *",
+			show_type(e, left), show_type(e, right));
+	else if (left->dtype != right->dtype)
+		complain(e, DIAG_dtype, c->site.range,
+			"matmul of %s and %s; convert one of them: %s(...)",
+			dtypes[left->dtype].name, dtypes[right->dtype].name,
+			dtypes[left->dtype].name);
+	else if (left->dtype == D_pred)
+		complain(e, DIAG_dtype, c->site.range,
 			"matmul needs numbers, not pred; convert: f32(...)");
 	else
 		return true;
 	return false;
 }
 
-Item
-build_matmul(Elab *e, Call *c)
+Value *
+build_matmul(Call *c, const Argument *a)
 {
-	Term terms[2] = {{0}}, out = {0};
+	Term terms[2] = {{.value = a[0].tensor}, {.value = a[1].tensor}}, out = {0};
 	int64_t sizes[FIRST_BATCH + MAX_RANK] = {0};
-	Item error = item_error(c->expr->range);
 	c->site.form = AS_matmul;
-	if (!want_factors(e, c, terms))
-		return error;
+	c->make = at(c->elab, c->site);
+	if (!can_multiply(c, a))
+		return NULL;
 	name_dims(&terms[0], ROW, INNER, INNER);
 	name_dims(&terms[1], INNER, COLUMN, INNER);
-	if (!matmul_fits(e, c, &terms[0], &terms[1], sizes))
-		return error;
+	if (!matmul_fits(c, &terms[0], &terms[1], sizes))
+		return NULL;
 	int nout = matmul_result(&terms[0], &terms[1], &out);
 	for (int i = 0; i < 2; i++)
 		for (int d = terms[i].value->type.rank - 1; d >= 0; d--)
 			if (terms[i].value->type.dims[d] != sizes[terms[i].letters[d]]
-				&& !term_drop_dim(at(e, c->site), &terms[i], d))
-				return error;
-	return item_tensor(c->expr->range,
-		place_result(e, c, 2,
-			make_einsum(at(e, c->site), 2, terms, &out, nout,
-				terms[0].value->type.dtype)));
+				&& !term_drop_dim(c->make, &terms[i], d))
+				return NULL;
+	return place_result(c, &a[2],
+		make_einsum(c->make, 2, terms, &out, nout, terms[0].value->type.dtype));
 }

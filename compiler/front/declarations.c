@@ -1,0 +1,102 @@
+/*
+ * declarations.c - dims, types, functions and the mesh become known.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static void
+declare_dim(Elab *e, const Decl *d)
+{
+	int64_t value = 1;
+	bool right = declared_size(e, d, false, &value);
+	Symbol *s = symbol_declare(e, SYM_dim, d->name);
+	if (s != NULL)
+		s->item = right ? item_int(d->name.range, value) : item_error(d->name.range);
+}
+
+static void
+declare_type(Elab *e, const Decl *d)
+{
+	Symbol *s = symbol_declare(e, SYM_type, d->name);
+	if (s != NULL)
+		s->type = d->type;
+}
+
+static void
+check_params(Elab *e, const FnDecl *fn)
+{
+	Table *seen = table_new(e->arena);
+	for (int i = 0; i < fn->params.n; i++) {
+		const Param *p = fn->params.v[i];
+		const Param *first = table_get(seen, p->name.s);
+		if (first != NULL) {
+			complain(e, DIAG_duplicate, p->name.range,
+				"parameter '%s' is declared twice", p->name.s);
+			diag_note(e->session, first->name.range, "first here");
+		}
+		table_set(seen, p->name.s, (void *)p);
+	}
+}
+
+static void
+declare_fn(Elab *e, const Decl *d)
+{
+	FnDecl *fn = d->fn;
+	const FnDecl *old = table_get(e->functions, fn->name.s);
+	if (old != NULL) {
+		complain(e, DIAG_duplicate, fn->name.range, "function '%s' is declared twice",
+			fn->name.s);
+		diag_note(e->session, old->name.range, "'%s' was declared here", fn->name.s);
+		return;
+	}
+	check_params(e, fn);
+	if (fn->mode == FN_extern)
+		check_extern(e, fn);
+	table_set(e->functions, fn->name.s, fn);
+}
+
+static void
+report_no_dim(Elab *e, const char *name, const Symbol *found)
+{
+	const char **dims = NULL;
+	int n = 0;
+	for (int i = 0; i < table_count(e->globals); i++) {
+		const Symbol *s = table_value(e->globals, i);
+		if (s->kind == SYM_dim)
+			APPEND(e->arena, dims, n, table_key(e->globals, i));
+	}
+	diag(e->session, DIAG_usage, (Range){0}, "-D: the program has no dim '%s'", name);
+	if (found != NULL && found->kind == SYM_axis)
+		diag_note(e->session, (Range){0}, "'%s' is an axis of the mesh: --mesh %s=SIZE",
+			name, name);
+	else
+		suggest(e, name, dims, n);
+}
+
+static void (*const declare[])(Elab *e, const Decl *d) = {
+	[DECL_mesh] = declare_mesh,
+	[DECL_dim] = declare_dim,
+	[DECL_type] = declare_type,
+	[DECL_fn] = declare_fn,
+	[DECL_import] = NULL, /* load_items() has put its items here */
+};
+
+void
+declare_all(Elab *e, List items, int file)
+{
+	for (int i = 0; i < items.n; i++) {
+		const Decl *d = items.v[i];
+		if (declare[d->kind] != NULL)
+			declare[d->kind](e, d);
+	}
+	if (e->mesh_range.file == 0)
+		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
+			"the program has no mesh; write mesh [X=2, Y=4];");
+	for (int i = 0; i < e->options->ndims; i++) {
+		const char *name = e->options->dims[i].name;
+		const Symbol *s = table_get(e->globals, name);
+		if (s == NULL || s->kind != SYM_dim)
+			report_no_dim(e, name, s);
+	}
+}

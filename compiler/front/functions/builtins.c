@@ -1,0 +1,299 @@
+/*
+ * builtins.c - the table of built-in functions, and how a call's arguments
+ * find its parameters.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "builtins.h"
+
+static const Builtin builtins[] = {
+#define ROW_everywhere(op, signature) \
+	{#op, signature, build_pointwise, O_##op, PLACE_everywhere, NULL},
+#define ROW_internal(op, signature) \
+	{#op, signature, build_pointwise, O_##op, PLACE_internal, NULL},
+#define ROW_operator(op, signature)
+#define POINTWISE(op, place, signature, ...) ROW_##place(op, signature)
+#define OTHER(...)
+#define BUILTIN(name, signature, builder, detail, where, doc) \
+	{#name, signature, build_##builder, detail, PLACE_##where, doc},
+#include "builtins.def"
+#undef BUILTIN
+#undef POINTWISE
+#undef OTHER
+};
+enum { NBUILTINS = sizeof builtins / sizeof *builtins };
+
+int
+builtin_count(void)
+{
+	return NBUILTINS;
+}
+
+const Builtin *
+builtin_at(int i)
+{
+	return &builtins[i];
+}
+
+const Builtin *
+builtin_find(const char *name)
+{
+	for (int i = 0; i < NBUILTINS; i++)
+		if (strcmp(builtins[i].name, name) == 0)
+			return &builtins[i];
+	return NULL;
+}
+
+/* ---- signatures */
+
+/* "x, dim=-1" of "x:tensor, dim:dim(x)=-1" */
+static void
+text_signature(Text *t, const Builtin *b)
+{
+	text_printf(t, "%s(", b->name);
+	for (const char *s = b->signature; *s != '\0'; s++) {
+		if (*s == ':')
+			s += strcspn(s, ",=.");
+		if (*s == '\0')
+			break;
+		text_addn(t, s, 1);
+	}
+	text_add(t, ")");
+}
+
+void
+front_list_functions(Text *t)
+{
+	static const char *const titles[] = {
+		[PLACE_everywhere] = "Everywhere",
+		[PLACE_internal] = NULL,
+		[PLACE_global] = "On whole tensors: not in manual functions",
+		[PLACE_manual] = "Between devices: in manual functions",
+	};
+	for (size_t place = 0; place < sizeof titles / sizeof *titles; place++) {
+		if (titles[place] != NULL)
+			text_printf(t, "\n%s\n", titles[place]);
+		for (int i = 0; i < NBUILTINS && titles[place] != NULL; i++) {
+			size_t start = t->n;
+			if (builtins[i].place != place)
+				continue;
+			text_add(t, "  ");
+			text_signature(t, &builtins[i]);
+			if (t->n - start > 30) {
+				text_add(t, "\n");
+				start = t->n;
+			}
+			text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "",
+				builtins[i].doc != NULL ? builtins[i].doc
+							: ops[builtins[i].detail].doc);
+		}
+	}
+}
+
+static ParamType
+param_type(const Builtin *b, const char *name)
+{
+	static const char *const names[] = {
+#define PARAM_TYPE(name, absent, wanted) #name,
+#include "parameters.def"
+	};
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (strcmp(names[i], name) == 0)
+			return (ParamType)i;
+	die("builtins.def: %s has a parameter of type '%s'", b->name, name);
+}
+
+static Item
+parse_default(Elab *e, const char *text)
+{
+	DType dtype;
+	Range nowhere = {0};
+	if (*text == '\0')
+		return (Item){.kind = IT_absent};
+	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
+		return item_bool(nowhere, *text == 't');
+	if (dtype_by_name(text, &dtype)) {
+		Type type = type_of(dtype, 0, NULL);
+		return (Item){.kind = IT_type, .type = annotation_of(e, nowhere, &type)};
+	}
+	if (strpbrk(text, ".e") != NULL)
+		return item_float(nowhere, strtod(text, NULL));
+	return item_int(nowhere, strtoll(text, NULL, 10));
+}
+
+static int
+find_formal(const Formals *s, const char *name)
+{
+	for (int i = 0; i < s->n; i++)
+		if (!s->v[i].rest && strcmp(s->v[i].name, name) == 0)
+			return i;
+	return -1;
+}
+
+/* Ends the word at the first of `marks` in it; what is behind that, or NULL. */
+static char *
+cut(char *word, const char *mark)
+{
+	char *at = strstr(word, mark);
+	if (at == NULL)
+		return NULL;
+	*at = '\0';
+	return at + strlen(mark);
+}
+
+/* "x:floats|number, operand:any..., dim:dims(x)=-1", once for each function. */
+static const Formals *
+formals_of(Elab *e, const Builtin *b)
+{
+	const Formals **known;
+	if (e->formals == NULL)
+		e->formals = NEW_ARRAY(e->arena, const Formals *, NBUILTINS);
+	known = &e->formals[b - builtins];
+	if (*known != NULL)
+		return *known;
+
+	Formals *s = NEW(e->arena, Formals);
+	char *word = arena_strndup(e->arena, b->signature, strlen(b->signature));
+	for (char *next; word != NULL; word = next) {
+		Formal *f = &s->v[s->n];
+		next = cut(word, ", ");
+		char *type = cut(word, ":"), *value = cut(type, "=");
+		f->name = word;
+		f->rest = cut(type, "...") != NULL;
+		f->required = value == NULL && !f->rest;
+		f->value = parse_default(e, value != NULL ? value : "");
+		f->or_number = cut(type, "|number") != NULL;
+		char *of = cut(type, "(");
+		if (of != NULL)
+			cut(of, ")");
+		f->of = of != NULL ? find_formal(s, of) : -1;
+		f->type = param_type(b, type);
+		s->n++;
+	}
+	return *known = s;
+}
+
+/* ---- matching */
+
+static const struct Habit {
+	const char *theirs, *ours;
+} keyword_habits[] = {
+	{"axis", "dim"},
+	{"axes", "dim"},
+	{"dims", "dim"},
+	{"keepdims", "keep"},
+	{"keepdim", "keep"},
+	{"perm", "dims"},
+	{"epsilon", "eps"},
+	{"num_classes", "n"},
+	{"repeats", "n"},
+	{"constant_values", "value"},
+	{"fill_value", "value"},
+	{"preferred_element_type", "dtype"},
+	{"axis_name", "axis"},
+	{"scatter_dimension", "dim"},
+	{"split_axis", "split"},
+	{"concat_axis", "concat"},
+};
+
+/* ... and what the function takes. */
+static bool
+note_signature(Call *c)
+{
+	Text t = {0};
+	text_signature(&t, c->builtin);
+	diag_note(c->elab->session, (Range){0}, "it is %s", t.s);
+	text_free(&t);
+	return false;
+}
+
+static bool
+unknown_keyword(Call *c, const Arg *arg)
+{
+	for (size_t i = 0; i < sizeof keyword_habits / sizeof *keyword_habits; i++) {
+		const struct Habit *h = &keyword_habits[i];
+		if (strcmp(h->theirs, arg->name.s) != 0 || find_formal(c->formals, h->ours) < 0)
+			continue;
+		complain(c->elab, DIAG_habit, arg->name.range,
+			"'%s=' is written %s=", h->theirs, h->ours);
+		return false;
+	}
+	complain(c->elab, DIAG_arguments, arg->name.range, "'%s' has no parameter '%s'",
+		c->builtin->name, arg->name.s);
+	return note_signature(c);
+}
+
+static bool
+may_call(Call *c, const Expr *call)
+{
+	const Elab *e = c->elab;
+	bool manual = e->manual != NULL, whole = manual && e->manual->whole;
+	BuiltinPlace place = c->builtin->place;
+	if (place != (manual ? PLACE_global : PLACE_manual) || (manual && !whole))
+		return true;
+	complain(c->elab, DIAG_manual, call->left->range,
+		manual ? "'%s' places whole tensors; in a manual function every tensor is on "
+			 "one device"
+		       : "'%s' is for manual functions, which are written for one device; "
+			 "here tensors are whole",
+		c->builtin->name);
+	return false;
+}
+
+bool
+builtin_match(Call *c, const Expr *call, int *at)
+{
+	const Formals *s = formals_of(c->elab, c->builtin);
+	bool taken[MAX_PARAMS] = {false};
+	c->formals = s;
+	c->nitems = s->n;
+	if (!may_call(c, call))
+		return false;
+	for (int i = 0; i < call->args.n; i++) {
+		const Arg *arg = call->args.v[i];
+		int to = i < s->n ? i : -1;
+		for (int k = 0; k <= i && k < s->n; k++)
+			if (s->v[k].rest)
+				to = k;
+		if (arg->name.s != NULL) {
+			to = find_formal(s, arg->name.s);
+			if (to < 0)
+				return unknown_keyword(c, arg);
+		}
+		if (to < 0) {
+			complain(c->elab, DIAG_arguments, arg->range,
+				"'%s' takes at most %d argument%s", c->builtin->name, s->n,
+				s->n == 1 ? "" : "s");
+			return note_signature(c);
+		}
+		if (taken[to] && !s->v[to].rest) {
+			complain(c->elab, DIAG_arguments, arg->range,
+				"'%s' is given '%s' twice", c->builtin->name, s->v[to].name);
+			return false;
+		}
+		taken[to] = true;
+		at[i] = to;
+	}
+	for (int i = 0; i < s->n; i++) {
+		const Formal *f = &s->v[i];
+		c->items[i] = f->value;
+		c->items[i].range = call->range;
+		if (taken[i] || !f->required)
+			continue;
+		complain(c->elab, DIAG_arguments, call->range, "'%s' needs an argument '%s'",
+			c->builtin->name, f->name);
+		return note_signature(c);
+	}
+	return true;
+}
+
+Value *
+builtin_build(Call *c)
+{
+	Argument args[MAX_PARAMS];
+	c->make = at(c->elab, c->site);
+	if (!read_arguments(c, args))
+		return NULL;
+	return c->builtin->build(c, args);
+}

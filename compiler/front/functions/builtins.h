@@ -1,0 +1,149 @@
+/*
+ * builtins.h - built-in functions: their table, and calls of them.
+ *
+ *   split(x, 2, dim=-1)     "x:tensor, n:int, dim:dim(x)=0"
+ *
+ *     items   x, 2, -1      in the order of the signature, defaults filled in
+ *     args    x, 2, 1       checked as parameters.def says: a builder reads
+ *                           a[2].dim, and makes ops
+ *
+ * A builder evaluates nothing and looks at no syntax.
+ */
+#ifndef SHDC_BUILTINS_H
+#define SHDC_BUILTINS_H
+
+#include "front/elaborate.h"
+
+typedef enum ParamType {
+#define PARAM_TYPE(name, absent, wanted) PARAM_##name,
+#include "parameters.def"
+} ParamType;
+
+typedef struct Formal { /* a parameter */
+	const char *name;
+	ParamType type;
+	int of; /* the parameter that x is in dim(x), or -1 */
+	bool required, rest, or_number;
+	Item value; /* the default; IT_absent: none */
+} Formal;
+
+typedef struct Formals {
+	int n;
+	Formal v[MAX_PARAMS];
+} Formals;
+
+/* A checked argument; what it has depends on the parameter's type. */
+typedef struct Argument {
+	Range range;
+	bool given; /* by the program, or a default */
+	union {
+		Value *tensor; /* every type that is one; NULL: a number, where that may be */
+		int64_t integer;
+		bool flag;
+		int dim;
+		struct { /* dims, order, lengths */
+			int n;
+			int64_t v[MAX_RANK];
+		} dims;
+		struct {
+			int64_t low[MAX_RANK], high[MAX_RANK];
+		} widths;
+		Value *starts[MAX_RANK];
+		struct {
+			int n;
+			Value **v;
+		} tensors;
+		struct { /* type, dtype, sizes, placement */
+			Annotation written;
+			Type type; /* of `type` */
+		};
+		const char *text;
+		Value *key[2];
+		AxisList axes;
+		int64_t *source; /* of pairs: who sends to device i; -1: nobody */
+	};
+} Argument;
+
+typedef struct Call { /* of a built-in function */
+	Elab *elab;
+	const struct Builtin *builtin;
+	const Formals *formals;
+	Site site;
+	Make make;
+	int nitems;
+	Item items[MAX_PARAMS];
+	int nrest; /* of the `...` parameter */
+	Item *rest;
+	/* what a builder that gives NULL may leave behind */
+	Item result;	     /* no tensor */
+	const char *prelude; /* a function of the prelude to call with `items` */
+	bool composite;
+	/* ... and any: the dtype and the placement of the result */
+	const Annotation *as;
+} Call;
+
+/* The result; NULL after a message. */
+typedef Value *Builder(Call *c, const Argument *a);
+
+typedef enum BuiltinPlace { /* where it may be called */
+	PLACE_everywhere,
+	PLACE_internal, /* in the prelude only */
+	PLACE_global,	/* not in manual functions */
+	PLACE_manual,	/* in those only */
+} BuiltinPlace;
+
+typedef struct Builtin {
+	const char *name, *signature;
+	Builder *build;
+	int detail; /* an OpKind, a Combiner, ... */
+	BuiltinPlace place;
+	const char *doc; /* NULL: the op's */
+} Builtin;
+
+/* builtins.c */
+const Builtin *builtin_find(const char *name);
+int builtin_count(void);
+const Builtin *builtin_at(int i);
+/* May it be called here, and to which parameter goes each argument?  False after
+   a message. */
+bool builtin_match(Call *c, const Expr *call, int *at);
+/* From the items to ops. */
+Value *builtin_build(Call *c);
+
+/* arguments.c: false after a message */
+bool read_arguments(Call *c, Argument *args);
+bool wrong_kind(Call *c, int i, const char *wanted);
+/* A message unless its type's kind of items is `right`. */
+bool has_kind(Call *c, int i, bool right);
+/* The type that x of dim(x) is. */
+const Type *referent(const Call *c, int i, const Argument *args);
+
+/* arguments.c and dims.c: of item i of a call, which is there unless the table
+   reads absent ones, check it, and give args[i] its value */
+typedef bool Reader(Call *c, int i, Argument *args);
+#define PARAM_TYPE(name, absent, wanted) Reader arg_##name;
+#include "parameters.def"
+
+/* dims.c */
+bool normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result);
+/* Its positions are i32. */
+bool check_counted(Call *c, Range where, const Type *type, int dim);
+/* There is room in the result for one more dim than the type has. */
+bool has_room(Call *c, const Type *type);
+bool is_pair(const Item *item); /* (1, 2): two integers */
+
+Builder build_einsum, build_matmul;
+Builder build_pointwise, build_where, build_prelude, build_gelu;
+Builder build_reduce, build_mean, build_cumsum;
+Builder build_reshape, build_transpose, build_broadcast, build_concat;
+Builder build_stack, build_split, build_repeat, build_pad, build_roll;
+Builder build_flip, build_take, build_one_hot, build_iota, build_full;
+Builder build_size, build_axis_size, build_reshard, build_shard_like;
+Builder build_dynamic_slice, build_dynamic_update_slice, build_scatter_add;
+Builder build_sort, build_top_k, build_random, build_number;
+Builder build_barrier, build_positions, build_widen, build_narrow, build_dropped;
+Builder build_psum, build_pmean, build_all_gather, build_psum_scatter;
+Builder build_all_to_all, build_ppermute, build_axis_index;
+Builder build_ragged_all_to_all;
+
+#endif

@@ -1,0 +1,126 @@
+/*
+ * dynamic.c - built-in functions whose indices are known only when the program
+ * runs: slices at run-time starts, scattered sums, orders.
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "builtins.h"
+
+/* ---- slices */
+
+Value *
+build_dynamic_slice(Call *c, const Argument *a)
+{
+	return make_dynamic_slice(c->make, a[0].tensor, a[1].starts, a[2].dims.v);
+}
+
+Value *
+build_dynamic_update_slice(Call *c, const Argument *a)
+{
+	const Type *x = &a[0].tensor->type, *update = &a[1].tensor->type;
+	bool fits = update->dtype == x->dtype && update->rank == x->rank;
+	for (int d = 0; fits && d < x->rank; d++)
+		fits = update->dims[d] <= x->dims[d];
+	if (fits)
+		return make_dynamic_update_slice(c->make, a[0].tensor, a[1].tensor,
+			a[2].starts);
+	complain(c->elab, DIAG_shape, a[1].range, "%s does not fit in %s",
+		show_type(c->elab, update), show_type(c->elab, x));
+	return NULL;
+}
+
+/* ---- scattered sums */
+
+/* The updates are of the shape x[:dim], the dims of the index, x[dim + 1:]; or
+   broadcast to it. */
+Value *
+build_scatter_add(Call *c, const Argument *a)
+{
+	Elab *e = c->elab;
+	const Type *x = &a[0].tensor->type, *index = &a[1].tensor->type;
+	int dim = a[3].dim, rank = x->rank - 1 + index->rank;
+	if (rank > MAX_USER_RANK) {
+		complain(e, DIAG_rank, c->site.range,
+			"the updates have %d dims; at most %d are allowed", rank,
+			MAX_USER_RANK);
+		return NULL;
+	}
+	Type shape = type_of(x->dtype, rank, x->dims);
+	memcpy(shape.dims + dim, index->dims, (size_t)index->rank * sizeof index->dims[0]);
+	memcpy(shape.dims + dim + index->rank, x->dims + dim + 1,
+		(size_t)(x->rank - dim - 1) * sizeof x->dims[0]);
+
+	Value *updates = a[2].tensor;
+	if (updates == NULL)
+		updates = item_constant(e, c->site, x->dtype, &c->items[2]);
+	if (updates == NULL)
+		return NULL;
+	if (!broadcasts_to(&updates->type, &shape)) {
+		complain(e, DIAG_shape, a[2].range, "the updates are %s, not %s",
+			show_type(e, &shape), show_type(e, &updates->type));
+		return NULL;
+	}
+	Value *operands[] = {a[0].tensor, a[1].tensor,
+		make_broadcast_to(c->make, updates, &shape)};
+	Op *op = make_begin(c->make, O_scatter_add, 3, operands);
+	if (op != NULL)
+		op_set_int(op, A_dim, dim);
+	return make_end(c->make, op);
+}
+
+/* ---- orders */
+
+/* x in order, and the index of each element; NULL after a message. */
+static Op *
+sort_of(Make k, Value *x, int dim, Direction direction, bool indices)
+{
+	Type type = type_of(D_i32, x->type.rank, x->type.dims);
+	Value *operands[] = {x, NULL};
+	if (indices)
+		operands[1] = make_iota(k, &type, dim);
+	Op *op = make_begin(k, O_sort, indices ? 2 : 1, operands);
+	if (op == NULL)
+		return NULL;
+	if (indices)
+		op_add_result(op, "index", &type);
+	op_set_int(op, A_dim, dim);
+	op_set_int(op, A_direction, direction);
+	return make_end(k, op) != NULL ? op : NULL;
+}
+
+/* sort; argsort with detail 1 */
+Value *
+build_sort(Call *c, const Argument *a)
+{
+	int indices = c->builtin->detail;
+	const Op *op = sort_of(c->make, a[0].tensor, a[1].dim, DIR_LT, indices);
+	return op != NULL ? op->results[indices] : NULL;
+}
+
+Value *
+build_top_k(Call *c, const Argument *a)
+{
+	Elab *e = c->elab;
+	Value *x = a[0].tensor;
+	int64_t k = a[1].integer;
+	int last;
+	Item parts[2];
+	if (!normalize_dim(e, a[0].range, -1, x->type.rank, &last)
+		|| !check_counted(c, a[0].range, &x->type, last))
+		return NULL;
+	if (k < 1 || k > x->type.dims[last]) {
+		complain(e, DIAG_index, a[1].range,
+			"the largest %" PRId64 " of %" PRId64 " elements", k,
+			x->type.dims[last]);
+		return NULL;
+	}
+	const Op *op = sort_of(c->make, x, last, DIR_GT, true);
+	if (op == NULL)
+		return NULL;
+	for (int i = 0; i < 2; i++)
+		parts[i] = item_tensor(c->site.range,
+			make_slice_dim(c->make, op->results[i], last, 0, k, 1));
+	c->result = item_tuple(e, c->site.range, 2, parts);
+	return NULL;
+}

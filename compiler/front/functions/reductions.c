@@ -1,0 +1,102 @@
+/*
+ * reductions.c - built-in functions that combine along dims.
+ */
+#include <string.h>
+
+#include "builtins.h"
+
+/* The shape of x with (keep) or without the dims. */
+static Value *
+shape_reduced(Call *c, Value *v, const Type *type, const Argument *dims, bool keep)
+{
+	int64_t sizes[MAX_RANK];
+	int rank = 0, next = 0;
+	for (int d = 0; d < type->rank; d++) {
+		bool reduced = next < dims->dims.n && dims->dims.v[next] == d;
+		next += reduced;
+		if (!reduced)
+			sizes[rank++] = type->dims[d];
+		else if (keep)
+			sizes[rank++] = 1;
+	}
+	return make_reshape(c->make, v, rank, sizes);
+}
+
+/* f(x, dim, keep) */
+static Value *
+reduce_along(Call *c, Combiner combiner, Value *x, const Argument *a)
+{
+	Value *v = make_reduce(c->make, combiner, x, a[1].dims.n, a[1].dims.v);
+	return v == NULL ? NULL : shape_reduced(c, v, &x->type, &a[1], a[2].flag);
+}
+
+/* Of pred, sums count, max is `or` and min is `and`. */
+Value *
+build_reduce(Call *c, const Argument *a)
+{
+	Combiner combiner = (Combiner)c->builtin->detail;
+	Value *x = a[0].tensor;
+	bool counts = combiner == C_add || combiner == C_mul;
+	if (x->type.dtype == D_pred && counts)
+		x = make_convert(c->make, x, D_i32);
+	else if (x->type.dtype == D_pred && combiner == C_max)
+		combiner = C_or;
+	else if (x->type.dtype == D_pred && combiner == C_min)
+		combiner = C_and;
+	return x == NULL ? NULL : reduce_along(c, combiner, x, a);
+}
+
+/* The quotient of half floats is taken in f32 when the number of elements would
+   be rounded. */
+Value *
+build_mean(Call *c, const Argument *a)
+{
+	Value *x = a[0].tensor;
+	DType dtype = x->type.dtype;
+	int64_t n = 1, exact = dtype == D_bf16 ? 256 : dtype == D_f16 ? 2048 : INT64_MAX;
+	for (int i = 0; i < a[1].dims.n; i++)
+		n *= x->type.dims[a[1].dims.v[i]];
+	Value *total = reduce_along(c, C_add, x, a);
+	if (total == NULL || n == 1)
+		return total;
+
+	DType wide = n <= exact ? dtype : D_f32;
+	Item count = item_int(c->site.range, n);
+	total = make_convert(c->make, total, wide);
+	if (total == NULL)
+		return NULL;
+	Value *divisor = item_constant(c->elab, c->site, wide, &count);
+	divisor = make_broadcast_to(c->make, divisor, &total->type);
+	return make_convert(c->make, make_binary(c->make, O_div, total, divisor), dtype);
+}
+
+Value *
+build_cumsum(Call *c, const Argument *a)
+{
+	Value *x = a[0].tensor;
+	if (x->type.dtype == D_pred)
+		x = make_convert(c->make, x, D_i32);
+	if (x == NULL)
+		return NULL;
+	Value *operands[] = {x, make_identity(c->make, C_add, x->type.dtype)};
+	Op *op = make_begin(c->make, O_cumsum, 2, operands);
+	if (op != NULL)
+		op_set_int(op, A_dim, a[1].dim);
+	return make_end(c->make, op);
+}
+
+/* ---- for the prelude */
+
+Value *
+build_dropped(Call *c, const Argument *a)
+{
+	return shape_reduced(c, a[0].tensor, &a[0].tensor->type, &a[1], a[2].flag);
+}
+
+Value *
+build_positions(Call *c, const Argument *a)
+{
+	Type type = a[0].tensor->type;
+	type.dtype = D_i32;
+	return make_iota(c->make, &type, a[1].dim);
+}

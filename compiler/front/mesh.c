@@ -1,0 +1,204 @@
+/*
+ * mesh.c - the mesh of the program, and sizes that the command line replaces.
+ *
+ *   mesh [X=2, Y=4] on "v5e:2x4";      shdc --mesh Y=8 --on v5p -D B=64
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+/* ---- sizes */
+
+/* The expression of NAME=TEXT, read as the declaration it stands for. */
+static const Expr *
+parse_override(Elab *e, const char *option, const Override *o)
+{
+	Session *s = e->session;
+	const Program *program = NULL;
+	if (is_identifier(o->name)) {
+		const char *text = arena_printf(e->arena, "dim %s = %s;", o->name, o->text);
+		int file = source_add_text(s, option, text, (int)strlen(text));
+		program = parse_file(s, file, DIAG_usage);
+		if (program == NULL)
+			return NULL;
+	}
+	const Decl *d = program != NULL && program->items.n == 1 ? program->items.v[0] : NULL;
+	if (d != NULL && d->kind == DECL_dim)
+		return d->value;
+	diag(s, DIAG_usage, (Range){0}, "%s takes NAME=SIZE, not '%s=%s'", option, o->name,
+		o->text);
+	return NULL;
+}
+
+bool
+declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
+{
+	const char *option = is_axis ? "--mesh" : "-D";
+	const Override *o = is_axis ? e->options->axes : e->options->dims;
+	int n = is_axis ? e->options->naxes : e->options->ndims;
+	const Expr *x = d->value;
+	for (int i = 0; i < n; i++) /* the last one counts */
+		if (strcmp(o[i].name, d->name.s) == 0) {
+			e->on_command_line = true;
+			x = parse_override(e, option, &o[i]);
+		}
+	bool right = x != NULL && eval_size(e, x, size);
+	if (right && is_axis && (*size < 1 || *size > INT32_MAX)) {
+		complain(e, DIAG_mesh, e->on_command_line ? (Range){0} : x->range,
+			"axis %s has size %" PRId64 "; sizes are 1 to %d", d->name.s, *size,
+			INT32_MAX);
+		right = false;
+	}
+	e->on_command_line = false;
+	return right;
+}
+
+/* ---- axes */
+
+static void
+declare_axis(Elab *e, const Decl *axis)
+{
+	Mesh *mesh = &e->m->mesh;
+	int64_t size;
+	if (!declared_size(e, axis, true, &size))
+		return;
+	if (mesh->naxes == MAX_AXES) {
+		complain(e, DIAG_mesh, axis->name.range, "a mesh has at most %d axes",
+			MAX_AXES);
+		return;
+	}
+	Symbol *s = symbol_declare(e, SYM_axis, axis->name);
+	if (s == NULL)
+		return;
+	if (!mul_i64(mesh->ndevices, size, &mesh->ndevices) || mesh->ndevices > MAX_DEVICES) {
+		complain(e, DIAG_mesh, axis->range, "a mesh has at most %d devices",
+			MAX_DEVICES);
+		mesh->ndevices = 1;
+		return;
+	}
+	s->item = item_int(axis->name.range, mesh->naxes);
+	mesh->axes[mesh->naxes++] = (MeshAxis){axis->name.s, size, axis->name.range};
+}
+
+/* ---- the target */
+
+/* The "4x4x8" of a target; false when it is not that. */
+static bool
+parse_topology(const char *text, int64_t *dims, int *rank)
+{
+	*rank = 0;
+	for (const char *c = text;; c++) {
+		int64_t n = 0;
+		if (*c < '1' || *c > '9' || *rank == 4)
+			return false;
+		for (; *c >= '0' && *c <= '9'; c++)
+			if (!mul_i64(n, 10, &n) || !add_i64(n, *c - '0', &n))
+				return false;
+		dims[(*rank)++] = n;
+		if (*c == '\0')
+			return true;
+		if (*c != 'x')
+			return false;
+	}
+}
+
+static bool
+topology_fits(Elab *e, Range where, const char *text)
+{
+	Mesh *mesh = &e->m->mesh;
+	int64_t chips = 1;
+	bool fits = true;
+	for (int i = 0; i < mesh->topology_rank; i++)
+		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
+	if (mesh->topology_rank > mesh->target->torus_rank)
+		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
+			text, mesh->topology_rank, mesh->target->name,
+			mesh->target->torus_rank);
+	else if (!fits)
+		complain(e, DIAG_target, where,
+			"topology %s has more chips than fit in 64 bits", text);
+	else if (chips != mesh->ndevices)
+		complain(e, DIAG_target, where,
+			"topology %s has %" PRId64 " chips, the mesh has %" PRId64 " devices",
+			text, chips, mesh->ndevices);
+	else
+		return true;
+	return false;
+}
+
+static void
+set_target(Elab *e, Range where, const char *text, bool with_topology)
+{
+	Mesh *mesh = &e->m->mesh;
+	const char *colon = strchr(text, ':');
+	size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
+	const char *name = arena_strndup(e->arena, text, n);
+	const Target *target = target_by_name(name);
+	if (target == NULL) {
+		Text known = {0};
+		for (int i = 0; i < target_count(); i++)
+			text_printf(&known, " %s", target_at(i)->name);
+		complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name,
+			known.s);
+		text_free(&known);
+		return;
+	}
+	mesh->target = target;
+	if (colon == NULL)
+		return;
+	if (!parse_topology(colon + 1, mesh->topology, &mesh->topology_rank))
+		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
+			colon + 1);
+	else if (with_topology && topology_fits(e, where, colon + 1))
+		return;
+	mesh->topology_rank = 0;
+}
+
+static void
+choose_target(Elab *e, const Decl *d)
+{
+	const FrontOptions *o = e->options;
+	bool resized = o->naxes > 0;
+	if (o->target != NULL) {
+		e->on_command_line = true;
+		set_target(e, (Range){0}, o->target, true);
+		e->on_command_line = false;
+		return;
+	}
+	if (d->target.s == NULL)
+		return;
+	set_target(e, d->target.range, d->target.s, !resized);
+	if (resized && strchr(d->target.s, ':') != NULL)
+		diag(e->session, DIAG_topology_dropped, d->target.range,
+			"--mesh drops this topology: each axis is a ring of its own; --on "
+			"gives another");
+}
+
+void
+declare_mesh(Elab *e, const Decl *d)
+{
+	const FrontOptions *o = e->options;
+	const char **names = NEW_ARRAY(e->arena, const char *, d->axes.n + 1);
+	if (e->mesh_range.file != 0) {
+		complain(e, DIAG_mesh, d->range, "a program has one mesh");
+		diag_note(e->session, e->mesh_range, "the mesh");
+		return;
+	}
+	e->mesh_range = d->range;
+	for (int i = 0; i < d->axes.n; i++)
+		names[i] = ((const Decl *)d->axes.v[i])->name.s;
+	for (int i = 0; i < o->naxes; i++) {
+		bool found = false;
+		for (int k = 0; k < d->axes.n; k++)
+			found |= strcmp(names[k], o->axes[i].name) == 0;
+		if (found)
+			continue;
+		diag(e->session, DIAG_usage, d->range, "--mesh: the mesh has no axis '%s'",
+			o->axes[i].name);
+		suggest(e, o->axes[i].name, names, d->axes.n);
+	}
+	for (int i = 0; i < d->axes.n; i++)
+		declare_axis(e, d->axes.v[i]);
+	choose_target(e, d);
+}

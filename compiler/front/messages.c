@@ -1,0 +1,73 @@
+/*
+ * messages.c - what is wrong with the program, where it is written.
+ */
+#include "elaborate.h"
+
+static void
+note_calls(Elab *e)
+{
+	enum { MOST = 4 };
+	int n = 0;
+	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller) {
+		if (f->prelude)
+			continue;
+		if (++n > MOST)
+			break;
+		diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
+	}
+}
+
+void
+complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
+{
+	va_list ap;
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(e->arena, fmt, ap);
+	va_end(ap);
+	if (e->frame != NULL && e->frame->prelude)
+		where = e->frame->site.range;
+	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
+	note_calls(e);
+}
+
+const char *
+show_type(Elab *e, const Type *t)
+{
+	return type_shape(e->arena, t);
+}
+
+const char *
+show_item(Elab *e, const Item *item)
+{
+	static const char *const words[] = {
+		[IT_error] = "an error",
+		[IT_absent] = "nothing",
+		[IT_int] = "an integer literal",
+		[IT_float] = "a float literal",
+		[IT_bool] = "true or false",
+		[IT_string] = "a string",
+		[IT_type] = "a type",
+		[IT_axis] = "a mesh axis",
+	};
+	if (item->kind == IT_tensor)
+		return show_type(e, &item->value->type);
+	if (item->kind == IT_tuple)
+		return arena_printf(e->arena, "a tuple of %d", item->n);
+	return words[item->kind];
+}
+
+void
+suggest(Elab *e, const char *name, const char *const *names, int n)
+{
+	const char *near = nearest_word(name, names, n);
+	if (near != NULL)
+		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
+}
+
+const char *
+show_axes(Elab *e, const AxisList *axes)
+{
+	Text t = {0};
+	text_axes(&t, &e->m->mesh, axes);
+	return text_take(&t, e->arena);
+}

@@ -1,0 +1,216 @@
+/*
+ * operators.c - operators on items: numbers are folded, tensors broadcast.
+ *
+ *   x * 0.5       constant 0.5 in x's dtype, broadcast, multiply
+ *   8 / 2         4
+ */
+#include <inttypes.h>
+#include <math.h>
+
+#include "elaborate.h"
+
+static const struct {
+	const char *spelling;
+	OpKind op;
+	Direction direction;
+} operators[] = {
+#define OPERATOR(id, spelling, op, direction) {spelling, O_##op, DIR_##direction},
+#include "operators.def"
+#undef OPERATOR
+};
+
+/* ---- tensors */
+
+/* The dtype the tensors among the operands share; literals follow it. */
+static bool
+common_dtype(Elab *e, Site s, int n, const Item *items, DType *dtype)
+{
+	const Item *first = NULL;
+	for (int i = 0; i < n; i++) {
+		if (items[i].kind != IT_tensor)
+			continue;
+		DType d = items[i].value->type.dtype;
+		if (first != NULL && d != *dtype) {
+			complain(e, DIAG_dtype, first->range,
+				"'%s' of %s and %s; convert one of them: %s(...)", s.label,
+				dtypes[*dtype].name, dtypes[d].name, dtypes[*dtype].name);
+			diag_label(e->session, items[i].range, "%s", dtypes[d].name);
+			return false;
+		}
+		first = &items[i];
+		*dtype = d;
+	}
+	if (first != NULL)
+		return true;
+	complain(e, DIAG_literal, s.range,
+		"'%s' of literals alone has no dtype; write one as a cast: f32(...)", s.label);
+	return false;
+}
+
+/* Reports the dtypes that an op does not take in the operator's own words. */
+static bool
+takes_dtype(Elab *e, Site s, OpKind kind, Direction d, DType dtype)
+{
+	bool logical = kind == O_and || kind == O_or || kind == O_not;
+	bool equality = kind == O_compare && (d == DIR_EQ || d == DIR_NE);
+	if (logical == (dtype == D_pred) || equality || kind == O_select)
+		return true;
+	if (logical)
+		complain(e, DIAG_dtype, s.range, "'%s' needs pred, not %s", s.label,
+			dtypes[dtype].name);
+	else
+		complain(e, DIAG_dtype, s.range,
+			"'%s' does not take pred; convert it: i32(...), or use && || !",
+			s.label);
+	return false;
+}
+
+bool
+to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
+{
+	DType dtype = D_f32;
+	for (int i = 0; i < n; i++) {
+		if (items[i].kind == IT_error)
+			return false;
+		if (items[i].kind == IT_tensor || item_is_number(&items[i]))
+			continue;
+		complain(e, DIAG_argument_kind, items[i].range,
+			"'%s' takes tensors and numbers, not %s", s.label,
+			show_item(e, &items[i]));
+		return false;
+	}
+	if (!common_dtype(e, s, n, items, &dtype))
+		return false;
+	for (int i = 0; i < n; i++) {
+		v[i] = items[i].kind == IT_tensor ? items[i].value
+						  : item_constant(e, s, dtype, &items[i]);
+		if (v[i] == NULL)
+			return false;
+	}
+	return true;
+}
+
+Item
+apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *items)
+{
+	Value *v[3];
+	Type shape;
+	if (!to_tensors(e, s, n, items, v) || !takes_dtype(e, s, kind, d, v[0]->type.dtype)
+		|| !broadcast_shape(e, s.range, n, v, &shape))
+		return item_error(s.range);
+	const Op *before = e->block->last;
+	for (int i = 0; i < n; i++)
+		v[i] = make_broadcast_to(at(e, s), v[i], &shape);
+	Value *result = kind == O_compare ? make_compare(at(e, s), d, v[0], v[1])
+					  : make_op(at(e, s), kind, n, v);
+	note_operands(e, before, n, items);
+	return item_tensor(s.range, result);
+}
+
+/* ---- numbers */
+
+static Item
+fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
+{
+	int64_t v = 0;
+	bool fits = true, divides = op == OPERATOR_div || op == OPERATOR_rem;
+	if (divides && b == 0) {
+		complain(e, DIAG_size, r, "division of %" PRId64 " by zero", a);
+		return item_error(r);
+	}
+	if (divides && b == -1)
+		fits = op == OPERATOR_rem || !__builtin_sub_overflow(0, a, &v);
+	else if (divides)
+		v = op == OPERATOR_div ? a / b : a % b;
+	else if (op == OPERATOR_add)
+		fits = add_i64(a, b, &v);
+	else if (op == OPERATOR_mul)
+		fits = mul_i64(a, b, &v);
+	else
+		fits = !__builtin_sub_overflow(a, b, &v);
+	if (fits)
+		return item_int(r, v);
+	complain(e, DIAG_size, r, "%" PRId64 " %s %" PRId64 " does not fit in 64 bits", a,
+		operators[op].spelling, b);
+	return item_error(r);
+}
+
+static double
+fold_floats(Operator op, double a, double b)
+{
+	if (op == OPERATOR_add)
+		return a + b;
+	if (op == OPERATOR_sub)
+		return a - b;
+	if (op == OPERATOR_mul)
+		return a * b;
+	return op == OPERATOR_div ? a / b : fmod(a, b);
+}
+
+static bool
+fold_comparison(Direction d, const Item *a, const Item *b)
+{
+	double x = item_double(a), y = item_double(b);
+	int order = x < y ? -1 : x > y;
+	if (a->kind != IT_float && b->kind != IT_float)
+		order = a->integer < b->integer ? -1 : a->integer > b->integer;
+	else if (isnan(x) || isnan(y))
+		return d == DIR_NE;
+	if (d == DIR_EQ || d == DIR_NE)
+		return (order == 0) == (d == DIR_EQ);
+	if (d == DIR_LT || d == DIR_GE)
+		return (order < 0) == (d == DIR_LT);
+	return (order > 0) == (d == DIR_GT);
+}
+
+static Item
+fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
+{
+	bool logical = op == OPERATOR_and || op == OPERATOR_or;
+	bool bools = a->kind == IT_bool && b->kind == IT_bool;
+	bool mixed = (a->kind == IT_bool) != (b->kind == IT_bool);
+	bool compares = op >= OPERATOR_eq && op <= OPERATOR_ge;
+	if (mixed || (logical ? !bools : bools && !compares)) {
+		complain(e, DIAG_dtype, r, "this operator does not take %s and %s",
+			show_item(e, a), show_item(e, b));
+		return item_error(r);
+	}
+	if (logical)
+		return item_bool(r,
+			op == OPERATOR_and ? a->integer & b->integer : a->integer | b->integer);
+	if (compares)
+		return item_bool(r, fold_comparison(operators[op].direction, a, b));
+	if (a->kind == IT_int && b->kind == IT_int)
+		return fold_integers(e, r, op, a->integer, b->integer);
+	return item_float(r, fold_floats(op, item_double(a), item_double(b)));
+}
+
+static Item
+fold_unary(Elab *e, Range r, Operator op, const Item *item)
+{
+	if (op == OPERATOR_not && item->kind == IT_bool)
+		return item_bool(r, !item->integer);
+	if (op == OPERATOR_neg && item->kind == IT_float)
+		return item_float(r, -item->real);
+	if (op == OPERATOR_neg && item->kind == IT_int)
+		return fold_integers(e, r, OPERATOR_sub, 0, item->integer);
+	complain(e, DIAG_dtype, r, "'%s' does not take %s", operators[op].spelling,
+		show_item(e, item));
+	return item_error(r);
+}
+
+Item
+apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
+{
+	bool numbers = true;
+	for (int i = 0; i < n; i++) {
+		if (items[i].kind == IT_error)
+			return item_error(r);
+		numbers &= item_is_number(&items[i]);
+	}
+	if (numbers)
+		return n == 2 ? fold_binary(e, r, op, &items[0], &items[1])
+			      : fold_unary(e, r, op, items);
+	Site s = {r, operators[op].spelling, AS_call};
+	return apply_pointwise(e, s, operators[op].op, operators[op].direction, n, items);
+}

@@ -1,0 +1,104 @@
+/*
+ * region.c - the bodies of loops and branches: blocks that see nothing of what
+ * is around them.
+ *
+ *   let w = ...;                       x.2 = while(0, x, w)
+ *   for i in 0..4 { x = x * w; }       body(i, x, w.2) { mul(x, w.2) ... }
+ *
+ * What a body uses from outside becomes the operand of the op and a parameter
+ * of each of its bodies, behind those there are.
+ */
+#include "elaborate.h"
+
+/* A literal is a constant of each use. */
+static Value *
+copy_constant(Elab *e, const Op *old)
+{
+	Op *op = op_clone(old);
+	op->mode = e->mode;
+	op_append(e->block, op);
+	return op->results[0];
+}
+
+/* The params that hold captured value `i`: the last of each body but those
+   captured later. */
+Value *
+captured_param(const Region *r, const Block *body, int i)
+{
+	return body->params[body->nparams - r->ncaptured + i];
+}
+
+/* The number of the value among those that are captured. */
+static int
+capture(Elab *e, Region *r, Value *v)
+{
+	for (int i = 0; i < r->ncaptured; i++)
+		if (r->captured[i] == v)
+			return i;
+	Block *inner = e->block;
+	e->block = r->around;
+	e->region = r->outer;
+	op_add_operand(r->op, region_value(e, v));
+	e->block = inner;
+	e->region = r;
+	if (r->op->kind == O_while)
+		op_add_result(r->op, v->name, &v->type);
+	for (int i = 0; i < r->op->nbodies; i++)
+		block_add_param(r->op->bodies[i], v->name, &v->type);
+	APPEND(e->arena, r->captured, r->ncaptured, v);
+	return r->ncaptured - 1;
+}
+
+/* A composite's body needs nothing but its parameters. */
+Value *
+region_value(Elab *e, Value *v)
+{
+	Region *r = e->region;
+	if (r == NULL || v->block == e->block || e->block->parent != r->op)
+		return v;
+	if (v->def != NULL && v->def->kind == O_constant)
+		return copy_constant(e, v->def);
+	return captured_param(r, e->block, capture(e, r, v));
+}
+
+bool
+region_sees(const Elab *e, const Value *v, const Value *here)
+{
+	const Region *r = e->region;
+	if (v == here)
+		return true;
+	if (r == NULL || here->block != e->block || e->block->parent != r->op
+		|| here->def != NULL)
+		return false;
+	int i = here->index - (e->block->nparams - r->ncaptured);
+	return i >= 0 && r->captured[i] == v;
+}
+
+void
+region_begin(Elab *e, Region *r, Op *op, int nbodies)
+{
+	*r = (Region){.outer = e->region, .op = op, .around = e->block};
+	op->nbodies = nbodies;
+	op->bodies = NEW_ARRAY(e->arena, Block *, nbodies);
+	for (int i = 0; i < nbodies; i++)
+		op->bodies[i] = block_new(e->m, op);
+	e->region = r;
+}
+
+void
+region_end(Elab *e, const Region *r)
+{
+	e->block = r->around;
+	e->region = r->outer;
+}
+
+void
+end_body(Elab *e, const Op *op, Block *body, int n, const Item *items)
+{
+	Value **values = NEW_ARRAY(e->arena, Value *, n + 1);
+	for (int i = 0; i < n; i++)
+		values[i] = items[i].value;
+	Op *end = make_return(body, n, values, op->range, op->label);
+	for (int i = 0; i < n; i++)
+		op_set_operand_range(end, i, items[i].range);
+}

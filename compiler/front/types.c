@@ -1,0 +1,256 @@
+/*
+ * types.c - types and placements as written, worked out against the mesh.
+ *
+ *   f32[B@X, D@(Y,Z)?]     dims {8, 64}, placement {[X], [Y,Z] open}
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "elaborate.h"
+
+enum { MAX_PRIORITY = 255, MAX_TYPE_NAMES = 32 };
+
+/* P(None, 'X') */
+void
+report_none(Elab *e, Range where)
+{
+	complain(e, DIAG_habit, where,
+		"there is no 'None' here: a dim that is not split is its size alone, as D in "
+		"f32[B@X, D]");
+}
+
+/* ---- axes */
+
+static const Symbol *
+find_axis(Elab *e, Name name)
+{
+	const Symbol *s = table_get(e->globals, name.s);
+	if (s != NULL && s->kind == SYM_axis)
+		return s;
+	const char *names[MAX_AXES];
+	if (strcmp(name.s, "None") == 0) {
+		report_none(e, name.range);
+		return NULL;
+	}
+	for (int i = 0; i < e->m->mesh.naxes; i++)
+		names[i] = e->m->mesh.axes[i].name;
+	complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
+	const char *near = nearest_word(name.s, names, e->m->mesh.naxes);
+	if (near != NULL)
+		diag_note(e->session, e->mesh_range, "did you mean '%s'?", near);
+	else
+		diag_note(e->session, e->mesh_range, "the mesh");
+	return NULL;
+}
+
+bool
+axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
+{
+	const Symbol *s = find_axis(e, spec->name);
+	if (s == NULL)
+		return false;
+	*axis = axis_whole(&e->m->mesh, (int)s->item.integer);
+	if (!spec->sub)
+		return true;
+	int64_t whole = e->m->mesh.axes[axis->axis].size;
+	bool exists = spec->pre >= 1 && spec->size > 1 && spec->size <= whole
+		&& spec->pre <= whole / spec->size && whole % (spec->pre * spec->size) == 0;
+	if (!exists) {
+		complain(e, DIAG_sub_axis, spec->range,
+			"axis %s of size %" PRId64 " has no part :(%" PRId64 ")%" PRId64
+			"; in :(m)k, k > 1 and m*k divides the size",
+			spec->name.s, whole, spec->pre, spec->size);
+		return false;
+	}
+	axis->pre = (int32_t)spec->pre;
+	axis->size = (int32_t)spec->size;
+	return true;
+}
+
+/* The axes seen so far in one type, to find the one used twice. */
+typedef struct Used {
+	int n;
+	AxisRef a[MAX_PIECES];
+	Range at[MAX_PIECES];
+} Used;
+
+static bool
+use_axis(Elab *e, Used *used, AxisRef a, const AxisSpec *spec)
+{
+	for (int i = 0; i < used->n; i++) {
+		if (!axis_overlap(used->a[i], a) && axis_can_coexist(used->a[i], a))
+			continue;
+		if (used->a[i].axis != a.axis)
+			continue;
+		complain(e, DIAG_axis_twice, spec->range, "axis %s is used twice in one tensor",
+			spec->name.s);
+		diag_label(e->session, used->at[i], "first here");
+		return false;
+	}
+	if (used->n == MAX_PIECES) {
+		complain(e, DIAG_axis_twice, spec->range,
+			"a placement has at most %d axes and parts of axes", MAX_PIECES);
+		return false;
+	}
+	used->a[used->n] = a;
+	used->at[used->n++] = spec->range;
+	return true;
+}
+
+static bool
+resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
+{
+	*axes = (AxisList){0};
+	for (int i = 0; i < specs.n; i++) {
+		const AxisSpec *spec = specs.v[i];
+		AxisRef a;
+		if (!axis_resolve(e, spec, &a) || !use_axis(e, used, a, spec))
+			return false;
+		axes_append(axes, a);
+	}
+	return true;
+}
+
+/* ---- placements */
+
+/* unreduced(Y, max): the last name may be a combiner's. */
+static bool
+place_unreduced(Elab *e, Annotation *a, Used *used)
+{
+	List specs = a->spec->unreduced_axes;
+	const AxisSpec *last = specs.v[specs.n - 1];
+	const Symbol *s = table_get(e->globals, last->name.s);
+	bool is_axis = s != NULL && s->kind == SYM_axis;
+	Combiner c = C_add;
+	if (!is_axis && !last->sub && specs.n > 1) {
+		if (!combiner_by_name(last->name.s, &c)) {
+			complain(e, DIAG_combiner, last->range,
+				"'%s' is neither an axis nor a combiner (add, max, min, mul, "
+				"and, or)",
+				last->name.s);
+			return false;
+		}
+		specs.n--;
+	}
+	AxisList axes;
+	if (!resolve_axes(e, used, specs, &axes))
+		return false;
+	placement_set_unreduced(&a->placement, &axes, c);
+	return true;
+}
+
+static bool
+place(Elab *e, Annotation *a)
+{
+	const TypeSpec *spec = a->spec;
+	Used used = {0};
+	AxisList axes;
+	a->placement = placement_none(a->rank);
+	a->placed = spec->open || spec->replicated || spec->unreduced;
+	for (int d = 0; d < a->rank; d++) {
+		const DimSpec *dim = a->dim_specs[d];
+		if (!resolve_axes(e, &used, dim->axes, &axes))
+			return false;
+		placement_set_dim(&a->placement, d, &axes);
+		if (dim->open || spec->open)
+			a->placement.open |= (uint16_t)(1u << d);
+		if (dim->priority < 0 || dim->priority > MAX_PRIORITY) {
+			complain(e, DIAG_priority, dim->priority_range,
+				"priorities are 0 to %d", MAX_PRIORITY);
+			return false;
+		}
+		a->placement.priority[d] = (uint8_t)dim->priority;
+		a->placed |= dim->placed;
+	}
+	if (!resolve_axes(e, &used, spec->replicated_axes, &axes))
+		return false;
+	placement_set_replicated(&a->placement, &axes);
+	a->placement.all_replicated = spec->replicated && axes.n == 0;
+	return !spec->unreduced || place_unreduced(e, a, &used);
+}
+
+/* ---- sizes */
+
+static bool
+resolve_dims(Elab *e, Annotation *a)
+{
+	List dims = a->spec->dims;
+	if (dims.n > MAX_USER_RANK) {
+		complain(e, DIAG_rank, a->spec->dims_range,
+			"a type with %d dims; at most %d are allowed", dims.n, MAX_USER_RANK);
+		return false;
+	}
+	a->rank = dims.n;
+	bool right = true;
+	for (int d = 0; d < dims.n; d++) {
+		const Expr *size = (a->dim_specs[d] = dims.v[d])->size;
+		a->dims[d] = 0;
+		if (size == NULL)
+			continue;
+		bool known = eval_size(e, size, &a->dims[d]);
+		if (known && a->dims[d] < 1)
+			complain(e, DIAG_size, size->range,
+				"a dim of size %" PRId64 "; sizes start at 1", a->dims[d]);
+		right &= known && a->dims[d] >= 1;
+	}
+	return right;
+}
+
+/* ---- types */
+
+/* Follows declared names to the type that is written out. */
+static const TypeSpec *
+written_type(Elab *e, const TypeSpec *spec)
+{
+	for (int i = 0; i < MAX_TYPE_NAMES; i++) {
+		Name name = spec->name;
+		if (name.s == NULL)
+			return spec;
+		Symbol *s = symbol_find(e, name.s);
+		const char *ours = dtype_habit(name.s);
+		if (s != NULL && s->kind == SYM_type && !spec->has_dims) {
+			spec = s->type;
+			continue;
+		}
+		if (s != NULL && s->kind == SYM_type)
+			complain(e, DIAG_type_form, spec->range,
+				"'%s' is a whole type and takes no dims", name.s);
+		else if (ours != NULL)
+			complain(e, DIAG_habit, name.range, "'%s' is written %s", name.s, ours);
+		else if (s != NULL)
+			complain(e, DIAG_type_form, name.range, "'%s' is not a type", name.s);
+		else
+			complain(e, DIAG_unknown_name, name.range, "type '%s' is not declared",
+				name.s);
+		return NULL;
+	}
+	complain(e, DIAG_type_form, spec->range,
+		"the declaration of type '%s' leads back to itself", spec->name.s);
+	return NULL;
+}
+
+bool
+annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
+{
+	*a = (Annotation){.range = spec->range};
+	a->spec = spec = written_type(e, spec);
+	if (spec == NULL)
+		return false;
+	a->has_dtype = spec->has_dtype;
+	a->dtype = spec->dtype;
+	a->has_dims = spec->has_dims || spec->has_dtype;
+	if (!resolve_dims(e, a) || !place(e, a))
+		return false;
+	return e->manual == NULL || check_manual_placement(e, a);
+}
+
+Value *
+annotation_apply(Elab *e, Site s, const TypeSpec *spec, bool exactly, Item *item, DiagCode code,
+	const char *what)
+{
+	Annotation a;
+	if (item->kind == IT_error || !annotation_resolve(e, spec, &a))
+		return NULL;
+	Value *v = annotation_fit(e, s, &a, item, code, what);
+	return v != NULL && (exactly || a.placed) ? emit_placed(e, s, O_constraint, v, &a) : v;
+}
