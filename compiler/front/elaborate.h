@@ -281,7 +281,6 @@ bool run_body(Elab *e, FnDecl *fn, int *n, Item **results);
 void run_block(Elab *e, List body);
 /* Binds one name of a let, or of a loop, to an item. */
 void bind(Elab *e, const Stmt *s, const Param *target, Item item);
-void bind_tuple(Elab *e, const Stmt *s, const Item *value);
 Symbol *assigned_var(Elab *e, const Expr *target);
 void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value);
 

@@ -39,52 +39,23 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 
 /* ---- indices */
 
-static bool
-is_scalar_index(const Item *item)
-{
-	return item->kind == IT_tensor && item->value->type.rank == 0
-		&& dtype_is_integer(item->value->type.dtype);
-}
-
-static bool
-complain_index(Elab *e, const Item *item)
-{
-	if (item->kind == IT_tensor && item->value->type.rank == 0)
-		complain(e, DIAG_index, item->range, "an index is an integer, not %s",
-			dtypes[item->value->type.dtype].name);
-	else if (item->kind == IT_tensor)
-		complain(e, DIAG_index, item->range,
-			"a tensor cannot be an index here; take(x, idx, dim=0) gathers, "
-			"where(p, a, b) selects");
-	else if (item->kind != IT_error)
-		complain(e, DIAG_index, item->range, "an index is an integer, not %s",
-			show_item(e, item));
-	return false;
-}
-
 /* A number or an integer scalar, or the default when it is left out. */
 static bool
 check_bound(Elab *e, const Item *item, int64_t missing, Item *bound)
 {
 	*bound = item->kind == IT_absent ? item_int((Range){0}, missing) : *item;
-	return bound->kind == IT_int || is_scalar_index(bound) || complain_index(e, bound);
-}
-
-static bool
-check_step(Elab *e, const Item *item, int64_t *step)
-{
-	Item step_item;
-	if (!check_bound(e, item, 1, &step_item))
-		return false;
-	*step = step_item.integer;
-	if (step_item.kind == IT_int && *step != 0 && *step != INT64_MIN)
+	const Type *type = bound->kind == IT_tensor ? &bound->value->type : NULL;
+	if (bound->kind == IT_int || bound->kind == IT_error)
+		return bound->kind == IT_int;
+	if (type != NULL && type->rank == 0 && dtype_is_integer(type->dtype))
 		return true;
-	if (step_item.kind == IT_int)
-		complain(e, DIAG_index, item->range, "a slice cannot have step %" PRId64,
-			*step);
-	else
+	if (type != NULL && type->rank > 0)
 		complain(e, DIAG_index, item->range,
-			"the step of a slice is known at compile time");
+			"a tensor cannot be an index here; take(x, idx, dim=0) gathers, "
+			"where(p, a, b) selects");
+	else
+		complain(e, DIAG_index, item->range, "an index is an integer, not %s",
+			type != NULL ? dtypes[type->dtype].name : show_item(e, item));
 	return false;
 }
 
@@ -140,64 +111,33 @@ typedef struct Linear {
 	int64_t factors[MAX_LINEAR];
 } Linear;
 
-static bool same_expr(const Expr *a, const Expr *b);
-
-static bool
-same_args(const Expr *a, const Expr *b)
-{
-	if (a->args.n != b->args.n)
-		return false;
-	for (int i = 0; i < a->args.n; i++) {
-		const Arg *x = a->args.v[i], *y = b->args.v[i];
-		if (x->name.s != y->name.s || !same_expr(x->value, y->value))
-			return false;
-	}
-	return true;
-}
-
-static bool
-same_indices(const Expr *a, const Expr *b)
-{
-	if (a->args.n != b->args.n)
-		return false;
-	for (int i = 0; i < a->args.n; i++) {
-		const Index *x = a->args.v[i], *y = b->args.v[i];
-		if (x->kind != INDEX_at || y->kind != INDEX_at
-			|| !same_expr(x->start, y->start))
-			return false;
-	}
-	return true;
-}
-
 /* Written alike, and so of one value: expressions have no effects. */
 static bool
 same_expr(const Expr *a, const Expr *b)
 {
 	if (a == NULL || b == NULL || a->kind != b->kind)
 		return a == b;
-	bool sides =
-		a->op == b->op && same_expr(a->left, b->left) && same_expr(a->right, b->right);
 	if (a->kind == E_name)
 		return strcmp(a->name, b->name) == 0;
 	if (a->kind == E_int)
 		return a->integer == b->integer;
-	if (a->kind == E_unary || a->kind == E_binary)
-		return sides;
-	if (a->kind == E_cast || a->kind == E_call)
-		return sides && a->dtype == b->dtype && same_args(a, b);
-	return a->kind == E_index && sides && same_indices(a, b);
-}
-
-static bool
-add_term(Linear *sum, const Expr *x, int64_t factor)
-{
-	for (int i = 0; i < sum->n; i++)
-		if (same_expr(sum->terms[i], x))
-			return add_i64(sum->factors[i], factor, &sum->factors[i]);
-	if (sum->n == MAX_LINEAR)
+	bool operation = a->kind == E_unary || a->kind == E_binary;
+	bool call = a->kind == E_cast || a->kind == E_call;
+	if ((!operation && !call && a->kind != E_index) || a->op != b->op
+		|| a->dtype != b->dtype || a->args.n != b->args.n
+		|| !same_expr(a->left, b->left) || !same_expr(a->right, b->right))
 		return false;
-	sum->terms[sum->n] = x;
-	sum->factors[sum->n++] = factor;
+	for (int i = 0; call && i < a->args.n; i++) {
+		const Arg *x = a->args.v[i], *y = b->args.v[i];
+		if (x->name.s != y->name.s || !same_expr(x->value, y->value))
+			return false;
+	}
+	for (int i = 0; a->kind == E_index && i < a->args.n; i++) {
+		const Index *x = a->args.v[i], *y = b->args.v[i];
+		if (x->kind != INDEX_at || y->kind != INDEX_at
+			|| !same_expr(x->start, y->start))
+			return false;
+	}
 	return true;
 }
 
@@ -234,7 +174,14 @@ add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 		return mul_i64(v, factor, &v) && add_linear(e, sum, x->right, v);
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
 		return mul_i64(v, factor, &v) && add_linear(e, sum, x->left, v);
-	return add_term(sum, x, factor);
+	for (int i = 0; i < sum->n; i++)
+		if (same_expr(sum->terms[i], x))
+			return add_i64(sum->factors[i], factor, &sum->factors[i]);
+	if (sum->n == MAX_LINEAR)
+		return false;
+	sum->terms[sum->n] = x;
+	sum->factors[sum->n++] = factor;
+	return true;
 }
 
 /* stop - start, where it does not depend on the run */
@@ -326,13 +273,21 @@ select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size, 
 static bool
 select_range(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t size)
 {
-	Item from, to;
-	int64_t step;
-	if (!check_step(e, &index->step, &step))
+	Item from, to, by;
+	if (!check_bound(e, &index->step, 1, &by))
 		return false;
-	bool down = step < 0;
-	if (!check_bound(e, &index->start, down ? size - 1 : 0, &from)
-		|| !check_bound(e, &index->stop, down ? -1 : size, &to))
+	int64_t step = by.integer;
+	if (by.kind != IT_int) {
+		complain(e, DIAG_index, by.range,
+			"the step of a slice is known at compile time");
+		return false;
+	}
+	if (step == 0 || step == INT64_MIN) {
+		complain(e, DIAG_index, by.range, "a slice cannot have step %" PRId64, step);
+		return false;
+	}
+	if (!check_bound(e, &index->start, step < 0 ? size - 1 : 0, &from)
+		|| !check_bound(e, &index->stop, step < 0 ? -1 : size, &to))
 		return false;
 	if (from.kind == IT_tensor || to.kind == IT_tensor)
 		return select_dynamic(e, sel, index->written, d, size, &from, step);
@@ -372,36 +327,27 @@ count_indexed(Elab *e, const Expr *x, int rank, int *indexed)
 }
 
 static bool
-select_item(Elab *e, Selection *sel, const IndexItem *item, const Type *type, int *d,
-	int skipped)
-{
-	const Index *index = item->written;
-	if (index->kind == INDEX_new)
-		return add_dim(e, sel, index->range, 1);
-	if (index->kind == INDEX_ellipsis) {
-		for (int i = 0; i < skipped; i++, (*d)++)
-			if (!select_whole(e, sel, index->range, *d, type->dims[*d]))
-				return false;
-		return true;
-	}
-	int dim = (*d)++;
-	return index->kind == INDEX_at ? select_at(e, sel, item, dim, type->dims[dim])
-				       : select_range(e, sel, item, dim, type->dims[dim]);
-}
-
-static bool
 select_all(Elab *e, Selection *sel, const Expr *x, const IndexItem *indices, const Type *type)
 {
 	int indexed, d = 0;
-	if (!count_indexed(e, x, type->rank, &indexed))
-		return false;
-	for (int i = 0; i < x->args.n; i++)
-		if (!select_item(e, sel, &indices[i], type, &d, type->rank - indexed))
-			return false;
-	for (; d < type->rank; d++)
-		if (!select_whole(e, sel, x->range, d, type->dims[d]))
-			return false;
-	return true;
+	bool right = count_indexed(e, x, type->rank, &indexed);
+	for (int i = 0; right && i < x->args.n; i++) {
+		const Index *index = indices[i].written;
+		int until = d + type->rank - indexed;
+		if (index->kind == INDEX_new)
+			right = add_dim(e, sel, index->range, 1);
+		else if (index->kind == INDEX_at)
+			right = select_at(e, sel, &indices[i], d, type->dims[d]);
+		else if (index->kind == INDEX_range)
+			right = select_range(e, sel, &indices[i], d, type->dims[d]);
+		else
+			for (; right && d < until; d++)
+				right = select_whole(e, sel, index->range, d, type->dims[d]);
+		d += index->kind == INDEX_at || index->kind == INDEX_range;
+	}
+	for (; right && d < type->rank; d++)
+		right = select_whole(e, sel, x->range, d, type->dims[d]);
+	return right;
 }
 
 /* ---- reading a part */
@@ -431,28 +377,23 @@ index_tuple(Elab *e, const Expr *x, const IndexItem *indices, const Item *tuple)
 	return item_error(x->range);
 }
 
-/* The run-time starts, the other dims whole. */
-static Value *
-slice_dynamic(Elab *e, Site s, Selection *sel, Value *v)
-{
-	int64_t size[MAX_RANK];
-	for (int d = 0; d < v->type.rank; d++)
-		size[d] = sel->from[d] != NULL ? sel->limit[d] : v->type.dims[d];
-	return make_dynamic_slice(at(e, s), v, sel->from, size);
-}
-
+/* Run-time starts first, the other dims whole. */
 static Value *
 read_part(Elab *e, Site s, Selection *sel, const Item *from)
 {
 	const Op *before = e->block->last;
-	Value *x = from->value;
+	Make k = at(e, s);
+	Value *v = from->value;
+	int64_t size[MAX_RANK];
+	for (int d = 0; d < v->type.rank; d++)
+		size[d] = sel->from[d] != NULL ? sel->limit[d] : v->type.dims[d];
 	if (sel->dynamic)
-		x = slice_dynamic(e, s, sel, x);
-	x = make_slice(at(e, s), x, sel->start, sel->limit, sel->stride);
-	x = make_reverse(at(e, s), x, sel->nreversed, sel->reversed);
-	x = make_reshape(at(e, s), x, sel->rank, sel->dims);
+		v = make_dynamic_slice(k, v, sel->from, size);
+	v = make_slice(k, v, sel->start, sel->limit, sel->stride);
+	v = make_reverse(k, v, sel->nreversed, sel->reversed);
+	v = make_reshape(k, v, sel->rank, sel->dims);
 	note_operands(e, before, 1, from);
-	return x;
+	return v;
 }
 
 Item

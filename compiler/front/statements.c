@@ -10,12 +10,6 @@
 
 /* ---- let and var */
 
-static Site
-let_site(const Stmt *s)
-{
-	return (Site){s->value->range, s->kind == S_let ? "let" : "var", AS_call};
-}
-
 /* Binds one name of a let to an item, which is given that name. */
 void
 bind(Elab *e, const Stmt *s, const Param *target, Item item)
@@ -23,8 +17,9 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	const char *name = target->name.s != NULL ? target->name.s : "_";
 	if (target->type != NULL) {
 		const char *what = arena_printf(e->arena, "'%s'", name);
+		Site site = {s->value->range, s->kind == S_let ? "let" : "var", AS_call};
 		item = item_tensor(item.range,
-			annotation_apply(e, let_site(s), target->type, false, &item, DIAG_shape,
+			annotation_apply(e, site, target->type, false, &item, DIAG_shape,
 				what));
 	}
 	if (target->name.s == NULL)
@@ -50,25 +45,19 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	}
 }
 
-void
-bind_tuple(Elab *e, const Stmt *s, const Item *value)
-{
-	bool fits = value->kind == IT_tuple && value->n == s->targets.n;
-	if (value->kind != IT_error && !fits)
-		complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
-			show_item(e, value));
-	for (int i = 0; i < s->targets.n; i++)
-		bind(e, s, s->targets.v[i], fits ? value->items[i] : item_error(s->range));
-}
-
 static void
 run_let(Elab *e, const Stmt *s)
 {
 	Item value = eval_value(e, s->value);
-	if (s->tuple)
-		bind_tuple(e, s, &value);
-	else
-		bind(e, s, s->targets.v[0], value);
+	bool fits = !s->tuple || (value.kind == IT_tuple && value.n == s->targets.n);
+	if (value.kind != IT_error && !fits)
+		complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
+			show_item(e, &value));
+	for (int i = 0; i < s->targets.n; i++)
+		bind(e, s, s->targets.v[i],
+			!fits		   ? item_error(s->range)
+				: s->tuple ? value.items[i]
+					   : value);
 }
 
 /* ---- assignment */
@@ -103,14 +92,6 @@ assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
 		e->m->named[var->named].value = value;
 }
 
-static void
-complain_var_type(Elab *e, const Symbol *var, const Item *value)
-{
-	complain(e, DIAG_shape, value->range, "'%s' is %s and cannot become %s", var->name,
-		show_item(e, &var->item), show_item(e, value));
-	diag_note(e->session, var->range, "'%s' is declared here", var->name);
-}
-
 /* A var that is declared with a placement has it always. */
 static void
 assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
@@ -124,38 +105,34 @@ assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 }
 
 static void
-assign_whole(Elab *e, Symbol *var, Range where, Item value)
-{
-	const Type *type = &var->item.value->type;
-	if (item_is_number(&value) && type->rank == 0) {
-		Site site = {value.range, "=", AS_call};
-		value = item_tensor(value.range, item_constant(e, site, type->dtype, &value));
-	}
-	if (value.kind == IT_tensor && type_equal(&value.value->type, type))
-		assign_placed(e, var, where, value.range, value);
-	else if (value.kind != IT_error)
-		complain_var_type(e, var, &value);
-}
-
-static void
 run_assign(Elab *e, const Stmt *s)
 {
 	Item value = eval_value(e, s->value);
 	const Expr *target = s->target;
 	const Expr *name = target->kind == E_index ? target->left : target;
-	if (name->kind != E_name)
-		return;
-	Symbol *var = assigned_var(e, name);
+	Symbol *var = name->kind == E_name ? assigned_var(e, name) : NULL;
 	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
 		return;
-	if (target->kind != E_index) {
-		assign_whole(e, var, name->range, value);
+	const Type *type = &var->item.value->type;
+	if (target->kind == E_index) {
+		Value *whole = update_part(e, target, eval_indices(e, target), var->item.value,
+			&value);
+		if (whole != NULL)
+			assign_placed(e, var, name->range, (Range){0},
+				item_tensor(target->range, whole));
 		return;
 	}
-	Value *whole = update_part(e, target, eval_indices(e, target), var->item.value, &value);
-	if (whole != NULL)
-		assign_placed(e, var, name->range, (Range){0},
-			item_tensor(target->range, whole));
+	if (item_is_number(&value) && type->rank == 0)
+		value = item_tensor(value.range,
+			item_constant(e, (Site){value.range, "=", AS_call}, type->dtype,
+				&value));
+	if (value.kind == IT_tensor && type_equal(&value.value->type, type)) {
+		assign_placed(e, var, name->range, value.range, value);
+	} else if (value.kind != IT_error) {
+		complain(e, DIAG_shape, value.range, "'%s' is %s and cannot become %s",
+			var->name, show_item(e, &var->item), show_item(e, &value));
+		diag_note(e->session, var->range, "'%s' is declared here", var->name);
+	}
 }
 
 /* ---- the others */
@@ -181,43 +158,49 @@ run_expect(Elab *e, const Stmt *s)
 }
 
 static void
-run_expr(Elab *e, const Stmt *s)
+run_statement(Elab *e, const Stmt *s)
 {
-	Item value = eval_value(e, s->value);
-	if (value.kind != IT_error)
-		complain(e, DIAG_unused_value, s->range,
-			"this value is not used; bind it with let, or return it");
+	switch (s->kind) {
+	case S_let:
+	case S_var:
+		run_let(e, s);
+		break;
+	case S_assign:
+		run_assign(e, s);
+		break;
+	case S_for:
+		run_for(e, s);
+		break;
+	case S_while:
+		run_while(e, s);
+		break;
+	case S_if:
+		run_if(e, s);
+		break;
+	case S_expect:
+		run_expect(e, s);
+		break;
+	case S_return:
+		complain(e, DIAG_results, s->range,
+			"a function returns at its end, not from a loop or a branch; assign "
+			"the "
+			"result to a var");
+		break;
+	case S_expr:
+		if (eval_value(e, s->value).kind != IT_error)
+			complain(e, DIAG_unused_value, s->range,
+				"this value is not used; bind it with let, or return it");
+		break;
+	}
 }
-
-static void
-run_return(Elab *e, const Stmt *s)
-{
-	complain(e, DIAG_results, s->range,
-		"a function returns at its end, not from a loop or a branch; assign the result "
-		"to a var");
-}
-
-static void (*const runners[])(Elab *e, const Stmt *s) = {
-	[S_let] = run_let,
-	[S_var] = run_let,
-	[S_assign] = run_assign,
-	[S_for] = run_for,
-	[S_while] = run_while,
-	[S_if] = run_if,
-	[S_return] = run_return,
-	[S_expect] = run_expect,
-	[S_expr] = run_expr,
-};
 
 /* The statements of a loop or a branch. */
 void
 run_block(Elab *e, List body)
 {
 	int scope = scope_enter(e);
-	for (int i = 0; i < body.n; i++) {
-		const Stmt *s = body.v[i];
-		runners[s->kind](e, s);
-	}
+	for (int i = 0; i < body.n; i++)
+		run_statement(e, body.v[i]);
 	scope_leave(e, scope);
 }
 
@@ -259,7 +242,7 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 	for (int i = 0; i < fn->body.n; i++) {
 		const Stmt *s = fn->body.v[i];
 		if (s->kind != S_return) {
-			runners[s->kind](e, s);
+			run_statement(e, s);
 			continue;
 		}
 		bool right = eval_results(e, s, n, results);

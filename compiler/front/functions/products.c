@@ -359,6 +359,7 @@ build_einsum(Call *c, const Argument *a)
 		return NULL;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
 	c->site.form = AS_einsum;
+	c->site.form = AS_einsum;
 	c->make = at(e, c->site);
 	return place_result(c, &a[2], multiply_equation(&q));
 }
