@@ -1,12 +1,13 @@
 /*
- * choices.c - what could be written, priced, and where.
+ * choices.c - what could be written, where, and what it costs.
  *
  *   y + b            y: [8@X, 16], b: [16@X], broadcast to [8, 16@X]
- *   choices:  reshard(y, [8, 16])  all-gather X  ...     in place of `y`
- *             reshard(b, [16])     all-gather X  ...     in place of `b`
+ *   choices:  reshard(b, [16])     all-gather X  ...     in place of `b`
+ *             reshard(y, [8, 16])  all-gather X  ...     in place of `y`
  *
  * An operand of an op may be a view of what is written: a broadcast, a
- * transpose.  Choices are about what is written.
+ * transpose.  Choices are about what is written.  The cheapest comes first; last
+ * what leaves partial sums, whose price is paid later.
  */
 #include <ctype.h>
 #include <string.h>
@@ -106,8 +107,12 @@ written_operand(const Explicit *e, const Op *op, int i)
 		return written_value(v, r);
 	if (!has_text(e, op->range)) /* of a dump */
 		return written_value(v, (Range){0});
-	if (op->kind == O_output || op->kind == O_constraint)
-		return written_value(v, op->range);
+	if (op->kind == O_output || op->kind == O_constraint) {
+		Written w = written_value(v, op->range);
+		if (op_forms[op->form].out)
+			w.out = op->results[0]->type_range;
+		return w;
+	}
 	if (!maker || !has_text(e, maker->range) || is_statement(maker))
 		return (Written){0};
 	if (!same_place(maker->range, op->range))
@@ -118,6 +123,20 @@ written_operand(const Explicit *e, const Op *op, int i)
 	for (int d = 0; d < v->type.rank && inner.v; d++)
 		w.dim[d] = from[d] < 0 ? -1 : inner.dim[from[d]];
 	return w;
+}
+
+const char *
+written_text(const Explicit *e, const Written *w)
+{
+	Range before = w->where, after = w->where;
+
+	if (!has_text(e, w->out))
+		return range_text(e, w->where);
+	before.end = w->out.begin;
+	after.begin = w->out.end;
+	const char *text = range_text(e, before);
+	return arena_printf(e->g.arena, "%.*s%s", (int)(strrchr(text, ',') - text), text,
+		range_text(e, after));
 }
 
 /* The placement of what is written, if the operand is to be placed so. */
@@ -153,18 +172,35 @@ one_line(Arena *a, const char *text, int longest)
 	return (int)n <= longest ? line : arena_printf(a, "%.*s...", longest, line);
 }
 
-static void
-offer_plans(Choices *c, Offer o, int n, const ReshardPlan **plans)
+/* Is `a` to come before `b`? */
+static bool
+is_cheaper(const Choice *a, const Choice *b)
 {
-	o.text = one_line(c->e->g.arena, o.text, LONGEST_CHOICE);
+	if (a->defers != b->defers)
+		return b->defers;
+	return a->seconds < b->seconds || (a->seconds <= b->seconds && a->bytes < b->bytes);
+}
+
+/* At most one of each text; of those of one price the first is first. */
+static void
+add_choice(Choices *c, Choice k)
+{
+	int at = c->n;
+
+	k.offer.text = one_line(c->e->g.arena, k.offer.text, LONGEST_CHOICE);
+	for (int i = 0; i < k.nplans; i++) {
+		k.seconds += k.plans[i]->seconds;
+		k.bytes += k.plans[i]->bytes;
+	}
 	for (int i = 0; i < c->n; i++)
-		if (!strcmp(c->of[i].offer.text, o.text))
+		if (!strcmp(c->of[i].offer.text, k.offer.text))
 			return;
-	if (c->n == MAX_CHOICES)
-		return;
-	c->of[c->n].offer = o;
-	c->of[c->n].nplans = n;
-	c->of[c->n++].plans = plans;
+	for (; at && is_cheaper(&k, &c->of[at - 1]); at--)
+		if (at < MAX_CHOICES)
+			c->of[at] = c->of[at - 1];
+	if (at < MAX_CHOICES)
+		c->of[at] = k;
+	c->n += c->n < MAX_CHOICES;
 }
 
 void
@@ -173,7 +209,8 @@ offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placemen
 	const ReshardPlan **plans = NEW_ARRAY(c->e->g.arena, const ReshardPlan *, 1);
 
 	plans[0] = reshard_plan(c->e->resharder, &v->type, from, to);
-	offer_plans(c, o, 1, plans);
+	bool defers = to->nunreduced && plans[0]->bytes <= 0;
+	add_choice(c, (Choice){.offer = o, .nplans = 1, .plans = plans, .defers = defers});
 }
 
 /* Its axes once each, and every dim a multiple of its own. */
@@ -186,7 +223,7 @@ can_be_placed(const Value *v, const Placement *to)
 	return placement_is_sound(to);
 }
 
-void
+bool
 offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 {
 	Explicit *e = c->e;
@@ -197,24 +234,24 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 
 	for (int i = 0; i < n; i++) {
 		if (!w[i].v || w[i].where.file != all.file || (i && w[i].where.begin < all.end))
-			return;
+			return false;
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
 		if (placement_equal(from, &to) || !placement_is_sound(from)
 			|| !can_be_placed(w[i].v, &to))
-			return;
+			return false;
 		Range between = all;
 		between.begin = i ? all.end : w[i].where.begin;
 		between.end = w[i].where.begin;
 		edit = arena_printf(a, "%s%sreshard(%s, %s)", edit,
 			!all.file ? i ? ", " : "" : range_text(e, between),
-			!all.file ? value_source_name(w[i].v)
-				  : without_out(e, range_text(e, w[i].where)),
+			!all.file ? value_source_name(w[i].v) : written_text(e, &w[i]),
 			spec_text(e, w[i].v, &to));
 		plans[i] = reshard_plan(e->resharder, &w[i].v->type, from, &to);
 		all.end = w[i].where.end;
 	}
-	offer_plans(c, (Offer){edit, all, edit}, n, plans);
+	add_choice(c, (Choice){.offer = {edit, all, edit}, .nplans = n, .plans = plans});
+	return true;
 }
 
 void
@@ -224,6 +261,24 @@ offer_reshard(Choices *c, const Written *w, const Placement *operand)
 }
 
 /* ---- sums to be settled --------------------------------------------------------- */
+
+int
+settled_ways(const Value *v, const Placement *partial, Placement *ways)
+{
+	AxisList axes = placement_unreduced(partial), none = {0};
+	int n = 0;
+
+	ways[n] = *partial;
+	placement_set_unreduced(&ways[n++], &none, C_add);
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList all = placement_dim(partial, d);
+		axes_append_all(&all, &axes);
+		ways[n] = ways[0];
+		placement_set_dim(&ways[n], d, &all);
+		n += v->type.dims[d] % axes_size(&all) == 0;
+	}
+	return n;
+}
 
 static Range
 insertion(Range at, int offset)
@@ -303,31 +358,26 @@ offer_parameter(Choices *c, const Value *v)
 /* ---- printing --------------------------------------------------------------------- */
 
 static void
-text_moves(Text *t, const Mesh *mesh, int n, const ReshardPlan *const *plans)
+text_moves(Text *t, const Mesh *mesh, const Choice *k)
 {
 	int told = 0;
-	int64_t bytes = 0;
-	double seconds = 0;
 
-	for (int i = 0; i < n; i++) {
-		for (int k = 0; k < plans[i]->n; k++) {
-			const Move *move = &plans[i]->moves[k];
+	for (int i = 0; i < k->nplans; i++)
+		for (int m = 0; m < k->plans[i]->n; m++) {
+			const Move *move = &k->plans[i]->moves[m];
 			if (move->bytes == 0)
 				continue;
 			text_printf(t, "%s%s ", told++ ? ", " : "", ops[move->kind].hlo);
 			text_axes(t, mesh, &move->axes);
 		}
-		bytes += plans[i]->bytes;
-		seconds += plans[i]->seconds;
-	}
 	if (!told) {
 		text_add(t, "none");
 		return;
 	}
 	text_add(t, "  ");
-	text_traffic(t, bytes);
+	text_traffic(t, k->bytes);
 	text_add(t, "  ");
-	text_seconds(t, seconds);
+	text_seconds(t, k->seconds);
 }
 
 void
@@ -342,7 +392,7 @@ print_choices(const Choices *c)
 	for (int i = 0; i < c->n; i++) {
 		Text t = {0};
 		const Offer *o = &c->of[i].offer;
-		text_moves(&t, &m->mesh, c->of[i].nplans, c->of[i].plans);
+		text_moves(&t, &m->mesh, &c->of[i]);
 		const SourceFile *f = source_file(m->session, o->where.file);
 		diag_choice(m->session, o->where, f && f->text ? o->edit : NULL,
 			"%-9s %-*s  %s", i ? "" : "choices:", width, o->text, t.s);

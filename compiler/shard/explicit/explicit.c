@@ -490,7 +490,7 @@ follow_call(Explicit *e, OpState *o)
 		leave(e, o->op);
 		return;
 	}
-	report_call(e, o->op);
+	report_call(e, o);
 	blur_results(e, o->op);
 }
 

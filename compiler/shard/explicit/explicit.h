@@ -50,7 +50,7 @@ bool same_expression(const Op *a, const Op *b);
 bool body_is_clear(Explicit *e, Op *call);
 
 /* report.c: all say nothing while `quiet` */
-void report_call(Explicit *e, Op *call);
+void report_call(Explicit *e, OpState *o);
 void report_finding(Explicit *e, OpState *o, const Finding *f);
 void report_partial(Explicit *e, const Op *maker, const Value *v);
 void report_unknown(Explicit *e, const Op *op, int operand);

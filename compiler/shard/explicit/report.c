@@ -87,11 +87,10 @@ operand_text(const Explicit *e, const Op *op, int i)
 {
 	Written w = written_operand(e, op, i);
 	const Value *v = w.v ? w.v : op->operands[i];
-	const char *text = source_text(e, w.where);
 
-	if (!text && v->def && same_expression(v->def, op))
-		return "a step of it";
-	return text ? text : value_text(e, v);
+	if (has_text(e, w.where))
+		return one_line(e->g.arena, written_text(e, &w), LONGEST_EXPRESSION);
+	return v->def && same_expression(v->def, op) ? "a step of it" : value_text(e, v);
 }
 
 /* From the equation in the label of an einsum of two operands; '\0' if its
@@ -195,25 +194,6 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 	return *nsplit > 0;
 }
 
-static void
-add_settlements(Choices *c, const Op *maker, const Value *v, const Placement *partial)
-{
-	AxisList axes = placement_unreduced(partial), none = {0};
-	Placement whole = *partial;
-
-	placement_set_unreduced(&whole, &none, C_add);
-	offer_settled(c, maker, v, partial, &whole);
-	for (int d = 0; d < v->type.rank; d++) {
-		Placement to = whole;
-		AxisList l = placement_dim(&to, d);
-		axes_append_all(&l, &axes);
-		placement_set_dim(&to, d, &l);
-		if (v->type.dims[d] % axes_size(&l) == 0)
-			offer_settled(c, maker, v, partial, &to);
-	}
-	offer_settled(c, maker, v, partial, partial);
-}
-
 void
 report_partial(Explicit *e, const Op *maker, const Value *v)
 {
@@ -247,265 +227,89 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
 			label_holder(e, maker, &p->holders[p->by_factor[i]]);
 	}
-	add_settlements(&c, maker, v, &partial);
+	Placement ways[MAX_RANK + 2];
+	int n = settled_ways(v, &partial, ways);
+	ways[n++] = partial;
+	for (int i = 0; i < n; i++)
+		offer_settled(&c, maker, v, &partial, &ways[i]);
 	print_choices(&c);
 }
 
 /* ---- other findings --------------------------------------------------------------- */
 
-/* Offers reshard(operand, ...) if the op could then go on, or (not strict) get
-   stuck at another operand. */
-static void
-try_placement(Choices *c, OpState *o, int operand, const Placement *to, bool strict)
-{
-	Explicit *e = c->e;
-	Placement *now = explicit_placement(e, o->tensors[operand]);
-	Placement from = *now, *results = NEW_ARRAY(e->g.arena, Placement, o->ntensors + 1);
-	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands);
-	Placement *all = NEW_ARRAY(e->g.arena, Placement, o->noperands);
-	int n = 0;
-
-	for (int i = 0; i < o->noperands; i++) /* s * s */
-		if (o->tensors[i] == o->tensors[operand]) {
-			w[n] = written_operand(e, o->op, i);
-			all[n++] = *to;
-		}
-	*now = *to;
-	Finding left = derive(e, o, results);
-	*now = from;
-	if (!left.fault || (!strict && left.tensor != operand))
-		offer_reshards(c, n, w, all);
-}
-
-/* The dim of `h` split over `axes` (NULL: without `h`'s from `drop` on).  Dims
-   of a concatenate are of several sizes. */
-static void
-try_dim(Choices *c, OpState *o, const Holder *h, const AxisList *axes, AxisRef drop)
-{
-	if (axes && h->size % axes_size(axes))
-		return;
-	Placement to = *explicit_placement(c->e, o->tensors[h->tensor]);
-	AxisList l = placement_dim(&to, h->dim);
-	int n = 0;
-
-	while (n < l.n && !axis_overlap(l.a[n], drop))
-		n++;
-	l.n = n;
-	placement_set_dim(&to, h->dim, axes ? axes : &l);
-	try_placement(c, o, h->tensor, &to, false);
-}
-
-static void
-report_disagree(Explicit *e, OpState *o, const Finding *f, Choices *c)
-{
-	const char *place = where_text(e, o->op, &f->a);
-
-	diag(e->g.module->session, DIAG_explicit_disagree, o->op->range,
-		"%s: %s is split over %s%s%s%s over %s%s", op_text(e, o->op),
-		dim_text(e, o->op, &f->a), axes_text(e, &f->a.axes), place,
-		place[0] ? " and" : ", ", place[0] ? "" : dim_text(e, o->op, &f->b),
-		axes_text(e, &f->b.axes), where_text(e, o->op, &f->b));
-	label_holder(e, o->op, &f->a);
-	label_holder(e, o->op, &f->b);
-	try_dim(c, o, &f->b, &f->a.axes, f->axis);
-	try_dim(c, o, &f->a, &f->b.axes, f->axis);
-	try_dim(c, o, &f->b, NULL, f->b.axes.a[0]);
-	try_dim(c, o, &f->a, NULL, f->a.axes.a[0]);
-}
-
-static void
-report_twice(Explicit *e, OpState *o, const Finding *f, Choices *c)
-{
-	AxisList axis = {1, {f->axis}};
-
-	diag(e->g.module->session, DIAG_explicit_twice, o->op->range,
-		"%s: %s would split both %s and %s", op_text(e, o->op), axes_text(e, &axis),
-		dim_text(e, o->op, &f->a), dim_text(e, o->op, &f->b));
-	label_holder(e, o->op, &f->a);
-	label_holder(e, o->op, &f->b);
-	try_dim(c, o, &f->a, NULL, f->axis);
-	try_dim(c, o, &f->b, NULL, f->axis);
-}
-
-/* Every operand that has the factor split must be gathered. */
-static void
-offer_whole(Choices *c, OpState *o, const Finding *f)
-{
-	Explicit *e = c->e;
-	const Projection *p = &e->g.projection;
-	Written *w = NEW_ARRAY(e->g.arena, Written, p->nholders);
-	Placement *to = NEW_ARRAY(e->g.arena, Placement, p->nholders);
-	int n = 0;
-
-	for (int i = 0; i < p->nholders; i++) {
-		const Holder *h = &p->holders[i];
-		if (h->factor != f->a.factor || h->tensor >= o->noperands || !h->axes.n)
-			continue;
-		w[n] = written_operand(e, o->op, h->tensor);
-		to[n] = *explicit_placement(e, o->tensors[h->tensor]);
-		AxisList none = {0};
-		placement_set_dim(&to[n++], h->dim, &none);
-	}
-	offer_reshards(c, n, w, to);
-}
-
-static void
-report_whole(Explicit *e, OpState *o, const Finding *f, Choices *c)
-{
-	diag(e->g.module->session, DIAG_explicit_whole, o->op->range,
-		f->fault == FAULT_strided
-			? "%s: no device's part of %s, split over %s, is one block of "
-			  "the result"
-			: "%s works along %s, which is split over %s",
-		op_text(e, o->op), dim_text(e, o->op, &f->a),
-		axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
-	label_holder(e, o->op, &f->a);
-	if (f->fault == FAULT_whole)
-		offer_whole(c, o, f);
-	else
-		try_dim(c, o, &f->a, NULL, f->axis);
-}
-
-/* The operand summed up, and each device's part of the sums. */
-static void
-try_sums(Choices *c, OpState *o, int operand, bool strict)
-{
-	const Value *v = o->tensors[operand];
-	Placement to = *explicit_placement(c->e, v);
-	AxisList axes = placement_unreduced(&to), none = {0};
-
-	placement_set_unreduced(&to, &none, C_add);
-	try_placement(c, o, operand, &to, strict);
-	for (int d = 0; d < v->type.rank; d++) {
-		Placement scattered = to;
-		AxisList l = placement_dim(&to, d);
-		axes_append_all(&l, &axes);
-		placement_set_dim(&scattered, d, &l);
-		if (v->type.dims[d] % axes_size(&l) == 0)
-			try_placement(c, o, operand, &scattered, strict);
-	}
-}
-
-/* Every operand that is partial summed up. */
-static void
-offer_all_sums(Choices *c, OpState *o)
-{
-	Explicit *e = c->e;
-	Written *w = NEW_ARRAY(e->g.arena, Written, o->noperands + 1);
-	Placement *to = NEW_ARRAY(e->g.arena, Placement, o->noperands + 1);
-	AxisList none = {0};
-	int n = 0;
-
-	for (int i = 0; i < o->noperands; i++) {
-		to[n] = *explicit_placement(e, o->tensors[i]);
-		if (!to[n].nunreduced)
-			continue;
-		w[n] = written_operand(e, o->op, i);
-		placement_set_unreduced(&to[n++], &none, C_add);
-	}
-	offer_reshards(c, n, w, to);
-}
-
-static void
-report_refused(Explicit *e, OpState *o, const Finding *f, Choices *c)
-{
-	const Value *v = o->tensors[f->tensor];
-	AxisList axes = placement_unreduced(explicit_placement(e, v));
-
-	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
-		"%s does not take partial results, and '%s' is unreduced over "
-		"%s",
-		op_text(e, o->op), operand_text(e, o->op, f->tensor), axes_text(e, &axes));
-	try_sums(c, o, f->tensor, true);
-	if (!c->n)
-		offer_all_sums(c, o);
-	if (!c->n)
-		try_sums(c, o, f->tensor, false);
-}
-
 void
 report_finding(Explicit *e, OpState *o, const Finding *f)
 {
+	Session *session = e->g.module->session;
+	const char *op = op_text(e, o->op), *place;
+	AxisList axes = {1, {f->axis}};
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
 	switch (f->fault) {
 	case FAULT_disagree:
-		report_disagree(e, o, f, &c);
+		place = where_text(e, o->op, &f->a);
+		diag(session, DIAG_explicit_disagree, o->op->range,
+			"%s: %s is split over %s%s%s%s over %s%s", op,
+			dim_text(e, o->op, &f->a), axes_text(e, &f->a.axes), place,
+			place[0] ? " and" : ", ", place[0] ? "" : dim_text(e, o->op, &f->b),
+			axes_text(e, &f->b.axes), where_text(e, o->op, &f->b));
 		break;
 	case FAULT_twice:
-		report_twice(e, o, f, &c);
+		diag(session, DIAG_explicit_twice, o->op->range,
+			"%s: %s would split both %s and %s", op, axes_text(e, &axes),
+			dim_text(e, o->op, &f->a), dim_text(e, o->op, &f->b));
 		break;
 	case FAULT_whole:
 	case FAULT_strided:
-		report_whole(e, o, f, &c);
+		diag(session, DIAG_explicit_whole, o->op->range,
+			f->fault == FAULT_strided
+				? "%s: no device's part of %s, split over %s, is one block of "
+				  "the result"
+				: "%s works along %s, which is split over %s",
+			op, dim_text(e, o->op, &f->a),
+			axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
 		break;
 	case FAULT_refused:
-		report_refused(e, o, f, &c);
+		axes = placement_unreduced(explicit_placement(e, o->tensors[f->tensor]));
+		diag(session, DIAG_explicit_refused, o->op->range,
+			"%s does not take partial results, and '%s' is unreduced over "
+			"%s",
+			op, operand_text(e, o->op, f->tensor), axes_text(e, &axes));
 		break;
 	case FAULT_none:
 		break;
 	}
+	if (f->fault != FAULT_refused)
+		label_holder(e, o->op, &f->a);
+	if (f->fault == FAULT_disagree || f->fault == FAULT_twice)
+		label_holder(e, o->op, &f->b);
+	offer_ways(&c, o, f);
 	print_choices(&c);
 }
 
-/* ---- composites -------------------------------------------------------------------- */
-
-/* Does the body go on if the operand is placed so? */
-static void
-try_call(Choices *c, Op *call, int operand, const Placement *to)
-{
-	Placement *now = explicit_placement(c->e, call->operands[operand]);
-	Placement from = *now;
-	Written w = written_operand(c->e, call, operand);
-
-	*now = *to;
-	bool clear = body_is_clear(c->e, call);
-	*now = from;
-	if (clear)
-		offer_reshard(c, &w, to);
-}
-
-/* Each split dim of the operand whole, and all of them. */
-static bool
-try_operand(Choices *c, Op *call, int operand)
-{
-	const Value *v = call->operands[operand];
-	Placement now = *explicit_placement(c->e, v), whole = now;
-	AxisList none = {0};
-	int before = c->n;
-
-	for (int d = 0; d < v->type.rank; d++) {
-		Placement to = now;
-		placement_set_dim(&to, d, &none);
-		placement_set_dim(&whole, d, &none);
-		if (!placement_equal(&to, &now))
-			try_call(c, call, operand, &to);
-	}
-	if (c->n == before && !placement_equal(&whole, &now))
-		try_call(c, call, operand, &whole);
-	return c->n > before;
-}
-
 void
-report_call(Explicit *e, Op *call)
+report_call(Explicit *e, OpState *o)
 {
 	Choices c = {.e = e};
-	Session *s = e->g.module->session;
-	int blamed = 0;
 
 	if (e->quiet)
 		return;
-	for (int i = call->noperands - 1; i >= 0; i--)
-		if (try_operand(&c, call, i))
-			blamed = i;
-	const Value *v = call->operands[blamed];
-	diag(s, DIAG_explicit_whole, call->range,
-		"%s needs whole a dim of "
-		"'%s' that is split: it is %s",
-		call->label, operand_text(e, call, blamed),
-		spec_text(e, v, explicit_placement(e, v)));
+	int blamed = offer_ways(&c, o, NULL);
+	const Value *v = o->tensors[blamed];
+	const Placement *now = explicit_placement(e, v);
+	const char *what = operand_text(e, o->op, blamed);
+	AxisList partial = placement_unreduced(now);
+	if (partial.n && placement_ways(now) == 1)
+		diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
+			"%s does not take partial results, and '%s' is unreduced over %s",
+			o->op->label, what, axes_text(e, &partial));
+	else
+		diag(e->g.module->session, DIAG_explicit_whole, o->op->range,
+			"%s needs whole a dim of "
+			"'%s' that is split: it is %s",
+			o->op->label, what, spec_text(e, v, now));
 	print_choices(&c);
 }
 
@@ -532,14 +336,6 @@ report_unknown(Explicit *e, const Op *op, int operand)
 	print_choices(&c);
 }
 
-const char *
-without_out(const Explicit *e, const char *text)
-{
-	const char *out = strstr(text, ", out=");
-
-	return out ? arena_printf(e->g.arena, "%.*s)", (int)(out - text), text) : text;
-}
-
 /* "-> f32[8@X, 16]": the result's type as it is */
 static void
 offer_type(Choices *c, Range where, const Value *v, const Placement *from)
@@ -556,7 +352,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 {
 	const Value *v = op->operands[0];
 	const Placement *from = explicit_placement(e, v);
-	const char *text = without_out(e, operand_text(e, op, 0));
+	Written w = written_operand(e, op, 0);
 	bool result = op->kind == O_output;
 	Session *s = e->g.module->session;
 	Choices c = {.e = e};
@@ -564,15 +360,14 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 	if (e->quiet)
 		return;
 	diag(s, DIAG_explicit_move, op->range, "'%s' is %s, not %s: %s",
-		result ? value_source_name(op->results[0]) : text, spec_text(e, v, from),
-		spec_text(e, v, to),
+		result ? value_source_name(op->results[0]) : operand_text(e, op, 0),
+		spec_text(e, v, from), spec_text(e, v, to),
 		result ? "a result's type is checked, and moves nothing"
 			: op_forms[op->form].out
 			? "out= settles partial sums, and moves nothing else"
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
 		diag_label(s, op->results[0]->type_range, "written here");
-	Written w = written_operand(e, op, 0);
 	offer_reshard(&c, &w, to);
 	if (result)
 		offer_type(&c, op->results[0]->type_range, v, from);

@@ -14,34 +14,45 @@ typedef struct Offer {
 	const char *edit; /* what stands there then */
 } Offer;
 
-typedef struct Choices {
+typedef struct Choice {
+	Offer offer;
+	int nplans; /* all at once */
+	const ReshardPlan **plans;
+	double bytes, seconds; /* of them */
+	bool defers;	       /* moves nothing and leaves partial sums */
+} Choice;
+
+typedef struct Choices { /* cheapest first */
 	Explicit *e;
 	int n;
-	struct {
-		Offer offer;
-		int nplans; /* all at once */
-		const ReshardPlan **plans;
-	} of[MAX_CHOICES];
+	Choice of[MAX_CHOICES];
 } Choices;
 
 /* What an operand is written as: it, or what it is a view of. */
 typedef struct Written {
 	const Value *v; /* NULL: the operand stands nowhere */
 	Range where;
+	Range out;	   /* of an einsum, say, the type in its out=, to be left out */
 	int dim[MAX_RANK]; /* of v, for each dim of the operand; -1 */
 } Written;
 
 /* choices.c */
 Written written_operand(const Explicit *e, const Op *op, int i);
+/* As it is written, without `out`. */
+const char *written_text(const Explicit *e, const Written *w);
 /* At most one of each text; `plan` goes from `from` to `to`. */
 void offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placement *to);
 /* reshard(...) so that the operand is placed as `operand` */
 void offer_reshard(Choices *c, const Written *w, const Placement *operand);
-/* ... of several operands, in the order in which they are written */
-void offer_reshards(Choices *c, int n, const Written *w, const Placement *operands);
+/* ... of several operands, in the order in which they are written; false if that
+   cannot be written */
+bool offer_reshards(Choices *c, int n, const Written *w, const Placement *operands);
 /* out=, a placed let or a reshard around what `maker` leaves in `v` */
 void offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from,
 	const Placement *to);
+/* Partial sums combined on all devices, and, for each dim that has room, a part of
+   them on each; rank + 1 at most.  How many. */
+int settled_ways(const Value *v, const Placement *partial, Placement *ways);
 /* x: f32[8, 16] */
 void offer_parameter(Choices *c, const Value *v);
 /* h = reshard(h, ...); before the op */
@@ -50,11 +61,14 @@ void print_choices(const Choices *c);
 /* White space as one blank; cut off if there is more. */
 const char *one_line(Arena *a, const char *text, int longest);
 
+/* candidates.c: the operands of an op placed so that it can go on.  What it is
+   stuck at, as derive() has just found; NULL: a call, whose body is.  Which
+   operand is to blame. */
+int offer_ways(Choices *c, OpState *o, const Finding *stuck);
+
 /* report.c: words */
 bool has_text(const Explicit *e, Range r);
 const char *range_text(const Explicit *e, Range r);
-/* "einsum(..., out=[8@X])" without its out= */
-const char *without_out(const Explicit *e, const char *text);
 const char *spec_text(const Explicit *e, const Value *v, const Placement *p);
 
 static inline Range

@@ -1,0 +1,298 @@
+/*
+ * candidates.c - how operands could be placed so that an op can go on.
+ *
+ *   x + y      x: [8@(X,Z), 4]   y: [8@(X,Y), 4]     dim 0 is split in two ways
+ *
+ *   as x has it     y: [8@(X,Z), 4]     the others take the axes of one,
+ *                   y: [8@X, 4]         or keep what begins them of their own
+ *   as y has it     x: [8@(X,Y), 4]
+ *                   x: [8@X, 4]
+ *   less            not needed here: all split less, until it is little enough
+ *
+ * Each candidate is tried: the op is derived again (of a call, the body).  What
+ * gets it going is offered; where nothing does, what gets it past this finding to
+ * another one.
+ */
+#include <string.h>
+#include "shard/explicit/report.h"
+
+/* Operands that are placed otherwise, all at once. */
+typedef struct Candidate {
+	int n, *operand;
+	Placement *to;
+	bool impossible; /* an operand would be in two places, or has no room */
+} Candidate;
+
+typedef struct Search {
+	Choices *c;
+	Choices past;	 /* what only leads to another finding, */
+	bool past_is_no; /* ... of which there are some already */
+	OpState *o;
+	const Finding *stuck; /* NULL: in the body of a call */
+	Holder *holders;      /* of the operands */
+	int nholders;
+	Candidate *right; /* which were offered */
+	int nright;
+} Search;
+
+static Candidate
+candidate(Search *s)
+{
+	Arena *a = s->c->e->g.arena;
+	int n = s->o->noperands + 1;
+
+	return (Candidate){.operand = NEW_ARRAY(a, int, n), .to = NEW_ARRAY(a, Placement, n)};
+}
+
+static void
+place(Search *s, Candidate *k, int operand, Placement to)
+{
+	Value *const *v = s->o->tensors;
+
+	for (int i = 0; i < k->n; i++)
+		if (v[k->operand[i]] == v[operand]) {
+			k->impossible |= !placement_equal(&k->to[i], &to);
+			return;
+		}
+	k->operand[k->n] = operand;
+	k->to[k->n++] = to;
+}
+
+/* ---- trying ------------------------------------------------------------------ */
+
+static bool
+is_same_finding(const Finding *a, const Finding *b)
+{
+	return a->fault == b->fault && a->tensor == b->tensor && a->a.factor == b->a.factor
+		&& a->b.tensor == b->b.tensor && a->b.factor == b->b.factor;
+}
+
+/* In the order in which they are written; an operand that stands twice, s * s, is
+   moved twice. */
+static bool
+offer_candidate(Search *s, Choices *c, const Candidate *k)
+{
+	Explicit *e = c->e;
+	Written *w = NEW_ARRAY(e->g.arena, Written, s->o->noperands);
+	Placement *to = NEW_ARRAY(e->g.arena, Placement, s->o->noperands);
+	int n = 0;
+
+	for (int i = 0; i < s->o->noperands; i++)
+		for (int m = 0; m < k->n; m++)
+			if (s->o->tensors[i] == s->o->tensors[k->operand[m]]) {
+				w[n] = written_operand(e, s->o->op, i);
+				to[n++] = k->to[m];
+			}
+	return offer_reshards(c, n, w, to);
+}
+
+/* Does `k` all that `less` does, and perhaps more? */
+static bool
+includes(const Candidate *k, const Candidate *less)
+{
+	int n = 0;
+
+	for (int i = 0; i < less->n; i++)
+		for (int m = 0; m < k->n; m++)
+			n += k->operand[m] == less->operand[i]
+				&& placement_equal(&k->to[m], &less->to[i]);
+	return n == less->n;
+}
+
+/* True if the op could go on, and it can be written. */
+static bool
+consider(Search *s, const Candidate *k)
+{
+	Explicit *e = s->c->e;
+	Placement *before = NEW_ARRAY(e->g.arena, Placement, k->n + 1);
+	Placement *results = NEW_ARRAY(e->g.arena, Placement, s->o->ntensors + 1);
+	Finding left = {.fault = FAULT_none};
+	bool goes_on;
+
+	if (k->impossible || !k->n)
+		return false;
+	for (int i = 0; i < s->nright; i++)
+		if (includes(k, &s->right[i]))
+			return true;
+	for (int i = 0; i < k->n; i++) {
+		Placement *now = explicit_placement(e, s->o->tensors[k->operand[i]]);
+		before[i] = *now;
+		*now = k->to[i];
+	}
+	if (s->stuck) {
+		left = derive(e, s->o, results);
+		goes_on = !left.fault;
+	} else {
+		goes_on = body_is_clear(e, s->o->op);
+	}
+	for (int i = 0; i < k->n; i++)
+		*explicit_placement(e, s->o->tensors[k->operand[i]]) = before[i];
+	if (!goes_on && s->stuck && !s->past_is_no && !is_same_finding(&left, s->stuck))
+		offer_candidate(s, &s->past, k);
+	if (!goes_on || !offer_candidate(s, s->c, k))
+		return false;
+	APPEND(e->g.arena, s->right, s->nright, *k);
+	return true;
+}
+
+/* ---- factors -------------------------------------------------------------------- */
+
+/* The holder's operand with other axes for its factor.  What stands behind it in
+   its dim goes where it would be strided. */
+static Placement
+with_axes(const Search *s, const Holder *h, const AxisList *axes)
+{
+	Placement to = *explicit_placement(s->c->e, s->o->tensors[h->tensor]);
+	Holder dim[MAX_RANK];
+	int n = project_dim(s->o->rule, h->tensor, h->dim, &to, dim);
+
+	for (int i = 0; i < n; i++) {
+		dim[i].overflow.n = 0;
+		if (dim[i].factor == h->factor)
+			dim[i].axes = *axes;
+	}
+	AxisList all = holders_axes(dim, n);
+	placement_set_dim(&to, h->dim, &all);
+	return to;
+}
+
+/* One answer for the factor, of which an operand may have less: those that have
+   something else take it, or keep what begins it. */
+static bool
+agree_with(Search *s, int factor, const AxisList *answer, bool take)
+{
+	Candidate k = candidate(s);
+
+	for (int i = 0; i < s->nholders; i++) {
+		const Holder *h = &s->holders[i];
+		if (h->factor != factor || (axes_is_prefix(&h->axes, answer) && !h->overflow.n))
+			continue;
+		AxisList axes = take ? *answer : axes_common_prefix(&h->axes, answer);
+		k.impossible |= h->size % axes_size(&axes) != 0;
+		place(s, &k, h->tensor, with_axes(s, h, &axes));
+	}
+	return consider(s, &k);
+}
+
+static void
+factor_ways(Search *s, int factor)
+{
+	AxisList less = {0};
+	bool found = false;
+
+	for (int i = 0; i < s->nholders; i++) {
+		const Holder *h = &s->holders[i];
+		if (h->factor != factor || !h->axes.n)
+			continue;
+		found |= agree_with(s, factor, &h->axes, true);
+		found |= agree_with(s, factor, &h->axes, false);
+		if (h->axes.n > less.n)
+			less = h->axes;
+	}
+	s->past_is_no = s->past.n > 0;
+	for (; !found && less.n >= 0; less.n--)
+		found = agree_with(s, factor, &less, false);
+}
+
+/* ---- operands -------------------------------------------------------------------- */
+
+static bool
+consider_one(Search *s, int operand, const Placement *to)
+{
+	Candidate k = candidate(s);
+
+	place(s, &k, operand, *to);
+	return consider(s, &k);
+}
+
+static bool
+sums_ways(Search *s, int operand)
+{
+	const Value *v = s->o->tensors[operand];
+	const Placement now = *explicit_placement(s->c->e, v);
+	Placement ways[MAX_RANK + 1];
+	int n = now.nunreduced ? settled_ways(v, &now, ways) : 0;
+	bool found = false;
+
+	for (int i = 0; i < n; i++)
+		found |= consider_one(s, operand, &ways[i]);
+	return found;
+}
+
+/* Each dim split less, or all of them whole. */
+static bool
+dims_ways(Search *s, int operand)
+{
+	const Placement now = *explicit_placement(s->c->e, s->o->tensors[operand]);
+	Placement whole = placement_none(now.rank);
+	AxisList partial = placement_unreduced(&now);
+	bool found = false;
+
+	for (int d = 0; d < now.rank; d++) {
+		AxisList all = placement_dim(&now, d), less = axes_moving(&all);
+		for (bool enough = false; !enough && less.n--;) {
+			Placement to = now;
+			placement_set_dim(&to, d, &less);
+			enough = consider_one(s, operand, &to);
+			found |= enough;
+		}
+	}
+	placement_set_unreduced(&whole, &partial, (Combiner)now.combiner);
+	return found || (placement_ways(&now) > 1 && consider_one(s, operand, &whole));
+}
+
+/* ---- what helps ------------------------------------------------------------------ */
+
+/* The sums of an operand or of all, and no split along their axes. */
+static void
+ways_of_refused(Search *s)
+{
+	bool found = false;
+
+	for (int i = 0; i < s->o->noperands; i++)
+		found |= sums_ways(s, i);
+	for (int i = 0; i < s->nholders; i++)
+		if (axes_overlap(&s->holders[i].axes, s->stuck->axis))
+			factor_ways(s, s->holders[i].factor);
+	if (found)
+		return;
+	Candidate all = candidate(s);
+	for (int i = 0; i < s->o->noperands; i++) {
+		Placement to = *explicit_placement(s->c->e, s->o->tensors[i]);
+		AxisList none = {0};
+		if (!to.nunreduced)
+			continue;
+		placement_set_unreduced(&to, &none, C_add);
+		place(s, &all, i, to);
+	}
+	consider(s, &all);
+}
+
+int
+offer_ways(Choices *c, OpState *o, const Finding *stuck)
+{
+	const Projection *p = &c->e->g.projection;
+	Search s = {.c = c, .past.e = c->e, .o = o, .stuck = stuck};
+	int blamed = 0;
+
+	if (!stuck) {
+		for (int i = o->noperands - 1; i >= 0; i--) {
+			bool found = dims_ways(&s, i);
+			if (sums_ways(&s, i) || found)
+				blamed = i;
+		}
+		return blamed;
+	}
+	for (int i = 0; i < o->noperands; i++)
+		s.nholders = p->first[i + 1];
+	s.holders = arena_copy(c->e->g.arena, p->holders, (size_t)s.nholders * sizeof(Holder));
+	if (stuck->fault == FAULT_refused)
+		ways_of_refused(&s);
+	else
+		factor_ways(&s, stuck->a.factor);
+	if (stuck->fault == FAULT_twice)
+		factor_ways(&s, stuck->b.factor);
+	if (!c->n)
+		*c = s.past;
+	return stuck->tensor;
+}
