@@ -53,6 +53,7 @@ at(Elab *e, Site s)
 		.form = s.form,
 		.enter = enter,
 		.refuse = refuse,
+		.joins = true,
 		.owner = e};
 }
 

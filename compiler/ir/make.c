@@ -202,7 +202,7 @@ make_reshape(Make k, Value *x, int rank, const int64_t *dims)
 	Type type = type_of(x->type.dtype, rank, dims);
 	if (type_equal(&type, &x->type))
 		return x;
-	if (x->def && x->def->kind == O_reshape && x->range.file == 0)
+	if (k.joins && x->def && x->def->kind == O_reshape && x->range.file == 0)
 		x = x->def->operands[0];
 	if (type_equal(&type, &x->type))
 		return x;

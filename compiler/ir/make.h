@@ -27,6 +27,7 @@ typedef struct Make {
 	const char *name; /* of the result; NULL: as its op is called */
 	bool helper;	  /* results are no_placement */
 	bool requested;	  /* collectives are what the user asked for */
+	bool joins;	  /* a reshape of a reshape that the program did not name is one */
 	/* Told of each op before its attributes are set; may change its operands;
 	   false: it is not made. */
 	bool (*enter)(void *owner, Op *op);
@@ -66,7 +67,6 @@ Value *make_identity(Make k, Combiner c, DType dtype);
 Value *make_iota(Make k, const Type *type, int dim);
 
 /* ---- shapes */
-/* Reshapes of reshapes are one, unless the program named what is between. */
 Value *make_reshape(Make k, Value *x, int rank, const int64_t *dims);
 Value *make_transpose(Make k, Value *x, const int64_t *permutation);
 /* Dim i of x becomes dim to[i] of the shape, whose dtype does not matter here
