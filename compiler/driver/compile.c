@@ -149,8 +149,9 @@ open_module(Compilation *c)
 	if (o->start_at)
 		return usage(c->session, "--start-at is for a .hlo input");
 	c->module = front_compile(c->session, c->file, &o->front);
+	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");
-	if (!c->module || !pipeline_accept(c->module))
+	if (!accepted)
 		return false;
 	if (!module_verify(c->module, c->session->err))
 		die("the module is not well-formed after elaboration");
