@@ -17,7 +17,7 @@
 
 /* varying.c: in manual regions results are as replicated as their types say, and
    collectives are reached by their whole group. */
-void check_varying(Module *m, Block *b);
+void check_varying(Module *m, const Block *b);
 
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
 bool pad_dims(Module *m, bool remarks);

@@ -20,6 +20,7 @@ typedef Facts AxisSet;
 
 typedef struct Varying {
 	Module *module;
+	const Op *outermost;  /* the region that is looked at, with those in it */
 	const AxisSet *along; /* by value id */
 	int ntold;
 	Range *told; /* where something is wrong: once for all calls of a function */
@@ -119,14 +120,22 @@ part_set(const Mesh *mesh, IdPart part)
 	return set;
 }
 
+/* What goes into a region is cut along its axes. */
+static void
+enter(Dataflow *d, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		d->of[op->bodies[0]->params[i]->id] |= spec_set(&op->specs[i]);
+}
+
 static void
 vary(Dataflow *d, const Op *op)
 {
 	AxisSet set = 0, axes = op->axes ? axes_set(op->axes) : 0;
 	IdPart *parts = d->data;
 
-	for (int i = 0; op->kind == O_manual && i < op->noperands; i++)
-		dataflow_add(d, op->bodies[0]->params[i], spec_set(&op->specs[i]));
+	if (op->kind == O_manual)
+		enter(d, op);
 	if (op->nbodies)
 		return;
 	for (int i = 0; i < op->noperands; i++)
@@ -159,7 +168,7 @@ vary_along(const Dataflow *d, const Flow *f)
 
 /* Values to be looked at; each once. */
 typedef struct Search {
-	const AxisSet *along;
+	const Varying *w;
 	AxisSet set;
 	bool *seen; /* by value id */
 	int n;
@@ -170,7 +179,7 @@ typedef struct Search {
 static bool
 look_at(Search *s, const Value *from)
 {
-	if (!(s->along[from->id] & s->set))
+	if (!(s->w->along[from->id] & s->set))
 		return false;
 	if (!s->seen[from->id])
 		s->next[s->n++] = from;
@@ -188,7 +197,7 @@ look_before(Search *s, Value *v)
 	if (op && !op->nbodies)
 		for (int i = op->noperands - 1; i >= 0; i--)
 			found |= look_at(s, op->operands[i]);
-	for (Flow f = {.to = v}; flow_next_to(&f);)
+	for (Flow f = {.to = v}; flow_next_to(&f) && f.op != s->w->outermost;)
 		found |= look_at(s, f.from);
 	if (op && op_decision(op))
 		found |= look_at(s, op_decision(op));
@@ -199,7 +208,7 @@ static Value *
 find_cause(const Varying *w, Value *v, AxisSet set)
 {
 	const Module *m = w->module;
-	Search s = {w->along, set, NEW_ARRAY(m->arena, bool, m->nvalues), 0,
+	Search s = {w, set, NEW_ARRAY(m->arena, bool, m->nvalues), 0,
 		NEW_ARRAY(m->arena, const Value *, m->nvalues)};
 
 	look_at(&s, v);
@@ -275,7 +284,6 @@ tell_cause(const Varying *w, const Value *v, AxisSet set)
 		diag_note(s, v->range, "'%s' is split over %s", value_source_name(v), axes);
 }
 
-/* What comes out of a region as result i. */
 static void
 check_result(Varying *w, const Op *op, const Flow *f)
 {
@@ -302,6 +310,15 @@ check_result(Varying *w, const Op *op, const Flow *f)
 		show_argument(m, set), axes);
 }
 
+/* What comes out of a region. */
+static void
+check_results(Varying *w, const Op *op)
+{
+	for (Flow f = {.op = op}; flow_next(&f);)
+		if (f.kind == FLOW_out)
+			check_result(w, op, &f);
+}
+
 static void
 check_block(Varying *w, const Block *b, const Decision *under)
 {
@@ -312,23 +329,46 @@ check_block(Varying *w, const Block *b, const Decision *under)
 			check_reached(w, op, under);
 		for (int i = 0; i < op->nbodies; i++)
 			check_block(w, op->bodies[i], decision ? &d : under);
-		for (Flow f = {.op = op}; op->kind == O_manual && flow_next(&f);)
-			if (f.kind == FLOW_out)
-				check_result(w, op, &f);
+		if (op->kind == O_manual)
+			check_results(w, op);
 	}
 }
 
-void
-check_varying(Module *m, Block *b)
+/* With no region around it, to whose values nothing comes that varies. */
+static void
+check_outermost(Varying *w, const Op *op)
 {
 	Arena *a = arena_new();
+	Block *body = op->bodies[0];
 	Dataflow d = {.op = vary, .along = vary_along, .decided = true};
+
+	block_number(body);
+	d.data = NEW_ARRAY(a, IdPart, w->module->nvalues + 1);
+	d.of = NEW_ARRAY(a, Facts, w->module->nvalues + 1);
+	enter(&d, op);
+	dataflow_solve(&d, a, body);
+	w->outermost = op;
+	w->along = d.of;
+	check_block(w, body, NULL);
+	check_results(w, op);
+	arena_free(a);
+}
+
+static void
+find_outermost(Varying *w, const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if (op->kind == O_manual)
+			check_outermost(w, op);
+		else
+			for (int i = 0; i < op->nbodies; i++)
+				find_outermost(w, op->bodies[i]);
+}
+
+void
+check_varying(Module *m, const Block *b)
+{
 	Varying w = {.module = m};
 
-	block_number(b);
-	d.data = NEW_ARRAY(a, IdPart, m->nvalues + 1);
-	dataflow_solve(&d, a, b);
-	w.along = d.of;
-	check_block(&w, b, NULL);
-	arena_free(a);
+	find_outermost(&w, b);
 }
