@@ -17,12 +17,6 @@ enum { LONGEST_CHOICE = 200 };
 
 /* ---- what is written -------------------------------------------------------- */
 
-static bool
-same_place(Range a, Range b)
-{
-	return a.file == b.file && a.begin == b.begin && a.end == b.end;
-}
-
 /* Which dim of the operand each dim of a reshape's result is, where only dims
    of size 1 come or go. */
 static bool
@@ -115,7 +109,8 @@ written_operand(const Explicit *e, const Op *op, int i)
 	}
 	if (!maker || !has_text(e, maker->range) || is_statement(maker))
 		return (Written){0};
-	if (!same_place(maker->range, op->range))
+	if (maker->range.file != op->range.file || maker->range.begin != op->range.begin
+		|| maker->range.end != op->range.end)
 		return written_value(v, maker->range);
 	if (!match_view(maker, from))
 		return (Written){0};
@@ -213,16 +208,6 @@ offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placemen
 	add_choice(c, (Choice){.offer = o, .nplans = 1, .plans = plans, .defers = defers});
 }
 
-/* Its axes once each, and every dim a multiple of its own. */
-static bool
-can_be_placed(const Value *v, const Placement *to)
-{
-	for (int d = 0; d < v->type.rank; d++)
-		if (v->type.dims[d] % placement_dim_ways(to, d))
-			return false;
-	return placement_is_sound(to);
-}
-
 bool
 offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 {
@@ -237,8 +222,11 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 			return false;
 		const Placement *from = explicit_placement(e, w[i].v);
 		Placement to = place_written(&w[i], &operands[i]);
-		if (placement_equal(from, &to) || !placement_is_sound(from)
-			|| !can_be_placed(w[i].v, &to))
+		/* its axes once each, and every dim a multiple of its own */
+		bool fits = placement_is_sound(from) && placement_is_sound(&to);
+		for (int d = 0; d < to.rank; d++)
+			fits &= w[i].v->type.dims[d] % placement_dim_ways(&to, d) == 0;
+		if (!fits || placement_equal(from, &to))
 			return false;
 		Range between = all;
 		between.begin = i ? all.end : w[i].where.begin;
@@ -357,6 +345,7 @@ offer_parameter(Choices *c, const Value *v)
 
 /* ---- printing --------------------------------------------------------------------- */
 
+/* "all-reduce  Y  8.4 MB  186 us"; "none" */
 static void
 text_moves(Text *t, const Mesh *mesh, const Choice *k)
 {
@@ -370,14 +359,12 @@ text_moves(Text *t, const Mesh *mesh, const Choice *k)
 			text_printf(t, "%s%s ", told++ ? ", " : "", ops[move->kind].hlo);
 			text_axes(t, mesh, &move->axes);
 		}
-	if (!told) {
-		text_add(t, "none");
-		return;
+	text_add(t, told ? "  " : "none");
+	if (told) {
+		text_traffic(t, k->bytes);
+		text_add(t, "  ");
+		text_seconds(t, k->seconds);
 	}
-	text_add(t, "  ");
-	text_traffic(t, k->bytes);
-	text_add(t, "  ");
-	text_seconds(t, k->seconds);
 }
 
 void

@@ -30,29 +30,15 @@ found(Fault fault, const Holder *a, const Holder *b, AxisRef axis)
 	return f;
 }
 
-static AxisRef
-first_axis(const AxisList *l)
-{
-	return l->n ? l->a[0] : (AxisRef){0, 1, 1};
-}
-
-/* Of the rows that a `for` goes through none has a place where it could be
-   written what becomes of partial ones. */
 static bool
-must_be_whole(const Projection *p, int factor)
+share_axis(const AxisList *l, const AxisList *m, AxisRef *axis)
 {
-	bool is_row = p->op->kind == O_dynamic_slice && p->op->form == AS_row;
-
-	switch (p->rule->factors[factor].kind) {
-	case F_pass:
-		return false;
-	case F_reduce:
-		return is_row;
-	case F_permute:
-	case F_replicate:
-		break;
-	}
-	return true;
+	for (int i = 0; i < l->n; i++)
+		if (axes_overlap(m, l->a[i])) {
+			*axis = l->a[i];
+			return true;
+		}
+	return false;
 }
 
 /* Fills p->agreed[factor] from the operands; `from` is one that has it all. */
@@ -68,28 +54,21 @@ agree_on(Projection *p, int factor, const Holder **from)
 		if (h->tensor >= p->rule->noperands)
 			continue;
 		if (h->overflow.n)
-			return found(FAULT_strided, h, NULL, first_axis(&h->overflow));
+			return found(FAULT_strided, h, NULL, h->overflow.a[0]);
 		if (axes_is_prefix(&h->axes, agreed))
 			continue;
 		if (!axes_is_prefix(agreed, &h->axes))
-			return found(FAULT_disagree, *from, h, first_axis(&h->axes));
+			return found(FAULT_disagree, *from, h, h->axes.a[0]);
 		*agreed = h->axes;
 		*from = h;
 	}
-	if (agreed->n && must_be_whole(p, factor))
-		return found(FAULT_whole, *from, NULL, first_axis(agreed));
+	/* of the rows that a `for` goes through none has a place where it could be
+	   written what becomes of partial ones */
+	FactorKind kind = p->rule->factors[factor].kind;
+	bool splits = kind == F_pass || (kind == F_reduce && p->op->form != AS_row);
+	if (agreed->n && !splits)
+		return found(FAULT_whole, *from, NULL, agreed->a[0]);
 	return (Finding){.fault = FAULT_none};
-}
-
-static bool
-share_axis(const AxisList *l, const AxisList *m, AxisRef *axis)
-{
-	for (int i = 0; i < l->n; i++)
-		if (axes_overlap(m, l->a[i])) {
-			*axis = l->a[i];
-			return true;
-		}
-	return false;
 }
 
 static Finding
@@ -99,13 +78,13 @@ agree_on_all(Explicit *e, Projection *p)
 	const Holder **from = NEW_ARRAY(e->g.arena, const Holder *, n + 1);
 	AxisRef axis;
 
-	for (int f = 0; f < n; f++) {
-		Finding wrong = agree_on(p, f, &from[f]);
-		if (wrong.fault)
-			return wrong;
-		for (int k = 0; k < f; k++)
-			if (share_axis(&p->agreed[k], &p->agreed[f], &axis))
-				return found(FAULT_twice, from[k], from[f], axis);
+	for (int i = 0; i < n; i++) {
+		Finding f = agree_on(p, i, &from[i]);
+		if (f.fault)
+			return f;
+		for (int k = 0; k < i; k++)
+			if (share_axis(&p->agreed[k], &p->agreed[i], &axis))
+				return found(FAULT_twice, from[k], from[i], axis);
 	}
 	return (Finding){.fault = FAULT_none};
 }
@@ -117,40 +96,22 @@ typedef struct Partial {
 	Combiner combiner;
 } Partial;
 
-static bool
-as_partial(Explicit *e, const Value *v, const Placement *like)
-{
-	const Placement *p = explicit_placement(e, v);
-	AxisList a = placement_unreduced(p), b = placement_unreduced(like);
-
-	return axes_equal(&a, &b) && p->combiner == like->combiner;
-}
-
 /* Is the op, applied to the parts, a part of the op applied to the whole? */
 static bool
 is_linear_in(Explicit *e, const OpState *o, int operand)
 {
-	const Placement *p = explicit_placement(e, o->tensors[operand]);
-	Through through = partial_through(o->op, operand, (Combiner)p->combiner);
+	const Placement *now = explicit_placement(e, o->tensors[operand]);
+	Through through = partial_through(o->op, operand, (Combiner)now->combiner);
+	AxisList mine = placement_unreduced(now);
 
-	for (int i = 0; i < o->noperands; i++)
-		if (i != operand
-			&& (through == THROUGH_together
-					? !as_partial(e, o->tensors[i], p)
-					: explicit_placement(e, o->tensors[i])->nunreduced > 0))
+	for (int i = 0; i < o->noperands; i++) {
+		const Placement *other = explicit_placement(e, o->tensors[i]);
+		AxisList theirs = placement_unreduced(other);
+		bool alike = axes_equal(&theirs, &mine) && other->combiner == now->combiner;
+		if (i != operand && (through == THROUGH_together ? !alike : theirs.n > 0))
 			return false;
+	}
 	return through != THROUGH_no;
-}
-
-static bool
-splits_with(const Projection *p, const AxisList *axes)
-{
-	AxisRef axis;
-
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (share_axis(axes, &p->agreed[f], &axis))
-			return true;
-	return false;
 }
 
 /* What the result is partial over: sums split here, and those of operands. */
@@ -158,6 +119,7 @@ static Finding
 collect_partial(Explicit *e, const OpState *o, Partial *partial)
 {
 	const Projection *p = &e->g.projection;
+	AxisRef axis;
 
 	partial->axes.n = 0;
 	partial->combiner = p->rule->combiner;
@@ -170,8 +132,11 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 		AxisList axes = placement_unreduced(now);
 		if (!axes.n)
 			continue;
-		if (!is_linear_in(e, o, i) || splits_with(p, &axes)
-			|| (own && now->combiner != partial->combiner))
+		bool refused =
+			!is_linear_in(e, o, i) || (own && now->combiner != partial->combiner);
+		for (int f = 0; f < p->rule->nfactors; f++)
+			refused |= share_axis(&axes, &p->agreed[f], &axis);
+		if (refused)
 			return (Finding){.fault = FAULT_refused,
 				.tensor = i,
 				.axis = axes.a[0]};
@@ -181,20 +146,6 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 				axes_append(&partial->axes, axes.a[k]);
 	}
 	return (Finding){.fault = FAULT_none};
-}
-
-/* ---- results ------------------------------------------------------------------ */
-
-/* An operand's part of the factor: the one that has axes there. */
-static const Holder *
-sender(const Projection *p, int factor)
-{
-	const Holder *h = NULL;
-
-	for (int i = p->factor_first[factor];
-		i < p->factor_first[factor + 1] && !(h && h->axes.n); i++)
-		h = &p->holders[p->by_factor[i]];
-	return h;
 }
 
 Finding
@@ -210,60 +161,51 @@ derive(Explicit *e, OpState *o, Placement *results)
 		f = collect_partial(e, o, &partial);
 	for (int t = o->noperands; !f.fault && t < o->ntensors; t++) {
 		Placement *to = &results[t - o->noperands];
-		if (factors_place(p->rule, t, p->agreed, to, &misfit))
+		if (factors_place(p->rule, t, p->agreed, to, &misfit)) {
 			placement_set_unreduced(to, &partial.axes, partial.combiner);
-		else
-			f = found(FAULT_strided, sender(p, misfit), NULL,
-				p->agreed[misfit].a[0]);
+			continue;
+		}
+		/* the operand that has axes there */
+		const int *at = &p->by_factor[p->factor_first[misfit]];
+		while (!p->holders[*at].axes.n)
+			at++;
+		f = found(FAULT_strided, &p->holders[*at], NULL, p->agreed[misfit].a[0]);
 	}
 	return f;
 }
 
 /* ---- what is settled ------------------------------------------------------------- */
 
+/* `v` is placed so from now on, because of the op; each axis comes from an operand
+   that has it. */
 static void
-add_origin(Explicit *e, Value *v, int dim, AxisRef a, Value *from, Op *through)
+settle(Explicit *e, Value *v, const Placement *to, Op *op)
 {
-	Origin *o = NEW(e->g.module->arena, Origin);
-
-	*o = (Origin){.kind = ORIGIN_op,
-		.dim = dim,
-		.axis = a,
-		.from = from,
-		.through = through,
-		.where = through->range,
-		.step = e->step};
-	o->next = v->origins;
-	v->origins = o;
-}
-
-/* The operand that has the axis; NULL if none. */
-static Value *
-operand_with(Explicit *e, const Op *op, AxisRef a)
-{
-	for (int i = 0; i < op->noperands; i++)
-		if (placement_uses(explicit_placement(e, op->operands[i]), a))
-			return op->operands[i];
-	return NULL;
-}
-
-/* `v` is placed so from now on, because of the op. */
-static void
-settle(Explicit *e, Value *v, const Placement *p, Op *op)
-{
-	*explicit_placement(e, v) = *p;
+	*explicit_placement(e, v) = *to;
 	e->known[v->id] = true;
 	e->unclear[v->id] = false;
 	e->pending[v->id] = NULL;
 	if (v->annotated && !v->placement.open)
 		return;
-	v->placement = *p;
+	v->placement = *to;
 	v->follows = !v->annotated;
-	for (int d = 0; d < p->rank; d++) {
-		AxisList axes = placement_dim(p, d);
+	for (int d = 0; d < to->rank; d++) {
+		AxisList axes = placement_dim(to, d);
 		for (int i = 0; i < axes.n; i++) {
-			Value *from = operand_with(e, op, axes.a[i]);
-			add_origin(e, v, d, axes.a[i], from ? from : v, op);
+			Origin *origin = NEW(e->g.module->arena, Origin);
+			*origin = (Origin){.kind = ORIGIN_op,
+				.dim = d,
+				.axis = axes.a[i],
+				.from = v,
+				.through = op,
+				.where = op->range,
+				.step = e->step,
+				.next = v->origins};
+			for (int k = op->noperands - 1; k >= 0; k--)
+				if (placement_uses(explicit_placement(e, op->operands[k]),
+					    axes.a[i]))
+					origin->from = op->operands[k];
+			v->origins = origin;
 		}
 	}
 }
@@ -313,15 +255,6 @@ want_settled(Explicit *e, const Op *op)
 		report_partial(e, maker, v);
 		blur(e, v);
 	}
-}
-
-static bool
-is_clear(const Explicit *e, const Op *op)
-{
-	for (int i = 0; i < op->noperands; i++)
-		if (e->unclear[op->operands[i]->id])
-			return false;
-	return true;
 }
 
 /* ---- ops ---------------------------------------------------------------------------- */
@@ -418,20 +351,6 @@ follow_output(Explicit *e, OpState *o)
 	settle(e, v, &to, o->op);
 }
 
-static void
-follow_written(Explicit *e, OpState *o)
-{
-	Placement to = placement_close(o->op->results[0]->placement);
-
-	settle(e, o->op->results[0], &to, o->op);
-}
-
-static void
-follow_identity(Explicit *e, OpState *o)
-{
-	settle_as(e, o->op->results[0], o->op->operands[0], o->op);
-}
-
 static void follow_block(Explicit *e, Block *b, bool explicit);
 
 static void
@@ -483,17 +402,6 @@ leave(Explicit *e, Op *op)
 	}
 }
 
-static void
-follow_call(Explicit *e, OpState *o)
-{
-	if (body_is_clear(e, o->op)) {
-		leave(e, o->op);
-		return;
-	}
-	report_call(e, o);
-	blur_results(e, o->op);
-}
-
 /* Every device has to decide alike: no parts of a decision. */
 static void
 want_decided(Explicit *e, const Op *op, const Op *user)
@@ -521,24 +429,6 @@ follow_bodies(Explicit *e, OpState *o)
 	}
 	leave(e, op);
 }
-
-static void
-follow_shard_like(Explicit *e, OpState *o)
-{
-	want_same(e, o->op, o->op, 0, o->op, 1);
-	settle_as(e, o->op->results[0], o->op->operands[0], o->op);
-}
-
-typedef void Follower(Explicit *e, OpState *o);
-static Follower *const followers[OP_COUNT] = {
-	[O_constraint] = follow_constraint,
-	[O_output] = follow_output,
-	[O_barrier] = follow_identity,
-	[O_shard_like] = follow_shard_like,
-	[O_call] = follow_call,
-	[O_while] = follow_bodies,
-	[O_if] = follow_bodies,
-};
 
 /* ---- in program order --------------------------------------------------------------- */
 
@@ -573,15 +463,9 @@ want_known(Explicit *e, const Op *op)
 	}
 }
 
-static bool
-settles_sums(const Op *op)
-{
-	return op->kind == O_constraint || op->kind == O_reshard || op->kind == O_return;
-}
-
-/* What is written is clear, whatever it is made of. */
+/* After an error: what is written is clear, whatever it is made of. */
 static void
-blur_after(Explicit *e, const Op *op)
+follow_unclear(Explicit *e, const Op *op)
 {
 	for (int i = 0; i < op->nresults; i++) {
 		const Value *v = op->results[i];
@@ -594,27 +478,85 @@ blur_after(Explicit *e, const Op *op)
 }
 
 static void
+follow_clear(Explicit *e, OpState *o)
+{
+	Op *op = o->op;
+
+	switch ((int)op->kind) {
+	case O_constraint:
+		follow_constraint(e, o);
+		break;
+	case O_output:
+		follow_output(e, o);
+		break;
+	case O_shard_like:
+		want_same(e, op, op, 0, op, 1);
+		settle_as(e, op->results[0], op->operands[0], op);
+		break;
+	case O_barrier:
+		settle_as(e, op->results[0], op->operands[0], op);
+		break;
+	case O_call:
+		if (body_is_clear(e, op)) {
+			leave(e, op);
+		} else {
+			report_call(e, o);
+			blur_results(e, op);
+		}
+		break;
+	case O_while:
+	case O_if:
+		follow_bodies(e, o);
+		break;
+	default:
+		if ((o->rule = op_rule(e->g.arena, op)))
+			follow_rule(e, o);
+		else
+			blur_results(e, op);
+	}
+}
+
+/* zeros(f32[8@X]) is where it is written, and so is what a reshard moves. */
+static bool
+is_placed(const Op *op)
+{
+	switch ((int)op->kind) {
+	case O_reshard:
+		return true;
+	case O_constraint:
+	case O_output:
+	case O_shard_like:
+	case O_barrier:
+	case O_call:
+	case O_while:
+	case O_if:
+		return false;
+	default:
+		return op->nresults && op->results[0]->annotated;
+	}
+}
+
+static void
 follow_op(Explicit *e, Op *op)
 {
-	OpState *o = &e->g.ops[e->g.state_of[op->id]];
+	bool settles = op->kind == O_constraint || op->kind == O_reshard, clear = true;
 
 	e->step++;
 	want_known(e, op);
-	if (!settles_sums(op))
-		want_settled(e, op);
-	bool written = op->nresults && op->results[0]->annotated && !followers[op->kind];
 	if (op->kind == O_return)
 		return;
-	if (op->kind == O_reshard || written) /* zeros(f32[8@X]) */
-		follow_written(e, o);
-	else if (!is_clear(e, op))
-		blur_after(e, op);
-	else if (followers[op->kind])
-		followers[op->kind](e, o);
-	else if ((o->rule = op_rule(e->g.arena, op)))
-		follow_rule(e, o);
-	else
-		blur_results(e, op);
+	if (!settles)
+		want_settled(e, op);
+	for (int i = 0; i < op->noperands; i++)
+		clear &= !e->unclear[op->operands[i]->id];
+	if (is_placed(op)) {
+		Placement to = placement_close(op->results[0]->placement);
+		settle(e, op->results[0], &to, op);
+	} else if (clear) {
+		follow_clear(e, &e->g.ops[e->g.state_of[op->id]]);
+	} else {
+		follow_unclear(e, op);
+	}
 }
 
 static void

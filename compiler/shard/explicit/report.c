@@ -23,20 +23,16 @@ axes_text(const Explicit *e, const AxisList *l)
 	Text t = {0};
 
 	text_axes(&t, &e->g.module->mesh, l);
-	const char *s = arena_printf(e->g.arena, "%s", t.s ? t.s : "");
-	text_free(&t);
-	return s;
+	return text_take(&t, e->g.arena);
 }
 
 const char *
-spec_text(const Explicit *e, const Value *v, const Placement *p)
+spec_text(const Explicit *e, const Value *v, const Placement *to)
 {
 	Text t = {0};
 
-	text_placed(&t, &e->g.module->mesh, v, p);
-	const char *s = arena_printf(e->g.arena, "%s", t.s);
-	text_free(&t);
-	return s;
+	text_placed(&t, &e->g.module->mesh, v, to);
+	return text_take(&t, e->g.arena);
 }
 
 bool
@@ -53,44 +49,22 @@ range_text(const Explicit *e, Range r)
 		(size_t)(r.end - r.begin));
 }
 
-/* On one line, and cut off where it is long; NULL if there is none. */
-static const char *
-source_text(const Explicit *e, Range r)
-{
-	return has_text(e, r) ? one_line(e->g.arena, range_text(e, r), LONGEST_EXPRESSION)
-			      : NULL;
-}
-
-/* "relu", "+"; of an index what is written, for it has no name. */
-static const char *
-op_text(const Explicit *e, const Op *op)
-{
-	const char *text = op_forms[op->form].quoted ? source_text(e, op->range) : NULL;
-
-	return text ? text : op->label;
-}
-
-/* A value that has a name of its own by it, others as they are written. */
-static const char *
-value_text(const Explicit *e, const Value *v)
-{
-	const char *text = v->def && (!v->range.file || strchr(v->name, '.'))
-		? source_text(e, v->def->range)
-		: NULL;
-
-	return text ? text : value_source_name(v);
-}
-
-/* The operand as it is written, or the name of its value. */
+/* The operand as it is written, or the name of its value; a value that has no name
+   of its own by what made it. */
 static const char *
 operand_text(const Explicit *e, const Op *op, int i)
 {
 	Written w = written_operand(e, op, i);
 	const Value *v = w.v ? w.v : op->operands[i];
+	const Op *def = v->def;
 
 	if (has_text(e, w.where))
 		return one_line(e->g.arena, written_text(e, &w), LONGEST_EXPRESSION);
-	return v->def && same_expression(v->def, op) ? "a step of it" : value_text(e, v);
+	if (def && same_expression(def, op))
+		return "a step of it";
+	if (def && has_text(e, def->range) && (!v->range.file || strchr(v->name, '.')))
+		return one_line(e->g.arena, range_text(e, def->range), LONGEST_EXPRESSION);
+	return value_source_name(v);
 }
 
 /* From the equation in the label of an einsum of two operands; '\0' if its
@@ -145,7 +119,7 @@ dim_text(const Explicit *e, const Op *op, const Holder *h)
 static void
 label_holder(Explicit *e, const Op *op, const Holder *h)
 {
-	Session *s = e->g.module->session;
+	Session *session = e->g.module->session;
 	Written w = written_operand(e, op, h->tensor);
 	const Value *v = w.v ? w.v : op->operands[h->tensor];
 	const char *spec = spec_text(e, v, explicit_placement(e, v));
@@ -156,9 +130,10 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 	if (!where.file)
 		where = v->range;
 	if (where.file)
-		diag_label(s, where, "'%s' is %s", operand_text(e, op, h->tensor), spec);
+		diag_label(session, where, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 	else
-		diag_note(s, (Range){0}, "'%s' is %s", operand_text(e, op, h->tensor), spec);
+		diag_note(session, (Range){0}, "'%s' is %s", operand_text(e, op, h->tensor),
+			spec);
 }
 
 static const char *
@@ -197,7 +172,7 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 void
 report_partial(Explicit *e, const Op *maker, const Value *v)
 {
-	Session *s = e->g.module->session;
+	Session *session = e->g.module->session;
 	Choices c = {.e = e};
 	Holder h;
 	int nsplit;
@@ -207,14 +182,14 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 	if (e->quiet)
 		return;
 	if (!summed_holder(e, maker, &h, &nsplit)) {
-		diag(s, DIAG_explicit_partial, maker->range,
+		diag(session, DIAG_explicit_partial, maker->range,
 			"%s leaves partial "
 			"sums over %s; say what becomes of them",
 			maker->label, axes_text(e, &axes));
 	} else {
 		Range where;
 		bool letter = letter_of(e, maker, h.tensor, h.dim, &where);
-		diag(s, DIAG_explicit_partial, maker->range,
+		diag(session, DIAG_explicit_partial, maker->range,
 			"%s%s is split "
 			"over %s%s; say what becomes of the partial sums",
 			letter ? "contracting " : "", dim_text(e, maker, &h),
@@ -241,12 +216,14 @@ void
 report_finding(Explicit *e, OpState *o, const Finding *f)
 {
 	Session *session = e->g.module->session;
-	const char *op = op_text(e, o->op), *place;
+	const char *op = o->op->label, *place;
 	AxisList axes = {1, {f->axis}};
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
+	if (op_forms[o->op->form].quoted && has_text(e, o->op->range))
+		op = one_line(e->g.arena, range_text(e, o->op->range), LONGEST_EXPRESSION);
 	switch (f->fault) {
 	case FAULT_disagree:
 		place = where_text(e, o->op, &f->a);
@@ -319,32 +296,21 @@ void
 report_unknown(Explicit *e, const Op *op, int operand)
 {
 	const Value *v = op->operands[operand];
-	Session *s = e->g.module->session;
+	Session *session = e->g.module->session;
 
 	if (e->quiet)
 		return;
-	diag(s, DIAG_explicit_unknown, op->range,
+	diag(session, DIAG_explicit_unknown, op->range,
 		v->annotated ? "%s: '%s' has open dims; in an explicit function each dim says "
 			       "how it is split"
 			     : "%s: where '%s' is placed is not written "
 			       "and not inferred yet; give the parameter a type",
 		op->label, operand_text(e, op, operand));
 	if (v->type_range.file)
-		diag_label(s, v->type_range, "here");
+		diag_label(session, v->type_range, "here");
 	Choices c = {.e = e};
 	offer_parameter(&c, v);
 	print_choices(&c);
-}
-
-/* "-> f32[8@X, 16]": the result's type as it is */
-static void
-offer_type(Choices *c, Range where, const Value *v, const Placement *from)
-{
-	const char *arrow = arena_printf(c->e->g.arena, "-> %s%s", dtypes[v->type.dtype].name,
-		spec_text(c->e, v, from));
-
-	if (has_text(c->e, where))
-		offer(c, (Offer){arrow, where, arrow + 3}, v, from, from);
 }
 
 void
@@ -354,12 +320,12 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 	const Placement *from = explicit_placement(e, v);
 	Written w = written_operand(e, op, 0);
 	bool result = op->kind == O_output;
-	Session *s = e->g.module->session;
+	Session *session = e->g.module->session;
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
-	diag(s, DIAG_explicit_move, op->range, "'%s' is %s, not %s: %s",
+	diag(session, DIAG_explicit_move, op->range, "'%s' is %s, not %s: %s",
 		result ? value_source_name(op->results[0]) : operand_text(e, op, 0),
 		spec_text(e, v, from), spec_text(e, v, to),
 		result ? "a result's type is checked, and moves nothing"
@@ -367,10 +333,14 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 			? "out= settles partial sums, and moves nothing else"
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
-		diag_label(s, op->results[0]->type_range, "written here");
+		diag_label(session, op->results[0]->type_range, "written here");
 	offer_reshard(&c, &w, to);
-	if (result)
-		offer_type(&c, op->results[0]->type_range, v, from);
+	Range type = op->results[0]->type_range; /* -> f32[8@X, 16], as it is */
+	if (result && has_text(e, type)) {
+		const char *arrow = arena_printf(e->g.arena, "-> %s%s",
+			dtypes[v->type.dtype].name, spec_text(e, v, from));
+		offer(&c, (Offer){arrow, type, arrow + 3}, v, from, from);
+	}
 	print_choices(&c);
 }
 
@@ -409,21 +379,19 @@ offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, co
 void
 report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i, int k)
 {
-	static const char *const wrong[OP_COUNT] = {
-		[O_while] = "the loop carries '%s' in as %s and out as %s",
-		[O_if] = "one branch makes '%s' %s, the other %s",
-		[O_shard_like] = "shard_like of '%s', which is %s, and a value "
-				 "that is %s",
-	};
-	const Value *v = a->operands[i], *w = b->operands[k];
+	const Value *v = a->operands[i], *other = b->operands[k];
 	Choices c = {.e = e};
 
 	if (e->quiet)
 		return;
-	diag(e->g.module->session, DIAG_explicit_carried, op->range, wrong[op->kind],
+	diag(e->g.module->session, DIAG_explicit_carried, op->range,
+		op->kind == O_while ? "the loop carries '%s' in as %s and out as %s"
+			: op->kind == O_if
+			? "one branch makes '%s' %s, the other %s"
+			: "shard_like of '%s', which is %s, and a value that is %s",
 		value_source_name(v), spec_text(e, v, explicit_placement(e, v)),
-		spec_text(e, w, explicit_placement(e, w)));
-	offer_carried(&c, op, a, i, v, w);
-	offer_carried(&c, op, b, k, w, v);
+		spec_text(e, other, explicit_placement(e, other)));
+	offer_carried(&c, op, a, i, v, other);
+	offer_carried(&c, op, b, k, other, v);
 	print_choices(&c);
 }

@@ -69,7 +69,7 @@ int offer_ways(Choices *c, OpState *o, const Finding *stuck);
 /* report.c: words */
 bool has_text(const Explicit *e, Range r);
 const char *range_text(const Explicit *e, Range r);
-const char *spec_text(const Explicit *e, const Value *v, const Placement *p);
+const char *spec_text(const Explicit *e, const Value *v, const Placement *to);
 
 static inline Range
 operand_range(const Op *op, int i)
