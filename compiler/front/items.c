@@ -92,56 +92,36 @@ round_to(DType dtype, double v)
 	return fabs(v) > f->greatest ? copysign(INFINITY, v) : v;
 }
 
-static Value *
-float_constant(Elab *e, Site s, DType dtype, const Item *item)
-{
-	double v = item_double(item), rounded = round_to(dtype, v);
-	if (isinf(rounded) && !isinf(v)) {
-		complain(e, DIAG_literal, item->range, "%g is out of the range of %s", v,
-			dtypes[dtype].name);
-		return NULL;
-	}
-	return make_constant(at(e, s), dtype, double_payload(rounded));
-}
-
-static bool
-fits(DType dtype, int64_t v)
-{
-	int bits = dtypes[dtype].bytes * 8;
-	if (dtypes[dtype].class == DC_unsigned)
-		return v >= 0 && v >> bits == 0;
-	return bits == 64 || (v >> (bits - 1) == 0 || v >> (bits - 1) == -1);
-}
-
-static Value *
-integer_constant(Elab *e, Site s, DType dtype, const Item *item)
-{
-	if (item->kind == IT_float) {
-		complain(e, DIAG_literal, item->range,
-			"a float literal cannot become %s; convert the tensor, f32(x), or "
-			"write an integer",
-			dtypes[dtype].name);
-		return NULL;
-	}
-	if (!fits(dtype, item->integer)) {
-		complain(e, DIAG_literal, item->range, "%" PRId64 " is not a value of %s",
-			item->integer, dtypes[dtype].name);
-		return NULL;
-	}
-	return make_constant(at(e, s), dtype, item->integer);
-}
-
 Value *
 item_constant(Elab *e, Site s, DType dtype, const Item *item)
 {
+	const DTypeInfo *info = &dtypes[dtype];
+	int bits = info->bytes * 8;
+	int64_t n = item->integer;
+	bool fits = info->class == DC_unsigned
+		? n >= 0 && n >> bits == 0
+		: bits == 64 || n >> (bits - 1) == 0 || n >> (bits - 1) == -1;
 	if ((item->kind == IT_bool) != (dtype == D_pred)) {
 		complain(e, DIAG_dtype, item->range, "%s cannot become %s", show_item(e, item),
-			dtypes[dtype].name);
-		return NULL;
+			info->name);
+	} else if (dtype == D_pred) {
+		return make_constant(at(e, s), dtype, n);
+	} else if (dtype_is_float(dtype)) {
+		double v = item_double(item), rounded = round_to(dtype, v);
+		if (isinf(v) || !isinf(rounded))
+			return make_constant(at(e, s), dtype, double_payload(rounded));
+		complain(e, DIAG_literal, item->range, "%g is out of the range of %s", v,
+			info->name);
+	} else if (item->kind == IT_float) {
+		complain(e, DIAG_literal, item->range,
+			"a float literal cannot become %s; convert the tensor, f32(x), or "
+			"write an integer",
+			info->name);
+	} else if (fits) {
+		return make_constant(at(e, s), dtype, n);
+	} else {
+		complain(e, DIAG_literal, item->range, "%" PRId64 " is not a value of %s", n,
+			info->name);
 	}
-	if (dtype == D_pred)
-		return make_constant(at(e, s), dtype, item->integer);
-	if (dtype_is_float(dtype))
-		return float_constant(e, s, dtype, item);
-	return integer_constant(e, s, dtype, item);
+	return NULL;
 }

@@ -235,8 +235,8 @@ may_call(Call *c, const Expr *call)
 	complain(c->elab, DIAG_manual, call->left->range,
 		manual ? "'%s' places whole tensors; in a manual function every tensor is on "
 			 "one device"
-		       : "'%s' is for manual functions, which are written for one device; "
-			 "here tensors are whole",
+		       : "'%s' is for manual functions, which are written for one device; here "
+			 "tensors are whole",
 		c->builtin->name);
 	return false;
 }

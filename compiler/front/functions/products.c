@@ -44,22 +44,21 @@ range_at(const Equation *q, int begin, int end)
 	return r;
 }
 
+/* Dims of size 1 that are larger elsewhere have no letter. */
+static bool
+drop_stretched(Make k, Term *term, const int64_t *sizes)
+{
+	for (int d = term->value->type.rank - 1; d >= 0; d--)
+		if (term->value->type.dims[d] != sizes[term->letters[d]]
+			&& !term_drop_dim(k, term, d))
+			return false;
+	return true;
+}
+
 static char
 letter_at(const Equation *q, Range r)
 {
 	return q->text[r.begin - q->literal.begin - 1];
-}
-
-static int
-letter_number(char c)
-{
-	return c >= 'a' ? c - 'a' : c - 'A' + 26;
-}
-
-static bool
-is_letter(char c)
-{
-	return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z');
 }
 
 /* ---- the text */
@@ -73,15 +72,16 @@ read_piece(Equation *q, int *at, Piece *piece)
 	for (; s[*at] != '\0' && s[*at] != ',' && s[*at] != '-'; (*at)++) {
 		if (s[*at] == ' ')
 			continue;
-		if (is_letter(s[*at])) {
+		bool letter =
+			(s[*at] >= 'a' && s[*at] <= 'z') || (s[*at] >= 'A' && s[*at] <= 'Z');
+		if (letter) {
 			piece->nletters++;
 		} else if (strncmp(s + *at, "...", 3) == 0 && piece->ellipsis < 0) {
 			piece->ellipsis = *at;
 			*at += 2;
 		} else {
 			complain(q->e, DIAG_einsum, range_at(q, *at, *at + 1),
-				"'%c' cannot stand here; operands are letters "
-				"and one '...'",
+				"'%c' cannot stand here; operands are letters and one '...'",
 				s[*at]);
 			return false;
 		}
@@ -91,42 +91,33 @@ read_piece(Equation *q, int *at, Piece *piece)
 }
 
 static bool
-read_operands(Equation *q, int *at)
+read_equation(Equation *q)
 {
-	for (;; (*at)++) {
+	for (int at = 0;; at++) {
 		if (q->npieces == MAX_TERMS) {
 			complain(q->e, DIAG_einsum, q->literal,
 				"an einsum has at most %d operands", MAX_TERMS);
 			return false;
 		}
-		if (!read_piece(q, at, &q->pieces[q->npieces++]))
+		if (!read_piece(q, &at, &q->pieces[q->npieces++]))
 			return false;
-		if (q->text[*at] != ',')
+		if (q->text[at] == ',')
+			continue;
+		if (strncmp(q->text + at, "->", 2) != 0) {
+			complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
+				"'->' and the letters of the result are missing; write "
+				"\"bd,df->bf\"");
+			return false;
+		}
+		at += 2;
+		if (!read_piece(q, &at, &q->out))
+			return false;
+		if (q->text[at] == '\0')
 			return true;
-	}
-}
-
-static bool
-read_equation(Equation *q)
-{
-	int at = 0;
-	if (!read_operands(q, &at))
-		return false;
-	if (strncmp(q->text + at, "->", 2) != 0) {
 		complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
-			"'->' and "
-			"the letters of the result are missing; write "
-			"\"bd,df->bf\"");
+			"'%c' cannot stand in the result", q->text[at]);
 		return false;
 	}
-	at += 2;
-	if (!read_piece(q, &at, &q->out))
-		return false;
-	if (q->text[at] == '\0')
-		return true;
-	complain(q->e, DIAG_einsum, range_at(q, at, at + 1), "'%c' cannot stand in the result",
-		q->text[at]);
-	return false;
 }
 
 /* ---- against the operands */
@@ -140,40 +131,18 @@ same_dtypes(Equation *q)
 		DType dtype = c->rest[i].value->type.dtype;
 		if (dtype == D_pred) {
 			complain(q->e, DIAG_dtype, c->rest[i].range,
-				"einsum "
-				"needs numbers, not pred; convert: f32(...)");
+				"einsum needs numbers, not pred; convert: f32(...)");
 			return false;
 		}
 		if (dtype == first)
 			continue;
 		complain(q->e, DIAG_dtype, c->rest[0].range,
-			"einsum of %s and "
-			"%s; convert one of them: %s(...)",
-			dtypes[first].name, dtypes[dtype].name, dtypes[first].name);
+			"einsum of %s and %s; convert one of them: %s(...)", dtypes[first].name,
+			dtypes[dtype].name, dtypes[first].name);
 		diag_label(q->e->session, c->rest[i].range, "%s", dtypes[dtype].name);
 		return false;
 	}
 	return true;
-}
-
-static bool
-check_rank(Equation *q, int i)
-{
-	const Piece *piece = &q->pieces[i];
-	const Item *x = &q->c->rest[i];
-	int rank = x->value->type.rank;
-	bool fits = piece->ellipsis >= 0 ? rank >= piece->nletters : rank == piece->nletters;
-	if (fits) {
-		int hidden = rank - piece->nletters;
-		if (hidden > q->nhidden)
-			q->nhidden = hidden;
-		return true;
-	}
-	complain(q->e, DIAG_einsum, range_at(q, piece->begin, piece->end),
-		"%d letter%s for operand %d, which has %d dim%s", piece->nletters,
-		piece->nletters == 1 ? "" : "s", i + 1, rank, rank == 1 ? "" : "s");
-	diag_label(q->e->session, x->range, "%s", show_type(q->e, &x->value->type));
-	return false;
 }
 
 /* The letters of one list, `...` spread over `hidden` dims. */
@@ -189,7 +158,8 @@ spell_out(Equation *q, const Piece *piece, int hidden, Term *term)
 			}
 			at += 2;
 		} else if (q->text[at] != ' ') {
-			term->letters[n] = letter_number(q->text[at]);
+			char letter = q->text[at];
+			term->letters[n] = letter >= 'a' ? letter - 'a' : letter - 'A' + 26;
 			term->ranges[n++] = range_at(q, at, at + 1);
 		}
 	}
@@ -212,13 +182,13 @@ size_letter(Equation *q, const Term *term, int i, int d)
 		return true;
 	if (hidden)
 		complain(q->e, DIAG_einsum, term->ranges[d],
-			"a dim under '...' "
-			"is %" PRId64 " in operand %d but %" PRId64 " in operand %d",
+			"a dim under '...' is %" PRId64 " in operand %d but %" PRId64
+			" in operand %d",
 			*known, q->owner[letter], size, i + 1);
 	else if (q->owner[letter] == i + 1)
 		complain(q->e, DIAG_einsum, term->ranges[d],
-			"letter '%c' stands "
-			"for dims of %" PRId64 " and %" PRId64 " in operand %d",
+			"letter '%c' stands for dims of %" PRId64 " and %" PRId64
+			" in operand %d",
 			letter_at(q, term->ranges[d]), *known, size, i + 1);
 	else
 		complain(q->e, DIAG_einsum, term->ranges[d],
@@ -231,33 +201,36 @@ size_letter(Equation *q, const Term *term, int i, int d)
 	return false;
 }
 
+/* Letters for the dims of each operand, and their sizes. */
 static bool
 read_terms(Equation *q)
 {
-	for (int i = 0; i < q->npieces; i++)
-		if (!check_rank(q, i))
+	for (int i = 0; i < q->npieces; i++) {
+		const Piece *piece = &q->pieces[i];
+		const Item *x = &q->c->rest[i];
+		int rank = x->value->type.rank, hidden = rank - piece->nletters;
+		if (piece->ellipsis >= 0 ? hidden < 0 : hidden != 0) {
+			complain(q->e, DIAG_einsum, range_at(q, piece->begin, piece->end),
+				"%d letter%s for operand %d, which has %d dim%s",
+				piece->nletters, piece->nletters == 1 ? "" : "s", i + 1, rank,
+				rank == 1 ? "" : "s");
+			diag_label(q->e->session, x->range, "%s",
+				show_type(q->e, &x->value->type));
 			return false;
+		}
+		if (hidden > q->nhidden)
+			q->nhidden = hidden;
+	}
 	q->terms = NEW_ARRAY(q->e->arena, Term, q->npieces);
 	for (int i = 0; i < q->npieces; i++) {
-		Term *t = &q->terms[i];
-		t->value = q->c->rest[i].value;
-		int rank = t->value->type.rank;
-		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, t);
+		Term *term = &q->terms[i];
+		term->value = q->c->rest[i].value;
+		int rank = term->value->type.rank;
+		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, term);
 		for (int d = 0; d < rank; d++)
-			if (!size_letter(q, t, i, d))
+			if (!size_letter(q, term, i, d))
 				return false;
 	}
-	return true;
-}
-
-/* A dim of size 1 under `...` that is larger elsewhere has no letter. */
-static bool
-drop_stretched(Equation *q, Term *term)
-{
-	for (int d = term->value->type.rank - 1; d >= 0; d--)
-		if (term->value->type.dims[d] != q->sizes[term->letters[d]]
-			&& !term_drop_dim(at(q->e, q->c->site), term, d))
-			return false;
 	return true;
 }
 
@@ -267,9 +240,8 @@ read_result(Equation *q, Term *out, int *nout)
 	uint64_t seen = 0;
 	if (q->out.nletters > MAX_USER_RANK) {
 		complain(q->e, DIAG_rank, range_at(q, q->out.begin, q->out.end),
-			"a result of %d dims; at most %d are "
-			"allowed",
-			q->out.nletters, MAX_USER_RANK);
+			"a result of %d dims; at most %d are allowed", q->out.nletters,
+			MAX_USER_RANK);
 		return false;
 	}
 	if (q->nhidden > 0 && q->out.ellipsis < 0) {
@@ -331,7 +303,8 @@ multiply_equation(Equation *q)
 	for (int i = 0; i < q->npieces; i++) {
 		if (!widens)
 			q->terms[i].value = make_convert(q->c->make, q->terms[i].value, dtype);
-		if (q->terms[i].value == NULL || !drop_stretched(q, &q->terms[i]))
+		if (q->terms[i].value == NULL
+			|| !drop_stretched(q->c->make, &q->terms[i], q->sizes))
 			return NULL;
 	}
 	return make_einsum(q->c->make, q->npieces, q->terms, &out, nout, dtype);
@@ -398,8 +371,7 @@ matmul_fits(Call *c, const Term *a, const Term *b, int64_t *sizes)
 			if (sizes[letter] == size || (batch && size == 1))
 				continue;
 			complain(c->elab, DIAG_shape, c->site.range,
-				"matmul of %s "
-				"and %s: %s %" PRId64 " and %" PRId64,
+				"matmul of %s and %s: %s %" PRId64 " and %" PRId64,
 				show_type(c->elab, &a->value->type),
 				show_type(c->elab, &b->value->type),
 				batch ? "batch dims of" : "the inner dims differ,",
@@ -461,10 +433,8 @@ build_matmul(Call *c, const Argument *a)
 		return NULL;
 	int nout = matmul_result(&terms[0], &terms[1], &out);
 	for (int i = 0; i < 2; i++)
-		for (int d = terms[i].value->type.rank - 1; d >= 0; d--)
-			if (terms[i].value->type.dims[d] != sizes[terms[i].letters[d]]
-				&& !term_drop_dim(c->make, &terms[i], d))
-				return NULL;
+		if (!drop_stretched(c->make, &terms[i], sizes))
+			return NULL;
 	return place_result(c, &a[2],
 		make_einsum(c->make, 2, terms, &out, nout, terms[0].value->type.dtype));
 }
