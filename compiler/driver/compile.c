@@ -92,63 +92,61 @@ compilation_c(Compilation *c, Text *t)
 
 /* ---- the module ------------------------------------------------------ */
 
-/* A dump of ours: by its name, or by how standard input begins. */
+/* A dump of ours has behind it the source and what is given to that, some passes,
+   and the outputs before its level.  Its last pass is text, which may have been
+   edited. */
 static bool
-is_hlo(const Compilation *c)
+read_dump(Compilation *c)
 {
-	const SourceFile *f = source_file(c->session, c->file);
-	size_t n = strlen(f->path);
+	Session *s = c->session;
+	const Options *o = c->options;
+	const Pass *start = o->start_at ? pass_by_name(o->start_at) : NULL;
+	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
+	Range top = {.file = c->file, .line = 1, .end = 1};
 
-	return (n > 4 && strcmp(f->path + n - 4, ".hlo") == 0)
-		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
-}
+	if (o->source_option)
+		return usage(s,
+			"%s is for a .shd program; %s has its sizes, mesh and entry already",
+			o->source_option, o->input);
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level == L_source)
+			return usage(s, "%s is past '%s' already", o->input,
+				o->outputs[i].kind->name);
+	time_start(c);
+	c->module = module_read(s, c->file);
+	time_stop(c, "read");
+	if (!c->module)
+		return false;
 
-static bool
-check_start(Compilation *c)
-{
-	const char *name = c->options->start_at;
-	const Pass *pass = name ? pass_by_name(name) : NULL;
-
-	if (pass && pass->before != c->module->level)
-		return usage(c->session, "'%s' does not start where %s stopped (after '%s')",
-			name, c->options->input,
-			*c->module->last_pass ? c->module->last_pass : "elaboration");
+	const char *name = c->module->last_pass;
+	const Pass *last = pass_by_name(name);
+	if (*name && (!last || last->after != c->module->level)) {
+		diag(s, DIAG_hlo_invalid, top,
+			last ? "this is not what the pass '%s' leaves"
+			     : "there is no pass '%s'; --list-passes shows them",
+			name);
+		return false;
+	}
+	if (start && start->before != c->module->level)
+		return usage(s, "'%s' does not start where %s stopped (after '%s')",
+			start->name, o->input, *name ? name : "elaboration");
+	if (stop && last && stop < last)
+		return usage(s, "%s is past the pass '%s' already (after '%s')", o->input,
+			stop->name, last->name);
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level < (int)c->module->level)
+			return usage(s, "%s is past '%s' already (after the pass '%s')",
+				o->input, o->outputs[i].kind->name, name);
 	return true;
 }
 
-/* The last pass is text of the dump, which may have been edited. */
 static bool
-check_last_pass(Compilation *c)
+elaborate(Compilation *c)
 {
-	const char *name = c->module->last_pass;
-	const Pass *pass = pass_by_name(name);
-	Range top = {.file = c->file, .line = 1, .end = 1};
-
-	if (!*name || (pass && pass->after == c->module->level))
-		return true;
-	if (pass)
-		diag(c->session, DIAG_hlo_invalid, top, "this is not what the pass '%s' leaves",
-			name);
-	else
-		diag(c->session, DIAG_hlo_invalid, top,
-			"there is no pass '%s'; --list-passes shows them", name);
-	return false;
-}
-
-static bool
-open_module(Compilation *c)
-{
-	const Options *o = c->options;
-
-	time_start(c);
-	if (is_hlo(c)) {
-		c->module = module_read(c->session, c->file);
-		time_stop(c, "read");
-		return c->module && check_last_pass(c) && check_start(c);
-	}
-	if (o->start_at)
+	if (c->options->start_at)
 		return usage(c->session, "--start-at is for a .hlo input");
-	c->module = front_compile(c->session, c->file, &o->front);
+	time_start(c);
+	c->module = front_compile(c->session, c->file, &c->options->front);
 	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");
 	if (!accepted)
@@ -176,20 +174,6 @@ emit_level(Compilation *c, int level)
 	return true;
 }
 
-static bool
-write_module(Compilation *c)
-{
-	const char *path = c->options->output;
-	Text t = {0};
-	bool good;
-
-	module_print(c->module, &t);
-	good = path && strcmp(path, "-") != 0 ? file_write(c->session, path, t.s, t.n)
-					      : write_standard(c->session, &t);
-	text_free(&t);
-	return good;
-}
-
 /* ---- actions --------------------------------------------------------- */
 
 /* The level that the options ask for. */
@@ -211,42 +195,6 @@ wanted_level(const Options *o)
 		if (o->outputs[i].kind->again > level)
 			level = o->outputs[i].kind->again;
 	return level;
-}
-
-/* An output whose level, or a pass, that the .hlo input is already past. */
-static bool
-check_level(Compilation *c)
-{
-	const Options *o = c->options;
-	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
-	const Pass *last = pass_by_name(c->module->last_pass);
-
-	if (stop && last && stop < last)
-		return usage(c->session, "%s is past the pass '%s' already (after '%s')",
-			o->input, stop->name, last->name);
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->level < (int)c->module->level)
-			return usage(c->session,
-				"%s is past '%s' already (after the pass '%s')", o->input,
-				o->outputs[i].kind->name, c->module->last_pass);
-	return true;
-}
-
-/* What a dump has behind it: the source, and what is given to that. */
-static bool
-check_dump_options(Compilation *c)
-{
-	const Options *o = c->options;
-
-	if (o->source_option)
-		return usage(c->session,
-			"%s is for a .shd program; %s has its sizes, mesh and entry already",
-			o->source_option, o->input);
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->level == L_source)
-			return usage(c->session, "%s is past '%s' already", o->input,
-				o->outputs[i].kind->name);
-	return true;
 }
 
 /* Reports need no reference to check against, nor a program to try
@@ -283,16 +231,21 @@ tell_moves(Compilation *c)
 	return !diag_errors(c->session);
 }
 
+/* A dump is known by its name, or by how standard input begins. */
 static bool
 advance(Compilation *c)
 {
 	int wanted = wanted_level(c->options);
+	const SourceFile *f = source_file(c->session, c->file);
+	size_t n = strlen(f->path);
+	bool dump = (n > 4 && strcmp(f->path + n - 4, ".hlo") == 0)
+		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
 
-	if (is_hlo(c) ? !check_dump_options(c) : !emit_level(c, L_source))
+	if (!dump && !emit_level(c, L_source))
 		return false;
-	if (wanted == L_source)
+	if (!dump && wanted == L_source)
 		return true;
-	if (!open_module(c) || (is_hlo(c) && !check_level(c)))
+	if (!(dump ? read_dump(c) : elaborate(c)))
 		return false;
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded
@@ -356,9 +309,20 @@ act(Compilation *c)
 {
 	const Options *o = c->options;
 	Session *s = c->session;
+	int status;
 
-	if (o->stop_after && o->noutputs == 0)
-		return write_module(c) ? EXIT_OK : diag_status(s);
+	if (o->stop_after && o->noutputs == 0) {
+		bool to_file = o->output && strcmp(o->output, "-") != 0;
+		Text t = {0};
+
+		module_print(c->module, &t);
+		if (to_file ? file_write(s, o->output, t.s, t.n) : write_standard(s, &t))
+			status = EXIT_OK;
+		else
+			status = diag_status(s);
+		text_free(&t);
+		return status;
+	}
 	switch (o->action) {
 	case ACT_emit:
 		return outputs_write(s, o, c->texts) ? EXIT_OK : diag_status(s);

@@ -2,6 +2,7 @@
  * driver.h - from the command line to the outputs.
  *
  *   options.c   argv -> Options           (options.def)
+ *   help.c      the answers to --help and the like
  *   outputs.c   what is printed where
  *   compile.c   Options -> outputs, or an executable, or a run
  *   kinds.c     what --emit can print      (emit.def)
@@ -66,14 +67,53 @@ typedef struct Options {
 	bool have_arguments; /* there was a -- */
 } Options;
 
+typedef struct CommandLine CommandLine;
+
+typedef enum OptionType {
+	T_group, /* no option: what follows belongs to it */
+	T_flag,
+	T_action,
+	T_text,
+	T_choice,
+	T_set,
+	T_word,
+	T_integer,
+	T_list,
+	T_pairs,
+	T_computed,
+} OptionType;
+
+typedef enum GoesWith { ANY, MADE, SOURCE } GoesWith;
+
+typedef struct Option { /* a row of options.def */
+	const char *spelling, *value;
+	GoesWith with;
+	const char *help;
+	OptionType type;
+	const char *what; /* the value is, for messages */
+	union {
+		bool *flag;
+		Action action;
+		const char **text;
+		int *number;
+		unsigned *set;
+		const char ***list;
+		Override **pairs;
+		bool (*compute)(CommandLine *line, const char *value);
+	} to;
+	int *n; /* of a list, of pairs */
+	int low, high;
+	const char *const *(*words)(int *n);
+	bool given;
+} Option;
+
 /* What is being parsed. */
-typedef struct Option Option; /* a row of options.def */
-typedef struct CommandLine {
+struct CommandLine {
 	Session *session;
 	Options *options;
 	Option *rows;
 	int n;
-} CommandLine;
+};
 
 /* options.c: false after a usage diagnostic */
 bool options_parse(Session *s, int argc, char **argv, Options *o);
@@ -83,6 +123,12 @@ bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
 bool set_action(CommandLine *line, Action action, const char *name);
+
+/* help.c: what --help and the like answer */
+bool answer_passes(CommandLine *line, const char *value);
+bool answer_error(CommandLine *line, const char *value);
+bool answer_version(CommandLine *line, const char *value);
+bool answer_help(CommandLine *line, const char *value);
 
 /* outputs.c: what --emit and --explain add */
 bool outputs_add(CommandLine *line, const char *items);

@@ -9,51 +9,12 @@
  *
  * leaves    Options that make sense together, or a usage error
  */
-#include <ctype.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/ioctl.h>
 #include <unistd.h>
 
 #include "driver.h"
-
-typedef enum OptionType {
-	T_group, /* no option: what follows belongs to it */
-	T_flag,
-	T_action,
-	T_text,
-	T_choice,
-	T_set,
-	T_word,
-	T_integer,
-	T_list,
-	T_pairs,
-	T_computed,
-} OptionType;
-
-typedef enum GoesWith { ANY, MADE, SOURCE } GoesWith;
-
-struct Option {
-	const char *spelling, *value;
-	GoesWith with;
-	const char *help;
-	OptionType type;
-	const char *what; /* the value is, for messages */
-	union {
-		bool *flag;
-		Action action;
-		const char **text;
-		int *number;
-		unsigned *set;
-		const char ***list;
-		Override **pairs;
-		bool (*compute)(CommandLine *line, const char *value);
-	} to;
-	int *n; /* of a list, of pairs */
-	int low, high;
-	const char *const *(*words)(int *n);
-	bool given;
-};
 
 bool
 usage(Session *s, const char *fmt, ...)
@@ -103,135 +64,26 @@ set_action(CommandLine *line, Action action, const char *option)
 	return true;
 }
 
-/* ---- options that are questions ------------------------------------------ */
-
-static Text *
-answer(CommandLine *line)
-{
-	line->options->action = ACT_answer;
-	return &line->options->answer;
-}
-
-static bool
-answer_passes(CommandLine *line, const char *value)
-{
-	(void)value;
-	list_passes(answer(line));
-	return true;
-}
-
-static bool
-answer_error(CommandLine *line, const char *value)
-{
-	const char *text = diag_explain(value);
-
-	if (!text)
-		return usage(line->session, "there is no error '%s'; they look like SHD0204",
-			value);
-	text_add(answer(line), text);
-	return true;
-}
-
-static bool
-answer_version(CommandLine *line, const char *value)
-{
-	(void)value;
-	text_add(answer(line), "shdc " SHDC_VERSION "\n");
-	return true;
-}
-
-/* A group of options: its title and a line for each. */
-static void
-describe_group(Text *t, const Option *option, const Option *end)
-{
-	text_printf(t, "\n%s (--help=%s)\n", option->help, option->spelling);
-	while (++option < end && option->type != T_group) {
-		size_t start = t->n;
-
-		text_printf(t, "  %s", option->spelling);
-		if (option->value && *option->value == '[')
-			text_printf(t, "[=%s", option->value + 1);
-		else if (option->value)
-			text_printf(t, "%s%s",
-				option->spelling[1] == '-'			 ? "="
-					: isupper((unsigned char)*option->value) ? " "
-										 : "",
-				option->value);
-		if (t->n - start > 30) {
-			text_add(t, "\n");
-			start = t->n;
-		}
-		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", option->help);
-	}
-}
-
-static bool
-answer_help(CommandLine *line, const char *value)
-{
-	const Option *end = line->rows + line->n;
-	const char **names = NEW_ARRAY(line->session->arena, const char *, line->n + 2);
-	int n = 0;
-	Text *t = answer(line);
-	size_t before = t->n;
-
-	if (!value)
-		text_add(t,
-			"usage: shdc [OPTIONS] PROGRAM.shd        an executable\n"
-			"       shdc --run PROGRAM.shd [-- ARGS]  compile and run\n"
-			"       shdc --emit=KIND PROGRAM.shd      show a stage: see "
-			"--help=emit\n"
-			"PROGRAM is a .shd file, a .hlo file that shdc printed, or - for "
-			"standard input.\n"
-			"The functions of the language: --help=functions.\n");
-	for (const Option *option = line->rows; option < end; option++) {
-		if (option->type != T_group)
-			continue;
-		names[n++] = option->spelling;
-		if (!value || strcmp(value, option->spelling) == 0)
-			describe_group(t, option, end);
-	}
-	if (!value)
-		text_add(t,
-			"\nExit status: 0 done; 1 the program is wrong; 2 usage; 3 files or a "
-			"tool failed;\n4 internal error; 5 out of memory; 10 deadlock; 11 "
-			"mismatched collectives;\n13 a peer was lost.\n");
-	else if (strcmp(value, names[n++] = "emit") == 0)
-		list_kinds(t);
-	else if (strcmp(value, names[n++] = "functions") == 0)
-		front_list_functions(t);
-	return t->n > before || unknown_word(line->session, "help group", value, names, n);
-}
-
 /* ---- values -------------------------------------------------------------- */
 
-/* What a choice is made from: the words of all() and those of the value as the
-   table writes it, a|b|c. */
-static const char *const *
-choices(Arena *a, const Option *option, int *n)
-{
-	const char **words = NULL;
-	const char *const *all = option->words ? option->words(n) : NULL;
-	int count = 0;
-
-	for (int i = 0; all && i < *n; i++)
-		APPEND(a, words, count, all[i]);
-	for (const char *word = option->value; word; word = *word ? word + 1 : NULL) {
-		size_t length = strcspn(word, "|");
-
-		if (!all || word != option->value) /* PASS stands for what all() has */
-			APPEND(a, words, count, arena_strndup(a, word, length));
-		word += length;
-	}
-	*n = count;
-	return words;
-}
-
+/* The words that all() has, and those of the value as the table writes it: a|b|c,
+   where the first stands for what all() has. */
 static bool
 take_choice(Session *s, const Option *option, const char *value)
 {
-	int n, i = 0;
-	const char *const *words = choices(s->arena, option, &n);
+	const char **words = NULL;
+	int nall = 0, n = 0, i = 0;
+	const char *const *all = option->words ? option->words(&nall) : NULL;
 
+	for (int k = 0; k < nall; k++)
+		APPEND(s->arena, words, n, all[k]);
+	for (const char *word = option->value; word; word = *word ? word + 1 : NULL) {
+		size_t length = strcspn(word, "|");
+
+		if (!all || word != option->value)
+			APPEND(s->arena, words, n, arena_strndup(s->arena, word, length));
+		word += length;
+	}
 	while (i < n && strcmp(words[i], value) != 0)
 		i++;
 	if (i == n)
@@ -400,29 +252,13 @@ parse_words(CommandLine *line, int argc, char **argv)
 /* ---- together ------------------------------------------------------------ */
 
 static bool
-check_stop(Session *s, const Options *o)
-{
-	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
-
-	if (!stop)
-		return true;
-	if (o->start_at && pass_by_name(o->start_at) > stop)
-		return usage(s, "--stop-after=%s comes before --start-at=%s", stop->name,
-			o->start_at);
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->level > (int)stop->after)
-			return usage(s, "--emit=%s comes after the pass '%s'",
-				o->outputs[i].kind->name, stop->name);
-	return true;
-}
-
-static bool
 check_together(CommandLine *line)
 {
 	Options *o = line->options;
 	Session *s = line->session;
 	bool made = o->action == ACT_build || o->action == ACT_emit;
 	bool runs = o->action == ACT_run || o->action == ACT_interpret;
+	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
 
 	if (o->action == ACT_answer)
 		return true;
@@ -438,7 +274,14 @@ check_together(CommandLine *line)
 		if (option->given && option->with == SOURCE && !o->source_option)
 			o->source_option = option->spelling;
 	}
-	return check_stop(s, o) && outputs_place(s, o);
+	if (stop && o->start_at && pass_by_name(o->start_at) > stop)
+		return usage(s, "--stop-after=%s comes before --start-at=%s", stop->name,
+			o->start_at);
+	for (int i = 0; stop && i < o->noutputs; i++)
+		if (o->outputs[i].kind->level > (int)stop->after)
+			return usage(s, "--emit=%s comes after the pass '%s'",
+				o->outputs[i].kind->name, stop->name);
+	return outputs_place(s, o);
 }
 
 /* What goes to a terminal is coloured, unless the user wants none. */

@@ -121,22 +121,6 @@ same_file(Session *s, const char *a, const char *b)
 		&& strcmp(name_a, name_b) == 0;
 }
 
-static bool
-check_paths(Session *s, const Options *o)
-{
-	bool replaces = o->output && same_file(s, o->output, o->input);
-
-	for (int i = 0; i < o->noutputs; i++) {
-		const char *path = o->outputs[i].path;
-
-		replaces |= path && same_file(s, path, o->input);
-		for (int k = 0; path && k < i; k++)
-			if (o->outputs[k].path && same_file(s, path, o->outputs[k].path))
-				return usage(s, "two outputs go to %s", path);
-	}
-	return !replaces || usage(s, "the output would replace the program, %s", o->input);
-}
-
 /* -o names the one output that --emit has no path for. */
 static bool
 place_emitted(Session *s, Options *o)
@@ -178,7 +162,19 @@ place_executable(Session *s, Options *o)
 bool
 outputs_place(Session *s, Options *o)
 {
-	return check_paths(s, o) && (o->action != ACT_emit || place_emitted(s, o))
+	bool replaces = o->output && same_file(s, o->output, o->input);
+
+	for (int i = 0; i < o->noutputs; i++) {
+		const char *path = o->outputs[i].path;
+
+		replaces |= path && same_file(s, path, o->input);
+		for (int k = 0; path && k < i; k++)
+			if (o->outputs[k].path && same_file(s, path, o->outputs[k].path))
+				return usage(s, "two outputs go to %s", path);
+	}
+	if (replaces)
+		return usage(s, "the output would replace the program, %s", o->input);
+	return (o->action != ACT_emit || place_emitted(s, o))
 		&& (o->action != ACT_build || place_executable(s, o));
 }
 

@@ -158,7 +158,10 @@ formals_of(Elab *e, const Builtin *b)
 	for (char *next; word != NULL; word = next) {
 		Formal *f = &s->v[s->n];
 		next = cut(word, ", ");
-		char *type = cut(word, ":"), *value = cut(type, "=");
+		char *type = cut(word, ":");
+		if (type == NULL)
+			die("builtins.def: parameter '%s' of %s has no type", word, b->name);
+		char *value = cut(type, "=");
 		f->name = word;
 		f->rest = cut(type, "...") != NULL;
 		f->required = value == NULL && !f->rest;
