@@ -6,26 +6,16 @@
 #include "elaborate.h"
 
 static void
-declare_dim(Elab *e, const Decl *d)
+declare_fn(Elab *e, const Decl *d)
 {
-	int64_t value = 1;
-	bool right = declared_size(e, d, false, &value);
-	Symbol *s = symbol_declare(e, SYM_dim, d->name);
-	if (s != NULL)
-		s->item = right ? item_int(d->name.range, value) : item_error(d->name.range);
-}
-
-static void
-declare_type(Elab *e, const Decl *d)
-{
-	Symbol *s = symbol_declare(e, SYM_type, d->name);
-	if (s != NULL)
-		s->type = d->type;
-}
-
-static void
-check_params(Elab *e, const FnDecl *fn)
-{
+	FnDecl *fn = d->fn;
+	const FnDecl *old = table_get(e->functions, fn->name.s);
+	if (old != NULL) {
+		complain(e, DIAG_duplicate, fn->name.range, "function '%s' is declared twice",
+			fn->name.s);
+		diag_note(e->session, old->name.range, "'%s' was declared here", fn->name.s);
+		return;
+	}
 	Table *seen = table_new(e->arena);
 	for (int i = 0; i < fn->params.n; i++) {
 		const Param *p = fn->params.v[i];
@@ -37,20 +27,6 @@ check_params(Elab *e, const FnDecl *fn)
 		}
 		table_set(seen, p->name.s, (void *)p);
 	}
-}
-
-static void
-declare_fn(Elab *e, const Decl *d)
-{
-	FnDecl *fn = d->fn;
-	const FnDecl *old = table_get(e->functions, fn->name.s);
-	if (old != NULL) {
-		complain(e, DIAG_duplicate, fn->name.range, "function '%s' is declared twice",
-			fn->name.s);
-		diag_note(e->session, old->name.range, "'%s' was declared here", fn->name.s);
-		return;
-	}
-	check_params(e, fn);
 	if (fn->mode == FN_extern)
 		check_extern(e, fn);
 	table_set(e->functions, fn->name.s, fn);
@@ -74,22 +50,41 @@ report_no_dim(Elab *e, const char *name, const Symbol *found)
 		suggest(e, name, dims, n);
 }
 
-static void (*const declare[])(Elab *e, const Decl *d) = {
-	[DECL_mesh] = declare_mesh,
-	[DECL_dim] = declare_dim,
-	[DECL_type] = declare_type,
-	[DECL_fn] = declare_fn,
-	[DECL_import] = NULL, /* load_items() has put its items here */
-};
+static void
+declare(Elab *e, const Decl *d)
+{
+	int64_t value = 1;
+	Range r = d->name.range;
+	Symbol *s;
+	switch (d->kind) {
+	case DECL_mesh:
+		declare_mesh(e, d);
+		break;
+	case DECL_dim: {
+		bool right = declared_size(e, d, false, &value);
+		s = symbol_declare(e, SYM_dim, d->name);
+		if (s != NULL)
+			s->item = right ? item_int(r, value) : item_error(r);
+		break;
+	}
+	case DECL_type:
+		s = symbol_declare(e, SYM_type, d->name);
+		if (s != NULL)
+			s->type = d->type;
+		break;
+	case DECL_fn:
+		declare_fn(e, d);
+		break;
+	case DECL_import: /* load_items() has put its items here */
+		break;
+	}
+}
 
 void
 declare_all(Elab *e, List items, int file)
 {
-	for (int i = 0; i < items.n; i++) {
-		const Decl *d = items.v[i];
-		if (declare[d->kind] != NULL)
-			declare[d->kind](e, d);
-	}
+	for (int i = 0; i < items.n; i++)
+		declare(e, items.v[i]);
 	if (e->mesh_range.file == 0)
 		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");

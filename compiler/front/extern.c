@@ -10,19 +10,6 @@
 
 /* ---- the declaration */
 
-/* One byte of the rule, unless it was written with escapes. */
-static Range
-rule_range(const Name *rule, int at)
-{
-	Range r = rule->range;
-	int length = r.end - r.begin - 2;
-	if (rule->s[0] == '\0' || at >= length)
-		return r;
-	r.begin += 1 + at;
-	r.end = r.begin + 1;
-	return r;
-}
-
 /* Both are needed to know what the C function is given. */
 static bool
 has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
@@ -57,21 +44,6 @@ check_signature(Elab *e, const FnDecl *fn)
 		&& has_full_types(e, fn, fn->results, "a result");
 }
 
-static bool
-check_counts(Elab *e, const FnDecl *fn, const ExternRule *rule)
-{
-	int nresults = rule->nterms - rule->noperands;
-	bool operands = rule->noperands != fn->params.n;
-	if (!operands && nresults == fn->results.n)
-		return true;
-	complain(e, DIAG_extern, fn->rule.range, "the rule is of %d %s%s, '%s' has %d",
-		operands ? rule->noperands : nresults, operands ? "operand" : "result",
-		(operands ? rule->noperands : nresults) == 1 ? "" : "s", fn->name.s,
-		operands ? fn->params.n : fn->results.n);
-	diag_label(e->session, operands ? fn->name.range : fn->results_range, "declared here");
-	return false;
-}
-
 /* What is declared by a type's name is known at the call. */
 static void
 check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *p)
@@ -88,16 +60,30 @@ void
 check_extern(Elab *e, const FnDecl *fn)
 {
 	ExternRule r;
+	Range where = fn->rule.range;
 	int at;
 	if (!check_signature(e, fn))
 		return;
 	const char *wrong = extern_rule_parse(e->arena, fn->rule.s, &r, &at);
-	if (wrong != NULL) {
-		complain(e, DIAG_extern, rule_range(&fn->rule, at), "%s", wrong);
+	if (wrong != NULL) { /* the byte, unless it was written with escapes */
+		if (fn->rule.s[0] != '\0' && at < where.end - where.begin - 2) {
+			where.begin += 1 + at;
+			where.end = where.begin + 1;
+		}
+		complain(e, DIAG_extern, where, "%s", wrong);
 		return;
 	}
-	if (!check_counts(e, fn, &r))
+	bool operands = r.noperands != fn->params.n;
+	int declared = operands ? fn->params.n : fn->results.n;
+	int ruled = operands ? r.noperands : r.nterms - r.noperands;
+	if (declared != ruled) {
+		complain(e, DIAG_extern, where, "the rule is of %d %s%s, '%s' has %d", ruled,
+			operands ? "operand" : "result", ruled == 1 ? "" : "s", fn->name.s,
+			declared);
+		diag_label(e->session, operands ? fn->name.range : fn->results_range,
+			"declared here");
 		return;
+	}
 	for (int i = 0; i < fn->params.n; i++)
 		check_rank(e, fn, &r.terms[i], fn->params.v[i]);
 	for (int i = 0; i < fn->results.n; i++)

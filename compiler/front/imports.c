@@ -22,17 +22,6 @@ typedef struct Opened {
 	Range import; /* where it was first imported */
 } Opened;
 
-/* The path of an import, from the directory of the importing file. */
-static const char *
-relative_path(Loader *loader, int importer, const char *path)
-{
-	const char *from = source_file(loader->session, importer)->path;
-	const char *slash = strrchr(from, '/');
-	if (path[0] == '/' || slash == NULL)
-		return path;
-	return arena_printf(loader->session->arena, "%.*s/%s", (int)(slash - from), from, path);
-}
-
 static const char *
 canonical_path(Loader *loader, const char *path)
 {
@@ -50,7 +39,12 @@ static bool
 import(Loader *loader, const Decl *d)
 {
 	enum { MAX_IMPORT_DEPTH = 64 };
-	const char *path = relative_path(loader, d->name.range.file, d->name.s);
+	const char *path = d->name.s; /* from the directory of the importing file */
+	const char *from = source_file(loader->session, d->name.range.file)->path;
+	const char *slash = strrchr(from, '/');
+	if (path[0] != '/' && slash != NULL)
+		path = arena_printf(loader->session->arena, "%.*s/%s", (int)(slash - from),
+			from, path);
 	const char *real = canonical_path(loader, path);
 	Opened *o = table_get(loader->files, real);
 	if (o != NULL && o->active) {

@@ -384,8 +384,7 @@ resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual, Annotation *r
 		if (open)
 			complain(e, DIAG_manual, a->range,
 				"an open dim (?) in a result of a manual function that "
-				"explicit "
-				"code calls; say where it is");
+				"explicit code calls; say where it is");
 		right &= resolved && !open;
 	}
 	return right;

@@ -155,26 +155,6 @@ set_target(Elab *e, Range where, const char *text, bool with_topology)
 	mesh->topology_rank = 0;
 }
 
-static void
-choose_target(Elab *e, const Decl *d)
-{
-	const FrontOptions *o = e->options;
-	bool resized = o->naxes > 0;
-	if (o->target != NULL) {
-		e->on_command_line = true;
-		set_target(e, (Range){0}, o->target, true);
-		e->on_command_line = false;
-		return;
-	}
-	if (d->target.s == NULL)
-		return;
-	set_target(e, d->target.range, d->target.s, !resized);
-	if (resized && strchr(d->target.s, ':') != NULL)
-		diag(e->session, DIAG_topology_dropped, d->target.range,
-			"--mesh drops this topology: each axis is a ring of its own; --on "
-			"gives another");
-}
-
 void
 declare_mesh(Elab *e, const Decl *d)
 {
@@ -200,5 +180,17 @@ declare_mesh(Elab *e, const Decl *d)
 	}
 	for (int i = 0; i < d->axes.n; i++)
 		declare_axis(e, d->axes.v[i]);
-	choose_target(e, d);
+
+	bool resized = o->naxes > 0;
+	if (o->target != NULL) {
+		e->on_command_line = true;
+		set_target(e, (Range){0}, o->target, true);
+		e->on_command_line = false;
+	} else if (d->target.s != NULL) {
+		set_target(e, d->target.range, d->target.s, !resized);
+		if (resized && strchr(d->target.s, ':') != NULL)
+			diag(e->session, DIAG_topology_dropped, d->target.range,
+				"--mesh drops this topology: each axis is a ring of its own; "
+				"--on gives another");
+	}
 }

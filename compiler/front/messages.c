@@ -3,31 +3,21 @@
  */
 #include "elaborate.h"
 
-static void
-note_calls(Elab *e)
-{
-	enum { MOST = 4 };
-	int n = 0;
-	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller) {
-		if (f->prelude)
-			continue;
-		if (++n > MOST)
-			break;
-		diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
-	}
-}
-
 void
 complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 {
+	enum { MOST_CALLS = 4 };
 	va_list ap;
+	int n = 0;
 	va_start(ap, fmt);
 	const char *text = arena_vprintf(e->arena, fmt, ap);
 	va_end(ap);
 	if (e->frame != NULL && e->frame->prelude)
 		where = e->frame->site.range;
 	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
-	note_calls(e);
+	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller)
+		if (!f->prelude && n++ < MOST_CALLS)
+			diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
 }
 
 const char *

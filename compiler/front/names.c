@@ -33,36 +33,32 @@ symbol_find(Elab *e, const char *name)
 	return s;
 }
 
-static const char *const kind_words[] = {
-	[SYM_axis] = "a mesh axis",
-	[SYM_dim] = "a dim",
-	[SYM_type] = "a type",
-	[SYM_value] = "a value",
-};
-
-static void
-report_duplicate(Elab *e, SymbolKind kind, Name name, const Symbol *old)
-{
-	if (old->kind == SYM_value && kind == SYM_value)
-		complain(e, DIAG_duplicate, name.range,
-			"'%s' is bound already; to assign again, declare it with var", name.s);
-	else if (old->kind == kind)
-		complain(e, DIAG_duplicate, name.range, "'%s' is declared twice", name.s);
-	else
-		complain(e, DIAG_duplicate, name.range,
-			"'%s' is %s already; axes, dims, types and values share one namespace",
-			name.s, kind_words[old->kind]);
-	diag_note(e->session, old->range, "'%s' was declared here", name.s);
-}
-
 Symbol *
 symbol_declare(Elab *e, SymbolKind kind, Name name)
 {
+	static const char *const kind_words[] = {
+		[SYM_axis] = "a mesh axis",
+		[SYM_dim] = "a dim",
+		[SYM_type] = "a type",
+		[SYM_value] = "a value",
+	};
 	Symbol *old = find_global(e, name.s);
 	if (old == NULL)
 		old = symbol_local(e, name.s);
 	if (old != NULL) {
-		report_duplicate(e, kind, name, old);
+		if (old->kind == SYM_value && kind == SYM_value)
+			complain(e, DIAG_duplicate, name.range,
+				"'%s' is bound already; to assign again, declare it with var",
+				name.s);
+		else if (old->kind == kind)
+			complain(e, DIAG_duplicate, name.range, "'%s' is declared twice",
+				name.s);
+		else
+			complain(e, DIAG_duplicate, name.range,
+				"'%s' is %s already; axes, dims, types and values share one "
+				"namespace",
+				name.s, kind_words[old->kind]);
+		diag_note(e->session, old->range, "'%s' was declared here", name.s);
 		/* what is global otherwise is a value from here on */
 		if (e->frame == NULL || old->kind == SYM_value)
 			return NULL;

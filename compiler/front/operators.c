@@ -135,18 +135,6 @@ fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
 	return item_error(r);
 }
 
-static double
-fold_floats(Operator op, double a, double b)
-{
-	if (op == OPERATOR_add)
-		return a + b;
-	if (op == OPERATOR_sub)
-		return a - b;
-	if (op == OPERATOR_mul)
-		return a * b;
-	return op == OPERATOR_div ? a / b : fmod(a, b);
-}
-
 static bool
 fold_comparison(Direction d, const Item *a, const Item *b)
 {
@@ -182,7 +170,13 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 		return item_bool(r, fold_comparison(operators[op].direction, a, b));
 	if (a->kind == IT_int && b->kind == IT_int)
 		return fold_integers(e, r, op, a->integer, b->integer);
-	return item_float(r, fold_floats(op, item_double(a), item_double(b)));
+	double x = item_double(a), y = item_double(b);
+	return item_float(r,
+		op == OPERATOR_add	     ? x + y
+			: op == OPERATOR_sub ? x - y
+			: op == OPERATOR_mul ? x * y
+			: op == OPERATOR_div ? x / y
+					     : fmod(x, y));
 }
 
 static Item

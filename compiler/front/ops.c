@@ -15,9 +15,7 @@ exceeds(Elab *e, Range where, int *count, int most, const char *what)
 		return false;
 	if (!e->too_large)
 		complain(e, DIAG_too_large, where,
-			"the program has more than "
-			"%d %s after inlining",
-			most, what);
+			"the program has more than %d %s after inlining", most, what);
 	e->too_large = true;
 	return true;
 }
@@ -115,38 +113,30 @@ broadcasts_to(const Type *x, const Type *shape)
 	return fits;
 }
 
-static bool
-join_shape(Type *shape, const Type *x)
-{
-	while (shape->rank < x->rank) {
-		memmove(shape->dims + 1, shape->dims,
-			(size_t)shape->rank++ * sizeof shape->dims[0]);
-		shape->dims[0] = 1;
-	}
-	int shift = shape->rank - x->rank;
-	for (int i = 0; i < x->rank; i++) {
-		int64_t *size = &shape->dims[i + shift];
-		if (*size != x->dims[i] && *size != 1 && x->dims[i] != 1)
-			return false;
-		if (*size == 1)
-			*size = x->dims[i];
-	}
-	return true;
-}
-
 bool
 broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape)
 {
 	*shape = x[0]->type;
 	for (int i = 1; i < n; i++) {
-		Type before = *shape;
-		if (join_shape(shape, &x[i]->type))
+		const Type *type = &x[i]->type, before = *shape;
+		bool fits = true;
+		while (shape->rank < type->rank) {
+			memmove(shape->dims + 1, shape->dims,
+				(size_t)shape->rank++ * sizeof shape->dims[0]);
+			shape->dims[0] = 1;
+		}
+		for (int d = 0; d < type->rank; d++) {
+			int64_t *size = &shape->dims[d + shape->rank - type->rank];
+			fits &= *size == type->dims[d] || *size == 1 || type->dims[d] == 1;
+			if (*size == 1)
+				*size = type->dims[d];
+		}
+		if (fits)
 			continue;
-		before.dtype = x[0]->type.dtype;
 		complain(e, DIAG_broadcast, where,
-			"%s and %s do not broadcast: "
-			"counted from the last, dims must be equal or 1",
-			show_type(e, &before), show_type(e, &x[i]->type));
+			"%s and %s do not broadcast: counted from the last, dims must be equal "
+			"or 1",
+			show_type(e, &before), show_type(e, type));
 		return false;
 	}
 	return true;

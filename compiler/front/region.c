@@ -10,16 +10,6 @@
  */
 #include "elaborate.h"
 
-/* A literal is a constant of each use. */
-static Value *
-copy_constant(Elab *e, const Op *old)
-{
-	Op *op = op_clone(old);
-	op->mode = e->mode;
-	op_append(e->block, op);
-	return op->results[0];
-}
-
 /* The params that hold captured value `i`: the last of each body but those
    captured later. */
 Value *
@@ -49,16 +39,20 @@ capture(Elab *e, Region *r, Value *v)
 	return r->ncaptured - 1;
 }
 
-/* A composite's body needs nothing but its parameters. */
+/* A composite's body needs nothing but its parameters; a literal is a constant of
+   each use. */
 Value *
 region_value(Elab *e, Value *v)
 {
 	Region *r = e->region;
 	if (r == NULL || v->block == e->block || e->block->parent != r->op)
 		return v;
-	if (v->def != NULL && v->def->kind == O_constant)
-		return copy_constant(e, v->def);
-	return captured_param(r, e->block, capture(e, r, v));
+	if (v->def == NULL || v->def->kind != O_constant)
+		return captured_param(r, e->block, capture(e, r, v));
+	Op *op = op_clone(v->def);
+	op->mode = e->mode;
+	op_append(e->block, op);
+	return op->results[0];
 }
 
 bool

@@ -183,8 +183,7 @@ run_statement(Elab *e, const Stmt *s)
 	case S_return:
 		complain(e, DIAG_results, s->range,
 			"a function returns at its end, not from a loop or a branch; assign "
-			"the "
-			"result to a var");
+			"the result to a var");
 		break;
 	case S_expr:
 		if (eval_value(e, s->value).kind != IT_error)

@@ -36,29 +36,26 @@ fold(const Call *c, OpKind kind, Item *result)
 
 /* No unsigned number is negative: abs changes nothing, and sign is
    minimum(x, 1); HLO has neither for them. */
-static Value *
-unary(Call *c, OpKind kind, Value *x)
-{
-	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
-	if (is_unsigned && kind == O_abs)
-		return x;
-	if (!is_unsigned || kind != O_sign)
-		return make_unary(c->make, kind, x);
-	Value *one = make_constant(c->make, x->type.dtype, 1);
-	one = make_broadcast_to(c->make, one, &x->type);
-	return make_binary(c->make, O_minimum, x, one);
-}
-
 Value *
 build_pointwise(Call *c, const Argument *a)
 {
 	OpKind kind = (OpKind)c->builtin->detail;
+	Value *x = a[0].tensor;
 	if (fold(c, kind, &c->result))
 		return NULL;
-	if (c->nitems == 1)
-		return unary(c, kind, a[0].tensor);
-	c->result = apply_pointwise(c->elab, c->site, kind, DIR_EQ, c->nitems, c->items);
-	return NULL;
+	if (c->nitems > 1) {
+		c->result =
+			apply_pointwise(c->elab, c->site, kind, DIR_EQ, c->nitems, c->items);
+		return NULL;
+	}
+	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
+	if (!is_unsigned || (kind != O_abs && kind != O_sign))
+		return make_unary(c->make, kind, x);
+	if (kind == O_abs)
+		return x;
+	Value *one = make_constant(c->make, x->type.dtype, 1);
+	one = make_broadcast_to(c->make, one, &x->type);
+	return make_binary(c->make, O_minimum, x, one);
 }
 
 /* The condition is a pred; the other two have one dtype. */

@@ -37,14 +37,6 @@ build_number(Call *c, const Argument *a)
 
 /* ---- the functions */
 
-/* Bits of the fraction that are random; those of a float below 1 that all
-   dtypes but f64 have. */
-static int
-random_digits(DType dtype)
-{
-	return dtype == D_bf16 ? 7 : dtype == D_f16 ? 10 : dtype == D_f64 ? 32 : 23;
-}
-
 /* detail 1: normal */
 Value *
 build_random(Call *c, const Argument *a)
@@ -64,7 +56,13 @@ build_random(Call *c, const Argument *a)
 			show_type(e, type));
 		return NULL;
 	}
-	int digits = normal ? 23 : random_digits(type->dtype);
+	/* Bits of the fraction that are random; those of a float below 1 that all
+	   dtypes but f64 have. */
+	int digits = normal		? 23
+		: wide			? 32
+		: type->dtype == D_bf16 ? 7
+		: type->dtype == D_f16	? 10
+					: 23;
 	Type bits = type_of(D_u32, type->rank, type->dims);
 	c->as = c->items[0].type;
 	c->items[0] = (Item){.kind = IT_type, .range = r, .type = annotation_of(e, r, &bits)};
