@@ -32,7 +32,7 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/driver"],
 ]
 MIXED_LETTERS = [   # folders in which a letter still stands for two types
-    "compiler/driver", "compiler/emit", "compiler/front",
+    "compiler/emit",
     "compiler/memory", "compiler/sched/fuse", "compiler/shard/explicit", "compiler/shard/partition",
     "compiler/shard/propagate",
 ]

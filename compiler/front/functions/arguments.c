@@ -129,14 +129,16 @@ bool
 arg_indices(Call *c, int i, Argument *args)
 {
 	const Item *x = &c->items[i];
+	args[i].tensor = NULL;
 	if (x->kind == IT_int)
 		args[i].tensor = item_constant(c->elab, c->site, D_i32, x);
-	else if (!arg_tensor(c, i, args))
+	else if (!item_is_number(x) && !arg_tensor(c, i, args))
 		return false;
-	if (args[i].tensor == NULL || dtype_is_integer(args[i].tensor->type.dtype))
-		return args[i].tensor != NULL;
+	const Value *v = args[i].tensor;
+	if (x->kind == IT_int || (v != NULL && dtype_is_integer(v->type.dtype)))
+		return v != NULL;
 	complain(c->elab, DIAG_dtype, x->range, "indices are integers, not %s",
-		dtypes[args[i].tensor->type.dtype].name);
+		v != NULL ? dtypes[v->type.dtype].name : show_item(c->elab, x));
 	return false;
 }
 
