@@ -102,7 +102,10 @@ flow_next_from(Flow *f)
 const Placement *
 flow_spec(const Flow *f)
 {
-	return &f->op->specs[f->kind == FLOW_in ? f->index : f->op->noperands + f->index];
+	const Op *op = f->op;
+
+	return op->specs ? &op->specs[f->kind == FLOW_in ? f->index : op->noperands + f->index]
+			 : NULL;
 }
 
 bool
@@ -112,7 +115,7 @@ flow_renames(const Flow *f)
 	case BODIES_none:
 		break;
 	case BODIES_once:
-		return f->op->kind != O_manual;
+		return !flow_spec(f);
 	case BODIES_choice:
 		return f->kind == FLOW_in;
 	case BODIES_loop:

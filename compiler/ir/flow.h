@@ -47,7 +47,7 @@ bool flow_next_to(Flow *f);
 /* ... of an operand: for (Flow f = {.user = op, .operand = i}; flow_next_from(&f);) */
 bool flow_next_from(Flow *f);
 
-/* Of a manual region: how the tensor outside is cut. */
+/* Into a manual region and out of it: how the tensor outside is cut; else NULL. */
 const Placement *flow_spec(const Flow *f);
 /* Are both ends one value under two names: into a composite and out of it, into a
    branch, and of a loop what it hands on? */

@@ -58,13 +58,14 @@ static const char *
 check_flow(const Op *op, Arena *a, const Flow *f, Type *results)
 {
 	const char *name = ops[op->kind].name, *wrong = NULL;
-	bool part = op->kind == O_manual, to_result = f->to->def != NULL;
+	const Placement *spec = flow_spec(f);
+	bool to_result = f->to->def != NULL;
 	Flow first = {.to = f->to};
 	Type from = f->from->type, to = f->to->type;
 
 	flow_next_to(&first);
-	if (part)
-		wrong = joined_type(op, a, to_result ? &from : &to, flow_spec(f),
+	if (spec)
+		wrong = joined_type(op, a, to_result ? &from : &to, spec,
 			to_result ? &from : &to);
 	if (wrong)
 		return wrong;
@@ -76,7 +77,7 @@ check_flow(const Op *op, Arena *a, const Flow *f, Type *results)
 		return NULL;
 	if (f->kind == FLOW_in)
 		return arena_printf(a,
-			part ? "%s takes %s, but shards such as its %s make %s"
+			spec ? "%s takes %s, but shards such as its %s make %s"
 			     : "%s passes %s for parameter %s, a %s",
 			name, type_shape(a, &from), f->to->name, type_shape(a, &to));
 	return arena_printf(a, "a body of %s returns %s as value %d, which is %s", name,

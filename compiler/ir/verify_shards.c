@@ -197,10 +197,10 @@ check_bodies(Checker *c, const Op *op)
 		verify_fail(c, "%s decides, but is partial", decision->name);
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		bool in = f.kind == FLOW_in, out = f.kind == FLOW_out;
-		if (op->kind == O_manual && (out || resharded))
-			check_at_spec(c, op, in ? f.from : f.to, in ? f.to : f.from,
-				flow_spec(&f));
-		if (op->kind == O_manual)
+		const Placement *spec = flow_spec(&f);
+		if (spec && (out || resharded))
+			check_at_spec(c, op, in ? f.from : f.to, in ? f.to : f.from, spec);
+		if (spec)
 			continue;
 		if (in && op->kind == O_while)
 			check_alike(c, op->results[f.index], f.to);

@@ -134,7 +134,7 @@ vary(Dataflow *d, const Op *op)
 	AxisSet set = 0, axes = op->axes ? axes_set(op->axes) : 0;
 	IdPart *parts = d->data;
 
-	if (op->kind == O_manual)
+	if (op->specs)
 		enter(d, op);
 	if (op->nbodies)
 		return;
@@ -159,7 +159,7 @@ vary(Dataflow *d, const Op *op)
 static Facts
 vary_along(const Dataflow *d, const Flow *f)
 {
-	bool together = f->op->kind == O_manual && f->kind == FLOW_out;
+	bool together = flow_spec(f) && f->kind == FLOW_out;
 
 	return d->of[f->from->id] & ~(together ? axes_set(f->op->axes) : 0);
 }
@@ -329,7 +329,7 @@ check_block(Varying *w, const Block *b, const Decision *under)
 			check_reached(w, op, under);
 		for (int i = 0; i < op->nbodies; i++)
 			check_block(w, op->bodies[i], decision ? &d : under);
-		if (op->kind == O_manual)
+		if (op->specs)
 			check_results(w, op);
 	}
 }

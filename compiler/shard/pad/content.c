@@ -194,7 +194,7 @@ void
 pad_know_results(Padder *p, const Op *op)
 {
 	for (int i = 0; i < op->nresults; i++)
-		if (op->nbodies && op->kind != O_manual)
+		if (op->nbodies && !op->specs)
 			pad_know_flows(p, op->results[i]);
 		else
 			know_result(p, op, op->results[i]);

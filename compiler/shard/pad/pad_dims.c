@@ -73,7 +73,7 @@ pad_op(Padder *p, Op *op)
 		return;
 	if (op->kind != O_return)
 		pad_prepare(p, op);
-	for (int i = 0; i < op->nbodies && op->kind != O_manual; i++)
+	for (int i = 0; i < op->nbodies && !op->specs; i++)
 		pad_body(p, op->bodies[i]);
 	for (int i = 0; i < op->nresults; i++)
 		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);

@@ -44,15 +44,14 @@ partition_bodies(Partitioner *p, Op *op)
 static void
 enter_bodies(Partitioner *p, Op *op)
 {
-	bool manual = op->kind == O_manual;
-
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		if (f.kind != FLOW_in || f.to->block != op->bodies[0])
 			continue;
+		const Placement *spec = flow_spec(&f);
 		Placement to = placement_close(f.to->placement);
-		if (manual)
-			to = manual_whole(flow_spec(&f), &to);
-		set_operand(p, op, f.operand, &to, manual && !f.to->annotated_open);
+		if (spec)
+			to = manual_whole(spec, &to);
+		set_operand(p, op, f.operand, &to, spec && !f.to->annotated_open);
 	}
 }
 
@@ -66,7 +65,7 @@ leave_bodies(Partitioner *p, Op *op, int n)
 		if (f.kind != FLOW_out || f.user->block != last || f.index >= n)
 			continue;
 		f.to->placement = f.from->placement;
-		if (op->kind == O_manual)
+		if (flow_spec(&f))
 			f.to->placement = manual_whole(flow_spec(&f), &f.from->placement);
 		add_form(p, source_of(p, f.to), f.to);
 	}

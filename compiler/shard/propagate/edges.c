@@ -114,7 +114,7 @@ add_boundary(Propagation *g, Op *op, const Flow *f)
 static void
 add_edges(Propagation *g, Op *op)
 {
-	if (op->kind == O_manual)
+	if (op->specs)
 		for (Flow f = {.op = op}; flow_next(&f);)
 			add_boundary(g, op, &f);
 	else
