@@ -60,32 +60,23 @@ stem_length(const char *name)
  */
 static int untried;
 
-/* The number tried last after a name. */
-static int *
-last_tried(Module *m, const char *stem)
-{
-	int *last = table_get(m->names, stem);
-
-	if (last && last != &untried)
-		return last;
-	last = NEW(m->arena, int);
-	*last = 1;
-	table_set(m->names, stem, last);
-	return last;
-}
-
 const char *
 module_unique_name(Module *m, const char *wanted)
 {
 	char *name = clean_name(m->arena, wanted);
 
-	if (!table_add(m->names, name, &untried)) {
-		const char *stem = arena_strndup(m->arena, name, stem_length(name));
-		int *last = last_tried(m, stem);
-		do
-			name = arena_printf(m->arena, "%s.%d", stem, ++*last);
-		while (!table_add(m->names, name, &untried));
+	if (table_add(m->names, name, &untried))
+		return name;
+	const char *stem = arena_strndup(m->arena, name, stem_length(name));
+	int *last = table_get(m->names, stem);
+	if (!last || last == &untried) {
+		last = NEW(m->arena, int);
+		*last = 1;
+		table_set(m->names, stem, last);
 	}
+	do
+		name = arena_printf(m->arena, "%s.%d", stem, ++*last);
+	while (!table_add(m->names, name, &untried));
 	return name;
 }
 
@@ -318,32 +309,25 @@ attr_index(uint32_t has, AttrKind attr)
 	return n;
 }
 
-/* Into a new array: copies of ops share theirs. */
-static void
-put_attr(Op *op, AttrKind attr, const Ints *ints)
-{
-	int n = attr_index(op->has, ATTR_COUNT), at = attr_index(op->has, attr);
-	int known = op_has(op, attr);
-	const Ints **attrs = NEW_ARRAY(op->module->arena, const Ints *, n + 1);
-
-	for (int i = 0; i < at; i++)
-		attrs[i] = op->attrs[i];
-	attrs[at] = ints;
-	for (int i = at + known; i < n; i++)
-		attrs[i + 1 - known] = op->attrs[i];
-	op->attrs = attrs;
-	op->has |= 1u << attr;
-}
-
 void
 op_set_ints(Op *op, AttrKind attr, int n, const int64_t *v)
 {
 	Ints *ints = arena_alloc(op->module->arena, sizeof *ints + (size_t)n * sizeof v[0]);
+	int count = attr_index(op->has, ATTR_COUNT), at = attr_index(op->has, attr);
+	int known = op_has(op, attr);
+	/* copies of ops share theirs */
+	const Ints **attrs = NEW_ARRAY(op->module->arena, const Ints *, count + 1);
 
 	ints->n = n;
 	if (n)
 		memcpy(ints->v, v, (size_t)n * sizeof v[0]);
-	put_attr(op, attr, ints);
+	for (int i = 0; i < at; i++)
+		attrs[i] = op->attrs[i];
+	attrs[at] = ints;
+	for (int i = at + known; i < count; i++)
+		attrs[i + 1 - known] = op->attrs[i];
+	op->attrs = attrs;
+	op->has |= 1u << attr;
 }
 
 void

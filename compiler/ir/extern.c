@@ -9,12 +9,6 @@
 #include <string.h>
 #include "ir/ir.h"
 
-static int
-letter_number(char c)
-{
-	return c >= 'a' && c <= 'z' ? c - 'a' : 26 + c - 'A';
-}
-
 char
 extern_rule_letter(int letter)
 {
@@ -43,7 +37,7 @@ parse_term(Arena *a, const char *text, int *at, ExternTerm *term)
 			return arena_printf(a,
 				"a dim of a rule is a letter, or "
 				"_ where it stays whole");
-		int letter = whole ? WHOLE_DIM : letter_number(c);
+		int letter = whole ? WHOLE_DIM : c >= 'a' ? c - 'a' : 26 + c - 'A';
 		if (!whole && has_letter(term, letter))
 			return arena_printf(a,
 				"'%c' names two dims of one "

@@ -7,14 +7,6 @@
  */
 #include "ir/flow.h"
 
-static bool
-keeps_elements(OpKind kind)
-{
-	return kind == O_convert || kind == O_barrier || kind == O_reshard
-		|| kind == O_shard_like || kind == O_dynamic_slice
-		|| ops[kind].partial == PARTIAL_move;
-}
-
 /* The entry's parameter whose elements `v` holds in another order, or NULL;
    of what a loop carries, what it starts as. */
 static Value *
@@ -22,8 +14,12 @@ parameter_behind(Value *v)
 {
 	while (v) {
 		Flow in = {.to = v};
+		OpKind kind = v->def ? v->def->kind : O_return;
+		bool kept = kind == O_convert || kind == O_barrier || kind == O_reshard
+			|| kind == O_shard_like || kind == O_dynamic_slice
+			|| ops[kind].partial == PARTIAL_move;
 		if (v->def)
-			v = keeps_elements(v->def->kind) ? v->def->operands[0] : NULL;
+			v = kept ? v->def->operands[0] : NULL;
 		else if (flow_next_to(&in))
 			v = in.from;
 		else

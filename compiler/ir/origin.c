@@ -35,14 +35,6 @@ text_line(Text *t, const Module *m, const char *before, Range r, const char *aft
 	text_add(t, after);
 }
 
-/* One expression of the user's may be several ops. */
-static bool
-same_hop(const Op *a, const Op *b)
-{
-	return a->range.file == b->range.file && a->range.line == b->range.line
-		&& !strcmp(a->label, b->label);
-}
-
 /* Hops were collected from the value back to the source: tell them in the
    order the axis travelled. */
 static void
@@ -81,7 +73,12 @@ text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a)
 		return;
 	}
 	while (o && o->kind == ORIGIN_op && o->from && n < LONGEST_STORY) {
-		if (o->through && !(n && same_hop(hops[n - 1], o->through)))
+		const Op *last = n ? hops[n - 1] : NULL, *op = o->through;
+		/* one expression of the user's may be several ops */
+		if (op
+			&& !(last && last->range.file == op->range.file
+				&& last->range.line == op->range.line
+				&& !strcmp(last->label, op->label)))
 			hops[n++] = o->through;
 		at = o->from;
 		/* where that had it from before, in whatever dim; values that are one by

@@ -331,10 +331,14 @@ text_dim_axes(Text *t, const Mesh *mesh, const Placement *p, int dim)
 		text_printf(t, "!%d", p->priority[dim]);
 }
 
-/* The dims, of which `padded` has the sizes with padding, if it is known. */
+/* Of the dims `padded` has the sizes with padding, if it is known. */
 static void
-text_dims(Text *t, const Mesh *mesh, const Type *type, const Type *padded, const Placement *p)
+text_spec_padded(Text *t, const Mesh *mesh, const Type *type, const Type *padded,
+	const Placement *p)
 {
+	AxisList replicated = placement_replicated(p);
+	AxisList unreduced = placement_unreduced(p);
+
 	text_add(t, "[");
 	for (int d = 0; d < type->rank; d++) {
 		int64_t size = type->dims[d];
@@ -344,16 +348,6 @@ text_dims(Text *t, const Mesh *mesh, const Type *type, const Type *padded, const
 			text_add(t, " pad");
 	}
 	text_add(t, "]");
-}
-
-static void
-text_spec_padded(Text *t, const Mesh *mesh, const Type *type, const Type *padded,
-	const Placement *p)
-{
-	AxisList replicated = placement_replicated(p);
-	AxisList unreduced = placement_unreduced(p);
-
-	text_dims(t, mesh, type, padded, p);
 	if (p->all_replicated)
 		text_add(t, " replicated");
 	if (replicated.n) {

@@ -46,9 +46,12 @@ hash_of(const Op *op)
 }
 
 static bool
-same_attrs(const Op *a, const Op *b)
+same_rule(const void *page, const void *op)
 {
-	if (a->has != b->has)
+	const Op *a = ((const Page *)page)->op, *b = op;
+
+	if (a->kind != b->kind || a->noperands != b->noperands || a->nresults != b->nresults
+		|| a->has != b->has)
 		return false;
 	for (uint32_t has = a->has, i = 0; has; has &= has - 1, i++) {
 		const Ints *x = a->attrs[i], *y = b->attrs[i];
@@ -56,17 +59,6 @@ same_attrs(const Op *a, const Op *b)
 			&& (x->n != y->n || memcmp(x->v, y->v, sizeof x->v[0] * (size_t)x->n)))
 			return false;
 	}
-	return true;
-}
-
-static bool
-same_rule(const void *page, const void *op)
-{
-	const Op *a = ((const Page *)page)->op, *b = op;
-
-	if (a->kind != b->kind || a->noperands != b->noperands || a->nresults != b->nresults
-		|| !same_attrs(a, b))
-		return false;
 	if (a->external && strcmp(a->external->rule, b->external->rule))
 		return false;
 	for (int i = 0; i < a->noperands + a->nresults; i++)

@@ -40,29 +40,6 @@ check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
 	return NULL;
 }
 
-static const char *
-check_dot(const Op *op, Arena *a)
-{
-	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
-	const char *wrong;
-
-	if (x->dtype != y->dtype)
-		return arena_printf(a,
-			"dot needs operands of one dtype, not "
-			"%s and %s",
-			dtypes[x->dtype].name, dtypes[y->dtype].name);
-	if (x->dtype == D_pred)
-		return "dot needs numbers, not pred";
-	wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
-	if (!wrong)
-		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract, y->rank);
-	if (!wrong)
-		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
-	if (!wrong)
-		wrong = check_dot_pairs(op, a, A_lhs_contract, A_rhs_contract);
-	return wrong;
-}
-
 /* Appends the dims of an operand that are neither batch nor contracted. */
 static bool
 append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract)
@@ -83,7 +60,18 @@ type_dot(const Op *op, Arena *a, Type *result)
 	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
 	const Ints *batch = op_ints(op, A_lhs_batch);
 
-	const char *wrong = check_dot(op, a);
+	if (x->dtype != y->dtype)
+		return arena_printf(a, "dot needs operands of one dtype, not %s and %s",
+			dtypes[x->dtype].name, dtypes[y->dtype].name);
+	if (x->dtype == D_pred)
+		return "dot needs numbers, not pred";
+	const char *wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
+	if (!wrong)
+		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract, y->rank);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
+	if (!wrong)
+		wrong = check_dot_pairs(op, a, A_lhs_contract, A_rhs_contract);
 	if (wrong)
 		return wrong;
 	/* sums may be kept in a wider dtype of the same class (einsum's `dtype=`) */

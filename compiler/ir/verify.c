@@ -113,22 +113,6 @@ check_value_placement(Checker *c, const Value *v)
 
 /* ---- values --------------------------------------------------------- */
 
-static void
-check_type(Checker *c, const char *name, const Type *type)
-{
-	if (type->rank < 0 || type->rank > MAX_RANK || type->dtype >= DTYPE_COUNT) {
-		verify_fail(c, "the type of %s is broken", name);
-		return;
-	}
-	int64_t bytes = dtypes[type->dtype].bytes;
-	for (int d = 0; d < type->rank; d++)
-		if (type->dims[d] < 1 || !mul_i64(bytes, type->dims[d], &bytes)) {
-			verify_fail(c, "%s: dim %d has size %lld", name, d,
-				(long long)type->dims[d]);
-			return;
-		}
-}
-
 static bool
 name_is_clean(const char *name)
 {
@@ -151,52 +135,20 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 		verify_fail(c, "the name %s is used twice", v->name);
 	if (v->def != def || v->block != block || v->index != index)
 		verify_fail(c, "%s does not know where it is defined", v->name);
-	int before = c->failures;
-	check_type(c, v->name, &v->type);
-	if (c->failures == before)
-		check_value_placement(c, v);
 	c->seen[v->id] = v;
-}
-
-static void
-check_operands(Checker *c, const Op *op)
-{
-	int wanted = ops[op->kind].operands;
-
-	if (wanted >= 0 && op->noperands != wanted)
-		verify_fail(c, "%s has %d operands, not %d", ops[op->kind].name, op->noperands,
-			wanted);
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		/* bodies are closed: earlier in the op's own block */
-		bool seen = v && v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v
-			&& v->block == op->block;
-		if (!v)
-			verify_fail(c, "operand %d is missing", i);
-		else if (!seen)
-			verify_fail(c, "operand %d, %s, is not defined before this", i,
-				v->name);
+	const Type *type = &v->type;
+	if (type->rank < 0 || type->rank > MAX_RANK || type->dtype >= DTYPE_COUNT) {
+		verify_fail(c, "the type of %s is broken", v->name);
+		return;
 	}
-}
-
-static void
-check_attrs(Checker *c, const Op *op)
-{
-	for (int a = 0; a < ATTR_COUNT; a++) {
-		bool wanted = ops[op->kind].attrs >> a & 1;
-		AttrForm form = attr_table[a].form;
-		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
-			|| form == FORM_FACT || a == A_dim;
-		bool optional = form == FORM_FACT || form == FORM_FACTS;
-		if (wanted && optional && !op_has(op, a))
-			continue;
-		if (wanted != op_has(op, a))
-			verify_fail(c, "%s %s attribute %s", ops[op->kind].name,
-				wanted ? "lacks its" : "has no", attr_table[a].name);
-		else if (wanted && one && op_ints(op, a)->n != 1)
-			verify_fail(c, "attribute %s has %d entries, not 1", attr_table[a].name,
-				op_ints(op, a)->n);
-	}
+	int64_t bytes = dtypes[type->dtype].bytes;
+	for (int d = 0; d < type->rank; d++)
+		if (type->dims[d] < 1 || !mul_i64(bytes, type->dims[d], &bytes)) {
+			verify_fail(c, "%s: dim %d has size %lld", v->name, d,
+				(long long)type->dims[d]);
+			return;
+		}
+	check_value_placement(c, v);
 }
 
 /* What the table says of an op of its kind. */
@@ -214,23 +166,37 @@ check_row(Checker *c, const Op *op)
 		verify_fail(c, "something follows the return of its block");
 	if (!is_return && !op->next)
 		verify_fail(c, "the block ends without a return");
-	check_operands(c, op);
-	check_attrs(c, op);
-}
 
-static void
-check_result_types(Checker *c, const Op *op)
-{
-	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
-	const char *wrong = op_types(op, c->scratch, types);
+	if (row->operands >= 0 && op->noperands != row->operands)
+		verify_fail(c, "%s has %d operands, not %d", row->name, op->noperands,
+			row->operands);
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		/* bodies are closed: earlier in the op's own block */
+		bool seen = v && v->id >= 0 && v->id < c->m->nvalues && c->seen[v->id] == v
+			&& v->block == op->block;
+		if (!v)
+			verify_fail(c, "operand %d is missing", i);
+		else if (!seen)
+			verify_fail(c, "operand %d, %s, is not defined before this", i,
+				v->name);
+	}
 
-	if (wrong)
-		verify_fail(c, "%s", wrong);
-	for (int i = 0; i < op->nresults && !wrong; i++)
-		if (!type_equal(&types[i], &op->results[i]->type))
-			verify_fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
-				type_shape(c->scratch, &types[i]), op->results[i]->name,
-				type_shape(c->scratch, &op->results[i]->type));
+	for (int a = 0; a < ATTR_COUNT; a++) {
+		bool wanted = row->attrs >> a & 1;
+		AttrForm form = attr_table[a].form;
+		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
+			|| form == FORM_FACT || a == A_dim;
+		bool optional = form == FORM_FACT || form == FORM_FACTS;
+		if (wanted && optional && !op_has(op, a))
+			continue;
+		if (wanted != op_has(op, a))
+			verify_fail(c, "%s %s attribute %s", row->name,
+				wanted ? "lacks its" : "has no", attr_table[a].name);
+		else if (wanted && one && op_ints(op, a)->n != 1)
+			verify_fail(c, "attribute %s has %d entries, not 1", attr_table[a].name,
+				op_ints(op, a)->n);
+	}
 }
 
 /* ---- ops by the level ----------------------------------------------- */
@@ -412,8 +378,15 @@ check_op(Checker *c, Op *op)
 	c->line = op;
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);
-	if (shaped)
-		check_result_types(c, op);
+	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
+	const char *wrong = shaped ? op_types(op, c->scratch, types) : NULL;
+	if (wrong)
+		verify_fail(c, "%s", wrong);
+	for (int i = 0; i < op->nresults && shaped && !wrong; i++)
+		if (!type_equal(&types[i], &op->results[i]->type))
+			verify_fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
+				type_shape(c->scratch, &types[i]), op->results[i]->name,
+				type_shape(c->scratch, &op->results[i]->type));
 	if (c->failures != before || c->m->level == L_global || c->m->level >= L_device)
 		return;
 	if (op->nbodies)
