@@ -159,23 +159,16 @@ shrink(Op *op)
 }
 
 static bool
-is_needed(const Op *op)
-{
-	bool needed = op->kind == O_return;
-
-	for (int i = 0; i < op->nresults; i++)
-		needed |= op->results[i]->uses > 0;
-	return needed;
-}
-
-static bool
 remove_dead_in(Block *b)
 {
 	bool changed = false;
 
 	for (Op *op = b->first, *next; op; op = next) {
+		bool needed = op->kind == O_return;
 		next = op->next;
-		if (!is_needed(op)) {
+		for (int i = 0; i < op->nresults; i++)
+			needed |= op->results[i]->uses > 0;
+		if (!needed) {
 			op_remove(op);
 			changed = true;
 			continue;

@@ -161,7 +161,6 @@ typedef struct Use {
    something comes round that a loop's bodies have been walked without.  Then
    the uses of such values, and of what grows with them. */
 typedef struct Solver {
-	Arena *arena;
 	bool late; /* what grows now has uses that were looked at */
 	int nlate;
 	const Value **values; /* the last first */
@@ -233,17 +232,6 @@ list_uses(Op *op, void *data)
 }
 
 static void
-find_uses(Solver *solver, Block *b, int nvalues)
-{
-	solver->first = NEW_ARRAY(solver->arena, int, nvalues + 1);
-	block_walk(b, count_uses, solver->first);
-	for (int i = 0; i < nvalues; i++)
-		solver->first[i + 1] += solver->first[i];
-	solver->uses = NEW_ARRAY(solver->arena, Use, solver->first[nvalues] + 1);
-	block_walk(b, list_uses, solver);
-}
-
-static void
 look_at_use(Dataflow *d, const Value *v, const Use *use)
 {
 	const Op *op = use->op;
@@ -262,22 +250,27 @@ void
 dataflow_solve(Dataflow *d, Arena *a, Block *b)
 {
 	int n = b->module->nvalues;
-	Solver s = {.arena = a,
-		.values = NEW_ARRAY(a, const Value *, n + 1),
+	Solver solver = {.values = NEW_ARRAY(a, const Value *, n + 1),
 		.waits = NEW_ARRAY(a, bool, n + 1)};
 
-	d->solver = &s;
+	d->solver = &solver;
 	if (!d->of)
 		d->of = NEW_ARRAY(a, Facts, n + 1);
 	walk(d, b);
-	if (s.nlate)
-		find_uses(&s, b, n);
-	s.late = true;
-	while (s.nlate) {
-		const Value *v = s.values[--s.nlate];
-		s.waits[v->id] = false;
-		for (int i = s.first[v->id]; i < s.first[v->id + 1]; i++)
-			look_at_use(d, v, &s.uses[i]);
+	if (solver.nlate) {
+		solver.first = NEW_ARRAY(a, int, n + 1);
+		block_walk(b, count_uses, solver.first);
+		for (int i = 0; i < n; i++)
+			solver.first[i + 1] += solver.first[i];
+		solver.uses = NEW_ARRAY(a, Use, solver.first[n] + 1);
+		block_walk(b, list_uses, &solver);
+	}
+	solver.late = true;
+	while (solver.nlate) {
+		const Value *v = solver.values[--solver.nlate];
+		solver.waits[v->id] = false;
+		for (int i = solver.first[v->id]; i < solver.first[v->id + 1]; i++)
+			look_at_use(d, v, &solver.uses[i]);
 	}
 	d->solver = NULL;
 }

@@ -83,31 +83,24 @@ is_cut(const Op *op, int dim)
 
 /* What moves along its dim may come from anywhere. */
 static Content
-worst_factor(const Padder *p, const Op *op, const Rule *r, int factor)
-{
-	bool stays = r->factors[factor].kind == F_pass;
-	Content worst = CONTENT_zero;
-
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		Content c = content_of(p, v, -1);
-		for (int d = 0; d < v->type.rank && stays; d++)
-			if (r->dims[i][d].n && r->dims[i][d].f[0] == factor && !is_cut(op, d))
-				c = content_of(p, v, d);
-		if (i == 0 || moves_elements(op))
-			worst = least(worst, c);
-	}
-	return worst;
-}
-
-static Content
 moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
 {
 	const DimFactors *f = &r->dims[op->noperands][dim];
-	Content worst = f->n ? worst_factor(p, op, r, f->f[0]) : CONTENT_any;
+	bool moves = moves_elements(op);
+	Content worst = CONTENT_zero;
 
-	return moves_elements(op) || (keeps_zeros(op) && worst == CONTENT_zero) ? worst
-										: CONTENT_any;
+	if (!f->n)
+		return CONTENT_any;
+	bool stays = r->factors[f->f[0]].kind == F_pass;
+	for (int i = 0; i < (moves ? op->noperands : 1); i++) {
+		const Value *v = op->operands[i];
+		Content c = content_of(p, v, -1);
+		for (int d = 0; d < v->type.rank && stays; d++)
+			if (r->dims[i][d].n && r->dims[i][d].f[0] == f->f[0] && !is_cut(op, d))
+				c = content_of(p, v, d);
+		worst = least(worst, c);
+	}
+	return moves || (keeps_zeros(op) && worst == CONTENT_zero) ? worst : CONTENT_any;
 }
 
 static Content

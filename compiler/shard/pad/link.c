@@ -9,17 +9,13 @@
 #include "shard/pad/pad.h"
 
 static Class *
-root_of(Class *c)
+class_of(const Padder *p, const Value *v, int dim)
 {
+	Class *c = &pad_value(p, v)->dims[dim];
+
 	while (c->parent != c)
 		c = c->parent = c->parent->parent;
 	return c;
-}
-
-static Class *
-class_of(const Padder *p, const Value *v, int dim)
-{
-	return root_of(&pad_value(p, v)->dims[dim]);
 }
 
 static void
@@ -97,16 +93,6 @@ link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 				dims[i]);
 		first = i;
 	}
-}
-
-static void
-link_rule(Padder *p, const Op *op)
-{
-	const Rule *r = op_rule(p->arena, op);
-	int *dims = NEW_ARRAY(p->arena, int, r->ntensors);
-
-	for (int f = 0; f < r->nfactors; f++)
-		link_factor(p, op, r, f, dims);
 }
 
 /* `to` is an operand, padding and all. */
@@ -192,10 +178,14 @@ link_op(Op *op, void *data)
 
 	if (block_manual(op->block))
 		return;
-	if (pad_ops[op->kind].link)
+	if (pad_ops[op->kind].link) {
 		pad_ops[op->kind].link(p, op);
-	else if (!ops[op->kind].blocked)
-		link_rule(p, op);
+	} else if (!ops[op->kind].blocked) {
+		const Rule *r = op_rule(p->arena, op);
+		int *dims = NEW_ARRAY(p->arena, int, r->ntensors);
+		for (int f = 0; f < r->nfactors; f++)
+			link_factor(p, op, r, f, dims);
+	}
 }
 
 /* ---- classes ------------------------------------------------------------------- */
@@ -218,18 +208,6 @@ list_value(Value *v, void *data)
 	Padder *p = data;
 
 	p->program[v->id] = v;
-}
-
-static void
-make_classes(Padder *p)
-{
-	for (int i = 0; i < p->nprogram; i++) {
-		int rank = p->program[i]->type.rank;
-		Class *dims = NEW_ARRAY(p->arena, Class, rank + 1);
-		p->values[i]->dims = dims;
-		for (int d = 0; d < rank; d++)
-			dims[d] = (Class){.parent = &dims[d], .multiple = 1};
-	}
 }
 
 /* All ways that are written divide the number of devices, and so does what
@@ -373,7 +351,13 @@ pad_find_classes(Padder *p)
 	p->program = NEW_ARRAY(p->arena, Value *, m->nvalues + 1);
 	p->linked = NEW_ARRAY(p->arena, uint16_t *, m->nops + 1);
 	module_walk_values(m, list_value, p);
-	make_classes(p);
+	for (int i = 0; i < p->nprogram; i++) {
+		int rank = p->program[i]->type.rank;
+		Class *dims = NEW_ARRAY(p->arena, Class, rank + 1);
+		p->values[i]->dims = dims;
+		for (int d = 0; d < rank; d++)
+			dims[d] = (Class){.parent = &dims[d], .multiple = 1};
+	}
 	module_walk(m, link_op, p);
 	size_classes(p);
 	check_sizes(p);

@@ -76,17 +76,8 @@ pad_move_reverse(Padder *p, Op *op)
 
 /* ---- concat ------------------------------------------------------------------- */
 
-/* Along other dims, is the operand padded as the result is to be? */
-static bool
-is_alike(const Padder *p, const Op *op, const Value *v, int dim)
-{
-	for (int d = 0; d < v->type.rank; d++)
-		if (d != dim && v->type.dims[d] != pad_size(p, op->results[0], d))
-			return false;
-	return true;
-}
-
-/* Something is padded, and it all fits. */
+/* Something is padded, it all fits, and along other dims operands are padded as the
+   result is to be. */
 static bool
 may_place(const Padder *p, const Op *op, int dim, int64_t size)
 {
@@ -95,8 +86,11 @@ may_place(const Padder *p, const Op *op, int dim, int64_t size)
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
-		if (start + v->type.dims[dim] > size || !is_alike(p, op, v, dim))
+		if (start + v->type.dims[dim] > size)
 			return false;
+		for (int d = 0; d < v->type.rank; d++)
+			if (d != dim && v->type.dims[d] != pad_size(p, op->results[0], d))
+				return false;
 		padded |= pad_is_padded(v, dim);
 		start += pad_true_size(v, dim);
 	}
