@@ -20,18 +20,6 @@ is_constant(const Value *v)
 	return v->def && (v->def->kind == O_constant || v->def->kind == O_iota);
 }
 
-/* Tensors that cost nothing to make again: two users of one must not force
-   one placement on each other. */
-static bool
-is_splittable(const Value *v)
-{
-	if (v->annotated || !v->type.rank || !v->def)
-		return false;
-	return is_constant(v)
-		|| (v->def->kind == O_broadcast && v->def->operands[0]->type.rank == 0
-			&& is_constant(v->def->operands[0]));
-}
-
 static Value *
 copy_constant(Propagation *g, Value *v, Op *user)
 {
@@ -44,23 +32,23 @@ copy_constant(Propagation *g, Value *v, Op *user)
 	return op->results[0];
 }
 
-/* What a body's parameter is called outside; NULL for what a loop carries
-   and for other values. */
-static Value *
-outer_value(Value *v)
-{
-	Flow f = {.to = v};
-	bool named = !v->def && flow_next_to(&f) && flow_renames(&f) && f.op->kind != O_call;
-
-	return named ? f.from : NULL;
-}
-
+/* The tensor that an operand is, if it costs nothing to make again: two users of one
+   must not force one placement on each other.  A body's parameter is another name of
+   what is outside, unless a loop carries it. */
 static Value *
 constant_behind(Value *v)
 {
-	for (Value *outer = v; outer; outer = outer_value(v))
-		v = outer;
-	return is_splittable(v) ? v : NULL;
+	for (;;) {
+		Flow f = {.to = v};
+		if (v->def || !flow_next_to(&f) || !flow_renames(&f) || f.op->kind == O_call)
+			break;
+		v = f.from;
+	}
+	if (v->annotated || !v->type.rank || !v->def)
+		return NULL;
+	bool splat = v->def->kind == O_broadcast && v->def->operands[0]->type.rank == 0
+		&& is_constant(v->def->operands[0]);
+	return splat || is_constant(v) ? v : NULL;
 }
 
 /* `uses` serves as a mark: the first use keeps the original. */
@@ -86,16 +74,6 @@ split_constants(Propagation *g)
 	module_walk(g->module, split_constants_of, g);
 }
 
-static void
-remove_constant(Value *copy, const Value *original)
-{
-	Op *op = copy->def;
-
-	op_remove(op);
-	if (op->noperands && !original->def) /* a parameter: see above */
-		op_remove(op->operands[0]->def);
-}
-
 /* Copies that ended where their original did are undone. */
 void
 merge_constants(Propagation *g)
@@ -105,7 +83,10 @@ merge_constants(Propagation *g)
 		if (!placement_equal(&c->original->placement, &c->copy->placement))
 			continue;
 		c->user->operands[c->operand] = c->original;
-		remove_constant(c->copy, c->original);
+		Op *op = c->copy->def;
+		op_remove(op);
+		if (op->noperands && !c->original->def) /* a parameter: see above */
+			op_remove(op->operands[0]->def);
 		c->copy->name = c->original->name; /* in the story */
 	}
 }
@@ -134,81 +115,22 @@ unite(Propagation *g, const Value *a, const Value *b)
 		g->parent[x] = y;
 }
 
-/* Bodies as if they were written in place of their op. */
-static void
-unite_inlined(Op *op, void *data)
-{
-	for (Flow f = {.op = op}; flow_next(&f);)
-		if (flow_renames(&f))
-			unite(data, f.from, f.to);
-}
-
-/* What a loop carries is one value: a result, and a parameter of each body. */
-static void
-unite_carried(Op *op, void *data)
-{
-	for (Flow f = {.op = op}; op->kind == O_while && flow_next(&f);)
-		unite(data, op->results[f.index], f.to);
-}
-
-static void
-count_root_uses(Op *op, void *data)
-{
-	Propagation *g = data;
-
-	for (int i = 0; i < op->noperands; i++)
-		if (is_use(op, i))
-			g->uses[find(g, op->operands[i]->id)]++;
-}
-
-static void
-count_uses(Propagation *g)
-{
-	module_walk(g->module, count_root_uses, g);
-	for (int i = g->module->nvalues - 1; i >= 0; i--)
-		g->uses[i] = g->uses[find(g, i)];
-}
-
 /* ---- clusters --------------------------------------------------------------- */
-
-/* What is written about each root's values; while uniting. */
-typedef struct Written {
-	Value *by; /* NULL: nothing */
-	const Placement *placement;
-} Written;
-
-typedef struct Annotations {
-	Propagation *g;
-	Written *of; /* by value id */
-} Annotations;
 
 static void
 note_annotation(Value *v, void *data)
 {
-	Annotations *a = data;
-	Written *of = &a->of[find(a->g, v->id)];
+	Propagation *g = data;
+	Annotation *of = &g->annotations[find(g, v->id)];
 
 	if ((v->annotated || v->follows) && !of->by)
-		*of = (Written){v, &v->placement};
+		*of = (Annotation){v, &v->placement};
+	for (const Origin *o = v->origins; o; o = o->next) /* explicit code came before */
+		g->step = o->step > g->step ? o->step : g->step;
 }
 
-/* Where one begins like the other and is open, the longer; else false. */
-static bool
-join_dim(Placement *joined, const Placement *x, const Placement *y, int dim)
-{
-	AxisList a = placement_dim(x, dim), b = placement_dim(y, dim);
-	bool extend_a = placement_is_open(x, dim) && axes_is_prefix(&a, &b);
-	bool extend_b = placement_is_open(y, dim) && axes_is_prefix(&b, &a);
-
-	if (!axes_equal(&a, &b) && !extend_a && !extend_b)
-		return false;
-	if (y->priority[dim] < x->priority[dim])
-		joined->priority[dim] = y->priority[dim];
-	placement_set_dim(joined, dim, extend_a ? &b : &a);
-	return true;
-}
-
-/* What satisfies both annotations; false if nothing does. */
+/* What satisfies both annotations; false if nothing does.  Where one begins like the
+   other and is open, it is the longer. */
 static bool
 join(const Placement *x, const Placement *y, Placement *joined)
 {
@@ -219,9 +141,16 @@ join(const Placement *x, const Placement *y, Placement *joined)
 	*joined = *x;
 	if (!axes_equal(&ux, &uy) || x->combiner != y->combiner)
 		return false;
-	for (int d = 0; d < x->rank; d++)
-		if (!join_dim(joined, x, y, d))
+	for (int d = 0; d < x->rank; d++) {
+		AxisList a = placement_dim(x, d), b = placement_dim(y, d);
+		bool extend_a = placement_is_open(x, d) && axes_is_prefix(&a, &b);
+		bool extend_b = placement_is_open(y, d) && axes_is_prefix(&b, &a);
+		if (!axes_equal(&a, &b) && !extend_a && !extend_b)
 			return false;
+		if (y->priority[d] < x->priority[d])
+			joined->priority[d] = y->priority[d];
+		placement_set_dim(joined, d, extend_a ? &b : &a);
+	}
 	for (int i = 0; i < more.n; i++)
 		if (!axes_overlap(&barred, more.a[i]))
 			axes_append(&barred, more.a[i]);
@@ -252,13 +181,13 @@ warn_group(const Propagation *g, const Op *op, const Value *x, const Value *y)
 }
 
 static void
-unite_alike(Annotations *a, const Op *op, const Value *v, const Value *w)
+unite_alike(Propagation *g, const Op *op, const Value *v, const Value *other)
 {
-	Propagation *g = a->g;
-	Written x = a->of[find(g, v->id)], y = a->of[find(g, w->id)];
+	int a = find(g, v->id), b = find(g, other->id);
+	Annotation x = g->annotations[a], y = g->annotations[b];
 	Placement joined;
 
-	if (find(g, v->id) == find(g, w->id))
+	if (a == b)
 		return;
 	if (x.by && y.by) {
 		if (!join(x.placement, y.placement, &joined)) {
@@ -267,39 +196,36 @@ unite_alike(Annotations *a, const Op *op, const Value *v, const Value *w)
 		}
 		x.placement = arena_copy(g->arena, &joined, sizeof joined);
 	}
-	unite(g, v, w);
-	a->of[find(g, v->id)] = x.by ? x : y;
+	unite(g, v, other);
+	g->annotations[find(g, v->id)] = x.by ? x : y;
 }
 
 static void
-unite_group(Op *op, void *data)
+write_placement(Propagation *g, Cluster *c, const Placement *written)
 {
-	if (op->kind != O_shard_like)
-		return;
-	unite_alike(data, op, op->operands[0], op->results[0]);
-	unite_alike(data, op, op->operands[0], op->operands[1]);
+	c->written = arena_copy(g->module->arena, written, sizeof *written);
+	c->now = *written;
 }
 
-static void
-write_placement(Propagation *g, Cluster *c, const Placement *p)
-{
-	c->written = arena_copy(g->module->arena, p, sizeof *p);
-	c->now = *p;
-}
-
+/*
+ * A cluster for each representative, in the order of the program.
+ *
+ *   values  x 0   i 1   acc 2   acc' 3   acc (in the body) 4      a loop carries acc
+ *   roots     0     1       2        3                     3
+ *   clusters  0     1       2        3                     3
+ */
 static void
 add_value(Value *v, void *data)
 {
-	Annotations *a = data;
-	Propagation *g = a->g;
+	Propagation *g = data;
 
 	if (find(g, v->id) == v->id) {
 		Cluster *c = &g->clusters[g->nclusters];
 		g->cluster_of[v->id] = g->nclusters++;
-		c->annotated = a->of[v->id].by;
+		c->annotated = g->annotations[v->id].by;
 		c->now = placement_open(v->type.rank);
 		if (c->annotated)
-			write_placement(g, c, a->of[v->id].placement);
+			write_placement(g, c, g->annotations[v->id].placement);
 	}
 	/* a representative has the lowest id, so it is done already */
 	g->cluster_of[v->id] = g->cluster_of[find(g, v->id)];
@@ -357,24 +283,54 @@ index_touches(Propagation *g)
 	}
 }
 
+/* NULL: of an edge. */
+static Op *
+own_op(const Propagation *g, int i)
+{
+	return g->ops[i].edge ? NULL : g->ops[i].op;
+}
+
 void
 build_clusters(Propagation *g)
 {
 	Module *m = g->module;
-	Annotations a = {g, NEW_ARRAY(g->arena, Written, m->nvalues + 1)};
 
+	g->annotations = NEW_ARRAY(g->arena, Annotation, m->nvalues + 1);
 	g->parent = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->uses = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
 	for (int i = 0; i < m->nvalues; i++)
 		g->parent[i] = i;
-	module_walk(m, unite_inlined, g);
-	count_uses(g);
-	module_walk(m, unite_carried, g);
-	module_walk_values(m, note_annotation, &a);
-	module_walk(m, unite_group, &a);
-	module_walk_values(m, add_value, &a);
+	/* bodies as if they were written in place of their op: uses are counted so */
+	for (int i = 0; i < g->nops; i++)
+		for (Flow f = {.op = own_op(g, i)}; f.op && flow_next(&f);)
+			if (flow_renames(&f))
+				unite(g, f.from, f.to);
+	for (int i = 0; i < g->nops; i++) {
+		const Op *op = own_op(g, i);
+		for (int k = 0; op && k < op->noperands; k++)
+			if (is_use(op, k))
+				g->uses[find(g, op->operands[k]->id)]++;
+	}
+	for (int i = m->nvalues - 1; i >= 0; i--)
+		g->uses[i] = g->uses[find(g, i)];
+
+	/* what a loop carries is one value: a result, and a parameter of each body */
+	for (int i = 0; i < g->nops; i++) {
+		Op *op = own_op(g, i);
+		for (Flow f = {.op = op}; op && op->kind == O_while && flow_next(&f);)
+			unite(g, op->results[f.index], f.to);
+	}
+	module_walk_values(m, note_annotation, g);
+	for (int i = 0; i < g->nops; i++) {
+		const Op *op = own_op(g, i);
+		if (!op || op->kind != O_shard_like)
+			continue;
+		unite_alike(g, op, op->operands[0], op->results[0]);
+		unite_alike(g, op, op->operands[0], op->operands[1]);
+	}
+	module_walk_values(m, add_value, g);
 	index_touches(g);
 }
 

@@ -17,50 +17,6 @@ add_origin(Propagation *g, Value *v, Origin origin)
 	v->origins = o;
 }
 
-/* The axes that stood there before anything moved. */
-static void
-add_written_origins(Propagation *g, Value *v, const Cluster *c)
-{
-	Origin o = {.kind = ORIGIN_written};
-
-	if (v == c->annotated) {
-		o.where = v->type_range;
-	} else if (c->copied_from) {
-		o.kind = ORIGIN_op;
-		o.through = c->copied_from;
-		o.from = c->copied_from->results[0];
-		o.where = c->copied_from->range;
-	} else if (c->annotated) {
-		o.kind = ORIGIN_op;
-		o.from = c->annotated;
-		o.where = c->annotated->type_range;
-	} else {
-		return;
-	}
-	for (o.dim = 0; o.dim < c->written->rank; o.dim++) {
-		AxisList axes = placement_dim(c->written, o.dim);
-		for (int i = 0; i < axes.n; i++) {
-			o.axis = axes.a[i];
-			add_origin(g, v, o);
-		}
-	}
-}
-
-/* A member that was not itself the target has its axis from the one that
-   was; `through` is NULL then: they are one by definition. */
-static void
-add_arrivals(Propagation *g, Value *v, const Cluster *c)
-{
-	for (const Arrival *a = c->arrivals; a; a = a->next) {
-		Origin o = a->origin;
-		if (a->target != v) {
-			o.from = a->target;
-			o.through = NULL;
-		}
-		add_origin(g, v, o);
-	}
-}
-
 static void
 finish_value(Value *v, void *data)
 {
@@ -72,24 +28,45 @@ finish_value(Value *v, void *data)
 	v->placement = placement_close(c->now);
 	if (v->follows || v->origins)
 		return; /* explicit mode has told where from */
-	add_arrivals(g, v, c);
-	add_written_origins(g, v, c);
+
+	/* A member that was not itself the target has its axis from the one that
+	   was; `through` is NULL then: they are one by definition. */
+	for (const Arrival *arrival = c->arrivals; arrival; arrival = arrival->next) {
+		Origin o = arrival->origin;
+		if (arrival->target != v) {
+			o.from = arrival->target;
+			o.through = NULL;
+		}
+		add_origin(g, v, o);
+	}
+
+	/* the axes that stood there before anything moved */
+	Origin o = {.kind = ORIGIN_written};
+	if (v == c->annotated) {
+		o.where = v->type_range;
+	} else if (c->copied_from) {
+		o.kind = ORIGIN_op;
+		o.through = c->copied_from;
+		o.from = c->copied_from->results[0];
+		o.where = c->copied_from->range;
+	} else if (c->annotated) {
+		o.kind = ORIGIN_op;
+		o.from = c->annotated;
+		o.where = c->annotated->type_range;
+	}
+	for (o.dim = 0; c->written && o.dim < c->written->rank; o.dim++) {
+		AxisList axes = placement_dim(c->written, o.dim);
+		for (int i = 0; i < axes.n; i++) {
+			o.axis = axes.a[i];
+			add_origin(g, v, o);
+		}
+	}
 }
 
 /* ---- expect ------------------------------------------------------------------ */
 
-/* An open dim of an expectation only says how the axes begin. */
-static bool
-dim_as_expected(const Placement *wanted, const Placement *got, int dim)
-{
-	AxisList w = placement_dim(wanted, dim), v = placement_dim(got, dim);
-
-	axes_normalize(&w);
-	axes_normalize(&v);
-	return placement_is_open(wanted, dim) ? axes_is_prefix(&w, &v) : axes_equal(&w, &v);
-}
-
-/* An axis of size 1 splits nothing: --mesh X=1 keeps every promise. */
+/* An axis of size 1 splits nothing: --mesh X=1 keeps every promise.  An open dim of
+   an expectation only says how the axes begin. */
 static bool
 as_expected(const Expect *e)
 {
@@ -98,39 +75,16 @@ as_expected(const Expect *e)
 	AxisList none = {0};
 
 	for (int d = 0; d < e->value->type.rank; d++) {
-		if (!dim_as_expected(&wanted, &got, d))
+		AxisList want = placement_dim(&wanted, d), have = placement_dim(&got, d);
+		axes_normalize(&want);
+		axes_normalize(&have);
+		if (!(placement_is_open(&wanted, d) ? axes_is_prefix(&want, &have)
+						    : axes_equal(&want, &have)))
 			return false;
 		placement_set_dim(&wanted, d, &none);
 		placement_set_dim(&got, d, &none);
 	}
 	return placement_equal(&wanted, &got);
-}
-
-static void
-tell_story(Session *s, const Module *m, const Value *v)
-{
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList axes = placement_dim(&v->placement, d);
-		for (int i = 0; i < axes.n; i++) {
-			Text t = {0};
-			text_origin(&t, m, v, d, axes.a[i]);
-			diag_note(s, (Range){0}, "%s", t.s);
-			text_free(&t);
-		}
-	}
-}
-
-/* A result's type may become what the result is. */
-static void
-offer_result(const Module *m, const Expect *e, const char *got)
-{
-	const SourceFile *f = source_file(m->session, e->range.file);
-
-	if (!f || !f->text || !strncmp(f->text + e->range.begin, "expect", 6))
-		return;
-	const char *arrow =
-		arena_printf(m->arena, "-> %s%s", dtypes[e->value->type.dtype].name, got);
-	diag_choice(m->session, e->range, arrow + 3, "choices:  %s", arrow);
 }
 
 static void
@@ -145,8 +99,23 @@ check_expect(Propagation *g, const Expect *e)
 	text_placed(&wanted, &m->mesh, e->value, &e->placement);
 	diag(m->session, DIAG_expect_failed, e->range, "'%s' is placed %s, not %s", e->name,
 		got.s, wanted.s);
-	tell_story(m->session, m, e->value);
-	offer_result(m, e, got.s);
+	for (int d = 0; d < e->value->type.rank; d++) {
+		AxisList axes = placement_dim(&e->value->placement, d);
+		for (int i = 0; i < axes.n; i++) {
+			Text story = {0};
+			text_origin(&story, m, e->value, d, axes.a[i]);
+			diag_note(m->session, (Range){0}, "%s", story.s);
+			text_free(&story);
+		}
+	}
+
+	/* a result's type may become what the result is */
+	const SourceFile *file = source_file(m->session, e->range.file);
+	if (file && file->text && strncmp(file->text + e->range.begin, "expect", 6)) {
+		const char *arrow = arena_printf(m->arena, "-> %s%s",
+			dtypes[e->value->type.dtype].name, got.s);
+		diag_choice(m->session, e->range, arrow + 3, "choices:  %s", arrow);
+	}
 	text_free(&got);
 	text_free(&wanted);
 }

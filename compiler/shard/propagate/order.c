@@ -31,12 +31,6 @@ typedef enum Phase {
 	PHASE_all,
 } Phase;
 
-static bool
-is_dynamic(const Op *op)
-{
-	return op->kind == O_dynamic_slice || op->kind == O_dynamic_update_slice;
-}
-
 static Phase
 phase_of(const OpState *o, int level)
 {
@@ -45,15 +39,18 @@ phase_of(const OpState *o, int level)
 	static const Phase broadcast[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass_backward,
 		PHASE_backward, PHASE_all};
 
-	if (!o->rule || o->op->kind == O_output)
+	OpKind kind = o->op->kind;
+	bool dynamic = kind == O_dynamic_slice || kind == O_dynamic_update_slice;
+
+	if (!o->rule || kind == O_output)
 		return PHASE_none;
 	if (o->edge)
 		return PHASE_all;
 	if (o->pass_through)
 		return level || o->single_use ? PHASE_all : PHASE_none;
-	if (is_dynamic(o->op) && level <= 1)
+	if (dynamic && level <= 1)
 		return level || o->single_use ? PHASE_pass_forward : PHASE_none;
-	return o->op->kind == O_broadcast ? broadcast[level] : any[level];
+	return kind == O_broadcast ? broadcast[level] : any[level];
 }
 
 void
@@ -64,16 +61,16 @@ plan_levels(OpState *o)
 }
 
 static Way
-way_of(Phase phase, const Factor *f)
+way_of(Phase phase, const Factor *factor)
 {
 	static const Way pass[] = {WAY_none, WAY_forward, WAY_backward, WAY_both, WAY_backward,
 		WAY_both};
 	static const Way other[] = {WAY_none, WAY_none, WAY_none, WAY_none, WAY_backward,
 		WAY_both};
 
-	if (f->blocked)
+	if (factor->blocked)
 		return WAY_none;
-	return f->kind == F_pass ? pass[phase] : other[phase];
+	return factor->kind == F_pass ? pass[phase] : other[phase];
 }
 
 /* ---- the result of a step ------------------------------------------------ */
@@ -95,26 +92,20 @@ giver(const Projection *p, const Holder *taker, AxisRef a)
 	return best;
 }
 
-static const Holder *
-holder_with(const Projection *p, int tensor, int dim, AxisRef a)
-{
-	for (int i = p->first[tensor]; i < p->first[tensor + 1]; i++)
-		if (p->holders[i].dim == dim && took(p, &p->holders[i])
-			&& axes_overlap(&p->holders[i].axes, a))
-			return &p->holders[i];
-	return NULL;
-}
-
 static void
 note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 {
 	const Projection *p = &g->projection;
-	const Holder *h = holder_with(p, tensor, dim, a);
-	int from = h ? giver(p, h, a) : -1;
+	int from = -1;
 	Arrival *arrival = NEW(g->arena, Arrival);
 	Value *target = p->tensors[tensor];
 	Cluster *c = cluster_of(g, target);
 
+	for (int i = p->first[tensor]; i < p->first[tensor + 1] && from < 0; i++) {
+		const Holder *h = &p->holders[i];
+		if (h->dim == dim && took(p, h) && axes_overlap(&h->axes, a))
+			from = giver(p, h, a);
+	}
 	arrival->target = target;
 	arrival->origin = (Origin){
 		.kind = ORIGIN_op,
@@ -136,11 +127,8 @@ extend_dim(Propagation *g, int tensor, int dim)
 	Value *v = g->projection.tensors[tensor];
 	Placement *now = &cluster_of(g, v)->now;
 	AxisList axes = projection_dim(&g->projection, tensor, dim);
-	AxisList old = placement_dim(now, dim), effective = {0};
+	AxisList old = placement_dim(now, dim), effective = axes_moving(&old);
 
-	for (int i = 0; i < old.n; i++)
-		if (old.a[i].size > 1)
-			axes_append(&effective, old.a[i]);
 	if (axes_equal(&axes, &effective) || !axes_is_prefix(&effective, &axes))
 		return false;
 	AxisList added = axes_drop_prefix(&axes, &effective);
@@ -151,16 +139,6 @@ extend_dim(Propagation *g, int tensor, int dim)
 	for (int i = 0; i < added.n; i++)
 		note_arrival(g, tensor, dim, added.a[i]);
 	return true;
-}
-
-static bool
-extend_tensor(Propagation *g, int tensor)
-{
-	bool changed = false;
-
-	for (int d = 0; d < g->projection.rule->rank[tensor]; d++)
-		changed |= extend_dim(g, tensor, d);
-	return changed;
 }
 
 /* ---- worklist -------------------------------------------------------------- */
@@ -203,15 +181,6 @@ wake_neighbours(Propagation *g, const Cluster *c, int except, int level)
 		}
 }
 
-static bool
-has_axes(const Propagation *g, const OpState *o)
-{
-	for (int t = 0; t < o->rule->ntensors; t++)
-		if (placement_pieces(&tensor_cluster(g, o, t)->now))
-			return true;
-	return false;
-}
-
 /*
  * One step at one op.  A tensor that stands twice in it (dot of x and x) is
  * extended in its first place only; the op is not settled then, and is looked
@@ -221,12 +190,14 @@ static bool
 visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 {
 	Projection *p = &g->projection;
-	bool changed = false;
+	bool changed = false, any = false;
 
 	if (o->settled[strategy] == (int)phase)
 		return false;
 	o->settled[strategy] = (int8_t)phase;
-	if (!has_axes(g, o))
+	for (int t = 0; t < o->rule->ntensors && !any; t++)
+		any = placement_pieces(&tensor_cluster(g, o, t)->now) > 0;
+	if (!any)
 		return false;
 	project(p, g, o);
 	Way *way = p->way;
@@ -238,7 +209,12 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 	int version = g->step;
 	for (int t = 0; t < o->rule->ntensors; t++) {
 		Cluster *c = tensor_cluster(g, o, t);
-		if (!p->grown[t] || c->version == version || !extend_tensor(g, t))
+		if (!p->grown[t] || c->version == version)
+			continue;
+		bool extended = false;
+		for (int d = 0; d < o->rule->rank[t]; d++)
+			extended |= extend_dim(g, t, d);
+		if (!extended)
 			continue;
 		c->version = version;
 		changed = true;
@@ -246,29 +222,6 @@ visit(Propagation *g, OpState *o, Phase phase, Strategy strategy, int level)
 		wake_neighbours(g, c, (int)(o - g->ops), level);
 	}
 	return changed;
-}
-
-static bool
-drain(Propagation *g, int level, Strategy strategy)
-{
-	bool changed = false;
-
-	while (g->nstack) {
-		OpState *o = &g->ops[g->stack[--g->nstack]];
-		o->waiting = false;
-		changed |= visit(g, o, o->phases[level], strategy, level);
-	}
-	return changed;
-}
-
-static void
-push_unsettled(Propagation *g, int level, Strategy strategy)
-{
-	for (int i = g->nops - 1; i >= 0; i--) {
-		int phase = g->ops[i].phases[level];
-		if (phase && g->ops[i].settled[strategy] != phase)
-			push(g, i);
-	}
 }
 
 /* Between the values the entry returns and its results, always both ways. */
@@ -289,8 +242,16 @@ fixed_point(Propagation *g, int level, Strategy strategy)
 
 	do {
 		changed = synchronise_outputs(g, level, strategy);
-		push_unsettled(g, level, strategy);
-		changed |= drain(g, level, strategy);
+		for (int i = g->nops - 1; i >= 0; i--) {
+			int phase = g->ops[i].phases[level];
+			if (phase && g->ops[i].settled[strategy] != phase)
+				push(g, i);
+		}
+		while (g->nstack) {
+			OpState *o = &g->ops[g->stack[--g->nstack]];
+			o->waiting = false;
+			changed |= visit(g, o, o->phases[level], strategy, level);
+		}
 		changed |= synchronise_outputs(g, level, strategy);
 	} while (changed);
 }

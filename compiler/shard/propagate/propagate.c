@@ -15,37 +15,25 @@
 #include "shard/propagate/propagate.h"
 #include "shard/shard.h"
 
-static bool
-passes_through(const Op *op)
-{
-	return ops[op->kind].pointwise || op->kind == O_reshape || op->kind == O_transpose;
-}
-
-static bool
-used_once(const Propagation *g, const OpState *o)
-{
-	for (int i = 0; i < o->noperands; i++) {
-		const Value *v = o->tensors[i];
-		if (v->type.rank && g->uses[v->id] != 1)
-			return false;
-	}
-	return true;
-}
-
 static void
 prepare_ops(Propagation *g)
 {
 	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
 	for (int i = 0; i < g->nops; i++) {
 		OpState *o = &g->ops[i];
-		o->single_use = used_once(g, o);
-		o->pass_through = passes_through(o->op);
+		OpKind kind = o->op->kind;
+		o->single_use = true;
+		for (int k = 0; k < o->noperands; k++)
+			if (o->tensors[k]->type.rank && g->uses[o->tensors[k]->id] != 1)
+				o->single_use = false;
+		o->pass_through =
+			ops[kind].pointwise || kind == O_reshape || kind == O_transpose;
 		/* the members of a shard_like are one cluster: nothing to
 		   pass on */
-		if (!o->edge && o->op->kind != O_shard_like)
+		if (!o->edge && kind != O_shard_like)
 			o->rule = rule_book_get(g->rules, o->op);
 		plan_levels(o);
-		if (o->op->kind == O_output)
+		if (kind == O_output)
 			g->outputs[g->noutputs++] = i;
 	}
 }
@@ -73,17 +61,6 @@ show_until(Cluster *c, int now)
 	placement_set_replicated(&c->now, &barred);
 }
 
-static int
-highest_priority(const Placement *p)
-{
-	int highest = 0;
-
-	for (int d = 0; p && d < p->rank; d++)
-		if (p->priority[d] > highest)
-			highest = p->priority[d];
-	return highest;
-}
-
 static void
 run_priorities(Propagation *g)
 {
@@ -99,7 +76,10 @@ run_priorities(Propagation *g)
 			continue;
 		for (int i = 0; i < g->nclusters; i++) {
 			Cluster *c = &g->clusters[i];
-			int highest = highest_priority(c->written);
+			int highest = 0;
+			for (int d = 0; c->written && d < c->written->rank; d++)
+				if (c->written->priority[d] > highest)
+					highest = c->written->priority[d];
 			if (!highest || highest < priority)
 				continue;
 			show_until(c, priority);
@@ -107,17 +87,6 @@ run_priorities(Propagation *g)
 		}
 		run_levels(g);
 	}
-}
-
-/* Origins of explicit code came before. */
-static void
-find_last_step(Value *v, void *data)
-{
-	int *last = data;
-
-	for (const Origin *o = v->origins; o; o = o->next)
-		if (o->step > *last)
-			*last = o->step;
 }
 
 bool
@@ -128,7 +97,6 @@ propagate(Module *m)
 	module_limit_indices(m);
 	split_constants(&g);
 	module_number(m);
-	module_walk_values(m, find_last_step, &g.step);
 	g.rules = rule_book_new(g.arena);
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);

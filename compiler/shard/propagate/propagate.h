@@ -54,6 +54,12 @@ typedef struct Copy {
 	Value *original, *copy;
 } Copy;
 
+/* What is written about the values of a root, while they are united. */
+typedef struct Annotation {
+	Value *by; /* NULL: nothing */
+	const Placement *placement;
+} Annotation;
+
 /* An op, or an edge of a loop or branch, where axes may pass. */
 typedef struct OpState {
 	Op *op;
@@ -103,11 +109,12 @@ typedef struct Propagation {
 	int *state_of; /* by op id: of `ops` */
 	Cluster *clusters;
 	int nclusters;
-	int *cluster_of; /* by value id */
-	int *parent;	 /* union-find by value id, while building */
-	int *uses;	 /* by value id, as if bodies were inlined */
-	int *touches;	 /* of `ops`, around each cluster */
-	int *outputs;	 /* of `ops`: the entry's results */
+	int *cluster_of;	 /* by value id */
+	int *parent;		 /* union-find by value id, while building */
+	Annotation *annotations; /* by root, while building */
+	int *uses;		 /* by value id, as if bodies were inlined */
+	int *touches;		 /* of `ops`, around each cluster */
+	int *outputs;		 /* of `ops`: the entry's results */
 	int noutputs;
 	int *stack; /* worklist */
 	int nstack;

@@ -102,23 +102,19 @@ begins(const AxisList *less, const AxisList *more)
 
 static const AxisRef nothing = {0, 1, 1};
 
-/* The longest major part of `a` that can stand beside `other`. */
-static AxisRef
-clear_of_axis(AxisRef a, AxisRef other)
-{
-	if (axis_can_coexist(a, other))
-		return a;
-	if (other.pre <= a.pre || other.pre % a.pre || a.size % (other.pre / a.pre))
-		return nothing;
-	a.size = other.pre / a.pre;
-	return a;
-}
-
+/* The longest major part of `a` that can stand beside all of `taken`: of X:(1)4
+   beside X:(2)2 that is X:(1)2. */
 static AxisRef
 clear_of(AxisRef a, const AxisList *taken)
 {
-	for (int i = 0; i < taken->n && a.size > 1; i++)
-		a = clear_of_axis(a, taken->a[i]);
+	for (int i = 0; i < taken->n && a.size > 1; i++) {
+		AxisRef other = taken->a[i];
+		if (axis_can_coexist(a, other))
+			continue;
+		if (other.pre <= a.pre || other.pre % a.pre || a.size % (other.pre / a.pre))
+			return nothing;
+		a.size = other.pre / a.pre;
+	}
 	return a;
 }
 
@@ -258,17 +254,6 @@ basic_factor(Projection *p, int factor, Way way)
 	return changed;
 }
 
-static bool
-basic_step(Projection *p, const Way *way)
-{
-	bool changed = false;
-
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (way[f] != WAY_none)
-			changed |= basic_factor(p, f, way[f]);
-	return changed;
-}
-
 /* ---- aggressive --------------------------------------------------------- */
 
 /* The largest tensor that already carries what was agreed; -1 if none. */
@@ -344,20 +329,6 @@ share_of(const Projection *p, const Holder *h)
 	return axes;
 }
 
-/*
- * Operands of a pointwise op take no more than its result could: else a
- * closed result would leave two operands to gather instead of one.
- */
-static void
-cut_to_results(const Projection *p, int factor, AxisList *axes)
-{
-	for (int t = p->rule->noperands; t < p->rule->ntensors; t++) {
-		const Holder *h = holder_of(p, t, factor);
-		if (h && begins(&h->axes, axes))
-			*axes = h->axes;
-	}
-}
-
 static bool
 give(Projection *p, int factor, Way way, bool to_operands)
 {
@@ -368,23 +339,15 @@ give(Projection *p, int factor, Way way, bool to_operands)
 		if (is_operand(p, h) != to_operands || !may_receive(p, h, way))
 			continue;
 		AxisList axes = share_of(p, h);
-		if (to_operands && ops[p->op->kind].pointwise)
-			cut_to_results(p, factor, &axes);
+		/* operands of a pointwise op take no more than its result could: else a
+		   closed result would leave two operands to gather instead of one */
+		bool cut = to_operands && ops[p->op->kind].pointwise;
+		for (int t = p->rule->noperands; cut && t < p->rule->ntensors; t++) {
+			const Holder *result = holder_of(p, t, factor);
+			if (result && begins(&result->axes, &axes))
+				axes = result->axes;
+		}
 		changed |= grow(p, h, &axes);
-	}
-	return changed;
-}
-
-static bool
-aggressive_step(Projection *p, const Way *way)
-{
-	int n = sort_factors(p, way);
-	bool changed = false;
-
-	for (int i = 0; i < n; i++) {
-		int f = p->order[i];
-		changed |= give(p, f, way[f], false);
-		changed |= give(p, f, way[f], true);
 	}
 	return changed;
 }
@@ -392,5 +355,19 @@ aggressive_step(Projection *p, const Way *way)
 bool
 step(Projection *p, Strategy strategy, const Way *way)
 {
-	return strategy == BASIC ? basic_step(p, way) : aggressive_step(p, way);
+	bool changed = false;
+
+	if (strategy == BASIC) {
+		for (int f = 0; f < p->rule->nfactors; f++)
+			if (way[f] != WAY_none)
+				changed |= basic_factor(p, f, way[f]);
+		return changed;
+	}
+	int n = sort_factors(p, way);
+	for (int i = 0; i < n; i++) {
+		int f = p->order[i];
+		changed |= give(p, f, way[f], false);
+		changed |= give(p, f, way[f], true);
+	}
+	return changed;
 }
