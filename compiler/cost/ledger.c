@@ -233,7 +233,7 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 					.hops = cost.hops,
 				});
 		}
-		for (int i = 0; i < op->nbodies; i++)
+		for (int i = 0; i < op->nbodies && op->kind != O_fusion; i++)
 			bodies = (op->kind == O_if ? larger_of : sum_of)(bodies,
 				enter_block(l, mesh, row, op->bodies[i]));
 		op_trips(op, &trips);

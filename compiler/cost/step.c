@@ -67,12 +67,63 @@ add_links(StepCost *c, const Mesh *mesh, const Op *op, double bytes)
 			  : collective_seconds(mesh, op->kind, op->axes, bytes));
 }
 
+/* ---- fusions ----------------------------------------------------------------- */
+
+/* How many elements its root stores: of a tensor that is changed, a part. */
+static double
+stored_elements(const Op *op, const Op *root)
+{
+	const Value *part = op->results[0];
+
+	if (root && root->kind == O_dynamic_update_slice)
+		part = root->operands[1];
+	if (root && root->kind == O_scatter_add)
+		part = root->operands[2];
+	return (double)type_elements(&part->type);
+}
+
+/*
+ * One pass over memory: what is stored, and of each operand as much as the loops
+ * can read.  The inside of a pad is stored twice.
+ */
+static StepCost
+fusion_cost(const Mesh *mesh, const Op *op)
+{
+	const Block *body = op->bodies[0];
+	const Op *root = body->last->operands[0]->def;
+	double stored = stored_elements(op, root), turns = stored, bytes = 0, flops = 0;
+
+	if (root && root->kind == O_dot)
+		return step_cost(mesh, root, NULL, NULL);
+	for (const Op *inside = body->first; inside->kind != O_return; inside = inside->next) {
+		double elements = 0;
+		if (inside->kind == O_reduce)
+			elements = (double)type_elements(&inside->operands[0]->type);
+		turns = elements > turns ? elements : turns;
+		flops += op_flops(inside, NULL, &inside->results[0]->type);
+	}
+	for (int i = 0; i < op->noperands; i++) {
+		const Type *t = &op->operands[i]->type;
+		double all = (double)type_elements(t);
+		bytes += (all < turns ? all : turns) * dtypes[t->dtype].bytes;
+	}
+	if (root && root->kind == O_pad)
+		stored += (double)type_elements(&root->operands[0]->type);
+	for (int i = 0; i < op->nresults; i++)
+		bytes += stored * dtypes[op->results[i]->type.dtype].bytes;
+	StepCost c = kernel_cost(mesh, bytes);
+	c.flops = flops;
+	return c;
+}
+
 StepCost
 step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {
 	const Target *target = mesh->target;
 	StepCost c = {0};
 
+	if (op->kind == O_fusion)
+		return fusion_cost(mesh, op);
 	if (!op->nresults || op->nbodies)
 		return c;
 	if (!result)

@@ -13,6 +13,7 @@
 #include "driver.h"
 #include "eval/interpret.h"
 #include "memory/plan.h"
+#include "sched/sched.h"
 
 /* ---- time ------------------------------------------------------------ */
 
@@ -137,7 +138,7 @@ read_dump(Compilation *c)
 		if (o->outputs[i].kind->level < (int)c->module->level)
 			return usage(s, "%s is past '%s' already (after the pass '%s')",
 				o->input, o->outputs[i].kind->name, name);
-	return true;
+	return c->module->level < L_fused || fused_check(c->module, top);
 }
 
 static bool
@@ -186,7 +187,7 @@ wanted_level(const Options *o)
 	if (stop)
 		return stop->after;
 	if (o->action != ACT_emit)
-		return L_device;
+		return L_fused;
 	if (o->remarks & REMARK_pad)
 		level = L_sharded;
 	if (o->remarks & REMARK_reshard || o->strict)

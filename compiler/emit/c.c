@@ -8,7 +8,7 @@
  *   run()        the program: what it calls in order, the same on every device
  *   program      parameters, results and sizes, for the runtime
  *
- * Requires L_device and its plan.  Nothing the user wrote becomes anything
+ * Requires L_fused and its plan.  Nothing the user wrote becomes anything
  * but a string or a comment.
  */
 #include <math.h>
@@ -35,15 +35,6 @@ c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 	text_add(t, ")");
 }
 
-bool
-c_same_buffer(const Emitter *e, const Value *a, const Value *b)
-{
-	const Plan *p = e->plan;
-
-	return p->buffer_of[steps_home(e->steps, a)->id]
-		== p->buffer_of[steps_home(e->steps, b)->id];
-}
-
 /* ---- run() -------------------------------------------------------------- */
 
 static const char *
@@ -62,31 +53,50 @@ print_type(Emitter *e, Text *t, const Value *v)
 
 /* Whose buffers are read: " from x, W", for the pointers in the call. */
 static void
-print_reads(Text *t, const Step *s)
+print_reads(const Emitter *e, Text *t, const Op *op)
 {
-	for (int i = 0; i < s->nreads && i < MAX_LISTED; i++)
-		text_printf(t, "%s%s", i ? ", " : " from ", s->reads[i]->name);
-	if (s->nreads > MAX_LISTED)
-		text_printf(t, " and %d more", s->nreads - MAX_LISTED);
+	int n = 0, listed = op->kind == O_while ? 0 : op->kind == O_if ? 1 : op->noperands;
+
+	for (int i = 0; i < listed; i++) {
+		const Value *v = op->operands[i], *def = value_around(v);
+		if (e->plan->buffer_of[v->id] < 0)
+			continue;
+		while (def->def && def->def->kind == O_reshape)
+			def = value_around(def->def->operands[0]);
+		if (n++ < MAX_LISTED)
+			text_printf(t, "%s%s", n > 1 ? ", " : " from ", def->name);
+	}
+	if (n > MAX_LISTED)
+		text_printf(t, " and %d more", n - MAX_LISTED);
+}
+
+static void
+print_made(Emitter *e, Text *t, const Op *op)
+{
+	int n = 0;
+
+	for (int i = 0; i < op->nresults; i++) {
+		if ((op->kind == O_while && loop_hands_on(op, i)) || n++ >= MAX_LISTED)
+			continue;
+		text_printf(t, "%s%s ", n > 1 ? ", " : ": ", op->results[i]->name);
+		print_type(e, t, op->results[i]);
+	}
+	if (n > MAX_LISTED)
+		text_printf(t, " and %d more", n - MAX_LISTED);
 }
 
 /* "ffn.shd:7 einsum 'bd,df->bf': h bf16[8@X, 2048@Y] from x, W" */
 void
-c_origin(Emitter *e, Text *t, const char *indent, const Op *op, const Step *s)
+c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads)
 {
 	Text line = {0};
 
 	if (op->range.file)
 		text_printf(&line, "%s:%d ", source_path(e, op), op->range.line);
 	text_add(&line, op->label ? op->label : ops[op->kind].name);
-	for (int i = 0; i < op->nresults && i < MAX_LISTED; i++) {
-		text_printf(&line, "%s%s ", i ? ", " : ": ", op->results[i]->name);
-		print_type(e, &line, op->results[i]);
-	}
-	if (op->nresults > MAX_LISTED)
-		text_printf(&line, " and %d more", op->nresults - MAX_LISTED);
-	if (s)
-		print_reads(&line, s);
+	print_made(e, &line, op);
+	if (reads)
+		print_reads(e, &line, op);
 	if (op->kind == O_while && op_ints(op, A_trips)->n)
 		text_printf(&line, ", %lld times", (long long)op_int(op, A_trips));
 	text_printf(t, "%s/* ", indent);
@@ -106,12 +116,12 @@ print_line(Emitter *e, const Op *op)
 	text_add(&e->run, "\n");
 }
 
-static const char *
-scalar_argument(Emitter *e, const Value *v)
+const char *
+c_offset(Emitter *e, const Value *v)
 {
 	Text t = {0};
 
-	v = steps_source(e->steps, v);
+	v = value_around(v);
 	if (v->def->kind != O_constant)
 		return arena_printf(e->arena, "s%d", v->id);
 	c_constant(&t, v->type.dtype, op_int(v->def, A_value));
@@ -119,12 +129,14 @@ scalar_argument(Emitter *e, const Value *v)
 }
 
 static void
-emit_scalar(Emitter *e, const Op *op)
+emit_offset(Emitter *e, const Op *op)
 {
 	const Value *v = op->results[0];
 	const char *args[3] = {"", "", ""};
 	const char *type = compute_type(v->type.dtype);
 
+	if (op->kind == O_constant)
+		return;
 	text_printf(&e->run, "\tconst %s s%d = ", type, v->id);
 	if (op->kind == O_partition_id) {
 		text_printf(&e->run, "(%s)shdrt_device_id(dev);\n", type);
@@ -138,52 +150,18 @@ emit_scalar(Emitter *e, const Op *op)
 			c_array(e, table->def), at, at, last, last, at);
 		return;
 	}
+	if (op->kind == O_take) {
+		const Value *table = value_around(op->operands[0]);
+		const char *at = c_offset(e, op->operands[1]);
+		long long last = (long long)table->type.dims[0] - 1;
+		text_printf(&e->run, "%s[%s < 0 ? 0 : %s > %lld ? %lld : %s];\n",
+			c_array(e, table->def), at, at, last, last, at);
+		return;
+	}
 	for (int i = 0; i < op->noperands; i++)
-		args[i] = scalar_argument(e, op->operands[i]);
+		args[i] = c_offset(e, op->operands[i]);
 	c_pointwise(&e->run, op, args);
 	text_add(&e->run, ";\n");
-}
-
-/* Of a part of a buffer, as much as the kernel's loops can touch. */
-static double
-touched_bytes(const Step *s, const Value *v)
-{
-	const Kernel *k = s->kernel;
-	double bytes = dtypes[v->type.dtype].bytes;
-	double all = (double)type_bytes(&v->type);
-
-	for (int p = 0; k && p < k->norder; p++)
-		bytes *= (double)k->loops[k->order[p]].extent;
-	return k && bytes < all ? bytes : all;
-}
-
-/* An operand that is changed in place is not copied first. */
-static double
-moved_bytes(const Emitter *e, const Step *s)
-{
-	double bytes = 0;
-
-	for (int i = 0; i < s->nresults; i++)
-		bytes += touched_bytes(s, s->results[i]);
-	for (int i = 0; i < s->nreads; i++)
-		bytes += touched_bytes(s, s->reads[i]);
-	if (s->base && !c_same_buffer(e, s->result, s->base))
-		bytes += 2 * (double)type_bytes(&s->result->type);
-	return bytes;
-}
-
-/* The slower of its arithmetic and its traffic, on the target. */
-static double
-step_seconds(const Emitter *e, const Step *s)
-{
-	const Mesh *m = &e->module->mesh;
-
-	if (s->kind == STEP_dot) {
-		return step_cost(m, s->op, NULL, &s->result->type).seconds;
-	}
-	if (s->kind == STEP_copy && c_same_buffer(e, s->result, s->reads[0]))
-		return 0;
-	return kernel_cost(m, moved_bytes(e, s)).seconds;
 }
 
 /* The emulated clock matters where devices meet. */
@@ -199,48 +177,82 @@ emit_tick(Emitter *e)
 }
 
 /* Where devices meet and where control turns, the clock must be right. */
-static bool
-keeps_time(const Step *s)
+static void
+emit_turn(Emitter *e, const Op *op, void (*emit)(Emitter *e, const Op *op), bool origin)
 {
-	return s->kind == STEP_collective || s->kind >= STEP_loop;
+	int depth = e->depth, low;
+
+	e->step_from = e->run.n;
+	emit_tick(e);
+	if (origin) {
+		c_step_comment(e, op);
+		print_line(e, op);
+	}
+	emit(e, op);
+	low = depth < e->depth ? depth : e->depth;
+	c_note_step(e, op, depth, emit == emit_else ? low - 1 : low);
 }
 
 static void
-emit_step(Emitter *e, const Step *s)
+emit_fusion(Emitter *e, Op *op)
 {
-	typedef void EmitStep(Emitter *, const Step *);
-	static const struct {
-		EmitStep *emit;
-		bool origin; /* is said */
-	} rows[] = {
-		[STEP_kernel] = {emit_kernel, true},
-		[STEP_dot] = {emit_dot, true},
-		[STEP_collective] = {emit_collective, true},
-		[STEP_sort] = {emit_sort, true},
-		[STEP_extern] = {emit_extern, true},
-		[STEP_copy] = {emit_copy, false},
-		[STEP_swap] = {emit_swap, false},
-		[STEP_loop] = {emit_loop, true},
-		[STEP_test] = {emit_test, false},
-		[STEP_repeat] = {emit_end, false},
-		[STEP_if] = {emit_if, true},
-		[STEP_else] = {emit_else, false},
-		[STEP_endif] = {emit_end, false},
-	};
+	const Kernel *k = view_kernels(e->view, op);
 
-	int depth = e->depth;
+	if (!k)
+		die("%s is not one loop nest", op->results[0]->name);
+	if (k->kind == KERNEL_dot)
+		emit_dot(e, op, k);
+	for (; k && k->kind != KERNEL_dot; k = k->next)
+		emit_kernel(e, op, k);
+}
+
+static void
+emit_local(Emitter *e, Op *op)
+{
+	bool copied = op->kind == O_output, swapped = op->nresults > 1 && op->nbodies;
 
 	e->step_from = e->run.n;
-	if (keeps_time(s))
-		emit_tick(e);
-	if (rows[s->kind].origin) {
-		c_step_comment(e, s);
-		print_line(e, s->op);
+	if (!copied && !swapped) {
+		c_step_comment(e, op);
+		print_line(e, op);
 	}
-	rows[s->kind].emit(e, s);
-	c_note_step(e, s, depth);
-	if (!keeps_time(s))
-		e->seconds += step_seconds(e, s);
+	if (copied)
+		emit_copy(e, op);
+	else if (swapped)
+		emit_swap(e, op);
+	else if (op->kind == O_sort)
+		emit_sort(e, op);
+	else if (op->kind == O_extern)
+		emit_extern(e, op);
+	else
+		emit_fusion(e, op);
+	c_note_step(e, op, e->depth, e->depth);
+	if (!copied || e->run.n > e->step_from)
+		e->seconds += step_cost(&e->module->mesh, op, NULL, NULL).seconds;
+}
+
+static void
+emit_block(Emitter *e, const Block *b)
+{
+	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
+		if (op->kind == O_while) {
+			emit_turn(e, op, emit_loop, true);
+			emit_block(e, op->bodies[0]);
+			emit_turn(e, op, emit_test, false);
+			emit_block(e, op->bodies[1]);
+			emit_turn(e, op, emit_end, false);
+		} else if (op->kind == O_if) {
+			emit_turn(e, op, emit_if, true);
+			emit_block(e, op->bodies[0]);
+			emit_turn(e, op, emit_else, false);
+			emit_block(e, op->bodies[1]);
+			emit_turn(e, op, emit_end, false);
+		} else if (op_communicates(op)) {
+			emit_turn(e, op, emit_collective, true);
+		} else if (op->kind != O_reshape && !op_is_offset(op)) {
+			emit_local(e, op);
+		}
+	}
 }
 
 /* ---- the file ----------------------------------------------------------- */
@@ -297,21 +309,22 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 {
 	const Module *m = plan->module;
 	Emitter e = {.plan = plan,
-		.steps = plan->steps,
+		.view = view_new(m),
 		.module = m,
 		.options = o,
 		.arena = m->arena,
 		.by_text = table_new(m->arena),
 		.indent = "\t"};
 
-	for (int i = 0; i < e.steps->nscalars; i++)
-		emit_scalar(&e, e.steps->scalars[i]);
-	c_note_step(&e, NULL, 0);
-	for (int i = 0; i < e.steps->n; i++)
-		emit_step(&e, &e.steps->step[i]);
+	for (int i = 0; i < plan->lives->n; i++)
+		if (op_is_offset(plan->lives->step[i]))
+			emit_offset(&e, plan->lives->step[i]);
+	c_note_step(&e, NULL, 0, 0);
+	emit_block(&e, m->entry);
 	e.step_from = e.run.n;
 	emit_tick(&e);
-	c_note_step(&e, NULL, 0);
+	c_note_step(&e, NULL, 0, 0);
+	view_free(e.view);
 	print_heading(&e, t);
 	text_add(t, e.kernels.n ? e.kernels.s : "");
 	print_table(t, "shdrt_dot", "dots", &e.dots);

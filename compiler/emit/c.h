@@ -6,6 +6,7 @@
 
 #include "emit/emit.h"
 #include "memory/plan.h"
+#include "sched/fuse/kernel.h"
 
 enum { MAX_NAME = 48 };
 
@@ -18,7 +19,7 @@ typedef struct Chunk {
 
 typedef struct Emitter {
 	const Plan *plan;
-	const Steps *steps;
+	Fuse *view; /* the loops of the op at hand */
 	const Module *module;
 	const EmitOptions *options;
 	Arena *arena;
@@ -60,8 +61,8 @@ const char *c_array(Emitter *e, const Op *constant);
 bool is_half(DType d);
 const char *compute_type(DType d);
 
-/* c_kernel.c: a call of the (shared) function of a kernel step */
-void emit_kernel(Emitter *e, const Step *step);
+/* c_kernel.c: a call of the (shared) function of a kernel */
+void emit_kernel(Emitter *e, const Op *op, const Kernel *k);
 
 /* c_nest.c: the body of such a function */
 typedef struct Param {
@@ -71,7 +72,7 @@ typedef struct Param {
 
 typedef struct KernelText {
 	Emitter *emitter;
-	const Step *step;
+	const Op *op;
 	const Kernel *k;
 	Param *params;
 	int nparams;
@@ -82,42 +83,41 @@ typedef struct KernelText {
 void kernel_body(KernelText *w);
 
 /* c_control.c: loops, branches and the copies between them */
-void emit_loop(Emitter *e, const Step *step);
-void emit_test(Emitter *e, const Step *step);
-void emit_if(Emitter *e, const Step *step);
-void emit_else(Emitter *e, const Step *step);
-void emit_end(Emitter *e, const Step *step);
-void emit_copy(Emitter *e, const Step *step);
-void emit_swap(Emitter *e, const Step *step);
-/* Copies the buffer of `from` to that of `to` unless it is the same. */
-void c_copy(Emitter *e, const Value *to, const Value *from);
+void emit_loop(Emitter *e, const Op *op);
+void emit_test(Emitter *e, const Op *op);
+void emit_if(Emitter *e, const Op *op);
+void emit_else(Emitter *e, const Op *op);
+void emit_end(Emitter *e, const Op *op);
+void emit_copy(Emitter *e, const Op *op);
+void emit_swap(Emitter *e, const Op *op);
 
 /* c_repeat.c: what run() consists of, equal layers as a loop.  Numbers that
    may differ between such layers are written by c_number(). */
 void c_number(Text *t, int64_t n);
-void c_step_comment(Emitter *e, const Step *s);
-void c_note_step(Emitter *e, const Step *s, int depth); /* after it; or NULL */
+void c_step_comment(Emitter *e, const Op *op);
+/* After a step of `op`, or of none; `low` is the least depth in it. */
+void c_note_step(Emitter *e, const Op *op, int depth, int low);
 void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
-void emit_dot(Emitter *e, const Step *step);
-void emit_collective(Emitter *e, const Step *step);
-void emit_sort(Emitter *e, const Step *step);
+void emit_dot(Emitter *e, const Op *op, const Kernel *k);
+void emit_collective(Emitter *e, const Op *op);
+void emit_sort(Emitter *e, const Op *op);
 /* Index of an equal row, or of a new one, in a table printed to `rows`. */
 int c_share_row(Emitter *e, Text *rows, int *n, const Text *row);
 void emit_program(Emitter *e, Text *t);
 
 /* c_extern.c: calls of the user's functions, and the table of them */
-void emit_extern(Emitter *e, const Step *step);
+void emit_extern(Emitter *e, const Op *op);
 void print_externs(Emitter *e, Text *t);
 
 /* c.c */
 /* "(const float *)(slab + 64)": an element of the buffer that holds v; "slab
    + 64" where `element` is negative. */
 void c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant);
-bool c_same_buffer(const Emitter *e, const Value *a, const Value *b);
-/* A comment of its own line: where the op is from and what it makes; with a
-   step, of what. */
-void c_origin(Emitter *e, Text *t, const char *indent, const Op *op, const Step *step);
+/* The variable or literal of an offset. */
+const char *c_offset(Emitter *e, const Value *v);
+/* A comment of its own line: where the op is from and what it makes, and of what. */
+void c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads);
 
 #endif

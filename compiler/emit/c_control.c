@@ -64,35 +64,35 @@ note_loop(Emitter *e, const Op *loop)
 }
 
 void
-emit_loop(Emitter *e, const Step *s)
+emit_loop(Emitter *e, const Op *op)
 {
-	if (endless(s->op) == s->op)
-		note_loop(e, s->op);
+	if (endless(op) == op)
+		note_loop(e, op);
 	text_printf(&e->run, "%sfor (;;) {\n", e->indent);
 	indent(e, 1);
 }
 
 void
-emit_test(Emitter *e, const Step *s)
+emit_test(Emitter *e, const Op *op)
 {
 	text_add(&e->run, e->indent);
-	print_offset(e, "if (!slab[", s->reads[0]);
+	print_offset(e, "if (!slab[", op->bodies[0]->last->operands[0]);
 	text_printf(&e->run, "])\n%s\tbreak;\n", e->indent);
 }
 
 void
-emit_if(Emitter *e, const Step *s)
+emit_if(Emitter *e, const Op *op)
 {
 	text_add(&e->run, e->indent);
-	print_offset(e, "if (slab[", s->reads[0]);
+	print_offset(e, "if (slab[", op->operands[0]);
 	text_add(&e->run, "]) {\n");
 	indent(e, 1);
 }
 
 void
-emit_else(Emitter *e, const Step *s)
+emit_else(Emitter *e, const Op *op)
 {
-	(void)s;
+	(void)op;
 	indent(e, -1);
 	e->else_from = e->run.n;
 	text_printf(&e->run, "%s} else {\n", e->indent);
@@ -101,14 +101,14 @@ emit_else(Emitter *e, const Step *s)
 }
 
 void
-emit_end(Emitter *e, const Step *s)
+emit_end(Emitter *e, const Op *op)
 {
 	indent(e, -1);
-	if (s->kind == STEP_endif && e->run.n == e->else_to)
+	if (op->kind == O_if && e->run.n == e->else_to)
 		e->run.n = e->step_from = e->else_from; /* nothing to do there */
 	text_printf(&e->run, "%s}\n", e->indent);
-	if (s->kind == STEP_repeat && endless(s->op) == s->op)
-		note_loop(e, endless(s->op->block->parent));
+	if (op->kind == O_while && endless(op) == op)
+		note_loop(e, endless(op->block->parent));
 }
 
 /* ---- copies ------------------------------------------------------------- */
@@ -122,21 +122,25 @@ call_with_buffers(Emitter *e, const char *function, const Value *a, const Value 
 	text_printf(&e->run, ", %lld);\n", (long long)type_bytes(&a->type));
 }
 
+/* An offset is stored; what is in the same buffer stays where it is. */
 void
-c_copy(Emitter *e, const Value *to, const Value *from)
+emit_copy(Emitter *e, const Op *op)
 {
-	if (!c_same_buffer(e, to, from))
+	const Value *to = op->results[0], *from = op->operands[0];
+
+	if (e->plan->buffer_of[from->id] < 0) {
+		text_printf(&e->run, "%s*", e->indent);
+		c_address(e, &e->run, to, 0, false);
+		text_add(&e->run, " = ");
+		c_store(&e->run, to->type.dtype, c_offset(e, from));
+		text_add(&e->run, ";\n");
+	} else if (!plan_shares(e->plan, to, from)) {
 		call_with_buffers(e, "memcpy", to, from);
+	}
 }
 
 void
-emit_copy(Emitter *e, const Step *s)
+emit_swap(Emitter *e, const Op *op)
 {
-	c_copy(e, s->result, s->reads[0]);
-}
-
-void
-emit_swap(Emitter *e, const Step *s)
-{
-	call_with_buffers(e, "shdrt_swap", s->result, s->reads[0]);
+	call_with_buffers(e, "shdrt_swap", op->operands[0], op->operands[1]);
 }

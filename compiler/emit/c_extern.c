@@ -64,9 +64,8 @@ print_view(Emitter *e, const Value *v)
 }
 
 void
-emit_extern(Emitter *e, const Step *s)
+emit_extern(Emitter *e, const Op *op)
 {
-	const Op *op = s->op;
 	int function = function_number(e, op->external);
 	int n = op->noperands + op->nresults;
 	Text row = {0};

@@ -5,13 +5,9 @@
 #include "emit/c.h"
 
 static bool
-same_param(const Emitter *e, const Param *p, const Node *x)
+same_param(const Param *p, const Node *x)
 {
-	if (p->node->kind != x->kind)
-		return false;
-	if (x->kind == NODE_scalar)
-		return p->node->value == x->value;
-	return steps_home(e->steps, p->node->value) == steps_home(e->steps, x->value)
+	return p->node->kind == x->kind && p->node->value == x->value
 		&& p->offset == x->index->offset;
 }
 
@@ -27,11 +23,16 @@ find_params(KernelText *w)
 		int p = 0;
 		if (x->kind != NODE_load && x->kind != NODE_scalar)
 			continue;
-		if (x->kind == NODE_load && c_same_buffer(e, x->value, w->step->result)) {
+		if (x->kind == NODE_load
+			&& plan_shares(e->plan, view_buffer(w->op, x->value),
+				w->op->results[0])) {
+			if (!affine_equal(x->index, &k->store))
+				die("%s is written over too early",
+					view_buffer(w->op, x->value)->name);
 			w->param_of[x->id] = -1;
 			continue;
 		}
-		while (p < w->nparams && !same_param(e, &w->params[p], x))
+		while (p < w->nparams && !same_param(&w->params[p], x))
 			p++;
 		if (p == w->nparams)
 			w->params[w->nparams++] = (Param){x, x->index->offset};
@@ -42,7 +43,7 @@ find_params(KernelText *w)
 static void
 print_signature(const KernelText *w)
 {
-	const Type *result = &w->step->result->type;
+	const Type *result = &w->op->results[0]->type;
 
 	text_add(w->t, "(");
 	for (int p = 0; p < w->nparams; p++) {
@@ -56,20 +57,21 @@ print_signature(const KernelText *w)
 	}
 	c_between(w->t, w->nparams, "");
 	text_printf(w->t, "%s *restrict out%s)\n{\n", dtypes[result->dtype].storage,
-		step_scratch(w->step) ? ", float *restrict sum" : "");
+		op_has(w->op, A_scratch) ? ", float *restrict sum" : "");
 }
 
 /* "add_12": letters and digits only, and never a name of C or its library. */
 static const char *
-share_kernel(Emitter *e, const Step *s, const Text *text)
+share_kernel(const KernelText *w, const Text *text)
 {
+	Emitter *e = w->emitter;
 	const char *name = table_get(e->by_text, text->s);
 
 	if (name)
 		return name;
-	name = arena_printf(e->arena, "%s_%d", ops[s->op->kind].name, e->nkernels++);
+	name = arena_printf(e->arena, "%s_%d", ops[w->k->fills->kind].name, e->nkernels++);
 	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n), (void *)name);
-	c_origin(e, &e->kernels, "", s->op, NULL);
+	c_origin(e, &e->kernels, "", w->op, false);
 	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n", name,
 		text->s);
 	return name;
@@ -85,29 +87,28 @@ print_call(const KernelText *w, const char *name)
 		const Node *x = w->params[p].node;
 		c_between(&e->run, p, e->indent);
 		if (x->kind == NODE_scalar)
-			text_printf(&e->run, "s%d", x->value->id);
+			text_add(&e->run, c_offset(e, view_buffer(w->op, x->value)));
 		else
-			c_address(e, &e->run, x->value, w->params[p].offset, true);
+			c_address(e, &e->run, view_buffer(w->op, x->value), w->params[p].offset,
+				true);
 	}
 	c_between(&e->run, w->nparams, e->indent);
-	c_address(e, &e->run, w->step->result, w->k->store.offset, false);
-	if (step_scratch(w->step))
+	c_address(e, &e->run, w->op->results[0], w->k->store.offset, false);
+	if (op_has(w->op, A_scratch))
 		text_printf(&e->run, ", (float *)(slab + %lld)", (long long)e->plan->total);
 	text_add(&e->run, ");\n");
 }
 
 void
-emit_kernel(Emitter *e, const Step *s)
+emit_kernel(Emitter *e, const Op *op, const Kernel *k)
 {
 	Text text = {0};
-	KernelText w = {.emitter = e, .step = s, .k = s->kernel, .t = &text, .indent = 1};
+	KernelText w = {.emitter = e, .op = op, .k = k, .t = &text, .indent = 1};
 
 	find_params(&w);
 	print_signature(&w);
 	kernel_body(&w);
 	text_add(&text, "}\n");
-	if (s->base)
-		c_copy(e, s->result, s->base);
-	print_call(&w, share_kernel(e, s, &text));
+	print_call(&w, share_kernel(&w, &text));
 	text_free(&text);
 }

@@ -406,7 +406,7 @@ store_result(Nest *n)
 		element(n, root, &e);
 		text_add(n->t, e.s);
 	} else {
-		c_store(n->t, n->w->step->result->type.dtype, argument(n, root));
+		c_store(n->t, n->w->op->results[0]->type.dtype, argument(n, root));
 	}
 	text_add(n->t, ";\n");
 	text_free(&e);
@@ -614,7 +614,7 @@ static void
 print_scan(Nest *n)
 {
 	const Kernel *k = n->k;
-	DType d = n->w->step->result->type.dtype;
+	DType d = n->w->op->results[0]->type.dtype;
 
 	n->stage = 0;
 	need(n, k->root);
@@ -647,7 +647,7 @@ static void
 add_scattered(Nest *n)
 {
 	const Kernel *k = n->k;
-	DType d = n->w->step->result->type.dtype;
+	DType d = n->w->op->results[0]->type.dtype;
 	Text sum = {0};
 
 	text_add(&sum, is_half(d) ? "sum[" : "out[");
@@ -687,7 +687,7 @@ print_updates(Nest *n, int position)
 static void
 print_scatter(Nest *n)
 {
-	const Type *t = &n->w->step->result->type;
+	const Type *t = &n->w->op->results[0]->type;
 	const char *name = dtypes[t->dtype].name;
 	long long elements = (long long)type_elements(t);
 

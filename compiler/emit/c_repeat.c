@@ -59,24 +59,21 @@ c_number(Text *t, int64_t n)
 }
 
 void
-c_step_comment(Emitter *e, const Step *s)
+c_step_comment(Emitter *e, const Op *op)
 {
 	text_printf(&e->run, "%c", COMMENT);
-	c_origin(e, &e->run, e->indent, s->op, s);
+	c_origin(e, &e->run, e->indent, op, true);
 	text_printf(&e->run, "%c", END);
 }
 
 /* An empty else is taken back together with its chunk. */
 void
-c_note_step(Emitter *e, const Step *s, int depth)
+c_note_step(Emitter *e, const Op *op, int depth, int low)
 {
-	Chunk c = {.from = e->step_from, .before = depth, .after = e->depth};
+	Chunk c = {.from = e->step_from, .before = depth, .after = e->depth, .low = low};
 
-	c.low = c.before < c.after ? c.before : c.after;
-	if (s && s->kind == STEP_else)
-		c.low--;
-	if (s && s->op)
-		c.where = s->op->range;
+	if (op)
+		c.where = op->range;
 	while (e->nchunks && e->chunks[e->nchunks - 1].from >= c.from)
 		e->nchunks--;
 	APPEND(e->arena, e->chunks, e->nchunks, c);

@@ -61,11 +61,11 @@ print_dot(Text *t, const DotView *v, DType in, DType out)
 
 /* Where the operand starts, which may be known only when it runs. */
 static void
-print_operand(Emitter *e, const Node *x)
+print_operand(Emitter *e, const Op *op, const Node *x)
 {
-	c_address(e, &e->run, x->value, x->index->offset, true);
+	c_address(e, &e->run, view_buffer(op, x->value), x->index->offset, true);
 	for (const Term *t = x->index->terms; t; t = t->next) {
-		const Value *at = t->at->args[0]->value;
+		const Value *at = view_buffer(op, t->at->args[0]->value);
 		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *", e->indent,
 			(long long)t->scale);
 		c_address(e, &e->run, at, 0, true);
@@ -74,20 +74,20 @@ print_operand(Emitter *e, const Node *x)
 }
 
 void
-emit_dot(Emitter *e, const Step *s)
+emit_dot(Emitter *e, const Op *op, const Kernel *k)
 {
-	DotView v = dot_view(s->kernel);
+	DotView v = dot_view(k);
 	Text row = {0};
 
-	print_dot(&row, &v, s->op->operands[0]->type.dtype, s->result->type.dtype);
+	print_dot(&row, &v, k->fills->operands[0]->type.dtype, op->results[0]->type.dtype);
 	int i = c_share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
 	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
-	print_operand(e, v.a);
+	print_operand(e, op, v.a);
 	text_printf(&e->run, ",\n%s\t", e->indent);
-	print_operand(e, v.b);
+	print_operand(e, op, v.b);
 	text_add(&e->run, ", ");
-	c_address(e, &e->run, s->result, 0, false);
+	c_address(e, &e->run, op->results[0], 0, false);
 	text_printf(&e->run, ", slab + %lld);\n", (long long)e->plan->total);
 }
 
@@ -192,24 +192,22 @@ print_collective(Emitter *e, Text *t, const Op *op)
 }
 
 void
-emit_collective(Emitter *e, const Step *s)
+emit_collective(Emitter *e, const Op *op)
 {
 	Text row = {0};
 
-	print_collective(e, &row, s->op);
+	print_collective(e, &row, op);
 	int i = c_share_row(e, &e->collectives, &e->ncollectives, &row);
 	text_free(&row);
-	if (s->base)
-		c_copy(e, s->result, s->base);
 	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[%d], ", e->indent,
-		ops[s->op->kind].name, i);
-	for (int k = 0; k < s->op->noperands; k++) {
-		if (k == collectives[s->op->kind].base)
-			continue; /* copied to the result */
-		c_address(e, &e->run, s->op->operands[k], -1, true);
+		ops[op->kind].name, i);
+	for (int k = 0; k < op->noperands; k++) {
+		if (k == op_base(op))
+			continue; /* the result */
+		c_address(e, &e->run, op->operands[k], -1, true);
 		text_add(&e->run, ", ");
 	}
-	c_address(e, &e->run, s->result, -1, false);
+	c_address(e, &e->run, op->results[0], -1, false);
 	text_add(&e->run, ");\n");
 }
 
@@ -229,19 +227,9 @@ print_sort(Text *t, const Op *op)
 	text_add(t, "},\n\t},\n");
 }
 
-static bool
-is_wanted(const Step *s, const Value *v)
-{
-	for (int i = 0; i < s->nresults; i++)
-		if (s->results[i] == v)
-			return true;
-	return false;
-}
-
 void
-emit_sort(Emitter *e, const Step *s)
+emit_sort(Emitter *e, const Op *op)
 {
-	const Op *op = s->op;
 	Text row = {0};
 
 	print_sort(&row, op);
@@ -258,7 +246,7 @@ emit_sort(Emitter *e, const Step *s)
 	text_printf(&e->run, "},\n%s\t(void *const[]){", e->indent);
 	for (i = 0; i < op->nresults; i++) {
 		text_add(&e->run, i ? ", " : "");
-		if (is_wanted(s, op->results[i]))
+		if (e->plan->buffer_of[op->results[i]->id] >= 0)
 			c_address(e, &e->run, op->results[i], -1, false);
 		else
 			text_add(&e->run, "NULL");

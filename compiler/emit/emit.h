@@ -8,7 +8,7 @@
 
 typedef struct Plan Plan; /* memory/plan.h */
 
-/* c.c: one device's program as C.  Requires L_device and its plan. */
+/* c.c: one device's program as C.  Requires L_fused and its plan. */
 typedef struct EmitOptions {
 	bool debug;	 /* -g: #line */
 	const char *hlo; /* the unsharded program, for --check; NULL */

@@ -1,5 +1,5 @@
 /*
- * interpret.h - --interpret: a device program run by the interpreter on the
+ * interpret.h - --interpret: a fused program run by the interpreter on the
  * simulated devices, with the options and outputs of a built program.
  */
 #ifndef SHDC_INTERPRET_H
@@ -8,7 +8,7 @@
 #include "memory/plan.h"
 
 /*
- * Requires L_device.  `global` is the HLO of the unsharded program, for
+ * Requires L_fused.  `global` is the HLO of the unsharded program, for
  * --check.  Returns the program's exit status.
  */
 int interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,

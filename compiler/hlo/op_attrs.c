@@ -158,6 +158,7 @@ print_sort(Line *line, const Op *op)
 
 	text_printf(&name, "compare.%d", ++line->pr->ncomputations);
 	print_attr(line, op, A_dim);
+	print_attr(line, op, A_scratch);
 	text_printf(line->t, ", is_stable=true, to_apply=%%%s", name.s);
 	if (op->noperands && op_has(op, A_direction)) {
 		text_comparator(&t, name.s, op);
@@ -175,6 +176,7 @@ read_sort(const ReadLine *in, Op *op)
 	Direction direction = DIR_LT;
 
 	read_attr(in, op, A_dim);
+	read_attr(in, op, A_scratch);
 	if (in->rd->failed)
 		return;
 	Cursor c = stable ? stable->value : in->instr->literal;

@@ -210,41 +210,67 @@ is_of_loops(const Op *op)
 	return info->where == WHERE_any && !info->blocked && !info->many;
 }
 
-/* A number that is known before the program runs, on one device; or a table of
-   such numbers. */
-static bool
-is_offset(const Value *v)
+/* One value, or two that change places. */
+static void
+check_fusion(Checker *c, const Op *op)
 {
-	const Op *op = value_around(v)->def;
+	const Block *body = op->bodies[0];
+	const Ints *in_place = op_ints(op, A_in_place);
+	const Op *last = body->last;
 
-	if (!op || !op->block)
-		return false;
-	return op->kind == O_constant
-		|| (!v->type.rank
-			&& (op->kind == O_partition_id || op->kind == O_take
-				|| ops[op->kind].pointwise));
+	for (int i = 0; i < in_place->n; i++)
+		if (in_place->v[i] < 0 || in_place->v[i] >= op->noperands)
+			verify_fail(c, "there is no operand %lld to write over",
+				(long long)in_place->v[i]);
+	if (op->nresults == 1)
+		return;
+	if (op->nresults != 2 || op->noperands != 2 || last->noperands != 2
+		|| last->operands[0] != body->params[1] || last->operands[1] != body->params[0])
+		verify_fail(c, "a fusion of %d results that does not let two change places",
+			op->nresults);
+}
+
+/* Which operands of a step may be offsets. */
+static bool
+takes_offset(const Op *op, int i)
+{
+	const Op *parent = op->block->parent;
+
+	if (op->kind == O_while)
+		return loop_hands_on(op, i);
+	if (op->kind == O_return)
+		return parent && parent->kind == O_while && op == parent->bodies[1]->last
+			&& loop_hands_on(parent, i);
+	return op->kind == O_fusion || op->kind == O_output || (op->kind == O_if && i);
 }
 
 /* Loop nests are bodies of fusions; but for offsets. */
 static void
 check_fused(Checker *c, const Op *op)
 {
-	const OpInfo *info = &ops[op->kind];
 	const Op *parent = op->block->parent;
-	bool offset = op->nresults == 1 && is_offset(op->results[0]);
+	const char *name = ops[op->kind].name;
+	bool offset = op->kind != O_return && op_is_offset(op);
 
 	if (parent && parent->kind == O_fusion) {
 		if (!is_of_loops(op) && op->kind != O_return)
-			verify_fail(c, "%s in a fusion", info->name);
+			verify_fail(c, "%s in a fusion", name);
 		return;
 	}
-	if (!is_of_loops(op) || op->kind == O_dot || op->kind == O_reshape
-		|| op->kind == O_output)
-		return;
+	bool step = !is_of_loops(op) || op->kind == O_dot || op->kind == O_reshape
+		|| op->kind == O_output;
 	for (int i = 0; i < op->noperands; i++)
-		offset &= op->operands[i] && is_offset(op->operands[i]);
-	if (!offset)
-		verify_fail(c, "%s outside a fusion", info->name);
+		if (offset)
+			offset = value_is_offset(op->operands[i]);
+		else if (value_is_offset(op->operands[i]) && !takes_offset(op, i))
+			verify_fail(c, "operand %d, %s, has no place in memory", i,
+				op->operands[i]->name);
+	if (!step && !offset)
+		verify_fail(c, "%s outside a fusion", name);
+	if (op_has(op, A_scratch) && op_int(op, A_scratch) < 0)
+		verify_fail(c, "%s cannot work in less than no memory", name);
+	if (op->kind == O_fusion)
+		check_fusion(c, op);
 }
 
 static void

@@ -7,13 +7,11 @@
  * so that the cost stays near linear.  A kernel that reads an operand only at
  * the element it is about to store writes over it if it dies there.
  *
- * Requires L_device.  Leaves the module as it is.
+ * Requires L_fused.  Leaves the module as it is.
  */
 #include <stdlib.h>
 #include <string.h>
-#include "cost/cost.h"
 #include "memory/plan.h"
-#include "memory/reuse.h"
 
 static const int64_t ABSURD = (int64_t)1 << 56;
 
@@ -30,64 +28,76 @@ aligned(int64_t bytes)
 
 /* ---- live ranges -------------------------------------------------------- */
 
-static int
-new_buffer(Plan *p, Value *v, int first)
+/* A result that dies over an operand is written there. */
+static void
+join_dying(Lives *l, const Op *op)
 {
-	Buffer b = {.value = v, .bytes = type_bytes(&v->type), .first = first, .last = first};
-
-	APPEND(p->module->arena, p->buffers, p->n, b);
-	p->buffer_of[v->id] = p->n - 1;
-	return p->n - 1;
+	for (int i = 0; i < op->nresults; i++)
+		for (int k = 0; k < op->noperands; k++)
+			if (l->life[op->operands[k]->id].to == l->at[op->id]
+				&& lives_may_overwrite(op, op->operands[k], op->results[i])
+				&& lives_join(l, op->operands[k], op->results[i]))
+				break;
 }
 
-/* The buffer of an operand that dies at step i and may be written over. */
-static int
-dying_operand(const Plan *p, const Reuse *r, int i)
+static Lives *
+find_sharing(Module *m)
 {
-	const Step *step = &p->steps->step[i];
+	Lives *l = lives_find(m, m->arena);
+	int n;
+	const Pair *pairs = lives_pairs(l, &n);
 
-	for (int j = 0; j < step->nreads; j++) {
-		const Value *home = step->reads[j];
-		int b = p->buffer_of[home->id];
-		if (r->last[home->id] == i && p->buffers[b].last <= i
-			&& reuse_may_overwrite(p->steps, step, home))
-			return b;
+	for (int i = 0; i < n; i++) {
+		const Value *x = pairs[i].op->operands[pairs[i].i];
+		if (!lives_join(l, x, pairs[i].with))
+			die("%s and %s cannot share a buffer", x->name, pairs[i].with->name);
 	}
-	return -1;
+	for (int i = 0; i < l->n; i++)
+		join_dying(l, l->step[i]);
+	return l;
+}
+
+static int
+by_first(const void *a, const void *b)
+{
+	const Buffer *x = a, *y = b;
+
+	if (x->first != y->first)
+		return x->first < y->first ? -1 : 1;
+	return (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
 static void
-fill_buffer(Plan *p, const Reuse *r, int i, Value *v)
+add_buffer(Value *v, void *data)
 {
-	const Value *place = r->place[v->id];
-	int b = p->buffer_of[v->id];
-	int last = r->last[v->id] > i ? r->last[v->id] : i;
+	Plan *p = data;
+	const Shared *s = p->lives->shared[v->id];
 
-	if (b < 0)
-		b = place ? p->buffer_of[place->id] : dying_operand(p, r, i);
-	if (b < 0)
-		b = new_buffer(p, v, i);
-	p->buffer_of[v->id] = b;
-	if (p->buffers[b].last < last)
-		p->buffers[b].last = last;
+	if (!s || s->lives[0].value != v)
+		return;
+	Buffer b = {.value = v,
+		.bytes = type_bytes(&v->type),
+		.first = s->lives[0].from,
+		.last = s->latest[s->n - 1]};
+	APPEND(p->module->arena, p->buffers, p->n, b);
 }
 
+/* In the order in which they are written first. */
 static void
 find_buffers(Plan *p)
 {
-	const Steps *s = p->steps;
-	const Block *entry = p->module->entry;
-	const Reuse *r = reuse_find(s);
+	const Lives *l = p->lives;
 
+	module_walk_values(p->module, add_buffer, p);
+	if (p->n)
+		qsort(p->buffers, (size_t)p->n, sizeof *p->buffers, by_first);
 	for (int i = 0; i < p->module->nvalues; i++)
 		p->buffer_of[i] = -1;
-	for (int i = 0; i < entry->nparams; i++) {
-		int b = new_buffer(p, entry->params[i], -1);
-		p->buffers[b].last = r->last[entry->params[i]->id];
+	for (int i = 0; i < p->n; i++) {
+		const Shared *s = l->shared[p->buffers[i].value->id];
+		for (int k = 0; k < s->n; k++)
+			p->buffer_of[s->lives[k].value->id] = i;
 	}
-	for (int i = 0; i < s->n; i++)
-		for (int j = 0; j < s->step[i].nresults; j++)
-			fill_buffer(p, r, i, s->step[i].results[j]);
 }
 
 /* Sizes so far beyond any memory that sums of them could overflow. */
@@ -105,7 +115,7 @@ is_absurd(Plan *p)
 static void
 find_live(Plan *p)
 {
-	int n = p->steps->n + 3;
+	int n = p->lives->n + 3;
 	int64_t *change = NEW_ARRAY(p->module->arena, int64_t, n), live = 0;
 
 	for (int i = 0; i < p->n; i++) {
@@ -264,39 +274,12 @@ place_in_order(Plan *p)
 	return total;
 }
 
-/* Two rows of keys and where they were: shdrt_sort_run(). */
-static int64_t
-sort_scratch(const Op *op)
-{
-	return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
-}
-
-/* Sums of 16-bit floats are kept in f32. */
-static int64_t
-scatter_scratch(const Step *s)
-{
-	DType d = s->result->type.dtype;
-
-	return d == D_f16 || d == D_bf16 ? 2 * type_bytes(&s->result->type) : 0;
-}
-
-int64_t
-step_scratch(const Step *s)
-{
-	if (s->kind == STEP_dot)
-		return dot_scratch(s->kernel);
-	if (s->kind == STEP_sort)
-		return sort_scratch(s->op);
-	if (s->kind == STEP_kernel && s->kernel->kind == KERNEL_scatter)
-		return scatter_scratch(s);
-	return 0;
-}
-
 static void
 find_scratch(Plan *p)
 {
-	for (int i = 0; i < p->steps->n; i++) {
-		int64_t bytes = aligned(step_scratch(&p->steps->step[i]));
+	for (int i = 0; i < p->lives->n; i++) {
+		const Op *op = p->lives->step[i];
+		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
 		p->scratch = bytes > p->scratch ? bytes : p->scratch;
 	}
 }
@@ -307,7 +290,7 @@ plan_build(Module *m)
 	Plan *p = NEW(m->arena, Plan);
 
 	p->module = m;
-	p->steps = steps_build(m);
+	p->lives = find_sharing(m);
 	p->buffer_of = NEW_ARRAY(m->arena, int, m->nvalues + 1);
 	find_buffers(p);
 	if (is_absurd(p)) {
@@ -333,10 +316,16 @@ plan_peak(const Plan *p)
 	return p->total + p->scratch;
 }
 
+bool
+plan_shares(const Plan *p, const Value *a, const Value *b)
+{
+	return p->buffer_of[a->id] == p->buffer_of[b->id];
+}
+
 int64_t
 plan_offset(const Plan *p, const Value *v)
 {
-	return p->buffers[p->buffer_of[steps_home(p->steps, v)->id]].offset;
+	return p->buffers[p->buffer_of[v->id]].offset;
 }
 
 Buffer **

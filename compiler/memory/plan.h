@@ -1,22 +1,21 @@
 /*
- * plan.h - where every buffer of a device program lies in its slab.
+ * plan.h - where every buffer of a fused program lies in its slab.
  */
 #ifndef SHDC_PLAN_H
 #define SHDC_PLAN_H
 
-#include "sched/fuse/kernel.h"
+#include "memory/lives.h"
 
 typedef struct Buffer {
-	Value *value; /* who it is for; the first of those that
-				   share it in place */
+	const Value *value; /* the first of those that share it */
 	int64_t bytes, offset;
 	int first, last; /* steps between which it is live; parameters
-				   from -1, results to steps->n */
+				   from -1, results to lives->n */
 } Buffer;
 
 typedef struct Plan {
 	Module *module;
-	Steps *steps;
+	const Lives *lives;
 	Buffer *buffers;
 	int n;
 	int *buffer_of;	 /* by value id; -1: none */
@@ -26,12 +25,12 @@ typedef struct Plan {
 	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;
 
-/* Requires L_device. */
+/* Requires L_fused, with copies where lives_pairs() needs them. */
 Plan *plan_build(Module *m);
 int64_t plan_peak(const Plan *p); /* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */
 int64_t plan_offset(const Plan *p, const Value *v);
-int64_t step_scratch(const Step *s); /* bytes that a step works in */
+bool plan_shares(const Plan *p, const Value *a, const Value *b); /* a buffer */
 Buffer **plan_largest_first(const Plan *p);
 
 #endif

@@ -14,11 +14,11 @@
 static void
 text_moment(Text *t, const Plan *plan, int step)
 {
-	if (step < 0 || step >= plan->steps->n) {
+	if (step < 0 || step >= plan->lives->n) {
 		text_add(t, step < 0 ? "the start" : "the end");
 		return;
 	}
-	const Op *op = plan->steps->step[step].op;
+	const Op *op = plan->lives->step[step];
 	text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
 		op->range.line);
 }
@@ -75,7 +75,7 @@ memory_json(const Plan *plan, Text *t)
 		"  \"buffers\": [",
 		plan->module->mesh.target->name,
 		(long long)plan->module->mesh.target->hbm_bytes, (long long)plan_peak(plan),
-		(long long)plan->live, (long long)plan->scratch, plan->steps->n);
+		(long long)plan->live, (long long)plan->scratch, plan->lives->n);
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
 		text_printf(t,

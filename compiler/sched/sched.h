@@ -10,5 +10,7 @@
 
 /* Requires L_device; leaves L_fused (README.md).  Always true. */
 bool fuse(Module *m);
+/* Of L_fused that was read: false after diagnostics, at `where`. */
+bool fused_check(Module *m, Range where);
 
 #endif

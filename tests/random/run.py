@@ -15,7 +15,7 @@ asked of it:
     dumps      what is read back from a dump prints as that dump, and goes on
                to the same device program
     reports    every report can be made; the statistics are those of the
-               device program (stats.py); the syntax tree, printed, is the
+               fused program (stats.py); the syntax tree, printed, is the
                same program
     broken     the program with a few words changed is refused, or it runs;
                so is a dump of it
@@ -117,7 +117,7 @@ class Checker:
         return self.run("compiled", "--run")
 
     def dumps(self):
-        kinds = ["ir", "sharded", "hlo"]
+        kinds = ["ir", "sharded", "hlo", "fused"]
         source, texts = "p.shd", {}
         for i, kind in enumerate([None] + kinds):
             if kind:
@@ -144,7 +144,7 @@ class Checker:
         status, out, err = self.call("-Rreshard", "--emit=ast=a.shd,ir=p.ir,"
                                      "viz=v.txt,viz.svg=v.svg,viz.html=v.html,"
                                      "explain=e.txt,c=p.c,stats=s.json,"
-                                     "memory=m.txt,memory.json=m.json,hlo=p.hlo",
+                                     "memory=m.txt,memory.json=m.json,fused=p.hlo",
                                      "p.shd")
         if status == 0:
             told = json.loads(self.read("s.json"))
@@ -182,7 +182,7 @@ class Checker:
 
     def broken_dump(self):
         """A dump that is changed is refused, or goes on to a program."""
-        kinds = ["ir", "sharded", "hlo"]
+        kinds = ["ir", "sharded", "hlo", "fused"]
         status, out, err = self.call("--emit=" + ",".join(
             "%s=broken-%s.hlo" % (k, k) for k in kinds), "p.shd")
         for kind in kinds if status == 0 else []:
@@ -190,7 +190,7 @@ class Checker:
             text = change_words(self.read(name))
             with open("%s/%s" % (self.folder(), name), "w") as f:
                 f.write(text)
-            status, out, err = self.call("--emit=hlo=b.hlo,c=b.c,stats=b.json",
+            status, out, err = self.call("--emit=fused=b.hlo,c=b.c,stats=b.json",
                                          name)
             if status not in (0, 1, 5):
                 return failure("broken " + kind, status,

@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""--emit=stats against the device program that --emit=hlo prints.
+"""--emit=stats against the program that --emit=fused prints.
 
     stats.py SHDC FILE.shd [OPTIONS...]
 
@@ -84,8 +84,8 @@ def walk(found, name, trips, visit):
 
 
 def bodies(i):
-    if i.op in ("while", "call"):
-        return re.findall(r"(condition|body|to_apply)=%([\w.]+)", i.line)
+    if i.op in ("while", "fusion"):
+        return re.findall(r"(condition|body|calls)=%([\w.]+)", i.line)
     return re.findall(r"(true|false)_computation=%([\w.]+)", i.line)
 
 
@@ -254,7 +254,7 @@ def check(stats, hlo, lines):
 
 def main():
     shdc, path, *options = sys.argv[1:]
-    r = subprocess.run([shdc, "--emit=stats,hlo", path, *options],
+    r = subprocess.run([shdc, "--emit=stats,fused", path, *options],
                        capture_output=True, text=True)
     if r.returncode:
         sys.exit(r.stderr)

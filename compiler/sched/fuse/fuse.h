@@ -1,8 +1,9 @@
 /*
- * fuse.h - what the files that make steps share: uses of values.
+ * fuse.h - what the files that make and read fusions share: uses of values.
  *
- * The pass visits ops last to first.  A use of a value is either of its whole
- * buffer or of one element: a slot of a kernel, to be filled with a node.
+ * Ops are visited last to first, of a program that is to be fused or of the
+ * body of one fusion.  A use is either of a whole buffer or of one element: a
+ * slot of a kernel, to be filled with a node.
  */
 #ifndef SHDC_FUSE_H
 #define SHDC_FUSE_H
@@ -19,7 +20,7 @@ typedef struct Ref {
 typedef struct Uses {
 	Ref *refs;
 	bool whole;  /* its buffer as such */
-	bool scalar; /* an operand of another scalar of run() */
+	bool offset; /* an operand of another offset */
 } Uses;
 
 /* The ops computed in the kernels of one that has a buffer, last first. */
@@ -35,61 +36,83 @@ typedef struct Stand {
 	struct Stand *next;
 } Stand;
 
-typedef struct Fuse {
-	Steps *steps;
-	Arena *arena;	  /* of the module: what the steps are made of */
-	Arena *scratch;	  /* of this pass */
-	Arena *step;	  /* reset after each use */
-	const Op *loop;	  /* the innermost one around the op at hand */
+struct Fuse {
+	Arena *arena;	  /* of kernels and uses */
 	Affine *no_index; /* of nodes that have none: all zero */
 	Uses *uses;	  /* by value id */
-	bool *scalar;	  /* by value id: computed outside kernels */
+	Kernel **kernels; /* by op id: those that fill its result */
+	bool failed;	  /* of a view: not one loop nest */
+
+	/* of a program; a view has none of what follows */
+	Module *module;
+	Arena *step;	  /* reset after each use */
+	Value **source;	  /* by value id: the value it is a name of */
+	bool *offset;	  /* by value id: computed outside kernels */
+	const Op *loop;	  /* the innermost one around the op at hand */
 	Members *members; /* by op id */
-	bool *made;	  /* by op id: has a step of its own */
-	/* fused.c, by value id: those of `stored` and `literal` follow */
+	bool *kept;	  /* by op id: stands as it is */
+
+	/* fused.c; by value id, those of `stored` and `literal` follow */
 	int nvalues;
 	Stand **stands;
-	Value **stored;	   /* the copy of a scalar that lies in memory */
-	Value **literal;   /* the constant as an operand of scalars */
+	Value **stored;	   /* the copy of an offset that lies in memory */
+	Value **literal;   /* the constant as an operand of offsets */
 	Value **inside;	   /* in the body being written */
 	const Op **within; /* ... of this fusion */
 	int *wanted;	   /* by op id: how many of it */
-} Fuse;
+};
+
+/* names.c: calls opened, loops and branches seen through */
+void names_find(Fuse *f);
+Value *source_value(const Fuse *f, const Value *v);
+/* The value whose elements `v` has, in the same order. */
+Value *elements_of(const Fuse *f, const Value *v);
 
 static inline Value *
 operand(const Fuse *f, const Op *op, int i)
 {
-	return steps_source(f->steps, op->operands[i]);
+	return source_value(f, op->operands[i]);
 }
 
-/* fuse.c: nodes and uses */
+/* compute.c: nodes and uses */
 Node *node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *value);
 /* A use of an element of `v`; `index` has an Affine for each of its dims. */
 void ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index);
 void ref_load(Fuse *f, Value *v, Ref *r); /* filled from v's buffer */
 void refs_load(Fuse *f, Value *v);	  /* all of them */
 void use_whole(Fuse *f, Value *v);
-
-/* It is computed in the kernel, too. */
-void take_in(Fuse *f, Op *op, const Kernel *k);
-
-/* inline.c: ops computed where they are used */
-typedef void InlineOne(Fuse *f, Op *op, Ref *r);
-InlineOne *inliner(const Op *op); /* NULL: only a buffer will do */
-/* False if the kernel has no loops for it. */
-bool inline_reduce(Fuse *f, Op *op, Ref *r);
-bool try_inline(Fuse *f, Op *op, Uses *u); /* true: all uses are filled */
 /* Adds the element of `at` at `index` to an affine index; `kind` says what
    becomes of one beyond `limit`. */
 void index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at, const Affine *index,
 	int64_t limit, Affine *result);
+int64_t iterations(const Kernel *k, int from, int to);
+/* Position in k->order after the innermost loop that the index uses. */
+int index_depth(const Kernel *k, Affine *index, int rank);
+/* The first use of the element that r uses. */
+Ref *first_use(Uses *u, Ref *r, int rank);
 
-/* buffer.c: ops whose results have a buffer */
-Step *new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results);
-void root_map(Fuse *f, Op *op); /* a kernel of a pointwise op */
-void give_buffer(Fuse *f, Op *op, Uses *u);
+/* ... and ops in the loops that use them.  False if these are not such loops. */
+typedef bool InlineOne(Fuse *f, Op *op, Ref *r);
+InlineOne *inliner(const Op *op); /* NULL: only a buffer will do */
+bool inline_one(Fuse *f, Op *op, Ref *r);
+bool inline_uses(Fuse *f, Op *op, Uses *u);
+
+/* kernels.c: the kernels of an op whose result has a buffer */
+bool fill_result(Fuse *f, Op *op);
+
+/* choose.c: is it better computed where it is used? */
+bool may_inline(const Fuse *f, const Op *op, Uses *u);
 
 /* fused.c: the program of what was decided; L_fused */
 void fused_write(Fuse *f);
+/* facts.c: A_in_place and A_scratch of a step, from its kernels (of fusions and
+   dots), whose values are the parameters of the body */
+bool may_write_over(const Op *op, const Kernel *k, int operand);
+int64_t step_scratch(const Op *op, const Kernel *k);
+void facts_set(Op *op, const Kernel *k);
+/* copies.c: what should share a buffer and cannot is copied */
+void copies_insert(Module *m);
+/* Type, placement and place of a value that stands for another. */
+void value_like(Value *to, const Value *from);
 
 #endif

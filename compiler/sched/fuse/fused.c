@@ -15,44 +15,24 @@
  */
 #include <string.h>
 #include "ir/make.h"
+#include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 
 /* ---- values --------------------------------------------------------------- */
-
-static void
-copy_facts(Value *to, const Value *from)
-{
-	to->type = from->type;
-	to->placement = from->placement;
-	to->no_placement = from->no_placement;
-	to->unpadded = from->unpadded;
-	to->range = from->range;
-}
-
-/* What `v` is a name of; a result that is no copy is its operand. */
-static Value *
-origin(const Fuse *f, const Value *v)
-{
-	Value *s = steps_source(f->steps, v);
-
-	while (s->def && s->def->kind == O_output && !f->made[s->def->id])
-		s = steps_source(f->steps, s->def->operands[0]);
-	return s;
-}
 
 /* Where it lies in memory. */
 static Value *
 buffered(const Fuse *f, const Value *v)
 {
-	Value *s = origin(f, v);
+	Value *s = source_value(f, v);
 
-	return f->scalar[s->id] ? f->stored[s->id] : s;
+	return f->offset[s->id] ? f->stored[s->id] : s;
 }
 
 static void
 stand_for(Fuse *f, const Value *v, const Block *b, Value *other)
 {
-	Stand *s = NEW(f->scratch, Stand);
+	Stand *s = NEW(f->arena, Stand);
 
 	*s = (Stand){b, other, f->stands[v->id]};
 	f->stands[v->id] = s;
@@ -78,23 +58,55 @@ reach(Fuse *f, Value *v, Block *b)
 	op_add_operand(op, reach(f, v, op->block));
 	for (int i = 0; i < op->nbodies; i++) {
 		Value *param = block_add_param(op->bodies[i], v->name, &v->type);
-		copy_facts(param, v);
+		value_like(param, v);
 		stand_for(f, v, op->bodies[i], param);
 		seen = op->bodies[i] == b ? param : seen;
 	}
 	if (op->kind == O_while)
-		copy_facts(op_add_result(op, v->name, &v->type), v);
+		value_like(op_add_result(op, v->name, &v->type), v);
 	return seen;
 }
 
 /* ---- fusions -------------------------------------------------------------- */
 
-/*
- * Starts of slices along dims that are as long as the slice, and what sums
- * begin with, are not among what a kernel computes.
- */
 static Value *
-unread_operand(const Op *op, int i, Block *body)
+add_param(Fuse *f, Op *fusion, Value *v)
+{
+	Value *param = block_add_param(fusion->bodies[0], v->name, &v->type);
+
+	value_like(param, v);
+	op_add_operand(fusion, reach(f, v, fusion->block));
+	return param;
+}
+
+/*
+ * In the order in which the loops read them.  The tensor of which a part is
+ * changed is one by itself, for it may have to be copied where it is read too.
+ */
+static void
+add_params(Fuse *f, Op *fusion, const Op *root, Kernel *kernels)
+{
+	if (op_changes(root))
+		add_param(f, fusion, source_value(f, root->operands[0]));
+	for (Kernel *k = kernels; k; k = k->next) {
+		kernel_finish(k);
+		for (Node *x = k->nodes; x; x = x->next) {
+			if (x->kind != NODE_load && x->kind != NODE_scalar)
+				continue;
+			Value *v = source_value(f, x->value);
+			if (f->within[v->id] != fusion)
+				f->inside[v->id] = add_param(f, fusion,
+					x->kind == NODE_load ? buffered(f, v) : v);
+			f->within[v->id] = fusion;
+			x->value = f->inside[v->id];
+		}
+	}
+}
+
+/* A constant for an operand that no element depends on: what sums begin with,
+   where a slice begins along a dim that it has all of, rows of which there is one. */
+static Value *
+unread(const Op *op, int i, Block *body)
 {
 	const Make k = {.module = op->module,
 		.block = body,
@@ -102,43 +114,21 @@ unread_operand(const Op *op, int i, Block *body)
 		.label = op->label,
 		.name = "unread",
 		.helper = true};
-	const DType dtype = op->operands[i]->type.dtype;
-	const Type *x = &op->operands[0]->type;
-	const Type *part = &op->results[0]->type;
-	int first = 1;
+	Combiner c = op->kind == O_reduce ? (Combiner)op_int(op, A_combiner) : C_add;
 
-	if (op->kind == O_reduce && i == 1)
-		return make_identity(k, (Combiner)op_int(op, A_combiner), dtype);
-	if (op->kind == O_cumsum && i == 1)
-		return make_identity(k, C_add, dtype);
-	if (op->kind == O_dynamic_update_slice) {
-		part = &op->operands[1]->type;
-		first = 2;
-	} else if (op->kind != O_dynamic_slice) {
-		return NULL;
-	}
-	if (i < first || x->dims[i - first] != part->dims[i - first])
-		return NULL;
-	return make_constant(k, dtype, 0);
+	const Type *type = &op->operands[i]->type;
+
+	return make_splat(k, make_identity(k, c, type->dtype), type);
 }
 
-/* The operand of an op in the body of `fusion`: from in there, or a parameter. */
 static Value *
-operand_inside(Fuse *f, Op *fusion, const Op *op, int i, bool dot)
+operand_inside(const Fuse *f, const Op *fusion, const Op *op, int i)
 {
-	Block *body = fusion->bodies[0];
-	Value *v = origin(f, op->operands[i]), *param = unread_operand(op, i, body);
+	const Value *v = source_value(f, op->operands[i]);
 
-	if (param)
-		return param;
-	if (f->within[v->id] == fusion)
-		return f->inside[v->id];
-	param = block_add_param(body, v->name, &v->type);
-	copy_facts(param, v);
-	f->inside[v->id] = param;
-	f->within[v->id] = fusion;
-	op_add_operand(fusion, reach(f, dot ? buffered(f, v) : v, fusion->block));
-	return param;
+	if (i == 0 && op_changes(op))
+		return fusion->bodies[0]->params[0];
+	return f->within[v->id] == fusion ? f->inside[v->id] : unread(op, i, fusion->bodies[0]);
 }
 
 /* A buffer by another shape. */
@@ -149,14 +139,14 @@ is_renaming(const Fuse *f, const Op *op)
 }
 
 static void
-write_member(Fuse *f, Op *fusion, Op *op, bool dot)
+write_member(Fuse *f, Op *fusion, Op *op)
 {
 	const Value *v = op->results[0];
 	bool once = f->wanted[op->id] == 1 && !is_renaming(f, op);
 	Op *inside = once ? op : op_clone(op);
 
 	for (int i = 0; i < op->noperands; i++)
-		inside->operands[i] = operand_inside(f, fusion, op, i, dot);
+		inside->operands[i] = operand_inside(f, fusion, op, i);
 	op_append(fusion->bodies[0], inside);
 	f->inside[v->id] = inside->results[0];
 	f->within[v->id] = fusion;
@@ -182,17 +172,18 @@ static void
 write_fusion(Fuse *f, Block *b, Op *root)
 {
 	const Members *members = &f->members[root->id];
-	bool dot = root->kind == O_dot;
 	Op *fusion = fusion_new(root), *inside = op_clone(root);
 	Block *body = fusion->bodies[0];
 
 	op_append(b, fusion);
+	add_params(f, fusion, root, f->kernels[root->id]);
 	for (int i = members->n - 1; i >= 0; i--)
-		write_member(f, fusion, members->ops[i], dot);
+		write_member(f, fusion, members->ops[i]);
 	for (int i = 0; i < root->noperands; i++)
-		inside->operands[i] = operand_inside(f, fusion, root, i, dot);
+		inside->operands[i] = operand_inside(f, fusion, root, i);
 	op_append(body, inside);
 	make_return(body, 1, inside->results, root->range, root->label);
+	facts_set(fusion, f->kernels[root->id]);
 }
 
 /* ---- loops and branches ---------------------------------------------------- */
@@ -221,11 +212,11 @@ write_while(Fuse *f, Block *b, Op *op)
 {
 	Block *condition = op->bodies[0], *body = op->bodies[1];
 	Op *last = body->last;
-	bool *carried = NEW_ARRAY(f->scratch, bool, body->nparams + 1);
+	bool *carried = NEW_ARRAY(f->arena, bool, body->nparams + 1);
 	int n = 0;
 
 	for (int i = 0; i < body->nparams; i++)
-		carried[i] = origin(f, body->params[i]) == body->params[i];
+		carried[i] = source_value(f, body->params[i]) == body->params[i];
 	for (int i = 0; i < body->nparams; i++) {
 		if (!carried[i])
 			continue;
@@ -247,7 +238,7 @@ write_while(Fuse *f, Block *b, Op *op)
 static void
 write_if(Fuse *f, Block *b, Op *op)
 {
-	bool *wanted = NEW_ARRAY(f->scratch, bool, op->nresults + 1);
+	bool *wanted = NEW_ARRAY(f->arena, bool, op->nresults + 1);
 
 	for (int i = 0; i < op->nresults; i++) {
 		const Uses *u = &f->uses[op->results[i]->id];
@@ -275,12 +266,12 @@ write_if(Fuse *f, Block *b, Op *op)
 static Value *
 next_value(Fuse *f, Block *b, const Value *v)
 {
-	Value *x = reach(f, buffered(f, steps_elements(f->steps, v)), b);
+	Value *x = reach(f, buffered(f, elements_of(f, v)), b);
 
 	if (type_equal(&x->type, &v->type))
 		return x;
 	Op *op = op_new(b->module, O_reshape, 1, &x, 1, v->name, v->range, NULL);
-	copy_facts(op->results[0], v);
+	value_like(op->results[0], v);
 	op_append(b, op);
 	return op->results[0];
 }
@@ -308,7 +299,7 @@ write_whole(Fuse *f, Block *b, Op *op)
 	op_append(b, op);
 }
 
-/* A constant as an operand of scalars. */
+/* A constant as an operand of offsets. */
 static void
 write_literal(Fuse *f, Block *b, Op *op)
 {
@@ -323,65 +314,69 @@ write_literal(Fuse *f, Block *b, Op *op)
 
 /* And the copy of it that lies in memory, where one is needed. */
 static void
-write_scalar(Fuse *f, Block *b, Op *op)
+write_offset(Fuse *f, Block *b, Op *op)
 {
 	Value *v = op->results[0];
 
 	for (int i = 0; i < op->noperands; i++) {
-		Value *x = origin(f, op->operands[i]);
-		op->operands[i] = reach(f, f->scalar[x->id] ? x : f->literal[x->id], b);
+		Value *x = source_value(f, op->operands[i]);
+		op->operands[i] = reach(f, f->offset[x->id] ? x : f->literal[x->id], b);
 	}
 	op_append(b, op);
 	if (!f->uses[v->id].whole)
 		return;
 	Op *copy = op_new(b->module, O_output, 1, &v, 1, v->name, op->range, op->label);
-	copy_facts(copy->results[0], v);
+	value_like(copy->results[0], v);
 	copy->results[0]->id = f->nvalues + v->id;
 	f->stored[v->id] = copy->results[0];
 	op_append(b, copy);
 }
 
-static void
-leave_out(Op *op)
+/* Of a dot whose operands are read as they are, the dot itself. */
+static bool
+is_plain(const Fuse *f, const Op *op)
 {
-	op->block = NULL;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->block = NULL;
+	return op->kind == O_dot && !f->members[op->id].n;
+}
+
+static void
+write_value(Fuse *f, Block *b, Op *op)
+{
+	const Uses *u = &f->uses[op->results[0]->id];
+	bool fused = f->kernels[op->id] && !is_plain(f, op);
+
+	if (op->kind == O_constant && u->offset)
+		write_literal(f, b, op);
+	if (f->offset[op->results[0]->id] && (u->refs || u->whole || u->offset))
+		write_offset(f, b, op);
+	else if (fused)
+		write_fusion(f, b, op);
+	else if (f->kept[op->id] || f->kernels[op->id] || is_renaming(f, op))
+		write_whole(f, b, op);
+	if (f->kernels[op->id] && !fused)
+		kernel_finish(f->kernels[op->id]);
+	if (op->block && !fused)
+		facts_set(op, f->kernels[op->id]);
 }
 
 static void
 write_op(Fuse *f, Block *b, Op *op)
 {
-	const Value *v = op->nresults ? op->results[0] : NULL;
-	bool kernel = f->made[op->id] && !op_communicates(op) && !ops[op->kind].many;
-	bool plain = !f->members[op->id].n && (op->kind == O_dot || op->kind == O_output);
-
-	if (op->kind == O_constant && f->uses[v->id].scalar)
-		write_literal(f, b, op);
-	if (op->kind == O_call) {
-		for (Op *inner = op->bodies[0]->first, *next; inner->kind != O_return;
-			inner = next) {
-			next = inner->next;
-			write_op(f, b, inner);
-		}
-		leave_out(op);
-	} else if (op->kind == O_return) {
+	op->block = NULL;
+	for (int i = 0; i < op->nresults; i++)
+		op->results[i]->block = NULL;
+	if (op->kind == O_return)
 		write_return(f, b, op);
-	} else if (op->kind == O_while) {
+	else if (op->kind == O_while)
 		write_while(f, b, op);
-	} else if (op->kind == O_if) {
+	else if (op->kind == O_if)
 		write_if(f, b, op);
-	} else if (f->scalar[v->id]) {
-		if (f->uses[v->id].refs || f->uses[v->id].whole || f->uses[v->id].scalar)
-			write_scalar(f, b, op);
-		else
-			leave_out(op);
-	} else if (kernel && !plain) {
-		write_fusion(f, b, op);
-	} else if (f->made[op->id] || is_renaming(f, op)) {
-		write_whole(f, b, op);
-	} else if (v->block != b || f->literal[v->id] != v) {
-		leave_out(op);
+	else if (op->kind != O_call)
+		write_value(f, b, op);
+	for (Op *inner = op->kind == O_call ? op->bodies[0]->first : NULL, *next;
+		inner && inner->kind != O_return; inner = next) {
+		next = inner->next;
+		write_op(f, b, inner);
 	}
 }
 
@@ -413,14 +408,15 @@ rename_values(Fuse *f, Module *m)
 		m->results[i].value = m->entry->last->operands[i];
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value && !m->named[i].value->block)
-			m->named[i].value = origin(f, m->named[i].value);
+			m->named[i].value = source_value(f, m->named[i].value);
+	forget_gone(m);
 }
 
 void
 fused_write(Fuse *f)
 {
-	Module *m = f->steps->module;
-	Arena *a = f->scratch;
+	Module *m = f->module;
+	Arena *a = f->arena;
 
 	f->nvalues = m->nvalues;
 	f->stands = NEW_ARRAY(a, Stand *, 3 * m->nvalues + 1);
@@ -430,7 +426,7 @@ fused_write(Fuse *f)
 	f->within = NEW_ARRAY(a, const Op *, m->nvalues + 1);
 	f->wanted = NEW_ARRAY(a, int, m->nops + 1);
 	for (int i = 0; i < m->nops; i++) {
-		f->wanted[i] += f->made[i];
+		f->wanted[i] += f->kernels[i] || f->kept[i];
 		for (int k = 0; k < f->members[i].n; k++)
 			f->wanted[f->members[i].ops[k]->id]++;
 	}
@@ -438,5 +434,4 @@ fused_write(Fuse *f)
 	write_block(f, m->entry);
 	rename_values(f, m);
 	m->level = L_fused;
-	module_remove_dead(m);
 }

@@ -1,9 +1,6 @@
 /*
- * kernel.h - a device program as steps: what run() does, one call each.
+ * kernel.h - the loop nest of a fusion, as it is decided, priced and printed.
  *
- *   Steps      steps[0..n)   in program order
- *   Step       a kernel, a dot or a collective that fills one buffer, or a
- *              place where control turns: loops and branches stay in line
  *   Kernel     one loop nest and the expression evaluated in it
  *   Node       one element of one value, at an index affine in the loops
  *
@@ -111,82 +108,10 @@ typedef struct Kernel {
 	Node *nodes;
 	int nnodes;
 	struct Kernel *trial; /* what a use would make of it */
+	struct Kernel *next;  /* of the same op, after it */
 	/* kernel_finish(): the loops left, outermost first, in order[] */
 	int stages;
 } Kernel;
-
-/*
- *   copies of the initial values         copy..., if, copy..., else,
- *   loop, condition, test, body,         copy..., endif
- *   copies of the results, repeat
- *
- * A value that a loop carries is the body's parameter: the condition's
- * parameter and the loop's result are the same buffer.
- */
-typedef enum StepKind {
-	STEP_kernel,
-	STEP_dot,
-	STEP_collective,
-	STEP_sort,
-	STEP_extern,
-	STEP_copy, /* reads[0] to the result, unless in place */
-	STEP_swap, /* reads[0] and the result change places */
-	STEP_loop,
-	STEP_test,
-	STEP_repeat,
-	STEP_if,
-	STEP_else,
-	STEP_endif,
-} StepKind;
-
-typedef struct Step {
-	StepKind kind;
-	Op *op; /* what it computes */
-	Kernel *kernel;
-	Value *base;	 /* the kernel or collective changes a part of
-				   it, or NULL */
-	Value *result;	 /* whose buffer it fills, maybe in part: the
-				   first of results; NULL: none */
-	Value **results; /* of sort, extern; of if: filled in its branches */
-	int nresults;
-	Value **reads; /* buffers, each once */
-	int nreads;
-	int loop;	 /* the STEP_loop of the innermost loop around
-				   it, -1: none */
-	int middle, end; /* of loop: its test and repeat; of if: its
-				   else and endif */
-} Step;
-
-/* What the walk in fuse.c goes through, in order. */
-typedef struct Item {
-	StepKind kind; /* STEP_kernel: whatever the op becomes */
-	Op *op;
-	Value *to, *from; /* copy, swap */
-	bool first;	  /* copy: nothing uses `to` before it */
-} Item;
-
-typedef struct Steps {
-	Module *module;
-	Step *step;
-	int n;
-	Op **scalars; /* rank 0, from partition-id only, in order */
-	int nscalars;
-	Value **home;	/* by value id: the value whose buffer holds it,
-				   NULL: it has none */
-	Value **source; /* by value id: through calls, and through loops
-				   that do not change it, the value itself */
-} Steps;
-
-/* flatten.c: calls opened, loops and branches as items; fills s->source. */
-Item *steps_flatten(Steps *s, int *n);
-bool op_is_alias(const Op *op); /* its result may be its operand's buffer */
-/* The value whose elements `v` has, in the same order. */
-Value *steps_elements(const Steps *s, const Value *v);
-
-/* fuse.c */
-Steps *steps_build(Module *m);
-Value *steps_home(const Steps *s, const Value *v);   /* whose buffer v is in */
-Value *steps_source(const Steps *s, const Value *v); /* what v is a name of */
 
 /* index.c: index maps through the ops that only move elements */
 Affine affine_loop(int loop);
@@ -226,5 +151,17 @@ int64_t dot_scratch(const Kernel *k); /* bytes that packing needs */
 
 /* nest.c: splits resolved, loops collapsed, depths and stages filled in */
 void kernel_finish(Kernel *k);
+
+/*
+ * view.c: the kernels that compute an op of a fused program, a fusion or a dot, in
+ * order.  Their values are the parameters of the fusion's body, or the dot's
+ * operands; all is gone with the next view.  NULL if one nest cannot do it.
+ */
+typedef struct Fuse Fuse;
+Fuse *view_new(const Module *m);
+void view_free(Fuse *f);
+Kernel *view_kernels(Fuse *f, Op *op);
+/* What lies in memory where a kernel of `op` reads v. */
+const Value *view_buffer(const Op *op, const Value *v);
 
 #endif

@@ -1,35 +1,16 @@
 /*
- * buffer.c - ops whose results have buffers: the kernels, dots and
- * collectives that fill them.
+ * kernels.c - the kernels that fill the result of an op, by its kind.
  */
 #include <string.h>
 #include "sched/fuse/fuse.h"
 
-Step *
-new_step(Fuse *f, StepKind kind, Op *op, int nresults, Value **results)
+/* Made last to first. */
+static void
+add_kernel(Fuse *f, Op *op, Kernel *k)
 {
-	Step step = {.kind = kind,
-		.op = op,
-		.nresults = nresults,
-		.results = results,
-		.result = nresults ? results[0] : NULL,
-		.loop = -1};
-
-	for (int i = 0; i < nresults; i++)
-		f->steps->home[results[i]->id] = results[i];
-	f->made[op->id] = true;
-	APPEND(f->arena, f->steps->step, f->steps->n, step);
-	return &f->steps->step[f->steps->n - 1];
-}
-
-static Step *
-new_kernel_step(Fuse *f, StepKind kind, Op *op, Kernel *k)
-{
-	Step *step = new_step(f, kind, op, 1, op->results);
-
-	step->kernel = k;
 	k->fills = op;
-	return step;
+	k->next = f->kernels[op->id];
+	f->kernels[op->id] = k;
 }
 
 /* A kernel with a loop for each dim, that stores at the same index. */
@@ -45,40 +26,25 @@ new_kernel(Fuse *f, const Type *t, Affine *index)
 	return k;
 }
 
-void
+static bool
 root_map(Fuse *f, Op *op)
 {
 	Affine index[MAX_RANK];
 	Kernel *k = new_kernel(f, &op->results[0]->type, index);
 	Ref ref = {k, &k->root, index, NULL};
 
-	new_kernel_step(f, STEP_kernel, op, k);
-	if (f->scalar[op->results[0]->id])
-		k->root = node_new(f, k, NODE_scalar, op, op->results[0]);
-	else
-		inliner(op)(f, op, &ref);
+	add_kernel(f, op, k);
+	return inliner(op) && inliner(op)(f, op, &ref);
 }
 
-static void
-root_reduce(Fuse *f, Op *op)
-{
-	Affine index[MAX_RANK];
-	Kernel *k = new_kernel(f, &op->results[0]->type, index);
-	Ref ref = {k, &k->root, index, NULL};
-
-	new_kernel_step(f, STEP_kernel, op, k);
-	if (!inline_reduce(f, op, &ref))
-		die("fuse: reduce needs too many loops");
-}
-
-static void
+static bool
 root_cumsum(Fuse *f, Op *op)
 {
 	Affine index[MAX_RANK];
 	Kernel *k = new_kernel(f, &op->results[0]->type, index);
 	int dim = (int)op_int(op, A_dim), loop = k->order[dim];
 
-	new_kernel_step(f, STEP_kernel, op, k);
+	add_kernel(f, op, k);
 	memmove(&k->order[dim], &k->order[dim + 1],
 		sizeof k->order[0] * (size_t)(k->norder - dim - 1));
 	k->order[k->norder - 1] = loop;
@@ -86,6 +52,7 @@ root_cumsum(Fuse *f, Op *op)
 	k->kind = KERNEL_scan;
 	k->outer = k->norder - 1;
 	ref_add(f, op->operands[0], k, &k->root, index);
+	return true;
 }
 
 /* The operand, stored into a part of the result that starts at `low`. */
@@ -99,11 +66,11 @@ store_part(Fuse *f, Op *op, Value *x, const int64_t *low)
 	for (int d = 0; d < x->type.rank; d++)
 		target[d].offset = low[d];
 	k->store = index_linear(f->arena, &op->results[0]->type, target);
-	new_kernel_step(f, STEP_kernel, op, k);
+	add_kernel(f, op, k);
 	ref_add(f, x, k, &k->root, index);
 }
 
-static void
+static bool
 root_concatenate(Fuse *f, Op *op)
 {
 	int dim = (int)op_int(op, A_dim);
@@ -115,10 +82,11 @@ root_concatenate(Fuse *f, Op *op)
 		low[dim] -= x->type.dims[dim];
 		store_part(f, op, x, low);
 	}
+	return true;
 }
 
 /* Filled, then overwritten in the middle (steps are made last to first). */
-static void
+static bool
 root_pad(Fuse *f, Op *op)
 {
 	const Ints *low = op_ints(op, A_low);
@@ -126,8 +94,9 @@ root_pad(Fuse *f, Op *op)
 
 	store_part(f, op, operand(f, op, 0), low->v);
 	Kernel *fill = new_kernel(f, &op->results[0]->type, index);
-	new_kernel_step(f, STEP_kernel, op, fill);
+	add_kernel(f, op, fill);
 	ref_add(f, op->operands[1], fill, &fill->root, NULL);
+	return true;
 }
 
 static void
@@ -155,7 +124,7 @@ dot_share(const Ints *from, const Affine *lhs, const Ints *to, Affine *rhs)
 		rhs[to->v[i]] = lhs[from->v[i]];
 }
 
-static void
+static bool
 root_dot(Fuse *f, Op *op)
 {
 	const Ints *lb = op_ints(op, A_lhs_batch), *rb = op_ints(op, A_rhs_batch);
@@ -165,6 +134,8 @@ root_dot(Fuse *f, Op *op)
 	Affine left[MAX_RANK], right[MAX_RANK], result[MAX_RANK];
 	Kernel *k = NEW(f->arena, Kernel);
 
+	if (lhs->type.rank + rhs->type.rank - lb->n - lc->n > MAX_LOOPS)
+		return false;
 	k->kind = KERNEL_dot;
 	k->loop = f->loop;
 	dot_loops(k, lb, &lhs->type, LOOP_batch, left);
@@ -176,26 +147,16 @@ root_dot(Fuse *f, Op *op)
 	dot_loops(k, lc, &lhs->type, LOOP_contract, left);
 	dot_share(lb, left, rb, right);
 	dot_share(lc, left, rc, right);
-	new_kernel_step(f, STEP_dot, op, k);
+	add_kernel(f, op, k);
 	k->root = node_new(f, k, NODE_dot, op, op->results[0]);
 	k->root->nargs = 2;
 	ref_add(f, lhs, k, &k->root->args[0], left);
 	ref_add(f, rhs, k, &k->root->args[1], right);
-}
-
-static void
-root_collective(Fuse *f, Op *op)
-{
-	Step *step = new_step(f, STEP_collective, op, 1, op->results);
-
-	if (collectives[op->kind].base >= 0)
-		step->base = operand(f, op, collectives[op->kind].base);
-	for (int i = 0; i < op->noperands; i++)
-		use_whole(f, op->operands[i]);
+	return true;
 }
 
 /* A part of a copy of operand 0, which may be the operand itself. */
-static void
+static bool
 root_update(Fuse *f, Op *op)
 {
 	Value *x = operand(f, op, 0), *update = operand(f, op, 1);
@@ -210,13 +171,14 @@ root_update(Fuse *f, Op *op)
 				&target[d]);
 	}
 	k->store = index_linear(f->arena, &x->type, target);
-	new_kernel_step(f, STEP_kernel, op, k)->base = x;
+	add_kernel(f, op, k);
 	ref_add(f, update, k, &k->root, index);
 	use_whole(f, x);
+	return true;
 }
 
 /* Loops over the updates, each added where its index says. */
-static void
+static bool
 root_scatter_add(Fuse *f, Op *op)
 {
 	Value *x = operand(f, op, 0), *at = operand(f, op, 1);
@@ -232,18 +194,18 @@ root_scatter_add(Fuse *f, Op *op)
 	memset(&target[dim], 0, sizeof target[dim]);
 	index_add_term(f, k, NODE_index, at, &index[dim], x->type.dims[dim], &target[dim]);
 	k->store = index_linear(f->arena, &x->type, target);
-	new_kernel_step(f, STEP_kernel, op, k)->base = x;
+	add_kernel(f, op, k);
 	ref_add(f, update, k, &k->root, index);
 	use_whole(f, x);
+	return true;
 }
 
-typedef void Root(Fuse *f, Op *op);
+typedef bool Root(Fuse *f, Op *op);
 
-static Root *
-rooter(const Op *op)
+bool
+fill_result(Fuse *f, Op *op)
 {
 	static Root *const roots[OP_COUNT] = {
-		[O_reduce] = root_reduce,
 		[O_cumsum] = root_cumsum,
 		[O_concatenate] = root_concatenate,
 		[O_pad] = root_pad,
@@ -252,32 +214,5 @@ rooter(const Op *op)
 		[O_scatter_add] = root_scatter_add,
 	};
 
-	if (op_communicates(op))
-		return root_collective;
-	return roots[op->kind] ? roots[op->kind] : root_map;
-}
-
-/* A constant, however often it is repeated, is not worth reading. */
-static bool
-is_constant(const Fuse *f, const Op *op)
-{
-	if (op->kind == O_broadcast)
-		op = operand(f, op, 0)->def;
-	return op && op->kind == O_constant;
-}
-
-void
-give_buffer(Fuse *f, Op *op, Uses *u)
-{
-	for (Ref *r = u->refs; r; r = r->next) {
-		if (is_constant(f, op) && r->kernel->kind != KERNEL_dot) {
-			take_in(f, op, r->kernel);
-			inliner(op)(f, op, r);
-		} else {
-			ref_load(f, op->results[0], r);
-		}
-	}
-	if (rooter(op) == root_map && !inliner(op) && !f->scalar[op->results[0]->id])
-		die("no code for %s", ops[op->kind].name);
-	rooter(op)(f, op);
+	return (roots[op->kind] ? roots[op->kind] : root_map)(f, op);
 }

@@ -1,25 +1,62 @@
 /*
- * inline.c - ops computed in the kernels that use them.
+ * compute.c - ops computed in the loops that use them: an op that only moves
+ * elements hands a use on to its operand at another index, any other becomes
+ * a node.
  */
 #include <string.h>
 #include "sched/fuse/fuse.h"
 
-static bool
-used_by_dot(const Uses *u)
+/* ---- nodes and uses ------------------------------------------------------ */
+
+void
+ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index)
 {
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel->kind == KERNEL_dot)
-			return true;
-	return false;
+	Uses *u = &f->uses[source_value(f, v)->id];
+	Ref *r = NEW(f->arena, Ref);
+
+	*r = (Ref){.kernel = k, .slot = slot, .next = u->refs};
+	if (v->type.rank)
+		r->index = arena_copy(f->arena, index, sizeof *index * (size_t)v->type.rank);
+	u->refs = r;
 }
 
-static bool
-in_one_kernel(const Uses *u)
+/* Nodes are made users first: prepending puts arguments first. */
+Node *
+node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *value)
 {
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel != u->refs->kernel)
-			return false;
-	return true;
+	Node *n = NEW(f->arena, Node);
+
+	n->kind = kind;
+	n->op = op;
+	n->value = value;
+	n->index = f->no_index;
+	n->next = k->nodes;
+	k->nodes = n;
+	k->nnodes++;
+	return n;
+}
+
+void
+ref_load(Fuse *f, Value *v, Ref *r)
+{
+	Node *n = node_new(f, r->kernel, NODE_load, NULL, v);
+
+	n->index = NEW(f->arena, Affine);
+	*n->index = index_linear(f->arena, &v->type, r->index);
+	*r->slot = n;
+}
+
+void
+refs_load(Fuse *f, Value *v)
+{
+	for (Ref *r = f->uses[v->id].refs; r; r = r->next)
+		ref_load(f, v, r);
+}
+
+void
+use_whole(Fuse *f, Value *v)
+{
+	f->uses[source_value(f, v)->id].whole = true;
 }
 
 /* Of the same element in the same kernel: one node serves both. */
@@ -37,8 +74,7 @@ same_element(Ref *a, Ref *b, int rank)
 	return true;
 }
 
-/* The first use of the element that r uses. */
-static Ref *
+Ref *
 first_use(Uses *u, Ref *r, int rank)
 {
 	Ref *q = u->refs;
@@ -48,20 +84,9 @@ first_use(Uses *u, Ref *r, int rank)
 	return q;
 }
 
-/* How many different indices the uses have, within one kernel. */
-static int
-distinct_indices(Uses *u, int rank)
-{
-	int n = 0;
-
-	for (Ref *r = u->refs; r && n < 4; r = r->next)
-		n += first_use(u, r, rank) == r;
-	return n;
-}
-
 /* ---- one use ------------------------------------------------------------ */
 
-static void
+static bool
 inline_leaf(Fuse *f, Op *op, Ref *r)
 {
 	Value *v = op->results[0];
@@ -76,9 +101,10 @@ inline_leaf(Fuse *f, Op *op, Ref *r)
 		*n->index = index_linear(f->arena, &v->type, r->index);
 	}
 	*r->slot = n;
+	return true;
 }
 
-static void
+static bool
 inline_compute(Fuse *f, Op *op, Ref *r)
 {
 	Node *n = node_new(f, r->kernel, NODE_compute, op, op->results[0]);
@@ -87,6 +113,7 @@ inline_compute(Fuse *f, Op *op, Ref *r)
 	for (int i = 0; i < n->nargs; i++)
 		ref_add(f, op->operands[i], r->kernel, &n->args[i], r->index);
 	*r->slot = n;
+	return true;
 }
 
 /* An index that is computed becomes a term of the affine map. */
@@ -104,7 +131,7 @@ index_add_term(Fuse *f, Kernel *k, NodeKind kind, Value *at, const Affine *index
 	result->terms = t;
 }
 
-static void
+static bool
 inline_dynamic_slice(Fuse *f, Op *op, Ref *r)
 {
 	Value *x = operand(f, op, 0);
@@ -118,10 +145,11 @@ inline_dynamic_slice(Fuse *f, Op *op, Ref *r)
 				limit, &index[d]);
 	}
 	ref_add(f, x, r->kernel, r->slot, index);
+	return true;
 }
 
 /* take(x, idx, dim): result dims are x[:dim], those of idx, x[dim+1:]. */
-static void
+static bool
 inline_take(Fuse *f, Op *op, Ref *r)
 {
 	Value *x = operand(f, op, 0), *idx = operand(f, op, 1);
@@ -135,21 +163,22 @@ inline_take(Fuse *f, Op *op, Ref *r)
 	index_add_term(f, r->kernel, NODE_clamp, idx, &r->index[dim], x->type.dims[dim] - 1,
 		&index[dim]);
 	ref_add(f, x, r->kernel, r->slot, index);
+	return true;
 }
 
-static void
+static bool
 inline_move(Fuse *f, Op *op, Ref *r)
 {
 	Value *x = operand(f, op, 0);
 	Affine index[MAX_RANK];
 
 	if (!index_through(f->arena, r->kernel, op, &x->type, r->index, index))
-		die("fuse: %s is not a move", ops[op->kind].name);
+		return false;
 	ref_add(f, x, r->kernel, r->slot, index);
+	return true;
 }
 
-/* Position in k->order after the innermost loop that the index uses. */
-static int
+int
 index_depth(const Kernel *k, Affine *index, int rank)
 {
 	int depth = 0;
@@ -166,7 +195,7 @@ index_depth(const Kernel *k, Affine *index, int rank)
 	return depth;
 }
 
-static int64_t
+int64_t
 iterations(const Kernel *k, int from, int to)
 {
 	int64_t n = 1;
@@ -227,7 +256,7 @@ reduce_loops(Kernel *k, const Op *op, const Type *operand, Affine *index, int *l
 	return true;
 }
 
-bool
+static bool
 inline_reduce(Fuse *f, Op *op, Ref *r)
 {
 	Value *x = operand(f, op, 0);
@@ -256,99 +285,6 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 	return true;
 }
 
-/* Uses at the same index share the node that fills the first one's slot. */
-static void
-share_slots(Uses *u, int rank)
-{
-	for (Ref *r = u->refs; r; r = r->next)
-		*r->slot = *first_use(u, r, rank)->slot;
-}
-
-static bool
-is_cheap(const Op *op)
-{
-	const OpInfo *info = &ops[op->kind];
-
-	return !strchr(info->float_c, '(') && op->kind != O_div;
-}
-
-/* Would the kernel evaluate it more often than it has elements? */
-static bool
-recomputes(const Kernel *k, const Value *v, Affine *index)
-{
-	int depth = index_depth(k, index, v->type.rank);
-
-	return iterations(k, 0, depth) > type_elements(&v->type);
-}
-
-/* Worth reading and widening again rather than storing it wide. */
-static bool
-reads_less(const Op *op)
-{
-	return type_bytes(&op->operands[0]->type) <= type_bytes(&op->results[0]->type);
-}
-
-static bool
-has_few(const Uses *u)
-{
-	int n = 0;
-
-	for (const Ref *r = u->refs; r && n <= 4; r = r->next)
-		n += r->kernel->nnodes < MAX_NODES ? 1 : 5;
-	return n <= 4;
-}
-
-static bool
-may_inline_compute(const Fuse *f, const Op *op, Uses *u)
-{
-	Value *v = op->results[0];
-	int distinct;
-
-	if (op->kind == O_convert && !used_by_dot(u) && reads_less(op) && has_few(u))
-		return true;
-	if (!in_one_kernel(u) || used_by_dot(u) || u->refs->kernel->loop != f->loop
-		|| u->refs->kernel->nnodes >= MAX_NODES)
-		return false;
-	distinct = distinct_indices(u, v->type.rank);
-	if (distinct > 2 || (distinct > 1 && !is_cheap(op)))
-		return false;
-	for (Ref *r = u->refs; r; r = r->next)
-		if (!is_cheap(op) && recomputes(r->kernel, v, r->index))
-			return false;
-	return true;
-}
-
-static bool
-try_inline_compute(Fuse *f, Op *op, Uses *u)
-{
-	int rank = op->results[0]->type.rank;
-
-	if (!may_inline_compute(f, op, u))
-		return false;
-	for (Ref *r = u->refs; r; r = r->next) {
-		take_in(f, op, r->kernel);
-		if (first_use(u, r, rank) == r)
-			inline_compute(f, op, r);
-	}
-	share_slots(u, rank);
-	return true;
-}
-
-static bool
-try_inline_reduce(Fuse *f, Op *op, Uses *u)
-{
-	int rank = op->results[0]->type.rank;
-
-	if (!in_one_kernel(u) || used_by_dot(u) || u->refs->kernel->loop != f->loop
-		|| u->refs->kernel->nnodes >= MAX_NODES || distinct_indices(u, rank) != 1)
-		return false;
-	if (!inline_reduce(f, op, u->refs))
-		return false;
-	take_in(f, op, u->refs->kernel);
-	share_slots(u, rank);
-	return true;
-}
-
 InlineOne *
 inliner(const Op *op)
 {
@@ -356,12 +292,14 @@ inliner(const Op *op)
 		[O_constant] = inline_leaf,
 		[O_iota] = inline_leaf,
 		[O_broadcast] = inline_move,
+		[O_reshape] = inline_move,
 		[O_transpose] = inline_move,
 		[O_slice] = inline_move,
 		[O_reverse] = inline_move,
 		[O_output] = inline_move,
 		[O_dynamic_slice] = inline_dynamic_slice,
 		[O_take] = inline_take,
+		[O_reduce] = inline_reduce,
 	};
 
 	if (functions[op->kind])
@@ -369,47 +307,37 @@ inliner(const Op *op)
 	return ops[op->kind].pointwise ? inline_compute : NULL;
 }
 
-static bool
-only_dots(const Uses *u)
+/* It is computed in the kernel, too. */
+static void
+take_in(Fuse *f, Op *op, const Kernel *k)
 {
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel->kind != KERNEL_dot)
-			return false;
-	return true;
-}
+	Members *m = &f->members[k->fills->id];
 
-/*
- * Gathers are repeated for one kernel only.  A dot follows a slice, which
- * starts where it starts for the whole dot, but no gather.
- */
-static bool
-may_forward(const Op *op, const Uses *u)
-{
-	if (ops[op->kind].leaf)
-		return !used_by_dot(u);
-	if (op->kind == O_dynamic_slice && only_dots(u))
-		return true;
-	if (op->kind == O_dynamic_slice || op->kind == O_take)
-		return in_one_kernel(u) && !used_by_dot(u) && has_few(u);
-	return true;
+	if (!m->n || m->ops[m->n - 1] != op)
+		APPEND(f->arena, m->ops, m->n, op);
 }
 
 bool
-try_inline(Fuse *f, Op *op, Uses *u)
+inline_one(Fuse *f, Op *op, Ref *r)
 {
-	InlineOne *function = inliner(op);
-
-	if (op->kind == O_reduce)
-		return try_inline_reduce(f, op, u);
-	if (!function)
+	if (!inliner(op)(f, op, r))
 		return false;
-	if (function == inline_compute)
-		return try_inline_compute(f, op, u);
-	if (!may_forward(op, u))
-		return false;
-	for (Ref *r = u->refs; r; r = r->next) {
+	if (f->members)
 		take_in(f, op, r->kernel);
-		function(f, op, r);
-	}
+	return true;
+}
+
+/* Of a pointwise op or a reduction one node serves all uses of an element. */
+bool
+inline_uses(Fuse *f, Op *op, Uses *u)
+{
+	int rank = op->results[0]->type.rank;
+	bool shared = inliner(op) == inline_compute || inliner(op) == inline_reduce;
+
+	for (Ref *r = u->refs; r; r = r->next)
+		if ((!shared || first_use(u, r, rank) == r) && !inline_one(f, op, r))
+			return false;
+	for (Ref *r = u->refs; r && shared; r = r->next)
+		*r->slot = *first_use(u, r, rank)->slot;
 	return true;
 }

@@ -1,0 +1,60 @@
+/*
+ * lives.h - when each value of a fused program has to be in memory, and which
+ * of them may share a buffer.
+ */
+#ifndef SHDC_LIVES_H
+#define SHDC_LIVES_H
+
+#include "ir/ir.h"
+
+/* Written at step `from`, read for the last time at step `to`.  Parameters of
+   the entry are there at -1, its results at the number of steps. */
+typedef struct Life {
+	int from, to;
+	const Value *value;
+} Life;
+
+/* Values of one buffer, in the order in which they are written. */
+typedef struct Shared {
+	Life *lives;
+	int *latest; /* the last step of lives[0] to lives[i] */
+	int n, room;
+} Shared;
+
+typedef struct Lives {
+	Module *module;
+	Arena *arena;
+	Op **step; /* in order; a body ends with its return */
+	int n;
+	int *at;	    /* by op id: its step */
+	Life *life;	    /* by value id */
+	const Value **root; /* by value id: the value whose elements it has, in
+			       the same place; NULL: not in memory */
+	Shared **shared;    /* by value id */
+} Lives;
+
+/* Requires L_fused; numbers the module. */
+Lives *lives_find(Module *m, Arena *a);
+/* At its step `op` reads x and writes v: may they be in the same place? */
+bool lives_may_overwrite(const Op *op, const Value *x, const Value *v);
+/* The two may be in one buffer, and so they are from now on. */
+bool lives_join(Lives *l, const Value *a, const Value *b);
+
+/*
+ * Pairs of values that the program has in one buffer: what a loop carries, in
+ * this round and the next; what a branch returns and the result; a tensor and
+ * the same with a part changed; what changes places.  Operand i of `op`, which may be a return, is
+ * the one that can be copied first.
+ */
+typedef struct Pair {
+	Op *op;
+	int i;
+	Value *with;
+} Pair;
+Pair *lives_pairs(const Lives *l, int *n);
+/* Does it change a part of operand 0? */
+bool op_changes(const Op *op);
+/* The operand of which a fusion or an exchange changes a part; -1: none. */
+int op_base(const Op *op);
+
+#endif

@@ -1,0 +1,78 @@
+/*
+ * check.c - whether a fused program that was read from a file can be what it
+ * says: each fusion one loop nest, each fact what its loops say, and values in one
+ * buffer only where they do not meet.  After fuse all of it is so.
+ */
+#include "memory/lives.h"
+#include "sched/fuse/fuse.h"
+#include "sched/sched.h"
+
+typedef struct Check {
+	Fuse *view;
+	Module *module;
+	Range where;
+} Check;
+
+static void PRINTF_LIKE(2, 3) wrong(const Check *c, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	diag(c->module->session, DIAG_hlo_invalid, c->where, "%s",
+		arena_vprintf(c->module->arena, fmt, ap));
+	va_end(ap);
+}
+
+/* Where a dot starts is looked up in memory. */
+static bool
+is_of_dot(const Kernel *k)
+{
+	for (const Node *x = k->nodes; x; x = x->next)
+		if (x->kind != NODE_load && x->kind != NODE_clamp && x->kind != NODE_dot)
+			return false;
+	return true;
+}
+
+static void
+check_step(const Check *c, Op *op)
+{
+	const Ints *in_place = op_ints(op, A_in_place);
+	bool loops = op->kind == O_dot || (op->kind == O_fusion && op->nresults == 1);
+	const char *name = op->nresults ? op->results[0]->name : "";
+	const Kernel *k = loops ? view_kernels(c->view, op) : NULL;
+
+	if (loops && (!k || (k->kind == KERNEL_dot && !is_of_dot(k)))) {
+		wrong(c, "%%%s is not one loop nest", name);
+		return;
+	}
+	for (int i = 0; k && i < in_place->n; i++)
+		if (!may_write_over(op, k, (int)in_place->v[i]))
+			wrong(c, "%%%s cannot be written over operand %lld", name,
+				(long long)in_place->v[i]);
+	int64_t scratch = op_has(op, A_scratch) ? op_int(op, A_scratch) : 0;
+	if (scratch != step_scratch(op, k))
+		wrong(c, "%%%s works in %lld bytes, not %lld", name,
+			(long long)step_scratch(op, k), (long long)scratch);
+}
+
+bool
+fused_check(Module *m, Range where)
+{
+	Arena *a = arena_new();
+	Lives *l = lives_find(m, a);
+	const Check c = {view_new(m), m, where};
+	int n;
+	const Pair *pairs = lives_pairs(l, &n);
+
+	for (int i = 0; i < l->n; i++)
+		check_step(&c, l->step[i]);
+	for (int i = 0; i < n; i++) {
+		const Value *x = pairs[i].op->operands[pairs[i].i];
+		if (!lives_join(l, x, pairs[i].with))
+			wrong(&c, "%%%s and %%%s share a buffer: one has to be copied first",
+				x->name, pairs[i].with->name);
+	}
+	view_free(c.view);
+	arena_free(a);
+	return !diag_errors(m->session);
+}

@@ -1,0 +1,71 @@
+/*
+ * facts.c - what memory has to know of a step and only its loops tell: which
+ * operands the result may be written over, and how many bytes it works in.
+ *
+ *   y = fusion(x, b)       in_place="0": each x[i0, i1] is read where y[i0, i1]
+ *                          is stored; b[i1] is read for other rows too
+ */
+#include "memory/lives.h"
+#include "sched/fuse/fuse.h"
+
+/* Is every element of `param` that is read the one that is stored? */
+static bool
+is_read_in_place(const Kernel *k, const Value *param)
+{
+	bool any = false;
+
+	for (const Node *x = k->nodes; x; x = x->next) {
+		if (x->kind != NODE_load || x->value != param)
+			continue;
+		if (!affine_equal(x->index, &k->store))
+			return false;
+		any = true;
+	}
+	return any && k->kind != KERNEL_scatter && k->kind != KERNEL_dot && !k->next;
+}
+
+bool
+may_write_over(const Op *op, const Kernel *k, int i)
+{
+	const Value *param = op->bodies[0]->params[i];
+	const Type *result = &op->results[0]->type;
+
+	return i == op_base(op)
+		|| (param->type.dtype == result->dtype
+			&& type_bytes(&param->type) == type_bytes(result)
+			&& is_read_in_place(k, param));
+}
+
+/* A sort: two rows of keys and where they were, see shdrt_sort_run().  Sums of
+   16-bit floats that are scattered are kept in f32. */
+int64_t
+step_scratch(const Op *op, const Kernel *k)
+{
+	const Value *v = op->nresults ? op->results[0] : NULL;
+
+	if (op->kind == O_sort)
+		return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
+	if (k && k->kind == KERNEL_dot)
+		return dot_scratch(k);
+	if (k && k->kind == KERNEL_scatter && dtypes[v->type.dtype].bytes == 2)
+		return 2 * type_bytes(&v->type);
+	return 0;
+}
+
+/* Where a part is changed, the rest is that of the base. */
+void
+facts_set(Op *op, const Kernel *k)
+{
+	int64_t scratch = step_scratch(op, k);
+	int base = op_base(op), n = 0;
+	int64_t *in_place = NEW_ARRAY(op->module->arena, int64_t, op->noperands + 1);
+
+	if (scratch)
+		op_set_int(op, A_scratch, scratch);
+	for (int i = 0; i < op->noperands && op->kind == O_fusion; i++)
+		if ((base < 0 || op->operands[i] == op->operands[base])
+			&& may_write_over(op, k, i))
+			in_place[n++] = i;
+	if (n)
+		op_set_ints(op, A_in_place, n, in_place);
+}

@@ -1,0 +1,95 @@
+/*
+ * view.c - the loop nests that compute one op of a fused program.
+ *
+ *   fused (p: f32[4,8], q: f32[8]) {       loops i0 < 4, i1 < 8
+ *     b = broadcast(q), dimensions={1}     load p[8 i0 + i1]   load q[i1]
+ *     ROOT h = add(p, b) }                 add                 store h[8 i0 + i1]
+ *
+ * The same walk as that of fuse.c, over the body alone: there is nothing to
+ * decide, all of it is computed here.  Of a body that fuse wrote every step
+ * succeeds, for each kernel sees the same steps in the same order; a body that
+ * was edited may be none of one nest.
+ */
+#include "sched/fuse/fuse.h"
+
+enum { MAX_BODY = 4096 }; /* ops */
+
+Fuse *
+view_new(const Module *m)
+{
+	Arena *a = arena_new();
+	Fuse *f = NEW(a, Fuse);
+
+	f->step = a;
+	f->arena = arena_new();
+	f->uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
+	f->kernels = NEW_ARRAY(a, Kernel *, m->nops + 1);
+	return f;
+}
+
+void
+view_free(Fuse *f)
+{
+	arena_free(f->arena);
+	arena_free(f->step);
+}
+
+const Value *
+view_buffer(const Op *op, const Value *v)
+{
+	return v->block->parent == op ? op->operands[v->index] : v;
+}
+
+static void
+load_param(Fuse *f, const Op *op, Value *v)
+{
+	bool offset = value_is_offset(view_buffer(op, v));
+
+	f->failed |= offset && f->uses[v->id].whole;
+	for (Ref *r = f->uses[v->id].refs; r; r = r->next)
+		if (offset)
+			*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
+		else
+			ref_load(f, v, r);
+	f->uses[v->id] = (Uses){0};
+}
+
+/* Last op first; false where an op has other uses than those of loops. */
+static bool
+compute_body(Fuse *f, const Op *op, Op *root)
+{
+	const Block *body = op->bodies[0];
+	bool computed = root->block == body && root->next == body->last && fill_result(f, root);
+	int n = 0;
+
+	for (Op *member = root->prev; computed && member; member = member->prev, n++) {
+		Uses *u = &f->uses[member->results[0]->id];
+		computed = n < MAX_BODY && !u->whole
+			&& (!u->refs || (inliner(member) && inline_uses(f, member, u)));
+	}
+	for (const Op *member = body->first; member; member = member->next)
+		for (int i = 0; i < member->nresults; i++)
+			f->uses[member->results[i]->id] = (Uses){0};
+	return computed;
+}
+
+Kernel *
+view_kernels(Fuse *f, Op *op)
+{
+	Op *root = op->kind == O_fusion ? op->bodies[0]->last->operands[0]->def : op;
+
+	arena_reset(f->arena);
+	f->failed = false;
+	f->no_index = NEW(f->arena, Affine);
+	if (!root)
+		return NULL;
+	f->kernels[root->id] = NULL;
+	f->failed = root == op ? !fill_result(f, op) : !compute_body(f, op, root);
+	for (int i = 0; i < op->noperands; i++)
+		load_param(f, op, root == op ? op->operands[i] : op->bodies[0]->params[i]);
+	if (f->failed)
+		return NULL;
+	for (Kernel *k = f->kernels[root->id]; k; k = k->next)
+		kernel_finish(k);
+	return f->kernels[root->id];
+}
