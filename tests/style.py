@@ -21,12 +21,11 @@ MAX_LONG_SHARE = 0.02       # of functions with more than 60 lines
 FLOORS = [          # a folder includes from floors below its own, and from itself
     ["compiler/base"],
     ["compiler/ir"],
-    ["compiler/hlo", "compiler/cost"],
+    ["compiler/hlo", "compiler/cost", "compiler/memory"],
     ["grammar"],
     ["compiler/front"],
     ["compiler/shard"],
     ["compiler/sched"],
-    ["compiler/memory"],
     ["compiler/pipeline"],
     ["compiler/emit", "compiler/report", "compiler/eval"],
     ["compiler/driver"],

@@ -14,6 +14,7 @@
 #include <math.h>
 #include <string.h>
 #include "emit/c.h"
+#include "ir/flow.h"
 #include "cost/cost.h"
 
 enum { MAX_LISTED = 6 }; /* results or buffers read in a comment */
@@ -140,14 +141,6 @@ emit_offset(Emitter *e, const Op *op)
 	text_printf(&e->run, "\tconst %s s%d = ", type, v->id);
 	if (op->kind == O_partition_id) {
 		text_printf(&e->run, "(%s)shdrt_device_id(dev);\n", type);
-		return;
-	}
-	if (op->kind == O_take) {
-		const Value *table = steps_source(e->steps, op->operands[0]);
-		const char *at = scalar_argument(e, op->operands[1]);
-		long long last = (long long)table->type.dims[0] - 1;
-		text_printf(&e->run, "%s[%s < 0 ? 0 : %s > %lld ? %lld : %s];\n",
-			c_array(e, table->def), at, at, last, last, at);
 		return;
 	}
 	if (op->kind == O_take) {

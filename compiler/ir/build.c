@@ -565,38 +565,3 @@ loop_hands_on(const Op *loop, int i)
 	return body->last && i < body->last->noperands && i < body->nparams
 		&& body->last->operands[i] == body->params[i];
 }
-
-const Value *
-value_around(const Value *v)
-{
-	for (;;) {
-		const Op *op = v->def ? v->def : v->block->parent;
-		int given = !op ? 0 : op->kind == O_while ? op->noperands : op->noperands - 1;
-		if (!op || v->index >= given)
-			return v;
-		if (op->kind == O_while && op->nbodies == 2 && loop_hands_on(op, v->index))
-			v = op->operands[v->index];
-		else if (op->kind == O_if && !v->def)
-			v = op->operands[v->index + 1];
-		else
-			return v;
-	}
-}
-
-bool
-op_is_offset(const Op *op)
-{
-	bool number = op->nresults == 1 && !op->results[0]->type.rank
-		&& (op->kind == O_take
-			|| (ops[op->kind].pointwise && op->kind != O_output));
-
-	return number || op->kind == O_constant || op->kind == O_partition_id;
-}
-
-bool
-value_is_offset(const Value *v)
-{
-	const Op *op = value_around(v)->def;
-
-	return op && op->block && op_is_offset(op);
-}

@@ -115,7 +115,7 @@ flow_renames(const Flow *f)
 	case BODIES_none:
 		break;
 	case BODIES_once:
-		return !flow_spec(f);
+		return f->op->kind == O_call;
 	case BODIES_choice:
 		return f->kind == FLOW_in;
 	case BODIES_loop:
@@ -133,6 +133,23 @@ value_around(const Value *v)
 			return v;
 		v = f.from;
 	}
+}
+
+bool
+op_is_offset(const Op *op)
+{
+	bool number = op->nresults == 1 && !op->results[0]->type.rank
+		&& (op->kind == O_take || (ops[op->kind].pointwise && op->kind != O_output));
+
+	return number || op->kind == O_constant || op->kind == O_partition_id;
+}
+
+bool
+value_is_offset(const Value *v)
+{
+	const Op *op = value_around(v)->def;
+
+	return op && op->block && op_is_offset(op);
 }
 
 Value *

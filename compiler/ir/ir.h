@@ -656,10 +656,7 @@ void module_count_uses(Module *m);
 void block_count_uses(Block *b);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
-/* What `v` is a name of: a parameter of a branch, or what a loop only hands
-   on, is a value around the op. */
-const Value *value_around(const Value *v);
-/* Of a fused program, outside of fusions: a number that is known before the
+/* flow.c: of a fused program, outside of fusions: a number that is known before the
    program runs, or a table of such.  It has no place in memory. */
 bool op_is_offset(const Op *op);
 bool value_is_offset(const Value *v);

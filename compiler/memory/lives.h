@@ -43,8 +43,8 @@ bool lives_join(Lives *l, const Value *a, const Value *b);
 /*
  * Pairs of values that the program has in one buffer: what a loop carries, in
  * this round and the next; what a branch returns and the result; a tensor and
- * the same with a part changed; what changes places.  Operand i of `op`, which may be a return, is
- * the one that can be copied first.
+ * the same with a part changed; what changes places.  Operand i of `op`, which
+ * may be a return, is the one that can be copied first.
  */
 typedef struct Pair {
 	Op *op;
