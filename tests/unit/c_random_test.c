@@ -16,6 +16,7 @@
 #include "eval/eval.h"
 #include "cost/cost.h"
 #include "memory/plan.h"
+#include "sched/sched.h"
 #include "shdrt.h"
 #include "shdrt_kernels.h"
 
@@ -925,6 +926,7 @@ run(Program *p, const char *directory)
 	m->level = L_device;
 	for (int i = 0; i < p->nlate; i++)
 		p->late[i]->kind = O_partition_id;
+	fuse(m);
 	Plan *plan = plan_build(m);
 	handle = build(p, plan, directory);
 	if (!handle)
