@@ -43,9 +43,10 @@ emit_line(Localizer *l, const AxisList *axes, Line f)
 
 	if (!f.slope)
 		return number(l, f.first);
-	if (f.slope < 0)
-		return make_binary(k, O_sub, number(l, f.first),
-			device_offset(l, axes, -f.slope));
+	if (f.slope < 0) {
+		Value *back = device_offset(l, axes, -f.slope);
+		return make_binary(k, O_sub, number(l, f.first), back);
+	}
 	Value *v = device_offset(l, axes, f.slope);
 	return f.first ? make_binary(k, O_add, v, number(l, f.first)) : v;
 }
@@ -273,8 +274,9 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 	Type rows = type_of(w->l->index, 1, &n);
 	Value *row = make_iota(named(k, "row"), &rows, 0);
 	Value *own = make_compare(k, DIR_LT, row, make_splat(k, emit_number(w), &rows));
-	return make_select(named(k, "own"), make_spread(k, own, w->h.dim, &block->type), block,
-		rows_at(w->l, window, w->h.dim, at, n));
+	Value *others = rows_at(w->l, window, w->h.dim, at, n);
+	Value *mask = make_spread(k, own, w->h.dim, &block->type);
+	return make_select(named(k, "own"), mask, block, others);
 }
 
 /* A block that nobody needs goes where there is room beside the window. */

@@ -103,8 +103,8 @@ move_unreduce(Localizer *l, Value *v, const Move *move)
 	Value *first = make_compare(k, DIR_EQ, index, number(l, 0));
 	Value *none = make_identity(k, (Combiner)move->after.combiner, v->type.dtype);
 
-	return make_select(named(k, v->name), make_splat(k, first, &v->type), v,
-		make_splat(k, none, &v->type));
+	Value *elsewhere = make_splat(k, none, &v->type);
+	return make_select(named(k, v->name), make_splat(k, first, &v->type), v, elsewhere);
 }
 
 static Value *
