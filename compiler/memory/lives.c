@@ -200,8 +200,10 @@ put(Arena *a, Shared *s, const Life *life)
 		s->room = 2 * s->n + 1;
 		s->lives = NEW_ARRAY(a, Life, s->room);
 		s->latest = NEW_ARRAY(a, int, s->room);
-		memcpy(s->lives, old.lives, (size_t)s->n * sizeof *s->lives);
-		memcpy(s->latest, old.latest, (size_t)s->n * sizeof *s->latest);
+		if (s->n) {
+			memcpy(s->lives, old.lives, (size_t)s->n * sizeof *s->lives);
+			memcpy(s->latest, old.latest, (size_t)s->n * sizeof *s->latest);
+		}
 	}
 	memmove(&s->lives[at + 1], &s->lives[at], (size_t)(s->n - at) * sizeof *s->lives);
 	s->lives[at] = *life;
