@@ -98,7 +98,8 @@ project(Projection *p, Propagation *g, const OpState *o)
 			p->nholders += project_dim(r, t, d, now, &p->holders[p->nholders]);
 	}
 	p->first[r->ntensors] = p->nholders;
-	memset(p->took, 0, (size_t)p->nholders);
+	if (p->nholders)
+		memset(p->took, 0, (size_t)p->nholders);
 	index_by_factor(p);
 	count_elements(p);
 }
