@@ -31,7 +31,7 @@ typedef enum Action {
 
 typedef struct Compilation Compilation;
 typedef struct Kind Kind;
-typedef struct Plan Plan; /* sched/plan.h */
+typedef struct Plan Plan; /* memory/plan.h */
 
 typedef struct Output {
 	const Kind *kind;

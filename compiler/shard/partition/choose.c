@@ -180,7 +180,7 @@ partial_axes(const Partitioner *p, int operand, Combiner *combiner)
  * May operand i stay partial?  Fills c->partial, c->combiner and c->whole.
  *
  *   h: f32[8, 8] unreduced(X), so far where it was computed
- *   transpose(h)   alone      partial over X, the other operands (there are none) whole
+ *   transpose(h)   together   partial over X; there are no other operands
  *   h * s          alone      if s is finite: inf times a part is not a part of inf
  *   h * h          no         the product of two parts is no part of the product
  *   h + g          together   if g is partial over X as well: one sum is saved
