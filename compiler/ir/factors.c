@@ -21,41 +21,57 @@ axes_fill(AxisList *rest, int64_t size)
 	return taken;
 }
 
+/* The dims of a tensor from `dim` to `end`. */
+static int
+project_dims(const Rule *r, int tensor, int dim, int end, const Placement *p, Holder *to)
+{
+	Holder *h = to;
+
+	for (; dim < end; dim++) {
+		const DimFactors *factors = &r->dims[tensor][dim];
+		bool closed = !placement_is_open(p, dim);
+		AxisList rest;
+		rest.n = 0; /* most dims have no axes: nothing else is read then */
+		if (p->count[dim]) {
+			rest = placement_dim(p, dim);
+			if (rest.n > 1 || rest.a[0].size == 1)
+				rest = axes_moving(&rest);
+		}
+		for (int k = 0; k < factors->n; k++, h++) {
+			h->tensor = tensor;
+			h->dim = dim;
+			h->factor = factors->f[k];
+			h->size = factors->n == 1 ? factors->size : r->factors[h->factor].size;
+			h->minor_most = k == factors->n - 1;
+			h->closed = closed;
+			h->axes.n = h->overflow.n = 0;
+			if (!rest.n)
+				continue;
+			if (h->minor_most) {
+				h->axes = rest;
+				continue;
+			}
+			h->axes = axes_fill(&rest, h->size);
+			if (rest.n && axes_size(&h->axes) < h->size) {
+				h->overflow = rest;
+				rest.n = 0;
+				closed = true;
+			}
+		}
+	}
+	return (int)(h - to);
+}
+
 int
 project_dim(const Rule *r, int tensor, int dim, const Placement *p, Holder *to)
 {
-	const DimFactors *factors = &r->dims[tensor][dim];
-	bool closed = !placement_is_open(p, dim);
-	AxisList rest;
+	return project_dims(r, tensor, dim, dim + 1, p, to);
+}
 
-	rest.n = 0; /* most dims have no axes: nothing else is read then */
-	if (p->count[dim]) {
-		AxisList written = placement_dim(p, dim);
-		rest = axes_moving(&written);
-	}
-	for (int k = 0; k < factors->n; k++) {
-		Holder *h = &to[k];
-		h->tensor = tensor;
-		h->dim = dim;
-		h->factor = factors->f[k];
-		h->size = factors->n == 1 ? factors->size : r->factors[h->factor].size;
-		h->minor_most = k == factors->n - 1;
-		h->closed = closed;
-		h->axes.n = h->overflow.n = 0;
-		if (!rest.n)
-			continue;
-		if (h->minor_most) {
-			h->axes = rest;
-			continue;
-		}
-		h->axes = axes_fill(&rest, h->size);
-		if (rest.n && axes_size(&h->axes) < h->size) {
-			h->overflow = rest;
-			rest.n = 0;
-			closed = true;
-		}
-	}
-	return factors->n;
+int
+project_tensor(const Rule *r, int tensor, const Placement *p, Holder *to)
+{
+	return project_dims(r, tensor, 0, r->rank[tensor], p, to);
 }
 
 AxisList

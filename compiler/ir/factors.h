@@ -36,6 +36,8 @@ typedef struct Holder {
 /* There: a holder for each factor of the dim, of which there are DimFactors.n.
    Returns that. */
 int project_dim(const Rule *r, int tensor, int dim, const Placement *p, Holder *to);
+/* ... of every dim, in order. */
+int project_tensor(const Rule *r, int tensor, const Placement *p, Holder *to);
 /* The most major axes of `rest` that split `size`, cut where it is full, or where
    only a part divides it.  `rest` is what is left. */
 AxisList axes_fill(AxisList *rest, int64_t size);

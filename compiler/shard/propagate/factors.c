@@ -94,8 +94,7 @@ project(Projection *p, Propagation *g, const OpState *o)
 			p->barred[t] = placement_replicated(now);
 			axes_append_all(&p->barred[t], &unreduced);
 		}
-		for (int d = 0; d < r->rank[t]; d++)
-			p->nholders += project_dim(r, t, d, now, &p->holders[p->nholders]);
+		p->nholders += project_tensor(r, t, now, &p->holders[p->nholders]);
 	}
 	p->first[r->ntensors] = p->nholders;
 	if (p->nholders)
