@@ -46,42 +46,34 @@ add_state(Propagation *g, Op *op, int noperands, int nresults)
 	return o;
 }
 
-/* Every tensor of the edge has the shape `t`; room for more factors. */
+/* An identity: every tensor has the shape of `like`.  Room for more factors. */
 static Rule *
-identity_rule(Arena *a, const OpState *o, const Type *t, int more)
+add_edge(Propagation *g, Op *op, int noperands, Value *const *tensors, const Value *like,
+	int more)
 {
-	Rule *r = NEW(a, Rule);
+	OpState *o = add_state(g, op, noperands, 1);
+	const Type *type = &like->type;
+	Rule *r = NEW(g->arena, Rule);
 
-	r->noperands = o->noperands;
-	r->ntensors = o->ntensors;
-	r->once = -1;
-	r->nfactors = t->rank;
-	r->factors = NEW_ARRAY(a, Factor, t->rank + more + 1);
-	r->rank = NEW_ARRAY(a, int, o->ntensors);
-	r->dims = NEW_ARRAY(a, DimFactors *, o->ntensors);
-	for (int d = 0; d < t->rank; d++)
-		r->factors[d] = (Factor){t->dims[d], F_pass, false};
+	o->edge = true;
+	o->rule = r;
+	*r = (Rule){.noperands = noperands,
+		.ntensors = o->ntensors,
+		.once = -1,
+		.nfactors = type->rank,
+		.factors = NEW_ARRAY(g->arena, Factor, type->rank + more + 1),
+		.rank = NEW_ARRAY(g->arena, int, o->ntensors),
+		.dims = NEW_ARRAY(g->arena, DimFactors *, o->ntensors)};
+	for (int d = 0; d < type->rank; d++)
+		r->factors[d] = (Factor){type->dims[d], F_pass, false};
 	for (int i = 0; i < o->ntensors; i++) {
-		r->rank[i] = t->rank;
-		r->dims[i] = NEW_ARRAY(a, DimFactors, t->rank + 1);
-		for (int d = 0; d < t->rank; d++)
-			r->dims[i][d] =
-				(DimFactors){o->tensors[i]->type.dims[d], 1, {(int16_t)d}};
+		o->tensors[i] = tensors[i];
+		r->rank[i] = type->rank;
+		r->dims[i] = NEW_ARRAY(g->arena, DimFactors, type->rank + 1);
+		for (int d = 0; d < type->rank; d++)
+			r->dims[i][d] = (DimFactors){tensors[i]->type.dims[d], 1, {(int16_t)d}};
 	}
 	return r;
-}
-
-static void
-add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
-{
-	if (!out->type.rank)
-		return;
-	OpState *o = add_state(g, op, 2, 1);
-	o->edge = true;
-	o->tensors[0] = in;
-	o->tensors[1] = other;
-	o->tensors[2] = out;
-	o->rule = identity_rule(g->arena, o, &out->type, 0);
 }
 
 /* Into a manual region and out of it: what is outside is whole, inside is a part
@@ -89,16 +81,13 @@ add_edge(Propagation *g, Op *op, Value *in, Value *other, Value *out)
 static void
 add_boundary(Propagation *g, Op *op, const Flow *f)
 {
+	Value *const tensors[] = {f->from, f->to};
 	int whole = f->kind == FLOW_out;
 	const Placement *spec = flow_spec(f);
 
 	if (!spec->rank)
 		return;
-	OpState *o = add_state(g, op, 1, 1);
-	o->edge = true;
-	o->tensors[0] = f->from;
-	o->tensors[1] = f->to;
-	Rule *r = identity_rule(g->arena, o, &o->tensors[1 - whole]->type, spec->rank);
+	Rule *r = add_edge(g, op, 1, tensors, tensors[1 - whole], spec->rank);
 	for (int d = 0; d < spec->rank; d++) {
 		int64_t parts = placement_dim_ways(spec, d);
 		if (parts == 1)
@@ -107,24 +96,21 @@ add_boundary(Propagation *g, Op *op, const Flow *f)
 		DimFactors *dim = &r->dims[whole][d];
 		*dim = (DimFactors){dim->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
 	}
-	o->rule = r;
 }
 
 /* Two values flow to each result of a loop or a branch. */
 static void
 add_edges(Propagation *g, Op *op)
 {
-	if (op->specs)
-		for (Flow f = {.op = op}; flow_next(&f);)
-			add_boundary(g, op, &f);
-	else
-		for (int i = 0; i < op->nresults; i++) {
-			Flow f = {.to = op->results[i]};
-			flow_next_to(&f);
-			Value *in = f.from;
-			if (!flow_renames(&f) && flow_next_to(&f))
-				add_edge(g, op, in, f.from, f.to);
-		}
+	for (Flow f = {.op = op}; op->specs && flow_next(&f);)
+		add_boundary(g, op, &f);
+	for (int i = 0; i < op->nresults && !op->specs; i++) {
+		Flow f = {.to = op->results[i]};
+		flow_next_to(&f);
+		Value *in = f.from;
+		if (f.to->type.rank && !flow_renames(&f) && flow_next_to(&f))
+			add_edge(g, op, 2, (Value *[]){in, f.from, f.to}, f.to, 0);
+	}
 }
 
 static bool
@@ -142,16 +128,6 @@ count_edges(Op *op, void *data)
 		*n += op->nresults + op->noperands;
 }
 
-/* The last body of an op ends: its edges come next. */
-static bool
-ends_bodies(const Op *op)
-{
-	const Op *owner = op->block->parent;
-
-	return op->kind == O_return && has_edges(owner)
-		&& op->block == owner->bodies[owner->nbodies - 1];
-}
-
 static void
 add_op(Op *op, void *data)
 {
@@ -161,8 +137,10 @@ add_op(Op *op, void *data)
 	OpState *o = add_state(g, op, op->noperands, op->nresults);
 	for (int i = 0; i < o->ntensors; i++)
 		o->tensors[i] = rule_tensor(op, i);
-	if (ends_bodies(op))
-		add_edges(g, op->block->parent);
+	Op *owner = op->block->parent;
+	if (op->kind == O_return && has_edges(owner)
+		&& op->block == owner->bodies[owner->nbodies - 1])
+		add_edges(g, owner); /* once its last body ended */
 }
 
 void
@@ -202,26 +180,20 @@ label_side(const Propagation *g, const Value *v, Range elsewhere, const char *wh
 	text_free(&t);
 }
 
-/* Does every round make the same of it?  It is moved before the loop then. */
-static bool
-is_unchanged(const Op *loop, const Value *v)
-{
-	const Block *body = loop->bodies[1];
-
-	return v->block != body || (!v->def && body->last->operands[v->index] == v);
-}
-
 static void
 warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
 {
 	const Module *m = g->module;
-	const Value *v = o->tensors[2];
+	const Block *body = o->op->bodies[LOOP_BODY];
+	const Value *next = o->tensors[1], *v = o->tensors[2];
+	/* if every round makes the same of it, it is moved before the loop */
+	bool once = next->block != body
+		|| (!next->def && body->last->operands[next->index] == next);
 	Text t = {0};
 
 	text_printf(&t, "'%s' is carried by this loop as ", value_source_name(v));
 	text_placed(&t, &m->mesh, v, &v->placement);
-	text_printf(&t, " and moved there %s (",
-		is_unchanged(o->op, o->tensors[1]) ? "once" : "on every trip");
+	text_printf(&t, " and moved there %s (", once ? "once" : "on every trip");
 	text_traffic(&t, plan->bytes);
 	text_add(&t, ", ");
 	text_seconds(&t, plan->seconds);
