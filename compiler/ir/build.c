@@ -558,6 +558,16 @@ module_count_uses(Module *m)
 }
 
 bool
+value_is_literal(const Value *v)
+{
+	const Op *op = v->def;
+
+	if (op && op->kind == O_broadcast && !op->operands[0]->type.rank)
+		op = op->operands[0]->def;
+	return op && (op->kind == O_constant || op->kind == O_iota);
+}
+
+bool
 loop_hands_on(const Op *loop, int i)
 {
 	const Block *body = loop->bodies[1];

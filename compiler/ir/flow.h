@@ -56,6 +56,19 @@ bool flow_renames(const Flow *f);
    a value around the op. */
 const Value *value_around(const Value *v);
 
+static inline bool
+op_is_loop(const Op *op)
+{
+	return ops[op->kind].run == BODIES_loop;
+}
+
+/* Its body might as well stand where it is. */
+static inline bool
+op_is_composite(const Op *op)
+{
+	return ops[op->kind].run == BODIES_once && !op->specs;
+}
+
 /* What chooses the body of an `if`, or says whether there is another round of a
    `while`; NULL of other ops. */
 Value *op_decision(const Op *op);

@@ -654,6 +654,9 @@ void block_number(Block *b);				    /* of those in it alone */
 void module_count_uses(Module *m);
 /* The same of the values of a block and of the bodies in it. */
 void block_count_uses(Block *b);
+/* Is it made anew for each use, for that costs nothing: a constant, an iota, or a
+   number spread over a tensor? */
+bool value_is_literal(const Value *v);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
 /* flow.c: of a fused program, outside of fusions: a number that is known before the

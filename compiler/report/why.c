@@ -44,7 +44,7 @@ share_carried(Op *op, void *data)
 {
 	Propagation *g = data;
 
-	for (Flow f = {.op = op}; op->kind == O_while && flow_next(&f);)
+	for (Flow f = {.op = op}; op_is_loop(op) && flow_next(&f);)
 		g->cluster_of[f.to->id] = op->results[f.index]->id;
 }
 

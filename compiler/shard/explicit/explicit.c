@@ -419,7 +419,7 @@ static void
 follow_bodies(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
-	bool loop = op->kind == O_while;
+	bool loop = op_is_loop(op);
 
 	for (int i = 0; i < op->nbodies; i++) {
 		if (i == (loop ? LOOP_BODY : 0))
@@ -440,10 +440,7 @@ is_evident(const Value *v)
 		return true;
 	if (v->annotated)
 		return !v->placement.open;
-	return v->def
-		&& (v->def->kind == O_iota
-			|| (v->def->kind == O_broadcast && v->def->operands[0]->def
-				&& v->def->operands[0]->def->kind == O_constant));
+	return value_is_literal(v);
 }
 
 static void

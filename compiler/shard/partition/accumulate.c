@@ -128,7 +128,7 @@ follow_op(Chain *chain, Op *op, const Value *start, int result)
 		return follow_combining(chain, op, start);
 	if (op->kind == O_if)
 		return follow_branches(chain, op, start, result);
-	if (op->kind == O_while) /* it carries parts: treated already */
+	if (op_is_loop(op)) /* it carries parts: treated already */
 		return chain->known
 			&& placement_equal(&chain->partial, &op->results[result]->placement)
 			&& follow(chain, op->block, start, op->operands[result]);

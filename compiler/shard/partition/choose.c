@@ -35,7 +35,7 @@ price_operand(Partitioner *p, int operand, const Placement *to, Choice *c)
 	const ReshardPlan *plan, *settled;
 	Form *form;
 
-	if (is_recomputed(v))
+	if (value_is_literal(v))
 		return;
 	plan = cheapest_form(p, v, to, &form);
 	if (v->uses > 1 && !s->at_final) {
@@ -437,7 +437,7 @@ already_agrees(Partitioner *p, Choice *c)
 		const Value *v = p->op->operands[i];
 		if (!factors_place(r, i, c->factors, &to, NULL))
 			return false;
-		if (!is_recomputed(v)
+		if (!value_is_literal(v)
 			&& !placement_equal(&to, &source_of(p, v)->forms->value->placement))
 			return false;
 	}

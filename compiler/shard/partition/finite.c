@@ -36,7 +36,7 @@ find_of(Dataflow *d, const Op *op)
 	int n = when == INFINITE_never ? 0 : when == INFINITE_first ? 1 : op->noperands;
 	bool infinite = is_pole(op);
 
-	if (op->nbodies && op->kind != O_call)
+	if (op->nbodies && !op_is_composite(op))
 		return;
 	if (op->kind == O_constant)
 		infinite =
@@ -51,7 +51,7 @@ find_of(Dataflow *d, const Op *op)
 static Facts
 find_along(const Dataflow *d, const Flow *flow)
 {
-	return flow->op->kind == O_call && flow->kind == FLOW_out ? 0 : d->of[flow->from->id];
+	return op_is_composite(flow->op) && flow->kind == FLOW_out ? 0 : d->of[flow->from->id];
 }
 
 const Facts *

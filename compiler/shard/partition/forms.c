@@ -16,18 +16,6 @@ source_of(const Partitioner *p, const Value *v)
 	return &p->sources[v->id];
 }
 
-bool
-is_recomputed(const Value *v)
-{
-	const Op *def = v->def;
-
-	if (!def)
-		return false;
-	if (def->kind == O_broadcast)
-		return def->operands[0]->def && def->operands[0]->def->kind == O_constant;
-	return def->kind == O_constant || def->kind == O_iota;
-}
-
 /* Slices cost nothing, but none at all is better. */
 static bool
 is_better(const ReshardPlan *plan, const ReshardPlan *best)
@@ -156,7 +144,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
 	requested |= s->sum_requested && placement_equal(to, &s->final);
-	if (is_recomputed(v) && !to->nunreduced) {
+	if (value_is_literal(v) && !to->nunreduced) {
 		moved = recompute(v, to, user);
 	} else {
 		const ReshardPlan *settled =

@@ -54,7 +54,7 @@ static bool
 is_function(const Op *op)
 {
 	return op->kind != O_return && op->kind != O_extern
-		&& (!op->nbodies || op->kind == O_call) && !op->axes;
+		&& (!op->nbodies || op_is_composite(op)) && !op->axes;
 }
 
 static bool
@@ -86,7 +86,7 @@ mark(Partitioner *p, Body *body)
 		/* Constants stay, and are made anew outside. */
 		for (int i = 0; i < op->noperands && body->leaves[op->id]; i++) {
 			const Value *v = op->operands[i];
-			if (v->def && !is_recomputed(v))
+			if (v->def && !value_is_literal(v))
 				body->leaves[v->def->id] = true;
 		}
 		any |= body->leaves[op->id];
@@ -155,7 +155,7 @@ hoist_moves(Partitioner *p, Block *b)
 	for (Op *op = b->first; op; op = op->next) {
 		for (int i = 0; i < op->nbodies; i++)
 			hoist_moves(p, op->bodies[i]);
-		for (int i = 0; op->kind == O_while && i < op->nbodies; i++)
+		for (int i = 0; op_is_loop(op) && i < op->nbodies; i++)
 			hoist_from(p, op, op->bodies[i]);
 	}
 }

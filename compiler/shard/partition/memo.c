@@ -60,7 +60,7 @@ key_of(const Partitioner *p, const Op *op)
 		const Value *v = op->operands[i];
 		const Source *s = source_of(p, v);
 		put(&t,
-			(v->uses > 1) | s->at_final << 1 | is_recomputed(v) << 2
+			(v->uses > 1) | s->at_final << 1 | value_is_literal(v) << 2
 				| is_never(v, 0) << 3 | p->infinite[v->id] << 4);
 		put_placement(&t, &s->final);
 		for (const Form *form = s->forms; form; form = form->next)

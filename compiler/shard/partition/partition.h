@@ -97,8 +97,6 @@ Source *source_of(const Partitioner *p, const Value *v);
 void add_form(Partitioner *p, Source *s, Value *v);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
-/* Recomputed where it is needed instead of moved. */
-bool is_recomputed(const Value *v);
 /* Why a value moves, for messages: what made its partial sums, else the op
    that needs it. */
 typedef struct Reason {

@@ -96,8 +96,8 @@ partition_return(Partitioner *p, Op *op)
 {
 	const Block *b = op->block;
 	const Op *owner = b->parent;
-	bool condition = owner && owner->kind == O_while && b == owner->bodies[LOOP_CONDITION];
-	bool manual = owner && owner->kind == O_manual;
+	bool condition = owner && op_is_loop(owner) && b == owner->bodies[LOOP_CONDITION];
+	bool manual = owner && owner->specs;
 
 	for (int i = 0; i < op->noperands; i++) {
 		if (op->operands[i]->id < 0) /* hoisted into the loop */

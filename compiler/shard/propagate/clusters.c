@@ -14,12 +14,6 @@
 
 /* ---- constants: a copy for each use -------------------------------------- */
 
-static bool
-is_constant(const Value *v)
-{
-	return v->def && (v->def->kind == O_constant || v->def->kind == O_iota);
-}
-
 static Value *
 copy_constant(Propagation *g, Value *v, Op *user)
 {
@@ -40,15 +34,11 @@ constant_behind(Value *v)
 {
 	for (;;) {
 		Flow f = {.to = v};
-		if (v->def || !flow_next_to(&f) || !flow_renames(&f) || f.op->kind == O_call)
+		if (v->def || !flow_next_to(&f) || !flow_renames(&f) || op_is_composite(f.op))
 			break;
 		v = f.from;
 	}
-	if (v->annotated || !v->type.rank || !v->def)
-		return NULL;
-	bool splat = v->def->kind == O_broadcast && v->def->operands[0]->type.rank == 0
-		&& is_constant(v->def->operands[0]);
-	return splat || is_constant(v) ? v : NULL;
+	return !v->annotated && v->type.rank && value_is_literal(v) ? v : NULL;
 }
 
 /* `uses` serves as a mark: the first use keeps the original. */
@@ -319,7 +309,7 @@ build_clusters(Propagation *g)
 	/* what a loop carries is one value: a result, and a parameter of each body */
 	for (int i = 0; i < g->nops; i++) {
 		Op *op = own_op(g, i);
-		for (Flow f = {.op = op}; op && op->kind == O_while && flow_next(&f);)
+		for (Flow f = {.op = op}; op && op_is_loop(op) && flow_next(&f);)
 			unite(g, op->results[f.index], f.to);
 	}
 	module_walk_values(m, note_annotation, g);

@@ -116,7 +116,7 @@ add_edges(Propagation *g, Op *op)
 static bool
 has_edges(const Op *op)
 {
-	return op && op->nbodies && op->kind != O_call;
+	return op && op->nbodies && !op_is_composite(op);
 }
 
 static void
@@ -212,7 +212,7 @@ check_carried(Propagation *g)
 
 	for (int i = 0; i < g->nops; i++) {
 		const OpState *o = &g->ops[i];
-		if (!o->edge || o->op->kind != O_while
+		if (!o->edge || !op_is_loop(o->op)
 			|| placement_equal(&o->tensors[1]->placement,
 				&o->tensors[2]->placement))
 			continue;
