@@ -39,7 +39,7 @@ typedef struct Name {
 } Name;
 
 typedef enum Operator {
-#define OPERATOR(id, spelling, op, direction) OPERATOR_##id,
+#define OPERATOR(id, spelling, op, direction, takes) OPERATOR_##id,
 #include "operators.def"
 #undef OPERATOR
 	OPERATOR_COUNT

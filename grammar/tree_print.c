@@ -10,7 +10,7 @@
 #include "tree.h"
 
 static const char *const spellings[] = {
-#define OPERATOR(id, spelling, op, direction) spelling,
+#define OPERATOR(id, spelling, op, direction, takes) spelling,
 #include "operators.def"
 #undef OPERATOR
 };

@@ -203,7 +203,7 @@ Item apply_operator(Elab *e, Range r, Operator op, int n, const Item *items);
 /* Tensors of one dtype, which literals take; false after a message. */
 bool to_tensors(Elab *e, Site s, int n, const Item *items, Value **v);
 /* A pointwise op with numpy's broadcasting. */
-Item apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *items);
+Item apply_pointwise(Elab *e, Site s, OpKind kind, int n, const Item *items);
 
 /* ops.c: appending ops */
 /* Counts a step of the work; true, after a message, when it is too much. */

@@ -9,12 +9,16 @@
 
 #include "elaborate.h"
 
+typedef enum Takes { TAKES_numbers, TAKES_pred, TAKES_any } Takes;
+
 static const struct {
 	const char *spelling;
 	OpKind op;
 	Direction direction;
+	Takes takes;
 } operators[] = {
-#define OPERATOR(id, spelling, op, direction) {spelling, O_##op, DIR_##direction},
+#define OPERATOR(id, spelling, op, direction, takes) \
+	{spelling, O_##op, DIR_##direction, TAKES_##takes},
 #include "operators.def"
 #undef OPERATOR
 };
@@ -47,24 +51,6 @@ common_dtype(Elab *e, Site s, int n, const Item *items, DType *dtype)
 	return false;
 }
 
-/* Reports the dtypes that an op does not take in the operator's own words. */
-static bool
-takes_dtype(Elab *e, Site s, OpKind kind, Direction d, DType dtype)
-{
-	bool logical = kind == O_and || kind == O_or || kind == O_not;
-	bool equality = kind == O_compare && (d == DIR_EQ || d == DIR_NE);
-	if (logical == (dtype == D_pred) || equality || kind == O_select)
-		return true;
-	if (logical)
-		complain(e, DIAG_dtype, s.range, "'%s' needs pred, not %s", s.label,
-			dtypes[dtype].name);
-	else
-		complain(e, DIAG_dtype, s.range,
-			"'%s' does not take pred; convert it: i32(...), or use && || !",
-			s.label);
-	return false;
-}
-
 bool
 to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 {
@@ -90,19 +76,39 @@ to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 	return true;
 }
 
-Item
-apply_pointwise(Elab *e, Site s, OpKind kind, Direction d, int n, const Item *items)
+/* Tensors of one shape and of a dtype that the operator takes. */
+static bool
+to_operands(Elab *e, Site s, Takes takes, int n, const Item *items, Value **v)
 {
-	Value *v[3];
 	Type shape;
-	if (!to_tensors(e, s, n, items, v) || !takes_dtype(e, s, kind, d, v[0]->type.dtype)
-		|| !broadcast_shape(e, s.range, n, v, &shape))
-		return item_error(s.range);
-	const Op *before = e->block->last;
+	if (!to_tensors(e, s, n, items, v))
+		return false;
+	DType dtype = v[0]->type.dtype;
+	if (takes != TAKES_any && (takes == TAKES_pred) != (dtype == D_pred)) {
+		if (takes == TAKES_pred)
+			complain(e, DIAG_dtype, s.range, "'%s' needs pred, not %s", s.label,
+				dtypes[dtype].name);
+		else
+			complain(e, DIAG_dtype, s.range,
+				"'%s' does not take pred; convert it: i32(...), or use && || !",
+				s.label);
+		return false;
+	}
+	if (!broadcast_shape(e, s.range, n, v, &shape))
+		return false;
 	for (int i = 0; i < n; i++)
 		v[i] = make_broadcast_to(at(e, s), v[i], &shape);
-	Value *result = kind == O_compare ? make_compare(at(e, s), d, v[0], v[1])
-					  : make_op(at(e, s), kind, n, v);
+	return true;
+}
+
+Item
+apply_pointwise(Elab *e, Site s, OpKind kind, int n, const Item *items)
+{
+	Value *v[3];
+	const Op *before = e->block->last;
+	if (!to_operands(e, s, TAKES_numbers, n, items, v))
+		return item_error(s.range);
+	Value *result = make_op(at(e, s), kind, n, v);
 	note_operands(e, before, n, items);
 	return item_tensor(s.range, result);
 }
@@ -136,6 +142,12 @@ fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
 }
 
 static bool
+is_comparison(Operator op)
+{
+	return op >= OPERATOR_eq && op <= OPERATOR_ge;
+}
+
+static bool
 fold_comparison(Direction d, const Item *a, const Item *b)
 {
 	double x = item_double(a), y = item_double(b);
@@ -157,7 +169,7 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 	bool logical = op == OPERATOR_and || op == OPERATOR_or;
 	bool bools = a->kind == IT_bool && b->kind == IT_bool;
 	bool mixed = (a->kind == IT_bool) != (b->kind == IT_bool);
-	bool compares = op >= OPERATOR_eq && op <= OPERATOR_ge;
+	bool compares = is_comparison(op);
 	if (mixed || (logical ? !bools : bools && !compares)) {
 		complain(e, DIAG_dtype, r, "this operator does not take %s and %s",
 			show_item(e, a), show_item(e, b));
@@ -206,5 +218,13 @@ apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 		return n == 2 ? fold_binary(e, r, op, &items[0], &items[1])
 			      : fold_unary(e, r, op, items);
 	Site s = {r, operators[op].spelling, AS_call};
-	return apply_pointwise(e, s, operators[op].op, operators[op].direction, n, items);
+	Value *v[2];
+	const Op *before = e->block->last;
+	if (!to_operands(e, s, operators[op].takes, n, items, v))
+		return item_error(r);
+	Value *result = is_comparison(op)
+		? make_compare(at(e, s), operators[op].direction, v[0], v[1])
+		: make_op(at(e, s), operators[op].op, n, v);
+	note_operands(e, before, n, items);
+	return item_tensor(r, result);
 }

@@ -55,7 +55,7 @@ build_pmean(Call *c, const Argument *a)
 	Range r = c->site.range;
 	Item operands[] = {item_tensor(r, collective(c, O_all_reduce, a, 0, C_add)),
 		item_int(r, axes_size(&a[1].axes))};
-	c->result = apply_pointwise(c->elab, c->site, O_div, DIR_EQ, 2, operands);
+	c->result = apply_pointwise(c->elab, c->site, O_div, 2, operands);
 	return NULL;
 }
 

@@ -44,8 +44,7 @@ build_pointwise(Call *c, const Argument *a)
 	if (fold(c, kind, &c->result))
 		return NULL;
 	if (c->nitems > 1) {
-		c->result =
-			apply_pointwise(c->elab, c->site, kind, DIR_EQ, c->nitems, c->items);
+		c->result = apply_pointwise(c->elab, c->site, kind, c->nitems, c->items);
 		return NULL;
 	}
 	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
