@@ -128,23 +128,17 @@ annotation_check(Elab *e, const Annotation *a)
 bool
 annotation_type(Elab *e, const Annotation *a, Type *type)
 {
-	if (!a->has_dtype || !a->has_dims) {
-		complain(e, DIAG_type_form, a->range,
+	if (!a->has_dtype || !a->has_dims)
+		return complain(e, DIAG_type_form, a->range,
 			"a full type is wanted here: a dtype, and a size for each dim");
-		return false;
-	}
 	int64_t n = dtypes[a->dtype].bytes;
 	for (int d = 0; d < a->rank; d++) {
-		if (a->dims[d] == 0) {
-			complain(e, DIAG_size, a->dim_specs[d]->range,
+		if (a->dims[d] == 0)
+			return complain(e, DIAG_size, a->dim_specs[d]->range,
 				"the size of this dim must be written");
-			return false;
-		}
-		if (!mul_i64(n, a->dims[d], &n)) {
-			complain(e, DIAG_size, a->range,
+		if (!mul_i64(n, a->dims[d], &n))
+			return complain(e, DIAG_size, a->range,
 				"a tensor of more bytes than 64 bits can count");
-			return false;
-		}
 	}
 	*type = type_of(a->dtype, a->rank, a->dims);
 	return annotation_check(e, a);
@@ -154,11 +148,9 @@ annotation_type(Elab *e, const Annotation *a, Type *type)
 Value *
 annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const char *what)
 {
-	if (item_is_number(item) && !a->has_dtype) {
-		complain(e, DIAG_literal, item->range,
+	if (item_is_number(item) && !a->has_dtype)
+		return complain(e, DIAG_literal, item->range,
 			"%s needs a dtype; write it as a cast: f32(...)", show_item(e, item));
-		return NULL;
-	}
 	if (item_is_number(item))
 		*item = item_tensor(item->range, item_constant(e, s, a->dtype, item));
 	if (item->kind == IT_tensor)

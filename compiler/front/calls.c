@@ -29,9 +29,8 @@ by_position_first(Elab *e, const Expr *call)
 		const Arg *arg = call->args.v[i], *before = call->args.v[i - 1];
 		if (arg->name.s != NULL || before->name.s == NULL)
 			continue;
-		complain(e, DIAG_arguments, arg->range,
+		return complain(e, DIAG_arguments, arg->range,
 			"arguments without a name come before those with one");
-		return false;
 	}
 	return true;
 }
@@ -150,11 +149,11 @@ returned(Elab *e, FnDecl *fn, Range call)
 	int n;
 	Item *items;
 	if (!run_body(e, fn, &n, &items))
-		return item_error(call);
+		return item_error;
 	for (int i = 0; i < n; i++) {
 		items[i] = typed_result(e, fn, i, items[i]);
 		if (items[i].kind == IT_error)
-			return item_error(call);
+			return item_error;
 	}
 	return n == 1 ? items[0] : item_tuple(e, call, n, items);
 }
@@ -172,20 +171,16 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 		note_signature(e, fn);
 		return false;
 	}
-	if (fn->active) {
-		complain(e, DIAG_recursion, call->range,
+	if (fn->active)
+		return complain(e, DIAG_recursion, call->range,
 			"'%s' calls itself; functions are inlined", fn->name.s);
-		return false;
-	}
 	if (fn->mode == FN_manual && e->manual != NULL && !may_nest(e, fn, call->range))
 		return false;
 	if (exceeds(e, call->range, &e->ncalls, MAX_CALLS, "calls"))
 		return false;
-	if (e->frame->depth < MAX_INLINING)
-		return true;
-	complain(e, DIAG_inlining, call->range, "calls are nested more than %d deep",
-		MAX_INLINING);
-	return false;
+	return e->frame->depth < MAX_INLINING
+		|| complain(e, DIAG_inlining, call->range, "calls are nested more than %d deep",
+			MAX_INLINING);
 }
 
 static Frame *
@@ -209,11 +204,11 @@ run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 	for (int i = 0; i < fn->params.n; i++) {
 		placed[i] = placed_argument(e, fn, fn->params.v[i], args[i]);
 		if (placed[i].kind != IT_tensor)
-			return item_error(call);
+			return item_error;
 	}
 	for (int i = 0; i < fn->results.n; i++)
 		if (!annotation_resolve(e, ((Param *)fn->results.v[i])->type, &results[i]))
-			return item_error(call);
+			return item_error;
 	return call_extern(e, fn, placed, results, call);
 }
 
@@ -243,7 +238,7 @@ Item
 call_function(Elab *e, FnDecl *fn, const Expr *call)
 {
 	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
-	Item result = item_error(call->range);
+	Item result = item_error;
 	bool right = true;
 	if (!may_inline(e, fn, call) || !eval_arguments(e, fn, call, args))
 		return result;
@@ -301,7 +296,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 			operands[noperands++] = args[i].value;
 	Op *call = make_begin(at(e, s), O_call, noperands, operands);
 	if (call == NULL)
-		return item_error(s.range);
+		return item_error;
 	Block *outer = e->block;
 	char *name = arena_strndup(e->arena, s.label, strlen(s.label));
 	for (char *dot = name; (dot = strchr(dot, '.')) != NULL;)
@@ -322,7 +317,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 		make_return(e->block, 1, &result.value, s.range, s.label);
 	e->block = outer;
 	if (result.kind != IT_tensor)
-		return item_error(s.range);
+		return item_error;
 	call->results[0]->type = result.value->type;
 	return item_tensor(s.range, make_end(at(e, s), call));
 }
@@ -356,7 +351,7 @@ call_builtin(Elab *e, const Builtin *b, const Expr *x)
 		right = item.kind != IT_error;
 	}
 	if (!right)
-		return item_error(x->range);
+		return item_error;
 
 	const Op *before = e->block != NULL ? e->block->last : NULL;
 	Value *v = builtin_build(&c);
@@ -413,7 +408,7 @@ unknown_call(Elab *e, const Expr *x)
 			"calling the result of a call is not part of this release");
 	else if (callee->kind != E_error)
 		complain(e, DIAG_unknown_function, callee->range, "this is not a function");
-	return item_error(x->range);
+	return item_error;
 }
 
 static Item
@@ -437,7 +432,7 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 			"'%s' is not part of this release", name);
 	else
 		report_unknown_function(e, x->left->range, name);
-	return item_error(x->range);
+	return item_error;
 }
 
 Item
@@ -450,7 +445,7 @@ eval_call(Elab *e, const Expr *x)
 			return call_builtin(e, builtin_find(callee->name), x);
 		complain(e, DIAG_argument_kind, x->range,
 			"outside functions only axis_size(X) can be called");
-		return item_error(x->range);
+		return item_error;
 	}
 	if (named)
 		return call_by_name(e, x, callee->name);

@@ -207,7 +207,7 @@ eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
 	if (item->kind == IT_tensor && item->value->type.dtype == D_pred)
 		diag_note(e->session, (Range){0},
 			"any(p) and all(p) make a scalar of a tensor");
-	*item = item_error(item->range);
+	*item = item_error;
 	return NULL;
 }
 
@@ -279,20 +279,16 @@ typedef struct Scan {
 static bool
 add_scanned(Elab *e, Scan *scan, const Item *item)
 {
-	if (item->kind != IT_tensor || item->value->type.rank == 0) {
-		complain(e, DIAG_loop, item->range,
+	if (item->kind != IT_tensor || item->value->type.rank == 0)
+		return complain(e, DIAG_loop, item->range,
 			"a loop goes over dim 0 of a tensor, or over a range 0..N; this is %s",
 			show_item(e, item));
-		return false;
-	}
 	int64_t trips = item->value->type.dims[0];
-	if (scan->n > 0 && trips != scan->trips) {
-		complain(e, DIAG_loop, item->range,
+	if (scan->n > 0 && trips != scan->trips)
+		return complain(e, DIAG_loop, item->range,
 			"dim 0 has size %" PRId64 ", not %" PRId64
 			" as that of the tensor before it",
 			trips, scan->trips);
-		return false;
-	}
 	scan->trips = trips;
 	scan->items[scan->n++] = *item;
 	return true;
@@ -306,24 +302,19 @@ scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 	int n = s->tuple ? value.n : 1;
 	if (value.kind == IT_error)
 		return false;
-	if (s->tuple && (value.kind != IT_tuple || n != s->targets.n || n > MAX_SCANNED)) {
-		complain(e, DIAG_unpack, s->value->range, "%d names for %s", s->targets.n,
-			show_item(e, &value));
-		return false;
-	}
-	if (value.kind == IT_tuple && !s->tuple) {
-		complain(e, DIAG_loop, s->value->range,
+	if (s->tuple && (value.kind != IT_tuple || n != s->targets.n || n > MAX_SCANNED))
+		return complain(e, DIAG_unpack, s->value->range, "%d names for %s",
+			s->targets.n, show_item(e, &value));
+	if (value.kind == IT_tuple && !s->tuple)
+		return complain(e, DIAG_loop, s->value->range,
 			"a loop over %s has a name for each, in parentheses: for (a, b) in ...",
 			show_item(e, &value));
-		return false;
-	}
 	for (int i = 0; i < n; i++)
 		if (items[i].kind == IT_error || !add_scanned(e, scan, &items[i]))
 			return false;
-	if (scan->trips <= INT32_MAX)
-		return true;
-	complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips", INT32_MAX);
-	return false;
+	return scan->trips <= INT32_MAX
+		|| complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
+			INT32_MAX);
 }
 
 /* ---- for: one iteration */

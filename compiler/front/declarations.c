@@ -64,7 +64,7 @@ declare(Elab *e, const Decl *d)
 		bool right = declared_size(e, d, false, &value);
 		s = symbol_declare(e, SYM_dim, d->name);
 		if (s != NULL)
-			s->item = right ? item_int(r, value) : item_error(r);
+			s->item = right ? item_int(r, value) : item_error;
 		break;
 	}
 	case DECL_type:

@@ -24,11 +24,9 @@ find_entry(Elab *e, int file)
 	FnDecl *fn = table_get(e->functions, name);
 	if (fn != NULL && fn->mode != FN_extern)
 		return fn;
-	if (fn != NULL) {
-		complain(e, DIAG_entry, fn->mode_range,
+	if (fn != NULL)
+		return complain(e, DIAG_entry, fn->mode_range,
 			"the entry is extern; what runs is a function that calls it");
-		return NULL;
-	}
 	for (int i = 0; i < table_count(e->functions); i++) {
 		const FnDecl *other = table_value(e->functions, i);
 		APPEND(e->arena, names, n, table_key(e->functions, i));
@@ -111,11 +109,9 @@ result_names_differ(Elab *e, const FnDecl *fn)
 	for (int i = 0; fn->has_results && i < fn->results.n; i++) {
 		const Param *p = fn->results.v[i];
 		const char *name = result_name(e, fn, i, fn->results.n);
-		if (table_get(seen, name) != NULL) {
-			complain(e, DIAG_duplicate, p->range, "two results are named '%s'",
-				name);
-			return false;
-		}
+		if (table_get(seen, name) != NULL)
+			return complain(e, DIAG_duplicate, p->range,
+				"two results are named '%s'", name);
 		table_set(seen, name, (void *)p);
 	}
 	return true;
@@ -130,12 +126,10 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *item)
 	const char *name = result_name(e, fn, i, n);
 	Annotation a = {0};
 	Value *v = item->value;
-	if (p == NULL && item->kind != IT_tensor) {
-		complain(e, DIAG_literal, item->range,
+	if (p == NULL && item->kind != IT_tensor)
+		return complain(e, DIAG_literal, item->range,
 			"the result is %s, which has no dtype; write it as a cast: f32(...)",
 			show_item(e, item));
-		return NULL;
-	}
 	if (p != NULL)
 		v = item->kind != IT_error && annotation_resolve(e, p->type, &a)
 			? annotation_fit(e, s, &a, item, DIAG_results, "the result")

@@ -156,8 +156,8 @@ typedef struct Elab {
 	bool too_large; /* reported */
 } Elab;
 
-/* messages.c: with the chain of calls they happened in */
-void complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
+/* messages.c: with the chain of calls they happened in; NULL, which is false */
+void *complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
 const char *show_type(Elab *e, const Type *t);
 const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" */
 const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
@@ -187,7 +187,7 @@ void give_name(Elab *e, Name name, Value *v);
 int name_value(Elab *e, Name name, Untyped untyped, Value *v);
 
 /* items.c: compile-time values, and tensors from them */
-Item item_error(Range r);
+extern const Item item_error; /* what is wrong was told */
 Item item_int(Range r, int64_t v);
 Item item_float(Range r, double v);
 Item item_bool(Range r, bool v);

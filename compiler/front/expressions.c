@@ -12,7 +12,7 @@ static Item
 type_item(Elab *e, Range r, const TypeSpec *type)
 {
 	Item item = {.kind = IT_type, .range = r, .type = NEW(e->arena, Annotation)};
-	return annotation_resolve(e, type, item.type) ? item : item_error(r);
+	return annotation_resolve(e, type, item.type) ? item : item_error;
 }
 
 static Item
@@ -25,7 +25,7 @@ eval_name(Elab *e, const Expr *x)
 		if (strcmp(x->name, "nan") == 0)
 			return item_float(x->range, NAN);
 		report_unknown_name(e, x->range, x->name);
-		return item_error(x->range);
+		return item_error;
 	}
 	Item item = s->item;
 	item.range = x->range;
@@ -46,7 +46,7 @@ eval_tuple(Elab *e, const Expr *x)
 		right &= items[i].kind != IT_error;
 	}
 	if (!right)
-		return item_error(x->range);
+		return item_error;
 	return item_tuple(e, x->range, x->args.n, items);
 }
 
@@ -77,16 +77,16 @@ eval_member(Elab *e, const Expr *x)
 		module = module->left;
 	if (module->kind == E_name && symbol_find(e, module->name) == NULL) {
 		report_unknown_name(e, module->range, module->name);
-		return item_error(x->range);
+		return item_error;
 	}
 	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
 		if (strcmp(members[i].name, x->name) == 0) {
 			complain(e, DIAG_habit, x->name_range, "there is no '.%s' here: %s",
 				x->name, members[i].hint);
-			return item_error(x->range);
+			return item_error;
 		}
 	complain(e, DIAG_unknown_name, x->name_range, "values have no member '%s'", x->name);
-	return item_error(x->range);
+	return item_error;
 }
 
 /* ---- casts */
@@ -101,7 +101,7 @@ eval_cast(Elab *e, const Expr *x)
 		complain(e, DIAG_arguments, x->range,
 			"%s(x) converts one value; %d were given (a type is written %s[...])",
 			name, x->args.n, name);
-		return item_error(x->range);
+		return item_error;
 	}
 	Item from = eval_value(e, arg->value);
 	if (from.kind == IT_error)
@@ -109,7 +109,7 @@ eval_cast(Elab *e, const Expr *x)
 	if (from.kind == IT_tuple) {
 		complain(e, DIAG_argument_kind, from.range,
 			"%s(x) converts a tensor or a number, not a tuple", name);
-		return item_error(x->range);
+		return item_error;
 	}
 	if (from.kind == IT_tensor) {
 		const Op *before = e->block->last;
@@ -156,7 +156,7 @@ eval_index(Elab *e, const Expr *x)
 	if (x->left->kind == E_name && dtype_habit(x->left->name) != NULL
 		&& symbol_find(e, x->left->name) == NULL) {
 		report_unknown_name(e, x->left->range, x->left->name);
-		return item_error(x->range);
+		return item_error;
 	}
 	Item from = eval_value(e, x->left);
 	if (from.kind == IT_error)
@@ -172,7 +172,7 @@ eval_kind(Elab *e, const Expr *x)
 	Range r = x->range;
 	switch (x->kind) {
 	case E_error:
-		return item_error(r);
+		return item_error;
 	case E_name:
 		return eval_name(e, x);
 	case E_int:
@@ -185,7 +185,7 @@ eval_kind(Elab *e, const Expr *x)
 		if (!x->single_quoted)
 			return (Item){.kind = IT_string, .range = r, .literal = x};
 		complain(e, DIAG_habit, r, "strings stand in double quotes");
-		return item_error(r);
+		return item_error;
 	case E_unary:
 		return apply_operator(e, r, x->op, 1, (Item[]){eval_value(e, x->left)});
 	case E_binary: {
@@ -212,11 +212,11 @@ Item
 eval(Elab *e, const Expr *x)
 {
 	if (e->too_large || exceeds(e, x->range, &e->nsteps, MAX_STEPS, "expressions"))
-		return item_error(x->range);
+		return item_error;
 	if (e->depth >= MAX_DEPTH) {
 		complain(e, DIAG_inlining, x->range,
 			"expressions inside calls are nested more than %d deep", MAX_DEPTH);
-		return item_error(x->range);
+		return item_error;
 	}
 	e->depth++;
 	Item item = eval_kind(e, x);
@@ -226,7 +226,7 @@ eval(Elab *e, const Expr *x)
 		return item;
 	complain(e, DIAG_rank, x->range, "a tensor of %d dims; at most %d are allowed",
 		item.value->type.rank, MAX_USER_RANK);
-	return item_error(x->range);
+	return item_error;
 }
 
 Item
@@ -245,7 +245,7 @@ eval_value(Elab *e, const Expr *x)
 		complain(e, DIAG_not_value, x->range, "a string is not a value");
 	else
 		return item;
-	return item_error(x->range);
+	return item_error;
 }
 
 bool

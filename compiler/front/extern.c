@@ -18,9 +18,8 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 		const Param *p = params.v[i];
 		if (p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype))
 			continue;
-		complain(e, DIAG_extern, p->range,
+		return complain(e, DIAG_extern, p->range,
 			"%s of '%s' needs a full type, as in f32[b, d]", what, fn->name.s);
-		return false;
 	}
 	return true;
 }
@@ -28,18 +27,14 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 static bool
 check_signature(Elab *e, const FnDecl *fn)
 {
-	if (fn->params.n == 0 || !fn->has_results) {
-		complain(e, DIAG_extern, fn->name.range,
+	if (fn->params.n == 0 || !fn->has_results)
+		return complain(e, DIAG_extern, fn->name.range,
 			"'%s' has no %s; an extern function is given tensors and makes tensors",
 			fn->name.s, fn->params.n == 0 ? "parameters" : "results");
-		return false;
-	}
-	if (fn->symbol.s[0] == '\0' || fn->library.s[0] == '\0') {
-		complain(e, DIAG_extern,
+	if (fn->symbol.s[0] == '\0' || fn->library.s[0] == '\0')
+		return complain(e, DIAG_extern,
 			fn->symbol.s[0] == '\0' ? fn->symbol.range : fn->library.range,
 			"extern wants = \"symbol\" in \"library.so\"");
-		return false;
-	}
 	return has_full_types(e, fn, fn->params, "a parameter")
 		&& has_full_types(e, fn, fn->results, "a result");
 }
@@ -105,10 +100,10 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *resul
 		operands[i] = args[i].value;
 	for (int i = 0; i < nresults; i++)
 		if (!annotation_type(e, &results[i], &types[i]))
-			return item_error(call);
+			return item_error;
 	Op *op = make_begin(at(e, s), O_extern, n, operands);
 	if (op == NULL)
-		return item_error(call);
+		return item_error;
 	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
 	op->external = x;
 	for (int i = 0; i < nresults; i++) {
@@ -121,7 +116,7 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *resul
 		op->results[i]->type = types[i];
 	}
 	if (make_end(at(e, s), op) == NULL)
-		return item_error(call);
+		return item_error;
 	for (int i = 0; i < n; i++)
 		op_set_operand_range(op, i, args[i].range);
 	for (int i = 0; i < nresults; i++) {
@@ -130,7 +125,7 @@ call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *resul
 			v = emit_placed(e, s, O_constraint, v, &results[i]);
 		items[i] = item_tensor(call, v);
 		if (v == NULL)
-			return item_error(call);
+			return item_error;
 	}
 	return nresults == 1 ? items[0] : item_tuple(e, call, nresults, items);
 }

@@ -33,8 +33,7 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 		sel->dims[sel->rank++] = size;
 		return true;
 	}
-	complain(e, DIAG_rank, where, "the result has more than %d dims", MAX_USER_RANK);
-	return false;
+	return complain(e, DIAG_rank, where, "the result has more than %d dims", MAX_USER_RANK);
 }
 
 /* ---- indices */
@@ -87,12 +86,10 @@ select_at(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t size)
 	Item at;
 	if (!check_bound(e, &index->start, 0, &at))
 		return false;
-	if (at.kind == IT_int && (at.integer < -size || at.integer >= size)) {
-		complain(e, DIAG_index, index->written->range,
+	if (at.kind == IT_int && (at.integer < -size || at.integer >= size))
+		return complain(e, DIAG_index, index->written->range,
 			"index %" PRId64 " is outside dim %d, which has size %" PRId64,
 			at.integer, d, size);
-		return false;
-	}
 	if (at.kind == IT_int && at.integer < 0)
 		at.integer += size;
 	select_one(sel, d, &at);
@@ -204,23 +201,17 @@ select_dynamic(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
 	const Item *from, int64_t step)
 {
 	int64_t length;
-	if (from->kind != IT_tensor || !slice_length(e, index, &length)) {
-		complain(e, DIAG_index, index->range,
+	if (from->kind != IT_tensor || !slice_length(e, index, &length))
+		return complain(e, DIAG_index, index->range,
 			"the length of this slice is not known at compile time; write x[i:i+4] "
 			"or dynamic_slice(x, start=(i,), size=(4,))");
-		return false;
-	}
-	if (step != 1) {
-		complain(e, DIAG_index, index->range,
+	if (step != 1)
+		return complain(e, DIAG_index, index->range,
 			"a slice that starts where the program says when it runs has no step");
-		return false;
-	}
-	if (length < 1 || length > size) {
-		complain(e, DIAG_index, index->range,
+	if (length < 1 || length > size)
+		return complain(e, DIAG_index, index->range,
 			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
 			length, d, size);
-		return false;
-	}
 	select_run_time(sel, d, from->value, length);
 	return add_dim(e, sel, index->range, length);
 }
@@ -237,10 +228,9 @@ normalize_bound(Elab *e, const Expr *x, int d, int64_t size, int64_t *bound)
 		*bound += *bound < 0 ? size : 0;
 		return true;
 	}
-	complain(e, DIAG_index, x->range,
+	return complain(e, DIAG_index, x->range,
 		"slice bound %" PRId64 " is outside dim %d, which has size %" PRId64, *bound, d,
 		size);
-	return false;
 }
 
 /* a:b:-k takes a, a-k, ... above b: a slice upwards, reversed. */
@@ -256,11 +246,9 @@ select_static(Elab *e, Selection *sel, const Index *index, int d, int64_t size, 
 		from--;
 	int64_t span = down ? from - to : to - from;
 	int64_t stride = down ? -step : step;
-	if (span <= 0) {
-		complain(e, DIAG_index, index->range,
+	if (span <= 0)
+		return complain(e, DIAG_index, index->range,
 			"this slice of dim %d, which has size %" PRId64 ", is empty", d, size);
-		return false;
-	}
 	int64_t count = (span - 1) / stride + 1;
 	sel->start[d] = down ? from - (count - 1) * stride : from;
 	sel->limit[d] = sel->start[d] + (count - 1) * stride + 1;
@@ -277,15 +265,12 @@ select_range(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t siz
 	if (!check_bound(e, &index->step, 1, &by))
 		return false;
 	int64_t step = by.integer;
-	if (by.kind != IT_int) {
-		complain(e, DIAG_index, by.range,
+	if (by.kind != IT_int)
+		return complain(e, DIAG_index, by.range,
 			"the step of a slice is known at compile time");
-		return false;
-	}
-	if (step == 0 || step == INT64_MIN) {
-		complain(e, DIAG_index, by.range, "a slice cannot have step %" PRId64, step);
-		return false;
-	}
+	if (step == 0 || step == INT64_MIN)
+		return complain(e, DIAG_index, by.range, "a slice cannot have step %" PRId64,
+			step);
 	if (!check_bound(e, &index->start, step < 0 ? size - 1 : 0, &from)
 		|| !check_bound(e, &index->stop, step < 0 ? -1 : size, &to))
 		return false;
@@ -316,14 +301,12 @@ count_indexed(Elab *e, const Expr *x, int rank, int *indexed)
 		*indexed += index->kind == INDEX_at || index->kind == INDEX_range;
 		if (index->kind != INDEX_ellipsis || ++ellipses < 2)
 			continue;
-		complain(e, DIAG_index, index->range, "'...' may stand only once in an index");
-		return false;
+		return complain(e, DIAG_index, index->range,
+			"'...' may stand only once in an index");
 	}
-	if (*indexed <= rank)
-		return true;
-	complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s", *indexed, rank,
-		rank == 1 ? "" : "s");
-	return false;
+	return *indexed <= rank
+		|| complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s",
+			*indexed, rank, rank == 1 ? "" : "s");
 }
 
 static bool
@@ -360,10 +343,10 @@ index_tuple(Elab *e, const Expr *x, const IndexItem *indices, const Item *tuple)
 	Item at;
 	if (x->args.n != 1 || index->kind != INDEX_at) {
 		complain(e, DIAG_index, x->range, "a tuple is indexed by one integer");
-		return item_error(x->range);
+		return item_error;
 	}
 	if (!check_bound(e, &indices->start, 0, &at))
-		return item_error(x->range);
+		return item_error;
 	int64_t i = at.integer;
 	if (at.kind == IT_tensor)
 		complain(e, DIAG_index, index->range,
@@ -374,7 +357,7 @@ index_tuple(Elab *e, const Expr *x, const IndexItem *indices, const Item *tuple)
 	else
 		complain(e, DIAG_index, index->range, "index %" PRId64 " of a tuple of %d", i,
 			tuple->n);
-	return item_error(x->range);
+	return item_error;
 }
 
 /* Run-time starts first, the other dims whole. */
@@ -407,7 +390,7 @@ index_item(Elab *e, const Expr *x, const IndexItem *indices, const Item *from)
 		return item_tensor(x->range, read_part(e, s, &sel, from));
 	if (from->kind != IT_error && from->kind != IT_tensor)
 		complain(e, DIAG_index, x->range, "%s cannot be indexed", show_item(e, from));
-	return item_error(x->range);
+	return item_error;
 }
 
 /* The slice of a loop over x. */
@@ -420,7 +403,7 @@ index_first(Elab *e, const Item *item, const Item *i)
 	select_one(&sel, 0, i);
 	for (int d = 1; d < type->rank; d++)
 		if (!select_whole(e, &sel, item->range, d, type->dims[d]))
-			return item_error(item->range);
+			return item_error;
 	return item_tensor(item->range, read_part(e, s, &sel, item));
 }
 
@@ -457,17 +440,14 @@ update_part(Elab *e, const Expr *x, const IndexItem *indices, Value *whole, cons
 			item_constant(e, s, whole->type.dtype, &value));
 	if (value.kind == IT_error)
 		return NULL;
-	if (value.kind != IT_tensor) {
-		complain(e, DIAG_shape, value.range, "a part of a tensor cannot become %s",
-			show_item(e, &value));
-		return NULL;
-	}
+	if (value.kind != IT_tensor)
+		return complain(e, DIAG_shape, value.range,
+			"a part of a tensor cannot become %s", show_item(e, &value));
 	Type shape = type_of(whole->type.dtype, sel.rank, sel.dims);
-	if (!broadcasts_to(&value.value->type, &shape)) {
-		complain(e, DIAG_shape, value.range, "a part of type %s cannot become %s",
-			show_type(e, &shape), show_item(e, &value));
-		return NULL;
-	}
+	if (!broadcasts_to(&value.value->type, &shape))
+		return complain(e, DIAG_shape, value.range,
+			"a part of type %s cannot become %s", show_type(e, &shape),
+			show_item(e, &value));
 	for (int d = 0; d < rank; d++) {
 		size[d] = sel.limit[d] - sel.start[d];
 		if (sel.from[d] == NULL)

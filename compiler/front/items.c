@@ -7,11 +7,7 @@
 
 #include "elaborate.h"
 
-Item
-item_error(Range r)
-{
-	return (Item){.kind = IT_error, .range = r};
-}
+const Item item_error;
 
 Item
 item_int(Range r, int64_t v)
@@ -35,7 +31,7 @@ Item
 item_tensor(Range r, Value *v)
 {
 	if (v == NULL)
-		return item_error(r);
+		return item_error;
 	return (Item){.kind = IT_tensor, .range = r, .value = v};
 }
 

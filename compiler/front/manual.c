@@ -39,11 +39,9 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 		AxisRef a;
 		if (!axis_resolve(e, spec, &a))
 			return false;
-		if (spec->sub || axes_overlap(axes, a)) {
-			complain(e, DIAG_manual, spec->range,
+		if (spec->sub || axes_overlap(axes, a))
+			return complain(e, DIAG_manual, spec->range,
 				"a function is manual along whole axes, each named once");
-			return false;
-		}
 		axes_append(axes, a);
 	}
 	return true;
@@ -161,11 +159,9 @@ find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
 static bool
 resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, Annotation *a)
 {
-	if (p->type == NULL) {
-		complain(e, DIAG_manual, p->range,
+	if (p->type == NULL)
+		return complain(e, DIAG_manual, p->range,
 			"%s of a manual function needs a type, which says where it is", what);
-		return false;
-	}
 	if (!annotation_resolve(e, p->type, a))
 		return false;
 	const char *wrong = NULL;
@@ -372,11 +368,9 @@ static bool
 resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual, Annotation *results)
 {
 	bool right = true;
-	if (!fn->has_results) {
-		complain(e, DIAG_manual, fn->name.range,
+	if (!fn->has_results)
+		return complain(e, DIAG_manual, fn->name.range,
 			"a manual function says where its results are, as in -> f32[8@X]");
-		return false;
-	}
 	for (int i = 0; i < fn->results.n; i++) {
 		Annotation *a = &results[i];
 		bool resolved = resolve_spec(e, fn->results.v[i], "a result", manual, a);
@@ -428,7 +422,7 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 	Item *results;
 	if (!place_arguments(e, fn, args, values)
 		|| !run_manual(e, fn, call, values, &n, &results))
-		return item_error(call);
+		return item_error;
 	return n == 1 ? results[0] : item_tuple(e, call, n, results);
 }
 
@@ -441,23 +435,20 @@ check_manual_placement(Elab *e, const Annotation *a)
 	AxisList barred = placement_replicated(&a->placement);
 	if (!a->placed)
 		return true;
-	if (e->manual->whole) {
-		complain(e, DIAG_manual, a->range,
+	if (e->manual->whole)
+		return complain(e, DIAG_manual, a->range,
 			"in a manual function every tensor is on one device: only the "
 			"signature says what is split");
-		return false;
-	}
 	for (int i = 0; i < manual->n; i++) {
 		AxisList axis = {1, {manual->a[i]}};
 		if (!placement_uses(&a->placement, manual->a[i])
 			&& !axes_overlap(&barred, manual->a[i]))
 			continue;
-		complain(e, DIAG_manual, a->range,
+		return complain(e, DIAG_manual, a->range,
 			"'%s' is manual along %s: a tensor in it is what one device along %s "
 			"has, and is placed along other axes only",
 			manual_along(e, manual->a[i])->fn->name.s, show_axes(e, &axis),
 			show_axes(e, &axis));
-		return false;
 	}
 	return true;
 }

@@ -3,7 +3,7 @@
  */
 #include "elaborate.h"
 
-void
+void *
 complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 {
 	enum { MOST_CALLS = 4 };
@@ -18,6 +18,7 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller)
 		if (!f->prelude && n++ < MOST_CALLS)
 			diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
+	return NULL;
 }
 
 const char *

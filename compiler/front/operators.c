@@ -44,11 +44,10 @@ common_dtype(Elab *e, Site s, int n, const Item *items, DType *dtype)
 		first = &items[i];
 		*dtype = d;
 	}
-	if (first != NULL)
-		return true;
-	complain(e, DIAG_literal, s.range,
-		"'%s' of literals alone has no dtype; write one as a cast: f32(...)", s.label);
-	return false;
+	return first != NULL
+		|| complain(e, DIAG_literal, s.range,
+			"'%s' of literals alone has no dtype; write one as a cast: f32(...)",
+			s.label);
 }
 
 bool
@@ -60,10 +59,9 @@ to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 			return false;
 		if (items[i].kind == IT_tensor || item_is_number(&items[i]))
 			continue;
-		complain(e, DIAG_argument_kind, items[i].range,
+		return complain(e, DIAG_argument_kind, items[i].range,
 			"'%s' takes tensors and numbers, not %s", s.label,
 			show_item(e, &items[i]));
-		return false;
 	}
 	if (!common_dtype(e, s, n, items, &dtype))
 		return false;
@@ -107,7 +105,7 @@ apply_pointwise(Elab *e, Site s, OpKind kind, int n, const Item *items)
 	Value *v[3];
 	const Op *before = e->block->last;
 	if (!to_operands(e, s, TAKES_numbers, n, items, v))
-		return item_error(s.range);
+		return item_error;
 	Value *result = make_op(at(e, s), kind, n, v);
 	note_operands(e, before, n, items);
 	return item_tensor(s.range, result);
@@ -122,7 +120,7 @@ fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
 	bool fits = true, divides = op == OPERATOR_div || op == OPERATOR_rem;
 	if (divides && b == 0) {
 		complain(e, DIAG_size, r, "division of %" PRId64 " by zero", a);
-		return item_error(r);
+		return item_error;
 	}
 	if (divides && b == -1)
 		fits = op == OPERATOR_rem || !__builtin_sub_overflow(0, a, &v);
@@ -138,7 +136,7 @@ fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
 		return item_int(r, v);
 	complain(e, DIAG_size, r, "%" PRId64 " %s %" PRId64 " does not fit in 64 bits", a,
 		operators[op].spelling, b);
-	return item_error(r);
+	return item_error;
 }
 
 static bool
@@ -173,7 +171,7 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 	if (mixed || (logical ? !bools : bools && !compares)) {
 		complain(e, DIAG_dtype, r, "this operator does not take %s and %s",
 			show_item(e, a), show_item(e, b));
-		return item_error(r);
+		return item_error;
 	}
 	if (logical)
 		return item_bool(r,
@@ -202,7 +200,7 @@ fold_unary(Elab *e, Range r, Operator op, const Item *item)
 		return fold_integers(e, r, OPERATOR_sub, 0, item->integer);
 	complain(e, DIAG_dtype, r, "'%s' does not take %s", operators[op].spelling,
 		show_item(e, item));
-	return item_error(r);
+	return item_error;
 }
 
 Item
@@ -211,7 +209,7 @@ apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 	bool numbers = true;
 	for (int i = 0; i < n; i++) {
 		if (items[i].kind == IT_error)
-			return item_error(r);
+			return item_error;
 		numbers &= item_is_number(&items[i]);
 	}
 	if (numbers)
@@ -221,7 +219,7 @@ apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 	Value *v[2];
 	const Op *before = e->block->last;
 	if (!to_operands(e, s, operators[op].takes, n, items, v))
-		return item_error(r);
+		return item_error;
 	Value *result = is_comparison(op)
 		? make_compare(at(e, s), operators[op].direction, v[0], v[1])
 		: make_op(at(e, s), operators[op].op, n, v);

@@ -133,11 +133,10 @@ broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape)
 		}
 		if (fits)
 			continue;
-		complain(e, DIAG_broadcast, where,
+		return complain(e, DIAG_broadcast, where,
 			"%s and %s do not broadcast: counted from the last, dims must be equal "
 			"or 1",
 			show_type(e, &before), show_type(e, type));
-		return false;
 	}
 	return true;
 }

@@ -41,7 +41,7 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 		complain(e, DIAG_literal, item.range,
 			"a var is a tensor, not %s; a number is made one by a cast: %s(...)",
 			show_item(e, &item), item.kind == IT_int ? "i32" : "f32");
-		symbol->item = item_error(item.range);
+		symbol->item = item_error;
 	}
 }
 
@@ -55,7 +55,7 @@ run_let(Elab *e, const Stmt *s)
 			show_item(e, &value));
 	for (int i = 0; i < s->targets.n; i++)
 		bind(e, s, s->targets.v[i],
-			!fits		   ? item_error(s->range)
+			!fits		   ? item_error
 				: s->tuple ? value.items[i]
 					   : value);
 }
@@ -255,9 +255,8 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 		if (i + 1 == fn->body.n)
 			return right;
 		const Stmt *next = fn->body.v[i + 1];
-		complain(e, DIAG_results, next->range, "nothing behind a return is executed");
-		return false;
+		return complain(e, DIAG_results, next->range,
+			"nothing behind a return is executed");
 	}
-	complain(e, DIAG_results, fn->end, "'%s' ends without a return", fn->name.s);
-	return false;
+	return complain(e, DIAG_results, fn->end, "'%s' ends without a return", fn->name.s);
 }

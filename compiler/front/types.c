@@ -55,13 +55,11 @@ axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
 	int64_t whole = e->m->mesh.axes[axis->axis].size;
 	bool exists = spec->pre >= 1 && spec->size > 1 && spec->size <= whole
 		&& spec->pre <= whole / spec->size && whole % (spec->pre * spec->size) == 0;
-	if (!exists) {
-		complain(e, DIAG_sub_axis, spec->range,
+	if (!exists)
+		return complain(e, DIAG_sub_axis, spec->range,
 			"axis %s of size %" PRId64 " has no part :(%" PRId64 ")%" PRId64
 			"; in :(m)k, k > 1 and m*k divides the size",
 			spec->name.s, whole, spec->pre, spec->size);
-		return false;
-	}
 	axis->pre = (int32_t)spec->pre;
 	axis->size = (int32_t)spec->size;
 	return true;
@@ -87,11 +85,9 @@ use_axis(Elab *e, Used *used, AxisRef a, const AxisSpec *spec)
 		diag_label(e->session, used->at[i], "first here");
 		return false;
 	}
-	if (used->n == MAX_PIECES) {
-		complain(e, DIAG_axis_twice, spec->range,
+	if (used->n == MAX_PIECES)
+		return complain(e, DIAG_axis_twice, spec->range,
 			"a placement has at most %d axes and parts of axes", MAX_PIECES);
-		return false;
-	}
 	used->a[used->n] = a;
 	used->at[used->n++] = spec->range;
 	return true;
@@ -123,13 +119,11 @@ place_unreduced(Elab *e, Annotation *a, Used *used)
 	bool is_axis = s != NULL && s->kind == SYM_axis;
 	Combiner c = C_add;
 	if (!is_axis && !last->sub && specs.n > 1) {
-		if (!combiner_by_name(last->name.s, &c)) {
-			complain(e, DIAG_combiner, last->range,
+		if (!combiner_by_name(last->name.s, &c))
+			return complain(e, DIAG_combiner, last->range,
 				"'%s' is neither an axis nor a combiner (add, max, min, mul, "
 				"and, or)",
 				last->name.s);
-			return false;
-		}
 		specs.n--;
 	}
 	AxisList axes;
@@ -154,11 +148,9 @@ place(Elab *e, Annotation *a)
 		placement_set_dim(&a->placement, d, &axes);
 		if (dim->open || spec->open)
 			a->placement.open |= (uint16_t)(1u << d);
-		if (dim->priority < 0 || dim->priority > MAX_PRIORITY) {
-			complain(e, DIAG_priority, dim->priority_range,
+		if (dim->priority < 0 || dim->priority > MAX_PRIORITY)
+			return complain(e, DIAG_priority, dim->priority_range,
 				"priorities are 0 to %d", MAX_PRIORITY);
-			return false;
-		}
 		a->placement.priority[d] = (uint8_t)dim->priority;
 		a->placed |= dim->placed;
 	}
@@ -175,11 +167,9 @@ static bool
 resolve_dims(Elab *e, Annotation *a)
 {
 	List dims = a->spec->dims;
-	if (dims.n > MAX_USER_RANK) {
-		complain(e, DIAG_rank, a->spec->dims_range,
+	if (dims.n > MAX_USER_RANK)
+		return complain(e, DIAG_rank, a->spec->dims_range,
 			"a type with %d dims; at most %d are allowed", dims.n, MAX_USER_RANK);
-		return false;
-	}
 	a->rank = dims.n;
 	bool right = true;
 	for (int d = 0; d < dims.n; d++) {
@@ -224,9 +214,8 @@ written_type(Elab *e, const TypeSpec *spec)
 				name.s);
 		return NULL;
 	}
-	complain(e, DIAG_type_form, spec->range,
+	return complain(e, DIAG_type_form, spec->range,
 		"the declaration of type '%s' leads back to itself", spec->name.s);
-	return NULL;
 }
 
 bool

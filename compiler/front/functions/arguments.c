@@ -10,10 +10,9 @@
 bool
 wrong_kind(Call *c, int i, const char *wanted)
 {
-	complain(c->elab, DIAG_argument_kind, c->items[i].range,
+	return complain(c->elab, DIAG_argument_kind, c->items[i].range,
 		"'%s' of '%s' is %s; %s is wanted", c->formals->v[i].name, c->builtin->name,
 		show_item(c->elab, &c->items[i]), wanted);
-	return false;
 }
 
 static const char *const wanted[] = {
@@ -53,9 +52,8 @@ arg_tensor(Call *c, int i, Argument *args)
 	args[i].tensor = x->value;
 	if (!item_is_number(x))
 		return has_kind(c, i, x->kind == IT_tensor);
-	complain(c->elab, DIAG_literal, x->range,
+	return complain(c->elab, DIAG_literal, x->range,
 		"a literal alone has no dtype; write it as a cast: f32(...)");
-	return false;
 }
 
 /* A tensor, or a number that becomes one. */
@@ -74,11 +72,9 @@ arg_dtyped(Call *c, int i, Argument *args, bool (*fits)(DType), const char *need
 	if (!arg_tensor(c, i, args))
 		return false;
 	DType dtype = args[i].tensor->type.dtype;
-	if (fits(dtype))
-		return true;
-	complain(c->elab, DIAG_dtype, args[i].range, "'%s' needs %s, not %s; %s",
-		c->builtin->name, needs, dtypes[dtype].name, advice);
-	return false;
+	return fits(dtype)
+		|| complain(c->elab, DIAG_dtype, args[i].range, "'%s' needs %s, not %s; %s",
+			c->builtin->name, needs, dtypes[dtype].name, advice);
 }
 
 static bool
@@ -116,12 +112,10 @@ arg_condition(Call *c, int i, Argument *args)
 {
 	if (!arg_tensor(c, i, args))
 		return false;
-	if (args[i].tensor->type.dtype == D_pred)
-		return true;
-	complain(c->elab, DIAG_dtype, args[i].range,
-		"the condition of '%s' is %s; pred is wanted, as from a comparison",
-		c->builtin->name, show_type(c->elab, &args[i].tensor->type));
-	return false;
+	return args[i].tensor->type.dtype == D_pred
+		|| complain(c->elab, DIAG_dtype, args[i].range,
+			"the condition of '%s' is %s; pred is wanted, as from a comparison",
+			c->builtin->name, show_type(c->elab, &args[i].tensor->type));
 }
 
 /* Integers: a tensor, or one number. */
@@ -137,9 +131,8 @@ arg_indices(Call *c, int i, Argument *args)
 	const Value *v = args[i].tensor;
 	if (x->kind == IT_int || (v != NULL && dtype_is_integer(v->type.dtype)))
 		return v != NULL;
-	complain(c->elab, DIAG_dtype, x->range, "indices are integers, not %s",
+	return complain(c->elab, DIAG_dtype, x->range, "indices are integers, not %s",
 		v != NULL ? dtypes[v->type.dtype].name : show_item(c->elab, x));
-	return false;
 }
 
 /* An element of x, for pred also 0 or 1. */
@@ -157,10 +150,9 @@ arg_scalar(Call *c, int i, Argument *args)
 	const Value *scalar = args[i].tensor;
 	if (scalar == NULL || (scalar->type.dtype == x->dtype && scalar->type.rank == 0))
 		return scalar != NULL;
-	complain(c->elab, DIAG_dtype, value.range, "the value of %s is a scalar %s, not %s",
-		show_type(c->elab, x), dtypes[x->dtype].name,
-		show_type(c->elab, &scalar->type));
-	return false;
+	return complain(c->elab, DIAG_dtype, value.range,
+		"the value of %s is a scalar %s, not %s", show_type(c->elab, x),
+		dtypes[x->dtype].name, show_type(c->elab, &scalar->type));
 }
 
 /* Of one dtype. */
@@ -221,9 +213,8 @@ arg_equation(Call *c, int i, Argument *args)
 		args[i].text = c->items[i].literal->name;
 		return true;
 	}
-	complain(c->elab, DIAG_einsum, args[i].range,
+	return complain(c->elab, DIAG_einsum, args[i].range,
 		"einsum begins with its equation: einsum(\"bd,df->bf\", a, b)");
-	return false;
 }
 
 /* A seed as a key of two words of u32; JAX's key(seed). */
@@ -241,12 +232,10 @@ arg_seed(Call *c, int i, Argument *args)
 	if (x->kind == IT_tensor && x->value->type.rank == 0
 		&& (x->value->type.dtype == D_i32 || x->value->type.dtype == D_u32))
 		args[i].key[1] = make_convert(c->make, x->value, D_u32);
-	else if (x->kind != IT_int) {
-		complain(e, DIAG_argument_kind, x->range,
+	else if (x->kind != IT_int)
+		return complain(e, DIAG_argument_kind, x->range,
 			"a seed is an integer or a scalar of i32 or u32, not %s",
 			show_item(e, x));
-		return false;
-	}
 	return args[i].key[0] != NULL && args[i].key[1] != NULL;
 }
 
@@ -271,9 +260,8 @@ arg_dtype(Call *c, int i, Argument *args)
 	args[i].written = *a;
 	if (a->has_dtype && a->rank == 0 && !a->placed)
 		return true;
-	complain(c->elab, DIAG_argument_kind, args[i].range,
+	return complain(c->elab, DIAG_argument_kind, args[i].range,
 		"dtype= takes a dtype alone: dtype=bf16");
-	return false;
 }
 
 /* [B@X, D]: for a tensor whose dtype is known. */
@@ -293,12 +281,11 @@ arg_sizes(Call *c, int i, Argument *args)
 {
 	if (!arg_placement(c, i, args))
 		return false;
-	if (!args[i].written.placed)
-		return true;
-	complain(c->elab, DIAG_placement_here, args[i].written.range,
-		"'%s' takes sizes only; to place the result write let h: [B@X, D] = ...",
-		c->builtin->name);
-	return false;
+	return !args[i].written.placed
+		|| complain(c->elab, DIAG_placement_here, args[i].written.range,
+			"'%s' takes sizes only; to place the result write let h: [B@X, D] = "
+			"...",
+			c->builtin->name);
 }
 
 /* ---- axes of the mesh */
@@ -307,23 +294,17 @@ static bool
 add_axis(Call *c, const Item *item, AxisList *axes, bool manual)
 {
 	Elab *e = c->elab;
-	if (item->kind != IT_axis) {
-		complain(e, DIAG_argument_kind, item->range,
+	if (item->kind != IT_axis)
+		return complain(e, DIAG_argument_kind, item->range,
 			"'%s' works along axes of the mesh; this is %s", c->builtin->name,
 			show_item(e, item));
-		return false;
-	}
 	AxisRef a = axis_whole(&e->m->mesh, (int)item->integer);
-	if (manual && !axes_overlap(&e->manual->along, a) && !e->uncalled) {
-		complain(e, DIAG_manual, item->range, "the function is not manual along %s",
+	if (manual && !axes_overlap(&e->manual->along, a) && !e->uncalled)
+		return complain(e, DIAG_manual, item->range,
+			"the function is not manual along %s", e->m->mesh.axes[a.axis].name);
+	if (axes_overlap(axes, a))
+		return complain(e, DIAG_axis_twice, item->range, "axis %s is named twice",
 			e->m->mesh.axes[a.axis].name);
-		return false;
-	}
-	if (axes_overlap(axes, a)) {
-		complain(e, DIAG_axis_twice, item->range, "axis %s is named twice",
-			e->m->mesh.axes[a.axis].name);
-		return false;
-	}
 	if (a.size > 1)
 		axes_append(axes, a);
 	return true;
@@ -370,20 +351,17 @@ arg_pairs(Call *c, int i, Argument *args)
 		source[k] = -1;
 	for (int k = 0; x->kind == IT_tuple && k < x->n; k++) {
 		const Item *pair = &x->items[k];
-		if (!is_pair(pair)) {
-			complain(e, DIAG_permutation, pair->range,
+		if (!is_pair(pair))
+			return complain(e, DIAG_permutation, pair->range,
 				"a permutation is pairs of numbers, ((from, to), ...)");
-			return false;
-		}
 		int64_t from = pair->items[0].integer, to = pair->items[1].integer;
 		for (int side = 0; side < 2; side++) {
 			int64_t device = pair->items[side].integer;
 			if (device >= 0 && device < n)
 				continue;
-			complain(e, DIAG_permutation, pair->items[side].range,
+			return complain(e, DIAG_permutation, pair->items[side].range,
 				"there is no device %" PRId64 "; they are 0 to %" PRId64,
 				device, n - 1);
-			return false;
 		}
 		if (source[to] >= 0)
 			complain(e, DIAG_permutation, pair->items[1].range,

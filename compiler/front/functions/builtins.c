@@ -218,9 +218,8 @@ unknown_keyword(Call *c, const Arg *arg)
 		const struct Habit *h = &keyword_habits[i];
 		if (strcmp(h->theirs, arg->name.s) != 0 || find_formal(c->formals, h->ours) < 0)
 			continue;
-		complain(c->elab, DIAG_habit, arg->name.range,
+		return complain(c->elab, DIAG_habit, arg->name.range,
 			"'%s=' is written %s=", h->theirs, h->ours);
-		return false;
 	}
 	complain(c->elab, DIAG_arguments, arg->name.range, "'%s' has no parameter '%s'",
 		c->builtin->name, arg->name.s);
@@ -235,13 +234,12 @@ may_call(Call *c, const Expr *call)
 	BuiltinPlace place = c->builtin->place;
 	if (place != (manual ? PLACE_global : PLACE_manual) || (manual && !whole))
 		return true;
-	complain(c->elab, DIAG_manual, call->left->range,
+	return complain(c->elab, DIAG_manual, call->left->range,
 		manual ? "'%s' places whole tensors; in a manual function every tensor is on "
 			 "one device"
 		       : "'%s' is for manual functions, which are written for one device; here "
 			 "tensors are whole",
 		c->builtin->name);
-	return false;
 }
 
 bool
@@ -270,11 +268,9 @@ builtin_match(Call *c, const Expr *call, int *at)
 				s->n == 1 ? "" : "s");
 			return note_signature(c);
 		}
-		if (taken[to] && !s->v[to].rest) {
-			complain(c->elab, DIAG_arguments, arg->range,
+		if (taken[to] && !s->v[to].rest)
+			return complain(c->elab, DIAG_arguments, arg->range,
 				"'%s' is given '%s' twice", c->builtin->name, s->v[to].name);
-			return false;
-		}
 		taken[to] = true;
 		at[i] = to;
 	}

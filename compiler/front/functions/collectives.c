@@ -22,13 +22,11 @@ static bool
 check_cut(Call *c, const Argument *a, int dim)
 {
 	int64_t size = a[0].tensor->type.dims[dim], n = axes_size(&a[1].axes);
-	if (size % n == 0)
-		return true;
-	complain(c->elab, DIAG_indivisible, a[0].range,
-		"'%s' cuts dim %d into %" PRId64
-		" parts, one for each device along %s; its size is %" PRId64,
-		c->builtin->name, dim, n, show_axes(c->elab, &a[1].axes), size);
-	return false;
+	return size % n == 0
+		|| complain(c->elab, DIAG_indivisible, a[0].range,
+			"'%s' cuts dim %d into %" PRId64
+			" parts, one for each device along %s; its size is %" PRId64,
+			c->builtin->name, dim, n, show_axes(c->elab, &a[1].axes), size);
 }
 
 /* detail: the collective, of which it is one along a dim, or with a combiner */
@@ -91,11 +89,9 @@ build_ppermute(Call *c, const Argument *a)
 {
 	int64_t n = axes_size(&a[1].axes), shift = a[2].given ? a[2].integer : 1;
 	int64_t *source = a[3].given ? a[3].source : NEW_ARRAY(c->elab->arena, int64_t, n);
-	if (a[3].given && (a[2].given || c->items[3].kind != IT_tuple)) {
-		complain(c->elab, DIAG_permutation, a[3].range,
+	if (a[3].given && (a[2].given || c->items[3].kind != IT_tuple))
+		return complain(c->elab, DIAG_permutation, a[3].range,
 			"ppermute takes shift=1 or perm=((from, to), ...)");
-		return NULL;
-	}
 	for (int64_t i = 0; i < n && !a[3].given; i++)
 		source[i] = ((i - shift % n) % n + n) % n;
 	return make_permute(asked(c), a[0].tensor, &a[1].axes, NULL, source);
@@ -118,27 +114,21 @@ build_ragged_all_to_all(Call *c, const Argument *a)
 	bool alike = x->dtype == out->dtype && x->rank == out->rank;
 	for (int i = 0; i < TENSORS; i++)
 		operands[i] = a[i].tensor;
-	if (x->rank == 0 || out->rank == 0) {
-		complain(e, DIAG_shape, a[x->rank != 0].range,
+	if (x->rank == 0 || out->rank == 0)
+		return complain(e, DIAG_shape, a[x->rank != 0].range,
 			"a scalar has no rows to send or receive");
-		return NULL;
-	}
 	for (int d = 1; alike && d < x->rank; d++)
 		alike = x->dims[d] == out->dims[d];
-	if (!alike) {
-		complain(e, DIAG_shape, a[1].range,
+	if (!alike)
+		return complain(e, DIAG_shape, a[1].range,
 			"rows of %s do not fit in %s; only dim 0 may differ", show_type(e, x),
 			show_type(e, out));
-		return NULL;
-	}
 	for (int i = TABLES; i < TENSORS; i++)
-		if (!type_equal(&operands[i]->type, &table)) {
-			complain(e, DIAG_shape, a[i].range,
+		if (!type_equal(&operands[i]->type, &table))
+			return complain(e, DIAG_shape, a[i].range,
 				"this says something for each device along %s: %s, not %s",
 				show_axes(e, axes), show_type(e, &table),
 				show_type(e, &operands[i]->type));
-			return NULL;
-		}
 	Op *op = make_begin(c->make, O_ragged_all_to_all, TENSORS, operands);
 	if (op == NULL)
 		return NULL;

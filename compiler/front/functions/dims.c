@@ -50,11 +50,10 @@ arg_dim(Call *c, int i, Argument *args)
 bool
 check_counted(Call *c, Range where, const Type *type, int dim)
 {
-	if (type->dims[dim] <= INT32_MAX)
-		return true;
-	complain(c->elab, DIAG_size, where,
-		"dim %d has %" PRId64 " elements, more than i32 counts", dim, type->dims[dim]);
-	return false;
+	return type->dims[dim] <= INT32_MAX
+		|| complain(c->elab, DIAG_size, where,
+			"dim %d has %" PRId64 " elements, more than i32 counts", dim,
+			type->dims[dim]);
 }
 
 bool
@@ -67,12 +66,10 @@ arg_counted(Call *c, int i, Argument *args)
 bool
 has_room(Call *c, const Type *type)
 {
-	if (type->rank < MAX_USER_RANK)
-		return true;
-	complain(c->elab, DIAG_rank, c->site.range,
-		"the result has %d dims; at most %d are allowed", type->rank + 1,
-		MAX_USER_RANK);
-	return false;
+	return type->rank < MAX_USER_RANK
+		|| complain(c->elab, DIAG_rank, c->site.range,
+			"the result has %d dims; at most %d are allowed", type->rank + 1,
+			MAX_USER_RANK);
 }
 
 /* A dim that the result has and x has not. */
@@ -107,12 +104,10 @@ arg_ints(Call *c, int i, Argument *args)
 	const Item *items = x->kind == IT_tuple ? x->items : x;
 	int n = x->kind == IT_tuple ? x->n : 1;
 	args[i].dims.n = n;
-	if (n > MAX_RANK) {
-		complain(c->elab, DIAG_arguments, x->range,
+	if (n > MAX_RANK)
+		return complain(c->elab, DIAG_arguments, x->range,
 			"'%s' of '%s' has %d numbers; at most %d make sense",
 			c->formals->v[i].name, c->builtin->name, n, MAX_RANK);
-		return false;
-	}
 	for (int k = 0; k < n; k++) {
 		if (!has_kind(c, i, items[k].kind == IT_int))
 			return false;
@@ -152,10 +147,9 @@ arg_dims(Call *c, int i, Argument *args)
 	Item items[MAX_RANK];
 	if (args[i].given && !arg_distinct(c, i, args, &twice))
 		return false;
-	if (twice >= 0) {
-		complain(e, DIAG_dim_range, args[i].range, "dim %d is named twice", twice);
-		return false;
-	}
+	if (twice >= 0)
+		return complain(e, DIAG_dim_range, args[i].range, "dim %d is named twice",
+			twice);
 	for (int k = 0; args[i].given && k < args[i].dims.n; k++)
 		named[args[i].dims.v[k]] = true;
 	for (int d = 0; d < rank; d++)
@@ -184,19 +178,17 @@ arg_order(Call *c, int i, Argument *args)
 		return false;
 	if (twice < 0 && args[i].dims.n == x->rank)
 		return true;
-	complain(c->elab, DIAG_dim_range, args[i].range,
+	return complain(c->elab, DIAG_dim_range, args[i].range,
 		"a transpose of %s names each of its %d dims once", show_type(c->elab, x),
 		x->rank);
-	return false;
 }
 
 static bool
 wrong_count(Call *c, int i, int rank, const char *what, int n)
 {
-	complain(c->elab, DIAG_argument_kind, c->items[i].range,
+	return complain(c->elab, DIAG_argument_kind, c->items[i].range,
 		"a tensor of %d dim%s needs as many %s, not %d", rank, rank == 1 ? "" : "s",
 		what, n);
-	return false;
 }
 
 /* The size of a part, for each dim. */
@@ -212,10 +204,9 @@ arg_lengths(Call *c, int i, Argument *args)
 		int64_t size = args[i].dims.v[d];
 		if (size >= 1 && size <= x->dims[d])
 			continue;
-		complain(c->elab, DIAG_index, args[i].range,
+		return complain(c->elab, DIAG_index, args[i].range,
 			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
 			size, d, x->dims[d]);
-		return false;
 	}
 	return true;
 }
@@ -233,12 +224,10 @@ arg_starts(Call *c, int i, Argument *args)
 		Value *v = items[d].value;
 		bool scalar = items[d].kind == IT_tensor && v->type.rank == 0
 			&& dtype_is_integer(v->type.dtype);
-		if (!scalar && items[d].kind != IT_int) {
-			complain(c->elab, DIAG_index, items[d].range,
+		if (!scalar && items[d].kind != IT_int)
+			return complain(c->elab, DIAG_index, items[d].range,
 				"a start is an integer or a scalar of integers, not %s",
 				show_item(c->elab, &items[d]));
-			return false;
-		}
 		args[i].starts[d] = scalar ? v : make_index(c->make, items[d].integer);
 	}
 	return true;
@@ -267,9 +256,8 @@ arg_widths(Call *c, int i, Argument *args)
 		args[i].widths.high[d] = pair->items[1].integer;
 		if (pair->items[0].integer >= 0 && pair->items[1].integer >= 0)
 			continue;
-		complain(c->elab, DIAG_argument_kind, pair->range,
+		return complain(c->elab, DIAG_argument_kind, pair->range,
 			"padding cannot be negative; a slice removes elements");
-		return false;
 	}
 	if (!right)
 		complain(c->elab, DIAG_argument_kind, x->range,

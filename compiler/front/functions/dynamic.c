@@ -25,9 +25,8 @@ build_dynamic_update_slice(Call *c, const Argument *a)
 	if (fits)
 		return make_dynamic_update_slice(c->make, a[0].tensor, a[1].tensor,
 			a[2].starts);
-	complain(c->elab, DIAG_shape, a[1].range, "%s does not fit in %s",
+	return complain(c->elab, DIAG_shape, a[1].range, "%s does not fit in %s",
 		show_type(c->elab, update), show_type(c->elab, x));
-	return NULL;
 }
 
 /* ---- scattered sums */
@@ -40,12 +39,10 @@ build_scatter_add(Call *c, const Argument *a)
 	Elab *e = c->elab;
 	const Type *x = &a[0].tensor->type, *index = &a[1].tensor->type;
 	int dim = a[3].dim, rank = x->rank - 1 + index->rank;
-	if (rank > MAX_USER_RANK) {
-		complain(e, DIAG_rank, c->site.range,
+	if (rank > MAX_USER_RANK)
+		return complain(e, DIAG_rank, c->site.range,
 			"the updates have %d dims; at most %d are allowed", rank,
 			MAX_USER_RANK);
-		return NULL;
-	}
 	Type shape = type_of(x->dtype, rank, x->dims);
 	memcpy(shape.dims + dim, index->dims, (size_t)index->rank * sizeof index->dims[0]);
 	memcpy(shape.dims + dim + index->rank, x->dims + dim + 1,
@@ -56,11 +53,9 @@ build_scatter_add(Call *c, const Argument *a)
 		updates = item_constant(e, c->site, x->dtype, &c->items[2]);
 	if (updates == NULL)
 		return NULL;
-	if (!broadcasts_to(&updates->type, &shape)) {
-		complain(e, DIAG_shape, a[2].range, "the updates are %s, not %s",
+	if (!broadcasts_to(&updates->type, &shape))
+		return complain(e, DIAG_shape, a[2].range, "the updates are %s, not %s",
 			show_type(e, &shape), show_type(e, &updates->type));
-		return NULL;
-	}
 	Value *operands[] = {a[0].tensor, a[1].tensor,
 		make_broadcast_to(c->make, updates, &shape)};
 	Op *op = make_begin(c->make, O_scatter_add, 3, operands);
@@ -109,12 +104,10 @@ build_top_k(Call *c, const Argument *a)
 	if (!normalize_dim(e, a[0].range, -1, x->type.rank, &last)
 		|| !check_counted(c, a[0].range, &x->type, last))
 		return NULL;
-	if (k < 1 || k > x->type.dims[last]) {
-		complain(e, DIAG_index, a[1].range,
+	if (k < 1 || k > x->type.dims[last])
+		return complain(e, DIAG_index, a[1].range,
 			"the largest %" PRId64 " of %" PRId64 " elements", k,
 			x->type.dims[last]);
-		return NULL;
-	}
 	const Op *op = sort_of(c->make, x, last, DIR_GT, true);
 	if (op == NULL)
 		return NULL;

@@ -80,10 +80,9 @@ read_piece(Equation *q, int *at, Piece *piece)
 			piece->ellipsis = *at;
 			*at += 2;
 		} else {
-			complain(q->e, DIAG_einsum, range_at(q, *at, *at + 1),
+			return complain(q->e, DIAG_einsum, range_at(q, *at, *at + 1),
 				"'%c' cannot stand here; operands are letters and one '...'",
 				s[*at]);
-			return false;
 		}
 	}
 	piece->end = *at;
@@ -94,29 +93,23 @@ static bool
 read_equation(Equation *q)
 {
 	for (int at = 0;; at++) {
-		if (q->npieces == MAX_TERMS) {
-			complain(q->e, DIAG_einsum, q->literal,
+		if (q->npieces == MAX_TERMS)
+			return complain(q->e, DIAG_einsum, q->literal,
 				"an einsum has at most %d operands", MAX_TERMS);
-			return false;
-		}
 		if (!read_piece(q, &at, &q->pieces[q->npieces++]))
 			return false;
 		if (q->text[at] == ',')
 			continue;
-		if (strncmp(q->text + at, "->", 2) != 0) {
-			complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
+		if (strncmp(q->text + at, "->", 2) != 0)
+			return complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
 				"'->' and the letters of the result are missing; write "
 				"\"bd,df->bf\"");
-			return false;
-		}
 		at += 2;
 		if (!read_piece(q, &at, &q->out))
 			return false;
-		if (q->text[at] == '\0')
-			return true;
-		complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
-			"'%c' cannot stand in the result", q->text[at]);
-		return false;
+		return q->text[at] == '\0'
+			|| complain(q->e, DIAG_einsum, range_at(q, at, at + 1),
+				"'%c' cannot stand in the result", q->text[at]);
 	}
 }
 
@@ -129,11 +122,9 @@ same_dtypes(Equation *q)
 	DType first = c->rest[0].value->type.dtype;
 	for (int i = 0; i < c->nrest; i++) {
 		DType dtype = c->rest[i].value->type.dtype;
-		if (dtype == D_pred) {
-			complain(q->e, DIAG_dtype, c->rest[i].range,
+		if (dtype == D_pred)
+			return complain(q->e, DIAG_dtype, c->rest[i].range,
 				"einsum needs numbers, not pred; convert: f32(...)");
-			return false;
-		}
 		if (dtype == first)
 			continue;
 		complain(q->e, DIAG_dtype, c->rest[0].range,
@@ -238,17 +229,14 @@ static bool
 read_result(Equation *q, Term *out, int *nout)
 {
 	uint64_t seen = 0;
-	if (q->out.nletters > MAX_USER_RANK) {
-		complain(q->e, DIAG_rank, range_at(q, q->out.begin, q->out.end),
+	if (q->out.nletters > MAX_USER_RANK)
+		return complain(q->e, DIAG_rank, range_at(q, q->out.begin, q->out.end),
 			"a result of %d dims; at most %d are allowed", q->out.nletters,
 			MAX_USER_RANK);
-		return false;
-	}
 	if (q->nhidden > 0 && q->out.ellipsis < 0) {
 		int end = q->out.end > q->out.begin ? q->out.end : q->out.begin + 1;
-		complain(q->e, DIAG_einsum, range_at(q, q->out.begin, end),
+		return complain(q->e, DIAG_einsum, range_at(q, q->out.begin, end),
 			"the result must have '...' too");
-		return false;
 	}
 	*nout = spell_out(q, &q->out, q->nhidden, out);
 	for (int d = 0; d < *nout; d++) {
@@ -257,11 +245,10 @@ read_result(Equation *q, Term *out, int *nout)
 		seen |= 1ull << letter;
 		if (!twice && q->owner[letter] != 0)
 			continue;
-		complain(q->e, DIAG_einsum, out->ranges[d],
+		return complain(q->e, DIAG_einsum, out->ranges[d],
 			twice ? "letter '%c' stands twice in the result"
 			      : "letter '%c' of the result is in no operand",
 			letter_at(q, out->ranges[d]));
-		return false;
 	}
 	return true;
 }
@@ -295,11 +282,9 @@ multiply_equation(Equation *q)
 	int nout;
 	if (!read_result(q, &out, &nout))
 		return NULL;
-	if (dtype == D_pred) {
-		complain(q->e, DIAG_argument_kind, wanted->range,
+	if (dtype == D_pred)
+		return complain(q->e, DIAG_argument_kind, wanted->range,
 			"dtype= takes a dtype of numbers: dtype=f32");
-		return NULL;
-	}
 	for (int i = 0; i < q->npieces; i++) {
 		if (!widens)
 			q->terms[i].value = make_convert(q->c->make, q->terms[i].value, dtype);
@@ -316,18 +301,15 @@ build_einsum(Call *c, const Argument *a)
 	Elab *e = c->elab;
 	Equation q = {.e = e, .c = c, .a = a, .text = a[0].text, .literal = a[0].range};
 	if ((int)strlen(q.text) != q.literal.end - q.literal.begin - 2) { /* escapes */
-		complain(e, DIAG_einsum, q.literal,
+		return complain(e, DIAG_einsum, q.literal,
 			"an equation has letters, ',', '->' and '...' only");
-		return NULL;
 	}
 	if (!read_equation(&q))
 		return NULL;
-	if (c->nrest != q.npieces) {
-		complain(e, DIAG_einsum, q.literal,
+	if (c->nrest != q.npieces)
+		return complain(e, DIAG_einsum, q.literal,
 			"the equation has %d operand%s, %d %s given", q.npieces,
 			q.npieces == 1 ? "" : "s", c->nrest, c->nrest == 1 ? "is" : "are");
-		return NULL;
-	}
 	if (!same_dtypes(&q) || !read_terms(&q))
 		return NULL;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
@@ -370,13 +352,12 @@ matmul_fits(Call *c, const Term *a, const Term *b, int64_t *sizes)
 				sizes[letter] = size;
 			if (sizes[letter] == size || (batch && size == 1))
 				continue;
-			complain(c->elab, DIAG_shape, c->site.range,
+			return complain(c->elab, DIAG_shape, c->site.range,
 				"matmul of %s and %s: %s %" PRId64 " and %" PRId64,
 				show_type(c->elab, &a->value->type),
 				show_type(c->elab, &b->value->type),
 				batch ? "batch dims of" : "the inner dims differ,",
 				sizes[letter], size);
-			return false;
 		}
 	return true;
 }

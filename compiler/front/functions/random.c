@@ -45,17 +45,13 @@ build_random(Call *c, const Argument *a)
 	const Type *type = &a[0].type;
 	Range r = c->site.range;
 	bool normal = c->builtin->detail, wide = type->dtype == D_f64;
-	if (!dtype_is_float(type->dtype)) {
-		complain(e, DIAG_dtype, a[0].range, "'%s' makes floats, not %s",
+	if (!dtype_is_float(type->dtype))
+		return complain(e, DIAG_dtype, a[0].range, "'%s' makes floats, not %s",
 			c->builtin->name, dtypes[type->dtype].name);
-		return NULL;
-	}
-	if (type_elements(type) > (int64_t)1 << 32) {
-		complain(e, DIAG_size, a[0].range,
+	if (type_elements(type) > (int64_t)1 << 32)
+		return complain(e, DIAG_size, a[0].range,
 			"%s has more than 2^32 elements, which are numbered in 32 bits",
 			show_type(e, type));
-		return NULL;
-	}
 	/* Bits of the fraction that are random; those of a float below 1 that all
 	   dtypes but f64 have. */
 	int digits = normal		? 23

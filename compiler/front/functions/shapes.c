@@ -18,22 +18,18 @@ build_reshape(Call *c, const Argument *a)
 	int missing = -1;
 	bool fits = true;
 	for (int d = 0; d < shape.rank; d++) {
-		if (shape.dims[d] == 0 && missing >= 0) {
-			complain(c->elab, DIAG_reshape, shape.dim_specs[d]->range,
+		if (shape.dims[d] == 0 && missing >= 0)
+			return complain(c->elab, DIAG_reshape, shape.dim_specs[d]->range,
 				"only one size may be left to '_'");
-			return NULL;
-		}
 		if (shape.dims[d] == 0)
 			missing = d;
 		else
 			fits = fits && mul_i64(known, shape.dims[d], &known);
 	}
-	if (!fits || (missing >= 0 ? all % known != 0 : known != all)) {
-		complain(c->elab, DIAG_reshape, shape.range,
+	if (!fits || (missing >= 0 ? all % known != 0 : known != all))
+		return complain(c->elab, DIAG_reshape, shape.range,
 			"%s has %" PRId64 " elements, which these sizes do not give",
 			show_type(c->elab, &x->type), all);
-		return NULL;
-	}
 	if (missing >= 0)
 		shape.dims[missing] = all / known;
 	return make_reshape(c->make, x, shape.rank, shape.dims);
@@ -60,10 +56,9 @@ build_broadcast(Call *c, const Argument *a)
 	}
 	if (fits)
 		return make_broadcast_to(c->make, a[0].tensor, &shape);
-	complain(c->elab, DIAG_broadcast, a[0].range,
+	return complain(c->elab, DIAG_broadcast, a[0].range,
 		"%s does not broadcast to %s: counted from the last, dims must be equal or 1",
 		show_type(c->elab, x), show_type(c->elab, &shape));
-	return NULL;
 }
 
 /* ---- several tensors */
@@ -79,12 +74,11 @@ same_but_dim(Call *c, const Argument *tensors, int dim)
 			type.dims[dim] = x[0]->type.dims[dim];
 		if (type_equal(&type, &x[0]->type))
 			continue;
-		complain(c->elab, DIAG_shape, c->items[0].items[i].range,
+		return complain(c->elab, DIAG_shape, c->items[0].items[i].range,
 			"'%s' of %s and %s: they differ in more than the dim they are joined "
 			"along",
 			c->builtin->name, show_type(c->elab, &x[0]->type),
 			show_type(c->elab, &x[i]->type));
-		return false;
 	}
 	return true;
 }
@@ -125,18 +119,14 @@ build_split(Call *c, const Argument *a)
 	enum { MAX_PARTS = 100000 };
 	Value *x = a[0].tensor;
 	int64_t n = a[1].integer, size = x->type.dims[a[2].dim];
-	if (n > MAX_PARTS && size % n == 0) {
-		complain(c->elab, DIAG_too_large, a[1].range,
+	if (n > MAX_PARTS && size % n == 0)
+		return complain(c->elab, DIAG_too_large, a[1].range,
 			"%" PRId64 " parts; split makes at most %d", n, MAX_PARTS);
-		return NULL;
-	}
-	if (n < 1 || size % n != 0) {
-		complain(c->elab, DIAG_shape, a[1].range,
+	if (n < 1 || size % n != 0)
+		return complain(c->elab, DIAG_shape, a[1].range,
 			"dim %d of size %" PRId64 " cannot be split into %" PRId64
 			" equal parts",
 			a[2].dim, size, n);
-		return NULL;
-	}
 	Item *parts = NEW_ARRAY(c->elab->arena, Item, n);
 	for (int64_t i = 0; i < n; i++) {
 		Value *v = make_slice_dim(c->make, x, a[2].dim, i * (size / n),
@@ -173,11 +163,9 @@ build_repeat(Call *c, const Argument *a)
 	int dim = a[2].dim;
 	int64_t n = a[1].integer, to[MAX_RANK];
 	Type wide = x->type, merged = x->type;
-	if (n < 1 || !mul_i64(n, x->type.dims[dim], &merged.dims[dim])) {
-		complain(c->elab, DIAG_size, a[1].range,
+	if (n < 1 || !mul_i64(n, x->type.dims[dim], &merged.dims[dim]))
+		return complain(c->elab, DIAG_size, a[1].range,
 			"each element cannot be repeated %" PRId64 " times", n);
-		return NULL;
-	}
 	memmove(wide.dims + dim + 2, wide.dims + dim + 1,
 		(size_t)(wide.rank - dim - 1) * sizeof wide.dims[0]);
 	wide.rank++;
@@ -215,12 +203,10 @@ build_one_hot(Call *c, const Argument *a)
 	DType dtype = dtypes[index->type.dtype].bytes < 4 ? D_i32 : index->type.dtype;
 	if (!has_room(c, &index->type))
 		return NULL;
-	if (n < 1 || (dtype != D_i64 && n > INT32_MAX)) {
-		complain(c->elab, DIAG_size, a[1].range,
+	if (n < 1 || (dtype != D_i64 && n > INT32_MAX))
+		return complain(c->elab, DIAG_size, a[1].range,
 			"a new dim of size %" PRId64 " of an index in %s", n,
 			dtypes[dtype].name);
-		return NULL;
-	}
 	index = make_convert(c->make, index, dtype);
 	if (index == NULL)
 		return NULL;
@@ -240,8 +226,7 @@ build_iota(Call *c, const Argument *a)
 	c->as = c->items[0].type;
 	if (a[0].type.dtype != D_pred)
 		return make_iota(c->make, &a[0].type, a[1].dim);
-	complain(c->elab, DIAG_dtype, a[0].range, "iota counts, which pred cannot");
-	return NULL;
+	return complain(c->elab, DIAG_dtype, a[0].range, "iota counts, which pred cannot");
 }
 
 /* full; zeros and ones, whose value is the detail */
@@ -293,10 +278,9 @@ build_shard_like(Call *c, const Argument *a)
 	const Type *x = &a[0].tensor->type, *like = &a[1].tensor->type;
 	if (type_equal(x, like))
 		return make_binary(c->make, O_shard_like, a[0].tensor, a[1].tensor);
-	complain(c->elab, DIAG_shape, c->site.range,
+	return complain(c->elab, DIAG_shape, c->site.range,
 		"shard_like needs two tensors of one type, not %s and %s",
 		show_type(c->elab, x), show_type(c->elab, like));
-	return NULL;
 }
 
 Value *
