@@ -248,11 +248,11 @@ lives_join(Lives *l, const Value *x, const Value *y)
 
 /* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
 static bool
-is_wanted(const Value *v)
+is_wanted(const Value *v, const Life *life)
 {
 	const Op *op = v->def ? v->def : v->block->parent;
 
-	return v->uses || !op || (op->kind != O_sort && op->kind != O_if);
+	return life->to > life->from || !op || op->kind != (v->def ? O_sort : O_if);
 }
 
 static void
@@ -261,7 +261,7 @@ share(Value *v, void *data)
 	Lives *l = data;
 	const Value *root = l->root[v->id];
 
-	if (!root || !is_wanted(v))
+	if (!root || !is_wanted(v, &l->life[v->id]))
 		return;
 	if (!l->shared[root->id])
 		l->shared[root->id] = NEW(l->arena, Shared);
@@ -274,7 +274,6 @@ lives_find(Module *m, Arena *a)
 {
 	Lives *l = NEW(a, Lives);
 
-	module_count_uses(m);
 	module_number(m);
 	*l = (Lives){.module = m,
 		.arena = a,

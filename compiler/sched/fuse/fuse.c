@@ -215,7 +215,9 @@ fuse(Module *m)
 	fused_write(&f);
 	arena_free(f.step);
 	arena_free(a);
-	copies_insert(m);
-	module_remove_dead(m);
+	if (f.untidy) {
+		copies_insert(m);
+		module_remove_dead(m);
+	}
 	return true;
 }

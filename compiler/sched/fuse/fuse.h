@@ -8,6 +8,7 @@
 #ifndef SHDC_FUSE_H
 #define SHDC_FUSE_H
 
+#include "ir/flow.h"
 #include "sched/fuse/kernel.h"
 
 typedef struct Ref {
@@ -60,6 +61,7 @@ struct Fuse {
 	Value **inside;	   /* in the body being written */
 	const Op **within; /* ... of this fusion */
 	int *wanted;	   /* by op id: how many of it */
+	bool untidy;	   /* copies may be missing, ops be for nobody */
 };
 
 /* names.c: calls opened, loops and branches seen through */

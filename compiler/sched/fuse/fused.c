@@ -231,6 +231,7 @@ write_while(Fuse *f, Block *b, Op *op)
 	keep(op->results, op->nresults, carried);
 	condition->nparams = body->nparams = op->nresults = n;
 	op_append(b, op);
+	f->untidy = true;
 	write_block(f, condition);
 	write_block(f, body);
 }
@@ -258,6 +259,7 @@ write_if(Fuse *f, Block *b, Op *op)
 	op->operands[0] = reach(f, buffered(f, op->operands[0]), b);
 	op->noperands = 1;
 	op_append(b, op);
+	f->untidy = true;
 	write_block(f, op->bodies[0]);
 	write_block(f, op->bodies[1]);
 }
@@ -357,6 +359,7 @@ write_value(Fuse *f, Block *b, Op *op)
 		kernel_finish(f->kernels[op->id]);
 	if (op->block && !fused)
 		facts_set(op, f->kernels[op->id]);
+	f->untidy |= op_changes(op) || op_base(op) >= 0 || f->offset[op->results[0]->id];
 }
 
 static void
