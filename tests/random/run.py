@@ -1,13 +1,11 @@
 #!/usr/bin/env python3
 """Random programs through the compiler, checked against themselves.
 
-    run.py SHDC [--seed S] [--count N] [--compiled N] [--dumps N]
-           [--reports N] [--broken N] [--explicit N] [--reference N]
-           [--hostile N] [--first I]
+    run.py SHDC [--seed S] [--first I] [--interpret N] [--compiled N] ...
     run.py SHDC --full         fresh seed: 20,000 interpreted, 500 compiled
 
-Program I of a seed is always the same (generate.py).  Eight things are
-asked of it:
+Program I of a seed is always the same (generate.py).  These things are asked
+of it, of as many programs as FULL says; without --full, of a twentieth:
 
     interpret  shdc --interpret P -- --check: the device program on simulated
                devices against the global one
@@ -17,8 +15,8 @@ asked of it:
     reports    every report can be made; the statistics are those of the
                fused program (stats.py); the syntax tree, printed, is the
                same program
-    broken     the program with a few words changed is refused, or it runs;
-               so is a dump of it
+    broken     the program with a few words changed is refused, or it runs
+    broken_dump   so is a dump of it
     explicit   the program as an explicit function, made legal by pasting what
                its errors offer: no error stays, it computes the same, and
                nothing moves that it does not ask for
@@ -56,6 +54,8 @@ except ImportError:
     oracle = None       # numpy is missing
 
 TIMEOUT = 120
+FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "broken": 5000,
+        "broken_dump": 5000, "explicit": 5000, "reference": 10000, "hostile": 250}
 Failure = collections.namedtuple("Failure", "key detail")
 
 
@@ -365,14 +365,8 @@ def main():
     parser.add_argument("shdc")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=300)
-    parser.add_argument("--compiled", type=int, default=20)
-    parser.add_argument("--dumps", type=int, default=60)
-    parser.add_argument("--reports", type=int, default=60)
-    parser.add_argument("--broken", type=int, default=80)
-    parser.add_argument("--explicit", type=int, default=60)
-    parser.add_argument("--reference", type=int, default=100)
-    parser.add_argument("--hostile", type=int, default=10)
+    for stage, count in FULL.items():
+        parser.add_argument("--" + stage, type=int, default=count // 20)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     parser.add_argument("--save", default="random-failures")
@@ -382,23 +376,14 @@ def main():
     args = parser.parse_args()
     if args.full:
         args.seed = os.urandom(4).hex()
-        args.count, args.compiled = 20000, 500
-        args.dumps = args.reports = 1000
-        args.broken = args.explicit = 5000
-        args.reference, args.hostile = 10000, 250
+        for stage, count in FULL.items():
+            setattr(args, stage, count)
     print("# seed %s" % args.seed)
-    print("1..9")
+    print("1..%d" % len(FULL))
     report = Report(Checker(args.shdc), args, args.seed)
     with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        good = [report.stage(1, "interpret", args.count, pool),
-                report.stage(2, "compiled", args.compiled, pool),
-                report.stage(3, "dumps", args.dumps, pool),
-                report.stage(4, "reports", args.reports, pool),
-                report.stage(5, "broken", args.broken, pool),
-                report.stage(6, "broken_dump", args.broken, pool),
-                report.stage(7, "explicit", args.explicit, pool),
-                report.stage(8, "reference", args.reference, pool),
-                report.stage(9, "hostile", args.hostile, pool)]
+        good = [report.stage(number, stage, getattr(args, stage), pool)
+                for number, stage in enumerate(FULL, 1)]
     print("# %d explicit programs became legal" % report.checker.legal)
     print("# %d elements compared with numpy's, %d of them open" % (
         report.checker.elements, report.checker.open))
