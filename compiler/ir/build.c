@@ -568,6 +568,19 @@ value_is_literal(const Value *v)
 }
 
 bool
+op_is_move(const Op *op)
+{
+	return op->kind == O_constraint || op->kind == O_reshard;
+}
+
+bool
+op_is_identity(const Op *op)
+{
+	return op_is_move(op) || op->kind == O_output || op->kind == O_barrier
+		|| op->kind == O_shard_like;
+}
+
+bool
 loop_hands_on(const Op *loop, int i)
 {
 	const Block *body = loop->bodies[1];

@@ -62,6 +62,12 @@ op_is_loop(const Op *op)
 	return ops[op->kind].run == BODIES_loop;
 }
 
+static inline bool
+op_is_branch(const Op *op)
+{
+	return ops[op->kind].run == BODIES_choice;
+}
+
 /* Its body might as well stand where it is. */
 static inline bool
 op_is_composite(const Op *op)

@@ -657,6 +657,11 @@ void block_count_uses(Block *b);
 /* Is it made anew for each use, for that costs nothing: a constant, an iota, or a
    number spread over a tensor? */
 bool value_is_literal(const Value *v);
+/* Is its result operand 0, of which it only says where that is: a placed let, out=, a
+   move, a barrier, a shard_like, a result of the entry? */
+bool op_is_identity(const Op *op);
+/* ... and is to be moved there: a placed let, out=, a move? */
+bool op_is_move(const Op *op);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
 /* flow.c: of a fused program, outside of fusions: a number that is known before the

@@ -41,52 +41,47 @@ share_axis(const AxisList *l, const AxisList *m, AxisRef *axis)
 	return false;
 }
 
-/* Fills p->agreed[factor] from the operands; `from` is one that has it all. */
+/*
+ * Fills p->agreed[factor] from the operands; the longest list wins if the others
+ * begin it.  Of `x + y`, factors i and j:
+ *
+ *   x: [8@(X,Y), 4]  y: [8@X, 4]     i {X,Y}
+ *   x: [8@X, 4]      y: [8@Y, 4]     FAULT_disagree on i
+ *   x: [8@X, 4]      y: [8, 4@X]     FAULT_twice: X would split i and j
+ */
 static Finding
-agree_on(Projection *p, int factor, const Holder **from)
+agree(Explicit *e, Projection *p)
 {
-	AxisList *agreed = &p->agreed[factor];
-
-	agreed->n = 0;
-	*from = NULL;
-	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
-		const Holder *h = &p->holders[p->by_factor[i]];
-		if (h->tensor >= p->rule->noperands)
-			continue;
-		if (h->overflow.n)
-			return found(FAULT_strided, h, NULL, h->overflow.a[0]);
-		if (axes_is_prefix(&h->axes, agreed))
-			continue;
-		if (!axes_is_prefix(agreed, &h->axes))
-			return found(FAULT_disagree, *from, h, h->axes.a[0]);
-		*agreed = h->axes;
-		*from = h;
-	}
-	/* of the rows that a `for` goes through none has a place where it could be
-	   written what becomes of partial ones */
-	FactorKind kind = p->rule->factors[factor].kind;
-	bool splits = kind == F_pass || (kind == F_reduce && p->op->form != AS_row);
-	if (agreed->n && !splits)
-		return found(FAULT_whole, *from, NULL, agreed->a[0]);
-	return (Finding){.fault = FAULT_none};
-}
-
-static Finding
-agree_on_all(Explicit *e, Projection *p)
-{
-	int n = p->rule->nfactors;
-	const Holder **from = NEW_ARRAY(e->g.arena, const Holder *, n + 1);
+	const Rule *r = p->rule;
+	const Holder **from = NEW_ARRAY(e->g.arena, const Holder *, r->nfactors + 1);
 	AxisRef axis;
 
-	for (int i = 0; i < n; i++) {
-		Finding f = agree_on(p, i, &from[i]);
-		if (f.fault)
-			return f;
-		for (int k = 0; k < i; k++)
-			if (share_axis(&p->agreed[k], &p->agreed[i], &axis))
-				return found(FAULT_twice, from[k], from[i], axis);
+	for (int f = 0; f < r->nfactors; f++) {
+		AxisList *agreed = &p->agreed[f];
+		FactorKind kind = r->factors[f].kind;
+		agreed->n = 0;
+		for (int i = p->factor_first[f]; i < p->factor_first[f + 1]; i++) {
+			const Holder *h = &p->holders[p->by_factor[i]];
+			if (h->tensor >= r->noperands)
+				continue;
+			if (h->overflow.n)
+				return found(FAULT_strided, h, NULL, h->overflow.a[0]);
+			if (axes_is_prefix(&h->axes, agreed))
+				continue;
+			if (!axes_is_prefix(agreed, &h->axes))
+				return found(FAULT_disagree, from[f], h, h->axes.a[0]);
+			*agreed = h->axes;
+			from[f] = h;
+		}
+		/* of the rows that a `for` goes through none has a place where it could
+		   be written what becomes of partial ones */
+		if (agreed->n && kind != F_pass && (kind != F_reduce || p->op->form == AS_row))
+			return found(FAULT_whole, from[f], NULL, agreed->a[0]);
+		for (int k = 0; k < f; k++)
+			if (share_axis(&p->agreed[k], agreed, &axis))
+				return found(FAULT_twice, from[k], from[f], axis);
 	}
-	return (Finding){.fault = FAULT_none};
+	return (Finding){0};
 }
 
 /* ---- partial sums ------------------------------------------------------------ */
@@ -145,7 +140,7 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 			if (!axes_overlap(&partial->axes, axes.a[k]))
 				axes_append(&partial->axes, axes.a[k]);
 	}
-	return (Finding){.fault = FAULT_none};
+	return (Finding){0};
 }
 
 Finding
@@ -156,7 +151,7 @@ derive(Explicit *e, OpState *o, Placement *results)
 	int misfit;
 
 	project(p, &e->g, o);
-	Finding f = agree_on_all(e, p);
+	Finding f = agree(e, p);
 	if (!f.fault)
 		f = collect_partial(e, o, &partial);
 	for (int t = o->noperands; !f.fault && t < o->ntensors; t++) {
@@ -259,96 +254,81 @@ want_settled(Explicit *e, const Op *op)
 
 /* ---- ops ---------------------------------------------------------------------------- */
 
-/* Whose sums the result is partial over: this op's, or those still open of an
-   operand; NULL if the program has declared them. */
-static Op *
-maker_of_sums(const Explicit *e, Op *op, const Placement *result)
-{
-	AxisList axes = placement_unreduced(result);
-	AxisRef axis;
-	int n = 0;
-	Op *maker = NULL;
-
-	for (int i = 0; i < op->noperands; i++) {
-		int id = op->operands[i]->id;
-		AxisList l = placement_unreduced(&e->g.clusters[id].now);
-		n += l.n && share_axis(&axes, &l, &axis) ? l.n : 0;
-		maker = e->pending[id] ? e->pending[id] : maker;
-	}
-	return n < axes.n && !maker ? op : maker;
-}
-
+/* The results follow from the operands.  What is partial awaits the op whose sums
+   are open: this one, or that of an operand; none if the program declared them. */
 static void
 follow_rule(Explicit *e, OpState *o)
 {
 	Op *op = o->op;
 	Placement *results = NEW_ARRAY(e->g.arena, Placement, op->nresults + 1);
-
+	AxisRef axis;
 	Finding f = derive(e, o, results);
+
 	if (f.fault) {
 		report_finding(e, o, &f);
 		blur_results(e, op);
 		return;
 	}
 	for (int i = 0; i < op->nresults; i++) {
+		AxisList axes = placement_unreduced(&results[i]);
+		Op *maker = NULL;
+		int declared = 0;
 		settle(e, op->results[i], &results[i], op);
-		e->pending[op->results[i]->id] = maker_of_sums(e, op, &results[i]);
+		for (int k = 0; k < op->noperands; k++) {
+			const Value *v = op->operands[k];
+			AxisList l = placement_unreduced(explicit_placement(e, v));
+			declared += share_axis(&axes, &l, &axis) ? l.n : 0;
+			maker = e->pending[v->id] ? e->pending[v->id] : maker;
+		}
+		e->pending[op->results[i]->id] = declared < axes.n && !maker ? op : maker;
 	}
 }
 
-/* What is written, with what the operand has where it is left open. */
-static Placement
-fill_open(Explicit *e, const Op *op)
+/* Operand i of `a` and operand k of `b` are placed alike. */
+static void
+want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 {
-	const Placement *from = explicit_placement(e, op->operands[0]);
-	const Placement *written = &op->results[0]->placement;
-	Placement to = placement_close(*written);
+	const Value *v = a->operands[i], *w = b->operands[k];
 
-	for (int d = 0; d < written->rank; d++) {
-		AxisList has = placement_dim(from, d);
-		AxisList least = placement_dim(written, d);
-		if (placement_is_open(written, d) && axes_is_prefix(&least, &has))
+	if (e->unclear[v->id] || e->unclear[w->id]
+		|| placement_equal(explicit_placement(e, v), explicit_placement(e, w)))
+		return;
+	report_carried(e, op, a, b, i, k);
+	blur(e, v);
+}
+
+/* A placed let or out= settles sums, and all else stays; the type of a result is
+   checked, and moves nothing.  What is left open is as the operand has it. */
+static void
+follow_identity(Explicit *e, Op *op)
+{
+	Value *from = op->operands[0], *v = op->results[0];
+	const Placement *now = explicit_placement(e, from);
+	Placement to = placement_close(v->placement);
+	bool stays = true;
+
+	for (int d = 0; d < to.rank; d++) {
+		AxisList has = placement_dim(now, d), least = placement_dim(&to, d);
+		if (placement_is_open(&v->placement, d) && axes_is_prefix(&least, &has))
 			placement_set_dim(&to, d, &has);
 	}
-	return to;
-}
-
-/* A placed let or out=: sums are settled, all else stays. */
-static void
-follow_constraint(Explicit *e, OpState *o)
-{
-	const Value *from = o->op->operands[0];
-	Placement to = fill_open(e, o->op);
-	const ReshardPlan *plan =
-		reshard_plan(e->resharder, &from->type, explicit_placement(e, from), &to);
-	bool settles = true;
-
-	for (int i = 0; i < plan->n; i++)
-		settles &= plan->moves[i].bytes == 0
-			|| ops[plan->moves[i].kind].attrs & AT(combiner);
-	if (!settles) {
-		report_move(e, o->op, &to);
-		e->failed = true;
-	}
-	settle(e, o->op->results[0], &to, o->op);
-}
-
-/* A result of the entry is checked, not moved. */
-static void
-follow_output(Explicit *e, OpState *o)
-{
-	Value *v = o->op->results[0];
-	Placement to = fill_open(e, o->op);
-
-	if (!v->annotated) {
-		settle_as(e, v, o->op->operands[0], o->op);
+	if (op->noperands > 1)
+		want_same(e, op, op, 0, op, 1);
+	if (op_is_move(op)) {
+		const ReshardPlan *plan = reshard_plan(e->resharder, &from->type, now, &to);
+		for (int i = 0; i < plan->n; i++)
+			stays &= plan->moves[i].bytes == 0
+				|| ops[plan->moves[i].kind].attrs & AT(combiner);
+	} else if (v->annotated) {
+		stays = placement_equal(now, &to);
+	} else {
+		settle_as(e, v, from, op);
 		return;
 	}
-	if (!placement_equal(explicit_placement(e, o->op->operands[0]), &to)) {
-		report_move(e, o->op, &to);
-		e->failed = true;
-	}
-	settle(e, v, &to, o->op);
+	if (!stays)
+		report_move(e, op, &to);
+	e->failed |= !stays;
+	settle(e, v, &to, op);
 }
 
 static void follow_block(Explicit *e, Block *b, bool explicit);
@@ -376,19 +356,6 @@ body_is_clear(Explicit *e, Op *call)
 	return clear;
 }
 
-/* Operand i of `a` and operand k of `b` are placed alike. */
-static void
-want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
-{
-	const Value *v = a->operands[i], *w = b->operands[k];
-
-	if (e->unclear[v->id] || e->unclear[w->id]
-		|| placement_equal(explicit_placement(e, v), explicit_placement(e, w)))
-		return;
-	report_carried(e, op, a, b, i, k);
-	blur(e, v);
-}
-
 /* A result is placed as what flows to it first, and so is all else that does. */
 static void
 leave(Explicit *e, Op *op)
@@ -402,28 +369,21 @@ leave(Explicit *e, Op *op)
 	}
 }
 
-/* Every device has to decide alike: no parts of a decision. */
+/* The bodies of a loop or a branch.  Every device has to decide alike: no parts of a
+   decision. */
 static void
-want_decided(Explicit *e, const Op *op, const Op *user)
+follow_bodies(Explicit *e, Op *op)
 {
-	const Value *v = user->operands[0];
-
-	if (e->unclear[v->id] || !explicit_placement(e, v)->nunreduced)
-		return;
-	report_condition(e, op, user);
-	blur(e, v);
-}
-
-/* The bodies of a loop or a branch. */
-static void
-follow_bodies(Explicit *e, OpState *o)
-{
-	Op *op = o->op;
 	bool loop = op_is_loop(op);
 
 	for (int i = 0; i < op->nbodies; i++) {
-		if (i == (loop ? LOOP_BODY : 0))
-			want_decided(e, op, loop ? op->bodies[LOOP_CONDITION]->last : op);
+		const Op *user = loop ? op->bodies[LOOP_CONDITION]->last : op;
+		const Value *decision = user->operands[0];
+		if (i == (loop ? LOOP_BODY : 0) && !e->unclear[decision->id]
+			&& explicit_placement(e, decision)->nunreduced) {
+			report_condition(e, op, user);
+			blur(e, decision);
+		}
 		enter(e, op, op->bodies[i]);
 		want_settled(e, op->bodies[i]->last);
 	}
@@ -432,17 +392,8 @@ follow_bodies(Explicit *e, OpState *o)
 
 /* ---- in program order --------------------------------------------------------------- */
 
-/* Written exactly, without dims, or made anew for each use. */
-static bool
-is_evident(const Value *v)
-{
-	if (!v->type.rank)
-		return true;
-	if (v->annotated)
-		return !v->placement.open;
-	return value_is_literal(v);
-}
-
+/* An operand is placed where it is written exactly; a scalar is, and what is made anew
+   for each use. */
 static void
 want_known(Explicit *e, const Op *op)
 {
@@ -453,106 +404,50 @@ want_known(Explicit *e, const Op *op)
 		*explicit_placement(e, v) = v->annotated ? placement_close(v->placement)
 							 : placement_none(v->type.rank);
 		e->known[v->id] = true;
-		if (is_evident(v))
+		if (!v->type.rank || (v->annotated ? !v->placement.open : value_is_literal(v)))
 			continue;
 		report_unknown(e, op, i);
 		blur(e, v);
 	}
 }
 
-/* After an error: what is written is clear, whatever it is made of. */
-static void
-follow_unclear(Explicit *e, const Op *op)
-{
-	for (int i = 0; i < op->nresults; i++) {
-		const Value *v = op->results[i];
-		blur(e, v);
-		if (!v->annotated)
-			continue;
-		*explicit_placement(e, v) = placement_close(v->placement);
-		e->unclear[v->id] = false;
-	}
-}
-
-static void
-follow_clear(Explicit *e, OpState *o)
-{
-	Op *op = o->op;
-
-	switch ((int)op->kind) {
-	case O_constraint:
-		follow_constraint(e, o);
-		break;
-	case O_output:
-		follow_output(e, o);
-		break;
-	case O_shard_like:
-		want_same(e, op, op, 0, op, 1);
-		settle_as(e, op->results[0], op->operands[0], op);
-		break;
-	case O_barrier:
-		settle_as(e, op->results[0], op->operands[0], op);
-		break;
-	case O_call:
-		if (body_is_clear(e, op)) {
-			leave(e, op);
-		} else {
-			report_call(e, o);
-			blur_results(e, op);
-		}
-		break;
-	case O_while:
-	case O_if:
-		follow_bodies(e, o);
-		break;
-	default:
-		if ((o->rule = op_rule(e->g.arena, op)))
-			follow_rule(e, o);
-		else
-			blur_results(e, op);
-	}
-}
-
-/* zeros(f32[8@X]) is where it is written, and so is what a reshard moves. */
-static bool
-is_placed(const Op *op)
-{
-	switch ((int)op->kind) {
-	case O_reshard:
-		return true;
-	case O_constraint:
-	case O_output:
-	case O_shard_like:
-	case O_barrier:
-	case O_call:
-	case O_while:
-	case O_if:
-		return false;
-	default:
-		return op->nresults && op->results[0]->annotated;
-	}
-}
-
 static void
 follow_op(Explicit *e, Op *op)
 {
-	bool settles = op->kind == O_constraint || op->kind == O_reshard, clear = true;
+	OpState *o = &e->g.ops[e->g.state_of[op->id]];
+	bool flows = op->nbodies && !op->specs, clear = true;
 
-	e->step++;
-	want_known(e, op);
-	if (op->kind == O_return)
-		return;
-	if (!settles)
+	if (!op_is_move(op))
 		want_settled(e, op);
 	for (int i = 0; i < op->noperands; i++)
 		clear &= !e->unclear[op->operands[i]->id];
-	if (is_placed(op)) {
+	/* zeros(f32[8@X]) is where it is written, and so is what a reshard moves */
+	if (op->kind == O_reshard
+		|| (!flows && !op_is_identity(op) && op->nresults
+			&& op->results[0]->annotated)) {
 		Placement to = placement_close(op->results[0]->placement);
 		settle(e, op->results[0], &to, op);
-	} else if (clear) {
-		follow_clear(e, &e->g.ops[e->g.state_of[op->id]]);
+	} else if (!clear) { /* what is written is clear, whatever it is made of */
+		for (int i = 0; i < op->nresults; i++) {
+			const Value *v = op->results[i];
+			blur(e, v);
+			if (v->annotated)
+				*explicit_placement(e, v) = placement_close(v->placement);
+			e->unclear[v->id] = !v->annotated;
+		}
+	} else if (op_is_identity(op)) {
+		follow_identity(e, op);
+	} else if (flows && !op_is_composite(op)) {
+		follow_bodies(e, op);
+	} else if (flows && body_is_clear(e, op)) {
+		leave(e, op);
+	} else if (flows) {
+		report_call(e, o);
+		blur_results(e, op);
+	} else if ((o->rule = op_rule(e->g.arena, op))) {
+		follow_rule(e, o);
 	} else {
-		follow_unclear(e, op);
+		blur_results(e, op);
 	}
 }
 
@@ -560,11 +455,15 @@ static void
 follow_block(Explicit *e, Block *b, bool explicit)
 {
 	for (Op *op = b->first; op; op = op->next) {
-		if (explicit || op->mode == MODE_explicit)
-			follow_op(e, op);
-		else
-			for (int i = 0; i < op->nbodies; i++)
-				follow_block(e, op->bodies[i], false);
+		if (explicit || op->mode == MODE_explicit) {
+			e->step++;
+			want_known(e, op);
+			if (op->next) /* what is returned flows on */
+				follow_op(e, op);
+			continue;
+		}
+		for (int i = 0; i < op->nbodies; i++)
+			follow_block(e, op->bodies[i], false);
 	}
 }
 
