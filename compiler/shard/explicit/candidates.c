@@ -60,13 +60,6 @@ place(Search *s, Candidate *k, int operand, Placement to)
 
 /* ---- trying ------------------------------------------------------------------ */
 
-static bool
-is_same_finding(const Finding *a, const Finding *b)
-{
-	return a->fault == b->fault && a->tensor == b->tensor && a->a.factor == b->a.factor
-		&& a->b.tensor == b->b.tensor && a->b.factor == b->b.factor;
-}
-
 /* In the order in which they are written; an operand that stands twice, s * s, is
    moved twice. */
 static bool
@@ -86,48 +79,45 @@ offer_candidate(Search *s, Choices *c, const Candidate *k)
 	return offer_reshards(c, n, w, to);
 }
 
-/* Does `k` all that `less` does, and perhaps more? */
-static bool
-includes(const Candidate *k, const Candidate *less)
-{
-	int n = 0;
-
-	for (int i = 0; i < less->n; i++)
-		for (int m = 0; m < k->n; m++)
-			n += k->operand[m] == less->operand[i]
-				&& placement_equal(&k->to[m], &less->to[i]);
-	return n == less->n;
-}
-
-/* True if the op could go on, and it can be written. */
+/* True if the op could go on, and it can be written; or if one does that moves no more. */
 static bool
 consider(Search *s, const Candidate *k)
 {
 	Explicit *e = s->c->e;
 	Placement *before = NEW_ARRAY(e->g.arena, Placement, k->n + 1);
 	Placement *results = NEW_ARRAY(e->g.arena, Placement, s->o->ntensors + 1);
-	Finding left = {.fault = FAULT_none};
-	bool goes_on;
+	const Finding *stuck = s->stuck;
+	bool goes_on, past;
 
 	if (k->impossible || !k->n)
 		return false;
-	for (int i = 0; i < s->nright; i++)
-		if (includes(k, &s->right[i]))
+	for (int i = 0; i < s->nright; i++) {
+		const Candidate *less = &s->right[i];
+		int n = 0;
+		for (int l = 0; l < less->n; l++)
+			for (int m = 0; m < k->n; m++)
+				n += k->operand[m] == less->operand[l]
+					&& placement_equal(&k->to[m], &less->to[l]);
+		if (n == less->n)
 			return true;
+	}
 	for (int i = 0; i < k->n; i++) {
 		Placement *now = explicit_placement(e, s->o->tensors[k->operand[i]]);
 		before[i] = *now;
 		*now = k->to[i];
 	}
-	if (s->stuck) {
-		left = derive(e, s->o, results);
-		goes_on = !left.fault;
+	if (stuck) {
+		Finding f = derive(e, s->o, results);
+		goes_on = !f.fault;
+		past = f.fault != stuck->fault || f.tensor != stuck->tensor
+			|| f.a.factor != stuck->a.factor || f.b.tensor != stuck->b.tensor
+			|| f.b.factor != stuck->b.factor;
 	} else {
-		goes_on = body_is_clear(e, s->o->op);
+		past = goes_on = body_is_clear(e, s->o->op);
 	}
 	for (int i = 0; i < k->n; i++)
 		*explicit_placement(e, s->o->tensors[k->operand[i]]) = before[i];
-	if (!goes_on && s->stuck && !s->past_is_no && !is_same_finding(&left, s->stuck))
+	if (!goes_on && past && !s->past_is_no)
 		offer_candidate(s, &s->past, k);
 	if (!goes_on || !offer_candidate(s, s->c, k))
 		return false;

@@ -17,58 +17,31 @@ enum { LONGEST_CHOICE = 200 };
 
 /* ---- what is written -------------------------------------------------------- */
 
-/* Which dim of the operand each dim of a reshape's result is, where only dims
-   of size 1 come or go. */
+/*
+ * Of an op that shows all elements of its operand in another shape or dtype: which dim
+ * of the operand each dim of the result is, -1 where it is none.
+ *
+ *   broadcast b: [16] to [8, 16]     -1, 0
+ *   reshape [4, 8] to [4, 1, 8]      0, -1, 1
+ *   reshape [4, 8] to [32]           no
+ */
 static bool
-match_reshape(const Op *op, int *from)
+match_view(const Explicit *e, const Op *op, int *from)
 {
-	const Type *a = &op->operands[0]->type, *b = &op->results[0]->type;
-	int k = 0;
+	const Rule *r = op->noperands == 1 ? op_rule(e->g.arena, op) : NULL;
+	bool same = r && (ops[op->kind].partial == PARTIAL_move || op->kind == O_convert);
 
-	for (int d = 0; d < b->rank; d++) {
+	for (int d = 0; same && d < r->rank[1]; d++) {
+		const DimFactors *whole = &r->dims[1][d];
 		from[d] = -1;
-		if (b->dims[d] == 1)
-			continue;
-		while (k < a->rank && a->dims[k] == 1)
-			k++;
-		if (k == a->rank || a->dims[k] != b->dims[d])
-			return false;
-		from[d] = k++;
+		same = whole->n < 2 && (!whole->n || r->factors[whole->f[0]].kind == F_pass);
+		for (int k = 0; k < r->rank[0] && whole->n; k++)
+			if (r->dims[0][k].n == 1 && r->dims[0][k].f[0] == whole->f[0])
+				from[d] = k;
 	}
-	while (k < a->rank && a->dims[k] == 1)
-		k++;
-	return k == a->rank;
-}
-
-/* The same of any op that shows its operand in another way. */
-static bool
-match_view(const Op *op, int *from)
-{
-	int rank = op->results[0]->type.rank;
-	const Ints *dims;
-
-	switch ((int)op->kind) {
-	case O_reshape:
-		return match_reshape(op, from);
-	case O_convert:
-		for (int d = 0; d < rank; d++)
-			from[d] = d;
-		return true;
-	case O_transpose:
-		dims = op_ints(op, A_dims);
-		for (int d = 0; d < rank; d++)
-			from[d] = (int)dims->v[d];
-		return true;
-	case O_broadcast:
-		dims = op_ints(op, A_dims);
-		for (int d = 0; d < rank; d++)
-			from[d] = -1;
-		for (int i = 0; i < dims->n; i++)
-			from[dims->v[i]] = i;
-		return true;
-	default:
-		return false;
-	}
+	for (int k = 0; same && k < r->rank[0]; k++)
+		same = r->dims[0][k].n < 2;
+	return same;
 }
 
 static Written
@@ -112,7 +85,7 @@ written_operand(const Explicit *e, const Op *op, int i)
 	if (maker->range.file != op->range.file || maker->range.begin != op->range.begin
 		|| maker->range.end != op->range.end)
 		return written_value(v, maker->range);
-	if (!match_view(maker, from))
+	if (!match_view(e, maker, from))
 		return (Written){0};
 	Written inner = written_operand(e, maker, 0), w = inner;
 	for (int d = 0; d < v->type.rank && inner.v; d++)
@@ -134,22 +107,6 @@ written_text(const Explicit *e, const Written *w)
 		range_text(e, after));
 }
 
-/* The placement of what is written, if the operand is to be placed so. */
-static Placement
-place_written(const Written *w, const Placement *operand)
-{
-	Placement to = placement_none(w->v->type.rank);
-	AxisList partial = placement_unreduced(operand);
-
-	placement_set_unreduced(&to, &partial, (Combiner)operand->combiner);
-	for (int d = 0; d < operand->rank; d++) {
-		AxisList axes = placement_dim(operand, d);
-		if (w->dim[d] >= 0)
-			placement_set_dim(&to, w->dim[d], &axes);
-	}
-	return to;
-}
-
 /* ---- choices ------------------------------------------------------------------ */
 
 const char *
@@ -167,34 +124,31 @@ one_line(Arena *a, const char *text, int longest)
 	return (int)n <= longest ? line : arena_printf(a, "%.*s...", longest, line);
 }
 
-/* Is `a` to come before `b`? */
-static bool
-is_cheaper(const Choice *a, const Choice *b)
-{
-	if (a->defers != b->defers)
-		return b->defers;
-	return a->seconds < b->seconds || (a->seconds <= b->seconds && a->bytes < b->bytes);
-}
-
 /* At most one of each text; of those of one price the first is first. */
 static void
-add_choice(Choices *c, Choice k)
+add_choice(Choices *c, Choice new)
 {
 	int at = c->n;
 
-	k.offer.text = one_line(c->e->g.arena, k.offer.text, LONGEST_CHOICE);
-	for (int i = 0; i < k.nplans; i++) {
-		k.seconds += k.plans[i]->seconds;
-		k.bytes += k.plans[i]->bytes;
+	new.offer.text = one_line(c->e->g.arena, new.offer.text, LONGEST_CHOICE);
+	for (int i = 0; i < new.nplans; i++) {
+		new.seconds += new.plans[i]->seconds;
+		new.bytes += new.plans[i]->bytes;
 	}
 	for (int i = 0; i < c->n; i++)
-		if (!strcmp(c->of[i].offer.text, k.offer.text))
+		if (!strcmp(c->of[i].offer.text, new.offer.text))
 			return;
-	for (; at && is_cheaper(&k, &c->of[at - 1]); at--)
+	for (; at; at--) {
+		const Choice *last = &c->of[at - 1];
+		bool cheaper = new.seconds < last->seconds
+			|| (new.seconds <= last->seconds &&new.bytes < last->bytes);
+		if (new.defers == last->defers ? !cheaper : new.defers)
+			break;
 		if (at < MAX_CHOICES)
-			c->of[at] = c->of[at - 1];
+			c->of[at] = *last;
+	}
 	if (at < MAX_CHOICES)
-		c->of[at] = k;
+		c->of[at] = new;
 	c->n += c->n < MAX_CHOICES;
 }
 
@@ -221,7 +175,14 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 		if (!w[i].v || w[i].where.file != all.file || (i && w[i].where.begin < all.end))
 			return false;
 		const Placement *from = explicit_placement(e, w[i].v);
-		Placement to = place_written(&w[i], &operands[i]);
+		AxisList axes = placement_unreduced(&operands[i]);
+		Placement to = placement_none(w[i].v->type.rank);
+		placement_set_unreduced(&to, &axes, (Combiner)operands[i].combiner);
+		for (int d = 0; d < operands[i].rank; d++) {
+			axes = placement_dim(&operands[i], d);
+			if (w[i].dim[d] >= 0)
+				placement_set_dim(&to, w[i].dim[d], &axes);
+		}
 		/* its axes once each, and every dim a multiple of its own */
 		bool fits = placement_is_sound(from) && placement_is_sound(&to);
 		for (int d = 0; d < to.rank; d++)
@@ -347,13 +308,13 @@ offer_parameter(Choices *c, const Value *v)
 
 /* "all-reduce  Y  8.4 MB  186 us"; "none" */
 static void
-text_moves(Text *t, const Mesh *mesh, const Choice *k)
+text_moves(Text *t, const Mesh *mesh, const Choice *choice)
 {
 	int told = 0;
 
-	for (int i = 0; i < k->nplans; i++)
-		for (int m = 0; m < k->plans[i]->n; m++) {
-			const Move *move = &k->plans[i]->moves[m];
+	for (int i = 0; i < choice->nplans; i++)
+		for (int m = 0; m < choice->plans[i]->n; m++) {
+			const Move *move = &choice->plans[i]->moves[m];
 			if (move->bytes == 0)
 				continue;
 			text_printf(t, "%s%s ", told++ ? ", " : "", ops[move->kind].hlo);
@@ -361,9 +322,9 @@ text_moves(Text *t, const Mesh *mesh, const Choice *k)
 		}
 	text_add(t, told ? "  " : "none");
 	if (told) {
-		text_traffic(t, k->bytes);
+		text_traffic(t, choice->bytes);
 		text_add(t, "  ");
-		text_seconds(t, k->seconds);
+		text_seconds(t, choice->seconds);
 	}
 }
 

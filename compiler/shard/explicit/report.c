@@ -67,39 +67,35 @@ operand_text(const Explicit *e, const Op *op, int i)
 	return value_source_name(v);
 }
 
-/* From the equation in the label of an einsum of two operands; '\0' if its
-   dims are not one letter each. */
-static char
-letter_in_label(const Op *op, int i, int dim)
-{
-	const char *quote = strchr(op->label, '\'');
-
-	if (op->kind != O_dot || op->form != AS_einsum || !quote)
-		return 0;
-	const char *comma = strchr(quote, ','), *arrow = strstr(quote, "->");
-	if (!comma || !arrow || strchr(comma + 1, ','))
-		return 0;
-	const char *first = i ? comma + 1 : quote + 1;
-	bool each = (i ? arrow : comma) - first == op->operands[i]->type.rank;
-	return each && isalpha((unsigned char)first[dim]) ? first[dim] : 0;
-}
-
-/* The letter of a dim of an einsum's operand and its place; '\0' if none. */
+/* The letter of a dim of an einsum's operand and its place; '\0' if none.  In a dump
+   the equation stands in the label alone: it will do if it has two operands, whose
+   dims are one letter each. */
 static char
 letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
 {
 	int at = (i ? op->operands[0]->type.rank : 0) + dim;
+	const char *text = strchr(op->label, '\'');
 
 	*where = (Range){0};
-	if (!op->letters)
-		return letter_in_label(op, i, dim);
-	if (op->kind != O_dot || !has_text(e, op->letters[at]))
+	if (!op_has(op, A_lhs_contract))
 		return 0;
-	const char *text = range_text(e, op->letters[at]);
-	if (text[1] || !isalpha((unsigned char)text[0]))
-		return 0; /* of an ellipsis */
-	*where = op->letters[at];
-	return text[0];
+	if (op->letters) {
+		if (!has_text(e, op->letters[at]))
+			return 0;
+		text = range_text(e, op->letters[at]);
+		if (text[1] || !isalpha((unsigned char)text[0]))
+			return 0; /* of an ellipsis */
+		*where = op->letters[at];
+		return text[0];
+	}
+	if (op->form != AS_einsum || !text)
+		return 0;
+	const char *comma = strchr(text, ','), *arrow = strstr(text, "->");
+	if (!comma || !arrow || strchr(comma + 1, ','))
+		return 0;
+	text = i ? comma + 1 : text + 1;
+	bool each = (i ? arrow : comma) - text == op->operands[i]->type.rank;
+	return each && isalpha((unsigned char)text[dim]) ? text[dim] : 0;
 }
 
 static const char *
@@ -385,8 +381,8 @@ report_carried(Explicit *e, const Op *op, const Op *a, const Op *b, int i, int k
 	if (e->quiet)
 		return;
 	diag(e->g.module->session, DIAG_explicit_carried, op->range,
-		op->kind == O_while ? "the loop carries '%s' in as %s and out as %s"
-			: op->kind == O_if
+		op_is_loop(op) ? "the loop carries '%s' in as %s and out as %s"
+			: op_is_branch(op)
 			? "one branch makes '%s' %s, the other %s"
 			: "shard_like of '%s', which is %s, and a value that is %s",
 		value_source_name(v), spec_text(e, v, explicit_placement(e, v)),
