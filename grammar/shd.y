@@ -1,7 +1,7 @@
 /*
  * shd.y - the grammar of .shd programs; README.md is its reference.
  *
- * Actions are one call each, into tree.c.  Words that are
+ * Actions make one node each; what more is to be said is in tree.c.  Words that are
  * special in position only (mesh, dim, pad, ...) are tokens that `name` also
  * accepts.  No conflicts: cure one by precedence or by another rule, never by
  * raising %expect.
@@ -24,6 +24,15 @@ void scan_end(void *scanner);
 #include "syntax.h"
 
 #define YYMAXDEPTH 20000
+
+/* The nodes of the tree, by their parts. */
+#define NODE(type, ...) \
+	arena_copy(parser->session->arena, &(type){ __VA_ARGS__ }, sizeof(type))
+#define EXPR(k, where, ...) \
+	expr_new(parser, (Expr){ .kind = E_##k, .range = where, __VA_ARGS__ })
+#define STMT(k, where, ...) \
+	stmt_new(parser, (Stmt){ .kind = S_##k, .range = where, __VA_ARGS__ })
+#define DECL(k, where, ...) NODE(Decl, .kind = DECL_##k, .range = where, __VA_ARGS__)
 
 /* The range of a production is that of its parts. */
 #define YYLLOC_DEFAULT(current, rhs, n) \
@@ -115,7 +124,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %type <dim> dim sized
 %type <axis> axis
 %type <param> param result target
-%type <stmt> stmt for_head
+%type <stmt> stmt for_head scanned
 %type <fn> signature
 %type <decl> item function dim_binding
 
@@ -126,7 +135,7 @@ program:
 
 items:
   %empty					{ $$ = list_none(); }
-| items[l] item					{ $$ = list_add(parser, $l, $item); }
+| items item					{ $$ = list_add(parser, $1, $2); }
 | items[l] "dim" bindings ";"			{ $$ = list_join(parser, $l, $bindings); }
 | items[l] error ";"				{ $$ = $l; }
 | items[l] error "}"				{ $$ = $l; }
@@ -140,32 +149,32 @@ bindings:
 | binding_list ","
 
 binding_list:
-  dim_binding[d]				{ $$ = list_one(parser, $d); }
-| binding_list[l] "," dim_binding[d]		{ $$ = list_add(parser, $l, $d); }
+  dim_binding					{ $$ = list_one(parser, $1); }
+| binding_list "," dim_binding		{ $$ = list_add(parser, $1, $3); }
 
 dim_binding:
-  name "=" size					{ $$ = decl_dim(parser, @$, $name, $size); }
+  name "=" size					{ $$ = DECL(dim, @$, .name = $name, .value = $size); }
 
 item:
-  "mesh" "[" bindings "]" on ";"		{ $$ = decl_mesh(parser, @$, $bindings, $on); }
-| "type" name "=" type ";"			{ $$ = decl_type(parser, @name, $name, $type); }
-| "import" STRING[path] ";"			{ $$ = decl_import(parser, @path, $path); }
+  "mesh" "[" bindings "]" on ";"		{ $$ = DECL(mesh, @$, .axes = $bindings, .target = $on); }
+| "type" name "=" type ";"			{ $$ = DECL(type, @name, .name = $name, .type = $type); }
+| "import" STRING[path] ";"			{ $$ = DECL(import, @path, .name = $path); }
 | function
-| "explicit" function[f]			{ $$ = decl_mode($f, @1, FN_explicit, list_none()); }
-| "manual" manual function[f]			{ $$ = decl_mode($f, @1, FN_manual, $manual); }
-| "extern" signature[f] "=" STRING[symbol] "in" STRING[library] "rule" STRING[rule] ";"
-						{ $$ = decl_extern(parser, @1, $f, $symbol, $library, $rule); }
+| "explicit" function			{ $$ = decl_mode($2, @1, FN_explicit, list_none()); }
+| "manual" manual function			{ $$ = decl_mode($3, @1, FN_manual, $manual); }
+| "extern" signature "=" STRING "in" STRING "rule" STRING ";"
+						{ $$ = decl_extern(parser, @1, $2, $4, $6, $8); }
 
 manual:
   %empty					{ $$ = list_none(); }
 | "(" axes ")"					{ $$ = $axes; }
 
 function:
-  signature[f] block				{ $$ = decl_fn(parser, @f, $f, $block, @block); }
+  signature block				{ $$ = decl_fn(parser, @1, $1, $block, @block); }
 
 signature:
-  "fn" name "(" params ")"			{ $$ = fn_signature(parser, @$, $name, $params); }
-| "fn" name "(" params ")" "->" results		{ $$ = fn_results(fn_signature(parser, @$, $name, $params), @results, $results); }
+  "fn" name "(" params ")"			{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params); }
+| "fn" name "(" params ")" "->" results		{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params, .has_results = true, .results = $results, .results_range = @results); }
 
 params:
   %empty					{ $$ = list_none(); }
@@ -173,42 +182,42 @@ params:
 | param_list ","
 
 param_list:
-  param						{ $$ = list_one(parser, $param); }
-| param_list[l] "," param			{ $$ = list_add(parser, $l, $param); }
+  param						{ $$ = list_one(parser, $1); }
+| param_list "," param			{ $$ = list_add(parser, $1, $3); }
 
 param:
-  name						{ $$ = param_new(parser, @$, $name, NULL); }
-| name ":" type					{ $$ = param_new(parser, @$, $name, $type); }
+  name						{ $$ = NODE(Param, .name = $name, .range = @$); }
+| name ":" type					{ $$ = NODE(Param, $name, $type, @$); }
 
 results:
-  type						{ $$ = list_one(parser, param_new(parser, @$, (Name){ 0 }, $type)); }
+  type						{ $$ = list_one(parser, NODE(Param, .type = $type, .range = @$)); }
 | "(" result_list ")"				{ $$ = $result_list; }
 | "(" result_list "," ")"			{ $$ = $result_list; }
 
 result_list:
-  result					{ $$ = list_one(parser, $result); }
-| result_list[l] "," result			{ $$ = list_add(parser, $l, $result); }
+  result					{ $$ = list_one(parser, $1); }
+| result_list "," result			{ $$ = list_add(parser, $1, $3); }
 
 result:
-  type						{ $$ = param_new(parser, @$, (Name){ 0 }, $type); }
-| name ":" type					{ $$ = param_new(parser, @$, $name, $type); }
+  type						{ $$ = NODE(Param, .type = $type, .range = @$); }
+| name ":" type					{ $$ = NODE(Param, $name, $type, @$); }
 
 /* ---- types and placements */
 
 type:
   written
-| name						{ $$ = type_named(parser, $name); }
-| name "[" dims "]"				{ $$ = type_with_dims(type_named(parser, $name), $dims, @$); }
+| name						{ $$ = NODE(TypeSpec, .range = @$, .name = $name); }
+| name "[" dims "]"				{ $$ = NODE(TypeSpec, .range = @$, .name = $name, .has_dims = true, .dims = $dims, .dims_range = @$); }
 
 /* What can be told from an expression by how it begins. */
 written:
-  DTYPE[d]					{ $$ = type_with_dtype(type_spec(parser, @$), $d, @d); }
-| DTYPE[d] "[" dims "]"				{ $$ = type_with_dtype(type_with_dims(type_spec(parser, @$), $dims, @$), $d, @d); }
-| "[" dims "]"					{ $$ = type_with_dims(type_spec(parser, @$), $dims, @$); }
-| written[t] "@" "?"				{ $$ = type_open($t, @$); }
-| written[t] "replicated"			{ $$ = type_replicated(parser, $t, @$, @2, list_none()); }
-| written[t] "replicated" "(" axes ")"		{ $$ = type_replicated(parser, $t, @$, @2, $axes); }
-| written[t] "unreduced" "(" axes ")"		{ $$ = type_unreduced(parser, $t, @$, @2, $axes); }
+  DTYPE					{ $$ = NODE(TypeSpec, .range = @$, .has_dtype = true, .dtype = $1); }
+| DTYPE "[" dims "]"				{ $$ = NODE(TypeSpec, .range = @$, .has_dtype = true, .dtype = $1, .has_dims = true, .dims = $dims, .dims_range = @$); }
+| "[" dims "]"					{ $$ = NODE(TypeSpec, .range = @$, .has_dims = true, .dims = $dims, .dims_range = @$); }
+| written "@" "?"				{ $$ = type_open($1, @$); }
+| written "replicated"			{ $$ = type_replicated(parser, $1, @$, @2, list_none()); }
+| written "replicated" "(" axes ")"		{ $$ = type_replicated(parser, $1, @$, @2, $axes); }
+| written "unreduced" "(" axes ")"		{ $$ = type_unreduced(parser, $1, @$, @2, $axes); }
 
 dims:
   %empty					{ $$ = list_none(); }
@@ -216,22 +225,22 @@ dims:
 | dim_list ","
 
 dim_list:
-  dim						{ $$ = list_one(parser, $dim); }
-| dim_list[l] "," dim				{ $$ = list_add(parser, $l, $dim); }
+  dim						{ $$ = list_one(parser, $1); }
+| dim_list "," dim				{ $$ = list_add(parser, $1, $3); }
 
 dim:
   sized
-| dim[d] "!" INT[n]				{ $$ = dim_priority(parser, $d, @$, @n, $n); }
-| dim[d] "pad"					{ $$ = dim_pad(parser, $d, @$, @2); }
+| dim "!" INT				{ $$ = dim_priority(parser, $1, @$, @3, $3); }
+| dim "pad"					{ $$ = dim_pad(parser, $1, @$, @2); }
 
 sized:
-  size						{ $$ = dim_spec(parser, @$, $size); }
-| "_"						{ $$ = dim_spec(parser, @$, NULL); }
-| sized[d] "@" axis				{ $$ = dim_placed(parser, $d, @$, @axis, list_one(parser, $axis), false); }
-| sized[d] "@" "?"				{ $$ = dim_placed(parser, $d, @$, @3, list_none(), true); }
-| sized[d] "@" "(" placement comma ")"		{ $$ = dim_placed(parser, $d, @$, @placement, $placement, false); }
-| sized[d] "@" "(" placement "," "?" comma ")"	{ $$ = dim_placed(parser, $d, @$, @placement, $placement, true); }
-| sized[d] "@" "(" "?" comma ")"		{ $$ = dim_placed(parser, $d, @$, @4, list_none(), true); }
+  size						{ $$ = NODE(DimSpec, .range = @$, .size = $size); }
+| "_"						{ $$ = NODE(DimSpec, .range = @$); }
+| sized "@" axis				{ $$ = dim_placed(parser, $1, @$, @axis, list_one(parser, $axis), false); }
+| sized "@" "?"				{ $$ = dim_placed(parser, $1, @$, @3, list_none(), true); }
+| sized "@" "(" placement comma ")"		{ $$ = dim_placed(parser, $1, @$, @placement, $placement, false); }
+| sized "@" "(" placement "," "?" comma ")"	{ $$ = dim_placed(parser, $1, @$, @placement, $placement, true); }
+| sized "@" "(" "?" comma ")"		{ $$ = dim_placed(parser, $1, @$, @4, list_none(), true); }
 
 comma:
   %empty
@@ -239,30 +248,30 @@ comma:
 
 placement:
   axis						{ $$ = list_one(parser, $axis); }
-| placement[l] "," axis				{ $$ = list_add(parser, $l, $axis); }
+| placement "," axis				{ $$ = list_add(parser, $1, $3); }
 
 axes:
   placement
 | placement ","
 
 axis:
-  name						{ $$ = axis_spec(parser, @$, $name, false, 1, 0); }
-| name ":" "(" INT[pre] ")" INT[size]		{ $$ = axis_spec(parser, @$, $name, true, $pre, $size); }
+  name						{ $$ = NODE(AxisSpec, .name = $name, .pre = 1, .range = @$); }
+| name ":" "(" INT[pre] ")" INT[size]		{ $$ = NODE(AxisSpec, $name, true, $pre, $size, @$); }
 
 size:
-  INT[n]					{ $$ = expr_int(parser, @$, $n); }
-| name						{ $$ = expr_name(parser, $name); }
+  INT					{ $$ = EXPR(int, @$, .integer = $1); }
+| name						{ $$ = EXPR(name, @$, .name = $name.s); }
 | size_call
 | "(" size[x] ")"				{ $$ = $x; }
-| "-" size[x] %prec UNARY			{ $$ = expr_unary(parser, @$, OPERATOR_neg, @1, $x); }
-| size[l] "+" size[r]				{ $$ = expr_binary(parser, $l, OPERATOR_add, @2, $r); }
-| size[l] "-" size[r]				{ $$ = expr_binary(parser, $l, OPERATOR_sub, @2, $r); }
-| size[l] "*" size[r]				{ $$ = expr_binary(parser, $l, OPERATOR_mul, @2, $r); }
-| size[l] "/" size[r]				{ $$ = expr_binary(parser, $l, OPERATOR_div, @2, $r); }
-| size[l] "%" size[r]				{ $$ = expr_binary(parser, $l, OPERATOR_rem, @2, $r); }
+| "-" size[x] %prec UNARY			{ $$ = EXPR(unary, @$, .op = OPERATOR_neg, .left = $x); }
+| size "+" size				{ $$ = expr_binary(parser, $1, OPERATOR_add, $3); }
+| size "-" size				{ $$ = expr_binary(parser, $1, OPERATOR_sub, $3); }
+| size "*" size				{ $$ = expr_binary(parser, $1, OPERATOR_mul, $3); }
+| size "/" size				{ $$ = expr_binary(parser, $1, OPERATOR_div, $3); }
+| size "%" size				{ $$ = expr_binary(parser, $1, OPERATOR_rem, $3); }
 
 size_call:
-  name "(" args ")"				{ $$ = expr_call(parser, @$, expr_name(parser, $name), $args); }
+  name "(" args ")"				{ $$ = EXPR(call, @$, .left = EXPR(name, @name, .name = $name.s), .args = $args); }
 
 /* ---- statements */
 
@@ -272,104 +281,103 @@ block:
 
 stmts:
   %empty					{ $$ = list_none(); }
-| stmts[l] stmt					{ $$ = list_add(parser, $l, $stmt); }
+| stmts stmt					{ $$ = list_add(parser, $1, $2); }
 | stmts[l] error ";"				{ $$ = $l; }
 
 stmt:
-  "let" targets "=" expr ";"			{ $$ = stmt_let(parser, @$, S_let, $targets, false, $expr); }
-| "let" "(" target_list[l] ")" "=" expr ";"	{ $$ = stmt_let(parser, @$, S_let, $l, true, $expr); }
-| "let" "(" target_list[l] "," ")" "=" expr ";"	{ $$ = stmt_let(parser, @$, S_let, $l, true, $expr); }
-| "var" targets "=" expr ";"			{ $$ = stmt_let(parser, @$, S_var, $targets, false, $expr); }
-| expr[to] "=" expr[from] ";"			{ $$ = stmt_assign(parser, @$, $to, $from); }
-| expr ";"					{ $$ = stmt_expr(parser, @$, $expr); }
-| "return" values ";"				{ $$ = stmt_return(parser, @$, $values); }
-| "expect" name ":" type ";"			{ $$ = stmt_expect(parser, @$, $name, $type); }
-| for_head[f] "in" expr block			{ $$ = stmt_bodies(parser, stmt_over($f, $expr, NULL), @$, $block, list_none()); }
-| for_head[f] "in" expr[from] ".." expr[to] block
-						{ $$ = stmt_bodies(parser, stmt_over($f, $from, $to), @$, $block, list_none()); }
-| "while" expr block				{ $$ = stmt_bodies(parser, stmt_if(parser, @$, @1, S_while, $expr), @$, $block, list_none()); }
-| "if" expr block else				{ $$ = stmt_bodies(parser, stmt_if(parser, @$, @1, S_if, $expr), @$, $block, $else); }
+  "let" targets "=" expr ";"			{ $$ = STMT(let, @$, .targets = $targets, .value = $expr); }
+| "let" "(" target_list[l] ")" "=" expr ";"	{ $$ = STMT(let, @$, .targets = $l, .tuple = true, .value = $expr); }
+| "let" "(" target_list[l] "," ")" "=" expr ";"	{ $$ = STMT(let, @$, .targets = $l, .tuple = true, .value = $expr); }
+| "var" targets "=" expr ";"			{ $$ = STMT(var, @$, .targets = $targets, .value = $expr); }
+| expr "=" expr ";"				{ $$ = stmt_assign(parser, @$, $1, $3); }
+| expr ";"					{ $$ = STMT(expr, @$, .value = $1); }
+| "return" values ";"				{ $$ = STMT(return, @$, .values = $values); }
+| "expect" name ":" type ";"			{ $$ = STMT(expect, @$, .target = EXPR(name, @name, .name = $name.s), .type = $type); }
+| for_head "in" expr block			{ $$ = stmt_for(parser, $1, @$, $expr, NULL, $block); }
+| for_head "in" expr ".." expr block		{ $$ = stmt_for(parser, $1, @$, $3, $5, $block); }
+| "while" expr block				{ $$ = STMT(while, @$, .word = @1, .value = $expr, .body = $block); }
+| "if" expr block else				{ $$ = STMT(if, @$, .word = @1, .value = $expr, .body = $block, .otherwise = $else); }
 
 else:
   %empty					{ $$ = list_none(); }
 | "else" block					{ $$ = $block; }
-| "else" "if" expr block else[rest]		{ $$ = list_one(parser, stmt_bodies(parser, stmt_if(parser, @$, @2, S_if, $expr), @$, $block, $rest)); }
+| "else" "if" expr block else[rest]		{ $$ = list_one(parser, STMT(if, @$, .word = @2, .value = $expr, .body = $block, .otherwise = $rest)); }
 
 for_head:
-  "for" targets					{ $$ = stmt_for(parser, @$, @1, false, (Name){ 0 }, $targets, false); }
-| "for" "(" target_list[l] ")"			{ $$ = stmt_for(parser, @$, @1, false, (Name){ 0 }, $l, true); }
-| "for" name "," targets			{ $$ = stmt_for(parser, @$, @1, false, $name, $targets, false); }
-| "for" name "," "(" target_list[l] ")"		{ $$ = stmt_for(parser, @$, @1, false, $name, $l, true); }
-| "for" "unroll" targets			{ $$ = stmt_for(parser, @$, @1, true, (Name){ 0 }, $targets, false); }
-| "for" "unroll" "(" target_list[l] ")"		{ $$ = stmt_for(parser, @$, @1, true, (Name){ 0 }, $l, true); }
-| "for" "unroll" name "," targets		{ $$ = stmt_for(parser, @$, @1, true, $name, $targets, false); }
-| "for" "unroll" name "," "(" target_list[l] ")"	{ $$ = stmt_for(parser, @$, @1, true, $name, $l, true); }
+  "for" scanned					{ $$ = for_head($2, @1, false, (Name){ 0 }); }
+| "for" name "," scanned			{ $$ = for_head($4, @1, false, $2); }
+| "for" "unroll" scanned			{ $$ = for_head($3, @1, true, (Name){ 0 }); }
+| "for" "unroll" name "," scanned		{ $$ = for_head($5, @1, true, $3); }
+
+scanned:
+  targets					{ $$ = NODE(Stmt, .targets = $targets); }
+| "(" target_list[l] ")"			{ $$ = NODE(Stmt, .targets = $l, .tuple = true); }
 
 targets:
   target					{ $$ = list_one(parser, $target); }
 
 target_list:
   target					{ $$ = list_one(parser, $target); }
-| target_list[l] "," target			{ $$ = list_add(parser, $l, $target); }
+| target_list "," target			{ $$ = list_add(parser, $1, $3); }
 
 target:
-  name						{ $$ = param_new(parser, @$, $name, NULL); }
-| "_"						{ $$ = param_new(parser, @$, (Name){ 0 }, NULL); }
-| name annotation				{ $$ = param_new(parser, @$, $name, $annotation); }
-| "_" annotation				{ $$ = param_new(parser, @$, (Name){ 0 }, $annotation); }
+  name						{ $$ = NODE(Param, .name = $name, .range = @$); }
+| "_"						{ $$ = NODE(Param, .range = @$); }
+| name annotation				{ $$ = NODE(Param, $name, $annotation, @$); }
+| "_" annotation				{ $$ = NODE(Param, .type = $annotation, .range = @$); }
 
 annotation:
   ":" type					{ $$ = $type; }
 
 values:
   expr						{ $$ = list_one(parser, $expr); }
-| values[l] "," expr				{ $$ = list_add(parser, $l, $expr); }
+| values "," expr				{ $$ = list_add(parser, $1, $3); }
 
 /* ---- expressions */
 
 expr:
   primary
-| "-" expr[x] %prec UNARY			{ $$ = expr_unary(parser, @$, OPERATOR_neg, @1, $x); }
-| "!" expr[x] %prec UNARY			{ $$ = expr_unary(parser, @$, OPERATOR_not, @1, $x); }
-| expr[l] "+" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_add, @2, $r); }
-| expr[l] "-" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_sub, @2, $r); }
-| expr[l] "*" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_mul, @2, $r); }
-| expr[l] "/" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_div, @2, $r); }
-| expr[l] "%" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_rem, @2, $r); }
-| expr[l] "==" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_eq, @2, $r); }
-| expr[l] "!=" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_ne, @2, $r); }
-| expr[l] "<" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_lt, @2, $r); }
-| expr[l] "<=" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_le, @2, $r); }
-| expr[l] ">" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_gt, @2, $r); }
-| expr[l] ">=" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_ge, @2, $r); }
-| expr[l] "&&" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_and, @2, $r); }
-| expr[l] "||" expr[r]				{ $$ = expr_binary(parser, $l, OPERATOR_or, @2, $r); }
-| expr[l] "@" expr[r]				{ $$ = expr_habit(parser, $l, @2, $r, "the matrix product is matmul(a, b) or an einsum; '@' places the dims of a type"); }
-| expr[l] "**" expr[r]				{ $$ = expr_habit(parser, $l, @2, $r, "a power is pow(a, b); for squares there is square(x)"); }
+| "-" expr[x] %prec UNARY			{ $$ = EXPR(unary, @$, .op = OPERATOR_neg, .left = $x); }
+| "!" expr[x] %prec UNARY			{ $$ = EXPR(unary, @$, .op = OPERATOR_not, .left = $x); }
+| expr "+" expr				{ $$ = expr_binary(parser, $1, OPERATOR_add, $3); }
+| expr "-" expr				{ $$ = expr_binary(parser, $1, OPERATOR_sub, $3); }
+| expr "*" expr				{ $$ = expr_binary(parser, $1, OPERATOR_mul, $3); }
+| expr "/" expr				{ $$ = expr_binary(parser, $1, OPERATOR_div, $3); }
+| expr "%" expr				{ $$ = expr_binary(parser, $1, OPERATOR_rem, $3); }
+| expr "==" expr				{ $$ = expr_binary(parser, $1, OPERATOR_eq, $3); }
+| expr "!=" expr				{ $$ = expr_binary(parser, $1, OPERATOR_ne, $3); }
+| expr "<" expr				{ $$ = expr_binary(parser, $1, OPERATOR_lt, $3); }
+| expr "<=" expr				{ $$ = expr_binary(parser, $1, OPERATOR_le, $3); }
+| expr ">" expr				{ $$ = expr_binary(parser, $1, OPERATOR_gt, $3); }
+| expr ">=" expr				{ $$ = expr_binary(parser, $1, OPERATOR_ge, $3); }
+| expr "&&" expr				{ $$ = expr_binary(parser, $1, OPERATOR_and, $3); }
+| expr "||" expr				{ $$ = expr_binary(parser, $1, OPERATOR_or, $3); }
+| expr "@" expr				{ $$ = expr_habit(parser, @$, @2, "the matrix product is matmul(a, b) or an einsum; '@' places the dims of a type"); }
+| expr "**" expr				{ $$ = expr_habit(parser, @$, @2, "a power is pow(a, b); for squares there is square(x)"); }
 
 primary:
-  name						{ $$ = expr_name(parser, $name); }
-| INT[n]					{ $$ = expr_int(parser, @$, $n); }
-| FLOAT[x]					{ $$ = expr_float(parser, @$, $x); }
-| "true"					{ $$ = expr_bool(parser, @$, true); }
-| "false"					{ $$ = expr_bool(parser, @$, false); }
-| STRING[s]					{ $$ = expr_string(parser, $s); }
-| SINGLE_QUOTED[s]				{ $$ = expr_single_quoted(parser, $s); }
-| "(" ")"					{ $$ = expr_tuple(parser, @$, list_none()); }
+  name						{ $$ = EXPR(name, @$, .name = $name.s); }
+| INT					{ $$ = EXPR(int, @$, .integer = $1); }
+| FLOAT					{ $$ = EXPR(float, @$, .real = $1); }
+| "true"					{ $$ = EXPR(bool, @$, .integer = true); }
+| "false"					{ $$ = EXPR(bool, @$, .integer = false); }
+| STRING					{ $$ = EXPR(string, @$, .name = $1.s); }
+| SINGLE_QUOTED				{ $$ = EXPR(string, @$, .name = $1.s, .single_quoted = true); }
+| "(" ")"					{ $$ = EXPR(tuple, @$, .args = list_none()); }
 | "(" expr[x] ")"				{ $$ = $x; }
-| "(" expr[x] "," ")"				{ $$ = expr_tuple(parser, @$, list_one(parser, $x)); }
-| "(" expr[x] "," exprs ")"			{ $$ = expr_tuple(parser, @$, list_join(parser, list_one(parser, $x), $exprs)); }
-| "(" expr[x] "," exprs "," ")"			{ $$ = expr_tuple(parser, @$, list_join(parser, list_one(parser, $x), $exprs)); }
-| DTYPE[d] "(" args ")"				{ $$ = expr_cast(parser, @$, $d, $args); }
-| primary[f] "(" args ")"			{ $$ = expr_call(parser, @$, $f, $args); }
-| "var" "(" args ")"				{ $$ = expr_call(parser, @$, expr_name(parser, (Name){ "var", @1 }), $args); }
-| primary[x] "[" indices "]"			{ $$ = expr_index(parser, @$, $x, $indices); }
-| primary[x] "[" indices "," "]"		{ $$ = expr_index(parser, @$, $x, $indices); }
-| primary[x] "." name				{ $$ = expr_member(parser, @$, $x, $name); }
+| "(" expr[x] "," ")"				{ $$ = EXPR(tuple, @$, .args = list_one(parser, $x)); }
+| "(" expr[x] "," exprs ")"			{ $$ = EXPR(tuple, @$, .args = list_join(parser, list_one(parser, $x), $exprs)); }
+| "(" expr[x] "," exprs "," ")"			{ $$ = EXPR(tuple, @$, .args = list_join(parser, list_one(parser, $x), $exprs)); }
+| DTYPE "(" args ")"				{ $$ = EXPR(cast, @$, .dtype = $1, .args = $args); }
+| primary "(" args ")"			{ $$ = EXPR(call, @$, .left = $1, .args = $args); }
+| "var" "(" args ")"				{ $$ = EXPR(call, @$, .left = EXPR(name, @1, .name = "var"), .args = $args); }
+| primary "[" indices "]"			{ $$ = EXPR(index, @$, .left = $1, .args = $indices); }
+| primary "[" indices "," "]"		{ $$ = EXPR(index, @$, .left = $1, .args = $indices); }
+| primary "." name				{ $$ = EXPR(member, @$, .left = $1, .name = $name.s, .name_range = @name); }
 
 exprs:
   expr						{ $$ = list_one(parser, $expr); }
-| exprs[l] "," expr				{ $$ = list_add(parser, $l, $expr); }
+| exprs "," expr				{ $$ = list_add(parser, $1, $3); }
 
 args:
   %empty					{ $$ = list_none(); }
@@ -378,27 +386,27 @@ args:
 
 arg_list:
   arg						{ $$ = list_one(parser, $arg); }
-| arg_list[l] "," arg				{ $$ = list_add(parser, $l, $arg); }
+| arg_list "," arg				{ $$ = list_add(parser, $1, $3); }
 
 arg:
-  argument					{ $$ = arg_new(parser, @$, (Name){ 0 }, $argument); }
-| name "=" argument				{ $$ = arg_new(parser, @$, $name, $argument); }
+  argument					{ $$ = NODE(Arg, .value = $1, .range = @$); }
+| name "=" argument				{ $$ = NODE(Arg, $name, $argument, @$); }
 
 argument:
   expr
-| written					{ $$ = expr_type(parser, $written); }
+| written					{ $$ = EXPR(type, @$, .type = $1); }
 
 indices:
   index						{ $$ = list_one(parser, $index); }
-| indices[l] "," index				{ $$ = list_add(parser, $l, $index); }
+| indices "," index				{ $$ = list_add(parser, $1, $3); }
 
 index:
-  expr						{ $$ = index_new(parser, @$, INDEX_at, $expr, NULL, NULL); }
-| slice_bound[from] ":" slice_bound[to]		{ $$ = index_new(parser, @$, INDEX_range, $from, $to, NULL); }
+  expr						{ $$ = NODE(Index, INDEX_at, $1, NULL, NULL, @$); }
+| slice_bound[from] ":" slice_bound[to]		{ $$ = NODE(Index, INDEX_range, $from, $to, NULL, @$); }
 | slice_bound[from] ":" slice_bound[to] ":" slice_bound[step]
-						{ $$ = index_new(parser, @$, INDEX_range, $from, $to, $step); }
-| "new"						{ $$ = index_new(parser, @$, INDEX_new, NULL, NULL, NULL); }
-| "..."						{ $$ = index_new(parser, @$, INDEX_ellipsis, NULL, NULL, NULL); }
+						{ $$ = NODE(Index, INDEX_range, $from, $to, $step, @$); }
+| "new"						{ $$ = NODE(Index, .kind = INDEX_new, .range = @$); }
+| "..."						{ $$ = NODE(Index, .kind = INDEX_ellipsis, .range = @$); }
 
 %type <expr> slice_bound;
 slice_bound:
@@ -434,7 +442,6 @@ parse_file(Session *s, int file, DiagCode code)
 {
 	Parser parser = { .session = s, .file = file, .line = 1, .code = code };
 	parser.program = NEW(s->arena, Program);
-	parser.program->file = file;
 	void *scanner;
 	if (!scan_begin(&parser, &scanner))
 		die("scanner: out of memory");

@@ -1,12 +1,10 @@
 /*
- * tree.c - the constructors that the grammar's actions call; each shows its
- * production in shd.y by its name.
+ * tree.c - what the grammar's actions make nodes by, where that is more than to
+ * list the parts.
  *
  * Depth is counted as trees are built, so that whoever walks one may recurse.
  */
 #include "tree.h"
-
-#define NODE(parser, type) NEW((parser)->session->arena, type)
 
 /* True, after a message, when `depth` is more than is allowed. */
 static bool
@@ -22,10 +20,11 @@ too_deep(Parser *p, int depth, Range r)
 	return true;
 }
 
+/* The depth of what is around a part: more than `depth`, if there is such a part. */
 static int
-deeper(int depth, const Expr *e)
+deeper(int depth, const Expr *part)
 {
-	return e != NULL && e->depth >= depth ? e->depth + 1 : depth;
+	return part != NULL && part->depth >= depth ? part->depth + 1 : depth;
 }
 
 /* ---- lists */
@@ -59,236 +58,71 @@ list_join(Parser *p, List l, List more)
 
 /* ---- expressions */
 
-static Expr *
-expr_new(Parser *p, ExprKind kind, Range r)
-{
-	Expr *e = NODE(p, Expr);
-	e->kind = kind;
-	e->range = r;
-	e->depth = 1;
-	return e;
-}
-
-/* Sets the depth from the parts; past the limit the parts are dropped. */
-static Expr *
-expr_nested(Parser *p, Expr *e)
-{
-	e->depth = deeper(deeper(1, e->left), e->right);
-	if (!too_deep(p, e->depth, e->range))
-		return e;
-	return expr_new(p, E_error, e->range);
-}
-
 Expr *
-expr_name(Parser *p, Name n)
+expr_new(Parser *p, Expr e)
 {
-	Expr *e = expr_new(p, E_name, n.range);
-	e->name = n.s;
-	return e;
+	e.depth = deeper(deeper(1, e.left), e.right);
+	for (int i = 0; i < e.args.n; i++) {
+		const Index *index = e.args.v[i];
+		if (e.kind == E_tuple)
+			e.depth = deeper(e.depth, e.args.v[i]);
+		else if (e.kind == E_index)
+			e.depth = deeper(deeper(deeper(e.depth, index->start), index->stop),
+				index->step);
+		else
+			e.depth = deeper(e.depth, ((Arg *)e.args.v[i])->value);
+	}
+	if (too_deep(p, e.depth, e.range))
+		e = (Expr){.kind = E_error, .range = e.range, .depth = 1};
+	return arena_copy(p->session->arena, &e, sizeof e);
 }
 
+/* Without the parentheses that its operands may stand in. */
 Expr *
-expr_int(Parser *p, Range r, int64_t value)
+expr_binary(Parser *p, Expr *left, Operator op, Expr *right)
 {
-	Expr *e = expr_new(p, E_int, r);
-	e->integer = value;
-	return e;
-}
-
-Expr *
-expr_float(Parser *p, Range r, double value)
-{
-	Expr *e = expr_new(p, E_float, r);
-	e->real = value;
-	return e;
-}
-
-Expr *
-expr_bool(Parser *p, Range r, bool value)
-{
-	Expr *e = expr_new(p, E_bool, r);
-	e->integer = value;
-	return e;
-}
-
-Expr *
-expr_string(Parser *p, Name text)
-{
-	Expr *e = expr_new(p, E_string, text.range);
-	e->name = text.s;
-	return e;
-}
-
-Expr *
-expr_single_quoted(Parser *p, Name text)
-{
-	Expr *e = expr_string(p, text);
-	e->single_quoted = true;
-	return e;
-}
-
-Expr *
-expr_unary(Parser *p, Range r, Operator op, Range op_range, Expr *x)
-{
-	Expr *e = expr_new(p, E_unary, r);
-	e->op = op;
-	e->op_range = op_range;
-	e->left = x;
-	return expr_nested(p, e);
-}
-
-Expr *
-expr_binary(Parser *p, Expr *left, Operator op, Range op_range, Expr *right)
-{
-	Expr *e = expr_new(p, E_binary, range_join(left->range, right->range));
-	e->op = op;
-	e->op_range = op_range;
-	e->left = left;
-	e->right = right;
-	return expr_nested(p, e);
+	return expr_new(p,
+		(Expr){.kind = E_binary,
+			.range = range_join(left->range, right->range),
+			.op = op,
+			.left = left,
+			.right = right});
 }
 
 /* An operator of another language: a hint instead of a syntax error. */
 Expr *
-expr_habit(Parser *p, Expr *left, Range op_range, Expr *right, const char *hint)
+expr_habit(Parser *p, Range r, Range at, const char *hint)
 {
-	diag(p->session, DIAG_habit, op_range, "%s", hint);
-	return expr_new(p, E_error, range_join(left->range, right->range));
-}
-
-static Expr *
-expr_with_args(Parser *p, Expr *e, List args)
-{
-	e->args = args;
-	expr_nested(p, e);
-	for (int i = 0; i < args.n; i++)
-		e->depth = deeper(e->depth, ((Arg *)args.v[i])->value);
-	if (!too_deep(p, e->depth, e->range))
-		return e;
-	return expr_new(p, E_error, e->range);
-}
-
-Expr *
-expr_call(Parser *p, Range r, Expr *callee, List args)
-{
-	Expr *e = expr_new(p, E_call, r);
-	e->left = callee;
-	return expr_with_args(p, e, args);
-}
-
-Expr *
-expr_cast(Parser *p, Range r, DType dtype, List args)
-{
-	Expr *e = expr_new(p, E_cast, r);
-	e->dtype = dtype;
-	return expr_with_args(p, e, args);
-}
-
-Expr *
-expr_index(Parser *p, Range r, Expr *x, List items)
-{
-	Expr *e = expr_new(p, E_index, r);
-	e->left = x;
-	e->args = items;
-	e->depth = deeper(1, x);
-	for (int i = 0; i < items.n; i++) {
-		const Index *index = items.v[i];
-		e->depth = deeper(e->depth, index->start);
-		e->depth = deeper(e->depth, index->stop);
-		e->depth = deeper(e->depth, index->step);
-	}
-	return too_deep(p, e->depth, r) ? expr_new(p, E_error, r) : e;
-}
-
-Expr *
-expr_member(Parser *p, Range r, Expr *x, Name name)
-{
-	Expr *e = expr_new(p, E_member, r);
-	e->left = x;
-	e->name = name.s;
-	e->name_range = name.range;
-	return expr_nested(p, e);
-}
-
-Expr *
-expr_tuple(Parser *p, Range r, List items)
-{
-	Expr *e = expr_new(p, E_tuple, r);
-	e->args = items;
-	for (int i = 0; i < items.n; i++)
-		e->depth = deeper(e->depth, items.v[i]);
-	return too_deep(p, e->depth, r) ? expr_new(p, E_error, r) : e;
-}
-
-Expr *
-expr_type(Parser *p, TypeSpec *type)
-{
-	Expr *e = expr_new(p, E_type, type->range);
-	e->type = type;
-	return e;
-}
-
-Arg *
-arg_new(Parser *p, Range r, Name name, Expr *value)
-{
-	Arg *a = NODE(p, Arg);
-	*a = (Arg){name, value, r};
-	return a;
-}
-
-Index *
-index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop, Expr *step)
-{
-	Index *i = NODE(p, Index);
-	*i = (Index){kind, start, stop, step, r};
-	return i;
+	diag(p->session, DIAG_habit, at, "%s", hint);
+	return expr_new(p, (Expr){.kind = E_error, .range = r});
 }
 
 /* ---- types */
 
-AxisSpec *
-axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size)
+/* Of `@X`, `!1`, `pad`, `replicated` and `unreduced` there is one each. */
+static void
+said_before(Parser *p, bool before, Range at, const char *what)
 {
-	AxisSpec *a = NODE(p, AxisSpec);
-	*a = (AxisSpec){name, sub, pre, size, r};
-	return a;
-}
-
-DimSpec *
-dim_spec(Parser *p, Range r, Expr *size)
-{
-	DimSpec *dim = NODE(p, DimSpec);
-	dim->range = r;
-	dim->size = size;
-	return dim;
+	if (before)
+		diag(p->session, p->code, at, "%s", what);
 }
 
 DimSpec *
 dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool open)
 {
-	if (dim->placed)
-		diag(p->session, p->code, at,
-			"this dim has a placement already; several axes are written @(X,Y)");
+	said_before(p, dim->placed, at,
+		"this dim has a placement already; several axes are written @(X,Y)");
 	dim->range = r;
 	dim->placed = true;
-	dim->placement_range = at;
 	dim->axes = axes;
 	dim->open = open;
 	return dim;
 }
 
-/* Of `!1`, `pad`, `replicated` and `unreduced` a type has one each. */
-static void
-said_before(Parser *p, bool before, Range at, const char *what)
-{
-	if (before)
-		diag(p->session, p->code, at, "%s already", what);
-}
-
 DimSpec *
 dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority)
 {
-	said_before(p, dim->priority_range.file != 0, at, "this dim has a priority");
+	said_before(p, dim->priority_range.file != 0, at, "this dim has a priority already");
 	dim->range = r;
 	dim->priority = priority;
 	dim->priority_range = at;
@@ -298,46 +132,11 @@ dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority)
 DimSpec *
 dim_pad(Parser *p, DimSpec *dim, Range r, Range at)
 {
-	said_before(p, dim->pad, at, "this dim has a pad");
+	said_before(p, dim->pad, at, "this dim has a pad already");
 	dim->range = r;
 	dim->pad = true;
 	dim->pad_range = at;
 	return dim;
-}
-
-TypeSpec *
-type_spec(Parser *p, Range r)
-{
-	TypeSpec *type = NODE(p, TypeSpec);
-	type->range = r;
-	return type;
-}
-
-TypeSpec *
-type_named(Parser *p, Name name)
-{
-	TypeSpec *type = type_spec(p, name.range);
-	type->name = name;
-	return type;
-}
-
-TypeSpec *
-type_with_dtype(TypeSpec *type, DType dtype, Range r)
-{
-	type->has_dtype = true;
-	type->dtype = dtype;
-	type->dtype_range = r;
-	return type;
-}
-
-TypeSpec *
-type_with_dims(TypeSpec *type, List dims, Range r)
-{
-	type->range = r;
-	type->has_dims = true;
-	type->dims = dims;
-	type->dims_range = r;
-	return type;
 }
 
 TypeSpec *
@@ -352,11 +151,10 @@ TypeSpec *
 type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 {
 	said_before(p, type->replicated, at,
-		"replicated(X,Y) names several axes; this type has one");
+		"replicated(X,Y) names several axes; this type has one already");
 	type->range = r;
 	type->replicated = true;
 	type->replicated_axes = axes;
-	type->replicated_range = at;
 	return type;
 }
 
@@ -364,7 +162,7 @@ TypeSpec *
 type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 {
 	said_before(p, type->unreduced, at,
-		"unreduced(X,Y) names several axes; this type has one");
+		"unreduced(X,Y) names several axes; this type has one already");
 	type->range = r;
 	type->unreduced = true;
 	type->unreduced_axes = axes;
@@ -374,32 +172,20 @@ type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 
 /* ---- statements */
 
-Param *
-param_new(Parser *p, Range r, Name name, TypeSpec *type)
-{
-	Param *param = NODE(p, Param);
-	*param = (Param){name, type, r};
-	return param;
-}
-
-static Stmt *
-stmt_new(Parser *p, StmtKind kind, Range r)
-{
-	Stmt *s = NODE(p, Stmt);
-	s->kind = kind;
-	s->range = r;
-	s->depth = 1;
-	return s;
-}
-
 Stmt *
-stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple, Expr *value)
+stmt_new(Parser *p, Stmt s)
 {
-	Stmt *s = stmt_new(p, kind, r);
-	s->targets = targets;
-	s->tuple = tuple;
-	s->value = value;
-	return s;
+	const List parts[] = {s.body, s.otherwise};
+	s.depth = 1;
+	for (int k = 0; k < 2; k++)
+		for (int i = 0; i < parts[k].n; i++) {
+			const Stmt *part = parts[k].v[i];
+			if (part->depth >= s.depth)
+				s.depth = part->depth + 1;
+		}
+	if (too_deep(p, s.depth, s.word))
+		s = (Stmt){.kind = S_expr, .range = s.range, .depth = 1};
+	return arena_copy(p->session->arena, &s, sizeof s);
 }
 
 Stmt *
@@ -411,176 +197,59 @@ stmt_assign(Parser *p, Range r, Expr *target, Expr *value)
 	if (!assignable)
 		diag(p->session, p->code, target->range,
 			"this cannot be assigned to; a var can: acc = ..., acc[i, :] = ...");
-	Stmt *s = stmt_new(p, S_assign, r);
-	s->target = target;
-	s->value = value;
-	return s;
+	return stmt_new(p,
+		(Stmt){.kind = S_assign, .range = r, .target = target, .value = value});
+}
+
+/* What is bound in each round, as in `for (a, b)`, becomes the loop. */
+Stmt *
+for_head(Stmt *bound, Range word, bool unroll, Name index)
+{
+	bound->kind = S_for;
+	bound->word = word;
+	bound->unroll = unroll;
+	bound->index = index;
+	return bound;
 }
 
 Stmt *
-stmt_expr(Parser *p, Range r, Expr *value)
+stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 {
-	Stmt *s = stmt_new(p, S_expr, r);
-	s->value = value;
-	return s;
-}
-
-Stmt *
-stmt_for(Parser *p, Range r, Range word, bool unroll, Name index, List targets, bool tuple)
-{
-	Stmt *s = stmt_new(p, S_for, r);
-	s->word = word;
-	s->unroll = unroll;
-	s->index = index;
-	s->targets = targets;
-	s->tuple = tuple;
-	return s;
-}
-
-Stmt *
-stmt_over(Stmt *s, Expr *value, Expr *stop)
-{
-	s->value = value;
-	s->stop = stop;
-	return s;
-}
-
-Stmt *
-stmt_if(Parser *p, Range r, Range word, StmtKind kind, Expr *condition)
-{
-	Stmt *s = stmt_new(p, kind, r);
-	s->word = word;
-	s->value = condition;
-	return s;
-}
-
-static int
-deepest(int depth, List body)
-{
-	for (int i = 0; i < body.n; i++) {
-		const Stmt *s = body.v[i];
-		if (s->depth >= depth)
-			depth = s->depth + 1;
-	}
-	return depth;
-}
-
-Stmt *
-stmt_bodies(Parser *p, Stmt *s, Range r, List body, List otherwise)
-{
-	s->range = r;
-	s->depth = deepest(deepest(1, body), otherwise);
-	if (too_deep(p, s->depth, s->word))
-		return stmt_new(p, S_expr, r);
-	s->body = body;
-	s->otherwise = otherwise;
-	return s;
-}
-
-Stmt *
-stmt_return(Parser *p, Range r, List values)
-{
-	Stmt *s = stmt_new(p, S_return, r);
-	s->values = values;
-	return s;
-}
-
-Stmt *
-stmt_expect(Parser *p, Range r, Name name, TypeSpec *type)
-{
-	Stmt *s = stmt_new(p, S_expect, r);
-	s->target = expr_name(p, name);
-	s->type = type;
-	return s;
+	head->range = r;
+	head->value = value;
+	head->stop = stop;
+	head->body = body;
+	return stmt_new(p, *head);
 }
 
 /* ---- declarations */
 
-FnDecl *
-fn_signature(Parser *p, Range r, Name name, List params)
-{
-	FnDecl *fn = NODE(p, FnDecl);
-	fn->name = name;
-	fn->range = r;
-	fn->params = params;
-	return fn;
-}
-
-FnDecl *
-fn_results(FnDecl *fn, Range r, List results)
-{
-	fn->has_results = true;
-	fn->results = results;
-	fn->results_range = r;
-	return fn;
-}
-
 static Decl *
-decl_new(Parser *p, DeclKind kind, Range r)
+fn_decl(Parser *p, Range r, FnDecl *fn)
 {
-	Decl *d = NODE(p, Decl);
-	d->kind = kind;
+	Decl *d = NEW(p->session->arena, Decl);
+	d->kind = DECL_fn;
 	d->range = r;
-	return d;
-}
-
-Decl *
-decl_mesh(Parser *p, Range r, List axes, Name target)
-{
-	Decl *d = decl_new(p, DECL_mesh, r);
-	d->axes = axes;
-	d->target = target;
-	return d;
-}
-
-Decl *
-decl_dim(Parser *p, Range r, Name name, Expr *value)
-{
-	Decl *d = decl_new(p, DECL_dim, r);
-	d->name = name;
-	d->value = value;
-	return d;
-}
-
-Decl *
-decl_type(Parser *p, Range r, Name name, TypeSpec *type)
-{
-	Decl *d = decl_new(p, DECL_type, r);
-	d->name = name;
-	d->type = type;
-	return d;
-}
-
-Decl *
-decl_import(Parser *p, Range r, Name path)
-{
-	Decl *d = decl_new(p, DECL_import, r);
-	d->name = path;
+	d->fn = fn;
 	return d;
 }
 
 Decl *
 decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end)
 {
-	Decl *d = decl_new(p, DECL_fn, r);
 	fn->body = body;
 	fn->end = end;
 	fn->end.begin = end.end > 0 ? end.end - 1 : 0;
-	d->fn = fn;
-	return d;
+	return fn_decl(p, r, fn);
 }
 
 Decl *
 decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule)
 {
-	Decl *d = decl_new(p, DECL_fn, r);
-	fn->mode = FN_extern;
-	fn->mode_range = r;
 	fn->symbol = symbol;
 	fn->library = library;
 	fn->rule = rule;
-	d->fn = fn;
-	return d;
+	return decl_mode(fn_decl(p, r, fn), r, FN_extern, list_none());
 }
 
 Decl *

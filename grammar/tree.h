@@ -72,7 +72,6 @@ struct Expr {
 	double real;
 	bool single_quoted;
 	Operator op;
-	Range op_range;
 	Expr *left, *right;
 	List args;   /* call, cast: Arg; tuple: Expr; index: Index */
 	DType dtype; /* cast */
@@ -110,7 +109,6 @@ typedef struct DimSpec { /* B@(X,?)!1 pad */
 	Expr *size; /* NULL: `_` */
 	bool placed, open;
 	List axes; /* AxisSpec */
-	Range placement_range;
 	int64_t priority;
 	Range priority_range; /* file 0: not written */
 	bool pad;
@@ -122,14 +120,12 @@ struct TypeSpec {
 	Name name; /* a declared type; .s NULL: written out */
 	bool has_dtype;
 	DType dtype;
-	Range dtype_range;
 	bool has_dims;
 	List dims; /* DimSpec */
 	Range dims_range;
 	bool open;	      /* @? */
 	bool replicated;      /* with no axes: none may be used */
 	List replicated_axes; /* AxisSpec */
-	Range replicated_range;
 	bool unreduced;
 	List unreduced_axes; /* AxisSpec; the last may name a combiner */
 	Range unreduced_range;
@@ -210,7 +206,6 @@ typedef struct Decl {
 } Decl;
 
 typedef struct Program {
-	int file;
 	List items; /* Decl */
 } Program;
 
@@ -231,61 +226,29 @@ typedef struct Parser {
 /* grammar/shd.y: NULL after diagnostics, whose code is `code`. */
 Program *parse_file(Session *session, int file, DiagCode code);
 
-/* tree_print.c: one call for each production */
+/* tree.c: nodes that are more than their parts */
 List list_none(void);
 List list_one(Parser *p, void *item);
 List list_add(Parser *p, List l, void *item);
 List list_join(Parser *p, List l, List more);
 
-Expr *expr_name(Parser *p, Name n);
-Expr *expr_int(Parser *p, Range r, int64_t value);
-Expr *expr_float(Parser *p, Range r, double value);
-Expr *expr_bool(Parser *p, Range r, bool value);
-Expr *expr_string(Parser *p, Name text);
-Expr *expr_single_quoted(Parser *p, Name text);
-Expr *expr_unary(Parser *p, Range r, Operator op, Range op_range, Expr *x);
-Expr *expr_binary(Parser *p, Expr *left, Operator op, Range op_range, Expr *right);
-Expr *expr_habit(Parser *p, Expr *left, Range op_range, Expr *right, const char *hint);
-Expr *expr_call(Parser *p, Range r, Expr *callee, List args);
-Expr *expr_cast(Parser *p, Range r, DType dtype, List args);
-Expr *expr_index(Parser *p, Range r, Expr *x, List items);
-Expr *expr_member(Parser *p, Range r, Expr *x, Name name);
-Expr *expr_tuple(Parser *p, Range r, List items);
-Expr *expr_type(Parser *p, TypeSpec *type);
-Arg *arg_new(Parser *p, Range r, Name name, Expr *value);
-Index *index_new(Parser *p, Range r, IndexKind kind, Expr *start, Expr *stop, Expr *step);
+/* Its depth is counted; what is nested too deeply is no expression, after a message. */
+Expr *expr_new(Parser *p, Expr e);
+Expr *expr_binary(Parser *p, Expr *left, Operator op, Expr *right);
+Expr *expr_habit(Parser *p, Range r, Range at, const char *hint);
 
-AxisSpec *axis_spec(Parser *p, Range r, Name name, bool sub, int64_t pre, int64_t size);
-DimSpec *dim_spec(Parser *p, Range r, Expr *size);
 DimSpec *dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool open);
 DimSpec *dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority);
 DimSpec *dim_pad(Parser *p, DimSpec *dim, Range r, Range at);
-TypeSpec *type_spec(Parser *p, Range r);
-TypeSpec *type_named(Parser *p, Name name);
-TypeSpec *type_with_dtype(TypeSpec *type, DType dtype, Range r);
-TypeSpec *type_with_dims(TypeSpec *type, List dims, Range r);
 TypeSpec *type_open(TypeSpec *type, Range r);
 TypeSpec *type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes);
 TypeSpec *type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes);
 
-Param *param_new(Parser *p, Range r, Name name, TypeSpec *type);
-Stmt *stmt_let(Parser *p, Range r, StmtKind kind, List targets, bool tuple, Expr *value);
+Stmt *stmt_new(Parser *p, Stmt s);
 Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
-Stmt *stmt_expr(Parser *p, Range r, Expr *value);
-Stmt *
-stmt_for(Parser *p, Range r, Range word, bool unroll, Name index, List targets, bool tuple);
-Stmt *stmt_over(Stmt *s, Expr *value, Expr *stop);
-Stmt *stmt_if(Parser *p, Range r, Range word, StmtKind kind, Expr *condition);
-Stmt *stmt_bodies(Parser *p, Stmt *s, Range r, List body, List otherwise);
-Stmt *stmt_return(Parser *p, Range r, List values);
-Stmt *stmt_expect(Parser *p, Range r, Name name, TypeSpec *type);
+Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
+Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
-FnDecl *fn_signature(Parser *p, Range r, Name name, List params);
-FnDecl *fn_results(FnDecl *fn, Range r, List results);
-Decl *decl_mesh(Parser *p, Range r, List axes, Name target);
-Decl *decl_dim(Parser *p, Range r, Name name, Expr *value);
-Decl *decl_type(Parser *p, Range r, Name name, TypeSpec *type);
-Decl *decl_import(Parser *p, Range r, Name path);
 Decl *decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end);
 Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
