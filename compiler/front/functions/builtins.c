@@ -95,7 +95,7 @@ static ParamType
 param_type(const Builtin *b, const char *name)
 {
 	static const char *const names[] = {
-#define PARAM_TYPE(name, absent, wanted) #name,
+#define PARAM_TYPE(name, reader, absent, wanted) #name,
 #include "parameters.def"
 	};
 	for (size_t i = 0; i < sizeof names / sizeof *names; i++)

@@ -15,7 +15,7 @@
 #include "front/elaborate.h"
 
 typedef enum ParamType {
-#define PARAM_TYPE(name, absent, wanted) PARAM_##name,
+#define PARAM_TYPE(name, reader, absent, wanted) PARAM_##name,
 #include "parameters.def"
 } ParamType;
 
@@ -34,6 +34,9 @@ typedef struct Formals {
 
 /* A checked argument; what it has depends on the parameter's type. */
 typedef struct Argument {
+	const Formal *formal;
+	Item *item;
+	struct Argument *of; /* x of dim(x), or NULL */
 	Range range;
 	bool given; /* by the program, or a default */
 	union {
@@ -112,16 +115,15 @@ Value *builtin_build(Call *c);
 
 /* arguments.c: false after a message */
 bool read_arguments(Call *c, Argument *args);
-bool wrong_kind(Call *c, int i, const char *wanted);
 /* A message unless its type's kind of items is `right`. */
-bool has_kind(Call *c, int i, bool right);
+bool has_kind(Call *c, const Argument *a, bool right);
 /* The type that x of dim(x) is. */
-const Type *referent(const Call *c, int i, const Argument *args);
+const Type *referent(const Argument *a);
 
-/* arguments.c and dims.c: of item i of a call, which is there unless the table
-   reads absent ones, check it, and give args[i] its value */
-typedef bool Reader(Call *c, int i, Argument *args);
-#define PARAM_TYPE(name, absent, wanted) Reader arg_##name;
+/* arguments.c and dims.c: check the item of an argument, which is there unless the
+   table reads absent ones, and give the argument its value */
+typedef bool Reader(Call *c, Argument *a);
+#define PARAM_TYPE(name, reader, absent, wanted) Reader arg_##reader;
 #include "parameters.def"
 
 /* dims.c */

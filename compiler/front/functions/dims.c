@@ -27,26 +27,6 @@ normalize_dim(Elab *e, Range where, int64_t dim, int rank, int *result)
 	return false;
 }
 
-/* 0, or (0,) */
-static bool
-arg_dim_of(Call *c, int i, Argument *args, int rank)
-{
-	Item *x = &c->items[i];
-	if (x->kind == IT_tuple && x->n == 1)
-		*x = x->items[0];
-	if (!has_kind(c, i, x->kind == IT_int)
-		|| !normalize_dim(c->elab, x->range, x->integer, rank, &args[i].dim))
-		return false;
-	x->integer = args[i].dim;
-	return true;
-}
-
-bool
-arg_dim(Call *c, int i, Argument *args)
-{
-	return arg_dim_of(c, i, args, referent(c, i, args)->rank);
-}
-
 bool
 check_counted(Call *c, Range where, const Type *type, int dim)
 {
@@ -54,13 +34,6 @@ check_counted(Call *c, Range where, const Type *type, int dim)
 		|| complain(c->elab, DIAG_size, where,
 			"dim %d has %" PRId64 " elements, more than i32 counts", dim,
 			type->dims[dim]);
-}
-
-bool
-arg_counted(Call *c, int i, Argument *args)
-{
-	return arg_dim(c, i, args)
-		&& check_counted(c, args[0].range, referent(c, i, args), args[i].dim);
 }
 
 bool
@@ -72,139 +45,147 @@ has_room(Call *c, const Type *type)
 			MAX_USER_RANK);
 }
 
-/* A dim that the result has and x has not. */
+/* 0, or (0,); new_dim: one that the result has and x has not. */
 bool
-arg_new_dim(Call *c, int i, Argument *args)
+arg_dim(Call *c, Argument *a)
 {
-	const Type *x = referent(c, i, args);
-	return has_room(c, x) && arg_dim_of(c, i, args, x->rank + 1);
+	Item *x = a->item;
+	const Type *type = referent(a);
+	bool added = a->formal->type == PARAM_new_dim;
+	if (added && !has_room(c, type))
+		return false;
+	if (x->kind == IT_tuple && x->n == 1)
+		*x = x->items[0];
+	if (!has_kind(c, a, x->kind == IT_int)
+		|| !normalize_dim(c->elab, x->range, x->integer, type->rank + added, &a->dim))
+		return false;
+	x->integer = a->dim;
+	return a->formal->type != PARAM_counted || check_counted(c, a->of->range, type, a->dim);
 }
 
 /* Left out, it is that of all of x in a line. */
 bool
-arg_line(Call *c, int i, Argument *args)
+arg_line(Call *c, Argument *a)
 {
-	int of = c->formals->v[i].of;
-	if (!args[i].given) {
-		int64_t n = type_elements(&args[of].tensor->type);
-		args[of].tensor = make_reshape(c->make, args[of].tensor, 1, &n);
-		if (args[of].tensor == NULL)
-			return false;
-		c->items[of] = item_tensor(args[of].range, args[of].tensor);
-		c->items[i] = item_int(args[of].range, 0);
+	Argument *x = a->of;
+	int64_t n = type_elements(&x->tensor->type);
+	if (!a->given) {
+		x->tensor = make_reshape(c->make, x->tensor, 1, &n);
+		*x->item = item_tensor(x->range, x->tensor);
+		*a->item = item_int(x->range, 0);
 	}
-	return arg_dim(c, i, args);
+	return x->tensor != NULL && arg_dim(c, a);
 }
 
 /* One integer, or a tuple of them. */
 static bool
-arg_ints(Call *c, int i, Argument *args)
+arg_ints(Call *c, Argument *a)
 {
-	const Item *x = &c->items[i];
+	const Item *x = a->item;
 	const Item *items = x->kind == IT_tuple ? x->items : x;
 	int n = x->kind == IT_tuple ? x->n : 1;
-	args[i].dims.n = n;
+	a->dims.n = n;
 	if (n > MAX_RANK)
 		return complain(c->elab, DIAG_arguments, x->range,
-			"'%s' of '%s' has %d numbers; at most %d make sense",
-			c->formals->v[i].name, c->builtin->name, n, MAX_RANK);
+			"'%s' of '%s' has %d numbers; at most %d make sense", a->formal->name,
+			c->builtin->name, n, MAX_RANK);
 	for (int k = 0; k < n; k++) {
-		if (!has_kind(c, i, items[k].kind == IT_int))
+		if (!has_kind(c, a, items[k].kind == IT_int))
 			return false;
-		args[i].dims.v[k] = items[k].integer;
+		a->dims.v[k] = items[k].integer;
 	}
 	return true;
 }
 
 /* The dims from 0, each at most once; *twice: one that is not. */
 static bool
-arg_distinct(Call *c, int i, Argument *args, int *twice)
+arg_distinct(Call *c, Argument *a, int *twice)
 {
-	int rank = referent(c, i, args)->rank;
+	int rank = referent(a)->rank;
 	bool seen[MAX_RANK] = {false};
 	*twice = -1;
-	if (!arg_ints(c, i, args))
+	if (!arg_ints(c, a))
 		return false;
-	for (int k = 0; k < args[i].dims.n; k++) {
+	for (int k = 0; k < a->dims.n; k++) {
 		int d;
-		if (!normalize_dim(c->elab, args[i].range, args[i].dims.v[k], rank, &d))
+		if (!normalize_dim(c->elab, a->range, a->dims.v[k], rank, &d))
 			return false;
 		if (seen[d] && *twice < 0)
 			*twice = d;
 		seen[d] = true;
-		args[i].dims.v[k] = d;
+		a->dims.v[k] = d;
 	}
 	return true;
 }
 
 /* One dim, a tuple of them, or (left out) all: in ascending order. */
 bool
-arg_dims(Call *c, int i, Argument *args)
+arg_dims(Call *c, Argument *a)
 {
 	Elab *e = c->elab;
-	int rank = referent(c, i, args)->rank, twice = -1, n = 0;
+	int rank = referent(a)->rank, twice = -1, n = 0;
 	bool named[MAX_RANK] = {false};
 	Item items[MAX_RANK];
-	if (args[i].given && !arg_distinct(c, i, args, &twice))
+	if (a->given && !arg_distinct(c, a, &twice))
 		return false;
 	if (twice >= 0)
-		return complain(e, DIAG_dim_range, args[i].range, "dim %d is named twice",
-			twice);
-	for (int k = 0; args[i].given && k < args[i].dims.n; k++)
-		named[args[i].dims.v[k]] = true;
+		return complain(e, DIAG_dim_range, a->range, "dim %d is named twice", twice);
+	for (int k = 0; a->given && k < a->dims.n; k++)
+		named[a->dims.v[k]] = true;
 	for (int d = 0; d < rank; d++)
-		if (named[d] || !args[i].given) {
-			items[n] = item_int(args[i].range, d);
-			args[i].dims.v[n++] = d;
+		if (named[d] || !a->given) {
+			items[n] = item_int(a->range, d);
+			a->dims.v[n++] = d;
 		}
-	args[i].dims.n = n;
-	c->items[i] = n == 1 ? items[0] : item_tuple(e, args[i].range, n, items);
+	a->dims.n = n;
+	*a->item = n == 1 ? items[0] : item_tuple(e, a->range, n, items);
 	return true;
 }
 
 /* Each dim once; left out, the last first. */
 bool
-arg_order(Call *c, int i, Argument *args)
+arg_order(Call *c, Argument *a)
 {
-	const Type *x = referent(c, i, args);
+	const Type *x = referent(a);
 	int twice = -1;
-	if (!args[i].given) {
-		args[i].dims.n = x->rank;
+	if (!a->given) {
+		a->dims.n = x->rank;
 		for (int d = 0; d < x->rank; d++)
-			args[i].dims.v[d] = x->rank - 1 - d;
+			a->dims.v[d] = x->rank - 1 - d;
 		return true;
 	}
-	if (!arg_distinct(c, i, args, &twice))
+	if (!arg_distinct(c, a, &twice))
 		return false;
-	if (twice < 0 && args[i].dims.n == x->rank)
+	if (twice < 0 && a->dims.n == x->rank)
 		return true;
-	return complain(c->elab, DIAG_dim_range, args[i].range,
+	return complain(c->elab, DIAG_dim_range, a->range,
 		"a transpose of %s names each of its %d dims once", show_type(c->elab, x),
 		x->rank);
 }
 
+/* For each dim of x there is one. */
 static bool
-wrong_count(Call *c, int i, int rank, const char *what, int n)
+one_each(Call *c, const Argument *a, const char *what, int n)
 {
-	return complain(c->elab, DIAG_argument_kind, c->items[i].range,
-		"a tensor of %d dim%s needs as many %s, not %d", rank, rank == 1 ? "" : "s",
-		what, n);
+	int rank = referent(a)->rank;
+	return n == rank
+		|| complain(c->elab, DIAG_argument_kind, a->range,
+			"a tensor of %d dim%s needs as many %s, not %d", rank,
+			rank == 1 ? "" : "s", what, n);
 }
 
 /* The size of a part, for each dim. */
 bool
-arg_lengths(Call *c, int i, Argument *args)
+arg_lengths(Call *c, Argument *a)
 {
-	const Type *x = referent(c, i, args);
-	if (!arg_ints(c, i, args))
+	const Type *x = referent(a);
+	if (!arg_ints(c, a) || !one_each(c, a, "sizes", a->dims.n))
 		return false;
-	if (args[i].dims.n != x->rank)
-		return wrong_count(c, i, x->rank, "sizes", args[i].dims.n);
 	for (int d = 0; d < x->rank; d++) {
-		int64_t size = args[i].dims.v[d];
+		int64_t size = a->dims.v[d];
 		if (size >= 1 && size <= x->dims[d])
 			continue;
-		return complain(c->elab, DIAG_index, args[i].range,
+		return complain(c->elab, DIAG_index, a->range,
 			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
 			size, d, x->dims[d]);
 	}
@@ -213,14 +194,14 @@ arg_lengths(Call *c, int i, Argument *args)
 
 /* For each dim a number or an integer scalar. */
 bool
-arg_starts(Call *c, int i, Argument *args)
+arg_starts(Call *c, Argument *a)
 {
-	const Item *x = &c->items[i];
+	const Item *x = a->item;
 	const Item *items = x->kind == IT_tuple ? x->items : x;
-	int n = x->kind == IT_tuple ? x->n : 1, rank = referent(c, i, args)->rank;
-	if (n != rank)
-		return wrong_count(c, i, rank, "starts", n);
-	for (int d = 0; d < rank; d++) {
+	int n = x->kind == IT_tuple ? x->n : 1;
+	if (!one_each(c, a, "starts", n))
+		return false;
+	for (int d = 0; d < n; d++) {
 		Value *v = items[d].value;
 		bool scalar = items[d].kind == IT_tensor && v->type.rank == 0
 			&& dtype_is_integer(v->type.dtype);
@@ -228,7 +209,7 @@ arg_starts(Call *c, int i, Argument *args)
 			return complain(c->elab, DIAG_index, items[d].range,
 				"a start is an integer or a scalar of integers, not %s",
 				show_item(c->elab, &items[d]));
-		args[i].starts[d] = scalar ? v : make_index(c->make, items[d].integer);
+		a->starts[d] = scalar ? v : make_index(c->make, items[d].integer);
 	}
 	return true;
 }
@@ -242,18 +223,18 @@ is_pair(const Item *item)
 
 /* ((lo, hi), ...), one pair for each dim */
 bool
-arg_widths(Call *c, int i, Argument *args)
+arg_widths(Call *c, Argument *a)
 {
-	const Item *x = &c->items[i];
-	int rank = referent(c, i, args)->rank;
+	const Item *x = a->item;
+	int rank = referent(a)->rank;
 	bool right = x->kind == IT_tuple && x->n == rank;
 	for (int d = 0; right && d < rank; d++) {
 		const Item *pair = &x->items[d];
 		right = is_pair(pair);
 		if (!right)
 			break;
-		args[i].widths.low[d] = pair->items[0].integer;
-		args[i].widths.high[d] = pair->items[1].integer;
+		a->widths.low[d] = pair->items[0].integer;
+		a->widths.high[d] = pair->items[1].integer;
 		if (pair->items[0].integer >= 0 && pair->items[1].integer >= 0)
 			continue;
 		return complain(c->elab, DIAG_argument_kind, pair->range,
