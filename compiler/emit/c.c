@@ -120,13 +120,10 @@ print_line(Emitter *e, const Op *op)
 const char *
 c_offset(Emitter *e, const Value *v)
 {
-	Text t = {0};
-
 	v = value_around(v);
-	if (v->def->kind != O_constant)
-		return arena_printf(e->arena, "s%d", v->id);
-	c_constant(&t, v->type.dtype, op_int(v->def, A_value));
-	return text_take(&t, e->arena);
+	if (v->def->kind == O_constant)
+		return c_constant(e->step, v->type.dtype, op_int(v->def, A_value));
+	return arena_printf(e->step, "s%d", v->id);
 }
 
 static void
@@ -153,8 +150,7 @@ emit_offset(Emitter *e, const Op *op)
 	}
 	for (int i = 0; i < op->noperands; i++)
 		args[i] = c_offset(e, op->operands[i]);
-	c_pointwise(&e->run, op, args);
-	text_add(&e->run, ";\n");
+	text_printf(&e->run, "%s;\n", c_pointwise(e->step, op, args));
 }
 
 /* The emulated clock matters where devices meet. */
@@ -228,6 +224,7 @@ static void
 emit_block(Emitter *e, const Block *b)
 {
 	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
+		arena_reset(e->step);
 		if (op->kind == O_while) {
 			emit_turn(e, op, emit_loop, true);
 			emit_block(e, op->bodies[0]);
@@ -306,6 +303,7 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 		.module = m,
 		.options = o,
 		.arena = m->arena,
+		.step = arena_new(),
 		.by_text = table_new(m->arena),
 		.indent = "\t"};
 
@@ -318,6 +316,7 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	emit_tick(&e);
 	c_note_step(&e, NULL, 0, 0);
 	view_free(e.view);
+	arena_free(e.step);
 	print_heading(&e, t);
 	text_add(t, e.kernels.n ? e.kernels.s : "");
 	print_table(t, "shdrt_dot", "dots", &e.dots);

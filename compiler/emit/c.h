@@ -8,8 +8,6 @@
 #include "memory/plan.h"
 #include "sched/fuse/kernel.h"
 
-enum { MAX_NAME = 48 };
-
 /* What one step is in the text of run(). */
 typedef struct Chunk {
 	size_t from;		/* ends where the next begins */
@@ -23,6 +21,7 @@ typedef struct Emitter {
 	const Module *module;
 	const EmitOptions *options;
 	Arena *arena;
+	Arena *step;	  /* of what only the step at hand needs */
 	Text kernels;	  /* definitions */
 	Text dots;	  /* rows of dots[] */
 	Text collectives; /* rows of collectives[] */
@@ -46,20 +45,23 @@ typedef struct Emitter {
 /* c_text.c: spelling, and the scalar C of one op */
 /* Before argument i of a call or a function: two stand on a line. */
 void c_between(Text *t, int i, const char *indent);
-void c_string(Text *t, const char *s, size_t n);    /* with quotes */
-void c_comment(Text *t, const char *s);		    /* what may stand in one */
-void c_constant(Text *t, DType d, int64_t payload); /* in compute type */
-void c_load(Text *t, DType d, const char *element);
-void c_store(Text *t, DType d, const char *value); /* what to assign */
+void c_string(Text *t, const char *s, size_t n); /* with quotes */
+void c_comment(Text *t, const char *s);		 /* what may stand in one */
+bool is_half(DType d);
+const char *compute_type(DType d);
+const char *c_constant(Arena *a, DType d, int64_t payload); /* in compute type */
+const char *c_load(Arena *a, DType d, const char *element);
+const char *c_store(Arena *a, DType d, const char *value); /* what to assign */
+const char *c_rounded(Arena *a, DType d, const char *x);   /* to f16 or bf16 */
 /* One element of a pointwise op; arguments are C identifiers or literals. */
-void c_pointwise(Text *t, const Op *op, const char *const *args);
+const char *c_pointwise(Arena *a, const Op *op, const char *const *args);
 /* acc combined with x, in the compute type of d. */
-void c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x);
+const char *c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x);
+/* The name that was given to an equal text, or this one. */
+const char *c_share(Emitter *e, const Text *text, const char *name);
 /* The name of a table with the elements of a constant, rounded but
    for halves; equal ones share it */
 const char *c_array(Emitter *e, const Op *constant);
-bool is_half(DType d);
-const char *compute_type(DType d);
 
 /* c_kernel.c: a call of the (shared) function of a kernel */
 void emit_kernel(Emitter *e, const Op *op, const Kernel *k);
@@ -70,17 +72,29 @@ typedef struct Param {
 	int64_t offset;	  /* of the element it points to */
 } Param;
 
-typedef struct KernelText {
+typedef struct Nest {
 	Emitter *emitter;
+	Arena *arena; /* of the step */
 	const Op *op;
 	const Kernel *k;
 	Param *params;
 	int nparams;
 	int *param_of; /* by node id; -1: loads from the result */
-	Text *t;
+	Text text;
 	int indent;
-} KernelText;
-void kernel_body(KernelText *w);
+	/* of c_nest.c */
+	const Node *copied; /* the root, if its bits are only moved: it is not loaded */
+	int inner_depth;    /* from which values stand in the inner loops */
+	int64_t row_elements, kept_elements;
+	bool *kept; /* by node id: has a scratch row */
+	int stage;
+	bool *needed; /* by node id: in the loops being printed */
+	const Node **reduced;
+	int nreduced;	  /* in this stage */
+	bool lanes;	  /* in this stage */
+	const char *lane; /* of the accumulators: "[l]"; "": no lanes */
+} Nest;
+void kernel_body(Nest *n);
 
 /* c_control.c: loops, branches and the copies between them */
 void emit_loop(Emitter *e, const Op *op);
@@ -103,8 +117,8 @@ void c_run(Emitter *e, Text *t);
 void emit_dot(Emitter *e, const Op *op, const Kernel *k);
 void emit_collective(Emitter *e, const Op *op);
 void emit_sort(Emitter *e, const Op *op);
-/* Index of an equal row, or of a new one, in a table printed to `rows`. */
-int c_share_row(Emitter *e, Text *rows, int *n, const Text *row);
+/* The index of a row in a table printed to `rows`: an equal one's, or the next. */
+const char *c_share_row(Emitter *e, Text *rows, int *n, const Text *row);
 void emit_program(Emitter *e, Text *t);
 
 /* c_extern.c: calls of the user's functions, and the table of them */

@@ -58,7 +58,7 @@ note_loop(Emitter *e, const Op *loop)
 	text_add(&row, "\t{");
 	c_string(&row, path, strlen(path));
 	text_printf(&row, ", %d},\n", loop->range.line);
-	text_printf(&e->run, "%sshdrt_in_loop(dev, &loops[%d]);\n", e->indent,
+	text_printf(&e->run, "%sshdrt_in_loop(dev, &loops[%s]);\n", e->indent,
 		c_share_row(e, &e->loops, &e->nloops, &row));
 	text_free(&row);
 }
@@ -132,7 +132,7 @@ emit_copy(Emitter *e, const Op *op)
 		text_printf(&e->run, "%s*", e->indent);
 		c_address(e, &e->run, to, 0, false);
 		text_add(&e->run, " = ");
-		c_store(&e->run, to->type.dtype, c_offset(e, from));
+		text_add(&e->run, c_store(e->step, to->type.dtype, c_offset(e, from)));
 		text_add(&e->run, ";\n");
 	} else if (!plan_shares(e->plan, to, from)) {
 		call_with_buffers(e, "memcpy", to, from);

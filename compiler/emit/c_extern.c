@@ -74,11 +74,11 @@ emit_extern(Emitter *e, const Op *op)
 	quoted(&row, ", .name = ", op->external->name);
 	quoted(&row, ", .file = ", path_of(e, op->range));
 	text_printf(&row, ", .line = %d},\n", op->range.line);
-	int call = c_share_row(e, &e->calls, &e->ncalls, &row);
+	const char *call = c_share_row(e, &e->calls, &e->ncalls, &row);
 	text_free(&row);
 	text_printf(&e->run,
-		"%sshdrt_extern_enter(dev, &extern_calls[%d]);\n"
-		"%sshdrt_extern_leave(dev, &extern_calls[%d], ((int (*)(",
+		"%sshdrt_extern_enter(dev, &extern_calls[%s]);\n"
+		"%sshdrt_extern_leave(dev, &extern_calls[%s], ((int (*)(",
 		e->indent, call, e->indent, call);
 	for (int i = 0; i < n; i++)
 		text_printf(&e->run, "%sconst shdrt_view *", i ? ", " : "");

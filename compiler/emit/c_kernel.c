@@ -4,111 +4,89 @@
  */
 #include "emit/c.h"
 
-static bool
-same_param(const Param *p, const Node *x)
-{
-	return p->node->kind == x->kind && p->node->value == x->value
-		&& p->offset == x->index->offset;
-}
-
+/* What is loaded, and scalars; what the result is written over is loaded from there. */
 static void
-find_params(KernelText *w)
+find_params(Nest *n)
 {
-	const Kernel *k = w->k;
-	Emitter *e = w->emitter;
+	const Kernel *k = n->k;
+	const Plan *plan = n->emitter->plan;
 
-	w->params = NEW_ARRAY(e->arena, Param, k->nnodes + 1);
-	w->param_of = NEW_ARRAY(e->arena, int, k->nnodes + 1);
+	n->params = NEW_ARRAY(n->arena, Param, k->nnodes + 1);
+	n->param_of = NEW_ARRAY(n->arena, int, k->nnodes + 1);
 	for (const Node *x = k->nodes; x; x = x->next) {
-		int p = 0;
+		const Param *p = n->params;
 		if (x->kind != NODE_load && x->kind != NODE_scalar)
 			continue;
-		if (x->kind == NODE_load
-			&& plan_shares(e->plan, view_buffer(w->op, x->value),
-				w->op->results[0])) {
+		const Value *v = view_buffer(n->op, x->value);
+		if (x->kind == NODE_load && plan_shares(plan, v, n->op->results[0])) {
 			if (!affine_equal(x->index, &k->store))
-				die("%s is written over too early",
-					view_buffer(w->op, x->value)->name);
-			w->param_of[x->id] = -1;
+				die("%s is written over too early", v->name);
+			n->param_of[x->id] = -1;
 			continue;
 		}
-		while (p < w->nparams && !same_param(&w->params[p], x))
+		while (p->node
+			&& (p->node->kind != x->kind || p->node->value != x->value
+				|| p->offset != x->index->offset))
 			p++;
-		if (p == w->nparams)
-			w->params[w->nparams++] = (Param){x, x->index->offset};
-		w->param_of[x->id] = p;
+		n->param_of[x->id] = (int)(p - n->params);
+		if (!p->node)
+			n->params[n->nparams++] = (Param){x, x->index->offset};
 	}
 }
 
-static void
-print_signature(const KernelText *w)
-{
-	const Type *result = &w->op->results[0]->type;
-
-	text_add(w->t, "(");
-	for (int p = 0; p < w->nparams; p++) {
-		const Node *x = w->params[p].node;
-		DType d = x->value->type.dtype;
-		c_between(w->t, p, "");
-		if (x->kind == NODE_scalar)
-			text_printf(w->t, "%s a%d", compute_type(d), p);
-		else
-			text_printf(w->t, "const %s *restrict a%d", dtypes[d].storage, p);
-	}
-	c_between(w->t, w->nparams, "");
-	text_printf(w->t, "%s *restrict out%s)\n{\n", dtypes[result->dtype].storage,
-		op_has(w->op, A_scratch) ? ", float *restrict sum" : "");
-}
-
-/* "add_12": letters and digits only, and never a name of C or its library. */
-static const char *
-share_kernel(const KernelText *w, const Text *text)
-{
-	Emitter *e = w->emitter;
-	const char *name = table_get(e->by_text, text->s);
-
-	if (name)
-		return name;
-	name = arena_printf(e->arena, "%s_%d", ops[w->k->fills->kind].name, e->nkernels++);
-	table_set(e->by_text, arena_strndup(e->arena, text->s, text->n), (void *)name);
-	c_origin(e, &e->kernels, "", w->op, false);
-	text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n", name,
-		text->s);
-	return name;
-}
-
-static void
-print_call(const KernelText *w, const char *name)
-{
-	Emitter *e = w->emitter;
-
-	text_printf(&e->run, "%s%s(", e->indent, name);
-	for (int p = 0; p < w->nparams; p++) {
-		const Node *x = w->params[p].node;
-		c_between(&e->run, p, e->indent);
-		if (x->kind == NODE_scalar)
-			text_add(&e->run, c_offset(e, view_buffer(w->op, x->value)));
-		else
-			c_address(e, &e->run, view_buffer(w->op, x->value), w->params[p].offset,
-				true);
-	}
-	c_between(&e->run, w->nparams, e->indent);
-	c_address(e, &e->run, w->op->results[0], w->k->store.offset, false);
-	if (op_has(w->op, A_scratch))
-		text_printf(&e->run, ", (float *)(slab + %lld)", (long long)e->plan->total);
-	text_add(&e->run, ");\n");
-}
-
+/*
+ * static void
+ * add_12(const float *restrict a0, const float *restrict a1,    a name is never one
+ *         float *restrict out)                                  of C or its library
+ * { ... }
+ *
+ *         add_12((const float *)(slab + 64), (const float *)(slab + 128),
+ *                 (float *)(slab + 0));
+ */
 void
 emit_kernel(Emitter *e, const Op *op, const Kernel *k)
 {
-	Text text = {0};
-	KernelText w = {.emitter = e, .op = op, .k = k, .t = &text, .indent = 1};
+	Nest n = {.emitter = e, .arena = e->step, .op = op, .k = k, .indent = 1};
+	Text *t = &n.text, call = {0};
+	const Value *result = op->results[0];
+	bool wide = op_has(op, A_scratch);
+	const char *fresh =
+		arena_printf(e->step, "%s_%d", ops[k->fills->kind].name, e->nkernels);
 
-	find_params(&w);
-	print_signature(&w);
-	kernel_body(&w);
-	text_add(&text, "}\n");
-	print_call(&w, share_kernel(&w, &text));
-	text_free(&text);
+	find_params(&n);
+	text_add(t, "(");
+	for (int p = 0; p < n.nparams; p++) {
+		const Node *x = n.params[p].node;
+		const Value *v = view_buffer(op, x->value);
+		DType d = x->value->type.dtype;
+		c_between(t, p, "");
+		c_between(&call, p, e->indent);
+		if (x->kind == NODE_scalar) {
+			text_printf(t, "%s a%d", compute_type(d), p);
+			text_add(&call, c_offset(e, v));
+		} else {
+			text_printf(t, "const %s *restrict a%d", dtypes[d].storage, p);
+			c_address(e, &call, v, n.params[p].offset, true);
+		}
+	}
+	c_between(t, n.nparams, "");
+	text_printf(t, "%s *restrict out%s)\n{\n", dtypes[result->type.dtype].storage,
+		wide ? ", float *restrict sum" : "");
+	kernel_body(&n);
+	text_add(t, "}\n");
+
+	const char *name = c_share(e, t, fresh);
+	if (name == fresh) {
+		e->nkernels++;
+		c_origin(e, &e->kernels, "", op, false);
+		text_printf(&e->kernels, "static __attribute__((noinline)) void\n%s%s\n", name,
+			t->s);
+	}
+	c_between(&call, n.nparams, e->indent);
+	c_address(e, &call, result, k->store.offset, false);
+	if (wide)
+		text_printf(&call, ", (float *)(slab + %lld)", (long long)e->plan->total);
+	text_printf(&e->run, "%s%s(%s);\n", e->indent, name, call.s);
+	text_free(t);
+	text_free(&call);
 }

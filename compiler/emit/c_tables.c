@@ -6,19 +6,16 @@
 #include "emit/c.h"
 #include "cost/ledger.h"
 
-/* Index of an equal row, or of a new one, in a table printed to `rows`. */
-int
+const char *
 c_share_row(Emitter *e, Text *rows, int *n, const Text *row)
 {
-	int *index = table_get(e->by_text, row->s);
+	const char *fresh = arena_printf(e->step, "%d", *n), *index = c_share(e, row, fresh);
 
-	if (index)
-		return *index;
-	index = NEW(e->arena, int);
-	*index = (*n)++;
-	table_set(e->by_text, arena_strndup(e->arena, row->s, row->n), index);
-	text_add(rows, row->s);
-	return *index;
+	if (index == fresh) {
+		++*n;
+		text_add(rows, row->s);
+	}
+	return index;
 }
 
 /* ---- dots --------------------------------------------------------------- */
@@ -80,9 +77,9 @@ emit_dot(Emitter *e, const Op *op, const Kernel *k)
 	Text row = {0};
 
 	print_dot(&row, &v, k->fills->operands[0]->type.dtype, op->results[0]->type.dtype);
-	int i = c_share_row(e, &e->dots, &e->ndots, &row);
+	const char *index = c_share_row(e, &e->dots, &e->ndots, &row);
 	text_free(&row);
-	text_printf(&e->run, "%sshdrt_dot_run(&dots[%d], ", e->indent, i);
+	text_printf(&e->run, "%sshdrt_dot_run(&dots[%s], ", e->indent, index);
 	print_operand(e, op, v.a);
 	text_printf(&e->run, ",\n%s\t", e->indent);
 	print_operand(e, op, v.b);
@@ -197,10 +194,10 @@ emit_collective(Emitter *e, const Op *op)
 	Text row = {0};
 
 	print_collective(e, &row, op);
-	int i = c_share_row(e, &e->collectives, &e->ncollectives, &row);
+	const char *index = c_share_row(e, &e->collectives, &e->ncollectives, &row);
 	text_free(&row);
-	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[%d], ", e->indent,
-		ops[op->kind].name, i);
+	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[%s], ", e->indent,
+		ops[op->kind].name, index);
 	for (int k = 0; k < op->noperands; k++) {
 		if (k == op_base(op))
 			continue; /* the result */
@@ -233,18 +230,18 @@ emit_sort(Emitter *e, const Op *op)
 	Text row = {0};
 
 	print_sort(&row, op);
-	int i = c_share_row(e, &e->sorts, &e->nsorts, &row);
+	const char *index = c_share_row(e, &e->sorts, &e->nsorts, &row);
 	text_free(&row);
 	text_printf(&e->run,
-		"%sshdrt_sort_run(&sorts[%d], "
+		"%sshdrt_sort_run(&sorts[%s], "
 		"(const void *const[]){",
-		e->indent, i);
-	for (i = 0; i < op->noperands; i++) {
+		e->indent, index);
+	for (int i = 0; i < op->noperands; i++) {
 		text_add(&e->run, i ? ", " : "");
 		c_address(e, &e->run, op->operands[i], -1, true);
 	}
 	text_printf(&e->run, "},\n%s\t(void *const[]){", e->indent);
-	for (i = 0; i < op->nresults; i++) {
+	for (int i = 0; i < op->nresults; i++) {
 		text_add(&e->run, i ? ", " : "");
 		if (e->plan->buffer_of[op->results[i]->id] >= 0)
 			c_address(e, &e->run, op->results[i], -1, false);

@@ -69,77 +69,61 @@ compute_type(DType d)
 	return dtypes[d].compute;
 }
 
-/* The dtype in whose arithmetic `d` is computed. */
-static DType
-compute_dtype(DType d)
+/* The name of the dtype in whose arithmetic `d` is computed. */
+static const char *
+compute_name(DType d)
 {
-	return is_half(d) ? D_f32 : d;
+	return dtypes[is_half(d) ? D_f32 : d].name;
 }
 
-static void
-c_float(Text *t, DType d, double v)
+const char *
+c_rounded(Arena *a, DType d, const char *x)
 {
-	bool narrow = d != D_f64;
+	return is_half(d) ? arena_printf(a, "shdrt_through_%s(%s)", dtypes[d].name, x) : x;
+}
+
+const char *
+c_load(Arena *a, DType d, const char *element)
+{
+	return is_half(d) ? arena_printf(a, "shdrt_f32_from_%s(%s)", dtypes[d].name, element)
+			  : element;
+}
+
+const char *
+c_store(Arena *a, DType d, const char *value)
+{
+	return is_half(d) ? arena_printf(a, "shdrt_%s_from_f32(%s)", dtypes[d].name, value)
+			  : value;
+}
+
+const char *
+c_constant(Arena *a, DType d, int64_t payload)
+{
+	const char *f = d == D_f64 ? "" : "f";
+	double v = dtype_is_float(d) ? payload_double(payload) : 0;
 	char digits[40];
 
-	if (isnan(v)) {
-		text_printf(t, "__builtin_nan%s(\"\")", narrow ? "f" : "");
-		return;
-	}
-	if (isinf(v)) {
-		text_printf(t, "%s__builtin_inf%s()", v < 0 ? "-" : "", narrow ? "f" : "");
-		return;
-	}
-	snprintf(digits, sizeof digits, "%.*g", narrow ? 9 : 17, v);
-	if (!strpbrk(digits, ".e"))
-		strcat(digits, ".0");
-	text_printf(t, "%s%s", digits, narrow ? "f" : "");
-}
-
-void
-c_constant(Text *t, DType d, int64_t payload)
-{
-	DTypeClass class = dtypes[d].class;
-
-	if (is_half(d)) {
-		text_printf(t, "shdrt_through_%s(", dtypes[d].name);
-		c_float(t, d, (float)payload_double(payload));
-		text_add(t, ")");
-	} else if (class == DC_float) {
-		double v = payload_double(payload);
-		c_float(t, d, d == D_f32 ? (double)(float)v : v);
-	} else if (d == D_i64) {
-		if (payload == INT64_MIN)
-			text_add(t, "INT64_MIN");
-		else
-			text_printf(t, "INT64_C(%lld)", (long long)payload);
-	} else if (d == D_i32 && (int32_t)payload == INT32_MIN) {
-		text_add(t, "INT32_MIN");
-	} else if (d == D_u32) {
-		text_printf(t, "%uu", (unsigned)(uint32_t)payload);
-	} else if (class == DC_pred) {
-		text_add(t, payload ? "1" : "0");
-	} else {
-		text_printf(t, "%lld", (long long)payload);
-	}
-}
-
-void
-c_load(Text *t, DType d, const char *element)
-{
-	if (is_half(d))
-		text_printf(t, "shdrt_f32_from_%s(%s)", dtypes[d].name, element);
-	else
-		text_add(t, element);
-}
-
-void
-c_store(Text *t, DType d, const char *value)
-{
-	if (is_half(d))
-		text_printf(t, "shdrt_%s_from_f32(%s)", dtypes[d].name, value);
-	else
-		text_add(t, value);
+	if (d == D_i64 && payload == INT64_MIN)
+		return "INT64_MIN";
+	if (d == D_i64)
+		return arena_printf(a, "INT64_C(%lld)", (long long)payload);
+	if (d == D_i32 && (int32_t)payload == INT32_MIN)
+		return "INT32_MIN";
+	if (d == D_u32)
+		return arena_printf(a, "%uu", (unsigned)(uint32_t)payload);
+	if (d == D_pred)
+		return payload ? "1" : "0";
+	if (!dtype_is_float(d))
+		return arena_printf(a, "%lld", (long long)payload);
+	v = *f ? (double)(float)v : v;
+	if (isnan(v))
+		return c_rounded(a, d, arena_printf(a, "__builtin_nan%s(\"\")", f));
+	if (isinf(v))
+		return c_rounded(a, d,
+			arena_printf(a, "%s__builtin_inf%s()", v < 0 ? "-" : "", f));
+	snprintf(digits, sizeof digits, "%.*g", *f ? 9 : 17, v);
+	return c_rounded(a, d,
+		arena_printf(a, "%s%s%s", digits, strpbrk(digits, ".e") ? "" : ".0", f));
 }
 
 /* ---- ops ---------------------------------------------------------------- */
@@ -150,94 +134,76 @@ is_word(char c)
 	return isalnum((unsigned char)c) || c == '_';
 }
 
-/* A row's text with a, b, c replaced by the arguments and $ by the dtype. */
-static void
-substitute(Text *t, const char *row, const char *const *args, DType d)
+/* A row's text with a, b, c replaced by the arguments, $ by the dtype. */
+static const char *
+substitute(Arena *a, const char *row, const char *const *args, DType d)
 {
+	Text t = {0};
+
 	for (const char *s = row; *s; s++) {
 		bool alone = (s == row || !is_word(s[-1])) && !is_word(s[1]);
 		if (*s == '$')
-			text_add(t, dtypes[compute_dtype(d)].name);
+			text_add(&t, compute_name(d));
 		else if (alone && *s >= 'a' && *s <= 'c')
-			text_add(t, args[*s - 'a']);
+			text_add(&t, args[*s - 'a']);
 		else
-			text_addn(t, s, 1);
+			text_addn(&t, s, 1);
 	}
+	return text_take(&t, a);
 }
-
-static void
-c_convert(Text *t, DType from, DType to, const char *x)
+static const char *
+c_convert(Arena *a, DType from, DType to, const char *x)
 {
-	const char *in = dtypes[compute_dtype(from)].name;
+	const char *name = dtypes[to].name;
 
 	if (from == to)
-		text_add(t, x);
-	else if (is_half(to) && compute_dtype(from) == D_f32)
-		text_printf(t, "shdrt_through_%s(%s)", dtypes[to].name, x);
-	else if (is_half(to))
-		text_printf(t, "shdrt_f32_from_%s(shdrt_%s_from_%s(%s))", dtypes[to].name,
-			dtypes[to].name, in, x);
-	else
-		text_printf(t, "shdrt_%s_from_%s(%s)", dtypes[to].name, in, x);
-}
-
-static void
-c_compare(Text *t, const Op *op, const char *const *args)
-{
-	static const char *const signs[] = {
-		[DIR_EQ] = "==",
-		[DIR_NE] = "!=",
-		[DIR_LT] = "<",
-		[DIR_LE] = "<=",
-		[DIR_GT] = ">",
-		[DIR_GE] = ">=",
-	};
-
-	text_printf(t, "%s %s %s", args[0], signs[op_int(op, A_direction)], args[1]);
-}
-
-static void
-c_row(Text *t, const Op *op, const char *const *args)
-{
-	DType d = op->operands[op->noperands - 1]->type.dtype; /* 0 may only choose */
-
-	substitute(t, dtype_is_float(d) ? ops[op->kind].float_c : ops[op->kind].int_c, args, d);
+		return x;
+	if (is_half(to) && !strcmp(compute_name(from), "f32"))
+		return c_rounded(a, to, x);
+	x = arena_printf(a, "shdrt_%s_from_%s(%s)", name, compute_name(from), x);
+	return c_load(a, to, x);
 }
 
 /* -ffp-contract is off, int wraps (-fwrapv); narrow ones are cut back. */
-void
-c_pointwise(Text *t, const Op *op, const char *const *args)
+const char *
+c_pointwise(Arena *a, const Op *op, const char *const *args)
 {
+	static const char *const signs[] = {"==", "!=", "<", "<=", ">", ">="}; /* Direction */
 	DType d = op->results[0]->type.dtype;
+	DType of = op->operands[op->noperands - 1]->type.dtype; /* 0 may only choose */
+	const char *row = dtype_is_float(of) ? ops[op->kind].float_c : ops[op->kind].int_c;
 
-	if (op->kind == O_convert) {
-		c_convert(t, op->operands[0]->type.dtype, d, args[0]);
-	} else if (op->kind == O_compare) {
-		c_compare(t, op, args);
-	} else if (is_half(d) && numbers[op->kind].ulps > 0) {
-		text_printf(t, "shdrt_through_%s(", dtypes[d].name);
-		c_row(t, op, args);
-		text_add(t, ")");
-	} else if (dtypes[d].bytes == 1 && d != D_pred) {
-		text_printf(t, "(%s)(", compute_type(d));
-		c_row(t, op, args);
-		text_add(t, ")");
-	} else {
-		c_row(t, op, args);
-	}
+	if (op->kind == O_convert)
+		return c_convert(a, of, d, args[0]);
+	if (op_has(op, A_direction))
+		return arena_printf(a, "%s %s %s", args[0], signs[op_int(op, A_direction)],
+			args[1]);
+	row = substitute(a, row, args, of);
+	if (numbers[op->kind].ulps > 0)
+		row = c_rounded(a, d, row);
+	return dtypes[d].bytes == 1 && d != D_pred
+		? arena_printf(a, "(%s)(%s)", compute_type(d), row)
+		: row;
 }
 
-void
-c_combine(Text *t, Combiner c, DType d, const char *acc, const char *x)
+const char *
+c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x)
 {
-	const char *args[3] = {acc, x, ""};
 	const char *row = dtype_is_float(d) ? combiners[c].float_c : combiners[c].int_c;
 
-	if (dtypes[d].bytes == 1)
-		text_printf(t, "(%s)(", compute_type(d));
-	substitute(t, row, args, d);
-	if (dtypes[d].bytes == 1)
-		text_add(t, ")");
+	row = substitute(a, row, (const char *[]){acc, x, ""}, d);
+	return dtypes[d].bytes == 1 ? arena_printf(a, "(%s)(%s)", compute_type(d), row) : row;
+}
+
+const char *
+c_share(Emitter *e, const Text *text, const char *name)
+{
+	const char *known = table_get(e->by_text, text->s);
+
+	if (!known)
+		table_set(e->by_text, arena_strndup(e->arena, text->s, text->n),
+			arena_strndup(e->arena, name, strlen(name)));
+	return known ? known : name;
 }
 
 const char *
@@ -245,21 +211,20 @@ c_array(Emitter *e, const Op *constant)
 {
 	const Ints *values = op_ints(constant, A_value);
 	DType d = constant->results[0]->type.dtype;
+	const char *type = compute_type(d);
+	const char *fresh = arena_printf(e->step, "array_%d", e->nkernels);
 	Text text = {0};
 
-	text_printf(&text, "[%d] = {", values->n);
+	text_printf(&text, "%s[%d] = {", type, values->n);
 	for (int i = 0; i < values->n; i++) {
 		c_between(&text, i, "");
-		c_constant(&text, is_half(d) ? D_f32 : d, values->v[i]);
+		text_add(&text, c_constant(e->step, is_half(d) ? D_f32 : d, values->v[i]));
 	}
-	text_add(&text, "};\n");
-	const char *key = arena_printf(e->arena, "%s%s", compute_type(d), text.s);
-	const char *name = table_get(e->by_text, key);
-	if (!name) {
-		name = arena_printf(e->arena, "array_%d", e->nkernels++);
-		table_set(e->by_text, key, (void *)name);
-		text_printf(&e->kernels, "static const %s %s%s\n", compute_type(d), name,
-			text.s);
+	const char *name = c_share(e, &text, fresh);
+	if (name == fresh) {
+		e->nkernels++;
+		text_printf(&e->kernels, "static const %s %s%s};\n\n", type, name,
+			text.s + strlen(type));
 	}
 	text_free(&text);
 	return name;
