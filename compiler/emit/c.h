@@ -97,6 +97,7 @@ typedef struct Nest {
 void kernel_body(Nest *n);
 
 /* c_control.c: loops, branches and the copies between them */
+const char *c_indent(Emitter *e, int depth); /* of lines of run() */
 void emit_loop(Emitter *e, const Op *op);
 void emit_test(Emitter *e, const Op *op);
 void emit_if(Emitter *e, const Op *op);

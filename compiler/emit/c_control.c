@@ -16,15 +16,19 @@
 #include <string.h>
 #include "emit/c.h"
 
+const char *
+c_indent(Emitter *e, int depth)
+{
+	char *tabs = arena_alloc(e->arena, (size_t)depth + 2);
+
+	return memset(tabs, '\t', (size_t)depth + 1);
+}
+
 static void
 indent(Emitter *e, int change)
 {
-	Text t = {0};
-
 	e->depth += change;
-	for (int i = 0; i <= e->depth; i++)
-		text_add(&t, "\t");
-	e->indent = text_take(&t, e->arena);
+	e->indent = c_indent(e, e->depth);
 }
 
 /* "WORDS NUMBER": where v is. */
