@@ -17,13 +17,15 @@
 static char *
 clean_name(Arena *a, const char *wanted)
 {
-	bool letter_first = isalpha((unsigned char)wanted[0]) || wanted[0] == '_';
-	char *name = arena_printf(a, "%s%s%s", letter_first ? "" : "_", wanted,
-		hlo_reserved(wanted) ? "_" : "");
+	char *name = arena_alloc(a, strlen(wanted) + sizeof "__"), *end = name;
 
-	for (char *c = name; *c; c++)
-		if (!isalnum((unsigned char)*c) && *c != '_' && (*c != '.' || c[1] == '.'))
-			*c = '_';
+	if (!isalpha((unsigned char)wanted[0]) && wanted[0] != '_')
+		*end++ = '_';
+	for (const char *c = wanted; *c; c++)
+		*end++ = isalnum((unsigned char)*c) || (*c == '.' && c[1] != '.') ? *c : '_';
+	if (hlo_reserved(wanted))
+		*end++ = '_';
+	*end = '\0';
 	return name;
 }
 
@@ -67,16 +69,25 @@ module_unique_name(Module *m, const char *wanted)
 
 	if (table_add(m->names, name, &untried))
 		return name;
-	const char *stem = arena_strndup(m->arena, name, stem_length(name));
+	size_t length = stem_length(name);
+	const char *stem = arena_strndup(m->arena, name, length);
 	int *last = table_get(m->names, stem);
 	if (!last || last == &untried) {
 		last = NEW(m->arena, int);
 		*last = 1;
 		table_set(m->names, stem, last);
 	}
-	do
-		name = arena_printf(m->arena, "%s.%d", stem, ++*last);
-	while (!table_add(m->names, name, &untried));
+	/* by hand, for most values of a long program have a number */
+	name = arena_alloc(m->arena, length + sizeof ".2147483647");
+	memcpy(name, stem, length);
+	name[length] = '.';
+	do {
+		char *end = &name[length + 1];
+		for (int rest = ++*last; rest; rest /= 10)
+			*++end = '\0';
+		for (int rest = *last; rest; rest /= 10)
+			*--end = (char)('0' + rest % 10);
+	} while (!table_add(m->names, name, &untried));
 	return name;
 }
 

@@ -6,6 +6,7 @@
  * worked out here by the compiler of this file, so that the rows say each
  * thing once.
  */
+#include <ctype.h>
 #include <string.h>
 #include "ir/ir.h"
 
@@ -103,11 +104,17 @@ const char *const level_names[] = {
 bool
 hlo_reserved(const char *name)
 {
-	static const char *const types[] = {"pred", "s1", "s2", "s4", "s8", "s16", "s32", "s64",
-		"u1", "u2", "u4", "u8", "u16", "u32", "u64", "f16", "bf16", "f32", "f64", "c64",
-		"c128", "f8e3m4", "f8e4m3", "f8e4m3fn", "f8e4m3fnuz", "f8e4m3b11fnuz", "f8e5m2",
-		"f8e5m2fnuz", "f8e8m0fnu", "f4e2m1fn", "token", "opaque"};
+	static const char types[][sizeof "f8e4m3b11fnuz"] = {"pred", "s1", "s2", "s4", "s8",
+		"s16", "s32", "s64", "u1", "u2", "u4", "u8", "u16", "u32", "u64", "f16", "bf16",
+		"f32", "f64", "c64", "c128", "f8e3m4", "f8e4m3", "f8e4m3fn", "f8e4m3fnuz",
+		"f8e4m3b11fnuz", "f8e5m2", "f8e5m2fnuz", "f8e8m0fnu", "f4e2m1fn", "token",
+		"opaque"};
+	const char *after = &name[name[0] != '\0'];
 
+	/* a letter or two and a size, but for the words with p, t and o */
+	if (!isdigit((unsigned char)*after) && *after && !isdigit((unsigned char)after[1])
+		&& !strchr("pto", name[0]))
+		return false;
 	for (size_t i = 0; i < sizeof types / sizeof types[0]; i++)
 		if (types[i][0] == name[0] && !strcmp(types[i], name))
 			return true;

@@ -184,6 +184,8 @@ check_row(Checker *c, const Op *op)
 
 	for (int a = 0; a < ATTR_COUNT; a++) {
 		bool wanted = row->attrs >> a & 1;
+		if (!wanted && !(op->has >> a & 1))
+			continue;
 		AttrForm form = attr_table[a].form;
 		bool one = form == FORM_ONE || form == FORM_DIRECTION || form == FORM_COMBINER
 			|| form == FORM_FACT || a == A_dim;
