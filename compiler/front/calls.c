@@ -15,10 +15,12 @@
 
 /* ---- parameters */
 
-static void
-note_signature(Elab *e, const FnDecl *fn)
+/* ... of the message begun last, which is all there is: false. */
+static bool
+note_declared(Elab *e, const FnDecl *fn)
 {
 	diag_note(e->session, fn->name.range, "'%s' is declared here", fn->name.s);
+	return false;
 }
 
 /* f(a, b=1), not f(b=1, a): what would a be? */
@@ -55,8 +57,7 @@ eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 				unknown ? "'%s' has no parameter '%s'"
 					: "'%s' is given '%s' twice",
 				fn->name.s, arg->name.s);
-			note_signature(e, fn);
-			return false;
+			return note_declared(e, fn);
 		}
 		if (!unknown)
 			args[at] = arg;
@@ -66,8 +67,7 @@ eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 	if (given != fn->params.n || call->args.n != fn->params.n) {
 		complain(e, DIAG_arguments, call->range, "'%s' takes %d argument%s, not %d",
 			fn->name.s, fn->params.n, fn->params.n == 1 ? "" : "s", call->args.n);
-		note_signature(e, fn);
-		return false;
+		return note_declared(e, fn);
 	}
 
 	bool right = true;
@@ -85,8 +85,8 @@ bind_sizes(Elab *e, const Param *param, const Item *item)
 	const TypeSpec *type = param->type;
 	bool fits = item->kind == IT_tensor && type->dims.n == item->value->type.rank;
 	for (int d = 0; type->has_dims && d < type->dims.n; d++) {
-		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
-		if (size == NULL || size->kind != E_name || symbol_find(e, size->name) != NULL)
+		const Expr *size = undeclared_size(e, type, d);
+		if (size == NULL)
 			continue;
 		if (!fits) {
 			complain(e, DIAG_call_mismatch, item->range,
@@ -103,8 +103,7 @@ bind_sizes(Elab *e, const Param *param, const Item *item)
 	return true;
 }
 
-/* The argument, as the parameter declares it. */
-static Item
+Item
 placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", param->name.s);
@@ -118,31 +117,8 @@ placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x)
 
 /* ---- results */
 
-/* The result as its type declares it; that of an explicit function asks for
-   nothing. */
-static Item
-typed_result(Elab *e, const FnDecl *fn, int i, Item x)
-{
-	const Param *result = fn->has_results ? fn->results.v[i] : NULL;
-	Annotation a;
-	if (result == NULL || result->type == NULL || x.kind == IT_error)
-		return x;
-	const char *name = result->name.s;
-	const char *what =
-		name == NULL ? "the result" : arena_printf(e->arena, "result '%s'", name);
-	Site s = {x.range, "return", AS_call};
-	if (fn->mode != FN_explicit)
-		return item_tensor(x.range,
-			annotation_apply(e, s, result->type, false, &x, DIAG_results, what));
-	Value *v = annotation_resolve(e, result->type, &a)
-		? annotation_fit(e, s, &a, &x, DIAG_results, what)
-		: NULL;
-	Expect expect = {v, name != NULL ? name : "out", a.placement, result->type->range};
-	if (v != NULL && !e->frame->unlisted)
-		APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
-	return item_tensor(x.range, v);
-}
-
+/* What the body returns, as the types of the results declare it; those of an
+   explicit function ask for nothing. */
 static Item
 returned(Elab *e, FnDecl *fn, Range call)
 {
@@ -151,9 +127,29 @@ returned(Elab *e, FnDecl *fn, Range call)
 	if (!run_body(e, fn, &n, &items))
 		return item_error;
 	for (int i = 0; i < n; i++) {
-		items[i] = typed_result(e, fn, i, items[i]);
-		if (items[i].kind == IT_error)
+		const Param *p = fn->has_results ? fn->results.v[i] : NULL;
+		Item *x = &items[i];
+		Annotation a;
+		Value *v = NULL;
+		if (x->kind == IT_error)
 			return item_error;
+		if (p == NULL || p->type == NULL)
+			continue;
+		const char *name = p->name.s;
+		const char *what = name == NULL ? "the result"
+						: arena_printf(e->arena, "result '%s'", name);
+		Site s = {x->range, "return", AS_call};
+		if (fn->mode != FN_explicit)
+			v = annotation_apply(e, s, p->type, false, x, DIAG_results, what);
+		else if (annotation_resolve(e, p->type, &a))
+			v = annotation_fit(e, s, &a, x, DIAG_results, what);
+		if (v == NULL)
+			return item_error;
+		if (fn->mode == FN_explicit && !e->frame->unlisted)
+			APPEND(e->arena, e->m->expects, e->m->nexpects,
+				((Expect){v, name != NULL ? name : "out", a.placement,
+					p->type->range}));
+		*x = item_tensor(x->range, v);
 	}
 	return n == 1 ? items[0] : item_tuple(e, call, n, items);
 }
@@ -168,8 +164,7 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 			"'%s' is explicit, and what calls it is manual; a function of one "
 			"device's tensors is a plain fn",
 			fn->name.s);
-		note_signature(e, fn);
-		return false;
+		return note_declared(e, fn);
 	}
 	if (fn->active)
 		return complain(e, DIAG_recursion, call->range,
@@ -194,22 +189,6 @@ frame_new(Elab *e, FnDecl *fn, Range call)
 	f->depth = e->frame->depth + 1;
 	f->prefix = "";
 	return f;
-}
-
-static Item
-run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
-{
-	Item *placed = NEW_ARRAY(e->arena, Item, fn->params.n);
-	Annotation *results = NEW_ARRAY(e->arena, Annotation, fn->results.n);
-	for (int i = 0; i < fn->params.n; i++) {
-		placed[i] = placed_argument(e, fn, fn->params.v[i], args[i]);
-		if (placed[i].kind != IT_tensor)
-			return item_error;
-	}
-	for (int i = 0; i < fn->results.n; i++)
-		if (!annotation_resolve(e, ((Param *)fn->results.v[i])->type, &results[i]))
-			return item_error;
-	return call_extern(e, fn, placed, results, call);
 }
 
 static Item
@@ -256,7 +235,7 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 	}
 	if (right)
 		result = (fn->mode == FN_manual		? call_manual
-				: fn->mode == FN_extern ? run_extern
+				: fn->mode == FN_extern ? call_extern
 							: run_plain)(e, fn, args, call->range);
 	fn->active = false;
 	if (fn->instances == 1 && diag_errors(e->session) == errors)
@@ -374,41 +353,10 @@ call_builtin(Elab *e, const Builtin *b, const Expr *x)
 /* ---- by name */
 
 /* What the language has and this release has not. */
-static const char *const later[] = {
-	"grad",
-	"value_and_grad",
-};
-
 static bool
 comes_later(const char *name)
 {
-	for (size_t i = 0; i < sizeof later / sizeof *later; i++)
-		if (strcmp(later[i], name) == 0)
-			return true;
-	return false;
-}
-
-/* What is called has no name. */
-static Item
-unknown_call(Elab *e, const Expr *x)
-{
-	const Expr *callee = x->left;
-	const Expr *made = callee->kind == E_call ? callee->left : NULL; /* grad(f)(x) */
-	const char *name = made != NULL && made->kind == E_name ? made->name : NULL;
-	if (callee->kind == E_member)
-		return eval(e, callee);
-	if (name != NULL && comes_later(name))
-		complain(e, DIAG_unsupported, made->range, "'%s' is not part of this release",
-			name);
-	else if (name != NULL && builtin_find(name) == NULL
-		&& table_get(e->functions, name) == NULL)
-		report_unknown_function(e, made->range, name);
-	else if (made != NULL)
-		complain(e, DIAG_unsupported, x->range,
-			"calling the result of a call is not part of this release");
-	else if (callee->kind != E_error)
-		complain(e, DIAG_unknown_function, callee->range, "this is not a function");
-	return item_error;
+	return strcmp(name, "grad") == 0 || strcmp(name, "value_and_grad") == 0;
 }
 
 static Item
@@ -455,5 +403,22 @@ eval_call(Elab *e, const Expr *x)
 		&& symbol_find(e, callee->left->name) == NULL)
 		return call_by_name(e, x,
 			arena_printf(e->arena, "%s.%s", callee->left->name, callee->name));
-	return unknown_call(e, x);
+	if (callee->kind == E_member)
+		return eval(e, callee);
+
+	/* What is called has no name. */
+	const Expr *made = callee->kind == E_call ? callee->left : NULL; /* grad(f)(x) */
+	const char *name = made != NULL && made->kind == E_name ? made->name : NULL;
+	if (name != NULL && comes_later(name))
+		complain(e, DIAG_unsupported, made->range, "'%s' is not part of this release",
+			name);
+	else if (name != NULL && builtin_find(name) == NULL
+		&& table_get(e->functions, name) == NULL)
+		report_unknown_function(e, made->range, name);
+	else if (made != NULL)
+		complain(e, DIAG_unsupported, x->range,
+			"calling the result of a call is not part of this release");
+	else if (callee->kind != E_error)
+		complain(e, DIAG_unknown_function, callee->range, "this is not a function");
+	return item_error;
 }

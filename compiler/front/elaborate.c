@@ -47,39 +47,28 @@ find_entry(Elab *e, int file)
 	return NULL;
 }
 
-/* f32[b, d]: elsewhere the call says what b is; nobody calls the entry. */
-static bool
-sizes_declared(Elab *e, const TypeSpec *type)
-{
-	for (int d = 0; d < type->dims.n; d++) {
-		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
-		if (size == NULL || size->kind != E_name || symbol_find(e, size->name) != NULL)
-			continue;
-		if (strcmp(size->name, "None") == 0)
-			report_none(e, size->range);
-		else
-			complain(e, DIAG_entry, size->range,
-				"'%s' is not declared; the sizes of the entry are, as in dim "
-				"%s = 8;",
-				size->name, size->name);
-		return false;
-	}
-	return true;
-}
-
-/* A parameter of the block.  Its type does not see its name. */
-static void
-declare_param(Elab *e, const Param *p, bool is_entry)
+/* A parameter of the block.  Its type does not see its name, and its sizes are
+   declared: elsewhere the call says what b is in f32[b, d], but here is none. */
+static Value *
+declare_param(Elab *e, const Param *p)
 {
 	Annotation a;
 	Type type;
 	Value *v = NULL;
-	if (p->type == NULL || (p->type->name.s == NULL && !p->type->has_dtype)) {
+	const Expr *open = NULL;
+	for (int d = 0; has_full_type(p) && open == NULL && d < p->type->dims.n; d++)
+		open = undeclared_size(e, p->type, d);
+	if (!has_full_type(p)) {
 		complain(e, DIAG_entry, p->range,
 			"parameter '%s' of the entry needs a full type: f32[B, D@X]",
 			p->name.s);
-	} else if (sizes_declared(e, p->type) && annotation_resolve(e, p->type, &a)
-		&& annotation_type(e, &a, &type)) {
+	} else if (open != NULL && strcmp(open->name, "None") == 0) {
+		report_none(e, open->range);
+	} else if (open != NULL) {
+		complain(e, DIAG_entry, open->range,
+			"'%s' is not declared; the sizes of the entry are, as in dim %s = 8;",
+			open->name, open->name);
+	} else if (annotation_resolve(e, p->type, &a) && annotation_type(e, &a, &type)) {
 		v = block_add_param(e->block, p->name.s, &type);
 		v->placement = a.placement;
 		v->annotated = true;
@@ -89,8 +78,8 @@ declare_param(Elab *e, const Param *p, bool is_entry)
 	Symbol *s = symbol_declare(e, SYM_value, p->name);
 	if (s != NULL)
 		s->item = item_tensor(p->name.range, v);
-	if (is_entry)
-		name_value(e, p->name, UNTYPED_no, v);
+	name_value(e, p->name, UNTYPED_no, v);
+	return v;
 }
 
 static const char *
@@ -100,21 +89,6 @@ result_name(Elab *e, const FnDecl *fn, int i, int n)
 	if (p != NULL && p->name.s != NULL)
 		return p->name.s;
 	return n == 1 ? "out" : arena_printf(e->arena, "out%d", i);
-}
-
-static bool
-result_names_differ(Elab *e, const FnDecl *fn)
-{
-	Table *seen = table_new(e->arena);
-	for (int i = 0; fn->has_results && i < fn->results.n; i++) {
-		const Param *p = fn->results.v[i];
-		const char *name = result_name(e, fn, i, fn->results.n);
-		if (table_get(seen, name) != NULL)
-			return complain(e, DIAG_duplicate, p->range,
-				"two results are named '%s'", name);
-		table_set(seen, name, (void *)p);
-	}
-	return true;
 }
 
 /* The i-th result as returned, checked against its type; NULL after a message. */
@@ -149,136 +123,94 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *item)
 	return v;
 }
 
-/* The values of the results, from parameters that are whole tensors. */
+/* What a function returns that nobody calls, on whole tensors. */
 static bool
-run_declared(Elab *e, FnDecl *fn, int *n, Item **results)
+run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *block, int *n, Item **results)
 {
 	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
-	if (fn->mode != FN_manual)
-		return run_body(e, fn, n, results);
-	for (int i = 0; i < fn->params.n; i++) {
-		const Param *p = fn->params.v[i];
-		args[i] = symbol_local(e, p->name.s)->item.value;
-		if (args[i] == NULL)
-			return false;
-	}
-	return run_manual(e, fn, fn->name.range, args, n, results);
-}
-
-static void
-run_entry(Elab *e, FnDecl *fn)
-{
-	int n;
-	Item *results;
 	bool right = true;
-	for (int i = 0; i < fn->params.n; i++)
-		declare_param(e, fn->params.v[i], true);
-	if (!run_declared(e, fn, &n, &results) || !result_names_differ(e, fn))
-		return;
-	Value **outputs = NEW_ARRAY(e->arena, Value *, n);
-	for (int i = 0; i < n; i++) {
-		outputs[i] = add_output(e, fn, i, n, &results[i]);
-		right &= outputs[i] != NULL;
-	}
-	if (!right)
-		return;
-	make_return(e->block, n, outputs, fn->name.range, "return");
-	for (int i = 0; i < n; i++) {
-		const Named *result = &e->m->results[i];
-		if (table_get(e->frame->names, result->name) == NULL)
-			APPEND(e->arena, e->m->named, e->m->nnamed, *result);
-	}
-}
-
-/* What a function is elaborated in that nobody calls. */
-static void
-enter(Elab *e, FnDecl *fn, Frame *frame, Block *block)
-{
-	frame->fn = fn;
-	frame->names = table_new(e->arena);
-	frame->prefix = "";
+	*frame = (Frame){.fn = fn, .names = table_new(e->arena), .prefix = ""};
+	frame->is_entry = block == e->m->entry;
+	frame->unlisted = !frame->is_entry;
 	e->frame = frame;
 	e->block = block;
 	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
 	fn->active = true;
 	fn->instances++;
+	for (int i = 0; i < fn->params.n; i++) {
+		args[i] = declare_param(e, fn->params.v[i]);
+		right &= args[i] != NULL;
+	}
+	if (fn->mode != FN_manual)
+		right = run_body(e, fn, n, results);
+	else
+		right = right && run_manual(e, fn, fn->name.range, args, n, results);
+	fn->active = false;
+	return right;
 }
 
 static void
-elaborate_entry(Elab *e, FnDecl *fn)
+run_entry(Elab *e, FnDecl *fn)
 {
-	Frame frame = {.is_entry = true};
-	int errors = diag_errors(e->session);
-	enter(e, fn, &frame, e->m->entry);
-	run_entry(e, fn);
-	fn->active = false;
+	Frame frame;
+	int n, errors = diag_errors(e->session);
+	Item *results;
+	Table *seen = table_new(e->arena);
+	bool right = run_uncalled(e, fn, &frame, e->m->entry, &n, &results);
+	for (int i = 0; right && fn->has_results && i < n; i++) {
+		Param *p = fn->results.v[i];
+		const char *name = result_name(e, fn, i, n);
+		right = table_add(seen, name, p)
+			|| complain(e, DIAG_duplicate, p->range, "two results are named '%s'",
+				name);
+	}
+	Value **outputs = right ? NEW_ARRAY(e->arena, Value *, n) : NULL;
+	for (int i = 0; outputs != NULL && i < n; i++) {
+		outputs[i] = add_output(e, fn, i, n, &results[i]);
+		right &= outputs[i] != NULL;
+	}
+	if (right)
+		make_return(e->block, n, outputs, fn->name.range, "return");
+	for (int i = 0; right && i < n; i++) {
+		const Named *result = &e->m->results[i];
+		if (table_get(frame.names, result->name) == NULL)
+			APPEND(e->arena, e->m->named, e->m->nnamed, *result);
+	}
 	if (diag_errors(e->session) == errors)
 		symbols_warn_unused(e, &frame);
 	e->frame = NULL;
 }
 
-/* ---- functions nobody calls */
-
-/* Every parameter has a full type without undeclared sizes. */
-static bool
-is_closed(Elab *e, const FnDecl *fn)
-{
-	for (int i = 0; i < fn->params.n; i++) {
-		const Param *p = fn->params.v[i];
-		if (p->type == NULL || (!p->type->has_dtype && p->type->name.s == NULL))
-			return false;
-		for (int d = 0; d < p->type->dims.n; d++) {
-			const DimSpec *dim = p->type->dims.v[d];
-			if (dim->size == NULL)
-				return false;
-			if (dim->size->kind == E_name
-				&& table_get(e->globals, dim->size->name) == NULL)
-				return false;
-		}
-	}
-	return true;
-}
-
-/* Each is elaborated into a block of its own, for its mistakes. */
+/* Functions nobody calls, of which every parameter has a full type without
+   undeclared sizes: each in a block of its own, for its mistakes. */
 static void
 check_uncalled(Elab *e)
 {
 	for (int i = 0; i < table_count(e->functions); i++) {
 		FnDecl *fn = table_value(e->functions, i);
-		Frame frame = {.unlisted = true};
+		Frame frame;
 		int n;
 		Item *results;
-		if (fn->instances > 0 || fn->mode == FN_extern || !is_closed(e, fn))
+		bool closed = fn->instances == 0 && fn->mode != FN_extern;
+		for (int k = 0; closed && k < fn->params.n; k++) {
+			const Param *p = fn->params.v[k];
+			closed = has_full_type(p);
+			for (int d = 0; closed && d < p->type->dims.n; d++)
+				closed = ((const DimSpec *)p->type->dims.v[d])->size != NULL
+					&& undeclared_size(e, p->type, d) == NULL;
+		}
+		if (!closed)
 			continue;
-		enter(e, fn, &frame, block_new(e->m, NULL));
+		Block *block = block_new(e->m, NULL);
+		APPEND(e->arena, e->m->uncalled, e->m->nuncalled, block);
 		e->uncalled = fn->mode == FN_manual && fn->manual_axes.n > 0;
-		for (int k = 0; k < fn->params.n; k++)
-			declare_param(e, fn->params.v[k], false);
-		APPEND(e->arena, e->m->uncalled, e->m->nuncalled, e->block);
-		run_declared(e, fn, &n, &results);
-		fn->active = e->uncalled = false;
+		run_uncalled(e, fn, &frame, block, &n, &results);
+		e->uncalled = false;
 		e->frame = NULL;
 	}
 }
 
 /* ---- whole programs */
-
-static void
-load_prelude(Elab *e)
-{
-	static const char text[] =
-#include "prelude.inc"
-		;
-	int file = source_add_text(e->session, "<prelude>", text, (int)sizeof text - 1);
-	const Program *p = parse_file(e->session, file, DIAG_syntax);
-	if (p == NULL)
-		die("prelude: syntax error");
-	e->prelude = table_new(e->arena);
-	for (int i = 0; i < p->items.n; i++) {
-		const Decl *d = p->items.v[i];
-		table_set(e->prelude, d->fn->name.s, d->fn);
-	}
-}
 
 /* The file's name without directory and suffix. */
 static const char *
@@ -300,6 +232,9 @@ Module *
 front_compile(Session *session, int file, const FrontOptions *options)
 {
 	Elab elab = {.session = session, .arena = session->arena, .options = options};
+	static const char prelude[] =
+#include "prelude.inc"
+		;
 	Elab *e = &elab;
 	int errors = diag_errors(session);
 	List items;
@@ -307,7 +242,16 @@ front_compile(Session *session, int file, const FrontOptions *options)
 	e->functions = table_new(e->arena);
 	e->m = module_new(session, module_name(e, file));
 	e->m->mesh.target = target_default();
-	load_prelude(e);
+	e->prelude = table_new(e->arena);
+	const Program *p = parse_file(session,
+		source_add_text(session, "<prelude>", prelude, (int)sizeof prelude - 1),
+		DIAG_syntax);
+	if (p == NULL)
+		die("prelude: syntax error");
+	for (int i = 0; i < p->items.n; i++) {
+		FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
+		table_set(e->prelude, fn->name.s, fn);
+	}
 	if (!load_items(session, file, &items))
 		return NULL;
 	declare_all(e, items, file);
@@ -315,7 +259,7 @@ front_compile(Session *session, int file, const FrontOptions *options)
 	if (entry == NULL || diag_errors(session) != errors)
 		return NULL;
 	e->m->entry_name = entry->name.s;
-	elaborate_entry(e, entry);
+	run_entry(e, entry);
 	check_uncalled(e);
 	return e->m;
 }

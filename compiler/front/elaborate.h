@@ -180,6 +180,12 @@ void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);
 void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
+/* What other languages call something, and what to write here. */
+typedef struct Habit {
+	const char *theirs, *ours;
+} Habit;
+const char *habit_of(const Habit *habits, size_t n, const char *name);
+#define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 const char *dtype_habit(const char *name); /* "float32" -> "f32" */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
 void give_name(Elab *e, Name name, Value *v);
@@ -237,6 +243,10 @@ Value *
 annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const char *what);
 
 /* types.c */
+/* f32[B, D@X], or the name of one that is declared; not [B, D]. */
+bool has_full_type(const Param *p);
+/* The b of f32[b, d], if nothing of that name is declared; else NULL. */
+const Expr *undeclared_size(Elab *e, const TypeSpec *type, int dim);
 bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis);
 bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
 /* The value as annotated: checked, and placed if that was written; exactly:
@@ -266,6 +276,8 @@ Item index_first(Elab *e, const Item *item, const Item *i);
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
 Item call_function(Elab *e, FnDecl *fn, const Expr *call);
+/* The argument, as the parameter declares it. */
+Item placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x);
 
 /* mesh.c */
 /* Of a dim or an axis; as the command line says, if it does. */
@@ -313,8 +325,6 @@ bool check_manual_placement(Elab *e, const Annotation *a);
 
 /* extern.c: whether the rule fits the signature, as far as that says; calls. */
 void check_extern(Elab *e, const FnDecl *fn);
-/* Its arguments are placed. */
-Item
-call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *results, Range call);
+Item call_extern(Elab *e, FnDecl *fn, const Item *args, Range call);
 
 #endif

@@ -36,23 +36,7 @@ eval_name(Elab *e, const Expr *x)
 	return item;
 }
 
-static Item
-eval_tuple(Elab *e, const Expr *x)
-{
-	Item *items = NEW_ARRAY(e->arena, Item, x->args.n);
-	bool right = true;
-	for (int i = 0; i < x->args.n; i++) {
-		items[i] = eval(e, x->args.v[i]);
-		right &= items[i].kind != IT_error;
-	}
-	if (!right)
-		return item_error;
-	return item_tuple(e, x->range, x->args.n, items);
-}
-
-static const struct Member {
-	const char *name, *hint;
-} members[] = {
+static const Habit members[] = {
 	{"shape", "the size of dim d is size(x, d)"},
 	{"T", "use transpose(x, (1, 0))"},
 	{"dtype", "a tensor's dtype is known from its declaration"},
@@ -79,13 +63,13 @@ eval_member(Elab *e, const Expr *x)
 		report_unknown_name(e, module->range, module->name);
 		return item_error;
 	}
-	for (size_t i = 0; i < sizeof members / sizeof *members; i++)
-		if (strcmp(members[i].name, x->name) == 0) {
-			complain(e, DIAG_habit, x->name_range, "there is no '.%s' here: %s",
-				x->name, members[i].hint);
-			return item_error;
-		}
-	complain(e, DIAG_unknown_name, x->name_range, "values have no member '%s'", x->name);
+	const char *hint = HABIT(members, x->name);
+	if (hint != NULL)
+		complain(e, DIAG_habit, x->name_range, "there is no '.%s' here: %s", x->name,
+			hint);
+	else
+		complain(e, DIAG_unknown_name, x->name_range, "values have no member '%s'",
+			x->name);
 	return item_error;
 }
 
@@ -150,20 +134,6 @@ eval_indices(Elab *e, const Expr *x)
 	return items;
 }
 
-static Item
-eval_index(Elab *e, const Expr *x)
-{
-	if (x->left->kind == E_name && dtype_habit(x->left->name) != NULL
-		&& symbol_find(e, x->left->name) == NULL) {
-		report_unknown_name(e, x->left->range, x->left->name);
-		return item_error;
-	}
-	Item from = eval_value(e, x->left);
-	if (from.kind == IT_error)
-		return from;
-	return index_item(e, x, eval_indices(e, x), &from);
-}
-
 /* ---- any expression */
 
 static Item
@@ -196,12 +166,28 @@ eval_kind(Elab *e, const Expr *x)
 		return eval_call(e, x);
 	case E_cast:
 		return eval_cast(e, x);
-	case E_index:
-		return eval_index(e, x);
+	case E_index: {
+		const Expr *left = x->left;
+		if (left->kind == E_name && dtype_habit(left->name) != NULL
+			&& symbol_find(e, left->name) == NULL) {
+			report_unknown_name(e, left->range, left->name);
+			return item_error;
+		}
+		Item from = eval_value(e, left);
+		return from.kind == IT_error ? from
+					     : index_item(e, x, eval_indices(e, x), &from);
+	}
 	case E_member:
 		return eval_member(e, x);
-	case E_tuple:
-		return eval_tuple(e, x);
+	case E_tuple: {
+		Item *items = NEW_ARRAY(e->arena, Item, x->args.n);
+		bool right = true;
+		for (int i = 0; i < x->args.n; i++) {
+			items[i] = eval(e, x->args.v[i]);
+			right &= items[i].kind != IT_error;
+		}
+		return right ? item_tuple(e, r, x->args.n, items) : item_error;
+	}
 	case E_type:
 		return type_item(e, r, x->type);
 	}

@@ -16,7 +16,7 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 {
 	for (int i = 0; i < params.n; i++) {
 		const Param *p = params.v[i];
-		if (p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype))
+		if (has_full_type(p))
 			continue;
 		return complain(e, DIAG_extern, p->range,
 			"%s of '%s' needs a full type, as in f32[b, d]", what, fn->name.s);
@@ -88,16 +88,24 @@ check_extern(Elab *e, const FnDecl *fn)
 /* ---- calls */
 
 Item
-call_extern(Elab *e, const FnDecl *fn, const Item *args, const Annotation *results, Range call)
+call_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 {
 	int n = fn->params.n, nresults = fn->results.n;
 	Value **operands = NEW_ARRAY(e->arena, Value *, n);
+	Annotation *results = NEW_ARRAY(e->arena, Annotation, nresults);
 	Type *types = NEW_ARRAY(e->arena, Type, nresults);
 	Item *items = NEW_ARRAY(e->arena, Item, nresults);
 	External *x = NEW(e->arena, External);
 	Site s = {call, fn->name.s, AS_call};
-	for (int i = 0; i < n; i++)
-		operands[i] = args[i].value;
+	for (int i = 0; i < n; i++) {
+		operands[i] = placed_argument(e, fn, fn->params.v[i], args[i]).value;
+		if (operands[i] == NULL)
+			return item_error;
+	}
+	for (int i = 0; i < nresults; i++)
+		if (!annotation_resolve(e, ((const Param *)fn->results.v[i])->type,
+			    &results[i]))
+			return item_error;
 	for (int i = 0; i < nresults; i++)
 		if (!annotation_type(e, &results[i], &types[i]))
 			return item_error;

@@ -101,9 +101,7 @@ symbols_warn_unused(Elab *e, const Frame *frame)
 }
 
 /* What other languages call the dtypes. */
-static const struct Habit {
-	const char *theirs, *ours;
-} dtype_habits[] = {
+static const Habit dtype_habits[] = {
 	{"float16", "f16"},
 	{"half", "f16"},
 	{"bfloat16", "bf16"},
@@ -123,15 +121,14 @@ static const struct Habit {
 	{"s64", "i64"},
 };
 
-static const char *
-habit(const struct Habit *habits, size_t n, const char *name)
+const char *
+habit_of(const Habit *habits, size_t n, const char *name)
 {
 	for (size_t i = 0; i < n; i++)
 		if (strcmp(habits[i].theirs, name) == 0)
 			return habits[i].ours;
 	return NULL;
 }
-#define HABIT(habits, name) habit(habits, sizeof habits / sizeof *habits, name)
 
 const char *
 dtype_habit(const char *name)
@@ -139,7 +136,7 @@ dtype_habit(const char *name)
 	return HABIT(dtype_habits, name);
 }
 
-static const struct Habit constant_habits[] = {
+static const Habit constant_habits[] = {
 	{"True", "it is written true"},
 	{"False", "it is written false"},
 	{"None", "leave the argument out; x[:, new] inserts a dim"},
@@ -153,13 +150,27 @@ static const struct Habit constant_habits[] = {
 	{"lax", "functions are built in and need no module: exp(x)"},
 };
 
-/* The nearest of all names in sight; not for each of 100,000 mistakes. */
-static void
-suggest_symbol(Elab *e, const char *name)
+void
+report_unknown_name(Elab *e, Range where, const char *name)
 {
 	enum { MAX_HINTS = 100 };
-	const char **words = NULL;
+	const char *hint = HABIT(constant_habits, name), **words = NULL;
 	int n = 0;
+	if (hint != NULL) {
+		complain(e, DIAG_habit, where, "there is no '%s' here: %s", name, hint);
+		return;
+	}
+	if (dtype_habit(name) != NULL) {
+		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
+		return;
+	}
+	if (table_get(e->functions, name) != NULL || builtin_find(name) != NULL) {
+		complain(e, DIAG_unknown_name, where,
+			"'%s' is a function; its arguments are missing", name);
+		return;
+	}
+	complain(e, DIAG_unknown_name, where, "'%s' is not declared", name);
+	/* The nearest of all names in sight; not for each of 100,000 mistakes. */
 	if (name[1] == '\0' || diag_errors(e->session) > MAX_HINTS)
 		return;
 	for (int i = 0; e->frame != NULL && i < table_count(e->frame->names); i++)
@@ -170,24 +181,7 @@ suggest_symbol(Elab *e, const char *name)
 	suggest(e, name, words, n);
 }
 
-void
-report_unknown_name(Elab *e, Range where, const char *name)
-{
-	const char *hint = HABIT(constant_habits, name);
-	if (hint != NULL) {
-		complain(e, DIAG_habit, where, "there is no '%s' here: %s", name, hint);
-	} else if (dtype_habit(name) != NULL) {
-		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
-	} else if (table_get(e->functions, name) != NULL || builtin_find(name) != NULL) {
-		complain(e, DIAG_unknown_name, where,
-			"'%s' is a function; its arguments are missing", name);
-	} else {
-		complain(e, DIAG_unknown_name, where, "'%s' is not declared", name);
-		suggest_symbol(e, name);
-	}
-}
-
-static const struct Habit function_habits[] = {
+static const Habit function_habits[] = {
 	{"P", "placements are written in types: f32[B@X, D@(Y,Z), F]"},
 	{"PartitionSpec", "placements are written in types: f32[B@X, D@(Y,Z), F]"},
 	{"NamedSharding", "placements are written in types: f32[B@X, D@(Y,Z), F]"},

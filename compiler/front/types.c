@@ -163,6 +163,20 @@ place(Elab *e, Annotation *a)
 
 /* ---- sizes */
 
+bool
+has_full_type(const Param *p)
+{
+	return p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype);
+}
+
+const Expr *
+undeclared_size(Elab *e, const TypeSpec *type, int dim)
+{
+	const Expr *size = ((const DimSpec *)type->dims.v[dim])->size;
+	bool named = size != NULL && size->kind == E_name;
+	return named && symbol_find(e, size->name) == NULL ? size : NULL;
+}
+
 static bool
 resolve_dims(Elab *e, Annotation *a)
 {

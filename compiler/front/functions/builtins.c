@@ -179,9 +179,7 @@ formals_of(Elab *e, const Builtin *b)
 
 /* ---- matching */
 
-static const struct Habit {
-	const char *theirs, *ours;
-} keyword_habits[] = {
+static const Habit keyword_habits[] = {
 	{"axis", "dim"},
 	{"axes", "dim"},
 	{"dims", "dim"},
@@ -211,46 +209,24 @@ note_signature(Call *c)
 	return false;
 }
 
-static bool
-unknown_keyword(Call *c, const Arg *arg)
-{
-	for (size_t i = 0; i < sizeof keyword_habits / sizeof *keyword_habits; i++) {
-		const struct Habit *h = &keyword_habits[i];
-		if (strcmp(h->theirs, arg->name.s) != 0 || find_formal(c->formals, h->ours) < 0)
-			continue;
-		return complain(c->elab, DIAG_habit, arg->name.range,
-			"'%s=' is written %s=", h->theirs, h->ours);
-	}
-	complain(c->elab, DIAG_arguments, arg->name.range, "'%s' has no parameter '%s'",
-		c->builtin->name, arg->name.s);
-	return note_signature(c);
-}
-
-static bool
-may_call(Call *c, const Expr *call)
-{
-	const Elab *e = c->elab;
-	bool manual = e->manual != NULL, whole = manual && e->manual->whole;
-	BuiltinPlace place = c->builtin->place;
-	if (place != (manual ? PLACE_global : PLACE_manual) || (manual && !whole))
-		return true;
-	return complain(c->elab, DIAG_manual, call->left->range,
-		manual ? "'%s' places whole tensors; in a manual function every tensor is on "
-			 "one device"
-		       : "'%s' is for manual functions, which are written for one device; here "
-			 "tensors are whole",
-		c->builtin->name);
-}
-
 bool
 builtin_match(Call *c, const Expr *call, int *at)
 {
-	const Formals *s = formals_of(c->elab, c->builtin);
+	Elab *e = c->elab;
+	const char *name = c->builtin->name;
+	const Formals *s = formals_of(e, c->builtin);
+	bool manual = e->manual != NULL;
 	bool taken[MAX_PARAMS] = {false};
 	c->formals = s;
 	c->nitems = s->n;
-	if (!may_call(c, call))
-		return false;
+	if (c->builtin->place == (manual ? PLACE_global : PLACE_manual)
+		&& !(manual && !e->manual->whole))
+		return complain(e, DIAG_manual, call->left->range,
+			manual ? "'%s' places whole tensors; in a manual function every tensor "
+				 "is on one device"
+			       : "'%s' is for manual functions, which are written for one "
+				 "device; here tensors are whole",
+			name);
 	for (int i = 0; i < call->args.n; i++) {
 		const Arg *arg = call->args.v[i];
 		int to = i < s->n ? i : -1;
@@ -258,19 +234,26 @@ builtin_match(Call *c, const Expr *call, int *at)
 			if (s->v[k].rest)
 				to = k;
 		if (arg->name.s != NULL) {
+			const char *ours = HABIT(keyword_habits, arg->name.s);
 			to = find_formal(s, arg->name.s);
-			if (to < 0)
-				return unknown_keyword(c, arg);
+			if (to < 0 && ours != NULL && find_formal(s, ours) >= 0)
+				return complain(e, DIAG_habit, arg->name.range,
+					"'%s=' is written %s=", arg->name.s, ours);
+			if (to < 0) {
+				complain(e, DIAG_arguments, arg->name.range,
+					"'%s' has no parameter '%s'", name, arg->name.s);
+				return note_signature(c);
+			}
 		}
 		if (to < 0) {
-			complain(c->elab, DIAG_arguments, arg->range,
-				"'%s' takes at most %d argument%s", c->builtin->name, s->n,
+			complain(e, DIAG_arguments, arg->range,
+				"'%s' takes at most %d argument%s", name, s->n,
 				s->n == 1 ? "" : "s");
 			return note_signature(c);
 		}
 		if (taken[to] && !s->v[to].rest)
-			return complain(c->elab, DIAG_arguments, arg->range,
-				"'%s' is given '%s' twice", c->builtin->name, s->v[to].name);
+			return complain(e, DIAG_arguments, arg->range,
+				"'%s' is given '%s' twice", name, s->v[to].name);
 		taken[to] = true;
 		at[i] = to;
 	}
@@ -280,8 +263,8 @@ builtin_match(Call *c, const Expr *call, int *at)
 		c->items[i].range = call->range;
 		if (taken[i] || !f->required)
 			continue;
-		complain(c->elab, DIAG_arguments, call->range, "'%s' needs an argument '%s'",
-			c->builtin->name, f->name);
+		complain(e, DIAG_arguments, call->range, "'%s' needs an argument '%s'", name,
+			f->name);
 		return note_signature(c);
 	}
 	return true;
