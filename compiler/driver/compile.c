@@ -267,8 +267,7 @@ build(Compilation *c, const char *output)
 
 	time_start(c);
 	good = good
-		&& build_executable(c->session, &source, output, &c->options->build,
-			&c->externs);
+		&& build_program(c->session, &source, output, &c->options->build, &c->externs);
 	time_stop(c, "cc");
 	text_free(&source);
 	return good;

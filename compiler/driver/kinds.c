@@ -90,7 +90,7 @@ print_obj(Compilation *c, const Output *out, Text *t)
 	bool good = compilation_c(c, &source);
 
 	(void)t; /* the C compiler writes the file */
-	good = good && build_object(c->session, &source, out->path, &c->options->build);
+	good = good && build_program(c->session, &source, out->path, &c->options->build, NULL);
 	text_free(&source);
 	return good;
 }

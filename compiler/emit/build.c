@@ -16,14 +16,10 @@
 
 typedef struct Command {
 	Session *session;
-	const char *directory; /* private to it */
 	const char **argv;
 	int n;
+	const char *include, *runtime, *eval; /* of the runtime */
 } Command;
-
-typedef struct Runtime {
-	const char *include, *runtime, *eval;
-} Runtime;
 
 static void
 add(Command *c, const char *argument)
@@ -44,43 +40,35 @@ add_words(Command *c, const char *words)
 
 /* ---- where things are --------------------------------------------------- */
 
-static const char *
-own_directory(Session *s)
-{
-	char path[PATH_MAX];
-	ssize_t n = readlink("/proc/self/exe", path, sizeof path - 1);
-
-	if (n < 0)
-		return ".";
-	path[n] = 0;
-	char *slash = strrchr(path, '/');
-	return arena_strndup(s->arena, path, (size_t)(slash - path));
-}
+/* From shdc's directory: in the build tree, and installed. */
+static const struct {
+	const char *include, *libraries, *runtime, *eval;
+} places[] = {
+	{SHDC_RUNTIME_SOURCE, "../..", "runtime/libshdrt.a", "compiler/eval/libshdeval.a"},
+	{"../" SHDC_INCLUDEDIR, "../" SHDC_LIBDIR, "libshdrt.a", "libshdeval.a"},
+};
 
 static bool
-runtime_at(Session *s, const char *library, const char *include, const char *runtime,
-	const char *eval, Runtime *r)
+find_runtime(Command *c)
 {
-	const char *own = own_directory(s);
+	Arena *a = c->session->arena;
+	char own[PATH_MAX] = "./";
+	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
 
-	r->include =
-		include[0] == '/' ? include : arena_printf(s->arena, "%s/%s", own, include);
-	r->runtime = arena_printf(s->arena, "%s/%s/%s", own, library, runtime);
-	r->eval = arena_printf(s->arena, "%s/%s/%s", own, library, eval);
-	return !access(r->runtime, R_OK);
-}
-
-static bool
-find_runtime(Session *s, Runtime *r)
-{
-	if (runtime_at(s, "../..", SHDC_RUNTIME_SOURCE, "runtime/libshdrt.a",
-		    "compiler/eval/libshdeval.a", r))
-		return true;
-	if (runtime_at(s, "../" SHDC_LIBDIR, "../" SHDC_INCLUDEDIR, "libshdrt.a",
-		    "libshdeval.a", r))
-		return true;
-	diag(s, DIAG_tool_failed, (Range){0},
-		"the runtime library is not where shdc is installed: no %s", r->runtime);
+	own[n < 0 ? 2 : n] = 0;
+	*strrchr(own, '/') = 0;
+	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
+		c->include = places[i].include;
+		if (*c->include != '/')
+			c->include = arena_printf(a, "%s/%s", own, c->include);
+		c->runtime = arena_printf(a, "%s/%s/%s", own, places[i].libraries,
+			places[i].runtime);
+		c->eval = arena_printf(a, "%s/%s/%s", own, places[i].libraries, places[i].eval);
+		if (!access(c->runtime, R_OK))
+			return true;
+	}
+	diag(c->session, DIAG_tool_failed, (Range){0},
+		"the runtime library is not where shdc is installed: no %s", c->runtime);
 	return false;
 }
 
@@ -103,102 +91,16 @@ program_path(Session *s, const char *name)
 	return NULL;
 }
 
-/* By the name that links lead to: cc -> gcc -> x86_64-linux-gnu-gcc-12. */
-static bool
-is_gcc(const char *path)
-{
-	char resolved[PATH_MAX];
-
-	if (!path || !realpath(path, resolved))
-		return false;
-	return strstr(strrchr(resolved, '/'), "gcc") != NULL;
-}
-
 /* ---- the command -------------------------------------------------------- */
 
 /*
  * Loops vectorise and floats round as written: no contraction to fused
  * multiply-adds.  Buffers of different types share memory.
  */
-static const char *const flags[] = {"-std=gnu11", "-march=native", "-ffp-contract=off",
-	"-fno-trapping-math", "-fno-math-errno", "-fwrapv", "-fno-strict-aliasing"};
+static const char flags[] = "-std=gnu11 -march=native -ffp-contract=off -fno-trapping-math "
+			    "-fno-math-errno -fwrapv -fno-strict-aliasing";
 
-static void
-add_flags(Command *c, const BuildOptions *o)
-{
-	for (size_t i = 0; i < sizeof flags / sizeof flags[0]; i++)
-		add(c, flags[i]);
-	add(c, arena_printf(c->session->arena, "-O%d", o->optimize));
-	if (o->optimize == 2)
-		add(c, "-ftree-vectorize");
-	/* gcc vectorises little at -O2; clang does not know its word for it. */
-	if (o->optimize == 2 && is_gcc(program_path(c->session, c->argv[0])))
-		add(c, "-fvect-cost-model=dynamic");
-	if (o->debug)
-		add(c, "-g");
-	add_words(c, o->cflags);
-}
-
-static bool
-run(Command *c)
-{
-	int status;
-
-	if (!program_path(c->session, c->argv[0])) {
-		diag(c->session, DIAG_no_compiler, (Range){0}, "there is no C compiler '%s'",
-			c->argv[0]);
-		diag_line(c->session, "--cc=PATH names one; --interpret needs none");
-		return false;
-	}
-	add(c, NULL);
-	if (!process_run(c->session, c->argv, c->directory, &status))
-		return false;
-	if (status)
-		diag(c->session, DIAG_tool_failed, (Range){0}, "%s failed with status %d",
-			c->argv[0], status);
-	return !status;
-}
-
-/* A device, say: linkers replace what they are told to write. */
-static bool
-is_special(const char *path)
-{
-	struct stat status;
-
-	return !stat(path, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
-}
-
-/* A compiler that does nothing may be content with it. */
-static bool
-was_made(Command *c, const char *made)
-{
-	struct stat status;
-
-	if (!stat(made, &status) && status.st_size > 0)
-		return true;
-	diag(c->session, DIAG_tool_failed, (Range){0},
-		"%s ended without an error, but made nothing", c->argv[0]);
-	return false;
-}
-
-static bool
-copy_to(Session *s, const char *made, const char *output)
-{
-	FILE *f = fopen(made, "rb");
-	Text t = {0};
-	char block[4096];
-	size_t n;
-
-	while (f && (n = fread(block, 1, sizeof block, f)) > 0)
-		text_addn(&t, block, n);
-	if (f)
-		fclose(f);
-	bool good = file_write(s, output, t.n ? t.s : "", t.n);
-	text_free(&t);
-	return good;
-}
-
-/* The libraries of extern functions, and where they are when it runs. */
+/* The libraries of extern functions, where they are when it runs too, and ours. */
 static void
 add_libraries(Command *c, const Externs *externs)
 {
@@ -222,63 +124,89 @@ add_libraries(Command *c, const Externs *externs)
 		add(c, "-Xlinker");
 		add(c, directory);
 	}
-}
-
-static void
-add_link(Command *c, const Runtime *r, const Externs *externs)
-{
-	if (externs->n)
-		add_libraries(c, externs);
-	add(c, r->eval);
-	add(c, r->runtime);
+	add(c, c->eval);
+	add(c, c->runtime);
 	add_words(c, SHDC_LINK);
 	if (externs->n)
 		add_words(c, SHDC_LINK_EXTERN);
 }
 
 static bool
-build(Session *s, const Text *text, const char *output, const BuildOptions *o,
+copy_to(Session *s, const char *made, const char *output)
+{
+	FILE *f = fopen(made, "rb");
+	Text t = {0};
+	char block[4096];
+	size_t n;
+
+	while (f && (n = fread(block, 1, sizeof block, f)) > 0)
+		text_addn(&t, block, n);
+	if (f)
+		fclose(f);
+	bool good = file_write(s, output, t.n ? t.s : "", t.n);
+	text_free(&t);
+	return good;
+}
+
+bool
+build_program(Session *s, const Text *text, const char *output, const BuildOptions *o,
 	const Externs *externs)
 {
-	const char *directory = directory_private(s), *made;
-	bool special = is_special(output);
-	Command c = {.session = s, .directory = directory};
-	Runtime r;
+	const char *cc = o->cc ? o->cc : "cc", *path = program_path(s, cc);
+	const char *directory = directory_private(s);
+	Command c = {.session = s};
+	char resolved[PATH_MAX];
+	struct stat status;
+	int failed;
 
-	if (!directory || !find_runtime(s, &r))
+	if (!directory || !find_runtime(&c))
 		return false;
-	made = special ? arena_printf(s->arena, "%s/program", directory)
-		       : file_beside(s, output);
-	if (!made)
-		return false;
+	/* A device, say: linkers replace what they are told to write. */
+	bool special =
+		!stat(output, &status) && !S_ISREG(status.st_mode) && !S_ISDIR(status.st_mode);
 	const char *source = arena_printf(s->arena, "%s/program.c", directory);
-	if (!file_write(s, source, text->s, text->n))
+	const char *made = special ? arena_printf(s->arena, "%s/program", directory)
+				   : file_beside(s, output);
+	if (!made || !file_write(s, source, text->s, text->n))
 		return false;
-	add(&c, o->cc ? o->cc : "cc");
-	add_flags(&c, o);
+	if (!path) {
+		diag(s, DIAG_no_compiler, (Range){0}, "there is no C compiler '%s'", cc);
+		diag_line(s, "--cc=PATH names one; --interpret needs none");
+		return false;
+	}
+
+	add(&c, cc);
+	add_words(&c, flags);
+	add(&c, arena_printf(s->arena, "-O%d", o->optimize));
+	if (o->optimize == 2)
+		add(&c, "-ftree-vectorize");
+	/* gcc vectorises little at -O2; clang does not know its word for it.  gcc is
+	   known by the name that links lead to: cc -> gcc -> x86_64-linux-gnu-gcc-12. */
+	if (o->optimize == 2 && realpath(path, resolved)
+		&& strstr(strrchr(resolved, '/'), "gcc"))
+		add(&c, "-fvect-cost-model=dynamic");
+	if (o->debug)
+		add(&c, "-g");
+	add_words(&c, o->cflags);
 	add(&c, "-I");
-	add(&c, r.include);
+	add(&c, c.include);
 	add(&c, "-o");
 	add(&c, made);
 	if (!externs)
 		add(&c, "-c");
 	add(&c, source);
 	if (externs)
-		add_link(&c, &r, externs);
-	if (!run(&c) || !was_made(&c, made))
+		add_libraries(&c, externs);
+	add(&c, NULL);
+
+	if (!process_run(s, c.argv, directory, &failed))
 		return false;
-	return special ? copy_to(s, made, output) : file_keep(s, made, output);
-}
-
-bool
-build_executable(Session *s, const Text *c, const char *output, const BuildOptions *o,
-	const Externs *externs)
-{
-	return build(s, c, output, o, externs);
-}
-
-bool
-build_object(Session *s, const Text *c, const char *output, const BuildOptions *o)
-{
-	return build(s, c, output, o, NULL);
+	if (failed)
+		diag(s, DIAG_tool_failed, (Range){0}, "%s failed with status %d", cc, failed);
+	else if (stat(made, &status) || !status.st_size)
+		diag(s, DIAG_tool_failed, (Range){0},
+			"%s ended without an error, but made nothing", cc);
+	else
+		return special ? copy_to(s, made, output) : file_keep(s, made, output);
+	return false;
 }

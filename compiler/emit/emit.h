@@ -17,7 +17,6 @@ typedef struct EmitOptions {
 } EmitOptions;
 void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
 
-/* build.c: starts the C compiler.  False after a diagnostic. */
 typedef struct BuildOptions {
 	const char *cc;		  /* NULL: cc */
 	const char *cflags;	  /* separated by blanks; NULL: none */
@@ -26,8 +25,9 @@ typedef struct BuildOptions {
 	const char **directories; /* -L */
 	int ndirectories;
 } BuildOptions;
-bool build_executable(Session *s, const Text *c, const char *output, const BuildOptions *o,
+/* build.c: starts the C compiler, for an executable, or for an object where externs
+   is NULL.  False after a diagnostic. */
+bool build_program(Session *s, const Text *text, const char *output, const BuildOptions *o,
 	const Externs *externs);
-bool build_object(Session *s, const Text *c, const char *output, const BuildOptions *o);
 
 #endif
