@@ -279,7 +279,7 @@ multiply_equation(Equation *q)
 	bool widens = dtypes[dtype].class == dtypes[from].class
 		&& dtypes[dtype].bytes != dtypes[from].bytes;
 	Term out = {0};
-	int nout;
+	int nout = 0;
 	if (!read_result(q, &out, &nout))
 		return NULL;
 	if (dtype == D_pred)
