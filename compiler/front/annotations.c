@@ -151,8 +151,7 @@ annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const 
 	if (item_is_number(item) && !a->has_dtype)
 		return complain(e, DIAG_literal, item->range,
 			"%s needs a dtype; write it as a cast: f32(...)", show_item(e, item));
-	if (item_is_number(item))
-		*item = item_tensor(item->range, item_constant(e, s, a->dtype, item));
+	*item = item_typed(e, s, a->dtype, *item);
 	if (item->kind == IT_tensor)
 		return annotation_unify(e, a, &item->value->type, item->range, code, what)
 				&& annotation_check(e, a)

@@ -276,24 +276,6 @@ typedef struct Scan {
 	int64_t trips;
 } Scan;
 
-static bool
-add_scanned(Elab *e, Scan *scan, const Item *item)
-{
-	if (item->kind != IT_tensor || item->value->type.rank == 0)
-		return complain(e, DIAG_loop, item->range,
-			"a loop goes over dim 0 of a tensor, or over a range 0..N; this is %s",
-			show_item(e, item));
-	int64_t trips = item->value->type.dims[0];
-	if (scan->n > 0 && trips != scan->trips)
-		return complain(e, DIAG_loop, item->range,
-			"dim 0 has size %" PRId64 ", not %" PRId64
-			" as that of the tensor before it",
-			trips, scan->trips);
-	scan->trips = trips;
-	scan->items[scan->n++] = *item;
-	return true;
-}
-
 /* (w, b) in (Ws, Bs) goes over both at once. */
 static bool
 scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
@@ -309,9 +291,24 @@ scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 		return complain(e, DIAG_loop, s->value->range,
 			"a loop over %s has a name for each, in parentheses: for (a, b) in ...",
 			show_item(e, &value));
-	for (int i = 0; i < n; i++)
-		if (items[i].kind == IT_error || !add_scanned(e, scan, &items[i]))
+	for (int i = 0; i < n; i++) {
+		const Item *x = &items[i];
+		if (x->kind == IT_error)
 			return false;
+		if (x->kind != IT_tensor || x->value->type.rank == 0)
+			return complain(e, DIAG_loop, x->range,
+				"a loop goes over dim 0 of a tensor, or over a range 0..N; "
+				"this is %s",
+				show_item(e, x));
+		int64_t trips = x->value->type.dims[0];
+		if (i > 0 && trips != scan->trips)
+			return complain(e, DIAG_loop, x->range,
+				"dim 0 has size %" PRId64 ", not %" PRId64
+				" as that of the tensor before it",
+				trips, scan->trips);
+		scan->trips = trips;
+		scan->items[scan->n++] = *x;
+	}
 	return scan->trips <= INT32_MAX
 		|| complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
 			INT32_MAX);
@@ -388,12 +385,6 @@ run_unroll(Elab *e, const Stmt *s)
 
 /* ---- for: the loop */
 
-static Value *
-bound_value(Elab *e, Site s, const Item *bound)
-{
-	return bound->kind == IT_tensor ? bound->value : item_constant(e, s, D_i32, bound);
-}
-
 static void
 run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
 {
@@ -404,7 +395,7 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
 		l.index = (Name){unnamed, s->word};
 	add_assigned(e, &l.vars, s->body);
 	if (!has_effect(e, s, &l.vars)
-		|| !loop_begin(e, &l, bound_value(e, l.site, &bounds->from)))
+		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, bounds->from).value))
 		return;
 	if (bounds->known) {
 		int64_t trips = bounds->to.integer - bounds->from.integer;
@@ -412,7 +403,7 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
 	}
 	enter_body(e, &l, 0);
 	Value *condition = make_compare(at(e, l.site), DIR_LT, l.op->bodies[0]->params[0],
-		bound_value(e, l.site, &bounds->to));
+		item_typed(e, l.site, D_i32, bounds->to).value);
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
 	run_iteration(e, s, name, NULL, scan, item_tensor(name.range, i));

@@ -203,6 +203,8 @@ bool item_is_number(const Item *item); /* int, float or bool */
 double item_double(const Item *item);
 /* A scalar constant of a dtype; NULL after a message when it does not fit. */
 Value *item_constant(Elab *e, Site s, DType dtype, const Item *item);
+/* The item; a number as a constant of the dtype. */
+Item item_typed(Elab *e, Site s, DType dtype, Item item);
 
 /* operators.c */
 Item apply_operator(Elab *e, Range r, Operator op, int n, const Item *items);

@@ -121,3 +121,11 @@ item_constant(Elab *e, Site s, DType dtype, const Item *item)
 	}
 	return NULL;
 }
+
+Item
+item_typed(Elab *e, Site s, DType dtype, Item item)
+{
+	if (!item_is_number(&item))
+		return item;
+	return item_tensor(item.range, item_constant(e, s, dtype, &item));
+}

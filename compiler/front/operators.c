@@ -25,49 +25,39 @@ static const struct {
 
 /* ---- tensors */
 
-/* The dtype the tensors among the operands share; literals follow it. */
-static bool
-common_dtype(Elab *e, Site s, int n, const Item *items, DType *dtype)
-{
-	const Item *first = NULL;
-	for (int i = 0; i < n; i++) {
-		if (items[i].kind != IT_tensor)
-			continue;
-		DType d = items[i].value->type.dtype;
-		if (first != NULL && d != *dtype) {
-			complain(e, DIAG_dtype, first->range,
-				"'%s' of %s and %s; convert one of them: %s(...)", s.label,
-				dtypes[*dtype].name, dtypes[d].name, dtypes[*dtype].name);
-			diag_label(e->session, items[i].range, "%s", dtypes[d].name);
-			return false;
-		}
-		first = &items[i];
-		*dtype = d;
-	}
-	return first != NULL
-		|| complain(e, DIAG_literal, s.range,
-			"'%s' of literals alone has no dtype; write one as a cast: f32(...)",
-			s.label);
-}
-
+/* The dtype is the one the tensors among the operands share; literals follow it. */
 bool
 to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 {
-	DType dtype = D_f32;
+	const Item *first = NULL;
 	for (int i = 0; i < n; i++) {
 		if (items[i].kind == IT_error)
 			return false;
-		if (items[i].kind == IT_tensor || item_is_number(&items[i]))
-			continue;
-		return complain(e, DIAG_argument_kind, items[i].range,
-			"'%s' takes tensors and numbers, not %s", s.label,
-			show_item(e, &items[i]));
+		if (items[i].kind != IT_tensor && !item_is_number(&items[i]))
+			return complain(e, DIAG_argument_kind, items[i].range,
+				"'%s' takes tensors and numbers, not %s", s.label,
+				show_item(e, &items[i]));
 	}
-	if (!common_dtype(e, s, n, items, &dtype))
-		return false;
 	for (int i = 0; i < n; i++) {
-		v[i] = items[i].kind == IT_tensor ? items[i].value
-						  : item_constant(e, s, dtype, &items[i]);
+		if (items[i].kind != IT_tensor)
+			continue;
+		DType dtype = items[i].value->type.dtype;
+		const DType *known = first != NULL ? &first->value->type.dtype : &dtype;
+		if (dtype != *known) {
+			complain(e, DIAG_dtype, first->range,
+				"'%s' of %s and %s; convert one of them: %s(...)", s.label,
+				dtypes[*known].name, dtypes[dtype].name, dtypes[*known].name);
+			diag_label(e->session, items[i].range, "%s", dtypes[dtype].name);
+			return false;
+		}
+		first = &items[i];
+	}
+	if (first == NULL)
+		return complain(e, DIAG_literal, s.range,
+			"'%s' of literals alone has no dtype; write one as a cast: f32(...)",
+			s.label);
+	for (int i = 0; i < n; i++) {
+		v[i] = item_typed(e, s, first->value->type.dtype, items[i]).value;
 		if (v[i] == NULL)
 			return false;
 	}
@@ -145,22 +135,6 @@ is_comparison(Operator op)
 	return op >= OPERATOR_eq && op <= OPERATOR_ge;
 }
 
-static bool
-fold_comparison(Direction d, const Item *a, const Item *b)
-{
-	double x = item_double(a), y = item_double(b);
-	int order = x < y ? -1 : x > y;
-	if (a->kind != IT_float && b->kind != IT_float)
-		order = a->integer < b->integer ? -1 : a->integer > b->integer;
-	else if (isnan(x) || isnan(y))
-		return d == DIR_NE;
-	if (d == DIR_EQ || d == DIR_NE)
-		return (order == 0) == (d == DIR_EQ);
-	if (d == DIR_LT || d == DIR_GE)
-		return (order < 0) == (d == DIR_LT);
-	return (order > 0) == (d == DIR_GT);
-}
-
 static Item
 fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 {
@@ -176,11 +150,22 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 	if (logical)
 		return item_bool(r,
 			op == OPERATOR_and ? a->integer & b->integer : a->integer | b->integer);
-	if (compares)
-		return item_bool(r, fold_comparison(operators[op].direction, a, b));
+	double x = item_double(a), y = item_double(b);
+	if (compares) {
+		Direction d = operators[op].direction;
+		int order = x < y ? -1 : x > y;
+		if (a->kind != IT_float && b->kind != IT_float)
+			order = a->integer < b->integer ? -1 : a->integer > b->integer;
+		else if (isnan(x) || isnan(y))
+			return item_bool(r, d == DIR_NE);
+		if (d == DIR_EQ || d == DIR_NE)
+			return item_bool(r, (order == 0) == (d == DIR_EQ));
+		if (d == DIR_LT || d == DIR_GE)
+			return item_bool(r, (order < 0) == (d == DIR_LT));
+		return item_bool(r, (order > 0) == (d == DIR_GT));
+	}
 	if (a->kind == IT_int && b->kind == IT_int)
 		return fold_integers(e, r, op, a->integer, b->integer);
-	double x = item_double(a), y = item_double(b);
 	return item_float(r,
 		op == OPERATOR_add	     ? x + y
 			: op == OPERATOR_sub ? x - y

@@ -9,6 +9,7 @@
  * of each of its bodies, behind those there are.
  */
 #include "elaborate.h"
+#include "ir/flow.h"
 
 /* The params that hold captured value `i`: the last of each body but those
    captured later. */
@@ -18,41 +19,35 @@ captured_param(const Region *r, const Block *body, int i)
 	return body->params[body->nparams - r->ncaptured + i];
 }
 
-/* The number of the value among those that are captured. */
-static int
-capture(Elab *e, Region *r, Value *v)
-{
-	for (int i = 0; i < r->ncaptured; i++)
-		if (r->captured[i] == v)
-			return i;
-	Block *inner = e->block;
-	e->block = r->around;
-	e->region = r->outer;
-	op_add_operand(r->op, region_value(e, v));
-	e->block = inner;
-	e->region = r;
-	if (r->op->kind == O_while)
-		op_add_result(r->op, v->name, &v->type);
-	for (int i = 0; i < r->op->nbodies; i++)
-		block_add_param(r->op->bodies[i], v->name, &v->type);
-	APPEND(e->arena, r->captured, r->ncaptured, v);
-	return r->ncaptured - 1;
-}
-
 /* A composite's body needs nothing but its parameters; a literal is a constant of
    each use. */
 Value *
 region_value(Elab *e, Value *v)
 {
 	Region *r = e->region;
-	if (r == NULL || v->block == e->block || e->block->parent != r->op)
+	Block *inner = e->block;
+	if (r == NULL || v->block == inner || inner->parent != r->op)
 		return v;
-	if (v->def == NULL || v->def->kind != O_constant)
-		return captured_param(r, e->block, capture(e, r, v));
-	Op *op = op_clone(v->def);
-	op->mode = e->mode;
-	op_append(e->block, op);
-	return op->results[0];
+	if (v->def != NULL && v->def->kind == O_constant) {
+		Op *op = op_clone(v->def);
+		op->mode = e->mode;
+		op_append(inner, op);
+		return op->results[0];
+	}
+	for (int i = 0; i < r->ncaptured; i++)
+		if (r->captured[i] == v)
+			return captured_param(r, inner, i);
+	e->block = r->around;
+	e->region = r->outer;
+	op_add_operand(r->op, region_value(e, v));
+	e->block = inner;
+	e->region = r;
+	if (op_is_loop(r->op))
+		op_add_result(r->op, v->name, &v->type);
+	for (int i = 0; i < r->op->nbodies; i++)
+		block_add_param(r->op->bodies[i], v->name, &v->type);
+	APPEND(e->arena, r->captured, r->ncaptured, v);
+	return captured_param(r, inner, r->ncaptured - 1);
 }
 
 bool

@@ -45,21 +45,6 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	}
 }
 
-static void
-run_let(Elab *e, const Stmt *s)
-{
-	Item value = eval_value(e, s->value);
-	bool fits = !s->tuple || (value.kind == IT_tuple && value.n == s->targets.n);
-	if (value.kind != IT_error && !fits)
-		complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
-			show_item(e, &value));
-	for (int i = 0; i < s->targets.n; i++)
-		bind(e, s, s->targets.v[i],
-			!fits		   ? item_error
-				: s->tuple ? value.items[i]
-					   : value);
-}
-
 /* ---- assignment */
 
 /* The var of this name; NULL, and a message, if that is something else. */
@@ -122,10 +107,8 @@ run_assign(Elab *e, const Stmt *s)
 				item_tensor(target->range, whole));
 		return;
 	}
-	if (item_is_number(&value) && type->rank == 0)
-		value = item_tensor(value.range,
-			item_constant(e, (Site){value.range, "=", AS_call}, type->dtype,
-				&value));
+	if (type->rank == 0)
+		value = item_typed(e, (Site){value.range, "=", AS_call}, type->dtype, value);
 	if (value.kind == IT_tensor && type_equal(&value.value->type, type)) {
 		assign_placed(e, var, name->range, value.range, value);
 	} else if (value.kind != IT_error) {
@@ -162,9 +145,19 @@ run_statement(Elab *e, const Stmt *s)
 {
 	switch (s->kind) {
 	case S_let:
-	case S_var:
-		run_let(e, s);
+	case S_var: {
+		Item value = eval_value(e, s->value);
+		bool fits = !s->tuple || (value.kind == IT_tuple && value.n == s->targets.n);
+		if (value.kind != IT_error && !fits)
+			complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
+				show_item(e, &value));
+		for (int i = 0; i < s->targets.n; i++)
+			bind(e, s, s->targets.v[i],
+				!fits		   ? item_error
+					: s->tuple ? value.items[i]
+						   : value);
 		break;
+	}
 	case S_assign:
 		run_assign(e, s);
 		break;
@@ -205,58 +198,42 @@ run_block(Elab *e, List body)
 
 /* ---- results */
 
-/* `return a, b;` and `return (a, b);` are the same. */
-static bool
-eval_results(Elab *e, const Stmt *s, int *n, Item **results)
+/* False when a result could not be made; the messages say why.  `return a, b;`
+   and `return (a, b);` are the same. */
+bool
+run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 {
+	const Stmt *s = NULL;
+	int at = 0;
+	while (at < fn->body.n && (s = fn->body.v[at++])->kind != S_return)
+		run_statement(e, s);
+	if (s == NULL || s->kind != S_return)
+		return complain(e, DIAG_results, fn->end, "'%s' ends without a return",
+			fn->name.s);
 	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
 	bool right = true;
 	for (int i = 0; i < s->values.n; i++) {
 		items[i] = eval_value(e, s->values.v[i]);
 		right &= items[i].kind != IT_error;
 	}
-	*n = s->values.n;
-	*results = items;
-	if (*n == 1 && items[0].kind == IT_tuple) {
-		*n = items[0].n;
-		*results = items[0].items;
-	}
-	if (right && *n == 0) {
-		complain(e, DIAG_results, s->range, "a function returns at least one value");
-		right = false;
-	}
+	bool tuple = s->values.n == 1 && items[0].kind == IT_tuple;
+	*n = tuple ? items[0].n : s->values.n;
+	*results = tuple ? items[0].items : items;
+	if (right && *n == 0)
+		right = complain(e, DIAG_results, s->range,
+			"a function returns at least one value");
 	for (int i = 0; right && i < *n; i++)
-		if ((*results)[i].kind == IT_tuple) {
-			complain(e, DIAG_results, (*results)[i].range,
+		if ((*results)[i].kind == IT_tuple)
+			right = complain(e, DIAG_results, (*results)[i].range,
 				"a result cannot be a tuple");
-			right = false;
-		}
-	return right;
-}
-
-/* False when a result could not be made; the messages say why. */
-bool
-run_body(Elab *e, FnDecl *fn, int *n, Item **results)
-{
-	for (int i = 0; i < fn->body.n; i++) {
-		const Stmt *s = fn->body.v[i];
-		if (s->kind != S_return) {
-			run_statement(e, s);
-			continue;
-		}
-		bool right = eval_results(e, s, n, results);
-		if (right && fn->has_results && fn->results.n != *n) {
-			complain(e, DIAG_results, (*results)[0].range,
-				"'%s' returns %d value%s, its signature names %d", fn->name.s,
-				*n, *n == 1 ? "" : "s", fn->results.n);
-			diag_label(e->session, fn->results_range, "declared here");
-			right = false;
-		}
-		if (i + 1 == fn->body.n)
-			return right;
-		const Stmt *next = fn->body.v[i + 1];
-		return complain(e, DIAG_results, next->range,
-			"nothing behind a return is executed");
+	if (right && fn->has_results && fn->results.n != *n) {
+		right = complain(e, DIAG_results, (*results)[0].range,
+			"'%s' returns %d value%s, its signature names %d", fn->name.s, *n,
+			*n == 1 ? "" : "s", fn->results.n);
+		diag_label(e->session, fn->results_range, "declared here");
 	}
-	return complain(e, DIAG_results, fn->end, "'%s' ends without a return", fn->name.s);
+	if (at == fn->body.n)
+		return right;
+	const Stmt *next = fn->body.v[at];
+	return complain(e, DIAG_results, next->range, "nothing behind a return is executed");
 }
