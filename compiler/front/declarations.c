@@ -50,41 +50,37 @@ report_no_dim(Elab *e, const char *name, const Symbol *found)
 		suggest(e, name, dims, n);
 }
 
-static void
-declare(Elab *e, const Decl *d)
-{
-	int64_t value = 1;
-	Range r = d->name.range;
-	Symbol *s;
-	switch (d->kind) {
-	case DECL_mesh:
-		declare_mesh(e, d);
-		break;
-	case DECL_dim: {
-		bool right = declared_size(e, d, false, &value);
-		s = symbol_declare(e, SYM_dim, d->name);
-		if (s != NULL)
-			s->item = right ? item_int(r, value) : item_error;
-		break;
-	}
-	case DECL_type:
-		s = symbol_declare(e, SYM_type, d->name);
-		if (s != NULL)
-			s->type = d->type;
-		break;
-	case DECL_fn:
-		declare_fn(e, d);
-		break;
-	case DECL_import: /* load_items() has put its items here */
-		break;
-	}
-}
-
 void
 declare_all(Elab *e, List items, int file)
 {
-	for (int i = 0; i < items.n; i++)
-		declare(e, items.v[i]);
+	for (int i = 0; i < items.n; i++) {
+		const Decl *d = items.v[i];
+		int64_t value = 1;
+		Symbol *symbol;
+		switch (d->kind) {
+		case DECL_mesh:
+			declare_mesh(e, d);
+			break;
+		case DECL_dim: {
+			bool right = declared_size(e, d, false, &value);
+			symbol = symbol_declare(e, SYM_dim, d->name);
+			if (symbol != NULL)
+				symbol->item =
+					right ? item_int(d->name.range, value) : item_error;
+			break;
+		}
+		case DECL_type:
+			symbol = symbol_declare(e, SYM_type, d->name);
+			if (symbol != NULL)
+				symbol->type = d->type;
+			break;
+		case DECL_fn:
+			declare_fn(e, d);
+			break;
+		case DECL_import: /* load_items() has put its items here */
+			break;
+		}
+	}
 	if (e->mesh_range.file == 0)
 		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");

@@ -58,26 +58,16 @@ check_bound(Elab *e, const Item *item, int64_t missing, Item *bound)
 	return false;
 }
 
+/* `size` elements of dim d, side by side: from a number, or a scalar. */
 static void
-select_run_time(Selection *sel, int d, Value *start, int64_t size)
+select_run(Selection *sel, int d, const Item *from, int64_t size)
 {
-	sel->start[d] = 0;
-	sel->limit[d] = size;
+	bool dynamic = from->kind == IT_tensor;
+	sel->start[d] = dynamic ? 0 : from->integer;
+	sel->limit[d] = sel->start[d] + size;
 	sel->stride[d] = 1;
-	sel->from[d] = start;
-	sel->dynamic = true;
-}
-
-static void
-select_one(Selection *sel, int d, const Item *at)
-{
-	if (at->kind == IT_tensor) {
-		select_run_time(sel, d, at->value, 1);
-		return;
-	}
-	sel->start[d] = at->integer;
-	sel->limit[d] = at->integer + 1;
-	sel->stride[d] = 1;
+	sel->from[d] = dynamic ? from->value : NULL;
+	sel->dynamic |= dynamic;
 }
 
 static bool
@@ -92,7 +82,7 @@ select_at(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t size)
 			at.integer, d, size);
 	if (at.kind == IT_int && at.integer < 0)
 		at.integer += size;
-	select_one(sel, d, &at);
+	select_run(sel, d, &at, 1);
 	return true;
 }
 
@@ -181,39 +171,29 @@ add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 	return true;
 }
 
-/* stop - start, where it does not depend on the run */
-static bool
-slice_length(Elab *e, const Index *index, int64_t *length)
-{
-	Linear l = {0};
-	if (index->start == NULL || index->stop == NULL || !add_linear(e, &l, index->stop, 1)
-		|| !add_linear(e, &l, index->start, -1))
-		return false;
-	for (int i = 0; i < l.n; i++)
-		if (l.factors[i] != 0)
-			return false;
-	*length = l.constant;
-	return true;
-}
-
+/* The length is stop - start, where that does not depend on the run. */
 static bool
 select_dynamic(Elab *e, Selection *sel, const Index *index, int d, int64_t size,
 	const Item *from, int64_t step)
 {
-	int64_t length;
-	if (from->kind != IT_tensor || !slice_length(e, index, &length))
+	Linear l = {0};
+	bool known = from->kind == IT_tensor && index->start != NULL && index->stop != NULL
+		&& add_linear(e, &l, index->stop, 1) && add_linear(e, &l, index->start, -1);
+	for (int i = 0; i < l.n; i++)
+		known &= l.factors[i] == 0;
+	if (!known)
 		return complain(e, DIAG_index, index->range,
 			"the length of this slice is not known at compile time; write x[i:i+4] "
 			"or dynamic_slice(x, start=(i,), size=(4,))");
 	if (step != 1)
 		return complain(e, DIAG_index, index->range,
 			"a slice that starts where the program says when it runs has no step");
-	if (length < 1 || length > size)
+	if (l.constant < 1 || l.constant > size)
 		return complain(e, DIAG_index, index->range,
 			"a slice of %" PRId64 " elements of dim %d, which has size %" PRId64,
-			length, d, size);
-	select_run_time(sel, d, from->value, length);
-	return add_dim(e, sel, index->range, length);
+			l.constant, d, size);
+	select_run(sel, d, from, l.constant);
+	return add_dim(e, sel, index->range, l.constant);
 }
 
 /* ---- slices */
@@ -282,38 +262,27 @@ select_range(Elab *e, Selection *sel, const IndexItem *index, int d, int64_t siz
 static bool
 select_whole(Elab *e, Selection *sel, Range where, int d, int64_t size)
 {
-	sel->start[d] = 0;
-	sel->limit[d] = size;
-	sel->stride[d] = 1;
+	select_run(sel, d, &(Item){.kind = IT_int}, size);
 	return add_dim(e, sel, where, size);
 }
 
 /* ---- all dims */
 
-/* How many dims of the tensor the items other than `...` take. */
-static bool
-count_indexed(Elab *e, const Expr *x, int rank, int *indexed)
-{
-	int ellipses = 0;
-	*indexed = 0;
-	for (int i = 0; i < x->args.n; i++) {
-		const Index *index = x->args.v[i];
-		*indexed += index->kind == INDEX_at || index->kind == INDEX_range;
-		if (index->kind != INDEX_ellipsis || ++ellipses < 2)
-			continue;
-		return complain(e, DIAG_index, index->range,
-			"'...' may stand only once in an index");
-	}
-	return *indexed <= rank
-		|| complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s",
-			*indexed, rank, rank == 1 ? "" : "s");
-}
-
 static bool
 select_all(Elab *e, Selection *sel, const Expr *x, const IndexItem *indices, const Type *type)
 {
-	int indexed, d = 0;
-	bool right = count_indexed(e, x, type->rank, &indexed);
+	int ellipses = 0, indexed = 0, d = 0; /* dims that items other than `...` take */
+	bool right = true;
+	for (int i = 0; i < x->args.n; i++) {
+		const Index *index = indices[i].written;
+		indexed += index->kind == INDEX_at || index->kind == INDEX_range;
+		if (index->kind == INDEX_ellipsis && ++ellipses == 2)
+			return complain(e, DIAG_index, index->range,
+				"'...' may stand only once in an index");
+	}
+	if (indexed > type->rank)
+		return complain(e, DIAG_index, x->range, "%d indices for a tensor of %d dim%s",
+			indexed, type->rank, type->rank == 1 ? "" : "s");
 	for (int i = 0; right && i < x->args.n; i++) {
 		const Index *index = indices[i].written;
 		int until = d + type->rank - indexed;
@@ -334,31 +303,6 @@ select_all(Elab *e, Selection *sel, const Expr *x, const IndexItem *indices, con
 }
 
 /* ---- reading a part */
-
-/* (a, b)[0]: an element of a tuple */
-static Item
-index_tuple(Elab *e, const Expr *x, const IndexItem *indices, const Item *tuple)
-{
-	const Index *index = x->args.v[0];
-	Item at;
-	if (x->args.n != 1 || index->kind != INDEX_at) {
-		complain(e, DIAG_index, x->range, "a tuple is indexed by one integer");
-		return item_error;
-	}
-	if (!check_bound(e, &indices->start, 0, &at))
-		return item_error;
-	int64_t i = at.integer;
-	if (at.kind == IT_tensor)
-		complain(e, DIAG_index, index->range,
-			"the index of a tuple is known at compile time; stack(t) makes a "
-			"tensor");
-	else if (i >= -tuple->n && i < tuple->n)
-		return tuple->items[i < 0 ? i + tuple->n : i];
-	else
-		complain(e, DIAG_index, index->range, "index %" PRId64 " of a tuple of %d", i,
-			tuple->n);
-	return item_error;
-}
 
 /* Run-time starts first, the other dims whole. */
 static Value *
@@ -384,12 +328,34 @@ index_item(Elab *e, const Expr *x, const IndexItem *indices, const Item *from)
 {
 	Selection sel = {0};
 	Site s = {x->range, "[]", AS_index};
-	if (from->kind == IT_tuple)
-		return index_tuple(e, x, indices, from);
+	Item at;
 	if (from->kind == IT_tensor && select_all(e, &sel, x, indices, &from->value->type))
 		return item_tensor(x->range, read_part(e, s, &sel, from));
-	if (from->kind != IT_error && from->kind != IT_tensor)
+	if (from->kind == IT_tensor)
+		return item_error;
+	if (from->kind != IT_tuple) {
 		complain(e, DIAG_index, x->range, "%s cannot be indexed", show_item(e, from));
+		return item_error;
+	}
+
+	/* (a, b)[0]: an element of a tuple */
+	const Index *index = indices->written;
+	if (x->args.n != 1 || index->kind != INDEX_at) {
+		complain(e, DIAG_index, x->range, "a tuple is indexed by one integer");
+		return item_error;
+	}
+	if (!check_bound(e, &indices->start, 0, &at))
+		return item_error;
+	int64_t i = at.integer;
+	if (at.kind == IT_int && i >= -from->n && i < from->n)
+		return from->items[i < 0 ? i + from->n : i];
+	if (at.kind == IT_tensor)
+		complain(e, DIAG_index, index->range,
+			"the index of a tuple is known at compile time; stack(t) makes a "
+			"tensor");
+	else
+		complain(e, DIAG_index, index->range, "index %" PRId64 " of a tuple of %d", i,
+			from->n);
 	return item_error;
 }
 
@@ -400,7 +366,7 @@ index_first(Elab *e, const Item *item, const Item *i)
 	Selection sel = {0};
 	const Type *type = &item->value->type;
 	Site s = {item->range, "for", AS_row};
-	select_one(&sel, 0, i);
+	select_run(&sel, 0, i, 1);
 	for (int d = 1; d < type->rank; d++)
 		if (!select_whole(e, &sel, item->range, d, type->dims[d]))
 			return item_error;
@@ -410,34 +376,25 @@ index_first(Elab *e, const Item *item, const Item *i)
 /* ---- assigning to a part */
 
 /* Every dim has a start, and no step. */
-static bool
-is_block(Elab *e, const Expr *x, const Selection *sel, int rank)
-{
-	bool right = sel->nreversed == 0;
-	for (int d = 0; d < rank; d++)
-		right &= sel->stride[d] == 1;
-	for (int i = 0; i < x->args.n; i++)
-		right &= ((const Index *)x->args.v[i])->kind != INDEX_new;
-	if (!right)
-		complain(e, DIAG_assign, x->range,
-			"only elements side by side can be assigned to: no step, and no new "
-			"dim");
-	return right;
-}
-
 Value *
 update_part(Elab *e, const Expr *x, const IndexItem *indices, Value *whole, const Item *part)
 {
 	Selection sel = {0};
 	Site s = {x->range, "[] =", AS_part};
-	Item value = *part;
 	int rank = whole->type.rank;
 	int64_t size[MAX_RANK];
-	if (!select_all(e, &sel, x, indices, &whole->type) || !is_block(e, x, &sel, rank))
+	if (!select_all(e, &sel, x, indices, &whole->type))
 		return NULL;
-	if (item_is_number(&value))
-		value = item_tensor(value.range,
-			item_constant(e, s, whole->type.dtype, &value));
+	bool block = sel.nreversed == 0;
+	for (int d = 0; d < rank; d++)
+		block &= sel.stride[d] == 1;
+	for (int i = 0; i < x->args.n; i++)
+		block &= indices[i].written->kind != INDEX_new;
+	if (!block)
+		return complain(e, DIAG_assign, x->range,
+			"only elements side by side can be assigned to: no step, and no new "
+			"dim");
+	Item value = item_typed(e, s, whole->type.dtype, *part);
 	if (value.kind == IT_error)
 		return NULL;
 	if (value.kind != IT_tensor)

@@ -183,59 +183,7 @@ resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, 
 	return wrong == NULL;
 }
 
-/* ---- arguments of a call */
-
-/* Placed, and named as the function does; false after a message. */
-static bool
-place_arguments(Elab *e, const FnDecl *fn, const Item *args, Value **values)
-{
-	AxisList manual;
-	Annotation a;
-	bool right = true;
-	if (!manual_axes(e, fn, &manual))
-		return false;
-	for (int i = 0; i < fn->params.n; i++) {
-		const Param *p = fn->params.v[i];
-		const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
-		Item x = args[i];
-		Site site = {x.range, p->name.s, AS_call};
-		Value *v = NULL;
-		if (x.kind != IT_error && resolve_spec(e, p, what, &manual, &a))
-			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
-		if (v != NULL)
-			v = emit_placed(e, site, O_constraint, v, &a);
-		if (v != NULL)
-			bar_manual(&v->placement, &manual);
-		values[i] = v;
-		Symbol *s = symbol_declare(e, SYM_value, p->name);
-		right &= v != NULL && s != NULL;
-		if (s != NULL)
-			s->item = item_tensor(x.range, v);
-		if (right)
-			s->named = name_value(e, p->name, UNTYPED_no, v);
-	}
-	return right;
-}
-
 /* ---- the body */
-
-/* The parameter's name stands for the device's part from here on, placed as is
-   written along the automatic axes. */
-static void
-add_shard(Elab *e, const Param *p, const Value *whole, const Placement *spec,
-	const Annotation *written)
-{
-	Type local = placement_local(&whole->type, spec);
-	Value *v = block_add_param(e->block, p->name.s, &local);
-	const AxisList *manual = e->manual->op->axes;
-	v->range = p->name.range;
-	v->annotated = !e->manual->whole;
-	if (v->annotated) {
-		v->placement = manual_inside(manual, &written->placement);
-		v->type_range = written->range;
-	}
-	symbol_local(e, p->name.s)->item = item_tensor(v->range, v);
-}
 
 /* What later messages say of the region. */
 static const Signature *
@@ -260,33 +208,8 @@ signature_of(Elab *e, const FnDecl *fn)
 	return s;
 }
 
-/* What the parts that the devices return are together. */
-static bool
-check_part(Elab *e, Annotation *a, const Placement *spec, Item *item)
-{
-	if (item_is_number(item) && a->has_dtype)
-		*item = item_tensor(item->range,
-			item_constant(e, (Site){item->range, "return", AS_call}, a->dtype,
-				item));
-	if (item->kind != IT_tensor) {
-		if (item->kind != IT_error)
-			complain(e, DIAG_literal, item->range,
-				"the result is %s, which has no dtype", show_item(e, item));
-		return false;
-	}
-	const Type *part = &item->value->type;
-	Type whole = *part;
-	for (int d = 0; d < whole.rank && d < a->rank; d++)
-		if (!mul_i64(whole.dims[d], placement_dim_ways(spec, d), &whole.dims[d]))
-			whole = *part;
-	const char *what = type_equal(&whole, part)
-		? "the result"
-		: arena_printf(e->arena, "the result, %s on each device,", show_type(e, part));
-	return annotation_unify(e, a, &whole, item->range, DIAG_results, what)
-		&& annotation_check(e, a);
-}
-
-/* The statements, and a return of what they make. */
+/* The statements, and a return of what they make: what the parts that the devices
+   return are together has the type of the result. */
 static bool
 build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Item **items)
 {
@@ -297,13 +220,36 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 	Value **values = NEW_ARRAY(e->arena, Value *, n);
 	Range *returned = NEW_ARRAY(e->arena, Range, n);
 	for (int i = 0; i < n; i++) {
-		right &= check_part(e, &results[i], &specs[i], &(*items)[i]);
-		values[i] = (*items)[i].value;
-		returned[i] = (*items)[i].range;
+		Item *x = &(*items)[i];
+		Annotation *a = &results[i];
+		returned[i] = x->range;
+		if (a->has_dtype)
+			*x = item_typed(e, (Site){x->range, "return", AS_call}, a->dtype, *x);
+		values[i] = x->value;
+		if (x->kind == IT_error) {
+			right = false;
+			continue;
+		}
+		if (x->kind != IT_tensor) {
+			right = complain(e, DIAG_literal, x->range,
+				"the result is %s, which has no dtype", show_item(e, x));
+			continue;
+		}
+		Type whole = values[i]->type;
+		for (int d = 0; d < whole.rank && d < a->rank; d++)
+			if (!mul_i64(whole.dims[d], placement_dim_ways(&specs[i], d),
+				    &whole.dims[d]))
+				whole = values[i]->type;
+		const char *what = type_equal(&whole, &values[i]->type)
+			? "the result"
+			: arena_printf(e->arena, "the result, %s on each device,",
+				show_type(e, &values[i]->type));
+		right &= annotation_unify(e, a, &whole, x->range, DIAG_results, what)
+			&& annotation_check(e, a);
 	}
 	if (!right)
 		return false;
-	Op *op = make_return(e->block, n, values, (*items)[0].range, "return");
+	Op *op = make_return(e->block, n, values, returned[0], "return");
 	op->operand_ranges = returned;
 	return true;
 }
@@ -363,40 +309,34 @@ finish_op(Elab *e, const FnDecl *fn, Op *op, const Annotation *results, Item *it
 	return true;
 }
 
-/* Of explicit code everything is known, so what it calls says where it is. */
-static bool
-resolve_results(Elab *e, const FnDecl *fn, const AxisList *manual, Annotation *results)
-{
-	bool right = true;
-	if (!fn->has_results)
-		return complain(e, DIAG_manual, fn->name.range,
-			"a manual function says where its results are, as in -> f32[8@X]");
-	for (int i = 0; i < fn->results.n; i++) {
-		Annotation *a = &results[i];
-		bool resolved = resolve_spec(e, fn->results.v[i], "a result", manual, a);
-		bool open = resolved && e->mode == MODE_explicit && a->placement.open;
-		if (open)
-			complain(e, DIAG_manual, a->range,
-				"an open dim (?) in a result of a manual function that "
-				"explicit code calls; say where it is");
-		right &= resolved && !open;
-	}
-	return right;
-}
-
 bool
 run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **results)
 {
-	Annotation *declared = NEW_ARRAY(e->arena, Annotation, fn->results.n + 1);
 	int nparams = fn->params.n;
 	AxisList axes;
+	Annotation *declared = NEW_ARRAY(e->arena, Annotation, fn->results.n + 1);
 	Annotation *written = NEW_ARRAY(e->arena, Annotation, nparams + 1);
 	Placement *specs = NEW_ARRAY(e->arena, Placement, nparams + fn->results.n + 1);
-	bool right = manual_axes(e, fn, &axes) && resolve_results(e, fn, &axes, declared);
+	*n = fn->results.n;
+	if (!manual_axes(e, fn, &axes))
+		return false;
+	if (!fn->has_results)
+		return complain(e, DIAG_manual, fn->name.range,
+			"a manual function says where its results are, as in -> f32[8@X]");
+	bool right = true;
+	for (int i = 0; i < *n; i++) {
+		Annotation *a = &declared[i];
+		bool resolved = resolve_spec(e, fn->results.v[i], "a result", &axes, a);
+		right &= resolved;
+		/* Of explicit code everything is known, so what it calls says where it is. */
+		if (resolved && a->placement.open && e->mode == MODE_explicit)
+			right = complain(e, DIAG_manual, a->range,
+				"an open dim (?) in a result of a manual function that "
+				"explicit code calls; say where it is");
+	}
 	for (int i = 0; right && i < nparams; i++)
 		right = resolve_spec(e, fn->params.v[i], "a parameter", &axes, &written[i])
 			&& find_spec(e, &written[i], &axes, &specs[i]);
-	*n = fn->results.n;
 	for (int i = 0; right && i < *n; i++)
 		right = find_spec(e, &declared[i], &axes, &specs[nparams + i]);
 	Manual *m = right ? manual_begin(e, fn, where, args, &axes) : NULL;
@@ -404,8 +344,21 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **
 		return false;
 	m->op->specs = specs;
 	m->op->signature = signature_of(e, fn);
-	for (int i = 0; i < nparams; i++)
-		add_shard(e, fn->params.v[i], args[i], &specs[i], &written[i]);
+
+	/* A parameter's name stands for the device's part from here on, placed as is
+	   written along the automatic axes. */
+	for (int i = 0; i < nparams; i++) {
+		const Param *p = fn->params.v[i];
+		Type local = placement_local(&args[i]->type, &specs[i]);
+		Value *v = block_add_param(e->block, p->name.s, &local);
+		v->range = p->name.range;
+		v->annotated = !m->whole;
+		if (v->annotated) {
+			v->placement = manual_inside(m->op->axes, &written[i].placement);
+			v->type_range = written[i].range;
+		}
+		symbol_local(e, p->name.s)->item = item_tensor(v->range, v);
+	}
 	right = build_body(e, fn, declared, specs + nparams, results);
 	e->block = m->around;
 	e->region = m->region;
@@ -414,14 +367,39 @@ run_manual(Elab *e, FnDecl *fn, Range where, Value *const *args, int *n, Item **
 	return right && finish_op(e, fn, m->op, declared, *results);
 }
 
+/* The arguments are placed, and named as the function does. */
 Item
 call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 {
 	Value **values = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
 	int n;
 	Item *results;
-	if (!place_arguments(e, fn, args, values)
-		|| !run_manual(e, fn, call, values, &n, &results))
+	AxisList manual;
+	Annotation a;
+	bool right = true;
+	if (!manual_axes(e, fn, &manual))
+		return item_error;
+	for (int i = 0; i < fn->params.n; i++) {
+		const Param *p = fn->params.v[i];
+		const char *what = arena_printf(e->arena, "argument '%s'", p->name.s);
+		Item x = args[i];
+		Site site = {x.range, p->name.s, AS_call};
+		Value *v = NULL;
+		if (x.kind != IT_error && resolve_spec(e, p, what, &manual, &a))
+			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
+		if (v != NULL)
+			v = emit_placed(e, site, O_constraint, v, &a);
+		if (v != NULL)
+			bar_manual(&v->placement, &manual);
+		values[i] = v;
+		Symbol *s = symbol_declare(e, SYM_value, p->name);
+		right &= v != NULL && s != NULL;
+		if (s != NULL)
+			s->item = item_tensor(x.range, v);
+		if (right)
+			s->named = name_value(e, p->name, UNTYPED_no, v);
+	}
+	if (!right || !run_manual(e, fn, call, values, &n, &results))
 		return item_error;
 	return n == 1 ? results[0] : item_tuple(e, call, n, results);
 }

@@ -10,39 +10,38 @@
 
 /* ---- sizes */
 
-/* The expression of NAME=TEXT, read as the declaration it stands for. */
-static const Expr *
-parse_override(Elab *e, const char *option, const Override *o)
-{
-	Session *s = e->session;
-	const Program *program = NULL;
-	if (is_identifier(o->name)) {
-		const char *text = arena_printf(e->arena, "dim %s = %s;", o->name, o->text);
-		int file = source_add_text(s, option, text, (int)strlen(text));
-		program = parse_file(s, file, DIAG_usage);
-		if (program == NULL)
-			return NULL;
-	}
-	const Decl *d = program != NULL && program->items.n == 1 ? program->items.v[0] : NULL;
-	if (d != NULL && d->kind == DECL_dim)
-		return d->value;
-	diag(s, DIAG_usage, (Range){0}, "%s takes NAME=SIZE, not '%s=%s'", option, o->name,
-		o->text);
-	return NULL;
-}
-
 bool
 declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 {
 	const char *option = is_axis ? "--mesh" : "-D";
 	const Override *o = is_axis ? e->options->axes : e->options->dims;
 	int n = is_axis ? e->options->naxes : e->options->ndims;
+	const Override *override = NULL;
 	const Expr *x = d->value;
 	for (int i = 0; i < n; i++) /* the last one counts */
 		if (strcmp(o[i].name, d->name.s) == 0) {
 			e->on_command_line = true;
-			x = parse_override(e, option, &o[i]);
+			x = NULL;
+			override = &o[i];
 		}
+	if (override != NULL) { /* read as the declaration it stands for */
+		const char *text =
+			arena_printf(e->arena, "dim %s = %s;", override->name, override->text);
+		bool named = is_identifier(override->name);
+		const Program *program = !named
+			? NULL
+			: parse_file(e->session,
+				source_add_text(e->session, option, text, (int)strlen(text)),
+				DIAG_usage);
+		const Decl *only =
+			program != NULL && program->items.n == 1 ? program->items.v[0] : NULL;
+		if (only != NULL && only->kind == DECL_dim)
+			x = only->value;
+		else if (program != NULL || !named)
+			diag(e->session, DIAG_usage, (Range){0},
+				"%s takes NAME=SIZE, not '%s=%s'", option, override->name,
+				override->text);
+	}
 	bool right = x != NULL && eval_size(e, x, size);
 	if (right && is_axis && (*size < 1 || *size > INT32_MAX)) {
 		complain(e, DIAG_mesh, e->on_command_line ? (Range){0} : x->range,

@@ -21,45 +21,39 @@ report_none(Elab *e, Range where)
 
 /* ---- axes */
 
-static const Symbol *
-find_axis(Elab *e, Name name)
-{
-	const Symbol *s = table_get(e->globals, name.s);
-	if (s != NULL && s->kind == SYM_axis)
-		return s;
-	const char *names[MAX_AXES];
-	if (strcmp(name.s, "None") == 0) {
-		report_none(e, name.range);
-		return NULL;
-	}
-	for (int i = 0; i < e->m->mesh.naxes; i++)
-		names[i] = e->m->mesh.axes[i].name;
-	complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
-	const char *near = nearest_word(name.s, names, e->m->mesh.naxes);
-	if (near != NULL)
-		diag_note(e->session, e->mesh_range, "did you mean '%s'?", near);
-	else
-		diag_note(e->session, e->mesh_range, "the mesh");
-	return NULL;
-}
-
 bool
 axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
 {
-	const Symbol *s = find_axis(e, spec->name);
-	if (s == NULL)
+	const Mesh *mesh = &e->m->mesh;
+	Name name = spec->name;
+	const Symbol *s = table_get(e->globals, name.s);
+	const char *names[MAX_AXES];
+	if (s == NULL || s->kind != SYM_axis) {
+		if (strcmp(name.s, "None") == 0) {
+			report_none(e, name.range);
+			return false;
+		}
+		for (int i = 0; i < mesh->naxes; i++)
+			names[i] = mesh->axes[i].name;
+		complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
+		const char *near = nearest_word(name.s, names, mesh->naxes);
+		if (near != NULL)
+			diag_note(e->session, e->mesh_range, "did you mean '%s'?", near);
+		else
+			diag_note(e->session, e->mesh_range, "the mesh");
 		return false;
-	*axis = axis_whole(&e->m->mesh, (int)s->item.integer);
+	}
+	*axis = axis_whole(mesh, (int)s->item.integer);
 	if (!spec->sub)
 		return true;
-	int64_t whole = e->m->mesh.axes[axis->axis].size;
+	int64_t whole = mesh->axes[axis->axis].size;
 	bool exists = spec->pre >= 1 && spec->size > 1 && spec->size <= whole
 		&& spec->pre <= whole / spec->size && whole % (spec->pre * spec->size) == 0;
 	if (!exists)
 		return complain(e, DIAG_sub_axis, spec->range,
 			"axis %s of size %" PRId64 " has no part :(%" PRId64 ")%" PRId64
 			"; in :(m)k, k > 1 and m*k divides the size",
-			spec->name.s, whole, spec->pre, spec->size);
+			name.s, whole, spec->pre, spec->size);
 	axis->pre = (int32_t)spec->pre;
 	axis->size = (int32_t)spec->size;
 	return true;
@@ -73,35 +67,30 @@ typedef struct Used {
 } Used;
 
 static bool
-use_axis(Elab *e, Used *used, AxisRef a, const AxisSpec *spec)
-{
-	for (int i = 0; i < used->n; i++) {
-		if (!axis_overlap(used->a[i], a) && axis_can_coexist(used->a[i], a))
-			continue;
-		if (used->a[i].axis != a.axis)
-			continue;
-		complain(e, DIAG_axis_twice, spec->range, "axis %s is used twice in one tensor",
-			spec->name.s);
-		diag_label(e->session, used->at[i], "first here");
-		return false;
-	}
-	if (used->n == MAX_PIECES)
-		return complain(e, DIAG_axis_twice, spec->range,
-			"a placement has at most %d axes and parts of axes", MAX_PIECES);
-	used->a[used->n] = a;
-	used->at[used->n++] = spec->range;
-	return true;
-}
-
-static bool
 resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
 {
 	*axes = (AxisList){0};
 	for (int i = 0; i < specs.n; i++) {
 		const AxisSpec *spec = specs.v[i];
 		AxisRef a;
-		if (!axis_resolve(e, spec, &a) || !use_axis(e, used, a, spec))
+		if (!axis_resolve(e, spec, &a))
 			return false;
+		for (int k = 0; k < used->n; k++) {
+			AxisRef before = used->a[k];
+			bool apart = !axis_overlap(before, a) && axis_can_coexist(before, a);
+			if (apart || before.axis != a.axis)
+				continue;
+			complain(e, DIAG_axis_twice, spec->range,
+				"axis %s is used twice in one tensor", spec->name.s);
+			diag_label(e->session, used->at[k], "first here");
+			return false;
+		}
+		if (used->n == MAX_PIECES)
+			return complain(e, DIAG_axis_twice, spec->range,
+				"a placement has at most %d axes and parts of axes",
+				MAX_PIECES);
+		used->a[used->n] = a;
+		used->at[used->n++] = spec->range;
 		axes_append(axes, a);
 	}
 	return true;
@@ -161,7 +150,7 @@ place(Elab *e, Annotation *a)
 	return !spec->unreduced || place_unreduced(e, a, &used);
 }
 
-/* ---- sizes */
+/* ---- types */
 
 bool
 has_full_type(const Param *p)
@@ -176,31 +165,6 @@ undeclared_size(Elab *e, const TypeSpec *type, int dim)
 	bool named = size != NULL && size->kind == E_name;
 	return named && symbol_find(e, size->name) == NULL ? size : NULL;
 }
-
-static bool
-resolve_dims(Elab *e, Annotation *a)
-{
-	List dims = a->spec->dims;
-	if (dims.n > MAX_USER_RANK)
-		return complain(e, DIAG_rank, a->spec->dims_range,
-			"a type with %d dims; at most %d are allowed", dims.n, MAX_USER_RANK);
-	a->rank = dims.n;
-	bool right = true;
-	for (int d = 0; d < dims.n; d++) {
-		const Expr *size = (a->dim_specs[d] = dims.v[d])->size;
-		a->dims[d] = 0;
-		if (size == NULL)
-			continue;
-		bool known = eval_size(e, size, &a->dims[d]);
-		if (known && a->dims[d] < 1)
-			complain(e, DIAG_size, size->range,
-				"a dim of size %" PRId64 "; sizes start at 1", a->dims[d]);
-		right &= known && a->dims[d] >= 1;
-	}
-	return right;
-}
-
-/* ---- types */
 
 /* Follows declared names to the type that is written out. */
 static const TypeSpec *
@@ -242,9 +206,22 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 	a->has_dtype = spec->has_dtype;
 	a->dtype = spec->dtype;
 	a->has_dims = spec->has_dims || spec->has_dtype;
-	if (!resolve_dims(e, a) || !place(e, a))
-		return false;
-	return e->manual == NULL || check_manual_placement(e, a);
+	a->rank = spec->dims.n;
+	if (a->rank > MAX_USER_RANK)
+		return complain(e, DIAG_rank, spec->dims_range,
+			"a type with %d dims; at most %d are allowed", a->rank, MAX_USER_RANK);
+	bool right = true;
+	for (int d = 0; d < a->rank; d++) {
+		const DimSpec *dim = a->dim_specs[d] = spec->dims.v[d];
+		if (dim->size == NULL)
+			continue;
+		bool known = eval_size(e, dim->size, &a->dims[d]);
+		if (known && a->dims[d] < 1)
+			complain(e, DIAG_size, dim->size->range,
+				"a dim of size %" PRId64 "; sizes start at 1", a->dims[d]);
+		right &= known && a->dims[d] >= 1;
+	}
+	return right && place(e, a) && (e->manual == NULL || check_manual_placement(e, a));
 }
 
 Value *
