@@ -31,7 +31,6 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/driver"],
 ]
 MIXED_LETTERS = [   # folders in which a letter still stands for two types
-    "compiler/emit",
     "compiler/memory", "compiler/sched/fuse",
     "compiler/shard/propagate",
 ]

@@ -38,67 +38,42 @@ c_address(Emitter *e, Text *t, const Value *v, int64_t element, bool constant)
 
 /* ---- run() -------------------------------------------------------------- */
 
-static const char *
-source_path(const Emitter *e, const Op *op)
-{
-	return source_file(e->module->session, op->range.file)->path;
-}
-
-static void
-print_type(Emitter *e, Text *t, const Value *v)
-{
-	text_add(t, dtypes[v->type.dtype].name);
-	if (!v->no_placement && v->placement.rank == v->type.rank)
-		text_value_spec(t, &e->module->mesh, v);
-}
-
-/* Whose buffers are read: " from x, W", for the pointers in the call. */
-static void
-print_reads(const Emitter *e, Text *t, const Op *op)
-{
-	int n = 0, listed = op->kind == O_while ? 0 : op->kind == O_if ? 1 : op->noperands;
-
-	for (int i = 0; i < listed; i++) {
-		const Value *v = op->operands[i], *def = value_around(v);
-		if (e->plan->buffer_of[v->id] < 0)
-			continue;
-		while (def->def && def->def->kind == O_reshape)
-			def = value_around(def->def->operands[0]);
-		if (n++ < MAX_LISTED)
-			text_printf(t, "%s%s", n > 1 ? ", " : " from ", def->name);
-	}
-	if (n > MAX_LISTED)
-		text_printf(t, " and %d more", n - MAX_LISTED);
-}
-
-static void
-print_made(Emitter *e, Text *t, const Op *op)
-{
-	int n = 0;
-
-	for (int i = 0; i < op->nresults; i++) {
-		if ((op->kind == O_while && loop_hands_on(op, i)) || n++ >= MAX_LISTED)
-			continue;
-		text_printf(t, "%s%s ", n > 1 ? ", " : ": ", op->results[i]->name);
-		print_type(e, t, op->results[i]);
-	}
-	if (n > MAX_LISTED)
-		text_printf(t, " and %d more", n - MAX_LISTED);
-}
-
 /* "ffn.shd:7 einsum 'bd,df->bf': h bf16[8@X, 2048@Y] from x, W" */
 void
 c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads)
 {
 	Text line = {0};
+	bool loop = op_is_loop(op);
+	int n = 0, nread = 0;
+	int operands = !reads || loop ? 0 : op_is_branch(op) ? 1 : op->noperands;
 
 	if (op->range.file)
-		text_printf(&line, "%s:%d ", source_path(e, op), op->range.line);
+		text_printf(&line, "%s:%d ", c_path(e, op->range), op->range.line);
 	text_add(&line, op->label ? op->label : ops[op->kind].name);
-	print_made(e, &line, op);
-	if (reads)
-		print_reads(e, &line, op);
-	if (op->kind == O_while && op_ints(op, A_trips)->n)
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		if ((loop && loop_hands_on(op, i)) || n++ >= MAX_LISTED)
+			continue;
+		text_printf(&line, "%s%s %s", n > 1 ? ", " : ": ", v->name,
+			dtypes[v->type.dtype].name);
+		if (!v->no_placement && v->placement.rank == v->type.rank)
+			text_value_spec(&line, &e->module->mesh, v);
+	}
+	if (n > MAX_LISTED)
+		text_printf(&line, " and %d more", n - MAX_LISTED);
+
+	/* Whose buffers are read, for the pointers in the call. */
+	for (int i = 0; i < operands; i++) {
+		const Value *v = value_around(op->operands[i]);
+		if (e->plan->buffer_of[op->operands[i]->id] < 0 || nread++ >= MAX_LISTED)
+			continue;
+		while (v->def && v->def->kind == O_reshape)
+			v = value_around(v->def->operands[0]);
+		text_printf(&line, "%s%s", nread > 1 ? ", " : " from ", v->name);
+	}
+	if (nread > MAX_LISTED)
+		text_printf(&line, " and %d more", nread - MAX_LISTED);
+	if (loop && op_ints(op, A_trips)->n)
 		text_printf(&line, ", %lld times", (long long)op_int(op, A_trips));
 	text_printf(t, "%s/* ", indent);
 	c_comment(t, line.s);
@@ -106,22 +81,11 @@ c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads)
 	text_free(&line);
 }
 
-static void
-print_line(Emitter *e, const Op *op)
-{
-	if (!e->options->debug || !op->range.file)
-		return;
-	const char *path = source_path(e, op);
-	text_printf(&e->run, "#line %d ", op->range.line);
-	c_string(&e->run, path, strlen(path));
-	text_add(&e->run, "\n");
-}
-
 const char *
 c_offset(Emitter *e, const Value *v)
 {
 	v = value_around(v);
-	if (v->def->kind == O_constant)
+	if (op_has(v->def, A_value))
 		return c_constant(e->step, v->type.dtype, op_int(v->def, A_value));
 	return arena_printf(e->step, "s%d", v->id);
 }
@@ -133,24 +97,22 @@ emit_offset(Emitter *e, const Op *op)
 	const char *args[3] = {"", "", ""};
 	const char *type = compute_type(v->type.dtype);
 
-	if (op->kind == O_constant)
-		return;
+	if (op_has(op, A_value))
+		return; /* written where it is used */
+	for (int i = 0; i < op->noperands; i++)
+		args[i] = c_offset(e, op->operands[i]);
 	text_printf(&e->run, "\tconst %s s%d = ", type, v->id);
-	if (op->kind == O_partition_id) {
+	if (!op->noperands) {
 		text_printf(&e->run, "(%s)shdrt_device_id(dev);\n", type);
-		return;
-	}
-	if (op->kind == O_take) {
+	} else if (ops[op->kind].pointwise) {
+		text_printf(&e->run, "%s;\n", c_pointwise(e->step, op, args));
+	} else { /* an element of a table */
 		const Value *table = value_around(op->operands[0]);
-		const char *at = c_offset(e, op->operands[1]);
+		const char *at = args[1];
 		long long last = (long long)table->type.dims[0] - 1;
 		text_printf(&e->run, "%s[%s < 0 ? 0 : %s > %lld ? %lld : %s];\n",
 			c_array(e, table->def), at, at, last, last, at);
-		return;
 	}
-	for (int i = 0; i < op->noperands; i++)
-		args[i] = c_offset(e, op->operands[i]);
-	text_printf(&e->run, "%s;\n", c_pointwise(e->step, op, args));
 }
 
 /* The emulated clock matters where devices meet. */
@@ -165,27 +127,10 @@ emit_tick(Emitter *e)
 	e->seconds = 0;
 }
 
-/* Where devices meet and where control turns, the clock must be right. */
 static void
-emit_turn(Emitter *e, const Op *op, void (*emit)(Emitter *e, const Op *op), bool origin)
+emit_fusion(Emitter *e, const Op *op)
 {
-	int depth = e->depth, low;
-
-	e->step_from = e->run.n;
-	emit_tick(e);
-	if (origin) {
-		c_step_comment(e, op);
-		print_line(e, op);
-	}
-	emit(e, op);
-	low = depth < e->depth ? depth : e->depth;
-	c_note_step(e, op, depth, emit == emit_else ? low - 1 : low);
-}
-
-static void
-emit_fusion(Emitter *e, Op *op)
-{
-	const Kernel *k = view_kernels(e->view, op);
+	const Kernel *k = view_kernels(e->view, op->results[0]->def);
 
 	if (!k)
 		die("%s is not one loop nest", op->results[0]->name);
@@ -195,52 +140,54 @@ emit_fusion(Emitter *e, Op *op)
 		emit_kernel(e, op, k);
 }
 
+/* Where devices meet and where control turns, the clock must be right. */
 static void
-emit_local(Emitter *e, Op *op)
+emit_step(Emitter *e, const Op *op, void (*emit)(Emitter *e, const Op *op), bool turn,
+	bool origin)
 {
-	bool copied = op->kind == O_output, swapped = op->nresults > 1 && op->nbodies;
+	int depth = e->depth, low;
 
 	e->step_from = e->run.n;
-	if (!copied && !swapped) {
+	if (turn)
+		emit_tick(e);
+	if (origin)
 		c_step_comment(e, op);
-		print_line(e, op);
+	if (origin && e->options->debug && op->range.file) {
+		text_printf(&e->run, "#line %d", op->range.line);
+		c_quoted(&e->run, " ", c_path(e, op->range));
+		text_add(&e->run, "\n");
 	}
-	if (copied)
-		emit_copy(e, op);
-	else if (swapped)
-		emit_swap(e, op);
-	else if (op->kind == O_sort)
-		emit_sort(e, op);
-	else if (op->kind == O_extern)
-		emit_extern(e, op);
-	else
-		emit_fusion(e, op);
-	c_note_step(e, op, e->depth, e->depth);
-	if (!copied || e->run.n > e->step_from)
+	emit(e, op);
+	low = depth < e->depth ? depth : e->depth;
+	c_note_step(e, op, depth, emit == emit_else ? low - 1 : low);
+	if (!turn && e->run.n > e->step_from)
 		e->seconds += step_cost(&e->module->mesh, op, NULL, NULL).seconds;
 }
 
 static void
 emit_block(Emitter *e, const Block *b)
 {
-	for (Op *op = b->first; op && op->kind != O_return; op = op->next) {
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		bool loop = op_is_loop(op);
 		arena_reset(e->step);
-		if (op->kind == O_while) {
-			emit_turn(e, op, emit_loop, true);
+		if (loop || op_is_branch(op)) {
+			emit_step(e, op, loop ? emit_loop : emit_if, true, true);
 			emit_block(e, op->bodies[0]);
-			emit_turn(e, op, emit_test, false);
+			emit_step(e, op, loop ? emit_test : emit_else, true, false);
 			emit_block(e, op->bodies[1]);
-			emit_turn(e, op, emit_end, false);
-		} else if (op->kind == O_if) {
-			emit_turn(e, op, emit_if, true);
-			emit_block(e, op->bodies[0]);
-			emit_turn(e, op, emit_else, false);
-			emit_block(e, op->bodies[1]);
-			emit_turn(e, op, emit_end, false);
+			emit_step(e, op, emit_end, true, false);
 		} else if (op_communicates(op)) {
-			emit_turn(e, op, emit_collective, true);
+			emit_step(e, op, emit_collective, true, true);
+		} else if (op_is_identity(op)) {
+			emit_step(e, op, emit_copy, false, false);
+		} else if (op->nbodies && op->nresults > 1) {
+			emit_step(e, op, emit_swap, false, false);
+		} else if (op->kind == O_sort) {
+			emit_step(e, op, emit_sort, false, true);
+		} else if (op->external) {
+			emit_step(e, op, emit_extern, false, true);
 		} else if (op->kind != O_reshape && !op_is_offset(op)) {
-			emit_local(e, op);
+			emit_step(e, op, emit_fusion, false, true);
 		}
 	}
 }
@@ -275,33 +222,14 @@ print_heading(Emitter *e, Text *t)
 	text_free(&line);
 }
 
-static void
-print_table(Text *t, const char *type, const char *name, const Text *rows)
-{
-	if (rows->n)
-		text_printf(t, "static const %s %s[] = {\n%s};\n\n", type, name, rows->s);
-}
-
-static void
-print_run(Emitter *e, Text *t)
-{
-	text_add(t,
-		"static SHDRT_PLAIN void\nrun(shdrt_device *dev, char *slab)\n{\n"
-		"\t(void)dev, (void)slab;\n");
-	c_run(e, t);
-	text_add(t, "}\n\n");
-	if (e->options->debug)
-		text_add(t, "#line 1 \"tables\"\n");
-}
-
 void
-emit_c(const Plan *plan, const EmitOptions *o, Text *t)
+emit_c(const Plan *plan, const EmitOptions *options, Text *t)
 {
 	const Module *m = plan->module;
 	Emitter e = {.plan = plan,
 		.view = view_new(m),
 		.module = m,
-		.options = o,
+		.options = options,
 		.arena = m->arena,
 		.step = arena_new(),
 		.by_text = table_new(m->arena),
@@ -315,22 +243,19 @@ emit_c(const Plan *plan, const EmitOptions *o, Text *t)
 	e.step_from = e.run.n;
 	emit_tick(&e);
 	c_note_step(&e, NULL, 0, 0);
-	view_free(e.view);
-	arena_free(e.step);
+
 	print_heading(&e, t);
 	text_add(t, e.kernels.n ? e.kernels.s : "");
-	print_table(t, "shdrt_dot", "dots", &e.dots);
-	print_table(t, "shdrt_collective", "collectives", &e.collectives);
-	print_table(t, "shdrt_sort", "sorts", &e.sorts);
-	print_table(t, "shdrt_place", "loops", &e.loops);
+	print_rows(&e, t);
 	print_externs(&e, t);
-	print_run(&e, t);
+	text_add(t,
+		"static SHDRT_PLAIN void\nrun(shdrt_device *dev, char *slab)\n{\n"
+		"\t(void)dev, (void)slab;\n");
+	c_run(&e, t);
+	text_printf(t, "}\n\n%s", options->debug ? "#line 1 \"tables\"\n" : "");
 	emit_program(&e, t);
+	view_free(e.view);
+	arena_free(e.step);
 	text_free(&e.kernels);
-	text_free(&e.dots);
-	text_free(&e.collectives);
-	text_free(&e.sorts);
-	text_free(&e.calls);
-	text_free(&e.loops);
 	text_free(&e.run);
 }

@@ -15,27 +15,38 @@ typedef struct Chunk {
 	int before, after, low; /* depth there, and least depth in between */
 } Chunk;
 
+/* Tables that the runtime reads; equal rows are one. */
+typedef enum RowTable {
+	ROWS_dots,
+	ROWS_collectives,
+	ROWS_sorts,
+	ROWS_loops,
+	ROWS_extern_calls,
+	ROW_TABLES,
+} RowTable;
+
+typedef struct Rows {
+	Text text;
+	int n;
+} Rows;
+
 typedef struct Emitter {
 	const Plan *plan;
 	Fuse *view; /* the loops of the op at hand */
 	const Module *module;
 	const EmitOptions *options;
 	Arena *arena;
-	Arena *step;	  /* of what only the step at hand needs */
-	Text kernels;	  /* definitions */
-	Text dots;	  /* rows of dots[] */
-	Text collectives; /* rows of collectives[] */
-	Text sorts;	  /* rows of sorts[] */
-	Text calls;	  /* rows of extern_calls[] */
-	Text loops;	  /* rows of loops[] */
-	Text arrays;	  /* dims and splits of parameters and results */
-	Text run;	  /* the body of run(), marked: see c_repeat.c */
-	Chunk *chunks;	  /* its steps */
+	Arena *step;  /* of what only the step at hand needs */
+	Text kernels; /* definitions */
+	Rows rows[ROW_TABLES];
+	Text arrays;   /* dims and splits of parameters and results */
+	Text run;      /* the body of run(), marked: see c_repeat.c */
+	Chunk *chunks; /* its steps */
 	int nchunks;
 	size_t step_from; /* where the last of them begins */
 	int ntables;	  /* of numbers, in run() */
 	Table *by_text;	  /* text of a kernel or a row -> its name */
-	int nkernels, ndots, ncollectives, nsorts, ncalls, nloops, narrays;
+	int nkernels, narrays;
 	double seconds;		   /* predicted, since the last tick */
 	int depth;		   /* loops and branches around the step */
 	const char *indent;	   /* of its lines in run() */
@@ -46,7 +57,9 @@ typedef struct Emitter {
 /* Before argument i of a call or a function: two stand on a line. */
 void c_between(Text *t, int i, const char *indent);
 void c_string(Text *t, const char *s, size_t n); /* with quotes */
-void c_comment(Text *t, const char *s);		 /* what may stand in one */
+void c_quoted(Text *t, const char *before, const char *s);
+const char *c_path(const Emitter *e, Range r); /* "": nowhere */
+void c_comment(Text *t, const char *s);	       /* what may stand in one */
 bool is_half(DType d);
 const char *compute_type(DType d);
 const char *c_constant(Arena *a, DType d, int64_t payload); /* in compute type */
@@ -118,8 +131,9 @@ void c_run(Emitter *e, Text *t);
 void emit_dot(Emitter *e, const Op *op, const Kernel *k);
 void emit_collective(Emitter *e, const Op *op);
 void emit_sort(Emitter *e, const Op *op);
-/* The index of a row in a table printed to `rows`: an equal one's, or the next. */
-const char *c_share_row(Emitter *e, Text *rows, int *n, const Text *row);
+/* "dots[3]": an equal row, or a new one; the text is freed. */
+const char *c_row(Emitter *e, RowTable table, Text *row);
+void print_rows(Emitter *e, Text *t);
 void emit_program(Emitter *e, Text *t);
 
 /* c_extern.c: calls of the user's functions, and the table of them */

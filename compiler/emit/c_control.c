@@ -15,6 +15,7 @@
  */
 #include <string.h>
 #include "emit/c.h"
+#include "ir/flow.h"
 
 const char *
 c_indent(Emitter *e, int depth)
@@ -43,7 +44,7 @@ print_offset(Emitter *e, const char *words, const Value *v)
 static const Op *
 endless(const Op *op)
 {
-	while (op && (op->kind != O_while || op_ints(op, A_trips)->n))
+	while (op && (!op_is_loop(op) || op_ints(op, A_trips)->n))
 		op = op->block->parent;
 	return op;
 }
@@ -57,14 +58,10 @@ note_loop(Emitter *e, const Op *loop)
 		text_printf(&e->run, "%sshdrt_in_loop(dev, NULL);\n", e->indent);
 		return;
 	}
-	const char *path =
-		loop->range.file ? source_file(e->module->session, loop->range.file)->path : "";
-	text_add(&row, "\t{");
-	c_string(&row, path, strlen(path));
+	c_quoted(&row, "\t{", c_path(e, loop->range));
 	text_printf(&row, ", %d},\n", loop->range.line);
-	text_printf(&e->run, "%sshdrt_in_loop(dev, &loops[%s]);\n", e->indent,
-		c_share_row(e, &e->loops, &e->nloops, &row));
-	text_free(&row);
+	text_printf(&e->run, "%sshdrt_in_loop(dev, &%s);\n", e->indent,
+		c_row(e, ROWS_loops, &row));
 }
 
 void
@@ -108,10 +105,10 @@ void
 emit_end(Emitter *e, const Op *op)
 {
 	indent(e, -1);
-	if (op->kind == O_if && e->run.n == e->else_to)
+	if (op_is_branch(op) && e->run.n == e->else_to)
 		e->run.n = e->step_from = e->else_from; /* nothing to do there */
 	text_printf(&e->run, "%s}\n", e->indent);
-	if (op->kind == O_while && endless(op) == op)
+	if (op_is_loop(op) && endless(op) == op)
 		note_loop(e, endless(op->block->parent));
 }
 

@@ -6,55 +6,55 @@
 #include "emit/c.h"
 #include "cost/ledger.h"
 
-const char *
-c_share_row(Emitter *e, Text *rows, int *n, const Text *row)
-{
-	const char *fresh = arena_printf(e->step, "%d", *n), *index = c_share(e, row, fresh);
+static const struct {
+	const char *type, *name;
+} tables[ROW_TABLES] = {
+	[ROWS_dots] = {"shdrt_dot", "dots"},
+	[ROWS_collectives] = {"shdrt_collective", "collectives"},
+	[ROWS_sorts] = {"shdrt_sort", "sorts"},
+	[ROWS_loops] = {"shdrt_place", "loops"},
+	[ROWS_extern_calls] = {"shdrt_extern_call", "extern_calls"},
+};
 
-	if (index == fresh) {
-		++*n;
-		text_add(rows, row->s);
+const char *
+c_row(Emitter *e, RowTable table, Text *row)
+{
+	Rows *rows = &e->rows[table];
+	const char *fresh = arena_printf(e->step, "%s[%d]", tables[table].name, rows->n);
+	const char *name = c_share(e, row, fresh);
+
+	if (name == fresh) {
+		rows->n++;
+		text_add(&rows->text, row->s);
 	}
-	return index;
+	text_free(row);
+	return name;
+}
+
+void
+print_rows(Emitter *e, Text *t)
+{
+	for (int i = 0; i < ROW_TABLES; i++) {
+		if (e->rows[i].n)
+			text_printf(t, "static const %s %s[] = {\n%s};\n\n", tables[i].type,
+				tables[i].name, e->rows[i].text.s);
+		text_free(&e->rows[i].text);
+	}
+}
+
+/* Words with a number in place of each %. */
+static void
+fill_in(Text *t, const char *words, const int64_t *numbers)
+{
+	for (; *words; words++) {
+		if (*words == '%')
+			text_printf(t, "%lld", (long long)*numbers++);
+		else
+			text_addn(t, words, 1);
+	}
 }
 
 /* ---- dots --------------------------------------------------------------- */
-
-static void
-print_loops(Text *t, const DotView *v)
-{
-	text_printf(t, "\t\t.nloops = %d, .ncontract = %d", v->nloops, v->ncontract);
-	if (v->nloops)
-		text_add(t, ", .loops = (const shdrt_dot_loop[]){");
-	for (int i = 0; i < v->nloops; i++)
-		text_printf(t, "%s{%lld, %lld, %lld, %lld}", i ? ", " : "",
-			(long long)v->loops[i].extent, (long long)v->loops[i].a,
-			(long long)v->loops[i].b, (long long)v->loops[i].c);
-	text_add(t, v->nloops ? "},\n" : ",\n");
-}
-
-static void
-print_dot(Text *t, const DotView *v, DType in, DType out)
-{
-	text_printf(t,
-		"\t{.in = SHDRT_%s, .out = SHDRT_%s, "
-		".m = %lld, .n = %lld, .k = %lld,\n",
-		dtypes[in].name, dtypes[out].name, (long long)v->m, (long long)v->n,
-		(long long)v->k);
-	text_printf(t,
-		"\t\t.a_m = %lld, .a_k = %lld, .b_k = %lld, "
-		".b_n = %lld, .c_m = %lld,\n",
-		(long long)v->a_m, (long long)v->a_k, (long long)v->b_k, (long long)v->b_n,
-		(long long)v->c_m);
-	if (v->nloops)
-		print_loops(t, v);
-	if (v->block_m)
-		text_printf(t,
-			"\t\t.block_m = %lld, .block_n = %lld, "
-			".block_k = %lld,\n",
-			(long long)v->block_m, (long long)v->block_n, (long long)v->block_k);
-	text_add(t, "\t},\n");
-}
 
 /* Where the operand starts, which may be known only when it runs. */
 static void
@@ -74,21 +74,38 @@ void
 emit_dot(Emitter *e, const Op *op, const Kernel *k)
 {
 	DotView v = dot_view(k);
-	Text row = {0};
+	Text row = {0}, *t = &e->run;
 
-	print_dot(&row, &v, k->fills->operands[0]->type.dtype, op->results[0]->type.dtype);
-	const char *index = c_share_row(e, &e->dots, &e->ndots, &row);
-	text_free(&row);
-	text_printf(&e->run, "%sshdrt_dot_run(&dots[%s], ", e->indent, index);
+	text_printf(&row, "\t{.in = SHDRT_%s, .out = SHDRT_%s, ",
+		dtypes[k->fills->operands[0]->type.dtype].name,
+		dtypes[op->results[0]->type.dtype].name);
+	fill_in(&row,
+		".m = %, .n = %, .k = %,\n"
+		"\t\t.a_m = %, .a_k = %, .b_k = %, .b_n = %, .c_m = %,\n",
+		(int64_t[]){v.m, v.n, v.k, v.a_m, v.a_k, v.b_k, v.b_n, v.c_m});
+	if (v.nloops)
+		text_printf(&row,
+			"\t\t.nloops = %d, .ncontract = %d, .loops = (const shdrt_dot_loop[]){",
+			v.nloops, v.ncontract);
+	for (int i = 0; i < v.nloops; i++)
+		fill_in(&row, i ? ", {%, %, %, %}" : "{%, %, %, %}",
+			(int64_t[]){v.loops[i].extent, v.loops[i].a, v.loops[i].b,
+				v.loops[i].c});
+	text_add(&row, v.nloops ? "},\n" : "");
+	if (v.block_m)
+		fill_in(&row, "\t\t.block_m = %, .block_n = %, .block_k = %,\n",
+			(int64_t[]){v.block_m, v.block_n, v.block_k});
+	text_add(&row, "\t},\n");
+	text_printf(t, "%sshdrt_dot_run(&%s, ", e->indent, c_row(e, ROWS_dots, &row));
 	print_operand(e, op, v.a);
-	text_printf(&e->run, ",\n%s\t", e->indent);
+	text_printf(t, ",\n%s\t", e->indent);
 	print_operand(e, op, v.b);
-	text_add(&e->run, ", ");
-	c_address(e, &e->run, op->results[0], 0, false);
-	text_printf(&e->run, ", slab + %lld);\n", (long long)e->plan->total);
+	text_add(t, ", ");
+	c_address(e, t, op->results[0], 0, false);
+	text_printf(t, ", slab + %lld);\n", (long long)e->plan->total);
 }
 
-/* ---- collectives -------------------------------------------------------- */
+/* ---- collectives and sorts ---------------------------------------------- */
 
 static void
 print_splits(Emitter *e, Text *t, const AxisList *axes)
@@ -105,7 +122,7 @@ print_splits(Emitter *e, Text *t, const AxisList *axes)
 		int64_t stride = m->axes[r.axis].size / ((int64_t)r.pre * r.size);
 		for (int a = r.axis + 1; a < m->naxes; a++)
 			stride *= m->axes[a].size;
-		text_printf(t, "%s{%lld, %d}", i ? ", " : "", (long long)stride, (int)r.size);
+		fill_in(t, i ? ", {%, %}" : "{%, %}", (int64_t[]){stride, r.size});
 	}
 	text_add(t, "}}");
 }
@@ -115,89 +132,57 @@ print_splits(Emitter *e, Text *t, const AxisList *axes)
 static void
 print_shape(Text *t, const Op *op)
 {
-	const Type *x = &op->operands[0]->type;
-	int64_t outer = 1, size = type_elements(x), inner = 1;
+	const Type *type = &op->operands[0]->type;
+	int64_t outer = 1, size = type_elements(type), inner = 1;
 
 	if (op_ints(op, A_dim)->n) {
 		int dim = (int)op_int(op, A_dim);
-		size = x->dims[dim];
+		size = type->dims[dim];
 		for (int d = 0; d < dim; d++)
-			outer *= x->dims[d];
-		for (int d = dim + 1; d < x->rank; d++)
-			inner *= x->dims[d];
+			outer *= type->dims[d];
+		for (int d = dim + 1; d < type->rank; d++)
+			inner *= type->dims[d];
 	}
-	text_printf(t, "\t\t.outer = %lld, .size = %lld, .inner = %lld,\n", (long long)outer,
-		(long long)size, (long long)inner);
-}
-
-/* Of a permute: who sends to each member of the group. */
-static void
-print_senders(Text *t, const Op *op)
-{
-	const Ints *source = op_ints(op, A_source);
-
-	if (!source->n)
-		return;
-	text_add(t, "\t\t.source = (const int64_t[]){");
-	text_numbers(t, source->n, source->v, ", ");
-	text_add(t, "},\n");
-}
-
-static void
-print_source(Emitter *e, Text *t, const Op *op)
-{
-	const char *file = "";
-	Text axes = {0};
-
-	if (op->range.file)
-		file = source_file(e->module->session, op->range.file)->path;
-	text_axes(&axes, &e->module->mesh, op->axes);
-	text_add(t, "\t\t.file = ");
-	c_string(t, file, strlen(file));
-	text_printf(t, ", .line = %d, .label = ", op->range.line);
-	c_string(t, op->label ? op->label : "", op->label ? strlen(op->label) : 0);
-	text_add(t, ", .axes = ");
-	c_string(t, axes.n ? axes.s : "", axes.n);
-	text_add(t, ",\n");
-	text_free(&axes);
-}
-
-static void
-print_collective(Emitter *e, Text *t, const Op *op)
-{
-	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
-
-	text_printf(t, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
-		dtypes[op->operands[0]->type.dtype].name);
-	if (op_has(op, A_combiner))
-		text_printf(t, ", .combiner = SHDRT_%s",
-			combiners[op_int(op, A_combiner)].name);
-	text_add(t, ",\n\t\t.group = ");
-	print_splits(e, t, op->axes);
-	if (op->from) {
-		text_add(t, ", .from = ");
-		print_splits(e, t, op->from);
-	}
-	text_add(t, ",\n");
-	print_senders(t, op);
-	print_shape(t, op);
-	if (collectives[op->kind].base >= 0)
-		text_printf(t, "\t\t.rows = %lld,\n", (long long)op->results[0]->type.dims[0]);
-	print_source(e, t, op);
-	text_printf(t, "\t\t.wire_bytes = %lld, .picoseconds = %lld,\n\t},\n",
-		(long long)whole_bytes(cost.wire_bytes), (long long)picoseconds(cost.seconds));
+	fill_in(t, "\t\t.outer = %, .size = %, .inner = %,\n", (int64_t[]){outer, size, inner});
 }
 
 void
 emit_collective(Emitter *e, const Op *op)
 {
-	Text row = {0};
+	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
+	const Ints *source = op_ints(op, A_source);
+	Text row = {0}, axes = {0};
 
-	print_collective(e, &row, op);
-	const char *index = c_share_row(e, &e->collectives, &e->ncollectives, &row);
-	text_free(&row);
-	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[%s], ", e->indent,
-		ops[op->kind].name, index);
+	text_printf(&row, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
+		dtypes[op->operands[0]->type.dtype].name);
+	if (op_has(op, A_combiner))
+		text_printf(&row, ", .combiner = SHDRT_%s",
+			combiners[op_int(op, A_combiner)].name);
+	text_add(&row, ",\n\t\t.group = ");
+	print_splits(e, &row, op->axes);
+	if (op->from) {
+		text_add(&row, ", .from = ");
+		print_splits(e, &row, op->from);
+	}
+	text_add(&row, ",\n");
+	if (source->n) { /* who sends to each member of the group */
+		text_add(&row, "\t\t.source = (const int64_t[]){");
+		text_numbers(&row, source->n, source->v, ", ");
+		text_add(&row, "},\n");
+	}
+	print_shape(&row, op);
+	if (collectives[op->kind].base >= 0)
+		fill_in(&row, "\t\t.rows = %,\n", op->results[0]->type.dims);
+	text_axes(&axes, &e->module->mesh, op->axes);
+	c_quoted(&row, "\t\t.file = ", c_path(e, op->range));
+	text_printf(&row, ", .line = %d", op->range.line);
+	c_quoted(&row, ", .label = ", op->label ? op->label : "");
+	c_quoted(&row, ", .axes = ", text_take(&axes, e->step));
+	fill_in(&row, ",\n\t\t.wire_bytes = %, .picoseconds = %,\n\t},\n",
+		(int64_t[]){whole_bytes(cost.wire_bytes), picoseconds(cost.seconds)});
+
+	text_printf(&e->run, "%sshdrt_%s(dev, &%s, ", e->indent, ops[op->kind].name,
+		c_row(e, ROWS_collectives, &row));
 	for (int k = 0; k < op->noperands; k++) {
 		if (k == op_base(op))
 			continue; /* the result */
@@ -208,65 +193,53 @@ emit_collective(Emitter *e, const Op *op)
 	text_add(&e->run, ");\n");
 }
 
-/* ---- sorts -------------------------------------------------------------- */
-
-static void
-print_sort(Text *t, const Op *op)
-{
-	text_printf(t, "\t{.key = SHDRT_%s, .descending = %d, .n = %d,\n",
-		dtypes[op->operands[0]->type.dtype].name, op_int(op, A_direction) == DIR_GT,
-		op->noperands);
-	print_shape(t, op);
-	text_add(t, "\t\t.bytes = (const int[]){");
-	for (int i = 0; i < op->noperands; i++)
-		text_printf(t, "%s%d", i ? ", " : "",
-			dtypes[op->operands[i]->type.dtype].bytes);
-	text_add(t, "},\n\t},\n");
-}
-
 void
 emit_sort(Emitter *e, const Op *op)
 {
-	Text row = {0};
+	Text row = {0}, *t = &e->run;
 
-	print_sort(&row, op);
-	const char *index = c_share_row(e, &e->sorts, &e->nsorts, &row);
-	text_free(&row);
-	text_printf(&e->run,
-		"%sshdrt_sort_run(&sorts[%s], "
-		"(const void *const[]){",
-		e->indent, index);
+	text_printf(&row, "\t{.key = SHDRT_%s, .descending = %d, .n = %d,\n",
+		dtypes[op->operands[0]->type.dtype].name, op_int(op, A_direction) == DIR_GT,
+		op->noperands);
+	print_shape(&row, op);
+	text_add(&row, "\t\t.bytes = (const int[]){");
+	for (int i = 0; i < op->noperands; i++)
+		text_printf(&row, "%s%d", i ? ", " : "",
+			dtypes[op->operands[i]->type.dtype].bytes);
+	text_add(&row, "},\n\t},\n");
+	text_printf(t, "%sshdrt_sort_run(&%s, (const void *const[]){", e->indent,
+		c_row(e, ROWS_sorts, &row));
 	for (int i = 0; i < op->noperands; i++) {
-		text_add(&e->run, i ? ", " : "");
-		c_address(e, &e->run, op->operands[i], -1, true);
+		text_add(t, i ? ", " : "");
+		c_address(e, t, op->operands[i], -1, true);
 	}
-	text_printf(&e->run, "},\n%s\t(void *const[]){", e->indent);
+	text_printf(t, "},\n%s\t(void *const[]){", e->indent);
 	for (int i = 0; i < op->nresults; i++) {
-		text_add(&e->run, i ? ", " : "");
+		text_add(t, i ? ", " : "");
 		if (e->plan->buffer_of[op->results[i]->id] >= 0)
-			c_address(e, &e->run, op->results[i], -1, false);
+			c_address(e, t, op->results[i], -1, false);
 		else
-			text_add(&e->run, "NULL");
+			text_add(t, "NULL");
 	}
-	text_printf(&e->run, "}, slab + %lld);\n", (long long)e->plan->total);
+	text_printf(t, "}, slab + %lld);\n", (long long)e->plan->total);
 }
 
 /* ---- parameters and results --------------------------------------------- */
 
-/* Tensors of equal shape share the arrays that say so. */
-static void
-print_shared(Emitter *e, Text *t, const char *field, const char *type, const char *prefix,
-	const Text *values)
+/* "dims_3": an array; those of tensors of equal shape are one.  The text is freed. */
+static const char *
+share_array(Emitter *e, const char *type, const char *prefix, Text *values)
 {
-	const char *name = table_get(e->by_text, values->s);
+	const char *fresh = arena_printf(e->step, "%s_%d", prefix, e->narrays);
+	const char *name = c_share(e, values, fresh);
 
-	if (!name) {
-		name = arena_printf(e->arena, "%s_%d", prefix, e->narrays++);
-		table_set(e->by_text, arena_strndup(e->arena, values->s, values->n),
-			(void *)name);
-		text_printf(&e->arrays, "static const %s %s[] = %s;\n", type, name, values->s);
+	if (name == fresh) {
+		e->narrays++;
+		text_printf(&e->arrays, "static const %s %s[] = {%s};\n", type, name,
+			values->s);
 	}
-	text_printf(t, "\t\t.%s = %s,\n", field, name);
+	text_free(values);
+	return name;
 }
 
 static void
@@ -274,112 +247,73 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 {
 	Text dims = {0};
 
-	text_add(&dims, "{");
-	text_numbers(&dims, type->rank, type->dims, ", ");
-	text_add(&dims, "}");
-	if (type->rank)
-		print_shared(e, t, field, "int64_t", "dims", &dims);
-	text_free(&dims);
-}
-
-static void
-print_placement(Emitter *e, Text *t, const Value *v)
-{
-	const Placement *p = &v->placement;
-	AxisList unreduced = placement_unreduced(p);
-	Text splits = {0};
-
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList axes = placement_dim(p, d);
-		text_add(&splits, d ? ", " : "{");
-		print_splits(e, &splits, &axes);
-	}
-	text_add(&splits, "}");
-	if (v->type.rank)
-		print_shared(e, t, "splits", "shdrt_splits", "splits", &splits);
-	text_free(&splits);
-	if (!unreduced.n)
+	if (!type->rank)
 		return;
-	text_add(t, "\t\t.unreduced = ");
-	print_splits(e, t, &unreduced);
-	text_printf(t, ", .combiner = SHDRT_%s,\n", combiners[p->combiner].name);
+	text_numbers(&dims, type->rank, type->dims, ", ");
+	text_printf(t, "\t\t.%s = %s,\n", field, share_array(e, "int64_t", "dims", &dims));
 }
 
 static void
 print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
 {
+	const Placement *p = &v->placement;
+	AxisList unreduced = placement_unreduced(p);
 	Type global = value_whole_type(v);
-	Text type = {0};
+	Text type = {0}, splits = {0};
 
-	text_type(&type, &e->module->mesh, &global, &v->placement);
-	text_add(t, "\t{.name = ");
-	c_string(t, name, strlen(name));
-	text_add(t, ", .type_text = ");
-	c_string(t, type.s, type.n);
+	text_type(&type, &e->module->mesh, &global, p);
+	c_quoted(t, "\t{.name = ", name);
+	c_quoted(t, ", .type_text = ", text_take(&type, e->step));
 	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n", dtypes[global.dtype].name,
 		global.rank);
 	print_dims(e, t, "dims", &global);
 	print_dims(e, t, "local_dims", &v->type);
-	print_placement(e, t, v);
-	if (v->index_limit)
-		text_printf(t, "\t\t.index_limit = %lld,\n", (long long)v->index_limit);
-	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
-	text_free(&type);
-}
-
-/* What the user called each value; by value id. */
-static const char **
-user_names(const Emitter *e)
-{
-	const Module *m = e->module;
-	const char **names = NEW_ARRAY(e->arena, const char *, m->nvalues + 1);
-
-	for (int i = m->nnamed - 1; i >= 0; i--)
-		if (m->named[i].value)
-			names[m->named[i].value->id] = m->named[i].name;
-	return names;
-}
-
-static void
-print_params(Emitter *e, Text *t)
-{
-	const Block *entry = e->plan->module->entry;
-	const char **names = user_names(e);
-
-	if (!entry->nparams)
-		return;
-	text_add(t, "static const shdrt_tensor params[] = {\n");
-	for (int i = 0; i < entry->nparams; i++) {
-		const Value *v = entry->params[i];
-		print_tensor(e, t, names[v->id] ? names[v->id] : v->name, v);
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		text_add(&splits, d ? ", " : "");
+		print_splits(e, &splits, &axes);
 	}
-	text_add(t, "};\n\n");
-}
-
-static void
-print_results(Emitter *e, Text *t)
-{
-	const Module *m = e->plan->module;
-	const Op *end = m->entry->last;
-
-	text_add(t, "static const shdrt_tensor results[] = {\n");
-	for (int i = 0; i < end->noperands; i++)
-		print_tensor(e, t,
-			i < m->nresults ? m->results[i].name : end->operands[i]->name,
-			end->operands[i]);
-	text_add(t, "};\n\n");
+	if (v->type.rank)
+		text_printf(t, "\t\t.splits = %s,\n",
+			share_array(e, "shdrt_splits", "splits", &splits));
+	if (unreduced.n) {
+		text_add(t, "\t\t.unreduced = ");
+		print_splits(e, t, &unreduced);
+		text_printf(t, ", .combiner = SHDRT_%s,\n", combiners[p->combiner].name);
+	}
+	if (v->index_limit)
+		fill_in(t, "\t\t.index_limit = %,\n", &v->index_limit);
+	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
 }
 
 static void
 print_tensors(Emitter *e, Text *t)
 {
+	const Module *m = e->module;
+	const Block *entry = m->entry;
+	const char **names = NEW_ARRAY(e->step, const char *, m->nvalues + 1);
 	Text tensors = {0};
 
-	print_params(e, &tensors);
-	print_results(e, &tensors);
+	/* What the user called each value. */
+	for (int i = m->nnamed - 1; i >= 0; i--)
+		if (m->named[i].value)
+			names[m->named[i].value->id] = m->named[i].name;
+	if (entry->nparams)
+		text_add(&tensors, "static const shdrt_tensor params[] = {\n");
+	for (int i = 0; i < entry->nparams; i++) {
+		const Value *v = entry->params[i];
+		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, v);
+	}
+	if (entry->nparams)
+		text_add(&tensors, "};\n\n");
+	text_add(&tensors, "static const shdrt_tensor results[] = {\n");
+	for (int i = 0; i < entry->last->noperands; i++) {
+		const Value *v = entry->last->operands[i];
+		print_tensor(e, &tensors, i < m->nresults ? m->results[i].name : v->name, v);
+	}
 	if (e->arrays.n)
 		text_printf(t, "%s\n", e->arrays.s);
-	text_add(t, tensors.s);
+	text_printf(t, "%s};\n\n", tensors.s);
 	text_free(&tensors);
 	text_free(&e->arrays);
 }
@@ -405,75 +339,48 @@ print_hlo(Text *t, const char *s, size_t n)
 		"const shdrt_check_io *io);\n\n");
 }
 
-static void
-print_axes(Text *t, const Mesh *m)
-{
-	text_add(t, "static const shdrt_axis axes[] = {\n");
-	for (int a = 0; a < m->naxes; a++) {
-		text_add(t, "\t{");
-		c_string(t, m->axes[a].name, strlen(m->axes[a].name));
-		text_printf(t, ", %lld},\n", (long long)m->axes[a].size);
-	}
-	text_add(t, "};\n\n");
-}
-
-static void
-print_totals(Emitter *e, Text *t)
-{
-	Work work = module_ledger(e->plan->module)->work;
-
-	text_printf(t, "\t.slab_bytes = %lld,\n", (long long)plan_peak(e->plan));
-	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", work.flops,
-		(long long)work.wire_bytes);
-}
-
-static void
-print_program(Emitter *e, Text *t)
-{
-	const Module *m = e->module;
-	const char *source = "";
-
-	if (m->session->nfiles)
-		source = source_file(m->session, 1)->path;
-	text_add(t,
-		"static const shdrt_program program = {\n"
-		"\t.abi = SHDRT_ABI,\n\t.name = ");
-	c_string(t, m->name, strlen(m->name));
-	text_add(t, ",\n\t.source = ");
-	c_string(t, source, strlen(source));
-	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n", m->mesh.naxes,
-		m->mesh.naxes ? "axes" : "NULL", (long long)m->mesh.ndevices);
-	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams,
-		m->entry->nparams ? "params" : "NULL");
-	text_printf(t, "\t.nresults = %d, .results = results,\n", m->entry->last->noperands);
-	if (e->ncollectives)
-		text_printf(t,
-			"\t.ncollectives = %d, "
-			".collectives = collectives,\n",
-			e->ncollectives);
-	if (e->options->externs && e->options->externs->n)
-		text_add(t, "\t.externs = &externs,\n");
-	print_totals(e, t);
-	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n", m->mesh.target->name,
-		(long long)m->mesh.target->hbm_bytes);
-	text_add(t, "\t.run = run,\n");
-	if (e->options->hlo)
-		text_add(t,
-			"\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, "
-			".check = shdeval_check,\n");
-	text_add(t, "};\n\n");
-}
-
 void
 emit_program(Emitter *e, Text *t)
 {
+	const Module *m = e->module;
+	const Mesh *mesh = &m->mesh;
+	const char *params = m->entry->nparams ? "params" : "NULL";
+	Work work = module_ledger(e->plan->module)->work;
+
 	print_tensors(e, t);
-	if (e->module->mesh.naxes)
-		print_axes(t, &e->module->mesh);
+	if (mesh->naxes)
+		text_add(t, "static const shdrt_axis axes[] = {\n");
+	for (int a = 0; a < mesh->naxes; a++) {
+		c_quoted(t, "\t{", mesh->axes[a].name);
+		fill_in(t, ", %},\n", &mesh->axes[a].size);
+	}
+	if (mesh->naxes)
+		text_add(t, "};\n\n");
 	if (e->options->hlo)
 		print_hlo(t, e->options->hlo, e->options->hlo_bytes);
-	print_program(e, t);
+
+	text_add(t, "static const shdrt_program program = {\n\t.abi = SHDRT_ABI,\n");
+	c_quoted(t, "\t.name = ", m->name);
+	c_quoted(t,
+		",\n\t.source = ", m->session->nfiles ? source_file(m->session, 1)->path : "");
+	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n", mesh->naxes,
+		mesh->naxes ? "axes" : "NULL", (long long)mesh->ndevices);
+	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams, params);
+	text_printf(t, "\t.nresults = %d, .results = results,\n", m->entry->last->noperands);
+	if (e->rows[ROWS_collectives].n)
+		text_printf(t, "\t.ncollectives = %d, .collectives = collectives,\n",
+			e->rows[ROWS_collectives].n);
+	if (e->options->externs && e->options->externs->n)
+		text_add(t, "\t.externs = &externs,\n");
+	fill_in(t, "\t.slab_bytes = %,\n", (int64_t[]){plan_peak(e->plan)});
+	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", work.flops,
+		(long long)work.wire_bytes);
+	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n\t.run = run,\n",
+		mesh->target->name, (long long)mesh->target->hbm_bytes);
+	if (e->options->hlo)
+		text_add(t,
+			"\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, .check = shdeval_check,\n");
 	text_add(t,
-		"int\nmain(int argc, char **argv)\n{\n"
+		"};\n\nint\nmain(int argc, char **argv)\n{\n"
 		"\treturn shdrt_main(&program, argc, argv);\n}\n");
 }

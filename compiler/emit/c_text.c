@@ -39,6 +39,19 @@ c_string(Text *t, const char *s, size_t n)
 	text_add(t, "\"");
 }
 
+void
+c_quoted(Text *t, const char *before, const char *s)
+{
+	text_add(t, before);
+	c_string(t, s, strlen(s));
+}
+
+const char *
+c_path(const Emitter *e, Range r)
+{
+	return r.file ? source_file(e->module->session, r.file)->path : "";
+}
+
 /* No end of comment, no trigraph, no line splice, one line. */
 void
 c_comment(Text *t, const char *s)

@@ -15,7 +15,7 @@ typedef struct EmitOptions {
 	size_t hlo_bytes;
 	const Externs *externs; /* of the unsharded program, which has all */
 } EmitOptions;
-void emit_c(const Plan *plan, const EmitOptions *o, Text *t);
+void emit_c(const Plan *plan, const EmitOptions *options, Text *t);
 
 typedef struct BuildOptions {
 	const char *cc;		  /* NULL: cc */
