@@ -32,7 +32,6 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
 ]
 MIXED_LETTERS = [   # folders in which a letter still stands for two types
     "compiler/memory", "compiler/sched/fuse",
-    "compiler/shard/propagate",
 ]
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
 SOURCE = (".c", ".h", ".def", ".l", ".y")

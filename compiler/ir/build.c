@@ -592,6 +592,24 @@ op_is_identity(const Op *op)
 }
 
 bool
+op_is_one_to_one(const Op *op)
+{
+	return ops[op->kind].pointwise || op->kind == O_reshape || op->kind == O_transpose;
+}
+
+bool
+op_has_starts(const Op *op)
+{
+	return op->kind == O_dynamic_slice || op->kind == O_dynamic_update_slice;
+}
+
+bool
+op_takes_part(const Op *op)
+{
+	return op->kind == O_slice || op->kind == O_dynamic_slice;
+}
+
+bool
 loop_hands_on(const Op *loop, int i)
 {
 	const Block *body = loop->bodies[1];

@@ -662,6 +662,13 @@ bool value_is_literal(const Value *v);
 bool op_is_identity(const Op *op);
 /* ... and is to be moved there: a placed let, out=, a move? */
 bool op_is_move(const Op *op);
+/* Is each element of its operands one of the result's: element by element, a reshape,
+   a transpose? */
+bool op_is_one_to_one(const Op *op);
+/* Do scalar operands say where: of a dynamic slice or update? */
+bool op_has_starts(const Op *op);
+/* Is the result a part of operand 0: a slice, a dynamic one? */
+bool op_takes_part(const Op *op);
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
 /* flow.c: of a fused program, outside of fusions: a number that is known before the

@@ -77,7 +77,7 @@ keeps_zeros(const Op *op)
 static bool
 is_cut(const Op *op, int dim)
 {
-	return (op->kind == O_slice || op->kind == O_dynamic_slice)
+	return op_takes_part(op)
 		&& pad_true_size(op->operands[0], dim) > pad_true_size(op->results[0], dim);
 }
 
@@ -126,7 +126,7 @@ content_everywhere(const Padder *p, const Op *op)
 {
 	Content worst = CONTENT_zero;
 
-	if (op->kind == O_constant)
+	if (op_has(op, A_value))
 		return constant_content(op);
 	if (numbers[op->kind].elements == ELEMENTS_each)
 		return pointwise_content(p, op, -1);
@@ -135,26 +135,6 @@ content_everywhere(const Padder *p, const Op *op)
 	for (int i = 0; i < op->noperands; i++)
 		worst = least(worst, content_of(p, op->operands[i], -1));
 	return worst;
-}
-
-static void
-know_result(Padder *p, const Op *op, Value *v)
-{
-	PadValue *f = pad_value(p, v);
-	Content floor = dtype_is_float(v->type.dtype) ? CONTENT_any : CONTENT_finite;
-	bool plain = op->nresults == 1 && !op->nbodies;
-	const Rule *r =
-		plain && (moves_elements(op) || keeps_zeros(op)) ? op_rule(p->arena, op) : NULL;
-
-	f->all = most(floor, plain ? content_everywhere(p, op) : CONTENT_any);
-	for (int d = 0; d < v->type.rank; d++) {
-		Content c = CONTENT_any;
-		if (plain && numbers[op->kind].elements == ELEMENTS_each)
-			c = pointwise_content(p, op, d);
-		else if (r)
-			c = moved_content(p, op, r, d);
-		f->padding[d] = most(floor, most(c, f->all));
-	}
 }
 
 /* ---- bodies ---------------------------------------------------------------------- */
@@ -186,9 +166,25 @@ pad_know_flows(Padder *p, Value *v)
 void
 pad_know_results(Padder *p, const Op *op)
 {
-	for (int i = 0; i < op->nresults; i++)
-		if (op->nbodies && !op->specs)
+	bool plain = op->nresults == 1 && !op->nbodies;
+	bool each = plain && numbers[op->kind].elements == ELEMENTS_each;
+	const Rule *r =
+		plain && (moves_elements(op) || keeps_zeros(op)) ? op_rule(p->arena, op) : NULL;
+
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		PadValue *f = pad_value(p, v);
+		if (op->nbodies && !op->specs) {
 			pad_know_flows(p, op->results[i]);
-		else
-			know_result(p, op, op->results[i]);
+			continue;
+		}
+		Content floor = dtype_is_float(v->type.dtype) ? CONTENT_any : CONTENT_finite;
+		f->all = most(floor, plain ? content_everywhere(p, op) : CONTENT_any);
+		for (int d = 0; d < v->type.rank; d++) {
+			Content c = each ? pointwise_content(p, op, d)
+				: r	 ? moved_content(p, op, r, d)
+					 : CONTENT_any;
+			f->padding[d] = most(floor, most(c, f->all));
+		}
+	}
 }

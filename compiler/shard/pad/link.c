@@ -47,11 +47,24 @@ mark(Padder *p, const Op *op, int tensor, int dim)
 	*dims |= (uint16_t)(1u << dim);
 }
 
-/* Where a factor is, -1 in tensors without it; false if it is not a whole dim
-   wherever it is. */
-static bool
-find_factor(const Op *op, const Rule *r, int factor, int *dims)
+/*
+ * Elements of a factor keep their places, in all tensors that have it; nothing is
+ * linked where the factor is not a whole dim.
+ *
+ *   dot   x [i, k], y [k, j] -> r [i, j]
+ *   i     dims {0, -1, 0}: x and r may stay padded along it, in one class
+ *   k     dims {1, 0, -1}: no result has it, but a dot masks what it reads (reads_padded),
+ *         so x and y may stay padded
+ *   iota  a factor of the result alone: made as long as is wanted, where it passes
+ */
+static void
+link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
 {
+	bool given = r->factors[factor].kind == F_pass, made = false; /* iota, broadcast */
+	int first = -1;
+
+	if (r->factors[factor].kind == F_permute)
+		return;
 	for (int i = 0; i < r->ntensors; i++) {
 		const Type *t = &rule_tensor(op, i)->type;
 		dims[i] = -1;
@@ -62,26 +75,11 @@ find_factor(const Op *op, const Rule *r, int factor, int *dims)
 					dims[i] = d;
 			if (dims[i] == d
 				&& (f->n != 1 || t->dims[d] != r->factors[factor].size))
-				return false;
+				return;
 		}
+		if (dims[i] >= 0)
+			*(i < op->noperands ? &given : &made) = true;
 	}
-	return true;
-}
-
-/* Elements of a factor keep their places, in all tensors that have it. */
-static void
-link_factor(Padder *p, const Op *op, const Rule *r, int factor, int *dims)
-{
-	FactorKind kind = r->factors[factor].kind;
-	bool given = kind == F_pass, made = false; /* iota, broadcast */
-	int first = -1;
-
-	if (kind == F_permute || !find_factor(op, r, factor, dims))
-		return;
-	for (int i = op->noperands; i < r->ntensors; i++)
-		made |= dims[i] >= 0;
-	for (int i = 0; i < op->noperands; i++)
-		given |= dims[i] >= 0;
 	if (!given || (!made && !pad_ops[op->kind].reads_padded))
 		return;
 	for (int i = 0; i < r->ntensors; i++) {
@@ -260,34 +258,29 @@ pad_multiple(const Padder *p, const Value *v, int dim)
 	return class_of(p, v, dim)->multiple;
 }
 
-/* Where an axis leaves a remainder first. */
-static void
-tell_class(Padder *p, const Value *v, int dim)
-{
-	Class *c = class_of(p, v, dim);
-	int64_t size = v->type.dims[dim], padded = pad_size(p, v, dim);
-	AxisList axes = placement_dim(&v->placement, dim);
-	Text t = {0};
-
-	if (c->told || !is_uneven(v, dim))
-		return;
-	c->told = true;
-	text_axes(&t, &p->module->mesh, &axes);
-	diag(p->module->session, DIAG_pad, v->type_range,
-		"dim %d of '%s', "
-		"%lld over %s, is computed with %lld: %.3g%% of that is "
-		"padding",
-		dim, value_source_name(v), (long long)size, t.s, (long long)padded,
-		(double)(padded - size) * 100 / (double)padded);
-	text_free(&t);
-}
-
 void
 pad_tell_classes(Padder *p)
 {
 	for (int i = 0; i < p->nprogram; i++)
-		for (int d = 0; d < p->program[i]->type.rank; d++)
-			tell_class(p, p->program[i], d);
+		for (int d = 0; d < p->program[i]->type.rank; d++) {
+			const Value *v = p->program[i];
+			Class *c = class_of(p, v, d);
+			int64_t size = v->type.dims[d], padded = pad_size(p, v, d);
+			AxisList axes = placement_dim(&v->placement, d);
+			Text t = {0};
+			if (c->told || !is_uneven(v, d))
+				continue;
+			c->told = true;
+			text_axes(&t, &p->module->mesh, &axes);
+			diag(p->module->session, DIAG_pad, v->type_range,
+				"dim %d of '%s', "
+				"%lld over %s, is computed with %lld: %.3g%% of that is "
+				"padding",
+				d, value_source_name(v), (long long)size, t.s,
+				(long long)padded,
+				(double)(padded - size) * 100 / (double)padded);
+			text_free(&t);
+		}
 }
 
 /* Before anything is changed. */

@@ -76,37 +76,27 @@ pad_move_reverse(Padder *p, Op *op)
 
 /* ---- concat ------------------------------------------------------------------- */
 
-/* Something is padded, it all fits, and along other dims operands are padded as the
-   result is to be. */
-static bool
-may_place(const Padder *p, const Op *op, int dim, int64_t size)
-{
-	int64_t start = 0;
-	bool padded = false;
-
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		if (start + v->type.dims[dim] > size)
-			return false;
-		for (int d = 0; d < v->type.rank; d++)
-			if (d != dim && v->type.dims[d] != pad_size(p, op->results[0], d))
-				return false;
-		padded |= pad_is_padded(v, dim);
-		start += pad_true_size(v, dim);
-	}
-	return padded;
-}
-
+/* Where something is padded, it all fits, and along other dims operands are padded as
+   the result is to be. */
 Value *
 pad_move_concatenate(Padder *p, Op *op)
 {
 	int dim = (int)op_int(op, A_dim);
 	int64_t size = pad_size(p, op->results[0], dim), start = 0;
+	bool padded = false;
 	Value *v = NULL;
 
-	if (!may_place(p, op, dim, size))
-		return NULL;
 	for (int i = 0; i < op->noperands; i++) {
+		const Value *part = op->operands[i];
+		for (int d = 0; d < part->type.rank; d++)
+			if (d == dim ? start + part->type.dims[d] > size
+				     : part->type.dims[d] != pad_size(p, op->results[0], d))
+				return NULL;
+		padded |= pad_is_padded(part, dim);
+		start += pad_true_size(part, dim);
+	}
+	start = 0;
+	for (int i = 0; i < op->noperands && padded; i++) {
 		Value *part = op->operands[i];
 		part = make_pad_dim(named(p->make, "placed"), part, dim, start,
 			size - start - part->type.dims[dim]);

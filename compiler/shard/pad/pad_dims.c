@@ -31,7 +31,12 @@ set_type(Padder *p, Value *v, uint16_t direct)
 
 /* ---- the program --------------------------------------------------------------- */
 
-static void pad_block(Padder *p, Block *b);
+static void
+follow(const Padder *p, Value **v)
+{
+	if (*v && pad_value(p, *v)->now)
+		*v = pad_value(p, *v)->now;
+}
 
 /* Dims that its op could not make padded. */
 static void
@@ -51,53 +56,33 @@ extend_result(Padder *p, Op *op, Value *v)
 }
 
 static void
-pad_body(Padder *p, Block *b)
-{
-	for (int i = 0; i < b->nparams; i++) {
-		set_type(p, b->params[i], UINT16_MAX);
-		pad_know_flows(p, b->params[i]);
-	}
-	pad_block(p, b);
-}
-
-static void
-pad_op(Padder *p, Op *op)
-{
-	for (int i = 0; i < op->noperands; i++) {
-		Value *now = pad_value(p, op->operands[i])->now;
-		if (now)
-			op->operands[i] = now;
-	}
-	pad_make_before(p, op, op);
-	if (pad_move(p, op))
-		return;
-	if (op->kind != O_return)
-		pad_prepare(p, op);
-	for (int i = 0; i < op->nbodies && !op->specs; i++)
-		pad_body(p, op->bodies[i]);
-	for (int i = 0; i < op->nresults; i++)
-		set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
-	pad_know_results(p, op);
-	for (int i = 0; i < op->nresults; i++)
-		extend_result(p, op, op->results[i]);
-}
-
-static void
 pad_block(Padder *p, Block *b)
 {
 	Op *next;
 
+	for (int i = 0; i < b->nparams; i++) {
+		set_type(p, b->params[i], UINT16_MAX);
+		pad_know_flows(p, b->params[i]);
+		for (int d = 0; !b->parent && d < b->params[i]->type.rank; d++)
+			pad_value(p, b->params[i])->padding[d] = CONTENT_zero;
+	}
 	for (Op *op = b->first; op; op = next) {
 		next = op->next;
-		pad_op(p, op);
+		for (int i = 0; i < op->noperands; i++)
+			follow(p, &op->operands[i]);
+		pad_make_before(p, op, op);
+		if (pad_move(p, op))
+			continue;
+		if (op != b->last)
+			pad_prepare(p, op);
+		for (int i = 0; i < op->nbodies && !op->specs; i++)
+			pad_block(p, op->bodies[i]);
+		for (int i = 0; i < op->nresults; i++)
+			set_type(p, op->results[i], pad_value(p, op->results[i])->direct);
+		pad_know_results(p, op);
+		for (int i = 0; i < op->nresults; i++)
+			extend_result(p, op, op->results[i]);
 	}
-}
-
-static void
-follow(const Padder *p, Value **v)
-{
-	if (*v && pad_value(p, *v)->now)
-		*v = pad_value(p, *v)->now;
 }
 
 bool
@@ -110,13 +95,7 @@ pad_dims(Module *m, bool remarks)
 		return false;
 	if (remarks)
 		pad_tell_classes(&p);
-	for (int i = 0; i < m->entry->nparams; i++) {
-		Value *v = m->entry->params[i];
-		set_type(&p, v, UINT16_MAX);
-		pad_know_flows(&p, v);
-		for (int d = 0; d < v->type.rank; d++)
-			pad_value(&p, v)->padding[d] = CONTENT_zero;
-	}
+
 	pad_block(&p, m->entry);
 	for (int i = 0; i < m->nresults; i++)
 		follow(&p, &m->results[i].value);

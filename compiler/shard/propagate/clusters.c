@@ -317,6 +317,7 @@ build_clusters(Propagation *g)
 		const Op *op = own_op(g, i);
 		if (!op || op->kind != O_shard_like)
 			continue;
+		g->ops[i].alike = true;
 		unite_alike(g, op, op->operands[0], op->results[0]);
 		unite_alike(g, op, op->operands[0], op->operands[1]);
 	}
@@ -326,38 +327,38 @@ build_clusters(Propagation *g)
 
 /* ---- constraints ---------------------------------------------------------------- */
 
-/* Do all constraints on the operand's cluster ask for the same? */
-static bool
-undisputed(const Propagation *g, const Cluster *c, const Op *constraint)
+/* NULL of what is no constraint. */
+static const Placement *
+asked_for(const Op *op)
 {
-	const Placement *wanted = &constraint->results[0]->placement;
-
-	for (int i = 0; i < c->ntouches; i++) {
-		const Op *op = g->ops[g->touches[c->first_touch + i]].op;
-		if (op->kind == O_constraint && cluster_of(g, op->operands[0]) == c
-			&& !placement_same(&op->results[0]->placement, wanted))
-			return false;
-	}
-	return true;
+	return op->kind == O_constraint ? &op->results[0]->placement : NULL;
 }
 
 /*
  * A constraint that leaves nothing open is where its producer should compute:
- * if nothing else holds the producer, it gets the placement itself.  Any other
- * constraint is an identity op with a fixed result.
+ * if nothing else holds the producer, and no other constraint asks for something
+ * else, it gets the placement itself.  Any other constraint is an identity op with
+ * a fixed result.
  */
 void
 copy_constraints(Propagation *g)
 {
 	for (int i = 0; i < g->nops; i++) {
 		Op *op = g->ops[i].op;
-		if (op->kind != O_constraint || !op->results[0]->annotated
-			|| op->results[0]->placement.open)
+		const Placement *wanted = asked_for(op);
+		if (!wanted || !op->results[0]->annotated || wanted->open)
 			continue;
 		Cluster *c = cluster_of(g, op->operands[0]);
-		if (c->annotated || c->copied_from || !undisputed(g, c, op))
+		bool disputed = c->annotated || c->copied_from;
+		for (int k = 0; k < c->ntouches && !disputed; k++) {
+			const Op *other = g->ops[g->touches[c->first_touch + k]].op;
+			const Placement *others = asked_for(other);
+			disputed = others && cluster_of(g, other->operands[0]) == c
+				&& !placement_same(others, wanted);
+		}
+		if (disputed)
 			continue;
-		write_placement(g, c, &op->results[0]->placement);
+		write_placement(g, c, wanted);
 		c->copied_from = op;
 	}
 }

@@ -76,34 +76,27 @@ add_edge(Propagation *g, Op *op, int noperands, Value *const *tensors, const Val
 	return r;
 }
 
-/* Into a manual region and out of it: what is outside is whole, inside is a part
-   as the spec says. */
-static void
-add_boundary(Propagation *g, Op *op, const Flow *f)
-{
-	Value *const tensors[] = {f->from, f->to};
-	int whole = f->kind == FLOW_out;
-	const Placement *spec = flow_spec(f);
-
-	if (!spec->rank)
-		return;
-	Rule *r = add_edge(g, op, 1, tensors, tensors[1 - whole], spec->rank);
-	for (int d = 0; d < spec->rank; d++) {
-		int64_t parts = placement_dim_ways(spec, d);
-		if (parts == 1)
-			continue;
-		r->factors[r->nfactors] = (Factor){parts, F_pass, true};
-		DimFactors *dim = &r->dims[whole][d];
-		*dim = (DimFactors){dim->size, 2, {(int16_t)r->nfactors++, (int16_t)d}};
-	}
-}
-
-/* Two values flow to each result of a loop or a branch. */
+/* Of what flows into a manual region and out of it: what is outside is whole, inside
+   is a part as the spec says.  Of a loop or a branch: two values flow to each result. */
 static void
 add_edges(Propagation *g, Op *op)
 {
-	for (Flow f = {.op = op}; op->specs && flow_next(&f);)
-		add_boundary(g, op, &f);
+	for (Flow f = {.op = op}; op->specs && flow_next(&f);) {
+		int whole = f.kind == FLOW_out;
+		const Placement *spec = flow_spec(&f);
+		if (!spec->rank)
+			continue;
+		Rule *r = add_edge(g, op, 1, (Value *[]){f.from, f.to}, whole ? f.from : f.to,
+			spec->rank);
+		for (int d = 0; d < spec->rank; d++) {
+			int64_t parts = placement_dim_ways(spec, d);
+			if (parts == 1)
+				continue;
+			DimFactors *dim = &r->dims[whole][d];
+			*dim = (DimFactors){dim->size, 2, {(int16_t)r->nfactors, (int16_t)d}};
+			r->factors[r->nfactors++] = (Factor){parts, F_pass, true};
+		}
+	}
 	for (int i = 0; i < op->nresults && !op->specs; i++) {
 		Flow f = {.to = op->results[i]};
 		flow_next_to(&f);
@@ -113,6 +106,7 @@ add_edges(Propagation *g, Op *op)
 	}
 }
 
+/* At the end of its last body: */
 static bool
 has_edges(const Op *op)
 {
@@ -138,9 +132,8 @@ add_op(Op *op, void *data)
 	for (int i = 0; i < o->ntensors; i++)
 		o->tensors[i] = rule_tensor(op, i);
 	Op *owner = op->block->parent;
-	if (op->kind == O_return && has_edges(owner)
-		&& op->block == owner->bodies[owner->nbodies - 1])
-		add_edges(g, owner); /* once its last body ended */
+	if (has_edges(owner) && op == owner->bodies[owner->nbodies - 1]->last)
+		add_edges(g, owner);
 }
 
 void
@@ -180,30 +173,6 @@ label_side(const Propagation *g, const Value *v, Range elsewhere, const char *wh
 	text_free(&t);
 }
 
-static void
-warn_carried(const Propagation *g, const OpState *o, const ReshardPlan *plan)
-{
-	const Module *m = g->module;
-	const Block *body = o->op->bodies[LOOP_BODY];
-	const Value *next = o->tensors[1], *v = o->tensors[2];
-	/* if every round makes the same of it, it is moved before the loop */
-	bool once = next->block != body
-		|| (!next->def && body->last->operands[next->index] == next);
-	Text t = {0};
-
-	text_printf(&t, "'%s' is carried by this loop as ", value_source_name(v));
-	text_placed(&t, &m->mesh, v, &v->placement);
-	text_printf(&t, " and moved there %s (", once ? "once" : "on every trip");
-	text_traffic(&t, plan->bytes);
-	text_add(&t, ", ");
-	text_seconds(&t, plan->seconds);
-	text_printf(&t, " on %s)", m->mesh.target->name);
-	diag(m->session, DIAG_carried_conflict, o->op->range, "%s", t.s);
-	text_free(&t);
-	label_side(g, o->tensors[0], o->op->range, "enters");
-	label_side(g, o->tensors[1], o->op->range, "is computed");
-}
-
 void
 check_carried(Propagation *g)
 {
@@ -212,15 +181,33 @@ check_carried(Propagation *g)
 
 	for (int i = 0; i < g->nops; i++) {
 		const OpState *o = &g->ops[i];
-		if (!o->edge || !op_is_loop(o->op)
-			|| placement_equal(&o->tensors[1]->placement,
-				&o->tensors[2]->placement))
+		if (!o->edge || !op_is_loop(o->op))
+			continue;
+		const Value *next = o->tensors[1], *v = o->tensors[2];
+		if (placement_equal(&next->placement, &v->placement))
 			continue;
 		if (!resharder)
 			resharder = resharder_new(g->arena, &m->mesh);
-		const ReshardPlan *plan = reshard_plan(resharder, &o->tensors[2]->type,
-			&o->tensors[1]->placement, &o->tensors[2]->placement);
-		if (plan->bytes > 0)
-			warn_carried(g, o, plan);
+		const ReshardPlan *plan =
+			reshard_plan(resharder, &v->type, &next->placement, &v->placement);
+		if (plan->bytes <= 0)
+			continue;
+
+		/* if every round makes the same of it, it is moved before the loop */
+		const Block *body = o->op->bodies[LOOP_BODY];
+		bool once = next->block != body
+			|| (!next->def && body->last->operands[next->index] == next);
+		Text t = {0};
+		text_printf(&t, "'%s' is carried by this loop as ", value_source_name(v));
+		text_placed(&t, &m->mesh, v, &v->placement);
+		text_printf(&t, " and moved there %s (", once ? "once" : "on every trip");
+		text_traffic(&t, plan->bytes);
+		text_add(&t, ", ");
+		text_seconds(&t, plan->seconds);
+		text_printf(&t, " on %s)", m->mesh.target->name);
+		diag(m->session, DIAG_carried_conflict, o->op->range, "%s", t.s);
+		text_free(&t);
+		label_side(g, o->tensors[0], o->op->range, "enters");
+		label_side(g, next, o->op->range, "is computed");
 	}
 }

@@ -5,41 +5,6 @@
 #include <string.h>
 #include "shard/propagate/propagate.h"
 
-/* Sizes of tensors as the op sees them: where a dim changes its size (slice,
-   concatenate), its larger one counts on both sides. */
-static void
-count_elements(Projection *p)
-{
-	for (int f = 0; f < p->rule->nfactors; f++)
-		p->extent[f] = 1;
-	for (int i = 0; i < p->nholders; i++)
-		if (p->holders[i].size > p->extent[p->holders[i].factor])
-			p->extent[p->holders[i].factor] = p->holders[i].size;
-	for (int t = 0; t < p->rule->ntensors; t++) {
-		p->elements[t] = 1;
-		for (int i = p->first[t]; i < p->first[t + 1]; i++)
-			p->elements[t] *= (double)p->extent[p->holders[i].factor];
-	}
-}
-
-/* Counting sort of the holders by factor. */
-static void
-index_by_factor(Projection *p)
-{
-	int n = p->rule->nfactors;
-
-	memset(p->factor_first, 0, sizeof(int) * (size_t)(n + 1));
-	for (int i = 0; i < p->nholders; i++)
-		p->factor_first[p->holders[i].factor + 1]++;
-	for (int f = 0; f < n; f++)
-		p->factor_first[f + 1] += p->factor_first[f];
-	for (int i = 0; i < p->nholders; i++)
-		p->by_factor[p->factor_first[p->holders[i].factor]++] = i;
-	for (int f = n; f > 0; f--)
-		p->factor_first[f] = p->factor_first[f - 1];
-	p->factor_first[0] = 0;
-}
-
 /* The projection is scratch space that only ever grows. */
 static void
 make_room(Projection *p, Arena *a, const Rule *r)
@@ -78,6 +43,7 @@ void
 project(Projection *p, Propagation *g, const OpState *o)
 {
 	const Rule *r = p->rule = o->rule;
+	int n = r->nfactors;
 
 	make_room(p, g->arena, r);
 	p->op = o->op;
@@ -99,8 +65,31 @@ project(Projection *p, Propagation *g, const OpState *o)
 	p->first[r->ntensors] = p->nholders;
 	if (p->nholders)
 		memset(p->took, 0, (size_t)p->nholders);
-	index_by_factor(p);
-	count_elements(p);
+
+	/* holders by factor: a counting sort */
+	memset(p->factor_first, 0, sizeof(int) * (size_t)(n + 1));
+	for (int i = 0; i < p->nholders; i++)
+		p->factor_first[p->holders[i].factor + 1]++;
+	for (int f = 0; f < n; f++) {
+		p->factor_first[f + 1] += p->factor_first[f];
+		p->extent[f] = 1;
+	}
+	for (int i = 0; i < p->nholders; i++)
+		p->by_factor[p->factor_first[p->holders[i].factor]++] = i;
+	for (int f = n; f > 0; f--)
+		p->factor_first[f] = p->factor_first[f - 1];
+	p->factor_first[0] = 0;
+
+	/* elements as the op sees them: where a dim changes its size (slice,
+	   concatenate), its larger one counts on both sides */
+	for (int i = 0; i < p->nholders; i++)
+		if (p->holders[i].size > p->extent[p->holders[i].factor])
+			p->extent[p->holders[i].factor] = p->holders[i].size;
+	for (int t = 0; t < r->ntensors; t++) {
+		p->elements[t] = 1;
+		for (int i = p->first[t]; i < p->first[t + 1]; i++)
+			p->elements[t] *= (double)p->extent[p->holders[i].factor];
+	}
 }
 
 AxisList

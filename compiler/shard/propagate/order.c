@@ -17,6 +17,7 @@
  * whatever the level.  Within one, ops are visited in program order; whoever
  * touches a value that changed is visited again next, last in first out.
  */
+#include <string.h>
 #include "shard/propagate/propagate.h"
 
 enum { WIDE = 16 };
@@ -31,33 +32,40 @@ typedef enum Phase {
 	PHASE_all,
 } Phase;
 
-static Phase
-phase_of(const OpState *o, int level)
-{
-	static const Phase any[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
-		PHASE_all};
-	static const Phase broadcast[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass_backward,
-		PHASE_backward, PHASE_all};
-
-	OpKind kind = o->op->kind;
-	bool dynamic = kind == O_dynamic_slice || kind == O_dynamic_update_slice;
-
-	if (!o->rule || kind == O_output)
-		return PHASE_none;
-	if (o->edge)
-		return PHASE_all;
-	if (o->pass_through)
-		return level || o->single_use ? PHASE_all : PHASE_none;
-	if (dynamic && level <= 1)
-		return level || o->single_use ? PHASE_pass_forward : PHASE_none;
-	return kind == O_broadcast ? broadcast[level] : any[level];
-}
-
 void
-plan_levels(OpState *o)
+plan_levels(Propagation *g)
 {
-	for (int level = 0; level < LEVELS; level++)
-		o->phases[level] = (uint8_t)phase_of(o, level);
+	static const uint8_t never[LEVELS] = {0};
+	static const uint8_t always[LEVELS] = {PHASE_all, PHASE_all, PHASE_all, PHASE_all,
+		PHASE_all};
+	static const uint8_t starts[LEVELS] = {PHASE_pass_forward, PHASE_pass_forward,
+		PHASE_pass, PHASE_all, PHASE_all};
+	static const uint8_t broadcast[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass_backward,
+		PHASE_backward, PHASE_all};
+	static const uint8_t other[LEVELS] = {PHASE_none, PHASE_none, PHASE_pass, PHASE_all,
+		PHASE_all};
+
+	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
+	for (int i = 0; i < g->nops; i++) {
+		OpState *o = &g->ops[i];
+		bool output = o->op->kind == O_output;
+		/* the members of a shard_like are one cluster: nothing to pass on */
+		if (!o->edge && !o->alike)
+			o->rule = rule_book_get(g->rules, o->op);
+		memcpy(o->phases,
+			!o->rule || output		     ? never
+				: o->edge		     ? always
+				: op_is_one_to_one(o->op)    ? always
+				: op_has_starts(o->op)	     ? starts
+				: o->op->kind == O_broadcast ? broadcast
+							     : other,
+			LEVELS);
+		for (int k = 0; k < o->noperands && !o->edge; k++)
+			if (o->tensors[k]->type.rank && g->uses[o->tensors[k]->id] != 1)
+				o->phases[0] = PHASE_none; /* used elsewhere */
+		if (output)
+			g->outputs[g->noutputs++] = i;
+	}
 }
 
 static Way
@@ -75,23 +83,7 @@ way_of(Phase phase, const Factor *factor)
 
 /* ---- the result of a step ------------------------------------------------ */
 
-/* The tensor a grown holder took `a` from: the largest that had it. */
-static int
-giver(const Projection *p, const Holder *taker, AxisRef a)
-{
-	int best = -1;
-
-	for (int i = p->factor_first[taker->factor]; i < p->factor_first[taker->factor + 1];
-		i++) {
-		const Holder *h = &p->holders[p->by_factor[i]];
-		if (took(p, h) || h->tensor == taker->tensor || !axes_overlap(&h->axes, a))
-			continue;
-		if (best < 0 || p->elements[h->tensor] > p->elements[best])
-			best = h->tensor;
-	}
-	return best;
-}
-
+/* ... from the largest tensor that had it. */
 static void
 note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 {
@@ -102,9 +94,17 @@ note_arrival(Propagation *g, int tensor, int dim, AxisRef a)
 	Cluster *c = cluster_of(g, target);
 
 	for (int i = p->first[tensor]; i < p->first[tensor + 1] && from < 0; i++) {
-		const Holder *h = &p->holders[i];
-		if (h->dim == dim && took(p, h) && axes_overlap(&h->axes, a))
-			from = giver(p, h, a);
+		const Holder *taker = &p->holders[i];
+		if (taker->dim != dim || !took(p, taker) || !axes_overlap(&taker->axes, a))
+			continue;
+		const int *end = &p->by_factor[p->factor_first[taker->factor + 1]];
+		for (const int *k = &p->by_factor[p->factor_first[taker->factor]]; k < end;
+			k++) {
+			const Holder *h = &p->holders[*k];
+			if (!took(p, h) && h->tensor != tensor && axes_overlap(&h->axes, a)
+				&& (from < 0 || p->elements[h->tensor] > p->elements[from]))
+				from = h->tensor;
+		}
 	}
 	arrival->target = target;
 	arrival->origin = (Origin){

@@ -15,29 +15,6 @@
 #include "shard/propagate/propagate.h"
 #include "shard/shard.h"
 
-static void
-prepare_ops(Propagation *g)
-{
-	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
-	for (int i = 0; i < g->nops; i++) {
-		OpState *o = &g->ops[i];
-		OpKind kind = o->op->kind;
-		o->single_use = true;
-		for (int k = 0; k < o->noperands; k++)
-			if (o->tensors[k]->type.rank && g->uses[o->tensors[k]->id] != 1)
-				o->single_use = false;
-		o->pass_through =
-			ops[kind].pointwise || kind == O_reshape || kind == O_transpose;
-		/* the members of a shard_like are one cluster: nothing to
-		   pass on */
-		if (!o->edge && kind != O_shard_like)
-			o->rule = rule_book_get(g->rules, o->op);
-		plan_levels(o);
-		if (kind == O_output)
-			g->outputs[g->noutputs++] = i;
-	}
-}
-
 /* ---- user priorities ------------------------------------------------------- */
 
 /* Dims of priorities after `now` are closed, empty, and keep their axes. */
@@ -101,7 +78,7 @@ propagate(Module *m)
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
 	build_clusters(&g);
-	prepare_ops(&g);
+	plan_levels(&g);
 	copy_constraints(&g);
 	run_priorities(&g);
 	finish_propagation(&g);

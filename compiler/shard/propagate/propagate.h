@@ -68,8 +68,7 @@ typedef struct OpState {
 	int noperands, ntensors;
 	const Rule *rule;	/* NULL: nothing passes */
 	bool edge;		/* of `op`, a while or if */
-	bool pass_through;	/* pointwise, reshape, transpose */
-	bool single_use;	/* each non-scalar operand has one use */
+	bool alike;		/* a shard_like */
 	bool waiting;		/* on the worklist */
 	uint8_t phases[LEVELS]; /* what it may do at each level: a Phase */
 	/* the phase in which a step last changed nothing, tensors since
@@ -167,7 +166,7 @@ tensor_cluster(const Propagation *g, const OpState *o, int tensor)
 }
 
 /* order.c: everything visible, to a fixed point */
-void plan_levels(OpState *o);
+void plan_levels(Propagation *g); /* rules, phases and outputs */
 void run_levels(Propagation *g);
 void unsettle(Propagation *g, const Cluster *c);
 

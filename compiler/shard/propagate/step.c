@@ -133,37 +133,26 @@ free_of_others(const Projection *p, int tensor, const Holder *self, AxisRef a)
 }
 
 /*
- * The part of `a` that divides what `before` ways leave of the factor.  An
- * axis that does not divide is dropped whole from the minor-most factor; a
+ * What of `a` this holder may carry after `before` ways: what divides the rest of the
+ * factor.  An axis that does not divide is dropped whole from the minor-most factor; a
  * factor with others after it takes the common part.
+ *
+ *   a = X=4, of a factor of 12     before 1: X         before 2 (6 are left): X:(1)2,
+ *                                                      or nothing if it is minor-most
  */
-static AxisRef
-dividing_part(const Holder *h, int64_t before, AxisRef a)
-{
-	if (h->size % before)
-		return nothing;
-	int64_t part = gcd_i64(h->size / before, a.size);
-	if (h->minor_most && part != a.size)
-		return nothing;
-	a.size = (int32_t)part;
-	return a;
-}
-
-/* What of `a` this holder may carry after `before` ways. */
 static AxisRef
 allowed_in(const Projection *p, const Holder *h, int64_t before, AxisRef a)
 {
-	AxisRef part;
-
 	a = clear_of(a, &p->barred[h->tensor]);
 	if (a.size == 1)
 		return nothing;
 	for (int i = 0; i < h->axes.n; i++)
 		if (axis_contains(h->axes.a[i], a))
 			return a;
-	if (!h->closed && !h->overflow.n && !p->sealed[h->tensor]) {
-		part = dividing_part(h, before, a);
-		if (part.size > 1)
+	if (!h->closed && !h->overflow.n && !p->sealed[h->tensor] && h->size % before == 0) {
+		AxisRef part = a;
+		part.size = (int32_t)gcd_i64(h->size / before, a.size);
+		if (part.size > 1 && (part.size == a.size || !h->minor_most))
 			return part;
 	}
 	/* it cannot grow, but need not stop others at what it has */
@@ -181,19 +170,6 @@ holder_of(const Projection *p, int tensor, int factor)
 		if (p->holders[i].factor == factor)
 			return &p->holders[i];
 	return NULL;
-}
-
-/* What of `a` every tensor of the op can live with. */
-static AxisRef
-allowed_everywhere(const Projection *p, int factor, int64_t before, AxisRef a)
-{
-	for (int t = 0; t < p->rule->ntensors && a.size > 1; t++) {
-		const Holder *h = holder_of(p, t, factor);
-		a = free_of_others(p, t, h, a);
-		if (h && a.size > 1)
-			a = allowed_in(p, h, before, a);
-	}
-	return a;
 }
 
 /* Keeps `l` up to its first axis of which only a part, or none, is `allowed`:
@@ -231,6 +207,7 @@ someone_could_grow(const Projection *p, int factor, Way way, const AxisList *agr
 	return false;
 }
 
+/* What is agreed, as far as every tensor of the op can live with it. */
 static bool
 basic_factor(Projection *p, int factor, Way way)
 {
@@ -241,7 +218,13 @@ basic_factor(Projection *p, int factor, Way way)
 	if (!axes.n || !someone_could_grow(p, factor, way, &axes))
 		return false;
 	for (int i = 0; i < axes.n; i++) {
-		AxisRef a = allowed_everywhere(p, factor, before, axes.a[i]);
+		AxisRef a = axes.a[i];
+		for (int t = 0; t < p->rule->ntensors && a.size > 1; t++) {
+			const Holder *h = holder_of(p, t, factor);
+			a = free_of_others(p, t, h, a);
+			if (h && a.size > 1)
+				a = allowed_in(p, h, before, a);
+		}
 		if (cut_at(&axes, i, a))
 			break;
 		before *= a.size;
@@ -255,22 +238,6 @@ basic_factor(Projection *p, int factor, Way way)
 }
 
 /* ---- aggressive --------------------------------------------------------- */
-
-/* The largest tensor that already carries what was agreed; -1 if none. */
-static int
-source_tensor(const Projection *p, int factor)
-{
-	int source = -1;
-
-	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
-		const Holder *h = &p->holders[p->by_factor[i]];
-		if (!axes_is_prefix(&p->agreed[factor], &h->axes))
-			continue;
-		if (source < 0 || p->elements[h->tensor] > p->elements[source])
-			source = h->tensor;
-	}
-	return source;
-}
 
 /* Should factor f choose before factor g? */
 static bool
@@ -290,20 +257,28 @@ preferred(const Projection *p, int f, int g)
 	return s != t ? s < t : f < g;
 }
 
-/* Fills `order` with the factors that have something to give. */
+/* Fills `order` with the factors that have something to give, and `source` with the
+   largest tensor that already carries what was agreed; -1 if none. */
 static int
 sort_factors(Projection *p, const Way *way)
 {
 	int n = 0;
 
 	for (int f = 0; f < p->rule->nfactors; f++) {
-		p->agreed[f].n = 0;
+		AxisList *agreed = &p->agreed[f];
+		agreed->n = 0;
 		if (way[f] != WAY_none)
-			p->agreed[f] = agreed_axes(p, f, way[f]);
-		if (!p->agreed[f].n || !someone_could_grow(p, f, way[f], &p->agreed[f]))
+			*agreed = agreed_axes(p, f, way[f]);
+		if (!agreed->n || !someone_could_grow(p, f, way[f], agreed))
 			continue;
-		p->source[f] = source_tensor(p, f);
-		int i = n++;
+		int source = -1, i = n++;
+		for (int k = p->factor_first[f]; k < p->factor_first[f + 1]; k++) {
+			const Holder *h = &p->holders[p->by_factor[k]];
+			if (axes_is_prefix(agreed, &h->axes)
+				&& (source < 0 || p->elements[h->tensor] > p->elements[source]))
+				source = h->tensor;
+		}
+		p->source[f] = source;
 		for (; i > 0 && preferred(p, f, p->order[i - 1]); i--)
 			p->order[i] = p->order[i - 1];
 		p->order[i] = f;
@@ -311,24 +286,7 @@ sort_factors(Projection *p, const Way *way)
 	return n;
 }
 
-/* What one holder may take of the agreed axes, other factors considered. */
-static AxisList
-share_of(const Projection *p, const Holder *h)
-{
-	AxisList axes = p->agreed[h->factor];
-	int64_t before = 1;
-
-	for (int i = 0; i < axes.n; i++) {
-		AxisRef a = allowed_in(p, h, before, axes.a[i]);
-		if (a.size > 1)
-			a = free_of_others(p, h->tensor, h, a);
-		if (cut_at(&axes, i, a))
-			break;
-		before *= a.size;
-	}
-	return axes;
-}
-
+/* Each holder takes of the agreed axes what it may, other factors considered. */
 static bool
 give(Projection *p, int factor, Way way, bool to_operands)
 {
@@ -336,9 +294,18 @@ give(Projection *p, int factor, Way way, bool to_operands)
 
 	for (int i = p->factor_first[factor]; i < p->factor_first[factor + 1]; i++) {
 		Holder *h = &p->holders[p->by_factor[i]];
+		AxisList axes = p->agreed[factor];
+		int64_t before = 1;
 		if (is_operand(p, h) != to_operands || !may_receive(p, h, way))
 			continue;
-		AxisList axes = share_of(p, h);
+		for (int k = 0; k < axes.n; k++) {
+			AxisRef a = allowed_in(p, h, before, axes.a[k]);
+			if (a.size > 1)
+				a = free_of_others(p, h->tensor, h, a);
+			if (cut_at(&axes, k, a))
+				break;
+			before *= a.size;
+		}
 		/* operands of a pointwise op take no more than its result could: else a
 		   closed result would leave two operands to gather instead of one */
 		bool cut = to_operands && ops[p->op->kind].pointwise;
