@@ -62,34 +62,24 @@ all_gather(const Module *m, const Op *op, const Tensor *operands, Tensor *result
 	return for_groups(m, op, operands, results, gather_group);
 }
 
-/* Part number `index` of n along a dim, moved to part `to_index`. */
-static bool
-move_part(const Tensor *from, int64_t index, Tensor *to, int64_t to_index, int64_t dim,
-	int64_t n)
-{
-	Type type = from->type;
-	int64_t start[MAX_RANK] = {0};
-	Tensor part;
-	type.dims[dim] /= n;
-	if (!tensor_new(&type, &part))
-		return false;
-	start[dim] = index * type.dims[dim];
-	copy_out(from, start, &part);
-	start[dim] = to_index * type.dims[dim];
-	copy_in(&part, start, to);
-	tensor_free(&part);
-	return true;
-}
-
+/* Part i of a dim goes to member i. */
 static bool
 exchange_group(const Group *g)
 {
-	int64_t dim = op_int(g->op, A_dim);
+	int64_t dim = op_int(g->op, A_dim), start[MAX_RANK] = {0};
+	Type type = g->operands[g->members[0]].type;
+	Tensor part;
+	type.dims[dim] /= g->n;
+	if (!tensor_new(&type, &part))
+		return false;
 	for (int64_t to = 0; to < g->n; to++)
-		for (int64_t from = 0; from < g->n; from++)
-			if (!move_part(&g->operands[g->members[from]], to,
-				    &g->results[g->members[to]], from, dim, g->n))
-				return false;
+		for (int64_t from = 0; from < g->n; from++) {
+			start[dim] = to * type.dims[dim];
+			copy_out(&g->operands[g->members[from]], start, &part);
+			start[dim] = from * type.dims[dim];
+			copy_in(&part, start, &g->results[g->members[to]]);
+		}
+	tensor_free(&part);
 	return true;
 }
 

@@ -146,24 +146,6 @@ carry_next(const Machine *vm, Loop *loop)
 	return true;
 }
 
-/* One round of the devices for which the condition holds. */
-static bool
-run_round(Machine *vm, Loop *loop, bool *more)
-{
-	const Block *condition = loop->op->bodies[0], *body = loop->op->bodies[1];
-	const Value *decision = condition->last->operands[0];
-	lend(vm, condition, loop->carried);
-	if (!machine_block(vm, condition))
-		return false;
-	loop->doubtful |= is_doubtful(vm, decision);
-	*more = any_true(vm, decision, vm->active);
-	leave(vm, condition);
-	if (!*more)
-		return true;
-	lend(vm, body, loop->carried);
-	return machine_block(vm, body) && carry_next(vm, loop);
-}
-
 static bool
 keep_results(const Machine *vm, Loop *loop)
 {
@@ -186,9 +168,12 @@ keep_results(const Machine *vm, Loop *loop)
 	return true;
 }
 
+/* In each round, the devices for which the condition holds. */
 bool
 machine_while(Machine *vm, const Op *op)
 {
+	const Block *condition = op->bodies[0], *body = op->bodies[1];
+	const Value *decision = condition->last->operands[0];
 	Loop loop = {.op = op, .carried = arguments(vm, op, 0)};
 	bool *active = copy_active(vm), more = true;
 	loop.n = op->noperands * vm->nlanes;
@@ -197,8 +182,19 @@ machine_while(Machine *vm, const Op *op)
 	const Op *around = eval_loop;
 	if (!op_ints(op, A_trips)->n)
 		eval_loop = op;
-	while (ok && more)
-		ok = run_round(vm, &loop, &more);
+	while (ok && more) {
+		lend(vm, condition, loop.carried);
+		ok = machine_block(vm, condition);
+		if (!ok)
+			break;
+		loop.doubtful |= is_doubtful(vm, decision);
+		more = any_true(vm, decision, vm->active);
+		leave(vm, condition);
+		if (more) {
+			lend(vm, body, loop.carried);
+			ok = machine_block(vm, body) && carry_next(vm, &loop);
+		}
+	}
 	eval_loop = around;
 	eval_progress += !around;
 	if (active)

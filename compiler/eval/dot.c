@@ -98,15 +98,6 @@ matrix_order(const Type *type, const Ints *batch, const Ints *contract, bool con
 			order[n++] = (int)contract->v[i];
 }
 
-static bool
-is_identity(const int *order, int rank)
-{
-	for (int d = 0; d < rank; d++)
-		if (order[d] != d)
-			return false;
-	return true;
-}
-
 /* `t` with its dims in `order`, as wide values of `to`.  Returns t's own data
    when that is what they are. */
 static const void *
@@ -115,10 +106,18 @@ matrix_wide(const Tensor *t, const int *order, DType to, void **owned)
 	DType from = t->type.dtype;
 	int bytes = dtypes[from].bytes;
 	int64_t n = type_elements(&t->type), strides[MAX_RANK];
-	size_t wide = wide_bytes(wide_of(to));
+	size_t wide = wide_bytes(to);
 	bool direct = from == to && (to == D_f32 || to == D_f64 || to == D_i64);
+	Copy c = {.rank = t->type.rank};
+	Type arranged = t->type;
+	row_major(&t->type, strides);
+	for (int d = 0; d < c.rank; d++) {
+		arranged.dims[d] = c.dims[d] = t->type.dims[order[d]];
+		c.from[d] = strides[order[d]];
+		direct &= order[d] == d;
+	}
 	*owned = NULL;
-	if (direct && is_identity(order, t->type.rank))
+	if (direct)
 		return t->data;
 	char *result = *owned = calloc((size_t)n + !n, wide);
 	char *moved = malloc((size_t)n * (size_t)bytes + 1);
@@ -126,79 +125,49 @@ matrix_wide(const Tensor *t, const int *order, DType to, void **owned)
 		free(moved);
 		return NULL;
 	}
-	Copy c = {.rank = t->type.rank};
-	Type arranged = t->type;
-	row_major(&t->type, strides);
-	for (int d = 0; d < c.rank; d++) {
-		arranged.dims[d] = c.dims[d] = t->type.dims[order[d]];
-		c.from[d] = strides[order[d]];
-	}
 	row_major(&arranged, c.to);
 	copy_box(&c, bytes, t->data, moved);
 	Chunk in;
 	Tensor view = {.type = t->type, .data = moved};
-	for (int64_t i = 0; i < n; i += CHUNK) {
-		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count)
 		convert_wide(from, view_wide(&view, i, count, &in), to,
 			result + (size_t)i * wide, count);
-	}
 	free(moved);
 	return result;
-}
-
-static Matrices
-matrix_sizes(const Op *op, const Type *left, const Type *right)
-{
-	const Ints *batch = op_ints(op, A_lhs_batch);
-	const Ints *contract = op_ints(op, A_lhs_contract);
-	Matrices shape = {1, 1, 1, 1};
-	for (int i = 0; i < batch->n; i++)
-		shape.batch *= left->dims[batch->v[i]];
-	for (int i = 0; i < contract->n; i++)
-		shape.inner *= left->dims[contract->v[i]];
-	shape.rows = type_elements(left) / shape.batch / shape.inner;
-	shape.columns = type_elements(right) / shape.batch / shape.inner;
-	return shape;
-}
-
-static bool
-multiply_all(const Matrices *shape, DType d, const char *left, const char *right,
-	Tensor *result)
-{
-	size_t bytes = wide_bytes(wide_of(d));
-	int64_t cells = shape->rows * shape->columns;
-	char *acc = malloc((size_t)cells * bytes + 1);
-	if (!acc)
-		return false;
-	for (int64_t b = 0; b < shape->batch; b++) {
-		memset(acc, 0, (size_t)cells * bytes);
-		multiplies[wide_of(d)](shape,
-			left + (size_t)(b * shape->rows * shape->inner) * bytes,
-			right + (size_t)(b * shape->inner * shape->columns) * bytes, acc);
-		store_wide(d, acc, result->data, b * cells, cells);
-	}
-	free(acc);
-	return true;
 }
 
 bool
 dot(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *y = &operands[1];
+	const Ints *batch = op_ints(op, A_lhs_batch), *contract = op_ints(op, A_lhs_contract);
 	DType d = result->type.dtype;
+	size_t bytes = wide_bytes(d);
+	Matrices shape = {1, 1, 1, 1};
 	int order[MAX_RANK];
 	void *own_left, *own_right = NULL;
-	bool ok = false;
-	Matrices shape = matrix_sizes(op, &x->type, &y->type);
-	matrix_order(&x->type, op_ints(op, A_lhs_batch), op_ints(op, A_lhs_contract), true,
-		order);
-	const void *left = matrix_wide(x, order, d, &own_left);
+	for (int i = 0; i < batch->n; i++)
+		shape.batch *= x->type.dims[batch->v[i]];
+	for (int i = 0; i < contract->n; i++)
+		shape.inner *= x->type.dims[contract->v[i]];
+	shape.rows = type_elements(&x->type) / shape.batch / shape.inner;
+	shape.columns = type_elements(&y->type) / shape.batch / shape.inner;
+	matrix_order(&x->type, batch, contract, true, order);
+	const char *left = matrix_wide(x, order, d, &own_left);
 	matrix_order(&y->type, op_ints(op, A_rhs_batch), op_ints(op, A_rhs_contract), false,
 		order);
-	const void *right = left ? matrix_wide(y, order, d, &own_right) : NULL;
-	if (left && right)
-		ok = multiply_all(&shape, d, left, right, result);
+	const char *right = left ? matrix_wide(y, order, d, &own_right) : NULL;
+	int64_t cells = shape.rows * shape.columns;
+	char *acc = right ? malloc((size_t)cells * bytes + 1) : NULL;
+	for (int64_t b = 0; acc && b < shape.batch; b++) {
+		memset(acc, 0, (size_t)cells * bytes);
+		multiplies[wide_of(d)](&shape,
+			left + (size_t)(b * shape.rows * shape.inner) * bytes,
+			right + (size_t)(b * shape.inner * shape.columns) * bytes, acc);
+		store_wide(d, acc, result->data, b * cells, cells);
+	}
+	free(acc);
 	free(own_left);
 	free(own_right);
-	return ok;
+	return acc;
 }

@@ -66,22 +66,6 @@ machine_take(const Machine *vm, const Value *v, const Block *done, int64_t lane,
 
 /* ---- ops ---------------------------------------------------------------- */
 
-static bool
-run_device(Machine *vm, const Op *op, Kernel *kernel, int64_t device)
-{
-	Inexact *results = vm->inexact + op->noperands;
-	for (int i = 0; i < op->noperands; i++) {
-		vm->inexact[i] = machine_value(vm, op->operands[i], device);
-		vm->operands[i] = *value_of(&vm->inexact[i]);
-	}
-	for (int i = 0; i < op->nresults; i++) {
-		results[i] = machine_value(vm, op->results[i], device);
-		vm->results[i] = *value_of(&results[i]);
-	}
-	return kernel(op, vm->operands, vm->results)
-		&& (!vm->sampler || vm->sampler->op(vm->module, op, vm->inexact, results));
-}
-
 bool
 machine_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
 	const Inexact *results)
@@ -102,10 +86,48 @@ machine_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *ope
 		&& (!vm->sampler || vm->sampler->group(vm, op, kernel, operands, results));
 }
 
+/* Room for the values of the results, where the op runs. */
+static bool
+make_results(const Machine *vm, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++)
+		for (int64_t d = 0; d < vm->ndevices; d++)
+			if (vm->active[d]
+				&& !tensor_new(&op->results[i]->type,
+					machine_lane(vm, op->results[i], d)))
+				return false;
+	return true;
+}
+
+static bool
+run_devices(Machine *vm, const Op *op, Kernel *kernel)
+{
+	Inexact *operands = vm->inexact, *results = operands + op->noperands;
+	bool ok = make_results(vm, op);
+	for (int64_t d = 0; ok && d < vm->ndevices; d++) {
+		if (!vm->active[d])
+			continue;
+		for (int i = 0; i < op->noperands; i++) {
+			operands[i] = machine_value(vm, op->operands[i], d);
+			vm->operands[i] = *value_of(&operands[i]);
+		}
+		for (int i = 0; i < op->nresults; i++) {
+			results[i] = machine_value(vm, op->results[i], d);
+			vm->results[i] = *value_of(&results[i]);
+		}
+		ok = kernel(op, vm->operands, vm->results)
+			&& (!vm->sampler || vm->sampler->op(vm->module, op, operands, results));
+	}
+	return ok;
+}
+
 static bool
 run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 {
 	int64_t n = vm->ndevices;
+	if (!make_results(vm, op))
+		return false;
+	eval_progress++;
 	if (!machine_meet(vm, op))
 		return false;
 	Inexact *results = calloc((size_t)n * (GROUP_OPERANDS + 1), sizeof *results);
@@ -136,33 +158,15 @@ machine_partition_id(Machine *vm, const Op *op)
 	return true;
 }
 
-static bool
-run_op(Machine *vm, const Op *op)
-{
-	const struct EvalOp *e = &kernels[op->kind];
-	if (e->machine)
-		return e->machine(vm, op);
-	for (int i = 0; i < op->nresults; i++)
-		for (int64_t d = 0; d < vm->ndevices; d++)
-			if (vm->active[d]
-				&& !tensor_new(&op->results[i]->type,
-					machine_lane(vm, op->results[i], d)))
-				return false;
-	eval_progress += e->group != NULL;
-	if (e->group)
-		return run_group(vm, op, e->group);
-	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (vm->active[d] && !run_device(vm, op, e->device, d))
-			return false;
-	return true;
-}
-
 /* Bodies are closed: every use is in the value's own block. */
 bool
 machine_block(Machine *vm, const Block *b)
 {
-	for (const Op *op = b->first; op && op->kind != O_return; op = op->next) {
-		if (!run_op(vm, op))
+	for (const Op *op = b->first; op && op != b->last; op = op->next) {
+		const struct EvalOp *e = &kernels[op->kind];
+		if (!(e->machine	       ? e->machine(vm, op)
+				    : e->group ? run_group(vm, op, e->group)
+					       : run_devices(vm, op, e->device)))
 			return false;
 		for (int i = 0; i < op->noperands; i++)
 			if (vm->last_use[op->operands[i]->id] == op)

@@ -53,13 +53,12 @@ typedef struct Passed {
 void
 copy_elements(const Tensor *from, Tensor *to)
 {
-	double chunk[CHUNK];
+	double doubles[CHUNK];
 	int64_t n = type_elements(&from->type);
-	for (int64_t i = 0; i < n; i += CHUNK) {
-		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
 		Chunk wide;
-		load_doubles(from, i, count, chunk);
-		convert_wide(D_f64, chunk, to->type.dtype, &wide, count);
+		load_doubles(from, i, count, doubles);
+		convert_wide(D_f64, doubles, to->type.dtype, &wide, count);
 		store_wide(to->type.dtype, &wide, to->data, i, count);
 	}
 }

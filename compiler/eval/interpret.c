@@ -33,17 +33,6 @@ splits_of(const Module *m, const AxisList *axes)
 	return (shdrt_splits){axes->n, split};
 }
 
-static const shdrt_splits *
-dim_splits(const Module *m, const Placement *p, int rank)
-{
-	shdrt_splits *all = NEW_ARRAY(m->arena, shdrt_splits, rank + 1);
-	for (int d = 0; d < rank; d++) {
-		AxisList axes = placement_dim(p, d);
-		all[d] = splits_of(m, &axes);
-	}
-	return all;
-}
-
 static shdrt_tensor
 describe(const Plan *plan, const char *name, const Value *v)
 {
@@ -54,6 +43,11 @@ describe(const Plan *plan, const char *name, const Value *v)
 	Text text = {0};
 	text_type(&text, &m->mesh, &global, p);
 	size_t dims = (size_t)global.rank * sizeof global.dims[0];
+	shdrt_splits *splits = NEW_ARRAY(m->arena, shdrt_splits, global.rank + 1);
+	for (int d = 0; d < global.rank; d++) {
+		AxisList axes = placement_dim(p, d);
+		splits[d] = splits_of(m, &axes);
+	}
 	return (shdrt_tensor){
 		.name = name,
 		.type_text = text_take(&text, m->arena),
@@ -61,7 +55,7 @@ describe(const Plan *plan, const char *name, const Value *v)
 		.rank = global.rank,
 		.dims = arena_copy(m->arena, global.dims, dims),
 		.local_dims = arena_copy(m->arena, v->type.dims, dims),
-		.splits = dim_splits(m, p, global.rank),
+		.splits = splits,
 		.unreduced = splits_of(m, &partial),
 		.combiner = (shdrt_combiner)p->combiner,
 		.offset = plan_offset(plan, v),
@@ -189,7 +183,7 @@ progress(const char **doing)
 		op && op->range.file ? source_file(op->module->session, op->range.file) : NULL;
 	const char *path = file ? file->path : "?";
 	*doing = op ? text : NULL;
-	if (op && op->kind == O_extern)
+	if (op && op->external)
 		snprintf(text, sizeof text, "is in extern function '%s' (%s:%d)",
 			op->external->name, path, op->range.line);
 	else if (op)

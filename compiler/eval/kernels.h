@@ -18,8 +18,14 @@ typedef union Chunk {
 	float f[CHUNK];
 	double d[CHUNK];
 } Chunk;
+/* How many of those that are left. */
+static inline int64_t
+chunk(int64_t left)
+{
+	return left < CHUNK ? left : CHUNK;
+}
 Wide wide_of(DType d);
-size_t wide_bytes(Wide w);
+size_t wide_bytes(DType d); /* of one as that */
 /* n elements from index `first` on, as wide values; n <= CHUNK only where a
    Chunk is the buffer. */
 void load_wide(DType d, const void *data, int64_t first, int64_t n, void *wide);

@@ -55,7 +55,7 @@ operand_wide(const Tensor *t, const Tensor *result, int64_t first, int64_t n, Ch
 		return view_wide(t, first, n, buffer);
 	for (int64_t i = 0; i < n; i++)
 		load_wide(t->type.dtype, t->data, 0, 1,
-			(char *)buffer + (size_t)i * wide_bytes(wide_of(t->type.dtype)));
+			(char *)buffer + (size_t)i * wide_bytes(t->type.dtype));
 	return buffer;
 }
 
@@ -63,14 +63,13 @@ bool
 elementwise(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
-	int64_t n = type_elements(&result->type), count;
+	int64_t n = type_elements(&result->type);
 	Wide wide = wide_of(d);
 	Chunk buffers[3], out;
 	if (wide == W_int ? !numbers[op->kind].of_integers : !numbers[op->kind].of_floats)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
-	for (int64_t i = 0; i < n; i += count) {
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
 		const void *in[3];
-		count = n - i < CHUNK ? n - i : CHUNK;
 		for (int k = 0; k < 3; k++)
 			in[k] = k < op->noperands
 				? operand_wide(&operands[k], result, i, count, &buffers[k])
@@ -116,14 +115,12 @@ compare(const Op *op, const Tensor *operands, Tensor *result)
 {
 	Wide wide = wide_of(operands[0].type.dtype);
 	CompareLoop *loop = comparisons[op_int(op, A_direction)][wide];
-	int64_t n = type_elements(&result->type), count;
+	int64_t n = type_elements(&result->type);
 	Chunk a, b;
-	for (int64_t i = 0; i < n; i += count) {
-		count = n - i < CHUNK ? n - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count)
 		loop(view_wide(&operands[0], i, count, &a),
 			view_wide(&operands[1], i, count, &b), (uint8_t *)result->data + i,
 			count);
-	}
 	return true;
 }
 
@@ -159,11 +156,10 @@ bool
 convert(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType from = operands[0].type.dtype, to = result->type.dtype;
-	int64_t n = type_elements(&result->type), count;
+	int64_t n = type_elements(&result->type);
 	Chunk in, out;
 	(void)op;
-	for (int64_t i = 0; i < n; i += count) {
-		count = n - i < CHUNK ? n - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
 		convert_wide(from, view_wide(&operands[0], i, count, &in), to, &out, count);
 		store_wide(to, &out, result->data, i, count);
 	}

@@ -124,29 +124,24 @@ rows_from(const Tensor *t, int64_t start, int64_t n)
 	return rows;
 }
 
-static bool
-receive(const Exchange *e, int64_t d, Tensor *result)
-{
-	int64_t k = axes_index(&e->module->mesh, e->op->axes, d);
-	bool ok = identity(e->op, &e->operands[INTO * e->devices + d], result);
-	for (int64_t i = 0; ok && i < e->n; i++) {
-		Parcel p = parcel(e, d, i, k);
-		Tensor from, to;
-		if (p.n <= 0)
-			continue;
-		from = rows_from(&e->operands[p.sender], p.start, p.n);
-		to = rows_from(result, p.to, p.n);
-		ok = identity(e->op, &from, &to);
-	}
-	return ok;
-}
-
 bool
 ragged_all_to_all(const Module *m, const Op *op, const Tensor *operands, Tensor *results)
 {
 	Exchange e = exchange_of(m, op, operands);
 	bool ok = true;
-	for (int64_t d = 0; ok && d < e.devices; d++)
-		ok = !results[d].data || receive(&e, d, &results[d]);
+	for (int64_t d = 0; ok && d < e.devices; d++) {
+		int64_t k = axes_index(&m->mesh, op->axes, d);
+		if (!results[d].data)
+			continue;
+		ok = identity(op, &operands[INTO * e.devices + d], &results[d]);
+		for (int64_t i = 0; ok && i < e.n; i++) {
+			Parcel p = parcel(&e, d, i, k);
+			if (p.n <= 0)
+				continue;
+			Tensor from = rows_from(&operands[p.sender], p.start, p.n);
+			Tensor to = rows_from(&results[d], p.to, p.n);
+			ok = identity(op, &from, &to);
+		}
+	}
 	return ok;
 }

@@ -12,43 +12,38 @@ static void *
 accumulators(const Tensor *init, int64_t n)
 {
 	DType d = init->type.dtype;
-	size_t bytes = wide_bytes(wide_of(d));
+	size_t bytes = wide_bytes(d);
 	char *acc = calloc((size_t)n + !n, bytes);
 	for (int64_t i = 0; acc && i < n; i++)
 		load_wide(d, init->data, 0, 1, acc + (size_t)i * bytes);
 	return acc;
 }
 
-/* Strides of the result over the operand's dims: 0 where reduced. */
-static void
-kept_strides(const Type *type, const Type *result, const Ints *dims, int64_t *strides)
+/*
+ * The operand's dims, and the strides of the result over them: 0 where reduced.  Dims
+ * that are both reduced, or both kept and contiguous, are joined; those of size 1 are
+ * dropped.  Returns the rank.
+ *
+ *   [2, 3, 4, 5] reduced over dims 2, 3:  sizes {6, 20}, strides {1, 0}
+ */
+static int
+join_dims(const Type *type, const Type *result, const Ints *dims, int64_t *sizes,
+	int64_t *strides)
 {
 	int64_t of_result[MAX_RANK];
-	bool reduced[MAX_RANK] = {false};
-	int kept = 0;
+	int rank = 0, kept = 0;
 	row_major(result, of_result);
-	for (int i = 0; i < dims->n; i++)
-		reduced[dims->v[i]] = true;
-	for (int d = 0; d < type->rank; d++)
-		strides[d] = reduced[d] ? 0 : of_result[kept++];
-}
-
-/* Joins dims that are both reduced, or both kept and contiguous, and drops
-   those of size 1.  Returns the rank. */
-static int
-join_dims(const Type *type, const int64_t *strides, int64_t *sizes, int64_t *result_strides)
-{
-	int rank = 0;
 	for (int d = 0; d < type->rank; d++) {
-		int64_t n = type->dims[d];
+		int64_t n = type->dims[d],
+			stride = ints_contain(dims, d) ? 0 : of_result[kept++];
 		if (n == 1)
 			continue;
-		if (rank && result_strides[rank - 1] == strides[d] * n)
+		if (rank && strides[rank - 1] == stride * n)
 			rank--;
 		else
 			sizes[rank] = 1;
 		sizes[rank] *= n;
-		result_strides[rank++] = strides[d];
+		strides[rank++] = stride;
 	}
 	return rank;
 }
@@ -57,10 +52,9 @@ join_dims(const Type *type, const int64_t *strides, int64_t *sizes, int64_t *res
 static void
 combine_run(const Tensor *t, int64_t first, int64_t n, CombineLoop *loop, char *acc, int stride)
 {
-	size_t bytes = wide_bytes(wide_of(t->type.dtype));
+	size_t bytes = wide_bytes(t->type.dtype);
 	Chunk buffer;
-	for (int64_t i = 0; i < n; i += CHUNK) {
-		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
 		loop(acc, view_wide(t, first + i, count, &buffer), count, stride);
 		acc += stride ? (size_t)count * bytes : 0;
 	}
@@ -70,7 +64,7 @@ static void
 combine_all(const Tensor *t, int rank, const int64_t *sizes, const int64_t *strides,
 	CombineLoop *loop, char *acc)
 {
-	size_t bytes = wide_bytes(wide_of(t->type.dtype));
+	size_t bytes = wide_bytes(t->type.dtype);
 	int64_t n = type_elements(&t->type), index[MAX_RANK] = {0};
 	int64_t run = rank ? sizes[rank - 1] : 1, at = 0;
 	for (int64_t i = 0; i < n; i += run) {
@@ -90,17 +84,15 @@ bool
 reduce_dims(const Ints *dims, Combiner c, const Tensor *t, const Tensor *init, Tensor *result)
 {
 	DType d = t->type.dtype;
-	int64_t strides[MAX_RANK], sizes[MAX_RANK], joined[MAX_RANK];
-	int64_t n = type_elements(&result->type);
+	int64_t sizes[MAX_RANK], strides[MAX_RANK], n = type_elements(&result->type);
 	CombineLoop *loop = combine_loops[c][wide_of(d)];
 	char *acc = accumulators(init, n);
 	if (!acc)
 		return false;
 	if (!loop)
 		die("reduce: '%s' of %s", combiners[c].name, dtypes[d].name);
-	kept_strides(&t->type, &result->type, dims, strides);
-	int rank = join_dims(&t->type, strides, sizes, joined);
-	combine_all(t, rank, sizes, joined, loop, acc);
+	int rank = join_dims(&t->type, &result->type, dims, sizes, strides);
+	combine_all(t, rank, sizes, strides, loop, acc);
 	store_wide(d, acc, result->data, 0, n);
 	free(acc);
 	return true;
@@ -140,37 +132,29 @@ cumsum(const Op *op, const Tensor *operands, Tensor *result)
 
 /* Each row of `inner` updates is added to the row of x that its index names,
    if there is one. */
-static void
-scatter_rows(const Op *op, const Tensor *operands, char *acc)
-{
-	const Tensor *x = &operands[0], *index = &operands[1];
-	const Tensor *update = &operands[2];
-	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim], inner = 1;
-	int64_t n = type_elements(&index->type);
-	CombineLoop *loop = combine_loops[C_add][wide_of(x->type.dtype)];
-	size_t bytes = wide_bytes(wide_of(x->type.dtype));
-	for (int64_t d = dim + 1; d < x->type.rank; d++)
-		inner *= x->type.dims[d];
-	int64_t rows = type_elements(&update->type) / inner;
-	for (int64_t row = 0; row < rows; row++) {
-		int64_t at = tensor_integer(index, row % n);
-		if (at < 0 || at >= size)
-			continue;
-		combine_run(update, row * inner, inner, loop,
-			acc + bytes * (size_t)((row / n * size + at) * inner), 1);
-	}
-}
-
 bool
 scatter_add(const Op *op, const Tensor *operands, Tensor *result)
 {
+	const Tensor *x = &operands[0], *index = &operands[1], *update = &operands[2];
 	DType d = result->type.dtype;
-	int64_t n = type_elements(&result->type);
-	char *acc = malloc((size_t)n * wide_bytes(wide_of(d)));
+	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim], inner = 1;
+	int64_t n = type_elements(&result->type), nindices = type_elements(&index->type);
+	size_t bytes = wide_bytes(d);
+	char *acc = malloc((size_t)n * bytes);
 	if (!acc)
 		return false;
-	load_wide(d, operands[0].data, 0, n, acc);
-	scatter_rows(op, operands, acc);
+	load_wide(d, x->data, 0, n, acc);
+	for (int64_t k = dim + 1; k < x->type.rank; k++)
+		inner *= x->type.dims[k];
+	int64_t rows = type_elements(&update->type) / inner;
+	for (int64_t row = 0; row < rows; row++) {
+		int64_t at = tensor_integer(index, row % nindices);
+		if (at >= 0 && at < size)
+			combine_run(update, row * inner, inner,
+				combine_loops[C_add][wide_of(d)],
+				acc + bytes * (size_t)((row / nindices * size + at) * inner),
+				1);
+	}
 	store_wide(d, acc, result->data, 0, n);
 	free(acc);
 	return true;

@@ -12,7 +12,6 @@
 /* One line along the dim: its keys in the order of the elements, and the
    positions, sorted so far in runs. */
 typedef struct Line {
-	int64_t n;
 	const int64_t *keys;
 	int64_t *at, *other;
 	bool descending;
@@ -47,21 +46,6 @@ merge(const Line *l, int64_t first, int64_t middle, int64_t end)
 	}
 }
 
-static void
-sort_line(Line *l)
-{
-	for (int64_t i = 0; i < l->n; i++)
-		l->at[i] = i;
-	for (int64_t run = 1; run < l->n; run *= 2) {
-		for (int64_t i = 0; i < l->n; i += 2 * run)
-			merge(l, i, i + run < l->n ? i + run : l->n,
-				i + 2 * run < l->n ? i + 2 * run : l->n);
-		int64_t *swap = l->at;
-		l->at = l->other;
-		l->other = swap;
-	}
-}
-
 int64_t *
 sort_order(const Op *op, const Tensor *key)
 {
@@ -74,10 +58,19 @@ sort_order(const Op *op, const Tensor *key)
 		inner *= t->dims[d];
 	for (int64_t k = 0; order && line && k < total / n; k++) {
 		int64_t first = k / inner * n * inner + k % inner;
-		Line l = {n, line, line + n, line + 2 * n, op_int(op, A_direction) == DIR_GT};
-		for (int64_t i = 0; i < n; i++)
+		Line l = {line, line + n, line + 2 * n, op_int(op, A_direction) == DIR_GT};
+		for (int64_t i = 0; i < n; i++) {
 			line[i] = key_of(key, first + i * inner);
-		sort_line(&l);
+			l.at[i] = i;
+		}
+		for (int64_t run = 1; run < n; run *= 2) {
+			for (int64_t i = 0; i < n; i += 2 * run)
+				merge(&l, i, i + run < n ? i + run : n,
+					i + 2 * run < n ? i + 2 * run : n);
+			int64_t *swap = l.at;
+			l.at = l.other;
+			l.other = swap;
+		}
 		for (int64_t i = 0; i < n; i++)
 			order[first + i * inner] = first + l.at[i] * inner;
 	}

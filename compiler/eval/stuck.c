@@ -38,16 +38,6 @@ waits_for(const Machine *vm, int64_t device, int64_t other)
 	return false;
 }
 
-/* Whether those that `device` waits for in a collective wait for it too. */
-static bool
-is_joined(const Machine *vm, const Op *op, int64_t device)
-{
-	for (int64_t i = 0; i < members(op); i++)
-		if (!vm->active[member(vm, op, device, i)])
-			return false;
-	return true;
-}
-
 static void
 tell(Machine *vm, int64_t device, int64_t other, bool mismatch)
 {
@@ -58,38 +48,29 @@ tell(Machine *vm, int64_t device, int64_t other, bool mismatch)
 		.mismatch = mismatch};
 }
 
-/* Do two devices wait for each other in different collectives? */
-static bool
-find_mismatch(Machine *vm, int64_t device)
-{
-	const Op *op = vm->stuck[device];
-
-	for (int64_t i = 0; i < members(op); i++) {
-		int64_t other = member(vm, op, device, i);
-		if (vm->stuck[other] != op && waits_for(vm, other, device)) {
-			tell(vm, device, other, true);
-			return true;
-		}
-	}
-	return false;
-}
-
 bool
 machine_meet(Machine *vm, const Op *op)
 {
 	bool incomplete = false;
 
 	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (vm->active[d] && !is_joined(vm, op, d)) {
-			vm->stuck[d] = op;
-			incomplete = true;
-		}
+		for (int64_t i = 0; vm->active[d] && i < members(op); i++)
+			if (!vm->active[member(vm, op, d, i)]) {
+				vm->stuck[d] = op;
+				incomplete = true;
+			}
 	if (!incomplete)
 		return true;
 	machine_activate(vm, vm->active);
+	/* do two devices wait for each other in different collectives? */
 	for (int64_t d = 0; d < vm->ndevices; d++)
-		if (vm->stuck[d] == op && find_mismatch(vm, d))
-			return false;
+		for (int64_t i = 0; vm->stuck[d] == op && i < members(op); i++) {
+			int64_t other = member(vm, op, d, i);
+			if (vm->stuck[other] != op && waits_for(vm, other, d)) {
+				tell(vm, d, other, true);
+				return false;
+			}
+		}
 	return true;
 }
 

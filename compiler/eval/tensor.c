@@ -100,20 +100,6 @@ tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device, const
 	return true;
 }
 
-/* Every axis that a placement splits by, then the unreduced ones: devices
-   with one index in this list are replicas. */
-static AxisList
-distinguishing_axes(const Placement *p)
-{
-	AxisList all = {0}, partial = placement_unreduced(p);
-	for (int d = 0; d < p->rank; d++) {
-		AxisList axes = placement_dim(p, d);
-		axes_append_all(&all, &axes);
-	}
-	axes_append_all(&all, &partial);
-	return all;
-}
-
 /* Bit for bit, but for the payload of NaNs. */
 static bool
 same_tensor(const Tensor *a, const Tensor *b)
@@ -139,13 +125,12 @@ tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t
 	Tensor *result)
 {
 	DType d = result->type.dtype;
-	int64_t elements = type_elements(&result->type), count;
+	int64_t elements = type_elements(&result->type);
 	CombineLoop *loop = combine_loops[c][wide_of(d)];
 	Chunk acc, next;
 	if (!loop)
 		return false;
-	for (int64_t i = 0; i < elements; i += count) {
-		count = elements - i < CHUNK ? elements - i : CHUNK;
+	for (int64_t i = 0, count; (count = chunk(elements - i)); i += count) {
 		load_wide(d, locals[members[0]].data, i, count, &acc);
 		for (int64_t k = 1; k < n; k++)
 			loop(&acc, view_wide(&locals[members[k]], i, count, &next), count, 1);
@@ -154,39 +139,35 @@ tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t
 	return true;
 }
 
-/* The lowest device of each index, and the first that differs from it. */
-static int64_t
-find_owners(const Mesh *mesh, const AxisList *axes, const Tensor *locals, int64_t *owners)
-{
-	int64_t disagree = -1;
-	for (int64_t i = axes_size(axes) - 1; i >= 0; i--)
-		owners[i] = -1;
-	for (int64_t d = 0; d < mesh->ndevices; d++) {
-		int64_t *owner = &owners[axes_index(mesh, axes, d)];
-		if (*owner < 0)
-			*owner = d;
-		else if (disagree < 0 && !same_tensor(&locals[*owner], &locals[d]))
-			disagree = d;
-	}
-	return disagree;
-}
-
 bool
 tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
 	const Tensor *locals, Tensor *whole, int64_t *disagree)
 {
-	AxisList axes = distinguishing_axes(placement);
-	AxisList partial = placement_unreduced(placement);
-	int64_t n = axes_size(&axes), ways = axes_size(&partial);
+	/* devices with one index in this list, all that the placement splits by, then
+	   the unreduced axes, are replicas */
+	AxisList axes = {0}, partial = placement_unreduced(placement);
+	for (int d = 0; d < placement->rank; d++) {
+		AxisList of_dim = placement_dim(placement, d);
+		axes_append_all(&axes, &of_dim);
+	}
+	axes_append_all(&axes, &partial);
+	int64_t n = axes_size(&axes), ways = axes_size(&partial), start[MAX_RANK];
 	Type local = placement_local(global, placement);
 	int64_t *owners = malloc((size_t)n * sizeof *owners);
-	int64_t start[MAX_RANK];
 	Tensor part = {0};
-	bool ok = owners && tensor_new(&local, &part);
-	if (!tensor_new(global, whole))
-		ok = false;
-	if (ok)
-		*disagree = find_owners(mesh, &axes, locals, owners);
+	bool ok = tensor_new(global, whole) && owners && tensor_new(&local, &part);
+
+	/* the lowest of each index, and the first that differs from it */
+	*disagree = -1;
+	for (int64_t i = 0; ok && i < n; i++)
+		owners[i] = -1;
+	for (int64_t d = 0; ok && d < mesh->ndevices; d++) {
+		int64_t *owner = &owners[axes_index(mesh, &axes, d)];
+		if (*owner < 0)
+			*owner = d;
+		else if (*disagree < 0 && !same_tensor(&locals[*owner], &locals[d]))
+			*disagree = d;
+	}
 	for (int64_t i = 0; ok && i < n; i += ways) {
 		ok = tensor_combine((Combiner)placement->combiner, locals, &owners[i], ways,
 			&part);

@@ -17,9 +17,9 @@ wide_of(DType d)
 }
 
 size_t
-wide_bytes(Wide w)
+wide_bytes(DType d)
 {
-	return w == W_float ? sizeof(float) : sizeof(int64_t);
+	return wide_of(d) == W_float ? sizeof(float) : sizeof(int64_t);
 }
 
 /* LOOPS(name, storage, wide, how to widen s, how to narrow w) */
@@ -105,70 +105,30 @@ wide_double(Wide w, const void *values, int64_t i)
 	return (double)((const int64_t *)values)[i];
 }
 
-static void
-to_integer(Wide from, const void *values, DType to, int64_t *result, int64_t n)
-{
-	const Format *f = &formats[to];
-	for (int64_t i = 0; i < n; i++) {
-		if (from == W_int)
-			result[i] = ((const int64_t *)values)[i];
-		else
-			result[i] = double_to_integer(wide_double(from, values, i), f->least,
-				f->greatest);
-	}
-}
-
-static void
-to_pred(Wide from, const void *values, int64_t *result, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		result[i] = wide_double(from, values, i) != 0;
-}
-
-static void
-to_float(Wide from, const void *values, float *result, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++) {
-		if (from == W_int) /* one rounding, not two */
-			result[i] = (float)((const int64_t *)values)[i];
-		else
-			result[i] = (float)wide_double(from, values, i);
-	}
-}
-
-/* As above, but to be rounded again. */
-static void
-to_float_odd(Wide from, const void *values, float *result, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++) {
-		if (from == W_int)
-			result[i] = integer_to_float_odd(((const int64_t *)values)[i]);
-		else
-			result[i] = double_to_float_odd(wide_double(from, values, i));
-	}
-}
-
-static void
-to_double(Wide from, const void *values, double *result, int64_t n)
-{
-	for (int64_t i = 0; i < n; i++)
-		result[i] = wide_double(from, values, i);
-}
-
 void
 convert_wide(DType from, const void *wide, DType to, void *result, int64_t n)
 {
-	Wide w = wide_of(from);
-	if (to == D_pred)
-		to_pred(w, wide, result, n);
-	else if (wide_of(to) == W_int)
-		to_integer(w, wide, to, result, n);
-	else if (to == D_f32)
-		to_float(w, wide, result, n);
-	else if (wide_of(to) == W_float)
-		to_float_odd(w, wide, result, n);
-	else
-		to_double(w, wide, result, n);
+	Wide w = wide_of(from), becomes = wide_of(to);
+	const Format *f = &formats[to];
+	float *floats = result;
+	double *doubles = result;
+	int64_t *integers = result;
+	for (int64_t i = 0; i < n; i++) {
+		int64_t whole = w == W_int ? ((const int64_t *)wide)[i] : 0;
+		double v = wide_double(w, wide, i);
+		if (to == D_pred)
+			integers[i] = v != 0;
+		else if (becomes == W_int)
+			integers[i] = w == W_int ? whole
+						 : double_to_integer(v, f->least, f->greatest);
+		else if (becomes == W_double)
+			doubles[i] = v;
+		else if (to == D_f32) /* one rounding, not two */
+			floats[i] = w == W_int ? (float)whole : (float)v;
+		else /* to be rounded again */
+			floats[i] = w == W_int ? integer_to_float_odd(whole)
+					       : double_to_float_odd(v);
+	}
 }
 
 double
@@ -213,9 +173,9 @@ tensor_fill_payload(Tensor *t, int64_t payload)
 	int64_t n = type_elements(&t->type);
 	Chunk wide;
 	for (int i = 0; i < CHUNK && i < n; i++)
-		wide_payload(d, payload, (char *)&wide + (size_t)i * wide_bytes(wide_of(d)));
-	for (int64_t i = 0; i < n; i += CHUNK)
-		store_wide(d, &wide, t->data, i, n - i < CHUNK ? n - i : CHUNK);
+		wide_payload(d, payload, (char *)&wide + (size_t)i * wide_bytes(d));
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count)
+		store_wide(d, &wide, t->data, i, count);
 }
 
 void

@@ -132,7 +132,7 @@ round_pointwise(const Module *m, const Op *op, const Inexact *operands, const In
 	Operand *in = calloc(2, sizeof *in);
 	bool ok = in && tensor_like(value_of(result), rounding);
 	for (int64_t i = 0; ok && i < n; i += count) {
-		count = n - i < CHUNK ? n - i : CHUNK;
+		count = chunk(n - i);
 		for (int k = 0; k < op->noperands; k++)
 			load_operand(&operands[k], i, count, &in[k]);
 		round_chunk(op, in, exact, i, count, result, rounding->data);

@@ -74,7 +74,7 @@ exaggerate(const Inexact *x, int k, Tensor *result)
 		return false;
 	double *r = result->data;
 	for (int64_t i = 0; i < n; i += CHUNK)
-		load_doubles(value_of(x), i, n - i < CHUNK ? n - i : CHUNK, r + i);
+		load_doubles(value_of(x), i, chunk(n - i), r + i);
 	for (int64_t i = 0; i < n; i++)
 		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i])
 			? r[i] + times * (s[i] - r[i])

@@ -61,7 +61,7 @@ picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 		return false;
 	double *r = result->data;
 	for (int64_t i = 0; i < n; i += CHUNK) {
-		int64_t count = n - i < CHUNK ? n - i : CHUNK;
+		int64_t count = chunk(n - i);
 		load_doubles(value_of(x), i, count, r + i);
 		for (int64_t k = i; k < i + count; k++)
 			r[k] = aspect_of(m, aspect, r[k], spread ? spread[k] : 0);
