@@ -57,25 +57,6 @@ widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 	}
 }
 
-/* *bounds is malloc'ed; NULL: exact. */
-static bool
-bounds_of(const Inexact *x, double **bounds)
-{
-	const Type *t = &value_of(x)->type;
-	int64_t n = type_elements(t), row = t->rank ? t->dims[t->rank - 1] : 1;
-	*bounds = NULL;
-	if (is_exact(x))
-		return true;
-	*bounds = calloc((size_t)n + !n, sizeof **bounds);
-	if (!*bounds)
-		return false;
-	for (int64_t i = 0; i < n; i++)
-		(*bounds)[i] = deviation(x, i);
-	for (int64_t i = 0; i < n; i += row)
-		widen_row(x, i, *bounds + i, row);
-	return true;
-}
-
 bool
 eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
 {
@@ -87,7 +68,15 @@ eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bo
 		return false;
 	for (int i = 0; i < m->entry->last->noperands; i++) {
 		Inexact x = {&results[i * LANES], 1};
-		ok = ok && bounds_of(&x, &bounds[i]);
+		const Type *t = &value_of(&x)->type;
+		int64_t n = type_elements(t), row = t->rank ? t->dims[t->rank - 1] : 1;
+		double *b = is_exact(&x) ? NULL : calloc((size_t)n + !n, sizeof *b);
+		ok = ok && (b || is_exact(&x));
+		for (int64_t e = 0; b && e < n; e++)
+			b[e] = deviation(&x, e);
+		for (int64_t e = 0; b && e < n; e += row)
+			widen_row(&x, e, b + e, row);
+		bounds[i] = b; /* NULL: exact */
 		outputs[i] = *value_of(&x);
 		tensors_free(x.lanes + 1, LANES - 1);
 	}

@@ -32,38 +32,20 @@ static bool
 fits(const Module *m, const shdrt_check_io *io)
 {
 	const Block *entry = m->entry;
+	int n = io->nparams + io->nresults;
 	bool fit = entry->nparams == io->nparams && entry->last->noperands == io->nresults;
-	for (int i = 0; fit && i < io->nparams; i++) {
-		Type type = tensor_of(&io->params[i]).type;
-		Type wanted = value_whole_type(entry->params[i]);
-		fit = type_equal(&type, &wanted);
-	}
-	for (int i = 0; fit && i < io->nresults; i++) {
-		Type type = tensor_of(&io->results[i]).type;
-		Type wanted = value_whole_type(entry->last->operands[i]);
+	for (int i = 0; fit && i < n; i++) {
+		int k = i - io->nparams;
+		Type type = tensor_of(k < 0 ? &io->params[i] : &io->results[k]).type;
+		Type wanted =
+			value_whole_type(k < 0 ? entry->params[i] : entry->last->operands[k]);
 		fit = type_equal(&type, &wanted);
 	}
 	return fit;
 }
 
-/*
- * A program that was read after its dims were padded (shard/pad_dims.c) wants
- * zeros behind its inputs, and gives more than was asked for.
- */
-static bool
-pad_input(const Value *v, Tensor *t)
-{
-	static const int64_t start[MAX_RANK];
-	Tensor padded;
-	if (!v->unpadded)
-		return true;
-	bool ok = tensor_new(&v->type, &padded);
-	if (ok)
-		copy_in(t, start, &padded);
-	*t = padded;
-	return ok;
-}
-
+/* A program that was read after its dims were padded (shard/pad/) gives more than was
+   asked for. */
 static bool
 trim_output(const Value *v, Tensor *t, double **bounds)
 {
@@ -100,8 +82,14 @@ check(Module *m, const shdrt_check_io *io)
 	bool ok = inputs && outputs && bounds;
 	eval_use_externs(io->externs);
 	for (size_t i = 0; ok && i < nparams; i++) {
-		inputs[i] = tensor_of(&io->params[i]);
-		ok = pad_input(m->entry->params[i], &inputs[i]);
+		static const int64_t start[MAX_RANK];
+		const Value *v = m->entry->params[i];
+		Tensor given = inputs[i] = tensor_of(&io->params[i]);
+		if (!v->unpadded)
+			continue;
+		ok = tensor_new(&v->type, &inputs[i]); /* zeros behind */
+		if (ok)
+			copy_in(&given, start, &inputs[i]);
 	}
 	ok = ok && eval_global_bounds(m, inputs, outputs, bounds);
 	for (size_t i = 0; ok && i < nresults; i++)

@@ -23,34 +23,29 @@ ratio(double error, double bound_here)
 	return error == 0 ? 0 : error / bound_here;
 }
 
-static void
-compare_element(Comparison *c, const Tensor *expected, double bound_here, const Tensor *actual,
-	int64_t i)
-{
-	double distance = difference(expected, actual, i);
-	/* An integer that may differ at all does so by a decision; a float's finite
-	   bound covers what decisions do to it, and no bound says nothing. */
-	if (dtype_is_float(expected->type.dtype) ? isinf(bound_here)
-						 : distance > 0 && distance <= bound_here) {
-		c->undecided++;
-		return;
-	}
-	c->mismatches += distance > bound_here;
-	bool first = i == c->undecided;
-	if (!first && ratio(distance, bound_here) <= ratio(c->error, c->bound))
-		return;
-	c->worst = i;
-	c->got = tensor_double(actual, i);
-	c->wanted = tensor_double(expected, i);
-	c->error = distance;
-	c->bound = bound_here;
-}
-
 Comparison
 tensor_compare(const Tensor *expected, const double *bounds, const Tensor *actual)
 {
 	Comparison c = {.elements = type_elements(&expected->type)};
-	for (int64_t i = 0; i < c.elements; i++)
-		compare_element(&c, expected, bounds ? bounds[i] : 0, actual, i);
+	for (int64_t i = 0; i < c.elements; i++) {
+		double distance = difference(expected, actual, i),
+		       bound = bounds ? bounds[i] : 0;
+		/* An integer that may differ at all does so by a decision; a float's
+		   finite bound covers what decisions do to it, and no bound says nothing. */
+		if (dtype_is_float(expected->type.dtype) ? isinf(bound)
+							 : distance > 0 && distance <= bound) {
+			c.undecided++;
+			continue;
+		}
+		c.mismatches += distance > bound;
+		bool first = i == c.undecided;
+		if (!first && ratio(distance, bound) <= ratio(c.error, c.bound))
+			continue;
+		c.worst = i;
+		c.got = tensor_double(actual, i);
+		c.wanted = tensor_double(expected, i);
+		c.error = distance;
+		c.bound = bound;
+	}
 	return c;
 }

@@ -63,23 +63,6 @@ sum_of(const Op *op, const Inexact *x, int64_t n, const Inexact *sum)
 	return ok;
 }
 
-/* A member's part of what the group has: all of it, or part i of dim `dim`. */
-static bool
-give_part(const Inexact *sum, int64_t i, int64_t dim, const Inexact *result)
-{
-	for (int k = VALUE + 1; k < LANES; k++) {
-		int64_t start[MAX_RANK] = {0};
-		Type type = lane_type(&value_of(result)->type, k);
-		if (!lane_of(sum, k)->data)
-			continue;
-		if (!tensor_new(&type, lane_of(result, k)))
-			return false;
-		start[dim] = i * type.dims[dim];
-		copy_out(lane_of(sum, k), start, lane_of(result, k));
-	}
-	return true;
-}
-
 static bool
 sample_sums(const Machine *vm, const Op *op, const Inexact *operands, const Inexact *results)
 {
@@ -96,9 +79,19 @@ sample_sums(const Machine *vm, const Op *op, const Inexact *operands, const Inex
 		for (int64_t i = 0; i < n; i++)
 			members[i] = operands[axes_with_index(mesh, op->axes, d, i)];
 		ok = sum_of(op, members, n, &sum);
-		for (int64_t i = 0; ok && i < n; i++)
-			ok = give_part(&sum, scattered ? i : 0, dim,
-				&results[axes_with_index(mesh, op->axes, d, i)]);
+		/* member i has all of what the group has, or part i of a dim */
+		for (int64_t i = 0; ok && i < n; i++) {
+			int64_t start[MAX_RANK] = {0};
+			const Inexact *result = &results[axes_with_index(mesh, op->axes, d, i)];
+			for (int k = VALUE + 1; ok && k < LANES; k++) {
+				Type type = lane_type(&value_of(result)->type, k);
+				start[dim] = scattered ? i * type.dims[dim] : 0;
+				ok = !lane_of(&sum, k)->data
+					|| tensor_new(&type, lane_of(result, k));
+				if (ok && lane_of(&sum, k)->data)
+					copy_out(lane_of(&sum, k), start, lane_of(result, k));
+			}
+		}
 		tensors_free(lanes, LANES);
 	}
 	free(members);

@@ -49,26 +49,13 @@ static bool
 needs_no_rounding(const Op *op, const Element *e, double y, double spread, DType d)
 {
 	double exact = numbers[op->kind].of_floats(e[0].value, e[1].value, 0);
-	bool parts = false, integers = y == rint(y) && op->kind != O_div;
+	bool parts = false, integers = y == rint(y) && ops[op->kind].partial != PARTIAL_scale;
 	for (int i = 0; i < op->noperands; i++) {
 		parts = parts || e[i].parts;
 		integers = integers && e[i].value == rint(e[i].value);
 	}
 	return numbers[op->kind].ulps <= 0.5 && y == exact
 		&& (!parts || (integers && spread <= precisions[d].integers));
-}
-
-static double
-element_rounding(const Op *op, double y, double spread, DType d)
-{
-	DType wide = d == D_f64 ? D_f64 : D_f32;
-	const Precision *p = &precisions[d];
-	double ulps = numbers[op->kind].ulps, units = ulps * 2 * precisions[wide].unit;
-	if (d != wide)
-		units += p->unit;
-	if (!isfinite(y) || ulps == 0)
-		return 0;
-	return units * spread + (spread <= 2 * p->normal && spread > 0 ? p->underflow : 0);
 }
 
 /* ---- whole tensors ------------------------------------------------------ */
@@ -79,21 +66,13 @@ typedef struct Operand {
 } Operand;
 
 static void
-load_operand(const Inexact *x, int64_t first, int64_t n, Operand *o)
-{
-	o->parts = spread_of(x)->data != NULL;
-	load_doubles(value_of(x), first, n, o->value);
-	if (spread_of(x)->data)
-		load_doubles(spread_of(x), first, n, o->spread);
-	for (int64_t i = 0; i < n && !spread_of(x)->data; i++)
-		o->spread[i] = fabs(o->value[i]);
-}
-
-static void
 round_chunk(const Op *op, const Operand *operands, bool exact, int64_t first, int64_t n,
 	const Inexact *result, double *rounding)
 {
-	DType d = value_of(result)->type.dtype;
+	DType d = value_of(result)->type.dtype, wide = d == D_f64 ? D_f64 : D_f32;
+	const Precision *p = &precisions[d];
+	double ulps = numbers[op->kind].ulps;
+	double units = ulps * 2 * precisions[wide].unit + (d != wide ? p->unit : 0);
 	double *spreads = spread_of(result)->data;
 	double values[CHUNK];
 	load_doubles(value_of(result), first, n, values);
@@ -107,9 +86,11 @@ round_chunk(const Op *op, const Operand *operands, bool exact, int64_t first, in
 		spread = parts > spread ? parts : spread;
 		if (spreads)
 			spreads[first + i] = spread;
-		rounding[first + i] = exact && needs_no_rounding(op, x, y, spread, d)
-			? 0
-			: element_rounding(op, y, spread, d);
+		bool rounds = ulps != 0 && isfinite(y)
+			&& !(exact && needs_no_rounding(op, x, y, spread, d));
+		rounding[first + i] = !rounds			? 0
+			: spread > 0 && spread <= 2 * p->normal ? units * spread + p->underflow
+								: units * spread;
 	}
 }
 
@@ -117,7 +98,7 @@ bool
 round_pointwise(const Module *m, const Op *op, const Inexact *operands, const Inexact *result,
 	Tensor *rounding)
 {
-	int64_t n = type_elements(&value_of(result)->type), count;
+	int64_t n = type_elements(&value_of(result)->type);
 	bool parts = false;
 	for (int i = 0; i < op->noperands; i++)
 		parts = parts || spread_of(&operands[i])->data;
@@ -131,10 +112,16 @@ round_pointwise(const Module *m, const Op *op, const Inexact *operands, const In
 	bool exact = all_exact(op, operands);
 	Operand *in = calloc(2, sizeof *in);
 	bool ok = in && tensor_like(value_of(result), rounding);
-	for (int64_t i = 0; ok && i < n; i += count) {
-		count = chunk(n - i);
-		for (int k = 0; k < op->noperands; k++)
-			load_operand(&operands[k], i, count, &in[k]);
+	for (int64_t i = 0, count; ok && (count = chunk(n - i)); i += count) {
+		for (int k = 0; k < op->noperands; k++) {
+			const Tensor *spread = spread_of(&operands[k]);
+			in[k].parts = spread->data != NULL;
+			load_doubles(value_of(&operands[k]), i, count, in[k].value);
+			if (spread->data)
+				load_doubles(spread, i, count, in[k].spread);
+			for (int64_t e = 0; e < count && !spread->data; e++)
+				in[k].spread[e] = fabs(in[k].value[e]);
+		}
 		round_chunk(op, in, exact, i, count, result, rounding->data);
 	}
 	free(in);

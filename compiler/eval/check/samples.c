@@ -62,19 +62,25 @@ is_decision(const Op *op)
 	return jumps == JUMPS_steps || jumps == JUMPS_equality || jumps == JUMPS_quotient;
 }
 
-/* Samples 2j and 2j + 1 lie on either side of the reference, as far away as
-   EXAGGERATION times sample 2j. */
-static bool
-exaggerate(const Inexact *x, int k, Tensor *result)
+/*
+ * Sample k of an operand: `fixed` if it is exact.  For a decision samples 2j and
+ * 2j + 1 lie on either side of the reference, as far away as EXAGGERATION times
+ * sample 2j.
+ */
+bool
+sample_operand(const Inexact *x, const Tensor *fixed, int k, bool decides, Tensor *in)
 {
 	int64_t n = type_elements(&value_of(x)->type);
-	const double *s = sample_of(x, k & ~1)->data, *own = sample_of(x, k)->data;
+	*in = tensor_lend(is_exact(x) ? fixed : sample_of(x, k));
+	if (is_exact(x) || !decides || in->type.dtype != D_f64)
+		return true;
+	const double *s = sample_of(x, k & ~1)->data, *own = in->data;
 	double times = k & 1 ? -EXAGGERATION : EXAGGERATION;
-	if (!tensor_like(value_of(x), result))
+	if (!tensor_like(value_of(x), in))
 		return false;
-	double *r = result->data;
-	for (int64_t i = 0; i < n; i += CHUNK)
-		load_doubles(value_of(x), i, chunk(n - i), r + i);
+	double *r = in->data;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count)
+		load_doubles(value_of(x), i, count, r + i);
 	for (int64_t i = 0; i < n; i++)
 		r[i] = isfinite(r[i]) && isfinite(s[i]) && isfinite(own[i])
 			? r[i] + times * (s[i] - r[i])
@@ -121,9 +127,9 @@ decide_wild(const Inexact *x, int k, Tensor *result)
 /* No sample will be equal by chance: == and != are open where the samples'
    distance has another sign than the reference's. */
 static void
-decide_equality(const Inexact *x, const Tensor *in, int k, Tensor *result)
+decide_equality(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
-	int64_t n = type_elements(&result->type);
+	int64_t n = op_int(op, A_direction) <= DIR_NE ? type_elements(&result->type) : 0;
 	for (int64_t i = 0; i < n; i++) {
 		double was =
 			tensor_double(value_of(&x[0]), i) - tensor_double(value_of(&x[1]), i);
@@ -146,8 +152,9 @@ set_anything(Tensor *t, int64_t i, int k)
 
 /* An uncertain integer as a float, or what it is the index of: anything. */
 static void
-mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
+mark_uncertain(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
+	(void)in;
 	int index = numbers[op->kind].first_index;
 	const Inexact *integer = &x[index];
 	DType d = value_of(integer)->type.dtype;
@@ -168,8 +175,9 @@ mark_uncertain(const Op *op, const Inexact *x, int k, Tensor *result)
 
 /* What is read or written at an uncertain place may be anything. */
 static void
-mark_places(const Op *op, const Inexact *x, int k, Tensor *result)
+mark_places(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
+	(void)in;
 	const NumberInfo *row = &numbers[op->kind];
 	bool uncertain = false;
 	for (int i = row->first_index; i < row->end_index && i < op->noperands; i++)
@@ -187,7 +195,7 @@ never_negative(const Value *v, int far)
 	const Op *op = v->def;
 	if (!op || !far)
 		return false;
-	if (op->kind == O_constant)
+	if (op_has(op, A_value))
 		return dtype_is_float(v->type.dtype) && !v->type.rank
 			&& payload_double(op_int(op, A_value)) >= 0;
 	Sign sign = numbers[op->kind].sign;
@@ -220,8 +228,9 @@ mark_poles(const Op *op, const Inexact *x, int k, Tensor *result)
 
 /* A remainder whose quotient may be another integer may be anything. */
 static void
-mark_remainders(const Inexact *x, const Tensor *in, int k, Tensor *result)
+mark_remainders(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
+	(void)op;
 	double *r = result->data;
 	if (result->type.dtype != D_f64)
 		return;
@@ -236,8 +245,9 @@ mark_remainders(const Inexact *x, const Tensor *in, int k, Tensor *result)
 
 /* sin and cos of something uncertain by a good part of a period. */
 static void
-mark_periods(const Inexact *x, int k, Tensor *result)
+mark_periods(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
 {
+	(void)op, (void)in;
 	const double *s = sample_of(x, k)->data;
 	double *r = result->data;
 	if (is_exact(x))
@@ -249,6 +259,16 @@ mark_periods(const Inexact *x, int k, Tensor *result)
 
 /* ---- samples ------------------------------------------------------------ */
 
+bool
+new_samples(const Inexact *x)
+{
+	Type type = lane_type(&value_of(x)->type, 1);
+	bool ok = true;
+	for (int k = 0; k < SAMPLES; k++)
+		ok = ok && tensor_new(&type, sample_of(x, k));
+	return ok;
+}
+
 static uint64_t
 mix(uint64_t x) /* splitmix64 */
 {
@@ -256,20 +276,6 @@ mix(uint64_t x) /* splitmix64 */
 	x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9u;
 	x = (x ^ x >> 27) * 0x94d049bb133111ebu;
 	return x ^ x >> 31;
-}
-
-/* +1 or -1: for each element of its own, or away from zero or toward it for
-   all, or up or down for all. */
-static double
-direction(uint64_t seed, int64_t i, double sample)
-{
-	int mode = seed & 3;
-	double same = seed & 4 ? 1 : -1;
-	if (mode == 2)
-		return same;
-	if (mode == 3)
-		return sample < 0 ? -same : same;
-	return mix(seed + (uint64_t)i) & 1 ? 1 : -1;
 }
 
 /* Of two neighbours, one sees subnormals flushed to zero, and overflow, which
@@ -291,15 +297,22 @@ perturbed(double s, double rounding, double sign, DType d, int k)
 	return s;
 }
 
+/* The direction: of each element its own, or up or down for all, or away from zero or
+   toward it for all. */
 void
 perturb(const Op *op, int k, DType d, const Tensor *rounding, Tensor *sample)
 {
 	uint64_t seed = mix((uint64_t)op->id * SAMPLES + (uint64_t)k);
 	const double *amount = rounding->data;
-	double *s = sample->data;
+	double *s = sample->data, same = seed & 4 ? 1 : -1;
 	int64_t n = type_elements(&sample->type);
-	for (int64_t i = 0; i < n; i++)
-		s[i] = perturbed(s[i], amount ? amount[i] : 0, direction(seed, i, s[i]), d, k);
+	int mode = seed & 3;
+	for (int64_t i = 0; i < n; i++) {
+		double sign = mode < 2		? (mix(seed + (uint64_t)i) & 1 ? 1 : -1)
+			: mode == 3 && s[i] < 0 ? -same
+						: same;
+		s[i] = perturbed(s[i], amount ? amount[i] : 0, sign, d, k);
+	}
 }
 
 /* What the kernel, run on the operands `in` of sample k, doesn't see. */
@@ -307,50 +320,26 @@ static void
 adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *rounding,
 	const Inexact *result)
 {
+	static void (*const marks[])(const Op *, const Inexact *, const Tensor *, int,
+		Tensor *) = {
+		[JUMPS_equality] = decide_equality,
+		[JUMPS_whole] = mark_uncertain,
+		[JUMPS_quotient] = mark_remainders,
+		[JUMPS_period] = mark_periods,
+		[JUMPS_index] = mark_uncertain,
+		[JUMPS_place] = mark_places,
+	};
 	DType d = value_of(result)->type.dtype;
 	Tensor *s = sample_of(result, k);
 	Jumps jumps = numbers[op->kind].jumps;
 	mark_poles(op, x, k, s);
-	if (jumps == JUMPS_place)
-		mark_places(op, x, k, s);
 	if (dtype_is_float(d))
 		perturb(op, k, d, rounding, s);
-	if (jumps == JUMPS_quotient)
-		mark_remainders(x, in, k, s);
-	if (jumps == JUMPS_period)
-		mark_periods(x, k, s);
-	if (jumps == JUMPS_index || jumps == JUMPS_whole)
-		mark_uncertain(op, x, k, s);
-	if (jumps == JUMPS_equality && op_int(op, A_direction) <= DIR_NE)
-		decide_equality(x, in, k, s);
+	if (marks[jumps])
+		marks[jumps](op, x, in, k, s);
 	if (is_decision(op) && !dtype_is_float(d))
 		for (int i = 0; i < op->noperands; i++)
 			decide_wild(&x[i], k, s);
-}
-
-/* Sample k of an operand: `fixed` if it is exact. */
-bool
-sample_operand(const Inexact *x, const Tensor *fixed, int k, bool decides, Tensor *in)
-{
-	*in = tensor_lend(is_exact(x) ? fixed : sample_of(x, k));
-	return is_exact(x) || !decides || in->type.dtype != D_f64 || exaggerate(x, k, in);
-}
-
-/* The op on samples; `same` is its result if they are all alike. */
-static bool
-take_sample(const Op *op, const Inexact *x, const Tensor *fixed, int k, const Tensor *same,
-	const Tensor *rounding, Tensor *in, const Inexact *result)
-{
-	Tensor *s = sample_of(result, k);
-	Type type = lane_type(&value_of(result)->type, 1 + k);
-	bool ok = tensor_new(&type, s);
-	for (int i = 0; ok && i < op->noperands; i++)
-		ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
-	ok = ok && (same ? identity(op, same, s) : op_kernel(op->kind)(op, in, s));
-	if (ok)
-		adjust(op, x, k, in, rounding, result);
-	tensors_free(in, op->noperands);
-	return ok;
 }
 
 /* Samples that all agree with the reference are no news. */
@@ -374,19 +363,26 @@ drop_agreeing(const Inexact *x)
 		tensor_free(sample_of(x, k));
 }
 
+/* The op on samples; its result is `same` if they are all alike. */
 static bool
 take_samples(const Op *op, const Inexact *x, const Tensor *rounding, const Inexact *result)
 {
 	int n = op->noperands;
-	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), same = {0};
-	Type type = lane_type(&value_of(result)->type, 1);
+	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), *in = fixed + n, same = {0};
+	Kernel *kernel = op_kernel(op->kind);
 	bool exact = all_exact(op, x);
-	bool ok = fixed && view_lanes(x, n, 1, fixed);
+	bool ok = fixed && view_lanes(x, n, 1, fixed) && new_samples(result);
 	if (ok && exact)
-		ok = tensor_new(&type, &same) && op_kernel(op->kind)(op, fixed, &same);
-	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = take_sample(op, x, fixed, k, exact ? &same : NULL, rounding, fixed + n,
-			result);
+		ok = tensor_new(&sample_of(result, 0)->type, &same) && kernel(op, fixed, &same);
+	for (int k = 0; ok && k < SAMPLES; k++) {
+		Tensor *s = sample_of(result, k);
+		for (int i = 0; ok && i < n; i++)
+			ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
+		ok = ok && (exact ? identity(op, &same, s) : kernel(op, in, s));
+		if (ok)
+			adjust(op, x, k, in, rounding, result);
+		tensors_free(in, n);
+	}
 	tensor_free(&same);
 	if (fixed)
 		tensors_free(fixed, n);
@@ -397,16 +393,6 @@ take_samples(const Op *op, const Inexact *x, const Tensor *rounding, const Inexa
 }
 
 /* ---- sorts, and decisions of loops and choices ------------------------------ */
-
-bool
-new_samples(const Inexact *x)
-{
-	Type type = lane_type(&value_of(x)->type, 1);
-	bool ok = true;
-	for (int k = 0; k < SAMPLES; k++)
-		ok = ok && tensor_new(&type, sample_of(x, k));
-	return ok;
-}
 
 /* In the order of the keys' sample k: of the keys themselves, of what they may be
    for others; of which each is anything, where it may be another's. */
