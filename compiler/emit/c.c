@@ -95,7 +95,7 @@ emit_offset(Emitter *e, const Op *op)
 {
 	const Value *v = op->results[0];
 	const char *args[3] = {"", "", ""};
-	const char *type = compute_type(v->type.dtype);
+	const char *type = dtypes[v->type.dtype].compute;
 
 	if (op_has(op, A_value))
 		return; /* written where it is used */
@@ -134,19 +134,14 @@ emit_fusion(Emitter *e, const Op *op)
 
 	if (!k)
 		die("%s is not one loop nest", op->results[0]->name);
-	if (k->kind == KERNEL_dot)
-		emit_dot(e, op, k);
-	for (; k && k->kind != KERNEL_dot; k = k->next)
-		emit_kernel(e, op, k);
+	for (; k; k = k->next)
+		(k->kind == KERNEL_dot ? emit_dot : emit_kernel)(e, op, k);
 }
 
 /* Where devices meet and where control turns, the clock must be right. */
 static void
-emit_step(Emitter *e, const Op *op, void (*emit)(Emitter *e, const Op *op), bool turn,
-	bool origin)
+begin_step(Emitter *e, const Op *op, bool turn, bool origin)
 {
-	int depth = e->depth, low;
-
 	e->step_from = e->run.n;
 	if (turn)
 		emit_tick(e);
@@ -157,37 +152,38 @@ emit_step(Emitter *e, const Op *op, void (*emit)(Emitter *e, const Op *op), bool
 		c_quoted(&e->run, " ", c_path(e, op->range));
 		text_add(&e->run, "\n");
 	}
-	emit(e, op);
-	low = depth < e->depth ? depth : e->depth;
-	c_note_step(e, op, depth, emit == emit_else ? low - 1 : low);
-	if (!turn && e->run.n > e->step_from)
-		e->seconds += step_cost(&e->module->mesh, op, NULL, NULL).seconds;
 }
 
 static void
 emit_block(Emitter *e, const Block *b)
 {
 	for (const Op *op = b->first; op != b->last; op = op->next) {
-		bool loop = op_is_loop(op);
+		bool branch = op_is_branch(op), turn = op_communicates(op);
+		bool copy = op_is_identity(op) || (op->nbodies && op->nresults > 1);
+		Emit *emit = turn	     ? emit_collective
+			: copy		     ? emit_copy
+			: op->kind == O_sort ? emit_sort
+			: op->external	     ? emit_extern
+					     : emit_fusion;
+
 		arena_reset(e->step);
-		if (loop || op_is_branch(op)) {
-			emit_step(e, op, loop ? emit_loop : emit_if, true, true);
-			emit_block(e, op->bodies[0]);
-			emit_step(e, op, loop ? emit_test : emit_else, true, false);
-			emit_block(e, op->bodies[1]);
-			emit_step(e, op, emit_end, true, false);
-		} else if (op_communicates(op)) {
-			emit_step(e, op, emit_collective, true, true);
-		} else if (op_is_identity(op)) {
-			emit_step(e, op, emit_copy, false, false);
-		} else if (op->nbodies && op->nresults > 1) {
-			emit_step(e, op, emit_swap, false, false);
-		} else if (op->kind == O_sort) {
-			emit_step(e, op, emit_sort, false, true);
-		} else if (op->external) {
-			emit_step(e, op, emit_extern, false, true);
+		if (branch || op_is_loop(op)) {
+			for (int part = 0; part <= op->nbodies; part++) {
+				int depth = e->depth, low;
+				begin_step(e, op, true, part == 0);
+				emit_control(e, op, part);
+				low = depth < e->depth ? depth : e->depth;
+				c_note_step(e, op, depth, low - (branch && part == 1));
+				if (part < op->nbodies)
+					emit_block(e, op->bodies[part]);
+			}
 		} else if (op->kind != O_reshape && !op_is_offset(op)) {
-			emit_step(e, op, emit_fusion, false, true);
+			begin_step(e, op, turn, !copy);
+			emit(e, op);
+			c_note_step(e, op, e->depth, e->depth);
+			if (!turn && e->run.n > e->step_from)
+				e->seconds +=
+					step_cost(&e->module->mesh, op, NULL, NULL).seconds;
 		}
 	}
 }

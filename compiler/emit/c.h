@@ -53,6 +53,8 @@ typedef struct Emitter {
 	size_t else_from, else_to; /* of run: the last `} else {` */
 } Emitter;
 
+typedef void Emit(Emitter *e, const Op *op); /* a step of run() */
+
 /* c_text.c: spelling, and the scalar C of one op */
 /* Before argument i of a call or a function: two stand on a line. */
 void c_between(Text *t, int i, const char *indent);
@@ -61,7 +63,6 @@ void c_quoted(Text *t, const char *before, const char *s);
 const char *c_path(const Emitter *e, Range r); /* "": nowhere */
 void c_comment(Text *t, const char *s);	       /* what may stand in one */
 bool is_half(DType d);
-const char *compute_type(DType d);
 const char *c_constant(Arena *a, DType d, int64_t payload); /* in compute type */
 const char *c_load(Arena *a, DType d, const char *element);
 const char *c_store(Arena *a, DType d, const char *value); /* what to assign */
@@ -111,13 +112,8 @@ void kernel_body(Nest *n);
 
 /* c_control.c: loops, branches and the copies between them */
 const char *c_indent(Emitter *e, int depth); /* of lines of run() */
-void emit_loop(Emitter *e, const Op *op);
-void emit_test(Emitter *e, const Op *op);
-void emit_if(Emitter *e, const Op *op);
-void emit_else(Emitter *e, const Op *op);
-void emit_end(Emitter *e, const Op *op);
-void emit_copy(Emitter *e, const Op *op);
-void emit_swap(Emitter *e, const Op *op);
+void emit_control(Emitter *e, const Op *op, int part);
+Emit emit_copy;
 
 /* c_repeat.c: what run() consists of, equal layers as a loop.  Numbers that
    may differ between such layers are written by c_number(). */
@@ -129,15 +125,14 @@ void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
 void emit_dot(Emitter *e, const Op *op, const Kernel *k);
-void emit_collective(Emitter *e, const Op *op);
-void emit_sort(Emitter *e, const Op *op);
+Emit emit_collective, emit_sort;
 /* "dots[3]": an equal row, or a new one; the text is freed. */
 const char *c_row(Emitter *e, RowTable table, Text *row);
 void print_rows(Emitter *e, Text *t);
 void emit_program(Emitter *e, Text *t);
 
 /* c_extern.c: calls of the user's functions, and the table of them */
-void emit_extern(Emitter *e, const Op *op);
+Emit emit_extern;
 void print_externs(Emitter *e, Text *t);
 
 /* c.c */

@@ -25,21 +25,6 @@ c_indent(Emitter *e, int depth)
 	return memset(tabs, '\t', (size_t)depth + 1);
 }
 
-static void
-indent(Emitter *e, int change)
-{
-	e->depth += change;
-	e->indent = c_indent(e, e->depth);
-}
-
-/* "WORDS NUMBER": where v is. */
-static void
-print_offset(Emitter *e, const char *words, const Value *v)
-{
-	text_add(&e->run, words);
-	c_number(&e->run, plan_offset(e->plan, v));
-}
-
 /* The innermost loop of unknown length from this op outwards, or NULL. */
 static const Op *
 endless(const Op *op)
@@ -54,94 +39,68 @@ note_loop(Emitter *e, const Op *loop)
 {
 	Text row = {0};
 
-	if (!loop) {
-		text_printf(&e->run, "%sshdrt_in_loop(dev, NULL);\n", e->indent);
-		return;
+	text_printf(&e->run, "%sshdrt_in_loop(dev, ", e->indent);
+	if (loop) {
+		c_quoted(&row, "\t{", c_path(e, loop->range));
+		text_printf(&row, ", %d},\n", loop->range.line);
+		text_printf(&e->run, "&%s);\n", c_row(e, ROWS_loops, &row));
+	} else {
+		text_add(&e->run, "NULL);\n");
 	}
-	c_quoted(&row, "\t{", c_path(e, loop->range));
-	text_printf(&row, ", %d},\n", loop->range.line);
-	text_printf(&e->run, "%sshdrt_in_loop(dev, &%s);\n", e->indent,
-		c_row(e, ROWS_loops, &row));
 }
 
+/* What stands before body `part` of a loop or a branch, or behind both. */
 void
-emit_loop(Emitter *e, const Op *op)
+emit_control(Emitter *e, const Op *op, int part)
 {
-	if (endless(op) == op)
-		note_loop(e, op);
-	text_printf(&e->run, "%sfor (;;) {\n", e->indent);
-	indent(e, 1);
+	Text *t = &e->run;
+	bool loop = op_is_loop(op);
+
+	if (part == 0) {
+		if (endless(op) == op)
+			note_loop(e, op);
+		text_printf(t, "%s%s", e->indent, loop ? "for (;;) {\n" : "if (slab[");
+		if (!loop) {
+			c_number(t, plan_offset(e->plan, op->operands[0]));
+			text_add(t, "]) {\n");
+		}
+		e->indent = c_indent(e, ++e->depth);
+	} else if (part == 1 && loop) {
+		text_printf(t, "%sif (!slab[", e->indent);
+		c_number(t, plan_offset(e->plan, op_decision(op)));
+		text_printf(t, "])\n%s\tbreak;\n", e->indent);
+	} else if (part == 1) {
+		e->else_from = t->n;
+		text_printf(t, "%s} else {\n", c_indent(e, e->depth - 1));
+		e->else_to = t->n;
+	} else {
+		e->indent = c_indent(e, --e->depth);
+		if (!loop && t->n == e->else_to)
+			t->n = e->step_from = e->else_from; /* nothing to do there */
+		text_printf(t, "%s}\n", e->indent);
+		if (endless(op) == op)
+			note_loop(e, endless(op->block->parent));
+	}
 }
 
-void
-emit_test(Emitter *e, const Op *op)
-{
-	text_add(&e->run, e->indent);
-	print_offset(e, "if (!slab[", op->bodies[0]->last->operands[0]);
-	text_printf(&e->run, "])\n%s\tbreak;\n", e->indent);
-}
-
-void
-emit_if(Emitter *e, const Op *op)
-{
-	text_add(&e->run, e->indent);
-	print_offset(e, "if (slab[", op->operands[0]);
-	text_add(&e->run, "]) {\n");
-	indent(e, 1);
-}
-
-void
-emit_else(Emitter *e, const Op *op)
-{
-	(void)op;
-	indent(e, -1);
-	e->else_from = e->run.n;
-	text_printf(&e->run, "%s} else {\n", e->indent);
-	e->else_to = e->run.n;
-	indent(e, 1);
-}
-
-void
-emit_end(Emitter *e, const Op *op)
-{
-	indent(e, -1);
-	if (op_is_branch(op) && e->run.n == e->else_to)
-		e->run.n = e->step_from = e->else_from; /* nothing to do there */
-	text_printf(&e->run, "%s}\n", e->indent);
-	if (op_is_loop(op) && endless(op) == op)
-		note_loop(e, endless(op->block->parent));
-}
-
-/* ---- copies ------------------------------------------------------------- */
-
-static void
-call_with_buffers(Emitter *e, const char *function, const Value *a, const Value *b)
-{
-	text_printf(&e->run, "%s%s(", e->indent, function);
-	print_offset(e, "slab + ", a);
-	print_offset(e, ", slab + ", b);
-	text_printf(&e->run, ", %lld);\n", (long long)type_bytes(&a->type));
-}
-
-/* An offset is stored; what is in the same buffer stays where it is. */
+/* An offset is stored; what is in the same buffer stays where it is; values that
+   change places are swapped. */
 void
 emit_copy(Emitter *e, const Op *op)
 {
-	const Value *to = op->results[0], *from = op->operands[0];
+	bool swap = op->nresults > 1;
+	const Value *from = op->operands[swap], *to = swap ? op->operands[0] : op->results[0];
+	Text *t = &e->run;
 
 	if (e->plan->buffer_of[from->id] < 0) {
-		text_printf(&e->run, "%s*", e->indent);
-		c_address(e, &e->run, to, 0, false);
-		text_add(&e->run, " = ");
-		text_add(&e->run, c_store(e->step, to->type.dtype, c_offset(e, from)));
-		text_add(&e->run, ";\n");
-	} else if (!plan_shares(e->plan, to, from)) {
-		call_with_buffers(e, "memcpy", to, from);
+		text_printf(t, "%s*", e->indent);
+		c_address(e, t, to, 0, false);
+		text_printf(t, " = %s;\n", c_store(e->step, to->type.dtype, c_offset(e, from)));
+	} else if (swap || !plan_shares(e->plan, to, from)) {
+		text_printf(t, "%s%s(", e->indent, swap ? "shdrt_swap" : "memcpy");
+		c_address(e, t, to, -1, false);
+		text_add(t, ", ");
+		c_address(e, t, from, -1, false);
+		text_printf(t, ", %lld);\n", (long long)type_bytes(&to->type));
 	}
-}
-
-void
-emit_swap(Emitter *e, const Op *op)
-{
-	call_with_buffers(e, "shdrt_swap", op->operands[0], op->operands[1]);
 }

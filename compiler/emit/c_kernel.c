@@ -62,7 +62,7 @@ emit_kernel(Emitter *e, const Op *op, const Kernel *k)
 		c_between(t, p, "");
 		c_between(&call, p, e->indent);
 		if (x->kind == NODE_scalar) {
-			text_printf(t, "%s a%d", compute_type(d), p);
+			text_printf(t, "%s a%d", dtypes[d].compute, p);
 			text_add(&call, c_offset(e, v));
 		} else {
 			text_printf(t, "const %s *restrict a%d", dtypes[d].storage, p);

@@ -109,11 +109,17 @@ element(const Nest *n, const Node *x)
 			 : arena_printf(n->arena, "a%d[%s]", param, index);
 }
 
-/* Its value in terms of those that it takes; NULL: it is not declared so. */
 static const char *
-expression(const Nest *n, const Node *x)
+node_type(const Node *x)
 {
-	const char *args[3] = {"", "", ""};
+	return x->value ? dtypes[x->value->type.dtype].compute : "int64_t";
+}
+
+/* const float t4 = t2 + t3; */
+static void
+declare(Nest *n, const Node *x)
+{
+	const char *args[3] = {"", "", ""}, *value = NULL;
 	DType d = x->value ? x->value->type.dtype : D_i64;
 	Arena *a = n->arena;
 
@@ -121,44 +127,41 @@ expression(const Nest *n, const Node *x)
 		args[i] = argument(n, x->args[i]);
 	switch (x->kind) {
 	case NODE_load:
-		return c_load(a, d, element(n, x));
+		value = c_load(a, d, element(n, x));
+		break;
 	case NODE_iota:
-		args[0] = affine(n, x->index, true);
+		value = affine(n, x->index, true);
 		if (is_half(d))
-			return c_load(a, d,
+			value = c_load(a, d,
 				arena_printf(a, "shdrt_%s_from_i64(%s)", dtypes[d].name,
-					args[0]));
-		return arena_printf(a, strchr(args[0], ' ') ? "(%s)(%s)" : "(%s)%s",
-			compute_type(d), args[0]);
+					value));
+		else
+			value = arena_printf(a, strchr(value, ' ') ? "(%s)(%s)" : "(%s)%s",
+				node_type(x), value);
+		break;
 	case NODE_scalar:
-		return arena_printf(a, "a%d", n->param_of[x->id]);
+		value = arena_printf(a, "a%d", n->param_of[x->id]);
+		break;
 	case NODE_clamp:
 		if (dtypes[x->args[0]->value->type.dtype].class == DC_unsigned)
-			return arena_printf(a, "%s < %lld ? (int64_t)%s : %lld", args[0],
+			value = arena_printf(a, "%s < %lld ? (int64_t)%s : %lld", args[0],
 				(long long)x->limit + 1, args[0], (long long)x->limit);
-		return arena_printf(a, "shdrt_clamp_i64(0, %s, %lld)", args[0],
-			(long long)x->limit);
+		else
+			value = arena_printf(a, "shdrt_clamp_i64(0, %s, %lld)", args[0],
+				(long long)x->limit);
+		break;
 	case NODE_index:
-		return arena_printf(a, "(int64_t)%s", args[0]);
+		value = arena_printf(a, "(int64_t)%s", args[0]);
+		break;
 	case NODE_compute:
-		return c_pointwise(a, x->op, args);
+		value = c_pointwise(a, x->op, args);
+		break;
 	case NODE_constant:
 	case NODE_reduce:
 	case NODE_dot:
-		break;
+		return; /* written where it is used; what is reduced has an accumulator */
 	}
-	return NULL;
-}
-
-static void
-declare(Nest *n, const Node *x)
-{
-	const char *value = expression(n, x);
-
-	if (value)
-		line(n, "const %s t%d = %s;",
-			x->value ? compute_type(x->value->type.dtype) : "int64_t", x->id,
-			value);
+	line(n, "const %s t%d = %s;", node_type(x), x->id, value);
 }
 
 static const char *
@@ -234,13 +237,23 @@ accumulator(const Nest *n, const Node *x, const char *index)
 	return arena_printf(n->arena, "r%d%s", x->id, index);
 }
 
-static const char *
-identity(const Nest *n, const Node *x)
+/* Those of this stage; arrays of `size`, through which `each` loops, or one each. */
+static void
+declare_accumulators(Nest *n, int size, const char *each, const char *index)
 {
-	DType d = x->value->type.dtype;
-
-	return c_constant(n->arena, d,
-		combiner_identity((Combiner)op_int(x->op, A_combiner), d));
+	for (int i = 0; i < n->nreduced; i++) {
+		const Node *x = n->reduced[i];
+		DType d = x->value->type.dtype;
+		const char *zero = c_constant(n->arena, d,
+			combiner_identity((Combiner)op_int(x->op, A_combiner), d));
+		if (size) {
+			line(n, "%s r%d[%d];", node_type(x), x->id, size);
+			line(n, "%s", each);
+			line(n, "\tr%d%s = %s;", x->id, index, zero);
+		} else {
+			line(n, "%s r%d = %s;", node_type(x), x->id, zero);
+		}
+	}
 }
 
 static void
@@ -257,7 +270,7 @@ declare_reduced(Nest *n, const Node *x, const char *index)
 {
 	DType d = x->value->type.dtype;
 
-	line(n, "const %s t%d = %s;", compute_type(d), x->id,
+	line(n, "const %s t%d = %s;", node_type(x), x->id,
 		c_rounded(n->arena, d, accumulator(n, x, index)));
 }
 
@@ -285,8 +298,8 @@ declare_needed(Nest *n, int first, int last)
 		if (!n->needed[x->id] || depth < first || depth > last || x == n->copied)
 			continue;
 		if (kept)
-			line(n, "const %s t%d = row%d[%s];", compute_type(x->value->type.dtype),
-				x->id, x->id, row_index(n));
+			line(n, "const %s t%d = row%d[%s];", node_type(x), x->id, x->id,
+				row_index(n));
 		else
 			declare(n, x);
 	}
@@ -344,40 +357,25 @@ print_inner(Nest *n, int position)
 		store_result(n);
 }
 
-/* Only floats need a fixed order; the compiler finds its own for the rest. */
-static bool
-wants_lanes(const Nest *n)
-{
-	const Kernel *k = n->k;
-	bool floats = false, walks = false;
-
-	if (k->norder == k->outer || extent_of(n, k->norder - 1) < LONG_LOOP)
-		return false;
-	for (int i = 0; i < n->nreduced; i++)
-		floats |= dtype_is_float(n->reduced[i]->value->type.dtype);
-	for (const Node *x = k->nodes; x; x = x->next)
-		walks |= n->needed[x->id] && affine_uses(x->index, k->order[k->norder - 1]);
-	return floats && walks;
-}
-
 static void
 print_stage(Nest *n, int stage)
 {
+	const Kernel *k = n->k;
+	bool floats = false, walks = false;
+	int last = k->norder - 1;
+
 	if (!need_stage(n, stage))
 		return;
-	n->lanes = wants_lanes(n);
-	for (int i = 0; i < n->nreduced; i++) {
-		const Node *x = n->reduced[i];
-		const char *type = compute_type(x->value->type.dtype);
-		if (n->lanes) {
-			line(n, "%s r%d[%d];", type, x->id, LANES);
-			line(n, "for (int l = 0; l < %d; l++)", LANES);
-			line(n, "\tr%d[l] = %s;", x->id, identity(n, x));
-		} else {
-			line(n, "%s r%d = %s;", type, x->id, identity(n, x));
-		}
-	}
-	print_inner(n, n->k->outer);
+	/* Only floats need a fixed order; the compiler finds its own for the rest. */
+	for (int i = 0; i < n->nreduced; i++)
+		floats |= dtype_is_float(n->reduced[i]->value->type.dtype);
+	if (last >= k->outer && extent_of(n, last) >= LONG_LOOP)
+		for (const Node *x = k->nodes; x; x = x->next)
+			walks |= n->needed[x->id] && affine_uses(x->index, k->order[last]);
+	n->lanes = floats && walks;
+	declare_accumulators(n, n->lanes ? LANES : 0,
+		arena_printf(n->arena, "for (int l = 0; l < %d; l++)", LANES), "[l]");
+	print_inner(n, k->outer);
 	for (int i = 0; i < n->nreduced; i++) {
 		const Node *x = n->reduced[i];
 		if (n->lanes) { /* added pairwise: 8 apart, 4, 2, 1 */
@@ -397,7 +395,7 @@ print_scan(Nest *n)
 	DType d = n->op->results[0]->type.dtype;
 
 	need(n, k->root);
-	line(n, "%s sum = 0;", compute_type(d));
+	line(n, "%s sum = 0;", dtypes[d].compute);
 	for (int p = k->outer; p < k->norder; p++) {
 		if (p > k->outer)
 			declare_needed(n, p, p);
@@ -490,15 +488,11 @@ print_columns(Nest *n)
 
 	n->inner_depth = k->outer;
 	need_stage(n, 0);
-	for (int i = 0; i < n->nreduced; i++) {
-		const Node *x = n->reduced[i];
-		line(n, "%s r%d[%d];", compute_type(x->value->type.dtype), x->id, COLUMNS);
-		line(n, "for (int64_t j = 0; j < %s; j++)", count);
-		line(n, "\tr%d[j] = %s;", x->id, identity(n, x));
-	}
+	const char *each = arena_printf(n->arena, "for (int64_t j = 0; j < %s; j++)", count);
+	declare_accumulators(n, COLUMNS, each, "[j]");
 	for (int p = k->outer; p < k->norder; p++)
 		open_loop(n, p, 0);
-	line(n, "for (int64_t j = 0; j < %s; j++) {", count);
+	line(n, "%s {", each);
 	line(n, "const int64_t i%d = first + j;", column);
 	declare_needed(n, 0, k->norder);
 	for (int i = 0; i < n->nreduced; i++)
@@ -507,7 +501,7 @@ print_columns(Nest *n)
 	for (int p = k->outer; p <= k->norder; p++)
 		line(n, "}");
 
-	line(n, "for (int64_t j = 0; j < %s; j++) {", count);
+	line(n, "%s {", each);
 	line(n, "const int64_t i%d = first + j;", column);
 	n->needed = NEW_ARRAY(n->arena, bool, k->nnodes + 1);
 	need(n, k->root);
@@ -548,7 +542,7 @@ kernel_body(Nest *n)
 		need_stage(n, stage);
 	for (const Node *x = k->nodes; x; x = x->next)
 		if (n->kept[x->id])
-			line(n, "%s row%d[%lld];", compute_type(x->value->type.dtype), x->id,
+			line(n, "%s row%d[%lld];", node_type(x), x->id,
 				(long long)n->row_elements);
 	for (int p = 0; p < rows; p++) {
 		declare_row(n, p, 0);

@@ -76,12 +76,6 @@ is_half(DType d)
 	return d == D_f16 || d == D_bf16;
 }
 
-const char *
-compute_type(DType d)
-{
-	return dtypes[d].compute;
-}
-
 /* The name of the dtype in whose arithmetic `d` is computed. */
 static const char *
 compute_name(DType d)
@@ -195,7 +189,7 @@ c_pointwise(Arena *a, const Op *op, const char *const *args)
 	if (numbers[op->kind].ulps > 0)
 		row = c_rounded(a, d, row);
 	return dtypes[d].bytes == 1 && d != D_pred
-		? arena_printf(a, "(%s)(%s)", compute_type(d), row)
+		? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row)
 		: row;
 }
 
@@ -205,7 +199,7 @@ c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x)
 	const char *row = dtype_is_float(d) ? combiners[c].float_c : combiners[c].int_c;
 
 	row = substitute(a, row, (const char *[]){acc, x, ""}, d);
-	return dtypes[d].bytes == 1 ? arena_printf(a, "(%s)(%s)", compute_type(d), row) : row;
+	return dtypes[d].bytes == 1 ? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row) : row;
 }
 
 const char *
@@ -224,7 +218,7 @@ c_array(Emitter *e, const Op *constant)
 {
 	const Ints *values = op_ints(constant, A_value);
 	DType d = constant->results[0]->type.dtype;
-	const char *type = compute_type(d);
+	const char *type = dtypes[d].compute;
 	const char *fresh = arena_printf(e->step, "array_%d", e->nkernels);
 	Text text = {0};
 
