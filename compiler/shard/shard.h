@@ -54,7 +54,8 @@ typedef struct ReshardPlan {
 /* Plans by pair of placements and type, made once each. */
 typedef struct Resharder Resharder;
 Resharder *resharder_new(Arena *a, const Mesh *mesh);
-/* Both closed, valid for the type.  Never fails. */
+/* Between any two that are closed and sound, and whose axes divide the type's dims: then
+   there is always a plan.  Whoever has them from a program checks that first. */
 const ReshardPlan *
 reshard_plan(Resharder *r, const Type *global, const Placement *from, const Placement *to);
 

@@ -298,20 +298,25 @@ want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 }
 
 /* A placed let or out= settles sums, and all else stays; the type of a result is
-   checked, and moves nothing.  What is left open is as the operand has it. */
+   checked, and moves nothing.  What is left open is as the operand has it, but for axes
+   that are written elsewhere in the type. */
 static void
 follow_identity(Explicit *e, Op *op)
 {
 	Value *from = op->operands[0], *v = op->results[0];
 	const Placement *now = explicit_placement(e, from);
-	Placement to = placement_close(v->placement);
+	Placement to = v->placement;
 	bool stays = true;
 
 	for (int d = 0; d < to.rank; d++) {
 		AxisList has = placement_dim(now, d), least = placement_dim(&to, d);
-		if (placement_is_open(&v->placement, d) && axes_is_prefix(&least, &has))
+		if (!placement_is_open(&to, d) || !axes_is_prefix(&least, &has))
+			continue;
+		do
 			placement_set_dim(&to, d, &has);
+		while (!placement_is_sound(&to) && has.n-- > least.n);
 	}
+	to = placement_close(to);
 	if (op->noperands > 1)
 		want_same(e, op, op, 0, op, 1);
 	if (op_is_move(op)) {
