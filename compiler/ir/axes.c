@@ -71,6 +71,15 @@ axis_can_coexist(AxisRef a, AxisRef b)
 }
 
 bool
+axes_can_coexist(const AxisList *l, AxisRef a)
+{
+	for (int i = 0; i < l->n; i++)
+		if (!axis_can_coexist(l->a[i], a))
+			return false;
+	return true;
+}
+
+bool
 axis_adjacent(AxisRef major, AxisRef minor)
 {
 	return major.axis == minor.axis && axis_end(major) == minor.pre;

@@ -189,9 +189,10 @@ bool axis_is_whole(const Mesh *mesh, AxisRef a);
 bool axis_equal(AxisRef a, AxisRef b);
 bool axis_overlap(AxisRef a, AxisRef b);
 bool axis_contains(AxisRef outer, AxisRef inner);
-bool axis_can_coexist(AxisRef a, AxisRef b);	  /* disjoint, common refinement */
-bool axis_adjacent(AxisRef major, AxisRef minor); /* merge into one */
-void axes_append(AxisList *l, AxisRef a);	  /* merges adjacent sub-axes */
+bool axis_can_coexist(AxisRef a, AxisRef b);	     /* disjoint, common refinement */
+bool axes_can_coexist(const AxisList *l, AxisRef a); /* with each of them */
+bool axis_adjacent(AxisRef major, AxisRef minor);    /* merge into one */
+void axes_append(AxisList *l, AxisRef a);	     /* merges adjacent sub-axes */
 void axes_append_all(AxisList *l, const AxisList *more);
 void axes_normalize(AxisList *l);
 /* Without axes of size 1, which split nothing; parts of an axis between which

@@ -63,91 +63,81 @@ is_partial(Chain *chain, const Placement *partial, const Placement *whole)
 static bool
 is_sum(Chain *chain, const Op *op, bool reduces)
 {
-	if (!op || op->kind != O_reshard)
+	if (!op || !op_is_move(op))
 		return false;
 	const Placement *from = &op->operands[0]->placement;
 	const Placement *to = &op->results[0]->placement;
 	return reduces ? is_partial(chain, from, to) : is_partial(chain, to, from);
 }
 
-static bool follow(Chain *chain, Block *b, const Value *start, Value *v);
+static bool follow(Chain *chain, const Value *start, Value *v);
 
 /* Of an addition, a maximum and the like one operand is the chain, the other one a
    sum, or a part where both are. */
 static bool
-follow_combining(Chain *chain, Op *op, const Value *start)
+follow_combining(Chain *chain, const Value *start, Op *op)
 {
-	for (int k = 1; k >= (op->kind == O_sub); k--) {
+	for (int k = 1; k >= 0; k--) {
 		Value *other = op->operands[k];
 		Chain before = *chain;
-		bool sum = is_sum(chain, other->def, true) && other->def->block == op->block
-			&& other->uses == 1;
+		bool sum = other->uses == 1 && other->block == start->block
+			&& is_sum(chain, other->def, true);
 		bool part = chain->known && placement_equal(&other->placement, &chain->partial);
 		if (sum)
 			add_step(chain, other->def, NULL);
 		if ((sum || part)
 			&& partial_through(op, 0, (Combiner)chain->partial.combiner)
 				== THROUGH_together
-			&& follow(chain, op->block, start, op->operands[1 - k]))
+			&& follow(chain, start, op->operands[1 - k]))
 			return true;
 		*chain = before;
 	}
 	return false;
 }
 
-/* Each branch adds to its param i, or leaves it. */
+/* Each branch adds to one of its params, or leaves it. */
 static bool
-follow_bodies(Chain *chain, Op *op, int i, int result)
-{
-	for (int k = 0; k < op->nbodies; k++) {
-		Block *b = op->bodies[k];
-		add_step(chain, NULL, b->params[i]);
-		if (!follow(chain, b, b->params[i], b->last->operands[result]))
-			return false;
-	}
-	return true;
-}
-
-static bool
-follow_branches(Chain *chain, Op *op, const Value *start, int result)
+follow_branches(Chain *chain, const Value *start, const Op *op, int result)
 {
 	for (int i = 0; i < op->bodies[0]->nparams; i++) {
 		Chain before = *chain;
-		if (follow_bodies(chain, op, i, result)
-			&& follow(chain, op->block, start, op->operands[i + 1]))
+		bool all = true;
+		for (int k = 0; all && k < op->nbodies; k++) {
+			Block *b = op->bodies[k];
+			add_step(chain, NULL, b->params[i]);
+			all = follow(chain, b->params[i], b->last->operands[result]);
+		}
+		if (all && follow(chain, start, op->operands[i + 1]))
 			return true;
 		*chain = before;
 	}
 	return false;
 }
 
+/* Is v what `start`, of the same block, was, with sums added? */
 static bool
-follow_op(Chain *chain, Op *op, const Value *start, int result)
+follow(Chain *chain, const Value *start, Value *v)
 {
-	if (ops[op->kind].pointwise && op->noperands == 2)
-		return follow_combining(chain, op, start);
-	if (op->kind == O_if)
-		return follow_branches(chain, op, start, result);
-	if (op_is_loop(op)) /* it carries parts: treated already */
-		return chain->known
-			&& placement_equal(&chain->partial, &op->results[result]->placement)
-			&& follow(chain, op->block, start, op->operands[result]);
-	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
-		return false;
-	add_step(chain, op, NULL);
-	return follow(chain, op->block, start, op->operands[0]);
-}
+	Op *op = v->def;
 
-/* Is v what was `start`, with sums added? */
-static bool
-follow(Chain *chain, Block *b, const Value *start, Value *v)
-{
-	if (v->block != b || v->uses != 1)
+	if (v->block != start->block || v->uses != 1)
 		return false;
 	if (v == start)
 		return true;
 	add_step(chain, NULL, v);
-	return v->def && follow_op(chain, v->def, start, v->index);
+	if (!op)
+		return false;
+	if (ops[op->kind].pointwise && op->noperands == 2)
+		return follow_combining(chain, start, op);
+	if (op_is_branch(op))
+		return follow_branches(chain, start, op, v->index);
+	if (op_is_loop(op)) /* it carries parts: treated already */
+		return chain->known && placement_equal(&chain->partial, &v->placement)
+			&& follow(chain, start, op->operands[v->index]);
+	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
+		return false;
+	add_step(chain, op, NULL);
+	return follow(chain, start, op->operands[0]);
 }
 
 /* ---- changing it ------------------------------------------------------------ */
@@ -176,30 +166,25 @@ take_steps(Chain *chain)
 	}
 }
 
-static void
-reduce_one(Partitioner *p, Op *loop, int i)
-{
-	Block *body = loop->bodies[LOOP_BODY], *condition = loop->bodies[LOOP_CONDITION];
-	Value *next = body->last->operands[i];
-	Chain chain = {.p = p};
-
-	if (next == body->params[i] || condition->params[i]->uses
-		|| !follow(&chain, body, body->params[i], next) || !chain.known)
-		return;
-	take_steps(&chain);
-	body->params[i]->placement = chain.partial;
-	condition->params[i]->placement = chain.partial;
-	loop->operands[i] =
-		insert_reshard(p, loop->operands[i], &chain.partial, loop, chain.why);
-	source_of(p, loop->results[i])->sum_requested = chain.requested;
-}
-
 void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
+	Block *body = loop->bodies[LOOP_BODY], *condition = loop->bodies[LOOP_CONDITION];
+
 	/* moves in the loop have been made since the last count */
-	block_count_uses(loop->bodies[LOOP_CONDITION]);
-	block_count_uses(loop->bodies[LOOP_BODY]);
-	for (int i = 0; i < n; i++)
-		reduce_one(p, loop, i);
+	block_count_uses(condition);
+	block_count_uses(body);
+	for (int i = 0; i < n; i++) {
+		Value *next = body->last->operands[i];
+		Chain chain = {.p = p};
+		if (next == body->params[i] || condition->params[i]->uses
+			|| !follow(&chain, body->params[i], next) || !chain.known)
+			continue;
+		take_steps(&chain);
+		body->params[i]->placement = chain.partial;
+		condition->params[i]->placement = chain.partial;
+		loop->operands[i] =
+			insert_reshard(p, loop->operands[i], &chain.partial, loop, chain.why);
+		source_of(p, loop->results[i])->sum_requested = chain.requested;
+	}
 }

@@ -50,72 +50,51 @@ price_operand(Partitioner *p, int operand, const Placement *to, Choice *c)
 
 /* ---- placements of a choice -------------------------------------------------- */
 
-static void
-add_unreduced(Placement *placement, const AxisList *axes, Combiner combiner)
-{
-	AxisList all = placement_unreduced(placement);
-
-	axes_append_all(&all, axes);
-	placement_set_unreduced(placement, &all, combiner);
-}
-
-/* What splits the factors that the op sums over. */
-static void
-add_reduced_axes(const Partitioner *p, Placement *to, const Choice *c)
-{
-	for (int f = 0; f < p->rule->nfactors; f++)
-		if (p->rule->factors[f].kind == F_reduce)
-			add_unreduced(to, &c->factors[f], c->combiner);
-}
-
 Placement
-choice_operand(const Partitioner *p, const Choice *c, int operand)
+choice_tensor(const Partitioner *p, const Choice *c, int tensor)
 {
+	const Rule *r = p->rule;
+	bool result = tensor >= r->noperands;
+	AxisList partial = {0};
 	Placement to;
 
-	if (!factors_place(p->rule, operand, c->factors, &to, NULL))
+	if (!factors_place(r, tensor, c->factors, &to, NULL))
 		die("%s: a choice that does not fit", p->op->label);
-	if (c->partial.n && !(c->whole >> operand & 1))
-		add_unreduced(&to, &c->partial, c->combiner);
-	if (p->rule->once == operand)
-		add_reduced_axes(p, &to, c);
+	if (result || !(c->whole >> tensor & 1))
+		partial = c->partial;
+	for (int f = 0; f < r->nfactors && (result || r->once == tensor); f++)
+		if (r->factors[f].kind == F_reduce)
+			axes_append_all(&partial, &c->factors[f]);
+	placement_set_unreduced(&to, &partial, c->combiner);
 	return to;
 }
 
-Placement
-choice_result(const Partitioner *p, const Choice *c, int result)
-{
-	Placement to;
-
-	if (!factors_place(p->rule, p->rule->noperands + result, c->factors, &to, NULL))
-		die("%s: a choice that does not fit", p->op->label);
-	add_unreduced(&to, &c->partial, c->combiner);
-	add_reduced_axes(p, &to, c);
-	return to;
-}
-
-/* Each tensor can be placed so, and partial sums stand beside the axes of all
-   other factors. */
+/* No axis splits two factors, each tensor can be placed so, and partial sums stand
+   beside the axes of all other factors. */
 static bool
 choice_fits(const Partitioner *p, const Choice *c)
 {
 	const Rule *r = p->rule;
+	AxisList seen = {0};
 	Placement to;
 
+	for (int f = 0; f < r->nfactors; f++)
+		for (int i = 0; i < c->factors[f].n; i++) {
+			AxisRef a = c->factors[f].a[i];
+			if (!axes_can_coexist(&seen, a) || seen.n == MAX_PIECES
+				|| axes_overlap(&c->partial, a))
+				return false;
+			seen.a[seen.n++] = a;
+		}
 	for (int t = 0; t < r->ntensors; t++)
 		if (!factors_place(r, t, c->factors, &to, NULL))
 			return false;
-	for (int f = 0; f < r->nfactors; f++)
-		for (int i = 0; i < c->factors[f].n; i++)
-			if (axes_overlap(&c->partial, c->factors[f].a[i]))
-				return false;
-	to = choice_result(p, c, 0);
-	const AxisList partial = placement_unreduced(&to);
+	to = choice_tensor(p, c, r->noperands);
+	seen = placement_unreduced(&to);
 	for (int f = 0; f < r->nfactors; f++)
 		for (int i = 0; i < c->factors[f].n && r->factors[f].kind != F_reduce; i++)
-			for (int k = 0; k < partial.n; k++)
-				if (!axis_can_coexist(c->factors[f].a[i], partial.a[k]))
-					return false;
+			if (!axes_can_coexist(&seen, c->factors[f].a[i]))
+				return false;
 	return true;
 }
 
@@ -126,9 +105,7 @@ price(Partitioner *p, Choice *c)
 {
 	const Op *op = p->op;
 	const Mesh *mesh = &p->module->mesh;
-	Type local[8],
-		*types =
-			op->noperands <= 8 ? local : NEW_ARRAY(p->scratch, Type, op->noperands);
+	Type *types = NEW_ARRAY(p->scratch, Type, op->noperands);
 
 	c->bytes = c->seconds = 0;
 	c->collectives = 0;
@@ -136,21 +113,11 @@ price(Partitioner *p, Choice *c)
 	if (!c->valid)
 		return;
 	for (int i = 0; i < op->noperands; i++) {
-		Placement to = choice_operand(p, c, i);
+		Placement to = choice_tensor(p, c, i);
 		types[i] = placement_local(&op->operands[i]->type, &to);
 		price_operand(p, i, &to, c);
 	}
-	for (int i = 0; i < op->nresults; i++) {
-		const Value *v = op->results[i];
-		Placement made = choice_result(p, c, i);
-		const ReshardPlan *plan =
-			reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
-		c->bytes += plan->bytes;
-		c->seconds += plan->seconds;
-		c->collectives += plan->collectives;
-	}
-
-	Placement made = choice_result(p, c, 0);
+	Placement made = choice_tensor(p, c, op->noperands);
 	Type result = placement_local(&op->results[0]->type, &made);
 	HaloCost rows = halo_cost(mesh, op, types, &made);
 	StepCost step = step_cost(mesh, op, types, &result);
@@ -158,6 +125,15 @@ price(Partitioner *p, Choice *c)
 	c->seconds += rows.seconds + step.seconds;
 	c->collectives += rows.collectives;
 	c->valid &= rows.collectives <= MAX_HALO * op->noperands;
+	for (int i = 0; i < op->nresults; i++) {
+		const Value *v = op->results[i];
+		made = choice_tensor(p, c, op->noperands + i);
+		const ReshardPlan *plan =
+			reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
+		c->bytes += plan->bytes;
+		c->seconds += plan->seconds;
+		c->collectives += plan->collectives;
+	}
 }
 
 /* ---- partial sums that may stay ------------------------------------------------ */
@@ -238,7 +214,7 @@ add_prefixes(Chooser *ch, int factor, const AxisList *axes)
 	Candidates *c = &ch->of[factor];
 	AxisList prefix = {0};
 
-	if (!factor_splittable(&ch->p->rule->factors[factor]))
+	if (ch->p->rule->factors[factor].kind == F_replicate)
 		return;
 	for (int i = 0; i < axes->n; i++) {
 		bool known = false;
@@ -324,8 +300,6 @@ consider(Chooser *ch)
 {
 	Choice *c = &ch->current;
 
-	if (!assignment_disjoint(ch->p->rule, c->factors))
-		return;
 	price(ch->p, c);
 	if (c->valid && compare(c->bytes, ch->vote.bytes) <= 0
 		&& better(ch->p->op, c, &ch->best))
@@ -372,40 +346,32 @@ try_all(Chooser *ch)
 	}
 }
 
-/* A vote, if it moves less than what was voted for so far. */
-static void
-hold_vote(Chooser *ch, const Placement *tensors, VoteKind kind)
-{
-	Partitioner *p = ch->p;
-	Choice *c = &ch->current;
-
-	vote(p->rule, p->op, tensors, kind, c->factors);
-	price(p, c);
-	if (!c->valid || (ch->vote.valid && compare(c->bytes, ch->vote.bytes) >= 0))
-		return;
-	keep(p, &ch->vote, c);
-	for (int f = 0; f < p->rule->nfactors; f++)
-		add_prefixes(ch, f, &c->factors[f]);
-}
-
-/* Of the placements that propagation found, too, where the only user of the
-   result wants another. */
+/* The votes, of which the one that moves least counts; also for the placements that
+   propagation found, where the only user of the result wants another. */
 static void
 vote_choice(Chooser *ch)
 {
 	Partitioner *p = ch->p;
 	const Rule *r = p->rule;
+	const Source *result = source_of(p, p->op->results[0]);
 	Placement *tensors = NEW_ARRAY(p->scratch, Placement, r->ntensors + 1);
+	Choice *c = &ch->current;
 
 	for (int t = 0; t < r->ntensors; t++)
 		tensors[t] = source_of(p, rule_tensor(p->op, t))->final;
-	for (int kind = 0; kind < VOTE_COUNT; kind++)
-		hold_vote(ch, tensors, (VoteKind)kind);
-	const Source *result = source_of(p, p->op->results[0]);
-	if (result->drawn) {
-		tensors[r->noperands] = result->inferred;
-		for (int kind = 0; kind < VOTE_COUNT; kind++)
-			hold_vote(ch, tensors, (VoteKind)kind);
+	for (int inferred = 0; inferred <= result->drawn; inferred++) {
+		if (inferred)
+			tensors[r->noperands] = result->inferred;
+		for (int kind = 0; kind < VOTE_COUNT; kind++) {
+			vote(r, p->op, tensors, (VoteKind)kind, c->factors);
+			price(p, c);
+			if (!c->valid
+				|| (ch->vote.valid && compare(c->bytes, ch->vote.bytes) >= 0))
+				continue;
+			keep(p, &ch->vote, c);
+			for (int f = 0; f < r->nfactors; f++)
+				add_prefixes(ch, f, &c->factors[f]);
+		}
 	}
 	if (!ch->vote.valid) { /* nothing split always fits */
 		memset(ch->vote.factors, 0, (size_t)r->nfactors * sizeof(Assignment));
@@ -419,26 +385,20 @@ static bool
 already_agrees(Partitioner *p, Choice *c)
 {
 	const Rule *r = p->rule;
-	int result = r->noperands;
-	const Placement *final = &source_of(p, p->op->results[0])->final;
 	Placement to;
 
-	tensor_assignment(r, result, final, c->factors);
+	tensor_assignment(r, r->noperands, &source_of(p, p->op->results[0])->final, c->factors);
 	for (int f = 0; f < r->nfactors; f++)
 		if (c->factors[f].n && !factor_stays(&r->factors[f]))
 			return false;
-	for (int i = 0; i < p->op->nresults; i++) {
-		final = &source_of(p, p->op->results[i])->final;
-		if (!factors_place(r, result + i, c->factors, &to, NULL)
-			|| !placement_equal(&to, final))
-			return false;
-	}
-	for (int i = 0; i < result; i++) {
-		const Value *v = p->op->operands[i];
-		if (!factors_place(r, i, c->factors, &to, NULL))
-			return false;
-		if (!value_is_literal(v)
-			&& !placement_equal(&to, &source_of(p, v)->forms->value->placement))
+	for (int t = r->ntensors; t-- > 0;) {
+		const Value *v = rule_tensor(p->op, t);
+		const Source *s = source_of(p, v);
+		bool operand = t < r->noperands;
+		if (!factors_place(r, t, c->factors, &to, NULL)
+			|| (!(operand && value_is_literal(v))
+				&& !placement_equal(&to,
+					operand ? &s->forms->value->placement : &s->final)))
 			return false;
 	}
 	return true;

@@ -30,20 +30,3 @@ tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignm
 				axes_fill(&holders[i].axes, r->factors[holders[i].factor].size);
 	}
 }
-
-bool
-assignment_disjoint(const Rule *r, const Assignment *factors)
-{
-	AxisList seen = {0};
-
-	for (int f = 0; f < r->nfactors; f++)
-		for (int i = 0; i < factors[f].n; i++) {
-			for (int k = 0; k < seen.n; k++)
-				if (!axis_can_coexist(seen.a[k], factors[f].a[i]))
-					return false;
-			if (seen.n == MAX_PIECES)
-				return false;
-			seen.a[seen.n++] = factors[f].a[i];
-		}
-	return true;
-}

@@ -101,11 +101,11 @@ partition_plain(Partitioner *p, Op *op)
 	bool asked = c.bytes > 0 && moves_on_request(p, op);
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
-		v->placement = choice_result(p, &c, i);
+		v->placement = choice_tensor(p, &c, op->noperands + i);
 		add_form(p, source_of(p, v), v);
 	}
 	for (int i = 0; i < op->noperands; i++) {
-		Placement to = choice_operand(p, &c, i);
+		Placement to = choice_tensor(p, &c, i);
 		set_operand(p, op, i, &to, asked || settles_request(p, op, i));
 	}
 }

@@ -66,7 +66,6 @@ typedef struct Partitioner {
 /* The axes of each factor of a tensor; what fits no factor is left out. */
 void
 tensor_assignment(const Rule *r, int tensor, const Placement *placement, Assignment *factors);
-bool assignment_disjoint(const Rule *r, const Assignment *factors);
 /* May the factor take axes, or must ops see it whole? */
 bool factor_splittable(const Factor *factor);
 /* ... without an exchange of boundary rows (halo.h)? */
@@ -85,9 +84,8 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 
 /* choose.c: the op's plan; p->op and p->rule are set */
 Choice choose(Partitioner *p);
-/* Operand i's placement under a choice. */
-Placement choice_operand(const Partitioner *p, const Choice *c, int operand);
-Placement choice_result(const Partitioner *p, const Choice *c, int result);
+/* The placement of an operand or result under a choice. */
+Placement choice_tensor(const Partitioner *p, const Choice *c, int tensor);
 
 /* memo.c: choose(), or the same answer as for an equal op */
 Choice choose_once(Partitioner *p);
