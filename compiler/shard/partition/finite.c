@@ -13,32 +13,24 @@
 #include "ir/numbers.h"
 #include "shard/partition/partition.h"
 
-/* Infinite of finite operands, too. */
-static bool
-is_pole(const Op *op)
-{
-	const NumberInfo *row = &numbers[op->kind];
-
-	if (row->infinite == INFINITE_pole)
-		return !is_never(op->operands[row->pole.operand], row->pole.at);
-	if (row->infinite == INFINITE_range)
-		return dtypes[op->operands[0]->type.dtype].range
-			> dtypes[op->results[0]->type.dtype].range;
-	return row->infinite == INFINITE_growth;
-}
-
-/* A composite (softmax, a norm) is finite where its operands are, whatever it
-   is made of. */
+/* May it be infinite, of finite operands, too, or of what operands are?  A composite
+   (softmax, a norm) is finite where its operands are, whatever it is made of. */
 static void
 find_of(Dataflow *d, const Op *op)
 {
-	Infinite when = numbers[op->kind].infinite;
+	const NumberInfo *row = &numbers[op->kind];
+	Infinite when = row->infinite;
 	int n = when == INFINITE_never ? 0 : when == INFINITE_first ? 1 : op->noperands;
-	bool infinite = is_pole(op);
+	bool infinite = when == INFINITE_growth;
 
 	if (op->nbodies && !op_is_composite(op))
 		return;
-	if (op->kind == O_constant)
+	if (when == INFINITE_pole)
+		infinite = !is_never(op->operands[row->pole.operand], row->pole.at);
+	if (when == INFINITE_range)
+		infinite = dtypes[op->operands[0]->type.dtype].range
+			> dtypes[op->results[0]->type.dtype].range;
+	if (op_has(op, A_value)) /* a constant */
 		infinite =
 			op->results[0]->type.rank || isinf(payload_double(op_int(op, A_value)));
 	for (int i = 0; i < n; i++)

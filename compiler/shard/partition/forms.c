@@ -16,17 +16,8 @@ source_of(const Partitioner *p, const Value *v)
 	return &p->sources[v->id];
 }
 
-/* Slices cost nothing, but none at all is better. */
-static bool
-is_better(const ReshardPlan *plan, const ReshardPlan *best)
-{
-	if (plan->bytes < best->bytes || plan->bytes > best->bytes)
-		return plan->bytes < best->bytes;
-	if (plan->collectives != best->collectives)
-		return plan->collectives < best->collectives;
-	return plan->n < best->n;
-}
-
+/* Of those that move the fewest bytes the one of fewest collectives; slices cost nothing,
+   but none at all is better. */
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 {
@@ -36,7 +27,12 @@ cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 	for (Form *f = s->forms; f; f = f->next) {
 		const ReshardPlan *plan =
 			reshard_plan(p->resharder, &v->type, &f->value->placement, to);
-		if (best && !is_better(plan, best))
+		bool same = best && plan->bytes <= best->bytes && plan->bytes >= best->bytes;
+		bool fewer = same
+			&& (plan->collectives < best->collectives
+				|| (plan->collectives == best->collectives
+					&& plan->n < best->n));
+		if (best && plan->bytes >= best->bytes && !fewer)
 			continue;
 		best = plan;
 		*form = f;
@@ -58,49 +54,28 @@ add_form(Partitioner *p, Source *s, Value *v)
 
 /* ---- moving values --------------------------------------------------------------- */
 
-/* Where the partial sums in v come from: a body that makes some, else an
-   operand. */
-static Value *
-partial_source(Value *v)
-{
-	const Op *def = v->def;
-	Value *source = NULL;
-
-	for (Flow f = {.to = v}; flow_next_to(&f);)
-		if (f.kind == FLOW_out && f.from->def && f.from->placement.nunreduced)
-			source = f.from;
-	for (int i = def->noperands - 1; i >= 0 && !source; i--)
-		if (def->operands[i]->placement.nunreduced && def->operands[i]->def)
-			source = def->operands[i];
-	return source;
-}
-
-/* The op whose sum is partial, behind the linear ops it was delayed by. */
-static const Op *
-partial_maker(Value *v)
-{
-	const Op *maker = NULL;
-
-	while (v && v->def) {
-		maker = v->def;
-		v = partial_source(v);
-	}
-	return maker;
-}
-
+/* The user's, at the operand if dumps know more than the op's line; of a partial sum
+   that of the op that made it, behind the linear ops by which it was delayed. */
 static Reason
-reason_of(Value *v, const Op *user, int operand, bool requested)
+reason_of(const Value *v, const Op *user, int operand, bool requested)
 {
 	Reason r = {user->label, user->range, requested};
-	const Op *maker = partial_maker(v);
 
-	/* Dumps know the op's line alone. */
 	if (user->operand_ranges && user->operand_ranges[operand].file == user->range.file
 		&& user->operand_ranges[operand].line == user->range.line)
 		r.range = user->operand_ranges[operand];
-	if (v->placement.nunreduced && maker) {
+	for (const Value *source = v->placement.nunreduced ? v : NULL; source && source->def;) {
+		const Op *maker = source->def;
 		r.label = maker->label;
 		r.range = maker->range;
+		/* a body that makes some, else an operand */
+		Flow f = {.to = (Value *)source};
+		for (source = NULL; flow_next_to(&f);)
+			if (f.kind == FLOW_out && f.from->def && f.from->placement.nunreduced)
+				source = f.from;
+		for (int i = maker->noperands - 1; i >= 0 && !source; i--)
+			if (maker->operands[i]->placement.nunreduced && maker->operands[i]->def)
+				source = maker->operands[i];
 	}
 	return r;
 }

@@ -28,7 +28,7 @@ find_move(Op *op, void *data)
 {
 	Search *s = data;
 
-	if (op->kind == O_reshard)
+	if (op_is_move(op))
 		s->found |= reshard_plan(s->p->resharder, &op->operands[0]->type,
 				    &op->operands[0]->placement, &op->results[0]->placement)
 				    ->bytes
@@ -49,26 +49,8 @@ communicates(Partitioner *p, Op *op)
 	return s.found;
 }
 
-/* What depends on its operands alone, each time it is run. */
-static bool
-is_function(const Op *op)
-{
-	return op->kind != O_return && op->kind != O_extern
-		&& (!op->nbodies || op_is_composite(op)) && !op->axes;
-}
-
-static bool
-is_fixed(const Body *body, const Op *op)
-{
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		if (!(v->def ? body->fixed[v->def->id] : loop_hands_on(body->loop, v->index)))
-			return false;
-	}
-	return is_function(op);
-}
-
-/* False if everything stays. */
+/* Fixed is what depends on operands alone, each time it is run, if they are; what of
+   that moves leaves, with all that it is made of.  False if everything stays. */
 static bool
 mark(Partitioner *p, Body *body)
 {
@@ -78,8 +60,16 @@ mark(Partitioner *p, Body *body)
 		op->id = body->n++;
 	body->fixed = NEW_ARRAY(p->arena, bool, body->n);
 	body->leaves = NEW_ARRAY(p->arena, bool, body->n);
-	for (Op *op = body->block->first; op; op = op->next)
-		body->fixed[op->id] = is_fixed(body, op);
+	for (Op *op = body->block->first; op->next; op = op->next) {
+		bool fixed =
+			!op->external && !op->axes && (!op->nbodies || op_is_composite(op));
+		for (int i = 0; i < op->noperands && fixed; i++) {
+			const Value *v = op->operands[i];
+			fixed = v->def ? body->fixed[v->def->id]
+				       : loop_hands_on(body->loop, v->index);
+		}
+		body->fixed[op->id] = fixed;
+	}
 	for (Op *op = body->block->last; op; op = op->prev) {
 		if (body->fixed[op->id] && communicates(p, op))
 			body->leaves[op->id] = true;
@@ -108,20 +98,6 @@ outside(const Body *body, Value *v, Op *user)
 	return v;
 }
 
-/* The value inside of what left. */
-static Value *
-inside(Partitioner *p, Body *body, Value *v)
-{
-	const Op *def = v->def;
-	Value ***of_op = &body->carried[def->id];
-
-	if (!*of_op)
-		*of_op = NEW_ARRAY(p->arena, Value *, def->nresults);
-	if (!(*of_op)[v->index])
-		(*of_op)[v->index] = carry(body->loop, v, body->block);
-	return (*of_op)[v->index];
-}
-
 static void
 hoist_from(Partitioner *p, Op *loop, Block *block)
 {
@@ -144,8 +120,13 @@ hoist_from(Partitioner *p, Op *loop, Block *block)
 			Value *v = op->operands[i];
 			if (!v->def || v->block == block)
 				continue;
-			v = inside(p, &body, v); /* may append to operands */
-			op->operands[i] = v;
+			Value ***results = &body.carried[v->def->id], **carried;
+			if (!*results)
+				*results = NEW_ARRAY(p->arena, Value *, v->def->nresults);
+			carried = &(*results)[v->index];
+			if (!*carried) /* may append to operands */
+				*carried = carry(loop, v, block);
+			op->operands[i] = *carried;
 		}
 }
 

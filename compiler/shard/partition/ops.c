@@ -14,49 +14,32 @@ partition_param(Partitioner *p, Value *v)
 	add_form(p, s, v);
 }
 
-/* constraint, reshard, barrier, shard_like: the operand in the result's
-   placement. */
-static void
-partition_move(Partitioner *p, Op *op)
-{
-	Value *v = op->results[0], *moved;
-	Source *s = source_of(p, v);
-	bool requested = op->kind == O_constraint || op->kind == O_reshard;
-
-	moved = value_in(p, op->operands[0], &s->final, op, 0, requested);
-	if (moved->def && moved->def->kind == O_reshard && requested)
-		moved->def->requested = true;
-	add_form(p, s, moved);
-	s->alias = moved;
-	op_remove(op);
-}
-
 bool
 asks_for_place(const Value *v)
 {
 	return v->annotated && !v->annotated_open;
 }
 
+/* The operand in the result's placement; only an `output` stays. */
 static void
-partition_output(Partitioner *p, Op *op)
+partition_identity(Partitioner *p, Op *op)
 {
-	Value *v = op->results[0];
+	Value *v = op->results[0], *moved;
 	Source *s = source_of(p, v);
+	bool requested = op_is_move(op);
 
-	set_operand(p, op, 0, &s->final, asks_for_place(v));
-	v->placement = s->final;
-	add_form(p, s, v);
-}
-
-/* A partial sum that a placed let or result asks to be settled may be settled
-   on the way there, before a linear op. */
-static bool
-settles_request(const Partitioner *p, const Op *op, int operand)
-{
-	const Source *s = source_of(p, op->operands[operand]);
-
-	return op->nresults == 1 && source_of(p, op->results[0])->requested
-		&& s->forms->value->placement.nunreduced;
+	if (op->kind == O_output) {
+		set_operand(p, op, 0, &s->final, asks_for_place(v));
+		v->placement = s->final;
+		add_form(p, s, v);
+		return;
+	}
+	moved = value_in(p, op->operands[0], &s->final, op, 0, requested);
+	if (requested && moved->def && op_is_move(moved->def))
+		moved->def->requested = true;
+	add_form(p, s, moved);
+	s->alias = moved;
+	op_remove(op);
 }
 
 static bool
@@ -99,6 +82,7 @@ partition_plain(Partitioner *p, Op *op)
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);
 	bool asked = c.bytes > 0 && moves_on_request(p, op);
+	bool settles = op->nresults == 1 && source_of(p, op->results[0])->requested;
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
 		v->placement = choice_tensor(p, &c, op->noperands + i);
@@ -106,27 +90,11 @@ partition_plain(Partitioner *p, Op *op)
 	}
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_tensor(p, &c, i);
-		set_operand(p, op, i, &to, asked || settles_request(p, op, i));
+		const Value *now = source_of(p, op->operands[i])->forms->value;
+		/* a partial sum that a placed let or result asks to be settled may be
+		   settled on the way there, before a linear op */
+		set_operand(p, op, i, &to, asked || (settles && now->placement.nunreduced));
 	}
-}
-
-static void
-partition_op(Partitioner *p, Op *op)
-{
-	static void (*const special[OP_COUNT])(Partitioner *, Op *) = {
-		[O_return] = partition_return,
-		[O_output] = partition_output,
-		[O_call] = partition_region,
-		[O_while] = partition_while,
-		[O_if] = partition_region,
-		[O_manual] = partition_region,
-		[O_constraint] = partition_move,
-		[O_reshard] = partition_move,
-		[O_barrier] = partition_move,
-		[O_shard_like] = partition_move,
-	};
-
-	(special[op->kind] ? special[op->kind] : partition_plain)(p, op);
 }
 
 void
@@ -137,7 +105,16 @@ partition_block(Partitioner *p, Block *b)
 		for (int i = 0; i < op->nresults; i++)
 			source_of(p, op->results[i])->final =
 				placement_close(op->results[i]->placement);
-		partition_op(p, op);
+		if (!next)
+			partition_return(p, op);
+		else if (op_is_loop(op))
+			partition_while(p, op);
+		else if (op->nbodies)
+			partition_region(p, op);
+		else if (op_is_identity(op))
+			partition_identity(p, op);
+		else
+			partition_plain(p, op);
 	}
 }
 
@@ -148,9 +125,10 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 {
 	Source *s = source_of(p, v);
 
-	if (v->uses != 1 || !v->def || v->def->kind == O_constraint || v->def->kind == O_reshard
-		|| v->def->kind == O_while || v->def->kind == O_manual
-		|| v->def->mode == MODE_explicit)
+	const Op *maker = v->def;
+
+	if (v->uses != 1 || !maker || op_is_move(maker) || op_is_loop(maker) || maker->specs
+		|| maker->mode == MODE_explicit)
 		return;
 	s->inferred = placement_close(v->placement);
 	s->drawn = true;

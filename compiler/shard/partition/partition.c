@@ -18,20 +18,6 @@
 
 /* ---- names -------------------------------------------------------------------------- */
 
-static Value *
-follow_alias(const Partitioner *p, Value *v)
-{
-	while (v && v->id >= 0 && source_of(p, v)->alias)
-		v = source_of(p, v)->alias;
-	return v;
-}
-
-static bool
-is_named(const Partitioner *p, const Value *v)
-{
-	return !v->def || (v->id >= 0 && source_of(p, v)->named);
-}
-
 /* Values that were only moved aside: what took the place of one that the user
    named takes its name, too, unless it has one from the user. */
 static void
@@ -45,8 +31,10 @@ follow_aliases(Partitioner *p)
 			source_of(p, v)->named = true;
 	}
 	for (int i = 0; i < m->nnamed; i++) {
-		Value *old = m->named[i].value, *v = follow_alias(p, old);
-		if (v != old && !is_named(p, v)) {
+		Value *old = m->named[i].value, *v = old;
+		while (v && v->id >= 0 && source_of(p, v)->alias)
+			v = source_of(p, v)->alias;
+		if (v != old && v->def && (v->id < 0 || !source_of(p, v)->named)) {
 			v->name = old->name;
 			v->range = old->range;
 		}
@@ -67,7 +55,7 @@ enter_transfers(Op *op, void *data)
 	HaloCost halo = op_halo(p, op);
 	const Value *v = op->noperands ? op->operands[0] : NULL;
 
-	while (v && v->def && v->def->kind == O_reshard)
+	while (v && v->def && op_is_move(v->def))
 		v = v->def->operands[0];
 	if (halo.collectives)
 		ledger_add(l,
@@ -81,7 +69,7 @@ enter_transfers(Op *op, void *data)
 				.rows = halo.rows,
 				.hops = halo.hops,
 			});
-	if (op->kind != O_reshard)
+	if (!op_is_move(op))
 		return;
 	const Value *from = op->operands[0], *to = op->results[0];
 	const ReshardPlan *plan =
@@ -109,11 +97,11 @@ static void
 look_ahead(Op *op, void *data)
 {
 	Partitioner *p = data;
+	bool move = op_is_move(op);
 
-	if (op->kind != O_output && op->kind != O_constraint && op->kind != O_reshard)
-		return;
-	draw_in(p, op->operands[0], &op->results[0]->placement,
-		op->kind != O_output || asks_for_place(op->results[0]));
+	if (move || op->kind == O_output)
+		draw_in(p, op->operands[0], &op->results[0]->placement,
+			move || asks_for_place(op->results[0]));
 }
 
 bool

@@ -12,7 +12,6 @@
  *     acc = acc + x with acc partial, and one all-reduce after the loop
  *     (accumulate.c).
  */
-#include <string.h>
 #include "shard/partition/partition.h"
 
 /* A loop being partitioned, innermost first. */
@@ -79,10 +78,10 @@ partition_region(Partitioner *p, Op *op)
 {
 	Placement whole = placement_none(0);
 
-	if (op->kind == O_if)
+	if (op_is_branch(op))
 		set_operand(p, op, 0, &whole, false);
 	enter_bodies(p, op);
-	for (Flow f = {.op = op}; op->kind == O_if && flow_next(&f);)
+	for (Flow f = {.op = op}; op_is_branch(op) && flow_next(&f);)
 		if (f.kind == FLOW_out && source_of(p, f.to)->requested)
 			draw_in(p, f.from, &source_of(p, f.to)->final, true);
 	partition_bodies(p, op);
@@ -112,24 +111,17 @@ partition_return(Partitioner *p, Op *op)
 
 /* ---- hoisting -------------------------------------------------------------------- */
 
-static Value *
-append_param(Block *b, const Value *like, const Placement *to)
-{
-	Value *v = block_add_param(b, like->name, &like->type);
-
-	v->placement = *to;
-	v->range = b->parent->range; /* it is carried for the loop */
-	return v;
-}
-
 Value *
 carry(Op *loop, Value *outer, const Block *b)
 {
 	Value *params[2];
 	Value *result;
 
-	for (int i = LOOP_CONDITION; i <= LOOP_BODY; i++)
-		params[i] = append_param(loop->bodies[i], outer, &outer->placement);
+	for (int i = LOOP_CONDITION; i <= LOOP_BODY; i++) {
+		params[i] = block_add_param(loop->bodies[i], outer->name, &outer->type);
+		params[i]->placement = outer->placement;
+		params[i]->range = loop->range; /* it is carried for the loop */
+	}
 	op_add_operand(loop, outer);
 	op_add_operand(loop->bodies[LOOP_BODY]->last, params[LOOP_BODY]);
 	result = op_add_result(loop, outer->name, &outer->type);
@@ -167,7 +159,7 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 	double rounds = 1;
 	Loop *l;
 
-	if (op->kind != O_dynamic_slice)
+	if (!op_has(op, A_sizes)) /* no dynamic_slice */
 		return 1;
 	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {
 		if (op_ints(l->op, A_trips)->n)
@@ -179,32 +171,23 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 
 /* ---- while ------------------------------------------------------------------------- */
 
-static Loop *
-loop_new(Partitioner *p, Op *op)
-{
-	Loop *l = NEW(p->arena, Loop);
-
-	l->op = op;
-	l->n = op->noperands;
-	l->outer = NEW_ARRAY(p->arena, Value *, l->n + 1);
-	l->invariant = NEW_ARRAY(p->arena, bool, l->n + 1);
-	if (l->n)
-		memcpy(l->outer, op->operands, (size_t)l->n * sizeof l->outer[0]);
-	for (int i = 0; i < l->n; i++)
-		l->invariant[i] = loop_hands_on(op, i);
-	l->parent = p->loop;
-	return l;
-}
-
 void
 partition_while(Partitioner *p, Op *op)
 {
-	Loop *loop = loop_new(p, op);
+	Loop *loop = NEW(p->arena, Loop);
+	int n = op->noperands;
 
+	*loop = (Loop){.op = op, .n = n, .parent = p->loop};
+	loop->outer = NEW_ARRAY(p->arena, Value *, n + 1);
+	loop->invariant = NEW_ARRAY(p->arena, bool, n + 1);
+	for (int i = 0; i < n; i++) {
+		loop->outer[i] = op->operands[i];
+		loop->invariant[i] = loop_hands_on(op, i);
+	}
 	enter_bodies(p, op);
 	p->loop = loop;
 	partition_bodies(p, op);
 	p->loop = loop->parent;
-	reduce_after(p, op, loop->n);
-	leave_bodies(p, op, loop->n);
+	reduce_after(p, op, n);
+	leave_bodies(p, op, n);
 }

@@ -73,36 +73,31 @@ eligible(const Ballot *ballot, const Assignment *factors, int factor)
 	return true;
 }
 
-static bool
-beats(const Ballot *ballot, const Assignment *factors, const Candidate *one,
-	const Candidate *other)
-{
-	/* enum FactorKind is in order of precedence */
-	FactorKind ka = ballot->rule->factors[one->factor].kind;
-	FactorKind kc = ballot->rule->factors[other->factor].kind;
-	int64_t more_a = axes_size(&one->axes) / axes_size(&factors[one->factor]);
-	int64_t more_c = axes_size(&other->axes) / axes_size(&factors[other->factor]);
-
-	if (one->votes > other->votes || one->votes < other->votes)
-		return one->votes > other->votes;
-	if (ka != kc)
-		return ka < kc;
-	if (more_a != more_c)
-		return more_a > more_c;
-	return one->factor > other->factor;
-}
-
+/* The most votes, then the kind of factor, the larger additional split, the later
+   factor. */
 static Candidate *
 winner(const Ballot *ballot, const Assignment *factors)
 {
+	const Factor *of = ballot->rule->factors;
 	Candidate *best = NULL;
 
 	for (int i = 0; i < ballot->n; i++) {
 		Candidate *c = &ballot->candidates[i];
 		if (c->dropped || !eligible(ballot, factors, c->factor))
 			continue;
-		if (!best || beats(ballot, factors, c, best))
-			best = c;
+		bool beats = !best;
+		if (best && (c->votes < best->votes || c->votes > best->votes)) {
+			beats = c->votes > best->votes;
+		} else if (best && of[c->factor].kind != of[best->factor].kind) {
+			/* enum FactorKind is in order of precedence */
+			beats = of[c->factor].kind < of[best->factor].kind;
+		} else if (best) {
+			int64_t more = axes_size(&c->axes) / axes_size(&factors[c->factor]);
+			int64_t other =
+				axes_size(&best->axes) / axes_size(&factors[best->factor]);
+			beats = more > other || (more == other && c->factor > best->factor);
+		}
+		best = beats ? c : best;
 	}
 	return best;
 }
@@ -119,8 +114,7 @@ drop_losers(Ballot *ballot, const Candidate *won)
 			continue;
 		}
 		for (int k = 0; k < c->axes.n; k++)
-			for (int l = 0; l < won->axes.n; l++)
-				c->dropped |= !axis_can_coexist(c->axes.a[k], won->axes.a[l]);
+			c->dropped |= !axes_can_coexist(&won->axes, c->axes.a[k]);
 	}
 }
 
@@ -140,17 +134,10 @@ in_every_tensor(const Ballot *ballot, int factor)
 	return true;
 }
 
-/* Its elements are moved, but each stays in one piece: an exchange of rows will
-   do, save where whole operands are put after each other. */
-static bool
-is_exchanged(const Ballot *ballot, int f)
-{
-	return ballot->rule->factors[f].kind == F_permute && ballot->op->kind != O_concatenate;
-}
-
 /* Factors that must be whole only held their axes against others, and give
-   them to the first of those that all tensors have and that they divide.  What is
-   exchanged may as well be gathered. */
+   them to the first of those that all tensors have and that they divide.  Where elements
+   are moved, but each stays in one piece, an exchange of rows will do, save where whole
+   operands are put after each other; it may as well be gathered. */
 static void
 clear_whole(const Ballot *ballot, VoteKind kind, Assignment *factors)
 {
@@ -158,7 +145,8 @@ clear_whole(const Ballot *ballot, VoteKind kind, Assignment *factors)
 
 	for (int f = 0; f < r->nfactors; f++) {
 		AxisList axes = factors[f];
-		bool exchanged = is_exchanged(ballot, f);
+		bool exchanged =
+			r->factors[f].kind == F_permute && ballot->op->kind != O_concatenate;
 		bool spread = kind == VOTE_spread && !exchanged && in_every_tensor(ballot, f);
 		if (factor_stays(&r->factors[f]) || (kind == VOTE_exchange && exchanged))
 			continue;
@@ -177,28 +165,6 @@ clear_whole(const Ballot *ballot, VoteKind kind, Assignment *factors)
 	}
 }
 
-/* The tensors with dims, when there are just two and no factor needs care. */
-static bool
-is_unary(const Rule *r, const Op *op, int pair[2])
-{
-	int n = 0;
-
-	for (int t = 0; t < r->ntensors; t++) {
-		int rank = rule_tensor(op, t)->type.rank;
-		if (rank && n == 2)
-			return false;
-		if (rank)
-			pair[n++] = t;
-		for (int d = 0; d < rank; d++)
-			if (r->dims[t][d].n > 1)
-				return false;
-	}
-	for (int f = 0; f < r->nfactors; f++)
-		if (r->factors[f].kind == F_replicate)
-			return false;
-	return n == 2;
-}
-
 static bool
 splits_permuted(const Rule *r, int tensor, const Placement *placement)
 {
@@ -212,21 +178,36 @@ splits_permuted(const Rule *r, int tensor, const Placement *placement)
 	return false;
 }
 
-/* Which of two tensors stays: no split permutation, more elements, more
-   shards; the operand on a tie. */
+/* Which of two tensors with dims stays, if there are just two and no factor needs care:
+   no split permutation, more elements, more shards; the operand on a tie.  Else -1. */
 static int
-keep_of_pair(const Rule *r, const Op *op, const Placement *tensors, const int pair[2])
+keep_of_pair(const Rule *r, const Op *op, const Placement *tensors)
 {
-	const Placement *a = &tensors[pair[0]], *ballot = &tensors[pair[1]];
-	bool permuted_a = splits_permuted(r, pair[0], a);
-	bool permuted_b = splits_permuted(r, pair[1], ballot);
-	double size_a = elements(op, pair[0]), size_b = elements(op, pair[1]);
+	int n = 0, pair[2];
 
-	if (permuted_a != permuted_b)
-		return permuted_a ? pair[1] : pair[0];
-	if (size_a < size_b || size_a > size_b)
-		return size_b > size_a ? pair[1] : pair[0];
-	return placement_ways(ballot) > placement_ways(a) ? pair[1] : pair[0];
+	for (int t = 0; t < r->ntensors; t++) {
+		int rank = rule_tensor(op, t)->type.rank;
+		if (rank && n == 2)
+			return -1;
+		if (rank)
+			pair[n++] = t;
+		for (int d = 0; d < rank; d++)
+			if (r->dims[t][d].n > 1)
+				return -1;
+	}
+	for (int f = 0; f < r->nfactors; f++)
+		if (r->factors[f].kind == F_replicate)
+			return -1;
+	if (n < 2)
+		return -1;
+	const Placement *one = &tensors[pair[0]], *other = &tensors[pair[1]];
+	double size = elements(op, pair[0]), size_other = elements(op, pair[1]);
+	bool permuted = splits_permuted(r, pair[0], one);
+	if (permuted != splits_permuted(r, pair[1], other))
+		return pair[permuted];
+	if (size < size_other || size > size_other)
+		return pair[size < size_other];
+	return pair[placement_ways(other) > placement_ways(one)];
 }
 
 void
@@ -235,12 +216,11 @@ vote(const Rule *r, const Op *op, const Placement *tensors, VoteKind kind, Assig
 	Arena *scratch = arena_new();
 	Assignment *of_tensor = NEW_ARRAY(scratch, Assignment, r->nfactors + 1);
 	Ballot ballot = {.rule = r, .op = op, .arena = scratch};
-	int pair[2];
+	int keep = keep_of_pair(r, op, tensors);
 
 	for (int f = 0; f < r->nfactors; f++)
 		factors[f].n = 0;
-	if (is_unary(r, op, pair)) {
-		int keep = keep_of_pair(r, op, tensors, pair);
+	if (keep >= 0) {
 		tensor_assignment(r, keep, &tensors[keep], factors);
 	} else {
 		for (int t = 0; t < r->ntensors; t++) {
