@@ -15,8 +15,6 @@
 #include "memory/plan.h"
 #include "sched/sched.h"
 
-/* ---- time ------------------------------------------------------------ */
-
 static double
 seconds_now(void)
 {
@@ -26,41 +24,22 @@ seconds_now(void)
 	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
 }
 
-void
+/* What it is started for takes until it is stopped, under a name: --time-passes. */
+static void
 time_start(void *compilation)
 {
-	Compilation *c = compilation;
-
-	c->started = seconds_now();
+	((Compilation *)compilation)->started = seconds_now();
 }
 
-void
+static void
 time_stop(void *compilation, const char *name)
 {
 	Compilation *c = compilation;
-	double now = seconds_now();
+	double before = c->started;
 
+	c->started = seconds_now();
 	if (c->options->time_passes)
-		text_printf(&c->timings, "%10.3f ms  %s\n", (now - c->started) * 1e3, name);
-	c->started = now;
-}
-
-/* ---- on the way ------------------------------------------------------ */
-
-bool
-compilation_advance(Compilation *c, Level level)
-{
-	const Options *o = c->options;
-	PipelineOptions pipeline = {
-		.pad_remarks = o->remarks & REMARK_pad,
-		.print_after = o->print_after,
-		.stop_after = o->stop_after,
-		.start = time_start,
-		.stop = time_stop,
-		.data = c,
-	};
-
-	return pipeline_run(c->module, level, &pipeline);
+		text_printf(&c->timings, "%10.3f ms  %s\n", (c->started - before) * 1e3, name);
 }
 
 const Plan *
@@ -78,13 +57,15 @@ bool
 compilation_c(Compilation *c, Text *t)
 {
 	const Plan *plan = compilation_plan(c);
-	EmitOptions options = {.debug = c->options->build.debug};
+	EmitOptions options = {
+		.debug = c->options->build.debug,
+		.hlo = c->global.s,
+		.hlo_bytes = c->global.n,
+		.externs = &c->externs,
+	};
 
 	if (!check_memory(plan))
 		return false;
-	options.hlo = c->global.s;
-	options.hlo_bytes = c->global.n;
-	options.externs = &c->externs;
 	time_start(c);
 	emit_c(plan, &options, t);
 	time_stop(c, "emit c");
@@ -141,22 +122,6 @@ read_dump(Compilation *c)
 	return c->module->level < L_fused || fused_check(c->module, top);
 }
 
-static bool
-elaborate(Compilation *c)
-{
-	if (c->options->start_at)
-		return usage(c->session, "--start-at is for a .hlo input");
-	time_start(c);
-	c->module = front_compile(c->session, c->file, &c->options->front);
-	bool accepted = c->module && pipeline_accept(c->module);
-	time_stop(c, "front");
-	if (!accepted)
-		return false;
-	if (!module_verify(c->module, c->session->err))
-		die("the module is not well-formed after elaboration");
-	return true;
-}
-
 /* ---- outputs --------------------------------------------------------- */
 
 /* What is printed at this level. */
@@ -181,11 +146,10 @@ emit_level(Compilation *c, int level)
 static int
 wanted_level(const Options *o)
 {
-	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
 	int level = L_source;
 
-	if (stop)
-		return stop->after;
+	if (o->stop_after)
+		return pass_by_name(o->stop_after)->after;
 	if (o->action != ACT_emit)
 		return L_fused;
 	if (o->remarks & REMARK_pad)
@@ -215,47 +179,58 @@ needs_whole_program(const Options *o)
 	return false;
 }
 
-/* -Rreshard, --strict; false after an error. */
-static bool
-tell_moves(Compilation *c)
-{
-	const Options *o = c->options;
-	RemarkOptions remarks = {
-		.remarks = o->remarks & REMARK_reshard,
-		.strict = o->strict,
-		.global_text = c->global.s,
-		.global_length = c->global.n,
-	};
-
-	if (c->module->level == L_resharded && (remarks.remarks || remarks.strict))
-		tell_transfers(c->module, &remarks);
-	return !diag_errors(c->session);
-}
-
 /* A dump is known by its name, or by how standard input begins. */
 static bool
 advance(Compilation *c)
 {
-	int wanted = wanted_level(c->options);
-	const SourceFile *f = source_file(c->session, c->file);
-	size_t n = strlen(f->path);
-	bool dump = (n > 4 && strcmp(f->path + n - 4, ".hlo") == 0)
+	Session *s = c->session;
+	const Options *o = c->options;
+	PipelineOptions pipeline = {
+		.pad_remarks = o->remarks & REMARK_pad,
+		.print_after = o->print_after,
+		.stop_after = o->stop_after,
+		.start = time_start,
+		.stop = time_stop,
+		.data = c,
+	};
+	int wanted = wanted_level(o);
+	RemarkOptions remarks = {.remarks = o->remarks & REMARK_reshard, .strict = o->strict};
+	const SourceFile *f = source_file(s, c->file);
+	const char *ending = strrchr(f->path, '.');
+	bool dump = (ending && ending > f->path && strcmp(ending, ".hlo") == 0)
 		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
 
-	if (!dump && !emit_level(c, L_source))
+	if (dump && !read_dump(c))
 		return false;
-	if (!dump && wanted == L_source)
-		return true;
-	if (!(dump ? read_dump(c) : elaborate(c)))
-		return false;
-	c->externs = module_externs(c->module);
-	if (c->module->level < L_device && wanted >= L_resharded
-		&& needs_whole_program(c->options))
-		module_print(c->module, &c->global);
-	for (int level = c->module->level; level <= wanted; level++)
-		if (!compilation_advance(c, (Level)level) || !tell_moves(c)
-			|| !emit_level(c, level))
+	if (!dump) {
+		if (!emit_level(c, L_source))
 			return false;
+		if (wanted == L_source)
+			return true;
+		if (o->start_at)
+			return usage(s, "--start-at is for a .hlo input");
+		time_start(c);
+		c->module = front_compile(s, c->file, &o->front);
+		bool accepted = c->module && pipeline_accept(c->module);
+		time_stop(c, "front");
+		if (!accepted)
+			return false;
+		if (!module_verify(c->module, s->err))
+			die("the module is not well-formed after elaboration");
+	}
+	c->externs = module_externs(c->module);
+	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
+		module_print(c->module, &c->global);
+	remarks.global_text = c->global.s;
+	remarks.global_length = c->global.n;
+	for (int level = c->module->level; level <= wanted; level++) {
+		if (!pipeline_run(c->module, (Level)level, &pipeline))
+			return false;
+		if (c->module->level == L_resharded && (remarks.remarks || o->strict))
+			tell_transfers(c->module, &remarks);
+		if (diag_errors(s) || !emit_level(c, level))
+			return false;
+	}
 	return true;
 }
 
@@ -309,51 +284,49 @@ act(Compilation *c)
 {
 	const Options *o = c->options;
 	Session *s = c->session;
-	int status;
+	bool good = true;
 
 	if (o->stop_after && o->noutputs == 0) {
 		bool to_file = o->output && strcmp(o->output, "-") != 0;
 		Text t = {0};
 
 		module_print(c->module, &t);
-		if (to_file ? file_write(s, o->output, t.s, t.n) : write_standard(s, &t))
-			status = EXIT_OK;
-		else
-			status = diag_status(s);
+		good = to_file ? file_write(s, o->output, t.s, t.n) : write_standard(s, &t);
 		text_free(&t);
-		return status;
+		return good ? EXIT_OK : diag_status(s);
 	}
 	switch (o->action) {
 	case ACT_emit:
-		return outputs_write(s, o, c->texts) ? EXIT_OK : diag_status(s);
+		good = outputs_write(s, o, c->texts);
+		break;
 	case ACT_check:
-		return check_memory(compilation_plan(c)) ? EXIT_OK : diag_status(s);
+		good = check_memory(compilation_plan(c));
+		break;
 	case ACT_build:
-		return build(c, o->output) ? EXIT_OK : diag_status(s);
+		good = build(c, o->output);
+		break;
 	case ACT_run:
 		return build_and_run(c);
 	case ACT_interpret:
-		if (!externs_find(c))
-			return diag_status(s);
-		return interpret(c->module, compilation_plan(c), &c->global, &c->externs,
-			o->narguments, o->arguments);
-	case ACT_answer:
+		if (externs_find(c))
+			return interpret(c->module, compilation_plan(c), &c->global,
+				&c->externs, o->narguments, o->arguments);
+		good = false;
 		break;
+	case ACT_answer:
+		die("an action without an actor");
 	}
-	die("an action without an actor");
+	return good ? EXIT_OK : diag_status(s);
 }
 
 int
 compile(Session *s, const Options *o)
 {
 	Compilation c = {.session = s, .options = o};
-	int status = EXIT_OK;
+	int status;
 
-	if (o->action == ACT_answer) {
-		if (!write_standard(s, &o->answer))
-			status = EXIT_IO;
-		return status;
-	}
+	if (o->action == ACT_answer)
+		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, (Range){0});
 	status = c.file && advance(&c) ? act(&c) : diag_status(s);

@@ -164,12 +164,6 @@ bool compilation_c(Compilation *c, Text *t);
    diagnostics. */
 bool externs_find(Compilation *c);
 
-/* compile.c: runs passes until the module has the level; false after errors. */
-bool compilation_advance(Compilation *c, Level level);
-/* Time since the last call, under a name, for --time-passes. */
-void time_start(void *compilation);
-void time_stop(void *compilation, const char *name);
-
 /* kinds.c */
 struct Kind {
 	const char *name, *formats;

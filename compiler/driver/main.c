@@ -7,18 +7,6 @@
 
 #include "driver.h"
 
-/*
- * A standard stream that is closed would be the next file we open: hold its
- * place with one on which writing (reading, for the input) fails.
- */
-static void
-hold_standard_streams(void)
-{
-	for (int fd = 0; fd <= 2; fd++)
-		if (fcntl(fd, F_GETFD) < 0)
-			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-}
-
 int
 main(int argc, char **argv)
 {
@@ -26,7 +14,11 @@ main(int argc, char **argv)
 	Options options = {0};
 	int status = EXIT_USAGE;
 
-	hold_standard_streams();
+	/* A standard stream that is closed would be the next file we open: hold its place
+	   with one on which writing (reading, for the input) fails. */
+	for (int fd = 0; fd <= 2; fd++)
+		if (fcntl(fd, F_GETFD) < 0)
+			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
 	signal(SIGPIPE, SIG_IGN); /* a broken pipe is a failed write, */
 	signal(SIGXFSZ, SIG_IGN); /* and so is a file beyond the limit */
 	if (options_parse(s, argc, argv, &options))

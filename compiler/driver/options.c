@@ -176,28 +176,11 @@ take_value(CommandLine *line, const Option *option, const char *value)
 
 /* ---- words --------------------------------------------------------------- */
 
-static bool
-unknown_option(CommandLine *line, const char *name)
-{
-	const char **names = NEW_ARRAY(line->session->arena, const char *, line->n);
-	int n = 0;
-
-	for (int i = 0; i < line->n; i++)
-		if (line->rows[i].type != T_group)
-			names[n++] = line->rows[i].spelling;
-	usage(line->session, "unknown option %s", name);
-	name = nearest_word(name, names, n);
-	if (name)
-		diag_line(line->session, "did you mean %s?", name);
-	else
-		diag_line(line->session, "shdc --help lists them");
-	return false;
-}
-
 /* One option at argv[*i]; *i ends at its last word. */
 static bool
 parse_option(CommandLine *line, int argc, char **argv, int *i)
 {
+	Session *s = line->session;
 	const char *word = argv[*i];
 	bool is_long = word[1] == '-';
 	size_t n = is_long ? strcspn(word, "=") : 2;
@@ -207,15 +190,25 @@ parse_option(CommandLine *line, int argc, char **argv, int *i)
 	while (option < end
 		&& (strlen(option->spelling) != n || strncmp(option->spelling, word, n) != 0))
 		option++;
-	if (option == end)
-		return unknown_option(line,
-			arena_strndup(line->session->arena, word, is_long ? n : strlen(word)));
+	if (option == end) {
+		const char **names = NEW_ARRAY(s->arena, const char *, line->n);
+		for (option = line->rows, n = 0; option < end; option++)
+			if (option->type != T_group)
+				names[n++] = option->spelling;
+		word = arena_strndup(s->arena, word, strcspn(word, is_long ? "=" : ""));
+		usage(s, "unknown option %s", word);
+		word = nearest_word(word, names, (int)n);
+		if (word)
+			diag_line(s, "did you mean %s?", word);
+		else
+			diag_line(s, "shdc --help lists them");
+		return false;
+	}
 	if (!option->value && value)
-		return usage(line->session, "%s takes no value", option->spelling);
+		return usage(s, "%s takes no value", option->spelling);
 	if (option->value && *option->value != '[' && !value) {
 		if (*i + 1 >= argc)
-			return usage(line->session, "%s needs %s", option->spelling,
-				option->value);
+			return usage(s, "%s needs %s", option->spelling, option->value);
 		value = argv[++*i];
 	}
 	option->given = true;

@@ -12,52 +12,35 @@
 
 #include "driver.h"
 
-static bool
-has_word(const char *words, const char *word)
-{
-	size_t n = strlen(word);
-	const char *at = words;
-
-	while (n && (at = strstr(at, word))) {
-		if ((at == words || at[-1] == ' ') && (at[n] == ' ' || at[n] == '\0'))
-			return true;
-		at += n;
-	}
-	return false;
-}
-
 /* KIND[.FORMAT][=PATH] */
 static bool
 add_output(Session *s, Options *o, char *item)
 {
-	char *path = strchr(item, '=');
-	char *format;
-	Output out = {.format = ""};
+	char *path = strchr(item, '='), *format = strchr(item, '.');
 	int n;
 
 	if (path)
 		*path++ = '\0';
 	if (path && !*path)
 		return usage(s, "--emit=%s= needs a path", item);
-	if (path && strcmp(path, "-") == 0)
-		path = NULL; /* standard output */
-	format = strchr(item, '.');
+	if (format && path && format > path)
+		format = NULL;
 	if (format)
 		*format++ = '\0';
-	out.kind = kind_by_name(item);
-	out.path = path;
-	if (!out.kind) {
-		const char *const *names = kind_names(&n);
-
+	const Kind *kind = kind_by_name(item);
+	const char *const *names = kind_names(&n);
+	if (!kind)
 		return unknown_word(s, "kind of output", item, names, n);
-	}
-	if (format && !*out.kind->formats)
+	if (format && !*kind->formats)
 		return usage(s, "'%s' has one format, without a name", item);
-	if (format && !has_word(out.kind->formats, format))
+	if (format
+		&& !strstr(arena_printf(s->arena, " %s ", kind->formats),
+			arena_printf(s->arena, " %s ", format)))
 		return usage(s, "'%s' has no format '%s'; it has: %s", item, format,
-			out.kind->formats);
-	if (format)
-		out.format = format;
+			kind->formats);
+	if (path && strcmp(path, "-") == 0)
+		path = NULL; /* standard output */
+	Output out = {kind, format ? format : "", path};
 	APPEND(s->arena, o->outputs, o->noutputs, out);
 	return true;
 }
@@ -81,14 +64,13 @@ bool
 outputs_explain(CommandLine *line, const char *name)
 {
 	Options *o = line->options;
-	Output out = {kind_by_name("explain"), "", NULL};
+	const Kind *kind = kind_by_name("explain");
 
 	o->explain = name;
 	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind == out.kind)
+		if (o->outputs[i].kind == kind)
 			return true;
-	APPEND(line->session->arena, o->outputs, o->noutputs, out);
-	return set_action(line, ACT_emit, "--emit");
+	return outputs_add(line, kind->name);
 }
 
 /* ---- where they go ------------------------------------------------------- */
@@ -121,30 +103,11 @@ same_file(Session *s, const char *a, const char *b)
 		&& strcmp(name_a, name_b) == 0;
 }
 
-/* -o names the one output that --emit has no path for. */
-static bool
-place_emitted(Session *s, Options *o)
-{
-	if (o->output && o->noutputs != 1)
-		return usage(s, "-o names one output; write --emit=KIND=PATH for several");
-	if (o->output && o->outputs[0].path)
-		return usage(s, "-o %s and --emit=%s=%s both name the output", o->output,
-			o->outputs[0].kind->name, o->outputs[0].path);
-	if (o->output && strcmp(o->output, "-") != 0)
-		o->outputs[0].path = o->output;
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->binary && !o->outputs[i].path)
-			return usage(s, "'%s' is binary and needs a path: --emit=%s=PATH",
-				o->outputs[i].kind->name, o->outputs[i].kind->name);
-	return true;
-}
-
 /* The executable has the input's name, without .shd or .hlo. */
 static bool
 place_executable(Session *s, Options *o)
 {
-	const char *slash = strrchr(o->input, '/');
-	const char *base = slash ? slash + 1 : o->input;
+	const char *slash = strrchr(o->input, '/'), *base = slash ? slash + 1 : o->input;
 	size_t n = strlen(base);
 
 	if (o->stop_after)
@@ -162,20 +125,31 @@ place_executable(Session *s, Options *o)
 bool
 outputs_place(Session *s, Options *o)
 {
-	bool replaces = o->output && same_file(s, o->output, o->input);
+	bool emits = o->action == ACT_emit;
 
+	/* -o names the one output that --emit has no path for. */
+	if (emits && o->output && o->noutputs != 1)
+		return usage(s, "-o names one output; write --emit=KIND=PATH for several");
+	if (emits && o->output && o->outputs[0].path)
+		return usage(s, "-o %s and --emit=%s=%s both name the output", o->output,
+			o->outputs[0].kind->name, o->outputs[0].path);
+	if (emits && o->output && strcmp(o->output, "-") != 0)
+		o->outputs[0].path = o->output;
+	if (o->output && same_file(s, o->output, o->input))
+		return usage(s, "the output would replace the program, %s", o->input);
 	for (int i = 0; i < o->noutputs; i++) {
-		const char *path = o->outputs[i].path;
+		const char *path = o->outputs[i].path, *name = o->outputs[i].kind->name;
 
-		replaces |= path && same_file(s, path, o->input);
+		if (!path && o->outputs[i].kind->binary)
+			return usage(s, "'%s' is binary and needs a path: --emit=%s=PATH", name,
+				name);
+		if (path && same_file(s, path, o->input))
+			return usage(s, "the output would replace the program, %s", o->input);
 		for (int k = 0; path && k < i; k++)
 			if (o->outputs[k].path && same_file(s, path, o->outputs[k].path))
 				return usage(s, "two outputs go to %s", path);
 	}
-	if (replaces)
-		return usage(s, "the output would replace the program, %s", o->input);
-	return (o->action != ACT_emit || place_emitted(s, o))
-		&& (o->action != ACT_build || place_executable(s, o));
+	return o->action != ACT_build || place_executable(s, o);
 }
 
 /* ---- writing ------------------------------------------------------------- */
