@@ -203,6 +203,15 @@ cursor_integer(Cursor *c, const char *what)
 	return value;
 }
 
+int64_t
+cursor_only(Cursor c, const char *what)
+{
+	int64_t value = cursor_integer(&c, what);
+
+	cursor_expect_end(&c);
+	return value;
+}
+
 int
 cursor_line(Cursor *c)
 {

@@ -142,26 +142,7 @@ text_groups(Text *t, const Mesh *mesh, const AxisList *axes)
 	text_add(t, tile.n > 1 ? ")" : "]");
 }
 
-/* By the sender where everyone sends, else by the receiver. */
-static void
-text_pairs(Text *t, const Mesh *mesh, const Op *op)
-{
-	const char *between = "";
-
-	text_add(t, "{");
-	for (int64_t d = 0; d < mesh->ndevices; d++) {
-		int64_t from = op->from ? d : permute_source(mesh, op, d);
-		int64_t to = d;
-		if (op->from)
-			to = axes_with_index(mesh, op->axes, d, axes_index(mesh, op->from, d));
-		if (from < 0)
-			continue;
-		text_printf(t, "%s{%lld,%lld}", between, (long long)from, (long long)to);
-		between = ",";
-	}
-	text_add(t, "}");
-}
-
+/* A permute by the sender where everyone sends, else by the receiver. */
 void
 print_group(Line *line, const Op *op)
 {
@@ -171,21 +152,33 @@ print_group(Line *line, const Op *op)
 	const AxisList *from = op->from ? op->from : &none;
 	bool permute = collectives[op->kind].route == ROUTE_pairs;
 	bool sources = op_ints(op, A_source)->n == axes_size(axes);
+	const char *between = "";
+	Text *t = line->t;
 
-	text_printf(line->t, ", channel_id=%d", ++line->pr->nchannels);
+	text_printf(t, ", channel_id=%d", ++line->pr->nchannels);
 	if (!group_is_sane(mesh, axes) || !group_is_sane(mesh, from)
 		|| (permute && !op->from && !sources))
 		return;
 	if (permute) {
-		text_add(line->t, ", source_target_pairs=");
-		text_pairs(line->t, mesh, op);
+		text_add(t, ", source_target_pairs={");
+		for (int64_t d = 0; d < mesh->ndevices; d++) {
+			int64_t source = op->from ? d : permute_source(mesh, op, d), to = d;
+			if (op->from)
+				to = axes_with_index(mesh, axes, d, axes_index(mesh, from, d));
+			if (source < 0)
+				continue;
+			text_printf(t, "%s{%lld,%lld}", between, (long long)source,
+				(long long)to);
+			between = ",";
+		}
+		text_add(t, "}");
 		if (op->from)
 			line_axes(line, "from", from);
 	} else {
-		text_add(line->t, ", replica_groups=");
-		text_groups(line->t, mesh, axes);
+		text_add(t, ", replica_groups=");
+		text_groups(t, mesh, axes);
 		if (collectives[op->kind].global)
-			text_add(line->t, ", use_global_device_ids=true");
+			text_add(t, ", use_global_device_ids=true");
 	}
 	line_axes(line, "axes", axes);
 	print_attrs(line, op);

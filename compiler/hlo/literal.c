@@ -15,17 +15,6 @@
 
 enum { MAX_LITERAL = 400 }; /* digits of a constant */
 
-/* Whether a number is infinite once it is rounded to the dtype. */
-static bool
-overflows(DType d, double v)
-{
-	if (d == D_f16)
-		return fabs(v) >= 65520;
-	if (d == D_bf16)
-		return fabs(v) >= 0x1.ffp127;
-	return d == D_f32 && isinf((float)v);
-}
-
 static void
 text_number(Text *t, DType d, int64_t payload)
 {
@@ -38,7 +27,10 @@ text_number(Text *t, DType d, int64_t payload)
 		text_printf(t, "%lld", (long long)payload);
 	} else if (isnan(v)) {
 		text_add(t, "nan");
-	} else if (isinf(v) || overflows(d, v)) {
+	} else if (fabs(v) >= (d == D_f16	 ? 65520
+				   : d == D_bf16 ? 0x1.ffp127
+						 : INFINITY)
+		|| (d == D_f32 && isinf((float)v))) { /* rounded to the dtype */
 		text_add(t, v < 0 ? "-inf" : "inf");
 	} else {
 		for (int precision = 1; precision <= 17; precision++) {

@@ -36,36 +36,16 @@ module_fact(Text *t, const char *key, Text *value)
 
 /* result.out="%out f32[8@X]"; without a value where its op is gone. */
 static void
-print_named(Text *t, const Mesh *mesh, const char *prefix, const Named *n)
+print_named(Text *t, const Module *m, const char *prefix, int n, const Named *named)
 {
-	Text key = {0}, value = {0};
-
-	text_printf(&key, "%s%s", prefix, n->name);
-	if (n->value && n->value->block)
-		text_printf(&value, "%%%s ", n->value->name);
-	if (placement_is_sane(mesh, &n->placement))
-		text_type(&value, mesh, &n->type, &n->placement);
-	module_fact(t, key.s, &value);
-	text_free(&key);
-}
-
-/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
-static void
-print_expect(Text *t, const Module *m, int i)
-{
-	const Expect *e = &m->expects[i];
-	Text key = {0}, value = {0};
-
-	if (!e->value->block || !placement_is_sane(&m->mesh, &e->placement))
-		return;
-	text_printf(&key, "%s%d", expect_prefix, i);
-	text_printf(&value, "%%%s ", e->value->name);
-	text_type(&value, &m->mesh, &e->value->type, &e->placement);
-	text_printf(&value, " as %s at %d", e->name, e->range.line);
-	if (e->range.file)
-		text_printf(&value, " %s", source_file(m->session, e->range.file)->path);
-	module_fact(t, key.s, &value);
-	text_free(&key);
+	for (const Named *end = named + n; named < end; named++) {
+		Text value = {0};
+		if (named->value && named->value->block)
+			text_printf(&value, "%%%s ", named->value->name);
+		if (placement_is_sane(&m->mesh, &named->placement))
+			text_type(&value, &m->mesh, &named->type, &named->placement);
+		module_fact(t, arena_printf(m->arena, "%s%s", prefix, named->name), &value);
+	}
 }
 
 static void
@@ -93,12 +73,21 @@ print_header(const Module *m, Text *t)
 		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
 		module_fact(t, "topology", &value);
 	}
-	for (int i = 0; i < m->nresults; i++)
-		print_named(t, mesh, result_prefix, &m->results[i]);
-	for (int i = 0; i < m->nnamed; i++)
-		print_named(t, mesh, named_prefix, &m->named[i]);
-	for (int i = 0; i < m->nexpects; i++)
-		print_expect(t, m, i);
+	print_named(t, m, result_prefix, m->nresults, m->results);
+	print_named(t, m, named_prefix, m->nnamed, m->named);
+	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
+	for (int i = 0; i < m->nexpects; i++) {
+		const Expect *e = &m->expects[i];
+		if (!e->value->block || !placement_is_sane(mesh, &e->placement))
+			continue;
+		text_printf(&value, "%%%s ", e->value->name);
+		text_type(&value, mesh, &e->value->type, &e->placement);
+		text_printf(&value, " as %s at %d", e->name, e->range.line);
+		if (e->range.file)
+			text_printf(&value, " %s",
+				source_file(m->session, e->range.file)->path);
+		module_fact(t, arena_printf(m->arena, "%s%d", expect_prefix, i), &value);
+	}
 	text_add(t, "}\n");
 }
 
@@ -109,12 +98,11 @@ module_print_noted(Module *m, Text *t, LineNote *note, void *data)
 		.mesh = mesh_text(&m->mesh, m->arena),
 		.note = note,
 		.note_data = data};
-	Text entry = {0};
 
-	text_add(&entry, m->entry_name);
-	if (is_reducer_name(m->entry_name))
-		text_add(&entry, ".entry");
-	print_computation(&pr, m->entry, entry.s);
+	print_computation(&pr, m->entry,
+		is_reducer_name(m->entry_name)
+			? arena_printf(m->arena, "%s.entry", m->entry_name)
+			: m->entry_name);
 	print_header(m, t);
 	if (note)
 		note(NULL, t, data);
@@ -122,7 +110,6 @@ module_print_noted(Module *m, Text *t, LineNote *note, void *data)
 	text_add(t, "\n");
 	text_addn(t, pr.done.s, pr.done.n);
 	text_free(&pr.done);
-	text_free(&entry);
 }
 
 void
@@ -320,23 +307,6 @@ typedef struct ResultName {
 } ResultName;
 
 static void
-add_result_name(Reading *rd, Table *results, Named n)
-{
-	ResultName *new = NEW(rd->arena, ResultName), *last;
-
-	if (!n.value)
-		return;
-	new->named = n;
-	last = table_get(results, n.value->name);
-	while (last && last->next)
-		last = last->next;
-	if (last)
-		last->next = new;
-	else
-		table_set(results, n.value->name, new);
-}
-
-static void
 read_names(Reading *rd, const Facts *facts)
 {
 	Table *results = table_new(rd->arena);
@@ -350,22 +320,30 @@ read_names(Reading *rd, const Facts *facts)
 			APPEND(rd->arena, m->named, m->nnamed, n);
 		} else if (starts_with(f->key, expect_prefix)) {
 			read_expect(rd, f);
-		} else if (starts_with(f->key, result_prefix)) {
-			add_result_name(rd, results, read_named(rd, f, result_prefix));
 		}
+	}
+	for (int i = facts->n - 1; i >= 0 && !rd->failed; i--) {
+		ResultName *name = NEW(rd->arena, ResultName);
+		if (!starts_with(facts->a[i].key, result_prefix))
+			continue;
+		name->named = read_named(rd, &facts->a[i], result_prefix);
+		if (!name->named.value)
+			continue;
+		name->next = table_get(results, name->named.value->name);
+		table_set(results, name->named.value->name, name);
 	}
 	/* Results in the order of the return, whatever the order of the facts. */
 	for (int i = 0; i < last->noperands && !rd->failed; i++) {
 		Value *v = last->operands[i];
 		const ResultName *found = table_get(results, v->name);
 		Named n = {.value = v, .type = v->type, .placement = v->placement};
-		if (found)
+		if (found) {
 			n = found->named;
-		if (found)
 			table_set(results, v->name, found->next);
-		else
+		} else {
 			n.name = last->noperands == 1 ? "out"
 						      : arena_printf(rd->arena, "out%d", i);
+		}
 		APPEND(rd->arena, m->results, m->nresults, n);
 	}
 }

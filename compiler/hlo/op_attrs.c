@@ -84,11 +84,8 @@ read_cumsum(const ReadLine *in, Op *op)
 	const Fact *f = line_needs_fact(in, "dim");
 
 	read_adder(in);
-	if (!f)
-		return;
-	Cursor c = fact_cursor(in->rd, f);
-	op_set_int(op, A_dim, cursor_integer(&c, "a dim"));
-	cursor_expect_end(&c);
+	if (f)
+		op_set_int(op, A_dim, cursor_only(fact_cursor(in->rd, f), "a dim"));
 }
 
 /* Where the other dims of x are in take(x, idx, dim), or in such updates. */
@@ -154,18 +151,18 @@ read_scatter(const ReadLine *in, Op *op)
 static void
 print_sort(Line *line, const Op *op)
 {
-	Text name = {0}, t = {0};
+	Text t = {0};
+	const char *name =
+		arena_printf(line->pr->m->arena, "compare.%d", ++line->pr->ncomputations);
 
-	text_printf(&name, "compare.%d", ++line->pr->ncomputations);
 	print_attr(line, op, A_dim);
 	print_attr(line, op, A_scratch);
-	text_printf(line->t, ", is_stable=true, to_apply=%%%s", name.s);
+	text_printf(line->t, ", is_stable=true, to_apply=%%%s", name);
 	if (op->noperands && op_has(op, A_direction)) {
-		text_comparator(&t, name.s, op);
+		text_comparator(&t, name, op);
 		computation_done(line->pr, &t);
 	}
 	text_free(&t);
-	text_free(&name);
 }
 
 static void
@@ -198,12 +195,10 @@ print_manual(Line *line, const Op *op)
 		line_axes(line, "axes", op->axes);
 	for (int i = 0; i < op->noperands + op->nresults; i++) {
 		const Type *type = &rule_tensor(op, i)->type;
-		Text key = {0}, value = {0};
-		text_printf(&key, "spec.%d", i);
+		Text value = {0};
 		if (placement_is_sane(mesh, &op->specs[i]) && op->specs[i].rank == type->rank)
 			text_type(&value, mesh, type, &op->specs[i]);
-		line_fact_text(line, key.s, &value);
-		text_free(&key);
+		line_fact_text(line, arena_printf(line->pr->m->arena, "spec.%d", i), &value);
 	}
 }
 

@@ -442,9 +442,7 @@ read_placement(const ReadLine *in, Value *v)
 	if (level == L_global)
 		v->annotated = sharding && !v->follows;
 	if (limit) {
-		Cursor c = fact_cursor(in->rd, limit);
-		v->index_limit = cursor_integer(&c, "a limit");
-		cursor_expect_end(&c);
+		v->index_limit = cursor_only(fact_cursor(in->rd, limit), "a limit");
 		if (v->index_limit < 0)
 			hlo_error(in->rd, limit->where, "a limit of %s is below 0",
 				limit->value);

@@ -75,19 +75,16 @@ print_bodies(Line *line, const Op *op)
 	if (op->kind == O_fusion)
 		text_add(line->t, ", kind=kLoop");
 	for (int i = 0; i < op->nbodies; i++) {
-		Text name = {0};
-		text_printf(&name, "%s.%d", op->composite ? op->composite : words->called[i],
-			number);
+		const char *name = arena_printf(pr->m->arena, "%s.%d",
+			op->composite ? op->composite : words->called[i], number);
 		text_printf(line->t, words->listed ? ", %s={%%%s}" : ", %s=%%%s",
-			words->attr[i], name.s);
-		print_computation(pr, op->bodies[i], name.s);
-		text_free(&name);
+			words->attr[i], name);
+		print_computation(pr, op->bodies[i], name);
 	}
 	if (op->composite) {
-		Text name = {0};
-		text_printf(&name, "%s%s", composite_prefix, op->composite);
 		text_add(line->t, ", is_composite=true");
-		line_fact_text(line, "composite.name", &name);
+		line_fact(line, "composite.name",
+			arena_printf(pr->m->arena, "%s%s", composite_prefix, op->composite));
 		text_add(&line->facts, ",composite.attributes={}");
 		line_fact(line, "composite.version", "1");
 	}

@@ -43,35 +43,6 @@ is_element(const HloInstr *instr)
 	return !strcmp(instr->opcode, "get-tuple-element");
 }
 
-/* Values are named before the elements are read that name them. */
-static Scope
-scope_new(Reading *rd, const HloComputation *computation)
-{
-	Scope scope = {table_new(rd->arena), table_new(rd->arena), table_new(rd->arena)};
-
-	for (int i = 0; i < computation->n && !rd->failed; i++) {
-		const HloInstr *instr = &computation->instrs[i];
-		const HloAttr *attr = hlo_attr(&instr->attrs, "index");
-		if (!is_element(instr))
-			continue;
-		if (!attr || instr->noperands != 1) {
-			hlo_error(rd, instr->where,
-				"get-tuple-element needs a tuple and an index");
-			break;
-		}
-		Cursor c = attr->value;
-		struct Element element = {instr, cursor_integer(&c, "an index")};
-		Elements *of = table_get(scope.elements, instr->operands[0].name);
-		cursor_expect_end(&c);
-		if (!of) {
-			of = NEW(rd->arena, Elements);
-			table_set(scope.elements, instr->operands[0].name, of);
-		}
-		APPEND(rd->arena, of->a, of->n, element);
-	}
-	return scope;
-}
-
 /* For each part of a tuple the instruction that takes it out first, or its
    own. */
 static const HloInstr **
@@ -366,9 +337,7 @@ read_params(Reading *rd, Block *b, const HloComputation *computation, Scope *sco
 		const HloInstr *instr = &computation->instrs[i];
 		if (strcmp(instr->opcode, "parameter"))
 			continue;
-		Cursor c = instr->literal;
-		int64_t index = cursor_integer(&c, "a number");
-		cursor_expect_end(&c);
+		int64_t index = cursor_only(instr->literal, "a number");
 		if (rd->failed)
 			return;
 		if (index < 0 || index >= (tuple ? 1 : computation->n) || params[index]
@@ -406,8 +375,7 @@ static void
 read_element(Reading *rd, const HloInstr *instr, Scope *scope)
 {
 	const Tuple *tuple = find_tuple(rd, &instr->operands[0], scope);
-	Cursor c = hlo_attr(&instr->attrs, "index")->value;
-	int64_t index = cursor_integer(&c, "an index");
+	int64_t index = cursor_only(hlo_attr(&instr->attrs, "index")->value, "an index");
 
 	if (rd->failed)
 		return;
@@ -443,10 +411,29 @@ read_return(Reading *rd, Block *b, const HloInstr *root, bool tuple, const Scope
 static void
 read_block(Reading *rd, Block *b, const HloComputation *computation)
 {
-	Scope scope = scope_new(rd, computation);
+	Scope scope = {table_new(rd->arena), table_new(rd->arena), table_new(rd->arena)};
 	const HloInstr *root = &computation->instrs[computation->root];
 	bool tuple_root = !strcmp(root->opcode, "tuple");
 
+	/* values are named before the elements are read that name them */
+	for (int i = 0; i < computation->n && !rd->failed; i++) {
+		const HloInstr *instr = &computation->instrs[i];
+		const HloAttr *attr = hlo_attr(&instr->attrs, "index");
+		if (!is_element(instr))
+			continue;
+		if (!attr || instr->noperands != 1) {
+			hlo_error(rd, instr->where,
+				"get-tuple-element needs a tuple and an index");
+			break;
+		}
+		struct Element element = {instr, cursor_only(attr->value, "an index")};
+		Elements *of = table_get(scope.elements, instr->operands[0].name);
+		if (!of) {
+			of = NEW(rd->arena, Elements);
+			table_set(scope.elements, instr->operands[0].name, of);
+		}
+		APPEND(rd->arena, of->a, of->n, element);
+	}
 	read_params(rd, b, computation, &scope);
 	for (int i = 0; i < computation->n && !rd->failed; i++) {
 		const HloInstr *instr = &computation->instrs[i];

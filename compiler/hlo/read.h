@@ -124,6 +124,7 @@ bool cursor_item(Cursor *c, int n, const char *close);
 bool cursor_same(Cursor *c, Cursor text);
 const char *cursor_word(Cursor *c, const char *what); /* never NULL */
 int64_t cursor_integer(Cursor *c, const char *what);
+int64_t cursor_only(Cursor c, const char *what);   /* an integer, and nothing else */
 int cursor_line(Cursor *c);			   /* of a source; 0 for what no file has */
 const char *cursor_string(Cursor *c, int *length); /* "...", unescaped */
 void cursor_skip_brackets(Cursor *c);

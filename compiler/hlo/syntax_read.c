@@ -61,44 +61,15 @@ read_name(Cursor *c, Range *where)
 	return name;
 }
 
-/* (%x, %y), or each with its type: (f32[8]{0} %x).  What parameter(0) and
+/* ROOT %h = f32[8,64] dot(%x, %W), attributes.  Its type may be a tuple of types,
+   (f32[8], s32[]); operands may have theirs, (f32[8]{0} %x); what parameter(0) and
    constant(1.5) hold are no values, but the literal. */
-static void
-read_operands(Cursor *c, HloInstr *instr)
-{
-	cursor_at_end(c);
-	instr->literal = *c;
-	if (!strcmp(instr->opcode, "parameter") || !strcmp(instr->opcode, "constant")) {
-		if (cursor_is(c, '('))
-			cursor_skip_brackets(c);
-		else
-			cursor_expect(c, "(");
-		instr->literal.pos++;
-		instr->literal.end = c->pos - 1;
-		return;
-	}
-	cursor_expect(c, "(");
-	for (int n = 0; cursor_item(c, n, ")"); n++) {
-		HloOperand operand;
-		Cursor start = *c;
-		operand.name = read_name(c, &operand.where);
-		if (c->pos < c->end && c->s[c->pos] == '[') {
-			Type type;
-			bool tuple;
-			*c = start;
-			if (cursor_type(c, &type, &tuple))
-				operand.name = read_name(c, &operand.where);
-		}
-		APPEND(c->rd->arena, instr->operands, instr->noperands, operand);
-	}
-}
-
-/* ROOT %h = f32[8,64] dot(%x, %W), attributes; its type may be a tuple of
-   types: (f32[8], s32[]). */
 static HloInstr
 read_instr(Cursor *c)
 {
 	HloInstr instr = {.root = cursor_accept(c, "ROOT")};
+	bool tuple;
+	Type type;
 
 	instr.name = read_name(c, &instr.where);
 	cursor_expect(c, "=");
@@ -107,14 +78,32 @@ read_instr(Cursor *c)
 	if (instr.tuple)
 		cursor_expect(&inside, "(");
 	while (instr.tuple && cursor_item(&inside, instr.ntypes, ")")) {
-		Type type;
-		bool nested;
-		if (cursor_type(&inside, &type, &nested) && nested)
+		if (cursor_type(&inside, &type, &tuple) && tuple)
 			cursor_error(&inside, "a tuple in a tuple");
 		APPEND(c->rd->arena, instr.types, instr.ntypes, type);
 	}
 	instr.opcode = cursor_word(c, "an opcode");
-	read_operands(c, &instr);
+	cursor_at_end(c);
+	instr.literal = *c;
+	bool literal = !strcmp(instr.opcode, "parameter") || !strcmp(instr.opcode, "constant");
+	if (literal && cursor_is(c, '(')) {
+		cursor_skip_brackets(c);
+		instr.literal.pos++;
+		instr.literal.end = c->pos - 1;
+	} else {
+		cursor_expect(c, "(");
+	}
+	for (int n = 0; !literal && cursor_item(c, n, ")"); n++) {
+		HloOperand operand;
+		Cursor start = *c;
+		operand.name = read_name(c, &operand.where);
+		if (c->pos < c->end && c->s[c->pos] == '[') {
+			*c = start;
+			if (cursor_type(c, &type, &tuple))
+				operand.name = read_name(c, &operand.where);
+		}
+		APPEND(c->rd->arena, instr.operands, instr.noperands, operand);
+	}
 	hlo_read_attrs(c, &instr.attrs);
 	return instr;
 }
