@@ -148,6 +148,7 @@ int source_open(Session *s, const char *path, Range where);
 int source_add_text(Session *s, const char *path, const char *text, int n);
 int source_add_name(Session *s, const char *path); /* finds or adds */
 const SourceFile *source_file(const Session *s, int file);
+const char *source_path(const Session *s, int file); /* "" where there is none */
 void source_position(const Session *s, Range r, int *line, int *column);
 Range range_join(Range a, Range b);
 

@@ -58,30 +58,13 @@ column_at(const Line *l, int offset)
 	return l->column[i];
 }
 
-/* Columns around the caret that fit the terminal. */
-static void
-clip(Line *l, int caret, int width)
-{
-	int total = column_at(l, l->end);
-	int room = width - GUTTER;
-
-	l->first = 0;
-	l->last = total;
-	if (width == 0 || total <= room)
-		return;
-	if (caret > room / 2)
-		l->first = caret - room / 2;
-	if (l->first > total - room)
-		l->first = total - room;
-	l->last = l->first + room;
-}
-
-/* The line holding `where`; its bytes are limited around that place. */
+/* The line holding `where`; its bytes are limited around that place, its columns to
+   those around the caret that fit the terminal. */
 static void
 line_open(Line *l, const Session *s, Range where)
 {
 	const SourceFile *f = source_file(s, where.file);
-	int ignored;
+	int ignored, room = s->width - GUTTER;
 
 	l->file = f;
 	source_position(s, where, &l->number, &ignored);
@@ -91,14 +74,23 @@ line_open(Line *l, const Session *s, Range where)
 		l->end--;
 	if (l->end - l->begin > MAX_LINE_BYTES) {
 		int begin = where.begin - MAX_LINE_BYTES / 2;
-
 		if (begin > l->begin)
 			l->begin = begin;
 		if (l->end - l->begin > MAX_LINE_BYTES)
 			l->end = l->begin + MAX_LINE_BYTES;
 	}
 	measure(l);
-	clip(l, column_at(l, where.begin), s->width);
+
+	int caret = column_at(l, where.begin), total = column_at(l, l->end);
+	l->first = 0;
+	l->last = total;
+	if (s->width == 0 || total <= room)
+		return;
+	if (caret > room / 2)
+		l->first = caret - room / 2;
+	if (l->first > total - room)
+		l->first = total - room;
+	l->last = l->first + room;
 }
 
 static void
@@ -143,20 +135,6 @@ shown_column(const Line *l, int offset)
 	return column - l->first;
 }
 
-static void
-draw_mark(Text *row, const Line *l, Range where)
-{
-	int from = shown_column(l, where.begin);
-	int to = shown_column(l, where.end);
-
-	while (row->n < (size_t)(to > from ? to : from + 1))
-		text_add(row, " ");
-	for (int i = from + 1; i < to; i++)
-		if (row->s[i] == ' ')
-			row->s[i] = '~';
-	row->s[from] = '^';
-}
-
 static bool
 on_line(const Session *s, const Mark *m, const Line *l)
 {
@@ -187,10 +165,17 @@ print_carets(const Session *s, Text *t, const Line *l, const Mark *marks, int n)
 	int last = -1;
 
 	for (int i = 0; i < n; i++) {
+		Range where = marks[i].where;
+		int from = shown_column(l, where.begin), to = shown_column(l, where.end);
 		if (!on_line(s, &marks[i], l))
 			continue;
-		draw_mark(&row, l, marks[i].where);
-		if (last < 0 || marks[i].where.begin >= marks[last].where.begin)
+		while (row.n < (size_t)(to > from ? to : from + 1))
+			text_add(&row, " ");
+		for (int k = from + 1; k < to; k++)
+			if (row.s[k] == ' ')
+				row.s[k] = '~';
+		row.s[from] = '^';
+		if (last < 0 || where.begin >= marks[last].where.begin)
 			last = i;
 	}
 	print_row(s, t, row.s, last < 0 ? "" : marks[last].text);
@@ -203,14 +188,6 @@ print_carets(const Session *s, Text *t, const Line *l, const Mark *marks, int n)
 		print_row(s, t, row.s, "");
 		text_free(&row);
 	}
-}
-
-static bool
-has_text(const Session *s, Range r)
-{
-	const SourceFile *f = source_file(s, r.file);
-
-	return f && f->text;
 }
 
 void
@@ -238,9 +215,10 @@ print_excerpt(const Session *s, Text *t, const Mark *marks, int n)
 	static Line line;
 
 	for (int i = 0; i < n; i++) {
+		const SourceFile *f = source_file(s, marks[i].where.file);
 		bool done = false;
 
-		if (!has_text(s, marks[i].where))
+		if (!f || !f->text)
 			continue;
 		line_open(&line, s, marks[i].where);
 		for (int k = 0; k < i; k++)

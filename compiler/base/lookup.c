@@ -59,23 +59,17 @@ fill(Lookup *x, Slot s)
 	x->slots[i] = s;
 }
 
-static void
-grow(Lookup *x)
-{
-	Slot *old = x->slots, *end = old + x->nslots;
-
-	x->nslots *= 2;
-	x->slots = NEW_ARRAY(x->arena, Slot, x->nslots);
-	for (Slot *s = old; s < end; s++)
-		if (s->item)
-			fill(x, *s);
-}
-
 void
 lookup_add(Lookup *x, uint64_t hash, void *item)
 {
-	if (2 * ++x->n > x->nslots)
-		grow(x);
+	if (2 * ++x->n > x->nslots) {
+		Slot *old = x->slots, *end = old + x->nslots;
+		x->nslots *= 2;
+		x->slots = NEW_ARRAY(x->arena, Slot, x->nslots);
+		for (Slot *s = old; s < end; s++)
+			if (s->item)
+				fill(x, *s);
+	}
 	fill(x, (Slot){hash, item});
 }
 

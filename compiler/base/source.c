@@ -56,6 +56,14 @@ source_file(const Session *s, int file)
 	return file > 0 && file <= s->nfiles ? &s->files[file] : NULL;
 }
 
+const char *
+source_path(const Session *s, int file)
+{
+	const SourceFile *f = source_file(s, file);
+
+	return f ? f->path : "";
+}
+
 /*
  * Line and column of the range's first byte, both from 1.  A column is a
  * character, whatever its bytes; 0 where only the line is known.  The line is

@@ -361,8 +361,7 @@ emit_program(Emitter *e, Text *t)
 
 	text_add(t, "static const shdrt_program program = {\n\t.abi = SHDRT_ABI,\n");
 	c_quoted(t, "\t.name = ", m->name);
-	c_quoted(t,
-		",\n\t.source = ", m->session->nfiles ? source_file(m->session, 1)->path : "");
+	c_quoted(t, ",\n\t.source = ", source_path(m->session, 1));
 	text_printf(t, ",\n\t.naxes = %d, .axes = %s, .ndevices = %lld,\n", mesh->naxes,
 		mesh->naxes ? "axes" : "NULL", (long long)mesh->ndevices);
 	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams, params);

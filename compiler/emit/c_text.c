@@ -49,7 +49,7 @@ c_quoted(Text *t, const char *before, const char *s)
 const char *
 c_path(const Emitter *e, Range r)
 {
-	return r.file ? source_file(e->module->session, r.file)->path : "";
+	return source_path(e->module->session, r.file);
 }
 
 /* No end of comment, no trigraph, no line splice, one line. */

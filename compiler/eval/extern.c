@@ -21,19 +21,12 @@ eval_use_externs(const shdrt_externs *of_program)
 
 /* ---- calls -------------------------------------------------------------- */
 
-static const char *
-path_of(const Module *m, Range r)
-{
-	const SourceFile *file = r.file ? source_file(m->session, r.file) : NULL;
-	return file ? file->path : "";
-}
-
 /* The function's number in the program's table. */
 static int
 find_function(const Op *op)
 {
 	const External *x = op->external;
-	const char *file = path_of(op->module, x->declared);
+	const char *file = source_path(op->module->session, x->declared.file);
 	for (int i = 0; externs && i < externs->n; i++) {
 		const shdrt_extern *row = &externs->externs[i];
 		if (!strcmp(row->symbol, x->symbol) && !strcmp(row->library, x->library)
@@ -114,7 +107,7 @@ external(const Op *op, const Tensor *operands, Tensor *results)
 	const shdrt_extern_call place = {
 		find_function(op),
 		op->external->name,
-		path_of(op->module, op->range),
+		source_path(op->module->session, op->range.file),
 		op->range.line,
 	};
 	const Op *around = eval_loop;

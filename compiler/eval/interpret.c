@@ -110,7 +110,6 @@ typedef struct Totals {
 static shdrt_collective
 collective(const Module *m, const Op *op)
 {
-	const SourceFile *file = source_file(m->session, op->range.file);
 	StepCost cost = step_cost(&m->mesh, op, NULL, NULL);
 	Text axes = {0};
 	text_axes(&axes, &m->mesh, op->axes);
@@ -122,7 +121,7 @@ collective(const Module *m, const Op *op)
 		.group = splits_of(m, op->axes),
 		.from = splits_of(m, op->from),
 		.source = op_has(op, A_source) ? op_ints(op, A_source)->v : NULL,
-		.file = file ? file->path : "",
+		.file = source_path(m->session, op->range.file),
 		.line = op->range.line,
 		.label = op->label ? op->label : "",
 		.axes = text_take(&axes, m->arena),
@@ -260,10 +259,8 @@ extern_table(const Module *m, const Externs *all)
 	shdrt_externs *table = NEW(m->arena, shdrt_externs);
 	for (int i = 0; i < all->n; i++) {
 		const External *x = all->v[i];
-		const SourceFile *file =
-			x->declared.file ? source_file(m->session, x->declared.file) : NULL;
-		rows[i] = (shdrt_extern){x->symbol, x->library, file ? file->path : "",
-			all->paths[i]};
+		rows[i] = (shdrt_extern){x->symbol, x->library,
+			source_path(m->session, x->declared.file), all->paths[i]};
 	}
 	*table = (shdrt_externs){all->n, rows, NEW_ARRAY(m->arena, shdrt_function *, all->n),
 		shdeval_call};
@@ -274,7 +271,6 @@ int
 interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
 	int narguments, const char **arguments)
 {
-	const SourceFile *source = source_file(m->session, 1);
 	Totals totals = {.module = m};
 	module_number(m);
 	module_walk(m, list_collective, &totals);
@@ -285,7 +281,7 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 	shdrt_program p = {
 		.abi = SHDRT_ABI,
 		.name = m->name,
-		.source = source ? source->path : "",
+		.source = source_path(m->session, 1),
 		.naxes = m->mesh.naxes,
 		.axes = axes,
 		.ndevices = m->mesh.ndevices,

@@ -75,7 +75,7 @@ join(const Machine *inner, const Op *op, const Placement *spec, const Inexact *p
 	const Type *type, const Inexact *whole)
 {
 	const Module *m = inner->module;
-	const SourceFile *file = source_file(m->session, op->range.file);
+
 	Placement settled = *spec;
 	AxisList none = {0};
 	int64_t disagree = -1, n = inner->ndevices;
@@ -93,8 +93,8 @@ join(const Machine *inner, const Op *op, const Placement *spec, const Inexact *p
 			fprintf(stderr,
 				"%s:%d: '%s' returns something else on device "
 				"%lld than on others that should have the same\n",
-				file ? file->path : "", op->range.line, op->label,
-				(long long)disagree);
+				source_path(m->session, op->range.file), op->range.line,
+				op->label, (long long)disagree);
 		tensors_free(views, n);
 	}
 	free(views);

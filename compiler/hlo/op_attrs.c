@@ -240,8 +240,8 @@ print_extern(Line *line, const Op *op)
 	line_fact(line, "extern.rule", x->rule);
 	if (!x->declared.file)
 		return;
-	text_printf(&declared, "%s:%d",
-		source_file(line->pr->m->session, x->declared.file)->path, x->declared.line);
+	text_printf(&declared, "%s:%d", source_path(line->pr->m->session, x->declared.file),
+		x->declared.line);
 	line_fact_text(line, "extern.declared", &declared);
 }
 

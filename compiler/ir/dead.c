@@ -54,39 +54,6 @@ may_shrink(const Op *op)
 		|| (ops[op->kind].run == BODIES_loop && op->module->level > L_global);
 }
 
-/* What it is made of; of what a loop carries, this round or one before. */
-static void
-need_sources(Needs *n, const Value *v)
-{
-	const Op *op = v->def ? v->def : v->block->parent;
-
-	if (op && may_shrink(op)) {
-		for (Flow f = {.to = (Value *)v}; flow_next_to(&f);)
-			need(n, f.from);
-		need(n, op_decision(op));
-	} else if (v->def) {
-		need_operands(n, op);
-		for (int i = 0; i < op->nbodies; i++)
-			need_operands(n, op->bodies[i]->last);
-	}
-}
-
-static void
-find_needs(Module *m)
-{
-	Needs n = {.arena = m->arena};
-
-	module_clear_uses(m);
-	need_operands(&n, m->entry->last);
-	for (int i = 0; i < m->nnamed && m->level == L_global; i++)
-		if (m->named[i].value)
-			need_named(&n, m->named[i].value);
-	for (int i = 0; i < m->nexpects && m->level == L_global; i++)
-		need_named(&n, m->expects[i].value);
-	for (int i = 0; i < n.n; i++)
-		need_sources(&n, n.values[i]);
-}
-
 /* ---- what goes ------------------------------------------------------ */
 
 /* Values [i + first] for which keep[i] is false leave the array. */
@@ -192,11 +159,35 @@ is_gone(const Value *v)
 	return !b;
 }
 
-static void
-forget_removed(Module *m)
+bool
+module_remove_dead(Module *m)
 {
+	Needs n = {.arena = m->arena};
 	int kept = 0;
 
+	module_clear_uses(m);
+	need_operands(&n, m->entry->last);
+	for (int i = 0; i < m->nnamed && m->level == L_global; i++)
+		if (m->named[i].value)
+			need_named(&n, m->named[i].value);
+	for (int i = 0; i < m->nexpects && m->level == L_global; i++)
+		need_named(&n, m->expects[i].value);
+	/* what it is made of; of what a loop carries, this round or one before */
+	for (int i = 0; i < n.n; i++) {
+		const Value *v = n.values[i];
+		const Op *op = v->def ? v->def : v->block->parent;
+		if (op && may_shrink(op)) {
+			for (Flow f = {.to = n.values[i]}; flow_next_to(&f);)
+				need(&n, f.from);
+			need(&n, op_decision(op));
+		} else if (v->def) {
+			need_operands(&n, op);
+			for (int b = 0; b < op->nbodies; b++)
+				need_operands(&n, op->bodies[b]->last);
+		}
+	}
+	if (!remove_dead_in(m->entry))
+		return false;
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value && is_gone(m->named[i].value))
 			m->named[i].value = NULL;
@@ -204,14 +195,5 @@ forget_removed(Module *m)
 		if (!is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];
 	m->nexpects = kept;
-}
-
-bool
-module_remove_dead(Module *m)
-{
-	find_needs(m);
-	bool changed = remove_dead_in(m->entry);
-	if (changed)
-		forget_removed(m);
-	return changed;
+	return true;
 }

@@ -59,24 +59,6 @@ extern_rule_sums(const ExternRule *rule, int letter)
 	return true;
 }
 
-/* Of a letter that one result has and another lacks, parts of the one would
-   be sums for the other. */
-static const char *
-check_results(Arena *a, const ExternRule *rule)
-{
-	const ExternTerm *first = &rule->terms[rule->noperands];
-
-	for (int t = rule->noperands; t < rule->nterms; t++)
-		for (int letter = 0; letter < RULE_LETTERS; letter++)
-			if (has_letter(first, letter) != has_letter(&rule->terms[t], letter))
-				return arena_printf(a,
-					"'%c' is in one result "
-					"and not in another; write _ if it "
-					"stays whole",
-					extern_rule_letter(letter));
-	return NULL;
-}
-
 const char *
 extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at)
 {
@@ -101,7 +83,19 @@ extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at)
 		}
 		++*at;
 	}
-	return rule->noperands < 0 ? form : check_results(a, rule);
+	if (rule->noperands < 0)
+		return form;
+	/* of a letter that one result has and another lacks, parts of the one would be
+	   sums for the other */
+	for (int t = rule->noperands + 1; t < rule->nterms; t++)
+		for (int letter = 0; letter < RULE_LETTERS; letter++)
+			if (has_letter(&rule->terms[t - 1], letter)
+				!= has_letter(&rule->terms[t], letter))
+				return arena_printf(a,
+					"'%c' is in one result and not in another; write _ "
+					"if it stays whole",
+					extern_rule_letter(letter));
+	return NULL;
 }
 
 /* ---- the functions of a module ----------------------------------------- */
@@ -109,13 +103,9 @@ extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at)
 bool
 external_equal(const Module *m, const External *a, const External *b)
 {
-	const SourceFile *x =
-		a->declared.file ? source_file(m->session, a->declared.file) : NULL;
-	const SourceFile *y =
-		b->declared.file ? source_file(m->session, b->declared.file) : NULL;
-
 	return !strcmp(a->symbol, b->symbol) && !strcmp(a->library, b->library)
-		&& !strcmp(x ? x->path : "", y ? y->path : "");
+		&& !strcmp(source_path(m->session, a->declared.file),
+			source_path(m->session, b->declared.file));
 }
 
 typedef struct Collect {

@@ -248,21 +248,6 @@ list_uses(Op *op, void *data)
 		solver->uses[--solver->first[op->operands[i]->id]] = (Use){op, i};
 }
 
-static void
-look_at_use(Dataflow *d, const Value *v, const Use *use)
-{
-	const Op *op = use->op;
-	Flow f = {.user = op, .operand = use->operand};
-
-	if (op->kind != O_return)
-		d->op(d, op);
-	while (flow_next_from(&f))
-		pass(d, &f);
-	if (d->decided && f.op && op_decision(f.op) == v)
-		for (Flow all = {.op = f.op}; flow_next(&all);)
-			pass(d, &all);
-}
-
 void
 dataflow_solve(Dataflow *d, Arena *a, Block *b)
 {
@@ -286,8 +271,17 @@ dataflow_solve(Dataflow *d, Arena *a, Block *b)
 	while (solver.nlate) {
 		const Value *v = solver.values[--solver.nlate];
 		solver.waits[v->id] = false;
-		for (int i = solver.first[v->id]; i < solver.first[v->id + 1]; i++)
-			look_at_use(d, v, &solver.uses[i]);
+		for (int i = solver.first[v->id]; i < solver.first[v->id + 1]; i++) {
+			const Op *op = solver.uses[i].op;
+			Flow f = {.user = op, .operand = solver.uses[i].operand};
+			if (op->kind != O_return)
+				d->op(d, op);
+			while (flow_next_from(&f))
+				pass(d, &f);
+			if (d->decided && f.op && op_decision(f.op) == v)
+				for (Flow all = {.op = f.op}; flow_next(&all);)
+					pass(d, &all);
+		}
 	}
 	d->solver = NULL;
 }

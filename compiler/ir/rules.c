@@ -143,28 +143,14 @@ peel_alone(Rule *r, Arena *a, Peel *peel)
 }
 
 /*
- * From here the two sides share no digit boundary ([3,2] -> [2,3]): give each
- * its own factors until the products of what was consumed agree again.
- */
-static void
-peel_incompatible(Rule *r, Arena *a, Peel *in, Peel *out)
-{
-	int64_t in_size = in->rest, out_size = out->rest;
-
-	peel_alone(r, a, in);
-	peel_alone(r, a, out);
-	while (in_size != out_size) {
-		Peel *peel = in_size < out_size ? in : out;
-		int64_t *size = peel == in ? &in_size : &out_size;
-		*size *= peel->rest;
-		peel_alone(r, a, peel);
-	}
-}
-
-/*
  * Walks both shapes from the major end.  While the elements consumed so far
  * agree, the gcd of what is left of the two dims is a digit of the linear
- * index that both have at the same place: a shared factor.
+ * index that both have at the same place: a shared factor.  Where the two sides
+ * share no boundary of digits, each gets its own factors until the products of
+ * what was consumed agree again.
+ *
+ *   [6, 4] -> [2, 12]   ([i j, k])->([i, j k])   i 2, j 3, k 4
+ *   [3, 2] -> [2, 3]    a factor for each dim
  */
 void
 rule_reshape(Rule *r, Arena *a, const Op *op)
@@ -173,15 +159,22 @@ rule_reshape(Rule *r, Arena *a, const Op *op)
 
 	while (in.dim < in.type->rank && out.dim < out.type->rank) {
 		int64_t size = gcd_i64(in.rest, out.rest);
-		if (size == 1) {
-			peel_incompatible(r, a, &in, &out);
+		int64_t in_size = in.rest, out_size = out.rest;
+		if (size > 1) {
+			link_dims(r, a, F_pass, size, 0, in.dim, 1, out.dim);
+			in.rest /= size;
+			out.rest /= size;
+			peel_skip_ones(&in);
+			peel_skip_ones(&out);
 			continue;
 		}
-		link_dims(r, a, F_pass, size, 0, in.dim, 1, out.dim);
-		in.rest /= size;
-		out.rest /= size;
-		peel_skip_ones(&in);
-		peel_skip_ones(&out);
+		peel_alone(r, a, &in);
+		peel_alone(r, a, &out);
+		while (in_size != out_size) {
+			Peel *peel = in_size < out_size ? &in : &out;
+			*(peel == &in ? &in_size : &out_size) *= peel->rest;
+			peel_alone(r, a, peel);
+		}
 	}
 }
 

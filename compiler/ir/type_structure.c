@@ -38,22 +38,8 @@ check_form(const Op *op, Arena *a)
 	return NULL;
 }
 
-/* A tensor of which each device has a `local` as the spec says. */
-static const char *
-joined_type(const Op *op, Arena *a, const Type *local, const Placement *spec, Type *whole)
-{
-	*whole = *local;
-	if (spec->rank != local->rank)
-		return arena_printf(a, "%s has a spec of %d dims for %s", ops[op->kind].name,
-			spec->rank, type_shape(a, local));
-	for (int d = 0; d < local->rank; d++)
-		if (!mul_i64(local->dims[d], placement_dim_ways(spec, d), &whole->dims[d]))
-			return "a dim is longer than 64 bits can count";
-	return check_size(a, whole);
-}
-
 /* What goes along has one type, which that of a result is; into a manual region
-   and out of it goes a part. */
+   and out of it goes a part: of the tensor, each device has one as the spec says. */
 static const char *
 check_flow(const Op *op, Arena *a, const Flow *f, Type *results)
 {
@@ -61,12 +47,17 @@ check_flow(const Op *op, Arena *a, const Flow *f, Type *results)
 	const Placement *spec = flow_spec(f);
 	bool to_result = f->to->def != NULL;
 	Flow first = {.to = f->to};
-	Type from = f->from->type, to = f->to->type;
+	Type from = f->from->type, to = f->to->type, *local = to_result ? &from : &to;
 
 	flow_next_to(&first);
+	if (spec && spec->rank != local->rank)
+		return arena_printf(a, "%s has a spec of %d dims for %s", name, spec->rank,
+			type_shape(a, local));
+	for (int d = 0; spec && d < local->rank; d++)
+		if (!mul_i64(local->dims[d], placement_dim_ways(spec, d), &local->dims[d]))
+			return "a dim is longer than 64 bits can count";
 	if (spec)
-		wrong = joined_type(op, a, to_result ? &from : &to, spec,
-			to_result ? &from : &to);
+		wrong = check_size(a, local);
 	if (wrong)
 		return wrong;
 	if (to_result && first.user == f->user)
@@ -206,38 +197,30 @@ type_all_to_all(const Op *op, Arena *a, Type *result)
 }
 
 /* Operands 0 and 1: rows that are sent, and where rows go. */
-static const char *
-check_rows(const Op *op, Arena *a)
-{
-	const Type *x = operand_type(op, 0), *to = operand_type(op, 1);
-	bool alike = x->dtype == to->dtype && x->rank == to->rank && x->rank > 0;
-
-	for (int d = 1; alike && d < x->rank; d++)
-		alike = x->dims[d] == to->dims[d];
-	return alike ? NULL
-		     : arena_printf(a,
-			     "ragged_all_to_all moves rows "
-			     "between tensors that are alike but in dim 0, not from %s to "
-			     "%s",
-			     type_shape(a, x), type_shape(a, to));
-}
-
 const char *
 type_ragged(const Op *op, Arena *a, Type *result)
 {
+	const Type *x = operand_type(op, 0), *to = operand_type(op, 1);
 	int64_t n = group_size(op);
 	const Type table = type_of(D_i32, 1, &n);
+	Type rows = *x;
 
-	*result = *operand_type(op, 1);
-	const char *wrong = check_rows(op, a);
-	if (!wrong && op_int(op, A_dim) != 0)
-		wrong = "ragged_all_to_all moves rows of dim 0";
-	for (int i = 2; i < op->noperands && !wrong; i++)
+	*result = *to;
+	if (rows.rank)
+		rows.dims[0] = to->dims[0];
+	if (!rows.rank || !type_equal(&rows, to))
+		return arena_printf(a,
+			"ragged_all_to_all moves rows between tensors that are alike but in "
+			"dim 0, not from %s to %s",
+			type_shape(a, x), type_shape(a, to));
+	if (op_int(op, A_dim) != 0)
+		return "ragged_all_to_all moves rows of dim 0";
+	for (int i = 2; i < op->noperands; i++)
 		if (!type_equal(operand_type(op, i), &table))
-			wrong = arena_printf(a,
-				"ragged_all_to_all over %lld "
-				"devices needs a number for each, %s, not %s",
+			return arena_printf(a,
+				"ragged_all_to_all over %lld devices needs a number for each, "
+				"%s, not %s",
 				(long long)n, type_shape(a, &table),
 				type_shape(a, operand_type(op, i)));
-	return wrong;
+	return NULL;
 }

@@ -212,26 +212,6 @@ is_of_loops(const Op *op)
 	return info->where == WHERE_any && !info->blocked && !info->many;
 }
 
-/* One value, or two that change places. */
-static void
-check_fusion(Checker *c, const Op *op)
-{
-	const Block *body = op->bodies[0];
-	const Ints *in_place = op_ints(op, A_in_place);
-	const Op *last = body->last;
-
-	for (int i = 0; i < in_place->n; i++)
-		if (in_place->v[i] < 0 || in_place->v[i] >= op->noperands)
-			verify_fail(c, "there is no operand %lld to write over",
-				(long long)in_place->v[i]);
-	if (op->nresults == 1)
-		return;
-	if (op->nresults != 2 || op->noperands != 2 || last->noperands != 2
-		|| last->operands[0] != body->params[1] || last->operands[1] != body->params[0])
-		verify_fail(c, "a fusion of %d results that does not let two change places",
-			op->nresults);
-}
-
 /* Which operands of a step may be offsets. */
 static bool
 takes_offset(const Op *op, int i)
@@ -246,7 +226,8 @@ takes_offset(const Op *op, int i)
 	return op->kind == O_fusion || op->kind == O_output || (op->kind == O_if && i);
 }
 
-/* Loop nests are bodies of fusions; but for offsets. */
+/* Loop nests are bodies of fusions, which make one value, or let two change places; but
+   for offsets. */
 static void
 check_fused(Checker *c, const Op *op)
 {
@@ -271,35 +252,20 @@ check_fused(Checker *c, const Op *op)
 		verify_fail(c, "%s outside a fusion", name);
 	if (op_has(op, A_scratch) && op_int(op, A_scratch) < 0)
 		verify_fail(c, "%s cannot work in less than no memory", name);
-	if (op->kind == O_fusion)
-		check_fusion(c, op);
-}
-
-static void
-check_level(Checker *c, const Op *op, bool shaped)
-{
-	const char *name = ops[op->kind].name;
-	bool device = c->m->level >= L_device, fused = c->m->level == L_fused;
-
-	switch (ops[op->kind].where) {
-	case WHERE_any:
-		break;
-	case WHERE_whole:
-		if (device)
-			verify_fail(c, "%s in a device program", name);
-		break;
-	case WHERE_device:
-		if (!device && !block_manual(op->block))
-			verify_fail(c, "%s outside a device program", name);
-		break;
-	case WHERE_unfused:
-	case WHERE_fused:
-		if (fused != (ops[op->kind].where == WHERE_fused))
-			verify_fail(c, "%s in a %s program", name, level_names[c->m->level]);
-		break;
-	}
-	if (shaped && fused)
-		check_fused(c, op);
+	if (op->kind != O_fusion)
+		return;
+	const Block *body = op->bodies[0];
+	const Ints *in_place = op_ints(op, A_in_place);
+	for (int i = 0; i < in_place->n; i++)
+		if (in_place->v[i] < 0 || in_place->v[i] >= op->noperands)
+			verify_fail(c, "there is no operand %lld to write over",
+				(long long)in_place->v[i]);
+	Value **results = body->last->operands;
+	if (op->nresults != 1
+		&& (op->nresults != 2 || op->noperands != 2 || body->last->noperands != 2
+			|| results[0] != body->params[1] || results[1] != body->params[0]))
+		verify_fail(c, "a fusion of %d results that does not let two change places",
+			op->nresults);
 }
 
 /* Axes that are manual here only; specs that are closed and use no others. */
@@ -394,7 +360,17 @@ check_op(Checker *c, Op *op)
 	if (op->kind == O_manual)
 		check_manual(c, op);
 	bool shaped = c->failures == before;
-	check_level(c, op, shaped);
+	Level level = c->m->level;
+	Where where = ops[op->kind].where;
+	if (where == WHERE_device		 ? level < L_device && !block_manual(op->block)
+			: where == WHERE_whole	 ? level >= L_device
+			: where == WHERE_unfused ? level == L_fused
+						 : where == WHERE_fused && level != L_fused)
+		verify_fail(c, "%s %s a %s program", ops[op->kind].name,
+			where == WHERE_device ? "outside" : "in",
+			where < WHERE_unfused ? "device" : level_names[level]);
+	if (shaped && level == L_fused)
+		check_fused(c, op);
 	if (op_communicates(op))
 		check_collective(c, op);
 	const AxisList around = c->manual;
@@ -415,11 +391,11 @@ check_op(Checker *c, Op *op)
 			verify_fail(c, "%s makes %s, but %s is %s", ops[op->kind].name,
 				type_shape(c->scratch, &types[i]), op->results[i]->name,
 				type_shape(c->scratch, &op->results[i]->type));
-	if (c->failures != before || c->m->level == L_global || c->m->level >= L_device)
+	if (c->failures != before || level == L_global || level >= L_device)
 		return;
 	if (op->nbodies)
 		check_bodies(c, op);
-	else if (c->m->level == L_resharded)
+	else if (level == L_resharded)
 		check_local(c, op);
 }
 
@@ -446,48 +422,24 @@ check_block(Checker *c, Block *b)
 
 /* ---- the module ----------------------------------------------------- */
 
-static void
-check_mesh(Checker *c)
-{
-	const Mesh *mesh = &c->m->mesh;
-	int64_t n = 1;
-
-	if (mesh->naxes < 0 || mesh->naxes > MAX_AXES || !mesh->target) {
-		verify_fail(c, "the mesh is broken");
-		return;
-	}
-	for (int i = 0; i < mesh->naxes; i++)
-		if (mesh->axes[i].size < 1 || !mul_i64(n, mesh->axes[i].size, &n))
-			verify_fail(c, "mesh axis %s has size %lld", mesh->axes[i].name,
-				(long long)mesh->axes[i].size);
-	if (n != mesh->ndevices)
-		verify_fail(c, "the mesh has %lld devices, not %lld", (long long)n,
-			(long long)mesh->ndevices);
-}
-
-static void
-check_results(Checker *c)
-{
-	const Module *m = c->m;
-	const Op *last = m->entry->last;
-
-	if (!last || last->kind != O_return)
-		return;
-	if (last->noperands != m->nresults)
-		verify_fail(c, "the entry returns %d values and has %d results",
-			last->noperands, m->nresults);
-	for (int i = 0; i < m->nresults && i < last->noperands; i++)
-		if (last->operands[i] != m->results[i].value)
-			verify_fail(c, "result %s is not what the entry returns",
-				m->results[i].name);
-}
-
 void
 module_check(Module *m, Report *report, void *data)
 {
 	Checker c = {.m = m, .report = report, .data = data};
+	const Mesh *mesh = &m->mesh;
+	int64_t n = 1;
 
-	check_mesh(&c);
+	if (mesh->naxes < 0 || mesh->naxes > MAX_AXES || !mesh->target) {
+		verify_fail(&c, "the mesh is broken");
+		return;
+	}
+	for (int i = 0; i < mesh->naxes; i++)
+		if (mesh->axes[i].size < 1 || !mul_i64(n, mesh->axes[i].size, &n))
+			verify_fail(&c, "mesh axis %s has size %lld", mesh->axes[i].name,
+				(long long)mesh->axes[i].size);
+	if (n != mesh->ndevices)
+		verify_fail(&c, "the mesh has %lld devices, not %lld", (long long)n,
+			(long long)mesh->ndevices);
 	if (c.failures)
 		return;
 	module_number(m);
@@ -498,7 +450,15 @@ module_check(Module *m, Report *report, void *data)
 	c.seen = NEW_ARRAY(c.arena, Value *, m->nvalues);
 	check_block(&c, m->entry);
 	c.line = NULL;
-	check_results(&c);
+	const Op *last = m->entry->last;
+	int nreturned = last && last->kind == O_return ? last->noperands : m->nresults;
+	if (nreturned != m->nresults)
+		verify_fail(&c, "the entry returns %d values and has %d results", nreturned,
+			m->nresults);
+	for (int i = 0; last && i < m->nresults && i < last->noperands; i++)
+		if (last->kind == O_return && last->operands[i] != m->results[i].value)
+			verify_fail(&c, "result %s is not what the entry returns",
+				m->results[i].name);
 	arena_free(c.scratch);
 	arena_free(c.arena);
 }

@@ -167,25 +167,9 @@ check_alike(Checker *c, const Value *v, const Value *other)
 		verify_fail(c, "%s is not placed as %s", v->name, other->name);
 }
 
-/* Of the spec's tensor, `inside` is a part; after partitioning also placed as
-   that. */
-static void
-check_at_spec(Checker *c, const Op *op, const Value *v, const Value *inside,
-	const Placement *spec)
-{
-	Placement rest = manual_inside(op->axes, &v->placement);
-	Placement whole = rest;
-
-	if (placement_pieces(spec) + placement_pieces(&rest) <= MAX_PIECES)
-		whole = manual_whole(spec, &rest);
-	if (!placement_equal(&v->placement, &whole))
-		verify_fail(c, "%s is not placed as its spec says", v->name);
-	else if (c->m->level == L_resharded && !placement_equal(&rest, &inside->placement))
-		verify_fail(c, "%s is not placed as %s", inside->name, v->name);
-}
-
 /* What a body is given and gives back is placed as outside; a carried value has
-   one placement for good. */
+   one placement for good.  Of a spec's tensor, what is inside is a part; after
+   partitioning also placed as that. */
 void
 check_bodies(Checker *c, const Op *op)
 {
@@ -198,13 +182,19 @@ check_bodies(Checker *c, const Op *op)
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		bool in = f.kind == FLOW_in, out = f.kind == FLOW_out;
 		const Placement *spec = flow_spec(&f);
-		if (spec && (out || resharded))
-			check_at_spec(c, op, in ? f.from : f.to, in ? f.to : f.from, spec);
-		if (spec)
+		const Value *v = in ? f.from : f.to, *inside = in ? f.to : f.from;
+		if (!spec && in && op->kind == O_while)
+			check_alike(c, op->results[f.index], inside);
+		if (!spec && resharded && (in || out))
+			check_alike(c, v, inside);
+		if (!spec || !(out || resharded))
 			continue;
-		if (in && op->kind == O_while)
-			check_alike(c, op->results[f.index], f.to);
-		if (resharded && (in || out))
-			check_alike(c, in ? f.from : f.to, in ? f.to : f.from);
+		Placement rest = manual_inside(op->axes, &v->placement), whole = rest;
+		if (placement_pieces(spec) + placement_pieces(&rest) <= MAX_PIECES)
+			whole = manual_whole(spec, &rest);
+		if (!placement_equal(&v->placement, &whole))
+			verify_fail(c, "%s is not placed as its spec says", v->name);
+		else if (resharded && !placement_equal(&rest, &inside->placement))
+			verify_fail(c, "%s is not placed as %s", inside->name, v->name);
 	}
 }
