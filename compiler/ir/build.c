@@ -591,6 +591,12 @@ op_is_identity(const Op *op)
 		|| op->kind == O_shard_like;
 }
 
+int
+op_changed_part(const Op *op)
+{
+	return op->kind == O_dynamic_update_slice ? 1 : op->kind == O_scatter_add ? 2 : -1;
+}
+
 bool
 op_is_one_to_one(const Op *op)
 {

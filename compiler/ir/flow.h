@@ -68,6 +68,13 @@ op_is_branch(const Op *op)
 	return ops[op->kind].run == BODIES_choice;
 }
 
+/* Its body is computed in one loop nest. */
+static inline bool
+op_is_fusion(const Op *op)
+{
+	return ops[op->kind].where == WHERE_fused;
+}
+
 /* Its body might as well stand where it is. */
 static inline bool
 op_is_composite(const Op *op)

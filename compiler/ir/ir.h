@@ -454,7 +454,8 @@ typedef struct OpInfo {
 	int operands;
 	uint32_t attrs;
 	bool pointwise, leaf, blocked;
-	bool many; /* results, any number of them */
+	bool renames; /* the same elements in the same order, by another shape */
+	bool many;    /* results, any number of them */
 	Where where;
 	BodiesRun run;
 	int bodies; /* blocks it owns */
@@ -479,6 +480,13 @@ static inline bool
 op_communicates(const Op *op)
 {
 	return collectives[op->kind].turns > 0;
+}
+
+/* A buffer stays where it is and has another shape. */
+static inline bool
+op_renames(const Op *op)
+{
+	return ops[op->kind].renames;
 }
 
 /* How an attribute is spelled in HLO text. */
@@ -670,6 +678,14 @@ bool op_is_one_to_one(const Op *op);
 bool op_has_starts(const Op *op);
 /* Is the result a part of operand 0: a slice, a dynamic one? */
 bool op_takes_part(const Op *op);
+/* The operand that is written into a part of operand 0, or added to it; -1: the op
+   changes nothing. */
+int op_changed_part(const Op *op);
+static inline bool
+op_changes(const Op *op)
+{
+	return op_changed_part(op) >= 0;
+}
 /* Does the loop hand carried value i on as it is? */
 bool loop_hands_on(const Op *loop, int i);
 /* flow.c: of a fused program, outside of fusions: a number that is known before the

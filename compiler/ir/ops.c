@@ -35,6 +35,7 @@ const OpInfo ops[OP_COUNT] = {
 		.pointwise = IS(rule_fn, pointwise), \
 		.leaf = IS(rule_fn, leaf), \
 		.blocked = IS(rule_fn, blocked), \
+		.renames = IS(rule_fn, reshape), \
 		.where = WHERE_##where_id, \
 		.run = BODIES_##run_id, \
 		.bodies = COUNT(run_id), \

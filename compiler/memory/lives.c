@@ -12,6 +12,7 @@
  * leaves in a buffer is nothing to the second.
  */
 #include <string.h>
+#include "ir/flow.h"
 #include "memory/lives.h"
 
 /* ---- steps ------------------------------------------------------------------ */
@@ -22,7 +23,7 @@ add_steps(Lives *l, Block *b)
 	for (Op *op = b->first; op; op = op->next) {
 		l->at[op->id] = l->n;
 		l->step[l->n++] = op;
-		for (int i = 0; i < op->nbodies && op->kind != O_fusion; i++)
+		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
 			add_steps(l, op->bodies[i]);
 	}
 }
@@ -52,99 +53,69 @@ extend(Lives *l, const Value *v, int to)
 }
 
 static void
-begin_params(Lives *l, const Op *op, int first)
-{
-	for (int i = first; i < op->noperands; i++) {
-		const Value *around = l->root[op->operands[i]->id];
-		for (int b = 0; b < 2; b++) {
-			const Value *param = op->bodies[b]->params[i - first];
-			bool carried = op->kind == O_while && !loop_hands_on(op, i);
-			int from = op->kind == O_if && b ? end_of(l, op->bodies[0])
-							 : l->at[op->id];
-			begin(l, param, from, carried ? op->bodies[1]->params[i] : around);
-		}
-	}
-}
-
-static void
-begin_results(Lives *l, const Op *op)
-{
-	int at = op->nbodies == 2 ? end_of(l, op->bodies[1]) : l->at[op->id];
-
-	for (int i = 0; i < op->nresults; i++) {
-		const Value *v = op->results[i], *root = v;
-		if (op->kind == O_reshape)
-			root = l->root[op->operands[0]->id];
-		if (op->kind == O_while)
-			root = l->root[op->bodies[1]->params[i]->id];
-		if (op_is_offset(op))
-			root = NULL;
-		begin(l, v, at, root);
-	}
-}
-
-static void
 find_lives(Lives *l, const Block *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
-		int at = l->at[op->id];
+		int at = l->at[op->id], end = at;
 		for (int i = 0; i < op->noperands; i++)
 			extend(l, op->operands[i], b->parent || op->next ? at : l->n);
-		if (op->nbodies == 2) {
-			begin_params(l, op, op->kind == O_if);
-			find_lives(l, op->bodies[0]);
-			find_lives(l, op->bodies[1]);
+		for (Flow f = {.op = op}; op->nbodies == 2 && flow_next(&f);) {
+			bool second = op_is_branch(op) && f.to->block == op->bodies[1];
+			bool carried = op_is_loop(op) && !loop_hands_on(op, f.index);
+			if (f.kind == FLOW_in)
+				begin(l, f.to, second ? end_of(l, op->bodies[0]) : at,
+					carried ? op->bodies[LOOP_BODY]->params[f.index]
+						: l->root[f.from->id]);
 		}
-		/* The result, if this was the last round. */
-		for (int i = 0; op->kind == O_while && i < op->noperands; i++)
-			extend(l, op->bodies[1]->params[i], end_of(l, op->bodies[0]));
-		begin_results(l, op);
+		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++) {
+			find_lives(l, op->bodies[i]);
+			end = end_of(l, op->bodies[i]);
+		}
+		for (int i = 0; i < op->nresults; i++) {
+			const Value *v = op->results[i], *root = op_is_offset(op) ? NULL : v;
+			if (op_renames(op))
+				root = l->root[op->operands[0]->id];
+			if (op_is_loop(op)) {
+				/* The result, if this was the last round. */
+				const Value *carried = op->bodies[LOOP_BODY]->params[i];
+				extend(l, carried, end_of(l, op->bodies[LOOP_CONDITION]));
+				root = l->root[carried->id];
+			}
+			begin(l, v, end, root);
+		}
 	}
 }
 
 /* ---- conflicts ----------------------------------------------------------------- */
 
-bool
-op_changes(const Op *op)
-{
-	return op->kind == O_dynamic_update_slice || op->kind == O_scatter_add;
-}
-
 int
 op_base(const Op *op)
 {
-	if (op->kind != O_fusion)
+	if (!op_is_fusion(op))
 		return op_communicates(op) ? collectives[op->kind].base : -1;
 	const Op *root = op->bodies[0]->last->operands[0]->def;
 	return root && op_changes(root) ? root->operands[0]->index : -1;
-}
-
-static bool
-may_overwrite(const Op *op, int i)
-{
-	if (op->kind == O_fusion)
-		return ints_contain(op_ints(op, A_in_place), i);
-	return (op_communicates(op) && collectives[op->kind].in_place) || op->kind == O_output
-		|| op_base(op) == i;
 }
 
 bool
 lives_may_overwrite(const Op *op, const Value *x, const Value *v)
 {
 	const Op *parent = op->block->parent;
+	bool any =
+		op_is_identity(op) || (op_communicates(op) && collectives[op->kind].in_place);
 	bool may = false;
 
-	if (op->kind == O_while)
+	if (op_is_loop(op))
 		return !v->def && v->block->parent == op && op->operands[v->index] == x;
-	if (op->kind == O_return && parent)
+	if (op == op->block->last && parent)
 		return v->def == parent ? op->operands[v->index] == x
 					: !v->def && v->block->parent == parent;
-	if (v->def != op)
-		return false;
-	for (int i = 0; i < op->noperands; i++) {
+	for (int i = 0; i < op->noperands && v->def == op; i++) {
+		bool over = op_is_fusion(op) ? ints_contain(op_ints(op, A_in_place), i)
+					     : any || op_base(op) == i;
 		if (op->operands[i] != x)
 			continue;
-		if (!may_overwrite(op, i) || (op->nresults > 1 && i != v->index))
+		if (!over || (op->nresults > 1 && i != v->index))
 			return false;
 		may = true;
 	}
@@ -152,15 +123,15 @@ lives_may_overwrite(const Op *op, const Value *x, const Value *v)
 }
 
 static bool
-conflict(const Lives *l, const Life *a, const Life *b)
+conflict(const Lives *l, const Life *x, const Life *y)
 {
-	if (l->root[a->value->id] == l->root[b->value->id])
+	if (l->root[x->value->id] == l->root[y->value->id])
 		return false;
-	if (a->from > b->from)
-		return conflict(l, b, a);
-	if (a->from == b->from || b->from < a->to)
+	if (x->from > y->from)
+		return conflict(l, y, x);
+	if (x->from == y->from || y->from < x->to)
 		return true;
-	return b->from == a->to && !lives_may_overwrite(l->step[a->to], a->value, b->value);
+	return y->from == x->to && !lives_may_overwrite(l->step[x->to], x->value, y->value);
 }
 
 /* How many lives of a buffer begin no later than a step. */
@@ -179,11 +150,17 @@ begun(const Shared *s, int step)
 	return low;
 }
 
+/* The one that lasts longest first: of a tensor that is read to the end under many
+   names the names need not be looked at. */
 static bool
-conflicts(const Lives *l, const Shared *s, const Life *b)
+conflicts(const Lives *l, const Shared *s, const Life *life)
 {
-	for (int i = begun(s, b->to) - 1; i >= 0 && s->latest[i] >= b->from; i--)
-		if (conflict(l, &s->lives[i], b))
+	int i = begun(s, life->to) - 1;
+
+	if (i >= 0 && conflict(l, &s->lives[s->longest[i]], life))
+		return true;
+	for (; i >= 0 && s->lives[s->longest[i]].to >= life->from; i--)
+		if (conflict(l, &s->lives[i], life))
 			return true;
 	return false;
 }
@@ -199,60 +176,45 @@ put(Arena *a, Shared *s, const Life *life)
 		Shared old = *s;
 		s->room = 2 * s->n + 1;
 		s->lives = NEW_ARRAY(a, Life, s->room);
-		s->latest = NEW_ARRAY(a, int, s->room);
+		s->longest = NEW_ARRAY(a, int, s->room);
 		if (s->n) {
 			memcpy(s->lives, old.lives, (size_t)s->n * sizeof *s->lives);
-			memcpy(s->latest, old.latest, (size_t)s->n * sizeof *s->latest);
+			memcpy(s->longest, old.longest, (size_t)s->n * sizeof *s->longest);
 		}
 	}
 	memmove(&s->lives[at + 1], &s->lives[at], (size_t)(s->n - at) * sizeof *s->lives);
 	s->lives[at] = *life;
 	s->n++;
 	for (int i = at; i < s->n; i++) {
-		int to = s->lives[i].to, before = i ? s->latest[i - 1] : to;
-		s->latest[i] = to > before ? to : before;
-	}
-}
-
-static void
-merge(Lives *l, Shared *into, const Shared *from)
-{
-	for (int i = 0; i < from->n; i++) {
-		put(l->arena, into, &from->lives[i]);
-		l->shared[from->lives[i].value->id] = into;
+		int before = i ? s->longest[i - 1] : i;
+		s->longest[i] = s->lives[i].to > s->lives[before].to ? i : before;
 	}
 }
 
 bool
 lives_join(Lives *l, const Value *x, const Value *y)
 {
-	Shared *a = l->shared[x->id], *b = l->shared[y->id];
+	Shared *into = l->shared[x->id], *from = l->shared[y->id];
 
-	if (!a || !b)
+	if (!into || !from)
 		return false;
-	if (a->n < b->n) {
-		Shared *larger = b;
-		b = a;
-		a = larger;
+	if (into->n < from->n) {
+		Shared *larger = from;
+		from = into;
+		into = larger;
 	}
-	if (a == b)
+	if (into == from)
 		return true;
 	if (type_bytes(&x->type) != type_bytes(&y->type))
 		return false;
-	for (int i = 0; i < b->n; i++)
-		if (conflicts(l, a, &b->lives[i]))
+	for (int i = 0; i < from->n; i++)
+		if (conflicts(l, into, &from->lives[i]))
 			return false;
-	merge(l, a, b);
+	for (int i = 0; i < from->n; i++) {
+		put(l->arena, into, &from->lives[i]);
+		l->shared[from->lives[i].value->id] = into;
+	}
 	return true;
-}
-
-/* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
-static bool
-is_wanted(const Value *v, const Life *life)
-{
-	const Op *op = v->def ? v->def : v->block->parent;
-
-	return life->to > life->from || !op || op->kind != (v->def ? O_sort : O_if);
 }
 
 static void
@@ -260,13 +222,17 @@ share(Value *v, void *data)
 {
 	Lives *l = data;
 	const Value *root = l->root[v->id];
+	const Life *life = &l->life[v->id];
+	const Op *op = v->def ? v->def : v->block->parent;
 
-	if (!root || !is_wanted(v, &l->life[v->id]))
+	/* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
+	bool needless = op && (v->def ? op->kind == O_sort : op_is_branch(op));
+	if (!root || (needless && life->to == life->from))
 		return;
 	if (!l->shared[root->id])
 		l->shared[root->id] = NEW(l->arena, Shared);
 	l->shared[v->id] = l->shared[root->id];
-	put(l->arena, l->shared[v->id], &l->life[v->id]);
+	put(l->arena, l->shared[v->id], life);
 }
 
 Lives *
@@ -307,25 +273,25 @@ lives_pairs(const Lives *l, int *n)
 	*n = 0;
 	for (int s = 0; s < l->n; s++) {
 		Op *op = l->step[s];
-		for (int i = 0; op->kind == O_while && i < op->noperands; i++)
+		for (int i = 0; op_is_loop(op) && i < op->noperands; i++)
 			if (!loop_hands_on(op, i))
 				add_pair(l, &pairs, n, op->bodies[1]->last, i,
 					op->bodies[1]->params[i]);
 	}
 	for (int s = 0; s < l->n; s++) {
 		Op *op = l->step[s], *parent = op->block->parent;
-		bool branch = op->kind == O_return && parent && parent->kind == O_if;
+		bool branch = op == op->block->last && parent && op_is_branch(parent);
 		for (int i = 0; branch && i < op->noperands; i++)
 			add_pair(l, &pairs, n, op, i, parent->results[i]);
 	}
 	for (int s = 0; s < l->n; s++) {
 		Op *op = l->step[s];
-		for (int i = 0; op->kind == O_while && i < op->noperands; i++)
+		for (int i = 0; op_is_loop(op) && i < op->noperands; i++)
 			if (!loop_hands_on(op, i))
 				add_pair(l, &pairs, n, op, i, op->bodies[1]->params[i]);
 		if (op_base(op) >= 0)
 			add_pair(l, &pairs, n, op, op_base(op), op->results[0]);
-		for (int i = 0; op->kind == O_fusion && op->nresults > 1 && i < 2; i++)
+		for (int i = 0; op_is_fusion(op) && op->nresults > 1 && i < 2; i++)
 			add_pair(l, &pairs, n, op, i, op->results[i]);
 	}
 	return pairs;

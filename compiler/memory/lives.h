@@ -17,7 +17,7 @@ typedef struct Life {
 /* Values of one buffer, in the order in which they are written. */
 typedef struct Shared {
 	Life *lives;
-	int *latest; /* the last step of lives[0] to lives[i] */
+	int *longest; /* which of lives[0] to lives[i] is there longest */
 	int n, room;
 } Shared;
 
@@ -52,8 +52,6 @@ typedef struct Pair {
 	Value *with;
 } Pair;
 Pair *lives_pairs(const Lives *l, int *n);
-/* Does it change a part of operand 0? */
-bool op_changes(const Op *op);
 /* The operand of which a fusion or an exchange changes a part; -1: none. */
 int op_base(const Op *op);
 

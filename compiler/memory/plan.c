@@ -40,23 +40,6 @@ join_dying(Lives *l, const Op *op)
 				break;
 }
 
-static Lives *
-find_sharing(Module *m)
-{
-	Lives *l = lives_find(m, m->arena);
-	int n;
-	const Pair *pairs = lives_pairs(l, &n);
-
-	for (int i = 0; i < n; i++) {
-		const Value *x = pairs[i].op->operands[pairs[i].i];
-		if (!lives_join(l, x, pairs[i].with))
-			die("%s and %s cannot share a buffer", x->name, pairs[i].with->name);
-	}
-	for (int i = 0; i < l->n; i++)
-		join_dying(l, l->step[i]);
-	return l;
-}
-
 static int
 by_first(const void *a, const void *b)
 {
@@ -78,7 +61,7 @@ add_buffer(Value *v, void *data)
 	Buffer b = {.value = v,
 		.bytes = type_bytes(&v->type),
 		.first = s->lives[0].from,
-		.last = s->latest[s->n - 1]};
+		.last = s->lives[s->longest[s->n - 1]].to};
 	APPEND(p->module->arena, p->buffers, p->n, b);
 }
 
@@ -100,32 +83,25 @@ find_buffers(Plan *p)
 	}
 }
 
-/* Sizes so far beyond any memory that sums of them could overflow. */
+/* False where sizes are so far beyond any memory that sums of them could overflow. */
 static bool
-is_absurd(Plan *p)
-{
-	int64_t sum = 0;
-
-	for (int i = 0; i < p->n; i++)
-		if (p->buffers[i].bytes > ABSURD || (sum += p->buffers[i].bytes) > ABSURD)
-			return true;
-	return false;
-}
-
-static void
 find_live(Plan *p)
 {
 	int n = p->lives->n + 3;
-	int64_t *change = NEW_ARRAY(p->module->arena, int64_t, n), live = 0;
+	int64_t *change = NEW_ARRAY(p->module->arena, int64_t, n), live = 0, sum = 0;
 
 	for (int i = 0; i < p->n; i++) {
-		change[p->buffers[i].first + 1] += p->buffers[i].bytes;
-		change[p->buffers[i].last + 2] -= p->buffers[i].bytes;
+		const Buffer *b = &p->buffers[i];
+		if (b->bytes > ABSURD || (sum += b->bytes) > ABSURD)
+			return false;
+		change[b->first + 1] += b->bytes;
+		change[b->last + 2] -= b->bytes;
 	}
 	for (int i = 0; i < n; i++) {
 		live += change[i];
 		p->live = live > p->live ? live : p->live;
 	}
+	return true;
 }
 
 /* ---- placement: largest first ------------------------------------------- */
@@ -274,31 +250,30 @@ place_in_order(Plan *p)
 	return total;
 }
 
-static void
-find_scratch(Plan *p)
-{
-	for (int i = 0; i < p->lives->n; i++) {
-		const Op *op = p->lives->step[i];
-		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
-		p->scratch = bytes > p->scratch ? bytes : p->scratch;
-	}
-}
-
 Plan *
 plan_build(Module *m)
 {
 	Plan *p = NEW(m->arena, Plan);
+	Lives *l = lives_find(m, m->arena);
+	int npairs;
+	const Pair *pairs = lives_pairs(l, &npairs);
 
+	for (int i = 0; i < npairs; i++) {
+		const Value *x = pairs[i].op->operands[pairs[i].i];
+		if (!lives_join(l, x, pairs[i].with))
+			die("%s and %s cannot share a buffer", x->name, pairs[i].with->name);
+	}
+	for (int i = 0; i < l->n; i++)
+		join_dying(l, l->step[i]);
 	p->module = m;
-	p->lives = find_sharing(m);
+	p->lives = l;
 	p->buffer_of = NEW_ARRAY(m->arena, int, m->nvalues + 1);
 	find_buffers(p);
-	if (is_absurd(p)) {
+	if (!find_live(p)) {
 		p->live = p->total = ABSURD;
 		p->uncounted = true;
 		return p;
 	}
-	find_live(p);
 	p->total = place_in_order(p);
 	if (p->n <= MANY_BUFFERS && p->total > p->live) {
 		int64_t swept = p->total;
@@ -306,7 +281,11 @@ plan_build(Module *m)
 		if (p->total > swept)
 			p->total = place_in_order(p);
 	}
-	find_scratch(p);
+	for (int i = 0; i < l->n; i++) {
+		const Op *op = l->step[i];
+		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;
+		p->scratch = bytes > p->scratch ? bytes : p->scratch;
+	}
 	return p;
 }
 
