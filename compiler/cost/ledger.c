@@ -13,6 +13,7 @@
  * as one, and of two branches the one that computes or moves more.
  */
 #include "cost/ledger.h"
+#include "ir/flow.h"
 
 Ledger *
 ledger_new(Module *m)
@@ -147,14 +148,12 @@ static void
 find_sources(const Sources *s, const Block *b)
 {
 	const Op *owner = b->parent;
+	bool loop = owner && op_is_loop(owner);
 
 	for (int i = 0; i < b->nparams; i++) {
-		bool carried =
-			owner && owner->kind == O_while && s->named[owner->results[i]->id];
-		const Value *outside =
-			owner ? owner->operands[i + (owner->kind == O_if)] : NULL;
-		set_source(s, b->params[i], outside);
-		if (carried)
+		Flow in = {.to = b->params[i]};
+		set_source(s, b->params[i], flow_next_to(&in) ? in.from : NULL);
+		if (loop && s->named[owner->results[i]->id])
 			s->ledger->sources[b->params[i]->id] = owner->results[i];
 	}
 	for (const Op *op = b->first; op; op = op->next) {
@@ -171,8 +170,8 @@ find_becomes(Ledger *l, const bool *named, const int *row, const Value *made)
 {
 	const Value *v = made;
 
-	if (made->def && made->def->kind == O_while)
-		v = made->def->bodies[1]->last->operands[made->index];
+	if (made->def && op_is_loop(made->def))
+		v = made->def->bodies[LOOP_BODY]->last->operands[made->index];
 	while (v && v->def && (v == made || !named[v->id])) {
 		if (op_communicates(v->def))
 			l->transfers[row[v->id]].becomes = made;
@@ -201,16 +200,6 @@ larger_of(Work a, Work b)
 	return a;
 }
 
-/* Of `times` runs; more bytes than 64 bits count are as many as they do. */
-static Work
-scaled(Work w, int64_t times)
-{
-	if (!mul_i64(w.wire_bytes, times, &w.wire_bytes))
-		w.wire_bytes = INT64_MAX;
-	w.flops *= (double)times;
-	return w;
-}
-
 static Work
 enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 {
@@ -233,26 +222,30 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 					.hops = cost.hops,
 				});
 		}
-		for (int i = 0; i < op->nbodies && op->kind != O_fusion; i++)
-			bodies = (op->kind == O_if ? larger_of : sum_of)(bodies,
+		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
+			bodies = (op_is_branch(op) ? larger_of : sum_of)(bodies,
 				enter_block(l, mesh, row, op->bodies[i]));
 		op_trips(op, &trips);
-		sum = sum_of(sum, sum_of(scaled(work, trips), bodies));
+		/* More bytes than 64 bits count are as many as they do. */
+		if (!mul_i64(work.wire_bytes, trips, &work.wire_bytes))
+			work.wire_bytes = INT64_MAX;
+		work.flops *= (double)trips;
+		sum = sum_of(sum, sum_of(work, bodies));
 	}
 	return sum;
 }
 
-static void
-enter_collectives(Module *m)
+const Ledger *
+module_ledger(Module *m)
 {
+	if (m->level < L_device || (m->ledger && m->ledger->level == m->level))
+		return m->ledger;
 	Ledger *l = ledger_new(m);
-	bool *named;
-	int *row; /* of a collective, by the id of its result */
-
 	module_number(m);
 	l->sources = NEW_ARRAY(m->arena, const Value *, m->nvalues + 1);
-	named = NEW_ARRAY(m->arena, bool, m->nvalues + 1);
-	row = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	bool *named = NEW_ARRAY(m->arena, bool, m->nvalues + 1);
+	int *row = NEW_ARRAY(m->arena, int, m->nvalues + 1); /* of a collective, by the id
+								of its result */
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value)
 			named[m->named[i].value->id] = true;
@@ -261,12 +254,5 @@ enter_collectives(Module *m)
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value)
 			find_becomes(l, named, row, m->named[i].value);
-}
-
-const Ledger *
-module_ledger(Module *m)
-{
-	if (m->level >= L_device && (!m->ledger || m->ledger->level != m->level))
-		enter_collectives(m);
-	return m->ledger;
+	return l;
 }

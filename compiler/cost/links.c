@@ -84,23 +84,6 @@ wires_of(const Mesh *mesh, const AxisList *axes)
 
 /* ---- permutes, link by link ---------------------------------------------- */
 
-static AxisLinks
-axis_links(Arena *arena, const Mesh *mesh, AxisRef axis, int64_t stride, int64_t n)
-{
-	Wires w = wires_of(mesh, &(AxisList){1, {axis}});
-	int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
-
-	return (AxisLinks){
-		.size = axis.size,
-		.stride = stride,
-		.ring = w.ring,
-		.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
-		.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
-		.up = NEW_ARRAY(arena, double, n + 1),
-		.down = NEW_ARRAY(arena, double, n + 1),
-	};
-}
-
 Links
 links_new(Arena *arena, const Mesh *mesh, const AxisList *axes)
 {
@@ -108,8 +91,19 @@ links_new(Arena *arena, const Mesh *mesh, const AxisList *axes)
 	int64_t stride = 1;
 
 	for (int i = axes->n - 1; i >= 0; i--) {
-		links.axis[i] = axis_links(arena, mesh, axes->a[i], stride, links.n);
-		stride *= axes->a[i].size;
+		AxisRef axis = axes->a[i];
+		Wires w = wires_of(mesh, &(AxisList){1, {axis}});
+		int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
+		links.axis[i] = (AxisLinks){
+			.size = axis.size,
+			.stride = stride,
+			.ring = w.ring,
+			.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
+			.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
+			.up = NEW_ARRAY(arena, double, links.n + 1),
+			.down = NEW_ARRAY(arena, double, links.n + 1),
+		};
+		stride *= axis.size;
 	}
 	return links;
 }
@@ -146,31 +140,24 @@ load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
 	return is_up ? up : down;
 }
 
-static void
-load_way(Links *links, int64_t from, int64_t to, double bytes)
-{
-	int64_t hops = 0;
-	double latency = 0;
-
-	for (int i = 0; i < links->naxes; i++) {
-		AxisLinks *x = &links->axis[i];
-		int64_t digit = from / x->stride % x->size;
-		int64_t wanted = to / x->stride % x->size;
-		int64_t way = load_axis(x, from, digit, wanted, bytes);
-		hops += way;
-		latency += (double)way * x->latency;
-		from += (wanted - digit) * x->stride;
-	}
-	links->hops = hops > links->hops ? hops : links->hops;
-	links->latency = latency > links->latency ? latency : links->latency;
-}
-
 void
 links_permute(Links *links, const int64_t *source, double bytes)
 {
-	for (int64_t i = 0; i < links->n; i++)
-		if (source[i] >= 0)
-			load_way(links, source[i], i, bytes);
+	for (int64_t i = 0; i < links->n; i++) {
+		int64_t hops = 0, from = source[i];
+		double latency = 0;
+		for (int k = 0; k < links->naxes && source[i] >= 0; k++) {
+			AxisLinks *x = &links->axis[k];
+			int64_t digit = from / x->stride % x->size;
+			int64_t wanted = i / x->stride % x->size;
+			int64_t way = load_axis(x, from, digit, wanted, bytes);
+			hops += way;
+			latency += (double)way * x->latency;
+			from += (wanted - digit) * x->stride;
+		}
+		links->hops = hops > links->hops ? hops : links->hops;
+		links->latency = latency > links->latency ? latency : links->latency;
+	}
 }
 
 static double

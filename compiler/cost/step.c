@@ -10,6 +10,7 @@
  */
 #include <math.h>
 #include "cost/cost.h"
+#include "ir/flow.h"
 
 /* ---- work ------------------------------------------------------------------- */
 
@@ -22,16 +23,12 @@ seen(const Op *op, const Type *operands, int i)
 static double
 op_flops(const Op *op, const Type *operands, const Type *result)
 {
-	double elements = (double)type_elements(result);
+	double flops = (double)type_elements(result) * ops[op->kind].flops;
+	const Ints *summed = op_ints(op, op_is_product(op) ? A_lhs_contract : A_dims);
 
-	if (op->kind == O_reduce)
-		return (double)type_elements(seen(op, operands, 0));
-	if (op->kind != O_dot)
-		return elements * ops[op->kind].flops;
-	const Ints *contract = op_ints(op, A_lhs_contract);
-	for (int i = 0; i < contract->n; i++)
-		elements *= (double)seen(op, operands, 0)->dims[contract->v[i]];
-	return 2 * elements;
+	for (int i = 0; flops > 0 && i < summed->n; i++)
+		flops *= (double)seen(op, operands, 0)->dims[summed->v[i]];
+	return flops;
 }
 
 /* ---- time ------------------------------------------------------------------- */
@@ -54,50 +51,29 @@ kernel_cost(const Mesh *mesh, double hbm_bytes)
 	return c;
 }
 
-/* What a collective reads and writes goes at the pace of the links. */
-static void
-add_links(StepCost *c, const Mesh *mesh, const Op *op, double bytes)
-{
-	const Ints *source = op_ints(op, A_source);
-
-	c->wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
-	c->seconds = 0;
-	add_term(c, BOUND_links,
-		source->n ? permute_seconds(mesh, op->axes, source->v, bytes, &c->hops)
-			  : collective_seconds(mesh, op->kind, op->axes, bytes));
-}
-
 /* ---- fusions ----------------------------------------------------------------- */
 
-/* How many elements its root stores: of a tensor that is changed, a part. */
-static double
-stored_elements(const Op *op, const Op *root)
-{
-	const Value *part = op->results[0];
-
-	if (root && root->kind == O_dynamic_update_slice)
-		part = root->operands[1];
-	if (root && root->kind == O_scatter_add)
-		part = root->operands[2];
-	return (double)type_elements(&part->type);
-}
-
 /*
- * One pass over memory: what is stored, and of each operand as much as the loops
- * can read.  The inside of a pad is stored twice.
+ * One pass over memory: what is stored, of a tensor that is changed a part, and of
+ * each operand as much as the loops can read.  The inside of a pad is stored twice.
+ *
+ *   y = fusion(x): reduce(x), dimensions={1}, x f32[8,64]     reads 512, stores 8 numbers
  */
 static StepCost
 fusion_cost(const Mesh *mesh, const Op *op)
 {
 	const Block *body = op->bodies[0];
 	const Op *root = body->last->operands[0]->def;
-	double stored = stored_elements(op, root), turns = stored, bytes = 0, flops = 0;
+	const Value *part = root && op_changes(root) ? root->operands[op_changed_part(root)]
+						     : op->results[0];
+	double stored = (double)type_elements(&part->type), turns = stored;
+	double bytes = 0, flops = 0;
 
-	if (root && root->kind == O_dot)
+	if (root && op_is_product(root))
 		return step_cost(mesh, root, NULL, NULL);
-	for (const Op *inside = body->first; inside->kind != O_return; inside = inside->next) {
+	for (const Op *inside = body->first; inside != body->last; inside = inside->next) {
 		double elements = 0;
-		if (inside->kind == O_reduce)
+		if (op_has(inside, A_combiner))
 			elements = (double)type_elements(&inside->operands[0]->type);
 		turns = elements > turns ? elements : turns;
 		flops += op_flops(inside, NULL, &inside->results[0]->type);
@@ -122,7 +98,7 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	const Target *target = mesh->target;
 	StepCost c = {0};
 
-	if (op->kind == O_fusion)
+	if (op_is_fusion(op))
 		return fusion_cost(mesh, op);
 	if (!op->nresults || op->nbodies)
 		return c;
@@ -133,14 +109,22 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 		bytes += (double)type_bytes(seen(op, operands, i));
 	c = kernel_cost(mesh, bytes);
 	c.flops = op_flops(op, operands, result);
-	if (op->kind == O_dot)
+	const Type *first = op->noperands ? seen(op, operands, 0) : result;
+	if (op_is_product(op)) {
+		bool bytes_only = dtypes[first->dtype].bytes == 1;
 		add_term(&c, BOUND_matrix,
-			c.flops
-				/ (dtypes[seen(op, operands, 0)->dtype].bytes == 1
-						? target->int8_flops
-						: target->bf16_flops));
-	if (op_communicates(op))
-		add_links(&c, mesh, op, (double)type_bytes(seen(op, operands, 0)));
+			c.flops / (bytes_only ? target->int8_flops : target->bf16_flops));
+	}
+	if (op_communicates(op)) {
+		/* What it reads and writes goes at the pace of the links. */
+		const Ints *source = op_ints(op, A_source);
+		bytes = (double)type_bytes(first);
+		c.wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
+		c.seconds = 0;
+		add_term(&c, BOUND_links,
+			source->n ? permute_seconds(mesh, op->axes, source->v, bytes, &c.hops)
+				  : collective_seconds(mesh, op->kind, op->axes, bytes));
+	}
 	return c;
 }
 

@@ -454,6 +454,7 @@ typedef struct OpInfo {
 	int operands;
 	uint32_t attrs;
 	bool pointwise, leaf, blocked;
+	bool product; /* of matrices */
 	bool renames; /* the same elements in the same order, by another shape */
 	bool many;    /* results, any number of them */
 	Where where;
@@ -461,6 +462,7 @@ typedef struct OpInfo {
 	int bodies; /* blocks it owns */
 	PartialKind partial;
 	int flops;
+	int weight; /* of one element, roughly: of a sum 1, of what a library computes 8 */
 	const char *float_c, *int_c, *doc;
 } OpInfo;
 extern const OpInfo ops[OP_COUNT];
@@ -480,6 +482,13 @@ static inline bool
 op_communicates(const Op *op)
 {
 	return collectives[op->kind].turns > 0;
+}
+
+/* It runs on the matrix unit, and in a library. */
+static inline bool
+op_is_product(const Op *op)
+{
+	return ops[op->kind].product;
 }
 
 /* A buffer stays where it is and has another shape. */

@@ -36,6 +36,10 @@ const OpInfo ops[OP_COUNT] = {
 		.leaf = IS(rule_fn, leaf), \
 		.blocked = IS(rule_fn, blocked), \
 		.renames = IS(rule_fn, reshape), \
+		.product = IS(rule_fn, dot), \
+		.weight = __builtin_strchr(float_text, '(') ? 8 \
+			: IS(id, div)			    ? 4 \
+							    : 1, \
 		.where = WHERE_##where_id, \
 		.run = BODIES_##run_id, \
 		.bodies = COUNT(run_id), \
