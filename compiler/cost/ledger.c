@@ -125,7 +125,7 @@ moved_axes(const Op *op)
 static const Value *
 moved_operand(const Op *op)
 {
-	bool moves = ops[op->kind].partial == PARTIAL_move || op->kind == O_dynamic_slice
+	bool moves = ops[op->kind].partial == PARTIAL_move || op_takes_part(op)
 		|| op_communicates(op);
 
 	return moves && op->noperands ? op->operands[0] : NULL;
