@@ -75,31 +75,29 @@ outputs_explain(CommandLine *line, const char *name)
 
 /* ---- where they go ------------------------------------------------------- */
 
-/* Its directory and the name in that; false: there is none. */
+/* A regular file; what does not exist yet is known by its directory and its name in
+   that.  False: neither. */
 static bool
-find_place(Session *s, const char *path, struct stat *directory, const char **name)
+find_place(Session *s, const char *path, struct stat *at, const char **name)
 {
 	const char *slash = strrchr(path, '/');
 
+	*name = "";
+	if (stat(path, at) == 0)
+		return S_ISREG(at->st_mode);
 	*name = slash ? slash + 1 : path;
-	return stat(slash ? arena_strndup(s->arena, path, (size_t)(slash - path) + 1) : ".",
-		       directory)
+	return stat(slash ? arena_strndup(s->arena, path, (size_t)(slash - path) + 1) : ".", at)
 		== 0;
 }
 
-/* Of regular files; one that does not exist yet is known by its place. */
 static bool
 same_file(Session *s, const char *a, const char *b)
 {
 	struct stat of_a, of_b;
-	const char *name_a = "", *name_b = "";
-	bool has_a = stat(a, &of_a) == 0, has_b = stat(b, &of_b) == 0;
+	const char *name_a, *name_b;
 
-	if (has_a != has_b || (has_a && !S_ISREG(of_a.st_mode)))
-		return false;
-	if (!has_a && !(find_place(s, a, &of_a, &name_a) && find_place(s, b, &of_b, &name_b)))
-		return false;
-	return of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino
+	return find_place(s, a, &of_a, &name_a) && find_place(s, b, &of_b, &name_b)
+		&& of_a.st_dev == of_b.st_dev && of_a.st_ino == of_b.st_ino
 		&& strcmp(name_a, name_b) == 0;
 }
 

@@ -100,7 +100,8 @@ typedef struct Nest {
 	const Node *copied; /* the root, if its bits are only moved: it is not loaded */
 	int inner_depth;    /* from which values stand in the inner loops */
 	int64_t row_elements, kept_elements;
-	bool *kept; /* by node id: has a scratch row */
+	const char *row_index; /* among those of a row of scratch */
+	bool *kept;	       /* by node id: has a scratch row */
 	int stage;
 	bool *needed; /* by node id: in the loops being printed */
 	const Node **reduced;

@@ -123,6 +123,8 @@ declare(Nest *n, const Node *x)
 	DType d = x->value ? x->value->type.dtype : D_i64;
 	Arena *a = n->arena;
 
+	if (x == n->copied)
+		return;
 	for (int i = 0; i < x->nargs; i++)
 		args[i] = argument(n, x->args[i]);
 	switch (x->kind) {
@@ -162,19 +164,6 @@ declare(Nest *n, const Node *x)
 		return; /* written where it is used; what is reduced has an accumulator */
 	}
 	line(n, "const %s t%d = %s;", node_type(x), x->id, value);
-}
-
-static const char *
-row_index(const Nest *n)
-{
-	Affine index = {0};
-	int64_t stride = 1;
-
-	for (int p = n->k->norder - 1; p >= n->k->outer; p--) {
-		index.coef[n->k->order[p]] = stride;
-		stride *= extent_of(n, p);
-	}
-	return affine(n, &index, false);
 }
 
 /* ---- what a stage needs ------------------------------------------------- */
@@ -295,11 +284,11 @@ declare_needed(Nest *n, int first, int last)
 	for (const Node *x = n->k->nodes; x; x = x->next) {
 		bool kept = n->kept[x->id] && x->stage < n->stage;
 		int depth = kept ? n->k->norder : x->depth;
-		if (!n->needed[x->id] || depth < first || depth > last || x == n->copied)
+		if (!n->needed[x->id] || depth < first || depth > last)
 			continue;
 		if (kept)
 			line(n, "const %s t%d = row%d[%s];", node_type(x), x->id, x->id,
-				row_index(n));
+				n->row_index);
 		else
 			declare(n, x);
 	}
@@ -310,7 +299,7 @@ static void
 declare_row(Nest *n, int depth, int stage)
 {
 	for (const Node *x = n->k->nodes; x; x = x->next)
-		if (x->depth == depth && x->stage == stage && x != n->copied)
+		if (x->depth == depth && x->stage == stage)
 			declare(n, x);
 }
 
@@ -351,7 +340,7 @@ print_inner(Nest *n, int position)
 			accumulate(n, x, accumulator(n, x, n->lane), argument(n, x->args[0]),
 				"");
 		if (n->kept[x->id] && x->stage == n->stage)
-			line(n, "row%d[%s] = t%d;", x->id, row_index(n), x->id);
+			line(n, "row%d[%s] = t%d;", x->id, n->row_index, x->id);
 	}
 	if (n->stage == k->stages && !k->row_result)
 		store_result(n);
@@ -522,14 +511,18 @@ kernel_body(Nest *n)
 	const Kernel *k = n->k;
 	bool columns = is_columns(n), scan = k->kind == KERNEL_scan;
 	int rows = columns ? k->outer - 1 : k->outer;
+	Affine in_row = {0};
 
 	n->needed = NEW_ARRAY(n->arena, bool, k->nnodes + 1);
 	n->kept = NEW_ARRAY(n->arena, bool, k->nnodes + 1);
 	n->lane = "";
 	n->inner_depth = k->outer + 1;
 	n->row_elements = 1;
-	for (int p = k->outer; p < k->norder; p++)
+	for (int p = k->norder - 1; p >= k->outer; p--) {
+		in_row.coef[k->order[p]] = n->row_elements;
 		n->row_elements *= extent_of(n, p);
+	}
+	n->row_index = affine(n, &in_row, false);
 	if (k->kind == KERNEL_map && k->root->kind == NODE_load)
 		n->copied = k->root;
 	if (k->kind == KERNEL_scatter) {

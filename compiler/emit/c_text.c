@@ -3,7 +3,6 @@
  * user's text, constants, and one element of each op, from its row in
  * ops.def.  f16 and bf16 are computed in float and rounded after every op.
  */
-#include <ctype.h>
 #include <math.h>
 #include <string.h>
 #include "emit/c.h"
@@ -135,42 +134,26 @@ c_constant(Arena *a, DType d, int64_t payload)
 
 /* ---- ops ---------------------------------------------------------------- */
 
-static bool
-is_word(char c)
-{
-	return isalnum((unsigned char)c) || c == '_';
-}
-
 /* A row's text with a, b, c replaced by the arguments, $ by the dtype. */
 static const char *
 substitute(Arena *a, const char *row, const char *const *args, DType d)
 {
 	Text t = {0};
 
-	for (const char *s = row; *s; s++) {
-		bool alone = (s == row || !is_word(s[-1])) && !is_word(s[1]);
-		if (*s == '$')
+	for (size_t n; *row; row += n) {
+		n = strspn(row, "abcdefghijklmnopqrstuvwxyz0123456789_");
+		if (n == 1 && *row >= 'a' && *row <= 'c')
+			text_add(&t, args[*row - 'a']);
+		else if (n)
+			text_addn(&t, row, n);
+		else if (*row == '$')
 			text_add(&t, compute_name(d));
-		else if (alone && *s >= 'a' && *s <= 'c')
-			text_add(&t, args[*s - 'a']);
 		else
-			text_addn(&t, s, 1);
+			text_addn(&t, row, 1);
+		n += !n;
 	}
 	return text_take(&t, a);
 }
-static const char *
-c_convert(Arena *a, DType from, DType to, const char *x)
-{
-	const char *name = dtypes[to].name;
-
-	if (from == to)
-		return x;
-	if (is_half(to) && !strcmp(compute_name(from), "f32"))
-		return c_rounded(a, to, x);
-	x = arena_printf(a, "shdrt_%s_from_%s(%s)", name, compute_name(from), x);
-	return c_load(a, to, x);
-}
-
 /* -ffp-contract is off, int wraps (-fwrapv); narrow ones are cut back. */
 const char *
 c_pointwise(Arena *a, const Op *op, const char *const *args)
@@ -179,9 +162,15 @@ c_pointwise(Arena *a, const Op *op, const char *const *args)
 	DType d = op->results[0]->type.dtype;
 	DType of = op->operands[op->noperands - 1]->type.dtype; /* 0 may only choose */
 	const char *row = dtype_is_float(of) ? ops[op->kind].float_c : ops[op->kind].int_c;
+	const char *to = dtypes[d].name, *from = compute_name(of);
 
-	if (op->kind == O_convert)
-		return c_convert(a, of, d, args[0]);
+	if (op->kind == O_convert) {
+		if (of == d)
+			return args[0];
+		if (is_half(d) && !strcmp(from, "f32"))
+			return c_rounded(a, d, args[0]);
+		return c_load(a, d, arena_printf(a, "shdrt_%s_from_%s(%s)", to, from, args[0]));
+	}
 	if (op_has(op, A_direction))
 		return arena_printf(a, "%s %s %s", args[0], signs[op_int(op, A_direction)],
 			args[1]);
