@@ -215,33 +215,6 @@ parse_option(CommandLine *line, int argc, char **argv, int *i)
 	return take_value(line, option, value);
 }
 
-static bool
-parse_words(CommandLine *line, int argc, char **argv)
-{
-	Options *o = line->options;
-
-	for (int i = 1; i < argc; i++) {
-		char *word = argv[i];
-
-		if (strcmp(word, "--") == 0) {
-			o->have_arguments = true;
-			o->arguments = (const char **)&argv[i + 1];
-			o->narguments = argc - i - 1;
-			return true;
-		}
-		if (word[0] == '-' && word[1]) {
-			if (!parse_option(line, argc, argv, &i))
-				return false;
-		} else if (o->input) {
-			return usage(line->session, "one program at a time: '%s' and '%s'",
-				o->input, word);
-		} else {
-			o->input = word;
-		}
-	}
-	return true;
-}
-
 /* ---- together ------------------------------------------------------------ */
 
 static bool
@@ -323,10 +296,25 @@ options_parse(Session *s, int argc, char **argv, Options *o)
 #include "options.def"
 	};
 	CommandLine line = {s, o, rows, sizeof rows / sizeof *rows};
-	bool good;
+	bool good = true;
 
 	o->build.optimize = 2;
-	good = parse_words(&line, argc, argv) && check_together(&line);
+	for (int i = 1; i < argc && good && !o->have_arguments; i++) {
+		const char *word = argv[i];
+
+		if (strcmp(word, "--") == 0) {
+			o->have_arguments = true;
+			o->arguments = (const char **)&argv[i + 1];
+			o->narguments = argc - i - 1;
+		} else if (word[0] == '-' && word[1]) {
+			good = parse_option(&line, argc, argv, &i);
+		} else if (o->input) {
+			good = usage(s, "one program at a time: '%s' and '%s'", o->input, word);
+		} else {
+			o->input = word;
+		}
+	}
+	good = good && check_together(&line);
 	s->width = terminal_width();
 	s->json = o->format == FORMAT_json;
 	s->color = is_colored(o->color, 2);

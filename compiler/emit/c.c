@@ -11,8 +11,6 @@
  * Requires L_fused and its plan.  Nothing the user wrote becomes anything
  * but a string or a comment.
  */
-#include <math.h>
-#include <string.h>
 #include "emit/c.h"
 #include "ir/flow.h"
 #include "cost/cost.h"

@@ -10,7 +10,6 @@
  *
  * A function is never called by its symbol, which might be one of ours.
  */
-#include <string.h>
 #include "emit/c.h"
 
 static void

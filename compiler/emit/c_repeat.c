@@ -181,12 +181,6 @@ layers_at(const Repeats *r, int i)
 
 /* ---- numbers ------------------------------------------------------------------ */
 
-static int64_t
-number(const Columns *columns, int row, int column)
-{
-	return columns->v[column * columns->rows + row];
-}
-
 /* Columns that do not advance evenly are looked up; equal ones once. */
 static Columns
 layer_columns(const Repeats *r, const Layers *l)
@@ -264,8 +258,8 @@ print_chunk(const Repeats *r, int i, const Columns *columns, int *column)
 			continue;
 		while (s[k] != END)
 			k++;
-		long long first = number(columns, 0, *column);
-		long long step = number(columns, 1, *column) - first;
+		const int64_t *v = &columns->v[*column * columns->rows];
+		long long first = v[0], step = v[1] - v[0];
 		int table = columns->table[(*column)++];
 		if (table >= 0)
 			text_printf(t, "at[%d]", table);
@@ -299,7 +293,7 @@ print_layers(const Repeats *r, const Layers *l)
 				text_printf(t, "\n%s\t\t", indent);
 			else if (i)
 				text_add(t, " ");
-			text_printf(t, "%lld%s", (long long)number(&columns, row, c),
+			text_printf(t, "%lld%s", (long long)columns.v[c * columns.rows + row],
 				++i < ntable ? "," : "},\n");
 		}
 	}
