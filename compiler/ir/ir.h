@@ -148,6 +148,8 @@ bool placement_same(const Placement *a, const Placement *b);  /* everything */
 AxisList placement_dim(const Placement *p, int dim);
 AxisList placement_replicated(const Placement *p);
 AxisList placement_unreduced(const Placement *p);
+/* All that splits or sums: of dims 0 to rank - 1, then, as dim `rank`, unreduced. */
+AxisList placement_axes(const Placement *p, int dim);
 void placement_set_dim(Placement *p, int dim, const AxisList *axes);
 void placement_set_replicated(Placement *p, const AxisList *axes);
 void placement_set_unreduced(Placement *p, const AxisList *axes, Combiner c);

@@ -79,6 +79,12 @@ replace_section(Placement *p, int which, int old, const AxisList *axes)
 	memcpy(p->pieces + start, axes->a, (size_t)axes->n * sizeof p->pieces[0]);
 }
 
+AxisList
+placement_axes(const Placement *p, int dim)
+{
+	return dim < p->rank ? placement_dim(p, dim) : placement_unreduced(p);
+}
+
 void
 placement_set_dim(Placement *p, int dim, const AxisList *axes)
 {

@@ -137,18 +137,6 @@ typedef struct Window {
 	int64_t *table;		/* [ways], a number of each device */
 } Window;
 
-static int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static int64_t
-greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* The shard of which device r gets the block; -1: it needs none. */
 static int64_t
 sender(const Window *w, int64_t r)

@@ -36,13 +36,10 @@ put_axes(Text *t, const AxisList *l)
 static void
 put_placement(Text *t, const Placement *placement)
 {
-	AxisList unreduced = placement_unreduced(placement);
-
-	for (int d = 0; d < placement->rank; d++) {
-		AxisList l = placement_dim(placement, d);
+	for (int d = 0; d <= placement->rank; d++) {
+		AxisList l = placement_axes(placement, d);
 		put_axes(t, &l);
 	}
-	put_axes(t, &unreduced);
 	put(t, placement->combiner);
 }
 

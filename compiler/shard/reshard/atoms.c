@@ -27,25 +27,16 @@ boundary_add(Boundaries *b, int64_t at)
 }
 
 static void
-boundaries_of_list(Boundaries *b, const AxisList *l, int axis)
-{
-	for (int i = 0; i < l->n; i++)
-		if (l->a[i].axis == axis) {
-			boundary_add(b, l->a[i].pre);
-			boundary_add(b, (int64_t)l->a[i].pre * l->a[i].size);
-		}
-}
-
-static void
 boundaries_of(Boundaries *b, const Placement *p, int axis)
 {
-	AxisList unreduced = placement_unreduced(p);
-
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
-		boundaries_of_list(b, &l, axis);
+	for (int d = 0; d <= p->rank; d++) {
+		AxisList l = placement_axes(p, d);
+		for (int i = 0; i < l.n; i++)
+			if (l.a[i].axis == axis) {
+				boundary_add(b, l.a[i].pre);
+				boundary_add(b, (int64_t)l.a[i].pre * l.a[i].size);
+			}
 	}
-	boundaries_of_list(b, &unreduced, axis);
 }
 
 bool
@@ -61,27 +52,17 @@ axis_cuts_nest(int axis, const Placement *from, const Placement *to)
 	return true;
 }
 
-static bool
-covers(const AxisList *l, AxisRef a)
-{
-	for (int i = 0; i < l->n; i++)
-		if (axis_contains(l->a[i], a))
-			return true;
-	return false;
-}
-
+/* Is the atom among what this placement does not share with the other? */
 static bool
 differs_in(const Search *s, const Placement *p, AxisRef a)
 {
-	AxisList unreduced = placement_unreduced(p);
-
-	if (covers(&unreduced, a))
-		return true;
-	for (int d = 0; d < p->rank; d++) {
-		AxisList all = placement_dim(p, d);
-		AxisList rest = axes_drop_prefix(&all, &s->prefix[d]);
-		if (covers(&rest, a))
-			return true;
+	for (int d = 0; d <= p->rank; d++) {
+		AxisList l = placement_axes(p, d);
+		if (d < p->rank)
+			l = axes_drop_prefix(&l, &s->prefix[d]);
+		for (int i = 0; i < l.n; i++)
+			if (axis_contains(l.a[i], a))
+				return true;
 	}
 	return false;
 }

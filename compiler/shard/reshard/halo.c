@@ -9,50 +9,7 @@
 #include "cost/links.h"
 #include "shard/reshard/halo.h"
 
-/* ---- which dims ------------------------------------------------------- */
-
-static bool
-slice_moves(const Op *op, int dim, int64_t size)
-{
-	return op_ints(op, A_start)->v[dim] || op_ints(op, A_limit)->v[dim] != size
-		|| op_ints(op, A_stride)->v[dim] > 1;
-}
-
-static bool
-pad_moves(const Op *op, int dim, int64_t size)
-{
-	(void)size;
-	return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
-}
-
-static bool
-concatenate_moves(const Op *op, int dim, int64_t size)
-{
-	(void)size;
-	return op_int(op, A_dim) == dim;
-}
-
-static bool
-reverse_moves(const Op *op, int dim, int64_t size)
-{
-	(void)size;
-	return ints_contain(op_ints(op, A_dims), dim);
-}
-
-static bool
-roll_moves(const Op *op, int dim, int64_t size)
-{
-	(void)size;
-	return op_int(op, A_along) == dim;
-}
-
 /* ---- where things lie ------------------------------------------------- */
-
-static int64_t
-greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
 
 static int64_t
 modulo(int64_t a, int64_t n)
@@ -75,13 +32,6 @@ first_shard(const Halo *h, const HaloPart *part, int64_t r)
 	return greater(0, (r * h->width * h->apart - part->base) / part->rows);
 }
 
-/* The first device whose window has a row of shard q or behind. */
-static int64_t
-first_window(const Halo *h, const HaloPart *part, int64_t q)
-{
-	return greater(0, halo_row(h, part, q) / h->width);
-}
-
 int64_t
 halo_start(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 {
@@ -96,7 +46,7 @@ halo_overlap(const Halo *h, const HaloPart *part, int64_t q, int64_t r)
 
 	if (q < 0 || q >= h->ways || r < 0 || r >= h->ways)
 		return 0;
-	return greater(0, (shard_end < window_end ? shard_end : window_end) - begin);
+	return greater(0, lesser(shard_end, window_end) - begin);
 }
 
 /* ---- rounds of a window part ------------------------------------------ */
@@ -118,8 +68,8 @@ visit_pairs(const Halo *h, HaloPart *part, PairVisitor *visit)
 static void
 count_rounds(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 {
-	int64_t interval =
-		greater(q - first_shard(h, part, r), r - first_window(h, part, q)) + 1;
+	int64_t first_window = greater(0, halo_row(h, part, q) / h->width);
+	int64_t interval = greater(q - first_shard(h, part, r), r - first_window) + 1;
 
 	if (q == r)
 		part->own = greater(part->own, halo_overlap(h, part, q, r));
@@ -135,20 +85,6 @@ add_to_round(const Halo *h, HaloPart *part, int64_t q, int64_t r)
 	HaloRound *round = &part->rounds[modulo(q - r, part->nrounds)];
 	round->rows = greater(round->rows, halo_overlap(h, part, q, r));
 	round->source[r] = q;
-}
-
-static void
-plan_rounds(Arena *a, const Halo *h, HaloPart *part)
-{
-	visit_pairs(h, part, count_rounds);
-	part->rounds = NEW_ARRAY(a, HaloRound, part->nrounds + 1);
-	for (int i = 0; i < part->nrounds; i++) {
-		int64_t *source = NEW_ARRAY(a, int64_t, h->ways);
-		for (int64_t r = 0; r < h->ways; r++)
-			source[r] = -1; /* nobody */
-		part->rounds[i].source = source;
-	}
-	visit_pairs(h, part, add_to_round);
 }
 
 static HaloPart *
@@ -228,7 +164,6 @@ plan_roll(Arena *a, Halo *h, const Op *op, const Type *shards)
 
 typedef struct Mover {
 	OpKind kind;
-	bool (*moves)(const Op *op, int dim, int64_t size);
 	void (*plan)(Arena *a, Halo *h, const Op *op, const Type *shards);
 } Mover;
 
@@ -236,11 +171,8 @@ static const Mover *
 mover(OpKind kind)
 {
 	static const Mover movers[] = {
-		{O_slice, slice_moves, plan_slice},
-		{O_pad, pad_moves, plan_pad},
-		{O_concatenate, concatenate_moves, plan_concatenate},
-		{O_roll, roll_moves, plan_roll},
-		{O_reverse, reverse_moves, NULL},
+		{O_slice, plan_slice}, {O_pad, plan_pad}, {O_concatenate, plan_concatenate},
+		{O_roll, plan_roll}, {O_reverse, NULL}, /* one exchange mirrors all dims */
 	};
 
 	for (size_t i = 0; i < sizeof movers / sizeof movers[0]; i++)
@@ -255,12 +187,19 @@ halo_kind(OpKind kind)
 	return mover(kind) != NULL;
 }
 
+/* What the op's attributes say of the dim. */
 bool
 halo_moves(const Op *op, int dim, int64_t size)
 {
-	const Mover *how = mover(op->kind);
-
-	return how && how->moves(op, dim, size);
+	if (!halo_kind(op->kind))
+		return false;
+	if (op_has(op, A_start))
+		return op_ints(op, A_start)->v[dim] || op_ints(op, A_limit)->v[dim] != size
+			|| op_ints(op, A_stride)->v[dim] > 1;
+	if (op_has(op, A_low))
+		return op_ints(op, A_low)->v[dim] || op_ints(op, A_high)->v[dim];
+	return ints_contain(op_ints(op, A_dims), dim) || ints_contain(op_ints(op, A_dim), dim)
+		|| ints_contain(op_ints(op, A_along), dim);
 }
 
 Halo
@@ -271,9 +210,19 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *
 	h.ways = axes_size(&h.axes);
 	h.width = op->results[0]->type.dims[dim] / h.ways;
 	mover(op->kind)->plan(a, &h, op, shards);
-	for (int i = 0; i < h.nparts; i++)
-		if (!h.parts[i].rounds)
-			plan_rounds(a, &h, &h.parts[i]);
+	for (int i = 0; i < h.nparts; i++) {
+		HaloPart *part = &h.parts[i];
+		if (part->rounds)
+			continue;
+		visit_pairs(&h, part, count_rounds);
+		part->rounds = NEW_ARRAY(a, HaloRound, part->nrounds + 1);
+		for (int k = 0; k < part->nrounds; k++) {
+			part->rounds[k].source = NEW_ARRAY(a, int64_t, h.ways);
+			for (int64_t r = 0; r < h.ways; r++)
+				part->rounds[k].source[r] = -1; /* nobody */
+		}
+		visit_pairs(&h, part, add_to_round);
+	}
 	return h;
 }
 
@@ -307,7 +256,7 @@ add_windows(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type
 	const int64_t *sizes = op->results[0]->type.dims;
 
 	/* A slice takes its part of dims that are whole first. */
-	for (int d = 0; d < types[0].rank && op->kind == O_slice; d++)
+	for (int d = 0; d < types[0].rank && op_has(op, A_start); d++)
 		if (placement_dim_ways(result, d) == 1)
 			types[0].dims[d] = sizes[d];
 	for (int d = 0; d < result->rank; d++) {
@@ -336,7 +285,7 @@ halo_mirrored(const Op *op, const Placement *result)
 
 	for (int d = 0; d < result->rank; d++) {
 		AxisList axes = placement_dim(result, d);
-		if (axes_size(&axes) > 1 && reverse_moves(op, d, 0))
+		if (axes_size(&axes) > 1 && halo_moves(op, d, 0))
 			axes_append_all(&all, &axes);
 	}
 	return all;
@@ -358,7 +307,7 @@ add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type 
 	for (int64_t i = 0; i < n; i++)
 		round.source[i] = n - 1 - i;
 	for (int d = 0; d < result->rank; d++)
-		if (placement_dim_ways(result, d) > 1 && reverse_moves(op, d, 0))
+		if (placement_dim_ways(result, d) > 1 && halo_moves(op, d, 0))
 			round.rows *= shard->dims[d];
 	add_round(cost, &links, &round, (double)type_bytes(shard));
 	add_links(cost, &links);
@@ -372,7 +321,7 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 	if (!halo_kind(op->kind))
 		return cost;
 	Arena *scratch = arena_new();
-	if (op->kind == O_reverse)
+	if (!mover(op->kind)->plan)
 		add_mirror(&cost, mesh, scratch, op, &shards[0], result);
 	else
 		add_windows(&cost, mesh, scratch, op, shards, result);

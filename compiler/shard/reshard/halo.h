@@ -66,6 +66,18 @@ AxisList halo_mirrored(const Op *op, const Placement *result);
 /* Of all dims; nothing where none is split. */
 HaloCost halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result);
 
+static inline int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
+
 /* ---- where things lie: of a window part ---------------------------------- */
 
 /* A shard's first row, or the first behind it. */

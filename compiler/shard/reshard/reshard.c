@@ -80,7 +80,7 @@ make_move(const Search *s, const Node *n, Combiner combiner)
 		}
 		append_set(s, &move.from, next & ~used);
 		append_set(s, &move.axes, used & ~next);
-	} else if (n->kind == O_all_gather) {
+	} else if (!n->nexchanges && after->n[n->dim] < before->n[n->dim]) {
 		append_atoms(s, &move.axes, before, n->dim, after->n[n->dim]);
 	} else if (!n->nexchanges) {
 		append_set(s, &move.axes, n->group);
@@ -110,7 +110,7 @@ plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
 	Move move = make_move(s, n, combiner);
 	Move *last = plan->n ? &plan->moves[plan->n - 1] : NULL;
 	if (last && last->kind == move.kind
-		&& (move.kind == O_dynamic_slice || move.kind == O_select
+		&& (!collectives[move.kind].turns
 			|| (move.kind == O_reduce_scatter && last->dim == move.dim))) {
 		axes_append_all(&last->axes, &move.axes);
 		last->after = move.after;
@@ -184,17 +184,6 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placemen
 	arena_free(scratch);
 }
 
-static AxisList
-without_axis(AxisList l, int axis)
-{
-	AxisList kept = {0};
-
-	for (int i = 0; i < l.n; i++)
-		if (l.a[i].axis != axis)
-			axes_append(&kept, l.a[i]);
-	return kept;
-}
-
 /*
  * Two placements that cannot be cut into common atoms, or whose partial sums
  * combine differently, are planned in two parts.  Leaves in `out` the way point
@@ -208,21 +197,25 @@ way_point(const Mesh *mesh, const Placement *from, const Placement *to, const Pl
 	Placement *out)
 {
 	bool needed = from->nunreduced && to->nunreduced && from->combiner != to->combiner;
-	AxisList unreduced = {0};
+	AxisList none = {0};
 
 	*out = *p;
 	if (needed)
-		placement_set_unreduced(out, &unreduced, C_add);
+		placement_set_unreduced(out, &none, C_add);
 	for (int axis = 0; axis < mesh->naxes; axis++) {
 		if (axis_cuts_nest(axis, from, to))
 			continue;
 		needed = true;
-		for (int d = 0; d < out->rank; d++) {
-			AxisList l = without_axis(placement_dim(out, d), axis);
-			placement_set_dim(out, d, &l);
+		for (int d = 0; d <= out->rank; d++) {
+			AxisList all = placement_axes(out, d), kept = {0};
+			for (int i = 0; i < all.n; i++)
+				if (all.a[i].axis != axis)
+					axes_append(&kept, all.a[i]);
+			if (d < out->rank)
+				placement_set_dim(out, d, &kept);
+			else
+				placement_set_unreduced(out, &kept, (Combiner)out->combiner);
 		}
-		unreduced = without_axis(placement_unreduced(out), axis);
-		placement_set_unreduced(out, &unreduced, (Combiner)out->combiner);
 	}
 	return needed;
 }
@@ -250,25 +243,17 @@ plan_new(Resharder *r, const Type *global, const Placement *from, const Placemen
 }
 
 static uint64_t
-hash_axes(uint64_t h, const AxisList *l)
-{
-	for (int i = 0; i < l->n; i++) {
-		h = hash_mix(h, (int64_t)l->a[i].axis << 32 | l->a[i].pre);
-		h = hash_mix(h, l->a[i].size);
-	}
-	return hash_mix(h, -1);
-}
-
-static uint64_t
 hash_placement(uint64_t h, const Placement *p)
 {
-	AxisList unreduced = placement_unreduced(p);
-
-	for (int d = 0; d < p->rank; d++) {
-		AxisList l = placement_dim(p, d);
-		h = hash_axes(h, &l);
+	for (int d = 0; d <= p->rank; d++) {
+		AxisList l = placement_axes(p, d);
+		for (int i = 0; i < l.n; i++) {
+			h = hash_mix(h, (int64_t)l.a[i].axis << 32 | l.a[i].pre);
+			h = hash_mix(h, l.a[i].size);
+		}
+		h = hash_mix(h, -1);
 	}
-	return hash_axes(h, &unreduced);
+	return h;
 }
 
 static bool

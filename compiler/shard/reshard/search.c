@@ -28,17 +28,6 @@ state_atoms(const Search *s, const State *st)
 	return used;
 }
 
-static int64_t
-group_size(const Search *s, uint32_t group)
-{
-	int64_t n = 1;
-
-	for (int a = 0; a < s->natoms; a++)
-		if (group >> a & 1)
-			n *= s->atoms[a].size;
-	return n;
-}
-
 static void
 push_atom(State *st, int dim, int atom)
 {
@@ -170,9 +159,13 @@ static void
 offer(Search *s, Node n)
 {
 	uint64_t i = state_hash(s, &n.state);
+	int64_t members = 1;
 	int known;
 
-	n.bytes += wire_bytes(n.kind, group_size(s, n.group), s->local_bytes);
+	for (int a = 0; a < s->natoms; a++)
+		if (n.group >> a & 1)
+			members *= s->atoms[a].size;
+	n.bytes += wire_bytes(n.kind, members, s->local_bytes);
 	n.collectives += collectives[n.kind].turns != 0;
 	for (; (known = s->buckets[i % (uint64_t)s->nbuckets]); i++) {
 		Node *old = &s->nodes[known - 1];
