@@ -94,30 +94,16 @@ id_part(const IdPart *parts, const Op *op)
 		return (IdPart){1, op->module->mesh.ndevices};
 	if (op->kind == O_convert && op->results[0]->type.dtype == D_i32)
 		return part;
-	if ((op->kind != O_div && op->kind != O_rem) || !part.high || !by->def
-		|| by->def->kind != O_constant)
+	bool divides = op->kind == O_div;
+	if ((!divides && op->kind != O_rem) || !part.high || !by->def
+		|| !op_has(by->def, A_value))
 		return none;
 	int64_t n = op_int(by->def, A_value);
 	if (n <= 0 || n > MAX_DEVICES || part.low * n > part.high)
 		return none;
-	if (op->kind == O_div)
+	if (divides)
 		return (IdPart){part.low * n, part.high};
 	return part.high % (part.low * n) ? none : (IdPart){part.low, part.low * n};
-}
-
-/* The axes whose digits of the id are in that part of it. */
-static AxisSet
-part_set(const Mesh *mesh, IdPart part)
-{
-	AxisSet set = 0;
-
-	for (int i = 0; i < mesh->naxes; i++) {
-		AxisRef a = axis_whole(mesh, i);
-		int64_t stride = axis_ref_stride(mesh, a);
-		if (part.low % (stride * a.size) && stride % part.high)
-			set |= (AxisSet)1 << i;
-	}
-	return set;
 }
 
 /* What goes into a region is cut along its axes. */
@@ -131,6 +117,7 @@ enter(Dataflow *d, const Op *op)
 static void
 vary(Dataflow *d, const Op *op)
 {
+	const Mesh *mesh = &op->module->mesh;
 	AxisSet set = 0, axes = op->axes ? axes_set(op->axes) : 0;
 	IdPart *parts = d->data;
 
@@ -138,19 +125,24 @@ vary(Dataflow *d, const Op *op)
 		enter(d, op);
 	if (op->nbodies)
 		return;
+	IdPart part = id_part(parts, op);
 	for (int i = 0; i < op->noperands; i++)
 		set |= d->of[op->operands[i]->id];
-	if (op->kind == O_partition_id) {
+	if (part.high && !op->noperands) { /* the id itself */
 		AxisList every = block_manual_axes(op->block);
 		set = axes_set(&every);
 	}
 	if (op_communicates(op))
 		set = collectives[op->kind].varies ? set | axes : set & ~axes;
+	/* part of the id are the digits of some axes */
+	for (int i = 0; i < mesh->naxes && part.high; i++) {
+		AxisRef a = axis_whole(mesh, i);
+		int64_t stride = axis_ref_stride(mesh, a);
+		if (part.low % (stride * a.size) == 0 || stride % part.high == 0)
+			set &= ~((AxisSet)1 << i);
+	}
 	for (int i = 0; i < op->nresults; i++) {
-		IdPart *part = &parts[op->results[i]->id];
-		*part = id_part(parts, op);
-		if (part->high)
-			set &= part_set(&op->module->mesh, *part);
+		parts[op->results[i]->id] = part;
 		dataflow_add(d, op->results[i], set);
 	}
 }
@@ -187,34 +179,26 @@ look_at(Search *s, const Value *from)
 	return true;
 }
 
-/* False where the variation begins. */
-static bool
-look_before(Search *s, Value *v)
-{
-	const Op *op = v->def;
-	bool found = false;
-
-	if (op && !op->nbodies)
-		for (int i = op->noperands - 1; i >= 0; i--)
-			found |= look_at(s, op->operands[i]);
-	for (Flow f = {.to = v}; flow_next_to(&f) && f.op != s->w->outermost;)
-		found |= look_at(s, f.from);
-	if (op && op_decision(op))
-		found |= look_at(s, op_decision(op));
-	return found;
-}
-
+/* Back from v, as far as its variation goes. */
 static Value *
 find_cause(const Varying *w, Value *v, AxisSet set)
 {
 	const Module *m = w->module;
 	Search s = {w, set, NEW_ARRAY(m->arena, bool, m->nvalues), 0,
 		NEW_ARRAY(m->arena, const Value *, m->nvalues)};
+	bool found = look_at(&s, v);
 
-	look_at(&s, v);
-	do
+	while (found && s.n > 0) {
 		v = (Value *)s.next[--s.n];
-	while (look_before(&s, v) && s.n > 0);
+		const Op *op = v->def;
+		found = false;
+		for (int i = op && !op->nbodies ? op->noperands : 0; i-- > 0;)
+			found |= look_at(&s, op->operands[i]);
+		for (Flow f = {.to = v}; flow_next_to(&f) && f.op != w->outermost;)
+			found |= look_at(&s, f.from);
+		if (op && op_decision(op))
+			found |= look_at(&s, op_decision(op));
+	}
 	return v;
 }
 
@@ -272,51 +256,45 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 		show_argument(m, under->along & axes));
 }
 
-static void
-tell_cause(const Varying *w, const Value *v, AxisSet set)
-{
-	Session *s = w->module->session;
-	const char *axes = show_set(w->module, set & w->along[v->id]);
-
-	if (v->def)
-		diag_note(s, v->def->range, "%s differs along %s", v->def->label, axes);
-	else
-		diag_note(s, v->range, "'%s' is split over %s", value_source_name(v), axes);
-}
-
-static void
-check_result(Varying *w, const Op *op, const Flow *f)
-{
-	const Module *m = w->module;
-	const Signature *written = op->signature;
-	AxisSet set = w->along[f->from->id] & axes_set(op->axes) & ~spec_set(flow_spec(f));
-	Range where = f->user->operand_ranges ? f->user->operand_ranges[f->operand] : op->range;
-
-	if (!set || !begin_complaint(w, where))
-		return;
-	const char *axes = show_set(m, set);
-	const char *name = written ? written->names[f->index] : NULL;
-	diag(m->session, DIAG_varying, where,
-		"%s is the same along %s by its type, but this varies along %s",
-		name ? arena_printf(m->arena, "result '%s'", name) : "the result", axes, axes);
-	note_calls(w, op);
-	if (written)
-		diag_label(m->session, written->types[f->index], "no dim is split over %s",
-			axes);
-	tell_cause(w, find_cause(w, f->from, set), set);
-	diag_note(m->session, (Range){0},
-		"psum(..., %s) adds up what the devices have; a dim of the type that is split "
-		"over %s keeps each part",
-		show_argument(m, set), axes);
-}
-
 /* What comes out of a region. */
 static void
 check_results(Varying *w, const Op *op)
 {
-	for (Flow f = {.op = op}; flow_next(&f);)
-		if (f.kind == FLOW_out)
-			check_result(w, op, &f);
+	const Module *m = w->module;
+	const Signature *written = op->signature;
+
+	for (Flow f = {.op = op}; flow_next(&f);) {
+		if (f.kind != FLOW_out)
+			continue;
+		AxisSet set =
+			w->along[f.from->id] & axes_set(op->axes) & ~spec_set(flow_spec(&f));
+		Range where =
+			f.user->operand_ranges ? f.user->operand_ranges[f.operand] : op->range;
+		if (!set || !begin_complaint(w, where))
+			continue;
+		const char *axes = show_set(m, set);
+		const char *name = written ? written->names[f.index] : NULL;
+		diag(m->session, DIAG_varying, where,
+			"%s is the same along %s by its type, but this varies along %s",
+			name ? arena_printf(m->arena, "result '%s'", name) : "the result", axes,
+			axes);
+		note_calls(w, op);
+		if (written)
+			diag_label(m->session, written->types[f.index],
+				"no dim is split over %s", axes);
+		const Value *v = find_cause(w, f.from, set);
+		const char *some = show_set(m, set & w->along[v->id]);
+		if (v->def)
+			diag_note(m->session, v->def->range, "%s differs along %s",
+				v->def->label, some);
+		else
+			diag_note(m->session, v->range, "'%s' is split over %s",
+				value_source_name(v), some);
+		diag_note(m->session, (Range){0},
+			"psum(..., %s) adds up what the devices have; a dim of the type that "
+			"is split over %s keeps each part",
+			show_argument(m, set), axes);
+	}
 }
 
 static void
@@ -334,35 +312,29 @@ check_block(Varying *w, const Block *b, const Decision *under)
 	}
 }
 
-/* With no region around it, to whose values nothing comes that varies. */
+/* Each region that has none around it, to whose values nothing comes that varies. */
 static void
-check_outermost(Varying *w, const Op *op)
+check_outermost(Varying *w, const Block *b)
 {
-	Arena *a = arena_new();
-	Block *body = op->bodies[0];
-	Dataflow d = {.op = vary, .along = vary_along, .decided = true};
-
-	block_number(body);
-	d.data = NEW_ARRAY(a, IdPart, w->module->nvalues + 1);
-	d.of = NEW_ARRAY(a, Facts, w->module->nvalues + 1);
-	enter(&d, op);
-	dataflow_solve(&d, a, body);
-	w->outermost = op;
-	w->along = d.of;
-	check_block(w, body, NULL);
-	check_results(w, op);
-	arena_free(a);
-}
-
-static void
-find_outermost(Varying *w, const Block *b)
-{
-	for (const Op *op = b->first; op; op = op->next)
-		if (op->kind == O_manual)
-			check_outermost(w, op);
-		else
-			for (int i = 0; i < op->nbodies; i++)
-				find_outermost(w, op->bodies[i]);
+	for (const Op *op = b->first; op; op = op->next) {
+		for (int i = 0; i < op->nbodies && !op->specs; i++)
+			check_outermost(w, op->bodies[i]);
+		if (!op->specs)
+			continue;
+		Arena *a = arena_new();
+		Block *body = op->bodies[0];
+		Dataflow d = {.op = vary, .along = vary_along, .decided = true};
+		block_number(body);
+		d.data = NEW_ARRAY(a, IdPart, w->module->nvalues + 1);
+		d.of = NEW_ARRAY(a, Facts, w->module->nvalues + 1);
+		enter(&d, op);
+		dataflow_solve(&d, a, body);
+		w->outermost = op;
+		w->along = d.of;
+		check_block(w, body, NULL);
+		check_results(w, op);
+		arena_free(a);
+	}
 }
 
 void
@@ -370,5 +342,5 @@ check_varying(Module *m, const Block *b)
 {
 	Varying w = {.module = m};
 
-	find_outermost(&w, b);
+	check_outermost(&w, b);
 }

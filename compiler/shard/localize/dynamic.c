@@ -15,6 +15,7 @@
  * devices read gives the slice.  Of a slice of one row there is nothing to look
  * up: it is here, or not.
  */
+#include "shard/reshard/halo.h"
 #include "shard/localize/localize.h"
 
 /* One dim of the tensor. */
@@ -105,97 +106,76 @@ also(Localizer *l, Value *all, Value *mask, int dim, const Type *shape)
 
 /* ---- reading ---------------------------------------------------------------- */
 
-static Value *
-read_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Type part)
+void
+localize_dynamic_slice(Localizer *l, Op *op)
 {
-	Type size = part;
-	Value *here = NULL;
+	Value *v = op->results[0], *x = op->operands[0], *here = NULL, *starts[MAX_RANK];
+	Type part = placement_local(&v->type, &v->placement), size = part;
+	Cuts cuts = find_cuts(op, 1, &part, &v->placement);
+	Make k = l->make;
 
-	for (int i = 0; i < cuts->n; i++) {
-		const Cut *c = &cuts->cut[i];
+	v->type = part;
+	op_set_ints(op, A_sizes, part.rank, part.dims);
+	find_starts(l, op, 1, &cuts, starts);
+	for (int i = 0; i < cuts.n; i++) {
+		const Cut *c = &cuts.cut[i];
 		if (c->n > 1)
 			size.dims[c->dim] = c->rows;
 		else
 			starts[c->dim] = c->start;
 	}
-	x = make_dynamic_slice(named(l->make, "part"), x, starts, size.dims);
-	for (int i = 0; i < cuts->n; i++) {
-		const Cut *c = &cuts->cut[i];
+	if (!cuts.n) {
+		for (int d = 0; d < part.rank; d++)
+			op->operands[1 + d] = starts[d];
+		return;
+	}
+	x = make_dynamic_slice(named(k, "part"), x, starts, size.dims);
+	for (int i = 0; i < cuts.n; i++) {
+		const Cut *c = &cuts.cut[i];
 		Value *at = c->start;
 		if (c->n > 1) {
 			at = count_from(l, at, c->n);
-			x = make_take(named(l->make, "rows"), x, at, c->dim);
+			x = make_take(named(k, "rows"), x, at, c->dim);
 		}
 		here = also(l, here, is_within(l, at, c->rows), c->dim, &part);
 	}
-	Value *none = make_identity(l->make, part.dtype == D_pred ? C_or : C_add, part.dtype);
-	return make_select(named(l->make, "masked"), here, x, make_splat(l->make, none, &part));
-}
-
-void
-localize_dynamic_slice(Localizer *l, Op *op)
-{
-	Value *v = op->results[0], *starts[MAX_RANK];
-	Type part = placement_local(&v->type, &v->placement);
-	Cuts cuts = find_cuts(op, 1, &part, &v->placement);
-
-	v->type = part;
-	op_set_ints(op, A_sizes, part.rank, part.dims);
-	find_starts(l, op, 1, &cuts, starts);
-	if (cuts.n) {
-		stand_for(l, op, read_part(l, op->operands[0], &cuts, starts, part));
-		return;
-	}
-	for (int d = 0; d < part.rank; d++)
-		op->operands[1 + d] = starts[d];
+	Value *none = make_identity(k, part.dtype == D_pred ? C_or : C_add, part.dtype);
+	stand_for(l, op, make_select(named(k, "masked"), here, x, make_splat(k, none, &part)));
 }
 
 /* ---- writing ---------------------------------------------------------------- */
 
-/* Row k of the window here is row w + k - t of the update, if there is one. */
-static Value *
-aim(Localizer *l, const Cut *c, Value *window, Value **update)
-{
-	Make k = l->make;
-
-	if (c->n == 1)
-		return make_compare(k, DIR_EQ, window, c->start);
-	Value *skipped = make_binary(named(k, "skipped"), O_sub, window, c->start);
-	Value *row = count_from(l, skipped, c->n < c->rows ? c->n : c->rows);
-	*update = make_take(named(k, "rows"), *update, row, c->dim);
-	return is_within(l, row, c->n);
-}
-
-static Value *
-write_part(Localizer *l, Value *x, const Cuts *cuts, Value **starts, Value *update)
-{
-	Value *masks[MAX_RANK], *here = NULL;
-
-	for (int i = 0; i < cuts->n; i++) {
-		const Cut *c = &cuts->cut[i];
-		int64_t room = c->rows > c->n ? c->rows - c->n : 0;
-		starts[c->dim] = clamped(l, c->start, room);
-		masks[i] = aim(l, c, starts[c->dim], &update);
-	}
-	for (int i = 0; i < cuts->n; i++)
-		here = also(l, here, masks[i], cuts->cut[i].dim, &update->type);
-	Value *before =
-		make_dynamic_slice(named(l->make, "part"), x, starts, update->type.dims);
-	return make_select(named(l->make, "update"), here, update, before);
-}
-
 void
 localize_dynamic_update_slice(Localizer *l, Op *op)
 {
-	Value *v = op->results[0], *starts[MAX_RANK];
-	const Value *update = op->operands[1];
+	Value *v = op->results[0], *update = op->operands[1], *here = NULL;
+	Value *starts[MAX_RANK], *masks[MAX_RANK];
 	Cuts cuts = find_cuts(op, 2, &update->type, &update->placement);
+	Make k = l->make;
 
 	v->type = placement_local(&v->type, &v->placement);
 	find_starts(l, op, 2, &cuts, starts);
-	if (cuts.n)
-		op->operands[1] =
-			write_part(l, op->operands[0], &cuts, starts, op->operands[1]);
+	/* Row i of the window here is row w + i - t of the update, if there is one. */
+	for (int i = 0; i < cuts.n; i++) {
+		const Cut *c = &cuts.cut[i];
+		Value *window = clamped(l, c->start, greater(0, c->rows - c->n));
+		starts[c->dim] = window;
+		if (c->n == 1) {
+			masks[i] = make_compare(k, DIR_EQ, window, c->start);
+			continue;
+		}
+		Value *skipped = make_binary(named(k, "skipped"), O_sub, window, c->start);
+		Value *row = count_from(l, skipped, lesser(c->n, c->rows));
+		update = make_take(named(k, "rows"), update, row, c->dim);
+		masks[i] = is_within(l, row, c->n);
+	}
+	for (int i = 0; i < cuts.n; i++)
+		here = also(l, here, masks[i], cuts.cut[i].dim, &update->type);
+	if (cuts.n) {
+		Value *before = make_dynamic_slice(named(k, "part"), op->operands[0], starts,
+			update->type.dims);
+		op->operands[1] = make_select(named(k, "update"), here, update, before);
+	}
 	for (int d = 0; d < v->type.rank; d++)
 		op->operands[2 + d] = starts[d];
 }

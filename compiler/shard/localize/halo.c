@@ -103,15 +103,6 @@ rows_at(Localizer *l, Value *v, int dim, Value *at, int64_t rows)
 }
 
 static Value *
-put_rows(Localizer *l, Value *v, Value *rows, int dim, Value *at)
-{
-	Value *starts[MAX_RANK];
-
-	return make_dynamic_update_slice(named(l->make, v->name), v, rows,
-		at_row(l, starts, v->type.rank, dim, at));
-}
-
-static Value *
 slice_rows(Localizer *l, Value *v, int dim, int64_t from, int64_t to, int64_t stride)
 {
 	return make_slice_dim(named(l->make, v->name), v, dim, from, to, stride);
@@ -153,22 +144,13 @@ start_of(const Window *w, int64_t q, int64_t r)
 	return lesser(halo_start(&w->h, w->part, q, r), w->part->most - w->rows);
 }
 
-/* Are all blocks of devices that get nothing beside their windows? */
-static bool
-puts_aside(const Window *w, Line f)
-{
-	for (int64_t r = 0; r < w->h.ways; r++) {
-		int64_t at = line_at(f, r);
-		if (w->table[r] == ANY && at > -w->rows && at < w->h.width)
-			return false;
-	}
-	return true;
-}
-
 /*
  * Where the block stands in the window of each device; on a line, if there is
  * one.
- *   windows of 3, shards of 4 from row -4 on, own rows     -4 -3 -2 -1
+ *
+ *   windows of 3, shards of 4 from row -4 on, own rows, 3 at most
+ *     device 0 has none in its window, 1 to 3 the last 1, 2, 3 of their shards
+ *     ANY -2 -1 0, on the line -3 + r
  */
 static bool
 blocks_on_line(const Window *w, Line *f)
@@ -181,10 +163,22 @@ blocks_on_line(const Window *w, Line *f)
 			? ANY
 			: halo_row(&w->h, w->part, q) + start_of(w, q, r) - r * w->h.width;
 	}
-	return fits_line(w->table, w->h.ways, beside, f) && puts_aside(w, *f);
+	bool fits = fits_line(w->table, w->h.ways, beside, f);
+	for (int64_t r = 0; r < w->h.ways && fits; r++) { /* what is nobody's is beside */
+		int64_t at = line_at(*f, r);
+		fits = w->table[r] != ANY || at <= -w->rows || at >= w->h.width;
+	}
+	return fits;
 }
 
-/* Rows that the block may be beside the window need room there. */
+/*
+ * Rows that the block may be beside the window need room there, as many as it has at
+ * most.  Of the windows above:
+ *
+ *   at -3 -2 -1 0     left 3, for the block that device 0 does not need; right 0
+ *
+ * A device that needs no block, where there is no line, has it put into either margin.
+ */
 static void
 widen_margins(Window *w, int part, void *data)
 {
@@ -220,24 +214,6 @@ emit_number(const Window *w)
 	return make_take(named(l->make, "at"), table, device_offset(l, &w->h.axes, 1), 0);
 }
 
-/* The rows of `v` that this device sends, or keeps. */
-static Value *
-emit_block(const Window *w, Value *v)
-{
-	Line f;
-
-	if (w->rows == w->part->most)
-		return v;
-	for (int64_t q = 0; q < w->h.ways; q++)
-		w->table[q] = ANY;
-	for (int64_t r = 0; r < w->h.ways; r++)
-		if (sender(w, r) >= 0)
-			w->table[sender(w, r)] = start_of(w, sender(w, r), r);
-	if (fits_line(w->table, w->h.ways, 0, &f) && !f.slope)
-		return slice_rows(w->l, v, w->h.dim, f.first, f.first + w->rows, 1);
-	return rows_at(w->l, v, w->h.dim, emit_number(w), w->rows);
-}
-
 /* The block, but what the window has where a block ends in rows that are
    nobody's: the next shard's, which begin elsewhere. */
 static Value *
@@ -265,26 +241,6 @@ mask_strays(const Window *w, Value *window, Value *block, Value *at)
 	Value *others = rows_at(w->l, window, w->h.dim, at, n);
 	Value *mask = make_spread(k, own, w->h.dim, &block->type);
 	return make_select(named(k, "own"), mask, block, others);
-}
-
-/* A block that nobody needs goes where there is room beside the window. */
-static Value *
-emit_put(const Window *w, Value *window, Value *block)
-{
-	int64_t aside = w->left >= w->rows ? -w->rows : w->h.width;
-	Value *at;
-	Line f;
-
-	if (blocks_on_line(w, &f)) {
-		f.first += w->left;
-		at = emit_line(w->l, &w->h.axes, f);
-	} else {
-		for (int64_t r = 0; r < w->h.ways; r++)
-			w->table[r] = (w->table[r] == ANY ? aside : w->table[r]) + w->left;
-		at = emit_number(w);
-	}
-	block = mask_strays(w, window, block, at);
-	return put_rows(w->l, window, block, w->h.dim, at);
 }
 
 /* ---- the exchange of one window --------------------------------------- */
@@ -318,41 +274,43 @@ typedef struct Filling {
 	Value *window;
 } Filling;
 
+/* The rows that this device sends, or keeps, and where it puts those that it gets, or
+   keeps.  A block that nobody needs goes where there is room beside the window. */
 static void
 fill(Window *w, int part, void *data)
 {
-	Filling *f = data;
-	Value *block = emit_block(w, f->shards[part]);
+	Filling *filling = data;
+	Localizer *l = w->l;
+	Value *block = filling->shards[part], *at, *starts[MAX_RANK];
+	int64_t aside = w->left >= w->rows ? -w->rows : w->h.width;
+	int dim = w->h.dim;
+	Line f;
 
+	if (w->rows < w->part->most) {
+		for (int64_t q = 0; q < w->h.ways; q++)
+			w->table[q] = ANY;
+		for (int64_t r = 0; r < w->h.ways; r++)
+			if (sender(w, r) >= 0)
+				w->table[sender(w, r)] = start_of(w, sender(w, r), r);
+		if (fits_line(w->table, w->h.ways, 0, &f) && !f.slope)
+			block = slice_rows(l, block, dim, f.first, f.first + w->rows, 1);
+		else
+			block = rows_at(l, block, dim, emit_number(w), w->rows);
+	}
 	if (w->round)
-		block = exchange(w->l, block, &w->h.axes, w->round->source);
-	f->window = emit_put(w, f->window, block);
-}
-
-/* Each device has just the rows that it is to have. */
-static bool
-stays(const Halo *h)
-{
-	const HaloPart *p = h->parts;
-
-	for (int i = 0; i < p->nrounds; i++)
-		if (p->rounds[i].rows)
-			return false;
-	return h->nparts == 1 && !p->base && p->own == h->width && p->rows == h->width;
-}
-
-static Value *
-fill_window(Window *w, int dim, Value **shards, Value *padding)
-{
-	visit_blocks(w, widen_margins, NULL);
-	if (w->aside > greater(w->left, w->right))
-		*(w->left < w->right ? &w->right : &w->left) = w->aside;
-	int64_t rows = w->left + w->h.width + w->right;
-	Type wide = shards[0]->type;
-	wide.dims[dim] = rows;
-	Filling f = {shards, make_splat(w->l->make, padding, &wide)};
-	visit_blocks(w, fill, &f);
-	return slice_rows(w->l, f.window, dim, w->left, w->left + w->h.width, 1);
+		block = exchange(l, block, &w->h.axes, w->round->source);
+	if (blocks_on_line(w, &f)) {
+		f.first += w->left;
+		at = emit_line(l, &w->h.axes, f);
+	} else {
+		for (int64_t r = 0; r < w->h.ways; r++)
+			w->table[r] = (w->table[r] == ANY ? aside : w->table[r]) + w->left;
+		at = emit_number(w);
+	}
+	block = mask_strays(w, filling->window, block, at);
+	at_row(l, starts, block->type.rank, dim, at);
+	filling->window = make_dynamic_update_slice(named(l->make, filling->window->name),
+		filling->window, block, starts);
 }
 
 /* With a stride that does not divide the shard: another first row on each
@@ -375,30 +333,41 @@ take_own_rows(const Window *w, Value *v)
 	return slice_rows(w->l, v, w->h.dim, 0, rows, apart);
 }
 
-/* What a stride takes of each shard. */
-static void
-take_rows(const Window *w, Value **v, int n)
-{
-	for (int i = 0; i < n && w->h.stride > 1; i++)
-		v[i] = w->h.apart > 1 ? take_own_rows(w, v[i])
-				      : slice_rows(w->l, v[i], w->h.dim, w->h.phase,
-					      v[i]->type.dims[w->h.dim], w->h.stride);
-}
-
 /* `v`: the shard of each part; what no part has is `padding`. */
 static Value *
 emit_window(Localizer *l, const Op *op, int dim, Value **v, int n, Value *padding)
 {
 	Arena *scratch = arena_new();
 	Type *types = NEW_ARRAY(scratch, Type, n);
+	Value *made;
 
 	for (int i = 0; i < n; i++)
 		types[i] = v[i]->type;
 	Window w = {.l = l,
 		.h = halo_plan(scratch, op, dim, types, &op->results[0]->placement)};
+	const HaloPart *first = w.h.parts;
 	w.table = NEW_ARRAY(scratch, int64_t, w.h.ways);
-	take_rows(&w, v, n);
-	Value *made = stays(&w.h) ? v[0] : fill_window(&w, dim, v, padding);
+	for (int i = 0; i < n && w.h.stride > 1; i++)
+		v[i] = w.h.apart > 1
+			? take_own_rows(&w, v[i])
+			: slice_rows(l, v[i], dim, w.h.phase, v[i]->type.dims[dim], w.h.stride);
+
+	bool stays =
+		n == 1 && !first->base && first->own == w.h.width && first->rows == w.h.width;
+	for (int i = 0; i < first->nrounds; i++)
+		stays &= !first->rounds[i].rows;
+	if (stays) { /* each device has just the rows that it is to have */
+		made = v[0];
+	} else {
+		visit_blocks(&w, widen_margins, NULL);
+		if (w.aside > greater(w.left, w.right))
+			*(w.left < w.right ? &w.right : &w.left) = w.aside;
+		Type wide = v[0]->type;
+		wide.dims[dim] = w.left + w.h.width + w.right;
+		Filling f = {v, make_splat(l->make, padding, &wide)};
+		visit_blocks(&w, fill, &f);
+		made = slice_rows(l, f.window, dim, w.left, w.left + w.h.width, 1);
+	}
 	arena_free(scratch);
 	return made;
 }

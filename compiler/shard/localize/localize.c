@@ -24,28 +24,21 @@ cached(Localizer *l, const char *key, Value *v)
 	return v;
 }
 
-static Value *
-device_id(Localizer *l)
-{
-	Value *v = table_get(l->offsets, "");
-
-	if (v)
-		return v;
-	v = make_op(named(l->make, "partition"), O_partition_id, 0, NULL);
-	return cached(l, "", make_convert(l->make, v, l->index));
-}
-
 Value *
 device_offset(Localizer *l, const AxisList *axes, int64_t scale)
 {
 	Text key = {0};
-	Value *sum;
+	Value *sum, *id = table_get(l->offsets, "");
 
 	text_axes(&key, &l->module->mesh, axes);
 	text_printf(&key, "*%lld", (long long)scale);
 	sum = table_get(l->offsets, key.s);
+	if (!sum && !id) {
+		id = make_op(named(l->make, "partition"), O_partition_id, 0, NULL);
+		id = cached(l, "", make_convert(l->make, id, l->index));
+	}
 	if (!sum)
-		sum = cached(l, key.s, make_axes_index(l->make, device_id(l), axes, scale));
+		sum = cached(l, key.s, make_axes_index(l->make, id, axes, scale));
 	text_free(&key);
 	return sum;
 }
@@ -80,54 +73,19 @@ is_within(Localizer *l, Value *v, int64_t n)
 
 /* ---- moves of a reshard -------------------------------------------------------------- */
 
+/* Of what lies as `before` the part that lies as `after`. */
 static Value *
-move_slice(Localizer *l, Value *v, const Move *move, Type local)
+own_part(Localizer *l, Make k, Value *v, const Placement *before, const Placement *after,
+	Type local)
 {
 	Value *starts[MAX_RANK];
 
 	for (int d = 0; d < local.rank; d++) {
-		AxisList before = placement_dim(&move->before, d);
-		AxisList after = placement_dim(&move->after, d);
-		AxisList more = axes_drop_prefix(&after, &before);
+		AxisList had = placement_dim(before, d), has = placement_dim(after, d);
+		AxisList more = axes_drop_prefix(&has, &had);
 		starts[d] = more.n ? device_offset(l, &more, local.dims[d]) : number(l, 0);
 	}
-	return make_dynamic_slice(named(l->make, v->name), v, starts, local.dims);
-}
-
-/* The value where the index along the axes is 0, the identity elsewhere. */
-static Value *
-move_unreduce(Localizer *l, Value *v, const Move *move)
-{
-	Make k = l->make;
-	Value *index = device_offset(l, &move->axes, 1);
-	Value *first = make_compare(k, DIR_EQ, index, number(l, 0));
-	Value *none = make_identity(k, (Combiner)move->after.combiner, v->type.dtype);
-
-	Value *elsewhere = make_splat(k, none, &v->type);
-	return make_select(named(k, v->name), make_splat(k, first, &v->type), v, elsewhere);
-}
-
-static Value *
-emit_move(Localizer *l, Value *v, const Move *move, const Type *global)
-{
-	Make k = named(l->make, v->name);
-	const int64_t *unpadded = v->unpadded;
-
-	if (move->kind == O_dynamic_slice)
-		v = move_slice(l, v, move, placement_local(global, &move->after));
-	else if (move->kind == O_select)
-		v = move_unreduce(l, v, move);
-	else if (move->kind == O_collective_permute)
-		v = make_permute(k, v, &move->axes, &move->from, NULL);
-	else if (move->kind == O_all_to_all)
-		v = make_exchange(k, v, &move->axes, move->nexchanges, move->exchanges);
-	else
-		v = make_collective(k, move->kind, v, &move->axes, move->dim,
-			(Combiner)move->before.combiner);
-	v->placement = move->after;
-	v->no_placement = false;
-	v->unpadded = unpadded;
-	return v;
+	return make_dynamic_slice(k, v, starts, local.dims);
 }
 
 /* ---- ops -------------------------------------------------------------------------------- */
@@ -175,11 +133,35 @@ localize_reshard(Localizer *l, Op *op)
 	Value *v = op->operands[0];
 	const Placement from = v->placement;
 	const Type global = op->results[0]->type;
+	const int64_t *unpadded = v->unpadded;
 	const ReshardPlan *plan =
 		reshard_plan(l->resharder, &global, &from, &op->results[0]->placement);
 
-	for (int i = 0; i < plan->n; i++)
-		v = emit_move(l, v, &plan->moves[i], &global);
+	for (int i = 0; i < plan->n; i++) {
+		const Move *move = &plan->moves[i];
+		Make k = named(l->make, v->name);
+		if (move->kind == O_dynamic_slice) {
+			v = own_part(l, k, v, &move->before, &move->after,
+				placement_local(&global, &move->after));
+		} else if (move->kind == O_select) { /* the identity where the index is not 0 */
+			Value *index = device_offset(l, &move->axes, 1);
+			Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
+			Value *none = make_identity(l->make, (Combiner)move->after.combiner,
+				v->type.dtype);
+			none = make_splat(l->make, none, &v->type);
+			v = make_select(k, make_splat(l->make, first, &v->type), v, none);
+		} else if (collectives[move->kind].route == ROUTE_pairs) {
+			v = make_permute(k, v, &move->axes, &move->from, NULL);
+		} else if (move->nexchanges) {
+			v = make_exchange(k, v, &move->axes, move->nexchanges, move->exchanges);
+		} else {
+			v = make_collective(k, move->kind, v, &move->axes, move->dim,
+				(Combiner)move->before.combiner);
+		}
+		v->placement = move->after;
+		v->no_placement = false;
+		v->unpadded = unpadded;
+	}
 	take_over(l, op, v);
 }
 
@@ -187,17 +169,14 @@ localize_reshard(Localizer *l, Op *op)
 static void
 localize_constant(Localizer *l, Op *op)
 {
-	Value *v = op->results[0], *starts[MAX_RANK];
+	Value *v = op->results[0];
 	Type local = placement_local(&v->type, &v->placement);
+	Placement whole = placement_none(local.rank);
 
 	if (type_equal(&local, &v->type))
 		return;
-	for (int d = 0; d < local.rank; d++) {
-		AxisList axes = placement_dim(&v->placement, d);
-		starts[d] = axes.n ? device_offset(l, &axes, local.dims[d]) : number(l, 0);
-	}
-	Value *whole = make_array(l->make, &v->type, op_ints(op, A_value)->v);
-	Value *part = make_dynamic_slice(named(l->make, v->name), whole, starts, local.dims);
+	Value *table = make_array(l->make, &v->type, op_ints(op, A_value)->v);
+	Value *part = own_part(l, named(l->make, v->name), table, &whole, &v->placement, local);
 	part->unpadded = v->unpadded;
 	stand_for(l, op, part);
 }
@@ -303,23 +282,6 @@ forget_placement(Op *op, void *data)
 			op->bodies[i]->params[k]->no_placement = true;
 }
 
-/* What the region returns has the result's users.  One that is an argument too,
-   or another result, may be placed there as a part of another tensor. */
-static void
-leave_manual(Localizer *l, Op *op, int i, Value *inside)
-{
-	Value *v = op->results[i];
-
-	if (!inside->no_placement && !placement_equal(&inside->placement, &v->placement)) {
-		Op *copy = make_begin(named(l->make, v->name), O_reshape, 1, &inside);
-		copy->results[0]->type = inside->type;
-		inside = make_end(l->make, copy);
-	}
-	inside->placement = v->placement;
-	inside->no_placement = false;
-	l->alias[v->id] = inside;
-}
-
 /* The region dissolves: its body is a device program, once the axes that are
    automatic in it are local too. */
 static void
@@ -338,8 +300,20 @@ localize_manual(Localizer *l, Op *op)
 		op_insert_before(op, inner);
 		follow_aliases(l, inner);
 	}
-	for (int i = 0; i < op->nresults; i++)
-		leave_manual(l, op, i, resolved(l, last->operands[i]));
+	/* What it returns has the result's users.  One that is an argument too, or
+	   another result, may be placed there as a part of another tensor. */
+	for (int i = 0; i < op->nresults; i++) {
+		Value *v = op->results[i], *inside = resolved(l, last->operands[i]);
+		if (!inside->no_placement
+			&& !placement_equal(&inside->placement, &v->placement)) {
+			Op *copy = make_begin(named(l->make, v->name), O_reshape, 1, &inside);
+			copy->results[0]->type = inside->type;
+			inside = make_end(l->make, copy);
+		}
+		inside->placement = v->placement;
+		inside->no_placement = false;
+		l->alias[v->id] = inside;
+	}
 	op_remove(op);
 }
 
