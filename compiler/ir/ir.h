@@ -547,6 +547,7 @@ typedef struct DimFactors { /* of one dim of one tensor, major to minor */
 
 /* Tensors are the operands, then the results, in order. */
 struct Rule {
+	Arena *arena; /* of what is in it */
 	int nfactors;
 	Factor *factors;
 	int noperands, ntensors;
@@ -662,7 +663,7 @@ int ints_find(const Ints *list, int64_t v);    /* where; -1: nowhere */
 bool ints_contain(const Ints *list, int64_t v);
 /* typing.c: the types of an op's results, by the table; for "given" ops
    results[0] holds the wanted one.  NULL if right, else why not. */
-const char *op_types(const Op *op, Arena *a, Type *results);
+const char *op_types(const Op *op, Type *results);
 /* Fills the types of the results by the table, and open placements of those
    ranks where there are none yet.  NULL if the op is right, else why not, and
    nothing is filled in; the second die()s then. */

@@ -16,11 +16,11 @@
 /* ---- making rules ----------------------------------------------------- */
 
 static int
-factor_new(Rule *r, Arena *a, int64_t size, FactorKind kind)
+factor_new(Rule *r, int64_t size, FactorKind kind)
 {
 	Factor f = {size, kind, false};
 
-	APPEND(a, r->factors, r->nfactors, f);
+	APPEND(r->arena, r->factors, r->nfactors, f);
 	return r->nfactors - 1;
 }
 
@@ -47,36 +47,42 @@ rule_tensor(const Op *op, int tensor)
 				      : op->results[tensor - op->noperands];
 }
 
-/* A fresh factor for one dim of one tensor and, where >= 0, of a second. */
+/* A fresh factor of some size for one dim of one tensor and, where >= 0, of a second. */
 static void
-link_dims(Rule *r, Arena *a, FactorKind kind, int64_t size, int tensor, int dim, int other,
+link_sized(Rule *r, FactorKind kind, int64_t size, int tensor, int dim, int other,
 	int other_dim)
 {
-	int f = factor_new(r, a, size, kind);
+	int f = factor_new(r, size, kind);
 
 	place(r, tensor, dim, f);
 	if (other >= 0)
 		place(r, other, other_dim, f);
 }
 
-void
-rule_leaf(Rule *r, Arena *a, const Op *op)
+/* ... of the size of the first. */
+static void
+link_dims(Rule *r, FactorKind kind, int tensor, int dim, int other, int other_dim)
 {
-	const Type *type = tensor_type(op, 0);
+	link_sized(r, kind, r->dims[tensor][dim].size, tensor, dim, other, other_dim);
+}
 
-	for (int d = 0; d < type->rank; d++)
-		link_dims(r, a, F_pass, type->dims[d], 0, d, -1, 0);
+void
+rule_leaf(Rule *r, const Op *op)
+{
+	(void)op;
+	for (int d = 0; d < r->rank[0]; d++)
+		link_dims(r, F_pass, 0, d, -1, 0);
 }
 
 /* Equal shapes; scalar operands of select and clamp have no dims. */
 void
-rule_pointwise(Rule *r, Arena *a, const Op *op)
+rule_pointwise(Rule *r, const Op *op)
 {
 	int result = op->noperands;
 	const Type *type = tensor_type(op, result);
 
 	for (int d = 0; d < type->rank; d++) {
-		int f = factor_new(r, a, type->dims[d], F_pass);
+		int f = factor_new(r, type->dims[d], F_pass);
 		for (int i = 0; i <= result; i++)
 			if (tensor_type(op, i)->rank == type->rank)
 				place(r, i, d, f);
@@ -84,28 +90,23 @@ rule_pointwise(Rule *r, Arena *a, const Op *op)
 }
 
 void
-rule_broadcast(Rule *r, Arena *a, const Op *op)
+rule_broadcast(Rule *r, const Op *op)
 {
-	const Type *from = tensor_type(op, 0), *to = tensor_type(op, 1);
 	const Ints *dims = op_ints(op, A_dims);
 
-	for (int d = 0; d < to->rank; d++) {
-		int source = -1;
-		for (int i = 0; i < from->rank; i++)
-			if (dims->v[i] == d)
-				source = i;
-		link_dims(r, a, F_pass, to->dims[d], 1, d, source < 0 ? -1 : 0, source);
+	for (int d = 0; d < r->rank[1]; d++) {
+		int source = ints_find(dims, d);
+		link_dims(r, F_pass, 1, d, source < 0 ? -1 : 0, source);
 	}
 }
 
 void
-rule_transpose(Rule *r, Arena *a, const Op *op)
+rule_transpose(Rule *r, const Op *op)
 {
 	const Ints *dims = op_ints(op, A_dims);
-	const Type *to = tensor_type(op, 1);
 
-	for (int d = 0; d < to->rank; d++)
-		link_dims(r, a, F_pass, to->dims[d], 1, d, 0, (int)dims->v[d]);
+	for (int d = 0; d < r->rank[1]; d++)
+		link_dims(r, F_pass, 1, d, 0, (int)dims->v[d]);
 }
 
 /* One side of a reshape while its dims are peeled from the major end. */
@@ -135,9 +136,9 @@ peel_start(const Op *op, int tensor)
 
 /* The rest of the dim becomes a factor nobody else has. */
 static void
-peel_alone(Rule *r, Arena *a, Peel *peel)
+peel_alone(Rule *r, Peel *peel)
 {
-	link_dims(r, a, F_replicate, peel->rest, peel->tensor, peel->dim, -1, 0);
+	link_sized(r, F_replicate, peel->rest, peel->tensor, peel->dim, -1, 0);
 	peel->rest = 1;
 	peel_skip_ones(peel);
 }
@@ -153,7 +154,7 @@ peel_alone(Rule *r, Arena *a, Peel *peel)
  *   [3, 2] -> [2, 3]    a factor for each dim
  */
 void
-rule_reshape(Rule *r, Arena *a, const Op *op)
+rule_reshape(Rule *r, const Op *op)
 {
 	Peel in = peel_start(op, 0), out = peel_start(op, 1);
 
@@ -161,19 +162,19 @@ rule_reshape(Rule *r, Arena *a, const Op *op)
 		int64_t size = gcd_i64(in.rest, out.rest);
 		int64_t in_size = in.rest, out_size = out.rest;
 		if (size > 1) {
-			link_dims(r, a, F_pass, size, 0, in.dim, 1, out.dim);
+			link_sized(r, F_pass, size, 0, in.dim, 1, out.dim);
 			in.rest /= size;
 			out.rest /= size;
 			peel_skip_ones(&in);
 			peel_skip_ones(&out);
 			continue;
 		}
-		peel_alone(r, a, &in);
-		peel_alone(r, a, &out);
+		peel_alone(r, &in);
+		peel_alone(r, &out);
 		while (in_size != out_size) {
 			Peel *peel = in_size < out_size ? &in : &out;
 			*(peel == &in ? &in_size : &out_size) *= peel->rest;
-			peel_alone(r, a, peel);
+			peel_alone(r, peel);
 		}
 	}
 }
@@ -181,58 +182,50 @@ rule_reshape(Rule *r, Arena *a, const Op *op)
 /* A dim whose elements move: shared, so that both sides are split alike; its
    size is what both sizes divide by. */
 static void
-link_moved(Rule *r, Arena *a, const Op *op, int dim, bool moved)
+link_moved(Rule *r, const Op *op, int dim, bool moved)
 {
 	int64_t in = tensor_type(op, 0)->dims[dim];
 	int64_t out = tensor_type(op, op->noperands)->dims[dim];
 
-	link_dims(r, a, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim, op->noperands,
-		dim);
+	link_sized(r, moved ? F_permute : F_pass, gcd_i64(in, out), 0, dim, op->noperands, dim);
 }
 
 void
-rule_slice(Rule *r, Arena *a, const Op *op)
+rule_slice(Rule *r, const Op *op)
 {
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 1);
 
 	for (int d = 0; d < in->rank; d++)
-		link_moved(r, a, op, d, in->dims[d] != out->dims[d]);
+		link_moved(r, op, d, in->dims[d] != out->dims[d]);
 }
 
 void
-rule_pad(Rule *r, Arena *a, const Op *op)
+rule_pad(Rule *r, const Op *op)
 {
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 2);
 
 	for (int d = 0; d < in->rank; d++)
-		link_moved(r, a, op, d, in->dims[d] != out->dims[d]);
+		link_moved(r, op, d, in->dims[d] != out->dims[d]);
 }
 
 void
-rule_reverse(Rule *r, Arena *a, const Op *op)
+rule_reverse(Rule *r, const Op *op)
 {
 	const Ints *dims = op_ints(op, A_dims);
-	int rank = tensor_type(op, 0)->rank;
 
-	for (int d = 0; d < rank; d++) {
-		bool moved = false;
-		for (int i = 0; i < dims->n; i++)
-			moved |= dims->v[i] == d;
-		link_moved(r, a, op, d, moved);
-	}
+	for (int d = 0; d < r->rank[0]; d++)
+		link_moved(r, op, d, ints_contain(dims, d));
 }
 
 void
-rule_roll(Rule *r, Arena *a, const Op *op)
+rule_roll(Rule *r, const Op *op)
 {
-	int rank = tensor_type(op, 0)->rank;
-
-	for (int d = 0; d < rank; d++)
-		link_moved(r, a, op, d, d == op_int(op, A_along));
+	for (int d = 0; d < r->rank[0]; d++)
+		link_moved(r, op, d, d == op_int(op, A_along));
 }
 
 void
-rule_concatenate(Rule *r, Arena *a, const Op *op)
+rule_concatenate(Rule *r, const Op *op)
 {
 	int result = op->noperands, along = (int)op_int(op, A_dim);
 	const Type *type = tensor_type(op, result);
@@ -241,7 +234,7 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 		int64_t size = type->dims[d];
 		for (int i = 0; i < result; i++)
 			size = gcd_i64(size, tensor_type(op, i)->dims[d]);
-		int f = factor_new(r, a, size, d == along ? F_permute : F_pass);
+		int f = factor_new(r, size, d == along ? F_permute : F_pass);
 		for (int i = 0; i <= result; i++)
 			place(r, i, d, f);
 	}
@@ -249,65 +242,54 @@ rule_concatenate(Rule *r, Arena *a, const Op *op)
 
 /* The dims of one operand that are neither batch nor contracted. */
 static int
-dot_rest(Rule *r, Arena *a, const Op *op, int operand, int result_dim, const Ints *batch,
-	const Ints *contract)
+dot_rest(Rule *r, int operand, int result_dim, const Ints *batch, const Ints *contract)
 {
-	const Type *type = tensor_type(op, operand);
-
-	for (int d = 0; d < type->rank; d++)
+	for (int d = 0; d < r->rank[operand]; d++)
 		if (!ints_contain(batch, d) && !ints_contain(contract, d))
-			link_dims(r, a, F_pass, type->dims[d], operand, d, 2, result_dim++);
+			link_dims(r, F_pass, operand, d, 2, result_dim++);
 	return result_dim;
 }
 
 /* Factor order: batch, lhs rest, rhs rest, contracting. */
 void
-rule_dot(Rule *r, Arena *a, const Op *op)
+rule_dot(Rule *r, const Op *op)
 {
 	const Ints *lb = op_ints(op, A_lhs_batch);
 	const Ints *rb = op_ints(op, A_rhs_batch);
 	const Ints *lc = op_ints(op, A_lhs_contract);
 	const Ints *rc = op_ints(op, A_rhs_contract);
-	const Type *lhs = tensor_type(op, 0);
 	int result_dim = 0;
 
 	for (int i = 0; i < lb->n; i++) {
-		int f = factor_new(r, a, lhs->dims[lb->v[i]], F_pass);
-		place(r, 0, (int)lb->v[i], f);
-		place(r, 1, (int)rb->v[i], f);
-		place(r, 2, result_dim++, f);
+		link_dims(r, F_pass, 0, (int)lb->v[i], 1, (int)rb->v[i]);
+		place(r, 2, result_dim++, r->nfactors - 1);
 	}
-	result_dim = dot_rest(r, a, op, 0, result_dim, lb, lc);
-	dot_rest(r, a, op, 1, result_dim, rb, rc);
+	result_dim = dot_rest(r, 0, result_dim, lb, lc);
+	dot_rest(r, 1, result_dim, rb, rc);
 	for (int i = 0; i < lc->n; i++)
-		link_dims(r, a, F_reduce, lhs->dims[lc->v[i]], 0, (int)lc->v[i], 1,
-			(int)rc->v[i]);
+		link_dims(r, F_reduce, 0, (int)lc->v[i], 1, (int)rc->v[i]);
 	r->combiner = C_add;
 }
 
 void
-rule_reduce(Rule *r, Arena *a, const Op *op)
+rule_reduce(Rule *r, const Op *op)
 {
-	const Type *type = tensor_type(op, 0);
 	const Ints *dims = op_ints(op, A_dims);
 	int result_dim = 0;
 
-	for (int d = 0; d < type->rank; d++)
+	for (int d = 0; d < r->rank[0]; d++)
 		if (ints_contain(dims, d))
-			link_dims(r, a, F_reduce, type->dims[d], 0, d, -1, 0);
+			link_dims(r, F_reduce, 0, d, -1, 0);
 		else
-			link_dims(r, a, F_pass, type->dims[d], 0, d, 2, result_dim++);
+			link_dims(r, F_pass, 0, d, 2, result_dim++);
 	r->combiner = (Combiner)op_int(op, A_combiner);
 }
 
 void
-rule_cumsum(Rule *r, Arena *a, const Op *op)
+rule_cumsum(Rule *r, const Op *op)
 {
-	const Type *type = tensor_type(op, 0);
-
-	for (int d = 0; d < type->rank; d++)
-		link_dims(r, a, d == op_int(op, A_dim) ? F_replicate : F_pass, type->dims[d], 0,
-			d, 2, d);
+	for (int d = 0; d < r->rank[0]; d++)
+		link_dims(r, d == op_int(op, A_dim) ? F_replicate : F_pass, 0, d, 2, d);
 }
 
 /*
@@ -315,18 +297,17 @@ rule_cumsum(Rule *r, Arena *a, const Op *op)
  * it lies: rows of other shards give the combiner's identity.
  */
 void
-rule_take(Rule *r, Arena *a, const Op *op)
+rule_take(Rule *r, const Op *op)
 {
 	const Type *x = tensor_type(op, 0), *idx = tensor_type(op, 1);
 	int along = (int)op_int(op, A_dim);
 
 	for (int d = 0; d < x->rank; d++)
 		if (d != along)
-			link_dims(r, a, F_pass, x->dims[d], 0, d, 2,
-				d < along ? d : d - 1 + idx->rank);
+			link_dims(r, F_pass, 0, d, 2, d < along ? d : d - 1 + idx->rank);
 	for (int d = 0; d < idx->rank; d++)
-		link_dims(r, a, F_pass, idx->dims[d], 1, d, 2, along + d);
-	link_dims(r, a, F_reduce, x->dims[along], 0, along, -1, 0);
+		link_dims(r, F_pass, 1, d, 2, along + d);
+	link_dims(r, F_reduce, 0, along, -1, 0);
 	r->combiner = x->dtype == D_pred ? C_or : C_add;
 }
 
@@ -336,20 +317,17 @@ rule_take(Rule *r, Arena *a, const Op *op)
  * counted once.
  */
 void
-rule_scatter_add(Rule *r, Arena *a, const Op *op)
+rule_scatter_add(Rule *r, const Op *op)
 {
-	const Type *x = tensor_type(op, 0), *idx = tensor_type(op, 1);
-	int along = (int)op_int(op, A_dim);
+	int along = (int)op_int(op, A_dim), index_rank = r->rank[1];
 
-	for (int d = 0; d < x->rank; d++) {
-		int f = factor_new(r, a, x->dims[d], F_pass);
-		place(r, 0, d, f);
-		place(r, 3, d, f);
+	for (int d = 0; d < r->rank[0]; d++) {
+		link_dims(r, F_pass, 0, d, 3, d);
 		if (d != along)
-			place(r, 2, d < along ? d : d - 1 + idx->rank, f);
+			place(r, 2, d < along ? d : d - 1 + index_rank, r->nfactors - 1);
 	}
-	for (int d = 0; d < idx->rank; d++)
-		link_dims(r, a, F_reduce, idx->dims[d], 1, d, 2, along + d);
+	for (int d = 0; d < index_rank; d++)
+		link_dims(r, F_reduce, 1, d, 2, along + d);
 	r->combiner = C_add;
 	r->once = 0;
 }
@@ -357,9 +335,9 @@ rule_scatter_add(Rule *r, Arena *a, const Op *op)
 /* A dim that must be whole, in another tensor too if there is one, and about
    which nothing said tells others. */
 static void
-link_partly(Rule *r, Arena *a, int64_t size, int tensor, int dim, int other)
+link_partly(Rule *r, int tensor, int dim, int other)
 {
-	link_dims(r, a, F_replicate, size, tensor, dim, other, dim);
+	link_dims(r, F_replicate, tensor, dim, other, dim);
 	r->factors[r->nfactors - 1].blocked = true;
 }
 
@@ -368,50 +346,50 @@ link_partly(Rule *r, Arena *a, int64_t size, int tensor, int dim, int other)
  * what is among its rows and the combiner's identity for the others.
  */
 void
-rule_dynamic_slice(Rule *r, Arena *a, const Op *op)
+rule_dynamic_slice(Rule *r, const Op *op)
 {
 	int result = op->noperands;
 	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
 
 	for (int d = 0; d < in->rank; d++) {
 		if (in->dims[d] == out->dims[d]) {
-			link_dims(r, a, F_pass, in->dims[d], 0, d, result, d);
+			link_dims(r, F_pass, 0, d, result, d);
 			continue;
 		}
-		link_dims(r, a, F_reduce, in->dims[d], 0, d, -1, 0);
+		link_dims(r, F_reduce, 0, d, -1, 0);
 		r->factors[r->nfactors - 1].blocked = true;
-		link_partly(r, a, out->dims[d], result, d, -1);
+		link_partly(r, result, d, -1);
 	}
 	r->combiner = in->dtype == D_pred ? C_or : C_add;
 }
 
 /* Where it is a part that is written, a device writes what is among its rows. */
 void
-rule_dynamic_update_slice(Rule *r, Arena *a, const Op *op)
+rule_dynamic_update_slice(Rule *r, const Op *op)
 {
 	int result = op->noperands;
 	const Type *x = tensor_type(op, 0), *update = tensor_type(op, 1);
 
 	for (int d = 0; d < x->rank; d++) {
-		link_dims(r, a, F_pass, x->dims[d], 0, d, result, d);
+		link_dims(r, F_pass, 0, d, result, d);
 		if (update->dims[d] == x->dims[d])
 			place(r, 1, d, r->nfactors - 1);
 		else
-			link_partly(r, a, update->dims[d], 1, d, -1);
+			link_partly(r, 1, d, -1);
 	}
 }
 
 /* A sorted dim tells where it is, so that another may be split instead when it
    has to be whole; where there is no other it says nothing. */
 void
-rule_sort(Rule *r, Arena *a, const Op *op)
+rule_sort(Rule *r, const Op *op)
 {
 	const Type *type = tensor_type(op, 0);
 	int along = (int)op_int(op, A_dim);
 	bool alone = type_elements(type) == type->dims[along];
 
 	for (int d = 0; d < type->rank; d++) {
-		int f = factor_new(r, a, type->dims[d], d == along ? F_replicate : F_pass);
+		int f = factor_new(r, type->dims[d], d == along ? F_replicate : F_pass);
 		r->factors[f].blocked = d == along && alone;
 		for (int i = 0; i < r->ntensors; i++)
 			place(r, i, d, f);
@@ -423,12 +401,12 @@ rule_sort(Rule *r, Arena *a, const Op *op)
  * results alone is made by the function, which cannot make a part of it.
  */
 void
-rule_extern(Rule *r, Arena *a, const Op *op)
+rule_extern(Rule *r, const Op *op)
 {
 	int factors[RULE_LETTERS], at;
 	ExternRule rule;
 
-	if (extern_rule_parse(a, op->external->rule, &rule, &at))
+	if (extern_rule_parse(r->arena, op->external->rule, &rule, &at))
 		die("extern with a rule that is none");
 	for (int i = 0; i < RULE_LETTERS; i++)
 		factors[i] = -1;
@@ -438,7 +416,7 @@ rule_extern(Rule *r, Arena *a, const Op *op)
 			int64_t size = tensor_type(op, t)->dims[d];
 			int f = letter == WHOLE_DIM ? -1 : factors[letter];
 			if (f < 0)
-				f = factor_new(r, a, size,
+				f = factor_new(r, size,
 					letter == WHOLE_DIM || t >= op->noperands ? F_replicate
 						: extern_rule_sums(&rule, letter) ? F_reduce
 										  : F_pass);
@@ -452,17 +430,16 @@ rule_extern(Rule *r, Arena *a, const Op *op)
 /* Devices of a group work along one dim, if along any; the others are as they
    are on each. */
 void
-rule_group(Rule *r, Arena *a, const Op *op)
+rule_group(Rule *r, const Op *op)
 {
-	const Type *in = tensor_type(op, 0), *out = tensor_type(op, 1);
 	int along = op_has(op, A_dim) ? (int)op_int(op, A_dim) : -1;
 
-	for (int d = 0; d < in->rank; d++) {
+	for (int d = 0; d < r->rank[0]; d++) {
 		if (d == along) {
-			link_partly(r, a, in->dims[d], 0, d, -1);
-			link_partly(r, a, out->dims[d], 1, d, -1);
+			link_partly(r, 0, d, -1);
+			link_partly(r, 1, d, -1);
 		} else {
-			link_dims(r, a, F_pass, in->dims[d], 0, d, 1, d);
+			link_dims(r, F_pass, 0, d, 1, d);
 		}
 	}
 	if (op_has(op, A_combiner))
@@ -471,26 +448,24 @@ rule_group(Rule *r, Arena *a, const Op *op)
 
 /* Rows go from operand 0 to 1, any row to any: what is in them may be split. */
 void
-rule_ragged(Rule *r, Arena *a, const Op *op)
+rule_ragged(Rule *r, const Op *op)
 {
 	int result = op->noperands;
-	const Type *in = tensor_type(op, 0), *out = tensor_type(op, result);
 
-	link_partly(r, a, in->dims[0], 0, 0, -1);
-	link_partly(r, a, out->dims[0], 1, 0, result);
-	for (int d = 1; d < out->rank; d++) {
-		link_dims(r, a, F_pass, out->dims[d], 0, d, result, d);
+	link_partly(r, 0, 0, -1);
+	link_partly(r, 1, 0, result);
+	for (int d = 1; d < r->rank[result]; d++) {
+		link_dims(r, F_pass, 0, d, result, d);
 		place(r, 1, d, r->nfactors - 1);
 	}
 	for (int i = 2; i < op->noperands; i++)
-		link_partly(r, a, tensor_type(op, i)->dims[0], i, 0, -1);
+		link_partly(r, i, 0, -1);
 }
 
 void
-rule_blocked(Rule *r, Arena *a, const Op *op)
+rule_blocked(Rule *r, const Op *op)
 {
 	(void)r;
-	(void)a;
 	(void)op;
 }
 
@@ -506,6 +481,7 @@ op_rule(Arena *a, const Op *op)
 	if (ops[op->kind].blocked)
 		return NULL;
 	Rule *r = NEW(a, Rule);
+	r->arena = a;
 	r->noperands = op->noperands;
 	r->ntensors = op->noperands + op->nresults;
 	r->once = -1;
@@ -518,7 +494,7 @@ op_rule(Arena *a, const Op *op)
 		for (int d = 0; d < type->rank; d++)
 			r->dims[i][d].size = type->dims[d];
 	}
-	rules[op->kind](r, a, op);
+	rules[op->kind](r, op);
 	return r;
 }
 

@@ -4,7 +4,7 @@
 
 #include "ir/ir.h"
 
-typedef void RuleFunction(Rule *r, Arena *a, const Op *op);
+typedef void RuleFunction(Rule *r, const Op *op);
 
 RuleFunction rule_leaf, rule_pointwise, rule_broadcast, rule_reshape;
 RuleFunction rule_transpose, rule_slice, rule_concatenate, rule_pad;

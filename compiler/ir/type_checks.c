@@ -4,6 +4,23 @@
  */
 #include "ir/types.h"
 
+const char *
+op_wrong(const Op *op, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	const char *wrong = arena_vprintf(op->module->arena, fmt, ap);
+	va_end(ap);
+	return wrong;
+}
+
+const char *
+shape_of(const Op *op, const Type *type)
+{
+	return type_shape(op->module->arena, type);
+}
+
 const Type *
 operand_type(const Op *op, int i)
 {
@@ -18,47 +35,47 @@ wanted_type(const Op *op)
 
 /* NULL if the tensor can exist at all. */
 const char *
-check_size(Arena *a, const Type *type)
+check_size(const Op *op, const Type *type)
 {
 	int64_t n = dtypes[type->dtype].bytes;
 
 	for (int d = 0; d < type->rank; d++) {
 		if (type->dims[d] < 1)
-			return arena_printf(a,
+			return op_wrong(op,
 				"dim %d of the result would "
 				"have size %lld; sizes start at 1",
 				d, (long long)type->dims[d]);
 		if (!mul_i64(n, type->dims[d], &n))
-			return arena_printf(a,
+			return op_wrong(op,
 				"the result %s has more bytes "
 				"than 64 bits can count",
-				type_shape(a, type));
+				shape_of(op, type));
 	}
 	return NULL;
 }
 
 const char *
-check_dim(const Op *op, Arena *a, int64_t dim, int rank)
+check_dim(const Op *op, int64_t dim, int rank)
 {
 	if (dim >= 0 && dim < rank)
 		return NULL;
-	return arena_printf(a, "%s along dim %lld of a tensor that has %d dims",
+	return op_wrong(op, "%s along dim %lld of a tensor that has %d dims",
 		ops[op->kind].name, (long long)dim, rank);
 }
 
 /* Each of a list of dims exists and appears once. */
 const char *
-check_dims(const Op *op, Arena *a, AttrKind attr, int rank)
+check_dims(const Op *op, AttrKind attr, int rank)
 {
 	const Ints *dims = op_ints(op, attr);
 	uint32_t seen = 0;
 
 	for (int i = 0; i < dims->n; i++) {
-		const char *wrong = check_dim(op, a, dims->v[i], rank);
+		const char *wrong = check_dim(op, dims->v[i], rank);
 		if (wrong)
 			return wrong;
 		if (seen >> dims->v[i] & 1)
-			return arena_printf(a, "%s names dim %lld twice", ops[op->kind].name,
+			return op_wrong(op, "%s names dim %lld twice", ops[op->kind].name,
 				(long long)dims->v[i]);
 		seen |= 1u << dims->v[i];
 	}
@@ -67,41 +84,41 @@ check_dims(const Op *op, Arena *a, AttrKind attr, int rank)
 
 /* An attribute with one entry for each of `rank` dims. */
 const char *
-check_count(const Op *op, Arena *a, AttrKind attr, int rank)
+check_count(const Op *op, AttrKind attr, int rank)
 {
 	if (op_ints(op, attr)->n == rank)
 		return NULL;
-	return arena_printf(a, "%s needs an entry for each of %d dims, not %d",
-		ops[op->kind].name, rank, op_ints(op, attr)->n);
+	return op_wrong(op, "%s needs an entry for each of %d dims, not %d", ops[op->kind].name,
+		rank, op_ints(op, attr)->n);
 }
 
 const char *
-check_scalar(const Op *op, Arena *a, int i, DType dtype)
+check_scalar(const Op *op, int i, DType dtype)
 {
 	const Type *type = operand_type(op, i);
 
 	if (type->rank == 0 && type->dtype == dtype)
 		return NULL;
-	return arena_printf(a, "%s needs a scalar %s as operand %d, not %s", ops[op->kind].name,
-		dtypes[dtype].name, i + 1, type_shape(a, type));
+	return op_wrong(op, "%s needs a scalar %s as operand %d, not %s", ops[op->kind].name,
+		dtypes[dtype].name, i + 1, shape_of(op, type));
 }
 
 const char *
-check_equal(const Op *op, Arena *a, int first)
+check_equal(const Op *op, int first)
 {
 	for (int i = first + 1; i < op->noperands; i++)
 		if (!type_equal(operand_type(op, first), operand_type(op, i)))
-			return arena_printf(a,
+			return op_wrong(op,
 				"%s needs operands of one type, "
 				"not %s and %s",
-				ops[op->kind].name, type_shape(a, operand_type(op, first)),
-				type_shape(a, operand_type(op, i)));
+				ops[op->kind].name, shape_of(op, operand_type(op, first)),
+				shape_of(op, operand_type(op, i)));
 	return NULL;
 }
 
 /* and, or are for pred; the others for numbers (max and min for both). */
 const char *
-check_combiner(const Op *op, Arena *a, DType d)
+check_combiner(const Op *op, DType d)
 {
 	int64_t c = op_int(op, A_combiner);
 
@@ -110,7 +127,7 @@ check_combiner(const Op *op, Arena *a, DType d)
 	bool logical = c == C_and || c == C_or;
 	bool number = c == C_add || c == C_mul;
 	if ((logical && d != D_pred) || (number && d == D_pred))
-		return arena_printf(a, "%s with '%s' needs %s, not %s", ops[op->kind].name,
+		return op_wrong(op, "%s with '%s' needs %s, not %s", ops[op->kind].name,
 			combiners[c].name, logical ? "pred" : "numbers", dtypes[d].name);
 	return NULL;
 }

@@ -6,16 +6,16 @@
 
 /* The dims of one operand that a pair of dot attributes name, each once. */
 static const char *
-check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract, int rank)
+check_dot_dims(const Op *op, AttrKind batch, AttrKind contract, int rank)
 {
 	const Ints *b = op_ints(op, batch), *c = op_ints(op, contract);
 
-	const char *wrong = check_dims(op, a, batch, rank);
+	const char *wrong = check_dims(op, batch, rank);
 	if (!wrong)
-		wrong = check_dims(op, a, contract, rank);
+		wrong = check_dims(op, contract, rank);
 	for (int i = 0; i < b->n && !wrong; i++)
 		if (ints_contain(c, b->v[i]))
-			wrong = arena_printf(a,
+			wrong = op_wrong(op,
 				"dim %lld of a dot's operand "
 				"is both batch and contracting",
 				(long long)b->v[i]);
@@ -23,20 +23,20 @@ check_dot_dims(const Op *op, Arena *a, AttrKind batch, AttrKind contract, int ra
 }
 
 static const char *
-check_dot_pairs(const Op *op, Arena *a, AttrKind lhs, AttrKind rhs)
+check_dot_pairs(const Op *op, AttrKind lhs, AttrKind rhs)
 {
 	const Ints *l = op_ints(op, lhs), *r = op_ints(op, rhs);
 	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
 
 	if (l->n != r->n)
-		return arena_printf(a, "dot pairs %d dims with %d", l->n, r->n);
+		return op_wrong(op, "dot pairs %d dims with %d", l->n, r->n);
 	for (int i = 0; i < l->n; i++)
 		if (x->dims[l->v[i]] != y->dims[r->v[i]])
-			return arena_printf(a,
+			return op_wrong(op,
 				"dot pairs dim %lld of %s with "
 				"dim %lld of %s",
-				(long long)l->v[i], type_shape(a, x), (long long)r->v[i],
-				type_shape(a, y));
+				(long long)l->v[i], shape_of(op, x), (long long)r->v[i],
+				shape_of(op, y));
 	return NULL;
 }
 
@@ -55,23 +55,23 @@ append_rest(Type *result, const Type *x, const Ints *batch, const Ints *contract
 }
 
 const char *
-type_dot(const Op *op, Arena *a, Type *result)
+type_dot(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0), *y = operand_type(op, 1);
 	const Ints *batch = op_ints(op, A_lhs_batch);
 
 	if (x->dtype != y->dtype)
-		return arena_printf(a, "dot needs operands of one dtype, not %s and %s",
+		return op_wrong(op, "dot needs operands of one dtype, not %s and %s",
 			dtypes[x->dtype].name, dtypes[y->dtype].name);
 	if (x->dtype == D_pred)
 		return "dot needs numbers, not pred";
-	const char *wrong = check_dot_dims(op, a, A_lhs_batch, A_lhs_contract, x->rank);
+	const char *wrong = check_dot_dims(op, A_lhs_batch, A_lhs_contract, x->rank);
 	if (!wrong)
-		wrong = check_dot_dims(op, a, A_rhs_batch, A_rhs_contract, y->rank);
+		wrong = check_dot_dims(op, A_rhs_batch, A_rhs_contract, y->rank);
 	if (!wrong)
-		wrong = check_dot_pairs(op, a, A_lhs_batch, A_rhs_batch);
+		wrong = check_dot_pairs(op, A_lhs_batch, A_rhs_batch);
 	if (!wrong)
-		wrong = check_dot_pairs(op, a, A_lhs_contract, A_rhs_contract);
+		wrong = check_dot_pairs(op, A_lhs_contract, A_rhs_contract);
 	if (wrong)
 		return wrong;
 	/* sums may be kept in a wider dtype of the same class (einsum's `dtype=`) */
@@ -84,22 +84,22 @@ type_dot(const Op *op, Arena *a, Type *result)
 	if (!append_rest(result, x, batch, op_ints(op, A_lhs_contract))
 		|| !append_rest(result, y, op_ints(op, A_rhs_batch),
 			op_ints(op, A_rhs_contract)))
-		return arena_printf(a, "dot of %s and %s has more than %d dims",
-			type_shape(a, x), type_shape(a, y), MAX_RANK);
-	return check_size(a, result);
+		return op_wrong(op, "dot of %s and %s has more than %d dims", shape_of(op, x),
+			shape_of(op, y), MAX_RANK);
+	return check_size(op, result);
 }
 
 const char *
-type_reduce(const Op *op, Arena *a, Type *result)
+type_reduce(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 	const Ints *dims = op_ints(op, A_dims);
 
-	const char *wrong = check_dims(op, a, A_dims, x->rank);
+	const char *wrong = check_dims(op, A_dims, x->rank);
 	if (!wrong)
-		wrong = check_combiner(op, a, x->dtype);
+		wrong = check_combiner(op, x->dtype);
 	if (!wrong)
-		wrong = check_scalar(op, a, 1, x->dtype);
+		wrong = check_scalar(op, 1, x->dtype);
 	*result = type_of(x->dtype, 0, NULL);
 	for (int d = 0; d < x->rank; d++)
 		if (!ints_contain(dims, d))
@@ -108,32 +108,31 @@ type_reduce(const Op *op, Arena *a, Type *result)
 }
 
 const char *
-type_cumsum(const Op *op, Arena *a, Type *result)
+type_cumsum(const Op *op, Type *result)
 {
 	*result = *operand_type(op, 0);
-	const char *wrong = check_dim(op, a, op_int(op, A_dim), result->rank);
+	const char *wrong = check_dim(op, op_int(op, A_dim), result->rank);
 	if (wrong)
 		return wrong;
 	if (result->dtype == D_pred)
 		return "cumsum needs numbers, not pred";
-	return check_scalar(op, a, 1, result->dtype);
+	return check_scalar(op, 1, result->dtype);
 }
 
 const char *
-type_take(const Op *op, Arena *a, Type *result)
+type_take(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0), *index = operand_type(op, 1);
 	int64_t dim = op_int(op, A_dim);
 
-	const char *wrong = check_dim(op, a, dim, x->rank);
+	const char *wrong = check_dim(op, dim, x->rank);
 	if (wrong)
 		return wrong;
 	if (!dtype_is_integer(index->dtype))
-		return arena_printf(a, "take needs integer indices, not %s",
-			type_shape(a, index));
+		return op_wrong(op, "take needs integer indices, not %s", shape_of(op, index));
 	if (x->rank - 1 + index->rank > MAX_RANK)
-		return arena_printf(a, "take of %s at %s has more than %d dims",
-			type_shape(a, x), type_shape(a, index), MAX_RANK);
+		return op_wrong(op, "take of %s at %s has more than %d dims", shape_of(op, x),
+			shape_of(op, index), MAX_RANK);
 	*result = type_of(x->dtype, 0, NULL);
 	for (int d = 0; d < x->rank; d++) {
 		if (d != dim) {
@@ -143,67 +142,66 @@ type_take(const Op *op, Arena *a, Type *result)
 		for (int i = 0; i < index->rank; i++)
 			result->dims[result->rank++] = index->dims[i];
 	}
-	return check_size(a, result);
+	return check_size(op, result);
 }
 
 /* What take(x, idx, dim) would give is what scatter_add() adds to x. */
 const char *
-type_scatter_add(const Op *op, Arena *a, Type *result)
+type_scatter_add(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0), *update = operand_type(op, 2);
 	Type taken;
 
 	*result = *x;
-	const char *wrong = type_take(op, a, &taken);
+	const char *wrong = type_take(op, &taken);
 	if (wrong)
 		return wrong;
 	if (x->dtype == D_pred)
 		return "scatter_add needs numbers, not pred";
 	if (!type_equal(update, &taken))
-		return arena_printf(a, "scatter_add needs updates %s, not %s",
-			type_shape(a, &taken), type_shape(a, update));
+		return op_wrong(op, "scatter_add needs updates %s, not %s",
+			shape_of(op, &taken), shape_of(op, update));
 	return NULL;
 }
 
 /* Operands `first` on: a start for each dim of operand 0. */
 static const char *
-check_starts(const Op *op, Arena *a, int first)
+check_starts(const Op *op, int first)
 {
 	const Type *x = operand_type(op, 0);
 
 	if (op->noperands != first + x->rank)
-		return arena_printf(a, "%s of %s needs %d starts, not %d", ops[op->kind].name,
-			type_shape(a, x), x->rank, op->noperands - first);
+		return op_wrong(op, "%s of %s needs %d starts, not %d", ops[op->kind].name,
+			shape_of(op, x), x->rank, op->noperands - first);
 	for (int d = 0; d < x->rank; d++) {
 		const Type *start = operand_type(op, first + d);
 		if (start->rank || !dtype_is_integer(start->dtype))
-			return arena_printf(a,
+			return op_wrong(op,
 				"%s needs integer scalars as "
 				"starts, not %s",
-				ops[op->kind].name, type_shape(a, start));
+				ops[op->kind].name, shape_of(op, start));
 		if (start->dtype != operand_type(op, first)->dtype)
-			return arena_printf(a, "%s needs starts of one dtype",
-				ops[op->kind].name);
+			return op_wrong(op, "%s needs starts of one dtype", ops[op->kind].name);
 	}
 	return NULL;
 }
 
 const char *
-type_dynamic_slice(const Op *op, Arena *a, Type *result)
+type_dynamic_slice(const Op *op, Type *result)
 {
 	if (!op->noperands)
 		return "dynamic_slice needs an operand";
 	const Type *x = operand_type(op, 0);
 	const Ints *sizes = op_ints(op, A_sizes);
-	const char *wrong = check_count(op, a, A_sizes, x->rank);
+	const char *wrong = check_count(op, A_sizes, x->rank);
 	if (!wrong)
-		wrong = check_starts(op, a, 1);
+		wrong = check_starts(op, 1);
 	if (wrong)
 		return wrong;
 	*result = *x;
 	for (int d = 0; d < x->rank; d++) {
 		if (sizes->v[d] < 1 || sizes->v[d] > x->dims[d])
-			return arena_printf(a,
+			return op_wrong(op,
 				"dynamic_slice of %lld elements "
 				"of dim %d, which has size %lld",
 				(long long)sizes->v[d], d, (long long)x->dims[d]);
@@ -213,33 +211,33 @@ type_dynamic_slice(const Op *op, Arena *a, Type *result)
 }
 
 const char *
-type_dynamic_update_slice(const Op *op, Arena *a, Type *result)
+type_dynamic_update_slice(const Op *op, Type *result)
 {
 	if (op->noperands < 2)
 		return "dynamic_update_slice needs a tensor and its update";
 	const Type *x = operand_type(op, 0), *update = operand_type(op, 1);
 	*result = *x;
 	if (update->rank != x->rank || update->dtype != x->dtype)
-		return arena_printf(a,
+		return op_wrong(op,
 			"dynamic_update_slice of %s needs an "
 			"update of its dtype and as many dims, not %s",
-			type_shape(a, x), type_shape(a, update));
+			shape_of(op, x), shape_of(op, update));
 	for (int d = 0; d < x->rank; d++)
 		if (update->dims[d] > x->dims[d])
-			return arena_printf(a,
+			return op_wrong(op,
 				"dynamic_update_slice puts %s "
 				"in the smaller %s",
-				type_shape(a, update), type_shape(a, x));
-	return check_starts(op, a, 2);
+				shape_of(op, update), shape_of(op, x));
+	return check_starts(op, 2);
 }
 
 const char *
-type_sort(const Op *op, Arena *a, Type *results)
+type_sort(const Op *op, Type *results)
 {
 	int64_t direction = op_int(op, A_direction);
 
 	if (!op->noperands || op->nresults != op->noperands)
-		return arena_printf(a, "sort of %d tensors has %d results", op->noperands,
+		return op_wrong(op, "sort of %d tensors has %d results", op->noperands,
 			op->nresults);
 	const Type *key = operand_type(op, 0);
 	for (int i = 0; i < op->noperands; i++) {
@@ -247,29 +245,29 @@ type_sort(const Op *op, Arena *a, Type *results)
 		Type alike = results[i];
 		alike.dtype = key->dtype;
 		if (!type_equal(key, &alike))
-			return arena_printf(a,
+			return op_wrong(op,
 				"sort needs operands of equal "
 				"dims, not %s and %s",
-				type_shape(a, key), type_shape(a, &results[i]));
+				shape_of(op, key), shape_of(op, &results[i]));
 	}
 	if (direction != DIR_LT && direction != DIR_GT)
 		return "sort is ascending (LT) or descending (GT)";
-	return check_dim(op, a, op_int(op, A_dim), key->rank);
+	return check_dim(op, op_int(op, A_dim), key->rank);
 }
 
 /* "operand 2", "result 1" */
 static const char *
-tensor_words(Arena *a, const Op *op, int tensor)
+tensor_words(const Op *op, int tensor)
 {
 	bool operand = tensor < op->noperands;
 
-	return arena_printf(a, "%s %d", operand ? "operand" : "result",
+	return op_wrong(op, "%s %d", operand ? "operand" : "result",
 		1 + (operand ? tensor : tensor - op->noperands));
 }
 
 /* Each letter of the rule has one size. */
 static const char *
-check_letters(const Op *op, Arena *a, const ExternRule *rule)
+check_letters(const Op *op, const ExternRule *rule)
 {
 	int64_t sizes[RULE_LETTERS] = {0};
 	int first[RULE_LETTERS];
@@ -281,13 +279,13 @@ check_letters(const Op *op, Arena *a, const ExternRule *rule)
 			if (letter == WHOLE_DIM || sizes[letter] == type->dims[d])
 				continue;
 			if (sizes[letter])
-				return arena_printf(a,
+				return op_wrong(op,
 					"'%c' of the rule \"%s\" "
 					"has size %lld in %s and %lld in %s",
 					extern_rule_letter(letter), op->external->rule,
 					(long long)sizes[letter],
-					tensor_words(a, op, first[letter]),
-					(long long)type->dims[d], tensor_words(a, op, t));
+					tensor_words(op, first[letter]),
+					(long long)type->dims[d], tensor_words(op, t));
 			sizes[letter] = type->dims[d];
 			first[letter] = t;
 		}
@@ -297,7 +295,7 @@ check_letters(const Op *op, Arena *a, const ExternRule *rule)
 
 /* The types of the results are given. */
 const char *
-type_extern(const Op *op, Arena *a, Type *results)
+type_extern(const Op *op, Type *results)
 {
 	ExternRule r;
 	int at;
@@ -305,26 +303,26 @@ type_extern(const Op *op, Arena *a, Type *results)
 	if (!op->external)
 		return "extern without its function";
 	const char *rule = op->external->rule;
-	const char *wrong = extern_rule_parse(a, rule, &r, &at);
+	const char *wrong = extern_rule_parse(op->module->arena, rule, &r, &at);
 	if (wrong)
 		return wrong;
 	if (r.noperands != op->noperands || r.nterms != op->noperands + op->nresults)
-		return arena_printf(a,
+		return op_wrong(op,
 			"the rule \"%s\" is of %d operands and "
 			"%d results, not %d and %d",
 			rule, r.noperands, r.nterms - r.noperands, op->noperands, op->nresults);
 	for (int t = 0; t < r.nterms; t++)
 		if (rule_tensor(op, t)->type.rank != r.terms[t].rank)
-			return arena_printf(a,
+			return op_wrong(op,
 				"the rule \"%s\" gives %s %d "
 				"dims; it has %d",
-				rule, tensor_words(a, op, t), r.terms[t].rank,
+				rule, tensor_words(op, t), r.terms[t].rank,
 				rule_tensor(op, t)->type.rank);
 	for (int i = 0; i < op->nresults; i++) {
 		results[i] = op->results[i]->type;
-		wrong = check_size(a, &results[i]);
+		wrong = check_size(op, &results[i]);
 		if (wrong)
 			return wrong;
 	}
-	return check_letters(op, a, &r);
+	return check_letters(op, &r);
 }

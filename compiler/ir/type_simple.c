@@ -6,40 +6,39 @@
 /* ---- leaves --------------------------------------------------------- */
 
 const char *
-type_constant(const Op *op, Arena *a, Type *result)
+type_constant(const Op *op, Type *result)
 {
 	const Ints *values = op_ints(op, A_value);
 	*result = *wanted_type(op);
-	const char *wrong = check_size(a, result);
+	const char *wrong = check_size(op, result);
 	if (wrong)
 		return wrong;
 	if (values->n != type_elements(result))
-		return arena_printf(a, "a constant %s of %d numbers", type_shape(a, result),
+		return op_wrong(op, "a constant %s of %d numbers", shape_of(op, result),
 			values->n);
 	int64_t least = integer_limit(result->dtype, false);
 	int64_t most = integer_limit(result->dtype, true);
 	for (int i = 0; i < values->n && !dtype_is_float(result->dtype); i++)
 		if (values->v[i] < least || values->v[i] > most)
-			return arena_printf(a, "%lld is not a value of %s",
+			return op_wrong(op, "%lld is not a value of %s",
 				(long long)values->v[i], dtypes[result->dtype].name);
 	return NULL;
 }
 
 const char *
-type_iota(const Op *op, Arena *a, Type *result)
+type_iota(const Op *op, Type *result)
 {
 	*result = *wanted_type(op);
 	if (result->dtype == D_pred)
 		return "iota counts; it has no pred form";
-	const char *wrong = check_size(a, result);
-	return wrong ? wrong : check_dim(op, a, op_int(op, A_iota_dim), result->rank);
+	const char *wrong = check_size(op, result);
+	return wrong ? wrong : check_dim(op, op_int(op, A_iota_dim), result->rank);
 }
 
 const char *
-type_partition_id(const Op *op, Arena *a, Type *result)
+type_partition_id(const Op *op, Type *result)
 {
 	(void)op;
-	(void)a;
 	*result = type_of(D_u32, 0, NULL);
 	return NULL;
 }
@@ -47,58 +46,57 @@ type_partition_id(const Op *op, Arena *a, Type *result)
 /* ---- pointwise ------------------------------------------------------ */
 
 const char *
-type_same(const Op *op, Arena *a, Type *result)
+type_same(const Op *op, Type *result)
 {
 	*result = *operand_type(op, 0);
-	return check_equal(op, a, 0);
+	return check_equal(op, 0);
 }
 
-const char *
-type_same_number(const Op *op, Arena *a, Type *result)
+/* Operands of one type, whose dtypes are some. */
+static const char *
+same_of(const Op *op, Type *result, bool are, const char *wanted)
 {
-	if (operand_type(op, 0)->dtype == D_pred)
-		return arena_printf(a, "%s needs numbers, not pred", ops[op->kind].name);
-	return type_same(op, a, result);
-}
-
-const char *
-type_same_integer(const Op *op, Arena *a, Type *result)
-{
-	if (!dtype_is_integer(operand_type(op, 0)->dtype))
-		return arena_printf(a, "%s needs integers, not %s", ops[op->kind].name,
+	if (!are)
+		return op_wrong(op, "%s needs %s, not %s", ops[op->kind].name, wanted,
 			dtypes[operand_type(op, 0)->dtype].name);
-	return type_same(op, a, result);
+	return type_same(op, result);
 }
 
 const char *
-type_same_float(const Op *op, Arena *a, Type *result)
+type_same_number(const Op *op, Type *result)
 {
-	if (!dtype_is_float(operand_type(op, 0)->dtype))
-		return arena_printf(a, "%s needs floats, not %s", ops[op->kind].name,
-			dtypes[operand_type(op, 0)->dtype].name);
-	return type_same(op, a, result);
+	return same_of(op, result, operand_type(op, 0)->dtype != D_pred, "numbers");
 }
 
 const char *
-type_same_pred(const Op *op, Arena *a, Type *result)
+type_same_integer(const Op *op, Type *result)
 {
-	if (operand_type(op, 0)->dtype != D_pred)
-		return arena_printf(a, "%s needs pred, not %s", ops[op->kind].name,
-			dtypes[operand_type(op, 0)->dtype].name);
-	return type_same(op, a, result);
+	return same_of(op, result, dtype_is_integer(operand_type(op, 0)->dtype), "integers");
 }
 
 const char *
-type_pred_float(const Op *op, Arena *a, Type *result)
+type_same_float(const Op *op, Type *result)
 {
-	const char *wrong = type_same_float(op, a, result);
+	return same_of(op, result, dtype_is_float(operand_type(op, 0)->dtype), "floats");
+}
+
+const char *
+type_same_pred(const Op *op, Type *result)
+{
+	return same_of(op, result, operand_type(op, 0)->dtype == D_pred, "pred");
+}
+
+const char *
+type_pred_float(const Op *op, Type *result)
+{
+	const char *wrong = type_same_float(op, result);
 
 	result->dtype = D_pred;
 	return wrong;
 }
 
 const char *
-type_pred(const Op *op, Arena *a, Type *result)
+type_pred(const Op *op, Type *result)
 {
 	int64_t direction = op_int(op, A_direction);
 
@@ -106,20 +104,19 @@ type_pred(const Op *op, Arena *a, Type *result)
 	result->dtype = D_pred;
 	if (direction < DIR_EQ || direction > DIR_GE)
 		return "there is no such comparison";
-	return check_equal(op, a, 0);
+	return check_equal(op, 0);
 }
 
 const char *
-type_convert(const Op *op, Arena *a, Type *result)
+type_convert(const Op *op, Type *result)
 {
-	(void)a;
 	*result = *operand_type(op, 0);
 	result->dtype = wanted_type(op)->dtype;
 	return NULL;
 }
 
 const char *
-type_select(const Op *op, Arena *a, Type *result)
+type_select(const Op *op, Type *result)
 {
 	const Type *p = operand_type(op, 0);
 	Type as_pred = *operand_type(op, 1);
@@ -127,77 +124,69 @@ type_select(const Op *op, Arena *a, Type *result)
 	*result = as_pred;
 	as_pred.dtype = D_pred;
 	if (!type_equal(p, &as_pred))
-		return arena_printf(a,
+		return op_wrong(op,
 			"select needs %s as its condition, "
 			"not %s",
-			type_shape(a, &as_pred), type_shape(a, p));
-	return check_equal(op, a, 1);
-}
-
-const char *
-type_clamp(const Op *op, Arena *a, Type *result)
-{
-	if (operand_type(op, 0)->dtype == D_pred)
-		return "clamp needs numbers, not pred";
-	return type_same(op, a, result);
+			shape_of(op, &as_pred), shape_of(op, p));
+	return check_equal(op, 1);
 }
 
 /* ---- shape ---------------------------------------------------------- */
 
 const char *
-type_broadcast(const Op *op, Arena *a, Type *result)
+type_broadcast(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 	const Ints *dims = op_ints(op, A_dims);
 
 	*result = *wanted_type(op);
 	result->dtype = x->dtype;
-	const char *wrong = check_count(op, a, A_dims, x->rank);
+	const char *wrong = check_count(op, A_dims, x->rank);
 	if (!wrong)
-		wrong = check_dims(op, a, A_dims, result->rank);
+		wrong = check_dims(op, A_dims, result->rank);
 	if (wrong)
 		return wrong;
 	for (int i = 0; i < x->rank; i++) {
 		if (i && dims->v[i] < dims->v[i - 1])
 			return "broadcast keeps the order of dims";
 		if (x->dims[i] != result->dims[dims->v[i]])
-			return arena_printf(a,
+			return op_wrong(op,
 				"broadcast puts dim %d of %s in "
 				"dim %lld of %s",
-				i, type_shape(a, x), (long long)dims->v[i],
-				type_shape(a, result));
+				i, shape_of(op, x), (long long)dims->v[i],
+				shape_of(op, result));
 	}
-	return check_size(a, result);
+	return check_size(op, result);
 }
 
 const char *
-type_reshape(const Op *op, Arena *a, Type *result)
+type_reshape(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 
 	*result = *wanted_type(op);
 	result->dtype = x->dtype;
-	const char *wrong = check_size(a, result);
+	const char *wrong = check_size(op, result);
 	if (wrong)
 		return wrong;
 	if (type_elements(result) != type_elements(x))
-		return arena_printf(a,
+		return op_wrong(op,
 			"reshape of %s (%lld elements) to %s "
 			"(%lld elements)",
-			type_shape(a, x), (long long)type_elements(x), type_shape(a, result),
+			shape_of(op, x), (long long)type_elements(x), shape_of(op, result),
 			(long long)type_elements(result));
 	return NULL;
 }
 
 const char *
-type_transpose(const Op *op, Arena *a, Type *result)
+type_transpose(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 	const Ints *dims = op_ints(op, A_dims);
 
-	const char *wrong = check_count(op, a, A_dims, x->rank);
+	const char *wrong = check_count(op, A_dims, x->rank);
 	if (!wrong)
-		wrong = check_dims(op, a, A_dims, x->rank);
+		wrong = check_dims(op, A_dims, x->rank);
 	if (wrong)
 		return wrong;
 	*result = *x;
@@ -207,22 +196,22 @@ type_transpose(const Op *op, Arena *a, Type *result)
 }
 
 const char *
-type_reverse(const Op *op, Arena *a, Type *result)
+type_reverse(const Op *op, Type *result)
 {
 	*result = *operand_type(op, 0);
-	return check_dims(op, a, A_dims, result->rank);
+	return check_dims(op, A_dims, result->rank);
 }
 
 const char *
-type_roll(const Op *op, Arena *a, Type *result)
+type_roll(const Op *op, Type *result)
 {
 	*result = *operand_type(op, 0);
 	if (!op_ints(op, A_along)->n || !op_ints(op, A_shift)->n)
 		return "roll needs 'along' and 'shift'";
 	int64_t dim = op_int(op, A_along), shift = op_int(op, A_shift);
-	const char *wrong = check_dim(op, a, dim, result->rank);
+	const char *wrong = check_dim(op, dim, result->rank);
 	if (!wrong && (shift < 1 || shift >= result->dims[dim]))
-		wrong = arena_printf(a,
+		wrong = op_wrong(op,
 			"roll by %lld along dim %lld, which "
 			"has size %lld",
 			(long long)shift, (long long)dim, (long long)result->dims[dim]);
@@ -230,24 +219,25 @@ type_roll(const Op *op, Arena *a, Type *result)
 }
 
 const char *
-type_slice(const Op *op, Arena *a, Type *result)
+type_slice(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 	const Ints *start = op_ints(op, A_start);
 	const Ints *limit = op_ints(op, A_limit);
 	const Ints *stride = op_ints(op, A_stride);
 
-	if (start->n != x->rank || limit->n != x->rank || stride->n != x->rank)
-		return check_count(op, a,
-			start->n != x->rank	      ? A_start
-				: limit->n != x->rank ? A_limit
-						      : A_stride,
-			x->rank);
+	const char *wrong = check_count(op, A_start, x->rank);
+	if (!wrong)
+		wrong = check_count(op, A_limit, x->rank);
+	if (!wrong)
+		wrong = check_count(op, A_stride, x->rank);
+	if (wrong)
+		return wrong;
 	*result = *x;
 	for (int d = 0; d < x->rank; d++) {
 		if (start->v[d] < 0 || start->v[d] >= limit->v[d] || limit->v[d] > x->dims[d]
 			|| stride->v[d] < 1)
-			return arena_printf(a,
+			return op_wrong(op,
 				"slice [%lld:%lld:%lld] of dim "
 				"%d, which has size %lld",
 				(long long)start->v[d], (long long)limit->v[d],
@@ -258,13 +248,13 @@ type_slice(const Op *op, Arena *a, Type *result)
 }
 
 const char *
-type_concatenate(const Op *op, Arena *a, Type *result)
+type_concatenate(const Op *op, Type *result)
 {
 	if (!op->noperands)
 		return "concatenate needs an operand";
 	int64_t dim = op_int(op, A_dim);
 	*result = *operand_type(op, 0);
-	const char *wrong = check_dim(op, a, dim, result->rank);
+	const char *wrong = check_dim(op, dim, result->rank);
 	if (wrong)
 		return wrong;
 	for (int i = 1; i < op->noperands; i++) {
@@ -273,20 +263,20 @@ type_concatenate(const Op *op, Arena *a, Type *result)
 		if (x->rank == expected.rank)
 			expected.dims[dim] = x->dims[dim];
 		if (!type_equal(x, &expected))
-			return arena_printf(a,
+			return op_wrong(op,
 				"concatenate of %s and %s along "
 				"dim %lld",
-				type_shape(a, operand_type(op, 0)), type_shape(a, x),
+				shape_of(op, operand_type(op, 0)), shape_of(op, x),
 				(long long)dim);
 		if (!add_i64(result->dims[dim], x->dims[dim], &result->dims[dim]))
 			return "concatenate makes a dim longer than 64 bits "
 			       "can count";
 	}
-	return check_size(a, result);
+	return check_size(op, result);
 }
 
 const char *
-type_pad(const Op *op, Arena *a, Type *result)
+type_pad(const Op *op, Type *result)
 {
 	const Type *x = operand_type(op, 0);
 	const Ints *low = op_ints(op, A_low), *high = op_ints(op, A_high);
@@ -295,20 +285,20 @@ type_pad(const Op *op, Arena *a, Type *result)
 	if (!x->rank)
 		return "pad needs a tensor with dims, not a scalar";
 	if (low->n != x->rank || high->n != x->rank)
-		return check_count(op, a, low->n != x->rank ? A_low : A_high, x->rank);
+		return check_count(op, low->n != x->rank ? A_low : A_high, x->rank);
 	for (int d = 0; d < x->rank; d++) {
 		int64_t *size = &result->dims[d];
 		if (low->v[d] < 0 || high->v[d] < 0)
-			return arena_printf(a,
+			return op_wrong(op,
 				"pad of (%lld, %lld) in dim %d: "
 				"padding is not negative",
 				(long long)low->v[d], (long long)high->v[d], d);
 		if (!add_i64(*size, low->v[d], size) || !add_i64(*size, high->v[d], size))
-			return arena_printf(a,
+			return op_wrong(op,
 				"pad makes dim %d longer than "
 				"64 bits can count",
 				d);
 	}
-	const char *wrong = check_scalar(op, a, 1, x->dtype);
-	return wrong ? wrong : check_size(a, result);
+	const char *wrong = check_scalar(op, 1, x->dtype);
+	return wrong ? wrong : check_size(op, result);
 }

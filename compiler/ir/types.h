@@ -13,13 +13,13 @@
 #include "ir/ir.h"
 
 /* `results`: as many as the op has.  NULL, or what is wrong. */
-typedef const char *TypeFunction(const Op *op, Arena *a, Type *results);
+typedef const char *TypeFunction(const Op *op, Type *results);
 
 /* type_simple.c: leaves, pointwise, shape */
 TypeFunction type_constant, type_iota, type_partition_id, type_same;
 TypeFunction type_same_number, type_same_integer;
 TypeFunction type_same_float, type_same_pred, type_pred_float, type_pred;
-TypeFunction type_convert, type_select, type_clamp, type_broadcast;
+TypeFunction type_convert, type_select, type_broadcast;
 TypeFunction type_reshape, type_transpose, type_reverse, type_roll;
 TypeFunction type_slice, type_concatenate, type_pad;
 /* type_compute.c: contraction, reduction, lookups, sort, extern */
@@ -32,15 +32,17 @@ TypeFunction type_all_gather, type_all_reduce, type_reduce_scatter;
 TypeFunction type_all_to_all, type_permute, type_ragged;
 
 /* type_checks.c: what they share.  NULL, or what is wrong. */
+const char *op_wrong(const Op *op, const char *fmt, ...) PRINTF_LIKE(2, 3);
+const char *shape_of(const Op *op, const Type *type); /* in words, for that */
 const Type *operand_type(const Op *op, int i);
 const Type *wanted_type(const Op *op);
-const char *check_size(Arena *a, const Type *type);
-const char *check_dim(const Op *op, Arena *a, int64_t dim, int rank);
-const char *check_dims(const Op *op, Arena *a, AttrKind attr, int rank);
-const char *check_count(const Op *op, Arena *a, AttrKind attr, int rank);
-const char *check_scalar(const Op *op, Arena *a, int i, DType dtype);
-const char *check_equal(const Op *op, Arena *a, int first);
-const char *check_combiner(const Op *op, Arena *a, DType d);
+const char *check_size(const Op *op, const Type *type);
+const char *check_dim(const Op *op, int64_t dim, int rank);
+const char *check_dims(const Op *op, AttrKind attr, int rank);
+const char *check_count(const Op *op, AttrKind attr, int rank);
+const char *check_scalar(const Op *op, int i, DType dtype);
+const char *check_equal(const Op *op, int first);
+const char *check_combiner(const Op *op, DType d);
 
 /* types.c: the least or greatest number of a dtype that is no float */
 int64_t integer_limit(DType d, bool greatest);

@@ -11,17 +11,18 @@ static TypeFunction *const typing[OP_COUNT] = {
 };
 
 const char *
-op_types(const Op *op, Arena *a, Type *results)
+op_types(const Op *op, Type *results)
 {
-	return typing[op->kind](op, a, results);
+	return typing[op->kind](op, results);
 }
 
 const char *
 op_try_infer(Op *op)
 {
-	Arena *a = op->module->arena;
-	Type one = {0}, *types = op->nresults <= 1 ? &one : NEW_ARRAY(a, Type, op->nresults);
-	const char *wrong = op_types(op, a, types);
+	Type one = {0},
+	     *types = op->nresults <= 1 ? &one
+					: NEW_ARRAY(op->module->arena, Type, op->nresults);
+	const char *wrong = op_types(op, types);
 
 	if (wrong)
 		return wrong;

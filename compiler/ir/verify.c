@@ -383,7 +383,7 @@ check_op(Checker *c, Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);
 	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
-	const char *wrong = shaped ? op_types(op, c->scratch, types) : NULL;
+	const char *wrong = shaped ? op_types(op, types) : NULL;
 	if (wrong)
 		verify_fail(c, "%s", wrong);
 	for (int i = 0; i < op->nresults && shaped && !wrong; i++)

@@ -185,7 +185,7 @@ add_pointwise(Program *p)
 	} else if (!has_c(op, x->type.dtype)) {
 		return;
 	}
-	if (!op_types(op, p->session->arena, &result))
+	if (!op_types(op, &result))
 		keep(p, finish(p, op));
 }
 
@@ -379,8 +379,7 @@ add_dot(Program *p)
 	op->results[0]->type.dtype =
 		x->type.dtype == D_bf16 && below(p, 2) ? D_f32 : x->type.dtype;
 	Type result;
-	if (!op_types(op, p->session->arena, &result) && type_elements(&result) <= 4 * MAX_SIZE
-		&& result.rank < 8)
+	if (!op_types(op, &result) && type_elements(&result) <= 4 * MAX_SIZE && result.rank < 8)
 		keep(p, finish(p, op));
 }
 
@@ -448,8 +447,7 @@ add_take(Program *p)
 	Op *op = make(p, O_take, 2, operands);
 	op_set_int(op, A_dim, below(p, x->type.rank));
 	Type result;
-	if (!op_types(op, p->session->arena, &result) && type_elements(&result) <= 4 * MAX_SIZE
-		&& result.rank < 7)
+	if (!op_types(op, &result) && type_elements(&result) <= 4 * MAX_SIZE && result.rank < 7)
 		keep(p, finish(p, op));
 }
 

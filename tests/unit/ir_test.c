@@ -952,14 +952,14 @@ test_types(Session *s)
 	Op *sum = add_op(m->entry, O_add, 2, (Value *[]){a, b}, NULL);
 	Op *neg = add_op(m->entry, O_neg, 1, &p, NULL);
 	Type type;
-	const char *wrong = op_types(sum, m->arena, &type);
+	const char *wrong = op_types(sum, &type);
 
 	ok(wrong
 			&& !strcmp(wrong,
 				"add needs operands of one type, not "
 				"f32[8, 16] and f32[16, 8]"),
 		"operands that differ");
-	wrong = op_types(neg, m->arena, &type);
+	wrong = op_types(neg, &type);
 	ok(wrong && !strcmp(wrong, "neg needs numbers, not pred"), "minus of a pred");
 }
 
