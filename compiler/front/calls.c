@@ -103,7 +103,8 @@ bind_sizes(Elab *e, const Param *param, const Item *item)
 	return true;
 }
 
-Item
+/* The argument, as the parameter declares it. */
+static Item
 placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", param->name.s);
@@ -191,6 +192,58 @@ frame_new(Elab *e, FnDecl *fn, Range call)
 	return f;
 }
 
+/* One op, whose arguments and results are placed as the types say. */
+static Item
+run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
+{
+	int n = fn->params.n, nresults = fn->results.n;
+	Value **operands = NEW_ARRAY(e->arena, Value *, n);
+	Annotation *results = NEW_ARRAY(e->arena, Annotation, nresults);
+	Type *types = NEW_ARRAY(e->arena, Type, nresults);
+	Item *items = NEW_ARRAY(e->arena, Item, nresults);
+	External *x = NEW(e->arena, External);
+	Site s = {call, fn->name.s, AS_call};
+	for (int i = 0; i < n; i++) {
+		operands[i] = placed_argument(e, fn, fn->params.v[i], args[i]).value;
+		if (operands[i] == NULL)
+			return item_error;
+	}
+	for (int i = 0; i < nresults; i++)
+		if (!annotation_resolve(e, ((const Param *)fn->results.v[i])->type,
+			    &results[i]))
+			return item_error;
+	for (int i = 0; i < nresults; i++)
+		if (!annotation_type(e, &results[i], &types[i]))
+			return item_error;
+	Op *op = make_begin(at(e, s), O_extern, n, operands);
+	if (op == NULL)
+		return item_error;
+	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
+	op->external = x;
+	for (int i = 0; i < nresults; i++) {
+		const Param *p = fn->results.v[i];
+		const char *name = p->name.s != NULL ? p->name.s : fn->name.s;
+		if (i > 0)
+			op_add_result(op, name, &types[i]);
+		else
+			op->results[0]->name = module_unique_name(e->m, name);
+		op->results[i]->type = types[i];
+	}
+	if (make_end(at(e, s), op) == NULL)
+		return item_error;
+	for (int i = 0; i < n; i++)
+		op_set_operand_range(op, i, args[i].range);
+	for (int i = 0; i < nresults; i++) {
+		Value *v = op->results[i];
+		if (results[i].placed)
+			v = emit_placed(e, s, O_constraint, v, &results[i]);
+		items[i] = item_tensor(call, v);
+		if (v == NULL)
+			return item_error;
+	}
+	return nresults == 1 ? items[0] : item_tuple(e, call, nresults, items);
+}
+
 static Item
 run_plain(Elab *e, FnDecl *fn, const Item *args, Range call)
 {
@@ -235,7 +288,7 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 	}
 	if (right)
 		result = (fn->mode == FN_manual		? call_manual
-				: fn->mode == FN_extern ? call_extern
+				: fn->mode == FN_extern ? run_extern
 							: run_plain)(e, fn, args, call->range);
 	fn->active = false;
 	if (fn->instances == 1 && diag_errors(e->session) == errors)

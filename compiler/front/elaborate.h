@@ -163,6 +163,12 @@ const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" 
 const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
 /* "did you mean ...?" of the message begun last, if a name is near */
 void suggest(Elab *e, const char *name, const char *const *names, int n);
+/* What other languages call something, and what to write here. */
+typedef struct Habit {
+	const char *theirs, *ours;
+} Habit;
+const char *habit_of(const Habit *habits, size_t n, const char *name);
+#define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 
 /* imports.c: the items of a file and of what it imports */
 bool load_items(Session *session, int file, List *items);
@@ -180,12 +186,6 @@ void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);
 void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
-/* What other languages call something, and what to write here. */
-typedef struct Habit {
-	const char *theirs, *ours;
-} Habit;
-const char *habit_of(const Habit *habits, size_t n, const char *name);
-#define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 const char *dtype_habit(const char *name); /* "float32" -> "f32" */
 /* Names a value that has no name from the program yet: "ffn.2.h". */
 void give_name(Elab *e, Name name, Value *v);
@@ -278,8 +278,6 @@ Item index_first(Elab *e, const Item *item, const Item *i);
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
 Item call_function(Elab *e, FnDecl *fn, const Expr *call);
-/* The argument, as the parameter declares it. */
-Item placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x);
 
 /* mesh.c */
 /* Of a dim or an axis; as the command line says, if it does. */
@@ -325,8 +323,7 @@ bool may_nest(Elab *e, const FnDecl *fn, Range call);
 /* Of a tensor in its body: along automatic axes, if any. */
 bool check_manual_placement(Elab *e, const Annotation *a);
 
-/* extern.c: whether the rule fits the signature, as far as that says; calls. */
+/* extern.c: whether the rule fits the signature, as far as that says */
 void check_extern(Elab *e, const FnDecl *fn);
-Item call_extern(Elab *e, FnDecl *fn, const Item *args, Range call);
 
 #endif

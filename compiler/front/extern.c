@@ -1,5 +1,5 @@
 /*
- * extern.c - functions in C of the user: one op each.
+ * extern.c - functions in C of the user, as they are declared.
  *
  *   extern fn swish(x: f32[b, d], beta: f32) -> f32[b, d]
  *     = "swish" in "libswish.so" rule "bd,->bd";
@@ -7,8 +7,6 @@
  * What the rule means is in ir/extern.c.
  */
 #include "elaborate.h"
-
-/* ---- the declaration */
 
 /* Both are needed to know what the C function is given. */
 static bool
@@ -83,57 +81,4 @@ check_extern(Elab *e, const FnDecl *fn)
 		check_rank(e, fn, &r.terms[i], fn->params.v[i]);
 	for (int i = 0; i < fn->results.n; i++)
 		check_rank(e, fn, &r.terms[fn->params.n + i], fn->results.v[i]);
-}
-
-/* ---- calls */
-
-Item
-call_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
-{
-	int n = fn->params.n, nresults = fn->results.n;
-	Value **operands = NEW_ARRAY(e->arena, Value *, n);
-	Annotation *results = NEW_ARRAY(e->arena, Annotation, nresults);
-	Type *types = NEW_ARRAY(e->arena, Type, nresults);
-	Item *items = NEW_ARRAY(e->arena, Item, nresults);
-	External *x = NEW(e->arena, External);
-	Site s = {call, fn->name.s, AS_call};
-	for (int i = 0; i < n; i++) {
-		operands[i] = placed_argument(e, fn, fn->params.v[i], args[i]).value;
-		if (operands[i] == NULL)
-			return item_error;
-	}
-	for (int i = 0; i < nresults; i++)
-		if (!annotation_resolve(e, ((const Param *)fn->results.v[i])->type,
-			    &results[i]))
-			return item_error;
-	for (int i = 0; i < nresults; i++)
-		if (!annotation_type(e, &results[i], &types[i]))
-			return item_error;
-	Op *op = make_begin(at(e, s), O_extern, n, operands);
-	if (op == NULL)
-		return item_error;
-	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
-	op->external = x;
-	for (int i = 0; i < nresults; i++) {
-		const Param *p = fn->results.v[i];
-		const char *name = p->name.s != NULL ? p->name.s : fn->name.s;
-		if (i > 0)
-			op_add_result(op, name, &types[i]);
-		else
-			op->results[0]->name = module_unique_name(e->m, name);
-		op->results[i]->type = types[i];
-	}
-	if (make_end(at(e, s), op) == NULL)
-		return item_error;
-	for (int i = 0; i < n; i++)
-		op_set_operand_range(op, i, args[i].range);
-	for (int i = 0; i < nresults; i++) {
-		Value *v = op->results[i];
-		if (results[i].placed)
-			v = emit_placed(e, s, O_constraint, v, &results[i]);
-		items[i] = item_tensor(call, v);
-		if (v == NULL)
-			return item_error;
-	}
-	return nresults == 1 ? items[0] : item_tuple(e, call, nresults, items);
 }

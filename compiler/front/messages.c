@@ -1,6 +1,8 @@
 /*
  * messages.c - what is wrong with the program, where it is written.
  */
+#include <string.h>
+
 #include "elaborate.h"
 
 void *
@@ -61,4 +63,13 @@ show_axes(Elab *e, const AxisList *axes)
 	Text t = {0};
 	text_axes(&t, &e->m->mesh, axes);
 	return text_take(&t, e->arena);
+}
+
+const char *
+habit_of(const Habit *habits, size_t n, const char *name)
+{
+	for (size_t i = 0; i < n; i++)
+		if (strcmp(habits[i].theirs, name) == 0)
+			return habits[i].ours;
+	return NULL;
 }

@@ -122,15 +122,6 @@ static const Habit dtype_habits[] = {
 };
 
 const char *
-habit_of(const Habit *habits, size_t n, const char *name)
-{
-	for (size_t i = 0; i < n; i++)
-		if (strcmp(habits[i].theirs, name) == 0)
-			return habits[i].ours;
-	return NULL;
-}
-
-const char *
 dtype_habit(const char *name)
 {
 	return HABIT(dtype_habits, name);
