@@ -24,6 +24,22 @@ typedef struct Explainer {
 	int found;
 } Explainer;
 
+const Named **
+told_values(const Module *m, int *n)
+{
+	const Named **told = NEW_ARRAY(m->arena, const Named *, m->nnamed + m->nresults + 1);
+
+	*n = 0;
+	for (int i = 0; i < m->nnamed; i++) {
+		const Value *v = m->named[i].value;
+		if (!v || !v->def || v->def->kind != O_output)
+			told[(*n)++] = &m->named[i];
+	}
+	for (int i = 0; i < m->nresults; i++)
+		told[(*n)++] = &m->results[i];
+	return told;
+}
+
 /* ---- where it is, and why ------------------------------------------------- */
 
 /* "a device: f32[4, 16], 256 B", and how much of that is padding. */
@@ -111,22 +127,6 @@ explain_value(Explainer *e, const char *kind, const Named *n, const Value *v)
 			explain_dim(e, v, d);
 }
 
-/* Results are told last, under the names of the signature. */
-static void
-explain_placements(Explainer *e)
-{
-	const Module *m = e->m;
-
-	e->why = why_new(e->m);
-	for (int i = 0; i < m->nnamed; i++) {
-		const Value *v = m->named[i].value;
-		if (!v || !v->def || v->def->kind != O_output)
-			explain_value(e, "", &m->named[i], v);
-	}
-	for (int i = 0; i < m->nresults; i++)
-		explain_value(e, "result ", &m->results[i], m->entry->last->operands[i]);
-}
-
 /* ---- what moves ------------------------------------------------------------- */
 
 /* The transfer moves a value of that name, or a sum of products with it, or is a
@@ -208,9 +208,17 @@ emit_explain(Module *m, const char *name, Text *t)
 			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 		return false;
 	}
-	if (m->level == L_sharded)
-		explain_placements(&e);
-	else
+	if (m->level != L_sharded) {
 		explain_moves(&e);
+		return true;
+	}
+	int n;
+	const Named **told = told_values(m, &n);
+	e.why = why_new(m);
+	for (int i = 0; i < n; i++) {
+		int result = i - (n - m->nresults);
+		explain_value(&e, result < 0 ? "" : "result ", told[i],
+			result < 0 ? told[i]->value : m->entry->last->operands[result]);
+	}
 	return true;
 }

@@ -66,46 +66,42 @@ memory_text(const Plan *plan, Text *t)
 	}
 }
 
+/* For scripts, as JSON or as a table. */
 static void
-memory_json(const Plan *plan, Text *t)
+memory_rows(const Plan *plan, bool json, Text *t)
 {
-	text_printf(t,
-		"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
-		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
-		"  \"buffers\": [",
-		plan->module->mesh.target->name,
-		(long long)plan->module->mesh.target->hbm_bytes, (long long)plan_peak(plan),
-		(long long)plan->live, (long long)plan->scratch, plan->lives->n);
+	const Target *target = plan->module->mesh.target;
+
+	if (json)
+		text_printf(t,
+			"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
+			"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
+			"  \"buffers\": [",
+			target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
+			(long long)plan->live, (long long)plan->scratch, plan->lives->n);
+	else
+		text_add(t, "name,type,bytes,offset,first,last\n");
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
+		text_add(t, i && json ? "," : "");
 		text_printf(t,
-			"%s\n    { \"name\": \"%s\", \"type\": \"%s\", "
-			"\"bytes\": %lld, \"offset\": %lld, \"first\": %d, \"last\": %d }",
-			i ? "," : "", b->value->name, shape_text(plan, b), (long long)b->bytes,
+			json ? "\n    { \"name\": \"%s\", \"type\": \"%s\", "
+			       "\"bytes\": %lld, \"offset\": %lld, \"first\": %d, \"last\": %d "
+			       "}"
+			     : "%s,\"%s\",%lld,%lld,%d,%d\n",
+			b->value->name, shape_text(plan, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last);
 	}
-	text_add(t, " ] }\n");
-}
-
-static void
-memory_csv(const Plan *plan, Text *t)
-{
-	text_add(t, "name,type,bytes,offset,first,last\n");
-	for (int i = 0; i < plan->n; i++) {
-		const Buffer *b = &plan->buffers[i];
-		text_printf(t, "%s,\"%s\",%lld,%lld,%d,%d\n", b->value->name,
-			shape_text(plan, b), (long long)b->bytes, (long long)b->offset,
-			b->first, b->last);
-	}
+	text_add(t, json ? " ] }\n" : "");
 }
 
 void
 emit_memory(const Plan *plan, const char *format, Text *t)
 {
-	if (!strcmp(format, "json"))
-		memory_json(plan, t);
-	else if (!strcmp(format, "csv"))
-		memory_csv(plan, t);
+	bool json = !strcmp(format, "json");
+
+	if (json || !strcmp(format, "csv"))
+		memory_rows(plan, json, t);
 	else
 		memory_text(plan, t);
 }

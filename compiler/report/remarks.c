@@ -56,8 +56,7 @@ known_name(const Module *m, const Value *v)
 	return v->def ? v->def->label : value_source_name(v);
 }
 
-/* The dim that the axis splits, -1 if none. */
-static int
+int
 dim_of_axis(const Placement *placement, AxisRef axis)
 {
 	for (int d = 0; d < placement->rank; d++) {

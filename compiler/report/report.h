@@ -6,6 +6,12 @@
 
 #include "memory/plan.h"
 
+/* explain.c: what is told of, in order: values by their names, then as many results as
+   the module has, under the names of the signature. */
+const Named **told_values(const Module *m, int *n);
+/* The dim that the axis splits, -1 if none. */
+int dim_of_axis(const Placement *placement, AxisRef axis);
+
 /* explain.c: why values are placed as they are; `name`: one of them, NULL all.
    At L_sharded: placements, who brought each axis and what keeps others away;
    at L_device: the collectives.  False after a diagnostic (no such name). */

@@ -89,17 +89,6 @@ text_through(Text *t, const Module *m, const Op *op)
 	text_line(t, m, ", ", op->range, "");
 }
 
-static int
-dim_using(const Value *v, AxisRef a)
-{
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList l = placement_dim(&v->placement, d);
-		if (axes_overlap(&l, a))
-			return d;
-	}
-	return -1;
-}
-
 /* The first piece of `theirs` beyond what both begin with; false if none. */
 static bool
 first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *a)
@@ -126,7 +115,7 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 	const Value *v = holder_value(p, h);
 	int64_t ways = axes_size(&h->axes);
 	AxisRef next;
-	int taken = dim_using(v, a);
+	int taken = dim_of_axis(&v->placement, a);
 
 	text_axis(t, &m->mesh, a);
 	text_printf(t, " of '%s' (", value_source_name(holder_value(p, other)));
@@ -149,56 +138,50 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 		text_add(t, "conflicts with what another tensor has there");
 }
 
-/* Two neighbours that pull in different directions. */
-static bool
-tell_dispute(Reasons *told, const Projection *p, const Holder *h)
+/* What the neighbour next to the holder has more of, or two that pull in different
+   directions. */
+static void
+tell_holder(Reasons *told, const Projection *p, const Holder *h)
 {
-	const Holder *first = NULL;
-	AxisRef a, b;
+	const Placement *ours = &holder_value(p, h)->placement;
+	const Holder *next = NULL, *first = NULL, *second = NULL;
+	AxisRef missing, a, b;
+	Text t = {0};
 
 	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
 		const Holder *other = &p->holders[p->by_factor[i]];
-		if (other == h || !first_beyond(&h->axes, &other->axes, &b)
-			|| dim_using(holder_value(p, h), b) >= 0)
+		if (other == h || !first_beyond(&h->axes, &other->axes, &b))
 			continue;
+		if (!next) {
+			next = other;
+			missing = b;
+		}
+		if (dim_of_axis(ours, b) >= 0)
+			continue;
+		if (first && !axis_equal(a, b)) {
+			second = other;
+			break;
+		}
 		if (!first) {
 			first = other;
 			a = b;
-			continue;
 		}
-		if (axis_equal(a, b))
-			continue;
-		Text t = {0};
+	}
+	if (!next)
+		return;
+	if (second) {
 		text_axis(&t, &told->m->mesh, a);
 		text_printf(&t, " of '%s' and ", value_source_name(holder_value(p, first)));
 		text_axis(&t, &told->m->mesh, b);
 		text_printf(&t, " of '%s' conflict (",
-			value_source_name(holder_value(p, other)));
+			value_source_name(holder_value(p, second)));
 		text_through(&t, told->m, p->op);
 		text_add(&t, "): neither wins");
-		reason(told, t.s);
-		text_free(&t);
-		return true;
+	} else {
+		text_obstacle(&t, told->m, p, h, next, missing);
 	}
-	return false;
-}
-
-static void
-tell_holder(Reasons *told, const Projection *p, const Holder *h)
-{
-	if (tell_dispute(told, p, h))
-		return;
-	for (int i = p->factor_first[h->factor]; i < p->factor_first[h->factor + 1]; i++) {
-		const Holder *other = &p->holders[p->by_factor[i]];
-		AxisRef a;
-		if (other == h || !first_beyond(&h->axes, &other->axes, &a))
-			continue;
-		Text t = {0};
-		text_obstacle(&t, told->m, p, h, other, a);
-		reason(told, t.s);
-		text_free(&t);
-		return;
-	}
+	reason(told, t.s);
+	text_free(&t);
 }
 
 /* An op that lets nothing through matters if its other side is split. */
