@@ -236,7 +236,7 @@ run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 	for (int i = 0; i < nresults; i++) {
 		Value *v = op->results[i];
 		if (results[i].placed)
-			v = emit_placed(e, s, O_constraint, v, &results[i]);
+			v = emit_placed(e, s, v, &results[i], false);
 		items[i] = item_tensor(call, v);
 		if (v == NULL)
 			return item_error;
@@ -394,7 +394,7 @@ call_builtin(Elab *e, const Builtin *b, const Expr *x)
 	if (result.kind == IT_tensor && c.as != NULL) {
 		v = make_convert(at(e, c.site), result.value, c.as->dtype);
 		if (v != NULL && c.as->placed)
-			v = emit_placed(e, c.site, O_constraint, v, c.as);
+			v = emit_placed(e, c.site, v, c.as, false);
 		result = item_tensor(x->range, v);
 	}
 	note_operands(e, before, c.nitems, c.items);

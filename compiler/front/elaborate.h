@@ -222,8 +222,8 @@ Make at(Elab *e, Site s);
 /* Where operands are written, for messages: of what was added to the block
    after `before`, what is an item; the prelude's are nobody's. */
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
-Value *emit_placed(Elab *e, Site s, OpKind kind, Value *v,
-	const Annotation *a); /* constraint or reshard */
+/* The value, placed as annotated; by a move, if one was asked for. */
+Value *emit_placed(Elab *e, Site s, Value *v, const Annotation *a, bool asked);
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */

@@ -388,7 +388,7 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 		if (x.kind != IT_error && resolve_spec(e, p, what, &manual, &a))
 			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
 		if (v != NULL)
-			v = emit_placed(e, site, O_constraint, v, &a);
+			v = emit_placed(e, site, v, &a, false);
 		if (v != NULL)
 			bar_manual(&v->placement, &manual);
 		values[i] = v;

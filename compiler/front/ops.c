@@ -87,17 +87,17 @@ note_operands(Elab *e, const Op *before, int n, const Item *items)
 }
 
 Value *
-emit_placed(Elab *e, Site s, OpKind kind, Value *v, const Annotation *a)
+emit_placed(Elab *e, Site s, Value *v, const Annotation *a, bool asked)
 {
 	if (e->manual != NULL && e->manual->whole) /* sizes alone */
 		return v;
-	Value *placed = make_unary(at(e, s), kind, v);
+	Value *placed = make_unary(at(e, s), asked ? O_reshard : O_constraint, v);
 	if (placed == NULL)
 		return NULL;
 	placed->placement = a->placement;
 	placed->annotated = true;
 	placed->type_range = a->range;
-	placed->def->requested = kind == O_reshard;
+	placed->def->requested = asked;
 	return placed;
 }
 

@@ -232,5 +232,5 @@ annotation_apply(Elab *e, Site s, const TypeSpec *spec, bool exactly, Item *item
 	if (item->kind == IT_error || !annotation_resolve(e, spec, &a))
 		return NULL;
 	Value *v = annotation_fit(e, s, &a, item, code, what);
-	return v != NULL && (exactly || a.placed) ? emit_placed(e, s, O_constraint, v, &a) : v;
+	return v != NULL && (exactly || a.placed) ? emit_placed(e, s, v, &a, false) : v;
 }

@@ -96,15 +96,11 @@ needs(const Rule *rule, const Op *user, const Value *moved, int dim,
 
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
 static void
-text_axis_why(Remarks *r, Text *t, const Transfer *x, AxisRef a)
+text_axis_why(Remarks *r, Text *t, const Transfer *x, int dim, AxisRef a)
 {
 	const Value *v = x->value, *moved = x->op->results[0];
 	const Op *user = user_of(x->op);
-	int dim = dim_of_axis(&v->placement, a);
 
-	if (dim < 0)
-		return;
-	text_add(t, t->n ? "; " : "");
 	if (!value_origin(v, dim, a) && v->def) {
 		text_axis(t, &r->module->mesh, a);
 		text_printf(t, ": %s is computed split so, along dim %d", v->def->label, dim);
@@ -121,36 +117,30 @@ text_axis_why(Remarks *r, Text *t, const Transfer *x, AxisRef a)
 			user->label, dim);
 }
 
+/* Of a move: why it is needed; of an exchange of rows: where the axes of the dims
+   came from. */
 static void
-label_why(Remarks *r, const Transfer *x)
+label_transfer(Remarks *r, const Transfer *x, bool moves)
 {
+	const Value *from = x->op->operands[0];
 	Text t = {0};
 
-	if (ops[x->kind].attrs & AT(combiner))
+	if (moves && ops[x->kind].attrs & AT(combiner))
 		text_add(&t, "each device holds a partial result");
 	else
-		for (int i = 0; i < x->axes.n; i++)
-			text_axis_why(r, &t, x, x->axes.a[i]);
-	if (t.n)
-		diag_label(r->module->session, x->op->range, "%s", t.s);
-	text_free(&t);
-}
-
-/* An exchange of rows: where the axes of the dims came from. */
-static void
-label_exchange(Remarks *r, const Transfer *x)
-{
-	const Value *v = x->op->operands[0];
-	Text t = {0};
-
-	for (int i = 0; i < x->axes.n; i++) {
-		int dim = dim_of_axis(&v->placement, x->axes.a[i]);
-		if (dim < 0)
-			continue;
-		text_add(&t, t.n ? "; " : "");
-		text_origin(&t, r->module, unmoved(v), dim, x->axes.a[i]);
-	}
-	diag_label(r->module->session, x->op->range, "%s", t.n ? t.s : x->op->label);
+		for (int i = 0; i < x->axes.n; i++) {
+			AxisRef a = x->axes.a[i];
+			int dim = dim_of_axis(&(moves ? x->value : from)->placement, a);
+			if (dim < 0)
+				continue;
+			text_add(&t, t.n ? "; " : "");
+			if (moves)
+				text_axis_why(r, &t, x, dim, a);
+			else
+				text_origin(&t, r->module, unmoved(from), dim, a);
+		}
+	if (t.n || !moves)
+		diag_label(r->module->session, x->op->range, "%s", t.n ? t.s : x->op->label);
 	text_free(&t);
 }
 
@@ -271,18 +261,10 @@ propose_elsewhere(Remarks *r, const Value *v, const AxisList *axes)
 	propose(r, v, &whole);
 }
 
-static void
-propose_exchange(Remarks *r, const Transfer *x)
-{
-	for (int i = 0; i < x->op->noperands; i++)
-		propose_elsewhere(r, x->op->operands[i], &x->axes);
-	propose_elsewhere(r, x->op->results[0], &x->axes);
-}
-
 /* The best that moves less than the program as it is; what that moves is worked
    out when the first is made. */
 static void
-line_avoid(Remarks *r, const Transfer *x)
+line_avoid(Remarks *r, const Transfer *x, bool moves)
 {
 	const RemarkOptions *o = r->options;
 	Text t = {0};
@@ -294,10 +276,12 @@ line_avoid(Remarks *r, const Transfer *x)
 	if (!r->know_now)
 		return;
 	r->best = (Proposal){.bytes = r->now};
-	if (x->op->kind == O_reshard)
+	if (moves)
 		propose_move(r, x->op);
-	else
-		propose_exchange(r, x);
+	for (int i = 0; !moves && i < x->op->noperands; i++)
+		propose_elsewhere(r, x->op->operands[i], &x->axes);
+	if (!moves)
+		propose_elsewhere(r, x->op->results[0], &x->axes);
 	const Value *v = r->best.value;
 	if (!v)
 		return;
@@ -323,7 +307,7 @@ line_avoid(Remarks *r, const Transfer *x)
 
 /* What moves from where to where, and what that costs. */
 static void
-remark(Remarks *r, const Transfer *x)
+remark(Remarks *r, const Transfer *x, bool moves)
 {
 	const Mesh *mesh = &r->module->mesh;
 	const Op *op = x->op;
@@ -332,7 +316,7 @@ remark(Remarks *r, const Transfer *x)
 
 	text_printf(&t, "%s over ", ops[x->kind].hlo);
 	text_axes(&t, mesh, &x->axes);
-	if (op->kind == O_reshard) {
+	if (moves) {
 		text_printf(&t, ": %s ", known_name(r->module, x->value));
 		text_placed(&t, mesh, x->value, &x->before);
 		text_add(&t, " -> ");
@@ -373,10 +357,11 @@ tell_transfers(Module *m, const RemarkOptions *options)
 		bool last = i + 1 == l->n || x[1].op != x->op;
 		if (!options->remarks && x->op->requested)
 			continue;
-		remark(&r, x);
-		(x->op->kind == O_reshard ? label_why : label_exchange)(&r, x);
+		bool moves = x->op->kind == O_reshard; /* or an exchange of rows */
+		remark(&r, x, moves);
+		label_transfer(&r, x, moves);
 		if (last)
-			line_avoid(&r, x);
+			line_avoid(&r, x, moves);
 	}
 	arena_free(r.arena);
 }

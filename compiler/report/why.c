@@ -212,7 +212,8 @@ tell_neighbours(Why *w, Reasons *told, const Value *v, int dim)
 
 	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++) {
 		OpState *o = &w->g.ops[w->g.touches[c->first_touch + i]];
-		if (o->op->kind == O_barrier || o->op->kind == O_reshard)
+		const OpInfo *info = &ops[o->op->kind];
+		if (info->blocked && info->operands == 1)
 			tell_barrier(told, o->op, v, dim);
 		if (!o->rule)
 			o->rule = op_rule(w->g.arena, o->op);

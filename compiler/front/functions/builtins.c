@@ -91,19 +91,6 @@ front_list_functions(Text *t)
 	}
 }
 
-static ParamType
-param_type(const Builtin *b, const char *name)
-{
-	static const char *const names[] = {
-#define PARAM_TYPE(name, reader, absent, wanted) #name,
-#include "parameters.def"
-	};
-	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
-		if (strcmp(names[i], name) == 0)
-			return (ParamType)i;
-	die("builtins.def: %s has a parameter of type '%s'", b->name, name);
-}
-
 static Item
 parse_default(Elab *e, const char *text)
 {
@@ -146,6 +133,11 @@ cut(char *word, const char *mark)
 static const Formals *
 formals_of(Elab *e, const Builtin *b)
 {
+	static const char *const types[] = {
+#define PARAM_TYPE(name, reader, absent, wanted) #name,
+#include "parameters.def"
+	};
+	enum { NTYPES = sizeof types / sizeof *types };
 	const Formals **known;
 	if (e->formals == NULL)
 		e->formals = NEW_ARRAY(e->arena, const Formals *, NBUILTINS);
@@ -157,6 +149,7 @@ formals_of(Elab *e, const Builtin *b)
 	char *word = arena_strndup(e->arena, b->signature, strlen(b->signature));
 	for (char *next; word != NULL; word = next) {
 		Formal *f = &s->v[s->n];
+		int at = 0;
 		next = cut(word, ", ");
 		char *type = cut(word, ":");
 		if (type == NULL)
@@ -171,7 +164,11 @@ formals_of(Elab *e, const Builtin *b)
 		if (of != NULL)
 			cut(of, ")");
 		f->of = of != NULL ? find_formal(s, of) : -1;
-		f->type = param_type(b, type);
+		while (at < NTYPES && strcmp(types[at], type) != 0)
+			at++;
+		if (at == NTYPES)
+			die("builtins.def: %s has a parameter of type '%s'", b->name, type);
+		f->type = (ParamType)at;
 		s->n++;
 	}
 	return *known = s;

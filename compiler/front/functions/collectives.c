@@ -29,13 +29,12 @@ check_cut(Call *c, const Argument *a, int dim)
 			c->builtin->name, dim, n, show_axes(c->elab, &a[1].axes), size);
 }
 
-/* detail: the collective, of which it is one along a dim, or with a combiner */
+/* With a combiner: a sum of pred is a count. */
 static Value *
-collective(Call *c, OpKind kind, const Argument *a, int dim, Combiner combiner)
+combine(Call *c, OpKind kind, const Argument *a, int dim, Combiner combiner)
 {
 	Value *x = a[0].tensor;
-	bool sums = kind != O_all_gather && combiner == C_add;
-	if (sums && x->type.dtype == D_pred) /* a count */
+	if (combiner == C_add && x->type.dtype == D_pred)
 		x = make_convert(c->make, x, D_i32);
 	return make_collective(asked(c), kind, x, &a[1].axes, dim, combiner);
 }
@@ -44,14 +43,14 @@ collective(Call *c, OpKind kind, const Argument *a, int dim, Combiner combiner)
 Value *
 build_psum(Call *c, const Argument *a)
 {
-	return collective(c, O_all_reduce, a, 0, (Combiner)c->builtin->detail);
+	return combine(c, O_all_reduce, a, 0, (Combiner)c->builtin->detail);
 }
 
 Value *
 build_pmean(Call *c, const Argument *a)
 {
 	Range r = c->site.range;
-	Item operands[] = {item_tensor(r, collective(c, O_all_reduce, a, 0, C_add)),
+	Item operands[] = {item_tensor(r, combine(c, O_all_reduce, a, 0, C_add)),
 		item_int(r, axes_size(&a[1].axes))};
 	c->result = apply_pointwise(c->elab, c->site, O_div, 2, operands);
 	return NULL;
@@ -60,13 +59,14 @@ build_pmean(Call *c, const Argument *a)
 Value *
 build_all_gather(Call *c, const Argument *a)
 {
-	return collective(c, O_all_gather, a, a[2].dim, C_add);
+	return make_collective(asked(c), O_all_gather, a[0].tensor, &a[1].axes, a[2].dim,
+		C_add);
 }
 
 Value *
 build_psum_scatter(Call *c, const Argument *a)
 {
-	return check_cut(c, a, a[2].dim) ? collective(c, O_reduce_scatter, a, a[2].dim, C_add)
+	return check_cut(c, a, a[2].dim) ? combine(c, O_reduce_scatter, a, a[2].dim, C_add)
 					 : NULL;
 }
 

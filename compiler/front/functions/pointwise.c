@@ -9,52 +9,46 @@
 #include "ir/numbers.h"
 
 /* A function of numbers known at compile time is a number: of integers an
-   integer, where that is what the function of floats gives, too. */
-static bool
-fold(const Call *c, OpKind kind, Item *result)
-{
-	const NumberInfo *row = &numbers[kind];
-	bool integers = row->of_integers != NULL;
-	double x[3] = {0};
-	int64_t n[3] = {0};
-	for (int i = 0; i < c->nitems; i++) {
-		if (c->items[i].kind != IT_int && c->items[i].kind != IT_float)
-			return false;
-		x[i] = item_double(&c->items[i]);
-		n[i] = c->items[i].integer;
-		integers &= c->items[i].kind == IT_int;
-	}
-	if (row->of_floats == NULL)
-		return false;
-	double v = row->of_floats(x[0], x[1], x[2]);
-	int64_t whole = integers ? row->of_integers(n[0], n[1], n[2]) : 0;
-	*result = integers && isfinite(v) && fabs((double)whole - v) <= DBL_EPSILON * fabs(v)
-		? item_int(c->site.range, whole)
-		: item_float(c->site.range, v);
-	return true;
-}
-
-/* No unsigned number is negative: abs changes nothing, and sign is
-   minimum(x, 1); HLO has neither for them. */
+   integer, where that is what the function of floats gives, too.  No unsigned
+   number is negative: abs changes nothing, and sign is minimum(x, 1); HLO has
+   neither for them. */
 Value *
 build_pointwise(Call *c, const Argument *a)
 {
 	OpKind kind = (OpKind)c->builtin->detail;
-	Value *x = a[0].tensor;
-	if (fold(c, kind, &c->result))
+	const NumberInfo *row = &numbers[kind];
+	bool known = row->of_floats != NULL, integers = row->of_integers != NULL;
+	double x[3] = {0};
+	int64_t n[3] = {0};
+	for (int i = 0; i < c->nitems; i++) {
+		ItemKind item = c->items[i].kind;
+		x[i] = item_double(&c->items[i]);
+		n[i] = c->items[i].integer;
+		known &= item == IT_int || item == IT_float;
+		integers &= item == IT_int;
+	}
+	if (known) {
+		double v = row->of_floats(x[0], x[1], x[2]);
+		int64_t whole = integers ? row->of_integers(n[0], n[1], n[2]) : 0;
+		bool same = integers && isfinite(v)
+			&& fabs((double)whole - v) <= DBL_EPSILON * fabs(v);
+		c->result =
+			same ? item_int(c->site.range, whole) : item_float(c->site.range, v);
 		return NULL;
+	}
 	if (c->nitems > 1) {
 		c->result = apply_pointwise(c->elab, c->site, kind, c->nitems, c->items);
 		return NULL;
 	}
-	bool is_unsigned = dtypes[x->type.dtype].class == DC_unsigned;
-	if (!is_unsigned || (kind != O_abs && kind != O_sign))
-		return make_unary(c->make, kind, x);
-	if (kind == O_abs)
-		return x;
-	Value *one = make_constant(c->make, x->type.dtype, 1);
-	one = make_broadcast_to(c->make, one, &x->type);
-	return make_binary(c->make, O_minimum, x, one);
+	Value *operand = a[0].tensor;
+	bool is_unsigned = dtypes[operand->type.dtype].class == DC_unsigned;
+	if (is_unsigned && kind == O_abs)
+		return operand;
+	if (!is_unsigned || kind != O_sign)
+		return make_unary(c->make, kind, operand);
+	Value *one = make_constant(c->make, operand->type.dtype, 1);
+	one = make_broadcast_to(c->make, one, &operand->type);
+	return make_binary(c->make, O_minimum, operand, one);
 }
 
 /* The condition is a pred; the other two have one dtype. */

@@ -115,25 +115,14 @@ read_equation(Equation *q)
 
 /* ---- against the operands */
 
+/* Gives a letter its size, unless it has another; what stretches is as large as the
+   others are where it is 1. */
 static bool
-same_dtypes(Equation *q)
+take_size(int64_t *known, int64_t size, bool stretches)
 {
-	const Call *c = q->c;
-	DType first = c->rest[0].value->type.dtype;
-	for (int i = 0; i < c->nrest; i++) {
-		DType dtype = c->rest[i].value->type.dtype;
-		if (dtype == D_pred)
-			return complain(q->e, DIAG_dtype, c->rest[i].range,
-				"einsum needs numbers, not pred; convert: f32(...)");
-		if (dtype == first)
-			continue;
-		complain(q->e, DIAG_dtype, c->rest[0].range,
-			"einsum of %s and %s; convert one of them: %s(...)", dtypes[first].name,
-			dtypes[dtype].name, dtypes[first].name);
-		diag_label(q->e->session, c->rest[i].range, "%s", dtypes[dtype].name);
-		return false;
-	}
-	return true;
+	if (*known == 0 || (stretches && *known == 1))
+		*known = size;
+	return *known == size || (stretches && size == 1);
 }
 
 /* The letters of one list, `...` spread over `hidden` dims. */
@@ -163,13 +152,11 @@ size_letter(Equation *q, const Term *term, int i, int d)
 	int letter = term->letters[d];
 	int64_t size = term->value->type.dims[d], *known = &q->sizes[letter];
 	bool hidden = letter >= FIRST_HIDDEN;
-	if (q->owner[letter] == 0 || (hidden && *known == 1)) {
-		*known = size;
+	if (*known == 0 || (hidden && *known == 1)) {
 		q->owner[letter] = i + 1;
 		q->first[letter] = term->ranges[d];
-		return true;
 	}
-	if (*known == size || (hidden && size == 1))
+	if (take_size(known, size, hidden))
 		return true;
 	if (hidden)
 		complain(q->e, DIAG_einsum, term->ranges[d],
@@ -266,7 +253,7 @@ place_result(Call *c, const Argument *out, Value *v)
 		    "the result")
 		|| !annotation_check(c->elab, &placement))
 		return NULL;
-	return emit_placed(c->elab, c->site, O_constraint, v, &placement);
+	return emit_placed(c->elab, c->site, v, &placement, false);
 }
 
 /* dtype=: the operands are converted only where a dot cannot widen them. */
@@ -310,10 +297,24 @@ build_einsum(Call *c, const Argument *a)
 		return complain(e, DIAG_einsum, q.literal,
 			"the equation has %d operand%s, %d %s given", q.npieces,
 			q.npieces == 1 ? "" : "s", c->nrest, c->nrest == 1 ? "is" : "are");
-	if (!same_dtypes(&q) || !read_terms(&q))
+	DType first = c->rest[0].value->type.dtype;
+	for (int i = 0; i < c->nrest; i++) {
+		DType dtype = c->rest[i].value->type.dtype;
+		Range r = c->rest[i].range;
+		if (dtype == D_pred)
+			return complain(e, DIAG_dtype, r,
+				"einsum needs numbers, not pred; convert: f32(...)");
+		if (dtype == first)
+			continue;
+		complain(e, DIAG_dtype, c->rest[0].range,
+			"einsum of %s and %s; convert one of them: %s(...)", dtypes[first].name,
+			dtypes[dtype].name, dtypes[first].name);
+		diag_label(e->session, r, "%s", dtypes[dtype].name);
+		return NULL;
+	}
+	if (!read_terms(&q))
 		return NULL;
 	c->site.label = arena_printf(e->arena, "einsum '%s'", q.text);
-	c->site.form = AS_einsum;
 	c->site.form = AS_einsum;
 	c->make = at(e, c->site);
 	return place_result(c, &a[2], multiply_equation(&q));
@@ -339,83 +340,52 @@ name_dims(Term *term, int before_last, int last, int alone)
 	}
 }
 
-static bool
-matmul_fits(Call *c, const Term *a, const Term *b, int64_t *sizes)
-{
-	const Term *terms[] = {a, b};
-	for (int i = 0; i < 2; i++)
-		for (int d = 0; d < terms[i]->value->type.rank; d++) {
-			int letter = terms[i]->letters[d];
-			int64_t size = terms[i]->value->type.dims[d];
-			bool batch = letter >= FIRST_BATCH;
-			if (sizes[letter] == 0 || (batch && sizes[letter] == 1))
-				sizes[letter] = size;
-			if (sizes[letter] == size || (batch && size == 1))
-				continue;
-			return complain(c->elab, DIAG_shape, c->site.range,
-				"matmul of %s and %s: %s %" PRId64 " and %" PRId64,
-				show_type(c->elab, &a->value->type),
-				show_type(c->elab, &b->value->type),
-				batch ? "batch dims of" : "the inner dims differ,",
-				sizes[letter], size);
-		}
-	return true;
-}
-
-static int
-matmul_result(const Term *a, const Term *b, Term *out)
-{
-	int ra = a->value->type.rank, rb = b->value->type.rank, n = 0;
-	int batch = (ra > rb ? ra : rb) - 2;
-	for (int i = batch - 1; i >= 0; i--)
-		out->letters[n++] = FIRST_BATCH + i;
-	if (ra > 1)
-		out->letters[n++] = ROW;
-	if (rb > 1)
-		out->letters[n++] = COLUMN;
-	return n;
-}
-
 /* Of two tensors of one dtype, neither a scalar. */
-static bool
-can_multiply(Call *c, const Argument *a)
-{
-	Elab *e = c->elab;
-	const Type *left = &a[0].tensor->type, *right = &a[1].tensor->type;
-	if (left->rank == 0 || right->rank == 0)
-		complain(e, DIAG_shape, c->site.range,
-			"matmul of %s and %s; a scalar is multiplied with *",
-			show_type(e, left), show_type(e, right));
-	else if (left->dtype != right->dtype)
-		complain(e, DIAG_dtype, c->site.range,
-			"matmul of %s and %s; convert one of them: %s(...)",
-			dtypes[left->dtype].name, dtypes[right->dtype].name,
-			dtypes[left->dtype].name);
-	else if (left->dtype == D_pred)
-		complain(e, DIAG_dtype, c->site.range,
-			"matmul needs numbers, not pred; convert: f32(...)");
-	else
-		return true;
-	return false;
-}
-
 Value *
 build_matmul(Call *c, const Argument *a)
 {
+	Elab *e = c->elab;
+	Range r = c->site.range;
 	Term terms[2] = {{.value = a[0].tensor}, {.value = a[1].tensor}}, out = {0};
+	const Type *x = &a[0].tensor->type, *y = &a[1].tensor->type;
 	int64_t sizes[FIRST_BATCH + MAX_RANK] = {0};
+	int nout = 0;
+	if (x->rank == 0 || y->rank == 0)
+		return complain(e, DIAG_shape, r,
+			"matmul of %s and %s; a scalar is multiplied with *", show_type(e, x),
+			show_type(e, y));
+	if (x->dtype != y->dtype)
+		return complain(e, DIAG_dtype, r,
+			"matmul of %s and %s; convert one of them: %s(...)",
+			dtypes[x->dtype].name, dtypes[y->dtype].name, dtypes[x->dtype].name);
+	if (x->dtype == D_pred)
+		return complain(e, DIAG_dtype, r,
+			"matmul needs numbers, not pred; convert: f32(...)");
 	c->site.form = AS_matmul;
-	c->make = at(c->elab, c->site);
-	if (!can_multiply(c, a))
-		return NULL;
+	c->make = at(e, c->site);
 	name_dims(&terms[0], ROW, INNER, INNER);
 	name_dims(&terms[1], INNER, COLUMN, INNER);
-	if (!matmul_fits(c, &terms[0], &terms[1], sizes))
-		return NULL;
-	int nout = matmul_result(&terms[0], &terms[1], &out);
 	for (int i = 0; i < 2; i++)
-		if (!drop_stretched(c->make, &terms[i], sizes))
-			return NULL;
+		for (int d = 0; d < terms[i].value->type.rank; d++) {
+			int letter = terms[i].letters[d];
+			int64_t size = terms[i].value->type.dims[d];
+			bool batch = letter >= FIRST_BATCH;
+			if (!take_size(&sizes[letter], size, batch))
+				return complain(e, DIAG_shape, r,
+					"matmul of %s and %s: %s %" PRId64 " and %" PRId64,
+					show_type(e, x), show_type(e, y),
+					batch ? "batch dims of" : "the inner dims differ,",
+					sizes[letter], size);
+		}
+	for (int i = (x->rank > y->rank ? x->rank : y->rank) - 3; i >= 0; i--)
+		out.letters[nout++] = FIRST_BATCH + i;
+	if (x->rank > 1)
+		out.letters[nout++] = ROW;
+	if (y->rank > 1)
+		out.letters[nout++] = COLUMN;
+	if (!drop_stretched(c->make, &terms[0], sizes)
+		|| !drop_stretched(c->make, &terms[1], sizes))
+		return NULL;
 	return place_result(c, &a[2],
 		make_einsum(c->make, 2, terms, &out, nout, terms[0].value->type.dtype));
 }

@@ -269,7 +269,7 @@ build_reshard(Call *c, const Argument *a)
 		    "the tensor")
 		|| !annotation_check(c->elab, &placement))
 		return NULL;
-	return emit_placed(c->elab, c->site, O_reshard, a[0].tensor, &placement);
+	return emit_placed(c->elab, c->site, a[0].tensor, &placement, true);
 }
 
 Value *
