@@ -7,49 +7,18 @@
 #include "pipeline/pipeline.h"
 #include "sched/sched.h"
 
-static bool
-run_pad_dims(Module *m, const PipelineOptions *o)
-{
-	return pad_dims(m, o->pad_remarks);
-}
-
-static bool
-run_explicit(Module *m, const PipelineOptions *o)
-{
-	(void)o;
-	return explicit(m);
-}
-
-static bool
-run_propagate(Module *m, const PipelineOptions *o)
-{
-	(void)o;
-	return propagate(m);
-}
-
-static bool
-run_partition(Module *m, const PipelineOptions *o)
-{
-	(void)o;
-	return partition(m);
-}
-
-static bool
-run_localize(Module *m, const PipelineOptions *o)
-{
-	(void)o;
-	return localize(m);
-}
-
-static bool
-run_fuse(Module *m, const PipelineOptions *o)
-{
-	(void)o;
-	return fuse(m);
-}
+#define PASS(name, arguments, ...) \
+	static bool run_##name(Module *m, const PipelineOptions *o) \
+	{ \
+		(void)o; \
+		return name arguments; \
+	}
+#include "passes.def"
+#undef PASS
 
 static const Pass passes[] = {
-#define PASS(name, before, after, sentence) {#name, run_##name, before, after, sentence},
+#define PASS(name, arguments, before, after, sentence) \
+	{#name, run_##name, before, after, sentence},
 #include "passes.def"
 #undef PASS
 };
@@ -85,17 +54,6 @@ list_passes(Text *t)
 }
 
 static void
-print_module(Module *m, const char *after)
-{
-	Text t = {0};
-
-	module_print(m, &t);
-	fprintf(m->session->err, "// ----- after %s\n", after);
-	fwrite(t.s, 1, t.n, m->session->err);
-	text_free(&t);
-}
-
-static void
 time_stop(const PipelineOptions *o, const char *name)
 {
 	if (o->stop)
@@ -105,7 +63,9 @@ time_stop(const PipelineOptions *o, const char *name)
 static bool
 run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
 {
+	Session *s = m->session;
 	const char *wanted = o->print_after;
+	Text t = {0};
 
 	if (o->start)
 		o->start(o->data);
@@ -113,16 +73,19 @@ run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
 	m->ledger = NULL;
 	pass->run(m, o);
 	time_stop(o, pass->name);
-	if (diag_errors(m->session))
+	if (diag_errors(s))
 		return false;
 	m->last_pass = pass->name;
-	if (!module_verify(m, m->session->err))
+	if (!module_verify(m, s->err))
 		die("the module is not well-formed after %s", pass->name);
 	time_stop(o, "  verify");
 	if (m->level != pass->after)
 		die("%s left the module at the wrong level", pass->name);
-	if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0))
-		print_module(m, pass->name);
+	if (!wanted || (strcmp(wanted, pass->name) != 0 && strcmp(wanted, "all") != 0))
+		return true;
+	module_print(m, &t);
+	fprintf(s->err, "// ----- after %s\n%s", pass->name, t.s);
+	text_free(&t);
 	return true;
 }
 

@@ -25,18 +25,6 @@ find_value(Op *op, void *data)
 			w->found = op->results[i];
 }
 
-static Value *
-value_named(Module *m, const char *name)
-{
-	Wanted w = {name, NULL};
-
-	for (int i = 0; i < m->entry->nparams; i++)
-		if (!strcmp(m->entry->params[i]->name, name))
-			return m->entry->params[i];
-	module_walk(m, find_value, &w);
-	return w.found;
-}
-
 /* A parameter takes the placement; anything else gets a constraint. */
 static void
 place_value(Module *m, Value *v, const Placement *p)
@@ -65,18 +53,20 @@ what_if(const char *global_text, size_t n, const char *name, const Placement *p,
 {
 	static const PipelineOptions silent;
 	Session *s = session_new();
-	Module *m;
-	Value *v = NULL;
+	Wanted w = {name, NULL};
 	int failures = 0;
 	bool tried = false;
 
 	s->err = NULL;
-	m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
+	Module *m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
 	if (m && name)
-		v = value_named(m, name);
-	if (m && (!name || (v && v->type.rank == p->rank))) {
-		if (v)
-			place_value(m, v, p);
+		module_walk(m, find_value, &w);
+	for (int i = 0; m && name && i < m->entry->nparams; i++)
+		if (!strcmp(m->entry->params[i]->name, name))
+			w.found = m->entry->params[i];
+	if (m && (!name || (w.found && w.found->type.rank == p->rank))) {
+		if (name)
+			place_value(m, w.found, p);
 		m->nexpects = 0;
 		module_check(m, count_failure, &failures);
 		tried = !failures && pipeline_run(m, L_device, &silent);
