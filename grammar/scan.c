@@ -17,33 +17,6 @@ static const struct Word {
 	{"_", TOK_UNDERSCORE},
 };
 
-static const struct Mark {
-	char mark;
-	int token;
-} marks[] = {
-	{'-', TOK_MINUS},
-	{'+', TOK_PLUS},
-	{'*', TOK_STAR},
-	{'/', TOK_SLASH},
-	{'%', TOK_PERCENT},
-	{'<', TOK_LT},
-	{'>', TOK_GT},
-	{'!', TOK_NOT},
-	{'=', TOK_ASSIGN},
-	{'@', TOK_AT},
-	{'?', TOK_OPEN},
-	{':', TOK_COLON},
-	{';', TOK_SEMICOLON},
-	{',', TOK_COMMA},
-	{'.', TOK_DOT},
-	{'(', TOK_LPAREN},
-	{')', TOK_RPAREN},
-	{'{', TOK_LBRACE},
-	{'}', TOK_RBRACE},
-	{'[', TOK_LBRACKET},
-	{']', TOK_RBRACKET},
-};
-
 int
 scan_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
@@ -56,15 +29,6 @@ scan_name(Parser *p, SHD_STYPE *value, Range r, const char *text)
 		if (strcmp(words[i].text, text) == 0)
 			return words[i].token;
 	return TOK_NAME;
-}
-
-int
-scan_mark(char mark)
-{
-	for (size_t i = 0; i < sizeof marks / sizeof *marks; i++)
-		if (marks[i].mark == mark)
-			return marks[i].token;
-	die("scanner: no token for '%c'", mark);
 }
 
 /* Words of the command line have its code and status. */

@@ -11,7 +11,6 @@ int scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text);
 int scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text);
 int scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text);
 int scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text);
-int scan_mark(char mark);
 void scan_slashes(Parser *p, Range r);
 void scan_hash(Parser *p, Range r);
 void scan_open_comment(Parser *p);

@@ -183,6 +183,14 @@ text_expr(Text *t, const void *item)
 	}
 }
 
+const char *
+tree_text(Arena *a, const Expr *x)
+{
+	Text t = {0};
+	text_expr(&t, x);
+	return text_take(&t, a);
+}
+
 /* ---- statements */
 
 /* A name and a type; only one of them may be there. */

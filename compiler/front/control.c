@@ -19,51 +19,32 @@
 typedef struct Vars {
 	int n;
 	Symbol **v;
+	const Expr *refused; /* the first name that is assigned to and is no var */
 } Vars;
 
-/* What the assignment to a name, or to a part of it, is to. */
-static const Expr *
-assigned_name(const Expr *target)
-{
-	return target->kind == E_index ? target->left : target;
-}
-
-/* The vars, that are there before the body, in the order of assignment. */
+/* The vars, that are there before the body, in the order of assignment: to a name,
+   or to a part of it. */
 static void
 add_assigned(Elab *e, Vars *vars, List body)
 {
 	for (int i = 0; i < body.n; i++) {
 		const Stmt *s = body.v[i];
-		const Expr *name = s->kind == S_assign ? assigned_name(s->target) : NULL;
-		Symbol *var = name != NULL && name->kind == E_name ? symbol_local(e, name->name)
-								   : NULL;
-		bool skip = var == NULL || !var->is_var || var->item.kind != IT_tensor;
+		const Expr *to = s->target, *name = to;
+		if (s->kind == S_assign && to->kind == E_index)
+			name = to->left;
+		Symbol *symbol = s->kind == S_assign && name->kind == E_name
+			? symbol_local(e, name->name)
+			: NULL;
+		if (symbol != NULL && !symbol->is_var && vars->refused == NULL)
+			vars->refused = name;
+		bool skip = symbol == NULL || !symbol->is_var || symbol->item.kind != IT_tensor;
 		for (int k = 0; k < vars->n; k++)
-			skip |= vars->v[k] == var;
+			skip |= vars->v[k] == symbol;
 		if (!skip)
-			APPEND(e->arena, vars->v, vars->n, var);
+			APPEND(e->arena, vars->v, vars->n, symbol);
 		add_assigned(e, vars, s->body);
 		add_assigned(e, vars, s->otherwise);
 	}
-}
-
-/* The first assignment of a body to what is not a var, which is told so. */
-static bool
-refuse_assignment(Elab *e, List body)
-{
-	for (int i = 0; i < body.n; i++) {
-		const Stmt *s = body.v[i];
-		if (s->kind == S_assign) {
-			const Expr *name = assigned_name(s->target);
-			Symbol *symbol =
-				name->kind == E_name ? symbol_local(e, name->name) : NULL;
-			if (symbol != NULL && !symbol->is_var)
-				return assigned_var(e, name) == NULL;
-		}
-		if (refuse_assignment(e, s->body) || refuse_assignment(e, s->otherwise))
-			return true;
-	}
-	return false;
 }
 
 /* What a body declares is gone after it. */
@@ -77,7 +58,9 @@ has_effect(Elab *e, const Stmt *s, const Vars *vars)
 			run_block(e, (List){.v = s->body.v + i, .n = 1}); /* says why not */
 			return false;
 		}
-	if (!refuse_assignment(e, s->body) && !refuse_assignment(e, s->otherwise))
+	if (vars->refused != NULL)
+		assigned_var(e, vars->refused); /* likewise */
+	else
 		complain(e, DIAG_unused_value, s->word,
 			"this has no effect: it assigns no var that is declared before it");
 	return false;
@@ -98,6 +81,26 @@ set_vars(const Vars *vars, const Item *items)
 {
 	for (int i = 0; i < vars->n; i++)
 		vars->v[i]->item = item_tensor(items[i].range, items[i].value);
+}
+
+/* The vars as the block being built sees them. */
+static void
+see_vars(Elab *e, const Vars *vars)
+{
+	for (int i = 0; i < vars->n; i++) {
+		Item *x = &vars->v[i]->item;
+		if (x->value != NULL)
+			x->value = region_value(e, x->value);
+	}
+}
+
+/* They are the results of the op from here on. */
+static void
+assign_results(Elab *e, const Vars *vars, const Op *op, int first)
+{
+	for (int i = 0; i < vars->n; i++)
+		assign_var(e, vars->v[i], vars->v[i]->range, (Range){0},
+			op->results[first + i]);
 }
 
 /* ---- loops */
@@ -128,22 +131,20 @@ static bool
 loop_begin(Elab *e, Loop *l, Value *first)
 {
 	Value **carried = NEW_ARRAY(e->arena, Value *, l->vars.n + 1);
-	int n = 0;
+	int nindices = l->index.s != NULL, n = nindices + l->vars.n;
 	l->errors = diag_errors(e->session);
 	l->before = var_items(e, &l->vars);
-	if (l->index.s != NULL)
-		carried[n++] = first;
-	for (int i = 0; i < l->vars.n; i++)
-		carried[n++] = l->before[i].value;
+	for (int i = 0; i < n; i++)
+		carried[i] = i < nindices ? first : l->before[i - nindices].value;
 	l->op = make_begin(at(e, l->site), O_while, n, carried);
 	if (l->op == NULL)
 		return false;
-	for (int i = 0; i < l->vars.n; i++)
-		op_set_operand_range(l->op, n - l->vars.n + i, l->before[i].range);
 	region_begin(e, &l->region, l->op, 2);
 	for (int i = 0; i < n; i++) {
-		const Symbol *var = i >= n - l->vars.n ? l->vars.v[i - (n - l->vars.n)] : NULL;
+		const Symbol *var = i < nindices ? NULL : l->vars.v[i - nindices];
 		Name name = var != NULL ? (Name){var->name, var->range} : l->index;
+		if (var != NULL)
+			op_set_operand_range(l->op, i, l->before[i - nindices].range);
 		if (i > 0)
 			op_add_result(l->op, name.s, &carried[i]->type);
 		for (int b = 0; b < 2; b++)
@@ -166,10 +167,7 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 	if (right) {
 		end_body(e, l->op, l->op->bodies[0], 1,
 			&(Item){.value = condition, .range = where});
-		for (int i = 0; i < l->vars.n; i++) { /* may capture, and add params */
-			Item *var = &l->vars.v[i]->item;
-			var->value = region_value(e, var->value);
-		}
+		see_vars(e, &l->vars); /* may capture, and add params */
 		Item *items = NEW_ARRAY(e->arena, Item, body->nparams + 1);
 		items[0].value = next;
 		for (int i = 0; i < l->vars.n; i++)
@@ -185,10 +183,7 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 
 	if (nindices > 0)
 		give_name(e, l->index, l->op->results[0]);
-	for (int i = 0; i < l->vars.n; i++) {
-		Symbol *var = l->vars.v[i];
-		assign_var(e, var, var->range, (Range){0}, l->op->results[i + nindices]);
-	}
+	assign_results(e, &l->vars, l->op, nindices);
 }
 
 /* ---- while */
@@ -234,7 +229,6 @@ run_while(Elab *e, const Stmt *s)
 
 typedef struct Bounds {
 	Item from, to;
-	bool known; /* both are numbers */
 } Bounds;
 
 static bool
@@ -255,15 +249,6 @@ eval_bound(Elab *e, const Expr *x, Item *bound)
 			"a loop is bounded by integers or scalars of i32, not %s",
 			show_item(e, bound));
 	return false;
-}
-
-static bool
-eval_range(Elab *e, const Stmt *s, Bounds *bounds)
-{
-	bool right = eval_bound(e, s->value, &bounds->from);
-	right &= eval_bound(e, s->stop, &bounds->to);
-	bounds->known = bounds->from.kind == IT_int && bounds->to.kind == IT_int;
-	return right;
 }
 
 /* ---- for: what is scanned */
@@ -327,7 +312,7 @@ run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *
 		index->item = i;
 		index->used = true; /* to count is use enough */
 	}
-	if (tuple != NULL)
+	if (tuple != NULL && tuple->kind == IT_tuple)
 		bind(e, s, s->targets.v[0], tuple->items[i.integer]);
 	for (int k = 0; k < scan->n; k++)
 		bind(e, s, s->targets.v[k], index_first(e, &scan->items[k], &i));
@@ -335,75 +320,26 @@ run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *
 	scope_leave(e, scope);
 }
 
-/* The index as the program calls it; .s NULL: not at all. */
-static Name
-index_name(const Stmt *s)
-{
-	if (s->stop == NULL)
-		return s->index;
-	return ((const Param *)s->targets.v[0])->name;
-}
-
-/* ---- for unroll */
-
-/* for unroll k in (1, 2, 4): the elements of a tuple; else a range, or a scan. */
-static void
-run_unroll(Elab *e, const Stmt *s)
-{
-	Scan scan = {0};
-	Bounds b = {0};
-	Item over;
-	bool is_tuple = false;
-	if (s->stop != NULL) {
-		if (!eval_range(e, s, &b))
-			return;
-		if (!b.known) {
-			complain(e, DIAG_loop, s->value->range,
-				"the bounds of 'for unroll' are known at compile time");
-			return;
-		}
-	} else {
-		over = eval_value(e, s->value);
-		is_tuple = over.kind == IT_tuple && !s->tuple;
-		if (!is_tuple && !scan_items(e, s, over, &scan))
-			return;
-		b.to.integer = is_tuple ? over.n : scan.trips;
-	}
-
-	bool repeated = e->frame->repeated;
-	int errors = diag_errors(e->session);
-	for (int64_t i = b.from.integer; i < b.to.integer; i++) {
-		if (diag_errors(e->session) != errors
-			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
-			break;
-		run_iteration(e, s, index_name(s), is_tuple ? &over : NULL, &scan,
-			item_int(s->word, i));
-		e->frame->repeated = true;
-	}
-	e->frame->repeated = repeated;
-}
-
 /* ---- for: the loop */
 
 static void
-run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
+run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b)
 {
 	static const char unnamed[] = "i";
-	Loop l = {.site = {s->word, "for", AS_block}, .index = index_name(s)};
-	Name name = l.index;
+	Loop l = {.site = {s->word, "for", AS_block}, .index = name};
 	if (name.s == NULL)
 		l.index = (Name){unnamed, s->word};
 	add_assigned(e, &l.vars, s->body);
 	if (!has_effect(e, s, &l.vars)
-		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, bounds->from).value))
+		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, b->from).value))
 		return;
-	if (bounds->known) {
-		int64_t trips = bounds->to.integer - bounds->from.integer;
+	if (b->from.kind == IT_int && b->to.kind == IT_int) {
+		int64_t trips = b->to.integer - b->from.integer;
 		op_set_int(l.op, A_trips, trips > 0 ? trips : 0);
 	}
 	enter_body(e, &l, 0);
 	Value *condition = make_compare(at(e, l.site), DIR_LT, l.op->bodies[0]->params[0],
-		item_typed(e, l.site, D_i32, bounds->to).value);
+		item_typed(e, l.site, D_i32, b->to).value);
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
 	run_iteration(e, s, name, NULL, scan, item_tensor(name.range, i));
@@ -413,28 +349,53 @@ run_counted(Elab *e, const Stmt *s, const Scan *scan, const Bounds *bounds)
 	loop_end(e, &l, (Range){0}, condition, next);
 }
 
+/* Over a range, or a scan; for unroll k in (1, 2, 4): over the elements of a tuple. */
 void
 run_for(Elab *e, const Stmt *s)
 {
 	Scan scan = {0};
 	Bounds b = {0};
+	Item tuple = {0};
+	Name index = s->index;
 	if (s->stop != NULL && (s->index.s != NULL || s->tuple)) {
 		complain(e, DIAG_unpack, s->range,
 			"a range gives one number at a time: for i in a..b");
 		return;
 	}
-	if (s->unroll) {
-		run_unroll(e, s);
-		return;
-	}
-	if (s->stop == NULL) {
-		if (!scan_items(e, s, eval_value(e, s->value), &scan))
+	if (s->stop != NULL) {
+		bool right = eval_bound(e, s->value, &b.from);
+		if (!eval_bound(e, s->stop, &b.to) || !right)
 			return;
-		b = (Bounds){item_int(s->word, 0), item_int(s->word, scan.trips), true};
-	} else if (!eval_range(e, s, &b)) {
+		index = ((const Param *)s->targets.v[0])->name;
+	} else {
+		Item over = eval_value(e, s->value);
+		if (s->unroll && over.kind == IT_tuple && !s->tuple)
+			tuple = over;
+		else if (!scan_items(e, s, over, &scan))
+			return;
+		b.from = item_int(s->word, 0);
+		b.to = item_int(s->word, tuple.kind == IT_tuple ? tuple.n : scan.trips);
+	}
+	if (!s->unroll) {
+		run_counted(e, s, index, &scan, &b);
 		return;
 	}
-	run_counted(e, s, &scan, &b);
+	if (b.from.kind != IT_int || b.to.kind != IT_int) {
+		complain(e, DIAG_loop, s->value->range,
+			"the bounds of 'for unroll' are known at compile time");
+		return;
+	}
+
+	bool repeated = e->frame->repeated;
+	int errors = diag_errors(e->session);
+	for (int64_t i = b.from.integer; i < b.to.integer; i++) {
+		if (diag_errors(e->session) != errors
+			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
+			break;
+		run_iteration(e, s, index, &tuple, &scan, item_int(s->word, i));
+		e->frame->repeated = true;
+	}
+	e->frame->repeated = repeated;
 }
 
 /* ---- if */
@@ -446,10 +407,8 @@ run_branch(Elab *e, const Op *op, int body, List statements, const Vars *vars,
 {
 	e->block = op->bodies[body];
 	run_block(e, statements);
+	see_vars(e, vars);
 	Item *after = var_items(e, vars);
-	for (int i = 0; i < vars->n; i++)
-		if (after[i].value != NULL)
-			after[i].value = region_value(e, after[i].value);
 	set_vars(vars, before);
 	return after;
 }
@@ -491,6 +450,5 @@ run_if(Elab *e, const Stmt *s)
 	end_body(e, op, op->bodies[1], vars.n, other);
 	if (make_end(at(e, site), op) == NULL)
 		return;
-	for (int i = 0; i < vars.n; i++)
-		assign_var(e, vars.v[i], vars.v[i]->range, (Range){0}, op->results[i]);
+	assign_results(e, &vars, op, 0);
 }

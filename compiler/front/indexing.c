@@ -100,32 +100,10 @@ typedef struct Linear {
 
 /* Written alike, and so of one value: expressions have no effects. */
 static bool
-same_expr(const Expr *a, const Expr *b)
+same_expr(Elab *e, const Expr *a, const Expr *b)
 {
-	if (a == NULL || b == NULL || a->kind != b->kind)
-		return a == b;
-	if (a->kind == E_name)
-		return strcmp(a->name, b->name) == 0;
-	if (a->kind == E_int)
-		return a->integer == b->integer;
-	bool operation = a->kind == E_unary || a->kind == E_binary;
-	bool call = a->kind == E_cast || a->kind == E_call;
-	if ((!operation && !call && a->kind != E_index) || a->op != b->op
-		|| a->dtype != b->dtype || a->args.n != b->args.n
-		|| !same_expr(a->left, b->left) || !same_expr(a->right, b->right))
-		return false;
-	for (int i = 0; call && i < a->args.n; i++) {
-		const Arg *x = a->args.v[i], *y = b->args.v[i];
-		if (x->name.s != y->name.s || !same_expr(x->value, y->value))
-			return false;
-	}
-	for (int i = 0; a->kind == E_index && i < a->args.n; i++) {
-		const Index *x = a->args.v[i], *y = b->args.v[i];
-		if (x->kind != INDEX_at || y->kind != INDEX_at
-			|| !same_expr(x->start, y->start))
-			return false;
-	}
-	return true;
+	return a->kind == b->kind
+		&& strcmp(tree_text(e->arena, a), tree_text(e->arena, b)) == 0;
 }
 
 /* What is known of a name or a number without evaluating anything. */
@@ -162,7 +140,7 @@ add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
 		return mul_i64(v, factor, &v) && add_linear(e, sum, x->left, v);
 	for (int i = 0; i < sum->n; i++)
-		if (same_expr(sum->terms[i], x))
+		if (same_expr(e, sum->terms[i], x))
 			return add_i64(sum->factors[i], factor, &sum->factors[i]);
 	if (sum->n == MAX_LINEAR)
 		return false;

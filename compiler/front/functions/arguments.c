@@ -157,24 +157,17 @@ arg_tensors(Call *c, Argument *a)
 
 /* ---- known at compile time */
 
-bool
-arg_int(Call *c, Argument *a)
-{
-	a->integer = a->item->integer;
-	return has_kind(c, a, a->item->kind == IT_int);
-}
-
+/* int, number, flag: a number's item is all there is of it. */
 bool
 arg_number(Call *c, Argument *a)
 {
-	return has_kind(c, a, item_is_number(a->item));
-}
-
-bool
-arg_flag(Call *c, Argument *a)
-{
-	a->flag = a->item->integer != 0;
-	return has_kind(c, a, a->item->kind == IT_bool);
+	const Item *x = a->item;
+	ParamType type = a->formal->type;
+	a->integer = x->integer;
+	return has_kind(c, a,
+		type == PARAM_int	     ? x->kind == IT_int
+			: type == PARAM_flag ? x->kind == IT_bool
+					     : item_is_number(x));
 }
 
 bool

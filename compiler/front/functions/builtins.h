@@ -40,9 +40,8 @@ typedef struct Argument {
 	Range range;
 	bool given; /* by the program, or a default */
 	union {
-		Value *tensor; /* every type that is one; NULL: a number, where that may be */
-		int64_t integer;
-		bool flag;
+		Value *tensor;	 /* every type that is one; NULL: a number, where that may be */
+		int64_t integer; /* int, flag */
 		int dim;
 		struct { /* dims, order, lengths */
 			int n;

@@ -81,7 +81,7 @@ build_prelude(Call *c, const Argument *a)
 Value *
 build_gelu(Call *c, const Argument *a)
 {
-	c->prelude = a[1].flag ? "gelu_tanh" : "gelu_erf";
+	c->prelude = a[1].integer ? "gelu_tanh" : "gelu_erf";
 	c->nitems = 1;
 	return NULL;
 }

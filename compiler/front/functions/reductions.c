@@ -27,7 +27,7 @@ static Value *
 reduce_along(Call *c, Combiner combiner, Value *x, const Argument *a)
 {
 	Value *v = make_reduce(c->make, combiner, x, a[1].dims.n, a[1].dims.v);
-	return v == NULL ? NULL : shape_reduced(c, v, &x->type, &a[1], a[2].flag);
+	return v == NULL ? NULL : shape_reduced(c, v, &x->type, &a[1], a[2].integer);
 }
 
 /* Of pred, sums count, max is `or` and min is `and`. */
@@ -90,7 +90,7 @@ build_cumsum(Call *c, const Argument *a)
 Value *
 build_dropped(Call *c, const Argument *a)
 {
-	return shape_reduced(c, a[0].tensor, &a[0].tensor->type, &a[1], a[2].flag);
+	return shape_reduced(c, a[0].tensor, &a[0].tensor->type, &a[1], a[2].integer);
 }
 
 Value *
