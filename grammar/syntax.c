@@ -108,21 +108,6 @@ text_expected(Text *t, int n, const char **expected)
 		text_add(t, " or the like");
 }
 
-/* The token itself, clipped, or what it is when it has no text. */
-static void
-text_found(Text *t, Parser *p, Range where, const char *found)
-{
-	const SourceFile *f = source_file(p->session, where.file);
-	int n = where.end - where.begin;
-	if (found == NULL || n <= 0 || where.end > f->length
-		|| strcmp(found, "the end of the file") == 0)
-		text_add(t, "the end of the file");
-	else if (n > 40)
-		text_printf(t, "'%.37s...'", f->text + where.begin);
-	else
-		text_printf(t, "'%.*s'", n, f->text + where.begin);
-}
-
 static bool
 only_blanks(const char *s, int n)
 {
@@ -148,20 +133,6 @@ note_slashes(Parser *p, Range where)
 	if (end > c.end && strchr(";,)", text[end - 1]) != NULL)
 		diag_note(p->session, c,
 			"'//' begins a comment; division, also of integers, is '/'");
-}
-
-/* A statement that ends a line and lacks its `;`: said where it is missing. */
-static bool
-missing_semicolon(Parser *p, Range where, int n, const char **expected)
-{
-	Range at = p->previous;
-	if (!expects(n, expected, ";") || expects(n, expected, "a number") || at.file == 0
-		|| at.line == where.line)
-		return false;
-	at.begin = at.end;
-	diag(p->session, p->code, at, "';' is missing here");
-	note_slashes(p, where);
-	return true;
 }
 
 /*
@@ -193,82 +164,84 @@ static const struct WordHabit {
 		"if is a statement; write where(p, a, b), or an if that assigns a var"},
 };
 
-static bool
-text_word_habit(Text *t, const Parser *p, Range where, int n, const char **expected)
-{
-	const char *text = source_file(p->session, p->file)->text;
-	for (size_t i = 0; i < sizeof word_habits / sizeof *word_habits; i++) {
-		const struct WordHabit *h = &word_habits[i];
-		Range at = h->before ? p->previous : where;
-		int length = (int)strlen(h->word);
-		if (!expects(n, expected, h->expected) || at.file == 0
-			|| at.end - at.begin != length
-			|| strncmp(h->word, text + at.begin, (size_t)length) != 0)
-			continue;
-		text_add(t, h->hint);
-		return true;
-	}
-	return false;
-}
-
-/* x += 1, f32[B, D] @X, let a, b = f(x), and h: f32[B] = x. */
+/* A word of another language; x += 1, f32[B, D] @X, let a, b = f(x), h: f32[B] = x. */
 static bool
 text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	const char **expected)
 {
+	const char *text = source_file(p->session, p->file)->text;
 	const Range at = p->previous;
 	char before = 0; /* the byte, if it touches `where` */
-	if (found == NULL)
-		return false;
 	if (at.file != 0 && at.end == where.begin && at.end > 0)
-		before = source_file(p->session, p->file)->text[at.end - 1];
-	if (strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
+		before = text[at.end - 1];
+	if (found != NULL && strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
 		text_add(t, "several names stand in parentheses: let (a, b) = f(x);");
-	else if (strcmp(found, ":") == 0 && expects(n, expected, "=")
+	else if (found != NULL && strcmp(found, ":") == 0 && expects(n, expected, "=")
 		&& expects(n, expected, "&&"))
 		text_add(t, "a name is bound with let: let h: f32[B] = x;");
-	else if (before == 0)
-		return false;
-	else if (strchr("+-*/%", before) != NULL && strcmp(found, "=") == 0)
+	else if (found != NULL && before != 0 && strchr("+-*/%", before) != NULL
+		&& strcmp(found, "=") == 0)
 		text_printf(t, "there is no '%c='; write x = x %c y", before, before);
-	else if (before == '@' && n == 1 && expects(n, expected, "?"))
+	else if (found != NULL && before == '@' && n == 1 && expects(n, expected, "?"))
 		text_add(t,
 			"a placement stands behind its dim, as in f32[B@X, D]; behind the "
 			"type, '@?' opens every dim");
+	for (size_t i = 0; t->n == 0 && i < sizeof word_habits / sizeof *word_habits; i++) {
+		const struct WordHabit *h = &word_habits[i];
+		Range word = h->before ? at : where;
+		int length = (int)strlen(h->word);
+		if (expects(n, expected, h->expected) && word.file != 0
+			&& word.end - word.begin == length
+			&& strncmp(h->word, text + word.begin, (size_t)length) == 0)
+			text_add(t, h->hint);
+	}
 	return t->n > 0;
 }
 
 void
 syntax_error(Parser *p, Range where, const char *found, int n, const char **expected)
 {
-	Text t = {0}, token = {0};
-	bool skipped = p->skipped;
-	p->skipped = false;
-	if (skipped || missing_semicolon(p, where, n, expected))
-		return;
-	text_found(&token, p, where, found);
+	const SourceFile *f = source_file(p->session, where.file);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
-	if (text_habit(&t, p, where, found, n, expected)
-		|| text_word_habit(&t, p, where, n, expected))
-		wants_name = false;
-	else if (found != NULL && wants_name && holds(reserved, found))
-		text_printf(&t, "%s is a reserved word and cannot be a name", token.s);
-	else if (found != NULL && wants_name && !wants_expression
-		&& strcmp(found, "a dtype") == 0)
-		text_printf(&t, "%s is a dtype and cannot be a name", token.s);
-	else if (found != NULL && !wants_expression && holds(comparisons, found)
+	bool skipped = p->skipped;
+	Range at = p->previous;
+	Text t = {0};
+	p->skipped = false;
+	if (skipped)
+		return;
+	/* A statement that ends a line and lacks its `;`: said where it is missing. */
+	if (expects(n, expected, ";") && !wants_expression && at.file != 0
+		&& at.line != where.line) {
+		at.begin = at.end;
+		diag(p->session, p->code, at, "';' is missing here");
+		note_slashes(p, where);
+		return;
+	}
+
+	/* The token itself, clipped, or what it is when it has no text. */
+	char token[48] = "the end of the file";
+	int length = where.end - where.begin;
+	if (found != NULL && length > 0 && where.end <= f->length
+		&& strcmp(found, "the end of the file") != 0)
+		snprintf(token, sizeof token, length > 40 ? "'%.*s...'" : "'%.*s'",
+			length > 40 ? 37 : length, f->text + where.begin);
+	bool told = text_habit(&t, p, where, found, n, expected) || found == NULL;
+	if (!told && wants_name && holds(reserved, found))
+		text_printf(&t, "%s is a reserved word and cannot be a name", token);
+	else if (!told && wants_name && !wants_expression && strcmp(found, "a dtype") == 0)
+		text_printf(&t, "%s is a dtype and cannot be a name", token);
+	else if (!told && !wants_expression && holds(comparisons, found)
 		&& expects(n, expected, "&&"))
 		text_printf(&t, "comparisons do not associate: write a < b && b < c");
 	if (t.n == 0) {
 		text_add(&t, "expected ");
 		text_expected(&t, n, expected);
-		text_printf(&t, ", found %s", token.s);
+		text_printf(&t, ", found %s", token);
 	}
 	diag(p->session, p->code, where, "%s", t.s);
 	note_slashes(p, where);
 	text_free(&t);
-	text_free(&token);
 }
 
 void

@@ -253,7 +253,8 @@ Decl *decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end);
 Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 
-/* tree_print.c: an expression, with all its parentheses; the tree of a file as text; false after diagnostics. */
+/* tree_print.c: an expression, with all its parentheses; the tree of a file as text,
+   false after diagnostics. */
 const char *tree_text(Arena *a, const Expr *x);
 bool tree_print(Session *session, int file, Text *t);
 

@@ -81,33 +81,6 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 			axes->n > 1 ? ")" : "", above);
 }
 
-static bool
-dim_divides(Elab *e, const Annotation *a, int d)
-{
-	int64_t ways = placement_dim_ways(&a->placement, d);
-	const DimSpec *spec = a->dim_specs[d];
-	AxisList axes = placement_dim(&a->placement, d);
-	if (spec->pad && is_manual(e)) {
-		complain(e, DIAG_manual, spec->pad_range,
-			"a manual function takes and gives equal parts; there is no padding");
-		diag_note(e->session, (Range){0},
-			"pad(x, ((0, n), ...)) before its call makes a dim one that divides, a "
-			"slice after it takes the rest off");
-		return false;
-	}
-	if (spec->pad && spec->axes.n == 0)
-		complain(e, DIAG_pad_whole, spec->pad_range,
-			"pad fills up nothing: no axis is written for this dim");
-	if (spec->pad || a->dims[d] % ways == 0)
-		return true; /* what is filled up is made to divide later (shard/pad/) */
-	complain(e, DIAG_indivisible, spec->range,
-		"dim %d of size %" PRId64 " cannot be split over %s, which %s %" PRId64
-		" devices",
-		d, a->dims[d], show_axes(e, &axes), axes.n > 1 ? "are" : "is", ways);
-	note_nearest(e, a->dims[d], &axes);
-	return false;
-}
-
 /* What can be said of a placement once sizes and dtype are known.  Sums are of
    numbers, conjunctions of pred; max and min of both. */
 bool
@@ -120,8 +93,30 @@ annotation_check(Elab *e, const Annotation *a)
 		complain(e, DIAG_combiner, a->spec->unreduced_range,
 			"partial results of %s cannot be combined by '%s'",
 			dtypes[a->dtype].name, combiners[c].name);
-	for (int d = 0; d < a->rank; d++)
-		right &= dim_divides(e, a, d);
+	for (int d = 0; d < a->rank; d++) {
+		const DimSpec *spec = a->dim_specs[d];
+		AxisList axes = placement_dim(&a->placement, d);
+		int64_t ways = axes_size(&axes);
+		if (spec->pad && is_manual(e)) {
+			right = complain(e, DIAG_manual, spec->pad_range,
+				"a manual function takes and gives equal parts; there is no "
+				"padding");
+			diag_note(e->session, (Range){0},
+				"pad(x, ((0, n), ...)) before its call makes a dim one that "
+				"divides, a slice after it takes the rest off");
+			continue;
+		}
+		if (spec->pad && spec->axes.n == 0)
+			complain(e, DIAG_pad_whole, spec->pad_range,
+				"pad fills up nothing: no axis is written for this dim");
+		if (spec->pad || a->dims[d] % ways == 0)
+			continue; /* what is filled up is made to divide later (shard/pad/) */
+		right = complain(e, DIAG_indivisible, spec->range,
+			"dim %d of size %" PRId64 " cannot be split over %s, which %s %" PRId64
+			" devices",
+			d, a->dims[d], show_axes(e, &axes), axes.n > 1 ? "are" : "is", ways);
+		note_nearest(e, a->dims[d], &axes);
+	}
 	return right;
 }
 

@@ -323,7 +323,7 @@ run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *
 /* ---- for: the loop */
 
 static void
-run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b)
+run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *bounds)
 {
 	static const char unnamed[] = "i";
 	Loop l = {.site = {s->word, "for", AS_block}, .index = name};
@@ -331,15 +331,15 @@ run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b
 		l.index = (Name){unnamed, s->word};
 	add_assigned(e, &l.vars, s->body);
 	if (!has_effect(e, s, &l.vars)
-		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, b->from).value))
+		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, bounds->from).value))
 		return;
-	if (b->from.kind == IT_int && b->to.kind == IT_int) {
-		int64_t trips = b->to.integer - b->from.integer;
+	if (bounds->from.kind == IT_int && bounds->to.kind == IT_int) {
+		int64_t trips = bounds->to.integer - bounds->from.integer;
 		op_set_int(l.op, A_trips, trips > 0 ? trips : 0);
 	}
 	enter_body(e, &l, 0);
 	Value *condition = make_compare(at(e, l.site), DIR_LT, l.op->bodies[0]->params[0],
-		item_typed(e, l.site, D_i32, b->to).value);
+		item_typed(e, l.site, D_i32, bounds->to).value);
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
 	run_iteration(e, s, name, NULL, scan, item_tensor(name.range, i));
@@ -354,7 +354,7 @@ void
 run_for(Elab *e, const Stmt *s)
 {
 	Scan scan = {0};
-	Bounds b = {0};
+	Bounds bounds = {0};
 	Item tuple = {0};
 	Name index = s->index;
 	if (s->stop != NULL && (s->index.s != NULL || s->tuple)) {
@@ -363,8 +363,8 @@ run_for(Elab *e, const Stmt *s)
 		return;
 	}
 	if (s->stop != NULL) {
-		bool right = eval_bound(e, s->value, &b.from);
-		if (!eval_bound(e, s->stop, &b.to) || !right)
+		bool right = eval_bound(e, s->value, &bounds.from);
+		if (!eval_bound(e, s->stop, &bounds.to) || !right)
 			return;
 		index = ((const Param *)s->targets.v[0])->name;
 	} else {
@@ -373,14 +373,14 @@ run_for(Elab *e, const Stmt *s)
 			tuple = over;
 		else if (!scan_items(e, s, over, &scan))
 			return;
-		b.from = item_int(s->word, 0);
-		b.to = item_int(s->word, tuple.kind == IT_tuple ? tuple.n : scan.trips);
+		bounds.from = item_int(s->word, 0);
+		bounds.to = item_int(s->word, tuple.kind == IT_tuple ? tuple.n : scan.trips);
 	}
 	if (!s->unroll) {
-		run_counted(e, s, index, &scan, &b);
+		run_counted(e, s, index, &scan, &bounds);
 		return;
 	}
-	if (b.from.kind != IT_int || b.to.kind != IT_int) {
+	if (bounds.from.kind != IT_int || bounds.to.kind != IT_int) {
 		complain(e, DIAG_loop, s->value->range,
 			"the bounds of 'for unroll' are known at compile time");
 		return;
@@ -388,7 +388,7 @@ run_for(Elab *e, const Stmt *s)
 
 	bool repeated = e->frame->repeated;
 	int errors = diag_errors(e->session);
-	for (int64_t i = b.from.integer; i < b.to.integer; i++) {
+	for (int64_t i = bounds.from.integer; i < bounds.to.integer; i++) {
 		if (diag_errors(e->session) != errors
 			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
 			break;

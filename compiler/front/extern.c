@@ -22,21 +22,6 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 	return true;
 }
 
-static bool
-check_signature(Elab *e, const FnDecl *fn)
-{
-	if (fn->params.n == 0 || !fn->has_results)
-		return complain(e, DIAG_extern, fn->name.range,
-			"'%s' has no %s; an extern function is given tensors and makes tensors",
-			fn->name.s, fn->params.n == 0 ? "parameters" : "results");
-	if (fn->symbol.s[0] == '\0' || fn->library.s[0] == '\0')
-		return complain(e, DIAG_extern,
-			fn->symbol.s[0] == '\0' ? fn->symbol.range : fn->library.range,
-			"extern wants = \"symbol\" in \"library.so\"");
-	return has_full_types(e, fn, fn->params, "a parameter")
-		&& has_full_types(e, fn, fn->results, "a result");
-}
-
 /* What is declared by a type's name is known at the call. */
 static void
 check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *p)
@@ -55,7 +40,20 @@ check_extern(Elab *e, const FnDecl *fn)
 	ExternRule r;
 	Range where = fn->rule.range;
 	int at;
-	if (!check_signature(e, fn))
+	if (fn->params.n == 0 || !fn->has_results) {
+		complain(e, DIAG_extern, fn->name.range,
+			"'%s' has no %s; an extern function is given tensors and makes tensors",
+			fn->name.s, fn->params.n == 0 ? "parameters" : "results");
+		return;
+	}
+	if (fn->symbol.s[0] == '\0' || fn->library.s[0] == '\0') {
+		complain(e, DIAG_extern,
+			fn->symbol.s[0] == '\0' ? fn->symbol.range : fn->library.range,
+			"extern wants = \"symbol\" in \"library.so\"");
+		return;
+	}
+	if (!has_full_types(e, fn, fn->params, "a parameter")
+		|| !has_full_types(e, fn, fn->results, "a result"))
 		return;
 	const char *wrong = extern_rule_parse(e->arena, fn->rule.s, &r, &at);
 	if (wrong != NULL) { /* the byte, unless it was written with escapes */

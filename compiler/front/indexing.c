@@ -98,14 +98,6 @@ typedef struct Linear {
 	int64_t factors[MAX_LINEAR];
 } Linear;
 
-/* Written alike, and so of one value: expressions have no effects. */
-static bool
-same_expr(Elab *e, const Expr *a, const Expr *b)
-{
-	return a->kind == b->kind
-		&& strcmp(tree_text(e->arena, a), tree_text(e->arena, b)) == 0;
-}
-
 /* What is known of a name or a number without evaluating anything. */
 static bool
 known_integer(Elab *e, const Expr *x, int64_t *v)
@@ -121,7 +113,8 @@ known_integer(Elab *e, const Expr *x, int64_t *v)
 	return true;
 }
 
-/* Adds factor * x; false where it is too large. */
+/* Adds factor * x; false where it is too large.  What is written alike has one
+   value: expressions have no effects. */
 static bool
 add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 {
@@ -140,7 +133,9 @@ add_linear(Elab *e, Linear *sum, const Expr *x, int64_t factor)
 	if (binary && x->op == OPERATOR_mul && known_integer(e, x->right, &v))
 		return mul_i64(v, factor, &v) && add_linear(e, sum, x->left, v);
 	for (int i = 0; i < sum->n; i++)
-		if (same_expr(e, sum->terms[i], x))
+		if (sum->terms[i]->kind == x->kind
+			&& strcmp(tree_text(e->arena, sum->terms[i]), tree_text(e->arena, x))
+				== 0)
 			return add_i64(sum->factors[i], factor, &sum->factors[i]);
 	if (sum->n == MAX_LINEAR)
 		return false;

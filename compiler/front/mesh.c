@@ -102,30 +102,6 @@ parse_topology(const char *text, int64_t *dims, int *rank)
 	}
 }
 
-static bool
-topology_fits(Elab *e, Range where, const char *text)
-{
-	Mesh *mesh = &e->m->mesh;
-	int64_t chips = 1;
-	bool fits = true;
-	for (int i = 0; i < mesh->topology_rank; i++)
-		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
-	if (mesh->topology_rank > mesh->target->torus_rank)
-		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
-			text, mesh->topology_rank, mesh->target->name,
-			mesh->target->torus_rank);
-	else if (!fits)
-		complain(e, DIAG_target, where,
-			"topology %s has more chips than fit in 64 bits", text);
-	else if (chips != mesh->ndevices)
-		complain(e, DIAG_target, where,
-			"topology %s has %" PRId64 " chips, the mesh has %" PRId64 " devices",
-			text, chips, mesh->ndevices);
-	else
-		return true;
-	return false;
-}
-
 static void
 set_target(Elab *e, Range where, const char *text, bool with_topology)
 {
@@ -146,10 +122,25 @@ set_target(Elab *e, Range where, const char *text, bool with_topology)
 	mesh->target = target;
 	if (colon == NULL)
 		return;
-	if (!parse_topology(colon + 1, mesh->topology, &mesh->topology_rank))
+	text = colon + 1;
+	int64_t chips = 1;
+	bool written = parse_topology(text, mesh->topology, &mesh->topology_rank), fits = true;
+	for (int i = 0; i < mesh->topology_rank; i++)
+		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
+	if (!written)
 		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
-			colon + 1);
-	else if (with_topology && topology_fits(e, where, colon + 1))
+			text);
+	else if (with_topology && mesh->topology_rank > target->torus_rank)
+		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
+			text, mesh->topology_rank, target->name, target->torus_rank);
+	else if (with_topology && !fits)
+		complain(e, DIAG_target, where,
+			"topology %s has more chips than fit in 64 bits", text);
+	else if (with_topology && chips != mesh->ndevices)
+		complain(e, DIAG_target, where,
+			"topology %s has %" PRId64 " chips, the mesh has %" PRId64 " devices",
+			text, chips, mesh->ndevices);
+	else if (with_topology)
 		return;
 	mesh->topology_rank = 0;
 }

@@ -174,20 +174,6 @@ fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 					     : fmod(x, y));
 }
 
-static Item
-fold_unary(Elab *e, Range r, Operator op, const Item *item)
-{
-	if (op == OPERATOR_not && item->kind == IT_bool)
-		return item_bool(r, !item->integer);
-	if (op == OPERATOR_neg && item->kind == IT_float)
-		return item_float(r, -item->real);
-	if (op == OPERATOR_neg && item->kind == IT_int)
-		return fold_integers(e, r, OPERATOR_sub, 0, item->integer);
-	complain(e, DIAG_dtype, r, "'%s' does not take %s", operators[op].spelling,
-		show_item(e, item));
-	return item_error;
-}
-
 Item
 apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 {
@@ -197,9 +183,19 @@ apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 			return item_error;
 		numbers &= item_is_number(&items[i]);
 	}
-	if (numbers)
-		return n == 2 ? fold_binary(e, r, op, &items[0], &items[1])
-			      : fold_unary(e, r, op, items);
+	if (numbers && n == 2)
+		return fold_binary(e, r, op, &items[0], &items[1]);
+	if (numbers && op == OPERATOR_not && items->kind == IT_bool)
+		return item_bool(r, !items->integer);
+	if (numbers && op == OPERATOR_neg && items->kind == IT_float)
+		return item_float(r, -items->real);
+	if (numbers && op == OPERATOR_neg && items->kind == IT_int)
+		return fold_integers(e, r, OPERATOR_sub, 0, items->integer);
+	if (numbers) {
+		complain(e, DIAG_dtype, r, "'%s' does not take %s", operators[op].spelling,
+			show_item(e, items));
+		return item_error;
+	}
 	Site s = {r, operators[op].spelling, AS_call};
 	Value *v[2];
 	const Op *before = e->block->last;

@@ -98,30 +98,6 @@ resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
 
 /* ---- placements */
 
-/* unreduced(Y, max): the last name may be a combiner's. */
-static bool
-place_unreduced(Elab *e, Annotation *a, Used *used)
-{
-	List specs = a->spec->unreduced_axes;
-	const AxisSpec *last = specs.v[specs.n - 1];
-	const Symbol *s = table_get(e->globals, last->name.s);
-	bool is_axis = s != NULL && s->kind == SYM_axis;
-	Combiner c = C_add;
-	if (!is_axis && !last->sub && specs.n > 1) {
-		if (!combiner_by_name(last->name.s, &c))
-			return complain(e, DIAG_combiner, last->range,
-				"'%s' is neither an axis nor a combiner (add, max, min, mul, "
-				"and, or)",
-				last->name.s);
-		specs.n--;
-	}
-	AxisList axes;
-	if (!resolve_axes(e, used, specs, &axes))
-		return false;
-	placement_set_unreduced(&a->placement, &axes, c);
-	return true;
-}
-
 static bool
 place(Elab *e, Annotation *a)
 {
@@ -147,7 +123,27 @@ place(Elab *e, Annotation *a)
 		return false;
 	placement_set_replicated(&a->placement, &axes);
 	a->placement.all_replicated = spec->replicated && axes.n == 0;
-	return !spec->unreduced || place_unreduced(e, a, &used);
+	if (!spec->unreduced)
+		return true;
+
+	/* unreduced(Y, max): the last name may be a combiner's. */
+	List partial = spec->unreduced_axes;
+	const AxisSpec *last = partial.v[partial.n - 1];
+	const Symbol *s = table_get(e->globals, last->name.s);
+	bool is_axis = s != NULL && s->kind == SYM_axis;
+	Combiner c = C_add;
+	if (!is_axis && !last->sub && partial.n > 1) {
+		if (!combiner_by_name(last->name.s, &c))
+			return complain(e, DIAG_combiner, last->range,
+				"'%s' is neither an axis nor a combiner (add, max, min, mul, "
+				"and, or)",
+				last->name.s);
+		partial.n--;
+	}
+	if (!resolve_axes(e, &used, partial, &axes))
+		return false;
+	placement_set_unreduced(&a->placement, &axes, c);
+	return true;
 }
 
 /* ---- types */

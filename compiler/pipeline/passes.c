@@ -60,35 +60,6 @@ time_stop(const PipelineOptions *o, const char *name)
 		o->stop(o->data, name);
 }
 
-static bool
-run_pass(Module *m, const Pass *pass, const PipelineOptions *o)
-{
-	Session *s = m->session;
-	const char *wanted = o->print_after;
-	Text t = {0};
-
-	if (o->start)
-		o->start(o->data);
-	module_free_names(m);
-	m->ledger = NULL;
-	pass->run(m, o);
-	time_stop(o, pass->name);
-	if (diag_errors(s))
-		return false;
-	m->last_pass = pass->name;
-	if (!module_verify(m, s->err))
-		die("the module is not well-formed after %s", pass->name);
-	time_stop(o, "  verify");
-	if (m->level != pass->after)
-		die("%s left the module at the wrong level", pass->name);
-	if (!wanted || (strcmp(wanted, pass->name) != 0 && strcmp(wanted, "all") != 0))
-		return true;
-	module_print(m, &t);
-	fprintf(s->err, "// ----- after %s\n%s", pass->name, t.s);
-	text_free(&t);
-	return true;
-}
-
 bool
 pipeline_accept(Module *m)
 {
@@ -105,14 +76,36 @@ pipeline_accept(Module *m)
 bool
 pipeline_run(Module *m, Level level, const PipelineOptions *o)
 {
-	for (int i = 0; i < NPASSES; i++) {
-		bool last = o->stop_after && strcmp(o->stop_after, passes[i].name) == 0;
-		bool wanted = m->level < level || (last && passes[i].after == level);
+	Session *s = m->session;
+	const char *wanted = o->print_after;
+	bool last = false;
 
-		if (passes[i].before == m->level && wanted && !run_pass(m, &passes[i], o))
+	for (int i = 0; i < NPASSES && !last; i++) {
+		const Pass *pass = &passes[i];
+		last = o->stop_after && strcmp(o->stop_after, pass->name) == 0;
+		if (pass->before != m->level
+			|| (m->level >= level && !(last && pass->after == level)))
+			continue;
+		if (o->start)
+			o->start(o->data);
+		module_free_names(m);
+		m->ledger = NULL;
+		pass->run(m, o);
+		time_stop(o, pass->name);
+		if (diag_errors(s))
 			return false;
-		if (last)
-			break;
+		m->last_pass = pass->name;
+		if (!module_verify(m, s->err))
+			die("the module is not well-formed after %s", pass->name);
+		time_stop(o, "  verify");
+		if (m->level != pass->after)
+			die("%s left the module at the wrong level", pass->name);
+		if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0)) {
+			Text t = {0};
+			module_print(m, &t);
+			fprintf(s->err, "// ----- after %s\n%s", pass->name, t.s);
+			text_free(&t);
+		}
 	}
 	return true;
 }

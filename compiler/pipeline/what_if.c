@@ -25,21 +25,6 @@ find_value(Op *op, void *data)
 			w->found = op->results[i];
 }
 
-/* A parameter takes the placement; anything else gets a constraint. */
-static void
-place_value(Module *m, Value *v, const Placement *p)
-{
-	if (v->def) {
-		Make k = {.module = m, .before = v->def->next, .label = "let", .name = v->name};
-		Value *placed = make_unary(k, O_constraint, v);
-		value_replace_uses(m, v, placed);
-		placed->def->operands[0] = v;
-		v = placed;
-	}
-	v->placement = *p;
-	v->annotated = true;
-}
-
 static void
 count_failure(const void *line, const char *message, void *data)
 {
@@ -65,8 +50,20 @@ what_if(const char *global_text, size_t n, const char *name, const Placement *p,
 		if (!strcmp(m->entry->params[i]->name, name))
 			w.found = m->entry->params[i];
 	if (m && (!name || (w.found && w.found->type.rank == p->rank))) {
-		if (name)
-			place_value(m, w.found, p);
+		Value *v = w.found;
+		if (v && v->def) { /* unlike a parameter, it gets a constraint */
+			Make k = {.module = m,
+				.before = v->def->next,
+				.label = "let",
+				.name = v->name};
+			v = make_unary(k, O_constraint, w.found);
+			value_replace_uses(m, w.found, v);
+			v->def->operands[0] = w.found;
+		}
+		if (v) {
+			v->placement = *p;
+			v->annotated = true;
+		}
 		m->nexpects = 0;
 		module_check(m, count_failure, &failures);
 		tried = !failures && pipeline_run(m, L_device, &silent);

@@ -182,36 +182,6 @@ remove_overlap(AxisList *list, const AxisList *axes, int n)
 	*list = kept;
 }
 
-/* Each other operand split as the moved one is. */
-static void
-propose_siblings(Remarks *r, const Op *user, const Value *moved, const Placement *from)
-{
-	const Rule *rule = op_rule(r->arena, user);
-	int at = 0;
-
-	if (!rule)
-		return;
-	while (user->operands[at] != moved)
-		at++;
-	AxisList *ours = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
-	AxisList *theirs = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
-	tensor_assignment(rule, at, from, ours);
-	for (int i = 0; i < user->noperands; i++) {
-		Placement to, now = user->operands[i]->placement;
-		if (i == at)
-			continue;
-		tensor_assignment(rule, i, &now, theirs);
-		for (int f = 0; f < rule->nfactors; f++) {
-			if (ours[f].n)
-				theirs[f] = ours[f];
-			else
-				remove_overlap(&theirs[f], ours, rule->nfactors);
-		}
-		if (factors_place(rule, i, theirs, &to, NULL))
-			propose(r, user->operands[i], &to);
-	}
-}
-
 /* The axes at the end of each dim of `base` that they divide. */
 static void
 propose_dims(Remarks *r, const Value *v, const Placement *base, const AxisList *axes)
@@ -227,23 +197,44 @@ propose_dims(Remarks *r, const Value *v, const Placement *base, const AxisList *
 }
 
 /* Partial sums scattered over a dim; another value as it is wanted, or what it
-   meets as it is. */
+   meets as it is: each other operand split as the moved one is. */
 static void
 propose_move(Remarks *r, const Op *reshard)
 {
-	const Value *v = reshard->operands[0];
+	const Value *v = reshard->operands[0], *moved = reshard->results[0];
 	const Op *user = user_of(reshard);
+	const Rule *rule = user ? op_rule(r->arena, user) : NULL;
 	AxisList partial = placement_unreduced(&v->placement), none = {0};
+	int at = 0;
 
 	if (partial.n) {
 		Placement reduced = v->placement;
 		placement_set_unreduced(&reduced, &none, C_add);
 		propose_dims(r, v, &reduced, &partial);
 	} else {
-		propose(r, v, &reshard->results[0]->placement);
+		propose(r, v, &moved->placement);
 	}
-	if (user)
-		propose_siblings(r, user, reshard->results[0], &v->placement);
+	if (!rule)
+		return;
+	while (user->operands[at] != moved)
+		at++;
+	AxisList *ours = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
+	AxisList *theirs = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
+	tensor_assignment(rule, at, &v->placement, ours);
+	for (int i = 0; i < user->noperands; i++) {
+		Placement to, now = user->operands[i]->placement;
+		if (i == at)
+			continue;
+		tensor_assignment(rule, i, &now, theirs);
+		for (int f = 0; f < rule->nfactors; f++) {
+			if (ours[f].n)
+				theirs[f] = ours[f];
+			else
+				remove_overlap(&theirs[f], ours, rule->nfactors);
+		}
+		if (factors_place(rule, i, theirs, &to, NULL))
+			propose(r, user->operands[i], &to);
+	}
 }
 
 /* The axes of the dim on another dim, or on none. */

@@ -11,18 +11,6 @@
 #include "cost/ledger.h"
 
 static void
-json_mesh(Text *t, const Mesh *mesh)
-{
-	text_add(t, "{");
-	for (int i = 0; i < mesh->naxes; i++) {
-		text_add(t, i ? ", " : "");
-		text_json(t, mesh->axes[i].name);
-		text_printf(t, ": %lld", (long long)mesh->axes[i].size);
-	}
-	text_add(t, "}");
-}
-
-static void
 json_dims(Text *t, const Type *type)
 {
 	text_add(t, "[");
@@ -78,9 +66,13 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	Table *seen = table_new(m->arena);
 	const Ledger *l = module_ledger(m);
 
-	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": ");
-	json_mesh(t, &m->mesh);
-	text_printf(t, ",\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
+	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": {");
+	for (int i = 0; i < m->mesh.naxes; i++) {
+		text_add(t, i ? ", " : "");
+		text_json(t, m->mesh.axes[i].name);
+		text_printf(t, ": %lld", (long long)m->mesh.axes[i].size);
+	}
+	text_printf(t, "},\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
 	text_json(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
 	for (int i = 0; i < l->n; i++) {

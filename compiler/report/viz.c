@@ -117,10 +117,10 @@ unused_pieces(const Picture *pic)
 }
 
 static Picture
-picture_of(const Module *m, Arena *a, const Named *n)
+picture_of(const Module *m, Arena *arena, const Named *n)
 {
 	Picture pic = {.m = m,
-		.arena = a,
+		.arena = arena,
 		.name = n->name,
 		.type = &n->type,
 		.padded = n->value ? n->value->type : n->type,
@@ -417,8 +417,8 @@ show_line(Gallery *g, const char *s)
 static void
 show(Gallery *g, Module *m, const Named *n)
 {
-	Arena *a = arena_new();
-	Picture pic = picture_of(m, a, n);
+	Arena *arena = arena_new();
+	Picture pic = picture_of(m, arena, n);
 	Text line = {0};
 
 	fill_cells(&pic, 0);
@@ -449,7 +449,7 @@ show(Gallery *g, Module *m, const Named *n)
 	}
 	g->y += MARGIN;
 	text_free(&line);
-	arena_free(a);
+	arena_free(arena);
 }
 
 void

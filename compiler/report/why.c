@@ -184,26 +184,6 @@ tell_holder(Reasons *told, const Projection *p, const Holder *h)
 	text_free(&t);
 }
 
-/* An op that lets nothing through matters if its other side is split. */
-static void
-tell_barrier(Reasons *told, const Op *op, const Value *v, int dim)
-{
-	const Value *other = op->operands[0] == v ? op->results[0] : op->operands[0];
-	AxisList ours = placement_dim(&v->placement, dim);
-	AxisList theirs = placement_dim(&other->placement, dim);
-	AxisRef a;
-	Text t = {0};
-
-	if (!first_beyond(&ours, &theirs, &a))
-		return;
-	text_axis(&t, &told->m->mesh, a);
-	text_printf(&t, " of '%s' does not pass a %s", value_source_name(other),
-		ops[op->kind].name);
-	text_line(&t, told->m, " (", op->range, ")");
-	reason(told, t.s);
-	text_free(&t);
-}
-
 static void
 tell_neighbours(Why *w, Reasons *told, const Value *v, int dim)
 {
@@ -212,9 +192,25 @@ tell_neighbours(Why *w, Reasons *told, const Value *v, int dim)
 
 	for (int i = 0; i < c->ntouches && i < MOST_OPS; i++) {
 		OpState *o = &w->g.ops[w->g.touches[c->first_touch + i]];
-		const OpInfo *info = &ops[o->op->kind];
-		if (info->blocked && info->operands == 1)
-			tell_barrier(told, o->op, v, dim);
+		const Op *op = o->op;
+		const OpInfo *info = &ops[op->kind];
+		if (info->blocked
+			&& info->operands == 1) { /* matters if its other side is split */
+			const Value *other =
+				op->operands[0] == v ? op->results[0] : op->operands[0];
+			AxisList ours = placement_dim(&v->placement, dim);
+			AxisList theirs = placement_dim(&other->placement, dim);
+			AxisRef a;
+			if (first_beyond(&ours, &theirs, &a)) {
+				Text t = {0};
+				text_axis(&t, &told->m->mesh, a);
+				text_printf(&t, " of '%s' does not pass a %s",
+					value_source_name(other), info->name);
+				text_line(&t, told->m, " (", op->range, ")");
+				reason(told, t.s);
+				text_free(&t);
+			}
+		}
 		if (!o->rule)
 			o->rule = op_rule(w->g.arena, o->op);
 		if (!o->rule)
