@@ -30,21 +30,16 @@ file_in(Session *s, const char *directory, int length, const char *name)
 static const char *
 find_file(const Compilation *c, const External *x)
 {
+	Session *s = c->session;
 	const BuildOptions *o = &c->options->build;
-	const SourceFile *source =
-		x->declared.file ? source_file(c->session, x->declared.file) : NULL;
-	const char *slash = source ? strrchr(source->path, '/') : NULL;
 	const char *last = strrchr(x->library, '/'), *path = NULL;
+	const char *source = x->declared.file ? source_file(s, x->declared.file)->path : "";
+	const char *slash = x->library[0] == '/' ? NULL : strrchr(source, '/');
 
 	for (int i = 0; i < o->ndirectories && !path; i++)
-		path = file_in(c->session, o->directories[i], (int)strlen(o->directories[i]),
+		path = file_in(s, o->directories[i], (int)strlen(o->directories[i]),
 			last ? last + 1 : x->library);
-	if (!path && x->library[0] == '/')
-		return file_in(c->session, "", 0, x->library);
-	if (!path && slash)
-		path = file_in(c->session, source->path, (int)(slash - source->path),
-			x->library);
-	return path || slash ? path : file_in(c->session, "", 0, x->library);
+	return path ? path : file_in(s, source, slash ? (int)(slash - source) : 0, x->library);
 }
 
 static void

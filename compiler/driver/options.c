@@ -74,16 +74,14 @@ take_choice(Session *s, const Option *option, const char *value)
 	const char **words = NULL;
 	int nall = 0, n = 0, i = 0;
 	const char *const *all = option->words ? option->words(&nall) : NULL;
+	char *rest = arena_strndup(s->arena, option->value, strlen(option->value)), *word;
 
 	for (int k = 0; k < nall; k++)
 		APPEND(s->arena, words, n, all[k]);
-	for (const char *word = option->value; word; word = *word ? word + 1 : NULL) {
-		size_t length = strcspn(word, "|");
-
-		if (!all || word != option->value)
-			APPEND(s->arena, words, n, arena_strndup(s->arena, word, length));
-		word += length;
-	}
+	if (all)
+		strsep(&rest, "|");
+	while ((word = strsep(&rest, "|")))
+		APPEND(s->arena, words, n, word);
 	while (i < n && strcmp(words[i], value) != 0)
 		i++;
 	if (i == n)

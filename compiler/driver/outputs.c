@@ -16,17 +16,13 @@
 static bool
 add_output(Session *s, Options *o, char *item)
 {
-	char *path = strchr(item, '='), *format = strchr(item, '.');
+	char *path = item, *format = item;
 	int n;
 
-	if (path)
-		*path++ = '\0';
+	strsep(&path, "=");
 	if (path && !*path)
 		return usage(s, "--emit=%s= needs a path", item);
-	if (format && path && format > path)
-		format = NULL;
-	if (format)
-		*format++ = '\0';
+	strsep(&format, ".");
 	const Kind *kind = kind_by_name(item);
 	const char *const *names = kind_names(&n);
 	if (!kind)
@@ -48,15 +44,11 @@ add_output(Session *s, Options *o, char *item)
 bool
 outputs_add(CommandLine *line, const char *items)
 {
-	char *item = arena_strndup(line->session->arena, items, strlen(items));
+	char *rest = arena_strndup(line->session->arena, items, strlen(items)), *item;
 
-	for (char *comma; item; item = comma) {
-		comma = strchr(item, ',');
-		if (comma)
-			*comma++ = '\0';
+	while ((item = strsep(&rest, ",")))
 		if (!add_output(line->session, line->options, item))
 			return false;
-	}
 	return set_action(line, ACT_emit, "--emit");
 }
 
