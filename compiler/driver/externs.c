@@ -33,7 +33,7 @@ find_file(const Compilation *c, const External *x)
 	Session *s = c->session;
 	const BuildOptions *o = &c->options->build;
 	const char *last = strrchr(x->library, '/'), *path = NULL;
-	const char *source = x->declared.file ? source_file(s, x->declared.file)->path : "";
+	const char *source = source_path(s, x->declared.file);
 	const char *slash = x->library[0] == '/' ? NULL : strrchr(source, '/');
 
 	for (int i = 0; i < o->ndirectories && !path; i++)

@@ -46,7 +46,8 @@ c_origin(Emitter *e, Text *t, const char *indent, const Op *op, bool reads)
 	int operands = !reads || loop ? 0 : op_is_branch(op) ? 1 : op->noperands;
 
 	if (op->range.file)
-		text_printf(&line, "%s:%d ", c_path(e, op->range), op->range.line);
+		text_printf(&line, "%s:%d ", source_path(e->module->session, op->range.file),
+			op->range.line);
 	text_add(&line, op->label ? op->label : ops[op->kind].name);
 	for (int i = 0; i < op->nresults; i++) {
 		const Value *v = op->results[i];
@@ -147,7 +148,7 @@ begin_step(Emitter *e, const Op *op, bool turn, bool origin)
 		c_step_comment(e, op);
 	if (origin && e->options->debug && op->range.file) {
 		text_printf(&e->run, "#line %d", op->range.line);
-		c_quoted(&e->run, " ", c_path(e, op->range));
+		c_quoted(&e->run, " ", source_path(e->module->session, op->range.file));
 		text_add(&e->run, "\n");
 	}
 }

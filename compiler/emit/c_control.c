@@ -41,7 +41,7 @@ note_loop(Emitter *e, const Op *loop)
 
 	text_printf(&e->run, "%sshdrt_in_loop(dev, ", e->indent);
 	if (loop) {
-		c_quoted(&row, "\t{", c_path(e, loop->range));
+		c_quoted(&row, "\t{", source_path(e->module->session, loop->range.file));
 		text_printf(&row, ", %d},\n", loop->range.line);
 		text_printf(&e->run, "&%s);\n", c_row(e, ROWS_loops, &row));
 	} else {

@@ -40,7 +40,7 @@ emit_extern(Emitter *e, const Op *op)
 		die("extern function '%s' is not in the program's table", external->name);
 	text_printf(&row, "\t{.function = %d", function);
 	c_quoted(&row, ", .name = ", external->name);
-	c_quoted(&row, ", .file = ", c_path(e, op->range));
+	c_quoted(&row, ", .file = ", source_path(e->module->session, op->range.file));
 	text_printf(&row, ", .line = %d},\n", op->range.line);
 	const char *call = c_row(e, ROWS_extern_calls, &row);
 	text_printf(t,
@@ -75,7 +75,8 @@ print_externs(Emitter *e, Text *t)
 		const External *external = all->v[i];
 		c_quoted(t, "\t{.symbol = ", external->symbol);
 		c_quoted(t, ", .library = ", external->library);
-		c_quoted(t, ",\n\t\t.file = ", c_path(e, external->declared));
+		c_quoted(t, ",\n\t\t.file = ",
+			source_path(e->module->session, external->declared.file));
 		c_quoted(t, ", .path = ", all->paths ? all->paths[i] : external->library);
 		text_add(t, "},\n");
 	}

@@ -174,7 +174,7 @@ emit_collective(Emitter *e, const Op *op)
 	if (collectives[op->kind].base >= 0)
 		fill_in(&row, "\t\t.rows = %,\n", op->results[0]->type.dims);
 	text_axes(&axes, &e->module->mesh, op->axes);
-	c_quoted(&row, "\t\t.file = ", c_path(e, op->range));
+	c_quoted(&row, "\t\t.file = ", source_path(e->module->session, op->range.file));
 	text_printf(&row, ", .line = %d", op->range.line);
 	c_quoted(&row, ", .label = ", op->label ? op->label : "");
 	c_quoted(&row, ", .axes = ", text_take(&axes, e->step));

@@ -45,12 +45,6 @@ c_quoted(Text *t, const char *before, const char *s)
 	c_string(t, s, strlen(s));
 }
 
-const char *
-c_path(const Emitter *e, Range r)
-{
-	return source_path(e->module->session, r.file);
-}
-
 /* No end of comment, no trigraph, no line splice, one line. */
 void
 c_comment(Text *t, const char *s)
