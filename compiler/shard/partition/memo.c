@@ -26,11 +26,15 @@ put(Text *t, int64_t n)
 static void
 put_axes(Text *t, const AxisList *l)
 {
-	put(t, l->n);
+	int64_t words[1 + 2 * MAX_PIECES];
+	size_t n = 0;
+
+	words[n++] = l->n;
 	for (int i = 0; i < l->n; i++) {
-		put(t, l->a[i].axis);
-		put(t, (int64_t)l->a[i].pre << 32 | l->a[i].size);
+		words[n++] = l->a[i].axis;
+		words[n++] = (int64_t)l->a[i].pre << 32 | l->a[i].size;
 	}
+	text_addn(t, (const char *)words, n * sizeof *words);
 }
 
 static void
@@ -44,33 +48,31 @@ put_placement(Text *t, const Placement *placement)
 }
 
 /* Ops of one rule are alike in kind, attributes and types. */
-static Text
-key_of(const Partitioner *p, const Op *op)
+static void
+write_key(const Partitioner *p, const Op *op, Text *t)
 {
-	Text t = {0};
-
-	put(&t, (intptr_t)p->rule);
+	t->n = 0;
+	put(t, (intptr_t)p->rule);
 	if (op->axes)
-		put_axes(&t, op->axes);
-	put(&t, p->op->mode);
+		put_axes(t, op->axes);
+	put(t, p->op->mode);
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		const Source *s = source_of(p, v);
-		put(&t,
+		put(t,
 			(v->uses > 1) | s->at_final << 1 | value_is_literal(v) << 2
 				| is_never(v, 0) << 3 | p->infinite[v->id] << 4);
-		put_placement(&t, &s->final);
+		put_placement(t, &s->final);
 		for (const Form *form = s->forms; form; form = form->next)
-			put_placement(&t, &form->value->placement);
-		put(&t, -1);
-		put(&t, (int64_t)rounds_served(p, op, i));
+			put_placement(t, &form->value->placement);
+		put(t, -1);
+		put(t, (int64_t)rounds_served(p, op, i));
 	}
 	for (int i = 0; i < op->nresults; i++) {
 		const Source *s = source_of(p, op->results[i]);
-		put_placement(&t, &s->final);
-		put_placement(&t, s->drawn ? &s->inferred : &s->final);
+		put_placement(t, &s->final);
+		put_placement(t, s->drawn ? &s->inferred : &s->final);
 	}
-	return t;
 }
 
 /* ---- plans --------------------------------------------------------------------- */
@@ -87,24 +89,24 @@ same_key(const void *entry, const void *key)
 Choice
 choose_once(Partitioner *p)
 {
-	Text key = key_of(p, p->op);
-	uint64_t hash = key.n;
+	Text *key = &p->key;
 	Entry *e;
 
+	write_key(p, p->op, key);
+	uint64_t hash = key->n;
 	/* Keys are made of whole numbers. */
-	for (size_t i = 0; i < key.n; i += sizeof(int64_t)) {
+	for (size_t i = 0; i < key->n; i += sizeof(int64_t)) {
 		int64_t n;
-		memcpy(&n, key.s + i, sizeof n);
+		memcpy(&n, key->s + i, sizeof n);
 		hash = hash_mix(hash, n);
 	}
-	e = lookup_find(p->memo, hash, same_key, &key);
+	e = lookup_find(p->memo, hash, same_key, key);
 	if (!e) {
 		e = NEW(p->arena, Entry);
-		e->key = arena_copy(p->arena, key.s, key.n);
-		e->n = key.n;
+		e->key = arena_copy(p->arena, key->s, key->n);
+		e->n = key->n;
 		e->choice = choose(p);
 		lookup_add(p->memo, hash, e);
 	}
-	text_free(&key);
 	return e->choice;
 }

@@ -131,6 +131,7 @@ partition(Module *m)
 	module_remove_dead(m);
 	ledger_new(m);
 	module_walk(m, enter_transfers, &p);
+	text_free(&p.key);
 	arena_free(p.scratch);
 	arena_free(p.arena);
 	return true;

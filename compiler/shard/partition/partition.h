@@ -54,6 +54,7 @@ typedef struct Partitioner {
 	Arena *scratch; /* of one op's choice */
 	Resharder *resharder;
 	Lookup *memo; /* memo.c */
+	Text key;     /* there: of the op at hand */
 	RuleBook *rules;
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
