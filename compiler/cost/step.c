@@ -73,7 +73,7 @@ fusion_cost(const Mesh *mesh, const Op *op)
 		return step_cost(mesh, root, NULL, NULL);
 	for (const Op *inside = body->first; inside != body->last; inside = inside->next) {
 		double elements = 0;
-		if (op_has(inside, A_combiner))
+		if (op_reduces(inside))
 			elements = (double)type_elements(&inside->operands[0]->type);
 		turns = elements > turns ? elements : turns;
 		flops += op_flops(inside, NULL, &inside->results[0]->type);

@@ -360,7 +360,7 @@ print_stage(Nest *n, int stage)
 		floats |= dtype_is_float(n->reduced[i]->value->type.dtype);
 	if (last >= k->outer && extent_of(n, last) >= LONG_LOOP)
 		for (const Node *x = k->nodes; x; x = x->next)
-			walks |= n->needed[x->id] && affine_uses(x->index, k->order[last]);
+			walks |= n->needed[x->id] && x->index->coef[k->order[last]] != 0;
 	n->lanes = floats && walks;
 	declare_accumulators(n, n->lanes ? LANES : 0,
 		arena_printf(n->arena, "for (int l = 0; l < %d; l++)", LANES), "[l]");

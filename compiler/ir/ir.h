@@ -493,6 +493,13 @@ op_is_product(const Op *op)
 	return ops[op->kind].product;
 }
 
+/* It combines elements of operand 0 on one device, those of some dims. */
+static inline bool
+op_reduces(const Op *op)
+{
+	return ops[op->kind].partial == PARTIAL_reduce && !op_communicates(op);
+}
+
 /* A buffer stays where it is and has another shape. */
 static inline bool
 op_renames(const Op *op)

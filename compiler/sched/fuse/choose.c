@@ -5,26 +5,7 @@
  *   y = exp(x); sum(y), y * 2     used in two kernels: a buffer
  *   h = convert(x); h + 1, h * 2  narrower than what it makes: read and widened twice
  */
-#include <string.h>
 #include "sched/fuse/fuse.h"
-
-static bool
-used_by_dot(const Uses *u)
-{
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel->kind == KERNEL_dot)
-			return true;
-	return false;
-}
-
-static bool
-in_one_kernel(const Uses *u)
-{
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel != u->refs->kernel)
-			return false;
-	return true;
-}
 
 /* How many different indices the uses have, within one kernel. */
 static int
@@ -37,99 +18,56 @@ distinct_indices(Uses *u, int rank)
 	return n;
 }
 
-static bool
-is_cheap(const Op *op)
-{
-	const OpInfo *info = &ops[op->kind];
-
-	return !strchr(info->float_c, '(') && op->kind != O_div;
-}
-
-/* Would the kernel evaluate it more often than it has elements? */
-static bool
-recomputes(const Kernel *k, const Value *v, Affine *index)
-{
-	int depth = index_depth(k, index, v->type.rank);
-
-	return iterations(k, 0, depth) > type_elements(&v->type);
-}
-
 /* Worth reading and widening again rather than storing it wide. */
 static bool
-reads_less(const Op *op)
+widens(const Op *op)
 {
-	return type_bytes(&op->operands[0]->type) <= type_bytes(&op->results[0]->type);
-}
+	const Type *x = &op->operands[0]->type, *y = &op->results[0]->type;
 
-static bool
-has_few(const Uses *u)
-{
-	int n = 0;
-
-	for (const Ref *r = u->refs; r && n <= 4; r = r->next)
-		n += r->kernel->nnodes < MAX_NODES ? 1 : 5;
-	return n <= 4;
-}
-
-static bool
-may_inline_compute(const Fuse *f, const Op *op, Uses *u)
-{
-	Value *v = op->results[0];
-	int distinct;
-
-	if (op->kind == O_convert && !used_by_dot(u) && reads_less(op) && has_few(u))
-		return true;
-	if (!in_one_kernel(u) || used_by_dot(u) || u->refs->kernel->loop != f->loop
-		|| u->refs->kernel->nnodes >= MAX_NODES)
-		return false;
-	distinct = distinct_indices(u, v->type.rank);
-	if (distinct > 2 || (distinct > 1 && !is_cheap(op)))
-		return false;
-	for (Ref *r = u->refs; r; r = r->next)
-		if (!is_cheap(op) && recomputes(r->kernel, v, r->index))
-			return false;
-	return true;
-}
-
-static bool
-may_inline_reduce(const Fuse *f, const Op *op, Uses *u)
-{
-	return in_one_kernel(u) && !used_by_dot(u) && u->refs->kernel->loop == f->loop
-		&& u->refs->kernel->nnodes < MAX_NODES
-		&& distinct_indices(u, op->results[0]->type.rank) == 1;
-}
-
-static bool
-only_dots(const Uses *u)
-{
-	for (const Ref *r = u->refs; r; r = r->next)
-		if (r->kernel->kind != KERNEL_dot)
-			return false;
-	return true;
+	return op->noperands == 1 && x->dtype != y->dtype && type_bytes(x) <= type_bytes(y);
 }
 
 /*
- * Gathers are repeated for one kernel only.  A dot follows a slice, which
- * starts where it starts for the whole dot, but no gather.
+ * Gathers are repeated for one kernel only.  A dot follows a slice, which starts where
+ * it starts for the whole dot, but no gather.
  */
-static bool
-may_forward(const Op *op, const Uses *u)
-{
-	if (ops[op->kind].leaf)
-		return !used_by_dot(u);
-	if (op->kind == O_dynamic_slice && only_dots(u))
-		return true;
-	if (op->kind == O_dynamic_slice || op->kind == O_take)
-		return in_one_kernel(u) && !used_by_dot(u) && has_few(u);
-	return true;
-}
-
 bool
 may_inline(const Fuse *f, const Op *op, Uses *u)
 {
-	if (op->kind == O_reduce)
-		return may_inline_reduce(f, op, u);
-	if (ops[op->kind].pointwise)
-		return may_inline_compute(f, op, u);
-	return inliner(op) && may_forward(op, u);
+	const Kernel *k = u->refs->kernel;
+	int rank = op->results[0]->type.rank, few = 0;
+	bool one = true, dot = false, only_dots = true;
+	bool cheap = ops[op->kind].weight == 1;
+
+	for (const Ref *r = u->refs; r; r = r->next) {
+		bool is_dot = r->kernel->kind == KERNEL_dot;
+		one &= r->kernel == k;
+		dot |= is_dot;
+		only_dots &= is_dot;
+		few += r->kernel->nnodes < MAX_NODES ? 1 : 5;
+	}
+	bool here = one && !dot && k->loop == f->loop && k->nnodes < MAX_NODES;
+	if (op_reduces(op))
+		return here && distinct_indices(u, rank) == 1;
+	if (!ops[op->kind].pointwise) {
+		bool gathers = op->noperands > 1;
+		if (ops[op->kind].leaf)
+			return !dot;
+		return inliner(op)
+			&& (!gathers || (op_has_starts(op) && only_dots)
+				|| (one && !dot && few <= 4));
+	}
+	if (widens(op) && !dot && few <= 4)
+		return true;
+	if (!here)
+		return false;
+	int distinct = distinct_indices(u, rank);
+	if (distinct > 2 || (distinct > 1 && !cheap))
+		return false;
+	/* Would a kernel evaluate it more often than it has elements? */
+	for (Ref *r = u->refs; r && !cheap; r = r->next)
+		if (iterations(k, 0, index_depth(k, r->index, rank))
+			> type_elements(&op->results[0]->type))
+			return false;
+	return true;
 }

@@ -90,7 +90,7 @@ static bool
 inline_leaf(Fuse *f, Op *op, Ref *r)
 {
 	Value *v = op->results[0];
-	NodeKind kind = op->kind == O_iota ? NODE_iota : NODE_constant;
+	NodeKind kind = op_has(op, A_iota_dim) ? NODE_iota : NODE_constant;
 	Node *n = node_new(f, r->kernel, kind, op, v);
 
 	if (kind == NODE_iota) {
@@ -169,12 +169,11 @@ inline_take(Fuse *f, Op *op, Ref *r)
 static bool
 inline_move(Fuse *f, Op *op, Ref *r)
 {
-	Value *x = operand(f, op, 0);
 	Affine index[MAX_RANK];
 
-	if (!index_through(f->arena, r->kernel, op, &x->type, r->index, index))
+	if (!index_through(f->arena, r->kernel, op, r->index, index))
 		return false;
-	ref_add(f, x, r->kernel, r->slot, index);
+	ref_add(f, op->operands[0], r->kernel, r->slot, index);
 	return true;
 }
 
@@ -188,8 +187,7 @@ index_depth(const Kernel *k, Affine *index, int rank)
 		if (index[d].terms)
 			return k->norder;
 		for (int p = depth; p < k->norder; p++)
-			if (affine_uses(&index[d], k->order[p])
-				&& k->loops[k->order[p]].extent > 1)
+			if (index[d].coef[k->order[p]] && k->loops[k->order[p]].extent > 1)
 				depth = p + 1;
 	}
 	return depth;
@@ -288,42 +286,29 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 InlineOne *
 inliner(const Op *op)
 {
-	static InlineOne *const functions[OP_COUNT] = {
-		[O_constant] = inline_leaf,
-		[O_iota] = inline_leaf,
-		[O_broadcast] = inline_move,
-		[O_reshape] = inline_move,
-		[O_transpose] = inline_move,
-		[O_slice] = inline_move,
-		[O_reverse] = inline_move,
-		[O_output] = inline_move,
-		[O_dynamic_slice] = inline_dynamic_slice,
-		[O_take] = inline_take,
-		[O_reduce] = inline_reduce,
-	};
+	const OpInfo *info = &ops[op->kind];
+	bool moves = info->partial == PARTIAL_move && op->noperands == 1;
 
-	if (functions[op->kind])
-		return functions[op->kind];
-	return ops[op->kind].pointwise ? inline_compute : NULL;
-}
-
-/* It is computed in the kernel, too. */
-static void
-take_in(Fuse *f, Op *op, const Kernel *k)
-{
-	Members *m = &f->members[k->fills->id];
-
-	if (!m->n || m->ops[m->n - 1] != op)
-		APPEND(f->arena, m->ops, m->n, op);
+	if (op_communicates(op) || op_changes(op))
+		return NULL;
+	return info->leaf	     ? inline_leaf
+		: moves		     ? inline_move
+		: info->pointwise    ? inline_compute
+		: op_reduces(op)     ? inline_reduce
+		: op_has_starts(op)  ? inline_dynamic_slice
+		: op->kind == O_take ? inline_take
+				     : NULL;
 }
 
 bool
 inline_one(Fuse *f, Op *op, Ref *r)
 {
+	Members *members = f->members ? &f->members[r->kernel->fills->id] : NULL;
+
 	if (!inliner(op)(f, op, r))
 		return false;
-	if (f->members)
-		take_in(f, op, r->kernel);
+	if (members && (!members->n || members->ops[members->n - 1] != op))
+		APPEND(f->arena, members->ops, members->n, op);
 	return true;
 }
 

@@ -43,11 +43,11 @@ visit_offset(Fuse *f, const Op *op, Uses *u)
 		f->uses[operand(f, op, i)->id].offset = true;
 }
 
-/* Tried on copies of the kernels, for one that fails leaves loops split. */
-static bool
-may_pass(Fuse *f, const Op *op, const Uses *u)
+/* Where it is needed as such, a reshape is another name of the buffer.  Uses of
+   elements are tried on copies of the kernels, for one that fails leaves loops split. */
+static void
+visit_reshape(Fuse *f, Op *op, Uses *u)
 {
-	const Type *x = &op->operands[0]->type;
 	Affine index[MAX_RANK];
 	bool may = true;
 
@@ -55,43 +55,29 @@ may_pass(Fuse *f, const Op *op, const Uses *u)
 		Kernel *k = r->kernel;
 		if (!k->trial)
 			k->trial = arena_copy(f->step, k, sizeof *k);
-		may = index_through(f->step, k->trial, op, x, r->index, index);
+		may = index_through(f->step, k->trial, op, r->index, index);
 	}
 	for (Ref *r = u->refs; r; r = r->next)
 		r->kernel->trial = NULL;
 	arena_reset(f->step);
-	return may;
-}
-
-/* Where it is needed as such, a reshape is another name of the buffer. */
-static void
-visit_reshape(Fuse *f, Op *op, Uses *u)
-{
-	if (may_pass(f, op, u)) {
+	if (may)
 		inline_uses(f, op, u);
-	} else {
+	else
 		refs_load(f, op->results[0]);
-		u->whole = true;
-	}
+	u->whole |= !may;
 	if (u->whole)
 		use_whole(f, operand(f, op, 0));
-}
-
-/* A constant, however often it is repeated, is not worth reading. */
-static bool
-is_constant(const Fuse *f, const Op *op)
-{
-	if (op->kind == O_broadcast)
-		op = operand(f, op, 0)->def;
-	return op && op->kind == O_constant;
 }
 
 static void
 give_buffer(Fuse *f, Op *op, Uses *u)
 {
+	const Op *of = op->kind == O_broadcast ? operand(f, op, 0)->def : op;
+	bool constant = of && op_has(of, A_value);
+
+	/* A constant, however often it is repeated, is not worth reading. */
 	for (Ref *r = u->refs; r; r = r->next)
-		if (!is_constant(f, op) || r->kernel->kind == KERNEL_dot
-			|| !inline_one(f, op, r))
+		if (!constant || r->kernel->kind == KERNEL_dot || !inline_one(f, op, r))
 			ref_load(f, op->results[0], r);
 	if (!fill_result(f, op))
 		die("no code for %s", ops[op->kind].name);
@@ -120,13 +106,13 @@ visit_plain(Fuse *f, Op *op)
 	Value *v = op->results[0];
 	Uses *u = &f->uses[v->id];
 
-	if (op_communicates(op) || ops[op->kind].many || op->kind == O_output)
+	if (op_communicates(op) || ops[op->kind].many || op_is_identity(op))
 		visit_whole(f, op);
 	else if (!is_used(f, v) && !(f->offset[v->id] && u->offset))
 		return;
 	else if (f->offset[v->id])
 		visit_offset(f, op, u);
-	else if (op->kind == O_reshape)
+	else if (op_renames(op))
 		visit_reshape(f, op, u);
 	else if (u->whole || !may_inline(f, op, u) || !inline_uses(f, op, u))
 		give_buffer(f, op, u);
@@ -179,11 +165,11 @@ static void
 visit_block(Fuse *f, const Block *b)
 {
 	for (Op *op = b->last->prev; op; op = op->prev)
-		if (op->kind == O_while)
+		if (op_is_loop(op))
 			visit_while(f, op);
-		else if (op->kind == O_if)
+		else if (op_is_branch(op))
 			visit_if(f, op);
-		else if (op->kind == O_call)
+		else if (op_is_composite(op))
 			visit_block(f, op->bodies[0]);
 		else
 			visit_plain(f, op);

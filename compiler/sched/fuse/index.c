@@ -42,41 +42,32 @@ affine_add_scaled(Arena *a, Affine *sum, const Affine *x, int64_t scale)
 		sum->terms = terms_scaled(a, x->terms, scale, sum->terms);
 }
 
-static bool
-terms_equal(const Term *a, const Term *b)
-{
-	for (; a && b; a = a->next, b = b->next)
-		if (a->at != b->at || a->scale != b->scale)
-			return false;
-	return a == b;
-}
-
 bool
 affine_equal(const Affine *a, const Affine *b)
 {
-	return a->offset == b->offset && terms_equal(a->terms, b->terms)
-		&& !memcmp(a->coef, b->coef, sizeof a->coef);
-}
+	const Term *s = a->terms, *t = b->terms;
 
-bool
-affine_uses(const Affine *a, int loop)
-{
-	return a->coef[loop] != 0;
+	for (; s && t; s = s->next, t = t->next)
+		if (s->at != t->at || s->scale != t->scale)
+			return false;
+	return s == t && a->offset == b->offset && !memcmp(a->coef, b->coef, sizeof a->coef);
 }
 
 void
-affine_refine(const Kernel *k, Affine *a)
+affine_refine(const Kernel *k, Affine *index)
 {
+	int64_t *coef = index->coef;
+
 	/* Parts come after the loop they are parts of. */
 	for (int l = 0; l < k->nloops; l++) {
 		const Loop *loop = &k->loops[l];
 		if (loop->extent == 1)
-			a->coef[l] = 0;
-		if (loop->high < 0 || !a->coef[l])
+			coef[l] = 0;
+		if (loop->high < 0 || !coef[l])
 			continue;
-		a->coef[loop->high] += a->coef[l] * k->loops[loop->low].extent;
-		a->coef[loop->low] += a->coef[l];
-		a->coef[l] = 0;
+		coef[loop->high] += coef[l] * k->loops[loop->low].extent;
+		coef[loop->low] += coef[l];
+		coef[l] = 0;
 	}
 }
 
@@ -136,139 +127,73 @@ loop_split(Kernel *k, int loop, int64_t low_extent)
 /* ---- reshape ------------------------------------------------------------ */
 
 /*
- * One group of dims of a reshape: operand dims [from, to) hold the elements
- * that the result's index, made linear, counts.
+ * Each loop's part of `linear` must fall into a single dim's digit: where its range
+ * crosses a multiple of `stride`, the loop is split there.
+ *
+ *   4 i + j, i < 6, j < 4, stride 12:   i counts 0, 4, ..., 20 and is split,
+ *   i = 3 p + q                         12 p + 4 q + j
  */
-typedef struct Group {
-	const Type *operand;
-	int from, to;
-} Group;
-
-/*
- * The loop's part of `linear` must fall into a single dim's digit: where its
- * range crosses the boundary (a multiple of `stride`), split the loop there.
- */
-static bool
-split_at(Kernel *k, Affine *linear, int loop, int64_t stride)
-{
-	int64_t coef = linear->coef[loop];
-
-	if (coef <= 0 || coef >= stride)
-		return coef > 0;
-	if (coef * (k->loops[loop].extent - 1) < stride)
-		return true;
-	if (stride % coef || !loop_split(k, loop, stride / coef))
-		return false;
-	affine_refine(k, linear);
-	return true;
-}
-
-/* The digits of one dim: what `linear` holds of multiples of its stride. */
-static bool
-take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size, Affine *digit)
-{
-	int64_t largest = 0;
-
-	memset(digit, 0, sizeof *digit);
-	for (int l = 0; l < k->nloops; l++) {
-		int64_t coef = linear->coef[l];
-		if (!coef || k->loops[l].extent == 1) {
-			linear->coef[l] = 0;
-			continue;
-		}
-		if (coef < stride)
-			continue;
-		if (coef % stride)
-			return false;
-		digit->coef[l] = coef / stride;
-		largest += digit->coef[l] * (k->loops[l].extent - 1);
-		linear->coef[l] = 0;
-	}
-	digit->offset = linear->offset / stride;
-	linear->offset %= stride;
-	return largest + digit->offset < size;
-}
-
 static bool
 split_loops(Kernel *k, Affine *linear, int64_t stride)
 {
-	for (int l = 0; l < k->nloops; l++)
-		if (linear->coef[l] && k->loops[l].extent > 1
-			&& !split_at(k, linear, l, stride))
+	for (int l = 0; l < k->nloops; l++) {
+		int64_t coef = linear->coef[l], extent = k->loops[l].extent;
+		if (!coef || extent == 1)
+			continue;
+		if (coef < 0)
 			return false;
-	return true;
-}
-
-/* What is left below `stride` must not carry into the digits above it. */
-static bool
-carries(const Kernel *k, const Affine *linear, int64_t stride)
-{
-	int64_t largest = linear->offset;
-
-	for (int l = 0; l < k->nloops; l++)
-		largest += linear->coef[l] * (k->loops[l].extent - 1);
-	return largest >= stride;
-}
-
-static bool
-group_digits(Kernel *k, const Group *g, Affine linear, Affine *result)
-{
-	int64_t stride = 1;
-
-	affine_refine(k, &linear);
-	if (linear.terms || linear.offset < 0)
-		return false;
-	for (int d = g->from; d < g->to; d++)
-		stride *= g->operand->dims[d];
-	for (int d = g->from; d < g->to; d++) {
-		stride /= g->operand->dims[d];
-		if (!split_loops(k, &linear, stride))
+		if (coef >= stride || coef * (extent - 1) < stride)
+			continue;
+		if (stride % coef || !loop_split(k, l, stride / coef))
 			return false;
-		if (!take_digit(k, &linear, stride, g->operand->dims[d], &result[d]))
-			return false;
-		if (carries(k, &linear, stride))
-			return false;
+		affine_refine(k, linear);
 	}
 	return true;
 }
 
+/* The digit of one dim: what `linear` holds of multiples of its stride.  What is left
+   below must not carry into it. */
 static bool
-through_group(Arena *a, Kernel *k, const Type *from, int f0, int f1, const Type *to, int t0,
-	int t1, const Affine *index, Affine *result)
+take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size, Affine *digit)
 {
-	Type dims = {.rank = t1 - t0};
-	Group g = {from, f0, f1};
+	int64_t largest = linear->offset / stride, left = linear->offset % stride;
 
-	memcpy(dims.dims, &to->dims[t0], sizeof(int64_t) * (size_t)dims.rank);
-	Affine linear = index_linear(a, &dims, &index[t0]);
-	int large = -1;
-	for (int d = f0; d < f1; d++) {
-		memset(&result[d], 0, sizeof result[d]);
-		if (from->dims[d] > 1)
-			large = large < 0 ? d : MAX_RANK;
+	memset(digit, 0, sizeof *digit);
+	digit->offset = largest;
+	linear->offset = left;
+	for (int l = 0; l < k->nloops; l++) {
+		int64_t coef = linear->coef[l], last = k->loops[l].extent - 1;
+		if (coef < stride) {
+			left += coef * last;
+			continue;
+		}
+		linear->coef[l] = 0;
+		if (last && coef % stride)
+			return false;
+		digit->coef[l] = last ? coef / stride : 0;
+		largest += digit->coef[l] * last;
 	}
-	if (large == MAX_RANK)
-		return group_digits(k, &g, linear, result);
-	if (large >= 0)
-		result[large] = linear;
-	return true;
+	return largest < size && left < stride;
 }
 
-/* Dims fall into the smallest groups with equal products. */
+/*
+ * Dims fall into the smallest groups with equal products, operand dims [f0, f) and
+ * result dims [r0, r): those of the operand hold the elements that the result's index,
+ * made linear, counts.
+ *
+ *   f32[4,6] to f32[8,3]    one group: 3 i0 + i1; operand dim 0 takes multiples of 6,
+ *                           so i0 is split into 2 p + q: [p, 3 q + i1]
+ */
 static bool
-through_reshape(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
+through_reshape(Arena *a, Kernel *k, const Type *operand, const Type *t, const Affine *index,
 	Affine *result)
 {
-	const Type *t = &op->results[0]->type;
 	int f = 0, r = 0;
 
 	while (f < operand->rank || r < t->rank) {
-		int f0 = f, r0 = r;
-		int64_t pf = 1, pr = 1;
-		if (f < operand->rank)
-			pf = operand->dims[f++];
-		if (r < t->rank)
-			pr = t->dims[r++];
+		int f0 = f, r0 = r, large = 0;
+		int64_t pf = f < operand->rank ? operand->dims[f++] : 1;
+		int64_t pr = r < t->rank ? t->dims[r++] : 1;
 		while (pf != pr) {
 			if (pf < pr && f < operand->rank)
 				pf *= operand->dims[f++];
@@ -277,104 +202,53 @@ through_reshape(Arena *a, Kernel *k, const Op *op, const Type *operand, const Af
 			else
 				return false;
 		}
-		if (!through_group(a, k, operand, f0, f, t, r0, r, index, result))
+		Type dims = {.rank = r - r0};
+		memcpy(dims.dims, &t->dims[r0], sizeof(int64_t) * (size_t)dims.rank);
+		Affine linear = index_linear(a, &dims, &index[r0]);
+		for (int d = f0; d < f; d++) {
+			memset(&result[d], 0, sizeof result[d]);
+			large += operand->dims[d] > 1;
+			if (operand->dims[d] > 1)
+				result[d] = linear;
+		}
+		if (large < 2)
+			continue;
+		affine_refine(k, &linear);
+		if (linear.terms || linear.offset < 0)
 			return false;
+		for (int d = f0; d < f; d++) {
+			pf /= operand->dims[d];
+			if (!split_loops(k, &linear, pf)
+				|| !take_digit(k, &linear, pf, operand->dims[d], &result[d]))
+				return false;
+		}
 	}
 	return true;
 }
 
 /* ---- the others --------------------------------------------------------- */
 
-static bool
-through_same(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
-{
-	(void)a, (void)k, (void)op;
-	for (int d = 0; d < operand->rank; d++)
-		result[d] = index[d];
-	return true;
-}
-
-static bool
-through_broadcast(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
-{
-	const Ints *dims = op_ints(op, A_dims);
-
-	(void)a, (void)k;
-	for (int d = 0; d < operand->rank; d++) {
-		memset(&result[d], 0, sizeof result[d]);
-		if (operand->dims[d] > 1)
-			result[d] = index[dims->v[d]];
-	}
-	return true;
-}
-
-static bool
-through_transpose(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
-{
-	const Ints *dims = op_ints(op, A_dims);
-
-	(void)a, (void)k;
-	for (int d = 0; d < operand->rank; d++)
-		result[dims->v[d]] = index[d];
-	return true;
-}
-
-static bool
-through_slice(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
-{
-	const Ints *start = op_ints(op, A_start), *stride = op_ints(op, A_stride);
-
-	(void)k;
-	for (int d = 0; d < operand->rank; d++) {
-		memset(&result[d], 0, sizeof result[d]);
-		affine_add_scaled(a, &result[d], &index[d], stride->n ? stride->v[d] : 1);
-		result[d].offset += start->v[d];
-	}
-	return true;
-}
-
-static bool
-through_reverse(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
-{
-	const Ints *dims = op_ints(op, A_dims);
-
-	(void)k;
-	for (int d = 0; d < operand->rank; d++)
-		result[d] = index[d];
-	for (int i = 0; i < dims->n; i++) {
-		int d = (int)dims->v[i];
-		memset(&result[d], 0, sizeof result[d]);
-		affine_add_scaled(a, &result[d], &index[d], -1);
-		result[d].offset += operand->dims[d] - 1;
-	}
-	return true;
-}
-
-typedef bool Through(Arena *a, Kernel *k, const Op *op, const Type *operand,
-	const Affine *index, Affine *result);
-
-static Through *const through[OP_COUNT] = {
-	[O_broadcast] = through_broadcast,
-	[O_reshape] = through_reshape,
-	[O_transpose] = through_transpose,
-	[O_slice] = through_slice,
-	[O_reverse] = through_reverse,
-	[O_constraint] = through_same,
-	[O_barrier] = through_same,
-	[O_shard_like] = through_same,
-	[O_output] = through_same,
-};
-
 bool
-index_through(Arena *a, Kernel *k, const Op *op, const Type *operand, const Affine *index,
-	Affine *result)
+index_through(Arena *a, Kernel *k, const Op *op, const Affine *index, Affine *result)
 {
-	Through *function = through[op->kind];
+	const Type *operand = &op->operands[0]->type;
+	const Ints *dims = op_ints(op, A_dims);
+	const Ints *start = op_ints(op, A_start), *stride = op_ints(op, A_stride);
+	bool spreads = op->kind == O_broadcast, transposes = op->kind == O_transpose;
 
-	return function && function(a, k, op, operand, index, result);
+	if (op_renames(op))
+		return through_reshape(a, k, operand, &op->results[0]->type, index, result);
+	for (int d = 0; d < operand->rank; d++) {
+		int from = spreads ? (int)dims->v[d] : transposes ? ints_find(dims, d) : d;
+		bool reversed = op->kind == O_reverse && ints_contain(dims, d);
+		int64_t scale = reversed ? -1 : stride->n ? stride->v[d] : 1;
+		bool none = spreads && operand->dims[d] == 1;
+		result[d] = none || scale != 1 ? (Affine){0} : index[from];
+		if (!none && scale != 1)
+			affine_add_scaled(a, &result[d], &index[from], scale);
+		result[d].offset += reversed ? operand->dims[d] - 1
+			: start->n	     ? start->v[d]
+					     : 0;
+	}
+	return true;
 }

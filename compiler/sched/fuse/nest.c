@@ -179,16 +179,6 @@ larger(int a, int b)
 	return a > b ? a : b;
 }
 
-/* A library function is worth about eight additions. */
-static int
-op_cost(const Op *op)
-{
-	const OpInfo *info = &ops[op->kind];
-	bool calls = strchr(info->float_c, '(') != NULL;
-
-	return calls ? 8 : op->kind == O_div ? 4 : 1;
-}
-
 /* What is known once a row costs an inner node nothing. */
 static void
 wait_for(const Kernel *k, Node *n, const Node *other)
@@ -204,7 +194,7 @@ place_node(Kernel *k, Node *n)
 {
 	n->depth = affine_depth(k, n->index);
 	n->stage = 0;
-	n->cost = n->kind == NODE_compute ? op_cost(n->op) : 0;
+	n->cost = n->kind == NODE_compute ? ops[n->op->kind].weight : 0;
 	for (int i = 0; i < n->nargs; i++)
 		wait_for(k, n, n->args[i]);
 	for (const Term *t = n->index->terms; t; t = t->next)
