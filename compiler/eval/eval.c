@@ -215,15 +215,6 @@ machine_free(Machine *vm)
 	free(vm->stuck);
 }
 
-static void
-count_values(Op *op, void *data)
-{
-	int *n = data;
-	*n += op->nresults;
-	for (int i = 0; i < op->nbodies; i++)
-		*n += op->bodies[i]->nparams;
-}
-
 /* Those of an op's bodies come right after its results. */
 bool
 machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices)
@@ -235,20 +226,15 @@ machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices
 		.most = vm->most};
 	inner->first = op->results[op->nresults - 1]->id + 1;
 	for (int i = 0; i < op->nbodies; i++) {
-		inner->nvalues += op->bodies[i]->nparams;
-		block_walk(op->bodies[i], count_values, &inner->nvalues);
+		const Block *body = op->bodies[i];
+		inner->nvalues += body->nparams;
+		for (const Op *o = body->first; o; o = op_following(o, body)) {
+			inner->nvalues += o->nresults;
+			for (int k = 0; k < o->nbodies; k++)
+				inner->nvalues += o->bodies[k]->nparams;
+		}
 	}
 	return machine_new(inner);
-}
-
-static void
-note_uses(Op *op, void *data)
-{
-	Machine *vm = data;
-	int n = op->noperands > op->nresults ? op->noperands : op->nresults;
-	vm->most = n > vm->most ? n : vm->most;
-	for (int i = 0; i < op->noperands; i++)
-		vm->last_use[op->operands[i]->id] = op;
 }
 
 static bool
@@ -280,8 +266,12 @@ machine_execute(Module *m, int64_t ndevices, const Sampler *sampler, Tensor *con
 		.nvalues = m->nvalues};
 	int64_t n = m->entry->last->noperands;
 	vm.last_use = calloc((size_t)m->nvalues + 1, sizeof *vm.last_use);
-	if (vm.last_use)
-		module_walk(m, note_uses, &vm);
+	for (Op *op = m->entry->first; vm.last_use && op; op = op_following(op, m->entry)) {
+		int most = op->noperands > op->nresults ? op->noperands : op->nresults;
+		vm.most = most > vm.most ? most : vm.most;
+		for (int i = 0; i < op->noperands; i++)
+			vm.last_use[op->operands[i]->id] = op;
+	}
 	bool ok = vm.last_use && machine_new(&vm);
 	*outputs = ok ? calloc((size_t)(n * vm.nlanes) + 1, sizeof **outputs) : NULL;
 	ok = *outputs && run_entry(&vm, inputs, *outputs);

@@ -101,12 +101,6 @@ static const shdrt_collective_kind collective_kinds[OP_COUNT] = {
 #undef COLLECTIVE
 };
 
-typedef struct Totals {
-	const Module *module;
-	int n;
-	shdrt_collective *collectives;
-} Totals;
-
 static shdrt_collective
 collective(const Module *m, const Op *op)
 {
@@ -138,14 +132,6 @@ collective(const Module *m, const Op *op)
 	for (int64_t d = 0; d < x->rank && split; d++)
 		*(d < dim ? &c.outer : &c.inner) *= d == dim ? 1 : x->dims[d];
 	return c;
-}
-
-static void
-list_collective(Op *op, void *data)
-{
-	Totals *t = data;
-	if (op_communicates(op))
-		APPEND(t->module->arena, t->collectives, t->n, collective(t->module, op));
 }
 
 /* ---- execution ---------------------------------------------------------- */
@@ -271,9 +257,12 @@ int
 interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
 	int narguments, const char **arguments)
 {
-	Totals totals = {.module = m};
+	shdrt_collective *all = NULL;
+	int n = 0;
 	module_number(m);
-	module_walk(m, list_collective, &totals);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op_communicates(op))
+			APPEND(m->arena, all, n, collective(m, op));
 	Work work = module_ledger(m)->work;
 	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
 	for (int i = 0; i < m->mesh.naxes; i++)
@@ -289,8 +278,8 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.nresults = m->entry->last->noperands,
 		.params = parameters(plan),
 		.results = results(plan),
-		.ncollectives = totals.n,
-		.collectives = totals.collectives,
+		.ncollectives = n,
+		.collectives = all,
 		.externs = externs->n ? extern_table(m, externs) : NULL,
 		.slab_bytes = plan_peak(plan),
 		.target = m->mesh.target->name,

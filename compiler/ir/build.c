@@ -102,22 +102,6 @@ value_source_name(const Value *v)
 	return arena_strndup(maker->module->arena, v->name, stem_length(v->name));
 }
 
-static void
-take_name(Value *v, void *data)
-{
-	Module *m = data;
-
-	table_add(m->names, v->name, &untried);
-}
-
-void
-module_free_names(Module *m)
-{
-	table_clear(m->names);
-	table_add(m->names, reserved_name, &untried);
-	module_walk_values(m, take_name, m);
-}
-
 /* Words that HLO does not take as the name of a module, which stands there
    without a %. */
 static bool
@@ -452,86 +436,88 @@ value_replace_uses(Module *m, Value *old, Value *new)
 
 /* ---- walks over the whole module ------------------------------------ */
 
-void
-block_walk(Block *b, OpVisitor *visit, void *data)
+Op *
+op_following(const Op *op, const Block *within)
 {
-	for (Op *op = b->first, *next; op; op = next) {
-		next = op->next;
-		visit(op, data);
-		for (int i = 0; i < op->nbodies; i++)
-			block_walk(op->bodies[i], visit, data);
+	int done = 0; /* of its bodies */
+
+	for (;;) {
+		for (int i = done; i < op->nbodies; i++)
+			if (op->bodies[i]->first)
+				return op->bodies[i]->first;
+		if (op->next || op->block == within)
+			return op->next;
+		const Block *body = op->block;
+		op = body->parent;
+		for (done = 1; op->bodies[done - 1] != body; done++)
+			;
 	}
 }
 
-void
-module_walk(Module *m, OpVisitor *visit, void *data)
-{
-	block_walk(m->entry, visit, data);
-}
-
-typedef struct ValueWalk {
-	ValueVisitor *visit;
-	void *data;
-} ValueWalk;
-
+/* Calls `visit` with the block's parameters, then of each op with its results and the
+   parameters of its bodies. */
 static void
-visit_values(Op *op, void *data)
+each_value(Block *b, void (*visit)(Value *v, void *data), void *data)
 {
-	const ValueWalk *w = data;
-
-	for (int i = 0; i < op->nresults; i++)
-		w->visit(op->results[i], w->data);
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			w->visit(op->bodies[i]->params[k], w->data);
-}
-
-static void
-block_walk_values(Block *b, ValueVisitor *visit, void *data)
-{
-	ValueWalk w = {visit, data};
-
 	for (int i = 0; i < b->nparams; i++)
 		visit(b->params[i], data);
-	block_walk(b, visit_values, &w);
-}
-
-void
-module_walk_values(Module *m, ValueVisitor *visit, void *data)
-{
-	block_walk_values(m->entry, visit, data);
-}
-
-static void
-number_op(Op *op, void *data)
-{
-	Module *m = data;
-
-	op->id = m->nops++;
+	for (Op *op = b->first; op; op = op_following(op, b)) {
+		for (int i = 0; i < op->nresults; i++)
+			visit(op->results[i], data);
+		for (int i = 0; i < op->nbodies; i++)
+			for (int k = 0; k < op->bodies[i]->nparams; k++)
+				visit(op->bodies[i]->params[k], data);
+	}
 }
 
 static void
-number_value(Value *v, void *data)
+take_name(Value *v, void *data)
 {
 	Module *m = data;
 
-	v->id = m->nvalues++;
+	table_add(m->names, v->name, &untried);
 }
 
 void
-block_number(Block *b)
+module_free_names(Module *m)
+{
+	table_clear(m->names);
+	table_add(m->names, reserved_name, &untried);
+	each_value(m->entry, take_name, m);
+}
+
+static void
+list_value(Value *v, void *data)
+{
+	((Value **)data)[v->id] = v;
+}
+
+Value **
+module_values(Module *m, Arena *a)
+{
+	Value **values = NEW_ARRAY(a, Value *, m->nvalues + 1);
+
+	each_value(m->entry, list_value, values);
+	return values;
+}
+
+/* In the order of each_value(), whatever the block looks like: the verifier has
+   not seen it. */
+static void
+number(Block *b)
 {
 	Module *m = b->module;
 
-	m->nvalues = m->nops = 0;
-	block_walk(b, number_op, m);
-	block_walk_values(b, number_value, m);
-}
-
-void
-module_number(Module *m)
-{
-	block_number(m->entry);
+	for (Op *op = b->first; op; op = op->next) {
+		op->id = m->nops++;
+		for (int i = 0; i < op->nresults; i++)
+			op->results[i]->id = m->nvalues++;
+		for (int i = 0; i < op->nbodies; i++)
+			for (int k = 0; k < op->bodies[i]->nparams; k++)
+				op->bodies[i]->params[k]->id = m->nvalues++;
+		for (int i = 0; i < op->nbodies; i++)
+			number(op->bodies[i]);
+	}
 }
 
 static void
@@ -542,24 +528,35 @@ clear_uses(Value *v, void *data)
 }
 
 void
-module_clear_uses(Module *m)
+block_number(Block *b)
 {
-	module_walk_values(m, clear_uses, NULL);
+	Module *m = b->module;
+
+	m->nvalues = m->nops = 0;
+	for (int i = 0; i < b->nparams; i++)
+		b->params[i]->id = m->nvalues++;
+	number(b);
 }
 
-static void
-add_uses(Op *op, void *data)
+void
+module_number(Module *m)
 {
-	(void)data;
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i]->uses++;
+	block_number(m->entry);
+}
+
+void
+module_clear_uses(Module *m)
+{
+	each_value(m->entry, clear_uses, NULL);
 }
 
 void
 block_count_uses(Block *b)
 {
-	block_walk_values(b, clear_uses, NULL);
-	block_walk(b, add_uses, NULL);
+	each_value(b, clear_uses, NULL);
+	for (Op *op = b->first; op; op = op_following(op, b))
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i]->uses++;
 }
 
 void

@@ -108,29 +108,19 @@ external_equal(const Module *m, const External *a, const External *b)
 			source_path(m->session, b->declared.file));
 }
 
-typedef struct Collect {
-	Module *module;
-	Externs found;
-} Collect;
-
-static void
-collect(Op *op, void *data)
-{
-	Collect *c = data;
-
-	if (op->kind != O_extern)
-		return;
-	for (int i = 0; i < c->found.n; i++)
-		if (external_equal(c->module, c->found.v[i], op->external))
-			return;
-	APPEND(c->module->arena, c->found.v, c->found.n, op->external);
-}
-
 Externs
 module_externs(Module *m)
 {
-	Collect c = {.module = m};
+	Externs found = {0};
 
-	module_walk(m, collect, &c);
-	return c.found;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		int i = 0;
+		if (!op->external)
+			continue;
+		while (i < found.n && !external_equal(m, found.v[i], op->external))
+			i++;
+		if (i == found.n)
+			APPEND(m->arena, found.v, found.n, op->external);
+	}
+	return found;
 }

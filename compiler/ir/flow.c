@@ -230,24 +230,6 @@ walk(Dataflow *d, const Block *b)
 	}
 }
 
-static void
-count_uses(Op *op, void *data)
-{
-	int *n = data;
-
-	for (int i = 0; i < op->noperands; i++)
-		n[op->operands[i]->id]++;
-}
-
-static void
-list_uses(Op *op, void *data)
-{
-	Solver *solver = data;
-
-	for (int i = 0; i < op->noperands; i++)
-		solver->uses[--solver->first[op->operands[i]->id]] = (Use){op, i};
-}
-
 void
 dataflow_solve(Dataflow *d, Arena *a, Block *b)
 {
@@ -261,11 +243,15 @@ dataflow_solve(Dataflow *d, Arena *a, Block *b)
 	walk(d, b);
 	if (solver.nlate) {
 		solver.first = NEW_ARRAY(a, int, n + 1);
-		block_walk(b, count_uses, solver.first);
+		for (const Op *op = b->first; op; op = op_following(op, b))
+			for (int i = 0; i < op->noperands; i++)
+				solver.first[op->operands[i]->id]++;
 		for (int i = 0; i < n; i++)
 			solver.first[i + 1] += solver.first[i];
 		solver.uses = NEW_ARRAY(a, Use, solver.first[n] + 1);
-		block_walk(b, list_uses, &solver);
+		for (const Op *op = b->first; op; op = op_following(op, b))
+			for (int i = 0; i < op->noperands; i++)
+				solver.uses[--solver.first[op->operands[i]->id]] = (Use){op, i};
 	}
 	solver.late = true;
 	while (solver.nlate) {

@@ -714,14 +714,10 @@ bool value_is_offset(const Value *v);
 void module_clear_uses(Module *m);
 bool module_remove_dead(Module *m); /* ops whose results are unused; named
 					   values count as used at L_global */
-/* Pre-order walk over every op, bodies included. */
-typedef void OpVisitor(Op *op, void *data);
-void module_walk(Module *m, OpVisitor *visit, void *data);
-void block_walk(Block *b, OpVisitor *visit, void *data);
-/* ... and every value: parameters of the entry, then of each op its results
-   and the parameters of its bodies. */
-typedef void ValueVisitor(Value *v, void *data);
-void module_walk_values(Module *m, ValueVisitor *visit, void *data);
+/* The next in pre-order, bodies included:
+   for (Op *op = b->first; op; op = op_following(op, b)) */
+Op *op_following(const Op *op, const Block *within);
+Value **module_values(Module *m, Arena *a); /* by id, after module_number() */
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */
 const Origin *value_origin(const Value *v, int dim, AxisRef a);

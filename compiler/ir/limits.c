@@ -28,25 +28,16 @@ parameter_behind(Value *v)
 	return NULL;
 }
 
-static void
-limit_index(Op *op, void *data)
-{
-	Value *v;
-	int64_t n;
-
-	(void)data;
-	if (op->kind != O_take && op->kind != O_scatter_add)
-		return;
-	v = parameter_behind(op->operands[1]);
-	if (!v || !dtype_is_integer(v->type.dtype))
-		return;
-	n = op->operands[0]->type.dims[op_int(op, A_dim)];
-	if (!v->index_limit || n < v->index_limit)
-		v->index_limit = n;
-}
-
 void
 module_limit_indices(Module *m)
 {
-	module_walk(m, limit_index, NULL);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		if (op->kind != O_take && op->kind != O_scatter_add)
+			continue;
+		Value *v = parameter_behind(op->operands[1]);
+		int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
+		if (v && dtype_is_integer(v->type.dtype)
+			&& (!v->index_limit || n < v->index_limit))
+			v->index_limit = n;
+	}
 }

@@ -218,9 +218,8 @@ lives_join(Lives *l, const Value *x, const Value *y)
 }
 
 static void
-share(Value *v, void *data)
+share(Lives *l, const Value *v)
 {
-	Lives *l = data;
 	const Value *root = l->root[v->id];
 	const Life *life = &l->life[v->id];
 	const Op *op = v->def ? v->def : v->block->parent;
@@ -252,7 +251,9 @@ lives_find(Module *m, Arena *a)
 	for (int i = 0; i < m->entry->nparams; i++)
 		begin(l, m->entry->params[i], -1, m->entry->params[i]);
 	find_lives(l, m->entry);
-	module_walk_values(m, share, l);
+	Value **values = module_values(m, a);
+	for (int i = 0; i < m->nvalues; i++)
+		share(l, values[i]);
 	return l;
 }
 

@@ -50,31 +50,27 @@ by_first(const void *a, const void *b)
 	return (x->value->id > y->value->id) - (x->value->id < y->value->id);
 }
 
-static void
-add_buffer(Value *v, void *data)
-{
-	Plan *p = data;
-	const Shared *s = p->lives->shared[v->id];
-
-	if (!s || s->lives[0].value != v)
-		return;
-	Buffer b = {.value = v,
-		.bytes = type_bytes(&v->type),
-		.first = s->lives[0].from,
-		.last = s->lives[s->longest[s->n - 1]].to};
-	APPEND(p->module->arena, p->buffers, p->n, b);
-}
-
 /* In the order in which they are written first. */
 static void
 find_buffers(Plan *p)
 {
 	const Lives *l = p->lives;
 
-	module_walk_values(p->module, add_buffer, p);
+	Module *m = p->module;
+	Value **values = module_values(m, m->arena);
+	for (int i = 0; i < m->nvalues; i++) {
+		const Shared *s = l->shared[i];
+		if (!s || s->lives[0].value != values[i])
+			continue;
+		Buffer b = {.value = values[i],
+			.bytes = type_bytes(&values[i]->type),
+			.first = s->lives[0].from,
+			.last = s->lives[s->longest[s->n - 1]].to};
+		APPEND(m->arena, p->buffers, p->n, b);
+	}
 	if (p->n)
 		qsort(p->buffers, (size_t)p->n, sizeof *p->buffers, by_first);
-	for (int i = 0; i < p->module->nvalues; i++)
+	for (int i = 0; i < m->nvalues; i++)
 		p->buffer_of[i] = -1;
 	for (int i = 0; i < p->n; i++) {
 		const Shared *s = l->shared[p->buffers[i].value->id];

@@ -10,21 +10,6 @@
 #include "hlo/hlo.h"
 #include "pipeline/pipeline.h"
 
-typedef struct Wanted {
-	const char *name;
-	Value *found;
-} Wanted;
-
-static void
-find_value(Op *op, void *data)
-{
-	Wanted *w = data;
-
-	for (int i = 0; i < op->nresults; i++)
-		if (!strcmp(op->results[i]->name, w->name))
-			w->found = op->results[i];
-}
-
 static void
 count_failure(const void *line, const char *message, void *data)
 {
@@ -38,27 +23,29 @@ what_if(const char *global_text, size_t n, const char *name, const Placement *p,
 {
 	static const PipelineOptions silent;
 	Session *s = session_new();
-	Wanted w = {name, NULL};
+	Value *found = NULL;
 	int failures = 0;
 	bool tried = false;
 
 	s->err = NULL;
 	Module *m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
-	if (m && name)
-		module_walk(m, find_value, &w);
+	for (Op *op = m && name ? m->entry->first : NULL; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->nresults; i++)
+			if (!strcmp(op->results[i]->name, name))
+				found = op->results[i];
 	for (int i = 0; m && name && i < m->entry->nparams; i++)
 		if (!strcmp(m->entry->params[i]->name, name))
-			w.found = m->entry->params[i];
-	if (m && (!name || (w.found && w.found->type.rank == p->rank))) {
-		Value *v = w.found;
+			found = m->entry->params[i];
+	if (m && (!name || (found && found->type.rank == p->rank))) {
+		Value *v = found;
 		if (v && v->def) { /* unlike a parameter, it gets a constraint */
 			Make k = {.module = m,
 				.before = v->def->next,
 				.label = "let",
 				.name = v->name};
-			v = make_unary(k, O_constraint, w.found);
-			value_replace_uses(m, w.found, v);
-			v->def->operands[0] = w.found;
+			v = make_unary(k, O_constraint, found);
+			value_replace_uses(m, found, v);
+			v->def->operands[0] = found;
 		}
 		if (v) {
 			v->placement = *p;

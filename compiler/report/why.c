@@ -20,34 +20,6 @@ struct Why {
 	Propagation g;
 };
 
-static void
-add_value(Value *v, void *data)
-{
-	Propagation *g = data;
-	Cluster *c = &g->clusters[v->id];
-
-	g->cluster_of[v->id] = v->id;
-	c->now = v->placement;
-	if (v->written) {
-		AxisList replicated = placement_replicated(v->written);
-		c->now.open = v->written->open;
-		c->now.all_replicated = v->written->all_replicated;
-		placement_set_replicated(&c->now, &replicated);
-	} else {
-		c->now.open = placement_open(v->type.rank).open;
-	}
-}
-
-/* The edges of a loop name its results: its parameters are those. */
-static void
-share_carried(Op *op, void *data)
-{
-	Propagation *g = data;
-
-	for (Flow f = {.op = op}; op_is_loop(op) && flow_next(&f);)
-		g->cluster_of[f.to->id] = op->results[f.index]->id;
-}
-
 Why *
 why_new(Module *m)
 {
@@ -61,8 +33,23 @@ why_new(Module *m)
 	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->nclusters = m->nvalues;
 	collect_ops(g);
-	module_walk_values(m, add_value, g);
-	module_walk(m, share_carried, g);
+	Value **values = module_values(m, g->arena);
+	for (int i = 0; i < m->nvalues; i++) {
+		const Placement *written = values[i]->written;
+		Placement *now = &g->clusters[i].now;
+		g->cluster_of[i] = i;
+		*now = values[i]->placement;
+		now->open = placement_open(values[i]->type.rank).open;
+		if (written) {
+			AxisList replicated = placement_replicated(written);
+			now->open = written->open;
+			now->all_replicated = written->all_replicated;
+			placement_set_replicated(now, &replicated);
+		}
+	}
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (Flow f = {.op = op}; op_is_loop(op) && flow_next(&f);)
+			g->cluster_of[f.to->id] = op->results[f.index]->id;
 	index_touches(g);
 	return w;
 }

@@ -720,9 +720,8 @@ return_some(Program *p)
 }
 
 static void
-close_placements(Op *op, void *data)
+close_placements(Op *op)
 {
-	(void)data;
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->placement = placement_none(op->results[i]->type.rank);
 	for (int i = 0; i < op->nbodies; i++)
@@ -752,7 +751,8 @@ random_program(uint64_t seed)
 	nops = 3 + below(&p, 30);
 	add_ops(&p, nops);
 	return_some(&p);
-	module_walk(p.module, close_placements, NULL);
+	for (Op *op = p.module->entry->first; op; op = op_following(op, p.module->entry))
+		close_placements(op);
 	return p;
 }
 

@@ -200,9 +200,8 @@ reference_loop(Reference *r, const Op *op)
 }
 
 static void
-reference_op(Op *op, void *data)
+reference_op(Reference *r, Op *op)
 {
-	Reference *r = data;
 	Facts all = 0;
 
 	for (int i = 0; i < op->noperands && !op->nbodies; i++)
@@ -217,15 +216,6 @@ reference_op(Op *op, void *data)
 }
 
 /* ---- tests ---------------------------------------------------------- */
-
-static void
-count_looks(Op *op, void *data)
-{
-	int *most = data;
-	int n = op->noperands + 1;
-
-	*most += n * (1 + NFACTS * op->noperands);
-}
 
 /* Bit 0: some fact differs; 1: some op was looked at too often. */
 static int
@@ -249,11 +239,13 @@ compare(uint64_t seed, bool with_along, bool decided)
 		.changed = true};
 	while (r.changed) {
 		r.changed = false;
-		module_walk(m, reference_op, &r);
+		for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+			reference_op(&r, op);
 	}
 	for (int i = 0; i < m->nvalues; i++)
 		wrong |= d.of[i] != r.of[i];
-	module_walk(m, count_looks, &most);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		most += (op->noperands + 1) * (1 + NFACTS * op->noperands);
 	session_free(s);
 	return wrong | (looks > most) << 1;
 }
@@ -282,10 +274,10 @@ same_flow(const Flow *f, const Flow *g)
 
 /* Every flow of an op is one of those to its target and one of those from its
    operand; there are no others. */
-static void
-check_ends(Op *op, void *data)
+static bool
+ends_are_right(Op *op)
 {
-	bool *right = data;
+	bool right = true;
 	int n = 0, from = 0;
 
 	for (Flow f = {.op = op}; flow_next(&f); n++) {
@@ -294,7 +286,7 @@ check_ends(Op *op, void *data)
 			found += same_flow(&f, &g);
 		for (Flow g = {.user = f.user, .operand = f.operand}; flow_next_from(&g);)
 			found += same_flow(&f, &g);
-		*right &= found == 2;
+		right &= found == 2;
 	}
 	for (int i = 0; i < op->noperands; i++)
 		for (Flow f = {.user = op, .operand = i}; flow_next_from(&f);)
@@ -304,7 +296,7 @@ check_ends(Op *op, void *data)
 			for (Flow f = {.user = op->bodies[b]->last, .operand = i};
 				flow_next_from(&f);)
 				from++;
-	*right &= from == n;
+	return right && from == n;
 }
 
 static void
@@ -318,7 +310,8 @@ check_walks(void)
 	for (int i = 0; i < 100; i++) {
 		m->entry = block_new(m, NULL);
 		fill(m->entry, MOST_DEPTH, 1);
-		module_walk(m, check_ends, &right);
+		for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+			right &= ends_are_right(op);
 	}
 	ok(right, "flows of an op, to a value and from an operand are the same");
 	session_free(s);

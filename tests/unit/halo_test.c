@@ -340,12 +340,6 @@ typedef struct Tally {
 } Tally;
 
 static void
-note_gather(Op *op, void *data)
-{
-	*(bool *)data |= op->kind == O_all_gather;
-}
-
-static void
 describe(const Case *c, int64_t rows, const Yardstick *y)
 {
 	printf("# %s of %lld on %s (%lld, %lld, %lld): %lld rows, not %lld "
@@ -363,7 +357,8 @@ count_rows(Module *m, const Case *c, Tally *t)
 	Yardstick y = measure(c);
 	bool gathered = false;
 
-	module_walk(m, note_gather, &gathered);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		gathered |= op->kind == O_all_gather;
 	t->programs++;
 	t->still += !rows;
 	t->gathered += gathered;

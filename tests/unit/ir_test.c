@@ -622,9 +622,8 @@ test_bodies(Session *s)
 }
 
 static void
-close_op(Op *op, void *data)
+close_op(Op *op)
 {
-	(void)data;
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->placement.open = 0;
 	for (int i = 0; i < op->nbodies; i++)
@@ -637,7 +636,8 @@ close_all(Module *m)
 {
 	for (int i = 0; i < m->entry->nparams; i++)
 		m->entry->params[i]->placement.open = 0;
-	module_walk(m, close_op, NULL);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		close_op(op);
 }
 
 /* (i, n, x) where only i is asked for, and x is neither in the condition nor

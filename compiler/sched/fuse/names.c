@@ -102,28 +102,6 @@ name_block(Fuse *f, const Block *b)
 	}
 }
 
-/*
- * Rank 0 and made of this device's id and constants alone, or what a table has for
- * this device.  Such a value is an ordinary C variable of run().
- */
-static void
-find_offset(Op *op, void *data)
-{
-	Fuse *f = data;
-	bool looks_up = op->kind == O_take && operand(f, op, 0)->type.rank == 1;
-	bool all = (looks_up || (ops[op->kind].pointwise && op->kind != O_output))
-		&& !op->results[0]->type.rank;
-	bool any = op->kind == O_partition_id;
-
-	for (int i = 0; i < op->noperands && all; i++) {
-		const Value *v = operand(f, op, i);
-		any |= f->offset[v->id];
-		all = f->offset[v->id] || (v->def && v->def->kind == O_constant);
-	}
-	if (any && (all || op->kind == O_partition_id))
-		f->offset[op->results[0]->id] = true;
-}
-
 void
 names_find(Fuse *f)
 {
@@ -132,5 +110,17 @@ names_find(Fuse *f)
 	for (int i = 0; i < entry->nparams; i++)
 		f->source[entry->params[i]->id] = entry->params[i];
 	name_block(f, entry);
-	module_walk(f->module, find_offset, f);
+	for (const Op *op = entry->first; op; op = op_following(op, entry)) {
+		bool looks_up = op->kind == O_take && operand(f, op, 0)->type.rank == 1;
+		bool all = (looks_up || (ops[op->kind].pointwise && op->kind != O_output))
+			&& !op->results[0]->type.rank;
+		bool any = op->kind == O_partition_id;
+		for (int i = 0; i < op->noperands && all; i++) {
+			const Value *v = operand(f, op, i);
+			any |= f->offset[v->id];
+			all = f->offset[v->id] || (v->def && v->def->kind == O_constant);
+		}
+		if (any && (all || op->kind == O_partition_id))
+			f->offset[op->results[0]->id] = true;
+	}
 }

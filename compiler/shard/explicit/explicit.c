@@ -472,20 +472,13 @@ follow_block(Explicit *e, Block *b, bool explicit)
 	}
 }
 
-static void
-find_explicit(Op *op, void *data)
-{
-	bool *any = data;
-
-	*any |= op->mode == MODE_explicit;
-}
-
 bool explicit(Module *m)
 {
 	Explicit e = {.g.module = m};
 	bool any = false;
 
-	module_walk(m, find_explicit, &any);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		any |= op->mode == MODE_explicit;
 	if (!any)
 		return true;
 	module_number(m);

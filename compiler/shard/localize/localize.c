@@ -271,17 +271,6 @@ localize_scatter_add(Localizer *l, Op *op)
 
 static void localize_block(Localizer *l, Block *b);
 
-static void
-forget_placement(Op *op, void *data)
-{
-	(void)data;
-	for (int i = 0; i < op->nresults; i++)
-		op->results[i]->no_placement = true;
-	for (int i = 0; i < op->nbodies; i++)
-		for (int k = 0; k < op->bodies[i]->nparams; k++)
-			op->bodies[i]->params[k]->no_placement = true;
-}
-
 /* The region dissolves: its body is a device program, once the axes that are
    automatic in it are local too. */
 static void
@@ -291,7 +280,13 @@ localize_manual(Localizer *l, Op *op)
 	const Op *last = body->last;
 
 	localize_block(l, body);
-	block_walk(body, forget_placement, NULL);
+	for (Op *o = body->first; o; o = op_following(o, body)) {
+		for (int i = 0; i < o->nresults; i++)
+			o->results[i]->no_placement = true;
+		for (int i = 0; i < o->nbodies; i++)
+			for (int k = 0; k < o->bodies[i]->nparams; k++)
+				o->bodies[i]->params[k]->no_placement = true;
+	}
 	for (int i = 0; i < body->nparams; i++)
 		l->alias[body->params[i]->id] = op->operands[i];
 	for (Op *inner = body->first, *next; inner != last; inner = next) {
@@ -370,27 +365,21 @@ localize_block(Localizer *l, Block *b)
 	l->make = make;
 }
 
-static void
-widen_index(Op *op, void *data)
-{
-	DType *index = data;
-	/* where rows are exchanged, offsets may be some shards beside a dim */
-	int64_t most = halo_kind(op->kind) ? INT32_MAX / 4 : INT32_MAX;
-
-	for (int i = 0; i < op->noperands + op->nresults; i++) {
-		const Type *t = &rule_tensor(op, i)->type;
-		for (int d = 0; d < t->rank; d++)
-			if (t->dims[d] > most)
-				*index = D_i64;
-	}
-}
-
 bool
 localize(Module *m)
 {
 	Localizer l = {.module = m, .index = D_i32};
 
-	module_walk(m, widen_index, &l.index);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		/* where rows are exchanged, offsets may be some shards beside a dim */
+		int64_t most = halo_kind(op->kind) ? INT32_MAX / 4 : INT32_MAX;
+		for (int i = 0; i < op->noperands + op->nresults; i++) {
+			const Type *t = &rule_tensor(op, i)->type;
+			for (int d = 0; d < t->rank; d++)
+				if (t->dims[d] > most)
+					l.index = D_i64;
+		}
+	}
 	module_number(m);
 	l.arena = arena_new();
 	l.resharder = resharder_new(l.arena, &m->mesh);

@@ -170,10 +170,8 @@ pad_link_reshape(Padder *p, const Op *op)
 
 /* Manual functions have parts of true sizes: nothing passes them. */
 static void
-link_op(Op *op, void *data)
+link_op(Padder *p, const Op *op)
 {
-	Padder *p = data;
-
 	if (block_manual(op->block))
 		return;
 	if (pad_ops[op->kind].link) {
@@ -198,14 +196,6 @@ static bool
 is_uneven(const Value *v, int dim)
 {
 	return v->type.dims[dim] % dim_ways(v, dim) != 0;
-}
-
-static void
-list_value(Value *v, void *data)
-{
-	Padder *p = data;
-
-	p->program[v->id] = v;
 }
 
 /* All ways that are written divide the number of devices, and so does what
@@ -301,49 +291,37 @@ check_sizes(Padder *p)
 	}
 }
 
-typedef struct Sight {
-	bool uneven;
-	const Value *padded; /* the first that is so already */
-} Sight;
-
-/* Of parameters of the entry, and results. */
-static void
-look(Value *v, void *data)
-{
-	Sight *s = data;
-
-	if (!v->def && v->block->parent)
-		return;
-	for (int d = 0; d < v->type.rank; d++)
-		s->uneven |= is_uneven(v, d);
-	if (!s->padded && v->unpadded)
-		s->padded = v;
-}
-
 bool
 pad_find_classes(Padder *p)
 {
 	Module *m = p->module;
-	Sight s = {0};
+	const Value *padded = NULL; /* the first that is so already */
+	bool uneven = false;
 
-	module_walk_values(m, look, &s);
-	if (!s.uneven)
-		return false;
-	if (s.padded) {
-		/* a dump of a program that is padded already may have been edited */
-		diag(m->session, DIAG_hlo_invalid, s.padded->range,
-			"%s is padded "
-			"already, but another axis does not divide its dim: "
-			"take out what is unpadded, or the axis",
-			s.padded->name);
-		return false;
-	}
 	module_number(m);
 	p->nprogram = p->nvalues = m->nvalues;
+	p->program = module_values(m, p->arena);
+	for (int i = 0; i < p->nprogram; i++) {
+		const Value *v = p->program[i];
+		if (!v->def && v->block->parent)
+			continue;
+		for (int d = 0; d < v->type.rank; d++)
+			uneven |= is_uneven(v, d);
+		if (!padded && v->unpadded)
+			padded = v;
+	}
+	if (!uneven)
+		return false;
+	if (padded) {
+		/* a dump of a program that is padded already may have been edited */
+		diag(m->session, DIAG_hlo_invalid, padded->range,
+			"%s is padded already, but another axis does not divide its dim: take "
+			"out what is unpadded, or the axis",
+			padded->name);
+		return false;
+	}
 	p->values = pad_values_new(p->arena, p->nvalues);
-	p->program = NEW_ARRAY(p->arena, Value *, m->nvalues + 1);
 	p->linked = NEW_ARRAY(p->arena, uint16_t *, m->nops + 1);
-	module_walk_values(m, list_value, p);
 	for (int i = 0; i < p->nprogram; i++) {
 		int rank = p->program[i]->type.rank;
 		Class *dims = NEW_ARRAY(p->arena, Class, rank + 1);
@@ -351,7 +329,8 @@ pad_find_classes(Padder *p)
 		for (int d = 0; d < rank; d++)
 			dims[d] = (Class){.parent = &dims[d], .multiple = 1};
 	}
-	module_walk(m, link_op, p);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		link_op(p, op);
 	size_classes(p);
 	check_sizes(p);
 	return !diag_errors(m->session);

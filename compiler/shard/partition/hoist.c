@@ -18,35 +18,29 @@ typedef struct Body {
 	Value ***carried; /* of an op that left: its results inside */
 } Body;
 
-typedef struct Search {
-	Partitioner *p;
-	bool found;
-} Search;
-
-static void
-find_move(Op *op, void *data)
+static bool
+moves(Partitioner *p, Op *op)
 {
-	Search *s = data;
+	const Value *from = op->noperands ? op->operands[0] : NULL;
 
-	if (op_is_move(op))
-		s->found |= reshard_plan(s->p->resharder, &op->operands[0]->type,
-				    &op->operands[0]->placement, &op->results[0]->placement)
-				    ->bytes
-			> 0;
-	else
-		s->found |= op_halo(s->p, op).bytes > 0;
+	return op_is_move(op) ? reshard_plan(p->resharder, &from->type, &from->placement,
+					&op->results[0]->placement)
+					->bytes
+			> 0
+			      : op_halo(p, op).bytes > 0;
 }
 
 /* Does it, or what is in it, get something from other devices? */
 static bool
 communicates(Partitioner *p, Op *op)
 {
-	Search s = {p, false};
+	bool found = moves(p, op);
 
-	find_move(op, &s);
 	for (int i = 0; i < op->nbodies; i++)
-		block_walk(op->bodies[i], find_move, &s);
-	return s.found;
+		for (Op *o = op->bodies[i]->first; o && !found;
+			o = op_following(o, op->bodies[i]))
+			found = moves(p, o);
+	return found;
 }
 
 /* Fixed is what depends on operands alone, each time it is run, if they are; what of

@@ -48,9 +48,8 @@ follow_aliases(Partitioner *p)
 /* ---- what was decided ---------------------------------------------------------------- */
 
 static void
-enter_transfers(Op *op, void *data)
+enter_transfers(Partitioner *p, Op *op)
 {
-	Partitioner *p = data;
 	Ledger *l = p->module->ledger;
 	HaloCost halo = op_halo(p, op);
 	const Value *v = op->noperands ? op->operands[0] : NULL;
@@ -93,17 +92,6 @@ enter_transfers(Op *op, void *data)
 
 /* ---- the pass ----------------------------------------------------------------------- */
 
-static void
-look_ahead(Op *op, void *data)
-{
-	Partitioner *p = data;
-	bool move = op_is_move(op);
-
-	if (move || op->kind == O_output)
-		draw_in(p, op->operands[0], &op->results[0]->placement,
-			move || asks_for_place(op->results[0]));
-}
-
 bool
 partition(Module *m)
 {
@@ -120,7 +108,12 @@ partition(Module *m)
 	p.nsources = m->nvalues;
 	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
 	p.infinite = find_infinite(p.arena, m);
-	module_walk(m, look_ahead, &p);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		bool move = op_is_move(op);
+		if (move || op->kind == O_output)
+			draw_in(&p, op->operands[0], &op->results[0]->placement,
+				move || asks_for_place(op->results[0]));
+	}
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);
@@ -130,7 +123,8 @@ partition(Module *m)
 	m->level = L_resharded;
 	module_remove_dead(m);
 	ledger_new(m);
-	module_walk(m, enter_transfers, &p);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		enter_transfers(&p, op);
 	text_free(&p.key);
 	arena_free(p.scratch);
 	arena_free(p.arena);

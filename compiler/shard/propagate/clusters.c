@@ -42,26 +42,21 @@ constant_behind(Value *v)
 }
 
 /* `uses` serves as a mark: the first use keeps the original. */
-static void
-split_constants_of(Op *op, void *data)
-{
-	Propagation *g = data;
-
-	for (int i = 0; i < op->noperands; i++) {
-		Value *v = op->operands[i], *constant = constant_behind(v);
-		if (!constant || (v != constant && !is_use(op, i)) || v->uses++ == 0)
-			continue;
-		op->operands[i] = copy_constant(g, constant, op);
-		Copy c = {op, i, v, op->operands[i]};
-		APPEND(g->arena, g->copies, g->ncopies, c);
-	}
-}
-
 void
 split_constants(Propagation *g)
 {
+	const Block *entry = g->module->entry;
+
 	module_clear_uses(g->module);
-	module_walk(g->module, split_constants_of, g);
+	for (Op *op = entry->first; op; op = op_following(op, entry))
+		for (int i = 0; i < op->noperands; i++) {
+			Value *v = op->operands[i], *constant = constant_behind(v);
+			if (!constant || (v != constant && !is_use(op, i)) || v->uses++ == 0)
+				continue;
+			op->operands[i] = copy_constant(g, constant, op);
+			Copy c = {op, i, v, op->operands[i]};
+			APPEND(g->arena, g->copies, g->ncopies, c);
+		}
 }
 
 /* Copies that ended where their original did are undone. */
@@ -106,18 +101,6 @@ unite(Propagation *g, const Value *a, const Value *b)
 }
 
 /* ---- clusters --------------------------------------------------------------- */
-
-static void
-note_annotation(Value *v, void *data)
-{
-	Propagation *g = data;
-	Annotation *of = &g->annotations[find(g, v->id)];
-
-	if ((v->annotated || v->follows) && !of->by)
-		*of = (Annotation){v, &v->placement};
-	for (const Origin *o = v->origins; o; o = o->next) /* explicit code came before */
-		g->step = o->step > g->step ? o->step : g->step;
-}
 
 /* What satisfies both annotations; false if nothing does.  Where one begins like the
    other and is open, it is the longer. */
@@ -205,10 +188,8 @@ write_placement(Propagation *g, Cluster *c, const Placement *written)
  *   clusters  0     1       2        3                     3
  */
 static void
-add_value(Value *v, void *data)
+add_value(Propagation *g, const Value *v)
 {
-	Propagation *g = data;
-
 	if (find(g, v->id) == v->id) {
 		Cluster *c = &g->clusters[g->nclusters];
 		g->cluster_of[v->id] = g->nclusters++;
@@ -312,7 +293,16 @@ build_clusters(Propagation *g)
 		for (Flow f = {.op = op}; op && op_is_loop(op) && flow_next(&f);)
 			unite(g, op->results[f.index], f.to);
 	}
-	module_walk_values(m, note_annotation, g);
+	g->values = module_values(m, g->arena);
+	for (int i = 0; i < m->nvalues; i++) {
+		Value *v = g->values[i];
+		Annotation *of = &g->annotations[find(g, i)];
+		if ((v->annotated || v->follows) && !of->by)
+			*of = (Annotation){v, &v->placement};
+		for (const Origin *o = v->origins; o;
+			o = o->next) /* explicit code came first */
+			g->step = o->step > g->step ? o->step : g->step;
+	}
 	for (int i = 0; i < g->nops; i++) {
 		const Op *op = own_op(g, i);
 		if (!op || op->kind != O_shard_like)
@@ -321,7 +311,8 @@ build_clusters(Propagation *g)
 		unite_alike(g, op, op->operands[0], op->results[0]);
 		unite_alike(g, op, op->operands[0], op->operands[1]);
 	}
-	module_walk_values(m, add_value, g);
+	for (int i = 0; i < m->nvalues; i++)
+		add_value(g, g->values[i]);
 	index_touches(g);
 }
 

@@ -106,46 +106,32 @@ add_edges(Propagation *g, Op *op)
 	}
 }
 
-/* At the end of its last body: */
 static bool
 has_edges(const Op *op)
 {
 	return op && op->nbodies && !op_is_composite(op);
 }
 
-static void
-count_edges(Op *op, void *data)
-{
-	int *n = data;
-
-	if (has_edges(op))
-		*n += op->nresults + op->noperands;
-}
-
-static void
-add_op(Op *op, void *data)
-{
-	Propagation *g = data;
-
-	g->state_of[op->id] = g->nops;
-	OpState *o = add_state(g, op, op->noperands, op->nresults);
-	for (int i = 0; i < o->ntensors; i++)
-		o->tensors[i] = rule_tensor(op, i);
-	Op *owner = op->block->parent;
-	if (has_edges(owner) && op == owner->bodies[owner->nbodies - 1]->last)
-		add_edges(g, owner);
-}
-
 void
 collect_ops(Propagation *g)
 {
 	Module *m = g->module;
-	int nedges = 0;
+	int n = m->nops;
 
-	module_walk(m, count_edges, &nedges);
-	g->ops = NEW_ARRAY(g->arena, OpState, m->nops + nedges + 1);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (has_edges(op))
+			n += op->nresults + op->noperands;
+	g->ops = NEW_ARRAY(g->arena, OpState, n + 1);
 	g->state_of = NEW_ARRAY(g->arena, int, m->nops + 1);
-	module_walk(m, add_op, g);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		g->state_of[op->id] = g->nops;
+		OpState *o = add_state(g, op, op->noperands, op->nresults);
+		for (int i = 0; i < o->ntensors; i++)
+			o->tensors[i] = rule_tensor(op, i);
+		Op *owner = op->block->parent;
+		if (has_edges(owner) && op == owner->bodies[owner->nbodies - 1]->last)
+			add_edges(g, owner); /* once its last body ended */
+	}
 }
 
 /* ---- a carried value that pulls both ways ---------------------------------- */

@@ -18,9 +18,8 @@ add_origin(Propagation *g, Value *v, Origin origin)
 }
 
 static void
-finish_value(Value *v, void *data)
+finish_value(Propagation *g, Value *v)
 {
-	Propagation *g = data;
 	const Cluster *c = cluster_of(g, v);
 
 	v->written = c->written;
@@ -125,7 +124,8 @@ finish_propagation(Propagation *g)
 {
 	Module *m = g->module;
 
-	module_walk_values(m, finish_value, g);
+	for (int i = 0; i < m->nvalues; i++)
+		finish_value(g, g->values[i]);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value)
 			m->named[i].placement = m->named[i].value->placement;

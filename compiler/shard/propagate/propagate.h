@@ -105,7 +105,8 @@ typedef struct Propagation {
 	RuleBook *rules;
 	OpState *ops; /* in program order, edges behind their bodies */
 	int nops;
-	int *state_of; /* by op id: of `ops` */
+	int *state_of;	/* by op id: of `ops` */
+	Value **values; /* by id */
 	Cluster *clusters;
 	int nclusters;
 	int *cluster_of;	 /* by value id */
