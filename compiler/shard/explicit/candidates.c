@@ -18,9 +18,8 @@
 
 /* Operands that are placed otherwise, all at once. */
 typedef struct Candidate {
-	int n, *operand;
-	Placement *to;
-	bool impossible; /* an operand would be in two places, or has no room */
+	const Placement **to; /* by operand; NULL: as it is */
+	bool any, impossible; /* an operand would be in two places, or has no room */
 } Candidate;
 
 typedef struct Search {
@@ -38,30 +37,28 @@ typedef struct Search {
 static Candidate
 candidate(Search *s)
 {
-	Arena *a = s->c->e->g.arena;
-	int n = s->o->noperands + 1;
-
-	return (Candidate){.operand = NEW_ARRAY(a, int, n), .to = NEW_ARRAY(a, Placement, n)};
+	return (Candidate){
+		.to = NEW_ARRAY(s->c->e->g.arena, const Placement *, s->o->noperands + 1)};
 }
 
+/* An operand that stands twice, s * s, is in one place. */
 static void
 place(Search *s, Candidate *k, int operand, Placement to)
 {
-	Value *const *v = s->o->tensors;
+	const Placement *copy = arena_copy(s->c->e->g.arena, &to, sizeof to);
 
-	for (int i = 0; i < k->n; i++)
-		if (v[k->operand[i]] == v[operand]) {
-			k->impossible |= !placement_equal(&k->to[i], &to);
-			return;
-		}
-	k->operand[k->n] = operand;
-	k->to[k->n++] = to;
+	k->any = true;
+	if (k->to[operand])
+		k->impossible |= !placement_equal(k->to[operand], &to);
+	else
+		for (int i = 0; i < s->o->noperands; i++)
+			if (s->o->tensors[i] == s->o->tensors[operand])
+				k->to[i] = copy;
 }
 
 /* ---- trying ------------------------------------------------------------------ */
 
-/* In the order in which they are written; an operand that stands twice, s * s, is
-   moved twice. */
+/* In the order in which they are written; what stands twice is moved twice. */
 static bool
 offer_candidate(Search *s, Choices *c, const Candidate *k)
 {
@@ -71,11 +68,10 @@ offer_candidate(Search *s, Choices *c, const Candidate *k)
 	int n = 0;
 
 	for (int i = 0; i < s->o->noperands; i++)
-		for (int m = 0; m < k->n; m++)
-			if (s->o->tensors[i] == s->o->tensors[k->operand[m]]) {
-				w[n] = written_operand(e, s->o->op, i);
-				to[n++] = k->to[m];
-			}
+		if (k->to[i]) {
+			w[n] = written_operand(e, s->o->op, i);
+			to[n++] = *k->to[i];
+		}
 	return offer_reshards(c, n, w, to);
 }
 
@@ -84,27 +80,27 @@ static bool
 consider(Search *s, const Candidate *k)
 {
 	Explicit *e = s->c->e;
-	Placement *before = NEW_ARRAY(e->g.arena, Placement, k->n + 1);
+	int n = s->o->noperands;
+	Placement *before = NEW_ARRAY(e->g.arena, Placement, n + 1);
 	Placement *results = NEW_ARRAY(e->g.arena, Placement, s->o->ntensors + 1);
 	const Finding *stuck = s->stuck;
 	bool goes_on, past;
 
-	if (k->impossible || !k->n)
+	if (k->impossible || !k->any)
 		return false;
 	for (int i = 0; i < s->nright; i++) {
-		const Candidate *less = &s->right[i];
-		int n = 0;
-		for (int l = 0; l < less->n; l++)
-			for (int m = 0; m < k->n; m++)
-				n += k->operand[m] == less->operand[l]
-					&& placement_equal(&k->to[m], &less->to[l]);
-		if (n == less->n)
+		const Placement **less = s->right[i].to;
+		bool includes = true;
+		for (int m = 0; m < n; m++)
+			includes &=
+				!less[m] || (k->to[m] && placement_equal(k->to[m], less[m]));
+		if (includes)
 			return true;
 	}
-	for (int i = 0; i < k->n; i++) {
-		Placement *now = explicit_placement(e, s->o->tensors[k->operand[i]]);
+	for (int i = 0; i < n; i++) {
+		Placement *now = explicit_placement(e, s->o->tensors[i]);
 		before[i] = *now;
-		*now = k->to[i];
+		*now = k->to[i] ? *k->to[i] : *now;
 	}
 	if (stuck) {
 		Finding f = derive(e, s->o, results);
@@ -115,8 +111,8 @@ consider(Search *s, const Candidate *k)
 	} else {
 		past = goes_on = body_is_clear(e, s->o->op);
 	}
-	for (int i = 0; i < k->n; i++)
-		*explicit_placement(e, s->o->tensors[k->operand[i]]) = before[i];
+	for (int i = n; i-- > 0;)
+		*explicit_placement(e, s->o->tensors[i]) = before[i];
 	if (!goes_on && past && !s->past_is_no)
 		offer_candidate(s, &s->past, k);
 	if (!goes_on || !offer_candidate(s, s->c, k))

@@ -486,17 +486,6 @@ localize_reverse(Localizer *l, Op *op)
 
 /* ---- roll ------------------------------------------------------------- */
 
-/* From the device so many before this one. */
-static Value *
-shift_on(Localizer *l, Value *v, const AxisList *axes, int64_t distance)
-{
-	int64_t n = axes_size(axes), *source = NEW_ARRAY(l->arena, int64_t, n);
-
-	for (int64_t i = 0; i < n; i++)
-		source[i] = (i + n - distance % n) % n;
-	return exchange(l, v, axes, source);
-}
-
 /* The last rows of one shard, the first of the next; on one device, of its
    own. */
 void
@@ -504,14 +493,15 @@ localize_roll(Localizer *l, Op *op)
 {
 	Value *x = op->operands[0], *parts[2];
 	int dim = (int)op_int(op, A_along), n = 0;
-	AxisList axes = placement_dim(&op->results[0]->placement, dim);
-	int64_t rows = x->type.dims[dim];
-	int64_t far = op_int(op, A_shift) / rows, rest = op_int(op, A_shift) % rows;
+	Halo h = halo_plan(l->arena, op, dim, &x->type, &op->results[0]->placement);
+	const HaloRound *round = h.parts[0].rounds;
+	int64_t rows = x->type.dims[dim], rest = op_int(op, A_shift) % rows;
 
 	if (rest) {
 		Value *end = slice_rows(l, x, dim, rows - rest, rows, 1);
-		parts[n++] = shift_on(l, end, &axes, far + 1);
+		parts[n++] = exchange(l, end, &h.axes, round[0].source);
 	}
-	parts[n++] = shift_on(l, slice_rows(l, x, dim, 0, rows - rest, 1), &axes, far);
+	Value *begin = slice_rows(l, x, dim, 0, rows - rest, 1);
+	parts[n++] = exchange(l, begin, &h.axes, round[1].source);
 	stand_for(l, op, make_concatenate(named(l->make, parts[0]->name), n, parts, dim));
 }

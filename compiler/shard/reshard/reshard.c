@@ -64,7 +64,7 @@ placement_of(const Search *s, const State *st, Combiner combiner)
 static Move
 make_move(const Search *s, const Node *n, Combiner combiner)
 {
-	const State *before = &s->nodes[n->parent].state, *after = &n->state;
+	const State *before = &n->parent->state, *after = &n->state;
 	uint32_t used = state_atoms(s, before), next = state_atoms(s, after);
 	Move move = {.kind = n->kind, .dim = n->dim, .nexchanges = n->nexchanges};
 
@@ -100,11 +100,9 @@ make_move(const Search *s, const Node *n, Combiner combiner)
 /* Appends the moves that lead to a node.  One op can do several that take a
    part, several that make a value partial, and scatters onto one dim. */
 static void
-plan_append(const Search *s, ReshardPlan *plan, int node, Combiner combiner)
+plan_append(const Search *s, ReshardPlan *plan, const Node *n, Combiner combiner)
 {
-	const Node *n = &s->nodes[node];
-
-	if (n->parent < 0)
+	if (!n->parent)
 		return;
 	plan_append(s, plan, n->parent, combiner);
 	Move move = make_move(s, n, combiner);
@@ -152,17 +150,17 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placemen
 	Search s = {.arena = scratch, .mesh = r->mesh, .type = global};
 	Combiner combiner =
 		from->nunreduced ? (Combiner)from->combiner : (Combiner)to->combiner;
-	int first = plan->n, found;
+	int first = plan->n;
 
 	reshard_atoms(&s, from, to);
 	State start = reshard_state(&s, from);
-	found = reshard_search(&s, &start);
-	if (found < 0) {
+	const Node *found = reshard_search(&s, &start);
+	if (!found) {
 		s.directed = true;
 		found = reshard_search(&s, &start);
 	}
 
-	Move *moves = NEW_ARRAY(r->arena, Move, first + s.nodes[found].moves);
+	Move *moves = NEW_ARRAY(r->arena, Move, first + found->moves);
 	if (first)
 		memcpy(moves, plan->moves, sizeof *moves * (size_t)first);
 	plan->moves = moves;

@@ -27,7 +27,8 @@ typedef struct Node {
 	State state;
 	double bytes;
 	int collectives, moves;
-	int parent; /* index, -1 at the start */
+	struct Node *parent; /* NULL at the start */
+	int number;	     /* in the order in which they were found */
 	OpKind kind;
 	int dim;
 	uint32_t group; /* atoms of the move's group */
@@ -51,10 +52,10 @@ typedef struct Search {
 	double bytes;		   /* of the tensor after the prefixes */
 	State goal;
 	bool directed; /* only moves towards the goal */
-	Node *nodes;
+	Lookup *known; /* nodes by state */
 	int nnodes;
-	int *heap, nheap;
-	int *buckets, nbuckets; /* hash of states -> node + 1 */
+	Node **heap;
+	int nheap;
 	int expanded;
 	double local_bytes; /* of the state that is being expanded */
 } Search;
@@ -65,9 +66,9 @@ State reshard_state(const Search *s, const Placement *p);
 /* Can the axis be cut so that the pieces of both are unions of cuts? */
 bool axis_cuts_nest(int axis, const Placement *from, const Placement *to);
 
-/* search.c: the index of the goal's node, whose parents lead back to
-   the start; -1 if it takes too long.  A directed search always succeeds. */
-int reshard_search(Search *s, const State *start);
+/* search.c: the goal's node, whose parents lead back to the start; NULL if it takes
+   too long.  A directed search always succeeds. */
+const Node *reshard_search(Search *s, const State *start);
 uint32_t state_atoms(const Search *s, const State *st); /* those in use */
 
 #endif

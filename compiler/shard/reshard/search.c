@@ -60,90 +60,46 @@ node_before(const Node *n, const Node *other)
 
 /* Equal nodes leave in the order in which they were found. */
 static bool
-heap_before(const Search *s, int a, int b)
+heap_before(const Node *n, const Node *other)
 {
-	if (node_before(&s->nodes[a], &s->nodes[b]))
-		return true;
-	return !node_before(&s->nodes[b], &s->nodes[a]) && a < b;
+	return node_before(n, other) || (!node_before(other, n) && n->number < other->number);
 }
 
-static void
-heap_push(Search *s, int node)
-{
-	s->heap = arena_grow(s->arena, s->heap, (size_t)s->nheap, sizeof *s->heap);
-	int i = s->nheap++;
-	while (i && heap_before(s, node, s->heap[(i - 1) / 2])) {
-		s->heap[i] = s->heap[(i - 1) / 2];
-		i = (i - 1) / 2;
-	}
-	s->heap[i] = node;
-}
-
-static int
+static Node *
 heap_pop(Search *s)
 {
-	int top = s->heap[0], last = s->heap[--s->nheap], i = 0;
+	Node *top = s->heap[0], *last = s->heap[--s->nheap];
+	int i = 0;
 
-	for (;;) {
-		int child = 2 * i + 1;
-		if (child >= s->nheap)
-			break;
-		if (child + 1 < s->nheap && heap_before(s, s->heap[child + 1], s->heap[child]))
+	for (int child; (child = 2 * i + 1) < s->nheap; i = child) {
+		if (child + 1 < s->nheap && heap_before(s->heap[child + 1], s->heap[child]))
 			child++;
-		if (!heap_before(s, s->heap[child], last))
+		if (!heap_before(s->heap[child], last))
 			break;
 		s->heap[i] = s->heap[child];
-		i = child;
 	}
-	if (s->nheap)
-		s->heap[i] = last;
+	s->heap[i] = last;
 	return top;
 }
 
+/* Equal states have equal bytes. */
 static bool
-state_equal(const Search *s, const State *a, const State *b)
+state_equal(const State *a, const State *b)
 {
-	return a->partial == b->partial && !memcmp(a->n, b->n, (size_t)s->rank)
-		&& !memcmp(a->atom, b->atom, (size_t)s->rank * MAX_ATOMS);
+	return !memcmp(a, b, sizeof *a);
 }
 
-static uint64_t
-state_hash(const Search *s, const State *st)
+static bool
+same_state(const void *node, const void *state)
 {
-	uint64_t h = 1469598103934665603u ^ st->partial;
-
-	for (int d = 0; d < s->rank; d++) {
-		h = (h ^ st->n[d]) * 1099511628211u;
-		for (int i = 0; i < st->n[d]; i++)
-			h = (h ^ st->atom[d][i]) * 1099511628211u;
-	}
-	return h;
-}
-
-static void
-bucket_add(Search *s, int node)
-{
-	uint64_t i = state_hash(s, &s->nodes[node].state);
-
-	while (s->buckets[i % (uint64_t)s->nbuckets])
-		i++;
-	s->buckets[i % (uint64_t)s->nbuckets] = node + 1;
-}
-
-static void
-buckets_grow(Search *s)
-{
-	s->nbuckets = s->nbuckets ? 2 * s->nbuckets : 256;
-	s->buckets = NEW_ARRAY(s->arena, int, s->nbuckets);
-	for (int i = 0; i < s->nnodes; i++)
-		bucket_add(s, i);
+	return state_equal(&((const Node *)node)->state, state);
 }
 
 /* A copy of `parent` to be changed into a successor. */
 static Node
-successor(const Search *s, int parent, OpKind kind)
+successor(Node *parent, OpKind kind)
 {
-	Node n = s->nodes[parent];
+	Node n = *parent;
 
 	n.parent = parent;
 	n.kind = kind;
@@ -158,30 +114,33 @@ successor(const Search *s, int parent, OpKind kind)
 static void
 offer(Search *s, Node n)
 {
-	uint64_t i = state_hash(s, &n.state);
+	uint64_t hash = n.state.partial;
 	int64_t members = 1;
-	int known;
 
+	for (int d = 0; d < s->rank; d++) {
+		hash = hash_mix(hash, n.state.n[d]);
+		for (int i = 0; i < n.state.n[d]; i++)
+			hash = hash_mix(hash, n.state.atom[d][i]);
+	}
 	for (int a = 0; a < s->natoms; a++)
 		if (n.group >> a & 1)
 			members *= s->atoms[a].size;
 	n.bytes += wire_bytes(n.kind, members, s->local_bytes);
 	n.collectives += collectives[n.kind].turns != 0;
-	for (; (known = s->buckets[i % (uint64_t)s->nbuckets]); i++) {
-		Node *old = &s->nodes[known - 1];
-		if (!state_equal(s, &old->state, &n.state))
-			continue;
-		if (!old->closed && node_before(&n, old)) {
-			*old = n;
-			heap_push(s, known - 1);
-		}
+	Node *known = lookup_find(s->known, hash, same_state, &n.state);
+	if (known && (known->closed || !node_before(&n, known)))
 		return;
+	n.number = known ? known->number : s->nnodes++;
+	if (!known) {
+		known = NEW(s->arena, Node);
+		lookup_add(s->known, hash, known);
 	}
-	if (2 * (s->nnodes + 1) > s->nbuckets)
-		buckets_grow(s);
-	APPEND(s->arena, s->nodes, s->nnodes, n);
-	bucket_add(s, s->nnodes - 1);
-	heap_push(s, s->nnodes - 1);
+	*known = n;
+	s->heap = arena_grow(s->arena, s->heap, (size_t)s->nheap, sizeof *s->heap);
+	int i = s->nheap++;
+	for (; i && heap_before(known, s->heap[(i - 1) / 2]); i = (i - 1) / 2)
+		s->heap[i] = s->heap[(i - 1) / 2];
+	s->heap[i] = known;
 }
 
 /* ---- moves --------------------------------------------------------------- */
@@ -207,18 +166,18 @@ towards_goal(const Search *s, const State *st, int dim, int atom)
 /* Each atom of the set as the next of each dim: a slice, or the scatter of its
    partial sums. */
 static void
-try_appending(Search *s, int at, OpKind kind, uint32_t set)
+try_appending(Search *s, Node *at, OpKind kind, uint32_t set)
 {
-	State st = s->nodes[at].state;
+	const State *st = &at->state;
 
 	for (int a = 0; a < s->natoms; a++)
 		for (int d = 0; d < s->rank; d++) {
 			if (!(set >> a & 1) || !s->active[d]
-				|| !divides(s, &st, d, s->atoms[a].size)
-				|| !towards_goal(s, &st, d, a))
+				|| !divides(s, st, d, s->atoms[a].size)
+				|| !towards_goal(s, st, d, a))
 				continue;
-			Node n = successor(s, at, kind);
-			n.group = st.partial & 1u << a;
+			Node n = successor(at, kind);
+			n.group = st->partial & 1u << a;
 			n.dim = d;
 			n.state.partial &= ~n.group;
 			push_atom(&n.state, d, a);
@@ -228,14 +187,13 @@ try_appending(Search *s, int at, OpKind kind, uint32_t set)
 
 /* Fills dims from `dim` on with any free atoms whose product stays `ways`. */
 static void
-try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t available)
+try_permutes_from(Search *s, const State *old, Node *n, int dim, int64_t left,
+	uint32_t available)
 {
-	const State *old = &s->nodes[at].state;
-
 	while (dim < s->rank && left == 1)
 		left = ++dim < s->rank ? ways(s, old, dim) : 1;
 	if (dim == s->rank) {
-		if (!state_equal(s, &n->state, old))
+		if (!state_equal(&n->state, old))
 			offer(s, *n);
 		return;
 	}
@@ -243,7 +201,7 @@ try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t av
 		if (!(available >> a & 1) || left % s->atoms[a].size)
 			continue;
 		push_atom(&n->state, dim, a);
-		try_permutes_from(s, at, n, dim, left / s->atoms[a].size,
+		try_permutes_from(s, old, n, dim, left / s->atoms[a].size,
 			available & ~(1u << a));
 		pop_atom(&n->state, dim);
 	}
@@ -252,17 +210,17 @@ try_permutes_from(Search *s, int at, Node *n, int dim, int64_t left, uint32_t av
 /* Of a directed search only one: every dim that can have its goal's atoms at
    once gets them. */
 static void
-try_permutes(Search *s, int at)
+try_permutes(Search *s, Node *at)
 {
-	const State *old = &s->nodes[at].state;
-	Node n = successor(s, at, O_collective_permute);
+	const State *old = &at->state;
+	Node n = successor(at, O_collective_permute);
 	uint32_t taken = old->partial, all = (1u << s->natoms) - 1;
 
 	n.group = all;
 	if (!s->directed) {
 		memset(n.state.n, 0, sizeof n.state.n);
 		memset(n.state.atom, 0, sizeof n.state.atom);
-		try_permutes_from(s, at, &n, 0, s->rank ? ways(s, old, 0) : 1, all & ~taken);
+		try_permutes_from(s, old, &n, 0, s->rank ? ways(s, old, 0) : 1, all & ~taken);
 		return;
 	}
 	for (int d = 0; d < s->rank; d++) {
@@ -278,7 +236,7 @@ try_permutes(Search *s, int at)
 			taken |= 1u << source->atom[d][i];
 		}
 	}
-	if (!state_equal(s, &n.state, old))
+	if (!state_equal(&n.state, old))
 		offer(s, n);
 }
 
@@ -310,7 +268,7 @@ exchange(const Search *s, Node *n, int from, int to, int count)
 
 /* [x,y,-] -> [-,x,y]: up to two exchanges of different dims are one op. */
 static void
-try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
+try_exchanges_from(Search *s, const Node *base, uint32_t dims)
 {
 	for (int from = 0; from < s->rank; from++)
 		for (int to = 0; to < s->rank; to++) {
@@ -323,8 +281,7 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 					continue;
 				offer(s, n);
 				if (n.nexchanges < MAX_EXCHANGES)
-					try_exchanges_from(s, at, &n,
-						dims | 1u << from | 1u << to);
+					try_exchanges_from(s, &n, dims | 1u << from | 1u << to);
 			}
 		}
 }
@@ -332,28 +289,28 @@ try_exchanges_from(Search *s, int at, const Node *base, uint32_t dims)
 /* Offers what is one move away.  Of equal nodes the first is taken, so the order
    is that of preference. */
 static void
-expand(Search *s, int at)
+expand(Search *s, Node *at)
 {
-	State st = s->nodes[at].state;
-	uint32_t unused = ((1u << s->natoms) - 1) & ~state_atoms(s, &st);
-	uint32_t extra = st.partial & ~s->goal.partial;
+	const State *st = &at->state;
+	uint32_t unused = ((1u << s->natoms) - 1) & ~state_atoms(s, st);
+	uint32_t extra = st->partial & ~s->goal.partial;
 
 	s->local_bytes = s->bytes;
 	for (int d = 0; d < s->rank; d++)
-		s->local_bytes /= (double)ways(s, &st, d);
+		s->local_bytes /= (double)ways(s, st, d);
 	try_appending(s, at, O_dynamic_slice, unused);
 	for (int a = 0; a < s->natoms; a++)
 		if (s->goal.partial & unused & 1u << a) {
-			Node n = successor(s, at, O_select);
+			Node n = successor(at, O_select);
 			n.group = 1u << a;
 			n.state.partial |= n.group;
 			offer(s, n);
 		}
 	try_permutes(s, at);
-	Node base = successor(s, at, O_all_to_all);
-	try_exchanges_from(s, at, &base, 0);
+	Node base = successor(at, O_all_to_all);
+	try_exchanges_from(s, &base, 0);
 	for (int d = 0; d < s->rank; d++) {
-		Node n = successor(s, at, O_all_gather);
+		Node n = successor(at, O_all_gather);
 		n.dim = d;
 		while (n.state.n[d]) {
 			n.group |= 1u << pop_atom(&n.state, d);
@@ -361,7 +318,7 @@ expand(Search *s, int at)
 		}
 	}
 	for (uint32_t set = extra; set; set = (set - 1) & extra) {
-		Node n = successor(s, at, O_all_reduce);
+		Node n = successor(at, O_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
 		offer(s, n);
@@ -369,26 +326,23 @@ expand(Search *s, int at)
 	try_appending(s, at, O_reduce_scatter, extra);
 }
 
-int
+const Node *
 reshard_search(Search *s, const State *start)
 {
-	Node first = {.state = *start, .parent = -1, .kind = O_dynamic_slice};
-
-	s->nnodes = s->nheap = s->nbuckets = s->expanded = 0;
-	s->nodes = NULL;
+	s->known = lookup_new(s->arena);
+	s->nnodes = s->nheap = s->expanded = 0;
 	s->heap = NULL;
 	s->local_bytes = 0;
-	buckets_grow(s);
-	offer(s, first);
+	offer(s, (Node){.state = *start, .kind = O_dynamic_slice});
 	while (s->nheap) {
-		int at = heap_pop(s);
-		if (s->nodes[at].closed)
+		Node *at = heap_pop(s);
+		if (at->closed)
 			continue;
-		if (state_equal(s, &s->nodes[at].state, &s->goal))
+		if (state_equal(&at->state, &s->goal))
 			return at;
-		s->nodes[at].closed = true;
+		at->closed = true;
 		if (++s->expanded > MAX_EXPANDED && !s->directed)
-			return -1;
+			return NULL;
 		expand(s, at);
 	}
 	die("no reshard plan");
