@@ -203,12 +203,6 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 	return true;
 }
 
-void
-offer_reshard(Choices *c, const Written *w, const Placement *operand)
-{
-	offer_reshards(c, 1, w, operand);
-}
-
 /* ---- sums to be settled --------------------------------------------------------- */
 
 int

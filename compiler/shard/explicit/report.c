@@ -330,7 +330,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
 		diag_label(session, op->results[0]->type_range, "written here");
-	offer_reshard(&c, &w, to);
+	offer_reshards(&c, 1, &w, to);
 	Range type = op->results[0]->type_range; /* -> f32[8@X, 16], as it is */
 	if (result && has_text(e, type)) {
 		const char *arrow = arena_printf(e->g.arena, "-> %s%s",
@@ -355,7 +355,7 @@ report_condition(Explicit *e, const Op *op, const Op *user)
 		"%s does not take partial results, and its condition '%s' is "
 		"unreduced over %s",
 		op->label, operand_text(e, user, 0), axes_text(e, &axes));
-	offer_reshard(&c, &w, &whole);
+	offer_reshards(&c, 1, &w, &whole);
 	print_choices(&c);
 }
 
@@ -369,7 +369,7 @@ offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, co
 	if (end == op && op->nbodies && !has_text(c->e, operand_range(op, i)))
 		offer_statement(c, op, v, to);
 	else
-		offer_reshard(c, &w, to);
+		offer_reshards(c, 1, &w, to);
 }
 
 void

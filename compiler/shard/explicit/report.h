@@ -42,10 +42,8 @@ Written written_operand(const Explicit *e, const Op *op, int i);
 const char *written_text(const Explicit *e, const Written *w);
 /* At most one of each text; `plan` goes from `from` to `to`. */
 void offer(Choices *c, Offer o, const Value *v, const Placement *from, const Placement *to);
-/* reshard(...) so that the operand is placed as `operand` */
-void offer_reshard(Choices *c, const Written *w, const Placement *operand);
-/* ... of several operands, in the order in which they are written; false if that
-   cannot be written */
+/* reshard(...) of operands, so that they are placed as `operands`, in the order in which
+   they are written; false if that cannot be written */
 bool offer_reshards(Choices *c, int n, const Written *w, const Placement *operands);
 /* out=, a placed let or a reshard around what `maker` leaves in `v` */
 void offer_settled(Choices *c, const Op *maker, const Value *v, const Placement *from,

@@ -333,13 +333,17 @@ take_own_rows(const Window *w, Value *v)
 	return slice_rows(w->l, v, w->h.dim, 0, rows, apart);
 }
 
-/* `v`: the shard of each part; what no part has is `padding`. */
+/* `v`: the shard of each part; what no part has is `padding`.  NULL: there is no such row,
+   and in margins is 0. */
 static Value *
 emit_window(Localizer *l, const Op *op, int dim, Value **v, int n, Value *padding)
 {
 	Arena *scratch = arena_new();
 	Type *types = NEW_ARRAY(scratch, Type, n);
 	Value *made;
+
+	if (!padding)
+		padding = make_constant(l->make, v[0]->type.dtype, 0);
 
 	for (int i = 0; i < n; i++)
 		types[i] = v[i]->type;
@@ -400,13 +404,6 @@ set_local_type(Op *op)
 	v->type = placement_local(&v->type, &v->placement);
 }
 
-/* For margins, and rows that some part will have. */
-static Value *
-blank(Localizer *l, const Op *op)
-{
-	return make_constant(l->make, op->results[0]->type.dtype, 0);
-}
-
 /* Whole dims first, so that less is exchanged; split ones are not cut here. */
 void
 localize_slice(Localizer *l, Op *op)
@@ -425,7 +422,7 @@ localize_slice(Localizer *l, Op *op)
 		limit, stride);
 	for (int d = 0; d < shard.rank; d++)
 		if (moves_split(op, d, &shard))
-			v = emit_window(l, op, d, &v, 1, blank(l, op));
+			v = emit_window(l, op, d, &v, 1, NULL);
 	stand_for(l, op, v);
 }
 
@@ -459,7 +456,7 @@ localize_concatenate(Localizer *l, Op *op)
 	if (any_moves_split(op))
 		stand_for(l, op,
 			emit_window(l, op, (int)op_int(op, A_dim), op->operands, op->noperands,
-				blank(l, op)));
+				NULL));
 	else
 		set_local_type(op);
 }

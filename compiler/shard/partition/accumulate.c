@@ -39,13 +39,16 @@ add_step(Chain *chain, Op *move, Value *partial)
 
 /* ---- following a chain ----------------------------------------------------- */
 
-/* All sums of a chain are over the same axes. */
+/* An all-reduce, or the other way round.  All sums of a chain are over the same axes. */
 static bool
-is_partial(Chain *chain, const Placement *partial, const Placement *whole)
+is_sum(Chain *chain, const Op *op, bool reduces)
 {
+	if (!op || !op_is_move(op))
+		return false;
+	const Placement *from = &op->operands[0]->placement, *to = &op->results[0]->placement;
+	const Placement *partial = reduces ? from : to, *whole = reduces ? to : from;
 	Placement reduced = *partial;
 	AxisList none = {0};
-
 	placement_set_unreduced(&reduced, &none, C_add);
 	if (!partial->nunreduced || !placement_equal(&reduced, whole))
 		return false;
@@ -57,17 +60,6 @@ is_partial(Chain *chain, const Placement *partial, const Placement *whole)
 	return placement_equal(&chain->partial, partial)
 		&& chain->partial.combiner == partial->combiner
 		&& placement_equal(&chain->whole, whole);
-}
-
-/* An all-reduce, or the other way round. */
-static bool
-is_sum(Chain *chain, const Op *op, bool reduces)
-{
-	if (!op || !op_is_move(op))
-		return false;
-	const Placement *from = &op->operands[0]->placement;
-	const Placement *to = &op->results[0]->placement;
-	return reduces ? is_partial(chain, from, to) : is_partial(chain, to, from);
 }
 
 static bool follow(Chain *chain, const Value *start, Value *v);

@@ -107,8 +107,6 @@ partition_block(Partitioner *p, Block *b)
 				placement_close(op->results[i]->placement);
 		if (!next)
 			partition_return(p, op);
-		else if (op_is_loop(op))
-			partition_while(p, op);
 		else if (op->nbodies)
 			partition_region(p, op);
 		else if (op_is_identity(op))

@@ -117,8 +117,7 @@ HaloCost op_halo(Partitioner *p, const Op *op);
 const Facts *find_infinite(Arena *a, const Module *m); /* by value id */
 
 /* regions.c */
-void partition_region(Partitioner *p, Op *op); /* a call, an `if`, a manual region */
-void partition_while(Partitioner *p, Op *op);
+void partition_region(Partitioner *p, Op *op); /* an op with bodies */
 void partition_return(Partitioner *p, Op *op);
 /* An invariant of a loop, moved before it and carried; NULL for others. */
 Value *hoisted(Partitioner *p, Value *param, const Placement *to, bool requested);

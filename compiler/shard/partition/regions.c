@@ -25,24 +25,41 @@ struct Loop {
 
 /* ---- boundaries ----------------------------------------------------------------- */
 
-static void
-partition_bodies(Partitioner *p, Op *op)
+/* What a loop carries now, which is partitioned next. */
+static Loop *
+loop_new(Partitioner *p, Op *op)
 {
-	for (int i = 0; i < op->nbodies; i++) {
-		Block *b = op->bodies[i];
-		for (int k = 0; k < b->nparams; k++)
-			partition_param(p, b->params[k]);
+	Loop *loop = NEW(p->arena, Loop);
+	int n = op->noperands;
+
+	*loop = (Loop){.op = op, .n = n, .parent = p->loop};
+	loop->outer = NEW_ARRAY(p->arena, Value *, n + 1);
+	loop->invariant = NEW_ARRAY(p->arena, bool, n + 1);
+	for (int i = 0; i < n; i++) {
+		loop->outer[i] = op->operands[i];
+		loop->invariant[i] = loop_hands_on(op, i);
 	}
-	for (int i = 0; i < op->nbodies; i++)
-		partition_block(p, op->bodies[i]);
+	return loop;
 }
 
-/* Operands go where the first body's params want them.  Those of a manual region
-   are cut as the specs say; as the signature has it but for its open dims, which
-   ask for nothing. */
-static void
-enter_bodies(Partitioner *p, Op *op)
+/* What chooses a branch is the same scalar everywhere, and what is asked of its
+   result is asked of what makes it.  A composite, and a region along the other
+   axes, is a program like any.  Results are where the last body returns them. */
+void
+partition_region(Partitioner *p, Op *op)
 {
+	const Block *last = op->bodies[op->nbodies - 1];
+	Placement whole = placement_none(0);
+	Loop *around = p->loop;
+	int n = op->nresults; /* in the program */
+
+	if (op_is_branch(op))
+		set_operand(p, op, 0, &whole, false);
+	if (op_is_loop(op))
+		around = loop_new(p, op);
+	/* Operands go where the first body's params want them.  Those of a manual region
+	   are cut as the specs say; as the signature has it but for its open dims, which
+	   ask for nothing. */
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		if (f.kind != FLOW_in || f.to->block != op->bodies[0])
 			continue;
@@ -52,14 +69,19 @@ enter_bodies(Partitioner *p, Op *op)
 			to = manual_whole(spec, &to);
 		set_operand(p, op, f.operand, &to, spec && !f.to->annotated_open);
 	}
-}
-
-/* The first n results are where the last body returns them. */
-static void
-leave_bodies(Partitioner *p, Op *op, int n)
-{
-	const Block *last = op->bodies[op->nbodies - 1];
-
+	p->loop = around;
+	for (Flow f = {.op = op}; op_is_branch(op) && flow_next(&f);)
+		if (f.kind == FLOW_out && source_of(p, f.to)->requested)
+			draw_in(p, f.from, &source_of(p, f.to)->final, true);
+	for (int i = 0; i < op->nbodies; i++)
+		for (int k = 0; k < op->bodies[i]->nparams; k++)
+			partition_param(p, op->bodies[i]->params[k]);
+	for (int i = 0; i < op->nbodies; i++)
+		partition_block(p, op->bodies[i]);
+	if (op_is_loop(op)) {
+		p->loop = around->parent;
+		reduce_after(p, op, n);
+	}
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		if (f.kind != FLOW_out || f.user->block != last || f.index >= n)
 			continue;
@@ -68,24 +90,6 @@ leave_bodies(Partitioner *p, Op *op, int n)
 			f.to->placement = manual_whole(flow_spec(&f), &f.from->placement);
 		add_form(p, source_of(p, f.to), f.to);
 	}
-}
-
-/* What chooses a branch is the same scalar everywhere, and what is asked of its
-   result is asked of what makes it.  A composite, and a region along the other
-   axes, is a program like any. */
-void
-partition_region(Partitioner *p, Op *op)
-{
-	Placement whole = placement_none(0);
-
-	if (op_is_branch(op))
-		set_operand(p, op, 0, &whole, false);
-	enter_bodies(p, op);
-	for (Flow f = {.op = op}; op_is_branch(op) && flow_next(&f);)
-		if (f.kind == FLOW_out && source_of(p, f.to)->requested)
-			draw_in(p, f.from, &source_of(p, f.to)->final, true);
-	partition_bodies(p, op);
-	leave_bodies(p, op, op->nresults);
 }
 
 /* A body's results go where the op's results are wanted; a condition is a
@@ -167,27 +171,4 @@ rounds_served(const Partitioner *p, const Op *op, int operand)
 		v = l->outer[v->index];
 	}
 	return rounds > 1 ? rounds : 1;
-}
-
-/* ---- while ------------------------------------------------------------------------- */
-
-void
-partition_while(Partitioner *p, Op *op)
-{
-	Loop *loop = NEW(p->arena, Loop);
-	int n = op->noperands;
-
-	*loop = (Loop){.op = op, .n = n, .parent = p->loop};
-	loop->outer = NEW_ARRAY(p->arena, Value *, n + 1);
-	loop->invariant = NEW_ARRAY(p->arena, bool, n + 1);
-	for (int i = 0; i < n; i++) {
-		loop->outer[i] = op->operands[i];
-		loop->invariant[i] = loop_hands_on(op, i);
-	}
-	enter_bodies(p, op);
-	p->loop = loop;
-	partition_bodies(p, op);
-	p->loop = loop->parent;
-	reduce_after(p, op, n);
-	leave_bodies(p, op, n);
 }

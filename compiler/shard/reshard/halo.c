@@ -239,45 +239,6 @@ add_round(HaloCost *cost, Links *links, const HaloRound *round, double bytes)
 	cost->rows += round->rows;
 }
 
-/* The rounds along one dim do not wait for each other. */
-static void
-add_links(HaloCost *cost, const Links *links)
-{
-	cost->seconds += links_seconds(links);
-	cost->hops = greater(cost->hops, links->hops);
-}
-
-/* The dims one after the other, each in the shapes that those before it leave. */
-static void
-add_windows(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type *shards,
-	const Placement *result)
-{
-	Type *types = arena_copy(a, shards, sizeof *shards * (size_t)op->noperands);
-	const int64_t *sizes = op->results[0]->type.dims;
-
-	/* A slice takes its part of dims that are whole first. */
-	for (int d = 0; d < types[0].rank && op_has(op, A_start); d++)
-		if (placement_dim_ways(result, d) == 1)
-			types[0].dims[d] = sizes[d];
-	for (int d = 0; d < result->rank; d++) {
-		int64_t ways = placement_dim_ways(result, d);
-		if (ways == 1 || !halo_moves(op, d, shards[0].dims[d] * ways))
-			continue;
-		Halo h = halo_plan(a, op, d, types, result);
-		Links links = links_new(a, mesh, &h.axes);
-		for (int i = 0; i < h.nparts; i++)
-			for (int k = 0; k < h.parts[i].nrounds; k++) {
-				const HaloRound *round = &h.parts[i].rounds[k];
-				double row = (double)type_bytes(&types[i])
-					/ (double)types[i].dims[d];
-				add_round(cost, &links, round, (double)round->rows * row);
-			}
-		add_links(cost, &links);
-		axes_append_all(&cost->axes, &h.axes);
-		types[0].dims[d] = sizes[d] / ways;
-	}
-}
-
 AxisList
 halo_mirrored(const Op *op, const Placement *result)
 {
@@ -310,9 +271,12 @@ add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type 
 		if (placement_dim_ways(result, d) > 1 && halo_moves(op, d, 0))
 			round.rows *= shard->dims[d];
 	add_round(cost, &links, &round, (double)type_bytes(shard));
-	add_links(cost, &links);
+	cost->seconds = links_seconds(&links);
+	cost->hops = links.hops;
 }
 
+/* The dims one after the other, each in the shapes that those before it leave; the
+   rounds along one dim do not wait for each other. */
 HaloCost
 halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result)
 {
@@ -320,11 +284,34 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 
 	if (!halo_kind(op->kind))
 		return cost;
-	Arena *scratch = arena_new();
-	if (!mover(op->kind)->plan)
-		add_mirror(&cost, mesh, scratch, op, &shards[0], result);
-	else
-		add_windows(&cost, mesh, scratch, op, shards, result);
-	arena_free(scratch);
+	Arena *a = arena_new();
+	Type *types = arena_copy(a, shards, sizeof *shards * (size_t)op->noperands);
+	const int64_t *sizes = op->results[0]->type.dims;
+	bool mirror = !mover(op->kind)->plan;
+	if (mirror)
+		add_mirror(&cost, mesh, a, op, shards, result);
+	/* A slice takes its part of dims that are whole first. */
+	for (int d = 0; d < types[0].rank && op_has(op, A_start); d++)
+		if (placement_dim_ways(result, d) == 1)
+			types[0].dims[d] = sizes[d];
+	for (int d = 0; d < result->rank && !mirror; d++) {
+		int64_t ways = placement_dim_ways(result, d);
+		if (ways == 1 || !halo_moves(op, d, shards[0].dims[d] * ways))
+			continue;
+		Halo h = halo_plan(a, op, d, types, result);
+		Links links = links_new(a, mesh, &h.axes);
+		for (int i = 0; i < h.nparts; i++)
+			for (int k = 0; k < h.parts[i].nrounds; k++) {
+				const HaloRound *round = &h.parts[i].rounds[k];
+				double row = (double)type_bytes(&types[i])
+					/ (double)types[i].dims[d];
+				add_round(&cost, &links, round, (double)round->rows * row);
+			}
+		cost.seconds += links_seconds(&links);
+		cost.hops = greater(cost.hops, links.hops);
+		axes_append_all(&cost.axes, &h.axes);
+		types[0].dims[d] = sizes[d] / ways;
+	}
+	arena_free(a);
 	return cost;
 }
