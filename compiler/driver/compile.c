@@ -167,16 +167,13 @@ wanted_level(const Options *o)
 static bool
 needs_whole_program(const Options *o)
 {
-	const Kind *c = kind_by_name("c"), *obj = kind_by_name("obj");
+	bool needs = o->remarks & REMARK_reshard || o->strict
+		|| (o->action != ACT_emit && o->action != ACT_check);
 
-	if (o->remarks & REMARK_reshard || o->strict)
-		return true;
-	if (o->action != ACT_emit)
-		return o->action != ACT_check;
 	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind == c || o->outputs[i].kind == obj)
-			return true;
-	return false;
+		needs |= o->outputs[i].kind == kind_by_name("c")
+			|| o->outputs[i].kind == kind_by_name("obj");
+	return needs;
 }
 
 /* A dump is known by its name, or by how standard input begins. */
