@@ -78,7 +78,7 @@ int
 scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
 {
 	diag(p->session, own_code(p, DIAG_number), r, "'%.40s' is not a number", text);
-	diag_note(p->session, (Range){0},
+	diag_note(p->session, nowhere,
 		"integers are decimal and may hold '_'; a float has digits on both sides of "
 		"the dot, or an exponent");
 	value->integer = 1;

@@ -132,6 +132,7 @@ typedef struct Range {
 	int line;	/* 1-based line of `begin` */
 	int begin, end; /* byte offsets, end exclusive */
 } Range;
+extern const Range nowhere; /* source.c */
 
 typedef struct SourceFile {
 	const char *path; /* as the user wrote it; "<stdin>" for - */

@@ -149,7 +149,7 @@ diag_line(Session *s, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_addition(s, false, (Range){0}, NULL, fmt, ap);
+	add_addition(s, false, nowhere, NULL, fmt, ap);
 	va_end(ap);
 }
 

@@ -20,7 +20,7 @@
 static bool
 cannot_write(Session *s, const char *path)
 {
-	diag(s, DIAG_unwritable, (Range){0}, "cannot write %s: %s", path, strerror(errno));
+	diag(s, DIAG_unwritable, nowhere, "cannot write %s: %s", path, strerror(errno));
 	return false;
 }
 

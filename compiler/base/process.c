@@ -67,7 +67,7 @@ process_run(Session *s, const char *const *argv, const char *directory, int *sta
 	endings_child(error ? 0 : pid, directory != NULL);
 	endings_release(&before);
 	if (error) {
-		diag(s, DIAG_tool_failed, (Range){0}, "cannot start %s: %s", argv[0],
+		diag(s, DIAG_tool_failed, nowhere, "cannot start %s: %s", argv[0],
 			strerror(error));
 		return false;
 	}

@@ -92,6 +92,8 @@ source_position(const Session *s, Range r, int *line, int *column)
 		*column += ((unsigned char)f->text[i] & 0xC0) != 0x80;
 }
 
+const Range nowhere;
+
 Range
 range_join(Range a, Range b)
 {

@@ -267,9 +267,8 @@ build_and_run(Compilation *c)
 	if (!process_run(s, argv, NULL, &status))
 		return diag_status(s);
 	if (status >= 128) {
-		diag(s, DIAG_tool_failed, (Range){0},
-			"the program was killed by signal %d (%s)", status - 128,
-			strsignal(status - 128));
+		diag(s, DIAG_tool_failed, nowhere, "the program was killed by signal %d (%s)",
+			status - 128, strsignal(status - 128));
 		return EXIT_INTERNAL;
 	}
 	return status;
@@ -325,7 +324,7 @@ compile(Session *s, const Options *o)
 	if (o->action == ACT_answer)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
-	c.file = source_open(s, o->input, (Range){0});
+	c.file = source_open(s, o->input, nowhere);
 	status = c.file && advance(&c) ? act(&c) : diag_status(s);
 	for (int i = 0; i < o->noutputs; i++)
 		text_free(&c.texts[i]);

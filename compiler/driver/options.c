@@ -22,7 +22,7 @@ usage(Session *s, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	diag(s, DIAG_usage, (Range){0}, "%s", arena_vprintf(s->arena, fmt, ap));
+	diag(s, DIAG_usage, nowhere, "%s", arena_vprintf(s->arena, fmt, ap));
 	va_end(ap);
 	return false;
 }

@@ -149,7 +149,7 @@ write_standard(Session *s, const Text *t)
 {
 	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n && fflush(stdout) == 0))
 		return true;
-	diag(s, DIAG_unwritable, (Range){0}, "cannot write to standard output: %s",
+	diag(s, DIAG_unwritable, nowhere, "cannot write to standard output: %s",
 		strerror(errno));
 	return false;
 }

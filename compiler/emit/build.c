@@ -67,7 +67,7 @@ find_runtime(Command *c)
 		if (!access(c->runtime, R_OK))
 			return true;
 	}
-	diag(c->session, DIAG_tool_failed, (Range){0},
+	diag(c->session, DIAG_tool_failed, nowhere,
 		"the runtime library is not where shdc is installed: no %s", c->runtime);
 	return false;
 }
@@ -170,7 +170,7 @@ build_program(Session *s, const Text *text, const char *output, const BuildOptio
 	if (!made || !file_write(s, source, text->s, text->n))
 		return false;
 	if (!path) {
-		diag(s, DIAG_no_compiler, (Range){0}, "there is no C compiler '%s'", cc);
+		diag(s, DIAG_no_compiler, nowhere, "there is no C compiler '%s'", cc);
 		diag_line(s, "--cc=PATH names one; --interpret needs none");
 		return false;
 	}
@@ -202,9 +202,9 @@ build_program(Session *s, const Text *text, const char *output, const BuildOptio
 	if (!process_run(s, c.argv, directory, &failed))
 		return false;
 	if (failed)
-		diag(s, DIAG_tool_failed, (Range){0}, "%s failed with status %d", cc, failed);
+		diag(s, DIAG_tool_failed, nowhere, "%s failed with status %d", cc, failed);
 	else if (stat(made, &status) || !status.st_size)
-		diag(s, DIAG_tool_failed, (Range){0},
+		diag(s, DIAG_tool_failed, nowhere,
 			"%s ended without an error, but made nothing", cc);
 	else
 		return special ? copy_to(s, made, output) : file_keep(s, made, output);

@@ -68,14 +68,14 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 	int64_t ways = axes_size(axes), below = size / ways * ways, above;
 	bool fits = add_i64(below, ways, &above);
 	if (below > 0 && fits)
-		diag_note(e->session, (Range){0},
+		diag_note(e->session, nowhere,
 			"the nearest sizes that divide are %" PRId64 " and %" PRId64, below,
 			above);
 	else
-		diag_note(e->session, (Range){0}, "the nearest size that divides is %" PRId64,
+		diag_note(e->session, nowhere, "the nearest size that divides is %" PRId64,
 			below > 0 ? below : ways);
 	if (fits && !is_manual(e))
-		diag_note(e->session, (Range){0},
+		diag_note(e->session, nowhere,
 			"or write %" PRId64 "@%s%s%s pad: %" PRId64 " where it is computed",
 			size, axes->n > 1 ? "(" : "", show_axes(e, axes),
 			axes->n > 1 ? ")" : "", above);
@@ -101,7 +101,7 @@ annotation_check(Elab *e, const Annotation *a)
 			right = complain(e, DIAG_manual, spec->pad_range,
 				"a manual function takes and gives equal parts; there is no "
 				"padding");
-			diag_note(e->session, (Range){0},
+			diag_note(e->session, nowhere,
 				"pad(x, ((0, n), ...)) before its call makes a dim one that "
 				"divides, a slice after it takes the rest off");
 			continue;

@@ -99,8 +99,7 @@ static void
 assign_results(Elab *e, const Vars *vars, const Op *op, int first)
 {
 	for (int i = 0; i < vars->n; i++)
-		assign_var(e, vars->v[i], vars->v[i]->range, (Range){0},
-			op->results[first + i]);
+		assign_var(e, vars->v[i], vars->v[i]->range, nowhere, op->results[first + i]);
 }
 
 /* ---- loops */
@@ -122,8 +121,7 @@ enter_body(Elab *e, const Loop *l, int body)
 	Block *b = l->op->bodies[body];
 	e->block = b;
 	for (int i = 0; i < l->vars.n; i++)
-		l->vars.v[i]->item =
-			item_tensor((Range){0}, b->params[i + (l->index.s != NULL)]);
+		l->vars.v[i]->item = item_tensor(nowhere, b->params[i + (l->index.s != NULL)]);
 }
 
 /* The op, with the params of both bodies. */
@@ -200,8 +198,7 @@ eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
 	complain(e, DIAG_dtype, item->range, "the condition of '%s' is a scalar pred, not %s",
 		word, show_item(e, item));
 	if (item->kind == IT_tensor && item->value->type.dtype == D_pred)
-		diag_note(e->session, (Range){0},
-			"any(p) and all(p) make a scalar of a tensor");
+		diag_note(e->session, nowhere, "any(p) and all(p) make a scalar of a tensor");
 	*item = item_error;
 	return NULL;
 }
@@ -346,7 +343,7 @@ run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b
 	Item one = item_int(s->word, 1);
 	Value *next =
 		make_binary(at(e, l.site), O_add, i, item_constant(e, l.site, D_i32, &one));
-	loop_end(e, &l, (Range){0}, condition, next);
+	loop_end(e, &l, nowhere, condition, next);
 }
 
 /* Over a range, or a scan; for unroll k in (1, 2, 4): over the elements of a tuple. */

@@ -42,9 +42,9 @@ report_no_dim(Elab *e, const char *name, const Symbol *found)
 		if (s->kind == SYM_dim)
 			APPEND(e->arena, dims, n, table_key(e->globals, i));
 	}
-	diag(e->session, DIAG_usage, (Range){0}, "-D: the program has no dim '%s'", name);
+	diag(e->session, DIAG_usage, nowhere, "-D: the program has no dim '%s'", name);
 	if (found != NULL && found->kind == SYM_axis)
-		diag_note(e->session, (Range){0}, "'%s' is an axis of the mesh: --mesh %s=SIZE",
+		diag_note(e->session, nowhere, "'%s' is an axis of the mesh: --mesh %s=SIZE",
 			name, name);
 	else
 		suggest(e, name, dims, n);

@@ -34,7 +34,7 @@ find_entry(Elab *e, int file)
 			last = other;
 	}
 	if (o->entry != NULL) {
-		diag(e->session, DIAG_usage, (Range){0},
+		diag(e->session, DIAG_usage, nowhere,
 			"--entry: the program has no function '%s'", name);
 		suggest(e, name, names, n);
 		return NULL;

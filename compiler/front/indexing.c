@@ -42,7 +42,7 @@ add_dim(Elab *e, Selection *sel, Range where, int64_t size)
 static bool
 check_bound(Elab *e, const Item *item, int64_t missing, Item *bound)
 {
-	*bound = item->kind == IT_absent ? item_int((Range){0}, missing) : *item;
+	*bound = item->kind == IT_absent ? item_int(nowhere, missing) : *item;
 	const Type *type = bound->kind == IT_tensor ? &bound->value->type : NULL;
 	if (bound->kind == IT_int || bound->kind == IT_error)
 		return bound->kind == IT_int;

@@ -83,10 +83,10 @@ may_nest(Elab *e, const FnDecl *fn, Range call)
 		if (!axes_overlap(&e->manual->along, axis_whole(mesh, i)))
 			axes_append(&left, axis_whole(mesh, i));
 	if (left.n > 0)
-		diag_note(e->session, (Range){0},
+		diag_note(e->session, nowhere,
 			"'%s' may be manual along what is left, %s, as in manual(%s) fn",
 			fn->name.s, show_axes(e, &left), show_axes(e, &left));
-	diag_note(e->session, (Range){0}, "a function of one device's tensors is a plain fn");
+	diag_note(e->session, nowhere, "a function of one device's tensors is a plain fn");
 	return false;
 }
 

@@ -38,13 +38,12 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 		if (only != NULL && only->kind == DECL_dim)
 			x = only->value;
 		else if (program != NULL || !named)
-			diag(e->session, DIAG_usage, (Range){0},
-				"%s takes NAME=SIZE, not '%s=%s'", option, override->name,
-				override->text);
+			diag(e->session, DIAG_usage, nowhere, "%s takes NAME=SIZE, not '%s=%s'",
+				option, override->name, override->text);
 	}
 	bool right = x != NULL && eval_size(e, x, size);
 	if (right && is_axis && (*size < 1 || *size > INT32_MAX)) {
-		complain(e, DIAG_mesh, e->on_command_line ? (Range){0} : x->range,
+		complain(e, DIAG_mesh, e->on_command_line ? nowhere : x->range,
 			"axis %s has size %" PRId64 "; sizes are 1 to %d", d->name.s, *size,
 			INT32_MAX);
 		right = false;
@@ -174,7 +173,7 @@ declare_mesh(Elab *e, const Decl *d)
 	bool resized = o->naxes > 0;
 	if (o->target != NULL) {
 		e->on_command_line = true;
-		set_target(e, (Range){0}, o->target, true);
+		set_target(e, nowhere, o->target, true);
 		e->on_command_line = false;
 	} else if (d->target.s != NULL) {
 		set_target(e, d->target.range, d->target.s, !resized);

@@ -54,7 +54,7 @@ suggest(Elab *e, const char *name, const char *const *names, int n)
 {
 	const char *near = nearest_word(name, names, n);
 	if (near != NULL)
-		diag_note(e->session, (Range){0}, "did you mean '%s'?", near);
+		diag_note(e->session, nowhere, "did you mean '%s'?", near);
 }
 
 const char *

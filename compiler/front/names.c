@@ -236,9 +236,9 @@ report_unknown_function(Elab *e, Range where, const char *name)
 	complain(e, DIAG_unknown_function, where, "there is no function '%s'", name);
 	const char **words = NULL;
 	int n = 0;
-	for (int i = 0; i < builtin_count(); i++)
-		if (builtin_at(i)->place != PLACE_internal)
-			APPEND(e->arena, words, n, builtin_at(i)->name);
+	for (int i = 0; i < nbuiltins; i++)
+		if (builtins[i].place != PLACE_internal)
+			APPEND(e->arena, words, n, builtins[i].name);
 	for (int i = 0; i < table_count(e->functions); i++)
 		APPEND(e->arena, words, n, table_key(e->functions, i));
 	suggest(e, name, words, n);

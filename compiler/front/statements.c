@@ -56,7 +56,7 @@ assigned_var(Elab *e, const Expr *target)
 		return s;
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
 		report_unknown_name(e, target->range, target->name);
-		diag_note(e->session, (Range){0}, "a new name is bound with let: let %s = ...;",
+		diag_note(e->session, nowhere, "a new name is bound with let: let %s = ...;",
 			target->name);
 		return NULL;
 	}
@@ -103,7 +103,7 @@ run_assign(Elab *e, const Stmt *s)
 		Value *whole = update_part(e, target, eval_indices(e, target), var->item.value,
 			&value);
 		if (whole != NULL)
-			assign_placed(e, var, name->range, (Range){0},
+			assign_placed(e, var, name->range, nowhere,
 				item_tensor(target->range, whole));
 		return;
 	}

@@ -164,7 +164,7 @@ print_op(Line *line, const Op *op, const Value *root)
 		line_start(line, v, v == root);
 		text_printf(line->t, " get-tuple-element(%%%s..%s), index=%d", name, part, i);
 		line_placement(line, v);
-		line_end(line, same ? (Range){0} : v->range, NULL, NULL);
+		line_end(line, same ? nowhere : v->range, NULL, NULL);
 	}
 }
 

@@ -203,7 +203,7 @@ emit_explain(Module *m, const char *name, Text *t)
 		known |= name && strcmp(m->results[i].name, name) == 0;
 	if (!known) {
 		const char *near = nearest_word(name, names, m->nnamed);
-		diag(m->session, DIAG_usage, (Range){0},
+		diag(m->session, DIAG_usage, nowhere,
 			"--explain=%s: the program has no value of that name%s%s%s", name,
 			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
 		return false;

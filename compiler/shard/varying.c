@@ -252,7 +252,7 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 	note_calls(w, block_manual(op->block));
 	diag_label(m->session, under->op->range, "each device along %s decides for itself",
 		split);
-	diag_note(m->session, (Range){0}, "let them agree first: pmax(i32(...), %s) > 0",
+	diag_note(m->session, nowhere, "let them agree first: pmax(i32(...), %s) > 0",
 		show_argument(m, under->along & axes));
 }
 
@@ -290,7 +290,7 @@ check_results(Varying *w, const Op *op)
 		else
 			diag_note(m->session, v->range, "'%s' is split over %s",
 				value_source_name(v), some);
-		diag_note(m->session, (Range){0},
+		diag_note(m->session, nowhere,
 			"psum(..., %s) adds up what the devices have; a dim of the type that "
 			"is split over %s keeps each part",
 			show_argument(m, set), axes);

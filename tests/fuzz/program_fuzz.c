@@ -17,7 +17,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t n);
 
 /* Messages are made, but nobody has to see them. */
 static FILE *
-nowhere(void)
+discard(void)
 {
 	static FILE *f;
 	if (!f && !(f = fopen("/dev/null", "w")))
@@ -38,7 +38,7 @@ LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 		abort();
 	memcpy(text, data, n);
 	text[n] = 0;
-	s->err = nowhere();
+	s->err = discard();
 	int file = source_add_text(s, "fuzz", text, (int)n);
 	Module *m = file ? READ : NULL;
 	if (m && !diag_errors(s) && !module_verify(m, stderr))

@@ -177,10 +177,10 @@ static void
 test_line(const char *instruction, const char *expected)
 {
 	Session *s = session_new();
-	FILE *nowhere = fopen("/dev/null", "w");
+	FILE *silent = fopen("/dev/null", "w");
 	Text t = {0};
 
-	s->err = nowhere;
+	s->err = silent;
 	Module *m = module_of(s, instruction);
 	const Op *op = m && !diag_errors(s) ? op_of(m) : NULL;
 	if (!op) {
@@ -200,7 +200,7 @@ test_line(const char *instruction, const char *expected)
 	ok(!strcmp(t.s, expected), instruction);
 	text_free(&t);
 	session_free(s);
-	fclose(nowhere);
+	fclose(silent);
 }
 
 int

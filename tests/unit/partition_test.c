@@ -164,7 +164,6 @@ static Module *
 matmul_module(Session *s, const Mesh *mesh, const Type *types, const Placement *specs)
 {
 	Module *m = module_new(s, "matmul");
-	Range nowhere = {0};
 	Block *b = m->entry = m->entry ? m->entry : block_new(m, NULL);
 	Value *v[2];
 

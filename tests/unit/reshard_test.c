@@ -49,7 +49,6 @@ reshard_module(Session *s, const Mesh *mesh, const Type *type, const Placement *
 	const Placement *to)
 {
 	Module *m = module_new(s, "pair");
-	Range nowhere = {0};
 	Block *b = m->entry = m->entry ? m->entry : block_new(m, NULL);
 	Value *v = block_add_param(b, "a", type);
 

@@ -7,7 +7,7 @@
 
 #include "builtins.h"
 
-static const Builtin builtins[] = {
+const Builtin builtins[] = {
 #define ROW_everywhere(op, signature) \
 	{#op, signature, build_pointwise, O_##op, PLACE_everywhere, NULL},
 #define ROW_internal(op, signature) \
@@ -23,18 +23,7 @@ static const Builtin builtins[] = {
 #undef OTHER
 };
 enum { NBUILTINS = sizeof builtins / sizeof *builtins };
-
-int
-builtin_count(void)
-{
-	return NBUILTINS;
-}
-
-const Builtin *
-builtin_at(int i)
-{
-	return &builtins[i];
-}
+const int nbuiltins = NBUILTINS;
 
 const Builtin *
 builtin_find(const char *name)
@@ -95,7 +84,6 @@ static Item
 parse_default(Elab *e, const char *text)
 {
 	DType dtype;
-	Range nowhere = {0};
 	if (*text == '\0')
 		return (Item){.kind = IT_absent};
 	if (strcmp(text, "true") == 0 || strcmp(text, "false") == 0)
@@ -201,7 +189,7 @@ note_signature(Call *c)
 {
 	Text t = {0};
 	text_signature(&t, c->builtin);
-	diag_note(c->elab->session, (Range){0}, "it is %s", t.s);
+	diag_note(c->elab->session, nowhere, "it is %s", t.s);
 	text_free(&t);
 	return false;
 }
@@ -272,7 +260,5 @@ builtin_build(Call *c)
 {
 	Argument args[MAX_PARAMS];
 	c->make = at(c->elab, c->site);
-	if (!read_arguments(c, args))
-		return NULL;
-	return c->builtin->build(c, args);
+	return read_arguments(c, args) ? c->builtin->build(c, args) : NULL;
 }

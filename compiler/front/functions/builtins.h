@@ -104,8 +104,8 @@ typedef struct Builtin {
 
 /* builtins.c */
 const Builtin *builtin_find(const char *name);
-int builtin_count(void);
-const Builtin *builtin_at(int i);
+extern const Builtin builtins[];
+extern const int nbuiltins;
 /* May it be called here, and to which parameter goes each argument?  False after
    a message. */
 bool builtin_match(Call *c, const Expr *call, int *at);

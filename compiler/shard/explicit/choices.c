@@ -73,7 +73,7 @@ written_operand(const Explicit *e, const Op *op, int i)
 	if (has_text(e, r))
 		return written_value(v, r);
 	if (!has_text(e, op->range)) /* of a dump */
-		return written_value(v, (Range){0});
+		return written_value(v, nowhere);
 	if (op->kind == O_output || op->kind == O_constraint) {
 		Written w = written_value(v, op->range);
 		if (op_forms[op->form].out)

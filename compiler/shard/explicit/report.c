@@ -76,7 +76,7 @@ letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
 	int at = (i ? op->operands[0]->type.rank : 0) + dim;
 	const char *text = strchr(op->label, '\'');
 
-	*where = (Range){0};
+	*where = nowhere;
 	if (!op_has(op, A_lhs_contract))
 		return 0;
 	if (op->letters) {
@@ -128,8 +128,7 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 	if (where.file)
 		diag_label(session, where, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 	else
-		diag_note(session, (Range){0}, "'%s' is %s", operand_text(e, op, h->tensor),
-			spec);
+		diag_note(session, nowhere, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 }
 
 static const char *

@@ -72,7 +72,7 @@ const char *spec_text(const Explicit *e, const Value *v, const Placement *to);
 static inline Range
 operand_range(const Op *op, int i)
 {
-	return op->operand_ranges ? op->operand_ranges[i] : (Range){0};
+	return op->operand_ranges ? op->operand_ranges[i] : nowhere;
 }
 
 #endif

@@ -155,7 +155,7 @@ label_side(const Propagation *g, const Value *v, Range elsewhere, const char *wh
 	if (where.file)
 		diag_label(m->session, where, "%s", t.s);
 	else
-		diag_note(m->session, (Range){0}, "%s", t.s);
+		diag_note(m->session, nowhere, "%s", t.s);
 	text_free(&t);
 }
 

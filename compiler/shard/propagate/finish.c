@@ -103,7 +103,7 @@ check_expect(Propagation *g, const Expect *e)
 		for (int i = 0; i < axes.n; i++) {
 			Text story = {0};
 			text_origin(&story, m, e->value, d, axes.a[i]);
-			diag_note(m->session, (Range){0}, "%s", story.s);
+			diag_note(m->session, nowhere, "%s", story.s);
 			text_free(&story);
 		}
 	}
