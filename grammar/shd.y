@@ -163,14 +163,14 @@ item:
 | "explicit" function			{ $$ = decl_mode($2, @1, FN_explicit, list_none()); }
 | "manual" manual function			{ $$ = decl_mode($3, @1, FN_manual, $manual); }
 | "extern" signature "=" STRING "in" STRING "rule" STRING ";"
-						{ $$ = decl_extern(parser, @1, $2, $4, $6, $8); }
+						{ $$ = decl_mode(DECL(fn, @1, .fn = fn_extern($2, $4, $6, $8)), @1, FN_extern, list_none()); }
 
 manual:
   %empty					{ $$ = list_none(); }
 | "(" axes ")"					{ $$ = $axes; }
 
 function:
-  signature block				{ $$ = decl_fn(parser, @1, $1, $block, @block); }
+  signature block				{ $$ = DECL(fn, @1, .fn = fn_body($1, $2, @2)); }
 
 signature:
   "fn" name "(" params ")"			{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params); }

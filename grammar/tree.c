@@ -224,32 +224,23 @@ stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 
 /* ---- declarations */
 
-static Decl *
-fn_decl(Parser *p, Range r, FnDecl *fn)
-{
-	Decl *d = NEW(p->session->arena, Decl);
-	d->kind = DECL_fn;
-	d->range = r;
-	d->fn = fn;
-	return d;
-}
-
-Decl *
-decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end)
+/* `block` is where the body stands, up to its closing brace. */
+FnDecl *
+fn_body(FnDecl *fn, List body, Range block)
 {
 	fn->body = body;
-	fn->end = end;
-	fn->end.begin = end.end > 0 ? end.end - 1 : 0;
-	return fn_decl(p, r, fn);
+	fn->end = block;
+	fn->end.begin = block.end > 0 ? block.end - 1 : 0;
+	return fn;
 }
 
-Decl *
-decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule)
+FnDecl *
+fn_extern(FnDecl *fn, Name symbol, Name library, Name rule)
 {
 	fn->symbol = symbol;
 	fn->library = library;
 	fn->rule = rule;
-	return decl_mode(fn_decl(p, r, fn), r, FN_extern, list_none());
+	return fn;
 }
 
 Decl *

@@ -249,8 +249,8 @@ Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
 Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
 Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
-Decl *decl_fn(Parser *p, Range r, FnDecl *fn, List body, Range end);
-Decl *decl_extern(Parser *p, Range r, FnDecl *fn, Name symbol, Name library, Name rule);
+FnDecl *fn_body(FnDecl *fn, List body, Range block);
+FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 
 /* tree_print.c: an expression, with all its parentheses; the tree of a file as text,

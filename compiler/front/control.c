@@ -303,7 +303,7 @@ scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 static void
 run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *scan, Item i)
 {
-	int scope = scope_enter(e);
+	int scope = e->frame->nsymbols;
 	Symbol *index = name.s != NULL ? symbol_declare(e, SYM_value, name) : NULL;
 	if (index != NULL) {
 		index->item = i;

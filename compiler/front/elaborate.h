@@ -179,8 +179,7 @@ Symbol *symbol_find(Elab *e, const char *name);
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
 /* Of the function being elaborated; NULL if there is none. */
 Symbol *symbol_local(Elab *e, const char *name);
-/* What is declared between these two is not seen after them. */
-int scope_enter(Elab *e);
+/* What was declared since the frame had `scope` symbols is not seen any more. */
 void scope_leave(Elab *e, int scope);
 void symbols_warn_unused(Elab *e, const Frame *frame);
 void report_unknown_name(Elab *e, Range where, const char *name);

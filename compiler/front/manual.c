@@ -112,16 +112,6 @@ all_manual(const Elab *e, const AxisList *manual)
 	return manual->n == e->m->mesh.naxes;
 }
 
-/* An axis that is manual, but cuts in part. */
-static bool
-cuts_partly(Elab *e, const AxisList *axes, const AxisList *manual)
-{
-	for (int i = 0; i < axes->n; i++)
-		if (axes_overlap(manual, axes->a[i]) && !axis_is_whole(&e->m->mesh, axes->a[i]))
-			return true;
-	return false;
-}
-
 /* Propagation may fill open dims, but with automatic axes only. */
 static void
 bar_manual(Placement *placement, const AxisList *manual)
@@ -165,22 +155,21 @@ resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, 
 	if (!annotation_resolve(e, p->type, a))
 		return false;
 	const char *wrong = NULL;
-	AxisList axes = placement_unreduced(&a->placement);
-	bool part = cuts_partly(e, &axes, manual);
-	for (int d = 0; d < a->rank; d++) {
-		axes = placement_dim(&a->placement, d);
-		part |= cuts_partly(e, &axes, manual);
+	for (int d = -1; d < a->rank; d++) {
+		AxisList axes = d < 0 ? placement_unreduced(&a->placement)
+				      : placement_dim(&a->placement, d);
+		for (int i = 0; i < axes.n; i++)
+			if (axes_overlap(manual, axes.a[i])
+				&& !axis_is_whole(&e->m->mesh, axes.a[i]))
+				wrong = "a part of an axis";
 	}
-	if (part)
-		wrong = "a part of an axis";
 	if (a->placement.open && all_manual(e, manual))
 		wrong = "an open dim (?)";
-	if (wrong != NULL)
-		complain(e, DIAG_manual, a->range,
+	return wrong == NULL
+		|| complain(e, DIAG_manual, a->range,
 			"the signature of a manual function says where every dim is; it has no "
 			"place for %s",
 			wrong);
-	return wrong == NULL;
 }
 
 /* ---- the body */

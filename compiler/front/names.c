@@ -76,12 +76,6 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	return s;
 }
 
-int
-scope_enter(Elab *e)
-{
-	return e->frame->nsymbols;
-}
-
 void
 scope_leave(Elab *e, int scope)
 {

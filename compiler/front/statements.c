@@ -190,7 +190,7 @@ run_statement(Elab *e, const Stmt *s)
 void
 run_block(Elab *e, List body)
 {
-	int scope = scope_enter(e);
+	int scope = e->frame->nsymbols;
 	for (int i = 0; i < body.n; i++)
 		run_statement(e, body.v[i]);
 	scope_leave(e, scope);

@@ -245,17 +245,12 @@ build_full(Call *c, const Argument *a)
 
 /* ---- sizes */
 
+/* Of a dim; axis_size, detail 1: of axes of the mesh. */
 Value *
 build_size(Call *c, const Argument *a)
 {
-	c->result = item_int(c->site.range, a[0].tensor->type.dims[a[1].dim]);
-	return NULL;
-}
-
-Value *
-build_axis_size(Call *c, const Argument *a)
-{
-	c->result = item_int(c->site.range, axes_size(&a[0].axes));
+	c->result = item_int(c->site.range,
+		c->builtin->detail ? axes_size(&a[0].axes) : a[0].tensor->type.dims[a[1].dim]);
 	return NULL;
 }
 
