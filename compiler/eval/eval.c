@@ -237,23 +237,6 @@ machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices
 	return machine_new(inner);
 }
 
-static bool
-run_entry(Machine *vm, Tensor *const *inputs, Tensor *outputs)
-{
-	const Block *entry = vm->module->entry;
-	for (int64_t d = 0; d < vm->ndevices; d++)
-		for (int i = 0; i < entry->nparams; i++)
-			*machine_lane(vm, entry->params[i], d) = tensor_lend(&inputs[d][i]);
-	if (!machine_block(vm, entry) || !machine_ends(vm))
-		return false;
-	for (int i = 0; i < entry->last->noperands; i++)
-		for (int64_t k = 0; k < vm->nlanes; k++)
-			if (!machine_take(vm, entry->last->operands[i], entry, k,
-				    &outputs[i * vm->nlanes + k]))
-				return false;
-	return true;
-}
-
 bool
 machine_execute(Module *m, int64_t ndevices, const Sampler *sampler, Tensor *const *inputs,
 	Tensor **outputs, EvalFailure *failure)
@@ -274,7 +257,13 @@ machine_execute(Module *m, int64_t ndevices, const Sampler *sampler, Tensor *con
 	}
 	bool ok = vm.last_use && machine_new(&vm);
 	*outputs = ok ? calloc((size_t)(n * vm.nlanes) + 1, sizeof **outputs) : NULL;
-	ok = *outputs && run_entry(&vm, inputs, *outputs);
+	for (int64_t d = 0; *outputs && d < ndevices; d++)
+		for (int i = 0; i < m->entry->nparams; i++)
+			*machine_lane(&vm, m->entry->params[i], d) = tensor_lend(&inputs[d][i]);
+	ok = *outputs && machine_block(&vm, m->entry) && machine_ends(&vm);
+	for (int64_t k = 0; ok && k < n * vm.nlanes; k++)
+		ok = machine_take(&vm, m->entry->last->operands[k / vm.nlanes], m->entry,
+			k % vm.nlanes, &(*outputs)[k]);
 	if (*outputs && !ok) {
 		tensors_free(*outputs, n * vm.nlanes);
 		free(*outputs);

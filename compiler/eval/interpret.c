@@ -62,34 +62,21 @@ describe(const Plan *plan, const char *name, const Value *v)
 	};
 }
 
+/* Parameters of the entry, or what it returns; a parameter by its last name. */
 static const shdrt_tensor *
-parameters(const Plan *plan)
-{
-	Module *m = plan->module;
-	const Block *entry = m->entry;
-	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, entry->nparams + 1);
-	for (int i = 0; i < entry->nparams; i++) {
-		const Value *v = entry->params[i];
-		const char *name = v->name;
-		for (int k = m->nnamed - 1; k >= 0; k--)
-			if (m->named[k].value == v)
-				name = m->named[k].name;
-		t[i] = describe(plan, name, v);
-		t[i].index_limit = v->index_limit;
-	}
-	return t;
-}
-
-static const shdrt_tensor *
-results(const Plan *plan)
+tensors(const Plan *plan, int n, Value *const *values, bool results)
 {
 	const Module *m = plan->module;
-	const Op *end = m->entry->last;
-	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, end->noperands + 1);
-	for (int i = 0; i < end->noperands; i++)
-		t[i] = describe(plan,
-			i < m->nresults ? m->results[i].name : end->operands[i]->name,
-			end->operands[i]);
+	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, n + 1);
+	for (int i = 0; i < n; i++) {
+		const char *name =
+			results && i < m->nresults ? m->results[i].name : values[i]->name;
+		for (int k = 0; !results && k < m->nnamed; k++)
+			if (m->named[k].value == values[i])
+				name = m->named[k].name;
+		t[i] = describe(plan, name, values[i]);
+		t[i].index_limit = results ? 0 : values[i]->index_limit;
+	}
 	return t;
 }
 
@@ -276,8 +263,9 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.ndevices = m->mesh.ndevices,
 		.nparams = m->entry->nparams,
 		.nresults = m->entry->last->noperands,
-		.params = parameters(plan),
-		.results = results(plan),
+		.params = tensors(plan, m->entry->nparams, m->entry->params, false),
+		.results = tensors(plan, m->entry->last->noperands, m->entry->last->operands,
+			true),
 		.ncollectives = n,
 		.collectives = all,
 		.externs = externs->n ? extern_table(m, externs) : NULL,

@@ -17,25 +17,18 @@
  */
 static int64_t bytes_in_use;
 
-static int64_t
-memory_limit(void)
-{
-	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
-	int64_t bytes;
-	if (pages <= 0 || size <= 0 || !mul_i64(pages, size, &bytes))
-		return INT64_MAX;
-	return bytes / 4 * 3;
-}
-
 bool
 tensor_new(const Type *type, Tensor *t)
 {
-	int64_t bytes = dtypes[type->dtype].bytes;
+	int64_t bytes = dtypes[type->dtype].bytes, limit;
+	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
+	if (pages <= 0 || size <= 0 || !mul_i64(pages, size, &limit))
+		limit = INT64_MAX;
 	*t = (Tensor){.type = *type};
 	for (int d = 0; d < type->rank; d++)
 		if (!mul_i64(bytes, type->dims[d], &bytes))
 			return false;
-	if (bytes > memory_limit() - bytes_in_use)
+	if (bytes > limit / 4 * 3 - bytes_in_use)
 		return false;
 	t->data = calloc((size_t)bytes + !bytes, 1);
 	if (t->data)

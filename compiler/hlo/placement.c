@@ -325,19 +325,6 @@ placement_is_sane(const Mesh *mesh, const Placement *p)
 	return axes_are_sane(mesh, &all);
 }
 
-/* Whether the named sharding of HLO has a word for all of it. */
-static bool
-sharding_says_all(const Value *v)
-{
-	const Placement *p = &v->placement;
-	bool all =
-		!v->unpadded && !p->all_replicated && (!p->nunreduced || p->combiner == C_add);
-
-	for (int d = 0; d < p->rank; d++)
-		all &= !p->priority[d];
-	return all;
-}
-
 /*
  * A sharding, and where that does not say all, the placement as the language
  * writes it.  In a device program the latter alone, with the tensor's sizes:
@@ -355,9 +342,14 @@ line_placement(Line *line, const Value *v)
 		level == L_global ? placement_open(p->rank) : placement_none(p->rank);
 	bool implied = (level == L_global || !p->rank || block_manual(v->block))
 		&& placement_same(p, &assumed);
-	bool spec = level >= L_device ? !v->no_placement && (!implied || v->unpadded)
-				      : !sharding_says_all(v);
+	/* Before a device program: where HLO's sharding has no word for all of it. */
+	bool spec = level >= L_device
+		? !v->no_placement && (!implied || v->unpadded)
+		: v->unpadded || p->all_replicated || (p->nunreduced && p->combiner != C_add);
 	Text t = {0};
+
+	for (int d = 0; d < p->rank && level < L_device; d++)
+		spec |= p->priority[d] != 0;
 
 	if (!placement_is_sane(mesh, p) || p->rank != v->type.rank) {
 		line_fact(line, "placement", "broken");

@@ -102,30 +102,21 @@ value_source_name(const Value *v)
 	return arena_strndup(maker->module->arena, v->name, stem_length(v->name));
 }
 
-/* Words that HLO does not take as the name of a module, which stands there
-   without a %. */
-static bool
-is_keyword(const char *name)
-{
-	static const char *const keywords[] = {"true", "false", "inf", "nan", "HloModule",
-		"ENTRY", "ROOT", "maximal", "replicated", "manual", "last_tile_dim_replicate",
-		"shard_as", "shard_like", "unknown", "unreduced"};
-
-	for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
-		if (!strcmp(keywords[i], name))
-			return true;
-	return false;
-}
-
 Module *
 module_new(Session *s, const char *name)
 {
+	/* what HLO does not take as a module's name, which stands there without a % */
+	static const char *const keywords[] = {"true", "false", "inf", "nan", "HloModule",
+		"ENTRY", "ROOT", "maximal", "replicated", "manual", "last_tile_dim_replicate",
+		"shard_as", "shard_like", "unknown", "unreduced"};
 	Module *m = NEW(s->arena, Module);
 
 	m->session = s;
 	m->arena = s->arena;
-	m->name = clean_name(s->arena,
-		is_keyword(name) ? arena_printf(s->arena, "%s_", name) : name);
+	for (size_t i = 0; i < sizeof keywords / sizeof keywords[0]; i++)
+		if (!strcmp(keywords[i], name))
+			name = arena_printf(s->arena, "%s_", name);
+	m->name = clean_name(s->arena, name);
 	m->entry_name = "main";
 	m->last_pass = "";
 	m->names = table_new(m->arena);

@@ -115,24 +115,6 @@ sum_lonely(const Einsum *e, Term *term, uint64_t keep)
 	return term->value;
 }
 
-static bool
-simplify_terms(const Einsum *e)
-{
-	uint64_t once = 0, twice = 0;
-
-	for (int i = 0; i < e->n; i++) {
-		if (!take_diagonals(e->k, &e->terms[i]))
-			return false;
-		uint64_t letters = letters_of(&e->terms[i]);
-		twice |= once & letters;
-		once |= letters;
-	}
-	for (int i = 0; i < e->n; i++)
-		if (!sum_lonely(e, &e->terms[i], twice | e->out_letters))
-			return false;
-	return true;
-}
-
 /* ---- two terms -------------------------------------------------------- */
 
 typedef struct Pairing { /* of the dims of two terms */
@@ -355,6 +337,7 @@ make_einsum(Make k, int n, const Term *terms, const Term *result, int rank, DTyp
 {
 	Einsum e = {.k = k, .n = n, .out = result, .nout = rank, .dtype = dtype};
 	int64_t permutation[MAX_RANK];
+	uint64_t once = 0, twice = 0; /* letters that stand there so often */
 	Plan plan;
 	Term all;
 
@@ -364,7 +347,17 @@ make_einsum(Make k, int n, const Term *terms, const Term *result, int rank, DTyp
 			e.sizes[terms[i].letters[d]] = terms[i].value->type.dims[d];
 	for (int d = 0; d < rank; d++)
 		e.out_letters |= 1ull << result->letters[d];
-	if (!simplify_terms(&e) || !multiply_greedily(&e))
+	for (int i = 0; i < n; i++) {
+		if (!take_diagonals(k, &e.terms[i]))
+			return NULL;
+		uint64_t letters = letters_of(&e.terms[i]);
+		twice |= once & letters;
+		once |= letters;
+	}
+	for (int i = 0; i < n; i++)
+		if (!sum_lonely(&e, &e.terms[i], twice | e.out_letters))
+			return NULL;
+	if (!multiply_greedily(&e))
 		return NULL;
 	for (unsigned s = 1; s < 1u << e.n; s++)
 		plan_subset(&e, &plan, s);

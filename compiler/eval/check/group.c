@@ -102,12 +102,14 @@ sample_sums(const Machine *vm, const Op *op, const Inexact *operands, const Inex
 
 /* Operands that move are 0, and of a ragged exchange 1; then come sizes, and
    if they are in doubt, so is the place of everything. */
-static bool
-sample_moves(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
+bool
+sample_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
 	const Inexact *results)
 {
 	int64_t n = vm->ndevices, moving = n * (op->noperands > 1 ? 2 : 1);
 	bool ok = true, exact = true;
+	if (op_has(op, A_combiner))
+		return sample_sums(vm, op, operands, results);
 	for (int64_t i = moving; i < n * op->noperands; i++)
 		exact = exact && (!operands[i].lanes || is_exact(&operands[i]));
 	for (int64_t d = 0; ok && !exact && d < n; d++)
@@ -127,12 +129,4 @@ sample_moves(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *oper
 		tensors_free(vm->operands, moving);
 	}
 	return ok;
-}
-
-bool
-sample_group(Machine *vm, const Op *op, GroupKernel *kernel, const Inexact *operands,
-	const Inexact *results)
-{
-	return op_has(op, A_combiner) ? sample_sums(vm, op, operands, results)
-				      : sample_moves(vm, op, kernel, operands, results);
 }

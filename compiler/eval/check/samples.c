@@ -113,17 +113,6 @@ set_extreme(Tensor *t, int64_t i, int k)
 	store_wide(t->type.dtype, &extreme, t->data, i, 1);
 }
 
-static void
-decide_wild(const Inexact *x, int k, Tensor *result)
-{
-	int64_t n = type_elements(&result->type);
-	if (is_exact(x))
-		return;
-	for (int64_t i = 0; i < n; i++)
-		if (is_wild(x, k, i))
-			set_extreme(result, i, k);
-}
-
 /* No sample will be equal by chance: == and != are open where the samples'
    distance has another sign than the reference's. */
 static void
@@ -337,9 +326,12 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *ro
 		perturb(op, k, d, rounding, s);
 	if (marks[jumps])
 		marks[jumps](op, x, in, k, s);
-	if (is_decision(op) && !dtype_is_float(d))
-		for (int i = 0; i < op->noperands; i++)
-			decide_wild(&x[i], k, s);
+	if (!is_decision(op) || dtype_is_float(d))
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		for (int64_t e = type_elements(&s->type) - 1; !is_exact(&x[i]) && e >= 0; e--)
+			if (is_wild(&x[i], k, e))
+				set_extreme(s, e, k);
 }
 
 /* Samples that all agree with the reference are no news. */
@@ -361,35 +353,6 @@ drop_agreeing(const Inexact *x)
 	}
 	for (int k = 0; k < SAMPLES; k++)
 		tensor_free(sample_of(x, k));
-}
-
-/* The op on samples; its result is `same` if they are all alike. */
-static bool
-take_samples(const Op *op, const Inexact *x, const Tensor *rounding, const Inexact *result)
-{
-	int n = op->noperands;
-	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), *in = fixed + n, same = {0};
-	Kernel *kernel = op_kernel(op->kind);
-	bool exact = all_exact(op, x);
-	bool ok = fixed && view_lanes(x, n, 1, fixed) && new_samples(result);
-	if (ok && exact)
-		ok = tensor_new(&sample_of(result, 0)->type, &same) && kernel(op, fixed, &same);
-	for (int k = 0; ok && k < SAMPLES; k++) {
-		Tensor *s = sample_of(result, k);
-		for (int i = 0; ok && i < n; i++)
-			ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
-		ok = ok && (exact ? identity(op, &same, s) : kernel(op, in, s));
-		if (ok)
-			adjust(op, x, k, in, rounding, result);
-		tensors_free(in, n);
-	}
-	tensor_free(&same);
-	if (fixed)
-		tensors_free(fixed, n);
-	free(fixed);
-	if (ok)
-		drop_agreeing(result);
-	return ok;
 }
 
 /* ---- sorts, and decisions of loops and choices ------------------------------ */
@@ -457,18 +420,44 @@ static const struct SampledOp {
 #undef OTHER
 };
 
+/* The op on samples; if operands are all exact, one result is all of theirs. */
 bool
 sample_op(const Module *m, const Op *op, const Inexact *x, const Inexact *results)
 {
-	const struct SampledOp *s = &sampled[op->kind];
-	Tensor rounding = {0};
-	if (s->samples)
-		return s->samples(op, x, results);
-	if (op->noperands == 0)
+	const struct SampledOp *row = &sampled[op->kind];
+	Kernel *kernel = op_kernel(op->kind);
+	Tensor rounding = {0}, same = {0};
+	int n = op->noperands;
+	if (row->samples)
+		return row->samples(op, x, results);
+	if (n == 0)
 		return true; /* leaves are exact */
-	bool ok = find_rounding(m, op, s->rounding, x, results, &rounding);
-	if (ok && (rounding.data || !all_exact(op, x)))
-		ok = take_samples(op, x, &rounding, results);
+	bool exact = all_exact(op, x);
+	bool ok = find_rounding(m, op, row->rounding, x, results, &rounding);
+	if (!ok || (exact && !rounding.data)) {
+		tensor_free(&rounding);
+		return ok;
+	}
+	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), *in = fixed + n;
+	ok = fixed && view_lanes(x, n, 1, fixed) && new_samples(results);
+	if (ok && exact)
+		ok = tensor_new(&sample_of(results, 0)->type, &same)
+			&& kernel(op, fixed, &same);
+	for (int k = 0; ok && k < SAMPLES; k++) {
+		Tensor *s = sample_of(results, k);
+		for (int i = 0; ok && i < n; i++)
+			ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
+		ok = ok && (exact ? identity(op, &same, s) : kernel(op, in, s));
+		if (ok)
+			adjust(op, x, k, in, &rounding, results);
+		tensors_free(in, n);
+	}
+	if (ok)
+		drop_agreeing(results);
+	if (fixed)
+		tensors_free(fixed, n);
+	free(fixed);
+	tensor_free(&same);
 	tensor_free(&rounding);
 	return ok;
 }

@@ -73,14 +73,6 @@ keeps_zeros(const Op *op)
 	return numbers[op->kind].elements == ELEMENTS_combined;
 }
 
-/* Behind the end of a slice stands what it was cut off from. */
-static bool
-is_cut(const Op *op, int dim)
-{
-	return op_takes_part(op)
-		&& pad_true_size(op->operands[0], dim) > pad_true_size(op->results[0], dim);
-}
-
 /* What moves along its dim may come from anywhere. */
 static Content
 moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
@@ -95,9 +87,13 @@ moved_content(const Padder *p, const Op *op, const Rule *r, int dim)
 	for (int i = 0; i < (moves ? op->noperands : 1); i++) {
 		const Value *v = op->operands[i];
 		Content c = content_of(p, v, -1);
-		for (int d = 0; d < v->type.rank && stays; d++)
-			if (r->dims[i][d].n && r->dims[i][d].f[0] == f->f[0] && !is_cut(op, d))
+		for (int d = 0; d < v->type.rank && stays; d++) {
+			/* behind the end of a part stands what it was cut off from */
+			bool cut = op_takes_part(op)
+				&& pad_true_size(v, d) > pad_true_size(op->results[0], d);
+			if (!cut && r->dims[i][d].n && r->dims[i][d].f[0] == f->f[0])
 				c = content_of(p, v, d);
+		}
 		worst = least(worst, c);
 	}
 	return moves || (keeps_zeros(op) && worst == CONTENT_zero) ? worst : CONTENT_any;
