@@ -109,7 +109,14 @@ is_linear_in(Explicit *e, const OpState *o, int operand)
 	return through != THROUGH_no;
 }
 
-/* What the result is partial over: sums split here, and those of operands. */
+/*
+ * What the result is partial over: sums split here, and those of operands.
+ *
+ *   dot(x, w)   x: [8, 16@Y], w: [16@Y, 4]      over Y, of its own
+ *   h + g       both unreduced(Y)               over Y
+ *   h * s       h unreduced(Y), s whole         over Y
+ *   h * x       h unreduced(Y), x: [8@Y, 4]     refused: Y splits a factor of the product
+ */
 static Finding
 collect_partial(Explicit *e, const OpState *o, Partial *partial)
 {
@@ -416,6 +423,8 @@ want_known(Explicit *e, const Op *op)
 	}
 }
 
+/* Where results are: as the program says, or as it follows from operands whose placement
+   is clear; of a composite as its body has it. */
 static void
 follow_op(Explicit *e, Op *op)
 {

@@ -214,8 +214,13 @@ emit_number(const Window *w)
 	return make_take(named(l->make, "at"), table, device_offset(l, &w->h.axes, 1), 0);
 }
 
-/* The block, but what the window has where a block ends in rows that are
-   nobody's: the next shard's, which begin elsewhere. */
+/*
+ * The block, but what the window has where a block ends in rows that are nobody's: the
+ * next shard's, which begin elsewhere.
+ *
+ *   every third row of shards of 5     0 3 | 1 4 | 2 | 0 3
+ *   blocks have room for 2 rows; of that of shard 2 the second must not be written
+ */
 static Value *
 mask_strays(const Window *w, Value *window, Value *block, Value *at)
 {
@@ -313,8 +318,11 @@ fill(Window *w, int part, void *data)
 		filling->window, block, starts);
 }
 
-/* With a stride that does not divide the shard: another first row on each
-   device, and room for as many rows as some device has. */
+/*
+ * With a stride that does not divide the shard: another first row on each device, and
+ * room for as many rows as some device has.  Of those above each device takes 4 rows
+ * from its first row on, 0, 1, 2 or 0, of 5 and one behind them: every third is its own.
+ */
 static Value *
 take_own_rows(const Window *w, Value *v)
 {

@@ -52,14 +52,6 @@ number(Localizer *l, int64_t n)
 	return v ? v : cached(l, key, make_constant(l->make, l->index, n));
 }
 
-/* The first of the rows that this device has along the axes, of which each has
-   so many. */
-static Value *
-first_row(Localizer *l, const AxisList *axes, int64_t rows, DType dtype)
-{
-	return make_convert(l->make, device_offset(l, axes, rows), dtype);
-}
-
 Value *
 is_within(Localizer *l, Value *v, int64_t n)
 {
@@ -196,7 +188,8 @@ localize_iota(Localizer *l, Op *op)
 	}
 	counted.dtype = v->type.dims[dim] > INT32_MAX ? D_i64 : D_i32;
 	Value *count = make_iota(l->make, &counted, dim);
-	Value *first = first_row(l, &axes, local.dims[dim], counted.dtype);
+	Value *first =
+		make_convert(l->make, device_offset(l, &axes, local.dims[dim]), counted.dtype);
 	count = make_binary(named(l->make, "count"), O_add, count,
 		make_splat(l->make, first, &counted));
 	count = make_convert(l->make, count, local.dtype);
@@ -221,7 +214,7 @@ row_dtype(const Value *index, int64_t rows)
 static Value *
 local_index(Localizer *l, Value *index, const AxisList *axes, int64_t rows)
 {
-	Value *start = first_row(l, axes, rows, index->type.dtype);
+	Value *start = make_convert(l->make, device_offset(l, axes, rows), index->type.dtype);
 
 	return make_binary(named(l->make, "row"), O_sub, index,
 		make_splat(l->make, start, &index->type));

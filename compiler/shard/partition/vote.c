@@ -137,7 +137,9 @@ in_every_tensor(const Ballot *ballot, int factor)
 /* Factors that must be whole only held their axes against others, and give
    them to the first of those that all tensors have and that they divide.  Where elements
    are moved, but each stays in one piece, an exchange of rows will do, save where whole
-   operands are put after each other; it may as well be gathered. */
+   operands are put after each other; it may as well be gathered.
+
+     cumsum along dim 0 of x: [8@X, 4], X=2     VOTE_gather [8, 4], VOTE_spread [8, 4@X] */
 static void
 clear_whole(const Ballot *ballot, VoteKind kind, Assignment *factors)
 {

@@ -84,15 +84,9 @@ heap_pop(Search *s)
 
 /* Equal states have equal bytes. */
 static bool
-state_equal(const State *a, const State *b)
-{
-	return !memcmp(a, b, sizeof *a);
-}
-
-static bool
 same_state(const void *node, const void *state)
 {
-	return state_equal(&((const Node *)node)->state, state);
+	return !memcmp(&((const Node *)node)->state, state, sizeof(State));
 }
 
 /* A copy of `parent` to be changed into a successor. */
@@ -193,7 +187,7 @@ try_permutes_from(Search *s, const State *old, Node *n, int dim, int64_t left,
 	while (dim < s->rank && left == 1)
 		left = ++dim < s->rank ? ways(s, old, dim) : 1;
 	if (dim == s->rank) {
-		if (!state_equal(&n->state, old))
+		if (!same_state(n, old))
 			offer(s, *n);
 		return;
 	}
@@ -236,7 +230,7 @@ try_permutes(Search *s, Node *at)
 			taken |= 1u << source->atom[d][i];
 		}
 	}
-	if (!state_equal(&n.state, old))
+	if (!same_state(&n, old))
 		offer(s, n);
 }
 
@@ -338,7 +332,7 @@ reshard_search(Search *s, const State *start)
 		Node *at = heap_pop(s);
 		if (at->closed)
 			continue;
-		if (state_equal(&at->state, &s->goal))
+		if (same_state(at, &s->goal))
 			return at;
 		at->closed = true;
 		if (++s->expanded > MAX_EXPANDED && !s->directed)
