@@ -201,44 +201,40 @@ localize_iota(Localizer *l, Op *op)
 	op_remove(op);
 }
 
-/* Indices of rows, in a dtype that holds all there are. */
-static DType
-row_dtype(const Value *index, int64_t rows)
-{
-	DType given = index->type.dtype;
-
-	return given == D_i64 || given == D_u32 || rows > INT32_MAX ? D_i64 : D_i32;
-}
-
-/* Counted from the first of the rows here. */
+/* Counted from the first of the rows here, of which each device along the axes has so
+   many, in a dtype that holds all there are; clamped to those. */
 static Value *
-local_index(Localizer *l, Value *index, const AxisList *axes, int64_t rows)
+local_index(Localizer *l, Value *index, const AxisList *axes, int64_t rows, bool clamp)
 {
-	Value *start = make_convert(l->make, device_offset(l, axes, rows), index->type.dtype);
+	int64_t all = rows * axes_size(axes);
+	DType given = index->type.dtype;
+	DType dtype = given == D_i64 || given == D_u32 || all > INT32_MAX ? D_i64 : D_i32;
+	Make k = l->make;
 
-	return make_binary(named(l->make, "row"), O_sub, index,
-		make_splat(l->make, start, &index->type));
+	index = make_convert(k, index, dtype);
+	if (clamp) {
+		Value *low = make_splat(k, make_constant(k, dtype, 0), &index->type);
+		Value *high = make_splat(k, make_constant(k, dtype, all - 1), &index->type);
+		index = make_clamp(named(k, "clamped"), low, index, high);
+	}
+	Value *start = make_convert(k, device_offset(l, axes, rows), dtype);
+	return make_binary(named(k, "row"), O_sub, index, make_splat(k, start, &index->type));
 }
 
 /* Rows of a split table: look up what is here, the identity elsewhere. */
 static void
 localize_take(Localizer *l, Op *op)
 {
-	Value *x = op->operands[0], *index = op->operands[1], *v = op->results[0];
+	Value *x = op->operands[0], *v = op->results[0];
 	int dim = (int)op_int(op, A_dim);
 	AxisList axes = placement_dim(&x->placement, dim);
-	int64_t rows = x->type.dims[dim], all = rows * axes_size(&axes);
-	DType dtype = row_dtype(index, all);
+	int64_t rows = x->type.dims[dim];
 	Make k = l->make;
 
 	v->type = placement_local(&v->type, &v->placement);
 	if (axes_size(&axes) == 1)
 		return;
-	index = make_convert(k, index, dtype);
-	Value *low = make_splat(k, make_constant(k, dtype, 0), &index->type);
-	Value *high = make_splat(k, make_constant(k, dtype, all - 1), &index->type);
-	index = make_clamp(named(k, "clamped"), low, index, high);
-	index = local_index(l, index, &axes, rows);
+	Value *index = local_index(l, op->operands[1], &axes, rows, true);
 	Value *here = make_spread(k, is_within(l, index, rows), dim, &v->type);
 	Value *found = make_take(named(k, "found"), x, index, dim);
 	Value *none = make_identity(k, (Combiner)v->placement.combiner, v->type.dtype);
@@ -251,15 +247,14 @@ localize_take(Localizer *l, Op *op)
 static void
 localize_scatter_add(Localizer *l, Op *op)
 {
-	Value *x = op->operands[0], *index = op->operands[1], *v = op->results[0];
-	int64_t rows = x->type.dims[op_int(op, A_dim)];
-	AxisList axes = placement_dim(&x->placement, (int)op_int(op, A_dim));
-	DType dtype = row_dtype(index, rows * axes_size(&axes));
+	Value *x = op->operands[0], *v = op->results[0];
+	int dim = (int)op_int(op, A_dim);
+	AxisList axes = placement_dim(&x->placement, dim);
 
 	v->type = placement_local(&v->type, &v->placement);
 	if (axes_size(&axes) > 1)
 		op->operands[1] =
-			local_index(l, make_convert(l->make, index, dtype), &axes, rows);
+			local_index(l, op->operands[1], &axes, x->type.dims[dim], false);
 }
 
 static void localize_block(Localizer *l, Block *b);
