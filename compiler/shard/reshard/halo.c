@@ -116,18 +116,14 @@ plan_slice(Arena *a, Halo *h, const Op *op, const Type *shards)
 	add_part(a, h, rows, -start);
 }
 
+/* One part after the other, behind what a pad puts before the first. */
 static void
-plan_pad(Arena *a, Halo *h, const Op *op, const Type *shards)
+plan_parts(Arena *a, Halo *h, const Op *op, const Type *shards)
 {
-	add_part(a, h, shards[0].dims[h->dim], op_ints(op, A_low)->v[h->dim]);
-}
+	bool pad = op_has(op, A_low);
+	int64_t base = pad ? op_ints(op, A_low)->v[h->dim] : 0;
 
-static void
-plan_concatenate(Arena *a, Halo *h, const Op *op, const Type *shards)
-{
-	int64_t base = 0;
-
-	for (int i = 0; i < op->noperands; i++) {
+	for (int i = 0; i < (pad ? 1 : op->noperands); i++) {
 		int64_t rows = shards[i].dims[h->dim];
 		add_part(a, h, rows, base);
 		base += rows * h->ways;
@@ -171,7 +167,7 @@ static const Mover *
 mover(OpKind kind)
 {
 	static const Mover movers[] = {
-		{O_slice, plan_slice}, {O_pad, plan_pad}, {O_concatenate, plan_concatenate},
+		{O_slice, plan_slice}, {O_pad, plan_parts}, {O_concatenate, plan_parts},
 		{O_roll, plan_roll}, {O_reverse, NULL}, /* one exchange mirrors all dims */
 	};
 
