@@ -191,30 +191,18 @@ consider_one(Search *s, int operand, const Placement *to)
 	return consider(s, &k);
 }
 
+/* Of one operand each dim split less, or all of them whole, unless the dims are not to
+   blame; and its sums settled. */
 static bool
-sums_ways(Search *s, int operand)
+operand_ways(Search *s, int operand, bool dims)
 {
 	const Value *v = s->o->tensors[operand];
 	const Placement now = *explicit_placement(s->c->e, v);
-	Placement ways[MAX_RANK + 1];
-	int n = now.nunreduced ? settled_ways(v, &now, ways) : 0;
-	bool found = false;
-
-	for (int i = 0; i < n; i++)
-		found |= consider_one(s, operand, &ways[i]);
-	return found;
-}
-
-/* Each dim split less, or all of them whole. */
-static bool
-dims_ways(Search *s, int operand)
-{
-	const Placement now = *explicit_placement(s->c->e, s->o->tensors[operand]);
-	Placement whole = placement_none(now.rank);
+	Placement whole = placement_none(now.rank), ways[MAX_RANK + 1];
 	AxisList partial = placement_unreduced(&now);
 	bool found = false;
 
-	for (int d = 0; d < now.rank; d++) {
+	for (int d = 0; d < now.rank && dims; d++) {
 		AxisList all = placement_dim(&now, d), less = axes_moving(&all);
 		for (bool enough = false; !enough && less.n--;) {
 			Placement to = now;
@@ -224,7 +212,12 @@ dims_ways(Search *s, int operand)
 		}
 	}
 	placement_set_unreduced(&whole, &partial, (Combiner)now.combiner);
-	return found || (placement_ways(&now) > 1 && consider_one(s, operand, &whole));
+	if (dims && !found && placement_ways(&now) > 1)
+		found = consider_one(s, operand, &whole);
+	int n = partial.n ? settled_ways(v, &now, ways) : 0;
+	for (int i = 0; i < n; i++)
+		found |= consider_one(s, operand, &ways[i]);
+	return found;
 }
 
 /* ---- what helps ------------------------------------------------------------------ */
@@ -236,7 +229,7 @@ ways_of_refused(Search *s)
 	bool found = false;
 
 	for (int i = 0; i < s->o->noperands; i++)
-		found |= sums_ways(s, i);
+		found |= operand_ways(s, i, false);
 	for (int i = 0; i < s->nholders; i++)
 		if (axes_overlap(&s->holders[i].axes, s->stuck->axis))
 			factor_ways(s, s->holders[i].factor);
@@ -262,15 +255,12 @@ offer_ways(Choices *c, OpState *o, const Finding *stuck)
 	int blamed = 0;
 
 	if (!stuck) {
-		for (int i = o->noperands - 1; i >= 0; i--) {
-			bool found = dims_ways(&s, i);
-			if (sums_ways(&s, i) || found)
+		for (int i = o->noperands - 1; i >= 0; i--)
+			if (operand_ways(&s, i, true))
 				blamed = i;
-		}
 		return blamed;
 	}
-	for (int i = 0; i < o->noperands; i++)
-		s.nholders = p->first[i + 1];
+	s.nholders = p->first[o->noperands];
 	s.holders = arena_copy(c->e->g.arena, p->holders, (size_t)s.nholders * sizeof(Holder));
 	if (stuck->fault == FAULT_refused)
 		ways_of_refused(&s);
