@@ -41,7 +41,7 @@ typedef struct Remarks {
 static const Value *
 unmoved(const Value *v)
 {
-	while (v->def && v->def->kind == O_reshard)
+	while (v->def && op_is_move(v->def))
 		v = v->def->operands[0];
 	return v;
 }
@@ -348,7 +348,7 @@ tell_transfers(Module *m, const RemarkOptions *options)
 		bool last = i + 1 == l->n || x[1].op != x->op;
 		if (!options->remarks && x->op->requested)
 			continue;
-		bool moves = x->op->kind == O_reshard; /* or an exchange of rows */
+		bool moves = op_is_move(x->op); /* or an exchange of rows */
 		remark(&r, x, moves);
 		label_transfer(&r, x, moves);
 		if (last)
