@@ -23,25 +23,19 @@ static void PRINTF_LIKE(2, 3) wrong(const Check *c, const char *fmt, ...)
 	va_end(ap);
 }
 
-/* Where a dot starts is looked up in memory. */
-static bool
-is_of_dot(const Kernel *k)
-{
-	for (const Node *x = k->nodes; x; x = x->next)
-		if (x->kind != NODE_load && x->kind != NODE_clamp && x->kind != NODE_dot)
-			return false;
-	return true;
-}
-
 static void
 check_step(const Check *c, Op *op)
 {
 	const Ints *in_place = op_ints(op, A_in_place);
-	bool loops = op->kind == O_dot || (op->kind == O_fusion && op->nresults == 1);
+	bool loops = op_is_product(op) || (op_is_fusion(op) && op->nresults == 1);
 	const char *name = op->nresults ? op->results[0]->name : "";
 	const Kernel *k = loops ? view_kernels(c->view, op) : NULL;
+	bool nest = k;
 
-	if (loops && (!k || (k->kind == KERNEL_dot && !is_of_dot(k)))) {
+	/* Where a dot starts is looked up in memory. */
+	for (const Node *x = nest && k->kind == KERNEL_dot ? k->nodes : NULL; x; x = x->next)
+		nest &= x->kind == NODE_load || x->kind == NODE_clamp || x->kind == NODE_dot;
+	if (loops && !nest) {
 		wrong(c, "%%%s is not one loop nest", name);
 		return;
 	}

@@ -23,13 +23,31 @@ value_like(Value *to, const Value *from)
 	to->range = from->def ? from->def->range : from->range;
 }
 
+Op *
+copy_new(Value *v, const Op *of)
+{
+	Op *copy = op_new(of->module, O_output, 1, &v, 1, v->name, of->range, of->label);
+
+	value_like(copy->results[0], v);
+	return copy;
+}
+
+Op *
+fusion_new(const Op *of)
+{
+	Op *op = op_new(of->module, O_fusion, 0, NULL, 0, NULL, of->range, of->label);
+
+	op->bodies = NEW_ARRAY(of->module->arena, Block *, 1);
+	op->bodies[0] = block_new(of->module, op);
+	op->nbodies = 1;
+	return op;
+}
+
 static void
 copy_operand(Op *op, int i)
 {
-	Value *x = op->operands[i];
-	Op *copy = op_new(op->module, O_output, 1, &x, 1, x->name, op->range, op->label);
+	Op *copy = copy_new(op->operands[i], op);
 
-	value_like(copy->results[0], x);
 	op_insert_before(op, copy);
 	op->operands[i] = copy->results[0];
 }
@@ -39,20 +57,17 @@ static Op *
 swap(Op *before, Value *a, Value *b)
 {
 	Value *const given[] = {a, b};
-	Op *op = op_new(before->module, O_fusion, 2, given, 0, NULL, before->range,
-		before->label);
-	Block *body = block_new(before->module, op);
-	Value *params[2];
+	Op *op = fusion_new(before);
+	Block *body = op->bodies[0];
 
-	op->bodies = NEW_ARRAY(before->module->arena, Block *, 1);
-	op->bodies[0] = body;
-	op->nbodies = 1;
 	for (int i = 0; i < 2; i++) {
-		params[i] = block_add_param(body, given[i]->name, &given[i]->type);
-		value_like(params[i], given[i]);
-		value_like(op_add_result(op, given[!i]->name, &given[!i]->type), given[!i]);
+		Value *other = given[!i];
+		op_add_operand(op, given[i]);
+		value_like(block_add_param(body, given[i]->name, &given[i]->type), given[i]);
+		value_like(op_add_result(op, other->name, &other->type), other);
 	}
-	make_return(body, 2, (Value *const[]){params[1], params[0]}, op->range, op->label);
+	make_return(body, 2, (Value *const[]){body->params[1], body->params[0]}, op->range,
+		op->label);
 	op_set_ints(op, A_in_place, 2, (const int64_t[]){0, 1});
 	op_insert_before(before, op);
 	return op;
@@ -66,36 +81,27 @@ typedef struct Round {
 	int *readers; /* copies to come that read it */
 } Round;
 
+/* i reads the next one, that the one after it, ... and the last reads i:
+ *
+ *   a, b, c = b, c, a        c, b = b, c    then    a, b = b, a (what was c)
+ */
 static void
-copy_next(Round *r, int i)
+swap_circle(Round *round, int i)
 {
-	while (i >= 0 && r->copied[i] && !r->readers[i]) {
-		copy_operand(r->last, i);
-		r->copied[i] = false;
-		i = r->reads[i];
-		if (i >= 0)
-			r->readers[i]--;
-	}
-}
-
-/* i reads the next one, that the one after it, ... and the last reads i. */
-static void
-swap_circle(Round *r, int i)
-{
+	Op *last = round->last;
 	int end = i;
-	Value *moved;
 
-	while (r->reads[end] != i)
-		end = r->reads[end];
-	moved = r->last->operands[end];
-	for (; i != end; i = r->reads[i]) {
-		Op *op = swap(r->last, moved, r->last->operands[i]);
-		r->last->operands[i] = op->results[0];
+	while (round->reads[end] != i)
+		end = round->reads[end];
+	Value *moved = last->operands[end];
+	for (; i != end; i = round->reads[i]) {
+		Op *op = swap(last, moved, last->operands[i]);
+		last->operands[i] = op->results[0];
 		moved = op->results[1];
-		r->copied[i] = false;
+		round->copied[i] = false;
 	}
-	r->last->operands[end] = moved;
-	r->copied[end] = false;
+	last->operands[end] = moved;
+	round->copied[end] = false;
 }
 
 static void
@@ -103,20 +109,26 @@ end_round(const Lives *l, Op *last, bool *copied)
 {
 	const Block *body = last->block;
 	int n = body->nparams;
-	Round r = {last, copied, NEW_ARRAY(l->arena, int, n), NEW_ARRAY(l->arena, int, n)};
+	Round round = {last, copied, NEW_ARRAY(l->arena, int, n), NEW_ARRAY(l->arena, int, n)};
 
 	for (int i = 0; i < n; i++) {
 		const Value *next = copied[i] ? l->root[last->operands[i]->id] : NULL;
 		bool carried = next && !next->def && next->block == body && copied[next->index];
-		r.reads[i] = carried && next->index != i ? next->index : -1;
-		if (r.reads[i] >= 0)
-			r.readers[r.reads[i]]++;
+		round.reads[i] = carried && next->index != i ? next->index : -1;
+		if (round.reads[i] >= 0)
+			round.readers[round.reads[i]]++;
 	}
 	for (int i = 0; i < n; i++)
-		copy_next(&r, i);
+		for (int k = i; k >= 0 && copied[k] && !round.readers[k];) {
+			copy_operand(last, k);
+			copied[k] = false;
+			k = round.reads[k];
+			if (k >= 0)
+				round.readers[k]--;
+		}
 	for (int i = 0; i < n; i++)
 		if (copied[i])
-			swap_circle(&r, i);
+			swap_circle(&round, i);
 }
 
 void
@@ -132,7 +144,7 @@ copies_insert(Module *m)
 		copied[k] = !lives_join(l, pairs[k].op->operands[pairs[k].i], pairs[k].with);
 	for (int k = 0; k < n; k++) {
 		Op *op = pairs[k].op, *loop = op->block->parent;
-		if (op->kind != O_return || loop->kind != O_while) {
+		if (op->next || !op_is_loop(loop)) {
 			if (copied[k])
 				copy_operand(op, pairs[k].i);
 			continue;

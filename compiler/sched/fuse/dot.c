@@ -5,6 +5,10 @@
  * count on) one each becomes m, n and k; the others stand around the product.
  * Operands that BLAS cannot read in place (16-bit floats; no stride of 1)
  * are converted block by block into scratch memory.
+ *
+ *   "bmd,df->bmf"    loops b (batch), m (lhs), f (rhs), d (contract); b and m count on
+ *                    in x and y and are one: y[m, n] += x[m, k] W[k, n], m < B M
+ *   "bqhk,bshk->bhqs"    m q, n s, k k, within loops b and h
  */
 #include <string.h>
 #include "sched/fuse/kernel.h"
@@ -17,52 +21,41 @@ enum {
 	SCRATCH_ALIGNMENT = 64,
 };
 
-/* Position of the loop of a group with the largest extent; -1: none. */
+/* Position of the loop of a group with the largest extent, or of the last, along
+   which the result is contiguous; -1: none. */
 static int
-largest_loop(const Kernel *k, LoopGroup group)
+loop_of(const Kernel *k, LoopGroup group, bool last)
 {
 	int best = -1;
 
 	for (int p = 0; p < k->norder; p++) {
 		const Loop *loop = &k->loops[k->order[p]];
 		if (loop->group == group
-			&& (best < 0 || loop->extent > k->loops[k->order[best]].extent))
+			&& (last || best < 0 || loop->extent > k->loops[k->order[best]].extent))
 			best = p;
 	}
 	return best;
 }
 
-/* The last rhs loop: the result is contiguous along it. */
-static int
-last_loop(const Kernel *k, LoopGroup group)
-{
-	int last = -1;
-
-	for (int p = 0; p < k->norder; p++)
-		if (k->loops[k->order[p]].group == group)
-			last = p;
-	return last;
-}
-
 static DotLoop
-loop_at(const Kernel *k, const DotView *v, int position)
+loop_at(const Kernel *k, const DotView *dot, int position)
 {
 	if (position < 0)
 		return (DotLoop){.extent = 1};
 	int l = k->order[position];
-	return (DotLoop){k->loops[l].extent, v->a->index->coef[l], v->b->index->coef[l],
+	return (DotLoop){k->loops[l].extent, dot->a->index->coef[l], dot->b->index->coef[l],
 		k->store.coef[l]};
 }
 
 static void
-add_loops(const Kernel *k, DotView *v, bool contract, int m, int n, int c)
+add_loops(const Kernel *k, DotView *dot, bool contract, int m, int n, int c)
 {
 	for (int p = 0; p < k->norder; p++) {
 		bool is = k->loops[k->order[p]].group == LOOP_contract;
 		if (is != contract || p == m || p == n || p == c)
 			continue;
-		v->loops[v->nloops++] = loop_at(k, v, p);
-		v->ncontract += contract;
+		dot->loops[dot->nloops++] = loop_at(k, dot, p);
+		dot->ncontract += contract;
 	}
 }
 
@@ -81,33 +74,14 @@ blas_reads(int64_t rows, int64_t columns, int64_t row, int64_t column)
 	return by_rows || by_columns;
 }
 
-static bool
-is_float_of_blas(const Value *v)
-{
-	return v->type.dtype == D_f32 || v->type.dtype == D_f64;
-}
-
-static bool
-needs_packing(const Kernel *k, const DotView *v)
-{
-	const Op *op = k->root->op;
-	const Value *a = op->operands[0], *c = op->results[0];
-
-	if (!dtype_is_float(c->type.dtype))
-		return false;
-	return !is_float_of_blas(c) || a->type.dtype != c->type.dtype
-		|| !blas_reads(v->m, v->k, v->a_m, v->a_k)
-		|| !blas_reads(v->k, v->n, v->b_k, v->b_n) || v->c_m > INT32_MAX;
-}
-
 /* A 16-bit matrix times a vector: only the vector is converted. */
 static bool
-is_thin(const Kernel *k, const DotView *v)
+is_thin(const Kernel *k, const DotView *dot)
 {
 	const Op *op = k->root->op;
 	DType a = op->operands[0]->type.dtype;
 
-	return (a == D_f16 || a == D_bf16) && (v->m == 1 || v->n == 1)
+	return (a == D_f16 || a == D_bf16) && (dot->m == 1 || dot->n == 1)
 		&& op->results[0]->type.dtype != D_f64;
 }
 
@@ -120,9 +94,11 @@ least(int64_t a, int64_t b)
 DotView
 dot_view(const Kernel *k)
 {
+	const Op *op = k->root->op;
+	DType from = op->operands[0]->type.dtype, to = op->results[0]->type.dtype;
 	DotView v = {.a = k->root->args[0], .b = k->root->args[1]};
-	int m = largest_loop(k, LOOP_lhs), n = last_loop(k, LOOP_rhs);
-	int c = largest_loop(k, LOOP_contract);
+	int m = loop_of(k, LOOP_lhs, false), n = loop_of(k, LOOP_rhs, true);
+	int c = loop_of(k, LOOP_contract, false);
 	DotLoop row = loop_at(k, &v, m), column = loop_at(k, &v, n);
 	DotLoop inner = loop_at(k, &v, c);
 
@@ -131,7 +107,11 @@ dot_view(const Kernel *k)
 	v.a_k = inner.a, v.b_k = inner.b;
 	add_loops(k, &v, false, m, n, c);
 	add_loops(k, &v, true, m, n, c);
-	if (needs_packing(k, &v)) {
+
+	bool read = (to == D_f32 || to == D_f64) && from == to
+		&& blas_reads(v.m, v.k, v.a_m, v.a_k) && blas_reads(v.k, v.n, v.b_k, v.b_n)
+		&& v.c_m <= INT32_MAX;
+	if (dtype_is_float(to) && !read) {
 		bool thin = is_thin(k, &v);
 		v.block_m = least(v.m, thin ? BLOCK_THIN : BLOCK_M);
 		v.block_n = least(v.n, thin ? BLOCK_THIN : BLOCK_N);

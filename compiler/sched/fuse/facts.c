@@ -8,12 +8,20 @@
 #include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 
-/* Is every element of `param` that is read the one that is stored? */
-static bool
-is_read_in_place(const Kernel *k, const Value *param)
+/* It is as large as the result, and every element of it that is read the one that is
+   stored. */
+bool
+may_write_over(const Op *op, const Kernel *k, int i)
 {
+	const Value *param = op->bodies[0]->params[i];
+	const Type *result = &op->results[0]->type;
 	bool any = false;
 
+	if (i == op_base(op))
+		return true;
+	if (param->type.dtype != result->dtype || type_bytes(&param->type) != type_bytes(result)
+		|| k->kind == KERNEL_scatter || k->kind == KERNEL_dot || k->next)
+		return false;
 	for (const Node *x = k->nodes; x; x = x->next) {
 		if (x->kind != NODE_load || x->value != param)
 			continue;
@@ -21,19 +29,7 @@ is_read_in_place(const Kernel *k, const Value *param)
 			return false;
 		any = true;
 	}
-	return any && k->kind != KERNEL_scatter && k->kind != KERNEL_dot && !k->next;
-}
-
-bool
-may_write_over(const Op *op, const Kernel *k, int i)
-{
-	const Value *param = op->bodies[0]->params[i];
-	const Type *result = &op->results[0]->type;
-
-	return i == op_base(op)
-		|| (param->type.dtype == result->dtype
-			&& type_bytes(&param->type) == type_bytes(result)
-			&& is_read_in_place(k, param));
+	return any;
 }
 
 /* A sort: two rows of keys and where they were, see shdrt_sort_run().  Sums of
@@ -62,7 +58,7 @@ facts_set(Op *op, const Kernel *k)
 
 	if (scratch)
 		op_set_int(op, A_scratch, scratch);
-	for (int i = 0; i < op->noperands && op->kind == O_fusion; i++)
+	for (int i = 0; i < op->noperands && op_is_fusion(op); i++)
 		if ((base < 0 || op->operands[i] == op->operands[base])
 			&& may_write_over(op, k, i))
 			in_place[n++] = i;

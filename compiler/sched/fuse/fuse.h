@@ -114,6 +114,9 @@ int64_t step_scratch(const Op *op, const Kernel *k);
 void facts_set(Op *op, const Kernel *k);
 /* copies.c: what should share a buffer and cannot is copied */
 void copies_insert(Module *m);
+/* A copy of v, detached, and an empty fusion without results, as `of` is called. */
+Op *copy_new(Value *v, const Op *of);
+Op *fusion_new(const Op *of);
 /* Type, placement and place of a value that stands for another. */
 void value_like(Value *to, const Value *from);
 

@@ -62,7 +62,7 @@ reach(Fuse *f, Value *v, Block *b)
 		stand_for(f, v, op->bodies[i], param);
 		seen = op->bodies[i] == b ? param : seen;
 	}
-	if (op->kind == O_while)
+	if (op_is_loop(op))
 		value_like(op_add_result(op, v->name, &v->type), v);
 	return seen;
 }
@@ -114,8 +114,7 @@ unread(const Op *op, int i, Block *body)
 		.label = op->label,
 		.name = "unread",
 		.helper = true};
-	Combiner c = op->kind == O_reduce ? (Combiner)op_int(op, A_combiner) : C_add;
-
+	Combiner c = op_reduces(op) ? (Combiner)op_int(op, A_combiner) : C_add;
 	const Type *type = &op->operands[i]->type;
 
 	return make_splat(k, make_identity(k, c, type->dtype), type);
@@ -135,54 +134,33 @@ operand_inside(const Fuse *f, const Op *fusion, const Op *op, int i)
 static bool
 is_renaming(const Fuse *f, const Op *op)
 {
-	return op->kind == O_reshape && f->uses[op->results[0]->id].whole;
-}
-
-static void
-write_member(Fuse *f, Op *fusion, Op *op)
-{
-	const Value *v = op->results[0];
-	bool once = f->wanted[op->id] == 1 && !is_renaming(f, op);
-	Op *inside = once ? op : op_clone(op);
-
-	for (int i = 0; i < op->noperands; i++)
-		inside->operands[i] = operand_inside(f, fusion, op, i);
-	op_append(fusion->bodies[0], inside);
-	f->inside[v->id] = inside->results[0];
-	f->within[v->id] = fusion;
+	return op_renames(op) && f->uses[op->results[0]->id].whole;
 }
 
 /* The root's value becomes the fusion's. */
-static Op *
-fusion_new(const Op *root)
-{
-	Module *m = root->module;
-	Op *fusion = op_new(m, O_fusion, 0, NULL, 0, NULL, root->range, root->label);
-
-	fusion->bodies = NEW_ARRAY(m->arena, Block *, 1);
-	fusion->bodies[0] = block_new(m, fusion);
-	fusion->nbodies = 1;
-	fusion->results = arena_copy(m->arena, root->results, sizeof *root->results);
-	fusion->results[0]->def = fusion;
-	fusion->nresults = 1;
-	return fusion;
-}
-
 static void
 write_fusion(Fuse *f, Block *b, Op *root)
 {
 	const Members *members = &f->members[root->id];
-	Op *fusion = fusion_new(root), *inside = op_clone(root);
+	Op *fusion = fusion_new(root), *computed = op_clone(root);
 	Block *body = fusion->bodies[0];
 
+	fusion->results = arena_copy(b->module->arena, root->results, sizeof *root->results);
+	fusion->results[0]->def = fusion;
+	fusion->nresults = 1;
 	op_append(b, fusion);
 	add_params(f, fusion, root, f->kernels[root->id]);
-	for (int i = members->n - 1; i >= 0; i--)
-		write_member(f, fusion, members->ops[i]);
-	for (int i = 0; i < root->noperands; i++)
-		inside->operands[i] = operand_inside(f, fusion, root, i);
-	op_append(body, inside);
-	make_return(body, 1, inside->results, root->range, root->label);
+	for (int k = members->n - 1; k >= -1; k--) {
+		Op *op = k < 0 ? root : members->ops[k];
+		bool moves = k >= 0 && f->wanted[op->id] == 1 && !is_renaming(f, op);
+		Op *inside = k < 0 ? computed : moves ? op : op_clone(op);
+		for (int i = 0; i < op->noperands; i++)
+			inside->operands[i] = operand_inside(f, fusion, op, i);
+		op_append(body, inside);
+		f->inside[op->results[0]->id] = inside->results[0];
+		f->within[op->results[0]->id] = fusion;
+	}
+	make_return(body, 1, computed->results, root->range, root->label);
 	facts_set(fusion, f->kernels[root->id]);
 }
 
@@ -264,55 +242,31 @@ write_if(Fuse *f, Block *b, Op *op)
 	write_block(f, op->bodies[1]);
 }
 
-/* The next value of what a loop carries, with the shape that it carries. */
-static Value *
-next_value(Fuse *f, Block *b, const Value *v)
-{
-	Value *x = reach(f, buffered(f, elements_of(f, v)), b);
-
-	if (type_equal(&x->type, &v->type))
-		return x;
-	Op *op = op_new(b->module, O_reshape, 1, &x, 1, v->name, v->range, NULL);
-	value_like(op->results[0], v);
-	op_append(b, op);
-	return op->results[0];
-}
-
+/* What a loop carries next has the shape that it carries, what it only hands on comes
+   behind. */
 static void
 write_return(Fuse *f, Block *b, Op *op)
 {
-	bool round = b->parent && b->parent->kind == O_while && b == b->parent->bodies[1];
+	bool round = b->parent && op_is_loop(b->parent) && b == b->parent->bodies[LOOP_BODY];
 
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = round ? next_value(f, b, op->operands[i])
-					: reach(f, buffered(f, op->operands[i]), b);
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		Value *x = reach(f, buffered(f, round ? elements_of(f, v) : v), b);
+		if (round && !type_equal(&x->type, &v->type)) {
+			Op *renaming =
+				op_new(b->module, O_reshape, 1, &x, 1, v->name, v->range, NULL);
+			x = renaming->results[0];
+			value_like(x, v);
+			op_append(b, renaming);
+		}
+		op->operands[i] = x;
+	}
 	for (int i = op->noperands; round && i < b->nparams; i++)
 		op_add_operand(op, b->params[i]);
 	op_append(b, op);
 }
 
 /* ---- ops ------------------------------------------------------------------- */
-
-static void
-write_whole(Fuse *f, Block *b, Op *op)
-{
-	for (int i = 0; i < op->noperands; i++)
-		op->operands[i] = reach(f, buffered(f, op->operands[i]), b);
-	op_append(b, op);
-}
-
-/* A constant as an operand of offsets. */
-static void
-write_literal(Fuse *f, Block *b, Op *op)
-{
-	Op *literal = f->wanted[op->id] ? op_clone(op) : op;
-	Value *v = op->results[0];
-
-	if (literal != op)
-		literal->results[0]->id = 2 * f->nvalues + v->id;
-	f->literal[v->id] = literal->results[0];
-	op_append(b, literal);
-}
 
 /* And the copy of it that lies in memory, where one is needed. */
 static void
@@ -327,59 +281,66 @@ write_offset(Fuse *f, Block *b, Op *op)
 	op_append(b, op);
 	if (!f->uses[v->id].whole)
 		return;
-	Op *copy = op_new(b->module, O_output, 1, &v, 1, v->name, op->range, op->label);
-	value_like(copy->results[0], v);
+	Op *copy = copy_new(v, op);
 	copy->results[0]->id = f->nvalues + v->id;
 	f->stored[v->id] = copy->results[0];
 	op_append(b, copy);
 }
 
-/* Of a dot whose operands are read as they are, the dot itself. */
-static bool
-is_plain(const Fuse *f, const Op *op)
-{
-	return op->kind == O_dot && !f->members[op->id].n;
-}
-
 static void
 write_value(Fuse *f, Block *b, Op *op)
 {
-	const Uses *u = &f->uses[op->results[0]->id];
-	bool fused = f->kernels[op->id] && !is_plain(f, op);
+	const Value *v = op->results[0];
+	const Uses *u = &f->uses[v->id];
+	Kernel *kernels = f->kernels[op->id];
+	/* A dot whose operands are read as they are stays one. */
+	bool fused = kernels && (!op_is_product(op) || f->members[op->id].n);
 
-	if (op->kind == O_constant && u->offset)
-		write_literal(f, b, op);
-	if (f->offset[op->results[0]->id] && (u->refs || u->whole || u->offset))
+	/* A constant as an operand of offsets. */
+	if (op_has(op, A_value) && u->offset) {
+		Op *literal = f->wanted[op->id] ? op_clone(op) : op;
+		if (literal != op)
+			literal->results[0]->id = 2 * f->nvalues + v->id;
+		f->literal[v->id] = literal->results[0];
+		op_append(b, literal);
+	}
+	if (f->offset[v->id] && (u->refs || u->whole || u->offset)) {
 		write_offset(f, b, op);
-	else if (fused)
+	} else if (fused) {
 		write_fusion(f, b, op);
-	else if (f->kept[op->id] || f->kernels[op->id] || is_renaming(f, op))
-		write_whole(f, b, op);
-	if (f->kernels[op->id] && !fused)
-		kernel_finish(f->kernels[op->id]);
+	} else if (f->kept[op->id] || kernels || is_renaming(f, op)) {
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i] = reach(f, buffered(f, op->operands[i]), b);
+		op_append(b, op);
+	}
+	if (kernels && !fused)
+		kernel_finish(kernels);
 	if (op->block && !fused)
-		facts_set(op, f->kernels[op->id]);
-	f->untidy |= op_changes(op) || op_base(op) >= 0 || f->offset[op->results[0]->id];
+		facts_set(op, kernels);
+	f->untidy |= op_changes(op) || op_base(op) >= 0 || f->offset[v->id];
 }
 
 static void
 write_op(Fuse *f, Block *b, Op *op)
 {
+	bool last = !op->next;
+
 	op->block = NULL;
 	for (int i = 0; i < op->nresults; i++)
 		op->results[i]->block = NULL;
-	if (op->kind == O_return)
-		write_return(f, b, op);
-	else if (op->kind == O_while)
+	if (op_is_loop(op)) {
 		write_while(f, b, op);
-	else if (op->kind == O_if)
+	} else if (op_is_branch(op)) {
 		write_if(f, b, op);
-	else if (op->kind != O_call)
+	} else if (op_is_composite(op)) {
+		for (Op *inner = op->bodies[0]->first, *next; inner->next; inner = next) {
+			next = inner->next;
+			write_op(f, b, inner);
+		}
+	} else if (last) {
+		write_return(f, b, op);
+	} else {
 		write_value(f, b, op);
-	for (Op *inner = op->kind == O_call ? op->bodies[0]->first : NULL, *next;
-		inner && inner->kind != O_return; inner = next) {
-		next = inner->next;
-		write_op(f, b, inner);
 	}
 }
 
@@ -404,17 +365,6 @@ forget_gone(Module *m)
 			m->named[i].value = NULL;
 }
 
-static void
-rename_values(Fuse *f, Module *m)
-{
-	for (int i = 0; i < m->nresults; i++)
-		m->results[i].value = m->entry->last->operands[i];
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value && !m->named[i].value->block)
-			m->named[i].value = source_value(f, m->named[i].value);
-	forget_gone(m);
-}
-
 void
 fused_write(Fuse *f)
 {
@@ -435,6 +385,11 @@ fused_write(Fuse *f)
 	}
 	forget_gone(m);
 	write_block(f, m->entry);
-	rename_values(f, m);
+	for (int i = 0; i < m->nresults; i++)
+		m->results[i].value = m->entry->last->operands[i];
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value && !m->named[i].value->block)
+			m->named[i].value = source_value(f, m->named[i].value);
+	forget_gone(m);
 	m->level = L_fused;
 }

@@ -117,13 +117,6 @@ dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t, Loop
 			index[d] = affine_loop(loop_add(k, t->dims[d], group));
 }
 
-static void
-dot_share(const Ints *from, const Affine *lhs, const Ints *to, Affine *rhs)
-{
-	for (int i = 0; i < from->n; i++)
-		rhs[to->v[i]] = lhs[from->v[i]];
-}
-
 static bool
 root_dot(Fuse *f, Op *op)
 {
@@ -145,8 +138,10 @@ root_dot(Fuse *f, Op *op)
 		result[l] = affine_loop(l);
 	k->store = index_linear(f->arena, &op->results[0]->type, result);
 	dot_loops(k, lc, &lhs->type, LOOP_contract, left);
-	dot_share(lb, left, rb, right);
-	dot_share(lc, left, rc, right);
+	for (int i = 0; i < lb->n; i++)
+		right[rb->v[i]] = left[lb->v[i]];
+	for (int i = 0; i < lc->n; i++)
+		right[rc->v[i]] = left[lc->v[i]];
 	add_kernel(f, op, k);
 	k->root = node_new(f, k, NODE_dot, op, op->results[0]);
 	k->root->nargs = 2;

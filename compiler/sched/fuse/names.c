@@ -24,7 +24,7 @@ Value *
 elements_of(const Fuse *f, const Value *v)
 {
 	v = source_value(f, v);
-	while (v->def && v->def->kind == O_reshape)
+	while (v->def && op_renames(v->def))
 		v = operand(f, v->def, 0);
 	return source_value(f, v);
 }
@@ -75,33 +75,31 @@ name_while(Fuse *f, const Op *op)
 }
 
 static void
-name_bodies(Fuse *f, const Op *op, int first)
-{
-	for (int b = 0; b < op->nbodies; b++) {
-		for (int i = 0; i < op->bodies[b]->nparams; i++)
-			is(f, op->bodies[b]->params[i], op->operands[first + i]);
-		name_block(f, op->bodies[b]);
-	}
-	for (int i = 0; i < op->nresults; i++)
-		is(f, op->results[i],
-			op->kind == O_if ? op->results[i] : op->bodies[0]->last->operands[i]);
-}
-
-static void
 name_block(Fuse *f, const Block *b)
 {
 	for (const Op *op = b->first; op; op = op->next) {
 		for (int i = 0; i < op->nresults; i++)
 			f->source[op->results[i]->id] = op->results[i];
-		if (op->kind == O_while)
+		if (op_is_loop(op)) {
 			name_while(f, op);
-		else if (op->nbodies)
-			name_bodies(f, op, op->kind == O_if);
-		else if (op->kind == O_output)
+			continue;
+		}
+		for (Flow in = {.op = op}; flow_next(&in);)
+			if (in.kind == FLOW_in)
+				is(f, in.to, in.from);
+		for (int i = 0; i < op->nbodies; i++)
+			name_block(f, op->bodies[i]);
+		for (int i = 0; i < op->nresults && op_is_composite(op); i++)
+			is(f, op->results[i], op->bodies[0]->last->operands[i]);
+		if (op_is_identity(op))
 			name_output(f, op);
 	}
 }
 
+/*
+ * Offsets are of rank 0 and made of this device's id and constants alone, or what a
+ * table has for this device.  Such a value is an ordinary C variable of run().
+ */
 void
 names_find(Fuse *f)
 {
@@ -111,16 +109,15 @@ names_find(Fuse *f)
 		f->source[entry->params[i]->id] = entry->params[i];
 	name_block(f, entry);
 	for (const Op *op = entry->first; op; op = op_following(op, entry)) {
-		bool looks_up = op->kind == O_take && operand(f, op, 0)->type.rank == 1;
-		bool all = (looks_up || (ops[op->kind].pointwise && op->kind != O_output))
-			&& !op->results[0]->type.rank;
-		bool any = op->kind == O_partition_id;
+		bool id = op->kind == O_partition_id, any = id;
+		bool all = id
+			|| (op_is_offset(op) && op->noperands && !op->results[0]->type.rank);
 		for (int i = 0; i < op->noperands && all; i++) {
 			const Value *v = operand(f, op, i);
 			any |= f->offset[v->id];
-			all = f->offset[v->id] || (v->def && v->def->kind == O_constant);
+			all = f->offset[v->id] || (v->def && op_has(v->def, A_value));
 		}
-		if (any && (all || op->kind == O_partition_id))
+		if (any && all)
 			f->offset[op->results[0]->id] = true;
 	}
 }

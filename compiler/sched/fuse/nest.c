@@ -28,18 +28,13 @@ order_node(Node *n, Node ***end, int *id)
 }
 
 static void
-forget_order(Kernel *k)
-{
-	for (Node *n = k->nodes; n; n = n->next)
-		n->id = 0;
-}
-
-static void
 order_nodes(Kernel *k)
 {
 	Node *first = NULL, **end = &first;
 	int id = 0;
 
+	for (Node *n = k->nodes; n; n = n->next)
+		n->id = 0;
 	for (const Term *t = k->store.terms; t; t = t->next)
 		order_node(t->at, &end, &id);
 	order_node(k->root, &end, &id);
@@ -48,47 +43,27 @@ order_nodes(Kernel *k)
 	k->nnodes = id;
 }
 
-static bool
-is_same(const Node *a, const Node *b)
-{
-	if (a->kind != b->kind)
-		return false;
-	if (a->kind == NODE_clamp)
-		return a->limit == b->limit && a->args[0] == b->args[0];
-	return a->value == b->value && affine_equal(a->index, b->index);
-}
-
-/* The first node that is the same; the nodes before it are known. */
+/* The first node that loads the same element, or clamps the same index; the nodes
+   before it are known. */
 static Node *
 shared(const Kernel *k, Node *n)
 {
-	Node *x = k->nodes;
+	bool load = n->kind == NODE_load;
+	Node *x = load || n->kind == NODE_clamp ? k->nodes : n;
 
-	if (n->kind != NODE_load && n->kind != NODE_clamp)
-		return n;
-	while (!is_same(x, n))
+	while (x->kind != n->kind
+		|| (load ? x->value != n->value || !affine_equal(x->index, n->index)
+			 : x->limit != n->limit || x->args[0] != n->args[0]))
 		x = x->next;
 	return x;
 }
 
 /* Shared terms are changed more than once, to the same. */
 static void
-share_terms(const Kernel *k, const Affine *a)
+share_terms(const Kernel *k, const Affine *index)
 {
-	for (Term *t = a->terms; t; t = t->next)
+	for (Term *t = index->terms; t; t = t->next)
 		t->at = shared(k, t->at);
-}
-
-/* Loads of the same element, at the same clamped index, become one. */
-static void
-share_loads(Kernel *k)
-{
-	for (Node *n = k->nodes; n; n = n->next) {
-		for (int i = 0; i < n->nargs; i++)
-			n->args[i] = shared(k, n->args[i]);
-		share_terms(k, n->index);
-	}
-	share_terms(k, &k->store);
 }
 
 /* ---- loops -------------------------------------------------------------- */
@@ -96,82 +71,33 @@ share_loads(Kernel *k)
 static void
 drop_loop(Kernel *k, int position)
 {
+	int loop = k->order[position];
+
+	k->store.coef[loop] = 0;
+	for (Node *n = k->nodes; n; n = n->next)
+		n->index->coef[loop] = 0;
 	k->norder--;
 	memmove(&k->order[position], &k->order[position + 1],
 		sizeof k->order[0] * (size_t)(k->norder - position));
 	k->outer -= position < k->outer;
 }
 
-static void
-refine_all(Kernel *k)
-{
-	affine_refine(k, &k->store);
-	for (Node *n = k->nodes; n; n = n->next)
-		affine_refine(k, n->index);
-}
-
-static void
-clear_loop(Kernel *k, int loop)
-{
-	k->store.coef[loop] = 0;
-	for (Node *n = k->nodes; n; n = n->next)
-		n->index->coef[loop] = 0;
-}
-
-static void
-drop_single_loops(Kernel *k)
-{
-	for (int p = k->norder - 1; p >= 0; p--) {
-		if (k->loops[k->order[p]].extent > 1)
-			continue;
-		clear_loop(k, k->order[p]);
-		drop_loop(k, p);
-	}
-}
-
-static bool
-counts_on(const Affine *a, int high, int low, int64_t extent)
-{
-	return a->coef[high] == a->coef[low] * extent;
-}
-
+/* Does the loop `high` count on where `low` ends, in every index? */
 static bool
 may_merge(const Kernel *k, int high, int low)
 {
 	int64_t extent = k->loops[low].extent;
 
 	if (k->loops[high].group != k->loops[low].group
-		|| !counts_on(&k->store, high, low, extent))
+		|| k->store.coef[high] != k->store.coef[low] * extent)
 		return false;
 	for (const Node *n = k->nodes; n; n = n->next)
-		if (!counts_on(n->index, high, low, extent))
+		if (n->index->coef[high] != n->index->coef[low] * extent)
 			return false;
 	return true;
 }
 
-static void
-merge_loops(Kernel *k)
-{
-	for (int p = k->norder - 2; p >= 0; p--) {
-		int high = k->order[p], low = k->order[p + 1];
-		if (!may_merge(k, high, low))
-			continue;
-		k->loops[low].extent *= k->loops[high].extent;
-		clear_loop(k, high);
-		drop_loop(k, p);
-	}
-}
-
 /* ---- depth, stage, cost ------------------------------------------------- */
-
-static int
-affine_depth(const Kernel *k, const Affine *a)
-{
-	for (int p = k->norder; p > 0; p--)
-		if (a->coef[k->order[p - 1]])
-			return p;
-	return 0;
-}
 
 static int
 larger(int a, int b)
@@ -192,7 +118,9 @@ wait_for(const Kernel *k, Node *n, const Node *other)
 static void
 place_node(Kernel *k, Node *n)
 {
-	n->depth = affine_depth(k, n->index);
+	n->depth = k->norder;
+	while (n->depth && !n->index->coef[k->order[n->depth - 1]])
+		n->depth--;
 	n->stage = 0;
 	n->cost = n->kind == NODE_compute ? ops[n->op->kind].weight : 0;
 	for (int i = 0; i < n->nargs; i++)
@@ -213,12 +141,30 @@ void
 kernel_finish(Kernel *k)
 {
 	order_nodes(k);
-	refine_all(k);
-	share_loads(k);
-	forget_order(k);
+	affine_refine(k, &k->store);
+	for (Node *n = k->nodes; n; n = n->next)
+		affine_refine(k, n->index);
+
+	/* Loads of the same element, at the same clamped index, become one. */
+	for (Node *n = k->nodes; n; n = n->next) {
+		for (int i = 0; i < n->nargs; i++)
+			n->args[i] = shared(k, n->args[i]);
+		share_terms(k, n->index);
+	}
+	share_terms(k, &k->store);
 	order_nodes(k);
-	drop_single_loops(k);
-	merge_loops(k);
+
+	for (int p = k->norder - 1; p >= 0; p--)
+		if (k->loops[k->order[p]].extent == 1)
+			drop_loop(k, p);
+	for (int p = k->norder - 2; p >= 0; p--) {
+		int high = k->order[p], low = k->order[p + 1];
+		if (!may_merge(k, high, low))
+			continue;
+		k->loops[low].extent *= k->loops[high].extent;
+		drop_loop(k, p);
+	}
+
 	if (!k->reduces && k->kind != KERNEL_scan)
 		k->outer = k->norder;
 	k->stages = 0;

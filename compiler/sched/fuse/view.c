@@ -40,20 +40,6 @@ view_buffer(const Op *op, const Value *v)
 	return v->block->parent == op ? op->operands[v->index] : v;
 }
 
-static void
-load_param(Fuse *f, const Op *op, Value *v)
-{
-	bool offset = value_is_offset(view_buffer(op, v));
-
-	f->failed |= offset && f->uses[v->id].whole;
-	for (Ref *r = f->uses[v->id].refs; r; r = r->next)
-		if (offset)
-			*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
-		else
-			ref_load(f, v, r);
-	f->uses[v->id] = (Uses){0};
-}
-
 /* Last op first; false where an op has other uses than those of loops. */
 static bool
 compute_body(Fuse *f, const Op *op, Op *root)
@@ -76,7 +62,7 @@ compute_body(Fuse *f, const Op *op, Op *root)
 Kernel *
 view_kernels(Fuse *f, Op *op)
 {
-	Op *root = op->kind == O_fusion ? op->bodies[0]->last->operands[0]->def : op;
+	Op *root = op_is_fusion(op) ? op->bodies[0]->last->operands[0]->def : op;
 
 	arena_reset(f->arena);
 	f->failed = false;
@@ -85,8 +71,17 @@ view_kernels(Fuse *f, Op *op)
 		return NULL;
 	f->kernels[root->id] = NULL;
 	f->failed = root == op ? !fill_result(f, op) : !compute_body(f, op, root);
-	for (int i = 0; i < op->noperands; i++)
-		load_param(f, op, root == op ? op->operands[i] : op->bodies[0]->params[i]);
+	for (int i = 0; i < op->noperands; i++) {
+		Value *v = root == op ? op->operands[i] : op->bodies[0]->params[i];
+		bool offset = value_is_offset(view_buffer(op, v));
+		f->failed |= offset && f->uses[v->id].whole;
+		for (Ref *r = f->uses[v->id].refs; r; r = r->next)
+			if (offset)
+				*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
+			else
+				ref_load(f, v, r);
+		f->uses[v->id] = (Uses){0};
+	}
 	if (f->failed)
 		return NULL;
 	for (Kernel *k = f->kernels[root->id]; k; k = k->next)
