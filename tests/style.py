@@ -30,9 +30,6 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/emit", "compiler/report", "compiler/eval"],
     ["compiler/driver"],
 ]
-MIXED_LETTERS = [   # folders in which a letter still stands for two types
-    "compiler/memory", "compiler/sched/fuse",
-]
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
 SOURCE = (".c", ".h", ".def", ".l", ".y")
 
@@ -139,7 +136,7 @@ def check_letters(letters):
     for folder in sorted(letters):
         for name, kinds in sorted(letters[folder].items()):
             if len(kinds) > 1:
-                yield folder, "%s: '%s' is %s" % (
+                yield "%s: '%s' is %s" % (
                     folder, name, ", ".join("%s (%s)" % x for x in sorted(kinds.items())))
 
 
@@ -186,10 +183,6 @@ def main():
     else:
         print("ok 5 - the layout is that of .clang-format # SKIP no clang-format")
     mixed = list(check_letters(letters))
-    for folder, problem in mixed:
-        if folder in MIXED_LETTERS:
-            print("# still to do: %s" % problem)
-    mixed = [problem for folder, problem in mixed if folder not in MIXED_LETTERS]
     report(6, "a letter stands for one type in a folder", mixed)
     print("1..6")
     return 1 if columns or too_long or includes or words or layout or mixed else 0

@@ -110,8 +110,8 @@ names_find(Fuse *f)
 	name_block(f, entry);
 	for (const Op *op = entry->first; op; op = op_following(op, entry)) {
 		bool id = op->kind == O_partition_id, any = id;
-		bool all = id
-			|| (op_is_offset(op) && op->noperands && !op->results[0]->type.rank);
+		bool all =
+			id || (op_is_offset(op) && op->noperands && !op->results[0]->type.rank);
 		for (int i = 0; i < op->noperands && all; i++) {
 			const Value *v = operand(f, op, i);
 			any |= f->offset[v->id];
