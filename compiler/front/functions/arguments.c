@@ -31,30 +31,20 @@ referent(const Argument *a)
 
 /* ---- tensors */
 
-bool
-arg_any(Call *c, Argument *a)
-{
-	(void)c;
-	a->tensor = a->item->value;
-	return true;
-}
-
+/* any: whatever it is; operand: a tensor, or a number that becomes one. */
 bool
 arg_tensor(Call *c, Argument *a)
 {
 	const Item *x = a->item;
+	ParamType type = a->formal->type;
+	bool number = item_is_number(x);
 	a->tensor = x->value;
-	if (!item_is_number(x))
+	if (type == PARAM_any || (type == PARAM_operand && number))
+		return true;
+	if (!number)
 		return has_kind(c, a, x->kind == IT_tensor);
 	return complain(c->elab, DIAG_literal, x->range,
 		"a literal alone has no dtype; write it as a cast: f32(...)");
-}
-
-/* A tensor, or a number that becomes one. */
-bool
-arg_operand(Call *c, Argument *a)
-{
-	return item_is_number(a->item) || arg_tensor(c, a);
 }
 
 /* A tensor of a dtype that fits, or a message with what to do about it. */
@@ -205,47 +195,26 @@ arg_seed(Call *c, Argument *a)
 
 /* ---- types and placements */
 
-/* Every size and the dtype are written. */
+/* type: every size and the dtype are written; dtype: it is alone; placement: [B@X, D],
+   for a tensor whose dtype is known; sizes: those alone, as in reshape(x, [B, H, K]). */
 bool
-arg_type(Call *c, Argument *a)
+arg_written(Call *c, Argument *a)
 {
-	if (!has_kind(c, a, a->item->kind == IT_type))
+	Elab *e = c->elab;
+	const Annotation *x = a->item->type;
+	ParamType type = a->formal->type;
+	bool whole = type == PARAM_type || type == PARAM_dtype;
+	if (!has_kind(c, a, a->item->kind == IT_type && (whole || !x->has_dtype)))
 		return false;
-	a->written = *a->item->type;
-	return annotation_type(c->elab, &a->written, &a->type);
-}
-
-bool
-arg_dtype(Call *c, Argument *a)
-{
-	const Annotation *type = a->item->type;
-	if (!has_kind(c, a, a->item->kind == IT_type))
-		return false;
-	a->written = *type;
-	return (type->has_dtype && type->rank == 0 && !type->placed)
-		|| complain(c->elab, DIAG_argument_kind, a->range,
-			"dtype= takes a dtype alone: dtype=bf16");
-}
-
-/* [B@X, D]: for a tensor whose dtype is known. */
-bool
-arg_placement(Call *c, Argument *a)
-{
-	const Item *x = a->item;
-	if (!has_kind(c, a, x->kind == IT_type && !x->type->has_dtype))
-		return false;
-	a->written = *x->type;
-	return true;
-}
-
-/* Sizes alone, as in reshape(x, [B, H, K]). */
-bool
-arg_sizes(Call *c, Argument *a)
-{
-	if (!arg_placement(c, a))
-		return false;
-	return !a->written.placed
-		|| complain(c->elab, DIAG_placement_here, a->written.range,
+	a->written = *x;
+	if (type == PARAM_type)
+		return annotation_type(e, x, &a->type);
+	if (type == PARAM_dtype)
+		return (x->has_dtype && x->rank == 0 && !x->placed)
+			|| complain(e, DIAG_argument_kind, a->range,
+				"dtype= takes a dtype alone: dtype=bf16");
+	return type == PARAM_placement || !x->placed
+		|| complain(e, DIAG_placement_here, x->range,
 			"'%s' takes sizes only; to place the result write let h: [B@X, D] = "
 			"...",
 			c->builtin->name);
