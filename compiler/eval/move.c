@@ -163,12 +163,10 @@ bool
 iota(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
-	int64_t dim = op_int(op, A_iota_dim), inner = 1;
-	int64_t n = type_elements(&result->type);
+	int64_t dim = op_int(op, A_iota_dim), n = type_elements(&result->type);
+	int64_t inner = type_elements_from(&result->type, dim + 1);
 	Chunk wide;
 	(void)operands;
-	for (int64_t k = dim + 1; k < result->type.rank; k++)
-		inner *= result->type.dims[k];
 	for (int64_t i = 0; i < n; i++) {
 		int64_t index = i / inner % result->type.dims[dim];
 		convert_wide(D_i64, &index, d, &wide, 1);
@@ -293,15 +291,10 @@ take(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *index = &operands[1];
 	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
-	int64_t outer = 1, inner = element_bytes(x);
+	int64_t inner = type_elements_from(&x->type, dim + 1) * element_bytes(x);
+	int64_t outer = type_bytes(&x->type) / (size * inner);
 	int64_t n = type_elements(&index->type);
 	char *to = result->data;
-	for (int64_t d = 0; d < x->type.rank; d++) {
-		if (d < dim)
-			outer *= x->type.dims[d];
-		else if (d > dim)
-			inner *= x->type.dims[d];
-	}
 	for (int64_t o = 0; o < outer; o++) {
 		for (int64_t i = 0; i < n; i++) {
 			int64_t at = clamp_index(tensor_integer(index, i), size - 1);

@@ -111,10 +111,9 @@ cumsum(const Op *op, const Tensor *operands, Tensor *result)
 {
 	DType d = result->type.dtype;
 	const Type *t = &result->type;
-	int64_t dim = op_int(op, A_dim), inner = 1, n = type_elements(t);
+	int64_t dim = op_int(op, A_dim), inner = type_elements_from(t, dim + 1);
+	int64_t n = type_elements(t);
 	CombineLoop *loop = combine_loops[C_add][wide_of(d)];
-	for (int64_t k = dim + 1; k < t->rank; k++)
-		inner *= t->dims[k];
 	char *acc = NULL;
 	for (int64_t i = 0; i < n; i += inner) {
 		if (i / inner % t->dims[dim] == 0) {
@@ -137,15 +136,15 @@ scatter_add(const Op *op, const Tensor *operands, Tensor *result)
 {
 	const Tensor *x = &operands[0], *index = &operands[1], *update = &operands[2];
 	DType d = result->type.dtype;
-	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim], inner = 1;
+	int64_t dim = op_int(op, A_dim), size = x->type.dims[dim];
+	int64_t inner = type_elements_from(&x->type, dim + 1);
 	int64_t n = type_elements(&result->type), nindices = type_elements(&index->type);
 	size_t bytes = wide_bytes(d);
 	char *acc = malloc((size_t)n * bytes);
 	if (!acc)
 		return false;
 	load_wide(d, x->data, 0, n, acc);
-	for (int64_t k = dim + 1; k < x->type.rank; k++)
-		inner *= x->type.dims[k];
+
 	int64_t rows = type_elements(&update->type) / inner;
 	for (int64_t row = 0; row < rows; row++) {
 		int64_t at = tensor_integer(index, row % nindices);

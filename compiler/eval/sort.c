@@ -50,12 +50,12 @@ int64_t *
 sort_order(const Op *op, const Tensor *key)
 {
 	const Type *t = &key->type;
-	int64_t dim = op_int(op, A_dim), n = t->dims[dim], inner = 1;
+	int64_t dim = op_int(op, A_dim), n = t->dims[dim];
+	int64_t inner = type_elements_from(t, dim + 1);
 	int64_t total = type_elements(t);
 	int64_t *order = malloc((size_t)total * sizeof *order);
 	int64_t *line = malloc(3 * (size_t)n * sizeof *line);
-	for (int64_t d = dim + 1; d < t->rank; d++)
-		inner *= t->dims[d];
+
 	for (int64_t k = 0; order && line && k < total / n; k++) {
 		int64_t first = k / inner * n * inner + k % inner;
 		Line l = {line, line + n, line + 2 * n, op_int(op, A_direction) == DIR_GT};

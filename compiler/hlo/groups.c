@@ -81,7 +81,12 @@ tiling_of(const Mesh *mesh, const AxisList *l)
 	return tile;
 }
 
-/* Dims that stay neighbours under the permutation become one. */
+/*
+ * Dims that stay neighbours under the permutation become one:
+ *
+ *   dims 2,3,4  perm 1,2,0    dims 2,12  perm 1,0
+ *   dims 2,4    perm 0,1      dims 8     perm 0
+ */
 static void
 tiling_merge(Tiling *tile)
 {

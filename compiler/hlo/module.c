@@ -25,13 +25,12 @@ static const char result_prefix[] = "result.", named_prefix[] = "value.",
 
 /* ---- printing -------------------------------------------------------- */
 
-/* Each fact of the module on a line of its own; the text is freed. */
+/* Each fact of the module on a line of its own. */
 static void
-module_fact(Text *t, const char *key, Text *value)
+module_fact(Text *t, const char *key, const char *value)
 {
 	text_add(t, ",\n  ");
-	text_key(t, key, value->s ? value->s : "");
-	text_free(value);
+	text_key(t, key, value);
 }
 
 /* result.out="%out f32[8@X]"; without a value where its op is gone. */
@@ -44,7 +43,8 @@ print_named(Text *t, const Module *m, const char *prefix, int n, const Named *na
 			text_printf(&value, "%%%s ", named->value->name);
 		if (placement_is_sane(&m->mesh, &named->placement))
 			text_type(&value, &m->mesh, &named->type, &named->placement);
-		module_fact(t, arena_printf(m->arena, "%s%s", prefix, named->name), &value);
+		module_fact(t, arena_printf(m->arena, "%s%s", prefix, named->name),
+			text_take(&value, m->arena));
 	}
 }
 
@@ -57,21 +57,17 @@ print_header(const Module *m, Text *t)
 	text_printf(t, "HloModule %s, num_partitions=%lld, frontend_attributes={\n  ", m->name,
 		(long long)mesh->ndevices);
 	text_key(t, "level", level_names[m->level]);
-	if (m->last_pass[0]) {
-		text_add(&value, m->last_pass);
-		module_fact(t, "last_pass", &value);
-	}
-	text_add(&value, m->entry_name);
-	module_fact(t, "entry", &value);
+	if (m->last_pass[0])
+		module_fact(t, "last_pass", m->last_pass);
+	module_fact(t, "entry", m->entry_name);
 	for (int i = 0; i < mesh->naxes; i++)
 		text_printf(&value, "%s%s=%lld", i ? "," : "", mesh->axes[i].name,
 			(long long)mesh->axes[i].size);
-	module_fact(t, "mesh", &value);
-	text_add(&value, mesh->target->name);
-	module_fact(t, "target", &value);
+	module_fact(t, "mesh", text_take(&value, m->arena));
+	module_fact(t, "target", mesh->target->name);
 	if (mesh->topology_rank) {
 		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
-		module_fact(t, "topology", &value);
+		module_fact(t, "topology", text_take(&value, m->arena));
 	}
 	print_named(t, m, result_prefix, m->nresults, m->results);
 	print_named(t, m, named_prefix, m->nnamed, m->named);
@@ -86,7 +82,8 @@ print_header(const Module *m, Text *t)
 		if (e->range.file)
 			text_printf(&value, " %s",
 				source_file(m->session, e->range.file)->path);
-		module_fact(t, arena_printf(m->arena, "%s%d", expect_prefix, i), &value);
+		module_fact(t, arena_printf(m->arena, "%s%d", expect_prefix, i),
+			text_take(&value, m->arena));
 	}
 	text_add(t, "}\n");
 }

@@ -622,6 +622,7 @@ bool external_equal(const Module *m, const External *a, const External *b);
 
 /* types.c */
 int64_t type_elements(const Type *type);
+int64_t type_elements_from(const Type *type, int64_t dim); /* of the dims from there on */
 int64_t type_bytes(const Type *type);
 bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);

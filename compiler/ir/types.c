@@ -9,13 +9,19 @@
 /* ---- types as values ------------------------------------------------ */
 
 int64_t
-type_elements(const Type *type)
+type_elements_from(const Type *type, int64_t dim)
 {
 	int64_t n = 1;
 
-	for (int d = 0; d < type->rank; d++)
-		n *= type->dims[d];
+	for (; dim < type->rank; dim++)
+		n *= type->dims[dim];
 	return n;
+}
+
+int64_t
+type_elements(const Type *type)
+{
+	return type_elements_from(type, 0);
 }
 
 int64_t

@@ -34,28 +34,36 @@ summed_terms(const Op *op)
 	return n;
 }
 
-/* Of a function that sums: what it makes of the magnitudes of its operands,
-   the spread of its results. */
+/*
+ * A lane of all results: a sample, before rounding; or the spread, of a function that
+ * sums: what it makes of the magnitudes of its operands.
+ */
 static bool
-find_spread(const Op *op, const Inexact *x, const Inexact *results)
+call_lane(const Op *op, const Inexact *x, int lane, const Inexact *results)
 {
 	Tensor *in = calloc((size_t)op->noperands, sizeof *in);
 	Tensor *out = calloc((size_t)op->nresults, sizeof *out);
 	int status = 1;
-	bool ok = in && out;
-	for (int i = 0; ok && i < op->noperands; i++) {
-		bool is_float = dtype_is_float(value_of(&x[i])->type.dtype);
-		ok = view_lanes(&x[i], 1, is_float ? SPREAD : VALUE, &in[i]);
-	}
+	bool ok = in && out, decides = false;
 	for (int r = 0; ok && r < op->nresults; r++) {
-		ok = tensor_like(value_of(&results[r]), spread_of(&results[r]));
-		out[r] = *spread_of(&results[r]);
+		out[r] = *lane_of(&results[r], lane);
+		decides = decides || !dtype_is_float(value_of(&results[r])->type.dtype);
+	}
+	for (int i = 0; ok && i < op->noperands; i++) {
+		const Tensor *value = value_of(&x[i]);
+		ok = lane == SPREAD ? view_lanes(&x[i], 1,
+			     dtype_is_float(value->type.dtype) ? SPREAD : VALUE, &in[i])
+				    : sample_operand(&x[i], value, lane - 1, decides, &in[i]);
 	}
 	ok = ok && extern_call(op, NULL, in, out, &status);
 	for (int r = 0; ok && r < op->nresults; r++) {
+		const Tensor *value = value_of(&results[r]);
 		double *v = out[r].data;
-		for (int64_t i = type_elements(&out[r].type) - 1; i >= 0; i--) {
-			double own = fabs(tensor_double(value_of(&results[r]), i));
+		if (lane != SPREAD && status)
+			copy_elements(value, &out[r]);
+		for (int64_t i = type_elements(&value->type) - 1; lane == SPREAD && i >= 0;
+			i--) {
+			double own = fabs(tensor_double(value, i));
 			v[i] = !status && fabs(v[i]) > own ? fabs(v[i]) : own;
 		}
 	}
@@ -89,39 +97,17 @@ round_result(const Op *op, double terms, const Inexact *result)
 	return true;
 }
 
-/* Sample k of all results, before rounding. */
-static bool
-call_sample(const Op *op, const Inexact *x, int k, const Inexact *results)
-{
-	Tensor *in = calloc((size_t)op->noperands, sizeof *in);
-	Tensor *out = calloc((size_t)op->nresults, sizeof *out);
-	int status = 1;
-	bool ok = in && out, decides = false;
-	for (int i = 0; ok && i < op->nresults; i++) {
-		out[i] = *sample_of(&results[i], k);
-		decides = decides || !dtype_is_float(value_of(&results[i])->type.dtype);
-	}
-	for (int i = 0; ok && i < op->noperands; i++)
-		ok = sample_operand(&x[i], value_of(&x[i]), k, decides, &in[i]);
-	ok = ok && extern_call(op, NULL, in, out, &status);
-	for (int i = 0; ok && status && i < op->nresults; i++)
-		copy_elements(value_of(&results[i]), &out[i]);
-	if (in)
-		tensors_free(in, op->noperands);
-	free(in);
-	free(out);
-	return ok;
-}
-
 bool
 sample_extern(const Op *op, const Inexact *x, const Inexact *results)
 {
 	double terms = summed_terms(op);
-	bool ok = terms <= 1 || find_spread(op, x, results);
+	bool ok = true;
 	for (int r = 0; ok && r < op->nresults; r++)
-		ok = new_samples(&results[r]);
+		ok = (terms <= 1 || tensor_like(value_of(&results[r]), spread_of(&results[r])))
+			&& new_samples(&results[r]);
+	ok = ok && (terms <= 1 || call_lane(op, x, SPREAD, results));
 	for (int k = 0; ok && k < SAMPLES; k++)
-		ok = call_sample(op, x, k, results);
+		ok = call_lane(op, x, 1 + k, results);
 	for (int r = 0; ok && r < op->nresults; r++) {
 		ok = round_result(op, terms, &results[r]);
 		if (ok)

@@ -147,13 +147,12 @@ mark_uncertain(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *
 	int index = numbers[op->kind].first_index;
 	const Inexact *integer = &x[index];
 	DType d = value_of(integer)->type.dtype;
-	int64_t n = type_elements(&result->type), inner = 1;
+	int64_t n = type_elements(&result->type);
+	int64_t inner =
+		index ? type_elements_from(&value_of(&x[0])->type, op_int(op, A_dim) + 1) : 1;
 	int64_t integers = type_elements(&value_of(integer)->type);
 	if (is_exact(integer) || !dtype_is_integer(d))
 		return;
-	for (int64_t dim = index ? op_int(op, A_dim) + 1 : value_of(&x[0])->type.rank;
-		dim < value_of(&x[0])->type.rank; dim++)
-		inner *= value_of(&x[0])->type.dims[dim];
 	for (int64_t i = 0; i < n; i++) {
 		int64_t at = i / inner % integers, own = tensor_integer(value_of(integer), at);
 		if (tensor_integer(sample_of(integer, k & ~1), at) != own

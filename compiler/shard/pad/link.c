@@ -219,7 +219,12 @@ size_classes(Padder *p)
 		}
 }
 
-/* False if it is too large. */
+/*
+ * False if it is too large.
+ *
+ *   members of 6 and 9, one split 4 ways:  unit 3, multiple 4
+ *   padded, the unit is 4:                 8 and 12
+ */
 static bool
 find_size(const Padder *p, const Value *v, int dim, int64_t *size)
 {

@@ -29,6 +29,11 @@ cut_and_add(AxisList *l, int n, AxisRef a)
  * the two where one begins with the other, else their common beginning, after
  * which nothing may be added any more (returns false).  Axes of a tensor that
  * may not extend only cut.
+ *
+ *   agreed X       more X,Y       X,Y, and more may follow
+ *   agreed X,Y     more X,Z       X: they part there
+ *   agreed X=4     more X:(1)2    X=4: the other only ends within it
+ *   agreed X=4,Y   more X:(1)2,Z  X:(1)2: they part within X
  */
 static bool
 agree(AxisList *agreed, const AxisList *more, bool extend)
