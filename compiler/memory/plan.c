@@ -186,6 +186,12 @@ take_gap(Gap **gaps, int64_t bytes)
 	return offset;
 }
 
+/*
+ * Joined with the gaps on both sides, where they touch.
+ *
+ *   gaps [0, 64) [192, ...), given [64, 128)     [0, 128) [192, ...)
+ *   and then [128, 192)                          [0, ...)
+ */
 static void
 give_gap(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
 {

@@ -227,6 +227,14 @@ match_loops(Kernel *k, const Op *op, const Type *operand, int *loops)
 	return iterations(k, p, k->norder) == 1;
 }
 
+/*
+ * The loops that `op` runs over in kernel k, whose element at `index` is used: false
+ * where k does not count one row after the other as the result does.
+ *
+ *   e[i0, i1] / s[i0]     s = sum(e) over dim 1: loop i0 counts the rows, and i1, which
+ *                         is there already, the elements that are summed up
+ *   y[i0] = s[i0]         only i0 is there: i1 is a new loop, within it
+ */
 static bool
 reduce_loops(Kernel *k, const Op *op, const Type *operand, Affine *index, int *loops)
 {

@@ -184,7 +184,13 @@ keep(Value **values, int n, const bool *kept)
 	return k;
 }
 
-/* What the loop only hands on is asked for again where it is needed. */
+/*
+ * What the loop only hands on is asked for again where it is needed.
+ *
+ *   s, w = while(x, W): body(s0, w0): return s0 * broadcast(w0), w0
+ *   s = while(x)        body(s0): here w0 is a name of W, and reach() hands W in
+ *                       if a step of the body reads it, as the last carried value
+ */
 static void
 write_while(Fuse *f, Block *b, Op *op)
 {
