@@ -129,19 +129,13 @@ fold_integers(Elab *e, Range r, Operator op, int64_t a, int64_t b)
 	return item_error;
 }
 
-static bool
-is_comparison(Operator op)
-{
-	return op >= OPERATOR_eq && op <= OPERATOR_ge;
-}
-
 static Item
 fold_binary(Elab *e, Range r, Operator op, const Item *a, const Item *b)
 {
 	bool logical = op == OPERATOR_and || op == OPERATOR_or;
 	bool bools = a->kind == IT_bool && b->kind == IT_bool;
 	bool mixed = (a->kind == IT_bool) != (b->kind == IT_bool);
-	bool compares = is_comparison(op);
+	bool compares = operators[op].op == O_compare;
 	if (mixed || (logical ? !bools : bools && !compares)) {
 		complain(e, DIAG_dtype, r, "this operator does not take %s and %s",
 			show_item(e, a), show_item(e, b));
@@ -201,7 +195,7 @@ apply_operator(Elab *e, Range r, Operator op, int n, const Item *items)
 	const Op *before = e->block->last;
 	if (!to_operands(e, s, operators[op].takes, n, items, v))
 		return item_error;
-	Value *result = is_comparison(op)
+	Value *result = operators[op].op == O_compare
 		? make_compare(at(e, s), operators[op].direction, v[0], v[1])
 		: make_op(at(e, s), operators[op].op, n, v);
 	note_operands(e, before, n, items);

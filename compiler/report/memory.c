@@ -10,25 +10,21 @@
 #include "ir/targets.h"
 #include "report/report.h"
 
-/* "relu (line 4)", "the start" */
-static void
-text_moment(Text *t, const Plan *plan, int step)
-{
-	if (step < 0 || step >= plan->lives->n) {
-		text_add(t, step < 0 ? "the start" : "the end");
-		return;
-	}
-	const Op *op = plan->lives->step[step];
-	text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
-		op->range.line);
-}
-
+/* "the start to relu (line 4)" */
 static void
 text_live(Text *t, const Plan *plan, const Buffer *b)
 {
-	text_moment(t, plan, b->first);
-	text_add(t, " to ");
-	text_moment(t, plan, b->last);
+	for (int i = 0; i < 2; i++) {
+		int step = i ? b->last : b->first;
+		bool inside = step >= 0 && step < plan->lives->n;
+		const Op *op = inside ? plan->lives->step[step] : NULL;
+		text_add(t, i ? " to " : "");
+		if (op)
+			text_printf(t, "%s (line %d)",
+				op->label ? op->label : ops[op->kind].name, op->range.line);
+		else
+			text_add(t, step < 0 ? "the start" : "the end");
+	}
 }
 
 static const char *
