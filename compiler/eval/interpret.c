@@ -71,7 +71,8 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 	for (int i = 0; i < n; i++) {
 		const char *name =
 			results && i < m->nresults ? m->results[i].name : values[i]->name;
-		for (int k = 0; !results && k < m->nnamed; k++)
+		/* the first of its names: later ones are lets that only rename it */
+		for (int k = m->nnamed - 1; !results && k >= 0; k--)
 			if (m->named[k].value == values[i])
 				name = m->named[k].name;
 		t[i] = describe(plan, name, values[i]);
