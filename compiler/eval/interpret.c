@@ -62,7 +62,7 @@ describe(const Plan *plan, const char *name, const Value *v)
 	};
 }
 
-/* Parameters of the entry, or what it returns; a parameter by its last name. */
+/* Parameters of the entry, or what it returns; a parameter by its first. */
 static const shdrt_tensor *
 tensors(const Plan *plan, int n, Value *const *values, bool results)
 {

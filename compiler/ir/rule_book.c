@@ -28,23 +28,6 @@ rule_book_new(Arena *a)
 	return book;
 }
 
-static uint64_t
-hash_of(const Op *op)
-{
-	uint64_t h = hash_mix(hash_mix(op->kind, op->has), op->noperands);
-
-	for (uint32_t has = op->has, i = 0; has; has &= has - 1, i++)
-		for (int j = 0; j < op->attrs[i]->n; j++)
-			h = hash_mix(h, op->attrs[i]->v[j]);
-	for (int i = 0; i < op->noperands + op->nresults; i++) {
-		const Type *type = &rule_tensor(op, i)->type;
-		h = hash_mix(h, type->rank);
-		for (int d = 0; d < type->rank; d++)
-			h = hash_mix(h, type->dims[d]);
-	}
-	return h;
-}
-
 static bool
 same_rule(const void *page, const void *op)
 {
@@ -72,7 +55,16 @@ rule_book_get(RuleBook *book, const Op *op)
 {
 	if (ops[op->kind].blocked)
 		return NULL;
-	uint64_t hash = hash_of(op);
+	uint64_t hash = hash_mix(hash_mix(op->kind, op->has), op->noperands);
+	for (uint32_t has = op->has, i = 0; has; has &= has - 1, i++)
+		for (int j = 0; j < op->attrs[i]->n; j++)
+			hash = hash_mix(hash, op->attrs[i]->v[j]);
+	for (int i = 0; i < op->noperands + op->nresults; i++) {
+		const Type *type = &rule_tensor(op, i)->type;
+		hash = hash_mix(hash, type->rank);
+		for (int d = 0; d < type->rank; d++)
+			hash = hash_mix(hash, type->dims[d]);
+	}
 	Page *page = lookup_find(book->pages, hash, same_rule, op);
 	if (!page) {
 		page = NEW(book->arena, Page);

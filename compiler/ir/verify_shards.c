@@ -79,22 +79,6 @@ check_others(Checker *c, const Op *op, int i, Through through)
 	}
 }
 
-/* Where an op adds to an operand on several devices, all but one of them add
-   to zero. */
-static void
-check_once(Checker *c, const Op *op, const AxisList *partial, const AxisList *sources)
-{
-	const Value *v = op->operands[rule_book_get(c->rules, op)->once];
-
-	if (!pieces_cover_all(partial, sources) || !pieces_cover_all(sources, partial))
-		verify_fail(c,
-			"%s is unreduced over '%s', its updates are split over "
-			"'%s'",
-			v->name, axes_text(c, partial), axes_text(c, sources));
-	else if (partial->n && v->placement.combiner != C_add)
-		verify_fail(c, "%s is partial, but not a sum", v->name);
-}
-
 /* Partial results neither vanish in an op nor come out of nothing. */
 static void
 check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *factors)
@@ -109,9 +93,22 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *factor
 	for (int i = 0; i < op->noperands; i++) {
 		const Placement *p = &op->operands[i]->placement;
 		AxisList partial = partial_axes(p);
-		if (i == r->once)
-			check_once(c, op, &partial, &sources);
-		if (!partial.n || i == r->once)
+		if (i == r->once) {
+			/* what is added to on several devices is zero on all but one */
+			bool alike = pieces_cover_all(&partial, &sources)
+				&& pieces_cover_all(&sources, &partial);
+			if (!alike)
+				verify_fail(c,
+					"%s is unreduced over '%s', its updates are split over "
+					"'%s'",
+					op->operands[i]->name, axes_text(c, &partial),
+					axes_text(c, &sources));
+			else if (partial.n && p->combiner != C_add)
+				verify_fail(c, "%s is partial, but not a sum",
+					op->operands[i]->name);
+			continue;
+		}
+		if (!partial.n)
 			continue;
 		Through through = partial_through(op, i, (Combiner)p->combiner);
 		if (through == THROUGH_no)
