@@ -259,8 +259,8 @@ write_return(Fuse *f, Block *b, Op *op)
 		const Value *v = op->operands[i];
 		Value *x = reach(f, buffered(f, round ? elements_of(f, v) : v), b);
 		if (round && !type_equal(&x->type, &v->type)) {
-			Op *renaming =
-				op_new(b->module, O_reshape, 1, &x, 1, v->name, v->range, NULL);
+			Op *renaming = op_new(b->module, O_reshape, 1, &x, 1, v->name,
+				v->def ? v->def->range : v->range, NULL);
 			x = renaming->results[0];
 			value_like(x, v);
 			op_append(b, renaming);
