@@ -128,7 +128,7 @@ c_constant(Arena *a, DType d, int64_t payload)
 
 /* ---- ops ---------------------------------------------------------------- */
 
-/* A row's text with a, b, c replaced by the arguments, $ by the dtype. */
+/* A row's text with a, b, c replaced by the arguments, $ by the dtype: -a of -1 is -(-1). */
 static const char *
 substitute(Arena *a, const char *row, const char *const *args, DType d)
 {
@@ -136,9 +136,13 @@ substitute(Arena *a, const char *row, const char *const *args, DType d)
 
 	for (size_t n; *row; row += n) {
 		n = strspn(row, "abcdefghijklmnopqrstuvwxyz0123456789_");
-		if (n == 1 && *row >= 'a' && *row <= 'c')
-			text_add(&t, args[*row - 'a']);
-		else if (n)
+		if (n == 1 && *row >= 'a' && *row <= 'c') {
+			const char *x = args[*row - 'a'];
+			bool twice = *x == '-' && t.n && t.s[t.n - 1] == '-';
+			text_add(&t, twice ? "(" : "");
+			text_add(&t, x);
+			text_add(&t, twice ? ")" : "");
+		} else if (n)
 			text_addn(&t, row, n);
 		else if (*row == '$')
 			text_add(&t, compute_name(d));
