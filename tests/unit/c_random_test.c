@@ -922,8 +922,10 @@ run(Program *p, const char *directory)
 	if (!eval_global_bounds(m, inputs, outputs, bounds))
 		return false;
 	m->level = L_device;
-	for (int i = 0; i < p->nlate; i++)
+	for (int i = 0; i < p->nlate; i++) {
 		p->late[i]->kind = O_partition_id;
+		p->late[i]->has = 0; /* no value */
+	}
 	fuse(m);
 	Plan *plan = plan_build(m);
 	handle = build(p, plan, directory);
