@@ -36,6 +36,9 @@ manual_inside(const AxisList *manual, const Placement *whole)
 		l = placement_dim(whole, d);
 		l = without(&l, manual);
 		placement_set_dim(&inside, d, &l);
+		/* A priority of nothing: no text has it. */
+		if (l.n == 0 && !(inside.open >> d & 1))
+			inside.priority[d] = 0;
 	}
 	return inside;
 }
