@@ -30,11 +30,12 @@ found(Fault fault, const Holder *a, const Holder *b, AxisRef axis)
 	return f;
 }
 
+/* Is there an axis of l that cannot stand in one tensor with those of m? */
 static bool
-share_axis(const AxisList *l, const AxisList *m, AxisRef *axis)
+axes_clash(const AxisList *l, const AxisList *m, AxisRef *axis)
 {
 	for (int i = 0; i < l->n; i++)
-		if (axes_overlap(m, l->a[i])) {
+		if (!axes_can_coexist(m, l->a[i])) {
 			*axis = l->a[i];
 			return true;
 		}
@@ -78,7 +79,7 @@ agree(Explicit *e, Projection *p)
 		if (agreed->n && kind != F_pass && (kind != F_reduce || p->op->form == AS_row))
 			return found(FAULT_whole, from[f], NULL, agreed->a[0]);
 		for (int k = 0; k < f; k++)
-			if (share_axis(&p->agreed[k], agreed, &axis))
+			if (axes_clash(&p->agreed[k], agreed, &axis))
 				return found(FAULT_twice, from[k], from[f], axis);
 	}
 	return (Finding){0};
@@ -137,7 +138,7 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 		bool refused =
 			!is_linear_in(e, o, i) || (own && now->combiner != partial->combiner);
 		for (int f = 0; f < p->rule->nfactors; f++)
-			refused |= share_axis(&axes, &p->agreed[f], &axis);
+			refused |= axes_clash(&axes, &p->agreed[f], &axis);
 		if (refused)
 			return (Finding){.fault = FAULT_refused,
 				.tensor = i,
@@ -284,7 +285,7 @@ follow_rule(Explicit *e, OpState *o)
 		for (int k = 0; k < op->noperands; k++) {
 			const Value *v = op->operands[k];
 			AxisList l = placement_unreduced(explicit_placement(e, v));
-			declared += share_axis(&axes, &l, &axis) ? l.n : 0;
+			declared += axes_clash(&axes, &l, &axis) ? l.n : 0;
 			maker = e->pending[v->id] ? e->pending[v->id] : maker;
 		}
 		e->pending[op->results[i]->id] = declared < axes.n && !maker ? op : maker;
