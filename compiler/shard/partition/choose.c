@@ -122,7 +122,7 @@ price(Partitioner *p, Choice *c)
 	HaloCost rows = halo_cost(mesh, op, types, &made);
 	StepCost step = step_cost(mesh, op, types, &result);
 	c->bytes += rows.bytes + step.wire_bytes; /* of a collective in a manual region */
-	c->seconds += rows.seconds + step.seconds;
+	c->seconds += rows.at_once + step.seconds;
 	c->collectives += rows.collectives;
 	c->valid &= rows.collectives <= MAX_HALO * op->noperands;
 	for (int i = 0; i < op->nresults; i++) {

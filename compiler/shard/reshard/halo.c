@@ -6,6 +6,7 @@
  * slice with a stride has each device take its rows first; where the stride
  * does not divide the shards, some have one row more than others.
  */
+#include "cost/cost.h"
 #include "cost/links.h"
 #include "shard/reshard/halo.h"
 
@@ -225,11 +226,16 @@ halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *
 /* ---- what it costs ---------------------------------------------------- */
 
 static void
-add_round(HaloCost *cost, Links *links, const HaloRound *round, double bytes)
+add_round(HaloCost *cost, const Mesh *mesh, const AxisList *axes, Links *links,
+	const HaloRound *round, double bytes)
 {
+	int64_t hops;
+
 	if (!round->rows)
 		return;
 	links_permute(links, round->source, bytes);
+	cost->seconds += permute_seconds(mesh, axes, round->source, bytes, &hops);
+	cost->hops = greater(cost->hops, hops);
 	cost->bytes += bytes;
 	cost->collectives++;
 	cost->rows += round->rows;
@@ -266,13 +272,13 @@ add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type 
 	for (int d = 0; d < result->rank; d++)
 		if (placement_dim_ways(result, d) > 1 && halo_moves(op, d, 0))
 			round.rows *= shard->dims[d];
-	add_round(cost, &links, &round, (double)type_bytes(shard));
-	cost->seconds = links_seconds(&links);
-	cost->hops = links.hops;
+	add_round(cost, mesh, &cost->axes, &links, &round, (double)type_bytes(shard));
+	cost->at_once = links_seconds(&links);
 }
 
-/* The dims one after the other, each in the shapes that those before it leave; the
-   rounds along one dim do not wait for each other. */
+/* The dims one after the other, each in the shapes that those before it leave.  Rounds
+   are permutes: the program runs one after the other, though those along one dim need
+   not wait for each other. */
 HaloCost
 halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result)
 {
@@ -301,10 +307,10 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 				const HaloRound *round = &h.parts[i].rounds[k];
 				double row = (double)type_bytes(&types[i])
 					/ (double)types[i].dims[d];
-				add_round(&cost, &links, round, (double)round->rows * row);
+				add_round(&cost, mesh, &h.axes, &links, round,
+					(double)round->rows * row);
 			}
-		cost.seconds += links_seconds(&links);
-		cost.hops = greater(cost.hops, links.hops);
+		cost.at_once += links_seconds(&links);
 		axes_append_all(&cost.axes, &h.axes);
 		types[0].dims[d] = sizes[d] / ways;
 	}

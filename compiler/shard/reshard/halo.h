@@ -54,8 +54,9 @@ bool halo_moves(const Op *op, int dim, int64_t size);
 Halo halo_plan(Arena *a, const Op *op, int dim, const Type *shards, const Placement *result);
 
 typedef struct HaloCost {
-	double bytes, seconds; /* a device receives; the rounds of a dim
-				   overlap */
+	double bytes, seconds; /* a device receives; one round after the other */
+	double at_once;	       /* seconds if the rounds of a dim overlap: what a choice
+				  counts, as latency is not what tells two of them apart */
 	int collectives;
 	int64_t rows, hops; /* in all; to the farthest */
 	AxisList axes;
