@@ -151,8 +151,13 @@ split_loops(Kernel *k, Affine *linear, int64_t stride)
 	return true;
 }
 
-/* The digit of one dim: what `linear` holds of multiples of its stride.  What is left
-   below must not carry into it. */
+/*
+ * The digit of one dim: what `linear` holds of multiples of its stride.  What is left
+ * below must not carry into it.
+ *
+ *   6 p + 3 q + i, p < 4, q < 2, i < 3, stride 6, size 4:   digit p, left 3 q + i
+ *   the same + 1:   up to 6 would be left, so that p is the digit of some only
+ */
 static bool
 take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size, Affine *digit)
 {
