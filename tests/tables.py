@@ -12,6 +12,9 @@ import sys
 from style import ROOT, read
 
 
+TOPS = ("compiler", "grammar", "runtime")
+
+
 def text(path):
     return "\n".join(read(path))
 
@@ -81,6 +84,20 @@ def unplaced_files(_):
             yield path
 
 
+def comments(path):
+    body = text(path)
+    return body if path.endswith(".md") else "\n".join(re.findall(r"/\*.*?\*/", body, flags=re.S))
+
+
+def stale_paths(_):
+    """folder/file.c in a README or a comment, of which there is none."""
+    tracked = ["/" + path for top in TOPS + ("tests", "samples") for path in files(top, "")]
+    for path in [p for top in TOPS for p in files(top, ".c", ".h", ".def", ".l", ".y", ".md")] + ["README.md", "tests/README.md"]:
+        for named in re.findall(r"\w+(?:/[\w.]+)*/[a-z0-9_]+\.(?:[chly]|def|py|txt|shd)\b", comments(path)):
+            if not any(t.endswith("/" + named) for t in tracked):
+                yield "%s: %s" % (path, named)
+
+
 def reading_path(_):
     """The files that compiler/README.md says to read, in order."""
     section = text("compiler/README.md").split("## Reading path")[-1].split("\n## ")[0]
@@ -100,6 +117,7 @@ CHECKS = [
     ("every built-in function has a test", builtins_missing_in),
     ("every built-in function is in the language reference", unlisted_builtins),
     ("every source file is in a README", unplaced_files),
+    ("every path in a comment or a README exists", stale_paths),
     ("the reading path is twelve files of less than 5,000 lines", reading_path),
 ]
 

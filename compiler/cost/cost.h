@@ -37,8 +37,6 @@ typedef struct StepCost {
 
 /* An op on one device that sees these types; NULL: its own. */
 StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
-/* One pass over memory. */
-StepCost kernel_cost(const Mesh *mesh, double hbm_bytes);
 /* Rounded up; more than 64 bits count are as many as they do. */
 int64_t whole_bytes(double bytes);
 int64_t picoseconds(double seconds); /* to the nearest */

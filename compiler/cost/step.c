@@ -42,7 +42,8 @@ add_term(StepCost *c, Bound bound, double seconds)
 	c->bound = bound;
 }
 
-StepCost
+/* One pass over memory. */
+static StepCost
 kernel_cost(const Mesh *mesh, double hbm_bytes)
 {
 	StepCost c = {.hbm_bytes = hbm_bytes};

@@ -155,7 +155,7 @@ struct Compilation {
 	double started; /* of what is being timed */
 };
 
-/* At L_device: the plan, made when first asked for, and the C program (false
+/* At L_fused: the plan, made when first asked for, and the C program (false
    if it does not fit the target's memory). */
 const Plan *compilation_plan(Compilation *c);
 bool compilation_c(Compilation *c, Text *t);

@@ -1,7 +1,7 @@
 /*
  * sort.c - elements in the order of a key along one dim, by merging runs.
  *
- * The order is total, as an HLO sort of ours compares (ir/comparator.c): both
+ * The order is total, as an HLO sort of ours compares (hlo/comparator.c): both
  * zeros are equal, every NaN is the same and the greatest.
  */
 #include "eval/kernels.h"

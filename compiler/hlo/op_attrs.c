@@ -225,7 +225,7 @@ read_manual(const ReadLine *in, Op *op)
 	}
 }
 
-/* extern.name="swish" ... extern.declared="samples/swish.shd:7" */
+/* extern.name="swish" ... extern.declared="act.shd:7" */
 static void
 print_extern(Line *line, const Op *op)
 {

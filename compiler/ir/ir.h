@@ -285,7 +285,7 @@ struct Value {
 	int64_t index_limit;	 /* a parameter used as an index: of elements in
 				   [0, limit); else 0.  Set by propagation */
 	const int64_t *unpadded; /* sizes of the dims without padding
-				   (shard/pad_dims.c); NULL: nothing is padded */
+				   (shard/pad/pad_dims.c); NULL: nothing is padded */
 	Range range;		 /* the name, for parameters and lets */
 	Range type_range;	 /* the annotation */
 	Untyped untyped;	 /* ... which could be written behind the name */
@@ -295,7 +295,7 @@ struct Value {
 
 /*
  * The function an op was written in.  In explicit code placements follow from
- * the operands (shard/explicit.c): a placed let or out= is a `constraint` of
+ * the operands (shard/explicit/explicit.c): a placed let or out= is a `constraint` of
  * that mode, which settles partial sums and moves nothing else, a parameter's
  * type one of mode auto at the call, a declared result an `expect`.
  */

@@ -47,7 +47,7 @@ void emit_viz(Module *m, const VizOptions *o, Text *t);
 void emit_memory(const Plan *plan, const char *format, Text *t);
 bool check_memory(const Plan *plan);
 
-/* stats.c: --emit=stats.  Requires L_device. */
+/* stats.c: --emit=stats.  Requires L_fused. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * stats.c - --emit=stats: what a device program moves and computes, as JSON
+ * stats.c - --emit=stats: what a fused program moves and computes, as JSON
  * with a fixed schema, for tests and scripts.
  *
- * Requires L_device, with the placements that propagation left in
+ * Requires L_fused, with the placements that propagation left in
  * Module.named and Module.results.  Changes nothing.
  */
 #include <math.h>
