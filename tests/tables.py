@@ -72,16 +72,40 @@ def unlisted_builtins(_):
 
 
 def unplaced_files(_):
-    """A source file that no README of its folder, or of one around it, names."""
-    for path in files("compiler", ".c", ".def"):
-        folder, found = os.path.dirname(path), False
-        while folder and not found:
-            readme = os.path.join(folder, "README.md")
-            found = os.path.exists(os.path.join(ROOT, readme)) and re.search(
-                r"\b%s\b" % re.escape(os.path.basename(path)), text(readme))
-            folder = os.path.dirname(folder)
-        if not found:
+    """A source file that the README of its folder does not name."""
+    for path in (p for top in TOPS + ("tests",) for p in files(top, ".c", ".h", ".def", ".l", ".y")):
+        folder, name = os.path.split(path)
+        readme = os.path.join(folder, "README.md")
+        if os.path.basename(folder) == "Inputs":
+            continue
+        if not os.path.exists(os.path.join(ROOT, readme)):
+            yield readme
+        elif not re.search(r"(?<![\w.])%s\b" % re.escape(name), text(readme)):
             yield path
+
+
+def wrong_heads(_):
+    """A README of a compiler folder begins with what comes in and goes out, the type to
+    know, and the order to read in:
+        - **Chapter:** ...
+        - **Main type:** `Plan` (`plan.h`), ...
+        - **Read:** `lives.h`, `lives.c`, ..."""
+    for folder in sorted({os.path.dirname(path) for path in files("compiler", ".c")}):
+        lines = dict(re.findall(r"^- \*\*([\w ]+):\*\* (.+)$", text(folder + "/README.md"), flags=re.M))
+
+        def found(name):
+            places = [os.path.join(place, name) for place in (folder, "compiler")]
+            return next((p for p in places if os.path.exists(os.path.join(ROOT, p))), None)
+        kinds = re.findall(r"`(\w+)` \(`([\w./]+)`\)", lines.get("Main type", ""))
+        order = re.findall(r"`([^`]+)`", lines.get("Read", ""))
+        if "Chapter" not in lines or not kinds or not order:
+            yield "%s/README.md: no chapter, main type or order" % folder
+        for kind, header in kinds:
+            if not found(header) or not re.search(r"\bstruct %s\b" % kind, text(found(header))):
+                yield "%s/README.md: no %s in %s" % (folder, kind, header)
+        for name in order:
+            if not found(name):
+                yield "%s/README.md: no %s" % (folder, name)
 
 
 def comments(path):
@@ -116,7 +140,8 @@ CHECKS = [
     ("every target has a test", untested_targets),
     ("every built-in function has a test", builtins_missing_in),
     ("every built-in function is in the language reference", unlisted_builtins),
-    ("every source file is in a README", unplaced_files),
+    ("every folder has a README that names its sources", unplaced_files),
+    ("a folder's README has its chapter, its main type and an order", wrong_heads),
     ("every path in a comment or a README exists", stale_paths),
     ("the reading path is twelve files of less than 5,000 lines", reading_path),
 ]
