@@ -95,7 +95,7 @@ result_name(Elab *e, const FnDecl *fn, int i, int n)
 static Value *
 add_output(Elab *e, FnDecl *fn, int i, int n, Item *item)
 {
-	Site s = {item->range, "return", AS_call};
+	Site s = {item->range, "return", AS_result};
 	const Param *p = fn->has_results ? fn->results.v[i] : NULL;
 	const char *name = result_name(e, fn, i, n);
 	Annotation a = {0};

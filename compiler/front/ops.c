@@ -91,6 +91,8 @@ emit_placed(Elab *e, Site s, Value *v, const Annotation *a, bool asked)
 {
 	if (e->manual != NULL && e->manual->whole) /* sizes alone */
 		return v;
+	if (!asked)
+		s.form = op_forms[s.form].out ? AS_out : AS_let;
 	Value *placed = make_unary(at(e, s), asked ? O_reshard : O_constraint, v);
 	if (placed == NULL)
 		return NULL;

@@ -310,7 +310,7 @@ typedef enum OpForm {
 
 typedef struct OpFormInfo {
 	const char *name;
-	bool out, statement, quoted;
+	bool out, statement, around, quoted;
 } OpFormInfo;
 extern const OpFormInfo op_forms[OP_FORM_COUNT]; /* ops.c */
 

@@ -93,7 +93,8 @@ const AttrInfo attr_table[ATTR_COUNT] = {
 };
 
 const OpFormInfo op_forms[OP_FORM_COUNT] = {
-#define OP_FORM(id, out, statement, quoted) [AS_##id] = {#id, out, statement, quoted},
+#define OP_FORM(id, out, statement, around, quoted) \
+	[AS_##id] = {#id, out, statement, around, quoted},
 #include "forms.def"
 #undef OP_FORM
 };

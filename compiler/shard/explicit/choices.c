@@ -54,14 +54,6 @@ written_value(const Value *v, Range where)
 	return w;
 }
 
-/* Made where no expression stands; and what a constraint is given, it may not
-   keep. */
-static bool
-is_statement(const Op *op)
-{
-	return op_forms[op->form].statement || op->kind == O_constraint;
-}
-
 Written
 written_operand(const Explicit *e, const Op *op, int i)
 {
@@ -74,13 +66,15 @@ written_operand(const Explicit *e, const Op *op, int i)
 		return written_value(v, r);
 	if (!has_text(e, op->range)) /* of a dump */
 		return written_value(v, nowhere);
-	if (op->kind == O_output || op->kind == O_constraint) {
+	if (op_forms[op->form].around) {
 		Written w = written_value(v, op->range);
-		if (op_forms[op->form].out)
+		if (op->form == AS_out)
 			w.out = op->results[0]->type_range;
 		return w;
 	}
-	if (!maker || !has_text(e, maker->range) || is_statement(maker))
+	/* what stands around an operand may not keep what it is given */
+	if (!maker || !has_text(e, maker->range) || op_forms[maker->form].statement
+		|| op_forms[maker->form].around)
 		return (Written){0};
 	if (maker->range.file != op->range.file || maker->range.begin != op->range.begin
 		|| maker->range.end != op->range.end)
@@ -270,8 +264,7 @@ offer_statement(Choices *c, const Op *op, const Value *v, const Placement *to)
 	Explicit *e = c->e;
 	const char *name = value_source_name(v);
 
-	if (!v->def || !is_statement(v->def) || !has_text(e, op->range)
-		|| v->def->kind == O_constraint)
+	if (!v->def || !op_forms[v->def->form].statement || !has_text(e, op->range))
 		return;
 	const char *text = arena_printf(e->g.arena, "%s = reshard(%s, %s);", name, name,
 		spec_text(e, v, to));

@@ -324,7 +324,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 		result ? value_source_name(op->results[0]) : operand_text(e, op, 0),
 		spec_text(e, v, from), spec_text(e, v, to),
 		result ? "a result's type is checked, and moves nothing"
-			: op_forms[op->form].out
+			: op->form == AS_out
 			? "out= settles partial sums, and moves nothing else"
 			: "a placed let settles partial sums, and moves nothing else");
 	if (op->results[0]->type_range.file)
