@@ -125,7 +125,8 @@ int64_t gcd_i64(int64_t a, int64_t b);
 /*
  * source.c: the files of a session.  A Range is a span of bytes in one of
  * them; file 0 means "nowhere".  Modules read from .hlo know only names and
- * lines: there begin == end == 0 and the file has no text.
+ * lines: there the file has no text, and begin == end == 0 but for the ops of
+ * explicit code.
  */
 typedef struct Range {
 	int file;	/* 1.. index, 0 none */
@@ -151,6 +152,7 @@ int source_add_name(Session *s, const char *path); /* finds or adds */
 const SourceFile *source_file(const Session *s, int file);
 const char *source_path(const Session *s, int file); /* "" where there is none */
 void source_position(const Session *s, Range r, int *line, int *column);
+bool range_equal(Range a, Range b);
 Range range_join(Range a, Range b);
 
 /*

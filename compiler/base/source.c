@@ -94,6 +94,12 @@ source_position(const Session *s, Range r, int *line, int *column)
 
 const Range nowhere;
 
+bool
+range_equal(Range a, Range b)
+{
+	return a.file == b.file && a.line == b.line && a.begin == b.begin && a.end == b.end;
+}
+
 Range
 range_join(Range a, Range b)
 {

@@ -116,8 +116,12 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	print_op_attrs(line, op);
 	if (op->mode == MODE_explicit) {
 		line_fact(line, "mode", "explicit");
-		if (op->form != AS_call && op->module->level == L_global)
+		bool global = op->module->level == L_global;
+		if (global && op->form != AS_call)
 			line_fact(line, "form", op_forms[op->form].name);
+		if (global && op->range.end)
+			line_fact_numbers(line, "span", 2,
+				(int64_t[]){op->range.begin, op->range.end});
 	}
 }
 

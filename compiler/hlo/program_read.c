@@ -276,6 +276,23 @@ remember(Reading *rd, const void *line, const Op *op, const HloInstr *instr)
 	APPEND(rd->arena, rd->built, rd->nbuilt, built);
 }
 
+/* The bytes of its expression, where a file is but a name: ops that have the same are
+   of one. */
+static void
+read_span(const ReadLine *in, Range *range)
+{
+	const Fact *f = find_fact(&in->facts, "span");
+	const SourceFile *file = source_file(in->rd->session, range->file);
+
+	if (!f || !file || file->text)
+		return;
+	Cursor c = fact_cursor(in->rd, f);
+	range->begin = cursor_line(&c);
+	cursor_expect(&c, ",");
+	range->end = cursor_line(&c);
+	cursor_expect_end(&c);
+}
+
 static void
 read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 {
@@ -302,6 +319,7 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	for (int form = 0; form < OP_FORM_COUNT; form++)
 		if (fact_is(&in.facts, "form", op_forms[form].name))
 			op->form = (OpForm)form;
+	read_span(&in, &op->range);
 	op_append(b, op);
 	remember(rd, op, op, instr);
 	read_results(&in, op, scope);

@@ -76,8 +76,7 @@ written_operand(const Explicit *e, const Op *op, int i)
 	if (!maker || !has_text(e, maker->range) || op_forms[maker->form].statement
 		|| op_forms[maker->form].around)
 		return (Written){0};
-	if (maker->range.file != op->range.file || maker->range.begin != op->range.begin
-		|| maker->range.end != op->range.end)
+	if (!range_equal(maker->range, op->range))
 		return written_value(v, maker->range);
 	if (!match_view(e, maker, from))
 		return (Written){0};

@@ -14,7 +14,6 @@
  * Requires L_global.  Leaves it with a placement for every value that explicit
  * code computes, which propagation then holds.
  */
-#include <string.h>
 #include "ir/partial.h"
 #include "shard/explicit/explicit.h"
 
@@ -241,9 +240,8 @@ blur_results(Explicit *e, const Op *op)
 bool
 same_expression(const Op *a, const Op *b)
 {
-	return a->range.file == b->range.file && a->range.begin == b->range.begin
-		&& a->range.end == b->range.end && a->range.line == b->range.line
-		&& !strcmp(a->label, b->label);
+	return a->form == b->form && range_equal(a->range, b->range)
+		&& a->range.end > a->range.begin;
 }
 
 /* Sums must be settled before anything else uses them. */
