@@ -5,6 +5,7 @@ compiler/README.md lists the places that a new op, pass, option, ... touches;
 where a place can be forgotten without the compiler noticing, it is looked for
 here.
 """
+import fnmatch
 import os
 import re
 import sys
@@ -59,16 +60,31 @@ def untested_targets(tests):
     return [t for t in rows("compiler/ir/targets.def", "TARGET") if not re.search(r"\b%s\b" % re.escape(t), tests)]
 
 
-def builtins_missing_in(where):
-    """Of those that a program may call: rows of their own, and ops that are functions."""
-    table = re.findall(r"^BUILTIN\((\w+),(.*)", text("compiler/front/functions/builtins.def"), flags=re.M)
+def builtins():
+    """(name, row) of those that a program may call: rows of their own, and ops that are functions."""
+    table = re.findall(r"^BUILTIN\(([\w.]+),(.*)", text("compiler/front/functions/builtins.def"), flags=re.M)
     table += re.findall(r"^(?:POINTWISE|FUNCTION)\((\w+),(.*)", text("compiler/ir/numbers.def"), flags=re.M)
-    return [name for name, row in table
-            if not re.search(r"\b(internal|operator)\b", row) and not re.search(r"\b%s\b" % name, where)]
+    return [(name, row) for name, row in table if not re.search(r"\b(internal|operator)\b", row)]
+
+
+def builtins_missing_in(where):
+    return [name for name, _ in builtins() if not re.search(r"\b%s\b" % re.escape(name), where)]
 
 
 def unlisted_builtins(_):
     return builtins_missing_in(text("grammar/README.md"))
+
+
+def builtins_without_numbers(_):
+    """Those without a case against numpy; of manual functions, without their meaning there."""
+    cases, meanings = text("tests/random/numpy_check.py"), text("tests/random/reference.py")
+    for name, row in builtins():
+        if re.search(r", manual,$", row):
+            found = "def call_%s(" % name in meanings
+        else:
+            found = re.search(r'(?<![\w.])%s\(|"%s"' % (re.escape(name), re.escape(name)), cases)
+        if not found:
+            yield name
 
 
 def unplaced_files(_):
@@ -91,6 +107,8 @@ def wrong_heads(_):
         - **Main type:** `Plan` (`plan.h`), ...
         - **Read:** `lives.h`, `lives.c`, ..."""
     for folder in sorted({os.path.dirname(path) for path in files("compiler", ".c")}):
+        if not os.path.exists(os.path.join(ROOT, folder, "README.md")):
+            continue        # unplaced_files() says so
         lines = dict(re.findall(r"^- \*\*([\w ]+):\*\* (.+)$", text(folder + "/README.md"), flags=re.M))
 
         def found(name):
@@ -122,6 +140,18 @@ def stale_paths(_):
                 yield "%s: %s" % (path, named)
 
 
+def places_left_out(_):
+    """A source that names an op, which the rows of compiler/README.md for such ops do not."""
+    table = text("compiler/README.md").split("## Adding something")[-1].split("\n## ")[0].split("\n")
+    for op, kinds in ("cumsum", ("op", "...", "built-in")), ("scatter_add", ("op", "...", "built-in")), ("all_gather", ("collective",)):
+        listed = [line for line in table if re.match(r"\| (%s)(?: |\.)" % "|".join(map(re.escape, kinds)), line)]
+        places = ["*/" + place for place in re.findall(r"`([\w./*]+)`", " ".join(listed))]
+        for path in (p for top in ("compiler", "runtime") for p in files(top, ".c", ".h", ".def")):
+            code = re.sub(r"/\*.*?\*/|\"[^\"\n]*\"", "", text(path), flags=re.S)
+            if re.search(r"(?<![a-z])%s\b" % op, code) and not any(fnmatch.fnmatch("/" + path, place) for place in places):
+                yield "%s: %s" % (path, op)
+
+
 def reading_path(_):
     """The files that compiler/README.md says to read, in order."""
     section = text("compiler/README.md").split("## Reading path")[-1].split("\n## ")[0]
@@ -140,9 +170,11 @@ CHECKS = [
     ("every target has a test", untested_targets),
     ("every built-in function has a test", builtins_missing_in),
     ("every built-in function is in the language reference", unlisted_builtins),
+    ("every built-in function is compared with numpy", builtins_without_numbers),
     ("every folder has a README that names its sources", unplaced_files),
     ("a folder's README has its chapter, its main type and an order", wrong_heads),
     ("every path in a comment or a README exists", stale_paths),
+    ("the lists of places to touch are complete", places_left_out),
     ("the reading path is twelve files of less than 5,000 lines", reading_path),
 ]
 

@@ -470,6 +470,13 @@ def leaves():
         case(one, "one_hot(j, 4, dtype=%s)" % dtype,
              lambda t: np.arange(4) == t["j"][..., None])
         case(one, "full(%s[2], size(b, 1))" % dtype, lambda t: np.full(2, 3))
+    case(numbers, "full(f32[2], axis_size(X) / axis_size(X) + 3)", lambda t: np.full(2, 4), "f32")
+
+
+def placements():
+    """What moves data or says where it is changes no numbers."""
+    for text in ["reshard(x, [4, 6@X])", "reshard(x, [4, 6])", "barrier(x)", "shard_like(x, y)"]:
+        case(FLOATS + INTEGERS, text, lambda t: t["x"])
 
 
 def casts():
@@ -496,7 +503,8 @@ def extremes():
         case(INTEGERS, "x %s y" % sign, lambda t, s=sign: eval(
             "x %s y" % s, {k: v.astype(object) for k, v in t.items()}), None,
             special)
-    case(SIGNED, "-x", lambda t: -t["x"].astype(object), None, special)
+    for minus in ["-x", "neg(x)"]:
+        case(SIGNED, minus, lambda t: -t["x"].astype(object), None, special)
     case(SIGNED, "abs(x)", lambda t: abs(t["x"].astype(object)), None, special)
     for sign in ["+", "-", "*", "/"]:
         case(FLOATS, "x %s y" % sign, lambda t, s=sign: eval("x %s y" % s, t),
@@ -537,7 +545,8 @@ def extremes():
         case(FLOATS, "%s(x)" % name, lambda t, f=getattr(np, name): f(t["x"]),
              "pred" if name == "isfinite" else None, special)
     case(FLOATS, "round(x)", lambda t: np.rint(t["x"]), None, special)
-    case(FLOATS, "-x", lambda t: -t["x"], None, special)
+    for minus in ["-x", "neg(x)"]:
+        case(FLOATS, minus, lambda t: -t["x"], None, special)
     case(FLOATS, "rsqrt(x)", lambda t: 1 / np.sqrt(t["x"]), None, special)
     case(FLOATS, "erf(x)", lambda t: erf(t["x"]), None, special)
     for name in ["sin", "cos"]:
@@ -658,7 +667,7 @@ def main():
     shdc = os.path.abspath(sys.argv[1])
     products(FLOATS + INTEGERS)
     for add in (pointwise_floats, pointwise_numbers, reductions, shapes,
-                run_time, orders, random_numbers, leaves, casts, extremes):
+                run_time, orders, random_numbers, leaves, placements, casts, extremes):
         add()
     chosen = [c for c in cases if len(sys.argv) < 3 or sys.argv[2] in c[2]]
     groups = {}
