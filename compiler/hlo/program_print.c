@@ -90,6 +90,21 @@ print_bodies(Line *line, const Op *op)
 	}
 }
 
+/* letters="bd,df" */
+static void
+print_letters(Line *line, const Op *op)
+{
+	const Letter *letter = op->letters;
+	Text t = {0};
+
+	for (int i = 0; i < op->noperands; i++) {
+		text_add(&t, i ? "," : "");
+		for (int d = 0; d < op->operands[i]->type.rank; d++)
+			text_addn(&t, &letter++->name, 1);
+	}
+	line_fact_text(line, "letters", &t);
+}
+
 /* The opcode, its operands and attributes; `tuple` has what is carried. */
 static void
 print_call_of(Line *line, const Op *op, const char *tuple)
@@ -122,6 +137,8 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 		if (global && op->range.end)
 			line_fact_numbers(line, "span", 2,
 				(int64_t[]){op->range.begin, op->range.end});
+		if (global && op->letters)
+			print_letters(line, op);
 	}
 }
 

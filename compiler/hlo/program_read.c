@@ -294,6 +294,26 @@ read_span(const ReadLine *in, Range *range)
 }
 
 static void
+read_letters(const ReadLine *in, Op *op)
+{
+	const Fact *f = find_fact(&in->facts, "letters");
+	int rank = op->operands[0]->type.rank, n = rank + op->operands[1]->type.rank;
+
+	if (!f)
+		return;
+	op->letters = NEW_ARRAY(in->rd->arena, Letter, n + 1);
+	bool fits = f->length == n + 1 && f->value[rank] == ',';
+	for (int d = 0; d < n && fits; d++) {
+		op->letters[d].name = f->value[d + (d >= rank)];
+		fits = isalpha((unsigned char)op->letters[d].name)
+			|| op->letters[d].name == '.';
+	}
+	if (!fits)
+		hlo_error(in->rd, f->where, "'%s' has no letter for each dim of the operands",
+			f->value);
+}
+
+static void
 read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 {
 	const ReadLine in = line_read(rd, instr);
@@ -320,6 +340,8 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		if (fact_is(&in.facts, "form", op_forms[form].name))
 			op->form = (OpForm)form;
 	read_span(&in, &op->range);
+	if (kind == O_dot)
+		read_letters(&in, op);
 	op_append(b, op);
 	remember(rd, op, op, instr);
 	read_results(&in, op, scope);

@@ -180,22 +180,32 @@ is_output(const Einsum *e, const Pairing *pair)
 	return pair->rank == e->nout && !memcmp(pair->result.letters, e->out->letters, size);
 }
 
-/* The dot, which knows where the letters of its operands and result are
-   written; `result` may be one of the two. */
+char
+letter_name(int letter)
+{
+	return (char)(letter >= FIRST_HIDDEN ? '.'
+			: letter < 26	     ? 'a' + letter
+					     : 'A' + letter - 26);
+}
+
+/* The dot, which knows the letters of its operands if the program wrote any; `result`
+   may be one of the two. */
 static bool
 dot_of(const Einsum *e, const Term *a, const Term *b, const Pairing *pair, Term *result)
 {
 	DType dtype = wider(a->value->type.dtype, e->dtype);
-	size_t ra = (size_t)a->value->type.rank, rb = (size_t)b->value->type.rank;
+	int rank = a->value->type.rank, n = rank + b->value->type.rank;
 	Value *v = make_dot(e->k, a->value, b->value, &pair->dims, dtype);
 
 	if (!v)
 		return false;
-	Range *r = NEW_ARRAY(e->k.module->arena, Range, (int)ra + (int)rb + pair->rank + 1);
-	memcpy(r, a->ranges, ra * sizeof *r);
-	memcpy(r + ra, b->ranges, rb * sizeof *r);
-	memcpy(r + ra + rb, pair->result.ranges, (size_t)pair->rank * sizeof *r);
-	v->def->letters = r;
+	if (e->k.form == AS_einsum)
+		v->def->letters = NEW_ARRAY(e->k.module->arena, Letter, n + 1);
+	for (int d = 0; d < n && v->def->letters; d++) {
+		const Term *term = d < rank ? a : b;
+		int at = d < rank ? d : d - rank;
+		v->def->letters[d] = (Letter){letter_name(term->letters[at]), term->ranges[at]};
+	}
 	*result = pair->result;
 	result->value = v;
 	return true;

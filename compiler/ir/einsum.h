@@ -7,7 +7,8 @@
 #include "ir/make.h"
 
 enum {
-	MAX_LETTERS = 26 * 2 + MAX_USER_RANK, /* of one einsum; a bit each */
+	FIRST_HIDDEN = 26 * 2,			    /* letters of the dims under `...` */
+	MAX_LETTERS = FIRST_HIDDEN + MAX_USER_RANK, /* of one einsum; a bit each */
 	MAX_TERMS = 64,
 };
 
@@ -18,6 +19,8 @@ typedef struct Term {
 	Range ranges[MAX_RANK]; /* where each letter is written */
 } Term;
 
+/* As it is written, '.' for one of those under `...`. */
+char letter_name(int letter);
 /* The product of n terms, summed over the letters that the result leaves out.
    Dims of one letter have one size.  NULL where k refuses an op. */
 Value *make_einsum(Make k, int n, const Term *terms, const Term *result, int rank, DType dtype);

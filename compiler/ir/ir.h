@@ -336,6 +336,12 @@ typedef struct Signature {
 	CallSite *call; /* NULL: it is the entry */
 } Signature;
 
+/* A dim in an equation. */
+typedef struct Letter {
+	char name; /* '.': one of those under `...` */
+	Range range;
+} Letter;
+
 struct Op {
 	Op *prev, *next;
 	OpKind kind;
@@ -369,7 +375,8 @@ struct Op {
 	const Signature *signature; /* manual; NULL in a program from a dump */
 	Range range;		    /* the expression */
 	Range *operand_ranges;	    /* of each operand, or NULL */
-	Range *letters;		    /* dot from einsum: see front/; or NULL */
+	Letter *letters;	    /* dot from einsum: of the dims of its operands;
+				   or NULL */
 };
 
 struct Block {

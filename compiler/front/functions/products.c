@@ -11,8 +11,6 @@
 
 #include "builtins.h"
 
-enum { FIRST_HIDDEN = 52 }; /* letters of the dims under `...` */
-
 typedef struct Piece {	/* "bd" of an equation */
 	int begin, end; /* in the string */
 	int ellipsis;	/* where `...` stands, or -1 */
@@ -53,12 +51,6 @@ drop_stretched(Make k, Term *term, const int64_t *sizes)
 			&& !term_drop_dim(k, term, d))
 			return false;
 	return true;
-}
-
-static char
-letter_at(const Equation *q, Range r)
-{
-	return q->text[r.begin - q->literal.begin - 1];
 }
 
 /* ---- the text */
@@ -167,12 +159,12 @@ size_letter(Equation *q, const Term *term, int i, int d)
 		complain(q->e, DIAG_einsum, term->ranges[d],
 			"letter '%c' stands for dims of %" PRId64 " and %" PRId64
 			" in operand %d",
-			letter_at(q, term->ranges[d]), *known, size, i + 1);
+			letter_name(letter), *known, size, i + 1);
 	else
 		complain(q->e, DIAG_einsum, term->ranges[d],
 			"letter '%c' is %" PRId64 " in operand %d but %" PRId64
 			" in operand %d",
-			letter_at(q, term->ranges[d]), *known, q->owner[letter], size, i + 1);
+			letter_name(letter), *known, q->owner[letter], size, i + 1);
 	diag_label(q->e->session, q->first[letter], "%" PRId64 " here", *known);
 	diag_label(q->e->session, q->c->rest[i].range, "%s",
 		show_type(q->e, &term->value->type));
@@ -235,7 +227,7 @@ read_result(Equation *q, Term *out, int *nout)
 		return complain(q->e, DIAG_einsum, out->ranges[d],
 			twice ? "letter '%c' stands twice in the result"
 			      : "letter '%c' of the result is in no operand",
-			letter_at(q, out->ranges[d]));
+			letter_name(letter));
 	}
 	return true;
 }

@@ -9,7 +9,6 @@
  * Every choice is text to be pasted (choices.c); those that would
  * leave the op ambiguous are not offered.
  */
-#include <ctype.h>
 #include <string.h>
 #include "shard/explicit/report.h"
 
@@ -67,46 +66,24 @@ operand_text(const Explicit *e, const Op *op, int i)
 	return value_source_name(v);
 }
 
-/* The letter of a dim of an einsum's operand and its place; '\0' if none.  In a dump
-   the equation stands in the label alone: it will do if it has two operands, whose
-   dims are one letter each. */
-static char
-letter_of(const Explicit *e, const Op *op, int i, int dim, Range *where)
+/* The letter of a dim of an einsum's operand; NULL if none. */
+static const Letter *
+letter_of(const Op *op, const Holder *h)
 {
-	int at = (i ? op->operands[0]->type.rank : 0) + dim;
-	const char *text = strchr(op->label, '\'');
+	int first = h->tensor ? op->operands[0]->type.rank : 0;
+	const Letter *letter = op->letters ? &op->letters[first + h->dim] : NULL;
 
-	*where = nowhere;
-	if (!op_has(op, A_lhs_contract))
-		return 0;
-	if (op->letters) {
-		if (!has_text(e, op->letters[at]))
-			return 0;
-		text = range_text(e, op->letters[at]);
-		if (text[1] || !isalpha((unsigned char)text[0]))
-			return 0; /* of an ellipsis */
-		*where = op->letters[at];
-		return text[0];
-	}
-	if (op->form != AS_einsum || !text)
-		return 0;
-	const char *comma = strchr(text, ','), *arrow = strstr(text, "->");
-	if (!comma || !arrow || strchr(comma + 1, ','))
-		return 0;
-	text = i ? comma + 1 : text + 1;
-	bool each = (i ? arrow : comma) - text == op->operands[i]->type.rank;
-	return each && isalpha((unsigned char)text[dim]) ? text[dim] : 0;
+	return letter && letter->name != '.' ? letter : NULL;
 }
 
 static const char *
 dim_text(const Explicit *e, const Op *op, const Holder *h)
 {
-	Range where;
-	char letter = letter_of(e, op, h->tensor, h->dim, &where);
+	const Letter *letter = letter_of(op, h);
 	Written w = written_operand(e, op, h->tensor);
 
 	if (letter)
-		return arena_printf(e->g.arena, "letter '%c'", letter);
+		return arena_printf(e->g.arena, "letter '%c'", letter->name);
 	return arena_printf(e->g.arena, "dim %d of '%s'", w.v ? w.dim[h->dim] : h->dim,
 		operand_text(e, op, h->tensor));
 }
@@ -119,10 +96,9 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 	Written w = written_operand(e, op, h->tensor);
 	const Value *v = w.v ? w.v : op->operands[h->tensor];
 	const char *spec = spec_text(e, v, explicit_placement(e, v));
-	Range where;
+	const Letter *letter = letter_of(op, h);
+	Range where = letter ? letter->range : w.where;
 
-	if (!letter_of(e, op, h->tensor, h->dim, &where))
-		where = w.where;
 	if (!where.file)
 		where = v->range;
 	if (where.file)
@@ -134,9 +110,7 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 static const char *
 where_text(const Explicit *e, const Op *op, const Holder *h)
 {
-	Range where;
-
-	if (!letter_of(e, op, h->tensor, h->dim, &where))
+	if (!letter_of(op, h))
 		return "";
 	return arena_printf(e->g.arena, " in '%s'", operand_text(e, op, h->tensor));
 }
@@ -182,8 +156,7 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 			"sums over %s; say what becomes of them",
 			maker->label, axes_text(e, &axes));
 	} else {
-		Range where;
-		bool letter = letter_of(e, maker, h.tensor, h.dim, &where);
+		bool letter = letter_of(maker, &h) != NULL;
 		diag(session, DIAG_explicit_partial, maker->range,
 			"%s%s is split "
 			"over %s%s; say what becomes of the partial sums",
