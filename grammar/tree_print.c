@@ -215,9 +215,9 @@ text_result(Text *t, const void *item)
 }
 
 static void
-text_targets(Text *t, const Stmt *s)
+text_targets(Text *t, const Stmt *stmt)
 {
-	text_list(t, s->tuple ? "(" : "", s->targets, text_param, s->tuple ? ")" : "");
+	text_list(t, stmt->tuple ? "(" : "", stmt->targets, text_param, stmt->tuple ? ")" : "");
 }
 
 static void
@@ -316,9 +316,9 @@ text_mesh_axis(Text *t, const void *item)
 }
 
 bool
-tree_print(Session *session, int file, Text *t)
+tree_print(Session *s, int file, Text *t)
 {
-	const Program *program = parse_file(session, file, DIAG_syntax);
+	const Program *program = parse_file(s, file, DIAG_syntax);
 	for (int i = 0; program != NULL && i < program->items.n; i++) {
 		const Decl *d = program->items.v[i];
 		switch (d->kind) {

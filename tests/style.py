@@ -31,6 +31,7 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/driver"],
 ]
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
+SHORT_WORDS = ("at", "id", "of", "to")
 SOURCE = (".c", ".h", ".def", ".l", ".y")
 
 
@@ -127,7 +128,7 @@ def parameters(lines):
                  for p in head.group(1).replace("\n", " ").split(",")]
         found = [m.groups() for m in found if m]
         for kind, name in found:
-            if name not in ("a", "b", "x", "y") or [k for k, _ in found].count(kind) == 1:
+            if name not in ("a", "b", "x", "y", "l", "m") or [k for k, _ in found].count(kind) == 1:
                 yield kind, name
 
 
@@ -138,6 +139,24 @@ def check_letters(letters):
             if len(kinds) > 1:
                 yield "%s: '%s' is %s" % (
                     folder, name, ", ".join("%s (%s)" % x for x in sorted(kinds.items())))
+
+
+def names_of_types():
+    """{type: what a parameter of it may be called}, of the table in compiler/README.md."""
+    section = "\n".join(read("compiler/README.md")).split("## Names")[1].split("\n## ")[0]
+    names = collections.defaultdict(set)
+    for kind, name in re.findall(r"`(\w+) \*(\w+)`", "\n".join(x for x in section.split("\n") if x.startswith("|"))):
+        names[kind].add(name)
+    return names
+
+
+def check_names(path, found, names):
+    """Of the parameters() of a file those that have another letter than their type has
+    everywhere, or its whole name."""
+    for kind, name in found:
+        letter = len(name) <= 2 and name not in SHORT_WORDS
+        if kind in names and name not in names[kind] and (letter or name == kind.lower()):
+            yield "%s: %s *%s, elsewhere %s" % (path, kind, name, " or ".join(sorted(names[kind])))
 
 
 def check_format(paths):
@@ -155,6 +174,7 @@ def report(number, name, problems):
 def main():
     columns, words, includes, lengths = [], [], [], []
     letters = collections.defaultdict(lambda: collections.defaultdict(dict))
+    names, misnamed = names_of_types(), []
     for path in sources():
         lines = read(path)
         columns += check_columns(path, lines)
@@ -162,7 +182,9 @@ def main():
         includes += check_includes(path, lines)
         if path.endswith((".c", ".h")):
             lengths += [(n, "%s: %s" % (path, name)) for name, n in functions(lines)]
-            for kind, name in parameters(lines) if path.startswith(("compiler", "grammar")) else ():
+            found = list(parameters(lines)) if path.startswith(("compiler", "grammar")) else []
+            misnamed += check_names(path, found, names)
+            for kind, name in found:
                 if len(name) <= 2:
                     letters[os.path.dirname(path)][name][kind] = os.path.basename(path)
     lengths.sort()
@@ -184,8 +206,9 @@ def main():
         print("ok 5 - the layout is that of .clang-format # SKIP no clang-format")
     mixed = list(check_letters(letters))
     report(6, "a letter stands for one type in a folder", mixed)
-    print("1..6")
-    return 1 if columns or too_long or includes or words or layout or mixed else 0
+    report(7, "a type has one letter everywhere", misnamed)
+    print("1..7")
+    return 1 if columns or too_long or includes or words or layout or mixed or misnamed else 0
 
 
 if __name__ == "__main__":

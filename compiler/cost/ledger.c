@@ -37,11 +37,11 @@ ledger_add(Ledger *l, Transfer t)
 
 /* The minor part of exactly `size`; `a` keeps the rest. */
 static AxisRef
-split_minor(AxisRef *a, int32_t size)
+split_minor(AxisRef *axis, int32_t size)
 {
-	AxisRef minor = {a->axis, a->pre * (a->size / size), size};
+	AxisRef minor = {axis->axis, axis->pre * (axis->size / size), size};
 
-	a->size /= size;
+	axis->size /= size;
 	return minor;
 }
 

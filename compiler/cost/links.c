@@ -85,7 +85,7 @@ wires_of(const Mesh *mesh, const AxisList *axes)
 /* ---- permutes, link by link ---------------------------------------------- */
 
 Links
-links_new(Arena *arena, const Mesh *mesh, const AxisList *axes)
+links_new(Arena *a, const Mesh *mesh, const AxisList *axes)
 {
 	Links links = {.naxes = axes->n, .n = axes_size(axes)};
 	int64_t stride = 1;
@@ -100,8 +100,8 @@ links_new(Arena *arena, const Mesh *mesh, const AxisList *axes)
 			.ring = w.ring,
 			.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
 			.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
-			.up = NEW_ARRAY(arena, double, links.n + 1),
-			.down = NEW_ARRAY(arena, double, links.n + 1),
+			.up = NEW_ARRAY(a, double, links.n + 1),
+			.down = NEW_ARRAY(a, double, links.n + 1),
 		};
 		stride *= axis.size;
 	}

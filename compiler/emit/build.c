@@ -149,7 +149,7 @@ copy_to(Session *s, const char *made, const char *output)
 }
 
 bool
-build_program(Session *s, const Text *text, const char *output, const BuildOptions *o,
+build_program(Session *s, const Text *t, const char *output, const BuildOptions *o,
 	const Externs *externs)
 {
 	const char *cc = o->cc ? o->cc : "cc", *path = program_path(s, cc);
@@ -167,7 +167,7 @@ build_program(Session *s, const Text *text, const char *output, const BuildOptio
 	const char *source = arena_printf(s->arena, "%s/program.c", directory);
 	const char *made = special ? arena_printf(s->arena, "%s/program", directory)
 				   : file_beside(s, output);
-	if (!made || !file_write(s, source, text->s, text->n))
+	if (!made || !file_write(s, source, t->s, t->n))
 		return false;
 	if (!path) {
 		diag(s, DIAG_no_compiler, nowhere, "there is no C compiler '%s'", cc);

@@ -190,12 +190,12 @@ c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x)
 }
 
 const char *
-c_share(Emitter *e, const Text *text, const char *name)
+c_share(Emitter *e, const Text *t, const char *name)
 {
-	const char *known = table_get(e->by_text, text->s);
+	const char *known = table_get(e->by_text, t->s);
 
 	if (!known)
-		table_set(e->by_text, arena_strndup(e->arena, text->s, text->n),
+		table_set(e->by_text, arena_strndup(e->arena, t->s, t->n),
 			arena_strndup(e->arena, name, strlen(name)));
 	return known ? known : name;
 }

@@ -75,20 +75,20 @@ shard_start(const Mesh *mesh, const Placement *p, const Type *local, int64_t dev
 }
 
 bool
-tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device, const Tensor *whole,
+tensor_shard(const Mesh *mesh, const Placement *p, int64_t device, const Tensor *whole,
 	Tensor *local)
 {
-	AxisList partial = placement_unreduced(placement);
-	Type type = placement_local(&whole->type, placement);
+	AxisList partial = placement_unreduced(p);
+	Type type = placement_local(&whole->type, p);
 	int64_t start[MAX_RANK];
 	if (!tensor_new(&type, local))
 		return false;
 	if (axes_index(mesh, &partial, device)) {
 		tensor_fill_payload(local,
-			combiner_identity((Combiner)placement->combiner, type.dtype));
+			combiner_identity((Combiner)p->combiner, type.dtype));
 		return true;
 	}
-	shard_start(mesh, placement, &type, device, start);
+	shard_start(mesh, p, &type, device, start);
 	copy_out(whole, start, local);
 	return true;
 }
@@ -133,19 +133,19 @@ tensor_combine(Combiner c, const Tensor *locals, const int64_t *members, int64_t
 }
 
 bool
-tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
-	const Tensor *locals, Tensor *whole, int64_t *disagree)
+tensor_unshard(const Mesh *mesh, const Placement *p, const Type *global, const Tensor *locals,
+	Tensor *whole, int64_t *disagree)
 {
 	/* devices with one index in this list, all that the placement splits by, then
 	   the unreduced axes, are replicas */
-	AxisList axes = {0}, partial = placement_unreduced(placement);
-	for (int d = 0; d < placement->rank; d++) {
-		AxisList of_dim = placement_dim(placement, d);
+	AxisList axes = {0}, partial = placement_unreduced(p);
+	for (int d = 0; d < p->rank; d++) {
+		AxisList of_dim = placement_dim(p, d);
 		axes_append_all(&axes, &of_dim);
 	}
 	axes_append_all(&axes, &partial);
 	int64_t n = axes_size(&axes), ways = axes_size(&partial), start[MAX_RANK];
-	Type local = placement_local(global, placement);
+	Type local = placement_local(global, p);
 	int64_t *owners = malloc((size_t)n * sizeof *owners);
 	Tensor part = {0};
 	bool ok = tensor_new(global, whole) && owners && tensor_new(&local, &part);
@@ -162,9 +162,8 @@ tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
 			*disagree = d;
 	}
 	for (int64_t i = 0; ok && i < n; i += ways) {
-		ok = tensor_combine((Combiner)placement->combiner, locals, &owners[i], ways,
-			&part);
-		shard_start(mesh, placement, &local, owners[i], start);
+		ok = tensor_combine((Combiner)p->combiner, locals, &owners[i], ways, &part);
+		shard_start(mesh, p, &local, owners[i], start);
 		copy_in(&part, start, whole);
 	}
 	free(owners);

@@ -369,9 +369,9 @@ call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Ite
 /* ---- built-in functions */
 
 static Item
-call_builtin(Elab *e, const Builtin *b, const Expr *x)
+call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 {
-	Call c = {.elab = e, .builtin = b, .site = {x->range, b->name, AS_call}};
+	Call c = {.elab = e, .builtin = builtin, .site = {x->range, builtin->name, AS_call}};
 	int *to = NEW_ARRAY(e->arena, int, x->args.n + 1);
 	bool right = by_position_first(e, x) && builtin_match(&c, x, to);
 	for (int i = 0; right && i < x->args.n; i++) {

@@ -49,19 +49,19 @@ add_assigned(Elab *e, Vars *vars, List body)
 
 /* What a body declares is gone after it. */
 static bool
-has_effect(Elab *e, const Stmt *s, const Vars *vars)
+has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 {
 	if (vars->n > 0)
 		return true;
-	for (int i = 0; i < s->body.n; i++)
-		if (((const Stmt *)s->body.v[i])->kind == S_return) {
-			run_block(e, (List){.v = s->body.v + i, .n = 1}); /* says why not */
+	for (int i = 0; i < stmt->body.n; i++)
+		if (((const Stmt *)stmt->body.v[i])->kind == S_return) {
+			run_block(e, (List){.v = stmt->body.v + i, .n = 1}); /* says why not */
 			return false;
 		}
 	if (vars->refused != NULL)
 		assigned_var(e, vars->refused); /* likewise */
 	else
-		complain(e, DIAG_unused_value, s->word,
+		complain(e, DIAG_unused_value, stmt->word,
 			"this has no effect: it assigns no var that is declared before it");
 	return false;
 }
@@ -187,9 +187,9 @@ loop_end(Elab *e, Loop *l, Range where, Value *condition, Value *next)
 /* ---- while */
 
 static Value *
-eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
+eval_condition(Elab *e, const Stmt *stmt, const char *word, Item *item)
 {
-	*item = eval_value(e, s->value);
+	*item = eval_value(e, stmt->value);
 	if (item->kind == IT_error || item->kind == IT_bool)
 		return NULL;
 	if (item->kind == IT_tensor && item->value->type.rank == 0
@@ -204,22 +204,22 @@ eval_condition(Elab *e, const Stmt *s, const char *word, Item *item)
 }
 
 void
-run_while(Elab *e, const Stmt *s)
+run_while(Elab *e, const Stmt *stmt)
 {
 	Item item;
-	Loop l = {.site = {s->word, "while", AS_block}};
-	add_assigned(e, &l.vars, s->body);
-	if (!has_effect(e, s, &l.vars) || !loop_begin(e, &l, NULL))
+	Loop l = {.site = {stmt->word, "while", AS_block}};
+	add_assigned(e, &l.vars, stmt->body);
+	if (!has_effect(e, stmt, &l.vars) || !loop_begin(e, &l, NULL))
 		return;
 	enter_body(e, &l, 0);
-	Value *condition = eval_condition(e, s, "while", &item);
+	Value *condition = eval_condition(e, stmt, "while", &item);
 	if (item.kind == IT_bool)
 		condition = item_constant(e, l.site, D_pred, &item);
 	if (condition != NULL)
 		condition = region_value(e, condition);
 	enter_body(e, &l, 1);
-	run_block(e, s->body);
-	loop_end(e, &l, s->value->range, condition, NULL);
+	run_block(e, stmt->body);
+	loop_end(e, &l, stmt->value->range, condition, NULL);
 }
 
 /* ---- for: the range */
@@ -260,17 +260,17 @@ typedef struct Scan {
 
 /* (w, b) in (Ws, Bs) goes over both at once. */
 static bool
-scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
+scan_items(Elab *e, const Stmt *stmt, Item value, Scan *scan)
 {
-	const Item *items = s->tuple ? value.items : &value;
-	int n = s->tuple ? value.n : 1;
+	const Item *items = stmt->tuple ? value.items : &value;
+	int n = stmt->tuple ? value.n : 1;
 	if (value.kind == IT_error)
 		return false;
-	if (s->tuple && (value.kind != IT_tuple || n != s->targets.n || n > MAX_SCANNED))
-		return complain(e, DIAG_unpack, s->value->range, "%d names for %s",
-			s->targets.n, show_item(e, &value));
-	if (value.kind == IT_tuple && !s->tuple)
-		return complain(e, DIAG_loop, s->value->range,
+	if (stmt->tuple && (value.kind != IT_tuple || n != stmt->targets.n || n > MAX_SCANNED))
+		return complain(e, DIAG_unpack, stmt->value->range, "%d names for %s",
+			stmt->targets.n, show_item(e, &value));
+	if (value.kind == IT_tuple && !stmt->tuple)
+		return complain(e, DIAG_loop, stmt->value->range,
 			"a loop over %s has a name for each, in parentheses: for (a, b) in ...",
 			show_item(e, &value));
 	for (int i = 0; i < n; i++) {
@@ -292,7 +292,7 @@ scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 		scan->items[scan->n++] = *x;
 	}
 	return scan->trips <= INT32_MAX
-		|| complain(e, DIAG_loop, s->value->range, "a loop of more than %d trips",
+		|| complain(e, DIAG_loop, stmt->value->range, "a loop of more than %d trips",
 			INT32_MAX);
 }
 
@@ -301,7 +301,7 @@ scan_items(Elab *e, const Stmt *s, Item value, Scan *scan)
 /* Binds the index and the parts of what is gone over: an element of the tuple,
    or the slices of what is scanned; and runs the body. */
 static void
-run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *scan, Item i)
+run_iteration(Elab *e, const Stmt *stmt, Name name, const Item *tuple, const Scan *scan, Item i)
 {
 	int scope = e->frame->nsymbols;
 	Symbol *index = name.s != NULL ? symbol_declare(e, SYM_value, name) : NULL;
@@ -310,24 +310,24 @@ run_iteration(Elab *e, const Stmt *s, Name name, const Item *tuple, const Scan *
 		index->used = true; /* to count is use enough */
 	}
 	if (tuple != NULL && tuple->kind == IT_tuple)
-		bind(e, s, s->targets.v[0], tuple->items[i.integer]);
+		bind(e, stmt, stmt->targets.v[0], tuple->items[i.integer]);
 	for (int k = 0; k < scan->n; k++)
-		bind(e, s, s->targets.v[k], index_first(e, &scan->items[k], &i));
-	run_block(e, s->body);
+		bind(e, stmt, stmt->targets.v[k], index_first(e, &scan->items[k], &i));
+	run_block(e, stmt->body);
 	scope_leave(e, scope);
 }
 
 /* ---- for: the loop */
 
 static void
-run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *bounds)
+run_counted(Elab *e, const Stmt *stmt, Name name, const Scan *scan, const Bounds *bounds)
 {
 	static const char unnamed[] = "i";
-	Loop l = {.site = {s->word, "for", AS_block}, .index = name};
+	Loop l = {.site = {stmt->word, "for", AS_block}, .index = name};
 	if (name.s == NULL)
-		l.index = (Name){unnamed, s->word};
-	add_assigned(e, &l.vars, s->body);
-	if (!has_effect(e, s, &l.vars)
+		l.index = (Name){unnamed, stmt->word};
+	add_assigned(e, &l.vars, stmt->body);
+	if (!has_effect(e, stmt, &l.vars)
 		|| !loop_begin(e, &l, item_typed(e, l.site, D_i32, bounds->from).value))
 		return;
 	if (bounds->from.kind == IT_int && bounds->to.kind == IT_int) {
@@ -339,8 +339,8 @@ run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b
 		item_typed(e, l.site, D_i32, bounds->to).value);
 	enter_body(e, &l, 1);
 	Value *i = l.op->bodies[1]->params[0];
-	run_iteration(e, s, name, NULL, scan, item_tensor(name.range, i));
-	Item one = item_int(s->word, 1);
+	run_iteration(e, stmt, name, NULL, scan, item_tensor(name.range, i));
+	Item one = item_int(stmt->word, 1);
 	Value *next =
 		make_binary(at(e, l.site), O_add, i, item_constant(e, l.site, D_i32, &one));
 	loop_end(e, &l, nowhere, condition, next);
@@ -348,37 +348,37 @@ run_counted(Elab *e, const Stmt *s, Name name, const Scan *scan, const Bounds *b
 
 /* Over a range, or a scan; for unroll k in (1, 2, 4): over the elements of a tuple. */
 void
-run_for(Elab *e, const Stmt *s)
+run_for(Elab *e, const Stmt *stmt)
 {
 	Scan scan = {0};
 	Bounds bounds = {0};
 	Item tuple = {0};
-	Name index = s->index;
-	if (s->stop != NULL && (s->index.s != NULL || s->tuple)) {
-		complain(e, DIAG_unpack, s->range,
+	Name index = stmt->index;
+	if (stmt->stop != NULL && (stmt->index.s != NULL || stmt->tuple)) {
+		complain(e, DIAG_unpack, stmt->range,
 			"a range gives one number at a time: for i in a..b");
 		return;
 	}
-	if (s->stop != NULL) {
-		bool right = eval_bound(e, s->value, &bounds.from);
-		if (!eval_bound(e, s->stop, &bounds.to) || !right)
+	if (stmt->stop != NULL) {
+		bool right = eval_bound(e, stmt->value, &bounds.from);
+		if (!eval_bound(e, stmt->stop, &bounds.to) || !right)
 			return;
-		index = ((const Param *)s->targets.v[0])->name;
+		index = ((const Param *)stmt->targets.v[0])->name;
 	} else {
-		Item over = eval_value(e, s->value);
-		if (s->unroll && over.kind == IT_tuple && !s->tuple)
+		Item over = eval_value(e, stmt->value);
+		if (stmt->unroll && over.kind == IT_tuple && !stmt->tuple)
 			tuple = over;
-		else if (!scan_items(e, s, over, &scan))
+		else if (!scan_items(e, stmt, over, &scan))
 			return;
-		bounds.from = item_int(s->word, 0);
-		bounds.to = item_int(s->word, tuple.kind == IT_tuple ? tuple.n : scan.trips);
+		bounds.from = item_int(stmt->word, 0);
+		bounds.to = item_int(stmt->word, tuple.kind == IT_tuple ? tuple.n : scan.trips);
 	}
-	if (!s->unroll) {
-		run_counted(e, s, index, &scan, &bounds);
+	if (!stmt->unroll) {
+		run_counted(e, stmt, index, &scan, &bounds);
 		return;
 	}
 	if (bounds.from.kind != IT_int || bounds.to.kind != IT_int) {
-		complain(e, DIAG_loop, s->value->range,
+		complain(e, DIAG_loop, stmt->value->range,
 			"the bounds of 'for unroll' are known at compile time");
 		return;
 	}
@@ -387,9 +387,9 @@ run_for(Elab *e, const Stmt *s)
 	int errors = diag_errors(e->session);
 	for (int64_t i = bounds.from.integer; i < bounds.to.integer; i++) {
 		if (diag_errors(e->session) != errors
-			|| exceeds(e, s->word, &e->nsteps, MAX_STEPS, "expressions"))
+			|| exceeds(e, stmt->word, &e->nsteps, MAX_STEPS, "expressions"))
 			break;
-		run_iteration(e, s, index, &tuple, &scan, item_int(s->word, i));
+		run_iteration(e, stmt, index, &tuple, &scan, item_int(stmt->word, i));
 		e->frame->repeated = true;
 	}
 	e->frame->repeated = repeated;
@@ -412,34 +412,35 @@ run_branch(Elab *e, const Op *op, int body, List statements, const Vars *vars,
 
 /* Decided at compile time, only one side is elaborated. */
 void
-run_if(Elab *e, const Stmt *s)
+run_if(Elab *e, const Stmt *stmt)
 {
 	Region r;
 	Vars vars = {0};
-	Site site = {s->word, "if", AS_block};
+	Site site = {stmt->word, "if", AS_block};
 	Item item;
-	Value *condition = eval_condition(e, s, "if", &item);
+	Value *condition = eval_condition(e, stmt, "if", &item);
 	if (item.kind == IT_bool) {
 		for (int i = 0; i < e->frame->nsymbols; i++)
 			e->frame->symbols[i]->used = true; /* maybe by the other side */
-		run_block(e, item.integer ? s->body : s->otherwise);
+		run_block(e, item.integer ? stmt->body : stmt->otherwise);
 	}
 	if (condition == NULL)
 		return;
 
 	int errors = diag_errors(e->session);
-	add_assigned(e, &vars, s->body);
-	add_assigned(e, &vars, s->otherwise);
-	Op *op = has_effect(e, s, &vars) ? make_begin(at(e, site), O_if, 1, &condition) : NULL;
+	add_assigned(e, &vars, stmt->body);
+	add_assigned(e, &vars, stmt->otherwise);
+	Op *op = has_effect(e, stmt, &vars) ? make_begin(at(e, site), O_if, 1, &condition)
+					    : NULL;
 	if (op == NULL)
 		return;
-	op_set_operand_range(op, 0, s->value->range);
+	op_set_operand_range(op, 0, stmt->value->range);
 	Item *before = var_items(e, &vars);
 	for (int i = 1; i < vars.n; i++)
 		op_add_result(op, vars.v[i]->name, &before[i].value->type);
 	region_begin(e, &r, op, 2);
-	Item *then = run_branch(e, op, 0, s->body, &vars, before);
-	Item *other = run_branch(e, op, 1, s->otherwise, &vars, before);
+	Item *then = run_branch(e, op, 0, stmt->body, &vars, before);
+	Item *other = run_branch(e, op, 1, stmt->otherwise, &vars, before);
 	region_end(e, &r);
 	if (diag_errors(e->session) != errors)
 		return;

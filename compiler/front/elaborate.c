@@ -50,35 +50,35 @@ find_entry(Elab *e, int file)
 /* A parameter of the block.  Its type does not see its name, and its sizes are
    declared: elsewhere the call says what b is in f32[b, d], but here is none. */
 static Value *
-declare_param(Elab *e, const Param *p)
+declare_param(Elab *e, const Param *param)
 {
 	Annotation a;
 	Type type;
 	Value *v = NULL;
 	const Expr *open = NULL;
-	for (int d = 0; has_full_type(p) && open == NULL && d < p->type->dims.n; d++)
-		open = undeclared_size(e, p->type, d);
-	if (!has_full_type(p)) {
-		complain(e, DIAG_entry, p->range,
+	for (int d = 0; has_full_type(param) && open == NULL && d < param->type->dims.n; d++)
+		open = undeclared_size(e, param->type, d);
+	if (!has_full_type(param)) {
+		complain(e, DIAG_entry, param->range,
 			"parameter '%s' of the entry needs a full type: f32[B, D@X]",
-			p->name.s);
+			param->name.s);
 	} else if (open != NULL && strcmp(open->name, "None") == 0) {
 		report_none(e, open->range);
 	} else if (open != NULL) {
 		complain(e, DIAG_entry, open->range,
 			"'%s' is not declared; the sizes of the entry are, as in dim %s = 8;",
 			open->name, open->name);
-	} else if (annotation_resolve(e, p->type, &a) && annotation_type(e, &a, &type)) {
-		v = block_add_param(e->block, p->name.s, &type);
+	} else if (annotation_resolve(e, param->type, &a) && annotation_type(e, &a, &type)) {
+		v = block_add_param(e->block, param->name.s, &type);
 		v->placement = a.placement;
 		v->annotated = true;
-		v->range = p->name.range;
-		v->type_range = p->type->range;
+		v->range = param->name.range;
+		v->type_range = param->type->range;
 	}
-	Symbol *s = symbol_declare(e, SYM_value, p->name);
+	Symbol *s = symbol_declare(e, SYM_value, param->name);
 	if (s != NULL)
-		s->item = item_tensor(p->name.range, v);
-	name_value(e, p->name, UNTYPED_no, v);
+		s->item = item_tensor(param->name.range, v);
+	name_value(e, param->name, UNTYPED_no, v);
 	return v;
 }
 
@@ -125,15 +125,15 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *item)
 
 /* What a function returns that nobody calls, on whole tensors. */
 static bool
-run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *block, int *n, Item **results)
+run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *b, int *n, Item **results)
 {
 	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
 	bool right = true;
 	*frame = (Frame){.fn = fn, .names = table_new(e->arena), .prefix = ""};
-	frame->is_entry = block == e->m->entry;
+	frame->is_entry = b == e->m->entry;
 	frame->unlisted = !frame->is_entry;
 	e->frame = frame;
-	e->block = block;
+	e->block = b;
 	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
 	fn->active = true;
 	fn->instances++;
@@ -229,34 +229,33 @@ module_name(Elab *e, int file)
 }
 
 Module *
-front_compile(Session *session, int file, const FrontOptions *options)
+front_compile(Session *s, int file, const FrontOptions *options)
 {
-	Elab elab = {.session = session, .arena = session->arena, .options = options};
+	Elab elab = {.session = s, .arena = s->arena, .options = options};
 	static const char prelude[] =
 #include "prelude.inc"
 		;
 	Elab *e = &elab;
-	int errors = diag_errors(session);
+	int errors = diag_errors(s);
 	List items;
 	e->globals = table_new(e->arena);
 	e->functions = table_new(e->arena);
-	e->m = module_new(session, module_name(e, file));
+	e->m = module_new(s, module_name(e, file));
 	e->m->mesh.target = target_default();
 	e->prelude = table_new(e->arena);
-	const Program *p = parse_file(session,
-		source_add_text(session, "<prelude>", prelude, (int)sizeof prelude - 1),
-		DIAG_syntax);
+	const Program *p = parse_file(s,
+		source_add_text(s, "<prelude>", prelude, (int)sizeof prelude - 1), DIAG_syntax);
 	if (p == NULL)
 		die("prelude: syntax error");
 	for (int i = 0; i < p->items.n; i++) {
 		FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
 		table_set(e->prelude, fn->name.s, fn);
 	}
-	if (!load_items(session, file, &items))
+	if (!load_items(s, file, &items))
 		return NULL;
 	declare_all(e, items, file);
 	FnDecl *entry = find_entry(e, file);
-	if (entry == NULL || diag_errors(session) != errors)
+	if (entry == NULL || diag_errors(s) != errors)
 		return NULL;
 	e->m->entry_name = entry->name.s;
 	run_entry(e, entry);

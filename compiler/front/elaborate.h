@@ -201,28 +201,28 @@ Item item_tuple(Elab *e, Range r, int n, const Item *items);
 bool item_is_number(const Item *item); /* int, float or bool */
 double item_double(const Item *item);
 /* A scalar constant of a dtype; NULL after a message when it does not fit. */
-Value *item_constant(Elab *e, Site s, DType dtype, const Item *item);
+Value *item_constant(Elab *e, Site stmt, DType dtype, const Item *item);
 /* The item; a number as a constant of the dtype. */
-Item item_typed(Elab *e, Site s, DType dtype, Item item);
+Item item_typed(Elab *e, Site stmt, DType dtype, Item item);
 
 /* operators.c */
 Item apply_operator(Elab *e, Range r, Operator op, int n, const Item *items);
 /* Tensors of one dtype, which literals take; false after a message. */
-bool to_tensors(Elab *e, Site s, int n, const Item *items, Value **v);
+bool to_tensors(Elab *e, Site stmt, int n, const Item *items, Value **v);
 /* A pointwise op with numpy's broadcasting. */
-Item apply_pointwise(Elab *e, Site s, OpKind kind, int n, const Item *items);
+Item apply_pointwise(Elab *e, Site stmt, OpKind kind, int n, const Item *items);
 
 /* ops.c: appending ops */
 /* Counts a step of the work; true, after a message, when it is too much. */
 bool exceeds(Elab *e, Range where, int *count, int most, const char *what);
 /* Where the ops of a site go, and what they say of where they come from.  One
    that is wrong is told to the user. */
-Make at(Elab *e, Site s);
+Make at(Elab *e, Site stmt);
 /* Where operands are written, for messages: of what was added to the block
    after `before`, what is an item; the prelude's are nobody's. */
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
 /* The value, placed as annotated; by a move, if one was asked for. */
-Value *emit_placed(Elab *e, Site s, Value *v, const Annotation *a, bool asked);
+Value *emit_placed(Elab *e, Site stmt, Value *v, const Annotation *a, bool asked);
 /* Of one dtype, and numpy would make it of that shape. */
 bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */
@@ -241,7 +241,7 @@ bool annotation_check(Elab *e, const Annotation *a);
 /* The value, a literal in the dtype of the annotation, if that is its type;
    NULL after a message. */
 Value *
-annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const char *what);
+annotation_fit(Elab *e, Site stmt, Annotation *a, Item *item, DiagCode code, const char *what);
 
 /* types.c */
 /* f32[B, D@X], or the name of one that is declared; not [B, D]. */
@@ -252,7 +252,7 @@ bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis);
 bool annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a);
 /* The value as annotated: checked, and placed if that was written; exactly:
    where nothing is written, it is whole. */
-Value *annotation_apply(Elab *e, Site s, const TypeSpec *spec, bool exactly, Item *item,
+Value *annotation_apply(Elab *e, Site stmt, const TypeSpec *spec, bool exactly, Item *item,
 	DiagCode code, const char *what);
 
 /* expressions.c */
@@ -291,14 +291,14 @@ void declare_all(Elab *e, List items, int file);
 bool run_body(Elab *e, FnDecl *fn, int *n, Item **results);
 void run_block(Elab *e, List body);
 /* Binds one name of a let, or of a loop, to an item. */
-void bind(Elab *e, const Stmt *s, const Param *target, Item item);
+void bind(Elab *e, const Stmt *stmt, const Param *target, Item item);
 Symbol *assigned_var(Elab *e, const Expr *target);
 void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value);
 
 /* control.c */
-void run_for(Elab *e, const Stmt *s);
-void run_while(Elab *e, const Stmt *s);
-void run_if(Elab *e, const Stmt *s);
+void run_for(Elab *e, const Stmt *stmt);
+void run_while(Elab *e, const Stmt *stmt);
+void run_if(Elab *e, const Stmt *stmt);
 
 /* region.c */
 void region_begin(Elab *e, Region *r, Op *op, int nbodies);

@@ -24,14 +24,14 @@ has_full_types(Elab *e, const FnDecl *fn, List params, const char *what)
 
 /* What is declared by a type's name is known at the call. */
 static void
-check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *p)
+check_rank(Elab *e, const FnDecl *fn, const ExternTerm *term, const Param *param)
 {
-	if (p->type->name.s != NULL || p->type->dims.n == term->rank)
+	if (param->type->name.s != NULL || param->type->dims.n == term->rank)
 		return;
 	complain(e, DIAG_extern, fn->rule.range, "the rule gives %s %d dim%s, not %d",
-		p->name.s != NULL ? p->name.s : "the result", term->rank,
-		term->rank == 1 ? "" : "s", p->type->dims.n);
-	diag_label(e->session, p->type->range, "declared here");
+		param->name.s != NULL ? param->name.s : "the result", term->rank,
+		term->rank == 1 ? "" : "s", param->type->dims.n);
+	diag_label(e->session, param->type->range, "declared here");
 }
 
 void

@@ -95,12 +95,12 @@ load(Loader *loader, int file)
 
 /* False after messages. */
 bool
-load_items(Session *session, int file, List *items)
+load_items(Session *s, int file, List *items)
 {
-	Loader l = {.session = session, .files = table_new(session->arena)};
-	Opened *self = NEW(session->arena, Opened);
+	Loader l = {.session = s, .files = table_new(s->arena)};
+	Opened *self = NEW(s->arena, Opened);
 	self->active = true;
-	table_set(l.files, canonical_path(&l, source_file(session, file)->path), self);
+	table_set(l.files, canonical_path(&l, source_file(s, file)->path), self);
 	bool right = load(&l, file);
 	*items = l.items;
 	return right;

@@ -114,14 +114,13 @@ all_manual(const Elab *e, const AxisList *manual)
 
 /* Propagation may fill open dims, but with automatic axes only. */
 static void
-bar_manual(Placement *placement, const AxisList *manual)
+bar_manual(Placement *p, const AxisList *manual)
 {
-	AxisList barred = placement_replicated(placement);
-	for (int i = 0; i < manual->n && placement->open && !placement->all_replicated; i++)
-		if (!placement_uses(placement, manual->a[i])
-			&& !axes_overlap(&barred, manual->a[i]))
+	AxisList barred = placement_replicated(p);
+	for (int i = 0; i < manual->n && p->open && !p->all_replicated; i++)
+		if (!placement_uses(p, manual->a[i]) && !axes_overlap(&barred, manual->a[i]))
 			axes_append(&barred, manual->a[i]);
-	placement_set_replicated(placement, &barred);
+	placement_set_replicated(p, &barred);
 }
 
 /* How a tensor is cut along the manual axes, closed; false after a message. */
@@ -147,12 +146,13 @@ find_spec(Elab *e, const Annotation *a, const AxisList *manual, Placement *spec)
 
 /* Exact along the manual axes: a device's part follows from it. */
 static bool
-resolve_spec(Elab *e, const Param *p, const char *what, const AxisList *manual, Annotation *a)
+resolve_spec(Elab *e, const Param *param, const char *what, const AxisList *manual,
+	Annotation *a)
 {
-	if (p->type == NULL)
-		return complain(e, DIAG_manual, p->range,
+	if (param->type == NULL)
+		return complain(e, DIAG_manual, param->range,
 			"%s of a manual function needs a type, which says where it is", what);
-	if (!annotation_resolve(e, p->type, a))
+	if (!annotation_resolve(e, param->type, a))
 		return false;
 	const char *wrong = NULL;
 	for (int d = -1; d < a->rank; d++) {

@@ -24,9 +24,9 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 }
 
 const char *
-show_type(Elab *e, const Type *t)
+show_type(Elab *e, const Type *type)
 {
-	return type_shape(e->arena, t);
+	return type_shape(e->arena, type);
 }
 
 const char *

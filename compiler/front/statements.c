@@ -12,12 +12,12 @@
 
 /* Binds one name of a let to an item, which is given that name. */
 void
-bind(Elab *e, const Stmt *s, const Param *target, Item item)
+bind(Elab *e, const Stmt *stmt, const Param *target, Item item)
 {
 	const char *name = target->name.s != NULL ? target->name.s : "_";
 	if (target->type != NULL) {
 		const char *what = arena_printf(e->arena, "'%s'", name);
-		Site site = {s->value->range, s->kind == S_let ? "let" : "var", AS_call};
+		Site site = {stmt->value->range, stmt->kind == S_let ? "let" : "var", AS_call};
 		item = item_tensor(item.range,
 			annotation_apply(e, site, target->type, false, &item, DIAG_shape,
 				what));
@@ -28,14 +28,14 @@ bind(Elab *e, const Stmt *s, const Param *target, Item item)
 	if (symbol == NULL)
 		return;
 	symbol->item = item;
-	symbol->is_var = s->kind == S_var;
+	symbol->is_var = stmt->kind == S_var;
 	symbol->type = target->type;
 	if (item.kind == IT_tensor)
 		symbol->named = name_value(e, target->name,
-			target->type || s->tuple   ? UNTYPED_no
-				: s->kind == S_let ? UNTYPED_let
-				: s->kind == S_var ? UNTYPED_var
-						   : UNTYPED_no,
+			target->type || stmt->tuple   ? UNTYPED_no
+				: stmt->kind == S_let ? UNTYPED_let
+				: stmt->kind == S_var ? UNTYPED_var
+						      : UNTYPED_no,
 			item.value);
 	if (symbol->is_var && item.kind != IT_tensor && item.kind != IT_error) {
 		complain(e, DIAG_literal, item.range,
@@ -69,12 +69,12 @@ assigned_var(Elab *e, const Expr *target)
 
 /* The var is `value` from here on, made at `from`; its type stays. */
 void
-assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value)
+assign_var(Elab *e, Symbol *var, Range where, Range from, Value *v)
 {
-	var->item = item_tensor(from, value);
-	give_name(e, (Name){var->name, where}, value);
+	var->item = item_tensor(from, v);
+	give_name(e, (Name){var->name, where}, v);
 	if (var->named >= 0)
-		e->m->named[var->named].value = value;
+		e->m->named[var->named].value = v;
 }
 
 /* A var that is declared with a placement has it always. */
@@ -90,10 +90,10 @@ assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 }
 
 static void
-run_assign(Elab *e, const Stmt *s)
+run_assign(Elab *e, const Stmt *stmt)
 {
-	Item value = eval_value(e, s->value);
-	const Expr *target = s->target;
+	Item value = eval_value(e, stmt->value);
+	const Expr *target = stmt->target;
 	const Expr *name = target->kind == E_index ? target->left : target;
 	Symbol *var = name->kind == E_name ? assigned_var(e, name) : NULL;
 	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
@@ -121,66 +121,67 @@ run_assign(Elab *e, const Stmt *s)
 /* ---- the others */
 
 static void
-run_expect(Elab *e, const Stmt *s)
+run_expect(Elab *e, const Stmt *stmt)
 {
-	Item x = eval_value(e, s->target);
+	Item x = eval_value(e, stmt->target);
 	Annotation a;
-	if (x.kind == IT_error || !annotation_resolve(e, s->type, &a))
+	if (x.kind == IT_error || !annotation_resolve(e, stmt->type, &a))
 		return;
 	if (x.kind != IT_tensor) {
 		complain(e, DIAG_argument_kind, x.range, "expect is about tensors; '%s' is %s",
-			s->target->name, show_item(e, &x));
+			stmt->target->name, show_item(e, &x));
 		return;
 	}
-	const char *what = arena_printf(e->arena, "'%s'", s->target->name);
+	const char *what = arena_printf(e->arena, "'%s'", stmt->target->name);
 	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
 		|| !annotation_check(e, &a) || e->frame->unlisted)
 		return;
-	Expect expect = {x.value, s->target->name, a.placement, s->range};
+	Expect expect = {x.value, stmt->target->name, a.placement, stmt->range};
 	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);
 }
 
 static void
-run_statement(Elab *e, const Stmt *s)
+run_statement(Elab *e, const Stmt *stmt)
 {
-	switch (s->kind) {
+	switch (stmt->kind) {
 	case S_let:
 	case S_var: {
-		Item value = eval_value(e, s->value);
-		bool fits = !s->tuple || (value.kind == IT_tuple && value.n == s->targets.n);
+		Item value = eval_value(e, stmt->value);
+		bool fits =
+			!stmt->tuple || (value.kind == IT_tuple && value.n == stmt->targets.n);
 		if (value.kind != IT_error && !fits)
-			complain(e, DIAG_unpack, s->range, "%d names for %s", s->targets.n,
-				show_item(e, &value));
-		for (int i = 0; i < s->targets.n; i++)
-			bind(e, s, s->targets.v[i],
-				!fits		   ? item_error
-					: s->tuple ? value.items[i]
-						   : value);
+			complain(e, DIAG_unpack, stmt->range, "%d names for %s",
+				stmt->targets.n, show_item(e, &value));
+		for (int i = 0; i < stmt->targets.n; i++)
+			bind(e, stmt, stmt->targets.v[i],
+				!fits		      ? item_error
+					: stmt->tuple ? value.items[i]
+						      : value);
 		break;
 	}
 	case S_assign:
-		run_assign(e, s);
+		run_assign(e, stmt);
 		break;
 	case S_for:
-		run_for(e, s);
+		run_for(e, stmt);
 		break;
 	case S_while:
-		run_while(e, s);
+		run_while(e, stmt);
 		break;
 	case S_if:
-		run_if(e, s);
+		run_if(e, stmt);
 		break;
 	case S_expect:
-		run_expect(e, s);
+		run_expect(e, stmt);
 		break;
 	case S_return:
-		complain(e, DIAG_results, s->range,
+		complain(e, DIAG_results, stmt->range,
 			"a function returns at its end, not from a loop or a branch; assign "
 			"the result to a var");
 		break;
 	case S_expr:
-		if (eval_value(e, s->value).kind != IT_error)
-			complain(e, DIAG_unused_value, s->range,
+		if (eval_value(e, stmt->value).kind != IT_error)
+			complain(e, DIAG_unused_value, stmt->range,
 				"this value is not used; bind it with let, or return it");
 		break;
 	}

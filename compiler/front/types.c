@@ -149,9 +149,9 @@ place(Elab *e, Annotation *a)
 /* ---- types */
 
 bool
-has_full_type(const Param *p)
+has_full_type(const Param *param)
 {
-	return p->type != NULL && (p->type->name.s != NULL || p->type->has_dtype);
+	return param->type != NULL && (param->type->name.s != NULL || param->type->has_dtype);
 }
 
 const Expr *

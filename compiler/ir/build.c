@@ -128,13 +128,13 @@ module_new(Session *s, const char *name)
 }
 
 static Value *
-value_new(Module *m, const char *name, Op *def, Block *block, int index)
+value_new(Module *m, const char *name, Op *def, Block *b, int index)
 {
 	Value *v = pool_alloc(&m->value_pool, m->arena, sizeof *v);
 
 	v->name = module_unique_name(m, name);
 	v->def = def;
-	v->block = block;
+	v->block = b;
 	v->index = index;
 	v->id = -1;
 	return v;

@@ -125,7 +125,7 @@ name_is_clean(const char *name)
 }
 
 static void
-check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
+check_value(Checker *c, Value *v, const Op *def, const Block *b, int index)
 {
 	if (!v->name || !name_is_clean(v->name)) {
 		verify_fail(c, "'%s' is not a name", v->name ? v->name : "");
@@ -133,7 +133,7 @@ check_value(Checker *c, Value *v, const Op *def, const Block *block, int index)
 	}
 	if (!table_add(c->names, v->name, v))
 		verify_fail(c, "the name %s is used twice", v->name);
-	if (v->def != def || v->block != block || v->index != index)
+	if (v->def != def || v->block != b || v->index != index)
 		verify_fail(c, "%s does not know where it is defined", v->name);
 	c->seen[v->id] = v;
 	const Type *type = &v->type;

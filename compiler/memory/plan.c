@@ -52,11 +52,11 @@ by_first(const void *a, const void *b)
 
 /* In the order in which they are written first. */
 static void
-find_buffers(Plan *p)
+find_buffers(Plan *plan)
 {
-	const Lives *l = p->lives;
+	const Lives *l = plan->lives;
 
-	Module *m = p->module;
+	Module *m = plan->module;
 	Value **values = module_values(m, m->arena);
 	for (int i = 0; i < m->nvalues; i++) {
 		const Shared *s = l->shared[i];
@@ -66,28 +66,28 @@ find_buffers(Plan *p)
 			.bytes = type_bytes(&values[i]->type),
 			.first = s->lives[0].from,
 			.last = s->lives[s->longest[s->n - 1]].to};
-		APPEND(m->arena, p->buffers, p->n, b);
+		APPEND(m->arena, plan->buffers, plan->n, b);
 	}
-	if (p->n)
-		qsort(p->buffers, (size_t)p->n, sizeof *p->buffers, by_first);
+	if (plan->n)
+		qsort(plan->buffers, (size_t)plan->n, sizeof *plan->buffers, by_first);
 	for (int i = 0; i < m->nvalues; i++)
-		p->buffer_of[i] = -1;
-	for (int i = 0; i < p->n; i++) {
-		const Shared *s = l->shared[p->buffers[i].value->id];
+		plan->buffer_of[i] = -1;
+	for (int i = 0; i < plan->n; i++) {
+		const Shared *s = l->shared[plan->buffers[i].value->id];
 		for (int k = 0; k < s->n; k++)
-			p->buffer_of[s->lives[k].value->id] = i;
+			plan->buffer_of[s->lives[k].value->id] = i;
 	}
 }
 
 /* False where sizes are so far beyond any memory that sums of them could overflow. */
 static bool
-find_live(Plan *p)
+find_live(Plan *plan)
 {
-	int n = p->lives->n + 3;
-	int64_t *change = NEW_ARRAY(p->module->arena, int64_t, n), live = 0, sum = 0;
+	int n = plan->lives->n + 3;
+	int64_t *change = NEW_ARRAY(plan->module->arena, int64_t, n), live = 0, sum = 0;
 
-	for (int i = 0; i < p->n; i++) {
-		const Buffer *b = &p->buffers[i];
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *b = &plan->buffers[i];
 		if (b->bytes > ABSURD || (sum += b->bytes) > ABSURD)
 			return false;
 		change[b->first + 1] += b->bytes;
@@ -95,7 +95,7 @@ find_live(Plan *p)
 	}
 	for (int i = 0; i < n; i++) {
 		live += change[i];
-		p->live = live > p->live ? live : p->live;
+		plan->live = live > plan->live ? live : plan->live;
 	}
 	return true;
 }
@@ -139,17 +139,17 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 }
 
 static int64_t
-place_by_size(Plan *p)
+place_by_size(Plan *plan)
 {
-	Arena *a = p->module->arena;
-	Buffer **order = NEW_ARRAY(a, Buffer *, p->n + 1);
-	Buffer **busy = NEW_ARRAY(a, Buffer *, p->n + 1);
+	Arena *a = plan->module->arena;
+	Buffer **order = NEW_ARRAY(a, Buffer *, plan->n + 1);
+	Buffer **busy = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	int64_t total = 0;
 
-	for (int i = 0; i < p->n; i++)
-		order[i] = &p->buffers[i];
-	qsort(order, (size_t)p->n, sizeof *order, by_size);
-	for (int i = 0; i < p->n; i++) {
+	for (int i = 0; i < plan->n; i++)
+		order[i] = &plan->buffers[i];
+	qsort(order, (size_t)plan->n, sizeof *order, by_size);
+	for (int i = 0; i < plan->n; i++) {
 		Buffer *b = order[i];
 		int nbusy = 0;
 		for (int j = 0; j < i; j++)
@@ -229,20 +229,20 @@ by_last(const void *a, const void *b)
 
 /* Buffers are numbered by their first step already. */
 static int64_t
-place_in_order(Plan *p)
+place_in_order(Plan *plan)
 {
-	Arena *a = p->module->arena;
-	Buffer **dying = NEW_ARRAY(a, Buffer *, p->n + 1);
+	Arena *a = plan->module->arena;
+	Buffer **dying = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	Gap *gaps = NEW(a, Gap);
 	int64_t total = 0;
 	int dead = 0;
 
 	gaps->bytes = INT64_MAX / 2;
-	for (int i = 0; i < p->n; i++)
-		dying[i] = &p->buffers[i];
-	qsort(dying, (size_t)p->n, sizeof *dying, by_last);
-	for (int i = 0; i < p->n; i++) {
-		Buffer *b = &p->buffers[i];
+	for (int i = 0; i < plan->n; i++)
+		dying[i] = &plan->buffers[i];
+	qsort(dying, (size_t)plan->n, sizeof *dying, by_last);
+	for (int i = 0; i < plan->n; i++) {
+		Buffer *b = &plan->buffers[i];
 		for (; dying[dead]->last < b->first; dead++)
 			give_gap(a, &gaps, dying[dead]->offset, aligned(dying[dead]->bytes));
 		b->offset = take_gap(&gaps, aligned(b->bytes));
@@ -292,30 +292,30 @@ plan_build(Module *m)
 }
 
 int64_t
-plan_peak(const Plan *p)
+plan_peak(const Plan *plan)
 {
-	return p->total + p->scratch;
+	return plan->total + plan->scratch;
 }
 
 bool
-plan_shares(const Plan *p, const Value *a, const Value *b)
+plan_shares(const Plan *plan, const Value *a, const Value *b)
 {
-	return p->buffer_of[a->id] == p->buffer_of[b->id];
+	return plan->buffer_of[a->id] == plan->buffer_of[b->id];
 }
 
 int64_t
-plan_offset(const Plan *p, const Value *v)
+plan_offset(const Plan *plan, const Value *v)
 {
-	return p->buffers[p->buffer_of[v->id]].offset;
+	return plan->buffers[plan->buffer_of[v->id]].offset;
 }
 
 Buffer **
-plan_largest_first(const Plan *p)
+plan_largest_first(const Plan *plan)
 {
-	Buffer **order = NEW_ARRAY(p->module->arena, Buffer *, p->n + 1);
+	Buffer **order = NEW_ARRAY(plan->module->arena, Buffer *, plan->n + 1);
 
-	for (int i = 0; i < p->n; i++)
-		order[i] = &p->buffers[i];
-	qsort(order, (size_t)p->n, sizeof *order, by_size);
+	for (int i = 0; i < plan->n; i++)
+		order[i] = &plan->buffers[i];
+	qsort(order, (size_t)plan->n, sizeof *order, by_size);
 	return order;
 }

@@ -82,13 +82,12 @@ user_of(const Op *reshard)
 
 /* Has the dim, as the user sees it, a factor that is not `good`? */
 static bool
-needs(const Rule *rule, const Op *user, const Value *moved, int dim,
-	bool (*good)(const Factor *f))
+needs(const Rule *r, const Op *user, const Value *moved, int dim, bool (*good)(const Factor *f))
 {
-	for (int i = 0; rule && i < user->noperands; i++) {
-		const DimFactors *factors = &rule->dims[i][dim];
+	for (int i = 0; r && i < user->noperands; i++) {
+		const DimFactors *factors = &r->dims[i][dim];
 		for (int k = 0; user->operands[i] == moved && k < factors->n; k++)
-			if (!good(&rule->factors[factors->f[k]]))
+			if (!good(&r->factors[factors->f[k]]))
 				return true;
 	}
 	return false;
@@ -96,18 +95,18 @@ needs(const Rule *rule, const Op *user, const Value *moved, int dim,
 
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
 static void
-text_axis_why(Remarks *r, Text *t, const Transfer *x, int dim, AxisRef a)
+text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 {
 	const Value *v = x->value, *moved = x->op->results[0];
 	const Op *user = user_of(x->op);
 
 	if (!value_origin(v, dim, a) && v->def) {
-		text_axis(t, &r->module->mesh, a);
+		text_axis(t, &remarks->module->mesh, a);
 		text_printf(t, ": %s is computed split so, along dim %d", v->def->label, dim);
 		return;
 	}
-	text_origin(t, r->module, v, dim, a);
-	const Rule *rule = user ? op_rule(r->arena, user) : NULL;
+	text_origin(t, remarks->module, v, dim, a);
+	const Rule *rule = user ? op_rule(remarks->arena, user) : NULL;
 	if (needs(rule, user, moved, dim, factor_splittable))
 		text_printf(t, "; %s works along dim %d and needs it whole", user->label, dim);
 	else if (needs(rule, user, moved, dim, factor_stays))
@@ -120,7 +119,7 @@ text_axis_why(Remarks *r, Text *t, const Transfer *x, int dim, AxisRef a)
 /* Of a move: why it is needed; of an exchange of rows: where the axes of the dims
    came from. */
 static void
-label_transfer(Remarks *r, const Transfer *x, bool moves)
+label_transfer(Remarks *remarks, const Transfer *x, bool moves)
 {
 	const Value *from = x->op->operands[0];
 	Text t = {0};
@@ -135,12 +134,13 @@ label_transfer(Remarks *r, const Transfer *x, bool moves)
 				continue;
 			text_add(&t, t.n ? "; " : "");
 			if (moves)
-				text_axis_why(r, &t, x, dim, a);
+				text_axis_why(remarks, &t, x, dim, a);
 			else
-				text_origin(&t, r->module, unmoved(from), dim, a);
+				text_origin(&t, remarks->module, unmoved(from), dim, a);
 		}
 	if (t.n || !moves)
-		diag_label(r->module->session, x->op->range, "%s", t.n ? t.s : x->op->label);
+		diag_label(remarks->module->session, x->op->range, "%s",
+			t.n ? t.s : x->op->label);
 	text_free(&t);
 }
 
@@ -149,10 +149,10 @@ label_transfer(Remarks *r, const Transfer *x, bool moves)
 /* Tries one, if the value before moves has a name of its own: only that can be
    annotated. */
 static void
-propose(Remarks *r, const Value *v, const Placement *to)
+propose(Remarks *remarks, const Value *v, const Placement *to)
 {
-	const RemarkOptions *o = r->options;
-	const Module *m = r->module;
+	const RemarkOptions *o = remarks->options;
+	const Module *m = remarks->module;
 	const Value *named = NULL;
 	double bytes;
 
@@ -163,8 +163,8 @@ propose(Remarks *r, const Value *v, const Placement *to)
 	if (!named || placement_equal(&named->placement, to))
 		return;
 	if (what_if(o->global_text, o->global_length, named->name, to, &bytes)
-		&& bytes < r->best.bytes)
-		r->best = (Proposal){named, *to, bytes};
+		&& bytes < remarks->best.bytes)
+		remarks->best = (Proposal){named, *to, bytes};
 }
 
 static void
@@ -184,7 +184,7 @@ remove_overlap(AxisList *list, const AxisList *axes, int n)
 
 /* The axes at the end of each dim of `base` that they divide. */
 static void
-propose_dims(Remarks *r, const Value *v, const Placement *base, const AxisList *axes)
+propose_dims(Remarks *remarks, const Value *v, const Placement *base, const AxisList *axes)
 {
 	for (int d = 0; d < v->type.rank; d++) {
 		Placement to = *base;
@@ -192,34 +192,34 @@ propose_dims(Remarks *r, const Value *v, const Placement *base, const AxisList *
 		axes_append_all(&l, axes);
 		placement_set_dim(&to, d, &l);
 		if (v->type.dims[d] % axes_size(&l) == 0)
-			propose(r, v, &to);
+			propose(remarks, v, &to);
 	}
 }
 
 /* Partial sums scattered over a dim; another value as it is wanted, or what it
    meets as it is: each other operand split as the moved one is. */
 static void
-propose_move(Remarks *r, const Op *reshard)
+propose_move(Remarks *remarks, const Op *reshard)
 {
 	const Value *v = reshard->operands[0], *moved = reshard->results[0];
 	const Op *user = user_of(reshard);
-	const Rule *rule = user ? op_rule(r->arena, user) : NULL;
+	const Rule *rule = user ? op_rule(remarks->arena, user) : NULL;
 	AxisList partial = placement_unreduced(&v->placement), none = {0};
 	int at = 0;
 
 	if (partial.n) {
 		Placement reduced = v->placement;
 		placement_set_unreduced(&reduced, &none, C_add);
-		propose_dims(r, v, &reduced, &partial);
+		propose_dims(remarks, v, &reduced, &partial);
 	} else {
-		propose(r, v, &moved->placement);
+		propose(remarks, v, &moved->placement);
 	}
 	if (!rule)
 		return;
 	while (user->operands[at] != moved)
 		at++;
-	AxisList *ours = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
-	AxisList *theirs = NEW_ARRAY(r->arena, AxisList, rule->nfactors + 1);
+	AxisList *ours = NEW_ARRAY(remarks->arena, AxisList, rule->nfactors + 1);
+	AxisList *theirs = NEW_ARRAY(remarks->arena, AxisList, rule->nfactors + 1);
 	tensor_assignment(rule, at, &v->placement, ours);
 	for (int i = 0; i < user->noperands; i++) {
 		Placement to, now = user->operands[i]->placement;
@@ -233,13 +233,13 @@ propose_move(Remarks *r, const Op *reshard)
 				remove_overlap(&theirs[f], ours, rule->nfactors);
 		}
 		if (factors_place(rule, i, theirs, &to, NULL))
-			propose(r, user->operands[i], &to);
+			propose(remarks, user->operands[i], &to);
 	}
 }
 
 /* The axes of the dim on another dim, or on none. */
 static void
-propose_elsewhere(Remarks *r, const Value *v, const AxisList *axes)
+propose_elsewhere(Remarks *remarks, const Value *v, const AxisList *axes)
 {
 	Placement whole = v->placement;
 
@@ -248,49 +248,50 @@ propose_elsewhere(Remarks *r, const Value *v, const AxisList *axes)
 		remove_overlap(&l, axes, 1);
 		placement_set_dim(&whole, d, &l);
 	}
-	propose_dims(r, v, &whole, axes);
-	propose(r, v, &whole);
+	propose_dims(remarks, v, &whole, axes);
+	propose(remarks, v, &whole);
 }
 
 /* The best that moves less than the program as it is; what that moves is worked
    out when the first is made. */
 static void
-line_avoid(Remarks *r, const Transfer *x, bool moves)
+line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 {
-	const RemarkOptions *o = r->options;
+	const RemarkOptions *o = remarks->options;
 	Text t = {0};
 
-	if (r->proposals++ >= MAX_PROPOSALS || !o->global_text)
+	if (remarks->proposals++ >= MAX_PROPOSALS || !o->global_text)
 		return;
-	if (!r->know_now)
-		r->know_now = what_if(o->global_text, o->global_length, NULL, NULL, &r->now);
-	if (!r->know_now)
+	if (!remarks->know_now)
+		remarks->know_now =
+			what_if(o->global_text, o->global_length, NULL, NULL, &remarks->now);
+	if (!remarks->know_now)
 		return;
-	r->best = (Proposal){.bytes = r->now};
+	remarks->best = (Proposal){.bytes = remarks->now};
 	if (moves)
-		propose_move(r, x->op);
+		propose_move(remarks, x->op);
 	for (int i = 0; !moves && i < x->op->noperands; i++)
-		propose_elsewhere(r, x->op->operands[i], &x->axes);
+		propose_elsewhere(remarks, x->op->operands[i], &x->axes);
 	if (!moves)
-		propose_elsewhere(r, x->op->results[0], &x->axes);
-	const Value *v = r->best.value;
+		propose_elsewhere(remarks, x->op->results[0], &x->axes);
+	const Value *v = remarks->best.value;
 	if (!v)
 		return;
 
 	/* On a let, a type that names no axis says nothing about placement. */
-	Placement to = r->best.placement;
+	Placement to = remarks->best.placement;
 	bool whole = v->def && !to.nunreduced;
 	for (int d = 0; d < v->type.rank; d++)
 		whole &= !placement_dim(&to, d).n;
 	to.all_replicated |= whole;
 	text_printf(&t, "avoid it: %s: ", v->name);
-	text_placed(&t, &r->module->mesh, v, &to);
+	text_placed(&t, &remarks->module->mesh, v, &to);
 	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, r->best.bytes);
+	text_traffic(&t, remarks->best.bytes);
 	text_add(&t, " in all, now ");
-	text_traffic(&t, r->now);
+	text_traffic(&t, remarks->now);
 	text_add(&t, ")");
-	diag_line(r->module->session, "%s", t.s);
+	diag_line(remarks->module->session, "%s", t.s);
 	text_free(&t);
 }
 
@@ -298,23 +299,24 @@ line_avoid(Remarks *r, const Transfer *x, bool moves)
 
 /* What moves from where to where, and what that costs. */
 static void
-remark(Remarks *r, const Transfer *x, bool moves)
+remark(Remarks *remarks, const Transfer *x, bool moves)
 {
-	const Mesh *mesh = &r->module->mesh;
+	const Mesh *mesh = &remarks->module->mesh;
 	const Op *op = x->op;
-	bool wrong = r->options->strict && !op->requested;
+	bool wrong = remarks->options->strict && !op->requested;
 	Text t = {0};
 
 	text_printf(&t, "%s over ", ops[x->kind].hlo);
 	text_axes(&t, mesh, &x->axes);
 	if (moves) {
-		text_printf(&t, ": %s ", known_name(r->module, x->value));
+		text_printf(&t, ": %s ", known_name(remarks->module, x->value));
 		text_placed(&t, mesh, x->value, &x->before);
 		text_add(&t, " -> ");
 		text_placed(&t, mesh, x->value, &x->after);
 	} else {
 		const Value *v = op->results[0];
-		text_printf(&t, ": %s of %s -> ", op->label, known_name(r->module, x->value));
+		text_printf(&t, ": %s of %s -> ", op->label,
+			known_name(remarks->module, x->value));
 		text_placed(&t, mesh, v, &v->placement);
 		text_printf(&t, " exchanges %lld row%s, %lld hop%s at most", (long long)x->rows,
 			x->rows == 1 ? "" : "s", (long long)x->hops, x->hops == 1 ? "" : "s");
@@ -332,8 +334,8 @@ remark(Remarks *r, const Transfer *x, bool moves)
 		op->requested	? "; asked for"
 			: wrong ? "; --strict allows only moves that are asked for"
 				: "");
-	diag(r->module->session, wrong ? DIAG_unasked_collective : DIAG_reshard, op->range,
-		"%s", t.s);
+	diag(remarks->module->session, wrong ? DIAG_unasked_collective : DIAG_reshard,
+		op->range, "%s", t.s);
 	text_free(&t);
 }
 

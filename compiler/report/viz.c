@@ -117,10 +117,10 @@ unused_pieces(const Picture *pic)
 }
 
 static Picture
-picture_of(const Module *m, Arena *arena, const Named *n)
+picture_of(const Module *m, Arena *a, const Named *n)
 {
 	Picture pic = {.m = m,
-		.arena = arena,
+		.arena = a,
 		.name = n->name,
 		.type = &n->type,
 		.padded = n->value ? n->value->type : n->type,

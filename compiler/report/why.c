@@ -78,13 +78,13 @@ text_through(Text *t, const Module *m, const Op *op)
 
 /* The first piece of `theirs` beyond what both begin with; false if none. */
 static bool
-first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *a)
+first_beyond(const AxisList *ours, const AxisList *theirs, AxisRef *axis)
 {
 	AxisList common = axes_common_prefix(ours, theirs);
 	AxisList rest = axes_drop_prefix(theirs, &common);
 
 	if (rest.n)
-		*a = rest.a[0];
+		*axis = rest.a[0];
 	return rest.n > 0;
 }
 

@@ -38,10 +38,10 @@ builtin_find(const char *name)
 
 /* "x, dim=-1" of "x:tensor, dim:dim(x)=-1" */
 static void
-text_signature(Text *t, const Builtin *b)
+text_signature(Text *t, const Builtin *builtin)
 {
-	text_printf(t, "%s(", b->name);
-	for (const char *s = b->signature; *s != '\0'; s++) {
+	text_printf(t, "%s(", builtin->name);
+	for (const char *s = builtin->signature; *s != '\0'; s++) {
 		if (*s == ':')
 			s += strcspn(s, ",=.");
 		if (*s == '\0')
@@ -119,7 +119,7 @@ cut(char *word, const char *mark)
 
 /* "x:floats|number, operand:any..., dim:dims(x)=-1", once for each function. */
 static const Formals *
-formals_of(Elab *e, const Builtin *b)
+formals_of(Elab *e, const Builtin *builtin)
 {
 	static const char *const types[] = {
 #define PARAM_TYPE(name, reader, absent, wanted) #name,
@@ -129,19 +129,20 @@ formals_of(Elab *e, const Builtin *b)
 	const Formals **known;
 	if (e->formals == NULL)
 		e->formals = NEW_ARRAY(e->arena, const Formals *, NBUILTINS);
-	known = &e->formals[b - builtins];
+	known = &e->formals[builtin - builtins];
 	if (*known != NULL)
 		return *known;
 
 	Formals *s = NEW(e->arena, Formals);
-	char *word = arena_strndup(e->arena, b->signature, strlen(b->signature));
+	char *word = arena_strndup(e->arena, builtin->signature, strlen(builtin->signature));
 	for (char *next; word != NULL; word = next) {
 		Formal *f = &s->v[s->n];
 		int at = 0;
 		next = cut(word, ", ");
 		char *type = cut(word, ":");
 		if (type == NULL)
-			die("builtins.def: parameter '%s' of %s has no type", word, b->name);
+			die("builtins.def: parameter '%s' of %s has no type", word,
+				builtin->name);
 		char *value = cut(type, "=");
 		f->name = word;
 		f->rest = cut(type, "...") != NULL;
@@ -155,7 +156,8 @@ formals_of(Elab *e, const Builtin *b)
 		while (at < NTYPES && strcmp(types[at], type) != 0)
 			at++;
 		if (at == NTYPES)
-			die("builtins.def: %s has a parameter of type '%s'", b->name, type);
+			die("builtins.def: %s has a parameter of type '%s'", builtin->name,
+				type);
 		f->type = (ParamType)at;
 		s->n++;
 	}

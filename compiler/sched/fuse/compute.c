@@ -22,13 +22,13 @@ ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index)
 
 /* Nodes are made users first: prepending puts arguments first. */
 Node *
-node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *value)
+node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *v)
 {
 	Node *n = NEW(f->arena, Node);
 
 	n->kind = kind;
 	n->op = op;
-	n->value = value;
+	n->value = v;
 	n->index = f->no_index;
 	n->next = k->nodes;
 	k->nodes = n;

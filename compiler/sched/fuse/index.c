@@ -72,14 +72,14 @@ affine_refine(const Kernel *k, Affine *index)
 }
 
 Affine
-index_linear(Arena *a, const Type *t, const Affine *index)
+index_linear(Arena *a, const Type *type, const Affine *index)
 {
 	Affine linear = {0};
 	int64_t stride = 1;
 
-	for (int d = t->rank - 1; d >= 0; d--) {
+	for (int d = type->rank - 1; d >= 0; d--) {
 		affine_add_scaled(a, &linear, &index[d], stride);
-		stride *= t->dims[d];
+		stride *= type->dims[d];
 	}
 	return linear;
 }
@@ -190,25 +190,25 @@ take_digit(Kernel *k, Affine *linear, int64_t stride, int64_t size, Affine *digi
  *                           so i0 is split into 2 p + q: [p, 3 q + i1]
  */
 static bool
-through_reshape(Arena *a, Kernel *k, const Type *operand, const Type *t, const Affine *index,
+through_reshape(Arena *a, Kernel *k, const Type *operand, const Type *type, const Affine *index,
 	Affine *result)
 {
 	int f = 0, r = 0;
 
-	while (f < operand->rank || r < t->rank) {
+	while (f < operand->rank || r < type->rank) {
 		int f0 = f, r0 = r, large = 0;
 		int64_t pf = f < operand->rank ? operand->dims[f++] : 1;
-		int64_t pr = r < t->rank ? t->dims[r++] : 1;
+		int64_t pr = r < type->rank ? type->dims[r++] : 1;
 		while (pf != pr) {
 			if (pf < pr && f < operand->rank)
 				pf *= operand->dims[f++];
-			else if (r < t->rank)
-				pr *= t->dims[r++];
+			else if (r < type->rank)
+				pr *= type->dims[r++];
 			else
 				return false;
 		}
 		Type dims = {.rank = r - r0};
-		memcpy(dims.dims, &t->dims[r0], sizeof(int64_t) * (size_t)dims.rank);
+		memcpy(dims.dims, &type->dims[r0], sizeof(int64_t) * (size_t)dims.rank);
 		Affine linear = index_linear(a, &dims, &index[r0]);
 		for (int d = f0; d < f; d++) {
 			memset(&result[d], 0, sizeof result[d]);

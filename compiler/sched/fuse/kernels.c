@@ -15,14 +15,14 @@ add_kernel(Fuse *f, Op *op, Kernel *k)
 
 /* A kernel with a loop for each dim, that stores at the same index. */
 static Kernel *
-new_kernel(Fuse *f, const Type *t, Affine *index)
+new_kernel(Fuse *f, const Type *type, Affine *index)
 {
 	Kernel *k = NEW(f->arena, Kernel);
 
 	k->loop = f->loop;
-	for (int d = 0; d < t->rank; d++)
-		index[d] = affine_loop(loop_add(k, t->dims[d], LOOP_row));
-	k->store = index_linear(f->arena, t, index);
+	for (int d = 0; d < type->rank; d++)
+		index[d] = affine_loop(loop_add(k, type->dims[d], LOOP_row));
+	k->store = index_linear(f->arena, type, index);
 	return k;
 }
 
@@ -100,21 +100,21 @@ root_pad(Fuse *f, Op *op)
 }
 
 static void
-dot_loops(Kernel *k, const Ints *dims, const Type *t, LoopGroup group, Affine *index)
+dot_loops(Kernel *k, const Ints *dims, const Type *type, LoopGroup group, Affine *index)
 {
 	for (int i = 0; i < dims->n; i++) {
 		int d = (int)dims->v[i];
-		index[d] = affine_loop(loop_add(k, t->dims[d], group));
+		index[d] = affine_loop(loop_add(k, type->dims[d], group));
 	}
 }
 
 static void
-dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *t, LoopGroup group,
+dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *type, LoopGroup group,
 	Affine *index)
 {
-	for (int d = 0; d < t->rank; d++)
+	for (int d = 0; d < type->rank; d++)
 		if (ints_find(batch, d) < 0 && ints_find(contract, d) < 0)
-			index[d] = affine_loop(loop_add(k, t->dims[d], group));
+			index[d] = affine_loop(loop_add(k, type->dims[d], group));
 }
 
 static bool

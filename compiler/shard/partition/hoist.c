@@ -93,14 +93,14 @@ outside(const Body *body, Value *v, Op *user)
 }
 
 static void
-hoist_from(Partitioner *p, Op *loop, Block *block)
+hoist_from(Partitioner *p, Op *loop, Block *b)
 {
-	Body body = {.loop = loop, .block = block};
+	Body body = {.loop = loop, .block = b};
 
 	if (!mark(p, &body))
 		return;
 	body.carried = NEW_ARRAY(p->arena, Value **, body.n);
-	for (Op *op = block->first, *next; op; op = next) {
+	for (Op *op = b->first, *next; op; op = next) {
 		next = op->next;
 		if (!body.leaves[op->id])
 			continue;
@@ -109,17 +109,17 @@ hoist_from(Partitioner *p, Op *loop, Block *block)
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i] = outside(&body, op->operands[i], op);
 	}
-	for (Op *op = block->first; op; op = op->next)
+	for (Op *op = b->first; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {
 			Value *v = op->operands[i];
-			if (!v->def || v->block == block)
+			if (!v->def || v->block == b)
 				continue;
 			Value ***results = &body.carried[v->def->id], **carried;
 			if (!*results)
 				*results = NEW_ARRAY(p->arena, Value *, v->def->nresults);
 			carried = &(*results)[v->index];
 			if (!*carried) /* may append to operands */
-				*carried = carry(loop, v, block);
+				*carried = carry(loop, v, b);
 			op->operands[i] = *carried;
 		}
 }
