@@ -375,7 +375,15 @@ call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 	int *to = NEW_ARRAY(e->arena, int, x->args.n + 1);
 	bool right = by_position_first(e, x) && builtin_match(&c, x, to);
 	for (int i = 0; right && i < x->args.n; i++) {
-		Item item = eval(e, ((const Arg *)x->args.v[i])->value);
+		const Arg *arg = x->args.v[i];
+		Item item = eval(e, arg->value);
+		if (c.formals->v[to[i]].type == PARAM_placement) {
+			c.placement = arg->range;
+			if (i > 0)
+				c.placement.begin = ((const Arg *)x->args.v[i - 1])->range.end;
+			else if (x->args.n > 1)
+				c.placement.end = ((const Arg *)x->args.v[1])->range.begin;
+		}
 		if (c.formals->v[to[i]].rest)
 			APPEND(e->arena, c.rest, c.nrest, item);
 		else

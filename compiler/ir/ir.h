@@ -375,6 +375,7 @@ struct Op {
 	const Signature *signature; /* manual; NULL in a program from a dump */
 	Range range;		    /* the expression */
 	Range *operand_ranges;	    /* of each operand, or NULL */
+	Range argument;		    /* AS_out: ", out=[8@X]", in `range` */
 	Letter *letters;	    /* dot from einsum: of the dims of its operands;
 				   or NULL */
 };

@@ -76,6 +76,7 @@ typedef struct Call { /* of a built-in function */
 	Item items[MAX_PARAMS];
 	int nrest; /* of the `...` parameter */
 	Item *rest;
+	Range placement; /* `, out=[8@X]`: that argument, and a comma beside it */
 	/* what a builder that gives NULL may leave behind */
 	Item result;	     /* no tensor */
 	const char *prelude; /* a function of the prelude to call with `items` */

@@ -245,7 +245,10 @@ place_result(Call *c, const Argument *out, Value *v)
 		    "the result")
 		|| !annotation_check(c->elab, &placement))
 		return NULL;
-	return emit_placed(c->elab, c->site, v, &placement, false);
+	v = emit_placed(c->elab, c->site, v, &placement, false);
+	if (v != NULL && v->def != NULL && v->def->form == AS_out)
+		v->def->argument = c->placement;
+	return v;
 }
 
 /* dtype=: the operands are converted only where a dot cannot widen them. */

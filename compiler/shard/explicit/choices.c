@@ -68,8 +68,7 @@ written_operand(const Explicit *e, const Op *op, int i)
 		return written_value(v, nowhere);
 	if (op_forms[op->form].around) {
 		Written w = written_value(v, op->range);
-		if (op->form == AS_out)
-			w.out = op->results[0]->type_range;
+		w.out = op->argument;
 		return w;
 	}
 	/* what stands around an operand may not keep what it is given */
@@ -95,9 +94,7 @@ written_text(const Explicit *e, const Written *w)
 		return range_text(e, w->where);
 	before.end = w->out.begin;
 	after.begin = w->out.end;
-	const char *text = range_text(e, before);
-	return arena_printf(e->g.arena, "%.*s%s", (int)(strrchr(text, ',') - text), text,
-		range_text(e, after));
+	return arena_printf(e->g.arena, "%s%s", range_text(e, before), range_text(e, after));
 }
 
 /* ---- choices ------------------------------------------------------------------ */

@@ -32,7 +32,7 @@ typedef struct Choices { /* cheapest first */
 typedef struct Written {
 	const Value *v; /* NULL: the operand stands nowhere */
 	Range where;
-	Range out;	   /* of an einsum, say, the type in its out=, to be left out */
+	Range out;	   /* ... without this: the out= of an einsum, say */
 	int dim[MAX_RANK]; /* of v, for each dim of the operand; -1 */
 } Written;
 
