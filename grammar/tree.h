@@ -224,7 +224,7 @@ typedef struct Parser {
 } Parser;
 
 /* grammar/shd.y: NULL after diagnostics, whose code is `code`. */
-Program *parse_file(Session *session, int file, DiagCode code);
+Program *parse_file(Session *s, int file, DiagCode code);
 
 /* tree.c: nodes that are more than their parts */
 List list_none(void);
@@ -256,6 +256,6 @@ Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 /* tree_print.c: an expression, with all its parentheses; the tree of a file as text,
    false after diagnostics. */
 const char *tree_text(Arena *a, const Expr *x);
-bool tree_print(Session *session, int file, Text *t);
+bool tree_print(Session *s, int file, Text *t);
 
 #endif

@@ -120,10 +120,10 @@ def check_includes(path, lines):
 
 
 def parameters(lines):
-    """(type, name) of the parameters of each function that point to a struct; of
+    """(type, name) of the parameters of each function and prototype that point to a struct; of
     two of one type, which are compared, neither."""
     text = re.sub(r"/\*.*?\*/", "", "\n".join(lines), flags=re.S)
-    for head in re.finditer(r"^[A-Za-z_]\w*\(([^;{]*?)\)\n\{", text, flags=re.M):
+    for head in re.finditer(r"^[A-Za-z_][\w *]*\(([^;{]*?)\)(?:\n\{|;)", text, flags=re.M):
         found = [re.match(r"(?:const )?(?:struct )?([A-Z]\w*) \*(\w+)$", p.strip())
                  for p in head.group(1).replace("\n", " ").split(",")]
         found = [m.groups() for m in found if m]

@@ -38,7 +38,7 @@ typedef struct Links {
 	int64_t hops; /* of the longest way */
 	double latency;
 } Links;
-Links links_new(Arena *arena, const Mesh *mesh, const AxisList *axes);
+Links links_new(Arena *a, const Mesh *mesh, const AxisList *axes);
 /* source[i] sends so many bytes to member i; -1: nobody does */
 void links_permute(Links *links, const int64_t *source, double bytes);
 double links_seconds(const Links *links);

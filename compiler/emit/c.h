@@ -71,7 +71,7 @@ const char *c_pointwise(Arena *a, const Op *op, const char *const *args);
 /* acc combined with x, in the compute type of d. */
 const char *c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x);
 /* The name that was given to an equal text, or this one. */
-const char *c_share(Emitter *e, const Text *text, const char *name);
+const char *c_share(Emitter *e, const Text *t, const char *name);
 /* The name of a table with the elements of a constant, rounded but
    for halves; equal ones share it */
 const char *c_array(Emitter *e, const Op *constant);

@@ -27,7 +27,7 @@ typedef struct BuildOptions {
 } BuildOptions;
 /* build.c: starts the C compiler, for an executable, or for an object where externs
    is NULL.  False after a diagnostic. */
-bool build_program(Session *s, const Text *text, const char *output, const BuildOptions *o,
+bool build_program(Session *s, const Text *t, const char *output, const BuildOptions *o,
 	const Externs *externs);
 
 #endif

@@ -46,14 +46,14 @@ bool tensor_copy(const Tensor *t, Tensor *copy);
  * index 0 along the unreduced axes holds the value, the others the identity.
  * The type must be divisible as placed.
  */
-bool tensor_shard(const Mesh *mesh, const Placement *placement, int64_t device,
-	const Tensor *whole, Tensor *local);
+bool tensor_shard(const Mesh *mesh, const Placement *p, int64_t device, const Tensor *whole,
+	Tensor *local);
 /*
  * The whole tensor from `locals[device]`, partial results combined.  Devices
  * that should hold the same bits and don't are reported: *disagree is the
  * first one that differs from a lower-numbered replica, else -1.
  */
-bool tensor_unshard(const Mesh *mesh, const Placement *placement, const Type *global,
+bool tensor_unshard(const Mesh *mesh, const Placement *p, const Type *global,
 	const Tensor *locals, Tensor *whole, int64_t *disagree);
 
 /* Why there are no results. */

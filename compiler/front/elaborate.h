@@ -158,7 +158,7 @@ typedef struct Elab {
 
 /* messages.c: with the chain of calls they happened in; NULL, which is false */
 void *complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF_LIKE(4, 5);
-const char *show_type(Elab *e, const Type *t);
+const char *show_type(Elab *e, const Type *type);
 const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" */
 const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
 /* "did you mean ...?" of the message begun last, if a name is near */
@@ -171,7 +171,7 @@ const char *habit_of(const Habit *habits, size_t n, const char *name);
 #define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 
 /* imports.c: the items of a file and of what it imports */
-bool load_items(Session *session, int file, List *items);
+bool load_items(Session *s, int file, List *items);
 
 /* names.c */
 Symbol *symbol_find(Elab *e, const char *name);
@@ -245,7 +245,7 @@ annotation_fit(Elab *e, Site stmt, Annotation *a, Item *item, DiagCode code, con
 
 /* types.c */
 /* f32[B, D@X], or the name of one that is declared; not [B, D]. */
-bool has_full_type(const Param *p);
+bool has_full_type(const Param *param);
 /* The b of f32[b, d], if nothing of that name is declared; else NULL. */
 const Expr *undeclared_size(Elab *e, const TypeSpec *type, int dim);
 bool axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis);
@@ -293,7 +293,7 @@ void run_block(Elab *e, List body);
 /* Binds one name of a let, or of a loop, to an item. */
 void bind(Elab *e, const Stmt *stmt, const Param *target, Item item);
 Symbol *assigned_var(Elab *e, const Expr *target);
-void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *value);
+void assign_var(Elab *e, Symbol *var, Range where, Range from, Value *v);
 
 /* control.c */
 void run_for(Elab *e, const Stmt *stmt);

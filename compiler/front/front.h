@@ -23,7 +23,7 @@ typedef struct FrontOptions {
 /* NULL after errors in declarations; after others it has what could be made.
    Nothing is checked yet that follows from the whole, nor is removed what nobody
    needs (pipeline_accept()). */
-Module *front_compile(Session *session, int file, const FrontOptions *options);
+Module *front_compile(Session *s, int file, const FrontOptions *options);
 /* The built-in functions, a row each, for --help=functions. */
 void front_list_functions(Text *t);
 

@@ -27,10 +27,10 @@ typedef struct Plan {
 
 /* Requires L_fused, with copies where lives_pairs() needs them. */
 Plan *plan_build(Module *m);
-int64_t plan_peak(const Plan *p); /* bytes of device memory, scratch too */
+int64_t plan_peak(const Plan *plan); /* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */
-int64_t plan_offset(const Plan *p, const Value *v);
-bool plan_shares(const Plan *p, const Value *a, const Value *b); /* a buffer */
-Buffer **plan_largest_first(const Plan *p);
+int64_t plan_offset(const Plan *plan, const Value *v);
+bool plan_shares(const Plan *plan, const Value *a, const Value *b); /* a buffer */
+Buffer **plan_largest_first(const Plan *plan);
 
 #endif

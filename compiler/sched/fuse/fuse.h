@@ -77,7 +77,7 @@ operand(const Fuse *f, const Op *op, int i)
 }
 
 /* compute.c: nodes and uses */
-Node *node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *value);
+Node *node_new(Fuse *f, Kernel *k, NodeKind kind, Op *op, Value *v);
 /* A use of an element of `v`; `index` has an Affine for each of its dims. */
 void ref_add(Fuse *f, Value *v, Kernel *k, Node **slot, const Affine *index);
 void ref_load(Fuse *f, Value *v, Ref *r); /* filled from v's buffer */
