@@ -213,6 +213,8 @@ run(shdrt_device *dev, char *slab)
 		shdrt_all_to_all,
 		shdrt_collective_permute,
 	};
+	_Static_assert(sizeof call / sizeof *call == SHDRT_COLLECTIVE_COUNT - 1,
+		"all but the last, the ragged one");
 	for (int k = 0; k < ncases; k++) {
 		shdrt_tick(dev, (uint64_t)(dev->id * 7 % 5));
 		call[cases[k].kind](dev, &cases[k], slab + in_at[k], slab + out_at[k]);

@@ -19,9 +19,9 @@ enum {
 	WORDS = 32, /* of a device's operand */
 	FIRST_LINE = 100,
 	FAULTY_STEPS = 300,
-	KINDS = SHDRT_ragged_all_to_all,
-	PLAIN = GROUPS * KINDS, /* ... then the same on other lines, ... */
-	TWINS = 2 * PLAIN,	/* ... then the same of other sizes */
+	KINDS = SHDRT_COLLECTIVE_COUNT - 1, /* all but the last, the ragged one */
+	PLAIN = GROUPS * KINDS,		    /* ... then the same on other lines, ... */
+	TWINS = 2 * PLAIN,		    /* ... then the same of other sizes */
 	ALL = 3 * PLAIN,
 };
 
@@ -167,13 +167,14 @@ expected(const shdrt_collective *c, int64_t device, int step, int64_t i)
 
 typedef void
 Collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out);
-static Collective *const collective[KINDS] = {
+static Collective *const collective[] = {
 	[SHDRT_all_gather] = shdrt_all_gather,
 	[SHDRT_all_reduce] = shdrt_all_reduce,
 	[SHDRT_reduce_scatter] = shdrt_reduce_scatter,
 	[SHDRT_all_to_all] = shdrt_all_to_all,
 	[SHDRT_collective_permute] = shdrt_collective_permute,
 };
+_Static_assert(sizeof collective / sizeof *collective == KINDS, "a kind is missing");
 
 /* One of 256 steps of a device takes up to 200 us longer, asleep or busy. */
 static void
