@@ -384,7 +384,8 @@ print_scan(Nest *n)
 	DType d = n->op->results[0]->type.dtype;
 
 	need(n, k->root);
-	line(n, "%s sum = 0;", dtypes[d].compute);
+	line(n, "%s sum = %s;", dtypes[d].compute,
+		c_constant(n->arena, d, combiner_identity(k->combiner, d)));
 	for (int p = k->outer; p < k->norder; p++) {
 		if (p > k->outer)
 			declare_needed(n, p, p);
@@ -392,7 +393,7 @@ print_scan(Nest *n)
 	}
 	if (k->norder > k->outer)
 		declare_needed(n, k->norder, k->norder);
-	line(n, "sum = %s;", c_combine(n->arena, C_add, d, "sum", argument(n, k->root)));
+	line(n, "sum = %s;", c_combine(n->arena, k->combiner, d, "sum", argument(n, k->root)));
 	line(n, "out[%s] = %s;", affine(n, &k->store, false), c_store(n->arena, d, "sum"));
 	for (int p = k->outer; p < k->norder; p++)
 		line(n, "}");

@@ -102,7 +102,8 @@ typedef struct Kernel {
 	int outer; /* loops of order that are rows, if it reduces
 				   or scans; the others are inner */
 	bool reduces;
-	bool row_result; /* the result has one element a row */
+	Combiner combiner; /* of a scan */
+	bool row_result;   /* the result has one element a row */
 	Node *root;
 	Affine store; /* where in the result's buffer */
 	Node *nodes;
