@@ -78,7 +78,7 @@ pipeline_run(Module *m, Level level, const PipelineOptions *o)
 {
 	Session *s = m->session;
 	const char *wanted = o->print_after;
-	bool last = false;
+	bool last = false, verified = false;
 
 	for (int i = 0; i < NPASSES && !last; i++) {
 		const Pass *pass = &passes[i];
@@ -90,14 +90,16 @@ pipeline_run(Module *m, Level level, const PipelineOptions *o)
 			o->start(o->data);
 		module_free_names(m);
 		m->ledger = NULL;
-		pass->run(m, o);
+		verified &= !pass->run(m, o);
 		time_stop(o, pass->name);
 		if (diag_errors(s))
 			return false;
 		m->last_pass = pass->name;
-		if (!module_verify(m, s->err))
+		if (!verified && !module_verify(m, s->err))
 			die("the module is not well-formed after %s", pass->name);
-		time_stop(o, "  verify");
+		if (!verified)
+			time_stop(o, "  verify");
+		verified = true;
 		if (m->level != pass->after)
 			die("%s left the module at the wrong level", pass->name);
 		if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0)) {

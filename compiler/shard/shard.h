@@ -22,7 +22,7 @@ void check_varying(Module *m, const Block *b);
 /* pad_dims.c: true if something is padded; -Rpad asks for remarks */
 bool pad_dims(Module *m, bool remarks);
 
-/* explicit.c: false after errors */
+/* explicit.c: false if nothing is explicit */
 bool explicit(Module *m);
 
 /* propagate.c */

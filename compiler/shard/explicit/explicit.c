@@ -488,7 +488,7 @@ bool explicit(Module *m)
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		any |= op->mode == MODE_explicit;
 	if (!any)
-		return true;
+		return false;
 	module_number(m);
 	int n = m->nvalues + 1;
 	Arena *a = e.g.arena = arena_new();
@@ -504,5 +504,5 @@ bool explicit(Module *m)
 	locate_tensors(&e.g);
 	follow_block(&e, m->entry, false);
 	arena_free(a);
-	return !e.failed;
+	return true;
 }
