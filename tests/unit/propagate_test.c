@@ -564,7 +564,8 @@ run(const Case *c)
 	bool wrong = !strcmp(c->wanted, "error");
 	if (wrong)
 		s->err = NULL;
-	if (explicit(m))
+	explicit(m);
+	if (!diag_errors(s))
 		propagate(m);
 	bool ok = wrong ? diag_errors(s) > 0 : !diag_errors(s) && check(c, m, values);
 	session_free(s);
