@@ -74,6 +74,26 @@ compilation_c(Compilation *c, Text *t)
 
 /* ---- the module ------------------------------------------------------ */
 
+/* At L_global the passes behind pad_dims take it for done; later levels promise it. */
+static bool
+can_start(Compilation *c, const Pass *start)
+{
+	Module *m = c->module;
+	const char *input = c->options->input, *name = m->last_pass;
+
+	if (start->before != m->level)
+		return usage(c->session, "'%s' does not start where %s stopped (after '%s')",
+			start->name, input, *name ? name : "elaboration");
+	if (m->level != L_global || start == pass_by_name("pad_dims"))
+		return true;
+	const Value *uneven = uneven_value(m);
+	return !uneven
+		|| usage(c->session,
+			"'%s' comes after 'pad_dims', which has something to do in %s: an axis "
+			"does not divide a dim of '%s'",
+			start->name, input, uneven->name);
+}
+
 /* A dump of ours has behind it the source and what is given to that, some passes,
    and the outputs before its level.  Its last pass is text, which may have been
    edited. */
@@ -109,9 +129,8 @@ read_dump(Compilation *c)
 			name);
 		return false;
 	}
-	if (start && start->before != c->module->level)
-		return usage(s, "'%s' does not start where %s stopped (after '%s')",
-			start->name, o->input, *name ? name : "elaboration");
+	if (start && !can_start(c, start))
+		return false;
 	if (stop && last && stop < last)
 		return usage(s, "%s is past the pass '%s' already (after '%s')", o->input,
 			stop->name, last->name);
@@ -186,6 +205,7 @@ advance(Compilation *c)
 		.pad_remarks = o->remarks & REMARK_pad,
 		.print_after = o->print_after,
 		.stop_after = o->stop_after,
+		.start_at = o->start_at,
 		.start = time_start,
 		.stop = time_stop,
 		.data = c,

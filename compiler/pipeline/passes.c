@@ -73,18 +73,32 @@ pipeline_accept(Module *m)
 	return true;
 }
 
+/* As --print-after asks. */
+static void
+print_after(const Pass *pass, Module *m, const PipelineOptions *o)
+{
+	const char *wanted = o->print_after;
+	Text t = {0};
+
+	if (!wanted || (strcmp(wanted, pass->name) != 0 && strcmp(wanted, "all") != 0))
+		return;
+	module_print(m, &t);
+	fprintf(m->session->err, "// ----- after %s\n%s", pass->name, t.s);
+	text_free(&t);
+}
+
 bool
 pipeline_run(Module *m, Level level, const PipelineOptions *o)
 {
 	Session *s = m->session;
-	const char *wanted = o->print_after;
-	bool last = false, verified = false;
+	const Pass *start = o->start_at ? pass_by_name(o->start_at) : passes;
+	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
+	const Pass *last = stop ? stop : &passes[NPASSES - 1];
+	bool stays = stop && stop->after == level; /* a pass may leave the level as it is */
+	bool verified = false;
 
-	for (int i = 0; i < NPASSES && !last; i++) {
-		const Pass *pass = &passes[i];
-		last = o->stop_after && strcmp(o->stop_after, pass->name) == 0;
-		if (pass->before != m->level
-			|| (m->level >= level && !(last && pass->after == level)))
+	for (const Pass *pass = start; pass <= last; pass++) {
+		if (pass->before != m->level || (m->level >= level && !stays))
 			continue;
 		if (o->start)
 			o->start(o->data);
@@ -102,12 +116,7 @@ pipeline_run(Module *m, Level level, const PipelineOptions *o)
 		verified = true;
 		if (m->level != pass->after)
 			die("%s left the module at the wrong level", pass->name);
-		if (wanted && (strcmp(wanted, pass->name) == 0 || strcmp(wanted, "all") == 0)) {
-			Text t = {0};
-			module_print(m, &t);
-			fprintf(s->err, "// ----- after %s\n%s", pass->name, t.s);
-			text_free(&t);
-		}
+		print_after(pass, m, o);
 	}
 	return true;
 }

@@ -14,6 +14,9 @@ typedef struct PipelineOptions {
 	bool pad_remarks;	 /* -Rpad */
 	const char *print_after; /* a pass, or "all"; NULL: none.  To the session's err */
 	const char *stop_after;	 /* a pass; NULL: none */
+	/* A pass of the module's level; NULL: the first.  One that has run on the
+	   module before finds nothing to do, unless a dump was edited */
+	const char *start_at;
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);

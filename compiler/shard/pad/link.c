@@ -198,6 +198,28 @@ is_uneven(const Value *v, int dim)
 	return v->type.dims[dim] % dim_ways(v, dim) != 0;
 }
 
+/* Parameters of bodies are what flows to them. */
+static bool
+is_uneven_value(const Value *v)
+{
+	bool uneven = false;
+
+	for (int d = 0; d < v->type.rank; d++)
+		uneven |= is_uneven(v, d);
+	return uneven && (v->def || !v->block->parent);
+}
+
+const Value *
+uneven_value(Module *m)
+{
+	module_number(m);
+	Value **values = module_values(m, m->arena);
+	for (int i = 0; i < m->nvalues; i++)
+		if (is_uneven_value(values[i]))
+			return values[i];
+	return NULL;
+}
+
 /* All ways that are written divide the number of devices, and so does what
    they have in common: the product cannot overflow. */
 static void
@@ -308,11 +330,8 @@ pad_find_classes(Padder *p)
 	p->program = module_values(m, p->arena);
 	for (int i = 0; i < p->nprogram; i++) {
 		const Value *v = p->program[i];
-		if (!v->def && v->block->parent)
-			continue;
-		for (int d = 0; d < v->type.rank; d++)
-			uneven |= is_uneven(v, d);
-		if (!padded && v->unpadded)
+		uneven |= is_uneven_value(v);
+		if (!padded && v->unpadded && (v->def || !v->block->parent))
 			padded = v;
 	}
 	if (!uneven)
