@@ -735,8 +735,8 @@ void text_line(Text *t, const Module *m, const char *before, Range r, const char
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 
-/* limits.c: fills in Value.index_limit; L_global */
-void module_limit_indices(Module *m);
+/* limits.c: fills in Value.index_limit, at L_global; whether one was changed */
+bool module_limit_indices(Module *m);
 
 /* verify.c: calls `report` for every failure, in the order of the text. */
 typedef void Report(const void *line, const char *message, void *data);

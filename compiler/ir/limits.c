@@ -28,16 +28,21 @@ parameter_behind(Value *v)
 	return NULL;
 }
 
-void
+bool
 module_limit_indices(Module *m)
 {
+	bool any = false;
+
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		if (op->kind != O_take && op->kind != O_scatter_add)
 			continue;
 		Value *v = parameter_behind(op->operands[1]);
 		int64_t n = op->operands[0]->type.dims[op_int(op, A_dim)];
 		if (v && dtype_is_integer(v->type.dtype)
-			&& (!v->index_limit || n < v->index_limit))
+			&& (!v->index_limit || n < v->index_limit)) {
 			v->index_limit = n;
+			any = true;
+		}
 	}
+	return any;
 }

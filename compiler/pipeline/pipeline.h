@@ -25,7 +25,7 @@ typedef struct PipelineOptions {
 
 typedef struct Pass {
 	const char *name;
-	bool (*run)(Module *m, const PipelineOptions *o);
+	bool (*run)(Module *m, const PipelineOptions *o); /* false: it changed nothing */
 	Level before, after;
 	const char *sentence;
 } Pass;
@@ -39,9 +39,10 @@ void list_passes(Text *t);
 bool pipeline_accept(Module *m);
 
 /*
- * Runs passes until the module has the level; false after errors.  After each,
- * always, the module is verified: one that is not well-formed is our own bug
- * and ends in die(), with the module printed and each message under its line.
+ * Runs passes until the module has the level; false after errors.  After the
+ * first, and each that changed something, the module is verified: one that is not
+ * well-formed is our own bug and ends in die(), with the module printed and each
+ * message under its line.
  */
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
 

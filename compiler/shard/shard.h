@@ -19,7 +19,8 @@
    collectives are reached by their whole group. */
 void check_varying(Module *m, const Block *b);
 
-/* pad_dims.c: true if something is padded; -Rpad asks for remarks */
+/* pad_dims.c: false if nothing is padded and no parameter indexes; -Rpad asks for
+   remarks */
 bool pad_dims(Module *m, bool remarks);
 /* link.c: a value of which an axis does not divide a dim; NULL once pad_dims has run */
 const Value *uneven_value(Module *m);

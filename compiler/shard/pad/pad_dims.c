@@ -90,9 +90,9 @@ pad_dims(Module *m, bool remarks)
 {
 	Padder p = {.module = m, .arena = m->arena};
 
-	module_limit_indices(m); /* from the true sizes */
+	bool limited = module_limit_indices(m); /* from the true sizes */
 	if (!pad_find_classes(&p))
-		return false;
+		return limited;
 	if (remarks)
 		pad_tell_classes(&p);
 
