@@ -102,16 +102,17 @@ typedef struct Sum {
 	bool integers;	  /* every term, exactly */
 } Sum;
 
-/* Frees the sum.  If its parts may travel, what they are replaces their squares. */
+/* Frees the sum, which is all there if `ok`.  If its parts may travel, what they are
+   replaces their squares. */
 static bool
-round_sum(const Module *m, Sum *sum, const Inexact *result, Tensor *rounding)
+round_sum(const Module *m, Sum *sum, bool ok, const Inexact *result, Tensor *rounding)
 {
 	const Tensor *y = value_of(result);
 	DType d = y->type.dtype;
 	const Precision *p = &precisions[d], *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
 	const double *magnitudes = sum->magnitude.data, *counts = sum->terms.data;
 	double *spread = sum->squares.data;
-	bool ok = counts && tensor_like(y, rounding);
+	ok = ok && tensor_like(y, rounding);
 	for (int64_t i = type_elements(&y->type) - 1; ok && i >= 0; i--) {
 		double magnitude = magnitudes[i], terms = counts[i] - !sum->products, error = 0;
 		double parts = magnitude; /* the sum of the parts' magnitudes, about */
@@ -185,12 +186,11 @@ round_dot(const Module *m, const Op *op, const Inexact *x, const Inexact *result
 {
 	Sum s = {.products = true, .integers = is_whole(&x[0]) && is_whole(&x[1])};
 	Aspect counts = is_exact(&x[0]) ? counted(&x[1]) : ASPECT_one;
-	if (dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, result, &s.magnitude)
+	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, result, &s.magnitude)
 		&& (m->mesh.ndevices == 1
-			|| dot_parts(m, op, x, ASPECT_parts, ASPECT_square, result,
-				&s.squares)))
-		made_of(m, op, x, (Aspect[]){counts, counts}, result, &s.terms);
-	return round_sum(m, &s, result, rounding);
+			|| dot_parts(m, op, x, ASPECT_parts, ASPECT_square, result, &s.squares))
+		&& made_of(m, op, x, (Aspect[]){counts, counts}, result, &s.terms);
+	return round_sum(m, &s, ok, result, rounding);
 }
 
 /* Operands 0 and 2 are added up; 1 is what a sum begins with, or says where. */
@@ -203,11 +203,11 @@ round_added(const Module *m, const Op *op, const Inexact *x, const Inexact *resu
 	const Aspect magnitudes[] = {ASPECT_spread, ASPECT_itself, ASPECT_spread};
 	const Aspect parts[] = {ASPECT_parts, ASPECT_itself, ASPECT_parts};
 	const Aspect counts[] = {counted(&x[0]), ASPECT_itself, counted(&x[two ? 2 : 0])};
-	if (made_of(m, op, x, magnitudes, result, &s.magnitude)
+	bool ok = made_of(m, op, x, magnitudes, result, &s.magnitude)
 		&& (!travels || m->mesh.ndevices == 1
-			|| made_of(m, op, x, parts, result, &s.squares)))
-		made_of(m, op, x, counts, result, &s.terms);
-	return round_sum(m, &s, result, rounding);
+			|| made_of(m, op, x, parts, result, &s.squares))
+		&& made_of(m, op, x, counts, result, &s.terms);
+	return round_sum(m, &s, ok, result, rounding);
 }
 
 /* max, min, and, or don't round.  Parts of a product may overflow or vanish where the
