@@ -17,18 +17,28 @@
  */
 static int64_t bytes_in_use;
 
-bool
-tensor_new(const Type *type, Tensor *t)
+/* Asked once: it is a call into the kernel. */
+static int64_t
+bytes_at_most(void)
 {
-	int64_t bytes = dtypes[type->dtype].bytes, limit;
+	static int64_t limit;
+	if (limit)
+		return limit;
 	long pages = sysconf(_SC_PHYS_PAGES), size = sysconf(_SC_PAGE_SIZE);
 	if (pages <= 0 || size <= 0 || !mul_i64(pages, size, &limit))
 		limit = INT64_MAX;
+	return limit = limit / 4 * 3;
+}
+
+bool
+tensor_new(const Type *type, Tensor *t)
+{
+	int64_t bytes = dtypes[type->dtype].bytes;
 	*t = (Tensor){.type = *type};
 	for (int d = 0; d < type->rank; d++)
 		if (!mul_i64(bytes, type->dims[d], &bytes))
 			return false;
-	if (bytes > limit / 4 * 3 - bytes_in_use)
+	if (bytes > bytes_at_most() - bytes_in_use)
 		return false;
 	t->data = calloc((size_t)bytes + !bytes, 1);
 	if (t->data)
