@@ -57,21 +57,54 @@ LOOPS(f64, double, double, s, w)
 typedef struct Format {
 	void (*load)(const void *data, int64_t first, int64_t n, void *wide);
 	void (*store)(const void *wide, void *data, int64_t first, int64_t n);
+	/* of another dtype, by its wide type */
+	void (*from[WIDE_COUNT])(const struct Format *f, const void *wide, int64_t n,
+		void *result);
 	int64_t least, greatest; /* of integers */
 } Format;
 
+/* CONVERSIONS(to, wide, how a whole number v gets there, how a float or a double does) */
+#define CONVERSION(name, from_wide, to_wide, number) \
+	static void name(const Format *f, const void *values, int64_t n, void *result) \
+	{ \
+		const from_wide *from = values; \
+		to_wide *to = result; \
+		(void)f; \
+		for (int64_t i = 0; i < n; i++) { \
+			from_wide v = from[i]; \
+			to[i] = number; \
+		} \
+	}
+#define CONVERSIONS(to, wide, of_integer, of_float) \
+	CONVERSION(to##_of_int, int64_t, wide, of_integer) \
+	CONVERSION(to##_of_float, float, wide, of_float) \
+	CONVERSION(to##_of_double, double, wide, of_float)
+#define FROM(to) \
+	{ \
+		[W_float] = to##_of_float, [W_double] = to##_of_double, [W_int] = to##_of_int \
+	}
+CONVERSIONS(pred, int64_t, v != 0, v != 0)
+CONVERSIONS(integer, int64_t, v, double_to_integer(v, f->least, f->greatest))
+CONVERSIONS(double, double, (double)v, v)
+CONVERSIONS(float, float, (float)v, (float)v)
+/* storing rounds once more */
+CONVERSIONS(narrow, float, integer_to_float_odd(v), double_to_float_odd(v))
+#undef CONVERSIONS
+#undef CONVERSION
+
 static const Format formats[DTYPE_COUNT] = {
-	[D_pred] = {load_pred, store_pred, 0, 1},
-	[D_i8] = {load_i8, store_i8, INT8_MIN, INT8_MAX},
-	[D_i32] = {load_i32, store_i32, INT32_MIN, INT32_MAX},
-	[D_i64] = {load_i64, store_i64, INT64_MIN, INT64_MAX},
-	[D_u8] = {load_u8, store_u8, 0, UINT8_MAX},
-	[D_u32] = {load_u32, store_u32, 0, UINT32_MAX},
-	[D_f16] = {load_f16, store_f16, 0, 0},
-	[D_bf16] = {load_bf16, store_bf16, 0, 0},
-	[D_f32] = {load_f32, store_f32, 0, 0},
-	[D_f64] = {load_f64, store_f64, 0, 0},
+	[D_pred] = {load_pred, store_pred, FROM(pred), 0, 1},
+	[D_i8] = {load_i8, store_i8, FROM(integer), INT8_MIN, INT8_MAX},
+	[D_i32] = {load_i32, store_i32, FROM(integer), INT32_MIN, INT32_MAX},
+	[D_i64] = {load_i64, store_i64, FROM(integer), INT64_MIN, INT64_MAX},
+	[D_u8] = {load_u8, store_u8, FROM(integer), 0, UINT8_MAX},
+	[D_u32] = {load_u32, store_u32, FROM(integer), 0, UINT32_MAX},
+	[D_f16] = {load_f16, store_f16, FROM(narrow), 0, 0},
+	[D_bf16] = {load_bf16, store_bf16, FROM(narrow), 0, 0},
+	[D_f32] = {load_f32, store_f32, FROM(float), 0, 0},
+	[D_f64] = {load_f64, store_f64, FROM(double), 0, 0},
 };
+#undef FROM
 
 void
 load_wide(DType d, const void *data, int64_t first, int64_t n, void *wide)
@@ -108,27 +141,8 @@ wide_double(Wide w, const void *values, int64_t i)
 void
 convert_wide(DType from, const void *wide, DType to, void *result, int64_t n)
 {
-	Wide w = wide_of(from), becomes = wide_of(to);
 	const Format *f = &formats[to];
-	float *floats = result;
-	double *doubles = result;
-	int64_t *integers = result;
-	for (int64_t i = 0; i < n; i++) {
-		int64_t whole = w == W_int ? ((const int64_t *)wide)[i] : 0;
-		double v = wide_double(w, wide, i);
-		if (to == D_pred)
-			integers[i] = v != 0;
-		else if (becomes == W_int)
-			integers[i] = w == W_int ? whole
-						 : double_to_integer(v, f->least, f->greatest);
-		else if (becomes == W_double)
-			doubles[i] = v;
-		else if (to == D_f32) /* one rounding, not two */
-			floats[i] = w == W_int ? (float)whole : (float)v;
-		else /* to be rounded again */
-			floats[i] = w == W_int ? integer_to_float_odd(whole)
-					       : double_to_float_odd(v);
-	}
+	f->from[wide_of(from)](f, wide, n, result);
 }
 
 double
