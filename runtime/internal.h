@@ -234,6 +234,7 @@ typedef struct Source {
 
 int64_t rt_tensor_elements(const shdrt_tensor *t);
 size_t rt_tensor_bytes(const shdrt_tensor *t); /* whole; rt_fail()s on overflow */
+shdrt_array rt_array_of(const shdrt_tensor *t, void *whole);
 /* One device's part of the tensor. */
 void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char *out);
 /* The whole of it, row-major. */

@@ -37,6 +37,12 @@ rt_tensor_bytes(const shdrt_tensor *t)
 	return n;
 }
 
+shdrt_array
+rt_array_of(const shdrt_tensor *t, void *data)
+{
+	return (shdrt_array){t->name, t->dtype, t->rank, t->dims, data};
+}
+
 /* ---- the rows of a part ---- */
 
 /*

@@ -1,0 +1,34 @@
+/*
+ * options.h - what the user of a built program asks for.
+ */
+#ifndef SHDRT_OPTIONS_H
+#define SHDRT_OPTIONS_H
+
+#include "internal.h"
+
+typedef struct Settings {
+	const shdrt_program *program;
+	Source *sources;     /* of each parameter */
+	Source given;	     /* of those without a file */
+	const char *made_by; /* --random, --ones or --iota, if given */
+	const char *out_directory;
+	const char **out_files; /* of each result, or NULL */
+	bool writes;		/* --out was given */
+	bool check, stats, list, help;
+	int times, steps; /* 0: not asked for */
+	double timeout;
+} Settings;
+
+/* From the command line; rt_fail()s with SHDRT_USAGE.  The lists are there. */
+void rt_options_parse(Settings *s, int argc, char **argv);
+void rt_options_help(const shdrt_program *p, FILE *out);
+
+/* ---- outputs.c: where results are written ---- */
+
+/* The same regular file, or one that will be made. */
+bool rt_same_output(const char *a, const char *b);
+/* Before the run: what cannot be written is told at once. */
+void rt_outputs_check(const Settings *s);
+void rt_output_write(const Settings *s, int i, void *data);
+
+#endif
