@@ -294,6 +294,7 @@ device_run(shdrt_device *dev)
 	Machine *m = dev->machine;
 	pthread_cleanup_push(device_lost, dev);
 	m->fill(dev, m->fill_data);
+	atomic_store(&dev->filled, true);
 	atomic_fetch_add(&m->filled, 1);
 	dev->clock = 0;
 	rt_team_wait(dev, &m->everyone, NULL);
@@ -387,7 +388,7 @@ make_devices(Machine *m)
 }
 
 Machine *
-rt_machine_new(const shdrt_program *p, double timeout)
+rt_machine_new(const shdrt_program *p, double stall)
 {
 	Machine *m;
 	if (posix_memalign((void **)&m, LINE, sizeof *m))
@@ -395,7 +396,7 @@ rt_machine_new(const shdrt_program *p, double timeout)
 	memset(m, 0, sizeof *m);
 	m->program = p;
 	m->ndevices = p->ndevices;
-	m->timeout = timeout;
+	m->stall = stall;
 	m->spins = p->ndevices <= sysconf(_SC_NPROCESSORS_ONLN);
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->start, NULL);
@@ -413,76 +414,6 @@ rt_machine_new(const shdrt_program *p, double timeout)
 	return m;
 }
 
-static unsigned long long
-total_progress(const Machine *m)
-{
-	unsigned long long sum = 0;
-	for (int64_t id = 0; id < m->ndevices; id++)
-		sum += atomic_load_explicit(&m->devices[id].progress, memory_order_relaxed);
-	return sum;
-}
-
-/* Until a device ends or it is time to look again; m->lock is held. */
-static void
-wait_a_little(Machine *m)
-{
-	struct timespec until;
-	clock_gettime(CLOCK_MONOTONIC, &until);
-	until.tv_nsec += 50000000;
-	until.tv_sec += until.tv_nsec / 1000000000;
-	until.tv_nsec %= 1000000000;
-	pthread_cond_timedwait(&m->done, &m->lock, &until);
-}
-
-/* Until all have ended; looks a few times a second whether anything moves. */
-static void
-watch(Machine *m)
-{
-	unsigned long long progress = total_progress(m);
-	double since = rt_now();
-	pthread_mutex_lock(&m->lock);
-	while (m->ended < m->ndevices) {
-		wait_a_little(m);
-		unsigned long long latest = total_progress(m);
-		/* How long files take to read is not the program's doing. */
-		if (latest != progress || atomic_load(&m->filled) < m->ndevices) {
-			progress = latest;
-			since = rt_now();
-		} else if (m->timeout > 0 && m->ended < m->ndevices
-			&& rt_now() - since >= m->timeout) {
-			pthread_mutex_unlock(&m->lock);
-			rt_machine_stalled(m, m->timeout);
-		}
-	}
-	pthread_mutex_unlock(&m->lock);
-}
-
-/* Of a launch(): the other thread, which does the work, ends it. */
-static void *
-watch_launch(void *data)
-{
-	Machine *m = data;
-	const char *doing = NULL;
-	uint64_t before = 0;
-	double since = rt_now();
-	pthread_mutex_lock(&m->lock);
-	while (m->ended < m->ndevices) {
-		wait_a_little(m);
-		uint64_t now = m->program->progress(&doing);
-		if (now != before || !doing) {
-			before = now;
-			since = rt_now();
-		} else if (rt_now() - since >= m->timeout) {
-			rt_fail(SHDRT_DEADLOCK,
-				"no progress for %g s "
-				"(--timeout)\n  the interpreter %s",
-				m->timeout, doing);
-		}
-	}
-	pthread_mutex_unlock(&m->lock);
-	return NULL;
-}
-
 /* The program's own launch(), on this thread: the interpreter. */
 static double
 launch(Machine *m)
@@ -495,8 +426,8 @@ launch(Machine *m)
 	}
 	m->ended = 0;
 	pthread_t watcher;
-	bool watched = p->progress && m->timeout > 0
-		&& pthread_create(&watcher, NULL, watch_launch, m) == 0;
+	bool watched = p->progress && m->stall > 0
+		&& pthread_create(&watcher, NULL, rt_watch_launch, m) == 0;
 	double started = rt_now();
 	int status = p->launch(p, slabs, p->data);
 	double seconds = rt_now() - started;
@@ -517,17 +448,25 @@ rt_machine_run(Machine *m, Fill *fill, void *data)
 {
 	m->fill = fill;
 	m->fill_data = data;
-	if (m->program->launch)
-		return launch(m);
+	if (m->program->launch) {
+		rt_watch_doing("runs", m);
+		double seconds = launch(m);
+		rt_watch_doing("collects the results", NULL);
+		return seconds;
+	}
 	pthread_mutex_lock(&m->lock);
 	m->ended = 0;
 	atomic_store(&m->filled, 0);
-	for (int64_t id = 0; id < m->ndevices; id++)
+	for (int64_t id = 0; id < m->ndevices; id++) {
 		m->devices[id].ended = false;
+		atomic_store(&m->devices[id].filled, false);
+	}
 	m->generation++;
 	pthread_cond_broadcast(&m->start);
 	pthread_mutex_unlock(&m->lock);
-	watch(m);
+	rt_watch_doing("runs", m);
+	rt_watch_run(m);
+	rt_watch_doing("collects the results", NULL);
 	double first = m->devices[0].started, last = m->devices[0].stopped;
 	for (int64_t id = 1; id < m->ndevices; id++) {
 		const shdrt_device *dev = &m->devices[id];

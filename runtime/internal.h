@@ -2,7 +2,7 @@
  * internal.h - what the files of the runtime share with each other.
  * Their names begin with rt_: built programs link other libraries, too.
  *
- *   Machine                 the mesh: devices, slabs, groups, the watchdog
+ *   Machine                 the mesh: devices, slabs, groups
  *     shdrt_device          a thread, its slab, its clock
  *     Team                  the devices that meet in a collective: a barrier
  *                           and a slot for each member
@@ -85,9 +85,10 @@ struct shdrt_device {
 	char *slab;
 	uint64_t clock;				/* emulated, picoseconds */
 	struct Seat *seats;			/* by kind */
-	atomic_ullong progress;			/* ticks and barriers, for the watchdog */
+	atomic_ullong progress;			/* ticks and barriers outside of `loop` */
 	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
+	atomic_bool filled;			/* has its parameters */
 	/* under machine->lock, when asleep in a team */
 	Team *asleep_in;
 	unsigned asleep_phase;
@@ -110,9 +111,21 @@ typedef struct Seat {
 void rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
 /* The device takes part in no more collectives. */
 void rt_device_ends(shdrt_device *dev);
-/* rt_fail()s with what everybody is doing: no progress for `seconds`. */
-NORETURN void rt_machine_stalled(Machine *m, double seconds);
+/* "waits at all-reduce ...", "computes"; under the machine's lock. */
+void rt_device_doing(const shdrt_device *dev, char *text, size_t n);
 double rt_now(void); /* monotonic seconds */
+
+/* ---- watch.c: programs that take too long: --stall and --timeout ---- */
+
+/* Until all devices have ended their program; m->stall ends it before that. */
+void rt_watch_run(Machine *m);
+/* The same of a launch(), as a thread beside it; `data` is the machine. */
+void *rt_watch_launch(void *data);
+/* From now on, so many seconds for everything.  Ends with rt_watch_stop(). */
+void rt_watch_start(double timeout);
+void rt_watch_stop(void);
+/* What the program is at, and the machine whose devices are running, or NULL. */
+void rt_watch_doing(const char *what, Machine *m);
 
 /* ---- devices.c: the mesh ---- */
 
@@ -137,8 +150,8 @@ struct Machine {
 	Team everyone;
 	char *slabs; /* one mapping */
 	size_t slab_stride, slab_total;
-	bool spins;	/* a core for every device */
-	double timeout; /* seconds without progress; 0 none */
+	bool spins;   /* a core for every device */
+	double stall; /* seconds without progress; 0 none */
 	Fill *fill;
 	void *fill_data;
 	/* who is doing what: everything below is under the lock */
@@ -151,7 +164,7 @@ struct Machine {
 };
 
 /* Threads, slabs and teams; rt_fail()s when there is not enough of anything. */
-Machine *rt_machine_new(const shdrt_program *p, double timeout);
+Machine *rt_machine_new(const shdrt_program *p, double stall);
 /* Fills every slab and runs the program once on it.  Host seconds of run(). */
 double rt_machine_run(Machine *m, Fill *fill, void *data);
 void rt_machine_free(Machine *m);

@@ -211,20 +211,25 @@ run(Settings *s)
 	const shdrt_program *p = s->program;
 	Whole *results = rt_get_zeroed((size_t)p->nresults, sizeof *results);
 	Whole *fed = rt_get_zeroed((size_t)p->nparams, sizeof *fed);
+	rt_watch_doing("looks at its files", NULL);
+	rt_watch_start(s->timeout);
 	if (s->steps)
 		check_feedback(p);
 	open_sources(s);
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
-	Machine *m = rt_machine_new(p, s->timeout);
+	Machine *m = rt_machine_new(p, s->stall);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
 	double seconds = s->times ? run_times(s, m, results) : run_steps(s, m, results, fed);
+	rt_watch_doing("writes the results", NULL);
 	deliver(s, results);
 	if (s->stats)
 		rt_report_stats(m, seconds, stdout);
 	rt_machine_free(m);
+	rt_watch_doing("compares with the unsharded program", NULL);
 	int status = s->check ? check_results(s, results) : SHDRT_OK;
+	rt_watch_stop();
 	close_sources(s);
 	for (int i = 0; i < p->nresults; i++)
 		free(results[i].data);
@@ -238,7 +243,7 @@ run(Settings *s)
 int
 shdrt_main(const shdrt_program *p, int argc, char **argv)
 {
-	Settings s = {.program = p, .timeout = 30};
+	Settings s = {.program = p, .stall = 30};
 	rt_fail_name(p->name);
 	if (p->abi != SHDRT_ABI)
 		rt_fail(SHDRT_INTERNAL,

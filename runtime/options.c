@@ -196,8 +196,8 @@ option_steps(Settings *s, const char *value)
 	s->steps = count_value("--steps", value);
 }
 
-static void
-option_timeout(Settings *s, const char *value)
+static double
+time_value(const char *option, const char *value)
 {
 	static const struct {
 		const char *unit;
@@ -208,14 +208,23 @@ option_timeout(Settings *s, const char *value)
 	double n = strtod(value, &end);
 	if (digits && end == value + digits && n <= 1e9)
 		for (size_t i = 0; i < sizeof units / sizeof *units; i++)
-			if (strcmp(end, units[i].unit) == 0) {
-				s->timeout = n * units[i].seconds;
-				return;
-			}
+			if (strcmp(end, units[i].unit) == 0)
+				return n * units[i].seconds;
 	rt_fail(SHDRT_USAGE,
-		"--timeout '%s': a time such as 30s, 500ms or 2m is "
-		"wanted; 0 is never",
+		"%s '%s': a time such as 30s, 500ms or 2m is wanted; 0 is no limit", option,
 		value);
+}
+
+static void
+option_timeout(Settings *s, const char *value)
+{
+	s->timeout = time_value("--timeout", value);
+}
+
+static void
+option_stall(Settings *s, const char *value)
+{
+	s->stall = time_value("--stall", value);
 }
 
 static void
@@ -269,7 +278,10 @@ static const struct Option {
 		"run N times; results become the parameters of the same name"},
 	{"--stats", NULL, option_stats, "memory, traffic and time on the emulated hardware"},
 	{"--list", NULL, option_list, "show parameters and results"},
-	{"--timeout", "30s", option_timeout, "give up after so long without any progress"},
+	{"--timeout", "10m", option_timeout, "give up when all of it took so long"},
+	{"--stall", "30s", option_stall,
+		"give up after so long without progress; a while is none before it"
+		" ends; 0 never"},
 	{"--help", NULL, option_help, "this text"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };

@@ -15,8 +15,8 @@ typedef struct Settings {
 	const char **out_files; /* of each result, or NULL */
 	bool writes;		/* --out was given */
 	bool check, stats, list, help;
-	int times, steps; /* 0: not asked for */
-	double timeout;
+	int times, steps;      /* 0: not asked for */
+	double timeout, stall; /* seconds; 0: none */
 } Settings;
 
 /* From the command line; rt_fail()s with SHDRT_USAGE.  The lists are there. */

@@ -48,7 +48,7 @@ enum {
 				   extern function that is not there or fails */
 	SHDRT_INTERNAL = 4,
 	SHDRT_MEMORY = 5,     /* (emulated) memory, or a run-time limit */
-	SHDRT_DEADLOCK = 10,  /* or no progress within --timeout */
+	SHDRT_DEADLOCK = 10,  /* or no progress, or out of time */
 	SHDRT_MISMATCH = 11,  /* collectives that do not agree */
 	SHDRT_PEER_LOST = 13, /* a device ended before its program did */
 };
@@ -270,7 +270,7 @@ int64_t shdrt_device_id(const shdrt_device *dev);
 /* Local work done: advances the device's emulated clock. */
 void shdrt_tick(shdrt_device *dev, uint64_t picoseconds);
 /* The device is in a loop that runs until its data say so (NULL: in none any
-   more); until it meets another one, its rounds are no progress. */
+   more): whatever it does there is no progress before it leaves. */
 void shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop);
 /* Around a call of an extern function: whose fault it is if the program stops
    there; `status` is what it returned.  No device: an interpreter calls. */

@@ -101,8 +101,8 @@ collective_of(const shdrt_device *dev)
 	return NULL;
 }
 
-static void
-describe(const shdrt_device *dev, char *text, size_t n)
+void
+rt_device_doing(const shdrt_device *dev, char *text, size_t n)
 {
 	const shdrt_collective *c = dev->asleep_in ? collective_of(dev) : NULL;
 	const shdrt_extern_call *call = atomic_load_explicit(&dev->calls, memory_order_relaxed);
@@ -118,9 +118,10 @@ describe(const shdrt_device *dev, char *text, size_t n)
 		snprintf(text, n, "goes round the loop of %s:%d", loop->file, loop->line);
 	} else {
 		snprintf(text, n, "%s",
-			dev->asleep_in	     ? "waits to start"
-				: dev->ended ? "has ended its program"
-					     : "computes");
+			dev->asleep_in			    ? "waits to start"
+				: dev->ended		    ? "has ended its program"
+				: atomic_load(&dev->filled) ? "computes"
+							    : "gets its parameters");
 	}
 }
 
@@ -158,8 +159,8 @@ look_for_mismatch(const shdrt_device *dev)
 		if (other->asleep_in && other->asleep_in != team && stuck(other)
 			&& team_has(other->asleep_in, dev)) {
 			char a[400], b[400];
-			describe(dev, a, sizeof a);
-			describe(other, b, sizeof b);
+			rt_device_doing(dev, a, sizeof a);
+			rt_device_doing(other, b, sizeof b);
 			rt_fail(SHDRT_MISMATCH,
 				"collectives do not agree: "
 				"device %lld %s, device %lld %s",
@@ -184,11 +185,11 @@ look_for_deadlock(Machine *m)
 		return;
 	const shdrt_device *other = missing_member(dev);
 	char a[400], b[400];
-	describe(dev, a, sizeof a);
+	rt_device_doing(dev, a, sizeof a);
 	if (!other)
 		rt_fail(SHDRT_INTERNAL, "lost a wake-up: device %lld %s", (long long)dev->id,
 			a);
-	describe(other, b, sizeof b);
+	rt_device_doing(other, b, sizeof b);
 	rt_fail(SHDRT_DEADLOCK,
 		"deadlock: device %lld %s for device %lld, "
 		"which %s",
@@ -240,22 +241,6 @@ rt_device_ends(shdrt_device *dev)
 	pthread_mutex_unlock(&m->lock);
 }
 
-void
-rt_machine_stalled(Machine *m, double seconds)
-{
-	char text[2000] = "", one[400];
-	size_t used = 0;
-	pthread_mutex_lock(&m->lock);
-	for (int64_t i = 0; i < m->ndevices && i < 4; i++) {
-		describe(&m->devices[i], one, sizeof one);
-		int n = snprintf(text + used, sizeof text - used, "\n  device %lld %s",
-			(long long)i, one);
-		used += n > 0 && (size_t)n < sizeof text - used ? (size_t)n : 0;
-	}
-	rt_fail(SHDRT_DEADLOCK, "no progress for %g s (--timeout)%s%s", seconds, text,
-		m->ndevices > 4 ? "\n  ..." : "");
-}
-
 /* ---- the barrier ---- */
 
 /* Spins, then yields, for a while; true if the barrier is complete. */
@@ -294,7 +279,8 @@ rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
 	/* Cannot change before this member has arrived. */
 	unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
 	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
-	atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
+	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
+		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
 	if (before + 1 < (unsigned)team->n) {
 		wait_until(dev, team, phase);
 		return;

@@ -127,7 +127,6 @@ run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 	int64_t n = vm->ndevices;
 	if (!make_results(vm, op))
 		return false;
-	eval_progress++;
 	if (!machine_meet(vm, op))
 		return false;
 	Inexact *results = calloc((size_t)n * (GROUP_OPERANDS + 1), sizeof *results);

@@ -97,8 +97,8 @@ typedef struct Comparison {
 Comparison tensor_compare(const Tensor *expected, const double *bounds, const Tensor *actual);
 
 /* For a watchdog on another thread: the `while` of unknown length or the extern
-   function that is being executed, NULL none, and how much has been done that
-   counts as progress there: collectives, and leaving it. */
+   function that is being executed, NULL none, and how many have been left: what
+   is done in them is no progress before. */
 extern const Op *_Atomic eval_loop;
 extern atomic_ullong eval_progress;
 

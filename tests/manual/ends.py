@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Wrong manual programs end at once, whatever --timeout says.
+"""Wrong manual programs end at once, whatever --stall says.
 
     ends.py SHDC
 
@@ -18,7 +18,7 @@ import time
 
 ERRORS = os.path.join(os.path.dirname(os.path.abspath(__file__)), "..",
                       "errors")
-TIMEOUT = 200               # of the programs
+STALL = 200                 # of the programs
 AT_ONCE = 20                # far below it, far above a slow machine's compiler
 LEAST = 30                  # refused programs
 
@@ -89,7 +89,7 @@ class Tests:
         return r.returncode, r.stderr, seconds
 
     def execute(self, how, path, *options):
-        return self.run(how, *options, path, "--", "--timeout=%ds" % TIMEOUT)
+        return self.run(how, *options, path, "--", "--stall=%ds" % STALL)
 
     def refused(self):
         """How many there are."""

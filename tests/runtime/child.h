@@ -39,10 +39,10 @@ child_clock(void)
 }
 
 static void
-child_run(const shdrt_program *p, char *timeout, Ending *e)
+child_run(const shdrt_program *p, char *option, Ending *e)
 {
 	int ends[2], status = 0;
-	char name[] = "t", *argv[] = {name, timeout, NULL};
+	char name[] = "t", *argv[] = {name, option, NULL};
 	*e = (Ending){.status = -1, .seconds = child_clock()};
 	if (pipe(ends) != 0)
 		return;

@@ -2,7 +2,7 @@
  * Random collectives on 64 devices that are delayed at random: as long as
  * they agree there is no alarm and every number is right; where one device
  * does something else, that is told at once, with the status and the lines
- * that a simulation of the waiting finds, long before --timeout.
+ * that a simulation of the waiting finds, long before --stall.
  *
  *     delays_test [COLLECTIVES [FAULTS [SEED]]]
  */
@@ -376,11 +376,11 @@ add_fault(void)
 static void
 test_agreement(int nsteps)
 {
-	char timeout[] = "--timeout=60s";
+	char limit[] = "--stall=60s";
 	Ending e;
 
 	write_script(nsteps);
-	child_run(&program, timeout, &e);
+	child_run(&program, limit, &e);
 	if (!ok(e.status == 0 && !e.text[0],
 		    "%d collectives of each of %d "
 		    "devices",
@@ -393,7 +393,7 @@ test_agreement(int nsteps)
 static double
 test_fault(uint64_t seed)
 {
-	char timeout[] = "--timeout=600s";
+	char limit[] = "--stall=600s";
 	State s;
 	Ending e;
 
@@ -401,7 +401,7 @@ test_fault(uint64_t seed)
 	write_script(FAULTY_STEPS);
 	add_fault();
 	simulate(&s);
-	child_run(&program, timeout, &e);
+	child_run(&program, limit, &e);
 	bool told = s.status == SHDRT_OK ? !e.text[0] : tells_both(&s, e.text);
 	if (!ok(e.status == s.status && told && e.seconds < 60,
 		    "seed %llu: %s, by device %d at step %d: status %d",

@@ -125,7 +125,7 @@ computes_forever(shdrt_device *dev, char *slab)
 	meet(dev, 0, slab);
 }
 
-/* Longer than the timeout in all, but never long without progress. */
+/* Longer than --stall in all, but never long without progress. */
 static void
 computes_slowly(shdrt_device *dev, char *slab)
 {
@@ -135,6 +135,32 @@ computes_slowly(shdrt_device *dev, char *slab)
 		shdrt_tick(dev, 1);
 	}
 	meet(dev, 0, slab);
+}
+
+/* Devices that meet in every round of a loop that nobody leaves. */
+static void
+goes_round(shdrt_device *dev, char *slab)
+{
+	static const shdrt_place loop = {"t.shd", 12};
+	shdrt_in_loop(dev, &loop);
+	for (;;) {
+		meet(dev, 0, slab);
+		shdrt_tick(dev, 1);
+	}
+}
+
+/* ... that is left now and then. */
+static void
+leaves_loops(shdrt_device *dev, char *slab)
+{
+	static const shdrt_place loop = {"t.shd", 12};
+	struct timespec little = {0, 20000000};
+	for (int i = 0; i < 30; i++) {
+		shdrt_in_loop(dev, &loop);
+		nanosleep(&little, NULL);
+		meet(dev, 0, slab);
+		shdrt_in_loop(dev, NULL);
+	}
 }
 
 static void
@@ -173,6 +199,9 @@ static const struct {
 		{"no progress for 0.3 s", "device 0 waits at all-reduce", "device 1 computes"},
 		false},
 	{"slow progress", computes_slowly, 4096, 1 << 20, 0, {""}, false},
+	{"an endless loop with collectives", goes_round, 4096, 1 << 20, 10,
+		{"no progress for 0.3 s", "the loop of t.shd:12"}, false},
+	{"loops that end", leaves_loops, 4096, 1 << 20, 0, {""}, false},
 	{"more memory than the target has", nothing, 4096, 4095, 5,
 		{"out of memory", "4096", "4095"}, false},
 	{"more memory than this machine has", nothing, (int64_t)1 << 60, INT64_MAX, 5,
@@ -206,9 +235,9 @@ main(void)
 			.target = "v5e",
 			.target_memory = cases[i].memory,
 			.run = cases[i].run};
-		char timeout[] = "--timeout=300ms";
+		char limit[] = "--stall=300ms";
 		Ending e;
-		child_run(&p, timeout, &e);
+		child_run(&p, limit, &e);
 		bool good = e.status == cases[i].status
 			&& count_lines(e.text, "t: ") == (e.status != 0) && e.seconds < 20;
 		for (int k = 0; k < 3 && cases[i].says[k]; k++)

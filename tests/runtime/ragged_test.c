@@ -349,10 +349,10 @@ test_wrongs(void)
 		.target_memory = 1 << 20,
 		.run = exchange_once};
 	for (size_t i = 0; i < sizeof wrongs / sizeof *wrongs; i++) {
-		char timeout[] = "--timeout=30s";
+		char limit[] = "--stall=30s";
 		Ending e;
 		changes = wrongs[i].changes;
-		child_run(&p, timeout, &e);
+		child_run(&p, limit, &e);
 		bool good = e.status == wrongs[i].status && e.seconds < 15;
 		for (int k = 0; k < 2 && wrongs[i].says[k]; k++)
 			good = good && strstr(e.text, wrongs[i].says[k]);
