@@ -119,8 +119,8 @@ arena_alloc(Arena *a, size_t bytes)
 	}
 	if (start + bytes > chunk->size) {
 		a->filled += chunk->size;
-		chunk = chunk_new(a->filled < HUGE_BYTES ? CHUNK_BYTES
-							 : HUGE_BYTES - sizeof *chunk);
+		chunk = chunk_new(
+			a->filled < HUGE_BYTES ? CHUNK_BYTES : HUGE_BYTES - sizeof *chunk);
 		chunk->next = a->current;
 		a->current = chunk;
 		start = 0;
