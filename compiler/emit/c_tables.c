@@ -56,17 +56,19 @@ fill_in(Text *t, const char *words, const int64_t *numbers)
 
 /* ---- dots --------------------------------------------------------------- */
 
-/* Where the operand starts, which may be known only when it runs. */
+/* Where the operand starts, which may be known only when it runs: of w[pick[i]] at
+   an element of pick, which may be looked up itself. */
 static void
 print_operand(Emitter *e, const Op *op, const Node *x)
 {
 	c_address(e, &e->run, view_buffer(op, x->value), x->index->offset, true);
 	for (const Term *t = x->index->terms; t; t = t->next) {
-		const Value *at = view_buffer(op, t->at->args[0]->value);
-		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *", e->indent,
-			(long long)t->scale);
-		c_address(e, &e->run, at, 0, true);
-		text_printf(&e->run, ", %lld)", (long long)t->at->limit);
+		const Node *at = t->at->args[0];
+		const char *open = at->index->terms ? "(" : "", *close = *open ? ")" : "";
+		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *%s", e->indent,
+			(long long)t->scale, open);
+		print_operand(e, op, at);
+		text_printf(&e->run, "%s, %lld)", close, (long long)t->at->limit);
 	}
 }
 
@@ -254,16 +256,15 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 }
 
 static void
-print_tensor(Emitter *e, Text *t, const char *name, const Value *v)
+print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v)
 {
 	const Placement *p = &v->placement;
 	AxisList unreduced = placement_unreduced(p);
 	Type global = value_whole_type(v);
-	Text type = {0}, splits = {0};
+	Text splits = {0};
 
-	text_type(&type, &e->module->mesh, &global, p);
 	c_quoted(t, "\t{.name = ", name);
-	c_quoted(t, ", .type_text = ", text_take(&type, e->step));
+	c_quoted(t, ", .type_text = ", text_take(type, e->step));
 	text_printf(t, ",\n\t\t.dtype = SHDRT_%s, .rank = %d,\n", dtypes[global.dtype].name,
 		global.rank);
 	print_dims(e, t, "dims", &global);
@@ -292,7 +293,7 @@ print_tensors(Emitter *e, Text *t)
 	const Module *m = e->module;
 	const Block *entry = m->entry;
 	const char **names = NEW_ARRAY(e->step, const char *, m->nvalues + 1);
-	Text tensors = {0};
+	Text tensors = {0}, type = {0};
 
 	/* What the user called each value. */
 	for (int i = m->nnamed - 1; i >= 0; i--)
@@ -302,14 +303,16 @@ print_tensors(Emitter *e, Text *t)
 		text_add(&tensors, "static const shdrt_tensor params[] = {\n");
 	for (int i = 0; i < entry->nparams; i++) {
 		const Value *v = entry->params[i];
-		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, v);
+		text_value(&type, &m->mesh, v);
+		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, &type, v);
 	}
 	if (entry->nparams)
 		text_add(&tensors, "};\n\n");
 	text_add(&tensors, "static const shdrt_tensor results[] = {\n");
 	for (int i = 0; i < entry->last->noperands; i++) {
 		const Value *v = entry->last->operands[i];
-		print_tensor(e, &tensors, i < m->nresults ? m->results[i].name : v->name, v);
+		text_declared(&type, m, i);
+		print_tensor(e, &tensors, m->results[i].name, &type, v);
 	}
 	if (e->arrays.n)
 		text_printf(t, "%s\n", e->arrays.s);

@@ -34,14 +34,12 @@ splits_of(const Module *m, const AxisList *axes)
 }
 
 static shdrt_tensor
-describe(const Plan *plan, const char *name, const Value *v)
+describe(const Plan *plan, const char *name, Text *type, const Value *v)
 {
 	const Module *m = plan->module;
 	const Placement *p = &v->placement;
 	Type global = value_whole_type(v);
 	AxisList partial = placement_unreduced(p);
-	Text text = {0};
-	text_type(&text, &m->mesh, &global, p);
 	size_t dims = (size_t)global.rank * sizeof global.dims[0];
 	shdrt_splits *splits = NEW_ARRAY(m->arena, shdrt_splits, global.rank + 1);
 	for (int d = 0; d < global.rank; d++) {
@@ -50,7 +48,7 @@ describe(const Plan *plan, const char *name, const Value *v)
 	}
 	return (shdrt_tensor){
 		.name = name,
-		.type_text = text_take(&text, m->arena),
+		.type_text = text_take(type, m->arena),
 		.dtype = (shdrt_dtype)global.dtype,
 		.rank = global.rank,
 		.dims = arena_copy(m->arena, global.dims, dims),
@@ -69,13 +67,17 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 	const Module *m = plan->module;
 	shdrt_tensor *t = NEW_ARRAY(m->arena, shdrt_tensor, n + 1);
 	for (int i = 0; i < n; i++) {
-		const char *name =
-			results && i < m->nresults ? m->results[i].name : values[i]->name;
+		const char *name = results ? m->results[i].name : values[i]->name;
+		Text type = {0};
 		/* the first of its names: later ones are lets that only rename it */
 		for (int k = m->nnamed - 1; !results && k >= 0; k--)
 			if (m->named[k].value == values[i])
 				name = m->named[k].name;
-		t[i] = describe(plan, name, values[i]);
+		if (results)
+			text_declared(&type, m, i);
+		else
+			text_value(&type, &m->mesh, values[i]);
+		t[i] = describe(plan, name, &type, values[i]);
 		t[i].index_limit = results ? 0 : values[i]->index_limit;
 	}
 	return t;

@@ -180,6 +180,8 @@ struct Value;
 /* The whole tensor at any level, without padding; every padded dim marked. */
 Type value_whole_type(const struct Value *v);
 void text_value_spec(Text *t, const Mesh *mesh, const struct Value *v);
+/* "bf16[8@X, 2048]", the whole tensor. */
+void text_value(Text *t, const Mesh *mesh, const struct Value *v);
 /* As it would be written to have it there. */
 void text_placed(Text *t, const Mesh *mesh, const struct Value *v, const Placement *p);
 void text_axis(Text *t, const Mesh *mesh, AxisRef a);	      /* X or X:(1)2 */
@@ -429,6 +431,9 @@ struct Module {
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */
 	Pool op_pool, value_pool;
 };
+/* placement.c: the whole result, as declared: with axes of size 1, which the value
+   that the entry returns may lack. */
+void text_declared(Text *t, const Module *m, int result);
 
 /* ---- the op table --------------------------------------------------- */
 

@@ -423,6 +423,25 @@ value_whole_type(const Value *v)
 }
 
 void
+text_value(Text *t, const Mesh *mesh, const Value *v)
+{
+	Type whole = value_whole_type(v);
+
+	text_type(t, mesh, &whole, &v->placement);
+}
+
+void
+text_declared(Text *t, const Module *m, int result)
+{
+	const Value *v = m->entry->last->operands[result];
+	const Placement *declared = &m->results[result].placement;
+	bool same = placement_equal(declared, &v->placement);
+	Type whole = value_whole_type(v);
+
+	text_type(t, &m->mesh, &whole, same ? declared : &v->placement);
+}
+
+void
 text_placed(Text *t, const Mesh *mesh, const Value *v, const Placement *p)
 {
 	Type type = value_whole_type(v);
