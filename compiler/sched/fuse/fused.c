@@ -38,6 +38,20 @@ stand_for(Fuse *f, const Value *v, const Block *b, Value *other)
 	f->stands[v->id] = s;
 }
 
+/* In blocks that have their return nobody asks any more. */
+static Value *
+stands_for(Fuse *f, const Value *v, const Block *b)
+{
+	Stand **s = &f->stands[v->id];
+
+	while (*s && (*s)->block != b)
+		if ((*s)->block->last && (*s)->block->last->kind == O_return)
+			*s = (*s)->next;
+		else
+			s = &(*s)->next;
+	return *s ? (*s)->value : NULL;
+}
+
 /*
  * `v` as block b sees it: a value of a block around it is handed in through
  * all ops between, and handed on by loops.
@@ -46,13 +60,10 @@ static Value *
 reach(Fuse *f, Value *v, Block *b)
 {
 	Op *op = b->parent;
-	Value *seen = NULL;
+	Value *seen = v->block == b ? v : stands_for(f, v, b);
 
-	if (v->block == b)
-		return v;
-	for (const Stand *s = f->stands[v->id]; s; s = s->next)
-		if (s->block == b)
-			return s->value;
+	if (seen)
+		return seen;
 	if (!op)
 		die("fuse: %s is not in sight", v->name);
 	op_add_operand(op, reach(f, v, op->block));

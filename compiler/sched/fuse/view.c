@@ -12,7 +12,7 @@
  */
 #include "sched/fuse/fuse.h"
 
-enum { MAX_BODY = 4096 }; /* ops */
+enum { MAX_KERNEL = 64 * MAX_NODES }; /* nodes: far more than fuse puts into one */
 
 Fuse *
 view_new(const Module *m)
@@ -40,17 +40,26 @@ view_buffer(const Op *op, const Value *v)
 	return v->block->parent == op ? op->operands[v->index] : v;
 }
 
+static bool
+have_room(const Uses *u)
+{
+	const Ref *r = u->refs;
+
+	while (r && r->kernel->nnodes < MAX_KERNEL)
+		r = r->next;
+	return !r;
+}
+
 /* Last op first; false where an op has other uses than those of loops. */
 static bool
 compute_body(Fuse *f, const Op *op, Op *root)
 {
 	const Block *body = op->bodies[0];
 	bool computed = root->block == body && root->next == body->last && fill_result(f, root);
-	int n = 0;
 
-	for (Op *member = root->prev; computed && member; member = member->prev, n++) {
+	for (Op *member = root->prev; computed && member; member = member->prev) {
 		Uses *u = &f->uses[member->results[0]->id];
-		computed = n < MAX_BODY && !u->whole
+		computed = !u->whole && have_room(u)
 			&& (!u->refs || (inliner(member) && inline_uses(f, member, u)));
 	}
 	for (const Op *member = body->first; member; member = member->next)
