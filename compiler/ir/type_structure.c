@@ -8,7 +8,7 @@
 
 /* The bodies are there and end, with a parameter for each operand that is passed
    on and a value for each result. */
-static const char *
+const char *
 check_form(const Op *op)
 {
 	const char *name = ops[op->kind].name;

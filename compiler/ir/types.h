@@ -28,6 +28,7 @@ TypeFunction type_dynamic_slice, type_dynamic_update_slice, type_sort;
 TypeFunction type_extern;
 /* type_structure.c: bodies and collectives */
 TypeFunction type_bodies, type_none;
+const char *check_form(const Op *op); /* of an op with bodies, before flows are followed */
 TypeFunction type_all_gather, type_all_reduce, type_reduce_scatter;
 TypeFunction type_all_to_all, type_permute, type_ragged;
 

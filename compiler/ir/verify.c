@@ -11,6 +11,7 @@
 #include <ctype.h>
 #include <string.h>
 #include "ir/flow.h"
+#include "ir/types.h"
 #include "ir/verify.h"
 
 void
@@ -359,7 +360,11 @@ check_op(Checker *c, Op *op)
 	check_row(c, op);
 	if (op->kind == O_manual)
 		check_manual(c, op);
+	const char *wrong = c->failures == before ? check_form(op) : NULL;
+	if (wrong)
+		verify_fail(c, "%s", wrong);
 	bool shaped = c->failures == before;
+	c->misshapen |= !shaped;
 	Level level = c->m->level;
 	Where where = ops[op->kind].where;
 	if (where == WHERE_device		 ? level < L_device && !block_manual(op->block)
@@ -369,7 +374,7 @@ check_op(Checker *c, Op *op)
 		verify_fail(c, "%s %s a %s program", ops[op->kind].name,
 			where == WHERE_device ? "outside" : "in",
 			where < WHERE_unfused ? "device" : level_names[level]);
-	if (shaped && level == L_fused)
+	if (level == L_fused && !c->misshapen)
 		check_fused(c, op);
 	if (op_communicates(op))
 		check_collective(c, op);
@@ -383,7 +388,7 @@ check_op(Checker *c, Op *op)
 	for (int i = 0; i < op->nresults; i++)
 		check_value(c, op->results[i], op, op->block, i);
 	Type *types = NEW_ARRAY(c->scratch, Type, op->nresults + 1);
-	const char *wrong = shaped ? op_types(op, types) : NULL;
+	wrong = shaped ? op_types(op, types) : NULL;
 	if (wrong)
 		verify_fail(c, "%s", wrong);
 	for (int i = 0; i < op->nresults && shaped && !wrong; i++)

@@ -17,6 +17,7 @@ typedef struct Checker {
 	Value **seen;	  /* by id: values defined so far */
 	const void *line; /* what is being checked */
 	AxisList manual;  /* axes of the regions around */
+	bool misshapen;	  /* an op so far: flows may lead past what it has */
 	int failures;
 } Checker;
 
