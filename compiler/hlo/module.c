@@ -35,22 +35,26 @@ module_fact(Text *t, const char *key, const char *value)
 
 /* result.out="%out f32[8@X]"; without a value where its op is gone. */
 static void
-print_named(Text *t, const Module *m, const char *prefix, int n, const Named *named)
+print_named(const Printer *pr, Text *t, const char *prefix, int n, const Named *named)
 {
+	const Mesh *mesh = &pr->m->mesh;
+
+
 	for (const Named *end = named + n; named < end; named++) {
 		Text value = {0};
 		if (named->value && named->value->block)
 			text_printf(&value, "%%%s ", named->value->name);
-		if (placement_is_sane(&m->mesh, &named->placement))
-			text_type(&value, &m->mesh, &named->type, &named->placement);
-		module_fact(t, arena_printf(m->arena, "%s%s", prefix, named->name),
-			text_take(&value, m->arena));
+		if (placement_is_sane(mesh, &named->placement))
+			text_type(&value, mesh, &named->type, &named->placement);
+		module_fact(t, arena_printf(pr->arena, "%s%s", prefix, named->name),
+			text_take(&value, pr->arena));
 	}
 }
 
 static void
-print_header(const Module *m, Text *t)
+print_header(const Printer *pr, Text *t)
 {
+	const Module *m = pr->m;
 	const Mesh *mesh = &m->mesh;
 	Text value = {0};
 
@@ -63,14 +67,14 @@ print_header(const Module *m, Text *t)
 	for (int i = 0; i < mesh->naxes; i++)
 		text_printf(&value, "%s%s=%lld", i ? "," : "", mesh->axes[i].name,
 			(long long)mesh->axes[i].size);
-	module_fact(t, "mesh", text_take(&value, m->arena));
+	module_fact(t, "mesh", text_take(&value, pr->arena));
 	module_fact(t, "target", mesh->target->name);
 	if (mesh->topology_rank) {
 		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
-		module_fact(t, "topology", text_take(&value, m->arena));
+		module_fact(t, "topology", text_take(&value, pr->arena));
 	}
-	print_named(t, m, result_prefix, m->nresults, m->results);
-	print_named(t, m, named_prefix, m->nnamed, m->named);
+	print_named(pr, t, result_prefix, m->nresults, m->results);
+	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
 	for (int i = 0; i < m->nexpects; i++) {
 		const Expect *e = &m->expects[i];
@@ -82,8 +86,8 @@ print_header(const Module *m, Text *t)
 		if (e->range.file)
 			text_printf(&value, " %s",
 				source_file(m->session, e->range.file)->path);
-		module_fact(t, arena_printf(m->arena, "%s%d", expect_prefix, i),
-			text_take(&value, m->arena));
+		module_fact(t, arena_printf(pr->arena, "%s%d", expect_prefix, i),
+			text_take(&value, pr->arena));
 	}
 	text_add(t, "}\n");
 }
@@ -91,22 +95,25 @@ print_header(const Module *m, Text *t)
 void
 module_print_noted(Module *m, Text *t, LineNote *note, void *data)
 {
+	Arena *a = arena_new();
 	Printer pr = {.m = m,
-		.mesh = mesh_text(&m->mesh, m->arena),
+		.arena = a,
+		.mesh = mesh_text(&m->mesh, a),
 		.note = note,
 		.note_data = data};
 
 	print_computation(&pr, m->entry,
 		is_reducer_name(m->entry_name)
-			? arena_printf(m->arena, "%s.entry", m->entry_name)
+			? arena_printf(a, "%s.entry", m->entry_name)
 			: m->entry_name);
-	print_header(m, t);
+	print_header(&pr, t);
 	if (note)
 		note(NULL, t, data);
 	print_reducers(&pr, t);
 	text_add(t, "\n");
 	text_addn(t, pr.done.s, pr.done.n);
 	text_free(&pr.done);
+	arena_free(a);
 }
 
 void

@@ -153,7 +153,7 @@ print_sort(Line *line, const Op *op)
 {
 	Text t = {0};
 	const char *name =
-		arena_printf(line->pr->m->arena, "compare.%d", ++line->pr->ncomputations);
+		arena_printf(line->pr->arena, "compare.%d", ++line->pr->ncomputations);
 
 	print_attr(line, op, A_dim);
 	print_attr(line, op, A_scratch);
@@ -198,7 +198,7 @@ print_manual(Line *line, const Op *op)
 		Text value = {0};
 		if (placement_is_sane(mesh, &op->specs[i]) && op->specs[i].rank == type->rank)
 			text_type(&value, mesh, type, &op->specs[i]);
-		line_fact_text(line, arena_printf(line->pr->m->arena, "spec.%d", i), &value);
+		line_fact_text(line, arena_printf(line->pr->arena, "spec.%d", i), &value);
 	}
 }
 
@@ -330,7 +330,7 @@ check_derived(const ReadLine *in, const Op *op)
 		"index_vector_dim", "slice_sizes", "update_window_dims",
 		"scatter_dims_to_operand_dims", "replica_groups", "source_target_pairs"};
 	const struct OpSpelling *spelling = spelling_of(op);
-	Printer pr = {.m = in->rd->m};
+	Printer pr = {.m = in->rd->m, .arena = in->rd->arena};
 	HloAttrs wanted = {0};
 	Text t = {0};
 	Line line = {.pr = &pr, .t = &t};

@@ -9,6 +9,7 @@
 
 typedef struct Printer {
 	Module *m;
+	Arena *arena;	  /* until all is printed */
 	const char *mesh; /* "mesh['X'=2,'Y'=4]" */
 	Text done;	  /* computations that are complete */
 	int ncomputations, nchannels;

@@ -75,7 +75,7 @@ print_bodies(Line *line, const Op *op)
 	if (op->kind == O_fusion)
 		text_add(line->t, ", kind=kLoop");
 	for (int i = 0; i < op->nbodies; i++) {
-		const char *name = arena_printf(pr->m->arena, "%s.%d",
+		const char *name = arena_printf(pr->arena, "%s.%d",
 			op->composite ? op->composite : words->called[i], number);
 		text_printf(line->t, words->listed ? ", %s={%%%s}" : ", %s=%%%s",
 			words->attr[i], name);
@@ -84,7 +84,7 @@ print_bodies(Line *line, const Op *op)
 	if (op->composite) {
 		text_add(line->t, ", is_composite=true");
 		line_fact(line, "composite.name",
-			arena_printf(pr->m->arena, "%s%s", composite_prefix, op->composite));
+			arena_printf(pr->arena, "%s%s", composite_prefix, op->composite));
 		text_add(&line->facts, ",composite.attributes={}");
 		line_fact(line, "composite.version", "1");
 	}
@@ -168,7 +168,7 @@ print_op(Line *line, const Op *op, const Value *root)
 		return;
 	}
 	const char *name = op->nresults ? op->results[0]->name
-					: arena_printf(line->pr->m->arena, "%s..%d",
+					: arena_printf(line->pr->arena, "%s..%d",
 						ops[op->kind].name, ++line->pr->ncomputations);
 	if (carries && op->noperands >= first) {
 		text_printf(line->t, "  %%%s..in = ", name);
