@@ -287,10 +287,28 @@ read_span(const ReadLine *in, Range *range)
 	if (!f || !file || file->text)
 		return;
 	Cursor c = fact_cursor(in->rd, f);
-	range->begin = cursor_line(&c);
+	int64_t begin = cursor_integer(&c, "a byte");
 	cursor_expect(&c, ",");
-	range->end = cursor_line(&c);
+	int64_t end = cursor_integer(&c, "a byte");
 	cursor_expect_end(&c);
+	if (begin < 0 || begin > end || end > INT32_MAX)
+		hlo_error(in->rd, f->where, "no source has bytes '%s'", f->value);
+	else
+		*range = (Range){range->file, range->line, (int)begin, (int)end};
+}
+
+static OpForm
+read_form(const ReadLine *in)
+{
+	const Fact *f = find_fact(&in->facts, "form");
+
+	if (!f)
+		return AS_call;
+	for (int form = 0; form < OP_FORM_COUNT; form++)
+		if (!strcmp(f->value, op_forms[form].name))
+			return (OpForm)form;
+	hlo_error(in->rd, f->where, "'%s' is no form of an op", f->value);
+	return AS_call;
 }
 
 static void
@@ -336,9 +354,7 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
 	op->mode = fact_is(&in.facts, "mode", "explicit") ? MODE_explicit : MODE_auto;
-	for (int form = 0; form < OP_FORM_COUNT; form++)
-		if (fact_is(&in.facts, "form", op_forms[form].name))
-			op->form = (OpForm)form;
+	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)
 		read_letters(&in, op);
