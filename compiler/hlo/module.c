@@ -39,7 +39,6 @@ print_named(const Printer *pr, Text *t, const char *prefix, int n, const Named *
 {
 	const Mesh *mesh = &pr->m->mesh;
 
-
 	for (const Named *end = named + n; named < end; named++) {
 		Text value = {0};
 		if (named->value && named->value->block)
@@ -103,9 +102,8 @@ module_print_noted(Module *m, Text *t, LineNote *note, void *data)
 		.note_data = data};
 
 	print_computation(&pr, m->entry,
-		is_reducer_name(m->entry_name)
-			? arena_printf(a, "%s.entry", m->entry_name)
-			: m->entry_name);
+		is_reducer_name(m->entry_name) ? arena_printf(a, "%s.entry", m->entry_name)
+					       : m->entry_name);
 	print_header(&pr, t);
 	if (note)
 		note(NULL, t, data);
@@ -314,8 +312,10 @@ static void
 read_names(Reading *rd, const Facts *facts)
 {
 	Table *results = table_new(rd->arena);
+	ResultName *names = NEW_ARRAY(rd->arena, ResultName, facts->n + 1);
 	Module *m = rd->m;
 	const Op *last = m->entry->last;
+	int nresults = 0;
 
 	for (int i = 0; i < facts->n && !rd->failed; i++) {
 		const Fact *f = &facts->a[i];
@@ -324,17 +324,16 @@ read_names(Reading *rd, const Facts *facts)
 			APPEND(rd->arena, m->named, m->nnamed, n);
 		} else if (starts_with(f->key, expect_prefix)) {
 			read_expect(rd, f);
+		} else if (starts_with(f->key, result_prefix)) {
+			names[nresults++].named = read_named(rd, f, result_prefix);
 		}
 	}
-	for (int i = facts->n - 1; i >= 0 && !rd->failed; i--) {
-		ResultName *name = NEW(rd->arena, ResultName);
-		if (!starts_with(facts->a[i].key, result_prefix))
+	for (ResultName *name = names + nresults; name-- > names && !rd->failed;) {
+		const Value *v = name->named.value;
+		if (!v)
 			continue;
-		name->named = read_named(rd, &facts->a[i], result_prefix);
-		if (!name->named.value)
-			continue;
-		name->next = table_get(results, name->named.value->name);
-		table_set(results, name->named.value->name, name);
+		name->next = table_get(results, v->name);
+		table_set(results, v->name, name);
 	}
 	/* Results in the order of the return, whatever the order of the facts. */
 	for (int i = 0; i < last->noperands && !rd->failed; i++) {
