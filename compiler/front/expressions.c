@@ -81,6 +81,11 @@ eval_cast(Elab *e, const Expr *x)
 	const char *name = dtypes[x->dtype].name;
 	const Arg *arg = x->args.n > 0 ? x->args.v[0] : NULL;
 	Site s = {x->range, name, AS_call};
+	if (e->frame == NULL) {
+		complain(e, DIAG_argument_kind, x->range,
+			"outside functions there are no tensors, and %s(x) makes one", name);
+		return item_error;
+	}
 	if (x->args.n != 1 || arg->name.s != NULL) {
 		complain(e, DIAG_arguments, x->range,
 			"%s(x) converts one value; %d were given (a type is written %s[...])",
