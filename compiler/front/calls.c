@@ -37,11 +37,24 @@ by_position_first(Elab *e, const Expr *call)
 	return true;
 }
 
-/* The arguments in the order of the parameters. */
+/* Every argument, in the order they are written, whether or not the call is right:
+   all mistakes in them are told. */
 static bool
-eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
+eval_arguments(Elab *e, const Expr *call, Item (*evaluate)(Elab *, const Expr *), Item *items)
 {
-	const Arg **args = NEW_ARRAY(e->arena, const Arg *, fn->params.n + call->args.n);
+	bool right = true;
+	for (int i = 0; i < call->args.n; i++) {
+		items[i] = evaluate(e, ((const Arg *)call->args.v[i])->value);
+		right &= items[i].kind != IT_error;
+	}
+	return right;
+}
+
+/* To which parameter each argument goes. */
+static bool
+match_arguments(Elab *e, const FnDecl *fn, const Expr *call, int *to)
+{
+	bool *taken = NEW_ARRAY(e->arena, bool, fn->params.n + call->args.n);
 	int given = 0;
 	if (!by_position_first(e, call))
 		return false;
@@ -52,30 +65,36 @@ eval_arguments(Elab *e, FnDecl *fn, const Expr *call, Item *items)
 			&& strcmp(((Param *)fn->params.v[at])->name.s, arg->name.s) != 0)
 			at++;
 		bool unknown = at >= fn->params.n;
-		if (arg->name.s != NULL && (unknown || args[at] != NULL)) {
+		if (arg->name.s != NULL && (unknown || taken[at])) {
 			complain(e, DIAG_arguments, arg->name.range,
 				unknown ? "'%s' has no parameter '%s'"
 					: "'%s' is given '%s' twice",
 				fn->name.s, arg->name.s);
 			return note_declared(e, fn);
 		}
-		if (!unknown)
-			args[at] = arg;
+		given += !unknown;
+		taken[at] = true;
+		to[i] = at;
 	}
-	for (int i = 0; i < fn->params.n; i++)
-		given += args[i] != NULL;
-	if (given != fn->params.n || call->args.n != fn->params.n) {
-		complain(e, DIAG_arguments, call->range, "'%s' takes %d argument%s, not %d",
-			fn->name.s, fn->params.n, fn->params.n == 1 ? "" : "s", call->args.n);
-		return note_declared(e, fn);
-	}
+	if (given == fn->params.n && call->args.n == fn->params.n)
+		return true;
+	complain(e, DIAG_arguments, call->range, "'%s' takes %d argument%s, not %d", fn->name.s,
+		fn->params.n, fn->params.n == 1 ? "" : "s", call->args.n);
+	return note_declared(e, fn);
+}
 
-	bool right = true;
-	for (int i = 0; i < fn->params.n; i++) {
-		items[i] = eval_value(e, args[i]->value);
-		right &= items[i].kind != IT_error;
-	}
-	return right;
+/* The arguments in the order of the parameters. */
+static bool
+take_arguments(Elab *e, const FnDecl *fn, const Expr *call, Item *items)
+{
+	Item *written = NEW_ARRAY(e->arena, Item, call->args.n);
+	int *to = NEW_ARRAY(e->arena, int, call->args.n);
+	bool right = eval_arguments(e, call, eval_value, written);
+	if (!match_arguments(e, fn, call, to) || !right)
+		return false;
+	for (int i = 0; i < call->args.n; i++)
+		items[to[i]] = written[i];
+	return true;
 }
 
 /* x: f32[b, d] says what the names b and d are, unless they are declared. */
@@ -272,7 +291,7 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
 	Item result = item_error;
 	bool right = true;
-	if (!may_inline(e, fn, call) || !eval_arguments(e, fn, call, args))
+	if (!may_inline(e, fn, call) || !take_arguments(e, fn, call, args))
 		return result;
 	Frame *caller = e->frame;
 	int errors = diag_errors(e->session);
@@ -368,30 +387,36 @@ call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Ite
 
 /* ---- built-in functions */
 
+/* The parameters get their arguments. */
+static void
+give_arguments(Call *c, const Expr *x, const int *to, const Item *items)
+{
+	for (int i = 0; i < x->args.n; i++) {
+		const Formal *formal = &c->formals->v[to[i]];
+		if (formal->type == PARAM_placement) {
+			c->placement = ((const Arg *)x->args.v[i])->range;
+			if (i > 0)
+				c->placement.begin = ((const Arg *)x->args.v[i - 1])->range.end;
+			else if (x->args.n > 1)
+				c->placement.end = ((const Arg *)x->args.v[1])->range.begin;
+		}
+		if (formal->rest)
+			APPEND(c->elab->arena, c->rest, c->nrest, items[i]);
+		else
+			c->items[to[i]] = items[i];
+	}
+}
+
 static Item
 call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 {
 	Call c = {.elab = e, .builtin = builtin, .site = {x->range, builtin->name, AS_call}};
-	int *to = NEW_ARRAY(e->arena, int, x->args.n + 1);
-	bool right = by_position_first(e, x) && builtin_match(&c, x, to);
-	for (int i = 0; right && i < x->args.n; i++) {
-		const Arg *arg = x->args.v[i];
-		Item item = eval(e, arg->value);
-		if (c.formals->v[to[i]].type == PARAM_placement) {
-			c.placement = arg->range;
-			if (i > 0)
-				c.placement.begin = ((const Arg *)x->args.v[i - 1])->range.end;
-			else if (x->args.n > 1)
-				c.placement.end = ((const Arg *)x->args.v[1])->range.begin;
-		}
-		if (c.formals->v[to[i]].rest)
-			APPEND(e->arena, c.rest, c.nrest, item);
-		else
-			c.items[to[i]] = item;
-		right = item.kind != IT_error;
-	}
-	if (!right)
+	Item *items = NEW_ARRAY(e->arena, Item, x->args.n);
+	int *to = NEW_ARRAY(e->arena, int, x->args.n);
+	bool right = eval_arguments(e, x, eval, items);
+	if (!by_position_first(e, x) || !builtin_match(&c, x, to) || !right)
 		return item_error;
+	give_arguments(&c, x, to, items);
 
 	const Op *before = e->block != NULL ? e->block->last : NULL;
 	Value *v = builtin_build(&c);

@@ -179,8 +179,8 @@ eval_kind(Elab *e, const Expr *x)
 			return item_error;
 		}
 		Item from = eval_value(e, left);
-		return from.kind == IT_error ? from
-					     : index_item(e, x, eval_indices(e, x), &from);
+		const IndexItem *indices = eval_indices(e, x);
+		return from.kind == IT_error ? from : index_item(e, x, indices, &from);
 	}
 	case E_member:
 		return eval_member(e, x);

@@ -95,13 +95,13 @@ run_assign(Elab *e, const Stmt *stmt)
 	Item value = eval_value(e, stmt->value);
 	const Expr *target = stmt->target;
 	const Expr *name = target->kind == E_index ? target->left : target;
+	const IndexItem *indices = target->kind == E_index ? eval_indices(e, target) : NULL;
 	Symbol *var = name->kind == E_name ? assigned_var(e, name) : NULL;
 	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
 		return;
 	const Type *type = &var->item.value->type;
 	if (target->kind == E_index) {
-		Value *whole = update_part(e, target, eval_indices(e, target), var->item.value,
-			&value);
+		Value *whole = update_part(e, target, indices, var->item.value, &value);
 		if (whole != NULL)
 			assign_placed(e, var, name->range, nowhere,
 				item_tensor(target->range, whole));
