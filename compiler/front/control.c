@@ -20,6 +20,7 @@ typedef struct Vars {
 	int n;
 	Symbol **v;
 	const Expr *refused; /* the first name that is assigned to and is no var */
+	bool broken;	     /* a var is assigned whose value is an error */
 } Vars;
 
 /* The vars, that are there before the body, in the order of assignment: to a name,
@@ -37,7 +38,9 @@ add_assigned(Elab *e, Vars *vars, List body)
 			: NULL;
 		if (symbol != NULL && !symbol->is_var && vars->refused == NULL)
 			vars->refused = name;
-		bool skip = symbol == NULL || !symbol->is_var || symbol->item.kind != IT_tensor;
+		bool var = symbol != NULL && symbol->is_var;
+		bool skip = !var || symbol->item.kind != IT_tensor;
+		vars->broken |= var && skip;
 		for (int k = 0; k < vars->n; k++)
 			skip |= vars->v[k] == symbol;
 		if (!skip)
@@ -47,7 +50,7 @@ add_assigned(Elab *e, Vars *vars, List body)
 	}
 }
 
-/* What a body declares is gone after it. */
+/* What a body declares is gone after it.  A var that is an error is no news. */
 static bool
 has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 {
@@ -60,7 +63,7 @@ has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 		}
 	if (vars->refused != NULL)
 		assigned_var(e, vars->refused); /* likewise */
-	else
+	else if (!vars->broken)
 		complain(e, DIAG_unused_value, stmt->word,
 			"this has no effect: it assigns no var that is declared before it");
 	return false;
