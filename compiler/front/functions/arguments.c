@@ -16,8 +16,10 @@ has_kind(Call *c, const Argument *a, bool right)
 	};
 	return right
 		|| complain(c->elab, DIAG_argument_kind, a->item->range,
-			"'%s' of '%s' is %s; %s is wanted", a->formal->name, c->builtin->name,
-			show_item(c->elab, a->item), wanted[a->formal->type]);
+			a->formal->rest ? "an %s of '%s' is %s; %s is wanted" /* operand */
+					: "'%s' of '%s' is %s; %s is wanted",
+			a->formal->name, c->builtin->name, show_item(c->elab, a->item),
+			wanted[a->formal->type]);
 }
 
 const Type *
@@ -223,22 +225,28 @@ arg_written(Call *c, Argument *a)
 /* ---- axes of the mesh */
 
 static bool
-add_axis(Call *c, const Item *item, AxisList *axes, bool manual)
+add_axis(Call *c, Argument *a, const Item *items, int k)
 {
 	Elab *e = c->elab;
+	const Item *item = &items[k];
+	bool twice = false;
 	if (item->kind != IT_axis)
 		return complain(e, DIAG_argument_kind, item->range,
 			"'%s' works along axes of the mesh; this is %s", c->builtin->name,
 			show_item(e, item));
-	AxisRef a = axis_whole(&e->m->mesh, (int)item->integer);
-	if (manual && !axes_overlap(&e->manual->along, a) && !e->uncalled)
+	AxisRef axis = axis_whole(&e->m->mesh, (int)item->integer);
+	const char *name = e->m->mesh.axes[axis.axis].name;
+	if (a->formal->type == PARAM_group && !axes_overlap(&e->manual->along, axis)
+		&& !e->uncalled)
 		return complain(e, DIAG_manual, item->range,
-			"the function is not manual along %s", e->m->mesh.axes[a.axis].name);
-	if (axes_overlap(axes, a))
+			"the function is not manual along %s", name);
+	for (int i = 0; i < k; i++)
+		twice |= items[i].kind == IT_axis && items[i].integer == item->integer;
+	if (twice)
 		return complain(e, DIAG_axis_twice, item->range, "axis %s is named twice",
-			e->m->mesh.axes[a.axis].name);
-	if (a.size > 1)
-		axes_append(axes, a);
+			name);
+	if (axis.size > 1)
+		axes_append(&a->axes, axis);
 	return true;
 }
 
@@ -248,12 +256,11 @@ bool
 arg_axes(Call *c, Argument *a)
 {
 	const Item *x = a->item;
-	bool manual = a->formal->type == PARAM_group;
-	if (x->kind != IT_tuple)
-		return add_axis(c, x, &a->axes, manual);
 	bool right = true;
+	if (x->kind != IT_tuple)
+		return add_axis(c, a, x, 0);
 	for (int k = 0; k < x->n; k++)
-		right &= add_axis(c, &x->items[k], &a->axes, manual);
+		right &= add_axis(c, a, x->items, k);
 	return right;
 }
 
