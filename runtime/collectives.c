@@ -105,6 +105,8 @@ enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 	slot->collective = c;
 	slot->out = out;
 	slot->clock = dev->clock;
+	if (dev->times)
+		dev->times[c - dev->machine->program->collectives]++;
 	seat->team->in[seat->index] = in;
 	rt_team_wait(dev, seat->team, meet);
 	return seat;

@@ -429,7 +429,7 @@ launch(Machine *m)
 	bool watched = p->progress && m->stall > 0
 		&& pthread_create(&watcher, NULL, rt_watch_launch, m) == 0;
 	double started = rt_now();
-	int status = p->launch(p, slabs, p->data);
+	int status = p->launch(p, slabs, m->times, p->data);
 	double seconds = rt_now() - started;
 	pthread_mutex_lock(&m->lock);
 	m->ended = m->ndevices;
@@ -443,9 +443,22 @@ launch(Machine *m)
 	return seconds;
 }
 
+void
+rt_machine_count(Machine *m)
+{
+	size_t n = (size_t)m->program->ncollectives;
+	m->times = rt_get_zeroed((size_t)m->ndevices, (n ? n : 1) * sizeof *m->times);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].times = m->times + (size_t)id * n;
+}
+
 double
 rt_machine_run(Machine *m, Fill *fill, void *data)
 {
+	if (m->times)
+		memset(m->times, 0,
+			(size_t)m->ndevices * (size_t)m->program->ncollectives
+				* sizeof *m->times);
 	m->fill = fill;
 	m->fill_data = data;
 	if (m->program->launch) {
@@ -511,6 +524,7 @@ rt_machine_free(Machine *m)
 	team_free(&m->everyone);
 	free(m->kinds);
 	free(m->kind_of);
+	free(m->times);
 	free(m->devices[0].seats);
 	free(m->devices);
 	munmap(m->slabs, m->slab_total);

@@ -85,6 +85,7 @@ struct shdrt_device {
 	char *slab;
 	uint64_t clock;				/* emulated, picoseconds */
 	struct Seat *seats;			/* by kind */
+	int64_t *times;				/* of each collective, or NULL */
 	atomic_ullong progress;			/* ticks and barriers outside of `loop` */
 	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
@@ -161,10 +162,13 @@ struct Machine {
 	bool leave;	     /* threads return at the next start */
 	int64_t asleep, ended;
 	atomic_llong filled; /* devices that have their parameters */
+	int64_t *times;	     /* of each device and collective, or NULL */
 };
 
 /* Threads, slabs and teams; rt_fail()s when there is not enough of anything. */
 Machine *rt_machine_new(const shdrt_program *p, double stall);
+/* How often each device executes each collective, in the last run. */
+void rt_machine_count(Machine *m);
 /* Fills every slab and runs the program once on it.  Host seconds of run(). */
 double rt_machine_run(Machine *m, Fill *fill, void *data);
 void rt_machine_free(Machine *m);

@@ -11,6 +11,12 @@
 
 enum { SHOWN = 6 }; /* values of a result */
 
+static const char *
+text_of(const char *text)
+{
+	return text ? text : "";
+}
+
 static void
 print_dims(FILE *out, shdrt_dtype dtype, int rank, const int64_t *dims)
 {
@@ -115,29 +121,84 @@ rt_report_result(const shdrt_tensor *t, const void *data, FILE *out)
 	fputc('\n', out);
 }
 
+/* Two of which people would read the same. */
+static bool
+same_line(const shdrt_collective *a, const shdrt_collective *b)
+{
+	return a->line == b->line && a->kind == b->kind && a->wire_bytes == b->wire_bytes
+		&& a->picoseconds == b->picoseconds
+		&& !strcmp(text_of(a->file), text_of(b->file))
+		&& !strcmp(text_of(a->axes), text_of(b->axes))
+		&& !strcmp(text_of(a->label), text_of(b->label));
+}
+
+/* The device that received most, and how much. */
+static int64_t
+busiest_device(const Machine *m, int64_t *bytes)
+{
+	const shdrt_program *p = m->program;
+	int64_t busiest = 0;
+	*bytes = 0;
+	for (int64_t id = 0; id < p->ndevices; id++) {
+		int64_t sum = 0;
+		for (int i = 0; i < p->ncollectives; i++)
+			sum += m->devices[id].times[i] * p->collectives[i].wire_bytes;
+		if (sum > *bytes) {
+			*bytes = sum;
+			busiest = id;
+		}
+	}
+	return busiest;
+}
+
+/* A line for those that are told alike; their bytes add up to those of the device. */
+static void
+print_collectives(const shdrt_program *p, const int64_t *times, int64_t bytes, FILE *out)
+{
+	int64_t count = 0;
+	double time = 0;
+	fprintf(out, "%-18s  %-8s  %7s  %12s  %12s  %10s  %10s  %s\n", "collective", "over",
+		"times", "bytes each", "bytes", "us each", "us", "for");
+	for (int i = 0; i < p->ncollectives; i++) {
+		const shdrt_collective *c = &p->collectives[i];
+		int64_t n = 0;
+		int first = 0;
+		while (!same_line(c, &p->collectives[first]))
+			first++;
+		if (first < i)
+			continue;
+		for (int k = i; k < p->ncollectives; k++)
+			n += same_line(c, &p->collectives[k]) ? times[k] : 0;
+		double us = (double)c->picoseconds * 1e-6;
+		fprintf(out,
+			"%-18s  %-8s  %7" PRId64 "  %12" PRId64 "  %12" PRId64
+			"  %10.3f  %10.3f  %s:%d%s%s\n",
+			rt_collective_names[c->kind], text_of(c->axes), n, c->wire_bytes,
+			n * c->wire_bytes, us, (double)n * us, c->file ? c->file : "?", c->line,
+			*text_of(c->label) ? " " : "", text_of(c->label));
+		count += n;
+		time += (double)n * us;
+	}
+	fprintf(out, "%-18s  %-8s  %7" PRId64 "  %12s  %12" PRId64 "  %10s  %10.3f\n", "all",
+		"", count, "", bytes, "", time);
+}
+
 void
 rt_report_stats(const Machine *m, double seconds, FILE *out)
 {
 	const shdrt_program *p = m->program;
+	int64_t bytes, busiest = busiest_device(m, &bytes);
 	print_mesh(p, out);
 	fprintf(out,
 		"a device: %" PRId64 " bytes of memory, %" PRId64 " flops, %" PRId64
 		" bytes received\n",
-		p->slab_bytes, p->flops, p->wire_bytes);
+		p->slab_bytes, p->flops, bytes);
 	if (!p->launch)
 		fprintf(out, "time on %s: %.3f us (emulated)\n", p->target,
 			(double)rt_machine_clock(m) * 1e-6);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
 	if (p->ncollectives)
-		fprintf(out, "%-18s  %-8s  %12s  %10s  %s\n", "collective", "over", "bytes",
-			"us", "for");
-	for (int i = 0; i < p->ncollectives; i++) {
-		const shdrt_collective *c = &p->collectives[i];
-		fprintf(out, "%-18s  %-8s  %12" PRId64 "  %10.3f  %s:%d%s%s\n",
-			rt_collective_names[c->kind], c->axes ? c->axes : "", c->wire_bytes,
-			(double)c->picoseconds * 1e-6, c->file ? c->file : "?", c->line,
-			c->label && *c->label ? " " : "", c->label ? c->label : "");
-	}
+		print_collectives(p, m->devices[busiest].times, bytes, out);
 }
 
 static int

@@ -244,8 +244,10 @@ struct shdrt_program {
 	int64_t flops, wire_bytes;    /* of one device in one run */
 	void (*run)(shdrt_device *dev, char *slab);
 	/* Not NULL: called once in place of run() on threads, slabs[device]
-	   filled; returns an exit status.  `data` is its own. */
-	int (*launch)(const shdrt_program *p, char *const *slabs, void *data);
+	   filled; returns an exit status.  times[device * ncollectives + i], unless
+	   NULL, becomes how often the device met others in collective i.  `data`
+	   is its own. */
+	int (*launch)(const shdrt_program *p, char *const *slabs, int64_t *times, void *data);
 	/* ... how far it is, and, while it does what may never end, what that
 	   is (else NULL).  Called by another thread.  May be NULL. */
 	uint64_t (*progress)(const char **doing);

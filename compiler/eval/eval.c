@@ -11,6 +11,7 @@
 
 const Op *_Atomic eval_loop;
 atomic_ullong eval_progress;
+EvalTimes eval_times;
 
 static const struct EvalOp {
 	Kernel *device;	    /* on one device */
@@ -129,6 +130,10 @@ run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 		return false;
 	if (!machine_meet(vm, op))
 		return false;
+	for (int64_t d = 0; eval_times.row && d < n; d++)
+		if (vm->active[d])
+			eval_times.counts[d * eval_times.n
+				+ eval_times.row[op->results[0]->id]]++;
 	Inexact *results = calloc((size_t)n * (GROUP_OPERANDS + 1), sizeof *results);
 	Inexact *operands = results ? results + n : NULL;
 	for (int64_t d = 0; results && d < n; d++) {

@@ -200,10 +200,17 @@ report_failure(const Module *m, const EvalFailure *f)
 	return f->mismatch ? SHDRT_MISMATCH : SHDRT_DEADLOCK;
 }
 
+/* What launch() executes. */
+typedef struct Launched {
+	Module *module;
+	int *row; /* of a collective, by the id of its result */
+} Launched;
+
 static int
-launch(const shdrt_program *p, char *const *slabs, void *data)
+launch(const shdrt_program *p, char *const *slabs, int64_t *times, void *data)
 {
-	Module *m = data;
+	const Launched *launched = data;
+	Module *m = launched->module;
 	Tensor **inputs = device_tensors(p->ndevices, p->nparams);
 	Tensor **outputs = device_tensors(p->ndevices, p->nresults);
 	EvalFailure failure = {.collective = NULL};
@@ -215,7 +222,9 @@ launch(const shdrt_program *p, char *const *slabs, void *data)
 				.type = m->entry->params[i]->type,
 				.data = slabs[d] + p->params[i].offset,
 			};
+	eval_times = (EvalTimes){times ? launched->row : NULL, p->ncollectives, times};
 	ok = ok && eval_device(m, inputs, outputs, &failure);
+	eval_times.row = NULL;
 	for (int64_t d = 0; ok && d < p->ndevices; d++)
 		for (int i = 0; i < p->nresults; i++) {
 			Tensor *t = &outputs[d][i];
@@ -250,9 +259,12 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 	shdrt_collective *all = NULL;
 	int n = 0;
 	module_number(m);
+	Launched launched = {m, NEW_ARRAY(m->arena, int, m->nvalues + 1)};
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op_communicates(op))
+		if (op_communicates(op)) {
+			launched.row[op->results[0]->id] = n;
 			APPEND(m->arena, all, n, collective(m, op));
+		}
 	Work work = module_ledger(m)->work;
 	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
 	for (int i = 0; i < m->mesh.naxes; i++)
@@ -279,7 +291,7 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.wire_bytes = work.wire_bytes,
 		.launch = launch,
 		.progress = progress,
-		.data = m,
+		.data = &launched,
 		.hlo = global->s,
 		.hlo_bytes = global->n,
 		.check = global->n ? shdeval_check : NULL,
