@@ -168,11 +168,12 @@ pad_link_reshape(Padder *p, const Op *op)
 	}
 }
 
-/* Manual functions have parts of true sizes: nothing passes them. */
+/* Manual functions have parts of true sizes: nothing passes them.  A constant has a number
+   for each element, and is not made longer. */
 static void
 link_op(Padder *p, const Op *op)
 {
-	if (block_manual(op->block))
+	if (block_manual(op->block) || op_has(op, A_value))
 		return;
 	if (pad_ops[op->kind].link) {
 		pad_ops[op->kind].link(p, op);
