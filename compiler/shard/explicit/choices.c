@@ -116,29 +116,29 @@ one_line(Arena *a, const char *text, int longest)
 
 /* At most one of each text; of those of one price the first is first. */
 static void
-add_choice(Choices *c, Choice new)
+add_choice(Choices *c, Choice added)
 {
 	int at = c->n;
 
-	new.offer.text = one_line(c->e->g.arena, new.offer.text, LONGEST_CHOICE);
-	for (int i = 0; i < new.nplans; i++) {
-		new.seconds += new.plans[i]->seconds;
-		new.bytes += new.plans[i]->bytes;
+	added.offer.text = one_line(c->e->g.arena, added.offer.text, LONGEST_CHOICE);
+	for (int i = 0; i < added.nplans; i++) {
+		added.seconds += added.plans[i]->seconds;
+		added.bytes += added.plans[i]->bytes;
 	}
 	for (int i = 0; i < c->n; i++)
-		if (!strcmp(c->of[i].offer.text, new.offer.text))
+		if (!strcmp(c->of[i].offer.text, added.offer.text))
 			return;
 	for (; at; at--) {
 		const Choice *last = &c->of[at - 1];
-		bool cheaper = new.seconds < last->seconds
-			|| (new.seconds <= last->seconds &&new.bytes < last->bytes);
-		if (new.defers == last->defers ? !cheaper : new.defers)
+		bool cheaper = added.seconds < last->seconds
+			|| (added.seconds <= last->seconds && added.bytes < last->bytes);
+		if (added.defers == last->defers ? !cheaper : added.defers)
 			break;
 		if (at < MAX_CHOICES)
 			c->of[at] = *last;
 	}
 	if (at < MAX_CHOICES)
-		c->of[at] = new;
+		c->of[at] = added;
 	c->n += c->n < MAX_CHOICES;
 }
 
