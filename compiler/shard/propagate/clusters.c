@@ -183,9 +183,11 @@ write_placement(Propagation *g, Cluster *c, const Placement *written)
 /*
  * A cluster for each representative, in the order of the program.
  *
- *   values  x 0   i 1   acc 2   acc' 3   acc (in the body) 4      a loop carries acc
- *   roots     0     1       2        3                     3
- *   clusters  0     1       2        3                     3
+ *   a loop carries acc: it has a parameter in the condition and one in the body
+ *
+ *   values  x 0   i 1   acc 2   acc' 3   acc (condition) 4   acc (body) 5
+ *   roots     0     1       2        3                   3              3
+ *   clusters  0     1       2        3                   3              3
  */
 static void
 add_value(Propagation *g, const Value *v)
