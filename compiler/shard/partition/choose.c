@@ -69,32 +69,25 @@ choice_tensor(const Partitioner *p, const Choice *c, int tensor)
 	return to;
 }
 
-/* No axis splits two factors, each tensor can be placed so, and partial sums stand
-   beside the axes of all other factors. */
+/* Axes of all factors stand beside each other and beside the partial sums, and each
+   tensor can be placed so. */
 static bool
 choice_fits(const Partitioner *p, const Choice *c)
 {
 	const Rule *r = p->rule;
-	AxisList seen = {0};
+	AxisList seen = c->partial;
 	Placement to;
 
 	for (int f = 0; f < r->nfactors; f++)
 		for (int i = 0; i < c->factors[f].n; i++) {
 			AxisRef a = c->factors[f].a[i];
-			if (!axes_can_coexist(&seen, a) || seen.n == MAX_PIECES
-				|| axes_overlap(&c->partial, a))
+			if (!axes_can_coexist(&seen, a) || seen.n == MAX_PIECES)
 				return false;
 			seen.a[seen.n++] = a;
 		}
 	for (int t = 0; t < r->ntensors; t++)
 		if (!factors_place(r, t, c->factors, &to, NULL))
 			return false;
-	to = choice_tensor(p, c, r->noperands);
-	seen = placement_unreduced(&to);
-	for (int f = 0; f < r->nfactors; f++)
-		for (int i = 0; i < c->factors[f].n && r->factors[f].kind != F_reduce; i++)
-			if (!axes_can_coexist(&seen, c->factors[f].a[i]))
-				return false;
 	return true;
 }
 
@@ -214,7 +207,7 @@ add_prefixes(Chooser *ch, int factor, const AxisList *axes)
 	Candidates *c = &ch->of[factor];
 	AxisList prefix = {0};
 
-	if (ch->p->rule->factors[factor].kind == F_replicate)
+	if (!factor_splittable(&ch->p->rule->factors[factor]))
 		return;
 	for (int i = 0; i < axes->n; i++) {
 		bool known = false;

@@ -198,7 +198,7 @@ keep_of_pair(const Rule *r, const Op *op, const Placement *tensors)
 				return -1;
 	}
 	for (int f = 0; f < r->nfactors; f++)
-		if (r->factors[f].kind == F_replicate)
+		if (!factor_splittable(&r->factors[f]))
 			return -1;
 	if (n < 2)
 		return -1;
