@@ -31,7 +31,7 @@ typedef struct Chain {
 static void
 add_step(Chain *chain, Op *move, Value *partial)
 {
-	Step *s = NEW(chain->p->arena, Step);
+	Step *s = NEW(chain->p->scratch, Step);
 
 	*s = (Step){move, partial, chain->steps};
 	chain->steps = s;
@@ -62,74 +62,88 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 		&& placement_equal(&chain->whole, whole);
 }
 
-static bool follow(Chain *chain, const Value *start, Value *v);
+static const Value *follow(Chain *chain, const Block *b, const Value *start, Value *v);
 
 /* Of an addition, a maximum and the like one operand is the chain, the other one a
    sum, or a part where both are. */
-static bool
-follow_combining(Chain *chain, const Value *start, Op *op)
+static const Value *
+follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 {
 	for (int k = 1; k >= 0; k--) {
 		Value *other = op->operands[k];
 		Chain before = *chain;
-		bool sum = other->uses == 1 && other->block == start->block
+		const Value *end = NULL;
+		bool sum = other->uses == 1 && other->block == b
 			&& is_sum(chain, other->def, true);
 		bool part = chain->known && placement_equal(&other->placement, &chain->partial);
 		if (sum)
 			add_step(chain, other->def, NULL);
 		if ((sum || part)
 			&& partial_through(op, 0, (Combiner)chain->partial.combiner)
-				== THROUGH_together
-			&& follow(chain, start, op->operands[1 - k]))
-			return true;
+				== THROUGH_together)
+			end = follow(chain, b, start, op->operands[1 - k]);
+		if (end)
+			return end;
 		*chain = before;
 	}
-	return false;
+	return NULL;
 }
 
-/* Each branch adds to one of its params, or leaves it. */
-static bool
-follow_branches(Chain *chain, const Value *start, const Op *op, int result)
+/* The parameter that a branch leaves as it is; -1: none does. */
+static int
+handed_on(const Op *op, int result)
 {
-	for (int i = 0; i < op->bodies[0]->nparams; i++) {
-		Chain before = *chain;
-		bool all = true;
-		for (int k = 0; all && k < op->nbodies; k++) {
-			Block *b = op->bodies[k];
-			add_step(chain, NULL, b->params[i]);
-			all = follow(chain, b->params[i], b->last->operands[result]);
-		}
-		if (all && follow(chain, start, op->operands[i + 1]))
-			return true;
-		*chain = before;
+	for (int k = 0; k < op->nbodies; k++) {
+		const Value *v = op->bodies[k]->last->operands[result];
+		if (!v->def)
+			return v->index;
 	}
-	return false;
+	return -1;
 }
 
-/* Is v what `start`, of the same block, was, with sums added? */
-static bool
-follow(Chain *chain, const Value *start, Value *v)
+/* Each branch adds to the same one of its params, or leaves it.  Which one is known from
+   a branch that leaves it, else from the first. */
+static const Value *
+follow_branches(Chain *chain, const Block *b, const Value *start, const Op *op, int result)
+{
+	int param = handed_on(op, result);
+
+	for (int k = 0; k < op->nbodies; k++) {
+		Block *body = op->bodies[k];
+		const Value *end = follow(chain, body, param < 0 ? NULL : body->params[param],
+			body->last->operands[result]);
+		if (!end)
+			return NULL;
+		param = end->index;
+		add_step(chain, NULL, body->params[param]);
+	}
+	return follow(chain, b, start, op->operands[param + 1]);
+}
+
+/* What v, of block b, was before sums were added: `start`, or if that is NULL some
+   parameter of b; NULL if v is no such chain. */
+static const Value *
+follow(Chain *chain, const Block *b, const Value *start, Value *v)
 {
 	Op *op = v->def;
 
-	if (v->block != start->block || v->uses != 1)
-		return false;
-	if (v == start)
-		return true;
-	add_step(chain, NULL, v);
+	if (v->block != b || v->uses != 1)
+		return NULL;
 	if (!op)
-		return false;
+		return !start || v == start ? v : NULL;
+	add_step(chain, NULL, v);
 	if (ops[op->kind].pointwise && op->noperands == 2)
-		return follow_combining(chain, start, op);
+		return follow_combining(chain, b, start, op);
 	if (op_is_branch(op))
-		return follow_branches(chain, start, op, v->index);
+		return follow_branches(chain, b, start, op, v->index);
 	if (op_is_loop(op)) /* it carries parts: treated already */
 		return chain->known && placement_equal(&chain->partial, &v->placement)
-			&& follow(chain, start, op->operands[v->index]);
+			? follow(chain, b, start, op->operands[v->index])
+			: NULL;
 	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
-		return false;
+		return NULL;
 	add_step(chain, op, NULL);
-	return follow(chain, start, op->operands[0]);
+	return follow(chain, b, start, op->operands[0]);
 }
 
 /* ---- changing it ------------------------------------------------------------ */
@@ -169,14 +183,15 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
-		if (next == body->params[i] || condition->params[i]->uses
-			|| !follow(&chain, body->params[i], next) || !chain.known)
-			continue;
-		take_steps(&chain);
-		body->params[i]->placement = chain.partial;
-		condition->params[i]->placement = chain.partial;
-		loop->operands[i] =
-			insert_reshard(p, loop->operands[i], &chain.partial, loop, chain.why);
-		source_of(p, loop->results[i])->sum_requested = chain.requested;
+		if (next != body->params[i] && !condition->params[i]->uses
+			&& follow(&chain, body, body->params[i], next) && chain.known) {
+			take_steps(&chain);
+			body->params[i]->placement = chain.partial;
+			condition->params[i]->placement = chain.partial;
+			loop->operands[i] = insert_reshard(p, loop->operands[i], &chain.partial,
+				loop, chain.why);
+			source_of(p, loop->results[i])->sum_requested = chain.requested;
+		}
+		arena_reset(p->scratch);
 	}
 }

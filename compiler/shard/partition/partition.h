@@ -51,7 +51,7 @@ typedef struct Partitioner {
 	Module *module;
 	Loop *loop;	/* the innermost around what is partitioned */
 	Arena *arena;	/* of the pass */
-	Arena *scratch; /* of one op's choice */
+	Arena *scratch; /* of one op's choice, of one chain of sums */
 	Resharder *resharder;
 	Lookup *memo; /* memo.c */
 	Text key;     /* there: of the op at hand */
