@@ -79,7 +79,8 @@ axes_can_coexist(const AxisList *l, AxisRef a)
 	return true;
 }
 
-bool
+/* Parts of an axis that together are one. */
+static bool
 axis_adjacent(AxisRef major, AxisRef minor)
 {
 	return major.axis == minor.axis && axis_end(major) == minor.pre;

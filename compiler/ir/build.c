@@ -264,12 +264,6 @@ op_insert_before(Op *where, Op *op)
 }
 
 void
-op_insert_after(Op *where, Op *op)
-{
-	op_link(where->block, op, where, where->next);
-}
-
-void
 op_remove(Op *op)
 {
 	Block *b = op->block;

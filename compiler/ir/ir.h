@@ -195,7 +195,6 @@ bool axis_overlap(AxisRef a, AxisRef b);
 bool axis_contains(AxisRef outer, AxisRef inner);
 bool axis_can_coexist(AxisRef a, AxisRef b);	     /* disjoint, common refinement */
 bool axes_can_coexist(const AxisList *l, AxisRef a); /* with each of them */
-bool axis_adjacent(AxisRef major, AxisRef minor);    /* merge into one */
 void axes_append(AxisList *l, AxisRef a);	     /* merges adjacent sub-axes */
 void axes_append_all(AxisList *l, const AxisList *more);
 void axes_normalize(AxisList *l);
@@ -670,7 +669,6 @@ void op_add_operand(Op *op, Value *v);
 void op_set_operand_range(Op *op, int operand, Range where);
 void op_append(Block *b, Op *op);
 void op_insert_before(Op *where, Op *op);
-void op_insert_after(Op *where, Op *op);
 void op_remove(Op *op);
 void op_set_ints(Op *op, AttrKind a, int n, const int64_t *v);
 void op_set_int(Op *op, AttrKind a, int64_t v);

@@ -301,7 +301,7 @@ check_manual(Checker *c, const Op *op)
 	}
 }
 
-bool
+static bool
 pieces_cover(const AxisList *l, AxisRef a)
 {
 	int64_t covered = 1;

@@ -24,9 +24,8 @@ typedef struct Checker {
 /* verify.c */
 void verify_fail(Checker *c, const char *fmt, ...) PRINTF_LIKE(2, 3);
 const char *axes_text(Checker *c, const AxisList *l);
-/* Whether all of `a`, or of every piece of `wanted`, is in pieces of `l`: what
-   is next to each other in one list need not be in the other. */
-bool pieces_cover(const AxisList *l, AxisRef a);
+/* Whether all of every piece of `wanted` is in pieces of `l`: what is next to each
+   other in one list need not be in the other. */
 bool pieces_cover_all(const AxisList *l, const AxisList *wanted);
 
 /* verify_shards.c */

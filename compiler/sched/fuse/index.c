@@ -32,7 +32,7 @@ terms_scaled(Arena *a, const Term *terms, int64_t scale, Term *rest)
 	return t;
 }
 
-void
+static void
 affine_add_scaled(Arena *a, Affine *sum, const Affine *x, int64_t scale)
 {
 	sum->offset += x->offset * scale;
@@ -102,7 +102,7 @@ loop_add(Kernel *k, int64_t extent, LoopGroup group)
 	return loop;
 }
 
-bool
+static bool
 loop_split(Kernel *k, int loop, int64_t low_extent)
 {
 	int64_t extent = k->loops[loop].extent;

@@ -116,13 +116,11 @@ typedef struct Kernel {
 
 /* index.c: index maps through the ops that only move elements */
 Affine affine_loop(int loop);
-void affine_add_scaled(Arena *a, Affine *sum, const Affine *x, int64_t scale);
 bool affine_equal(const Affine *a, const Affine *b);
 /* Replaces split loops by their parts; those of one turn count nothing. */
 void affine_refine(const Kernel *k, Affine *index);
 Affine index_linear(Arena *a, const Type *type, const Affine *index);
 int loop_add(Kernel *k, int64_t extent, LoopGroup group); /* innermost */
-bool loop_split(Kernel *k, int loop, int64_t low_extent);
 /* The operand's index for a result's, of an op that only moves elements; false where
    it is not affine. */
 bool index_through(Arena *a, Kernel *k, const Op *op, const Affine *index, Affine *result);
