@@ -248,7 +248,7 @@ print_chunk(const Repeats *r, int i, const Columns *columns, int *column)
 	Text *t = r->t;
 
 	for (size_t k = r->e->chunks[i].from, end = chunk_end(r, i); k < end; k++) {
-		if (s[k] > END) {
+		if ((unsigned char)s[k] > END) {
 			if (columns && s[k] != '#' && t->s[t->n - 1] == '\n')
 				text_add(t, "\t");
 			text_addn(t, &s[k], 1);
