@@ -4,9 +4,9 @@
  *   h [8@X, 64@Y] -> [8@X, 64]   all-gather over Y, 12 kB and 1 us, 96 times
  *
  * `partition` writes a row for each move that it decides on and each exchange
- * of boundary rows.  At L_device the rows are the collectives, in program order;
- * they follow from the module alone, so that one read from a dump has the same.
- * A pass leaves none behind but its own.
+ * of boundary rows.  From L_device on the rows are the collectives, in program
+ * order; they follow from the module alone, so that one read from a dump has the
+ * same, and are made once for each level.  A pass leaves none behind but its own.
  */
 #ifndef SHDC_LEDGER_H
 #define SHDC_LEDGER_H
@@ -19,7 +19,7 @@ typedef struct Transfer {
 	OpKind kind;		 /* of the collective */
 	AxisList axes;		 /* along which data goes */
 	const Value *value;	 /* what moves, before any move */
-	const Value *becomes;	 /* L_device: the named value that is made of it by
+	const Value *becomes;	 /* from L_device on: the named value that is made of it by
 				   moves alone, or NULL */
 	Placement before, after; /* L_resharded: of a reshard */
 	double bytes, seconds;	 /* a device receives, each time */
@@ -39,15 +39,15 @@ typedef struct Ledger {
 	Level level;
 	Transfer *transfers;
 	int n;
-	Work work;	       /* L_device */
-	const Value **sources; /* L_device, by value id: what it is a copy or a
-				   part of */
+	Work work;	       /* from L_device on */
+	const Value **sources; /* from L_device on, by value id: what it is a
+				   copy or a part of */
 } Ledger;
 
 /* The module's, empty. */
 Ledger *ledger_new(Module *m);
 void ledger_add(Ledger *l, Transfer t);
-/* The module's; at L_device it is made when first asked for, before that NULL
+/* The module's; from L_device on it is made when first asked for, before that NULL
    where no pass wrote it. */
 const Ledger *module_ledger(Module *m);
 

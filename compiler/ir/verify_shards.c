@@ -43,8 +43,7 @@ meet_tensor(Checker *c, const Rule *r, const Op *op, int tensor, FactorAxes *fac
 			if (size > 1 && met->known && !axes_equal(&met->axes, &h->axes))
 				verify_fail(c,
 					"dim %d of %s is split over '%s' where another tensor "
-					"of the "
-					"op has '%s'",
+					"of the op has '%s'",
 					d, v->name, axes_text(c, &h->axes),
 					axes_text(c, &met->axes));
 			else if (size > 1)

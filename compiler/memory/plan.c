@@ -2,10 +2,11 @@
  * plan.c - the memory of one device: a fixed offset in one slab for every
  * buffer, reused when its value is dead.
  *
- * Buffers are placed largest first, each in the tightest gap among those that
- * are live at the same time; very long programs are swept in order instead,
- * so that the cost stays near linear.  A kernel that reads an operand only at
- * the element it is about to store writes over it if it dies there.
+ * Buffers are placed in the order of their first step, each in the tightest gap
+ * among those that are live then.  Where that takes more than the largest live
+ * set, and buffers are not so many that time would matter, they are also placed
+ * largest first, and the smaller plan is kept.  A kernel that reads an operand
+ * only at the element it is about to store writes over it if it dies there.
  *
  * Requires L_fused.  Leaves the module as it is.
  */
@@ -17,7 +18,7 @@ static const int64_t ABSURD = (int64_t)1 << 56;
 
 enum {
 	ALIGNMENT = 64,	     /* a cache line; AVX-512 */
-	MANY_BUFFERS = 1000, /* above it: swept */
+	MANY_BUFFERS = 1000, /* above it: in order only */
 };
 
 static int64_t
