@@ -222,6 +222,10 @@ run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 	Item *items = NEW_ARRAY(e->arena, Item, nresults);
 	External *x = NEW(e->arena, External);
 	Site s = {call, fn->name.s, AS_call};
+	ExternRule rule;
+	int at_byte;
+	if (extern_rule_parse(e->arena, fn->rule.s, &rule, &at_byte) != NULL)
+		return item_error; /* said of the declaration */
 	for (int i = 0; i < n; i++) {
 		operands[i] = placed_argument(e, fn, fn->params.v[i], args[i]).value;
 		if (operands[i] == NULL)
@@ -237,7 +241,8 @@ run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 	Op *op = make_begin(at(e, s), O_extern, n, operands);
 	if (op == NULL)
 		return item_error;
-	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range};
+	*x = (External){fn->name.s, fn->symbol.s, fn->library.s, fn->rule.s, fn->name.range,
+		.parsed = rule};
 	op->external = x;
 	for (int i = 0; i < nresults; i++) {
 		const Param *p = fn->results.v[i];

@@ -271,6 +271,10 @@ read_extern(const ReadLine *in, Op *op)
 		if (f && !*f->value)
 			line_error(in, "the fact '%s' is empty", f->key);
 	}
+	int at;
+	const char *wrong = extern_rule_parse(rd->arena, x->rule, &x->parsed, &at);
+	if (wrong && !rd->failed)
+		hlo_error(rd, find_fact(&in->facts, "extern.rule")->where, "%s", wrong);
 }
 
 static const struct OpSpelling {

@@ -315,11 +315,28 @@ typedef struct OpFormInfo {
 } OpFormInfo;
 extern const OpFormInfo op_forms[OP_FORM_COUNT]; /* ops.c */
 
+/*
+ * The rule of an extern function, "bd,df->bf": a term for each operand, then for
+ * each result.  Letters are numbered from 0; WHOLE_DIM is a dim `_`, which is
+ * never split.
+ */
+enum { WHOLE_DIM = -1, RULE_LETTERS = 52 };
+typedef struct ExternTerm {
+	int rank;
+	int8_t letters[MAX_RANK];
+} ExternTerm;
+
+typedef struct ExternRule {
+	int noperands, nterms;
+	ExternTerm *terms;
+} ExternRule;
+
 /* What `extern fn` declares: the user's C function of an op. */
 typedef struct External {
 	const char *name; /* in the program */
 	const char *symbol, *library, *rule;
 	Range declared;
+	ExternRule parsed; /* the rule */
 } External;
 
 /* Where a function was called. */
@@ -601,23 +618,8 @@ Placement manual_whole(const Placement *spec, const Placement *inside);
    INT64_MAX).  False if those of some loop are not known, which counts once. */
 bool op_trips(const Op *op, int64_t *trips);
 
-/*
- * extern.c: the rule of an extern function, "bd,df->bf": a term for each
- * operand, then for each result.  Letters are numbered from 0; WHOLE_DIM is a
- * dim `_`, which is never split.
- */
-enum { WHOLE_DIM = -1, RULE_LETTERS = 52 };
-typedef struct ExternTerm {
-	int rank;
-	int8_t letters[MAX_RANK];
-} ExternTerm;
-
-typedef struct ExternRule {
-	int noperands, nterms;
-	ExternTerm *terms;
-} ExternRule;
-
-/* NULL if right; else what is wrong, with text[*at] or the end. */
+/* extern.c: rules of extern functions.
+   NULL if right; else what is wrong, with text[*at] or the end. */
 const char *extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int *at);
 /* Whether it has a letter that only operands have: parts are added up. */
 bool extern_rule_sums(const ExternRule *rule, int letter);

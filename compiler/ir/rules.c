@@ -403,22 +403,20 @@ rule_sort(Rule *r, const Op *op)
 void
 rule_extern(Rule *r, const Op *op)
 {
-	int factors[RULE_LETTERS], at;
-	ExternRule rule;
+	const ExternRule *rule = &op->external->parsed;
+	int factors[RULE_LETTERS];
 
-	if (extern_rule_parse(r->arena, op->external->rule, &rule, &at))
-		die("extern with a rule that is none");
 	for (int i = 0; i < RULE_LETTERS; i++)
 		factors[i] = -1;
-	for (int t = 0; t < rule.nterms; t++)
-		for (int d = 0; d < rule.terms[t].rank; d++) {
-			int letter = rule.terms[t].letters[d];
+	for (int t = 0; t < rule->nterms; t++)
+		for (int d = 0; d < rule->terms[t].rank; d++) {
+			int letter = rule->terms[t].letters[d];
 			int64_t size = tensor_type(op, t)->dims[d];
 			int f = letter == WHOLE_DIM ? -1 : factors[letter];
 			if (f < 0)
 				f = factor_new(r, size,
 					letter == WHOLE_DIM || t >= op->noperands ? F_replicate
-						: extern_rule_sums(&rule, letter) ? F_reduce
+						: extern_rule_sums(rule, letter)  ? F_reduce
 										  : F_pass);
 			if (letter != WHOLE_DIM)
 				factors[letter] = f;

@@ -297,32 +297,28 @@ check_letters(const Op *op, const ExternRule *rule)
 const char *
 type_extern(const Op *op, Type *results)
 {
-	ExternRule r;
-	int at;
-
 	if (!op->external)
 		return "extern without its function";
 	const char *rule = op->external->rule;
-	const char *wrong = extern_rule_parse(op->module->arena, rule, &r, &at);
-	if (wrong)
-		return wrong;
-	if (r.noperands != op->noperands || r.nterms != op->noperands + op->nresults)
+	const ExternRule *r = &op->external->parsed;
+	if (r->noperands != op->noperands || r->nterms != op->noperands + op->nresults)
 		return op_wrong(op,
 			"the rule \"%s\" is of %d operands and "
 			"%d results, not %d and %d",
-			rule, r.noperands, r.nterms - r.noperands, op->noperands, op->nresults);
-	for (int t = 0; t < r.nterms; t++)
-		if (rule_tensor(op, t)->type.rank != r.terms[t].rank)
+			rule, r->noperands, r->nterms - r->noperands, op->noperands,
+			op->nresults);
+	for (int t = 0; t < r->nterms; t++)
+		if (rule_tensor(op, t)->type.rank != r->terms[t].rank)
 			return op_wrong(op,
 				"the rule \"%s\" gives %s %d "
 				"dims; it has %d",
-				rule, tensor_words(op, t), r.terms[t].rank,
+				rule, tensor_words(op, t), r->terms[t].rank,
 				rule_tensor(op, t)->type.rank);
 	for (int i = 0; i < op->nresults; i++) {
 		results[i] = op->results[i]->type;
-		wrong = check_size(op, &results[i]);
+		const char *wrong = check_size(op, &results[i]);
 		if (wrong)
 			return wrong;
 	}
-	return check_letters(op, &r);
+	return check_letters(op, r);
 }

@@ -1,6 +1,7 @@
 /*
  * type_structure.c - the types of ops with bodies, and of collectives.
  */
+#include <string.h>
 #include "ir/flow.h"
 #include "ir/types.h"
 
@@ -155,6 +156,28 @@ type_reduce_scatter(const Op *op, Type *result)
 	return wrong;
 }
 
+/* A member that sends to two; -1: none does.  Looks at so many members at a time, in
+   another walk over the list each, which does without memory for all. */
+static int64_t
+sends_twice(const Ints *source)
+{
+	enum { MEMBERS = 1 << 14 };
+	uint64_t sends[MEMBERS / 64];
+
+	for (int64_t first = 0; first < source->n; first += MEMBERS) {
+		memset(sends, 0, sizeof sends);
+		for (int i = 0; i < source->n; i++) {
+			int64_t member = source->v[i] - first;
+			if (member < 0 || member >= MEMBERS)
+				continue;
+			if (sends[member / 64] >> member % 64 & 1)
+				return source->v[i];
+			sends[member / 64] |= (uint64_t)1 << member % 64;
+		}
+	}
+	return -1;
+}
+
 /* Each member has one sender at most, and sends to one at most. */
 const char *
 type_permute(const Op *op, Type *result)
@@ -169,7 +192,6 @@ type_permute(const Op *op, Type *result)
 			"a permute of %lld devices has %d "
 			"sources",
 			(long long)group_size(op), source->n);
-	bool *sends = NEW_ARRAY(op->module->arena, bool, source->n);
 	for (int i = 0; i < source->n; i++) {
 		int64_t from = source->v[i];
 		if (from < -1 || from >= source->n)
@@ -177,14 +199,10 @@ type_permute(const Op *op, Type *result)
 				"a permute of %d devices has "
 				"no source %lld",
 				source->n, (long long)from);
-		if (from >= 0 && sends[from])
-			return op_wrong(op,
-				"device %lld of a permute sends "
-				"twice",
-				(long long)from);
-		if (from >= 0)
-			sends[from] = true;
 	}
+	int64_t twice = sends_twice(source);
+	if (twice >= 0)
+		return op_wrong(op, "device %lld of a permute sends twice", (long long)twice);
 	return NULL;
 }
 

@@ -18,15 +18,13 @@ static double
 summed_terms(const Op *op)
 {
 	double n = 1;
-	ExternRule rule;
+	const ExternRule *rule = &op->external->parsed;
 	uint64_t seen = 0;
-	int at;
-	extern_rule_parse(op->module->arena, op->external->rule, &rule, &at);
 	for (int t = 0; t < op->noperands; t++)
-		for (int d = 0; d < rule.terms[t].rank; d++) {
-			int letter = rule.terms[t].letters[d];
+		for (int d = 0; d < rule->terms[t].rank; d++) {
+			int letter = rule->terms[t].letters[d];
 			if (letter == WHOLE_DIM || seen >> letter & 1
-				|| !extern_rule_sums(&rule, letter))
+				|| !extern_rule_sums(rule, letter))
 				continue;
 			seen |= 1ull << letter;
 			n *= (double)op->operands[t]->type.dims[d];
