@@ -42,7 +42,6 @@ typedef enum Operator {
 #define OPERATOR(id, spelling, op, direction, takes) OPERATOR_##id,
 #include "operators.def"
 #undef OPERATOR
-	OPERATOR_COUNT
 } Operator;
 
 typedef enum ExprKind {

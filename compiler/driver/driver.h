@@ -59,7 +59,8 @@ typedef struct Options {
 	bool strict;
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
-	int transport, format, color;
+	int transport; /* threads, the only one: nothing depends on it */
+	int format, color;
 	bool color_output; /* on standard output */
 	BuildOptions build;
 	const char **arguments; /* after -- */

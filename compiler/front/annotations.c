@@ -81,8 +81,7 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 			axes->n > 1 ? ")" : "", above);
 }
 
-/* What can be said of a placement once sizes and dtype are known.  Sums are of
-   numbers, conjunctions of pred; max and min of both. */
+/* Sums are of numbers, conjunctions of pred; max and min of both. */
 bool
 annotation_check(Elab *e, const Annotation *a)
 {

@@ -290,7 +290,7 @@ run_plain(Elab *e, FnDecl *fn, const Item *args, Range call)
 	return result;
 }
 
-Item
+static Item
 call_function(Elab *e, FnDecl *fn, const Expr *call)
 {
 	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);

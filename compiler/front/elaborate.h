@@ -18,7 +18,7 @@
  *
  * The bodies of loops and branches are blocks of their own, which see nothing
  * of what is around them.  A value from outside becomes a parameter where it
- * is used first: op_begin() asks the Region for it.
+ * is used first: enter(), by which ops.c makes ops, asks the Region for it.
  */
 #ifndef SHDC_ELABORATE_H
 #define SHDC_ELABORATE_H
@@ -276,7 +276,6 @@ Item index_first(Elab *e, const Item *item, const Item *i);
 
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
-Item call_function(Elab *e, FnDecl *fn, const Expr *call);
 
 /* mesh.c */
 /* Of a dim or an axis; as the command line says, if it does. */

@@ -11,8 +11,6 @@
 #include "elaborate.h"
 #include "ir/flow.h"
 
-/* The params that hold captured value `i`: the last of each body but those
-   captured later. */
 Value *
 captured_param(const Region *r, const Block *body, int i)
 {

@@ -1,7 +1,7 @@
 /*
  * types.c - types and placements as written, worked out against the mesh.
  *
- *   f32[B@X, D@(Y,Z)?]     dims {8, 64}, placement {[X], [Y,Z] open}
+ *   f32[B@X, D@(Y,Z,?)]    dims {8, 64}, placement {[X], [Y,Z] open}
  */
 #include <inttypes.h>
 #include <string.h>
