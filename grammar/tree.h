@@ -181,8 +181,6 @@ typedef struct FnDecl {
 	Range end;		    /* the closing brace */
 	Name symbol, library, rule; /* of extern */
 	Range range;		    /* of the signature */
-	int instances;		    /* calls inlined so far */
-	bool active;		    /* being inlined: a call would be recursion */
 } FnDecl;
 
 typedef enum DeclKind {

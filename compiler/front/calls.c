@@ -177,8 +177,9 @@ returned(Elab *e, FnDecl *fn, Range call)
 /* ---- calls */
 
 static bool
-may_inline(Elab *e, FnDecl *fn, const Expr *call)
+may_inline(Elab *e, const Function *function, const Expr *call)
 {
+	const FnDecl *fn = function->decl;
 	if (fn->mode == FN_explicit && e->manual != NULL) {
 		complain(e, DIAG_manual, call->range,
 			"'%s' is explicit, and what calls it is manual; a function of one "
@@ -186,7 +187,7 @@ may_inline(Elab *e, FnDecl *fn, const Expr *call)
 			fn->name.s);
 		return note_declared(e, fn);
 	}
-	if (fn->active)
+	if (function->active)
 		return complain(e, DIAG_recursion, call->range,
 			"'%s' calls itself; functions are inlined", fn->name.s);
 	if (fn->mode == FN_manual && e->manual != NULL && !may_nest(e, fn, call->range))
@@ -291,21 +292,22 @@ run_plain(Elab *e, FnDecl *fn, const Item *args, Range call)
 }
 
 static Item
-call_function(Elab *e, FnDecl *fn, const Expr *call)
+call_function(Elab *e, Function *function, const Expr *call)
 {
+	FnDecl *fn = function->decl;
 	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
 	Item result = item_error;
 	bool right = true;
-	if (!may_inline(e, fn, call) || !take_arguments(e, fn, call, args))
+	if (!may_inline(e, function, call) || !take_arguments(e, fn, call, args))
 		return result;
 	Frame *caller = e->frame;
 	int errors = diag_errors(e->session);
 	e->frame = frame_new(e, fn, call->range);
 	e->frame->unlisted = caller->unlisted;
-	e->frame->prefix = ++fn->instances == 1
+	e->frame->prefix = ++function->instances == 1
 		? arena_printf(e->arena, "%s.", fn->name.s)
-		: arena_printf(e->arena, "%s.%d.", fn->name.s, fn->instances);
-	fn->active = true;
+		: arena_printf(e->arena, "%s.%d.", fn->name.s, function->instances);
+	function->active = true;
 	for (int i = 0; right && i < fn->params.n; i++) {
 		const Param *param = fn->params.v[i];
 		right = param->type == NULL || bind_sizes(e, param, &args[i]);
@@ -314,8 +316,8 @@ call_function(Elab *e, FnDecl *fn, const Expr *call)
 		result = (fn->mode == FN_manual		? call_manual
 				: fn->mode == FN_extern ? run_extern
 							: run_plain)(e, fn, args, call->range);
-	fn->active = false;
-	if (fn->instances == 1 && diag_errors(e->session) == errors)
+	function->active = false;
+	if (function->instances == 1 && diag_errors(e->session) == errors)
 		symbols_warn_unused(e, e->frame);
 	e->frame = caller;
 	return result;
@@ -454,10 +456,10 @@ static Item
 call_by_name(Elab *e, const Expr *x, const char *name)
 {
 	bool prelude = e->frame->prelude;
-	FnDecl *fn = prelude ? NULL : table_get(e->functions, name);
+	Function *function = prelude ? NULL : table_get(e->functions, name);
 	const Builtin *b = builtin_find(name);
-	if (fn != NULL)
-		return call_function(e, fn, x);
+	if (function != NULL)
+		return call_function(e, function, x);
 	if (b != NULL && (prelude || b->place != PLACE_internal))
 		return call_builtin(e, b, x);
 	if (prelude) { /* one function of the prelude calls another */

@@ -9,11 +9,12 @@ static void
 declare_fn(Elab *e, const Decl *d)
 {
 	FnDecl *fn = d->fn;
-	const FnDecl *old = table_get(e->functions, fn->name.s);
+	const Function *old = table_get(e->functions, fn->name.s);
 	if (old != NULL) {
 		complain(e, DIAG_duplicate, fn->name.range, "function '%s' is declared twice",
 			fn->name.s);
-		diag_note(e->session, old->name.range, "'%s' was declared here", fn->name.s);
+		diag_note(e->session, old->decl->name.range, "'%s' was declared here",
+			fn->name.s);
 		return;
 	}
 	Table *seen = table_new(e->arena);
@@ -29,7 +30,9 @@ declare_fn(Elab *e, const Decl *d)
 	}
 	if (fn->mode == FN_extern)
 		check_extern(e, fn);
-	table_set(e->functions, fn->name.s, fn);
+	Function *function = NEW(e->arena, Function);
+	function->decl = fn;
+	table_set(e->functions, fn->name.s, function);
 }
 
 static void

@@ -13,7 +13,7 @@
 /* ---- entry */
 
 /* Without one, the last function is the likeliest: it may call all others. */
-static FnDecl *
+static Function *
 find_entry(Elab *e, int file)
 {
 	const FrontOptions *o = e->options;
@@ -21,17 +21,17 @@ find_entry(Elab *e, int file)
 	const char **names = NULL;
 	const FnDecl *last = NULL;
 	int n = 0;
-	FnDecl *fn = table_get(e->functions, name);
-	if (fn != NULL && fn->mode != FN_extern)
-		return fn;
-	if (fn != NULL)
-		return complain(e, DIAG_entry, fn->mode_range,
+	Function *found = table_get(e->functions, name);
+	if (found != NULL && found->decl->mode != FN_extern)
+		return found;
+	if (found != NULL)
+		return complain(e, DIAG_entry, found->decl->mode_range,
 			"the entry is extern; what runs is a function that calls it");
 	for (int i = 0; i < table_count(e->functions); i++) {
-		const FnDecl *other = table_value(e->functions, i);
+		const Function *other = table_value(e->functions, i);
 		APPEND(e->arena, names, n, table_key(e->functions, i));
-		if (other->mode != FN_extern)
-			last = other;
+		if (other->decl->mode != FN_extern)
+			last = other->decl;
 	}
 	if (o->entry != NULL) {
 		diag(e->session, DIAG_usage, nowhere,
@@ -125,8 +125,9 @@ add_output(Elab *e, FnDecl *fn, int i, int n, Item *item)
 
 /* What a function returns that nobody calls, on whole tensors. */
 static bool
-run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *b, int *n, Item **results)
+run_uncalled(Elab *e, Function *function, Frame *frame, Block *b, int *n, Item **results)
 {
+	FnDecl *fn = function->decl;
 	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
 	bool right = true;
 	*frame = (Frame){.fn = fn, .names = table_new(e->arena), .prefix = ""};
@@ -135,8 +136,8 @@ run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *b, int *n, Item **results
 	e->frame = frame;
 	e->block = b;
 	e->mode = fn->mode == FN_explicit ? MODE_explicit : MODE_auto;
-	fn->active = true;
-	fn->instances++;
+	function->active = true;
+	function->instances++;
 	for (int i = 0; i < fn->params.n; i++) {
 		args[i] = declare_param(e, fn->params.v[i]);
 		right &= args[i] != NULL;
@@ -145,18 +146,19 @@ run_uncalled(Elab *e, FnDecl *fn, Frame *frame, Block *b, int *n, Item **results
 		right = run_body(e, fn, n, results);
 	else
 		right = right && run_manual(e, fn, fn->name.range, args, n, results);
-	fn->active = false;
+	function->active = false;
 	return right;
 }
 
 static void
-run_entry(Elab *e, FnDecl *fn)
+run_entry(Elab *e, Function *function)
 {
+	FnDecl *fn = function->decl;
 	Frame frame;
 	int n, errors = diag_errors(e->session);
 	Item *results;
 	Table *seen = table_new(e->arena);
-	bool right = run_uncalled(e, fn, &frame, e->m->entry, &n, &results);
+	bool right = run_uncalled(e, function, &frame, e->m->entry, &n, &results);
 	for (int i = 0; right && fn->has_results && i < n; i++) {
 		Param *p = fn->results.v[i];
 		const char *name = result_name(e, fn, i, n);
@@ -187,11 +189,12 @@ static void
 check_uncalled(Elab *e)
 {
 	for (int i = 0; i < table_count(e->functions); i++) {
-		FnDecl *fn = table_value(e->functions, i);
+		Function *function = table_value(e->functions, i);
+		const FnDecl *fn = function->decl;
 		Frame frame;
 		int n;
 		Item *results;
-		bool closed = fn->instances == 0 && fn->mode != FN_extern;
+		bool closed = function->instances == 0 && fn->mode != FN_extern;
 		for (int k = 0; closed && k < fn->params.n; k++) {
 			const Param *p = fn->params.v[k];
 			closed = has_full_type(p);
@@ -204,7 +207,7 @@ check_uncalled(Elab *e)
 		Block *block = block_new(e->m, NULL);
 		APPEND(e->arena, e->m->uncalled, e->m->nuncalled, block);
 		e->uncalled = fn->mode == FN_manual && fn->manual_axes.n > 0;
-		run_uncalled(e, fn, &frame, block, &n, &results);
+		run_uncalled(e, function, &frame, block, &n, &results);
 		e->uncalled = false;
 		e->frame = NULL;
 	}
@@ -254,10 +257,10 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	if (!load_items(s, file, &items))
 		return NULL;
 	declare_all(e, items, file);
-	FnDecl *entry = find_entry(e, file);
+	Function *entry = find_entry(e, file);
 	if (entry == NULL || diag_errors(s) != errors)
 		return NULL;
-	e->m->entry_name = entry->name.s;
+	e->m->entry_name = entry->decl->name.s;
 	run_entry(e, entry);
 	check_uncalled(e);
 	return e->m;

@@ -103,6 +103,13 @@ typedef struct Manual {
 	bool whole;	/* `along` is every axis of the mesh */
 } Manual;
 
+/* A function of the program. */
+typedef struct Function {
+	FnDecl *decl;
+	int instances; /* calls inlined so far */
+	bool active;   /* being inlined: a call would be recursion */
+} Function;
+
 /* One call being inlined; the outermost is the entry. */
 typedef struct Frame {
 	FnDecl *fn;
@@ -139,7 +146,7 @@ typedef struct Elab {
 	Module *m;
 	const FrontOptions *options;
 	Table *globals;			/* Symbol */
-	Table *functions;		/* FnDecl */
+	Table *functions;		/* Function */
 	Table *prelude;			/* FnDecl */
 	const struct Formals **formals; /* of built-in functions, once read */
 	Block *block;			/* where ops go */
