@@ -2,8 +2,8 @@
 and random numbers: a part of generate.py's Generator."""
 import math
 
-from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, Placement,
-                     Value)
+from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
+                     Placement, Value)
 
 
 class DynamicOps:
@@ -14,9 +14,17 @@ class DynamicOps:
             return self.random.choice(fits[-3:]).name
         return self.pick(kinds, dims=[]).name
 
+    def element(self, x):
+        """One of a tensor's, here and there looked up by another scalar."""
+        words = [self.scalar(["i32"]) if self.chance(0.2) else
+                 str(self.random.randrange(size)) for size in x.dims]
+        return "%s[%s]" % (x.name, ", ".join(words))
+
     def index(self):
         """An integer scalar as text; it may lie outside of any dim."""
-        x = self.scalar(["i32"] if self.chance(0.8) else INTEGERS)
+        kinds = ["i32"] if self.chance(0.8) else INTEGERS
+        x = self.element(self.pick(kinds, rank=1)) if self.chance(0.3) else \
+            self.scalar(kinds)
         return self.random.choice(["%s", "%s", "%s", "%s + 1", "2 * %s",
                                    "%s - 1", "%s % 3"]).replace("%s", x)
 
@@ -92,6 +100,19 @@ class DynamicOps:
         return self.add("scatter_add(%s, %s, %s, dim=%d)" % (
             x.name, idx.name, updates, text), operands, x.dtype, x.dims)
 
+    def op_picked_product(self):
+        """A product with one of many matrices."""
+        x = self.pick(FLOATS + INTEGERS, rank=1)
+        w = self.pick([x.dtype], dims=[self.size(5), x.dims[-1], self.size(8)])
+        dims = x.dims[:-1] + w.dims[-1:]
+        if math.prod(dims) * x.dims[-1] > MOST_TERMS or \
+                math.prod(dims) > MOST_ELEMENTS:
+            return None
+        i = self.element(self.pick(["i32"], rank=1)) if self.chance(0.5) else \
+            self.index()
+        return self.add("matmul(%s, %s[%s, :, :])" % (x.name, w.name, i),
+                        [x, w], x.dtype, dims)
+
     def op_sort(self):
         x = self.pick(FLOATS + INTEGERS, rank=1)
         name, dtype = self.random.choice([("sort", x.dtype), ("sort", x.dtype),
@@ -118,4 +139,5 @@ class DynamicOps:
 
     WEIGHTS = {
         op_index: 2, op_dynamic_slice: 1, op_dynamic_update: 1.5,
-        op_scatter_add: 1.5, op_sort: 1.5, op_top_k: 0.7, op_random: 0.7}
+        op_scatter_add: 1.5, op_picked_product: 2,
+        op_sort: 1.5, op_top_k: 0.7, op_random: 0.7}
