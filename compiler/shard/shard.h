@@ -12,12 +12,16 @@
 #ifndef SHDC_SHARD_H
 #define SHDC_SHARD_H
 
+#include "ir/flow.h"
 #include "ir/make.h"
 #include "cost/cost.h"
 
 /* varying.c: in manual regions results are as replicated as their types say, and
    collectives are reached by their whole group. */
 void check_varying(Module *m, const Block *b);
+
+/* finite.c: by value id, may it be infinite?  A part of a sum is multiplied by no such. */
+const Facts *find_infinite(Arena *a, const Module *m);
 
 /* pad_dims.c: false if nothing is padded and no parameter indexes; -Rpad asks for
    remarks */

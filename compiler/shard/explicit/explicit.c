@@ -91,22 +91,28 @@ typedef struct Partial {
 	Combiner combiner;
 } Partial;
 
-/* Is the op, applied to the parts, a part of the op applied to the whole? */
-static bool
-is_linear_in(Explicit *e, const OpState *o, int operand)
+/* Is the op, applied to the parts, a part of the op applied to the whole?  -1: yes;
+   else the operand that it is not linear in, or with. */
+static int
+hinders(Explicit *e, const OpState *o, int operand)
 {
 	const Placement *now = explicit_placement(e, o->tensors[operand]);
 	Through through = partial_through(o->op, operand, (Combiner)now->combiner);
+	bool product = ops[o->op->kind].partial == PARTIAL_bilinear;
 	AxisList mine = placement_unreduced(now);
 
 	for (int i = 0; i < o->noperands; i++) {
 		const Placement *other = explicit_placement(e, o->tensors[i]);
 		AxisList theirs = placement_unreduced(other);
 		bool alike = axes_equal(&theirs, &mine) && other->combiner == now->combiner;
-		if (i != operand && (through == THROUGH_together ? !alike : theirs.n > 0))
-			return false;
+		if (i == operand)
+			continue;
+		if (through == THROUGH_together ? !alike : theirs.n > 0)
+			return operand;
+		if (product && e->infinite[o->tensors[i]->id])
+			return i;
 	}
-	return through != THROUGH_no;
+	return through == THROUGH_no ? operand : -1;
 }
 
 /*
@@ -134,13 +140,14 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 		AxisList axes = placement_unreduced(now);
 		if (!axes.n)
 			continue;
-		bool refused =
-			!is_linear_in(e, o, i) || (own && now->combiner != partial->combiner);
+		int by = hinders(e, o, i);
+		bool refused = by >= 0 || (own && now->combiner != partial->combiner);
 		for (int f = 0; f < p->rule->nfactors; f++)
 			refused |= axes_clash(&axes, &p->agreed[f], &axis);
 		if (refused)
 			return (Finding){.fault = FAULT_refused,
 				.tensor = i,
+				.by = by >= 0 ? by : i,
 				.axis = axes.a[0]};
 		partial->combiner = (Combiner)now->combiner;
 		for (int k = 0; k < axes.n; k++)
@@ -492,6 +499,7 @@ bool explicit(Module *m)
 	module_number(m);
 	int n = m->nvalues + 1;
 	Arena *a = e.g.arena = arena_new();
+	e.infinite = find_infinite(a, m);
 	e.known = NEW_ARRAY(a, bool, n);
 	e.unclear = NEW_ARRAY(a, bool, n);
 	e.pending = NEW_ARRAY(a, Op *, n);

@@ -17,6 +17,7 @@ typedef struct Explicit {
 	Op **pending;  /* by value id: whose sums are still open */
 	bool *unclear; /* by value id: after an error; say no more */
 	Resharder *resharder;
+	const Facts *infinite; /* by value id */
 	int step;
 	int quiet; /* > 0: look, do not tell */
 	bool failed;
@@ -29,12 +30,13 @@ typedef enum Fault {
 	FAULT_twice,	/* `axis` splits the factors of `a` and `b` */
 	FAULT_whole,	/* the factor of `a` must be whole */
 	FAULT_strided,	/* `a`: no block of the result is one of it */
-	FAULT_refused,	/* `tensor` is partial, and the op not linear */
+	FAULT_refused,	/* `tensor` is partial, and the op not linear; or `by`
+			   another operand, which may be infinite */
 } Fault;
 
 typedef struct Finding {
 	Fault fault;
-	int tensor; /* an operand */
+	int tensor, by; /* operands */
 	Holder a, b;
 	AxisRef axis;
 } Finding;

@@ -222,6 +222,11 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 			"%s does not take partial results, and '%s' is unreduced over "
 			"%s",
 			op, operand_text(e, o->op, f->tensor), axes_text(e, &axes));
+		if (f->by != f->tensor)
+			diag_note(session, nowhere,
+				"'%s' may be infinite, and infinity times a part of a "
+				"sum may be NaN",
+				operand_text(e, o->op, f->by));
 		break;
 	case FAULT_none:
 		break;

@@ -58,7 +58,7 @@ typedef struct Partitioner {
 	RuleBook *rules;
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
-	const Facts *infinite; /* by value id: it may be; finite.c */
+	const Facts *infinite; /* by value id: it may be */
 	const Op *op;	       /* being partitioned */
 	const Rule *rule;
 } Partitioner;
@@ -112,9 +112,6 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
 /* What an op gets from other devices as it runs (halo.h). */
 HaloCost op_halo(Partitioner *p, const Op *op);
-
-/* finite.c */
-const Facts *find_infinite(Arena *a, const Module *m); /* by value id */
 
 /* regions.c */
 void partition_region(Partitioner *p, Op *op); /* an op with bodies */

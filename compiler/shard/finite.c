@@ -11,7 +11,8 @@
  */
 #include <math.h>
 #include "ir/numbers.h"
-#include "shard/partition/partition.h"
+#include "ir/partial.h"
+#include "shard/shard.h"
 
 /* May it be infinite, of finite operands, too, or of what operands are?  A composite
    (softmax, a norm) is finite where its operands are, whatever it is made of. */
