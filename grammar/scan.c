@@ -51,8 +51,8 @@ scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text)
 		diag(p->session, own_code(p, DIAG_number), r,
 			"integer %.40s%s does not fit in 64 bits", text,
 			strlen(text) > 40 ? "..." : "");
-		value->integer = 1;
-		break;
+		p->skipped = true;
+		return TOK_MALFORMED;
 	}
 	return TOK_INT;
 }
@@ -67,22 +67,24 @@ scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text)
 			*to++ = *from;
 	*to = '\0';
 	value->real = strtod(digits, NULL);
-	if (value->real > 1.7976931348623157e308)
-		diag(p->session, own_code(p, DIAG_number), r,
-			"number %.40s is too large; for infinity write inf", text);
-	return TOK_FLOAT;
+	if (value->real <= 1.7976931348623157e308)
+		return TOK_FLOAT;
+	diag(p->session, own_code(p, DIAG_number), r,
+		"number %.40s is too large; for infinity write inf", text);
+	p->skipped = true;
+	return TOK_MALFORMED;
 }
 
 /* 4x, 0x10, 1.5f, 1., .5: what is a number elsewhere, or runs into a name. */
 int
-scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text)
+scan_bad_number(Parser *p, Range r, const char *text)
 {
 	diag(p->session, own_code(p, DIAG_number), r, "'%.40s' is not a number", text);
 	diag_note(p->session, nowhere,
 		"integers are decimal and may hold '_'; a float has digits on both sides of "
 		"the dot, or an exponent");
-	value->integer = 1;
-	return TOK_INT;
+	p->skipped = true;
+	return TOK_MALFORMED;
 }
 
 /* A string in either kind of quotes: token STRING or SINGLE_QUOTED. */
@@ -102,6 +104,7 @@ scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text)
 					"unknown escape '\\%c' in a string; there are \\\" "
 					"\\\\ and \\n only",
 					*from);
+				p->program->whole = false;
 			}
 			*to++ = *from == 'n' ? '\n' : *from;
 		} else {

@@ -9,7 +9,7 @@
 int scan_name(Parser *p, SHD_STYPE *value, Range r, const char *text);
 int scan_integer(Parser *p, SHD_STYPE *value, Range r, const char *text);
 int scan_float(Parser *p, SHD_STYPE *value, Range r, const char *text);
-int scan_bad_number(Parser *p, SHD_STYPE *value, Range r, const char *text);
+int scan_bad_number(Parser *p, Range r, const char *text);
 int scan_string(Parser *p, SHD_STYPE *value, Range r, const char *text);
 void scan_slashes(Parser *p, Range r);
 void scan_hash(Parser *p, Range r);

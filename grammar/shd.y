@@ -18,9 +18,13 @@
 YY_DECL;
 bool scan_begin(Parser *parser, void **scanner);
 void scan_end(void *scanner);
+/* What the grammar says, for recover.c. */
+bool token_may_follow(shd_pstate *state, int token);
+const char *token_name(int token);
 }
 
 %code {
+#include "recover.h"
 #include "syntax.h"
 
 #define YYMAXDEPTH 20000
@@ -54,6 +58,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 }
 
 %define api.pure full
+%define api.push-pull push
 %define api.prefix {shd_}
 %define api.token.prefix {TOK_}
 %define api.location.type {Range}
@@ -63,8 +68,6 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %param { void *scanner } { Parser *parser }
 %locations
 %expect 0
-
-%initial-action { @$ = (Range){ parser->file, 1, 0, 0 }; }
 
 %union {
 	Name name;
@@ -88,6 +91,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %token <name> NAME "a name"
 %token <integer> INT "an integer"
 %token <real> FLOAT "a number"
+%token MALFORMED "a malformed number"
 %token <name> STRING "a string" SINGLE_QUOTED "a string in single quotes"
 %token <dtype> DTYPE "a dtype"
 %token FN "fn" LET "let" VAR "var" FOR "for" IN "in" WHILE "while" IF "if"
@@ -117,7 +121,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %type <list> items bindings binding_list dims dim_list axes placement
 %type <list> params param_list results result_list manual args arg_list
 %type <list> exprs indices block stmts targets target_list else values
-%type <expr> expr size size_call primary argument
+%type <expr> expr size size_call primary argument lost
 %type <arg> arg
 %type <index> index
 %type <type> type written annotation
@@ -137,8 +141,7 @@ items:
   %empty					{ $$ = list_none(); }
 | items item					{ $$ = list_add(parser, $1, $2); }
 | items[l] "dim" bindings ";"			{ $$ = list_join(parser, $l, $bindings); }
-| items[l] error ";"				{ $$ = $l; }
-| items[l] error "}"				{ $$ = $l; }
+| items[l] error ";"				{ $$ = $l; parser->program->whole = false; yyerrok; }
 
 on:
   %empty					{ $$ = (Name){ 0 }; }
@@ -260,6 +263,7 @@ axis:
 
 size:
   INT					{ $$ = EXPR(int, @$, .integer = $1); }
+| MALFORMED				{ $$ = EXPR(error, @$); }
 | name						{ $$ = EXPR(name, @$, .name = $name.s); }
 | size_call
 | "(" size[x] ")"				{ $$ = $x; }
@@ -277,26 +281,33 @@ size_call:
 
 block:
   "{" stmts "}"					{ $$ = $stmts; }
-| "{" stmts error "}"				{ $$ = $stmts; }
 
 stmts:
   %empty					{ $$ = list_none(); }
 | stmts stmt					{ $$ = list_add(parser, $1, $2); }
-| stmts[l] error ";"				{ $$ = $l; }
+| stmts[l] error ";"				{ $$ = list_add(parser, $l, STMT(lost, @error)); yyerrok; }
 
 stmt:
   "let" targets "=" expr ";"			{ $$ = STMT(let, @$, .targets = $targets, .value = $expr); }
 | "let" "(" target_list[l] ")" "=" expr ";"	{ $$ = STMT(let, @$, .targets = $l, .tuple = true, .value = $expr); }
 | "let" "(" target_list[l] "," ")" "=" expr ";"	{ $$ = STMT(let, @$, .targets = $l, .tuple = true, .value = $expr); }
+| "let" targets "=" lost			{ $$ = STMT(let, @$, .targets = $targets, .value = $lost); }
+| "let" "(" target_list[l] ")" "=" lost		{ $$ = STMT(let, @$, .targets = $l, .tuple = true, .value = $lost); }
 | "var" targets "=" expr ";"			{ $$ = STMT(var, @$, .targets = $targets, .value = $expr); }
+| "var" targets "=" lost			{ $$ = STMT(var, @$, .targets = $targets, .value = $lost); }
 | expr "=" expr ";"				{ $$ = stmt_assign(parser, @$, $1, $3); }
 | expr ";"					{ $$ = STMT(expr, @$, .value = $1); }
 | "return" values ";"				{ $$ = STMT(return, @$, .values = $values); }
+| "return" lost				{ $$ = STMT(return, @$, .values = list_one(parser, $lost)); }
 | "expect" name ":" type ";"			{ $$ = STMT(expect, @$, .target = EXPR(name, @name, .name = $name.s), .type = $type); }
 | for_head "in" expr block			{ $$ = stmt_for(parser, $1, @$, $expr, NULL, $block); }
 | for_head "in" expr ".." expr block		{ $$ = stmt_for(parser, $1, @$, $3, $5, $block); }
 | "while" expr block				{ $$ = STMT(while, @$, .word = @1, .value = $expr, .body = $block); }
 | "if" expr block else				{ $$ = STMT(if, @$, .word = @1, .value = $expr, .body = $block, .otherwise = $else); }
+
+/* A value that could not be read. */
+lost:
+  error ";"					{ $$ = EXPR(error, @error); yyerrok; }
 
 else:
   %empty					{ $$ = list_none(); }
@@ -359,6 +370,7 @@ primary:
   name						{ $$ = EXPR(name, @$, .name = $name.s); }
 | INT					{ $$ = EXPR(int, @$, .integer = $1); }
 | FLOAT					{ $$ = EXPR(float, @$, .real = $1); }
+| MALFORMED				{ $$ = EXPR(error, @$); }
 | "true"					{ $$ = EXPR(bool, @$, .integer = true); }
 | "false"					{ $$ = EXPR(bool, @$, .integer = false); }
 | STRING					{ $$ = EXPR(string, @$, .name = $1.s); }
@@ -437,16 +449,40 @@ yyreport_syntax_error(const yypcontext_t *context, void *scanner,
 	return 0;
 }
 
+bool
+token_may_follow(shd_pstate *state, int token)
+{
+	yysymbol_kind_t kinds[YYNTOKENS];
+	int n = yypstate_expected_tokens(state, kinds, YYNTOKENS);
+	for (int i = 0; i < n; i++)
+		if (kinds[i] == YYTRANSLATE(token))
+			return true;
+	return false;
+}
+
+const char *
+token_name(int token)
+{
+	return yysymbol_name(YYTRANSLATE(token));
+}
+
 Program *
 parse_file(Session *s, int file, DiagCode code)
 {
 	Parser parser = { .session = s, .file = file, .line = 1, .code = code };
 	parser.program = NEW(s->arena, Program);
+	parser.program->whole = true;
 	void *scanner;
 	if (!scan_begin(&parser, &scanner))
 		die("scanner: out of memory");
 	int errors = diag_errors(s);
-	int status = shd_parse(scanner, &parser);
+	shd_pstate *state = shd_pstate_new();
+	if (state == NULL)
+		die("parser: out of memory");
+	if (!read_tokens(&parser, scanner, state))
+		parser.program->whole = false;
+	shd_pstate_delete(state);
 	scan_end(scanner);
-	return status == 0 && diag_errors(s) == errors ? parser.program : NULL;
+	parser.program->right = diag_errors(s) == errors;
+	return parser.program;
 }

@@ -11,8 +11,9 @@
 
 static const char *const operators[] = {"+", "-", "*", "/", "%", "<", "<=", ">",
 	">=", "==", "!=", "&&", "||", "@", "**", ".", "(", "[", NULL};
-static const char *const expressions[] = {"a name", "an integer", "a number", "a string",
-	"a string in single quotes", "a dtype", "true", "false", "(", "-", "!", "var",
+static const char *const expressions[] = {"a name", "an integer", "a number",
+	"a malformed number", "a string", "a string in single quotes", "a dtype", "true",
+	"false", "(", "-", "!", "var",
 #define RESERVED(text, token)
 #define POSITION(text, token) #text,
 #include "words.def"
@@ -22,7 +23,7 @@ static const char *const statements[] = {"let", "var", "for", "while", "if", "re
 static const char *const declarations[] = {"mesh", "dim", "type", "import", "fn", "explicit",
 	"manual", "extern", NULL};
 static const char *const equals[] = {"=", NULL};
-static const char *const sizes[] = {"an integer", "(", "-", NULL};
+static const char *const sizes[] = {"an integer", "a malformed number", "(", "-", NULL};
 static const char *const names[] = {
 #define RESERVED(text, token)
 #define POSITION(text, token) #text,
@@ -61,6 +62,13 @@ holds(const char *const *set, const char *s)
 		if (strcmp(*set, s) == 0)
 			return true;
 	return false;
+}
+
+bool
+syntax_begins(const char *token)
+{
+	return holds(statements, token) || holds(expressions, token)
+		|| holds(declarations, token);
 }
 
 static bool
@@ -118,21 +126,35 @@ only_blanks(const char *s, int n)
 }
 
 /* `let h = a // b;` and then something that does not fit. */
-static void
-note_slashes(Parser *p, Range where)
+bool
+syntax_slashes(Parser *p, Range where)
 {
 	Range c = p->slashes;
 	const char *text = source_file(p->session, p->file)->text;
 	if (c.file == 0 || c.end > where.begin
 		|| !only_blanks(text + c.end, where.begin - c.end))
-		return;
+		return false;
 	int end = c.end;
 	while (end > c.begin && only_blanks(text + end - 1, 1))
 		end--;
-	c.end = c.begin + 2;
-	if (end > c.end && strchr(";,)", text[end - 1]) != NULL)
-		diag_note(p->session, c,
-			"'//' begins a comment; division, also of integers, is '/'");
+	return end > c.begin + 2 && strchr(";,)]}{", text[end - 1]) != NULL;
+}
+
+static const char slashes_hint[] = "'//' begins a comment; division, also of integers, is '/'";
+
+static Range
+slashes_range(const Parser *p)
+{
+	Range r = p->slashes;
+	r.end = r.begin + 2;
+	return r;
+}
+
+void
+syntax_note_slashes(Parser *p, Range where)
+{
+	if (syntax_slashes(p, where))
+		diag_note(p->session, slashes_range(p), "%s", slashes_hint);
 }
 
 /*
@@ -207,7 +229,7 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	bool skipped = p->skipped;
 	Range at = p->previous;
 	Text t = {0};
-	p->skipped = false;
+	p->lost = true;
 	if (skipped)
 		return;
 	/* A statement that ends a line and lacks its `;`: said where it is missing. */
@@ -215,7 +237,12 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 		&& at.line != where.line) {
 		at.begin = at.end;
 		diag(p->session, p->code, at, "';' is missing here");
-		note_slashes(p, where);
+		syntax_note_slashes(p, where);
+		return;
+	}
+
+	if (syntax_slashes(p, where)) {
+		diag(p->session, DIAG_habit, slashes_range(p), "%s", slashes_hint);
 		return;
 	}
 
@@ -240,7 +267,6 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 		text_printf(&t, ", found %s", token);
 	}
 	diag(p->session, p->code, where, "%s", t.s);
-	note_slashes(p, where);
 	text_free(&t);
 }
 

@@ -17,6 +17,7 @@ too_deep(Parser *p, int depth, Range r)
 			"nested too deeply: at most %d levels; name a part of it with let",
 			MAX_NESTING);
 	p->too_deep = true;
+	p->program->whole = false;
 	return true;
 }
 
@@ -184,7 +185,7 @@ stmt_new(Parser *p, Stmt s)
 				s.depth = part->depth + 1;
 		}
 	if (too_deep(p, s.depth, s.word))
-		s = (Stmt){.kind = S_expr, .range = s.range, .depth = 1};
+		s = (Stmt){.kind = S_lost, .range = s.range, .depth = 1};
 	return arena_copy(p->session->arena, &s, sizeof s);
 }
 

@@ -140,6 +140,7 @@ typedef enum StmtKind {
 	S_return,
 	S_expect,
 	S_expr,
+	S_lost, /* a statement that could not be read */
 } StmtKind;
 
 typedef struct Param {	/* also a result and the target of a let */
@@ -204,6 +205,9 @@ typedef struct Decl {
 
 typedef struct Program {
 	List items; /* Decl */
+	bool right; /* nothing is wrong with the text */
+	bool whole; /* ... or all of it is here as it was meant, but for what is E_error
+		       or S_lost */
 } Program;
 
 /* What the scanner and the parser share while they read one file. */
@@ -214,13 +218,14 @@ typedef struct Parser {
 	bool too_deep;		/* reported: one message is enough */
 	DiagCode code;		/* of syntax errors */
 	bool skipped;		/* text was reported and left out */
+	bool lost;		/* skipping what cannot be read (recover.c) */
 	Range latest, previous; /* the last match; the token before it */
 	Range comment;		/* the C comment being read */
 	Range slashes;		/* the last // with code before it */
 	Program *program;
 } Parser;
 
-/* grammar/shd.y: NULL after diagnostics, whose code is `code`. */
+/* grammar/shd.y: the code of diagnostics is `code`. */
 Program *parse_file(Session *s, int file, DiagCode code);
 
 /* tree.c: nodes that are more than their parts */

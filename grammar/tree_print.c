@@ -261,6 +261,8 @@ text_body(Text *t, List body, int indent)
 		case S_if:
 			text_bound(t, s->kind == S_if ? "if " : "while ", s->value);
 			break;
+		case S_lost:
+			break;
 		}
 		if (s->kind == S_for || s->kind == S_while || s->kind == S_if) {
 			text_add(t, " ");
@@ -319,7 +321,7 @@ bool
 tree_print(Session *s, int file, Text *t)
 {
 	const Program *program = parse_file(s, file, DIAG_syntax);
-	for (int i = 0; program != NULL && i < program->items.n; i++) {
+	for (int i = 0; program->right && i < program->items.n; i++) {
 		const Decl *d = program->items.v[i];
 		switch (d->kind) {
 		case DECL_fn:
@@ -348,5 +350,5 @@ tree_print(Session *s, int file, Text *t)
 		}
 		text_add(t, "\n");
 	}
-	return program != NULL;
+	return program->right;
 }

@@ -20,7 +20,7 @@ typedef struct Vars {
 	int n;
 	Symbol **v;
 	const Expr *refused; /* the first name that is assigned to and is no var */
-	bool broken;	     /* a var is assigned whose value is an error */
+	bool broken;	     /* a var is assigned whose value is an error, or one is lost */
 } Vars;
 
 /* The vars, that are there before the body, in the order of assignment: to a name,
@@ -40,7 +40,7 @@ add_assigned(Elab *e, Vars *vars, List body)
 			vars->refused = name;
 		bool var = symbol != NULL && symbol->is_var;
 		bool skip = !var || symbol->item.kind != IT_tensor;
-		vars->broken |= var && skip;
+		vars->broken |= s->kind == S_lost || (var && skip);
 		for (int k = 0; k < vars->n; k++)
 			skip |= vars->v[k] == symbol;
 		if (!skip)

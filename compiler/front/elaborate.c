@@ -239,7 +239,6 @@ front_compile(Session *s, int file, const FrontOptions *options)
 #include "prelude.inc"
 		;
 	Elab *e = &elab;
-	int errors = diag_errors(s);
 	List items;
 	e->globals = table_new(e->arena);
 	e->functions = table_new(e->arena);
@@ -248,14 +247,17 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	e->prelude = table_new(e->arena);
 	const Program *p = parse_file(s,
 		source_add_text(s, "<prelude>", prelude, (int)sizeof prelude - 1), DIAG_syntax);
-	if (p == NULL)
+	if (!p->right)
 		die("prelude: syntax error");
 	for (int i = 0; i < p->items.n; i++) {
 		FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
 		table_set(e->prelude, fn->name.s, fn);
 	}
+	int told = diag_errors(s);
 	if (!load_items(s, file, &items))
 		return NULL;
+	int errors = diag_errors(s);
+	e->repaired = errors != told;
 	declare_all(e, items, file);
 	Function *entry = find_entry(e, file);
 	if (entry == NULL || diag_errors(s) != errors)

@@ -125,6 +125,8 @@ typedef struct Frame {
 	bool repeated; /* a copy of an unrolled body, not the first */
 	bool prelude;  /* ops take `site`, globals are not seen */
 	Site site;
+	bool lost; /* one of its statements so far could not be read: what is bound
+		      and assigned there is not known */
 } Frame;
 
 /* A type as written, worked out.  Sizes of `_` are 0. */
@@ -161,6 +163,7 @@ typedef struct Elab {
 	int depth;			/* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
 	bool too_large; /* reported */
+	bool repaired;	/* the text was wrong, and is read as it may have been meant */
 } Elab;
 
 /* messages.c: with the chain of calls they happened in; NULL, which is false */
@@ -177,7 +180,8 @@ typedef struct Habit {
 const char *habit_of(const Habit *habits, size_t n, const char *name);
 #define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 
-/* imports.c: the items of a file and of what it imports */
+/* imports.c: the items of a file and of what it imports; false, after messages, when
+   some are missing */
 bool load_items(Session *s, int file, List *items);
 
 /* names.c */

@@ -78,7 +78,7 @@ static bool
 load(Loader *loader, int file)
 {
 	const Program *p = parse_file(loader->session, file, DIAG_syntax);
-	if (p == NULL)
+	if (!p->whole)
 		return false;
 	bool right = true;
 	loader->depth++;
@@ -93,7 +93,6 @@ load(Loader *loader, int file)
 	return right;
 }
 
-/* False after messages. */
 bool
 load_items(Session *s, int file, List *items)
 {

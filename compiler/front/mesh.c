@@ -33,11 +33,11 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 			: parse_file(e->session,
 				source_add_text(e->session, option, text, (int)strlen(text)),
 				DIAG_usage);
-		const Decl *only =
-			program != NULL && program->items.n == 1 ? program->items.v[0] : NULL;
+		bool right = named && program->right;
+		const Decl *only = right && program->items.n == 1 ? program->items.v[0] : NULL;
 		if (only != NULL && only->kind == DECL_dim)
 			x = only->value;
-		else if (program != NULL || !named)
+		else if (right || !named)
 			diag(e->session, DIAG_usage, nowhere, "%s takes NAME=SIZE, not '%s=%s'",
 				option, override->name, override->text);
 	}

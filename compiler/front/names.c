@@ -87,7 +87,7 @@ scope_leave(Elab *e, int scope)
 void
 symbols_warn_unused(Elab *e, const Frame *frame)
 {
-	for (int i = 0; i < frame->nsymbols; i++) {
+	for (int i = 0; i < frame->nsymbols && !e->repaired; i++) {
 		const Symbol *s = frame->symbols[i];
 		if (!s->used && s->name[0] != '_')
 			diag(e->session, DIAG_unused, s->range, "'%s' is never used", s->name);
@@ -141,6 +141,8 @@ report_unknown_name(Elab *e, Range where, const char *name)
 	enum { MAX_HINTS = 100 };
 	const char *hint = HABIT(constant_habits, name), **words = NULL;
 	int n = 0;
+	if (e->frame != NULL && e->frame->lost)
+		return;
 	if (hint != NULL) {
 		complain(e, DIAG_habit, where, "there is no '%s' here: %s", name, hint);
 		return;

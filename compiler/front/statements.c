@@ -55,6 +55,8 @@ assigned_var(Elab *e, const Expr *target)
 	if (s != NULL && s->is_var)
 		return s;
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
+		if (e->frame->lost)
+			return NULL;
 		report_unknown_name(e, target->range, target->name);
 		diag_note(e->session, nowhere, "a new name is bound with let: let %s = ...;",
 			target->name);
@@ -179,6 +181,9 @@ run_statement(Elab *e, const Stmt *stmt)
 			"a function returns at its end, not from a loop or a branch; assign "
 			"the result to a var");
 		break;
+	case S_lost:
+		e->frame->lost = true;
+		break;
 	case S_expr:
 		if (eval_value(e, stmt->value).kind != IT_error)
 			complain(e, DIAG_unused_value, stmt->range,
@@ -209,10 +214,11 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 	while (at < fn->body.n && (s = fn->body.v[at++])->kind != S_return)
 		run_statement(e, s);
 	if (s == NULL || s->kind != S_return)
-		return complain(e, DIAG_results, fn->end, "'%s' ends without a return",
-			fn->name.s);
+		return !e->frame->lost
+			&& complain(e, DIAG_results, fn->end, "'%s' ends without a return",
+				fn->name.s);
 	Item *items = NEW_ARRAY(e->arena, Item, s->values.n);
-	bool right = true;
+	bool right = !e->frame->lost;
 	for (int i = 0; i < s->values.n; i++) {
 		items[i] = eval_value(e, s->values.v[i]);
 		right &= items[i].kind != IT_error;

@@ -1,0 +1,319 @@
+/*
+ * recover.c - feeds the parser with tokens, and goes on after a mistake.
+ *
+ * A mark that is missing is told, and put in where it belongs:
+ *
+ *   let h = relu((x + 1;      `)`: a statement does not end inside parentheses
+ *   let g = h * 2             `;`: `return` begins a line and cannot go on with this
+ *   return g;
+ *   fn f(x) { ... }           `}`: a function begins
+ *
+ * Any other mistake costs the statement or the declaration around it: what follows
+ * is skipped up to its `;` or the end of its block, up to the end of the block
+ * around it, or up to a line that begins the next one.  The grammar has
+ * `error ";"` in its place.
+ */
+#include <string.h>
+
+#include "recover.h"
+#include "syntax.h"
+
+typedef struct Token {
+	int kind;
+	SHD_STYPE value;
+	Range range;
+	bool begins_line;
+} Token;
+
+typedef struct Reader {
+	Parser *parser;
+	void *scanner;
+	shd_pstate *state;
+	int status;
+	Token before; /* the last that the parser was given */
+	int head;     /* the first of the statement or declaration */
+	int nopen;
+	Token *open; /* brackets */
+	int outside; /* nopen around what is lost; all of these are braces */
+	bool closed; /* a block of what is lost has ended */
+} Reader;
+
+static const struct Bracket {
+	int open, close;
+	const char *text;
+} brackets[] = {
+	{TOK_LPAREN, TOK_RPAREN, ")"},
+	{TOK_LBRACKET, TOK_RBRACKET, "]"},
+	{TOK_LBRACE, TOK_RBRACE, "}"},
+};
+enum { NBRACKETS = sizeof brackets / sizeof *brackets };
+
+/* Words that begin a statement, and nothing inside one. */
+static const int statement_words[] = {TOK_LET, TOK_VAR, TOK_RETURN, TOK_FOR, TOK_WHILE, TOK_IF,
+	TOK_FN};
+/* ... a declaration, at the very beginning of a line */
+static const int declaration_words[] = {TOK_FN, TOK_MESH, TOK_DIM, TOK_TYPE, TOK_IMPORT,
+	TOK_EXPLICIT, TOK_MANUAL, TOK_EXTERN};
+/* What has a block begins with one of these. */
+static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_MANUAL, TOK_EXTERN, TOK_FOR,
+	TOK_WHILE, TOK_IF, TOK_ELSE};
+
+static bool
+is_one_of(int kind, const int *kinds, size_t n)
+{
+	for (size_t i = 0; i < n; i++)
+		if (kinds[i] == kind)
+			return true;
+	return false;
+}
+#define IS_ONE_OF(kind, kinds) is_one_of(kind, kinds, sizeof kinds / sizeof *kinds)
+
+static const struct Bracket *
+bracket_of(int open)
+{
+	for (int i = 0; i < NBRACKETS; i++)
+		if (brackets[i].open == open)
+			return &brackets[i];
+	return NULL;
+}
+
+static const struct Bracket *
+bracket_closed(int close)
+{
+	for (int i = 0; i < NBRACKETS; i++)
+		if (brackets[i].close == close)
+			return &brackets[i];
+	return NULL;
+}
+
+/* The innermost open bracket; 0 if there is none. */
+static int
+innermost(const Reader *r)
+{
+	return r->nopen > 0 ? r->open[r->nopen - 1].kind : 0;
+}
+
+/* Is what the parser has a list of whole statements or declarations? */
+static bool
+is_ended(const Reader *r)
+{
+	int kind = r->before.kind;
+	return kind == 0 || kind == TOK_SEMICOLON || kind == TOK_LBRACE || kind == TOK_RBRACE;
+}
+
+static bool
+at_margin(const Reader *r, const Token *token)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	return token->range.begin == 0 || text[token->range.begin - 1] == '\n';
+}
+
+/* ---- the parser */
+
+static Token
+next_token(Reader *r)
+{
+	Token token = {0};
+	token.kind = shd_lex(&token.value, &token.range, r->scanner, r->parser);
+	token.begins_line = token.range.line != r->parser->previous.line;
+	return token;
+}
+
+static void
+push(Reader *r, const Token *token)
+{
+	r->status = shd_push_parse(r->state, token->kind, &token->value, (Range *)&token->range,
+		r->scanner, r->parser);
+	if (r->parser->lost)
+		return;
+	r->parser->skipped = false;
+	if (is_ended(r))
+		r->head = token->kind;
+	r->before = *token;
+	if (bracket_of(token->kind) != NULL)
+		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
+	else if (bracket_closed(token->kind) != NULL && r->nopen > 0)
+		r->nopen--;
+}
+
+/* A mark that nobody wrote, behind the last token. */
+static void
+push_missing(Reader *r, int kind)
+{
+	Token token = {.kind = kind, .range = r->before.range};
+	token.range.begin = token.range.end;
+	push(r, &token);
+}
+
+/* ---- marks that are missing, or too many */
+
+static void
+complain_missing(Reader *r, const char *mark)
+{
+	Range at = r->before.range;
+	at.begin = at.end;
+	diag(r->parser->session, r->parser->code, at, "'%s' is missing here", mark);
+}
+
+/* Does a bracket end before this token, whatever stands in it? */
+static bool
+closes_brackets(const Reader *r, const Token *token)
+{
+	const struct Bracket *closed = bracket_closed(token->kind);
+	bool has_block = IS_ONE_OF(r->head, block_words);
+	if (token->kind == TOK_LBRACE)
+		return has_block;
+	if (token->kind == TOK_SEMICOLON || token->kind == TOK_RBRACE || token->kind == TOK_END
+		|| (token->begins_line && IS_ONE_OF(token->kind, statement_words)))
+		return !has_block;
+	for (int i = r->nopen - 1; closed != NULL && i >= 0; i--)
+		if (r->open[i].kind == closed->open)
+			return r->open[r->nopen - 1].kind != closed->open;
+		else if (r->open[i].kind == TOK_LBRACE)
+			return false;
+	return false;
+}
+
+static void
+close_brackets(Reader *r, const Token *token)
+{
+	while (innermost(r) != 0 && innermost(r) != TOK_LBRACE && closes_brackets(r, token)) {
+		const struct Bracket *b = bracket_of(innermost(r));
+		if (syntax_slashes(r->parser, token->range)
+			|| !token_may_follow(r->state, b->close))
+			return;
+		complain_missing(r, b->text);
+		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
+		push_missing(r, b->close);
+	}
+}
+
+/* Before what begins another statement, or ends the block. */
+static void
+end_statement(Reader *r, const Token *token)
+{
+	bool begins = token->begins_line
+		? syntax_begins(token_name(token->kind))
+		: IS_ONE_OF(token->kind, statement_words) && token->kind != TOK_IF;
+	if (is_ended(r) || (!begins && token->kind != TOK_RBRACE && token->kind != TOK_END)
+		|| (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
+		|| token_may_follow(r->state, token->kind)
+		|| !token_may_follow(r->state, TOK_SEMICOLON))
+		return;
+	complain_missing(r, ";");
+	syntax_note_slashes(r->parser, token->range);
+	push_missing(r, TOK_SEMICOLON);
+}
+
+/* Before a function, or at the end. */
+static void
+close_blocks(Reader *r, const Token *token)
+{
+	bool begins = (token->kind == TOK_FN && token->begins_line)
+		|| (at_margin(r, token) && token->kind != TOK_MESH && token->kind != TOK_DIM
+			&& token->kind != TOK_TYPE
+			&& IS_ONE_OF(token->kind, declaration_words));
+	while ((begins || token->kind == TOK_END) && innermost(r) == TOK_LBRACE
+		&& token_may_follow(r->state, TOK_RBRACE)) {
+		complain_missing(r, "}");
+		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
+		push_missing(r, TOK_RBRACE);
+	}
+}
+
+/* Is it a mark that nothing stands before?  Then it is left out. */
+static bool
+closes_nothing(const Reader *r, const Token *token)
+{
+	const struct Bracket *b = bracket_closed(token->kind);
+	bool outside = innermost(r) == 0 || innermost(r) == TOK_LBRACE;
+	bool end = token->kind == TOK_SEMICOLON && is_ended(r);
+	if (!outside || (b == NULL && !end) || (token->kind == TOK_RBRACE && r->nopen > 0))
+		return false;
+	diag(r->parser->session, r->parser->code, token->range, "this '%s' closes nothing",
+		end ? ";" : b->text);
+	return true;
+}
+
+/* ---- what is lost */
+
+/* A mistake was told at `token`: what is open around it, but for brackets. */
+static void
+begin_lost(Reader *r)
+{
+	while (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
+		r->nopen--;
+	r->outside = r->nopen;
+	r->closed = false;
+}
+
+/* Is what is lost over before this token? */
+static bool
+ends_lost(Reader *r, const Token *token)
+{
+	bool outside = r->nopen == r->outside;
+	if (token->kind == TOK_END)
+		return true;
+	if (token->kind == TOK_LBRACE)
+		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
+	else if (token->kind == TOK_RBRACE && !outside)
+		r->closed = --r->nopen == r->outside;
+	if (!outside || token->kind == TOK_LBRACE)
+		return false;
+	if (r->closed && token->kind == TOK_ELSE)
+		return r->closed = false;
+	if (r->closed || token->kind == TOK_SEMICOLON)
+		return true;
+	if (r->outside > 0)
+		return token->kind == TOK_RBRACE
+			|| (token->begins_line && IS_ONE_OF(token->kind, statement_words));
+	return at_margin(r, token) && IS_ONE_OF(token->kind, declaration_words);
+}
+
+/* The `;` of `error ";"`, if it is not the next token itself. */
+static void
+end_lost(Reader *r, const Token *token)
+{
+	r->parser->lost = r->parser->skipped = false;
+	r->nopen = r->outside;
+	if (token->kind != TOK_SEMICOLON)
+		push_missing(r, TOK_SEMICOLON);
+}
+
+/* ---- all */
+
+static void
+read_token(Reader *r, const Token *token)
+{
+	if (!r->parser->skipped) { /* else it is told what is wrong */
+		close_brackets(r, token);
+		end_statement(r, token);
+		close_blocks(r, token);
+		if (closes_nothing(r, token))
+			return;
+	}
+	push(r, token);
+	if (r->parser->lost)
+		begin_lost(r);
+}
+
+bool
+read_tokens(Parser *p, void *scanner, shd_pstate *state)
+{
+	Reader r = {.parser = p, .scanner = scanner, .state = state, .status = YYPUSH_MORE};
+	while (r.status == YYPUSH_MORE) {
+		Token token = next_token(&r);
+		bool told = false;
+		if (!p->lost) {
+			read_token(&r, &token);
+			told = p->lost;
+		}
+		/* The parser has skipped the token at which it was lost, but a `;`. */
+		if (r.status == YYPUSH_MORE && p->lost && ends_lost(&r, &token)) {
+			end_lost(&r, &token);
+			if (token.kind != TOK_SEMICOLON || !told)
+				read_token(&r, &token);
+		}
+	}
+	return r.status == 0;
+}
