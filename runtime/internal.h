@@ -227,8 +227,10 @@ typedef struct TensorFile {
 /* Opens, maps and checks against the parameter; rt_fail()s with SHDRT_IO. */
 void rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
 void rt_tensor_file_close(TensorFile *f);
-/* Writes NAME.npy beside its target and renames; rt_fail()s with SHDRT_IO. */
-void rt_npy_write(const char *path, const shdrt_array *a);
+size_t rt_array_bytes(const shdrt_array *a);
+/* Writes; false with errno. */
+bool rt_npy_put(FILE *f, const shdrt_array *a);
+bool rt_safetensors_put(FILE *f, int n, const shdrt_array *arrays);
 
 /* ---- tensors.c: whole tensors and their parts ---- */
 

@@ -150,7 +150,7 @@ run_times(Settings *s, Machine *m, Whole *results)
 		seconds[i] = rt_machine_run(m, fill_device, s);
 	collect_results(s, m, results);
 	double last = seconds[s->times - 1];
-	rt_report_times(seconds, s->times, stdout);
+	rt_report_times(seconds, s->times, s->reports);
 	free(seconds);
 	return last;
 }
@@ -179,9 +179,9 @@ check_results(const Settings *s, const Whole *results)
 			"--check: the unsharded program could not be "
 			"executed");
 	for (size_t i = 0; i < nresults; i++) {
-		rt_report_verdict(&p->results[i], &verdicts[i], stdout);
+		rt_report_verdict(&p->results[i], &verdicts[i], s->reports);
 		if (results[i].disagree)
-			rt_report_disagreement(&p->results[i], results[i].pair, stdout);
+			rt_report_disagreement(&p->results[i], results[i].pair, s->reports);
 		if (verdicts[i].mismatches || results[i].disagree)
 			status = SHDRT_WRONG;
 	}
@@ -196,11 +196,15 @@ check_results(const Settings *s, const Whole *results)
 static void
 deliver(const Settings *s, const Whole *results)
 {
-	for (int i = 0; i < s->program->nresults; i++)
-		if (s->writes)
-			rt_output_write(s, i, results[i].data);
-		else if (!s->times)
-			rt_report_result(&s->program->results[i], results[i].data, stdout);
+	int n = s->program->nresults;
+	shdrt_array *arrays = rt_get_memory((size_t)n, sizeof *arrays);
+	for (int i = 0; i < n; i++)
+		arrays[i] = rt_array_of(&s->program->results[i], results[i].data);
+	if (s->writes)
+		rt_outputs_write(s, arrays);
+	for (int i = 0; i < n && !s->writes && !s->times; i++)
+		rt_report_result(&s->program->results[i], results[i].data, s->reports);
+	free(arrays);
 }
 
 /* ---- the whole ---- */
@@ -227,7 +231,7 @@ run(Settings *s)
 	rt_watch_doing("writes the results", NULL);
 	deliver(s, results);
 	if (s->stats)
-		rt_report_stats(m, seconds, stdout);
+		rt_report_stats(m, seconds, s->reports);
 	rt_machine_free(m);
 	rt_watch_doing("compares with the unsharded program", NULL);
 	int status = s->check ? check_results(s, results) : SHDRT_OK;
@@ -245,7 +249,7 @@ run(Settings *s)
 int
 shdrt_main(const shdrt_program *p, int argc, char **argv)
 {
-	Settings s = {.program = p, .stall = 30};
+	Settings s = {.program = p, .stall = 30, .reports = stdout};
 	rt_fail_name(p->name);
 	if (p->abi != SHDRT_ABI)
 		rt_fail(SHDRT_INTERNAL,

@@ -7,12 +7,7 @@
  * Reads both orders of dims and of bytes; writes version 1, row-major.  bf16
  * is what numpy makes of it: two bytes without a meaning, '<V2'.
  */
-#include <errno.h>
-#include <fcntl.h>
-#include <stdlib.h>
 #include <string.h>
-#include <sys/stat.h>
-#include <unistd.h>
 
 #include "header_text.h"
 
@@ -211,6 +206,15 @@ rt_view_row_major(TensorView *view, uint64_t *bytes)
 	return true;
 }
 
+size_t
+rt_array_bytes(const shdrt_array *a)
+{
+	size_t bytes = shdrt_dtype_bytes[a->dtype];
+	for (int i = 0; i < a->rank; i++)
+		bytes *= (size_t)a->dims[i];
+	return bytes;
+}
+
 static void
 view_column_major(TensorView *view)
 {
@@ -299,61 +303,10 @@ make_header(const shdrt_array *a, char header[HEADER])
 	return total;
 }
 
-static void
-write_array(FILE *f, const char *path, const shdrt_array *a)
+bool
+rt_npy_put(FILE *f, const shdrt_array *a)
 {
 	char header[HEADER];
-	size_t head = make_header(a, header);
-	size_t bytes = shdrt_dtype_bytes[a->dtype];
-	for (int i = 0; i < a->rank; i++)
-		bytes *= (size_t)a->dims[i];
-	errno = 0;
-	bool good = fwrite(header, 1, head, f) == head && fwrite(a->data, 1, bytes, f) == bytes
-		&& fflush(f) == 0;
-	int error = errno;
-	if (fclose(f) != 0 || !good)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
-			strerror(good ? errno : error));
-}
-
-static FILE *
-create(const char *path, const char *shown, int flags)
-{
-	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
-	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
-	if (!f)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", shown, strerror(errno));
-	return f;
-}
-
-void
-rt_npy_write(const char *path, const shdrt_array *a)
-{
-	struct stat status;
-	bool exists = stat(path, &status) == 0;
-	if (exists && S_ISDIR(status.st_mode))
-		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
-	if (exists && !S_ISREG(status.st_mode)) {
-		write_array(create(path, path, 0), path, a);
-		return;
-	}
-	/* What a link to nothing names is made, as open() would. */
-	if (!exists && lstat(path, &status) == 0) {
-		write_array(create(path, path, O_CREAT), path, a);
-		return;
-	}
-	/* Through a link: it is the file that is replaced. */
-	char *real = exists ? realpath(path, NULL) : NULL;
-	const char *target = real ? real : path;
-	size_t room = strlen(target) + 32;
-	char *beside = rt_get_memory(1, room);
-	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
-	FILE *f = create(beside, path, O_CREAT | O_EXCL);
-	rt_fail_remove(beside);
-	write_array(f, path, a);
-	if (rename(beside, target) != 0)
-		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
-	rt_fail_forget();
-	free(beside);
-	free(real);
+	size_t head = make_header(a, header), bytes = rt_array_bytes(a);
+	return fwrite(header, 1, head, f) == head && fwrite(a->data, 1, bytes, f) == bytes;
 }

@@ -139,7 +139,34 @@ option_iota(Settings *s, const char *value)
 	made_by(s, "--iota", FROM_iota);
 }
 
-/* NAME=FILE when what is before the = could be a name, else a directory. */
+NORETURN static void
+clash(const char *path)
+{
+	rt_fail(SHDRT_USAGE,
+		"--out: two results into %s; only a .safetensors file holds several",
+		rt_is_standard(path) ? "standard output" : path);
+}
+
+/* All results: into a file if it ends like one, else into a directory. */
+static void
+all_out(Settings *s, const char *path)
+{
+	bool file = rt_has_ending(path, ".safetensors");
+	const char **to = file ? &s->out_whole : &s->out_directory;
+	if (!*path || rt_is_standard(path))
+		rt_fail(SHDRT_USAGE,
+			"--out '%s': a directory, a .safetensors file or NAME=FILE is wanted",
+			path);
+	if (*to)
+		rt_fail(SHDRT_USAGE, "--out: two %s, %s and %s",
+			file ? "files of all results" : "directories", *to, path);
+	for (int k = 0; file && k < s->program->nresults; k++)
+		if (s->out_files[k] && rt_same_output(s->out_files[k], path))
+			clash(path);
+	*to = path;
+}
+
+/* NAME=FILE when what is before the = could be a name. */
 static void
 option_out(Settings *s, const char *value)
 {
@@ -147,15 +174,13 @@ option_out(Settings *s, const char *value)
 		"abcdefghijklmnopqrstuvwxyz"
 		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 	s->writes = true;
+	if (rt_has_ending(value, ".npz"))
+		rt_fail(SHDRT_USAGE,
+			"--out %s: .npz is not written; a .safetensors file holds several "
+			"results",
+			value);
 	if (letters == 0 || value[letters] != '=') {
-		if (s->out_directory)
-			rt_fail(SHDRT_USAGE, "--out: two directories, %s and %s",
-				s->out_directory, value);
-		if (!*value)
-			rt_fail(SHDRT_USAGE,
-				"--out: a directory or NAME=FILE is "
-				"wanted");
-		s->out_directory = value;
+		all_out(s, value);
 		return;
 	}
 	const char *file;
@@ -163,10 +188,19 @@ option_out(Settings *s, const char *value)
 	int i = find_tensor("result", name, s->program->results, s->program->nresults);
 	if (s->out_files[i])
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
-	for (int k = 0; k < s->program->nresults; k++)
-		if (s->out_files[k] && rt_same_output(s->out_files[k], file))
-			rt_fail(SHDRT_USAGE, "--out: two results into %s", file);
+	if (s->out_whole && rt_same_output(s->out_whole, file))
+		clash(file);
 	s->out_files[i] = file;
+	for (int k = 0; k < s->program->nresults; k++) {
+		if (k == i || !s->out_files[k] || !rt_same_output(s->out_files[k], file))
+			continue;
+		if (!rt_has_ending(file, ".safetensors")
+			|| !rt_has_ending(s->out_files[k], ".safetensors"))
+			clash(file);
+		s->out_files[i] = s->out_files[k];
+	}
+	if (rt_is_standard(file))
+		s->reports = stderr;
 	free(name);
 }
 
@@ -270,8 +304,9 @@ static const struct Option {
 		" is the default"},
 	{"--ones", NULL, option_ones, "the others: all ones"},
 	{"--iota", NULL, option_iota, "the others: 0, 1, 2, ..."},
-	{"--out", "DIR|NAME=FILE", option_out,
-		"write every result to DIR/NAME.npy, or one to FILE"},
+	{"--out", "DIR|FILE|NAME=FILE", option_out,
+		"write every result to DIR/NAME.npy or all to FILE.safetensors, or one to"
+		" FILE, .npy or .safetensors; to -, standard output, as .npy"},
 	{"--check", NULL, option_check, "compare with the unsharded program, interpreted"},
 	{"--time", "N", option_time, "run N times; least and median time"},
 	{"--steps", "N", option_steps,

@@ -12,8 +12,11 @@ typedef struct Settings {
 	Source given;	     /* of those without a file */
 	const char *made_by; /* --random, --ones or --iota, if given */
 	const char *out_directory;
-	const char **out_files; /* of each result, or NULL */
+	const char *out_whole;	/* the file of all results */
+	const char **out_files; /* of each result, or NULL; those that share one have
+				   the same pointer */
 	bool writes;		/* --out was given */
+	FILE *reports;		/* standard error where results have standard output */
 	bool check, stats, list, help;
 	int times, steps;      /* 0: not asked for */
 	double timeout, stall; /* seconds; 0: none */
@@ -25,10 +28,12 @@ void rt_options_help(const shdrt_program *p, FILE *out);
 
 /* ---- outputs.c: where results are written ---- */
 
-/* The same regular file, or one that will be made. */
+bool rt_is_standard(const char *path); /* "-" */
+bool rt_has_ending(const char *path, const char *ending);
+/* The same regular file, or one that will be made, or standard output. */
 bool rt_same_output(const char *a, const char *b);
 /* Before the run: what cannot be written is told at once. */
 void rt_outputs_check(const Settings *s);
-void rt_output_write(const Settings *s, int i, void *data);
+void rt_outputs_write(const Settings *s, const shdrt_array *results);
 
 #endif

@@ -1,7 +1,12 @@
 /*
- * outputs.c - where results are written.
+ * outputs.c - where results are written: each to a file of its own, as .npy, or
+ * several by name to a .safetensors file.
+ *
+ * A file is written beside its target and renamed: it is there as a whole, or
+ * as it was before.  A target that is not a regular file is written in place.
  */
 #include <errno.h>
+#include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -45,9 +50,24 @@ name_in_parent(const char *path)
 }
 
 bool
+rt_is_standard(const char *path)
+{
+	return strcmp(path, "-") == 0;
+}
+
+bool
+rt_has_ending(const char *path, const char *ending)
+{
+	size_t n = strlen(path), k = strlen(ending);
+	return n > k && strcmp(path + n - k, ending) == 0;
+}
+
+bool
 rt_same_output(const char *a, const char *b)
 {
 	struct stat x, y;
+	if (rt_is_standard(a) || rt_is_standard(b))
+		return strcmp(a, b) == 0;
 	bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
 	if (has_a || has_b)
 		return has_a && has_b && S_ISREG(x.st_mode) && same_status(&x, &y);
@@ -86,23 +106,107 @@ rt_outputs_check(const Settings *s)
 {
 	if (s->out_directory)
 		make_directory(s->out_directory);
+	if (s->out_whole)
+		check_output(s->out_whole);
 	for (int i = 0; i < s->program->nresults; i++)
-		if (s->out_files[i])
+		if (s->out_files[i] && !rt_is_standard(s->out_files[i]))
 			check_output(s->out_files[i]);
 }
 
-void
-rt_output_write(const Settings *s, int i, void *data)
+/* ---- writing ---- */
+
+/* What the target's name asks for; the stream is closed. */
+static void
+put_arrays(FILE *f, const char *path, int n, const shdrt_array *arrays)
 {
-	const shdrt_tensor *t = &s->program->results[i];
-	shdrt_array a = rt_array_of(t, data);
-	if (s->out_directory) {
-		size_t room = strlen(s->out_directory) + strlen(t->name) + 8;
+	errno = 0;
+	bool good = rt_has_ending(path, ".safetensors") ? rt_safetensors_put(f, n, arrays)
+							: rt_npy_put(f, arrays);
+	good = good && fflush(f) == 0;
+	int error = errno;
+	if (fclose(f) != 0 || !good)
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
+			strerror(good ? errno : error));
+}
+
+static FILE *
+create(const char *path, const char *shown, int flags)
+{
+	int fd = open(path, O_WRONLY | O_CLOEXEC | flags, 0666);
+	FILE *f = fd < 0 ? NULL : fdopen(fd, "wb");
+	if (!f)
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", shown, strerror(errno));
+	return f;
+}
+
+static void
+write_file(const char *path, int n, const shdrt_array *arrays)
+{
+	struct stat status;
+	bool exists = stat(path, &status) == 0;
+	if (exists && S_ISDIR(status.st_mode))
+		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
+	if (exists && !S_ISREG(status.st_mode)) {
+		put_arrays(create(path, path, 0), path, n, arrays);
+		return;
+	}
+	/* What a link to nothing names is made, as open() would. */
+	if (!exists && lstat(path, &status) == 0) {
+		put_arrays(create(path, path, O_CREAT), path, n, arrays);
+		return;
+	}
+	/* Through a link: it is the file that is replaced. */
+	char *real = exists ? realpath(path, NULL) : NULL;
+	const char *target = real ? real : path;
+	size_t room = strlen(target) + 32;
+	char *beside = rt_get_memory(1, room);
+	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
+	FILE *f = create(beside, path, O_CREAT | O_EXCL);
+	rt_fail_remove(beside);
+	put_arrays(f, path, n, arrays);
+	if (rename(beside, target) != 0)
+		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
+	rt_fail_forget();
+	free(beside);
+	free(real);
+}
+
+/* Result i and those after it that go into the same file; nothing, if one before
+   it does. */
+static void
+write_shared(const Settings *s, int i, const shdrt_array *results)
+{
+	int n = 0;
+	for (int k = 0; k < i; k++)
+		if (s->out_files[k] == s->out_files[i])
+			return;
+	shdrt_array *some = rt_get_memory((size_t)s->program->nresults, sizeof *some);
+	for (int k = i; k < s->program->nresults; k++)
+		if (s->out_files[k] == s->out_files[i])
+			some[n++] = results[k];
+	write_file(s->out_files[i], n, some);
+	free(some);
+}
+
+/* Standard output comes last: it cannot be taken back. */
+void
+rt_outputs_write(const Settings *s, const shdrt_array *results)
+{
+	int n = s->program->nresults;
+	for (int i = 0; i < n && s->out_directory; i++) {
+		size_t room = strlen(s->out_directory) + strlen(results[i].name) + 8;
 		char *path = rt_get_memory(1, room);
-		snprintf(path, room, "%s/%s.npy", s->out_directory, t->name);
-		rt_npy_write(path, &a);
+		snprintf(path, room, "%s/%s.npy", s->out_directory, results[i].name);
+		write_file(path, 1, &results[i]);
 		free(path);
 	}
-	if (s->out_files[i])
-		rt_npy_write(s->out_files[i], &a);
+	if (s->out_whole)
+		write_file(s->out_whole, n, results);
+	for (int i = 0; i < n; i++)
+		if (s->out_files[i] && !rt_is_standard(s->out_files[i]))
+			write_shared(s, i, results);
+	for (int i = 0; i < n; i++)
+		if (s->out_files[i] && rt_is_standard(s->out_files[i])
+			&& (!rt_npy_put(stdout, &results[i]) || fflush(stdout) != 0))
+			rt_fail(SHDRT_IO, "standard output: %s", strerror(errno));
 }

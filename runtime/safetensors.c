@@ -1,5 +1,5 @@
 /*
- * safetensors.c - one tensor of a .safetensors file.
+ * safetensors.c - one tensor of a .safetensors file; writing one.
  *
  *   length (8 bytes, little-endian)
  *   {"w": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...}
@@ -415,5 +415,85 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key, Tens
 	Spans spans = {0};
 	bool good = parse(bytes, n, key, view, &spans, why);
 	free(spans.span);
+	return good;
+}
+
+/* ---- writing ---- */
+
+static void
+put_name(FILE *f, const char *name)
+{
+	for (; *name; name++)
+		if (*name == '"' || *name == '\\')
+			fprintf(f, "\\%c", *name);
+		else if ((unsigned char)*name < ' ')
+			fprintf(f, "\\u%04x", *name);
+		else
+			fputc(*name, f);
+}
+
+/* The entry of a tensor whose data begin at `at`. */
+static void
+put_entry(FILE *f, const shdrt_array *a, size_t at)
+{
+	fputc('"', f);
+	put_name(f, a->name);
+	fprintf(f, "\": {\"dtype\": \"%s\", \"shape\": [", safetensors_names[a->dtype]);
+	for (int i = 0; i < a->rank; i++)
+		fprintf(f, "%s%lld", i ? ", " : "", (long long)a->dims[i]);
+	fprintf(f, "], \"data_offsets\": [%zu, %zu]}", at, at + rt_array_bytes(a));
+}
+
+static bool
+put_data(FILE *f, const shdrt_array *a)
+{
+	size_t n = rt_array_bytes(a);
+#if __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__
+	return fwrite(a->data, 1, n, f) == n;
+#else
+	size_t size = shdrt_dtype_bytes[a->dtype];
+	const unsigned char *data = a->data;
+	for (size_t i = 0; i < n; i += size)
+		for (size_t k = size; k-- > 0;)
+			if (fputc(data[i + k], f) == EOF)
+				return false;
+	return true;
+#endif
+}
+
+/* The largest elements first: then all begin at a multiple of their size. */
+bool
+rt_safetensors_put(FILE *f, int n, const shdrt_array *arrays)
+{
+	const shdrt_array **sorted = rt_get_memory((size_t)n, sizeof(shdrt_array *));
+	char *header = NULL;
+	size_t length = 0, at = 0;
+	int count = 0;
+	for (size_t size = 8; size > 0; size /= 2)
+		for (int i = 0; i < n; i++)
+			if (shdrt_dtype_bytes[arrays[i].dtype] == size)
+				sorted[count++] = &arrays[i];
+	FILE *text = open_memstream(&header, &length);
+	if (!text)
+		rt_fail(SHDRT_MEMORY, "out of memory");
+	fputc('{', text);
+	for (int i = 0; i < n; i++) {
+		fputs(i ? ", " : "", text);
+		put_entry(text, sorted[i], at);
+		at += rt_array_bytes(sorted[i]);
+	}
+	fputc('}', text);
+	fflush(text);
+	fprintf(text, "%*s", (int)(-length & 7), "");
+	if (fclose(text) != 0)
+		rt_fail(SHDRT_MEMORY, "out of memory");
+	bool good = true;
+	for (int i = 0; i < 8; i++)
+		good = good && fputc((int)(length >> 8 * i & 0xff), f) != EOF;
+	good = good && fwrite(header, 1, length, f) == length;
+	for (int i = 0; i < n; i++)
+		good = good && put_data(f, sorted[i]);
+	free(header);
+	free(sorted);
 	return good;
 }

@@ -266,6 +266,8 @@ def refused(folder, kind, cases):
 
 def bad_paths(folder):
     good = write(folder, "good.npy", npy_bytes(GOOD, DATA))
+    full = os.path.join(folder, "full.safetensors")
+    os.symlink("/dev/full", full)
     for name, arguments, status, reason in [
         ("no file", ["--in", "f=/nonexistent.npy"], 3, "No such file"),
         ("a directory", ["--in", "f=/"], 3, "not a file"),
@@ -294,6 +296,22 @@ def bad_paths(folder):
         ("two results into one file, spelt otherwise",
          ["--out", "f=new.npy", "--out", "i=./new.npy"], 2,
          "two results into ./new.npy"),
+        ("two results into standard output", ["--out", "f=-", "--out", "i=-"], 2,
+         "two results into standard output"),
+        ("all results and one into one file",
+         ["--out", "m.safetensors", "--out", "f=./m.safetensors"], 2,
+         "two results into ./m.safetensors"),
+        ("one result and all into one file",
+         ["--out", "f=m.safetensors", "--out", "m.safetensors"], 2,
+         "two results into m.safetensors"),
+        ("two files of all results", ["--out", "a.safetensors", "--out", "b.safetensors"],
+         2, "two files of all results"),
+        ("all results into standard output", ["--out", "-"], 2, "NAME=FILE"),
+        (".npz", ["--out", "f=f.npz"], 2, ".npz is not written"),
+        ("a full device for a .safetensors file",
+         ["--out", "f=" + full, "--out", "i=" + full], 3, "No space left"),
+        ("an unwritable .safetensors file", ["--out", "/nonexistent/m.safetensors"], 3,
+         "/nonexistent/m.safetensors: cannot be written"),
         ("one result of two", ["--out", "f=" + folder + "/first.npy",
                                "--out", "i=/nonexistent/i.npy"], 3,
          "/nonexistent/i.npy: cannot be written"),
@@ -302,13 +320,14 @@ def bad_paths(folder):
         r = run(*arguments)
         ok(r.returncode == status and reason in r.stderr
            and r.stderr.count("\n") == 1, name, (r.returncode, r.stderr))
-    old = write(folder, "old.npy", b"old")
-    r = subprocess.run(
-        [PROGRAM, "--out", "f=" + old], capture_output=True, text=True,
-        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
-    ok(r.returncode == 3 and "File too large" in r.stderr
-       and open(old, "rb").read() == b"old", "a file beyond the limit of size",
-       (r.returncode, r.stderr))
+    for ending, option in (".npy", "f="), (".safetensors", ""):
+        old = write(folder, "old" + ending, b"old")
+        r = subprocess.run(
+            [PROGRAM, "--out", option + old], capture_output=True, text=True,
+            preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (64, 64)))
+        ok(r.returncode == 3 and "File too large" in r.stderr
+           and open(old, "rb").read() == b"old",
+           "a %s file beyond the limit of size" % ending, (r.returncode, r.stderr))
     ok(not os.path.exists(folder + "/first.npy"), "nothing is written before "
        "it is known that all can be")
     link = os.path.join(folder, "dangling.npy")
@@ -405,6 +424,61 @@ def other_outputs(folder):
     ok(r.returncode == 3, "standard output that is full")
 
 
+def read_safetensors(path):
+    """Each tensor's dtype, dims and bytes, and where its data begin."""
+    with open(path, "rb") as f:
+        data = f.read()
+    n, = struct.unpack("<Q", data[:8])
+    header = json.loads(data[8:8 + n])
+    tensors = {}
+    for name, e in header.items():
+        begin, end = e["data_offsets"]
+        tensors[name] = e["dtype"], e["shape"], data[8 + n + begin:8 + n + end], 8 + n + begin
+    assert 8 + n + max(e["data_offsets"][1] for e in header.values()) == len(data)
+    return tensors
+
+
+def safetensors_outputs(folder):
+    wanted = {name: sample(name, seed=7) for name in DTYPES}
+    inputs = []
+    for name, a in wanted.items():
+        path = os.path.join(folder, name + ".npy")
+        np.save(path, a)
+        inputs += ["--in", "%s=%s" % (name, path)]
+    whole = os.path.join(folder, "all.safetensors")
+    r = run(*inputs, "--out", whole)
+    tensors = read_safetensors(whole)
+    ok(r.returncode == 0 and not r.stdout
+       and set(tensors) == {*DTYPES, "index", "sum", "least", "scalar"},
+       "all results in one file", r.stderr)
+    for name, a in wanted.items():
+        dtype, shape, data, begin = tensors[name]
+        ok(dtype == SAFE[name] and shape == [4, 6] and data == a.tobytes()
+           and begin % a.dtype.itemsize == 0, "%s in it" % dtype)
+    ok(tensors["scalar"][1] == [], "a scalar in it")
+    some = os.path.join(folder, "some.safetensors")
+    other = os.path.join(folder, ".", "some.safetensors")
+    r = run(*inputs, "--out", "p=" + some, "--out", "d=" + other, "--out",
+            "f=" + os.path.join(folder, "f.npy"), "--out", "w=" + some)
+    tensors = read_safetensors(some)
+    ok(r.returncode == 0 and set(tensors) == {"p", "d", "w"}
+       and tensors["d"][2] == wanted["d"].tobytes()
+       and same(np.load(os.path.join(folder, "f.npy")), wanted["f"]),
+       "three results in one file, one in another", r.stderr)
+    for name in "p", "d", "w":
+        round_trip(folder, "%s read again" % SAFE[name], name, some, wanted[name])
+    r = subprocess.run([PROGRAM, *inputs, "--out", "h=-", "--stats", "--out", "d=" + some],
+                       capture_output=True, timeout=60)
+    ok(same(np.load(io.BytesIO(r.stdout)), wanted["h"]) and b"bytes of memory" in r.stderr
+       and set(read_safetensors(some)) == {"d"},
+       "one on standard output, reports on standard error", r.stderr)
+    with open("/dev/full", "w") as full:
+        r = subprocess.run([PROGRAM, "--out", "f=-"], stdout=full, stderr=subprocess.PIPE,
+                           text=True, timeout=60)
+    ok(r.returncode == 3 and "standard output: No space left" in r.stderr,
+       "one on standard output that is full", r.stderr)
+
+
 def steps_and_checks(folder):
     add = os.path.join(folder, "add.npy")
     w = os.path.join(folder, "w.npy")
@@ -428,7 +502,7 @@ def steps_and_checks(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs, steps_and_checks):
+                 other_outputs, safetensors_outputs, steps_and_checks):
         test(folder)
     refused(folder, "npy", BAD_NPY)
     refused(folder, "safetensors", BAD_SAFETENSORS)
