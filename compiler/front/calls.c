@@ -297,8 +297,8 @@ call_function(Elab *e, Function *function, const Expr *call)
 	FnDecl *fn = function->decl;
 	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
 	Item result = item_error;
-	bool right = true;
-	if (!may_inline(e, function, call) || !take_arguments(e, fn, call, args))
+	bool right = take_arguments(e, fn, call, args);
+	if (!may_inline(e, function, call) || !right)
 		return result;
 	Frame *caller = e->frame;
 	int errors = diag_errors(e->session);
