@@ -60,23 +60,25 @@ written_operand(const Explicit *e, const Op *op, int i)
 	const Value *v = op->operands[i];
 	Range r = operand_range(op, i);
 	const Op *maker = v->def;
+	bool text = has_text(e, op->range); /* else it is called by its name */
 	int from[MAX_RANK];
 
 	if (has_text(e, r))
 		return written_value(v, r);
-	if (!has_text(e, op->range)) /* of a dump */
-		return written_value(v, nowhere);
 	if (op_forms[op->form].around) {
-		Written w = written_value(v, op->range);
+		Written w = written_value(v, text ? op->range : nowhere);
 		w.out = op->argument;
 		return w;
 	}
 	/* what stands around an operand may not keep what it is given */
-	if (!maker || !has_text(e, maker->range) || op_forms[maker->form].statement
-		|| op_forms[maker->form].around)
+	if (text
+		&& (!maker || !has_text(e, maker->range) || op_forms[maker->form].statement
+			|| op_forms[maker->form].around))
 		return (Written){0};
-	if (!range_equal(maker->range, op->range))
-		return written_value(v, maker->range);
+	bool step = maker && range_equal(maker->range, op->range)
+		&& op->range.end > op->range.begin;
+	if (!step)
+		return written_value(v, text ? maker->range : nowhere);
 	if (!match_view(e, maker, from))
 		return (Written){0};
 	Written inner = written_operand(e, maker, 0), w = inner;
@@ -285,6 +287,8 @@ offer_parameter(Choices *c, const Value *v)
 		offer(c, (Offer){typed, v->type_range, type}, v, &to, &to);
 	else if (has_text(e, v->range) && v->untyped == UNTYPED_param)
 		offer(c, (Offer){typed, v->range, typed}, v, &to, &to);
+	else if (!has_text(e, v->range) && !v->def && !v->block->parent)
+		offer(c, (Offer){typed, nowhere, NULL}, v, &to, &to);
 }
 
 /* ---- printing --------------------------------------------------------------------- */

@@ -309,7 +309,7 @@ report_move(Explicit *e, const Op *op, const Placement *to)
 		diag_label(session, op->results[0]->type_range, "written here");
 	offer_reshards(&c, 1, &w, to);
 	Range type = op->results[0]->type_range; /* -> f32[8@X, 16], as it is */
-	if (result && has_text(e, type)) {
+	if (result && (has_text(e, type) || !has_text(e, op->range))) {
 		const char *arrow = arena_printf(e->g.arena, "-> %s%s",
 			dtypes[v->type.dtype].name, spec_text(e, v, from));
 		offer(&c, (Offer){arrow, type, arrow + 3}, v, from, from);
@@ -343,7 +343,8 @@ offer_carried(Choices *c, const Op *op, const Op *end, int i, const Value *v, co
 	Written w = written_operand(c->e, end, i);
 	const Placement *to = explicit_placement(c->e, like);
 
-	if (end == op && op->nbodies && !has_text(c->e, operand_range(op, i)))
+	if (end == op && op->nbodies && has_text(c->e, op->range)
+		&& !has_text(c->e, operand_range(op, i)))
 		offer_statement(c, op, v, to);
 	else
 		offer_reshards(c, 1, &w, to);
