@@ -89,6 +89,27 @@ type_dot(const Op *op, Type *result)
 	return check_size(op, result);
 }
 
+/* What sums begin with: each part of one does. */
+static const char *
+check_identity(const Op *op, Combiner c, DType d)
+{
+	const char *wrong = check_scalar(op, 1, d);
+	const Op *def = op->operands[1]->def;
+	int64_t identity = combiner_identity(c, d);
+
+	if (wrong)
+		return wrong;
+	if (!def || def->kind != O_constant || op_ints(def, A_value)->n != 1)
+		return op_wrong(op, "what %s begins with has to be a constant",
+			ops[op->kind].name);
+	int64_t value = op_ints(def, A_value)->v[0];
+	if (dtype_is_float(d) ? payload_double(value) == payload_double(identity)
+			      : value == identity)
+		return NULL;
+	return op_wrong(op, "%s begins with %s, which is not the identity of %s",
+		ops[op->kind].name, op->operands[1]->name, combiners[c].name);
+}
+
 const char *
 type_reduce(const Op *op, Type *result)
 {
@@ -99,7 +120,7 @@ type_reduce(const Op *op, Type *result)
 	if (!wrong)
 		wrong = check_combiner(op, x->dtype);
 	if (!wrong)
-		wrong = check_scalar(op, 1, x->dtype);
+		wrong = check_identity(op, (Combiner)op_int(op, A_combiner), x->dtype);
 	*result = type_of(x->dtype, 0, NULL);
 	for (int d = 0; d < x->rank; d++)
 		if (!ints_contain(dims, d))
@@ -116,7 +137,7 @@ type_cumsum(const Op *op, Type *result)
 		return wrong;
 	if (result->dtype == D_pred)
 		return "cumsum needs numbers, not pred";
-	return check_scalar(op, 1, result->dtype);
+	return check_identity(op, C_add, result->dtype);
 }
 
 const char *

@@ -10,7 +10,7 @@
  *                how, operand after operand unless they are alike: alone, together
  *                with all others, no; `-` none
  *
- * An operand called %two is the number, others are parameters.
+ * An operand called %two, %zero or %lowest is the number, others are parameters.
  *
  * An op of the table that no line has is a failure.
  */
@@ -64,6 +64,19 @@ ok(bool good, const char *name)
 	failures += !good;
 }
 
+/* The number that the operand's name says; NULL: it is none. */
+static const char *
+number_of(const char *name, size_t length)
+{
+	static const char *const numbers[][2] = {{"%two", "2"}, {"%zero", "0"},
+		{"%lowest", "-inf"}};
+
+	for (int i = 0; i < 3; i++)
+		if (strlen(numbers[i][0]) == length && !strncmp(name, numbers[i][0], length))
+			return numbers[i][1];
+	return NULL;
+}
+
 /* The instruction's operands, "f32[8,16] %a", as parameters of the entry. */
 static void
 text_parameters(Text *t, const char *instruction)
@@ -85,11 +98,13 @@ text_parameters(Text *t, const char *instruction)
 		snprintf(word, sizeof word, "%.*s;", (int)length, name);
 		if (!strstr(declared, word)) {
 			strcat(declared, word);
-			bool two = !strcmp(word, "%two;");
+			const char *number = number_of(name, length);
 			text_printf(t, "  %.*s = %.*s ", (int)length, name,
 				(int)(name - 1 - type), type);
-			text_printf(t, two ? "constant(2)\n" : "parameter(%d)\n", n);
-			n += !two;
+			if (number)
+				text_printf(t, "constant(%s)\n", number);
+			else
+				text_printf(t, "parameter(%d)\n", n++);
 		}
 		c = name;
 	}
