@@ -15,6 +15,7 @@
 #include <string.h>
 #include "hlo/print.h"
 #include "hlo/read.h"
+#include "ir/make.h"
 #include "ir/targets.h"
 
 enum { MAX_REPORTS = 100 };
@@ -351,6 +352,25 @@ read_names(Reading *rd, const Facts *facts)
 	}
 }
 
+/* Before localization what the entry returns are results of `copy`, which passes leave
+   where they are.  A file may return what it likes. */
+static void
+copy_results(Module *m)
+{
+	Op *last = m->entry->last;
+
+	for (int i = 0; i < m->nresults && m->level < L_device; i++) {
+		Named *result = &m->results[i];
+		Value *v = result->value;
+		if (v->def && v->def->kind == O_output)
+			continue;
+		result->value = make_unary(named(make_before(last), result->name), O_output, v);
+		if (m->level > L_global)
+			result->value->placement = v->placement;
+		last->operands[i] = result->value;
+	}
+}
+
 typedef struct Reports {
 	Reading *rd;
 	int n;
@@ -399,5 +419,7 @@ module_read(Session *s, int file)
 			ReadLine in = {.rd = &rd, .instr = rd.built[i].instr};
 			check_derived(&in, rd.built[i].op);
 		}
+	if (!rd.failed)
+		copy_results(rd.m);
 	return rd.failed ? NULL : rd.m;
 }
