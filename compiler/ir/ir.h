@@ -584,6 +584,7 @@ typedef struct DimFactors { /* of one dim of one tensor, major to minor */
 /* Tensors are the operands, then the results, in order. */
 struct Rule {
 	Arena *arena; /* of what is in it */
+	OpKind kind;
 	int nfactors;
 	Factor *factors;
 	int noperands, ntensors;

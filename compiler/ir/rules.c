@@ -24,10 +24,19 @@ factor_new(Rule *r, int64_t size, FactorKind kind)
 	return r->nfactors - 1;
 }
 
+/* A rule function may be wrong about its op. */
+static DimFactors *
+dim_of(const Rule *r, int tensor, int dim)
+{
+	if (tensor < 0 || tensor >= r->ntensors || dim < 0 || dim >= r->rank[tensor])
+		die("the rule of %s: tensor %d has no dim %d", ops[r->kind].name, tensor, dim);
+	return &r->dims[tensor][dim];
+}
+
 static void
 place(Rule *r, int tensor, int dim, int factor)
 {
-	DimFactors *d = &r->dims[tensor][dim];
+	DimFactors *d = dim_of(r, tensor, dim);
 
 	if (d->n == MAX_RANK)
 		die("a dim of more than %d factors", MAX_RANK);
@@ -63,7 +72,7 @@ link_sized(Rule *r, FactorKind kind, int64_t size, int tensor, int dim, int othe
 static void
 link_dims(Rule *r, FactorKind kind, int tensor, int dim, int other, int other_dim)
 {
-	link_sized(r, kind, r->dims[tensor][dim].size, tensor, dim, other, other_dim);
+	link_sized(r, kind, dim_of(r, tensor, dim)->size, tensor, dim, other, other_dim);
 }
 
 void
@@ -480,6 +489,7 @@ op_rule(Arena *a, const Op *op)
 		return NULL;
 	Rule *r = NEW(a, Rule);
 	r->arena = a;
+	r->kind = op->kind;
 	r->noperands = op->noperands;
 	r->ntensors = op->noperands + op->nresults;
 	r->once = -1;

@@ -7,6 +7,8 @@
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "hlo/hlo.h"
 #include "ir/ir.h"
 
@@ -1135,6 +1137,34 @@ test_changes(Session *s)
 	ok(m->entry->first == b->def && module_verify(m, stdout), "ops move");
 }
 
+static void
+test_wrong_rule(Session *s)
+{
+	static const External matrices = {.rule = "ab->ab"};
+	Module *m = new_module(s, "wrong_rule", 2, 4);
+	Value *x = param(m, "x", type_of(D_f32, 1, (int64_t[]){8}));
+	Op *op = add_op(m->entry, O_extern, 1, &x, "y");
+	FILE *said = tmpfile();
+	char text[200] = "";
+	int status;
+
+	op->external = &matrices;
+	op->results[0]->type = x->type;
+	fflush(stdout);
+	pid_t child = fork();
+	if (!child) {
+		dup2(fileno(said), STDERR_FILENO);
+		op_rule(s->arena, op);
+		_exit(0);
+	}
+	bool ended = waitpid(child, &status, 0) == child && WIFEXITED(status);
+	rewind(said);
+	ok(ended && WEXITSTATUS(status) == EXIT_INTERNAL && fgets(text, sizeof text, said)
+			&& strstr(text, "rule of extern"),
+		"a rule with a dim that its op lacks ends with the op's name");
+	fclose(said);
+}
+
 int
 main(int argc, char **argv)
 {
@@ -1158,6 +1188,7 @@ main(int argc, char **argv)
 	test_no_results(s);
 	test_indexed(s);
 	test_rules(s);
+	test_wrong_rule(s);
 	device_program(s, "device8", 2, 4, "a device program goes round");
 	device_program(s, "device4096", 64, 64, "a device program for 4096 goes round");
 	test_verify(s);
