@@ -11,12 +11,11 @@
  *                    return(out)
  *
  * Structured SSA.  An op has exactly one result but for `return`, which has
- * none, and `sort`, `while`, `if`, `call` and `fusion`, which may have any
- * number.  A
- * body is closed: it sees its parameters and its own values only, so what it
- * needs from outside is an operand.  Values are named; names are unique in a module and survive
- * every pass.  One op is one HLO instruction.  Everything lives in the
- * session's arena.
+ * none, and `sort`, `while`, `if`, `call`, `fusion`, `manual` and `extern`,
+ * which may have any number.  A body is closed: it sees its parameters and its
+ * own values only, so what it needs from outside is an operand.  Values are
+ * named; names are unique in a module and survive every pass.  One op is one
+ * HLO instruction.  Everything lives in the session's arena.
  *
  * Levels, in the order a program passes through them:
  *   L_global     shapes are those of the whole tensor; placements as written
