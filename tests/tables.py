@@ -89,7 +89,7 @@ def builtins_without_numbers(_):
 
 def unplaced_files(_):
     """A source file that the README of its folder does not name."""
-    for path in (p for top in TOPS + ("tests",) for p in files(top, ".c", ".h", ".def", ".l", ".y")):
+    for path in (p for top in TOPS + ("tests",) for p in files(top, ".c", ".h", ".def", ".l", ".y", ".sed")):
         folder, name = os.path.split(path)
         readme = os.path.join(folder, "README.md")
         if os.path.basename(folder) == "Inputs":
@@ -97,6 +97,30 @@ def unplaced_files(_):
         if not os.path.exists(os.path.join(ROOT, readme)):
             yield readme
         elif not re.search(r"(?<![\w.])%s\b" % re.escape(name), text(readme)):
+            yield path
+
+
+def unnamed_tests(_):
+    """A script or a folder of tests that neither its own README names nor that of all."""
+    every = text("tests/README.md")
+    for path in files("tests", ".py"):
+        folder, name = os.path.split(path)
+        own = os.path.join(folder, "README.md")
+        named = every + (text(own) if os.path.exists(os.path.join(ROOT, own)) else "")
+        if os.path.basename(folder) != "Inputs" and not re.search(r"(?<![\w.])%s\b" % re.escape(name), named):
+            yield path
+    for name in sorted(os.listdir(os.path.join(ROOT, "tests"))):
+        if os.path.isdir(os.path.join(ROOT, "tests", name)) and name != "__pycache__" and "`%s/`" % name not in every:
+            yield "tests/%s/" % name
+
+
+def unlisted_flows(_):
+    """A source that walks flows, which the table of ir/README.md does not name."""
+    table = text("compiler/ir/README.md").split("## Flow")[-1].split("\n## ")[0]
+    for path in files("compiler", ".c"):
+        folder, name = os.path.split(path)
+        named = "`%s`" % name in table or "/%s`" % name in table or "`%s/`" % os.path.basename(folder) in table
+        if not path.startswith("compiler/ir/flow.") and re.search(r"\bflow_next", text(path)) and not named:
             yield path
 
 
@@ -172,6 +196,8 @@ CHECKS = [
     ("every built-in function is in the language reference", unlisted_builtins),
     ("every built-in function is compared with numpy", builtins_without_numbers),
     ("every folder has a README that names its sources", unplaced_files),
+    ("every script and folder of tests is in a README", unnamed_tests),
+    ("every file that walks flows is in ir/README.md", unlisted_flows),
     ("a folder's README has its chapter, its main type and an order", wrong_heads),
     ("every path in a comment or a README exists", stale_paths),
     ("the lists of places to touch are complete", places_left_out),
