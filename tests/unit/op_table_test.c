@@ -9,6 +9,7 @@
  *   the partial  by which combiners operands may be partial, `*` all of them, and
  *                how, operand after operand unless they are alike: alone, together
  *                with all others, no; `-` none
+ *   flops        per result element; of dot and reduce for each that is summed up
  *
  * An operand called %two, %zero or %lowest is the number, others are parameters.
  *
@@ -209,6 +210,7 @@ test_line(const char *instruction, const char *expected)
 			text_add(&t, "-");
 		text_add(&t, " | ");
 		text_partial(&t, op);
+		text_printf(&t, " | %d", ops[op->kind].flops);
 	}
 	if (strcmp(t.s, expected))
 		printf("# %s\n# got:      %s\n# expected: %s\n", instruction, t.s, expected);
