@@ -213,22 +213,6 @@ teams_prepare(Machine *m)
 
 /* ---- slabs ---- */
 
-/* Bytes that can be had without swapping; 0 if it cannot be told. */
-static uint64_t
-available_memory(void)
-{
-	unsigned long long kib = 0;
-	char line[128];
-	FILE *f = fopen("/proc/meminfo", "r");
-	if (!f)
-		return 0;
-	while (fgets(line, sizeof line, f))
-		if (sscanf(line, "MemAvailable: %llu kB", &kib) == 1)
-			break;
-	fclose(f);
-	return (uint64_t)kib * 1024;
-}
-
 static void
 slabs_map(Machine *m)
 {
@@ -242,14 +226,9 @@ slabs_map(Machine *m)
 	   not compete for the same sets of the caches. */
 	m->slab_stride = ((size_t)p->slab_bytes + LINE - 1) / LINE * LINE;
 	m->slab_stride += m->slab_stride / LINE % 2 ? 0 : LINE;
-	uint64_t available = available_memory();
-	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices, &m->slab_total)
-		|| (available && m->slab_total > available))
-		rt_fail(SHDRT_MEMORY,
-			"out of memory: %lld devices of %lld bytes; "
-			"this machine has %llu free",
-			(long long)m->ndevices, (long long)p->slab_bytes,
-			(unsigned long long)available);
+	if (__builtin_mul_overflow(m->slab_stride, (size_t)m->ndevices, &m->slab_total))
+		rt_fail(SHDRT_MEMORY, "out of memory: %lld devices of %lld bytes",
+			(long long)m->ndevices, (long long)p->slab_bytes);
 	void *at = mmap(NULL, m->slab_total, PROT_READ | PROT_WRITE,
 		MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
 	if (at == MAP_FAILED)

@@ -17,6 +17,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "host_memory.h"
 #include "shdrt.h"
 
 #define LINE 64 /* bytes of a cache line; alignment of every buffer */

@@ -209,6 +209,22 @@ deliver(const Settings *s, const Whole *results)
 
 /* ---- the whole ---- */
 
+/* Bytes of the tensors that are held as wholes, beside the parts of devices:
+   results, what is fed back, and for --check the parameters. */
+static uint64_t
+whole_bytes(const Settings *s)
+{
+	const shdrt_program *p = s->program;
+	uint64_t sum = 0;
+	for (int i = 0; i < p->nresults; i++)
+		sum += rt_tensor_bytes(&p->results[i]);
+	for (int i = 0; i < p->nparams; i++) {
+		int holds = s->check + (s->steps > 1 && result_for(p, i) >= 0);
+		sum += (uint64_t)holds * rt_tensor_bytes(&p->params[i]);
+	}
+	return sum;
+}
+
 static int
 run(Settings *s)
 {
@@ -222,6 +238,7 @@ run(Settings *s)
 	open_sources(s);
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
+	rt_memory_check(p, whole_bytes(s));
 	Machine *m = rt_machine_new(p, s->stall);
 	if (s->stats)
 		rt_machine_count(m);

@@ -2,7 +2,9 @@
  * externs.c - extern functions that tests call.
  */
 #include <math.h>
+#include <signal.h>
 #include <stdbool.h>
+#include <stdlib.h>
 
 #include "shdrt_extern.h"
 
@@ -17,6 +19,8 @@ int total(View *x, View *result);
 int fails(View *x, View *result);
 int crashes(View *x, View *result);
 int hangs(View *x, View *result);
+int is_killed(View *x, View *result);
+int fills_memory(View *x, View *result);
 int second(View *x, View *result);
 
 /* Where element number k in row-major order is. */
@@ -152,6 +156,27 @@ hangs(View *x, View *result)
 	while (!ready)
 		continue;
 	return 0;
+}
+
+int
+is_killed(View *x, View *result)
+{
+	(void)x, (void)result;
+	return raise(SIGKILL);
+}
+
+/* As if it were for the memory it takes: it is killed. */
+int
+fills_memory(View *x, View *result)
+{
+	size_t n = (size_t)450 << 20;
+	char *memory = malloc(n);
+
+	if (!memory)
+		return 1;
+	for (size_t i = 0; i < n; i += 4096)
+		((volatile char *)memory)[i] = 1;
+	return is_killed(x, result);
 }
 
 /* x, but the second time it is called, x + 1. */

@@ -5,13 +5,16 @@
  * level is reached, and all are written at the end, in the order they were
  * asked for: nothing is written when something is wrong.
  */
+#include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <time.h>
 
 #include "hlo/hlo.h"
 #include "driver.h"
 #include "eval/interpret.h"
+#include "host_memory.h"
 #include "memory/plan.h"
 #include "sched/sched.h"
 
@@ -265,6 +268,17 @@ build(Compilation *c, const char *output)
 	return good;
 }
 
+/* Did a program that we started have as much as half of what there is now? */
+static bool
+children_filled_memory(void)
+{
+	struct rusage use;
+	const char *of;
+
+	return getrusage(RUSAGE_CHILDREN, &use) == 0
+		&& (uint64_t)use.ru_maxrss * 1024 >= rt_memory_available(&of) / 2;
+}
+
 /* --run: its own directory, gone afterwards; its status is ours. */
 static int
 build_and_run(Compilation *c)
@@ -286,12 +300,16 @@ build_and_run(Compilation *c)
 	diag_flush(s);
 	if (!process_run(s, argv, NULL, &status))
 		return diag_status(s);
-	if (status >= 128) {
-		diag(s, DIAG_tool_failed, nowhere, "the program was killed by signal %d (%s)",
-			status - 128, strsignal(status - 128));
-		return EXIT_INTERNAL;
-	}
-	return status;
+	if (status < 128)
+		return status;
+	bool short_of_memory = status == 128 + SIGKILL && children_filled_memory();
+	diag(s, DIAG_tool_failed, nowhere, "the program was killed by signal %d (%s)",
+		status - 128, strsignal(status - 128));
+	if (short_of_memory)
+		diag_line(s,
+			"this machine most likely ran out of memory: smaller sizes or a "
+			"smaller mesh need less (-D, --mesh)");
+	return short_of_memory ? EXIT_MEMORY : EXIT_INTERNAL;
 }
 
 /* What follows once the module has its level; the exit status. */
