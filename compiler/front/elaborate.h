@@ -230,7 +230,9 @@ bool exceeds(Elab *e, Range where, int *count, int most, const char *what);
    that is wrong is told to the user. */
 Make at(Elab *e, Site stmt);
 /* Where operands are written, for messages: of what was added to the block
-   after `before`, what is an item; the prelude's are nobody's. */
+   after `before`, what is an item, if whoever made the op has not said so; the
+   prelude's are nobody's. */
+bool notes_operands(const Elab *e);
 void note_operands(Elab *e, const Op *before, int n, const Item *items);
 /* The value, placed as annotated; by a move, if one was asked for. */
 Value *emit_placed(Elab *e, Site stmt, Value *v, const Annotation *a, bool asked);

@@ -73,15 +73,27 @@ item_of(const Elab *e, const Value *v, int i, int n, const Item *items)
 	return NULL;
 }
 
+bool
+notes_operands(const Elab *e)
+{
+	return e->frame != NULL && !e->frame->prelude;
+}
+
+static bool
+has_range(const Op *op, int i)
+{
+	return op->operand_ranges != NULL && op->operand_ranges[i].file != 0;
+}
+
 void
 note_operands(Elab *e, const Op *before, int n, const Item *items)
 {
-	if (e->frame == NULL || e->frame->prelude)
+	if (!notes_operands(e))
 		return;
 	for (Op *op = before ? before->next : e->block->first; op != NULL; op = op->next)
 		for (int i = 0; i < op->noperands; i++) {
 			const Item *x = item_of(e, op->operands[i], i, n, items);
-			if (x != NULL)
+			if (x != NULL && !has_range(op, i))
 				op_set_operand_range(op, i, x->range);
 		}
 }

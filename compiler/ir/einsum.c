@@ -188,6 +188,14 @@ letter_name(int letter)
 					     : 'A' + letter - 26);
 }
 
+/* One value may be several terms. */
+static void
+note_where(Op *op, int operand, const Term *term)
+{
+	if (term->value == term->written)
+		op_set_operand_range(op, operand, term->where);
+}
+
 /* The dot, which knows the letters of its operands if the program wrote any; `result`
    may be one of the two. */
 static bool
@@ -206,8 +214,11 @@ dot_of(const Einsum *e, const Term *a, const Term *b, const Pairing *pair, Term 
 		int at = d < rank ? d : d - rank;
 		v->def->letters[d] = (Letter){letter_name(term->letters[at]), term->ranges[at]};
 	}
+	note_where(v->def, 0, a);
+	note_where(v->def, 1, b);
 	*result = pair->result;
 	result->value = v;
+	result->written = NULL;
 	return true;
 }
 

@@ -17,6 +17,8 @@ typedef struct Term {
 	Value *value;
 	int letters[MAX_RANK];	/* of each dim: 0.. < MAX_LETTERS */
 	Range ranges[MAX_RANK]; /* where each letter is written */
+	const Value *written;	/* as the program has it, `where`; or NULL */
+	Range where;
 } Term;
 
 /* As it is written, '.' for one of those under `...`. */

@@ -193,8 +193,13 @@ read_terms(Equation *q)
 	}
 	q->terms = NEW_ARRAY(q->e->arena, Term, q->npieces);
 	for (int i = 0; i < q->npieces; i++) {
+		const Item *x = &q->c->rest[i];
 		Term *term = &q->terms[i];
-		term->value = q->c->rest[i].value;
+		term->value = x->value;
+		if (notes_operands(q->e)) {
+			term->written = x->value;
+			term->where = x->range;
+		}
 		int rank = term->value->type.rank;
 		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, term);
 		for (int d = 0; d < rank; d++)

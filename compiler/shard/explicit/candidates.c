@@ -67,11 +67,18 @@ offer_candidate(Search *s, Choices *c, const Candidate *k)
 	Placement *to = NEW_ARRAY(e->g.arena, Placement, s->o->noperands);
 	int n = 0;
 
-	for (int i = 0; i < s->o->noperands; i++)
-		if (k->to[i]) {
-			w[n] = written_operand(e, s->o->op, i);
-			to[n++] = *k->to[i];
+	for (int i = 0; i < s->o->noperands; i++) {
+		if (!k->to[i])
+			continue;
+		Written operand = written_operand(e, s->o->op, i);
+		int at = n++;
+		for (; at && w[at - 1].where.begin > operand.where.begin; at--) {
+			w[at] = w[at - 1];
+			to[at] = to[at - 1];
 		}
+		w[at] = operand;
+		to[at] = *k->to[i];
+	}
 	return offer_reshards(c, n, w, to);
 }
 
