@@ -233,12 +233,15 @@ operand_ways(Search *s, int operand, bool dims)
 static void
 ways_of_refused(Search *s)
 {
+	const Value *refused = s->o->tensors[s->stuck->tensor];
+	AxisList partial = placement_unreduced(explicit_placement(s->c->e, refused));
+	AxisRef axis;
 	bool found = false;
 
 	for (int i = 0; i < s->o->noperands; i++)
 		found |= operand_ways(s, i, false);
 	for (int i = 0; i < s->nholders; i++)
-		if (axes_overlap(&s->holders[i].axes, s->stuck->axis))
+		if (axes_clash(&partial, &s->holders[i].axes, &axis))
 			factor_ways(s, s->holders[i].factor);
 	if (found)
 		return;

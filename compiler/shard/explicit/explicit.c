@@ -29,8 +29,7 @@ found(Fault fault, const Holder *a, const Holder *b, AxisRef axis)
 	return f;
 }
 
-/* Is there an axis of l that cannot stand in one tensor with those of m? */
-static bool
+bool
 axes_clash(const AxisList *l, const AxisList *m, AxisRef *axis)
 {
 	for (int i = 0; i < l->n; i++)
@@ -147,8 +146,7 @@ collect_partial(Explicit *e, const OpState *o, Partial *partial)
 		if (refused)
 			return (Finding){.fault = FAULT_refused,
 				.tensor = i,
-				.by = by >= 0 ? by : i,
-				.axis = axes.a[0]};
+				.by = by >= 0 ? by : i};
 		partial->combiner = (Combiner)now->combiner;
 		for (int k = 0; k < axes.n; k++)
 			if (!axes_overlap(&partial->axes, axes.a[k]))

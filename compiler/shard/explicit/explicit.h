@@ -45,6 +45,9 @@ typedef struct Finding {
 /* The results of an op from its operands, as `clusters` have them. */
 Finding derive(Explicit *e, OpState *o, Placement *results);
 
+/* Is there an axis of l that cannot stand in one tensor with those of m? */
+bool axes_clash(const AxisList *l, const AxisList *m, AxisRef *axis);
+
 /* One expression of the user's may be several ops. */
 bool same_expression(const Op *a, const Op *b);
 

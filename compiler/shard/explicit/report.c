@@ -107,6 +107,18 @@ label_holder(Explicit *e, const Op *op, const Holder *h)
 		diag_note(session, nowhere, "'%s' is %s", operand_text(e, op, h->tensor), spec);
 }
 
+/* What is split over axes that cannot stand beside the partial ones. */
+static void
+label_clashes(Explicit *e, const OpState *o, const AxisList *partial)
+{
+	const Projection *p = &e->g.projection;
+	AxisRef axis;
+
+	for (int i = 0; i < p->first[o->noperands]; i++)
+		if (axes_clash(partial, &p->holders[i].axes, &axis))
+			label_holder(e, o->op, &p->holders[i]);
+}
+
 static const char *
 where_text(const Explicit *e, const Op *op, const Holder *h)
 {
@@ -222,6 +234,7 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 			"%s does not take partial results, and '%s' is unreduced over "
 			"%s",
 			op, operand_text(e, o->op, f->tensor), axes_text(e, &axes));
+		label_clashes(e, o, &axes);
 		if (f->by != f->tensor)
 			diag_note(session, nowhere,
 				"'%s' may be infinite, and infinity times a part of a "
