@@ -198,18 +198,15 @@ consider_one(Search *s, int operand, const Placement *to)
 	return consider(s, &k);
 }
 
-/* Of one operand each dim split less, or all of them whole, unless the dims are not to
-   blame; and its sums settled. */
+/* Of an operand that would be `now`, each dim split less, or all of them whole. */
 static bool
-operand_ways(Search *s, int operand, bool dims)
+dims_ways(Search *s, int operand, Placement now)
 {
-	const Value *v = s->o->tensors[operand];
-	const Placement now = *explicit_placement(s->c->e, v);
-	Placement whole = placement_none(now.rank), ways[MAX_RANK + 1];
+	Placement whole = placement_none(now.rank);
 	AxisList partial = placement_unreduced(&now);
 	bool found = false;
 
-	for (int d = 0; d < now.rank && dims; d++) {
+	for (int d = 0; d < now.rank; d++) {
 		AxisList all = placement_dim(&now, d), less = axes_moving(&all);
 		for (bool enough = false; !enough && less.n--;) {
 			Placement to = now;
@@ -219,9 +216,20 @@ operand_ways(Search *s, int operand, bool dims)
 		}
 	}
 	placement_set_unreduced(&whole, &partial, (Combiner)now.combiner);
-	if (dims && !found && placement_ways(&now) > 1)
+	if (!found && placement_ways(&now) > 1)
 		found = consider_one(s, operand, &whole);
-	int n = partial.n ? settled_ways(v, &now, ways) : 0;
+	return found;
+}
+
+static bool
+sums_ways(Search *s, int operand)
+{
+	const Value *v = s->o->tensors[operand];
+	const Placement now = *explicit_placement(s->c->e, v);
+	Placement ways[MAX_RANK + 1];
+	int n = now.nunreduced ? settled_ways(v, &now, ways) : 0;
+	bool found = false;
+
 	for (int i = 0; i < n; i++)
 		found |= consider_one(s, operand, &ways[i]);
 	return found;
@@ -239,7 +247,7 @@ ways_of_refused(Search *s)
 	bool found = false;
 
 	for (int i = 0; i < s->o->noperands; i++)
-		found |= operand_ways(s, i, false);
+		found |= sums_ways(s, i);
 	for (int i = 0; i < s->nholders; i++)
 		if (axes_clash(&partial, &s->holders[i].axes, &axis))
 			factor_ways(s, s->holders[i].factor);
@@ -257,19 +265,12 @@ ways_of_refused(Search *s)
 	consider(s, &all);
 }
 
-int
+void
 offer_ways(Choices *c, OpState *o, const Finding *stuck)
 {
 	const Projection *p = &c->e->g.projection;
 	Search s = {.c = c, .past.e = c->e, .o = o, .stuck = stuck};
-	int blamed = 0;
 
-	if (!stuck) {
-		for (int i = o->noperands - 1; i >= 0; i--)
-			if (operand_ways(&s, i, true))
-				blamed = i;
-		return blamed;
-	}
 	s.nholders = p->first[o->noperands];
 	s.holders = arena_copy(c->e->g.arena, p->holders, (size_t)s.nholders * sizeof(Holder));
 	if (stuck->fault == FAULT_refused)
@@ -280,5 +281,24 @@ offer_ways(Choices *c, OpState *o, const Finding *stuck)
 		factor_ways(&s, stuck->b.factor);
 	if (!c->n)
 		*c = s.past;
-	return stuck->tensor;
+}
+
+Blame
+offer_call_ways(Choices *c, OpState *o)
+{
+	Search s = {.c = c, .past.e = c->e, .o = o};
+	Blame blame = {0};
+
+	for (int i = o->noperands - 1; i >= 0; i--) {
+		Placement settled = *explicit_placement(c->e, o->tensors[i]);
+		AxisList none = {0};
+		bool dims = dims_ways(&s, i, settled), sums = sums_ways(&s, i);
+		if (!dims && !sums && settled.nunreduced) {
+			placement_set_unreduced(&settled, &none, C_add);
+			dims = dims_ways(&s, i, settled);
+		}
+		if (dims || sums)
+			blame = (Blame){i, sums};
+	}
+	return blame;
 }

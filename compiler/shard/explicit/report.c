@@ -259,12 +259,12 @@ report_call(Explicit *e, OpState *o)
 
 	if (e->quiet)
 		return;
-	int blamed = offer_ways(&c, o, NULL);
-	const Value *v = o->tensors[blamed];
+	Blame blame = offer_call_ways(&c, o);
+	const Value *v = o->tensors[blame.operand];
 	const Placement *now = explicit_placement(e, v);
-	const char *what = operand_text(e, o->op, blamed);
+	const char *what = operand_text(e, o->op, blame.operand);
 	AxisList partial = placement_unreduced(now);
-	if (partial.n && placement_ways(now) == 1)
+	if (blame.sums || (partial.n && placement_ways(now) == 1))
 		diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
 			"%s does not take partial results, and '%s' is unreduced over %s",
 			o->op->label, what, axes_text(e, &partial));

@@ -59,10 +59,16 @@ void print_choices(const Choices *c);
 /* White space as one blank; cut off if there is more. */
 const char *one_line(Arena *a, const char *text, int longest);
 
-/* candidates.c: the operands of an op placed so that it can go on.  What it is
-   stuck at, as derive() has just found; NULL: a call, whose body is.  Which
-   operand is to blame. */
-int offer_ways(Choices *c, OpState *o, const Finding *stuck);
+/* candidates.c */
+/* The operands of an op placed so that it can go on: past what it is stuck at, as
+   derive() has just found. */
+void offer_ways(Choices *c, OpState *o, const Finding *stuck);
+/* ... of a call, whose body is stuck. */
+typedef struct Blame {
+	int operand;
+	bool sums; /* it is enough to settle them */
+} Blame;
+Blame offer_call_ways(Choices *c, OpState *o);
 
 /* report.c: words */
 bool has_text(const Explicit *e, Range r);
