@@ -265,14 +265,22 @@ ways_of_refused(Search *s)
 	consider(s, &all);
 }
 
-void
-offer_ways(Choices *c, OpState *o, const Finding *stuck)
+static Search
+search_around(Choices *c, OpState *o, const Finding *stuck)
 {
 	const Projection *p = &c->e->g.projection;
 	Search s = {.c = c, .past.e = c->e, .o = o, .stuck = stuck};
 
 	s.nholders = p->first[o->noperands];
 	s.holders = arena_copy(c->e->g.arena, p->holders, (size_t)s.nholders * sizeof(Holder));
+	return s;
+}
+
+void
+offer_ways(Choices *c, OpState *o, const Finding *stuck)
+{
+	Search s = search_around(c, o, stuck);
+
 	if (stuck->fault == FAULT_refused)
 		ways_of_refused(&s);
 	else
@@ -301,4 +309,48 @@ offer_call_ways(Choices *c, OpState *o)
 			blame = (Blame){i, sums};
 	}
 	return blame;
+}
+
+/* Is the factor split in some of the operands that have it, and whole in another? */
+static bool
+is_split_in_some(const Search *s, int factor)
+{
+	bool split = false, whole = false;
+
+	for (int i = 0; i < s->nholders; i++)
+		if (s->holders[i].factor == factor)
+			*(s->holders[i].axes.n ? &split : &whole) = true;
+	return split && whole;
+}
+
+/*
+ * Where one operand alone makes sums partial, the others have the rest of it.
+ *
+ *   dot(x, w)   x: [8, 64@X]  w: [64, 16]     x: [8, 64], and no sums are partial
+ */
+void
+offer_gathered(Choices *c, OpState *o)
+{
+	const Finding nothing = {0};
+	Search s = search_around(c, o, &nothing);
+	Candidate k = candidate(&s);
+	AxisList none = {0};
+
+	for (int i = 0; i < o->noperands; i++) {
+		Placement to = *explicit_placement(c->e, o->tensors[i]);
+		bool gathers = false;
+		for (int m = 0; m < s.nholders; m++) {
+			const Holder *h = &s.holders[m];
+			if (h->tensor != i || !h->axes.n
+				|| o->rule->factors[h->factor].kind != F_reduce)
+				continue;
+			if (!is_split_in_some(&s, h->factor))
+				return;
+			placement_set_dim(&to, h->dim, &none);
+			gathers = true;
+		}
+		if (gathers)
+			place(&s, &k, i, to);
+	}
+	consider(&s, &k);
 }

@@ -150,6 +150,19 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 	return *nsplit > 0;
 }
 
+/* Are the partial sums of v those that `maker` leaves, and no others? */
+static bool
+are_all_its_own(Explicit *e, const Op *maker, const Value *v)
+{
+	AxisList all = placement_unreduced(explicit_placement(e, v));
+	AxisList own = placement_unreduced(explicit_placement(e, maker->results[0]));
+	bool given = false;
+
+	for (int i = 0; i < maker->noperands; i++)
+		given |= explicit_placement(e, maker->operands[i])->nunreduced > 0;
+	return !given && axes_equal(&all, &own);
+}
+
 void
 report_partial(Explicit *e, const Op *maker, const Value *v)
 {
@@ -181,6 +194,11 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 		const Projection *p = &e->g.projection;
 		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
 			label_holder(e, maker, &p->holders[p->by_factor[i]]);
+	}
+	if (are_all_its_own(e, maker, v)) {
+		OpState *o = &e->g.ops[e->g.state_of[maker->id]];
+		project(&e->g.projection, &e->g, o);
+		offer_gathered(&c, o);
 	}
 	Placement ways[MAX_RANK + 2];
 	int n = settled_ways(v, &partial, ways);

@@ -63,6 +63,8 @@ const char *one_line(Arena *a, const char *text, int longest);
 /* The operands of an op placed so that it can go on: past what it is stuck at, as
    derive() has just found. */
 void offer_ways(Choices *c, OpState *o, const Finding *stuck);
+/* ... so that it leaves no partial sums, as derive() has found that it does. */
+void offer_gathered(Choices *c, OpState *o);
 /* ... of a call, whose body is stuck. */
 typedef struct Blame {
 	int operand;
