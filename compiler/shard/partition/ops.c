@@ -2,6 +2,7 @@
  * ops.c - one op after the other: its plan, and its operands moved to where the plan
  * wants them.
  */
+#include "ir/factors.h"
 #include "shard/partition/partition.h"
 
 void
@@ -53,25 +54,47 @@ moves_nothing(Partitioner *p, Source *s, const Placement *result)
 	return c.bytes == 0;
 }
 
+/*
+ * Where the result is if operand `first` stays where it is, and others do along all else.
+ * False if there is no such place.
+ *
+ *   dot(x, w)   x: [8@X, 4]  w: [4, 16@Y]     [8@X, 16@Y]
+ */
+static bool
+place_by_operands(Partitioner *p, const Op *op, int first, Placement *to)
+{
+	const Rule *r = p->rule;
+	Assignment *all = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	Assignment *own = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+
+	for (int i = 0; i < op->noperands; i++) {
+		int operand = (first + i) % op->noperands;
+		const Value *x = source_of(p, op->operands[operand])->forms->value;
+		if (!i && x->placement.nunreduced)
+			return false;
+		tensor_assignment(r, operand, &x->placement, own);
+		for (int f = 0; f < r->nfactors; f++)
+			if (!all[f].n)
+				all[f] = own[f];
+	}
+	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
+}
+
 /* Operands move only because the result is asked for elsewhere: where
-   propagation put it, or where one of them is, nothing would. */
+   propagation put it, or where they are, nothing would. */
 static bool
 moves_on_request(Partitioner *p, const Op *op)
 {
 	Source *s = source_of(p, op->results[0]);
+	Placement to;
 
 	if (op->nresults != 1 || !s->requested)
 		return false;
 	if (moves_nothing(p, s, &s->inferred))
 		return true;
-	if (!ops[op->kind].pointwise)
-		return false;
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *x = source_of(p, op->operands[i])->forms->value;
-		if (x->placement.rank == s->inferred.rank && !x->placement.nunreduced
-			&& moves_nothing(p, s, &x->placement))
+	for (int i = 0; i < op->noperands; i++)
+		if (place_by_operands(p, op, i, &to) && moves_nothing(p, s, &to))
 			return true;
-	}
 	return false;
 }
 
@@ -116,13 +139,28 @@ partition_block(Partitioner *p, Block *b)
 	}
 }
 
+/* The operand of an op that only changes the order of dims, or the dtype, is drawn in with
+   the result: of an einsum, say, the dot. */
+static void
+draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requested)
+{
+	Placement before = *to;
+
+	if (op->kind != O_transpose && op->kind != O_convert)
+		return;
+	for (int d = 0; d < to->rank && op->kind == O_transpose; d++) {
+		AxisList axes = placement_dim(to, d);
+		placement_set_dim(&before, (int)op_ints(op, A_dims)->v[d], &axes);
+	}
+	draw_in(p, op->operands[0], &before, requested);
+}
+
 /* What a loop carries has one placement in every round, a manual region's results
    are as its signature says, and explicit code moves what it says. */
 void
 draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 {
 	Source *s = source_of(p, v);
-
 	const Op *maker = v->def;
 
 	if (v->uses != 1 || !maker || op_is_move(maker) || op_is_loop(maker) || maker->specs
@@ -132,4 +170,5 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	s->drawn = true;
 	s->requested = requested;
 	v->placement = *to;
+	draw_operand_in(p, maker, to, requested);
 }
