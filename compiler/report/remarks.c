@@ -78,6 +78,42 @@ user_of(const Op *reshard)
 	return NULL;
 }
 
+/* Where a moved value and its dims stand in what was written: `einsum("gte,gtd->egd", ...)`
+   is a dot, moved as [g, e, d], and a transpose. */
+static const Value *
+as_written(const Transfer *x)
+{
+	const Op *user = user_of(x->op), *maker = x->value->def;
+	bool reorders = user && maker && user->kind == O_transpose
+		&& range_equal(user->range, maker->range) && !strcmp(user->label, maker->label);
+
+	return reorders ? user->results[0] : x->value;
+}
+
+static void
+text_as_written(Text *t, const Mesh *mesh, const Transfer *x, const Placement *placement)
+{
+	const Value *v = as_written(x);
+	Placement written = *placement;
+
+	for (int d = 0; d < v->type.rank && v != x->value; d++) {
+		AxisList axes = placement_dim(placement, (int)op_ints(v->def, A_dims)->v[d]);
+		placement_set_dim(&written, d, &axes);
+	}
+	text_placed(t, mesh, v, &written);
+}
+
+static int
+dim_as_written(const Transfer *x, int dim)
+{
+	const Value *v = as_written(x);
+
+	for (int d = 0; d < v->type.rank && v != x->value; d++)
+		if (op_ints(v->def, A_dims)->v[d] == dim)
+			return d;
+	return dim;
+}
+
 /* ---- why ------------------------------------------------------------------------ */
 
 /* Has the dim, as the user sees it, a factor that is not `good`? */
@@ -102,7 +138,8 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 
 	if (!value_origin(v, dim, a) && v->def) {
 		text_axis(t, &remarks->module->mesh, a);
-		text_printf(t, ": %s is computed split so, along dim %d", v->def->label, dim);
+		text_printf(t, ": %s is computed split so, along dim %d", v->def->label,
+			dim_as_written(x, dim));
 		return;
 	}
 	text_origin(t, remarks->module, v, dim, a);
@@ -310,9 +347,9 @@ remark(Remarks *remarks, const Transfer *x, bool moves)
 	text_axes(&t, mesh, &x->axes);
 	if (moves) {
 		text_printf(&t, ": %s ", known_name(remarks->module, x->value));
-		text_placed(&t, mesh, x->value, &x->before);
+		text_as_written(&t, mesh, x, &x->before);
 		text_add(&t, " -> ");
-		text_placed(&t, mesh, x->value, &x->after);
+		text_as_written(&t, mesh, x, &x->after);
 	} else {
 		const Value *v = op->results[0];
 		text_printf(&t, ": %s of %s -> ", op->label,
