@@ -116,6 +116,7 @@ bind_sizes(Elab *e, const Param *param, const Item *item)
 			return false;
 		}
 		Symbol *s = symbol_declare(e, SYM_value, (Name){size->name, size->range});
+		s->as = "a size of an argument";
 		s->item = item_int(item->range, item->value->type.dims[d]);
 		s->used = true;
 	}
@@ -276,8 +277,7 @@ run_plain(Elab *e, FnDecl *fn, const Item *args, Range call)
 		const Param *param = fn->params.v[i];
 		Item x = placed_argument(e, fn, param, args[i]);
 		Symbol *symbol = symbol_declare(e, SYM_value, param->name);
-		if (symbol == NULL)
-			continue;
+		symbol->as = "a parameter";
 		symbol->item = x;
 		if (x.kind == IT_tensor)
 			symbol->named = name_value(e, param->name,

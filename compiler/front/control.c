@@ -307,8 +307,9 @@ static void
 run_iteration(Elab *e, const Stmt *stmt, Name name, const Item *tuple, const Scan *scan, Item i)
 {
 	int scope = e->frame->nsymbols;
-	Symbol *index = name.s != NULL ? symbol_declare(e, SYM_value, name) : NULL;
-	if (index != NULL) {
+	if (name.s != NULL) {
+		Symbol *index = symbol_declare(e, SYM_value, name);
+		index->as = "bound by a loop";
 		index->item = i;
 		index->used = true; /* to count is use enough */
 	}

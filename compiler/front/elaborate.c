@@ -76,8 +76,8 @@ declare_param(Elab *e, const Param *param)
 		v->type_range = param->type->range;
 	}
 	Symbol *s = symbol_declare(e, SYM_value, param->name);
-	if (s != NULL)
-		s->item = item_tensor(param->name.range, v);
+	s->as = "a parameter";
+	s->item = item_tensor(param->name.range, v);
 	name_value(e, param->name, UNTYPED_no, v);
 	return v;
 }

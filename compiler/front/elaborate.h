@@ -79,7 +79,9 @@ typedef struct Symbol {
 	Item item;	      /* dim, value, axis */
 	const TypeSpec *type; /* type; of a var as it is declared, or NULL */
 	bool is_var, used;
-	int named; /* of a var: its place in module.named, or -1 */
+	const char *as; /* of a value that nobody declares with let or var: "a parameter" */
+	struct Symbol *hidden; /* what had the name, when it is bound a second time */
+	int named;	       /* of a var: its place in module.named, or -1 */
 } Symbol;
 
 /* A loop or a branch whose bodies are being built. */
@@ -186,8 +188,11 @@ bool load_items(Session *s, int file, List *items);
 
 /* names.c */
 Symbol *symbol_find(Elab *e, const char *name);
-/* NULL after a message when the name is taken. */
+/* A name that is taken is told.  A value has its name from there on, anything else
+   does not: NULL. */
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
+/* ... and where it was, and how to assign again what is no var. */
+void note_bound(Elab *e, const Symbol *s);
 /* Of the function being elaborated; NULL if there is none. */
 Symbol *symbol_local(Elab *e, const char *name);
 /* What was declared since the frame had `scope` symbols is not seen any more. */

@@ -382,9 +382,9 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 			bar_manual(&v->placement, &manual);
 		values[i] = v;
 		Symbol *s = symbol_declare(e, SYM_value, p->name);
-		right &= v != NULL && s != NULL;
-		if (s != NULL)
-			s->item = item_tensor(x.range, v);
+		s->as = "a parameter";
+		s->item = item_tensor(x.range, v);
+		right &= v != NULL;
 		if (right)
 			s->named = name_value(e, p->name, UNTYPED_no, v);
 	}

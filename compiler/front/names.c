@@ -33,6 +33,22 @@ symbol_find(Elab *e, const char *name)
 	return s;
 }
 
+/* var l = lhs; its first letter, if that is free */
+void
+note_bound(Elab *e, const Symbol *s)
+{
+	const char *copy = arena_printf(e->arena, "%.1s", s->name);
+	if (s->as == NULL) {
+		diag_note(e->session, s->range, "'%s' was declared here", s->name);
+		return;
+	}
+	if (symbol_local(e, copy) != NULL || find_global(e, copy) != NULL
+		|| !is_identifier(copy))
+		copy = arena_printf(e->arena, "%s2", s->name);
+	diag_note(e->session, s->range, "it is %s here; to assign again, write var %s = %s;",
+		s->as, copy, s->name);
+}
+
 Symbol *
 symbol_declare(Elab *e, SymbolKind kind, Name name)
 {
@@ -48,8 +64,12 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	if (old != NULL) {
 		if (old->kind == SYM_value && kind == SYM_value)
 			complain(e, DIAG_duplicate, name.range,
-				"'%s' is bound already; to assign again, declare it with var",
-				name.s);
+				old->is_var ? "'%s' is a var already; to assign again, write "
+					      "%s = ...;"
+					: old->as ? "'%s' is %s already"
+						  : "'%s' is bound already; to assign again, "
+						    "declare it with var",
+				name.s, old->is_var ? name.s : old->as);
 		else if (old->kind == kind)
 			complain(e, DIAG_duplicate, name.range, "'%s' is declared twice",
 				name.s);
@@ -58,9 +78,8 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 				"'%s' is %s already; axes, dims, types and values share one "
 				"namespace",
 				name.s, kind_words[old->kind]);
-		diag_note(e->session, old->range, "'%s' was declared here", name.s);
-		/* what is global otherwise is a value from here on */
-		if (e->frame == NULL || old->kind == SYM_value)
+		note_bound(e, old);
+		if (e->frame == NULL)
 			return NULL;
 	}
 	Symbol *s = NEW(e->arena, Symbol);
@@ -68,6 +87,7 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 	s->name = name.s;
 	s->range = name.range;
 	s->named = -1;
+	s->hidden = symbol_local(e, name.s);
 	table_set(e->frame != NULL ? e->frame->names : e->globals, name.s, s);
 	if (e->frame == NULL)
 		return s;
@@ -80,8 +100,8 @@ void
 scope_leave(Elab *e, int scope)
 {
 	const Frame *f = e->frame;
-	for (int i = scope; i < f->nsymbols; i++)
-		table_set(f->names, f->symbols[i]->name, NULL);
+	for (int i = f->nsymbols - 1; i >= scope; i--)
+		table_set(f->names, f->symbols[i]->name, f->symbols[i]->hidden);
 }
 
 void

@@ -25,10 +25,11 @@ bind(Elab *e, const Stmt *stmt, const Param *target, Item item)
 	if (target->name.s == NULL)
 		return;
 	Symbol *symbol = symbol_declare(e, SYM_value, target->name);
-	if (symbol == NULL)
-		return;
-	symbol->item = item;
-	symbol->is_var = stmt->kind == S_var;
+	const Symbol *hidden = symbol->hidden; /* that it is bound again was told */
+	bool hides_size = hidden != NULL && hidden->as != NULL && hidden->item.kind == IT_int;
+	symbol->item = hides_size ? item_error : item;
+	symbol->is_var = stmt->kind == S_var || (hidden != NULL && hidden->is_var);
+	symbol->as = stmt->kind == S_for ? "bound by a loop" : NULL;
 	symbol->type = target->type;
 	if (item.kind == IT_tensor)
 		symbol->named = name_value(e, target->name,
@@ -37,7 +38,7 @@ bind(Elab *e, const Stmt *stmt, const Param *target, Item item)
 				: stmt->kind == S_var ? UNTYPED_var
 						      : UNTYPED_no,
 			item.value);
-	if (symbol->is_var && item.kind != IT_tensor && item.kind != IT_error) {
+	if (stmt->kind == S_var && item.kind != IT_tensor && item.kind != IT_error) {
 		complain(e, DIAG_literal, item.range,
 			"a var is a tensor, not %s; a number is made one by a cast: %s(...)",
 			show_item(e, &item), item.kind == IT_int ? "i32" : "f32");
@@ -63,9 +64,11 @@ assigned_var(Elab *e, const Expr *target)
 		return NULL;
 	}
 	complain(e, DIAG_assign, target->range,
-		"'%s' cannot be assigned to; declare it with var", target->name);
+		s != NULL && s->as != NULL ? "'%s' is %s and cannot be assigned to"
+					   : "'%s' cannot be assigned to; declare it with var",
+		target->name, s != NULL ? s->as : NULL);
 	if (s != NULL)
-		diag_note(e->session, s->range, "'%s' is bound here", s->name);
+		note_bound(e, s);
 	return NULL;
 }
 
