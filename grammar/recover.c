@@ -23,6 +23,7 @@ typedef struct Token {
 	SHD_STYPE value;
 	Range range;
 	bool begins_line;
+	bool begins_list; /* a `[` where a value stands */
 } Token;
 
 typedef struct Reader {
@@ -108,6 +109,17 @@ at_margin(const Reader *r, const Token *token)
 	return token->range.begin == 0 || text[token->range.begin - 1] == '\n';
 }
 
+/* [j for j in ...], perm=[(0, 1), (1, 2)] */
+static ListPart
+list_part(const Reader *r)
+{
+	const Token *inner = r->open + r->nopen - 1;
+	if (!IS_ONE_OF(r->head, declaration_words) && r->nopen > 0 && inner->begins_list)
+		return LIST_item;
+	return r->nopen > 1 && inner->kind == TOK_LPAREN && inner[-1].begins_list ? LIST_tuple
+										  : LIST_none;
+}
+
 /* ---- the parser */
 
 static Token
@@ -129,11 +141,16 @@ push(Reader *r, const Token *token)
 	r->parser->skipped = false;
 	if (is_ended(r))
 		r->head = token->kind;
-	r->before = *token;
 	if (bracket_of(token->kind) != NULL)
 		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
 	else if (bracket_closed(token->kind) != NULL && r->nopen > 0)
 		r->nopen--;
+	if (token->kind == TOK_LBRACKET)
+		r->open[r->nopen - 1].begins_list = is_one_of(r->before.kind,
+			(int[]){TOK_LPAREN, TOK_COMMA, TOK_ASSIGN}, 3);
+	r->before = *token;
+	r->parser->head = token_name(r->head);
+	r->parser->list = list_part(r);
 }
 
 /* A mark that nobody wrote, behind the last token. */

@@ -170,6 +170,8 @@ static const struct WordHabit {
 	{"or", "&&", false, "'or' is written ||"},
 	{"not", "&&", true, "'not' is written !"},
 	{"elif", "&&", true, "'elif' is written else if"},
+	{"lambda", "&&", true, "a function is declared with fn: fn f(a) { return a * 2; }"},
+	{"mesh", "[", true, "the mesh is written mesh [X=2, Y=4];"},
 	{"const", "&&", true, "a name is bound with let: let h = x;"},
 	{"def", "fn", false, "a function begins with fn: fn f(x) { ... }"},
 	{"from", "fn", false, "functions are built in and need no module"},
@@ -186,6 +188,17 @@ static const struct WordHabit {
 		"if is a statement; write where(p, a, b), or an if that assigns a var"},
 };
 
+/* Is what was found part of a list, as other languages write it? */
+static bool
+begins_list(const Parser *p, const char *found, int n, const char **expected)
+{
+	static const char *const items[] = {"for", "a number", "a string",
+		"a string in single quotes", "true", "false", "[", NULL};
+	if (p->list == LIST_none)
+		return strcmp(found, "[") == 0 && expects(n, expected, "a number");
+	return p->list == LIST_item ? holds(items, found) : strcmp(found, ",") == 0;
+}
+
 /* A word of another language; x += 1, f32[B, D] @X, let a, b = f(x), h: f32[B] = x. */
 static bool
 text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
@@ -196,6 +209,7 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	char before = 0; /* the byte, if it touches `where` */
 	if (at.file != 0 && at.end == where.begin && at.end > 0)
 		before = text[at.end - 1];
+	bool at_sign = at.file != 0 && at.end == at.begin + 1 && text[at.begin] == '@';
 	if (found != NULL && strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
 		text_add(t, "several names stand in parentheses: let (a, b) = f(x);");
 	else if (found != NULL && strcmp(found, ":") == 0 && expects(n, expected, "=")
@@ -204,10 +218,19 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	else if (found != NULL && before != 0 && strchr("+-*/%", before) != NULL
 		&& strcmp(found, "=") == 0)
 		text_printf(t, "there is no '%c='; write x = x %c y", before, before);
-	else if (found != NULL && before == '@' && n == 1 && expects(n, expected, "?"))
+	else if (found != NULL && at_sign && n == 1 && expects(n, expected, "?"))
 		text_add(t,
-			"a placement stands behind its dim, as in f32[B@X, D]; behind the "
-			"type, '@?' opens every dim");
+			"a placement stands in the type, behind its dim: f32[B@X, D]; behind "
+			"the type, '@?' opens every dim");
+	else if (found != NULL && begins_list(p, found, n, expected))
+		text_add(t,
+			strcmp(found, "for") == 0
+				? "there are no lists: a tuple names each item, (a, b, c)"
+				: "there are no lists: a tuple is written (a, b), pairs are "
+				  "((0, 1), (1, 0))");
+	else if (found != NULL && p->head != NULL && strcmp(p->head, "mesh") == 0
+		&& strcmp(found, "an integer") == 0 && expects(n, expected, "a name"))
+		text_add(t, "an axis has a name: mesh [X=2, Y=4];");
 	for (size_t i = 0; t->n == 0 && i < sizeof word_habits / sizeof *word_habits; i++) {
 		const struct WordHabit *h = &word_habits[i];
 		Range word = h->before ? at : where;

@@ -210,6 +210,12 @@ typedef struct Program {
 		       or S_lost */
 } Program;
 
+typedef enum ListPart {
+	LIST_none,
+	LIST_item,  /* [a, ...] where a value stands */
+	LIST_tuple, /* [(a, ...), ...] */
+} ListPart;
+
 /* What the scanner and the parser share while they read one file. */
 typedef struct Parser {
 	Session *session;
@@ -219,6 +225,8 @@ typedef struct Parser {
 	DiagCode code;		/* of syntax errors */
 	bool skipped;		/* text was reported and left out */
 	bool lost;		/* skipping what cannot be read (recover.c) */
+	const char *head;	/* the alias of the first token of the declaration */
+	ListPart list;		/* where in the list of another language the next token is */
 	Range latest, previous; /* the last match; the token before it */
 	Range comment;		/* the C comment being read */
 	Range slashes;		/* the last // with code before it */

@@ -141,8 +141,11 @@ nearest_word(const char *word, const char *const *words, int n)
 		if (length > 63 || strlen(words[i]) > 63)
 			continue;
 		distance = edit_distance(word, words[i]);
-		if (distance >= (int)length && strcasecmp(word, words[i]))
-			continue; /* nothing of it is left */
+		/* nothing of it is left, or of a short one not its beginning */
+		if ((distance >= (int)length || (length <= 3 && distance > 1)
+			    || (length <= 3 && word[0] != words[i][0]))
+			&& strcasecmp(word, words[i]))
+			continue;
 		if (distance < best || (distance == best && !nearest)) {
 			best = distance;
 			nearest = words[i];

@@ -445,11 +445,17 @@ call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 
 /* ---- by name */
 
-/* What the language has and this release has not. */
+/* True, after a message: what the language has and this release has not. */
 static bool
-comes_later(const char *name)
+comes_later(Elab *e, Range where, const char *name)
 {
-	return strcmp(name, "grad") == 0 || strcmp(name, "value_and_grad") == 0;
+	if (strcmp(name, "grad") != 0 && strcmp(name, "value_and_grad") != 0)
+		return false;
+	complain(e, DIAG_unsupported, where,
+		"'%s' is not part of this release; write the backward pass, as in "
+		"samples/data_parallel.shd",
+		name);
+	return true;
 }
 
 static Item
@@ -468,10 +474,7 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 			args[i] = eval(e, ((const Arg *)x->args.v[i])->value);
 		return call_prelude(e, e->frame->site, name, false, x->args.n, args);
 	}
-	if (comes_later(name))
-		complain(e, DIAG_unsupported, x->left->range,
-			"'%s' is not part of this release", name);
-	else
+	if (!comes_later(e, x->left->range, name))
 		report_unknown_function(e, x->left->range, name);
 	return item_error;
 }
@@ -502,11 +505,9 @@ eval_call(Elab *e, const Expr *x)
 	/* What is called has no name. */
 	const Expr *made = callee->kind == E_call ? callee->left : NULL; /* grad(f)(x) */
 	const char *name = made != NULL && made->kind == E_name ? made->name : NULL;
-	if (name != NULL && comes_later(name))
-		complain(e, DIAG_unsupported, made->range, "'%s' is not part of this release",
-			name);
-	else if (name != NULL && builtin_find(name) == NULL
-		&& table_get(e->functions, name) == NULL)
+	if (name != NULL && comes_later(e, made->range, name))
+		return item_error;
+	if (name != NULL && builtin_find(name) == NULL && table_get(e->functions, name) == NULL)
 		report_unknown_function(e, made->range, name);
 	else if (made != NULL)
 		complain(e, DIAG_unsupported, x->range,

@@ -66,8 +66,8 @@ declare_param(Elab *e, const Param *param)
 		report_none(e, open->range);
 	} else if (open != NULL) {
 		complain(e, DIAG_entry, open->range,
-			"'%s' is not declared; the sizes of the entry are, as in dim %s = 8;",
-			open->name, open->name);
+			"size '%s' of the entry is not declared; write dim %s = 8;", open->name,
+			open->name);
 	} else if (annotation_resolve(e, param->type, &a) && annotation_type(e, &a, &type)) {
 		v = block_add_param(e->block, param->name.s, &type);
 		v->placement = a.placement;

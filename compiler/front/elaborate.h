@@ -127,6 +127,7 @@ typedef struct Frame {
 	bool repeated; /* a copy of an unrolled body, not the first */
 	bool prelude;  /* ops take `site`, globals are not seen */
 	Site site;
+	bool told; /* by which calls it came here */
 	bool lost; /* one of its statements so far could not be read: what is bound
 		      and assigned there is not known */
 } Frame;
@@ -173,6 +174,8 @@ void *complain(Elab *e, DiagCode code, Range where, const char *fmt, ...) PRINTF
 const char *show_type(Elab *e, const Type *type);
 const char *show_item(Elab *e, const Item *item);     /* "f32[8,4]", "a number" */
 const char *show_axes(Elab *e, const AxisList *axes); /* "X,Y" */
+/* [a, b] where a tuple was wanted */
+void note_list(Elab *e);
 /* "did you mean ...?" of the message begun last, if a name is near */
 void suggest(Elab *e, const char *name, const char *const *names, int n);
 /* What other languages call something, and what to write here. */
@@ -193,6 +196,7 @@ Symbol *symbol_find(Elab *e, const char *name);
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
 /* ... and where it was, and how to assign again what is no var. */
 void note_bound(Elab *e, const Symbol *s);
+bool is_axis(Elab *e, const char *name);
 /* Of the function being elaborated; NULL if there is none. */
 Symbol *symbol_local(Elab *e, const char *name);
 /* What was declared since the frame had `scope` symbols is not seen any more. */

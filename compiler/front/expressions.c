@@ -8,6 +8,22 @@
 
 /* ---- names and literals */
 
+/* [x, y], of tensors: what other languages call a list */
+static bool
+is_list(Elab *e, const TypeSpec *type)
+{
+	bool list = false;
+	for (int d = 0; !type->has_dtype && d < type->dims.n; d++) {
+		const Expr *size = ((const DimSpec *)type->dims.v[d])->size;
+		if (size == NULL || size->kind != E_name)
+			continue;
+		const Symbol *s = symbol_find(e, size->name);
+		list |= s != NULL && s->kind == SYM_value && s->item.kind == IT_tensor
+			&& s->item.value->type.rank > 0;
+	}
+	return list;
+}
+
 static Item
 type_item(Elab *e, Range r, const TypeSpec *type)
 {
@@ -159,7 +175,10 @@ eval_kind(Elab *e, const Expr *x)
 	case E_string:
 		if (!x->single_quoted)
 			return (Item){.kind = IT_string, .range = r, .literal = x};
-		complain(e, DIAG_habit, r, "strings stand in double quotes");
+		if (is_axis(e, x->name))
+			complain(e, DIAG_habit, r, "an axis has no quotes: write %s", x->name);
+		else
+			complain(e, DIAG_habit, r, "strings stand in double quotes");
 		return item_error;
 	case E_unary:
 		return apply_operator(e, r, x->op, 1, (Item[]){eval_value(e, x->left)});
@@ -194,7 +213,10 @@ eval_kind(Elab *e, const Expr *x)
 		return right ? item_tuple(e, r, x->args.n, items) : item_error;
 	}
 	case E_type:
-		return type_item(e, r, x->type);
+		if (!is_list(e, x->type))
+			return type_item(e, r, x->type);
+		complain(e, DIAG_habit, r, "there are no lists: a tuple is written (a, b)");
+		return item_error;
 	}
 	die("an expression of no kind");
 }

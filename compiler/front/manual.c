@@ -20,6 +20,7 @@
  * a function that is manual along some of them: what is whole there is what one
  * device along X has, and the region of the call is in the body of its own.
  */
+#include <inttypes.h>
 #include <string.h>
 
 #include "elaborate.h"
@@ -197,6 +198,42 @@ signature_of(Elab *e, const FnDecl *fn)
 	return s;
 }
 
+/* Where sizes are those of a device's part: the type with the axis of the mesh along
+   which there are as many parts as are missing, if there is one for each dim. */
+static void
+note_whole(Elab *e, const Annotation *a, const int64_t *whole, const int64_t *parts, int rank)
+{
+	const Mesh *mesh = &e->m->mesh;
+	Text t = {0};
+	AxisList used = {0}, axes;
+	bool fits = a->rank == rank && rank > 0;
+	for (int d = 0; fits && d < rank; d++) {
+		axes = placement_dim(&a->placement, d);
+		axes_append_all(&used, &axes);
+	}
+	text_printf(&t, "%s[", a->has_dtype ? dtypes[a->dtype].name : "");
+	for (int d = 0; fits && d < rank; d++) {
+		bool missing = whole[d] != parts[d];
+		axes = placement_dim(&a->placement, d);
+		for (int i = 0; missing && i < mesh->naxes; i++) {
+			AxisRef axis = axis_whole(mesh, i);
+			if (axes_overlap(&used, axis) || parts[d] * axis.size != whole[d])
+				continue;
+			axes_append(&axes, axis);
+			axes_append(&used, axis);
+			missing = false;
+		}
+		fits = !missing;
+		text_printf(&t, d > 0 ? ", %" PRId64 : "%" PRId64, whole[d]);
+		if (axes.n > 0)
+			text_printf(&t, axes.n > 1 ? "@(%s)" : "@%s", show_axes(e, &axes));
+	}
+	if (fits)
+		diag_note(e->session, nowhere,
+			"a manual signature is of whole tensors: %s] would fit", t.s);
+	text_free(&t);
+}
+
 /* The statements, and a return of what they make: what the parts that the devices
    return are together has the type of the result. */
 static bool
@@ -233,8 +270,11 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 			? "the result"
 			: arena_printf(e->arena, "the result, %s on each device,",
 				show_type(e, &values[i]->type));
-		right &= annotation_unify(e, a, &whole, x->range, DIAG_results, what)
-			&& annotation_check(e, a);
+		if (!annotation_unify(e, a, &whole, x->range, DIAG_results, what)) {
+			note_whole(e, a, a->dims, whole.dims, whole.rank);
+			right = false;
+		}
+		right = right && annotation_check(e, a);
 	}
 	if (!right)
 		return false;
@@ -374,8 +414,11 @@ call_manual(Elab *e, FnDecl *fn, const Item *args, Range call)
 		Item x = args[i];
 		Site site = {x.range, p->name.s, AS_call};
 		Value *v = NULL;
-		if (x.kind != IT_error && resolve_spec(e, p, what, &manual, &a))
+		bool resolved = x.kind != IT_error && resolve_spec(e, p, what, &manual, &a);
+		if (resolved)
 			v = annotation_fit(e, site, &a, &x, DIAG_call_mismatch, what);
+		if (resolved && v == NULL && x.kind == IT_tensor)
+			note_whole(e, &a, x.value->type.dims, a.dims, x.value->type.rank);
 		if (v != NULL)
 			v = emit_placed(e, site, v, &a, false);
 		if (v != NULL)

@@ -17,9 +17,11 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	if (e->frame != NULL && e->frame->prelude)
 		where = e->frame->site.range;
 	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
-	for (const Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller)
+	for (Frame *f = e->frame; f != NULL && f->caller != NULL && !f->told; f = f->caller) {
 		if (!f->prelude && n++ < MOST_CALLS)
 			diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
+		f->told = !f->prelude;
+	}
 	return NULL;
 }
 
@@ -55,6 +57,12 @@ suggest(Elab *e, const char *name, const char *const *names, int n)
 	const char *near = nearest_word(name, names, n);
 	if (near != NULL)
 		diag_note(e->session, nowhere, "did you mean '%s'?", near);
+}
+
+void
+note_list(Elab *e)
+{
+	diag_note(e->session, nowhere, "there are no lists: a tuple is written (a, b)");
 }
 
 const char *

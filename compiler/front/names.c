@@ -16,6 +16,13 @@ find_global(Elab *e, const char *name)
 	return table_get(e->globals, name);
 }
 
+bool
+is_axis(Elab *e, const char *name)
+{
+	const Symbol *s = find_global(e, name);
+	return s != NULL && s->kind == SYM_axis;
+}
+
 Symbol *
 symbol_local(Elab *e, const char *name)
 {
@@ -229,6 +236,16 @@ static const Habit function_habits[] = {
 	{"swapaxes", "use transpose(x, (1, 0))"},
 	{"jit", "a program is compiled as a whole"},
 	{"vmap", "write the dim: tensors have it, and einsum names it"},
+	{"pmap", "declare the function manual fn, and call it"},
+	{"fori_loop", "a loop is for i in 0..n { ... }, and assigns vars"},
+	{"while_loop", "a loop is while p { ... }, and assigns vars"},
+	{"scan", "a loop is for w in Ws { ... }, over dim 0, and assigns vars"},
+	{"cond", "a branch is if p { ... } else { ... }, or where(p, a, b)"},
+	{"take_along_axis", "use sum(x * one_hot(idx, n), dim=-1)"},
+	{"linspace", "use a + iota(f32[N]) * ((b - a) / (N - 1))"},
+	{"normalize", "use x / sqrt(sum(square(x), dim=-1, keep=true)), or layer_norm(x)"},
+	{"dropout", "use where(random.uniform(f32[B, D], seed) < p, x / p, 0)"},
+	{"stop_gradient", "there is no grad, so leave it out"},
 	{"shard_map", "declare the function manual fn, and call it"},
 	{"random.key", "a seed is an integer: random.uniform(f32[B], 0)"},
 	{"random.PRNGKey", "a seed is an integer: random.uniform(f32[B], 0)"},

@@ -64,6 +64,39 @@ to_tensors(Elab *e, Site s, int n, const Item *items, Value **v)
 	return true;
 }
 
+/* x + b of f32[8, 4] and f32[8]: b[:, new] would, if there is one way to put its dims
+   among those of the other. */
+static void
+note_new(Elab *e, const Item *items, Value *const *v)
+{
+	int small = v[0]->type.rank > v[1]->type.rank, ways = 0;
+	const Type *x = &v[1 - small]->type, *b = &v[small]->type;
+	uint32_t taken = 0;
+	for (uint32_t set = 1; set < 1u << x->rank; set++) {
+		int next = 0;
+		bool fits = true;
+		for (int d = 0; d < x->rank; d++)
+			if (set >> d & 1)
+				fits &= next < b->rank && b->dims[next++] == x->dims[d];
+		if (!fits || next != b->rank)
+			continue;
+		taken = set;
+		ways++;
+	}
+	Range r = items[small].range;
+	const char *text = source_file(e->session, r.file)->text + r.begin;
+	const char *name = arena_strndup(e->arena, text, (size_t)(r.end - r.begin));
+	if (ways != 1 || !is_identifier(name))
+		return;
+	Text t = {0};
+	for (int d = 0; d < x->rank; d++)
+		if (taken & ((1u << (d + 1)) - 1))
+			text_printf(&t, "%s%s", t.n > 0 ? ", " : "",
+				taken >> d & 1 ? ":" : "new");
+	diag_note(e->session, nowhere, "%s[%s] would", name, t.s);
+	text_free(&t);
+}
+
 /* Tensors of one shape and of a dtype that the operator takes. */
 static bool
 to_operands(Elab *e, Site s, Takes takes, int n, const Item *items, Value **v)
@@ -82,8 +115,11 @@ to_operands(Elab *e, Site s, Takes takes, int n, const Item *items, Value **v)
 				s.label);
 		return false;
 	}
-	if (!broadcast_shape(e, s.range, n, v, &shape))
+	if (!broadcast_shape(e, s.range, n, v, &shape)) {
+		if (n == 2 && !e->frame->prelude)
+			note_new(e, items, v);
 		return false;
+	}
 	for (int i = 0; i < n; i++)
 		v[i] = make_broadcast_to(at(e, s), v[i], &shape);
 	return true;

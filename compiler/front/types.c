@@ -214,7 +214,13 @@ annotation_resolve(Elab *e, const TypeSpec *spec, Annotation *a)
 		bool known = eval_size(e, dim->size, &a->dims[d]);
 		if (known && a->dims[d] < 1)
 			complain(e, DIAG_size, dim->size->range,
-				"a dim of size %" PRId64 "; sizes start at 1", a->dims[d]);
+				a->dims[d] == -1 ? "a dim of size %" PRId64
+						   "; the size that follows is written _"
+						 : "a dim of size %" PRId64
+						   "; sizes start at 1",
+				a->dims[d]);
+		if (known && a->dims[d] == 0 && !spec->has_dtype)
+			note_list(e);
 		right &= known && a->dims[d] >= 1;
 	}
 	return right && place(e, a) && (e->manual == NULL || check_manual_placement(e, a));

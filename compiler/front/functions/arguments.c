@@ -14,12 +14,16 @@ has_kind(Call *c, const Argument *a, bool right)
 #define PARAM_TYPE(name, reader, absent, wanted) wanted,
 #include "parameters.def"
 	};
-	return right
-		|| complain(c->elab, DIAG_argument_kind, a->item->range,
-			a->formal->rest ? "an %s of '%s' is %s; %s is wanted" /* operand */
-					: "'%s' of '%s' is %s; %s is wanted",
-			a->formal->name, c->builtin->name, show_item(c->elab, a->item),
-			wanted[a->formal->type]);
+	if (right)
+		return true;
+	complain(c->elab, DIAG_argument_kind, a->item->range,
+		a->formal->rest ? "an %s of '%s' is %s; %s is wanted" /* operand */
+				: "'%s' of '%s' is %s; %s is wanted",
+		a->formal->name, c->builtin->name, show_item(c->elab, a->item),
+		wanted[a->formal->type]);
+	if (a->item->kind == IT_type && !a->item->type->has_dtype)
+		note_list(c->elab);
+	return false;
 }
 
 const Type *
@@ -230,6 +234,9 @@ add_axis(Call *c, Argument *a, const Item *items, int k)
 	Elab *e = c->elab;
 	const Item *item = &items[k];
 	bool twice = false;
+	if (item->kind == IT_string && is_axis(e, item->literal->name))
+		return complain(e, DIAG_habit, item->range, "an axis has no quotes: write %s",
+			item->literal->name);
 	if (item->kind != IT_axis)
 		return complain(e, DIAG_argument_kind, item->range,
 			"'%s' works along axes of the mesh; this is %s", c->builtin->name,

@@ -185,6 +185,14 @@ static const Habit keyword_habits[] = {
 	{"concat_axis", "concat"},
 };
 
+/* Of these nothing is written here. */
+static const Habit keywords_without[] = {
+	{"tiled", "leave it out; the parts of a dim are put together in that dim"},
+	{"axis_index_groups", "a tuple of axes, or a part of one, names the groups"},
+	{"precision", "dtype= says what is accumulated in"},
+	{"unroll", "for unroll i in 0..4 { ... } copies the body"},
+};
+
 /* ... and what the function takes. */
 static bool
 note_signature(Call *c)
@@ -203,7 +211,7 @@ builtin_match(Call *c, const Expr *call, int *at)
 	const char *name = c->builtin->name;
 	const Formals *s = formals_of(e, c->builtin);
 	bool manual = e->manual != NULL;
-	bool taken[MAX_PARAMS] = {false};
+	bool taken[MAX_PARAMS] = {false}, right = true;
 	c->formals = s;
 	c->nitems = s->n;
 	if (c->builtin->place == (manual ? PLACE_global : PLACE_manual)
@@ -223,9 +231,20 @@ builtin_match(Call *c, const Expr *call, int *at)
 		if (arg->name.s != NULL) {
 			const char *ours = HABIT(keyword_habits, arg->name.s);
 			to = find_formal(s, arg->name.s);
-			if (to < 0 && ours != NULL && find_formal(s, ours) >= 0)
-				return complain(e, DIAG_habit, arg->name.range,
+			/* all_gather(x, X, axis=0) */
+			bool other = to < 0 || (taken[to] && ours != NULL);
+			if (other && ours != NULL && find_formal(s, ours) >= 0) {
+				right = complain(e, DIAG_habit, arg->name.range,
 					"'%s=' is written %s=", arg->name.s, ours);
+				taken[find_formal(s, ours)] = true;
+				continue;
+			}
+			if (to < 0 && HABIT(keywords_without, arg->name.s) != NULL) {
+				right = complain(e, DIAG_habit, arg->name.range,
+					"there is no '%s=' here: %s", arg->name.s,
+					HABIT(keywords_without, arg->name.s));
+				continue;
+			}
 			if (to < 0) {
 				complain(e, DIAG_arguments, arg->name.range,
 					"'%s' has no parameter '%s'", name, arg->name.s);
@@ -254,7 +273,7 @@ builtin_match(Call *c, const Expr *call, int *at)
 			f->name);
 		return note_signature(c);
 	}
-	return true;
+	return right;
 }
 
 Value *

@@ -138,6 +138,54 @@ spell_out(Equation *q, const Piece *piece, int hidden, Term *term)
 	return n;
 }
 
+/* Have the letters of the first n operands one size each? */
+static bool
+sizes_agree(const Equation *q, int n)
+{
+	int64_t sizes[MAX_LETTERS] = {0};
+	for (int i = 0; i < n; i++) {
+		const Type *type = &q->terms[i].value->type;
+		for (int d = 0; d < type->rank; d++)
+			if (!take_size(&sizes[q->terms[i].letters[d]], type->dims[d],
+				    q->terms[i].letters[d] >= FIRST_HIDDEN))
+				return false;
+	}
+	return true;
+}
+
+/* Two letters that change places in one operand, if that is the only way to have
+   sizes agree: "bd,fd->bf" of f32[8, 4] and f32[4, 3]. */
+static void
+note_fitting(Equation *q, int n)
+{
+	int ways = 0;
+	Text t = {0};
+	for (int i = 0; i < n; i++) {
+		Term *term = &q->terms[i];
+		int *letters = term->letters, rank = term->value->type.rank;
+		for (int a = 0; a < rank; a++)
+			for (int b = a + 1; b < rank; b++) {
+				int before = letters[a];
+				letters[a] = letters[b];
+				letters[b] = before;
+				bool fits = letters[a] != before && sizes_agree(q, n);
+				ways += fits;
+				for (int d = 0; fits && ways == 1 && d < rank; d++)
+					text_printf(&t, "%c",
+						letters[d] < FIRST_HIDDEN
+							? letter_name(letters[d])
+							: '.');
+				letters[b] = letters[a];
+				letters[a] = before;
+				if (fits && ways == 1)
+					text_printf(&t, "' would fit operand %d", i + 1);
+			}
+	}
+	if (ways == 1 && strchr(t.s, '.') == NULL)
+		diag_note(q->e->session, nowhere, "'%s", t.s);
+	text_free(&t);
+}
+
 static bool
 size_letter(Equation *q, const Term *term, int i, int d)
 {
@@ -202,9 +250,12 @@ read_terms(Equation *q)
 		}
 		int rank = term->value->type.rank;
 		spell_out(q, &q->pieces[i], rank - q->pieces[i].nletters, term);
-		for (int d = 0; d < rank; d++)
-			if (!size_letter(q, term, i, d))
-				return false;
+		for (int d = 0; d < rank; d++) {
+			if (size_letter(q, term, i, d))
+				continue;
+			note_fitting(q, i + 1);
+			return false;
+		}
 	}
 	return true;
 }
