@@ -223,6 +223,15 @@ void endings_hold(sigset_t *before);
 void endings_release(const sigset_t *before);
 /* The process that is to end with us, 0 for none; it may lead a group. */
 void endings_child(int pid, bool leads);
+/* A broken pipe is a failed write from now on. */
+void pipes_ignore(void);
+/* ... or was before, for who started us. */
+bool pipes_ignored(void);
+/* It ends the program again, as who started us wants it. */
+void pipes_restore(void);
+/* Nobody reads what we print: ends by SIGPIPE without a word, as others do.
+   Returns where that is ignored. */
+void pipe_broken(void);
 
 /*
  * process.c: runs a program (found along PATH unless it has a slash) and

@@ -22,6 +22,7 @@ enum { NENDINGS = sizeof endings / sizeof *endings };
 
 static char *doomed[MAX_DOOMED]; /* slots are never moved */
 static bool sweeping;
+static bool ignored;			  /* broken pipes, by who started us */
 static volatile sig_atomic_t child;	  /* running, 0 none */
 static volatile sig_atomic_t child_leads; /* a group of its own */
 
@@ -88,6 +89,35 @@ void
 endings_release(const sigset_t *before)
 {
 	sigprocmask(SIG_SETMASK, before, NULL);
+}
+
+void
+pipes_ignore(void)
+{
+	ignored = signal(SIGPIPE, SIG_IGN) == SIG_IGN;
+}
+
+bool
+pipes_ignored(void)
+{
+	return ignored;
+}
+
+void
+pipes_restore(void)
+{
+	if (!ignored)
+		signal(SIGPIPE, SIG_DFL);
+}
+
+void
+pipe_broken(void)
+{
+	if (ignored)
+		return;
+	sweep();
+	pipes_restore();
+	raise(SIGPIPE);
 }
 
 void

@@ -37,7 +37,8 @@ spawn(Session *s, const char *const *argv, const char *directory, const sigset_t
 	int error;
 
 	sigemptyset(&defaults);
-	sigaddset(&defaults, SIGPIPE);
+	if (!pipes_ignored())
+		sigaddset(&defaults, SIGPIPE);
 	sigaddset(&defaults, SIGINT);
 	sigaddset(&defaults, SIGTERM);
 	sigaddset(&defaults, SIGXFSZ);

@@ -302,6 +302,8 @@ build_and_run(Compilation *c)
 		return diag_status(s);
 	if (status < 128)
 		return status;
+	if (status == 128 + SIGPIPE)
+		pipe_broken();
 	bool short_of_memory = status == 128 + SIGKILL && children_filled_memory();
 	diag(s, DIAG_tool_failed, nowhere, "the program was killed by signal %d (%s)",
 		status - 128, strsignal(status - 128));
@@ -342,6 +344,7 @@ act(Compilation *c)
 	case ACT_run:
 		return build_and_run(c);
 	case ACT_interpret:
+		pipes_restore();
 		if (externs_find(c))
 			return interpret(c->module, compilation_plan(c), &c->global,
 				&c->externs, o->narguments, o->arguments);

@@ -97,7 +97,9 @@ answer_help(CommandLine *line, const char *value)
 		text_add(t,
 			"\nExit status: 0 done; 1 the program is wrong; 2 usage; 3 files or a "
 			"tool failed;\n4 internal error; 5 out of memory; 10 deadlock; 11 "
-			"mismatched collectives;\n13 a peer was lost.\n");
+			"mismatched collectives;\n13 a peer was lost.  Where nobody reads "
+			"standard "
+			"output, SIGPIPE ends it\n(141 in a shell).\n");
 	else if (strcmp(value, names[n++] = "emit") == 0)
 		list_kinds(t);
 	else if (strcmp(value, names[n++] = "functions") == 0)

@@ -19,8 +19,8 @@ main(int argc, char **argv)
 	for (int fd = 0; fd <= 2; fd++)
 		if (fcntl(fd, F_GETFD) < 0)
 			open("/dev/null", fd == 0 ? O_WRONLY : O_RDONLY);
-	signal(SIGPIPE, SIG_IGN); /* a broken pipe is a failed write, */
-	signal(SIGXFSZ, SIG_IGN); /* and so is a file beyond the limit */
+	pipes_ignore();
+	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is a failed write, too */
 	if (options_parse(s, argc, argv, &options))
 		status = compile(s, &options);
 	text_free(&options.answer);

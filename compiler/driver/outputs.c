@@ -149,8 +149,11 @@ write_standard(Session *s, const Text *t)
 {
 	if (t->n == 0 || (fwrite(t->s, 1, t->n, stdout) == t->n && fflush(stdout) == 0))
 		return true;
+	int error = errno;
+	if (error == EPIPE)
+		pipe_broken();
 	diag(s, DIAG_unwritable, nowhere, "cannot write to standard output: %s",
-		strerror(errno));
+		strerror(error));
 	return false;
 }
 
