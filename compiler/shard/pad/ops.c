@@ -164,50 +164,79 @@ last_read(const Op *slice, int dim, int64_t size)
 	return op_ints(slice, A_start)->v[dim] + (size - 1) * op_ints(slice, A_stride)->v[dim];
 }
 
+/* By so many, forwards. */
+static void
+roll_operand(Padder *p, Op *op, int dim, int64_t shift)
+{
+	op->operands[0] = make_roll(named(p->make, "rolled"), op->operands[0], dim, shift);
+}
+
 /*
  * A part is read from where it is.  If there is something behind it, as much
- * as the padding of the result needs, that may be read too.
+ * as the padding of the result needs, that may be read too; else, if the operand is
+ * long enough, what is before the part comes round:
+ *
+ *   x[1:16] of 16 on 4 devices, computed with 16    roll(x, 15)
  */
 static void
 prepare_slice(Padder *p, Op *op)
 {
 	const Value *x = op->operands[0], *result = op->results[0];
-	int64_t limit[MAX_RANK];
+	int64_t start[MAX_RANK], limit[MAX_RANK];
 
 	for (int d = 0; d < x->type.rank; d++) {
+		int64_t size = x->type.dims[d], wanted = pad_size(p, result, d);
+		start[d] = op_ints(op, A_start)->v[d];
 		limit[d] = last_read(op, d, result->type.dims[d]) + 1;
-		int64_t more = last_read(op, d, pad_size(p, result, d)) + 1;
-		if (more > x->type.dims[d])
+		int64_t more = last_read(op, d, wanted) + 1;
+		if (more > size && wanted <= size && op_ints(op, A_stride)->v[d] == 1) {
+			roll_operand(p, op, d, size - start[d]);
+			start[d] = 0;
+			more = wanted;
+		}
+		if (more > size)
 			continue;
 		limit[d] = more;
 		set_direct(p, result, d);
 	}
+	op_set_ints(op, A_start, x->type.rank, start);
 	op_set_ints(op, A_limit, x->type.rank, limit);
 }
 
 /*
  * The operand's padding becomes part of what is put around it.  Where that is
- * less than the padding, the operand is trimmed after all.
+ * less than the padding, what is too much of it comes round to the front:
+ *
+ *   7 elements computed with 8, one before them, 8 in all    roll(select(iota < 7, x, 0), 1)
+ *
+ * or the operand is trimmed, if its padding does not fit at all.
  */
 static void
 prepare_pad(Padder *p, Op *op)
 {
 	const Value *result = op->results[0];
-	const Ints *low = op_ints(op, A_low);
-	int64_t high[MAX_RANK];
+	int64_t low[MAX_RANK], high[MAX_RANK], none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
 
 	for (int d = 0; d < result->type.rank; d++) {
 		int64_t size = pad_size(p, result, d);
-		high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
 		bool whole = is_linked(p, op, 0, d);
-		if (!whole && high[d] < 0) {
+		low[d] = op_ints(op, A_low)->v[d];
+		if (!whole && op->operands[0]->type.dims[d] > size)
 			op->operands[0] = pad_trim(p, op->operands[0], (uint16_t)(1u << d));
-			high[d] = size - low->v[d] - op->operands[0]->type.dims[d];
-		} else if (!whole && pad_is_padded(op->operands[0], d)) {
+		else if (!whole && pad_is_padded(op->operands[0], d))
 			mask_operand(p, op, 0, d, op->operands[1]);
+		int64_t room = size - op->operands[0]->type.dims[d];
+		if (low[d] > room) {
+			more[d] = room;
+			op->operands[0] = make_pad(named(p->make, "padded"), op->operands[0],
+				op->operands[1], none, more);
+			roll_operand(p, op, d, low[d]);
+			low[d] = room = more[d] = 0;
 		}
+		high[d] = room - low[d];
 		set_direct(p, result, d);
 	}
+	op_set_ints(op, A_low, result->type.rank, low);
 	op_set_ints(op, A_high, result->type.rank, high);
 }
 
