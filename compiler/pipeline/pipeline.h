@@ -47,8 +47,12 @@ bool pipeline_accept(Module *m);
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
 
 /* what_if.c: what one device receives in a run of the program of that text, with
-   value `name` placed so, as it is if that is NULL.  False if it can't be. */
-bool what_if(const char *global_text, size_t n, const char *name, const Placement *p,
+   `nplaced` of its values placed so.  False if it can't be. */
+typedef struct Placed {
+	const Value *value; /* found by its name */
+	Placement placement;
+} Placed;
+bool what_if(const char *global_text, size_t n, const Placed *placed, int nplaced,
 	double *wire_bytes);
 
 #endif

@@ -1,8 +1,8 @@
 /*
- * what_if.c - the program once more, with one value placed otherwise.
+ * what_if.c - the program once more, with some values placed otherwise.
  *
  * A remark that proposes an annotation has tried it: the global program is
- * read back from its text, the value placed, and the passes run; what a device
+ * read back from its text, the values placed, and the passes run; what a device
  * then receives is compared with what it receives now.
  */
 #include <string.h>
@@ -17,46 +17,61 @@ count_failure(const void *line, const char *message, void *data)
 	++*(int *)data;
 }
 
+static Value *
+value_of_name(const Module *m, const char *name)
+{
+	for (int i = 0; i < m->entry->nparams; i++)
+		if (!strcmp(m->entry->params[i]->name, name))
+			return m->entry->params[i];
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->nresults; i++)
+			if (!strcmp(op->results[i]->name, name))
+				return op->results[i];
+	return NULL;
+}
+
+/* Unlike a parameter, what an op makes gets a constraint. */
+static bool
+place(Module *m, const Placed *placed)
+{
+	Value *found = value_of_name(m, placed->value->name), *v = found;
+
+	if (!found || found->type.rank != placed->placement.rank)
+		return false;
+	if (found->def) {
+		Make k = {.module = m,
+			.before = found->def->next,
+			.label = "let",
+			.name = found->name};
+		v = make_unary(k, O_constraint, found);
+		value_replace_uses(m, found, v);
+		v->def->operands[0] = found;
+	}
+	v->placement = placed->placement;
+	v->annotated = true;
+	return true;
+}
+
 bool
-what_if(const char *global_text, size_t n, const char *name, const Placement *p,
+what_if(const char *global_text, size_t n, const Placed *placed, int nplaced,
 	double *wire_bytes)
 {
 	static const PipelineOptions silent;
 	Session *s = session_new();
-	Value *found = NULL;
 	int failures = 0;
-	bool tried = false;
 
 	s->err = NULL;
 	Module *m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
-	for (Op *op = m && name ? m->entry->first : NULL; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->nresults; i++)
-			if (!strcmp(op->results[i]->name, name))
-				found = op->results[i];
-	for (int i = 0; m && name && i < m->entry->nparams; i++)
-		if (!strcmp(m->entry->params[i]->name, name))
-			found = m->entry->params[i];
-	if (m && (!name || (found && found->type.rank == p->rank))) {
-		Value *v = found;
-		if (v && v->def) { /* unlike a parameter, it gets a constraint */
-			Make k = {.module = m,
-				.before = v->def->next,
-				.label = "let",
-				.name = v->name};
-			v = make_unary(k, O_constraint, found);
-			value_replace_uses(m, found, v);
-			v->def->operands[0] = found;
-		}
-		if (v) {
-			v->placement = *p;
-			v->annotated = true;
-		}
+	bool tried = m != NULL;
+	for (int i = 0; i < nplaced && tried; i++)
+		tried = place(m, &placed[i]);
+	if (tried) {
 		m->nexpects = 0;
 		module_check(m, count_failure, &failures);
 		tried = !failures && pipeline_run(m, L_device, &silent);
-		if (tried)
-			*wire_bytes = (double)module_ledger(m)->work.wire_bytes;
 	}
+	if (tried)
+		*wire_bytes = (double)module_ledger(m)->work.wire_bytes;
 	session_free(s);
 	return tried;
 }

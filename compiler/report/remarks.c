@@ -16,12 +16,16 @@
 #include "pipeline/pipeline.h"
 #include "report/report.h"
 #include "shard/partition/partition.h"
+#include "shard/reshard/halo.h"
 
-enum { MAX_PROPOSALS = 50 }; /* each runs the passes again */
+enum {
+	MAX_PROPOSALS = 50, /* each runs the passes again */
+	MOST_PLACED = 4,    /* values at once, in one */
+};
 
 typedef struct Proposal {
-	const Value *value;
-	Placement placement;
+	int n;
+	Placed placed[MOST_PLACED];
 	double bytes; /* a device then receives in all */
 } Proposal;
 
@@ -129,6 +133,18 @@ needs(const Rule *r, const Op *user, const Value *moved, int dim, bool (*good)(c
 	return false;
 }
 
+/* Does the op move elements along a dim, to a size that is not a multiple of the ways
+   in which its operand is split? */
+static bool
+leaves_remainder(const Op *op, const Value *operand, int dim)
+{
+	if (!op || !halo_kind(op->kind)
+		|| !halo_moves(op, dim, op->operands[0]->type.dims[dim]))
+		return false;
+	return op->results[0]->type.dims[dim] % placement_dim_ways(&operand->placement, dim)
+		!= 0;
+}
+
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
 static void
 text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
@@ -146,6 +162,12 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 	const Rule *rule = user ? op_rule(remarks->arena, user) : NULL;
 	if (needs(rule, user, moved, dim, factor_splittable))
 		text_printf(t, "; %s works along dim %d and needs it whole", user->label, dim);
+	else if (leaves_remainder(user, v, dim))
+		text_printf(t,
+			"; %s leaves %lld along dim %d, and %lld is not a multiple of %lld",
+			user->label, (long long)user->results[0]->type.dims[dim], dim,
+			(long long)user->results[0]->type.dims[dim],
+			(long long)placement_dim_ways(&v->placement, dim));
 	else if (needs(rule, user, moved, dim, factor_stays))
 		text_printf(t,
 			"; %s moves elements along dim %d, where no exchange of boundary rows "
@@ -183,25 +205,53 @@ label_transfer(Remarks *remarks, const Transfer *x, bool moves)
 
 /* ---- what to write so that a move is not needed ------------------------------ */
 
-/* Tries one, if the value before moves has a name of its own: only that can be
-   annotated. */
+/* Can a type be written behind the name that it was given?  Not if it is one of a
+   function that is called twice. */
+static bool
+can_be_placed(const Module *m, const Value *v)
+{
+	bool local = false, own = false, again = false;
+
+	for (int i = 0; i < m->nnamed; i++) {
+		const Named *n = &m->named[i];
+		bool inner = strchr(n->name, '.') != NULL;
+		if (n->value == v) {
+			own |= !inner;
+			local |= inner && v->untyped == UNTYPED_let;
+		} else if (n->value) {
+			again |= range_equal(n->value->range, v->range);
+		}
+	}
+	return own || (local && !again);
+}
+
+/* Tries one, if all that is placed can be and some of it is elsewhere. */
+static bool
+try_proposal(Remarks *remarks, Proposal *p)
+{
+	const RemarkOptions *o = remarks->options;
+	bool differs = false;
+
+	for (int i = 0; i < p->n; i++) {
+		const Placed *placed = &p->placed[i];
+		if (!can_be_placed(remarks->module, placed->value))
+			return false;
+		differs |= !placement_equal(&placed->value->placement, &placed->placement);
+	}
+	if (!differs || !what_if(o->global_text, o->global_length, p->placed, p->n, &p->bytes)
+		|| p->bytes >= remarks->best.bytes)
+		return false;
+	remarks->best = *p;
+	return true;
+}
+
+/* The value before moves has a name, if anything has. */
 static void
 propose(Remarks *remarks, const Value *v, const Placement *to)
 {
-	const RemarkOptions *o = remarks->options;
-	const Module *m = remarks->module;
-	const Value *named = NULL;
-	double bytes;
+	Proposal p = {.n = 1, .placed = {{unmoved(v), *to}}};
 
-	v = unmoved(v);
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == v && !strchr(m->named[i].name, '.'))
-			named = v;
-	if (!named || placement_equal(&named->placement, to))
-		return;
-	if (what_if(o->global_text, o->global_length, named->name, to, &bytes)
-		&& bytes < remarks->best.bytes)
-		remarks->best = (Proposal){named, *to, bytes};
+	try_proposal(remarks, &p);
 }
 
 static void
@@ -289,6 +339,49 @@ propose_elsewhere(Remarks *remarks, const Value *v, const AxisList *axes)
 	propose(remarks, v, &whole);
 }
 
+/* What is made of the moved value with a remainder, split as that was, and padded. */
+static bool
+propose_padded(Remarks *remarks, const Op *reshard)
+{
+	const Value *v = reshard->operands[0];
+	Proposal p = {0};
+
+	for (const Op *op = reshard->next; op && p.n < MOST_PLACED; op = op->next) {
+		bool uses = false, uneven = false;
+		for (int i = 0; i < op->noperands; i++)
+			uses |= op->operands[i] == reshard->results[0];
+		if (!uses)
+			continue;
+		Placement to = op->results[0]->placement;
+		for (int d = 0; d < v->type.rank; d++) {
+			AxisList axes = placement_dim(&v->placement, d);
+			if (!leaves_remainder(op, v, d))
+				continue;
+			placement_set_dim(&to, d, &axes);
+			uneven = true;
+		}
+		if (uneven && placement_is_sound(&to))
+			p.placed[p.n++] = (Placed){op->results[0], to};
+	}
+	return p.n && try_proposal(remarks, &p);
+}
+
+/* "p: [18@rows pad, 8]".  On a let, a type that names no axis says nothing about
+   placement. */
+static void
+text_proposed(Text *t, const Module *m, const Placed *placed)
+{
+	const Value *v = placed->value;
+	Placement to = placed->placement;
+	bool whole = v->def && !to.nunreduced;
+
+	for (int d = 0; d < v->type.rank; d++)
+		whole &= !placement_dim(&to, d).n;
+	to.all_replicated |= whole;
+	text_printf(t, "%s: ", v->name);
+	text_placed(t, &m->mesh, v, &to);
+}
+
 /* The best that moves less than the program as it is; what that moves is worked
    out when the first is made. */
 static void
@@ -301,28 +394,23 @@ line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 		return;
 	if (!remarks->know_now)
 		remarks->know_now =
-			what_if(o->global_text, o->global_length, NULL, NULL, &remarks->now);
+			what_if(o->global_text, o->global_length, NULL, 0, &remarks->now);
 	if (!remarks->know_now)
 		return;
 	remarks->best = (Proposal){.bytes = remarks->now};
-	if (moves)
+	if (moves && !propose_padded(remarks, x->op))
 		propose_move(remarks, x->op);
 	for (int i = 0; !moves && i < x->op->noperands; i++)
 		propose_elsewhere(remarks, x->op->operands[i], &x->axes);
 	if (!moves)
 		propose_elsewhere(remarks, x->op->results[0], &x->axes);
-	const Value *v = remarks->best.value;
-	if (!v)
+	if (!remarks->best.n)
 		return;
-
-	/* On a let, a type that names no axis says nothing about placement. */
-	Placement to = remarks->best.placement;
-	bool whole = v->def && !to.nunreduced;
-	for (int d = 0; d < v->type.rank; d++)
-		whole &= !placement_dim(&to, d).n;
-	to.all_replicated |= whole;
-	text_printf(&t, "avoid it: %s: ", v->name);
-	text_placed(&t, &remarks->module->mesh, v, &to);
+	text_add(&t, "avoid it: ");
+	for (int i = 0; i < remarks->best.n; i++) {
+		text_add(&t, i ? ", " : "");
+		text_proposed(&t, remarks->module, &remarks->best.placed[i]);
+	}
 	text_add(&t, "  (a device then receives ");
 	text_traffic(&t, remarks->best.bytes);
 	text_add(&t, " in all, now ");

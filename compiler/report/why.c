@@ -94,6 +94,21 @@ holder_value(const Projection *p, const Holder *h)
 	return p->tensors[h->tensor];
 }
 
+/* A dim that is the factor alone could be padded. */
+static void
+text_indivisible(Text *t, const Module *m, const Value *v, const Holder *h, AxisRef a)
+{
+	AxisList axes = h->axes;
+
+	axes_append(&axes, a);
+	text_printf(t, "does not divide %lld", (long long)h->size);
+	if (v->type.dims[h->dim] != h->size)
+		return;
+	text_printf(t, "; %lld@%s", (long long)h->size, axes.n > 1 ? "(" : "");
+	text_axes(t, &m->mesh, &axes);
+	text_printf(t, "%s pad would be split", axes.n > 1 ? ")" : "");
+}
+
 /* What kept `a`, which holder `other` has, from holder `h`? */
 static void
 text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
@@ -113,7 +128,7 @@ text_obstacle(Text *t, const Module *m, const Projection *p, const Holder *h,
 	else if (axes_overlap(&p->barred[h->tensor], a))
 		text_add(t, "may not be used on this tensor");
 	else if (h->size % ways || h->size / ways % a.size)
-		text_printf(t, "does not divide %lld", (long long)h->size);
+		text_indivisible(t, m, v, h, a);
 	else if (first_beyond(&other->axes, &h->axes, &next)) {
 		text_add(t, "conflicts with ");
 		text_axis(t, &m->mesh, next);
