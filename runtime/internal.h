@@ -53,6 +53,11 @@ void rt_fail_thread_call(const shdrt_extern_call *c);
 void *rt_get_memory(size_t n, size_t element_bytes);
 void *rt_get_zeroed(size_t n, size_t element_bytes);
 
+/* ---- nearest.c ---- */
+
+/* The nearest of n words, for "did you mean"; NULL if none is near. */
+const char *rt_nearest_word(const char *word, const char *const *words, int n);
+
 /* ---- externs.c: functions of the user's libraries ---- */
 
 /* rt_fail()s with SHDRT_IO where one is missing. */

@@ -280,6 +280,8 @@ shdrt_main(const shdrt_program *p, int argc, char **argv)
 	int status = SHDRT_OK;
 	if (s.help)
 		rt_options_help(p, stdout);
+	else if (s.version)
+		rt_options_version(p, stdout);
 	else if (s.list)
 		rt_report_list(p, stdout);
 	else

@@ -8,60 +8,15 @@
 
 #include "options.h"
 
-/* ---- words ---- */
-
-enum { LONGEST = 64 }; /* of names that are compared */
-
-static int
-least(int a, int b)
-{
-	return a < b ? a : b;
-}
-
-/* Insertions, deletions and changes that make b of a. */
-static int
-distance(const char *a, const char *b)
-{
-	int row[LONGEST + 1];
-	int n = (int)strlen(b);
-	if (strlen(a) > LONGEST || n > LONGEST)
-		return LONGEST;
-	for (int k = 0; k <= n; k++)
-		row[k] = k;
-	for (int i = 1; a[i - 1]; i++) {
-		int diagonal = row[0];
-		row[0] = i;
-		for (int k = 1; k <= n; k++) {
-			int change = diagonal + (a[i - 1] != b[k - 1]);
-			diagonal = row[k];
-			row[k] = least(change, least(row[k], row[k - 1]) + 1);
-		}
-	}
-	return row[n];
-}
-
-typedef struct Nearest {
-	const char *name;
-	int distance;
-} Nearest;
-
-static void
-consider(Nearest *best, const char *wanted, const char *name)
-{
-	int d = distance(wanted, name);
-	/* A third of the letters wrong is a typing mistake; more is not. */
-	if (d <= (int)strlen(wanted) / 3 + 1 && (!best->name || d < best->distance))
-		*best = (Nearest){name, d};
-}
-
 NORETURN static void
 unknown_tensor(const char *what, const char *wanted, const shdrt_tensor *t, int n)
 {
-	Nearest best = {0};
+	const char **names = rt_get_memory((size_t)n, sizeof(char *));
 	for (int i = 0; i < n; i++)
-		consider(&best, wanted, t[i].name);
-	if (best.name)
-		rt_fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what, wanted, best.name);
+		names[i] = t[i].name;
+	const char *nearest = rt_nearest_word(wanted, names, n);
+	if (nearest)
+		rt_fail(SHDRT_USAGE, "no %s '%s'; did you mean '%s'?", what, wanted, nearest);
 	rt_fail(SHDRT_USAGE, "no %s '%s'; --list shows them", what, wanted);
 }
 
@@ -293,62 +248,107 @@ option_help(Settings *s, const char *value)
 	s->help = true;
 }
 
+static void
+option_version(Settings *s, const char *value)
+{
+	(void)value;
+	s->version = true;
+}
+
 static const struct Option {
-	const char *name, *argument; /* argument: NULL when it has none */
+	const char *name;
+	char letter;	      /* of -x, which is the same; 0: there is none */
+	const char *argument; /* NULL when it has none */
 	void (*set)(Settings *s, const char *value);
 	const char *help;
 } options[] = {
-	{"--in", "NAME=FILE", option_in, "a parameter from a .npy or .safetensors[#KEY] file"},
-	{"--random", "SEED", option_random,
-		"the others: floats in [-1, 1), integers in [-8, 8); --random 0"
-		" is the default"},
-	{"--ones", NULL, option_ones, "the others: all ones"},
-	{"--iota", NULL, option_iota, "the others: 0, 1, 2, ..."},
-	{"--out", "DIR|FILE|NAME=FILE", option_out,
-		"write every result to DIR/NAME.npy or all to FILE.safetensors, or one to"
-		" FILE, .npy or .safetensors; to -, standard output, as .npy"},
-	{"--check", NULL, option_check, "compare with the unsharded program, interpreted"},
-	{"--time", "N", option_time, "run N times; least and median time"},
-	{"--steps", "N", option_steps,
+	{"--in", 0, "NAME=FILE", option_in,
+		"a parameter from a .npy or .safetensors[#KEY] file"},
+	{"--random", 0, "SEED", option_random,
+		"the others: floats in [-1, 1), integers in [-8, 8); --random 0 is the "
+		"default"},
+	{"--ones", 0, NULL, option_ones, "the others: all ones"},
+	{"--iota", 0, NULL, option_iota, "the others: 0, 1, 2, ..."},
+	{"--out", 0, "DIR", option_out, "write every result to DIR/NAME.npy"},
+	{"--out", 0, "FILE.safetensors", option_out, "... all of them to a file, by name"},
+	{"--out", 0, "NAME=FILE", option_out,
+		"... one, as .npy or, with others if you like, .safetensors; a FILE of - is "
+		"standard output, as .npy"},
+	{"--check", 0, NULL, option_check, "compare with the unsharded program, interpreted"},
+	{"--time", 0, "N", option_time, "run N times; least and median time"},
+	{"--steps", 0, "N", option_steps,
 		"run N times; results become the parameters of the same name"},
-	{"--stats", NULL, option_stats, "memory, traffic and time on the emulated hardware"},
-	{"--list", NULL, option_list, "show parameters and results"},
-	{"--timeout", "10m", option_timeout, "give up when all of it took so long"},
-	{"--stall", "30s", option_stall,
-		"give up after so long without progress; a while is none before it"
-		" ends; 0 never"},
-	{"--help", NULL, option_help, "this text"},
+	{"--stats", 0, NULL, option_stats, "memory, traffic and time on the emulated hardware"},
+	{"--list", 0, NULL, option_list, "show parameters and results"},
+	{"--timeout", 0, "10m", option_timeout,
+		"end with status 10 when all of it took so long"},
+	{"--stall", 0, "30s", option_stall,
+		"end with status 10 after so long without progress (30s; 0: never); what is "
+		"done in a while is none before the loop ends"},
+	{"--help", 'h', NULL, option_help, "this text"},
+	{"--version", 'V', NULL, option_version, "the version of the runtime"},
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
+
+enum { HELP_COLUMN = 28, HELP_WIDTH = 80 };
+
+/* From HELP_COLUMN on, in as many lines as that takes. */
+static void
+print_wrapped(FILE *out, const char *text)
+{
+	const int room = HELP_WIDTH - HELP_COLUMN;
+	while ((int)strlen(text) > room) {
+		int n = room;
+		while (text[n] != ' ')
+			n--;
+		fprintf(out, "%.*s\n%*s", n, text, HELP_COLUMN, "");
+		text += n + 1;
+	}
+	fprintf(out, "%s\n", text);
+}
 
 void
 rt_options_help(const shdrt_program *p, FILE *out)
 {
-	fprintf(out, "%s: %s, compiled for %" PRId64 " emulated %s device%s\n\n", p->name,
-		p->source, p->ndevices, p->target, p->ndevices == 1 ? "" : "s");
+	fprintf(out, "%s: compiled for %" PRId64 " emulated %s device%s from\n%s\n\n", p->name,
+		p->ndevices, p->target, p->ndevices == 1 ? "" : "s", p->source);
 	for (int i = 0; i < NOPTIONS; i++) {
-		char left[40];
-		snprintf(left, sizeof left, "%s %s", options[i].name,
-			options[i].argument ? options[i].argument : "");
-		fprintf(out, "  %-22s %s\n", left, options[i].help);
+		const struct Option *o = &options[i];
+		char left[40], letter[8] = "";
+		if (o->letter)
+			snprintf(letter, sizeof letter, "-%c, ", o->letter);
+		snprintf(left, sizeof left, "%s%s%s%s", letter, o->name, o->argument ? " " : "",
+			o->argument ? o->argument : "");
+		fprintf(out, "  %-*s", HELP_COLUMN - 2, left);
+		print_wrapped(out, o->help);
 	}
 	fprintf(out, "\nWithout --out, one line is printed for each result.\n");
 }
 
-/* --name or --name=value; *value is what follows the =, or NULL. */
+void
+rt_options_version(const shdrt_program *p, FILE *out)
+{
+	fprintf(out, "%s, compiled by shdc, with the runtime " SHDRT_VERSION "\n", p->name);
+}
+
+/* --name, --name=value or -x; *value is what follows the =, or NULL. */
 static const struct Option *
 find_option(const char *text, const char **value)
 {
 	size_t n = strcspn(text, "=");
-	Nearest best = {0};
+	const char *names[NOPTIONS];
 	*value = text[n] ? text + n + 1 : NULL;
-	for (int i = 0; i < NOPTIONS; i++)
-		if (strlen(options[i].name) == n && memcmp(options[i].name, text, n) == 0)
-			return &options[i];
-	for (int i = 0; i < NOPTIONS; i++)
-		consider(&best, text, options[i].name);
-	if (best.name)
-		rt_fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text, best.name);
+	for (int i = 0; i < NOPTIONS; i++) {
+		const struct Option *o = &options[i];
+		if ((strlen(o->name) == n && memcmp(o->name, text, n) == 0)
+			|| (n == 2 && text[0] == '-' && o->letter && text[1] == o->letter))
+			return o;
+		names[i] = o->name;
+	}
+	char *word = strndup(text, n);
+	const char *nearest = word ? rt_nearest_word(word, names, NOPTIONS) : NULL;
+	if (nearest)
+		rt_fail(SHDRT_USAGE, "no option '%s'; did you mean '%s'?", text, nearest);
 	rt_fail(SHDRT_USAGE, "no option '%s'; --help shows them", text);
 }
 

@@ -17,7 +17,7 @@ typedef struct Settings {
 				   the same pointer */
 	bool writes;		/* --out was given */
 	FILE *reports;		/* standard error where results have standard output */
-	bool check, stats, list, help;
+	bool check, stats, list, help, version;
 	int times, steps;      /* 0: not asked for */
 	double timeout, stall; /* seconds; 0: none */
 } Settings;
@@ -25,6 +25,7 @@ typedef struct Settings {
 /* From the command line; rt_fail()s with SHDRT_USAGE.  The lists are there. */
 void rt_options_parse(Settings *s, int argc, char **argv);
 void rt_options_help(const shdrt_program *p, FILE *out);
+void rt_options_version(const shdrt_program *p, FILE *out);
 
 /* ---- outputs.c: where results are written ---- */
 

@@ -93,7 +93,7 @@ void text_seconds(Text *t, double seconds);
 bool is_identifier(const char *s);
 /* utf8.c: in quotes, as JSON has it */
 void text_json(Text *t, const char *s);
-/* The nearest of n words, for "did you mean"; NULL if none is near. */
+/* nearest.c: the nearest of n words, for "did you mean"; NULL if none is near. */
 const char *nearest_word(const char *word, const char *const *words, int n);
 
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */

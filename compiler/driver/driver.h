@@ -72,6 +72,7 @@ typedef struct CommandLine CommandLine;
 
 typedef enum OptionType {
 	T_group, /* no option: what follows belongs to it */
+	T_short, /* of another option, whose spelling is its `what` */
 	T_flag,
 	T_action,
 	T_text,
@@ -123,6 +124,8 @@ bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... that offers the words there are, the nearest first. */
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
+/* The row of an option, of so many letters; NULL: there is none. */
+Option *find_option(const CommandLine *line, const char *spelling, size_t n);
 bool set_action(CommandLine *line, Action action, const char *name);
 
 /* help.c: what --help and the like answer */

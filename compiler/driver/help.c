@@ -43,15 +43,76 @@ answer_version(CommandLine *line, const char *value)
 	return true;
 }
 
+enum { HELP_COLUMN = 32, HELP_WIDTH = 80 };
+
+/* Where a line goes on below: its last column, which follows two blanks; of a
+   line without columns two behind its beginning. */
+static size_t
+last_column(const char *line, size_t n)
+{
+	size_t blanks = strspn(line, " "), column = blanks;
+
+	for (size_t i = blanks + 2; i < n && i <= HELP_COLUMN; i++)
+		if (line[i - 2] == ' ' && line[i - 1] == ' ' && line[i] != ' ')
+			column = i;
+	return column == blanks && blanks < HELP_COLUMN ? blanks + 2 : column;
+}
+
+/* The lines from there on, none of them wider than HELP_WIDTH. */
+static void
+fold(Text *t, size_t from)
+{
+	Text folded = {0};
+
+	for (const char *line = t->s + from; from < t->n && *line;) {
+		size_t n = strcspn(line, "\n"), column = last_column(line, n), at = 0;
+
+		while (at + n > HELP_WIDTH) {
+			size_t end = HELP_WIDTH - at;
+
+			while (end > column - at && line[end] != ' ')
+				end--;
+			if (end <= column - at)
+				break;
+			text_addn(&folded, line, end);
+			text_printf(&folded, "\n%*s", (int)column, "");
+			line += end + 1;
+			n -= end + 1;
+			at = column;
+		}
+		text_addn(&folded, line, n);
+		text_add(&folded, "\n");
+		line += n + (line[n] == '\n');
+	}
+	t->n = from;
+	text_addn(t, folded.s, folded.n);
+	text_free(&folded);
+}
+
+/* "-h, ", where there is a short spelling of it. */
+static void
+short_spelling(Text *t, const CommandLine *line, const Option *option)
+{
+	for (const Option *other = line->rows; other < line->rows + line->n; other++)
+		if (other->type == T_short && strcmp(other->what, option->spelling) == 0)
+			text_printf(t, "%s, ", other->spelling);
+}
+
 /* A group of options: its title and a line for each. */
 static void
-describe_group(Text *t, const Option *option, const Option *end)
+describe_group(Text *t, const CommandLine *line, const Option *option)
 {
+	const Option *end = line->rows + line->n;
+
 	text_printf(t, "\n%s (--help=%s)\n", option->help, option->spelling);
 	while (++option < end && option->type != T_group) {
 		size_t start = t->n;
 
-		text_printf(t, "  %s", option->spelling);
+		if (option->type == T_short)
+			continue;
+		text_add(t, "  ");
+		short_spelling(t, line, option);
+		text_add(t, option->spelling);
 		if (option->value && *option->value == '[')
 			text_printf(t, "[=%s", option->value + 1);
 		else if (option->value)
@@ -60,11 +121,12 @@ describe_group(Text *t, const Option *option, const Option *end)
 					: isupper((unsigned char)*option->value) ? " "
 										 : "",
 				option->value);
-		if (t->n - start > 30) {
+		if (t->n - start > HELP_COLUMN - 2) {
 			text_add(t, "\n");
 			start = t->n;
 		}
-		text_printf(t, "%*s%s\n", (int)(32 - (t->n - start)), "", option->help);
+		text_printf(t, "%*s%s\n", (int)(HELP_COLUMN - (t->n - start)), "",
+			option->help);
 	}
 }
 
@@ -91,7 +153,7 @@ answer_help(CommandLine *line, const char *value)
 			continue;
 		names[n++] = option->spelling;
 		if (!value || strcmp(value, option->spelling) == 0)
-			describe_group(t, option, end);
+			describe_group(t, line, option);
 	}
 	if (!value)
 		text_add(t,
@@ -104,5 +166,6 @@ answer_help(CommandLine *line, const char *value)
 		list_kinds(t);
 	else if (strcmp(value, names[n++] = "functions") == 0)
 		front_list_functions(t);
+	fold(t, before);
 	return t->n > before || unknown_word(line->session, "help group", value, names, n);
 }

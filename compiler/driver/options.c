@@ -167,12 +167,44 @@ take_value(CommandLine *line, const Option *option, const char *value)
 	case T_computed:
 		return option->to.compute(line, value);
 	case T_group:
+	case T_short:
 		break;
 	}
 	die("an option of no type");
 }
 
 /* ---- words --------------------------------------------------------------- */
+
+Option *
+find_option(const CommandLine *line, const char *spelling, size_t n)
+{
+	for (Option *option = line->rows; option < line->rows + line->n; option++)
+		if (option->type != T_group && strlen(option->spelling) == n
+			&& strncmp(option->spelling, spelling, n) == 0)
+			return option->type == T_short
+				? find_option(line, option->what, strlen(option->what))
+				: option;
+	return NULL;
+}
+
+static bool
+unknown_option(const CommandLine *line, const char *word)
+{
+	Session *s = line->session;
+	const char **names = NEW_ARRAY(s->arena, const char *, line->n);
+	int n = 0;
+
+	for (const Option *option = line->rows; option < line->rows + line->n; option++)
+		if (option->type != T_group)
+			names[n++] = option->spelling;
+	usage(s, "unknown option %s", word);
+	word = nearest_word(word, names, n);
+	if (word)
+		diag_line(s, "did you mean %s?", word);
+	else
+		diag_line(s, "shdc --help lists them");
+	return false;
+}
 
 /* One option at argv[*i]; *i ends at its last word. */
 static bool
@@ -183,27 +215,13 @@ parse_option(CommandLine *line, int argc, char **argv, int *i)
 	bool is_long = word[1] == '-';
 	size_t n = is_long ? strcspn(word, "=") : 2;
 	const char *value = word[n] == '\0' ? NULL : word + n + is_long;
-	Option *option = line->rows, *end = option + line->n;
+	Option *option = find_option(line, word, n);
 
-	while (option < end
-		&& (strlen(option->spelling) != n || strncmp(option->spelling, word, n) != 0))
-		option++;
-	if (option == end) {
-		const char **names = NEW_ARRAY(s->arena, const char *, line->n);
-		for (option = line->rows, n = 0; option < end; option++)
-			if (option->type != T_group)
-				names[n++] = option->spelling;
-		word = arena_strndup(s->arena, word, strcspn(word, is_long ? "=" : ""));
-		usage(s, "unknown option %s", word);
-		word = nearest_word(word, names, (int)n);
-		if (word)
-			diag_line(s, "did you mean %s?", word);
-		else
-			diag_line(s, "shdc --help lists them");
-		return false;
-	}
-	if (!option->value && value)
-		return usage(s, "%s takes no value", option->spelling);
+	if (!option)
+		return unknown_option(line,
+			arena_strndup(s->arena, word, strcspn(word, is_long ? "=" : "")));
+	if (value && (!option->value || (!is_long && option->spelling[1] == '-')))
+		return usage(s, "%.*s takes no value", (int)n, word);
 	if (option->value && *option->value != '[' && !value) {
 		if (*i + 1 >= argc)
 			return usage(s, "%s needs %s", option->spelling, option->value);
@@ -279,6 +297,7 @@ options_parse(Session *s, int argc, char **argv, Options *o)
 {
 	Option rows[] = {
 #define GROUP(name, title) {#name, NULL, ANY, title, .type = T_group},
+#define SHORT(spelling, option) {spelling, NULL, ANY, NULL, .type = T_short, .what = option},
 #define OPTION(spelling, value, with, type, help) {spelling, value, with, help, type},
 #define FLAG(to_) T_flag, .to.flag = &to_
 #define ACTION(action_) T_action, .to.action = action_

@@ -1,0 +1,78 @@
+/*
+ * nearest.c - "did you mean": the word that somebody may have wanted to write.
+ */
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include "internal.h"
+
+enum { LONGEST = 64 }; /* letters of words that are compared */
+
+/* Letters put in, left out, changed, or swapped with the next, that make b of a. */
+static int
+edits_between(const char *a, const char *b)
+{
+	int rows[3][LONGEST + 1]; /* of the last letters of a, by those of b */
+	int n = (int)strlen(b);
+	int *last = rows[0], *row = rows[1], *spare = rows[2];
+
+	for (int k = 0; k <= n; k++)
+		row[k] = k;
+	for (int i = 0; a[i]; i++) {
+		int *before = last;
+
+		last = row;
+		row = spare;
+		spare = before;
+		row[0] = i + 1;
+		for (int k = 1; k <= n; k++) {
+			int least = last[k - 1] + (a[i] != b[k - 1]);
+
+			if (last[k] + 1 < least)
+				least = last[k] + 1;
+			if (row[k - 1] + 1 < least)
+				least = row[k - 1] + 1;
+			if (i > 0 && k > 1 && a[i] == b[k - 2] && a[i - 1] == b[k - 1]
+				&& before[k - 2] + 1 < least)
+				least = before[k - 2] + 1;
+			row[k] = least;
+		}
+	}
+	return row[n];
+}
+
+/*
+ * At most a third of its letters are wrong, or it is how another begins, or that
+ * and one letter more: else it is no typing mistake.  The dashes of options do not
+ * count, and what is spelt otherwise only in its case is the same.
+ */
+const char *
+rt_nearest_word(const char *word, const char *const *words, int n)
+{
+	size_t dashes = strspn(word, "-"), length = strlen(word + dashes);
+	int most = (int)length / 3, least = 2 * LONGEST;
+	const char *nearest = NULL;
+
+	for (int i = 0; i < n && length <= LONGEST; i++) {
+		const char *other = words[i] + (dashes ? strspn(words[i], "-") : 0);
+		size_t n_other = strlen(other);
+		size_t shared = length < n_other ? length : n_other;
+		bool begins = strncasecmp(word + dashes, other, shared) == 0
+			&& (length == n_other || length == n_other + 1
+				|| (length > 1 && length < n_other));
+
+		if (n_other > LONGEST)
+			continue;
+		int edits = edits_between(word + dashes, other);
+		if (begins && edits > most)
+			edits = most + abs((int)n_other - (int)length);
+		else if (edits > most)
+			continue;
+		if (edits < least) {
+			least = edits;
+			nearest = words[i];
+		}
+	}
+	return nearest;
+}
