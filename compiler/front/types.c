@@ -98,6 +98,24 @@ resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
 
 /* ---- placements */
 
+/* What has no axis and gets none is never placed, first or last. */
+static bool
+check_priority(Elab *e, const DimSpec *dim, bool open)
+{
+	if (dim->priority < 0 || dim->priority > MAX_PRIORITY)
+		return complain(e, DIAG_priority, dim->priority_range, "priorities are 0 to %d",
+			MAX_PRIORITY);
+	if (dim->priority_range.file == 0 || dim->axes.n > 0 || dim->open || open)
+		return true;
+	complain(e, DIAG_priority, dim->priority_range,
+		"a priority says when axes are placed; this dim has none and is closed");
+	diag_note(e->session, nowhere,
+		"leave it out, or open the dim: @?!%" PRId64
+		" lets the compiler place axes here, after those of lower priorities",
+		dim->priority);
+	return false;
+}
+
 static bool
 place(Elab *e, Annotation *a)
 {
@@ -113,9 +131,8 @@ place(Elab *e, Annotation *a)
 		placement_set_dim(&a->placement, d, &axes);
 		if (dim->open || spec->open)
 			a->placement.open |= (uint16_t)(1u << d);
-		if (dim->priority < 0 || dim->priority > MAX_PRIORITY)
-			return complain(e, DIAG_priority, dim->priority_range,
-				"priorities are 0 to %d", MAX_PRIORITY);
+		if (!check_priority(e, dim, spec->open))
+			return false;
 		a->placement.priority[d] = (uint8_t)dim->priority;
 		a->placed |= dim->placed;
 	}
