@@ -687,6 +687,21 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         return self.add("matmul(%s, %s)" % (x.name, y.name), [x, y], x.dtype,
                         dims)
 
+    def op_sum_of_products(self):
+        """Partial sums added to partial sums."""
+        dtype = self.dtype(FLOATS + INTEGERS)
+        m, n = self.size(8), self.size(8)
+        operands, terms = [], []
+        for _ in range(self.random.randint(2, 4)):
+            k = self.size(12)
+            x, w = self.pick([dtype], dims=[m, k]), self.pick([dtype], dims=[k, n])
+            operands += [x, w]
+            terms.append("matmul(%s, %s)" % (x.name, w.name))
+        if self.chance(0.2):
+            operands.append(self.pick([dtype], dims=[m, n]))
+            terms.insert(self.random.randint(0, len(terms)), operands[-1].name)
+        return self.add(" + ".join(terms), operands, dtype, [m, n])
+
     def op_reshard(self):
         x = self.pick()
         p = self.placement(x.dims, self.combiners(x.dtype))
@@ -719,7 +734,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         op_broadcast: 1.5, op_concat: 1.5, op_stack: 1, op_split: 1.2,
         op_repeat: 1, op_pad: 1, op_roll: 1, op_flip: 1, op_slice: 3,
         op_take: 1.5, op_one_hot: 0.7, op_leaf: 0.7, op_einsum: 8,
-        op_batched: 1.5, op_matmul: 2.5, op_reshard: 1.5, op_placed: 1.5,
+        op_batched: 1.5, op_matmul: 2.5, op_sum_of_products: 1,
+        op_reshard: 1.5, op_placed: 1.5,
         op_shard_like: 0.7, op_barrier: 0.5}
     WEIGHTS.update(ControlOps.WEIGHTS)
     WEIGHTS.update(DynamicOps.WEIGHTS)

@@ -98,9 +98,24 @@ moves_on_request(Partitioner *p, const Op *op)
 	return false;
 }
 
+/* Parts of one sum meet where that was planned, whatever is best for this op. */
+static void
+meet_parts(Partitioner *p, Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		Source *s = source_of(p, op->operands[i]);
+		if (!s->summed)
+			continue;
+		Value *v = value_in(p, op->operands[i], &s->final, op, i, false);
+		s->forms = NULL;
+		add_form(p, s, v);
+	}
+}
+
 static void
 partition_plain(Partitioner *p, Op *op)
 {
+	meet_parts(p, op);
 	p->op = op;
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);

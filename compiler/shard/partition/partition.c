@@ -114,6 +114,7 @@ partition(Module *m)
 			draw_in(&p, op->operands[0], &op->results[0]->placement,
 				move || asks_for_place(op->results[0]));
 	}
+	draw_sums(&p);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);

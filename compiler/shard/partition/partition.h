@@ -29,6 +29,7 @@ typedef struct Source {
 	bool at_final;	    /* some form has the final placement */
 	bool drawn;	    /* `final` is where its only user moves it */
 	bool requested;	    /* ... as the program asks */
+	bool summed;	    /* ... to add it to other partial sums (sums.c) */
 	bool sum_requested; /* of a loop: the program asks for its partial
 				   sums to be combined in every round */
 	Value *alias;	    /* a constraint: the value that took its place */
@@ -128,6 +129,9 @@ double rounds_served(const Partitioner *p, const Op *op, int operand);
 /* accumulate.c: sums that one of the first n carried values waits for
    in every round are taken after the loop, if it is for nothing else. */
 void reduce_after(Partitioner *p, Op *loop, int n);
+
+/* sums.c: partial sums that are only added to others stay partial, where that is better. */
+void draw_sums(Partitioner *p);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
