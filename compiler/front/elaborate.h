@@ -195,7 +195,7 @@ Symbol *symbol_find(Elab *e, const char *name);
    does not: NULL. */
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
 /* ... and where it was, and how to assign again what is no var. */
-void note_bound(Elab *e, const Symbol *s);
+void note_bound(Elab *e, const Symbol *symbol);
 bool is_axis(Elab *e, const char *name);
 /* Of the function being elaborated; NULL if there is none. */
 Symbol *symbol_local(Elab *e, const char *name);

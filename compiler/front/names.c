@@ -42,18 +42,19 @@ symbol_find(Elab *e, const char *name)
 
 /* var l = lhs; its first letter, if that is free */
 void
-note_bound(Elab *e, const Symbol *s)
+note_bound(Elab *e, const Symbol *symbol)
 {
-	const char *copy = arena_printf(e->arena, "%.1s", s->name);
-	if (s->as == NULL) {
-		diag_note(e->session, s->range, "'%s' was declared here", s->name);
+	const char *copy = arena_printf(e->arena, "%.1s", symbol->name);
+	if (symbol->as == NULL) {
+		diag_note(e->session, symbol->range, "'%s' was declared here", symbol->name);
 		return;
 	}
 	if (symbol_local(e, copy) != NULL || find_global(e, copy) != NULL
 		|| !is_identifier(copy))
-		copy = arena_printf(e->arena, "%s2", s->name);
-	diag_note(e->session, s->range, "it is %s here; to assign again, write var %s = %s;",
-		s->as, copy, s->name);
+		copy = arena_printf(e->arena, "%s2", symbol->name);
+	diag_note(e->session, symbol->range,
+		"it is %s here; to assign again, write var %s = %s;", symbol->as, copy,
+		symbol->name);
 }
 
 Symbol *

@@ -53,13 +53,11 @@ read_axis(Cursor *c)
 	const Mesh *mesh = &c->rd->m->mesh;
 	bool quoted = cursor_accept(c, "'");
 	const char *name = cursor_word(c, "an axis");
-	int axis = 0;
+	int axis = mesh_axis(mesh, name);
 
 	if (quoted)
 		cursor_expect(c, "'");
-	while (axis < mesh->naxes && strcmp(mesh->axes[axis].name, name))
-		axis++;
-	if (axis == mesh->naxes) {
+	if (axis < 0) {
 		cursor_error(c, "the mesh has no axis '%s'", name);
 		return (AxisRef){0, 1, 1};
 	}

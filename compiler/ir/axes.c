@@ -5,6 +5,7 @@
  * X = m (more major) * k * rest.  In terms of device ids, a piece is the digit
  * (id / stride) % k with stride = axis stride * rest.
  */
+#include <string.h>
 #include "ir/ir.h"
 
 int64_t
@@ -15,6 +16,15 @@ axis_ref_stride(const Mesh *mesh, AxisRef a)
 	for (int i = mesh->naxes - 1; i > (int)a.axis; i--)
 		stride *= mesh->axes[i].size;
 	return stride;
+}
+
+int
+mesh_axis(const Mesh *mesh, const char *name)
+{
+	for (int i = 0; i < mesh->naxes; i++)
+		if (strcmp(mesh->axes[i].name, name) == 0)
+			return i;
+	return -1;
 }
 
 AxisRef

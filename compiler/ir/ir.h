@@ -187,6 +187,7 @@ void text_axis(Text *t, const Mesh *mesh, AxisRef a);	      /* X or X:(1)2 */
 void text_axes(Text *t, const Mesh *mesh, const AxisList *l); /* X,Y:(1)2 */
 
 /* axes.c: AxisRef and AxisList algebra */
+int mesh_axis(const Mesh *mesh, const char *name); /* -1: none is */
 AxisRef axis_whole(const Mesh *mesh, int axis);
 bool axis_is_whole(const Mesh *mesh, AxisRef a);
 bool axis_equal(AxisRef a, AxisRef b);

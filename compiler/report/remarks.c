@@ -227,21 +227,23 @@ can_be_placed(const Module *m, const Value *v)
 
 /* Tries one, if all that is placed can be and some of it is elsewhere. */
 static bool
-try_proposal(Remarks *remarks, Proposal *p)
+try_proposal(Remarks *remarks, Proposal *proposal)
 {
 	const RemarkOptions *o = remarks->options;
 	bool differs = false;
 
-	for (int i = 0; i < p->n; i++) {
-		const Placed *placed = &p->placed[i];
+	for (int i = 0; i < proposal->n; i++) {
+		const Placed *placed = &proposal->placed[i];
 		if (!can_be_placed(remarks->module, placed->value))
 			return false;
 		differs |= !placement_equal(&placed->value->placement, &placed->placement);
 	}
-	if (!differs || !what_if(o->global_text, o->global_length, p->placed, p->n, &p->bytes)
-		|| p->bytes >= remarks->best.bytes)
+	if (!differs
+		|| !what_if(o->global_text, o->global_length, proposal->placed, proposal->n,
+			&proposal->bytes)
+		|| proposal->bytes >= remarks->best.bytes)
 		return false;
-	remarks->best = *p;
+	remarks->best = *proposal;
 	return true;
 }
 

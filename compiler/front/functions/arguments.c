@@ -234,7 +234,7 @@ add_axis(Call *c, Argument *a, const Item *items, int k)
 	Elab *e = c->elab;
 	const Item *item = &items[k];
 	bool twice = false;
-	if (item->kind == IT_string && is_axis(e, item->literal->name))
+	if (item->kind == IT_string && mesh_axis(&e->m->mesh, item->literal->name) >= 0)
 		return complain(e, DIAG_habit, item->range, "an axis has no quotes: write %s",
 			item->literal->name);
 	if (item->kind != IT_axis)
