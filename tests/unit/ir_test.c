@@ -1140,14 +1140,15 @@ test_changes(Session *s)
 static void
 test_wrong_rule(Session *s)
 {
-	static const External matrices = {.rule = "ab->ab"};
+	External matrices = {.rule = "ab->ab"};
 	Module *m = new_module(s, "wrong_rule", 2, 4);
 	Value *x = param(m, "x", type_of(D_f32, 1, (int64_t[]){8}));
 	Op *op = add_op(m->entry, O_extern, 1, &x, "y");
 	FILE *said = tmpfile();
 	char text[200] = "";
-	int status;
+	int status, at;
 
+	extern_rule_parse(s->arena, matrices.rule, &matrices.parsed, &at);
 	op->external = &matrices;
 	op->results[0]->type = x->type;
 	fflush(stdout);
