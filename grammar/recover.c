@@ -113,8 +113,10 @@ at_margin(const Reader *r, const Token *token)
 static ListPart
 list_part(const Reader *r)
 {
-	const Token *inner = r->open + r->nopen - 1;
-	if (!IS_ONE_OF(r->head, declaration_words) && r->nopen > 0 && inner->begins_list)
+	if (r->nopen == 0)
+		return LIST_none;
+	const Token *inner = &r->open[r->nopen - 1];
+	if (!IS_ONE_OF(r->head, declaration_words) && inner->begins_list)
 		return LIST_item;
 	return r->nopen > 1 && inner->kind == TOK_LPAREN && inner[-1].begins_list ? LIST_tuple
 										  : LIST_none;
