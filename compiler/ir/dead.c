@@ -148,9 +148,8 @@ remove_dead_in(Block *b)
 	return changed;
 }
 
-/* Its op was removed, or an op in whose body it is. */
-static bool
-is_gone(const Value *v)
+bool
+value_is_gone(const Value *v)
 {
 	const Block *b = v->block;
 
@@ -159,11 +158,27 @@ is_gone(const Value *v)
 	return !b;
 }
 
-bool
-module_remove_dead(Module *m)
+/* What it is made of; of what a loop carries, this round or one before. */
+static void
+need_sources(Needs *n, const Value *v)
+{
+	const Op *op = v->def ? v->def : v->block->parent;
+
+	if (op && may_shrink(op)) {
+		for (Flow f = {.to = (Value *)v}; flow_next_to(&f);)
+			need(n, f.from);
+		need(n, op_decision(op));
+	} else if (v->def) {
+		need_operands(n, op);
+		for (int b = 0; b < op->nbodies; b++)
+			need_operands(n, op->bodies[b]->last);
+	}
+}
+
+void
+module_find_needed(Module *m)
 {
 	Needs n = {.arena = m->arena};
-	int kept = 0;
 
 	module_clear_uses(m);
 	need_operands(&n, m->entry->last);
@@ -172,27 +187,23 @@ module_remove_dead(Module *m)
 			need_named(&n, m->named[i].value);
 	for (int i = 0; i < m->nexpects && m->level == L_global; i++)
 		need_named(&n, m->expects[i].value);
-	/* what it is made of; of what a loop carries, this round or one before */
-	for (int i = 0; i < n.n; i++) {
-		const Value *v = n.values[i];
-		const Op *op = v->def ? v->def : v->block->parent;
-		if (op && may_shrink(op)) {
-			for (Flow f = {.to = n.values[i]}; flow_next_to(&f);)
-				need(&n, f.from);
-			need(&n, op_decision(op));
-		} else if (v->def) {
-			need_operands(&n, op);
-			for (int b = 0; b < op->nbodies; b++)
-				need_operands(&n, op->bodies[b]->last);
-		}
-	}
+	for (int i = 0; i < n.n; i++)
+		need_sources(&n, n.values[i]);
+}
+
+bool
+module_remove_dead(Module *m)
+{
+	int kept = 0;
+
+	module_find_needed(m);
 	if (!remove_dead_in(m->entry))
 		return false;
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value && is_gone(m->named[i].value))
+		if (m->named[i].value && value_is_gone(m->named[i].value))
 			m->named[i].value = NULL;
 	for (int i = 0; i < m->nexpects; i++)
-		if (!is_gone(m->expects[i].value))
+		if (!value_is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];
 	m->nexpects = kept;
 	return true;

@@ -605,6 +605,10 @@ Value *rule_tensor(const Op *op, int tensor); /* operand or result */
 typedef struct RuleBook RuleBook;
 RuleBook *rule_book_new(Arena *a);
 const Rule *rule_book_get(RuleBook *book, const Op *op);
+/* Have they one rule: equal kinds, attributes and types, and of extern functions rule
+   strings?  Then they have one hash. */
+bool op_same_rule(const Op *a, const Op *b);
+uint64_t op_rule_hash(const Op *op);
 /* ([i,k],[k,j])->([i,j]) {i=8, ...} reduction={k} */
 void text_rule(Text *t, const Op *op, const Rule *r);
 /* The manual region around a block, or NULL. */
@@ -727,6 +731,11 @@ bool loop_hands_on(const Op *loop, int i);
 bool op_is_offset(const Op *op);
 bool value_is_offset(const Value *v);
 void module_clear_uses(Module *m);
+/* dead.c: marks what is needed of all values by `uses` above 0; named values count
+   as used at L_global. */
+void module_find_needed(Module *m);
+/* Its op was removed, or an op in whose body it is. */
+bool value_is_gone(const Value *v);
 bool module_remove_dead(Module *m); /* ops whose results are unused; named
 					   values count as used at L_global */
 /* The next in pre-order, bodies included:

@@ -28,11 +28,9 @@ rule_book_new(Arena *a)
 	return book;
 }
 
-static bool
-same_rule(const void *page, const void *op)
+bool
+op_same_rule(const Op *a, const Op *b)
 {
-	const Op *a = ((const Page *)page)->op, *b = op;
-
 	if (a->kind != b->kind || a->noperands != b->noperands || a->nresults != b->nresults
 		|| a->has != b->has)
 		return false;
@@ -50,12 +48,11 @@ same_rule(const void *page, const void *op)
 	return true;
 }
 
-const Rule *
-rule_book_get(RuleBook *book, const Op *op)
+uint64_t
+op_rule_hash(const Op *op)
 {
-	if (ops[op->kind].blocked)
-		return NULL;
 	uint64_t hash = hash_mix(hash_mix(op->kind, op->has), op->noperands);
+
 	for (uint32_t has = op->has, i = 0; has; has &= has - 1, i++)
 		for (int j = 0; j < op->attrs[i]->n; j++)
 			hash = hash_mix(hash, op->attrs[i]->v[j]);
@@ -65,7 +62,22 @@ rule_book_get(RuleBook *book, const Op *op)
 		for (int d = 0; d < type->rank; d++)
 			hash = hash_mix(hash, type->dims[d]);
 	}
-	Page *page = lookup_find(book->pages, hash, same_rule, op);
+	return hash;
+}
+
+static bool
+same_page(const void *page, const void *op)
+{
+	return op_same_rule(((const Page *)page)->op, op);
+}
+
+const Rule *
+rule_book_get(RuleBook *book, const Op *op)
+{
+	if (ops[op->kind].blocked)
+		return NULL;
+	uint64_t hash = op_rule_hash(op);
+	Page *page = lookup_find(book->pages, hash, same_page, op);
 	if (!page) {
 		page = NEW(book->arena, Page);
 		*page = (Page){op, op_rule(book->arena, op)};
