@@ -4,6 +4,7 @@
  *   pad_dims    L_global -> L_global        dims that their axes divide
  *   explicit    L_global -> L_global        where values of explicit functions are
  *   propagate   L_global -> L_sharded       where every value is
+ *   merge       L_sharded -> L_sharded      equal ops once
  *   partition   L_sharded -> L_resharded    what moves so that ops run locally
  *   localize    L_resharded -> L_device     moves become collectives
  *
@@ -34,6 +35,11 @@ bool explicit(Module *m);
 
 /* propagate.c */
 bool propagate(Module *m);
+
+/* merge.c: false if nothing is computed twice, or `may` says no of the module as it
+   would stay */
+typedef bool MayMerge(Module *m);
+bool merge(Module *m, MayMerge *may);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 

@@ -1,0 +1,161 @@
+/*
+ * equal.c - when two ops are equal.
+ *
+ * Operands are compared by the first values equal to them.  In a body, which is
+ * closed, the i-th value of one stands for the i-th of the other: values are numbered
+ * in the order of the text, so that it has the same distance to the first value of
+ * its op.
+ */
+#include <string.h>
+#include "shard/merge/merge.h"
+
+/* A composite of numbers alone is one of random numbers. */
+static bool
+is_never_equal(const Op *op)
+{
+	bool tensors = false;
+
+	for (int i = 0; i < op->noperands; i++)
+		tensors |= op->operands[i]->type.rank > 0;
+	return op->mode == MODE_explicit || op->specs || !op->nresults || op->kind == O_extern
+		|| op->kind == O_barrier || op->kind == O_output
+		|| (op_is_composite(op) && !tensors);
+}
+
+/* ---- by themselves ------------------------------------------------------------- */
+
+static bool
+values_alike(const Value *a, const Value *b)
+{
+	size_t size = (size_t)a->type.rank * sizeof *a->unpadded;
+	bool padded = a->unpadded != NULL;
+
+	return type_equal(&a->type, &b->type) && placement_same(&a->placement, &b->placement)
+		&& a->annotated == b->annotated && a->annotated_open == b->annotated_open
+		&& padded == (b->unpadded != NULL)
+		&& (!padded || !memcmp(a->unpadded, b->unpadded, size));
+}
+
+/* But for operands and what is in bodies. */
+static bool
+ops_alike(const Op *a, const Op *b)
+{
+	if (!op_same_rule(a, b) || a->mode != b->mode || a->requested != b->requested
+		|| !a->composite != !b->composite)
+		return false;
+	if (a->composite && strcmp(a->composite, b->composite))
+		return false;
+	for (int i = 0; i < a->nresults; i++)
+		if (!values_alike(a->results[i], b->results[i]))
+			return false;
+	return true;
+}
+
+/* ---- bodies ---------------------------------------------------------------------- */
+
+static int
+base_of(const Op *op)
+{
+	return op->results[0]->id;
+}
+
+static const Inside *
+inside_of(Merger *mg, const Op *owner)
+{
+	Inside *inside = &mg->inside[owner->id];
+
+	if (inside->known)
+		return inside;
+	inside->known = true;
+	for (int i = 0; i < owner->nbodies; i++) {
+		const Block *b = owner->bodies[i];
+		inside->hash = hash_mix(inside->hash, b->nparams);
+		for (const Op *op = b->first; op; op = op->next) {
+			uint64_t hash = hash_mix(inside->hash, (int64_t)op_rule_hash(op));
+			for (int k = 0; k < op->noperands; k++)
+				hash = hash_mix(hash, op->operands[k]->id - base_of(owner));
+			if (op != b->last)
+				inside->never |= is_never_equal(op);
+			if (op->nbodies && !inside->never) {
+				const Inside *more = inside_of(mg, op);
+				inside->never |= more->never;
+				hash = hash_mix(hash, (int64_t)more->hash);
+			}
+			inside->hash = hash;
+		}
+	}
+	return inside;
+}
+
+static bool bodies_equal(const Op *a, const Op *b);
+
+/* `base` and `other` are the first values of the ops whose bodies they are. */
+static bool
+blocks_equal(const Block *a, int base, const Block *b, int other)
+{
+	const Op *x = a->first, *y = b->first;
+
+	if (a->nparams != b->nparams)
+		return false;
+	for (int i = 0; i < a->nparams; i++)
+		if (!values_alike(a->params[i], b->params[i]))
+			return false;
+	for (; x && y; x = x->next, y = y->next) {
+		if (!ops_alike(x, y))
+			return false;
+		for (int i = 0; i < x->noperands; i++)
+			if (x->operands[i]->id - base != y->operands[i]->id - other)
+				return false;
+		if (x->nbodies && !bodies_equal(x, y))
+			return false;
+	}
+	return !x && !y;
+}
+
+static bool
+bodies_equal(const Op *a, const Op *b)
+{
+	for (int i = 0; i < a->nbodies; i++)
+		if (!blocks_equal(a->bodies[i], base_of(a), b->bodies[i], base_of(b)))
+			return false;
+	return true;
+}
+
+/* ---- the table --------------------------------------------------------------------- */
+
+typedef struct Key {
+	const Merger *merger;
+	const Op *op;
+} Key;
+
+static bool
+is_equal(const void *seen, const void *key)
+{
+	const Op *a = seen, *b = ((const Key *)key)->op;
+	Value **first = ((const Key *)key)->merger->first;
+
+	if (a->block != b->block || !ops_alike(a, b))
+		return false;
+	for (int i = 0; i < a->noperands; i++)
+		if (first[a->operands[i]->id] != first[b->operands[i]->id])
+			return false;
+	return bodies_equal(a, b);
+}
+
+const Op *
+find_equal(Merger *mg, const Op *op)
+{
+	Key key = {mg, op};
+
+	if (is_never_equal(op) || (op->nbodies && inside_of(mg, op)->never))
+		return NULL;
+	uint64_t hash = op_rule_hash(op);
+	for (int i = 0; i < op->noperands; i++)
+		hash = hash_mix(hash, mg->first[op->operands[i]->id]->id);
+	if (op->nbodies)
+		hash = hash_mix(hash, (int64_t)mg->inside[op->id].hash);
+	const Op *equal = lookup_find(mg->seen, hash, is_equal, &key);
+	if (!equal)
+		lookup_add(mg->seen, hash, (void *)op);
+	return equal;
+}

@@ -1,0 +1,216 @@
+/*
+ * merge.c - equal ops are computed once.
+ *
+ * example     f(x, 1) + f(x, 2) with f(x, i) = roll(x, 3) * i: one roll
+ * requires    L_sharded
+ * leaves      L_sharded: of values that are equal the first has the users, unless
+ *             they want them in different ways
+ *
+ * Values get the number of the first that is equal, block by block; then uses are
+ * replaced, and what was needed and is no longer goes.
+ */
+#include "shard/merge/merge.h"
+
+/* ---- numbers --------------------------------------------------------------------- */
+
+/* Made element by element, and of nothing that had to be read. */
+static bool
+is_cheap(const Merger *mg, const Op *op)
+{
+	bool cheap = ops[op->kind].leaf || op->kind == O_broadcast
+		|| (op_is_one_to_one(op) && !op_is_identity(op));
+
+	for (int i = 0; i < op->noperands; i++)
+		cheap &= !op->operands[i]->type.rank || mg->cheap[op->operands[i]->id];
+	return cheap;
+}
+
+static int
+count_values(const Op *op)
+{
+	int n = op->nresults;
+
+	for (int i = 0; i < op->nbodies; i++) {
+		n += op->bodies[i]->nparams;
+		for (const Op *inner = op->bodies[i]->first; inner; inner = inner->next)
+			n += count_values(inner);
+	}
+	return n;
+}
+
+/* Values of equal ops are numbered alike, in their bodies too. */
+static void
+number_as(Merger *mg, const Op *op, const Op *equal)
+{
+	int base = op->results[0]->id, distance = base - equal->results[0]->id;
+
+	for (int i = base + count_values(op) - 1; i >= base; i--) {
+		mg->first[i] = mg->first[i - distance];
+		mg->cheap[i] = mg->cheap[i - distance];
+	}
+}
+
+static bool
+is_needed(const Merger *mg, const Op *op)
+{
+	bool needed = !op->nresults;
+
+	for (int i = 0; i < op->nresults; i++)
+		needed |= mg->needed[op->results[i]->id];
+	return needed;
+}
+
+/* Whether ops were equal that are worth keeping. */
+static bool
+number_block(Merger *mg, const Block *b)
+{
+	bool any = false;
+
+	for (const Op *op = b->first; op; op = op->next) {
+		const Op *equal = is_needed(mg, op) ? find_equal(mg, op) : NULL;
+		if (equal) {
+			number_as(mg, op, equal);
+			any |= !mg->cheap[op->results[0]->id];
+			continue;
+		}
+		for (int i = 0; i < op->nbodies && !op->specs; i++)
+			any |= number_block(mg, op->bodies[i]);
+		if (op->nresults == 1)
+			mg->cheap[op->results[0]->id] = is_cheap(mg, op);
+	}
+	return any;
+}
+
+/* ---- uses ------------------------------------------------------------------------- */
+
+/* What stands for the value from now on, or the value. */
+static Value *
+stand_in(const Merger *mg, Value *v)
+{
+	Value *first = mg->first[v->id];
+	bool stays = first->block != v->block || mg->cheap[v->id] || mg->own[first->id];
+
+	return stays ? v : first;
+}
+
+/* Whether there are uses of values for which others stand; of the entry's results
+   each is a value of its own. */
+static bool
+replace_uses(Merger *mg, bool really)
+{
+	Block *entry = mg->module->entry;
+	bool any = false;
+
+	for (Op *op = entry->first; op != entry->last; op = op_following(op, entry))
+		for (int i = 0; i < op->noperands; i++) {
+			Value *v = stand_in(mg, op->operands[i]);
+			any |= v != op->operands[i];
+			if (really)
+				op->operands[i] = v;
+		}
+	return any;
+}
+
+/* ---- what goes ---------------------------------------------------------------------- */
+
+static void
+note_needed(Merger *mg)
+{
+	module_find_needed(mg->module);
+	for (int i = 0; i < mg->module->nvalues; i++)
+		mg->needed[i] = mg->values[i]->uses > 0;
+}
+
+/* Users first: what nobody needs as it was before stays, with all that it uses. */
+static void
+remove_unneeded(const Merger *mg, Block *b)
+{
+	for (Op *op = b->last, *previous; op; op = previous) {
+		bool stays = !op->nresults || !is_needed(mg, op);
+		previous = op->prev;
+		for (int i = 0; i < op->nresults; i++)
+			stays |= op->results[i]->uses > 0;
+		if (!stays)
+			op_remove(op);
+		for (int i = 0; i < op->noperands && stays; i++)
+			op->operands[i]->uses++;
+		for (int i = 0; i < op->nbodies && stays; i++)
+			remove_unneeded(mg, op->bodies[i]);
+	}
+}
+
+/* Of equal values one that is still there, by the first's id. */
+static Value **
+find_left(const Merger *mg)
+{
+	const Module *m = mg->module;
+	Value **left = NEW_ARRAY(mg->arena, Value *, m->nvalues + 1);
+
+	for (int i = 0; i < m->nvalues; i++) {
+		Value **of = &left[mg->first[i]->id];
+		if (!*of && mg->needed[i] && !value_is_gone(mg->values[i]))
+			*of = mg->values[i];
+	}
+	return left;
+}
+
+/* What stays takes the names of what goes; its own is that of the user if he gave
+   it one, to whichever of them. */
+static void
+move_names(const Merger *mg)
+{
+	Module *m = mg->module;
+	Value **left = find_left(mg);
+	bool *named = NEW_ARRAY(mg->arena, bool, m->nvalues + 1);
+
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value)
+			named[m->named[i].value->id] = true;
+	for (int i = 0; i < m->nnamed; i++) {
+		Value *old = m->named[i].value;
+		if (!old || !value_is_gone(old))
+			continue;
+		Value *v = left[mg->first[old->id]->id];
+		m->named[i].value = v;
+		if (v && !named[v->id]) {
+			v->name = old->name;
+			v->range = old->range;
+			v->untyped = old->untyped;
+			named[v->id] = true;
+		}
+	}
+	for (int i = 0; i < m->nexpects; i++)
+		if (value_is_gone(m->expects[i].value))
+			m->expects[i].value = left[mg->first[m->expects[i].value->id]->id];
+}
+
+/* ---- the pass ----------------------------------------------------------------------- */
+
+bool
+merge(Module *m, MayMerge *may)
+{
+	Merger mg = {.module = m, .arena = arena_new()};
+
+	module_number(m);
+	mg.seen = lookup_new(mg.arena);
+	mg.inside = NEW_ARRAY(mg.arena, Inside, m->nops + 1);
+	mg.values = module_values(m, mg.arena);
+	mg.first =
+		arena_copy(mg.arena, mg.values, sizeof *mg.values * (size_t)(m->nvalues + 1));
+	mg.needed = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
+	mg.cheap = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
+	mg.own = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
+	note_needed(&mg);
+	bool equal = number_block(&mg, m->entry);
+	if (equal)
+		find_own_ways(&mg);
+	bool changes = equal && replace_uses(&mg, false) && may(m);
+	if (changes) {
+		replace_uses(&mg, true);
+		module_find_needed(m);
+		remove_unneeded(&mg, m->entry);
+		move_names(&mg);
+	}
+	arena_free(mg.arena);
+	return changes;
+}
