@@ -17,6 +17,7 @@ typedef struct PipelineOptions {
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
+	MayMerge *may_merge; /* NULL: merged_fits() */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);
@@ -45,6 +46,11 @@ bool pipeline_accept(Module *m);
  * message under its line.
  */
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
+
+/* fits.c: at L_sharded, before equal ops are merged: does the merged program fit the
+   memory of the target, or take no more of it than this one?  A remark if this one
+   does. */
+bool merged_fits(Module *m);
 
 /* what_if.c: what one device receives in a run of the program of that text, with
    `nplaced` of its values placed so.  False if it can't be. */
