@@ -424,39 +424,56 @@ line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 
 /* ---- transfers ------------------------------------------------------------------ */
 
+/* Of what one place in the source makes move; in all copies that calls and unrolled
+   loops made of it. */
+typedef struct Told {
+	const Transfer *x; /* of the first copy */
+	bool moves;	   /* or it is an exchange of rows */
+	bool last;	   /* of the op */
+	int copies;
+} Told;
+
 /* What moves from where to where, and what that costs. */
 static void
-remark(Remarks *remarks, const Transfer *x, bool moves)
+text_transfer(const Remarks *remarks, Text *t, const Transfer *x, const char *name)
 {
 	const Mesh *mesh = &remarks->module->mesh;
-	const Op *op = x->op;
+	const Value *v = x->op->results[0];
+
+	text_printf(t, "%s over ", ops[x->kind].hlo);
+	text_axes(t, mesh, &x->axes);
+	if (op_is_move(x->op)) {
+		text_printf(t, ": %s ", name);
+		text_as_written(t, mesh, x, &x->before);
+		text_add(t, " -> ");
+		text_as_written(t, mesh, x, &x->after);
+	} else {
+		text_printf(t, ": %s of %s -> ", x->op->label, name);
+		text_placed(t, mesh, v, &v->placement);
+		text_printf(t, " exchanges %lld row%s, %lld hop%s at most", (long long)x->rows,
+			x->rows == 1 ? "" : "s", (long long)x->hops, x->hops == 1 ? "" : "s");
+	}
+	text_add(t, "  (");
+	text_traffic(t, x->bytes);
+	text_add(t, ", ");
+	text_seconds(t, x->seconds);
+	text_printf(t, " on %s, exposed)", mesh->target->name);
+	if (!x->counted)
+		text_add(t, ", in every round");
+	else if (x->trips != 1)
+		text_printf(t, ", %lld times", (long long)x->trips);
+}
+
+static void
+remark(Remarks *remarks, const Told *told)
+{
+	const Op *op = told->x->op;
 	bool wrong = remarks->options->strict && !op->requested;
 	Text t = {0};
 
-	text_printf(&t, "%s over ", ops[x->kind].hlo);
-	text_axes(&t, mesh, &x->axes);
-	if (moves) {
-		text_printf(&t, ": %s ", known_name(remarks->module, x->value));
-		text_as_written(&t, mesh, x, &x->before);
-		text_add(&t, " -> ");
-		text_as_written(&t, mesh, x, &x->after);
-	} else {
-		const Value *v = op->results[0];
-		text_printf(&t, ": %s of %s -> ", op->label,
-			known_name(remarks->module, x->value));
-		text_placed(&t, mesh, v, &v->placement);
-		text_printf(&t, " exchanges %lld row%s, %lld hop%s at most", (long long)x->rows,
-			x->rows == 1 ? "" : "s", (long long)x->hops, x->hops == 1 ? "" : "s");
-	}
-	text_add(&t, "  (");
-	text_traffic(&t, x->bytes);
-	text_add(&t, ", ");
-	text_seconds(&t, x->seconds);
-	text_printf(&t, " on %s, exposed)", mesh->target->name);
-	if (!x->counted)
-		text_add(&t, ", in every round");
-	else if (x->trips != 1)
-		text_printf(&t, ", %lld times", (long long)x->trips);
+	text_transfer(remarks, &t, told->x, known_name(remarks->module, told->x->value));
+	if (told->copies > 1)
+		text_printf(&t, ", in each of %d copies", told->copies);
 	text_add(&t,
 		op->requested	? "; asked for"
 			: wrong ? "; --strict allows only moves that are asked for"
@@ -466,22 +483,64 @@ remark(Remarks *remarks, const Transfer *x, bool moves)
 	text_free(&t);
 }
 
+/* "ffn.2.h" is the h of another call than "ffn.h". */
+static const char *
+name_in_source(Arena *a, const char *name)
+{
+	char *short_name = arena_strndup(a, name, strlen(name)), *end = short_name;
+
+	while (*name) {
+		size_t digits = *name == '.' ? strspn(name + 1, "0123456789") : 0;
+		if (digits && (name[1 + digits] == '.' || !name[1 + digits]))
+			name += 1 + digits;
+		else
+			*end++ = *name++;
+	}
+	*end = '\0';
+	return short_name;
+}
+
+/* Equal for copies: the place in the source, and all that is told of the move. */
+static const char *
+copies_key(const Remarks *remarks, const Transfer *x)
+{
+	const Op *op = x->op;
+	const char *name = known_name(remarks->module, x->value);
+	Text t = {0};
+
+	text_printf(&t, "%d:%d:%d-%d %d %s: ", op->range.file, op->range.line, op->range.begin,
+		op->range.end, op->requested, op->label);
+	text_transfer(remarks, &t, x, name_in_source(remarks->arena, name));
+	return text_take(&t, remarks->arena);
+}
+
 void
 tell_transfers(Module *m, const RemarkOptions *options)
 {
 	Remarks r = {.module = m, .options = options, .arena = arena_new()};
 	const Ledger *l = module_ledger(m);
+	Table *told = table_new(r.arena); /* in order */
 
 	for (int i = 0; l && i < l->n; i++) {
 		const Transfer *x = &l->transfers[i];
 		bool last = i + 1 == l->n || x[1].op != x->op;
 		if (!options->remarks && x->op->requested)
 			continue;
-		bool moves = op_is_move(x->op); /* or an exchange of rows */
-		remark(&r, x, moves);
-		label_transfer(&r, x, moves);
-		if (last)
-			line_avoid(&r, x, moves);
+		const char *key = copies_key(&r, x);
+		Told *of = table_get(told, key);
+		if (!of) {
+			of = NEW(r.arena, Told);
+			*of = (Told){x, op_is_move(x->op), last, 0};
+			table_set(told, key, of);
+		}
+		of->copies++;
+	}
+	for (int i = 0; i < table_count(told); i++) {
+		const Told *of = table_value(told, i);
+		remark(&r, of);
+		label_transfer(&r, of->x, of->moves);
+		if (of->last)
+			line_avoid(&r, of->x, of->moves);
 	}
 	arena_free(r.arena);
 }
