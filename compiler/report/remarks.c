@@ -352,7 +352,7 @@ propose_padded(Remarks *remarks, const Op *reshard)
 		bool uses = false, uneven = false;
 		for (int i = 0; i < op->noperands; i++)
 			uses |= op->operands[i] == reshard->results[0];
-		if (!uses)
+		if (!uses || !halo_kind(op->kind))
 			continue;
 		Placement to = op->results[0]->placement;
 		for (int d = 0; d < v->type.rank; d++) {
