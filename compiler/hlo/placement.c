@@ -121,7 +121,7 @@ read_axes_fact(const ReadLine *in, const char *key)
 static bool
 has_room(Cursor *c, const Placement *p, const AxisList *l)
 {
-	if (placement_pieces(p) + l->n > MAX_PIECES)
+	if (!placement_has_room(p, l->n))
 		cursor_error(c, "more than %d axes in one placement", MAX_PIECES);
 	return !c->rd->failed;
 }

@@ -99,7 +99,8 @@ factors_place(const Rule *r, int tensor, const AxisList *axes, Placement *p, int
 		for (int i = 0; i < factors->n; i++) {
 			const AxisList *mine = &axes[factors->f[i]];
 			int64_t size = r->factors[factors->f[i]].size, ways = axes_size(mine);
-			if (mine->n && (!full || size % ways)) {
+			bool room = placement_has_room(p, all.n + mine->n);
+			if (mine->n && (!full || size % ways || !room)) {
 				if (misfit)
 					*misfit = factors->f[i];
 				return false;

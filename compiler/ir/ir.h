@@ -34,9 +34,10 @@
 enum {
 	MAX_RANK = 16, /* of any value; what a user writes: MAX_USER_RANK */
 	MAX_USER_RANK = 10,
-	MAX_AXES = 8, /* of a mesh */
+	MAX_AXES = 16, /* of a mesh */
 	MAX_DEVICES = 1 << 24,
-	MAX_PIECES = 20, /* axis pieces in one placement */
+	MAX_PIECES =
+		24, /* axis pieces in one placement; so many of at least 2 split 2^24 devices */
 };
 
 /* ---- types ---------------------------------------------------------- */
@@ -157,13 +158,15 @@ placement_is_open(const Placement *p, int dim)
 {
 	return p->open >> dim & 1;
 }
-Placement placement_close(Placement p);			 /* no open dims, no replicated set */
-int placement_pieces(const Placement *p);		 /* in use, of MAX_PIECES */
-int64_t placement_dim_ways(const Placement *p, int dim); /* product of sizes */
-int64_t placement_ways(const Placement *p);		 /* of all dims */
-bool placement_uses(const Placement *p, AxisRef a);	 /* overlap with a dim's
+Placement placement_close(Placement p);	  /* no open dims, no replicated set */
+int placement_pieces(const Placement *p); /* in use, of MAX_PIECES */
+/* May so many more be added?  Where each axis is used once, there always may. */
+bool placement_has_room(const Placement *p, int more);
+int64_t placement_dim_ways(const Placement *p, int dim);      /* product of sizes */
+int64_t placement_ways(const Placement *p);		      /* of all dims */
+bool placement_uses(const Placement *p, AxisRef a);	      /* overlap with a dim's
 	or unreduced axis */
-bool placement_is_sound(const Placement *p);		 /* each axis once, and none that
+bool placement_is_sound(const Placement *p);		      /* each axis once, and none that
 	may not be used */
 Type placement_local(const Type *global, const Placement *p); /* needs divisible */
 /* Text as the language writes it: "8@X, 2048@(Y,Z:(1)2)" in brackets with

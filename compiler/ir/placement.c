@@ -232,6 +232,12 @@ placement_pieces(const Placement *p)
 	return n;
 }
 
+bool
+placement_has_room(const Placement *p, int more)
+{
+	return placement_pieces(p) + more <= MAX_PIECES;
+}
+
 int64_t
 placement_dim_ways(const Placement *p, int dim)
 {

@@ -186,7 +186,7 @@ check_bodies(Checker *c, const Op *op)
 		if (!spec || !(out || resharded))
 			continue;
 		Placement rest = manual_inside(op->axes, &v->placement), whole = rest;
-		if (placement_pieces(spec) + placement_pieces(&rest) <= MAX_PIECES)
+		if (placement_has_room(spec, placement_pieces(&rest)))
 			whole = manual_whole(spec, &rest);
 		if (!placement_equal(&v->placement, &whole))
 			verify_fail(c, "%s is not placed as its spec says", v->name);

@@ -120,13 +120,18 @@ join(const Placement *x, const Placement *y, Placement *joined)
 		bool extend_b = placement_is_open(y, d) && axes_is_prefix(&b, &a);
 		if (!axes_equal(&a, &b) && !extend_a && !extend_b)
 			return false;
+		if (extend_a && !placement_has_room(joined, b.n - a.n))
+			return false;
 		if (y->priority[d] < x->priority[d])
 			joined->priority[d] = y->priority[d];
 		placement_set_dim(joined, d, extend_a ? &b : &a);
 	}
 	for (int i = 0; i < more.n; i++)
-		if (!axes_overlap(&barred, more.a[i]))
+		if (!axes_overlap(&barred, more.a[i])) {
+			if (!placement_has_room(joined, i + 1))
+				return false;
 			axes_append(&barred, more.a[i]);
+		}
 	placement_set_replicated(joined, &barred);
 	joined->open = x->open & y->open;
 	joined->all_replicated = x->all_replicated || y->all_replicated;

@@ -132,7 +132,7 @@ extend_dim(Propagation *g, int tensor, int dim)
 	if (axes_equal(&axes, &effective) || !axes_is_prefix(&effective, &axes))
 		return false;
 	AxisList added = axes_drop_prefix(&axes, &effective);
-	if (placement_pieces(now) + added.n > MAX_PIECES)
+	if (!placement_has_room(now, added.n))
 		return false;
 	axes_append_all(&old, &added);
 	placement_set_dim(now, dim, &old);

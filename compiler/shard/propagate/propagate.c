@@ -24,6 +24,7 @@ show_until(Cluster *c, int now)
 	const Placement *written = c->written;
 	AxisList barred = placement_replicated(written), none = {0};
 
+	placement_set_replicated(&c->now, &none); /* until it is known what they bar */
 	for (int d = 0; d < written->rank; d++) {
 		AxisList axes = placement_dim(written, d);
 		if (written->priority[d] > now) {

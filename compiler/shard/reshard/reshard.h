@@ -14,6 +14,7 @@
 enum {
 	MAX_ATOMS = 24,	       /* pieces of at least 2 of at most 2^24 devices */
 	FREE_SEARCH_ATOMS = 5, /* above, only moves towards the target */
+	MAX_SET_ATOMS = 8,     /* above, partial sums are combined all at once */
 	MAX_EXPANDED = 20000,  /* states; then moves towards the target */
 };
 

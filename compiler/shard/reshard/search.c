@@ -311,7 +311,9 @@ expand(Search *s, Node *at)
 			offer(s, n);
 		}
 	}
-	for (uint32_t set = extra; set; set = (set - 1) & extra) {
+	/* any of the sums, unless there are too many sets of them: then all */
+	bool all = s->natoms > MAX_SET_ATOMS;
+	for (uint32_t set = extra; set; set = all ? 0 : (set - 1) & extra) {
 		Node n = successor(at, O_all_reduce);
 		n.group = set;
 		n.state.partial &= ~set;
