@@ -31,6 +31,8 @@ MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
           [5, 1, 3], [4, 2, 2], [2, 2, 2, 2]]
 AXES = ["X", "Y", "Z", "W"]
 UNEVEN = 0.15           # of the programs have dims that their axes do not divide
+MANY = 0.05             # have up to MOST_AXES, those added of size 1
+MOST_AXES = 16
 
 
 def shape(dims):
@@ -49,7 +51,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
         names = self.random.sample(AXES, len(sizes))
-        self.program = Program(list(zip(names, sizes)))
+        self.program = Program(self.with_ones(list(zip(names, sizes)),
+                                              seed, index))
         self.sizes = self.size_pool(sizes)
         # Drawn apart: the other programs are as they were without these.
         self.apart = random.Random("uneven %s/%s" % (seed, index))
@@ -72,6 +75,14 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         self.automatic = self.program.mesh      # what may be placed along
 
     # ---- what to draw from
+
+    @staticmethod
+    def with_ones(mesh, seed, index):
+        apart = random.Random("axes %s/%s" % (seed, index))
+        if apart.random() < MANY:
+            for i in range(apart.randrange(1, MOST_AXES + 1 - len(mesh))):
+                mesh.insert(apart.randrange(len(mesh) + 1), ("One%d" % i, 1))
+        return mesh
 
     def size_pool(self, axes):
         pool = [1, 2, 3, 4]
