@@ -163,6 +163,9 @@ draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requeste
 
 	if (op->kind != O_transpose && op->kind != O_convert)
 		return;
+	/* a conversion rounds sums, not parts */
+	if (to->nunreduced && partial_through(op, 0, (Combiner)to->combiner) == THROUGH_no)
+		return;
 	for (int d = 0; d < to->rank && op->kind == O_transpose; d++) {
 		AxisList axes = placement_dim(to, d);
 		placement_set_dim(&before, (int)op_ints(op, A_dims)->v[d], &axes);
