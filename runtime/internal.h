@@ -276,6 +276,7 @@ void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
 void rt_report_stats(const Machine *m, double seconds, FILE *out);
 void rt_report_times(double *seconds, int n, FILE *out);
 void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);
+void rt_report_no_reference(void *out, const char *function);
 void rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2], FILE *out);
 
 #endif

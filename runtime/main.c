@@ -172,7 +172,8 @@ check_results(const Settings *s, const Whole *results)
 	}
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = rt_array_of(&p->results[i], results[i].data);
-	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts, p->externs};
+	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts, p->externs,
+		rt_report_no_reference, s->reports};
 	int status = p->check(p->hlo, p->hlo_bytes, &io);
 	if (status != SHDRT_OK)
 		rt_fail(status,

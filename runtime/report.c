@@ -270,6 +270,12 @@ rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 }
 
 void
+rt_report_no_reference(void *out, const char *function)
+{
+	fprintf(out, "%s compared with itself: no reference\n", function);
+}
+
+void
 rt_report_disagreement(const shdrt_tensor *t, const int64_t pair[2], FILE *out)
 {
 	fprintf(out,

@@ -220,6 +220,9 @@ typedef struct shdrt_check_io {
 	const shdrt_array *results;   /* what the devices computed */
 	shdrt_verdict *verdicts;      /* nresults of them, to be filled */
 	const shdrt_externs *externs; /* as the program's */
+	/* Called once for each manual function that is compared with itself. */
+	void (*no_reference)(void *data, const char *function);
+	void *data;
 } shdrt_check_io;
 
 typedef struct shdrt_device shdrt_device;

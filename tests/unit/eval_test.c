@@ -986,7 +986,7 @@ verdict_on(const float *actual, int *status)
 	shdrt_array in = {"x", SHDRT_f32, 1, dims, x};
 	shdrt_array out = {"y", SHDRT_f32, 1, dims, y};
 	shdrt_verdict v = {0};
-	shdrt_check_io io = {1, 1, &in, &out, &v, NULL};
+	shdrt_check_io io = {1, 1, &in, &out, &v, NULL, NULL, NULL};
 	Program p = program();
 	Value *param = input(&p, vector(D_f32, 2), (double[]){0, 1});
 	Text hlo = {0};

@@ -72,6 +72,17 @@ trim_output(const Value *v, Tensor *t, double **bounds)
 	return true;
 }
 
+/* Manual functions that the unsharded program has are as they are on devices, right or
+   wrong. */
+static void
+tell_no_references(const Module *m, const shdrt_check_io *io)
+{
+	Table *told = table_new(m->arena);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op->kind == O_manual && table_add(told, op->label, (void *)op))
+			io->no_reference(io->data, op->label);
+}
+
 static int
 check(Module *m, const shdrt_check_io *io)
 {
@@ -133,10 +144,13 @@ shdeval_check(const char *hlo, size_t n, const shdrt_check_io *io)
 		m = module_read(s, file);
 	}
 	diag_flush(s);
-	if (m && m->level < L_device && fits(m, io))
+	bool right = m && m->level < L_device && fits(m, io);
+	if (right) {
+		tell_no_references(m, io);
 		status = check(m, io);
-	else if (m)
+	} else if (m) {
 		fputs("--check: the unsharded program is not this program's\n", stderr);
+	}
 	session_free(s);
 	return status;
 }
