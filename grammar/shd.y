@@ -101,6 +101,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %token <name> EXPLICIT "explicit" MANUAL "manual" EXTERN "extern"
 %token <name> RULE "rule" UNROLL "unroll" PAD "pad" UNREDUCED "unreduced"
 %token <name> REPLICATED "replicated" TYPE "type" EXPECT "expect"
+%token <name> SAME "same" AS "as"
 %token MINUS "-" PLUS "+" STAR "*" SLASH "/" PERCENT "%" LT "<" GT ">"
 %token LE "<=" GE ">=" EQ "==" NE "!=" AND "&&" OR "||" NOT "!" ASSIGN "="
 %token AT "@" OPEN "?" COLON ":" SEMICOLON ";" COMMA "," DOT "."
@@ -118,6 +119,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %right "**"
 
 %type <name> name on
+%type <name> same_as
 %type <list> items bindings binding_list dims dim_list axes placement
 %type <list> params param_list results result_list manual args arg_list
 %type <list> exprs indices block stmts targets target_list else values
@@ -173,7 +175,11 @@ manual:
 | "(" axes ")"					{ $$ = $axes; }
 
 function:
-  signature block				{ $$ = DECL(fn, @1, .fn = fn_body($1, $2, @2)); }
+  signature same_as block			{ $$ = DECL(fn, @1, .fn = fn_body($1, $2, $3, @3)); }
+
+same_as:
+  %empty					{ $$ = (Name){ 0 }; }
+| "same" "as" name[function]			{ $$ = $function; }
 
 signature:
   "fn" name "(" params ")"			{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params); }
@@ -429,6 +435,7 @@ name:
   NAME
 | "mesh" | "dim" | "on" | "import" | "explicit" | "manual" | "extern"
 | "rule" | "unroll" | "pad" | "unreduced" | "replicated" | "type" | "expect"
+| "same" | "as"
 
 %%
 

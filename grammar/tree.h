@@ -178,6 +178,7 @@ typedef struct FnDecl {
 	bool has_results;
 	List results; /* Param */
 	Range results_range;
+	Name same_as;		    /* the function that it must equal; .s NULL: none */
 	List body;		    /* Stmt */
 	Range end;		    /* the closing brace */
 	Name symbol, library, rule; /* of extern */
@@ -259,7 +260,7 @@ Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
 Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
 Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
-FnDecl *fn_body(FnDecl *fn, List body, Range block);
+FnDecl *fn_body(FnDecl *fn, Name same_as, List body, Range block);
 FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 

@@ -56,14 +56,21 @@ compilation_plan(Compilation *c)
 	return c->plan;
 }
 
+/* By --check. */
+static const Text *
+compared_with(const Compilation *c)
+{
+	return c->reference.n ? &c->reference : &c->global;
+}
+
 bool
 compilation_c(Compilation *c, Text *t)
 {
 	const Plan *plan = compilation_plan(c);
 	EmitOptions options = {
 		.debug = c->options->build.debug,
-		.hlo = c->global.s,
-		.hlo_bytes = c->global.n,
+		.hlo = compared_with(c)->s,
+		.hlo_bytes = compared_with(c)->n,
 		.externs = &c->externs,
 	};
 
@@ -235,12 +242,16 @@ advance(Compilation *c)
 		time_stop(c, "front");
 		if (!accepted)
 			return false;
-		if (!module_verify(c->module, s->err))
+		const Module *reference = c->module->reference;
+		if (!module_verify(c->module, s->err)
+			|| (reference && !module_verify(c->module->reference, s->err)))
 			die("the module is not well-formed after elaboration");
 	}
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		module_print(c->module, &c->global);
+	if (c->global.n && c->module->reference)
+		module_print(c->module->reference, &c->reference);
 	remarks.global_text = c->global.s;
 	remarks.global_length = c->global.n;
 	for (int level = c->module->level; level <= wanted; level++) {
@@ -346,7 +357,7 @@ act(Compilation *c)
 	case ACT_interpret:
 		pipes_restore();
 		if (externs_find(c))
-			return interpret(c->module, compilation_plan(c), &c->global,
+			return interpret(c->module, compilation_plan(c), compared_with(c),
 				&c->externs, o->narguments, o->arguments);
 		good = false;
 		break;
@@ -374,5 +385,6 @@ compile(Session *s, const Options *o)
 		fwrite(c.timings.s, 1, c.timings.n, s->err);
 	text_free(&c.timings);
 	text_free(&c.global);
+	text_free(&c.reference);
 	return status;
 }

@@ -152,6 +152,7 @@ struct Compilation {
 	int file;
 	Module *module;
 	Text global;	 /* HLO of L_global, for --check */
+	Text reference;	 /* ... if that compares with something else */
 	Externs externs; /* of the module as it was opened */
 	Plan *plan;	 /* by compilation_plan() */
 	Text *texts;	 /* of each output */

@@ -84,6 +84,8 @@ declare_all(Elab *e, List items, int file)
 			break;
 		}
 	}
+	for (int i = 0; i < table_count(e->functions); i++)
+		check_same_as(e, ((const Function *)table_value(e->functions, i))->decl);
 	if (e->mesh_range.file == 0)
 		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");

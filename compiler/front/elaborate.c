@@ -178,7 +178,7 @@ run_entry(Elab *e, Function *function)
 		if (table_get(frame.names, result->name) == NULL)
 			APPEND(e->arena, e->m->named, e->m->nnamed, *result);
 	}
-	if (diag_errors(e->session) == errors)
+	if (function->instances == 1 && diag_errors(e->session) == errors)
 		symbols_warn_unused(e, &frame);
 	e->frame = NULL;
 }
@@ -211,6 +211,24 @@ check_uncalled(Elab *e)
 		e->uncalled = false;
 		e->frame = NULL;
 	}
+}
+
+/* The program again, as --check compares with it. */
+static void
+build_reference(Elab *e, Function *entry)
+{
+	Module *m = e->m, *reference = module_new(e->session, m->name);
+	int errors = diag_errors(e->session);
+	reference->mesh = m->mesh;
+	reference->entry_name = m->entry_name;
+	e->m = reference;
+	e->nops = e->nsteps = e->ncalls = 0;
+	run_entry(e, entry);
+	check_uncalled(e);
+	reference->nnamed = reference->nexpects = reference->nuncalled = 0;
+	e->m = m;
+	if (diag_errors(e->session) == errors)
+		m->reference = reference;
 }
 
 /* ---- whole programs */
@@ -265,5 +283,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	e->m->entry_name = entry->decl->name.s;
 	run_entry(e, entry);
 	check_uncalled(e);
+	if (diag_errors(s) == errors && replace_by_references(e))
+		build_reference(e, entry);
 	return e->m;
 }

@@ -343,6 +343,11 @@ bool may_nest(Elab *e, const FnDecl *fn, Range call);
 /* Of a tensor in its body: along automatic axes, if any. */
 bool check_manual_placement(Elab *e, const Annotation *a);
 
+/* reference.c: whether there is a function that `fn` may be the same as */
+void check_same_as(Elab *e, const FnDecl *fn);
+/* Functions that are the same as others become calls of those; whether there are any. */
+bool replace_by_references(Elab *e);
+
 /* extern.c: whether the rule fits the signature, as far as that says */
 void check_extern(Elab *e, const FnDecl *fn);
 

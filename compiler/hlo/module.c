@@ -89,6 +89,10 @@ print_header(const Printer *pr, Text *t)
 		module_fact(t, arena_printf(pr->arena, "%s%d", expect_prefix, i),
 			text_take(&value, pr->arena));
 	}
+	if (m->reference && m->level < L_device) {
+		module_print(m->reference, &value);
+		module_fact(t, "reference", text_take(&value, pr->arena));
+	}
 	text_add(t, "}\n");
 }
 
@@ -210,6 +214,18 @@ read_last_pass(Reading *rd, const Fact *f)
 	rd->m->last_pass = f->value;
 }
 
+/* The text of a module. */
+static void
+read_reference(Reading *rd, const Fact *f)
+{
+	int file = source_add_text(rd->session, "<reference>", f->value, f->length);
+
+	rd->m->reference = module_read(rd->session, file);
+	rd->failed |= !rd->m->reference;
+	if (!rd->failed && (rd->m->reference->reference || rd->m->reference->level > L_global))
+		hlo_error(rd, f->where, "a reference is a module of level global without one");
+}
+
 static void
 read_header(Reading *rd, const Facts *facts)
 {
@@ -225,6 +241,7 @@ read_header(Reading *rd, const Facts *facts)
 		{"mesh", read_mesh, true},
 		{"target", read_target, false},
 		{"topology", read_topology, false},
+		{"reference", read_reference, false},
 	};
 	const HloAttr *attr = hlo_attr(&rd->attrs, "num_partitions");
 

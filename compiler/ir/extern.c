@@ -108,19 +108,27 @@ external_equal(const Module *m, const External *a, const External *b)
 			source_path(m->session, b->declared.file));
 }
 
+static void
+add_externs(const Module *m, Externs *found)
+{
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		int i = 0;
+		if (!op->external)
+			continue;
+		while (i < found->n && !external_equal(m, found->v[i], op->external))
+			i++;
+		if (i == found->n)
+			APPEND(m->arena, found->v, found->n, op->external);
+	}
+}
+
 Externs
 module_externs(Module *m)
 {
 	Externs found = {0};
 
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		int i = 0;
-		if (!op->external)
-			continue;
-		while (i < found.n && !external_equal(m, found.v[i], op->external))
-			i++;
-		if (i == found.n)
-			APPEND(m->arena, found.v, found.n, op->external);
-	}
+	add_externs(m, &found);
+	if (m->reference)
+		add_externs(m->reference, &found);
 	return found;
 }

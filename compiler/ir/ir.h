@@ -445,6 +445,8 @@ struct Module {
 	int nresults;
 	Expect *expects;
 	int nexpects;
+	Module *reference;     /* what --check compares with, where functions are `same
+				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */
@@ -633,7 +635,7 @@ const char *extern_rule_parse(Arena *a, const char *text, ExternRule *rule, int 
 bool extern_rule_sums(const ExternRule *rule, int letter);
 char extern_rule_letter(int letter);
 
-/* The functions of a module, each once, in order. */
+/* The functions of a module and its reference, each once, in order. */
 typedef struct Externs {
 	int n;
 	const External **v;

@@ -70,6 +70,8 @@ pipeline_accept(Module *m)
 	if (diag_errors(m->session))
 		return false;
 	module_remove_dead(m);
+	if (m->reference)
+		module_remove_dead(m->reference);
 	return true;
 }
 

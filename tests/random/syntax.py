@@ -281,6 +281,9 @@ class Reader:
         if self.accept("->"):
             results = self.several(self.result, ")") if self.accept("(") \
                 else [self.result()]
+        if self.accept("same"):     # what it is the same as is of no use here
+            self.want("as")
+            self.next()
         f = Function(mode, axes, name, params, results)
         self.functions[name] = f
         if mode == "extern":
