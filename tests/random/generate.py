@@ -783,9 +783,39 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         p.typed_results = named or any(r.placement for r in p.results) \
             or self.chance(0.3)
 
+    def repeat(self):
+        """Statements once more under other names, which later ones use now and then;
+        and what is made of them as a result, too."""
+        names, statements = {}, []
+
+        def either():
+            chosen = {}     # one of the names for all that a statement says
+            return lambda text: NAME.sub(lambda m: chosen.setdefault(
+                m.group(), self.random.choice(names.get(m.group(), [m.group()]))), text)
+
+        for s in self.program.statements:
+            s.change(either())
+            statements.append(s)
+            if type(s) is not Statement or not self.chance(0.7):
+                continue
+            again = [Value(self.name(), x.dtype, x.dims, x.placement)
+                     for x in s.values]
+            statements.append(Statement(again, s.text, list(s.uses)))
+            statements[-1].change(either())
+            for x, y in zip(s.values, again):
+                names[x.name] = [x.name, y.name]
+        p = self.program
+        p.statements = statements
+        for r, name in list(zip(p.results, p.result_names)):
+            for twin in names.get(r.name, [])[1:]:
+                p.results.append(Value(twin, r.dtype, r.dims, r.placement))
+                p.result_names.append(name and name + "_again")
+
     def dress(self):
         """Ways of saying the same: inlined lets, helpers, named dims."""
         p = self.program
+        if self.chance(0.25):
+            self.repeat()
         for s in p.statements:
             s.inline = self.chance(0.15)
         if len(p.statements) > 2 and self.chance(0.25):
