@@ -172,7 +172,8 @@ check_results(const Settings *s, const Whole *results)
 	}
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = rt_array_of(&p->results[i], results[i].data);
-	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts, p->externs,
+	int broken = 0;
+	shdrt_check_io io = {p->nparams, p->nresults, in, out, verdicts, p->externs, &broken,
 		rt_report_no_reference, s->reports};
 	int status = p->check(p->hlo, p->hlo_bytes, &io);
 	if (status != SHDRT_OK)
@@ -186,6 +187,8 @@ check_results(const Settings *s, const Whole *results)
 		if (verdicts[i].mismatches || results[i].disagree)
 			status = SHDRT_WRONG;
 	}
+	if (broken)
+		status = SHDRT_WRONG;
 	for (size_t i = 0; i < nparams; i++)
 		free(in[i].data);
 	free(in);

@@ -220,6 +220,8 @@ typedef struct shdrt_check_io {
 	const shdrt_array *results;   /* what the devices computed */
 	shdrt_verdict *verdicts;      /* nresults of them, to be filled */
 	const shdrt_externs *externs; /* as the program's */
+	int *broken;		      /* becomes 1 where a uniform() does not hold,
+					 as standard error tells; NULL: nobody asks */
 	/* Called once for each manual function that is compared with itself. */
 	void (*no_reference)(void *data, const char *function);
 	void *data;

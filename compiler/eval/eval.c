@@ -168,6 +168,8 @@ machine_block(Machine *vm, const Block *b)
 {
 	for (const Op *op = b->first; op && op != b->last; op = op->next) {
 		const struct EvalOp *e = &kernels[op->kind];
+		if (op->kind == O_uniform && vm->broken && !machine_vouch(vm, op))
+			return false;
 		if (!(e->machine	       ? e->machine(vm, op)
 				    : e->group ? run_group(vm, op, e->group)
 					       : run_devices(vm, op, e->device)))
@@ -227,7 +229,8 @@ machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices
 		.ndevices = ndevices,
 		.sampler = vm->sampler,
 		.last_use = vm->last_use,
-		.most = vm->most};
+		.most = vm->most,
+		.broken = vm->broken};
 	inner->first = op->results[op->nresults - 1]->id + 1;
 	for (int i = 0; i < op->nbodies; i++) {
 		const Block *body = op->bodies[i];
@@ -243,14 +246,15 @@ machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t ndevices
 
 bool
 machine_execute(Module *m, int64_t ndevices, const Sampler *sampler, Tensor *const *inputs,
-	Tensor **outputs, EvalFailure *failure)
+	Tensor **outputs, EvalFailure *failure, BrokenVouch *broken)
 {
 	module_number(m);
 	Machine vm = {.module = m,
 		.ndevices = ndevices,
 		.sampler = sampler,
 		.most = 1,
-		.nvalues = m->nvalues};
+		.nvalues = m->nvalues,
+		.broken = broken};
 	int64_t n = m->entry->last->noperands;
 	vm.last_use = calloc((size_t)m->nvalues + 1, sizeof *vm.last_use);
 	for (Op *op = m->entry->first; vm.last_use && op; op = op_following(op, m->entry)) {
@@ -284,7 +288,7 @@ eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure *fai
 {
 	int64_t n = m->mesh.ndevices;
 	Tensor *results;
-	if (!machine_execute(m, n, NULL, inputs, &results, failure))
+	if (!machine_execute(m, n, NULL, inputs, &results, failure, NULL))
 		return false;
 	for (int64_t d = 0; d < n; d++)
 		for (int i = 0; i < m->entry->last->noperands; i++)
@@ -298,7 +302,7 @@ eval_global(Module *m, const Tensor *inputs, Tensor *outputs)
 {
 	Tensor *in = (Tensor *)inputs; /* read only */
 	Tensor *results;
-	if (!machine_execute(m, 1, NULL, &in, &results, NULL))
+	if (!machine_execute(m, 1, NULL, &in, &results, NULL, NULL))
 		return false;
 	for (int i = 0; i < m->entry->last->noperands; i++)
 		outputs[i] = results[i];

@@ -67,6 +67,14 @@ typedef struct EvalFailure {
 	bool mismatch;	      /* ... for the first one */
 } EvalFailure;
 
+/* The first uniform() found of a value that is not the same. */
+typedef struct BrokenVouch {
+	const Op *op;	       /* NULL: none */
+	int64_t device, other; /* that do not have the same ... */
+	int64_t element;       /* ... at this row-major index */
+	double got, wanted;    /* there, on each */
+} BrokenVouch;
+
 /* eval.c: outputs are allocated here, one per result of the entry; both are
    [device][i].  `failure` may be NULL. */
 bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);
@@ -77,9 +85,11 @@ bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure
  * execution of the same program may be from it: sums in any order, split over
  * any devices, ops fused, functions accurate to their documented ulps.
  * bounds[i] is malloc'ed, or NULL where the result is exact; an element may
- * be infinite where rounding can change a decision without limit.
+ * be infinite where rounding can change a decision without limit.  `broken`, which
+ * may be NULL, tells of a uniform() that does not hold.
  */
-bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds);
+bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds,
+	BrokenVouch *broken);
 
 /* How a result compares with the reference. */
 typedef struct Comparison {

@@ -52,6 +52,7 @@ struct Machine {
 	Tensor *results;	/* by result, or device */
 	Inexact *inexact;	/* by operand, then by result */
 	EvalFailure failure;
+	BrokenVouch *broken; /* the run's; NULL: nobody asks */
 };
 
 /* eval.c */
@@ -77,7 +78,7 @@ bool machine_inside(Machine *inner, const Machine *vm, const Op *op, int64_t nde
 void machine_free(Machine *vm);
 /* A whole program: *outputs is [result * lanes + lane], malloc'ed. */
 bool machine_execute(Module *m, int64_t ndevices, const Sampler *sampler, Tensor *const *inputs,
-	Tensor **outputs, EvalFailure *failure);
+	Tensor **outputs, EvalFailure *failure, BrokenVouch *broken);
 typedef bool RunOp(Machine *vm, const Op *op);
 RunOp machine_partition_id;
 
@@ -91,5 +92,7 @@ void machine_activate(Machine *vm, const bool *active);
 
 RunOp machine_call, machine_while, machine_if; /* control.c */
 RunOp machine_manual;			       /* manual.c */
+/* uniform.c: whether the value is what is vouched; false: no memory. */
+RunOp machine_vouch;
 
 #endif

@@ -225,6 +225,20 @@ read_manual(const ReadLine *in, Op *op)
 	}
 }
 
+/* axes="X,Y" */
+static void
+print_uniform(Line *line, const Op *op)
+{
+	if (op->axes && group_is_sane(&line->pr->m->mesh, op->axes))
+		line_axes(line, "axes", op->axes);
+}
+
+static void
+read_uniform(const ReadLine *in, Op *op)
+{
+	op->axes = read_axes_fact(in, "axes");
+}
+
 /* extern.name="swish" ... extern.declared="act.shd:7" */
 static void
 print_extern(Line *line, const Op *op)
@@ -289,6 +303,7 @@ static const struct OpSpelling {
 	{O_sort, false, print_sort, read_sort},
 	{O_extern, false, print_extern, read_extern},
 	{O_manual, false, print_manual, read_manual},
+	{O_uniform, false, print_uniform, read_uniform},
 };
 
 /* NULL: an op whose attributes are what its row in ops.def says. */

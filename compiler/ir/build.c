@@ -570,7 +570,7 @@ bool
 op_is_identity(const Op *op)
 {
 	return op_is_move(op) || op->kind == O_output || op->kind == O_barrier
-		|| op->kind == O_shard_like;
+		|| op->kind == O_shard_like || op->kind == O_uniform;
 }
 
 int

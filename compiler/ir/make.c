@@ -480,6 +480,12 @@ make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim, Co
 }
 
 Value *
+make_uniform(Make k, Value *x, const AxisList *axes)
+{
+	return axes->n ? make_end(k, begin_collective(k, O_uniform, x, axes)) : x;
+}
+
+Value *
 make_permute(Make k, Value *x, const AxisList *axes, const AxisList *from,
 	const int64_t *source)
 {

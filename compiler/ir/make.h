@@ -107,6 +107,7 @@ Value *make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype);
 
 /* ---- devices; over no axes nothing moves */
 /* What of `dim` and `combiner` the collective has. */
+Value *make_uniform(Make k, Value *x, const AxisList *axes);
 Value *make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim,
 	Combiner combiner);
 /* source[i]: who sends to member i; -1: nobody.  NULL: as Op.from says. */

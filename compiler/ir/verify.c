@@ -301,6 +301,22 @@ check_manual(Checker *c, const Op *op)
 	}
 }
 
+/* Before it is local, axes that a region around it is manual along. */
+static void
+check_uniform(Checker *c, const Op *op)
+{
+	if (!op->axes) {
+		verify_fail(c, "uniform without its axes");
+		return;
+	}
+	if (!check_axes(c, "axes", op->axes))
+		return;
+	for (int i = 0; i < op->axes->n; i++)
+		if (c->m->level < L_device && !axes_overlap(&c->manual, op->axes->a[i]))
+			verify_fail(c, "uniform along %s, which is not manual here",
+				axes_text(c, op->axes));
+}
+
 static bool
 pieces_cover(const AxisList *l, AxisRef a)
 {
@@ -360,6 +376,8 @@ check_op(Checker *c, Op *op)
 	check_row(c, op);
 	if (op->kind == O_manual)
 		check_manual(c, op);
+	if (op->kind == O_uniform)
+		check_uniform(c, op);
 	const char *wrong = c->failures == before ? check_form(op) : NULL;
 	if (wrong)
 		verify_fail(c, "%s", wrong);

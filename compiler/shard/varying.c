@@ -5,12 +5,13 @@
  *   axis_index(Y)          varies along Y
  *   x + axis_index(Y)      along X and Y
  *   psum(..., X)           along Y only
+ *   uniform(..., X)        along Y only: so it is vouched
  *
  * requires  L_global, as a front end made it
  * leaves    messages: a result that its spec says is the same along an axis
  *           must be so, and a collective under a condition must be reached by
  *           its whole group.  Both are proved from where values come from,
- *           not from what they are.
+ *           not from what they are; uniform() is believed.
  */
 #include "ir/flow.h"
 #include "shard/shard.h"
@@ -134,6 +135,8 @@ vary(Dataflow *d, const Op *op)
 	}
 	if (op_communicates(op))
 		set = collectives[op->kind].varies ? set | axes : set & ~axes;
+	if (op->kind == O_uniform)
+		set &= ~axes;
 	/* part of the id are the digits of some axes */
 	for (int i = 0; i < mesh->naxes && part.high; i++) {
 		AxisRef a = axis_whole(mesh, i);
@@ -252,8 +255,11 @@ check_reached(Varying *w, const Op *op, const Decision *under)
 	note_calls(w, block_manual(op->block));
 	diag_label(m->session, under->op->range, "each device along %s decides for itself",
 		split);
-	diag_note(m->session, nowhere, "let them agree first: pmax(i32(...), %s) > 0",
-		show_argument(m, under->along & axes));
+	split = show_argument(m, under->along & axes);
+	diag_note(m->session, nowhere,
+		"let them agree first: pmax(i32(...), %s) > 0; uniform(..., %s) vouches that "
+		"they do",
+		split, split);
 }
 
 /* What comes out of a region. */
@@ -292,8 +298,9 @@ check_results(Varying *w, const Op *op)
 				value_source_name(v), some);
 		diag_note(m->session, nowhere,
 			"psum(..., %s) adds up what the devices have; a dim of the type that "
-			"is split over %s keeps each part",
-			show_argument(m, set), axes);
+			"is split over %s keeps each part; uniform(..., %s) vouches that all "
+			"have the same",
+			show_argument(m, set), axes, show_argument(m, set));
 	}
 }
 

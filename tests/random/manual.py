@@ -41,8 +41,10 @@ class ManualOps:
         name = self.random.choice(
             ["psum", "pmax", "pmin"] + ["pmean"] * (x.dtype in FLOATS))
         dtype = "i32" if name == "psum" and x.dtype == "pred" else x.dtype
-        return self.add("%s(%s, %s)" % (name, x.name, self.axes_text(axes)),
-                        [x], dtype, x.dims)
+        text = "%s(%s, %s)" % (name, x.name, self.axes_text(axes))
+        if self.chance(0.1):
+            text = "uniform(%s, %s)" % (text, self.axes_text(self.some_order(axes)))
+        return self.add(text, [x], dtype, x.dims)
 
     def op_meet(self):
         return self.meet(self.pick(), self.some_axes())

@@ -742,6 +742,13 @@ class Machine:
         del receive
         return out.like(a, exact)
 
+    def call_uniform(self, x, axis):
+        parts, _ = self.meet(x, axis)
+        for other in parts:
+            if not np.array_equal(other.a, x.a, equal_nan=x.a.dtype.kind not in "biu"):
+                raise ValueError("uniform of what differs along %s" % (axis,))
+        return x
+
     def call_axis_index(self, axis):
         names = axis if isinstance(axis, tuple) else (axis,)
         group, me = self.device.group, self.device.coordinates

@@ -310,7 +310,8 @@ run_one(DType d, uint64_t seed, int64_t devices, Tally *t)
 	bool usable = true;
 
 	make_inputs(d, narrow, wide);
-	if (!eval_global_bounds(a.m, narrow, out, bounds) || !eval_global(b.m, wide, exact))
+	if (!eval_global_bounds(a.m, narrow, out, bounds, NULL)
+		|| !eval_global(b.m, wide, exact))
 		exit(1);
 	for (int i = 0; i < b.n; i++)
 		usable = usable && in_range(d, &exact[i]);

@@ -919,7 +919,7 @@ run(Program *p, const char *directory)
 			return false;
 		fill(p, &inputs[i]);
 	}
-	if (!eval_global_bounds(m, inputs, outputs, bounds))
+	if (!eval_global_bounds(m, inputs, outputs, bounds, NULL))
 		return false;
 	m->level = L_device;
 	for (int i = 0; i < p->nlate; i++) {

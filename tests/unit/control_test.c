@@ -421,7 +421,7 @@ bound_at(const Case *c, int r, int64_t i)
 
 	if (m) {
 		inputs_of(m, c, in);
-		if (eval_global_bounds(m, in, out, bounds))
+		if (eval_global_bounds(m, in, out, bounds, NULL))
 			b = bounds[r] ? bounds[r][i] : 0;
 		for (int k = 0; k < m->nresults; k++)
 			free(bounds[k]);

@@ -898,7 +898,7 @@ bound_of(Program *p, Value *result, double *v)
 	double *bounds, b = -1;
 
 	finish(p, result);
-	if (eval_global_bounds(p->module, p->inputs, &output, &bounds)) {
+	if (eval_global_bounds(p->module, p->inputs, &output, &bounds, NULL)) {
 		*v = element(&output, 0);
 		b = bounds ? bounds[0] : 0;
 		tensor_free(&output);
@@ -986,7 +986,7 @@ verdict_on(const float *actual, int *status)
 	shdrt_array in = {"x", SHDRT_f32, 1, dims, x};
 	shdrt_array out = {"y", SHDRT_f32, 1, dims, y};
 	shdrt_verdict v = {0};
-	shdrt_check_io io = {1, 1, &in, &out, &v, NULL, NULL, NULL};
+	shdrt_check_io io = {1, 1, &in, &out, &v, NULL, NULL, NULL, NULL};
 	Program p = program();
 	Value *param = input(&p, vector(D_f32, 2), (double[]){0, 1});
 	Text hlo = {0};

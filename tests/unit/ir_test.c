@@ -205,7 +205,7 @@ test_pointwise(Session *s)
 	int n = 0;
 
 	for (int k = 0; k < OP_COUNT; k++)
-		if (ops[k].pointwise && k != O_output)
+		if (ops[k].pointwise && k != O_output && k != O_uniform)
 			made[n++] = pointwise(m, (OpKind)k, f, p, u);
 	return_all(m, n, made);
 	round_trip(m, "every pointwise op goes round");
@@ -519,6 +519,7 @@ device_program(Session *s, const char *name, int64_t x_size, int64_t y_size, con
 	made[k++] = collective(m, O_reduce_scatter, x, "X", NULL);
 	made[k++] = collective(m, O_all_to_all, x, "XY", NULL);
 	made[k++] = collective(m, O_collective_permute, x, "XY", "YX");
+	made[k++] = collective(m, O_uniform, x, "XY", NULL);
 	made[k] = collective(m, O_all_reduce, x, "X", NULL);
 	*made[k++]->def->axes = part;
 	made[k++] = own_slice(m, x, finish(id));

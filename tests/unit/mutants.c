@@ -461,7 +461,7 @@ main(int argc, char **argv)
 		tensor_new(&type, &p.inputs[i]);
 		fill(&p, &p.inputs[i], p.device->entry->params[i]->index_limit);
 	}
-	if (!eval_global_bounds(p.global, p.inputs, p.wanted, p.bounds)
+	if (!eval_global_bounds(p.global, p.inputs, p.wanted, p.bounds, NULL)
 		|| !run(&p, p.right, &disagree))
 		return 4;
 	if (disagree)

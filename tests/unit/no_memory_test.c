@@ -85,7 +85,7 @@ find_bounds(Module *m, const Tensor *inputs, double *bounds)
 	double *found = NULL;
 
 	memset(bounds, 0, N * sizeof *bounds);
-	if (!eval_global_bounds(m, inputs, &out, &found))
+	if (!eval_global_bounds(m, inputs, &out, &found, NULL))
 		return false;
 	if (found)
 		memcpy(bounds, found, (size_t)type_elements(&out.type) * sizeof *bounds);

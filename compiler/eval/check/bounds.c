@@ -58,13 +58,14 @@ widen_row(const Inexact *x, int64_t first, double *bounds, int64_t n)
 }
 
 bool
-eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds)
+eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds,
+	BrokenVouch *broken)
 {
 	static const Sampler sampler = {sample_op, sample_group, sample_anything};
 	Tensor *in = (Tensor *)inputs; /* read only */
 	Tensor *results;
 	bool ok = true;
-	if (!machine_execute(m, 1, &sampler, &in, &results, NULL))
+	if (!machine_execute(m, 1, &sampler, &in, &results, NULL, broken))
 		return false;
 	for (int i = 0; i < m->entry->last->noperands; i++) {
 		Inexact x = {&results[i * LANES], 1};

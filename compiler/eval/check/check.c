@@ -83,6 +83,29 @@ tell_no_references(const Module *m, const shdrt_check_io *io)
 			io->no_reference(io->data, op->label);
 }
 
+/* What a uniform() vouches for and is not so. */
+static void
+tell_broken(const Module *m, const BrokenVouch *b)
+{
+	const Op *op = b->op;
+	const Value *v = op->operands[0];
+	const Type type = value_whole_type(v);
+	int64_t element = b->element;
+	const char *at = "";
+	Text along = {0};
+
+	for (int d = type.rank; d-- > 0; element /= type.dims[d])
+		at = arena_printf(m->arena, "%lld%s%s", (long long)(element % type.dims[d]),
+			*at ? ", " : "", at);
+	text_axes(&along, &m->mesh, op->axes);
+	fprintf(stderr,
+		"check uniform: WRONG in %s:%d: '%s' is not the same along %s: at [%s] it is "
+		"%.9g on device %lld, and %.9g on device %lld\n",
+		source_path(m->session, op->range.file), op->range.line, value_source_name(v),
+		along.s, at, b->got, (long long)b->device, b->wanted, (long long)b->other);
+	text_free(&along);
+}
+
 static int
 check(Module *m, const shdrt_check_io *io)
 {
@@ -90,6 +113,7 @@ check(Module *m, const shdrt_check_io *io)
 	Tensor *inputs = calloc(nparams + 1, sizeof *inputs);
 	Tensor *outputs = calloc(nresults + 1, sizeof *outputs);
 	double **bounds = calloc(nresults + 1, sizeof *bounds);
+	BrokenVouch broken = {.op = NULL};
 	bool ok = inputs && outputs && bounds;
 	eval_use_externs(io->externs);
 	for (size_t i = 0; ok && i < nparams; i++) {
@@ -102,7 +126,7 @@ check(Module *m, const shdrt_check_io *io)
 		if (ok)
 			copy_in(&given, start, &inputs[i]);
 	}
-	ok = ok && eval_global_bounds(m, inputs, outputs, bounds);
+	ok = ok && eval_global_bounds(m, inputs, outputs, bounds, &broken);
 	for (size_t i = 0; ok && i < nresults; i++)
 		ok = trim_output(m->entry->last->operands[i], &outputs[i], &bounds[i]);
 	for (size_t i = 0; ok && i < nresults; i++) {
@@ -120,6 +144,10 @@ check(Module *m, const shdrt_check_io *io)
 		};
 		tensor_free(&outputs[i]);
 		free(bounds[i]);
+	}
+	if (ok && broken.op && io->broken) {
+		tell_broken(m, &broken);
+		*io->broken = 1;
 	}
 	for (size_t i = 0; inputs && i < nparams; i++)
 		if (m->entry->params[i]->unpadded)

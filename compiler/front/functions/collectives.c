@@ -139,6 +139,12 @@ build_ragged_all_to_all(Call *c, const Argument *a)
 }
 
 Value *
+build_uniform(Call *c, const Argument *a)
+{
+	return make_uniform(c->make, a[0].tensor, &a[1].axes);
+}
+
+Value *
 build_axis_index(Call *c, const Argument *a)
 {
 	if (a[0].axes.n == 0)
