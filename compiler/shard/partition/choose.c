@@ -60,7 +60,8 @@ choice_tensor(const Partitioner *p, const Choice *c, int tensor)
 
 	if (!factors_place(r, tensor, c->factors, &to, NULL))
 		die("%s: a choice that does not fit", p->op->label);
-	if (result || !(c->whole >> tensor & 1))
+	/* an op of many operands takes all of them alike */
+	if (result || tensor >= 32 || !(c->whole >> tensor & 1))
 		partial = c->partial;
 	for (int f = 0; f < r->nfactors && (result || r->once == tensor); f++)
 		if (r->factors[f].kind == F_reduce)
