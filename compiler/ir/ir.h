@@ -286,8 +286,8 @@ struct Value {
 	Type type;		 /* global shape below L_device, then local */
 	Placement placement;	 /* at L_device: of the tensor it is a shard of,
 				   for printing; may be stale in helpers */
-	int64_t index_limit;	 /* a parameter used as an index: of elements in
-				   [0, limit); else 0.  Set by propagation */
+	int64_t index_limit;	 /* a parameter of positions: its elements are in
+				   [0, limit); else 0.  Set by limits.c */
 	const int64_t *unpadded; /* sizes of the dims without padding
 				   (shard/pad/pad_dims.c); NULL: nothing is padded */
 	Range range;		 /* the name, for parameters and lets */
