@@ -238,6 +238,20 @@ size_t rt_array_bytes(const shdrt_array *a);
 bool rt_npy_put(FILE *f, const shdrt_array *a);
 bool rt_safetensors_put(FILE *f, int n, const shdrt_array *arrays);
 
+/* ---- ranges.c: made-up values of a range ---- */
+
+typedef struct ValueRange {
+	bool given;
+	int64_t first; /* of integers */
+	uint64_t count;
+	double low, high; /* of floats */
+} ValueRange;
+
+/* "LOW..HIGH"; rt_fail()s with SHDRT_USAGE. */
+ValueRange rt_range_parse(const shdrt_tensor *t, const char *text);
+/* One element, from random bits. */
+void rt_range_value(const ValueRange *r, shdrt_dtype dtype, uint64_t bits, void *out);
+
 /* ---- tensors.c: whole tensors and their parts ---- */
 
 typedef enum SourceKind {
@@ -252,6 +266,7 @@ typedef enum SourceKind {
 typedef struct Source {
 	SourceKind kind;
 	uint64_t seed;
+	ValueRange range; /* of what is made up, if it is given */
 	const char *path; /* FROM_file */
 	TensorFile file;
 	const void *memory; /* FROM_memory: whole, row-major */

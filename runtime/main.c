@@ -26,7 +26,14 @@ open_sources(Settings *s)
 	for (int i = 0; i < s->program->nparams; i++) {
 		Source *source = &s->sources[i];
 		const char *path = source->path;
+		ValueRange range = source->range;
 		*source = s->given;
+		source->range = range;
+		if (range.given)
+			source->kind = FROM_random;
+		if (path && range.given)
+			rt_fail(SHDRT_USAGE, "--in and --random: both say what '%s' is",
+				s->program->params[i].name);
 		if (path) {
 			source->kind = FROM_file;
 			source->path = path;

@@ -31,14 +31,14 @@ find_tensor(const char *what, const char *name, const shdrt_tensor *t, int n)
 
 /* ---- options ---- */
 
-/* NAME of NAME=FILE; rt_fail()s when there is none. */
+/* NAME of NAME=FILE, or what else the form is; rt_fail()s when there is none. */
 static char *
-name_before(const char *text, const char *option, const char **file)
+name_before(const char *text, const char *option, const char *form, const char **behind)
 {
 	const char *equals = strchr(text, '=');
 	if (!equals || equals == text || !equals[1])
-		rt_fail(SHDRT_USAGE, "%s '%s': NAME=FILE is wanted", option, text);
-	*file = equals + 1;
+		rt_fail(SHDRT_USAGE, "%s '%s': %s is wanted", option, text, form);
+	*behind = equals + 1;
 	char *name = strndup(text, (size_t)(equals - text));
 	if (!name)
 		rt_fail(SHDRT_MEMORY, "out of memory");
@@ -49,7 +49,7 @@ static void
 option_in(Settings *s, const char *value)
 {
 	const char *file;
-	char *name = name_before(value, "--in", &file);
+	char *name = name_before(value, "--in", "NAME=FILE", &file);
 	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
 	if (s->sources[i].path)
 		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
@@ -67,15 +67,31 @@ made_by(Settings *s, const char *option, SourceKind kind)
 }
 
 static void
+random_range(Settings *s, const char *value)
+{
+	const char *range;
+	char *name = name_before(value, "--random", "NAME=LOW..HIGH", &range);
+	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
+	if (s->sources[i].range.given)
+		rt_fail(SHDRT_USAGE, "--random: %s is given twice", name);
+	s->sources[i].range = rt_range_parse(&s->program->params[i], range);
+	free(name);
+}
+
+static void
 option_random(Settings *s, const char *value)
 {
 	char *end;
+	if (strchr(value, '=')) {
+		random_range(s, value);
+		return;
+	}
 	errno = 0;
 	s->given.seed = strtoull(value, &end, 10);
 	if (errno || end == value || *end || *value < '0' || *value > '9')
 		rt_fail(SHDRT_USAGE,
 			"--random '%s': a whole number from 0 is "
-			"wanted",
+			"wanted, or NAME=LOW..HIGH",
 			value);
 	made_by(s, "--random", FROM_random);
 }
@@ -139,7 +155,7 @@ option_out(Settings *s, const char *value)
 		return;
 	}
 	const char *file;
-	char *name = name_before(value, "--out", &file);
+	char *name = name_before(value, "--out", "NAME=FILE", &file);
 	int i = find_tensor("result", name, s->program->results, s->program->nresults);
 	if (s->out_files[i])
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
@@ -265,8 +281,10 @@ static const struct Option {
 	{"--in", 0, "NAME=FILE", option_in,
 		"a parameter from a .npy or .safetensors[#KEY] file"},
 	{"--random", 0, "SEED", option_random,
-		"the others: floats in [-1, 1), integers in [-8, 8); --random 0 is the "
-		"default"},
+		"the others: floats in [-1, 1), integers in [-8, 8) or, if they are "
+		"positions, where those are; --random 0 is the default"},
+	{"--random", 0, "NAME=LOW..HIGH", option_random,
+		"... one: uniform from LOW on, below HIGH; any number of these"},
 	{"--ones", 0, NULL, option_ones, "the others: all ones"},
 	{"--iota", 0, NULL, option_iota, "the others: 0, 1, 2, ..."},
 	{"--out", 0, "DIR", option_out, "write every result to DIR/NAME.npy"},

@@ -154,6 +154,12 @@ key_of(const char *name, uint64_t seed)
 	return mix(hash ^ mix(seed));
 }
 
+static uint64_t
+bits_of(uint64_t key, int64_t i)
+{
+	return mix(key + (uint64_t)i * 0x9e3779b97f4a7c15u);
+}
+
 /*
  * dtype, storage; from random bits; from a (linear) index.  Floats are
  * multiples of a power of two in [-1, 1), as fine as the dtype holds exactly;
@@ -184,7 +190,7 @@ Make(const Source *s, uint64_t key, int64_t first, int64_t n, int64_t limit, voi
 		type *to = out; \
 		for (int64_t k = 0; k < n; k++) { \
 			int64_t i = s->kind == FROM_ones ? 1 : first + k; \
-			uint64_t bits = mix(key + (uint64_t)i * 0x9e3779b97f4a7c15u); \
+			uint64_t bits = bits_of(key, i); \
 			if (limit) \
 				i = s->kind == FROM_random ? (int64_t)(bits % (uint64_t)limit) \
 							   : i % limit; \
@@ -200,6 +206,15 @@ static Make *const makers[SHDRT_DTYPE_COUNT] = {
 	MADE_UP(X)
 #undef X
 };
+
+static void
+make_in_range(const Source *s, shdrt_dtype dtype, uint64_t key, int64_t first, int64_t n,
+	char *out)
+{
+	for (int64_t i = 0; i < n; i++)
+		rt_range_value(&s->range, dtype, bits_of(key, first + i),
+			out + (size_t)i * shdrt_dtype_bytes[dtype]);
+}
 
 /* ---- filling a part ---- */
 
@@ -260,6 +275,8 @@ fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 		if (s->kind == FROM_memory)
 			memcpy(to, (const char *)s->memory + (size_t)r.outside * bytes,
 				(size_t)r.run * bytes);
+		else if (s->range.given)
+			make_in_range(s, t->dtype, key, r.outside, r.run, to);
 		else
 			makers[t->dtype](s, key, r.outside, r.run, t->index_limit, to);
 	}
