@@ -114,7 +114,7 @@ all_placed(const Rule *r, const Op *op, const Assignment *factors)
 	return true;
 }
 
-/* Does the op run where its operands and result are, so that nothing moves for it? */
+/* Does the op run where its operands and result are?  It may get rows as it runs. */
 static bool
 stays_put(const Finder *fd, const Op *op)
 {
@@ -128,7 +128,7 @@ stays_put(const Finder *fd, const Op *op)
 	for (int t = 0; t < r->ntensors; t++) {
 		tensor_assignment(r, t, &rule_tensor(op, t)->placement, own);
 		for (int f = 0; f < r->nfactors; f++) {
-			stays &= !own[f].n || factor_stays(&r->factors[f]);
+			stays &= !own[f].n || r->factors[f].kind != F_replicate;
 			if (!all[f].n && (t >= r->noperands || r->factors[f].kind == F_reduce))
 				all[f] = own[f];
 		}
@@ -186,8 +186,8 @@ find_ways(Finder *fd, const Block *b)
 	}
 }
 
-/* Of what is drawn in, also where something moves, or is summed up, for it: that is asked
-   for. */
+/* Also where something moves for it, before or after it is computed; of what is drawn in,
+   where it is summed up, too: that is asked for. */
 static bool
 goes_own_way(const Finder *fd, const Value *v)
 {
@@ -197,9 +197,9 @@ goes_own_way(const Finder *fd, const Value *v)
 
 	if (w->away || w->parts)
 		return true;
-	if (!w->drawn || !maker || op_is_move(maker))
+	if (!maker || maker->nbodies || op_is_identity(maker))
 		return false;
-	for (int i = 0; i < maker->noperands; i++)
+	for (int i = 0; i < maker->noperands && w->drawn; i++)
 		parts |= fd->parts[maker->operands[i]->id] != 0;
 	return parts || !stays_put(fd, maker);
 }
