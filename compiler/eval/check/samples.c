@@ -4,10 +4,10 @@
  * Adding up worst cases over a deep program gives bounds that no wrong result
  * would exceed.  So the program runs SAMPLES more times beside the reference,
  * in f64, and in each run every op's result is moved by as much as rounding
- * may move it there: by n * u * sum |term| for a sum of n terms, by the ulps
- * of its function for a pointwise op.  The direction is drawn for each
- * element, or for a whole tensor at once, since constant inputs make errors
- * agree.  How far the results then lie apart is what rounding does to this
+ * may move it there: a sum of n terms by sqrt(n) * u * sum |term| or so
+ * (sums.c), a pointwise op by the ulps of its function.  The direction is drawn
+ * for each element, or for a whole tensor at once, since constant inputs make
+ * errors agree.  How far the results then lie apart is what rounding does to this
  * program, correlations and cancellations included.  (Stochastic arithmetic:
  * Vignes, "Discrete stochastic arithmetic for validating results of numerical
  * software", 2004.)

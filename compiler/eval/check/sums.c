@@ -3,9 +3,16 @@
  * ops in rounding.c.
  *
  * A sum of n terms, in any order, is off by at most n * u * sum |term|, u
- * being the rounding unit.  In f16 and bf16 each device rounds its part of a
- * sum, too, and each step of combining the parts: that is u of the narrow type
- * times the sum of the parts' magnitudes, which sum |term| bounds.
+ * being the rounding unit.  It may be where terms repeat, for their roundings
+ * agree.  The roundings of terms that have nothing to do with each other add up
+ * as sqrt(n) (Higham and Mary, "A new approach to probabilistic rounding error
+ * analysis", 2019), and a bound of n would let wrong results pass.  Which of
+ * the two it is the reference tells: its own sums in f32 are compared with
+ * those in f64.
+ *
+ * In f16 and bf16 each device rounds its part of a sum, too, and each step of
+ * combining the parts: that is u of the narrow type times the sum of the parts'
+ * magnitudes, which sum |term| bounds.
  *
  * Later linear ops may run on the parts, so the sum of their magnitudes stays
  * with the value as its `spread`.  For that, sum |term| is too much: through a
@@ -20,14 +27,24 @@
 
 /* ---- f64 pictures of an operand ----------------------------------------- */
 
+/* Zero in every sample, and in all parts. */
+static bool
+is_sure_zero(const Inexact *x, double value, int64_t i)
+{
+	const double *spreads = spread_of(x)->data;
+	bool zero = value == 0 && !(spreads && spreads[i] > 0);
+	for (int k = 0; zero && k < SAMPLES && !is_exact(x); k++)
+		zero = tensor_double(sample_of(x, k), i) == 0;
+	return zero;
+}
+
 /* What is infinite or NaN is no part of a magnitude: it makes a sum infinite
    or NaN in any order, while finite terms may overflow in some. */
 typedef enum Aspect {
 	ASPECT_itself,
 	ASPECT_magnitude,
 	ASPECT_spread,
-	ASPECT_one,
-	ASPECT_nonzero, /* 1 unless zero */
+	ASPECT_nonzero, /* 1 unless zero, for sure */
 	ASPECT_excess,
 	ASPECT_deficit, /* magnitude, at least 1, at most 1 */
 	ASPECT_square,
@@ -56,8 +73,8 @@ picture(const Module *m, const Inexact *x, Aspect aspect, Tensor *result)
 			[ASPECT_square] = square,
 			[ASPECT_parts] =
 				fmax(spread * spread, square * (double)m->mesh.ndevices),
-			[ASPECT_one] = 1,
-			[ASPECT_nonzero] = r[i] != 0,
+			[ASPECT_nonzero] =
+				aspect == ASPECT_nonzero && !is_sure_zero(x, r[i], i),
 			[ASPECT_excess] = magnitude > 1 ? magnitude : 1,
 			[ASPECT_deficit] = magnitude < 1 ? magnitude : 1,
 		};
@@ -98,9 +115,36 @@ typedef struct Sum {
 	Tensor squares;	  /* sum term^2, of the parts; no data: they are
 				   always added up before they are used */
 	Tensor terms;	  /* how many are not zero */
+	Tensor exact;	  /* of f32, the sum in f64 */
 	bool products;	  /* rounded before they are added */
 	bool integers;	  /* every term, exactly */
 } Sum;
+
+/* By how many units of sum |term| the reference's own sums are off, at most. */
+static double
+most_off(const Sum *sum, const Tensor *y)
+{
+	const double *exact = sum->exact.data, *magnitudes = sum->magnitude.data;
+	double most = 0;
+	for (int64_t i = exact ? type_elements(&y->type) - 1 : -1; i >= 0; i--) {
+		double units = fabs(tensor_double(y, i) - exact[i])
+			/ (precisions[D_f32].unit * magnitudes[i]);
+		if (isfinite(units) && units > most)
+			most = units;
+	}
+	return most;
+}
+
+/* How many units of sum |term| the roundings of so many terms may add up to.  Samples and
+   bounds are wider by a factor of 4, so that the random part is some 9 standard
+   deviations of equal terms of one sign. */
+static double
+growth(double terms, double off, DType d)
+{
+	static const double random = 0.75, seen = 2;
+	double grown = fmax(random * sqrt(terms), seen * off);
+	return d == D_f32 && grown < terms ? grown : terms;
+}
 
 /* Frees the sum, which is all there if `ok`.  If its parts may travel, what they are
    replaces their squares. */
@@ -112,6 +156,7 @@ round_sum(const Module *m, Sum *sum, bool ok, const Inexact *result, Tensor *rou
 	const Precision *p = &precisions[d], *wide = &precisions[d == D_f64 ? D_f64 : D_f32];
 	const double *magnitudes = sum->magnitude.data, *counts = sum->terms.data;
 	double *spread = sum->squares.data;
+	double off = ok ? most_off(sum, y) : 0;
 	ok = ok && tensor_like(y, rounding);
 	for (int64_t i = type_elements(&y->type) - 1; ok && i >= 0; i--) {
 		double magnitude = magnitudes[i], terms = counts[i] - !sum->products, error = 0;
@@ -119,10 +164,9 @@ round_sum(const Module *m, Sum *sum, bool ok, const Inexact *result, Tensor *rou
 		if (spread)
 			parts = fmin(parts, fmax(sqrt(spread[i]), fabs(tensor_double(y, i))));
 		if (terms > 0 && !(sum->integers && magnitude <= wide->integers))
-			error = terms
-				* (wide->unit * magnitude
-					+ (sum->products && magnitude > 0 ? wide->underflow
-									  : 0));
+			error = growth(terms, off, d) * wide->unit * magnitude
+				+ (sum->products && magnitude > 0 ? terms * wide->underflow
+								  : 0);
 		if (terms > 0 && p != wide && !(sum->integers && magnitude <= p->integers))
 			error += p->unit * parts
 				+ (d == D_f16 ? p->underflow * (double)m->mesh.ndevices : 0);
@@ -137,6 +181,7 @@ round_sum(const Module *m, Sum *sum, bool ok, const Inexact *result, Tensor *rou
 		tensor_free(&sum->squares);
 	tensor_free(&sum->magnitude);
 	tensor_free(&sum->terms);
+	tensor_free(&sum->exact);
 	return ok;
 }
 
@@ -173,11 +218,12 @@ dot_parts(const Module *m, const Op *op, const Inexact *x, Aspect parts, Aspect 
 	return ok;
 }
 
-/* A zero that may be something else counts as a term. */
-static Aspect
-counted(const Inexact *x)
+static bool
+exact_sum(const Module *m, const Op *op, const Inexact *x, const Inexact *result, Sum *sum)
 {
-	return is_exact(x) ? ASPECT_nonzero : ASPECT_one;
+	static const Aspect themselves[] = {ASPECT_itself, ASPECT_itself, ASPECT_itself};
+	return value_of(result)->type.dtype != D_f32
+		|| made_of(m, op, x, themselves, result, &sum->exact);
 }
 
 bool
@@ -185,11 +231,12 @@ round_dot(const Module *m, const Op *op, const Inexact *x, const Inexact *result
 	Tensor *rounding)
 {
 	Sum s = {.products = true, .integers = is_whole(&x[0]) && is_whole(&x[1])};
-	Aspect counts = is_exact(&x[0]) ? counted(&x[1]) : ASPECT_one;
 	bool ok = dot_parts(m, op, x, ASPECT_spread, ASPECT_magnitude, result, &s.magnitude)
 		&& (m->mesh.ndevices == 1
 			|| dot_parts(m, op, x, ASPECT_parts, ASPECT_square, result, &s.squares))
-		&& made_of(m, op, x, (Aspect[]){counts, counts}, result, &s.terms);
+		&& made_of(m, op, x, (Aspect[]){ASPECT_nonzero, ASPECT_nonzero}, result,
+			&s.terms)
+		&& exact_sum(m, op, x, result, &s);
 	return round_sum(m, &s, ok, result, rounding);
 }
 
@@ -202,11 +249,12 @@ round_added(const Module *m, const Op *op, const Inexact *x, const Inexact *resu
 	Sum s = {.integers = is_whole(&x[0]) && (!two || is_whole(&x[2]))};
 	const Aspect magnitudes[] = {ASPECT_spread, ASPECT_itself, ASPECT_spread};
 	const Aspect parts[] = {ASPECT_parts, ASPECT_itself, ASPECT_parts};
-	const Aspect counts[] = {counted(&x[0]), ASPECT_itself, counted(&x[two ? 2 : 0])};
+	const Aspect counts[] = {ASPECT_nonzero, ASPECT_itself, ASPECT_nonzero};
 	bool ok = made_of(m, op, x, magnitudes, result, &s.magnitude)
 		&& (!travels || m->mesh.ndevices == 1
 			|| made_of(m, op, x, parts, result, &s.squares))
-		&& made_of(m, op, x, counts, result, &s.terms);
+		&& made_of(m, op, x, counts, result, &s.terms)
+		&& exact_sum(m, op, x, result, &s);
 	return round_sum(m, &s, ok, result, rounding);
 }
 
