@@ -151,6 +151,9 @@ int source_add_text(Session *s, const char *path, const char *text, int n);
 int source_add_name(Session *s, const char *path); /* finds or adds */
 const SourceFile *source_file(const Session *s, int file);
 const char *source_path(const Session *s, int file); /* "" where there is none */
+/* What is written there, if anything: a dump has lines only. */
+bool source_has_text(const Session *s, Range r);
+const char *source_text(const Session *s, Arena *a, Range r);
 void source_position(const Session *s, Range r, int *line, int *column);
 bool range_equal(Range a, Range b);
 Range range_join(Range a, Range b);

@@ -92,6 +92,21 @@ source_position(const Session *s, Range r, int *line, int *column)
 		*column += ((unsigned char)f->text[i] & 0xC0) != 0x80;
 }
 
+bool
+source_has_text(const Session *s, Range r)
+{
+	const SourceFile *f = source_file(s, r.file);
+
+	return f && f->text && r.end > r.begin;
+}
+
+const char *
+source_text(const Session *s, Arena *a, Range r)
+{
+	return arena_strndup(a, source_file(s, r.file)->text + r.begin,
+		(size_t)(r.end - r.begin));
+}
+
 const Range nowhere;
 
 bool

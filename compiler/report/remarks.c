@@ -205,6 +205,21 @@ label_transfer(Remarks *remarks, const Transfer *x, bool moves)
 
 /* ---- what to write so that a move is not needed ------------------------------ */
 
+/* Has it no name, but an expression on one line, which was not copied by a call or a
+   loop? */
+static bool
+can_be_named(const Module *m, const Value *v)
+{
+	int made = 0;
+
+	if (v->range.file || !v->def || !source_has_text(m->session, v->def->range)
+		|| strchr(source_text(m->session, m->arena, v->def->range), '\n'))
+		return false;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		made += op->kind == v->def->kind && range_equal(op->range, v->def->range);
+	return made == 1;
+}
+
 /* Can a type be written behind the name that it was given?  Not if it is one of a
    function that is called twice. */
 static bool
@@ -225,7 +240,7 @@ can_be_placed(const Module *m, const Value *v)
 	return own || (local && !again);
 }
 
-/* Tries one, if all that is placed can be and some of it is elsewhere. */
+/* Tries one, if some of what is placed is elsewhere. */
 static bool
 try_proposal(Remarks *remarks, Proposal *proposal)
 {
@@ -234,8 +249,6 @@ try_proposal(Remarks *remarks, Proposal *proposal)
 
 	for (int i = 0; i < proposal->n; i++) {
 		const Placed *placed = &proposal->placed[i];
-		if (!can_be_placed(remarks->module, placed->value))
-			return false;
 		differs |= !placement_equal(&placed->value->placement, &placed->placement);
 	}
 	if (!differs
@@ -253,7 +266,8 @@ propose(Remarks *remarks, const Value *v, const Placement *to)
 {
 	Proposal p = {.n = 1, .placed = {{unmoved(v), *to}}};
 
-	try_proposal(remarks, &p);
+	if (can_be_placed(remarks->module, p.placed[0].value))
+		try_proposal(remarks, &p);
 }
 
 static void
@@ -362,13 +376,20 @@ propose_padded(Remarks *remarks, const Op *reshard)
 			placement_set_dim(&to, d, &axes);
 			uneven = true;
 		}
-		if (uneven && placement_is_sound(&to))
-			p.placed[p.n++] = (Placed){op->results[0], to};
+		if (!uneven)
+			continue;
+		const Value *made = op->results[0];
+		bool written = can_be_placed(remarks->module, made)
+			|| can_be_named(remarks->module, made);
+		if (!written || !placement_is_sound(&to))
+			return false;
+		p.placed[p.n++] = (Placed){made, to};
 	}
 	return p.n && try_proposal(remarks, &p);
 }
 
-/* "p: [18@rows pad, 8]".  On a let, a type that names no axis says nothing about
+/* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]".
+   On a let, a type that names no axis says nothing about
    placement. */
 static void
 text_proposed(Text *t, const Module *m, const Placed *placed)
@@ -380,8 +401,11 @@ text_proposed(Text *t, const Module *m, const Placed *placed)
 	for (int d = 0; d < v->type.rank; d++)
 		whole &= !placement_dim(&to, d).n;
 	to.all_replicated |= whole;
-	text_printf(t, "%s: ", v->name);
+	bool named = v->range.file || !v->def;
+	text_printf(t, "%s: ", named ? v->name : "let NAME");
 	text_placed(t, &m->mesh, v, &to);
+	if (!named)
+		text_printf(t, " = %s", source_text(m->session, m->arena, v->def->range));
 }
 
 /* The best that moves less than the program as it is; what that moves is worked

@@ -37,15 +37,13 @@ spec_text(const Explicit *e, const Value *v, const Placement *to)
 bool
 has_text(const Explicit *e, Range r)
 {
-	return r.file && r.end > r.begin && source_file(e->g.module->session, r.file)->text;
+	return source_has_text(e->g.module->session, r);
 }
 
 const char *
 range_text(const Explicit *e, Range r)
 {
-	return arena_strndup(e->g.arena,
-		source_file(e->g.module->session, r.file)->text + r.begin,
-		(size_t)(r.end - r.begin));
+	return source_text(e->g.module->session, e->g.arena, r);
 }
 
 /* The operand as it is written, or the name of its value; a value that has no name
