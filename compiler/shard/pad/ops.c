@@ -218,14 +218,16 @@ prepare_pad(Padder *p, Op *op)
 	int64_t low[MAX_RANK], high[MAX_RANK], none[MAX_RANK] = {0}, more[MAX_RANK] = {0};
 
 	for (int d = 0; d < result->type.rank; d++) {
-		int64_t size = pad_size(p, result, d);
 		bool whole = is_linked(p, op, 0, d);
-		low[d] = op_ints(op, A_low)->v[d];
-		if (!whole && op->operands[0]->type.dims[d] > size)
+		if (!whole && op->operands[0]->type.dims[d] > pad_size(p, result, d))
 			op->operands[0] = pad_trim(p, op->operands[0], (uint16_t)(1u << d));
 		else if (!whole && pad_is_padded(op->operands[0], d))
 			mask_operand(p, op, 0, d, op->operands[1]);
-		int64_t room = size - op->operands[0]->type.dims[d];
+	}
+	/* of what is rolled it is not known any more what was padding */
+	for (int d = 0; d < result->type.rank; d++) {
+		int64_t room = pad_size(p, result, d) - op->operands[0]->type.dims[d];
+		low[d] = op_ints(op, A_low)->v[d];
 		if (low[d] > room) {
 			more[d] = room;
 			op->operands[0] = make_pad(named(p->make, "padded"), op->operands[0],
