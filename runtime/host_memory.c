@@ -141,12 +141,14 @@ rt_memory_text(uint64_t bytes, char text[MEMORY_TEXT])
 void
 rt_memory_check(const shdrt_program *p, uint64_t whole)
 {
+	enum { LITTLE = 16 * 1024 * 1024 }; /* looking takes longer than touching it */
 	const char *of;
-	uint64_t available = rt_memory_available(&of), needed;
+	uint64_t needed;
 	char a[MEMORY_TEXT], b[MEMORY_TEXT], c[MEMORY_TEXT], d[MEMORY_TEXT];
 	if (__builtin_mul_overflow((uint64_t)p->slab_bytes, (uint64_t)p->ndevices, &needed)
 		|| __builtin_add_overflow(needed, whole, &needed))
 		needed = UINT64_MAX;
+	uint64_t available = needed <= LITTLE ? LITTLE : rt_memory_available(&of);
 	if (needed <= available)
 		return;
 	rt_memory_text(needed, a);
