@@ -5,10 +5,11 @@ import re
 import subprocess
 import sys
 
-shdc, program, seeds, most = sys.argv[1], sys.argv[2], int(sys.argv[3]), float(sys.argv[4])
+shdc, program = sys.argv[1:-3], sys.argv[-3]  # with the options that tests give it
+seeds, most = int(sys.argv[-2]), float(sys.argv[-1])
 closest = {}
 for seed in range(seeds):
-    run = subprocess.run([shdc, "--interpret", program, "--", "--check", "--random", str(seed)],
+    run = subprocess.run([*shdc, "--interpret", program, "--", "--check", "--random", str(seed)],
                          capture_output=True, text=True, check=False)
     told = re.findall(r"^check (\S+): ok, .*largest error (\S+) \(bound (\S+)\)$", run.stdout,
                       flags=re.M)
