@@ -18,6 +18,7 @@
 #include <stdio.h>
 
 #include "host_memory.h"
+#include "nearest.h"
 #include "shdrt.h"
 
 #define LINE 64 /* bytes of a cache line; alignment of every buffer */
@@ -52,11 +53,6 @@ void rt_fail_thread_call(const shdrt_extern_call *c);
 /* malloc and calloc that rt_fail() with SHDRT_MEMORY; sizes are checked. */
 void *rt_get_memory(size_t n, size_t element_bytes);
 void *rt_get_zeroed(size_t n, size_t element_bytes);
-
-/* ---- nearest.c ---- */
-
-/* The nearest of n words, for "did you mean"; NULL if none is near. */
-const char *rt_nearest_word(const char *word, const char *const *words, int n);
 
 /* ---- externs.c: functions of the user's libraries ---- */
 

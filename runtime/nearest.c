@@ -1,11 +1,15 @@
 /*
  * nearest.c - "did you mean": the word that somebody may have wanted to write.
+ *
+ * Needs nothing of the runtime: the compiler is built with this file, too
+ * (compiler/base/meson.build), so that both guess alike.
  */
+#include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 
-#include "internal.h"
+#include "nearest.h"
 
 enum { LONGEST = 64 }; /* letters of words that are compared */
 

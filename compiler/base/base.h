@@ -93,8 +93,9 @@ void text_seconds(Text *t, double seconds);
 bool is_identifier(const char *s);
 /* utf8.c: in quotes, as JSON has it */
 void text_json(Text *t, const char *s);
-/* nearest.c: the nearest of n words, for "did you mean"; NULL if none is near. */
-const char *nearest_word(const char *word, const char *const *words, int n);
+/* runtime/nearest.c, of which base is built, too: the nearest of n words, for "did you
+   mean"; NULL if none is near. */
+const char *rt_nearest_word(const char *word, const char *const *words, int n);
 
 /* table.c: string -> pointer, insertion ordered; keys are not copied. */
 typedef struct Table Table;

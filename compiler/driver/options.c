@@ -30,7 +30,7 @@ usage(Session *s, const char *fmt, ...)
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n)
 {
-	const char *nearest = nearest_word(word, words, n);
+	const char *nearest = rt_nearest_word(word, words, n);
 	Text known = {0};
 
 	usage(s, "unknown %s '%s'", what, word);
@@ -198,7 +198,7 @@ unknown_option(const CommandLine *line, const char *word)
 		if (option->type != T_group)
 			names[n++] = option->spelling;
 	usage(s, "unknown option %s", word);
-	word = nearest_word(word, names, n);
+	word = rt_nearest_word(word, names, n);
 	if (word)
 		diag_line(s, "did you mean %s?", word);
 	else

@@ -54,7 +54,7 @@ show_item(Elab *e, const Item *item)
 void
 suggest(Elab *e, const char *name, const char *const *names, int n)
 {
-	const char *near = nearest_word(name, names, n);
+	const char *near = rt_nearest_word(name, names, n);
 	if (near != NULL)
 		diag_note(e->session, nowhere, "did you mean '%s'?", near);
 }

@@ -36,7 +36,7 @@ axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
 		for (int i = 0; i < mesh->naxes; i++)
 			names[i] = mesh->axes[i].name;
 		complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
-		const char *near = nearest_word(name.s, names, mesh->naxes);
+		const char *near = rt_nearest_word(name.s, names, mesh->naxes);
 		if (near != NULL)
 			diag_note(e->session, e->mesh_range, "did you mean '%s'?", near);
 		else

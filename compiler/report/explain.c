@@ -202,7 +202,7 @@ emit_explain(Module *m, const char *name, Text *t)
 	for (int i = 0; i < m->nresults; i++)
 		known |= name && strcmp(m->results[i].name, name) == 0;
 	if (!known) {
-		const char *near = nearest_word(name, names, m->nnamed);
+		const char *near = rt_nearest_word(name, names, m->nnamed);
 		diag(m->session, DIAG_usage, nowhere,
 			"--explain=%s: the program has no value of that name%s%s%s", name,
 			near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");

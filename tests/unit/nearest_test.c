@@ -1,8 +1,8 @@
 /*
- * nearest_test.c - "did you mean": what is near, and that built programs guess as
- * the compiler does.
+ * nearest_test.c - "did you mean": what is near.
  */
 #include <string.h>
+#include <strings.h>
 
 #include "base/base.h"
 #include "internal.h"
@@ -50,10 +50,10 @@ int
 main(void)
 {
 	uint32_t seed = 1;
-	int differ = 0;
+	int lost = 0;
 
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
-		const char *near = nearest_word(cases[i].word, words, NWORDS);
+		const char *near = rt_nearest_word(cases[i].word, words, NWORDS);
 		bool same = near && cases[i].nearest ? !strcmp(near, cases[i].nearest)
 						     : near == cases[i].nearest;
 
@@ -68,8 +68,12 @@ main(void)
 			draw_word(&seed, other[k]);
 			all[k] = other[k];
 		}
-		differ += nearest_word(word, all, 5) != rt_nearest_word(word, all, 5);
+		all[i % 5] = word;
+		const char *near = rt_nearest_word(word, all, 5);
+		size_t dashes = strspn(word, "-");
+		lost += !near
+			|| strcasecmp(near + (dashes ? strspn(near, "-") : 0), word + dashes);
 	}
-	ok(differ == 0, "built programs guess the same, but for %d words", differ);
+	ok(lost == 0, "a word that is there is the nearest, but for %d", lost);
 	return done();
 }
