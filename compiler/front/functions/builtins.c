@@ -204,6 +204,30 @@ note_signature(Call *c)
 	return false;
 }
 
+enum { FOREIGN = -2 }; /* a keyword of another language: what to write was said */
+
+/* -1: there is no such parameter. */
+static int
+keyword_parameter(Call *c, Name keyword, bool *taken)
+{
+	const char *ours = HABIT(keyword_habits, keyword.s);
+	const char *without = HABIT(keywords_without, keyword.s);
+	int to = find_formal(c->formals, keyword.s);
+	int meant = ours != NULL ? find_formal(c->formals, ours) : -1;
+	/* all_gather(x, X, axis=0) */
+	if (meant >= 0 && (to < 0 || taken[to])) {
+		complain(c->elab, DIAG_habit, keyword.range, "'%s=' is written %s=", keyword.s,
+			ours);
+		taken[meant] = true;
+		return FOREIGN;
+	}
+	if (to >= 0 || without == NULL)
+		return to;
+	complain(c->elab, DIAG_habit, keyword.range, "there is no '%s=' here: %s", keyword.s,
+		without);
+	return FOREIGN;
+}
+
 bool
 builtin_match(Call *c, const Expr *call, int *at)
 {
@@ -229,20 +253,9 @@ builtin_match(Call *c, const Expr *call, int *at)
 			if (s->v[k].rest)
 				to = k;
 		if (arg->name.s != NULL) {
-			const char *ours = HABIT(keyword_habits, arg->name.s);
-			to = find_formal(s, arg->name.s);
-			/* all_gather(x, X, axis=0) */
-			bool other = to < 0 || (taken[to] && ours != NULL);
-			if (other && ours != NULL && find_formal(s, ours) >= 0) {
-				right = complain(e, DIAG_habit, arg->name.range,
-					"'%s=' is written %s=", arg->name.s, ours);
-				taken[find_formal(s, ours)] = true;
-				continue;
-			}
-			if (to < 0 && HABIT(keywords_without, arg->name.s) != NULL) {
-				right = complain(e, DIAG_habit, arg->name.range,
-					"there is no '%s=' here: %s", arg->name.s,
-					HABIT(keywords_without, arg->name.s));
+			to = keyword_parameter(c, arg->name, taken);
+			if (to == FOREIGN) {
+				right = false;
 				continue;
 			}
 			if (to < 0) {
