@@ -26,11 +26,19 @@ double collective_seconds(const Mesh *mesh, OpKind kind, const AxisList *axes, d
 double permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source,
 	double bytes, int64_t *hops);
 
-typedef enum Bound { BOUND_nothing, BOUND_matrix, BOUND_hbm, BOUND_links } Bound;
+/* What a step keeps busy, and what bounds it: a row of resources.def. */
+typedef enum Resource {
+#define RESOURCE(id, name) RESOURCE_##id,
+#include "cost/resources.def"
+#undef RESOURCE
+	RESOURCE_COUNT
+} Resource;
+extern const char *const resource_names[RESOURCE_COUNT];
 
 typedef struct StepCost {
 	double seconds;
-	Bound bound;
+	Resource bound;
+	double busy[RESOURCE_COUNT]; /* seconds; a step is no shorter than any */
 	double flops, hbm_bytes, wire_bytes;
 	int64_t hops; /* of a permute that names its senders */
 } StepCost;

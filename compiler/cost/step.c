@@ -33,13 +33,21 @@ op_flops(const Op *op, const Type *operands, const Type *result)
 
 /* ---- time ------------------------------------------------------------------- */
 
+const char *const resource_names[RESOURCE_COUNT] = {
+#define RESOURCE(id, name) [RESOURCE_##id] = name,
+#include "cost/resources.def"
+#undef RESOURCE
+};
+
+/* Resources work at the same time: the busiest bounds the step. */
 static void
-add_term(StepCost *c, Bound bound, double seconds)
+add_term(StepCost *c, Resource resource, double seconds)
 {
-	if (seconds <= c->seconds)
+	c->busy[resource] += seconds;
+	if (c->busy[resource] <= c->seconds)
 		return;
-	c->seconds = seconds;
-	c->bound = bound;
+	c->seconds = c->busy[resource];
+	c->bound = resource;
 }
 
 /* One pass over memory. */
@@ -48,7 +56,7 @@ kernel_cost(const Mesh *mesh, double hbm_bytes)
 {
 	StepCost c = {.hbm_bytes = hbm_bytes};
 
-	add_term(&c, BOUND_hbm, hbm_bytes / mesh->target->hbm_bandwidth);
+	add_term(&c, RESOURCE_hbm, hbm_bytes / mesh->target->hbm_bandwidth);
 	return c;
 }
 
@@ -113,7 +121,7 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	const Type *first = op->noperands ? seen(op, operands, 0) : result;
 	if (op_is_product(op)) {
 		bool bytes_only = dtypes[first->dtype].bytes == 1;
-		add_term(&c, BOUND_matrix,
+		add_term(&c, RESOURCE_mxu,
 			c.flops / (bytes_only ? target->int8_flops : target->bf16_flops));
 	}
 	if (op_communicates(op)) {
@@ -121,8 +129,8 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 		const Ints *source = op_ints(op, A_source);
 		bytes = (double)type_bytes(first);
 		c.wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
-		c.seconds = 0;
-		add_term(&c, BOUND_links,
+		c.seconds = c.busy[RESOURCE_hbm] = 0;
+		add_term(&c, RESOURCE_ici,
 			source->n ? permute_seconds(mesh, op->axes, source->v, bytes, &c.hops)
 				  : collective_seconds(mesh, op->kind, op->axes, bytes));
 	}
