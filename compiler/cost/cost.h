@@ -43,6 +43,9 @@ typedef struct StepCost {
 	int64_t hops; /* of a permute that names its senders */
 } StepCost;
 
+/* Of a fused program: does the op take time of its own?  Reshapes are names, offsets
+   numbers that the device knows, and of loops and branches it is what is in them. */
+bool op_is_step(const Op *op);
 /* An op on one device that sees these types; NULL: its own. */
 StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
 /* Rounded up; more than 64 bits count are as many as they do. */

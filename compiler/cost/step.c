@@ -101,6 +101,13 @@ fusion_cost(const Mesh *mesh, const Op *op)
 	return c;
 }
 
+bool
+op_is_step(const Op *op)
+{
+	return op != op->block->last && op->kind != O_reshape && !op_is_offset(op)
+		&& !op_is_loop(op) && !op_is_branch(op);
+}
+
 StepCost
 step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {

@@ -118,12 +118,12 @@ emit_offset(Emitter *e, const Op *op)
 static void
 emit_tick(Emitter *e)
 {
-	if (e->seconds > 0) {
+	if (e->picoseconds > 0) {
 		text_printf(&e->run, "%sshdrt_tick(dev, ", e->indent);
-		c_number(&e->run, picoseconds(e->seconds));
+		c_number(&e->run, e->picoseconds);
 		text_add(&e->run, ");\n");
 	}
-	e->seconds = 0;
+	e->picoseconds = 0;
 }
 
 static void
@@ -154,6 +154,13 @@ begin_step(Emitter *e, const Op *op, bool turn, bool origin)
 }
 
 static void
+add_time(Emitter *e, StepCost cost)
+{
+	if (!add_i64(e->picoseconds, picoseconds(cost.seconds), &e->picoseconds))
+		e->picoseconds = INT64_MAX;
+}
+
+static void
 emit_block(Emitter *e, const Block *b)
 {
 	for (const Op *op = b->first; op != b->last; op = op->next) {
@@ -176,13 +183,12 @@ emit_block(Emitter *e, const Block *b)
 				if (part < op->nbodies)
 					emit_block(e, op->bodies[part]);
 			}
-		} else if (op->kind != O_reshape && !op_is_offset(op)) {
+		} else if (op_is_step(op)) {
 			begin_step(e, op, turn, !copy);
 			emit(e, op);
 			c_note_step(e, op, e->depth, e->depth);
-			if (!turn && e->run.n > e->step_from)
-				e->seconds +=
-					step_cost(&e->module->mesh, op, NULL, NULL).seconds;
+			if (!turn)
+				add_time(e, step_cost(&e->module->mesh, op, NULL, NULL));
 		}
 	}
 }

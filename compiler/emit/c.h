@@ -47,7 +47,7 @@ typedef struct Emitter {
 	int ntables;	  /* of numbers, in run() */
 	Table *by_text;	  /* text of a kernel or a row -> its name */
 	int nkernels, narrays;
-	double seconds;		   /* predicted, since the last tick */
+	int64_t picoseconds;	   /* predicted, since the last tick */
 	int depth;		   /* loops and branches around the step */
 	const char *indent;	   /* of its lines in run() */
 	size_t else_from, else_to; /* of run: the last `} else {` */
