@@ -15,10 +15,12 @@
 static bool
 topology_wraps(const Mesh *mesh, int d)
 {
-	if (mesh->target->wrap != 4)
-		return mesh->topology[d] == mesh->target->wrap;
+	int64_t multiple = mesh->target->wrap_multiple;
+
+	if (mesh->topology[d] == mesh->target->wrap_size)
+		return true;
 	for (int i = 0; i < mesh->topology_rank; i++)
-		if (mesh->topology[i] % 4)
+		if (!multiple || mesh->topology[i] % multiple)
 			return false;
 	return true;
 }

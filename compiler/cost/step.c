@@ -50,6 +50,19 @@ add_term(StepCost *c, Resource resource, double seconds)
 	c->bound = resource;
 }
 
+/* Of the matrix unit, FLOP/s with such inputs. */
+static double
+matrix_peak(const Target *target, DType dtype)
+{
+	const double peaks[DTYPE_COUNT] = {
+#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak) target->peak,
+#include "ir/dtypes.def"
+#undef DTYPE
+	};
+
+	return peaks[dtype];
+}
+
 /* One pass over memory. */
 static StepCost
 kernel_cost(const Mesh *mesh, double hbm_bytes)
@@ -126,11 +139,8 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	c = kernel_cost(mesh, bytes);
 	c.flops = op_flops(op, operands, result);
 	const Type *first = op->noperands ? seen(op, operands, 0) : result;
-	if (op_is_product(op)) {
-		bool bytes_only = dtypes[first->dtype].bytes == 1;
-		add_term(&c, RESOURCE_mxu,
-			c.flops / (bytes_only ? target->int8_flops : target->bf16_flops));
-	}
+	if (op_is_product(op))
+		add_term(&c, RESOURCE_mxu, c.flops / matrix_peak(target, first->dtype));
 	if (op_communicates(op)) {
 		/* What it reads and writes goes at the pace of the links. */
 		const Ints *source = op_ints(op, A_source);

@@ -129,9 +129,9 @@ set_target(Elab *e, Range where, const char *text, bool with_topology)
 	if (!written)
 		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
 			text);
-	else if (with_topology && mesh->topology_rank > target->torus_rank)
+	else if (with_topology && mesh->topology_rank > target->pod.n)
 		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
-			text, mesh->topology_rank, target->name, target->torus_rank);
+			text, mesh->topology_rank, target->name, target->pod.n);
 	else if (with_topology && !fits)
 		complain(e, DIAG_target, where,
 			"topology %s has more chips than fit in 64 bits", text);

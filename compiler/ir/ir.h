@@ -73,14 +73,43 @@ typedef struct MeshAxis {
 	Range range;
 } MeshAxis;
 
+/* What a slice's devices are arranged along: the dims of its torus, the devices of a
+   chip, and slices beside it, joined by the data-centre network. */
+typedef enum PhysicalAxis {
+	PHYSICAL_x,
+	PHYSICAL_y,
+	PHYSICAL_z,
+	PHYSICAL_core,
+	PHYSICAL_slice,
+	PHYSICAL_COUNT
+} PhysicalAxis;
+
+/* y:(pre)size, as in AxisRef: a whole physical axis (pre 1) or a piece of one. */
+typedef struct LayoutPart {
+	PhysicalAxis along;
+	int64_t pre, size;
+} LayoutPart;
+
+enum { MAX_LAYOUT_PARTS = 8 };
+
+/* Where a mesh axis lies: a digit of its coordinate for each part, major to minor.
+   `ring`: the chips of the parts are numbered along a ring of links through them. */
+typedef struct AxisLayout {
+	int n;
+	LayoutPart part[MAX_LAYOUT_PARTS];
+	bool ring;
+} AxisLayout;
+
 /* Device id = row-major index of its coordinates, first axis major. */
 typedef struct Mesh {
 	int naxes;
 	MeshAxis axes[MAX_AXES];
 	int64_t ndevices;
-	const struct Target *target; /* targets.def row; never NULL */
-	int topology_rank;	     /* 0: each axis a ring of its own */
-	int64_t topology[4];
+	const struct Target *target; /* never NULL */
+	int topology_rank;	     /* 0: each axis a ring of its own, no layout */
+	int64_t topology[4];	     /* chips along x, y, z of a slice */
+	int64_t slices;		     /* 0 where there is no topology */
+	AxisLayout layout[MAX_AXES];
 } Mesh;
 
 /*

@@ -1,32 +1,253 @@
-/* targets.c - the rows of targets.def, by name and in order. */
+/*
+ * targets.c - the facts of targets, read from their text.
+ *
+ *   link_bandwidth = 4.5e10    # bytes/s, one way
+ */
+#include <errno.h>
+#include <stdlib.h>
 #include <string.h>
+
 #include "ir/targets.h"
 
-static const Target targets[] = {
-#define TARGET(id, name, bf16, int8, hbm, hbw, link, rank, wrap, pod) \
-	{name, bf16, int8, hbm, hbw, link, rank, wrap, pod},
-#include "targets.def"
-#undef TARGET
+const TargetFact target_facts[] = {
+#define FACT(field, type, low, high, unit, sentence) \
+	{#field, unit, sentence, FACT_##type, low, high, offsetof(Target, field)},
+#include "target_facts.def"
+#undef FACT
 };
+enum { NFACTS = sizeof target_facts / sizeof *target_facts };
+const int target_nfacts = NFACTS;
+
+static const char *const fact_types[] = {"a number", "a whole number", "yes or no",
+	"sizes like 4x4x8", "a word"};
+
+/* ---- a value ----------------------------------------------------------------- */
+
+static bool
+read_real(const char *word, double *value)
+{
+	char *end;
+
+	*value = strtod(word, &end);
+	return end > word && *end == '\0' && *word != '+' && *value == *value;
+}
+
+static bool
+read_count(const char *word, int64_t *value)
+{
+	int64_t n = 0;
+
+	if (*word < '0' || *word > '9')
+		return false;
+	for (; *word >= '0' && *word <= '9'; word++)
+		if (!mul_i64(n, 10, &n) || !add_i64(n, *word - '0', &n))
+			return false;
+	*value = n;
+	return *word == '\0';
+}
+
+/* False unless it is written so; *smallest and *largest: what must be in range. */
+static bool
+read_fact(Session *s, const TargetFact *fact, const char *word, void *field, double *smallest,
+	double *largest)
+{
+	TorusDims *dims = field;
+
+	*smallest = fact->low;
+	*largest = fact->high;
+	if (fact->type == FACT_REAL) {
+		bool good = read_real(word, field);
+		*smallest = *largest = *(double *)field;
+		return good;
+	}
+	if (fact->type == FACT_COUNT) {
+		bool good = read_count(word, field);
+		*smallest = *largest = (double)*(int64_t *)field;
+		return good;
+	}
+	if (fact->type == FACT_YES) {
+		*(bool *)field = strcmp(word, "yes") == 0;
+		return *(bool *)field || strcmp(word, "no") == 0;
+	}
+	if (fact->type == FACT_WORD) {
+		*(const char **)field = arena_strndup(s->arena, word, strlen(word));
+		return *word != '\0';
+	}
+	dims->n = 0;
+	for (const char *c = word; c; c = strchr(c, 'x') ? strchr(c, 'x') + 1 : NULL) {
+		const char *one = arena_strndup(s->arena, c, strcspn(c, "x"));
+		if (dims->n == TORUS_RANK || !read_count(one, &dims->v[dims->n]))
+			return false;
+		double size = (double)dims->v[dims->n++];
+		*smallest = size < *smallest ? size : *smallest;
+		*largest = size > *largest ? size : *largest;
+	}
+	return true;
+}
+
+void
+text_fact(Text *t, const Target *target, const TargetFact *fact)
+{
+	const void *field = (const char *)target + fact->offset;
+	const TorusDims *dims = field;
+
+	if (fact->type == FACT_REAL)
+		text_printf(t, "%.6g", *(const double *)field);
+	else if (fact->type == FACT_COUNT)
+		text_printf(t, "%lld", (long long)*(const int64_t *)field);
+	else if (fact->type == FACT_YES)
+		text_add(t, *(const bool *)field ? "yes" : "no");
+	else if (fact->type == FACT_WORD)
+		text_add(t, *(const char *const *)field);
+	else
+		text_numbers(t, dims->n, dims->v, "x");
+}
+
+/* ---- a file ------------------------------------------------------------------- */
+
+typedef struct TargetFile {
+	Session *session;
+	int file;
+	Target *target;
+	Range found[NFACTS]; /* where each fact is, nowhere if it is not */
+} TargetFile;
+
+/* [begin, end) without the blanks around it. */
+static Range
+trimmed(const SourceFile *f, Range r)
+{
+	while (r.begin < r.end && strchr(" \t\r", f->text[r.begin]))
+		r.begin++;
+	while (r.end > r.begin && strchr(" \t\r", f->text[r.end - 1]))
+		r.end--;
+	return r;
+}
+
+static const TargetFact *
+fact_named(TargetFile *in, Range where, const char *word)
+{
+	const char *words[NFACTS];
+
+	for (int i = 0; i < NFACTS; i++)
+		if (strcmp(words[i] = target_facts[i].name, word) == 0)
+			return &target_facts[i];
+	diag(in->session, DIAG_target_file, where, "there is no fact '%s' of a target", word);
+	const char *near = rt_nearest_word(word, words, NFACTS);
+	if (near)
+		diag_note(in->session, nowhere, "did you mean %s?", near);
+	return NULL;
+}
+
+static void
+read_line(TargetFile *in, Range line)
+{
+	Session *s = in->session;
+	const SourceFile *f = source_file(s, in->file);
+	const char *text = f->text + line.begin;
+	size_t n = (size_t)(line.end - line.begin);
+	const char *comment = memchr(text, '#', n);
+	double smallest, largest;
+
+	if (comment)
+		line.end = line.begin + (int)(comment - text);
+	line = trimmed(f, line);
+	if (line.begin == line.end)
+		return;
+	const char *equals = memchr(f->text + line.begin, '=', (size_t)(line.end - line.begin));
+	if (!equals) {
+		diag(s, DIAG_target_file, line, "a line is written fact = value");
+		return;
+	}
+	Range name = line, value = line;
+	name.end = (int)(equals - f->text);
+	value.begin = name.end + 1;
+	name = trimmed(f, name);
+	value = trimmed(f, value);
+	const TargetFact *fact = fact_named(in, name, source_text(s, s->arena, name));
+	if (!fact)
+		return;
+	Range *found = &in->found[fact - target_facts];
+	const char *word = source_text(s, s->arena, value);
+	bool again = found->file != 0;
+	if (again) {
+		diag(s, DIAG_target_file, name, "%s is there twice", fact->name);
+		diag_note(s, *found, "the first");
+	} else if (!read_fact(s, fact, word, (char *)in->target + fact->offset, &smallest,
+			   &largest)) {
+		diag(s, DIAG_target_file, value, "%s is %s, not '%s'", fact->name,
+			fact_types[fact->type], word);
+	} else if (smallest < fact->low || largest > fact->high) {
+		diag(s, DIAG_target_file, value, "%s is from %g to %g%s%s", fact->name,
+			fact->low, fact->high, fact->unit ? " " : "",
+			fact->unit ? fact->unit : "");
+	}
+	*found = name;
+}
+
+const Target *
+target_read(Session *s, int file, const char *name)
+{
+	const SourceFile *f = source_file(s, file);
+	TargetFile in = {s, file, NEW(s->arena, Target), {{0}}};
+	int errors = diag_errors(s);
+
+	for (int i = 0; i < f->nlines; i++) {
+		int end = i + 1 < f->nlines ? f->line_starts[i + 1] - 1 : f->length;
+		read_line(&in, (Range){file, i + 1, f->line_starts[i], end});
+	}
+	for (int i = 0; i < NFACTS; i++)
+		if (!in.found[i].file)
+			diag(s, DIAG_target_file, (Range){.file = file},
+				"%s is missing: %s; --print-target=v5e prints a file to start "
+				"from",
+				target_facts[i].name, target_facts[i].sentence);
+	in.target->name = name;
+	in.target->text = f->text;
+	return diag_errors(s) == errors ? in.target : NULL;
+}
+
+/* ---- the built-in ones ---------------------------------------------------------- */
+
+static const struct {
+	const char *name, *text;
+} built_in[] = {
+#include "targets.inc"
+};
+enum { NTARGETS = sizeof built_in / sizeof *built_in };
 
 int
 target_count(void)
 {
-	return (int)(sizeof targets / sizeof targets[0]);
+	return NTARGETS;
 }
 
+/* Read when first asked for, and there until the end. */
 const Target *
 target_at(int i)
 {
+	static Target targets[NTARGETS];
+	static Session *session;
+
+	if (targets[i].name)
+		return &targets[i];
+	if (!session)
+		session = session_new();
+	int file = source_add_text(session, built_in[i].name, built_in[i].text,
+		(int)strlen(built_in[i].text));
+	const Target *read = target_read(session, file, built_in[i].name);
+	if (!read)
+		die("the built-in target %s is not right", built_in[i].name);
+	targets[i] = *read;
+	targets[i].built_in = true;
 	return &targets[i];
 }
 
 const Target *
 target_by_name(const char *name)
 {
-	for (int i = 0; i < target_count(); i++)
-		if (!strcmp(targets[i].name, name))
-			return &targets[i];
+	for (int i = 0; i < NTARGETS; i++)
+		if (!strcmp(built_in[i].name, name))
+			return target_at(i);
 	return NULL;
 }
 
