@@ -108,8 +108,13 @@ set_target(Elab *e, Range where, const char *text, bool with_topology)
 	const char *colon = strchr(text, ':');
 	size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
 	const char *name = arena_strndup(e->arena, text, n);
-	const Target *target = target_by_name(name);
-	if (target == NULL) {
+	const Target *target;
+	if (strpbrk(name, "/.") != NULL) {
+		int file = source_open(e->session, name, where);
+		target = file ? target_read(e->session, file, name) : NULL;
+		if (target == NULL)
+			return;
+	} else if ((target = target_by_name(name)) == NULL) {
 		Text known = {0};
 		for (int i = 0; i < target_count(); i++)
 			text_printf(&known, " %s", target_at(i)->name);

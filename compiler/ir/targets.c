@@ -114,11 +114,11 @@ typedef struct TargetFile {
 
 /* [begin, end) without the blanks around it. */
 static Range
-trimmed(const SourceFile *f, Range r)
+trimmed(const SourceFile *source, Range r)
 {
-	while (r.begin < r.end && strchr(" \t\r", f->text[r.begin]))
+	while (r.begin < r.end && strchr(" \t\r", source->text[r.begin]))
 		r.begin++;
-	while (r.end > r.begin && strchr(" \t\r", f->text[r.end - 1]))
+	while (r.end > r.begin && strchr(" \t\r", source->text[r.end - 1]))
 		r.end--;
 	return r;
 }
@@ -142,27 +142,28 @@ static void
 read_line(TargetFile *in, Range line)
 {
 	Session *s = in->session;
-	const SourceFile *f = source_file(s, in->file);
-	const char *text = f->text + line.begin;
+	const SourceFile *source = source_file(s, in->file);
+	const char *text = source->text + line.begin;
 	size_t n = (size_t)(line.end - line.begin);
 	const char *comment = memchr(text, '#', n);
 	double smallest, largest;
 
 	if (comment)
 		line.end = line.begin + (int)(comment - text);
-	line = trimmed(f, line);
+	line = trimmed(source, line);
 	if (line.begin == line.end)
 		return;
-	const char *equals = memchr(f->text + line.begin, '=', (size_t)(line.end - line.begin));
+	const char *equals =
+		memchr(source->text + line.begin, '=', (size_t)(line.end - line.begin));
 	if (!equals) {
 		diag(s, DIAG_target_file, line, "a line is written fact = value");
 		return;
 	}
 	Range name = line, value = line;
-	name.end = (int)(equals - f->text);
+	name.end = (int)(equals - source->text);
 	value.begin = name.end + 1;
-	name = trimmed(f, name);
-	value = trimmed(f, value);
+	name = trimmed(source, name);
+	value = trimmed(source, value);
 	const TargetFact *fact = fact_named(in, name, source_text(s, s->arena, name));
 	if (!fact)
 		return;
@@ -187,13 +188,14 @@ read_line(TargetFile *in, Range line)
 const Target *
 target_read(Session *s, int file, const char *name)
 {
-	const SourceFile *f = source_file(s, file);
+	const SourceFile *source = source_file(s, file);
 	TargetFile in = {s, file, NEW(s->arena, Target), {{0}}};
 	int errors = diag_errors(s);
 
-	for (int i = 0; i < f->nlines; i++) {
-		int end = i + 1 < f->nlines ? f->line_starts[i + 1] - 1 : f->length;
-		read_line(&in, (Range){file, i + 1, f->line_starts[i], end});
+	for (int i = 0; i < source->nlines; i++) {
+		int end = i + 1 < source->nlines ? source->line_starts[i + 1] - 1
+						 : source->length;
+		read_line(&in, (Range){file, i + 1, source->line_starts[i], end});
 	}
 	for (int i = 0; i < NFACTS; i++)
 		if (!in.found[i].file)
@@ -202,7 +204,7 @@ target_read(Session *s, int file, const char *name)
 				"from",
 				target_facts[i].name, target_facts[i].sentence);
 	in.target->name = name;
-	in.target->text = f->text;
+	in.target->text = source->text;
 	return diag_errors(s) == errors ? in.target : NULL;
 }
 
