@@ -53,10 +53,13 @@ typedef struct shdrt_dot {
  */
 void shdrt_dot_run(const shdrt_dot *d, const void *a, const void *b, void *c, void *scratch);
 
+enum { SHDRT_SORT_RUN = 16 };
+
 /*
  * Operands of shape [outer, size, inner], each row in the order of operand 0:
  * stable, NaN the greatest.  A result that nobody wants is NULL; none may be
- * an operand.  Scratch: 64-aligned, 32 bytes for each element of a row.
+ * an operand.  Scratch: 64-aligned, 32 bytes for each element of a row, or 16 if
+ * there are at most SHDRT_SORT_RUN.
  */
 typedef struct shdrt_sort {
 	shdrt_dtype key;

@@ -15,7 +15,7 @@ typedef struct Entry {
 } Entry;
 
 /* Sorted by insertion; longer runs are merged. */
-enum { RUN = 16 };
+enum { RUN = SHDRT_SORT_RUN };
 
 static const uint64_t SIGN = (uint64_t)1 << 63;
 
@@ -99,7 +99,8 @@ least(int64_t a, int64_t b)
 	return a < b ? a : b;
 }
 
-/* Sorts row[0, n) with as much room behind it; returns where it ended up. */
+/* Sorts row[0, n), with as much room behind it if that is more than one run; returns
+   where it ended up. */
 static const Entry *
 sort_row(Entry *row, int64_t n)
 {

@@ -32,15 +32,18 @@ may_write_over(const Op *op, const Kernel *k, int i)
 	return any;
 }
 
-/* A sort: two rows of keys and where they were, see shdrt_sort_run().  Sums of
-   16-bit floats that are scattered are kept in f32. */
+/* A sort: a row of keys and where they were, two where it merges, see shdrt_sort_run().
+   Sums of 16-bit floats that are scattered are kept in f32. */
 int64_t
 step_scratch(const Op *op, const Kernel *k)
 {
+	enum { ENTRY = 16, SORT_RUN = 16 };
 	const Value *v = op->nresults ? op->results[0] : NULL;
 
-	if (op->kind == O_sort)
-		return 2 * 16 * op->operands[0]->type.dims[op_int(op, A_dim)];
+	if (op->kind == O_sort) {
+		int64_t row = op->operands[0]->type.dims[op_int(op, A_dim)];
+		return ENTRY * row * (row > SORT_RUN ? 2 : 1);
+	}
 	if (k && k->kind == KERNEL_dot)
 		return dot_scratch(k);
 	if (k && k->kind == KERNEL_scatter && dtypes[v->type.dtype].bytes == 2)
