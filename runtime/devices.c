@@ -19,6 +19,7 @@
 enum {
 	STACK = 4 << 20, /* bytes of a device thread, mapped as used */
 	SIGNAL_STACK = 64 << 10,
+	UNTOUCHED = 0xa5, /* in every byte of a slab, where what is touched is counted */
 };
 
 /* ---- teams ---- */
@@ -250,8 +251,36 @@ static void
 slab_touch(shdrt_device *dev)
 {
 	size_t bytes = (size_t)dev->machine->program->slab_bytes;
+	if (dev->machine->times)
+		memset(dev->slab, UNTOUCHED, bytes);
 	for (size_t at = 0; at < bytes; at += 4096)
-		((volatile char *)dev->slab)[at] = 0;
+		((volatile char *)dev->slab)[at] = dev->slab[at];
+}
+
+static bool
+is_untouched(const char *line, const char *end)
+{
+	while (line < end && (unsigned char)*line == UNTOUCHED)
+		line++;
+	return line == end;
+}
+
+int64_t
+rt_machine_touched(const Machine *m)
+{
+	int64_t most = 0, bytes = m->program->slab_bytes;
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		const char *slab = m->devices[id].slab;
+		int64_t end = bytes;
+		while (end > most) {
+			int64_t start = (end - 1) / LINE * LINE;
+			if (!is_untouched(slab + start, slab + end))
+				break;
+			end = start;
+		}
+		most = end > most ? end : most;
+	}
+	return most;
 }
 
 /* ---- threads ---- */
@@ -366,8 +395,18 @@ make_devices(Machine *m)
 	}
 }
 
+/* How often each device meets others in each collective. */
+static void
+count(Machine *m)
+{
+	size_t n = (size_t)m->program->ncollectives;
+	m->times = rt_get_zeroed((size_t)m->ndevices, (n ? n : 1) * sizeof *m->times);
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].times = m->times + (size_t)id * n;
+}
+
 Machine *
-rt_machine_new(const shdrt_program *p, double stall)
+rt_machine_new(const shdrt_program *p, double stall, bool counts)
 {
 	Machine *m;
 	if (posix_memalign((void **)&m, LINE, sizeof *m))
@@ -386,6 +425,8 @@ rt_machine_new(const shdrt_program *p, double stall)
 	pthread_condattr_destroy(&clock);
 	make_devices(m);
 	slabs_map(m);
+	if (counts)
+		count(m);
 	if (!p->launch) {
 		teams_prepare(m);
 		threads_start(m);
@@ -420,15 +461,6 @@ launch(Machine *m)
 	if (status)
 		rt_fail(status, "the program could not be executed");
 	return seconds;
-}
-
-void
-rt_machine_count(Machine *m)
-{
-	size_t n = (size_t)m->program->ncollectives;
-	m->times = rt_get_zeroed((size_t)m->ndevices, (n ? n : 1) * sizeof *m->times);
-	for (int64_t id = 0; id < m->ndevices; id++)
-		m->devices[id].times = m->times + (size_t)id * n;
 }
 
 double

@@ -167,10 +167,12 @@ struct Machine {
 	int64_t *times;	     /* of each device and collective, or NULL */
 };
 
-/* Threads, slabs and teams; rt_fail()s when there is not enough of anything. */
-Machine *rt_machine_new(const shdrt_program *p, double stall);
-/* How often each device executes each collective, in the last run. */
-void rt_machine_count(Machine *m);
+/* Threads, slabs and teams; rt_fail()s when there is not enough of anything.  If it
+   counts: how often each device executes each collective in the last run, and what of
+   its slab is touched. */
+Machine *rt_machine_new(const shdrt_program *p, double stall, bool counts);
+/* Bytes of a slab up to the end of the last line that some device has written to. */
+int64_t rt_machine_touched(const Machine *m);
 /* Fills every slab and runs the program once on it.  Host seconds of run(). */
 double rt_machine_run(Machine *m, Fill *fill, void *data);
 void rt_machine_free(Machine *m);

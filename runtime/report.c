@@ -194,6 +194,9 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 		" bytes received\n",
 		p->slab_bytes, p->flops, bytes);
 	if (!p->launch)
+		fprintf(out, "memory touched: %" PRId64 " bytes of %" PRId64 "\n",
+			rt_machine_touched(m), p->slab_bytes);
+	if (!p->launch)
 		fprintf(out, "time on %s: %.3f us (emulated)\n", p->target,
 			(double)rt_machine_clock(m) * 1e-6);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);

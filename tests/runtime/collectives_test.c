@@ -333,7 +333,7 @@ run_cases(const char *what, int64_t ndevices)
 		.slab_bytes = (int64_t)slab_bytes,
 		.target = "none",
 		.run = run};
-	Machine *m = rt_machine_new(&program, 30);
+	Machine *m = rt_machine_new(&program, 30, false);
 	rt_machine_run(m, fill, NULL);
 	char *wanted = rt_get_memory(1, slab_bytes);
 	int wrong = 0;

@@ -208,7 +208,7 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype d
 		.target = "none",
 		.run = run_rounds,
 		.slab_bytes = (int64_t)(bytes + LISTS * sizeof(int32_t) * (size_t)nmembers)};
-	Machine *m = rt_machine_new(&program, 30);
+	Machine *m = rt_machine_new(&program, 30, false);
 	rt_machine_run(m, fill, NULL);
 	int wrong = count_wrong(m);
 	ok(!wrong, "%s, rows of %lld %s: %d rounds", what, (long long)inner,
