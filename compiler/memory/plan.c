@@ -96,7 +96,10 @@ find_live(Plan *plan)
 	}
 	for (int i = 0; i < n; i++) {
 		live += change[i];
-		plan->live = live > plan->live ? live : plan->live;
+		if (live > plan->live) {
+			plan->live = live;
+			plan->fullest = i - 1;
+		}
 	}
 	return true;
 }
@@ -274,6 +277,7 @@ plan_build(Module *m)
 	find_buffers(p);
 	if (!find_live(p)) {
 		p->live = p->total = ABSURD;
+		p->fullest = -2;
 		p->uncounted = true;
 		return p;
 	}

@@ -21,6 +21,7 @@ typedef struct Plan {
 	int *buffer_of;	 /* by value id; -1: none */
 	int64_t total;	 /* bytes of its buffers */
 	int64_t live;	 /* the largest live set: no plan is smaller */
+	int fullest;	 /* the first step at which that is live; -2: uncounted */
 	int64_t scratch; /* bytes after `total` that steps work in */
 	bool uncounted;	 /* so large that `total` only says "more than" */
 } Plan;

@@ -2,29 +2,47 @@
  * memory.c - --emit=memory, and the error of a program that does not fit.
  *
  *   memory of one device: 1.5 KiB of 16 GiB (v5e)
+ *     parameters               512 B
+ *     temporaries              1 KiB
  *
- *          bytes       offset  buffer                           live
- *           1024            0  h f32[16, 16]                    dot (line 4) to the end
+ *   most is live at relu (line 5):
+ *          bytes       offset  kind         line  buffer           live
+ *           1024            0  temporaries     4  h f32[16, 16]    dot (line 4) to the end
  */
 #include <string.h>
 #include "ir/targets.h"
+#include "memory/peak.h"
 #include "report/report.h"
 
-/* "the start to relu (line 4)" */
+/* "relu (line 4)", "the start" */
+static void
+text_step(Text *t, const Plan *plan, int step)
+{
+	bool inside = step >= 0 && step < plan->lives->n;
+	const Op *op = inside ? plan->lives->step[step] : NULL;
+
+	if (op)
+		text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
+			op->range.line);
+	else
+		text_add(t, step < 0 ? "the start" : "the end");
+}
+
 static void
 text_live(Text *t, const Plan *plan, const Buffer *b)
 {
-	for (int i = 0; i < 2; i++) {
-		int step = i ? b->last : b->first;
-		bool inside = step >= 0 && step < plan->lives->n;
-		const Op *op = inside ? plan->lives->step[step] : NULL;
-		text_add(t, i ? " to " : "");
-		if (op)
-			text_printf(t, "%s (line %d)",
-				op->label ? op->label : ops[op->kind].name, op->range.line);
-		else
-			text_add(t, step < 0 ? "the start" : "the end");
-	}
+	text_step(t, plan, b->first);
+	text_add(t, " to ");
+	text_step(t, plan, b->last);
+}
+
+/* Of its name, or of the op that first writes it. */
+static int
+line_of(const Buffer *b)
+{
+	const Value *v = b->value;
+
+	return v->range.line || !v->def ? v->range.line : v->def->range.line;
 }
 
 static const char *
@@ -33,32 +51,66 @@ shape_text(const Plan *plan, const Buffer *b)
 	return type_shape(plan->module->arena, &b->value->type);
 }
 
+/* What it is for at the peak; the numbers add up to that. */
+static void
+text_kinds(Text *t, const Plan *plan, const Peak *peak)
+{
+	for (int k = 0; k < MEMORY_KINDS; k++) {
+		if (!peak->bytes[k])
+			continue;
+		text_printf(t, "  %-24s ", memory_kind_titles[k]);
+		text_memory(t, (double)peak->bytes[k]);
+		text_add(t, "\n");
+	}
+	text_add(t, "largest live set:     ");
+	text_memory(t, (double)plan->live);
+	text_add(t, "\n");
+}
+
+static void
+text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers, int n)
+{
+	text_printf(t, "%12s %12s  %-11s  %4s  %-32s live\n", "bytes", "offset", "kind", "line",
+		"buffer");
+	for (int i = 0; i < n; i++) {
+		const Buffer *b = buffers[i];
+		const char *what = arena_printf(plan->module->arena, "%s %s", b->value->name,
+			shape_text(plan, b));
+		text_printf(t, "%12lld %12lld  %-11s  %4d  %-32s ", (long long)b->bytes,
+			(long long)b->offset, memory_kind_names[peak->kinds[b - plan->buffers]],
+			line_of(b), what);
+		text_live(t, plan, b);
+		text_add(t, "\n");
+	}
+}
+
 static void
 memory_text(const Plan *plan, Text *t)
 {
-	const Target *target = plan->module->mesh.target;
+	const Module *m = plan->module;
+	const Target *target = m->mesh.target;
+	const Peak *peak = plan_at_peak(plan);
 	Buffer **order = plan_largest_first(plan);
+	int n = 0;
 
 	text_add(t, "memory of one device: ");
 	text_memory(t, (double)plan_peak(plan));
 	text_add(t, " of ");
 	text_memory(t, (double)target->hbm_bytes);
-	text_printf(t, " (%s)\nlargest live set:     ", target->name);
-	text_memory(t, (double)plan->live);
-	if (plan->scratch) {
-		text_add(t, "\nscratch of a step:    ");
-		text_memory(t, (double)plan->scratch);
-		text_add(t, ", at the end");
+	text_printf(t, " (%s)\n", target->name);
+	text_kinds(t, plan, peak);
+	if (peak->n) {
+		text_add(t, "\nmost is live at ");
+		text_step(t, plan, plan->fullest);
+		text_add(t, ":\n");
+		text_buffers(t, plan, peak, peak->live, peak->n);
 	}
-	text_printf(t, "\n\n%12s %12s  %-32s live\n", "bytes", "offset", "buffer");
-	for (int i = 0; i < plan->n; i++) {
-		const Buffer *b = order[i];
-		const char *what = arena_printf(plan->module->arena, "%s %s", b->value->name,
-			shape_text(plan, b));
-		text_printf(t, "%12lld %12lld  %-32s ", (long long)b->bytes,
-			(long long)b->offset, what);
-		text_live(t, plan, b);
-		text_add(t, "\n");
+	for (int i = 0; i < plan->n; i++)
+		if (order[i]->first > plan->fullest || order[i]->last < plan->fullest)
+			order[n++] = order[i];
+	if (n) {
+		text_add(t, "\nat other times:\n");
+		text_buffers(t, plan, peak, order, n);
 	}
 }
 
@@ -67,26 +119,37 @@ static void
 memory_rows(const Plan *plan, bool json, Text *t)
 {
 	const Target *target = plan->module->mesh.target;
+	const Peak *peak = plan_at_peak(plan);
 
-	if (json)
+	if (json) {
 		text_printf(t,
 			"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
 			"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
-			"  \"buffers\": [",
+			"  \"at\": { \"step\": %d, \"line\": %d, \"what\": ",
 			target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
-			(long long)plan->live, (long long)plan->scratch, plan->lives->n);
-	else
-		text_add(t, "name,type,bytes,offset,first,last\n");
+			(long long)plan->live, (long long)plan->scratch, plan->lives->n,
+			plan->fullest, peak->op ? peak->op->range.line : 0);
+		text_json(t, peak->op ? peak->op->label : "");
+		text_add(t, " },\n  \"kinds\": {");
+		for (int k = 0; k < MEMORY_KINDS; k++)
+			text_printf(t, "%s\"%s\": %lld", k ? ", " : " ", memory_kind_names[k],
+				(long long)peak->bytes[k]);
+		text_add(t, " },\n  \"buffers\": [");
+	} else {
+		text_add(t, "name,type,bytes,offset,first,last,kind,line,at_peak\n");
+	}
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
+		bool live = b->first <= plan->fullest && b->last >= plan->fullest;
 		text_add(t, i && json ? "," : "");
 		text_printf(t,
 			json ? "\n    { \"name\": \"%s\", \"type\": \"%s\", "
-			       "\"bytes\": %lld, \"offset\": %lld, \"first\": %d, \"last\": %d "
-			       "}"
-			     : "%s,\"%s\",%lld,%lld,%d,%d\n",
+			       "\"bytes\": %lld, \"offset\": %lld, \"first\": %d, \"last\": "
+			       "%d, \"kind\": \"%s\", \"line\": %d, \"at_peak\": %s }"
+			     : "%s,\"%s\",%lld,%lld,%d,%d,%s,%d,%s\n",
 			b->value->name, shape_text(plan, b), (long long)b->bytes,
-			(long long)b->offset, b->first, b->last);
+			(long long)b->offset, b->first, b->last,
+			memory_kind_names[peak->kinds[i]], line_of(b), live ? "true" : "false");
 	}
 	text_add(t, json ? " ] }\n" : "");
 }
