@@ -131,9 +131,11 @@ visit_while(Fuse *f, const Op *op)
 	const Op *around = f->loop;
 
 	f->loop = op;
-	for (int i = 0; i < body->nparams; i++)
+	for (int i = 0; i < body->nparams; i++) {
+		const Value *next = body->last->operands[i];
 		if (source_value(f, body->params[i]) == body->params[i])
-			use_whole(f, elements_of(f, body->last->operands[i]));
+			use_whole(f, f->elements[next->id] = elements_of(f, next));
+	}
 	visit_block(f, body);
 	use_whole(f, condition->last->operands[0]);
 	visit_block(f, condition);
@@ -189,6 +191,7 @@ fuse(Module *m)
 	f.uses = NEW_ARRAY(a, Uses, m->nvalues + 1);
 	f.kernels = NEW_ARRAY(a, Kernel *, m->nops + 1);
 	f.source = NEW_ARRAY(a, Value *, m->nvalues + 1);
+	f.elements = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	f.offset = NEW_ARRAY(a, bool, m->nvalues + 1);
 	f.members = NEW_ARRAY(a, Members, m->nops + 1);
 	f.kept = NEW_ARRAY(a, bool, m->nops + 1);

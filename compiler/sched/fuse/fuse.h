@@ -48,6 +48,7 @@ struct Fuse {
 	Module *module;
 	Arena *step;	  /* reset after each use */
 	Value **source;	  /* by value id: the value it is a name of */
+	Value **elements; /* by value id, of what a round hands on: whose elements it has */
 	bool *offset;	  /* by value id: computed outside kernels */
 	const Op *loop;	  /* the innermost one around the op at hand */
 	Members *members; /* by op id */

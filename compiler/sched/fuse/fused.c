@@ -268,7 +268,7 @@ write_return(Fuse *f, Block *b, Op *op)
 
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
-		Value *x = reach(f, buffered(f, round ? elements_of(f, v) : v), b);
+		Value *x = reach(f, buffered(f, round ? f->elements[v->id] : v), b);
 		if (round && !type_equal(&x->type, &v->type)) {
 			Op *renaming = op_new(b->module, O_reshape, 1, &x, 1, v->name,
 				v->def ? v->def->range : v->range, NULL);
