@@ -301,7 +301,8 @@ device_run(shdrt_device *dev)
 {
 	Machine *m = dev->machine;
 	pthread_cleanup_push(device_lost, dev);
-	m->fill(dev, m->fill_data);
+	if (m->fill)
+		m->fill(dev, m->fill_data);
 	atomic_store(&dev->filled, true);
 	atomic_fetch_add(&m->filled, 1);
 	dev->clock = 0;
@@ -441,7 +442,8 @@ launch(Machine *m)
 	const shdrt_program *p = m->program;
 	char **slabs = rt_get_memory((size_t)m->ndevices, sizeof *slabs);
 	for (int64_t id = 0; id < m->ndevices; id++) {
-		m->fill(&m->devices[id], m->fill_data);
+		if (m->fill)
+			m->fill(&m->devices[id], m->fill_data);
 		slabs[id] = m->devices[id].slab;
 	}
 	m->ended = 0;

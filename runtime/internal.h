@@ -173,7 +173,8 @@ struct Machine {
 Machine *rt_machine_new(const shdrt_program *p, double stall, bool counts);
 /* Bytes of a slab up to the end of the last line that some device has written to. */
 int64_t rt_machine_touched(const Machine *m);
-/* Fills every slab and runs the program once on it.  Host seconds of run(). */
+/* Fills every slab (NULL: its parameters are there) and runs the program once on it.
+   Host seconds of run(). */
 double rt_machine_run(Machine *m, Fill *fill, void *data);
 void rt_machine_free(Machine *m);
 /* The emulated time of the last run: the slowest device's clock. */

@@ -154,7 +154,7 @@ run_times(Settings *s, Machine *m, Whole *results)
 	double *seconds = rt_get_memory((size_t)s->times, sizeof *seconds);
 	rt_machine_run(m, fill_device, s);
 	for (int i = 0; i < s->times; i++)
-		seconds[i] = rt_machine_run(m, fill_device, s);
+		seconds[i] = rt_machine_run(m, s->keep_inputs ? NULL : fill_device, s);
 	collect_results(s, m, results);
 	double last = seconds[s->times - 1];
 	rt_report_times(seconds, s->times, s->reports);

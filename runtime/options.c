@@ -251,6 +251,17 @@ option_stats(Settings *s, const char *value)
 }
 
 static void
+option_keep_inputs(Settings *s, const char *value)
+{
+	(void)value;
+	if (!s->program->keeps_inputs)
+		rt_fail(SHDRT_USAGE,
+			"--keep-inputs: the program was compiled so that inputs may be "
+			"overwritten; 'shdc --keep-inputs' plans memory for them");
+	s->keep_inputs = true;
+}
+
+static void
 option_list(Settings *s, const char *value)
 {
 	(void)value;
@@ -297,6 +308,9 @@ static const struct Option {
 	{"--steps", 0, "N", option_steps,
 		"run N times; results become the parameters of the same name"},
 	{"--stats", 0, NULL, option_stats, "memory, traffic and time on the emulated hardware"},
+	{"--keep-inputs", 0, NULL, option_keep_inputs,
+		"inputs stay as they are from run to run (of --time, too): only of a program "
+		"that is compiled with --keep-inputs, where they take memory to the end"},
 	{"--list", 0, NULL, option_list, "show parameters and results"},
 	{"--timeout", 0, "10m", option_timeout,
 		"end with status 10 when all of it took so long"},
@@ -387,4 +401,8 @@ rt_options_parse(Settings *s, int argc, char **argv)
 	}
 	if (s->times && s->steps)
 		rt_fail(SHDRT_USAGE, "--time and --steps: one of them");
+	if (s->keep_inputs && s->steps)
+		rt_fail(SHDRT_USAGE,
+			"--keep-inputs and --steps: one of them; results become inputs");
+	s->keep_inputs |= s->program->keeps_inputs && s->times;
 }

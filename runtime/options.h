@@ -17,7 +17,7 @@ typedef struct Settings {
 				   the same pointer */
 	bool writes;		/* --out was given */
 	FILE *reports;		/* standard error where results have standard output */
-	bool check, stats, list, help, version;
+	bool check, stats, keep_inputs, list, help, version;
 	int times, steps;      /* 0: not asked for */
 	double timeout, stall; /* seconds; 0: none */
 } Settings;

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 2
+#define SHDRT_ABI 3
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -244,6 +244,7 @@ struct shdrt_program {
 	const shdrt_collective *collectives;
 	const shdrt_externs *externs; /* NULL: none */
 	int64_t slab_bytes;	      /* of one device */
+	int keeps_inputs;	      /* run() leaves the parameters as they are */
 	const char *target;	      /* "v5e" */
 	int64_t target_memory;	      /* bytes a device of it has */
 	int64_t flops, wire_bytes;    /* of one device in one run */

@@ -148,6 +148,9 @@ read_dump(Compilation *c)
 		if (o->outputs[i].kind->level < (int)c->module->level)
 			return usage(s, "%s is past '%s' already (after the pass '%s')",
 				o->input, o->outputs[i].kind->name, name);
+	if (o->keep_inputs && c->module->level == L_fused && !c->module->keep_inputs)
+		return usage(s, "--keep-inputs: %s is past 'fuse', which copies what is kept",
+			o->input);
 	return c->module->level < L_fused || fused_check(c->module, top);
 }
 
@@ -191,6 +194,15 @@ wanted_level(const Options *o)
 	return level;
 }
 
+static bool
+emits(const Options *o, const char *kind)
+{
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind == kind_by_name(kind))
+			return true;
+	return false;
+}
+
 /* Reports need no reference to check against, nor a program to try
    annotations on. */
 static bool
@@ -199,10 +211,7 @@ needs_whole_program(const Options *o)
 	bool needs = o->remarks & REMARK_reshard || o->strict
 		|| (o->action != ACT_emit && o->action != ACT_check);
 
-	for (int i = 0; i < o->noutputs; i++)
-		needs |= o->outputs[i].kind == kind_by_name("c")
-			|| o->outputs[i].kind == kind_by_name("obj");
-	return needs;
+	return needs || emits(o, "c") || emits(o, "obj");
 }
 
 /* A dump is known by its name, or by how standard input begins. */
@@ -247,6 +256,7 @@ advance(Compilation *c)
 			|| (reference && !module_verify(c->module->reference, s->err)))
 			die("the module is not well-formed after elaboration");
 	}
+	c->module->keep_inputs |= o->keep_inputs;
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		module_print(c->module, &c->global);
@@ -259,6 +269,8 @@ advance(Compilation *c)
 			return false;
 		if (c->module->level == L_resharded && (remarks.remarks || o->strict))
 			tell_transfers(c->module, &remarks);
+		if (c->module->level == L_device && emits(o, "memory"))
+			module_print(c->module, &c->unfused);
 		if (diag_errors(s) || !emit_level(c, level))
 			return false;
 	}
@@ -386,5 +398,6 @@ compile(Session *s, const Options *o)
 	text_free(&c.timings);
 	text_free(&c.global);
 	text_free(&c.reference);
+	text_free(&c.unfused);
 	return status;
 }

@@ -56,7 +56,7 @@ typedef struct Options {
 	FrontOptions front;
 	const char *source_option; /* one that only a .shd program has a use for, or NULL */
 	unsigned remarks;	   /* -R: bits REMARK_ */
-	bool strict;
+	bool strict, keep_inputs;
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
 	int transport; /* threads, the only one: nothing depends on it */
@@ -153,6 +153,7 @@ struct Compilation {
 	Module *module;
 	Text global;	 /* HLO of L_global, for --check */
 	Text reference;	 /* ... if that compares with something else */
+	Text unfused;	 /* HLO of L_device, for --emit=memory; none if it starts later */
 	Externs externs; /* of the module as it was opened */
 	Plan *plan;	 /* by compilation_plan() */
 	Text *texts;	 /* of each output */

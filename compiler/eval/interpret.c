@@ -285,6 +285,7 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.collectives = all,
 		.externs = externs->n ? extern_table(m, externs) : NULL,
 		.slab_bytes = plan_peak(plan),
+		.keeps_inputs = plan->module->keep_inputs,
 		.target = m->mesh.target->name,
 		.target_memory = m->mesh.target->hbm_bytes,
 		.flops = (int64_t)work.flops,

@@ -73,6 +73,8 @@ print_header(const Printer *pr, Text *t)
 		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
 		module_fact(t, "topology", text_take(&value, pr->arena));
 	}
+	if (m->keep_inputs)
+		module_fact(t, "inputs", "kept");
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
@@ -214,6 +216,14 @@ read_last_pass(Reading *rd, const Fact *f)
 	rd->m->last_pass = f->value;
 }
 
+static void
+read_inputs(Reading *rd, const Fact *f)
+{
+	rd->m->keep_inputs = !strcmp(f->value, "kept");
+	if (!rd->m->keep_inputs)
+		hlo_error(rd, f->where, "inputs are kept, or nothing is said of them");
+}
+
 /* The text of a module. */
 static void
 read_reference(Reading *rd, const Fact *f)
@@ -241,6 +251,7 @@ read_header(Reading *rd, const Facts *facts)
 		{"mesh", read_mesh, true},
 		{"target", read_target, false},
 		{"topology", read_topology, false},
+		{"inputs", read_inputs, false},
 		{"reference", read_reference, false},
 	};
 	const HloAttr *attr = hlo_attr(&rd->attrs, "num_partitions");

@@ -464,6 +464,7 @@ struct Module {
 	Level level;
 	const char *last_pass; /* name of the last pass run; "" at first */
 	Mesh mesh;
+	bool keep_inputs; /* parameters are not overwritten: they are live to the end */
 	Block *entry;
 	Block **uncalled; /* functions that nobody calls, until they are checked */
 	int nuncalled;

@@ -248,8 +248,10 @@ lives_find(Module *m, Arena *a)
 		.root = NEW_ARRAY(a, const Value *, m->nvalues + 1),
 		.shared = NEW_ARRAY(a, Shared *, m->nvalues + 1)};
 	add_steps(l, m->entry);
-	for (int i = 0; i < m->entry->nparams; i++)
+	for (int i = 0; i < m->entry->nparams; i++) {
 		begin(l, m->entry->params[i], -1, m->entry->params[i]);
+		extend(l, m->entry->params[i], m->keep_inputs ? l->n : -1);
+	}
 	find_lives(l, m->entry);
 	Value **values = module_values(m, a);
 	for (int i = 0; i < m->nvalues; i++)

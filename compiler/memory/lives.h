@@ -8,7 +8,8 @@
 #include "ir/ir.h"
 
 /* Written at step `from`, read for the last time at step `to`.  Parameters of
-   the entry are there at -1, its results at the number of steps. */
+   the entry are there at -1, its results at the number of steps, and so are parameters
+   that are kept. */
 typedef struct Life {
 	int from, to;
 	const Value *value;
