@@ -121,7 +121,12 @@ print_explain(Compilation *c, const Output *out, Text *t)
 static bool
 print_memory(Compilation *c, const Output *out, Text *t)
 {
-	emit_memory(compilation_plan(c), out->format, t);
+	const Plan *plan = compilation_plan(c);
+	const Change change = {.toggle_inputs = true};
+	Outcome other;
+	bool known = c->unfused.n && what_if(c->unfused.s, c->unfused.n, &change, &other);
+
+	emit_memory(plan, known ? other.peak : -1, out->format, t);
 	return true;
 }
 

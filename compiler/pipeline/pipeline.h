@@ -8,6 +8,7 @@
 #ifndef SHDC_PIPELINE_H
 #define SHDC_PIPELINE_H
 
+#include "memory/plan.h"
 #include "shard/shard.h"
 
 typedef struct PipelineOptions {
@@ -52,13 +53,27 @@ bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
    does. */
 bool merged_fits(Module *m);
 
-/* what_if.c: what one device receives in a run of the program of that text, with
-   `nplaced` of its values placed so.  False if it can't be. */
+/* what_if.c: what a run of a program takes of one device. */
+typedef struct Outcome {
+	int collectives;
+	int64_t wire_bytes; /* received */
+	int64_t picoseconds;
+	int64_t peak; /* bytes of memory; at most INT64_MAX */
+} Outcome;
+/* Of a module at L_fused, with its plan. */
+Outcome outcome_of(Module *m, const Plan *plan);
+
+/* How a program is otherwise than its text says. */
 typedef struct Placed {
 	const Value *value; /* found by its name */
 	Placement placement;
 } Placed;
-bool what_if(const char *global_text, size_t n, const Placed *placed, int nplaced,
-	double *wire_bytes);
+typedef struct Change {
+	const Placed *placed; /* values that are placed so */
+	int nplaced;
+	bool toggle_inputs; /* kept if they are not, and the other way round */
+} Change;
+/* Of the program of that text, which is below L_fused.  False if it can't be. */
+bool what_if(const char *text, size_t n, const Change *change, Outcome *outcome);
 
 #endif

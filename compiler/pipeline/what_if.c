@@ -1,5 +1,5 @@
 /*
- * what_if.c - the program once more, with some values placed otherwise.
+ * what_if.c - the program once more, otherwise: what would a run of that take?
  *
  * A remark that proposes an annotation has tried it: the global program is
  * read back from its text, the values placed, and the passes run; what a device
@@ -52,26 +52,39 @@ place(Module *m, const Placed *placed)
 	return true;
 }
 
+Outcome
+outcome_of(Module *m, const Plan *plan)
+{
+	const Ledger *l = module_ledger(m);
+
+	return (Outcome){
+		.collectives = l->n,
+		.wire_bytes = l->work.wire_bytes,
+		.picoseconds = picoseconds(l->work.seconds),
+		.peak = plan->uncounted ? INT64_MAX : plan_peak(plan),
+	};
+}
+
 bool
-what_if(const char *global_text, size_t n, const Placed *placed, int nplaced,
-	double *wire_bytes)
+what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 {
 	static const PipelineOptions silent;
 	Session *s = session_new();
 	int failures = 0;
 
 	s->err = NULL;
-	Module *m = module_read(s, source_add_text(s, "<what if>", global_text, (int)n));
+	Module *m = module_read(s, source_add_text(s, "<what if>", text, (int)n));
 	bool tried = m != NULL;
-	for (int i = 0; i < nplaced && tried; i++)
-		tried = place(m, &placed[i]);
+	for (int i = 0; i < change->nplaced && tried; i++)
+		tried = place(m, &change->placed[i]);
 	if (tried) {
 		m->nexpects = 0;
+		m->keep_inputs ^= change->toggle_inputs;
 		module_check(m, count_failure, &failures);
-		tried = !failures && pipeline_run(m, L_device, &silent);
+		tried = !failures && pipeline_run(m, L_fused, &silent);
 	}
 	if (tried)
-		*wire_bytes = (double)module_ledger(m)->work.wire_bytes;
+		*outcome = outcome_of(m, plan_build(m));
 	session_free(s);
 	return tried;
 }

@@ -84,8 +84,25 @@ text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers
 	}
 }
 
+/* "inputs may be overwritten; --keep-inputs: 1.2 GiB more" */
 static void
-memory_text(const Plan *plan, Text *t)
+text_inputs(Text *t, const Plan *plan, int64_t otherwise)
+{
+	bool kept = plan->module->keep_inputs;
+	int64_t more = otherwise - plan_peak(plan);
+
+	text_add(t, kept ? "inputs are kept" : "inputs may be overwritten");
+	if (otherwise >= 0 && !plan->uncounted) {
+		text_add(t, kept ? "; without --keep-inputs: " : "; --keep-inputs: ");
+		if (more)
+			text_memory(t, (double)(more < 0 ? -more : more));
+		text_add(t, !more ? "as much" : more < 0 ? " less" : " more");
+	}
+	text_add(t, "\n");
+}
+
+static void
+memory_text(const Plan *plan, int64_t otherwise, Text *t)
 {
 	const Module *m = plan->module;
 	const Target *target = m->mesh.target;
@@ -99,6 +116,7 @@ memory_text(const Plan *plan, Text *t)
 	text_memory(t, (double)target->hbm_bytes);
 	text_printf(t, " (%s)\n", target->name);
 	text_kinds(t, plan, peak);
+	text_inputs(t, plan, otherwise);
 	if (peak->n) {
 		text_add(t, "\nmost is live at ");
 		text_step(t, plan, plan->fullest);
@@ -116,7 +134,7 @@ memory_text(const Plan *plan, Text *t)
 
 /* For scripts, as JSON or as a table. */
 static void
-memory_rows(const Plan *plan, bool json, Text *t)
+memory_rows(const Plan *plan, int64_t otherwise, bool json, Text *t)
 {
 	const Target *target = plan->module->mesh.target;
 	const Peak *peak = plan_at_peak(plan);
@@ -125,9 +143,14 @@ memory_rows(const Plan *plan, bool json, Text *t)
 		text_printf(t,
 			"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
 			"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
+			"  \"inputs\": \"%s\", \"peak_otherwise\": %s,\n"
 			"  \"at\": { \"step\": %d, \"line\": %d, \"what\": ",
 			target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
 			(long long)plan->live, (long long)plan->scratch, plan->lives->n,
+			plan->module->keep_inputs ? "kept" : "overwritten",
+			otherwise < 0 ? "null"
+				      : arena_printf(plan->module->arena, "%lld",
+					      (long long)otherwise),
 			plan->fullest, peak->op ? peak->op->range.line : 0);
 		text_json(t, peak->op ? peak->op->label : "");
 		text_add(t, " },\n  \"kinds\": {");
@@ -155,14 +178,14 @@ memory_rows(const Plan *plan, bool json, Text *t)
 }
 
 void
-emit_memory(const Plan *plan, const char *format, Text *t)
+emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t)
 {
 	bool json = !strcmp(format, "json");
 
 	if (json || !strcmp(format, "csv"))
-		memory_rows(plan, json, t);
+		memory_rows(plan, otherwise, json, t);
 	else
-		memory_text(plan, t);
+		memory_text(plan, otherwise, t);
 }
 
 bool

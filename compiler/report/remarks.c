@@ -26,14 +26,14 @@ enum {
 typedef struct Proposal {
 	int n;
 	Placed placed[MOST_PLACED];
-	double bytes; /* a device then receives in all */
+	Outcome outcome; /* of the program with it */
 } Proposal;
 
 typedef struct Remarks {
 	Module *module;
 	const RemarkOptions *options;
 	Arena *arena;
-	double now;    /* bytes that a device receives in all, for proposals, */
+	Outcome now;   /* of the program as it is, for proposals, */
 	bool know_now; /* ... once it was needed */
 	int proposals; /* tried so far */
 	Proposal best; /* for the transfer that is being told */
@@ -252,9 +252,10 @@ try_proposal(Remarks *remarks, Proposal *proposal)
 		differs |= !placement_equal(&placed->value->placement, &placed->placement);
 	}
 	if (!differs
-		|| !what_if(o->global_text, o->global_length, proposal->placed, proposal->n,
-			&proposal->bytes)
-		|| proposal->bytes >= remarks->best.bytes)
+		|| !what_if(o->global_text, o->global_length,
+			&(Change){.placed = proposal->placed, .nplaced = proposal->n},
+			&proposal->outcome)
+		|| proposal->outcome.wire_bytes >= remarks->best.outcome.wire_bytes)
 		return false;
 	remarks->best = *proposal;
 	return true;
@@ -420,10 +421,10 @@ line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 		return;
 	if (!remarks->know_now)
 		remarks->know_now =
-			what_if(o->global_text, o->global_length, NULL, 0, &remarks->now);
+			what_if(o->global_text, o->global_length, &(Change){0}, &remarks->now);
 	if (!remarks->know_now)
 		return;
-	remarks->best = (Proposal){.bytes = remarks->now};
+	remarks->best = (Proposal){.outcome = remarks->now};
 	if (moves && !propose_padded(remarks, x->op))
 		propose_move(remarks, x->op);
 	for (int i = 0; !moves && i < x->op->noperands; i++)
@@ -438,9 +439,9 @@ line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 		text_proposed(&t, remarks->module, &remarks->best.placed[i]);
 	}
 	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, remarks->best.bytes);
+	text_traffic(&t, (double)remarks->best.outcome.wire_bytes);
 	text_add(&t, " in all, now ");
-	text_traffic(&t, remarks->now);
+	text_traffic(&t, (double)remarks->now.wire_bytes);
 	text_add(&t, ")");
 	diag_line(remarks->module->session, "%s", t.s);
 	text_free(&t);

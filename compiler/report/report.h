@@ -42,9 +42,10 @@ typedef struct VizOptions {
 } VizOptions;
 void emit_viz(Module *m, const VizOptions *o, Text *t);
 
-/* memory.c: --emit=memory as "txt", "json" or "csv"; and a diagnostic
-   (DIAG_out_of_memory) unless the target's memory suffices. */
-void emit_memory(const Plan *plan, const char *format, Text *t);
+/* memory.c: --emit=memory as "txt", "json" or "csv"; `otherwise`: the peak if inputs
+   that may be overwritten were kept, or the other way round, -1 if it is not known. */
+void emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t);
+/* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
 
 /* stats.c: --emit=stats.  Requires L_fused. */
