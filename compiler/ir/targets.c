@@ -19,7 +19,7 @@ enum { NFACTS = sizeof target_facts / sizeof *target_facts };
 const int target_nfacts = NFACTS;
 
 static const char *const fact_types[] = {"a number", "a whole number", "yes or no",
-	"sizes like 4x4x8", "a word"};
+	"sizes like 4x4x8", "a word", "slices like 2x2,2x4, or -"};
 
 /* ---- a value ----------------------------------------------------------------- */
 
@@ -46,13 +46,47 @@ read_count(const char *word, int64_t *value)
 	return *word == '\0';
 }
 
+/* 4x4x8, up to `end`; the sizes widen *smallest and *largest. */
+static bool
+read_dims(Session *s, const char *word, const char *end, TorusDims *dims, double *smallest,
+	double *largest)
+{
+	for (dims->n = 0;; word++) {
+		size_t n = strcspn(word, "x,");
+		const char *one = arena_strndup(s->arena, word, n);
+		if (dims->n == TORUS_RANK || !read_count(one, &dims->v[dims->n]))
+			return false;
+		double size = (double)dims->v[dims->n++];
+		*smallest = size < *smallest ? size : *smallest;
+		*largest = size > *largest ? size : *largest;
+		word += n;
+		if (word == end || *word != 'x')
+			return word == end;
+	}
+}
+
+static bool
+read_slices(Session *s, const char *word, Slices *slices, double *smallest, double *largest)
+{
+	slices->n = 0;
+	if (strcmp(word, "-") == 0)
+		return true;
+	for (;; word++) {
+		const char *end = word + strcspn(word, ",");
+		if (slices->n == MAX_TARGET_SLICES
+			|| !read_dims(s, word, end, &slices->v[slices->n++], smallest, largest))
+			return false;
+		word = end;
+		if (*word == '\0')
+			return true;
+	}
+}
+
 /* False unless it is written so; *smallest and *largest: what must be in range. */
 static bool
 read_fact(Session *s, const TargetFact *fact, const char *word, void *field, double *smallest,
 	double *largest)
 {
-	TorusDims *dims = field;
-
 	*smallest = fact->low;
 	*largest = fact->high;
 	if (fact->type == FACT_REAL) {
@@ -73,16 +107,19 @@ read_fact(Session *s, const TargetFact *fact, const char *word, void *field, dou
 		*(const char **)field = arena_strndup(s->arena, word, strlen(word));
 		return *word != '\0';
 	}
-	dims->n = 0;
-	for (const char *c = word; c; c = strchr(c, 'x') ? strchr(c, 'x') + 1 : NULL) {
-		const char *one = arena_strndup(s->arena, c, strcspn(c, "x"));
-		if (dims->n == TORUS_RANK || !read_count(one, &dims->v[dims->n]))
-			return false;
-		double size = (double)dims->v[dims->n++];
-		*smallest = size < *smallest ? size : *smallest;
-		*largest = size > *largest ? size : *largest;
+	if (fact->type == FACT_SLICES)
+		return read_slices(s, word, field, smallest, largest);
+	return read_dims(s, word, word + strlen(word), field, smallest, largest);
+}
+
+static void
+text_slices(Text *t, const Slices *slices)
+{
+	for (int i = 0; i < slices->n; i++) {
+		text_add(t, i ? "," : "");
+		text_numbers(t, slices->v[i].n, slices->v[i].v, "x");
 	}
-	return true;
+	text_add(t, slices->n ? "" : "-");
 }
 
 void
@@ -99,8 +136,10 @@ text_fact(Text *t, const Target *target, const TargetFact *fact)
 		text_add(t, *(const bool *)field ? "yes" : "no");
 	else if (fact->type == FACT_WORD)
 		text_add(t, *(const char *const *)field);
-	else
+	else if (fact->type == FACT_DIMS)
 		text_numbers(t, dims->n, dims->v, "x");
+	else
+		text_slices(t, field);
 }
 
 /* ---- a file ------------------------------------------------------------------- */

@@ -11,18 +11,24 @@
 
 #include "base/base.h"
 
-enum { TORUS_RANK = 3 };
+enum { TORUS_RANK = 3, MAX_TARGET_SLICES = 16 };
 
 typedef struct TorusDims {
 	int n;
 	int64_t v[TORUS_RANK];
 } TorusDims;
 
+typedef struct Slices {
+	int n;
+	TorusDims v[MAX_TARGET_SLICES];
+} Slices;
+
 typedef double TargetREAL;
 typedef int64_t TargetCOUNT;
 typedef bool TargetYES;
 typedef TorusDims TargetDIMS;
 typedef const char *TargetWORD;
+typedef Slices TargetSLICES;
 
 /* Of one device of a mesh: a chip, or one of `devices_per_chip`. */
 typedef struct Target {
@@ -42,7 +48,14 @@ const Target *target_at(int i);
 const Target *target_read(Session *s, int file, const char *name);
 
 /* For --help=targets and --print-targets. */
-typedef enum FactType { FACT_REAL, FACT_COUNT, FACT_YES, FACT_DIMS, FACT_WORD } FactType;
+typedef enum FactType {
+	FACT_REAL,
+	FACT_COUNT,
+	FACT_YES,
+	FACT_DIMS,
+	FACT_WORD,
+	FACT_SLICES
+} FactType;
 typedef struct TargetFact {
 	const char *name, *unit, *sentence;
 	FactType type;
