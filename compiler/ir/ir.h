@@ -90,10 +90,10 @@ typedef struct LayoutPart {
 	int64_t pre, size;
 } LayoutPart;
 
-enum { MAX_LAYOUT_PARTS = 8 };
+enum { MAX_TOPOLOGY_RANK = 3, MAX_LAYOUT_PARTS = 8 };
 
 /* Where a mesh axis lies: a digit of its coordinate for each part, major to minor.
-   `ring`: the chips of the parts are numbered along a ring of links through them. */
+   `ring`: with Mesh.ring, the axis alone goes round the whole of such a ring. */
 typedef struct AxisLayout {
 	int n;
 	LayoutPart part[MAX_LAYOUT_PARTS];
@@ -105,11 +105,13 @@ typedef struct Mesh {
 	int naxes;
 	MeshAxis axes[MAX_AXES];
 	int64_t ndevices;
-	const struct Target *target; /* never NULL */
-	int topology_rank;	     /* 0: each axis a ring of its own, no layout */
-	int64_t topology[4];	     /* chips along x, y, z of a slice */
-	int64_t slices;		     /* 0 where there is no topology */
+	const struct Target *target;	     /* never NULL */
+	int topology_rank;		     /* 0: each axis a ring of its own, no layout */
+	int64_t topology[MAX_TOPOLOGY_RANK]; /* chips along x, y, z of a slice */
+	int64_t slices;			     /* 0 where there is no topology */
 	AxisLayout layout[MAX_AXES];
+	bool ring; /* the digits number the chips along a ring of links, not row by
+			 row: mesh_coordinates() knows it */
 } Mesh;
 
 /*
