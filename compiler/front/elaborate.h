@@ -304,6 +304,9 @@ Item eval_call(Elab *e, const Expr *x);
 bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
 void declare_mesh(Elab *e, const Decl *d);
 
+/* target.c */
+void set_target(Elab *e, Range where, const char *text, bool with_topology);
+
 /* declarations.c */
 void declare_all(Elab *e, List items, int file);
 

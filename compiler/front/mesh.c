@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "elaborate.h"
+#include "ir/layout.h"
 
 /* ---- sizes */
 
@@ -79,75 +80,7 @@ declare_axis(Elab *e, const Decl *axis)
 	mesh->axes[mesh->naxes++] = (MeshAxis){axis->name.s, size, axis->name.range};
 }
 
-/* ---- the target */
-
-/* The "4x4x8" of a target; false when it is not that. */
-static bool
-parse_topology(const char *text, int64_t *dims, int *rank)
-{
-	*rank = 0;
-	for (const char *c = text;; c++) {
-		int64_t n = 0;
-		if (*c < '1' || *c > '9' || *rank == 4)
-			return false;
-		for (; *c >= '0' && *c <= '9'; c++)
-			if (!mul_i64(n, 10, &n) || !add_i64(n, *c - '0', &n))
-				return false;
-		dims[(*rank)++] = n;
-		if (*c == '\0')
-			return true;
-		if (*c != 'x')
-			return false;
-	}
-}
-
-static void
-set_target(Elab *e, Range where, const char *text, bool with_topology)
-{
-	Mesh *mesh = &e->m->mesh;
-	const char *colon = strchr(text, ':');
-	size_t n = colon != NULL ? (size_t)(colon - text) : strlen(text);
-	const char *name = arena_strndup(e->arena, text, n);
-	const Target *target;
-	if (strpbrk(name, "/.") != NULL) {
-		int file = source_open(e->session, name, where);
-		target = file ? target_read(e->session, file, name) : NULL;
-		if (target == NULL)
-			return;
-	} else if ((target = target_by_name(name)) == NULL) {
-		Text known = {0};
-		for (int i = 0; i < target_count(); i++)
-			text_printf(&known, " %s", target_at(i)->name);
-		complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name,
-			known.s);
-		text_free(&known);
-		return;
-	}
-	mesh->target = target;
-	if (colon == NULL)
-		return;
-	text = colon + 1;
-	int64_t chips = 1;
-	bool written = parse_topology(text, mesh->topology, &mesh->topology_rank), fits = true;
-	for (int i = 0; i < mesh->topology_rank; i++)
-		fits = fits && mul_i64(chips, mesh->topology[i], &chips);
-	if (!written)
-		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
-			text);
-	else if (with_topology && mesh->topology_rank > target->pod.n)
-		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
-			text, mesh->topology_rank, target->name, target->pod.n);
-	else if (with_topology && !fits)
-		complain(e, DIAG_target, where,
-			"topology %s has more chips than fit in 64 bits", text);
-	else if (with_topology && chips != mesh->ndevices)
-		complain(e, DIAG_target, where,
-			"topology %s has %" PRId64 " chips, the mesh has %" PRId64 " devices",
-			text, chips, mesh->ndevices);
-	else if (with_topology)
-		return;
-	mesh->topology_rank = 0;
-}
+/* ---- the mesh */
 
 void
 declare_mesh(Elab *e, const Decl *d)
@@ -187,4 +120,5 @@ declare_mesh(Elab *e, const Decl *d)
 				"--mesh drops this topology: each axis is a ring of its own; "
 				"--on gives another");
 	}
+	layout_default(&e->m->mesh);
 }

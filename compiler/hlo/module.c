@@ -15,8 +15,8 @@
 #include <string.h>
 #include "hlo/print.h"
 #include "hlo/read.h"
+#include "ir/layout.h"
 #include "ir/make.h"
-#include "ir/targets.h"
 
 enum { MAX_REPORTS = 100 };
 
@@ -70,7 +70,7 @@ print_header(const Printer *pr, Text *t)
 	module_fact(t, "mesh", text_take(&value, pr->arena));
 	module_fact(t, "target", mesh->target->name);
 	if (mesh->topology_rank) {
-		text_numbers(&value, mesh->topology_rank, mesh->topology, "x");
+		text_topology(&value, mesh);
 		module_fact(t, "topology", text_take(&value, pr->arena));
 	}
 	if (m->keep_inputs)
@@ -157,26 +157,34 @@ read_mesh(Reading *rd, const Fact *f)
 	rd->mesh = mesh_text(mesh, rd->arena);
 }
 
-/* 2x4 */
+/* 2x4, or 3*2x4: of three slices */
 static void
 read_topology(Reading *rd, const Fact *f)
 {
 	Mesh *mesh = &rd->m->mesh;
 	Cursor c = fact_cursor(rd, f);
-	int64_t chips = 1;
+	int64_t size = cursor_integer(&c, "a size");
 
-	do {
-		int64_t size = cursor_integer(&c, "a size");
-		if (mesh->topology_rank == 4 || size < 1 || !mul_i64(chips, size, &chips)) {
+	mesh->slices = 1;
+	if (cursor_accept(&c, "*")) {
+		mesh->slices = size;
+		size = cursor_integer(&c, "a size");
+	}
+	for (;; size = cursor_integer(&c, "a size")) {
+		if (mesh->topology_rank == MAX_TOPOLOGY_RANK || size < 1 || mesh->slices < 1) {
 			cursor_error(&c, "no such topology");
 			return;
 		}
 		mesh->topology[mesh->topology_rank++] = size;
-	} while (cursor_accept(&c, "x"));
+		if (!cursor_accept(&c, "x"))
+			break;
+	}
 	cursor_expect_end(&c);
-	if (chips != mesh->ndevices)
-		cursor_error(&c, "the topology has %lld chips for %lld devices",
-			(long long)chips, (long long)mesh->ndevices);
+	const char *fault = slice_fault(mesh, rd->arena);
+	if (fault)
+		cursor_error(&c, "%s", fault);
+	else
+		layout_default(mesh);
 }
 
 static void

@@ -1,0 +1,215 @@
+/*
+ * target.c - the hardware of the mesh: what stands behind `on`, or is given by --on.
+ *
+ *   v5p   v5p:4x4x8   2*v5p:4x4x8   my/chip.target:4x4   v5p-256, as the cloud has it
+ */
+#include <inttypes.h>
+#include <string.h>
+
+#include "elaborate.h"
+#include "ir/layout.h"
+
+/* A whole number at *c, which ends behind it; 0: there is none. */
+static int64_t
+number_at(const char **c)
+{
+	int64_t n = 0;
+
+	if (**c < '1' || **c > '9')
+		return 0;
+	for (; **c >= '0' && **c <= '9'; ++*c)
+		if (!mul_i64(n, 10, &n) || !add_i64(n, **c - '0', &n))
+			return 0;
+	return n;
+}
+
+/* The "4x4x8" of a target; false when it is not that. */
+static bool
+read_topology(const char *text, Mesh *mesh)
+{
+	int n = 0;
+
+	for (;; text++) {
+		int64_t size = number_at(&text);
+		if (size == 0 || n == MAX_TOPOLOGY_RANK)
+			return false;
+		mesh->topology[n++] = size;
+		if (*text == '\0')
+			break;
+		if (*text != 'x')
+			return false;
+	}
+	mesh->topology_rank = n;
+	return true;
+}
+
+/* ---- names ------------------------------------------------------------------------ */
+
+/* The facts of a file; of a mesh line beside the program. */
+static const Target *
+read_file(Elab *e, Range where, const char *name)
+{
+	const char *path = name;
+	const char *from = where.file ? source_path(e->session, where.file) : "";
+	const char *slash = strrchr(from, '/');
+
+	if (*path != '/' && slash != NULL)
+		path = arena_printf(e->arena, "%.*s/%s", (int)(slash - from), from, path);
+	int file = source_open(e->session, path, where);
+	return file ? target_read(e->session, file, name) : NULL;
+}
+
+/* "v5litepod-" of v5litepod-16; the number behind it. */
+static const Target *
+cloud_target(const char *name, int64_t *count)
+{
+	const char *dash = strrchr(name, '-');
+	const char *number = dash ? dash + 1 : "";
+
+	*count = number_at(&number);
+	for (int i = 0; dash && *number == '\0' && i < target_count(); i++) {
+		const char *cloud = target_at(i)->cloud_name;
+		if (strlen(cloud) == (size_t)(dash - name)
+			&& strncmp(cloud, name, strlen(cloud)) == 0)
+			return target_at(i);
+	}
+	return NULL;
+}
+
+/* The slices before and behind one that there is not. */
+static void
+complain_of_cloud(Elab *e, Range where, const Target *target, const char *name, int64_t count)
+{
+	int64_t each = target->cloud_per_chip, chips = count / each;
+	TorusDims dims;
+	Text near = {0};
+
+	if (chips > target->pod_chips)
+		chips = target->pod_chips + 1;
+	for (int64_t n = chips; n > 0; n--)
+		if (slice_of_chips(target, n, &dims)) {
+			text_printf(&near, "%s-%" PRId64, target->cloud_name, n * each);
+			break;
+		}
+	for (int64_t n = chips + 1; n <= target->pod_chips; n++)
+		if (slice_of_chips(target, n, &dims)) {
+			text_printf(&near, "%s%s-%" PRId64, near.n ? " and " : "",
+				target->cloud_name, n * each);
+			break;
+		}
+	complain(e, DIAG_target, where, "the cloud has no %s; near it: %s", name, near.s);
+	text_free(&near);
+}
+
+static void
+complain_of_name(Elab *e, Range where, const char *name)
+{
+	Text known = {0};
+
+	for (int i = 0; i < target_count(); i++)
+		text_printf(&known, " %s", target_at(i)->name);
+	complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name, known.s);
+	text_free(&known);
+	for (int i = 0; i < target_count(); i++) { /* v5e-16 */
+		const Target *target = target_at(i);
+		size_t n = strlen(target->name);
+		if (strncmp(name, target->name, n) == 0 && name[n] == '-')
+			diag_note(e->session, nowhere,
+				"the cloud's slices of %s are called %s-N", target->name,
+				target->cloud_name);
+	}
+}
+
+/* The target, and the dims that a name of the cloud stands for; NULL after a
+   message. */
+static const Target *
+target_named(Elab *e, Range where, const char *name, TorusDims *dims)
+{
+	const Target *target = target_by_name(name);
+	int64_t count;
+
+	dims->n = 0;
+	if (target != NULL)
+		return target;
+	if (strpbrk(name, "/.") != NULL)
+		return read_file(e, where, name);
+	target = cloud_target(name, &count);
+	if (target == NULL) {
+		complain_of_name(e, where, name);
+	} else if (count % target->cloud_per_chip != 0
+		|| !slice_of_chips(target, count / target->cloud_per_chip, dims)) {
+		complain_of_cloud(e, where, target, name, count);
+		return NULL;
+	}
+	return target;
+}
+
+/* ---- all of it ---------------------------------------------------------------------- */
+
+/* Of the shape that the mesh has been given. */
+static bool
+check_topology(Elab *e, Range where)
+{
+	Mesh *mesh = &e->m->mesh;
+	const char *fault = slice_fault(mesh, e->arena);
+
+	if (fault != NULL) {
+		complain(e, DIAG_target, where, "%s", fault);
+		return false;
+	}
+	if (!slice_is_offered(mesh)) {
+		Text t = {0};
+		text_numbers(&t, mesh->topology_rank, mesh->topology, "x");
+		diag(e->session, DIAG_slice_not_offered, where,
+			"the cloud does not offer %s of %s: wraps and links are as its "
+			"dims say",
+			t.s, mesh->target->name);
+		text_free(&t);
+	}
+	return true;
+}
+
+/* [N*]NAME[:TOPOLOGY] */
+static bool
+read_target(Elab *e, Range where, const char *text)
+{
+	Mesh *mesh = &e->m->mesh;
+	const char *name = text, *colon;
+	int64_t slices = number_at(&name);
+	TorusDims named;
+
+	bool several = slices > 0 && *name == '*';
+	name = several ? name + 1 : text;
+	if ((colon = strrchr(name, ':')) != NULL)
+		name = arena_strndup(e->arena, name, (size_t)(colon - name));
+	const Target *target = target_named(e, where, name, &named);
+	if (target == NULL)
+		return false;
+	mesh->target = target;
+	mesh->slices = several ? slices : 1;
+	mesh->topology_rank = named.n;
+	memcpy(mesh->topology, named.v, sizeof named.v);
+	if (colon != NULL && named.n != 0)
+		complain(e, DIAG_target, where, "%s has a topology of its own", name);
+	else if (colon != NULL && !read_topology(colon + 1, mesh))
+		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
+			colon + 1);
+	else if (mesh->slices > 1 && mesh->topology_rank == 0)
+		complain(e, DIAG_target, where, "several slices need their topology: %s:4x4x8",
+			text);
+	else
+		return true;
+	return false;
+}
+
+void
+set_target(Elab *e, Range where, const char *text, bool with_topology)
+{
+	Mesh *mesh = &e->m->mesh;
+	bool right = read_target(e, where, text) && with_topology;
+
+	if (right && mesh->topology_rank && check_topology(e, where))
+		return;
+	mesh->topology_rank = 0;
+	mesh->slices = 0;
+}
