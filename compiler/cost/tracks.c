@@ -1,0 +1,175 @@
+/*
+ * tracks.c - tasks one after the other, and transfers beside them.
+ *
+ * From event to event: the next is the end of whatever is under way, or of the
+ * latency before its data.  Between two events everything has one pace.
+ */
+#include "cost/tracks.h"
+
+enum { PARTS = 720720 }; /* of a picosecond: 1 to 16 divide it */
+
+/* What is under way. */
+typedef struct Flight {
+	Task *task;
+	int64_t latency; /* still to pass, */
+	int64_t left;	 /* ... then so many picoseconds with the links to itself, */
+	int64_t parts;	 /* ... and so many parts of one */
+	int64_t sharing; /* the busiest of its links, itself included */
+} Flight;
+
+typedef struct Tracks {
+	int64_t now;
+	Flight *flights;
+	int n;
+	bool computes; /* the thread does */
+} Tracks;
+
+int64_t
+add_picoseconds(int64_t a, int64_t b)
+{
+	return add_i64(a, b, &a) ? a : INT64_MAX;
+}
+
+int64_t
+repeat_picoseconds(int64_t each, int64_t times)
+{
+	return mul_i64(each, times, &each) ? each : INT64_MAX;
+}
+
+static int64_t
+users_of_link(const Tracks *tracks, uint64_t link)
+{
+	int64_t users = 0;
+
+	for (int i = 0; i < tracks->n; i++)
+		users += !tracks->flights[i].latency && tracks->flights[i].task->links & link;
+	return users;
+}
+
+static void
+set_paces(Tracks *tracks)
+{
+	for (int i = 0; i < tracks->n; i++) {
+		Flight *f = &tracks->flights[i];
+		f->sharing = 1;
+		for (uint64_t rest = f->task->links; rest && tracks->n > 1; rest &= rest - 1) {
+			int64_t users = users_of_link(tracks, rest & (~rest + 1));
+			f->sharing = users > f->sharing ? users : f->sharing;
+		}
+	}
+}
+
+static int64_t
+until_event(const Flight *f)
+{
+	int64_t parts = (f->parts * f->sharing + PARTS - 1) / PARTS;
+
+	return f->latency ? f->latency
+			  : add_picoseconds(repeat_picoseconds(f->left, f->sharing), parts);
+}
+
+/* `time` passes: of what is left as many as its pace makes of them. */
+static void
+fly(Flight *f, int64_t time)
+{
+	if (f->latency) {
+		f->latency -= time;
+		return;
+	}
+	f->left -= time / f->sharing;
+	f->parts -= time % f->sharing * PARTS / f->sharing;
+	if (f->parts < 0) {
+		f->parts += PARTS;
+		f->left--;
+	}
+	if (f->left < 0)
+		f->left = f->parts = 0;
+}
+
+/* What is left over when a picosecond is not divided goes to the first. */
+static void
+add_exposed(Tracks *tracks, int64_t time)
+{
+	int64_t moving = 0;
+
+	for (int i = 0; i < tracks->n; i++)
+		moving += tracks->flights[i].task->moves;
+	for (int i = 0; i < tracks->n; i++) {
+		Task *task = tracks->flights[i].task;
+		if (!task->moves)
+			continue;
+		int64_t share = (time + moving - 1) / moving;
+		moving--;
+		task->exposed = add_picoseconds(task->exposed, share);
+		time -= share;
+	}
+}
+
+static void
+next_event(Tracks *tracks)
+{
+	int64_t time = INT64_MAX;
+	int left = 0;
+
+	set_paces(tracks);
+	for (int i = 0; i < tracks->n; i++) {
+		int64_t until = until_event(&tracks->flights[i]);
+		time = until < time ? until : time;
+	}
+	if (!tracks->computes)
+		add_exposed(tracks, time);
+	tracks->now = add_picoseconds(tracks->now, time);
+	for (int i = 0; i < tracks->n; i++) {
+		Flight f = tracks->flights[i];
+		fly(&f, time);
+		if (f.latency || f.left || f.parts)
+			tracks->flights[left++] = f;
+		else
+			f.task->to = tracks->now;
+	}
+	tracks->n = left;
+}
+
+static bool
+is_under_way(const Tracks *tracks, const Task *task)
+{
+	for (int i = 0; i < tracks->n; i++)
+		if (tracks->flights[i].task == task)
+			return true;
+	return false;
+}
+
+static void
+take_off(Tracks *tracks, Task *task)
+{
+	if (task->picoseconds)
+		tracks->flights[tracks->n++] = (Flight){
+			.task = task,
+			.latency = task->picoseconds - task->shared,
+			.left = task->shared,
+		};
+}
+
+int64_t
+tracks_run(Task *tasks, int n, Arena *a)
+{
+	Tracks tracks = {.flights = NEW_ARRAY(a, Flight, n + 1)};
+
+	for (int i = 0; i < n; i++) {
+		Task *task = &tasks[i];
+		const Task *awaited = task->kind == TASK_done ? &tasks[task->start] : task;
+		task->from = task->to = tracks.now;
+		task->exposed = 0;
+		if (task->kind != TASK_done)
+			take_off(&tracks, task);
+		tracks.computes = task->kind == TASK_run && !task->moves;
+		while (task->kind != TASK_start && is_under_way(&tracks, awaited))
+			next_event(&tracks);
+		tracks.computes = false;
+		if (task->kind == TASK_done)
+			task->to = tracks.now;
+	}
+	while (tracks.n)
+		next_event(&tracks);
+	return tracks.now;
+}

@@ -1,0 +1,48 @@
+/*
+ * tracks.h - what runs when: tasks in program order, those that move data beside
+ * the others.
+ *
+ *   run A 3   start T 4   run B 2   done T   run C 1
+ *
+ *   thread   A A A B B . . C          the done waits for two of T's four
+ *   links          T T T T
+ *
+ * The thread runs one task after the other.  A transfer goes its own way from its
+ * start on, and its done waits for it.  Transfers that use a directed link at the
+ * same time have equal shares of it; one over several links goes at the pace of
+ * the busiest.  Times are picoseconds, at most INT64_MAX.
+ */
+#ifndef SHDC_TRACKS_H
+#define SHDC_TRACKS_H
+
+#include "base/base.h"
+
+typedef enum TaskKind {
+	TASK_run,
+	TASK_start,
+	TASK_done,
+} TaskKind;
+
+typedef struct Task {
+	TaskKind kind;
+	bool moves;	     /* data between devices; else it computes */
+	int64_t picoseconds; /* with the links to itself */
+	int64_t shared;	     /* ... its last so many at their pace */
+	uint64_t links;	     /* directed, a bit each */
+	int start;	     /* of TASK_done: which task */
+
+	/* by tracks_run(): of a start until its data are there, of a done while the
+	   thread stands there */
+	int64_t from, to;
+	int64_t exposed; /* nothing is computed meanwhile: shared equally by those
+			    that move data then */
+} Task;
+
+/* Fills in when they run; the end of the last. */
+int64_t tracks_run(Task *tasks, int n, Arena *a);
+
+/* At most INT64_MAX. */
+int64_t add_picoseconds(int64_t a, int64_t b);
+int64_t repeat_picoseconds(int64_t each, int64_t times);
+
+#endif
