@@ -84,6 +84,27 @@ wires_of(const Mesh *mesh, const AxisList *axes)
 	return all;
 }
 
+uint64_t
+links_used(const Mesh *mesh, const AxisList *axes)
+{
+	const uint64_t both_ways = 3;
+	uint64_t used = 0;
+
+	for (int i = 0; i < axes->n; i++) {
+		AxisRef a = axes->a[i];
+		int64_t low = axis_ref_stride(mesh, a), high = low * a.size, stride = 1;
+		if (a.size > 1 && !mesh->topology_rank)
+			used |= both_ways << 2 * a.axis;
+		for (int d = mesh->topology_rank - 1; d >= 0; d--) {
+			int64_t end = stride * mesh->topology[d];
+			if (low < end && stride < high && a.size > 1 && stride < end)
+				used |= both_ways << 2 * d;
+			stride = end;
+		}
+	}
+	return used;
+}
+
 /* ---- permutes, link by link ---------------------------------------------- */
 
 Links

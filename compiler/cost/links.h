@@ -16,6 +16,9 @@ typedef struct Wires {
 	bool ring;
 } Wires;
 Wires wires_of(const Mesh *mesh, const AxisList *axes);
+/* The directed links that a collective along axes loads, a bit for all those of a
+   dim of the torus, or of a ring, in one direction. */
+uint64_t links_used(const Mesh *mesh, const AxisList *axes);
 
 /*
  * The links between the members of a group while they carry the messages of

@@ -1,0 +1,198 @@
+/*
+ * chains.c - the longest chain of steps that wait for each other.
+ *
+ *   a = f(x)  3        b = g(y)  5        c = h(a, b)  2      c is there after 7
+ *
+ * A value is there when its operands are and the step is over.  Of a loop every
+ * trip needs what the one before carries to it:
+ *
+ *   s, w = for 10 trips: s1 = step(s, w) 4          s: 40      w stands still
+ *
+ * One walk says when results are there after one trip.  A carried value that is
+ * made of itself takes its own way round, cycle, n - 1 more times, before that or
+ * after; this is looked at for the largest few.  Every chain told is one of the
+ * program, so the longest of them is no longer than the program's longest.
+ */
+#include "cost/chains.h"
+#include "cost/tracks.h"
+#include "ir/flow.h"
+
+enum { MOST_CYCLES = 8 };
+static const int64_t NEVER = -1; /* does not wait for what is asked about */
+
+/* Carried value i of a loop: */
+typedef struct Cycle {
+	int i;
+	int64_t *to; /* from it to each carried value at the end of the trip */
+} Cycle;
+
+typedef struct Loop {
+	int ncycles;
+	Cycle cycles[MOST_CYCLES];
+} Loop;
+
+typedef struct Chains {
+	const StepTimes *times;
+	Arena *arena;
+	Loop **loops;	 /* by op id */
+	int64_t *there;	 /* by value id: when */
+	int64_t without; /* when what needs no operand can start */
+} Chains;
+
+static int64_t block_chain(Chains *chains, const Block *b);
+
+static int64_t
+after(int64_t there, int64_t time)
+{
+	return there == NEVER ? NEVER : add_picoseconds(there, time);
+}
+
+static void
+keep_later(int64_t *there, int64_t other)
+{
+	*there = other > *there ? other : *there;
+}
+
+/* ---- loops ---------------------------------------------------------------------- */
+
+/* The largest carried values that a trip changes. */
+static void
+choose_cycles(Loop *loop, const Op *op)
+{
+	for (int i = 0; i < op->nresults; i++) {
+		int at = loop->ncycles;
+		if (loop_hands_on(op, i))
+			continue;
+		while (at
+			&& type_bytes(&op->results[loop->cycles[at - 1].i]->type)
+				< type_bytes(&op->results[i]->type))
+			at--;
+		if (at == MOST_CYCLES)
+			continue;
+		loop->ncycles += loop->ncycles < MOST_CYCLES;
+		for (int k = loop->ncycles - 1; k > at; k--)
+			loop->cycles[k] = loop->cycles[k - 1];
+		loop->cycles[at].i = i;
+	}
+}
+
+/* How long a trip takes from carried value to carried value: once for each loop. */
+static const Loop *
+find_cycles(Chains *chains, const Op *op)
+{
+	const Block *body = op->bodies[LOOP_BODY];
+	int64_t without = chains->without;
+	Loop *loop = chains->loops[op->id];
+
+	if (loop)
+		return loop;
+	loop = chains->loops[op->id] = NEW(chains->arena, Loop);
+	choose_cycles(loop, op);
+	chains->without = NEVER;
+	for (int k = 0; k < loop->ncycles; k++) {
+		Cycle *cycle = &loop->cycles[k];
+		cycle->to = NEW_ARRAY(chains->arena, int64_t, op->nresults);
+		for (int i = 0; i < op->nresults; i++)
+			chains->there[body->params[i]->id] = i == cycle->i ? 0 : NEVER;
+		block_chain(chains, body);
+		for (int i = 0; i < op->nresults; i++)
+			cycle->to[i] = chains->there[body->last->operands[i]->id];
+	}
+	chains->without = without;
+	return loop;
+}
+
+static int64_t
+loop_chain(Chains *chains, const Op *op)
+{
+	const Loop *loop = find_cycles(chains, op);
+	const Block *body = op->bodies[LOOP_BODY];
+	int64_t more = op_ints(op, A_trips)->n ? op_int(op, A_trips) - 1 : 0, latest;
+
+	for (int i = 0; i < op->nresults; i++)
+		chains->there[body->params[i]->id] = chains->there[op->operands[i]->id];
+	if (more < 0) {
+		for (int i = 0; i < op->nresults; i++)
+			chains->there[op->results[i]->id] = chains->there[op->operands[i]->id];
+		return NEVER;
+	}
+	latest = block_chain(chains, body);
+	for (int i = 0; i < op->nresults; i++)
+		chains->there[op->results[i]->id] = chains->there[body->last->operands[i]->id];
+	for (int k = 0; k < loop->ncycles; k++) {
+		const Cycle *cycle = &loop->cycles[k];
+		int64_t *own = &chains->there[op->results[cycle->i]->id];
+		int64_t start = chains->there[op->operands[cycle->i]->id];
+		int64_t round = cycle->to[cycle->i];
+		if (round == NEVER)
+			continue;
+		round = repeat_picoseconds(round, more);
+		*own = after(*own, round);
+		for (int i = 0; i < op->nresults && start != NEVER; i++)
+			keep_later(&chains->there[op->results[i]->id],
+				after(cycle->to[i], add_picoseconds(start, round)));
+	}
+	for (int i = 0; i < op->nresults; i++)
+		keep_later(&latest, chains->there[op->results[i]->id]);
+	return latest;
+}
+
+/* ---- blocks --------------------------------------------------------------------- */
+
+static int64_t
+branch_chain(Chains *chains, const Op *op)
+{
+	const Block *body = op->bodies[chains->times->branch[op->id]];
+	int64_t chosen = chains->there[op->operands[0]->id], latest;
+
+	for (int i = 0; i < body->nparams; i++)
+		chains->there[body->params[i]->id] = chains->there[op->operands[i + 1]->id];
+	latest = block_chain(chains, body);
+	for (int i = 0; i < op->nresults; i++) {
+		int64_t *there = &chains->there[op->results[i]->id];
+		*there = chains->there[body->last->operands[i]->id];
+		keep_later(there, chosen);
+	}
+	return latest;
+}
+
+static int64_t
+step_chain(Chains *chains, const Op *op)
+{
+	int64_t there = chains->without;
+
+	for (int i = 0; i < op->noperands; i++)
+		keep_later(&there, chains->there[op->operands[i]->id]);
+	there = after(there, chains->times->picoseconds[op->id]);
+	for (int i = 0; i < op->nresults; i++)
+		chains->there[op->results[i]->id] = there;
+	return there;
+}
+
+/* When the last of its steps is over.  Its parameters have their times. */
+static int64_t
+block_chain(Chains *chains, const Block *b)
+{
+	int64_t latest = NEVER;
+
+	for (const Op *op = b->first; op != b->last; op = op->next)
+		keep_later(&latest,
+			op_is_loop(op)		   ? loop_chain(chains, op)
+				: op_is_branch(op) ? branch_chain(chains, op)
+						   : step_chain(chains, op));
+	return latest;
+}
+
+int64_t
+longest_chain(const Module *m, const StepTimes *times, Arena *a)
+{
+	Chains chains = {
+		.times = times,
+		.arena = a,
+		.loops = NEW_ARRAY(a, Loop *, m->nops + 1),
+		.there = NEW_ARRAY(a, int64_t, m->nvalues + 1),
+	};
+	int64_t latest = block_chain(&chains, m->entry);
+
+	return latest == NEVER ? 0 : latest;
+}

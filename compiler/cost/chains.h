@@ -1,0 +1,19 @@
+/*
+ * chains.h - how long the steps take that wait for each other.
+ */
+#ifndef SHDC_CHAINS_H
+#define SHDC_CHAINS_H
+
+#include "ir/ir.h"
+
+/* What is known of each op of a fused program, by id. */
+typedef struct StepTimes {
+	const int64_t *picoseconds; /* of a step, once */
+	const int *branch;	    /* of an `if`: the body that counts */
+} StepTimes;
+
+/* The longest chain of steps of which each needs what the one before makes: no
+   order of the program, and no number of resources, takes less. */
+int64_t longest_chain(const Module *m, const StepTimes *times, Arena *a);
+
+#endif

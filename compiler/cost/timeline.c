@@ -1,0 +1,219 @@
+/*
+ * timeline.c - one walk over a fused program: what a run of it takes.
+ *
+ *   all-gather of W     12 us       at 0
+ *   dot                  8 us       at 12
+ *   while, 10 trips                 at 20
+ *     condition          1 us       at 20, 11 times
+ *     body               4 us       at 21, 10 times           71 us in all
+ *
+ * A body is walked once, and is one task of the block around it, as long as all
+ * its trips.  Of an `if` the dearer branch is what runs; a loop of which only the
+ * run knows how often counts as one trip.
+ */
+#include <string.h>
+#include "cost/chains.h"
+#include "cost/links.h"
+#include "cost/timeline.h"
+#include "cost/tracks.h"
+#include "ir/flow.h"
+
+/* A task of a block, and its steps: one, or those of the bodies in it. */
+typedef struct Part {
+	int first, end;	   /* of the timeline's steps */
+	int64_t condition; /* of a loop: how long it takes, before the body */
+	int body;	   /* ... whose steps begin here */
+} Part;
+
+typedef struct Walk {
+	Timeline *timeline;
+	Arena *arena;
+	int64_t *price; /* by op id */
+	int *branch;
+} Walk;
+
+static int64_t block_time(Walk *w, const Block *b);
+
+/* ---- one block ------------------------------------------------------------------ */
+
+static Task
+step_task(Walk *w, const Op *op)
+{
+	Timeline *t = w->timeline;
+	const Mesh *mesh = &t->module->mesh;
+	TimelineStep step = {
+		.op = op,
+		.cost = step_cost(mesh, op, NULL, NULL),
+		.moves = op_communicates(op),
+	};
+
+	step.counted = op_trips(op, &step.trips);
+	step.links = step.moves ? links_used(mesh, op->axes) : 0;
+	step.each = w->price[op->id] = picoseconds(step.cost.seconds);
+	step.total = repeat_picoseconds(step.each, step.trips);
+	int64_t shared = picoseconds(step.cost.busy[RESOURCE_ici]);
+	APPEND(w->arena, t->steps, t->n, step);
+	return (Task){
+		.moves = step.moves,
+		.picoseconds = step.each,
+		.shared = shared < step.each ? shared : step.each,
+		.links = step.links,
+	};
+}
+
+static int64_t
+loop_time(Walk *w, const Op *loop, Part *part)
+{
+	int64_t trips = 1, asked = 1;
+
+	w->timeline->counted &= op_ints(loop, A_trips)->n > 0;
+	if (op_ints(loop, A_trips)->n) {
+		trips = op_int(loop, A_trips);
+		asked = add_picoseconds(trips, 1);
+	}
+	part->condition = block_time(w, loop->bodies[LOOP_CONDITION]);
+	part->body = w->timeline->n;
+	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
+	return add_picoseconds(repeat_picoseconds(part->condition, asked),
+		repeat_picoseconds(body, trips));
+}
+
+/* Of the other branch there are no steps. */
+static int64_t
+branch_time(Walk *w, const Op *op)
+{
+	Timeline *t = w->timeline;
+	int first = t->n;
+	int64_t one = block_time(w, op->bodies[0]);
+	int second = t->n;
+	int64_t other = block_time(w, op->bodies[1]);
+
+	w->branch[op->id] = other > one;
+	if (other <= one) {
+		t->n = second;
+		return one;
+	}
+	memmove(&t->steps[first], &t->steps[second],
+		(size_t)(t->n - second) * sizeof *t->steps);
+	t->n -= second - first;
+	return other;
+}
+
+static void
+move_steps(Timeline *t, int from, int to, int64_t time)
+{
+	for (int i = from; i < to; i++)
+		t->steps[i].start = add_picoseconds(t->steps[i].start, time);
+}
+
+/* Its steps are at the end of the timeline's, from time 0 on. */
+static int64_t
+block_time(Walk *w, const Block *b)
+{
+	Timeline *t = w->timeline;
+	Task *tasks = NULL;
+	Part *parts = NULL;
+	int ntasks = 0, nparts = 0;
+
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		Part part = {.first = t->n};
+		Task task = {0};
+		if (op_is_loop(op))
+			task.picoseconds = loop_time(w, op, &part);
+		else if (op_is_branch(op))
+			task.picoseconds = branch_time(w, op);
+		else if (op_is_step(op))
+			task = step_task(w, op);
+		else
+			continue;
+		part.end = t->n;
+		APPEND(w->arena, tasks, ntasks, task);
+		APPEND(w->arena, parts, nparts, part);
+	}
+	int64_t time = tracks_run(tasks, ntasks, w->arena);
+	for (int i = 0; i < nparts; i++) {
+		const Part *part = &parts[i];
+		if (part->condition)
+			move_steps(t, part->body, part->end, part->condition);
+		move_steps(t, part->first, part->end, tasks[i].from);
+		if (tasks[i].moves)
+			t->steps[part->first].exposed = repeat_picoseconds(tasks[i].exposed,
+				t->steps[part->first].trips);
+	}
+	return time;
+}
+
+/* ---- the whole ------------------------------------------------------------------ */
+
+/* No resource does its work in less than that. */
+static int64_t
+busiest_resource(const Timeline *t)
+{
+	enum { LINKS = 64 };
+	int64_t busy[RESOURCE_COUNT] = {0}, links[LINKS] = {0}, most = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *s = &t->steps[i];
+		for (int r = RESOURCE_latency + 1; r < RESOURCE_COUNT; r++) {
+			int64_t time = picoseconds(s->cost.busy[r]);
+			time = repeat_picoseconds(time < s->each ? time : s->each, s->trips);
+			if (r != RESOURCE_ici)
+				busy[r] = add_picoseconds(busy[r], time);
+			for (int k = 0; r == RESOURCE_ici && k < LINKS; k++)
+				if (s->links >> k & 1)
+					links[k] = add_picoseconds(links[k], time);
+		}
+	}
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		most = busy[r] > most ? busy[r] : most;
+	for (int k = 0; k < LINKS; k++)
+		most = links[k] > most ? links[k] : most;
+	return most;
+}
+
+static bool
+is_product(const Op *op)
+{
+	const Op *root = op_is_fusion(op) ? op->bodies[0]->last->operands[0]->def : op;
+
+	return root && op_is_product(root);
+}
+
+static void
+add_up(Timeline *t)
+{
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *s = &t->steps[i];
+		int64_t *sum = s->moves ? &t->communication : &t->compute;
+		*sum = add_picoseconds(*sum, s->total);
+		t->exposed = add_picoseconds(t->exposed, s->exposed);
+		t->hbm_bytes += s->cost.hbm_bytes * (double)s->trips;
+		if (is_product(s->op))
+			t->dot_flops += s->cost.flops * (double)s->trips;
+	}
+	t->serial = add_picoseconds(t->compute, t->communication);
+	/* shares of links are rounded up to whole picoseconds */
+	t->time = t->time < t->serial ? t->time : t->serial;
+}
+
+Timeline *
+timeline_build(Module *m, Arena *a)
+{
+	Timeline *t = NEW(a, Timeline);
+
+	module_number(m);
+	Walk w = {
+		.timeline = t,
+		.arena = a,
+		.price = NEW_ARRAY(a, int64_t, m->nops + 1),
+		.branch = NEW_ARRAY(a, int, m->nops + 1),
+	};
+	t->module = m;
+	t->counted = true;
+	t->time = block_time(&w, m->entry);
+	add_up(t);
+	int64_t work = busiest_resource(t);
+	int64_t chain = longest_chain(m, &(StepTimes){w.price, w.branch}, a);
+	t->lower = work > chain ? work : chain;
+	return t;
+}

@@ -1,0 +1,40 @@
+/*
+ * timeline.h - when each step of a fused program runs on its device.
+ */
+#ifndef SHDC_TIMELINE_H
+#define SHDC_TIMELINE_H
+
+#include "cost/cost.h"
+
+typedef struct TimelineStep {
+	const Op *op;
+	StepCost cost;	     /* once */
+	uint64_t links;	     /* that it loads: links_used() */
+	int64_t start, each; /* of the first trip; with the links to itself */
+	int64_t trips;
+	bool counted;		/* the trips are known; else they count as one */
+	bool moves;		/* data between devices */
+	int64_t total, exposed; /* of all trips */
+} TimelineStep;
+
+/* One run of the entry on one device; all devices are alike. */
+typedef struct Timeline {
+	Module *module;
+	TimelineStep *steps; /* in the order of `start` */
+	int n;
+	bool counted; /* the trips of all loops are known; else it takes longer */
+
+	/* picoseconds */
+	int64_t time;
+	int64_t lower;	/* no schedule of these steps takes less */
+	int64_t serial; /* one step after the other: of the two below */
+	int64_t compute, communication;
+	int64_t exposed; /* communication, and nothing is computed */
+
+	double dot_flops, hbm_bytes;
+} Timeline;
+
+/* Requires L_fused; numbers the module. */
+Timeline *timeline_build(Module *m, Arena *a);
+
+#endif
