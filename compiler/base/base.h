@@ -88,6 +88,7 @@ char *text_take(Text *t, Arena *a);
    ten), "4 us" */
 void text_memory(Text *t, double bytes);
 void text_traffic(Text *t, double bytes);
+void text_count(Text *t, double count); /* "2.2 T", for a unit to follow */
 void text_seconds(Text *t, double seconds);
 /* Letters, digits and _, of which the first is no digit. */
 bool is_identifier(const char *s);

@@ -31,6 +31,15 @@ text_traffic(Text *t, double bytes)
 	text_amount(t, bytes, 1000, units, 6);
 }
 
+/* "2.2 T" */
+void
+text_count(Text *t, double count)
+{
+	static const char *const units[] = {"", "k", "M", "G", "T", "P", "E"};
+
+	text_amount(t, count, 1000, units, 7);
+}
+
 void
 text_seconds(Text *t, double seconds)
 {

@@ -277,6 +277,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	int errors = diag_errors(s);
 	e->repaired = errors != told;
 	declare_all(e, items, file);
+	count_tokens(e);
 	Function *entry = find_entry(e, file);
 	if (entry == NULL || diag_errors(s) != errors)
 		return NULL;

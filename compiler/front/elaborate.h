@@ -302,6 +302,7 @@ Item eval_call(Elab *e, const Expr *x);
 /* mesh.c */
 /* Of a dim or an axis; as the command line says, if it does. */
 bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
+void count_tokens(Elab *e); /* once all dims are known */
 void declare_mesh(Elab *e, const Decl *d);
 
 /* target.c */

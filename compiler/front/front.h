@@ -18,6 +18,7 @@ typedef struct FrontOptions {
 	int ndims;
 	Override *axes; /* --mesh */
 	int naxes;
+	const char *tokens; /* --tokens, an expression of dims; NULL: not said */
 } FrontOptions;
 
 /* NULL after errors in declarations; after others it has what could be made.

@@ -11,6 +11,29 @@
 
 /* ---- sizes */
 
+/* An expression on the command line, read as the declaration it stands for; NULL after
+   a message. */
+static const Expr *
+option_size(Elab *e, const char *option, const char *form, const Override *given)
+{
+	const char *text = arena_printf(e->arena, "dim %s = %s;", given->name, given->text);
+	bool named = is_identifier(given->name);
+	const Program *program = !named
+		? NULL
+		: parse_file(e->session,
+			source_add_text(e->session, option, text, (int)strlen(text)),
+			DIAG_usage);
+	bool right = named && program->right;
+	const Decl *only = right && program->items.n == 1 ? program->items.v[0] : NULL;
+
+	if (only != NULL && only->kind == DECL_dim)
+		return only->value;
+	if (right || !named)
+		diag(e->session, DIAG_usage, nowhere, "%s takes %s, not '%s=%s'", option, form,
+			given->name, given->text);
+	return NULL;
+}
+
 bool
 declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 {
@@ -25,23 +48,8 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 			x = NULL;
 			override = &o[i];
 		}
-	if (override != NULL) { /* read as the declaration it stands for */
-		const char *text =
-			arena_printf(e->arena, "dim %s = %s;", override->name, override->text);
-		bool named = is_identifier(override->name);
-		const Program *program = !named
-			? NULL
-			: parse_file(e->session,
-				source_add_text(e->session, option, text, (int)strlen(text)),
-				DIAG_usage);
-		bool right = named && program->right;
-		const Decl *only = right && program->items.n == 1 ? program->items.v[0] : NULL;
-		if (only != NULL && only->kind == DECL_dim)
-			x = only->value;
-		else if (right || !named)
-			diag(e->session, DIAG_usage, nowhere, "%s takes NAME=SIZE, not '%s=%s'",
-				option, override->name, override->text);
-	}
+	if (override != NULL)
+		x = option_size(e, option, "NAME=SIZE", override);
 	bool right = x != NULL && eval_size(e, x, size);
 	if (right && is_axis && (*size < 1 || *size > INT32_MAX)) {
 		complain(e, DIAG_mesh, e->on_command_line ? nowhere : x->range,
@@ -51,6 +59,21 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 	}
 	e->on_command_line = false;
 	return right;
+}
+
+void
+count_tokens(Elab *e)
+{
+	const Override given = {"tokens", e->options->tokens};
+	int64_t *tokens = &e->m->tokens;
+	if (given.text == NULL)
+		return;
+	e->on_command_line = true;
+	const Expr *x = option_size(e, "--tokens", "a size", &given);
+	if (x != NULL && eval_size(e, x, tokens) && *tokens < 1)
+		complain(e, DIAG_usage, nowhere,
+			"--tokens: a run has at least one, not %" PRId64, *tokens);
+	e->on_command_line = false;
 }
 
 /* ---- axes */

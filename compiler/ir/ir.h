@@ -480,6 +480,7 @@ struct Module {
 	Module *reference;     /* what --check compares with, where functions are `same
 				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
+	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */
 	Pool op_pool, value_pool;
