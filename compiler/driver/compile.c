@@ -56,6 +56,17 @@ compilation_plan(Compilation *c)
 	return c->plan;
 }
 
+const Timeline *
+compilation_timeline(Compilation *c)
+{
+	if (!c->timeline) {
+		time_start(c);
+		c->timeline = timeline_build(c->module, c->session->arena);
+		time_stop(c, "timeline");
+	}
+	return c->timeline;
+}
+
 /* By --check. */
 static const Text *
 compared_with(const Compilation *c)

@@ -151,19 +151,21 @@ struct Compilation {
 	const Options *options;
 	int file;
 	Module *module;
-	Text global;	 /* HLO of L_global, for --check */
-	Text reference;	 /* ... if that compares with something else */
-	Text unfused;	 /* HLO of L_device, for --emit=memory; none if it starts later */
-	Externs externs; /* of the module as it was opened */
-	Plan *plan;	 /* by compilation_plan() */
-	Text *texts;	 /* of each output */
+	Text global;	    /* HLO of L_global, for --check */
+	Text reference;	    /* ... if that compares with something else */
+	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */
+	Externs externs;    /* of the module as it was opened */
+	Plan *plan;	    /* by compilation_plan() */
+	Timeline *timeline; /* by compilation_timeline() */
+	Text *texts;	    /* of each output */
 	Text timings;
 	double started; /* of what is being timed */
 };
 
-/* At L_fused: the plan, made when first asked for, and the C program (false
-   if it does not fit the target's memory). */
+/* At L_fused: the plan and the timeline, made when first asked for, and the C program
+   (false if it does not fit the target's memory). */
 const Plan *compilation_plan(Compilation *c);
+const Timeline *compilation_timeline(Compilation *c);
 bool compilation_c(Compilation *c, Text *t);
 
 /* externs.c: finds and tries the libraries of extern functions; false after

@@ -119,6 +119,13 @@ print_explain(Compilation *c, const Output *out, Text *t)
 }
 
 static bool
+print_cost(Compilation *c, const Output *out, Text *t)
+{
+	emit_cost(compilation_timeline(c), compilation_plan(c), out->format, t);
+	return true;
+}
+
+static bool
 print_memory(Compilation *c, const Output *out, Text *t)
 {
 	const Plan *plan = compilation_plan(c);

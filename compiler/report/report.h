@@ -4,6 +4,7 @@
 #ifndef SHDC_REPORT_H
 #define SHDC_REPORT_H
 
+#include "cost/timeline.h"
 #include "memory/plan.h"
 
 /* explain.c: what is told of, in order: values by their names, then as many results as
@@ -47,6 +48,9 @@ void emit_viz(Module *m, const VizOptions *o, Text *t);
 void emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t);
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
+
+/* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
+void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* stats.c: --emit=stats.  Requires L_fused. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);

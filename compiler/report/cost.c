@@ -1,0 +1,600 @@
+/*
+ * cost.c - --emit=cost: how long a run takes on the target, and each step of it.
+ *
+ *   ffn on 8 v5e chips (X=2 is one link, Y=4 is a ring): 3.19 us
+ *     at least 3.04 us, one after the other 3.19 us;  compute 0.19 us, ...
+ *
+ *   line  what                          time       share  bound by ...
+ *     13  all-reduce of out over Y      3 us        94 %  ici
+ *
+ * As text for people, the dearest first, equal steps in one row; for scripts every
+ * step in the order in which they start, a device's bytes and FLOPs of all trips.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "cost/ledger.h"
+#include "cost/links.h"
+#include "cost/tracks.h"
+#include "report/report.h"
+
+/* A step, or in text several that are equal but for what they are of. */
+typedef struct Row {
+	const TimelineStep *step;
+	const Transfer *transfer; /* NULL: it computes */
+	const char *value;	  /* that it makes, or that moves */
+	bool named;		  /* ... by the user */
+	int line;
+	int n;
+	double flops, hbm_bytes, wire_bytes; /* of all trips, each row's own */
+} Row;
+
+typedef struct CostReport {
+	const Timeline *timeline;
+	const Plan *plan;
+	Arena *arena;
+	Row *rows;
+	Text *text;
+} CostReport;
+
+/* ---- rows ------------------------------------------------------------------------ */
+
+static double
+all_trips(const TimelineStep *s, double each)
+{
+	return each * (double)s->trips;
+}
+
+/* The first name that the user gave it. */
+static const char **
+user_names(Module *m, Arena *a)
+{
+	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
+
+	for (int i = 0; i < m->nnamed + m->nresults; i++) {
+		const Named *named = i < m->nnamed ? &m->named[i] : &m->results[i - m->nnamed];
+		const Value *v =
+			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
+		if (v && !names[v->id])
+			names[v->id] = named->name;
+	}
+	return names;
+}
+
+static void
+make_rows(CostReport *costs)
+{
+	const Timeline *timeline = costs->timeline;
+	Module *m = timeline->module;
+	const Ledger *l = module_ledger(m);
+	const char **names = user_names(m, costs->arena);
+	const Transfer **transfers = NEW_ARRAY(costs->arena, const Transfer *, m->nops + 1);
+
+	costs->rows = NEW_ARRAY(costs->arena, Row, timeline->n + 1);
+	for (int i = 0; i < l->n; i++)
+		transfers[l->transfers[i].op->id] = &l->transfers[i];
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		Row *row = &costs->rows[i];
+		int column;
+		*row = (Row){
+			.step = s,
+			.transfer = transfers[s->op->id],
+			.n = 1,
+			.flops = all_trips(s, s->cost.flops),
+			.hbm_bytes = all_trips(s, s->cost.hbm_bytes),
+			.wire_bytes = all_trips(s, (double)whole_bytes(s->cost.wire_bytes)),
+		};
+		const Transfer *x = row->transfer;
+		const Value *v = x ? x->value : s->op->results[0];
+		if (x && x->becomes && !names[v->id])
+			v = x->becomes;
+		row->named = names[v->id] != NULL;
+		row->value = row->named ? names[v->id] : v->name;
+		source_position(m->session, s->op->range, &row->line, &column);
+	}
+}
+
+static const char *
+row_label(const Row *row)
+{
+	const Op *op = row->step->op;
+
+	return op->label ? op->label : ops[op->kind].name;
+}
+
+/* ---- for people ------------------------------------------------------------------- */
+
+enum { COLUMNS = 9, MOST_ROWS = 30 };
+
+static const char *const headings[COLUMNS] = {"line", "what", "time", "share", "bound by",
+	"flops", "HBM", "links", "exposed"};
+
+/* "all-gather of W1 over X", "3 x einsum 'bd,df->bf'" */
+static void
+text_what(const CostReport *costs, const Row *row, Text *t)
+{
+	const TimelineStep *s = row->step;
+	int64_t times = repeat_picoseconds(s->trips, row->n);
+
+	if (!s->counted)
+		text_add(t,
+			row->n > 1 ? arena_printf(costs->arena, "%d x n x ", row->n) : "n x ");
+	else if (times != 1)
+		text_printf(t, "%lld x ", (long long)times);
+	text_add(t, row->transfer ? ops[row->transfer->kind].hlo : row_label(row));
+	if (row->named && row->n == 1)
+		text_printf(t, " of %s", row->value);
+	else if (row->transfer)
+		text_printf(t, " of %s", row_label(row));
+	if (!row->transfer)
+		return;
+	text_add(t, " over ");
+	text_axes(t, &costs->timeline->module->mesh, &row->transfer->axes);
+}
+
+static void
+text_percent(Text *t, double part, double whole)
+{
+	text_printf(t, "%.*f %%", part<0.0995 * whole, whole> 0 ? 100 * part / whole : 0);
+}
+
+static void
+text_time(Text *t, int64_t picoseconds)
+{
+	text_seconds(t, (double)picoseconds * 1e-12);
+}
+
+/* Equal work of one line in the source: unrolled layers, calls. */
+static const char *
+row_key(Arena *a, const Row *row)
+{
+	const TimelineStep *s = row->step;
+	Text key = {0};
+
+	text_printf(&key, "%d:%d %s %d %lld %lld %d %.0f %.0f %.0f ", s->op->range.file,
+		row->line, row_label(row), s->op->kind, (long long)s->each, (long long)s->trips,
+		s->counted, s->cost.flops, s->cost.hbm_bytes, s->cost.wire_bytes);
+	if (row->transfer)
+		text_axes(&key, &s->op->module->mesh, &row->transfer->axes);
+	return text_take(&key, a);
+}
+
+static int64_t
+row_time(const Row *row)
+{
+	return repeat_picoseconds(row->step->total, row->n);
+}
+
+/* The dearest first, then those that start first. */
+static int
+by_time(const void *a, const void *b)
+{
+	const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
+	int64_t one = row_time(x), other = row_time(y);
+
+	return one != other ? (one < other) - (one > other) : (x > y) - (x < y);
+}
+
+/* The first of each kind that takes time, with how many there are. */
+static Row **
+fold_rows(const CostReport *costs, int *n)
+{
+	Table *first = table_new(costs->arena);
+	Row **folded = NEW_ARRAY(costs->arena, Row *, costs->timeline->n + 1);
+
+	*n = 0;
+	for (int i = 0; i < costs->timeline->n; i++) {
+		Row *row = &costs->rows[i];
+		if (!row->step->each)
+			continue;
+		const char *key = row_key(costs->arena, row);
+		Row *same = table_get(first, key);
+		if (same)
+			same->n++;
+		else
+			table_set(first, key, folded[(*n)++] = row);
+	}
+	qsort(folded, (size_t)*n, sizeof *folded, by_time);
+	return folded;
+}
+
+static void
+text_cell(const CostReport *costs, const Row *row, int column, Text *t)
+{
+	double n = row->n;
+
+	switch (column) {
+	case 0:
+		text_printf(t, "%d", row->line);
+		break;
+	case 1:
+		text_what(costs, row, t);
+		break;
+	case 2:
+		text_time(t, row_time(row));
+		break;
+	case 3:
+		text_percent(t, (double)row_time(row), (double)costs->timeline->time);
+		break;
+	case 4:
+		text_add(t, resource_names[row->step->cost.bound]);
+		break;
+	case 5:
+		if (row->flops > 0)
+			text_count(t, n * row->flops);
+		break;
+	case 6:
+		if (row->hbm_bytes > 0)
+			text_traffic(t, n * row->hbm_bytes);
+		break;
+	case 7:
+		if (row->wire_bytes > 0)
+			text_traffic(t, n * row->wire_bytes);
+		break;
+	case 8:
+		if (row->step->exposed > 0)
+			text_time(t, repeat_picoseconds(row->step->exposed, row->n));
+		break;
+	}
+}
+
+/* Columns as wide as what is in them; the lines to the right. */
+static void
+print_table(const CostReport *costs, Row **rows, int n)
+{
+	const char **cells = NEW_ARRAY(costs->arena, const char *, (n + 1) * COLUMNS);
+	int width[COLUMNS] = {0};
+
+	for (int i = 0; i <= n; i++)
+		for (int k = 0; k < COLUMNS; k++) {
+			Text t = {0};
+			if (i)
+				text_cell(costs, rows[i - 1], k, &t);
+			else
+				text_add(&t, headings[k]);
+			text_add(&t, "");
+			int wide = (int)t.n;
+			width[k] = wide > width[k] ? wide : width[k];
+			cells[i * COLUMNS + k] = text_take(&t, costs->arena);
+		}
+	for (int i = 0; i <= n; i++) {
+		const char **cell = &cells[i * COLUMNS];
+		int last = COLUMNS - 1;
+		while (last > 0 && !*cell[last])
+			last--;
+		text_printf(costs->text, "  %*s", width[0], cell[0]);
+		for (int k = 1; k <= last; k++)
+			text_printf(costs->text, "  %-*s", k < last ? width[k] : 0, cell[k]);
+		text_add(costs->text, "\n");
+	}
+}
+
+static void
+print_rows(const CostReport *costs)
+{
+	int n, shown;
+	int64_t rest = 0;
+	Row **rows = fold_rows(costs, &n);
+
+	shown = n <= MOST_ROWS ? n : MOST_ROWS;
+	text_add(costs->text, "\n");
+	print_table(costs, rows, shown);
+	for (int i = shown; i < n; i++)
+		rest = add_picoseconds(rest, row_time(rows[i]));
+	if (shown < n) {
+		text_printf(costs->text, "  and %d more, ", n - shown);
+		text_time(costs->text, rest);
+		text_add(costs->text, "\n");
+	}
+}
+
+/* " (2x2x1; X=4 is a ring)" */
+static void
+text_slice(const Mesh *mesh, Text *t)
+{
+	const char *between = " (";
+
+	for (int d = 0; d < mesh->topology_rank; d++) {
+		text_printf(t, "%s%lld", between, (long long)mesh->topology[d]);
+		between = "x";
+	}
+	between = mesh->topology_rank ? "; " : between;
+	for (int i = 0; i < mesh->naxes; i++) {
+		const MeshAxis *axis = &mesh->axes[i];
+		if (axis->size == 1)
+			continue;
+		Wires wires = wires_of(mesh, &(AxisList){1, {axis_whole(mesh, i)}});
+		text_printf(t, "%s%s=%lld is %s", between, axis->name, (long long)axis->size,
+			wires.ring		  ? "a ring"
+				: axis->size == 2 ? "one link"
+						  : "a line");
+		between = ", ";
+	}
+	text_add(t, strcmp(between, " (") ? ")" : "");
+}
+
+static double
+per_second(const Timeline *timeline, double n)
+{
+	return timeline->time ? n / ((double)timeline->time * 1e-12) : 0;
+}
+
+static double
+peak_share(const Timeline *timeline)
+{
+	return per_second(timeline, timeline->dot_flops)
+		/ timeline->module->mesh.target->bf16_flops;
+}
+
+static int64_t
+chips(const Mesh *mesh)
+{
+	int64_t each = mesh->target->devices_per_chip;
+
+	return (mesh->ndevices + each - 1) / each;
+}
+
+static void
+print_heading(const CostReport *costs)
+{
+	const Timeline *timeline = costs->timeline;
+	const Module *m = timeline->module;
+	const Mesh *mesh = &m->mesh;
+	int64_t n = chips(mesh);
+	Text *t = costs->text;
+
+	text_printf(t, "%s on %lld %s chip%s", m->name, (long long)n, mesh->target->name,
+		n == 1 ? "" : "s");
+	text_slice(mesh, t);
+	text_add(t, timeline->counted ? ": " : ": at least ");
+	text_time(t, timeline->time);
+	text_add(t,
+		timeline->counted ? "" : " (loops whose trips only the run knows: one each)");
+	text_add(t, "\n  at least ");
+	text_time(t, timeline->lower);
+	text_add(t, ", one after the other ");
+	text_time(t, timeline->serial);
+	text_add(t, ";  compute ");
+	text_time(t, timeline->compute);
+	text_add(t, ", communication ");
+	text_time(t, timeline->communication);
+	text_add(t, ", of which ");
+	text_time(t, timeline->exposed);
+	text_add(t, " exposed\n  ");
+	text_percent(t, peak_share(timeline), 1);
+	text_add(t, " of peak (");
+	text_count(t,
+		per_second(timeline, timeline->dot_flops * (double)mesh->ndevices / (double)n));
+	text_add(t, "FLOP/s a chip);  memory ");
+	text_memory(t, (double)plan_peak(costs->plan));
+	text_add(t, " of ");
+	text_memory(t, (double)mesh->target->hbm_bytes);
+	if (m->tokens && timeline->time) {
+		text_add(t, ";  ");
+		text_count(t, per_second(timeline, (double)m->tokens));
+		text_add(t, "tokens/s");
+	}
+	text_add(t, "\n");
+}
+
+static void
+print_assumed(const CostReport *costs)
+{
+	const Target *target = costs->timeline->module->mesh.target;
+	Text *t = costs->text;
+
+	text_printf(t, "\n  assumed of a %s%s: ", target->name,
+		target->devices_per_chip > 1 ? " device" : "");
+	text_count(t, target->bf16_flops);
+	text_add(t, "FLOP/s bf16, ");
+	text_traffic(t, target->hbm_bandwidth);
+	text_add(t, "/s HBM, ");
+	text_traffic(t, target->link_bandwidth);
+	text_add(t, "/s a link and direction, ");
+	text_seconds(t, target->hop_seconds);
+	text_add(t, " a hop; --help=targets\n");
+}
+
+/* ---- for scripts ------------------------------------------------------------------ */
+
+/* Seconds with 12 decimals. */
+static void
+text_exact(Text *t, int64_t picoseconds)
+{
+	const int64_t second = 1000000000000;
+
+	text_printf(t, "%lld.%012lld", (long long)(picoseconds / second),
+		(long long)(picoseconds % second));
+}
+
+static void
+json_mesh(const Mesh *mesh, Text *t)
+{
+	text_printf(t, "\"devices\": %lld, \"chips\": %lld, \"slices\": %lld, \"topology\": ",
+		(long long)mesh->ndevices, (long long)chips(mesh),
+		(long long)(mesh->slices ? mesh->slices : 1));
+	if (mesh->topology_rank) {
+		text_add(t, "[");
+		text_numbers(t, mesh->topology_rank, mesh->topology, ", ");
+		text_add(t, "]");
+	} else {
+		text_add(t, "null");
+	}
+	text_add(t, ", \"mesh\": {");
+	for (int i = 0; i < mesh->naxes; i++) {
+		text_add(t, i ? ", " : "");
+		text_json(t, mesh->axes[i].name);
+		text_printf(t, ": %lld", (long long)mesh->axes[i].size);
+	}
+	text_add(t, "},\n");
+}
+
+static void
+json_sums(const CostReport *costs)
+{
+	const Timeline *timeline = costs->timeline;
+	const Work *work = &module_ledger(timeline->module)->work;
+	int64_t tokens = timeline->module->tokens;
+	Text *t = costs->text;
+	const struct {
+		const char *name;
+		int64_t picoseconds;
+	} times[] = {
+		{"seconds", timeline->time},
+		{"lower_seconds", timeline->lower},
+		{"serial_seconds", timeline->serial},
+		{"compute_seconds", timeline->compute},
+		{"communication_seconds", timeline->communication},
+		{"exposed_seconds", timeline->exposed},
+	};
+
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
+		text_printf(t, "  \"%s\": ", times[i].name);
+		text_exact(t, times[i].picoseconds);
+		text_add(t, ",\n");
+	}
+	text_printf(t,
+		"  \"flops\": %.0f, \"hbm_bytes\": %lld, \"wire_bytes\": %lld, \"mfu\": %.6f,\n"
+		"  \"memory_peak\": %lld, \"memory_limit\": %lld, \"tokens\": ",
+		work->flops, (long long)whole_bytes(timeline->hbm_bytes),
+		(long long)work->wire_bytes, peak_share(timeline),
+		(long long)plan_peak(costs->plan),
+		(long long)timeline->module->mesh.target->hbm_bytes);
+	if (tokens)
+		text_printf(t, "%lld", (long long)tokens);
+	else
+		text_add(t, "null");
+	text_add(t, ", \"tokens_per_second\": ");
+	if (tokens && timeline->time)
+		text_printf(t, "%.3f", per_second(timeline, (double)tokens));
+	else
+		text_add(t, "null");
+	text_add(t, ",\n");
+}
+
+static void
+json_row(const CostReport *costs, const Row *row)
+{
+	const TimelineStep *s = row->step;
+	Text *t = costs->text;
+
+	text_printf(t, "\n    {\"line\": %d, \"what\": ", row->line);
+	text_json(t, row_label(row));
+	text_add(t, ", \"value\": ");
+	text_json(t, row->value);
+	text_printf(t, ", \"kind\": \"%s\", \"axes\": [", ops[s->op->kind].hlo);
+	for (int i = 0; row->transfer && i < row->transfer->axes.n; i++) {
+		text_add(t, i ? ", \"" : "\"");
+		text_axis(t, &costs->timeline->module->mesh, row->transfer->axes.a[i]);
+		text_add(t, "\"");
+	}
+	text_add(t, "], \"trips\": ");
+	if (s->counted)
+		text_printf(t, "%lld", (long long)s->trips);
+	else
+		text_add(t, "null");
+	text_add(t, ", \"start\": ");
+	text_exact(t, s->start);
+	text_add(t, ", \"seconds\": ");
+	text_exact(t, s->total);
+	text_add(t, ", \"exposed_seconds\": ");
+	text_exact(t, s->exposed);
+	text_printf(t,
+		", \"bound\": \"%s\", \"flops\": %.0f, \"hbm_bytes\": %lld, \"wire_bytes\": "
+		"%lld}",
+		resource_names[s->cost.bound], row->flops,
+		(long long)whole_bytes(row->hbm_bytes),
+		(long long)whole_bytes(row->wire_bytes));
+}
+
+static void
+print_json(const CostReport *costs)
+{
+	const Module *m = costs->timeline->module;
+	Text *t = costs->text;
+
+	text_add(t, "{\n  \"version\": 1, \"program\": ");
+	text_json(t, m->name);
+	text_add(t, ", \"target\": ");
+	text_json(t, m->mesh.target->name);
+	text_add(t, ", ");
+	json_mesh(&m->mesh, t);
+	json_sums(costs);
+	text_add(t, "  \"ops\": [");
+	for (int i = 0; i < costs->timeline->n; i++) {
+		text_add(t, i ? "," : "");
+		json_row(costs, &costs->rows[i]);
+	}
+	text_add(t, costs->timeline->n ? "\n  ]\n}\n" : "]\n}\n");
+}
+
+/* In quotes, those in it doubled. */
+static void
+csv_text(Text *t, const char *s)
+{
+	text_add(t, "\"");
+	for (; *s; s++) {
+		text_addn(t, s, 1);
+		text_add(t, *s == '"' ? "\"" : "");
+	}
+	text_add(t, "\",");
+}
+
+static void
+csv_row(const CostReport *costs, const Row *row)
+{
+	const TimelineStep *s = row->step;
+	Text *t = costs->text, axes = {0};
+
+	text_printf(t, "%d,", row->line);
+	csv_text(t, row_label(row));
+	csv_text(t, row->value);
+	text_printf(t, "%s,", ops[s->op->kind].hlo);
+	if (row->transfer)
+		text_axes(&axes, &costs->timeline->module->mesh, &row->transfer->axes);
+	csv_text(t, axes.n ? axes.s : "");
+	text_free(&axes);
+	if (s->counted)
+		text_printf(t, "%lld", (long long)s->trips);
+	text_add(t, ",");
+	text_exact(t, s->start);
+	text_add(t, ",");
+	text_exact(t, s->total);
+	text_add(t, ",");
+	text_exact(t, s->exposed);
+	text_printf(t, ",%s,%.0f,%lld,%lld\n", resource_names[s->cost.bound], row->flops,
+		(long long)whole_bytes(row->hbm_bytes),
+		(long long)whole_bytes(row->wire_bytes));
+}
+
+static void
+print_csv(const CostReport *costs)
+{
+	text_add(costs->text,
+		"line,what,value,kind,axes,trips,start,seconds,exposed_seconds,bound,flops,"
+		"hbm_bytes,wire_bytes\n");
+	for (int i = 0; i < costs->timeline->n; i++)
+		csv_row(costs, &costs->rows[i]);
+}
+
+void
+emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t)
+{
+	CostReport costs = {.timeline = timeline,
+		.plan = plan,
+		.arena = arena_new(),
+		.text = t};
+
+	make_rows(&costs);
+	if (!strcmp(format, "json")) {
+		print_json(&costs);
+	} else if (!strcmp(format, "csv")) {
+		print_csv(&costs);
+	} else {
+		print_heading(&costs);
+		print_rows(&costs);
+		print_assumed(&costs);
+	}
+	arena_free(costs.arena);
+}
