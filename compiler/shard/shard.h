@@ -46,8 +46,9 @@ bool merge(Module *m, MayMerge *may);
 enum { MAX_EXCHANGES = 2 };
 
 typedef struct Move {
-	OpKind kind; /* a collective; dynamic_slice keeps a part, select makes
-				   a whole value partial: that of index 0 */
+	OpKind kind; /* a collective; dynamic_slice keeps a part; select makes
+				   a whole value partial, that of index 0, and
+				   dynamic_update_slice shards, each in its place */
 	Placement before, after;
 	AxisList axes;	/* the group; permute: the target's order */
 	AxisList from;	/* permute: the source's order (see Op.from) */

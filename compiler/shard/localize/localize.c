@@ -65,6 +65,18 @@ is_within(Localizer *l, Value *v, int64_t n)
 
 /* ---- moves of a reshard -------------------------------------------------------------- */
 
+/* Where what lies as `part`, of this type, begins in what lies as `whole`. */
+static void
+find_starts(Localizer *l, const Placement *whole, const Placement *part, const Type *local,
+	Value **starts)
+{
+	for (int d = 0; d < local->rank; d++) {
+		AxisList had = placement_dim(whole, d), has = placement_dim(part, d);
+		AxisList more = axes_drop_prefix(&has, &had);
+		starts[d] = more.n ? device_offset(l, &more, local->dims[d]) : number(l, 0);
+	}
+}
+
 /* Of what lies as `before` the part that lies as `after`. */
 static Value *
 own_part(Localizer *l, Make k, Value *v, const Placement *before, const Placement *after,
@@ -72,12 +84,31 @@ own_part(Localizer *l, Make k, Value *v, const Placement *before, const Placemen
 {
 	Value *starts[MAX_RANK];
 
-	for (int d = 0; d < local.rank; d++) {
-		AxisList had = placement_dim(before, d), has = placement_dim(after, d);
-		AxisList more = axes_drop_prefix(&has, &had);
-		starts[d] = more.n ? device_offset(l, &more, local.dims[d]) : number(l, 0);
-	}
+	find_starts(l, before, after, &local, starts);
 	return make_dynamic_slice(k, v, starts, local.dims);
+}
+
+/* A whole value as parts of a sum: the identity where the index is not 0. */
+static Value *
+first_part(Localizer *l, Make k, Value *v, const Move *move)
+{
+	Value *index = device_offset(l, &move->axes, 1);
+	Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
+	Value *none = make_identity(l->make, (Combiner)move->after.combiner, v->type.dtype);
+
+	none = make_splat(l->make, none, &v->type);
+	return make_select(k, make_splat(l->make, first, &v->type), v, none);
+}
+
+/* A shard as a part of a sum: the identity where others have theirs. */
+static Value *
+wide_part(Localizer *l, Make k, Value *v, const Move *move, Type wide)
+{
+	Value *none = make_identity(l->make, (Combiner)move->after.combiner, v->type.dtype);
+	Value *starts[MAX_RANK];
+
+	find_starts(l, &move->after, &move->before, &v->type, starts);
+	return make_dynamic_update_slice(k, make_splat(l->make, none, &wide), v, starts);
 }
 
 /* ---- ops -------------------------------------------------------------------------------- */
@@ -135,13 +166,10 @@ localize_reshard(Localizer *l, Op *op)
 		if (move->kind == O_dynamic_slice) {
 			v = own_part(l, k, v, &move->before, &move->after,
 				placement_local(&global, &move->after));
-		} else if (move->kind == O_select) { /* the identity where the index is not 0 */
-			Value *index = device_offset(l, &move->axes, 1);
-			Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
-			Value *none = make_identity(l->make, (Combiner)move->after.combiner,
-				v->type.dtype);
-			none = make_splat(l->make, none, &v->type);
-			v = make_select(k, make_splat(l->make, first, &v->type), v, none);
+		} else if (move->kind == O_select) {
+			v = first_part(l, k, v, move);
+		} else if (move->kind == O_dynamic_update_slice) {
+			v = wide_part(l, k, v, move, placement_local(&global, &move->after));
 		} else if (collectives[move->kind].route == ROUTE_pairs) {
 			v = make_permute(k, v, &move->axes, &move->from, NULL);
 		} else if (move->nexchanges) {

@@ -179,6 +179,23 @@ try_appending(Search *s, Node *at, OpKind kind, uint32_t set)
 		}
 }
 
+/* Shards as parts of a sum: each device has zeros where others have theirs. */
+static void
+try_widening(Search *s, Node *at)
+{
+	for (int d = 0; d < s->rank; d++) {
+		Node n = successor(at, O_dynamic_update_slice);
+		n.dim = d;
+		while (n.state.n[d]) {
+			uint32_t atom = 1u << pop_atom(&n.state, d);
+			if (!(s->goal.partial & atom))
+				break;
+			n.state.partial |= atom;
+			offer(s, n);
+		}
+	}
+}
+
 /* Fills dims from `dim` on with any free atoms whose product stays `ways`. */
 static void
 try_permutes_from(Search *s, const State *old, Node *n, int dim, int64_t left,
@@ -300,6 +317,7 @@ expand(Search *s, Node *at)
 			n.state.partial |= n.group;
 			offer(s, n);
 		}
+	try_widening(s, at);
 	try_permutes(s, at);
 	Node base = successor(at, O_all_to_all);
 	try_exchanges_from(s, &base, 0);
