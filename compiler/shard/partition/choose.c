@@ -23,23 +23,28 @@ enum {
 /* ---- prices ------------------------------------------------------------------- */
 
 /*
- * What an operand in `to` costs this op.  A value with several users was
- * priced at its final placement when it was made, so from there it is free.
+ * What an operand in `at` costs this op.  A value with several users was
+ * priced at its final placement when it was made, so from there it is free.  Parts of
+ * what is whole cost what it costs to have it there.
  */
 static void
-price_operand(Partitioner *p, int operand, const Placement *to, Choice *c)
+price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 {
 	const Value *v = p->op->operands[operand];
 	double rounds = rounds_served(p, p->op, operand);
 	Source *s = source_of(p, v);
 	const ReshardPlan *plan, *settled;
+	Placement to = *at;
+	AxisList none = {0};
 	Form *form;
 
 	if (value_is_literal(v))
 		return;
-	plan = cheapest_form(p, v, to, &form);
+	if (!s->forms->value->placement.nunreduced)
+		placement_set_unreduced(&to, &none, C_add);
+	plan = cheapest_form(p, v, &to, &form);
 	if (v->uses > 1 && !s->at_final) {
-		settled = reshard_plan(p->resharder, &v->type, &s->final, to);
+		settled = reshard_plan(p->resharder, &v->type, &s->final, &to);
 		if (settled->bytes < plan->bytes)
 			plan = settled;
 	}

@@ -104,7 +104,7 @@ meet_parts(Partitioner *p, Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		Source *s = source_of(p, op->operands[i]);
-		if (!s->summed)
+		if (!s->parts || !placement_equal(s->parts, &s->final))
 			continue;
 		Value *v = value_in(p, op->operands[i], &s->final, op, i, false);
 		s->forms = NULL;
@@ -112,10 +112,28 @@ meet_parts(Partitioner *p, Op *op)
 	}
 }
 
+/* ... and are added there, and what is whole with them. */
+static bool
+add_parts(Partitioner *p, Op *op)
+{
+	Source *s = source_of(p, op->results[0]);
+
+	if (!s->parts || op->noperands != 2 || !ops[op->kind].pointwise
+		|| partial_through(op, 0, (Combiner)s->parts->combiner) != THROUGH_together)
+		return false;
+	for (int i = 0; i < op->noperands; i++)
+		set_operand(p, op, i, s->parts, false);
+	op->results[0]->placement = *s->parts;
+	add_form(p, s, op->results[0]);
+	return true;
+}
+
 static void
 partition_plain(Partitioner *p, Op *op)
 {
 	meet_parts(p, op);
+	if (add_parts(p, op))
+		return;
 	p->op = op;
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);

@@ -1,14 +1,15 @@
 /*
  * sums.c - what is added to other partial sums is combined once, after the sum.
  *
- *   dx = dq Wq + dk Wk + dv Wv      heads split over X: each product is partial
+ *   dx = r + dq Wq + dk Wk      heads split over X: each product is partial
  *
  * By itself each product may do better with its operands gathered than with an
- * all-reduce of its own; three of them share one.  So a tree of additions (maxima
- * ...) over products and reductions, each used by the next alone, is priced as a
- * whole: every leaf as it would be planned alone, and every leaf left partial over
- * the axes that split the sums of one of them.  If that is better, all of the tree
- * but its root is drawn to the partial placement.
+ * all-reduce of its own; two of them share one.  So a tree of additions (maxima
+ * ...) over products, reductions and whole values is priced as a whole: every leaf as
+ * it would be planned alone, and every leaf left partial over the axes that split the
+ * sums of one of them.  If that is better, all of the tree but its root is drawn to
+ * the partial placement.  A whole value is added on one device; of a split one each
+ * device adds its shard.  So the additions stay in the order of the text.
  *
  * What operands will have become is not known yet: they are taken to be where
  * propagation put them.
@@ -16,20 +17,30 @@
 #include "shard/partition/partition.h"
 
 enum {
-	MAX_LEAVES = 256, /* of a tree; longer sums are several */
-	MAX_OVER = 4,	  /* lists of axes tried for a tree */
+	MAX_MEMBERS = 512, /* of a tree; longer sums are several */
+	MAX_OVER = 4,	   /* lists of axes tried for a tree */
 };
 
+typedef enum Role {
+	ROLE_leaf,   /* a product or a reduction */
+	ROLE_inner,  /* combines sums, or hands one on */
+	ROLE_whole,  /* another value that is combined with them */
+	ROLE_factor, /* what a sum is multiplied or divided by */
+} Role;
+
 typedef struct Member {
-	Op *op;
-	bool leaf;
+	Value *value;
+	Role role;
+	int parent;
 } Member;
 
 typedef struct Tree {
 	Partitioner *p;
 	Combiner combiner;
-	Member *members; /* each before those it adds */
+	Member *members; /* each before those it is made of */
 	int n;
+	Source **guessed; /* have forms while a layout is priced */
+	int nguessed;
 } Tree;
 
 typedef struct Total {
@@ -46,6 +57,19 @@ combines(const Op *op, Combiner combiner)
 		&& partial_through(op, 0, combiner) == THROUGH_together;
 }
 
+/* Does it hand on those of one operand? */
+static bool
+hands_on(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+{
+	Through through = partial_through(op, operand, combiner);
+
+	if (op->noperands == 1)
+		return through != THROUGH_no
+			&& (ops[op->kind].pointwise || ops[op->kind].partial == PARTIAL_move);
+	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
+		&& !p->infinite[op->operands[1 - operand]->id];
+}
+
 /* A leaf of such a tree: its own sums are those of its split factors. */
 static bool
 makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
@@ -60,56 +84,97 @@ makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
 	return reduces;
 }
 
-/* What tree a value is the root of: of how many leaves, and what combines them. */
+/* What tree a value is the root of. */
 typedef struct Summed {
-	int leaves;
+	int leaves, wholes, members;
 	Combiner combiner;
 } Summed;
+
+/* Of a value that goes into one op alone. */
+static bool
+is_summed(const Value *v, const Summed *of)
+{
+	return v->def && v->uses == 1 && of[v->id].leaves;
+}
+
+/* Of what is made of sums: together with what its operands are. */
+static Summed
+summed_inner(const Partitioner *p, const Op *op, const Summed *of)
+{
+	Summed s = {.members = 1};
+	int sums = 0, last = 0;
+	bool alike = true;
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Summed *x = &of[op->operands[i]->id];
+		if (!is_summed(op->operands[i], of)) {
+			s.wholes++;
+			s.members++;
+			continue;
+		}
+		alike &= !sums++ || x->combiner == s.combiner;
+		last = i;
+		s.combiner = x->combiner;
+		s.leaves += x->leaves;
+		s.wholes += x->wholes;
+		s.members += x->members;
+	}
+	if (!sums || !alike || s.members > MAX_MEMBERS)
+		return (Summed){0};
+	if (combines(op, s.combiner))
+		return s;
+	if (sums > 1 || !hands_on(p, op, last, s.combiner))
+		return (Summed){0};
+	s.wholes -= op->noperands - 1; /* a factor */
+	return s;
+}
 
 static Summed
 summed(Partitioner *p, const Op *op, const Summed *of)
 {
-	Summed s = {.leaves = 0};
+	Combiner combiner;
 
 	if (op->mode == MODE_explicit || op->nresults != 1 || op_is_identity(op)
 		|| op->results[0]->placement.nunreduced)
-		return s;
-	if (makes_sums(p, op, &s.combiner)) {
-		s.leaves = 1;
-		return s;
-	}
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		const Summed *x = &of[v->id];
-		if (!v->def || v->uses != 1 || !x->leaves || (i && x->combiner != s.combiner))
-			return (Summed){0};
-		s.leaves += x->leaves;
-		s.combiner = x->combiner;
-	}
-	bool moved = op->noperands == 1 && ops[op->kind].partial == PARTIAL_move;
-	bool tree = s.leaves && s.leaves <= MAX_LEAVES && (moved || combines(op, s.combiner));
-	return tree ? s : (Summed){0};
+		return (Summed){0};
+	if (makes_sums(p, op, &combiner))
+		return (Summed){.leaves = 1, .members = 1, .combiner = combiner};
+	return summed_inner(p, op, of);
 }
 
+/* The value, a member of that role, and what it is made of. */
 static void
-collect(Tree *tree, Op *op, bool *taken)
+collect(Tree *tree, Value *v, Role role, int parent, const Summed *of)
 {
+	Op *op = v->def;
+	int k = tree->n;
 	Combiner combiner;
-	Member member = {op, makes_sums(tree->p, op, &combiner)};
 
-	taken[op->results[0]->id] = true;
-	APPEND(tree->p->arena, tree->members, tree->n, member);
-	for (int i = 0; i < op->noperands && !member.leaf; i++)
-		collect(tree, op->operands[i]->def, taken);
+	APPEND(tree->p->arena, tree->members, tree->n, ((Member){v, role, parent}));
+	if (role != ROLE_inner)
+		return;
+	for (int i = 0; i < op->noperands; i++) {
+		Value *x = op->operands[i];
+		Role what = combines(op, tree->combiner) ? ROLE_whole : ROLE_factor;
+		if (is_summed(x, of))
+			what = makes_sums(tree->p, x->def, &combiner) ? ROLE_leaf : ROLE_inner;
+		collect(tree, x, what, k, of);
+	}
 }
 
 /* ---- prices ------------------------------------------------------------------ */
 
-/* Where propagation put it, but for the axes that its sum is left partial over. */
 static Placement
-partial_over(const Value *v, const AxisList *over, Combiner combiner)
+final_of(const Value *v)
 {
-	Placement to = placement_close(v->placement);
+	return placement_close(v->placement);
+}
+
+/* There, but for the axes that the sum is left partial over. */
+static Placement
+partial_over(const Placement *at, const AxisList *over, Combiner combiner)
+{
+	Placement to = *at;
 
 	for (int d = 0; d < to.rank; d++) {
 		AxisList axes = placement_dim(&to, d), kept = {0};
@@ -122,21 +187,43 @@ partial_over(const Value *v, const AxisList *over, Combiner combiner)
 	return to;
 }
 
+/* The operand is there, too, for what is planned after it. */
+static void
+guess_form(Tree *tree, Value *v, const Placement *at)
+{
+	Source *s = source_of(tree->p, v);
+	Value *moved = arena_copy(tree->p->arena, v, sizeof *v);
+
+	if (!s->forms) {
+		s->final = final_of(v);
+		APPEND(tree->p->arena, tree->guessed, tree->nguessed, s);
+	}
+	for (const Form *f = s->forms; f; f = f->next)
+		if (placement_equal(&f->value->placement, at))
+			return;
+	moved->placement = *at;
+	add_form(tree->p, s, moved);
+}
+
+static void
+forget_guesses(Tree *tree)
+{
+	for (int i = 0; i < tree->nguessed; i++) {
+		tree->guessed[i]->forms = NULL;
+		tree->guessed[i]->at_final = false;
+	}
+	tree->nguessed = 0;
+}
+
 /* A leaf as it is planned if its result is wanted in `to`; where it makes it. */
 static Placement
-add_leaf(Partitioner *p, const Op *op, const Placement *to, Total *sum)
+add_leaf(Tree *tree, const Op *op, const Placement *to, Total *sum)
 {
-	Form *guesses = NEW_ARRAY(p->arena, Form, op->noperands + 1);
+	Partitioner *p = tree->p;
 
 	for (int i = 0; i < op->noperands; i++) {
-		Value *v = op->operands[i];
-		Source *s = source_of(p, v);
-		if (s->forms)
-			continue;
-		guesses[i].value = v;
-		s->final = placement_close(v->placement);
-		s->forms = &guesses[i];
-		s->at_final = true;
+		Placement final = final_of(op->operands[i]);
+		guess_form(tree, op->operands[i], &final);
 	}
 	source_of(p, op->results[0])->final = *to;
 	p->op = op;
@@ -145,22 +232,21 @@ add_leaf(Partitioner *p, const Op *op, const Placement *to, Total *sum)
 	sum->bytes += c.bytes;
 	sum->seconds += c.seconds;
 	for (int i = 0; i < op->noperands; i++) {
-		Source *s = source_of(p, op->operands[i]);
-		if (s->forms != &guesses[i])
-			continue;
-		s->forms = NULL;
-		s->at_final = false;
+		Placement at = choice_tensor(p, &c, i);
+		if (!value_is_literal(op->operands[i]))
+			guess_form(tree, op->operands[i], &at);
 	}
 	return choice_tensor(p, &c, op->noperands);
 }
 
 static void
-add_move(const Tree *tree, const Op *member, const Placement *from, const Placement *to,
+add_move(const Tree *tree, const Value *v, const Placement *from, const Placement *to,
 	int times, Total *sum)
 {
-	const ReshardPlan *plan =
-		reshard_plan(tree->p->resharder, &member->results[0]->type, from, to);
+	const ReshardPlan *plan = reshard_plan(tree->p->resharder, &v->type, from, to);
 
+	if (value_is_literal(v))
+		return;
 	sum->bytes += times * plan->bytes;
 	sum->seconds += times * plan->seconds;
 }
@@ -173,42 +259,47 @@ add_addition(Partitioner *p, const Op *op, const Placement *at, Total *sum)
 	sum->seconds += step_cost(&p->module->mesh, op, operands, &part).seconds;
 }
 
-static Placement
-final_of(const Op *member)
-{
-	return placement_close(member->results[0]->placement);
-}
-
 /* Every leaf made there, all added up there, the sum moved to where it is wanted. */
 static Total
-price_layout(const Tree *tree, const Placement *at)
+price_layout(Tree *tree, const Placement *at)
 {
-	Placement final = final_of(tree->members[0].op);
+	const Value *root = tree->members[0].value;
+	Placement final = final_of(root);
 	Total sum = {0};
 
-	add_move(tree, tree->members[0].op, &at[0], &final, 1, &sum);
-	for (int k = 0; k < tree->n; k++)
-		if (tree->members[k].leaf)
-			add_leaf(tree->p, tree->members[k].op, &at[k], &sum);
+	add_move(tree, root, &at[0], &final, 1, &sum);
+	for (int k = 0; k < tree->n; k++) {
+		const Member *member = &tree->members[k];
+		const Value *v = member->value, *user = tree->members[member->parent].value;
+		final = final_of(v);
+		if (member->role == ROLE_leaf)
+			add_leaf(tree, v->def, &at[k], &sum);
+		else if (member->role == ROLE_inner)
+			add_addition(tree->p, v->def, &at[k], &sum);
 		else
-			add_addition(tree->p, tree->members[k].op, &at[k], &sum);
+			add_move(tree, v, &final, &at[k], 1, &sum);
+		if (k && member->role <= ROLE_inner && ops[user->def->kind].pointwise)
+			add_move(tree, v, &at[k], &at[member->parent], 1, &sum);
+	}
+	forget_guesses(tree);
 	return sum;
 }
 
 /* Where the operands of an addition meet: where the sum is wanted, or one of them is;
    what moves the fewest bytes with the way on to where it is wanted. */
 static Placement
-meet(const Tree *tree, const Op *member, const Placement *at, Total *sum)
+meet(const Tree *tree, const Op *op, const Placement *at, Total *sum)
 {
-	Placement final = final_of(member), places[] = {final, at[0], at[1]}, best = final;
+	const Value *v = op->results[0];
+	Placement final = final_of(v), places[] = {final, at[0], at[1]}, best = final;
 	Total least = {0};
 	double fewest = 0;
 
 	for (int k = 0; k < 3; k++) {
 		Total cost = {0}, on = {0};
 		for (int i = 0; i < 2; i++)
-			add_move(tree, member, &at[i], &places[k], 1, &cost);
-		add_move(tree, member, &places[k], &final, 1, &on);
+			add_move(tree, op->operands[i], &at[i], &places[k], 1, &cost);
+		add_move(tree, v, &places[k], &final, 1, &on);
 		if (k && cost.bytes + on.bytes >= fewest)
 			continue;
 		fewest = cost.bytes + on.bytes;
@@ -223,38 +314,42 @@ meet(const Tree *tree, const Op *member, const Placement *at, Total *sum)
 /* Member *k and what is below it, each leaf as it is planned alone: where its result
    is then. */
 static Placement
-add_alone(const Tree *tree, int *k, Total *sum)
+add_alone(Tree *tree, int *k, Total *sum)
 {
 	const Member *member = &tree->members[(*k)++];
-	const Op *op = member->op;
-	Placement final = final_of(op), at[2];
+	const Op *op = member->value->def;
+	Placement final = final_of(member->value), at[2];
 
-	if (member->leaf) {
-		at[0] = add_leaf(tree->p, op, &final, sum);
-		add_move(tree, op, &at[0], &final, -1, sum);
+	if (member->role == ROLE_leaf) {
+		at[0] = add_leaf(tree, op, &final, sum);
+		add_move(tree, member->value, &at[0], &final, -1, sum);
 		return at[0];
 	}
+	if (member->role != ROLE_inner)
+		return final;
 	for (int i = 0; i < op->noperands; i++)
 		at[i] = add_alone(tree, k, sum);
-	if (op->noperands == 1) {
-		Placement operand = final_of(op->operands[0]->def);
-		add_move(tree, op->operands[0]->def, &at[0], &operand, 1, sum);
-	} else {
+	if (combines(op, tree->combiner))
 		final = meet(tree, op, at, sum);
+	for (int i = 0; i < op->noperands && !combines(op, tree->combiner); i++) {
+		Placement operand = final_of(op->operands[i]);
+		add_move(tree, op->operands[i], &at[i], &operand, 1, sum);
 	}
 	add_addition(tree->p, op, &final, sum);
 	return final;
 }
 
 static Total
-price_alone(const Tree *tree)
+price_alone(Tree *tree)
 {
-	Placement final = final_of(tree->members[0].op);
+	const Value *root = tree->members[0].value;
+	Placement final = final_of(root);
 	Total sum = {0};
 	int k = 0;
 	Placement at = add_alone(tree, &k, &sum);
 
-	add_move(tree, tree->members[0].op, &at, &final, 1, &sum);
+	add_move(tree, root, &at, &final, 1, &sum);
+	forget_guesses(tree);
 	return sum;
 }
 
@@ -268,8 +363,9 @@ axes_of_sums(const Tree *tree, AxisList *lists)
 	int n = 0;
 
 	for (int k = 0; k < tree->n; k++) {
-		const Op *op = tree->members[k].op;
-		const Rule *r = tree->members[k].leaf ? rule_book_get(p->rules, op) : NULL;
+		const Op *op = tree->members[k].value->def;
+		bool leaf = tree->members[k].role == ROLE_leaf;
+		const Rule *r = leaf ? rule_book_get(p->rules, op) : NULL;
 		for (int i = 0; r && i < op->noperands && n < MAX_OVER; i++) {
 			Assignment *factors = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
 			Placement at = placement_close(op->operands[i]->placement);
@@ -288,33 +384,111 @@ axes_of_sums(const Tree *tree, AxisList *lists)
 	return n;
 }
 
-static void
-draw_tree(const Tree *tree)
+/* Where propagation put it, whatever it is drawn to. */
+static Placement
+inferred(const Tree *tree, const Value *v)
 {
-	Arena *a = tree->p->arena;
+	const Source *s = source_of(tree->p, v);
+
+	return s->drawn ? s->inferred : final_of(v);
+}
+
+/* Where all members are with their sums left partial over the axes: each where it is
+   by itself, or all that is combined element by element where `one` is. */
+static Placement *
+lay_out(const Tree *tree, const AxisList *over, const Placement *one)
+{
+	Placement *at = NEW_ARRAY(tree->p->arena, Placement, tree->n);
+	AxisList none = {0};
+
+	for (int k = 0; k < tree->n; k++) {
+		const Member *member = &tree->members[k];
+		const Op *user = tree->members[member->parent].value->def;
+		bool inside = k && ops[user->kind].pointwise;
+		Placement own = one && !k ? *one : inferred(tree, member->value);
+		bool with = inside && (one || member->role > ROLE_inner);
+		at[k] = with ? at[member->parent] : partial_over(&own, over, tree->combiner);
+		if (member->role == ROLE_factor)
+			placement_set_unreduced(&at[k], &none, C_add);
+	}
+	return at;
+}
+
+/* What takes less time and does not move more becomes the best.  One sum alone is
+   left as it is where nothing less would move. */
+static void
+try_layout(Tree *tree, Placement *at, int leaves, Total *least, Placement **best)
+{
+	Total sum = price_layout(tree, at);
+
+	if (sum.bytes > least->bytes || sum.seconds >= least->seconds
+		|| (leaves < 2 && sum.bytes >= least->bytes))
+		return;
+	*least = sum;
+	*best = at;
+}
+
+/* All where the root is wanted, or where it or one of its operands is made, or each where
+   it is; NULL where none is better than each planned alone. */
+static Placement *
+best_layout(Tree *tree, int leaves)
+{
+	const Value *root = tree->members[0].value;
 	AxisList lists[MAX_OVER];
-	Placement *best = NULL;
-	int n = axes_of_sums(tree, lists);
+	Placement *best = NULL, ones[4] = {final_of(root), inferred(tree, root)};
+	int n = axes_of_sums(tree, lists), nones = 2;
 	Total least = n ? price_alone(tree) : (Total){0};
 
+	for (int i = 0; i < root->def->noperands && ops[root->def->kind].pointwise; i++)
+		ones[nones++] = inferred(tree, root->def->operands[i]);
 	for (int i = 0; i < n; i++) {
-		Placement *at = NEW_ARRAY(a, Placement, tree->n);
-		for (int k = 0; k < tree->n; k++)
-			at[k] = partial_over(tree->members[k].op->results[0], &lists[i],
-				tree->combiner);
-		Total sum = price_layout(tree, at);
-		if (sum.bytes > least.bytes || sum.seconds >= least.seconds)
-			continue;
-		least = sum;
-		best = at;
+		try_layout(tree, lay_out(tree, &lists[i], NULL), leaves, &least, &best);
+		for (int k = 0; k < nones; k++)
+			try_layout(tree, lay_out(tree, &lists[i], &ones[k]), leaves, &least,
+				&best);
 	}
-	for (int k = 1; k < tree->n && best; k++) {
-		Value *v = tree->members[k].op->results[0];
-		draw_in(tree->p, v, &best[k], false);
-		source_of(tree->p, v)->summed = true;
+	return best;
+}
+
+static void
+draw_tree(const Tree *tree, const Placement *at, bool *taken)
+{
+	for (int k = 0; k < tree->n; k++) {
+		Value *v = tree->members[k].value;
+		if (tree->members[k].role > ROLE_inner)
+			continue;
+		taken[v->id] = true;
+		source_of(tree->p, v)->parts = &at[k];
+		if (k)
+			draw_in(tree->p, v, &at[k], false);
 	}
 }
 
+/* Trees of whatever is added, or of sums alone. */
+static void
+draw_trees(Partitioner *p, Op *const *all, const Summed *of, bool wholes, bool *taken)
+{
+	const Module *m = p->module;
+	bool *seen = NEW_ARRAY(p->arena, bool, m->nvalues + 1);
+
+	for (int i = m->nops; i-- > 0;) {
+		Op *op = all[i];
+		Value *v = op->nresults == 1 ? op->results[0] : NULL;
+		const Summed *s = v ? &of[v->id] : NULL;
+		if (!s || seen[v->id] || taken[v->id] || s->leaves + s->wholes < 2
+			|| (s->wholes > 0) != wholes)
+			continue;
+		Tree tree = {.p = p, .combiner = s->combiner};
+		collect(&tree, v, ROLE_inner, 0, of);
+		for (int k = 0; k < tree.n; k++)
+			seen[tree.members[k].value->id] |= tree.members[k].role <= ROLE_inner;
+		const Placement *at = best_layout(&tree, s->leaves);
+		if (at)
+			draw_tree(&tree, at, taken);
+	}
+}
+
+/* Where all together do not, sums that nothing else is added to may do better. */
 void
 draw_sums(Partitioner *p)
 {
@@ -328,13 +502,6 @@ draw_sums(Partitioner *p)
 		if (op->nresults == 1)
 			of[op->results[0]->id] = summed(p, op, of);
 	}
-	for (int i = m->nops; i-- > 0;) {
-		Op *op = all[i];
-		const Summed *s = op->nresults == 1 ? &of[op->results[0]->id] : NULL;
-		if (!s || s->leaves < 2 || taken[op->results[0]->id])
-			continue;
-		Tree tree = {.p = p, .combiner = s->combiner};
-		collect(&tree, op, taken);
-		draw_tree(&tree);
-	}
+	draw_trees(p, all, of, true, taken);
+	draw_trees(p, all, of, false, taken);
 }
