@@ -32,29 +32,17 @@ enum {
 	SEND_BLOCK = 4096,
 };
 
-const char *const rt_collective_names[SHDRT_COLLECTIVE_COUNT] = {
-#define X(id, name) [SHDRT_##id] = name,
-	SHDRT_COLLECTIVES(X)
-#undef X
-};
-
 void
 rt_collective_text(const shdrt_collective *c, char *text, size_t n)
 {
-	snprintf(text, n, "%s of %s[%lld,%lld,%lld]%s%s (%s:%d%s%s)",
-		rt_collective_names[c->kind], shdrt_dtype_names[c->dtype], (long long)c->outer,
-		(long long)c->size, (long long)c->inner, c->axes && *c->axes ? " over " : "",
-		c->axes ? c->axes : "", c->file ? c->file : "?", c->line,
-		c->label && *c->label ? ": " : "", c->label ? c->label : "");
+	const shdrt_step *s = c->step;
+	snprintf(text, n, "%s of %s[%lld,%lld,%lld]%s%s (%s:%d%s%s)", s->kind,
+		shdrt_dtype_names[c->dtype], (long long)c->outer, (long long)c->size,
+		(long long)c->inner, *s->axes ? " over " : "", s->axes, s->file, s->line,
+		*s->what ? ": " : "", s->what);
 }
 
 /* ---- meeting ---- */
-
-static bool
-same_text(const char *a, const char *b)
-{
-	return a == b || (a && b && strcmp(a, b) == 0);
-}
 
 static bool
 same_collective(const shdrt_collective *a, const shdrt_collective *b)
@@ -62,8 +50,8 @@ same_collective(const shdrt_collective *a, const shdrt_collective *b)
 	return a == b
 		|| (a->kind == b->kind && a->dtype == b->dtype && a->combiner == b->combiner
 			&& a->outer == b->outer && a->size == b->size && a->inner == b->inner
-			&& a->rows == b->rows && a->line == b->line
-			&& same_text(a->file, b->file));
+			&& a->rows == b->rows && a->step->line == b->step->line
+			&& !strcmp(a->step->file, b->step->file));
 }
 
 /* All members are here: do they agree, and when do they go on? */
@@ -86,7 +74,7 @@ meet(Team *team)
 		}
 		clock = slot->clock > clock ? slot->clock : clock;
 	}
-	team->clock = clock + first->picoseconds;
+	team->clock = clock;
 }
 
 static const Seat *
@@ -105,18 +93,31 @@ enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 	slot->collective = c;
 	slot->out = out;
 	slot->clock = dev->clock;
-	if (dev->times)
-		dev->times[c - dev->machine->program->collectives]++;
 	seat->team->in[seat->index] = in;
 	rt_team_wait(dev, seat->team, meet);
 	return seat;
 }
 
+/* The team's clock stays as it is until all of them meet again. */
 static void
-leave(shdrt_device *dev, const Seat *seat)
+leave(shdrt_device *dev, const Seat *seat, const shdrt_collective *c)
 {
-	dev->clock = seat->team->clock;
 	rt_team_wait(dev, seat->team, NULL);
+	rt_clock_step(dev, seat->team->clock, c->step);
+}
+
+void
+shdrt_meet(shdrt_device *dev, const shdrt_collective *c)
+{
+	const Seat *seat = seat_of(dev, c);
+	Team *team = seat->team;
+	team->slots[seat->index] = (Slot){.collective = c, .clock = dev->clock};
+	if (atomic_fetch_add(&team->arrived, 1) + 1 < (unsigned)team->n)
+		return;
+	atomic_store(&team->arrived, 0);
+	meet(team);
+	for (int i = 0; i < team->n; i++)
+		rt_clock_step(team->members[i], team->clock, c->step);
 }
 
 /* ---- copying ---- */
@@ -215,19 +216,11 @@ shdrt_device_id(const shdrt_device *dev)
 }
 
 void
-shdrt_tick(shdrt_device *dev, uint64_t picoseconds)
-{
-	dev->clock += picoseconds;
-	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
-		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
-}
-
-void
 shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop)
 {
 	atomic_store_explicit(&dev->loop, loop, memory_order_relaxed);
 	if (!loop)
-		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
+		rt_clock_progress(dev);
 }
 
 static void
@@ -283,7 +276,7 @@ shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in, v
 		gather_push(team, seat->index, c->outer, block);
 	else
 		gather_stream(team, seat->index, c->outer, block);
-	leave(dev, seat);
+	leave(dev, seat, c);
 }
 
 /* Member `self` combines its share, block by block, and hands it to all. */
@@ -314,7 +307,7 @@ shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in, v
 	}
 	if (past_caches)
 		stream_end();
-	leave(dev, seat);
+	leave(dev, seat, c);
 }
 
 void
@@ -328,7 +321,7 @@ shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c, const void *i
 		rt_reduce(c->dtype, c->combiner, seat->team->n, seat->team->in,
 			o * row + (size_t)seat->index * part, part,
 			(char *)out + o * part * bytes);
-	leave(dev, seat);
+	leave(dev, seat, c);
 }
 
 void
@@ -347,7 +340,7 @@ shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in, v
 	}
 	if (past_caches)
 		stream_end();
-	leave(dev, seat);
+	leave(dev, seat, c);
 }
 
 void
@@ -364,7 +357,7 @@ shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c, const voi
 		stream(out, seat->team->in[seat->source], bytes);
 		stream_end();
 	}
-	leave(dev, seat);
+	leave(dev, seat, c);
 }
 
 /* ---- ragged: as many rows as the members say ---- */
@@ -459,5 +452,5 @@ shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void
 			memcpy((char *)out + (size_t)p.to * row,
 				team->in[i] + (size_t)p.start * row, (size_t)p.n * row);
 	}
-	leave(dev, seat);
+	leave(dev, seat, c);
 }

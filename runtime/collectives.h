@@ -6,7 +6,6 @@
 
 #include "shdrt.h"
 
-extern const char *const rt_collective_names[SHDRT_COLLECTIVE_COUNT];
 /* "all-gather of f32[2,4,8] over X (ffn.shd:7: einsum 'bd,df->bf')" */
 void rt_collective_text(const shdrt_collective *c, char *text, size_t n);
 

@@ -172,6 +172,16 @@ kind_prepare(Machine *m, Kind *kind, int number)
 	free(members);
 }
 
+/* Of equal groups. */
+static bool
+same_source(const Kind *k, const shdrt_collective *c)
+{
+	size_t n = 1;
+	for (int i = 0; i < c->group.n; i++)
+		n *= (size_t)c->group.split[i].size;
+	return k->source && !memcmp(k->source, c->source, n * sizeof *c->source);
+}
+
 /* The kind of a collective: an equal one, or a new one. */
 static int
 kind_find(Machine *m, const shdrt_collective *c)
@@ -181,8 +191,8 @@ kind_find(Machine *m, const shdrt_collective *c)
 		const Kind *k = &m->kinds[i];
 		if (k->permute == permute && same_splits(&k->group, &c->group)
 			&& (!permute
-				|| (k->source == c->source
-					&& (c->source || same_splits(&k->from, &c->from)))))
+				|| (c->source ? same_source(k, c)
+					      : !k->source && same_splits(&k->from, &c->from))))
 			return i;
 	}
 	m->kinds[m->nkinds] = (Kind){.group = c->group,
@@ -251,7 +261,7 @@ static void
 slab_touch(shdrt_device *dev)
 {
 	size_t bytes = (size_t)dev->machine->program->slab_bytes;
-	if (dev->machine->times)
+	if (dev->record)
 		memset(dev->slab, UNTOUCHED, bytes);
 	for (size_t at = 0; at < bytes; at += 4096)
 		((volatile char *)dev->slab)[at] = dev->slab[at];
@@ -305,9 +315,8 @@ device_run(shdrt_device *dev)
 		m->fill(dev, m->fill_data);
 	atomic_store(&dev->filled, true);
 	atomic_fetch_add(&m->filled, 1);
-	dev->clock = 0;
 	rt_team_wait(dev, &m->everyone, NULL);
-	dev->started = rt_now();
+	rt_clock_start(dev);
 	m->program->run(dev, dev->slab);
 	dev->stopped = rt_now();
 	rt_device_ends(dev);
@@ -396,18 +405,8 @@ make_devices(Machine *m)
 	}
 }
 
-/* How often each device meets others in each collective. */
-static void
-count(Machine *m)
-{
-	size_t n = (size_t)m->program->ncollectives;
-	m->times = rt_get_zeroed((size_t)m->ndevices, (n ? n : 1) * sizeof *m->times);
-	for (int64_t id = 0; id < m->ndevices; id++)
-		m->devices[id].times = m->times + (size_t)id * n;
-}
-
 Machine *
-rt_machine_new(const shdrt_program *p, double stall, bool counts)
+rt_machine_new(const shdrt_program *p, double stall, Recorded recorded)
 {
 	Machine *m;
 	if (posix_memalign((void **)&m, LINE, sizeof *m))
@@ -426,12 +425,11 @@ rt_machine_new(const shdrt_program *p, double stall, bool counts)
 	pthread_condattr_destroy(&clock);
 	make_devices(m);
 	slabs_map(m);
-	if (counts)
-		count(m);
-	if (!p->launch) {
-		teams_prepare(m);
+	if (recorded != RECORD_nothing)
+		rt_clock_record(m, recorded == RECORD_spans);
+	teams_prepare(m);
+	if (!p->launch)
 		threads_start(m);
-	}
 	return m;
 }
 
@@ -441,17 +439,21 @@ launch(Machine *m)
 {
 	const shdrt_program *p = m->program;
 	char **slabs = rt_get_memory((size_t)m->ndevices, sizeof *slabs);
+	shdrt_device **devices = rt_get_memory((size_t)m->ndevices, sizeof *devices);
 	for (int64_t id = 0; id < m->ndevices; id++) {
+		devices[id] = &m->devices[id];
 		if (m->fill)
-			m->fill(&m->devices[id], m->fill_data);
-		slabs[id] = m->devices[id].slab;
+			m->fill(devices[id], m->fill_data);
+		slabs[id] = devices[id]->slab;
 	}
+	for (int64_t id = 0; id < m->ndevices; id++)
+		rt_clock_start(devices[id]);
 	m->ended = 0;
 	pthread_t watcher;
 	bool watched = p->progress && m->stall > 0
 		&& pthread_create(&watcher, NULL, rt_watch_launch, m) == 0;
 	double started = rt_now();
-	int status = p->launch(p, slabs, m->times, p->data);
+	int status = p->launch(p, slabs, devices, p->data);
 	double seconds = rt_now() - started;
 	pthread_mutex_lock(&m->lock);
 	m->ended = m->ndevices;
@@ -460,6 +462,7 @@ launch(Machine *m)
 	if (watched)
 		pthread_join(watcher, NULL);
 	free(slabs);
+	free(devices);
 	if (status)
 		rt_fail(status, "the program could not be executed");
 	return seconds;
@@ -468,10 +471,6 @@ launch(Machine *m)
 double
 rt_machine_run(Machine *m, Fill *fill, void *data)
 {
-	if (m->times)
-		memset(m->times, 0,
-			(size_t)m->ndevices * (size_t)m->program->ncollectives
-				* sizeof *m->times);
 	m->fill = fill;
 	m->fill_data = data;
 	if (m->program->launch) {
@@ -502,16 +501,6 @@ rt_machine_run(Machine *m, Fill *fill, void *data)
 	return last - first;
 }
 
-uint64_t
-rt_machine_clock(const Machine *m)
-{
-	uint64_t clock = 0;
-	for (int64_t id = 0; id < m->ndevices; id++)
-		if (m->devices[id].clock > clock)
-			clock = m->devices[id].clock;
-	return clock;
-}
-
 static void
 threads_end(Machine *m)
 {
@@ -537,7 +526,7 @@ rt_machine_free(Machine *m)
 	team_free(&m->everyone);
 	free(m->kinds);
 	free(m->kind_of);
-	free(m->times);
+	rt_clock_free(m);
 	free(m->devices[0].seats);
 	free(m->devices);
 	munmap(m->slabs, m->slab_total);

@@ -87,7 +87,7 @@ struct shdrt_device {
 	char *slab;
 	uint64_t clock;				/* emulated, picoseconds */
 	struct Seat *seats;			/* by kind */
-	int64_t *times;				/* of each collective, or NULL */
+	struct Record *record;			/* of what it does, or NULL */
 	atomic_ullong progress;			/* ticks and barriers outside of `loop` */
 	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
@@ -106,6 +106,34 @@ typedef struct Seat {
 	int index;  /* within team->members */
 	int source; /* permute: who sends to it; -1 nobody */
 } Seat;
+
+/* ---- clock.c: emulated time ---- */
+
+/* A step of the last run. */
+typedef struct StepSpan {
+	const shdrt_step *step;
+	uint64_t start;	 /* emulated */
+	double from, to; /* host seconds */
+} StepSpan;
+
+/* What a device did in the last run. */
+typedef struct Record {
+	_Alignas(LINE) int64_t *times; /* by step: how often */
+	StepSpan *spans;	       /* the first `room` of n */
+	size_t n, room;
+	double last; /* when the last one ended */
+} Record;
+
+/* How often each device does each step in the last run; and when. */
+void rt_clock_record(Machine *m, bool spans);
+/* The device begins a run. */
+void rt_clock_start(shdrt_device *dev);
+/* It does a step that begins at `start`. */
+void rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step);
+void rt_clock_progress(shdrt_device *dev);
+/* Whose clock is the latest: the emulated time of the last run. */
+const shdrt_device *rt_clock_slowest(const Machine *m);
+void rt_clock_free(Machine *m);
 
 /*
  * Waits for all members.  The last to arrive calls meet(), if any, before
@@ -164,21 +192,23 @@ struct Machine {
 	bool leave;	     /* threads return at the next start */
 	int64_t asleep, ended;
 	atomic_llong filled; /* devices that have their parameters */
-	int64_t *times;	     /* of each device and collective, or NULL */
+	Record *records;     /* of each device, or NULL; what they refer to: */
+	int64_t *times;
+	StepSpan *spans;
 };
 
-/* Threads, slabs and teams; rt_fail()s when there is not enough of anything.  If it
-   counts: how often each device executes each collective in the last run, and what of
-   its slab is touched. */
-Machine *rt_machine_new(const shdrt_program *p, double stall, bool counts);
+typedef enum Recorded { RECORD_nothing, RECORD_times, RECORD_spans } Recorded;
+
+/* Threads, slabs and teams; rt_fail()s when there is not enough of anything.  What is
+   recorded of a run: nothing; how often each device does each step, and what of its
+   slab is touched; and when. */
+Machine *rt_machine_new(const shdrt_program *p, double stall, Recorded recorded);
 /* Bytes of a slab up to the end of the last line that some device has written to. */
 int64_t rt_machine_touched(const Machine *m);
 /* Fills every slab (NULL: its parameters are there) and runs the program once on it.
    Host seconds of run(). */
 double rt_machine_run(Machine *m, Fill *fill, void *data);
 void rt_machine_free(Machine *m);
-/* The emulated time of the last run: the slowest device's clock. */
-uint64_t rt_machine_clock(const Machine *m);
 
 /* ---- reduce.c: combining elements ---- */
 
@@ -287,6 +317,8 @@ bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m, int64_t pair[2
 
 void rt_report_list(const shdrt_program *p, FILE *out);
 void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
+/* "71.234567": exact */
+void rt_report_us(char text[40], uint64_t picoseconds);
 void rt_report_stats(const Machine *m, double seconds, FILE *out);
 void rt_report_times(double *seconds, int n, FILE *out);
 void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);

@@ -250,7 +250,7 @@ run(Settings *s)
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
 	rt_memory_check(p, whole_bytes(s));
-	Machine *m = rt_machine_new(p, s->stall, s->stats);
+	Machine *m = rt_machine_new(p, s->stall, s->stats ? RECORD_times : RECORD_nothing);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
 	double seconds = s->times ? run_times(s, m, results) : run_steps(s, m, results, fed);

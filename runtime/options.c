@@ -307,7 +307,8 @@ static const struct Option {
 	{"--time", 0, "N", option_time, "run N times; least and median time"},
 	{"--steps", 0, "N", option_steps,
 		"run N times; results become the parameters of the same name"},
-	{"--stats", 0, NULL, option_stats, "memory, traffic and time on the emulated hardware"},
+	{"--stats", 0, NULL, option_stats,
+		"memory, traffic and time on the emulated hardware, step by step"},
 	{"--keep-inputs", 0, NULL, option_keep_inputs,
 		"inputs stay as they are from run to run (of --time, too): only of a program "
 		"that is compiled with --keep-inputs, where they take memory to the end"},

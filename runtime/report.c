@@ -6,16 +6,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "collectives.h"
 #include "internal.h"
 
 enum { SHOWN = 6 }; /* values of a result */
-
-static const char *
-text_of(const char *text)
-{
-	return text ? text : "";
-}
 
 static void
 print_dims(FILE *out, shdrt_dtype dtype, int rank, const int64_t *dims)
@@ -121,15 +114,84 @@ rt_report_result(const shdrt_tensor *t, const void *data, FILE *out)
 	fputc('\n', out);
 }
 
-/* Two of which people would read the same. */
-static bool
-same_line(const shdrt_collective *a, const shdrt_collective *b)
+/* ---- --stats ---- */
+
+/* Steps that people would read the same, and how often a device did them. */
+typedef struct Line {
+	const shdrt_step *step; /* the first of them */
+	uint64_t times;
+} Line;
+
+static int
+compare_texts(const char *a, const char *b)
 {
-	return a->line == b->line && a->kind == b->kind && a->wire_bytes == b->wire_bytes
-		&& a->picoseconds == b->picoseconds
-		&& !strcmp(text_of(a->file), text_of(b->file))
-		&& !strcmp(text_of(a->axes), text_of(b->axes))
-		&& !strcmp(text_of(a->label), text_of(b->label));
+	return a == b ? 0 : !a ? -1 : !b ? 1 : strcmp(a, b);
+}
+
+static int
+compare_steps(const shdrt_step *a, const shdrt_step *b)
+{
+	int order = compare_texts(a->file, b->file);
+	if (!order)
+		order = (a->line > b->line) - (a->line < b->line);
+	if (!order)
+		order = compare_texts(a->kind, b->kind);
+	if (!order)
+		order = compare_texts(a->axes, b->axes);
+	if (!order)
+		order = compare_texts(a->what, b->what);
+	if (!order)
+		order = compare_texts(a->bound, b->bound);
+	if (!order)
+		order = (a->picoseconds > b->picoseconds) - (a->picoseconds < b->picoseconds);
+	return order ? order
+		     : (a->wire_bytes > b->wire_bytes) - (a->wire_bytes < b->wire_bytes);
+}
+
+static int
+by_what(const void *a, const void *b)
+{
+	const Line *x = a, *y = b;
+	int order = compare_steps(x->step, y->step);
+	return order ? order : (x->step > y->step) - (x->step < y->step);
+}
+
+static int
+by_place(const void *a, const void *b)
+{
+	const Line *x = a, *y = b;
+	return (x->step > y->step) - (x->step < y->step);
+}
+
+static uint64_t
+line_picoseconds(const Line *l)
+{
+	return l->times * l->step->picoseconds;
+}
+
+static int
+by_time(const void *a, const void *b)
+{
+	uint64_t x = line_picoseconds(a), y = line_picoseconds(b);
+	return x != y ? (x < y) - (x > y) : by_place(a, b);
+}
+
+/* What the device did, in the order of the program; to be freed. */
+static Line *
+lines_of(const shdrt_program *p, const Record *r, int *n)
+{
+	Line *lines = rt_get_memory((size_t)p->nsteps, sizeof *lines);
+	for (int i = 0; i < p->nsteps; i++)
+		lines[i] = (Line){&p->steps[i], (uint64_t)r->times[i]};
+	qsort(lines, (size_t)p->nsteps, sizeof *lines, by_what);
+	*n = 0;
+	for (int i = 0; i < p->nsteps; i++)
+		if (*n && !compare_steps(lines[*n - 1].step, lines[i].step))
+			lines[*n - 1].times += lines[i].times;
+		else
+			lines[(*n)++] = lines[i];
+	qsort(lines, (size_t)*n, sizeof *lines, by_place);
+	return lines;
 }
 
 /* The device that received most, and how much. */
@@ -141,8 +203,8 @@ busiest_device(const Machine *m, int64_t *bytes)
 	*bytes = 0;
 	for (int64_t id = 0; id < p->ndevices; id++) {
 		int64_t sum = 0;
-		for (int i = 0; i < p->ncollectives; i++)
-			sum += m->devices[id].times[i] * p->collectives[i].wire_bytes;
+		for (int i = 0; i < p->nsteps; i++)
+			sum += m->records[id].times[i] * p->steps[i].wire_bytes;
 		if (sum > *bytes) {
 			*bytes = sum;
 			busiest = id;
@@ -153,41 +215,111 @@ busiest_device(const Machine *m, int64_t *bytes)
 
 /* A line for those that are told alike; their bytes add up to those of the device. */
 static void
-print_collectives(const shdrt_program *p, const int64_t *times, int64_t bytes, FILE *out)
+print_collectives(const shdrt_program *p, const Record *r, int64_t bytes, FILE *out)
 {
-	int64_t count = 0;
+	uint64_t count = 0;
 	double time = 0;
+	int n;
+	Line *lines = lines_of(p, r, &n);
 	fprintf(out, "%-18s  %-8s  %7s  %12s  %12s  %10s  %10s  %s\n", "collective", "over",
 		"times", "bytes each", "bytes", "us each", "us", "for");
-	for (int i = 0; i < p->ncollectives; i++) {
-		const shdrt_collective *c = &p->collectives[i];
-		int64_t n = 0;
-		int first = 0;
-		while (!same_line(c, &p->collectives[first]))
-			first++;
-		if (first < i)
+	for (int i = 0; i < n; i++) {
+		const shdrt_step *s = lines[i].step;
+		uint64_t times = lines[i].times;
+		double us = (double)s->picoseconds * 1e-6;
+		if (!s->axes)
 			continue;
-		for (int k = i; k < p->ncollectives; k++)
-			n += same_line(c, &p->collectives[k]) ? times[k] : 0;
-		double us = (double)c->picoseconds * 1e-6;
 		fprintf(out,
-			"%-18s  %-8s  %7" PRId64 "  %12" PRId64 "  %12" PRId64
+			"%-18s  %-8s  %7" PRIu64 "  %12" PRId64 "  %12" PRId64
 			"  %10.3f  %10.3f  %s:%d%s%s\n",
-			rt_collective_names[c->kind], text_of(c->axes), n, c->wire_bytes,
-			n * c->wire_bytes, us, (double)n * us, c->file ? c->file : "?", c->line,
-			*text_of(c->label) ? " " : "", text_of(c->label));
-		count += n;
-		time += (double)n * us;
+			s->kind, s->axes, times, s->wire_bytes, (int64_t)times * s->wire_bytes,
+			us, (double)times * us, s->file, s->line, *s->what ? " " : "", s->what);
+		count += times;
+		time += (double)times * us;
 	}
-	fprintf(out, "%-18s  %-8s  %7" PRId64 "  %12s  %12" PRId64 "  %10s  %10.3f\n", "all",
+	fprintf(out, "%-18s  %-8s  %7" PRIu64 "  %12s  %12" PRId64 "  %10s  %10.3f\n", "all",
 		"", count, "", bytes, "", time);
+	free(lines);
+}
+
+/* "einsum 'bd,df->bf'", "all-reduce over X for sum" */
+static void
+step_text(const shdrt_step *s, char *text, size_t n)
+{
+	const char *what = *s->what ? s->what : s->kind;
+	if (s->axes)
+		snprintf(text, n, "%s over %s%s%s", s->kind, s->axes, *s->what ? " for " : "",
+			s->what);
+	else
+		snprintf(text, n, "%s", what);
+}
+
+/* A number of the program's own file, else with the file. */
+static void
+place_text(const shdrt_program *p, const shdrt_step *s, char *text, size_t n)
+{
+	if (strcmp(s->file, p->source) == 0)
+		snprintf(text, n, "%d", s->line);
+	else
+		snprintf(text, n, "%s:%d", s->file, s->line);
+}
+
+enum { WHAT = 200 }; /* room for what a step is */
+
+static void
+print_step(const char *place, const char *what, uint64_t times, const char *each,
+	uint64_t picoseconds, uint64_t all, const char *bound, FILE *out)
+{
+	char us[40];
+	rt_report_us(us, picoseconds);
+	fprintf(out, "%6s  %-40s  %7" PRIu64 "  %14s  %14s  %3.0f %%%s%s\n", place, what, times,
+		each, us, all ? 100 * (double)picoseconds / (double)all : 0, *bound ? "  " : "",
+		bound);
+}
+
+/* The most costly first; all add up to the device's clock. */
+static void
+print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
+{
+	uint64_t count = 0, clock = dev->clock, waiting = clock;
+	int n;
+	Line *lines = lines_of(p, dev->record, &n);
+	qsort(lines, (size_t)n, sizeof *lines, by_time);
+	fprintf(out, "%6s  %-40s  %7s  %14s  %14s  %5s  %s\n", "line", "what", "times",
+		"us each", "us", "share", "bound by");
+	for (int i = 0; i < n; i++) {
+		if (!lines[i].times)
+			continue;
+		char place[WHAT], what[WHAT], each[40];
+		uint64_t time = line_picoseconds(&lines[i]);
+		place_text(p, lines[i].step, place, sizeof place);
+		step_text(lines[i].step, what, sizeof what);
+		rt_report_us(each, lines[i].step->picoseconds);
+		print_step(place, what, lines[i].times, each, time, clock, lines[i].step->bound,
+			out);
+		count += lines[i].times;
+		waiting -= time;
+	}
+	if (waiting)
+		print_step("", "waiting for other devices", 0, "", waiting, clock, "", out);
+	print_step("", "all", count, "", clock, clock, "", out);
+	free(lines);
+}
+
+void
+rt_report_us(char text[40], uint64_t picoseconds)
+{
+	snprintf(text, 40, "%" PRIu64 ".%06" PRIu64, picoseconds / 1000000,
+		picoseconds % 1000000);
 }
 
 void
 rt_report_stats(const Machine *m, double seconds, FILE *out)
 {
 	const shdrt_program *p = m->program;
+	const shdrt_device *slowest = rt_clock_slowest(m);
 	int64_t bytes, busiest = busiest_device(m, &bytes);
+	char us[40];
 	print_mesh(p, out);
 	fprintf(out,
 		"a device: %" PRId64 " bytes of memory, %" PRId64 " flops, %" PRId64
@@ -196,12 +328,12 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 	if (!p->launch)
 		fprintf(out, "memory touched: %" PRId64 " bytes of %" PRId64 "\n",
 			rt_machine_touched(m), p->slab_bytes);
-	if (!p->launch)
-		fprintf(out, "time on %s: %.3f us (emulated)\n", p->target,
-			(double)rt_machine_clock(m) * 1e-6);
+	rt_report_us(us, slowest->clock);
+	fprintf(out, "time on %s: %s us (emulated, nothing overlaps)\n", p->target, us);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
+	print_steps(p, slowest, out);
 	if (p->ncollectives)
-		print_collectives(p, m->devices[busiest].times, bytes, out);
+		print_collectives(p, &m->records[busiest], bytes, out);
 }
 
 static int

@@ -11,7 +11,7 @@
  *   static void run(shdrt_device *dev, char *slab)
  *   {
  *           square_0((const float *)(slab + 0), (float *)(slab + 4096));
- *           shdrt_tick(dev, 1200);
+ *           shdrt_tick(dev, &steps[0]);
  *           shdrt_all_gather(dev, &collectives[0], slab + 4096, slab + 8192);
  *   }
  *   int main(int argc, char **argv)
@@ -108,17 +108,31 @@ typedef struct shdrt_tensor {
 					   up values are in [0, limit); else 0 */
 } shdrt_tensor;
 
-/* X(id, name): SHDRT_id, shdrt_id() */
+/* What takes time on the target: a row for each, equal ones once. */
+typedef struct shdrt_step {
+	const char *what; /* what asked for it: "einsum 'bd,df->bf'" */
+	const char *kind; /* HLO's opcode: "dot", "all-gather" */
+	const char *axes; /* of a collective, for people: "X,Y"; else NULL */
+	const char *file; /* where in the program */
+	int line;
+	uint64_t picoseconds; /* predicted; at most INT64_MAX */
+	double flops;
+	int64_t hbm_bytes;
+	int64_t wire_bytes; /* received by one device on a ring */
+	const char *bound;  /* what keeps it so long: "mxu", "hbm", "ici" */
+} shdrt_step;
+
+/* X(id): SHDRT_id, shdrt_id() */
 #define SHDRT_COLLECTIVES(X) \
-	X(all_gather, "all-gather") \
-	X(all_reduce, "all-reduce") \
-	X(reduce_scatter, "reduce-scatter") \
-	X(all_to_all, "all-to-all") \
-	X(collective_permute, "collective-permute") \
-	X(ragged_all_to_all, "ragged-all-to-all")
+	X(all_gather) \
+	X(all_reduce) \
+	X(reduce_scatter) \
+	X(all_to_all) \
+	X(collective_permute) \
+	X(ragged_all_to_all)
 
 typedef enum shdrt_collective_kind {
-#define X(id, name) SHDRT_##id,
+#define X(id) SHDRT_##id,
 	SHDRT_COLLECTIVES(X)
 #undef X
 		SHDRT_COLLECTIVE_COUNT
@@ -145,13 +159,8 @@ typedef struct shdrt_collective {
 	shdrt_splits from;	    /* permute */
 	const int64_t *source;	    /* permute, instead of `from`, or NULL */
 	int64_t outer, size, inner; /* of the operand */
-	const char *file;	    /* where in the program */
-	int line;
-	const char *label;    /* what asked for it: "einsum 'bd,df->bf'" */
-	const char *axes;     /* "X,Y", for people */
-	int64_t wire_bytes;   /* received by one device on a ring */
-	uint64_t picoseconds; /* predicted time on the target */
-	int64_t rows;	      /* ragged: of the result */
+	int64_t rows;		    /* ragged: of the result */
+	const shdrt_step *step;
 } shdrt_collective;
 
 /*
@@ -239,7 +248,9 @@ struct shdrt_program {
 	int64_t ndevices; /* id = row-major index in the axes */
 	int nparams, nresults;
 	const shdrt_tensor *params, *results;
-	/* Every collective run() names is an element of this array. */
+	/* Every step and every collective run() names is an element of these. */
+	int nsteps;
+	const shdrt_step *steps;
 	int ncollectives;
 	const shdrt_collective *collectives;
 	const shdrt_externs *externs; /* NULL: none */
@@ -250,10 +261,10 @@ struct shdrt_program {
 	int64_t flops, wire_bytes;    /* of one device in one run */
 	void (*run)(shdrt_device *dev, char *slab);
 	/* Not NULL: called once in place of run() on threads, slabs[device]
-	   filled; returns an exit status.  times[device * ncollectives + i], unless
-	   NULL, becomes how often the device met others in collective i.  `data`
-	   is its own. */
-	int (*launch)(const shdrt_program *p, char *const *slabs, int64_t *times, void *data);
+	   filled; returns an exit status.  It tells the devices what they do by
+	   shdrt_tick() and shdrt_meet().  `data` is its own. */
+	int (*launch)(const shdrt_program *p, char *const *slabs, shdrt_device *const *devices,
+		void *data);
 	/* ... how far it is, and, while it does what may never end, what that
 	   is (else NULL).  Called by another thread.  May be NULL. */
 	uint64_t (*progress)(const char **doing);
@@ -276,7 +287,10 @@ int shdrt_main(const shdrt_program *p, int argc, char **argv);
  */
 int64_t shdrt_device_id(const shdrt_device *dev);
 /* Local work done: advances the device's emulated clock. */
-void shdrt_tick(shdrt_device *dev, uint64_t picoseconds);
+void shdrt_tick(shdrt_device *dev, const shdrt_step *step);
+/* A collective done by a launch(): the clocks of those who meet advance when it has
+   been told of all of them. */
+void shdrt_meet(shdrt_device *dev, const shdrt_collective *c);
 /* The device is in a loop that runs until its data say so (NULL: in none any
    more): whatever it does there is no progress before it leaves. */
 void shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop);

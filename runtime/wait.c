@@ -280,7 +280,7 @@ rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
 	unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
 	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
 	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
-		atomic_fetch_add_explicit(&dev->progress, 1, memory_order_relaxed);
+		rt_clock_progress(dev);
 	if (before + 1 < (unsigned)team->n) {
 		wait_until(dev, team, phase);
 		return;

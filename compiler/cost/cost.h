@@ -44,8 +44,10 @@ typedef struct StepCost {
 } StepCost;
 
 /* Of a fused program: does the op take time of its own?  Reshapes are names, offsets
-   numbers that the device knows, and of loops and branches it is what is in them. */
+   numbers that the device knows; of loops and branches it is what is in them, of a
+   fusion the whole. */
 bool op_is_step(const Op *op);
+const char *step_what(const Op *op); /* what asked for it, in the program's words */
 /* An op on one device that sees these types; NULL: its own. */
 StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
 /* Rounded up; more than 64 bits count are as many as they do. */

@@ -117,8 +117,18 @@ fusion_cost(const Mesh *mesh, const Op *op)
 bool
 op_is_step(const Op *op)
 {
-	return op != op->block->last && op->kind != O_reshape && !op_is_offset(op)
-		&& !op_is_loop(op) && !op_is_branch(op);
+	const Op *parent = op->block->parent;
+
+	if (op == op->block->last || (parent && op_is_fusion(parent)))
+		return false;
+	return op->kind != O_reshape && !op_is_offset(op) && !op_is_loop(op)
+		&& !op_is_branch(op);
+}
+
+const char *
+step_what(const Op *op)
+{
+	return op->label ? op->label : op_communicates(op) ? "" : ops[op->kind].name;
 }
 
 StepCost

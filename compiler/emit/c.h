@@ -17,6 +17,7 @@ typedef struct Chunk {
 
 /* Tables that the runtime reads; equal rows are one. */
 typedef enum RowTable {
+	ROWS_steps, /* others refer to them */
 	ROWS_dots,
 	ROWS_collectives,
 	ROWS_sorts,
@@ -47,7 +48,6 @@ typedef struct Emitter {
 	int ntables;	  /* of numbers, in run() */
 	Table *by_text;	  /* text of a kernel or a row -> its name */
 	int nkernels, narrays;
-	int64_t picoseconds;	   /* predicted, since the last tick */
 	int depth;		   /* loops and branches around the step */
 	const char *indent;	   /* of its lines in run() */
 	size_t else_from, else_to; /* of run: the last `} else {` */
@@ -128,6 +128,8 @@ void emit_dot(Emitter *e, const Op *op, const Kernel *k);
 Emit emit_collective, emit_sort;
 /* "dots[3]": an equal row, or a new one; the text is freed. */
 const char *c_row(Emitter *e, RowTable table, Text *row);
+/* The number of the op's row among steps. */
+int64_t c_step(Emitter *e, const Op *op);
 void print_rows(Emitter *e, Text *t);
 void emit_program(Emitter *e, Text *t);
 

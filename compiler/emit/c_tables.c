@@ -2,6 +2,7 @@
  * c_tables.c - what the runtime reads: descriptors of dots and collectives,
  * equal ones shared, and of the program with its parameters and results.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "emit/c.h"
 #include "cost/ledger.h"
@@ -9,6 +10,7 @@
 static const struct {
 	const char *type, *name;
 } tables[ROW_TABLES] = {
+	[ROWS_steps] = {"shdrt_step", "steps"},
 	[ROWS_dots] = {"shdrt_dot", "dots"},
 	[ROWS_collectives] = {"shdrt_collective", "collectives"},
 	[ROWS_sorts] = {"shdrt_sort", "sorts"},
@@ -16,19 +18,26 @@ static const struct {
 	[ROWS_extern_calls] = {"shdrt_extern_call", "extern_calls"},
 };
 
-const char *
-c_row(Emitter *e, RowTable table, Text *row)
+/* In digits. */
+static const char *
+row_number(Emitter *e, RowTable table, Text *row)
 {
 	Rows *rows = &e->rows[table];
-	const char *fresh = arena_printf(e->step, "%s[%d]", tables[table].name, rows->n);
-	const char *name = c_share(e, row, fresh);
+	const char *fresh = arena_printf(e->step, "%d", rows->n);
+	const char *number = c_share(e, row, fresh);
 
-	if (name == fresh) {
+	if (number == fresh) {
 		rows->n++;
 		text_add(&rows->text, row->s);
 	}
 	text_free(row);
-	return name;
+	return number;
+}
+
+const char *
+c_row(Emitter *e, RowTable table, Text *row)
+{
+	return arena_printf(e->step, "%s[%s]", tables[table].name, row_number(e, table, row));
 }
 
 void
@@ -52,6 +61,31 @@ fill_in(Text *t, const char *words, const int64_t *numbers)
 		else
 			text_addn(t, words, 1);
 	}
+}
+
+/* ---- steps --------------------------------------------------------------- */
+
+int64_t
+c_step(Emitter *e, const Op *op)
+{
+	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
+	Text row = {0}, axes = {0};
+
+	c_quoted(&row, "\t{.what = ", step_what(op));
+	c_quoted(&row, ", .kind = ", ops[op->kind].hlo);
+	if (op_communicates(op)) {
+		text_axes(&axes, &e->module->mesh, op->axes);
+		c_quoted(&row, ", .axes = ", text_take(&axes, e->step));
+	}
+	c_quoted(&row, ", .file = ", source_path(e->module->session, op->range.file));
+	text_printf(&row, ", .line = %d,\n\t\t.picoseconds = %lld, .flops = %.17g, ",
+		op->range.line, (long long)picoseconds(cost.seconds), cost.flops);
+	fill_in(&row, ".hbm_bytes = %, ", (int64_t[]){whole_bytes(cost.hbm_bytes)});
+	if (op_communicates(op))
+		fill_in(&row, ".wire_bytes = %, ", (int64_t[]){whole_bytes(cost.wire_bytes)});
+	c_quoted(&row, "\n\t\t.bound = ", resource_names[cost.bound]);
+	text_add(&row, "},\n");
+	return atoll(row_number(e, ROWS_steps, &row));
 }
 
 /* ---- dots --------------------------------------------------------------- */
@@ -151,9 +185,8 @@ print_shape(Text *t, const Op *op)
 void
 emit_collective(Emitter *e, const Op *op)
 {
-	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
 	const Ints *source = op_ints(op, A_source);
-	Text row = {0}, axes = {0};
+	Text row = {0};
 
 	text_printf(&row, "\t{.kind = SHDRT_%s, .dtype = SHDRT_%s", ops[op->kind].name,
 		dtypes[op->operands[0]->type.dtype].name);
@@ -175,14 +208,7 @@ emit_collective(Emitter *e, const Op *op)
 	print_shape(&row, op);
 	if (collectives[op->kind].base >= 0)
 		fill_in(&row, "\t\t.rows = %,\n", op->results[0]->type.dims);
-	text_axes(&axes, &e->module->mesh, op->axes);
-	c_quoted(&row, "\t\t.file = ", source_path(e->module->session, op->range.file));
-	text_printf(&row, ", .line = %d", op->range.line);
-	c_quoted(&row, ", .label = ", op->label ? op->label : "");
-	c_quoted(&row, ", .axes = ", text_take(&axes, e->step));
-	fill_in(&row, ",\n\t\t.wire_bytes = %, .picoseconds = %,\n\t},\n",
-		(int64_t[]){whole_bytes(cost.wire_bytes), picoseconds(cost.seconds)});
-
+	text_printf(&row, "\t\t.step = &steps[%lld],\n\t},\n", (long long)c_step(e, op));
 	text_printf(&e->run, "%sshdrt_%s(dev, &%s, ", e->indent, ops[op->kind].name,
 		c_row(e, ROWS_collectives, &row));
 	for (int k = 0; k < op->noperands; k++) {
@@ -369,6 +395,8 @@ emit_program(Emitter *e, Text *t)
 		mesh->naxes ? "axes" : "NULL", (long long)mesh->ndevices);
 	text_printf(t, "\t.nparams = %d, .params = %s,\n", m->entry->nparams, params);
 	text_printf(t, "\t.nresults = %d, .results = results,\n", m->entry->last->noperands);
+	if (e->rows[ROWS_steps].n)
+		text_printf(t, "\t.nsteps = %d, .steps = steps,\n", e->rows[ROWS_steps].n);
 	if (e->rows[ROWS_collectives].n)
 		text_printf(t, "\t.ncollectives = %d, .collectives = collectives,\n",
 			e->rows[ROWS_collectives].n);

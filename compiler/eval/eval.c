@@ -11,7 +11,7 @@
 
 const Op *_Atomic eval_loop;
 atomic_ullong eval_progress;
-EvalTimes eval_times;
+EvalListener eval_listener;
 
 static const struct EvalOp {
 	Kernel *device;	    /* on one device */
@@ -130,10 +130,6 @@ run_group(Machine *vm, const Op *op, GroupKernel *kernel)
 		return false;
 	if (!machine_meet(vm, op))
 		return false;
-	for (int64_t d = 0; eval_times.row && d < n; d++)
-		if (vm->active[d])
-			eval_times.counts[d * eval_times.n
-				+ eval_times.row[op->results[0]->id]]++;
 	Inexact *results = calloc((size_t)n * (GROUP_OPERANDS + 1), sizeof *results);
 	Inexact *operands = results ? results + n : NULL;
 	for (int64_t d = 0; results && d < n; d++) {
@@ -174,6 +170,9 @@ machine_block(Machine *vm, const Block *b)
 				    : e->group ? run_group(vm, op, e->group)
 					       : run_devices(vm, op, e->device)))
 			return false;
+		for (int64_t d = 0; eval_listener.done && d < vm->ndevices; d++)
+			if (vm->active[d])
+				eval_listener.done(eval_listener.data, op, d);
 		for (int i = 0; i < op->noperands; i++)
 			if (vm->last_use[op->operands[i]->id] == op)
 				machine_forget(vm, op->operands[i]);

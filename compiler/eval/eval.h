@@ -112,15 +112,13 @@ Comparison tensor_compare(const Tensor *expected, const double *bounds, const Te
 extern const Op *_Atomic eval_loop;
 extern atomic_ullong eval_progress;
 
-/* How often each device executes each collective of the device program from now
-   on: counts[device * n + row[id of its result]] goes up.  `row` NULL: it is not
-   counted. */
-typedef struct EvalTimes {
-	const int *row;
-	int n;
-	int64_t *counts;
-} EvalTimes;
-extern EvalTimes eval_times;
+/* Is told of each op that a device of a device program has executed, from now on;
+   of a collective when all devices have.  `done` NULL: nobody is. */
+typedef struct EvalListener {
+	void (*done)(void *data, const Op *op, int64_t device);
+	void *data;
+} EvalListener;
+extern EvalListener eval_listener;
 
 /* The extern functions of what is executed from now on; may be NULL. */
 struct shdrt_externs;

@@ -91,12 +91,30 @@ static const shdrt_collective_kind collective_kinds[OP_COUNT] = {
 #undef COLLECTIVE
 };
 
-static shdrt_collective
-collective(const Module *m, const Op *op)
+static shdrt_step
+step(const Module *m, const Op *op)
 {
 	StepCost cost = step_cost(&m->mesh, op, NULL, NULL);
 	Text axes = {0};
-	text_axes(&axes, &m->mesh, op->axes);
+	if (op_communicates(op))
+		text_axes(&axes, &m->mesh, op->axes);
+	return (shdrt_step){
+		.what = step_what(op),
+		.kind = ops[op->kind].hlo,
+		.axes = op_communicates(op) ? text_take(&axes, m->arena) : NULL,
+		.file = source_path(m->session, op->range.file),
+		.line = op->range.line,
+		.picoseconds = (uint64_t)picoseconds(cost.seconds),
+		.flops = cost.flops,
+		.hbm_bytes = whole_bytes(cost.hbm_bytes),
+		.wire_bytes = whole_bytes(cost.wire_bytes),
+		.bound = resource_names[cost.bound],
+	};
+}
+
+static shdrt_collective
+collective(const Module *m, const Op *op, const shdrt_step *step)
+{
 	shdrt_collective c = {
 		.kind = collective_kinds[op->kind],
 		.dtype = (shdrt_dtype)op->operands[0]->type.dtype,
@@ -105,13 +123,8 @@ collective(const Module *m, const Op *op)
 		.group = splits_of(m, op->axes),
 		.from = splits_of(m, op->from),
 		.source = op_has(op, A_source) ? op_ints(op, A_source)->v : NULL,
-		.file = source_path(m->session, op->range.file),
-		.line = op->range.line,
-		.label = op->label ? op->label : "",
-		.axes = text_take(&axes, m->arena),
 		.rows = collectives[op->kind].base >= 0 ? op->results[0]->type.dims[0] : 0,
-		.wire_bytes = whole_bytes(cost.wire_bytes),
-		.picoseconds = (uint64_t)picoseconds(cost.seconds),
+		.step = step,
 	};
 	/* the operand as [outer, size, inner] around the dim that is split */
 	const Type *x = &op->operands[0]->type;
@@ -122,6 +135,45 @@ collective(const Module *m, const Op *op)
 	for (int64_t d = 0; d < x->rank && split; d++)
 		*(d < dim ? &c.outer : &c.inner) *= d == dim ? 1 : x->dims[d];
 	return c;
+}
+
+/* What launch() executes. */
+typedef struct Launched {
+	Module *module;
+	shdrt_device *const *devices;
+	shdrt_step *steps; /* of all ops that are */
+	int nsteps;
+	shdrt_collective *collectives;
+	int ncollectives;
+	int *row; /* by the id of an op's first result: its number from 1 among
+		     collectives, or among steps if it is none */
+} Launched;
+
+static Launched
+list_steps(Module *m)
+{
+	Launched l = {.module = m};
+	module_number(m);
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		l.nsteps += op_is_step(op);
+		l.ncollectives += op_communicates(op);
+	}
+	l.steps = NEW_ARRAY(m->arena, shdrt_step, l.nsteps + 1);
+	l.collectives = NEW_ARRAY(m->arena, shdrt_collective, l.ncollectives + 1);
+	l.row = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	l.nsteps = l.ncollectives = 0;
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		if (!op_is_step(op))
+			continue;
+		shdrt_step *s = &l.steps[l.nsteps++];
+		*s = step(m, op);
+		l.row[op->results[0]->id] = l.nsteps;
+		if (!op_communicates(op))
+			continue;
+		l.collectives[l.ncollectives++] = collective(m, op, s);
+		l.row[op->results[0]->id] = l.ncollectives;
+	}
+	return l;
 }
 
 /* ---- execution ---------------------------------------------------------- */
@@ -200,16 +252,21 @@ report_failure(const Module *m, const EvalFailure *f)
 	return f->mismatch ? SHDRT_MISMATCH : SHDRT_DEADLOCK;
 }
 
-/* What launch() executes. */
-typedef struct Launched {
-	Module *module;
-	int *row; /* of a collective, by the id of its result */
-} Launched;
+static void
+tell_device(void *data, const Op *op, int64_t device)
+{
+	const Launched *l = data;
+	int row = op->nresults ? l->row[op->results[0]->id] : 0;
+	if (row && op_communicates(op))
+		shdrt_meet(l->devices[device], &l->collectives[row - 1]);
+	else if (row)
+		shdrt_tick(l->devices[device], &l->steps[row - 1]);
+}
 
 static int
-launch(const shdrt_program *p, char *const *slabs, int64_t *times, void *data)
+launch(const shdrt_program *p, char *const *slabs, shdrt_device *const *devices, void *data)
 {
-	const Launched *launched = data;
+	Launched *launched = data;
 	Module *m = launched->module;
 	Tensor **inputs = device_tensors(p->ndevices, p->nparams);
 	Tensor **outputs = device_tensors(p->ndevices, p->nresults);
@@ -222,9 +279,10 @@ launch(const shdrt_program *p, char *const *slabs, int64_t *times, void *data)
 				.type = m->entry->params[i]->type,
 				.data = slabs[d] + p->params[i].offset,
 			};
-	eval_times = (EvalTimes){times ? launched->row : NULL, p->ncollectives, times};
+	launched->devices = devices;
+	eval_listener = (EvalListener){tell_device, launched};
 	ok = ok && eval_device(m, inputs, outputs, &failure);
-	eval_times.row = NULL;
+	eval_listener.done = NULL;
 	for (int64_t d = 0; ok && d < p->ndevices; d++)
 		for (int i = 0; i < p->nresults; i++) {
 			Tensor *t = &outputs[d][i];
@@ -256,15 +314,7 @@ int
 interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
 	int narguments, const char **arguments)
 {
-	shdrt_collective *all = NULL;
-	int n = 0;
-	module_number(m);
-	Launched launched = {m, NEW_ARRAY(m->arena, int, m->nvalues + 1)};
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op_communicates(op)) {
-			launched.row[op->results[0]->id] = n;
-			APPEND(m->arena, all, n, collective(m, op));
-		}
+	Launched launched = list_steps(m);
 	Work work = module_ledger(m)->work;
 	shdrt_axis *axes = NEW_ARRAY(m->arena, shdrt_axis, m->mesh.naxes + 1);
 	for (int i = 0; i < m->mesh.naxes; i++)
@@ -281,8 +331,10 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.params = tensors(plan, m->entry->nparams, m->entry->params, false),
 		.results = tensors(plan, m->entry->last->noperands, m->entry->last->operands,
 			true),
-		.ncollectives = n,
-		.collectives = all,
+		.nsteps = launched.nsteps,
+		.steps = launched.steps,
+		.ncollectives = launched.ncollectives,
+		.collectives = launched.collectives,
 		.externs = externs->n ? extern_table(m, externs) : NULL,
 		.slab_bytes = plan_peak(plan),
 		.keeps_inputs = plan->module->keep_inputs,

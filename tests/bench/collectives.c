@@ -120,12 +120,13 @@ main(int argc, char **argv)
 	if (argc > 2)
 		largest = (size_t)atoll(argv[2]);
 	const shdrt_split all[] = {{1, n}};
+	static const shdrt_step step = {"", "collective", "", "bench", 0, 0, 0, 0, 0, ""};
 	collective = (shdrt_collective){.dtype = SHDRT_f32,
 		.group = {1, all},
 		.from = {1, all},
 		.outer = 1,
 		.inner = 1,
-		.file = "bench"};
+		.step = &step};
 	shdrt_program program = {.name = "bench",
 		.ndevices = n,
 		.ncollectives = 1,
@@ -135,7 +136,7 @@ main(int argc, char **argv)
 		.run = run};
 	double copy = copy_bandwidth();
 	printf("memcpy %.2f GB/s written\n", copy);
-	Machine *m = rt_machine_new(&program, 0, false);
+	Machine *m = rt_machine_new(&program, 0, RECORD_nothing);
 	for (int kind = 0; kind < SHDRT_ragged_all_to_all; kind++)
 		for (size_t bytes = 1024; bytes <= largest; bytes *= 4)
 			measure(m, (shdrt_collective_kind)kind, bytes, copy);

@@ -16,6 +16,7 @@
 enum { MAX_CASES = 400 };
 
 static shdrt_collective cases[MAX_CASES];
+static shdrt_step steps[MAX_CASES];
 static size_t in_at[MAX_CASES], out_at[MAX_CASES];
 static int ncases;
 static size_t slab_bytes;
@@ -216,7 +217,8 @@ run(shdrt_device *dev, char *slab)
 	_Static_assert(sizeof call / sizeof *call == SHDRT_COLLECTIVE_COUNT - 1,
 		"all but the last, the ragged one");
 	for (int k = 0; k < ncases; k++) {
-		shdrt_tick(dev, (uint64_t)(dev->id * 7 % 5));
+		shdrt_step work = {.picoseconds = (uint64_t)(dev->id * 7 % 5)};
+		shdrt_tick(dev, &work);
 		call[cases[k].kind](dev, &cases[k], slab + in_at[k], slab + out_at[k]);
 	}
 }
@@ -234,10 +236,12 @@ add_case(shdrt_collective_kind kind, shdrt_dtype d, shdrt_combiner combiner, shd
 		.outer = outer,
 		.size = size,
 		.inner = inner,
+		.step = &steps[ncases]};
+	steps[ncases] = (shdrt_step){.what = "",
+		.kind = "collective",
+		.axes = "",
 		.file = "t.shd",
 		.line = ncases + 1,
-		.label = "",
-		.axes = "",
 		.picoseconds = 10};
 	size_t bytes = shdrt_dtype_bytes[d];
 	in_at[ncases] = slab_bytes;
@@ -333,7 +337,7 @@ run_cases(const char *what, int64_t ndevices)
 		.slab_bytes = (int64_t)slab_bytes,
 		.target = "none",
 		.run = run};
-	Machine *m = rt_machine_new(&program, 30, false);
+	Machine *m = rt_machine_new(&program, 30, RECORD_nothing);
 	rt_machine_run(m, fill, NULL);
 	char *wanted = rt_get_memory(1, slab_bytes);
 	int wrong = 0;
@@ -345,10 +349,10 @@ run_cases(const char *what, int64_t ndevices)
 					shdrt_dtype_names[cases[k].dtype],
 					shdrt_combiner_names[cases[k].combiner], what, k,
 					(long long)id);
-	uint64_t clock = rt_machine_clock(m);
+	uint64_t clock = rt_clock_slowest(m)->clock;
 	rt_machine_run(m, fill, NULL);
 	ok(wrong == 0, "%s, %lld devices: %d collectives", what, (long long)ndevices, ncases);
-	ok(clock == rt_machine_clock(m) && clock >= 10 * (uint64_t)ncases,
+	ok(clock == rt_clock_slowest(m)->clock && clock >= 10 * (uint64_t)ncases,
 		"%s, %lld devices: the emulated clock repeats", what, (long long)ndevices);
 	free(wanted);
 	rt_machine_free(m);

@@ -18,9 +18,13 @@ static const shdrt_tensor params[] = {
 static const shdrt_tensor results[] = {
 	{"w", "f32[8]", SHDRT_f32, 1, dims, dims, whole, {0, NULL}, SHDRT_add, 128, 0},
 };
+static const shdrt_step steps[] = {
+	{"w", "all-gather", "X", "counter.shd", 3, 3000000, 0, 40, 24, "ici"},
+	{"add", "fusion", NULL, "counter.shd", 4, 1500000, 8, 64, 0, "hbm"},
+};
 static const shdrt_collective collectives[] = {
-	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1,
-		"counter.shd", 3, "w", "X", 24, 3000000, 0},
+	{SHDRT_all_gather, SHDRT_f32, SHDRT_add, {1, x}, {0, NULL}, NULL, 1, 2, 1, 0,
+		&steps[0]},
 };
 
 static void
@@ -33,7 +37,7 @@ run(shdrt_device *dev, char *slab)
 	for (int i = 0; i < 8; i++)
 		w[i] += (float)add;
 	memset(slab, 0, 64); /* parameters may be overwritten */
-	shdrt_tick(dev, 1500000);
+	shdrt_tick(dev, &steps[1]);
 }
 
 static int
@@ -69,6 +73,8 @@ main(int argc, char **argv)
 		.nresults = 1,
 		.params = params,
 		.results = results,
+		.nsteps = 2,
+		.steps = steps,
 		.ncollectives = 1,
 		.collectives = collectives,
 		.slab_bytes = 192,

@@ -47,6 +47,7 @@ static const char *const names[GROUPS] = {
 };
 static int64_t next_member[GROUPS][DEVICES];
 static shdrt_collective table[ALL];
+static shdrt_step steps[ALL];
 
 /* What device `culprit` does at step `at` that the others do not. */
 typedef enum Fault { F_none, F_line, F_size, F_other, F_skip, F_swap, F_end, F_COUNT } Fault;
@@ -94,8 +95,9 @@ make_table(void)
 		bool shares = kind == SHDRT_reduce_scatter || kind == SHDRT_all_to_all;
 		table[i] = (shdrt_collective){kind, SHDRT_i32, SHDRT_add,
 			{nsplits[group], splits[group]}, {nsplits[group], splits[group]}, NULL,
-			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, "t.shd", FIRST_LINE + i,
-			"", names[group], 64, 1000, 0};
+			1, (shares ? n : 4) * (i < TWINS ? 1 : 2), 1, 0, &steps[i]};
+		steps[i] = (shdrt_step){"", "collective", names[group], "t.shd", FIRST_LINE + i,
+			1000, 0, 0, 64, "ici"};
 		if (kind == SHDRT_collective_permute)
 			table[i].source = next_member[group];
 	}
@@ -208,7 +210,7 @@ follow_script(shdrt_device *dev, char *slab)
 			k = 0;
 		if (script.fault == F_none && out[k] != expected(c, id, i, k)) {
 			fprintf(stderr, "step %d, device %d: %s is wrong\n", i, (int)id,
-				c->axes);
+				c->step->axes);
 			_exit(99);
 		}
 	}

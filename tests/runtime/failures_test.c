@@ -15,19 +15,23 @@
 static const shdrt_split x[] = {{2, 2}}, y[] = {{1, 2}}, xy[] = {{2, 2}, {1, 2}};
 static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
-#define COLLECTIVE(kind, splits, count, size, line) \
+#define COLLECTIVE(kind, name, splits, count, size, line) \
 	{ \
 		kind, SHDRT_f32, SHDRT_add, {count, splits}, {count, splits}, NULL, 1, size, \
-			1, "t.shd", line, "", #splits, 0, 0, 0 \
+			1, 0, &(const shdrt_step) \
+		{ \
+			"", name, #splits, "t.shd", line, 0, 0, 0, 0, "ici" \
+		} \
 	}
+static const shdrt_step work = {.picoseconds = 1};
 static const shdrt_collective collectives[] = {
-	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 3),
-	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 5),
-	COLLECTIVE(SHDRT_all_gather, xy, 2, 4, 3),
-	COLLECTIVE(SHDRT_all_reduce, xy, 2, 8, 3),
-	COLLECTIVE(SHDRT_all_reduce, x, 1, 4, 7),
-	COLLECTIVE(SHDRT_all_reduce, y, 1, 4, 9),
-	COLLECTIVE(SHDRT_all_reduce, xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", xy, 2, 4, 5),
+	COLLECTIVE(SHDRT_all_gather, "all-gather", xy, 2, 4, 3),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", xy, 2, 8, 3),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", x, 1, 4, 7),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", y, 1, 4, 9),
+	COLLECTIVE(SHDRT_all_reduce, "all-reduce", xy, 2, 4, 3),
 };
 
 static void
@@ -132,7 +136,7 @@ computes_slowly(shdrt_device *dev, char *slab)
 	struct timespec little = {0, 20000000};
 	for (int i = 0; i < 30 && shdrt_device_id(dev) == 1; i++) {
 		nanosleep(&little, NULL);
-		shdrt_tick(dev, 1);
+		shdrt_tick(dev, &work);
 	}
 	meet(dev, 0, slab);
 }
@@ -145,7 +149,7 @@ goes_round(shdrt_device *dev, char *slab)
 	shdrt_in_loop(dev, &loop);
 	for (;;) {
 		meet(dev, 0, slab);
-		shdrt_tick(dev, 1);
+		shdrt_tick(dev, &work);
 	}
 }
 

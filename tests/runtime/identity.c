@@ -50,12 +50,18 @@ static const shdrt_tensor tensors[] = {
 };
 enum { NTENSORS = sizeof tensors / sizeof *tensors };
 
+static const shdrt_step step = {.what = "nothing",
+	.kind = "fusion",
+	.file = "identity.shd",
+	.bound = "hbm",
+	.picoseconds = 1};
+
 static void
 run(shdrt_device *dev, char *slab)
 {
 	/* Parameters and results share their buffers. */
 	(void)slab;
-	shdrt_tick(dev, 1);
+	shdrt_tick(dev, &step);
 }
 
 int
@@ -72,6 +78,8 @@ main(int argc, char **argv)
 		.nresults = NTENSORS,
 		.params = tensors,
 		.results = tensors,
+		.nsteps = 1,
+		.steps = &step,
 		.slab_bytes = NTENSORS * BYTES,
 		.target = "v5e",
 		.target_memory = 1 << 30,

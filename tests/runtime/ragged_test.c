@@ -61,6 +61,7 @@ parcel(int round, int64_t from, int64_t to, int i, int members)
 /* ---- one device ------------------------------------------------------- */
 
 static shdrt_collective exchange;
+static const shdrt_step step = {"", "ragged-all-to-all", "", "t.shd", 3, 10, 0, 0, 0, "ici"};
 static shdrt_program program;
 static int nmembers;
 
@@ -117,7 +118,8 @@ run_rounds(shdrt_device *dev, char *slab)
 		fill_lists(list, id, round);
 		for (int n = draw(id, round, 0, 5, 8); n > 6; n--)
 			sched_yield();
-		shdrt_tick(dev, (uint64_t)draw(id, round, 0, 6, 5));
+		shdrt_step work = {.picoseconds = (uint64_t)draw(id, round, 0, 6, 5)};
+		shdrt_tick(dev, &work);
 		shdrt_ragged_all_to_all(dev, &exchange, in, list, list + nmembers,
 			list + 2 * nmembers, list + 3 * nmembers, out);
 		/* Nobody reads them any more. */
@@ -194,11 +196,7 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype d
 		.size = rows,
 		.inner = inner,
 		.rows = rows,
-		.file = "t.shd",
-		.line = 3,
-		.label = "",
-		.axes = "",
-		.picoseconds = 10};
+		.step = &step};
 	size_t bytes = (2 * buffer_bytes() + 3) / 4 * 4;
 	program = (shdrt_program){.abi = SHDRT_ABI,
 		.name = "test",
@@ -208,13 +206,13 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype d
 		.target = "none",
 		.run = run_rounds,
 		.slab_bytes = (int64_t)(bytes + LISTS * sizeof(int32_t) * (size_t)nmembers)};
-	Machine *m = rt_machine_new(&program, 30, false);
+	Machine *m = rt_machine_new(&program, 30, RECORD_nothing);
 	rt_machine_run(m, fill, NULL);
 	int wrong = count_wrong(m);
 	ok(!wrong, "%s, rows of %lld %s: %d rounds", what, (long long)inner,
 		shdrt_dtype_names[dtype], ROUNDS);
-	ok(rt_machine_clock(m) >= 10 * ROUNDS && rt_machine_clock(m) <= (10 + 4) * ROUNDS,
-		"%s: the emulated clock", what);
+	uint64_t clock = rt_clock_slowest(m)->clock;
+	ok(clock >= 10 * ROUNDS && clock <= (10 + 4) * ROUNDS, "%s: the emulated clock", what);
 	rt_machine_free(m);
 }
 
@@ -245,8 +243,11 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 
 #define ENTRY(kind, split, line) \
 	{ \
-		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, "t.shd", \
-			line, "", #split, 0, 0, 6 \
+		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, 6, \
+			&(const shdrt_step) \
+		{ \
+			"", "collective", #split, "t.shd", line, 0, 0, 0, 0, "ici" \
+		} \
 	}
 static const shdrt_collective table[] = {
 	ENTRY(SHDRT_ragged_all_to_all, along_y, 3),

@@ -787,11 +787,11 @@ the_device(const shdrt_device *dev)
 	return 0;
 }
 
-void no_tick(shdrt_device *dev, uint64_t picoseconds);
+void no_tick(shdrt_device *dev, const shdrt_step *step);
 void
-no_tick(shdrt_device *dev, uint64_t picoseconds)
+no_tick(shdrt_device *dev, const shdrt_step *step)
 {
-	(void)dev, (void)picoseconds;
+	(void)dev, (void)step;
 }
 
 void no_loop(shdrt_device *dev, const shdrt_place *loop);

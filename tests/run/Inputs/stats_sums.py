@@ -1,4 +1,4 @@
-"""The lines of --stats add up to its header and to its last line.
+"""The lines of --stats add up to its header and to their last lines.
 
     ./prog --stats | stats_sums.py [BYTES]      the header says BYTES, too
 """
@@ -15,4 +15,23 @@ for row in rows:
 assert sum(int(row[3]) for row in rows) == header == int(total.group(2)), text
 assert sum(int(row[1]) for row in rows) == int(total.group(1)), text
 assert abs(sum(float(row[5]) for row in rows) - float(total.group(3))) < 1e-3 * len(rows), text
+
+# Picoseconds: times have six decimals, of microseconds.
+def picoseconds(us):
+    whole, decimals = us.split(".")
+    assert len(decimals) == 6, us
+    return int(whole + decimals)
+
+
+clock = picoseconds(re.search(r"([\d.]+) us \(emulated, nothing overlaps\)", text).group(1))
+steps = re.findall(r"^ *\S+  \S.*?  +(\d+) +([\d.]+) +([\d.]+) +\d+ %  \w+$", text, re.M)
+waiting = re.search(r"^ +waiting for other devices +0 +([\d.]+) ", text, re.M)
+total = re.search(r"^ +all +(\d+) +([\d.]+)  100 %$", text, re.M)
+times = [picoseconds(us) for count, each, us in steps]
+assert steps and times == sorted(times, reverse=True), text
+for count, each, us in steps:
+    assert int(count) * picoseconds(each) == picoseconds(us), (count, each, us)
+assert sum(int(step[0]) for step in steps) == int(total.group(1)), text
+assert sum(times) + (picoseconds(waiting.group(1)) if waiting else 0) == clock, text
+assert clock == picoseconds(total.group(2)), text
 assert len(sys.argv) == 1 or header == int(sys.argv[1]), (header, sys.argv)

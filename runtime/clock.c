@@ -1,0 +1,117 @@
+/*
+ * clock.c - the emulated clock of a device: a step takes the time that its row
+ * says, and a collective begins when the last of its members is there.
+ *
+ *   device 0  |dot 12 us      |           |all-gather 5 us|
+ *   device 1  |dot 12 us      |add 1.5 us |all-gather 5 us|
+ *
+ * Where somebody asks, a device notes how often it did each step (--stats), and
+ * when (--trace).  What it notes lies in memory of its own that is there before
+ * the run.
+ */
+#include <stdlib.h>
+#include <string.h>
+
+#include "internal.h"
+
+enum {
+	TRACED_DEVICES = 64,
+	TRACED_STEPS = 1 << 19, /* of all devices together: 16 MiB */
+};
+
+/* ---- what is noted ---- */
+
+static void
+note(shdrt_device *dev, const shdrt_step *step, uint64_t start)
+{
+	Record *r = dev->record;
+	r->times[step - dev->machine->program->steps]++;
+	if (!r->room)
+		return;
+	double now = rt_now();
+	if (r->n < r->room)
+		r->spans[r->n] = (StepSpan){step, start, r->last, now};
+	r->n++;
+	r->last = now;
+}
+
+void
+rt_clock_record(Machine *m, bool spans)
+{
+	size_t devices = (size_t)m->ndevices, steps = (size_t)m->program->nsteps;
+	size_t traced = !spans ? 0 : devices < TRACED_DEVICES ? devices : TRACED_DEVICES;
+	size_t size = devices * sizeof *m->records;
+	if (posix_memalign((void **)&m->records, LINE, size))
+		rt_fail(SHDRT_MEMORY, "out of memory: records of %zu devices", devices);
+	memset(m->records, 0, size);
+	m->times = rt_get_zeroed(devices, (steps ? steps : 1) * sizeof *m->times);
+	if (traced)
+		m->spans = rt_get_zeroed(TRACED_STEPS, sizeof *m->spans);
+	for (size_t id = 0; id < devices; id++) {
+		Record *r = &m->records[id];
+		r->times = m->times + id * steps;
+		if (id < traced) {
+			r->room = TRACED_STEPS / traced;
+			r->spans = m->spans + id * r->room;
+		}
+		m->devices[id].record = r;
+	}
+}
+
+void
+rt_clock_start(shdrt_device *dev)
+{
+	Record *r = dev->record;
+	dev->clock = 0;
+	dev->started = rt_now();
+	if (!r)
+		return;
+	memset(r->times, 0, (size_t)dev->machine->program->nsteps * sizeof *r->times);
+	r->n = 0;
+	r->last = dev->started;
+}
+
+/* ---- the clock ---- */
+
+void
+rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step)
+{
+	uint64_t end = start + step->picoseconds;
+	dev->clock = end < INT64_MAX ? end : INT64_MAX;
+	if (dev->record)
+		note(dev, step, start);
+}
+
+/* Nobody else writes it. */
+void
+rt_clock_progress(shdrt_device *dev)
+{
+	unsigned long long n = atomic_load_explicit(&dev->progress, memory_order_relaxed);
+	atomic_store_explicit(&dev->progress, n + 1, memory_order_relaxed);
+}
+
+void
+shdrt_tick(shdrt_device *dev, const shdrt_step *step)
+{
+	rt_clock_step(dev, dev->clock, step);
+	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
+		rt_clock_progress(dev);
+}
+
+const shdrt_device *
+rt_clock_slowest(const Machine *m)
+{
+	const shdrt_device *slowest = &m->devices[0];
+	for (int64_t id = 1; id < m->ndevices; id++)
+		if (m->devices[id].clock > slowest->clock)
+			slowest = &m->devices[id];
+	return slowest;
+}
+
+void
+rt_clock_free(Machine *m)
+{
+	free(m->records);
+	free(m->times);
+	free(m->spans);
+}
