@@ -236,6 +236,7 @@ close_blocks(Reader *r, const Token *token)
 		&& token_may_follow(r->state, TOK_RBRACE)) {
 		complain_missing(r, "}");
 		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
+		r->parser->unclosed = true;
 		push_missing(r, TOK_RBRACE);
 	}
 }
@@ -249,8 +250,10 @@ closes_nothing(const Reader *r, const Token *token)
 	bool end = token->kind == TOK_SEMICOLON && is_ended(r);
 	if (!outside || (b == NULL && !end) || (token->kind == TOK_RBRACE && r->nopen > 0))
 		return false;
-	diag(r->parser->session, r->parser->code, token->range, "this '%s' closes nothing",
-		end ? ";" : b->text);
+	/* What it closes may be in a line that became a comment. */
+	if (!r->parser->slashes_told)
+		diag(r->parser->session, r->parser->code, token->range,
+			"this '%s' closes nothing", end ? ";" : b->text);
 	return true;
 }
 

@@ -175,7 +175,7 @@ manual:
 | "(" axes ")"					{ $$ = $axes; }
 
 function:
-  signature same_as block			{ $$ = DECL(fn, @1, .fn = fn_body($1, $2, $3, @3)); }
+  signature same_as block			{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, @3)); }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }

@@ -265,6 +265,7 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	}
 
 	if (syntax_slashes(p, where)) {
+		p->slashes_told = true;
 		diag(p->session, DIAG_habit, slashes_range(p), "%s", slashes_hint);
 		return;
 	}

@@ -227,9 +227,11 @@ stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 
 /* `block` is where the body stands, up to its closing brace. */
 FnDecl *
-fn_body(FnDecl *fn, Name same_as, List body, Range block)
+fn_body(Parser *p, FnDecl *fn, Name same_as, List body, Range block)
 {
 	fn->same_as = same_as;
+	fn->unclosed = p->unclosed;
+	p->unclosed = false;
 	fn->body = body;
 	fn->end = block;
 	fn->end.begin = block.end > 0 ? block.end - 1 : 0;

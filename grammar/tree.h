@@ -181,6 +181,7 @@ typedef struct FnDecl {
 	Name same_as;		    /* the function that it must equal; .s NULL: none */
 	List body;		    /* Stmt */
 	Range end;		    /* the closing brace */
+	bool unclosed;		    /* ... is missing, or one of a block in it */
 	Name symbol, library, rule; /* of extern */
 	Range range;		    /* of the signature */
 } FnDecl;
@@ -231,6 +232,8 @@ typedef struct Parser {
 	Range latest, previous; /* the last match; the token before it */
 	Range comment;		/* the C comment being read */
 	Range slashes;		/* the last // with code before it */
+	bool unclosed;		/* a block of this function has no } */
+	bool slashes_told;	/* one was taken for a division */
 	Program *program;
 } Parser;
 
@@ -260,7 +263,7 @@ Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
 Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
 Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
-FnDecl *fn_body(FnDecl *fn, Name same_as, List body, Range block);
+FnDecl *fn_body(Parser *p, FnDecl *fn, Name same_as, List body, Range block);
 FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 

@@ -46,10 +46,19 @@ edits_between(const char *a, const char *b)
 	return row[n];
 }
 
+/* Words of three letters, of which the first is another: bar and var. */
+static bool
+only_rhymes(const char *word, const char *other)
+{
+	return strlen(word) == 3 && strncasecmp(word, other, 1) != 0
+		&& strcasecmp(word + 1, other + 1) == 0;
+}
+
 /*
- * At most a third of its letters are wrong, or it is how another begins, or that
- * and one letter more: else it is no typing mistake.  The dashes of options do not
- * count, and what is spelt otherwise only in its case is the same.
+ * At most a third of its letters are wrong, or it is half of another, or four letters,
+ * that this begins with, or another and one letter more: else it is no typing mistake.
+ * The dashes of options do not count, and what is spelt otherwise only in its case is
+ * the same.
  */
 const char *
 rt_nearest_word(const char *word, const char *const *words, int n)
@@ -64,9 +73,10 @@ rt_nearest_word(const char *word, const char *const *words, int n)
 		size_t shared = length < n_other ? length : n_other;
 		bool begins = strncasecmp(word + dashes, other, shared) == 0
 			&& (length == n_other || length == n_other + 1
-				|| (length > 1 && length < n_other));
+				|| (length > 3 && length < n_other)
+				|| (length > 1 && length < n_other && 2 * length >= n_other));
 
-		if (n_other > LONGEST)
+		if (n_other > LONGEST || only_rhymes(word + dashes, other))
 			continue;
 		int edits = edits_between(word + dashes, other);
 		if (begins && edits > most)

@@ -63,6 +63,22 @@ is_too_many(Session *s, const char *what, int n)
 	return true;
 }
 
+/* The same words about the same place, as where a function is elaborated again. */
+static bool
+was_told(Session *s, DiagCode code, Range where, const char *text)
+{
+	struct DiagState *d = state(s);
+
+	if (diags[code].severity != SEV_error || where.begin == where.end)
+		return false;
+	if (!d->told)
+		d->told = table_new(s->arena);
+	return !table_add(d->told,
+		arena_printf(s->arena, "%d %d %d %d %s", (int)code, where.file, where.begin,
+			where.end, text),
+		s);
+}
+
 /* Counts the error or warning; those after the last that is printed are muted,
    and so is all that comes after the last error. */
 static bool
@@ -87,7 +103,15 @@ diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
 	va_list ap;
 
 	diag_flush(s);
-	d->muted = is_muted(s, &diags[code]);
+	/* Of millions no text is made. */
+	if (s->max_errors && d->errors > s->max_errors) {
+		d->muted = is_muted(s, &diags[code]);
+		return;
+	}
+	va_start(ap, fmt);
+	const char *text = arena_vprintf(s->arena, fmt, ap);
+	va_end(ap);
+	d->muted = was_told(s, code, where, text) || is_muted(s, &diags[code]);
 	if (d->muted)
 		return;
 	d->pending = true;
@@ -95,9 +119,7 @@ diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
 	d->marks = NULL;
 	d->additions = NULL;
 	d->nmarks = d->nadditions = 0;
-	va_start(ap, fmt);
-	d->text = arena_vprintf(s->arena, fmt, ap);
-	va_end(ap);
+	d->text = text;
 	add_mark(s, where, "");
 }
 

@@ -42,6 +42,7 @@ struct DiagState {
 	Addition *additions;
 	int nadditions;
 	int errors, warnings, status;
+	Table *told; /* errors, by place and words */
 };
 
 /* utf8.c: length of the well-formed character at s, 0 if there is none */

@@ -9,7 +9,7 @@
 #include "../runtime/tap.h"
 
 static const char *const words[] = {"emit", "explain", "entry", "stats", "ast", "sharded",
-	"all_gather", "all_to_all", "x", "w1", "--check", "--emit"};
+	"all_gather", "all_to_all", "x", "w1", "var", "--check", "--emit"};
 enum { NWORDS = sizeof words / sizeof *words };
 
 static const struct {
@@ -32,6 +32,8 @@ static const struct {
 	{"all_gathre", "all_gather"}, /* two swapped */
 	{"--chek", "--check"},	      /* dashes do not count */
 	{"--fmt", NULL},	      /* two of three letters */
+	{"bar", NULL},		      /* it only rhymes */
+	{"vra", "var"},		      /* two swapped */
 	{"", NULL},		      /* nothing */
 };
 
