@@ -19,10 +19,14 @@
 #include "ir/flow.h"
 
 /* A task of a block, and its steps: one, or those of the bodies in it. */
+typedef struct Mark {
+	int step, span; /* of the timeline's, the next */
+} Mark;
+
 typedef struct Part {
-	int first, end;	   /* of the timeline's steps */
+	Mark first, end;
 	int64_t condition; /* of a loop: how long it takes, before the body */
-	int body;	   /* ... whose steps begin here */
+	Mark body;	   /* ... which begins here */
 } Part;
 
 typedef struct Walk {
@@ -33,6 +37,12 @@ typedef struct Walk {
 } Walk;
 
 static int64_t block_time(Walk *w, const Block *b);
+
+static Mark
+mark(const Timeline *t)
+{
+	return (Mark){t->n, t->nspans};
+}
 
 /* ---- one block ------------------------------------------------------------------ */
 
@@ -72,7 +82,7 @@ loop_time(Walk *w, const Op *loop, Part *part)
 		asked = add_picoseconds(trips, 1);
 	}
 	part->condition = block_time(w, loop->bodies[LOOP_CONDITION]);
-	part->body = w->timeline->n;
+	part->body = mark(w->timeline);
 	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
 	return add_picoseconds(repeat_picoseconds(part->condition, asked),
 		repeat_picoseconds(body, trips));
@@ -83,27 +93,33 @@ static int64_t
 branch_time(Walk *w, const Op *op)
 {
 	Timeline *t = w->timeline;
-	int first = t->n;
+	Mark first = mark(t);
 	int64_t one = block_time(w, op->bodies[0]);
-	int second = t->n;
+	Mark second = mark(t);
 	int64_t other = block_time(w, op->bodies[1]);
 
 	w->branch[op->id] = other > one;
 	if (other <= one) {
-		t->n = second;
+		t->n = second.step;
+		t->nspans = second.span;
 		return one;
 	}
-	memmove(&t->steps[first], &t->steps[second],
-		(size_t)(t->n - second) * sizeof *t->steps);
-	t->n -= second - first;
+	memmove(t->steps + first.step, t->steps + second.step,
+		(size_t)(t->n - second.step) * sizeof *t->steps);
+	memmove(t->spans + first.span, t->spans + second.span,
+		(size_t)(t->nspans - second.span) * sizeof *t->spans);
+	t->n -= second.step - first.step;
+	t->nspans -= second.span - first.span;
 	return other;
 }
 
 static void
-move_steps(Timeline *t, int from, int to, int64_t time)
+move_later(Timeline *t, Mark from, Mark to, int64_t time)
 {
-	for (int i = from; i < to; i++)
+	for (int i = from.step; i < to.step; i++)
 		t->steps[i].start = add_picoseconds(t->steps[i].start, time);
+	for (int i = from.span; i < to.span; i++)
+		t->spans[i].start = add_picoseconds(t->spans[i].start, time);
 }
 
 /* Its steps are at the end of the timeline's, from time 0 on. */
@@ -116,7 +132,10 @@ block_time(Walk *w, const Block *b)
 	int ntasks = 0, nparts = 0;
 
 	for (const Op *op = b->first; op != b->last; op = op->next) {
-		Part part = {.first = t->n};
+		Part part = {.first = mark(t)};
+		TimelineSpan span = {.op = op};
+		if (!op_is_step(op) && op->nbodies)
+			APPEND(w->arena, t->spans, t->nspans, span);
 		Task task = {0};
 		if (op_is_loop(op))
 			task.picoseconds = loop_time(w, op, &part);
@@ -126,7 +145,9 @@ block_time(Walk *w, const Block *b)
 			task = step_task(w, op);
 		else
 			continue;
-		part.end = t->n;
+		if (t->nspans > part.first.span)
+			t->spans[part.first.span].time = task.picoseconds;
+		part.end = mark(t);
 		APPEND(w->arena, tasks, ntasks, task);
 		APPEND(w->arena, parts, nparts, part);
 	}
@@ -134,11 +155,12 @@ block_time(Walk *w, const Block *b)
 	for (int i = 0; i < nparts; i++) {
 		const Part *part = &parts[i];
 		if (part->condition)
-			move_steps(t, part->body, part->end, part->condition);
-		move_steps(t, part->first, part->end, tasks[i].from);
+			move_later(t, part->body, part->end, part->condition);
+		move_later(t, part->first, part->end, tasks[i].from);
 		if (tasks[i].moves)
-			t->steps[part->first].exposed = repeat_picoseconds(tasks[i].exposed,
-				t->steps[part->first].trips);
+			t->steps[part->first.step].exposed =
+				repeat_picoseconds(tasks[i].exposed,
+					t->steps[part->first.step].trips);
 	}
 	return time;
 }

@@ -17,11 +17,19 @@ typedef struct TimelineStep {
 	int64_t total, exposed; /* of all trips */
 } TimelineStep;
 
+/* A loop, from the first time it is come to until its last trip; or a branch. */
+typedef struct TimelineSpan {
+	const Op *op;
+	int64_t start, time;
+} TimelineSpan;
+
 /* One run of the entry on one device; all devices are alike. */
 typedef struct Timeline {
 	Module *module;
 	TimelineStep *steps; /* in the order of `start` */
 	int n;
+	TimelineSpan *spans; /* the outer before the inner */
+	int nspans;
 	bool counted; /* the trips of all loops are known; else it takes longer */
 
 	/* picoseconds */

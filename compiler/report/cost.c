@@ -13,95 +13,24 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "cost/ledger.h"
 #include "cost/links.h"
 #include "cost/tracks.h"
 #include "report/report.h"
+#include "report/rows.h"
 
-/* A step, or in text several that are equal but for what they are of. */
+/* In text several steps that are equal but for what they are of. */
 typedef struct Row {
-	const TimelineStep *step;
-	const Transfer *transfer; /* NULL: it computes */
-	const char *value;	  /* that it makes, or that moves */
-	bool named;		  /* ... by the user */
-	int line;
+	const StepRow *first;
 	int n;
-	double flops, hbm_bytes, wire_bytes; /* of all trips, each row's own */
 } Row;
 
 typedef struct CostReport {
 	const Timeline *timeline;
 	const Plan *plan;
 	Arena *arena;
-	Row *rows;
+	const StepRow *rows;
 	Text *text;
 } CostReport;
-
-/* ---- rows ------------------------------------------------------------------------ */
-
-static double
-all_trips(const TimelineStep *s, double each)
-{
-	return each * (double)s->trips;
-}
-
-/* The first name that the user gave it. */
-static const char **
-user_names(Module *m, Arena *a)
-{
-	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
-
-	for (int i = 0; i < m->nnamed + m->nresults; i++) {
-		const Named *named = i < m->nnamed ? &m->named[i] : &m->results[i - m->nnamed];
-		const Value *v =
-			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
-		if (v && !names[v->id])
-			names[v->id] = named->name;
-	}
-	return names;
-}
-
-static void
-make_rows(CostReport *costs)
-{
-	const Timeline *timeline = costs->timeline;
-	Module *m = timeline->module;
-	const Ledger *l = module_ledger(m);
-	const char **names = user_names(m, costs->arena);
-	const Transfer **transfers = NEW_ARRAY(costs->arena, const Transfer *, m->nops + 1);
-
-	costs->rows = NEW_ARRAY(costs->arena, Row, timeline->n + 1);
-	for (int i = 0; i < l->n; i++)
-		transfers[l->transfers[i].op->id] = &l->transfers[i];
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
-		Row *row = &costs->rows[i];
-		int column;
-		*row = (Row){
-			.step = s,
-			.transfer = transfers[s->op->id],
-			.n = 1,
-			.flops = all_trips(s, s->cost.flops),
-			.hbm_bytes = all_trips(s, s->cost.hbm_bytes),
-			.wire_bytes = all_trips(s, (double)whole_bytes(s->cost.wire_bytes)),
-		};
-		const Transfer *x = row->transfer;
-		const Value *v = x ? x->value : s->op->results[0];
-		if (x && x->becomes && !names[v->id])
-			v = x->becomes;
-		row->named = names[v->id] != NULL;
-		row->value = row->named ? names[v->id] : v->name;
-		source_position(m->session, s->op->range, &row->line, &column);
-	}
-}
-
-static const char *
-row_label(const Row *row)
-{
-	const Op *op = row->step->op;
-
-	return op->label ? op->label : ops[op->kind].name;
-}
 
 /* ---- for people ------------------------------------------------------------------- */
 
@@ -114,23 +43,25 @@ static const char *const headings[COLUMNS] = {"line", "what", "time", "share", "
 static void
 text_what(const CostReport *costs, const Row *row, Text *t)
 {
-	const TimelineStep *s = row->step;
+	const StepRow *first = row->first;
+	const TimelineStep *s = first->step;
 	int64_t times = repeat_picoseconds(s->trips, row->n);
 
+	if (!s->counted && row->n > 1)
+		text_printf(t, "%d x ", row->n);
 	if (!s->counted)
-		text_add(t,
-			row->n > 1 ? arena_printf(costs->arena, "%d x n x ", row->n) : "n x ");
+		text_add(t, "n x ");
 	else if (times != 1)
 		text_printf(t, "%lld x ", (long long)times);
-	text_add(t, row->transfer ? ops[row->transfer->kind].hlo : row_label(row));
-	if (row->named && row->n == 1)
-		text_printf(t, " of %s", row->value);
-	else if (row->transfer)
-		text_printf(t, " of %s", row_label(row));
-	if (!row->transfer)
+	text_add(t, first->transfer ? ops[first->transfer->kind].hlo : first->label);
+	if (first->named && row->n == 1)
+		text_printf(t, " of %s", first->value);
+	else if (first->transfer)
+		text_printf(t, " of %s", first->label);
+	if (!first->transfer)
 		return;
 	text_add(t, " over ");
-	text_axes(t, &costs->timeline->module->mesh, &row->transfer->axes);
+	text_axes(t, &costs->timeline->module->mesh, &first->transfer->axes);
 }
 
 static void
@@ -147,13 +78,13 @@ text_time(Text *t, int64_t picoseconds)
 
 /* Equal work of one line in the source: unrolled layers, calls. */
 static const char *
-row_key(Arena *a, const Row *row)
+row_key(Arena *a, const StepRow *row)
 {
 	const TimelineStep *s = row->step;
 	Text key = {0};
 
 	text_printf(&key, "%d:%d %s %d %lld %lld %d %.0f %.0f %.0f ", s->op->range.file,
-		row->line, row_label(row), s->op->kind, (long long)s->each, (long long)s->trips,
+		row->line, row->label, s->op->kind, (long long)s->each, (long long)s->trips,
 		s->counted, s->cost.flops, s->cost.hbm_bytes, s->cost.wire_bytes);
 	if (row->transfer)
 		text_axes(&key, &s->op->module->mesh, &row->transfer->axes);
@@ -163,7 +94,7 @@ row_key(Arena *a, const Row *row)
 static int64_t
 row_time(const Row *row)
 {
-	return repeat_picoseconds(row->step->total, row->n);
+	return repeat_picoseconds(row->first->step->total, row->n);
 }
 
 /* The dearest first, then those that start first. */
@@ -173,27 +104,31 @@ by_time(const void *a, const void *b)
 	const Row *x = *(Row *const *)a, *y = *(Row *const *)b;
 	int64_t one = row_time(x), other = row_time(y);
 
-	return one != other ? (one < other) - (one > other) : (x > y) - (x < y);
+	if (one != other)
+		return one < other ? 1 : -1;
+	return (x->first > y->first) - (x->first < y->first);
 }
 
 /* The first of each kind that takes time, with how many there are. */
 static Row **
 fold_rows(const CostReport *costs, int *n)
 {
-	Table *first = table_new(costs->arena);
+	Table *known = table_new(costs->arena);
 	Row **folded = NEW_ARRAY(costs->arena, Row *, costs->timeline->n + 1);
 
 	*n = 0;
 	for (int i = 0; i < costs->timeline->n; i++) {
-		Row *row = &costs->rows[i];
-		if (!row->step->each)
+		const StepRow *step = &costs->rows[i];
+		if (!step->step->each)
 			continue;
-		const char *key = row_key(costs->arena, row);
-		Row *same = table_get(first, key);
-		if (same)
-			same->n++;
-		else
-			table_set(first, key, folded[(*n)++] = row);
+		const char *key = row_key(costs->arena, step);
+		Row *row = table_get(known, key);
+		if (!row) {
+			row = folded[(*n)++] = NEW(costs->arena, Row);
+			row->first = step;
+			table_set(known, key, row);
+		}
+		row->n++;
 	}
 	qsort(folded, (size_t)*n, sizeof *folded, by_time);
 	return folded;
@@ -202,11 +137,12 @@ fold_rows(const CostReport *costs, int *n)
 static void
 text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 {
+	const StepRow *first = row->first;
 	double n = row->n;
 
 	switch (column) {
 	case 0:
-		text_printf(t, "%d", row->line);
+		text_printf(t, "%d", first->line);
 		break;
 	case 1:
 		text_what(costs, row, t);
@@ -218,23 +154,23 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 		text_percent(t, (double)row_time(row), (double)costs->timeline->time);
 		break;
 	case 4:
-		text_add(t, resource_names[row->step->cost.bound]);
+		text_add(t, resource_names[first->step->cost.bound]);
 		break;
 	case 5:
-		if (row->flops > 0)
-			text_count(t, n * row->flops);
+		if (first->flops > 0)
+			text_count(t, n * first->flops);
 		break;
 	case 6:
-		if (row->hbm_bytes > 0)
-			text_traffic(t, n * row->hbm_bytes);
+		if (first->hbm_bytes > 0)
+			text_traffic(t, n * first->hbm_bytes);
 		break;
 	case 7:
-		if (row->wire_bytes > 0)
-			text_traffic(t, n * row->wire_bytes);
+		if (first->wire_bytes > 0)
+			text_traffic(t, n * first->wire_bytes);
 		break;
 	case 8:
-		if (row->step->exposed > 0)
-			text_time(t, repeat_picoseconds(row->step->exposed, row->n));
+		if (first->step->exposed > 0)
+			text_time(t, repeat_picoseconds(first->step->exposed, row->n));
 		break;
 	}
 }
@@ -370,6 +306,7 @@ print_heading(const CostReport *costs)
 	text_memory(t, (double)plan_peak(costs->plan));
 	text_add(t, " of ");
 	text_memory(t, (double)mesh->target->hbm_bytes);
+	text_add(t, plan_peak(costs->plan) > mesh->target->hbm_bytes ? ": does not fit" : "");
 	if (m->tokens && timeline->time) {
 		text_add(t, ";  ");
 		text_count(t, per_second(timeline, (double)m->tokens));
@@ -397,16 +334,6 @@ print_assumed(const CostReport *costs)
 }
 
 /* ---- for scripts ------------------------------------------------------------------ */
-
-/* Seconds with 12 decimals. */
-static void
-text_exact(Text *t, int64_t picoseconds)
-{
-	const int64_t second = 1000000000000;
-
-	text_printf(t, "%lld.%012lld", (long long)(picoseconds / second),
-		(long long)(picoseconds % second));
-}
 
 static void
 json_mesh(const Mesh *mesh, Text *t)
@@ -451,7 +378,7 @@ json_sums(const CostReport *costs)
 
 	for (size_t i = 0; i < sizeof times / sizeof *times; i++) {
 		text_printf(t, "  \"%s\": ", times[i].name);
-		text_exact(t, times[i].picoseconds);
+		text_exact_seconds(t, times[i].picoseconds);
 		text_add(t, ",\n");
 	}
 	text_printf(t,
@@ -474,38 +401,21 @@ json_sums(const CostReport *costs)
 }
 
 static void
-json_row(const CostReport *costs, const Row *row)
+json_row(const StepRow *row, Text *t)
 {
 	const TimelineStep *s = row->step;
-	Text *t = costs->text;
 
-	text_printf(t, "\n    {\"line\": %d, \"what\": ", row->line);
-	text_json(t, row_label(row));
-	text_add(t, ", \"value\": ");
-	text_json(t, row->value);
-	text_printf(t, ", \"kind\": \"%s\", \"axes\": [", ops[s->op->kind].hlo);
-	for (int i = 0; row->transfer && i < row->transfer->axes.n; i++) {
-		text_add(t, i ? ", \"" : "\"");
-		text_axis(t, &costs->timeline->module->mesh, row->transfer->axes.a[i]);
-		text_add(t, "\"");
-	}
-	text_add(t, "], \"trips\": ");
-	if (s->counted)
-		text_printf(t, "%lld", (long long)s->trips);
-	else
-		text_add(t, "null");
+	text_add(t, "\n    {");
+	json_step(row, t);
 	text_add(t, ", \"start\": ");
-	text_exact(t, s->start);
+	text_exact_seconds(t, s->start);
 	text_add(t, ", \"seconds\": ");
-	text_exact(t, s->total);
+	text_exact_seconds(t, s->total);
 	text_add(t, ", \"exposed_seconds\": ");
-	text_exact(t, s->exposed);
-	text_printf(t,
-		", \"bound\": \"%s\", \"flops\": %.0f, \"hbm_bytes\": %lld, \"wire_bytes\": "
-		"%lld}",
-		resource_names[s->cost.bound], row->flops,
-		(long long)whole_bytes(row->hbm_bytes),
-		(long long)whole_bytes(row->wire_bytes));
+	text_exact_seconds(t, s->exposed);
+	text_printf(t, ", \"bound\": \"%s\", ", resource_names[s->cost.bound]);
+	json_work(row, t);
+	text_add(t, "}");
 }
 
 static void
@@ -524,7 +434,7 @@ print_json(const CostReport *costs)
 	text_add(t, "  \"ops\": [");
 	for (int i = 0; i < costs->timeline->n; i++) {
 		text_add(t, i ? "," : "");
-		json_row(costs, &costs->rows[i]);
+		json_row(&costs->rows[i], t);
 	}
 	text_add(t, costs->timeline->n ? "\n  ]\n}\n" : "]\n}\n");
 }
@@ -542,13 +452,13 @@ csv_text(Text *t, const char *s)
 }
 
 static void
-csv_row(const CostReport *costs, const Row *row)
+csv_row(const CostReport *costs, const StepRow *row)
 {
 	const TimelineStep *s = row->step;
 	Text *t = costs->text, axes = {0};
 
 	text_printf(t, "%d,", row->line);
-	csv_text(t, row_label(row));
+	csv_text(t, row->label);
 	csv_text(t, row->value);
 	text_printf(t, "%s,", ops[s->op->kind].hlo);
 	if (row->transfer)
@@ -558,11 +468,11 @@ csv_row(const CostReport *costs, const Row *row)
 	if (s->counted)
 		text_printf(t, "%lld", (long long)s->trips);
 	text_add(t, ",");
-	text_exact(t, s->start);
+	text_exact_seconds(t, s->start);
 	text_add(t, ",");
-	text_exact(t, s->total);
+	text_exact_seconds(t, s->total);
 	text_add(t, ",");
-	text_exact(t, s->exposed);
+	text_exact_seconds(t, s->exposed);
 	text_printf(t, ",%s,%.0f,%lld,%lld\n", resource_names[s->cost.bound], row->flops,
 		(long long)whole_bytes(row->hbm_bytes),
 		(long long)whole_bytes(row->wire_bytes));
@@ -586,7 +496,7 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 		.arena = arena_new(),
 		.text = t};
 
-	make_rows(&costs);
+	costs.rows = step_rows(timeline, costs.arena);
 	if (!strcmp(format, "json")) {
 		print_json(&costs);
 	} else if (!strcmp(format, "csv")) {

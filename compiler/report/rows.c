@@ -1,0 +1,96 @@
+/*
+ * rows.c - the steps of a timeline in the words of the source: where, what, of which
+ * value, and what they do in all trips.
+ */
+#include "report/rows.h"
+
+/* The first name that the user gave it. */
+static const char **
+user_names(Module *m, Arena *a)
+{
+	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
+
+	for (int i = 0; i < m->nnamed + m->nresults; i++) {
+		const Named *named = i < m->nnamed ? &m->named[i] : &m->results[i - m->nnamed];
+		const Value *v =
+			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
+		if (v && !names[v->id])
+			names[v->id] = named->name;
+	}
+	return names;
+}
+
+StepRow *
+step_rows(const Timeline *timeline, Arena *a)
+{
+	Module *m = timeline->module;
+	const Ledger *l = module_ledger(m);
+	const char **names = user_names(m, a);
+	const Transfer **transfers = NEW_ARRAY(a, const Transfer *, m->nops + 1);
+	StepRow *rows = NEW_ARRAY(a, StepRow, timeline->n + 1);
+
+	for (int i = 0; i < l->n; i++)
+		transfers[l->transfers[i].op->id] = &l->transfers[i];
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		const Transfer *x = transfers[s->op->id];
+		const Value *v = x ? x->value : s->op->results[0];
+		double trips = (double)s->trips;
+		int column;
+		if (x && x->becomes && !names[v->id])
+			v = x->becomes;
+		rows[i] = (StepRow){
+			.step = s,
+			.transfer = x,
+			.label = s->op->label ? s->op->label : ops[s->op->kind].name,
+			.value = names[v->id] ? names[v->id] : v->name,
+			.named = names[v->id] != NULL,
+			.flops = trips * s->cost.flops,
+			.hbm_bytes = trips * s->cost.hbm_bytes,
+			.wire_bytes = trips * (double)whole_bytes(s->cost.wire_bytes),
+		};
+		source_position(m->session, s->op->range, &rows[i].line, &column);
+	}
+	return rows;
+}
+
+/* ---- as JSON --------------------------------------------------------------------- */
+
+void
+text_exact_seconds(Text *t, int64_t picoseconds)
+{
+	const int64_t second = 1000000000000;
+
+	text_printf(t, "%lld.%012lld", (long long)(picoseconds / second),
+		(long long)(picoseconds % second));
+}
+
+void
+json_step(const StepRow *row, Text *t)
+{
+	const TimelineStep *s = row->step;
+
+	text_printf(t, "\"line\": %d, \"what\": ", row->line);
+	text_json(t, row->label);
+	text_add(t, ", \"value\": ");
+	text_json(t, row->value);
+	text_printf(t, ", \"kind\": \"%s\", \"axes\": [", ops[s->op->kind].hlo);
+	for (int i = 0; row->transfer && i < row->transfer->axes.n; i++) {
+		text_add(t, i ? ", \"" : "\"");
+		text_axis(t, &s->op->module->mesh, row->transfer->axes.a[i]);
+		text_add(t, "\"");
+	}
+	text_add(t, "], \"trips\": ");
+	if (s->counted)
+		text_printf(t, "%lld", (long long)s->trips);
+	else
+		text_add(t, "null");
+}
+
+void
+json_work(const StepRow *row, Text *t)
+{
+	text_printf(t, "\"flops\": %.0f, \"hbm_bytes\": %lld, \"wire_bytes\": %lld", row->flops,
+		(long long)whole_bytes(row->hbm_bytes),
+		(long long)whole_bytes(row->wire_bytes));
+}

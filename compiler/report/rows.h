@@ -1,0 +1,29 @@
+/*
+ * rows.h - the steps of a timeline in the words of the source.
+ */
+#ifndef SHDC_ROWS_H
+#define SHDC_ROWS_H
+
+#include "cost/ledger.h"
+#include "cost/timeline.h"
+
+typedef struct StepRow {
+	const TimelineStep *step;
+	const Transfer *transfer; /* NULL: it computes */
+	const char *label;	  /* as the user wrote it */
+	const char *value;	  /* that it makes, or that moves */
+	bool named;		  /* ... by the user */
+	int line;
+	double flops, hbm_bytes, wire_bytes; /* of all trips */
+} StepRow;
+
+/* One for each step. */
+StepRow *step_rows(const Timeline *timeline, Arena *a);
+/* "line": 7, "what": ..., "value": ..., "kind": ..., "axes": [...], "trips": 1 */
+void json_step(const StepRow *row, Text *t);
+/* "flops": 0, "hbm_bytes": 0, "wire_bytes": 0 */
+void json_work(const StepRow *row, Text *t);
+/* Seconds with 12 decimals. */
+void text_exact_seconds(Text *t, int64_t picoseconds);
+
+#endif
