@@ -173,10 +173,11 @@ bool compilation_c(Compilation *c, Text *t);
 bool externs_find(Compilation *c);
 
 /* kinds.c */
+typedef enum KindPath { PATH_optional, PATH_needed, PATH_written } KindPath;
 struct Kind {
 	const char *name, *formats;
 	int level, again;
-	bool binary;
+	KindPath path;
 	const char *help;
 	bool (*emit)(Compilation *c, const Output *out, Text *t);
 };

@@ -14,13 +14,13 @@
 
 typedef bool Emit(Compilation *c, const Output *out, Text *t);
 
-#define KIND(name, printer, formats, level, again, binary, help) static Emit print_##printer;
+#define KIND(name, printer, formats, level, again, path, help) static Emit print_##printer;
 #include "emit.def"
 #undef KIND
 
 static const Kind kinds[] = {
-#define KIND(name, printer, formats, level, again, binary, help) \
-	{#name, formats, level, again, binary, help, print_##printer},
+#define KIND(name, printer, formats, level, again, path, help) \
+	{#name, formats, level, again, PATH_##path, help, print_##printer},
 #include "emit.def"
 #undef KIND
 };
@@ -54,11 +54,12 @@ list_kinds(Text *t)
 		text_printf(t, "  %-10s%s", kinds[i].name, kinds[i].help);
 		if (strchr(kinds[i].formats, ' '))
 			text_printf(t, " (%s)", kinds[i].formats);
+		text_add(t, kinds[i].path == PATH_optional ? "" : "; needs a PATH");
 		text_add(t, "\n");
 	}
 	text_add(t,
 		"\nSeveral without a PATH follow each other on standard output, each under "
-		"a\nline `// ----- KIND`; a binary one needs a PATH.\n");
+		"a\nline `// ----- KIND`.\n");
 }
 
 static bool
@@ -122,6 +123,14 @@ static bool
 print_cost(Compilation *c, const Output *out, Text *t)
 {
 	emit_cost(compilation_timeline(c), compilation_plan(c), out->format, t);
+	return true;
+}
+
+static bool
+print_trace(Compilation *c, const Output *out, Text *t)
+{
+	(void)out;
+	emit_trace(compilation_timeline(c), compilation_plan(c), t);
 	return true;
 }
 

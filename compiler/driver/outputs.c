@@ -130,9 +130,8 @@ outputs_place(Session *s, Options *o)
 	for (int i = 0; i < o->noutputs; i++) {
 		const char *path = o->outputs[i].path, *name = o->outputs[i].kind->name;
 
-		if (!path && o->outputs[i].kind->binary)
-			return usage(s, "'%s' is binary and needs a path: --emit=%s=PATH", name,
-				name);
+		if (!path && o->outputs[i].kind->path != PATH_optional)
+			return usage(s, "'%s' needs a path: --emit=%s=PATH", name, name);
 		if (path && same_file(s, path, o->input))
 			return usage(s, "the output would replace the program, %s", o->input);
 		for (int k = 0; path && k < i; k++)
@@ -171,7 +170,7 @@ outputs_write(Session *s, const Options *o, const Text *texts)
 		const Output *out = &o->outputs[i];
 		const Text *t = &texts[i];
 
-		if (out->path && !out->kind->binary)
+		if (out->path && out->kind->path != PATH_written)
 			good = good && file_write(s, out->path, t->n ? t->s : "", t->n);
 		if (out->path)
 			continue;

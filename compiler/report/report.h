@@ -52,6 +52,9 @@ bool check_memory(const Plan *plan);
 /* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
+/* trace.c: --emit=trace.  Requires L_fused. */
+void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
+
 /* stats.c: --emit=stats.  Requires L_fused. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);
 

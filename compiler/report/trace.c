@@ -1,0 +1,239 @@
+/*
+ * trace.c - --emit=trace: the timeline as Chrome trace events, for Perfetto.
+ *
+ *   one of 16 v5e devices
+ *     device      | einsum 'bd,df->bf' |                  | einsum ... |
+ *     links of X                       | all-gather of W1 |
+ *     live memory ______/-------------------------------\____________
+ *
+ * A process for the devices, which are all alike; a track for what a device does, and
+ * one for the links of each axis.  Of a loop there is the first trip, in an event as long
+ * as all of them.  What moves along several axes is an event on each of their tracks,
+ * of one number, `step`: that of the step among the ops of --emit=cost.json.
+ */
+#include "report/report.h"
+#include "report/rows.h"
+
+enum { DEVICE_TRACK, LINK_TRACK, MOST_TRACKS = 32 };
+
+typedef struct Trace {
+	const Timeline *timeline;
+	const Plan *plan;
+	Arena *arena;
+	Text *text;
+	bool any; /* event yet */
+} Trace;
+
+/* ---- events ---------------------------------------------------------------------- */
+
+/* Traces count in microseconds. */
+static void
+text_exact_us(Text *t, int64_t picoseconds)
+{
+	const int64_t us = 1000000;
+
+	text_printf(t, "%lld.%06lld", (long long)(picoseconds / us),
+		(long long)(picoseconds % us));
+}
+
+/* {"ph": "X", "pid": 0, "tid": 1, of which the rest follows. */
+static Text *
+begin_event(Trace *tr, const char *phase, int track)
+{
+	text_printf(tr->text, "%s\n  {\"ph\": \"%s\", \"pid\": 0, \"tid\": %d",
+		tr->any ? "," : "", phase, track);
+	tr->any = true;
+	return tr->text;
+}
+
+static void
+name_event(Trace *tr, const char *what, int track, const char *name)
+{
+	Text *t = begin_event(tr, "M", track);
+
+	text_printf(t, ", \"name\": \"%s\", \"args\": {\"name\": ", what);
+	text_json(t, name);
+	text_add(t, "}}");
+}
+
+static Text *
+begin_span(Trace *tr, int track, int64_t start, int64_t time, const char *category)
+{
+	Text *t = begin_event(tr, "X", track);
+
+	text_add(t, ", \"ts\": ");
+	text_exact_us(t, start);
+	text_add(t, ", \"dur\": ");
+	text_exact_us(t, time);
+	text_printf(t, ", \"cat\": \"%s\", \"name\": ", category);
+	return t;
+}
+
+/* ---- tracks ---------------------------------------------------------------------- */
+
+/* Both directions of an axis are a pair of links. */
+static bool
+is_on_track(const TimelineStep *s, int track)
+{
+	if (!s->moves || !s->links)
+		return track == DEVICE_TRACK;
+	return track >= LINK_TRACK && s->links >> 2 * (track - LINK_TRACK) & 3;
+}
+
+static const char *
+track_name(const Trace *tr, int track)
+{
+	const Mesh *mesh = &tr->timeline->module->mesh;
+	int axis = track - LINK_TRACK;
+
+	if (track == DEVICE_TRACK)
+		return "device";
+	if (mesh->topology_rank)
+		return arena_printf(tr->arena, "links along %c", "xyz"[axis]);
+	return arena_printf(tr->arena, "links of %s", mesh->axes[axis].name);
+}
+
+static void
+print_names(Trace *tr)
+{
+	const Module *m = tr->timeline->module;
+	const Mesh *mesh = &m->mesh;
+
+	name_event(tr, "process_name", DEVICE_TRACK,
+		arena_printf(tr->arena, "%s, one of %lld %s devices", m->name,
+			(long long)mesh->ndevices, mesh->target->name));
+	for (int track = 0; track < MOST_TRACKS; track++) {
+		bool used = track == DEVICE_TRACK;
+		for (int i = 0; i < tr->timeline->n && !used; i++)
+			used = is_on_track(&tr->timeline->steps[i], track);
+		if (used)
+			name_event(tr, "thread_name", track, track_name(tr, track));
+	}
+}
+
+/* ---- what is on them ------------------------------------------------------------- */
+
+static void
+print_step(Trace *tr, const StepRow *row, int number)
+{
+	const TimelineStep *s = row->step;
+
+	for (int track = 0; track < MOST_TRACKS && s->each; track++) {
+		if (!is_on_track(s, track))
+			continue;
+		Text *t = begin_span(tr, track, s->start, s->each,
+			s->moves ? "communication" : "compute");
+		text_json(t,
+			s->moves ? arena_printf(tr->arena, "%s of %s", ops[s->op->kind].hlo,
+				row->named ? row->value : row->label)
+				 : row->label);
+		text_printf(t, ", \"args\": {\"step\": %d, ", number);
+		json_step(row, t);
+		text_add(t, ", \"seconds\": ");
+		text_exact_seconds(t, s->total);
+		text_add(t, ", \"exposed_seconds\": ");
+		text_exact_seconds(t, s->exposed);
+		text_printf(t, ", \"bound\": \"%s\", ", resource_names[s->cost.bound]);
+		json_work(row, t);
+		text_add(t, "}}");
+	}
+}
+
+static void
+print_loop(Trace *tr, const TimelineSpan *span)
+{
+	const Op *op = span->op;
+	const char *label = op->label ? op->label : ops[op->kind].name;
+	const Ints *trips = op_ints(op, A_trips);
+
+	if (!span->time)
+		return;
+	Text *t = begin_span(tr, DEVICE_TRACK, span->start, span->time, "control");
+	text_json(t,
+		trips->n ? arena_printf(tr->arena, "%s, %lld trips, the first of them", label,
+			(long long)trips->v[0])
+			 : label);
+	text_add(t, ", \"args\": {\"trips\": ");
+	if (trips->n)
+		text_printf(t, "%lld}}", (long long)trips->v[0]);
+	else
+		text_add(t, "null}}");
+}
+
+/* As they start, a loop before what is in it. */
+static void
+print_events(Trace *tr)
+{
+	const Timeline *timeline = tr->timeline;
+	const StepRow *rows = step_rows(timeline, tr->arena);
+	int next = 0;
+
+	for (int i = 0; i <= timeline->n; i++) {
+		while (next < timeline->nspans
+			&& (i == timeline->n
+				|| timeline->spans[next].start <= timeline->steps[i].start))
+			print_loop(tr, &timeline->spans[next++]);
+		if (i < timeline->n)
+			print_step(tr, &rows[i], i);
+	}
+}
+
+/* ---- memory ---------------------------------------------------------------------- */
+
+static void
+print_live(Trace *tr, int64_t time, int64_t bytes)
+{
+	Text *t = begin_event(tr, "C", DEVICE_TRACK);
+
+	text_add(t, ", \"name\": \"live memory\", \"ts\": ");
+	text_exact_us(t, time);
+	text_printf(t, ", \"args\": {\"bytes\": %lld}}", (long long)bytes);
+}
+
+/* What is live at each step, where that changes. */
+static void
+print_memory(Trace *tr)
+{
+	const Plan *plan = tr->plan;
+	const Timeline *timeline = tr->timeline;
+	int n = plan->lives->n;
+	/* more than at the step before; before the first, and behind the last */
+	int64_t *more = NEW_ARRAY(tr->arena, int64_t, n + 3);
+	int64_t live = 0, told = -1;
+
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *b = &plan->buffers[i];
+		more[b->first + 1] += b->bytes;
+		more[b->last + 2] -= b->bytes;
+	}
+	for (int i = -1, next = 0; i <= n; i++) {
+		live += more[i + 1];
+		bool starts = i >= 0 && i < n && next < timeline->n
+			&& timeline->steps[next].op == plan->lives->step[i];
+		int64_t time = i < 0 ? 0
+			: starts     ? timeline->steps[next++].start
+				     : timeline->time;
+		if ((starts || i < 0 || i == n) && live != told)
+			print_live(tr, time, told = live);
+	}
+}
+
+void
+emit_trace(const Timeline *timeline, const Plan *plan, Text *t)
+{
+	Trace tr = {.timeline = timeline, .plan = plan, .arena = arena_new(), .text = t};
+	const Module *m = timeline->module;
+
+	text_add(t, "{\n\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"program\": ");
+	text_json(t, m->name);
+	text_add(t, ", \"target\": ");
+	text_json(t, m->mesh.target->name);
+	text_printf(t, ", \"devices\": %lld, \"seconds\": ", (long long)m->mesh.ndevices);
+	text_exact_seconds(t, timeline->time);
+	text_add(t, "},\n\"traceEvents\": [");
+	print_names(&tr);
+	print_events(&tr);
+	print_memory(&tr);
+	text_add(t, "\n]\n}\n");
+	arena_free(tr.arena);
+}
