@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "cost/links.h"
+#include "ir/layout.h"
 #include "cost/tracks.h"
 #include "report/report.h"
 #include "report/rows.h"
@@ -231,11 +232,11 @@ text_slice(const Mesh *mesh, Text *t)
 {
 	const char *between = " (";
 
-	for (int d = 0; d < mesh->topology_rank; d++) {
-		text_printf(t, "%s%lld", between, (long long)mesh->topology[d]);
-		between = "x";
+	if (mesh->topology_rank) {
+		text_add(t, between);
+		text_topology(t, mesh);
+		between = "; ";
 	}
-	between = mesh->topology_rank ? "; " : between;
 	for (int i = 0; i < mesh->naxes; i++) {
 		const MeshAxis *axis = &mesh->axes[i];
 		if (axis->size == 1)

@@ -11,10 +11,11 @@
  * as all of them.  What moves along several axes is an event on each of their tracks,
  * of one number, `step`: that of the step among the ops of --emit=cost.json.
  */
+#include "ir/layout.h"
 #include "report/report.h"
 #include "report/rows.h"
 
-enum { DEVICE_TRACK, LINK_TRACK, MOST_TRACKS = 32 };
+enum { DEVICE_TRACK, LINK_TRACK, MOST_TRACKS = 1 + MAX_AXES };
 
 typedef struct Trace {
 	const Timeline *timeline;
@@ -89,7 +90,7 @@ track_name(const Trace *tr, int track)
 	if (track == DEVICE_TRACK)
 		return "device";
 	if (mesh->topology_rank)
-		return arena_printf(tr->arena, "links along %c", "xyz"[axis]);
+		return arena_printf(tr->arena, "links along %s", physical_names[axis]);
 	return arena_printf(tr->arena, "links of %s", mesh->axes[axis].name);
 }
 
