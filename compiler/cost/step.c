@@ -1,33 +1,29 @@
 /*
  * step.c - how long a step of a device's program takes, and what bounds it.
  *
- *   dot bf16[4096,4096] x [4096,4096], v5e   137 GFLOP in 698 us, 101 MB in 123 us:
- *                                            698 us, bound by the matrix unit
+ *   dot bf16[4096,4096] x [4096,4096], v5e   launched in 2 us, 67 MB read before it
+ *                                            begins in 96, 137 GFLOP in 734:
+ *                                            832 us, bound by the matrix unit
  *   all-gather of 4 MB to 16 MB over 4       a link's 12.6 MB: 140 us
  *
  * The partitioner asks with the types that an op would see, the emulated clock
  * and the reports with those that it sees.
  */
 #include <math.h>
-#include "cost/cost.h"
+#include "cost/local.h"
 #include "ir/flow.h"
 
 /* ---- work ------------------------------------------------------------------- */
 
-static const Type *
-seen(const Op *op, const Type *operands, int i)
-{
-	return operands ? &operands[i] : &op->operands[i]->type;
-}
-
 static double
-op_flops(const Op *op, const Type *operands, const Type *result)
+op_flops(const Step *step)
 {
-	double flops = (double)type_elements(result) * ops[op->kind].flops;
-	const Ints *summed = op_ints(op, op_is_product(op) ? A_lhs_contract : A_dims);
+	const Op *op = step->op;
+	double flops = (double)type_elements(step->result) * ops[op->kind].flops;
+	const Ints *summed = op_ints(op, A_dims);
 
 	for (int i = 0; flops > 0 && i < summed->n; i++)
-		flops *= (double)seen(op, operands, 0)->dims[summed->v[i]];
+		flops *= (double)step_operand(step, 0)->dims[summed->v[i]];
 	return flops;
 }
 
@@ -39,38 +35,33 @@ const char *const resource_names[RESOURCE_COUNT] = {
 #undef RESOURCE
 };
 
-/* Resources work at the same time: the busiest bounds the step. */
-static void
-add_term(StepCost *c, Resource resource, double seconds)
-{
-	c->busy[resource] += seconds;
-	if (c->busy[resource] <= c->seconds)
-		return;
-	c->seconds = c->busy[resource];
-	c->bound = resource;
-}
-
-/* Of the matrix unit, FLOP/s with such inputs. */
+/* Memory at the pace that copies reach. */
 static double
-matrix_peak(const Target *target, DType dtype)
+hbm_seconds(const Target *target, double bytes)
 {
-	const double peaks[DTYPE_COUNT] = {
-#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak) target->peak,
-#include "ir/dtypes.def"
-#undef DTYPE
-	};
-
-	return peaks[dtype];
+	return bytes / (target->hbm_bandwidth * target->hbm_efficiency);
 }
 
-/* One pass over memory. */
-static StepCost
-kernel_cost(const Mesh *mesh, double hbm_bytes)
+/*
+ * Launched, a kernel works and reads and writes memory at the same time, and takes
+ * what takes longer.  A product can't begin before it has operands: as much as half
+ * of the on-chip memory holds, the rest comes meanwhile.
+ */
+static void
+set_seconds(const Target *target, StepCost *c, bool product)
 {
-	StepCost c = {.hbm_bytes = hbm_bytes};
+	double head = 0, works;
 
-	add_term(&c, RESOURCE_hbm, hbm_bytes / mesh->target->hbm_bandwidth);
-	return c;
+	c->busy[RESOURCE_latency] = target->launch_seconds;
+	c->busy[RESOURCE_hbm] = hbm_seconds(target, c->hbm_bytes);
+	if (product)
+		head = hbm_seconds(target,
+			fmin(c->hbm_bytes, (double)target->on_chip_bytes / 2));
+	works = fmax(c->busy[RESOURCE_mxu], c->busy[RESOURCE_vpu]) + head;
+	c->seconds = target->launch_seconds + fmax(works, c->busy[RESOURCE_hbm]);
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (c->busy[r] > c->busy[c->bound])
+			c->bound = (Resource)r;
 }
 
 /* ---- fusions ----------------------------------------------------------------- */
@@ -89,30 +80,32 @@ fusion_cost(const Mesh *mesh, const Op *op)
 	const Value *part = root && op_changes(root) ? root->operands[op_changed_part(root)]
 						     : op->results[0];
 	double stored = (double)type_elements(&part->type), turns = stored;
-	double bytes = 0, flops = 0;
+	StepCost c = {0};
 
 	if (root && op_is_product(root))
 		return step_cost(mesh, root, NULL, NULL);
 	for (const Op *inside = body->first; inside != body->last; inside = inside->next) {
+		Step step = {mesh, inside, NULL, &inside->results[0]->type};
 		double elements = 0;
 		if (op_reduces(inside))
 			elements = (double)type_elements(&inside->operands[0]->type);
 		turns = elements > turns ? elements : turns;
-		flops += op_flops(inside, NULL, &inside->results[0]->type);
+		c.flops += op_flops(&step);
 	}
 	for (int i = 0; i < op->noperands; i++) {
 		const Type *t = &op->operands[i]->type;
 		double all = (double)type_elements(t);
-		bytes += (all < turns ? all : turns) * dtypes[t->dtype].bytes;
+		c.hbm_bytes += (all < turns ? all : turns) * dtypes[t->dtype].bytes;
 	}
 	if (root && root->kind == O_pad)
 		stored += (double)type_elements(&root->operands[0]->type);
 	for (int i = 0; i < op->nresults; i++)
-		bytes += stored * dtypes[op->results[i]->type.dtype].bytes;
-	StepCost c = kernel_cost(mesh, bytes);
-	c.flops = flops;
+		c.hbm_bytes += stored * dtypes[op->results[i]->type.dtype].bytes;
+	set_seconds(mesh->target, &c, false);
 	return c;
 }
+
+/* ---- steps ------------------------------------------------------------------- */
 
 bool
 op_is_step(const Op *op)
@@ -131,10 +124,37 @@ step_what(const Op *op)
 	return op->label ? op->label : op_communicates(op) ? "" : ops[op->kind].name;
 }
 
+static double
+whole_operands_and_result(const Step *step)
+{
+	double bytes = (double)type_bytes(step->result);
+
+	for (int i = 0; i < step->op->noperands; i++)
+		bytes += (double)type_bytes(step_operand(step, i));
+	return bytes;
+}
+
+/* What it reads and writes goes at the pace of the links. */
+static StepCost
+transfer_cost(const Step *step)
+{
+	StepCost c = {.bound = RESOURCE_ici, .hbm_bytes = whole_operands_and_result(step)};
+	const Ints *source = op_ints(step->op, A_source);
+	const AxisList *axes = step->op->axes;
+	double bytes = (double)type_bytes(step_operand(step, 0));
+
+	c.flops = op_flops(step);
+	c.wire_bytes = wire_bytes(step->op->kind, axes_size(axes), bytes);
+	c.seconds = source->n ? permute_seconds(step->mesh, axes, source->v, bytes, &c.hops)
+			      : collective_seconds(step->mesh, step->op->kind, axes, bytes);
+	c.busy[RESOURCE_ici] = c.seconds;
+	return c;
+}
+
 StepCost
 step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {
-	const Target *target = mesh->target;
+	Step step = {mesh, op, operands, result};
 	StepCost c = {0};
 
 	if (op_is_fusion(op))
@@ -142,25 +162,15 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	if (!op->nresults || op->nbodies)
 		return c;
 	if (!result)
-		result = &op->results[0]->type;
-	double bytes = (double)type_bytes(result);
-	for (int i = 0; i < op->noperands; i++)
-		bytes += (double)type_bytes(seen(op, operands, i));
-	c = kernel_cost(mesh, bytes);
-	c.flops = op_flops(op, operands, result);
-	const Type *first = op->noperands ? seen(op, operands, 0) : result;
+		step.result = &op->results[0]->type;
+	if (op_communicates(op))
+		return transfer_cost(&step);
+	c.hbm_bytes = whole_operands_and_result(&step);
 	if (op_is_product(op))
-		add_term(&c, RESOURCE_mxu, c.flops / matrix_peak(target, first->dtype));
-	if (op_communicates(op)) {
-		/* What it reads and writes goes at the pace of the links. */
-		const Ints *source = op_ints(op, A_source);
-		bytes = (double)type_bytes(first);
-		c.wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
-		c.seconds = c.busy[RESOURCE_hbm] = 0;
-		add_term(&c, RESOURCE_ici,
-			source->n ? permute_seconds(mesh, op->axes, source->v, bytes, &c.hops)
-				  : collective_seconds(mesh, op->kind, op->axes, bytes));
-	}
+		product_work(&step, &c);
+	else
+		c.flops = op_flops(&step);
+	set_seconds(mesh->target, &c, op_is_product(op));
 	return c;
 }
 

@@ -1,0 +1,27 @@
+/*
+ * local.h - the terms of a step's price, for the files of this folder.
+ */
+#ifndef SHDC_COST_LOCAL_H
+#define SHDC_COST_LOCAL_H
+
+#include "cost/cost.h"
+
+/* A step that is being priced, with the types that it sees. */
+typedef struct Step {
+	const Mesh *mesh;
+	const Op *op;
+	const Type *operands; /* NULL: its own */
+	const Type *result;
+} Step;
+
+static inline const Type *
+step_operand(const Step *step, int i)
+{
+	return step->operands ? &step->operands[i] : &step->op->operands[i]->type;
+}
+
+/* products.c: of matrices, what the matrix unit does, or where that is faster the
+   vector unit.  Fills in flops and busy[]. */
+void product_work(const Step *step, StepCost *c);
+
+#endif

@@ -1,0 +1,67 @@
+/*
+ * products.c - how long products of matrices keep the device busy.
+ *
+ *   dot bf16[4,1000] x [1000,300], v5e   tiles of 128 x 128, rows of 8: as long as
+ *                                        [8,1024] x [1024,384], 6.3 MFLOP in 34 ns
+ *
+ * The matrix unit holds a tile of one operand, the weight; rows of the other stream
+ * through it.  So both dims of the weight are padded to the tile, and rows to
+ * `matrix_rows`; the weight is the operand for which that is less.  Where padding
+ * is nearly all, multiplying and adding on the vector unit is faster: of vectors,
+ * and where nothing is summed.
+ */
+#include <math.h>
+#include "cost/local.h"
+
+static double
+padded(double size, int64_t multiple)
+{
+	return ceil(size / (double)multiple) * (double)multiple;
+}
+
+static double
+product_of_dims(const Type *type, const Ints *dims)
+{
+	double product = 1;
+
+	for (int i = 0; i < dims->n; i++)
+		product *= (double)type->dims[dims->v[i]];
+	return product;
+}
+
+/* Of the matrix unit, FLOP/s with such inputs. */
+static double
+matrix_peak(const Target *target, DType dtype)
+{
+	const double peaks[DTYPE_COUNT] = {
+#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak) target->peak,
+#include "ir/dtypes.def"
+#undef DTYPE
+	};
+
+	return peaks[dtype];
+}
+
+void
+product_work(const Step *step, StepCost *c)
+{
+	const Target *target = step->mesh->target;
+	const Type *lhs = step_operand(step, 0);
+	double batch = product_of_dims(lhs, op_ints(step->op, A_lhs_batch));
+	double contracted = product_of_dims(lhs, op_ints(step->op, A_lhs_contract));
+	double left = (double)type_elements(lhs) / batch / contracted;
+	double right = (double)type_elements(step_operand(step, 1)) / batch / contracted;
+	int64_t tile = target->matrix_tile, rows = target->matrix_rows;
+	double weight_right = padded(left, rows) * padded(right, tile);
+	double weight_left = padded(left, tile) * padded(right, rows);
+	double free = weight_left < weight_right ? weight_left : weight_right;
+	double matrix = ops[step->op->kind].flops * batch * padded(contracted, tile) * free
+		/ (matrix_peak(target, lhs->dtype) * target->matrix_efficiency);
+
+	c->flops = ops[step->op->kind].flops * batch * contracted * left * right;
+	double vector = c->flops / target->vector_flops;
+	if (vector < matrix)
+		c->busy[RESOURCE_vpu] = vector;
+	else
+		c->busy[RESOURCE_mxu] = matrix;
+}
