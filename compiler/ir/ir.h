@@ -313,6 +313,7 @@ struct Value {
 	bool annotated_open; /* ... with open dims; from L_sharded on */
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
+	bool on_chip;	     /* L_fused: in on-chip memory (cost/residency.h) */
 	const char *name;
 	Type type;		 /* global shape below L_device, then local */
 	Placement placement;	 /* at L_device: of the tensor it is a shard of,

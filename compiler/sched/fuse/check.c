@@ -3,6 +3,7 @@
  * says: each fusion one loop nest, each fact what its loops say, and values in one
  * buffer only where they do not meet.  After fuse all of it is so.
  */
+#include "cost/residency.h"
 #include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 #include "sched/sched.h"
@@ -68,5 +69,8 @@ fused_check(Module *m, Range where)
 	}
 	view_free(c.view);
 	arena_free(a);
-	return !diag_errors(m->session);
+	if (diag_errors(m->session))
+		return false;
+	residency_find(m);
+	return true;
 }

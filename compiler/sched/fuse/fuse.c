@@ -15,6 +15,7 @@
  *
  * Requires L_device.  Leaves L_fused.
  */
+#include "cost/residency.h"
 #include "sched/fuse/fuse.h"
 #include "sched/sched.h"
 
@@ -208,5 +209,6 @@ fuse(Module *m)
 		copies_insert(m);
 		module_remove_dead(m);
 	}
+	residency_find(m);
 	return true;
 }

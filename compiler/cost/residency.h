@@ -1,0 +1,12 @@
+/*
+ * residency.h - which values of a fused program stay in on-chip memory.
+ */
+#ifndef SHDC_RESIDENCY_H
+#define SHDC_RESIDENCY_H
+
+#include "ir/ir.h"
+
+/* Sets `on_chip` of all values.  Requires L_fused; numbers the module. */
+void residency_find(Module *m);
+
+#endif
