@@ -21,7 +21,17 @@ step_operand(const Step *step, int i)
 }
 
 /* products.c: of matrices, what the matrix unit does, or where that is faster the
-   vector unit.  Fills in flops and busy[]. */
+   vector unit.  Fills in flops and busy[] of these. */
 void product_work(const Step *step, StepCost *c);
+
+/* kernels.c: of all others, by their rows of local.def.  Fills in flops, hbm_bytes and
+   busy[] of the vector unit; false: there is nothing to do. */
+bool local_work(const Step *step, StepCost *c);
+void fusion_work(const Step *step, StepCost *c);
+/* How long the vector unit is busy with so many operations of a dtype. */
+double vector_seconds(const Target *target, DType dtype, double operations);
+/* What operands and results take of memory: nothing where they stay on the chip. */
+double local_bytes(const Step *step);
+double local_flops(const Step *step);
 
 #endif

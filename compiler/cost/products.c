@@ -34,7 +34,7 @@ static double
 matrix_peak(const Target *target, DType dtype)
 {
 	const double peaks[DTYPE_COUNT] = {
-#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak) target->peak,
+#define DTYPE(id, hlo, bytes, range, class, storage, compute, peak, vector) target->peak,
 #include "ir/dtypes.def"
 #undef DTYPE
 	};
@@ -59,7 +59,7 @@ product_work(const Step *step, StepCost *c)
 		/ (matrix_peak(target, lhs->dtype) * target->matrix_efficiency);
 
 	c->flops = ops[step->op->kind].flops * batch * contracted * left * right;
-	double vector = c->flops / target->vector_flops;
+	double vector = vector_seconds(target, lhs->dtype, c->flops);
 	if (vector < matrix)
 		c->busy[RESOURCE_vpu] = vector;
 	else

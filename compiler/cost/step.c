@@ -13,20 +13,6 @@
 #include "cost/local.h"
 #include "ir/flow.h"
 
-/* ---- work ------------------------------------------------------------------- */
-
-static double
-op_flops(const Step *step)
-{
-	const Op *op = step->op;
-	double flops = (double)type_elements(step->result) * ops[op->kind].flops;
-	const Ints *summed = op_ints(op, A_dims);
-
-	for (int i = 0; flops > 0 && i < summed->n; i++)
-		flops *= (double)step_operand(step, 0)->dims[summed->v[i]];
-	return flops;
-}
-
 /* ---- time ------------------------------------------------------------------- */
 
 const char *const resource_names[RESOURCE_COUNT] = {
@@ -48,13 +34,13 @@ hbm_seconds(const Target *target, double bytes)
  * of the on-chip memory holds, the rest comes meanwhile.
  */
 static void
-set_seconds(const Target *target, StepCost *c, bool product)
+set_seconds(const Target *target, StepCost *c)
 {
 	double head = 0, works;
 
 	c->busy[RESOURCE_latency] = target->launch_seconds;
 	c->busy[RESOURCE_hbm] = hbm_seconds(target, c->hbm_bytes);
-	if (product)
+	if (c->busy[RESOURCE_mxu] > 0)
 		head = hbm_seconds(target,
 			fmin(c->hbm_bytes, (double)target->on_chip_bytes / 2));
 	works = fmax(c->busy[RESOURCE_mxu], c->busy[RESOURCE_vpu]) + head;
@@ -62,47 +48,6 @@ set_seconds(const Target *target, StepCost *c, bool product)
 	for (int r = 0; r < RESOURCE_COUNT; r++)
 		if (c->busy[r] > c->busy[c->bound])
 			c->bound = (Resource)r;
-}
-
-/* ---- fusions ----------------------------------------------------------------- */
-
-/*
- * One pass over memory: what is stored, of a tensor that is changed a part, and of
- * each operand as much as the loops can read.  The inside of a pad is stored twice.
- *
- *   y = fusion(x): reduce(x), dimensions={1}, x f32[8,64]     reads 512, stores 8 numbers
- */
-static StepCost
-fusion_cost(const Mesh *mesh, const Op *op)
-{
-	const Block *body = op->bodies[0];
-	const Op *root = body->last->operands[0]->def;
-	const Value *part = root && op_changes(root) ? root->operands[op_changed_part(root)]
-						     : op->results[0];
-	double stored = (double)type_elements(&part->type), turns = stored;
-	StepCost c = {0};
-
-	if (root && op_is_product(root))
-		return step_cost(mesh, root, NULL, NULL);
-	for (const Op *inside = body->first; inside != body->last; inside = inside->next) {
-		Step step = {mesh, inside, NULL, &inside->results[0]->type};
-		double elements = 0;
-		if (op_reduces(inside))
-			elements = (double)type_elements(&inside->operands[0]->type);
-		turns = elements > turns ? elements : turns;
-		c.flops += op_flops(&step);
-	}
-	for (int i = 0; i < op->noperands; i++) {
-		const Type *t = &op->operands[i]->type;
-		double all = (double)type_elements(t);
-		c.hbm_bytes += (all < turns ? all : turns) * dtypes[t->dtype].bytes;
-	}
-	if (root && root->kind == O_pad)
-		stored += (double)type_elements(&root->operands[0]->type);
-	for (int i = 0; i < op->nresults; i++)
-		c.hbm_bytes += stored * dtypes[op->results[i]->type.dtype].bytes;
-	set_seconds(mesh->target, &c, false);
-	return c;
 }
 
 /* ---- steps ------------------------------------------------------------------- */
@@ -124,26 +69,16 @@ step_what(const Op *op)
 	return op->label ? op->label : op_communicates(op) ? "" : ops[op->kind].name;
 }
 
-static double
-whole_operands_and_result(const Step *step)
-{
-	double bytes = (double)type_bytes(step->result);
-
-	for (int i = 0; i < step->op->noperands; i++)
-		bytes += (double)type_bytes(step_operand(step, i));
-	return bytes;
-}
-
 /* What it reads and writes goes at the pace of the links. */
 static StepCost
 transfer_cost(const Step *step)
 {
-	StepCost c = {.bound = RESOURCE_ici, .hbm_bytes = whole_operands_and_result(step)};
+	StepCost c = {.bound = RESOURCE_ici, .hbm_bytes = local_bytes(step)};
 	const Ints *source = op_ints(step->op, A_source);
 	const AxisList *axes = step->op->axes;
 	double bytes = (double)type_bytes(step_operand(step, 0));
 
-	c.flops = op_flops(step);
+	c.flops = local_flops(step);
 	c.wire_bytes = wire_bytes(step->op->kind, axes_size(axes), bytes);
 	c.seconds = source->n ? permute_seconds(step->mesh, axes, source->v, bytes, &c.hops)
 			      : collective_seconds(step->mesh, step->op->kind, axes, bytes);
@@ -154,23 +89,20 @@ transfer_cost(const Step *step)
 StepCost
 step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result)
 {
-	Step step = {mesh, op, operands, result};
 	StepCost c = {0};
 
-	if (op_is_fusion(op))
-		return fusion_cost(mesh, op);
-	if (!op->nresults || op->nbodies)
+	if (!op->nresults || (op->nbodies && !op_is_fusion(op)))
 		return c;
-	if (!result)
-		step.result = &op->results[0]->type;
+	const Step step = {mesh, op, operands, result ? result : &op->results[0]->type};
 	if (op_communicates(op))
 		return transfer_cost(&step);
-	c.hbm_bytes = whole_operands_and_result(&step);
+	if (op_is_fusion(op))
+		fusion_work(&step, &c);
+	else if (!local_work(&step, &c))
+		return c;
 	if (op_is_product(op))
 		product_work(&step, &c);
-	else
-		c.flops = op_flops(&step);
-	set_seconds(mesh->target, &c, op_is_product(op));
+	set_seconds(mesh->target, &c);
 	return c;
 }
 

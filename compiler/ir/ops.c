@@ -64,7 +64,7 @@ const CollectiveInfo collectives[OP_COUNT] = {
 };
 
 const DTypeInfo dtypes[DTYPE_COUNT] = {
-#define DTYPE(id, hlo_text, size, range, class_id, storage_c, compute_c, peak) \
+#define DTYPE(id, hlo_text, size, range, class_id, storage_c, compute_c, peak, vector) \
 	[D_##id] = {#id, hlo_text, size, range, class_id, storage_c, compute_c},
 #include "dtypes.def"
 #undef DTYPE
