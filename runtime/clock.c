@@ -16,7 +16,7 @@
 
 enum {
 	TRACED_DEVICES = 64,
-	TRACED_STEPS = 1 << 19, /* of all devices together: 16 MiB */
+	TRACED_STEPS = 1 << 18, /* of all devices together: 8 MiB */
 };
 
 /* ---- what is noted ---- */

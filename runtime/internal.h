@@ -135,6 +135,16 @@ void rt_clock_progress(shdrt_device *dev);
 const shdrt_device *rt_clock_slowest(const Machine *m);
 void rt_clock_free(Machine *m);
 
+/* ---- json.c: text in JSON files ---- */
+
+/* Inside of a string; what is no UTF-8 is replaced. */
+void rt_json_put(FILE *f, const char *text);
+
+/* ---- trace.c: --trace ---- */
+
+/* The last run, which was recorded with its spans. */
+void rt_trace_write(const Machine *m, const char *path);
+
 /*
  * Waits for all members.  The last to arrive calls meet(), if any, before
  * anyone goes on.  Ends the program when that can never happen.
@@ -317,8 +327,12 @@ bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m, int64_t pair[2
 
 void rt_report_list(const shdrt_program *p, FILE *out);
 void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
+enum { US_TEXT = 40, STEP_TEXT = 200 }; /* room for them */
+
 /* "71.234567": exact */
-void rt_report_us(char text[40], uint64_t picoseconds);
+void rt_us_text(char text[US_TEXT], uint64_t picoseconds);
+/* "einsum 'bd,df->bf'", "all-reduce over X for sum" */
+void rt_step_text(const shdrt_step *s, char text[STEP_TEXT]);
 void rt_report_stats(const Machine *m, double seconds, FILE *out);
 void rt_report_times(double *seconds, int n, FILE *out);
 void rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out);

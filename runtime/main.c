@@ -250,12 +250,17 @@ run(Settings *s)
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
 	rt_memory_check(p, whole_bytes(s));
-	Machine *m = rt_machine_new(p, s->stall, s->stats ? RECORD_times : RECORD_nothing);
+	Machine *m = rt_machine_new(p, s->stall,
+		s->trace	   ? RECORD_spans
+			: s->stats ? RECORD_times
+				   : RECORD_nothing);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
 	double seconds = s->times ? run_times(s, m, results) : run_steps(s, m, results, fed);
 	rt_watch_doing("writes the results", NULL);
 	deliver(s, results);
+	if (s->trace)
+		rt_trace_write(m, s->trace);
 	if (s->stats)
 		rt_report_stats(m, seconds, s->reports);
 	rt_machine_free(m);

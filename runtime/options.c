@@ -262,6 +262,16 @@ option_keep_inputs(Settings *s, const char *value)
 }
 
 static void
+option_trace(Settings *s, const char *value)
+{
+	if (s->trace)
+		rt_fail(SHDRT_USAGE, "--trace is given twice");
+	if (!*value || rt_is_standard(value))
+		rt_fail(SHDRT_USAGE, "--trace '%s': a file is wanted", value);
+	s->trace = value;
+}
+
+static void
 option_list(Settings *s, const char *value)
 {
 	(void)value;
@@ -312,6 +322,9 @@ static const struct Option {
 	{"--keep-inputs", 0, NULL, option_keep_inputs,
 		"inputs stay as they are from run to run (of --time, too): only of a program "
 		"that is compiled with --keep-inputs, where they take memory to the end"},
+	{"--trace", 0, "FILE", option_trace,
+		"write when each step ran, in emulated time and here: Chrome trace events, for "
+		"ui.perfetto.dev"},
 	{"--list", 0, NULL, option_list, "show parameters and results"},
 	{"--timeout", 0, "10m", option_timeout,
 		"end with status 10 when all of it took so long"},
@@ -402,6 +415,8 @@ rt_options_parse(Settings *s, int argc, char **argv)
 	}
 	if (s->times && s->steps)
 		rt_fail(SHDRT_USAGE, "--time and --steps: one of them");
+	if (s->trace && rt_is_output(s, s->trace))
+		rt_fail(SHDRT_USAGE, "--trace and --out: both would write %s", s->trace);
 	if (s->keep_inputs && s->steps)
 		rt_fail(SHDRT_USAGE,
 			"--keep-inputs and --steps: one of them; results become inputs");

@@ -15,6 +15,7 @@ typedef struct Settings {
 	const char *out_whole;	/* the file of all results */
 	const char **out_files; /* of each result, or NULL; those that share one have
 				   the same pointer */
+	const char *trace;	/* the file of --trace, or NULL */
 	bool writes;		/* --out was given */
 	FILE *reports;		/* standard error where results have standard output */
 	bool check, stats, keep_inputs, list, help, version;
@@ -33,8 +34,12 @@ bool rt_is_standard(const char *path); /* "-" */
 bool rt_has_ending(const char *path, const char *ending);
 /* The same regular file, or one that will be made, or standard output. */
 bool rt_same_output(const char *a, const char *b);
+bool rt_is_output(const Settings *s, const char *path); /* of a result */
 /* Before the run: what cannot be written is told at once. */
 void rt_outputs_check(const Settings *s);
 void rt_outputs_write(const Settings *s, const shdrt_array *results);
+/* put() returns false with errno. */
+typedef bool Put(FILE *f, const char *path, const void *data);
+void rt_output_write(const char *path, Put *put, const void *data);
 
 #endif

@@ -74,6 +74,15 @@ rt_same_output(const char *a, const char *b)
 	return strcmp(name_in_parent(a), name_in_parent(b)) == 0 && same_parent(a, b);
 }
 
+bool
+rt_is_output(const Settings *s, const char *path)
+{
+	bool is = s->out_whole && rt_same_output(s->out_whole, path);
+	for (int i = 0; i < s->program->nresults; i++)
+		is |= s->out_files[i] && rt_same_output(s->out_files[i], path);
+	return is;
+}
+
 /* Before the run: a directory that cannot be had is told at once. */
 static void
 make_directory(const char *path)
@@ -108,6 +117,8 @@ rt_outputs_check(const Settings *s)
 		make_directory(s->out_directory);
 	if (s->out_whole)
 		check_output(s->out_whole);
+	if (s->trace)
+		check_output(s->trace);
 	for (int i = 0; i < s->program->nresults; i++)
 		if (s->out_files[i] && !rt_is_standard(s->out_files[i]))
 			check_output(s->out_files[i]);
@@ -115,14 +126,12 @@ rt_outputs_check(const Settings *s)
 
 /* ---- writing ---- */
 
-/* What the target's name asks for; the stream is closed. */
+/* The stream is closed. */
 static void
-put_arrays(FILE *f, const char *path, int n, const shdrt_array *arrays)
+put_all(FILE *f, const char *path, Put *put, const void *data)
 {
 	errno = 0;
-	bool good = rt_has_ending(path, ".safetensors") ? rt_safetensors_put(f, n, arrays)
-							: rt_npy_put(f, arrays);
-	good = good && fflush(f) == 0;
+	bool good = put(f, path, data) && fflush(f) == 0;
 	int error = errno;
 	if (fclose(f) != 0 || !good)
 		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path,
@@ -139,20 +148,20 @@ create(const char *path, const char *shown, int flags)
 	return f;
 }
 
-static void
-write_file(const char *path, int n, const shdrt_array *arrays)
+void
+rt_output_write(const char *path, Put *put, const void *data)
 {
 	struct stat status;
 	bool exists = stat(path, &status) == 0;
 	if (exists && S_ISDIR(status.st_mode))
 		rt_fail(SHDRT_IO, "%s: cannot be written: it is a directory", path);
 	if (exists && !S_ISREG(status.st_mode)) {
-		put_arrays(create(path, path, 0), path, n, arrays);
+		put_all(create(path, path, 0), path, put, data);
 		return;
 	}
 	/* What a link to nothing names is made, as open() would. */
 	if (!exists && lstat(path, &status) == 0) {
-		put_arrays(create(path, path, O_CREAT), path, n, arrays);
+		put_all(create(path, path, O_CREAT), path, put, data);
 		return;
 	}
 	/* Through a link: it is the file that is replaced. */
@@ -163,12 +172,32 @@ write_file(const char *path, int n, const shdrt_array *arrays)
 	snprintf(beside, room, "%s.%ld.tmp", target, (long)getpid());
 	FILE *f = create(beside, path, O_CREAT | O_EXCL);
 	rt_fail_remove(beside);
-	put_arrays(f, path, n, arrays);
+	put_all(f, path, put, data);
 	if (rename(beside, target) != 0)
 		rt_fail(SHDRT_IO, "%s: cannot be written: %s", path, strerror(errno));
 	rt_fail_forget();
 	free(beside);
 	free(real);
+}
+
+typedef struct Arrays {
+	int n;
+	const shdrt_array *arrays;
+} Arrays;
+
+/* What the target's name asks for. */
+static bool
+put_arrays(FILE *f, const char *path, const void *data)
+{
+	const Arrays *a = data;
+	return rt_has_ending(path, ".safetensors") ? rt_safetensors_put(f, a->n, a->arrays)
+						   : rt_npy_put(f, a->arrays);
+}
+
+static void
+write_file(const char *path, int n, const shdrt_array *arrays)
+{
+	rt_output_write(path, put_arrays, &(Arrays){n, arrays});
 }
 
 /* Result i and those after it that go into the same file; nothing, if one before

@@ -242,16 +242,21 @@ print_collectives(const shdrt_program *p, const Record *r, int64_t bytes, FILE *
 	free(lines);
 }
 
-/* "einsum 'bd,df->bf'", "all-reduce over X for sum" */
-static void
-step_text(const shdrt_step *s, char *text, size_t n)
+void
+rt_us_text(char text[US_TEXT], uint64_t picoseconds)
 {
-	const char *what = *s->what ? s->what : s->kind;
+	snprintf(text, US_TEXT, "%" PRIu64 ".%06" PRIu64, picoseconds / 1000000,
+		picoseconds % 1000000);
+}
+
+void
+rt_step_text(const shdrt_step *s, char text[STEP_TEXT])
+{
 	if (s->axes)
-		snprintf(text, n, "%s over %s%s%s", s->kind, s->axes, *s->what ? " for " : "",
-			s->what);
+		snprintf(text, STEP_TEXT, "%s over %s%s%s", s->kind, s->axes,
+			*s->what ? " for " : "", s->what);
 	else
-		snprintf(text, n, "%s", what);
+		snprintf(text, STEP_TEXT, "%s", *s->what ? s->what : s->kind);
 }
 
 /* A number of the program's own file, else with the file. */
@@ -264,24 +269,46 @@ place_text(const shdrt_program *p, const shdrt_step *s, char *text, size_t n)
 		snprintf(text, n, "%s:%d", s->file, s->line);
 }
 
-enum { WHAT = 200 }; /* room for what a step is */
-
 static void
 print_step(const char *place, const char *what, uint64_t times, const char *each,
 	uint64_t picoseconds, uint64_t all, const char *bound, FILE *out)
 {
-	char us[40];
-	rt_report_us(us, picoseconds);
+	char us[US_TEXT];
+	rt_us_text(us, picoseconds);
 	fprintf(out, "%6s  %-40s  %7" PRIu64 "  %14s  %14s  %3.0f %%%s%s\n", place, what, times,
 		each, us, all ? 100 * (double)picoseconds / (double)all : 0, *bound ? "  " : "",
 		bound);
+}
+
+/* The emulated time in which the device did nothing. */
+static uint64_t
+waited(const shdrt_program *p, const shdrt_device *dev)
+{
+	uint64_t time = dev->clock;
+	for (int i = 0; i < p->nsteps; i++)
+		time -= (uint64_t)dev->record->times[i] * p->steps[i].picoseconds;
+	return time;
+}
+
+/* Of those that end last the one that others waited for. */
+static const shdrt_device *
+slowest_device(const Machine *m)
+{
+	const shdrt_device *slowest = rt_clock_slowest(m);
+	for (int64_t id = slowest->id + 1; id < m->ndevices; id++) {
+		const shdrt_device *dev = &m->devices[id];
+		if (dev->clock == slowest->clock
+			&& waited(m->program, dev) < waited(m->program, slowest))
+			slowest = dev;
+	}
+	return slowest;
 }
 
 /* The most costly first; all add up to the device's clock. */
 static void
 print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 {
-	uint64_t count = 0, clock = dev->clock, waiting = clock;
+	uint64_t count = 0, clock = dev->clock, waiting = waited(p, dev);
 	int n;
 	Line *lines = lines_of(p, dev->record, &n);
 	qsort(lines, (size_t)n, sizeof *lines, by_time);
@@ -290,15 +317,14 @@ print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 	for (int i = 0; i < n; i++) {
 		if (!lines[i].times)
 			continue;
-		char place[WHAT], what[WHAT], each[40];
+		char place[STEP_TEXT], what[STEP_TEXT], each[US_TEXT];
 		uint64_t time = line_picoseconds(&lines[i]);
 		place_text(p, lines[i].step, place, sizeof place);
-		step_text(lines[i].step, what, sizeof what);
-		rt_report_us(each, lines[i].step->picoseconds);
+		rt_step_text(lines[i].step, what);
+		rt_us_text(each, lines[i].step->picoseconds);
 		print_step(place, what, lines[i].times, each, time, clock, lines[i].step->bound,
 			out);
 		count += lines[i].times;
-		waiting -= time;
 	}
 	if (waiting)
 		print_step("", "waiting for other devices", 0, "", waiting, clock, "", out);
@@ -307,19 +333,12 @@ print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 }
 
 void
-rt_report_us(char text[40], uint64_t picoseconds)
-{
-	snprintf(text, 40, "%" PRIu64 ".%06" PRIu64, picoseconds / 1000000,
-		picoseconds % 1000000);
-}
-
-void
 rt_report_stats(const Machine *m, double seconds, FILE *out)
 {
 	const shdrt_program *p = m->program;
-	const shdrt_device *slowest = rt_clock_slowest(m);
+	const shdrt_device *slowest = slowest_device(m);
 	int64_t bytes, busiest = busiest_device(m, &bytes);
-	char us[40];
+	char us[US_TEXT];
 	print_mesh(p, out);
 	fprintf(out,
 		"a device: %" PRId64 " bytes of memory, %" PRId64 " flops, %" PRId64
@@ -328,7 +347,7 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 	if (!p->launch)
 		fprintf(out, "memory touched: %" PRId64 " bytes of %" PRId64 "\n",
 			rt_machine_touched(m), p->slab_bytes);
-	rt_report_us(us, slowest->clock);
+	rt_us_text(us, slowest->clock);
 	fprintf(out, "time on %s: %s us (emulated, nothing overlaps)\n", p->target, us);
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
 	print_steps(p, slowest, out);

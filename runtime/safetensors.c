@@ -420,24 +420,12 @@ rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key, Tens
 
 /* ---- writing ---- */
 
-static void
-put_name(FILE *f, const char *name)
-{
-	for (; *name; name++)
-		if (*name == '"' || *name == '\\')
-			fprintf(f, "\\%c", *name);
-		else if ((unsigned char)*name < ' ')
-			fprintf(f, "\\u%04x", *name);
-		else
-			fputc(*name, f);
-}
-
 /* The entry of a tensor whose data begin at `at`. */
 static void
 put_entry(FILE *f, const shdrt_array *a, size_t at)
 {
 	fputc('"', f);
-	put_name(f, a->name);
+	rt_json_put(f, a->name);
 	fprintf(f, "\": {\"dtype\": \"%s\", \"shape\": [", safetensors_names[a->dtype]);
 	for (int i = 0; i < a->rank; i++)
 		fprintf(f, "%s%lld", i ? ", " : "", (long long)a->dims[i]);

@@ -1,11 +1,12 @@
 #!/usr/bin/env python3
-"""Checks a file of Chrome trace events: trace_check.py TRACE.json [COST.json]
+"""Checks a file of Chrome trace events: trace_check.py TRACE.json [COST.json|PICOSECONDS]
 
 The Trace Event Format, as far as we use it: an object with traceEvents; every event a
 phase (M, X, C, s, f), a pid and a tid; spans that are on one track inside each other or
 beside each other; a start for the finish of each flow, and one for the start; counters
 whose times do not go back.  With the JSON of --emit=cost: each of its ops that takes
-time is there, where it starts and as long, and the sums are the same.
+time is there, where it starts and as long, and the sums are the same.  With a number:
+process 1, emulated time, ends then.
 
 A program that checks its own imports it: check(trace) is a list of what is wrong.
 """
@@ -22,7 +23,7 @@ FIELDS = {          # of a phase: what must be there beside ph, pid, tid and nam
     "s": {"ts": NUMBER, "id": NUMBER + (str,), "cat": str},
     "f": {"ts": NUMBER, "id": NUMBER + (str,), "cat": str, "bp": str},
 }
-METADATA = ("process_name", "process_sort_index", "thread_name", "thread_sort_index")
+METADATA = ("process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index")
 
 
 def fields(event):
@@ -131,6 +132,13 @@ def check_cost(trace, cost):
         yield "%d bytes live, more than the peak of %d" % (peak, cost["memory_peak"])
 
 
+def check_end(trace, picoseconds):
+    end = max((e["ts"] + e["dur"] for e in trace["traceEvents"]
+               if e["ph"] == "X" and e["pid"] == 1), default=0)
+    if end * 1000000 != picoseconds:
+        yield "emulated time ends after %s us, not %s ps" % (end, picoseconds)
+
+
 def read(path):
     with open(path, encoding="utf-8") as f:
         return json.load(f, parse_float=decimal.Decimal)
@@ -139,7 +147,9 @@ def read(path):
 def main():
     trace = read(sys.argv[1])
     wrong = check(trace)
-    if not wrong and len(sys.argv) > 2:
+    if not wrong and len(sys.argv) > 2 and sys.argv[2].isdigit():
+        wrong = list(check_end(trace, int(sys.argv[2])))
+    elif not wrong and len(sys.argv) > 2:
         wrong = list(check_cost(trace, read(sys.argv[2])))
     for line in wrong[:20]:
         print("%s: %s" % (sys.argv[1], line))

@@ -1,0 +1,163 @@
+/*
+ * trace.c - --trace: the last run as Chrome trace events (JSON), for Perfetto and
+ * the like.
+ *
+ *   emulated time on v5e   device 0  |einsum 'bd,df->bf'|relu|all-reduce over Y ...|
+ *                          device 1  |...
+ *   time here              device 0  |...
+ *
+ * A process for each clock, a thread for each device, a span for each step.  The
+ * emulated time of a collective begins when the last of its members is there, time
+ * here when the device itself is.
+ */
+#include <inttypes.h>
+#include <math.h>
+#include <stdarg.h>
+
+#include "options.h"
+
+enum { EMULATED = 1, HERE = 2 }; /* processes */
+
+/* How far the devices' records go. */
+typedef struct Extent {
+	int64_t devices;       /* that have one */
+	size_t spans, missing; /* of the device that did most */
+	double start;	       /* of the run, host seconds */
+} Extent;
+
+static Extent
+extent_of(const Machine *m)
+{
+	Extent e = {.start = m->devices[0].started};
+	for (int64_t id = 0; id < m->ndevices; id++) {
+		const shdrt_device *dev = &m->devices[id];
+		const Record *r = dev->record;
+		e.start = dev->started < e.start ? dev->started : e.start;
+		if (!r->room)
+			continue;
+		e.devices++;
+		e.spans = r->n > e.spans ? r->n : e.spans;
+		e.missing = r->n > r->room && r->n - r->room > e.missing ? r->n - r->room
+									 : e.missing;
+	}
+	return e;
+}
+
+static void
+put_name(FILE *f, int process, int64_t thread, const char *what, const char *key,
+	const char *format, ...)
+{
+	char text[200];
+	va_list ap;
+	va_start(ap, format);
+	vsnprintf(text, sizeof text, format, ap);
+	va_end(ap);
+	fprintf(f,
+		"{\"ph\": \"M\", \"pid\": %d, \"tid\": %" PRId64
+		", \"name\": \"%s\", \"args\": {\"%s\": \"",
+		process, thread, what, key);
+	rt_json_put(f, text);
+	fprintf(f, "\"}},\n");
+}
+
+static void
+put_names(FILE *f, const Machine *m, const Extent *e)
+{
+	const shdrt_program *p = m->program;
+	put_name(f, EMULATED, 0, "process_name", "name", "emulated time on %s", p->target);
+	put_name(f, HERE, 0, "process_name", "name",
+		p->launch ? "time here, interpreted" : "time here");
+	for (int process = EMULATED; process <= HERE; process++) {
+		if (e->devices < m->ndevices)
+			put_name(f, process, 0, "process_labels", "labels",
+				"the first %" PRId64 " of %" PRId64 " devices", e->devices,
+				m->ndevices);
+		for (int64_t id = 0; id < e->devices; id++)
+			put_name(f, process, id + 1, "thread_name", "name", "device %" PRId64,
+				id);
+	}
+}
+
+/* Times in picoseconds. */
+static void
+put_span(FILE *f, int process, int64_t device, const shdrt_step *s, uint64_t start,
+	uint64_t time)
+{
+	char name[STEP_TEXT], from[US_TEXT], us[US_TEXT];
+	rt_step_text(s, name);
+	rt_us_text(from, start);
+	rt_us_text(us, time);
+	fprintf(f,
+		",\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %" PRId64
+		", \"ts\": %s, \"dur\": %s, \"name\": \"",
+		process, device + 1, from, us);
+	rt_json_put(f, name);
+	fprintf(f, "\", \"cat\": \"%s\", \"args\": {\"file\": \"", s->kind);
+	rt_json_put(f, s->file);
+	fprintf(f,
+		"\", \"line\": %d, \"flops\": %.17g, \"hbm_bytes\": %" PRId64
+		", \"wire_bytes\": %" PRId64 ", \"bound\": \"%s\"}}",
+		s->line, s->flops, s->hbm_bytes, s->wire_bytes, s->bound);
+}
+
+/* Host times are whole nanoseconds: one span ends where the next begins. */
+static uint64_t
+since(const Extent *e, double seconds)
+{
+	double nanoseconds = rint((seconds - e->start) * 1e9);
+	return nanoseconds > 0 ? (uint64_t)nanoseconds * 1000 : 0;
+}
+
+static void
+put_device(FILE *f, const shdrt_device *dev, const Extent *e)
+{
+	const Record *r = dev->record;
+	for (size_t i = 0; i < r->n && i < r->room; i++) {
+		const StepSpan *s = &r->spans[i];
+		uint64_t from = since(e, s->from);
+		put_span(f, EMULATED, dev->id, s->step, s->start, s->step->picoseconds);
+		put_span(f, HERE, dev->id, s->step, from, since(e, s->to) - from);
+	}
+}
+
+/* What is put last needs no comma. */
+static bool
+put_trace(FILE *f, const char *path, const void *data)
+{
+	const Machine *m = data;
+	const shdrt_program *p = m->program;
+	Extent e = extent_of(m);
+	char us[US_TEXT];
+	(void)path;
+	fprintf(f,
+		"{\"displayTimeUnit\": \"ns\", \"otherData\": {\"version\": 1, \"program\": "
+		"\"");
+	rt_json_put(f, p->name);
+	fprintf(f, "\", \"source\": \"");
+	rt_json_put(f, p->source);
+	rt_us_text(us, rt_clock_slowest(m)->clock);
+	fprintf(f,
+		"\", \"target\": \"%s\", \"devices\": %" PRId64 ", \"devices_shown\": %" PRId64
+		", \"steps_left_out\": %zu, \"emulated_us\": %s},\n\"traceEvents\": [\n",
+		p->target, p->ndevices, e.devices, e.missing, us);
+	put_names(f, m, &e);
+	fprintf(f,
+		"{\"ph\": \"M\", \"pid\": %d, \"tid\": 0, \"name\": \"process_sort_index\", "
+		"\"args\": {\"sort_index\": %d}}",
+		EMULATED, EMULATED);
+	for (int64_t id = 0; id < e.devices; id++)
+		put_device(f, &m->devices[id], &e);
+	return fprintf(f, "\n]}\n") > 0 && !ferror(f);
+}
+
+void
+rt_trace_write(const Machine *m, const char *path)
+{
+	Extent e = extent_of(m);
+	rt_output_write(path, put_trace, m);
+	if (e.missing)
+		fprintf(stderr,
+			"%s: --trace: %s has the first %zu of the %zu steps that a device "
+			"did\n",
+			m->program->name, path, e.spans - e.missing, e.spans);
+}
