@@ -23,7 +23,8 @@ FIELDS = {          # of a phase: what must be there beside ph, pid, tid and nam
     "s": {"ts": NUMBER, "id": NUMBER + (str,), "cat": str},
     "f": {"ts": NUMBER, "id": NUMBER + (str,), "cat": str, "bp": str},
 }
-METADATA = ("process_name", "process_labels", "process_sort_index", "thread_name", "thread_sort_index")
+METADATA = ("process_name", "process_labels", "process_sort_index", "thread_name",
+            "thread_sort_index")
 
 
 def fields(event):

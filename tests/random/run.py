@@ -15,6 +15,7 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     reports    every report can be made; the statistics are those of the
                fused program (stats.py); the syntax tree, printed, is the
                same program
+    clock      the emulated time of a run is the predicted one (clock.py)
     broken     the program with a few words changed is refused, or it runs
     broken_dump   so is a dump of it
     explicit   the program as an explicit function, made legal by pasting what
@@ -42,6 +43,7 @@ import tempfile
 import threading
 
 sys.path.insert(0, os.path.dirname(os.path.abspath(__file__)))
+import clock
 import stats
 from explicit import explicit_text, make_legal
 from generate import generate
@@ -54,8 +56,8 @@ except ImportError:
     oracle = None       # numpy is missing
 
 TIMEOUT = 120
-FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "broken": 5000,
-        "broken_dump": 5000, "explicit": 5000, "reference": 10000, "hostile": 250}
+FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "clock": 1000,
+        "broken": 5000, "broken_dump": 5000, "explicit": 5000, "reference": 10000, "hostile": 250}
 Failure = collections.namedtuple("Failure", "key detail")
 
 
@@ -165,6 +167,15 @@ class Checker:
                 return failure("reports", "differs", "%s:\n%s" % (
                     b, difference(same(first), same(again))))
         return None
+
+    def clock(self):
+        status, out, err = self.call("--emit=cost.json=c.json,fused=p.hlo", "p.shd")
+        if status == 0:
+            status, out, err = self.call("--interpret", "p.shd", "--", "--stats")
+        if status != 0:
+            return failure("clock", status, err + out)
+        why = clock.wrong(self.read("c.json"), out, " conditional(" in self.read("p.hlo"))
+        return failure("clock", "differs", why + out) if why else None
 
     def broken(self):
         """Of a changed program nothing is known but that shdc survives."""

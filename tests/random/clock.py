@@ -1,0 +1,95 @@
+#!/usr/bin/env python3
+"""The emulated time of a run is the predicted one, to the picosecond.
+
+    clock.py SHDC [--run] FILE...
+
+Always the steps that were done, as often as they were, take the time of the run. Of a
+`while` each is a predicted one, of the predicted time; of an `if` the dearer branch is
+predicted, so the run takes no longer.
+"""
+import collections
+import decimal
+import json
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+ROW = re.compile(r"^ *(\S*?)  (\S.*?)  +(\d+) +([\d.]+) +([\d.]+) +\d+ %  \w+$", re.M)
+WAITING = re.compile(r"^ +waiting for other devices +0 +([\d.]+) ", re.M)
+TOTAL = re.compile(r"([\d.]+) us \(emulated, nothing overlaps\)")
+
+
+def picoseconds(number, unit):
+    """A decimal text, without loss."""
+    value = decimal.Decimal(number) * unit
+    assert value == int(value), number
+    return int(value)
+
+
+def microseconds(text):
+    return picoseconds(text, 10 ** 6)
+
+
+def times_wrong(cost, rows):
+    """Each step that ran is a predicted one, and takes a multiple of its time."""
+    predicted = collections.defaultdict(list)
+    for op in cost["ops"]:
+        predicted[op["line"]].append(picoseconds(op["seconds"], 10 ** 12))
+    for line, what, times, each, us in rows:
+        number = int(line.rpartition(":")[2] or 0)
+        each = microseconds(each)
+        if not any(p == each or (each and p % each == 0) for p in predicted[number]):
+            return "line %s: %s takes %d ps, none of %s" % (line, what, each,
+                                                            predicted[number])
+    return None
+
+
+def wrong(cost, stats, branches):
+    """Of the two texts; `branches`: there are some, of which the dearer is predicted."""
+    cost = json.loads(cost, parse_float=decimal.Decimal)
+    rows = ROW.findall(stats)
+    clock = microseconds(TOTAL.search(stats).group(1))
+    waiting = WAITING.search(stats)
+    sums = sum(int(times) * microseconds(each) for _, _, times, each, _ in rows)
+    if sums + (microseconds(waiting.group(1)) if waiting else 0) != clock:
+        return "the steps take %d ps, the run %d ps" % (sums, clock)
+    predicted = picoseconds(cost["seconds"], 10 ** 12)
+    if any(op["trips"] is None for op in cost["ops"]):
+        return None if branches else times_wrong(cost, rows)
+    if clock != predicted and not (branches and clock < predicted):
+        return "predicted %d ps, run %d ps" % (predicted, clock)
+    return None
+
+
+def run(shdc, how, path, folder):
+    """What is wrong; None: nothing."""
+    build = os.path.abspath(shdc[0] + "/../../..")
+    shdc = [*shdc, "-L", build + "/tests", "-L", build + "/samples"]
+    cost, fused = folder + "/cost", folder + "/fused"
+    subprocess.run([*shdc, "--emit=cost.json=%s,fused=%s" % (cost, fused), path], check=True)
+    r = subprocess.run([*shdc, how, path, "--", "--stats"], capture_output=True, text=True)
+    if r.returncode:
+        return r.stderr
+    with open(cost) as c, open(fused) as f:
+        return wrong(c.read(), r.stdout, " conditional(" in f.read())
+
+
+def main():
+    shdc, files = sys.argv[1].split(), sys.argv[2:]
+    how = files.pop(0) if files[0].startswith("--") else "--interpret"
+    failed = 0
+    with tempfile.TemporaryDirectory() as folder:
+        print("1..%d" % len(files))
+        for i, path in enumerate(files, 1):
+            why = run(shdc, how, path, folder)
+            failed += bool(why)
+            print("%sok %d - %s" % ("not " if why else "", i, os.path.basename(path)))
+            if why:
+                print("# " + why.replace("\n", "\n# "))
+    sys.exit(failed > 0)
+
+
+if __name__ == "__main__":
+    main()
