@@ -1,17 +1,18 @@
 /*
  * collectives.c - what a collective moves, and how long that takes.
  *
- * Formulas: "How to Scale Your Model", chapters on sharding and TPUs.  With V
- * the bytes of the whole array in the group, N its size, w the bandwidth of a
+ * With V the bytes of the whole array in the group, N its size, w the bandwidth of a
  * link one way and W = 2w:
  *     all-gather, reduce-scatter   V (N-1) / (N W)    on an open line  / (N w)
  *     all-reduce                   twice that
- *     all-to-all                   V / (4 W)          on an open line  / (4 w)
+ *     all-to-all                   V / (4 W)          on an open line  V / (4 w)
+ *       of an odd number           V (N^2-1) / (4 N^2 W)
  *     ragged-all-to-all            the same: as if every row were sent, evenly
- * each at least the latency of its hops.  Several axes add their bandwidth.
+ * as in "How to Scale Your Model", of one wire.  README.md says what several do.
  */
 #include "cost/cost.h"
-#include "cost/links.h"
+
+enum { MAX_NAMED = 256 }; /* members of a reshard's permute that are looked at one by one */
 
 double
 wire_bytes(OpKind kind, int64_t n, double bytes)
@@ -25,39 +26,212 @@ wire_bytes(OpKind kind, int64_t n, double bytes)
 		+ bytes * others * c->per_rest / (double)n;
 }
 
-double
-collective_seconds(const Mesh *mesh, OpKind kind, const AxisList *axes, double bytes)
-{
-	const CollectiveInfo *c = &collectives[kind];
-	Wires w = wires_of(mesh, axes);
-	double n = (double)axes_size(axes), latency, transfer;
+/* ---- bytes on wires -------------------------------------------------------------- */
 
-	if (n <= 1)
-		return 0;
-	latency = HOP_SECONDS * w.hops * c->turns;
-	if (c->route == ROUTE_ring) {
-		transfer = wire_bytes(kind, (int64_t)n, bytes) / w.bandwidth;
-	} else {
-		/* A quarter of all crosses the middle of the ring, if pairs are far
-		   apart; a neighbour's link carries what one device sends. */
-		double near = bytes / (w.ring ? w.bandwidth / 2 : w.bandwidth);
-		transfer = bytes * n / (4 * w.bandwidth);
-		if (c->route == ROUTE_pairs && near > transfer)
-			transfer = near;
-	}
-	return latency > transfer ? latency : transfer;
+/* The wires of one joint, slowest first; `busy` are seconds of a link, each way. */
+typedef struct Tier {
+	int n;
+	const Wire *wire[MAX_WIRES];
+	double busy[MAX_WIRES];
+	double members;
+} Tier;
+
+static double
+ways(const Wire *wire)
+{
+	return wire->ring ? 2 * wire->link : wire->link;
 }
 
-double
-permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source, double bytes,
-	int64_t *hops)
+static Tier
+tier_of(const Wires *wires, Joint joint)
+{
+	Tier tier = {.members = 1};
+
+	for (int i = 0; i < wires->nwires; i++) {
+		const Wire *wire = &wires->wire[i];
+		int at = tier.n;
+		if (wire->joint != joint)
+			continue;
+		tier.members *= (double)wire->members;
+		for (tier.n++; at > 0 && ways(tier.wire[at - 1]) > ways(wire); at--)
+			tier.wire[at] = tier.wire[at - 1];
+		tier.wire[at] = wire;
+	}
+	return tier;
+}
+
+/*
+ * Chunks go over the wires in different orders, so that all are busy to the end: what
+ * a device gets, (P - 1)/P of the bytes, at their speeds together.  But where a few
+ * are slow, these have to carry what those behind the others can't do without: with C
+ * of the P members along the slowest, (C - 1)/P of the bytes at the speed of these.
+ */
+static void
+gather_over(Tier *tier, double bytes)
+{
+	double members = tier->members;
+
+	for (int first = 0, cut; first < tier->n; first = cut) {
+		double most = -1, among = 1, speed = 0, best = 1;
+		cut = first + 1;
+		for (int i = first; i < tier->n; i++) {
+			among *= (double)tier->wire[i]->members;
+			speed += ways(tier->wire[i]);
+			double seconds = bytes * (among - 1) / (members * speed);
+			if (seconds >= most) {
+				most = seconds;
+				best = among;
+				cut = i + 1;
+			}
+		}
+		for (int i = first; i < cut; i++)
+			tier->busy[i] = most;
+		members /= best;
+	}
+}
+
+/* Each member sends so many bytes, as many to each: the links in the middle are the
+   busiest, of a ring all. */
+static void
+exchange_over(Tier *tier, double bytes)
+{
+	for (int i = 0; i < tier->n; i++) {
+		double members = (double)tier->wire[i]->members;
+		int64_t half = tier->wire[i]->members / 2;
+		double crossing = (double)half * (members - (double)half);
+		if (tier->wire[i]->joint == JOINT_slice)
+			crossing = members - 1;
+		else if (tier->wire[i]->ring)
+			crossing /= 2;
+		tier->busy[i] = bytes * crossing / (members * tier->wire[i]->link);
+	}
+}
+
+/* Each sends to one, whoever that is: by way of all, in two exchanges, at most; nor is
+   it done before a link has carried what one sends. */
+static void
+permute_over(Tier *tier, double bytes)
+{
+	exchange_over(tier, 2 * bytes);
+	for (int i = 0; i < tier->n; i++) {
+		double one = tier->wire[i]->members > 1 ? bytes / tier->wire[i]->link : 0;
+		bool far = tier->wire[i]->joint == JOINT_slice;
+		tier->busy[i] = far || one > tier->busy[i] ? one : tier->busy[i];
+	}
+}
+
+static double
+tier_latency(const Mesh *mesh, const Tier *tier)
+{
+	double seconds = 0;
+
+	for (int i = 0; i < tier->n; i++)
+		if (tier->wire[i]->joint == JOINT_torus)
+			seconds += mesh->target->hop_seconds * (double)tier->wire[i]->hops;
+		else if (tier->wire[i]->joint == JOINT_slice)
+			seconds += mesh->target->dcn_seconds;
+	return seconds;
+}
+
+/* One tier after the other: of a gather the inner ones get what those outside got. */
+static TransferCost
+tiers_cost(const Mesh *mesh, OpKind kind, const Wires *wires, double bytes)
+{
+	const CollectiveInfo *c = &collectives[kind];
+	double n = (double)wires->n, latency = 0;
+	TransferCost cost = {0};
+
+	if (c->route == ROUTE_ring)
+		bytes = wire_bytes(kind, wires->n, bytes) * n / (n - 1);
+	for (Joint joint = JOINT_core; joint <= JOINT_slice; joint++) {
+		Tier tier = tier_of(wires, joint);
+		double most = 0;
+		if (c->route == ROUTE_ring)
+			gather_over(&tier, bytes);
+		else if (c->route == ROUTE_across)
+			exchange_over(&tier, bytes);
+		else
+			permute_over(&tier, bytes);
+		for (int i = 0; i < tier.n; i++) {
+			most = tier.busy[i] > most ? tier.busy[i] : most;
+			link_loads_add(&cost.loads, mesh, tier.wire[i], tier.busy[i],
+				tier.busy[i]);
+		}
+		*(joint == JOINT_slice ? &cost.network : &cost.links) += most;
+		latency += c->turns * tier_latency(mesh, &tier);
+		if (c->route == ROUTE_ring)
+			bytes /= tier.members;
+	}
+	cost.seconds = transfer_seconds(mesh, latency, cost.links + cost.network);
+	return cost;
+}
+
+/* ---- permutes --------------------------------------------------------------------- */
+
+static TransferCost
+permute_cost(const Mesh *mesh, const AxisList *axes, const int64_t *source, double bytes)
 {
 	Arena *scratch = arena_new();
 	Links links = links_new(scratch, mesh, axes);
+	TransferCost cost = {0};
 
 	links_permute(&links, source, bytes);
-	double seconds = links_seconds(&links);
-	*hops = links.hops;
+	cost.seconds = links_seconds(&links);
+	cost.hops = links.hops;
+	links_busy(&links, &cost.loads, &cost.links, &cost.network);
 	arena_free(scratch);
-	return seconds;
+	return cost;
+}
+
+/* Member i gets what the device has whose index in `from` is i. */
+static TransferCost
+reordering_cost(const Mesh *mesh, const AxisList *axes, const AxisList *from, double bytes)
+{
+	int64_t source[MAX_NAMED], n = axes_size(axes);
+
+	for (int64_t i = 0; i < n; i++)
+		source[i] = axes_index(mesh, axes, axes_with_index(mesh, from, 0, i));
+	return permute_cost(mesh, axes, source, bytes);
+}
+
+/* ---- collectives ------------------------------------------------------------------ */
+
+TransferCost
+transfer_cost(const Mesh *mesh, OpKind kind, const AxisList *axes, const AxisList *from,
+	const int64_t *source, double bytes)
+{
+	int64_t n = axes_size(axes);
+
+	if (n == 1)
+		return (TransferCost){0};
+	if (source)
+		return permute_cost(mesh, axes, source, bytes);
+	if (from && n <= MAX_NAMED)
+		return reordering_cost(mesh, axes, from, bytes);
+	Wires wires = wires_of(mesh, axes);
+	return tiers_cost(mesh, kind, &wires, bytes);
+}
+
+LinkLoads
+link_loads(const Mesh *mesh, const Op *op)
+{
+	const Ints *source = op_ints(op, A_source);
+	double bytes = (double)type_bytes(&op->operands[0]->type);
+
+	return transfer_cost(mesh, op->kind, op->axes, op->from, source->n ? source->v : NULL,
+		bytes)
+		.loads;
+}
+
+uint64_t
+links_used(const Mesh *mesh, const Op *op)
+{
+	LinkLoads loads = link_loads(mesh, op);
+	uint64_t used = 0;
+
+	for (int i = 0; i < MAX_AXES; i++) {
+		used |= (uint64_t)(loads.up[i] > 0) << 2 * i;
+		used |= (uint64_t)(loads.down[i] > 0) << (2 * i + 1);
+	}
+	return used;
 }

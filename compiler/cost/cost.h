@@ -3,28 +3,37 @@
  *
  *   links.h        what joins the devices of a group
  *   collectives.c  what a collective moves, and how long that takes
+ *   permutes.c     ... link by link where a permute names its senders
  *   step.c         how long a step takes, and what bounds it
  *   ledger.h       what moves in a whole program
  *
- * Times in seconds, sizes in bytes.  A collective's time is that of "How to
- * Scale Your Model": max(latency, bytes / bandwidth), on rings where the
- * topology wraps (or is not given) and on open lines elsewhere.
+ * Times in seconds, sizes in bytes.
  */
 #ifndef SHDC_COST_H
 #define SHDC_COST_H
 
-#include "ir/ir.h"
-#include "ir/targets.h"
+#include "cost/links.h"
 
 /* What one device receives, ring algorithm; `bytes` is the operand's size on
    one device and n the size of the group.  How many rows a ragged exchange
    sends only the run knows: all that the operand has are counted. */
 double wire_bytes(OpKind kind, int64_t n, double bytes);
-double collective_seconds(const Mesh *mesh, OpKind kind, const AxisList *axes, double bytes);
-/* A permute that names its senders: source[i] sends to member i, -1 nobody.
-   *hops: how far it reaches. */
-double permute_seconds(const Mesh *mesh, const AxisList *axes, const int64_t *source,
-	double bytes, int64_t *hops);
+
+/* Of a collective that members of `axes` do together.  A permute names the senders,
+   source[i] sends to member i, -1 nobody, or has `from` (see Op.from); else NULL. */
+typedef struct TransferCost {
+	double seconds;	       /* from start to end */
+	double links, network; /* with bytes on them: on a chip and between chips, between
+				  slices */
+	int64_t hops;	       /* to the farthest */
+	LinkLoads loads;
+} TransferCost;
+TransferCost transfer_cost(const Mesh *mesh, OpKind kind, const AxisList *axes,
+	const AxisList *from, const int64_t *source, double bytes);
+/* What a collective puts on the links. */
+LinkLoads link_loads(const Mesh *mesh, const Op *op);
+/* ... a bit for all links of a class in one direction. */
+uint64_t links_used(const Mesh *mesh, const Op *op);
 
 /* What a step keeps busy, and what bounds it: a row of resources.def. */
 typedef enum Resource {

@@ -1,22 +1,26 @@
 /*
- * links.c - the wires that a group of devices is joined by.
+ * links.c - the links that the members of a group are joined by.
  *
  *   v5e, X=4 of a 4x4: the axis is a line of 4         45 GB/s, 3 hops
  *   v5e, X=16 of a 16x16: a ring, two ways round it    90 GB/s, 8 hops
+ *   X:(1)4 of that ring, four chips apart: the four    22.5 GB/s, 8 hops
+ *       groups like it take turns on each link
+ *   X=16 on x=4 and y=4 of the 16x16: two lines        90 GB/s, 6 hops
  *
- * Device ids are laid over the torus row-major, as the mesh does; where the
- * program says nothing of a torus, every mesh axis is a ring of its own.
+ * Where the program says nothing of a torus, every mesh axis is a ring of its own.
  */
 #include "cost/links.h"
 
-/* ---- the wires of axes -------------------------------------------------------- */
+/* ---- the slice --------------------------------------------------------------- */
 
-/* Does dim d of the slice's torus have wrap-around links? */
+/* Do the chips along dim d of the slice close a ring? */
 static bool
-topology_wraps(const Mesh *mesh, int d)
+torus_wraps(const Mesh *mesh, int d)
 {
 	int64_t multiple = mesh->target->wrap_multiple;
 
+	if (mesh->topology[d] <= 2)
+		return false;
 	if (mesh->topology[d] == mesh->target->wrap_size)
 		return true;
 	for (int i = 0; i < mesh->topology_rank; i++)
@@ -25,186 +29,263 @@ topology_wraps(const Mesh *mesh, int d)
 	return true;
 }
 
-/*
- * Lays the device ids over the torus row-major, as the mesh does, and adds up
- * the torus dims that digit [low, high) of the id runs along: whole dims that
- * wrap are rings, anything else a line.
- */
-static Wires
-wires_on_torus(const Mesh *mesh, int64_t low, int64_t high)
+static Joint
+joint_of(int along)
 {
-	Wires w = {0, 0, true};
-	int64_t stride = 1;
-
-	for (int d = mesh->topology_rank - 1; d >= 0; d--) {
-		int64_t end = stride * mesh->topology[d];
-		int64_t from = low > stride ? low : stride;
-		int64_t to = high < end ? high : end;
-		if (from < to) {
-			int64_t size = to / from;
-			bool ring = topology_wraps(mesh, d) && size > 2
-				&& size == mesh->topology[d];
-			double share = (double)stride / (double)from;
-			w.bandwidth += mesh->target->link_bandwidth * (ring ? 2 : share);
-			w.hops += ring ? (double)(size / 2) : (double)(size - 1) / share;
-			w.ring &= ring;
-		}
-		stride = end;
-	}
-	return w;
+	return along == PHYSICAL_core	  ? JOINT_core
+		: along == PHYSICAL_slice ? JOINT_slice
+					  : JOINT_torus;
 }
 
-/* Without a topology every mesh axis is a ring of its own. */
-static Wires
-wires_on_ring(const Mesh *mesh, AxisRef a)
+/* Of one link, one way, without others: the devices of a chip share what it has. */
+static double
+link_speed(const Mesh *mesh, Joint joint)
 {
-	bool ring = axis_is_whole(mesh, a) && a.size > 2;
-	int64_t rest = mesh->axes[a.axis].size / ((int64_t)a.pre * a.size);
-	double link = mesh->target->link_bandwidth;
+	const Target *target = mesh->target;
+	double devices = mesh->topology_rank ? (double)target->devices_per_chip : 1;
 
-	if (ring)
-		return (Wires){2 * link, (double)(a.size / 2), true};
-	return (Wires){link / (double)rest, (double)(a.size - 1) * (double)rest, false};
+	if (joint == JOINT_core)
+		return target->core_bandwidth;
+	if (joint == JOINT_slice)
+		return target->dcn_bandwidth / devices;
+	return target->link_bandwidth * target->link_efficiency / devices;
+}
+
+/* ---- the members of a group --------------------------------------------------- */
+
+static int
+wire_along(Wires *wires, int along, int64_t length, bool wraps)
+{
+	for (int i = 0; i < wires->nwires; i++)
+		if (wires->wire[i].along == along)
+			return i;
+	wires->wire[wires->nwires] = (Wire){
+		.joint = joint_of(along),
+		.along = along,
+		.length = length,
+		.pre = length,
+		.members = 1,
+		.step = length,
+		.ring = wraps,
+	};
+	return wires->nwires++;
+}
+
+/* The members have all places of digit (pre)size along the wire. */
+static void
+add_digit(Wires *wires, int i, int64_t pre, int64_t size)
+{
+	Wire *wire = &wires->wire[i];
+	int64_t rest = wire->length / (pre * size);
+
+	if (size == 1)
+		return;
+	wire->members *= size;
+	wire->hops += (size - 1) * rest;
+	wire->pre = pre < wire->pre ? pre : wire->pre;
+	wire->step = rest < wire->step ? rest : wire->step;
+	wires->digit[wires->ndigits++] = (Digit){i, size, rest, 0};
+}
+
+/* Are the boundaries of a piece of the axis where its parts can be cut? */
+static bool
+cuts_parts(const AxisLayout *layout, AxisRef a)
+{
+	int64_t low = a.pre, high = low * a.size, begin = 1;
+
+	for (int i = 0; i < layout->n; i++) {
+		int64_t end = begin * layout->part[i].size;
+		int64_t from = low > begin ? low : begin, to = high < end ? high : end;
+		if (from < to && (from % begin || to % from || end % to))
+			return false;
+		begin = end;
+	}
+	return true;
+}
+
+/* Of a chip's number along the ring of a slice: what a step along a dim counts.  As
+   mesh_coordinates() has it. */
+static int64_t
+ring_stride(const Mesh *mesh, PhysicalAxis along)
+{
+	bool by_columns = mesh->topology[0] == 2 && mesh->topology[1] == 4;
+
+	if (along == PHYSICAL_x)
+		return by_columns ? mesh->topology[1] : 1;
+	if (along == PHYSICAL_y)
+		return by_columns ? 1 : mesh->topology[0];
+	return mesh->topology[0] * mesh->topology[1];
+}
+
+static void
+add_part(Wires *wires, const Mesh *mesh, LayoutPart part)
+{
+	int64_t length = physical_size(mesh, part.along);
+	bool on_torus = part.along <= PHYSICAL_z;
+
+	if (on_torus && wires->on_ring) {
+		int64_t chips = slice_chips(mesh), stride = ring_stride(mesh, part.along);
+		int64_t pre = chips / (length / part.pre * stride);
+		add_digit(wires, wire_along(wires, RING, chips, true), pre, part.size);
+		return;
+	}
+	bool wraps = on_torus && torus_wraps(mesh, (int)part.along);
+	add_digit(wires, wire_along(wires, (int)part.along, length, wraps), part.pre,
+		part.size);
+}
+
+static void
+add_parts(Wires *wires, const Mesh *mesh, const AxisLayout *layout, AxisRef a)
+{
+	int64_t low = a.pre, high = low * a.size, begin = 1;
+
+	for (int i = 0; i < layout->n; i++) {
+		LayoutPart part = layout->part[i];
+		int64_t end = begin * part.size;
+		int64_t from = low > begin ? low : begin, to = high < end ? high : end;
+		if (from < to)
+			add_part(wires, mesh,
+				(LayoutPart){part.along, part.pre * (from / begin), to / from});
+		begin = end;
+	}
+}
+
+/* A piece of the axis that no digits make up is on a line, there and back through all
+   chips of the axis. */
+static void
+add_way(Wires *wires, const Mesh *mesh, const AxisLayout *layout, AxisRef a)
+{
+	int64_t length = mesh->axes[a.axis].size;
+	Joint slowest = JOINT_torus;
+
+	for (int i = 0; i < layout->n; i++) {
+		LayoutPart part = layout->part[i];
+		length *= physical_size(mesh, part.along) / (part.pre * part.size);
+		slowest = part.along == PHYSICAL_slice ? JOINT_slice : slowest;
+	}
+	int wire = wire_along(wires, PHYSICAL_COUNT + (int)a.axis, length, false);
+	wires->wire[wire].joint = slowest;
+	add_digit(wires, wire, 1, a.size);
+}
+
+static void
+add_axis(Wires *wires, const Mesh *mesh, AxisRef a)
+{
+	const AxisLayout *layout = &mesh->layout[a.axis];
+	int64_t length = mesh->axes[a.axis].size;
+
+	if (!mesh->topology_rank) {
+		int wire = wire_along(wires, PHYSICAL_COUNT + (int)a.axis, length, length > 2);
+		add_digit(wires, wire, a.pre, a.size);
+	} else if (!cuts_parts(layout, a)) {
+		add_way(wires, mesh, layout, a);
+	} else {
+		add_parts(wires, mesh, layout, a);
+	}
+}
+
+/*
+ * Groups like this one take turns on each link of their block: so many as there are
+ * chips to a member.  Members all round a ring make a ring, in a part of one a line.
+ */
+static void
+finish_wire(const Mesh *mesh, Wire *wire)
+{
+	double share = (double)wire->length / (double)wire->pre / (double)wire->members;
+
+	wire->ring = wire->ring && wire->pre == 1;
+	wire->link = link_speed(mesh, wire->joint);
+	if (wire->joint == JOINT_torus)
+		wire->link /= share;
+	if (wire->ring)
+		wire->hops = (int64_t)((double)(wire->members / 2) * share);
+}
+
+static Wires
+wires_on(const Mesh *mesh, const AxisList *axes, bool on_ring)
+{
+	Wires wires = {.n = 1, .on_ring = on_ring};
+
+	for (int i = 0; i < axes->n; i++)
+		add_axis(&wires, mesh, axes->a[i]);
+	for (int i = wires.ndigits; i-- > 0; wires.n *= wires.digit[i].size)
+		wires.digit[i].stride = wires.n;
+	for (int i = 0; i < wires.nwires; i++)
+		finish_wire(mesh, &wires.wire[i]);
+	return wires;
+}
+
+/* Are the chips of such a group a grid though they are numbered along a ring?  That
+   turns back at the end of a row, and of a 4x4 is a comb: only whole rows. */
+static bool
+is_grid(const Mesh *mesh, const Wires *wires)
+{
+	int64_t members[TORUS_RANK] = {1, 1, 1}, behind = 1;
+	bool comb = mesh->topology[0] == 4 && mesh->topology[1] == 4;
+
+	for (int i = 0; i < wires->nwires; i++)
+		if (wires->wire[i].along <= (int)PHYSICAL_z)
+			members[wires->wire[i].along] = wires->wire[i].members;
+	for (int i = 0; i < mesh->topology_rank; i++) {
+		behind = 1;
+		for (int d = 0; d < mesh->topology_rank; d++)
+			if (ring_stride(mesh, (PhysicalAxis)d)
+				< ring_stride(mesh, (PhysicalAxis)i))
+				behind *= mesh->topology[d] / members[d];
+		if (members[i] > 1 && behind > 1)
+			return false;
+	}
+	return !comb || members[1] == 1 || members[0] * members[1] == 16;
+}
+
+/* On chips of several devices each 2x2 of a host is numbered so: that is not followed. */
+static bool
+has_ring(const Mesh *mesh)
+{
+	return mesh->ring && mesh->target->devices_per_chip == 1;
+}
+
+Wires
+wires_in_order(const Mesh *mesh, const AxisList *axes)
+{
+	return wires_on(mesh, axes, has_ring(mesh));
 }
 
 Wires
 wires_of(const Mesh *mesh, const AxisList *axes)
 {
-	Wires all = {0, 0, true};
+	Wires wires = wires_on(mesh, axes, false);
 
-	for (int i = 0; i < axes->n; i++) {
-		AxisRef a = axes->a[i];
-		int64_t stride = axis_ref_stride(mesh, a);
-		Wires w = mesh->topology_rank ? wires_on_torus(mesh, stride, stride * a.size)
-					      : wires_on_ring(mesh, a);
-		all.bandwidth += w.bandwidth;
-		all.hops += w.hops;
-		all.ring &= w.ring;
-	}
-	return all;
-}
-
-uint64_t
-links_used(const Mesh *mesh, const AxisList *axes)
-{
-	const uint64_t both_ways = 3;
-	uint64_t used = 0;
-
-	for (int i = 0; i < axes->n; i++) {
-		AxisRef a = axes->a[i];
-		int64_t low = axis_ref_stride(mesh, a), high = low * a.size, stride = 1;
-		if (a.size > 1 && !mesh->topology_rank)
-			used |= both_ways << 2 * a.axis;
-		for (int d = mesh->topology_rank - 1; d >= 0; d--) {
-			int64_t end = stride * mesh->topology[d];
-			if (low < end && stride < high && a.size > 1 && stride < end)
-				used |= both_ways << 2 * d;
-			stride = end;
-		}
-	}
-	return used;
-}
-
-/* ---- permutes, link by link ---------------------------------------------- */
-
-Links
-links_new(Arena *a, const Mesh *mesh, const AxisList *axes)
-{
-	Links links = {.naxes = axes->n, .n = axes_size(axes)};
-	int64_t stride = 1;
-
-	for (int i = axes->n - 1; i >= 0; i--) {
-		AxisRef axis = axes->a[i];
-		Wires w = wires_of(mesh, &(AxisList){1, {axis}});
-		int64_t farthest = w.ring ? axis.size / 2 : axis.size - 1;
-		links.axis[i] = (AxisLinks){
-			.size = axis.size,
-			.stride = stride,
-			.ring = w.ring,
-			.bandwidth = w.ring ? w.bandwidth / 2 : w.bandwidth,
-			.latency = farthest ? HOP_SECONDS * w.hops / (double)farthest : 0,
-			.up = NEW_ARRAY(a, double, links.n + 1),
-			.down = NEW_ARRAY(a, double, links.n + 1),
-		};
-		stride *= axis.size;
-	}
-	return links;
-}
-
-/* `length` links from one on, round the ring of n that starts at `ring`. */
-static void
-load_links(double *ring, int64_t n, int64_t from, int64_t length, double bytes)
-{
-	int64_t end = from + length;
-
-	ring[from] += bytes;
-	if (end > n) {
-		ring[n] -= bytes;
-		ring[0] += bytes;
-		end -= n;
-	}
-	ring[end] -= bytes;
-}
-
-/* From digit to digit of one axis, on the line of member `index`: the hops. */
-static int64_t
-load_axis(AxisLinks *x, int64_t index, int64_t from, int64_t to, double bytes)
-{
-	int64_t line = index / (x->stride * x->size) * x->stride + index % x->stride;
-	int64_t up = (to - from + x->size) % x->size, down = x->size - up;
-	bool is_up = x->ring ? up <= down : to > from;
-
-	if (from == to)
-		return 0;
-	if (is_up)
-		load_links(x->up + line * x->size, x->size, from, up, bytes);
-	else
-		load_links(x->down + line * x->size, x->size, (to + 1) % x->size, down, bytes);
-	return is_up ? up : down;
-}
-
-void
-links_permute(Links *links, const int64_t *source, double bytes)
-{
-	for (int64_t i = 0; i < links->n; i++) {
-		int64_t hops = 0, from = source[i];
-		double latency = 0;
-		for (int k = 0; k < links->naxes && source[i] >= 0; k++) {
-			AxisLinks *x = &links->axis[k];
-			int64_t digit = from / x->stride % x->size;
-			int64_t wanted = i / x->stride % x->size;
-			int64_t way = load_axis(x, from, digit, wanted, bytes);
-			hops += way;
-			latency += (double)way * x->latency;
-			from += (wanted - digit) * x->stride;
-		}
-		links->hops = hops > links->hops ? hops : links->hops;
-		links->latency = latency > links->latency ? latency : links->latency;
-	}
-}
-
-static double
-busiest(const double *more, int64_t n)
-{
-	double bytes = 0, most = 0;
-
-	for (int64_t i = 0; i < n; i++) {
-		bytes += more[i];
-		most = bytes > most ? bytes : most;
-	}
-	return most;
+	return !has_ring(mesh) || is_grid(mesh, &wires) ? wires : wires_in_order(mesh, axes);
 }
 
 double
-links_seconds(const Links *links)
+transfer_seconds(const Mesh *mesh, double latency, double bytes_seconds)
 {
-	double seconds = links->latency;
+	const Target *target = mesh->target;
+	double most = latency > bytes_seconds ? latency : bytes_seconds;
 
-	for (int i = 0; i < links->naxes; i++) {
-		const AxisLinks *x = &links->axis[i];
-		double up = busiest(x->up, links->n), down = busiest(x->down, links->n);
-		double transfer = (up > down ? up : down) / x->bandwidth;
-		seconds = transfer > seconds ? transfer : seconds;
+	return target->collective_seconds
+		+ (target->hops_hidden ? most : latency + bytes_seconds);
+}
+
+/* ---- classes of links ---------------------------------------------------------- */
+
+void
+link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double up, double down)
+{
+	const AxisLayout *parts =
+		wire->along < (int)PHYSICAL_COUNT || wire->along == RING || !mesh->topology_rank
+		? NULL
+		: &mesh->layout[wire->along - PHYSICAL_COUNT];
+	int n = parts ? parts->n : wire->along == RING ? mesh->topology_rank : 1;
+
+	for (int i = 0; i < n; i++) {
+		int class = parts	      ? (int)parts->part[i].along
+			: wire->along == RING ? i
+			: mesh->topology_rank ? wire->along
+					      : wire->along - PHYSICAL_COUNT;
+		loads->up[class] += up;
+		loads->down[class] += down;
 	}
-	return seconds;
 }

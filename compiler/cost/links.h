@@ -1,43 +1,69 @@
 /*
- * links.h - what joins the members of a group: how fast, and how far.
+ * links.h - which links the members of a group have, and what permutes put on them.
  */
 #ifndef SHDC_LINKS_H
 #define SHDC_LINKS_H
 
-#include "ir/ir.h"
-#include "ir/targets.h"
+#include "ir/layout.h"
 
-static const double HOP_SECONDS = 1e-6;
+/* What joins devices: the devices of a chip, chips to a torus, slices to each other. */
+typedef enum Joint { JOINT_core, JOINT_torus, JOINT_slice } Joint;
 
-/* What the pieces of a list run on. */
-typedef struct Wires {
-	double bandwidth; /* of all its links together, one way each */
-	double hops;	  /* to the farthest member */
+/* A line or ring of links, and the members of a group along it. */
+typedef struct Wire {
+	Joint joint;
+	int along;	/* a PhysicalAxis; PHYSICAL_COUNT + i: what mesh axis i is laid on */
+	int64_t length; /* chips of all the line */
+	int64_t pre;	/* ... parted into so many blocks, one of which has the group */
+	int64_t members;
+	int64_t step; /* the least distance between two, */
+	int64_t hops; /* and from one to the farthest */
 	bool ring;
+	double link; /* bytes/s of one link one way, this group's share */
+} Wire;
+
+/* Of a member's index: one of `size` places, `rest` chips apart, along a wire. */
+typedef struct Digit {
+	int wire;
+	int64_t size, rest, stride; /* stride: in the index */
+} Digit;
+
+enum { RING = PHYSICAL_COUNT + MAX_AXES, MAX_WIRES };
+
+typedef struct Wires {
+	int nwires, ndigits;
+	Wire wire[MAX_WIRES];
+	Digit digit[MAX_PIECES];
+	int64_t n;    /* members */
+	bool on_ring; /* the one that numbers the chips of a slice (Mesh.ring) */
 } Wires;
+/* The best that join such a group; those along which its members are in order. */
 Wires wires_of(const Mesh *mesh, const AxisList *axes);
-/* The directed links that a collective along axes loads, a bit for all those of a
-   dim of the torus, or of a ring, in one direction. */
-uint64_t links_used(const Mesh *mesh, const AxisList *axes);
+Wires wires_in_order(const Mesh *mesh, const AxisList *axes);
+
+/* Of a transfer: starting it, its way, and its bytes on the busiest links. */
+double transfer_seconds(const Mesh *mesh, double latency, double bytes_seconds);
+
+/* Seconds for which the busiest link of each class carries something, each way: of each
+   physical axis, and where the program says nothing of a torus, of each mesh axis. */
+typedef struct LinkLoads {
+	double up[MAX_AXES], down[MAX_AXES];
+} LinkLoads;
+void
+link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double up, double down);
 
 /*
  * The links between the members of a group while they carry the messages of
- * permutes that do not wait for each other.  A message goes along one axis
- * after the other, the shorter way round a ring, or the only one along a line.
+ * permutes that do not wait for each other (permutes.c).  A message goes along one
+ * wire after the other, in equal parts beginning with each of those that it needs,
+ * the shorter way round a ring, both ways where they are as long.
  */
-typedef struct AxisLinks {
-	int64_t size, stride; /* of the digit in a member's index */
-	bool ring;
-	double bandwidth;  /* of one link, one way */
-	double latency;	   /* from one member to the next */
-	double *up, *down; /* bytes: how many more than over the link before;
-				   line by line */
-} AxisLinks;
-
 typedef struct Links {
-	int naxes;
-	AxisLinks axis[MAX_PIECES];
-	int64_t n;    /* members */
+	const Mesh *mesh;
+	Wires wires;
+	double *up[MAX_WIRES], *down[MAX_WIRES]; /* bytes: how many more than over the link
+						    before; line by line */
+	bool used;
 	int64_t hops; /* of the longest way */
 	double latency;
 } Links;
@@ -45,5 +71,7 @@ Links links_new(Arena *a, const Mesh *mesh, const AxisList *axes);
 /* source[i] sends so many bytes to member i; -1: nobody does */
 void links_permute(Links *links, const int64_t *source, double bytes);
 double links_seconds(const Links *links);
+/* The busiest links, on a chip and between chips; those between slices. */
+void links_busy(const Links *links, LinkLoads *loads, double *chips, double *slices);
 
 #endif

@@ -28,6 +28,14 @@ hbm_seconds(const Target *target, double bytes)
 	return bytes / (target->hbm_bandwidth * target->hbm_efficiency);
 }
 
+static void
+set_bound(StepCost *c)
+{
+	for (int r = 0; r < RESOURCE_COUNT; r++)
+		if (c->busy[r] > c->busy[c->bound])
+			c->bound = (Resource)r;
+}
+
 /*
  * Launched, a kernel works and reads and writes memory at the same time, and takes
  * what takes longer.  A product can't begin before it has operands: as much as half
@@ -45,9 +53,7 @@ set_seconds(const Target *target, StepCost *c)
 			fmin(c->hbm_bytes, (double)target->on_chip_bytes / 2));
 	works = fmax(c->busy[RESOURCE_mxu], c->busy[RESOURCE_vpu]) + head;
 	c->seconds = target->launch_seconds + fmax(works, c->busy[RESOURCE_hbm]);
-	for (int r = 0; r < RESOURCE_COUNT; r++)
-		if (c->busy[r] > c->busy[c->bound])
-			c->bound = (Resource)r;
+	set_bound(c);
 }
 
 /* ---- steps ------------------------------------------------------------------- */
@@ -71,18 +77,25 @@ step_what(const Op *op)
 
 /* What it reads and writes goes at the pace of the links. */
 static StepCost
-transfer_cost(const Step *step)
+collective_cost(const Step *step)
 {
-	StepCost c = {.bound = RESOURCE_ici, .hbm_bytes = local_bytes(step)};
-	const Ints *source = op_ints(step->op, A_source);
-	const AxisList *axes = step->op->axes;
+	const Op *op = step->op;
+	const Ints *source = op_ints(op, A_source);
 	double bytes = (double)type_bytes(step_operand(step, 0));
+	TransferCost t = transfer_cost(step->mesh, op->kind, op->axes, op->from,
+		source->n ? source->v : NULL, bytes);
+	StepCost c = {
+		.seconds = t.seconds,
+		.flops = local_flops(step),
+		.hbm_bytes = local_bytes(step),
+		.wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes),
+		.hops = source->n ? t.hops : 0,
+	};
 
-	c.flops = local_flops(step);
-	c.wire_bytes = wire_bytes(step->op->kind, axes_size(axes), bytes);
-	c.seconds = source->n ? permute_seconds(step->mesh, axes, source->v, bytes, &c.hops)
-			      : collective_seconds(step->mesh, step->op->kind, axes, bytes);
-	c.busy[RESOURCE_ici] = c.seconds;
+	c.busy[RESOURCE_latency] = t.seconds - t.links - t.network;
+	c.busy[RESOURCE_ici] = t.links;
+	c.busy[RESOURCE_dcn] = t.network;
+	set_bound(&c);
 	return c;
 }
 
@@ -95,7 +108,7 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 		return c;
 	const Step step = {mesh, op, operands, result ? result : &op->results[0]->type};
 	if (op_communicates(op))
-		return transfer_cost(&step);
+		return collective_cost(&step);
 	if (op_is_fusion(op))
 		fusion_work(&step, &c);
 	else if (!local_work(&step, &c))

@@ -58,7 +58,7 @@ step_task(Walk *w, const Op *op)
 	};
 
 	step.counted = op_trips(op, &step.trips);
-	step.links = step.moves ? links_used(mesh, op->axes) : 0;
+	step.links = step.moves ? links_used(mesh, op) : 0;
 	step.each = w->price[op->id] = picoseconds(step.cost.seconds);
 	step.total = repeat_picoseconds(step.each, step.trips);
 	int64_t shared = picoseconds(step.cost.busy[RESOURCE_ici]);

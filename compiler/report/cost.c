@@ -10,6 +10,7 @@
  * As text for people, the dearest first, equal steps in one row; for scripts every
  * step in the order in which they start, a device's bytes and FLOPs of all trips.
  */
+#include <inttypes.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -226,6 +227,38 @@ print_rows(const CostReport *costs)
 	}
 }
 
+/* "a ring", "one link", "2 lines in 4 slices" */
+static void
+text_wires(Text *t, const Wires *wires)
+{
+	int rings = 0, lines = 0;
+	int64_t longest = 1, slices = 1;
+
+	for (int i = 0; i < wires->nwires; i++) {
+		const Wire *wire = &wires->wire[i];
+		if (wire->joint == JOINT_slice)
+			slices = wire->members;
+		if (wire->joint != JOINT_torus || wire->members == 1)
+			continue;
+		*(wire->ring ? &rings : &lines) += 1;
+		longest = wire->members > longest ? wire->members : longest;
+	}
+	if (rings)
+		text_printf(t, rings == 1 ? "a ring" : "%d rings", rings);
+	if (rings && lines)
+		text_add(t, " and ");
+	if (lines)
+		text_printf(t,
+			lines > 1	       ? "%d lines"
+				: longest == 2 ? "one link"
+					       : "a line",
+			lines);
+	if (!rings && !lines && slices == 1)
+		text_add(t, "on a chip");
+	if (slices > 1)
+		text_printf(t, "%s%" PRId64 " slices", rings + lines ? " in " : "", slices);
+}
+
 /* " (2x2x1; X=4 is a ring)" */
 static void
 text_slice(const Mesh *mesh, Text *t)
@@ -242,10 +275,11 @@ text_slice(const Mesh *mesh, Text *t)
 		if (axis->size == 1)
 			continue;
 		Wires wires = wires_of(mesh, &(AxisList){1, {axis_whole(mesh, i)}});
-		text_printf(t, "%s%s=%lld is %s", between, axis->name, (long long)axis->size,
-			wires.ring		  ? "a ring"
-				: axis->size == 2 ? "one link"
-						  : "a line");
+		text_printf(t, "%s%s=%lld is ", between, axis->name, (long long)axis->size);
+		if (mesh->layout[i].ring)
+			text_add(t, "a ring");
+		else
+			text_wires(t, &wires);
 		between = ", ";
 	}
 	text_add(t, strcmp(between, " (") ? ")" : "");

@@ -229,13 +229,14 @@ static void
 add_round(HaloCost *cost, const Mesh *mesh, const AxisList *axes, Links *links,
 	const HaloRound *round, double bytes)
 {
-	int64_t hops;
+	TransferCost alone;
 
 	if (!round->rows)
 		return;
 	links_permute(links, round->source, bytes);
-	cost->seconds += permute_seconds(mesh, axes, round->source, bytes, &hops);
-	cost->hops = greater(cost->hops, hops);
+	alone = transfer_cost(mesh, O_collective_permute, axes, NULL, round->source, bytes);
+	cost->seconds += alone.seconds;
+	cost->hops = greater(cost->hops, alone.hops);
 	cost->bytes += bytes;
 	cost->collectives++;
 	cost->rows += round->rows;

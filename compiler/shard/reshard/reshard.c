@@ -173,8 +173,9 @@ plan_between(Resharder *r, ReshardPlan *plan, const Type *global, const Placemen
 		bool collective = collectives[move->kind].turns != 0;
 		move->bytes = wire_bytes(move->kind, axes_size(&move->axes), bytes);
 		if (collective)
-			move->seconds =
-				collective_seconds(r->mesh, move->kind, &move->axes, bytes);
+			move->seconds = transfer_cost(r->mesh, move->kind, &move->axes,
+				move->from.n ? &move->from : NULL, NULL, bytes)
+						.seconds;
 		plan->bytes += move->bytes;
 		plan->seconds += move->seconds;
 		plan->collectives += collective;
