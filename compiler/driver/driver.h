@@ -129,10 +129,16 @@ Option *find_option(const CommandLine *line, const char *spelling, size_t n);
 bool set_action(CommandLine *line, Action action, const char *name);
 
 /* help.c: what --help and the like answer */
+Text *answer(CommandLine *line);
 bool answer_passes(CommandLine *line, const char *value);
 bool answer_error(CommandLine *line, const char *value);
 bool answer_version(CommandLine *line, const char *value);
 bool answer_help(CommandLine *line, const char *value);
+
+/* targets.c: what is told of the hardware */
+bool answer_targets(CommandLine *line, const char *value);
+bool answer_target(CommandLine *line, const char *value);
+void list_targets(Text *t);
 
 /* outputs.c: what --emit and --explain add */
 bool outputs_add(CommandLine *line, const char *items);

@@ -8,7 +8,7 @@
 
 #include "driver.h"
 
-static Text *
+Text *
 answer(CommandLine *line)
 {
 	line->options->action = ACT_answer;
@@ -147,7 +147,8 @@ answer_help(CommandLine *line, const char *value)
 			"--help=emit\n"
 			"PROGRAM is a .shd file, a .hlo file that shdc printed, or - for "
 			"standard input.\n"
-			"The functions of the language: --help=functions.\n");
+			"The functions of the language: --help=functions; the hardware: "
+			"--help=targets.\n");
 	for (const Option *option = line->rows; option < end; option++) {
 		if (option->type != T_group)
 			continue;
@@ -166,6 +167,8 @@ answer_help(CommandLine *line, const char *value)
 		list_kinds(t);
 	else if (strcmp(value, names[n++] = "functions") == 0)
 		front_list_functions(t);
+	else if (strcmp(value, names[n++] = "targets") == 0)
+		list_targets(t);
 	fold(t, before);
 	return t->n > before || unknown_word(line->session, "help group", value, names, n);
 }

@@ -4,6 +4,7 @@
  *   link_bandwidth = 4.5e10    # bytes/s, one way
  */
 #include <errno.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -112,6 +113,18 @@ read_fact(Session *s, const TargetFact *fact, const char *word, void *field, dou
 	return read_dims(s, word, word + strlen(word), field, smallest, largest);
 }
 
+/* 1.5e12, not 1.5e+12. */
+static void
+text_real(Text *t, double value)
+{
+	char digits[32], *plus;
+
+	snprintf(digits, sizeof digits, "%.6g", value);
+	if ((plus = strchr(digits, '+')))
+		memmove(plus, plus + 1, strlen(plus));
+	text_add(t, digits);
+}
+
 static void
 text_slices(Text *t, const Slices *slices)
 {
@@ -129,7 +142,7 @@ text_fact(Text *t, const Target *target, const TargetFact *fact)
 	const TorusDims *dims = field;
 
 	if (fact->type == FACT_REAL)
-		text_printf(t, "%.6g", *(const double *)field);
+		text_real(t, *(const double *)field);
 	else if (fact->type == FACT_COUNT)
 		text_printf(t, "%lld", (long long)*(const int64_t *)field);
 	else if (fact->type == FACT_YES)

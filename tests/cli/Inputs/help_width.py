@@ -27,7 +27,7 @@ for kind, name in rows:
     else:
         end = r"(?![\w-])" if name[1] == "-" else ""
         assert re.search("(^  |, )" + re.escape(name) + end, group, re.M), name
-for more in "emit", "functions":
+for more in "emit", "functions", "targets":
     assert "--help=" + more in whole, more
     lines(*shdc, "--help=" + more)
 for code in sorted(set(re.findall(r"SHD\d{4}", open(sys.argv[4]).read()))):
