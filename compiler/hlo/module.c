@@ -15,7 +15,6 @@
 #include <string.h>
 #include "hlo/print.h"
 #include "hlo/read.h"
-#include "ir/layout.h"
 #include "ir/make.h"
 
 enum { MAX_REPORTS = 100 };
@@ -26,8 +25,7 @@ static const char result_prefix[] = "result.", named_prefix[] = "value.",
 
 /* ---- printing -------------------------------------------------------- */
 
-/* Each fact of the module on a line of its own. */
-static void
+void
 module_fact(Text *t, const char *key, const char *value)
 {
 	text_add(t, ",\n  ");
@@ -64,17 +62,7 @@ print_header(const Printer *pr, Text *t)
 	if (m->last_pass[0])
 		module_fact(t, "last_pass", m->last_pass);
 	module_fact(t, "entry", m->entry_name);
-	for (int i = 0; i < mesh->naxes; i++)
-		text_printf(&value, "%s%s=%lld", i ? "," : "", mesh->axes[i].name,
-			(long long)mesh->axes[i].size);
-	module_fact(t, "mesh", text_take(&value, pr->arena));
-	module_fact(t, "target", mesh->target->name);
-	if (mesh->topology_rank) {
-		text_topology(&value, mesh);
-		module_fact(t, "topology", text_take(&value, pr->arena));
-	}
-	if (m->keep_inputs)
-		module_fact(t, "inputs", "kept");
+	print_mesh(pr, t);
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
@@ -129,64 +117,6 @@ module_print(Module *m, Text *t)
 
 /* ---- reading --------------------------------------------------------- */
 
-/* X=2,Y=4 */
-static void
-read_mesh(Reading *rd, const Fact *f)
-{
-	Mesh *mesh = &rd->m->mesh;
-	Cursor c = fact_cursor(rd, f);
-
-	for (mesh->naxes = 0; cursor_item(&c, mesh->naxes, "");) {
-		MeshAxis axis = {.name = cursor_word(&c, "an axis")};
-		cursor_expect(&c, "=");
-		axis.size = cursor_integer(&c, "its size");
-		if (rd->failed)
-			return;
-		if (!is_identifier(axis.name) || mesh->naxes == MAX_AXES || axis.size < 1
-			|| axis.size > MAX_DEVICES
-			|| mesh->ndevices * axis.size > MAX_DEVICES) {
-			cursor_error(&c, "no mesh has such an axis %s", axis.name);
-			return;
-		}
-		for (int i = 0; i < mesh->naxes; i++)
-			if (!strcmp(mesh->axes[i].name, axis.name))
-				cursor_error(&c, "axis %s is there twice", axis.name);
-		mesh->ndevices *= axis.size;
-		mesh->axes[mesh->naxes++] = axis;
-	}
-	rd->mesh = mesh_text(mesh, rd->arena);
-}
-
-/* 2x4, or 3*2x4: of three slices */
-static void
-read_topology(Reading *rd, const Fact *f)
-{
-	Mesh *mesh = &rd->m->mesh;
-	Cursor c = fact_cursor(rd, f);
-	int64_t size = cursor_integer(&c, "a size");
-
-	mesh->slices = 1;
-	if (cursor_accept(&c, "*")) {
-		mesh->slices = size;
-		size = cursor_integer(&c, "a size");
-	}
-	for (;; size = cursor_integer(&c, "a size")) {
-		if (mesh->topology_rank == MAX_TOPOLOGY_RANK || size < 1 || mesh->slices < 1) {
-			cursor_error(&c, "no such topology");
-			return;
-		}
-		mesh->topology[mesh->topology_rank++] = size;
-		if (!cursor_accept(&c, "x"))
-			break;
-	}
-	cursor_expect_end(&c);
-	const char *fault = slice_fault(mesh, rd->arena);
-	if (fault)
-		cursor_error(&c, "%s", fault);
-	else
-		layout_default(mesh);
-}
-
 static void
 read_level(Reading *rd, const Fact *f)
 {
@@ -196,17 +126,6 @@ read_level(Reading *rd, const Fact *f)
 			return;
 		}
 	hlo_error(rd, f->where, "unknown level '%s'", f->value);
-}
-
-static void
-read_target(Reading *rd, const Fact *f)
-{
-	const Target *target = target_by_name(f->value);
-
-	if (target)
-		rd->m->mesh.target = target;
-	else
-		hlo_error(rd, f->where, "unknown target '%s'", f->value);
 }
 
 static void
@@ -257,8 +176,11 @@ read_header(Reading *rd, const Facts *facts)
 		{"entry", read_entry_name, false},
 		{"last_pass", read_last_pass, false},
 		{"mesh", read_mesh, true},
+		{"facts", read_facts, false},
 		{"target", read_target, false},
 		{"topology", read_topology, false},
+		{"layout", read_layout, false},
+		{"ring", read_ring, false},
 		{"inputs", read_inputs, false},
 		{"reference", read_reference, false},
 	};

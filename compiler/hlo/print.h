@@ -62,6 +62,12 @@ void line_fact(Line *line, const char *key, const char *value);
 void line_fact_text(Line *line, const char *key, Text *value);
 void line_fact_numbers(Line *line, const char *key, int n, const int64_t *v);
 
+/* module.c: a fact of the module, on a line of its own */
+void module_fact(Text *t, const char *key, const char *value);
+
+/* mesh.c */
+void print_mesh(const Printer *pr, Text *t);
+
 /* type.c */
 void text_hlo_type(Text *t, const Type *type); /* f32[8,64] */
 void text_tuple_type(Text *t, int n, Value *const *values);

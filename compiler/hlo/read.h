@@ -179,6 +179,14 @@ void read_group(const ReadLine *in, Op *op);
 /* comparator.c: whether the computation compares as a sort of this op does. */
 bool read_comparator(const HloComputation *computation, const Op *op, Direction *direction);
 
+/* mesh.c: what the module's line says of it */
+void read_mesh(Reading *rd, const Fact *f);
+void read_facts(Reading *rd, const Fact *f);
+void read_target(Reading *rd, const Fact *f);
+void read_topology(Reading *rd, const Fact *f);
+void read_layout(Reading *rd, const Fact *f);
+void read_ring(Reading *rd, const Fact *f);
+
 /* program_read.c: the module's entry, from the computation that is. */
 void read_program(Reading *rd);
 

@@ -11,6 +11,7 @@
 #include <unistd.h>
 #include "hlo/hlo.h"
 #include "ir/ir.h"
+#include "ir/layout.h"
 
 static int tests;
 static const char *dump_directory;
@@ -413,6 +414,8 @@ test_placements(Session *s)
 	m->last_pass = "elaborate";
 	m->mesh.topology_rank = 2;
 	m->mesh.topology[0] = m->mesh.topology[1] = 4;
+	m->mesh.slices = 1;
+	layout_default(&m->mesh);
 	round_trip(m, "placements, names and expectations go round");
 }
 
