@@ -82,6 +82,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 	TypeSpec *type;
 	DimSpec *dim;
 	AxisSpec *axis;
+	LaidAxis *laid;
 	Param *param;
 	FnDecl *fn;
 	Decl *decl;
@@ -101,7 +102,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %token <name> EXPLICIT "explicit" MANUAL "manual" EXTERN "extern"
 %token <name> RULE "rule" UNROLL "unroll" PAD "pad" UNREDUCED "unreduced"
 %token <name> REPLICATED "replicated" TYPE "type" EXPECT "expect"
-%token <name> SAME "same" AS "as"
+%token <name> SAME "same" AS "as" LAYOUT "layout"
 %token MINUS "-" PLUS "+" STAR "*" SLASH "/" PERCENT "%" LT "<" GT ">"
 %token LE "<=" GE ">=" EQ "==" NE "!=" AND "&&" OR "||" NOT "!" ASSIGN "="
 %token AT "@" OPEN "?" COLON ":" SEMICOLON ";" COMMA "," DOT "."
@@ -129,6 +130,8 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %type <type> type written annotation
 %type <dim> dim sized
 %type <axis> axis
+%type <list> layout laid_list
+%type <laid> laid
 %type <param> param result target
 %type <stmt> stmt for_head scanned
 %type <fn> signature
@@ -149,6 +152,18 @@ on:
   %empty					{ $$ = (Name){ 0 }; }
 | "on" STRING[target]				{ $$ = $target; }
 
+layout:
+  %empty					{ $$ = list_none(); }
+| "layout" "(" laid_list comma ")"		{ $$ = $laid_list; }
+
+laid_list:
+  laid						{ $$ = list_one(parser, $1); }
+| laid_list "," laid				{ $$ = list_add(parser, $1, $3); }
+
+laid:
+  name "=" axis					{ $$ = NODE(LaidAxis, $name, list_one(parser, $axis), @$); }
+| name "=" "(" axes ")"			{ $$ = NODE(LaidAxis, $name, $axes, @$); }
+
 bindings:
   binding_list
 | binding_list ","
@@ -161,7 +176,7 @@ dim_binding:
   name "=" size					{ $$ = DECL(dim, @$, .name = $name, .value = $size); }
 
 item:
-  "mesh" "[" bindings "]" on ";"		{ $$ = DECL(mesh, @$, .axes = $bindings, .target = $on); }
+  "mesh" "[" bindings "]" on layout ";"	{ $$ = DECL(mesh, @$, .axes = $bindings, .target = $on, .layout = $layout); }
 | "type" name "=" type ";"			{ $$ = DECL(type, @name, .name = $name, .type = $type); }
 | "import" STRING[path] ";"			{ $$ = DECL(import, @path, .name = $path); }
 | function
@@ -435,7 +450,7 @@ name:
   NAME
 | "mesh" | "dim" | "on" | "import" | "explicit" | "manual" | "extern"
 | "rule" | "unroll" | "pad" | "unreduced" | "replicated" | "type" | "expect"
-| "same" | "as"
+| "same" | "as" | "layout"
 
 %%
 

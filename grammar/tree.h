@@ -103,6 +103,12 @@ typedef struct AxisSpec { /* X or X:(pre)size */
 	Range range;
 } AxisSpec;
 
+typedef struct LaidAxis { /* X=(y, z:(2)2) in a layout */
+	Name name;
+	List parts; /* AxisSpec: of physical axes */
+	Range range;
+} LaidAxis;
+
 typedef struct DimSpec { /* B@(X,?)!1 pad */
 	Range range;
 	Expr *size; /* NULL: `_` */
@@ -202,6 +208,7 @@ typedef struct Decl {
 	TypeSpec *type;
 	List axes;   /* mesh: Decl with kind DECL_dim */
 	Name target; /* mesh ... on "target" */
+	List layout; /* mesh ... layout (...): LaidAxis */
 	FnDecl *fn;
 } Decl;
 

@@ -319,6 +319,15 @@ text_mesh_axis(Text *t, const void *item)
 	text_expr(t, axis->value);
 }
 
+static void
+text_laid_axis(Text *t, const void *item)
+{
+	const LaidAxis *laid = item;
+	bool several = laid->parts.n > 1;
+	text_printf(t, "%s=", laid->name.s);
+	text_list(t, several ? "(" : "", laid->parts, text_axis_spec, several ? ")" : "");
+}
+
 bool
 tree_print(Session *s, int file, Text *t)
 {
@@ -333,6 +342,8 @@ tree_print(Session *s, int file, Text *t)
 			text_list(t, "mesh [", d->axes, text_mesh_axis, "]");
 			if (d->target.s != NULL)
 				text_string(t, " on ", d->target.s);
+			if (d->layout.n > 0)
+				text_list(t, " layout (", d->layout, text_laid_axis, ")");
 			text_add(t, ";");
 			break;
 		case DECL_import:

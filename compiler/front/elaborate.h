@@ -305,8 +305,10 @@ bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
 void count_tokens(Elab *e); /* once all dims are known */
 void declare_mesh(Elab *e, const Decl *d);
 
-/* target.c */
-void set_target(Elab *e, Range where, const char *text, bool with_topology);
+/* target.c: false after a message */
+bool set_target(Elab *e, Range where, const char *text, bool with_topology);
+/* layout.c */
+void declare_layout(Elab *e, const Decl *mesh);
 
 /* declarations.c */
 void declare_all(Elab *e, List items, int file);

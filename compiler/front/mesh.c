@@ -131,17 +131,19 @@ declare_mesh(Elab *e, const Decl *d)
 	for (int i = 0; i < d->axes.n; i++)
 		declare_axis(e, d->axes.v[i]);
 
-	bool resized = o->naxes > 0;
+	bool resized = o->naxes > 0, right = true;
 	if (o->target != NULL) {
 		e->on_command_line = true;
-		set_target(e, nowhere, o->target, true);
+		right = set_target(e, nowhere, o->target, true);
 		e->on_command_line = false;
 	} else if (d->target.s != NULL) {
-		set_target(e, d->target.range, d->target.s, !resized);
+		right = set_target(e, d->target.range, d->target.s, !resized);
 		if (resized && strchr(d->target.s, ':') != NULL)
 			diag(e->session, DIAG_topology_dropped, d->target.range,
 				"--mesh drops this topology: each axis is a ring of its own; "
 				"--on gives another");
 	}
 	layout_default(&e->m->mesh);
+	if (right)
+		declare_layout(e, d);
 }

@@ -202,14 +202,16 @@ read_target(Elab *e, Range where, const char *text)
 	return false;
 }
 
-void
+bool
 set_target(Elab *e, Range where, const char *text, bool with_topology)
 {
 	Mesh *mesh = &e->m->mesh;
-	bool right = read_target(e, where, text) && with_topology;
+	bool right = read_target(e, where, text);
+	bool used = right && with_topology && mesh->topology_rank > 0;
 
-	if (right && mesh->topology_rank && check_topology(e, where))
-		return;
+	if (used && check_topology(e, where))
+		return true;
 	mesh->topology_rank = 0;
 	mesh->slices = 0;
+	return right && !used;
 }
