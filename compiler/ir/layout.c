@@ -168,6 +168,50 @@ mesh_coordinates(const Mesh *mesh, int64_t device, int64_t coordinates[PHYSICAL_
 		chip_on_ring(mesh, coordinates);
 }
 
+/* The digits that chip_on_ring() makes this chip of: a chip of the same host, or of
+   the same small slice. */
+static void
+number_on_ring(const Mesh *mesh, int64_t c[PHYSICAL_COUNT])
+{
+	int64_t step = mesh->target->devices_per_chip > 1 ? 2 : 4;
+	int64_t x = c[PHYSICAL_x] - c[PHYSICAL_x] % step;
+	int64_t y = c[PHYSICAL_y] - c[PHYSICAL_y] % step;
+
+	for (int64_t i = 0; i < step * step * 2; i++) {
+		int64_t z = step == 2 || mesh->topology_rank < 3 ? c[PHYSICAL_z]
+								 : i / (step * step);
+		int64_t here[PHYSICAL_COUNT] = {x + i % step, y + i / step % step, z};
+		int64_t there[PHYSICAL_COUNT] = {here[0], here[1], here[2]};
+		if (here[PHYSICAL_x] >= mesh->topology[0]
+			|| here[PHYSICAL_y] >= mesh->topology[1])
+			continue;
+		chip_on_ring(mesh, there);
+		if (memcmp(there, c, 3 * sizeof *c) == 0) {
+			memcpy(c, here, 3 * sizeof *c);
+			return;
+		}
+	}
+	die("a chip that is not on the ring");
+}
+
+int64_t
+mesh_device_at(const Mesh *mesh, const int64_t coordinates[PHYSICAL_COUNT])
+{
+	int64_t c[PHYSICAL_COUNT], device = 0;
+
+	memcpy(c, coordinates, sizeof c);
+	if (mesh->ring)
+		number_on_ring(mesh, c);
+	for (int x = 0; x < mesh->naxes; x++)
+		for (int i = 0; i < mesh->layout[x].n; i++) {
+			LayoutPart part = mesh->layout[x].part[i];
+			int64_t stride =
+				physical_size(mesh, part.along) / (part.pre * part.size);
+			device = device * part.size + c[part.along] / stride % part.size;
+		}
+	return device;
+}
+
 void
 layout_finish(Mesh *mesh)
 {

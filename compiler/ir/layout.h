@@ -16,6 +16,8 @@ extern const char *const physical_names[PHYSICAL_COUNT];
 /* How long the mesh's slices are along it; 1 where they have no such axis. */
 int64_t physical_size(const Mesh *mesh, PhysicalAxis along);
 int64_t slice_chips(const Mesh *mesh);
+/* Has dim d of its torus links from its end to its beginning? */
+bool slice_wraps(const Mesh *mesh, int d);
 /* 2*4x4x8 */
 void text_topology(Text *t, const Mesh *mesh);
 /* Why the mesh's slices cannot be, or are no slices for so many devices; NULL. */
@@ -37,6 +39,8 @@ const char *layout_fault(const Mesh *mesh, Arena *a, LayoutPlace *where);
 void text_layout(Text *t, const Mesh *mesh);
 /* Where a device is: of each physical axis the place along it. */
 void mesh_coordinates(const Mesh *mesh, int64_t device, int64_t coordinates[PHYSICAL_COUNT]);
+/* The device there. */
+int64_t mesh_device_at(const Mesh *mesh, const int64_t coordinates[PHYSICAL_COUNT]);
 /* Could its chips be numbered along a ring? */
 bool slice_has_ring(const Mesh *mesh);
 /* Sets what follows from the parts. */

@@ -31,6 +31,17 @@ slice_chips(const Mesh *mesh)
 	return chips;
 }
 
+bool
+slice_wraps(const Mesh *mesh, int d)
+{
+	int64_t multiple = mesh->target->wrap_multiple;
+	bool cubes = multiple > 0;
+
+	for (int i = 0; i < mesh->topology_rank; i++)
+		cubes = cubes && mesh->topology[i] % multiple == 0;
+	return cubes || mesh->topology[d] == mesh->target->wrap_size;
+}
+
 void
 text_topology(Text *t, const Mesh *mesh)
 {

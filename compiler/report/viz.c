@@ -18,20 +18,12 @@
 #include <string.h>
 
 #include "report/report.h"
+#include "report/viz.h"
 
 enum {
-	MOST_LINES = 8, /* rows or columns of a grid, panels */
-	FEW_LINES = 4,	/* columns of a grid that would be too wide */
-	MOST_RUNS = 3,	/* runs of device ids in a cell */
-	PAGE = 100,	/* characters a grid should fit in */
-	ELLIPSIS = -1,
+	MOST_RUNS = 3, /* runs of device ids in a cell */
+	PAGE = 100,    /* characters a grid should fit in */
 };
-
-/* Which indices of a long line are shown, in order; ELLIPSIS for a gap. */
-typedef struct Line {
-	int n;
-	int64_t shown[MOST_LINES];
-} Line;
 
 /* A block, or a gap; by its lowest device. */
 typedef struct Cell {
@@ -60,7 +52,7 @@ typedef struct Picture {
 
 /* ---- what is in the picture -------------------------------------------------- */
 
-static Line
+Line
 line_of(int64_t n, int most)
 {
 	Line l = {0};
@@ -317,14 +309,7 @@ text_grid(Text *t, const Picture *pic, const VizOptions *o)
 
 /* ---- SVG and HTML -------------------------------------------------------------------- */
 
-enum {
-	CELL_HEIGHT = 34,
-	CHARACTER = 8, /* width, about, of 13px monospace */
-	LINE_HEIGHT = 24,
-	MARGIN = 12,
-};
-
-static void
+void
 text_escaped(Text *t, const char *s)
 {
 	for (; *s; s++)
@@ -346,7 +331,7 @@ text_escaped(Text *t, const char *s)
 		}
 }
 
-static void
+void
 svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s)
 {
 	text_printf(t, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\">", (long long)x,
@@ -452,6 +437,17 @@ show(Gallery *g, Module *m, const Named *n)
 	arena_free(arena);
 }
 
+/* The chips of a slice, above all else. */
+static void
+show_slice(Gallery *g, const Mesh *mesh)
+{
+	if (g->o->format == VIZ_text)
+		slice_text(&g->t, mesh);
+	else
+		g->y = slice_svg(&g->t, mesh, g->y, &g->right) + MARGIN;
+	g->pictures++;
+}
+
 void
 emit_viz(Module *m, const VizOptions *o, Text *t)
 {
@@ -460,6 +456,8 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 	int n;
 	const Named **told = told_values(m, &n);
 
+	if (m->mesh.topology_rank)
+		show_slice(&g, &m->mesh);
 	for (int i = 0; i < n; i++)
 		show(&g, m, told[i]);
 	if (html) {

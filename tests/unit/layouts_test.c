@@ -53,6 +53,8 @@ text_places(Text *t, const Mesh *mesh)
 	for (int64_t device = 0; device < mesh->ndevices; device++) {
 		int64_t c[PHYSICAL_COUNT];
 		mesh_coordinates(mesh, device, c);
+		if (mesh_device_at(mesh, c) != device)
+			text_printf(t, "!%lld ", (long long)device);
 		text_add(t, device ? " " : "");
 		for (int p = 0; p < mesh->topology_rank; p++)
 			text_printf(t, "%s%lld", p ? "," : "", (long long)c[p]);
