@@ -48,6 +48,8 @@ peak_of(const char *text, size_t n, MayMerge *may_merge)
 
 	s->err = NULL;
 	Module *m = module_read(s, source_add_text(s, "<merge>", text, (int)n));
+	if (m && m->level == L_resharded) /* no pass after it merges */
+		merge(m, may_merge);
 	if (m && pipeline_run(m, L_fused, &options)) {
 		const Plan *plan = plan_build(m);
 		peak = plan->uncounted ? INT64_MAX : plan_peak(plan);

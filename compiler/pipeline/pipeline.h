@@ -48,9 +48,9 @@ bool pipeline_accept(Module *m);
  */
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
 
-/* fits.c: at L_sharded, before equal ops are merged: does the merged program fit the
-   memory of the target, or take no more of it than this one?  A remark if this one
-   does. */
+/* fits.c: at L_sharded or L_resharded, before equal ops are merged: does the merged
+   program fit the memory of the target, or take no more of it than this one?  A remark
+   if this one does. */
 bool merged_fits(Module *m);
 
 /* what_if.c: what a run of a program takes of one device. */

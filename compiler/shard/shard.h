@@ -75,8 +75,9 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
-/* Leaves the ledger of what it decided to move. */
-bool partition(Module *m);
+/* Leaves the ledger of what it decided to move.  What is then still equal, moves too, is
+   merged if `may` says so. */
+bool partition(Module *m, MayMerge *may);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

@@ -40,8 +40,10 @@ values_alike(const Value *a, const Value *b)
 static bool
 ops_alike(const Op *a, const Op *b)
 {
-	if (!op_same_rule(a, b) || a->mode != b->mode || a->requested != b->requested
-		|| !a->composite != !b->composite)
+	bool moved = a->kind == O_reshard; /* whoever asks for it */
+
+	if (!op_same_rule(a, b) || a->mode != b->mode || !a->composite != !b->composite
+		|| (!moved && a->requested != b->requested))
 		return false;
 	if (a->composite && strcmp(a->composite, b->composite))
 		return false;

@@ -105,8 +105,11 @@ replace_uses(Merger *mg, bool really)
 		for (int i = 0; i < op->noperands; i++) {
 			Value *v = stand_in(mg, op->operands[i]);
 			any |= v != op->operands[i];
-			if (really)
-				op->operands[i] = v;
+			if (!really || v == op->operands[i])
+				continue;
+			if (op_is_move(v->def) && op->operands[i]->def->requested)
+				v->def->requested = true;
+			op->operands[i] = v;
 		}
 	return any;
 }
@@ -202,7 +205,7 @@ merge(Module *m, MayMerge *may)
 	mg.own = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
 	note_needed(&mg);
 	bool equal = number_block(&mg, m->entry);
-	if (equal)
+	if (equal && m->level == L_sharded)
 		find_own_ways(&mg);
 	bool changes = equal && replace_uses(&mg, false) && may(m);
 	if (changes) {

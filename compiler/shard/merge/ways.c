@@ -3,9 +3,10 @@
  * ways.
  *
  *   h = dot(x, w)        parts of a sum           m = dot(x, w)
- *   s = h + p            one sum of both          r = relu(m)     needs it whole
+ *   s = h + p            one sum of both          t = m + q       of both
  *
- * With one value for both, h would be settled before it is added.
+ * With one value for both, h would be settled before it is added.  Where one user needs
+ * it whole, as relu(m) does, it is settled anyway, and once for all.
  */
 #include "ir/factors.h"
 #include "ir/partial.h"
@@ -16,7 +17,8 @@
 typedef struct Ways {
 	bool drawn; /* it is placed as its only user asks (partition/ops.c), */
 	bool away;  /* ... elsewhere */
-	bool parts; /* of a sum */
+	int users;
+	bool settled; /* of a sum: some user is no better off with parts of it */
 } Ways;
 
 typedef struct Finder {
@@ -148,26 +150,54 @@ returned_elsewhere(const Op *user, int operand)
 	return false;
 }
 
+/*
+ * Is a sum of which the op takes parts combined for less, or for nothing?  If it is
+ * added to other sums, if what the op makes of it is smaller, if a body returns it (a
+ * loop may add it up), or if parts are asked for; else if that holds of what the op
+ * makes of it.
+ */
+static bool
+gains_by_parts(const Finder *fd, const Op *user, int operand)
+{
+	const Value *v = user->operands[operand], *to = user->results ? user->results[0] : NULL;
+	Facts parts = fd->parts[v->id];
+
+	if (user->kind == O_return)
+		return parts != 0;
+	if (op_is_identity(user))
+		return parts & parts_of(&to->placement);
+	parts = user->nbodies ? 0 : parts_through(user, operand, parts);
+	if (!parts)
+		return false;
+	if (type_bytes(&to->type) < type_bytes(&v->type))
+		return true;
+	for (int i = 0; i < user->noperands; i++)
+		if (i != operand
+			&& parts_through(user, i, fd->parts[user->operands[i]->id]) & parts)
+			return true;
+	return fd->ways[to->id].users == 1 && !fd->ways[to->id].settled;
+}
+
 static void
 find_ways_of(Finder *fd, const Op *user, int operand)
 {
 	const Value *v = user->operands[operand], *to = user->results ? user->results[0] : NULL;
-	Facts parts = fd->parts[v->id];
 	Ways *w = &fd->ways[v->id];
+
+	w->users++;
+	w->settled |= !gains_by_parts(fd, user, operand);
 
 	if (op_is_identity(user)) {
 		w->drawn = true;
 		w->away |= !placement_equal(&v->placement, &to->placement);
 	} else if (user->kind == O_return) {
 		w->drawn = true;
-		w->parts |= parts != 0;
 		w->away |= returned_elsewhere(user, operand);
 	} else if (!user->nbodies) {
 		bool with = (user->kind == O_transpose || user->kind == O_convert)
 			&& fd->ways[to->id].drawn;
 		w->drawn |= with;
 		w->away |= with && (fd->ways[to->id].away || !stays_put(fd, user));
-		w->parts |= parts_through(user, operand, parts) != 0;
 	}
 }
 
@@ -186,8 +216,8 @@ find_ways(Finder *fd, const Block *b)
 	}
 }
 
-/* Also where something moves for it, before or after it is computed; of what is drawn in,
-   where it is summed up, too: that is asked for. */
+/* It is drawn elsewhere, or something moves for it, before or after it is computed; of
+   what is drawn in, where it is summed up, too: that is asked for. */
 static bool
 goes_own_way(const Finder *fd, const Value *v)
 {
@@ -195,7 +225,7 @@ goes_own_way(const Finder *fd, const Value *v)
 	const Op *maker = v->def;
 	bool parts = false;
 
-	if (w->away || w->parts)
+	if (w->away)
 		return true;
 	if (!maker || maker->nbodies || op_is_identity(maker))
 		return false;
@@ -213,6 +243,11 @@ find_own_ways(Merger *mg)
 	fd.ways = NEW_ARRAY(mg->arena, Ways, mg->module->nvalues + 1);
 	find_ways(&fd, mg->module->entry);
 	for (int i = 0; i < mg->module->nvalues; i++)
-		mg->own[mg->first[i]->id] |= goes_own_way(&fd, mg->values[i]);
+		fd.ways[mg->first[i]->id].settled |= fd.ways[i].settled;
+	for (int i = 0; i < mg->module->nvalues; i++) {
+		const Value *first = mg->first[i];
+		bool parts = fd.parts[i] && fd.ways[i].users && !fd.ways[first->id].settled;
+		mg->own[first->id] |= parts || goes_own_way(&fd, mg->values[i]);
+	}
 	arena_free(fd.scratch);
 }

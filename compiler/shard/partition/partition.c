@@ -11,7 +11,10 @@
  * Ops are taken in order.  Each gets its plan (choose.c); operands
  * that are not where the plan wants them are moved from the cheapest place
  * they already are, and what is moved is remembered, so equal moves are
- * shared, a move back is no move, and a sum of partials is reduced once.
+ * shared, a move back is no move, and a sum of partials is reduced once.  Values that
+ * merge left by themselves, for they might have been wanted in different ways, may be
+ * equal after all, with what moves for them, and a move that left a loop may have an
+ * equal one before it: so equal ops are merged once more.
  */
 #include "cost/ledger.h"
 #include "shard/partition/partition.h"
@@ -93,7 +96,7 @@ enter_transfers(Partitioner *p, Op *op)
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-partition(Module *m)
+partition(Module *m, MayMerge *may)
 {
 	Partitioner p = {.module = m};
 
@@ -123,6 +126,7 @@ partition(Module *m)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
+	merge(m, may);
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);
