@@ -43,20 +43,39 @@ partition_identity(Partitioner *p, Op *op)
 	op_remove(op);
 }
 
+/* Would the op move nothing, were its result there and its operands where they are by
+   themselves? */
 static bool
 moves_nothing(Partitioner *p, Source *s, const Placement *result)
 {
+	const Op *op = p->op;
 	Placement final = s->final;
+	Form *forms = NEW_ARRAY(p->arena, Form, op->noperands);
+	Choice c;
 
+	for (int i = 0; i < op->noperands; i++) {
+		Source *x = source_of(p, op->operands[i]);
+		if (!x->natural || x->forms == &forms[i])
+			continue;
+		forms[i].value = arena_copy(p->arena, op->operands[i], sizeof(Value));
+		forms[i].value->placement = *x->natural;
+		forms[i].next = x->forms;
+		x->forms = &forms[i];
+	}
 	s->final = *result;
-	Choice c = choose_once(p);
+	c = choose_once(p);
 	s->final = final;
+	for (int i = 0; i < op->noperands; i++) {
+		Source *x = source_of(p, op->operands[i]);
+		if (x->forms == &forms[i])
+			x->forms = forms[i].next;
+	}
 	return c.bytes == 0;
 }
 
 /*
  * Where the result is if operand `first` stays where it is, and others do along all else.
- * False if there is no such place.
+ * False if there is no such place, or the result would be parts of a sum there.
  *
  *   dot(x, w)   x: [8@X, 4]  w: [4, 16@Y]     [8@X, 16@Y]
  */
@@ -69,14 +88,20 @@ place_by_operands(Partitioner *p, const Op *op, int first, Placement *to)
 
 	for (int i = 0; i < op->noperands; i++) {
 		int operand = (first + i) % op->noperands;
-		const Value *x = source_of(p, op->operands[operand])->forms->value;
-		if (!i && x->placement.nunreduced)
+		const Source *s = source_of(p, op->operands[operand]);
+		const Placement *at = s->natural ? s->natural : &s->forms->value->placement;
+		if (!i && at->nunreduced)
 			return false;
-		tensor_assignment(r, operand, &x->placement, own);
+		if (value_is_literal(op->operands[operand]))
+			continue;
+		tensor_assignment(r, operand, at, own);
 		for (int f = 0; f < r->nfactors; f++)
 			if (!all[f].n)
 				all[f] = own[f];
 	}
+	for (int f = 0; f < r->nfactors; f++)
+		if (r->factors[f].kind == F_reduce && all[f].n)
+			return false;
 	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
 }
 
@@ -88,14 +113,24 @@ moves_on_request(Partitioner *p, const Op *op)
 	Source *s = source_of(p, op->results[0]);
 	Placement to;
 
-	if (op->nresults != 1 || !s->requested)
+	if (op->nresults != 1 || !(s->requested || s->asked))
 		return false;
-	if (moves_nothing(p, s, &s->inferred))
+	if (s->drawn && moves_nothing(p, s, &s->inferred))
 		return true;
 	for (int i = 0; i < op->noperands; i++)
 		if (place_by_operands(p, op, i, &to) && moves_nothing(p, s, &to))
 			return true;
 	return false;
+}
+
+/* Of what one op alone uses; whatever the program asks of that op's result. */
+static void
+note_natural(Partitioner *p, const Op *op)
+{
+	Placement at;
+
+	if (op->nresults == 1 && op->results[0]->uses == 1 && place_by_operands(p, op, 0, &at))
+		source_of(p, op->results[0])->natural = arena_copy(p->arena, &at, sizeof at);
 }
 
 /* Parts of one sum meet where that was planned, whatever is best for this op. */
@@ -138,6 +173,7 @@ partition_plain(Partitioner *p, Op *op)
 	p->rule = rule_book_get(p->rules, op);
 	Choice c = choose_once(p);
 	bool asked = c.bytes > 0 && moves_on_request(p, op);
+	note_natural(p, op);
 	bool settles = op->nresults == 1 && source_of(p, op->results[0])->requested;
 	for (int i = 0; i < op->nresults; i++) {
 		Value *v = op->results[i];
@@ -193,6 +229,34 @@ draw_operand_in(Partitioner *p, const Op *op, const Placement *to, bool requeste
 	draw_in(p, op->operands[0], &before, requested);
 }
 
+static bool
+is_split(const Value *v)
+{
+	return !value_is_literal(v) && placement_ways(&v->placement) > 1;
+}
+
+/* What is asked of a result is asked of the operand whose elements it is made of one by
+   one, if no other operand says where they are. */
+static void
+ask_operand(Partitioner *p, const Op *op)
+{
+	Value *asked = NULL;
+	int n = 0;
+
+	if (!ops[op->kind].pointwise && ops[op->kind].partial != PARTIAL_move)
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		if (is_split(op->operands[i])) {
+			asked = op->operands[i];
+			n++;
+		}
+	const Op *maker = n == 1 ? asked->def : NULL;
+	if (!maker || asked->uses != 1 || maker->nbodies || op_is_move(maker))
+		return;
+	source_of(p, asked)->asked = true;
+	ask_operand(p, maker);
+}
+
 /* What a loop carries has one placement in every round, a manual region's results
    are as its signature says, and explicit code moves what it says. */
 void
@@ -209,4 +273,6 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	s->requested = requested;
 	v->placement = *to;
 	draw_operand_in(p, maker, to, requested);
+	if (requested)
+		ask_operand(p, maker);
 }

@@ -22,18 +22,20 @@ typedef struct Form {
 
 /* What is known of a value of the program while its users are partitioned. */
 typedef struct Source {
-	Placement final;	/* where propagation put it, or where its only
+	Placement final;	  /* where propagation put it, or where its only
 				   user moves it */
-	Placement inferred;	/* of a drawn one: where propagation did */
-	Form *forms;		/* oldest first; the first as computed */
-	bool at_final;		/* some form has the final placement */
-	bool drawn;		/* `final` is where its only user moves it */
-	bool requested;		/* ... as the program asks */
-	const Placement *parts; /* it is added up in, as parts of a sum (sums.c) */
-	bool sum_requested;	/* of a loop: the program asks for its partial
+	Placement inferred;	  /* of a drawn one: where propagation did */
+	Form *forms;		  /* oldest first; the first as computed */
+	bool at_final;		  /* some form has the final placement */
+	bool drawn;		  /* `final` is where its only user moves it */
+	bool requested;		  /* ... as the program asks, */
+	bool asked;		  /* ... or asks of what is made of it element by element */
+	const Placement *natural; /* where it would be by its operands alone, or NULL */
+	const Placement *parts;	  /* it is added up in, as parts of a sum (sums.c) */
+	bool sum_requested;	  /* of a loop: the program asks for its partial
 				   sums to be combined in every round */
-	Value *alias;		/* a constraint: the value that took its place */
-	bool named;		/* by the user */
+	Value *alias;		  /* a constraint: the value that took its place */
+	bool named;		  /* by the user */
 } Source;
 
 typedef struct Choice {
