@@ -8,6 +8,7 @@
  */
 #include <string.h>
 #include "shard/merge/merge.h"
+#include "shard/reshard/halo.h"
 
 /* A composite of numbers alone is one of random numbers. */
 static bool
@@ -130,13 +131,53 @@ typedef struct Key {
 	const Op *op;
 } Key;
 
+/* Does it get something from other devices? */
+static bool
+communicates(const Merger *mg, const Op *op)
+{
+	const Value *from = op->noperands ? op->operands[0] : NULL;
+
+	if (op_is_move(op))
+		return reshard_plan(mg->resharder, &from->type, &from->placement,
+			       &op->results[0]->placement)
+			       ->bytes
+			> 0;
+	return op_halo(&mg->module->mesh, mg->arena, op).bytes > 0;
+}
+
+bool
+block_hands_to(const Block *outer, const Block *b)
+{
+	while (b != outer && b->parent && op_is_branch(b->parent))
+		b = b->parent->block;
+	return b == outer;
+}
+
+/* Of what is in one block, and in branches inside it, the same. */
+static uint64_t
+block_hash(const Block *b)
+{
+	while (b->parent && op_is_branch(b->parent))
+		b = b->parent->block;
+	return b->parent ? (uint64_t)b->parent->id + 1 : 0;
+}
+
+static bool
+stands_before(const Merger *mg, const Op *seen, const Op *op)
+{
+	if (seen->block == op->block)
+		return true;
+	return mg->resharder && (mg->cheap[seen->results[0]->id] || communicates(mg, op));
+}
+
 static bool
 is_equal(const void *seen, const void *key)
 {
 	const Op *a = seen, *b = ((const Key *)key)->op;
 	Value **first = ((const Key *)key)->merger->first;
 
-	if (a->block != b->block || !ops_alike(a, b))
+	if (!block_hands_to(a->block, b->block) || !ops_alike(a, b)
+		|| !stands_before(((const Key *)key)->merger, a, b))
 		return false;
 	for (int i = 0; i < a->noperands; i++)
 		if (first[a->operands[i]->id] != first[b->operands[i]->id])
@@ -151,7 +192,7 @@ find_equal(Merger *mg, const Op *op)
 
 	if (is_never_equal(op) || (op->nbodies && inside_of(mg, op)->never))
 		return NULL;
-	uint64_t hash = op_rule_hash(op);
+	uint64_t hash = hash_mix(op_rule_hash(op), (int64_t)block_hash(op->block));
 	for (int i = 0; i < op->noperands; i++)
 		hash = hash_mix(hash, mg->first[op->operands[i]->id]->id);
 	if (op->nbodies)

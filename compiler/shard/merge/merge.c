@@ -60,6 +60,14 @@ is_needed(const Merger *mg, const Op *op)
 	return needed;
 }
 
+/* A branch is handed what is around it; that is of use once moves are there. */
+static void
+number_params(Merger *mg, const Op *op, const Block *b)
+{
+	for (int i = 0; i < b->nparams && mg->resharder && op_is_branch(op); i++)
+		mg->first[b->params[i]->id] = mg->first[op->operands[i + 1]->id];
+}
+
 /* Whether ops were equal that are worth keeping. */
 static bool
 number_block(Merger *mg, const Block *b)
@@ -73,8 +81,10 @@ number_block(Merger *mg, const Block *b)
 			any |= !mg->cheap[op->results[0]->id];
 			continue;
 		}
-		for (int i = 0; i < op->nbodies && !op->specs; i++)
+		for (int i = 0; i < op->nbodies && !op->specs; i++) {
+			number_params(mg, op, op->bodies[i]);
 			any |= number_block(mg, op->bodies[i]);
+		}
 		if (op->nresults == 1)
 			mg->cheap[op->results[0]->id] = is_cheap(mg, op);
 	}
@@ -83,12 +93,38 @@ number_block(Merger *mg, const Block *b)
 
 /* ---- uses ------------------------------------------------------------------------- */
 
+/* The value in a block of the same, or of branches inside it. */
+static Value *
+bring_in(Value *v, Block *b)
+{
+	Op *op = b->parent;
+	Value *outer, *param = NULL;
+
+	if (v->block == b)
+		return v;
+	outer = bring_in(v, op->block);
+	for (int i = 1; i < op->noperands; i++)
+		if (op->operands[i] == outer)
+			return b->params[i - 1];
+	op_add_operand(op, outer);
+	for (int i = 0; i < op->nbodies; i++) {
+		Value *inner = block_add_param(op->bodies[i], outer->name, &outer->type);
+		inner->placement = outer->placement;
+		inner->range = outer->range;
+		inner->unpadded = outer->unpadded;
+		if (op->bodies[i] == b)
+			param = inner;
+	}
+	return param;
+}
+
 /* What stands for the value from now on, or the value. */
 static Value *
 stand_in(const Merger *mg, Value *v)
 {
 	Value *first = mg->first[v->id];
-	bool stays = first->block != v->block || mg->cheap[v->id] || mg->own[first->id];
+	bool stays = !v->def || !block_hands_to(first->block, v->block) || mg->cheap[v->id]
+		|| mg->own[first->id];
 
 	return stays ? v : first;
 }
@@ -109,7 +145,7 @@ replace_uses(Merger *mg, bool really)
 				continue;
 			if (op_is_move(v->def) && op->operands[i]->def->requested)
 				v->def->requested = true;
-			op->operands[i] = v;
+			op->operands[i] = bring_in(v, op->block);
 		}
 	return any;
 }
@@ -203,6 +239,8 @@ merge(Module *m, MayMerge *may)
 	mg.needed = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
 	mg.cheap = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
 	mg.own = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
+	if (m->level == L_resharded)
+		mg.resharder = resharder_new(mg.arena, &m->mesh);
 	note_needed(&mg);
 	bool equal = number_block(&mg, m->entry);
 	if (equal && m->level == L_sharded)

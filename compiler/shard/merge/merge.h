@@ -28,13 +28,18 @@ typedef struct Merger {
 	Value **values; /* these by value id */
 	Value **first;	/* the first that is equal */
 	bool *needed;
-	bool *cheap; /* made of constants, indices and numbers: it stays */
-	bool *own;   /* of a first: all that are equal stay by themselves */
+	bool *cheap;	      /* made of constants, indices and numbers: it stays */
+	bool *own;	      /* of a first: all that are equal stay by themselves */
+	Resharder *resharder; /* at L_resharded */
 } Merger;
 
-/* equal.c: the op before it in its block that it is equal to, or NULL: then later ones
-   may be equal to it */
+/* equal.c: the op before it that it is equal to, in its block or, if that costs nothing
+   or moves something, around the branches that it is in; or NULL: then later ones may be
+   equal to it */
 const Op *find_equal(Merger *mg, const Op *op);
+
+/* Are they one block, or is the other in branches inside it? */
+bool block_hands_to(const Block *outer, const Block *b);
 
 /* ways.c: fills in `own` */
 void find_own_ways(Merger *mg);

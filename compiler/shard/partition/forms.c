@@ -148,15 +148,3 @@ set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
 
 	op->operands[i] = v;
 }
-
-HaloCost
-op_halo(Partitioner *p, const Op *op)
-{
-	if (!halo_kind(op->kind))
-		return (HaloCost){0};
-	Type *shards = NEW_ARRAY(p->arena, Type, op->noperands);
-	for (int i = 0; i < op->noperands; i++)
-		shards[i] =
-			placement_local(&op->operands[i]->type, &op->operands[i]->placement);
-	return halo_cost(&p->module->mesh, op, shards, &op->results[0]->placement);
-}

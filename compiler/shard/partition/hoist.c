@@ -27,7 +27,7 @@ moves(Partitioner *p, Op *op)
 					&op->results[0]->placement)
 					->bytes
 			> 0
-			      : op_halo(p, op).bytes > 0;
+			      : op_halo(&p->module->mesh, p->arena, op).bytes > 0;
 }
 
 /* Does it, or what is in it, get something from other devices? */

@@ -54,7 +54,7 @@ static void
 enter_transfers(Partitioner *p, Op *op)
 {
 	Ledger *l = p->module->ledger;
-	HaloCost halo = op_halo(p, op);
+	HaloCost halo = op_halo(&p->module->mesh, p->arena, op);
 	const Value *v = op->noperands ? op->operands[0] : NULL;
 
 	while (v && v->def && op_is_move(v->def))

@@ -113,8 +113,6 @@ Value *recompute(Value *v, const Placement *to, Op *before);
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested);
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
-/* What an op gets from other devices as it runs (halo.h). */
-HaloCost op_halo(Partitioner *p, const Op *op);
 
 /* regions.c */
 void partition_region(Partitioner *p, Op *op); /* an op with bodies */

@@ -318,3 +318,15 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 	arena_free(a);
 	return cost;
 }
+
+HaloCost
+op_halo(const Mesh *mesh, Arena *a, const Op *op)
+{
+	if (!halo_kind(op->kind))
+		return (HaloCost){0};
+	Type *shards = NEW_ARRAY(a, Type, op->noperands);
+	for (int i = 0; i < op->noperands; i++)
+		shards[i] =
+			placement_local(&op->operands[i]->type, &op->operands[i]->placement);
+	return halo_cost(mesh, op, shards, &op->results[0]->placement);
+}

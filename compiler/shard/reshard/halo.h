@@ -66,6 +66,8 @@ typedef struct HaloCost {
 AxisList halo_mirrored(const Op *op, const Placement *result);
 /* Of all dims; nothing where none is split. */
 HaloCost halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *result);
+/* ... of an op of which all is placed. */
+HaloCost op_halo(const Mesh *mesh, Arena *a, const Op *op);
 
 static inline int64_t
 lesser(int64_t a, int64_t b)
