@@ -109,7 +109,7 @@ ideal(const char *name)
 
 	t.matrix_efficiency = t.hbm_efficiency = 1;
 	t.launch_seconds = 0;
-	t.on_chip_bytes = 0;
+	t.on_chip_bytes = t.head_bytes = 0;
 	return t;
 }
 
