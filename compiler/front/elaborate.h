@@ -305,8 +305,9 @@ bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
 void count_tokens(Elab *e); /* once all dims are known */
 void declare_mesh(Elab *e, const Decl *d);
 
-/* target.c: false after a message */
-bool set_target(Elab *e, Range where, const char *text, bool with_topology);
+/* target.c: false after a message.  A topology that does not fit a mesh that was resized
+   is dropped. */
+bool set_target(Elab *e, Range where, const char *text, bool resized);
 /* layout.c */
 void declare_layout(Elab *e, const Decl *mesh);
 

@@ -121,7 +121,7 @@ declare_layout(Elab *e, const Decl *d)
 	if (written.n == 0)
 		return;
 	if (o->layout == NULL && resized) {
-		if (o->target != NULL) /* else the topology was dropped, and told */
+		if (e->m->mesh.topology_rank != 0) /* else it was dropped, and told */
 			diag(e->session, DIAG_topology_dropped, range_of(written),
 				"--mesh drops this layout; --layout gives another");
 		return;

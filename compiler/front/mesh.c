@@ -134,14 +134,10 @@ declare_mesh(Elab *e, const Decl *d)
 	bool resized = o->naxes > 0, right = true;
 	if (o->target != NULL) {
 		e->on_command_line = true;
-		right = set_target(e, nowhere, o->target, true);
+		right = set_target(e, nowhere, o->target, false);
 		e->on_command_line = false;
 	} else if (d->target.s != NULL) {
-		right = set_target(e, d->target.range, d->target.s, !resized);
-		if (resized && strchr(d->target.s, ':') != NULL)
-			diag(e->session, DIAG_topology_dropped, d->target.range,
-				"--mesh drops this topology: each axis is a ring of its own; "
-				"--on gives another");
+		right = set_target(e, d->target.range, d->target.s, resized);
 	}
 	layout_default(&e->m->mesh);
 	if (right)

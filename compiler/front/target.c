@@ -203,15 +203,18 @@ read_target(Elab *e, Range where, const char *text)
 }
 
 bool
-set_target(Elab *e, Range where, const char *text, bool with_topology)
+set_target(Elab *e, Range where, const char *text, bool resized)
 {
 	Mesh *mesh = &e->m->mesh;
-	bool right = read_target(e, where, text);
-	bool used = right && with_topology && mesh->topology_rank > 0;
+	bool right = read_target(e, where, text), given = right && mesh->topology_rank > 0;
 
-	if (used && check_topology(e, where))
+	if (given && resized && slice_fault(mesh, e->arena) != NULL)
+		diag(e->session, DIAG_topology_dropped, where,
+			"--mesh drops this topology: each axis is a ring of its own; "
+			"--on gives another");
+	else if (given && check_topology(e, where))
 		return true;
 	mesh->topology_rank = 0;
 	mesh->slices = 0;
-	return right && !used;
+	return right && (!given || resized);
 }
