@@ -9,7 +9,6 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/resource.h>
-#include <time.h>
 
 #include "hlo/hlo.h"
 #include "driver.h"
@@ -17,15 +16,6 @@
 #include "host_memory.h"
 #include "memory/plan.h"
 #include "sched/sched.h"
-
-static double
-seconds_now(void)
-{
-	struct timespec now;
-
-	clock_gettime(CLOCK_MONOTONIC, &now);
-	return (double)now.tv_sec + (double)now.tv_nsec * 1e-9;
-}
 
 /* What it is started for takes until it is stopped, under a name: --time-passes. */
 static void
@@ -176,7 +166,7 @@ emit_level(Compilation *c, int level)
 	for (int i = 0; i < o->noutputs; i++) {
 		const Output *out = &o->outputs[i];
 
-		if ((out->kind->level == level || out->kind->again == level)
+		if (level >= out->kind->level && level <= out->kind->last
 			&& !out->kind->emit(c, out, &c->texts[i]))
 			return false;
 	}
@@ -200,8 +190,8 @@ wanted_level(const Options *o)
 	if (o->remarks & REMARK_reshard || o->strict)
 		level = L_resharded;
 	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->again > level)
-			level = o->outputs[i].kind->again;
+		if (o->outputs[i].kind->last > level)
+			level = o->outputs[i].kind->last;
 	return level;
 }
 
@@ -222,7 +212,8 @@ needs_whole_program(const Options *o)
 	bool needs = o->remarks & REMARK_reshard || o->strict
 		|| (o->action != ACT_emit && o->action != ACT_check);
 
-	return needs || emits(o, "c") || emits(o, "obj");
+	return needs || emits(o, "c") || emits(o, "obj")
+		|| (emits(o, "explain") && !o->explain);
 }
 
 /* A dump is known by its name, or by how standard input begins. */
@@ -273,6 +264,8 @@ advance(Compilation *c)
 		module_print(c->module, &c->global);
 	if (c->global.n && c->module->reference)
 		module_print(c->module->reference, &c->reference);
+	if (c->module->level == L_global && c->global.n && emits(o, "explain"))
+		c->annotations = annotations_find(c->module);
 	remarks.global_text = c->global.s;
 	remarks.global_length = c->global.n;
 	for (int level = c->module->level; level <= wanted; level++) {
@@ -410,5 +403,7 @@ compile(Session *s, const Options *o)
 	text_free(&c.global);
 	text_free(&c.reference);
 	text_free(&c.unfused);
+	text_free(&c.explanation.values);
+	text_free(&c.explanation.moves);
 	return status;
 }

@@ -157,8 +157,10 @@ struct Compilation {
 	const Options *options;
 	int file;
 	Module *module;
-	Text global;	    /* HLO of L_global, for --check */
-	Text reference;	    /* ... if that compares with something else */
+	Text global;		  /* HLO of L_global, for --check */
+	Text reference;		  /* ... if that compares with something else */
+	Explanation explanation;  /* for --emit=explain */
+	Annotations *annotations; /* of L_global, for --emit=explain; or NULL */
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */
 	Externs externs;    /* of the module as it was opened */
 	Plan *plan;	    /* by compilation_plan() */
@@ -174,6 +176,17 @@ const Plan *compilation_plan(Compilation *c);
 const Timeline *compilation_timeline(Compilation *c);
 bool compilation_c(Compilation *c, Text *t);
 
+/* progress.c: how far what takes long is; it is shown after two seconds. */
+typedef struct Progress {
+	const char *what; /* "annotation" */
+	double began;
+	bool terminal, shown;
+} Progress;
+Progress progress_begin(const char *what);
+/* Before the i-th of n, and, with n, behind the last. */
+void progress_show(void *progress, int i, int n);
+double seconds_now(void);
+
 /* externs.c: finds and tries the libraries of extern functions; false after
    diagnostics. */
 bool externs_find(Compilation *c);
@@ -182,7 +195,7 @@ bool externs_find(Compilation *c);
 typedef enum KindPath { PATH_optional, PATH_needed, PATH_written } KindPath;
 struct Kind {
 	const char *name, *formats;
-	int level, again;
+	int level, last;
 	KindPath path;
 	const char *help;
 	bool (*emit)(Compilation *c, const Output *out, Text *t);

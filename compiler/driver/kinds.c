@@ -14,13 +14,13 @@
 
 typedef bool Emit(Compilation *c, const Output *out, Text *t);
 
-#define KIND(name, printer, formats, level, again, path, help) static Emit print_##printer;
+#define KIND(name, printer, formats, level, last, path, help) static Emit print_##printer;
 #include "emit.def"
 #undef KIND
 
 static const Kind kinds[] = {
-#define KIND(name, printer, formats, level, again, path, help) \
-	{#name, formats, level, again, PATH_##path, help, print_##printer},
+#define KIND(name, printer, formats, level, last, path, help) \
+	{#name, formats, level, last, PATH_##path, help, print_##printer},
 #include "emit.def"
 #undef KIND
 };
@@ -115,8 +115,21 @@ print_viz(Compilation *c, const Output *out, Text *t)
 static bool
 print_explain(Compilation *c, const Output *out, Text *t)
 {
+	Progress progress = progress_begin("annotation");
+	bool last = c->module->level == L_fused;
+	ExplainOptions o = {
+		.name = c->options->explain,
+		.told = &c->explanation,
+		.outcome = last ? outcome_of(c->module, compilation_plan(c)) : (Outcome){0},
+		.global_text = c->global.s,
+		.global_length = c->global.n,
+		.annotations = c->annotations,
+		.progress = progress_show,
+		.data = &progress,
+	};
+
 	(void)out;
-	return emit_explain(c->module, c->options->explain, t);
+	return emit_explain(c->module, &o, t);
 }
 
 static bool

@@ -71,6 +71,8 @@ typedef struct Placed {
 typedef struct Change {
 	const Placed *placed; /* values that are placed so */
 	int nplaced;
+	const char *const *unplaced; /* names of values of which no placement is written */
+	int nunplaced;
 	bool toggle_inputs; /* kept if they are not, and the other way round */
 } Change;
 /* Of the program of that text, which is below L_fused.  False if it can't be. */

@@ -52,6 +52,28 @@ place(Module *m, const Placed *placed)
 	return true;
 }
 
+/* A parameter or result is whole then, as its type says without axes; what was placed
+   on its way is as it comes. */
+static bool
+unplace(Module *m, const char *name)
+{
+	Value *v = value_of_name(m, name);
+
+	if (!v)
+		return false;
+	if (!v->def || v->def->kind == O_output) {
+		v->placement = placement_none(v->type.rank);
+		return true;
+	}
+	Value *x = v->def->operands[0];
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			m->named[i].value = x;
+	value_replace_uses(m, v, x);
+	op_remove(v->def);
+	return true;
+}
+
 Outcome
 outcome_of(Module *m, const Plan *plan)
 {
@@ -77,6 +99,8 @@ what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 	bool tried = m != NULL;
 	for (int i = 0; i < change->nplaced && tried; i++)
 		tried = place(m, &change->placed[i]);
+	for (int i = 0; i < change->nunplaced && tried; i++)
+		tried = unplace(m, change->unplaced[i]);
 	if (tried) {
 		m->nexpects = 0;
 		m->keep_inputs ^= change->toggle_inputs;

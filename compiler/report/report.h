@@ -6,6 +6,7 @@
 
 #include "cost/timeline.h"
 #include "memory/plan.h"
+#include "pipeline/pipeline.h"
 
 /* explain.c: what is told of, in order: values by their names, then as many results as
    the module has, under the names of the signature. */
@@ -13,10 +14,32 @@ const Named **told_values(const Module *m, int *n);
 /* The dim that the axis splits, -1 if none. */
 int dim_of_axis(const Placement *placement, AxisRef axis);
 
-/* explain.c: why values are placed as they are; `name`: one of them, NULL all.
-   At L_sharded: placements, who brought each axis and what keeps others away;
-   at L_device: the collectives.  False after a diagnostic (no such name). */
-bool emit_explain(Module *m, const char *name, Text *t);
+/* annotations.c: the placements that are written in the program, at L_global. */
+typedef struct Annotations Annotations;
+Annotations *annotations_find(Module *m);
+
+/* explain.c: why values are placed as they are; `name`: one of them, NULL all.  At
+   L_sharded placements, who brought each axis and what keeps others away; at L_device
+   the collectives; at L_fused, of all, what a run takes and what annotations changed.
+   The text is made anew of what is told so far, the answer first.  False after a
+   diagnostic (no such name). */
+typedef struct Explanation { /* what is told so far */
+	Text values, moves;
+} Explanation;
+typedef struct ExplainOptions {
+	const char *name;
+	Explanation *told;
+	Outcome outcome;	 /* at L_fused: of the program as it is */
+	const char *global_text; /* the L_global module as HLO; NULL: not at hand */
+	size_t global_length;
+	const Annotations *annotations; /* of that */
+	/* Called before the i-th of n trials, and after the last. */
+	void (*progress)(void *data, int i, int n);
+	void *data;
+} ExplainOptions;
+bool emit_explain(Module *m, const ExplainOptions *options, Text *t);
+/* annotations.c: what each changed. */
+void text_annotations(Text *t, Module *m, const ExplainOptions *options);
 
 /* why.c: what keeps a dim from being split further, a line each.  Requires
    L_sharded. */
