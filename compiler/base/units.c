@@ -41,6 +41,15 @@ text_count(Text *t, double count)
 }
 
 void
+text_flops(Text *t, double flops)
+{
+	static const char *const units[] = {"FLOP", "kFLOP", "MFLOP", "GFLOP", "TFLOP",
+		"PFLOP"};
+
+	text_amount(t, flops, 1000, units, 6);
+}
+
+void
 text_seconds(Text *t, double seconds)
 {
 	static const char *const units[] = {"us", "ms", "s"};

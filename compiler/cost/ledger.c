@@ -33,6 +33,13 @@ ledger_add(Ledger *l, Transfer t)
 	APPEND(l->arena, l->transfers, l->n, t);
 }
 
+void
+ledger_add_repeated(Ledger *l, Repeated r)
+{
+	r.counted = op_trips(r.op, &r.trips);
+	APPEND(l->arena, l->repeated, l->nrepeated, r);
+}
+
 /* ---- along which axes --------------------------------------------------------- */
 
 /* The minor part of exactly `size`; `a` keeps the rest. */

@@ -28,6 +28,24 @@ typedef struct Transfer {
 	bool counted;		 /* ... if that is known */
 } Transfer;
 
+/* What an op costs with all its moves. */
+typedef struct Price {
+	double bytes, seconds;
+	bool known;
+} Price;
+
+/* A product that devices along an axis compute each for itself, though a factor could
+   be split over it.  At L_resharded. */
+typedef struct Repeated {
+	const Op *op;
+	AxisRef axis;
+	double flops, seconds; /* of a device, each time */
+	Price here;	       /* as it is planned; not known: nothing was to be weighed */
+	Price split;	       /* the best that was considered with the axis in use */
+	int64_t trips;
+	bool counted;
+} Repeated;
+
 /* What one device computes and receives in one run. */
 typedef struct Work {
 	int64_t wire_bytes;
@@ -40,6 +58,8 @@ typedef struct Ledger {
 	Level level;
 	Transfer *transfers;
 	int n;
+	Repeated *repeated;
+	int nrepeated;
 	Work work;	       /* from L_device on */
 	const Value **sources; /* from L_device on, by value id: what it is a
 				   copy or a part of */
@@ -48,6 +68,7 @@ typedef struct Ledger {
 /* The module's, empty. */
 Ledger *ledger_new(Module *m);
 void ledger_add(Ledger *l, Transfer t);
+void ledger_add_repeated(Ledger *l, Repeated r);
 /* The module's; from L_device on it is made when first asked for, before that NULL
    where no pass wrote it. */
 const Ledger *module_ledger(Module *m);

@@ -405,5 +405,6 @@ compile(Session *s, const Options *o)
 	text_free(&c.unfused);
 	text_free(&c.explanation.values);
 	text_free(&c.explanation.moves);
+	text_free(&c.explanation.repeated);
 	return status;
 }

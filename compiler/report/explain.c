@@ -288,6 +288,8 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 			return false;
 		e.t = &told->values;
 		explain_values(&e);
+	} else if (m->level == L_resharded && !options->name) {
+		text_repeated(&told->repeated, m);
 	} else if (m->level == L_device) {
 		e.t = &told->moves;
 		explain_moves(&e);
@@ -301,6 +303,7 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 	if (m->level == L_fused)
 		text_totals(t, m, &options->outcome);
 	text_addn(t, told->moves.s, told->moves.n);
+	text_addn(t, told->repeated.s, told->repeated.n);
 	if (m->level == L_fused && options->annotations)
 		text_annotations(t, m, options);
 	text_add(t, t->n ? "\nvalues\n\n" : "");

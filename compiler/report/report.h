@@ -19,12 +19,12 @@ typedef struct Annotations Annotations;
 Annotations *annotations_find(Module *m);
 
 /* explain.c: why values are placed as they are; `name`: one of them, NULL all.  At
-   L_sharded placements, who brought each axis and what keeps others away; at L_device
-   the collectives; at L_fused, of all, what a run takes and what annotations changed.
-   The text is made anew of what is told so far, the answer first.  False after a
-   diagnostic (no such name). */
+   L_sharded placements, who brought each axis and what keeps others away; at
+   L_resharded repeated work; at L_device the collectives; at L_fused, of all, what a
+   run takes and what annotations changed.  The text is made anew of what is told so
+   far, the answer first.  False after a diagnostic (no such name). */
 typedef struct Explanation { /* what is told so far */
-	Text values, moves;
+	Text values, repeated, moves;
 } Explanation;
 typedef struct ExplainOptions {
 	const char *name;
@@ -38,6 +38,8 @@ typedef struct ExplainOptions {
 	void *data;
 } ExplainOptions;
 bool emit_explain(Module *m, const ExplainOptions *options, Text *t);
+/* repeated.c: at L_resharded, products that are computed more than once. */
+void text_repeated(Text *t, Module *m);
 /* annotations.c: what each changed. */
 void text_annotations(Text *t, Module *m, const ExplainOptions *options);
 

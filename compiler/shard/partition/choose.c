@@ -205,6 +205,7 @@ typedef struct Chooser {
 	Partitioner *p;
 	Candidates *of; /* [nfactors] */
 	Choice current, best, vote;
+	Price *split; /* of a product, by mesh axis */
 } Chooser;
 
 static void
@@ -294,12 +295,26 @@ keep(const Partitioner *p, Choice *kept, const Choice *c)
 	kept->factors = factors;
 }
 
+/* By axis, what the choice costs, if that is the least so far with the axis. */
+static void
+note_prices(Chooser *ch, const Choice *c)
+{
+	for (int f = 0; f < ch->p->rule->nfactors && ch->split; f++)
+		for (int i = 0; i < c->factors[f].n; i++) {
+			Price *least = &ch->split[c->factors[f].a[i].axis];
+			if (!least->known || c->seconds < least->seconds)
+				*least = (Price){c->bytes, c->seconds, true};
+		}
+}
+
 static void
 consider(Chooser *ch)
 {
 	Choice *c = &ch->current;
 
 	price(ch->p, c);
+	if (c->valid)
+		note_prices(ch, c);
 	if (c->valid && compare(c->bytes, ch->vote.bytes) <= 0
 		&& better(ch->p->op, c, &ch->best))
 		keep(ch->p, &ch->best, c);
@@ -417,6 +432,8 @@ choose(Partitioner *p)
 	if (already_agrees(p, &ch.current)) {
 		keep(p, &ch.best, &ch.current);
 	} else {
+		if (op_is_product(p->op))
+			ch.split = NEW_ARRAY(p->arena, Price, p->module->mesh.naxes);
 		collect_candidates(&ch);
 		vote_choice(&ch);
 		keep(p, &ch.best, &ch.vote);
@@ -434,6 +451,7 @@ choose(Partitioner *p)
 	}
 	ch.best.factors =
 		arena_copy(p->arena, ch.best.factors, (size_t)n * sizeof *ch.best.factors);
+	ch.best.split = ch.split;
 	arena_reset(p->scratch);
 	return ch.best;
 }

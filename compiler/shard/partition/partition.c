@@ -93,6 +93,57 @@ enter_transfers(Partitioner *p, Op *op)
 	}
 }
 
+/* Is a factor of the op split over no part of the axis, nor is a region around it,
+   though it could be? */
+static bool
+is_repeated(const Rule *r, const Product *product, int axis, int64_t size)
+{
+	AxisList manual = block_manual_axes(product->op->block);
+	bool could = false;
+
+	for (int i = 0; i < manual.n; i++)
+		if (manual.a[i].axis == axis)
+			return false;
+	for (int f = 0; f < r->nfactors; f++) {
+		const AxisList *axes = &product->choice.factors[f];
+		for (int i = 0; i < axes->n; i++)
+			if (axes->a[i].axis == axis)
+				return false;
+		could |= factor_splittable(&r->factors[f])
+			&& r->factors[f].size % (axes_size(axes) * size) == 0;
+	}
+	return could;
+}
+
+static void
+enter_repeated(Partitioner *p, const Product *product)
+{
+	const Op *op = product->op;
+	const Choice *c = &product->choice;
+	const Mesh *mesh = &p->module->mesh;
+	const Rule *r = rule_book_get(p->rules, op);
+	Type *types = NEW_ARRAY(p->scratch, Type, op->noperands);
+
+	if (value_is_gone(op->results[0]))
+		return;
+	for (int i = 0; i < op->noperands; i++)
+		types[i] = placement_local(&op->operands[i]->type, &op->operands[i]->placement);
+	Type result = placement_local(&op->results[0]->type, &op->results[0]->placement);
+	StepCost cost = step_cost(mesh, op, types, &result);
+	for (int a = 0; a < mesh->naxes; a++)
+		if (mesh->axes[a].size > 1 && is_repeated(r, product, a, mesh->axes[a].size))
+			ledger_add_repeated(p->module->ledger,
+				(Repeated){
+					.op = op,
+					.axis = {a, 1, (int32_t)mesh->axes[a].size},
+					.flops = cost.flops,
+					.seconds = cost.seconds,
+					.here = {c->bytes, c->seconds, c->split != NULL},
+					.split = c->split ? c->split[a] : (Price){0},
+				});
+	arena_reset(p->scratch);
+}
+
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
@@ -130,6 +181,8 @@ partition(Module *m, MayMerge *may)
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);
+	for (int i = 0; i < p.nproducts; i++)
+		enter_repeated(&p, &p.products[i]);
 	text_free(&p.key);
 	arena_free(p.scratch);
 	arena_free(p.arena);

@@ -9,6 +9,7 @@
 #ifndef SHDC_PARTITION_H
 #define SHDC_PARTITION_H
 
+#include "cost/ledger.h"
 #include "ir/flow.h"
 #include "ir/partial.h"
 #include "shard/reshard/halo.h"
@@ -46,7 +47,15 @@ typedef struct Choice {
 	uint32_t whole;	   /* bit i: operand i must not be partial */
 	double bytes, seconds;
 	int collectives;
+	Price *split; /* of a product, by mesh axis: the best that was considered in which
+			 that splits something; NULL: nothing was */
 } Choice;
+
+/* Products that are computed more than once, for the ledger. */
+typedef struct Product {
+	Op *op;
+	Choice choice;
+} Product;
 
 typedef struct Loop Loop; /* regions.c */
 
@@ -59,6 +68,8 @@ typedef struct Partitioner {
 	Lookup *memo; /* memo.c */
 	Text key;     /* there: of the op at hand */
 	RuleBook *rules;
+	Product *products;
+	int nproducts;
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
 	const Facts *infinite; /* by value id: it may be */
