@@ -194,7 +194,6 @@ sum_of(Work a, Work b)
 	if (!add_i64(a.wire_bytes, b.wire_bytes, &a.wire_bytes))
 		a.wire_bytes = INT64_MAX;
 	a.flops += b.flops;
-	a.seconds += b.seconds;
 	return a;
 }
 
@@ -205,8 +204,6 @@ larger_of(Work a, Work b)
 		a.wire_bytes = b.wire_bytes;
 	if (b.flops > a.flops)
 		a.flops = b.flops;
-	if (b.seconds > a.seconds)
-		a.seconds = b.seconds;
 	return a;
 }
 
@@ -217,9 +214,7 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 
 	for (const Op *op = b->first; op; op = op->next) {
 		StepCost cost = step_cost(mesh, op, NULL, NULL);
-		Work work = {whole_bytes(cost.wire_bytes), cost.flops, 0}, bodies = {0};
-		if (l->level == L_fused && op_is_step(op))
-			work.seconds = cost.seconds;
+		Work work = {whole_bytes(cost.wire_bytes), cost.flops}, bodies = {0};
 		int64_t trips;
 		if (op_communicates(op)) {
 			row[op->results[0]->id] = l->n;
@@ -242,7 +237,6 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 		if (!mul_i64(work.wire_bytes, trips, &work.wire_bytes))
 			work.wire_bytes = INT64_MAX;
 		work.flops *= (double)trips;
-		work.seconds *= (double)trips;
 		sum = sum_of(sum, sum_of(work, bodies));
 	}
 	return sum;

@@ -50,7 +50,6 @@ typedef struct Repeated {
 typedef struct Work {
 	int64_t wire_bytes;
 	double flops;
-	double seconds; /* of its steps, one after the other; from L_fused on */
 } Work;
 
 typedef struct Ledger {

@@ -8,6 +8,7 @@
 #ifndef SHDC_PIPELINE_H
 #define SHDC_PIPELINE_H
 
+#include "cost/timeline.h"
 #include "memory/plan.h"
 #include "shard/shard.h"
 
@@ -58,10 +59,21 @@ typedef struct Outcome {
 	int collectives;
 	int64_t wire_bytes; /* received */
 	int64_t picoseconds;
-	int64_t peak; /* bytes of memory; at most INT64_MAX */
+	int64_t exposed; /* of those: something moves, and nothing is computed */
+	int64_t peak;	 /* bytes of memory; at most INT64_MAX */
 } Outcome;
-/* Of a module at L_fused, with its plan. */
-Outcome outcome_of(Module *m, const Plan *plan);
+/* Of a module at L_fused. */
+Outcome outcome_of(Module *m, const Plan *plan, const Timeline *timeline);
+
+/* The collectives of one place in the source, in one run; picoseconds. */
+typedef struct Exposure {
+	OpKind kind;
+	const char *label, *path;
+	int line;
+	int64_t total, exposed;
+} Exposure;
+/* Of the program of that text, which is below L_fused, in `a`; NULL if it can't be. */
+const Exposure *exposures_of(const char *text, size_t n, Arena *a, int *nexposures);
 
 /* How a program is otherwise than its text says. */
 typedef struct Placed {

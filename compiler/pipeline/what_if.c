@@ -75,40 +75,87 @@ unplace(Module *m, const char *name)
 }
 
 Outcome
-outcome_of(Module *m, const Plan *plan)
+outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 {
 	const Ledger *l = module_ledger(m);
 
 	return (Outcome){
 		.collectives = l->n,
 		.wire_bytes = l->work.wire_bytes,
-		.picoseconds = picoseconds(l->work.seconds),
+		.picoseconds = timeline->time,
+		.exposed = timeline->exposed,
 		.peak = plan->uncounted ? INT64_MAX : plan_peak(plan),
 	};
+}
+
+/* The program of that text with the change, at L_fused; NULL if it can't be. */
+static Module *
+compile_changed(Session *s, const char *text, size_t n, const Change *change)
+{
+	static const PipelineOptions silent;
+	int failures = 0;
+
+	s->err = NULL;
+	Module *m = module_read(s, source_add_text(s, "<what if>", text, (int)n));
+	for (int i = 0; i < change->nplaced && m; i++)
+		if (!place(m, &change->placed[i]))
+			return NULL;
+	for (int i = 0; i < change->nunplaced && m; i++)
+		if (!unplace(m, change->unplaced[i]))
+			return NULL;
+	if (!m)
+		return NULL;
+	m->nexpects = 0;
+	m->keep_inputs ^= change->toggle_inputs;
+	module_check(m, count_failure, &failures);
+	return !failures && pipeline_run(m, L_fused, &silent) ? m : NULL;
 }
 
 bool
 what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 {
-	static const PipelineOptions silent;
 	Session *s = session_new();
-	int failures = 0;
+	Module *m = compile_changed(s, text, n, change);
 
-	s->err = NULL;
-	Module *m = module_read(s, source_add_text(s, "<what if>", text, (int)n));
-	bool tried = m != NULL;
-	for (int i = 0; i < change->nplaced && tried; i++)
-		tried = place(m, &change->placed[i]);
-	for (int i = 0; i < change->nunplaced && tried; i++)
-		tried = unplace(m, change->unplaced[i]);
-	if (tried) {
-		m->nexpects = 0;
-		m->keep_inputs ^= change->toggle_inputs;
-		module_check(m, count_failure, &failures);
-		tried = !failures && pipeline_run(m, L_fused, &silent);
-	}
-	if (tried)
-		*outcome = outcome_of(m, plan_build(m));
+	if (m)
+		*outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
 	session_free(s);
-	return tried;
+	return m != NULL;
+}
+
+static void
+add_exposure(Arena *a, Exposure **all, int *n, const Session *s, const TimelineStep *step)
+{
+	const Op *op = step->op;
+	const char *path = op->range.file ? source_path(s, op->range.file) : "";
+	int i = 0;
+
+	while (i < *n
+		&& ((*all)[i].kind != op->kind || (*all)[i].line != op->range.line
+			|| strcmp((*all)[i].label, op->label) != 0
+			|| strcmp((*all)[i].path, path) != 0))
+		i++;
+	if (i == *n) {
+		Exposure new = {op->kind, arena_printf(a, "%s", op->label),
+			arena_printf(a, "%s", path), op->range.line, 0, 0};
+		APPEND(a, *all, *n, new);
+	}
+	(*all)[i].total += step->total;
+	(*all)[i].exposed += step->exposed;
+}
+
+const Exposure *
+exposures_of(const char *text, size_t n, Arena *a, int *nexposures)
+{
+	Session *s = session_new();
+	Module *m = compile_changed(s, text, n, &(Change){0});
+	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
+	Exposure *all = NULL;
+
+	*nexposures = 0;
+	for (int i = 0; timeline && i < timeline->n; i++)
+		if (timeline->steps[i].moves)
+			add_exposure(a, &all, nexposures, s, &timeline->steps[i]);
+	session_free(s);
+	return all;
 }

@@ -211,8 +211,8 @@ explain_moves(Explainer *e)
 		text_add(t, "\nnothing moves\n");
 }
 
-/* "ffn main on 8 v5e: 3 collectives, 12 kB received a device, 3 us of 14 us; memory
-   36 KiB of 16 GiB" */
+/* "ffn main on 8 v5e: 3 collectives, 12 kB received a device, 3 us; a run 14 us, of
+   which 3 us exposed; memory 36 KiB of 16 GiB" */
 static void
 text_totals(Text *t, Module *m, const Outcome *run)
 {
@@ -229,10 +229,14 @@ text_totals(Text *t, Module *m, const Outcome *run)
 		text_traffic(t, (double)run->wire_bytes);
 		text_add(t, " received a device, ");
 		text_seconds(t, seconds);
-		text_add(t, " of");
 	}
-	text_add(t, run->collectives ? " " : ", ");
+	text_add(t, "; a run ");
 	text_seconds(t, (double)run->picoseconds * 1e-12);
+	if (run->exposed) {
+		text_add(t, ", of which ");
+		text_seconds(t, (double)run->exposed * 1e-12);
+		text_add(t, " exposed");
+	}
 	text_add(t, "; memory ");
 	text_memory(t, (double)run->peak);
 	text_add(t, " of ");
