@@ -213,7 +213,7 @@ needs_whole_program(const Options *o)
 		|| (o->action != ACT_emit && o->action != ACT_check);
 
 	return needs || emits(o, "c") || emits(o, "obj")
-		|| (emits(o, "explain") && !o->explain);
+		|| (emits(o, "explain") && !o->explain) || emits(o, "report");
 }
 
 /* A dump is known by its name, or by how standard input begins. */
@@ -403,6 +403,7 @@ compile(Session *s, const Options *o)
 	text_free(&c.global);
 	text_free(&c.reference);
 	text_free(&c.unfused);
+	text_free(&c.remarks);
 	text_free(&c.explanation.values);
 	text_free(&c.explanation.moves);
 	text_free(&c.explanation.repeated);

@@ -54,6 +54,9 @@ typedef struct Options {
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
+	const char *versus, *versus_target; /* --versus, --versus-on; NULL: not given */
+	Override *versus_axes;		    /* --versus-mesh */
+	int nversus_axes;
 	const char *source_option; /* one that only a .shd program has a use for, or NULL */
 	unsigned remarks;	   /* -R: bits REMARK_ */
 	bool strict, keep_inputs;
@@ -162,6 +165,7 @@ struct Compilation {
 	Explanation explanation;  /* for --emit=explain */
 	Annotations *annotations; /* of L_global, for --emit=explain; or NULL */
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */
+	Text remarks;	    /* of -Rreshard, as JSON, for --emit=report */
 	Externs externs;    /* of the module as it was opened */
 	Plan *plan;	    /* by compilation_plan() */
 	Timeline *timeline; /* by compilation_timeline() */
@@ -175,6 +179,12 @@ struct Compilation {
 const Plan *compilation_plan(Compilation *c);
 const Timeline *compilation_timeline(Compilation *c);
 bool compilation_c(Compilation *c, Text *t);
+
+/* versus.c: what --emit=report is compared with: another program, or this one on
+   another mesh or target.  Its --emit=cost.json; false after diagnostics. */
+bool versus_wanted(const Options *o);
+const char *versus_title(const Options *o, Arena *a);
+bool versus_cost(Compilation *c, Text *t);
 
 /* progress.c: how far what takes long is; it is shown after two seconds. */
 typedef struct Progress {

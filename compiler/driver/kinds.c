@@ -4,6 +4,8 @@
  * Each function appends its text; the module has the level that the table
  * asks for.  False after diagnostics.
  */
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -159,6 +161,63 @@ print_memory(Compilation *c, const Output *out, Text *t)
 
 	emit_memory(plan, known ? other.peak : -1, out->format, t);
 	return true;
+}
+
+/* What -Rreshard tells, as JSON. */
+static void
+note_remarks(Compilation *c)
+{
+	Session *s = c->session;
+	RemarkOptions remarks = {
+		.remarks = true,
+		.global_text = c->global.s,
+		.global_length = c->global.n,
+	};
+	FILE *err = s->err;
+	bool json = s->json;
+	char *text = NULL;
+	size_t n;
+
+	diag_flush(s);
+	s->err = open_memstream(&text, &n);
+	s->json = true;
+	tell_transfers(c->module, &remarks);
+	diag_flush(s);
+	fclose(s->err);
+	s->err = err;
+	s->json = json;
+	for (size_t i = 0; i + 1 < n; i++)
+		if (text[i] == '\n')
+			text[i] = ',';
+	text_addn(&c->remarks, text, n);
+	free(text);
+}
+
+static bool
+print_report(Compilation *c, const Output *out, Text *t)
+{
+	Text versus = {0};
+	bool good = true;
+
+	(void)out;
+	if (c->module->level == L_resharded)
+		note_remarks(c);
+	if (c->module->level != L_fused)
+		return true;
+	ReportOptions o = {
+		.timeline = compilation_timeline(c),
+		.plan = compilation_plan(c),
+		.remarks = c->remarks.s,
+	};
+	if (versus_wanted(c->options)) {
+		good = versus_cost(c, &versus);
+		o.versus = versus.s;
+		o.versus_title = versus_title(c->options, c->session->arena);
+	}
+	if (good)
+		emit_report(&o, t);
+	text_free(&versus);
+	return good;
 }
 
 static bool

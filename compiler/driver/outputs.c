@@ -117,6 +117,12 @@ outputs_place(Session *s, Options *o)
 {
 	bool emits = o->action == ACT_emit;
 
+	bool report = false;
+	for (int i = 0; i < o->noutputs; i++)
+		report |= o->outputs[i].kind == kind_by_name("report");
+	if (versus_wanted(o) && !report)
+		return usage(s, "--versus is for --emit=report=FILE.html");
+
 	/* -o names the one output that --emit has no path for. */
 	if (emits && o->output && o->noutputs != 1)
 		return usage(s, "-o names one output; write --emit=KIND=PATH for several");

@@ -80,6 +80,15 @@ void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, T
 /* trace.c: --emit=trace.  Requires L_fused. */
 void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
 
+/* html.c: --emit=report, one page.  Requires L_fused. */
+typedef struct ReportOptions {
+	const Timeline *timeline;
+	const Plan *plan;
+	const char *remarks;			/* -Rreshard in JSON, separated by commas; or NULL */
+	const char *versus, *versus_title;	/* cost.json of another program; or NULL */
+} ReportOptions;
+void emit_report(const ReportOptions *o, Text *t);
+
 /* stats.c: --emit=stats.  Requires L_fused. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);
 

@@ -1,0 +1,69 @@
+/*
+ * versus.c - the other program of --emit=report: another file, or this one with other
+ * sizes of the mesh or another target.
+ */
+#include "driver.h"
+#include "memory/plan.h"
+
+bool
+versus_wanted(const Options *o)
+{
+	return o->versus || o->nversus_axes || o->versus_target;
+}
+
+const char *
+versus_title(const Options *o, Arena *a)
+{
+	Text t = {0};
+
+	text_add(&t, o->versus ? o->versus : "");
+	for (int i = 0; i < o->nversus_axes; i++)
+		text_printf(&t, "%s%s=%s", t.n ? " " : "", o->versus_axes[i].name,
+			o->versus_axes[i].text);
+	if (o->versus_target)
+		text_printf(&t, "%s%s", t.n ? " on " : "", o->versus_target);
+	return text_take(&t, a);
+}
+
+/* What is given to this program is given to another file only where it is asked for. */
+static FrontOptions
+other_options(const Options *o)
+{
+	FrontOptions other = o->versus ? (FrontOptions){0} : o->front;
+
+	if (o->nversus_axes) {
+		other.axes = o->versus_axes;
+		other.naxes = o->nversus_axes;
+	}
+	if (o->versus_target)
+		other.target = o->versus_target;
+	return other;
+}
+
+bool
+versus_cost(Compilation *c, Text *t)
+{
+	const Options *o = c->options;
+	const SourceFile *this = source_file(c->session, c->file);
+	Session *s = session_new();
+	FrontOptions front = other_options(o);
+	PipelineOptions pipeline = {0};
+
+	s->err = c->session->err;
+	s->json = c->session->json;
+	s->color = c->session->color;
+	s->width = c->session->width;
+	diag_flush(c->session);
+	int file = o->versus ? source_open(s, o->versus, nowhere)
+			     : source_add_text(s, this->path, this->text, this->length);
+	Module *m = file ? front_compile(s, file, &front) : NULL;
+	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline)
+		&& !diag_errors(s);
+	if (good)
+		emit_cost(timeline_build(m, m->arena), plan_build(m), "json", t);
+	else if (!diag_errors(c->session))
+		diag(c->session, DIAG_versus, nowhere, "what the report is compared with, %s, "
+			"cannot be compiled", versus_title(o, c->session->arena));
+	session_free(s);
+	return good;
+}

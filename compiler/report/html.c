@@ -1,0 +1,225 @@
+/*
+ * html.c - --emit=report: one page that tells all there is to tell of a program.
+ *
+ * The page draws itself (page/page.js) from one JSON object, which is made of what the
+ * other reports print for scripts; no part of it comes from anywhere else.
+ */
+#include <string.h>
+
+#include "cost/ledger.h"
+#include "cost/links.h"
+#include "ir/targets.h"
+#include "report/report.h"
+
+static const char page_css[] =
+#include "page_css.inc"
+	;
+static const char page_js[] =
+#include "page_js.inc"
+	;
+
+/* ---- the data ------------------------------------------------------------------- */
+
+/* The lines of the program as it was written. */
+static void
+print_source(const Session *s, int file, Text *t)
+{
+	const SourceFile *source = source_file(s, file);
+	Arena *a = arena_new();
+
+	text_add(t, "\"source\": {\"path\": ");
+	text_json(t, source_path(s, file));
+	text_add(t, ", \"lines\": [");
+	for (int i = 0; source && source->text && i < source->nlines; i++) {
+		int begin = source->line_starts[i];
+		int end = i + 1 < source->nlines ? source->line_starts[i + 1] - 1
+						 : source->length;
+		if (i + 1 == source->nlines && begin == end)
+			break;
+		text_add(t, i ? ",\n" : "\n");
+		text_json(t, arena_strndup(a, source->text + begin, (size_t)(end - begin)));
+	}
+	text_add(t, "]}");
+	arena_free(a);
+}
+
+/* Those of the target that are numbers. */
+static void
+print_facts(const Target *target, Text *t)
+{
+	int n = 0;
+
+	text_add(t, "\"facts\": {");
+	for (int i = 0; i < target_nfacts; i++) {
+		if (target_facts[i].type != FACT_REAL && target_facts[i].type != FACT_COUNT)
+			continue;
+		text_printf(t, "%s\"%s\": ", n++ ? ", " : "", target_facts[i].name);
+		text_fact(t, target, &target_facts[i]);
+	}
+	text_add(t, "}");
+}
+
+/* Every value that the user named, as in --emit=stats. */
+static void
+print_values(Module *m, Text *t)
+{
+	int n;
+	const Named **told = told_values(m, &n);
+	Table *seen = table_new(m->arena);
+	Text type = {0};
+
+	text_add(t, "\"values\": {");
+	for (int i = 0; i < n; i++) {
+		if (!told[i]->value || !table_add(seen, told[i]->name, (void *)told[i]))
+			continue;
+		text_add(t, table_count(seen) > 1 ? ",\n" : "\n");
+		text_json(t, told[i]->name);
+		text_add(t, ": ");
+		text_value(&type, &m->mesh, told[i]->value);
+		text_json(t, text_take(&type, m->arena));
+	}
+	text_add(t, "}");
+	text_free(&type);
+}
+
+/* ---- how the mesh lies ------------------------------------------------------------- */
+
+static const char *const physical_names[PHYSICAL_COUNT] = {"x", "y", "z", "core", "slice"};
+
+/* "x, y:(4)2" */
+static void
+text_layout(Text *t, const Mesh *mesh, int axis)
+{
+	const AxisLayout *layout = &mesh->layout[axis];
+
+	for (int i = 0; i < layout->n; i++) {
+		const LayoutPart *part = &layout->part[i];
+		int64_t whole = part->along < PHYSICAL_core ? mesh->topology[part->along] : 0;
+		text_printf(t, "%s%s", i ? ", " : "", physical_names[part->along]);
+		if (whole && part->size != whole)
+			text_printf(t, ":(%lld)%lld", (long long)part->pre,
+				(long long)part->size);
+	}
+	if (!layout->n)
+		text_add(t, mesh->axes[axis].size > 2 ? "a ring of its own" : "a link");
+}
+
+/* Seconds for which the links along each dim are in use, all trips. */
+static void
+add_loads(const Module *m, const Timeline *timeline, double *loads)
+{
+	const Mesh *mesh = &m->mesh;
+
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		bool used[PHYSICAL_COUNT] = {false};
+		if (!s->moves)
+			continue;
+		for (int k = 0; k < s->op->axes->n; k++) {
+			const AxisLayout *layout = &mesh->layout[s->op->axes->a[k].axis];
+			for (int part = 0; part < layout->n; part++)
+				used[layout->part[part].along] = true;
+		}
+		for (int d = 0; d < PHYSICAL_COUNT; d++)
+			loads[d] += used[d] ? (double)s->total * 1e-12 : 0;
+	}
+}
+
+static void
+print_torus(Module *m, const Timeline *timeline, Text *t)
+{
+	const Mesh *mesh = &m->mesh;
+	double loads[PHYSICAL_COUNT] = {0};
+	Text layout = {0};
+
+	text_add(t, "\"torus\": {\"axes\": [");
+	for (int a = 0; a < mesh->naxes; a++) {
+		text_printf(t, "%s{\"name\": ", a ? ", " : "");
+		text_json(t, mesh->axes[a].name);
+		text_printf(t, ", \"size\": %lld, \"layout\": ", (long long)mesh->axes[a].size);
+		text_layout(&layout, mesh, a);
+		text_json(t, text_take(&layout, m->arena));
+		text_add(t, "}");
+	}
+	text_add(t, "], \"dims\": [");
+	text_numbers(t, mesh->topology_rank, mesh->topology, ", ");
+	text_add(t, "], \"wraps\": [");
+	for (int d = 0; d < mesh->topology_rank; d++)
+		text_printf(t, "%s%s", d ? ", " : "", torus_wraps(mesh, d) ? "true" : "false");
+	text_add(t, "], \"links\": [");
+	add_loads(m, timeline, loads);
+	for (int d = 0; d < PHYSICAL_COUNT; d++)
+		text_printf(t, "%s{\"dim\": \"%s\", \"seconds\": %.12f}", d ? ", " : "",
+			physical_names[d], loads[d]);
+	text_add(t, "]}");
+	text_free(&layout);
+}
+
+/* ---- the page ----------------------------------------------------------------------- */
+
+/* JSON in a page: no "</" may end what it stands in. */
+static void
+text_inert(Text *t, const char *json, size_t n)
+{
+	for (size_t i = 0; i < n; i++) {
+		text_addn(t, &json[i], 1);
+		if (json[i] == '<')
+			text_add(t, i + 1 < n && json[i + 1] == '/' ? "\\" : "");
+	}
+}
+
+/* & < > of a title. */
+static void
+text_plain(Text *t, const char *s)
+{
+	for (; *s; s++)
+		if (*s == '&' || *s == '<' || *s == '>')
+			text_printf(t, "&#%d;", *s);
+		else
+			text_addn(t, s, 1);
+}
+
+void
+emit_report(const ReportOptions *o, Text *t)
+{
+	Module *m = o->plan->module;
+	Text data = {0};
+
+	text_add(&data, "{");
+	print_source(m->session, 1, &data);
+	text_add(&data, ",\n");
+	print_facts(m->mesh.target, &data);
+	text_add(&data, ",\n");
+	print_values(m, &data);
+	text_add(&data, ",\n");
+	print_torus(m, o->timeline, &data);
+	text_add(&data, ",\n\"cost\": ");
+	emit_cost(o->timeline, o->plan, "json", &data);
+	text_add(&data, ",\n\"memory\": ");
+	emit_memory(o->plan, -1, "json", &data);
+	text_add(&data, ",\n\"remarks\": [");
+	text_add(&data, o->remarks ? o->remarks : "");
+	text_add(&data, "],\n\"versus\": ");
+	if (o->versus) {
+		text_add(&data, "{\"title\": ");
+		text_json(&data, o->versus_title);
+		text_printf(&data, ", \"cost\": %s}", o->versus);
+	} else {
+		text_add(&data, "null");
+	}
+	text_add(&data, "}");
+
+	text_add(t,
+		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
+		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
+		"<link rel=\"icon\" href=\"data:,\">\n<title>");
+	text_plain(t, m->name);
+	text_add(t, "</title>\n<style>\n");
+	text_add(t, page_css);
+	text_add(t, "</style>\n</head>\n<body>\n<script type=\"application/json\" id=\"data\">\n");
+	text_inert(t, data.s, data.n);
+	text_add(t, "\n</script>\n<script>\n");
+	text_add(t, page_js);
+	text_add(t, "</script>\n</body>\n</html>\n");
+	text_free(&data);
+}

@@ -1,0 +1,4 @@
+# Each line becomes a C string literal.
+s/\\/\\\\/g
+s/"/\\"/g
+s/.*/"&\\n"/
