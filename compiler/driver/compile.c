@@ -16,6 +16,7 @@
 #include "host_memory.h"
 #include "memory/plan.h"
 #include "sched/sched.h"
+#include "sweep.h"
 
 /* What it is started for takes until it is stopped, under a name: --time-passes. */
 static void
@@ -212,8 +213,8 @@ needs_whole_program(const Options *o)
 	bool needs = o->remarks & REMARK_reshard || o->strict
 		|| (o->action != ACT_emit && o->action != ACT_check);
 
-	return needs || emits(o, "c") || emits(o, "obj")
-		|| (emits(o, "explain") && !o->explain) || emits(o, "report");
+	return needs || emits(o, "c") || emits(o, "obj") || (emits(o, "explain") && !o->explain)
+		|| emits(o, "report");
 }
 
 /* A dump is known by its name, or by how standard input begins. */
@@ -383,6 +384,17 @@ act(Compilation *c)
 	return good ? EXIT_OK : diag_status(s);
 }
 
+/* Done if a row could be. */
+static int
+compile_sweep(Compilation *c)
+{
+	bool good;
+
+	if (!sweep(c, &good) || !outputs_write(c->session, c->options, c->texts))
+		return diag_status(c->session);
+	return good ? EXIT_OK : EXIT_WRONG;
+}
+
 int
 compile(Session *s, const Options *o)
 {
@@ -393,7 +405,10 @@ compile(Session *s, const Options *o)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
-	status = c.file && advance(&c) ? act(&c) : diag_status(s);
+	if (c.file && o->nsweeps)
+		status = compile_sweep(&c);
+	else
+		status = c.file && advance(&c) ? act(&c) : diag_status(s);
 	for (int i = 0; i < o->noutputs; i++)
 		text_free(&c.texts[i]);
 	diag_flush(s);

@@ -57,6 +57,9 @@ typedef struct Options {
 	const char *versus, *versus_target; /* --versus, --versus-on; NULL: not given */
 	Override *versus_axes;		    /* --versus-mesh */
 	int nversus_axes;
+	const char **sweeps; /* --sweep */
+	int nsweeps;
+	const char *sort;	   /* a column of its table */
 	const char *source_option; /* one that only a .shd program has a use for, or NULL */
 	unsigned remarks;	   /* -R: bits REMARK_ */
 	bool strict, keep_inputs;

@@ -122,6 +122,12 @@ outputs_place(Session *s, Options *o)
 		report |= o->outputs[i].kind == kind_by_name("report");
 	if (versus_wanted(o) && !report)
 		return usage(s, "--versus is for --emit=report=FILE.html");
+	for (int i = 0; i < o->noutputs && o->nsweeps; i++)
+		emits &= o->outputs[i].kind == kind_by_name("cost");
+	if (o->nsweeps && !emits)
+		return usage(s, "--sweep goes with --emit=cost, and with no other output");
+	if (o->sort && !o->nsweeps)
+		return usage(s, "--sort is for --sweep");
 
 	/* -o names the one output that --emit has no path for. */
 	if (emits && o->output && o->noutputs != 1)

@@ -62,8 +62,10 @@ versus_cost(Compilation *c, Text *t)
 	if (good)
 		emit_cost(timeline_build(m, m->arena), plan_build(m), "json", t);
 	else if (!diag_errors(c->session))
-		diag(c->session, DIAG_versus, nowhere, "what the report is compared with, %s, "
-			"cannot be compiled", versus_title(o, c->session->arena));
+		diag(c->session, DIAG_versus, nowhere,
+			"what the report is compared with, %s, "
+			"cannot be compiled",
+			versus_title(o, c->session->arena));
 	session_free(s);
 	return good;
 }

@@ -22,6 +22,13 @@ typedef struct FrontOptions {
 	const char *tokens; /* --tokens, an expression of dims; NULL: not said */
 } FrontOptions;
 
+/* What a program gives sizes to: the axes of its mesh, then its dims. */
+typedef struct FrontNames {
+	const char **names;
+	int n, naxes;
+} FrontNames;
+bool front_names(Session *s, int file, FrontNames *names);
+
 /* NULL after errors in declarations; after others it has what could be made.
    Nothing is checked yet that follows from the whole, nor is removed what nobody
    needs (pipeline_accept()). */

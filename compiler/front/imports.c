@@ -104,3 +104,26 @@ load_items(Session *s, int file, List *items)
 	*items = l.items;
 	return right;
 }
+
+bool
+front_names(Session *s, int file, FrontNames *names)
+{
+	List items;
+
+	*names = (FrontNames){0};
+	if (!load_items(s, file, &items))
+		return false;
+	for (int i = 0; i < items.n; i++) {
+		const Decl *d = items.v[i];
+		for (int k = 0; d->kind == DECL_mesh && k < d->axes.n; k++)
+			APPEND(s->arena, names->names, names->n,
+				((const Decl *)d->axes.v[k])->name.s);
+	}
+	names->naxes = names->n;
+	for (int i = 0; i < items.n; i++) {
+		const Decl *d = items.v[i];
+		if (d->kind == DECL_dim)
+			APPEND(s->arena, names->names, names->n, d->name.s);
+	}
+	return true;
+}

@@ -22,13 +22,13 @@ static const char page_js[] =
 
 /* The lines of the program as it was written. */
 static void
-print_source(const Session *s, int file, Text *t)
+print_source(const Session *session, int file, Text *t)
 {
-	const SourceFile *source = source_file(s, file);
+	const SourceFile *source = source_file(session, file);
 	Arena *a = arena_new();
 
 	text_add(t, "\"source\": {\"path\": ");
-	text_json(t, source_path(s, file));
+	text_json(t, source_path(session, file));
 	text_add(t, ", \"lines\": [");
 	for (int i = 0; source && source->text && i < source->nlines; i++) {
 		int begin = source->line_starts[i];
@@ -111,17 +111,17 @@ add_loads(const Module *m, const Timeline *timeline, double *loads)
 	const Mesh *mesh = &m->mesh;
 
 	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
+		const TimelineStep *step = &timeline->steps[i];
 		bool used[PHYSICAL_COUNT] = {false};
-		if (!s->moves)
+		if (!step->moves)
 			continue;
-		for (int k = 0; k < s->op->axes->n; k++) {
-			const AxisLayout *layout = &mesh->layout[s->op->axes->a[k].axis];
+		for (int k = 0; k < step->op->axes->n; k++) {
+			const AxisLayout *layout = &mesh->layout[step->op->axes->a[k].axis];
 			for (int part = 0; part < layout->n; part++)
 				used[layout->part[part].along] = true;
 		}
 		for (int d = 0; d < PHYSICAL_COUNT; d++)
-			loads[d] += used[d] ? (double)s->total * 1e-12 : 0;
+			loads[d] += used[d] ? (double)step->total * 1e-12 : 0;
 	}
 }
 
@@ -180,9 +180,9 @@ text_plain(Text *t, const char *s)
 }
 
 void
-emit_report(const ReportOptions *o, Text *t)
+emit_report(const ReportOptions *options, Text *t)
 {
-	Module *m = o->plan->module;
+	Module *m = options->plan->module;
 	Text data = {0};
 
 	text_add(&data, "{");
@@ -192,18 +192,18 @@ emit_report(const ReportOptions *o, Text *t)
 	text_add(&data, ",\n");
 	print_values(m, &data);
 	text_add(&data, ",\n");
-	print_torus(m, o->timeline, &data);
+	print_torus(m, options->timeline, &data);
 	text_add(&data, ",\n\"cost\": ");
-	emit_cost(o->timeline, o->plan, "json", &data);
+	emit_cost(options->timeline, options->plan, "json", &data);
 	text_add(&data, ",\n\"memory\": ");
-	emit_memory(o->plan, -1, "json", &data);
+	emit_memory(options->plan, -1, "json", &data);
 	text_add(&data, ",\n\"remarks\": [");
-	text_add(&data, o->remarks ? o->remarks : "");
+	text_add(&data, options->remarks ? options->remarks : "");
 	text_add(&data, "],\n\"versus\": ");
-	if (o->versus) {
+	if (options->versus) {
 		text_add(&data, "{\"title\": ");
-		text_json(&data, o->versus_title);
-		text_printf(&data, ", \"cost\": %s}", o->versus);
+		text_json(&data, options->versus_title);
+		text_printf(&data, ", \"cost\": %s}", options->versus);
 	} else {
 		text_add(&data, "null");
 	}
@@ -216,7 +216,8 @@ emit_report(const ReportOptions *o, Text *t)
 	text_plain(t, m->name);
 	text_add(t, "</title>\n<style>\n");
 	text_add(t, page_css);
-	text_add(t, "</style>\n</head>\n<body>\n<script type=\"application/json\" id=\"data\">\n");
+	text_add(t,
+		"</style>\n</head>\n<body>\n<script type=\"application/json\" id=\"data\">\n");
 	text_inert(t, data.s, data.n);
 	text_add(t, "\n</script>\n<script>\n");
 	text_add(t, page_js);

@@ -84,10 +84,10 @@ void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
 typedef struct ReportOptions {
 	const Timeline *timeline;
 	const Plan *plan;
-	const char *remarks;			/* -Rreshard in JSON, separated by commas; or NULL */
-	const char *versus, *versus_title;	/* cost.json of another program; or NULL */
+	const char *remarks;		   /* -Rreshard in JSON, separated by commas; or NULL */
+	const char *versus, *versus_title; /* cost.json of another program; or NULL */
 } ReportOptions;
-void emit_report(const ReportOptions *o, Text *t);
+void emit_report(const ReportOptions *options, Text *t);
 
 /* stats.c: --emit=stats.  Requires L_fused. */
 void emit_stats(Module *m, int64_t memory_peak, Text *t);

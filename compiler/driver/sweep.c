@@ -1,0 +1,264 @@
+/*
+ * sweep.c - compiles every combination of --sweep and tells what a run takes.
+ *
+ * The rows are in memory that all processes share; each takes the next combination
+ * that nobody has.  One that a process dies of stays untried, which is our own bug.
+ */
+#define _GNU_SOURCE /* strchrnul() */
+#include <poll.h>
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include "cost/ledger.h"
+#include "cost/timeline.h"
+#include "memory/plan.h"
+#include "sweep.h"
+
+typedef struct Sweep {
+	const Options *options;
+	const SourceFile *source;
+	FrontNames names;
+	SweepTable table;
+	atomic_llong *next; /* shared, as the rows are */
+} Sweep;
+
+/* ---- one combination ------------------------------------------------------------- */
+
+static bool
+is_word(const char *word, const char *const *words, int n)
+{
+	for (int i = 0; i < n; i++)
+		if (strcmp(word, words[i]) == 0)
+			return true;
+	return false;
+}
+
+/* One more of them, in place of what the command line gives to that name. */
+static void
+override(Arena *a, Override **list, int *n, Override one)
+{
+	Override *copy = NEW_ARRAY(a, Override, *n + 1);
+	int kept = 0;
+
+	for (int i = 0; i < *n; i++)
+		if (strcmp((*list)[i].name, one.name) != 0)
+			copy[kept++] = (*list)[i];
+	copy[kept++] = one;
+	*list = copy;
+	*n = kept;
+}
+
+static FrontOptions
+options_of(const Sweep *w, Arena *a, int64_t combination)
+{
+	FrontOptions o = w->options->front;
+
+	for (int i = 0; i < w->table.naxes; i++) {
+		const SweepAxis *axis = &w->table.axes[i];
+		const char *const *values = sweep_value(&w->table, i, combination);
+		for (int k = 0; k < axis->nnames; k++) {
+			Override one = {axis->names[k], values[k]};
+			if (strcmp(one.name, "on") == 0)
+				o.target = one.text;
+			else if (is_word(one.name, w->names.names, w->names.naxes))
+				override(a, &o.axes, &o.naxes, one);
+			else
+				override(a, &o.dims, &o.ndims, one);
+		}
+	}
+	return o;
+}
+
+/* "ffn.shd:7:12: error[SHD0201]: words" -> "words [SHD0201]" */
+static void
+note_error(SweepRow *row, const char *messages)
+{
+	const char *number = strstr(messages, "error["), *words, *end;
+
+	if (!number || !(words = strstr(number, "]: "))) {
+		snprintf(row->error, sizeof row->error, "it cannot be compiled");
+		return;
+	}
+	number += strlen("error");
+	end = strchrnul(words, '\n');
+	snprintf(row->error, sizeof row->error, "%.*s %.*s", (int)(end - words - 3), words + 3,
+		(int)(words + 1 - number), number);
+}
+
+static void
+note_costs(SweepRow *row, Module *m)
+{
+	const Target *target = m->mesh.target;
+	const Timeline *timeline = timeline_build(m, m->arena);
+	const Plan *plan = plan_build(m);
+	Text t = {0};
+
+	row->measured = true;
+	row->seconds = (double)timeline->time * 1e-12;
+	row->lower_seconds = (double)timeline->lower * 1e-12;
+	row->compute_seconds = (double)timeline->compute * 1e-12;
+	row->communication_seconds = (double)timeline->communication * 1e-12;
+	row->exposed_seconds = (double)timeline->exposed * 1e-12;
+	row->mfu =
+		timeline->time ? timeline->dot_flops / (row->seconds * target->bf16_flops) : 0;
+	row->memory_peak = plan_peak(plan);
+	row->wire_bytes = module_ledger(m)->work.wire_bytes;
+	if (row->memory_peak <= target->hbm_bytes)
+		return;
+	text_add(&t, "needs ");
+	text_memory(&t, (double)row->memory_peak);
+	text_printf(&t, " of memory; %s has ", target->name);
+	text_memory(&t, (double)target->hbm_bytes);
+	snprintf(row->error, sizeof row->error, "%s", t.s);
+	text_free(&t);
+}
+
+static void
+try_combination(const Sweep *w, SweepRow *row)
+{
+	Session *s = session_new();
+	char *messages = NULL;
+	size_t n;
+
+	s->err = open_memstream(&messages, &n);
+	s->max_errors = 1;
+	int file = source_add_text(s, w->source->path, w->source->text, w->source->length);
+	FrontOptions options = options_of(w, s->arena, row->combination);
+	Module *m = front_compile(s, file, &options);
+	PipelineOptions pipeline = {0};
+	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline)
+		&& !diag_errors(s);
+	diag_flush(s);
+	fflush(s->err);
+	if (good)
+		note_costs(row, m);
+	else
+		note_error(row, messages);
+	fclose(s->err);
+	s->err = NULL;
+	session_free(s);
+	free(messages);
+	row->tried = true;
+}
+
+/* ---- all of them ------------------------------------------------------------------ */
+
+static void
+work(const Sweep *w)
+{
+	for (;;) {
+		int64_t i = atomic_fetch_add(w->next, 1);
+		if (i >= w->table.n)
+			return;
+		try_combination(w, &w->table.rows[i]);
+	}
+}
+
+static pid_t
+start_worker(const Sweep *w)
+{
+	pid_t parent = getpid(), pid = fork();
+
+	if (pid != 0)
+		return pid;
+	prctl(PR_SET_PDEATHSIG, SIGKILL);
+	if (getppid() == parent)
+		work(w);
+	_exit(0);
+}
+
+/* By so many processes; where none can be started, by this one. */
+static void
+run_workers(const Sweep *w, int nworkers)
+{
+	enum { POLL_MS = 100 };
+	Progress progress = progress_begin("combination");
+	int running = 0, n = (int)w->table.n;
+
+	for (int i = 0; i < nworkers; i++)
+		running += start_worker(w) > 0;
+	if (!running)
+		work(w);
+	while (running > 0) {
+		pid_t pid = waitpid(-1, NULL, WNOHANG);
+		if (pid > 0) {
+			running--;
+			continue;
+		}
+		poll(NULL, 0, POLL_MS);
+		int64_t begun = atomic_load(w->next);
+		progress_show(&progress, begun < n ? (int)begun : n - 1, n);
+	}
+	progress_show(&progress, n, n);
+}
+
+/* Each name is a dim or an axis of the program, or `on`. */
+static bool
+names_are_known(Session *s, const Sweep *w)
+{
+	for (int i = 0; i < w->table.naxes; i++)
+		for (int k = 0; k < w->table.axes[i].nnames; k++) {
+			const char *name = w->table.axes[i].names[k];
+			if (strcmp(name, "on") != 0
+				&& !is_word(name, w->names.names, w->names.n))
+				return unknown_word(s, "dim or axis", name, w->names.names,
+					w->names.n);
+		}
+	return true;
+}
+
+static void *
+shared_memory(size_t bytes)
+{
+	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+
+	return p == MAP_FAILED ? NULL : p;
+}
+
+bool
+sweep(Compilation *c, bool *good)
+{
+	Session *s = c->session;
+	const Options *o = c->options;
+	Sweep w = {.options = o, .source = source_file(s, c->file)};
+	SweepTable *table = &w.table;
+
+	table->program = source_path(s, c->file);
+	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &w.names)
+		|| !names_are_known(s, &w))
+		return false;
+	const char *sort = o->sort ? o->sort : "seconds";
+	if (!sweep_has_column(table, sort)) {
+		int n;
+		const char *const *names = sweep_columns(&n);
+		return unknown_word(s, "column", sort, names, n);
+	}
+	size_t bytes = sizeof *w.next + (size_t)table->n * sizeof *table->rows;
+	char *memory = shared_memory(bytes);
+	if (!memory)
+		return usage(s, "--sweep: no memory for %lld rows", (long long)table->n);
+	w.next = (atomic_llong *)memory;
+	table->rows = (SweepRow *)(memory + sizeof *w.next);
+	for (int64_t i = 0; i < table->n; i++)
+		table->rows[i].combination = i;
+	long processors = sysconf(_SC_NPROCESSORS_ONLN);
+	*good = false;
+	run_workers(&w, (int)(processors < table->n ? processors : table->n));
+	for (int64_t i = 0; i < table->n; i++) {
+		if (!table->rows[i].tried)
+			die("a combination of --sweep was lost");
+		*good |= !*table->rows[i].error;
+	}
+	sweep_sort(table, sort);
+	for (int i = 0; i < o->noutputs; i++)
+		emit_sweep(table, o->outputs[i].format, &c->texts[i]);
+	munmap(memory, bytes);
+	return true;
+}

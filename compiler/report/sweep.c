@@ -1,0 +1,327 @@
+/*
+ * sweep.c - the rows of --sweep: sorted, and as text, JSON or CSV.
+ *
+ *   data  model  time     at least  compute  links    exposed  of peak  memory   received
+ *   256   1      98.1 ms  71.0 ms   71.0 ms  27.0 ms  27.0 ms  72 %     850 MiB  14.7 GB
+ *   8     32     heads 16 of Wk do not split over model=32
+ */
+#define _GNU_SOURCE /* qsort_r() */
+#include <stdlib.h>
+#include <string.h>
+
+#include "report/sweep.h"
+
+typedef enum ColumnType { COLUMN_REAL, COLUMN_COUNT } ColumnType;
+typedef enum ColumnBest { BEST_LOW = 1, BEST_HIGH = -1 } ColumnBest;
+typedef enum ColumnUnit { UNIT_TIME, UNIT_SHARE, UNIT_MEMORY, UNIT_TRAFFIC } ColumnUnit;
+
+typedef struct Column {
+	const char *name, *title;
+	ColumnType type;
+	ColumnBest best;
+	ColumnUnit unit;
+	size_t offset; /* in SweepRow */
+} Column;
+
+static const Column columns[] = {
+#define COLUMN(field, type, best, unit, title) \
+	{#field, title, COLUMN_##type, BEST_##best, UNIT_##unit, offsetof(SweepRow, field)},
+#include "report/sweep_columns.def"
+#undef COLUMN
+};
+enum { NCOLUMNS = sizeof columns / sizeof *columns };
+
+const char *const *
+sweep_columns(int *n)
+{
+	static const char *names[NCOLUMNS];
+
+	for (int i = 0; i < NCOLUMNS; i++)
+		names[i] = columns[i].name;
+	*n = NCOLUMNS;
+	return names;
+}
+
+static double
+number_in(const SweepRow *row, const Column *column)
+{
+	const void *field = (const char *)row + column->offset;
+
+	return column->type == COLUMN_REAL ? *(const double *)field
+					   : (double)*(const int64_t *)field;
+}
+
+const char *const *
+sweep_value(const SweepTable *table, int axis, int64_t combination)
+{
+	const SweepAxis *x = &table->axes[axis];
+
+	for (int i = table->naxes - 1; i > axis; i--)
+		combination /= table->axes[i].n;
+	return x->values + combination % x->n * x->nnames;
+}
+
+/* ---- the order ------------------------------------------------------------------ */
+
+/* By a column, or by the position of a swept value in what was given. */
+typedef struct SortKey {
+	const SweepTable *table;
+	const Column *column;
+	int axis;
+} SortKey;
+
+static SortKey
+key_named(const SweepTable *table, const char *name)
+{
+	SortKey key = {table, NULL, -1};
+
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (strcmp(columns[i].name, name) == 0)
+			key.column = &columns[i];
+	for (int i = 0; i < table->naxes; i++)
+		for (int k = 0; k < table->axes[i].nnames; k++)
+			if (strcmp(table->axes[i].names[k], name) == 0)
+				key.axis = i;
+	return key;
+}
+
+bool
+sweep_has_column(const SweepTable *table, const char *column)
+{
+	SortKey key = key_named(table, column);
+
+	return key.column || key.axis >= 0;
+}
+
+static int
+rank_of(const SweepRow *row)
+{
+	return !*row->error ? 0 : row->measured ? 1 : 2;
+}
+
+static int
+compare_rows(const void *a, const void *b, void *data)
+{
+	const SweepRow *x = a, *y = b;
+	const SortKey *key = data;
+	double difference = rank_of(x) - rank_of(y);
+
+	if (difference == 0 && x->measured && key->column)
+		difference = (number_in(x, key->column) - number_in(y, key->column))
+			* key->column->best;
+	if (difference == 0 && key->axis >= 0)
+		difference = (double)(sweep_value(key->table, key->axis, x->combination)
+			- sweep_value(key->table, key->axis, y->combination));
+	if (difference == 0)
+		difference = (double)(x->combination - y->combination);
+	return difference < 0 ? -1 : difference > 0;
+}
+
+void
+sweep_sort(SweepTable *table, const char *column)
+{
+	SortKey key = key_named(table, column);
+
+	qsort_r(table->rows, (size_t)table->n, sizeof *table->rows, compare_rows, &key);
+}
+
+/* ---- for people ------------------------------------------------------------------- */
+
+static void
+text_cell(Text *t, const SweepRow *row, const Column *column)
+{
+	double v = number_in(row, column);
+
+	switch (column->unit) {
+	case UNIT_TIME:
+		text_seconds(t, v);
+		break;
+	case UNIT_SHARE:
+		text_printf(t, "%.0f %%", v * 100);
+		break;
+	case UNIT_MEMORY:
+		text_memory(t, v);
+		break;
+	case UNIT_TRAFFIC:
+		text_traffic(t, v);
+		break;
+	}
+}
+
+enum { COLUMN_GAP = 2 };
+
+/* The cells of a row, each ended by a tab; `row` NULL: the titles. */
+static void
+text_cells(Text *t, const SweepTable *table, const SweepRow *row)
+{
+	for (int i = 0; i < table->naxes; i++)
+		for (int k = 0; k < table->axes[i].nnames; k++)
+			text_printf(t, "%s\t",
+				row ? sweep_value(table, i, row->combination)[k]
+				    : table->axes[i].names[k]);
+	for (int i = 0; i < NCOLUMNS && (!row || row->measured); i++) {
+		if (row)
+			text_cell(t, row, &columns[i]);
+		else
+			text_add(t, columns[i].title);
+		text_add(t, "\t");
+	}
+	if (row)
+		text_add(t, row->error);
+}
+
+/* Widens each column to its widest cell. */
+static void
+measure(int *widths, const char *cells)
+{
+	for (int i = 0; strchr(cells, '\t'); i++) {
+		const char *end = strchr(cells, '\t');
+		int n = (int)(end - cells);
+		widths[i] = n > widths[i] ? n : widths[i];
+		cells = end + 1;
+	}
+}
+
+static void
+text_aligned(Text *t, const int *widths, const char *cells)
+{
+	size_t start = t->n;
+
+	for (int i = 0; strchr(cells, '\t'); i++) {
+		const char *end = strchr(cells, '\t');
+		text_printf(t, "%-*.*s", widths[i] + COLUMN_GAP, (int)(end - cells), cells);
+		cells = end + 1;
+	}
+	text_add(t, cells);
+	while (t->n > start && t->s[t->n - 1] == ' ')
+		t->n--;
+	text_add(t, "\n");
+}
+
+static void
+emit_sweep_text(const SweepTable *table, Text *t)
+{
+	int nnames = 0;
+	int64_t good = 0;
+	Text cells = {0};
+
+	for (int i = 0; i < table->naxes; i++)
+		nnames += table->axes[i].nnames;
+	for (int64_t i = 0; i < table->n; i++)
+		good += !*table->rows[i].error;
+	Arena *scratch = arena_new();
+	int *widths = NEW_ARRAY(scratch, int, nnames + NCOLUMNS);
+	for (int64_t i = -1; i < table->n; i++) {
+		cells.n = 0;
+		text_cells(&cells, table, i < 0 ? NULL : &table->rows[i]);
+		measure(widths, cells.s);
+	}
+	text_printf(t, "%s: %lld combination%s", table->program, (long long)table->n,
+		table->n == 1 ? "" : "s");
+	text_printf(t, good == table->n ? "\n" : ", of which %lld can be\n", (long long)good);
+	for (int64_t i = -1; i < table->n; i++) {
+		cells.n = 0;
+		text_cells(&cells, table, i < 0 ? NULL : &table->rows[i]);
+		text_aligned(t, widths, cells.s);
+	}
+	arena_free(scratch);
+	text_free(&cells);
+}
+
+/* ---- for scripts ------------------------------------------------------------------- */
+
+static void
+text_number(Text *t, const SweepRow *row, const Column *column)
+{
+	double v = number_in(row, column);
+
+	if (column->type == COLUMN_REAL)
+		text_printf(t, "%.12f", v);
+	else
+		text_printf(t, "%.0f", v);
+}
+
+/* In quotes where it must be. */
+static void
+text_csv(Text *t, const char *s)
+{
+	if (!strpbrk(s, ",\"\n")) {
+		text_add(t, s);
+		return;
+	}
+	text_add(t, "\"");
+	for (; *s; s++)
+		text_printf(t, *s == '"' ? "\"\"" : "%c", *s);
+	text_add(t, "\"");
+}
+
+static void
+emit_sweep_csv(const SweepTable *table, Text *t)
+{
+	for (int i = 0; i < table->naxes; i++)
+		for (int k = 0; k < table->axes[i].nnames; k++)
+			text_printf(t, "%s,", table->axes[i].names[k]);
+	for (int i = 0; i < NCOLUMNS; i++)
+		text_printf(t, "%s,", columns[i].name);
+	text_add(t, "error\n");
+	for (int64_t r = 0; r < table->n; r++) {
+		const SweepRow *row = &table->rows[r];
+		for (int i = 0; i < table->naxes; i++)
+			for (int k = 0; k < table->axes[i].nnames; k++) {
+				text_csv(t, sweep_value(table, i, row->combination)[k]);
+				text_add(t, ",");
+			}
+		for (int i = 0; i < NCOLUMNS; i++) {
+			if (row->measured)
+				text_number(t, row, &columns[i]);
+			text_add(t, ",");
+		}
+		text_csv(t, row->error);
+		text_add(t, "\n");
+	}
+}
+
+static void
+emit_sweep_json(const SweepTable *table, Text *t)
+{
+	text_add(t, "{ \"version\": 1, \"program\": ");
+	text_json(t, table->program);
+	text_add(t, ",\n  \"rows\": [");
+	for (int64_t r = 0; r < table->n; r++) {
+		const SweepRow *row = &table->rows[r];
+		text_add(t, r ? ",\n    { " : "\n    { ");
+		for (int i = 0; i < table->naxes; i++)
+			for (int k = 0; k < table->axes[i].nnames; k++) {
+				text_json(t, table->axes[i].names[k]);
+				text_add(t, ": ");
+				text_json(t, sweep_value(table, i, row->combination)[k]);
+				text_add(t, ", ");
+			}
+		for (int i = 0; i < NCOLUMNS; i++) {
+			text_printf(t, "\"%s\": ", columns[i].name);
+			if (row->measured)
+				text_number(t, row, &columns[i]);
+			else
+				text_add(t, "null");
+			text_add(t, ", ");
+		}
+		text_add(t, "\"error\": ");
+		if (*row->error)
+			text_json(t, row->error);
+		else
+			text_add(t, "null");
+		text_add(t, " }");
+	}
+	text_add(t, " ] }\n");
+}
+
+void
+emit_sweep(const SweepTable *table, const char *format, Text *t)
+{
+	if (strcmp(format, "csv") == 0)
+		emit_sweep_csv(table, t);
+	else if (strcmp(format, "json") == 0)
+		emit_sweep_json(table, t);
+	else
+		emit_sweep_text(table, t);
+}
