@@ -1,7 +1,7 @@
 /*
  * html.c - --emit=report: one page that tells all there is to tell of a program.
  *
- * The page draws itself (page/page.js) from one JSON object, which is made of what the
+ * The page draws itself (page.js) from one JSON object, which is made of what the
  * other reports print for scripts; no part of it comes from anywhere else.
  */
 #include <string.h>
@@ -22,13 +22,13 @@ static const char page_js[] =
 
 /* The lines of the program as it was written. */
 static void
-print_source(const Session *session, int file, Text *t)
+print_source(const Module *m, Text *t)
 {
-	const SourceFile *source = source_file(session, file);
+	const SourceFile *source = source_file(m->session, 1);
 	Arena *a = arena_new();
 
 	text_add(t, "\"source\": {\"path\": ");
-	text_json(t, source_path(session, file));
+	text_json(t, source_path(m->session, 1));
 	text_add(t, ", \"lines\": [");
 	for (int i = 0; source && source->text && i < source->nlines; i++) {
 		int begin = source->line_starts[i];
@@ -186,7 +186,7 @@ emit_report(const ReportOptions *options, Text *t)
 	Text data = {0};
 
 	text_add(&data, "{");
-	print_source(m->session, 1, &data);
+	print_source(m, &data);
 	text_add(&data, ",\n");
 	print_facts(m->mesh.target, &data);
 	text_add(&data, ",\n");
