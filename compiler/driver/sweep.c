@@ -67,6 +67,8 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 			Override one = {axis->names[k], values[k]};
 			if (strcmp(one.name, "on") == 0)
 				o.target = one.text;
+			else if (strcmp(one.name, "layout") == 0)
+				o.layout = one.text;
 			else if (is_word(one.name, w->names.names, w->names.naxes))
 				override(a, &o.axes, &o.naxes, one);
 			else
@@ -206,7 +208,7 @@ names_are_known(Session *s, const Sweep *w)
 	for (int i = 0; i < w->table.naxes; i++)
 		for (int k = 0; k < w->table.axes[i].nnames; k++) {
 			const char *name = w->table.axes[i].names[k];
-			if (strcmp(name, "on") != 0
+			if (strcmp(name, "on") != 0 && strcmp(name, "layout") != 0
 				&& !is_word(name, w->names.names, w->names.n))
 				return unknown_word(s, "dim or axis", name, w->names.names,
 					w->names.n);

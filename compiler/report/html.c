@@ -7,7 +7,7 @@
 #include <string.h>
 
 #include "cost/ledger.h"
-#include "cost/links.h"
+#include "ir/layout.h"
 #include "ir/targets.h"
 #include "report/report.h"
 
@@ -84,19 +84,16 @@ print_values(Module *m, Text *t)
 
 /* ---- how the mesh lies ------------------------------------------------------------- */
 
-static const char *const physical_names[PHYSICAL_COUNT] = {"x", "y", "z", "core", "slice"};
-
 /* "x, y:(4)2" */
 static void
-text_layout(Text *t, const Mesh *mesh, int axis)
+text_lies_on(Text *t, const Mesh *mesh, int axis)
 {
 	const AxisLayout *layout = &mesh->layout[axis];
 
 	for (int i = 0; i < layout->n; i++) {
 		const LayoutPart *part = &layout->part[i];
-		int64_t whole = part->along < PHYSICAL_core ? mesh->topology[part->along] : 0;
 		text_printf(t, "%s%s", i ? ", " : "", physical_names[part->along]);
-		if (whole && part->size != whole)
+		if (part->size != physical_size(mesh, part->along))
 			text_printf(t, ":(%lld)%lld", (long long)part->pre,
 				(long long)part->size);
 	}
@@ -137,7 +134,7 @@ print_torus(Module *m, const Timeline *timeline, Text *t)
 		text_printf(t, "%s{\"name\": ", a ? ", " : "");
 		text_json(t, mesh->axes[a].name);
 		text_printf(t, ", \"size\": %lld, \"layout\": ", (long long)mesh->axes[a].size);
-		text_layout(&layout, mesh, a);
+		text_lies_on(&layout, mesh, a);
 		text_json(t, text_take(&layout, m->arena));
 		text_add(t, "}");
 	}
@@ -145,7 +142,7 @@ print_torus(Module *m, const Timeline *timeline, Text *t)
 	text_numbers(t, mesh->topology_rank, mesh->topology, ", ");
 	text_add(t, "], \"wraps\": [");
 	for (int d = 0; d < mesh->topology_rank; d++)
-		text_printf(t, "%s%s", d ? ", " : "", torus_wraps(mesh, d) ? "true" : "false");
+		text_printf(t, "%s%s", d ? ", " : "", slice_wraps(mesh, d) ? "true" : "false");
 	text_add(t, "], \"links\": [");
 	add_loads(m, timeline, loads);
 	for (int d = 0; d < PHYSICAL_COUNT; d++)
