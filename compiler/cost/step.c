@@ -119,14 +119,14 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 	const Step step = {mesh, op, operands, result ? result : &op->results[0]->type};
 	if (op_communicates(op))
 		return collective_cost(&step);
-	if (is_scalar(&step))
-		return c;
 	if (op_is_fusion(op))
 		fusion_work(&step, &c);
 	else if (!local_work(&step, &c))
 		return c;
 	if (op_is_product(op))
 		product_work(&step, &c);
+	if (is_scalar(&step))
+		return (StepCost){.flops = c.flops};
 	set_seconds(mesh->target, &c);
 	return c;
 }
