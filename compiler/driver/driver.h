@@ -125,14 +125,16 @@ struct CommandLine {
 
 /* options.c: false after a usage diagnostic */
 bool options_parse(Session *s, int argc, char **argv, Options *o);
+/* The row of an option, of so many letters; NULL: there is none. */
+Option *find_option(const CommandLine *line, const char *spelling, size_t n);
+bool set_action(CommandLine *line, Action action, const char *name);
+
+/* usage.c */
 /* A usage error; false. */
 bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... that offers the words there are, the nearest first. */
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
-/* The row of an option, of so many letters; NULL: there is none. */
-Option *find_option(const CommandLine *line, const char *spelling, size_t n);
-bool set_action(CommandLine *line, Action action, const char *name);
 
 /* help.c: what --help and the like answer */
 Text *answer(CommandLine *line);
