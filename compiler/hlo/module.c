@@ -63,6 +63,8 @@ print_header(const Printer *pr, Text *t)
 		module_fact(t, "last_pass", m->last_pass);
 	module_fact(t, "entry", m->entry_name);
 	print_mesh(pr, t);
+	if (m->keep_inputs)
+		module_fact(t, "inputs", "kept");
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
