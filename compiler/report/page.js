@@ -73,7 +73,7 @@ function pick(op) {
   for (const tr of document.querySelectorAll("tr")) tr.classList.toggle("pick", op !== null && tr.row === op);
   for (const line of document.querySelectorAll(".source span")) line.classList.toggle("pick", op !== null && Number(line.dataset.line) === op.line);
   const line = op && document.querySelector('.source span[data-line="' + op.line + '"]');
-  if (line) line.scrollIntoView({block: "nearest"});
+  if (line) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - line.parentElement.clientHeight / 2;
   document.getElementById("picked").textContent = op ? describe(op) : "Click a step, or use the arrow keys.";
   redraws.forEach(draw => draw());
 }
@@ -128,10 +128,11 @@ function stackedBar() {
 
 // ---- 3. collectives ------------------------------------------------------------------
 
-// The remark of a transfer: on its line, of its kind and axes.
+// The remark of a transfer: on its line, of its kind and axes, of what moves if that has a name.
 function remarkOf(op) {
-  const begin = op.kind + " over " + op.axes.join(",");
-  return D.remarks.find(r => r.line === op.line && r.message.replace(/ /g, "").startsWith(begin.replace(/ /g, ""))) || null;
+  const begin = (op.kind + " over " + op.axes.join(",") + ":").replace(/ /g, "");
+  const found = D.remarks.filter(r => r.line === op.line && r.message.replace(/ /g, "").startsWith(begin));
+  return found.find(r => r.message.includes(": " + op.value + " [")) || found[0] || null;
 }
 function why(op) {
   const r = remarkOf(op);
@@ -190,6 +191,14 @@ function timeline() {
   for (const op of ops) if (moves(op)) for (const axis of op.axes) if (!tracks.includes("links " + axis)) tracks.push("links " + axis);
   const left = 90, row = 26, height = 24 + tracks.length * row + 6;
   let from = 0, to = C.seconds || 1e-9, boxes = [];
+  // A loop shows its first trip; the others follow it.
+  const once = op => op.seconds / (op.trips || 1), rests = [];
+  for (let i = 0, end = 0; i <= ops.length; i++) {
+    const start = i < ops.length ? ops[i].start : C.seconds, before = ops[i - 1];
+    if (before && before.trips > 1 && start > end * (1 + 1e-9)) rests.push([end, start, before.trips - 1]);
+    if (i < ops.length) end = Math.max(end, ops[i].start + once(ops[i]));
+  }
+  if (rests.length) to = rests[0][0] * 1.05;
   const tracksOf = op => moves(op) ? op.axes.map(a => tracks.indexOf("links " + a)) : [0];
   const c = canvas(height, (g, width) => {
     const x = t => left + (t - from) / (to - from) * (width - left - 6);
@@ -203,8 +212,14 @@ function timeline() {
     }
     tracks.forEach((name, i) => g.fillText(name.slice(0, 14), 2, 24 + i * row + 15));
     g.save(); g.beginPath(); g.rect(left, 0, width - left, height); g.clip();
+    for (const [begin, end, trips] of rests) {
+      g.fillStyle = colour("card");
+      g.fillRect(x(begin), 22, x(end) - x(begin), height - 26);
+      g.fillStyle = colour("faint");
+      if (x(end) - x(begin) > 90) g.fillText(trips + " more trips", Math.max(x(begin), left) + 6, 38);
+    }
     for (const op of ops) {
-      const begin = x(op.start), end = x(op.start + op.seconds), w = Math.max(end - begin, 0.6);
+      const begin = x(op.start), end = x(op.start + once(op)), w = Math.max(end - begin, 0.6);
       if (end < left || begin > width) continue;
       for (const track of tracksOf(op)) {
         const y = 24 + track * row;
@@ -240,7 +255,7 @@ function timeline() {
     else return;
     e.preventDefault();
   });
-  section("timeline", "Timeline", c, el("p", {class: "faint"}, "One device; all are alike. A loop stands where its first trip does, as long as all of them. Pale: hidden behind other work. ",
+  section("timeline", "Timeline", c, el("p", {class: "faint"}, "One device; all are alike. A loop shows its first trip. Pale: hidden behind other work. ",
     "+ and - (or Ctrl and the wheel) zoom, PageUp and PageDown move, 0 shows all."), el("p", {id: "picked"}));
   document.addEventListener("keydown", e => {
     if (e.target.tagName === "TR" || (e.key !== "ArrowRight" && e.key !== "ArrowLeft") || !ops.length) return;
@@ -260,7 +275,7 @@ function stepsAndSource() {
     const seconds = byLine[i + 1] || 0;
     return el("span", {"data-line": i + 1, title: seconds ? time(seconds) + ", " + percent(seconds, C.seconds) : "",
       onclick: () => { const op = ops.find(o => o.line === i + 1); if (op) pick(op); }},
-      el("b", {}, String(i + 1)), el("em", {style: "width: " + Math.round(60 * seconds / most) + "px"}), text || " ");
+      el("b", {}, String(i + 1)), el("i", {}, el("em", {style: "width: " + Math.round(60 * seconds / most) + "px"})), text || " ");
   }));
   const steps = sortable(folded(ops), [
     {title: "line", number: true, value: r => r.line},
