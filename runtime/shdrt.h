@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 3
+#define SHDRT_ABI 4
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -104,8 +104,8 @@ typedef struct shdrt_tensor {
 	shdrt_splits unreduced;	    /* devices along these hold partials */
 	shdrt_combiner combiner;    /* ... to be combined so */
 	int64_t offset;		    /* in the slab */
-	int64_t index_limit;	    /* a parameter used as an index: made
-					   up values are in [0, limit); else 0 */
+	int64_t first_position;	    /* a parameter of positions: made up values are */
+	int64_t end_position;	    /* ... from the first on, before the end; else 0 */
 } shdrt_tensor;
 
 /* What takes time on the target: a row for each, equal ones once. */

@@ -179,23 +179,17 @@ bits_of(uint64_t key, int64_t i)
 	X(f32, float, (float)(bits >> 40) * 0x1p-23f - 1, (float)i) \
 	X(f64, double, (double)(bits >> 11) * 0x1p-52 - 1, (double)i)
 
-typedef void
-Make(const Source *s, uint64_t key, int64_t first, int64_t n, int64_t limit, void *out);
+typedef void Make(const Source *s, uint64_t key, int64_t first, int64_t n, void *out);
 
-/* The value of an index stays below its limit, in whatever dtype. */
 #define X(name, type, random, counted) \
 	static void make_##name(const Source *s, uint64_t key, int64_t first, int64_t n, \
-		int64_t limit, void *out) \
+		void *out) \
 	{ \
 		type *to = out; \
 		for (int64_t k = 0; k < n; k++) { \
 			int64_t i = s->kind == FROM_ones ? 1 : first + k; \
 			uint64_t bits = bits_of(key, i); \
-			if (limit) \
-				i = s->kind == FROM_random ? (int64_t)(bits % (uint64_t)limit) \
-							   : i % limit; \
-			to[k] = s->kind == FROM_random && !limit ? (type)(random) \
-								 : (type)(counted); \
+			to[k] = s->kind == FROM_random ? (type)(random) : (type)(counted); \
 		} \
 	}
 MADE_UP(X)
@@ -206,6 +200,22 @@ static Make *const makers[SHDRT_DTYPE_COUNT] = {
 	MADE_UP(X)
 #undef X
 };
+
+/* Positions, of which there are as many as `range` has; ones and iota begin again where
+   they end. */
+static void
+make_positions(const Source *s, shdrt_dtype dtype, const ValueRange *range, uint64_t key,
+	int64_t first, int64_t n, char *out)
+{
+	int64_t one = range->first < 1 ? 1 - range->first : 0;
+
+	for (int64_t i = 0; i < n; i++) {
+		int64_t counted = s->kind == FROM_ones ? one : first + i;
+		uint64_t bits =
+			s->kind == FROM_random ? bits_of(key, first + i) : (uint64_t)counted;
+		rt_range_value(range, dtype, bits, out + (size_t)i * shdrt_dtype_bytes[dtype]);
+	}
+}
 
 static void
 make_in_range(const Source *s, shdrt_dtype dtype, uint64_t key, int64_t first, int64_t n,
@@ -268,6 +278,8 @@ fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 	size_t bytes = shdrt_dtype_bytes[t->dtype];
 	uint64_t key = key_of(t->name, s->seed);
 	int64_t strides[SHDRT_MAX_RANK];
+	ValueRange positions = {.first = t->first_position,
+		.count = (uint64_t)(t->end_position - t->first_position)};
 	Rows r;
 	whole_strides(t, strides);
 	for (rows_begin(&r, t, device, strides); !r.done; rows_next(&r)) {
@@ -277,8 +289,10 @@ fill_made_up(const shdrt_tensor *t, const Source *s, int64_t device, char *out)
 				(size_t)r.run * bytes);
 		else if (s->range.given)
 			make_in_range(s, t->dtype, key, r.outside, r.run, to);
+		else if (positions.count)
+			make_positions(s, t->dtype, &positions, key, r.outside, r.run, to);
 		else
-			makers[t->dtype](s, key, r.outside, r.run, t->index_limit, to);
+			makers[t->dtype](s, key, r.outside, r.run, to);
 	}
 }
 

@@ -308,8 +308,9 @@ print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v)
 		print_splits(e, t, &unreduced);
 		text_printf(t, ", .combiner = SHDRT_%s,\n", combiners[p->combiner].name);
 	}
-	if (v->index_limit)
-		fill_in(t, "\t\t.index_limit = %,\n", &v->index_limit);
+	if (v->positions.end > v->positions.first)
+		text_printf(t, "\t\t.first_position = %lld, .end_position = %lld,\n",
+			(long long)v->positions.first, (long long)v->positions.end);
 	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
 }
 

@@ -78,7 +78,8 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 		else
 			text_value(&type, &m->mesh, values[i]);
 		t[i] = describe(plan, name, &type, values[i]);
-		t[i].index_limit = results ? 0 : values[i]->index_limit;
+		t[i].first_position = results ? 0 : values[i]->positions.first;
+		t[i].end_position = results ? 0 : values[i]->positions.end;
 	}
 	return t;
 }

@@ -365,8 +365,9 @@ line_placement(Line *line, const Value *v)
 		line_fact(line, "follows", "true");
 	if (v->annotated && level != L_global)
 		line_fact(line, "annotated", v->annotated_open ? "open" : "true");
-	if (v->index_limit)
-		line_fact_numbers(line, "index_limit", 1, &v->index_limit);
+	if (v->positions.end > v->positions.first)
+		line_fact_numbers(line, "positions", 2,
+			(int64_t[]){v->positions.first, v->positions.end});
 }
 
 /* [7@X pad, 64]: the sizes are those of the whole tensor, without padding. */
@@ -398,12 +399,27 @@ read_placement_fact(const ReadLine *in, const Fact *f, Value *v)
 			(size_t)whole.rank * sizeof whole.dims[0]);
 }
 
+static void
+read_positions(const ReadLine *in, Value *v)
+{
+	const Fact *f = find_fact(&in->facts, "positions");
+
+	if (!f)
+		return;
+	Cursor c = fact_cursor(in->rd, f);
+	v->positions.first = cursor_integer(&c, "the first position");
+	cursor_expect(&c, ",");
+	v->positions.end = cursor_integer(&c, "the end of positions");
+	cursor_expect_end(&c);
+	if (v->positions.first >= v->positions.end)
+		hlo_error(in->rd, f->where, "there are no positions in %s", f->value);
+}
+
 void
 read_placement(const ReadLine *in, Value *v)
 {
 	const HloAttr *sharding = hlo_attr(&in->instr->attrs, "sharding");
 	const Fact *spec = find_fact(&in->facts, "placement");
-	const Fact *limit = find_fact(&in->facts, "index_limit");
 	Level level = in->rd->m->level;
 	int rank = v->type.rank;
 
@@ -431,10 +447,5 @@ read_placement(const ReadLine *in, Value *v)
 	v->follows = level == L_global && fact_is(&in->facts, "follows", "true");
 	if (level == L_global)
 		v->annotated = sharding && !v->follows;
-	if (limit) {
-		v->index_limit = cursor_only(fact_cursor(in->rd, limit), "a limit");
-		if (v->index_limit < 0)
-			hlo_error(in->rd, limit->where, "a limit of %s is below 0",
-				limit->value);
-	}
+	read_positions(in, v);
 }

@@ -300,6 +300,12 @@ typedef struct Origin {
 	struct Origin *next;
 } Origin;
 
+/* Of a parameter whose elements are positions: they are from `first` on, before `end`;
+   of others both are 0. */
+typedef struct Positions {
+	int64_t first, end;
+} Positions;
+
 /* What bound a value's name, if a type could be written behind it. */
 typedef enum Untyped { UNTYPED_no, UNTYPED_let, UNTYPED_var, UNTYPED_param } Untyped;
 
@@ -318,8 +324,7 @@ struct Value {
 	Type type;		 /* global shape below L_device, then local */
 	Placement placement;	 /* at L_device: of the tensor it is a shard of,
 				   for printing; may be stale in helpers */
-	int64_t index_limit;	 /* a parameter of positions: its elements are in
-				   [0, limit); else 0.  Set by limits.c */
+	Positions positions;	 /* of a parameter; set by limits.c */
 	const int64_t *unpadded; /* sizes of the dims without padding
 				   (shard/pad/pad_dims.c); NULL: nothing is padded */
 	Range range;		 /* the name, for parameters and lets */
@@ -789,7 +794,7 @@ void text_line(Text *t, const Module *m, const char *before, Range r, const char
 /* "Y: from 'W' (line 3) through einsum 'bd,df->bf' (line 6)" */
 void text_origin(Text *t, const Module *m, const Value *v, int dim, AxisRef a);
 
-/* limits.c: fills in Value.index_limit, at L_global; whether one was changed */
+/* limits.c: fills in Value.positions, at L_global; whether one was changed */
 bool module_limit_indices(Module *m);
 
 /* verify.c: calls `report` for every failure, in the order of the text. */

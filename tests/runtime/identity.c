@@ -15,35 +15,35 @@ static const int64_t dims[] = {ROWS, COLUMNS}, parts[] = {2, 3}, none[] = {0};
 static const shdrt_splits split[] = {{1, x}, {1, y}};
 static const shdrt_splits whole[] = {{0, NULL}, {0, NULL}};
 
-#define TENSOR(name, dtype, number, limit) \
+#define TENSOR(name, dtype, number, first, end) \
 	{ \
 		name, #dtype "[4@X, 6@Y]", SHDRT_##dtype, 2, dims, parts, split, {0, NULL}, \
-			SHDRT_add, (number)*BYTES, limit \
+			SHDRT_add, (number)*BYTES, first, end \
 	}
 /* partial sums along Y; partial maxima along X */
 #define PARTIAL(name, dtype, number, combiner) \
 	{ \
 		name, #dtype "[4, 6] unreduced(Y)", SHDRT_##dtype, 2, dims, dims, whole, \
-			{1, y}, SHDRT_##combiner, (number)*BYTES, 0 \
+			{1, y}, SHDRT_##combiner, (number)*BYTES, 0, 0 \
 	}
 #define SCALAR(name, number) \
 	{ \
 		name, "f32[]", SHDRT_f32, 0, none, none, whole, {0, NULL}, SHDRT_add, \
-			(number)*BYTES, 0 \
+			(number)*BYTES, 0, 0 \
 	}
 
 static const shdrt_tensor tensors[] = {
-	TENSOR("p", pred, 0, 0),
-	TENSOR("b", i8, 1, 0),
-	TENSOR("i", i32, 2, 0),
-	TENSOR("l", i64, 3, 0),
-	TENSOR("ub", u8, 4, 0),
-	TENSOR("u", u32, 5, 0),
-	TENSOR("h", f16, 6, 0),
-	TENSOR("w", bf16, 7, 0),
-	TENSOR("f", f32, 8, 0),
-	TENSOR("d", f64, 9, 0),
-	TENSOR("index", i32, 10, 5),
+	TENSOR("p", pred, 0, 0, 0),
+	TENSOR("b", i8, 1, 0, 0),
+	TENSOR("i", i32, 2, 0, 0),
+	TENSOR("l", i64, 3, 0, 0),
+	TENSOR("ub", u8, 4, 0, 0),
+	TENSOR("u", u32, 5, 0, 0),
+	TENSOR("h", f16, 6, 0, 0),
+	TENSOR("w", bf16, 7, 0, 0),
+	TENSOR("f", f32, 8, 0, 0),
+	TENSOR("d", f64, 9, 0, 0),
+	TENSOR("index", i32, 10, 0, 5),
 	PARTIAL("sum", f32, 11, add),
 	PARTIAL("least", bf16, 12, min),
 	SCALAR("scalar", 13),

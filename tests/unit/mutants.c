@@ -64,16 +64,16 @@ set_element(Tensor *t, int64_t i, double x)
 
 /* Small whole numbers, or fractions of a power of two. */
 static void
-fill(Programs *p, Tensor *t, int64_t limit)
+fill(Programs *p, Tensor *t, Positions positions)
 {
-	int64_t n = type_elements(&t->type);
+	int64_t n = type_elements(&t->type), among = positions.end - positions.first;
 	DType d = t->type.dtype;
 
 	for (int64_t i = 0; i < n; i++) {
 		int64_t v = (int64_t)(next(p) >> 33);
 		double x = (double)(v % 256 - 128) / 128;
-		v = limit ? v % limit : d == D_pred ? v % 2 : v % 8;
-		set_element(t, i, dtype_is_float(d) && !limit ? x : (double)v);
+		v = among ? positions.first + v % among : d == D_pred ? v % 2 : v % 8;
+		set_element(t, i, dtype_is_float(d) ? x : (double)v);
 	}
 }
 
@@ -459,7 +459,7 @@ main(int argc, char **argv)
 	for (int i = 0; i < p.global->entry->nparams; i++) {
 		Type type = p.global->entry->params[i]->type;
 		tensor_new(&type, &p.inputs[i]);
-		fill(&p, &p.inputs[i], p.device->entry->params[i]->index_limit);
+		fill(&p, &p.inputs[i], p.device->entry->params[i]->positions);
 	}
 	if (!eval_global_bounds(p.global, p.inputs, p.wanted, p.bounds, NULL)
 		|| !run(&p, p.right, &disagree))
