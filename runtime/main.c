@@ -164,19 +164,53 @@ run_times(Settings *s, Machine *m, Whole *results)
 
 /* ---- checking ---- */
 
-static int
-check_results(const Settings *s, const Whole *results)
+static shdrt_array *
+whole_params(const Settings *s)
 {
 	const shdrt_program *p = s->program;
-	size_t nparams = (size_t)p->nparams, nresults = (size_t)p->nresults;
-	shdrt_array *in = rt_get_zeroed(nparams, sizeof *in);
-	shdrt_array *out = rt_get_zeroed(nresults, sizeof *out);
-	shdrt_verdict *verdicts = rt_get_zeroed(nresults, sizeof *verdicts);
-	for (size_t i = 0; i < nparams; i++) {
+	shdrt_array *in = rt_get_zeroed((size_t)p->nparams, sizeof *in);
+	for (int i = 0; i < p->nparams; i++) {
 		const shdrt_tensor *t = &p->params[i];
 		in[i] = rt_array_of(t, rt_get_memory(1, rt_tensor_bytes(t)));
 		rt_tensor_fill_whole(t, &s->sources[i], in[i].data);
 	}
+	return in;
+}
+
+static void
+free_params(const Settings *s, shdrt_array *in)
+{
+	for (int i = 0; i < s->program->nparams; i++)
+		free(in[i].data);
+	free(in);
+}
+
+/* Does every uniform() hold of these inputs?  Before anything runs: devices that
+   decide something else by a value that is vouched to be the same wait for ever. */
+static bool
+vouches_hold(const Settings *s)
+{
+	const shdrt_program *p = s->program;
+	int broken = 0;
+	shdrt_array *in = whole_params(s);
+	shdrt_check_io io = {p->nparams, p->nresults, in, NULL, NULL, p->externs, &broken,
+		rt_report_no_reference, s->reports};
+	rt_watch_doing("looks at what uniform() vouches for", NULL);
+	int status = p->check(p->vouched, p->vouched_bytes, &io);
+	if (status != SHDRT_OK)
+		rt_fail(status, "--check: what uniform() vouches for could not be looked at");
+	free_params(s, in);
+	return !broken;
+}
+
+static int
+check_results(const Settings *s, const Whole *results)
+{
+	const shdrt_program *p = s->program;
+	size_t nresults = (size_t)p->nresults;
+	shdrt_array *in = whole_params(s);
+	shdrt_array *out = rt_get_zeroed(nresults, sizeof *out);
+	shdrt_verdict *verdicts = rt_get_zeroed(nresults, sizeof *verdicts);
 	for (size_t i = 0; i < nresults; i++)
 		out[i] = rt_array_of(&p->results[i], results[i].data);
 	int broken = 0;
@@ -196,9 +230,7 @@ check_results(const Settings *s, const Whole *results)
 	}
 	if (broken)
 		status = SHDRT_WRONG;
-	for (size_t i = 0; i < nparams; i++)
-		free(in[i].data);
-	free(in);
+	free_params(s, in);
 	free(out);
 	free(verdicts);
 	return status;
@@ -236,20 +268,11 @@ whole_bytes(const Settings *s)
 	return sum;
 }
 
+/* All that the devices do, and what is told of it. */
 static int
-run(Settings *s)
+execute(Settings *s, Whole *results, Whole *fed)
 {
 	const shdrt_program *p = s->program;
-	Whole *results = rt_get_zeroed((size_t)p->nresults, sizeof *results);
-	Whole *fed = rt_get_zeroed((size_t)p->nparams, sizeof *fed);
-	rt_watch_doing("looks at its files", NULL);
-	rt_watch_start(s->timeout);
-	if (s->steps)
-		check_feedback(p);
-	open_sources(s);
-	rt_externs_load(p->externs);
-	rt_outputs_check(s);
-	rt_memory_check(p, whole_bytes(s));
 	Machine *m = rt_machine_new(p, s->stall,
 		s->trace	   ? RECORD_spans
 			: s->stats ? RECORD_times
@@ -266,6 +289,28 @@ run(Settings *s)
 	rt_machine_free(m);
 	rt_watch_doing("compares with the unsharded program", NULL);
 	int status = s->check ? check_results(s, results) : SHDRT_OK;
+	bool looked = s->steps <= 1 || p->vouched == p->hlo; /* at these inputs */
+	if (s->check && p->vouched && !looked && !vouches_hold(s))
+		status = SHDRT_WRONG;
+	return status;
+}
+
+static int
+run(Settings *s)
+{
+	const shdrt_program *p = s->program;
+	Whole *results = rt_get_zeroed((size_t)p->nresults, sizeof *results);
+	Whole *fed = rt_get_zeroed((size_t)p->nparams, sizeof *fed);
+	rt_watch_doing("looks at its files", NULL);
+	rt_watch_start(s->timeout);
+	if (s->steps)
+		check_feedback(p);
+	open_sources(s);
+	rt_externs_load(p->externs);
+	rt_outputs_check(s);
+	rt_memory_check(p, whole_bytes(s));
+	bool broken = s->check && p->vouched && !vouches_hold(s);
+	int status = broken ? SHDRT_WRONG : execute(s, results, fed);
 	rt_watch_stop();
 	close_sources(s);
 	for (int i = 0; i < p->nresults; i++)

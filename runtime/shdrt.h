@@ -226,7 +226,8 @@ typedef struct shdrt_verdict {
 typedef struct shdrt_check_io {
 	int nparams, nresults;
 	const shdrt_array *params;    /* in order of the signature */
-	const shdrt_array *results;   /* what the devices computed */
+	const shdrt_array *results;   /* what the devices computed; NULL: nothing yet,
+					 and only uniform() is looked at */
 	shdrt_verdict *verdicts;      /* nresults of them, to be filled */
 	const shdrt_externs *externs; /* as the program's */
 	int *broken;		      /* becomes 1 where a uniform() does not hold,
@@ -273,6 +274,11 @@ struct shdrt_program {
 	   Returns SHDRT_OK with all verdicts filled, else a status. */
 	const char *hlo;
 	size_t hlo_bytes;
+	/* The program with its manual functions as they are written, if a uniform()
+	   is in them: what that vouches for is looked at before anything runs, by
+	   the same check() without results. */
+	const char *vouched;
+	size_t vouched_bytes;
 	int (*check)(const char *hlo, size_t n, const shdrt_check_io *io);
 };
 

@@ -65,6 +65,25 @@ compared_with(const Compilation *c)
 	return c->reference.n ? &c->reference : &c->global;
 }
 
+/* What holds of its manual functions, --check sees before it runs. */
+static const Text *
+vouched(const Compilation *c)
+{
+	static const Text none;
+
+	return c->vouches ? &c->global : &none;
+}
+
+static bool
+has_vouches(const Module *m)
+{
+	const Op *op = m->entry->first;
+
+	while (op && op->kind != O_uniform)
+		op = op_following(op, m->entry);
+	return op;
+}
+
 bool
 compilation_c(Compilation *c, Text *t)
 {
@@ -73,6 +92,8 @@ compilation_c(Compilation *c, Text *t)
 		.debug = c->options->build.debug,
 		.hlo = compared_with(c)->s,
 		.hlo_bytes = compared_with(c)->n,
+		.vouched = vouched(c)->s,
+		.vouched_bytes = vouched(c)->n,
 		.externs = &c->externs,
 	};
 
@@ -263,6 +284,7 @@ advance(Compilation *c)
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		module_print(c->module, &c->global);
+	c->vouches = c->global.n && has_vouches(c->module);
 	if (c->global.n && c->module->reference)
 		module_print(c->module->reference, &c->reference);
 	if (c->module->level == L_global && c->global.n && emits(o, "explain"))
@@ -375,7 +397,7 @@ act(Compilation *c)
 		pipes_restore();
 		if (externs_find(c))
 			return interpret(c->module, compilation_plan(c), compared_with(c),
-				&c->externs, o->narguments, o->arguments);
+				vouched(c), &c->externs, o->narguments, o->arguments);
 		good = false;
 		break;
 	case ACT_answer:

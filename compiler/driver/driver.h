@@ -167,6 +167,7 @@ struct Compilation {
 	Module *module;
 	Text global;		  /* HLO of L_global, for --check */
 	Text reference;		  /* ... if that compares with something else */
+	bool vouches;		  /* a uniform() is in `global` */
 	Explanation explanation;  /* for --emit=explain */
 	Annotations *annotations; /* of L_global, for --emit=explain; or NULL */
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */

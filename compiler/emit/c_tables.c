@@ -352,11 +352,10 @@ print_tensors(Emitter *e, Text *t)
 
 /* One string a line, so that the text can be read in the C file too. */
 static void
-print_hlo(Text *t, const char *s, size_t n)
+print_hlo(Text *t, const char *what, const char *name, const char *s, size_t n)
 {
-	text_add(t,
-		"/* the unsharded program, for --check */\n"
-		"static const char hlo[] =\n");
+	text_printf(t, "/* the unsharded program%s, for --check */\nstatic const char %s[] =\n",
+		what, name);
 	for (size_t i = 0, end; i < n; i = end) {
 		const char *newline = memchr(s + i, '\n', n - i);
 		end = newline ? (size_t)(newline - s) + 1 : n;
@@ -364,6 +363,18 @@ print_hlo(Text *t, const char *s, size_t n)
 		c_string(t, s + i, end - i);
 		text_add(t, end < n ? "\n" : ";\n\n");
 	}
+}
+
+/* What --check compares with, and where uniform() is looked at, if that is another. */
+static void
+print_unsharded(const EmitOptions *options, Text *t)
+{
+	if (!options->hlo)
+		return;
+	print_hlo(t, "", "hlo", options->hlo, options->hlo_bytes);
+	if (options->vouched && options->vouched != options->hlo)
+		print_hlo(t, " with its manual functions", "vouched", options->vouched,
+			options->vouched_bytes);
 	text_add(t,
 		"int shdeval_check(const char *text, size_t n, "
 		"const shdrt_check_io *io);\n\n");
@@ -375,6 +386,7 @@ emit_program(Emitter *e, Text *t)
 	const Module *m = e->module;
 	const Mesh *mesh = &m->mesh;
 	const char *params = m->entry->nparams ? "params" : "NULL";
+	const char *text = e->options->vouched == e->options->hlo ? "hlo" : "vouched";
 	Work work = module_ledger(e->plan->module)->work;
 
 	print_tensors(e, t);
@@ -386,8 +398,7 @@ emit_program(Emitter *e, Text *t)
 	}
 	if (mesh->naxes)
 		text_add(t, "};\n\n");
-	if (e->options->hlo)
-		print_hlo(t, e->options->hlo, e->options->hlo_bytes);
+	print_unsharded(e->options, t);
 
 	text_add(t, "static const shdrt_program program = {\n\t.abi = SHDRT_ABI,\n");
 	c_quoted(t, "\t.name = ", m->name);
@@ -413,6 +424,9 @@ emit_program(Emitter *e, Text *t)
 	if (e->options->hlo)
 		text_add(t,
 			"\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, .check = shdeval_check,\n");
+	if (e->options->vouched)
+		text_printf(t, "\t.vouched = %s, .vouched_bytes = sizeof %s - 1,\n", text,
+			text);
 	text_add(t,
 		"};\n\nint\nmain(int argc, char **argv)\n{\n"
 		"\treturn shdrt_main(&program, argc, argv);\n}\n");

@@ -13,6 +13,8 @@ typedef struct EmitOptions {
 	bool debug;	 /* -g: #line */
 	const char *hlo; /* the unsharded program, for --check; NULL */
 	size_t hlo_bytes;
+	const char *vouched; /* that whose uniform()s --check looks at; NULL: none has */
+	size_t vouched_bytes;
 	const Externs *externs; /* of the unsharded program, which has all */
 } EmitOptions;
 void emit_c(const Plan *plan, const EmitOptions *options, Text *t);

@@ -164,7 +164,8 @@ machine_block(Machine *vm, const Block *b)
 {
 	for (const Op *op = b->first; op && op != b->last; op = op->next) {
 		const struct EvalOp *e = &kernels[op->kind];
-		if (op->kind == O_uniform && vm->broken && !machine_vouch(vm, op))
+		if (op->kind == O_uniform && vm->broken
+			&& (!machine_vouch(vm, op) || (vm->broken->op && !vm->sampler)))
 			return false;
 		if (!(e->machine	       ? e->machine(vm, op)
 				    : e->group ? run_group(vm, op, e->group)

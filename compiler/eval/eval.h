@@ -75,6 +75,10 @@ typedef struct BrokenVouch {
 	double got, wanted;    /* there, on each */
 } BrokenVouch;
 
+/* uniform.c: runs the program as far as the first uniform() that does not hold.
+   False: no memory. */
+bool eval_global_vouches(Module *m, const Tensor *inputs, BrokenVouch *broken);
+
 /* eval.c: outputs are allocated here, one per result of the entry; both are
    [device][i].  `failure` may be NULL. */
 bool eval_global(Module *m, const Tensor *inputs, Tensor *outputs);

@@ -312,8 +312,8 @@ extern_table(const Module *m, const Externs *all)
 }
 
 int
-interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
-	int narguments, const char **arguments)
+interpret(Module *m, const Plan *plan, const Text *global, const Text *vouched,
+	const Externs *externs, int narguments, const char **arguments)
 {
 	Launched launched = list_steps(m);
 	Work work = module_ledger(m)->work;
@@ -348,6 +348,8 @@ interpret(Module *m, const Plan *plan, const Text *global, const Externs *extern
 		.data = &launched,
 		.hlo = global->s,
 		.hlo_bytes = global->n,
+		.vouched = vouched->s,
+		.vouched_bytes = vouched->n,
 		.check = global->n ? shdeval_check : NULL,
 	};
 	char **argv = NEW_ARRAY(m->arena, char *, narguments + 2);

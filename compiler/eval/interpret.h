@@ -9,9 +9,9 @@
 
 /*
  * Requires L_fused.  `global` is the HLO of the unsharded program, for
- * --check.  Returns the program's exit status.
+ * --check; `vouched` that whose uniform()s that looks at.  Returns the program's exit status.
  */
-int interpret(Module *m, const Plan *plan, const Text *global, const Externs *externs,
-	int narguments, const char **arguments);
+int interpret(Module *m, const Plan *plan, const Text *global, const Text *vouched,
+	const Externs *externs, int narguments, const char **arguments);
 
 #endif

@@ -2,6 +2,7 @@
  * uniform.c - uniform(x, X) under --check: what each device has is compared, bit by
  * bit, with what the first device of its group has that is there.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "eval/machine.h"
 
@@ -60,4 +61,21 @@ machine_vouch(Machine *vm, const Op *op)
 	for (int64_t d = 0; ok && d < vm->ndevices && !vm->broken->op; d++)
 		ok = !vm->active[d] || compare_with(vm, op, d, first_member(vm, op, d));
 	return ok;
+}
+
+/* Devices that wait for each other although everything holds do so when the program is
+   executed, too. */
+bool
+eval_global_vouches(Module *m, const Tensor *inputs, BrokenVouch *broken)
+{
+	Tensor *in = (Tensor *)inputs; /* read only */
+	Tensor *results;
+	EvalFailure failure = {.collective = NULL};
+
+	if (machine_execute(m, 1, NULL, &in, &results, &failure, broken)) {
+		tensors_free(results, m->entry->last->noperands);
+		free(results);
+		return true;
+	}
+	return broken->op || failure.collective;
 }
