@@ -11,7 +11,8 @@
  * Any other mistake costs the statement or the declaration around it: what follows
  * is skipped up to its `;` or the end of its block, up to the end of the block
  * around it, or up to a line that begins the next one.  The grammar has
- * `error ";"` in its place.
+ * `error ";"` in its place.  Of a function whose signature is lost the block is read,
+ * for what is wrong in it: `"fn" error block`.
  */
 #include <string.h>
 
@@ -34,9 +35,10 @@ typedef struct Reader {
 	Token before; /* the last that the parser was given */
 	int head;     /* the first of the statement or declaration */
 	int nopen;
-	Token *open; /* brackets */
-	int outside; /* nopen around what is lost; all of these are braces */
-	bool closed; /* a block of what is lost has ended */
+	Token *open;	/* brackets */
+	int outside;	/* nopen around what is lost; all of these are braces */
+	bool closed;	/* a block of what is lost has ended */
+	bool signature; /* behind a `fn`, before its block */
 } Reader;
 
 static const struct Bracket {
@@ -143,6 +145,8 @@ push(Reader *r, const Token *token)
 	r->parser->skipped = false;
 	if (is_ended(r))
 		r->head = token->kind;
+	if (token->kind == TOK_FN || token->kind == TOK_LBRACE)
+		r->signature = token->kind == TOK_FN && r->head != TOK_EXTERN;
 	if (bracket_of(token->kind) != NULL)
 		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
 	else if (bracket_closed(token->kind) != NULL && r->nopen > 0)
@@ -267,6 +271,7 @@ begin_lost(Reader *r)
 		r->nopen--;
 	r->outside = r->nopen;
 	r->closed = false;
+	r->signature = r->signature && r->outside == 0;
 }
 
 /* Is what is lost over before this token? */
@@ -274,7 +279,7 @@ static bool
 ends_lost(Reader *r, const Token *token)
 {
 	bool outside = r->nopen == r->outside;
-	if (token->kind == TOK_END)
+	if (token->kind == TOK_END || (token->kind == TOK_LBRACE && r->signature))
 		return true;
 	if (token->kind == TOK_LBRACE)
 		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
@@ -292,14 +297,16 @@ ends_lost(Reader *r, const Token *token)
 	return at_margin(r, token) && IS_ONE_OF(token->kind, declaration_words);
 }
 
-/* The `;` of `error ";"`, if it is not the next token itself. */
+/* The `;` of `error ";"`, if it is not the next token itself; or the block of a function
+   begins. */
 static void
 end_lost(Reader *r, const Token *token)
 {
 	r->parser->lost = r->parser->skipped = false;
 	r->nopen = r->outside;
-	if (token->kind != TOK_SEMICOLON)
+	if (token->kind != TOK_SEMICOLON && !(token->kind == TOK_LBRACE && r->signature))
 		push_missing(r, TOK_SEMICOLON);
+	r->signature = false;
 }
 
 /* ---- all */

@@ -144,7 +144,7 @@ program:
 
 items:
   %empty					{ $$ = list_none(); }
-| items item					{ $$ = list_add(parser, $1, $2); }
+| items item					{ $$ = $item != NULL ? list_add(parser, $1, $2) : $1; }
 | items[l] "dim" bindings ";"			{ $$ = list_join(parser, $l, $bindings); }
 | items[l] error ";"				{ $$ = $l; parser->program->whole = false; yyerrok; }
 
@@ -191,6 +191,8 @@ manual:
 
 function:
   signature same_as block			{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, @3)); }
+| "fn" error block				{ $$ = NULL; parser->program->whole = false; yyerrok; }
+| "fn" error ";"				{ $$ = NULL; parser->program->whole = false; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }

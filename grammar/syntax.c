@@ -285,6 +285,10 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	else if (!told && !wants_expression && holds(comparisons, found)
 		&& expects(n, expected, "&&"))
 		text_printf(&t, "comparisons do not associate: write a < b && b < c");
+	for (int i = 0; i < n && found != NULL; i++) /* `same as` is offered to a word alone */
+		if (expected[i] != NULL && strcmp(expected[i], "same") == 0
+			&& strcmp(found, "a name") != 0)
+			expected[i] = NULL;
 	if (t.n == 0) {
 		text_add(&t, "expected ");
 		text_expected(&t, n, expected);

@@ -250,6 +250,8 @@ fn_extern(FnDecl *fn, Name symbol, Name library, Name rule)
 Decl *
 decl_mode(Decl *d, Range r, FnMode mode, List axes)
 {
+	if (d == NULL) /* its signature is lost */
+		return NULL;
 	d->fn->mode = mode;
 	d->fn->mode_range = r;
 	d->fn->manual_axes = axes;
