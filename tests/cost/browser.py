@@ -1,0 +1,82 @@
+#!/usr/bin/env python3
+"""The page of --emit=report in a browser without a network.
+
+    browser.py SHDC             TAP; skipped where there is no chromium
+
+Every part is there, nothing is said on the console, a click on a step marks its line,
+and the arrow keys go from step to step.
+"""
+import os
+import re
+import shutil
+import subprocess
+import sys
+import tempfile
+
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+PARTS = ["step", "collectives", "timeline", "steps", "memory", "roofline", "placements", "torus"]
+PROGRAMS = [
+    ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"]),
+    ("llama", ["samples/published/llama.shd"], PARTS),
+    ("one device", ["tests/cli/Inputs/add.shd"], PARTS),
+]
+# Runs behind the page's own script; what it finds becomes the title.
+PROBE = """<script>
+(() => {
+  const found = [];
+  const row = document.querySelector("#steps tbody tr");
+  row.click();
+  const line = document.querySelector(".source .pick");
+  found.push(line && Number(line.dataset.line) === row.row.line ? "line" : "no line");
+  const before = document.getElementById("picked").textContent;
+  document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowRight", bubbles: true}));
+  document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
+  found.push(document.getElementById("picked").textContent ? "picked" : "nothing picked " + before);
+  found.push([...document.querySelectorAll("canvas")].every(c => c.width > 0) ? "drawn" : "not drawn");
+  document.title = found.join(", ");
+})();
+</script>
+"""
+
+
+def visit(browser, page, directory):
+    done = subprocess.run(
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,2000", "--enable-logging=stderr",
+         "--user-data-dir=" + directory, "--proxy-server=127.0.0.1:1", "--virtual-time-budget=2000", "--dump-dom",
+         "file://" + page], capture_output=True, text=True, timeout=120, check=False)
+    console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
+    return done.stdout, console
+
+
+def main():
+    shdc = os.path.abspath(sys.argv[1])
+    browser = next((shutil.which(name) for name in ("chromium", "chromium-browser", "google-chrome") if shutil.which(name)), None)
+    print("TAP version 13")
+    if not browser:
+        print("1..1\nok 1 - # SKIP no chromium")
+        return 0
+    failed = 0
+    directory = tempfile.mkdtemp()
+    for n, (name, words, parts) in enumerate(PROGRAMS, 1):
+        page = os.path.join(directory, "report.html")
+        subprocess.run([shdc, "--emit=report=" + page, *words], cwd=ROOT, check=True)
+        with open(page, encoding="utf-8") as source:
+            text = source.read()
+        with open(page, "w", encoding="utf-8") as out:
+            out.write(text.replace("</body>", PROBE + "</body>"))
+        dom, console = visit(browser, page, directory)
+        wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
+        title = re.search(r"<title>(.*?)</title>", dom)
+        if not title or title[1] != "line, picked, drawn":
+            wrong.append("the probe found: %s" % (title and title[1]))
+        failed += bool(wrong)
+        print("%sok %d - %s" % ("not " if wrong else "", n, name))
+        for line in wrong:
+            print("# " + line)
+    print("1..%d" % len(PROGRAMS))
+    shutil.rmtree(directory, ignore_errors=True)
+    return failed > 0
+
+
+if __name__ == "__main__":
+    sys.exit(main())
