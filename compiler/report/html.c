@@ -154,15 +154,15 @@ print_torus(Module *m, const Timeline *timeline, Text *t)
 
 /* ---- the page ----------------------------------------------------------------------- */
 
-/* JSON in a page: no "</" may end what it stands in. */
+/* JSON in a page: no '<', which might end or open what it stands in. */
 static void
 text_inert(Text *t, const char *json, size_t n)
 {
-	for (size_t i = 0; i < n; i++) {
-		text_addn(t, &json[i], 1);
+	for (size_t i = 0; i < n; i++)
 		if (json[i] == '<')
-			text_add(t, i + 1 < n && json[i + 1] == '/' ? "\\" : "");
-	}
+			text_add(t, "\\u003c");
+		else
+			text_addn(t, &json[i], 1);
 }
 
 /* & < > of a title. */
