@@ -60,6 +60,8 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 {
 	FrontOptions o = w->options->front;
 
+	o.keep_topology = true;
+
 	for (int i = 0; i < w->table.naxes; i++) {
 		const SweepAxis *axis = &w->table.axes[i];
 		const char *const *values = sweep_value(&w->table, i, combination);

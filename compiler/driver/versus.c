@@ -40,6 +40,17 @@ other_options(const Options *o)
 	return other;
 }
 
+/* Of the kind that the other program's are, so that the status is theirs. */
+static DiagCode
+fault_of(const Session *other)
+{
+	int status = diag_status(other);
+
+	return status == EXIT_USAGE ? DIAG_usage
+		: status == EXIT_IO ? DIAG_unreadable
+				    : DIAG_versus;
+}
+
 bool
 versus_cost(Compilation *c, Text *t)
 {
@@ -61,10 +72,9 @@ versus_cost(Compilation *c, Text *t)
 		&& !diag_errors(s);
 	if (good)
 		emit_cost(timeline_build(m, m->arena), plan_build(m), "json", t);
-	else if (!diag_errors(c->session))
-		diag(c->session, DIAG_versus, nowhere,
-			"what the report is compared with, %s, "
-			"cannot be compiled",
+	else
+		diag(c->session, fault_of(s), nowhere,
+			"what the report is compared with, %s, cannot be compiled",
 			versus_title(o, c->session->arena));
 	session_free(s);
 	return good;

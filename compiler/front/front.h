@@ -14,6 +14,7 @@ typedef struct Override {
 typedef struct FrontOptions {
 	const char *entry;  /* NULL: "main" */
 	const char *target; /* --on; NULL: as in the program */
+	bool keep_topology; /* one that does not fit a resized mesh is an error */
 	const char *layout; /* --layout; NULL: as in the program */
 	Override *dims;	    /* -D */
 	int ndims;

@@ -208,6 +208,7 @@ set_target(Elab *e, Range where, const char *text, bool resized)
 	Mesh *mesh = &e->m->mesh;
 	bool right = read_target(e, where, text), given = right && mesh->topology_rank > 0;
 
+	resized &= !e->options->keep_topology;
 	if (given && resized && slice_fault(mesh, e->arena) != NULL)
 		diag(e->session, DIAG_topology_dropped, where,
 			"--mesh drops this topology: each axis is a ring of its own; "
