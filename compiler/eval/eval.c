@@ -45,7 +45,7 @@ machine_lane(const Machine *vm, const Value *v, int64_t lane)
 Inexact
 machine_value(const Machine *vm, const Value *v, int64_t device)
 {
-	return (Inexact){machine_lane(vm, v, device), vm->ndevices};
+	return (Inexact){.lanes = machine_lane(vm, v, device), .stride = vm->ndevices};
 }
 
 void
@@ -110,6 +110,7 @@ run_devices(Machine *vm, const Op *op, Kernel *kernel)
 			continue;
 		for (int i = 0; i < op->noperands; i++) {
 			operands[i] = machine_value(vm, op->operands[i], d);
+			operands[i].dies = vm->last_use[op->operands[i]->id] == op;
 			vm->operands[i] = *value_of(&operands[i]);
 		}
 		for (int i = 0; i < op->nresults; i++) {

@@ -118,6 +118,7 @@ enum { SAMPLES = 8, VALUE = 0, SPREAD = SAMPLES + 1, LANES };
 typedef struct Inexact {
 	Tensor *lanes; /* NULL: not there */
 	int64_t stride;
+	bool dies; /* nobody reads it behind the op at hand */
 } Inexact;
 
 static inline Tensor *
@@ -149,7 +150,7 @@ spread_of(const Inexact *x)
 static inline bool
 is_exact(const Inexact *x)
 {
-	return !sample_of(x, 0)->data;
+	return !sample_of(x, SAMPLES - 1)->data; /* the last that is freed */
 }
 
 Type lane_type(const Type *value, int lane);

@@ -60,7 +60,7 @@ settle(Machine *inner, const Op *op, const Placement *spec, Inexact *parts, Tens
 	for (int64_t d = 0; ok && d < n; d++) {
 		if (!parts[d].lanes)
 			continue;
-		out[d] = (Inexact){&sums[d], n};
+		out[d] = (Inexact){.lanes = &sums[d], .stride = n};
 		ok = tensor_new(&value_of(&parts[d])->type, value_of(&out[d]));
 	}
 	ok = ok && machine_group(inner, &all, all_reduce, parts, out);

@@ -68,7 +68,7 @@ eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bo
 	if (!machine_execute(m, 1, &sampler, &in, &results, NULL, broken))
 		return false;
 	for (int i = 0; i < m->entry->last->noperands; i++) {
-		Inexact x = {&results[i * LANES], 1};
+		Inexact x = {.lanes = &results[i * LANES], .stride = 1};
 		const Type *t = &value_of(&x)->type;
 		int64_t n = type_elements(t), row = t->rank ? t->dims[t->rank - 1] : 1;
 		double *b = is_exact(&x) ? NULL : calloc((size_t)n + !n, sizeof *b);

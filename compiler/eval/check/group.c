@@ -42,7 +42,7 @@ sum_of(const Op *op, const Inexact *x, int64_t n, const Inexact *sum)
 		.module = op->module,
 		.label = op->label};
 	Tensor lanes[2 * LANES] = {{.data = NULL}};
-	Inexact in[] = {{lanes, 1}, {lanes + LANES, 1}};
+	Inexact in[] = {{.lanes = lanes, .stride = 1}, {.lanes = lanes + LANES, .stride = 1}};
 	int64_t combiner = op_int(op, A_combiner);
 	const Type *type = &value_of(&x[0])->type;
 	Type scalar = type_of(type->dtype, 0, NULL);
@@ -73,7 +73,7 @@ sample_sums(const Machine *vm, const Op *op, const Inexact *operands, const Inex
 	bool ok = members;
 	for (int64_t d = 0; ok && d < vm->ndevices; d++) {
 		Tensor lanes[LANES] = {{.data = NULL}};
-		Inexact sum = {lanes, 1};
+		Inexact sum = {.lanes = lanes, .stride = 1};
 		if (!operands[d].lanes || axes_index(mesh, op->axes, d))
 			continue; /* its group's member 0 does it */
 		for (int64_t i = 0; i < n; i++)

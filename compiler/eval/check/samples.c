@@ -419,6 +419,16 @@ static const struct SampledOp {
 #undef OTHER
 };
 
+/* Samples k - 1 and k of what nobody reads any more: the results have room in their
+   place. */
+static void
+free_pair(const Inexact *x, int n, int k)
+{
+	for (int i = 0; i < n; i++)
+		for (int pair = k - 1; x[i].dies && pair <= k; pair++)
+			tensor_free(sample_of(&x[i], pair));
+}
+
 /* The op on samples; if operands are all exact, one result is all of theirs. */
 bool
 sample_op(const Module *m, const Op *op, const Inexact *x, const Inexact *results)
@@ -438,18 +448,21 @@ sample_op(const Module *m, const Op *op, const Inexact *x, const Inexact *result
 		return ok;
 	}
 	Tensor *fixed = calloc(2 * (size_t)n, sizeof *fixed), *in = fixed + n;
-	ok = fixed && view_lanes(x, n, 1, fixed) && new_samples(results);
+	Type type = lane_type(&value_of(results)->type, 1);
+	ok = fixed && view_lanes(x, n, 1, fixed);
 	if (ok && exact)
-		ok = tensor_new(&sample_of(results, 0)->type, &same)
-			&& kernel(op, fixed, &same);
+		ok = tensor_new(&type, &same) && kernel(op, fixed, &same);
 	for (int k = 0; ok && k < SAMPLES; k++) {
 		Tensor *s = sample_of(results, k);
+		ok = tensor_new(&type, s);
 		for (int i = 0; ok && i < n; i++)
 			ok = sample_operand(&x[i], &fixed[i], k, is_decision(op), &in[i]);
 		ok = ok && (exact ? identity(op, &same, s) : kernel(op, in, s));
 		if (ok)
 			adjust(op, x, k, in, &rounding, results);
 		tensors_free(in, n);
+		if (k & 1)
+			free_pair(x, n, k);
 	}
 	if (ok)
 		drop_agreeing(results);
