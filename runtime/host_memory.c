@@ -138,18 +138,28 @@ rt_memory_text(uint64_t bytes, char text[MEMORY_TEXT])
 		units[unit]);
 }
 
-void
-rt_memory_check(const shdrt_program *p, uint64_t whole)
+/* Bytes that there are, and of what; NULL: enough, as far as `needed` goes. */
+static const char *
+falls_short(uint64_t needed, uint64_t *available)
 {
 	enum { LITTLE = 16 * 1024 * 1024 }; /* looking takes longer than touching it */
-	const char *of;
-	uint64_t needed;
+	const char *of = NULL;
+	if (needed <= LITTLE)
+		return NULL;
+	*available = rt_memory_available(&of);
+	return needed > *available ? of : NULL;
+}
+
+void
+rt_memory_check_run(const shdrt_program *p, uint64_t whole)
+{
+	uint64_t needed, available;
 	char a[MEMORY_TEXT], b[MEMORY_TEXT], c[MEMORY_TEXT], d[MEMORY_TEXT];
 	if (__builtin_mul_overflow((uint64_t)p->slab_bytes, (uint64_t)p->ndevices, &needed)
 		|| __builtin_add_overflow(needed, whole, &needed))
 		needed = UINT64_MAX;
-	uint64_t available = needed <= LITTLE ? LITTLE : rt_memory_available(&of);
-	if (needed <= available)
+	const char *of = falls_short(needed, &available);
+	if (!of)
 		return;
 	rt_memory_text(needed, a);
 	rt_memory_text((uint64_t)p->slab_bytes, b);
@@ -161,4 +171,27 @@ rt_memory_check(const shdrt_program *p, uint64_t whole)
 		"  smaller sizes or a smaller mesh need less (shdc -D, --mesh); shdc "
 		"--emit=memory shows what takes most",
 		a, (long long)p->ndevices, p->ndevices == 1 ? "" : "s", b, c, d, of);
+}
+
+void
+rt_memory_check_reference(const shdrt_program *p, uint64_t whole)
+{
+	uint64_t needed, available;
+	char a[MEMORY_TEXT], b[MEMORY_TEXT], c[MEMORY_TEXT], d[MEMORY_TEXT];
+	if (__builtin_add_overflow((uint64_t)p->check_bytes, whole, &needed))
+		needed = UINT64_MAX;
+	const char *of = falls_short(needed, &available);
+	if (!of)
+		return;
+	rt_memory_text(needed, a);
+	rt_memory_text(whole, b);
+	rt_memory_text((uint64_t)p->check_bytes, c);
+	rt_memory_text(available, d);
+	rt_fail(SHDRT_MEMORY,
+		"out of memory: %s are needed by --check (%s for inputs and results, and %s "
+		"for "
+		"values of the unsharded program, nine times over where they are inexact), %s "
+		"are "
+		"%s\n  smaller sizes need less (shdc -D); without --check there is enough",
+		a, b, c, d, of);
 }

@@ -15,6 +15,8 @@ enum { MEMORY_TEXT = 24 };
 void rt_memory_text(uint64_t bytes, char text[MEMORY_TEXT]); /* "1.5 GiB" */
 /* rt_fail()s if the devices and so many bytes more do not fit, before any of
    them is touched. */
-void rt_memory_check(const shdrt_program *p, uint64_t whole);
+void rt_memory_check_run(const shdrt_program *p, uint64_t whole);
+/* ... if what --check takes and so many bytes more do not. */
+void rt_memory_check_reference(const shdrt_program *p, uint64_t whole);
 
 #endif

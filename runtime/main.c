@@ -252,8 +252,7 @@ deliver(const Settings *s, const Whole *results)
 
 /* ---- the whole ---- */
 
-/* Bytes of the tensors that are held as wholes, beside the parts of devices:
-   results, what is fed back, and for --check the parameters. */
+/* Bytes of the tensors that are held as wholes: results, and what is fed back. */
 static uint64_t
 whole_bytes(const Settings *s)
 {
@@ -262,10 +261,30 @@ whole_bytes(const Settings *s)
 	for (int i = 0; i < p->nresults; i++)
 		sum += rt_tensor_bytes(&p->results[i]);
 	for (int i = 0; i < p->nparams; i++) {
-		int holds = s->check + (s->steps > 1 && result_for(p, i) >= 0);
-		sum += (uint64_t)holds * rt_tensor_bytes(&p->params[i]);
+		if (s->steps > 1 && result_for(p, i) >= 0)
+			sum += rt_tensor_bytes(&p->params[i]);
 	}
 	return sum;
+}
+
+static uint64_t
+parameter_bytes(const shdrt_program *p)
+{
+	uint64_t sum = 0;
+	for (int i = 0; i < p->nparams; i++)
+		sum += rt_tensor_bytes(&p->params[i]);
+	return sum;
+}
+
+/* What devices have is gone when --check compares. */
+static void
+check_memory(const Settings *s)
+{
+	const shdrt_program *p = s->program;
+	uint64_t whole = whole_bytes(s);
+	rt_memory_check_run(p, whole);
+	if (s->check)
+		rt_memory_check_reference(p, whole + parameter_bytes(p));
 }
 
 /* All that the devices do, and what is told of it. */
@@ -308,7 +327,7 @@ run(Settings *s)
 	open_sources(s);
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
-	rt_memory_check(p, whole_bytes(s));
+	check_memory(s);
 	bool broken = s->check && p->vouched && !vouches_hold(s);
 	int status = broken ? SHDRT_WRONG : execute(s, results, fed);
 	rt_watch_stop();

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 4
+#define SHDRT_ABI 5
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -274,6 +274,7 @@ struct shdrt_program {
 	   Returns SHDRT_OK with all verdicts filled, else a status. */
 	const char *hlo;
 	size_t hlo_bytes;
+	int64_t check_bytes; /* that check() takes, beside what it is handed */
 	/* The program with its manual functions as they are written, if a uniform()
 	   is in them: what that vouches for is looked at before anything runs, by
 	   the same check() without results. */

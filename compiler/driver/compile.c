@@ -12,6 +12,7 @@
 
 #include "hlo/hlo.h"
 #include "driver.h"
+#include "eval/eval.h"
 #include "eval/interpret.h"
 #include "host_memory.h"
 #include "memory/plan.h"
@@ -84,6 +85,16 @@ has_vouches(const Module *m)
 	return op;
 }
 
+/* One after the other: what uniform() vouches for, and the comparison. */
+static int64_t
+bytes_to_check(Module *m, bool vouches)
+{
+	int64_t looks = vouches ? eval_footprint(m, false) : 0;
+	int64_t compares = eval_footprint(m->reference ? m->reference : m, true);
+
+	return looks > compares ? looks : compares;
+}
+
 bool
 compilation_c(Compilation *c, Text *t)
 {
@@ -94,6 +105,7 @@ compilation_c(Compilation *c, Text *t)
 		.hlo_bytes = compared_with(c)->n,
 		.vouched = vouched(c)->s,
 		.vouched_bytes = vouched(c)->n,
+		.check_bytes = c->check_bytes,
 		.externs = &c->externs,
 	};
 
@@ -285,6 +297,8 @@ advance(Compilation *c)
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		module_print(c->module, &c->global);
 	c->vouches = c->global.n && has_vouches(c->module);
+	if (c->global.n)
+		c->check_bytes = bytes_to_check(c->module, c->vouches);
 	if (c->global.n && c->module->reference)
 		module_print(c->module->reference, &c->reference);
 	if (c->module->level == L_global && c->global.n && emits(o, "explain"))
@@ -396,8 +410,9 @@ act(Compilation *c)
 	case ACT_interpret:
 		pipes_restore();
 		if (externs_find(c))
-			return interpret(c->module, compilation_plan(c), compared_with(c),
-				vouched(c), &c->externs, o->narguments, o->arguments);
+			return interpret(c->module, compilation_plan(c),
+				&(Unsharded){compared_with(c), vouched(c), c->check_bytes},
+				&c->externs, o->narguments, o->arguments);
 		good = false;
 		break;
 	case ACT_answer:

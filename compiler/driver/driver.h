@@ -168,6 +168,7 @@ struct Compilation {
 	Text global;		  /* HLO of L_global, for --check */
 	Text reference;		  /* ... if that compares with something else */
 	bool vouches;		  /* a uniform() is in `global` */
+	int64_t check_bytes;	  /* that --check will take */
 	Explanation explanation;  /* for --emit=explain */
 	Annotations *annotations; /* of L_global, for --emit=explain; or NULL */
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */

@@ -424,6 +424,8 @@ emit_program(Emitter *e, Text *t)
 	if (e->options->hlo)
 		text_add(t,
 			"\t.hlo = hlo, .hlo_bytes = sizeof hlo - 1, .check = shdeval_check,\n");
+	if (e->options->hlo)
+		fill_in(t, "\t.check_bytes = %,\n", (int64_t[]){e->options->check_bytes});
 	if (e->options->vouched)
 		text_printf(t, "\t.vouched = %s, .vouched_bytes = sizeof %s - 1,\n", text,
 			text);

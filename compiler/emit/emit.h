@@ -15,6 +15,7 @@ typedef struct EmitOptions {
 	size_t hlo_bytes;
 	const char *vouched; /* that whose uniform()s --check looks at; NULL: none has */
 	size_t vouched_bytes;
+	int64_t check_bytes;	/* that comparing will take */
 	const Externs *externs; /* of the unsharded program, which has all */
 } EmitOptions;
 void emit_c(const Plan *plan, const EmitOptions *options, Text *t);

@@ -95,6 +95,10 @@ bool eval_device(Module *m, Tensor *const *inputs, Tensor **outputs, EvalFailure
 bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double **bounds,
 	BrokenVouch *broken);
 
+/* check/footprint.c: bytes that eval_global_bounds() will hold at most beside its inputs;
+   without samples, that eval_global() will. */
+int64_t eval_footprint(Module *m, bool samples);
+
 /* How a result compares with the reference. */
 typedef struct Comparison {
 	int64_t elements;

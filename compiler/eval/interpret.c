@@ -312,8 +312,8 @@ extern_table(const Module *m, const Externs *all)
 }
 
 int
-interpret(Module *m, const Plan *plan, const Text *global, const Text *vouched,
-	const Externs *externs, int narguments, const char **arguments)
+interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs *externs,
+	int narguments, const char **arguments)
 {
 	Launched launched = list_steps(m);
 	Work work = module_ledger(m)->work;
@@ -346,11 +346,12 @@ interpret(Module *m, const Plan *plan, const Text *global, const Text *vouched,
 		.launch = launch,
 		.progress = progress,
 		.data = &launched,
-		.hlo = global->s,
-		.hlo_bytes = global->n,
-		.vouched = vouched->s,
-		.vouched_bytes = vouched->n,
-		.check = global->n ? shdeval_check : NULL,
+		.hlo = unsharded->global->s,
+		.hlo_bytes = unsharded->global->n,
+		.vouched = unsharded->vouched->s,
+		.vouched_bytes = unsharded->vouched->n,
+		.check_bytes = unsharded->bytes,
+		.check = unsharded->global->n ? shdeval_check : NULL,
 	};
 	char **argv = NEW_ARRAY(m->arena, char *, narguments + 2);
 	argv[0] = arena_printf(m->arena, "%s", m->name);

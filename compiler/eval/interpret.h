@@ -7,11 +7,17 @@
 
 #include "memory/plan.h"
 
+/* For --check. */
+typedef struct Unsharded {
+	const Text *global;  /* HLO of the unsharded program */
+	const Text *vouched; /* that whose uniform()s are looked at */
+	int64_t bytes;	     /* that comparing will take */
+} Unsharded;
+
 /*
- * Requires L_fused.  `global` is the HLO of the unsharded program, for
- * --check; `vouched` that whose uniform()s that looks at.  Returns the program's exit status.
+ * Requires L_fused.  Returns the program's exit status.
  */
-int interpret(Module *m, const Plan *plan, const Text *global, const Text *vouched,
-	const Externs *externs, int narguments, const char **arguments);
+int interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs *externs,
+	int narguments, const char **arguments);
 
 #endif

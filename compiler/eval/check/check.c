@@ -85,12 +85,12 @@ tell_no_references(const Module *m, const shdrt_check_io *io)
 
 /* What a uniform() vouches for and is not so. */
 static void
-tell_broken(const Module *m, const BrokenVouch *b)
+tell_broken(const Module *m, const BrokenVouch *broken)
 {
-	const Op *op = b->op;
+	const Op *op = broken->op;
 	const Value *v = op->operands[0];
 	const Type type = value_whole_type(v);
-	int64_t element = b->element;
+	int64_t element = broken->element;
 	const char *at = "";
 	Text along = {0};
 
@@ -102,7 +102,8 @@ tell_broken(const Module *m, const BrokenVouch *b)
 		"check uniform: WRONG in %s:%d: '%s' is not the same along %s: at [%s] it is "
 		"%.9g on device %lld, and %.9g on device %lld\n",
 		source_path(m->session, op->range.file), op->range.line, value_source_name(v),
-		along.s, at, b->got, (long long)b->device, b->wanted, (long long)b->other);
+		along.s, at, broken->got, (long long)broken->device, broken->wanted,
+		(long long)broken->other);
 	text_free(&along);
 }
 
