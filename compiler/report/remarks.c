@@ -27,6 +27,7 @@ enum {
 typedef struct Proposal {
 	int n;
 	Placed placed[MOST_PLACED];
+	bool can_be;
 	Outcome outcome; /* of the program with it */
 } Proposal;
 
@@ -34,10 +35,11 @@ typedef struct Remarks {
 	Module *module;
 	const RemarkOptions *options;
 	Arena *arena;
-	Outcome now;   /* of the program as it is, for proposals, */
-	bool know_now; /* ... once it was needed */
-	int proposals; /* tried so far */
-	Proposal best; /* for the transfer that is being told */
+	Outcome now;	 /* of the program as it is, for proposals, */
+	bool know_now;	 /* ... once it was needed */
+	int proposals;	 /* tried so far */
+	Proposal best;	 /* for the transfer that is being told, */
+	Proposal padded; /* ... and what exchanges rows, if anything does */
 	const Exposure *exposures;
 	int nexposures;
 } Remarks;
@@ -254,10 +256,11 @@ try_proposal(Remarks *remarks, Proposal *proposal)
 		const Placed *placed = &proposal->placed[i];
 		differs |= !placement_equal(&placed->value->placement, &placed->placement);
 	}
-	if (!differs
-		|| !what_if(o->global_text, o->global_length,
+	proposal->can_be = differs
+		&& what_if(o->global_text, o->global_length,
 			&(Change){.placed = proposal->placed, .nplaced = proposal->n},
-			&proposal->outcome)
+			&proposal->outcome);
+	if (!proposal->can_be
 		|| proposal->outcome.wire_bytes >= remarks->best.outcome.wire_bytes)
 		return false;
 	remarks->best = *proposal;
@@ -389,7 +392,10 @@ propose_padded(Remarks *remarks, const Op *reshard)
 			return false;
 		p.placed[p.n++] = (Placed){made, to};
 	}
-	return p.n && try_proposal(remarks, &p);
+	bool better = p.n && try_proposal(remarks, &p);
+	if (p.can_be)
+		remarks->padded = p;
+	return better;
 }
 
 /* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]".
@@ -412,13 +418,32 @@ text_proposed(Text *t, const Module *m, const Placed *placed)
 		text_printf(t, " = %s", source_text(m->session, m->arena, v->def->range));
 }
 
+static void
+line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
+{
+	Text t = {0};
+
+	text_add(&t, begin);
+	for (int i = 0; i < proposal->n; i++) {
+		text_add(&t, i ? ", " : "");
+		text_proposed(&t, remarks->module, &proposal->placed[i]);
+	}
+	text_add(&t, "  (a device then receives ");
+	text_traffic(&t, (double)proposal->outcome.wire_bytes);
+	text_add(&t, " in all, now ");
+	text_traffic(&t, (double)remarks->now.wire_bytes);
+	text_add(&t, ")");
+	diag_line(remarks->module->session, "%s", t.s);
+	text_free(&t);
+}
+
 /* The best that moves less than the program as it is; what that moves is worked
-   out when the first is made. */
+   out when the first is made.  Where a dim is not divided also what exchanges rows,
+   though it may move more: it needs less memory than the whole. */
 static void
 line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 {
 	const RemarkOptions *o = remarks->options;
-	Text t = {0};
 
 	if (remarks->proposals++ >= MAX_PROPOSALS || !o->global_text)
 		return;
@@ -428,26 +453,18 @@ line_avoid(Remarks *remarks, const Transfer *x, bool moves)
 	if (!remarks->know_now)
 		return;
 	remarks->best = (Proposal){.outcome = remarks->now};
+	remarks->padded = (Proposal){0};
 	if (moves && !propose_padded(remarks, x->op))
 		propose_move(remarks, x->op);
 	for (int i = 0; !moves && i < x->op->noperands; i++)
 		propose_elsewhere(remarks, x->op->operands[i], &x->axes);
 	if (!moves)
 		propose_elsewhere(remarks, x->op->results[0], &x->axes);
-	if (!remarks->best.n)
-		return;
-	text_add(&t, "avoid it: ");
-	for (int i = 0; i < remarks->best.n; i++) {
-		text_add(&t, i ? ", " : "");
-		text_proposed(&t, remarks->module, &remarks->best.placed[i]);
-	}
-	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, (double)remarks->best.outcome.wire_bytes);
-	text_add(&t, " in all, now ");
-	text_traffic(&t, (double)remarks->now.wire_bytes);
-	text_add(&t, ")");
-	diag_line(remarks->module->session, "%s", t.s);
-	text_free(&t);
+	if (remarks->best.n)
+		line_proposal(remarks, "avoid it: ", &remarks->best);
+	if (remarks->padded.n
+		&& remarks->padded.outcome.wire_bytes > remarks->best.outcome.wire_bytes)
+		line_proposal(remarks, "exchange rows: ", &remarks->padded);
 }
 
 /* ---- transfers ------------------------------------------------------------------ */
