@@ -10,24 +10,9 @@
  * Where the program says nothing of a torus, every mesh axis is a ring of its own.
  */
 #include "cost/links.h"
+#include "ir/layout.h"
 
 /* ---- the slice --------------------------------------------------------------- */
-
-/* Do the chips along dim d of the slice close a ring? */
-static bool
-torus_wraps(const Mesh *mesh, int d)
-{
-	int64_t multiple = mesh->target->wrap_multiple;
-
-	if (mesh->topology[d] <= 2)
-		return false;
-	if (mesh->topology[d] == mesh->target->wrap_size)
-		return true;
-	for (int i = 0; i < mesh->topology_rank; i++)
-		if (!multiple || mesh->topology[i] % multiple)
-			return false;
-	return true;
-}
 
 static Joint
 joint_of(int along)
@@ -129,7 +114,8 @@ add_part(Wires *wires, const Mesh *mesh, LayoutPart part)
 		add_digit(wires, wire_along(wires, RING, chips, true), pre, part.size);
 		return;
 	}
-	bool wraps = on_torus && torus_wraps(mesh, (int)part.along);
+	bool wraps = on_torus && mesh->topology[part.along] > 2
+		&& slice_wraps(mesh, (int)part.along);
 	add_digit(wires, wire_along(wires, (int)part.along, length, wraps), part.pre,
 		part.size);
 }
