@@ -291,7 +291,7 @@ per_second(const Timeline *timeline, double n)
 	return timeline->time ? n / ((double)timeline->time * 1e-12) : 0;
 }
 
-static double
+double
 peak_share(const Timeline *timeline)
 {
 	return per_second(timeline, timeline->dot_flops)
@@ -444,11 +444,7 @@ json_row(const StepRow *row, Text *t)
 	json_step(row, t);
 	text_add(t, ", \"start\": ");
 	text_exact_seconds(t, s->start);
-	text_add(t, ", \"seconds\": ");
-	text_exact_seconds(t, s->total);
-	text_add(t, ", \"exposed_seconds\": ");
-	text_exact_seconds(t, s->exposed);
-	text_printf(t, ", \"bound\": \"%s\", ", resource_names[s->cost.bound]);
+	text_add(t, ", ");
 	json_work(row, t);
 	text_add(t, "}");
 }

@@ -10,6 +10,7 @@
 #include "ir/layout.h"
 #include "ir/targets.h"
 #include "report/report.h"
+#include "report/viz.h"
 
 static const char page_css[] =
 #include "page_css.inc"
@@ -165,17 +166,6 @@ text_inert(Text *t, const char *json, size_t n)
 			text_addn(t, &json[i], 1);
 }
 
-/* & < > of a title. */
-static void
-text_plain(Text *t, const char *s)
-{
-	for (; *s; s++)
-		if (*s == '&' || *s == '<' || *s == '>')
-			text_printf(t, "&#%d;", *s);
-		else
-			text_addn(t, s, 1);
-}
-
 void
 emit_report(const ReportOptions *options, Text *t)
 {
@@ -210,7 +200,7 @@ emit_report(const ReportOptions *options, Text *t)
 		"<!doctype html>\n<html lang=\"en\">\n<head>\n<meta charset=\"utf-8\">\n"
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<link rel=\"icon\" href=\"data:,\">\n<title>");
-	text_plain(t, m->name);
+	text_escaped(t, m->name);
 	text_add(t, "</title>\n<style>\n");
 	text_add(t, page_css);
 	text_add(t,

@@ -2,9 +2,8 @@
 // The report of a program: everything is drawn from the JSON in #data.
 const D = JSON.parse(document.getElementById("data").textContent);
 const C = D.cost, ops = C.ops, M = D.memory;
-const TRANSFERS = new Set(["all-gather", "all-reduce", "reduce-scatter", "all-to-all", "collective-permute", "ragged-all-to-all"]);
 const RESOURCES = {mxu: "matrix unit", vpu: "vector unit", hbm: "memory", ici: "links", dcn: "data-centre network", host: "host", latency: "latency"};
-const moves = op => TRANSFERS.has(op.kind);
+const moves = op => op.axes.length > 0;
 // What an op is of: a name that the program has, else the words of the source.
 const subject = op => op.value in D.values ? op.value : op.what;
 

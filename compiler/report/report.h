@@ -75,6 +75,8 @@ void emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *
 bool check_memory(const Plan *plan);
 
 /* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
+/* FLOPs of dots over the time at the peak of bf16. */
+double peak_share(const Timeline *timeline);
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* trace.c: --emit=trace.  Requires L_fused. */

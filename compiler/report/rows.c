@@ -90,6 +90,13 @@ json_step(const StepRow *row, Text *t)
 void
 json_work(const StepRow *row, Text *t)
 {
+	const TimelineStep *s = row->step;
+
+	text_add(t, "\"seconds\": ");
+	text_exact_seconds(t, s->total);
+	text_add(t, ", \"exposed_seconds\": ");
+	text_exact_seconds(t, s->exposed);
+	text_printf(t, ", \"bound\": \"%s\", ", resource_names[s->cost.bound]);
 	text_printf(t, "\"flops\": %.0f, \"hbm_bytes\": %lld, \"wire_bytes\": %lld", row->flops,
 		(long long)whole_bytes(row->hbm_bytes),
 		(long long)whole_bytes(row->wire_bytes));

@@ -21,7 +21,8 @@ typedef struct StepRow {
 StepRow *step_rows(const Timeline *timeline, Arena *a);
 /* "line": 7, "what": ..., "value": ..., "kind": ..., "axes": [...], "trips": 1 */
 void json_step(const StepRow *row, Text *t);
-/* "flops": 0, "hbm_bytes": 0, "wire_bytes": 0 */
+/* "seconds": 0, "exposed_seconds": 0, "bound": ..., "flops": 0, "hbm_bytes": 0,
+   "wire_bytes": 0 */
 void json_work(const StepRow *row, Text *t);
 /* Seconds with 12 decimals. */
 void text_exact_seconds(Text *t, int64_t picoseconds);

@@ -130,11 +130,7 @@ print_step(Trace *tr, const StepRow *row, int number)
 				 : row->label);
 		text_printf(t, ", \"args\": {\"step\": %d, ", number);
 		json_step(row, t);
-		text_add(t, ", \"seconds\": ");
-		text_exact_seconds(t, s->total);
-		text_add(t, ", \"exposed_seconds\": ");
-		text_exact_seconds(t, s->exposed);
-		text_printf(t, ", \"bound\": \"%s\", ", resource_names[s->cost.bound]);
+		text_add(t, ", ");
 		json_work(row, t);
 		text_add(t, "}}");
 	}
