@@ -250,6 +250,27 @@ needs_whole_program(const Options *o)
 		|| emits(o, "report");
 }
 
+/* From its source to L_global. */
+static bool
+read_program(Compilation *c)
+{
+	Session *s = c->session;
+
+	if (c->options->start_at)
+		return usage(s, "--start-at is for a .hlo input");
+	time_start(c);
+	c->module = front_compile(s, c->file, &c->options->front);
+	bool accepted = c->module && pipeline_accept(c->module);
+	time_stop(c, "front");
+	if (!accepted)
+		return false;
+	const Module *reference = c->module->reference;
+	if (!module_verify(c->module, s->err)
+		|| (reference && !module_verify(c->module->reference, s->err)))
+		die("the module is not well-formed after elaboration");
+	return true;
+}
+
 /* A dump is known by its name, or by how standard input begins. */
 static bool
 advance(Compilation *c)
@@ -279,18 +300,8 @@ advance(Compilation *c)
 			return false;
 		if (wanted == L_source)
 			return true;
-		if (o->start_at)
-			return usage(s, "--start-at is for a .hlo input");
-		time_start(c);
-		c->module = front_compile(s, c->file, &o->front);
-		bool accepted = c->module && pipeline_accept(c->module);
-		time_stop(c, "front");
-		if (!accepted)
+		if (!read_program(c))
 			return false;
-		const Module *reference = c->module->reference;
-		if (!module_verify(c->module, s->err)
-			|| (reference && !module_verify(c->module->reference, s->err)))
-			die("the module is not well-formed after elaboration");
 	}
 	c->module->keep_inputs |= o->keep_inputs;
 	c->externs = module_externs(c->module);

@@ -189,6 +189,8 @@ bool compilation_c(Compilation *c, Text *t);
 
 /* versus.c: what --emit=report is compared with: another program, or this one on
    another mesh or target.  Its --emit=cost.json; false after diagnostics. */
+/* A program, fused, in a session of its own; NULL after diagnostics. */
+Module *variant(Session *s, int file, const FrontOptions *options);
 bool versus_wanted(const Options *o);
 const char *versus_title(const Options *o, Arena *a);
 bool versus_cost(Compilation *c, Text *t);

@@ -110,8 +110,7 @@ note_costs(SweepRow *row, Module *m)
 	row->compute_seconds = (double)timeline->compute * 1e-12;
 	row->communication_seconds = (double)timeline->communication * 1e-12;
 	row->exposed_seconds = (double)timeline->exposed * 1e-12;
-	row->mfu =
-		timeline->time ? timeline->dot_flops / (row->seconds * target->bf16_flops) : 0;
+	row->mfu = peak_share(timeline);
 	row->memory_peak = plan_peak(plan);
 	row->wire_bytes = module_ledger(m)->work.wire_bytes;
 	if (row->memory_peak <= target->hbm_bytes)
@@ -135,13 +134,10 @@ try_combination(const Sweep *w, SweepRow *row)
 	s->max_errors = 1;
 	int file = source_add_text(s, w->source->path, w->source->text, w->source->length);
 	FrontOptions options = options_of(w, s->arena, row->combination);
-	Module *m = front_compile(s, file, &options);
-	PipelineOptions pipeline = {0};
-	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline)
-		&& !diag_errors(s);
+	Module *m = variant(s, file, &options);
 	diag_flush(s);
 	fflush(s->err);
-	if (good)
+	if (m)
 		note_costs(row, m);
 	else
 		note_error(row, messages);

@@ -5,6 +5,16 @@
 #include "driver.h"
 #include "memory/plan.h"
 
+Module *
+variant(Session *s, int file, const FrontOptions *options)
+{
+	PipelineOptions pipeline = {0};
+	Module *m = front_compile(s, file, options);
+	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline);
+
+	return good && !diag_errors(s) ? m : NULL;
+}
+
 bool
 versus_wanted(const Options *o)
 {
@@ -58,7 +68,6 @@ versus_cost(Compilation *c, Text *t)
 	const SourceFile *this = source_file(c->session, c->file);
 	Session *s = session_new();
 	FrontOptions front = other_options(o);
-	PipelineOptions pipeline = {0};
 
 	s->err = c->session->err;
 	s->json = c->session->json;
@@ -67,15 +76,13 @@ versus_cost(Compilation *c, Text *t)
 	diag_flush(c->session);
 	int file = o->versus ? source_open(s, o->versus, nowhere)
 			     : source_add_text(s, this->path, this->text, this->length);
-	Module *m = file ? front_compile(s, file, &front) : NULL;
-	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline)
-		&& !diag_errors(s);
-	if (good)
+	Module *m = file ? variant(s, file, &front) : NULL;
+	if (m)
 		emit_cost(timeline_build(m, m->arena), plan_build(m), "json", t);
 	else
 		diag(c->session, fault_of(s), nowhere,
 			"what the report is compared with, %s, cannot be compiled",
 			versus_title(o, c->session->arena));
 	session_free(s);
-	return good;
+	return m != NULL;
 }
