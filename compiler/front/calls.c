@@ -439,6 +439,7 @@ call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 	}
 	note_operands(e, before, c.nitems, c.items);
 	note_operands(e, before, c.nrest, c.rest);
+	note_product(e, c.site, c.nrest ? c.nrest : c.nitems, c.nrest ? c.rest : c.items);
 	result.range = x->range;
 	return result;
 }

@@ -260,6 +260,8 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	List items;
 	e->globals = table_new(e->arena);
 	e->functions = table_new(e->arena);
+	e->products = table_new(e->arena);
+	e->product_lines = table_new(e->arena);
 	e->m = module_new(s, module_name(e, file));
 	e->m->mesh.target = target_default();
 	e->prelude = table_new(e->arena);
@@ -283,6 +285,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 		return NULL;
 	e->m->entry_name = entry->decl->name.s;
 	run_entry(e, entry);
+	label_products(e);
 	check_uncalled(e);
 	if (diag_errors(s) == errors && replace_by_references(e))
 		build_reference(e, entry);

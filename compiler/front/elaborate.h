@@ -150,9 +150,11 @@ typedef struct Elab {
 	Arena *arena;
 	Module *m;
 	const FrontOptions *options;
-	Table *globals;			/* Symbol */
-	Table *functions;		/* Function */
-	Table *prelude;			/* FnDecl */
+	Table *globals;	  /* Symbol */
+	Table *functions; /* Function */
+	Table *prelude;	  /* FnDecl */
+	Table *products;  /* labels.c: calls, and the lines they stand in */
+	Table *product_lines;
 	const struct Formals **formals; /* of built-in functions, once read */
 	Block *block;			/* where ops go */
 	Region *region;			/* around that block, or NULL */
@@ -249,6 +251,11 @@ Value *emit_placed(Elab *e, Site stmt, Value *v, const Annotation *a, bool asked
 bool broadcasts_to(const Type *x, const Type *shape);
 /* The common shape of n tensors; false after a message. */
 bool broadcast_shape(Elab *e, Range where, int n, Value *const *x, Type *shape);
+
+/* labels.c: a call that is a product is noted; at the end those that one line has several
+   of are labelled by their operands, too */
+void note_product(Elab *e, Site s, int n, const Item *items);
+void label_products(Elab *e);
 
 /* annotations.c */
 /* Of a type that is not written, placed nowhere. */
