@@ -10,6 +10,7 @@
 #include "ir/layout.h"
 #include "ir/targets.h"
 #include "report/report.h"
+#include "report/rows.h"
 #include "report/viz.h"
 
 static const char page_css[] =
@@ -102,32 +103,10 @@ text_lies_on(Text *t, const Mesh *mesh, int axis)
 		text_add(t, mesh->axes[axis].size > 2 ? "a ring of its own" : "a link");
 }
 
-/* Seconds for which the links along each dim are in use, all trips. */
-static void
-add_loads(const Module *m, const Timeline *timeline, double *loads)
-{
-	const Mesh *mesh = &m->mesh;
-
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *step = &timeline->steps[i];
-		bool used[PHYSICAL_COUNT] = {false};
-		if (!step->moves)
-			continue;
-		for (int k = 0; k < step->op->axes->n; k++) {
-			const AxisLayout *layout = &mesh->layout[step->op->axes->a[k].axis];
-			for (int part = 0; part < layout->n; part++)
-				used[layout->part[part].along] = true;
-		}
-		for (int d = 0; d < PHYSICAL_COUNT; d++)
-			loads[d] += used[d] ? (double)step->total * 1e-12 : 0;
-	}
-}
-
 static void
 print_torus(Module *m, const Timeline *timeline, Text *t)
 {
 	const Mesh *mesh = &m->mesh;
-	double loads[PHYSICAL_COUNT] = {0};
 	Text layout = {0};
 
 	text_add(t, "\"torus\": {\"axes\": [");
@@ -145,10 +124,12 @@ print_torus(Module *m, const Timeline *timeline, Text *t)
 	for (int d = 0; d < mesh->topology_rank; d++)
 		text_printf(t, "%s%s", d ? ", " : "", slice_wraps(mesh, d) ? "true" : "false");
 	text_add(t, "], \"links\": [");
-	add_loads(m, timeline, loads);
-	for (int d = 0; d < PHYSICAL_COUNT; d++)
-		text_printf(t, "%s{\"dim\": \"%s\", \"seconds\": %.12f}", d ? ", " : "",
-			physical_names[d], loads[d]);
+	for (int d = 0; d < PHYSICAL_COUNT && mesh->topology_rank; d++) {
+		text_printf(t, "%s{\"dim\": \"%s\", \"seconds\": ", d ? ", " : "",
+			physical_names[d]);
+		text_exact_seconds(t, track_time(timeline, LINK_TRACK + d));
+		text_add(t, "}");
+	}
 	text_add(t, "]}");
 	text_free(&layout);
 }

@@ -2,6 +2,8 @@
  * rows.c - the steps of a timeline in the words of the source: where, what, of which
  * value, and what they do in all trips.
  */
+#include "cost/tracks.h"
+#include "ir/layout.h"
 #include "report/rows.h"
 
 /* The first name that the user gave it. */
@@ -52,6 +54,49 @@ step_rows(const Timeline *timeline, Arena *a)
 		source_position(m->session, s->op->range, &rows[i].line, &column);
 	}
 	return rows;
+}
+
+/* ---- tracks ---------------------------------------------------------------------- */
+
+/* Both directions of an axis are a pair of links. */
+bool
+step_on_track(const TimelineStep *s, int track)
+{
+	if (!s->moves || !s->links)
+		return track == DEVICE_TRACK;
+	return track >= LINK_TRACK && s->links >> 2 * (track - LINK_TRACK) & 3;
+}
+
+bool
+track_used(const Timeline *timeline, int track)
+{
+	for (int i = 0; i < timeline->n; i++)
+		if (step_on_track(&timeline->steps[i], track))
+			return true;
+	return track == DEVICE_TRACK;
+}
+
+const char *
+track_name(const Module *m, int track, Arena *a)
+{
+	int axis = track - LINK_TRACK;
+
+	if (track == DEVICE_TRACK)
+		return "device";
+	if (m->mesh.topology_rank)
+		return arena_printf(a, "links along %s", physical_names[axis]);
+	return arena_printf(a, "links of %s", m->mesh.axes[axis].name);
+}
+
+int64_t
+track_time(const Timeline *timeline, int track)
+{
+	int64_t time = 0;
+
+	for (int i = 0; i < timeline->n; i++)
+		if (step_on_track(&timeline->steps[i], track))
+			time = add_picoseconds(time, timeline->steps[i].total);
+	return time;
 }
 
 /* ---- as JSON --------------------------------------------------------------------- */

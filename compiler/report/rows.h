@@ -24,6 +24,18 @@ void json_step(const StepRow *row, Text *t);
 /* "seconds": 0, "exposed_seconds": 0, "bound": ..., "flops": 0, "hbm_bytes": 0,
    "wire_bytes": 0 */
 void json_work(const StepRow *row, Text *t);
+/*
+ * What a device does at a time: it computes, and beside that the links of each axis of
+ * the torus carry something, or where the program says nothing of one, of each mesh axis.
+ */
+enum { DEVICE_TRACK, LINK_TRACK, MOST_TRACKS = 1 + MAX_AXES };
+bool step_on_track(const TimelineStep *s, int track);
+bool track_used(const Timeline *timeline, int track);
+/* "device", "links along x", "links of X" */
+const char *track_name(const Module *m, int track, Arena *a);
+/* Picoseconds for which it has something to do, all trips. */
+int64_t track_time(const Timeline *timeline, int track);
+
 /* Seconds with 12 decimals. */
 void text_exact_seconds(Text *t, int64_t picoseconds);
 

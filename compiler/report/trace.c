@@ -11,11 +11,8 @@
  * as all of them.  What moves along several axes is an event on each of their tracks,
  * of one number, `step`: that of the step among the ops of --emit=cost.json.
  */
-#include "ir/layout.h"
 #include "report/report.h"
 #include "report/rows.h"
-
-enum { DEVICE_TRACK, LINK_TRACK, MOST_TRACKS = 1 + MAX_AXES };
 
 typedef struct Trace {
 	const Timeline *timeline;
@@ -72,28 +69,6 @@ begin_span(Trace *tr, int track, int64_t start, int64_t time, const char *catego
 
 /* ---- tracks ---------------------------------------------------------------------- */
 
-/* Both directions of an axis are a pair of links. */
-static bool
-is_on_track(const TimelineStep *s, int track)
-{
-	if (!s->moves || !s->links)
-		return track == DEVICE_TRACK;
-	return track >= LINK_TRACK && s->links >> 2 * (track - LINK_TRACK) & 3;
-}
-
-static const char *
-track_name(const Trace *tr, int track)
-{
-	const Mesh *mesh = &tr->timeline->module->mesh;
-	int axis = track - LINK_TRACK;
-
-	if (track == DEVICE_TRACK)
-		return "device";
-	if (mesh->topology_rank)
-		return arena_printf(tr->arena, "links along %s", physical_names[axis]);
-	return arena_printf(tr->arena, "links of %s", mesh->axes[axis].name);
-}
-
 static void
 print_names(Trace *tr)
 {
@@ -103,13 +78,10 @@ print_names(Trace *tr)
 	name_event(tr, "process_name", DEVICE_TRACK,
 		arena_printf(tr->arena, "%s, one of %lld %s devices", m->name,
 			(long long)mesh->ndevices, mesh->target->name));
-	for (int track = 0; track < MOST_TRACKS; track++) {
-		bool used = track == DEVICE_TRACK;
-		for (int i = 0; i < tr->timeline->n && !used; i++)
-			used = is_on_track(&tr->timeline->steps[i], track);
-		if (used)
-			name_event(tr, "thread_name", track, track_name(tr, track));
-	}
+	for (int track = 0; track < MOST_TRACKS; track++)
+		if (track_used(tr->timeline, track))
+			name_event(tr, "thread_name", track,
+				track_name(m, track, tr->arena));
 }
 
 /* ---- what is on them ------------------------------------------------------------- */
@@ -120,7 +92,7 @@ print_step(Trace *tr, const StepRow *row, int number)
 	const TimelineStep *s = row->step;
 
 	for (int track = 0; track < MOST_TRACKS && s->each; track++) {
-		if (!is_on_track(s, track))
+		if (!step_on_track(s, track))
 			continue;
 		Text *t = begin_span(tr, track, s->start, s->each,
 			s->moves ? "communication" : "compute");
