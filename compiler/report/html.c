@@ -11,7 +11,7 @@
 #include "ir/targets.h"
 #include "report/report.h"
 #include "report/rows.h"
-#include "report/viz.h"
+#include "report/svg.h"
 
 static const char page_css[] =
 #include "page_css.inc"
@@ -150,6 +150,7 @@ text_inert(Text *t, const char *json, size_t n)
 void
 emit_report(const ReportOptions *options, Text *t)
 {
+	static const ColourFormat variable = {"--", ": ", "; "};
 	Module *m = options->plan->module;
 	Text data = {0};
 
@@ -182,7 +183,11 @@ emit_report(const ReportOptions *options, Text *t)
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<link rel=\"icon\" href=\"data:,\">\n<title>");
 	text_escaped(t, m->name);
-	text_add(t, "</title>\n<style>\n");
+	text_add(t, "</title>\n<style>\n:root {color-scheme: light dark; ");
+	text_colours(t, &variable, false);
+	text_add(t, "}\n@media (prefers-color-scheme: dark) { :root {");
+	text_colours(t, &variable, true);
+	text_add(t, "} }\n");
 	text_add(t, page_css);
 	text_add(t,
 		"</style>\n</head>\n<body>\n<script type=\"application/json\" id=\"data\">\n");

@@ -231,7 +231,7 @@ function timeline() {
         }
         g.globalAlpha = 1;
         if (op === picked) { g.strokeStyle = colour("text"); g.lineWidth = 2; g.strokeRect(begin, y, w, row - 6); }
-        if (w > 50) { g.fillStyle = "#fff"; g.fillText((moves(op) ? op.kind : op.what).slice(0, w / 6), begin + 3, y + 14); }
+        if (w > 50) { g.fillStyle = colour("ink"); g.fillText((moves(op) ? op.kind : op.what).slice(0, w / 6), begin + 3, y + 14); }
         boxes.push([begin, y, w, row - 6, op]);
       }
     }

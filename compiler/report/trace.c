@@ -80,8 +80,7 @@ print_names(Trace *tr)
 			(long long)mesh->ndevices, mesh->target->name));
 	for (int track = 0; track < MOST_TRACKS; track++)
 		if (track_used(tr->timeline, track))
-			name_event(tr, "thread_name", track,
-				track_name(m, track, tr->arena));
+			name_event(tr, "thread_name", track, track_name(m, track, tr->arena));
 }
 
 /* ---- what is on them ------------------------------------------------------------- */

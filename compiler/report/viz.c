@@ -309,37 +309,6 @@ text_grid(Text *t, const Picture *pic, const VizOptions *o)
 
 /* ---- SVG and HTML -------------------------------------------------------------------- */
 
-void
-text_escaped(Text *t, const char *s)
-{
-	for (; *s; s++)
-		switch (*s) {
-		case '<':
-			text_add(t, "&lt;");
-			break;
-		case '>':
-			text_add(t, "&gt;");
-			break;
-		case '&':
-			text_add(t, "&amp;");
-			break;
-		case '"':
-			text_add(t, "&quot;");
-			break;
-		default:
-			text_addn(t, s, 1);
-		}
-}
-
-void
-svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s)
-{
-	text_printf(t, "<text x=\"%lld\" y=\"%lld\" text-anchor=\"%s\">", (long long)x,
-		(long long)y, anchor);
-	text_escaped(t, s);
-	text_add(t, "</text>\n");
-}
-
 /* Hues a golden angle apart: neighbours differ, every id has its own. */
 static void
 svg_grid(Text *t, const Picture *pic, int64_t top)
@@ -358,12 +327,13 @@ svg_grid(Text *t, const Picture *pic, int64_t top)
 				text_printf(t,
 					"</title><rect x=\"%lld\" y=\"%lld\" "
 					"width=\"%lld\" height=\"%d\" "
-					"fill=\"hsl(%lld,60%%,%s)\" "
-					"stroke=\"#444\"/>\n",
+					"style=\"fill:hsl(%lld,60%%,55%%)\" "
+					"fill-opacity=\"%s\" "
+					"stroke=\"currentColor\"/>\n",
 					(long long)x, (long long)y, (long long)width,
 					CELL_HEIGHT,
 					(long long)(cell->device * 13751 / 100 % 360),
-					cell->device / 8 % 2 ? "70%" : "82%");
+					cell->device / 8 % 2 ? ".45" : ".25");
 			}
 			svg_text(t, x + width / 2, y + CELL_HEIGHT * 5 / 8, "middle",
 				cell->text);
@@ -468,12 +438,8 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 		text_add(t, "</title></head>\n<body>\n");
 	}
 	if (svg)
-		text_printf(t,
-			"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" "
-			"height=\"%lld\" font-family=\"monospace\" font-size=\"13\">\n"
-			"<rect width=\"100%%\" height=\"100%%\" fill=\"white\"/>\n",
-			(long long)g.right, (long long)g.y);
+		svg_begin(t, g.right, g.y);
 	text_addn(t, g.t.s, g.t.n);
-	text_add(t, html ? "</svg>\n</body>\n</html>\n" : svg ? "</svg>\n" : "");
+	text_add(t, html ? "</g>\n</svg>\n</body>\n</html>\n" : svg ? "</g>\n</svg>\n" : "");
 	text_free(&g.t);
 }

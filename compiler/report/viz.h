@@ -5,16 +5,13 @@
 #define SHDC_VIZ_H
 
 #include "ir/ir.h"
+#include "report/svg.h"
 
 enum {
 	MOST_LINES = 8, /* rows or columns of a grid, panels */
 	FEW_LINES = 4,	/* columns of a grid that would be too wide */
 	ELLIPSIS = -1,
-	/* of SVG */
-	CELL_HEIGHT = 34,
-	CHARACTER = 8, /* width, about, of 13px monospace */
-	LINE_HEIGHT = 24,
-	MARGIN = 12,
+	CELL_HEIGHT = 34, /* of SVG */
 };
 
 /* Which indices of a long line are shown, in order; ELLIPSIS for a gap. */
@@ -23,9 +20,6 @@ typedef struct Line {
 	int64_t shown[MOST_LINES];
 } Line;
 Line line_of(int64_t n, int most);
-
-void text_escaped(Text *t, const char *s);
-void svg_text(Text *t, int64_t x, int64_t y, const char *anchor, const char *s);
 
 /* viz_slice.c: the chips of a slice, their links, and who is where. */
 void slice_text(Text *t, const Mesh *mesh);

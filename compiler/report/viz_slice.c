@@ -199,8 +199,8 @@ enum { LINK = 18, STUB = 10 };
 static void
 svg_line(Text *t, int64_t x, int64_t y, int64_t dx, int64_t dy, bool around)
 {
-	text_printf(t, "<path d=\"M%lld %lldl%lld %lld\" stroke=\"#444\"%s fill=\"none\"/>\n",
-		(long long)x, (long long)y, (long long)dx, (long long)dy,
+	text_printf(t, "<path d=\"M%lld %lldl%lld %lld\" class=\"faint\"%s/>\n", (long long)x,
+		(long long)y, (long long)dx, (long long)dy,
 		around ? " stroke-dasharray=\"2 2\"" : "");
 }
 
@@ -243,9 +243,10 @@ svg_chip(Text *t, const Torus *torus, const int64_t at[PHYSICAL_COUNT], int64_t 
 		text_printf(t, " %s=%lld", physical_names[d], (long long)at[d]);
 	text_printf(t,
 		"</title><rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%d\" rx=\"4\" "
-		"fill=\"hsl(%lld,60%%,%s)\" stroke=\"#444\"/>\n",
+		"style=\"fill:hsl(%lld,60%%,55%%)\" fill-opacity=\"%s\" "
+		"stroke=\"currentColor\"/>\n",
 		(long long)x, (long long)y, (long long)width, CELL_HEIGHT,
-		(long long)(first * 13751 / 100 % 360), second % 2 ? "70%" : "82%");
+		(long long)(first * 13751 / 100 % 360), second % 2 ? ".45" : ".25");
 	svg_text(t, x + width / 2, y + CELL_HEIGHT * 5 / 8, "middle", s);
 	text_add(t, "</g>\n");
 }
