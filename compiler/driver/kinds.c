@@ -60,8 +60,9 @@ list_kinds(Text *t)
 		text_add(t, "\n");
 	}
 	text_add(t,
-		"\nSeveral without a PATH follow each other on standard output, each under "
-		"a\nline `// ----- KIND`.\n");
+		"\nThe ending of a PATH may be the FORMAT: --emit=viz=p.svg.  Several without "
+		"a PATH\n"
+		"follow each other on standard output, each under a line `// ----- KIND`.\n");
 }
 
 static bool

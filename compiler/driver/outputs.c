@@ -1,7 +1,7 @@
 /*
  * outputs.c - what is printed where: --emit and --explain, -o, standard output.
  *
- *   --emit=viz.svg=p.svg,hlo -o prog.hlo    two files
+ *   --emit=viz=p.svg,hlo -o prog.hlo    two files
  *
  * An output replaces neither the program nor another output.  All are written
  * at the end, when nothing is wrong.
@@ -11,6 +11,13 @@
 #include <sys/stat.h>
 
 #include "driver.h"
+
+static bool
+has_format(Session *s, const Kind *kind, const char *format)
+{
+	return strstr(arena_printf(s->arena, " %s ", kind->formats),
+		arena_printf(s->arena, " %s ", format));
+}
 
 /* KIND[.FORMAT][=PATH] */
 static bool
@@ -29,9 +36,7 @@ add_output(Session *s, Options *o, char *item)
 		return unknown_word(s, "kind of output", item, names, n);
 	if (format && !*kind->formats)
 		return usage(s, "'%s' has one format, without a name", item);
-	if (format
-		&& !strstr(arena_printf(s->arena, " %s ", kind->formats),
-			arena_printf(s->arena, " %s ", format)))
+	if (format && !has_format(s, kind, format))
 		return usage(s, "'%s' has no format '%s'; it has: %s", item, format,
 			kind->formats);
 	if (path && strcmp(path, "-") == 0)
@@ -112,6 +117,16 @@ place_executable(Session *s, Options *o)
 	return true;
 }
 
+/* --emit=viz=p.svg: the path says which, where nothing else does. */
+static void
+format_of_path(Session *s, Output *out)
+{
+	const char *ending = out->path ? strrchr(out->path, '.') : NULL;
+
+	if (ending && !*out->format && has_format(s, out->kind, ending + 1))
+		out->format = ending + 1;
+}
+
 bool
 outputs_place(Session *s, Options *o)
 {
@@ -142,6 +157,7 @@ outputs_place(Session *s, Options *o)
 	for (int i = 0; i < o->noutputs; i++) {
 		const char *path = o->outputs[i].path, *name = o->outputs[i].kind->name;
 
+		format_of_path(s, &o->outputs[i]);
 		if (!path && o->outputs[i].kind->path != PATH_optional)
 			return usage(s, "'%s' needs a path: --emit=%s=PATH", name, name);
 		if (path && same_file(s, path, o->input))
