@@ -306,14 +306,12 @@ chips(const Mesh *mesh)
 	return (mesh->ndevices + each - 1) / each;
 }
 
-static void
-print_heading(const CostReport *costs)
+void
+text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 {
-	const Timeline *timeline = costs->timeline;
 	const Module *m = timeline->module;
 	const Mesh *mesh = &m->mesh;
 	int64_t n = chips(mesh);
-	Text *t = costs->text;
 
 	text_printf(t, "%s on %lld %s chip%s", m->name, (long long)n, mesh->target->name,
 		n == 1 ? "" : "s");
@@ -338,10 +336,10 @@ print_heading(const CostReport *costs)
 	text_count(t,
 		per_second(timeline, timeline->dot_flops * (double)mesh->ndevices / (double)n));
 	text_add(t, "FLOP/s a chip);  memory ");
-	text_memory(t, (double)plan_peak(costs->plan));
+	text_memory(t, (double)plan_peak(plan));
 	text_add(t, " of ");
 	text_memory(t, (double)mesh->target->hbm_bytes);
-	text_add(t, plan_peak(costs->plan) > mesh->target->hbm_bytes ? ": does not fit" : "");
+	text_add(t, plan_peak(plan) > mesh->target->hbm_bytes ? ": does not fit" : "");
 	if (m->tokens && timeline->time) {
 		text_add(t, ";  ");
 		text_count(t, per_second(timeline, (double)m->tokens));
@@ -533,7 +531,7 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 	} else if (!strcmp(format, "csv")) {
 		print_csv(&costs);
 	} else {
-		print_heading(&costs);
+		text_outcome(timeline, plan, t);
 		print_rows(&costs);
 		print_assumed(&costs);
 	}

@@ -77,10 +77,15 @@ bool check_memory(const Plan *plan);
 /* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
 /* FLOPs of dots over the time at the peak of bf16. */
 double peak_share(const Timeline *timeline);
+/* What its text begins with: how long, and what of that; three lines. */
+void text_outcome(const Timeline *timeline, const Plan *plan, Text *t);
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* trace.c: --emit=trace.  Requires L_fused. */
 void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
+
+/* timeline.c: --emit=timeline as "txt" or "svg".  Requires L_fused. */
+void emit_timeline(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* html.c: --emit=report, one page.  Requires L_fused. */
 typedef struct ReportOptions {

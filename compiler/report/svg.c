@@ -30,7 +30,8 @@ svg_begin(Text *t, int64_t width, int64_t height)
 	text_printf(t,
 		"<svg xmlns=\"http://www.w3.org/2000/svg\" width=\"%lld\" height=\"%lld\" "
 		"viewBox=\"0 0 %lld %lld\" font-family=\"monospace\" font-size=\"13\">\n"
-		"<style>text,rect{fill:currentColor}path{stroke:currentColor;fill:none}\n",
+		"<style>text{white-space:pre}text,rect{fill:currentColor}path{stroke:"
+		"currentColor;fill:none}\n",
 		(long long)width, (long long)height, (long long)width, (long long)height);
 	text_add(t, "svg{color-scheme:light dark}");
 	text_colours(t, &class, false);
