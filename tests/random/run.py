@@ -16,6 +16,7 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
                fused program (stats.py); the syntax tree, printed, is the
                same program
     clock      the emulated time of a run is the predicted one (clock.py)
+    clock_built  that of the compiled program, on all cores and on one
     broken     the program with a few words changed is refused, or it runs
     broken_dump   so is a dump of it
     explicit   the program as an explicit function, made legal by pasting what
@@ -37,6 +38,7 @@ import json
 import os
 import random
 import re
+import shutil
 import subprocess
 import sys
 import tempfile
@@ -56,8 +58,10 @@ except ImportError:
     oracle = None       # numpy is missing
 
 TIMEOUT = 120
+ONE_CORE = ["taskset", "-c", "0"] if shutil.which("taskset") else []
 FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "clock": 1000,
-        "broken": 5000, "broken_dump": 5000, "explicit": 5000, "reference": 10000, "hostile": 250}
+        "clock_built": 1000, "broken": 5000, "broken_dump": 5000, "explicit": 5000,
+        "reference": 10000, "hostile": 250}
 Failure = collections.namedtuple("Failure", "key detail")
 
 
@@ -96,11 +100,13 @@ class Checker:
         return self.local.folder
 
     def call(self, *args):
+        return self.execute([self.shdc, "-L", self.libraries, *args])
+
+    def execute(self, command):
         """(status, standard output, standard error)"""
         try:
-            r = subprocess.run([self.shdc, "-L", self.libraries, *args], capture_output=True,
-                               timeout=TIMEOUT, cwd=self.folder(),
-                               stdin=subprocess.DEVNULL)
+            r = subprocess.run(command, capture_output=True, timeout=TIMEOUT,
+                               cwd=self.folder(), stdin=subprocess.DEVNULL)
         except subprocess.TimeoutExpired:
             return "timeout", "", "no answer for %d s" % TIMEOUT
         return (r.returncode, r.stdout.decode(errors="replace"),
@@ -168,14 +174,28 @@ class Checker:
                     b, difference(same(first), same(again))))
         return None
 
+    def wrong_clock(self, stage, status, out, err):
+        """Of the run of p.shd that ended so."""
+        if status != 0:
+            return failure(stage, status, err + out)
+        why = clock.wrong(self.read("c.json"), out, " conditional(" in self.read("p.hlo"))
+        return failure(stage, "differs", why + out) if why else None
+
     def clock(self):
         status, out, err = self.call("--emit=cost.json=c.json,fused=p.hlo", "p.shd")
         if status == 0:
             status, out, err = self.call("--interpret", "p.shd", "--", "--stats")
-        if status != 0:
-            return failure("clock", status, err + out)
-        why = clock.wrong(self.read("c.json"), out, " conditional(" in self.read("p.hlo"))
-        return failure("clock", "differs", why + out) if why else None
+        return self.wrong_clock("clock", status, out, err)
+
+    def clock_built(self):
+        status, out, err = self.call("--emit=cost.json=c.json,fused=p.hlo", "p.shd")
+        if status == 0:
+            status, out, err = self.call("--cflags=-O0", "-o", "p", "p.shd")
+        wrong = status != 0 and failure("clock_built", status, err + out)
+        for cores in [], ONE_CORE:
+            wrong = wrong or self.wrong_clock(
+                "clock_built", *self.execute([*cores, "./p", "--stats"]))
+        return wrong or None
 
     def broken(self):
         """Of a changed program nothing is known but that shdc survives."""
