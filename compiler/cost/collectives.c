@@ -154,8 +154,7 @@ tiers_cost(const Mesh *mesh, OpKind kind, const Wires *wires, double bytes)
 			permute_over(&tier, bytes);
 		for (int i = 0; i < tier.n; i++) {
 			most = tier.busy[i] > most ? tier.busy[i] : most;
-			link_loads_add(&cost.loads, mesh, tier.wire[i], tier.busy[i],
-				tier.busy[i]);
+			link_loads_fill(&cost.loads, mesh, tier.wire[i], tier.busy[i]);
 		}
 		*(joint == JOINT_slice ? &cost.network : &cost.links) += most;
 		latency += c->turns * tier_latency(mesh, &tier);
@@ -221,17 +220,4 @@ link_loads(const Mesh *mesh, const Op *op)
 	return transfer_cost(mesh, op->kind, op->axes, op->from, source->n ? source->v : NULL,
 		bytes)
 		.loads;
-}
-
-uint64_t
-links_used(const Mesh *mesh, const Op *op)
-{
-	LinkLoads loads = link_loads(mesh, op);
-	uint64_t used = 0;
-
-	for (int i = 0; i < MAX_AXES; i++) {
-		used |= (uint64_t)(loads.up[i] > 0) << 2 * i;
-		used |= (uint64_t)(loads.down[i] > 0) << (2 * i + 1);
-	}
-	return used;
 }

@@ -32,8 +32,6 @@ TransferCost transfer_cost(const Mesh *mesh, OpKind kind, const AxisList *axes,
 	const AxisList *from, const int64_t *source, double bytes);
 /* What a collective puts on the links. */
 LinkLoads link_loads(const Mesh *mesh, const Op *op);
-/* ... a bit for all links of a class in one direction. */
-uint64_t links_used(const Mesh *mesh, const Op *op);
 
 /* What a step keeps busy, and what bounds it: a row of resources.def. */
 typedef enum Resource {

@@ -9,6 +9,7 @@
  *
  * Where the program says nothing of a torus, every mesh axis is a ring of its own.
  */
+#include <string.h>
 #include "cost/links.h"
 #include "ir/layout.h"
 
@@ -257,21 +258,79 @@ transfer_seconds(const Mesh *mesh, double latency, double bytes_seconds)
 
 /* ---- classes of links ---------------------------------------------------------- */
 
-void
-link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double up, double down)
+bool
+link_set_is_empty(const LinkSet *set)
 {
-	const AxisLayout *parts =
-		wire->along < (int)PHYSICAL_COUNT || wire->along == RING || !mesh->topology_rank
-		? NULL
-		: &mesh->layout[wire->along - PHYSICAL_COUNT];
-	int n = parts ? parts->n : wire->along == RING ? mesh->topology_rank : 1;
+	static const LinkSet empty;
 
-	for (int i = 0; i < n; i++) {
-		int class = parts	      ? (int)parts->part[i].along
-			: wire->along == RING ? i
-			: mesh->topology_rank ? wire->along
-					      : wire->along - PHYSICAL_COUNT;
-		loads->up[class] += up;
-		loads->down[class] += down;
+	return memcmp(set, &empty, sizeof empty) == 0;
+}
+
+LinkParts
+link_parts(int64_t length, int64_t from, int64_t n)
+{
+	int64_t parts = length < LINK_PARTS ? length : LINK_PARTS;
+	uint32_t all = (1u << parts) - 1;
+
+	if (n <= 0)
+		return 0;
+	if (n >= length)
+		return (LinkParts)all;
+	from = (from + length) % length;
+	int64_t first = from * parts / length, last = (from + n - 1) % length * parts / length;
+	uint32_t since = all & ~((1u << first) - 1), until = (2u << last) - 1;
+	return (LinkParts)(from + n > length ? since | until : since & until);
+}
+
+/* A line's class may be that of several dims. */
+static void
+add_class(LinkLoads *loads, int class, WireLoad up, WireLoad down)
+{
+	loads->up[class] += up.seconds;
+	loads->down[class] += down.seconds;
+	loads->used.row[2 * class] |= up.seconds > 0 ? up.parts : 0;
+	loads->used.row[2 * class + 1] |= down.seconds > 0 ? down.parts : 0;
+}
+
+void
+link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, WireLoad up, WireLoad down)
+{
+	const LinkParts all = (LinkParts)-1;
+	const AxisLayout *parts;
+
+	if (!mesh->topology_rank) {
+		add_class(loads, wire->along - PHYSICAL_COUNT, up, down);
+		return;
 	}
+	if (wire->along == RING) {
+		for (int i = 0; i < mesh->topology_rank; i++)
+			add_class(loads, i, up, down);
+		return;
+	}
+	/* Places along a dim are not those along the ring, or along a mesh axis. */
+	if (has_ring(mesh) || wire->along >= (int)PHYSICAL_COUNT)
+		up.parts = down.parts = all;
+	if (wire->along < (int)PHYSICAL_COUNT) {
+		add_class(loads, wire->along, up, down);
+		return;
+	}
+	parts = &mesh->layout[wire->along - PHYSICAL_COUNT];
+	for (int i = 0; i < parts->n; i++)
+		add_class(loads, (int)parts->part[i].along, up, down);
+}
+
+void
+link_loads_fill(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double seconds)
+{
+	int64_t block = wire->length / wire->pre;
+	WireLoad up = {seconds, 0}, down = {seconds, 0};
+
+	if (wire->ring || wire->joint == JOINT_slice || wire->pre > LINK_PARTS)
+		up.parts = down.parts = link_parts(wire->length, 0, wire->length);
+	else
+		for (int64_t first = 0; first < wire->length; first += block) {
+			up.parts |= link_parts(wire->length, first, block - 1);
+			down.parts |= link_parts(wire->length, first + 1, block - 1);
+		}
+	link_loads_add(loads, mesh, wire, up, down);
 }

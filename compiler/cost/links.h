@@ -44,13 +44,36 @@ Wires wires_in_order(const Mesh *mesh, const AxisList *axes);
 /* Of a transfer: starting it, its way, and its bytes on the busiest links. */
 double transfer_seconds(const Mesh *mesh, double latency, double bytes_seconds);
 
-/* Seconds for which the busiest link of each class carries something, each way: of each
-   physical axis, and where the program says nothing of a torus, of each mesh axis. */
+/*
+ * Directed links, those of class i in row 2i, back in row 2i + 1.  A class is a physical
+ * axis, and where the program says nothing of a torus a mesh axis; parallel lines of it
+ * are one.  A link has a bit, by the place of the chip that sends; where the axis is
+ * longer than a row, so have some neighbours together.
+ */
+enum { LINK_ROWS = 2 * MAX_AXES, LINK_PARTS = 16 };
+typedef uint16_t LinkParts;
+typedef struct LinkSet {
+	LinkParts row[LINK_ROWS];
+} LinkSet;
+bool link_set_is_empty(const LinkSet *set);
+/* The n links from that of the chip at `from` on, round the line. */
+LinkParts link_parts(int64_t length, int64_t from, int64_t n);
+
+/* Seconds for which the busiest link of each class carries something, each way. */
 typedef struct LinkLoads {
 	double up[MAX_AXES], down[MAX_AXES];
+	LinkSet used;
 } LinkLoads;
-void
-link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double up, double down);
+
+/* What goes along a wire, on which of its links. */
+typedef struct WireLoad {
+	double seconds;
+	LinkParts parts;
+} WireLoad;
+void link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, WireLoad up,
+	WireLoad down);
+/* ... so long along all that join the members of its groups, each way. */
+void link_loads_fill(LinkLoads *loads, const Mesh *mesh, const Wire *wire, double seconds);
 
 /*
  * The links between the members of a group while they carry the messages of

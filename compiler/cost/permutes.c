@@ -152,6 +152,40 @@ busiest(const double *more, int64_t n)
 	return most;
 }
 
+/* A link from place to place is some of the wire's, and groups that begin at the chips
+   between use those from there on.  Up from the place, or down from it. */
+static LinkParts
+parts_from(const Wire *wire, int64_t place, bool down)
+{
+	int64_t step = wire->step, from = down ? (place - 1) * step + 1 : place * step;
+	LinkParts parts = 0;
+
+	for (int64_t block = 0; block < wire->pre; block++)
+		parts |= link_parts(wire->length, block * (wire->length / wire->pre) + from,
+			wire->joint == JOINT_slice ? step : 2 * step - 1);
+	return parts;
+}
+
+/* What the lines put on a wire. */
+static WireLoad
+load_of(const Links *links, int i, bool down)
+{
+	const Wire *wire = &links->wires.wire[i];
+	const double *more = down ? links->down[i] : links->up[i];
+	int64_t n = places(wire), lines = links->wires.n / wire->members;
+	double bytes = 0, most = busiest(more, lines * n);
+	bool all = wire->members < n || wire->pre > LINK_PARTS;
+	LinkParts whole = link_parts(wire->length, 0, wire->length);
+	WireLoad load = {most / wire->link, all ? whole : 0};
+
+	for (int64_t k = 0; k < lines * n && load.parts != whole; k++) {
+		bytes += more[k];
+		if (bytes > most * 1e-9) /* what is left over of sums */
+			load.parts |= parts_from(wire, k % n, down);
+	}
+	return load;
+}
+
 void
 links_busy(const Links *links, LinkLoads *loads, double *chips, double *slices)
 {
@@ -159,11 +193,9 @@ links_busy(const Links *links, LinkLoads *loads, double *chips, double *slices)
 	for (int i = 0; i < links->wires.nwires; i++) {
 		const Wire *wire = &links->wires.wire[i];
 		double *most = wire->joint == JOINT_slice ? slices : chips;
-		int64_t n = links->wires.n / wire->members * places(wire);
-		double up = busiest(links->up[i], n) / wire->link;
-		double down = busiest(links->down[i], n) / wire->link;
-		*most = up > *most ? up : *most;
-		*most = down > *most ? down : *most;
+		WireLoad up = load_of(links, i, false), down = load_of(links, i, true);
+		*most = up.seconds > *most ? up.seconds : *most;
+		*most = down.seconds > *most ? down.seconds : *most;
 		link_loads_add(loads, links->mesh, wire, up, down);
 	}
 }

@@ -58,10 +58,12 @@ step_task(Walk *w, const Op *op)
 	};
 
 	step.counted = op_trips(op, &step.trips);
-	step.links = step.moves ? links_used(mesh, op) : 0;
+	if (step.moves)
+		step.links = link_loads(mesh, op).used;
 	step.each = w->price[op->id] = picoseconds(step.cost.seconds);
 	step.total = repeat_picoseconds(step.each, step.trips);
-	int64_t shared = picoseconds(step.cost.busy[RESOURCE_ici]);
+	int64_t shared =
+		picoseconds(step.cost.busy[RESOURCE_ici] + step.cost.busy[RESOURCE_dcn]);
 	APPEND(w->arena, t->steps, t->n, step);
 	return (Task){
 		.moves = step.moves,
@@ -167,29 +169,49 @@ block_time(Walk *w, const Block *b)
 
 /* ---- the whole ------------------------------------------------------------------ */
 
+/* Of all trips. */
+static int64_t
+busy_time(const TimelineStep *step, Resource r)
+{
+	int64_t time = picoseconds(step->cost.busy[r]);
+
+	return repeat_picoseconds(time < step->each ? time : step->each, step->trips);
+}
+
+/* Of the directed links: those between slices carry what the network does. */
+static int64_t
+busiest_link(const Timeline *t)
+{
+	int64_t links[LINK_ROWS][LINK_PARTS] = {{0}}, most = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *s = &t->steps[i];
+		for (int row = 0; s->moves && row < LINK_ROWS; row++) {
+			bool network =
+				t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
+			int64_t time = busy_time(s, network ? RESOURCE_dcn : RESOURCE_ici);
+			for (int k = 0; s->links.row[row] >> k; k++) {
+				if (s->links.row[row] >> k & 1)
+					links[row][k] = add_picoseconds(links[row][k], time);
+				most = links[row][k] > most ? links[row][k] : most;
+			}
+		}
+	}
+	return most;
+}
+
 /* No resource does its work in less than that. */
 static int64_t
 busiest_resource(const Timeline *t)
 {
-	enum { LINKS = 64 };
-	int64_t busy[RESOURCE_COUNT] = {0}, links[LINKS] = {0}, most = 0;
+	int64_t most = busiest_link(t);
 
-	for (int i = 0; i < t->n; i++) {
-		const TimelineStep *s = &t->steps[i];
-		for (int r = RESOURCE_latency + 1; r < RESOURCE_COUNT; r++) {
-			int64_t time = picoseconds(s->cost.busy[r]);
-			time = repeat_picoseconds(time < s->each ? time : s->each, s->trips);
-			if (r != RESOURCE_ici)
-				busy[r] = add_picoseconds(busy[r], time);
-			for (int k = 0; r == RESOURCE_ici && k < LINKS; k++)
-				if (s->links >> k & 1)
-					links[k] = add_picoseconds(links[k], time);
-		}
+	for (int r = RESOURCE_latency + 1; r < RESOURCE_COUNT; r++) {
+		int64_t busy = 0;
+		for (int i = 0; i < t->n && r != RESOURCE_ici && r != RESOURCE_dcn; i++)
+			busy = add_picoseconds(busy, busy_time(&t->steps[i], (Resource)r));
+		most = busy > most ? busy : most;
 	}
-	for (int r = 0; r < RESOURCE_COUNT; r++)
-		most = busy[r] > most ? busy[r] : most;
-	for (int k = 0; k < LINKS; k++)
-		most = links[k] > most ? links[k] : most;
 	return most;
 }
 

@@ -8,8 +8,8 @@
 
 typedef struct TimelineStep {
 	const Op *op;
-	StepCost cost;	     /* once */
-	uint64_t links;	     /* that it loads: links_used() */
+	StepCost cost; /* once */
+	LinkSet links;
 	int64_t start, each; /* of the first trip; with the links to itself */
 	int64_t trips;
 	bool counted;		/* the trips are known; else they count as one */

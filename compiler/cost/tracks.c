@@ -4,6 +4,7 @@
  * From event to event: the next is the end of whatever is under way, or of the
  * latency before its data.  Between two events everything has one pace.
  */
+#include <string.h>
 #include "cost/tracks.h"
 
 enum { PARTS = 720720 }; /* of a picosecond: 1 to 16 divide it */
@@ -36,26 +37,47 @@ repeat_picoseconds(int64_t each, int64_t times)
 	return mul_i64(each, times, &each) ? each : INT64_MAX;
 }
 
-static int64_t
-users_of_link(const Tracks *tracks, uint64_t link)
-{
-	int64_t users = 0;
+/* How many use each link now. */
+typedef struct LinkUsers {
+	int64_t of[LINK_ROWS][LINK_PARTS];
+} LinkUsers;
 
-	for (int i = 0; i < tracks->n; i++)
-		users += !tracks->flights[i].latency && tracks->flights[i].task->links & link;
-	return users;
+static void
+count_users(LinkUsers *users, const LinkSet *links)
+{
+	for (int row = 0; row < LINK_ROWS; row++)
+		for (int i = 0; links->row[row] >> i; i++)
+			users->of[row][i] += links->row[row] >> i & 1;
+}
+
+static int64_t
+most_users(const LinkUsers *users, const LinkSet *links)
+{
+	int64_t most = 1;
+
+	for (int row = 0; row < LINK_ROWS; row++)
+		for (int i = 0; links->row[row] >> i; i++)
+			if (links->row[row] >> i & 1 && users->of[row][i] > most)
+				most = users->of[row][i];
+	return most;
 }
 
 static void
 set_paces(Tracks *tracks)
 {
+	LinkUsers users;
+
+	if (tracks->n == 1) {
+		tracks->flights[0].sharing = 1;
+		return;
+	}
+	memset(&users, 0, sizeof users);
+	for (int i = 0; i < tracks->n; i++)
+		if (!tracks->flights[i].latency)
+			count_users(&users, &tracks->flights[i].task->links);
 	for (int i = 0; i < tracks->n; i++) {
 		Flight *f = &tracks->flights[i];
-		f->sharing = 1;
-		for (uint64_t rest = f->task->links; rest && tracks->n > 1; rest &= rest - 1) {
-			int64_t users = users_of_link(tracks, rest & (~rest + 1));
-			f->sharing = users > f->sharing ? users : f->sharing;
-		}
+		f->sharing = f->latency ? 1 : most_users(&users, &f->task->links);
 	}
 }
 

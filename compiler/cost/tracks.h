@@ -15,7 +15,7 @@
 #ifndef SHDC_TRACKS_H
 #define SHDC_TRACKS_H
 
-#include "base/base.h"
+#include "cost/links.h"
 
 typedef enum TaskKind {
 	TASK_run,
@@ -28,8 +28,8 @@ typedef struct Task {
 	bool moves;	     /* data between devices; else it computes */
 	int64_t picoseconds; /* with the links to itself */
 	int64_t shared;	     /* ... its last so many at their pace */
-	uint64_t links;	     /* directed, a bit each */
-	int start;	     /* of TASK_done: which task */
+	LinkSet links;
+	int start; /* of TASK_done: which task */
 
 	/* by tracks_run(): of a start until its data are there, of a done while the
 	   thread stands there */

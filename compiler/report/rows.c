@@ -62,9 +62,12 @@ step_rows(const Timeline *timeline, Arena *a)
 bool
 step_on_track(const TimelineStep *s, int track)
 {
-	if (!s->moves || !s->links)
+	const LinkParts *row = s->links.row;
+	int class = track - LINK_TRACK;
+
+	if (link_set_is_empty(&s->links))
 		return track == DEVICE_TRACK;
-	return track >= LINK_TRACK && s->links >> 2 * (track - LINK_TRACK) & 3;
+	return track >= LINK_TRACK && (row[2 * class] || row[2 * class + 1]);
 }
 
 bool

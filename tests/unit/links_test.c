@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "cost/cost.h"
+#include "cost/tracks.h"
 
 static int tests;
 
@@ -664,6 +665,149 @@ test_loads(Session *s)
 		"a shift loads those of one way");
 }
 
+/* ---- at once ---------------------------------------------------------------------------- */
+
+static TransferCost
+gather(const Mesh *m, AxisList axes)
+{
+	return transfer_cost(m, O_all_gather, &axes, NULL, NULL, 1e6);
+}
+
+/* Of members of the axes, from one to the other. */
+static TransferCost
+send_one(const Mesh *m, AxisList axes, int from, int to)
+{
+	int64_t source[16];
+
+	for (int i = 0; i < 16; i++)
+		source[i] = i == to ? from : -1;
+	return transfer_cost(m, O_collective_permute, &axes, NULL, source, 1e6);
+}
+
+/* From each to the one so many on, of 16 or fewer. */
+static TransferCost
+shift(const Mesh *m, AxisList axes, int64_t by)
+{
+	int64_t source[16], n = axes_size(&axes);
+
+	for (int64_t i = 0; i < n; i++)
+		source[i] = (i - by + n) % n;
+	return transfer_cost(m, O_collective_permute, &axes, NULL, source, 1e6);
+}
+
+static Task
+start(const TransferCost *cost)
+{
+	int64_t bytes = picoseconds(cost->links + cost->network);
+
+	return (Task){
+		.kind = TASK_start,
+		.moves = true,
+		.picoseconds = bytes,
+		.shared = bytes,
+		.links = cost->loads.used,
+	};
+}
+
+static void
+at_once(TransferCost a, TransferCost b, bool shares, const char *name)
+{
+	Task tasks[] = {start(&a), start(&b)};
+	int64_t one = tasks[0].shared, other = tasks[1].shared;
+	int64_t longer = one > other ? one : other;
+	Arena *arena = arena_new();
+	int64_t is = tracks_run(tasks, 2, arena);
+
+	arena_free(arena);
+	ok(longer > 0 && is == (shares ? one + other : longer), name);
+}
+
+static void
+test_dims_at_once(Session *s)
+{
+	AxisList x = {1, {{0, 1, 4}}}, y = {1, {{1, 1, 4}}}, minor = {1, {{0, 4, 4}}};
+	Mesh square = mesh_on(wrapping(s), 4, 4, 0), line = mesh_on(ideal(s), 16, 0, 0);
+	Mesh ring = mesh_on(wrapping(s), 16, 0, 0);
+	AxisList all = all_axes(&line), plane = all_axes(&square);
+
+	at_once(gather(&square, x), gather(&square, y), false, "dims do not slow each other");
+	at_once(gather(&square, x), gather(&square, plane), true, "all dims and one of them");
+	at_once(gather(&ring, x), gather(&ring, minor), true, "two axes on one dim share it");
+	at_once(gather(&line, x), gather(&line, minor), true, "... that does not wrap, too");
+	at_once(shift(&ring, all, 1), shift(&ring, all, 15), false, "round a ring, and back");
+	at_once(shift(&ring, all, 1), shift(&ring, all, 1), true, "round a ring, twice");
+	at_once(shift(&ring, all, 1), gather(&ring, minor), true, "round a ring, and a gather");
+	at_once(send_one(&line, all, 0, 1), send_one(&line, all, 2, 3), false, "two places");
+	at_once(send_one(&line, all, 0, 2), send_one(&line, all, 1, 3), true, "one between");
+	at_once(send_one(&line, all, 0, 2), send_one(&line, all, 3, 1), false, "and back");
+	at_once(gather(&line, minor), send_one(&line, all, 3, 4), false, "from group to group");
+	at_once(gather(&line, minor), send_one(&line, all, 4, 5), true, "within a group");
+}
+
+static void
+test_tiers_at_once(Session *s)
+{
+	Mesh slices = mesh_on(ideal(s), 4, 0, 0), large = mesh_on(wrapping(s), 256, 256, 0);
+	Mesh plain = mesh_on(ideal(s), 4, 4, 0);
+	AxisList x = {1, {{0, 1, 4}}}, y = {1, {{1, 1, 4}}};
+
+	slices.slices = 4;
+	add_axis(&slices, "S", PHYSICAL_slice, 4);
+	at_once(gather(&slices, x), gather(&slices, y), false, "in slices and between them");
+	at_once(gather(&slices, y), gather(&slices, y), true, "twice between slices");
+	at_once(send_one(&slices, y, 0, 1), send_one(&slices, y, 2, 3), false,
+		"between some, and others");
+	at_once(send_one(&slices, y, 0, 1), send_one(&slices, y, 0, 3), true, "from one slice");
+	at_once(send_one(&slices, y, 0, 1), send_one(&slices, y, 1, 2), false,
+		"what comes does not slow what goes");
+	plain.topology_rank = 0;
+	at_once(gather(&plain, x), gather(&plain, y), false, "each axis a ring of its own");
+	at_once(shift(&plain, x, 1), shift(&plain, x, 3), false, "... round it, and back");
+	at_once(gather(&large, (AxisList){1, {{0, 1, 256}}}),
+		gather(&large, (AxisList){1, {{1, 1, 256}}}), false, "65,536 chips");
+	Mesh m = mesh_laid_out(target_by_name("v5e"), (TorusDims){2, {4, 4, 1}}, 16, 1);
+	AxisList all = {1, {{0, 1, 16}}};
+	at_once(shift(&m, all, 1), shift(&m, all, 15), false,
+		"round a numbered ring, and back");
+	at_once(send_one(&m, all, 0, 1), send_one(&m, all, 4, 5), false, "two places of it");
+	at_once(send_one(&m, all, 0, 3), send_one(&m, all, 2, 5), true, "one between, of it");
+}
+
+/* Messages between members, step chips apart, and between those of all groups: the bits
+   are those of the links that carry something. */
+static void
+test_link_sets(Session *s, bool wraps, int n, int size, int step)
+{
+	Mesh m = mesh_on(wraps ? wrapping(s) : ideal(s), n, 0, 0);
+	AxisList axes = {1, {{0, n / size / step, size}}};
+	int64_t source[16];
+	bool exact = true;
+
+	for (int round = 0; round < 50; round++) {
+		Network net = network_new(&m);
+		LinkParts up = 0, down = 0;
+		for (int i = 0; i < size; i++)
+			source[i] = rand() % 3 ? -1 : rand() % size;
+		for (int i = 0; i < n * 2; i++) {
+			int member = i / 2 / step % size;
+			if (source[member] < 0)
+				continue;
+			int from = i / 2 + ((int)source[member] - member) * step;
+			go(&net, from, i / 2, 0, i & 1, wraps && size * step == n);
+		}
+		for (int i = 0; i < net.n; i++) {
+			LinkParts bit = (LinkParts)(1 << net.edges[i].link / 3 / WAYS);
+			*(net.edges[i].link % WAYS ? &down : &up) |= bit;
+		}
+		LinkSet used =
+			transfer_cost(&m, O_collective_permute, &axes, NULL, source, 12000)
+				.loads.used;
+		exact &= used.row[0] == up && used.row[1] == down;
+		network_free(&net);
+	}
+	ok(exact, "messages: the links that they use");
+}
+
 int
 main(void)
 {
@@ -702,6 +846,13 @@ main(void)
 	test_numbered(s, "v5p", (TorusDims){3, {2, 2, 2}});
 	test_parts_of_ring(s);
 	test_loads(s);
+	test_dims_at_once(s);
+	test_tiers_at_once(s);
+	for (int size = 2; size <= 16; size *= 2)
+		for (int step = 1; step * size <= 16; step *= 2) {
+			test_link_sets(s, true, 16, size, step);
+			test_link_sets(s, false, 16, size, step);
+		}
 	session_free(s);
 	printf("1..%d\n", tests);
 	return 0;

@@ -18,14 +18,14 @@ run(int64_t picoseconds)
 }
 
 static Task
-move(TaskKind kind, int64_t picoseconds, uint64_t links)
+move(TaskKind kind, int64_t picoseconds, LinkParts links)
 {
 	return (Task){
 		.kind = kind,
 		.moves = true,
 		.picoseconds = picoseconds,
 		.shared = picoseconds,
-		.links = links,
+		.links = {{links}},
 	};
 }
 
