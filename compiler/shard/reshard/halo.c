@@ -277,6 +277,17 @@ add_mirror(HaloCost *cost, const Mesh *mesh, Arena *a, const Op *op, const Type 
 	cost->at_once = links_seconds(&links);
 }
 
+static bool
+moves_split_dim(const Op *op, const Type *shard, const Placement *result)
+{
+	for (int d = 0; d < result->rank; d++) {
+		int64_t ways = placement_dim_ways(result, d);
+		if (ways > 1 && halo_moves(op, d, shard->dims[d] * ways))
+			return true;
+	}
+	return false;
+}
+
 /* The dims one after the other, each in the shapes that those before it leave.  Rounds
    are permutes: the program runs one after the other, though those along one dim need
    not wait for each other. */
@@ -285,7 +296,7 @@ halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Placement *r
 {
 	HaloCost cost = {0};
 
-	if (!halo_kind(op->kind))
+	if (!halo_kind(op->kind) || !moves_split_dim(op, shards, result))
 		return cost;
 	Arena *a = arena_new();
 	Type *types = arena_copy(a, shards, sizeof *shards * (size_t)op->noperands);
