@@ -248,6 +248,24 @@ void pipe_broken(void);
  */
 bool process_run(Session *s, const char *const *argv, const char *directory, int *status);
 
+/*
+ * workers.c: n pieces of work, by as many processes as there are processors, or by this
+ * one where none can be started.  What a piece is to leave behind it writes into memory
+ * of shared_new(), also that it is done: a process that dies does not tell.
+ */
+typedef struct Workload {
+	int64_t n;
+	void (*piece)(void *data, int64_t i);
+	void *data;
+	bool alone; /* each has a process of its own, which is as ours is now */
+	/* Called before the i-th of n, and after the last. */
+	void (*progress)(void *data, int i, int n);
+	void *progress_data;
+} Workload;
+void work_share(const Workload *work);
+void *shared_new(size_t bytes); /* zeroed; NULL: there is none */
+void shared_free(void *p, size_t bytes);
+
 struct Session {
 	Arena *arena;
 	SourceFile *files; /* files[1..nfiles] */

@@ -1,20 +1,13 @@
 /*
  * sweep.c - compiles every combination of --sweep and tells what a run takes.
  *
- * The rows are in memory that all processes share; each takes the next combination
- * that nobody has.  One that a process dies of stays untried, which is our own bug.
+ * The rows are in memory that all processes share.  A combination that a process dies
+ * of stays untried, which is our own bug.
  */
 #define _GNU_SOURCE /* strchrnul() */
-#include <poll.h>
-#include <signal.h>
-#include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
-#include <sys/prctl.h>
-#include <sys/wait.h>
-#include <unistd.h>
 
 #include "cost/ledger.h"
 #include "cost/timeline.h"
@@ -26,7 +19,6 @@ typedef struct Sweep {
 	const SourceFile *source;
 	FrontNames names;
 	SweepTable table;
-	atomic_llong *next; /* shared, as the rows are */
 } Sweep;
 
 /* ---- one combination ------------------------------------------------------------- */
@@ -151,52 +143,11 @@ try_combination(const Sweep *w, SweepRow *row)
 /* ---- all of them ------------------------------------------------------------------ */
 
 static void
-work(const Sweep *w)
+try_piece(void *sweep, int64_t i)
 {
-	for (;;) {
-		int64_t i = atomic_fetch_add(w->next, 1);
-		if (i >= w->table.n)
-			return;
-		try_combination(w, &w->table.rows[i]);
-	}
-}
+	const Sweep *w = sweep;
 
-static pid_t
-start_worker(const Sweep *w)
-{
-	pid_t parent = getpid(), pid = fork();
-
-	if (pid != 0)
-		return pid;
-	prctl(PR_SET_PDEATHSIG, SIGKILL);
-	if (getppid() == parent)
-		work(w);
-	_exit(0);
-}
-
-/* By so many processes; where none can be started, by this one. */
-static void
-run_workers(const Sweep *w, int nworkers)
-{
-	enum { POLL_MS = 100 };
-	Progress progress = progress_begin("combination");
-	int running = 0, n = (int)w->table.n;
-
-	for (int i = 0; i < nworkers; i++)
-		running += start_worker(w) > 0;
-	if (!running)
-		work(w);
-	while (running > 0) {
-		pid_t pid = waitpid(-1, NULL, WNOHANG);
-		if (pid > 0) {
-			running--;
-			continue;
-		}
-		poll(NULL, 0, POLL_MS);
-		int64_t begun = atomic_load(w->next);
-		progress_show(&progress, begun < n ? (int)begun : n - 1, n);
-	}
-	progress_show(&progress, n, n);
+	try_combination(w, &w->table.rows[i]);
 }
 
 /* Each name is a dim or an axis of the program, or `on`. */
@@ -214,20 +165,13 @@ names_are_known(Session *s, const Sweep *w)
 	return true;
 }
 
-static void *
-shared_memory(size_t bytes)
-{
-	void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
-
-	return p == MAP_FAILED ? NULL : p;
-}
-
 bool
 sweep(Compilation *c, bool *good)
 {
 	Session *s = c->session;
 	const Options *o = c->options;
 	Sweep w = {.options = o, .source = source_file(s, c->file)};
+	Progress progress = progress_begin("combination");
 	SweepTable *table = &w.table;
 
 	table->program = source_path(s, c->file);
@@ -240,17 +184,15 @@ sweep(Compilation *c, bool *good)
 		const char *const *names = sweep_columns(&n);
 		return unknown_word(s, "column", sort, names, n);
 	}
-	size_t bytes = sizeof *w.next + (size_t)table->n * sizeof *table->rows;
-	char *memory = shared_memory(bytes);
-	if (!memory)
+	size_t bytes = (size_t)table->n * sizeof *table->rows;
+	table->rows = shared_new(bytes);
+	if (!table->rows)
 		return usage(s, "--sweep: no memory for %lld rows", (long long)table->n);
-	w.next = (atomic_llong *)memory;
-	table->rows = (SweepRow *)(memory + sizeof *w.next);
 	for (int64_t i = 0; i < table->n; i++)
 		table->rows[i].combination = i;
-	long processors = sysconf(_SC_NPROCESSORS_ONLN);
 	*good = false;
-	run_workers(&w, (int)(processors < table->n ? processors : table->n));
+	work_share(&(Workload){table->n, try_piece, &w, .progress = progress_show,
+		.progress_data = &progress});
 	for (int64_t i = 0; i < table->n; i++) {
 		if (!table->rows[i].tried)
 			die("a combination of --sweep was lost");
@@ -259,6 +201,6 @@ sweep(Compilation *c, bool *good)
 	sweep_sort(table, sort);
 	for (int i = 0; i < o->noutputs; i++)
 		emit_sweep(table, o->outputs[i].format, &c->texts[i]);
-	munmap(memory, bytes);
+	shared_free(table->rows, bytes);
 	return true;
 }

@@ -3,6 +3,7 @@
  */
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "base/base.h"
 
@@ -148,6 +149,43 @@ test_diagnostics(void)
 	session_free(s);
 }
 
+typedef struct Pieces {
+	int *left_behind; /* shared */
+	int seen;	  /* not */
+} Pieces;
+
+enum { DEADLY = 7 };
+
+static void
+piece(void *data, int64_t i)
+{
+	Pieces *p = data;
+
+	if (i == DEADLY)
+		_exit(1);
+	p->left_behind[i] = 1 + p->seen++;
+}
+
+/* A process of its own begins as ours is; what one dies of stays undone. */
+static void
+test_workers(void)
+{
+	enum { N = 20 };
+	size_t bytes = N * sizeof(int);
+	Pieces p = {.left_behind = shared_new(bytes)};
+	bool done = true, first = true;
+
+	work_share(&(Workload){.n = N, .piece = piece, .data = &p});
+	for (int i = 0; i < N; i++)
+		done &= (p.left_behind[i] != 0) == (i != DEADLY);
+	ok(done && !p.seen, "pieces of work are done by others, but for one that dies");
+	work_share(&(Workload){.n = N, .piece = piece, .data = &p, .alone = true});
+	for (int i = 0; i < N; i++)
+		first &= p.left_behind[i] == (i != DEADLY);
+	ok(first, "each in a process of its own");
+	shared_free(p.left_behind, bytes);
+}
+
 int
 main(void)
 {
@@ -155,6 +193,7 @@ main(void)
 	test_table();
 	test_arithmetic();
 	test_diagnostics();
+	test_workers();
 	printf("1..%d\n", tests);
 	return 0;
 }
