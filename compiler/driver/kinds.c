@@ -129,8 +129,7 @@ print_explain(Compilation *c, const Output *out, Text *t)
 		.global_text = c->global.s,
 		.global_length = c->global.n,
 		.annotations = c->annotations,
-		.progress = progress_show,
-		.data = &progress,
+		.progress = {progress_show, &progress},
 	};
 
 	(void)out;

@@ -165,18 +165,21 @@ placement_moving(Placement p)
 static bool
 equal_axes(const Placement *a, const Placement *b)
 {
-	AxisList ua = placement_unreduced(a), ub = placement_unreduced(b);
+	int n = 0;
 
-	if (a->rank != b->rank || !axes_same_set(&ua, &ub))
+	if (a->rank != b->rank || a->nunreduced != b->nunreduced)
 		return false;
-	if (ua.n && a->combiner != b->combiner)
-		return false;
-	for (int d = 0; d < a->rank; d++) {
-		AxisList da = placement_dim(a, d), db = placement_dim(b, d);
-		if (!axes_equal(&da, &db))
+	for (int d = 0; d < a->rank; n += a->count[d], d++)
+		if (a->count[d] != b->count[d])
 			return false;
-	}
-	return true;
+	/* Pieces of dims come first, in order. */
+	for (int i = 0; i < n; i++)
+		if (!axis_equal(a->pieces[i], b->pieces[i]))
+			return false;
+	if (!a->nunreduced)
+		return true;
+	AxisList ua = placement_unreduced(a), ub = placement_unreduced(b);
+	return a->combiner == b->combiner && axes_same_set(&ua, &ub);
 }
 
 static bool

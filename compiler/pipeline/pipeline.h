@@ -89,5 +89,18 @@ typedef struct Change {
 } Change;
 /* Of the program of that text, which is below L_fused.  False if it can't be. */
 bool what_if(const char *text, size_t n, const Change *change, Outcome *outcome);
+/* Many of them at once. */
+typedef struct Trial {
+	Change change;
+	bool can_be;
+	Outcome outcome; /* if it can be */
+} Trial;
+typedef struct TrialProgress {
+	/* Called before the i-th of n, and after the last. */
+	void (*show)(void *data, int i, int n);
+	void *data;
+} TrialProgress;
+void what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
+	const TrialProgress *progress);
 
 #endif

@@ -3,7 +3,8 @@
  *
  * A remark that proposes an annotation has tried it: the global program is
  * read back from its text, the values placed, and the passes run; what a device
- * then receives is compared with what it receives now.
+ * then receives is compared with what it receives now.  Many are tried by as many
+ * processes as there are processors; the text is read once.
  */
 #include <string.h>
 #include "cost/ledger.h"
@@ -88,39 +89,106 @@ outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 	};
 }
 
-/* The program of that text with the change, at L_fused; NULL if it can't be. */
 static Module *
-compile_changed(Session *s, const char *text, size_t n, const Change *change)
+read_silently(Session *s, const char *text, size_t n)
+{
+	s->err = NULL;
+	return module_read(s, source_add_text(s, "<what if>", text, (int)n));
+}
+
+/* Brings the program with the change to L_fused; false if it can't be. */
+static bool
+compile_changed(Module *m, const Change *change)
 {
 	static const PipelineOptions silent;
 	int failures = 0;
 
-	s->err = NULL;
-	Module *m = module_read(s, source_add_text(s, "<what if>", text, (int)n));
-	for (int i = 0; i < change->nplaced && m; i++)
+	for (int i = 0; i < change->nplaced; i++)
 		if (!place(m, &change->placed[i]))
-			return NULL;
-	for (int i = 0; i < change->nunplaced && m; i++)
+			return false;
+	for (int i = 0; i < change->nunplaced; i++)
 		if (!unplace(m, change->unplaced[i]))
-			return NULL;
-	if (!m)
-		return NULL;
+			return false;
 	m->nexpects = 0;
 	m->keep_inputs ^= change->toggle_inputs;
 	module_check(m, count_failure, &failures);
-	return !failures && pipeline_run(m, L_fused, &silent) ? m : NULL;
+	return !failures && pipeline_run(m, L_fused, &silent);
+}
+
+/* ---- many ---------------------------------------------------------------------- */
+
+typedef struct Answer {
+	bool tried, can_be;
+	Outcome outcome;
+} Answer;
+
+typedef struct Trials {
+	const char *text;
+	size_t n;
+	Session *session;
+	Module *module; /* read, not yet changed; NULL: it was used */
+	Trial *const *trials;
+	Answer *answers; /* all processes share them */
+} Trials;
+
+/* Begins with the program as our parent read it. */
+static void
+try_one(void *data, int64_t i)
+{
+	Trials *t = data;
+	Answer *answer = &t->answers[i];
+
+	if (!t->session) {
+		t->session = session_new();
+		t->module = read_silently(t->session, t->text, t->n);
+	}
+	Module *m = t->module;
+	answer->can_be = m && compile_changed(m, &t->trials[i]->change);
+	if (answer->can_be)
+		answer->outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
+	answer->tried = true;
+	session_free(t->session);
+	t->session = NULL;
+}
+
+void
+what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
+	const TrialProgress *progress)
+{
+	Session *s = session_new();
+	size_t bytes = (size_t)ntrials * sizeof(Answer);
+	Trials t = {text, n, s, read_silently(s, text, n), trials, shared_new(bytes)};
+	Workload work = {.n = ntrials, .piece = try_one, .data = &t, .alone = true};
+
+	if (!t.answers)
+		out_of_memory();
+	if (progress) {
+		work.progress = progress->show;
+		work.progress_data = progress->data;
+	}
+	work_share(&work);
+	for (int i = 0; i < ntrials; i++) {
+		if (!t.answers[i].tried)
+			die("a trial was lost");
+		trials[i]->can_be = t.answers[i].can_be;
+		trials[i]->outcome = t.answers[i].outcome;
+	}
+	shared_free(t.answers, bytes);
+	if (t.session)
+		session_free(t.session);
 }
 
 bool
 what_if(const char *text, size_t n, const Change *change, Outcome *outcome)
 {
 	Session *s = session_new();
-	Module *m = compile_changed(s, text, n, change);
+	Module *m = read_silently(s, text, n);
+	bool can_be = m && compile_changed(m, change);
 
-	if (m)
+	if (can_be)
 		*outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
 	session_free(s);
-	return m != NULL;
+	return can_be;
 }
 
 static void
@@ -148,8 +216,9 @@ const Exposure *
 exposures_of(const char *text, size_t n, Arena *a, int *nexposures)
 {
 	Session *s = session_new();
-	Module *m = compile_changed(s, text, n, &(Change){0});
-	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
+	Module *m = read_silently(s, text, n);
+	bool can_be = m && compile_changed(m, &(Change){0});
+	const Timeline *timeline = can_be ? timeline_build(m, m->arena) : NULL;
 	Exposure *all = NULL;
 
 	*nexposures = 0;

@@ -7,7 +7,8 @@
  *
  * An annotation is a placement in the type of a parameter, a result or a let, or in
  * out=.  It is left out where it stands, and so in all copies that calls and unrolled
- * loops made of it; the program without it is compiled as far as buffers are known.
+ * loops made of it; that of a parameter also of all parameters alike, as the weights of
+ * equal layers are.  The program without it is compiled as far as buffers are known.
  *
  * requires  L_global to find them, L_fused to tell
  */
@@ -21,6 +22,7 @@ typedef struct Written {
 	Range range;
 	const char **names; /* of the values that it places */
 	int n;
+	int alike; /* more of them, at other places */
 } Written;
 
 struct Annotations {
@@ -54,41 +56,93 @@ written_text(const Module *m, const Value *v, const char *result)
 	return text_take(&t, m->arena);
 }
 
-static void
-add_written(Annotations *all, Table *by_place, const Module *m, const Value *v,
-	const char *result)
+/* Found so far, by the places where they are written. */
+typedef struct Finding {
+	const Module *module;
+	Annotations *all;
+	Table *by_place;
+	Text *uses; /* of each parameter of the entry, by number */
+} Finding;
+
+/* Equal for what is one annotation: of a place in the source; of parameters of equal
+   types also that all which use them are copies of one place each. */
+static const char *
+place_key(const Finding *found, const Value *v, Range range, const char *result)
 {
+	const Module *m = found->module;
+	const Text *uses = v->def ? NULL : &found->uses[v->id];
+	Text t = {0};
+
+	if (uses && uses->n) {
+		text_value(&t, &m->mesh, v);
+		text_add(&t, uses->s);
+	} else {
+		text_printf(&t, "%d:%d-%d %d", range.file, range.begin, range.end,
+			result ? found->all->n : -1);
+	}
+	return text_take(&t, m->arena);
+}
+
+/* Where the type is written, else what makes it. */
+static Range
+place_of(const Value *v)
+{
+	return v->type_range.line ? v->type_range : v->def ? v->def->range : v->range;
+}
+
+static void
+add_written(Finding *found, const Value *v, const char *result)
+{
+	const Module *m = found->module;
+	Annotations *all = found->all;
 	Placement plain = placement_none(v->type.rank);
-	Range range = v->type_range.line ? v->type_range : v->def ? v->def->range : v->range;
-	const char *place = arena_printf(m->arena, "%d:%d-%d %d", range.file, range.begin,
-		range.end, result ? all->n : -1);
+	Range range = place_of(v);
 	bool typed = !v->def || v->def->kind == O_output; /* it has one, placed or not */
 	Written *w;
 
 	if (!v->type.rank || !v->annotated || (typed && placement_same(&v->placement, &plain)))
 		return;
-	int *at = table_get(by_place, place);
+	const char *place = place_key(found, v, range, result);
+	int *at = table_get(found->by_place, place);
 	if (!at) {
 		at = NEW(m->arena, int);
 		*at = all->n;
-		table_set(by_place, place, at);
+		table_set(found->by_place, place, at);
 		Written new = {.text = written_text(m, v, result), .range = range};
 		APPEND(m->arena, all->written, all->n, new);
 	}
 	w = &all->written[*at];
+	w->alike += w->n && !v->def;
 	APPEND(m->arena, w->names, w->n, v->name);
+}
+
+/* " + 1:12-20 0": which operand of which op in the source. */
+static void
+find_uses(Finding *found)
+{
+	const Module *m = found->module;
+
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		Range range = op->nresults ? place_of(op->results[0]) : op->range;
+		for (int i = 0; i < op->noperands; i++)
+			if (!op->operands[i]->def && op->operands[i]->block == m->entry)
+				text_printf(&found->uses[op->operands[i]->id],
+					" %s %d:%d-%d %d", op->label, range.file, range.begin,
+					range.end, i);
+	}
 }
 
 Annotations *
 annotations_find(Module *m)
 {
-	Annotations *all = NEW(m->arena, Annotations);
-	Table *by_place = table_new(m->arena);
+	Finding found = {m, NEW(m->arena, Annotations), table_new(m->arena), NULL};
 
 	module_number(m);
+	found.uses = NEW_ARRAY(m->arena, Text, m->nvalues + 1);
+	find_uses(&found);
 	bool *given = NEW_ARRAY(m->arena, bool, m->nvalues + 1); /* as a manual function asks */
 	for (int i = 0; i < m->entry->nparams; i++)
-		add_written(all, by_place, m, m->entry->params[i], NULL);
+		add_written(&found, m->entry->params[i], NULL);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; op->kind == O_manual && i < op->noperands; i++)
 			given[op->operands[i]->id] = true;
@@ -101,9 +155,11 @@ annotations_find(Module *m)
 			if (m->results[i].value == v)
 				result = m->results[i].name;
 		if (!given[v->id])
-			add_written(all, by_place, m, v, result);
+			add_written(&found, v, result);
 	}
-	return all;
+	for (int i = 0; i < m->nvalues; i++)
+		text_free(&found.uses[i]);
+	return found.all;
 }
 
 /* ", 2 kB less received"; nothing, if it is less than what three digits show. */
@@ -140,28 +196,32 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 {
 	const Annotations *all = options->annotations;
 	int tried = all->n < MOST_TRIED ? all->n : MOST_TRIED;
+	Trial **trials = NEW_ARRAY(m->arena, Trial *, tried + 1);
 
 	if (!all->n)
 		return;
+	for (int i = 0; i < tried; i++) {
+		const Written *w = &all->written[i];
+		trials[i] = NEW(m->arena, Trial);
+		trials[i]->change = (Change){.unplaced = w->names, .nunplaced = w->n};
+	}
+	what_ifs(options->global_text, options->global_length, trials, tried,
+		&options->progress);
 	text_add(t, "\nannotations, against the program without each\n");
 	for (int i = 0; i < tried; i++) {
 		const Written *w = &all->written[i];
-		Change change = {.unplaced = w->names, .nunplaced = w->n};
-		Outcome without;
 		Text changes = {0};
-		if (options->progress)
-			options->progress(options->data, i, tried);
 		text_printf(t, "  %s", w->text);
 		text_line(t, m, "  (", w->range, ")");
-		if (what_if(options->global_text, options->global_length, &change, &without))
-			text_changes(&changes, &options->outcome, &without);
+		if (w->alike)
+			text_printf(t, " and %d alike", w->alike);
+		if (trials[i]->can_be)
+			text_changes(&changes, &options->outcome, &trials[i]->outcome);
 		else
 			text_add(&changes, "needed: without it the program is refused");
 		text_printf(t, "\n    %s\n", changes.s);
 		text_free(&changes);
 	}
-	if (options->progress)
-		options->progress(options->data, tried, tried);
 	if (all->n > tried)
 		text_printf(t, "  and %d more, not tried\n", all->n - tried);
 }

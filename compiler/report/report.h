@@ -33,9 +33,7 @@ typedef struct ExplainOptions {
 	const char *global_text; /* the L_global module as HLO; NULL: not at hand */
 	size_t global_length;
 	const Annotations *annotations; /* of that */
-	/* Called before the i-th of n trials, and after the last. */
-	void (*progress)(void *data, int i, int n);
-	void *data;
+	TrialProgress progress;
 } ExplainOptions;
 bool emit_explain(Module *m, const ExplainOptions *options, Text *t);
 /* repeated.c: at L_resharded, products that are computed more than once. */
