@@ -159,6 +159,13 @@ print_timeline(Compilation *c, const Output *out, Text *t)
 }
 
 static bool
+print_torus(Compilation *c, const Output *out, Text *t)
+{
+	emit_torus(compilation_timeline(c), compilation_plan(c), out->format, t);
+	return true;
+}
+
+static bool
 print_memory(Compilation *c, const Output *out, Text *t)
 {
 	const Plan *plan = compilation_plan(c);

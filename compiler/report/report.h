@@ -85,6 +85,9 @@ void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
 /* timeline.c: --emit=timeline as "txt" or "svg".  Requires L_fused. */
 void emit_timeline(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
+/* torus.c: --emit=torus as "txt" or "svg".  Requires L_fused. */
+void emit_torus(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
+
 /* html.c: --emit=report, one page.  Requires L_fused. */
 typedef struct ReportOptions {
 	const Timeline *timeline;

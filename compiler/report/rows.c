@@ -86,6 +86,10 @@ track_name(const Module *m, int track, Arena *a)
 
 	if (track == DEVICE_TRACK)
 		return "device";
+	if (m->mesh.topology_rank && axis == PHYSICAL_core)
+		return "inside a chip";
+	if (m->mesh.topology_rank && axis == PHYSICAL_slice)
+		return "between slices";
 	if (m->mesh.topology_rank)
 		return arena_printf(a, "links along %s", physical_names[axis]);
 	return arena_printf(a, "links of %s", m->mesh.axes[axis].name);

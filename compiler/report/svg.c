@@ -4,6 +4,8 @@
  * A picture has the colours of both a light and a dark page, and shows those that its
  * reader prefers.
  */
+#include <string.h>
+
 #include "report/svg.h"
 
 static const struct {
@@ -40,6 +42,30 @@ svg_begin(Text *t, int64_t width, int64_t height)
 	text_add(t,
 		"}</style>\n<rect width=\"100%\" height=\"100%\" class=\"back\"/>\n"
 		"<g class=\"text\">\n");
+}
+
+void
+svg_end(Text *t)
+{
+	text_add(t, "</g>\n</svg>\n");
+}
+
+int64_t
+svg_lines(Text *t, const char *lines, int64_t y, int64_t *right)
+{
+	enum { HEIGHT = 18 };
+	Arena *a = arena_new();
+
+	while (*lines) {
+		int64_t n = (int64_t)strcspn(lines, "\n");
+		svg_text(t, MARGIN, y + 13, "start", arena_strndup(a, lines, (size_t)n));
+		*right = n * CHARACTER + 2 * MARGIN > *right ? n * CHARACTER + 2 * MARGIN
+							     : *right;
+		y += HEIGHT;
+		lines += n + (lines[n] == '\n');
+	}
+	arena_free(a);
+	return y;
 }
 
 void

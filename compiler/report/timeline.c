@@ -31,7 +31,6 @@ enum {
 	ROW_HEIGHT = 18, /* of text */
 	MOST_PARTS = 8,
 };
-static const double letter = 7.4; /* pixels, of 12px monospace */
 
 /* Trips of loops that are not shown. */
 typedef struct Gap {
@@ -366,11 +365,11 @@ svg_marks(const Drawing *d, int64_t top, int64_t bottom)
 		if (x >= free && strcmp(s, last) != 0) {
 			svg_rect(d->text, MARGIN + SVG_NAME + x, (double)top, 1,
 				(double)(bottom - top), "line");
-			if (x + letter * (double)strlen(s) < SVG_WIDTH)
+			if (x + CHARACTER * (double)strlen(s) < SVG_WIDTH)
 				svg_text(d->text, MARGIN + SVG_NAME + (int64_t)x + 3, top + 11,
 					"start", s);
 			last = s;
-			free = x + letter * (double)strlen(s) + 16;
+			free = x + CHARACTER * (double)strlen(s) + 16;
 		}
 	}
 }
@@ -382,7 +381,7 @@ svg_gaps(const Drawing *d, int64_t top, int64_t bottom)
 		double x = place(d, d->gaps[i].start), width = d->gap;
 		svg_rect(d->text, MARGIN + SVG_NAME + x, (double)top, width,
 			(double)(bottom - top), "card");
-		if (letter * (double)strlen(d->gaps[i].label) < width)
+		if (CHARACTER * (double)strlen(d->gaps[i].label) < width)
 			svg_text(d->text, MARGIN + SVG_NAME + (int64_t)(x + width / 2),
 				top + TRACK_HEIGHT / 2 + 4, "middle", d->gaps[i].label);
 	}
@@ -403,7 +402,7 @@ box_of(const Drawing *d, const StepRow *row)
 
 	box.hidden = s->moves && s->total ? 1 - (double)s->exposed / (double)s->total : 0;
 	box.class = resource_names[s->cost.bound];
-	box.label = box_label(d, row, (box.end - box.x - 6) / letter);
+	box.label = box_label(d, row, (box.end - box.x - 6) / CHARACTER);
 	return box;
 }
 
@@ -465,21 +464,6 @@ svg_track(const Drawing *d, int track, int64_t y)
 		svg_box(d, &last, y);
 }
 
-/* The lines of what --emit=cost begins with. */
-static int64_t
-svg_heading(const Drawing *d, const char *heading, int64_t y, int64_t *width)
-{
-	while (*heading) {
-		size_t n = strcspn(heading, "\n");
-		svg_text(d->text, MARGIN, y + 13, "start", arena_strndup(d->arena, heading, n));
-		if ((double)n * letter + 2 * MARGIN > (double)*width)
-			*width = (int64_t)((double)n * letter) + 2 * MARGIN;
-		y += ROW_HEIGHT;
-		heading += n + (heading[n] == '\n');
-	}
-	return y;
-}
-
 static void
 svg_timeline(Drawing *d, const char *heading)
 {
@@ -487,7 +471,7 @@ svg_timeline(Drawing *d, const char *heading)
 	int tracks = 0;
 
 	fit(d, SVG_WIDTH, SVG_GAP);
-	y = svg_heading(d, heading, y, &width) + 8;
+	y = svg_lines(d->text, heading, y, &width) + 8;
 	y = svg_parts(d, y) + 14;
 	for (int track = 0; track < MOST_TRACKS; track++)
 		tracks += track_used(d->timeline, track);
@@ -504,9 +488,8 @@ svg_timeline(Drawing *d, const char *heading)
 	Text body = *d->text;
 	*d->text = (Text){0};
 	svg_begin(d->text, width, bottom + MARGIN);
-	text_add(d->text, "<g font-size=\"12\">\n");
 	text_addn(d->text, body.s, body.n);
-	text_add(d->text, "</g>\n</g>\n</svg>\n");
+	svg_end(d->text);
 	text_free(&body);
 }
 

@@ -412,9 +412,9 @@ static void
 show_slice(Gallery *g, const Mesh *mesh)
 {
 	if (g->o->format == VIZ_text)
-		slice_text(&g->t, mesh);
+		slice_text(&g->t, mesh, NULL);
 	else
-		g->y = slice_svg(&g->t, mesh, g->y, &g->right) + MARGIN;
+		g->y = slice_svg(&g->t, mesh, NULL, g->y, &g->right) + MARGIN;
 	g->pictures++;
 }
 
@@ -440,6 +440,8 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 	if (svg)
 		svg_begin(t, g.right, g.y);
 	text_addn(t, g.t.s, g.t.n);
-	text_add(t, html ? "</g>\n</svg>\n</body>\n</html>\n" : svg ? "</g>\n</svg>\n" : "");
+	if (svg)
+		svg_end(t);
+	text_add(t, html ? "</body>\n</html>\n" : "");
 	text_free(&g.t);
 }

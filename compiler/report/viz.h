@@ -21,9 +21,10 @@ typedef struct Line {
 } Line;
 Line line_of(int64_t n, int most);
 
-/* viz_slice.c: the chips of a slice, their links, and who is where. */
-void slice_text(Text *t, const Mesh *mesh);
+/* viz_slice.c: the chips of a slice, their links, and who is where; with what the links
+   along x, y and z carry, 0 to 1 each, unless that is NULL. */
+void slice_text(Text *t, const Mesh *mesh, const double *loads);
 /* From `top` down to what is returned. */
-int64_t slice_svg(Text *t, const Mesh *mesh, int64_t top, int64_t *right);
+int64_t slice_svg(Text *t, const Mesh *mesh, const double *loads, int64_t top, int64_t *right);
 
 #endif

@@ -19,8 +19,9 @@ typedef struct Torus {
 	const Mesh *mesh;
 	Arena *arena;
 	Line columns, rows, panels;
-	bool around[3]; /* x, y, z */
-	int width;	/* of a chip's text */
+	bool around[3];	     /* x, y, z */
+	int width;	     /* of a chip's text */
+	const double *loads; /* of the links along x, y, z, 0 to 1; NULL: not asked for */
 } Torus;
 
 /* "0,3": the mesh coordinates of the devices of a chip. */
@@ -45,14 +46,16 @@ text_chip(const Torus *torus, int64_t x, int64_t y, int64_t z)
 	return text_take(&t, torus->arena);
 }
 
+/* Layers of z are alike but for who is there: with loads one will do. */
 static Torus
-torus_of(const Mesh *mesh, Arena *a)
+torus_of(const Mesh *mesh, const double *loads, Arena *a)
 {
-	Torus torus = {.mesh = mesh, .arena = a};
+	Torus torus = {.mesh = mesh, .arena = a, .loads = loads};
+	int64_t layers = physical_size(mesh, PHYSICAL_z);
 
 	torus.columns = line_of(physical_size(mesh, PHYSICAL_x), MOST_LINES);
 	torus.rows = line_of(physical_size(mesh, PHYSICAL_y), MOST_LINES);
-	torus.panels = line_of(physical_size(mesh, PHYSICAL_z), FEW_LINES);
+	torus.panels = line_of(loads ? 1 : layers, FEW_LINES);
 	for (int d = 0; d < mesh->topology_rank; d++)
 		torus.around[d] = slice_wraps(mesh, d) && mesh->topology[d] > 2;
 	for (int r = 0; r < torus.rows.n; r++)
@@ -88,6 +91,8 @@ text_title(Text *t, const Torus *torus)
 	for (int d = 0, n = 0; d < mesh->topology_rank; d++)
 		if (torus->around[d])
 			text_printf(t, "%s%s", n++ ? "," : "; wraps along ", physical_names[d]);
+	if (torus->loads && physical_size(mesh, PHYSICAL_z) > 1)
+		text_add(t, "; the layer z 0");
 }
 
 /* "z 4", where there is more than one. */
@@ -163,10 +168,10 @@ text_columns(Text *t, const Torus *torus)
 }
 
 void
-slice_text(Text *t, const Mesh *mesh)
+slice_text(Text *t, const Mesh *mesh, const double *loads)
 {
 	Arena *a = arena_new();
-	Torus torus = torus_of(mesh, a);
+	Torus torus = torus_of(mesh, loads, a);
 
 	torus.width = torus.width < 5 ? 5 : torus.width;
 	text_title(t, &torus);
@@ -196,32 +201,42 @@ slice_text(Text *t, const Mesh *mesh)
 
 enum { LINK = 18, STUB = 10 };
 
+/* A link, or one that leaves the picture; the thicker the more it carries. */
 static void
-svg_line(Text *t, int64_t x, int64_t y, int64_t dx, int64_t dy, bool around)
+svg_link(Text *t, const Torus *torus, PhysicalAxis along, int64_t x, int64_t y, int64_t dx,
+	int64_t dy)
 {
-	text_printf(t, "<path d=\"M%lld %lldl%lld %lld\" class=\"faint\"%s/>\n", (long long)x,
-		(long long)y, (long long)dx, (long long)dy,
-		around ? " stroke-dasharray=\"2 2\"" : "");
+	bool stub = dx * dx + dy * dy < LINK * LINK;
+	double load = torus->loads ? torus->loads[along] : 0;
+
+	text_printf(t, "<path d=\"M%lld %lldl%lld %lld\" class=\"%s\"", (long long)x,
+		(long long)y, (long long)dx, (long long)dy, load > 0 ? "ici" : "faint");
+	if (load > 0)
+		text_printf(t, " stroke-width=\"%.1f\"", 1.5 + 6.5 * load);
+	text_add(t, stub ? " stroke-dasharray=\"2 2\"/>\n" : "/>\n");
 }
 
-/* The links that leave a chip to the right and down, and round the torus. */
+/* The links that leave a chip to the right and down, to the next layer, and round the
+   torus. */
 static void
 svg_links(Text *t, const Torus *torus, int r, int c, int64_t x, int64_t y, int64_t width)
 {
 	int64_t middle = y + CELL_HEIGHT / 2, center = x + width / 2;
 
 	if (c < torus->columns.n - 1)
-		svg_line(t, x + width, middle, LINK, 0, false);
+		svg_link(t, torus, PHYSICAL_x, x + width, middle, LINK, 0);
 	else if (torus->around[PHYSICAL_x])
-		svg_line(t, x + width, middle, STUB, 0, true);
+		svg_link(t, torus, PHYSICAL_x, x + width, middle, STUB, 0);
 	if (c == 0 && torus->around[PHYSICAL_x])
-		svg_line(t, x, middle, -STUB, 0, true);
+		svg_link(t, torus, PHYSICAL_x, x, middle, -STUB, 0);
 	if (r < torus->rows.n - 1)
-		svg_line(t, center, y + CELL_HEIGHT, 0, LINK, false);
+		svg_link(t, torus, PHYSICAL_y, center, y + CELL_HEIGHT, 0, LINK);
 	else if (torus->around[PHYSICAL_y])
-		svg_line(t, center, y + CELL_HEIGHT, 0, STUB, true);
+		svg_link(t, torus, PHYSICAL_y, center, y + CELL_HEIGHT, 0, STUB);
 	if (r == 0 && torus->around[PHYSICAL_y])
-		svg_line(t, center, y, 0, -STUB, true);
+		svg_link(t, torus, PHYSICAL_y, center, y, 0, -STUB);
+	if (torus->loads && physical_size(torus->mesh, PHYSICAL_z) > 1)
+		svg_link(t, torus, PHYSICAL_z, x + width - 2, y + 2, STUB, -STUB);
 }
 
 /* A hue for each coordinate along the first axis, a shade for those of the second. */
@@ -238,11 +253,15 @@ svg_chip(Text *t, const Torus *torus, const int64_t at[PHYSICAL_COUNT], int64_t 
 		first = device / rest;
 		second = mesh->naxes > 1 ? device % rest / (rest / mesh->axes[1].size) : 0;
 	}
-	text_printf(t, "<g><title>TPU %lld at", (long long)device);
-	for (int d = 0; d < mesh->topology_rank; d++)
-		text_printf(t, " %s=%lld", physical_names[d], (long long)at[d]);
+	text_add(t, "<g>");
+	if (!torus->loads) {
+		text_printf(t, "<title>TPU %lld at", (long long)device);
+		for (int d = 0; d < mesh->topology_rank; d++)
+			text_printf(t, " %s=%lld", physical_names[d], (long long)at[d]);
+		text_add(t, "</title>");
+	}
 	text_printf(t,
-		"</title><rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%d\" rx=\"4\" "
+		"<rect x=\"%lld\" y=\"%lld\" width=\"%lld\" height=\"%d\" rx=\"4\" "
 		"style=\"fill:hsl(%lld,60%%,55%%)\" fill-opacity=\"%s\" "
 		"stroke=\"currentColor\"/>\n",
 		(long long)x, (long long)y, (long long)width, CELL_HEIGHT,
@@ -273,10 +292,10 @@ svg_panel(Text *t, const Torus *torus, int64_t z, int64_t left, int64_t top)
 }
 
 int64_t
-slice_svg(Text *t, const Mesh *mesh, int64_t top, int64_t *right)
+slice_svg(Text *t, const Mesh *mesh, const double *loads, int64_t top, int64_t *right)
 {
 	Arena *a = arena_new();
-	Torus torus = torus_of(mesh, a);
+	Torus torus = torus_of(mesh, loads, a);
 	int64_t left = MARGIN + STUB, end = left;
 	Text line = {0};
 
