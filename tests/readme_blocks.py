@@ -1,14 +1,16 @@
 #!/usr/bin/env python3
-"""Runs the code blocks of every README.  TAP.
+"""Runs the code blocks of every README.
 
-    readme_blocks.py SHDC
+    readme_blocks.py SHDC             TAP
+    readme_blocks.py SHDC --update    keeps the pictures as they are made now
 
 A ```shd block is a whole program that must compile (shdc --check); a
 ```shd-error block must be refused with status 1; a ```sh block of a README is
 run by bash, line by line as a user would, in a scratch directory that has
 samples/ in it and shdc in its PATH.  The lines after an indented `$ command`
 are what it prints, but for the digits of fractions, which are the machine's.
-Other blocks are for reading.
+What the blocks write under a name of samples/pictures/ is that picture, to the byte, and
+each of those is made by a block.  Other blocks are for reading.
 """
 import os
 import re
@@ -19,6 +21,7 @@ import tempfile
 ROOT = os.path.dirname(os.path.dirname(os.path.abspath(__file__)))
 BLOCK = re.compile(r"^```([\w-]*)[^\n]*\n(.*?)^```\s*$", re.M | re.S)
 SESSION = re.compile(r"(?:^    \$ [^\n]*\n(?:^    [^\n]*\n|^\n(?=    ))*)", re.M)
+PICTURES = os.path.join(ROOT, "samples", "pictures")
 FRACTION = re.compile(r"\d+(\.\d+(e-?\d+)?|e-\d+)")
 
 
@@ -37,12 +40,23 @@ def compile_block(shdc, text, wanted):
     return "status %d, wanted %d\n%s" % (r.returncode, wanted, r.stderr)
 
 
+def contents(path):
+    with open(path, "rb") as f:
+        return f.read()
+
+
+MADE = {}       # name of a picture: what a block has written
+
+
 def bash(shdc, text):
     with tempfile.TemporaryDirectory() as scratch:
         os.symlink(os.path.join(ROOT, "samples"), os.path.join(scratch, "samples"))
         env = dict(os.environ, PATH=os.path.dirname(shdc) + os.pathsep + os.environ["PATH"])
-        return subprocess.run(["bash", "-e", "-c", text], cwd=scratch, env=env, capture_output=True, text=True,
+        done = subprocess.run(["bash", "-e", "-c", text], cwd=scratch, env=env, capture_output=True, text=True,
                               timeout=300)
+        MADE.update((name, contents(os.path.join(scratch, name))) for name in os.listdir(scratch)
+                    if name.endswith(".svg"))
+        return done
 
 
 def run_block(shdc, text):
@@ -76,19 +90,41 @@ def blocks(shdc, source):
         yield source.index(m.group(0)), "session", run_session(shdc, m.group(0).rstrip("\n"))
 
 
+def pictures(update):
+    """(name, why it is wrong or None) of each in samples/pictures/."""
+    if update:
+        for name, made in MADE.items():
+            with open(os.path.join(PICTURES, name), "wb") as out:
+                out.write(made)
+    kept = set(os.listdir(PICTURES))
+    for name in sorted(kept | set(MADE)):
+        if name not in MADE:
+            yield name, "no README makes it"
+        elif name not in kept or contents(os.path.join(PICTURES, name)) != MADE[name]:
+            yield name, "it is not what is made now: readme_blocks.py SHDC --update"
+        else:
+            yield name, None if len(MADE[name]) < 30000 else "it is larger than 30 kB"
+
+
 def main():
     shdc = os.path.abspath(sys.argv[1])
     number = failed = 0
+
+    def tell(what, why):
+        nonlocal number, failed
+        number += 1
+        failed += why is not None
+        print("%s %d - %s" % ("not ok" if why else "ok", number, what))
+        for line in (why or "").splitlines():
+            print("# " + line)
+
     for path in readmes():
         with open(path, encoding="utf-8") as f:
             source = f.read()
         for start, kind, why in blocks(shdc, source):
-            number += 1
-            failed += why is not None
-            print("%s %d - %s:%d %s" % ("not ok" if why else "ok", number, os.path.relpath(path, ROOT),
-                                        source.count("\n", 0, start) + 1, kind))
-            for line in (why or "").splitlines():
-                print("# " + line)
+            tell("%s:%d %s" % (os.path.relpath(path, ROOT), source.count("\n", 0, start) + 1, kind), why)
+    for name, why in pictures("--update" in sys.argv):
+        tell("samples/pictures/" + name, why)
     print("1..%d" % number)
     return 1 if failed else 0
 
