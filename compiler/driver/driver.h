@@ -91,7 +91,7 @@ typedef enum OptionType {
 	T_computed,
 } OptionType;
 
-typedef enum GoesWith { ANY, MADE, SOURCE } GoesWith;
+typedef enum GoesWith { ANY, MADE, SOURCE, ALONE } GoesWith;
 
 typedef struct Option { /* a row of options.def */
 	const char *spelling, *value;

@@ -215,6 +215,10 @@ check_together(CommandLine *line)
 	bool runs = o->action == ACT_run || o->action == ACT_interpret;
 	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;
 
+	for (const Option *option = line->rows; option < line->rows + line->n; option++)
+		if (option->given && option->with == ALONE && o->input)
+			return usage(s, "%s stands alone; what is '%s'?", option->spelling,
+				o->input);
 	if (o->action == ACT_answer)
 		return true;
 	if (!o->input)

@@ -23,24 +23,58 @@ number_at(const char **c)
 	return n;
 }
 
-/* The "4x4x8" of a target; false when it is not that. */
-static bool
-read_topology(const char *text, Mesh *mesh)
+/* How many dims the "4x4x8" of a target has, and the first of them; 0: it is not that. */
+static int
+read_dims(const char *text, int64_t *dims)
 {
-	int n = 0;
-
-	for (;; text++) {
+	for (int n = 0;; text++) {
 		int64_t size = number_at(&text);
-		if (size == 0 || n == MAX_TOPOLOGY_RANK)
-			return false;
-		mesh->topology[n++] = size;
+		if (size == 0)
+			return 0;
+		if (n < MAX_TOPOLOGY_RANK)
+			dims[n] = size;
+		n++;
 		if (*text == '\0')
-			break;
+			return n;
 		if (*text != 'x')
-			return false;
+			return 0;
 	}
-	mesh->topology_rank = n;
-	return true;
+}
+
+/* As the user may have meant it, else as one of the target is. */
+static void
+complain_of_topology(Elab *e, Range where, const Target *target, const char *text)
+{
+	static const int64_t example[MAX_TOPOLOGY_RANK] = {4, 4, 8};
+	int64_t dims[MAX_TOPOLOGY_RANK];
+	char *small = arena_strndup(e->arena, text, strlen(text));
+	Text form = {0};
+
+	for (char *c = small; *c != '\0'; c++)
+		*c = *c == 'X' || *c == '*' || *c == ',' ? 'x' : *c;
+	if (read_dims(small, dims))
+		text_add(&form, small);
+	else
+		text_numbers(&form, target->pod.n, example + MAX_TOPOLOGY_RANK - target->pod.n,
+			"x");
+	complain(e, DIAG_target, where, "'%s' is not a topology; it is written %s", text,
+		form.s);
+	text_free(&form);
+}
+
+static bool
+read_topology(Elab *e, Range where, const char *text)
+{
+	Mesh *mesh = &e->m->mesh;
+	int n = read_dims(text, mesh->topology);
+
+	if (n == 0)
+		complain_of_topology(e, where, mesh->target, text);
+	else if (n > MAX_TOPOLOGY_RANK)
+		complain(e, DIAG_target, where, "topology %s has %d dims; %s is a torus of %d",
+			text, n, mesh->target->name, mesh->target->pod.n);
+	mesh->topology_rank = n <= MAX_TOPOLOGY_RANK ? n : 0;
+	return mesh->topology_rank > 0;
 }
 
 /* ---- names ------------------------------------------------------------------------ */
@@ -108,7 +142,11 @@ complain_of_name(Elab *e, Range where, const char *name)
 
 	for (int i = 0; i < target_count(); i++)
 		text_printf(&known, " %s", target_at(i)->name);
-	complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name, known.s);
+	if (*name == '\0')
+		complain(e, DIAG_target, where, "which target? there are%s", known.s);
+	else
+		complain(e, DIAG_target, where, "there is no target '%s'; there are%s", name,
+			known.s);
 	text_free(&known);
 	for (int i = 0; i < target_count(); i++) { /* v5e-16 */
 		const Target *target = target_at(i);
@@ -169,36 +207,52 @@ check_topology(Elab *e, Range where)
 	return true;
 }
 
+/* The N* before a name, of which *text is what follows; 0 after a message. */
+static int64_t
+read_slices(Elab *e, Range where, const char **text)
+{
+	const char *star = *text + strcspn(*text, "*:/"), *end = *text;
+	int64_t slices = number_at(&end);
+
+	if (*star != '*')
+		return 1;
+	if (slices == 0 || end != star) {
+		complain(e, DIAG_target, where,
+			"'%.*s' is not a number of slices; it is written 2*v5p:4x4x8",
+			(int)(star - *text), *text);
+		return 0;
+	}
+	*text = star + 1;
+	return slices;
+}
+
 /* [N*]NAME[:TOPOLOGY] */
 static bool
 read_target(Elab *e, Range where, const char *text)
 {
 	Mesh *mesh = &e->m->mesh;
 	const char *name = text, *colon;
-	int64_t slices = number_at(&name);
+	int64_t slices = read_slices(e, where, &name);
 	TorusDims named;
 
-	bool several = slices > 0 && *name == '*';
-	name = several ? name + 1 : text;
+	if (slices == 0)
+		return false;
 	if ((colon = strrchr(name, ':')) != NULL)
 		name = arena_strndup(e->arena, name, (size_t)(colon - name));
 	const Target *target = target_named(e, where, name, &named);
 	if (target == NULL)
 		return false;
 	mesh->target = target;
-	mesh->slices = several ? slices : 1;
+	mesh->slices = slices;
 	mesh->topology_rank = named.n;
 	memcpy(mesh->topology, named.v, sizeof named.v);
 	if (colon != NULL && named.n != 0)
 		complain(e, DIAG_target, where, "%s has a topology of its own", name);
-	else if (colon != NULL && !read_topology(colon + 1, mesh))
-		complain(e, DIAG_target, where, "'%s' is not a topology; it is written 4x4x8",
-			colon + 1);
-	else if (mesh->slices > 1 && mesh->topology_rank == 0)
+	else if (mesh->slices > 1 && colon == NULL && named.n == 0)
 		complain(e, DIAG_target, where, "several slices need their topology: %s:4x4x8",
 			text);
 	else
-		return true;
+		return colon == NULL || read_topology(e, where, colon + 1);
 	return false;
 }
 

@@ -99,10 +99,12 @@ size_fault(const Mesh *mesh, Arena *a)
 	else
 		text_add(&t, "topology ");
 	text_numbers(&t, mesh->topology_rank, mesh->topology, "x");
-	text_printf(&t, " %s %lld chips", mesh->slices > 1 ? "have" : "has", (long long)chips);
+	text_printf(&t, " %s %lld chip%s", mesh->slices > 1 ? "have" : "has", (long long)chips,
+		chips == 1 ? "" : "s");
 	if (each > 1)
 		text_printf(&t, " of %lld devices each", (long long)each);
-	text_printf(&t, ", the mesh has %lld devices", (long long)mesh->ndevices);
+	text_printf(&t, ", the mesh has %lld device%s", (long long)mesh->ndevices,
+		mesh->ndevices == 1 ? "" : "s");
 	return text_take(&t, a);
 }
 
