@@ -73,9 +73,18 @@ moves_nothing(Partitioner *p, Source *s, const Placement *result)
 	return c.bytes == 0;
 }
 
+static void
+add_new_axes(AxisList *l, const AxisList *more)
+{
+	for (int i = 0; i < more->n; i++)
+		if (!axes_overlap(l, more->a[i]))
+			axes_append(l, more->a[i]);
+}
+
 /*
  * Where the result is if operand `first` stays where it is, and others do along all else.
- * False if there is no such place, or the result would be parts of a sum there.
+ * False if there is no such place, or if the result would be parts of a sum there, which
+ * nobody asks to be settled.
  *
  *   dot(x, w)   x: [8@X, 4]  w: [4, 16@Y]     [8@X, 16@Y]
  */
@@ -85,24 +94,32 @@ place_by_operands(Partitioner *p, const Op *op, int first, Placement *to)
 	const Rule *r = p->rule;
 	Assignment *all = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
 	Assignment *own = NEW_ARRAY(p->scratch, Assignment, r->nfactors + 1);
+	AxisList over = {0};
 
 	for (int i = 0; i < op->noperands; i++) {
 		int operand = (first + i) % op->noperands;
 		const Source *s = source_of(p, op->operands[operand]);
 		const Placement *at = s->natural ? s->natural : &s->forms->value->placement;
-		if (!i && at->nunreduced)
-			return false;
+		AxisList parts = placement_unreduced(at);
 		if (value_is_literal(op->operands[operand]))
 			continue;
+		if (parts.n && at->combiner != r->combiner)
+			return false;
+		add_new_axes(&over, &parts);
 		tensor_assignment(r, operand, at, own);
 		for (int f = 0; f < r->nfactors; f++)
 			if (!all[f].n)
 				all[f] = own[f];
 	}
 	for (int f = 0; f < r->nfactors; f++)
-		if (r->factors[f].kind == F_reduce && all[f].n)
-			return false;
-	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
+		if (r->factors[f].kind == F_reduce)
+			add_new_axes(&over, &all[f]);
+	if (over.n && !source_of(p, op->results[0])->settled)
+		return false;
+	if (!factors_place(r, op->noperands, all, to, NULL))
+		return false;
+	placement_set_unreduced(to, &over, r->combiner);
+	return placement_is_sound(to);
 }
 
 /* Operands move only because the result is asked for elsewhere: where
@@ -237,6 +254,24 @@ is_split(const Value *v)
 	return !value_is_literal(v) && placement_ways(&v->placement) > 1;
 }
 
+/* What is asked of an einsum is asked of whatever it makes on the way: nobody wrote that. */
+static void
+ask_products(Partitioner *p, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Op *maker = op->operands[i]->def;
+		bool written = op->operand_ranges && op->operand_ranges[i].file;
+		if (!maker || written || op->form != AS_einsum || maker->form != AS_einsum
+			|| !range_equal(maker->range, op->range)
+			|| maker->results[0]->uses != 1)
+			continue;
+		Source *s = source_of(p, maker->results[0]);
+		s->asked = true;
+		s->settled = source_of(p, op->results[0])->settled;
+		ask_products(p, maker);
+	}
+}
+
 /* What is asked of a result is asked of the operand whose elements it is made of one by
    one, if no other operand says where they are. */
 static void
@@ -245,6 +280,7 @@ ask_operand(Partitioner *p, const Op *op)
 	Value *asked = NULL;
 	int n = 0;
 
+	ask_products(p, op);
 	if (!ops[op->kind].pointwise && ops[op->kind].partial != PARTIAL_move)
 		return;
 	for (int i = 0; i < op->noperands; i++)
@@ -272,7 +308,7 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 		return;
 	s->inferred = placement_close(v->placement);
 	s->drawn = true;
-	s->requested = requested;
+	s->requested = s->settled = requested;
 	v->placement = *to;
 	draw_operand_in(p, maker, to, requested);
 	if (requested)

@@ -31,6 +31,7 @@ typedef struct Source {
 	bool drawn;		  /* `final` is where its only user moves it */
 	bool requested;		  /* ... as the program asks, */
 	bool asked;		  /* ... or asks of what is made of it element by element */
+	bool settled;		  /* ... and its partial sums are combined, too, */
 	const Placement *natural; /* where it would be by its operands alone, or NULL */
 	const Placement *parts;	  /* it is added up in, as parts of a sum (sums.c) */
 	bool sum_requested;	  /* of a loop: the program asks for its partial
