@@ -183,7 +183,7 @@ emit_report(const ReportOptions *options, Text *t)
 		"<meta name=\"viewport\" content=\"width=device-width, initial-scale=1\">\n"
 		"<link rel=\"icon\" href=\"data:,\">\n<title>");
 	text_escaped(t, m->name);
-	text_add(t, "</title>\n<style>\n:root {color-scheme: light dark; ");
+	text_add(t, "</title>\n<style>\n:root, :root.paper {color-scheme: light dark; ");
 	text_colours(t, &variable, false);
 	text_add(t, "}\n@media (prefers-color-scheme: dark) { :root {");
 	text_colours(t, &variable, true);

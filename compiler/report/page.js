@@ -45,11 +45,13 @@ const colour = name => getComputedStyle(document.documentElement).getPropertyVal
 
 // columns: {title, value(row), show(row), number}; a click on a title sorts.
 function sortable(rows, columns, pick, sorted) {
-  const body = el("tbody"), heads = columns.map((c, i) => el("th", {class: c.number ? "n" : "", onclick: () => order(i, true)}, c.title));
+  const body = el("tbody"), heads = columns.map((c, i) => el("th", {class: c.number ? "n" : "", tabindex: 0, onclick: () => order(i, true),
+    onkeydown: e => { if (e.key === "Enter") order(i, true); }}, c.title));
   let by = -1, up = false;
   function order(i, toggle) {
     up = by === i && toggle ? !up : !columns[i].number;
     by = i;
+    heads.forEach((head, k) => k === i ? head.setAttribute("aria-sort", up ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
     const value = columns[i].value;
     rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (up ? 1 : -1));
     body.replaceChildren(...rows.map(row => {
@@ -67,12 +69,15 @@ function sortable(rows, columns, pick, sorted) {
 
 let picked = null;
 const redraws = [];
+function scrollTo(number) {
+  const line = document.querySelector('.source span[data-line="' + number + '"]');
+  if (line) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - line.parentElement.clientHeight / 2;
+}
 function pick(op) {
   picked = op;
   for (const tr of document.querySelectorAll("tr")) tr.classList.toggle("pick", op !== null && tr.row === op);
   for (const line of document.querySelectorAll(".source span")) line.classList.toggle("pick", op !== null && Number(line.dataset.line) === op.line);
-  const line = op && document.querySelector('.source span[data-line="' + op.line + '"]');
-  if (line) line.parentElement.scrollTop = line.offsetTop - line.parentElement.offsetTop - line.parentElement.clientHeight / 2;
+  if (op) scrollTo(op.line);
   document.getElementById("picked").textContent = op ? describe(op) : "Click a step, or use the arrow keys.";
   redraws.forEach(draw => draw());
 }
@@ -98,7 +103,7 @@ function header() {
   const axes = Object.entries(C.mesh).map(([name, n]) => name + "=" + n).join(" ");
   const [bound, seconds] = busiest();
   const card = (title, value, more) => el("div", {class: "card"}, el("span", {class: "faint"}, title), el("b", {}, value), more);
-  document.body.append(el("header", {}, el("h1", {}, C.program + " on " + C.chips + " " + C.target + shape),
+  document.body.append(el("header", {}, el("h1", {}, C.program + " on " + C.chips + " " + C.target + (C.chips === 1 ? " chip" : " chips") + shape),
     el("div", {class: "faint"}, axes + "  " + D.source.path),
     el("div", {class: "cards"},
       card("one run", time(C.seconds), "at least " + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
@@ -143,7 +148,7 @@ function remedy(op) {
   const r = remarkOf(op);
   if (!r) return "";
   const asked = r.message.includes("asked for") ? ["asked for"] : [];
-  return asked.concat(r.lines || [], (r.choices || []).map(c => c.text || c.edit || "")).join("; ").replace(/avoid it: ?/g, "");
+  return asked.concat(r.lines || [], (r.choices || []).map(c => c.text || c.edit || "")).join("; ").replace(/avoid it: ?/g, "") || "nothing that was tried";
 }
 // Equal ones of one line, as of unrolled layers, are a row.
 function folded(list) {
@@ -197,36 +202,41 @@ function timeline() {
     if (before && before.trips > 1 && start > end * (1 + 1e-9)) rests.push([end, start, before.trips - 1]);
     if (i < ops.length) end = Math.max(end, ops[i].start + once(ops[i]));
   }
-  if (rests.length) to = rests[0][0] * 1.05;
+  if (rests.length) to = Math.min(C.seconds, rests[0][0] * 1.14);
   const tracksOf = op => moves(op) ? op.axes.map(a => tracks.indexOf("links " + a)) : [0];
   const c = canvas(height, (g, width) => {
     const x = t => left + (t - from) / (to - from) * (width - left - 6);
     boxes = [];
-    g.fillStyle = colour("faint");
     const step = Math.pow(10, Math.floor(Math.log10((to - from) / 4))), n = Math.ceil((to - from) / step);
     const every = n > 20 ? 5 : n > 8 ? 2 : 1;
     for (let i = Math.ceil(from / step); i * step <= to; i++) if (i % every === 0) {
-      g.fillText(time(i * step), x(i * step) + 2, 11);
+      g.fillStyle = colour("faint");
+      if (x(i * step) + 50 < width) g.fillText(time(i * step), x(i * step) + 2, 11);
+      g.fillStyle = colour("line");
       g.fillRect(x(i * step), 14, 1, height - 18);
     }
+    g.fillStyle = colour("faint");
     tracks.forEach((name, i) => g.fillText(name.slice(0, 14), 2, 24 + i * row + 15));
     g.save(); g.beginPath(); g.rect(left, 0, width - left, height); g.clip();
     for (const [begin, end, trips] of rests) {
       g.fillStyle = colour("card");
       g.fillRect(x(begin), 22, x(end) - x(begin), height - 26);
       g.fillStyle = colour("faint");
-      if (x(end) - x(begin) > 90) g.fillText(trips + " more trips", Math.max(x(begin), left) + 6, 38);
+      if (Math.min(x(end), width) - Math.max(x(begin), left) > 84) g.fillText(trips + " more trips", Math.max(x(begin), left) + 6, 38);
     }
     for (const op of ops) {
       const begin = x(op.start), end = x(op.start + once(op)), w = Math.max(end - begin, 0.6);
       if (end < left || begin > width) continue;
       for (const track of tracksOf(op)) {
         const y = 24 + track * row;
-        g.fillStyle = colour(op.bound);
-        g.globalAlpha = moves(op) && op.exposed_seconds < op.seconds ? 0.4 : 0.9;
+        g.globalAlpha = 1;
+        g.fillStyle = colour("back");
         g.fillRect(begin, y, w, row - 6);
+        g.fillStyle = colour(op.bound);
+        g.globalAlpha = moves(op) && op.exposed_seconds < op.seconds ? 0.4 : 1;
+        g.fillRect(begin, y, w > 3 ? w - 1 : w, row - 6);
         if (moves(op) && op.exposed_seconds > 0 && op.exposed_seconds < op.seconds) {
-          g.globalAlpha = 0.9;
+          g.globalAlpha = 1;
           g.fillRect(end - w * op.exposed_seconds / op.seconds, y, w * op.exposed_seconds / op.seconds, row - 6);
         }
         g.globalAlpha = 1;
@@ -283,6 +293,8 @@ function stepsAndSource() {
     {title: "share", number: true, value: r => r.seconds, show: r => percent(r.seconds, C.serial_seconds)},
     {title: "bound by", value: r => r.bound}], r => pick(r.first || r), 2);
   section("steps", "Steps, and where they are written", el("div", {class: "two"}, source, steps));
+  const dearest = Object.keys(byLine).sort((a, b) => byLine[b] - byLine[a])[0];
+  if (dearest) scrollTo(Number(dearest));
 }
 
 // ---- 5. memory ------------------------------------------------------------------------------
@@ -297,7 +309,7 @@ function memoryOverTime() {
   }
   live.forEach(l => { for (let i = 1; i < steps; i++) l[i] += l[i - 1]; });
   let at = M.at.step;
-  const left = 8, height = 190, list = el("div", {class: "scroll"});
+  const left = 8, height = 190, list = el("div");
   const c = canvas(height, (g, width) => {
     const x = i => left + i / steps * (width - left - 8), scale = (height - 24) / Math.max(M.peak, 1);
     for (let i = 0; i < steps; i++) {
@@ -325,7 +337,7 @@ function memoryOverTime() {
   };
   c.addEventListener("click", e => { const b = c.getBoundingClientRect(); show(Math.floor((e.clientX - b.left - left) / (b.width - left - 8) * steps) - 1); });
   c.addEventListener("keydown", e => { if (e.key === "ArrowRight" || e.key === "ArrowLeft") { show(at + (e.key === "ArrowRight" ? 1 : -1)); e.stopPropagation(); } });
-  section("memory", "Memory over the program", c, el("div", {class: "legend"}, ...kinds.map((kind, k) => M.kinds[kind] ? el("span", {}, el("i", {style: "background: var(--" + shades[k % shades.length] + ")"}), kind + " " + memory(M.kinds[kind])) : null)),
+  section("memory", "Memory over the program", c, el("div", {class: "legend"}, ...kinds.map((kind, k) => live[k].some(b => b > 0) ? el("span", {}, el("i", {style: "background: var(--" + shades[k % shades.length] + ")"}), kind + " " + memory(M.kinds[kind])) : null)),
     el("p", {class: "faint"}, "Most, " + memory(M.peak) + ", at line " + M.at.line + " (" + M.at.what + "). Inputs are " + M.inputs + ". A click shows what is alive there."), list);
   show(at);
 }
@@ -353,9 +365,12 @@ function roofline() {
     const c = svg("circle", {cx: px(p.x), cy: py(clampY(p.y)), r: Math.max(3, Math.min(12, 12 * Math.sqrt(p.op.seconds / C.seconds))), fill: "var(--" + p.op.bound + ")", "fill-opacity": 0.7, tabindex: 0, style: "cursor: pointer"});
     const title = svg("title"); title.textContent = describe(p.op); c.append(title);
     c.addEventListener("click", () => pick(p.op.first || p.op));
+    c.addEventListener("keydown", e => { if (e.key === "Enter") pick(p.op.first || p.op); });
     s.append(c);
   }
-  section("roofline", "Roofline", s, el("p", {class: "faint"}, "A dot is a step, as large as its share of the time; the line is what " + C.target + " could do."));
+  const bounds = Object.keys(RESOURCES).filter(bound => points.some(p => p.op.bound === bound));
+  section("roofline", "Roofline", el("div", {class: "wide"}, s),
+    el("div", {class: "legend"}, ...bounds.map(bound => el("span", {}, el("i", {style: "background: var(--" + bound + ")"}), "bound by " + RESOURCES[bound]))), el("p", {class: "faint"}, "A dot is a step, as large as its share of the time; the line is what " + C.target + " could do."));
 }
 
 // ---- 7. placements ----------------------------------------------------------------------------
@@ -386,6 +401,7 @@ function placements() {
   function draw(name) {
     const type = D.values[name], dims = dimsOf(type), split = dims.map(d => d.axes.reduce((n, a) => n * a.size, 1));
     const shown = dims.map((d, i) => i).filter(i => split[i] > 1).slice(0, 2);
+    if (shown.length === 1 && shown[0] < dims.length - 1) shown.push(dims.length - 1);      // rows, one below the other
     const rows = shown.length > 1 ? split[shown[0]] : 1, columns = shown.length ? split[shown[shown.length - 1]] : 1;
     const cells = new Map();
     for (let id = 0; id < Math.min(devices, 4096); id++) {
@@ -447,15 +463,21 @@ function versus() {
   add("computing", A.compute_seconds, B.compute_seconds, time); add("communication", A.communication_seconds, B.communication_seconds, time);
   add("exposed", A.exposed_seconds, B.exposed_seconds, time); add("of peak", A.mfu, B.mfu, x => percent(x, 1) || "0 %", -1);
   add("memory", A.memory_peak, B.memory_peak, memory); add("received", A.wire_bytes, B.wire_bytes, traffic); add("FLOP a device", A.flops, B.flops, count);
+  const same = r => r.show(r.a) === r.show(r.b);
   const keyed = list => { const sums = {}; for (const op of list.filter(moves)) { const key = op.kind + " over " + op.axes.join(",") + " (line " + op.line + ")"; sums[key] = (sums[key] || 0) + op.seconds; } return sums; };
   const a = keyed(A.ops), b = keyed(B.ops);
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) if ((a[key] || 0) !== (b[key] || 0)) add(key, a[key] || 0, b[key] || 0, time);
   section("versus", "Against " + V.title, el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...["", "this", V.title, "difference"].map((t, i) => el("th", {class: i ? "n" : ""}, t)))),
     el("tbody", {}, ...rows.map(r => el("tr", {}, el("td", {}, r.what), el("td", {class: "n"}, r.show(r.a) || "0"), el("td", {class: "n"}, r.show(r.b) || "0"),
-      el("td", {class: "n " + (r.a === r.b ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, r.a === r.b ? "the same" : r.a ? (r.b > r.a ? "+" : "") + (100 * (r.b - r.a) / r.a).toFixed(1) + " %" : "new")))))));
+      el("td", {class: "n " + (same(r) ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, same(r) ? "the same" : r.a ? (r.b > r.a ? "+" : "") + (100 * (r.b - r.a) / r.a).toFixed(1) + " %" : "new")))))));
 }
 
 header(); stackedBar(); versus(); collectives(); timeline(); stepsAndSource(); memoryOverTime(); roofline(); placements(); torus();
 pick(null);
 redraws.forEach(draw => draw());
-window.addEventListener("resize", () => redraws.forEach(draw => draw()));
+const redraw = () => redraws.forEach(draw => draw());
+window.addEventListener("resize", redraw);
+matchMedia("(prefers-color-scheme: dark)").addEventListener("change", redraw);
+// Paper is light.
+window.addEventListener("beforeprint", () => { document.documentElement.classList.add("paper"); redraw(); });
+window.addEventListener("afterprint", () => { document.documentElement.classList.remove("paper"); redraw(); });

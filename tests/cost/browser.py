@@ -4,7 +4,8 @@
     browser.py SHDC             TAP; skipped where there is no chromium
 
 Every part is there, nothing is said on the console, a click on a step marks its line,
-and the arrow keys go from step to step.
+the arrow keys go from step to step, Enter on a title sorts, and what is dark on the screen
+is light on paper.
 """
 import os
 import re
@@ -33,6 +34,13 @@ PROBE = """<script>
   document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
   found.push(document.getElementById("picked").textContent ? "picked" : "nothing picked " + before);
   found.push([...document.querySelectorAll("canvas")].every(c => c.width > 0) ? "drawn" : "not drawn");
+  const head = document.querySelector("#steps th");
+  head.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
+  found.push(head.hasAttribute("aria-sort") ? "sorted" : "not sorted");
+  const text = () => getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
+  const dark = text();
+  window.dispatchEvent(new Event("beforeprint"));
+  found.push(dark === "#e6edf3" && text() === "#1b1f24" ? "light paper" : dark + " printed " + text());
   document.title = found.join(", ");
 })();
 </script>
@@ -41,7 +49,8 @@ PROBE = """<script>
 
 def visit(browser, page, directory):
     done = subprocess.run(
-        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,2000", "--enable-logging=stderr",
+        [browser, "--headless", "--no-sandbox", "--disable-gpu", "--window-size=1280,2000",
+         "--blink-settings=preferredColorScheme=0", "--enable-logging=stderr",
          "--user-data-dir=" + directory, "--proxy-server=127.0.0.1:1", "--virtual-time-budget=2000", "--dump-dom",
          "file://" + page], capture_output=True, text=True, timeout=120, check=False)
     console = [line for line in done.stderr.splitlines() if "CONSOLE" in line]
@@ -67,7 +76,7 @@ def main():
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
         title = re.search(r"<title>(.*?)</title>", dom)
-        if not title or title[1] != "line, picked, drawn":
+        if not title or title[1] != "line, picked, drawn, sorted, light paper":
             wrong.append("the probe found: %s" % (title and title[1]))
         failed += bool(wrong)
         print("%sok %d - %s" % ("not " if wrong else "", n, name))
