@@ -287,7 +287,12 @@ advance(Compilation *c)
 		.data = c,
 	};
 	int wanted = wanted_level(o);
-	RemarkOptions remarks = {.remarks = o->remarks & REMARK_reshard, .strict = o->strict};
+	Progress progress = progress_begin("proposal");
+	RemarkOptions remarks = {
+		.remarks = o->remarks & REMARK_reshard,
+		.strict = o->strict,
+		.progress = {progress_show, &progress},
+	};
 	const SourceFile *f = source_file(s, c->file);
 	const char *ending = strrchr(f->path, '.');
 	bool dump = (ending && ending > f->path && strcmp(ending, ".hlo") == 0)

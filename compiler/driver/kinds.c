@@ -182,8 +182,10 @@ static void
 note_remarks(Compilation *c)
 {
 	Session *s = c->session;
+	Progress progress = progress_begin("proposal");
 	RemarkOptions remarks = {
 		.remarks = true,
+		.progress = {progress_show, &progress},
 		.global_text = c->global.s,
 		.global_length = c->global.n,
 	};

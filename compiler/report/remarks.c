@@ -13,47 +13,35 @@
 #include <string.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
-#include "ir/factors.h"
-#include "pipeline/pipeline.h"
-#include "report/report.h"
 #include "shard/partition/partition.h"
+#include "pipeline/pipeline.h"
+#include "report/proposals.h"
+#include "report/report.h"
 #include "shard/reshard/halo.h"
 
-enum {
-	MAX_PROPOSALS = 50, /* each runs the passes again */
-	MOST_PLACED = 4,    /* values at once, in one */
-};
+enum { MAX_PROPOSALS = 50 }; /* transfers that get some */
 
-typedef struct Proposal {
+/* Of what one place in the source makes move; in all copies that calls and unrolled
+   loops made of it. */
+typedef struct Told {
+	const Transfer **copies;
 	int n;
-	Placed placed[MOST_PLACED];
-	bool can_be;
-	Outcome outcome; /* of the program with it */
-} Proposal;
+	bool moves; /* or it is an exchange of rows */
+	bool last;  /* of the op */
+	Proposals proposals;
+} Told;
 
 typedef struct Remarks {
 	Module *module;
 	const RemarkOptions *options;
 	Arena *arena;
-	Outcome now;	 /* of the program as it is, for proposals, */
-	bool know_now;	 /* ... once it was needed */
-	int proposals;	 /* tried so far */
-	Proposal best;	 /* for the transfer that is being told, */
-	Proposal padded; /* ... and what exchanges rows, if anything does */
+	Table *told;   /* in order */
+	Trials trials; /* the first is of the program as it is */
 	const Exposure *exposures;
 	int nexposures;
 } Remarks;
 
 /* ---- the words of the source ------------------------------------------------- */
-
-/* The value before it was moved. */
-static const Value *
-unmoved(const Value *v)
-{
-	while (v->def && op_is_move(v->def))
-		v = v->def->operands[0];
-	return v;
-}
 
 /* The name the user gave it, else what was written to compute it. */
 static const char *
@@ -74,17 +62,6 @@ dim_of_axis(const Placement *placement, AxisRef axis)
 			return d;
 	}
 	return -1;
-}
-
-/* The first op that uses a reshard's result. */
-static const Op *
-user_of(const Op *reshard)
-{
-	for (const Op *op = reshard->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == reshard->results[0])
-				return op;
-	return NULL;
 }
 
 /* Where a moved value and its dims stand in what was written: `einsum("gte,gtd->egd", ...)`
@@ -136,18 +113,6 @@ needs(const Rule *r, const Op *user, const Value *moved, int dim, bool (*good)(c
 				return true;
 	}
 	return false;
-}
-
-/* Does the op move elements along a dim, to a size that is not a multiple of the ways
-   in which its operand is split? */
-static bool
-leaves_remainder(const Op *op, const Value *operand, int dim)
-{
-	if (!op || !halo_kind(op->kind)
-		|| !halo_moves(op, dim, op->operands[0]->type.dims[dim]))
-		return false;
-	return op->results[0]->type.dims[dim] % placement_dim_ways(&operand->placement, dim)
-		!= 0;
 }
 
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
@@ -208,275 +173,7 @@ label_transfer(Remarks *remarks, const Transfer *x, bool moves)
 	text_free(&t);
 }
 
-/* ---- what to write so that a move is not needed ------------------------------ */
-
-/* Has it no name, but an expression on one line, which was not copied by a call or a
-   loop? */
-static bool
-can_be_named(const Module *m, const Value *v)
-{
-	int made = 0;
-
-	if (v->range.file || !v->def || !source_has_text(m->session, v->def->range)
-		|| strchr(source_text(m->session, m->arena, v->def->range), '\n'))
-		return false;
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		made += op->kind == v->def->kind && range_equal(op->range, v->def->range);
-	return made == 1;
-}
-
-/* Can a type be written behind the name that it was given?  Not if it is one of a
-   function that is called twice. */
-static bool
-can_be_placed(const Module *m, const Value *v)
-{
-	bool local = false, own = false, again = false;
-
-	for (int i = 0; i < m->nnamed; i++) {
-		const Named *n = &m->named[i];
-		bool inner = strchr(n->name, '.') != NULL;
-		if (n->value == v) {
-			own |= !inner;
-			local |= inner && v->untyped == UNTYPED_let;
-		} else if (n->value) {
-			again |= range_equal(n->value->range, v->range);
-		}
-	}
-	return own || (local && !again);
-}
-
-/* Tries one, if some of what is placed is elsewhere. */
-static bool
-try_proposal(Remarks *remarks, Proposal *proposal)
-{
-	const RemarkOptions *o = remarks->options;
-	bool differs = false;
-
-	for (int i = 0; i < proposal->n; i++) {
-		const Placed *placed = &proposal->placed[i];
-		differs |= !placement_equal(&placed->value->placement, &placed->placement);
-	}
-	proposal->can_be = differs
-		&& what_if(o->global_text, o->global_length,
-			&(Change){.placed = proposal->placed, .nplaced = proposal->n},
-			&proposal->outcome);
-	if (!proposal->can_be
-		|| proposal->outcome.wire_bytes >= remarks->best.outcome.wire_bytes)
-		return false;
-	remarks->best = *proposal;
-	return true;
-}
-
-/* The value before moves has a name, if anything has. */
-static void
-propose(Remarks *remarks, const Value *v, const Placement *to)
-{
-	Proposal p = {.n = 1, .placed = {{unmoved(v), *to}}};
-
-	if (can_be_placed(remarks->module, p.placed[0].value))
-		try_proposal(remarks, &p);
-}
-
-static void
-remove_overlap(AxisList *list, const AxisList *axes, int n)
-{
-	AxisList kept = {0};
-
-	for (int i = 0; i < list->n; i++) {
-		bool used = false;
-		for (int k = 0; k < n; k++)
-			used |= axes_overlap(&axes[k], list->a[i]);
-		if (!used)
-			axes_append(&kept, list->a[i]);
-	}
-	*list = kept;
-}
-
-/* The axes at the end of each dim of `base` that they divide. */
-static void
-propose_dims(Remarks *remarks, const Value *v, const Placement *base, const AxisList *axes)
-{
-	for (int d = 0; d < v->type.rank; d++) {
-		Placement to = *base;
-		AxisList l = placement_dim(&to, d);
-		axes_append_all(&l, axes);
-		placement_set_dim(&to, d, &l);
-		if (v->type.dims[d] % axes_size(&l) == 0)
-			propose(remarks, v, &to);
-	}
-}
-
-/* Partial sums scattered over a dim; another value as it is wanted, or what it
-   meets as it is: each other operand split as the moved one is. */
-static void
-propose_move(Remarks *remarks, const Op *reshard)
-{
-	const Value *v = reshard->operands[0], *moved = reshard->results[0];
-	const Op *user = user_of(reshard);
-	const Rule *rule = user ? op_rule(remarks->arena, user) : NULL;
-	AxisList partial = placement_unreduced(&v->placement), none = {0};
-	int at = 0;
-
-	if (partial.n) {
-		Placement reduced = v->placement;
-		placement_set_unreduced(&reduced, &none, C_add);
-		propose_dims(remarks, v, &reduced, &partial);
-	} else {
-		propose(remarks, v, &moved->placement);
-	}
-	if (!rule)
-		return;
-	while (user->operands[at] != moved)
-		at++;
-	AxisList *ours = NEW_ARRAY(remarks->arena, AxisList, rule->nfactors + 1);
-	AxisList *theirs = NEW_ARRAY(remarks->arena, AxisList, rule->nfactors + 1);
-	tensor_assignment(rule, at, &v->placement, ours);
-	for (int i = 0; i < user->noperands; i++) {
-		Placement to, now = user->operands[i]->placement;
-		if (i == at)
-			continue;
-		tensor_assignment(rule, i, &now, theirs);
-		for (int f = 0; f < rule->nfactors; f++) {
-			if (ours[f].n)
-				theirs[f] = ours[f];
-			else
-				remove_overlap(&theirs[f], ours, rule->nfactors);
-		}
-		if (factors_place(rule, i, theirs, &to, NULL))
-			propose(remarks, user->operands[i], &to);
-	}
-}
-
-/* The axes of the dim on another dim, or on none. */
-static void
-propose_elsewhere(Remarks *remarks, const Value *v, const AxisList *axes)
-{
-	Placement whole = v->placement;
-
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList l = placement_dim(&whole, d);
-		remove_overlap(&l, axes, 1);
-		placement_set_dim(&whole, d, &l);
-	}
-	propose_dims(remarks, v, &whole, axes);
-	propose(remarks, v, &whole);
-}
-
-/* What is made of the moved value with a remainder, split as that was, and padded. */
-static bool
-propose_padded(Remarks *remarks, const Op *reshard)
-{
-	const Value *v = reshard->operands[0];
-	Proposal p = {0};
-
-	for (const Op *op = reshard->next; op && p.n < MOST_PLACED; op = op->next) {
-		bool uses = false, uneven = false;
-		for (int i = 0; i < op->noperands; i++)
-			uses |= op->operands[i] == reshard->results[0];
-		if (!uses || !halo_kind(op->kind))
-			continue;
-		Placement to = op->results[0]->placement;
-		for (int d = 0; d < v->type.rank; d++) {
-			AxisList axes = placement_dim(&v->placement, d);
-			if (!leaves_remainder(op, v, d))
-				continue;
-			placement_set_dim(&to, d, &axes);
-			uneven = true;
-		}
-		if (!uneven)
-			continue;
-		const Value *made = op->results[0];
-		bool written = can_be_placed(remarks->module, made)
-			|| can_be_named(remarks->module, made);
-		if (!written || !placement_is_sound(&to))
-			return false;
-		p.placed[p.n++] = (Placed){made, to};
-	}
-	bool better = p.n && try_proposal(remarks, &p);
-	if (p.can_be)
-		remarks->padded = p;
-	return better;
-}
-
-/* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]".
-   On a let, a type that names no axis says nothing about
-   placement. */
-static void
-text_proposed(Text *t, const Module *m, const Placed *placed)
-{
-	const Value *v = placed->value;
-	Placement to = placed->placement;
-	bool whole = v->def && !to.nunreduced;
-
-	for (int d = 0; d < v->type.rank; d++)
-		whole &= !placement_dim(&to, d).n;
-	to.all_replicated |= whole;
-	bool named = v->range.file || !v->def;
-	text_printf(t, "%s: ", named ? v->name : "let NAME");
-	text_placed(t, &m->mesh, v, &to);
-	if (!named)
-		text_printf(t, " = %s", source_text(m->session, m->arena, v->def->range));
-}
-
-static void
-line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
-{
-	Text t = {0};
-
-	text_add(&t, begin);
-	for (int i = 0; i < proposal->n; i++) {
-		text_add(&t, i ? ", " : "");
-		text_proposed(&t, remarks->module, &proposal->placed[i]);
-	}
-	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, (double)proposal->outcome.wire_bytes);
-	text_add(&t, " in all, now ");
-	text_traffic(&t, (double)remarks->now.wire_bytes);
-	text_add(&t, ")");
-	diag_line(remarks->module->session, "%s", t.s);
-	text_free(&t);
-}
-
-/* The best that moves less than the program as it is; what that moves is worked
-   out when the first is made.  Where a dim is not divided also what exchanges rows,
-   though it may move more: it needs less memory than the whole. */
-static void
-line_avoid(Remarks *remarks, const Transfer *x, bool moves)
-{
-	const RemarkOptions *o = remarks->options;
-
-	if (remarks->proposals++ >= MAX_PROPOSALS || !o->global_text)
-		return;
-	if (!remarks->know_now)
-		remarks->know_now =
-			what_if(o->global_text, o->global_length, &(Change){0}, &remarks->now);
-	if (!remarks->know_now)
-		return;
-	remarks->best = (Proposal){.outcome = remarks->now};
-	remarks->padded = (Proposal){0};
-	if (moves && !propose_padded(remarks, x->op))
-		propose_move(remarks, x->op);
-	for (int i = 0; !moves && i < x->op->noperands; i++)
-		propose_elsewhere(remarks, x->op->operands[i], &x->axes);
-	if (!moves)
-		propose_elsewhere(remarks, x->op->results[0], &x->axes);
-	if (remarks->best.n)
-		line_proposal(remarks, "avoid it: ", &remarks->best);
-	if (remarks->padded.n
-		&& remarks->padded.outcome.wire_bytes > remarks->best.outcome.wire_bytes)
-		line_proposal(remarks, "exchange rows: ", &remarks->padded);
-}
-
 /* ---- transfers ------------------------------------------------------------------ */
-
-/* Of what one place in the source makes move; in all copies that calls and unrolled
-   loops made of it. */
-typedef struct Told {
-	const Transfer *x; /* of the first copy */
-	bool moves;	   /* or it is an exchange of rows */
-	bool last;	   /* of the op */
-	int copies;
-} Told;
 
 /* How much of the time nothing is computed, in all that moves for one place in the
    source: ", exposed", ", exposed 4.8 ms of 9.5 ms", ", hidden". */
@@ -539,13 +236,14 @@ text_transfer(const Remarks *remarks, Text *t, const Transfer *x, const char *na
 static void
 remark(Remarks *remarks, const Told *told)
 {
-	const Op *op = told->x->op;
+	const Transfer *first = told->copies[0];
+	const Op *op = first->op;
 	bool wrong = remarks->options->strict && !op->requested;
 	Text t = {0};
 
-	text_transfer(remarks, &t, told->x, known_name(remarks->module, told->x->value));
-	if (told->copies > 1)
-		text_printf(&t, ", in each of %d copies", told->copies);
+	text_transfer(remarks, &t, first, known_name(remarks->module, first->value));
+	if (told->n > 1)
+		text_printf(&t, ", in each of %d copies", told->n);
 	text_add(&t,
 		op->requested	? "; asked for"
 			: wrong ? "; --strict allows only moves that are asked for"
@@ -555,35 +253,114 @@ remark(Remarks *remarks, const Told *told)
 	text_free(&t);
 }
 
-/* "ffn.2.h" is the h of another call than "ffn.h". */
-static const char *
-name_in_source(Arena *a, const char *name)
-{
-	char *short_name = arena_strndup(a, name, strlen(name)), *end = short_name;
+/* ---- what avoids it ---------------------------------------------------------------- */
 
-	while (*name) {
-		size_t digits = *name == '.' ? strspn(name + 1, "0123456789") : 0;
-		if (digits && (name[1 + digits] == '.' || !name[1 + digits]))
-			name += 1 + digits;
-		else
-			*end++ = *name++;
+static void
+try_proposals(Remarks *remarks)
+{
+	const RemarkOptions *o = remarks->options;
+	Arena *a = remarks->arena;
+	Trials *trials = &remarks->trials;
+	int tried = 0;
+
+	if (!o->global_text)
+		return;
+	APPEND(a, trials->all, trials->n, NEW(a, Trial));
+	for (int i = 0; i < table_count(remarks->told); i++) {
+		Told *told = table_value(remarks->told, i);
+		if (!told->last || tried++ >= MAX_PROPOSALS)
+			continue;
+		told->proposals = proposals_find(remarks->module, a, told->copies, told->n);
+		proposals_try(&told->proposals, a, trials);
 	}
-	*end = '\0';
-	return short_name;
+	if (trials->n > 1)
+		what_ifs(o->global_text, o->global_length, trials->all, trials->n,
+			&o->progress);
 }
 
-/* Equal for copies: the place in the source, and all that is told of the move. */
+static void
+line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
+{
+	Text t = {0};
+
+	text_add(&t, begin);
+	text_proposal(&t, remarks->module, proposal);
+	text_add(&t, "  (a device then receives ");
+	text_traffic(&t, (double)proposal->trial->outcome.wire_bytes);
+	text_add(&t, " in all, now ");
+	text_traffic(&t, (double)remarks->trials.all[0]->outcome.wire_bytes);
+	text_add(&t, ")");
+	diag_line(remarks->module->session, "%s", t.s);
+	text_free(&t);
+}
+
+/* The best that moves less than the program as it is.  Where a dim is not divided also
+   what exchanges rows, though it may move more: it needs less memory than the whole. */
+static void
+line_avoid(const Remarks *remarks, const Told *told)
+{
+	const Trial *now = told->proposals.n ? remarks->trials.all[0] : NULL;
+	const Proposal *best = NULL, *padded = NULL;
+	int64_t least = now ? now->outcome.wire_bytes : 0;
+
+	if (!now || !now->can_be)
+		return;
+	for (int i = 0; i < told->proposals.n && !(best && best->padded); i++) {
+		const Proposal *p = &told->proposals.all[i];
+		if (!p->trial->can_be)
+			continue;
+		if (p->padded)
+			padded = p;
+		if (p->trial->outcome.wire_bytes < least) {
+			best = p;
+			least = p->trial->outcome.wire_bytes;
+		}
+	}
+	if (best)
+		line_proposal(remarks, "avoid it: ", best);
+	if (padded && padded != best && padded->trial->outcome.wire_bytes > least)
+		line_proposal(remarks, "exchange rows: ", padded);
+}
+
+/* ---- all of them ------------------------------------------------------------------- */
+
+/* Equal for copies: the places in the source of the op and of what moves, unless that
+   is a parameter, and all that is told but its name. */
 static const char *
 copies_key(const Remarks *remarks, const Transfer *x)
 {
-	const Op *op = x->op;
-	const char *name = known_name(remarks->module, x->value);
+	const Op *op = x->op, *user = op_is_move(op) ? user_of(op) : op;
+	const Value *moved = user == op ? x->value : op->results[0], *v = x->value;
+	Range from = v->def && v->range.file ? v->range : v->def ? v->def->range : nowhere;
 	Text t = {0};
+	int at = 0;
 
-	text_printf(&t, "%d:%d:%d-%d %d %s: ", op->range.file, op->range.line, op->range.begin,
-		op->range.end, op->requested, op->label);
-	text_transfer(remarks, &t, x, name_in_source(remarks->arena, name));
+	while (user && at < user->noperands && user->operands[at] != moved)
+		at++;
+	text_printf(&t, "%d:%d:%d-%d %d %s %d %d:%d:%d-%d: ", op->range.file, op->range.line,
+		op->range.begin, op->range.end, op->requested, op->label, at, from.file,
+		from.line, from.begin, from.end);
+	text_transfer(remarks, &t, x, "");
 	return text_take(&t, remarks->arena);
+}
+
+static void
+find_told(Remarks *remarks, const Ledger *l)
+{
+	for (int i = 0; l && i < l->n; i++) {
+		const Transfer *x = &l->transfers[i];
+		if (!remarks->options->remarks && x->op->requested)
+			continue;
+		const char *key = copies_key(remarks, x);
+		Told *of = table_get(remarks->told, key);
+		if (!of) {
+			of = NEW(remarks->arena, Told);
+			of->moves = op_is_move(x->op);
+			of->last = i + 1 == l->n || x[1].op != x->op;
+			table_set(remarks->told, key, of);
+		}
+		APPEND(remarks->arena, of->copies, of->n, x);
+	}
 }
 
 void
@@ -591,34 +368,21 @@ tell_transfers(Module *m, const RemarkOptions *options)
 {
 	Remarks r = {.module = m, .options = options, .arena = arena_new()};
 	const Ledger *l = module_ledger(m);
-	Table *told = table_new(r.arena); /* in order */
 	Text text = {0};
 
+	r.told = table_new(r.arena);
 	if (l && l->n) {
 		module_print(m, &text);
 		r.exposures = exposures_of(text.s, text.n, r.arena, &r.nexposures);
 		text_free(&text);
 	}
-	for (int i = 0; l && i < l->n; i++) {
-		const Transfer *x = &l->transfers[i];
-		bool last = i + 1 == l->n || x[1].op != x->op;
-		if (!options->remarks && x->op->requested)
-			continue;
-		const char *key = copies_key(&r, x);
-		Told *of = table_get(told, key);
-		if (!of) {
-			of = NEW(r.arena, Told);
-			*of = (Told){x, op_is_move(x->op), last, 0};
-			table_set(told, key, of);
-		}
-		of->copies++;
-	}
-	for (int i = 0; i < table_count(told); i++) {
-		const Told *of = table_value(told, i);
+	find_told(&r, l);
+	try_proposals(&r);
+	for (int i = 0; i < table_count(r.told); i++) {
+		const Told *of = table_value(r.told, i);
 		remark(&r, of);
-		label_transfer(&r, of->x, of->moves);
-		if (of->last)
-			line_avoid(&r, of->x, of->moves);
+		label_transfer(&r, of->copies[0], of->moves);
+		line_avoid(&r, of);
 	}
 	arena_free(r.arena);
 }

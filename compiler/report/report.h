@@ -55,6 +55,7 @@ typedef struct RemarkOptions {
 	const char *global_text; /* the L_global module as HLO, for proposals;
 				   NULL: none are made */
 	size_t global_length;
+	TrialProgress progress;
 } RemarkOptions;
 void tell_transfers(Module *m, const RemarkOptions *options);
 

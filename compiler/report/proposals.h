@@ -1,0 +1,51 @@
+/*
+ * proposals.h - other placements, with which less might move.
+ *
+ * What moves for one place in the source, in all copies that calls and unrolled loops
+ * made of it, gets proposals for all copies at once.  All proposals that place the same
+ * values equally share a trial.
+ */
+#ifndef SHDC_PROPOSALS_H
+#define SHDC_PROPOSALS_H
+
+#include "cost/ledger.h"
+#include "pipeline/pipeline.h"
+
+typedef struct Proposal {
+	Placed *placed;
+	int n;
+	bool padded; /* so that rows are exchanged; these come first */
+	int kind;    /* of those for the same op */
+	Trial *trial;
+} Proposal;
+
+typedef struct Proposals {
+	const Module *module;
+	Arena *arena;
+	int copies; /* of what moves */
+	int kinds;  /* so far */
+	Proposal *all;
+	int n;
+} Proposals;
+
+typedef struct Trials {
+	Trial **all;
+	int n;
+} Trials;
+
+/* Those that there are for each copy. */
+Proposals proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n);
+/* Each gets a trial, which is yet to be made. */
+void proposals_try(Proposals *found, Arena *a, Trials *trials);
+/* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]" */
+void text_proposal(Text *t, const Module *m, const Proposal *proposal);
+
+/* The value before it was moved. */
+const Value *unmoved(const Value *v);
+/* The first op that uses a reshard's result; NULL: none. */
+const Op *user_of(const Op *reshard);
+/* Does the op move elements along a dim, to a size that is not a multiple of the ways
+   in which its operand is split? */
+bool leaves_remainder(const Op *op, const Value *operand, int dim);
+
+#endif
