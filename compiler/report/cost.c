@@ -227,12 +227,25 @@ print_rows(const CostReport *costs)
 	}
 }
 
-/* "a ring", "one link", "2 lines in 4 slices" */
+/* Two devices on a line or ring of chips: "one link", "a pair 2 links apart" */
+static void
+text_pair(Text *t, const Wire *wire)
+{
+	if (wire->ring)
+		text_printf(t, "a pair with two ways round a ring of %" PRId64, wire->length);
+	else if (wire->hops > 1)
+		text_printf(t, "a pair %" PRId64 " links apart", wire->hops);
+	else
+		text_add(t, "one link");
+}
+
+/* "a ring", "one link", "2 lines in each of 4 slices" */
 static void
 text_wires(Text *t, const Wires *wires)
 {
-	int rings = 0, lines = 0;
-	int64_t longest = 1, slices = 1;
+	const Wire *last = NULL;
+	int rings = 0, lines = 0, sides = 0;
+	int64_t slices = 1;
 
 	for (int i = 0; i < wires->nwires; i++) {
 		const Wire *wire = &wires->wire[i];
@@ -241,25 +254,29 @@ text_wires(Text *t, const Wires *wires)
 		if (wire->joint != JOINT_torus || wire->members == 1)
 			continue;
 		*(wire->ring ? &rings : &lines) += 1;
-		longest = wire->members > longest ? wire->members : longest;
+		sides += !wire->ring && wire->members == 2 && wire->hops == 1;
+		last = wire;
 	}
-	if (rings)
-		text_printf(t, rings == 1 ? "a ring" : "%d rings", rings);
-	if (rings && lines)
-		text_add(t, " and ");
-	if (lines)
-		text_printf(t,
-			lines > 1	       ? "%d lines"
-				: longest == 2 ? "one link"
-					       : "a line",
-			lines);
+	if (rings == 0 && lines == 2 && sides == 2) {
+		text_add(t, "a ring"); /* of four: their square */
+	} else if (rings + lines == 1 && last->members == 2) {
+		text_pair(t, last);
+	} else {
+		if (rings)
+			text_printf(t, rings == 1 ? "a ring" : "%d rings", rings);
+		if (rings && lines)
+			text_add(t, " and ");
+		if (lines)
+			text_printf(t, lines == 1 ? "a line" : "%d lines", lines);
+	}
 	if (!rings && !lines && slices == 1)
 		text_add(t, "on a chip");
 	if (slices > 1)
-		text_printf(t, "%s%" PRId64 " slices", rings + lines ? " in " : "", slices);
+		text_printf(t, "%s %" PRId64 " slices",
+			rings + lines ? " in each of" : "between", slices);
 }
 
-/* " (2x2x1; X=4 is a ring)" */
+/* " (2x2x1; X=4 is a ring)", " (2 slices of 4x4x4; X=2 is between 2 slices)" */
 static void
 text_slice(const Mesh *mesh, Text *t)
 {
@@ -267,7 +284,9 @@ text_slice(const Mesh *mesh, Text *t)
 
 	if (mesh->topology_rank) {
 		text_add(t, between);
-		text_topology(t, mesh);
+		if (mesh->slices > 1)
+			text_printf(t, "%" PRId64 " slices of ", mesh->slices);
+		text_numbers(t, mesh->topology_rank, mesh->topology, "x");
 		between = "; ";
 	}
 	for (int i = 0; i < mesh->naxes; i++) {

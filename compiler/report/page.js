@@ -99,7 +99,7 @@ function busiest() {
   return Object.entries(sums).sort((a, b) => b[1] - a[1])[0] || ["latency", 0];
 }
 function header() {
-  const shape = C.topology ? " (" + C.topology.join("x") + (C.slices > 1 ? ", " + C.slices + " slices" : "") + ")" : "";
+  const shape = C.topology ? " (" + (C.slices > 1 ? C.slices + " slices of " : "") + C.topology.join("x") + ")" : "";
   const axes = Object.entries(C.mesh).map(([name, n]) => name + "=" + n).join(" ");
   const [bound, seconds] = busiest();
   const card = (title, value, more) => el("div", {class: "card"}, el("span", {class: "faint"}, title), el("b", {}, value), more);
