@@ -109,6 +109,7 @@ print_viz(Compilation *c, const Output *out, Text *t)
 							   : VIZ_text,
 		.unicode = terminal,
 		.color = !out->path && c->options->color_output,
+		.name = c->options->explain,
 	};
 
 	emit_viz(c->module, &viz, t);

@@ -400,7 +400,7 @@ function placements() {
     const size = C.mesh[a.name]; return Math.floor(Math.floor(id / stride) % size / (size / (a.pre * a.size))) % a.size; };
   function draw(name) {
     const type = D.values[name], dims = dimsOf(type), split = dims.map(d => d.axes.reduce((n, a) => n * a.size, 1));
-    const shown = dims.map((d, i) => i).filter(i => split[i] > 1).slice(0, 2);
+    const shown = dims.map((d, i) => i).filter(i => split[i] > 1).slice(-2);
     if (shown.length === 1 && shown[0] < dims.length - 1) shown.push(dims.length - 1);      // rows, one below the other
     const rows = shown.length > 1 ? split[shown[0]] : 1, columns = shown.length ? split[shown[shown.length - 1]] : 1;
     const cells = new Map();
@@ -416,6 +416,7 @@ function placements() {
         ids.length > 4 ? "TPU " + ids.slice(0, 3).join(",") + " ... (" + ids.length + ")" : "TPU " + ids.join(",")));
     }
     picture.replaceChildren(el("p", {}, el("b", {}, name), "  " + type + (split.some(n => n > 1) ? "" : ": whole on every device")), grid,
+      split.filter(n => n > 1).length > 2 ? el("p", {class: "faint"}, "Of the last two dims that are split: devices of a cell hold different parts along the others.") : "",
       rows > 16 || columns > 16 ? el("p", {class: "faint"}, "The first 16 of " + rows + " x " + columns + " parts.") : "");
   }
   const table = sortable(names.map(name => ({name})), [{title: "value", value: r => r.name}, {title: "placement", value: r => D.values[r.name]}], r => draw(r.name), 0);

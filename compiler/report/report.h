@@ -64,6 +64,7 @@ typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
 typedef struct VizOptions {
 	VizFormat format;
 	bool unicode, color; /* of text: box drawing, ANSI colours */
+	const char *name;    /* of the one value to draw; NULL: all, and the slice */
 } VizOptions;
 void emit_viz(Module *m, const VizOptions *o, Text *t);
 

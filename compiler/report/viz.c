@@ -8,8 +8,8 @@
  *   | TPU 2 | TPU 3 |
  *   +-------+-------+
  *
- * A picture is a grid of the last two dims, one panel for each block of the
- * leading ones.  A cell is a block; devices that hold copies of it share the
+ * A picture is a grid of two dims, the last two that are split, one panel for each block
+ * of the others.  A cell is a block; devices that hold copies of it share the
  * cell.  Long grids and long lists are shown by their beginning and end, so a
  * picture costs the same on 8 devices and on 65,536.
  *
@@ -42,7 +42,8 @@ typedef struct Picture {
 	Type padded; /* what is cut into blocks */
 	const Placement *placement;
 	AxisList dims[MAX_RANK];
-	AxisList copies; /* pieces that no dim uses: who shares a cell */
+	AxisList copies;  /* pieces that no dim uses: who shares a cell */
+	int down, across; /* the dims of the grid; -1: none */
 	Line rows, columns, panels;
 	int64_t index[MAX_RANK]; /* of the block that is looked at */
 	/* of a panel */
@@ -108,6 +109,21 @@ unused_pieces(const Picture *pic)
 	return unused;
 }
 
+/* The last two dims that are split; beside one of them, or none, the last that is not. */
+static void
+choose_grid(Picture *pic)
+{
+	int rank = pic->type->rank, n = 0, split[2] = {rank - 1, rank - 2};
+
+	for (int d = rank - 1; d >= 0 && n < 2; d--)
+		if (dim_ways(pic, d) > 1)
+			split[n++] = d;
+	if (n == 1)
+		split[1] = split[0] == rank - 1 ? rank - 2 : rank - 1;
+	pic->down = split[0] < split[1] ? split[0] : split[1];
+	pic->across = split[0] < split[1] ? split[1] : split[0];
+}
+
 static Picture
 picture_of(const Module *m, Arena *a, const Named *n)
 {
@@ -127,11 +143,13 @@ picture_of(const Module *m, Arena *a, const Named *n)
 		   that it belongs to needs more */
 		int64_t ways = axes_size(&pic.dims[d]);
 		pic.padded.dims[d] = (pic.padded.dims[d] + ways - 1) / ways * ways;
-		panels *= d < n->type.rank - 2 ? ways : 1;
+		panels *= ways;
 	}
+	choose_grid(&pic);
+	panels /= dim_ways(&pic, pic.down) * dim_ways(&pic, pic.across);
 	pic.copies = unused_pieces(&pic);
-	pic.rows = line_of(dim_ways(&pic, n->type.rank - 2), MOST_LINES);
-	pic.columns = line_of(dim_ways(&pic, n->type.rank - 1), MOST_LINES);
+	pic.rows = line_of(dim_ways(&pic, pic.down), MOST_LINES);
+	pic.columns = line_of(dim_ways(&pic, pic.across), MOST_LINES);
 	pic.panels = line_of(panels, MOST_LINES);
 	return pic;
 }
@@ -177,17 +195,17 @@ text_devices(Text *t, const Picture *pic, int64_t first)
 	}
 }
 
-/* name[0:4, 1024:2048]: the elements of a block; panels show no cell's.  Where
-   the padding starts there is nothing to see. */
+/* name[0:4, 1024:2048]: the elements of a block; a panel's are all of the grid's dims.
+   Where the padding starts there is nothing to see. */
 static void
-text_block(Text *t, const Picture *pic, int dims)
+text_block(Text *t, const Picture *pic, bool panel)
 {
 	text_printf(t, "%s[", pic->name);
 	for (int d = 0; d < pic->type->rank; d++) {
 		int64_t size = pic->padded.dims[d] / dim_ways(pic, d), all = pic->type->dims[d];
 		int64_t begin = pic->index[d] * size, end = begin + size;
 		text_add(t, d ? ", " : "");
-		if (d < dims)
+		if (!panel || (d != pic->down && d != pic->across))
 			text_printf(t, "%lld:%lld", (long long)(begin < all ? begin : all),
 				(long long)(end < all ? end : all));
 		else
@@ -196,15 +214,17 @@ text_block(Text *t, const Picture *pic, int dims)
 	text_add(t, "]");
 }
 
-/* What the panel shows; its number has the block of each leading dim, the last
-   one fastest. */
+/* What the panel shows; its number has the block of each dim that is not the grid's, the
+   last one fastest. */
 static void
 fill_cells(Picture *pic, int64_t panel)
 {
 	int rank = pic->type->rank;
 	Text t = {0};
 
-	for (int d = rank - 3; d >= 0; d--) {
+	for (int d = rank - 1; d >= 0; d--) {
+		if (d == pic->down || d == pic->across)
+			continue;
 		pic->index[d] = panel % dim_ways(pic, d);
 		panel /= dim_ways(pic, d);
 	}
@@ -215,16 +235,16 @@ fill_cells(Picture *pic, int64_t panel)
 			int64_t row = pic->rows.shown[r], column = pic->columns.shown[c];
 			*cell = (Cell){row == ELLIPSIS || column == ELLIPSIS, 0, "...", ""};
 			if (!cell->gap) {
-				if (rank > 1)
-					pic->index[rank - 2] = row;
-				if (rank > 0)
-					pic->index[rank - 1] = column;
+				if (pic->down >= 0)
+					pic->index[pic->down] = row;
+				if (pic->across >= 0)
+					pic->index[pic->across] = column;
 				for (int d = 0; d < rank; d++)
 					cell->device = axes_with_index(&pic->m->mesh,
 						&pic->dims[d], cell->device, pic->index[d]);
 				text_devices(&t, pic, cell->device);
 				cell->text = text_take(&t, pic->arena);
-				text_block(&t, pic, rank);
+				text_block(&t, pic, false);
 				cell->block = text_take(&t, pic->arena);
 			}
 			int width = (int)strlen(cell->text);
@@ -378,7 +398,7 @@ show(Gallery *g, Module *m, const Named *n)
 
 	fill_cells(&pic, 0);
 	if (pic.columns.n * (pic.width + 3) > PAGE)
-		pic.columns = line_of(dim_ways(&pic, n->type.rank - 1), FEW_LINES);
+		pic.columns = line_of(dim_ways(&pic, pic.across), FEW_LINES);
 	if (g->o->format == VIZ_text)
 		text_add(&g->t, g->pictures++ ? "\n" : "");
 	text_header(&line, &pic);
@@ -391,7 +411,7 @@ show(Gallery *g, Module *m, const Named *n)
 		fill_cells(&pic, pic.panels.shown[i]);
 		if (n->type.rank > 2) {
 			line.n = 0;
-			text_block(&line, &pic, n->type.rank - 2);
+			text_block(&line, &pic, true);
 			show_line(g, line.s);
 		}
 		if (g->o->format == VIZ_text) {
@@ -426,10 +446,11 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 	int n;
 	const Named **told = told_values(m, &n);
 
-	if (m->mesh.topology_rank)
+	if (m->mesh.topology_rank && !o->name)
 		show_slice(&g, &m->mesh);
 	for (int i = 0; i < n; i++)
-		show(&g, m, told[i]);
+		if (!o->name || strcmp(told[i]->name, o->name) == 0)
+			show(&g, m, told[i]);
 	if (html) {
 		text_add(t,
 			"<!DOCTYPE html>\n<html lang=\"en\">\n<head>"
