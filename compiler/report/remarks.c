@@ -278,17 +278,37 @@ try_proposals(Remarks *remarks)
 			&o->progress);
 }
 
+/* "; memory 2 GiB, now 1 GiB", unless it is the same as it is told. */
+static void
+text_change(Text *t, const char *what, void (*unit)(Text *t, double amount), double then,
+	double now)
+{
+	Text one = {0}, other = {0};
+
+	unit(&one, then);
+	unit(&other, now);
+	if (strcmp(one.s, other.s) != 0)
+		text_printf(t, "%s%s, now %s", what, one.s, other.s);
+	text_free(&one);
+	text_free(&other);
+}
+
 static void
 line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
 {
+	const Outcome *then = &proposal->trial->outcome;
+	const Outcome *now = &remarks->trials.all[0]->outcome;
 	Text t = {0};
 
 	text_add(&t, begin);
 	text_proposal(&t, remarks->module, proposal);
 	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, (double)proposal->trial->outcome.wire_bytes);
+	text_traffic(&t, (double)then->wire_bytes);
 	text_add(&t, " in all, now ");
-	text_traffic(&t, (double)remarks->trials.all[0]->outcome.wire_bytes);
+	text_traffic(&t, (double)now->wire_bytes);
+	text_change(&t, "; a run takes ", text_seconds, (double)then->picoseconds * 1e-12,
+		(double)now->picoseconds * 1e-12);
+	text_change(&t, "; memory ", text_memory, (double)then->peak, (double)now->peak);
 	text_add(&t, ")");
 	diag_line(remarks->module->session, "%s", t.s);
 	text_free(&t);
