@@ -223,7 +223,7 @@ print_rows(const CostReport *costs)
 	if (shown < n) {
 		text_printf(costs->text, "  and %d more, ", n - shown);
 		text_time(costs->text, rest);
-		text_add(costs->text, "\n");
+		text_add(costs->text, "; --emit=cost.csv has all\n");
 	}
 }
 
