@@ -214,7 +214,8 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 
 	for (const Op *op = b->first; op; op = op->next) {
 		StepCost cost = step_cost(mesh, op, NULL, NULL);
-		Work work = {whole_bytes(cost.wire_bytes), cost.flops}, bodies = {0};
+		Work work = {whole_bytes(cost.wire_bytes), op_is_step(op) ? cost.flops : 0};
+		Work bodies = {0};
 		int64_t trips;
 		if (op_communicates(op)) {
 			row[op->results[0]->id] = l->n;
