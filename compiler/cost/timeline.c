@@ -261,3 +261,9 @@ timeline_build(Module *m, Arena *a)
 	t->lower = work > chain ? work : chain;
 	return t;
 }
+
+bool
+timeline_is_endless(const Timeline *t)
+{
+	return t->serial == INT64_MAX;
+}

@@ -44,5 +44,8 @@ typedef struct Timeline {
 
 /* Requires L_fused; numbers the module. */
 Timeline *timeline_build(Module *m, Arena *a);
+/* More picoseconds than are counted: its times and sums say nothing. */
+bool timeline_is_endless(const Timeline *t);
+#define TOO_LONG "a run takes more than 106 days, more picoseconds than are counted"
 
 #endif

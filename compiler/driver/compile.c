@@ -55,6 +55,8 @@ compilation_timeline(Compilation *c)
 		time_start(c);
 		c->timeline = timeline_build(c->module, c->session->arena);
 		time_stop(c, "timeline");
+		if (timeline_is_endless(c->timeline))
+			diag(c->session, DIAG_too_long, nowhere, TOO_LONG);
 	}
 	return c->timeline;
 }
@@ -331,7 +333,7 @@ advance(Compilation *c)
 		if (diag_errors(s) || !emit_level(c, level))
 			return false;
 	}
-	return true;
+	return !diag_errors(s);
 }
 
 static bool

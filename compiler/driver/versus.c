@@ -77,12 +77,17 @@ versus_cost(Compilation *c, Text *t)
 	int file = o->versus ? source_open(s, o->versus, nowhere)
 			     : source_add_text(s, this->path, this->text, this->length);
 	Module *m = file ? variant(s, file, &front) : NULL;
-	if (m)
-		emit_cost(timeline_build(m, m->arena), plan_build(m), "json", t);
+	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
+	bool good = timeline && !timeline_is_endless(timeline);
+	if (good)
+		emit_cost(timeline, plan_build(m), "json", t);
+	else if (timeline)
+		diag(c->session, DIAG_too_long, nowhere, "%s: %s",
+			versus_title(o, c->session->arena), TOO_LONG);
 	else
 		diag(c->session, fault_of(s), nowhere,
 			"what the report is compared with, %s, cannot be compiled",
 			versus_title(o, c->session->arena));
 	session_free(s);
-	return m != NULL;
+	return good;
 }

@@ -417,8 +417,8 @@ emit_program(Emitter *e, Text *t)
 	fill_in(t, "\t.slab_bytes = %,\n", (int64_t[]){plan_peak(e->plan)});
 	if (e->module->keep_inputs)
 		text_add(t, "\t.keeps_inputs = 1,\n");
-	text_printf(t, "\t.flops = %.0f, .wire_bytes = %lld,\n", work.flops,
-		(long long)work.wire_bytes);
+	text_printf(t, "\t.flops = %lld, .wire_bytes = %lld,\n",
+		(long long)whole_bytes(work.flops), (long long)work.wire_bytes);
 	text_printf(t, "\t.target = \"%s\", .target_memory = %lld,\n\t.run = run,\n",
 		mesh->target->name, (long long)mesh->target->hbm_bytes);
 	if (e->options->hlo)
