@@ -276,6 +276,33 @@ text_wires(Text *t, const Wires *wires)
 			rings + lines ? " in each of" : "between", slices);
 }
 
+static int64_t
+chips(const Mesh *mesh)
+{
+	int64_t each = mesh->target->devices_per_chip;
+
+	return (mesh->ndevices + each - 1) / each;
+}
+
+/* What there is no slice of: one that is larger than a pod, or not of whole chips. */
+static const char *
+text_unreal(const Mesh *mesh, const char *between, Text *t)
+{
+	int64_t devices = chips(mesh) * mesh->target->devices_per_chip;
+
+	if (chips(mesh) > mesh->target->pod_chips) {
+		text_printf(t, "%smore than a pod of %lld", between,
+			(long long)mesh->target->pod_chips);
+		between = "; ";
+	}
+	if (devices != mesh->ndevices) {
+		text_printf(t, "%s%lld of %s %lld devices", between, (long long)mesh->ndevices,
+			chips(mesh) == 1 ? "its" : "their", (long long)devices);
+		between = "; ";
+	}
+	return between;
+}
+
 /* " (2x2x1; X=4 is a ring)", " (2 slices of 4x4x4; X=2 is between 2 slices)" */
 static void
 text_slice(const Mesh *mesh, Text *t)
@@ -288,6 +315,8 @@ text_slice(const Mesh *mesh, Text *t)
 			text_printf(t, "%" PRId64 " slices of ", mesh->slices);
 		text_numbers(t, mesh->topology_rank, mesh->topology, "x");
 		between = "; ";
+	} else {
+		between = text_unreal(mesh, between, t);
 	}
 	for (int i = 0; i < mesh->naxes; i++) {
 		const MeshAxis *axis = &mesh->axes[i];
@@ -317,12 +346,10 @@ peak_share(const Timeline *timeline)
 		/ timeline->module->mesh.target->bf16_flops;
 }
 
-static int64_t
-chips(const Mesh *mesh)
+double
+tokens_per_second(const Timeline *timeline)
 {
-	int64_t each = mesh->target->devices_per_chip;
-
-	return (mesh->ndevices + each - 1) / each;
+	return per_second(timeline, (double)timeline->module->tokens);
 }
 
 void
@@ -361,7 +388,7 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_add(t, plan_peak(plan) > mesh->target->hbm_bytes ? ": does not fit" : "");
 	if (m->tokens && timeline->time) {
 		text_add(t, ";  ");
-		text_count(t, per_second(timeline, (double)m->tokens));
+		text_count(t, tokens_per_second(timeline));
 		text_add(t, "tokens/s");
 	}
 	text_add(t, "\n");
@@ -446,7 +473,7 @@ json_sums(const CostReport *costs)
 		text_add(t, "null");
 	text_add(t, ", \"tokens_per_second\": ");
 	if (tokens && timeline->time)
-		text_printf(t, "%.3f", per_second(timeline, (double)tokens));
+		text_printf(t, "%.3f", tokens_per_second(timeline));
 	else
 		text_add(t, "null");
 	text_add(t, ",\n");

@@ -77,6 +77,7 @@ bool check_memory(const Plan *plan);
 /* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
 /* FLOPs of dots over the time at the peak of bf16. */
 double peak_share(const Timeline *timeline);
+double tokens_per_second(const Timeline *timeline);
 /* What its text begins with: how long, and what of that; three lines. */
 void text_outcome(const Timeline *timeline, const Plan *plan, Text *t);
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
