@@ -93,6 +93,10 @@ note_costs(SweepRow *row, Module *m)
 {
 	const Target *target = m->mesh.target;
 	const Timeline *timeline = timeline_build(m, m->arena);
+	if (timeline_is_endless(timeline)) {
+		snprintf(row->error, sizeof row->error, "%s", TOO_LONG);
+		return;
+	}
 	const Plan *plan = plan_build(m);
 	Text t = {0};
 
@@ -105,6 +109,7 @@ note_costs(SweepRow *row, Module *m)
 	row->mfu = peak_share(timeline);
 	row->memory_peak = plan_peak(plan);
 	row->wire_bytes = module_ledger(m)->work.wire_bytes;
+	row->tokens_per_second = tokens_per_second(timeline);
 	if (row->memory_peak <= target->hbm_bytes)
 		return;
 	text_add(&t, "needs ");
@@ -174,14 +179,16 @@ sweep(Compilation *c, bool *good)
 	Progress progress = progress_begin("combination");
 	SweepTable *table = &w.table;
 
-	table->program = source_path(s, c->file);
+	table->path = source_path(s, c->file);
+	table->tokens = o->front.tokens;
 	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &w.names)
 		|| !names_are_known(s, &w))
 		return false;
+	table->program = w.names.module;
 	const char *sort = o->sort ? o->sort : "seconds";
 	if (!sweep_has_column(table, sort)) {
 		int n;
-		const char *const *names = sweep_columns(&n);
+		const char *const *names = sweep_columns(table, &n);
 		return unknown_word(s, "column", sort, names, n);
 	}
 	size_t bytes = (size_t)table->n * sizeof *table->rows;

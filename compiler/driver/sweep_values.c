@@ -83,15 +83,30 @@ read_range(Values *v, const char *text)
 	return true;
 }
 
+static bool
+is_size(const char *text)
+{
+	int64_t size;
+
+	return take_number(&text, &size) && !*text;
+}
+
 /* Those that a character separates; one that is empty is none. */
 static bool
-read_list(Values *v, const char *text, char separator)
+read_list(Values *v, const char *text, char separator, bool sizes)
 {
 	for (const char *end; text; text = *end ? end + 1 : NULL) {
 		end = strchrnul(text, separator);
 		if (end == text)
 			return usage(v->session, "--sweep=%s: a value is missing", v->text);
-		if (!add_value(v, arena_strndup(v->session->arena, text, (size_t)(end - text))))
+		const char *value =
+			arena_strndup(v->session->arena, text, (size_t)(end - text));
+		if (sizes && !is_size(value))
+			return usage(v->session,
+				"--sweep=%s: '%s' is no size; they are written 128,256, "
+				"128..1024*2 or X*Y=256",
+				v->text, value);
+		if (!add_value(v, value))
 			return false;
 	}
 	return true;
@@ -173,11 +188,13 @@ read_axis(Session *s, const char *text, SweepAxis *axis)
 	if (axis->nnames > 1)
 		good = read_product(&v, values);
 	else if (strcmp(v.names[0], "layout") == 0)
-		good = read_list(&v, values, ';');
-	else if (strstr(values, "..") && strcmp(v.names[0], "on") != 0)
+		good = read_list(&v, values, ';', false);
+	else if (strcmp(v.names[0], "on") == 0)
+		good = read_list(&v, values, ',', false);
+	else if (strstr(values, ".."))
 		good = read_range(&v, values);
 	else
-		good = read_list(&v, values, ',');
+		good = read_list(&v, values, ',', true);
 	axis->names = v.names;
 	axis->values = v.values;
 	return good;

@@ -233,22 +233,6 @@ build_reference(Elab *e, Function *entry)
 
 /* ---- whole programs */
 
-/* The file's name without directory and suffix. */
-static const char *
-module_name(Elab *e, int file)
-{
-	const char *path = source_file(e->session, file)->path;
-	const char *slash = strrchr(path, '/');
-	const char *base = slash != NULL ? slash + 1 : path;
-	const char *dot = strrchr(base, '.');
-	size_t n = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
-	char *name = arena_strndup(e->arena, base, n);
-	for (char *c = name; *c != '\0'; c++)
-		if (!is_identifier((char[]){'_', *c, '\0'}))
-			*c = '_';
-	return is_identifier(name) ? name : arena_printf(e->arena, "m%s", name);
-}
-
 Module *
 front_compile(Session *s, int file, const FrontOptions *options)
 {
@@ -262,7 +246,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	e->functions = table_new(e->arena);
 	e->products = table_new(e->arena);
 	e->product_lines = table_new(e->arena);
-	e->m = module_new(s, module_name(e, file));
+	e->m = module_new(s, module_name(s, file));
 	e->m->mesh.target = target_default();
 	e->prelude = table_new(e->arena);
 	const Program *p = parse_file(s,

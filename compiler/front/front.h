@@ -25,6 +25,7 @@ typedef struct FrontOptions {
 
 /* What a program gives sizes to: the axes of its mesh, then its dims. */
 typedef struct FrontNames {
+	const char *module;
 	const char **names;
 	int n, naxes;
 } FrontNames;

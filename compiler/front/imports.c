@@ -105,12 +105,27 @@ load_items(Session *s, int file, List *items)
 	return right;
 }
 
+const char *
+module_name(Session *s, int file)
+{
+	const char *path = source_file(s, file)->path;
+	const char *slash = strrchr(path, '/');
+	const char *base = slash != NULL ? slash + 1 : path;
+	const char *dot = strrchr(base, '.');
+	size_t n = dot != NULL && dot != base ? (size_t)(dot - base) : strlen(base);
+	char *name = arena_strndup(s->arena, base, n);
+	for (char *c = name; *c != '\0'; c++)
+		if (!is_identifier((char[]){'_', *c, '\0'}))
+			*c = '_';
+	return is_identifier(name) ? name : arena_printf(s->arena, "m%s", name);
+}
+
 bool
 front_names(Session *s, int file, FrontNames *names)
 {
 	List items;
 
-	*names = (FrontNames){0};
+	*names = (FrontNames){.module = module_name(s, file)};
 	if (!load_items(s, file, &items))
 		return false;
 	for (int i = 0; i < items.n; i++) {

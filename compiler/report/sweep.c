@@ -13,7 +13,13 @@
 
 typedef enum ColumnType { COLUMN_REAL, COLUMN_COUNT } ColumnType;
 typedef enum ColumnBest { BEST_LOW = 1, BEST_HIGH = -1 } ColumnBest;
-typedef enum ColumnUnit { UNIT_TIME, UNIT_SHARE, UNIT_MEMORY, UNIT_TRAFFIC } ColumnUnit;
+typedef enum ColumnUnit {
+	UNIT_TIME,
+	UNIT_SHARE,
+	UNIT_MEMORY,
+	UNIT_TRAFFIC,
+	UNIT_RATE
+} ColumnUnit;
 
 typedef struct Column {
 	const char *name, *title;
@@ -31,14 +37,20 @@ static const Column columns[] = {
 };
 enum { NCOLUMNS = sizeof columns / sizeof *columns };
 
+static int
+ncolumns(const SweepTable *table)
+{
+	return table->tokens ? NCOLUMNS : NCOLUMNS - 1;
+}
+
 const char *const *
-sweep_columns(int *n)
+sweep_columns(const SweepTable *table, int *n)
 {
 	static const char *names[NCOLUMNS];
 
-	for (int i = 0; i < NCOLUMNS; i++)
+	*n = ncolumns(table);
+	for (int i = 0; i < *n; i++)
 		names[i] = columns[i].name;
-	*n = NCOLUMNS;
 	return names;
 }
 
@@ -75,7 +87,7 @@ key_named(const SweepTable *table, const char *name)
 {
 	SortKey key = {table, NULL, -1};
 
-	for (int i = 0; i < NCOLUMNS; i++)
+	for (int i = 0; i < ncolumns(table); i++)
 		if (strcmp(columns[i].name, name) == 0)
 			key.column = &columns[i];
 	for (int i = 0; i < table->naxes; i++)
@@ -145,6 +157,9 @@ text_cell(Text *t, const SweepRow *row, const Column *column)
 	case UNIT_TRAFFIC:
 		text_traffic(t, v);
 		break;
+	case UNIT_RATE:
+		text_count(t, v);
+		break;
 	}
 }
 
@@ -159,7 +174,7 @@ text_cells(Text *t, const SweepTable *table, const SweepRow *row)
 			text_printf(t, "%s\t",
 				row ? sweep_value(table, i, row->combination)[k]
 				    : table->axes[i].names[k]);
-	for (int i = 0; i < NCOLUMNS && (!row || row->measured); i++) {
+	for (int i = 0; i < ncolumns(table) && (!row || row->measured); i++) {
 		if (row)
 			text_cell(t, row, &columns[i]);
 		else
@@ -216,7 +231,7 @@ emit_sweep_text(const SweepTable *table, Text *t)
 		text_cells(&cells, table, i < 0 ? NULL : &table->rows[i]);
 		measure(widths, cells.s);
 	}
-	text_printf(t, "%s: %lld combination%s", table->program, (long long)table->n,
+	text_printf(t, "%s: %lld combination%s", table->path, (long long)table->n,
 		table->n == 1 ? "" : "s");
 	text_printf(t, good == table->n ? "\n" : ", of which %lld can be\n", (long long)good);
 	for (int64_t i = -1; i < table->n; i++) {
@@ -261,7 +276,7 @@ emit_sweep_csv(const SweepTable *table, Text *t)
 	for (int i = 0; i < table->naxes; i++)
 		for (int k = 0; k < table->axes[i].nnames; k++)
 			text_printf(t, "%s,", table->axes[i].names[k]);
-	for (int i = 0; i < NCOLUMNS; i++)
+	for (int i = 0; i < ncolumns(table); i++)
 		text_printf(t, "%s,", columns[i].name);
 	text_add(t, "error\n");
 	for (int64_t r = 0; r < table->n; r++) {
@@ -271,7 +286,7 @@ emit_sweep_csv(const SweepTable *table, Text *t)
 				text_csv(t, sweep_value(table, i, row->combination)[k]);
 				text_add(t, ",");
 			}
-		for (int i = 0; i < NCOLUMNS; i++) {
+		for (int i = 0; i < ncolumns(table); i++) {
 			if (row->measured)
 				text_number(t, row, &columns[i]);
 			text_add(t, ",");
@@ -297,7 +312,7 @@ emit_sweep_json(const SweepTable *table, Text *t)
 				text_json(t, sweep_value(table, i, row->combination)[k]);
 				text_add(t, ", ");
 			}
-		for (int i = 0; i < NCOLUMNS; i++) {
+		for (int i = 0; i < ncolumns(table); i++) {
 			text_printf(t, "\"%s\": ", columns[i].name);
 			if (row->measured)
 				text_number(t, row, &columns[i]);

@@ -30,7 +30,8 @@ typedef struct SweepAxis {
 } SweepAxis;
 
 typedef struct SweepTable {
-	const char *program;
+	const char *path, *program;
+	bool tokens; /* a second, too */
 	SweepAxis *axes;
 	int naxes;
 	SweepRow *rows;
@@ -41,7 +42,7 @@ typedef struct SweepTable {
 const char *const *sweep_value(const SweepTable *table, int axis, int64_t combination);
 /* Is it a column, or a swept name? */
 bool sweep_has_column(const SweepTable *table, const char *column);
-const char *const *sweep_columns(int *n);
+const char *const *sweep_columns(const SweepTable *table, int *n);
 /* The best by the column first, then those that do not fit, then those that cannot be. */
 void sweep_sort(SweepTable *table, const char *column);
 void emit_sweep(const SweepTable *table, const char *format, Text *t);
