@@ -55,7 +55,11 @@ function sortable(rows, columns, pick, sorted) {
     const value = columns[i].value;
     rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (up ? 1 : -1));
     body.replaceChildren(...rows.map(row => {
-      const tr = el("tr", pick ? {tabindex: 0, onclick: () => pick(row), onkeydown: e => { if (e.key === "Enter") pick(row); }} : {},
+      const tr = el("tr", pick ? {tabindex: 0, onclick: () => pick(row), onkeydown: e => {
+        const next = {ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling"}[e.key];
+        if (e.key === "Enter") pick(row);
+        else if (next && tr[next]) { tr[next].focus(); e.preventDefault(); }
+      }} : {},
         ...columns.map(c => el("td", {class: c.number ? "n" : ""}, c.show ? c.show(row) : String(c.value(row)))));
       tr.row = row;
       return tr;
@@ -176,8 +180,8 @@ function collectives() {
 
 // ---- 4. timeline ------------------------------------------------------------------------
 
-function canvas(height, draw) {
-  const c = el("canvas", {tabindex: 0});
+function canvas(title, height, draw) {
+  const c = el("canvas", {tabindex: 0, role: "img", "aria-label": title});
   const redraw = () => {
     const ratio = window.devicePixelRatio || 1, width = c.clientWidth || 1000;
     c.width = width * ratio; c.height = height * ratio; c.style.height = height + "px";
@@ -204,7 +208,7 @@ function timeline() {
   }
   if (rests.length) to = Math.min(C.seconds, rests[0][0] * 1.14);
   const tracksOf = op => moves(op) ? op.axes.map(a => tracks.indexOf("links " + a)) : [0];
-  const c = canvas(height, (g, width) => {
+  const c = canvas("timeline", height, (g, width) => {
     const x = t => left + (t - from) / (to - from) * (width - left - 6);
     boxes = [];
     const step = Math.pow(10, Math.floor(Math.log10((to - from) / 4))), n = Math.ceil((to - from) / step);
@@ -310,7 +314,7 @@ function memoryOverTime() {
   live.forEach(l => { for (let i = 1; i < steps; i++) l[i] += l[i - 1]; });
   let at = M.at.step;
   const left = 8, height = 190, list = el("div");
-  const c = canvas(height, (g, width) => {
+  const c = canvas("memory over the program", height, (g, width) => {
     const x = i => left + i / steps * (width - left - 8), scale = (height - 24) / Math.max(M.peak, 1);
     for (let i = 0; i < steps; i++) {
       let y = height - 8;

@@ -367,6 +367,7 @@ typedef struct Gallery {
 	const VizOptions *o;
 	Text t; /* SVG: its size comes before it, known last */
 	int64_t y, right;
+	int64_t x, bottom; /* of a row of pictures: where the next begins, where it ends */
 	int pictures;
 } Gallery;
 
@@ -427,6 +428,26 @@ show(Gallery *g, Module *m, const Named *n)
 	arena_free(arena);
 }
 
+/* A picture beside the one before it; below, where that would be too wide. */
+static void
+hang(Gallery *g, Gallery *one)
+{
+	enum { WALL = 1000 };
+
+	if (g->x && g->x + one->right > WALL) {
+		g->x = 0;
+		g->y = g->bottom;
+	}
+	text_printf(&g->t, "<g transform=\"translate(%lld %lld)\">\n", (long long)g->x,
+		(long long)g->y);
+	text_addn(&g->t, one->t.s, one->t.n);
+	text_add(&g->t, "</g>\n");
+	g->x += one->right;
+	g->right = g->x > g->right ? g->x : g->right;
+	g->bottom = g->y + one->y > g->bottom ? g->y + one->y : g->bottom;
+	text_free(&one->t);
+}
+
 /* The chips of a slice, above all else. */
 static void
 show_slice(Gallery *g, const Mesh *mesh)
@@ -448,9 +469,15 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 
 	if (m->mesh.topology_rank && !o->name)
 		show_slice(&g, &m->mesh);
-	for (int i = 0; i < n; i++)
-		if (!o->name || strcmp(told[i]->name, o->name) == 0)
-			show(&g, m, told[i]);
+	g.bottom = g.y;
+	for (int i = 0; i < n; i++) {
+		Gallery one = {.o = o};
+		if (o->name && strcmp(told[i]->name, o->name) != 0)
+			continue;
+		show(svg ? &one : &g, m, told[i]);
+		if (svg)
+			hang(&g, &one);
+	}
 	if (html) {
 		text_add(t,
 			"<!DOCTYPE html>\n<html lang=\"en\">\n<head>"
@@ -459,7 +486,7 @@ emit_viz(Module *m, const VizOptions *o, Text *t)
 		text_add(t, "</title></head>\n<body>\n");
 	}
 	if (svg)
-		svg_begin(t, g.right, g.y);
+		svg_begin(t, g.right, g.bottom);
 	text_addn(t, g.t.s, g.t.n);
 	if (svg)
 		svg_end(t);

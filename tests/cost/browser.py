@@ -4,7 +4,7 @@
     browser.py SHDC             TAP; skipped where there is no chromium
 
 Every part is there, nothing is said on the console, a click on a step marks its line,
-the arrow keys go from step to step, Enter on a title sorts, and what is dark on the screen
+the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
 is light on paper.
 """
 import os
@@ -34,6 +34,10 @@ PROBE = """<script>
   document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
   found.push(document.getElementById("picked").textContent ? "picked" : "nothing picked " + before);
   found.push([...document.querySelectorAll("canvas")].every(c => c.width > 0) ? "drawn" : "not drawn");
+  row.focus();
+  row.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown"}));
+  const down = row.nextElementSibling || row;
+  found.push(document.activeElement === down ? "next row" : "no next row");
   const head = document.querySelector("#steps th");
   head.dispatchEvent(new KeyboardEvent("keydown", {key: "Enter"}));
   found.push(head.hasAttribute("aria-sort") ? "sorted" : "not sorted");
@@ -76,7 +80,7 @@ def main():
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
         title = re.search(r"<title>(.*?)</title>", dom)
-        if not title or title[1] != "line, picked, drawn, sorted, light paper":
+        if not title or title[1] != "line, picked, drawn, next row, sorted, light paper":
             wrong.append("the probe found: %s" % (title and title[1]))
         failed += bool(wrong)
         print("%sok %d - %s" % ("not " if wrong else "", n, name))
