@@ -340,15 +340,24 @@ text_one(Text *t, const Module *m, const Placed *placed)
 		text_printf(t, " = %s", source_text(m->session, m->arena, v->def->range));
 }
 
+/* Of copies of one let only the first: that is written once. */
 void
 text_proposal(Text *t, const Module *m, const Proposal *proposal)
 {
-	int n = proposal->n < MOST_TOLD ? proposal->n : MOST_TOLD;
+	int written = 0;
 
-	for (int i = 0; i < n; i++) {
-		text_add(t, i ? ", " : "");
+	for (int i = 0; i < proposal->n; i++) {
+		Range range = proposal->placed[i].value->range;
+		int k = 0;
+		while (k < i
+			&& !(range.file
+				&& range_equal(range, proposal->placed[k].value->range)))
+			k++;
+		if (k < i || written++ >= MOST_TOLD)
+			continue;
+		text_add(t, written > 1 ? ", " : "");
 		text_one(t, m, &proposal->placed[i]);
 	}
-	if (n < proposal->n)
-		text_printf(t, " and %d alike", proposal->n - n);
+	if (written > MOST_TOLD)
+		text_printf(t, " and %d alike", written - MOST_TOLD);
 }
