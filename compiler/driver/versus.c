@@ -80,7 +80,7 @@ versus_cost(Compilation *c, Text *t)
 	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
 	bool good = timeline && !timeline_is_endless(timeline);
 	if (good)
-		emit_cost(timeline, plan_build(m), "json", t);
+		emit_cost(timeline, plan_build(m), "folded", t);
 	else if (timeline)
 		diag(c->session, DIAG_too_long, nowhere, "%s: %s",
 			versus_title(o, c->session->arena), TOO_LONG);

@@ -17,6 +17,7 @@
 #include "cost/links.h"
 #include "ir/layout.h"
 #include "cost/tracks.h"
+#include "report/folded.h"
 #include "report/report.h"
 #include "report/rows.h"
 
@@ -485,7 +486,7 @@ json_row(const StepRow *row, Text *t)
 	const TimelineStep *s = row->step;
 
 	text_add(t, "\n    {");
-	json_step(row, t);
+	json_step(row, row->value, t);
 	text_add(t, ", \"start\": ");
 	text_exact_seconds(t, s->start);
 	text_add(t, ", ");
@@ -493,8 +494,28 @@ json_row(const StepRow *row, Text *t)
 	text_add(t, "}");
 }
 
+/* Steps of equal layers are equal but for their values and when they start. */
 static void
-print_json(const CostReport *costs)
+folded_rows(const CostReport *costs)
+{
+	Folded all = folded_new(costs->arena, "\"value\", \"start\"");
+	Text sort = {0}, own = {0};
+
+	for (int i = 0; i < costs->timeline->n; i++) {
+		const StepRow *row = &costs->rows[i];
+		json_step(row, NULL, &sort);
+		text_add(&sort, ", ");
+		json_work(row, &sort);
+		text_json(&own, row->value);
+		text_add(&own, ", ");
+		text_exact_seconds(&own, row->step->start);
+		folded_add(&all, text_take(&sort, costs->arena), text_take(&own, costs->arena));
+	}
+	text_folded(costs->text, &all);
+}
+
+static void
+print_json(const CostReport *costs, bool folded)
 {
 	const Module *m = costs->timeline->module;
 	Text *t = costs->text;
@@ -506,7 +527,13 @@ print_json(const CostReport *costs)
 	text_add(t, ", ");
 	json_mesh(&m->mesh, t);
 	json_sums(costs);
-	text_add(t, "  \"ops\": [");
+	text_add(t, "  \"ops\": ");
+	if (folded) {
+		folded_rows(costs);
+		text_add(t, "}\n");
+		return;
+	}
+	text_add(t, "[");
 	for (int i = 0; i < costs->timeline->n; i++) {
 		text_add(t, i ? "," : "");
 		json_row(&costs->rows[i], t);
@@ -572,8 +599,8 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 		.text = t};
 
 	costs.rows = step_rows(timeline, costs.arena);
-	if (!strcmp(format, "json")) {
-		print_json(&costs);
+	if (!strcmp(format, "json") || !strcmp(format, "folded")) {
+		print_json(&costs, !strcmp(format, "folded"));
 	} else if (!strcmp(format, "csv")) {
 		print_csv(&costs);
 	} else {

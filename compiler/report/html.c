@@ -9,6 +9,7 @@
 #include "cost/ledger.h"
 #include "ir/layout.h"
 #include "ir/targets.h"
+#include "report/folded.h"
 #include "report/report.h"
 #include "report/rows.h"
 #include "report/svg.h"
@@ -65,23 +66,25 @@ print_facts(const Target *target, Text *t)
 static void
 print_values(Module *m, Text *t)
 {
+	Arena *a = arena_new();
 	int n;
 	const Named **told = told_values(m, &n);
-	Table *seen = table_new(m->arena);
-	Text type = {0};
+	Folded all = folded_new(a, "\"name\"");
+	Table *seen = table_new(a);
+	Text type = {0}, sort = {0}, name = {0};
 
-	text_add(t, "\"values\": {");
 	for (int i = 0; i < n; i++) {
 		if (!told[i]->value || !table_add(seen, told[i]->name, (void *)told[i]))
 			continue;
-		text_add(t, table_count(seen) > 1 ? ",\n" : "\n");
-		text_json(t, told[i]->name);
-		text_add(t, ": ");
 		text_value(&type, &m->mesh, told[i]->value);
-		text_json(t, text_take(&type, m->arena));
+		text_add(&sort, "\"type\": ");
+		text_json(&sort, text_take(&type, a));
+		text_json(&name, told[i]->name);
+		folded_add(&all, text_take(&sort, a), text_take(&name, a));
 	}
-	text_add(t, "}");
-	text_free(&type);
+	text_add(t, "\"values\": ");
+	text_folded(t, &all);
+	arena_free(a);
 }
 
 /* ---- how the mesh lies ------------------------------------------------------------- */
@@ -163,9 +166,9 @@ emit_report(const ReportOptions *options, Text *t)
 	text_add(&data, ",\n");
 	print_torus(m, options->timeline, &data);
 	text_add(&data, ",\n\"cost\": ");
-	emit_cost(options->timeline, options->plan, "json", &data);
+	emit_cost(options->timeline, options->plan, "folded", &data);
 	text_add(&data, ",\n\"memory\": ");
-	emit_memory(options->plan, -1, "json", &data);
+	emit_memory(options->plan, -1, "folded", &data);
 	text_add(&data, ",\n\"remarks\": [");
 	text_add(&data, options->remarks ? options->remarks : "");
 	text_add(&data, "],\n\"versus\": ");

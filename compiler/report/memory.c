@@ -12,6 +12,7 @@
 #include <string.h>
 #include "ir/targets.h"
 #include "memory/peak.h"
+#include "report/folded.h"
 #include "report/report.h"
 
 /* "relu (line 4)", "the start" */
@@ -132,35 +133,58 @@ memory_text(const Plan *plan, int64_t otherwise, Text *t)
 	}
 }
 
-/* For scripts, as JSON or as a table. */
+/* Up to its buffers. */
 static void
-memory_rows(const Plan *plan, int64_t otherwise, bool json, Text *t)
+json_sums(const Plan *plan, const Peak *peak, int64_t otherwise, Text *t)
 {
 	const Target *target = plan->module->mesh.target;
-	const Peak *peak = plan_at_peak(plan);
 
-	if (json) {
-		text_printf(t,
-			"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
-			"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
-			"  \"inputs\": \"%s\", \"peak_otherwise\": %s,\n"
-			"  \"at\": { \"step\": %d, \"line\": %d, \"what\": ",
-			target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
-			(long long)plan->live, (long long)plan->scratch, plan->lives->n,
-			plan->module->keep_inputs ? "kept" : "overwritten",
-			otherwise < 0 ? "null"
-				      : arena_printf(plan->module->arena, "%lld",
-					      (long long)otherwise),
-			plan->fullest, peak->op ? peak->op->range.line : 0);
-		text_json(t, peak->op ? peak->op->label : "");
-		text_add(t, " },\n  \"kinds\": {");
-		for (int k = 0; k < MEMORY_KINDS; k++)
-			text_printf(t, "%s\"%s\": %lld", k ? ", " : " ", memory_kind_names[k],
-				(long long)peak->bytes[k]);
-		text_add(t, " },\n  \"buffers\": [");
-	} else {
-		text_add(t, "name,type,bytes,offset,first,last,kind,line,at_peak\n");
+	text_printf(t,
+		"{ \"version\": 1, \"target\": \"%s\", \"limit\": %lld,\n"
+		"  \"peak\": %lld, \"live\": %lld, \"scratch\": %lld, \"steps\": %d,\n"
+		"  \"inputs\": \"%s\", \"peak_otherwise\": %s,\n"
+		"  \"at\": { \"step\": %d, \"line\": %d, \"what\": ",
+		target->name, (long long)target->hbm_bytes, (long long)plan_peak(plan),
+		(long long)plan->live, (long long)plan->scratch, plan->lives->n,
+		plan->module->keep_inputs ? "kept" : "overwritten",
+		otherwise < 0 ? "null"
+			      : arena_printf(plan->module->arena, "%lld", (long long)otherwise),
+		plan->fullest, peak->op ? peak->op->range.line : 0);
+	text_json(t, peak->op ? peak->op->label : "");
+	text_add(t, " },\n  \"kinds\": {");
+	for (int k = 0; k < MEMORY_KINDS; k++)
+		text_printf(t, "%s\"%s\": %lld", k ? ", " : " ", memory_kind_names[k],
+			(long long)peak->bytes[k]);
+	text_add(t, " },\n  \"buffers\": ");
+}
+
+/* Those of equal layers are equal but for their names, and where and when they lie. */
+static void
+folded_buffers(const Plan *plan, const Peak *peak, Text *t)
+{
+	Arena *a = arena_new();
+	Folded all = folded_new(a, "\"name\", \"offset\", \"first\", \"last\"");
+
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *b = &plan->buffers[i];
+		folded_add(&all,
+			arena_printf(a,
+				"\"type\": \"%s\", \"bytes\": %lld, \"kind\": \"%s\", "
+				"\"line\": %d",
+				shape_text(plan, b), (long long)b->bytes,
+				memory_kind_names[peak->kinds[i]], line_of(b)),
+			arena_printf(a, "\"%s\", %lld, %d, %d", b->value->name,
+				(long long)b->offset, b->first, b->last));
 	}
+	text_folded(t, &all);
+	arena_free(a);
+}
+
+/* For scripts, as JSON or as a table. */
+static void
+memory_rows(const Plan *plan, const Peak *peak, bool json, Text *t)
+{
+	text_add(t, json ? "[" : "name,type,bytes,offset,first,last,kind,line,at_peak\n");
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
 		bool live = b->first <= plan->fullest && b->last >= plan->fullest;
@@ -174,18 +198,24 @@ memory_rows(const Plan *plan, int64_t otherwise, bool json, Text *t)
 			(long long)b->offset, b->first, b->last,
 			memory_kind_names[peak->kinds[i]], line_of(b), live ? "true" : "false");
 	}
-	text_add(t, json ? " ] }\n" : "");
+	text_add(t, json ? " ]" : "");
 }
 
 void
 emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t)
 {
-	bool json = !strcmp(format, "json");
+	bool json = !strcmp(format, "json"), folded = !strcmp(format, "folded");
+	const Peak *peak = plan_at_peak(plan);
 
-	if (json || !strcmp(format, "csv"))
-		memory_rows(plan, otherwise, json, t);
+	if (json || folded)
+		json_sums(plan, peak, otherwise, t);
+	if (folded)
+		folded_buffers(plan, peak, t);
+	else if (json || !strcmp(format, "csv"))
+		memory_rows(plan, peak, json, t);
 	else
 		memory_text(plan, otherwise, t);
+	text_add(t, json || folded ? " }\n" : "");
 }
 
 bool

@@ -1,6 +1,11 @@
 "use strict";
 // The report of a program: everything is drawn from the JSON in #data.
 const D = JSON.parse(document.getElementById("data").textContent);
+// What equal things share is there once.
+const unfold = f => f.rows.map(([sort, ...own]) => ({...f.sorts[sort], ...Object.fromEntries(own.map((x, i) => [f.fields[i], x]))}));
+for (const cost of [D.cost, D.versus && D.versus.cost]) if (cost) cost.ops = unfold(cost.ops);
+D.memory.buffers = unfold(D.memory.buffers);
+D.values = Object.fromEntries(unfold(D.values).map(v => [v.name, v.type]));
 const C = D.cost, ops = C.ops, M = D.memory;
 const RESOURCES = {mxu: "matrix unit", vpu: "vector unit", hbm: "memory", ici: "links", dcn: "data-centre network", host: "host", latency: "latency"};
 const moves = op => op.axes.length > 0;

@@ -68,13 +68,14 @@ typedef struct VizOptions {
 } VizOptions;
 void emit_viz(Module *m, const VizOptions *o, Text *t);
 
-/* memory.c: --emit=memory as "txt", "json" or "csv"; `otherwise`: the peak if inputs
+/* memory.c: --emit=memory as "txt", "json", "csv" or "folded"; `otherwise`: the peak if inputs
    that may be overwritten were kept, or the other way round, -1 if it is not known. */
 void emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t);
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
 
-/* cost.c: --emit=cost as "txt", "json" or "csv".  Requires L_fused. */
+/* cost.c: --emit=cost as "txt", "json" or "csv", or as "folded" JSON (folded.h).
+   Requires L_fused. */
 /* FLOPs of dots over the time at the peak of bf16. */
 double peak_share(const Timeline *timeline);
 double tokens_per_second(const Timeline *timeline);

@@ -118,14 +118,16 @@ text_exact_seconds(Text *t, int64_t picoseconds)
 }
 
 void
-json_step(const StepRow *row, Text *t)
+json_step(const StepRow *row, const char *value, Text *t)
 {
 	const TimelineStep *s = row->step;
 
 	text_printf(t, "\"line\": %d, \"what\": ", row->line);
 	text_json(t, row->label);
-	text_add(t, ", \"value\": ");
-	text_json(t, row->value);
+	if (value) {
+		text_add(t, ", \"value\": ");
+		text_json(t, value);
+	}
 	text_printf(t, ", \"kind\": \"%s\", \"axes\": [", ops[s->op->kind].hlo);
 	for (int i = 0; row->transfer && i < row->transfer->axes.n; i++) {
 		text_add(t, i ? ", \"" : "\"");

@@ -100,7 +100,7 @@ print_step(Trace *tr, const StepRow *row, int number)
 				row->named ? row->value : row->label)
 				 : row->label);
 		text_printf(t, ", \"args\": {\"step\": %d, ", number);
-		json_step(row, t);
+		json_step(row, row->value, t);
 		text_add(t, ", ");
 		json_work(row, t);
 		text_add(t, "}}");

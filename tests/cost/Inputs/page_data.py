@@ -7,8 +7,13 @@ import sys
 page = open(sys.argv[1], encoding="utf-8").read()
 begin = page.index('id="data">') + len('id="data">')
 data = json.loads(page[begin:page.index("</script>", begin)])
-print("cost of %s, %d steps" % (data["cost"]["program"], len(data["cost"]["ops"])))
-print("memory, a peak of %d bytes" % data["memory"]["peak"])
+
+def folded(what):
+    return "%d of %d sorts" % (len(what["rows"]), len(what["sorts"]))
+
+
+print("cost of %s, steps %s" % (data["cost"]["program"], folded(data["cost"]["ops"])))
+print("memory, a peak of %d bytes, buffers %s" % (data["memory"]["peak"], folded(data["memory"]["buffers"])))
 print("remarks %d" % len(data["remarks"]))
 print("axes", *[axis["name"] for axis in data["torus"]["axes"]])
 print("source of %d lines" % len(data["source"]["lines"]))
