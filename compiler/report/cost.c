@@ -377,7 +377,11 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_time(t, timeline->communication);
 	text_add(t, ", of which ");
 	text_time(t, timeline->exposed);
-	text_add(t, " exposed\n  ");
+	text_add(t, " exposed");
+	if (timeline->compute && timeline->exposed
+		&& timeline->exposed == timeline->communication)
+		text_add(t, ": nothing overlaps");
+	text_add(t, "\n  ");
 	text_percent(t, peak_share(timeline), 1);
 	text_add(t, " of peak (");
 	text_count(t,

@@ -50,6 +50,19 @@ svg_end(Text *t)
 	text_add(t, "</g>\n</svg>\n");
 }
 
+/* Of a line what is not too wide, up to a semicolon. */
+static size_t
+part_of_line(const char *line)
+{
+	enum { WIDE = 115 };
+	size_t n = strcspn(line, "\n"), part = 0;
+
+	for (size_t i = 0; n > WIDE && i < WIDE; i++)
+		if (line[i] == ';')
+			part = i + 1;
+	return part ? part : n;
+}
+
 int64_t
 svg_lines(Text *t, const char *lines, int64_t y, int64_t *right)
 {
@@ -57,10 +70,10 @@ svg_lines(Text *t, const char *lines, int64_t y, int64_t *right)
 	Arena *a = arena_new();
 
 	while (*lines) {
-		int64_t n = (int64_t)strcspn(lines, "\n");
-		svg_text(t, MARGIN, y + 13, "start", arena_strndup(a, lines, (size_t)n));
-		*right = n * CHARACTER + 2 * MARGIN > *right ? n * CHARACTER + 2 * MARGIN
-							     : *right;
+		size_t n = part_of_line(lines);
+		int64_t width = (int64_t)n * CHARACTER + 2 * MARGIN;
+		svg_text(t, MARGIN, y + 13, "start", arena_strndup(a, lines, n));
+		*right = width > *right ? width : *right;
 		y += HEIGHT;
 		lines += n + (lines[n] == '\n');
 	}
