@@ -48,6 +48,9 @@ Value *make_end(Make k, Op *op); /* the first result */
 /* The last op of a block. */
 Op *make_return(Block *b, int n, Value *const *values, Range range, const char *label);
 
+/* What a block computes of other parameters, by ops of k; the values that it returns. */
+Value *const *make_body(Make k, const Block *body, Value *const *params);
+
 /* ---- ops without attributes */
 Value *make_op(Make k, OpKind kind, int n, Value *const *operands);
 Value *make_unary(Make k, OpKind kind, Value *x);
