@@ -103,6 +103,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %token <name> RULE "rule" UNROLL "unroll" PAD "pad" UNREDUCED "unreduced"
 %token <name> REPLICATED "replicated" TYPE "type" EXPECT "expect"
 %token <name> SAME "same" AS "as" LAYOUT "layout"
+%token <name> GRADIENT "gradient" CHECKPOINT "checkpoint"
 %token MINUS "-" PLUS "+" STAR "*" SLASH "/" PERCENT "%" LT "<" GT ">"
 %token LE "<=" GE ">=" EQ "==" NE "!=" AND "&&" OR "||" NOT "!" ASSIGN "="
 %token AT "@" OPEN "?" COLON ":" SEMICOLON ";" COMMA "," DOT "."
@@ -120,7 +121,7 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %right "**"
 
 %type <name> name on
-%type <name> same_as
+%type <name> same_as gradient
 %type <list> items bindings binding_list dims dim_list axes placement
 %type <list> params param_list results result_list manual args arg_list
 %type <list> exprs indices block stmts targets target_list else values
@@ -181,22 +182,28 @@ item:
 | "import" STRING[path] ";"			{ $$ = DECL(import, @path, .name = $path); }
 | function
 | "explicit" function			{ $$ = decl_mode($2, @1, FN_explicit, list_none()); }
+| "checkpoint" function			{ $$ = decl_checkpoint($2); }
+| "checkpoint" "explicit" function		{ $$ = decl_checkpoint(decl_mode($3, @2, FN_explicit, list_none())); }
 | "manual" manual function			{ $$ = decl_mode($3, @1, FN_manual, $manual); }
-| "extern" signature "=" STRING "in" STRING "rule" STRING ";"
-						{ $$ = decl_mode(DECL(fn, @1, .fn = fn_extern($2, $4, $6, $8)), @1, FN_extern, list_none()); }
+| "extern" signature "=" STRING "in" STRING "rule" STRING gradient ";"
+						{ $$ = decl_mode(DECL(fn, @1, .fn = fn_extern($2, $4, $6, $8, $gradient)), @1, FN_extern, list_none()); }
 
 manual:
   %empty					{ $$ = list_none(); }
 | "(" axes ")"					{ $$ = $axes; }
 
 function:
-  signature same_as block			{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, @3)); }
+  signature same_as gradient block		{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, $4, @4)); }
 | "fn" error block				{ $$ = NULL; parser->program->whole = false; yyerrok; }
 | "fn" error ";"				{ $$ = NULL; parser->program->whole = false; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }
 | "same" "as" name[function]			{ $$ = $function; }
+
+gradient:
+  %empty					{ $$ = (Name){ 0 }; }
+| "gradient" name[function]			{ $$ = $function; }
 
 signature:
   "fn" name "(" params ")"			{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params); }
@@ -452,7 +459,7 @@ name:
   NAME
 | "mesh" | "dim" | "on" | "import" | "explicit" | "manual" | "extern"
 | "rule" | "unroll" | "pad" | "unreduced" | "replicated" | "type" | "expect"
-| "same" | "as" | "layout"
+| "same" | "as" | "layout" | "gradient" | "checkpoint"
 
 %%
 

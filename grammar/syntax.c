@@ -21,7 +21,7 @@ static const char *const expressions[] = {"a name", "an integer", "a number",
 static const char *const arguments[] = {"[", NULL};
 static const char *const statements[] = {"let", "var", "for", "while", "if", "return", NULL};
 static const char *const declarations[] = {"mesh", "dim", "type", "import", "fn", "explicit",
-	"manual", "extern", NULL};
+	"checkpoint", "manual", "extern", NULL};
 static const char *const equals[] = {"=", NULL};
 static const char *const sizes[] = {"an integer", "a malformed number", "(", "-", NULL};
 static const char *const names[] = {
@@ -285,8 +285,11 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	else if (!told && !wants_expression && holds(comparisons, found)
 		&& expects(n, expected, "&&"))
 		text_printf(&t, "comparisons do not associate: write a < b && b < c");
-	for (int i = 0; i < n && found != NULL; i++) /* `same as` is offered to a word alone */
-		if (expected[i] != NULL && strcmp(expected[i], "same") == 0
+	for (int i = 0; i < n && found != NULL;
+		i++) /* `same as` and `gradient` are offered to a word alone */
+		if (expected[i] != NULL
+			&& (strcmp(expected[i], "same") == 0
+				|| strcmp(expected[i], "gradient") == 0)
 			&& strcmp(found, "a name") != 0)
 			expected[i] = NULL;
 	if (t.n == 0) {

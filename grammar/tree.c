@@ -227,9 +227,10 @@ stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 
 /* `block` is where the body stands, up to its closing brace. */
 FnDecl *
-fn_body(Parser *p, FnDecl *fn, Name same_as, List body, Range block)
+fn_body(Parser *p, FnDecl *fn, Name same_as, Name gradient, List body, Range block)
 {
 	fn->same_as = same_as;
+	fn->gradient = gradient;
 	fn->unclosed = p->unclosed;
 	p->unclosed = false;
 	fn->body = body;
@@ -239,12 +240,21 @@ fn_body(Parser *p, FnDecl *fn, Name same_as, List body, Range block)
 }
 
 FnDecl *
-fn_extern(FnDecl *fn, Name symbol, Name library, Name rule)
+fn_extern(FnDecl *fn, Name symbol, Name library, Name rule, Name gradient)
 {
+	fn->gradient = gradient;
 	fn->symbol = symbol;
 	fn->library = library;
 	fn->rule = rule;
 	return fn;
+}
+
+Decl *
+decl_checkpoint(Decl *d)
+{
+	if (d != NULL)
+		d->fn->checkpoint = true;
+	return d;
 }
 
 Decl *

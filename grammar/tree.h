@@ -185,6 +185,8 @@ typedef struct FnDecl {
 	List results; /* Param */
 	Range results_range;
 	Name same_as;		    /* the function that it must equal; .s NULL: none */
+	Name gradient;		    /* the function that gives its gradient; likewise */
+	bool checkpoint;	    /* its gradient computes it once more */
 	List body;		    /* Stmt */
 	Range end;		    /* the closing brace */
 	bool unclosed;		    /* ... is missing, or one of a block in it */
@@ -270,8 +272,9 @@ Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
 Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
 Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
-FnDecl *fn_body(Parser *p, FnDecl *fn, Name same_as, List body, Range block);
-FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule);
+FnDecl *fn_body(Parser *p, FnDecl *fn, Name same_as, Name gradient, List body, Range block);
+FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule, Name gradient);
+Decl *decl_checkpoint(Decl *d);
 Decl *decl_mode(Decl *d, Range r, FnMode mode, List axes);
 
 /* tree_print.c: an expression, with all its parentheses; the tree of a file as text,

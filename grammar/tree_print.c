@@ -300,6 +300,8 @@ text_fn(Text *t, const FnDecl *fn)
 		text_list(t, " -> (", fn->results, text_result, ")");
 	if (fn->same_as.s != NULL)
 		text_printf(t, " same as %s", fn->same_as.s);
+	if (fn->gradient.s != NULL)
+		text_printf(t, " gradient %s", fn->gradient.s);
 	text_add(t, " ");
 	if (fn->mode != FN_extern) {
 		text_body(t, fn->body, 0);
