@@ -23,7 +23,7 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/ir"],
     ["compiler/hlo", "compiler/cost", "compiler/memory"],
     ["grammar"],
-    ["compiler/front"],
+    ["compiler/front", "compiler/grad"],
     ["compiler/shard"],
     ["compiler/sched"],
     ["compiler/pipeline"],
@@ -31,7 +31,7 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/driver"],
 ]
 FORBIDDEN = re.compile(r"\b(TODO|FIXME|XXX|HACK)\b|/work/|shared/(design|accept|hooks)")
-SHORT_WORDS = ("at", "id", "of", "to")
+SHORT_WORDS = ("at", "id", "of", "to", "dx", "dy")
 SOURCE = (".c", ".h", ".def", ".l", ".y")
 
 

@@ -165,7 +165,8 @@ read_kind(const ReadLine *in, OpKind *kind)
 		target = cursor_string(&c, &length);
 	}
 	for (int k = 0; k < OP_COUNT && !in->rd->failed; k++) {
-		if (k == O_return || strcmp(ops[k].hlo, opcode) || !target != !ops[k].target
+		if (k == O_return || ops[k].where == WHERE_begun || strcmp(ops[k].hlo, opcode)
+			|| !target != !ops[k].target
 			|| (target && strcmp(ops[k].target, target)))
 			continue;
 		*kind = (OpKind)k;

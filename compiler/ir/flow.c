@@ -21,6 +21,7 @@ typedef struct Ways {
 static const Ways ways_of_bodies[] = {
 	[BODIES_none] = {0},
 	[BODIES_once] = {2, 0, {{OUTSIDE, 0}, {0, OUTSIDE}}},
+	[BODIES_ruled] = {2, 0, {{OUTSIDE, 0}, {0, OUTSIDE}}},
 	[BODIES_choice] = {4, 1, {{OUTSIDE, 0}, {OUTSIDE, 1}, {0, OUTSIDE}, {1, OUTSIDE}}},
 	[BODIES_loop] = {6, 0,
 		{{OUTSIDE, LOOP_CONDITION}, {OUTSIDE, LOOP_BODY}, {OUTSIDE, OUTSIDE},
@@ -115,6 +116,7 @@ flow_renames(const Flow *f)
 	case BODIES_none:
 		break;
 	case BODIES_once:
+	case BODIES_ruled:
 		return f->op->kind == O_call;
 	case BODIES_choice:
 		return f->kind == FLOW_in;
@@ -162,6 +164,7 @@ op_decision(const Op *op)
 		return op->bodies[LOOP_CONDITION]->last->operands[0];
 	case BODIES_none:
 	case BODIES_once:
+	case BODIES_ruled:
 		break;
 	}
 	return NULL;

@@ -511,12 +511,14 @@ typedef enum Where {
 	WHERE_device, /* of one device, and in manual regions */
 	WHERE_unfused,
 	WHERE_fused,
+	WHERE_begun, /* as front/ leaves it; grad/ takes them out */
 } Where;
 
 /* How the bodies of an op run. */
 typedef enum BodiesRun {
 	BODIES_none,   /* there are none */
 	BODIES_once,   /* there is one */
+	BODIES_ruled,  /* ... and one that gives its gradient */
 	BODIES_choice, /* operand 0 chooses one of two */
 	BODIES_loop,   /* a condition, and what is run as long as it holds */
 } BodiesRun;
@@ -712,7 +714,7 @@ Value *block_add_param(Block *b, const char *name, const Type *type);
 /* A detached op with `nresults` fresh values (named, type not yet set). */
 Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresults,
 	const char *result_name, Range range, const char *label);
-/* clone.c: the same op once more, detached; for ops without bodies. */
+/* clone.c: the same op once more, detached, with bodies of its own. */
 Op *op_clone(const Op *op);
 /* One more at the end. */
 Value *op_add_result(Op *op, const char *name, const Type *type);

@@ -25,7 +25,7 @@
 
 const OpInfo ops[OP_COUNT] = {
 #define OP(id, hlo_text, noperands, attr_mask, type_fn, rule_fn, partial_kind, where_id, \
-	run_id, flop_count, float_text, int_text, doc_text) \
+	run_id, gradient, flop_count, float_text, int_text, doc_text) \
 	[O_##id] = { \
 		.name = #id, \
 		.hlo = OPCODE(hlo_text), \

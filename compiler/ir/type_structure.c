@@ -24,7 +24,8 @@ check_form(const Op *op)
 	if (loop && passed != op->nresults)
 		return op_wrong(op, "%s carries %d values and has %d results", name, passed,
 			op->nresults);
-	for (int i = 0; i < op->nbodies; i++) {
+	bool ruled = ops[op->kind].run == BODIES_ruled;
+	for (int i = 0; i < (ruled ? 1 : op->nbodies); i++) {
 		const Block *body = op->bodies[i];
 		if (!body->last || body->last->kind != O_return)
 			return op_wrong(op, "%s needs a body that returns", name);

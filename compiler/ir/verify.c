@@ -392,6 +392,8 @@ check_op(Checker *c, Op *op)
 		verify_fail(c, "%s %s a %s program", ops[op->kind].name,
 			where == WHERE_device ? "outside" : "in",
 			where < WHERE_unfused ? "device" : level_names[level]);
+	if (where == WHERE_begun)
+		verify_fail(c, "%s in a program whose gradients are made", ops[op->kind].name);
 	if (level == L_fused && !c->misshapen)
 		check_fused(c, op);
 	if (op_communicates(op))

@@ -3,6 +3,7 @@
  */
 #include <string.h>
 
+#include "grad/grad.h"
 #include "hlo/hlo.h"
 #include "pipeline/pipeline.h"
 #include "sched/sched.h"
@@ -68,6 +69,8 @@ pipeline_accept(Module *m)
 		check_varying(m, m->uncalled[i]);
 	m->nuncalled = 0;
 	if (diag_errors(m->session))
+		return false;
+	if (!module_differentiate(m) || (m->reference && !module_differentiate(m->reference)))
 		return false;
 	module_remove_dead(m);
 	if (m->reference)

@@ -1,0 +1,178 @@
+/*
+ * adjoint.c - the walk backward through a block.
+ */
+#include <stdarg.h>
+#include <string.h>
+#include "grad/adjoint.h"
+
+/* ---- what is known of values ------------------------------------------- */
+
+/* Values that came after the numbering are known from their first use on. */
+Primal *
+primal_of(Gradients *g, const Value *v)
+{
+	if (v->id >= 0 && v->id < g->nknown && g->known[v->id]->value == v)
+		return g->known[v->id];
+	Primal *p = NEW(g->arena, Primal);
+	p->value = v;
+	((Value *)v)->id = g->nknown;
+	APPEND(g->arena, g->known, g->nknown, p);
+	return p;
+}
+
+bool
+type_is_smooth(const Gradients *g, DType dtype)
+{
+	return dtype_is_float(dtype) || (g->ring && dtype_is_integer(dtype));
+}
+
+bool
+is_active(const Adjoint *a, const Value *v)
+{
+	return primal_of(a->g, v)->active;
+}
+
+bool
+wants(const Adjoint *a, const Op *op, int operand)
+{
+	return is_active(a, op->operands[operand]);
+}
+
+/* ---- cotangents -------------------------------------------------------- */
+
+Value *
+make_number(Make k, const Type *type, double number)
+{
+	bool real = dtype_is_float(type->dtype);
+	int64_t payload = real ? double_payload(number) : (int64_t)number;
+
+	return make_splat(k, make_constant(k, type->dtype, payload), type);
+}
+
+Value *
+make_zeros(Make k, const Type *type)
+{
+	return make_number(k, type, 0);
+}
+
+Value *
+cotangent_of(const Adjoint *a, const Value *v)
+{
+	return primal_of(a->g, v)->cotangent;
+}
+
+Value *
+cotangent_or_zeros(Adjoint *a, const Value *v)
+{
+	Value *d = cotangent_of(a, v);
+
+	return d ? d : make_zeros(a->k, &v->type);
+}
+
+void
+give(Adjoint *a, const Value *v, Value *more)
+{
+	Primal *p = primal_of(a->g, v);
+
+	if (!p->active || !more)
+		return;
+	p->cotangent = p->cotangent ? make_binary(a->k, O_add, p->cotangent, more) : more;
+}
+
+void
+give_part(Adjoint *a, const Value *v, Value *more, Value *const *start)
+{
+	Primal *p = primal_of(a->g, v);
+
+	if (!p->active)
+		return;
+	if (p->cotangent) {
+		Value *before = make_dynamic_slice(a->k, p->cotangent, start, more->type.dims);
+		more = make_binary(a->k, O_add, before, more);
+	}
+	p->cotangent = make_dynamic_update_slice(a->k, cotangent_or_zeros(a, v), more, start);
+}
+
+/* ---- forward values ---------------------------------------------------- */
+
+/* Nothing is gained by keeping it. */
+static bool
+costs_nothing(const Op *op)
+{
+	return op && !op->nbodies && (ops[op->kind].leaf || op->kind == O_broadcast);
+}
+
+static Value *
+made_again(Adjoint *a, const Op *op)
+{
+	Op *copy = op_clone(op);
+
+	for (int i = 0; i < op->noperands; i++)
+		copy->operands[i] = here(a, op->operands[i]);
+	if (a->k.before)
+		op_insert_before(a->k.before, copy);
+	else
+		op_append(a->k.block, copy);
+	return copy->results[0];
+}
+
+Value *
+here(Adjoint *a, Value *v)
+{
+	Primal *p = primal_of(a->g, v);
+
+	if (!p->here && a->cross.backward && costs_nothing(v->def))
+		p->here = made_again(a, v->def);
+	if (!p->here)
+		p->here = a->cross.fetch(a, v);
+	return p->here;
+}
+
+Value *
+here_operand(Adjoint *a, const Op *op, int operand)
+{
+	return here(a, op->operands[operand]);
+}
+
+/* ---- the walk ---------------------------------------------------------- */
+
+void
+refuse(Adjoint *a, const Op *op, const char *fmt, ...)
+{
+	va_list ap;
+	Text t = {0};
+
+	if (!a->g->refused) {
+		va_start(ap, fmt);
+		text_vprintf(&t, fmt, ap);
+		va_end(ap);
+		diag(a->g->module->session, DIAG_no_gradient, op->range, "%s", t.s);
+		text_free(&t);
+	}
+	a->g->refused = true;
+}
+
+static void
+adjoint_op(Adjoint *a, const Op *op)
+{
+	bool matters = false, active = false;
+
+	for (int i = 0; i < op->nresults; i++)
+		matters |= cotangent_of(a, op->results[i]) != NULL;
+	for (int i = 0; i < op->noperands; i++)
+		active |= is_active(a, op->operands[i]);
+	if (!matters || !active || a->g->refused)
+		return;
+	a->k.range = op->range;
+	a->k.label = arena_printf(a->g->module->arena, "gradient of %s", op->label);
+	a->g->rules[op->kind](a, op);
+}
+
+void
+adjoint_block(Adjoint *a, const Block *b)
+{
+	for (const Op *op = b->last->prev, *before; op; op = before) {
+		before = op->prev;
+		adjoint_op(a, op);
+	}
+}

@@ -1,0 +1,105 @@
+/*
+ * adjoint.h - the backward pass of a block.
+ *
+ *   forward          backward, from the last op to the first
+ *   h = exp(x)       dh = dy * 2.0         give(a, h, dh)
+ *   y = h * 2.0      dx = dh * h           give(a, x, dx); h is here(a, h)
+ *
+ * What a value adds to the result for each change of its elements is its cotangent: a
+ * tensor of its type.  A rule is given an op whose results have some and gives its
+ * operands theirs, which add up.  Where the backward ops are in another block than the
+ * forward ones, as those of a loop's body are, here() is how a forward value comes there.
+ */
+#ifndef SHDC_ADJOINT_H
+#define SHDC_ADJOINT_H
+
+#include "ir/make.h"
+
+/* What is known of a value of the forward program. */
+typedef struct Primal {
+	const Value *value;
+	bool active;	  /* it changes, smoothly, with what gradients are asked for */
+	Value *cotangent; /* so far; NULL: zero */
+	Value *here;	  /* the value as the backward ops see it; NULL: nobody asked */
+} Primal;
+
+typedef struct Adjoint Adjoint;
+
+/* Gives the operands of an op their cotangents; those of its results are known. */
+typedef void GradientRule(Adjoint *a, const Op *op);
+
+typedef struct Gradients {
+	Module *module;
+	Arena *arena;
+	bool ring;	/* integers have gradients, too */
+	Primal **known; /* by value id */
+	int nknown;
+	GradientRule *const *rules; /* by op kind */
+	bool refused;		    /* an op without a gradient was met, and told */
+} Gradients;
+
+/* Where forward ops are not in the block of the backward ones: how a value comes here. */
+typedef struct Crossing {
+	Value *(*fetch)(Adjoint *a, Value *v);
+	const Op *op; /* whose body the forward block is */
+	Op *forward;  /* that op, or what computes it once more */
+	Op *backward; /* being made; NULL: the backward ops have no body of their own */
+	int body;     /* of the forward op */
+	bool again;   /* forward ops are computed once more, here */
+	void *data;
+} Crossing;
+
+struct Adjoint {
+	Gradients *g;
+	Adjoint *outer; /* of the block around; NULL: none */
+	Make k;		/* where backward ops go */
+	Crossing cross;
+};
+
+/* adjoint.c */
+Primal *primal_of(Gradients *g, const Value *v);
+bool type_is_smooth(const Gradients *g, DType dtype);
+bool is_active(const Adjoint *a, const Value *v);
+/* Of the operand, which gets a cotangent. */
+bool wants(const Adjoint *a, const Op *op, int operand);
+Value *cotangent_of(const Adjoint *a, const Value *v); /* NULL: zero */
+Value *cotangent_or_zeros(Adjoint *a, const Value *v);
+/* More for the cotangent of a value, if it is active; NULL: zero. */
+void give(Adjoint *a, const Value *v, Value *more);
+/* ... of the part of it that begins there. */
+void give_part(Adjoint *a, const Value *v, Value *more, Value *const *start);
+Value *here(Adjoint *a, Value *v);
+Value *here_operand(Adjoint *a, const Op *op, int operand);
+Value *make_zeros(Make k, const Type *type);
+/* A number in each element of a tensor of that type. */
+Value *make_number(Make k, const Type *type, double number);
+/* Backward through all ops of a block but its return. */
+void adjoint_block(Adjoint *a, const Block *b);
+void refuse(Adjoint *a, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
+
+/* kept.c: values of a forward body in the backward one */
+/* The op whose body is gone through: op itself, or one that computes it once more where
+   the backward ops are. */
+Op *forward_of(Adjoint *a, const Op *op);
+/* Another result of an op with bodies, of which it is known where it is. */
+Value *add_kept(Crossing *c, Value *v);
+/* A value of the block around as an operand of the backward op, and a parameter. */
+Value *capture(Crossing *c, Value *v);
+
+/* formula.c: "dy * (1 - y * y)" as ops.  `leaf` gives the values of names; numbers and
+   functions of them have the type of the first value. */
+typedef struct Formula {
+	Make k;
+	Value *(*leaf)(void *data, const char *name);
+	void *data;
+	const Type *type;
+} Formula;
+Value *formula_make(const Formula *f, const char *text);
+
+/* The `gradient` column of ops.def. */
+#define OP(id, hlo, operands, attrs, types, rule, partial, where, bodies, gradient, ...) \
+	GradientRule gradient_##gradient;
+#include "ir/ops.def"
+#undef OP
+
+#endif

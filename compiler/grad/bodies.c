@@ -1,0 +1,272 @@
+/*
+ * bodies.c - gradients of loops and branches.
+ *
+ *   x' = while(i, x, W)              forward: x1 of each trip is kept
+ *     body(i, x1, W1)                  xs = while(..., x1s): x1s[i] = x1
+ *   dx, dW = while(t, dx', 0, xs, W)  backward, from the last trip to the first
+ *     body(t, d, dW, xs1, W2)          x1 = xs1[n - 1 - t]; what the body adds to d, dW
+ */
+#include <string.h>
+#include "grad/adjoint.h"
+#include "ir/flow.h"
+
+/* ---- loops ----------------------------------------------------------------- */
+
+typedef struct Loop {
+	int64_t first, trips; /* of the index */
+	Value *index;	      /* of the forward loop, in the backward body */
+} Loop;
+
+static Value *
+at_trip(Make k, Value *stack, Value *trip, const Type *type)
+{
+	int64_t size[MAX_RANK];
+	Value *start[MAX_RANK] = {trip};
+
+	memcpy(size, stack->type.dims, sizeof size);
+	size[0] = 1;
+	Value *part = make_dynamic_slice(k, stack, start, size);
+	return make_reshape(k, part, type->rank, type->dims);
+}
+
+/* The trip that an index belongs to: 0 for the first. */
+static Value *
+trip_of(Make k, Value *index, const Loop *l)
+{
+	return l->first ? make_binary(k, O_sub, index, make_constant(k, D_i32, l->first))
+			: index;
+}
+
+/* Another carried value of a loop: in trip i its slice i becomes v. */
+static Value *
+keep_stacked(Op *op, Value *v, const Loop *l)
+{
+	Block *body = op->bodies[LOOP_BODY];
+	Type stack = v->type, slice = v->type;
+	Value *start[MAX_RANK] = {NULL};
+
+	slice.rank = stack.rank = v->type.rank + 1;
+	memmove(stack.dims + 1, v->type.dims, (size_t)v->type.rank * sizeof stack.dims[0]);
+	stack.dims[0] = l->trips;
+	memcpy(slice.dims, stack.dims, sizeof slice.dims);
+	slice.dims[0] = 1;
+
+	op_add_operand(op, make_zeros(make_before(op), &stack));
+	Value *result = op_add_result(op, "kept", &stack);
+	block_add_param(op->bodies[LOOP_CONDITION], "kept", &stack);
+	Value *so_far = block_add_param(body, "kept", &stack);
+	Make k = make_before(body->last);
+	start[0] = trip_of(k, body->params[0], l);
+	v = make_reshape(k, v, slice.rank, slice.dims);
+	op_add_operand(body->last, make_dynamic_update_slice(k, so_far, v, start));
+	return result;
+}
+
+/* What comes from the forward op into the block of the backward one. */
+static Value *
+result_here(Adjoint *a, const Crossing *c, Value *result)
+{
+	return c->forward == c->op ? here(a, result) : result;
+}
+
+static Value *
+fetch_from_loop(Adjoint *a, Value *v)
+{
+	Crossing *c = &a->cross;
+	Loop *l = c->data;
+	bool carried = !v->def;
+
+	if (carried && v->index == 0)
+		return l->index;
+	if (carried && loop_hands_on(c->forward, v->index))
+		return capture(c, here_operand(a->outer, c->op, v->index));
+	Value *stack = result_here(a->outer, c, keep_stacked(c->forward, v, l));
+	return at_trip(a->k, capture(c, stack), trip_of(a->k, l->index, l), &v->type);
+}
+
+/* `while`, begun: its first operands, which it carries. */
+static Op *
+begin_loop(Adjoint *a, int n, Value *const *carried)
+{
+	Op *op = make_begin(a->k, O_while, n, carried);
+
+	op->nbodies = 2;
+	op->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
+	for (int b = 0; b < 2; b++) {
+		op->bodies[b] = block_new(a->g->module, op);
+		for (int i = 0; i < n; i++)
+			block_add_param(op->bodies[b], carried[i]->name, &carried[i]->type);
+	}
+	for (int i = 1; i < n; i++)
+		op_add_result(op, "gradient", &carried[i]->type);
+	return op;
+}
+
+/* The condition, and the round: the next trip, the cotangents, and what is captured. */
+static void
+end_loop(Adjoint *outer, Adjoint *inner, Op *op, int64_t trips, int n, Value **next)
+{
+	Block *condition = op->bodies[LOOP_CONDITION], *body = op->bodies[LOOP_BODY];
+	Make k = inner->k;
+	Value **all = NEW_ARRAY(op->module->arena, Value *, body->nparams);
+
+	next[0] = make_binary(k, O_add, body->params[0], make_constant(k, D_i32, 1));
+	for (int i = 0; i < body->nparams; i++)
+		all[i] = i < n ? next[i] : body->params[i];
+	make_return(body, body->nparams, all, k.range, k.label);
+	k.block = condition;
+	Value *end = make_constant(k, D_i32, trips);
+	Value *more = make_compare(k, DIR_LT, condition->params[0], end);
+	make_return(condition, 1, &more, k.range, k.label);
+	op_set_int(op, A_trips, trips);
+	make_end(outer->k, op);
+}
+
+/* Where the loop's index begins, if that and the trips are known. */
+static bool
+counted(const Op *op, Loop *l)
+{
+	const Op *first = op->noperands ? op->operands[0]->def : NULL;
+
+	if (!op_has(op, A_trips) || !first || first->kind != O_constant)
+		return false;
+	*l = (Loop){.first = op_int(first, A_value), .trips = op_int(op, A_trips)};
+	return true;
+}
+
+/* No trip: all carried values are what they were. */
+static void
+pass_on(Adjoint *a, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++)
+		give(a, op->operands[i], cotangent_of(a, op->results[i]));
+}
+
+void
+gradient_loop(Adjoint *a, const Op *op)
+{
+	Loop l;
+
+	if (!counted(op, &l)) {
+		refuse(a, op,
+			"a gradient through a loop needs to know how often that runs, and "
+			"the run decides it here");
+		return;
+	}
+	if (l.trips == 0) {
+		pass_on(a, op);
+		return;
+	}
+	Op *forward = forward_of(a, op);
+	const Block *from = forward->bodies[LOOP_BODY];
+	int n = op->nresults, ncarried = 1;
+	int *carries = NEW_ARRAY(a->g->arena, int, n + 1); /* of the backward loop's */
+	Value **carried = NEW_ARRAY(a->g->arena, Value *, n + 1);
+
+	carried[0] = make_constant(a->k, D_i32, 0);
+	for (int i = 1; i < n; i++) {
+		if (!is_active(a, from->params[i]))
+			continue;
+		bool same = loop_hands_on(forward, i);
+		carries[ncarried] = i;
+		carried[ncarried++] = same ? make_zeros(a->k, &op->results[i]->type)
+					   : cotangent_or_zeros(a, op->results[i]);
+	}
+	Op *back = begin_loop(a, ncarried, carried);
+	Adjoint inner = {.g = a->g,
+		.outer = a,
+		.k = a->k,
+		.cross = {fetch_from_loop, op, forward, back, LOOP_BODY, false, &l}};
+	const Block *to = back->bodies[LOOP_BODY];
+
+	inner.k.before = NULL;
+	inner.k.block = back->bodies[LOOP_BODY];
+	Value *last = make_constant(inner.k, D_i32, l.first + l.trips - 1);
+	l.index = make_binary(inner.k, O_sub, last, to->params[0]);
+	for (int i = 1; i < ncarried; i++)
+		if (loop_hands_on(forward, carries[i]))
+			primal_of(a->g, from->params[carries[i]])->cotangent = to->params[i];
+		else
+			give(&inner, from->last->operands[carries[i]], to->params[i]);
+	adjoint_block(&inner, from);
+	for (int i = 1; i < ncarried; i++)
+		carried[i] = cotangent_or_zeros(&inner, from->params[carries[i]]);
+	end_loop(a, &inner, back, l.trips, ncarried, carried);
+	for (int i = 1; i < ncarried; i++) {
+		int at = carries[i];
+		give(a, op->operands[at], back->results[i]);
+		if (loop_hands_on(forward, at))
+			give(a, op->operands[at], cotangent_of(a, op->results[at]));
+	}
+}
+
+/* ---- branches --------------------------------------------------------------- */
+
+/* Another result of an `if`: of one body v, of the other one nothing. */
+static Value *
+keep_of_branch(Op *op, int body, Value *v)
+{
+	for (int b = 0; b < 2; b++) {
+		Op *end = op->bodies[b]->last;
+		op_add_operand(end, b == body ? v : make_zeros(make_before(end), &v->type));
+	}
+	return op_add_result(op, "kept", &v->type);
+}
+
+static Value *
+fetch_from_branch(Adjoint *a, Value *v)
+{
+	Crossing *c = &a->cross;
+
+	if (!v->def)
+		return capture(c, here_operand(a->outer, c->op, v->index + 1));
+	return capture(c, result_here(a->outer, c, keep_of_branch(c->forward, c->body, v)));
+}
+
+/* One side: the cotangents of those of its parameters whose operands are active. */
+static void
+branch_back(Adjoint *a, Crossing cross)
+{
+	Adjoint inner = {.g = a->g, .outer = a, .k = a->k, .cross = cross};
+	const Op *op = cross.op;
+	const Block *from = cross.forward->bodies[cross.body];
+	Value **values = NEW_ARRAY(a->g->arena, Value *, op->noperands);
+	int n = 0;
+
+	inner.k.before = NULL;
+	inner.k.block = cross.backward->bodies[cross.body];
+	for (int i = 0; i < op->nresults; i++)
+		if (cotangent_of(a, op->results[i]))
+			give(&inner, from->last->operands[i],
+				capture(&inner.cross, cotangent_of(a, op->results[i])));
+	adjoint_block(&inner, from);
+	for (int i = 1; i < op->noperands; i++)
+		if (wants(a, op, i))
+			values[n++] = cotangent_or_zeros(&inner, from->params[i - 1]);
+	make_return(inner.k.block, n, values, inner.k.range, inner.k.label);
+}
+
+void
+gradient_branch(Adjoint *a, const Op *op)
+{
+	Op *forward = forward_of(a, op);
+	Value *which = here_operand(a, op, 0);
+	Op *back = make_begin(a->k, O_if, 1, &which);
+	int n = 0;
+
+	back->nbodies = 2;
+	back->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
+	for (int b = 0; b < 2; b++)
+		back->bodies[b] = block_new(a->g->module, back);
+	for (int i = 1; i < op->noperands; i++)
+		if (wants(a, op, i) && n++ > 0)
+			op_add_result(back, "gradient", &op->operands[i]->type);
+	for (int b = 0; b < 2; b++)
+		branch_back(a,
+			(Crossing){fetch_from_branch, op, forward, back, b, false, NULL});
+	make_end(a->k, back);
+	n = 0;
+	for (int i = 1; i < op->noperands; i++)
+		if (wants(a, op, i))
+			give(a, op->operands[i], back->results[n++]);
+}

@@ -1,0 +1,103 @@
+/*
+ * calls.c - gradients of what has a body that runs once.
+ */
+#include "grad/adjoint.h"
+
+/* ---- computed once more ------------------------------------------------------ */
+
+/* What the body computes, here: each op when it is asked for, of what is asked for then. */
+static Value *
+compute_again(Adjoint *a, Value *v)
+{
+	Crossing *c = &a->cross;
+	Value *const *operands = c->data; /* as the ops that are computed again see them */
+
+	if (!v->def)
+		return operands ? operands[v->index] : here_operand(a->outer, c->op, v->index);
+	if (v->def->kind == O_save) {
+		op_add_operand(c->op->bodies[0]->last, v);
+		return here(a->outer, op_add_result((Op *)c->op, "saved", &v->type));
+	}
+	Op *copy = op_clone(v->def);
+	for (int i = 0; i < copy->noperands; i++)
+		copy->operands[i] = here(a, v->def->operands[i]);
+	if (a->k.before)
+		op_insert_before(a->k.before, copy);
+	else
+		op_append(a->k.block, copy);
+	for (int i = 0; i < copy->nresults; i++)
+		primal_of(a->g, v->def->results[i])->here = copy->results[i];
+	return copy->results[v->index];
+}
+
+static void
+through_body(Adjoint *a, const Op *op, Value *const *operands)
+{
+	Adjoint inner = {.g = a->g,
+		.outer = a,
+		.k = a->k,
+		.cross = {compute_again, op, (Op *)op, NULL, 0, true, (void *)operands}};
+	const Block *body = op->bodies[0];
+
+	for (int i = 0; i < op->nresults; i++)
+		if (i < body->last->noperands)
+			give(&inner, body->last->operands[i], cotangent_of(a, op->results[i]));
+	adjoint_block(&inner, body);
+	for (int i = 0; i < op->noperands; i++)
+		give(a, op->operands[i], cotangent_of(&inner, body->params[i]));
+}
+
+void
+gradient_call(Adjoint *a, const Op *op)
+{
+	through_body(a, op, NULL);
+}
+
+void
+gradient_checkpoint(Adjoint *a, const Op *op)
+{
+	through_body(a, op, NULL);
+}
+
+/* ---- by a rule of its own ------------------------------------------------------ */
+
+static bool
+is_used(const Value *param)
+{
+	for (const Op *op = param->block->first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == param)
+				return true;
+	return false;
+}
+
+/* Body 1, of operands, results and the cotangents of those that have some; what it does
+   not look at need not be here. */
+void
+gradient_ruled(Adjoint *a, const Op *op)
+{
+	const Block *rule = op->bodies[1];
+	Value **given = NEW_ARRAY(a->g->arena, Value *, rule->nparams + 1);
+	int n = 0;
+
+	for (int i = 0; i < op->noperands; i++, n++)
+		if (is_used(rule->params[n]))
+			given[n] = here_operand(a, op, i);
+	for (int i = 0; i < op->nresults; i++, n++)
+		if (is_used(rule->params[n]))
+			given[n] = here(a, op->results[i]);
+	for (int i = 0; i < op->nresults; i++)
+		if (type_is_smooth(a->g, op->results[i]->type.dtype))
+			given[n++] = cotangent_or_zeros(a, op->results[i]);
+	Value *const *gradients = make_body(a->k, rule, given);
+	n = 0;
+	for (int i = 0; i < op->noperands; i++)
+		if (type_is_smooth(a->g, op->operands[i]->type.dtype))
+			give(a, op->operands[i], gradients[n++]);
+}
+
+void
+gradient_extern(Adjoint *a, const Op *op)
+{
+	refuse(a, op, "'%s' is extern and says nothing of its gradient", op->external->name);
+}

@@ -1,0 +1,138 @@
+/*
+ * indices.c - gradients of ops that look up where elements are.
+ */
+#include "grad/adjoint.h"
+
+/* ---- parts that begin somewhere ------------------------------------------ */
+
+static Value **
+starts_here(Adjoint *a, const Op *op, int first)
+{
+	Value **start = NEW_ARRAY(a->g->arena, Value *, op->noperands - first);
+
+	for (int i = first; i < op->noperands; i++)
+		start[i - first] = here_operand(a, op, i);
+	return start;
+}
+
+void
+gradient_dynamic_slice(Adjoint *a, const Op *op)
+{
+	give_part(a, op->operands[0], cotangent_of(a, op->results[0]), starts_here(a, op, 1));
+}
+
+void
+gradient_dynamic_update_slice(Adjoint *a, const Op *op)
+{
+	const Value *x = op->operands[0], *update = op->operands[1];
+	Value *dy = cotangent_of(a, op->results[0]);
+	Value **start = starts_here(a, op, 2);
+
+	if (is_active(a, update))
+		give(a, update, make_dynamic_slice(a->k, dy, start, update->type.dims));
+	if (is_active(a, x)) {
+		Value *zeros = make_zeros(a->k, &update->type);
+		give(a, x, make_dynamic_update_slice(a->k, dy, zeros, start));
+	}
+}
+
+/* ---- rows at indices ------------------------------------------------------ */
+
+static Value *
+add_rows(Make k, Value *to, Value *index, Value *rows, int dim)
+{
+	Op *op = make_begin(k, O_scatter_add, 3, (Value *[]){to, index, rows});
+
+	op_set_int(op, A_dim, dim);
+	return make_end(k, op);
+}
+
+/* What was taken from outside came from the first or the last row. */
+void
+gradient_take(Adjoint *a, const Op *op)
+{
+	Value *x = op->operands[0], *index = here_operand(a, op, 1);
+	int dim = (int)op_int(op, A_dim);
+	Value *first = make_zeros(a->k, &index->type);
+	Value *last = make_number(a->k, &index->type, (double)(x->type.dims[dim] - 1));
+
+	index = make_clamp(a->k, first, index, last);
+	Value *to = cotangent_or_zeros(a, x);
+	primal_of(a->g, x)->cotangent =
+		add_rows(a->k, to, index, cotangent_of(a, op->results[0]), dim);
+}
+
+/* Of rows that were dropped there is none. */
+static Value *
+rows_added(Adjoint *a, const Op *op, Value *dy)
+{
+	int dim = (int)op_int(op, A_dim);
+	Value *index = here_operand(a, op, 1);
+	Value *first = make_zeros(a->k, &index->type);
+	Value *end = make_number(a->k, &index->type, (double)dy->type.dims[dim]);
+	Value *from_first = make_compare(a->k, DIR_GE, index, first);
+	Value *before_end = make_compare(a->k, DIR_LT, index, end);
+	Value *inside = make_binary(a->k, O_and, from_first, before_end);
+	Value *rows = make_take(a->k, dy, index, dim);
+
+	inside = make_spread(a->k, inside, dim, &rows->type);
+	return make_select(a->k, inside, rows, make_zeros(a->k, &rows->type));
+}
+
+void
+gradient_scatter_add(Adjoint *a, const Op *op)
+{
+	Value *dy = cotangent_of(a, op->results[0]);
+
+	give(a, op->operands[0], dy);
+	if (wants(a, op, 2))
+		give(a, op->operands[2], rows_added(a, op, dy));
+}
+
+/* ---- order ----------------------------------------------------------------- */
+
+static Op *
+begin_sort(Make k, int n, Value *const *operands, int64_t dim, int64_t direction)
+{
+	Op *op = make_begin(k, O_sort, n, operands);
+
+	for (int i = 1; i < n; i++)
+		op_add_result(op, "sorted", &operands[i]->type);
+	op_set_int(op, A_dim, dim);
+	op_set_int(op, A_direction, direction);
+	return op;
+}
+
+/* For each place of the result, from where its element came. */
+static Value *
+order_of(Adjoint *a, const Op *op)
+{
+	Value *key = here_operand(a, op, 0);
+	int64_t dim = op_int(op, A_dim);
+	Type positions = key->type;
+
+	positions.dtype = D_i32;
+	Value *operands[] = {key, make_iota(a->k, &positions, (int)dim)};
+	Op *sort = begin_sort(a->k, 2, operands, dim, op_int(op, A_direction));
+	make_end(a->k, sort);
+	return sort->results[1];
+}
+
+/* Sorted by where they came from, cotangents are where the elements were. */
+void
+gradient_sort(Adjoint *a, const Op *op)
+{
+	Value **operands = NEW_ARRAY(a->g->arena, Value *, op->noperands + 1);
+	int n = 1;
+
+	operands[0] = order_of(a, op);
+	for (int i = 0; i < op->noperands; i++)
+		if (wants(a, op, i))
+			operands[n++] = cotangent_or_zeros(a, op->results[i]);
+	Op *back = begin_sort(a->k, n, operands, op_int(op, A_dim), DIR_LT);
+	make_end(a->k, back);
+	n = 1;
+	for (int i = 0; i < op->noperands; i++)
+		if (wants(a, op, i))
+			give(a, op->operands[i], back->results[n++]);
+}

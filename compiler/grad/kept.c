@@ -1,0 +1,53 @@
+/*
+ * kept.c - values of a forward body in the backward one.
+ *
+ *   forward   x' = while(i, x, W)       body: h = dot(x1, W1); return(i + 1, tanh(h), W1)
+ *   backward  needs x1 and tanh(h) of each trip, and W
+ *
+ * What only one trip knows is kept by a result more of the forward op, here a stack
+ * with a slice for each trip; what is the same around is an operand of the backward op.
+ */
+#include "grad/adjoint.h"
+#include "ir/flow.h"
+
+/* Of a body that is computed once more, and of what is in it, the copies are gone
+   through, with what is known of the values that they are copies of. */
+static void
+know_copies(Gradients *g, const Op *op, const Op *copy)
+{
+	for (int i = 0; i < op->nresults; i++)
+		primal_of(g, copy->results[i])->active = primal_of(g, op->results[i])->active;
+	for (int b = 0; b < op->nbodies; b++) {
+		const Block *from = op->bodies[b], *to = copy->bodies[b];
+		for (int i = 0; i < from->nparams; i++)
+			primal_of(g, to->params[i])->active =
+				primal_of(g, from->params[i])->active;
+		const Op *twin = to->first;
+		for (const Op *o = from->first; o; o = o->next, twin = twin->next)
+			know_copies(g, o, twin);
+	}
+}
+
+Op *
+forward_of(Adjoint *a, const Op *op)
+{
+	if (!a->cross.again)
+		return (Op *)op;
+	Op *copy = here(a, op->results[0])->def;
+	know_copies(a->g, op, copy);
+	return copy;
+}
+
+Value *
+capture(Crossing *c, Value *v)
+{
+	Op *op = c->backward;
+
+	op_add_operand(op, v);
+	if (op_is_loop(op))
+		op_add_result(op, v->name, &v->type);
+	for (int b = 0; b < op->nbodies; b++)
+		block_add_param(op->bodies[b], v->name, &v->type);
+	const Block *body = op->bodies[c->body];
+	return body->params[body->nparams - 1];
+}
