@@ -291,18 +291,16 @@ run_plain(Elab *e, FnDecl *fn, const Item *args, Range call)
 	return result;
 }
 
+/* Its ops in the block being built. */
 static Item
-call_function(Elab *e, Function *function, const Expr *call)
+inline_plainly(Elab *e, Function *function, Range call, const Item *args)
 {
 	FnDecl *fn = function->decl;
-	Item *args = NEW_ARRAY(e->arena, Item, fn->params.n);
 	Item result = item_error;
-	bool right = take_arguments(e, fn, call, args);
-	if (!may_inline(e, function, call) || !right)
-		return result;
 	Frame *caller = e->frame;
 	int errors = diag_errors(e->session);
-	e->frame = frame_new(e, fn, call->range);
+	bool right = true;
+	e->frame = frame_new(e, fn, call);
 	e->frame->unlisted = caller->unlisted;
 	e->frame->prefix = ++function->instances == 1
 		? arena_printf(e->arena, "%s.", fn->name.s)
@@ -315,12 +313,130 @@ call_function(Elab *e, Function *function, const Expr *call)
 	if (right)
 		result = (fn->mode == FN_manual		? call_manual
 				: fn->mode == FN_extern ? run_extern
-							: run_plain)(e, fn, args, call->range);
+							: run_plain)(e, fn, args, call);
 	function->active = false;
 	if (function->instances == 1 && diag_errors(e->session) == errors)
 		symbols_warn_unused(e, e->frame);
 	e->frame = caller;
 	return result;
+}
+
+/* Of the operands, the results, and a cotangent for each result of floats: a cotangent for
+   each operand of floats. */
+static Item
+run_gradient(Elab *e, Function *function, Range call, const Op *op, int n, const Item *inner)
+{
+	const Op *end = op->bodies[0]->last;
+	const Function *of = function;
+	Function *gradient = table_get(e->functions, function->decl->gradient.s);
+	int room = n + 2 * end->noperands, nall = n;
+	Item *all = NEW_ARRAY(e->arena, Item, room);
+	Block *b = e->block;
+	memcpy(all, inner, (size_t)n * sizeof *all);
+	for (int round = 0; round < 2; round++)
+		for (int i = 0; i < end->noperands; i++) {
+			const Type *type = &end->operands[i]->type;
+			if (round == 0 || dtype_is_float(type->dtype))
+				all[nall++] = item_tensor(call,
+					block_add_param(b, round == 0 ? "result" : "d", type));
+		}
+	if (nall != gradient->decl->params.n) {
+		complain(e, DIAG_gradient, of->decl->gradient.range,
+			"'%s' takes %d argument%s; the gradient of '%s' is given %d: the "
+			"arguments, the results, and a cotangent for each result of floats",
+			gradient->decl->name.s, gradient->decl->params.n,
+			gradient->decl->params.n == 1 ? "" : "s", of->decl->name.s, nall);
+		return item_error;
+	}
+	return inline_plainly(e, gradient, call, all);
+}
+
+/* What the gradient function returns is a cotangent for each argument of floats. */
+static bool
+check_gradient(Elab *e, const Function *function, const Op *op)
+{
+	const Block *b = op->bodies[1];
+	const FnDecl *fn = function->decl;
+	int n = 0, given = b->last->noperands;
+	for (int i = 0; i < op->noperands; i++) {
+		const Type *type = &op->operands[i]->type;
+		if (!dtype_is_float(type->dtype))
+			continue;
+		if (n < given && !type_equal(type, &b->last->operands[n]->type))
+			return complain(e, DIAG_gradient, fn->gradient.range,
+				"'%s' gives %s for an argument of '%s' that is %s",
+				fn->gradient.s, show_type(e, &b->last->operands[n]->type),
+				fn->name.s, show_type(e, type));
+		n++;
+	}
+	return n == given
+		|| complain(e, DIAG_gradient, fn->gradient.range,
+			"'%s' gives %d cotangent%s; '%s' has %d argument%s of floats",
+			fn->gradient.s, given, given == 1 ? "" : "s", fn->name.s, n,
+			n == 1 ? "" : "s");
+}
+
+/* Inside of what is differentiated, what says how its gradient is made stays an op. */
+static Item
+inline_marked(Elab *e, Function *function, Range call, const Item *args)
+{
+	const FnDecl *fn = function->decl;
+	Site s = {call, fn->name.s, AS_call};
+	int n = fn->params.n;
+	Item *inner = NEW_ARRAY(e->arena, Item, n + 1);
+	Block *around = e->block;
+	Op *op = closed_begin(e, s, fn->checkpoint ? O_checkpoint : O_ruled, n, args);
+	if (op == NULL)
+		return item_error;
+	closed_body(e, op, n, args, inner);
+	Item result = inline_plainly(e, function, call, inner);
+	bool right = result.kind != IT_error && closed_return(e, s, &result);
+	if (right && !fn->checkpoint) {
+		closed_body(e, op, n, args, inner);
+		result = run_gradient(e, function, call, op, n, inner);
+		right = result.kind != IT_error && closed_return(e, s, &result)
+			&& check_gradient(e, function, op);
+	}
+	e->block = around;
+	return right ? closed_end(e, s, op) : item_error;
+}
+
+/* The function of these arguments. */
+static Item
+inline_function(Elab *e, Function *function, Range call, const Item *args)
+{
+	const FnDecl *fn = function->decl;
+	bool marked = e->differentiated && (fn->checkpoint || fn->gradient.s != NULL);
+	return (marked ? inline_marked : inline_plainly)(e, function, call, args);
+}
+
+static Item
+call_function(Elab *e, Function *function, const Expr *call)
+{
+	Item *args = NEW_ARRAY(e->arena, Item, function->decl->params.n);
+	bool right = take_arguments(e, function->decl, call, args);
+	if (!may_inline(e, function, call) || !right)
+		return item_error;
+	return inline_function(e, function, call->range, args);
+}
+
+/* grad(f, wrt=(W))(x, W), vjp(f)(x, W)(dy) */
+static Item
+call_gradient(Elab *e, const Expr *x, const Expr *maker)
+{
+	Gradient g;
+	if (!gradient_begin(&g, e, x, maker))
+		return item_error;
+	g.args = NEW_ARRAY(e->arena, Item, g.function->decl->params.n + 1);
+	bool right = take_arguments(e, g.function->decl, g.call, g.args);
+	if (g.form == FORM_vjp) {
+		g.ncotangents = x->args.n;
+		g.cotangents = NEW_ARRAY(e->arena, Item, x->args.n + 1);
+		right &= eval_arguments(e, x, eval_value, g.cotangents);
+	}
+	if (!may_inline(e, g.function, g.call) || !right || !gradient_open(&g))
+		return item_error;
+	return gradient_close(&g, inline_function(e, g.function, x->range, g.args));
 }
 
 /* ---- the prelude */
@@ -341,43 +457,50 @@ run_prelude(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	return result;
 }
 
-/* The tensors among the arguments become parameters of the call's body.  Of
-   random.normal it is called random_normal, for a dot separates parts of names. */
+/* Its body is that of a call.  Of random.normal it is called random_normal, for a dot
+   separates parts of names. */
 static Item
 run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 {
-	Value *operands[MAX_PARAMS] = {NULL};
 	Item inner[MAX_PARAMS];
-	int noperands = 0;
-	for (int i = 0; i < n; i++)
-		if (args[i].kind == IT_tensor)
-			operands[noperands++] = args[i].value;
-	Op *call = make_begin(at(e, s), O_call, noperands, operands);
+	Op *call = closed_begin(e, s, O_call, n, args);
 	if (call == NULL)
 		return item_error;
-	Block *outer = e->block;
+	Block *around = e->block;
 	char *name = arena_strndup(e->arena, s.label, strlen(s.label));
 	for (char *dot = name; (dot = strchr(dot, '.')) != NULL;)
 		*dot = '_';
 	call->composite = name;
-	call->bodies = NEW_ARRAY(e->arena, Block *, 1);
-	call->nbodies = 1;
-	e->block = call->bodies[0] = block_new(e->m, call);
-	for (int i = 0; i < n; i++) {
-		const Param *param = fn->params.v[i];
-		inner[i] = args[i];
-		if (args[i].kind == IT_tensor)
-			inner[i].value =
-				block_add_param(e->block, param->name.s, &args[i].value->type);
-	}
+	closed_body(e, call, n, args, inner);
 	Item result = run_prelude(e, fn, s, n, inner);
-	if (result.kind == IT_tensor)
-		make_return(e->block, 1, &result.value, s.range, s.label);
-	e->block = outer;
-	if (result.kind != IT_tensor)
+	bool right = result.kind == IT_tensor && closed_return(e, s, &result);
+	e->block = around;
+	return right ? closed_end(e, s, call) : item_error;
+}
+
+/* With its rule, f_gradient(x, ..., y, dy): a cotangent for each tensor of floats. */
+static Item
+run_with_rule(Elab *e, FnDecl *fn, FnDecl *rule, Site s, bool composite, int n,
+	const Item *args)
+{
+	Item inner[MAX_PARAMS + 2];
+	Op *op = closed_begin(e, s, O_ruled, n, args);
+	if (op == NULL)
 		return item_error;
-	call->results[0]->type = result.value->type;
-	return item_tensor(s.range, make_end(at(e, s), call));
+	Block *around = e->block;
+	closed_body(e, op, n, args, inner);
+	Item result = (composite ? run_composite : run_prelude)(e, fn, s, n, inner);
+	bool right = result.kind == IT_tensor && closed_return(e, s, &result);
+	if (right) {
+		Type type = result.value->type;
+		closed_body(e, op, n, args, inner);
+		inner[n] = item_tensor(s.range, block_add_param(e->block, "y", &type));
+		inner[n + 1] = item_tensor(s.range, block_add_param(e->block, "dy", &type));
+		result = run_prelude(e, rule, s, n + 2, inner);
+		right = result.kind != IT_error && closed_return(e, s, &result);
+	}
+	e->block = around;
+	return right ? closed_end(e, s, op) : item_error;
 }
 
 /* A function of the prelude: inlined, or as a composite call. */
@@ -385,11 +508,14 @@ static Item
 call_prelude(Elab *e, Site s, const char *name, bool composite, int n, const Item *args)
 {
 	FnDecl *fn = table_get(e->prelude, name);
+	const char *rule_name = arena_printf(e->arena, "%s_gradient", name);
+	FnDecl *rule = e->differentiated ? table_get(e->prelude, rule_name) : NULL;
 	if (fn == NULL || fn->params.n != n)
 		die("prelude: no function %s of %d parameters", name, n);
-	if (composite && !e->frame->prelude)
-		return run_composite(e, fn, s, n, args);
-	return run_prelude(e, fn, s, n, args);
+	composite &= !e->frame->prelude;
+	if (rule != NULL)
+		return run_with_rule(e, fn, rule, s, composite, n, args);
+	return (composite ? run_composite : run_prelude)(e, fn, s, n, args);
 }
 
 /* ---- built-in functions */
@@ -446,19 +572,6 @@ call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 
 /* ---- by name */
 
-/* True, after a message: what the language has and this release has not. */
-static bool
-comes_later(Elab *e, Range where, const char *name)
-{
-	if (strcmp(name, "grad") != 0 && strcmp(name, "value_and_grad") != 0)
-		return false;
-	complain(e, DIAG_unsupported, where,
-		"'%s' is not part of this release; write the backward pass, as in "
-		"samples/data_parallel.shd",
-		name);
-	return true;
-}
-
 static Item
 call_by_name(Elab *e, const Expr *x, const char *name)
 {
@@ -475,8 +588,9 @@ call_by_name(Elab *e, const Expr *x, const char *name)
 			args[i] = eval(e, ((const Arg *)x->args.v[i])->value);
 		return call_prelude(e, e->frame->site, name, false, x->args.n, args);
 	}
-	if (!comes_later(e, x->left->range, name))
-		report_unknown_function(e, x->left->range, name);
+	if (gradient_unapplied(e, x, name))
+		return item_error;
+	report_unknown_function(e, x->left->range, name);
 	return item_error;
 }
 
@@ -506,7 +620,10 @@ eval_call(Elab *e, const Expr *x)
 	/* What is called has no name. */
 	const Expr *made = callee->kind == E_call ? callee->left : NULL; /* grad(f)(x) */
 	const char *name = made != NULL && made->kind == E_name ? made->name : NULL;
-	if (name != NULL && comes_later(e, made->range, name))
+	const Expr *maker = gradient_maker(x);
+	if (maker != NULL)
+		return call_gradient(e, x, maker);
+	if (gradient_unapplied(e, x, name))
 		return item_error;
 	if (name != NULL && builtin_find(name) == NULL && table_get(e->functions, name) == NULL)
 		report_unknown_function(e, made->range, name);

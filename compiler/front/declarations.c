@@ -84,8 +84,11 @@ declare_all(Elab *e, List items, int file)
 			break;
 		}
 	}
-	for (int i = 0; i < table_count(e->functions); i++)
-		check_same_as(e, ((const Function *)table_value(e->functions, i))->decl);
+	for (int i = 0; i < table_count(e->functions); i++) {
+		const FnDecl *fn = ((const Function *)table_value(e->functions, i))->decl;
+		check_same_as(e, fn);
+		check_gradient_of(e, fn);
+	}
 	if (e->mesh_range.file == 0)
 		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");

@@ -167,8 +167,10 @@ typedef struct Elab {
 	bool on_command_line;		/* messages are about options: DIAG_usage */
 	int depth;			/* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
-	bool too_large; /* reported */
-	bool repaired;	/* the text was wrong, and is read as it may have been meant */
+	int checkpoints;    /* functions being built that are computed once more */
+	int differentiated; /* functions being built that a gradient is taken of */
+	bool too_large;	    /* reported */
+	bool repaired;	    /* the text was wrong, and is read as it may have been meant */
 } Elab;
 
 /* messages.c: with the chain of calls they happened in; NULL, which is false */
@@ -307,6 +309,42 @@ Item index_first(Elab *e, const Item *item, const Item *i);
 
 /* calls.c */
 Item eval_call(Elab *e, const Expr *x);
+/* closed.c: an op whose bodies see the tensors among its arguments alone */
+Op *closed_begin(Elab *e, Site s, OpKind kind, int n, const Item *args);
+/* Its next body, in which the block being built is from here on; the arguments in it. */
+void closed_body(Elab *e, Op *op, int n, const Item *args, Item *inner);
+/* What the body returns: a tensor, or a tuple of them; false after a message. */
+bool closed_return(Elab *e, Site s, const Item *result);
+/* The op, in the block being built: what its first body returns. */
+Item closed_end(Elab *e, Site s, Op *op);
+
+/* gradients.c */
+/* Whether the function that `fn` names as its gradient can be that. */
+void check_gradient_of(Elab *e, const FnDecl *fn);
+typedef enum GradientForm { FORM_grad, FORM_value, FORM_vjp } GradientForm;
+typedef struct Gradient { /* grad(f, wrt=(W))(x, W) */
+	Elab *elab;
+	GradientForm form;
+	const Expr *maker, *call; /* grad(...); ...(x, W) */
+	Site site;
+	Function *function;
+	Item *args;	  /* in the order of the parameters; then as the body sees them */
+	Item *cotangents; /* of vjp */
+	int ncotangents;
+	int nwrt;
+	int *wrt;      /* parameters */
+	Op *op;	       /* not ended yet */
+	Block *around; /* where it will be */
+} Gradient;
+/* grad(f) of grad(f)(x), the call x; NULL: it is no gradient. */
+const Expr *gradient_maker(const Expr *x);
+/* Three steps, false or an error after a message: which function; then, args and
+   cotangents evaluated, the body is begun; then, the function's ops in it, the end. */
+bool gradient_begin(Gradient *g, Elab *e, const Expr *x, const Expr *maker);
+bool gradient_open(Gradient *g);
+Item gradient_close(Gradient *g, Item result);
+/* True, after a message: grad(f) that is not called. */
+bool gradient_unapplied(Elab *e, const Expr *x, const char *name);
 
 /* mesh.c */
 /* Of a dim or an axis; as the command line says, if it does. */

@@ -211,8 +211,8 @@ run_block(Elab *e, List body)
 
 /* False when a result could not be made; the messages say why.  `return a, b;`
    and `return (a, b);` are the same. */
-bool
-run_body(Elab *e, FnDecl *fn, int *n, Item **results)
+static bool
+run_statements(Elab *e, FnDecl *fn, int *n, Item **results)
 {
 	const Stmt *s = NULL;
 	int at = 0;
@@ -248,4 +248,13 @@ run_body(Elab *e, FnDecl *fn, int *n, Item **results)
 		return right;
 	const Stmt *next = fn->body.v[at];
 	return complain(e, DIAG_results, next->range, "nothing behind a return is executed");
+}
+
+bool
+run_body(Elab *e, FnDecl *fn, int *n, Item **results)
+{
+	e->checkpoints += fn->checkpoint;
+	bool right = run_statements(e, fn, n, results);
+	e->checkpoints -= fn->checkpoint;
+	return right;
 }

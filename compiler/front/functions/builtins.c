@@ -59,6 +59,7 @@ front_list_functions(Text *t)
 		[PLACE_internal] = NULL,
 		[PLACE_global] = "On whole tensors: not in manual functions",
 		[PLACE_manual] = "Between devices: in manual functions",
+		[PLACE_checkpoint] = "In checkpoint functions",
 	};
 	for (size_t place = 0; place < sizeof titles / sizeof *titles; place++) {
 		if (titles[place] != NULL)
@@ -238,6 +239,9 @@ builtin_match(Call *c, const Expr *call, int *at)
 	bool taken[MAX_PARAMS] = {false}, right = true;
 	c->formals = s;
 	c->nitems = s->n;
+	if (c->builtin->place == PLACE_checkpoint && !e->checkpoints)
+		return complain(e, DIAG_gradient, call->left->range,
+			"'%s' says what a checkpoint fn keeps; this is not in one", name);
 	if (c->builtin->place == (manual ? PLACE_global : PLACE_manual)
 		&& !(manual && !e->manual->whole))
 		return complain(e, DIAG_manual, call->left->range,

@@ -90,9 +90,10 @@ typedef Value *Builder(Call *c, const Argument *a);
 
 typedef enum BuiltinPlace { /* where it may be called */
 	PLACE_everywhere,
-	PLACE_internal, /* in the prelude only */
-	PLACE_global,	/* not in manual functions */
-	PLACE_manual,	/* in those only */
+	PLACE_internal,	  /* in the prelude only */
+	PLACE_global,	  /* not in manual functions */
+	PLACE_manual,	  /* in those only */
+	PLACE_checkpoint, /* in checkpoint functions only */
 } BuiltinPlace;
 
 typedef struct Builtin {

@@ -88,6 +88,15 @@ build_cumsum(Call *c, const Argument *a)
 /* ---- for the prelude */
 
 Value *
+build_restored(Call *c, const Argument *a)
+{
+	Type type = a[1].tensor->type;
+	for (int i = 0; i < a[2].dims.n; i++)
+		type.dims[a[2].dims.v[i]] = 1;
+	return make_reshape(c->make, a[0].tensor, type.rank, type.dims);
+}
+
+Value *
 build_dropped(Call *c, const Argument *a)
 {
 	return shape_reduced(c, a[0].tensor, &a[0].tensor->type, &a[1], a[2].integer);

@@ -283,3 +283,9 @@ build_barrier(Call *c, const Argument *a)
 {
 	return make_unary(c->make, O_barrier, a[0].tensor);
 }
+
+Value *
+build_marked(Call *c, const Argument *a)
+{
+	return make_unary(c->make, (OpKind)c->builtin->detail, a[0].tensor);
+}

@@ -1,0 +1,302 @@
+/*
+ * gradients.c - grad(f, wrt=(W))(x, W), value_and_grad, vjp.
+ *
+ *   let (l, dW) = value_and_grad(loss, wrt=(W))(x, W);
+ *
+ *   l, dW = grad(x, W, 1.0)     cotangents = [0]: 1.0 is that of result 0
+ *     body(x, W, d): the ops of loss; return(l, W)
+ *
+ * The body is a block of its own, as that of a composite: it sees the arguments alone.
+ * compiler/grad/ makes the backward pass of it.
+ */
+#include <string.h>
+
+#include "elaborate.h"
+
+static const char *const forms[] = {
+	[FORM_grad] = "grad",
+	[FORM_value] = "value_and_grad",
+	[FORM_vjp] = "vjp",
+};
+
+static int
+form_of(const char *name)
+{
+	for (int i = 0; name != NULL && i <= FORM_vjp; i++)
+		if (strcmp(forms[i], name) == 0)
+			return i;
+	return -1;
+}
+
+static const char *
+callee_name(const Expr *x)
+{
+	return x->kind == E_call && x->left->kind == E_name ? x->left->name : NULL;
+}
+
+/* grad(f) of grad(f)(x), vjp(f) of vjp(f)(x)(dy). */
+const Expr *
+gradient_maker(const Expr *x)
+{
+	const Expr *once = x->left, *twice = once->kind == E_call ? once->left : NULL;
+	if (twice != NULL && form_of(callee_name(twice)) == FORM_vjp)
+		return twice;
+	int form = form_of(callee_name(once));
+	return form >= 0 && form != FORM_vjp ? once : NULL;
+}
+
+bool
+gradient_unapplied(Elab *e, const Expr *x, const char *name)
+{
+	int form = form_of(name);
+	if (form < 0)
+		return false;
+	complain(e, DIAG_gradient, x->range,
+		form == FORM_vjp ? "vjp(f, wrt=(W))(x, W)(dy) is called with the arguments of "
+				   "f, then with a cotangent for each of its float results"
+				 : "%s(f, wrt=(W))(x, W) is called with the arguments of f",
+		name);
+	return true;
+}
+
+/* ---- the function, and what it is differentiated by ------------------------- */
+
+bool
+gradient_begin(Gradient *g, Elab *e, const Expr *x, const Expr *maker)
+{
+	GradientForm of = (GradientForm)form_of(maker->left->name);
+	*g = (Gradient){.elab = e,
+		.maker = maker,
+		.form = of,
+		.call = of == FORM_vjp ? x->left : x,
+		.site = {x->range, maker->left->name, AS_call}};
+	const List *args = &g->maker->args;
+	const Arg *first = args->n > 0 ? args->v[0] : NULL;
+	const char *form = forms[g->form];
+	for (int i = 1; i < args->n; i++) {
+		const Arg *arg = args->v[i];
+		if (arg->name.s == NULL || strcmp(arg->name.s, "wrt") != 0 || i > 1)
+			return complain(e, DIAG_gradient, arg->range,
+				"%s(f, wrt=(W, b)) takes a function, and the parameters that "
+				"it "
+				"is differentiated by",
+				form);
+	}
+	if (first == NULL || first->name.s != NULL || first->value->kind != E_name)
+		return complain(e, DIAG_gradient,
+			first == NULL ? g->maker->range : first->range,
+			"%s takes the name of a function of the program", form);
+	g->function = table_get(e->functions, first->value->name);
+	if (g->function != NULL)
+		return true;
+	complain(e, DIAG_gradient, first->range,
+		"'%s' is no function of the program, which %s differentiates",
+		first->value->name, form);
+	return false;
+}
+
+static int
+find_param(const FnDecl *fn, const char *name)
+{
+	for (int i = 0; i < fn->params.n; i++)
+		if (strcmp(((const Param *)fn->params.v[i])->name.s, name) == 0)
+			return i;
+	return -1;
+}
+
+static bool
+is_smooth(const Item *item)
+{
+	return item->kind == IT_tensor && dtype_is_float(item->value->type.dtype);
+}
+
+static bool
+add_wrt(Gradient *g, const Expr *x)
+{
+	Elab *e = g->elab;
+	const FnDecl *fn = g->function->decl;
+	if (x->kind != E_name)
+		return complain(e, DIAG_gradient, x->range,
+			"wrt names parameters of '%s': wrt=(a, b)", fn->name.s);
+	int at = find_param(fn, x->name);
+	if (at < 0) {
+		complain(e, DIAG_gradient, x->range, "'%s' has no parameter '%s'", fn->name.s,
+			x->name);
+		diag_note(e->session, fn->name.range, "'%s' is declared here", fn->name.s);
+		return false;
+	}
+	for (int i = 0; i < g->nwrt; i++)
+		if (g->wrt[i] == at)
+			return complain(e, DIAG_gradient, x->range, "wrt names '%s' twice",
+				x->name);
+	if (!is_smooth(&g->args[at]))
+		return complain(e, DIAG_gradient, x->range,
+			"'%s' is %s here; what a gradient is taken by is a tensor of floats",
+			x->name, show_item(e, &g->args[at]));
+	g->wrt[g->nwrt++] = at;
+	return true;
+}
+
+/* Left out: every parameter that is a tensor of floats. */
+static bool
+read_wrt(Gradient *g)
+{
+	const Expr *wrt =
+		g->maker->args.n > 1 ? ((const Arg *)g->maker->args.v[1])->value : NULL;
+	int nparams = g->function->decl->params.n;
+	bool right = true;
+	int most = wrt != NULL && wrt->kind == E_tuple ? wrt->args.n : 1;
+	g->wrt = NEW_ARRAY(g->elab->arena, int, nparams + most);
+	for (int i = 0; wrt == NULL && i < nparams; i++)
+		if (is_smooth(&g->args[i]))
+			g->wrt[g->nwrt++] = i;
+	if (wrt != NULL && wrt->kind != E_tuple)
+		right = add_wrt(g, wrt);
+	for (int i = 0; wrt != NULL && wrt->kind == E_tuple && i < wrt->args.n; i++)
+		right &= add_wrt(g, wrt->args.v[i]);
+	if (right && g->nwrt == 0)
+		return complain(g->elab, DIAG_gradient, g->maker->range,
+			"'%s' has no argument of floats to be differentiated by",
+			g->function->decl->name.s);
+	return right;
+}
+
+void
+check_gradient_of(Elab *e, const FnDecl *fn)
+{
+	Name name = fn->gradient;
+	const Function *gradient = name.s != NULL ? table_get(e->functions, name.s) : NULL;
+	if (name.s == NULL)
+		return;
+	if (gradient == NULL)
+		report_unknown_function(e, name.range, name.s);
+	else if (gradient->decl == fn)
+		complain(e, DIAG_gradient, name.range, "'%s' cannot be its own gradient",
+			name.s);
+	else if (fn->checkpoint)
+		complain(e, DIAG_gradient, name.range,
+			"'%s' is a checkpoint, which is computed once more, and has a gradient "
+			"of its own; one of the two",
+			fn->name.s);
+}
+
+/* ---- the body ------------------------------------------------------------------ */
+
+/* The op, not ended yet, and its body, in which the block being built is from here on. */
+bool
+gradient_open(Gradient *g)
+{
+	Elab *e = g->elab;
+	int n = g->function->decl->params.n;
+	if (!read_wrt(g))
+		return false;
+	g->around = e->block;
+	g->op = closed_begin(e, g->site, O_grad, n, g->args);
+	if (g->op == NULL)
+		return false;
+	closed_body(e, g->op, n, g->args, g->args);
+	e->differentiated++;
+	return true;
+}
+
+/* Of grad and value_and_grad 1, of the first result; of vjp as given. */
+static bool
+check_results(const Gradient *g, const Item *results, int n)
+{
+	Elab *e = g->elab;
+	const FnDecl *fn = g->function->decl;
+	for (int i = 0; i < n; i++) {
+		const Item *item = &results[i];
+		bool scalar = is_smooth(item) && item->value->type.rank == 0;
+		if (item->kind != IT_tensor)
+			return complain(e, DIAG_gradient, g->maker->range,
+				"result %d of '%s' is %s, which has no gradient", i, fn->name.s,
+				show_item(e, item));
+		if (g->form == FORM_vjp || i > 0 || scalar)
+			continue;
+		complain(e, DIAG_gradient, g->maker->range,
+			"%s differentiates a scalar of floats, and the first result of '%s' is "
+			"%s",
+			forms[g->form], fn->name.s, show_item(e, item));
+		diag_note(e->session, nowhere,
+			"vjp(%s)(...)(dy) takes the cotangent of a tensor", fn->name.s);
+		return false;
+	}
+	return true;
+}
+
+/* The cotangent of a result: 1, or what is given, which has its type. */
+static Value *
+cotangent(const Gradient *g, Item *given, const Type *type)
+{
+	Elab *e = g->elab;
+	Item one = item_float(g->site.range, 1);
+	if (given == NULL)
+		return item_typed(e, g->site, type->dtype, one).value;
+	return annotation_fit(e, g->site, annotation_of(e, given->range, type), given,
+		DIAG_call_mismatch, "the cotangent");
+}
+
+/* What is behind the arguments: a cotangent for each result that they are given. */
+static bool
+add_cotangents(Gradient *g, const Item *results, int n)
+{
+	Elab *e = g->elab;
+	int64_t *of = NEW_ARRAY(e->arena, int64_t, n + 1);
+	int nof = 0;
+	bool given = g->form == FORM_vjp;
+	for (int i = 0; i < n; i++)
+		if (is_smooth(&results[i]) && (given || i == 0))
+			of[nof++] = i;
+	if (given && g->ncotangents != nof)
+		return complain(e, DIAG_gradient, g->site.range,
+			"'%s' has %d result%s of floats, and %d cotangent%s given",
+			g->function->decl->name.s, nof, nof == 1 ? "" : "s", g->ncotangents,
+			g->ncotangents == 1 ? " is" : "s are");
+	for (int i = 0; i < nof; i++) {
+		const Type *type = &results[of[i]].value->type;
+		Value *v = cotangent(g, given ? &g->cotangents[i] : NULL, type);
+		if (v == NULL)
+			return false;
+		op_add_operand(g->op, region_value(e, v));
+		block_add_param(g->op->bodies[0], "d", type);
+	}
+	op_set_ints(g->op, A_cotangents, nof, of);
+	return true;
+}
+
+/* What the body returns: the results, and the parameters that stand for gradients. */
+static bool
+end_op(const Gradient *g, const Item *results, int n)
+{
+	Elab *e = g->elab;
+	Op *op = g->op;
+	Value **values = NEW_ARRAY(e->arena, Value *, n + g->nwrt);
+	for (int i = 0; i < n; i++)
+		values[i] = results[i].value;
+	for (int i = 0; i < g->nwrt; i++)
+		values[n + i] = g->args[g->wrt[i]].value;
+	for (int i = 1; i < n + g->nwrt; i++)
+		op_add_result(op, i < n ? "value" : "gradient", &values[i]->type);
+	make_return(op->bodies[0], n + g->nwrt, values, g->site.range, g->site.label);
+	op_set_int(op, A_gradients, g->nwrt);
+	return make_end(at(e, g->site), op) != NULL;
+}
+
+Item
+gradient_close(Gradient *g, Item result)
+{
+	Elab *e = g->elab;
+	const Item *results = result.kind == IT_tuple ? result.items : &result;
+	int n = result.kind == IT_tuple ? result.n : 1;
+	e->differentiated--;
+	e->block = g->around;
+	if (result.kind == IT_error || !check_results(g, results, n)
+		|| !add_cotangents(g, results, n) || !end_op(g, results, n))
+		return item_error;
+	int first = g->form == FORM_value ? 0 : n, count = n + g->nwrt - first;
+	Item *items = NEW_ARRAY(e->arena, Item, count);
+	for (int i = 0; i < count; i++)
+		items[i] = item_tensor(g->site.range, g->op->results[first + i]);
+	return count == 1 ? items[0] : item_tuple(e, g->site.range, count, items);
+}
