@@ -80,6 +80,8 @@ def builtins_without_numbers(_):
     """Those without a case against numpy; of manual functions, without their meaning there."""
     cases, meanings = text("tests/random/numpy_check.py"), text("tests/random/reference.py")
     for name, row in builtins():
+        if re.search(r", checkpoint,$", row):
+            continue
         if re.search(r", manual,$", row):
             found = "def call_%s(" % name in meanings
         else:

@@ -475,7 +475,7 @@ def leaves():
 
 def placements():
     """What moves data or says where it is changes no numbers."""
-    for text in ["reshard(x, [4, 6@X])", "reshard(x, [4, 6])", "barrier(x)", "shard_like(x, y)"]:
+    for text in ["reshard(x, [4, 6@X])", "reshard(x, [4, 6])", "barrier(x)", "shard_like(x, y)", "stop_gradient(x)"]:
         case(FLOATS + INTEGERS, text, lambda t: t["x"])
 
 
