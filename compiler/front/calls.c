@@ -388,11 +388,11 @@ inline_marked(Elab *e, Function *function, Range call, const Item *args)
 	Op *op = closed_begin(e, s, fn->checkpoint ? O_checkpoint : O_ruled, n, args);
 	if (op == NULL)
 		return item_error;
-	closed_body(e, op, n, args, inner);
+	closed_body(e, op, fn, args, inner);
 	Item result = inline_plainly(e, function, call, inner);
 	bool right = result.kind != IT_error && closed_return(e, s, &result);
 	if (right && !fn->checkpoint) {
-		closed_body(e, op, n, args, inner);
+		closed_body(e, op, fn, args, inner);
 		result = run_gradient(e, function, call, op, n, inner);
 		right = result.kind != IT_error && closed_return(e, s, &result)
 			&& check_gradient(e, function, op);
@@ -471,7 +471,7 @@ run_composite(Elab *e, FnDecl *fn, Site s, int n, const Item *args)
 	for (char *dot = name; (dot = strchr(dot, '.')) != NULL;)
 		*dot = '_';
 	call->composite = name;
-	closed_body(e, call, n, args, inner);
+	closed_body(e, call, fn, args, inner);
 	Item result = run_prelude(e, fn, s, n, inner);
 	bool right = result.kind == IT_tensor && closed_return(e, s, &result);
 	e->block = around;
@@ -488,12 +488,12 @@ run_with_rule(Elab *e, FnDecl *fn, FnDecl *rule, Site s, bool composite, int n,
 	if (op == NULL)
 		return item_error;
 	Block *around = e->block;
-	closed_body(e, op, n, args, inner);
+	closed_body(e, op, fn, args, inner);
 	Item result = (composite ? run_composite : run_prelude)(e, fn, s, n, inner);
 	bool right = result.kind == IT_tensor && closed_return(e, s, &result);
 	if (right) {
 		Type type = result.value->type;
-		closed_body(e, op, n, args, inner);
+		closed_body(e, op, fn, args, inner);
 		inner[n] = item_tensor(s.range, block_add_param(e->block, "y", &type));
 		inner[n + 1] = item_tensor(s.range, block_add_param(e->block, "dy", &type));
 		result = run_prelude(e, rule, s, n + 2, inner);

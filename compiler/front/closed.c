@@ -21,14 +21,14 @@ closed_begin(Elab *e, Site s, OpKind kind, int n, const Item *args)
 }
 
 void
-closed_body(Elab *e, Op *op, int n, const Item *args, Item *inner)
+closed_body(Elab *e, Op *op, const FnDecl *fn, const Item *args, Item *inner)
 {
 	Block *b = op->bodies[op->nbodies++] = block_new(e->m, op);
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < fn->params.n; i++) {
 		inner[i] = args[i];
 		if (args[i].kind == IT_tensor)
-			inner[i].value =
-				block_add_param(b, args[i].value->name, &args[i].value->type);
+			inner[i].value = block_add_param(b,
+				((const Param *)fn->params.v[i])->name.s, &args[i].value->type);
 	}
 	e->block = b;
 }

@@ -311,8 +311,9 @@ Item index_first(Elab *e, const Item *item, const Item *i);
 Item eval_call(Elab *e, const Expr *x);
 /* closed.c: an op whose bodies see the tensors among its arguments alone */
 Op *closed_begin(Elab *e, Site s, OpKind kind, int n, const Item *args);
-/* Its next body, in which the block being built is from here on; the arguments in it. */
-void closed_body(Elab *e, Op *op, int n, const Item *args, Item *inner);
+/* Its next body, in which the block being built is from here on; the arguments of fn in
+   it. */
+void closed_body(Elab *e, Op *op, const FnDecl *fn, const Item *args, Item *inner);
 /* What the body returns: a tensor, or a tuple of them; false after a message. */
 bool closed_return(Elab *e, Site s, const Item *result);
 /* The op, in the block being built: what its first body returns. */

@@ -194,7 +194,7 @@ gradient_open(Gradient *g)
 	g->op = closed_begin(e, g->site, O_grad, n, g->args);
 	if (g->op == NULL)
 		return false;
-	closed_body(e, g->op, n, g->args, g->args);
+	closed_body(e, g->op, g->function->decl, g->args, g->args);
 	e->differentiated++;
 	return true;
 }

@@ -246,7 +246,6 @@ static const Habit function_habits[] = {
 	{"linspace", "use a + iota(f32[N]) * ((b - a) / (N - 1))"},
 	{"normalize", "use x / sqrt(sum(square(x), dim=-1, keep=true)), or layer_norm(x)"},
 	{"dropout", "use where(random.uniform(f32[B, D], seed) < p, x / p, 0)"},
-	{"stop_gradient", "there is no grad, so leave it out"},
 	{"shard_map", "declare the function manual fn, and call it"},
 	{"random.key", "a seed is an integer: random.uniform(f32[B], 0)"},
 	{"random.PRNGKey", "a seed is an integer: random.uniform(f32[B], 0)"},
