@@ -244,6 +244,18 @@ text_totals(Text *t, Module *m, const Outcome *run)
 	text_add(t, "\n");
 }
 
+/* Of a function that is called: attention.scores for scores. */
+static const char *
+inner_name(const char *const *names, int n, const char *name)
+{
+	for (int i = 0; i < n; i++) {
+		const char *dot = strrchr(names[i], '.');
+		if (dot && strcmp(dot + 1, name) == 0)
+			return names[i];
+	}
+	return NULL;
+}
+
 /* Is there a value of that name?  False after a diagnostic. */
 static bool
 is_known(const Module *m, const char *name)
@@ -259,7 +271,9 @@ is_known(const Module *m, const char *name)
 		known |= strcmp(m->results[i].name, name) == 0;
 	if (known)
 		return true;
-	const char *near = rt_nearest_word(name, names, m->nnamed);
+	const char *near = inner_name(names, m->nnamed, name);
+	if (!near)
+		near = rt_nearest_word(name, names, m->nnamed);
 	diag(m->session, DIAG_usage, nowhere,
 		"--explain=%s: the program has no value of that name%s%s%s", name,
 		near ? "; did you mean '" : "", near ? near : "", near ? "'?" : "");
