@@ -52,8 +52,9 @@ typedef struct Search {
 	bool active[MAX_RANK];	   /* dims whose split differs */
 	double bytes;		   /* of the tensor after the prefixes */
 	State goal;
-	bool directed; /* only moves towards the goal */
-	Lookup *known; /* nodes by state */
+	bool directed;	  /* only moves towards the goal */
+	Lookup *known;	  /* nodes by state */
+	Lookup *permuted; /* classes of states that a permute has led to already */
 	int nnodes;
 	Node **heap;
 	int nheap;

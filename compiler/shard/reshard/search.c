@@ -218,6 +218,35 @@ try_permutes_from(Search *s, const State *old, Node *n, int dim, int64_t left,
 	}
 }
 
+/* States that are one permute apart: those with the same sums, and dims split into as
+   many. */
+typedef struct Class {
+	int64_t partial, ways[MAX_RANK];
+} Class;
+
+static bool
+same_class(const void *one, const void *other)
+{
+	return !memcmp(one, other, sizeof(Class));
+}
+
+/* Has another of its class been expanded, which left no later than this one? */
+static bool
+was_permuted(Search *s, const State *st)
+{
+	Class class = {.partial = st->partial};
+	uint64_t hash = hash_mix(0, class.partial);
+
+	for (int d = 0; d < s->rank; d++) {
+		class.ways[d] = ways(s, st, d);
+		hash = hash_mix(hash, class.ways[d]);
+	}
+	if (lookup_find(s->permuted, hash, same_class, &class))
+		return true;
+	lookup_add(s->permuted, hash, arena_copy(s->arena, &class, sizeof class));
+	return false;
+}
+
 /* Of a directed search only one: every dim that can have its goal's atoms at
    once gets them. */
 static void
@@ -229,6 +258,8 @@ try_permutes(Search *s, Node *at)
 
 	n.group = all;
 	if (!s->directed) {
+		if (was_permuted(s, old))
+			return;
 		memset(n.state.n, 0, sizeof n.state.n);
 		memset(n.state.atom, 0, sizeof n.state.atom);
 		try_permutes_from(s, old, &n, 0, s->rank ? ways(s, old, 0) : 1, all & ~taken);
@@ -344,6 +375,7 @@ const Node *
 reshard_search(Search *s, const State *start)
 {
 	s->known = lookup_new(s->arena);
+	s->permuted = lookup_new(s->arena);
 	s->nnodes = s->nheap = s->expanded = 0;
 	s->heap = NULL;
 	s->local_bytes = 0;
