@@ -89,6 +89,15 @@ cuts_parts(const AxisLayout *layout, AxisRef a)
 	return true;
 }
 
+/* Of chips of several devices the 2x2 of a host are numbered along their ring. */
+enum { HOST_SIDE = 2, HOST_CHIPS = HOST_SIDE * HOST_SIDE };
+
+static bool
+rings_are_hosts(const Mesh *mesh)
+{
+	return mesh->target->devices_per_chip > 1;
+}
+
 /* Of a chip's number along the ring of a slice: what a step along a dim counts.  As
    mesh_coordinates() has it. */
 static int64_t
@@ -107,9 +116,19 @@ static void
 add_part(Wires *wires, const Mesh *mesh, LayoutPart part)
 {
 	int64_t length = physical_size(mesh, part.along);
-	bool on_torus = part.along <= PHYSICAL_z;
+	bool on_torus = part.along <= PHYSICAL_z, hosts = rings_are_hosts(mesh);
+	bool in_host = wires->on_ring && hosts && part.along <= PHYSICAL_y
+		&& part.pre * part.size == length && part.size % HOST_SIDE == 0;
 
-	if (on_torus && wires->on_ring) {
+	if (in_host) {
+		int64_t pre = part.along == PHYSICAL_x ? HOST_SIDE : 1;
+		part.size /= HOST_SIDE;
+		if (part.size > 1)
+			add_part(wires, mesh, part);
+		add_digit(wires, wire_along(wires, RING, HOST_CHIPS, true), pre, HOST_SIDE);
+		return;
+	}
+	if (on_torus && wires->on_ring && !hosts) {
 		int64_t chips = slice_chips(mesh), stride = ring_stride(mesh, part.along);
 		int64_t pre = chips / (length / part.pre * stride);
 		add_digit(wires, wire_along(wires, RING, chips, true), pre, part.size);
@@ -202,6 +221,16 @@ wires_on(const Mesh *mesh, const AxisList *axes, bool on_ring)
 	return wires;
 }
 
+/* Has a group neighbours along the dim? */
+static bool
+has_neighbours(const Wires *wires, PhysicalAxis along)
+{
+	for (int i = 0; i < wires->nwires; i++)
+		if (wires->wire[i].along == (int)along)
+			return wires->wire[i].members > 1 && wires->wire[i].step == 1;
+	return false;
+}
+
 /* Are the chips of such a group a grid though they are numbered along a ring?  That
    turns back at the end of a row, and of a 4x4 is a comb: only whole rows. */
 static bool
@@ -210,6 +239,8 @@ is_grid(const Mesh *mesh, const Wires *wires)
 	int64_t members[TORUS_RANK] = {1, 1, 1}, behind = 1;
 	bool comb = mesh->topology[0] == 4 && mesh->topology[1] == 4;
 
+	if (rings_are_hosts(mesh))
+		return !has_neighbours(wires, PHYSICAL_y) || has_neighbours(wires, PHYSICAL_x);
 	for (int i = 0; i < wires->nwires; i++)
 		if (wires->wire[i].along <= (int)PHYSICAL_z)
 			members[wires->wire[i].along] = wires->wire[i].members;
@@ -225,17 +256,10 @@ is_grid(const Mesh *mesh, const Wires *wires)
 	return !comb || members[1] == 1 || members[0] * members[1] == 16;
 }
 
-/* On chips of several devices each 2x2 of a host is numbered so: that is not followed. */
-static bool
-has_ring(const Mesh *mesh)
-{
-	return mesh->ring && mesh->target->devices_per_chip == 1;
-}
-
 Wires
 wires_in_order(const Mesh *mesh, const AxisList *axes)
 {
-	return wires_on(mesh, axes, has_ring(mesh));
+	return wires_on(mesh, axes, mesh->ring);
 }
 
 Wires
@@ -243,7 +267,7 @@ wires_of(const Mesh *mesh, const AxisList *axes)
 {
 	Wires wires = wires_on(mesh, axes, false);
 
-	return !has_ring(mesh) || is_grid(mesh, &wires) ? wires : wires_in_order(mesh, axes);
+	return !mesh->ring || is_grid(mesh, &wires) ? wires : wires_in_order(mesh, axes);
 }
 
 double
@@ -303,12 +327,13 @@ link_loads_add(LinkLoads *loads, const Mesh *mesh, const Wire *wire, WireLoad up
 		return;
 	}
 	if (wire->along == RING) {
-		for (int i = 0; i < mesh->topology_rank; i++)
+		int rank = rings_are_hosts(mesh) ? 2 : mesh->topology_rank;
+		for (int i = 0; i < rank; i++)
 			add_class(loads, i, up, down);
 		return;
 	}
 	/* Places along a dim are not those along the ring, or along a mesh axis. */
-	if (has_ring(mesh) || wire->along >= (int)PHYSICAL_COUNT)
+	if (mesh->ring || wire->along >= (int)PHYSICAL_COUNT)
 		up.parts = down.parts = all;
 	if (wire->along < (int)PHYSICAL_COUNT) {
 		add_class(loads, wire->along, up, down);

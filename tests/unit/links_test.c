@@ -621,6 +621,78 @@ test_numbered(Session *s, const char *target, TorusDims topology)
 		"the chips of a small slice are numbered along a ring");
 }
 
+static int
+node_of(const Mesh *m, int64_t device)
+{
+	int64_t at[PHYSICAL_COUNT];
+	int node = 0;
+
+	mesh_coordinates(m, device, at);
+	for (int d = 0; d < m->topology_rank; d++)
+		node = node * (int)m->topology[d] + (int)at[d];
+	return node;
+}
+
+/* Two devices a chip, of which those of a host are numbered along a ring: permutations
+   of the chips, both devices alike.  Round a ring is one way to begin with where x and y
+   are two: with z, the loads differ. */
+static void
+test_hosts(Session *s, const char *target, TorusDims topology)
+{
+	int64_t chips = topology.v[0] * topology.v[1] * topology.v[2], source[32];
+	Mesh m = speeds(mesh_laid_out(target_by_name(target), topology, 2 * chips, 1),
+		target_with(s, &(Override){"devices_per_chip", "2"}, 1));
+	AxisList all = all_axes(&m);
+	bool good = m.ring;
+
+	for (int i = 0; i < chips; i++)
+		source[2 * i] = i;
+	for (int round = 0; round < 50; round++) {
+		Network net = network_new(&m);
+		int hops = 0;
+		for (int i = 0; i < chips; i++) {
+			int k = rand() % (i + 1);
+			int64_t chip = source[2 * k];
+			source[2 * k] = source[2 * i];
+			source[2 * i] = chip;
+		}
+		int64_t devices[32];
+		for (int i = 0; i < 2 * chips; i++) {
+			devices[i] = source[i - i % 2] * 2 + i % 2;
+			int from = node_of(&m, devices[i]), to = node_of(&m, i);
+			for (int k = 0; k < 12; k++) {
+				int needed[3], n = 0;
+				for (int d = 0; d < m.topology_rank; d++)
+					if (place(&m, from, d) != place(&m, to, d))
+						needed[n++] = d;
+				int way = n ? go(&net, from, to, needed[k % n], 0, false) : 0;
+				hops = way > hops ? way : hops;
+			}
+		}
+		TransferCost cost =
+			transfer_cost(&m, O_collective_permute, &all, NULL, devices, 12000);
+		good &= hops == cost.hops;
+		good &= chips > 4 || near(cost.links, busiest(&net) * 1000 / LINK);
+		network_free(&net);
+	}
+	ok(good, "two devices a chip: the busiest link and the longest way");
+}
+
+static void
+test_parts_of_hosts(Session *s)
+{
+	Override hops[] = {{"devices_per_chip", "2"}, {"hop_seconds", "1"}};
+	Mesh m = speeds(mesh_laid_out(target_by_name("v7x"), (TorusDims){3, {2, 2, 1}}, 8, 1),
+		target_with(s, hops, 2));
+	AxisList across = {1, {{0, 1, 2}}}, beside = {1, {{0, 2, 2}}}, chips = {1, {{0, 1, 4}}};
+
+	ok(near(seconds(&m, O_all_gather, across, 0), 2), "corners of a host: two hops");
+	ok(near(seconds(&m, O_all_gather, beside, 0), 1), "chips beside each other: one");
+	ok(near(seconds(&m, O_all_gather, chips, 0), 2), "all of a host: two");
+	ok(near(seconds(&m, O_all_gather, across, 1e6) - 2, 0.5e6 / (LINK / 2)),
+		"corners of a host: each half by its own way");
+}
+
 static void
 test_parts_of_ring(Session *s)
 {
@@ -844,6 +916,11 @@ main(void)
 	test_numbered(s, "v5e", (TorusDims){2, {4, 2, 1}});
 	test_numbered(s, "v5e", (TorusDims){2, {4, 4, 1}});
 	test_numbered(s, "v5p", (TorusDims){3, {2, 2, 2}});
+	test_hosts(s, "v2", (TorusDims){2, {2, 2, 1}});
+	test_hosts(s, "v7x", (TorusDims){3, {2, 2, 1}});
+	test_hosts(s, "v7x", (TorusDims){3, {2, 2, 2}});
+	test_hosts(s, "v7x", (TorusDims){3, {2, 2, 4}});
+	test_parts_of_hosts(s);
 	test_parts_of_ring(s);
 	test_loads(s);
 	test_dims_at_once(s);
