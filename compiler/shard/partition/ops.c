@@ -2,6 +2,7 @@
  * ops.c - one op after the other: its plan, and its operands moved to where the plan
  * wants them.
  */
+#include <string.h>
 #include "ir/factors.h"
 #include "shard/partition/partition.h"
 
@@ -254,18 +255,31 @@ is_split(const Value *v)
 	return !value_is_literal(v) && placement_ways(&v->placement) > 1;
 }
 
+/* Did the einsum that `op` is of make `maker` on the way?  Of two operands it makes no other
+   product; dumps know its equation, and the line it stands in. */
+static bool
+is_on_the_way(const Op *maker, const Op *op)
+{
+	const char *equation = op->label ? strchr(op->label, '\'') : NULL;
+	const char *comma = equation ? strchr(equation, ',') : NULL;
+
+	if (!equation || strncmp(op->label, "einsum ", 7) || !maker->label
+		|| strcmp(maker->label, op->label) || maker->range.file != op->range.file
+		|| maker->range.line != op->range.line)
+		return false;
+	return !op_is_product(maker)
+		|| (comma && strcspn(comma + 1, ",") < strcspn(comma + 1, "-"));
+}
+
 /* What is asked of an einsum is asked of whatever it makes on the way: nobody wrote that. */
 static void
 ask_products(Partitioner *p, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++) {
 		const Op *maker = op->operands[i]->def;
-		bool written = op->operand_ranges && op->operand_ranges[i].file;
-		if (!maker || written || op->form != AS_einsum || maker->form != AS_einsum
-			|| !range_equal(maker->range, op->range)
-			|| maker->results[0]->uses != 1)
+		if (!maker || op->operands[i]->uses != 1 || !is_on_the_way(maker, op))
 			continue;
-		Source *s = source_of(p, maker->results[0]);
+		Source *s = source_of(p, op->operands[i]);
 		s->asked = true;
 		s->settled = source_of(p, op->results[0])->settled;
 		ask_products(p, maker);
