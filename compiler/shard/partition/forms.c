@@ -1,11 +1,9 @@
 /*
- * forms.c - where each value already is, and moving it elsewhere.
+ * forms.c - where each value already is.
  *
  * A form is a value of the program in one placement: as computed, gathered,
- * reduced.  A move is made from the cheapest form and becomes a form itself,
- * so equal moves are shared and a move back is no move.
+ * reduced.
  */
-#include <string.h>
 #include "shard/partition/partition.h"
 
 Source *
@@ -52,99 +50,36 @@ add_form(Partitioner *p, Source *s, Value *v)
 	s->at_final |= placement_equal(&v->placement, &s->final);
 }
 
-/* ---- moving values --------------------------------------------------------------- */
+/* ---- what is asked of them --------------------------------------------------------- */
 
-/* The user's, at the operand if dumps know more than the op's line; of a partial sum
-   that of the op that made it, behind the linear ops by which it was delayed. */
-static Reason
-reason_of(const Value *v, const Op *user, int operand, bool requested)
+bool
+asks_for_place(const Value *v)
 {
-	Reason r = {user->label, user->range, requested};
+	return v->annotated && !v->annotated_open;
+}
 
-	if (user->operand_ranges && user->operand_ranges[operand].file == user->range.file
-		&& user->operand_ranges[operand].line == user->range.line)
-		r.range = user->operand_ranges[operand];
-	for (const Value *source = v->placement.nunreduced ? v : NULL; source && source->def;) {
-		const Op *maker = source->def;
-		r.label = maker->label;
-		r.range = maker->range;
-		/* a body that makes some, else an operand */
-		Flow f = {.to = (Value *)source};
-		for (source = NULL; flow_next_to(&f);)
-			if (f.kind == FLOW_out && f.from->def && f.from->placement.nunreduced)
-				source = f.from;
-		for (int i = maker->noperands - 1; i >= 0 && !source; i--)
-			if (maker->operands[i]->placement.nunreduced && maker->operands[i]->def)
-				source = maker->operands[i];
+Loop *
+loop_of(const Partitioner *p, const Value *param)
+{
+	for (Loop *l = p->loop; l; l = l->parent)
+		if (!param->def && param->block->parent == l->op)
+			return l;
+	return NULL;
+}
+
+double
+rounds_served(const Partitioner *p, const Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	double rounds = 1;
+	Loop *l;
+
+	if (!op_has(op, A_sizes)) /* no dynamic_slice */
+		return 1;
+	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {
+		if (op_ints(l->op, A_trips)->n)
+			rounds *= (double)op_int(l->op, A_trips);
+		v = l->outer[v->index];
 	}
-	return r;
-}
-
-Value *
-insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
-{
-	Make k = {.module = p->module,
-		.before = before,
-		.range = why.range,
-		.label = why.label,
-		.name = v->name};
-	Value *moved = make_unary(k, O_reshard, v);
-
-	moved->placement = *to;
-	moved->range = v->range;
-	moved->unpadded = v->unpadded;
-	moved->def->requested = why.requested;
-	return moved;
-}
-
-Value *
-recompute(Value *v, const Placement *to, Op *before)
-{
-	Op *copy = op_clone(v->def);
-
-	copy->results[0]->placement = *to;
-	op_insert_before(before, copy);
-	return copy->results[0];
-}
-
-/* The value's form in `to`, made before op `user` if there is none. */
-Value *
-value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
-{
-	Source *s = source_of(p, v);
-	Form *form = NULL;
-	Value *moved;
-	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
-
-	if (placement_equal(&form->value->placement, to))
-		return form->value;
-	requested |= s->sum_requested && placement_equal(to, &s->final);
-	if (value_is_literal(v) && !to->nunreduced) {
-		moved = recompute(v, to, user);
-	} else {
-		const ReshardPlan *settled =
-			reshard_plan(p->resharder, &v->type, &s->final, to);
-		/* many users: settle once where propagation put it */
-		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
-			&& !placement_equal(&s->final, to))
-			value_in(p, v, &s->final, user, operand, requested);
-		plan = cheapest_form(p, v, to, &form);
-		if (placement_equal(&form->value->placement, to))
-			return form->value;
-		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;
-		if (!moved)
-			moved = insert_reshard(p, form->value, to, user,
-				reason_of(form->value, user, operand, requested));
-	}
-	add_form(p, s, moved);
-	return moved;
-}
-
-void
-set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
-{
-	/* the move may append to the op's operands (see hoisted()) */
-	Value *v = value_in(p, op->operands[i], to, op, i, requested);
-
-	op->operands[i] = v;
+	return rounds > 1 ? rounds : 1;
 }

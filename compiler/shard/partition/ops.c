@@ -16,12 +16,6 @@ partition_param(Partitioner *p, Value *v)
 	add_form(p, s, v);
 }
 
-bool
-asks_for_place(const Value *v)
-{
-	return v->annotated && !v->annotated_open;
-}
-
 /* The operand in the result's placement; only an `output` stays. */
 static void
 partition_identity(Partitioner *p, Op *op)

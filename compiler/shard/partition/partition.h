@@ -58,7 +58,14 @@ typedef struct Product {
 	Choice choice;
 } Product;
 
-typedef struct Loop Loop; /* regions.c */
+/* A loop being partitioned, innermost first. */
+typedef struct Loop {
+	Op *op;
+	Value **outer; /* the operands as they were in the program */
+	int n;	       /* carried values in the program */
+	bool *invariant;
+	struct Loop *parent;
+} Loop;
 
 typedef struct Partitioner {
 	Module *module;
@@ -111,6 +118,15 @@ Source *source_of(const Partitioner *p, const Value *v);
 void add_form(Partitioner *p, Source *s, Value *v);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
+/* A result type without open dims is a request. */
+bool asks_for_place(const Value *v);
+/* The loop around that carries the value, of the program; or NULL. */
+Loop *loop_of(const Partitioner *p, const Value *param);
+/* How often an op that reads a part of an operand would use one move of the
+   operand, made before the loops around the op; 1 for other ops. */
+double rounds_served(const Partitioner *p, const Op *op, int operand);
+
+/* moves.c */
 /* Why a value moves, for messages: what made its partial sums, else the op
    that needs it. */
 typedef struct Reason {
@@ -134,9 +150,6 @@ Value *hoisted(Partitioner *p, Value *param, const Placement *to, bool requested
 /* A value from before a loop, carried through it unchanged: that value in body b
    of the loop. */
 Value *carry(Op *loop, Value *outer, const Block *b);
-/* How often an op that reads a part of an operand would use one move of the
-   operand, made before the loops around the op; 1 for other ops. */
-double rounds_served(const Partitioner *p, const Op *op, int operand);
 
 /* accumulate.c: sums that one of the first n carried values waits for
    in every round are taken after the loop, if it is for nothing else. */
@@ -152,8 +165,6 @@ void hoist_moves(Partitioner *p, Block *b);
 /* A value whose only user moves it need not pass through the placement that
    propagation found for it. */
 void draw_in(Partitioner *p, Value *v, const Placement *to, bool requested);
-/* A result type without open dims is a request. */
-bool asks_for_place(const Value *v);
 void partition_param(Partitioner *p, Value *v);
 void partition_block(Partitioner *p, Block *b);
 

@@ -14,15 +14,6 @@
  */
 #include "shard/partition/partition.h"
 
-/* A loop being partitioned, innermost first. */
-struct Loop {
-	Op *op;
-	Value **outer; /* the operands as they were in the program */
-	int n;	       /* carried values in the program */
-	bool *invariant;
-	struct Loop *parent;
-};
-
 /* ---- boundaries ----------------------------------------------------------------- */
 
 /* What a loop carries now, which is partitioned next. */
@@ -133,15 +124,6 @@ carry(Op *loop, Value *outer, const Block *b)
 	return params[b == loop->bodies[LOOP_BODY] ? LOOP_BODY : LOOP_CONDITION];
 }
 
-static Loop *
-loop_of(const Partitioner *p, const Value *param)
-{
-	for (Loop *l = p->loop; l; l = l->parent)
-		if (!param->def && param->block->parent == l->op)
-			return l;
-	return NULL;
-}
-
 Value *
 hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
 {
@@ -154,21 +136,4 @@ hoisted(Partitioner *p, Value *param, const Placement *to, bool requested)
 	moved = value_in(p, loop->outer[param->index], to, loop->op, param->index, requested);
 	p->loop = inner;
 	return carry(loop->op, moved, param->block);
-}
-
-double
-rounds_served(const Partitioner *p, const Op *op, int operand)
-{
-	const Value *v = op->operands[operand];
-	double rounds = 1;
-	Loop *l;
-
-	if (!op_has(op, A_sizes)) /* no dynamic_slice */
-		return 1;
-	while ((l = loop_of(p, v)) && v->index < l->n && l->invariant[v->index]) {
-		if (op_ints(l->op, A_trips)->n)
-			rounds *= (double)op_int(l->op, A_trips);
-		v = l->outer[v->index];
-	}
-	return rounds > 1 ? rounds : 1;
 }

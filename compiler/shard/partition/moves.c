@@ -1,0 +1,102 @@
+/*
+ * moves.c - moving values to where they are wanted.
+ *
+ * A move is made from the cheapest form and becomes a form itself, so equal moves are
+ * shared and a move back is no move.
+ */
+#include "shard/partition/partition.h"
+
+/* The user's, at the operand if dumps know more than the op's line; of a partial sum
+   that of the op that made it, behind the linear ops by which it was delayed. */
+static Reason
+reason_of(const Value *v, const Op *user, int operand, bool requested)
+{
+	Reason r = {user->label, user->range, requested};
+
+	if (user->operand_ranges && user->operand_ranges[operand].file == user->range.file
+		&& user->operand_ranges[operand].line == user->range.line)
+		r.range = user->operand_ranges[operand];
+	for (const Value *source = v->placement.nunreduced ? v : NULL; source && source->def;) {
+		const Op *maker = source->def;
+		r.label = maker->label;
+		r.range = maker->range;
+		/* a body that makes some, else an operand */
+		Flow f = {.to = (Value *)source};
+		for (source = NULL; flow_next_to(&f);)
+			if (f.kind == FLOW_out && f.from->def && f.from->placement.nunreduced)
+				source = f.from;
+		for (int i = maker->noperands - 1; i >= 0 && !source; i--)
+			if (maker->operands[i]->placement.nunreduced && maker->operands[i]->def)
+				source = maker->operands[i];
+	}
+	return r;
+}
+
+Value *
+insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why)
+{
+	Make k = {.module = p->module,
+		.before = before,
+		.range = why.range,
+		.label = why.label,
+		.name = v->name};
+	Value *moved = make_unary(k, O_reshard, v);
+
+	moved->placement = *to;
+	moved->range = v->range;
+	moved->unpadded = v->unpadded;
+	moved->def->requested = why.requested;
+	return moved;
+}
+
+Value *
+recompute(Value *v, const Placement *to, Op *before)
+{
+	Op *copy = op_clone(v->def);
+
+	copy->results[0]->placement = *to;
+	op_insert_before(before, copy);
+	return copy->results[0];
+}
+
+/* The value's form in `to`, made before op `user` if there is none. */
+Value *
+value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
+{
+	Source *s = source_of(p, v);
+	Form *form = NULL;
+	Value *moved;
+	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
+
+	if (placement_equal(&form->value->placement, to))
+		return form->value;
+	requested |= s->sum_requested && placement_equal(to, &s->final);
+	if (value_is_literal(v) && !to->nunreduced) {
+		moved = recompute(v, to, user);
+	} else {
+		const ReshardPlan *settled =
+			reshard_plan(p->resharder, &v->type, &s->final, to);
+		/* many users: settle once where propagation put it */
+		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
+			&& !placement_equal(&s->final, to))
+			value_in(p, v, &s->final, user, operand, requested);
+		plan = cheapest_form(p, v, to, &form);
+		if (placement_equal(&form->value->placement, to))
+			return form->value;
+		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;
+		if (!moved)
+			moved = insert_reshard(p, form->value, to, user,
+				reason_of(form->value, user, operand, requested));
+	}
+	add_form(p, s, moved);
+	return moved;
+}
+
+void
+set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested)
+{
+	/* the move may append to the op's operands (see hoisted()) */
+	Value *v = value_in(p, op->operands[i], to, op, i, requested);
+
+	op->operands[i] = v;
+}
