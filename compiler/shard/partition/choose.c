@@ -24,8 +24,9 @@ enum {
 
 /*
  * What an operand in `at` costs this op.  A value with several users was
- * priced at its final placement when it was made, so from there it is free.  Parts of
- * what is whole cost what it costs to have it there.
+ * priced at its final placement when it was made, so from there it is free; where others
+ * will want it, the move is shared.  Parts of what is whole cost what it costs to have it
+ * there.
  */
 static void
 price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
@@ -34,6 +35,7 @@ price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 	double rounds = rounds_served(p, p->op, operand);
 	Source *s = source_of(p, v);
 	const ReshardPlan *plan, *settled;
+	MovePrice price;
 	Placement to = *at;
 	AxisList none = {0};
 	Form *form;
@@ -48,9 +50,11 @@ price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 		if (settled->bytes < plan->bytes)
 			plan = settled;
 	}
-	c->bytes += plan->bytes / rounds;
-	c->seconds += plan->seconds / rounds;
-	c->collectives += plan->collectives;
+	price = (MovePrice){plan->bytes, plan->seconds, plan->collectives};
+	share_price(p, v, &to, &price);
+	c->bytes += price.bytes / rounds;
+	c->seconds += price.seconds / rounds;
+	c->collectives += price.collectives;
 }
 
 /* ---- placements of a choice -------------------------------------------------- */
@@ -252,6 +256,9 @@ collect_candidates(Chooser *ch)
 			add_placement(ch, t, &s->inferred);
 		for (Form *f = t < r->noperands ? s->forms : NULL; f; f = f->next)
 			add_placement(ch, t, &f->value->placement);
+		const Want *w = t < r->noperands && !ch->p->alone ? s->wants : NULL;
+		for (; w; w = w->next)
+			add_placement(ch, t, &w->at);
 	}
 }
 

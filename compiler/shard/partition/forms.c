@@ -50,6 +50,33 @@ add_form(Partitioner *p, Source *s, Value *v)
 	s->at_final |= placement_equal(&v->placement, &s->final);
 }
 
+void
+guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at)
+{
+	Source *s = source_of(p, v);
+	Value *moved = arena_copy(p->arena, v, sizeof *v);
+
+	if (!s->forms) {
+		s->final = placement_close(v->placement);
+		APPEND(p->arena, guesses->sources, guesses->n, s);
+	}
+	for (const Form *f = s->forms; f; f = f->next)
+		if (placement_equal(&f->value->placement, at))
+			return;
+	moved->placement = *at;
+	add_form(p, s, moved);
+}
+
+void
+forget_guesses(Guesses *guesses)
+{
+	for (int i = 0; i < guesses->n; i++) {
+		guesses->sources[i]->forms = NULL;
+		guesses->sources[i]->at_final = false;
+	}
+	guesses->n = 0;
+}
+
 /* ---- what is asked of them --------------------------------------------------------- */
 
 bool

@@ -59,6 +59,24 @@ recompute(Value *v, const Placement *to, Op *before)
 	return copy->results[0];
 }
 
+/* Where another user will want it is made now, if it goes from there to `to`. */
+static void
+make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
+	bool requested)
+{
+	Source *s = source_of(p, v);
+	Want *wants = s->wants;
+	Form *form;
+	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
+	MovePrice price = {plan->bytes, plan->seconds, plan->collectives};
+	const Want *way = share_price(p, v, to, &price);
+
+	s->wants = NULL;
+	if (way && !placement_equal(&way->at, to))
+		value_in(p, v, &way->at, user, operand, requested || way->requested);
+	s->wants = wants;
+}
+
 /* The value's form in `to`, made before op `user` if there is none. */
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
@@ -80,6 +98,7 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 		if (v->uses > 1 && !s->at_final && settled->bytes < plan->bytes
 			&& !placement_equal(&s->final, to))
 			value_in(p, v, &s->final, user, operand, requested);
+		make_wanted(p, v, to, user, operand, requested);
 		plan = cheapest_form(p, v, to, &form);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;

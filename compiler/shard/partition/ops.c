@@ -58,7 +58,9 @@ moves_nothing(Partitioner *p, Source *s, const Placement *result)
 		x->forms = &forms[i];
 	}
 	s->final = *result;
+	p->alone = true;
 	c = choose_once(p);
+	p->alone = false;
 	s->final = final;
 	for (int i = 0; i < op->noperands; i++) {
 		Source *x = source_of(p, op->operands[i]);
@@ -211,6 +213,8 @@ partition_block(Partitioner *p, Block *b)
 		for (int i = 0; i < op->nresults; i++)
 			source_of(p, op->results[i])->final =
 				placement_close(op->results[i]->placement);
+		if (next && !op->nbodies)
+			find_wants(p, op);
 		if (!next)
 			partition_return(p, op);
 		else if (op->nbodies)

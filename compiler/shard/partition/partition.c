@@ -168,6 +168,7 @@ partition(Module *m, MayMerge *may)
 			draw_in(&p, op->operands[0], &op->results[0]->placement,
 				move || asks_for_place(op->results[0]));
 	}
+	list_users(&p);
 	draw_sums(&p);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);

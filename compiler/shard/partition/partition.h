@@ -21,6 +21,21 @@ typedef struct Form {
 	struct Form *next;
 } Form;
 
+typedef struct MovePrice {
+	double bytes, seconds;
+	int collectives;
+} MovePrice;
+
+/* Where a user that is still to be planned will want a value (wants.c). */
+typedef struct Want {
+	const Op *user;
+	Placement at;
+	bool requested;	 /* by the program */
+	MovePrice price; /* of moving it there, now */
+	int users;	 /* that want it there; 0: a want before this one counts them */
+	struct Want *next;
+} Want;
+
 /* What is known of a value of the program while its users are partitioned. */
 typedef struct Source {
 	Placement final;	  /* where propagation put it, or where its only
@@ -38,6 +53,10 @@ typedef struct Source {
 				   sums to be combined in every round */
 	Value *alias;		  /* a constraint: the value that took its place */
 	bool named;		  /* by the user */
+	const Op **users;	  /* the first of them, where there are several */
+	int nusers;
+	Want *wants; /* of those that are still to be planned, */
+	bool looked; /* ... which was asked */
 } Source;
 
 typedef struct Choice {
@@ -82,6 +101,7 @@ typedef struct Partitioner {
 	int nsources;
 	const Facts *infinite; /* by value id: it may be */
 	const Op *op;	       /* being partitioned */
+	bool alone;	       /* ... as if its operands had no other users */
 	const Rule *rule;
 } Partitioner;
 
@@ -116,6 +136,13 @@ Choice choose_once(Partitioner *p);
 /* forms.c */
 Source *source_of(const Partitioner *p, const Value *v);
 void add_form(Partitioner *p, Source *s, Value *v);
+/* Values are taken to be somewhere, too, while something is priced. */
+typedef struct Guesses {
+	Source **sources; /* of values that have no other forms */
+	int n;
+} Guesses;
+void guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at);
+void forget_guesses(Guesses *guesses);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
 /* A result type without open dims is a request. */
@@ -141,6 +168,18 @@ Value *recompute(Value *v, const Placement *to, Op *before);
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested);
 void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool requested);
+
+/* wants.c */
+void list_users(Partitioner *p);
+/* Before an op is planned: where other users of its operands will want these. */
+void find_wants(Partitioner *p, const Op *op);
+/* ... one by one; and what each costs. */
+void add_want(Partitioner *p, const Value *v, const Op *user);
+void share_wants(Partitioner *p, const Value *v);
+/* From the price of moving the value there for one op to its part in that: by way of where
+   others want it, which is the answer, it has a share in that move; what they are spared
+   is taken off. */
+const Want *share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *price);
 
 /* regions.c */
 void partition_region(Partitioner *p, Op *op); /* an op with bodies */

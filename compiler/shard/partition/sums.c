@@ -12,7 +12,7 @@
  * device adds its shard.  So the additions stay in the order of the text.
  *
  * What operands will have become is not known yet: they are taken to be where
- * propagation put them.
+ * propagation put them, and where users outside of sums will move them.
  */
 #include "shard/partition/partition.h"
 
@@ -39,8 +39,7 @@ typedef struct Tree {
 	Combiner combiner;
 	Member *members; /* each before those it is made of */
 	int n;
-	Source **guessed; /* have forms while a layout is priced */
-	int nguessed;
+	Guesses guesses; /* while a layout is priced */
 } Tree;
 
 typedef struct Total {
@@ -88,6 +87,9 @@ makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
 typedef struct Summed {
 	int leaves, wholes, members;
 	Combiner combiner;
+	bool inside;  /* it is a member of a larger one */
+	bool tried;   /* as a tree of its own */
+	bool settled; /* it is known how it is added up */
 } Summed;
 
 /* Of a value that goes into one op alone. */
@@ -187,34 +189,6 @@ partial_over(const Placement *at, const AxisList *over, Combiner combiner)
 	return to;
 }
 
-/* The operand is there, too, for what is planned after it. */
-static void
-guess_form(Tree *tree, Value *v, const Placement *at)
-{
-	Source *s = source_of(tree->p, v);
-	Value *moved = arena_copy(tree->p->arena, v, sizeof *v);
-
-	if (!s->forms) {
-		s->final = final_of(v);
-		APPEND(tree->p->arena, tree->guessed, tree->nguessed, s);
-	}
-	for (const Form *f = s->forms; f; f = f->next)
-		if (placement_equal(&f->value->placement, at))
-			return;
-	moved->placement = *at;
-	add_form(tree->p, s, moved);
-}
-
-static void
-forget_guesses(Tree *tree)
-{
-	for (int i = 0; i < tree->nguessed; i++) {
-		tree->guessed[i]->forms = NULL;
-		tree->guessed[i]->at_final = false;
-	}
-	tree->nguessed = 0;
-}
-
 /* A leaf as it is planned if its result is wanted in `to`; where it makes it. */
 static Placement
 add_leaf(Tree *tree, const Op *op, const Placement *to, Total *sum)
@@ -223,7 +197,7 @@ add_leaf(Tree *tree, const Op *op, const Placement *to, Total *sum)
 
 	for (int i = 0; i < op->noperands; i++) {
 		Placement final = final_of(op->operands[i]);
-		guess_form(tree, op->operands[i], &final);
+		guess_form(p, &tree->guesses, op->operands[i], &final);
 	}
 	source_of(p, op->results[0])->final = *to;
 	p->op = op;
@@ -234,7 +208,7 @@ add_leaf(Tree *tree, const Op *op, const Placement *to, Total *sum)
 	for (int i = 0; i < op->noperands; i++) {
 		Placement at = choice_tensor(p, &c, i);
 		if (!value_is_literal(op->operands[i]))
-			guess_form(tree, op->operands[i], &at);
+			guess_form(p, &tree->guesses, op->operands[i], &at);
 	}
 	return choice_tensor(p, &c, op->noperands);
 }
@@ -281,7 +255,7 @@ price_layout(Tree *tree, const Placement *at)
 		if (k && member->role <= ROLE_inner && ops[user->def->kind].pointwise)
 			add_move(tree, v, &at[k], &at[member->parent], 1, &sum);
 	}
-	forget_guesses(tree);
+	forget_guesses(&tree->guesses);
 	return sum;
 }
 
@@ -349,7 +323,7 @@ price_alone(Tree *tree)
 	Placement at = add_alone(tree, &k, &sum);
 
 	add_move(tree, root, &at, &final, 1, &sum);
-	forget_guesses(tree);
+	forget_guesses(&tree->guesses);
 	return sum;
 }
 
@@ -450,6 +424,46 @@ best_layout(Tree *tree, int leaves)
 	return best;
 }
 
+/* Where other users of what the leaves are made of will want it; of those in sums that are
+   still to be looked at that is not known. */
+static void
+find_tree_wants(Tree *tree, const Summed *of)
+{
+	Partitioner *p = tree->p;
+
+	for (int k = 0; k < tree->n; k++) {
+		const Op *op = tree->members[k].value->def;
+		for (int i = 0; tree->members[k].role == ROLE_leaf && i < op->noperands; i++) {
+			Value *v = op->operands[i];
+			Source *s = source_of(p, v);
+			Placement final = final_of(v);
+			if (s->wants || value_is_literal(v))
+				continue;
+			guess_form(p, &tree->guesses, v, &final);
+			for (int u = 0; u < s->nusers; u++) {
+				const Value *made = s->users[u]->nresults == 1
+					? s->users[u]->results[0]
+					: NULL;
+				if (!made || !of[made->id].inside || of[made->id].settled)
+					add_want(p, v, s->users[u]);
+			}
+			share_wants(p, v);
+		}
+	}
+	forget_guesses(&tree->guesses);
+}
+
+static void
+settle(const Tree *tree, Summed *of)
+{
+	for (int k = 0; k < tree->n; k++) {
+		const Op *op = tree->members[k].value->def;
+		of[tree->members[k].value->id].settled = true;
+		for (int i = 0; tree->members[k].role == ROLE_leaf && i < op->noperands; i++)
+			source_of(tree->p, op->operands[i])->wants = NULL;
+	}
+}
+
 static void
 draw_tree(const Tree *tree, const Placement *at, bool *taken)
 {
@@ -464,27 +478,37 @@ draw_tree(const Tree *tree, const Placement *at, bool *taken)
 	}
 }
 
-/* Trees of whatever is added, or of sums alone. */
+/* Trees of whatever is added, or of sums alone that are not trees of the first kind, in
+   the order of the text. */
 static void
-draw_trees(Partitioner *p, Op *const *all, const Summed *of, bool wholes, bool *taken)
+draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
 {
 	const Module *m = p->module;
 	bool *seen = NEW_ARRAY(p->arena, bool, m->nvalues + 1);
+	Tree *trees = NULL;
+	int n = 0;
 
 	for (int i = m->nops; i-- > 0;) {
 		Op *op = all[i];
 		Value *v = op->nresults == 1 ? op->results[0] : NULL;
 		const Summed *s = v ? &of[v->id] : NULL;
 		if (!s || seen[v->id] || taken[v->id] || s->leaves + s->wholes < 2
-			|| (s->wholes > 0) != wholes)
+			|| (sums && (s->wholes || s->tried)))
 			continue;
 		Tree tree = {.p = p, .combiner = s->combiner};
 		collect(&tree, v, ROLE_inner, 0, of);
 		for (int k = 0; k < tree.n; k++)
 			seen[tree.members[k].value->id] |= tree.members[k].role <= ROLE_inner;
-		const Placement *at = best_layout(&tree, s->leaves);
+		of[v->id].tried = true;
+		APPEND(p->arena, trees, n, tree);
+	}
+	while (n-- > 0) {
+		Tree *tree = &trees[n];
+		find_tree_wants(tree, of);
+		const Placement *at = best_layout(tree, of[tree->members[0].value->id].leaves);
+		settle(tree, of);
 		if (at)
-			draw_tree(&tree, at, taken);
+			draw_tree(tree, at, taken);
 	}
 }
 
@@ -499,9 +523,13 @@ draw_sums(Partitioner *p)
 
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		all[op->id] = op;
-		if (op->nresults == 1)
-			of[op->results[0]->id] = summed(p, op, of);
+		if (op->nresults != 1)
+			continue;
+		Summed *s = &of[op->results[0]->id];
+		*s = summed(p, op, of);
+		for (int i = 0; i < op->noperands; i++)
+			of[op->operands[i]->id].inside |= s->members > 1;
 	}
-	draw_trees(p, all, of, true, taken);
 	draw_trees(p, all, of, false, taken);
+	draw_trees(p, all, of, true, taken);
 }

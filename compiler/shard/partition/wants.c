@@ -1,0 +1,194 @@
+/*
+ * wants.c - where the users of a value that are still to be planned will want it.
+ *
+ *   a = scatter_add(t, x, 1.0)   gathers x, or adds up what each device has added
+ *   b = argmin(x, dim=0)         gathers x
+ *
+ * The second moves x in any case, so the first has it there for its share of the price.
+ * Each user is planned by itself, with its operands where propagation put them: once for
+ * each value that has several users.
+ */
+#include <math.h>
+#include "shard/partition/partition.h"
+
+enum { MAX_USERS = 16 }; /* of a value, that are looked at */
+
+void
+list_users(Partitioner *p)
+{
+	const Module *m = p->module;
+
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->noperands; i++) {
+			Source *s = source_of(p, op->operands[i]);
+			bool known = s->nusers && s->users[s->nusers - 1] == op;
+			if (op->operands[i]->uses > 1 && !known && s->nusers < MAX_USERS)
+				APPEND(p->arena, s->users, s->nusers, op);
+		}
+}
+
+static Choice
+plan_alone(Partitioner *p, const Op *op)
+{
+	Guesses guesses = {0};
+	Choice c;
+
+	for (int i = 0; i < op->noperands; i++) {
+		Value *v = op->operands[i];
+		Placement final = placement_close(v->placement);
+		if (!source_of(p, v)->forms)
+			guess_form(p, &guesses, v, &final);
+	}
+	for (int i = 0; i < op->nresults; i++)
+		source_of(p, op->results[i])->final =
+			placement_close(op->results[i]->placement);
+	p->op = op;
+	p->rule = rule_book_get(p->rules, op);
+	p->alone = true;
+	c = choose_once(p);
+	p->alone = false;
+	forget_guesses(&guesses);
+	return c;
+}
+
+/* Where the op takes its operand then; false: that is not known. */
+static bool
+wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
+{
+	int operand = 0;
+
+	if (op->nbodies || op == op->block->last || op->mode == MODE_explicit)
+		return false;
+	while (op->operands[operand] != v)
+		operand++;
+	*want = (Want){.user = op};
+	if (op_is_identity(op)) {
+		want->at = placement_close(op->results[0]->placement);
+		want->requested = op_is_move(op) || asks_for_place(op->results[0]);
+		return true;
+	}
+	Choice c = plan_alone(p, op);
+	want->at = choice_tensor(p, &c, operand);
+	return true;
+}
+
+void
+add_want(Partitioner *p, const Value *v, const Op *user)
+{
+	Source *s = source_of(p, v);
+	Want want;
+
+	if (!wanted_by(p, user, v, &want))
+		return;
+	want.next = s->wants;
+	s->wants = arena_copy(p->arena, &want, sizeof want);
+}
+
+/* What moves nothing from where the value is does not matter. */
+void
+share_wants(Partitioner *p, const Value *v)
+{
+	Source *s = source_of(p, v);
+	Form *form;
+
+	for (Want **w = &s->wants; *w;) {
+		const ReshardPlan *plan = cheapest_form(p, v, &(*w)->at, &form);
+		(*w)->users = 0;
+		for (Want *same = s->wants; same; same = same->next)
+			if (placement_equal(&same->at, &(*w)->at)) {
+				same->users++;
+				break;
+			}
+		(*w)->price = (MovePrice){plan->bytes, plan->seconds, plan->collectives};
+		if (plan->bytes > 0)
+			w = &(*w)->next;
+		else
+			*w = (*w)->next;
+	}
+}
+
+/* ---- prices --------------------------------------------------------------------- */
+
+static void
+add_part(MovePrice *sum, double part, const MovePrice *price)
+{
+	sum->bytes = fmax(sum->bytes + part * price->bytes, 0);
+	sum->seconds = fmax(sum->seconds + part * price->seconds, 0);
+}
+
+/* Less what others will not have to move, as the value is nearer to them in `to`. */
+static void
+take_off(Partitioner *p, const Value *v, const Placement *to, const Want *but, MovePrice *price)
+{
+	for (const Want *w = source_of(p, v)->wants; w; w = w->next) {
+		const ReshardPlan *plan;
+		if (w == but || !w->users)
+			continue;
+		plan = reshard_plan(p->resharder, &v->type, to, &w->at);
+		if (plan->bytes < w->price.bytes)
+			add_part(price,
+				-(1 - plan->bytes / w->price.bytes) * w->users / (w->users + 1),
+				&w->price);
+	}
+}
+
+static bool
+is_less(const MovePrice *a, const MovePrice *b)
+{
+	double tolerance = 1e-9 * (a->bytes + b->bytes);
+
+	return a->bytes < b->bytes - tolerance
+		|| (a->bytes <= b->bytes + tolerance && a->seconds < b->seconds);
+}
+
+const Want *
+share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *price)
+{
+	const Want *wants = p->alone ? NULL : source_of(p, v)->wants, *way = NULL;
+
+	if (!wants || price->bytes <= 0)
+		return NULL;
+	take_off(p, v, to, NULL, price);
+	for (const Want *w = wants; w; w = w->next) {
+		if (!w->users)
+			continue;
+		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &w->at, to);
+		MovePrice by = {plan->bytes, plan->seconds,
+			plan->collectives + w->price.collectives};
+		add_part(&by, 1.0 / (w->users + 1), &w->price);
+		take_off(p, v, to, w, &by);
+		if (!is_less(&by, price))
+			continue;
+		*price = by;
+		way = w;
+	}
+	return way;
+}
+
+/* ---- before an op is planned ------------------------------------------------------ */
+
+static void
+forget_want(Source *s, const Op *user)
+{
+	for (Want **w = &s->wants; *w;)
+		if ((*w)->user == user)
+			*w = (*w)->next;
+		else
+			w = &(*w)->next;
+}
+
+void
+find_wants(Partitioner *p, const Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		Source *s = source_of(p, v);
+		if (v->uses < 2 || value_is_literal(v) || op->mode == MODE_explicit)
+			continue;
+		for (int k = 0; k < s->nusers && !s->looked; k++)
+			add_want(p, v, s->users[k]);
+		s->looked = true;
+		forget_want(s, op);
+		share_wants(p, v);
+	}
+}
