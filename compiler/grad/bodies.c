@@ -184,10 +184,7 @@ gradient_loop(Adjoint *a, const Op *op)
 	Value *last = make_constant(inner.k, D_i32, l.first + l.trips - 1);
 	l.index = make_binary(inner.k, O_sub, last, to->params[0]);
 	for (int i = 1; i < ncarried; i++)
-		if (loop_hands_on(forward, carries[i]))
-			primal_of(a->g, from->params[carries[i]])->cotangent = to->params[i];
-		else
-			give(&inner, from->last->operands[carries[i]], to->params[i]);
+		give(&inner, from->last->operands[carries[i]], to->params[i]);
 	adjoint_block(&inner, from);
 	for (int i = 1; i < ncarried; i++)
 		carried[i] = cotangent_or_zeros(&inner, from->params[carries[i]]);
