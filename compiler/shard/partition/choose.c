@@ -2,7 +2,7 @@
  * choose.c - the plan of one op: which axes split which factor.
  *
  * Candidates are the axes that tensors around the op already use for a factor,
- * and their prefixes, in every combination in which no axis is used twice.
+ * and parts of them, in every combination in which no axis is used twice.
  * Each is priced: moving the operands there, the local op, moving the result
  * to where propagation put it.  Partial sums may also stay partial through a
  * linear op.  Of the plans that move at most the bytes of the reference's
@@ -213,20 +213,25 @@ typedef struct Chooser {
 } Chooser;
 
 static void
+add_list(Candidates *known, const AxisList *list)
+{
+	for (int k = 0; k < known->n; k++)
+		if (axes_equal(&known->lists[k], list))
+			return;
+	if (known->n < MAX_LISTS)
+		known->lists[known->n++] = *list;
+}
+
+static void
 add_prefixes(Chooser *ch, int factor, const AxisList *axes)
 {
-	Candidates *c = &ch->of[factor];
 	AxisList prefix = {0};
 
 	if (!factor_splittable(&ch->p->rule->factors[factor]))
 		return;
 	for (int i = 0; i < axes->n; i++) {
-		bool known = false;
 		prefix.a[prefix.n++] = axes->a[i];
-		for (int k = 0; k < c->n; k++)
-			known |= axes_equal(&c->lists[k], &prefix);
-		if (!known && c->n < MAX_LISTS)
-			c->lists[c->n++] = prefix;
+		add_list(&ch->of[factor], &prefix);
 	}
 }
 
@@ -260,6 +265,42 @@ collect_candidates(Chooser *ch)
 		for (; w; w = w->next)
 			add_placement(ch, t, &w->at);
 	}
+}
+
+static double
+count_combinations(const Chooser *ch)
+{
+	double combinations = 1;
+
+	for (int f = 0; f < ch->p->rule->nfactors; f++)
+		combinations *= ch->of[f].n;
+	return combinations;
+}
+
+/*
+ * What several axes split, those behind the first may split alone, while that leaves
+ * few enough combinations to try all.  Here only so is nothing computed twice:
+ *
+ *   h [B, F@X], W2 [F@(X,Y), D] -> y [B@(X,Y), D]    h [B@Y, F@X], y a sum over X
+ */
+static void
+add_tails(Chooser *ch)
+{
+	const Rule *r = ch->p->rule;
+	int *prefixes = NEW_ARRAY(ch->p->scratch, int, r->nfactors + 1);
+
+	for (int f = 0; f < r->nfactors; f++) {
+		prefixes[f] = ch->of[f].n;
+		for (int i = 0; i < prefixes[f]; i++) {
+			AxisList tail = ch->of[f].lists[i];
+			while (tail.n > 1) {
+				memmove(tail.a, tail.a + 1, (size_t)--tail.n * sizeof *tail.a);
+				add_list(&ch->of[f], &tail);
+			}
+		}
+	}
+	for (int f = 0; f < r->nfactors && count_combinations(ch) > MAX_COMBINATIONS; f++)
+		ch->of[f].n = prefixes[f];
 }
 
 /* ---- the best of them ------------------------------------------------------------ */
@@ -347,11 +388,8 @@ try_all(Chooser *ch)
 {
 	const Rule *r = ch->p->rule;
 	size_t size = (size_t)r->nfactors * sizeof(Assignment);
-	double combinations = 1;
 
-	for (int f = 0; f < r->nfactors; f++)
-		combinations *= ch->of[f].n;
-	if (combinations <= MAX_COMBINATIONS) {
+	if (count_combinations(ch) <= MAX_COMBINATIONS) {
 		combine_from(ch, 0);
 		return;
 	}
@@ -443,6 +481,7 @@ choose(Partitioner *p)
 			ch.split = NEW_ARRAY(p->arena, Price, p->module->mesh.naxes);
 		collect_candidates(&ch);
 		vote_choice(&ch);
+		add_tails(&ch);
 		keep(p, &ch.best, &ch.vote);
 		try_all(&ch);
 		for (int i = 0; i < p->op->noperands; i++) {
