@@ -40,6 +40,15 @@ wants(const Adjoint *a, const Op *op, int operand)
 
 /* ---- cotangents -------------------------------------------------------- */
 
+Make
+make_backward(Op *op)
+{
+	Make k = make_before(op);
+
+	k.mode = MODE_backward;
+	return k;
+}
+
 Value *
 make_number(Make k, const Type *type, double number)
 {
@@ -107,6 +116,7 @@ made_again(Adjoint *a, const Op *op)
 {
 	Op *copy = op_clone(op);
 
+	copy->mode = a->k.mode;
 	for (int i = 0; i < op->noperands; i++)
 		copy->operands[i] = here(a, op->operands[i]);
 	if (a->k.before)

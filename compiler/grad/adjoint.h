@@ -70,6 +70,8 @@ void give(Adjoint *a, const Value *v, Value *more);
 void give_part(Adjoint *a, const Value *v, Value *more, Value *const *start);
 Value *here(Adjoint *a, Value *v);
 Value *here_operand(Adjoint *a, const Op *op, int operand);
+/* Before the op, for a backward pass. */
+Make make_backward(Op *op);
 Value *make_zeros(Make k, const Type *type);
 /* A number in each element of a tensor of that type. */
 Value *make_number(Make k, const Type *type, double number);

@@ -51,11 +51,11 @@ keep_stacked(Op *op, Value *v, const Loop *l)
 	memcpy(slice.dims, stack.dims, sizeof slice.dims);
 	slice.dims[0] = 1;
 
-	op_add_operand(op, make_zeros(make_before(op), &stack));
+	op_add_operand(op, make_zeros(make_backward(op), &stack));
 	Value *result = op_add_result(op, "kept", &stack);
 	block_add_param(op->bodies[LOOP_CONDITION], "kept", &stack);
 	Value *so_far = block_add_param(body, "kept", &stack);
-	Make k = make_before(body->last);
+	Make k = make_backward(body->last);
 	start[0] = trip_of(k, body->params[0], l);
 	v = make_reshape(k, v, slice.rank, slice.dims);
 	op_add_operand(body->last, make_dynamic_update_slice(k, so_far, v, start));
@@ -205,7 +205,7 @@ keep_of_branch(Op *op, int body, Value *v)
 {
 	for (int b = 0; b < 2; b++) {
 		Op *end = op->bodies[b]->last;
-		op_add_operand(end, b == body ? v : make_zeros(make_before(end), &v->type));
+		op_add_operand(end, b == body ? v : make_zeros(make_backward(end), &v->type));
 	}
 	return op_add_result(op, "kept", &v->type);
 }

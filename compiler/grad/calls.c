@@ -19,6 +19,8 @@ compute_again(Adjoint *a, Value *v)
 		return here(a->outer, op_add_result((Op *)c->op, "saved", &v->type));
 	}
 	Op *copy = op_clone(v->def);
+	if (copy->mode == MODE_auto)
+		copy->mode = MODE_backward;
 	for (int i = 0; i < copy->noperands; i++)
 		copy->operands[i] = here(a, v->def->operands[i]);
 	if (a->k.before)

@@ -144,7 +144,9 @@ expand(Gradients *g, Op *op)
 	const Ints *of = op_ints(op, A_cotangents);
 	Op *end = body->last, *before = op->prev;
 	int nresults = end->noperands, nwrt = (int)op_int(op, A_gradients);
-	Adjoint a = {.g = g, .k = make_before(op), .cross = {.fetch = fetch_inlined, .op = op}};
+	Adjoint a = {.g = g,
+		.k = make_backward(op),
+		.cross = {.fetch = fetch_inlined, .op = op}};
 
 	Value **values = NEW_ARRAY(g->arena, Value *, nresults);
 	int nplain = nresults - nwrt, first = op->noperands - of->n;

@@ -129,8 +129,9 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	if (info->bodies)
 		print_bodies(line, op);
 	print_op_attrs(line, op);
+	if (op->mode != MODE_auto)
+		line_fact(line, "mode", mode_names[op->mode]);
 	if (op->mode == MODE_explicit) {
-		line_fact(line, "mode", "explicit");
 		bool global = op->module->level == L_global;
 		if (global && op->form != AS_call)
 			line_fact(line, "form", op_forms[op->form].name);

@@ -354,7 +354,9 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	if (rd->failed)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
-	op->mode = fact_is(&in.facts, "mode", "explicit") ? MODE_explicit : MODE_auto;
+	for (OpMode mode = MODE_explicit; mode <= MODE_backward; mode++)
+		if (fact_is(&in.facts, "mode", mode_names[mode]))
+			op->mode = mode;
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)

@@ -338,9 +338,11 @@ struct Value {
  * The function an op was written in.  In explicit code placements follow from
  * the operands (shard/explicit/explicit.c): a placed let or out= is a `constraint` of
  * that mode, which settles partial sums and moves nothing else, a parameter's
- * type one of mode auto at the call, a declared result an `expect`.
+ * type one of mode auto at the call, a declared result an `expect`.  What the backward pass
+ * of a gradient is made of is placed when all else is: nothing changes by it.
  */
-typedef enum OpMode { MODE_auto, MODE_explicit } OpMode;
+typedef enum OpMode { MODE_auto, MODE_explicit, MODE_backward } OpMode;
+extern const char *const mode_names[]; /* ops.c */
 
 typedef enum OpForm {
 #define OP_FORM(id, ...) AS_##id,

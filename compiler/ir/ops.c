@@ -77,6 +77,12 @@ const CombinerInfo combiners[COMBINER_COUNT] = {
 #undef COMBINER
 };
 
+const char *const mode_names[] = {
+	[MODE_auto] = "auto",
+	[MODE_explicit] = "explicit",
+	[MODE_backward] = "backward",
+};
+
 const char *const direction_names[] = {
 	[DIR_EQ] = "EQ",
 	[DIR_NE] = "NE",

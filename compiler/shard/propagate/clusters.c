@@ -276,6 +276,7 @@ build_clusters(Propagation *g)
 	g->annotations = NEW_ARRAY(g->arena, Annotation, m->nvalues + 1);
 	g->parent = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->uses = NEW_ARRAY(g->arena, int, m->nvalues + 1);
+	g->uses_everywhere = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->cluster_of = NEW_ARRAY(g->arena, int, m->nvalues + 1);
 	g->clusters = NEW_ARRAY(g->arena, Cluster, m->nvalues + 1);
 	for (int i = 0; i < m->nvalues; i++)
@@ -287,12 +288,18 @@ build_clusters(Propagation *g)
 				unite(g, f.from, f.to);
 	for (int i = 0; i < g->nops; i++) {
 		const Op *op = own_op(g, i);
-		for (int k = 0; op && k < op->noperands; k++)
-			if (is_use(op, k))
-				g->uses[find(g, op->operands[k]->id)]++;
+		for (int k = 0; op && k < op->noperands; k++) {
+			if (!is_use(op, k))
+				continue;
+			int root = find(g, op->operands[k]->id);
+			g->uses_everywhere[root]++;
+			g->uses[root] += op->mode != MODE_backward;
+		}
 	}
-	for (int i = m->nvalues - 1; i >= 0; i--)
+	for (int i = m->nvalues - 1; i >= 0; i--) {
 		g->uses[i] = g->uses[find(g, i)];
+		g->uses_everywhere[i] = g->uses_everywhere[find(g, i)];
+	}
 
 	/* what a loop carries is one value: a result, and a parameter of each body */
 	for (int i = 0; i < g->nops; i++) {

@@ -33,7 +33,7 @@ typedef enum Phase {
 } Phase;
 
 void
-plan_levels(Propagation *g)
+plan_levels(Propagation *g, bool backward)
 {
 	static const uint8_t never[LEVELS] = {0};
 	static const uint8_t always[LEVELS] = {PHASE_all, PHASE_all, PHASE_all, PHASE_all,
@@ -46,14 +46,16 @@ plan_levels(Propagation *g)
 		PHASE_all};
 
 	g->outputs = NEW_ARRAY(g->arena, int, g->module->nresults + 1);
+	g->noutputs = 0;
 	for (int i = 0; i < g->nops; i++) {
 		OpState *o = &g->ops[i];
 		bool output = o->op->kind == O_output;
+		bool waits = o->op->mode == MODE_backward && !backward;
 		/* the members of a shard_like are one cluster: nothing to pass on */
 		if (!o->edge && !o->alike)
 			o->rule = rule_book_get(g->rules, o->op);
 		memcpy(o->phases,
-			!o->rule || output		     ? never
+			!o->rule || output || waits	     ? never
 				: o->edge		     ? always
 				: op_is_one_to_one(o->op)    ? always
 				: op_has_starts(o->op)	     ? starts

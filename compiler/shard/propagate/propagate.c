@@ -10,6 +10,9 @@
  * User priorities are rounds around the levels of order.c: a dim of
  * a later priority is closed and empty until its turn, and its axes are
  * barred from the rest of its tensor so that nothing takes them.
+ *
+ * Backward passes take no part in that.  When all is done, what does not depend on them
+ * stays as it is, and everything is gone through once more with them.
  */
 #include <string.h>
 #include "shard/propagate/propagate.h"
@@ -67,6 +70,49 @@ run_priorities(Propagation *g)
 	}
 }
 
+/* ---- backward passes --------------------------------------------------------- */
+
+static void
+follow_backward(Dataflow *d, const Op *op)
+{
+	Facts depends = op->mode == MODE_backward;
+
+	for (int i = 0; i < op->noperands && !op->nbodies; i++)
+		depends |= d->of[op->operands[i]->id];
+	for (int i = 0; i < op->nresults && (!op->nbodies || op->mode == MODE_backward); i++)
+		dataflow_add(d, op->results[i], depends);
+}
+
+/* False: there is no backward pass. */
+static bool
+close_forward(Propagation *g)
+{
+	Dataflow d = {.op = follow_backward};
+	bool any = false;
+
+	for (int i = 0; i < g->nops && !any; i++)
+		any = g->ops[i].op->mode == MODE_backward;
+	if (!any)
+		return false;
+	dataflow_solve(&d, g->arena, g->module->entry);
+	for (int i = 0; i < g->module->nvalues; i++)
+		if (!d.of[i])
+			cluster_of(g, g->values[i])->now.open = 0;
+	return true;
+}
+
+static void
+run_backward(Propagation *g)
+{
+	if (!close_forward(g))
+		return;
+	g->uses = g->uses_everywhere;
+	plan_levels(g, true);
+	for (int i = 0; i < g->nclusters; i++)
+		unsettle(g, &g->clusters[i]);
+	run_levels(g);
+}
+
 bool
 propagate(Module *m)
 {
@@ -79,9 +125,10 @@ propagate(Module *m)
 	collect_ops(&g);
 	g.stack = NEW_ARRAY(g.arena, int, g.nops + 1);
 	build_clusters(&g);
-	plan_levels(&g);
+	plan_levels(&g, false);
 	copy_constraints(&g);
 	run_priorities(&g);
+	run_backward(&g);
 	finish_propagation(&g);
 	check_carried(&g);
 	merge_constants(&g);

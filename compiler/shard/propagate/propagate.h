@@ -112,7 +112,9 @@ typedef struct Propagation {
 	int *cluster_of;	 /* by value id */
 	int *parent;		 /* union-find by value id, while building */
 	Annotation *annotations; /* by root, while building */
-	int *uses;		 /* by value id, as if bodies were inlined */
+	int *uses;		 /* by value id, as if bodies were inlined; in the
+				    forward pass, then everywhere */
+	int *uses_everywhere;
 	int *touches;		 /* of `ops`, around each cluster */
 	int *outputs;		 /* of `ops`: the entry's results */
 	int noutputs;
@@ -167,7 +169,8 @@ tensor_cluster(const Propagation *g, const OpState *o, int tensor)
 }
 
 /* order.c: everything visible, to a fixed point */
-void plan_levels(Propagation *g); /* rules, phases and outputs */
+void plan_levels(Propagation *g, bool backward); /* rules, phases and outputs; of backward
+						      passes, or nothing for these */
 void run_levels(Propagation *g);
 void unsettle(Propagation *g, const Cluster *c);
 
