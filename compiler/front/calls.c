@@ -348,7 +348,11 @@ run_gradient(Elab *e, Function *function, Range call, const Op *op, int n, const
 			gradient->decl->params.n == 1 ? "" : "s", of->decl->name.s, nall);
 		return item_error;
 	}
-	return inline_plainly(e, gradient, call, all);
+	bool unlisted = e->frame->unlisted;
+	e->frame->unlisted = true; /* the backward pass has values of its own */
+	Item result = inline_plainly(e, gradient, call, all);
+	e->frame->unlisted = unlisted;
+	return result;
 }
 
 /* What the gradient function returns is a cotangent for each argument of floats. */

@@ -2,7 +2,8 @@
  * gradients.c - each `grad` becomes what its body computes and the backward pass of that;
  * then all goes that is there for gradients only.
  *
- * An op that was dissolved has the values that its results became as operands.
+ * An op that was dissolved has the values that its results became as operands, and its
+ * body those that its parameters became as parameters.
  */
 #include "grad/adjoint.h"
 #include "grad/grad.h"
@@ -21,13 +22,19 @@ is_dissolved(const Op *op)
 	return op && !op->block && ops[op->kind].where == WHERE_begun;
 }
 
-/* The value that it became, if its op was dissolved. */
+/* The value that it became, if its op was dissolved, or that whose parameter it was. */
 static Value *
 standing(Value *v)
 {
-	while (is_dissolved(v->def))
-		v = v->def->operands[v->index];
-	return v;
+	for (;;) {
+		const Op *around = v->def || !v->block ? NULL : v->block->parent;
+		if (is_dissolved(v->def))
+			v = v->def->operands[v->index];
+		else if (is_dissolved(around) && v->block == around->bodies[0])
+			v = v->block->params[v->index];
+		else
+			return v;
+	}
 }
 
 static void
@@ -63,6 +70,8 @@ move_body(const Op *op, Op *where)
 		op_remove(o);
 		op_insert_before(where, o);
 	}
+	for (int i = 0; i < body->nparams; i++)
+		body->params[i] = op->operands[i];
 }
 
 /* ---- activity ------------------------------------------------------------------ */
@@ -205,10 +214,9 @@ rename_standing(Module *m)
 {
 	for (int i = 0; i < m->nnamed; i++) {
 		Value *old = m->named[i].value;
-		if (!old || !is_dissolved(old->def))
-			continue;
-		Value *v = m->named[i].value = standing(old);
-		if (v->range.file == 0 && v->def) {
+		Value *v = old ? standing(old) : NULL;
+		m->named[i].value = v;
+		if (v != old && v->range.file == 0 && v->def) {
 			v->name = old->name;
 			v->range = old->range;
 		}
