@@ -115,8 +115,8 @@ typedef struct Propagation {
 	int *uses;		 /* by value id, as if bodies were inlined; in the
 				    forward pass, then everywhere */
 	int *uses_everywhere;
-	int *touches;		 /* of `ops`, around each cluster */
-	int *outputs;		 /* of `ops`: the entry's results */
+	int *touches; /* of `ops`, around each cluster */
+	int *outputs; /* of `ops`: the entry's results */
 	int noutputs;
 	int *stack; /* worklist */
 	int nstack;
