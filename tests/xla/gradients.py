@@ -1,0 +1,253 @@
+#!/usr/bin/env python3
+"""Gradients of random programs against those of JAX.
+
+    gradients.py SHDC [--seed S] [--first I] [--count N]
+
+Programs of ../random/gradients.py, which are functions in .shd and in jax.numpy: of each
+pair the results and the gradients are compared, in f64.  Two in three are `exact`: on -1,
+0 and 1, of ops that are exact on whole numbers, so that elements are equal and at kinks all
+the time, where it is said which subgradient is taken.  TIES are cases of their own, an op
+each; so are MIXED, of bf16 and f32.
+
+Exits 77 without jax.
+"""
+import argparse
+import os
+import subprocess
+import sys
+import tempfile
+
+os.environ["JAX_PLATFORMS"] = "cpu"
+sys.path.insert(0, os.path.join(os.path.dirname(os.path.abspath(__file__)), "..", "random"))
+import gradients
+try:
+    import jax
+    import jax.numpy as jnp
+    import ml_dtypes
+    import numpy as np
+except ImportError as missing:
+    print("skipped: %s" % missing)
+    sys.exit(77)
+
+jax.config.update("jax_enable_x64", True)
+CLOSE = 1e-9
+
+
+def rms_norm(x, axis, eps):
+    return x * jax.lax.rsqrt(jnp.mean(x * x, axis=axis, keepdims=True) + eps)
+
+
+def layer_norm(x, axis, eps):
+    away = x - jnp.mean(x, axis=axis, keepdims=True)
+    return away * jax.lax.rsqrt(jnp.mean(away * away, axis=axis, keepdims=True) + eps)
+
+
+NAMES = {"jax": jax, "jnp": jnp, "rms_norm": rms_norm, "layer_norm": layer_norm}
+
+# A function of x and y in both languages; of x and y what they are in turn.
+NUMBERS = [-1.0, -0.0, 0.0, 1.0, 1.0, 2.0]
+TIES = [
+    ("max(x, dim=0)", "jnp.max(x, axis=0)"),
+    ("max(x)", "jnp.max(x)"),
+    ("min(x, dim=(0, 1))", "jnp.min(x)"),
+    ("min(x, dim=1)", "jnp.min(x, axis=1)"),
+    ("maximum(x, y)", "jnp.maximum(x, y)"),
+    ("minimum(x, y)", "jnp.minimum(x, y)"),
+    ("maximum(x, 1.0)", "jnp.maximum(x, 1.0)"),
+    ("maximum(x, x)", "jnp.maximum(x, x)"),
+    ("clamp(-1.0, x, 1.0)", "jnp.clip(x, -1.0, 1.0)"),
+    ("clamp(y, x, 1.0)", "jnp.clip(x, y, 1.0)"),
+    ("clamp(-1.0, x, y)", "jnp.clip(x, -1.0, y)"),
+    ("clamp(y, x, y)", "jnp.clip(x, y, y)"),
+    ("relu(x)", "jax.nn.relu(x)"),
+    ("abs(x)", "jnp.abs(x)"),
+    ("sign(x) * y", "jnp.sign(x) * y"),
+    ("floor(x) + ceil(y) * y", "jnp.floor(x) + jnp.ceil(y) * y"),
+    ("sort(x, dim=0)", "jnp.sort(x, axis=0)"),
+    ("sort(x)", "jnp.sort(x)"),
+    ("top_k(x, 3)[0]", "jax.lax.top_k(x, 3)[0]"),
+    ("prod(x, dim=0)", "jnp.prod(x, axis=0)"),
+    ("prod(x)", "jnp.prod(x)"),
+    ("prod(x * y, dim=1)", "jnp.prod(x * y, axis=1)"),
+    ("sqrt(abs(x))", "jnp.sqrt(jnp.abs(x))"),
+    ("pow(x, 2.0)", "jnp.power(x, 2.0)"),
+    ("pow(x, 1.0)", "jnp.power(x, 1.0)"),
+    # not pow(0, 0): there JAX has NaN, and here x to the 0 is 1, which does not change
+    ("pow(abs(x), y + 3.0)", "jnp.power(jnp.abs(x), y + 3.0)"),
+    ("x / y", "x / y"),
+    ("x % 2.0", "jax.lax.rem(x, jnp.full_like(x, 2.0))"),
+    ("log(x)", "jnp.log(x)"),
+    ("where(x > y, x, y)", "jnp.where(x > y, x, y)"),
+    ("where(x == 0.0, 1.0, x * x)", "jnp.where(x == 0.0, 1.0, x * x)"),
+    ("softmax(x)", "jax.nn.softmax(x)"),
+    ("logsumexp(x, dim=0)", "jax.nn.logsumexp(x, axis=0)"),
+    ("var(x, dim=1)", "jnp.var(x, axis=1)"),
+    ("gelu(x)", "jax.nn.gelu(x)"),
+    ("stop_gradient(x) * y + x", "jax.lax.stop_gradient(x) * y + x"),
+    ("take(x, iota(i32[5]) * 3 - 4)", "jnp.take(x, jnp.clip(jnp.arange(5) * 3 - 4, 0, 3), axis=0)"),
+    ("cumsum(x * y, dim=1)", "jnp.cumsum(x * y, axis=1)"),
+]
+# ... x bf16, y f32
+MIXED = [
+    ("f32(x) * y", "x.astype(jnp.float32) * y"),
+    ("x * bf16(y)", "x * y.astype(jnp.bfloat16)"),
+    ("tanh(x) * bf16(y)", "jnp.tanh(x) * y.astype(jnp.bfloat16)"),
+    ("sum(x, dim=0)", "jnp.sum(x, axis=0)"),
+    ("mean(f32(x) * y)", "jnp.mean(x.astype(jnp.float32) * y)"),
+    ("prod(x, dim=1)", "jnp.prod(x, axis=1)"),
+    ("max(x)", "jnp.max(x)"),
+    ("cumsum(x, dim=1)", "jnp.cumsum(x, axis=1)"),
+    ("softmax(x)", "jax.nn.softmax(x)"),
+    ("logsumexp(x, dim=1)", "jax.nn.logsumexp(x, axis=1)"),
+    ("gelu(x)", "jax.nn.gelu(x)"),
+    ("silu(y) * f32(square(x))", "jax.nn.silu(y) * jnp.square(x).astype(jnp.float32)"),
+    ('einsum("ij,kj->ik", x, bf16(y))', 'jnp.einsum("ij,kj->ik", x, y.astype(jnp.bfloat16))'),
+    ('einsum("ij,kj->ik", x, x, dtype=f32) * sum(y)',
+     'jnp.einsum("ij,kj->ik", x, x, preferred_element_type=jnp.float32) * jnp.sum(y)'),
+    ("scatter_add(x, iota(i32[4]), bf16(y))", "x.at[jnp.arange(4)].add(y.astype(jnp.bfloat16))"),
+    ("sort(x, dim=0) + bf16(sort(y, dim=1))",
+     "jnp.sort(x, axis=0) + jnp.sort(y, axis=1).astype(jnp.bfloat16)"),
+]
+NEAR = 2.0 ** -6        # a few roundings of bf16
+TIE = """mesh [X=2];
+fn f(x: {x}[4, 6], y: {y}[4, 6]) {{ return {f}; }}
+fn main(x: {x}[4@X, 6], y: {y}[4@X, 6], u: {u}) -> (gx: {x}[4, 6], gy: {y}[4, 6]) {{
+  return vjp(f, wrt=(x, y))(x, y)(u);
+}}
+"""
+WORDS = {"float64": "f64", "float32": "f32", "bfloat16": "bf16"}
+
+
+def save(path, array):
+    np.save(path, array.view("V2") if array.dtype == ml_dtypes.bfloat16 else array)
+
+
+def load(path):
+    array = np.load(path)
+    return array.view(ml_dtypes.bfloat16) if array.dtype.kind == "V" else array
+
+
+def ours(text, inputs, names, folder):
+    """What shdc computes: arrays, or RuntimeError."""
+    with open(folder + "/p.shd", "w", encoding="utf-8") as f:
+        f.write(text)
+    args = []
+    for name, array in inputs.items():
+        save("%s/%s.npy" % (folder, name), array)
+        args += ["--in", "%s=%s/%s.npy" % (name, folder, name)]
+    run = subprocess.run([SHDC, "--interpret", folder + "/p.shd", "--", *args, "--out", folder],
+                         capture_output=True, text=True, timeout=300)
+    if run.returncode:
+        raise RuntimeError("status %d\n%s" % (run.returncode, run.stderr))
+    return [load("%s/%s.npy" % (folder, name)) for name in names]
+
+
+def difference(name, got, wanted, close):
+    wanted = np.asarray(wanted)
+    if got.shape != wanted.shape or got.dtype != wanted.dtype:
+        return "%s is %s %s, JAX's %s %s" % (name, got.dtype, got.shape, wanted.dtype,
+                                             wanted.shape)
+    a, b = got.astype(np.float64), wanted.astype(np.float64)
+    finite = np.abs(b[np.isfinite(b)])
+    bound = close * max(1.0, float(np.max(finite, initial=0)))
+    with np.errstate(invalid="ignore"):
+        right = (np.abs(a - b) <= bound) | (a == b) | (np.isnan(a) & np.isnan(b))
+    if right.all():
+        return None
+    at = tuple(np.argwhere(~right)[0].tolist())
+    return "%s: %d of %d elements differ; at %s ours is %s, JAX's %s" % (
+        name, (~right).sum(), right.size, list(at), a[at], b[at])
+
+
+# ---- ties
+
+def tie(shd, jax_text, folder, mixed):
+    rng = np.random.default_rng(len(shd))
+    x, y = rng.uniform(-1, 1, (2, 4, 6)) if mixed else rng.choice(NUMBERS, (2, 4, 6))
+    if mixed:
+        x, y = x.astype(ml_dtypes.bfloat16), y.astype(np.float32)
+    value, back = jax.vjp(eval("lambda x, y: " + jax_text, NAMES), x, y)
+    u = rng.uniform(-1, 1, value.shape).astype(value.dtype)
+    words = {name: WORDS[str(array.dtype)] for name, array in (("x", x), ("y", y), ("u", u))}
+    words["u"] += gradients.spelled(u.shape) if u.shape else ""
+    got = ours(TIE.format(f=shd, **words), {"x": x, "y": y, "u": u}, ["gx", "gy"], folder)
+    whys = [difference(name, a, b, NEAR if mixed else CLOSE)
+            for name, a, b in zip(("gx", "gy"), got, back(u))]
+    return next(filter(None, whys), None)
+
+
+# ---- random programs
+
+def theirs(p, xs, us):
+    """(results, gradients)"""
+    space = dict(NAMES)
+    exec(p.jax_text(), space)
+    value, back = jax.vjp(space["f"], *xs)
+    cotangents = tuple(us) if len(us) != 1 else us[0]
+    if p.kind != "vjp":
+        cotangents = jax.tree.map(jnp.zeros_like, value)
+        first = jnp.ones_like(value[0] if isinstance(value, tuple) else value)
+        cotangents = (first, *cotangents[1:]) if isinstance(value, tuple) else first
+    elif isinstance(value, tuple) and len(us) == 1:
+        cotangents = (us[0],)
+    found = back(cotangents)
+    values = value if isinstance(value, tuple) else (value,)
+    return values, [found[i] for i in p.wrt]
+
+
+def compared(seed, index, folder):
+    exact = index % 3 != 0
+    p = gradients.Program("jax %s" % seed, index, exact=exact)
+    rng = np.random.default_rng(index)
+
+    def drawn(shape):
+        return rng.integers(-1, 2, shape).astype(np.float64) if exact \
+            else rng.uniform(-1, 1, shape)
+    xs = [drawn(x.shape) for x in p.params]
+    us = [drawn(r.shape) for r in p.cotangents]
+    inputs = dict(zip(["x%d" % i for i in range(len(xs))], xs))
+    inputs.update(zip(["u%d" % i for i in range(len(us))], us))
+    values, found = theirs(p, xs, us)
+    wanted = [*values, *found] if p.kind == "value_and_grad" else found
+    names = ["out%d" % i for i in range(len(wanted))] if len(wanted) > 1 else ["out"]
+    for name, a, b in zip(names, ours(p.shd_text(), inputs, names, folder), wanted):
+        why = difference(name, a, b, CLOSE)
+        if why:
+            return why
+    return None
+
+
+def cases(args, folder):
+    for mixed, (shd, text) in [(False, c) for c in TIES] + [(True, c) for c in MIXED]:
+        yield "%s: %s" % ("mixed" if mixed else "ties", shd), \
+            lambda shd=shd, text=text, mixed=mixed: tie(shd, text, folder, mixed)
+    for i in range(args.first, args.first + args.count):
+        yield "program %d of seed %s" % (i, args.seed), \
+            lambda i=i: compared(args.seed, i, folder)
+
+
+def main(args, folder):
+    passed = failed = 0
+    for name, run in cases(args, folder):
+        try:
+            why = run()
+        except Exception as e:
+            why = "%s: %s" % (type(e).__name__, e)
+        if why:
+            print("not ok - %s\n# %s" % (name, "\n# ".join(why.splitlines()[:8])), flush=True)
+        passed, failed = passed + (why is None), failed + (why is not None)
+    print("%d passed, %d failed, 0 skipped" % (passed, failed))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    parser = argparse.ArgumentParser(description=__doc__,
+                                     formatter_class=argparse.RawTextHelpFormatter)
+    parser.add_argument("shdc")
+    parser.add_argument("--seed", default="1")
+    parser.add_argument("--first", type=int, default=0)
+    parser.add_argument("--count", type=int, default=60)
+    parsed = parser.parse_args()
+    SHDC = os.path.abspath(parsed.shdc)
+    with tempfile.TemporaryDirectory() as directory:
+        sys.exit(main(parsed, directory))
