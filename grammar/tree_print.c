@@ -290,6 +290,7 @@ text_fn(Text *t, const FnDecl *fn)
 		[FN_manual] = "manual ",
 		[FN_extern] = "extern ",
 	};
+	text_add(t, fn->checkpoint ? "checkpoint " : "");
 	if (fn->mode == FN_manual && fn->manual_axes.n > 0)
 		text_list(t, "manual(", fn->manual_axes, text_axis_spec, ") ");
 	else
@@ -300,17 +301,16 @@ text_fn(Text *t, const FnDecl *fn)
 		text_list(t, " -> (", fn->results, text_result, ")");
 	if (fn->same_as.s != NULL)
 		text_printf(t, " same as %s", fn->same_as.s);
+	if (fn->mode == FN_extern) {
+		text_string(t, " = ", fn->symbol.s);
+		text_string(t, " in ", fn->library.s);
+		text_string(t, " rule ", fn->rule.s);
+	}
 	if (fn->gradient.s != NULL)
 		text_printf(t, " gradient %s", fn->gradient.s);
-	text_add(t, " ");
-	if (fn->mode != FN_extern) {
+	text_add(t, fn->mode == FN_extern ? ";" : " ");
+	if (fn->mode != FN_extern)
 		text_body(t, fn->body, 0);
-		return;
-	}
-	text_string(t, "= ", fn->symbol.s);
-	text_string(t, " in ", fn->library.s);
-	text_string(t, " rule ", fn->rule.s);
-	text_add(t, ";");
 }
 
 static void

@@ -1,14 +1,15 @@
 #!/usr/bin/env python3
 """Random functions of floats: their gradients against differences, and sharded.
 
-    gradients.py SHDC [--seed S] [--first I] [--count N] [--compiled N] [--jobs N]
-    gradients.py SHDC --full         fresh seed: 10,000 programs, 100 of them compiled
+    gradients.py SHDC [--seed S] [--first I] [--interpret N] [--run N] [--dumps N] ...
+    gradients.py SHDC --full         fresh seed: 10,000 interpreted, 100 compiled
     gradients.py --print --seed S --first I
 
 Of program I of a seed, in f64, <J v, u> = <v, J^T u>: on the left are differences of the
 function along v, on the right is what vjp, grad or value_and_grad give.  The program has a
 mesh and placements; what its devices compute is compared with the whole tensors (--check).
 Where a difference meets a kink, other inputs are drawn: what is wrong is so three times.
+Of some the dumps are read again, and all reports made (run.py).
 
 A program is also text for jax.numpy (../xla/gradients.py).  TAP.
 """
@@ -21,7 +22,9 @@ import subprocess
 import sys
 import tempfile
 
-FULL, FULL_COMPILED = 10000, 100
+import run
+
+FULL = {"interpret": 10000, "run": 100, "dumps": 500, "reports": 500}
 DRAWS = 3               # of inputs, until the difference is what the gradient says
 CLOSE = 1e-7            # for what is added up
 TIMEOUT = 120
@@ -589,7 +592,7 @@ class Program:
             self.head(), "".join(self.functions), ", ".join(params),
             self.gradient([p.shd for p in self.params], us))
 
-    def differences_text(self):
+    def text(self):
         """main gives what the gradient says of a direction, and two differences."""
         xs = [p.shd for p in self.params]
         vs = ["d%d" % i for i in self.wrt]
@@ -631,45 +634,45 @@ def tuple_of(names):
 
 # ---- the comparison
 
-class Checker:
-    def __init__(self, shdc, folder):
-        self.shdc, self.folder = shdc, folder
-        self.open = 0       # programs whose differences were no help
+class Checker(run.Checker):
+    """Its stages are asked of these programs; `interpret` and `run` mean differences, too."""
 
-    def numbers(self, path, how, draw):
+    def interpret(self):
+        return self.compared("interpret")
+
+    def run(self):
+        return self.compared("run")
+
+    def numbers(self, stage, *arguments):
         """({name: number}, what went wrong)"""
-        run = subprocess.run([self.shdc, how, path, "--", "--random", str(draw),
-                              *(["--check"] if draw == 1 else [])],
-                             capture_output=True, text=True, timeout=TIMEOUT)
-        if run.returncode:
-            return None, "status %s\n%s%s" % (run.returncode, run.stderr, run.stdout)
-        if draw == 1:
-            run = subprocess.run([self.shdc, how, path, "--", "--random", str(draw)],
-                                 capture_output=True, text=True, timeout=TIMEOUT)
-        found = re.findall(r"^(\w+) +f64\[\] +(\S+)", run.stdout, flags=re.M)
+        status, out, err = self.call("--" + stage, "p.shd", "--", *arguments)
+        if status != 0:
+            return None, run.failure(stage, status, err + out)
+        found = re.findall(r"^(\w+) +f64\[\] +(\S+)", out, flags=re.M)
         return {name: float(v) for name, v in found}, None
 
-    def wrong(self, seed, index, how):
-        path = "%s/%d%s.shd" % (self.folder, index, how)
-        with open(path, "w", encoding="utf-8") as f:
-            f.write(Program(seed, index).differences_text())
-        try:
-            return self.compared(path, how)
-        except subprocess.TimeoutExpired:
-            return "no answer for %d s" % TIMEOUT
-        finally:
-            os.unlink(path)
-
-    def compared(self, path, how):
+    def compared(self, stage):
         told = ""
         for draw in range(1, DRAWS + 1):
-            n, why = self.numbers(path, how, draw)
+            n, why = self.numbers(stage, "--random", str(draw))
             if why:
                 return why
             if min(n["off1"], n["off4"]) <= CLOSE * max(n["large"], 1e-3):
-                return None
+                return self.numbers(stage, "--check")[1]
             told += "%s\n" % n
-        return told
+        return run.failure(stage, "differs", told)
+
+
+def ask(checker, seed, stage, which, pool):
+    """How many fail; tells of the first ones."""
+    found = pool.map(lambda i: checker.check(Program(seed, i), stage), which)
+    wrong = [(i, why) for i, why in zip(which, found) if why]
+    print("%sok %d - %s: %d programs" % ("not " if wrong else "", 1 + list(FULL).index(stage),
+                                         stage, len(which)))
+    for i, why in wrong[:10]:
+        print("# --seed %s --first %d\n# %s" % (seed, i, "\n# ".join(
+            why.detail.splitlines()[:8])))
+    return len(wrong)
 
 
 def main():
@@ -678,33 +681,24 @@ def main():
     parser.add_argument("shdc", nargs="?")
     parser.add_argument("--seed", default="1")
     parser.add_argument("--first", type=int, default=0)
-    parser.add_argument("--count", type=int, default=FULL // 20)
-    parser.add_argument("--compiled", type=int, default=FULL_COMPILED // 20)
+    for stage, count in FULL.items():
+        parser.add_argument("--" + stage, type=int, default=count // 20)
     parser.add_argument("--full", action="store_true")
     parser.add_argument("--print", action="store_true")
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
+    counts = {stage: getattr(args, stage) for stage in FULL}
     if args.print:
-        print(Program(args.seed, args.first).differences_text())
+        print(Program(args.seed, args.first).text())
         return 0
     if args.full:
-        args.seed, args.count, args.compiled = os.urandom(4).hex(), FULL, FULL_COMPILED
-    print("# seed %s\n1..2" % args.seed)
-    failed = 0
-    with tempfile.TemporaryDirectory() as folder, \
-            concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
-        checker = Checker(os.path.abspath(args.shdc), folder)
-        for number, (how, count) in enumerate((("--interpret", args.count),
-                                               ("--run", args.compiled)), 1):
-            which = range(args.first, args.first + count)
-            wrong = [(i, why) for i, why in zip(which, pool.map(
-                lambda i: checker.wrong(args.seed, i, how), which)) if why]
-            print("%sok %d - %s: %d programs" % ("not " if wrong else "", number, how[2:], count))
-            for i, why in wrong[:40]:
-                print("# --seed %s --first %d\n# %s" % (args.seed, i, "\n# ".join(
-                    why.splitlines()[:6])))
-            failed += len(wrong)
-    return 1 if failed else 0
+        args.seed, counts = os.urandom(4).hex(), FULL
+    print("# seed %s\n1..%d" % (args.seed, len(FULL)))
+    checker = Checker(args.shdc)
+    with concurrent.futures.ThreadPoolExecutor(args.jobs) as pool:
+        failed = [ask(checker, args.seed, stage, range(args.first, args.first + count), pool)
+                  for stage, count in counts.items()]
+    return 1 if any(failed) else 0
 
 
 if __name__ == "__main__":
