@@ -4,6 +4,7 @@
 #include <stdarg.h>
 #include <string.h>
 #include "grad/adjoint.h"
+#include "ir/flow.h"
 
 /* ---- what is known of values ------------------------------------------- */
 
@@ -104,11 +105,38 @@ give_part(Adjoint *a, const Value *v, Value *more, Value *const *start)
 
 /* ---- forward values ---------------------------------------------------- */
 
-/* Nothing is gained by keeping it. */
+/* Is what a body's parameter holds the same outside? */
 static bool
-costs_nothing(const Op *op)
+is_around(const Adjoint *a, const Value *param)
 {
-	return op && !op->nbodies && (ops[op->kind].leaf || op->kind == O_broadcast);
+	const Op *op = a->cross.op;
+
+	return !op_is_loop(op) || param->index == 0 || loop_hands_on(op, param->index);
+}
+
+/*
+ * Is it made again where it is asked for, and not kept?  So is what costs nothing, and
+ * what is made, in a few steps, of values that are the same around: a slice of weights.
+ */
+static bool
+is_made_again(Adjoint *a, const Value *v)
+{
+	Primal *p = primal_of(a->g, v);
+	const Op *op = v->def;
+
+	if (p->again)
+		return p->again > 0;
+	if (!op) {
+		p->again = is_around(a, v) ? 1 : -1;
+		return p->again > 0;
+	}
+	bool simple = ops[op->kind].pointwise || op_takes_part(op) || op_is_one_to_one(op)
+		|| op->kind == O_broadcast;
+	bool again = ops[op->kind].leaf || (simple && !op->nbodies);
+	for (int i = 0; i < op->noperands && again; i++)
+		again = is_made_again(a, op->operands[i]);
+	p->again = again || op->kind == O_broadcast ? 1 : -1;
+	return p->again > 0;
 }
 
 static Value *
@@ -131,7 +159,7 @@ here(Adjoint *a, Value *v)
 {
 	Primal *p = primal_of(a->g, v);
 
-	if (!p->here && a->cross.backward && costs_nothing(v->def))
+	if (!p->here && a->cross.backward && v->def && is_made_again(a, v))
 		p->here = made_again(a, v->def);
 	if (!p->here)
 		p->here = a->cross.fetch(a, v);

@@ -18,9 +18,10 @@
 /* What is known of a value of the forward program. */
 typedef struct Primal {
 	const Value *value;
-	bool active;	  /* it changes, smoothly, with what gradients are asked for */
-	Value *cotangent; /* so far; NULL: zero */
-	Value *here;	  /* the value as the backward ops see it; NULL: nobody asked */
+	bool active;	   /* it changes, smoothly, with what gradients are asked for */
+	Value *cotangent;  /* so far; NULL: zero */
+	Value *here;	   /* the value as the backward ops see it; NULL: nobody asked */
+	signed char again; /* is it made again there: 1 yes, -1 no, 0 not known yet */
 } Primal;
 
 typedef struct Adjoint Adjoint;
@@ -85,6 +86,11 @@ void refuse(Adjoint *a, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 Op *forward_of(Adjoint *a, const Op *op);
 /* Another result of an op with bodies, of which it is known where it is. */
 Value *add_kept(Crossing *c, Value *v);
+/* Of a loop that counts: the first index, and how often it runs; false: the run decides. */
+typedef struct Trips {
+	int64_t first, trips;
+} Trips;
+bool loop_trips(const Op *loop, Trips *t);
 /* A value of the block around as an operand of the backward op, and a parameter. */
 Value *capture(Crossing *c, Value *v);
 

@@ -13,8 +13,8 @@
 /* ---- loops ----------------------------------------------------------------- */
 
 typedef struct Loop {
-	int64_t first, trips; /* of the index */
-	Value *index;	      /* of the forward loop, in the backward body */
+	Trips counts;
+	Value *index; /* of the forward loop, in the backward body */
 } Loop;
 
 static Value *
@@ -33,8 +33,9 @@ at_trip(Make k, Value *stack, Value *trip, const Type *type)
 static Value *
 trip_of(Make k, Value *index, const Loop *l)
 {
-	return l->first ? make_binary(k, O_sub, index, make_constant(k, D_i32, l->first))
-			: index;
+	return l->counts.first
+		? make_binary(k, O_sub, index, make_constant(k, D_i32, l->counts.first))
+		: index;
 }
 
 /* Another carried value of a loop: in trip i its slice i becomes v. */
@@ -47,7 +48,7 @@ keep_stacked(Op *op, Value *v, const Loop *l)
 
 	slice.rank = stack.rank = v->type.rank + 1;
 	memmove(stack.dims + 1, v->type.dims, (size_t)v->type.rank * sizeof stack.dims[0]);
-	stack.dims[0] = l->trips;
+	stack.dims[0] = l->counts.trips;
 	memcpy(slice.dims, stack.dims, sizeof slice.dims);
 	slice.dims[0] = 1;
 
@@ -122,18 +123,6 @@ end_loop(Adjoint *outer, Adjoint *inner, Op *op, int64_t trips, int n, Value **n
 	make_end(outer->k, op);
 }
 
-/* Where the loop's index begins, if that and the trips are known. */
-static bool
-counted(const Op *op, Loop *l)
-{
-	const Op *first = op->noperands ? op->operands[0]->def : NULL;
-
-	if (!op_has(op, A_trips) || !first || first->kind != O_constant)
-		return false;
-	*l = (Loop){.first = op_int(first, A_value), .trips = op_int(op, A_trips)};
-	return true;
-}
-
 /* No trip: all carried values are what they were. */
 static void
 pass_on(Adjoint *a, const Op *op)
@@ -147,13 +136,13 @@ gradient_loop(Adjoint *a, const Op *op)
 {
 	Loop l;
 
-	if (!counted(op, &l)) {
+	if (!loop_trips(op, &l.counts)) {
 		refuse(a, op,
 			"a gradient through a loop needs to know how often that runs, and "
 			"the run decides it here");
 		return;
 	}
-	if (l.trips == 0) {
+	if (l.counts.trips == 0) {
 		pass_on(a, op);
 		return;
 	}
@@ -181,14 +170,14 @@ gradient_loop(Adjoint *a, const Op *op)
 
 	inner.k.before = NULL;
 	inner.k.block = back->bodies[LOOP_BODY];
-	Value *last = make_constant(inner.k, D_i32, l.first + l.trips - 1);
+	Value *last = make_constant(inner.k, D_i32, l.counts.first + l.counts.trips - 1);
 	l.index = make_binary(inner.k, O_sub, last, to->params[0]);
 	for (int i = 1; i < ncarried; i++)
 		give(&inner, from->last->operands[carries[i]], to->params[i]);
 	adjoint_block(&inner, from);
 	for (int i = 1; i < ncarried; i++)
 		carried[i] = cotangent_or_zeros(&inner, from->params[carries[i]]);
-	end_loop(a, &inner, back, l.trips, ncarried, carried);
+	end_loop(a, &inner, back, l.counts.trips, ncarried, carried);
 	for (int i = 1; i < ncarried; i++) {
 		int at = carries[i];
 		give(a, op->operands[at], back->results[i]);

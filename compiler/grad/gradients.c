@@ -127,6 +127,7 @@ know_body(Gradients *g, Block *body, int nwrt, Value *const *wrt)
 	Dataflow d = {.op = be_active, .along = active_along, .data = g};
 
 	block_number(body);
+	block_count_uses(body);
 	g->nknown = 0;
 	while (g->nknown < g->module->nvalues)
 		APPEND(g->arena, g->known, g->nknown, NULL);

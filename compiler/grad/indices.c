@@ -2,6 +2,7 @@
  * indices.c - gradients of ops that look up where elements are.
  */
 #include "grad/adjoint.h"
+#include "ir/flow.h"
 
 /* ---- parts that begin somewhere ------------------------------------------ */
 
@@ -15,10 +16,32 @@ starts_here(Adjoint *a, const Op *op, int first)
 	return start;
 }
 
+/* Does each trip of the loop around look at a slice of its own of what it only reads, as
+   `for w in ws` does, and at nothing else of it? */
+static bool
+takes_own_slice(const Adjoint *a, const Op *op)
+{
+	const Value *x = op->operands[0], *index = op->operands[1];
+	const Op *loop = a->cross.op;
+	Trips t;
+
+	return loop && op_is_loop(loop) && !x->def && !index->def && index->index == 0
+		&& x->uses == 2 && op_int(op, A_sizes) == 1 && loop_trips(loop, &t)
+		&& t.first >= 0 && t.first + t.trips <= x->type.dims[0]
+		&& loop_hands_on(loop, x->index);
+}
+
 void
 gradient_dynamic_slice(Adjoint *a, const Op *op)
 {
-	give_part(a, op->operands[0], cotangent_of(a, op->results[0]), starts_here(a, op, 1));
+	Primal *x = primal_of(a->g, op->operands[0]);
+
+	if (takes_own_slice(a, op))
+		x->cotangent = make_dynamic_update_slice(a->k, x->cotangent,
+			cotangent_of(a, op->results[0]), starts_here(a, op, 1));
+	else
+		give_part(a, op->operands[0], cotangent_of(a, op->results[0]),
+			starts_here(a, op, 1));
 }
 
 void

@@ -38,6 +38,17 @@ forward_of(Adjoint *a, const Op *op)
 	return copy;
 }
 
+bool
+loop_trips(const Op *loop, Trips *t)
+{
+	const Op *first = loop->noperands ? loop->operands[0]->def : NULL;
+
+	if (!op_has(loop, A_trips) || !first || first->kind != O_constant)
+		return false;
+	*t = (Trips){op_int(first, A_value), op_int(loop, A_trips)};
+	return true;
+}
+
 Value *
 capture(Crossing *c, Value *v)
 {
