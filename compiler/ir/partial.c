@@ -41,6 +41,19 @@ is_never(const Value *v, double number)
 		&& payload_double(op_int(v->def, A_value)) != number;
 }
 
+bool
+partial_written(const Op *op)
+{
+	if (op->kind != O_dynamic_update_slice)
+		return false;
+	const Placement *whole = &op->operands[0]->placement,
+			*part = &op->operands[1]->placement;
+	AxisList of_whole = placement_unreduced(whole), of_part = placement_unreduced(part);
+
+	return of_whole.n && axes_equal(&of_whole, &of_part)
+		&& whole->combiner == part->combiner;
+}
+
 Through
 partial_through(const Op *op, int operand, Combiner c)
 {

@@ -20,6 +20,10 @@ typedef enum Through {
 
 /* May the operand hold partial results of the combiner? */
 Through partial_through(const Op *op, int operand, Combiner c);
+/* Is a part written in its place in a tensor, both partial alike?  No plan has that but
+   where all such parts of a loop are summed up after it (accumulate.c): elsewhere what is
+   whole would become partial by a part. */
+bool partial_written(const Op *op);
 /* Do ops of that kind pass on partial results of the combiner, at some operand? */
 bool partial_combines(PartialKind kind, Combiner c);
 /* Is it a constant, and another number than this?  By one that is never zero a

@@ -109,14 +109,15 @@ check_partials(Checker *c, const Op *op, const Rule *r, const FactorAxes *factor
 		}
 		if (!partial.n)
 			continue;
+		bool written = i < 2 && partial_written(op);
 		Through through = partial_through(op, i, (Combiner)p->combiner);
-		if (through == THROUGH_no)
+		if (through == THROUGH_no && !written)
 			verify_fail(c, "%s is partial, which %s does not take",
 				op->operands[i]->name, ops[op->kind].name);
 		else if (!pieces_cover_all(&left, &partial) || result->combiner != p->combiner)
 			verify_fail(c, "the partial results over %s are lost",
 				axes_text(c, &partial));
-		if (first)
+		if (first && !written)
 			check_others(c, op, i, through);
 		first = false;
 		if (!pieces_cover_all(&sources, &partial))

@@ -8,8 +8,15 @@
  * is followed: a chain of values that nothing else uses.  On it are additions,
  * branches, and loops inside that were treated so already.  If all that is
  * added is partial alike, each device adds what it has, and one all-reduce
- * after the loop is enough.  The same holds for maxima and the like.
+ * after the loop is enough.  The same holds for maxima and the like, for slices that are
+ * written each in its place, and for
+ *
+ *   acc = acc + reduce_scatter(x)      acc split; it begins with zeros
+ *
+ * if there is room for what is whole then: a quarter of a device's memory for all.
  */
+#include "ir/make.h"
+#include "ir/targets.h"
 #include "shard/partition/partition.h"
 
 /* Something to be done once the whole chain is known to be one. */
@@ -23,6 +30,7 @@ typedef struct Chain {
 	Partitioner *p;
 	bool known;	/* is `partial` set? */
 	bool requested; /* some sum was asked for */
+	bool scattered; /* `whole` is split along axes that are summed over */
 	Placement partial, whole;
 	Reason why;
 	Step *steps;
@@ -39,7 +47,24 @@ add_step(Chain *chain, Op *move, Value *partial)
 
 /* ---- following a chain ----------------------------------------------------- */
 
-/* An all-reduce, or the other way round.  All sums of a chain are over the same axes. */
+/* Is it `reduced`, but for dims that are split further along some of the axes? */
+static bool
+is_scattered(const Placement *reduced, const Placement *whole, const AxisList *along)
+{
+	for (int d = 0; d < whole->rank; d++) {
+		AxisList before = placement_dim(reduced, d), axes = placement_dim(whole, d);
+		if (!axes_is_prefix(&before, &axes))
+			return false;
+		AxisList more = axes_drop_prefix(&axes, &before);
+		for (int i = 0; i < more.n; i++)
+			if (!axes_overlap(along, more.a[i]))
+				return false;
+	}
+	return !whole->nunreduced;
+}
+
+/* An all-reduce, or the other way round; a reduce-scatter.  All sums of a chain are over
+   the same axes. */
 static bool
 is_sum(Chain *chain, const Op *op, bool reduces)
 {
@@ -48,12 +73,15 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 	const Placement *from = &op->operands[0]->placement, *to = &op->results[0]->placement;
 	const Placement *partial = reduces ? from : to, *whole = reduces ? to : from;
 	Placement reduced = *partial;
-	AxisList none = {0};
+	AxisList none = {0}, along = placement_unreduced(partial);
 	placement_set_unreduced(&reduced, &none, C_add);
-	if (!partial->nunreduced || !placement_equal(&reduced, whole))
+	bool alike = placement_equal(&reduced, whole);
+	if (!partial->nunreduced
+		|| (!alike && !(reduces && is_scattered(&reduced, whole, &along))))
 		return false;
 	if (!chain->known) {
 		chain->known = true;
+		chain->scattered = !alike;
 		chain->partial = *partial;
 		chain->whole = *whole;
 	}
@@ -87,6 +115,19 @@ follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 		*chain = before;
 	}
 	return NULL;
+}
+
+/* A slice that is written in its place is a sum; what was there before is the chain. */
+static const Value *
+follow_update(Chain *chain, const Block *b, const Value *start, Op *op)
+{
+	Value *update = op->operands[1];
+
+	if (update->uses != 1 || update->block != b || !is_sum(chain, update->def, true)
+		|| chain->scattered)
+		return NULL;
+	add_step(chain, update->def, NULL);
+	return follow(chain, b, start, op->operands[0]);
 }
 
 /* The parameter that a branch leaves as it is; -1: none does. */
@@ -134,6 +175,8 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 	add_step(chain, NULL, v);
 	if (ops[op->kind].pointwise && op->noperands == 2)
 		return follow_combining(chain, b, start, op);
+	if (op->kind == O_dynamic_update_slice)
+		return follow_update(chain, b, start, op);
 	if (op_is_branch(op))
 		return follow_branches(chain, b, start, op, v->index);
 	if (op_is_loop(op)) /* it carries parts: treated already */
@@ -172,6 +215,49 @@ take_steps(Chain *chain)
 	}
 }
 
+/* Zeros, wherever they are. */
+static bool
+is_zeros(const Value *v)
+{
+	while (v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	if (!value_is_literal(v) || v->def->kind == O_iota)
+		return false;
+	const Op *number = v->def->kind == O_broadcast ? v->def->operands[0]->def : v->def;
+	const Ints *values = op_ints(number, A_value);
+	return values->n == 1 && values->v[0] == 0;
+}
+
+/* Is there room for it whole?  What the accumulators of a program take more is at most
+   a quarter of a device's memory. */
+static bool
+has_room(Partitioner *p, const Chain *chain, const Value *v)
+{
+	Type whole = placement_local(&v->type, &chain->partial);
+	Type part = placement_local(&v->type, &chain->whole);
+	int64_t more = type_bytes(&whole) - type_bytes(&part);
+
+	if (p->accumulated + more > p->module->mesh.target->hbm_bytes / 4)
+		return false;
+	p->accumulated += more;
+	return true;
+}
+
+/* What the loop begins with, as parts. */
+static Value *
+start_in_parts(Partitioner *p, Op *loop, int i, const Chain *chain)
+{
+	Value *start = loop->operands[i];
+
+	if (chain->scattered) {
+		Make k = make_before(loop);
+		Value *zero = make_constant(k, start->type.dtype, 0);
+		start = make_splat(k, zero, &start->type);
+		start->placement = placement_none(start->type.rank);
+	}
+	return insert_reshard(p, start, &chain->partial, loop, chain->why);
+}
+
 void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
@@ -184,12 +270,14 @@ reduce_after(Partitioner *p, Op *loop, int n)
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
 		if (next != body->params[i] && !condition->params[i]->uses
-			&& follow(&chain, body, body->params[i], next) && chain.known) {
+			&& follow(&chain, body, body->params[i], next) && chain.known
+			&& (!chain.scattered
+				|| (is_zeros(loop->operands[i])
+					&& has_room(p, &chain, body->params[i])))) {
 			take_steps(&chain);
 			body->params[i]->placement = chain.partial;
 			condition->params[i]->placement = chain.partial;
-			loop->operands[i] = insert_reshard(p, loop->operands[i], &chain.partial,
-				loop, chain.why);
+			loop->operands[i] = start_in_parts(p, loop, i, &chain);
 			source_of(p, loop->results[i])->sum_requested = chain.requested;
 		}
 		arena_reset(p->scratch);

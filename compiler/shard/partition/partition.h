@@ -103,6 +103,7 @@ typedef struct Partitioner {
 	const Op *op;	       /* being partitioned */
 	bool alone;	       /* ... as if its operands had no other users */
 	const Rule *rule;
+	int64_t accumulated; /* bytes that sums taken after loops take more (accumulate.c) */
 } Partitioner;
 
 /* factors.c */
