@@ -176,7 +176,13 @@ static const struct WordHabit {
 	{"def", "fn", false, "a function begins with fn: fn f(x) { ... }"},
 	{"from", "fn", false, "functions are built in and need no module"},
 	{"@", "fn", false,
-		"a function has no decorators, but a mode: fn, explicit fn, manual fn"},
+		"a function has no decorators, but a mode: fn, explicit fn, manual fn, "
+		"checkpoint "
+		"fn"},
+	{"manual", "explicit", false,
+		"a manual function is not computed once more by itself; a checkpoint fn calls "
+		"it"},
+	{"(", "_", false, "a tuple has no tuples in it: let (loss, dW, db) = ...;"},
 	{"import", "a string", true,
 		"files are imported: import \"path.shd\"; functions are built in and need no "
 		"module"},

@@ -619,7 +619,7 @@ eval_call(Elab *e, const Expr *x)
 		return call_by_name(e, x,
 			arena_printf(e->arena, "%s.%s", callee->left->name, callee->name));
 	if (callee->kind == E_member)
-		return eval(e, callee);
+		return gradient_unapplied(e, x, NULL) ? item_error : eval(e, callee);
 
 	/* What is called has no name. */
 	const Expr *made = callee->kind == E_call ? callee->left : NULL; /* grad(f)(x) */
@@ -631,6 +631,8 @@ eval_call(Elab *e, const Expr *x)
 		return item_error;
 	if (name != NULL && builtin_find(name) == NULL && table_get(e->functions, name) == NULL)
 		report_unknown_function(e, made->range, name);
+	else if (made != NULL && made->kind == E_member)
+		return eval(e, made);
 	else if (made != NULL)
 		complain(e, DIAG_unsupported, x->range,
 			"calling the result of a call is not part of this release");

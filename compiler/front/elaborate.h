@@ -208,6 +208,8 @@ Symbol *symbol_local(Elab *e, const char *name);
 /* What was declared since the frame had `scope` symbols is not seen any more. */
 void scope_leave(Elab *e, int scope);
 void symbols_warn_unused(Elab *e, const Frame *frame);
+/* x, of a module that is none: jax.lax.scan. */
+void report_unknown_member(Elab *e, const Expr *module, const Expr *x);
 void report_unknown_name(Elab *e, Range where, const char *name);
 void report_none(Elab *e, Range where);
 void report_unknown_function(Elab *e, Range where, const char *name);
@@ -339,6 +341,8 @@ typedef struct Gradient { /* grad(f, wrt=(W))(x, W) */
 } Gradient;
 /* grad(f) of grad(f)(x), the call x; NULL: it is no gradient. */
 const Expr *gradient_maker(const Expr *x);
+/* Of how many values that is, which were given other names; of others nothing. */
+void gradient_note(Elab *e, const Expr *x);
 /* Three steps, false or an error after a message: which function; then, args and
    cotangents evaluated, the body is begun; then, the function's ops in it, the end. */
 bool gradient_begin(Gradient *g, Elab *e, const Expr *x, const Expr *maker);

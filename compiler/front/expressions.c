@@ -63,6 +63,11 @@ static const Habit members[] = {
 	{"max", "functions are called with the tensor: max(x, dim=0)"},
 	{"reshape", "functions are called with the tensor: reshape(x, [B, D])"},
 	{"transpose", "functions are called with the tensor: transpose(x, (1, 0))"},
+	{"detach", "use stop_gradient(x)"},
+	{"backward", "gradients are taken of functions: grad(loss, wrt=(W))(x, W)"},
+	{"grad", "gradients are taken of functions: grad(loss, wrt=(W))(x, W)"},
+	{"requires_grad",
+		"what gradients are taken by is said there: grad(loss, wrt=(W))(x, W)"},
 	{"at", "a var can be assigned to in part: acc[i, :] = h;"},
 	{"set", "a var can be assigned to in part: acc[i, :] = h;"},
 	{"add", "a var can be assigned to in part: acc[i] = acc[i] + h;"},
@@ -76,7 +81,7 @@ eval_member(Elab *e, const Expr *x)
 	while (module->kind == E_member)
 		module = module->left;
 	if (module->kind == E_name && symbol_find(e, module->name) == NULL) {
-		report_unknown_name(e, module->range, module->name);
+		report_unknown_member(e, module, x);
 		return item_error;
 	}
 	const char *hint = HABIT(members, x->name);

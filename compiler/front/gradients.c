@@ -11,7 +11,7 @@
  */
 #include <string.h>
 
-#include "elaborate.h"
+#include "functions/builtins.h"
 
 static const char *const forms[] = {
 	[FORM_grad] = "grad",
@@ -45,10 +45,41 @@ gradient_maker(const Expr *x)
 	return form >= 0 && form != FORM_vjp ? once : NULL;
 }
 
+void
+gradient_note(Elab *e, const Expr *x)
+{
+	const Expr *maker = x->kind == E_call ? gradient_maker(x) : NULL;
+	if (maker == NULL)
+		return;
+	diag_note(e->session, nowhere,
+		form_of(maker->left->name) == FORM_value
+			? "value_and_grad gives the results of the function, all of them, then "
+			  "a "
+			  "gradient for each of wrt"
+			: "there is a gradient for each of wrt; left out, for each parameter "
+			  "of "
+			  "floats");
+}
+
+/* jax.grad(f) of jax.grad(f)(x) */
+static bool
+is_of_module(Elab *e, const Expr *x)
+{
+	const Expr *made = x->left->kind == E_call ? x->left->left : x->left;
+	if (made->kind != E_member || made->left->kind != E_name || form_of(made->name) < 0
+		|| symbol_find(e, made->left->name) != NULL)
+		return false;
+	complain(e, DIAG_habit, made->range,
+		"functions are built in and need no module: %s(f, wrt=(W))(x, W)", made->name);
+	return true;
+}
+
 bool
 gradient_unapplied(Elab *e, const Expr *x, const char *name)
 {
 	int form = form_of(name);
+	if (is_of_module(e, x))
+		return true;
 	if (form < 0)
 		return false;
 	complain(e, DIAG_gradient, x->range,
@@ -60,6 +91,100 @@ gradient_unapplied(Elab *e, const Expr *x, const char *name)
 }
 
 /* ---- the function, and what it is differentiated by ------------------------- */
+
+/* "wrt=(x, W)", of the parameters whose numbers x is; of no number, the first one's name. */
+static const char *
+named_wrt(Elab *e, const FnDecl *fn, const Expr *x)
+{
+	int n = x->kind == E_tuple ? x->args.n : 1, nwritten = 0;
+	Text t = {0};
+	text_add(&t, "wrt=(");
+	for (int i = 0; i < n; i++) {
+		const Expr *number = x->kind == E_tuple ? x->args.v[i] : x;
+		if (number->kind == E_int && number->integer >= 0
+			&& number->integer < fn->params.n) {
+			const Param *param = fn->params.v[number->integer];
+			text_printf(&t, "%s%s", nwritten++ ? ", " : "", param->name.s);
+		}
+	}
+	if (nwritten == 0)
+		text_add(&t, fn->params.n ? ((const Param *)fn->params.v[0])->name.s : "W");
+	text_add(&t, ")");
+	return text_take(&t, e->arena);
+}
+
+static const Habit maker_habits[] = {
+	{"has_aux", "value_and_grad gives the results, all of them, then the gradients"},
+	{"holomorphic", "leave it out: there are no complex numbers"},
+	{"allow_int", "leave it out: integers have no gradients, and wrt names floats"},
+	{"reduce_axes", "leave it out: sums over devices are made where they are needed"},
+};
+
+/* Behind the function stands wrt=... and nothing else. */
+static bool
+check_maker_argument(const Gradient *g, int i)
+{
+	Elab *e = g->elab;
+	const Arg *arg = g->maker->args.v[i];
+	const char *form = forms[g->form], *name = arg->name.s;
+	const FnDecl *fn = g->function->decl;
+	const char *hint = name != NULL ? HABIT(maker_habits, name) : NULL;
+	if (hint != NULL)
+		return complain(e, DIAG_habit, arg->range, "%s has no '%s': %s", form, name,
+			hint);
+	if (name == NULL || strcmp(name, "argnums") == 0 || strcmp(name, "argnames") == 0)
+		return complain(e, DIAG_habit, arg->range,
+			"what a gradient is taken by is named: %s(%s, %s)", form, fn->name.s,
+			named_wrt(e, fn, arg->value));
+	if (strcmp(name, "wrt") != 0)
+		return complain(e, DIAG_gradient, arg->range,
+			"%s has no '%s'; it takes a function and wrt: %s(%s, %s)", form, name,
+			form, fn->name.s, named_wrt(e, fn, arg->value));
+	return i == 1
+		|| complain(e, DIAG_gradient, arg->range,
+			"wrt stands once, with all that the gradient is taken by: wrt=(a, b)");
+}
+
+/* What stands where the function's name should. */
+static bool
+refuse_function(Elab *e, const char *form, const Expr *x)
+{
+	const Expr *callee = x->kind == E_call ? x->left : NULL;
+	if (callee != NULL && callee->kind == E_name && form_of(callee->name) >= 0)
+		return complain(e, DIAG_gradient, x->range,
+			"%s takes the name of a function; one of the gradient is declared: "
+			"fn g(x) { return sum(%s(f)(x)); }",
+			form, callee->name);
+	if (callee != NULL && callee->kind == E_name)
+		return complain(e, DIAG_gradient, x->range,
+			"this is a value, and %s takes the function: %s(%s)(...)", form, form,
+			callee->name);
+	return complain(e, DIAG_gradient, x->range,
+		"%s takes the name of a function of the program", form);
+}
+
+static bool
+refuse_name(Elab *e, const char *form, const Expr *x)
+{
+	const char **words = NULL;
+	int n = 0;
+	if (builtin_find(x->name) != NULL)
+		return complain(e, DIAG_gradient, x->range,
+			"'%s' is built in; %s takes a function of the program: "
+			"fn f(x) { return %s(x); }",
+			x->name, form, x->name);
+	if (symbol_find(e, x->name) != NULL)
+		return complain(e, DIAG_gradient, x->range,
+			"'%s' is a value; %s takes a function, and wrt what of its parameters: "
+			"%s(f, wrt=(%s))",
+			x->name, form, form, x->name);
+	complain(e, DIAG_gradient, x->range,
+		"'%s' is no function of the program, which %s differentiates", x->name, form);
+	for (int i = 0; i < table_count(e->functions); i++)
+		APPEND(e->arena, words, n, table_key(e->functions, i));
+	suggest(e, x->name, words, n);
+	return false;
+}
 
 bool
 gradient_begin(Gradient *g, Elab *e, const Expr *x, const Expr *maker)
@@ -73,26 +198,21 @@ gradient_begin(Gradient *g, Elab *e, const Expr *x, const Expr *maker)
 	const List *args = &g->maker->args;
 	const Arg *first = args->n > 0 ? args->v[0] : NULL;
 	const char *form = forms[g->form];
-	for (int i = 1; i < args->n; i++) {
-		const Arg *arg = args->v[i];
-		if (arg->name.s == NULL || strcmp(arg->name.s, "wrt") != 0 || i > 1)
-			return complain(e, DIAG_gradient, arg->range,
-				"%s(f, wrt=(W, b)) takes a function, and the parameters that "
-				"it "
-				"is differentiated by",
-				form);
-	}
-	if (first == NULL || first->name.s != NULL || first->value->kind != E_name)
-		return complain(e, DIAG_gradient,
-			first == NULL ? g->maker->range : first->range,
+	if (first == NULL)
+		return complain(e, DIAG_gradient, g->maker->range,
 			"%s takes the name of a function of the program", form);
+	if (first->name.s != NULL)
+		return complain(e, DIAG_gradient, first->range,
+			"the function comes first, then wrt: %s(f, wrt=(W))", form);
+	if (first->value->kind != E_name)
+		return refuse_function(e, form, first->value);
 	g->function = table_get(e->functions, first->value->name);
-	if (g->function != NULL)
-		return true;
-	complain(e, DIAG_gradient, first->range,
-		"'%s' is no function of the program, which %s differentiates",
-		first->value->name, form);
-	return false;
+	if (g->function == NULL)
+		return refuse_name(e, form, first->value);
+	for (int i = 1; i < args->n; i++)
+		if (!check_maker_argument(g, i))
+			return false;
+	return true;
 }
 
 static int
@@ -110,21 +230,38 @@ is_smooth(const Item *item)
 	return item->kind == IT_tensor && dtype_is_float(item->value->type.dtype);
 }
 
+/* No parameter has that name. */
+static bool
+refuse_parameter(const Gradient *g, const Expr *x)
+{
+	Elab *e = g->elab;
+	const FnDecl *fn = g->function->decl;
+	const char **words = NULL;
+	int n = 0;
+	complain(e, DIAG_gradient, x->range, "'%s' has no parameter '%s'", fn->name.s, x->name);
+	diag_note(e->session, fn->name.range, "'%s' is declared here", fn->name.s);
+	if (x->name[1] == '\0')
+		return false;
+	for (int i = 0; i < fn->params.n; i++)
+		APPEND(e->arena, words, n, ((const Param *)fn->params.v[i])->name.s);
+	suggest(e, x->name, words, n);
+	return false;
+}
+
 static bool
 add_wrt(Gradient *g, const Expr *x)
 {
 	Elab *e = g->elab;
 	const FnDecl *fn = g->function->decl;
+	if (x->kind == E_string)
+		return complain(e, DIAG_habit, x->range,
+			"wrt names parameters, which have no quotes: wrt=(%s)", x->name);
 	if (x->kind != E_name)
-		return complain(e, DIAG_gradient, x->range,
-			"wrt names parameters of '%s': wrt=(a, b)", fn->name.s);
+		return complain(e, DIAG_gradient, x->range, "wrt names parameters of '%s': %s",
+			fn->name.s, named_wrt(e, fn, x));
 	int at = find_param(fn, x->name);
-	if (at < 0) {
-		complain(e, DIAG_gradient, x->range, "'%s' has no parameter '%s'", fn->name.s,
-			x->name);
-		diag_note(e->session, fn->name.range, "'%s' is declared here", fn->name.s);
-		return false;
-	}
+	if (at < 0)
+		return refuse_parameter(g, x);
 	for (int i = 0; i < g->nwrt; i++)
 		if (g->wrt[i] == at)
 			return complain(e, DIAG_gradient, x->range, "wrt names '%s' twice",
@@ -218,8 +355,14 @@ check_results(const Gradient *g, const Item *results, int n)
 			"%s differentiates a scalar of floats, and the first result of '%s' is "
 			"%s",
 			forms[g->form], fn->name.s, show_item(e, item));
-		diag_note(e->session, nowhere,
-			"vjp(%s)(...)(dy) takes the cotangent of a tensor", fn->name.s);
+		if (is_smooth(item))
+			diag_note(e->session, nowhere,
+				"vjp(%s)(...)(dy) takes the cotangent of a tensor", fn->name.s);
+		else if (item->value->type.rank == 0)
+			diag_note(e->session, nowhere,
+				"integers change by steps: what is summed up is converted "
+				"first, "
+				"f32(n)");
 		return false;
 	}
 	return true;

@@ -160,6 +160,8 @@ static const Habit constant_habits[] = {
 	{"jnp", "functions are built in and need no module: exp(x)"},
 	{"np", "functions are built in and need no module: exp(x)"},
 	{"jax", "functions are built in and need no module: exp(x)"},
+	{"tf", "functions are built in and need no module: exp(x)"},
+	{"torch", "functions are built in and need no module: exp(x)"},
 	{"lax", "functions are built in and need no module: exp(x)"},
 };
 
@@ -247,6 +249,22 @@ static const Habit function_habits[] = {
 	{"normalize", "use x / sqrt(sum(square(x), dim=-1, keep=true)), or layer_norm(x)"},
 	{"dropout", "use where(random.uniform(f32[B, D], seed) < p, x / p, 0)"},
 	{"shard_map", "declare the function manual fn, and call it"},
+	{"checkpoint", "what is computed once more is a function: checkpoint fn f(x) { ... }"},
+	{"remat", "what is computed once more is a function: checkpoint fn f(x) { ... }"},
+	{"checkpoint_name", "in a checkpoint fn, save(x) says what is kept"},
+	{"custom_vjp", "a function says its rule: fn f(x) gradient f_back { ... }"},
+	{"custom_jvp", "a function says its rule: fn f(x) gradient f_back { ... }"},
+	{"custom_gradient", "a function says its rule: fn f(x) gradient f_back { ... }"},
+	{"jvp", "gradients go backward: vjp(f)(x)(dy)"},
+	{"jacfwd", "a row of it is vjp(f)(x)(dy), for dy with a 1 in one place"},
+	{"jacrev", "a row of it is vjp(f)(x)(dy), for dy with a 1 in one place"},
+	{"hessian",
+		"times v, it is the gradient of fn g(x, v) { return sum(grad(f)(x) * v); }"},
+	{"gradient", "use grad(f, wrt=(W))(x, W)"},
+	{"stop_grad", "use stop_gradient(x)"},
+	{"no_grad", "use stop_gradient(x), of each value that is to be a constant"},
+	{"detach", "use stop_gradient(x)"},
+	{"tree_map", "there are no trees: write it for each gradient, W1 - g1 * rate"},
 	{"random.key", "a seed is an integer: random.uniform(f32[B], 0)"},
 	{"random.PRNGKey", "a seed is an integer: random.uniform(f32[B], 0)"},
 	{"random.split", "a seed is an integer: random.uniform(f32[B], 0)"},
@@ -275,6 +293,21 @@ report_unknown_function(Elab *e, Range where, const char *name)
 	for (int i = 0; i < table_count(e->functions); i++)
 		APPEND(e->arena, words, n, table_key(e->functions, i));
 	suggest(e, name, words, n);
+}
+
+void
+report_unknown_member(Elab *e, const Expr *module, const Expr *x)
+{
+	bool other = HABIT(constant_habits, module->name) != NULL;
+	if (other && HABIT(function_habits, x->name) != NULL)
+		report_unknown_function(e, x->range, x->name);
+	else if (other && x != module && builtin_find(x->name) != NULL)
+		complain(e, DIAG_habit, module->range,
+			"there is no '%s' here: functions are built in and need no module: "
+			"%s(x)",
+			module->name, x->name);
+	else
+		report_unknown_name(e, module->range, module->name);
 }
 
 static const char *

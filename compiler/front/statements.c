@@ -154,9 +154,11 @@ run_statement(Elab *e, const Stmt *stmt)
 		Item value = eval_value(e, stmt->value);
 		bool fits =
 			!stmt->tuple || (value.kind == IT_tuple && value.n == stmt->targets.n);
-		if (value.kind != IT_error && !fits)
+		if (value.kind != IT_error && !fits) {
 			complain(e, DIAG_unpack, stmt->range, "%d names for %s",
 				stmt->targets.n, show_item(e, &value));
+			gradient_note(e, stmt->value);
+		}
 		for (int i = 0; i < stmt->targets.n; i++)
 			bind(e, stmt, stmt->targets.v[i],
 				!fits		      ? item_error

@@ -671,7 +671,7 @@ def ask(checker, seed, stage, which, pool):
                                          stage, len(which)))
     for i, why in wrong[:10]:
         print("# --seed %s --first %d\n# %s" % (seed, i, "\n# ".join(
-            why.detail.splitlines()[:8])))
+            why.detail.splitlines()[-8:])))
     return len(wrong)
 
 
