@@ -66,9 +66,15 @@ make_zeros(Make k, const Type *type)
 }
 
 Value *
-cotangent_of(const Adjoint *a, const Value *v)
+cotangent_of(Adjoint *a, const Value *v)
 {
-	return primal_of(a->g, v)->cotangent;
+	Primal *p = primal_of(a->g, v);
+	int n = p->nparts;
+
+	p->nparts = 0;
+	if (n)
+		give(a, v, parts_together(a->k, &v->type, n, p->parts));
+	return p->cotangent;
 }
 
 Value *
@@ -90,17 +96,29 @@ give(Adjoint *a, const Value *v, Value *more)
 }
 
 void
-give_part(Adjoint *a, const Value *v, Value *more, Value *const *start)
+give_slice(Adjoint *a, const Value *v, Value *more, const int64_t *start)
 {
 	Primal *p = primal_of(a->g, v);
+	Part part = {.value = more};
 
 	if (!p->active)
 		return;
-	if (p->cotangent) {
-		Value *before = make_dynamic_slice(a->k, p->cotangent, start, more->type.dims);
-		more = make_binary(a->k, O_add, before, more);
+	memcpy(part.start, start, (size_t)v->type.rank * sizeof *start);
+	APPEND(a->g->arena, p->parts, p->nparts, part);
+}
+
+void
+give_part(Adjoint *a, const Value *v, Value *more, Value *const *start)
+{
+	if (!is_active(a, v))
+		return;
+	Value *before = cotangent_of(a, v);
+	if (before) {
+		Value *part = make_dynamic_slice(a->k, before, start, more->type.dims);
+		more = make_binary(a->k, O_add, part, more);
 	}
-	p->cotangent = make_dynamic_update_slice(a->k, cotangent_or_zeros(a, v), more, start);
+	Value *all = cotangent_or_zeros(a, v);
+	primal_of(a->g, v)->cotangent = make_dynamic_update_slice(a->k, all, more, start);
 }
 
 /* ---- forward values ---------------------------------------------------- */

@@ -15,11 +15,19 @@
 
 #include "ir/make.h"
 
+/* More for a part of a cotangent: elements from `start` on. */
+typedef struct Part {
+	Value *value;
+	int64_t start[MAX_RANK];
+} Part;
+
 /* What is known of a value of the forward program. */
 typedef struct Primal {
 	const Value *value;
-	bool active;	   /* it changes, smoothly, with what gradients are asked for */
-	Value *cotangent;  /* so far; NULL: zero */
+	bool active;	  /* it changes, smoothly, with what gradients are asked for */
+	Value *cotangent; /* so far; NULL: zero */
+	Part *parts;	  /* ... and these, not in it yet */
+	int nparts;
 	Value *here;	   /* the value as the backward ops see it; NULL: nobody asked */
 	signed char again; /* is it made again there: 1 yes, -1 no, 0 not known yet */
 } Primal;
@@ -63,11 +71,15 @@ bool type_is_smooth(const Gradients *g, DType dtype);
 bool is_active(const Adjoint *a, const Value *v);
 /* Of the operand, which gets a cotangent. */
 bool wants(const Adjoint *a, const Op *op, int operand);
-Value *cotangent_of(const Adjoint *a, const Value *v); /* NULL: zero */
+Value *cotangent_of(Adjoint *a, const Value *v); /* NULL: zero */
 Value *cotangent_or_zeros(Adjoint *a, const Value *v);
 /* More for the cotangent of a value, if it is active; NULL: zero. */
 void give(Adjoint *a, const Value *v, Value *more);
-/* ... of the part of it that begins there. */
+/* ... of a part of it; parts beside each other are put together when it is asked for. */
+void give_slice(Adjoint *a, const Value *v, Value *more, const int64_t *start);
+/* parts.c: all parts of a tensor of that type, zeros where there is none. */
+Value *parts_together(Make k, const Type *type, int n, Part *parts);
+/* ... of the part of it that begins there, which the run decides. */
 void give_part(Adjoint *a, const Value *v, Value *more, Value *const *start);
 Value *here(Adjoint *a, Value *v);
 Value *here_operand(Adjoint *a, const Op *op, int operand);

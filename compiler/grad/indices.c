@@ -34,14 +34,14 @@ takes_own_slice(const Adjoint *a, const Op *op)
 void
 gradient_dynamic_slice(Adjoint *a, const Op *op)
 {
-	Primal *x = primal_of(a->g, op->operands[0]);
+	Value *dy = cotangent_of(a, op->results[0]), *x = op->operands[0];
+	Value **start = starts_here(a, op, 1);
 
 	if (takes_own_slice(a, op))
-		x->cotangent = make_dynamic_update_slice(a->k, x->cotangent,
-			cotangent_of(a, op->results[0]), starts_here(a, op, 1));
+		primal_of(a->g, x)->cotangent =
+			make_dynamic_update_slice(a->k, cotangent_of(a, x), dy, start);
 	else
-		give_part(a, op->operands[0], cotangent_of(a, op->results[0]),
-			starts_here(a, op, 1));
+		give_part(a, x, dy, start);
 }
 
 void

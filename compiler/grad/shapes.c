@@ -71,16 +71,12 @@ spread_dim(Make k, Value *x, int dim, int64_t stride)
 void
 gradient_slice(Adjoint *a, const Op *op)
 {
-	const Type *x = &op->operands[0]->type;
-	const Ints *start = op_ints(op, A_start), *stride = op_ints(op, A_stride);
+	const Ints *stride = op_ints(op, A_stride);
 	Value *dx = cotangent_of(a, op->results[0]);
-	int64_t behind[MAX_RANK];
 
-	for (int d = 0; d < x->rank; d++) {
+	for (int d = 0; d < stride->n; d++)
 		dx = spread_dim(a->k, dx, d, stride->v[d]);
-		behind[d] = x->dims[d] - start->v[d] - dx->type.dims[d];
-	}
-	give(a, op->operands[0], make_pad(a->k, dx, NULL, start->v, behind));
+	give_slice(a, op->operands[0], dx, op_ints(op, A_start)->v);
 }
 
 void
