@@ -39,9 +39,16 @@ def all_tests():
     return "\n".join(text(path) for path in files("tests", *endings) if path != "tests/tables.py")
 
 
+def diagnostics():
+    return re.findall(r"^DIAG\(\w+, \"([^\"]+)\"", text("compiler/base/diags.def"), flags=re.M)
+
+
 def untested_diagnostics(tests):
-    numbers = re.findall(r"^DIAG\(\w+, \"([^\"]+)\"", text("compiler/base/diags.def"), flags=re.M)
-    return [n for n in numbers if "[%s]" % n not in tests]
+    return [n for n in diagnostics() if "[%s]" % n not in tests]
+
+
+def repeated_diagnostics(_):
+    return sorted({n for n in diagnostics() if diagnostics().count(n) > 1})
 
 
 def untested_options(tests):
@@ -191,6 +198,7 @@ def reading_path(_):
 
 CHECKS = [
     ("every diagnostic has a test", untested_diagnostics),
+    ("every diagnostic has a number of its own", repeated_diagnostics),
     ("every option has a test", untested_options),
     ("every output has a test", untested_outputs),
     ("every pass has a folder of tests", untested_passes),
