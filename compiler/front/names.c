@@ -244,7 +244,7 @@ static const Habit function_habits[] = {
 	{"while_loop", "a loop is while p { ... }, and assigns vars"},
 	{"scan", "a loop is for w in Ws { ... }, over dim 0, and assigns vars"},
 	{"cond", "a branch is if p { ... } else { ... }, or where(p, a, b)"},
-	{"take_along_axis", "use sum(x * one_hot(idx, n), dim=-1)"},
+	{"take_along_axis", "take_along"},
 	{"linspace", "use a + iota(f32[N]) * ((b - a) / (N - 1))"},
 	{"normalize", "use x / sqrt(sum(square(x), dim=-1, keep=true)), or layer_norm(x)"},
 	{"dropout", "use where(random.uniform(f32[B, D], seed) < p, x / p, 0)"},

@@ -294,6 +294,10 @@ def reductions():
     case(FLOATS, "softmax(b, dim=1)", lambda t: softmax(t["b"], 1))
     case(FLOATS, "softmax(x)", lambda t: softmax(t["x"], -1))
     case(FLOATS, "log_softmax(x, dim=0)", lambda t: np.log(softmax(t["x"], 0)))
+    for labels, at in [("i[0:4]", [2, 0, 5, 5]), ("u8(abs(i[1:]))", [0, 5, 5, 3])]:
+        case(FLOATS, "cross_entropy(x, %s)" % labels,
+             lambda t, at=at: -np.log(softmax(t["x"], -1))[range(4), at])
+    case(FLOATS, "cross_entropy(v * 100.0, 2)", lambda t: -np.log(softmax(t["v"] * 100, -1))[2])
     case(FLOATS, "softmax(b, dim=(0, -1))", lambda t: softmax(t["b"], (0, 2)))
     case(FLOATS, "layer_norm(b, dim=(1, 2))",
          lambda t: normal(t["b"], (1, 2), True))
@@ -345,6 +349,12 @@ def shapes():
     one("take(x, i, dim=1)", lambda x, t: x[:, np.clip(t["i"], 0, 5)])
     one("take(x, j, dim=0)", lambda x, t: x[t["j"]])
     one("take(b, j, dim=-1)", lambda x, t: t["b"][:, :, t["j"]])
+    one("take_along(x, i[new, :])", lambda x, t: x[:, np.clip(t["i"], 0, 5)])
+    one("take_along(x[0:2], j)", lambda x, t: np.take_along_axis(x[:2], t["j"], 1))
+    one("take_along(b, j[..., new], dim=1)",
+        lambda x, t: np.take_along_axis(t["b"], t["j"][..., None].clip(0, 2), 1))
+    one("take_along(x[0:1], j)", lambda x, t: np.take_along_axis(x[[0, 0]], t["j"], 1))
+    one("take_along(v, i)", lambda x, t: t["v"][np.clip(t["i"], 0, 5)])
     case(["f32", "i8"], "pad(v, ((2, 1),), value=3)",
          lambda t: np.pad(t["v"], ((2, 1),), constant_values=3))
     case(["pred"], "pad(v, ((0, 2),), value=true)",
@@ -451,6 +461,11 @@ def random_numbers():
                  lambda t, s=seed, n=bits[dtype]: uniform(s, (3, 5), n))
         case([dtype], "random.uniform(%s[40], i[2])" % dtype,
              lambda t, n=bits[dtype]: uniform(5, (40,), n))
+        case([dtype], "random.bernoulli(%s[4, 10], 0.3, 7)" % dtype,
+             lambda t: uniform(7, (4, 10), 23) < 0.3)
+        case([dtype], "random.bernoulli(pred[3, 6], abs(v) / 2.0, i[2])" if dtype != "f64" else
+             "random.bernoulli(pred[3, 6], f32(abs(v)) / 2.0, i[2])",
+             lambda t: uniform(5, (3, 6), 23) < abs(t["v"]) / 2.0, "pred")
     case(["f32"], "erf(random.normal(f32[4, 10], 3) * %.9f)" % math.sqrt(0.5),
          lambda t: 2 * uniform(3, (4, 10), 23) - 1)
 

@@ -194,6 +194,123 @@ build_take(Call *c, const Argument *a)
 	return make_take(c->make, a[0].tensor, a[1].tensor, a[2].dim);
 }
 
+/* In a dtype that holds all positions up to n; none is outside. */
+static Value *
+clamp_index(Call *c, Value *index, int64_t n)
+{
+	DType dtype = dtypes[index->type.dtype].bytes < 4 ? D_i32 : index->type.dtype;
+	Make k = c->make;
+	index = make_convert(k, index, dtype);
+	if (index == NULL)
+		return NULL;
+	Value *first = make_splat(k, make_constant(k, dtype, 0), &index->type);
+	Value *last = make_splat(k, make_constant(k, dtype, n - 1), &index->type);
+	return make_convert(k, make_clamp(k, first, index, last), D_i32);
+}
+
+/* What x and the index are broadcast to, but for the dim; false after a message. */
+static bool
+match_along(Call *c, const Argument *a, int64_t *dims)
+{
+	const Type *x = &a[0].tensor->type, *index = &a[1].tensor->type;
+	bool fits = x->rank == index->rank;
+	for (int d = 0; fits && d < x->rank; d++) {
+		dims[d] = x->dims[d] == 1 ? index->dims[d] : x->dims[d];
+		fits = d == a[2].dim || index->dims[d] == 1 || index->dims[d] == dims[d];
+	}
+	return fits
+		|| complain(c->elab, DIAG_shape, a[1].range,
+			"an index of %s along dim %d of %s: as many dims, and all others equal "
+			"or 1",
+			show_type(c->elab, index), a[2].dim, show_type(c->elab, x));
+}
+
+/* The values of size n along `dim`, at `to` in a type of one dim more. */
+static Value *
+spread_along(Make k, Value *x, int dim, int to, const Type *wide)
+{
+	int64_t map[MAX_RANK];
+	for (int d = 0; d < x->type.rank; d++)
+		map[d] = d + (d > dim);
+	map[dim] = to;
+	return make_broadcast(k, x, wide, map);
+}
+
+/*
+ * Each index is compared with each position, so that no dim is looked up across devices
+ * and one that is split gives partial sums.
+ *
+ *   picked  x[a.., n, b..], idx[a.., k, b..]: over n, of [a.., k, n, b..]
+ *   added   dy and idx[a.., k, b..]: over k, of [a.., n, k, b..]; detail 1
+ */
+Value *
+build_matched(Call *c, const Argument *a)
+{
+	Make k = c->make;
+	Value *x = a[0].tensor, *index = a[1].tensor;
+	bool added = c->builtin->detail;
+	int dim = a[2].dim;
+	int64_t summed = dim + 1;
+	Type wide = x->type;
+	memmove(wide.dims + dim + 1, wide.dims + dim,
+		(size_t)(wide.rank - dim) * sizeof wide.dims[0]);
+	wide.rank++;
+	wide.dims[dim] = added ? a[3].integer : index->type.dims[dim];
+	Type place = type_of(index->type.dtype, wide.rank, wide.dims);
+	Value *at = make_iota(k, &place, added ? dim : dim + 1);
+	Value *hit = make_compare(k, DIR_EQ,
+		spread_along(k, index, dim, added ? dim + 1 : dim, &wide), at);
+	Value *none = make_splat(k, make_constant(k, x->type.dtype, 0), &wide);
+	Value *found = make_select(k, hit, spread_along(k, x, dim, dim + 1, &wide), none);
+	Combiner combiner = x->type.dtype == D_pred ? C_or : C_add;
+	return make_reduce(k, combiner, found, 1, &summed);
+}
+
+/* Of one row it is `take`. */
+Value *
+build_take_along(Call *c, const Argument *a)
+{
+	Make k = c->make;
+	Value *x = a[0].tensor, *index = a[1].tensor;
+	int dim = a[2].dim;
+	int64_t dims[MAX_RANK], n = x->type.dims[dim];
+	if (!match_along(c, a, dims))
+		return NULL;
+	if (x->type.rank == 1)
+		return make_take(k, x, index, 0);
+	if (!has_room(c, &x->type) || !check_counted(c, a[0].range, &x->type, dim))
+		return NULL;
+	Type each = type_of(x->type.dtype, x->type.rank, dims);
+	each.dims[dim] = n;
+	c->items[0] = item_tensor(a[0].range, make_broadcast_to(k, x, &each));
+	each.dims[dim] = index->type.dims[dim];
+	index = make_broadcast_to(k, clamp_index(c, index, n), &each);
+	c->items[1] = item_tensor(a[1].range, index);
+	c->prelude = "take_along";
+	c->composite = true;
+	return NULL;
+}
+
+/* The label's logit is found as take_along would. */
+Value *
+build_cross_entropy(Call *c, const Argument *a)
+{
+	const Type *logits = &a[0].tensor->type, *labels = &a[1].tensor->type;
+	int last = logits->rank - 1;
+	Type each = type_of(labels->dtype, last, logits->dims);
+	if (last < 0 || !type_equal(&each, labels))
+		return complain(c->elab, DIAG_shape, a[1].range,
+			"the labels of %s are %s; one is wanted for each row of the last dim",
+			show_type(c->elab, logits), show_type(c->elab, labels));
+	if (!has_room(c, logits) || !check_counted(c, a[0].range, logits, last))
+		return NULL;
+	Value *inside = clamp_index(c, a[1].tensor, logits->dims[last]);
+	c->items[1] = item_tensor(a[1].range, inside);
+	c->prelude = "cross_entropy";
+	c->composite = !c->elab->differentiated; /* its gradient is that of its parts */
+	return NULL;
+}
+
 /* Positions are counted in a dtype that holds them all. */
 Value *
 build_one_hot(Call *c, const Argument *a)
