@@ -4,24 +4,19 @@
  */
 #include "grad/adjoint.h"
 
+/* Dims keep their order: what is left of the result has the shape of the operand. */
 void
 gradient_broadcast(Adjoint *a, const Op *op)
 {
-	const Type *x = &op->operands[0]->type, *y = &op->results[0]->type;
 	const Ints *to = op_ints(op, A_dims);
-	int64_t dims[MAX_RANK], permutation[MAX_RANK];
+	int64_t dims[MAX_RANK];
 	int n = 0;
 
-	for (int d = 0; d < y->rank; d++)
+	for (int d = 0; d < op->results[0]->type.rank; d++)
 		if (!ints_contain(to, d))
 			dims[n++] = d;
-	Value *dx = make_reduce(a->k, C_add, cotangent_of(a, op->results[0]), n, dims);
-	for (int d = 0; d < x->rank; d++) {
-		permutation[d] = 0; /* among those that are left */
-		for (int i = 0; i < x->rank; i++)
-			permutation[d] += to->v[i] < to->v[d];
-	}
-	give(a, op->operands[0], make_transpose(a->k, dx, permutation));
+	give(a, op->operands[0],
+		make_reduce(a->k, C_add, cotangent_of(a, op->results[0]), n, dims));
 }
 
 void

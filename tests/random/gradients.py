@@ -9,7 +9,8 @@ Of program I of a seed, in f64, <J v, u> = <v, J^T u>: on the left are differenc
 function along v, on the right is what vjp, grad or value_and_grad give.  The program has a
 mesh and placements; what its devices compute is compared with the whole tensors (--check).
 Where a difference meets a kink, other inputs are drawn: what is wrong is so three times.
-Of some the dumps are read again, and all reports made (run.py).
+Others (exact) compute with whole numbers, and their devices what whole tensors give, bit
+for bit.  Of some the dumps are read again, and all reports made (run.py).
 
 A program is also text for jax.numpy (../xla/gradients.py).  TAP.
 """
@@ -24,7 +25,7 @@ import tempfile
 
 import run
 
-FULL = {"interpret": 10000, "run": 100, "dumps": 500, "reports": 500}
+FULL = {"interpret": 10000, "run": 100, "exact": 2000, "dumps": 500, "reports": 500}
 DRAWS = 3               # of inputs, until the difference is what the gradient says
 CLOSE = 1e-7            # for what is added up
 TIMEOUT = 120
@@ -490,10 +491,9 @@ def atom(text):
 
 
 class Program:
-    def __init__(self, seed, index, exact=False, dtypes=("f64",)):
+    def __init__(self, seed, index, exact=False):
         self.draw = random.Random("%s/%s" % (seed, index))
-        self.exact, self.dtypes = exact, dtypes
-        self.names = 0
+        self.exact, self.names = exact, 0
         self.functions, self.jfunctions = [], []
         draw = self.draw
         self.mesh = draw.choice([{"X": 2}, {"X": 2, "Y": 2}, {"X": 2, "Y": 2}, {"X": 4, "Y": 2}])
@@ -643,6 +643,13 @@ class Checker(run.Checker):
     def run(self):
         return self.compared("run")
 
+    def exact(self):
+        status, out, err = self.call("--interpret", "p.shd", "--", "--iota", "--check")
+        errors = re.findall(r"largest error ([^ ,]+)", out)
+        if status != 0 or not errors or set(errors) != {"0"}:
+            return run.failure("exact", status, err + out)
+        return None
+
     def numbers(self, stage, *arguments):
         """({name: number}, what went wrong)"""
         status, out, err = self.call("--" + stage, "p.shd", "--", *arguments)
@@ -663,9 +670,19 @@ class Checker(run.Checker):
         return run.failure(stage, "differs", told)
 
 
+class Gradients(Program):
+    """main gives the gradients of a function of whole numbers."""
+
+    def __init__(self, seed, index):
+        super().__init__(seed, index, exact=True)
+
+    text = Program.shd_text
+
+
 def ask(checker, seed, stage, which, pool):
     """How many fail; tells of the first ones."""
-    found = pool.map(lambda i: checker.check(Program(seed, i), stage), which)
+    made = Gradients if stage == "exact" else Program
+    found = pool.map(lambda i: checker.check(made(seed, i), stage), which)
     wrong = [(i, why) for i, why in zip(which, found) if why]
     print("%sok %d - %s: %d programs" % ("not " if wrong else "", 1 + list(FULL).index(stage),
                                          stage, len(which)))
