@@ -164,6 +164,12 @@ gradient_barrier(Adjoint *a, const Op *op)
 }
 
 void
+gradient_fence(Adjoint *a, const Op *op)
+{
+	give(a, op->operands[0], make_unary(a->k, O_fence, cotangent_of(a, op->results[0])));
+}
+
+void
 gradient_shard_like(Adjoint *a, const Op *op)
 {
 	give(a, op->operands[0], cotangent_of(a, op->results[0]));

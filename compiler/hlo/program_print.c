@@ -8,6 +8,7 @@
  * (on one line).  Several results, and whatever bodies are given and give, are
  * tuples in HLO.  Two dots keep the names of tuples apart from those of values.
  */
+#include <string.h>
 #include "hlo/print.h"
 
 /* What HLO calls the tuple of a body's parameters. */
@@ -190,6 +191,68 @@ print_op(Line *line, const Op *op, const Value *root)
 	}
 }
 
+static bool
+same_place(const Op *a, const Op *b)
+{
+	return a->mode == b->mode && a->range.file == b->range.file
+		&& a->range.line == b->range.line && !a->label == !b->label
+		&& (!a->label || !strcmp(a->label, b->label));
+}
+
+static bool
+joins_fences(const Op *op, const Op *first)
+{
+	const Op *from = op->operands[0]->def;
+
+	return op->kind == O_fence && same_place(op, first)
+		&& !(from && from->kind == O_fence && same_place(from, first));
+}
+
+/* How many fences, one after the other, HLO writes as one: none is of another's. */
+static int
+count_fences(const Op *first)
+{
+	int n = 1;
+
+	for (const Op *op = first->next; op && op->noperands && joins_fences(op, first);
+		op = op->next)
+		n++;
+	return n;
+}
+
+/*
+ *   %x.2..in = (f32[8], f32[4]) tuple(%x, %y)
+ *   %x.2..out = (f32[8], f32[4]) opt-barrier(%x.2..in)
+ *   %x.2 = f32[8] get-tuple-element(%x.2..out), index=0
+ */
+static void
+print_fences(Line *line, const Op *first, int n, const Value *root)
+{
+	const char *name = first->results[0]->name;
+	Value **from = NEW_ARRAY(line->pr->arena, Value *, n),
+	      **to = NEW_ARRAY(line->pr->arena, Value *, n);
+	const Op *op = first;
+
+	for (int i = 0; i < n; i++, op = op->next) {
+		from[i] = op->operands[0];
+		to[i] = op->results[0];
+	}
+	text_printf(line->t, "  %%%s..in = ", name);
+	text_tuple(line->t, n, from);
+	text_printf(line->t, "\n  %%%s..out = ", name);
+	text_tuple_type(line->t, n, to);
+	text_printf(line->t, " %s(%%%s..in)", ops[O_fence].hlo, name);
+	if (first->mode != MODE_auto)
+		line_fact(line, "mode", mode_names[first->mode]);
+	line_end(line, first->range, first->label, first);
+	for (int i = 0; i < n; i++) {
+		line_start(line, to[i], to[i] == root);
+		text_printf(line->t, " get-tuple-element(%%%s..out), index=%d", name, i);
+		line_placement(line, to[i]);
+		line_end(line, nowhere, NULL, NULL);
+	}
+}
+
 /* ---- computations ---------------------------------------------------- */
 
 /* The value that a computation is, NULL where it is a tuple: the entry and
@@ -260,7 +323,12 @@ print_computation(Printer *pr, const Block *b, const char *name)
 		line_end(&line, v->range, NULL, v);
 	}
 	for (const Op *op = b->first; op; op = op->next) {
-		if (op->kind != O_return) {
+		int fences = op->kind == O_fence ? count_fences(op) : 0;
+		if (fences > 1) {
+			print_fences(&line, op, fences, root);
+			while (--fences)
+				op = op->next;
+		} else if (op->kind != O_return) {
 			print_op(&line, op, root);
 		} else if (!root) {
 			text_add(&t, "  ROOT %return = ");

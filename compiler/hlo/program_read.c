@@ -333,6 +333,44 @@ read_letters(const ReadLine *in, Op *op)
 }
 
 static void
+read_mode(const ReadLine *in, Op *op)
+{
+	for (OpMode mode = MODE_explicit; mode <= MODE_backward; mode++)
+		if (fact_is(&in->facts, "mode", mode_names[mode]))
+			op->mode = mode;
+}
+
+/* Of a tuple: one for each. */
+static void
+read_fences(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
+{
+	const ReadLine in = line_read(rd, instr);
+	const HloInstr **elements = elements_of(rd, scope, instr);
+	Range range = {0};
+	const Tuple *from =
+		instr->noperands == 1 ? find_tuple(rd, &instr->operands[0], scope) : NULL;
+
+	if (!rd->failed && (!from || from->n != instr->ntypes))
+		line_error(&in, "%s makes a tuple of a tuple", instr->opcode);
+	const char *label = read_metadata(rd, instr, &range);
+	if (rd->failed)
+		return;
+	Value **results = NEW_ARRAY(rd->arena, Value *, from->n + 1);
+	for (int i = 0; i < from->n; i++) {
+		const ReadLine element = line_read(rd, elements[i]);
+		const char *name = elements[i] == instr ? ops[O_fence].name : elements[i]->name;
+		Op *op = op_new(rd->m, O_fence, 1, &from->v[i], 0, NULL, range, label);
+		read_mode(&in, op);
+		op_append(b, op);
+		remember(rd, op, op, instr);
+		results[i] = op_add_result(op, name, &instr->types[i]);
+		results[i]->range = op->range;
+		read_placement(&element, results[i]);
+	}
+	define_tuple(rd, instr, scope, from->n, results);
+}
+
+static void
 read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 {
 	const ReadLine in = line_read(rd, instr);
@@ -342,6 +380,10 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 
 	if (!read_kind(&in, &kind))
 		return;
+	if (kind == O_fence && instr->tuple) {
+		read_fences(rd, b, instr, scope);
+		return;
+	}
 	bool carries = ops[kind].bodies == 2;
 	Value **operands = carries ? find_carried(&in, scope, kind == O_if, &n)
 				   : find_operands(rd, instr, scope);
@@ -354,9 +396,7 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	if (rd->failed)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
-	for (OpMode mode = MODE_explicit; mode <= MODE_backward; mode++)
-		if (fact_is(&in.facts, "mode", mode_names[mode]))
-			op->mode = mode;
+	read_mode(&in, op);
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)

@@ -490,7 +490,7 @@ def leaves():
 
 def placements():
     """What moves data or says where it is changes no numbers."""
-    for text in ["reshard(x, [4, 6@X])", "reshard(x, [4, 6])", "barrier(x)", "shard_like(x, y)", "stop_gradient(x)"]:
+    for text in ["reshard(x, [4, 6@X])", "reshard(x, [4, 6])", "barrier(x)", "fence(x)", "fence(y, x)[1]", "shard_like(x, y)", "stop_gradient(x)"]:
         case(FLOATS + INTEGERS, text, lambda t: t["x"])
 
 

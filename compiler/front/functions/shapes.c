@@ -406,3 +406,23 @@ build_marked(Call *c, const Argument *a)
 {
 	return make_unary(c->make, (OpKind)c->builtin->detail, a[0].tensor);
 }
+
+/* Ops one after the other, which are one barrier. */
+Value *
+build_fence(Call *c, const Argument *a)
+{
+	(void)a;
+	Item *results = NEW_ARRAY(c->elab->arena, Item, c->nrest + 1);
+	if (c->nrest == 0)
+		return complain(c->elab, DIAG_arguments, c->site.range,
+			"'fence' is given nothing");
+	for (int i = 0; i < c->nrest; i++) {
+		Value *v = make_unary(c->make, O_fence, c->rest[i].value);
+		if (v == NULL)
+			return NULL;
+		results[i] = item_tensor(c->rest[i].range, v);
+	}
+	c->result = c->nrest == 1 ? results[0]
+				  : item_tuple(c->elab, c->site.range, c->nrest, results);
+	return NULL;
+}

@@ -44,13 +44,25 @@ visit_offset(Fuse *f, const Op *op, Uses *u)
 		f->uses[operand(f, op, i)->id].offset = true;
 }
 
+/* Behind a fence nothing is computed that stands before it; a part of what is there
+   anyway is read where it is used. */
+static bool
+is_there(Fuse *f, const Op *fence)
+{
+	const Value *v = operand(f, fence, 0);
+
+	while (v->def && (op_renames(v->def) || op_takes_part(v->def)))
+		v = operand(f, v->def, 0);
+	return !v->def;
+}
+
 /* Where it is needed as such, a reshape is another name of the buffer.  Uses of
    elements are tried on copies of the kernels, for one that fails leaves loops split. */
 static void
 visit_reshape(Fuse *f, Op *op, Uses *u)
 {
 	Affine index[MAX_RANK];
-	bool may = true;
+	bool may = op->kind != O_fence || is_there(f, op);
 
 	for (Ref *r = u->refs; r && may; r = r->next) {
 		Kernel *k = r->kernel;

@@ -19,7 +19,7 @@ is_never_equal(const Op *op)
 	for (int i = 0; i < op->noperands; i++)
 		tensors |= op->operands[i]->type.rank > 0;
 	return op->mode == MODE_explicit || op->specs || !op->nresults || op->kind == O_extern
-		|| op->kind == O_barrier || op->kind == O_output
+		|| op->kind == O_barrier || op->kind == O_fence || op->kind == O_output
 		|| (op_is_composite(op) && !tensors);
 }
 

@@ -250,6 +250,7 @@ const PadOp pad_ops[OP_COUNT] = {
 	[O_while] = {.link = pad_link_bodies},
 	[O_reshard] = {.link = pad_link_same},
 	[O_barrier] = {.link = pad_link_same},
+	[O_fence] = {.link = pad_link_same},
 	[O_reshape] = {.link = pad_link_reshape},
 	[O_roll] = {.link = pad_link_same, .move = pad_move_roll},
 	[O_reverse] = {.link = pad_link_same, .move = pad_move_reverse},
