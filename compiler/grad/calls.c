@@ -5,15 +5,22 @@
 
 /* ---- computed once more ------------------------------------------------------ */
 
+/* What a checkpoint computes once more is of its operands behind the cotangents: it is
+   neither kept nor merged with what was computed before. */
+static Value *
+fenced(Adjoint *a, const Op *op, Value *v)
+{
+	return v && op->kind == O_checkpoint ? make_unary(a->k, O_fence, v) : v;
+}
+
 /* What the body computes, here: each op when it is asked for, of what is asked for then. */
 static Value *
 compute_again(Adjoint *a, Value *v)
 {
 	Crossing *c = &a->cross;
-	Value *const *operands = c->data; /* as the ops that are computed again see them */
 
 	if (!v->def)
-		return operands ? operands[v->index] : here_operand(a->outer, c->op, v->index);
+		return fenced(a, c->op, here_operand(a->outer, c->op, v->index));
 	if (v->def->kind == O_save) {
 		op_add_operand(c->op->bodies[0]->last, v);
 		return here(a->outer, op_add_result((Op *)c->op, "saved", &v->type));
@@ -33,17 +40,18 @@ compute_again(Adjoint *a, Value *v)
 }
 
 static void
-through_body(Adjoint *a, const Op *op, Value *const *operands)
+through_body(Adjoint *a, const Op *op)
 {
 	Adjoint inner = {.g = a->g,
 		.outer = a,
 		.k = a->k,
-		.cross = {compute_again, op, (Op *)op, NULL, 0, true, (void *)operands}};
+		.cross = {compute_again, op, (Op *)op, NULL, 0, true, NULL}};
 	const Block *body = op->bodies[0];
 
 	for (int i = 0; i < op->nresults; i++)
 		if (i < body->last->noperands)
-			give(&inner, body->last->operands[i], cotangent_of(a, op->results[i]));
+			give(&inner, body->last->operands[i],
+				fenced(a, op, cotangent_of(a, op->results[i])));
 	adjoint_block(&inner, body);
 	for (int i = 0; i < op->noperands; i++)
 		give(a, op->operands[i], cotangent_of(&inner, body->params[i]));
@@ -52,13 +60,13 @@ through_body(Adjoint *a, const Op *op, Value *const *operands)
 void
 gradient_call(Adjoint *a, const Op *op)
 {
-	through_body(a, op, NULL);
+	through_body(a, op);
 }
 
 void
 gradient_checkpoint(Adjoint *a, const Op *op)
 {
-	through_body(a, op, NULL);
+	through_body(a, op);
 }
 
 /* ---- by a rule of its own ------------------------------------------------------ */
