@@ -7,7 +7,7 @@ Programs of ../random/gradients.py, which are functions in .shd and in jax.numpy
 pair the results and the gradients are compared, in f64.  Two in three are `exact`: on -1,
 0 and 1, of ops that are exact on whole numbers, so that elements are equal and at kinks all
 the time, where it is said which subgradient is taken.  TIES are cases of their own, an op
-each; so are MIXED, of bf16 and f32.
+each; so are FAR, of huge and tiny numbers, and MIXED, of bf16 and f32.
 
 Exits 77 without jax.
 """
@@ -87,6 +87,52 @@ TIES = [
     ("take(x, iota(i32[5]) * 3 - 4)", "jnp.take(x, jnp.clip(jnp.arange(5) * 3 - 4, 0, 3), axis=0)"),
     ("cumsum(x * y, dim=1)", "jnp.cumsum(x * y, axis=1)"),
 ]
+# ... at the ends of what functions take
+ENDS = [-1e3, -40.0, -3.0, -1e-30, 0.0, 1e-30, 3.0, 40.0, 1e3]
+FAR = [
+    ("softmax(x)", "jax.nn.softmax(x)"),
+    ("softmax(where(x > 0.0, x, -inf))", "jax.nn.softmax(jnp.where(x > 0, x, -jnp.inf))"),
+    ("log_softmax(x)", "jax.nn.log_softmax(x)"),
+    ("logsumexp(where(x > 0.0, x, -inf), dim=1)",
+     "jax.nn.logsumexp(jnp.where(x > 0, x, -jnp.inf), axis=1)"),
+    ("logsumexp(x, dim=0)", "jax.nn.logsumexp(x, axis=0)"),
+    ("log_softmax(where(x > 0.0, x, -1e30))", "jax.nn.log_softmax(jnp.where(x > 0, x, -1e30))"),
+    ("sigmoid(x)", "jax.nn.sigmoid(x)"),
+    ("silu(x)", "jax.nn.silu(x)"),
+    ("gelu(x)", "jax.nn.gelu(x)"),
+    ("gelu(x, approximate=false)", "jax.nn.gelu(x, approximate=False)"),
+    ("tanh(x)", "jnp.tanh(x)"),
+    ("erf(x)", "jax.lax.erf(x)"),
+    ("exp(x)", "jnp.exp(x)"),
+    ("expm1(x)", "jnp.expm1(x)"),
+    ("log1p(x)", "jnp.log1p(x)"),
+    ("log(x)", "jnp.log(x)"),
+    ("rsqrt(x)", "jax.lax.rsqrt(x)"),
+    ("sqrt(x)", "jnp.sqrt(x)"),
+    ("x / y", "x / y"),
+    ("pow(x, 3.0)", "jnp.power(x, 3.0)"),
+    ("pow(x, 0.5)", "jnp.power(x, 0.5)"),
+    ("pow(x, -1.0)", "jnp.power(x, -1.0)"),
+    ("pow(abs(x), y * 0.01)", "jnp.power(jnp.abs(x), y * 0.01)"),
+    ("rms_norm(x, eps=1e-6)", "rms_norm(x, 1, 1e-6)"),
+    ("layer_norm(x, eps=1e-6)", "layer_norm(x, 1, 1e-6)"),
+    ("var(x, dim=1)", "jnp.var(x, axis=1)"),
+    ("prod(x, dim=1)", "jnp.prod(x, axis=1)"),
+    ("x % y", "jax.lax.rem(x, y)"),
+    ("where(x > 0.0, log(x), 0.0)", "jnp.where(x > 0, jnp.log(x), 0.0)"),
+    ("max(where(x > 0.0, x, -inf), dim=1)", "jnp.max(jnp.where(x > 0, x, -jnp.inf), axis=1)"),
+    ("cumsum(x, dim=0)", "jnp.cumsum(x, axis=0)"),
+    ("mean(x*y, dim=0)", "jnp.mean(x*y, axis=0)"),
+    ("sin(x)*cos(y)", "jnp.sin(x)*jnp.cos(y)"),
+    ("clamp(y, x, 1.0)", "jnp.clip(x, y, 1.0)"),
+    ("cross_entropy(x, iota(i32[4]))",
+     "-jnp.take_along_axis(jax.nn.log_softmax(x), jnp.arange(4)[:, None], axis=1)[:, 0]"),
+    ("take_along(x, iota(i32[4, 3], dim=1) * 2)",
+     "jnp.take_along_axis(x, jnp.tile(jnp.arange(3) * 2, (4, 1)), axis=1)"),
+    ("stack((x, y, x), dim=1)", "jnp.stack((x, y, x), axis=1)"),
+    ("split(x * y, 3, dim=1)[1]", "jnp.split(x * y, 3, axis=1)[1]"),
+    ("matmul(x, transpose(y))", "jnp.matmul(x, y.T)"),
+]
 # ... x bf16, y f32
 MIXED = [
     ("f32(x) * y", "x.astype(jnp.float32) * y"),
@@ -161,9 +207,10 @@ def difference(name, got, wanted, close):
 
 # ---- ties
 
-def tie(shd, jax_text, folder, mixed):
+def tie(shd, jax_text, folder, numbers):
+    mixed = numbers is None
     rng = np.random.default_rng(len(shd))
-    x, y = rng.uniform(-1, 1, (2, 4, 6)) if mixed else rng.choice(NUMBERS, (2, 4, 6))
+    x, y = rng.uniform(-1, 1, (2, 4, 6)) if mixed else rng.choice(numbers, (2, 4, 6))
     if mixed:
         x, y = x.astype(ml_dtypes.bfloat16), y.astype(np.float32)
     value, back = jax.vjp(eval("lambda x, y: " + jax_text, NAMES), x, y)
@@ -218,9 +265,11 @@ def compared(seed, index, folder):
 
 
 def cases(args, folder):
-    for mixed, (shd, text) in [(False, c) for c in TIES] + [(True, c) for c in MIXED]:
-        yield "%s: %s" % ("mixed" if mixed else "ties", shd), \
-            lambda shd=shd, text=text, mixed=mixed: tie(shd, text, folder, mixed)
+    for name, numbers, table in ("ties", NUMBERS, TIES), ("ends", ENDS, FAR), \
+            ("mixed", None, MIXED):
+        for shd, text in table:
+            yield "%s: %s" % (name, shd), lambda shd=shd, text=text, numbers=numbers: \
+                tie(shd, text, folder, numbers)
     for i in range(args.first, args.first + args.count):
         yield "program %d of seed %s" % (i, args.seed), \
             lambda i=i: compared(args.seed, i, folder)
