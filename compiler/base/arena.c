@@ -5,7 +5,8 @@
  * the current chunk, or a chunk of its own when it is large.  Nothing is
  * freed before arena_free().  Of an arena that has grown, chunks are huge
  * pages where there are such: a walk over a long program misses the cache,
- * and should not miss the page table too.
+ * and should not miss the page table too.  The first chunk is small: many arenas hold
+ * little.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -13,7 +14,7 @@
 
 #include "base.h"
 
-enum { CHUNK_BYTES = 256 * 1024, HUGE_BYTES = 2 * 1024 * 1024, ALIGNMENT = 16 };
+enum { FIRST_BYTES = 16 * 1024, CHUNK_BYTES = 256 * 1024, HUGE_BYTES = 2 * 1024 * 1024, ALIGNMENT = 16 };
 
 typedef struct Chunk {
 	struct Chunk *next;
@@ -71,7 +72,7 @@ arena_new(void)
 
 	if (!a)
 		out_of_memory();
-	a->current = chunk_new(CHUNK_BYTES);
+	a->current = chunk_new(FIRST_BYTES);
 	return a;
 }
 
@@ -87,16 +88,17 @@ arena_free(Arena *a)
 	free(a);
 }
 
-/* The first chunk, still warm, serves again. */
+/* The chunk in use, still warm, serves again. */
 void
 arena_reset(Arena *a)
 {
 	Chunk *chunk = a->current, *next;
 
-	for (; chunk->next; chunk = next) {
-		next = chunk->next;
-		chunk_free(chunk);
+	for (Chunk *old = chunk->next; old; old = next) {
+		next = old->next;
+		chunk_free(old);
 	}
+	chunk->next = NULL;
 	memset(chunk->data, 0, chunk->used);
 	chunk->used = 0;
 	a->current = chunk;
