@@ -488,6 +488,8 @@ struct Module {
 	Module *reference;     /* what --check compares with, where functions are `same
 				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
+	bool merged_fits;      /* it is known that it fits the target with equal ops merged,
+				  those that are still to come, too */
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */

@@ -2,8 +2,8 @@
  * fits.c - may equal ops be merged, or would a device then need too much memory?
  *
  * The program is read back from its text and compiled, merged and as it is, as far as
- * buffers are known.  That is not needed where all values, whole, are a fraction of
- * what the target has.
+ * buffers are known, which is done once if it fits.  That is not needed where all values,
+ * whole, are a fraction of what the target has.
  */
 #include "hlo/hlo.h"
 #include "ir/targets.h"
@@ -65,11 +65,12 @@ merged_fits(Module *m)
 	int64_t limit = target->hbm_bytes, as_it_is;
 	Text t = {0};
 
-	if (unshared_bytes(m) * FORMS <= (double)limit)
+	if (m->merged_fits || unshared_bytes(m) * FORMS <= (double)limit)
 		return true;
 	module_print(m, &t);
 	int64_t merged = peak_of(t.s, t.n, always);
-	bool fits = merged <= limit || merged <= (as_it_is = peak_of(t.s, t.n, never));
+	m->merged_fits = merged <= limit;
+	bool fits = m->merged_fits || merged <= (as_it_is = peak_of(t.s, t.n, never));
 	t.n = 0;
 	if (!fits && as_it_is <= limit) {
 		text_add(&t, merged == INT64_MAX ? "more than " : "");
