@@ -14,7 +14,12 @@
 
 #include "base.h"
 
-enum { FIRST_BYTES = 16 * 1024, CHUNK_BYTES = 256 * 1024, HUGE_BYTES = 2 * 1024 * 1024, ALIGNMENT = 16 };
+enum {
+	FIRST_BYTES = 16 * 1024,
+	CHUNK_BYTES = 256 * 1024,
+	HUGE_BYTES = 2 * 1024 * 1024,
+	ALIGNMENT = 16
+};
 
 typedef struct Chunk {
 	struct Chunk *next;

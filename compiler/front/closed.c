@@ -14,7 +14,8 @@ closed_begin(Elab *e, Site s, OpKind kind, int n, const Item *args)
 	for (int i = 0; i < n; i++)
 		if (args[i].kind == IT_tensor)
 			operands[noperands++] = args[i].value;
-	Op *op = make_begin(at(e, s), kind, noperands, operands);
+	Make k = kind == O_call ? at(e, s) : named(at(e, s), s.label);
+	Op *op = make_begin(k, kind, noperands, operands);
 	if (op != NULL)
 		op->bodies = NEW_ARRAY(e->arena, Block *, ops[kind].bodies);
 	return op;

@@ -38,6 +38,17 @@ trip_of(Make k, Value *index, const Loop *l)
 		: index;
 }
 
+/* It is told of where it was made. */
+static Make
+kept_as(Make k, const Value *v)
+{
+	if (v->def) {
+		k.range = v->def->range;
+		k.label = v->def->label;
+	}
+	return named(k, v->name);
+}
+
 /* Another carried value of a loop: in trip i its slice i becomes v. */
 static Value *
 keep_stacked(Op *op, Value *v, const Loop *l)
@@ -52,11 +63,12 @@ keep_stacked(Op *op, Value *v, const Loop *l)
 	memcpy(slice.dims, stack.dims, sizeof slice.dims);
 	slice.dims[0] = 1;
 
-	op_add_operand(op, make_zeros(make_backward(op), &stack));
-	Value *result = op_add_result(op, "kept", &stack);
-	block_add_param(op->bodies[LOOP_CONDITION], "kept", &stack);
-	Value *so_far = block_add_param(body, "kept", &stack);
-	Make k = make_backward(body->last);
+	Make around = kept_as(make_backward(op), v);
+	op_add_operand(op, make_zeros(around, &stack));
+	Value *result = op_add_result(op, v->name, &stack);
+	block_add_param(op->bodies[LOOP_CONDITION], v->name, &stack);
+	Value *so_far = block_add_param(body, v->name, &stack);
+	Make k = kept_as(make_backward(body->last), v);
 	start[0] = trip_of(k, body->params[0], l);
 	v = make_reshape(k, v, slice.rank, slice.dims);
 	op_add_operand(body->last, make_dynamic_update_slice(k, so_far, v, start));
@@ -123,6 +135,15 @@ end_loop(Adjoint *outer, Adjoint *inner, Op *op, int64_t trips, int n, Value **n
 	make_end(outer->k, op);
 }
 
+/* What is made is the cotangent of a value: d_W of layer.W. */
+static Make
+of_value(Make k, const Value *v)
+{
+	const char *name = value_source_name(v), *dot = strrchr(name, '.');
+
+	return named(k, arena_printf(k.module->arena, "d_%s", dot ? dot + 1 : name));
+}
+
 /* No trip: all carried values are what they were. */
 static void
 pass_on(Adjoint *a, const Op *op)
@@ -158,8 +179,9 @@ gradient_loop(Adjoint *a, const Op *op)
 			continue;
 		bool same = loop_hands_on(forward, i);
 		carries[ncarried] = i;
-		carried[ncarried++] = same ? make_zeros(a->k, &op->results[i]->type)
-					   : cotangent_or_zeros(a, op->results[i]);
+		carried[ncarried++] = same
+			? make_zeros(of_value(a->k, from->params[i]), &op->results[i]->type)
+			: cotangent_or_zeros(a, op->results[i]);
 	}
 	Op *back = begin_loop(a, ncarried, carried);
 	Adjoint inner = {.g = a->g,
@@ -196,7 +218,7 @@ keep_of_branch(Op *op, int body, Value *v)
 		Op *end = op->bodies[b]->last;
 		op_add_operand(end, b == body ? v : make_zeros(make_backward(end), &v->type));
 	}
-	return op_add_result(op, "kept", &v->type);
+	return op_add_result(op, v->name, &v->type);
 }
 
 static Value *

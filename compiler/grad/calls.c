@@ -13,6 +13,17 @@ fenced(Adjoint *a, const Op *op, Value *v)
 	return v && op->kind == O_checkpoint ? make_unary(a->k, O_fence, v) : v;
 }
 
+/* An op of an explicit function stays one: it says where its result is. */
+static void
+go_backward(Op *op)
+{
+	if (op->mode == MODE_auto)
+		op->mode = MODE_backward;
+	for (int i = 0; i < op->nbodies; i++)
+		for (Op *o = op->bodies[i]->first; o; o = o->next)
+			go_backward(o);
+}
+
 /* What the body computes, here: each op when it is asked for, of what is asked for then. */
 static Value *
 compute_again(Adjoint *a, Value *v)
@@ -26,8 +37,7 @@ compute_again(Adjoint *a, Value *v)
 		return here(a->outer, op_add_result((Op *)c->op, "saved", &v->type));
 	}
 	Op *copy = op_clone(v->def);
-	if (copy->mode == MODE_auto)
-		copy->mode = MODE_backward;
+	go_backward(copy);
 	for (int i = 0; i < copy->noperands; i++)
 		copy->operands[i] = here(a, v->def->operands[i]);
 	if (a->k.before)

@@ -36,9 +36,40 @@ find_sent(const Lives *l)
 	return sent;
 }
 
+/* A step of a backward pass; the end of a body is of whoever runs it. */
+static bool
+goes_backward(const Op *op)
+{
+	const Op *parent = op->block->parent;
+
+	return (op->kind == O_return && parent ? parent : op)->mode == MODE_backward;
+}
+
+/* By step: how many steps before it are of no backward pass. */
+static int *
+count_forward(const Lives *l)
+{
+	int *before = NEW_ARRAY(l->module->arena, int, l->n + 1);
+
+	for (int i = 0; i < l->n; i++)
+		before[i + 1] = before[i] + !goes_backward(l->step[i]);
+	return before;
+}
+
+/* Is it there while the program goes forward, and read backward last? */
+static bool
+is_kept(const Plan *plan, const Buffer *buffer, const int *forward)
+{
+	const Lives *l = plan->lives;
+	int first = buffer->first + 1, last = buffer->last;
+
+	return first >= 0 && last < l->n && first < last && forward[last] > forward[first]
+		&& goes_backward(l->step[last]);
+}
+
 /* What the buffer holds at a step of its: the last that was put there. */
 static MemoryKind
-kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent)
+kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, const int *forward)
 {
 	const Lives *l = plan->lives;
 	const Shared *s = l->shared[buffer->value->id];
@@ -58,6 +89,8 @@ kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent)
 	}
 	if (result)
 		return MEMORY_results;
+	if (is_kept(plan, buffer, forward))
+		return MEMORY_backward;
 	bool received = root->def && op_communicates(root->def);
 	if (received && collectives[root->def->kind].per_member)
 		return MEMORY_gathered;
@@ -71,6 +104,7 @@ plan_at_peak(const Plan *plan)
 	Peak *peak = NEW(a, Peak);
 	Buffer **order = plan_largest_first(plan);
 	const bool *sent = find_sent(plan->lives);
+	const int *forward = count_forward(plan->lives);
 	int step = plan->fullest;
 
 	peak->op = step >= 0 && step < plan->lives->n ? plan->lives->step[step] : NULL;
@@ -81,7 +115,7 @@ plan_at_peak(const Plan *plan)
 		int at = step < buffer->first ? buffer->first
 			: step > buffer->last ? buffer->last
 					      : step;
-		MemoryKind kind = kind_at(plan, buffer, at, sent);
+		MemoryKind kind = kind_at(plan, buffer, at, sent, forward);
 		peak->kinds[buffer - plan->buffers] = kind;
 		if (at != step)
 			continue;

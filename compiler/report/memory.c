@@ -127,6 +127,10 @@ memory_text(const Plan *plan, int64_t otherwise, Text *t)
 	for (int i = 0; i < plan->n; i++)
 		if (order[i]->first > plan->fullest || order[i]->last < plan->fullest)
 			order[n++] = order[i];
+	if (peak->bytes[MEMORY_backward])
+		text_add(t,
+			"\nwhat is kept for backward is computed once more instead in a "
+			"checkpoint fn\n");
 	if (n) {
 		text_add(t, "\nat other times:\n");
 		text_buffers(t, plan, peak, order, n);

@@ -37,6 +37,8 @@ fusion_new(const Op *of)
 {
 	Op *op = op_new(of->module, O_fusion, 0, NULL, 0, NULL, of->range, of->label);
 
+	if (of->mode == MODE_backward)
+		op->mode = of->mode;
 	op->bodies = NEW_ARRAY(of->module->arena, Block *, 1);
 	op->bodies[0] = block_new(of->module, op);
 	op->nbodies = 1;

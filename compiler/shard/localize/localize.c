@@ -348,7 +348,8 @@ localize_op(Localizer *l, Op *op)
 	};
 
 	l->make = make_before(op);
-	l->make.mode = MODE_auto;
+	if (op->mode == MODE_explicit)
+		l->make.mode = MODE_auto;
 	l->make.helper = true;
 	l->make.requested = op->requested;
 	follow_aliases(l, op);

@@ -43,8 +43,8 @@ ops_alike(const Op *a, const Op *b)
 {
 	bool moved = a->kind == O_reshard; /* whoever asks for it */
 
-	if (!op_same_rule(a, b) || a->mode != b->mode || !a->composite != !b->composite
-		|| (!moved && a->requested != b->requested))
+	if (!op_same_rule(a, b) || (a->mode == MODE_explicit) != (b->mode == MODE_explicit)
+		|| !a->composite != !b->composite || (!moved && a->requested != b->requested))
 		return false;
 	if (a->composite && strcmp(a->composite, b->composite))
 		return false;

@@ -39,6 +39,7 @@ insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason
 		.before = before,
 		.range = why.range,
 		.label = why.label,
+		.mode = before->mode == MODE_backward ? MODE_backward : MODE_auto,
 		.name = v->name};
 	Value *moved = make_unary(k, O_reshard, v);
 
