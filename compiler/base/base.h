@@ -247,6 +247,8 @@ void pipe_broken(void);
  * temporary files, NULL for what is no tool.
  */
 bool process_run(Session *s, const char *const *argv, const char *directory, int *status);
+/* Where the program that runs is: its directory, without a slash. */
+const char *own_directory(Arena *a);
 
 /*
  * workers.c: n pieces of work, by as many processes as there are processors, or by this

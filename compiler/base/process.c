@@ -2,14 +2,26 @@
  * process.c - starting other programs.
  */
 #include <errno.h>
+#include <limits.h>
 #include <signal.h>
 #include <spawn.h>
 #include <string.h>
 #include <sys/wait.h>
+#include <unistd.h>
 
 #include "base.h"
 
 extern char **environ;
+
+const char *
+own_directory(Arena *a)
+{
+	char own[PATH_MAX] = "./";
+	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+
+	own[n < 0 ? 2 : n] = 0;
+	return arena_strndup(a, own, (size_t)(strrchr(own, '/') - own));
+}
 
 /* Ours, but for the directory of temporary files. */
 static char **

@@ -181,7 +181,7 @@ sweep(Compilation *c, bool *good)
 
 	table->path = source_path(s, c->file);
 	table->tokens = o->front.tokens;
-	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &w.names)
+	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &o->front, &w.names)
 		|| !names_are_known(s, &w))
 		return false;
 	table->program = w.names.module;

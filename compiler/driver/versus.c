@@ -39,8 +39,10 @@ versus_title(const Options *o, Arena *a)
 static FrontOptions
 other_options(const Options *o)
 {
-	FrontOptions other = o->versus ? (FrontOptions){0} : o->front;
+	FrontOptions other = {.imports = o->front.imports, .nimports = o->front.nimports};
 
+	if (!o->versus)
+		other = o->front;
 	if (o->nversus_axes) {
 		other.axes = o->versus_axes;
 		other.naxes = o->nversus_axes;

@@ -52,11 +52,8 @@ static bool
 find_runtime(Command *c)
 {
 	Arena *a = c->session->arena;
-	char own[PATH_MAX] = "./";
-	ssize_t n = readlink("/proc/self/exe", own, sizeof own - 1);
+	const char *own = own_directory(a);
 
-	own[n < 0 ? 2 : n] = 0;
-	*strrchr(own, '/') = 0;
 	for (size_t i = 0; i < sizeof places / sizeof *places; i++) {
 		c->include = places[i].include;
 		if (*c->include != '/')

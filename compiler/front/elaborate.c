@@ -258,7 +258,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 		table_set(e->prelude, fn->name.s, fn);
 	}
 	int told = diag_errors(s);
-	if (!load_items(s, file, &items))
+	if (!load_items(s, file, options, &items))
 		return NULL;
 	int errors = diag_errors(s);
 	e->repaired = errors != told;

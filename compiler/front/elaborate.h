@@ -191,7 +191,7 @@ const char *habit_of(const Habit *habits, size_t n, const char *name);
 
 /* imports.c: the items of a file and of what it imports; false, after messages, when
    some are missing */
-bool load_items(Session *s, int file, List *items);
+bool load_items(Session *s, int file, const FrontOptions *options, List *items);
 /* The file's name without directory and suffix. */
 const char *module_name(Session *s, int file);
 

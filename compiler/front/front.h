@@ -20,6 +20,8 @@ typedef struct FrontOptions {
 	int ndims;
 	Override *axes; /* --mesh */
 	int naxes;
+	const char **imports; /* -I, directories */
+	int nimports;
 	const char *tokens; /* --tokens, an expression of dims; NULL: not said */
 } FrontOptions;
 
@@ -29,7 +31,7 @@ typedef struct FrontNames {
 	const char **names;
 	int n, naxes;
 } FrontNames;
-bool front_names(Session *s, int file, FrontNames *names);
+bool front_names(Session *s, int file, const FrontOptions *options, FrontNames *names);
 
 /* NULL after errors in declarations; after others it has what could be made.
    Nothing is checked yet that follows from the whole, nor is removed what nobody

@@ -2,16 +2,20 @@
  * imports.c - the declarations of a file and of all it imports, in order.
  *
  * Each file is read once, whatever paths lead to it; an import's items stand
- * where the import stands.
+ * where the import stands.  It is looked for beside the file that imports it,
+ * then in the library, then in the directories of -I.
  */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "elaborate.h"
+#include "front/config.h"
 
 typedef struct Loader {
 	Session *session;
+	const FrontOptions *options;
 	Table *files; /* canonical path -> Opened */
 	List items;
 	int depth;
@@ -33,18 +37,50 @@ canonical_path(Loader *loader, const char *path)
 	return copy;
 }
 
+/* share/shdc/ of what is installed, else samples/library/ of the sources. */
+static const char *
+library_directory(Session *s)
+{
+	const char *installed =
+		arena_printf(s->arena, "%s/../" SHDC_DATADIR "/shdc", own_directory(s->arena));
+	return access(installed, R_OK) == 0 ? installed : SHDC_LIBRARY;
+}
+
+/* DIR/NAME if there is such a file, else NULL. */
+static const char *
+file_in(Session *s, const char *directory, const char *name)
+{
+	const char *path = arena_printf(s->arena, "%s/%s", directory, name);
+	return access(path, F_OK) == 0 ? path : NULL;
+}
+
+/* Where it is; if nowhere, where it would be beside the file that imports it. */
+static const char *
+find_import(const Loader *loader, const Decl *d)
+{
+	Session *s = loader->session;
+	const FrontOptions *o = loader->options;
+	const char *name = d->name.s, *path = NULL;
+	const char *from = source_file(s, d->name.range.file)->path;
+	const char *slash = name[0] == '/' ? NULL : strrchr(from, '/');
+	const char *beside = slash
+		? arena_printf(s->arena, "%.*s/%s", (int)(slash - from), from, name)
+		: name;
+	if (name[0] == '/' || access(beside, F_OK) == 0)
+		return beside;
+	path = file_in(s, library_directory(s), name);
+	for (int i = 0; i < o->nimports && path == NULL; i++)
+		path = file_in(s, o->imports[i], name);
+	return path != NULL ? path : beside;
+}
+
 static bool load(Loader *loader, int file);
 
 static bool
 import(Loader *loader, const Decl *d)
 {
 	enum { MAX_IMPORT_DEPTH = 64 };
-	const char *path = d->name.s; /* from the directory of the importing file */
-	const char *from = source_file(loader->session, d->name.range.file)->path;
-	const char *slash = strrchr(from, '/');
-	if (path[0] != '/' && slash != NULL)
-		path = arena_printf(loader->session->arena, "%.*s/%s", (int)(slash - from),
-			from, path);
+	const char *path = find_import(loader, d);
 	const char *real = canonical_path(loader, path);
 	Opened *o = table_get(loader->files, real);
 	if (o != NULL && o->active) {
@@ -63,6 +99,11 @@ import(Loader *loader, const Decl *d)
 		return false;
 	}
 	int file = source_open(loader->session, path, d->name.range);
+	if (file == 0 && d->name.s[0] != '/')
+		diag_line(loader->session,
+			"it is looked for beside this file, then in the library (%s), then in "
+			"the directories of -I",
+			library_directory(loader->session));
 	if (file == 0)
 		return false;
 	o = NEW(loader->session->arena, Opened);
@@ -94,9 +135,9 @@ load(Loader *loader, int file)
 }
 
 bool
-load_items(Session *s, int file, List *items)
+load_items(Session *s, int file, const FrontOptions *options, List *items)
 {
-	Loader l = {.session = s, .files = table_new(s->arena)};
+	Loader l = {.session = s, .options = options, .files = table_new(s->arena)};
 	Opened *self = NEW(s->arena, Opened);
 	self->active = true;
 	table_set(l.files, canonical_path(&l, source_file(s, file)->path), self);
@@ -121,12 +162,12 @@ module_name(Session *s, int file)
 }
 
 bool
-front_names(Session *s, int file, FrontNames *names)
+front_names(Session *s, int file, const FrontOptions *options, FrontNames *names)
 {
 	List items;
 
 	*names = (FrontNames){.module = module_name(s, file)};
-	if (!load_items(s, file, &items))
+	if (!load_items(s, file, options, &items))
 		return false;
 	for (int i = 0; i < items.n; i++) {
 		const Decl *d = items.v[i];
