@@ -147,6 +147,17 @@ fetch_inlined(Adjoint *a, Value *v)
 	return v->def ? v : a->cross.op->operands[v->index];
 }
 
+/* By a parameter; it is placed as the argument, unless something else says where. */
+static Value *
+gradient_by(Adjoint *a, const Op *op, const Value *param)
+{
+	Value *dx = cotangent_or_zeros(a, param);
+
+	a->k.range = op->range;
+	a->k.label = op->label;
+	return make_binary(a->k, O_shard_like, dx, op->operands[param->index]);
+}
+
 static void
 expand(Gradients *g, Op *op)
 {
@@ -165,7 +176,7 @@ expand(Gradients *g, Op *op)
 		give(&a, end->operands[of->v[i]], op->operands[first + i]);
 	adjoint_block(&a, body);
 	for (int i = 0; i < nwrt; i++)
-		values[nplain + i] = cotangent_or_zeros(&a, end->operands[nplain + i]);
+		values[nplain + i] = gradient_by(&a, op, end->operands[nplain + i]);
 	Op *backward = before ? before->next : op->block->first;
 	move_body(op, backward);
 	for (int i = 0; i < nplain; i++)

@@ -113,6 +113,35 @@ run_backward(Propagation *g)
 	run_levels(g);
 }
 
+/* The value that wished to be where another is, is its operand from here on. */
+static void
+grant(Module *m, Op *op)
+{
+	Value *wish = op->results[0], *v = op->operands[0];
+
+	value_replace_uses(m, wish, v);
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == wish) {
+			m->named[i].value = v;
+			if (v->def && v->range.file == 0) {
+				v->name = wish->name;
+				v->range = wish->range;
+			}
+		}
+	op_remove(op);
+}
+
+/* A gradient is placed as what it is taken by where nothing else says where it is. */
+static void
+grant_wishes(Propagation *g)
+{
+	for (int i = 0; i < g->nops; i++) {
+		Op *op = g->ops[i].op;
+		if (op->kind == O_shard_like && op->mode == MODE_backward)
+			grant(g->module, op);
+	}
+}
+
 bool
 propagate(Module *m)
 {
@@ -131,6 +160,7 @@ propagate(Module *m)
 	run_backward(&g);
 	finish_propagation(&g);
 	check_carried(&g);
+	grant_wishes(&g);
 	merge_constants(&g);
 	module_number(m);
 	m->level = L_sharded;
