@@ -14,7 +14,7 @@ const subject = op => op.value in D.values ? op.value : op.what;
 
 // ---- words -----------------------------------------------------------------
 
-const digits = x => x === 0 ? "0" : x >= 100 ? x.toFixed(0) : x >= 10 ? x.toFixed(1) : x >= 0.01 ? x.toPrecision(3).replace(/\.?0+$/, "") : x.toPrecision(2);
+const digits = x => x === 0 ? "0" : x >= 100 ? x.toFixed(0) : x >= 0.01 ? String(Number(x.toPrecision(3))) : x.toPrecision(2);
 function scaled(x, units, base) {
   let i = 0;
   while (x >= base * 0.9995 && i < units.length - 1) { x /= base; i++; }

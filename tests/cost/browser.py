@@ -79,6 +79,9 @@ def main():
             out.write(text.replace("</body>", PROBE + "</body>"))
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
+        cost = subprocess.run([shdc, "--emit=cost", words[0]], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        memory = re.search(r"memory (\S+ \S+) (of \S+ \w+)", cost)
+        wrong += ["not there, as --emit=cost has it: " + m for m in memory.groups() if ">%s<" % m not in dom]
         title = re.search(r"<title>(.*?)</title>", dom)
         if not title or title[1] != "line, picked, drawn, next row, sorted, light paper":
             wrong.append("the probe found: %s" % (title and title[1]))
