@@ -240,18 +240,19 @@ text_pair(Text *t, const Wire *wire)
 		text_add(t, "one link");
 }
 
-/* "a ring", "one link", "2 lines in each of 4 slices" */
+/* "a ring", "one link and on a chip", "2 lines in each of 4 slices" */
 static void
 text_wires(Text *t, const Wires *wires)
 {
 	const Wire *last = NULL;
-	int rings = 0, lines = 0, sides = 0;
+	int rings = 0, lines = 0, sides = 0, cores = 0;
 	int64_t slices = 1;
 
 	for (int i = 0; i < wires->nwires; i++) {
 		const Wire *wire = &wires->wire[i];
 		if (wire->joint == JOINT_slice)
 			slices = wire->members;
+		cores += wire->joint == JOINT_core && wire->members > 1;
 		if (wire->joint != JOINT_torus || wire->members == 1)
 			continue;
 		*(wire->ring ? &rings : &lines) += 1;
@@ -270,11 +271,11 @@ text_wires(Text *t, const Wires *wires)
 		if (lines)
 			text_printf(t, lines == 1 ? "a line" : "%d lines", lines);
 	}
-	if (!rings && !lines && slices == 1)
-		text_add(t, "on a chip");
+	if (cores)
+		text_add(t, rings + lines ? " and on a chip" : "on a chip");
 	if (slices > 1)
 		text_printf(t, "%s %" PRId64 " slices",
-			rings + lines ? " in each of" : "between", slices);
+			rings + lines + cores ? " in each of" : "between", slices);
 }
 
 static int64_t
