@@ -270,14 +270,14 @@ place_text(const shdrt_program *p, const shdrt_step *s, char *text, size_t n)
 }
 
 static void
-print_step(const char *place, const char *what, uint64_t times, const char *each,
+print_step(const char *place, int width, const char *what, uint64_t times, const char *each,
 	uint64_t picoseconds, uint64_t all, const char *bound, FILE *out)
 {
 	char us[US_TEXT];
 	rt_us_text(us, picoseconds);
-	fprintf(out, "%6s  %-40s  %7" PRIu64 "  %14s  %14s  %3.0f %%%s%s\n", place, what, times,
-		each, us, all ? 100 * (double)picoseconds / (double)all : 0, *bound ? "  " : "",
-		bound);
+	fprintf(out, "%6s  %-*s  %7" PRIu64 "  %14s  %14s  %3.0f %%%s%s\n", place, width, what,
+		times, each, us, all ? 100 * (double)picoseconds / (double)all : 0,
+		*bound ? "  " : "", bound);
 }
 
 /* The emulated time in which the device did nothing. */
@@ -304,6 +304,20 @@ slowest_device(const Machine *m)
 	return slowest;
 }
 
+/* Columns that the names of what ran take. */
+static int
+what_width(const Line *lines, int n)
+{
+	int width = 40;
+	for (int i = 0; i < n; i++) {
+		char what[STEP_TEXT];
+		rt_step_text(lines[i].step, what);
+		if (lines[i].times && (int)strlen(what) > width)
+			width = (int)strlen(what);
+	}
+	return width;
+}
+
 /* The most costly first; all add up to the device's clock. */
 static void
 print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
@@ -312,7 +326,8 @@ print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 	int n;
 	Line *lines = lines_of(p, dev->record, &n);
 	qsort(lines, (size_t)n, sizeof *lines, by_time);
-	fprintf(out, "%6s  %-40s  %7s  %14s  %14s  %5s  %s\n", "line", "what", "times",
+	int width = what_width(lines, n);
+	fprintf(out, "%6s  %-*s  %7s  %14s  %14s  %5s  %s\n", "line", width, "what", "times",
 		"us each", "us", "share", "bound by");
 	for (int i = 0; i < n; i++) {
 		if (!lines[i].times)
@@ -322,13 +337,14 @@ print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 		place_text(p, lines[i].step, place, sizeof place);
 		rt_step_text(lines[i].step, what);
 		rt_us_text(each, lines[i].step->picoseconds);
-		print_step(place, what, lines[i].times, each, time, clock, lines[i].step->bound,
-			out);
+		print_step(place, width, what, lines[i].times, each, time, clock,
+			lines[i].step->bound, out);
 		count += lines[i].times;
 	}
 	if (waiting)
-		print_step("", "waiting for other devices", 0, "", waiting, clock, "", out);
-	print_step("", "all", count, "", clock, clock, "", out);
+		print_step("", width, "waiting for other devices", 0, "", waiting, clock, "",
+			out);
+	print_step("", width, "all", count, "", clock, clock, "", out);
 	free(lines);
 }
 

@@ -1,4 +1,4 @@
-"""The lines of --stats add up to its header and to their last lines.
+"""The lines of --stats add up to its header and to their last lines, and stand in columns.
 
     ./prog --stats | stats_sums.py [BYTES]      the header says BYTES, too
 """
@@ -31,6 +31,9 @@ times = [picoseconds(us) for count, each, us in steps]
 assert steps and times == sorted(times, reverse=True), text
 for count, each, us in steps:
     assert int(count) * picoseconds(each) == picoseconds(us), (count, each, us)
+rows = [m.end(1) - m.start() for m in re.finditer(r"^ *\S+  \S.*?  +(\d+) +[\d.]+ +[\d.]+ +\d+ %  \w+$", text, re.M)]
+head = re.search(r"^  line  what +times", text, re.M)
+assert set(rows) == {len(head.group())} == {total.end(1) - total.start()}, text
 assert sum(int(step[0]) for step in steps) == int(total.group(1)), text
 assert sum(times) + (picoseconds(waiting.group(1)) if waiting else 0) == clock, text
 assert clock == picoseconds(total.group(2)), text
