@@ -1,23 +1,13 @@
 /*
- * varying.c - what may differ between the devices of a manual region.
- *
- *   x: f32[8@X]            varies along X
- *   axis_index(Y)          varies along Y
- *   x + axis_index(Y)      along X and Y
- *   psum(..., X)           along Y only
- *   uniform(..., X)        along Y only: so it is vouched
+ * varying.c - what must be the same on all devices of a manual region is (variation.h).
  *
  * requires  L_global, as a front end made it
  * leaves    messages: a result that its spec says is the same along an axis
  *           must be so, and a collective under a condition must be reached by
- *           its whole group.  Both are proved from where values come from,
- *           not from what they are; uniform() is believed.
+ *           its whole group; uniform() is believed
  */
-#include "ir/flow.h"
+#include "ir/variation.h"
 #include "shard/shard.h"
-
-/* The facts of a value: bit a, it may differ along mesh axis a. */
-typedef Facts AxisSet;
 
 typedef struct Varying {
 	Module *module;
@@ -27,32 +17,7 @@ typedef struct Varying {
 	Range *told; /* where something is wrong: once for all calls of a function */
 } Varying;
 
-/* ---- sets of axes --------------------------------------------------------- */
-
-static AxisSet
-axes_set(const AxisList *axes)
-{
-	AxisSet set = 0;
-
-	for (int i = 0; i < axes->n; i++)
-		if (axes->a[i].size > 1)
-			set |= 1u << axes->a[i].axis;
-	return set;
-}
-
-/* Those along which a tensor in this placement may differ. */
-static AxisSet
-spec_set(const Placement *spec)
-{
-	AxisList axes = placement_unreduced(spec);
-	AxisSet set = axes_set(&axes);
-
-	for (int d = 0; d < spec->rank; d++) {
-		axes = placement_dim(spec, d);
-		set |= axes_set(&axes);
-	}
-	return set;
-}
+/* ---- words ----------------------------------------------------------------- */
 
 static const char *
 show_set(const Module *m, AxisSet set)
@@ -73,90 +38,6 @@ show_argument(const Module *m, AxisSet set)
 	bool one = !(set & (set - 1));
 
 	return one ? show_set(m, set) : arena_printf(m->arena, "(%s)", show_set(m, set));
-}
-
-/* ---- facts ------------------------------------------------------------------ */
-
-/* What a value is of the device's id: (id % high) / low.  High is 0 if it is
-   something else.
-
-     axis_index(Y) on X=2, Y=4, Z=8     id / 8 % 4     low 8, high 32 */
-typedef struct IdPart {
-	int64_t low, high;
-} IdPart;
-
-static IdPart
-id_part(const IdPart *parts, const Op *op)
-{
-	const Value *by = op->noperands == 2 ? op->operands[1] : NULL;
-	IdPart part = op->noperands ? parts[op->operands[0]->id] : (IdPart){0}, none = {0};
-
-	if (op->kind == O_partition_id)
-		return (IdPart){1, op->module->mesh.ndevices};
-	if (op->kind == O_convert && op->results[0]->type.dtype == D_i32)
-		return part;
-	bool divides = op->kind == O_div;
-	if ((!divides && op->kind != O_rem) || !part.high || !by->def
-		|| !op_has(by->def, A_value))
-		return none;
-	int64_t n = op_int(by->def, A_value);
-	if (n <= 0 || n > MAX_DEVICES || part.low * n > part.high)
-		return none;
-	if (divides)
-		return (IdPart){part.low * n, part.high};
-	return part.high % (part.low * n) ? none : (IdPart){part.low, part.low * n};
-}
-
-/* What goes into a region is cut along its axes. */
-static void
-enter(Dataflow *d, const Op *op)
-{
-	for (int i = 0; i < op->noperands; i++)
-		d->of[op->bodies[0]->params[i]->id] |= spec_set(&op->specs[i]);
-}
-
-static void
-vary(Dataflow *d, const Op *op)
-{
-	const Mesh *mesh = &op->module->mesh;
-	AxisSet set = 0, axes = op->axes ? axes_set(op->axes) : 0;
-	IdPart *parts = d->data;
-
-	if (op->specs)
-		enter(d, op);
-	if (op->nbodies)
-		return;
-	IdPart part = id_part(parts, op);
-	for (int i = 0; i < op->noperands; i++)
-		set |= d->of[op->operands[i]->id];
-	if (part.high && !op->noperands) { /* the id itself */
-		AxisList every = block_manual_axes(op->block);
-		set = axes_set(&every);
-	}
-	if (op_communicates(op))
-		set = collectives[op->kind].varies ? set | axes : set & ~axes;
-	if (op->kind == O_uniform)
-		set &= ~axes;
-	/* part of the id are the digits of some axes */
-	for (int i = 0; i < mesh->naxes && part.high; i++) {
-		AxisRef a = axis_whole(mesh, i);
-		int64_t stride = axis_ref_stride(mesh, a);
-		if (part.low % (stride * a.size) == 0 || stride % part.high == 0)
-			set &= ~((AxisSet)1 << i);
-	}
-	for (int i = 0; i < op->nresults; i++) {
-		parts[op->results[i]->id] = part;
-		dataflow_add(d, op->results[i], set);
-	}
-}
-
-/* What comes out of a region is put together along its axes. */
-static Facts
-vary_along(const Dataflow *d, const Flow *f)
-{
-	bool together = flow_spec(f) && f->kind == FLOW_out;
-
-	return d->of[f->from->id] & ~(together ? axes_set(f->op->axes) : 0);
 }
 
 /* ---- where variation comes from ---------------------------------------------- */
@@ -330,14 +211,9 @@ check_outermost(Varying *w, const Block *b)
 			continue;
 		Arena *a = arena_new();
 		Block *body = op->bodies[0];
-		Dataflow d = {.op = vary, .along = vary_along, .decided = true};
 		block_number(body);
-		d.data = NEW_ARRAY(a, IdPart, w->module->nvalues + 1);
-		d.of = NEW_ARRAY(a, Facts, w->module->nvalues + 1);
-		enter(&d, op);
-		dataflow_solve(&d, a, body);
 		w->outermost = op;
-		w->along = d.of;
+		w->along = variation_solve(a, body, false);
 		check_block(w, body, NULL);
 		check_results(w, op);
 		arena_free(a);
