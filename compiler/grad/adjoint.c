@@ -4,7 +4,6 @@
 #include <stdarg.h>
 #include <string.h>
 #include "grad/adjoint.h"
-#include "ir/flow.h"
 
 /* ---- what is known of values ------------------------------------------- */
 
@@ -12,13 +11,25 @@
 Primal *
 primal_of(Gradients *g, const Value *v)
 {
-	if (v->id >= 0 && v->id < g->nknown && g->known[v->id]->value == v)
-		return g->known[v->id];
-	Primal *p = NEW(g->arena, Primal);
+	Primal *p = v->id >= 0 && v->id < g->nknown ? g->known[v->id] : NULL;
+
+	if (p && p->value == v)
+		return p;
+	p = NEW(g->arena, Primal);
 	p->value = v;
 	((Value *)v)->id = g->nknown;
 	APPEND(g->arena, g->known, g->nknown, p);
 	return p;
+}
+
+void
+know_like(Gradients *g, const Value *v, const Value *x)
+{
+	const Primal *like = primal_of(g, x);
+	Primal *p = primal_of(g, v);
+
+	p->active = like->active;
+	p->varies = like->varies;
 }
 
 bool
@@ -65,15 +76,77 @@ make_zeros(Make k, const Type *type)
 	return make_number(k, type, 0);
 }
 
+/* Of what the devices along these axes have. */
+static Value *
+sum_over(Make k, Value *part, AxisSet over)
+{
+	AxisList axes = {0};
+
+	for (int i = 0; i < k.module->mesh.naxes; i++)
+		axes_append(&axes, axis_whole(&k.module->mesh, i));
+	axes = axes_within(&axes, over);
+	return make_collective(k, O_all_reduce, part, &axes, 0, C_add);
+}
+
+bool
+has_cotangent(const Adjoint *a, const Value *v)
+{
+	const Primal *p = primal_of(a->g, v);
+
+	return p->cotangent || p->partials || p->nparts;
+}
+
+static void
+add_to(Make k, Value **sum, Value *more)
+{
+	*sum = *sum ? make_binary(k, O_add, *sum, more) : more;
+}
+
+/* Of what differs along these axes, and the value does not. */
+static Value **
+sum_of(Adjoint *a, Primal *primal, AxisSet over)
+{
+	Partial **at = &primal->partials;
+
+	if (!over)
+		return &primal->cotangent;
+	while (*at && (*at)->over != over)
+		at = &(*at)->next;
+	if (!*at) {
+		*at = NEW(a->g->arena, Partial);
+		(*at)->over = over;
+	}
+	return &(*at)->sum;
+}
+
+void
+join_parts(Adjoint *a, const Value *v)
+{
+	Primal *p = primal_of(a->g, v);
+	Part *alike = NEW_ARRAY(a->g->arena, Part, p->nparts + 1);
+
+	while (p->nparts) {
+		AxisSet over = p->parts[0].over;
+		int n = 0, rest = 0;
+		for (int i = 0; i < p->nparts; i++)
+			if (p->parts[i].over == over)
+				alike[n++] = p->parts[i];
+			else
+				p->parts[rest++] = p->parts[i];
+		p->nparts = rest;
+		add_to(a->k, sum_of(a, p, over), parts_together(a->k, &v->type, n, alike));
+	}
+}
+
 Value *
 cotangent_of(Adjoint *a, const Value *v)
 {
 	Primal *p = primal_of(a->g, v);
-	int n = p->nparts;
 
-	p->nparts = 0;
-	if (n)
-		give(a, v, parts_together(a->k, &v->type, n, p->parts));
+	join_parts(a, v);
+	for (; p->partials; p->partials = p->partials->next)
+		add_to(a->k, &p->cotangent,
+			sum_over(a->k, p->partials->sum, p->partials->over));
 	return p->cotangent;
 }
 
@@ -85,21 +158,26 @@ cotangent_or_zeros(Adjoint *a, const Value *v)
 	return d ? d : make_zeros(a->k, &v->type);
 }
 
-void
-give(Adjoint *a, const Value *v, Value *more)
+Value **
+cotangent_sum(Adjoint *a, const Value *v)
 {
 	Primal *p = primal_of(a->g, v);
 
-	if (!p->active || !more)
-		return;
-	p->cotangent = p->cotangent ? make_binary(a->k, O_add, p->cotangent, more) : more;
+	return sum_of(a, p, a->along & ~p->varies);
+}
+
+void
+give(Adjoint *a, const Value *v, Value *more)
+{
+	if (is_active(a, v) && more)
+		add_to(a->k, cotangent_sum(a, v), more);
 }
 
 void
 give_slice(Adjoint *a, const Value *v, Value *more, const int64_t *start)
 {
 	Primal *p = primal_of(a->g, v);
-	Part part = {.value = more};
+	Part part = {.value = more, .over = a->along & ~p->varies};
 
 	if (!p->active)
 		return;
@@ -112,13 +190,28 @@ give_part(Adjoint *a, const Value *v, Value *more, Value *const *start)
 {
 	if (!is_active(a, v))
 		return;
-	Value *before = cotangent_of(a, v);
-	if (before) {
-		Value *part = make_dynamic_slice(a->k, before, start, more->type.dims);
-		more = make_binary(a->k, O_add, part, more);
+	Value **sum = cotangent_sum(a, v);
+	if (*sum) {
+		Value *before = make_dynamic_slice(a->k, *sum, start, more->type.dims);
+		more = make_binary(a->k, O_add, before, more);
+	} else {
+		*sum = make_zeros(a->k, &v->type);
 	}
-	Value *all = cotangent_or_zeros(a, v);
-	primal_of(a->g, v)->cotangent = make_dynamic_update_slice(a->k, all, more, start);
+	*sum = make_dynamic_update_slice(a->k, *sum, more, start);
+}
+
+void
+hand_over(const Value *v, Adjoint *a, const Value *x)
+{
+	const Primal *p = primal_of(a->g, v);
+
+	join_parts(a, v);
+	a->along = p->varies;
+	give(a, x, p->cotangent);
+	for (const Partial *part = p->partials; part; part = part->next) {
+		a->along = p->varies | part->over;
+		give(a, x, part->sum);
+	}
 }
 
 /* ---- forward values ---------------------------------------------------- */
@@ -208,19 +301,69 @@ refuse(Adjoint *a, const Op *op, const char *fmt, ...)
 	a->g->refused = true;
 }
 
+static bool
+is_carried(const Value *v)
+{
+	return !v->def && v->block->parent && op_is_loop(v->block->parent);
+}
+
+/*
+ * What devices add to the cotangent of the result may stay as it is, each device's part,
+ * if it is all there is: the rule makes parts of the operands' cotangents of it.  That
+ * is done where these are no larger, or trips of a loop add slices to them:
+ *   y = broadcast(x), y.2 = y + z    y and x are the same along X, z differs
+ *   dx = psum(sum(dy.2), X)          and not sum(psum(dy.2, X))
+ */
+static bool
+stays_partial(const Adjoint *a, const Op *op)
+{
+	const Primal *p = primal_of(a->g, op->results[0]);
+	int64_t bytes = type_bytes(&op->results[0]->type);
+
+	if (op->nbodies || op->axes || op->nresults > 1 || p->cotangent || !p->partials
+		|| p->partials->next)
+		return false;
+	if (op_takes_part(op) && is_carried(op->operands[0]))
+		return true;
+	for (int i = 0; i < op->noperands; i++)
+		bytes -= wants(a, op, i) ? type_bytes(&op->operands[i]->type) : 0;
+	return bytes >= 0;
+}
+
+/* Along which axes what the op gives to its operands differs: those of the result, and
+   those along which it takes from other devices. */
+static AxisSet
+along_op(const Adjoint *a, const Op *op)
+{
+	AxisSet along = op->axes && !op->specs ? axes_set(op->axes) : 0;
+
+	for (int i = 0; i < op->nresults; i++)
+		along |= primal_of(a->g, op->results[i])->varies;
+	return along;
+}
+
 static void
 adjoint_op(Adjoint *a, const Op *op)
 {
 	bool matters = false, active = false;
 
 	for (int i = 0; i < op->nresults; i++)
-		matters |= cotangent_of(a, op->results[i]) != NULL;
+		matters |= has_cotangent(a, op->results[i]);
 	for (int i = 0; i < op->noperands; i++)
 		active |= is_active(a, op->operands[i]);
 	if (!matters || !active || a->g->refused)
 		return;
 	a->k.range = op->range;
 	a->k.label = arena_printf(a->g->module->arena, "gradient of %s", op->label);
+	a->along = along_op(a, op);
+	for (int i = 0; i < op->nresults; i++)
+		join_parts(a, op->results[i]);
+	if (stays_partial(a, op)) {
+		Primal *p = primal_of(a->g, op->results[0]);
+		a->along |= p->partials->over;
+		p->cotangent = p->partials->sum;
+		p->partials = NULL;
+	}
 	a->g->rules[op->kind](a, op);
 }
 

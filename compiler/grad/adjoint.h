@@ -14,19 +14,30 @@
 #define SHDC_ADJOINT_H
 
 #include "ir/make.h"
+#include "ir/variation.h"
+
+/* Of a cotangent, what each device along some axes adds to it. */
+typedef struct Partial {
+	struct Partial *next;
+	AxisSet over; /* none along which the value differs */
+	Value *sum;   /* so far */
+} Partial;
 
 /* More for a part of a cotangent: elements from `start` on. */
 typedef struct Part {
 	Value *value;
 	int64_t start[MAX_RANK];
+	AxisSet over; /* as of a Partial, or none */
 } Part;
 
 /* What is known of a value of the forward program. */
 typedef struct Primal {
 	const Value *value;
-	bool active;	  /* it changes, smoothly, with what gradients are asked for */
-	Value *cotangent; /* so far; NULL: zero */
-	Part *parts;	  /* ... and these, not in it yet */
+	bool active;	   /* it changes, smoothly, with what gradients are asked for */
+	AxisSet varies;	   /* the axes of manual regions along which it may differ */
+	Value *cotangent;  /* so far; NULL: zero */
+	Partial *partials; /* ... and these, not summed up yet */
+	Part *parts;	   /* ... and these, not put together yet */
 	int nparts;
 	Value *here;	   /* the value as the backward ops see it; NULL: nobody asked */
 	signed char again; /* is it made again there: 1 yes, -1 no, 0 not known yet */
@@ -63,6 +74,7 @@ struct Adjoint {
 	Adjoint *outer; /* of the block around; NULL: none */
 	Make k;		/* where backward ops go */
 	Crossing cross;
+	AxisSet along; /* axes along which what is given differs, or is a part */
 };
 
 /* adjoint.c */
@@ -71,9 +83,12 @@ bool type_is_smooth(const Gradients *g, DType dtype);
 bool is_active(const Adjoint *a, const Value *v);
 /* Of the operand, which gets a cotangent. */
 bool wants(const Adjoint *a, const Op *op, int operand);
-Value *cotangent_of(Adjoint *a, const Value *v); /* NULL: zero */
+bool has_cotangent(const Adjoint *a, const Value *v);
+/* Whole, for what devices add to it is summed up; NULL: zero. */
+Value *cotangent_of(Adjoint *a, const Value *v);
 Value *cotangent_or_zeros(Adjoint *a, const Value *v);
-/* More for the cotangent of a value, if it is active; NULL: zero. */
+/* More for the cotangent of a value, if it is active; NULL: zero.  Along `a->along`
+   devices have different ones, which are parts where the value is the same. */
 void give(Adjoint *a, const Value *v, Value *more);
 /* ... of a part of it; parts beside each other are put together when it is asked for. */
 void give_slice(Adjoint *a, const Value *v, Value *more, const int64_t *start);
@@ -81,6 +96,14 @@ void give_slice(Adjoint *a, const Value *v, Value *more, const int64_t *start);
 Value *parts_together(Make k, const Type *type, int n, Part *parts);
 /* ... of the part of it that begins there, which the run decides. */
 void give_part(Adjoint *a, const Value *v, Value *more, Value *const *start);
+/* They are then in what was given whole. */
+void join_parts(Adjoint *a, const Value *v);
+/* What is given so is added up there. */
+Value **cotangent_sum(Adjoint *a, const Value *v);
+/* To x, as it is, what v was given, by ops in the same block. */
+void hand_over(const Value *v, Adjoint *a, const Value *x);
+/* As much is known of v as of x. */
+void know_like(Gradients *g, const Value *v, const Value *x);
 Value *here(Adjoint *a, Value *v);
 Value *here_operand(Adjoint *a, const Op *op, int operand);
 /* Before the op, for a backward pass. */
@@ -96,8 +119,9 @@ void refuse(Adjoint *a, const Op *op, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* The op whose body is gone through: op itself, or one that computes it once more where
    the backward ops are. */
 Op *forward_of(Adjoint *a, const Op *op);
-/* Another result of an op with bodies, of which it is known where it is. */
-Value *add_kept(Crossing *c, Value *v);
+/* A kept value, now a result of the forward op that may differ along these axes, where the
+   backward op is. */
+Value *kept_here(Adjoint *a, Value *result, AxisSet varies);
 /* Of a loop that counts: the first index, and how often it runs; false: the run decides. */
 typedef struct Trips {
 	int64_t first, trips;

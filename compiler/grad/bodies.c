@@ -12,9 +12,21 @@
 
 /* ---- loops ----------------------------------------------------------------- */
 
+/* A cotangent that the backward loop carries: carried value `at` of it is that of the
+   forward loop's `of`.  Of what the loop only reads it begins with zeros, and trips add
+   to it; devices each have a part of it along `over`, until it leaves the loop. */
+typedef struct Carry {
+	int of, at;
+	bool reads;
+	AxisSet over;
+	Value *next; /* what the next trip gets */
+} Carry;
+
 typedef struct Loop {
 	Trips counts;
 	Value *index; /* of the forward loop, in the backward body */
+	int n;
+	Carry *carries;
 } Loop;
 
 static Value *
@@ -75,13 +87,6 @@ keep_stacked(Op *op, Value *v, const Loop *l)
 	return result;
 }
 
-/* What comes from the forward op into the block of the backward one. */
-static Value *
-result_here(Adjoint *a, const Crossing *c, Value *result)
-{
-	return c->forward == c->op ? here(a, result) : result;
-}
-
 static Value *
 fetch_from_loop(Adjoint *a, Value *v)
 {
@@ -93,46 +98,9 @@ fetch_from_loop(Adjoint *a, Value *v)
 		return l->index;
 	if (carried && loop_hands_on(c->forward, v->index))
 		return capture(c, here_operand(a->outer, c->op, v->index));
-	Value *stack = result_here(a->outer, c, keep_stacked(c->forward, v, l));
+	AxisSet varies = primal_of(a->g, v)->varies;
+	Value *stack = kept_here(a, keep_stacked(c->forward, v, l), varies);
 	return at_trip(a->k, capture(c, stack), trip_of(a->k, l->index, l), &v->type);
-}
-
-/* `while`, begun: its first operands, which it carries. */
-static Op *
-begin_loop(Adjoint *a, int n, Value *const *carried)
-{
-	Op *op = make_begin(a->k, O_while, n, carried);
-
-	op->nbodies = 2;
-	op->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
-	for (int b = 0; b < 2; b++) {
-		op->bodies[b] = block_new(a->g->module, op);
-		for (int i = 0; i < n; i++)
-			block_add_param(op->bodies[b], carried[i]->name, &carried[i]->type);
-	}
-	for (int i = 1; i < n; i++)
-		op_add_result(op, "gradient", &carried[i]->type);
-	return op;
-}
-
-/* The condition, and the round: the next trip, the cotangents, and what is captured. */
-static void
-end_loop(Adjoint *outer, Adjoint *inner, Op *op, int64_t trips, int n, Value **next)
-{
-	Block *condition = op->bodies[LOOP_CONDITION], *body = op->bodies[LOOP_BODY];
-	Make k = inner->k;
-	Value **all = NEW_ARRAY(op->module->arena, Value *, body->nparams);
-
-	next[0] = make_binary(k, O_add, body->params[0], make_constant(k, D_i32, 1));
-	for (int i = 0; i < body->nparams; i++)
-		all[i] = i < n ? next[i] : body->params[i];
-	make_return(body, body->nparams, all, k.range, k.label);
-	k.block = condition;
-	Value *end = make_constant(k, D_i32, trips);
-	Value *more = make_compare(k, DIR_LT, condition->params[0], end);
-	make_return(condition, 1, &more, k.range, k.label);
-	op_set_int(op, A_trips, trips);
-	make_end(outer->k, op);
 }
 
 /* What is made is the cotangent of a value: d_W of layer.W. */
@@ -144,18 +112,137 @@ of_value(Make k, const Value *v)
 	return named(k, arena_printf(k.module->arena, "d_%s", dot ? dot + 1 : name));
 }
 
+/* Of what the loop only reads: the axes along which what it carries differs. */
+static AxisSet
+parts_over(const Adjoint *a, const Block *body, int of)
+{
+	AxisSet over = 0;
+
+	for (int i = 1; i < body->nparams; i++)
+		if (is_active(a, body->params[i]))
+			over |= primal_of(a->g, body->params[i])->varies;
+	return over & ~primal_of(a->g, body->params[of])->varies;
+}
+
+/* `while`, begun: the trip, and a cotangent for each active value that the forward loop
+   carries. */
+static Op *
+begin_loop(Adjoint *a, const Op *op, const Op *forward, Loop *l)
+{
+	const Block *from = forward->bodies[LOOP_BODY];
+	Value *trip = make_constant(a->k, D_i32, 0);
+	Op *back = make_begin(a->k, O_while, 1, &trip);
+	Crossing c = {.backward = back, .body = LOOP_BODY};
+
+	back->nbodies = 2;
+	back->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
+	for (int b = 0; b < 2; b++) {
+		back->bodies[b] = block_new(a->g->module, back);
+		block_add_param(back->bodies[b], trip->name, &trip->type);
+	}
+	for (int i = 1; i < op->nresults; i++) {
+		if (!is_active(a, from->params[i]))
+			continue;
+		bool reads = loop_hands_on(forward, i);
+		Value *d = reads
+			? make_zeros(of_value(a->k, from->params[i]), &op->results[i]->type)
+			: cotangent_or_zeros(a, op->results[i]);
+		Carry carry = {.of = i,
+			.at = capture(&c, d)->index,
+			.reads = reads,
+			.over = reads ? parts_over(a, from, i) : 0};
+		APPEND(a->g->arena, l->carries, l->n, carry);
+	}
+	return back;
+}
+
+/* What a trip begins with. */
+static void
+begin_trip(Adjoint *inner, const Loop *l)
+{
+	const Block *from = inner->cross.forward->bodies[LOOP_BODY];
+	const Block *to = inner->cross.backward->bodies[LOOP_BODY];
+
+	for (int i = 0; i < l->n; i++) {
+		const Carry *c = &l->carries[i];
+		inner->along = primal_of(inner->g, from->params[c->of])->varies | c->over;
+		give(inner, from->last->operands[c->of], to->params[c->at]);
+	}
+}
+
+/* Of what the loop only reads, a sum that no trip began with. */
+static void
+carry_more(Adjoint *inner, Loop *l, int of, AxisSet over, Value *sum)
+{
+	Value *zeros = make_zeros(inner->outer->k, &sum->type);
+	Value *so_far = capture(&inner->cross, zeros);
+	Carry carry = {.of = of,
+		.at = so_far->index,
+		.reads = true,
+		.over = over,
+		.next = make_binary(inner->k, O_add, so_far, sum)};
+
+	APPEND(inner->g->arena, l->carries, l->n, carry);
+}
+
+/* What the next one begins with. */
+static void
+end_trip(Adjoint *inner, Loop *l)
+{
+	const Block *from = inner->cross.forward->bodies[LOOP_BODY];
+	int n = l->n;
+
+	for (int i = 0; i < n; i++) {
+		Carry *c = &l->carries[i];
+		const Carry carry = *c;
+		const Value *param = from->params[carry.of];
+		const Primal *p = primal_of(inner->g, param);
+		join_parts(inner, param);
+		inner->along = p->varies | carry.over;
+		c->next = carry.reads ? *cotangent_sum(inner, param)
+				      : cotangent_or_zeros(inner, param);
+		if (carry.reads && carry.over && p->cotangent)
+			carry_more(inner, l, carry.of, 0, p->cotangent);
+		for (const Partial *part = p->partials; part; part = part->next)
+			if (part->over != carry.over)
+				carry_more(inner, l, carry.of, part->over, part->sum);
+	}
+}
+
+/* The condition, and the round: the next trip, the cotangents, and what is captured. */
+static void
+end_loop(Adjoint *inner, const Loop *l)
+{
+	Op *op = inner->cross.backward;
+	Block *condition = op->bodies[LOOP_CONDITION], *body = op->bodies[LOOP_BODY];
+	Make k = inner->k;
+	Value **all = NEW_ARRAY(op->module->arena, Value *, body->nparams);
+
+	memcpy(all, body->params, (size_t)body->nparams * sizeof *all);
+	all[0] = make_binary(k, O_add, all[0], make_constant(k, D_i32, 1));
+	for (int i = 0; i < l->n; i++)
+		all[l->carries[i].at] = l->carries[i].next;
+	make_return(body, body->nparams, all, k.range, k.label);
+	k.block = condition;
+	Value *end = make_constant(k, D_i32, l->counts.trips);
+	Value *more = make_compare(k, DIR_LT, condition->params[0], end);
+	make_return(condition, 1, &more, k.range, k.label);
+	op_set_int(op, A_trips, l->counts.trips);
+	make_end(inner->outer->k, op);
+}
+
 /* No trip: all carried values are what they were. */
 static void
 pass_on(Adjoint *a, const Op *op)
 {
 	for (int i = 0; i < op->noperands; i++)
-		give(a, op->operands[i], cotangent_of(a, op->results[i]));
+		hand_over(op->results[i], a, op->operands[i]);
 }
 
 void
 gradient_loop(Adjoint *a, const Op *op)
 {
-	Loop l;
+	Loop l = {0};
 
 	if (!loop_trips(op, &l.counts)) {
 		refuse(a, op,
@@ -167,44 +254,30 @@ gradient_loop(Adjoint *a, const Op *op)
 		pass_on(a, op);
 		return;
 	}
-	Op *forward = forward_of(a, op);
+	Op *forward = forward_of(a, op), *back = begin_loop(a, op, forward, &l);
 	const Block *from = forward->bodies[LOOP_BODY];
-	int n = op->nresults, ncarried = 1;
-	int *carries = NEW_ARRAY(a->g->arena, int, n + 1); /* of the backward loop's */
-	Value **carried = NEW_ARRAY(a->g->arena, Value *, n + 1);
-
-	carried[0] = make_constant(a->k, D_i32, 0);
-	for (int i = 1; i < n; i++) {
-		if (!is_active(a, from->params[i]))
-			continue;
-		bool same = loop_hands_on(forward, i);
-		carries[ncarried] = i;
-		carried[ncarried++] = same
-			? make_zeros(of_value(a->k, from->params[i]), &op->results[i]->type)
-			: cotangent_or_zeros(a, op->results[i]);
-	}
-	Op *back = begin_loop(a, ncarried, carried);
 	Adjoint inner = {.g = a->g,
 		.outer = a,
 		.k = a->k,
 		.cross = {fetch_from_loop, op, forward, back, LOOP_BODY, false, &l}};
-	const Block *to = back->bodies[LOOP_BODY];
 
 	inner.k.before = NULL;
 	inner.k.block = back->bodies[LOOP_BODY];
 	Value *last = make_constant(inner.k, D_i32, l.counts.first + l.counts.trips - 1);
-	l.index = make_binary(inner.k, O_sub, last, to->params[0]);
-	for (int i = 1; i < ncarried; i++)
-		give(&inner, from->last->operands[carries[i]], to->params[i]);
+	l.index = make_binary(inner.k, O_sub, last, inner.k.block->params[0]);
+	begin_trip(&inner, &l);
 	adjoint_block(&inner, from);
-	for (int i = 1; i < ncarried; i++)
-		carried[i] = cotangent_or_zeros(&inner, from->params[carries[i]]);
-	end_loop(a, &inner, back, l.counts.trips, ncarried, carried);
-	for (int i = 1; i < ncarried; i++) {
-		int at = carries[i];
-		give(a, op->operands[at], back->results[i]);
-		if (loop_hands_on(forward, at))
-			give(a, op->operands[at], cotangent_of(a, op->results[at]));
+	end_trip(&inner, &l);
+	end_loop(&inner, &l);
+	for (int i = 1; i < op->noperands; i++)
+		if (loop_hands_on(forward, i))
+			hand_over(op->results[i], a, op->operands[i]);
+	for (int i = 0; i < l.n; i++) {
+		const Carry *c = &l.carries[i];
+		bool same = c->next == inner.k.block->params[c->at]; /* zeros, still */
+		a->along = primal_of(a->g, from->params[c->of])->varies | c->over;
+		if (!c->reads || !same)
+			give(a, op->operands[c->of], back->results[c->at]);
 	}
 }
 
@@ -228,7 +301,8 @@ fetch_from_branch(Adjoint *a, Value *v)
 
 	if (!v->def)
 		return capture(c, here_operand(a->outer, c->op, v->index + 1));
-	return capture(c, result_here(a->outer, c, keep_of_branch(c->forward, c->body, v)));
+	AxisSet varies = primal_of(a->g, v)->varies;
+	return capture(c, kept_here(a, keep_of_branch(c->forward, c->body, v), varies));
 }
 
 /* One side: the cotangents of those of its parameters whose operands are active. */
@@ -243,10 +317,12 @@ branch_back(Adjoint *a, Crossing cross)
 
 	inner.k.before = NULL;
 	inner.k.block = cross.backward->bodies[cross.body];
-	for (int i = 0; i < op->nresults; i++)
-		if (cotangent_of(a, op->results[i]))
+	for (int i = 0; i < op->nresults; i++) {
+		inner.along = primal_of(a->g, op->results[i])->varies;
+		if (has_cotangent(a, op->results[i]))
 			give(&inner, from->last->operands[i],
 				capture(&inner.cross, cotangent_of(a, op->results[i])));
+	}
 	adjoint_block(&inner, from);
 	for (int i = 1; i < op->noperands; i++)
 		if (wants(a, op, i))
@@ -274,7 +350,9 @@ gradient_branch(Adjoint *a, const Op *op)
 			(Crossing){fetch_from_branch, op, forward, back, b, false, NULL});
 	make_end(a->k, back);
 	n = 0;
-	for (int i = 1; i < op->noperands; i++)
+	for (int i = 1; i < op->noperands; i++) {
+		a->along = primal_of(a->g, forward->bodies[0]->params[i - 1])->varies;
 		if (wants(a, op, i))
 			give(a, op->operands[i], back->results[n++]);
+	}
 }

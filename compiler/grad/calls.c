@@ -34,7 +34,8 @@ compute_again(Adjoint *a, Value *v)
 		return fenced(a, c->op, here_operand(a->outer, c->op, v->index));
 	if (v->def->kind == O_save) {
 		op_add_operand(c->op->bodies[0]->last, v);
-		return here(a->outer, op_add_result((Op *)c->op, "saved", &v->type));
+		Value *saved = op_add_result((Op *)c->op, "saved", &v->type);
+		return kept_here(a, saved, primal_of(a->g, v)->varies);
 	}
 	Op *copy = op_clone(v->def);
 	go_backward(copy);
@@ -58,13 +59,17 @@ through_body(Adjoint *a, const Op *op)
 		.cross = {compute_again, op, (Op *)op, NULL, 0, true, NULL}};
 	const Block *body = op->bodies[0];
 
-	for (int i = 0; i < op->nresults; i++)
-		if (i < body->last->noperands)
-			give(&inner, body->last->operands[i],
-				fenced(a, op, cotangent_of(a, op->results[i])));
+	for (int i = 0; i < op->nresults && i < body->last->noperands; i++) {
+		const Value *result = op->results[i], *returned = body->last->operands[i];
+		inner.along = primal_of(a->g, result)->varies;
+		if (op->kind == O_checkpoint)
+			give(&inner, returned, fenced(a, op, cotangent_of(a, result)));
+		else
+			hand_over(result, &inner, returned);
+	}
 	adjoint_block(&inner, body);
 	for (int i = 0; i < op->noperands; i++)
-		give(a, op->operands[i], cotangent_of(&inner, body->params[i]));
+		hand_over(body->params[i], a, op->operands[i]);
 }
 
 void
@@ -91,6 +96,26 @@ is_used(const Value *param)
 	return false;
 }
 
+/* Along which axes what body 1 gives differs: it is a part of a cotangent where the operand
+   is the same, unless the body has summed it up. */
+static const AxisSet *
+variation_of_rule(Adjoint *a, const Op *op)
+{
+	Block *rule = op->bodies[1];
+	AxisSet *params = NEW_ARRAY(a->g->arena, AxisSet, rule->nparams + 1);
+	int n = 0;
+
+	for (int i = 0; i < op->noperands; i++)
+		params[n++] = primal_of(a->g, op->operands[i])->varies;
+	for (int i = 0; i < op->nresults; i++)
+		params[n++] = primal_of(a->g, op->results[i])->varies;
+	for (int i = 0; i < op->nresults; i++)
+		if (type_is_smooth(a->g, op->results[i]->type.dtype))
+			params[n++] = primal_of(a->g, op->results[i])->varies;
+	block_number(rule);
+	return variation_solve(a->g->arena, rule, params, true);
+}
+
 /* Body 1, of operands, results and the cotangents of those that have some; what it does
    not look at need not be here. */
 void
@@ -110,10 +135,13 @@ gradient_ruled(Adjoint *a, const Op *op)
 		if (type_is_smooth(a->g, op->results[i]->type.dtype))
 			given[n++] = cotangent_or_zeros(a, op->results[i]);
 	Value *const *gradients = make_body(a->k, rule, given);
+	const AxisSet *vary = variation_of_rule(a, op);
 	n = 0;
 	for (int i = 0; i < op->noperands; i++)
-		if (type_is_smooth(a->g, op->operands[i]->type.dtype))
+		if (type_is_smooth(a->g, op->operands[i]->type.dtype)) {
+			a->along = vary[rule->last->operands[n]->id];
 			give(a, op->operands[i], gradients[n++]);
+		}
 }
 
 void

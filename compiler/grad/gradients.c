@@ -98,26 +98,43 @@ active_along(const Dataflow *d, const Flow *flow)
 	return type_is_smooth(d->data, flow->to->type.dtype) ? d->of[flow->from->id] : 0;
 }
 
+typedef struct Known {
+	Facts *active;
+	AxisSet *varies;
+} Known;
+
 static void
-know(Gradients *g, const Value *v, const Facts *active)
+know(Gradients *g, const Value *v, const Known *of)
 {
 	Primal *p = NEW(g->arena, Primal);
 
-	*p = (Primal){.value = v, .active = active[v->id] != 0};
+	*p = (Primal){.value = v,
+		.active = of->active[v->id] != 0,
+		.varies = of->varies[v->id]};
 	g->known[v->id] = p;
 }
 
 static void
-know_block(Gradients *g, const Block *b, const Facts *active)
+know_block(Gradients *g, const Block *b, const Known *of)
 {
 	for (int i = 0; i < b->nparams; i++)
-		know(g, b->params[i], active);
+		know(g, b->params[i], of);
 	for (const Op *op = b->first; op; op = op->next) {
 		for (int i = 0; i < op->nresults; i++)
-			know(g, op->results[i], active);
+			know(g, op->results[i], of);
 		for (int i = 0; i < op->nbodies; i++)
-			know_block(g, op->bodies[i], active);
+			know_block(g, op->bodies[i], of);
 	}
+}
+
+/* The body of the outermost manual region around: what comes into it differs as it is
+   cut.  Where there is none, the block itself. */
+static Block *
+outermost_body(Block *b)
+{
+	for (const Op *op = block_manual(b); op; op = block_manual(op->block))
+		b = op->bodies[0];
+	return b;
 }
 
 /* All values of the body, which are active where a gradient is asked for or one flows. */
@@ -125,9 +142,10 @@ static void
 know_body(Gradients *g, Block *body, int nwrt, Value *const *wrt)
 {
 	Dataflow d = {.op = be_active, .along = active_along, .data = g};
+	Block *around = outermost_body(body);
 
-	block_number(body);
-	block_count_uses(body);
+	block_number(around);
+	block_count_uses(around);
 	g->nknown = 0;
 	while (g->nknown < g->module->nvalues)
 		APPEND(g->arena, g->known, g->nknown, NULL);
@@ -135,7 +153,7 @@ know_body(Gradients *g, Block *body, int nwrt, Value *const *wrt)
 	for (int i = 0; i < nwrt; i++)
 		d.of[wrt[i]->id] = 1;
 	dataflow_solve(&d, g->arena, body);
-	know_block(g, body, d.of);
+	know_block(g, body, &(Known){d.of, variation_solve(g->arena, around, NULL, true)});
 }
 
 /* ---- one gradient --------------------------------------------------------------- */
@@ -172,8 +190,11 @@ expand(Gradients *g, Op *op)
 	Value **values = NEW_ARRAY(g->arena, Value *, nresults);
 	int nplain = nresults - nwrt, first = op->noperands - of->n;
 	know_body(g, body, nwrt, end->operands + nplain);
-	for (int i = 0; i < of->n; i++)
-		give(&a, end->operands[of->v[i]], op->operands[first + i]);
+	for (int i = 0; i < of->n; i++) {
+		const Value *result = end->operands[of->v[i]], *d = body->params[first + i];
+		a.along = primal_of(g, result)->varies | primal_of(g, d)->varies;
+		give(&a, result, op->operands[first + i]);
+	}
 	adjoint_block(&a, body);
 	for (int i = 0; i < nwrt; i++)
 		values[nplain + i] = gradient_by(&a, op, end->operands[nplain + i]);

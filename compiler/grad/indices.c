@@ -35,11 +35,10 @@ void
 gradient_dynamic_slice(Adjoint *a, const Op *op)
 {
 	Value *dy = cotangent_of(a, op->results[0]), *x = op->operands[0];
-	Value **start = starts_here(a, op, 1);
+	Value **start = starts_here(a, op, 1), **sum = cotangent_sum(a, x);
 
-	if (takes_own_slice(a, op))
-		primal_of(a->g, x)->cotangent =
-			make_dynamic_update_slice(a->k, cotangent_of(a, x), dy, start);
+	if (takes_own_slice(a, op) && *sum)
+		*sum = make_dynamic_update_slice(a->k, *sum, dy, start);
 	else
 		give_part(a, x, dy, start);
 }
@@ -80,9 +79,9 @@ gradient_take(Adjoint *a, const Op *op)
 	Value *last = make_number(a->k, &index->type, (double)(x->type.dims[dim] - 1));
 
 	index = make_clamp(a->k, first, index, last);
-	Value *to = cotangent_or_zeros(a, x);
-	primal_of(a->g, x)->cotangent =
-		add_rows(a->k, to, index, cotangent_of(a, op->results[0]), dim);
+	Value **sum = cotangent_sum(a, x);
+	Value *to = *sum ? *sum : make_zeros(a->k, &x->type);
+	*sum = add_rows(a->k, to, index, cotangent_of(a, op->results[0]), dim);
 }
 
 /* Of rows that were dropped there is none. */

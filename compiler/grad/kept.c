@@ -16,12 +16,11 @@ static void
 know_copies(Gradients *g, const Op *op, const Op *copy)
 {
 	for (int i = 0; i < op->nresults; i++)
-		primal_of(g, copy->results[i])->active = primal_of(g, op->results[i])->active;
+		know_like(g, copy->results[i], op->results[i]);
 	for (int b = 0; b < op->nbodies; b++) {
 		const Block *from = op->bodies[b], *to = copy->bodies[b];
 		for (int i = 0; i < from->nparams; i++)
-			primal_of(g, to->params[i])->active =
-				primal_of(g, from->params[i])->active;
+			know_like(g, to->params[i], from->params[i]);
 		const Op *twin = to->first;
 		for (const Op *o = from->first; o; o = o->next, twin = twin->next)
 			know_copies(g, o, twin);
@@ -47,6 +46,13 @@ loop_trips(const Op *loop, Trips *t)
 		return false;
 	*t = (Trips){op_int(first, A_value), op_int(loop, A_trips)};
 	return true;
+}
+
+Value *
+kept_here(Adjoint *a, Value *result, AxisSet varies)
+{
+	primal_of(a->g, result)->varies = varies;
+	return a->cross.forward == a->cross.op ? here(a->outer, result) : result;
 }
 
 Value *

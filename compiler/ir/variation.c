@@ -134,7 +134,7 @@ vary_in_branches(const Dataflow *d, const Flow *f)
 }
 
 AxisSet *
-variation_solve(Arena *a, Block *b, bool in_branches)
+variation_solve(Arena *a, Block *b, const AxisSet *params, bool in_branches)
 {
 	int n = b->module->nvalues;
 	Dataflow d = {.op = vary,
@@ -143,7 +143,9 @@ variation_solve(Arena *a, Block *b, bool in_branches)
 		.data = NEW_ARRAY(a, IdPart, n + 1),
 		.of = NEW_ARRAY(a, Facts, n + 1)};
 
-	if (b->parent && b->parent->specs)
+	for (int i = 0; params && i < b->nparams; i++)
+		d.of[b->params[i]->id] = params[i];
+	if (!params && b->parent && b->parent->specs)
 		enter(&d, b->parent);
 	dataflow_solve(&d, a, b);
 	return d.of;

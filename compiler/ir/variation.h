@@ -24,9 +24,9 @@ AxisSet spec_set(const Placement *spec);
 /* Those of the list that are in the set. */
 AxisList axes_within(const AxisList *axes, AxisSet set);
 
-/* Of all values of a block, by id; they are numbered.  What a region has around it
-   counts if the block is the body of an outermost one, or has none around it.
-   `in_branches`: what is in a branch differs where the branch is chosen differently. */
-AxisSet *variation_solve(Arena *a, Block *b, bool in_branches);
+/* Of all values of a block, by id; they are numbered.  `params`: of its parameters, NULL:
+   those of a region differ as they are cut, others do not.  `in_branches`: what is in a
+   branch differs where it is chosen differently. */
+AxisSet *variation_solve(Arena *a, Block *b, const AxisSet *params, bool in_branches);
 
 #endif

@@ -213,7 +213,7 @@ check_outermost(Varying *w, const Block *b)
 		Block *body = op->bodies[0];
 		block_number(body);
 		w->outermost = op;
-		w->along = variation_solve(a, body, false);
+		w->along = variation_solve(a, body, NULL, false);
 		check_block(w, body, NULL);
 		check_results(w, op);
 		arena_free(a);
