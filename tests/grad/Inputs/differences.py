@@ -4,9 +4,9 @@
     differences.py SHDC CASES OPS.DEF
     differences.py SHDC CASES [WORD]      WORD: only cases that contain it
 
-A case is a line of CASES; what the gradient says of the direction and what the
-function does along it are computed by one program.  Every op of OPS.DEF that has a
-gradient is in one, but for those of manual functions.  TAP.
+A case is a line of CASES, on the mesh of the line `mesh` before it; what the gradient
+says of the direction and what the function does along it are computed by one program.
+Every op of OPS.DEF that has a gradient is in one, but for those of manual functions.  TAP.
 """
 import os
 import re
@@ -14,10 +14,11 @@ import subprocess
 import sys
 import tempfile
 
-PROGRAM = """mesh [X=2];
+PROGRAM = """%(mesh)s
+type T = f64[%(shape)s];
 %(functions)s
-fn f(x: f64[4, 6], y: f64[4, 6], w: f64[4, 6]) -> f64 { %(body)s }
-fn main(x: f64[4, 6], y: f64[4, 6], w: f64[4, 6], u: f64[4, 6], v: f64[4, 6]) -> (off: f64) {
+fn f(x: T, y: T, w: T) -> f64 { %(body)s }
+fn main(x: T, y: T, w: T, u: T, v: T) -> (off: f64) {
   let (gx, gy) = grad(f, wrt=(x, y))(x, y, w);
   let e = 1e-5;
   let says = sum(gx * u) + sum(gy * v);
@@ -25,6 +26,7 @@ fn main(x: f64[4, 6], y: f64[4, 6], w: f64[4, 6], u: f64[4, 6], v: f64[4, 6]) ->
   return abs(says - does) / maximum(abs(does), 1e-3);
 }
 """
+PLAIN = "mesh [X=2];"
 CLOSE = 1e-6
 # Ops whose gradients have tests of their own: C functions, manual ones, copies at the end.
 ELSEWHERE = ["extern", "manual", "uniform", "output", "return"]
@@ -32,17 +34,22 @@ GONE = {"save": "save", "checkpoint": "checkpoint fn", "ruled": "gradient"}
 
 
 def cases(path, word):
+    """(mesh, case)"""
+    mesh = PLAIN
     with open(path, encoding="utf-8") as f:
         for line in f.read().splitlines():
-            if line and not line.startswith("#") and word in line:
-                yield line
+            if line.startswith("mesh"):
+                mesh = line
+            elif line and not line.startswith("#") and word in line:
+                yield mesh, line
 
 
-def program(case):
+def program(mesh, case):
     functions, _, body = case.rpartition("|||")
     if "return" not in body:
         body = "return sum((%s) * w);" % body.strip()
-    return PROGRAM % {"functions": functions, "body": body}
+    shape = "4, 6" if mesh == PLAIN else "8, 12"
+    return PROGRAM % {"mesh": mesh, "shape": shape, "functions": functions, "body": body}
 
 
 def wanted_ops(path):
@@ -63,12 +70,12 @@ def main():
     failed = 0
     everything = len(sys.argv) > 3 and sys.argv[3].endswith(".def")
     found = list(cases(path, sys.argv[3] if len(sys.argv) > 3 and not everything else ""))
-    texts = "\n".join(found)
+    texts = "\n".join(case for _, case in found)
     with tempfile.TemporaryDirectory() as work:
-        for number, case in enumerate(found, 1):
+        for number, (mesh, case) in enumerate(found, 1):
             source = os.path.join(work, "case.shd")
             with open(source, "w", encoding="utf-8") as f:
-                f.write(program(case))
+                f.write(program(mesh, case))
             if everything:
                 texts += subprocess.run([shdc, "--emit=ir", source], capture_output=True,
                                         text=True).stdout
