@@ -113,21 +113,30 @@ run_backward(Propagation *g)
 	run_levels(g);
 }
 
-/* The value that wished to be where another is, is its operand from here on. */
+static bool
+has_user_name(const Module *m, const Value *v)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return true;
+	return false;
+}
+
+/* The value that wished to be where another is, is its operand from here on, and has its
+   name if the user gave it one. */
 static void
 grant(Module *m, Op *op)
 {
 	Value *wish = op->results[0], *v = op->operands[0];
 
+	if (has_user_name(m, wish) && v->def && !has_user_name(m, v)) {
+		v->name = wish->name;
+		v->range = wish->range;
+	}
 	value_replace_uses(m, wish, v);
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == wish) {
+		if (m->named[i].value == wish)
 			m->named[i].value = v;
-			if (v->def && v->range.file == 0) {
-				v->name = wish->name;
-				v->range = wish->range;
-			}
-		}
 	op_remove(op);
 }
 
