@@ -12,7 +12,7 @@ main(int argc, char **argv)
 {
 	Session *s = session_new();
 	Options options = {0};
-	int status = EXIT_USAGE;
+	int status;
 
 	/* A standard stream that is closed would be the next file we open: hold its place
 	   with one on which writing (reading, for the input) fails. */
@@ -23,6 +23,8 @@ main(int argc, char **argv)
 	signal(SIGXFSZ, SIG_IGN); /* a file beyond the limit is a failed write, too */
 	if (options_parse(s, argc, argv, &options))
 		status = compile(s, &options);
+	else
+		status = diag_status(s);
 	text_free(&options.answer);
 	session_free(s);
 	return status;

@@ -244,7 +244,7 @@ static const Habit function_habits[] = {
 	{"while_loop", "a loop is while p { ... }, and assigns vars"},
 	{"scan", "a loop is for w in Ws { ... }, over dim 0, and assigns vars"},
 	{"cond", "a branch is if p { ... } else { ... }, or where(p, a, b)"},
-	{"take_along_axis", "take_along"},
+	{"take_along_axis", "use take_along(x, idx, dim=1)"},
 	{"linspace", "use a + iota(f32[N]) * ((b - a) / (N - 1))"},
 	{"normalize", "use x / sqrt(sum(square(x), dim=-1, keep=true)), or layer_norm(x)"},
 	{"dropout", "use where(random.uniform(f32[B, D], seed) < p, x / p, 0)"},
@@ -274,6 +274,9 @@ void
 report_unknown_function(Elab *e, Range where, const char *name)
 {
 	const char *hint = HABIT(function_habits, name);
+	const Symbol *bound = symbol_find(e, name);
+	if (bound != NULL && bound->kind == SYM_value && bound->item.kind == IT_error)
+		return; /* let f = lambda ...: told there */
 	if (hint != NULL) {
 		complain(e, DIAG_habit, where, "there is no function '%s' here: %s", name,
 			hint);
