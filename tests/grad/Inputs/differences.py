@@ -66,7 +66,7 @@ def wanted_ops(path):
 
 
 def main():
-    shdc, path = sys.argv[1:3]
+    shdc, path = sys.argv[1].split(), sys.argv[2]
     failed = 0
     everything = len(sys.argv) > 3 and sys.argv[3].endswith(".def")
     found = list(cases(path, sys.argv[3] if len(sys.argv) > 3 and not everything else ""))
@@ -77,9 +77,9 @@ def main():
             with open(source, "w", encoding="utf-8") as f:
                 f.write(program(mesh, case))
             if everything:
-                texts += subprocess.run([shdc, "--emit=ir", source], capture_output=True,
+                texts += subprocess.run(shdc + ["--emit=ir", source], capture_output=True,
                                         text=True).stdout
-            run = subprocess.run([shdc, "--interpret", source], capture_output=True, text=True)
+            run = subprocess.run(shdc + ["--interpret", source], capture_output=True, text=True)
             off = re.search(r"^off\s+f64\[\]\s+(\S+)", run.stdout, flags=re.M)
             good = off and float(off.group(1)) < CLOSE
             failed += not good

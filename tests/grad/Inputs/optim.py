@@ -79,7 +79,7 @@ def main():
                 f.write(PROGRAM)
             np.save(folder + "/w.npy", w)
             np.save(folder + "/gs.npy", gs)
-            run = subprocess.run([sys.argv[1], way, folder + "/p.shd", "--", "--in", "w=%s/w.npy" % folder,
+            run = subprocess.run(sys.argv[1].split() + [way, folder + "/p.shd", "--", "--in", "w=%s/w.npy" % folder,
                                   "--in", "gs=%s/gs.npy" % folder, "--out", folder], capture_output=True, text=True)
             for i, name in enumerate(NAMES):
                 path = "%s/out%d.npy" % (folder, i)
