@@ -302,9 +302,8 @@ manual_begin(Elab *e, const FnDecl *fn, Range where, Value *const *args, const A
 		axes_append_all(&m->along, &m->outer->along);
 	m->whole = all_manual(e, &m->along);
 	op->axes = arena_copy(e->arena, axes, sizeof *axes);
-	op->bodies = NEW_ARRAY(e->arena, Block *, 1);
-	op->nbodies = 1;
-	e->block = op->bodies[0] = block_new(e->m, op);
+	op_begin_bodies(op, 1);
+	e->block = op->bodies[0];
 	e->region = NULL;
 	e->mode = MODE_auto;
 	e->manual = m;

@@ -65,10 +65,7 @@ void
 region_begin(Elab *e, Region *r, Op *op, int nbodies)
 {
 	*r = (Region){.outer = e->region, .op = op, .around = e->block};
-	op->nbodies = nbodies;
-	op->bodies = NEW_ARRAY(e->arena, Block *, nbodies);
-	for (int i = 0; i < nbodies; i++)
-		op->bodies[i] = block_new(e->m, op);
+	op_begin_bodies(op, nbodies);
 	e->region = r;
 }
 

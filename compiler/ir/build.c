@@ -179,6 +179,15 @@ op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nresul
 	return op;
 }
 
+void
+op_begin_bodies(Op *op, int n)
+{
+	op->nbodies = n;
+	op->bodies = NEW_ARRAY(op->module->arena, Block *, n);
+	for (int i = 0; i < n; i++)
+		op->bodies[i] = block_new(op->module, op);
+}
+
 /* A loop may capture thousands, one by one: room for twice as many. */
 static Value **
 values_with(Arena *a, Value **values, int n, int *room, Value *more)

@@ -97,12 +97,8 @@ place_made(Op *copy, void *make)
 	copy->range = k->range;
 	copy->label = k->label;
 	copy->mode = k->mode;
-	if (copy->kind == O_return)
-		return;
-	if (k->before)
-		op_insert_before(k->before, copy);
-	else
-		op_append(k->block, copy);
+	if (copy->kind != O_return)
+		make_place(*k, copy);
 }
 
 Value *const *

@@ -720,6 +720,8 @@ Op *op_new(Module *m, OpKind kind, int noperands, Value *const *operands, int nr
 	const char *result_name, Range range, const char *label);
 /* clone.c: the same op once more, detached, with bodies of its own. */
 Op *op_clone(const Op *op);
+/* Its bodies, empty. */
+void op_begin_bodies(Op *op, int n);
 /* One more at the end. */
 Value *op_add_result(Op *op, const char *name, const Type *type);
 void op_add_operand(Op *op, Value *v);

@@ -44,6 +44,15 @@ make_begin(Make k, OpKind kind, int n, Value *const *operands)
 	return k.enter && !k.enter(k.owner, op) ? NULL : op;
 }
 
+void
+make_place(Make k, Op *op)
+{
+	if (k.before)
+		op_insert_before(k.before, op);
+	else
+		op_append(k.block, op);
+}
+
 Value *
 make_end(Make k, Op *op)
 {
@@ -58,10 +67,7 @@ make_end(Make k, Op *op)
 			return NULL;
 		}
 	}
-	if (k.before)
-		op_insert_before(k.before, op);
-	else
-		op_append(k.block, op);
+	make_place(k, op);
 	if (k.made)
 		k.made(k.owner, op);
 	return op->results[0];

@@ -45,6 +45,8 @@ Make named(Make k, const char *name);
    begin, which gives an op of one result, and end is the caller's. */
 Op *make_begin(Make k, OpKind kind, int n, Value *const *operands);
 Value *make_end(Make k, Op *op); /* the first result */
+/* Where k's ops go, as it is. */
+void make_place(Make k, Op *op);
 /* The last op of a block. */
 Op *make_return(Block *b, int n, Value *const *values, Range range, const char *label);
 

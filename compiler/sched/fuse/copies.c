@@ -39,9 +39,7 @@ fusion_new(const Op *of)
 
 	if (of->mode == MODE_backward)
 		op->mode = of->mode;
-	op->bodies = NEW_ARRAY(of->module->arena, Block *, 1);
-	op->bodies[0] = block_new(of->module, op);
-	op->nbodies = 1;
+	op_begin_bodies(op, 1);
 	return op;
 }
 
