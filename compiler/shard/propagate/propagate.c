@@ -114,41 +114,57 @@ run_backward(Propagation *g)
 }
 
 static bool
-has_user_name(const Module *m, const Value *v)
+is_wish(const Op *op)
 {
-	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == v)
-			return true;
-	return false;
+	return op && op->kind == O_shard_like && op->mode == MODE_backward;
 }
 
-/* The value that wished to be where another is, is its operand from here on, and has its
-   name if the user gave it one. */
+/* The value that wished to be where another is. */
+static Value *
+granted(Value *v)
+{
+	while (is_wish(v->def))
+		v = v->def->operands[0];
+	return v;
+}
+
+/* It has the name of the wish, if the user gave that one and it has none. */
 static void
-grant(Module *m, Op *op)
+name_granted(Propagation *g)
 {
-	Value *wish = op->results[0], *v = op->operands[0];
+	Module *m = g->module;
+	bool *listed = NEW_ARRAY(g->arena, bool, m->nvalues + 1);
 
-	if (has_user_name(m, wish) && v->def && !has_user_name(m, v)) {
-		v->name = wish->name;
-		v->range = wish->range;
-	}
-	value_replace_uses(m, wish, v);
 	for (int i = 0; i < m->nnamed; i++)
-		if (m->named[i].value == wish)
-			m->named[i].value = v;
-	op_remove(op);
+		if (m->named[i].value)
+			listed[m->named[i].value->id] = true;
+	for (int i = 0; i < m->nnamed; i++) {
+		Value *wish = m->named[i].value, *v = wish ? granted(wish) : NULL;
+		if (v != wish && v->def && !listed[v->id]) {
+			v->name = wish->name;
+			v->range = wish->range;
+			listed[v->id] = true;
+		}
+		m->named[i].value = v;
+	}
+	for (int i = 0; i < m->nexpects; i++)
+		m->expects[i].value = granted(m->expects[i].value);
 }
 
-/* A gradient is placed as what it is taken by where nothing else says where it is. */
+/* A gradient is placed as what it is taken by where nothing else says where it is; what
+   wished so goes. */
 static void
 grant_wishes(Propagation *g)
 {
-	for (int i = 0; i < g->nops; i++) {
-		Op *op = g->ops[i].op;
-		if (op->kind == O_shard_like && op->mode == MODE_backward)
-			grant(g->module, op);
-	}
+	Block *entry = g->module->entry;
+
+	name_granted(g);
+	for (Op *op = entry->first; op; op = op_following(op, entry))
+		for (int i = 0; i < op->noperands; i++)
+			op->operands[i] = granted(op->operands[i]);
+	for (int i = 0; i < g->nops; i++)
+		if (is_wish(g->ops[i].op))
+			op_remove(g->ops[i].op);
 }
 
 bool
