@@ -123,7 +123,7 @@ void
 join_parts(Adjoint *a, const Value *v)
 {
 	Primal *p = primal_of(a->g, v);
-	Part *alike = NEW_ARRAY(a->g->arena, Part, p->nparts + 1);
+	Part *alike = p->nparts ? NEW_ARRAY(a->g->arena, Part, p->nparts) : NULL;
 
 	while (p->nparts) {
 		AxisSet over = p->parts[0].over;
@@ -241,8 +241,7 @@ is_made_again(Adjoint *a, const Value *v)
 		p->again = is_around(a, v) ? 1 : -1;
 		return p->again > 0;
 	}
-	bool simple = ops[op->kind].pointwise || op_takes_part(op) || op_is_one_to_one(op)
-		|| op->kind == O_broadcast;
+	bool simple = op_takes_part(op) || op_is_one_to_one(op) || op->kind == O_broadcast;
 	bool again = ops[op->kind].leaf || (simple && !op->nbodies);
 	for (int i = 0; i < op->noperands && again; i++)
 		again = is_made_again(a, op->operands[i]);
@@ -258,10 +257,7 @@ made_again(Adjoint *a, const Op *op)
 	copy->mode = a->k.mode;
 	for (int i = 0; i < op->noperands; i++)
 		copy->operands[i] = here(a, op->operands[i]);
-	if (a->k.before)
-		op_insert_before(a->k.before, copy);
-	else
-		op_append(a->k.block, copy);
+	make_place(a->k, copy);
 	return copy->results[0];
 }
 

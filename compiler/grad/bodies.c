@@ -112,16 +112,16 @@ of_value(Make k, const Value *v)
 	return named(k, arena_printf(k.module->arena, "d_%s", dot ? dot + 1 : name));
 }
 
-/* Of what the loop only reads: the axes along which what it carries differs. */
+/* The axes along which what the loop carries differs. */
 static AxisSet
-parts_over(const Adjoint *a, const Block *body, int of)
+carried_along(const Adjoint *a, const Block *body)
 {
-	AxisSet over = 0;
+	AxisSet along = 0;
 
 	for (int i = 1; i < body->nparams; i++)
 		if (is_active(a, body->params[i]))
-			over |= primal_of(a->g, body->params[i])->varies;
-	return over & ~primal_of(a->g, body->params[of])->varies;
+			along |= primal_of(a->g, body->params[i])->varies;
+	return along;
 }
 
 /* `while`, begun: the trip, and a cotangent for each active value that the forward loop
@@ -133,13 +133,11 @@ begin_loop(Adjoint *a, const Op *op, const Op *forward, Loop *l)
 	Value *trip = make_constant(a->k, D_i32, 0);
 	Op *back = make_begin(a->k, O_while, 1, &trip);
 	Crossing c = {.backward = back, .body = LOOP_BODY};
+	AxisSet along = carried_along(a, from);
 
-	back->nbodies = 2;
-	back->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
-	for (int b = 0; b < 2; b++) {
-		back->bodies[b] = block_new(a->g->module, back);
+	op_begin_bodies(back, 2);
+	for (int b = 0; b < 2; b++)
 		block_add_param(back->bodies[b], trip->name, &trip->type);
-	}
 	for (int i = 1; i < op->nresults; i++) {
 		if (!is_active(a, from->params[i]))
 			continue;
@@ -150,7 +148,7 @@ begin_loop(Adjoint *a, const Op *op, const Op *forward, Loop *l)
 		Carry carry = {.of = i,
 			.at = capture(&c, d)->index,
 			.reads = reads,
-			.over = reads ? parts_over(a, from, i) : 0};
+			.over = reads ? along & ~primal_of(a->g, from->params[i])->varies : 0};
 		APPEND(a->g->arena, l->carries, l->n, carry);
 	}
 	return back;
@@ -338,10 +336,7 @@ gradient_branch(Adjoint *a, const Op *op)
 	Op *back = make_begin(a->k, O_if, 1, &which);
 	int n = 0;
 
-	back->nbodies = 2;
-	back->bodies = NEW_ARRAY(a->g->module->arena, Block *, 2);
-	for (int b = 0; b < 2; b++)
-		back->bodies[b] = block_new(a->g->module, back);
+	op_begin_bodies(back, 2);
 	for (int i = 1; i < op->noperands; i++)
 		if (wants(a, op, i) && n++ > 0)
 			op_add_result(back, "gradient", &op->operands[i]->type);

@@ -33,25 +33,23 @@ compute_again(Adjoint *a, Value *v)
 	if (!v->def)
 		return fenced(a, c->op, here_operand(a->outer, c->op, v->index));
 	if (v->def->kind == O_save) {
-		op_add_operand(c->op->bodies[0]->last, v);
-		Value *saved = op_add_result((Op *)c->op, "saved", &v->type);
+		op_add_operand(c->forward->bodies[0]->last, v);
+		Value *saved = op_add_result(c->forward, "saved", &v->type);
 		return kept_here(a, saved, primal_of(a->g, v)->varies);
 	}
 	Op *copy = op_clone(v->def);
 	go_backward(copy);
 	for (int i = 0; i < copy->noperands; i++)
 		copy->operands[i] = here(a, v->def->operands[i]);
-	if (a->k.before)
-		op_insert_before(a->k.before, copy);
-	else
-		op_append(a->k.block, copy);
+	make_place(a->k, copy);
 	for (int i = 0; i < copy->nresults; i++)
 		primal_of(a->g, v->def->results[i])->here = copy->results[i];
 	return copy->results[v->index];
 }
 
-static void
-through_body(Adjoint *a, const Op *op)
+/* Of a composite, and of a checkpoint. */
+void
+gradient_again(Adjoint *a, const Op *op)
 {
 	Adjoint inner = {.g = a->g,
 		.outer = a,
@@ -70,18 +68,6 @@ through_body(Adjoint *a, const Op *op)
 	adjoint_block(&inner, body);
 	for (int i = 0; i < op->noperands; i++)
 		hand_over(body->params[i], a, op->operands[i]);
-}
-
-void
-gradient_call(Adjoint *a, const Op *op)
-{
-	through_body(a, op);
-}
-
-void
-gradient_checkpoint(Adjoint *a, const Op *op)
-{
-	through_body(a, op);
 }
 
 /* ---- by a rule of its own ------------------------------------------------------ */

@@ -97,32 +97,42 @@ parse_factor(Reader *r)
 	return make_number(r->f->k, r->f->type, number);
 }
 
+typedef struct Sign {
+	const char *text;
+	OpKind kind;
+} Sign;
+
+/* Parts with one of two signs between them, from left to right. */
+static Value *
+parse_chain(Reader *r, const Sign *signs, Value *(*parse_part)(Reader *r))
+{
+	Value *v = parse_part(r);
+
+	for (;;) {
+		int i = 0;
+		while (i < 2 && !accept(r, signs[i].text))
+			i++;
+		if (i == 2)
+			return v;
+		Value *next = parse_part(r);
+		v = make_binary(r->f->k, signs[i].kind, v, next);
+	}
+}
+
 static Value *
 parse_term(Reader *r)
 {
-	Value *v = parse_factor(r);
+	static const Sign signs[] = {{"/", O_div}, {"*", O_mul}};
 
-	for (;;) {
-		bool divides = accept(r, "/");
-		if (!divides && !accept(r, "*"))
-			return v;
-		Value *by = parse_factor(r);
-		v = make_binary(r->f->k, divides ? O_div : O_mul, v, by);
-	}
+	return parse_chain(r, signs, parse_factor);
 }
 
 static Value *
 parse_sum(Reader *r)
 {
-	Value *v = parse_term(r);
+	static const Sign signs[] = {{"-", O_sub}, {"+", O_add}};
 
-	for (;;) {
-		bool minus = accept(r, "-");
-		if (!minus && !accept(r, "+"))
-			return v;
-		Value *more = parse_term(r);
-		v = make_binary(r->f->k, minus ? O_sub : O_add, v, more);
-	}
+	return parse_chain(r, signs, parse_term);
 }
 
 static Value *
@@ -148,7 +158,6 @@ formula_make(const Formula *f, const char *text)
 	Reader r = {f, text, text};
 	Value *v = parse_formula(&r);
 
-	expect(&r, "");
 	if (*r.at)
 		die("formula '%s': nothing is wanted at '%s'", text, r.at);
 	return v;

@@ -168,9 +168,7 @@ gradient_manual(Adjoint *a, const Op *op)
 	Op *forward = forward_of(a, op);
 	Op *back = make_begin(named(a->k, "gradient"), O_manual, 0, NULL);
 	back->axes = op->axes;
-	back->nbodies = 1;
-	back->bodies = NEW_ARRAY(a->g->module->arena, Block *, 1);
-	back->bodies[0] = block_new(a->g->module, back);
+	op_begin_bodies(back, 1);
 	Adjoint inner = {.g = a->g,
 		.outer = a,
 		.k = a->k,
@@ -237,29 +235,29 @@ gradient_all_reduce(Adjoint *a, const Op *op)
 	(op_int(op, A_combiner) == C_add ? gradient_same : gradient_none)(a, op);
 }
 
-void
-gradient_reduce_scatter(Adjoint *a, const Op *op)
+static void
+give_collective(Adjoint *a, const Op *op, OpKind kind)
 {
 	Value *dy = cotangent_of(a, op->results[0]);
 
-	if (op_int(op, A_combiner) != C_add) {
-		gradient_none(a, op);
-		return;
-	}
 	give(a, op->operands[0],
-		make_collective(a->k, O_all_gather, dy, op->axes, (int)op_int(op, A_dim),
-			C_add));
+		make_collective(a->k, kind, dy, op->axes, (int)op_int(op, A_dim), C_add));
+}
+
+void
+gradient_reduce_scatter(Adjoint *a, const Op *op)
+{
+	if (op_int(op, A_combiner) == C_add)
+		give_collective(a, op, O_all_gather);
+	else
+		gradient_none(a, op);
 }
 
 /* Part i of device j was part j of device i. */
 void
 gradient_all_to_all(Adjoint *a, const Op *op)
 {
-	Value *dy = cotangent_of(a, op->results[0]);
-
-	give(a, op->operands[0],
-		make_collective(a->k, O_all_to_all, dy, op->axes, (int)op_int(op, A_dim),
-			C_add));
+	give_collective(a, op, O_all_to_all);
 }
 
 /* From who got it; of what nobody got, nothing. */
