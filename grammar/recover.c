@@ -218,6 +218,8 @@ end_statement(Reader *r, const Token *token)
 	bool begins = token->begins_line
 		? syntax_begins(token_name(token->kind))
 		: IS_ONE_OF(token->kind, statement_words) && token->kind != TOK_IF;
+	if (r->before.kind == TOK_UNROLL && token->kind == TOK_FOR)
+		return; /* it is a habit, and told as one */
 	if (is_ended(r) || (!begins && token->kind != TOK_RBRACE && token->kind != TOK_END)
 		|| (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
 		|| token_may_follow(r->state, token->kind)

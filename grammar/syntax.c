@@ -182,6 +182,7 @@ static const struct WordHabit {
 	{"manual", "explicit", false,
 		"a manual function is not computed once more by itself; a checkpoint fn calls "
 		"it"},
+	{"unroll", "&&", true, "an unrolled loop is written for unroll i in 0..4 { ... }"},
 	{"(", "_", false, "a tuple has no tuples in it: let (loss, dW, db) = ...;"},
 	{"import", "a string", true,
 		"files are imported: import \"path.shd\"; functions are built in and need no "

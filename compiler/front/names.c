@@ -242,6 +242,7 @@ static const Habit function_habits[] = {
 	{"pmap", "declare the function manual fn, and call it"},
 	{"fori_loop", "a loop is for i in 0..n { ... }, and assigns vars"},
 	{"while_loop", "a loop is while p { ... }, and assigns vars"},
+	{"unroll", "an unrolled loop is for unroll i in 0..n { ... }"},
 	{"scan", "a loop is for w in Ws { ... }, over dim 0, and assigns vars"},
 	{"cond", "a branch is if p { ... } else { ... }, or where(p, a, b)"},
 	{"take_along_axis", "use take_along(x, idx, dim=1)"},
