@@ -199,7 +199,7 @@ slice_text(Text *t, const Mesh *mesh, const double *loads)
 
 /* ---- SVG ------------------------------------------------------------------------ */
 
-enum { LINK = 18, STUB = 10 };
+enum { LINK = 18, LOOSE_END = 10 };
 
 /* A link, or one that leaves the picture; the thicker the more it carries. */
 static void
@@ -226,17 +226,17 @@ svg_links(Text *t, const Torus *torus, int r, int c, int64_t x, int64_t y, int64
 	if (c < torus->columns.n - 1)
 		svg_link(t, torus, PHYSICAL_x, x + width, middle, LINK, 0);
 	else if (torus->around[PHYSICAL_x])
-		svg_link(t, torus, PHYSICAL_x, x + width, middle, STUB, 0);
+		svg_link(t, torus, PHYSICAL_x, x + width, middle, LOOSE_END, 0);
 	if (c == 0 && torus->around[PHYSICAL_x])
-		svg_link(t, torus, PHYSICAL_x, x, middle, -STUB, 0);
+		svg_link(t, torus, PHYSICAL_x, x, middle, -LOOSE_END, 0);
 	if (r < torus->rows.n - 1)
 		svg_link(t, torus, PHYSICAL_y, center, y + CELL_HEIGHT, 0, LINK);
 	else if (torus->around[PHYSICAL_y])
-		svg_link(t, torus, PHYSICAL_y, center, y + CELL_HEIGHT, 0, STUB);
+		svg_link(t, torus, PHYSICAL_y, center, y + CELL_HEIGHT, 0, LOOSE_END);
 	if (r == 0 && torus->around[PHYSICAL_y])
-		svg_link(t, torus, PHYSICAL_y, center, y, 0, -STUB);
+		svg_link(t, torus, PHYSICAL_y, center, y, 0, -LOOSE_END);
 	if (torus->loads && physical_size(torus->mesh, PHYSICAL_z) > 1)
-		svg_link(t, torus, PHYSICAL_z, x + width - 2, y + 2, STUB, -STUB);
+		svg_link(t, torus, PHYSICAL_z, x + width - 2, y + 2, LOOSE_END, -LOOSE_END);
 }
 
 /* A hue for each coordinate along the first axis, a shade for those of the second. */
@@ -296,7 +296,7 @@ slice_svg(Text *t, const Mesh *mesh, const double *loads, int64_t top, int64_t *
 {
 	Arena *a = arena_new();
 	Torus torus = torus_of(mesh, loads, a);
-	int64_t left = MARGIN + STUB, end = left;
+	int64_t left = MARGIN + LOOSE_END, end = left;
 	Text line = {0};
 
 	text_title(&line, &torus);
@@ -305,7 +305,7 @@ slice_svg(Text *t, const Mesh *mesh, const double *loads, int64_t top, int64_t *
 	top += LINE_HEIGHT;
 	int64_t width = torus.columns.n * (torus.width * CHARACTER + MARGIN + LINK) - LINK;
 	int64_t height = torus.rows.n * (CELL_HEIGHT + LINK) - LINK;
-	int64_t above = (torus.panels.n > 1 ? LINE_HEIGHT : 0) + STUB;
+	int64_t above = (torus.panels.n > 1 ? LINE_HEIGHT : 0) + LOOSE_END;
 	for (int p = 0; p < torus.panels.n; p++) {
 		line.n = 0;
 		bool shown = text_panel(&line, &torus, p);
@@ -313,11 +313,11 @@ slice_svg(Text *t, const Mesh *mesh, const double *loads, int64_t top, int64_t *
 			svg_text(t, left, top + LINE_HEIGHT * 2 / 3, "start", line.s);
 		if (shown)
 			svg_panel(t, &torus, torus.panels.shown[p], left, top + above);
-		left += shown ? width + STUB * 2 + MARGIN : 4 * CHARACTER;
+		left += shown ? width + LOOSE_END * 2 + MARGIN : 4 * CHARACTER;
 	}
 	end = left > end ? left : end;
 	*right = end > *right ? end : *right;
 	text_free(&line);
 	arena_free(a);
-	return top + above + height + STUB + MARGIN;
+	return top + above + height + LOOSE_END + MARGIN;
 }
