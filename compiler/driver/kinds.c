@@ -137,34 +137,18 @@ print_explain(Compilation *c, const Output *out, Text *t)
 	return emit_explain(c->module, &o, t);
 }
 
-static bool
-print_cost(Compilation *c, const Output *out, Text *t)
-{
-	emit_cost(compilation_timeline(c), compilation_plan(c), out->format, t);
-	return true;
-}
-
-static bool
-print_trace(Compilation *c, const Output *out, Text *t)
-{
-	(void)out;
-	emit_trace(compilation_timeline(c), compilation_plan(c), t);
-	return true;
-}
-
-static bool
-print_timeline(Compilation *c, const Output *out, Text *t)
-{
-	emit_timeline(compilation_timeline(c), compilation_plan(c), out->format, t);
-	return true;
-}
-
-static bool
-print_torus(Compilation *c, const Output *out, Text *t)
-{
-	emit_torus(compilation_timeline(c), compilation_plan(c), out->format, t);
-	return true;
-}
+/* How one run goes, in one of the ways to tell it. */
+#define RUN(kind) \
+	static bool print_##kind(Compilation *c, const Output *out, Text *t) \
+	{ \
+		emit_##kind(compilation_timeline(c), compilation_plan(c), out->format, t); \
+		return true; \
+	}
+RUN(cost)
+RUN(trace)
+RUN(timeline)
+RUN(torus)
+#undef RUN
 
 static bool
 print_memory(Compilation *c, const Output *out, Text *t)

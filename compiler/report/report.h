@@ -83,8 +83,8 @@ double tokens_per_second(const Timeline *timeline);
 void text_outcome(const Timeline *timeline, const Plan *plan, Text *t);
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
-/* trace.c: --emit=trace.  Requires L_fused. */
-void emit_trace(const Timeline *timeline, const Plan *plan, Text *t);
+/* trace.c: --emit=trace, "json".  Requires L_fused. */
+void emit_trace(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* timeline.c: --emit=timeline as "txt" or "svg".  Requires L_fused. */
 void emit_timeline(const Timeline *timeline, const Plan *plan, const char *format, Text *t);

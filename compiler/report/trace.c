@@ -187,11 +187,12 @@ print_memory(Trace *tr)
 }
 
 void
-emit_trace(const Timeline *timeline, const Plan *plan, Text *t)
+emit_trace(const Timeline *timeline, const Plan *plan, const char *format, Text *t)
 {
 	Trace tr = {.timeline = timeline, .plan = plan, .arena = arena_new(), .text = t};
 	const Module *m = timeline->module;
 
+	(void)format; /* it has one */
 	text_add(t, "{\n\"displayTimeUnit\": \"ns\",\n\"otherData\": {\"program\": ");
 	text_json(t, m->name);
 	text_add(t, ", \"target\": ");
