@@ -24,6 +24,17 @@ fn ffn(x: f32[B, D], W1: f32[D, F], W2: f32[F, D]) -> f32[B, D] {
 fn main(x0: f32[B@X, D], W1: f32[D, F@Y], W2: f32[F@Y, D]) -> f32[B@X, D] {
 '''
 
+# The body of a layer, of x and its weights; `attention` is a function of q, k and v.
+LAYER = '''  let n = rms_norm(x);
+  let q = einsum("btd,dhk->bthk", n, Wq);
+  let k = einsum("btd,dhk->bthk", n, Wk);
+  let v = einsum("btd,dhk->bthk", n, Wv);
+  let r = x + einsum("bthk,hkd->btd", attention(q, k, v), Wo);
+  let h = gelu(einsum("btd,df->btf", rms_norm(r), Wi));
+  return r + einsum("btf,fd->btd", h, Wu);
+}
+'''
+
 TRANSFORMER = '''mesh [data=2, model=4];
 dim B=8, T=128, D=512, H=8, K=64, F=2048;
 fn attention(q: f32[B,T,H,K], k: f32[B,T,H,K], v: f32[B,T,H,K])
@@ -37,15 +48,7 @@ fn attention(q: f32[B,T,H,K], k: f32[B,T,H,K], v: f32[B,T,H,K])
 fn block(x: f32[B@data,T,D], Wq: f32[D,H@model,K], Wk: f32[D,H@model,K],
     Wv: f32[D,H@model,K], Wo: f32[H@model,K,D], Wi: f32[D,F@model],
     Wu: f32[F@model,D]) -> f32[B@data,T,D] {
-  let n = rms_norm(x);
-  let q = einsum("btd,dhk->bthk", n, Wq);
-  let k = einsum("btd,dhk->bthk", n, Wk);
-  let v = einsum("btd,dhk->bthk", n, Wv);
-  let r = x + einsum("bthk,hkd->btd", attention(q, k, v), Wo);
-  let h = gelu(einsum("btd,df->btf", rms_norm(r), Wi));
-  return r + einsum("btf,fd->btd", h, Wu);
-}
-fn main(x0: f32[B@data,T,D]'''
+''' + LAYER + '''fn main(x0: f32[B@data,T,D]'''
 
 WEIGHTS = ''',
     Wq{0}: f32[D,H@model,K], Wk{0}: f32[D,H@model,K], Wv{0}: f32[D,H@model,K],
@@ -134,4 +137,5 @@ def main():
              least(args.shdc, transformer(96), args.runs, folder, env), 1)
 
 
-main()
+if __name__ == '__main__':
+    main()

@@ -15,6 +15,8 @@ import subprocess
 import tempfile
 import time
 
+from passes import LAYER
+
 BODY = '''
 dim L = 96, B = 65536, T = 1024, D = 8192, H = 64, K = 128, F = 32768;
 fn attention(q: bf16[B, T, H, K], k, v) {
@@ -24,15 +26,7 @@ fn attention(q: bf16[B, T, H, K], k, v) {
   return einsum("bhqs,bshk->bqhk", p, v);
 }
 fn block(x: bf16[B, T, D], Wq, Wk, Wv, Wo, Wi, Wu) {
-  let n = rms_norm(x);
-  let q = einsum("btd,dhk->bthk", n, Wq);
-  let k = einsum("btd,dhk->bthk", n, Wk);
-  let v = einsum("btd,dhk->bthk", n, Wv);
-  let r = x + einsum("bthk,hkd->btd", attention(q, k, v), Wo);
-  let h = gelu(einsum("btd,df->btf", rms_norm(r), Wi));
-  return r + einsum("btf,fd->btd", h, Wu);
-}
-fn main(x: bf16[B@data, T, D], Wq: bf16[L, D@data, H@model, K],
+''' + LAYER + '''fn main(x: bf16[B@data, T, D], Wq: bf16[L, D@data, H@model, K],
         Wk: bf16[L, D@data, H@model, K], Wv: bf16[L, D@data, H@model, K],
         Wo: bf16[L, H@model, K, D@data], Wi: bf16[L, D@data, F@model],
         Wu: bf16[L, F@model, D@data]) -> (y: bf16[B@data, T, D]) {

@@ -168,11 +168,17 @@ start_in(Scope *s, int64_t size)
 /* ---- one element of each operand ------ */
 
 static Value *
-grow_add(Scope *s)
+grow_pair(Scope *s, OpKind kind)
 {
 	Value *a = any(s);
 
-	return make_binary(s->k, O_add, a, like(s, &a->type));
+	return make_binary(s->k, kind, a, like(s, &a->type));
+}
+
+static Value *
+grow_add(Scope *s)
+{
+	return grow_pair(s, O_add);
 }
 
 static Value *
@@ -186,9 +192,7 @@ grow_sub(Scope *s)
 static Value *
 grow_mul(Scope *s)
 {
-	Value *a = any(s);
-
-	return make_binary(s->k, O_mul, a, like(s, &a->type));
+	return grow_pair(s, O_mul);
 }
 
 static Value *
@@ -214,9 +218,7 @@ grow_barrier(Scope *s)
 static Value *
 grow_shard_like(Scope *s)
 {
-	Value *a = any(s);
-
-	return make_binary(s->k, O_shard_like, a, like(s, &a->type));
+	return grow_pair(s, O_shard_like);
 }
 
 /* Of a value of which only the low bits matter, so that it does not change with e. */
