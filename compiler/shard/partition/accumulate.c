@@ -13,7 +13,9 @@
  *
  *   acc = acc + reduce_scatter(x)      acc split; it begins with zeros
  *
- * if there is room for what is whole then: a quarter of a device's memory for all.
+ * if there is room for what is whole then: a quarter of a device's memory for all.  No
+ * more may move for it: few slices of much are less than all of it, and a sum that is the
+ * same in every round leaves the loop by itself (hoist.c).
  */
 #include "ir/make.h"
 #include "ir/targets.h"
@@ -243,6 +245,28 @@ has_room(Partitioner *p, const Chain *chain, const Value *v)
 	return true;
 }
 
+/* Does the one sum after the loop move at most what those in it do? */
+static bool
+moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, const Value *v,
+	const bool *fixed)
+{
+	double trips = op_ints(loop, A_trips)->n ? (double)op_int(loop, A_trips) : 1;
+	double bytes = 0;
+
+	for (const Step *s = chain->steps; s; s = s->next) {
+		const Op *move = s->move;
+		if (!move)
+			continue;
+		const Value *from = move->operands[0], *to = move->results[0];
+		const ReshardPlan *plan = reshard_plan(p->resharder, &from->type,
+			&from->placement, &to->placement);
+		bool once = move->block == v->block && fixed[move->id];
+		bytes += plan->bytes * (once ? 1 : trips);
+	}
+	return reshard_plan(p->resharder, &v->type, &chain->partial, &chain->whole)->bytes
+		<= bytes;
+}
+
 /* What the loop begins with, as parts. */
 static Value *
 start_in_parts(Partitioner *p, Op *loop, int i, const Chain *chain)
@@ -266,11 +290,13 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	/* moves in the loop have been made since the last count */
 	block_count_uses(condition);
 	block_count_uses(body);
+	const bool *fixed = fixed_ops(p, loop, body);
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
 		if (next != body->params[i] && !condition->params[i]->uses
 			&& follow(&chain, body, body->params[i], next) && chain.known
+			&& moves_no_more(p, loop, &chain, body->params[i], fixed)
 			&& (!chain.scattered
 				|| (is_zeros(loop->operands[i])
 					&& has_room(p, &chain, body->params[i])))) {

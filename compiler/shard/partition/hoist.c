@@ -43,27 +43,37 @@ communicates(Partitioner *p, Op *op)
 	return found;
 }
 
-/* Fixed is what depends on operands alone, each time it is run, if they are; what of
-   that moves leaves, with all that it is made of.  False if everything stays. */
+bool *
+fixed_ops(Partitioner *p, const Op *loop, const Block *b)
+{
+	bool *all = NULL;
+	int n = 0;
+
+	for (Op *op = b->first; op; op = op->next)
+		op->id = n++;
+	all = NEW_ARRAY(p->arena, bool, n);
+	for (Op *op = b->first; op->next; op = op->next) {
+		bool fixed =
+			!op->external && !op->axes && (!op->nbodies || op_is_composite(op));
+		for (int i = 0; i < op->noperands && fixed; i++) {
+			const Value *v = op->operands[i];
+			fixed = v->def ? all[v->def->id] : loop_hands_on(loop, v->index);
+		}
+		all[op->id] = fixed;
+	}
+	return all;
+}
+
+/* What is fixed and moves leaves, with all that it is made of.  False if everything
+   stays. */
 static bool
 mark(Partitioner *p, Body *body)
 {
 	bool any = false;
 
-	for (Op *op = body->block->first; op; op = op->next)
-		op->id = body->n++;
-	body->fixed = NEW_ARRAY(p->arena, bool, body->n);
+	body->fixed = fixed_ops(p, body->loop, body->block);
+	body->n = body->block->last->id + 1;
 	body->leaves = NEW_ARRAY(p->arena, bool, body->n);
-	for (Op *op = body->block->first; op->next; op = op->next) {
-		bool fixed =
-			!op->external && !op->axes && (!op->nbodies || op_is_composite(op));
-		for (int i = 0; i < op->noperands && fixed; i++) {
-			const Value *v = op->operands[i];
-			fixed = v->def ? body->fixed[v->def->id]
-				       : loop_hands_on(body->loop, v->index);
-		}
-		body->fixed[op->id] = fixed;
-	}
 	for (Op *op = body->block->last; op; op = op->prev) {
 		if (body->fixed[op->id] && communicates(p, op))
 			body->leaves[op->id] = true;

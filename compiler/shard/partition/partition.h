@@ -200,6 +200,9 @@ void draw_sums(Partitioner *p);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
+/* Of a loop's body, by op->id from now on: does the op give the same in every round?  It
+   depends on operands alone, and these are fixed. */
+bool *fixed_ops(Partitioner *p, const Op *loop, const Block *b);
 
 /* ops.c */
 /* A value whose only user moves it need not pass through the placement that
