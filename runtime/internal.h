@@ -249,14 +249,16 @@ typedef struct TensorView {
 	int64_t strides[SHDRT_MAX_RANK];
 	const unsigned char *data;
 	bool swapped; /* of the other byte order */
+	bool widened; /* of i32, that are bytes here */
 } TensorView;
 
 enum { WHY = 240 }; /* room for a reason, with its NUL */
 
 /* false with the reason in `why` */
 bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY]);
+typedef enum Parsed { PARSED_broken, PARSED_absent, PARSED_good } Parsed;
 /* `key` names the tensor in the file. */
-bool rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
+Parsed rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY]);
 /* Element strides of a row-major tensor, in bytes; false on overflow of
    the whole size, which goes to *bytes. */
@@ -271,6 +273,11 @@ typedef struct TensorFile {
 
 /* Opens, maps and checks against the parameter; rt_fail()s with SHDRT_IO. */
 void rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
+/* The same of a .safetensors file that may have no tensor of this name: false, and why.
+   It is left open, and checked, if it is `wanted`. */
+bool rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
+	char why[WHY]);
+bool rt_has_ending(const char *path, const char *ending);
 void rt_tensor_file_close(TensorFile *f);
 size_t rt_array_bytes(const shdrt_array *a);
 /* Writes; false with errno. */

@@ -20,6 +20,43 @@ typedef struct Whole {
 
 /* ---- inputs ---- */
 
+static bool
+is_file_of_many(const Settings *s, const char *path)
+{
+	for (int i = 0; i < s->nin_files; i++)
+		if (s->in_files[i] == path)
+			return true;
+	return false;
+}
+
+/* The parameters that the file has, but for those that are given by themselves. */
+static void
+open_file_of_many(Settings *s, const char *path)
+{
+	char why[WHY] = "the program has none";
+	bool any = false;
+	for (int i = 0; i < s->program->nparams; i++) {
+		const shdrt_tensor *t = &s->program->params[i];
+		Source *source = &s->sources[i];
+		bool file = source->kind == FROM_file;
+		bool given = source->range.given || (file && !is_file_of_many(s, source->path));
+		TensorFile found;
+		if (!rt_tensor_file_find(&found, path, t, !given, why))
+			continue;
+		any = true;
+		if (given)
+			continue;
+		if (file)
+			rt_fail(SHDRT_USAGE, "--in: '%s' is in %s and in %s", t->name,
+				source->path, path);
+		source->kind = FROM_file;
+		source->path = path;
+		source->file = found;
+	}
+	if (!any)
+		rt_fail(SHDRT_IO, "%s: holds no parameter: %s", path, why);
+}
+
 static void
 open_sources(Settings *s)
 {
@@ -40,6 +77,8 @@ open_sources(Settings *s)
 			rt_tensor_file_open(&source->file, path, &s->program->params[i]);
 		}
 	}
+	for (int i = 0; i < s->nin_files; i++)
+		open_file_of_many(s, s->in_files[i]);
 }
 
 static void
@@ -366,6 +405,7 @@ shdrt_main(const shdrt_program *p, int argc, char **argv)
 		status = run(&s);
 	free(s.sources);
 	free(s.out_files);
+	free(s.in_files);
 	if (fflush(stdout) != 0 || ferror(stdout))
 		rt_fail(SHDRT_IO, "standard output: %s", strerror(errno));
 	return status;

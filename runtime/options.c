@@ -45,11 +45,30 @@ name_before(const char *text, const char *option, const char *form, const char *
 	return name;
 }
 
+/* NAME=FILE when what is before the = could be a name. */
+static bool
+names_one(const char *value)
+{
+	size_t letters = strspn(value,
+		"abcdefghijklmnopqrstuvwxyz"
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+	return letters > 0 && value[letters] == '=';
+}
+
 static void
 option_in(Settings *s, const char *value)
 {
 	const char *file;
-	char *name = name_before(value, "--in", "NAME=FILE", &file);
+	if (rt_has_ending(value, ".npz"))
+		rt_fail(SHDRT_USAGE,
+			"--in %s: .npz is not read; a .safetensors file holds several "
+			"parameters",
+			value);
+	if (!names_one(value) && rt_has_ending(value, ".safetensors")) {
+		s->in_files[s->nin_files++] = value;
+		return;
+	}
+	char *name = name_before(value, "--in", "NAME=FILE or FILE.safetensors", &file);
 	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
 	if (s->sources[i].path)
 		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
@@ -137,20 +156,16 @@ all_out(Settings *s, const char *path)
 	*to = path;
 }
 
-/* NAME=FILE when what is before the = could be a name. */
 static void
 option_out(Settings *s, const char *value)
 {
-	size_t letters = strspn(value,
-		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
 	s->writes = true;
 	if (rt_has_ending(value, ".npz"))
 		rt_fail(SHDRT_USAGE,
 			"--out %s: .npz is not written; a .safetensors file holds several "
 			"results",
 			value);
-	if (letters == 0 || value[letters] != '=') {
+	if (!names_one(value)) {
 		all_out(s, value);
 		return;
 	}
@@ -161,6 +176,9 @@ option_out(Settings *s, const char *value)
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
 	if (s->out_whole && rt_same_output(s->out_whole, file))
 		clash(file);
+	if (rt_has_ending(file, ".txt") && s->program->results[i].dtype != SHDRT_u8)
+		rt_fail(SHDRT_USAGE, "--out %s: a .txt file is u8, %s is %s", value, name,
+			s->program->results[i].type_text);
 	s->out_files[i] = file;
 	for (int k = 0; k < s->program->nresults; k++) {
 		if (k == i || !s->out_files[k] || !rt_same_output(s->out_files[k], file))
@@ -300,7 +318,10 @@ static const struct Option {
 	const char *help;
 } options[] = {
 	{"--in", 0, "NAME=FILE", option_in,
-		"a parameter from a .npy or .safetensors[#KEY] file"},
+		"a parameter from a .npy or .safetensors[#KEY] file, or, of u8 or i32, from a "
+		".txt: a byte an element"},
+	{"--in", 0, "FILE.safetensors", option_in,
+		"... all others that it has, by name; any number of these"},
 	{"--random", 0, "SEED", option_random,
 		"the others: floats in [-1, 1), integers in [-8, 8) or, if they are "
 		"positions, where those are; --random 0 is the default"},
@@ -311,8 +332,8 @@ static const struct Option {
 	{"--out", 0, "DIR", option_out, "write every result to DIR/NAME.npy"},
 	{"--out", 0, "FILE.safetensors", option_out, "... all of them to a file, by name"},
 	{"--out", 0, "NAME=FILE", option_out,
-		"... one, as .npy or, with others if you like, .safetensors; a FILE of - is "
-		"standard output, as .npy"},
+		"... one, as .npy, with others if you like .safetensors, or, of u8, its bytes "
+		"as .txt; a FILE of - is standard output, as .npy"},
 	{"--check", 0, NULL, option_check, "compare with the unsharded program, interpreted"},
 	{"--time", 0, "N", option_time, "run N times; least and median time"},
 	{"--steps", 0, "N", option_steps,
@@ -401,6 +422,7 @@ find_option(const char *text, const char **value)
 void
 rt_options_parse(Settings *s, int argc, char **argv)
 {
+	s->in_files = rt_get_memory((size_t)argc, sizeof *s->in_files);
 	for (int i = 1; i < argc; i++) {
 		const char *value;
 		const struct Option *o = find_option(argv[i], &value);

@@ -8,8 +8,10 @@
 
 typedef struct Settings {
 	const shdrt_program *program;
-	Source *sources;     /* of each parameter */
-	Source given;	     /* of those without a file */
+	Source *sources;       /* of each parameter */
+	Source given;	       /* of those without a file */
+	const char **in_files; /* of any parameters, by name */
+	int nin_files;
 	const char *made_by; /* --random, --ones or --iota, if given */
 	const char *out_directory;
 	const char *out_whole;	/* the file of all results */
@@ -31,7 +33,6 @@ void rt_options_version(const shdrt_program *p, FILE *out);
 /* ---- outputs.c: where results are written ---- */
 
 bool rt_is_standard(const char *path); /* "-" */
-bool rt_has_ending(const char *path, const char *ending);
 /* The same regular file, or one that will be made, or standard output. */
 bool rt_same_output(const char *a, const char *b);
 bool rt_is_output(const Settings *s, const char *path); /* of a result */

@@ -1,6 +1,6 @@
 /*
- * outputs.c - where results are written: each to a file of its own, as .npy, or
- * several by name to a .safetensors file.
+ * outputs.c - where results are written: each to a file of its own, as .npy or
+ * the bytes of a .txt, or several by name to a .safetensors file.
  *
  * A file is written beside its target and renamed: it is there as a whole, or
  * as it was before.  A target that is not a regular file is written in place.
@@ -190,6 +190,9 @@ static bool
 put_arrays(FILE *f, const char *path, const void *data)
 {
 	const Arrays *a = data;
+	size_t bytes = rt_array_bytes(a->arrays);
+	if (rt_has_ending(path, ".txt"))
+		return fwrite(a->arrays->data, 1, bytes, f) == bytes;
 	return rt_has_ending(path, ".safetensors") ? rt_safetensors_put(f, a->n, a->arrays)
 						   : rt_npy_put(f, a->arrays);
 }

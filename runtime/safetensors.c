@@ -320,8 +320,15 @@ skip_entry(Cursor *c, bool metadata, Spans *spans, char why[WHY])
 	return true;
 }
 
+static Parsed
+broken(char why[WHY], const char *text)
+{
+	wrong(why, text);
+	return PARSED_broken;
+}
+
 /* Finds the key's entry; spans are those of the others. */
-static bool
+static Parsed
 find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2], Spans *spans,
 	char why[WHY])
 {
@@ -330,36 +337,37 @@ find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2], Spa
 	size_t n;
 	bool found = false;
 	if (!take(c, '{'))
-		return wrong(why, "its header is not a JSON object");
+		return broken(why, "its header is not a JSON object");
 	if (!take(c, '}')) {
 		do {
 			if (!take_string(c, &text, &n) || !take(c, ':'))
-				return wrong(why, "its header cannot be read");
+				return broken(why, "its header cannot be read");
 			bool metadata = is(text, n, "__metadata__");
 			if (is(text, n, key) && !metadata) {
 				if (found)
-					return wrong(why,
+					return broken(why,
 						"its header names the "
 						"tensor twice");
 				found = true;
 				if (!take_entry(c, view, offsets, why))
-					return false;
+					return PARSED_broken;
 			} else if (!skip_entry(c, metadata, spans, why)) {
-				return false;
+				return PARSED_broken;
 			}
 			if (!metadata)
 				note_name(names, sizeof names, text, n);
 		} while (take(c, ','));
 		if (!take(c, '}'))
-			return wrong(why, "its header cannot be read");
+			return broken(why, "its header cannot be read");
 	}
 	skip_blanks(c);
 	if (c->at < c->end)
-		return wrong(why, "its header goes on behind the object");
-	if (!found)
-		snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
-			*names ? names : "none at all");
-	return found;
+		return broken(why, "its header goes on behind the object");
+	if (found)
+		return PARSED_good;
+	snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
+		*names ? names : "none at all");
+	return PARSED_absent;
 }
 
 static uint64_t
@@ -371,7 +379,7 @@ little_endian(const unsigned char *bytes)
 	return value;
 }
 
-static bool
+static Parsed
 parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, Spans *spans,
 	char why[WHY])
 {
@@ -379,16 +387,17 @@ parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, S
 	uint64_t wanted;
 	memset(view, 0, sizeof *view);
 	if (n < 8)
-		return wrong(why, "it is not a .safetensors file");
+		return broken(why, "it is not a .safetensors file");
 	uint64_t length = little_endian(bytes);
 	if (length > n - 8)
-		return wrong(why, "it ends in its header");
+		return broken(why, "it ends in its header");
 	size_t data = 8 + (size_t)length, room = n - data;
 	Cursor c = {.at = (const char *)bytes + 8, .end = (const char *)bytes + data};
-	if (!find_entry(&c, key, view, offsets, spans, why))
-		return false;
+	Parsed found = find_entry(&c, key, view, offsets, spans, why);
+	if (found != PARSED_good)
+		return found;
 	if (!rt_view_row_major(view, &wanted))
-		return wrong(why, "the tensor's shape is too large");
+		return broken(why, "the tensor's shape is too large");
 	if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > room
 		|| (uint64_t)(offsets[1] - offsets[0]) != wanted) {
 		snprintf(why, WHY,
@@ -396,26 +405,26 @@ parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, S
 			"data_offsets are [%lld, %lld] of %zu",
 			(unsigned long long)wanted, (long long)offsets[0],
 			(long long)offsets[1], room);
-		return false;
+		return PARSED_broken;
 	}
 	add_span(spans, offsets);
 	if (!spans_fill(spans, room, why))
-		return false;
+		return PARSED_broken;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 	view->swapped = shdrt_dtype_bytes[view->dtype] > 1;
 #endif
 	view->data = bytes + data + offsets[0];
-	return true;
+	return PARSED_good;
 }
 
-bool
+Parsed
 rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
 	char why[WHY])
 {
 	Spans spans = {0};
-	bool good = parse(bytes, n, key, view, &spans, why);
+	Parsed parsed = parse(bytes, n, key, view, &spans, why);
 	free(spans.span);
-	return good;
+	return parsed;
 }
 
 /* ---- writing ---- */

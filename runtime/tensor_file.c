@@ -3,7 +3,8 @@
  *
  * The file is mapped, not read: each device copies the part it needs.  What
  * the header says is held against the file's real size and the parameter's
- * type before anything is allocated.
+ * type before anything is allocated.  A .txt has no header: it is a byte an
+ * element.
  */
 #include <errno.h>
 #include <fcntl.h>
@@ -71,27 +72,72 @@ same_type(const TensorView *view, const shdrt_tensor *t)
 			|| memcmp(view->dims, t->dims, (size_t)t->rank * sizeof *t->dims) == 0);
 }
 
+/* The text of a parameter of u8 or i32. */
+static bool
+parse_text(TensorFile *f, const shdrt_tensor *t, char why[WHY])
+{
+	TensorView *view = &f->view;
+	uint64_t elements;
+	if (t->dtype != SHDRT_u8 && t->dtype != SHDRT_i32) {
+		snprintf(why, WHY, "a .txt file is u8 or i32, the parameter is %s",
+			shdrt_dtype_names[t->dtype]);
+		return false;
+	}
+	*view = (TensorView){.dtype = SHDRT_u8, .rank = t->rank, .data = f->bytes};
+	for (int i = 0; i < t->rank; i++)
+		view->dims[i] = t->dims[i];
+	if (!rt_view_row_major(view, &elements) || elements != f->size) {
+		snprintf(why, WHY, "it has %zu bytes, the parameter %lld elements", f->size,
+			(long long)rt_tensor_elements(t));
+		return false;
+	}
+	view->widened = t->dtype != SHDRT_u8;
+	view->dtype = t->dtype;
+	return true;
+}
+
+static void
+check_type(const TensorFile *f, const char *name, const shdrt_tensor *t)
+{
+	char has[400], wants[400];
+	if (same_type(&f->view, t))
+		return;
+	text_dims(has, sizeof has, f->view.dtype, f->view.rank, f->view.dims);
+	text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
+	rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has, t->name, wants);
+}
+
 void
 rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 {
 	char why[WHY];
 	const char *key = t->name;
 	char *name = split_key(path, &key);
-	size_t n = strlen(name);
 	map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
-	bool safetensors = n > 12 && strcmp(name + n - 12, ".safetensors") == 0;
-	if (!(!npy && safetensors ? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why)
-				  : rt_npy_parse(f->bytes, f->size, &f->view, why)))
+	bool good = rt_has_ending(name, ".txt") ? parse_text(f, t, why)
+		: !npy && rt_has_ending(name, ".safetensors")
+		? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why) == PARSED_good
+		: rt_npy_parse(f->bytes, f->size, &f->view, why);
+	if (!good)
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name, why);
-	if (!same_type(&f->view, t)) {
-		char has[400], wants[400];
-		text_dims(has, sizeof has, f->view.dtype, f->view.rank, f->view.dims);
-		text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
-		rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has, t->name,
-			wants);
-	}
+	check_type(f, name, t);
 	free(name);
+}
+
+bool
+rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
+	char why[WHY])
+{
+	map_file(f, path, t->name);
+	Parsed parsed = rt_safetensors_parse(f->bytes, f->size, t->name, &f->view, why);
+	if (parsed == PARSED_broken)
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path, t->name, why);
+	if (parsed == PARSED_good && wanted)
+		check_type(f, path, t);
+	else
+		rt_tensor_file_close(f);
+	return parsed == PARSED_good;
 }
 
 void

@@ -257,6 +257,16 @@ copy_strided(char *out, const char *in, int64_t step, size_t bytes, int64_t n)
 			memcpy(out + (size_t)i * bytes, in + i * step, bytes);
 }
 
+/* Bytes become i32. */
+static void
+copy_widened(char *out, const char *in, int64_t step, int64_t n)
+{
+	for (int64_t i = 0; i < n; i++) {
+		int32_t element = (unsigned char)in[i * step];
+		memcpy(out + (size_t)i * sizeof element, &element, sizeof element);
+	}
+}
+
 static void
 fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device, char *out)
 {
@@ -264,7 +274,11 @@ fill_from_file(const shdrt_tensor *t, const TensorView *view, int64_t device, ch
 	Rows r;
 	for (rows_begin(&r, t, device, view->strides); !r.done; rows_next(&r)) {
 		char *to = out + (size_t)r.local * bytes;
-		copy_strided(to, (const char *)view->data + r.outside, r.step, bytes, r.run);
+		const char *from = (const char *)view->data + r.outside;
+		if (view->widened)
+			copy_widened(to, from, r.step, r.run);
+		else
+			copy_strided(to, from, r.step, bytes, r.run);
 		if (view->swapped)
 			swap_bytes(to, bytes, r.run);
 		if (t->dtype == SHDRT_pred)
