@@ -275,7 +275,10 @@ def bad_paths(folder):
         ("unknown parameter", ["--in", "g=" + good], 2, "no parameter 'g'"),
         ("nearly a parameter", ["--in", "indx=" + good], 2,
          "did you mean 'index'?"),
-        ("no =", ["--in", good], 2, "NAME=FILE is wanted"),
+        ("no =", ["--in", good], 2, "NAME=FILE or FILE.safetensors is wanted"),
+        ("no file of many", ["--in", "/nonexistent.safetensors"], 3, "No such file"),
+        (".npz in", ["--in", "all.npz"], 2, ".npz is not read"),
+        ("text of floats", ["--out", "f=f.txt"], 2, "a .txt file is u8, f is f32[4@X, 6@Y]"),
         ("given twice", ["--in", "f=" + good, "--in", "f=" + good], 2, "twice"),
         ("unknown result", ["--out", "g=x"], 2, "no result 'g'"),
         ("unwritable file", ["--out", "f=/nonexistent/f.npy"], 3,
@@ -479,6 +482,81 @@ def safetensors_outputs(folder):
        "one on standard output that is full", r.stderr)
 
 
+def texts(folder):
+    text = bytes(range(232, 256)) + b"tail"
+    path = write(folder, "t.txt", text[:24])
+    r = run("--in", "ub=" + path, "--in", "i=" + path, "--out", folder + "/of_text",
+            "--out", "ub=" + folder + "/again.txt")
+    wanted = np.frombuffer(text[:24], np.uint8).reshape(4, 6)
+    ok(r.returncode == 0 and same(np.load(folder + "/of_text/ub.npy"), wanted)
+       and same(np.load(folder + "/of_text/i.npy"), wanted.astype(np.int32)),
+       "text is a byte an element, in u8 and i32", r.stderr)
+    ok(open(folder + "/again.txt", "rb").read() == text[:24], "text written is its bytes")
+    path = write(folder, "n.txt", npy_bytes(GOOD, DATA)[:24])
+    r = run("--in", "ub=" + path, "--out", "ub=" + folder + "/again.txt")
+    ok(r.returncode == 0 and open(folder + "/again.txt", "rb").read()[:6] == b"\x93NUMPY",
+       "text that begins as a .npy does", r.stderr)
+    for name, data, parameter, reason in [
+        ("empty", b"", "ub", "it has 0 bytes, the parameter 24 elements"),
+        ("too short", text[:23], "i", "it has 23 bytes"),
+        ("too long", text[:25], "ub", "it has 25 bytes"),
+        ("of floats", text[:24], "f", "a .txt file is u8 or i32, the parameter is f32"),
+        ("of i8", text[:24], "b", "a .txt file is u8 or i32, the parameter is i8"),
+    ]:
+        path = write(folder, "bad.txt", data)
+        r = run("--in", "%s=%s" % (parameter, path))
+        ok(r.returncode == 3 and reason in r.stderr and path in r.stderr
+           and r.stderr.count("\n") == 1, "text refused: " + name, r.stderr)
+
+
+def files_of_many(folder):
+    data, entries = b"", {"loss": entry("f"), "lr": {
+        "dtype": "F8_E4M3", "shape": [8], "data_offsets": [96, 104]}}
+    data = sample("f").tobytes() + bytes(8)
+    for name in "f", "i", "w":
+        entries[name] = entry(name, len(data))
+        data += sample(name, seed=3).tobytes()
+    entries["scalar"] = {"dtype": "F32", "shape": [], "data_offsets": [len(data), len(data) + 4]}
+    data += np.float32(2.5).tobytes()
+    many = write(folder, "many.safetensors", safetensors(entries, data))
+    out = folder + "/of_many"
+    r = run("--in", many, "--ones", "--out", out)
+    ok(r.returncode == 0 and np.load(out + "/scalar.npy") == 2.5
+       and all(same(np.load(out + "/%s.npy" % n), sample(n, seed=3)) for n in "fiw")
+       and (np.load(out + "/d.npy") == 1).all(),
+       "all parameters that a file has, by name", r.stderr)
+    one = os.path.join(folder, "one.npy")
+    np.save(one, sample("f", seed=4))
+    for arguments in ["--in", "f=" + one, "--in", many], ["--in", many, "--in", "f=" + one]:
+        r = run(*arguments, "--random", "i=7..8", "--out", out)
+        ok(r.returncode == 0 and same(np.load(out + "/f.npy"), sample("f", seed=4))
+           and (np.load(out + "/i.npy") == 7).all()
+           and same(np.load(out + "/w.npy"), sample("w", seed=3)),
+           "one that is given by itself is not from the file of many", r.stderr)
+    other = write(folder, "other.safetensors", safetensors(
+        {"l": entry("l")}, sample("l").tobytes()))
+    r = run("--in", many, "--in", other, "--out", out)
+    ok(r.returncode == 0 and same(np.load(out + "/l.npy"), sample("l"))
+       and same(np.load(out + "/f.npy"), sample("f", seed=3)), "two files of many", r.stderr)
+    for name, file, status, reason in [
+        ("the same in two", safetensors({"f": entry("f")}, DATA), 2,
+         "--in: 'f' is in %s and in" % many),
+        ("no parameter", safetensors({"x": entry("f")}, DATA), 3, "holds no parameter"),
+        ("no tensor", safetensors({}, b""), 3, "none at all"),
+        ("another shape", safetensors({"d": entry("f", shape=(6, 4))}, DATA), 3,
+         "holds f32[6, 4], parameter d is f64[4, 6]"),
+        ("another dtype", safetensors({"d": entry("f")}, DATA), 3,
+         "holds f32[4, 6], parameter d is f64[4, 6]"),
+        ("cut", safetensors({"d": entry("d")}, sample("d").tobytes()[:-1]), 3,
+         "cannot be read as d"),
+        ("no .safetensors", b"hello", 3, "it is not a .safetensors file"),
+    ]:
+        bad = write(folder, "bad.safetensors", file)
+        r = run("--in", many, "--in", bad)
+        ok(r.returncode == status and reason in r.stderr and bad in r.stderr
+           and r.stderr.count("\n") == 1, "a file of many: " + name, r.stderr)
+
+
 def steps_and_checks(folder):
     add = os.path.join(folder, "add.npy")
     w = os.path.join(folder, "w.npy")
@@ -502,7 +580,8 @@ def steps_and_checks(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs, safetensors_outputs, steps_and_checks):
+                 other_outputs, safetensors_outputs, texts, files_of_many,
+                 steps_and_checks):
         test(folder)
     refused(folder, "npy", BAD_NPY)
     refused(folder, "safetensors", BAD_SAFETENSORS)
