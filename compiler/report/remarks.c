@@ -10,6 +10,7 @@
  *
  * requires  L_resharded, with the ledger of `partition`
  */
+#include <ctype.h>
 #include <string.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
@@ -43,14 +44,22 @@ typedef struct Remarks {
 
 /* ---- the words of the source ------------------------------------------------- */
 
-/* The name the user gave it, else what was written to compute it. */
+/* The name the user gave it, else what was written to compute it; of an operator, which
+   the caret need not point at: "subtract (line 6)". */
 static const char *
 known_name(const Module *m, const Value *v)
 {
+	const Op *op = v->def;
+	Text t = {0};
+
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == v)
 			return m->named[i].name;
-	return v->def ? v->def->label : value_source_name(v);
+	if (!op || (op->label && isalpha((unsigned char)op->label[0])))
+		return op ? op->label : value_source_name(v);
+	text_add(&t, ops[op->kind].hlo);
+	text_line(&t, m, " (", op->range, ")");
+	return text_take(&t, m->arena);
 }
 
 int
