@@ -323,31 +323,46 @@ line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposa
 	text_free(&t);
 }
 
-/* The best that moves less than the program as it is.  Where a dim is not divided also
-   what exchanges rows, though it may move more: it needs less memory than the whole. */
+/* By more than 1 %. */
+static bool
+is_slower(const Trial *then, const Trial *now)
+{
+	int64_t most = now->outcome.picoseconds;
+
+	return then->outcome.picoseconds - most > most / 100;
+}
+
+/* The best that moves less than the program as it is, of those that are not slower if
+   there are any.  Where a dim is not divided also what exchanges rows, though it may move
+   more: it needs less memory than the whole. */
 static void
 line_avoid(const Remarks *remarks, const Told *told)
 {
 	const Trial *now = told->proposals.n ? remarks->trials.all[0] : NULL;
 	const Proposal *best = NULL, *padded = NULL;
-	int64_t least = now ? now->outcome.wire_bytes : 0;
+	bool slow = false; /* the best is */
 
 	if (!now || !now->can_be)
 		return;
-	for (int i = 0; i < told->proposals.n && !(best && best->padded); i++) {
+	for (int i = 0; i < told->proposals.n && !(best && best->padded && !slow); i++) {
 		const Proposal *p = &told->proposals.all[i];
+		bool slower = p->trial->can_be && is_slower(p->trial, now);
 		if (!p->trial->can_be)
 			continue;
 		if (p->padded)
 			padded = p;
-		if (p->trial->outcome.wire_bytes < least) {
+		/* what is not slower goes before all that is */
+		const Trial *bound = best && slower == slow ? best->trial : now;
+		if (p->trial->outcome.wire_bytes < bound->outcome.wire_bytes
+			&& (!best || slow || !slower)) {
 			best = p;
-			least = p->trial->outcome.wire_bytes;
+			slow = slower;
 		}
 	}
 	if (best)
-		line_proposal(remarks, "avoid it: ", best);
-	if (padded && padded != best && padded->trial->outcome.wire_bytes > least)
+		line_proposal(remarks,
+			slow ? "moves less, but is slower: " : "avoid it: ", best);
+	if (padded && padded != best)
 		line_proposal(remarks, "exchange rows: ", padded);
 }
 
