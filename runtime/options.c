@@ -317,43 +317,9 @@ static const struct Option {
 	void (*set)(Settings *s, const char *value);
 	const char *help;
 } options[] = {
-	{"--in", 0, "NAME=FILE", option_in,
-		"a parameter from a .npy or .safetensors[#KEY] file, or, of u8 or i32, from a "
-		".txt: a byte an element"},
-	{"--in", 0, "FILE.safetensors", option_in,
-		"... all others that it has, by name; any number of these"},
-	{"--random", 0, "SEED", option_random,
-		"the others: floats in [-1, 1), integers in [-8, 8) or, if they are "
-		"positions, where those are; --random 0 is the default"},
-	{"--random", 0, "NAME=LOW..HIGH", option_random,
-		"... one: uniform from LOW on, below HIGH; any number of these"},
-	{"--ones", 0, NULL, option_ones, "the others: all ones"},
-	{"--iota", 0, NULL, option_iota, "the others: 0, 1, 2, ..."},
-	{"--out", 0, "DIR", option_out, "write every result to DIR/NAME.npy"},
-	{"--out", 0, "FILE.safetensors", option_out, "... all of them to a file, by name"},
-	{"--out", 0, "NAME=FILE", option_out,
-		"... one, as .npy, with others if you like .safetensors, or, of u8, its bytes "
-		"as .txt; a FILE of - is standard output, as .npy"},
-	{"--check", 0, NULL, option_check, "compare with the unsharded program, interpreted"},
-	{"--time", 0, "N", option_time, "run N times; least and median time"},
-	{"--steps", 0, "N", option_steps,
-		"run N times; results become the parameters of the same name"},
-	{"--stats", 0, NULL, option_stats,
-		"memory, traffic and time on the emulated hardware, step by step"},
-	{"--keep-inputs", 0, NULL, option_keep_inputs,
-		"inputs stay as they are from run to run (of --time, too): only of a program "
-		"that is compiled with --keep-inputs, where they take memory to the end"},
-	{"--trace", 0, "FILE", option_trace,
-		"write when each step ran, in emulated time and here: Chrome trace events, for "
-		"ui.perfetto.dev"},
-	{"--list", 0, NULL, option_list, "show parameters and results"},
-	{"--timeout", 0, "10m", option_timeout,
-		"end with status 10 when all of it took so long"},
-	{"--stall", 0, "30s", option_stall,
-		"end with status 10 after so long without progress (30s; 0: never); what is "
-		"done in a while is none before the loop ends"},
-	{"--help", 'h', NULL, option_help, "this text"},
-	{"--version", 'V', NULL, option_version, "the version of the runtime"},
+#define OPTION(name, letter, argument, set, help) {name, letter, argument, option_##set, help},
+#include "program_options.def"
+#undef OPTION
 };
 enum { NOPTIONS = sizeof options / sizeof *options };
 

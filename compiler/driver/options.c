@@ -160,6 +160,33 @@ find_option(const CommandLine *line, const char *spelling, size_t n)
 	return NULL;
 }
 
+/* For who forgets what stands before the options of the program itself. */
+static bool
+is_of_program(const CommandLine *line, const char *word)
+{
+	static const struct {
+		const char *name, *argument;
+	} theirs[] = {
+#define OPTION(name, letter, argument, set, help) {name, argument},
+#include "program_options.def"
+#undef OPTION
+	};
+	const Options *o = line->options;
+	Session *s = line->session;
+	size_t i = 0;
+
+	while (i < sizeof theirs / sizeof *theirs && strcmp(theirs[i].name, word) != 0)
+		i++;
+	if (i == sizeof theirs / sizeof *theirs)
+		return false;
+	usage(s, "%s is an option of the program that is run: it stands behind --", word);
+	diag_line(s, "%s %s -- %s%s%s",
+		o->action == ACT_interpret ? "shdc --interpret" : "shdc --run",
+		o->input ? o->input : "prog.shd", word, theirs[i].argument ? " " : "",
+		theirs[i].argument ? theirs[i].argument : "");
+	return true;
+}
+
 static bool
 unknown_option(const CommandLine *line, const char *word)
 {
@@ -167,6 +194,8 @@ unknown_option(const CommandLine *line, const char *word)
 	const char **names = NEW_ARRAY(s->arena, const char *, line->n);
 	int n = 0;
 
+	if (is_of_program(line, word))
+		return false;
 	for (const Option *option = line->rows; option < line->rows + line->n; option++)
 		if (option->type != T_group)
 			names[n++] = option->spelling;
