@@ -318,14 +318,14 @@ def placements():
 
 
 def main(args, folder):
-    paths = args.files or sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/tests/xla/*.shd"))
+    samples = sorted(glob.glob(ROOT + "/samples/*.shd") + glob.glob(ROOT + "/samples/training/*.shd"))
+    paths = args.files or samples + sorted(glob.glob(ROOT + "/tests/xla/*.shd"))
     count = 40 if args.random is None and not args.files else args.random or 0
     if args.random is not None:
         paths = args.files
     paths += random_programs(args.seed, count, folder)
     paths, results = [(p, None) for p in paths], []
     if args.meshes:
-        samples = sorted(glob.glob(ROOT + "/samples/*.shd"))
         paths = [(p, mesh) for p in samples for mesh in meshes(p)]
         results = [("at least %d meshes" % LEAST_MESHES, few_meshes(samples))]
     passed = failed = 0

@@ -1,7 +1,7 @@
 """The memory that a built program touches is what was planned, to the byte; with
 --keep-inputs a second run on the same inputs has the right results, too.
 
-usage: touched.py SHDC... SAMPLES: all programs there.
+usage: touched.py SHDC... SAMPLES: all programs there and in its training/.
 """
 import glob
 import re
@@ -9,7 +9,7 @@ import subprocess
 import sys
 
 *shdc, samples = sys.argv[1:]
-programs = sorted(glob.glob(samples + "/*.shd"))
+programs = sorted(glob.glob(samples + "/*.shd") + glob.glob(samples + "/training/*.shd"))
 wrong = []
 for program in programs:
     keeps = ["--time=1", "--check"] if "--keep-inputs" in shdc else []
