@@ -17,7 +17,8 @@ static const struct {
 #undef PARTIAL
 };
 
-bool
+/* Do ops of that kind pass on partial results of the combiner, at some operand? */
+static bool
 partial_combines(PartialKind kind, Combiner c)
 {
 	return partials[kind].which == WHICH_any
@@ -60,8 +61,10 @@ partial_through(const Op *op, int operand, Combiner c)
 	PartialKind kind = ops[op->kind].partial;
 	DType from = op->operands[operand]->type.dtype, to = op->results[0]->type.dtype;
 
-	/* integers wrap at their width, and bf16 rounds: within one dtype */
-	if (from != to)
+	/* integers wrap at their width, and bf16 rounds: within one dtype, or a larger one */
+	if (from != to
+		&& !(kind == PARTIAL_widen && dtype_is_float(from) && dtype_is_float(to)
+			&& dtypes[from].bytes < dtypes[to].bytes))
 		return THROUGH_no;
 	if (!(partials[kind].which == WHICH_own && op_int(op, A_combiner) == (int64_t)c)
 		&& !partial_combines(kind, c))

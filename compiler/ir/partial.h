@@ -24,8 +24,6 @@ Through partial_through(const Op *op, int operand, Combiner c);
    where all such parts of a loop are summed up after it (accumulate.c): elsewhere what is
    whole would become partial by a part. */
 bool partial_written(const Op *op);
-/* Do ops of that kind pass on partial results of the combiner, at some operand? */
-bool partial_combines(PartialKind kind, Combiner c);
 /* Is it a constant, and another number than this?  By one that is never zero a
    partial sum may be divided: what is divided by zero is infinite, but a part of it
    that is 0 becomes NaN. */

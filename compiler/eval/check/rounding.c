@@ -104,7 +104,7 @@ round_pointwise(const Module *m, const Op *op, const Inexact *operands, const In
 		parts = parts || spread_of(&operands[i])->data;
 	if (ops[op->kind].partial == PARTIAL_move)
 		return round_move(m, op, operands, result, rounding);
-	parts = parts && partial_combines(ops[op->kind].partial, C_add);
+	parts = parts && partial_through(op, 0, C_add) != THROUGH_no;
 	if (numbers[op->kind].ulps == 0 && !parts)
 		return true;
 	if (parts && !tensor_like(value_of(result), spread_of(result)))

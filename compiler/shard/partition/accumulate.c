@@ -47,6 +47,16 @@ add_step(Chain *chain, Op *move, Value *partial)
 	chain->steps = s;
 }
 
+static void
+take_move(Chain *chain, Op *move)
+{
+	if (move->operands[0]->placement.nunreduced) {
+		chain->requested |= move->requested;
+		chain->why = (Reason){move->label, move->range, false};
+	}
+	add_step(chain, move, NULL);
+}
+
 /* ---- following a chain ----------------------------------------------------- */
 
 /* Is it `reduced`, but for dims that are split further along some of the axes? */
@@ -92,6 +102,38 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 		&& placement_equal(&chain->whole, whole);
 }
 
+/* Is it a sum, or made of one by what hands on parts: a larger float, a dim of size 1
+   more?  Then all of these become partial. */
+static bool
+take_sum(Chain *chain, const Block *b, Value *v)
+{
+	Op *op = v->def;
+	Chain inner = *chain;
+
+	if (v->uses != 1 || v->block != b || !op)
+		return false;
+	if (is_sum(chain, op, true)) {
+		take_move(chain, op);
+		return true;
+	}
+	inner.known = false;
+	if ((op->kind != O_convert && op->kind != O_reshape)
+		|| partial_through(op, 0, C_add) == THROUGH_no
+		|| !take_sum(&inner, b, op->operands[0]) || inner.scattered
+		|| inner.partial.combiner != C_add)
+		return false;
+	AxisList over = placement_unreduced(&inner.partial);
+	inner.partial = inner.whole = v->placement;
+	placement_set_unreduced(&inner.partial, &over, C_add);
+	if (chain->known
+		&& !(placement_equal(&chain->partial, &inner.partial)
+			&& placement_equal(&chain->whole, &inner.whole)))
+		return false;
+	*chain = inner;
+	add_step(chain, NULL, v);
+	return true;
+}
+
 static const Value *follow(Chain *chain, const Block *b, const Value *start, Value *v);
 
 /* Of an addition, a maximum and the like one operand is the chain, the other one a
@@ -103,11 +145,8 @@ follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 		Value *other = op->operands[k];
 		Chain before = *chain;
 		const Value *end = NULL;
-		bool sum = other->uses == 1 && other->block == b
-			&& is_sum(chain, other->def, true);
+		bool sum = take_sum(chain, b, other);
 		bool part = chain->known && placement_equal(&other->placement, &chain->partial);
-		if (sum)
-			add_step(chain, other->def, NULL);
 		if ((sum || part)
 			&& partial_through(op, 0, (Combiner)chain->partial.combiner)
 				== THROUGH_together)
@@ -123,12 +162,8 @@ follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 static const Value *
 follow_update(Chain *chain, const Block *b, const Value *start, Op *op)
 {
-	Value *update = op->operands[1];
-
-	if (update->uses != 1 || update->block != b || !is_sum(chain, update->def, true)
-		|| chain->scattered)
+	if (!take_sum(chain, b, op->operands[1]) || chain->scattered)
 		return NULL;
-	add_step(chain, update->def, NULL);
 	return follow(chain, b, start, op->operands[0]);
 }
 
@@ -187,7 +222,7 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 			: NULL;
 	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
 		return NULL;
-	add_step(chain, op, NULL);
+	take_move(chain, op);
 	return follow(chain, b, start, op->operands[0]);
 }
 
@@ -196,15 +231,16 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 static void
 take_steps(Chain *chain)
 {
+	AxisList over = placement_unreduced(&chain->partial);
+
 	for (Step *s = chain->steps; s; s = s->next) {
-		if (s->partial)
+		if (s->partial && chain->scattered)
 			s->partial->placement = chain->partial;
+		else if (s->partial)
+			placement_set_unreduced(&s->partial->placement, &over,
+				(Combiner)chain->partial.combiner);
 		if (!s->move)
 			continue;
-		if (is_sum(chain, s->move, true)) {
-			chain->requested |= s->move->requested;
-			chain->why = (Reason){s->move->label, s->move->range, false};
-		}
 		/* The only use of its result becomes one of its operand. */
 		bool found = false;
 		for (Op *op = s->move->next; op && !found; op = op->next)
@@ -245,11 +281,39 @@ has_room(Partitioner *p, const Chain *chain, const Value *v)
 	return true;
 }
 
+/* Is it only added to something? */
+static bool
+is_only_added(const Value *v)
+{
+	const Op *user = NULL;
+
+	for (const Op *op = v->block->first; op && !user; op = op->next)
+		for (int i = 0; i < op->noperands && !user; i++)
+			if (op->operands[i] == v)
+				user = op;
+	if (user && op_is_identity(user))
+		return is_only_added(user->results[0]);
+	return user && v->uses == 1 && user->kind == O_add;
+}
+
+/* Runs of the loop that one sum after it stands for: where a loop around only adds it
+   up, all of them. */
+static double
+trips_for_one_sum(const Op *loop, int result)
+{
+	const Op *around = loop->block->parent;
+
+	return around && op_is_loop(around) && op_ints(around, A_trips)->n
+			&& is_only_added(loop->results[result])
+		? (double)op_int(around, A_trips)
+		: 1;
+}
+
 /* Does the one sum after the loop move at most what those in it do? */
 static bool
-moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, const Value *v,
-	const bool *fixed)
+moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i, const bool *fixed)
 {
+	const Value *v = loop->bodies[LOOP_BODY]->params[i];
 	double trips = op_ints(loop, A_trips)->n ? (double)op_int(loop, A_trips) : 1;
 	double bytes = 0;
 
@@ -264,7 +328,7 @@ moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, const Value *v
 		bytes += plan->bytes * (once ? 1 : trips);
 	}
 	return reshard_plan(p->resharder, &v->type, &chain->partial, &chain->whole)->bytes
-		<= bytes;
+		<= bytes * trips_for_one_sum(loop, i);
 }
 
 /* What the loop begins with, as parts. */
@@ -296,7 +360,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 		Chain chain = {.p = p};
 		if (next != body->params[i] && !condition->params[i]->uses
 			&& follow(&chain, body, body->params[i], next) && chain.known
-			&& moves_no_more(p, loop, &chain, body->params[i], fixed)
+			&& moves_no_more(p, loop, &chain, i, fixed)
 			&& (!chain.scattered
 				|| (is_zeros(loop->operands[i])
 					&& has_room(p, &chain, body->params[i])))) {
