@@ -91,6 +91,7 @@ void text_traffic(Text *t, double bytes);
 void text_count(Text *t, double count); /* "2.2 T", for a unit to follow */
 void text_seconds(Text *t, double seconds);
 void text_flops(Text *t, double flops);
+void text_percent(Text *t, double part, double whole); /* "0.4 %", "12 %": two digits */
 /* Letters, digits and _, of which the first is no digit. */
 bool is_identifier(const char *s);
 /* utf8.c: in quotes, as JSON has it */

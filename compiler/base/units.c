@@ -1,5 +1,5 @@
 /*
- * units.c - bytes and times for people, in three digits.
+ * units.c - bytes and times for people, in three digits; shares, in two.
  */
 #include "base.h"
 
@@ -55,4 +55,11 @@ text_seconds(Text *t, double seconds)
 	static const char *const units[] = {"us", "ms", "s"};
 
 	text_amount(t, seconds * 1e6, 1000, units, 3);
+}
+
+/* "0.4 %", "9.9 %", "12 %" */
+void
+text_percent(Text *t, double part, double whole)
+{
+	text_printf(t, "%.*f %%", part<0.0995 * whole, whole> 0 ? 100 * part / whole : 0);
 }

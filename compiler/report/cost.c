@@ -68,12 +68,6 @@ text_what(const CostReport *costs, const Row *row, Text *t)
 }
 
 static void
-text_percent(Text *t, double part, double whole)
-{
-	text_printf(t, "%.*f %%", part<0.0995 * whole, whole> 0 ? 100 * part / whole : 0);
-}
-
-static void
 text_time(Text *t, int64_t picoseconds)
 {
 	text_seconds(t, (double)picoseconds * 1e-12);

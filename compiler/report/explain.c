@@ -58,8 +58,9 @@ explain_shard(Explainer *e, const Value *v)
 	text_add(e->t, ", ");
 	text_memory(e->t, (double)type_bytes(&local));
 	if (wasted) {
-		text_printf(e->t,
-			", of which %.3g%% is padding: ", (double)wasted * 100 / (double)all);
+		text_add(e->t, ", of which ");
+		text_percent(e->t, (double)wasted, (double)all);
+		text_add(e->t, " is padding: ");
 		text_spec(e->t, mesh, &type, &none);
 		text_add(e->t, " became ");
 		text_spec(e->t, mesh, &v->type, &none);

@@ -149,7 +149,7 @@ text_cell(Text *t, const SweepRow *row, const Column *column)
 		text_seconds(t, v);
 		break;
 	case UNIT_SHARE:
-		text_printf(t, "%.0f %%", v * 100);
+		text_percent(t, v, 1);
 		break;
 	case UNIT_MEMORY:
 		text_memory(t, v);

@@ -221,9 +221,11 @@ find_parts(Drawing *d)
 static const char *
 part_text(const Drawing *d, const Part *part)
 {
-	Text t = {0};
+	Text t = {0}, share = {0};
 
-	text_printf(&t, "%4.1f %%  ", 100.0 * (double)part->time / (double)d->timeline->time);
+	text_percent(&share, (double)part->time, (double)d->timeline->time);
+	text_printf(&t, "%5s  ", share.s);
+	text_free(&share);
 	size_t start = t.n;
 	text_seconds(&t, (double)part->time * 1e-12);
 	text_printf(&t, "%*s%s", 10 - (int)(t.n - start), "", part->what);

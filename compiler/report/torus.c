@@ -47,8 +47,8 @@ loads_of(const Timeline *timeline, Arena *a)
 		if (m->mesh.topology_rank)
 			loads.shares[i] = share;
 		text_seconds(&t, (double)time * 1e-12);
-		text_printf(&t, ", %.1f %%",
-			timeline->time ? 100 * (double)time / (double)timeline->time : 0);
+		text_add(&t, ", ");
+		text_percent(&t, (double)time, (double)timeline->time);
 		if (time || (m->mesh.topology_rank && physical_size(&m->mesh, i) > 1))
 			loads.links[loads.n++] = (Load){track_name(m, LINK_TRACK + i, a),
 				text_take(&t, a), share};

@@ -1,5 +1,5 @@
 /*
- * base_test.c - arena, text, table, arithmetic, sources and diagnostics.
+ * base_test.c - arena, text, table, arithmetic, units, sources and diagnostics.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -67,6 +67,19 @@ test_arithmetic(void)
 	ok(!add_i64(INT64_MAX, 1, &r) && add_i64(3, -4, &r) && r == -1,
 		"add_i64 reports overflow");
 	ok(gcd_i64(12, -18) == 6 && gcd_i64(0, 5) == 5, "gcd_i64");
+}
+
+static void
+test_units(void)
+{
+	static const double parts[] = {0, 0.36, 9.94, 9.96, 12.4, 100};
+	Text t = {0};
+
+	for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
+		text_percent(&t, parts[i], 100);
+	text_percent(&t, 0, 0);
+	ok(strcmp(t.s, "0.0 %0.4 %9.9 %10 %12 %100 %0 %") == 0, "a share has two digits");
+	text_free(&t);
 }
 
 /* What is printed for one message at `begin`..`end` of `source`. */
@@ -192,6 +205,7 @@ main(void)
 	test_arena();
 	test_table();
 	test_arithmetic();
+	test_units();
 	test_diagnostics();
 	test_workers();
 	printf("1..%d\n", tests);
