@@ -222,6 +222,10 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 		text_printf(t, "\n    %s\n", changes.s);
 		text_free(&changes);
 	}
-	if (all->n > tried)
-		text_printf(t, "  and %d more, not tried\n", all->n - tried);
+	if (all->n > tried) {
+		text_printf(t, "  and %d more, from %s", all->n - tried,
+			all->written[tried].text);
+		text_line(t, m, " (", all->written[tried].range, ") on");
+		text_printf(t, ": only the first %d are tried\n", tried);
+	}
 }
