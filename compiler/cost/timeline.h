@@ -46,6 +46,7 @@ typedef struct Timeline {
 Timeline *timeline_build(Module *m, Arena *a);
 /* More picoseconds than are counted: its times and sums say nothing. */
 bool timeline_is_endless(const Timeline *t);
-#define TOO_LONG "a run takes more than 106 days, more picoseconds than are counted"
+#define MOST_TIME "106 days"
+#define TOO_LONG "a run takes more than " MOST_TIME ", more picoseconds than are counted"
 
 #endif

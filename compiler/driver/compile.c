@@ -49,16 +49,25 @@ compilation_plan(Compilation *c)
 }
 
 const Timeline *
-compilation_timeline(Compilation *c)
+compilation_any_timeline(Compilation *c)
 {
 	if (!c->timeline) {
 		time_start(c);
 		c->timeline = timeline_build(c->module, c->session->arena);
 		time_stop(c, "timeline");
-		if (timeline_is_endless(c->timeline))
-			diag(c->session, DIAG_too_long, nowhere, TOO_LONG);
 	}
 	return c->timeline;
+}
+
+const Timeline *
+compilation_timeline(Compilation *c)
+{
+	const Timeline *timeline = compilation_any_timeline(c);
+
+	if (timeline_is_endless(timeline) && !c->endless_told)
+		diag(c->session, DIAG_too_long, nowhere, TOO_LONG);
+	c->endless_told = true;
+	return timeline;
 }
 
 /* By --check. */

@@ -175,8 +175,9 @@ struct Compilation {
 	Text remarks;	    /* of -Rreshard, as JSON, for --emit=report */
 	Externs externs;    /* of the module as it was opened */
 	Plan *plan;	    /* by compilation_plan() */
-	Timeline *timeline; /* by compilation_timeline() */
-	Text *texts;	    /* of each output */
+	Timeline *timeline; /* by compilation_any_timeline() */
+	bool endless_told;
+	Text *texts; /* of each output */
 	Text timings;
 	double started; /* of what is being timed */
 };
@@ -185,6 +186,7 @@ struct Compilation {
    (false if it does not fit the target's memory). */
 const Plan *compilation_plan(Compilation *c);
 const Timeline *compilation_timeline(Compilation *c);
+const Timeline *compilation_any_timeline(Compilation *c); /* no error if it is endless */
 bool compilation_c(Compilation *c, Text *t);
 
 /* versus.c: what --emit=report is compared with: another program, or this one on

@@ -124,9 +124,9 @@ print_explain(Compilation *c, const Output *out, Text *t)
 	ExplainOptions o = {
 		.name = c->options->explain,
 		.told = &c->explanation,
-		.outcome = last
-			? outcome_of(c->module, compilation_plan(c), compilation_timeline(c))
-			: (Outcome){0},
+		.outcome = last ? outcome_of(c->module, compilation_plan(c),
+				   compilation_any_timeline(c))
+				: (Outcome){0},
 		.global_text = c->global.s,
 		.global_length = c->global.n,
 		.annotations = c->annotations,

@@ -79,12 +79,13 @@ Outcome
 outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 {
 	const Ledger *l = module_ledger(m);
+	bool endless = timeline_is_endless(timeline);
 
 	return (Outcome){
 		.collectives = l->n,
 		.wire_bytes = l->work.wire_bytes,
-		.picoseconds = timeline->time,
-		.exposed = timeline->exposed,
+		.picoseconds = endless ? INT64_MAX : timeline->time,
+		.exposed = endless ? 0 : timeline->exposed,
 		.peak = plan->uncounted ? INT64_MAX : plan_peak(plan),
 	};
 }

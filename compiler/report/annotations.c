@@ -162,7 +162,8 @@ annotations_find(Module *m)
 	return found.all;
 }
 
-/* ", 2 kB less received"; nothing, if it is less than what three digits show. */
+/* ", 2 kB less received"; nothing, if it is less than what three digits show.  At least
+   so much, where one of them is more than is counted. */
 static void
 text_difference(Text *t, const char *what, int64_t with, int64_t without,
 	void (*amount)(Text *t, double amount), double unit)
@@ -172,6 +173,7 @@ text_difference(Text *t, const char *what, int64_t with, int64_t without,
 	if (difference <= with / 1000)
 		return;
 	text_add(t, t->n ? ", " : "");
+	text_add(t, with == INT64_MAX || without == INT64_MAX ? "at least " : "");
 	amount(t, (double)difference * unit);
 	text_printf(t, " %s%s", with > without ? "more" : "less", what);
 }

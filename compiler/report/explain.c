@@ -16,6 +16,7 @@
 
 #include "cost/ledger.h"
 #include "report/report.h"
+#include "report/rows.h"
 
 typedef struct Explainer {
 	Module *m;
@@ -232,7 +233,7 @@ text_totals(Text *t, Module *m, const Outcome *run)
 		text_seconds(t, seconds);
 	}
 	text_add(t, "; a run ");
-	text_seconds(t, (double)run->picoseconds * 1e-12);
+	text_run_time(t, (double)run->picoseconds);
 	if (run->exposed) {
 		text_add(t, ", of which ");
 		text_seconds(t, (double)run->exposed * 1e-12);

@@ -18,6 +18,7 @@
 #include "pipeline/pipeline.h"
 #include "report/proposals.h"
 #include "report/report.h"
+#include "report/rows.h"
 #include "shard/reshard/halo.h"
 
 enum { MAX_PROPOSALS = 50 }; /* transfers that get some */
@@ -315,8 +316,8 @@ line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposa
 	text_traffic(&t, (double)then->wire_bytes);
 	text_add(&t, " in all, now ");
 	text_traffic(&t, (double)now->wire_bytes);
-	text_change(&t, "; a run takes ", text_seconds, (double)then->picoseconds * 1e-12,
-		(double)now->picoseconds * 1e-12);
+	text_change(&t, "; a run takes ", text_run_time, (double)then->picoseconds,
+		(double)now->picoseconds);
 	text_change(&t, "; memory ", text_memory, (double)then->peak, (double)now->peak);
 	text_add(&t, ")");
 	diag_line(remarks->module->session, "%s", t.s);

@@ -106,6 +106,17 @@ track_time(const Timeline *timeline, int track)
 	return time;
 }
 
+/* ---- times --------------------------------------------------------------------- */
+
+void
+text_run_time(Text *t, double picoseconds)
+{
+	if (picoseconds < (double)INT64_MAX)
+		text_seconds(t, picoseconds * 1e-12);
+	else
+		text_add(t, "more than " MOST_TIME);
+}
+
 /* ---- as JSON --------------------------------------------------------------------- */
 
 void

@@ -37,6 +37,8 @@ const char *track_name(const Module *m, int track, Arena *a);
 /* Picoseconds for which it has something to do, all trips. */
 int64_t track_time(const Timeline *timeline, int track);
 
+/* "12 us"; "more than 106 days" where there are more picoseconds than are counted. */
+void text_run_time(Text *t, double picoseconds);
 /* Seconds with 12 decimals. */
 void text_exact_seconds(Text *t, int64_t picoseconds);
 
