@@ -236,7 +236,7 @@ void rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, siz
 /* One element as a double. */
 double rt_element_double(shdrt_dtype dtype, const void *data, size_t i);
 
-/* ---- tensor_file.c, npy.c, safetensors.c: tensors in files ---- */
+/* ---- tensor_file.c, npy.c, npz.c, safetensors.c: tensors in files ---- */
 
 /*
  * A tensor inside a file's bytes, checked: every element lies within them.
@@ -266,23 +266,33 @@ bool rt_view_row_major(TensorView *view, uint64_t *bytes);
 bool rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_dtype *dtype);
 
 typedef struct TensorFile {
-	unsigned char *bytes; /* the file, mapped read-only */
+	unsigned char *bytes; /* the file, mapped read-only, or what a .npz has of it */
 	size_t size;
 	TensorView view;
 } TensorFile;
 
 /* Opens, maps and checks against the parameter; rt_fail()s with SHDRT_IO. */
 void rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t);
-/* The same of a .safetensors file that may have no tensor of this name: false, and why.
-   It is left open, and checked, if it is `wanted`. */
+bool rt_same_type(const TensorView *view, const shdrt_tensor *t);
+/* The parameter's tensor, mapped in place of the file: of another type than `t`, not
+   read whole. */
+Parsed rt_npz_read(TensorFile *f, const char *path, const char *key, const shdrt_tensor *t,
+	char why[WHY]);
+/* The same of a file of many (rt_holds_many()) that may have no tensor of this name:
+   false, and why. It is left open, and checked, if it is `wanted`. */
 bool rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
 	char why[WHY]);
 bool rt_has_ending(const char *path, const char *ending);
+bool rt_holds_many(const char *path); /* tensors by name: .safetensors, .npz */
 void rt_tensor_file_close(TensorFile *f);
 size_t rt_array_bytes(const shdrt_array *a);
 /* Writes; false with errno. */
+enum { NPY_HEADER = 1024 }; /* room for 16 dims of 20 digits */
+/* The whole of it, padded so that data begin at a multiple of 64: its size. */
+size_t rt_npy_header(const shdrt_array *a, char header[NPY_HEADER]);
 bool rt_npy_put(FILE *f, const shdrt_array *a);
 bool rt_safetensors_put(FILE *f, int n, const shdrt_array *arrays);
+bool rt_npz_put(FILE *f, int n, const shdrt_array *arrays);
 
 /* ---- ranges.c: made-up values of a range ---- */
 

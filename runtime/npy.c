@@ -278,13 +278,10 @@ rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WH
 
 /* ---- writing ---- */
 
-enum { HEADER = 1024 }; /* room for 16 dims of 20 digits */
-
-/* The whole of it, padded so that data begin at a multiple of 64. */
-static size_t
-make_header(const shdrt_array *a, char header[HEADER])
+size_t
+rt_npy_header(const shdrt_array *a, char header[NPY_HEADER])
 {
-	char text[HEADER - 64];
+	char text[NPY_HEADER - 64];
 	int n = snprintf(text, sizeof text,
 		"{'descr': '%c%s', "
 		"'fortran_order': False, 'shape': (",
@@ -306,7 +303,7 @@ make_header(const shdrt_array *a, char header[HEADER])
 bool
 rt_npy_put(FILE *f, const shdrt_array *a)
 {
-	char header[HEADER];
-	size_t head = make_header(a, header), bytes = rt_array_bytes(a);
+	char header[NPY_HEADER];
+	size_t head = rt_npy_header(a, header), bytes = rt_array_bytes(a);
 	return fwrite(header, 1, head, f) == head && fwrite(a->data, 1, bytes, f) == bytes;
 }

@@ -59,16 +59,12 @@ static void
 option_in(Settings *s, const char *value)
 {
 	const char *file;
-	if (rt_has_ending(value, ".npz"))
-		rt_fail(SHDRT_USAGE,
-			"--in %s: .npz is not read; a .safetensors file holds several "
-			"parameters",
-			value);
-	if (!names_one(value) && rt_has_ending(value, ".safetensors")) {
+	if (!names_one(value) && rt_holds_many(value)) {
 		s->in_files[s->nin_files++] = value;
 		return;
 	}
-	char *name = name_before(value, "--in", "NAME=FILE or FILE.safetensors", &file);
+	char *name =
+		name_before(value, "--in", "NAME=FILE, FILE.safetensors or FILE.npz", &file);
 	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
 	if (s->sources[i].path)
 		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
@@ -133,7 +129,7 @@ NORETURN static void
 clash(const char *path)
 {
 	rt_fail(SHDRT_USAGE,
-		"--out: two results into %s; only a .safetensors file holds several",
+		"--out: two results into %s; only .safetensors and .npz files hold several",
 		rt_is_standard(path) ? "standard output" : path);
 }
 
@@ -141,11 +137,12 @@ clash(const char *path)
 static void
 all_out(Settings *s, const char *path)
 {
-	bool file = rt_has_ending(path, ".safetensors");
+	bool file = rt_holds_many(path);
 	const char **to = file ? &s->out_whole : &s->out_directory;
 	if (!*path || rt_is_standard(path))
 		rt_fail(SHDRT_USAGE,
-			"--out '%s': a directory, a .safetensors file or NAME=FILE is wanted",
+			"--out '%s': a directory, a .safetensors or .npz file or NAME=FILE is "
+			"wanted",
 			path);
 	if (*to)
 		rt_fail(SHDRT_USAGE, "--out: two %s, %s and %s",
@@ -160,11 +157,6 @@ static void
 option_out(Settings *s, const char *value)
 {
 	s->writes = true;
-	if (rt_has_ending(value, ".npz"))
-		rt_fail(SHDRT_USAGE,
-			"--out %s: .npz is not written; a .safetensors file holds several "
-			"results",
-			value);
 	if (!names_one(value)) {
 		all_out(s, value);
 		return;
@@ -183,8 +175,7 @@ option_out(Settings *s, const char *value)
 	for (int k = 0; k < s->program->nresults; k++) {
 		if (k == i || !s->out_files[k] || !rt_same_output(s->out_files[k], file))
 			continue;
-		if (!rt_has_ending(file, ".safetensors")
-			|| !rt_has_ending(s->out_files[k], ".safetensors"))
+		if (!rt_holds_many(file) || !rt_holds_many(s->out_files[k]))
 			clash(file);
 		s->out_files[i] = s->out_files[k];
 	}

@@ -1,6 +1,6 @@
 /*
  * outputs.c - where results are written: each to a file of its own, as .npy or
- * the bytes of a .txt, or several by name to a .safetensors file.
+ * the bytes of a .txt, or several by name to a .safetensors or .npz file.
  *
  * A file is written beside its target and renamed: it is there as a whole, or
  * as it was before.  A target that is not a regular file is written in place.
@@ -60,6 +60,12 @@ rt_has_ending(const char *path, const char *ending)
 {
 	size_t n = strlen(path), k = strlen(ending);
 	return n > k && strcmp(path + n - k, ending) == 0;
+}
+
+bool
+rt_holds_many(const char *path)
+{
+	return rt_has_ending(path, ".safetensors") || rt_has_ending(path, ".npz");
 }
 
 bool
@@ -193,6 +199,8 @@ put_arrays(FILE *f, const char *path, const void *data)
 	size_t bytes = rt_array_bytes(a->arrays);
 	if (rt_has_ending(path, ".txt"))
 		return fwrite(a->arrays->data, 1, bytes, f) == bytes;
+	if (rt_has_ending(path, ".npz"))
+		return rt_npz_put(f, a->n, a->arrays);
 	return rt_has_ending(path, ".safetensors") ? rt_safetensors_put(f, a->n, a->arrays)
 						   : rt_npy_put(f, a->arrays);
 }

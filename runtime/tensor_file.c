@@ -16,17 +16,19 @@
 
 #include "internal.h"
 
-/* FILE.safetensors#KEY names another tensor than the parameter's name. */
+/* FILE.safetensors#KEY, FILE.npz#KEY: another tensor than the parameter's name. */
 static char *
 split_key(const char *path, const char **key)
 {
 	char *copy = strdup(path);
 	if (!copy)
 		rt_fail(SHDRT_MEMORY, "out of memory");
-	char *mark = strstr(copy, ".safetensors#");
+	char *mark = strchr(copy, '#');
+	while (mark && (*mark = 0, !rt_holds_many(copy))) {
+		*mark = '#';
+		mark = strchr(mark + 1, '#');
+	}
 	if (mark) {
-		mark += strlen(".safetensors");
-		*mark = 0;
 		*key = path + (mark + 1 - copy);
 	}
 	return copy;
@@ -64,8 +66,8 @@ text_dims(char *text, size_t room, shdrt_dtype dtype, int rank, const int64_t *d
 	snprintf(text + n, room - (size_t)n, "]");
 }
 
-static bool
-same_type(const TensorView *view, const shdrt_tensor *t)
+bool
+rt_same_type(const TensorView *view, const shdrt_tensor *t)
 {
 	return view->dtype == t->dtype && view->rank == t->rank
 		&& (t->rank == 0
@@ -100,11 +102,22 @@ static void
 check_type(const TensorFile *f, const char *name, const shdrt_tensor *t)
 {
 	char has[400], wants[400];
-	if (same_type(&f->view, t))
+	if (rt_same_type(&f->view, t))
 		return;
 	text_dims(has, sizeof has, f->view.dtype, f->view.rank, f->view.dims);
 	text_dims(wants, sizeof wants, t->dtype, t->rank, t->dims);
 	rt_fail(SHDRT_IO, "%s: holds %s, parameter %s is %s", name, has, t->name, wants);
+}
+
+/* The tensor of this name in a file of many. */
+static Parsed
+parse_named(TensorFile *f, const char *path, const char *key, const shdrt_tensor *t,
+	char why[WHY])
+{
+	if (!rt_has_ending(path, ".npz"))
+		return rt_safetensors_parse(f->bytes, f->size, key, &f->view, why);
+	rt_tensor_file_close(f);
+	return rt_npz_read(f, path, key, t, why);
 }
 
 void
@@ -116,9 +129,8 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool good = rt_has_ending(name, ".txt") ? parse_text(f, t, why)
-		: !npy && rt_has_ending(name, ".safetensors")
-		? rt_safetensors_parse(f->bytes, f->size, key, &f->view, why) == PARSED_good
-		: rt_npy_parse(f->bytes, f->size, &f->view, why);
+		: !npy && rt_holds_many(name) ? parse_named(f, name, key, t, why) == PARSED_good
+					      : rt_npy_parse(f->bytes, f->size, &f->view, why);
 	if (!good)
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name, why);
 	check_type(f, name, t);
@@ -130,7 +142,7 @@ rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool
 	char why[WHY])
 {
 	map_file(f, path, t->name);
-	Parsed parsed = rt_safetensors_parse(f->bytes, f->size, t->name, &f->view, why);
+	Parsed parsed = parse_named(f, path, t->name, t, why);
 	if (parsed == PARSED_broken)
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path, t->name, why);
 	if (parsed == PARSED_good && wanted)

@@ -268,6 +268,7 @@ def bad_paths(folder):
     good = write(folder, "good.npy", npy_bytes(GOOD, DATA))
     full = os.path.join(folder, "full.safetensors")
     os.symlink("/dev/full", full)
+    os.symlink("/dev/full", full[:-11] + "npz")
     for name, arguments, status, reason in [
         ("no file", ["--in", "f=/nonexistent.npy"], 3, "No such file"),
         ("a directory", ["--in", "f=/"], 3, "not a file"),
@@ -275,9 +276,8 @@ def bad_paths(folder):
         ("unknown parameter", ["--in", "g=" + good], 2, "no parameter 'g'"),
         ("nearly a parameter", ["--in", "indx=" + good], 2,
          "did you mean 'index'?"),
-        ("no =", ["--in", good], 2, "NAME=FILE or FILE.safetensors is wanted"),
+        ("no =", ["--in", good], 2, "NAME=FILE, FILE.safetensors or FILE.npz is wanted"),
         ("no file of many", ["--in", "/nonexistent.safetensors"], 3, "No such file"),
-        (".npz in", ["--in", "all.npz"], 2, ".npz is not read"),
         ("text of floats", ["--out", "f=f.txt"], 2, "a .txt file is u8, f is f32[4@X, 6@Y]"),
         ("given twice", ["--in", "f=" + good, "--in", "f=" + good], 2, "twice"),
         ("unknown result", ["--out", "g=x"], 2, "no result 'g'"),
@@ -310,9 +310,9 @@ def bad_paths(folder):
         ("two files of all results", ["--out", "a.safetensors", "--out", "b.safetensors"],
          2, "two files of all results"),
         ("all results into standard output", ["--out", "-"], 2, "NAME=FILE"),
-        (".npz", ["--out", "f=f.npz"], 2, ".npz is not written"),
         ("a full device for a .safetensors file",
          ["--out", "f=" + full, "--out", "i=" + full], 3, "No space left"),
+        ("a full device for a .npz file", ["--out", full[:-11] + "npz"], 3, "No space left"),
         ("an unwritable .safetensors file", ["--out", "/nonexistent/m.safetensors"], 3,
          "/nonexistent/m.safetensors: cannot be written"),
         ("one result of two", ["--out", "f=" + folder + "/first.npy",
@@ -323,7 +323,7 @@ def bad_paths(folder):
         r = run(*arguments)
         ok(r.returncode == status and reason in r.stderr
            and r.stderr.count("\n") == 1, name, (r.returncode, r.stderr))
-    for ending, option in (".npy", "f="), (".safetensors", ""):
+    for ending, option in (".npy", "f="), (".safetensors", ""), (".npz", ""):
         old = write(folder, "old" + ending, b"old")
         r = subprocess.run(
             [PROGRAM, "--out", option + old], capture_output=True, text=True,
@@ -557,6 +557,53 @@ def files_of_many(folder):
            and r.stderr.count("\n") == 1, "a file of many: " + name, r.stderr)
 
 
+def npz_bytes(save=np.savez, **arrays):
+    buffer = io.BytesIO()
+    save(buffer, **arrays)
+    return buffer.getvalue()
+
+
+def npz_files(folder):
+    """As numpy writes and reads them: bf16 is two bytes that have no name."""
+    arrays = {name: sample(name, seed=5) for name in DTYPES}
+    for save in np.savez, np.savez_compressed:
+        path = write(folder, "all.npz", npz_bytes(save, **arrays, layer=sample("f", seed=6)))
+        out = os.path.join(folder, "again.npz")
+        r = run("--in", path, "--out", out)
+        again = np.load(out)
+        ok(r.returncode == 0 and all(same(again[n], a) for n, a in arrays.items())
+           and sorted(again) == sorted([*DTYPES, "index", "sum", "least", "scalar"]),
+           "npz, all by name, by %s" % save.__name__, r.stderr)
+        round_trip(folder, "npz, another key", "f", path + "#layer", sample("f", seed=6))
+        round_trip(folder, "npz, one of many", "d", path, arrays["d"])
+    first = open(out, "rb").read()
+    run("--in", path, "--out", out)
+    ok(open(out, "rb").read() == first, "equal results are equal .npz files")
+    r = run("--in", path, "--out", "f=" + out, "--out", "i=" + out)
+    ok(r.returncode == 0 and sorted(np.load(out)) == ["f", "i"], "npz, two of all results", r.stderr)
+    f = arrays["f"]
+    good, packed = npz_bytes(f=f), npz_bytes(np.savez_compressed, f=np.zeros_like(f))
+    start = 30 + sum(struct.unpack("<HH", packed[26:30]))
+    refused(folder, "npz", [
+        ("empty", b"", "it is not a zip file"),
+        ("no zip", b"hello, world", "it is not a zip file"),
+        ("cut", good[:-30], "it is not a zip file"),
+        ("without the parameter", npz_bytes(g=f), "it has no f.npy"),
+        ("of another type", npz_bytes(f=f.astype(np.float64)), "holds f64[4, 6], parameter f is f32[4, 6]"),
+        ("of another type, a gigabyte", npz_bytes(np.savez_compressed, f=np.zeros(1 << 27)),
+         "holds f64[134217728]"),
+        ("of no type", npz_bytes(f=f.astype(np.complex64)), "'c8' is none of"),
+        ("a byte is another", good.replace(f.tobytes(), f.tobytes()[:-1] + b"?"), "another checksum"),
+        ("cannot be inflated", packed[:start] + b"\xff" * 8 + packed[start + 8:], "cannot be inflated"),
+    ])
+    for i in range(len(packed)):
+        path = write(folder, "any.npz", packed[:i] + bytes([packed[i] ^ 0x55]) + packed[i + 1:])
+        r = run("--in", "f=" + path, "--out", "f=" + out)
+        if r.returncode not in (0, 3) or (r.returncode == 0 and np.load(out)["f"].any()):
+            return ok(False, "npz, byte %d is another" % i, (r.returncode, r.stderr))
+    ok(True, "npz, any byte is another")
+
+
 def steps_and_checks(folder):
     add = os.path.join(folder, "add.npy")
     w = os.path.join(folder, "w.npy")
@@ -580,7 +627,7 @@ def steps_and_checks(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs, safetensors_outputs, texts, files_of_many,
+                 other_outputs, safetensors_outputs, texts, files_of_many, npz_files,
                  steps_and_checks):
         test(folder)
     refused(folder, "npy", BAD_NPY)
