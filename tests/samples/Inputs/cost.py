@@ -106,11 +106,12 @@ def tables(shdc):
     yield rows
 
 
-def main(shdc, readme, write):
+def hold(readme, tables, write):
+    """Whether a table differs from that of the README, or writes them there."""
     with open(readme, encoding="utf-8") as f:
         text = f.read()
     failed = False
-    for rows in tables(shdc):
+    for rows in tables:
         old = re.search(re.escape(rows[0]) + r"\n(\|.*\n)*", text)
         new = "\n".join(rows) + "\n"
         if old and write:
@@ -124,6 +125,10 @@ def main(shdc, readme, write):
     return failed
 
 
-if __name__ == "__main__":
+def main(tables):
     paths = [a for a in sys.argv[1:] if a != "--write"]
-    sys.exit(main(paths[:-1], paths[-1], len(paths) + 1 < len(sys.argv)))
+    return hold(paths[-1], tables(paths[:-1]), "--write" in sys.argv)
+
+
+if __name__ == "__main__":
+    sys.exit(main(tables))

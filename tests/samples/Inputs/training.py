@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""The tables of samples/training/README.md: what a step sends and holds, beside formulas.
+
+    training.py SHDC README             silent if the tables there are right
+    training.py SHDC README --write     makes it so
+
+A row is what --emit=stats says of a program; bytes by the formula of "How to Scale Your
+Model", and what is held of weights, gradients and the optimizer's state by that of the
+ZeRO paper, in bytes a weight.
+"""
+import re
+import sys
+
+from cost import main, stats, words
+
+L, B, D, F = 16, 8192, 1024, 4096
+SIZES = " -D L=%d -D B=%d -D D=%d -D F=%d" % (L, B, D, F)
+WEIGHTS = 2 * L * D * F
+# W: bytes of all weights, A: of what a layer begins with, in bf16; N devices, X times Y of them
+NAMES = {"W": 2 * WEIGHTS, "A": 2 * B * D, "L": L, "N": 4, "X": 4, "Y": 2}
+
+# how, program and options, formulas of what is received and held
+ROWS = [
+    ("data parallel", "data", "2 W (N-1)/N", "2 + 2 + 12"),
+    ("ZeRO-1", "zero1", "2 W (N-1)/N", "2 + 2 + 12/N"),
+    ("ZeRO-2", "zero2", "2 W (N-1)/N", "2 + (2 + 12)/N"),
+    ("ZeRO-3", "zero3", "3 W (N-1)/N", "(2 + 2 + 12)/N"),
+    ("tensor parallel", "tensor", "4 L A (N-1)/N", "(2 + 2 + 12)/N"),
+    ("ZeRO-3 along X=4, tensor parallel along Y=2", "mixed",
+     "3 W/Y (X-1)/X + 4 L A/X (Y-1)/Y", "(2 + 2 + 12)/(X Y)"),
+    ("pipeline", "pipeline", "2 A", "(2 + 2 + 12)/N"),
+    ("data parallel, a checkpoint a layer", "checkpoint", "2 W (N-1)/N", "2 + 2 + 12"),
+    ("data parallel, 4 microbatches", "data -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
+    ("... a checkpoint a layer", "checkpoint -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
+]
+
+
+def worth(formula):
+    """What it comes to: a space between two factors is a product."""
+    return round(eval(re.sub(r"(?<=[\w)]) (?=[\w(])", " * ", formula), dict(NAMES)))
+
+
+def both(shdc):
+    """A table of what is sent, and one of what is held and computed."""
+    sends = ["| how | program | collectives | bytes | by the formula | |", "|---|---|---|---|---|---|"]
+    holds = ["| program | memory | weights, gradients and state by the formula | | FLOPs |", "|---|---|---|---|---|"]
+    for how, program, sent, held in ROWS:
+        name, *options = program.split()
+        s = stats(shdc, "training/%s:main %s%s" % (name, " ".join(options), SIZES))
+        named = "`%s`" % " ".join([name + ".shd", *options])
+        sends.append("| %s | %s | %s | %s | %s | %s |" % (
+            how, named, words(s["collectives"]), *(format(n, ",") for n in (s["wire_bytes"], worth(sent))), sent))
+        holds.append("| %s | %s | %s | (%s) P | %s |" % (
+            named, *(format(n, ",") for n in (s["memory_peak"], worth("%d (%s)" % (WEIGHTS, held)))), held,
+            format(s["flops"], ",")))
+    return sends, holds
+
+
+if __name__ == "__main__":
+    sys.exit(main(both))
