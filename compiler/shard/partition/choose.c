@@ -101,6 +101,22 @@ choice_fits(const Partitioner *p, const Choice *c)
 	return true;
 }
 
+/* Is the operand an earlier one, too, wanted in the same place?  It is moved once. */
+static bool
+is_moved_already(const Partitioner *p, const Choice *c, int operand, const Placement *to)
+{
+	const Value *v = p->op->operands[operand];
+
+	for (int i = 0; i < operand && v->uses > 1; i++) {
+		if (p->op->operands[i] != v)
+			continue;
+		Placement at = choice_tensor(p, c, i);
+		if (placement_equal(&at, to))
+			return true;
+	}
+	return false;
+}
+
 /* Fills in bytes, seconds and collectives: moving the operands there, rows that
    the op gets as it runs, the op itself, moving the result to where it is wanted. */
 static void
@@ -118,7 +134,8 @@ price(Partitioner *p, Choice *c)
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_tensor(p, c, i);
 		types[i] = placement_local(&op->operands[i]->type, &to);
-		price_operand(p, i, &to, c);
+		if (!is_moved_already(p, c, i, &to))
+			price_operand(p, i, &to, c);
 	}
 	Placement made = choice_tensor(p, c, op->noperands);
 	Type result = placement_local(&op->results[0]->type, &made);

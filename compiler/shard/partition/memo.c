@@ -23,6 +23,18 @@ put(Text *t, int64_t n)
 	text_addn(t, (const char *)&n, sizeof n);
 }
 
+/* The first of the operands that are this one. */
+static int
+first_alike(const Op *op, int operand)
+{
+	const Value *v = op->operands[operand];
+	int first = v->uses > 1 ? 0 : operand;
+
+	while (op->operands[first] != v)
+		first++;
+	return first;
+}
+
 static void
 put_axes(Text *t, const AxisList *l)
 {
@@ -59,6 +71,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		const Source *s = source_of(p, v);
+		put(t, first_alike(op, i));
 		put(t,
 			(v->uses > 1) | s->at_final << 1 | value_is_literal(v) << 2
 				| is_never(v, 0) << 3 | p->infinite[v->id] << 4);
