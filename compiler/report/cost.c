@@ -385,6 +385,7 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_memory(t, (double)plan_peak(plan));
 	text_add(t, " of ");
 	text_memory(t, (double)mesh->target->hbm_bytes);
+	text_add(t, mesh->target->devices_per_chip > 1 ? " a device" : "");
 	text_add(t, plan_peak(plan) > mesh->target->hbm_bytes ? ": does not fit" : "");
 	if (m->tokens && timeline->time) {
 		text_add(t, ";  ");

@@ -223,9 +223,11 @@ text_totals(Text *t, Module *m, const Outcome *run)
 
 	for (int i = 0; i < l->n; i++)
 		seconds += all_seconds(&l->transfers[i]);
-	text_printf(t, "%s %s on %lld %s: %d collective%s", m->name, m->entry_name,
-		(long long)m->mesh.ndevices, m->mesh.target->name, run->collectives,
-		run->collectives == 1 ? "" : "s");
+	text_printf(t, "%s %s on %lld %s", m->name, m->entry_name, (long long)m->mesh.ndevices,
+		m->mesh.target->name);
+	if (m->mesh.target->devices_per_chip > 1)
+		text_add(t, m->mesh.ndevices == 1 ? " device" : " devices");
+	text_printf(t, ": %d collective%s", run->collectives, run->collectives == 1 ? "" : "s");
 	if (run->collectives) {
 		text_add(t, ", ");
 		text_traffic(t, (double)run->wire_bytes);

@@ -118,7 +118,7 @@ function header() {
       card("one run", time(C.seconds), "at least " + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
       card("of peak", percent(C.mfu, 1) || "0 %", count(C.flops) + "FLOP a device"),
       card("exposed", percent(C.exposed_seconds, C.seconds) || "0 %", time(C.exposed_seconds) + " of " + time(C.communication_seconds) + " communication"),
-      card("memory", memory(C.memory_peak), "of " + memory(C.memory_limit) + (C.memory_peak > C.memory_limit ? ": does not fit" : "")),
+      card("memory", memory(C.memory_peak), "of " + memory(C.memory_limit) + (D.facts.devices_per_chip > 1 ? " a device" : "") + (C.memory_peak > C.memory_limit ? ": does not fit" : "")),
       card("bound by", RESOURCES[bound], percent(seconds, C.seconds) + " of the time"),
       C.tokens ? card("throughput", count(C.tokens_per_second) + "tokens/s", count(C.tokens) + "tokens a run") : null)));
 }
