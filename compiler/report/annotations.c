@@ -190,7 +190,11 @@ text_changes(Text *t, const Outcome *with, const Outcome *without)
 	text_difference(t, " received", with->wire_bytes, without->wire_bytes, text_traffic, 1);
 	text_difference(t, "", with->picoseconds, without->picoseconds, text_seconds, 1e-12);
 	text_difference(t, " memory", with->peak, without->peak, text_memory, 1);
-	text_add(t, t->n ? "" : "changes nothing");
+	bool endless = with->picoseconds == INT64_MAX && without->picoseconds == INT64_MAX;
+	text_add(t,
+		t->n		  ? ""
+			: endless ? "changes nothing that is counted"
+				  : "changes nothing");
 }
 
 void
