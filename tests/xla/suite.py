@@ -318,8 +318,7 @@ def placements():
 
 
 def main(args, folder):
-    samples = sorted(p for folder in ("/samples/", "/samples/training/") for p in glob.glob(ROOT + folder + "*.shd")
-                     if not p.endswith("/t5.shd"))  # only a large machine emulates that
+    samples = sorted(p for place in ("/samples/", "/samples/training/") for p in glob.glob(ROOT + place + "*.shd"))
     paths = args.files or samples + sorted(glob.glob(ROOT + "/tests/xla/*.shd"))
     count = 40 if args.random is None and not args.files else args.random or 0
     if args.random is not None:

@@ -100,9 +100,9 @@ def blocks(p, given):
 # Sample, options, what JAX differentiates, how far a step goes along a gradient (None: its
 # first moments tell, of which a tenth is new).
 SAMPLES = [
-    ("training/t5.shd", "-D L=2 -D D=8 -D H=4 -D K=4 -D F=16 -D V=12 -D S=6 -D T=5 -D GBS=14 -D M=2 --mesh data=2,model=4",
+    ("published/t5.shd", "-D L=2 -D D=8 -D H=4 -D K=4 -D F=16 -D V=12 -D S=6 -D T=5 -D GBS=14 -D M=2 --mesh data=2,model=4",
      t5, None),
-    ("training/t5.shd", "-D L=2 -D D=8 -D H=2 -D K=4 -D F=16 -D V=12 -D S=6 -D T=5 -D GBS=14 -D M=0 -D REMAT=1"
+    ("published/t5.shd", "-D L=2 -D D=8 -D H=2 -D K=4 -D F=16 -D V=12 -D S=6 -D T=5 -D GBS=14 -D M=0 -D REMAT=1"
      " --mesh data=4,model=2", t5, None),
     ("training/moe.shd", "", mixture, None),
     ("ring_attention.shd", "--entry train", ring, 0.1),
