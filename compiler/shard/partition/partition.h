@@ -31,8 +31,10 @@ typedef struct Want {
 	const Op *user;
 	Placement at;
 	bool requested;	 /* by the program */
+	bool fixed;	 /* whatever is planned: the user is a result, a move or a let */
 	MovePrice price; /* of moving it there, now */
 	int users;	 /* that want it there; 0: a want before this one counts them */
+	double share;	 /* of the price, that one more user pays */
 	struct Want *next;
 } Want;
 

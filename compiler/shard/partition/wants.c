@@ -64,6 +64,7 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 	*want = (Want){.user = op};
 	if (op_is_identity(op)) {
 		want->at = placement_close(op->results[0]->placement);
+		want->fixed = true;
 		want->requested = op_is_move(op) || asks_for_place(op->results[0]);
 		return true;
 	}
@@ -94,9 +95,13 @@ share_wants(Partitioner *p, const Value *v)
 	for (Want **w = &s->wants; *w;) {
 		const ReshardPlan *plan = cheapest_form(p, v, &(*w)->at, &form);
 		(*w)->users = 0;
+		(*w)->share = 1;
 		for (Want *same = s->wants; same; same = same->next)
 			if (placement_equal(&same->at, &(*w)->at)) {
 				same->users++;
+				same->share = (*w)->fixed || same->share <= 0
+					? 0
+					: 1.0 / (same->users + 1);
 				break;
 			}
 		(*w)->price = (MovePrice){plan->bytes, plan->seconds, plan->collectives};
@@ -126,8 +131,7 @@ take_off(Partitioner *p, const Value *v, const Placement *to, const Want *but, M
 			continue;
 		plan = reshard_plan(p->resharder, &v->type, to, &w->at);
 		if (plan->bytes < w->price.bytes)
-			add_part(price,
-				-(1 - plan->bytes / w->price.bytes) * w->users / (w->users + 1),
+			add_part(price, -(1 - plan->bytes / w->price.bytes) * (1 - w->share),
 				&w->price);
 	}
 }
@@ -155,7 +159,7 @@ share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *pric
 		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &w->at, to);
 		MovePrice by = {plan->bytes, plan->seconds,
 			plan->collectives + w->price.collectives};
-		add_part(&by, 1.0 / (w->users + 1), &w->price);
+		add_part(&by, w->share, &w->price);
 		take_off(p, v, to, w, &by);
 		if (!is_less(&by, price))
 			continue;
