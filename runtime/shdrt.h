@@ -6,7 +6,7 @@
  * has an id, a slab of memory of exactly the planned size, and an emulated
  * clock.  All buffers are offsets in the slab; parameters are there before
  * run() starts and results are taken from it when it returns.  A parameter's
- * buffer may be reused: it is filled again before every run.
+ * buffer may be reused, unless it is `kept`: it is filled again before every run.
  *
  *   static void run(shdrt_device *dev, char *slab)
  *   {
@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 5
+#define SHDRT_ABI 6
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -106,6 +106,7 @@ typedef struct shdrt_tensor {
 	int64_t offset;		    /* in the slab */
 	int64_t first_position;	    /* a parameter of positions: made up values are */
 	int64_t end_position;	    /* ... from the first on, before the end; else 0 */
+	int kept;		    /* a parameter: run() leaves it as it is */
 } shdrt_tensor;
 
 /* What takes time on the target: a row for each, equal ones once. */

@@ -282,7 +282,7 @@ print_dims(Emitter *e, Text *t, const char *field, const Type *type)
 }
 
 static void
-print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v)
+print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v, bool param)
 {
 	const Placement *p = &v->placement;
 	AxisList unreduced = placement_unreduced(p);
@@ -311,6 +311,8 @@ print_tensor(Emitter *e, Text *t, const char *name, Text *type, const Value *v)
 	if (v->positions.end > v->positions.first)
 		text_printf(t, "\t\t.first_position = %lld, .end_position = %lld,\n",
 			(long long)v->positions.first, (long long)v->positions.end);
+	if (param && plan_keeps(e->plan, v))
+		text_add(t, "\t\t.kept = 1,\n");
 	text_printf(t, "\t\t.offset = %lld,\n\t},\n", (long long)plan_offset(e->plan, v));
 }
 
@@ -331,7 +333,8 @@ print_tensors(Emitter *e, Text *t)
 	for (int i = 0; i < entry->nparams; i++) {
 		const Value *v = entry->params[i];
 		text_value(&type, &m->mesh, v);
-		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, &type, v);
+		print_tensor(e, &tensors, names[v->id] ? names[v->id] : v->name, &type, v,
+			true);
 	}
 	if (entry->nparams)
 		text_add(&tensors, "};\n\n");
@@ -339,7 +342,7 @@ print_tensors(Emitter *e, Text *t)
 	for (int i = 0; i < entry->last->noperands; i++) {
 		const Value *v = entry->last->operands[i];
 		text_declared(&type, m, i);
-		print_tensor(e, &tensors, m->results[i].name, &type, v);
+		print_tensor(e, &tensors, m->results[i].name, &type, v, false);
 	}
 	if (e->arrays.n)
 		text_printf(t, "%s\n", e->arrays.s);

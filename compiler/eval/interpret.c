@@ -80,6 +80,7 @@ tensors(const Plan *plan, int n, Value *const *values, bool results)
 		t[i] = describe(plan, name, &type, values[i]);
 		t[i].first_position = results ? 0 : values[i]->positions.first;
 		t[i].end_position = results ? 0 : values[i]->positions.end;
+		t[i].kept = !results && plan_keeps(plan, values[i]);
 	}
 	return t;
 }

@@ -314,6 +314,25 @@ plan_offset(const Plan *plan, const Value *v)
 	return plan->buffers[plan->buffer_of[v->id]].offset;
 }
 
+bool
+plan_keeps(const Plan *plan, const Value *v)
+{
+	const Lives *l = plan->lives;
+	const Shared *s = l->shared[v->id];
+	const Buffer *b = &plan->buffers[plan->buffer_of[v->id]];
+
+	for (int i = 0; i < s->n; i++)
+		if (l->root[s->lives[i].value->id] != l->root[v->id])
+			return false;
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *x = &plan->buffers[i];
+		if (x != b && x->offset < b->offset + b->bytes
+			&& b->offset < x->offset + x->bytes)
+			return false;
+	}
+	return true;
+}
+
 Buffer **
 plan_largest_first(const Plan *plan)
 {

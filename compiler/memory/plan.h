@@ -31,6 +31,8 @@ Plan *plan_build(Module *m);
 int64_t plan_peak(const Plan *plan); /* bytes of device memory, scratch too */
 /* Offset in the slab of the buffer that holds `v`. */
 int64_t plan_offset(const Plan *plan, const Value *v);
+/* Nothing else is ever written where `v` is. */
+bool plan_keeps(const Plan *plan, const Value *v);
 bool plan_shares(const Plan *plan, const Value *a, const Value *b); /* a buffer */
 Buffer **plan_largest_first(const Plan *plan);
 
