@@ -24,8 +24,8 @@ enum {
 
 /* ---- teams ---- */
 
-static bool
-same_splits(const shdrt_splits *a, const shdrt_splits *b)
+bool
+rt_same_splits(const shdrt_splits *a, const shdrt_splits *b)
 {
 	if (a->n != b->n)
 		return false;
@@ -189,10 +189,11 @@ kind_find(Machine *m, const shdrt_collective *c)
 	bool permute = c->kind == SHDRT_collective_permute;
 	for (int i = 0; i < m->nkinds; i++) {
 		const Kind *k = &m->kinds[i];
-		if (k->permute == permute && same_splits(&k->group, &c->group)
+		if (k->permute == permute && rt_same_splits(&k->group, &c->group)
 			&& (!permute
 				|| (c->source ? same_source(k, c)
-					      : !k->source && same_splits(&k->from, &c->from))))
+					      : !k->source
+							&& rt_same_splits(&k->from, &c->from))))
 			return i;
 	}
 	m->kinds[m->nkinds] = (Kind){.group = c->group,

@@ -178,6 +178,8 @@ typedef struct Kind {
 	Team *teams;
 } Kind;
 
+bool rt_same_splits(const shdrt_splits *a, const shdrt_splits *b);
+
 /* Puts the device's parameters into its slab. */
 typedef void Fill(shdrt_device *dev, void *data);
 
@@ -330,9 +332,13 @@ typedef struct Source {
 
 int64_t rt_tensor_elements(const shdrt_tensor *t);
 size_t rt_tensor_bytes(const shdrt_tensor *t); /* whole; rt_fail()s on overflow */
+size_t rt_part_bytes(const shdrt_tensor *t);   /* of one device */
 shdrt_array rt_array_of(const shdrt_tensor *t, void *whole);
 /* One device's part of the tensor. */
 void rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char *out);
+/* Its part of a result becomes that of a parameter of which it has the same part. */
+void rt_tensor_move_part(const shdrt_tensor *from, const shdrt_tensor *to, int64_t device,
+	char *slab);
 /* The whole of it, row-major. */
 void rt_tensor_fill_whole(const shdrt_tensor *t, const Source *s, void *out);
 /* The whole from the devices' parts: first of replicas, partials combined. */

@@ -9,14 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "options.h"
-
-/* One result in memory, whole. */
-typedef struct Whole {
-	void *data;
-	bool disagree; /* under --check: two devices, about the same */
-	int64_t pair[2];
-} Whole;
+#include "steps.h"
 
 /* ---- inputs ---- */
 
@@ -89,112 +82,17 @@ close_sources(Settings *s)
 			rt_tensor_file_close(&s->sources[i].file);
 }
 
-static void
-fill_device(shdrt_device *dev, void *data)
-{
-	const Settings *s = data;
-	const shdrt_program *p = s->program;
-	for (int i = 0; i < p->nparams; i++)
-		rt_tensor_fill_part(&p->params[i], &s->sources[i], dev->id,
-			dev->slab + p->params[i].offset);
-}
-
 /* ---- runs ---- */
-
-static void
-collect_results(const Settings *s, const Machine *m, Whole *results)
-{
-	for (int i = 0; i < s->program->nresults; i++) {
-		const shdrt_tensor *t = &s->program->results[i];
-		rt_tensor_collect(t, m, results[i].data);
-		if (s->check)
-			results[i].disagree = rt_tensor_disagrees(t, m, results[i].pair);
-	}
-}
-
-static bool
-same_shape(const shdrt_tensor *a, const shdrt_tensor *b)
-{
-	return a->dtype == b->dtype && a->rank == b->rank
-		&& (a->rank == 0
-			|| memcmp(a->dims, b->dims, (size_t)a->rank * sizeof *a->dims) == 0);
-}
-
-/* The result that becomes a parameter in the next step; -1 none. */
-static int
-result_for(const shdrt_program *p, int param)
-{
-	for (int i = 0; i < p->nresults; i++)
-		if (strcmp(p->results[i].name, p->params[param].name) == 0)
-			return i;
-	return -1;
-}
-
-static void
-check_feedback(const shdrt_program *p)
-{
-	bool any = false;
-	for (int i = 0; i < p->nparams; i++) {
-		int from = result_for(p, i);
-		if (from < 0)
-			continue;
-		any = true;
-		if (!same_shape(&p->params[i], &p->results[from]))
-			rt_fail(SHDRT_USAGE,
-				"--steps: %s is %s as a parameter, %s "
-				"as a result",
-				p->params[i].name, p->params[i].type_text,
-				p->results[from].type_text);
-	}
-	if (!any)
-		rt_fail(SHDRT_USAGE,
-			"--steps: no result has the name of a "
-			"parameter");
-}
-
-/*
- * The last step's inputs are kept apart from its results, which --check
- * compares them with: `fed` has the values between two steps.
- */
-static void
-feed_back(Settings *s, const Whole *results, Whole *fed)
-{
-	const shdrt_program *p = s->program;
-	for (int i = 0; i < p->nparams; i++) {
-		int from = result_for(p, i);
-		if (from < 0)
-			continue;
-		size_t bytes = rt_tensor_bytes(&p->results[from]);
-		if (!fed[i].data)
-			fed[i].data = rt_get_memory(1, bytes);
-		memcpy(fed[i].data, results[from].data, bytes);
-		s->sources[i].kind = FROM_memory;
-		s->sources[i].memory = fed[i].data;
-	}
-}
-
-static double
-run_steps(Settings *s, Machine *m, Whole *results, Whole *fed)
-{
-	double seconds = 0;
-	for (int step = 0; step < (s->steps ? s->steps : 1); step++) {
-		if (step)
-			feed_back(s, results, fed);
-		seconds = rt_machine_run(m, fill_device, s);
-		collect_results(s, m, results);
-	}
-	return seconds;
-}
 
 /* One run to warm up, then N that count. */
 static double
 run_times(Settings *s, Machine *m, Whole *results)
 {
 	double *seconds = rt_get_memory((size_t)s->times, sizeof *seconds);
-	rt_machine_run(m, fill_device, s);
+	rt_machine_run(m, rt_fill_device, s);
 	for (int i = 0; i < s->times; i++)
-		seconds[i] = rt_machine_run(m, s->keep_inputs ? NULL : fill_device, s);
-	collect_results(s, m, results);
+		seconds[i] = rt_machine_run(m, s->keep_inputs ? NULL : rt_fill_device, s);
+	rt_collect_results(s, m, results);
 	double last = seconds[s->times - 1];
 	rt_report_times(seconds, s->times, s->reports);
 	free(seconds);
@@ -291,18 +189,14 @@ deliver(const Settings *s, const Whole *results)
 
 /* ---- the whole ---- */
 
-/* Bytes of the tensors that are held as wholes: results, and what is fed back. */
+/* Bytes of the tensors that are held as wholes: results, and what is fed back so. */
 static uint64_t
-whole_bytes(const Settings *s)
+whole_bytes(const Settings *s, const Carries *c)
 {
 	const shdrt_program *p = s->program;
-	uint64_t sum = 0;
+	uint64_t sum = rt_carries_bytes(s, c);
 	for (int i = 0; i < p->nresults; i++)
 		sum += rt_tensor_bytes(&p->results[i]);
-	for (int i = 0; i < p->nparams; i++) {
-		if (s->steps > 1 && result_for(p, i) >= 0)
-			sum += rt_tensor_bytes(&p->params[i]);
-	}
 	return sum;
 }
 
@@ -317,10 +211,10 @@ parameter_bytes(const shdrt_program *p)
 
 /* What devices have is gone when --check compares. */
 static void
-check_memory(const Settings *s)
+check_memory(const Settings *s, const Carries *c)
 {
 	const shdrt_program *p = s->program;
-	uint64_t whole = whole_bytes(s);
+	uint64_t whole = whole_bytes(s, c);
 	rt_memory_check_run(p, whole);
 	if (s->check)
 		rt_memory_check_reference(p, whole + parameter_bytes(p));
@@ -328,7 +222,7 @@ check_memory(const Settings *s)
 
 /* All that the devices do, and what is told of it. */
 static int
-execute(Settings *s, Whole *results, Whole *fed)
+execute(Settings *s, Whole *results, Carries *carries)
 {
 	const shdrt_program *p = s->program;
 	Machine *m = rt_machine_new(p, s->stall,
@@ -337,7 +231,8 @@ execute(Settings *s, Whole *results, Whole *fed)
 				   : RECORD_nothing);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
-	double seconds = s->times ? run_times(s, m, results) : run_steps(s, m, results, fed);
+	double seconds =
+		s->times ? run_times(s, m, results) : rt_steps_run(s, m, carries, results);
 	rt_watch_doing("writes the results", NULL);
 	deliver(s, results);
 	if (s->trace)
@@ -358,25 +253,23 @@ run(Settings *s)
 {
 	const shdrt_program *p = s->program;
 	Whole *results = rt_get_zeroed((size_t)p->nresults, sizeof *results);
-	Whole *fed = rt_get_zeroed((size_t)p->nparams, sizeof *fed);
+	Carries carries = {0};
 	rt_watch_doing("looks at its files", NULL);
 	rt_watch_start(s->timeout);
 	if (s->steps)
-		check_feedback(p);
+		carries = rt_carries_find(p);
 	open_sources(s);
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
-	check_memory(s);
+	check_memory(s, &carries);
 	bool broken = s->check && p->vouched && !vouches_hold(s);
-	int status = broken ? SHDRT_WRONG : execute(s, results, fed);
+	int status = broken ? SHDRT_WRONG : execute(s, results, &carries);
 	rt_watch_stop();
 	close_sources(s);
 	for (int i = 0; i < p->nresults; i++)
 		free(results[i].data);
-	for (int i = 0; i < p->nparams; i++)
-		free(fed[i].data);
 	free(results);
-	free(fed);
+	rt_carries_free(p, &carries);
 	return status;
 }
 

@@ -135,6 +135,12 @@ part_elements(const shdrt_tensor *t)
 	return n;
 }
 
+size_t
+rt_part_bytes(const shdrt_tensor *t)
+{
+	return (size_t)part_elements(t) * shdrt_dtype_bytes[t->dtype];
+}
+
 /* ---- made-up values ---- */
 
 static uint64_t
@@ -328,6 +334,33 @@ rt_tensor_fill_part(const shdrt_tensor *t, const Source *s, int64_t device, char
 		fill_from_file(t, &s->file.view, device, out);
 	else
 		fill_made_up(t, s, device, out);
+}
+
+/* What of a part lies beyond the whole. */
+static void
+clear_padding(const shdrt_tensor *t, int64_t device, char *part)
+{
+	size_t block = rt_part_bytes(t), blocks = 1;
+	for (int i = 0; i < t->rank && block; i++) {
+		int64_t local = t->local_dims[i];
+		int64_t start = local * shdrt_index(device, t->splits[i].n, t->splits[i].split);
+		int64_t left = t->dims[i] - start;
+		int64_t count = left < 0 ? 0 : left < local ? left : local;
+		size_t kept = block / (size_t)local * (size_t)count;
+		for (size_t k = 0; k < blocks && kept < block; k++)
+			memset(part + k * block + kept, 0, block - kept);
+		blocks *= (size_t)local;
+		block /= (size_t)local;
+	}
+}
+
+void
+rt_tensor_move_part(const shdrt_tensor *from, const shdrt_tensor *to, int64_t device,
+	char *slab)
+{
+	if (from->offset != to->offset)
+		memmove(slab + to->offset, slab + from->offset, rt_part_bytes(to));
+	clear_padding(to, device, slab + to->offset);
 }
 
 void
