@@ -17,6 +17,7 @@ static atomic_flag speaking = ATOMIC_FLAG_INIT;
 static const char *volatile unfinished;
 static char unfinished_path[4096];
 static const char *volatile made; /* a directory, for what is to come */
+static volatile bool on_line;
 static _Thread_local int64_t thread_device = -1;
 static _Thread_local const shdrt_extern_call *thread_call;
 
@@ -60,6 +61,12 @@ rt_fail_made(const char *directory)
 	made = directory;
 }
 
+void
+rt_fail_on_line(bool on)
+{
+	on_line = on;
+}
+
 static void
 remove_unfinished(void)
 {
@@ -85,7 +92,7 @@ rt_fail(int status, const char *fmt, ...)
 {
 	speak_alone();
 	fflush(stdout);
-	fprintf(stderr, "%s: ", program_name);
+	fprintf(stderr, "%s%s: ", on_line ? "\n" : "", program_name);
 	va_list ap;
 	va_start(ap, fmt);
 	vfprintf(stderr, fmt, ap);
@@ -149,6 +156,7 @@ crashed(int number)
 		return;
 	}
 	speak_alone();
+	say(on_line ? "\n" : "");
 	say(program_name);
 	say(thread_device < 0 ? ": the interpreter" : ": device ");
 	if (thread_device >= 0)

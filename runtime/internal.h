@@ -43,6 +43,8 @@ void rt_fail_remove(const char *path);
 void rt_fail_forget(void);
 /* A directory that was made: removed if the program fails before it is used. */
 void rt_fail_made(const char *directory);
+/* There is a line on standard error that has not ended. */
+void rt_fail_on_line(bool on);
 /* Crashes of device threads and signals of the user get the same care. */
 void rt_fail_catch_signals(void);
 /* Which device the calling thread is, for rt_fail_catch_signals(); -1 none. */
@@ -349,6 +351,8 @@ bool rt_tensor_disagrees(const shdrt_tensor *t, const Machine *m, int64_t pair[2
 /* ---- report.c: what people read ---- */
 
 void rt_report_list(const shdrt_program *p, FILE *out);
+/* One element, a float with so many digits. */
+void rt_report_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i, int digits);
 void rt_report_result(const shdrt_tensor *t, const void *data, FILE *out);
 enum { US_TEXT = 40, STEP_TEXT = 200 }; /* room for them */
 

@@ -271,13 +271,25 @@ option_keep_inputs(Settings *s, const char *value)
 }
 
 static void
+one_file(const char **file, const char *option, const char *value)
+{
+	if (*file)
+		rt_fail(SHDRT_USAGE, "%s is given twice", option);
+	if (!*value || rt_is_standard(value))
+		rt_fail(SHDRT_USAGE, "%s '%s': a file is wanted", option, value);
+	*file = value;
+}
+
+static void
 option_trace(Settings *s, const char *value)
 {
-	if (s->trace)
-		rt_fail(SHDRT_USAGE, "--trace is given twice");
-	if (!*value || rt_is_standard(value))
-		rt_fail(SHDRT_USAGE, "--trace '%s': a file is wanted", value);
-	s->trace = value;
+	one_file(&s->trace, "--trace", value);
+}
+
+static void
+option_log(Settings *s, const char *value)
+{
+	one_file(&s->log, "--log", value);
 }
 
 static void
@@ -394,8 +406,14 @@ rt_options_parse(Settings *s, int argc, char **argv)
 	}
 	if (s->times && s->steps)
 		rt_fail(SHDRT_USAGE, "--time and --steps: one of them");
+	if (s->times && s->log)
+		rt_fail(SHDRT_USAGE, "--time and --log: one of them");
 	if (s->trace && rt_is_output(s, s->trace))
 		rt_fail(SHDRT_USAGE, "--trace and --out: both would write %s", s->trace);
+	if (s->log && rt_is_output(s, s->log))
+		rt_fail(SHDRT_USAGE, "--log and --out: both would write %s", s->log);
+	if (s->log && s->trace && rt_same_output(s->log, s->trace))
+		rt_fail(SHDRT_USAGE, "--log and --trace: both would write %s", s->log);
 	if (s->keep_inputs && s->steps)
 		rt_fail(SHDRT_USAGE,
 			"--keep-inputs and --steps: one of them; results become inputs");

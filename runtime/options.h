@@ -14,12 +14,12 @@ typedef struct Settings {
 	int nin_files;
 	const char *made_by; /* --random, --ones or --iota, if given */
 	const char *out_directory;
-	const char *out_whole;	/* the file of all results */
-	const char **out_files; /* of each result, or NULL; those that share one have
+	const char *out_whole;	 /* the file of all results */
+	const char **out_files;	 /* of each result, or NULL; those that share one have
 				   the same pointer */
-	const char *trace;	/* the file of --trace, or NULL */
-	bool writes;		/* --out was given */
-	FILE *reports;		/* standard error where results have standard output */
+	const char *trace, *log; /* the files of --trace and --log, or NULL */
+	bool writes;		 /* --out was given */
+	FILE *reports;		 /* standard error where results have standard output */
 	bool check, stats, keep_inputs, list, help, version;
 	int times, steps;      /* 0: not asked for */
 	double timeout, stall; /* seconds; 0: none */

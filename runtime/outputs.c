@@ -125,6 +125,8 @@ rt_outputs_check(const Settings *s)
 		check_output(s->out_whole);
 	if (s->trace)
 		check_output(s->trace);
+	if (s->log)
+		check_output(s->log);
 	for (int i = 0; i < s->program->nresults; i++)
 		if (s->out_files[i] && !rt_is_standard(s->out_files[i]))
 			check_output(s->out_files[i]);

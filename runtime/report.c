@@ -62,8 +62,8 @@ is_float(shdrt_dtype d)
 	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32 || d == SHDRT_f64;
 }
 
-static void
-print_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i)
+void
+rt_report_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i, int digits)
 {
 	double x = rt_element_double(dtype, data, i);
 	if (dtype == SHDRT_pred)
@@ -71,7 +71,7 @@ print_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i)
 	else if (dtype == SHDRT_i64)
 		fprintf(out, "%" PRId64, ((const int64_t *)data)[i]);
 	else if (is_float(dtype))
-		fprintf(out, "%.6g", x == 0 ? 0 : x);
+		fprintf(out, "%.*g", digits, x == 0 ? 0 : x);
 	else
 		fprintf(out, "%.0f", x);
 }
@@ -104,7 +104,7 @@ rt_report_result(const shdrt_tensor *t, const void *data, FILE *out)
 	fprintf(out, "%s  %s ", t->name, t->type_text);
 	for (size_t i = 0; i < n && i < SHOWN; i++) {
 		fputc(' ', out);
-		print_value(out, t->dtype, data, i);
+		rt_report_value(out, t->dtype, data, i, 6);
 	}
 	fprintf(out, "%s", n > SHOWN ? " ..." : "");
 	if (n > 1) {

@@ -213,11 +213,15 @@ double
 rt_steps_run(Settings *s, Machine *m, Carries *c, Whole *results)
 {
 	Next next = {s, c};
+	StepLog log = rt_log_begin(s);
 	double seconds = rt_machine_run(m, rt_fill_device, s);
+	rt_log_step(&log, m, 1);
 	for (int step = 2; step <= s->steps; step++) {
 		hold_whole(s, m, c, step == s->steps);
 		seconds = rt_machine_run(m, carry_on, &next);
+		rt_log_step(&log, m, step);
 	}
+	rt_log_end(&log);
 	rt_collect_results(s, m, results);
 	return seconds;
 }

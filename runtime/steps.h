@@ -4,6 +4,8 @@
 #ifndef SHDRT_STEPS_H
 #define SHDRT_STEPS_H
 
+#include <sys/types.h>
+
 #include "options.h"
 
 /* One result in memory, whole. */
@@ -37,6 +39,24 @@ Carries rt_carries_find(const shdrt_program *p);
 /* Bytes of what is held whole between two steps. */
 uint64_t rt_carries_bytes(const Settings *s, const Carries *c);
 void rt_carries_free(const shdrt_program *p, Carries *c);
+
+/* ---- log.c: what is told of each step as it ends ---- */
+
+typedef struct StepLog {
+	const Settings *settings;
+	int file;			/* of --log; -1: none */
+	off_t whole;			/* its bytes, of whole rows */
+	bool shows;			/* on a terminal */
+	int shown;			/* characters of the line there */
+	double start, last, last_shown; /* host seconds */
+} StepLog;
+
+/* rt_fail()s with SHDRT_IO. */
+StepLog rt_log_begin(const Settings *s);
+void rt_log_step(StepLog *l, const Machine *m, int step);
+void rt_log_end(StepLog *l);
+
+/* ---- steps.c ---- */
 
 /* Every parameter from its source. */
 void rt_fill_device(shdrt_device *dev, void *settings);

@@ -6,6 +6,7 @@ files_test.py IDENTITY COUNTER   the programs of identity.c and counter.c
 import io
 import json
 import os
+import re
 import resource
 import struct
 import subprocess
@@ -625,10 +626,90 @@ def steps_and_checks(folder):
     ok(r.returncode == 2, "time and steps exclude each other", r.stderr)
 
 
+def rows_of(path):
+    with open(path) as f:
+        text = f.read()
+    return text.endswith("\n"), [line.split(",") for line in text.splitlines()]
+
+
+def logs(folder):
+    log = os.path.join(folder, "log.csv")
+    scalar = os.path.join(folder, "scalar.npy")
+    np.save(scalar, np.float32(1 / 3))
+    r = run("--in", "scalar=" + scalar, "--steps", "3", "--log", log)
+    whole, rows = rows_of(log)
+    ok(r.returncode == 0 and not r.stderr and whole
+       and rows[0] == ["step", "seconds", "scalar"]
+       and [row[0] for row in rows[1:]] == ["1", "2", "3"]
+       and all(float(row[1]) > 0 and np.float32(row[2]) == np.float32(1 / 3)
+               for row in rows[1:]), "a row a step, exact, and nothing else", (rows, r.stderr))
+    r = run("--log", log, program=COUNTER)
+    ok(r.returncode == 0 and rows_of(log)[1][0] == ["step", "seconds"]
+       and len(rows_of(log)[1]) == 2, "one run is one step; no result is a scalar", r.stderr)
+    p = subprocess.Popen([PROGRAM, "--steps", "1000000", "--log", log], stderr=subprocess.PIPE)
+    while os.path.getsize(log) < 20000:
+        assert p.poll() is None
+    p.kill()
+    p.communicate()
+    whole, rows = rows_of(log)
+    ok(whole and all(len(row) == 3 for row in rows), "a killed run leaves whole rows", rows[-1])
+    r = subprocess.run(
+        [PROGRAM, "--steps", "1000", "--log", log], capture_output=True, text=True,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (1000, 1000)))
+    whole, rows = rows_of(log)
+    ok(r.returncode == 3 and "File too large" in r.stderr and whole
+       and 900 < os.path.getsize(log) <= 1000 and all(len(row) == 3 for row in rows),
+       "a log beyond the limit of size ends with a whole row", (r.stderr, rows[-1]))
+    for name, arguments, status, reason in [
+        ("a full device", ["--log", "/dev/full"], 3,
+         "/dev/full: cannot be written: No space left"),
+        ("no such folder", ["--log", "/nonexistent/l.csv"], 3, "cannot be written"),
+        ("a folder", ["--log", folder], 3, "directory"),
+        ("standard output", ["--log", "-"], 2, "a file is wanted"),
+        ("twice", ["--log", log, "--log", log], 2, "given twice"),
+        ("with --time", ["--log", log, "--time", "2"], 2, "one of them"),
+        ("into a result", ["--log", log, "--out", "f=" + log], 2, "both would write"),
+        ("into the trace", ["--log", log, "--trace", log], 2, "both would write"),
+    ]:
+        r = run(*arguments)
+        ok(r.returncode == status and reason in r.stderr and r.stderr.count("\n") == 1,
+           "a log: " + name, (r.returncode, r.stderr))
+
+
+def on_terminal(*arguments, limit=resource.RLIM_INFINITY):
+    ours, theirs = os.openpty()
+    p = subprocess.Popen(
+        [PROGRAM, *arguments], stdout=subprocess.DEVNULL, stderr=theirs,
+        preexec_fn=lambda: resource.setrlimit(resource.RLIMIT_FSIZE, (limit, limit)))
+    os.close(theirs)
+    text = b""
+    try:
+        while piece := os.read(ours, 4096):
+            text += piece
+    except OSError:     # the other end is closed
+        pass
+    os.close(ours)
+    return p.wait(timeout=60), text.decode()
+
+
+def progress(folder):
+    status, text = on_terminal("--ones", "--steps", "40")
+    lines = text.split("\r")
+    number = r"[0-9.]+ (us|ms|s) a step *"
+    ok(status == 0 and re.fullmatch("step 1 of 40  scalar 1  " + number, lines[1])
+       and re.fullmatch("step 40 of 40  scalar 1  " + number, lines[-2])
+       and lines[-1] == "\n" and lines[0] == "", "steps on a terminal", text)
+    ok(on_terminal("--ones") == (0, ""), "one run is not shown there")
+    status, text = on_terminal("--steps", "40", "--log", folder + "/l.csv", limit=150)
+    ok(status == 3 and "a step\r\nidentity: " in text
+       and text.endswith("File too large\r\n"), "what fails is told on a line of its own",
+       text)
+
+
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
                  other_outputs, safetensors_outputs, texts, files_of_many, npz_files,
-                 steps_and_checks):
+                 steps_and_checks, logs, progress):
         test(folder)
     refused(folder, "npy", BAD_NPY)
     refused(folder, "safetensors", BAD_SAFETENSORS)
