@@ -271,6 +271,7 @@ bool rt_name_dtype(const char *name, size_t n, const char *const *names, shdrt_d
 
 typedef struct TensorFile {
 	unsigned char *bytes; /* the file, mapped read-only, or what a .npz has of it */
+	bool read;	      /* it is standard input, in memory */
 	size_t size;
 	TensorView view;
 } TensorFile;
@@ -287,7 +288,8 @@ Parsed rt_npz_read(TensorFile *f, const char *path, const char *key, const shdrt
 bool rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
 	char why[WHY]);
 bool rt_has_ending(const char *path, const char *ending);
-bool rt_holds_many(const char *path); /* tensors by name: .safetensors, .npz */
+bool rt_holds_many(const char *path);  /* tensors by name: .safetensors, .npz */
+bool rt_is_standard(const char *path); /* "-" */
 void rt_tensor_file_close(TensorFile *f);
 size_t rt_array_bytes(const shdrt_array *a);
 /* Writes; false with errno. */

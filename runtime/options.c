@@ -68,6 +68,10 @@ option_in(Settings *s, const char *value)
 	int i = find_tensor("parameter", name, s->program->params, s->program->nparams);
 	if (s->sources[i].path)
 		rt_fail(SHDRT_USAGE, "--in: %s is given twice", name);
+	for (int k = 0; k < s->program->nparams && rt_is_standard(file); k++)
+		if (s->sources[k].path && rt_is_standard(s->sources[k].path))
+			rt_fail(SHDRT_USAGE, "--in: %s and %s, both from standard input",
+				s->program->params[k].name, name);
 	s->sources[i].path = file;
 	free(name);
 }

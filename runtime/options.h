@@ -32,7 +32,6 @@ void rt_options_version(const shdrt_program *p, FILE *out);
 
 /* ---- outputs.c: where results are written ---- */
 
-bool rt_is_standard(const char *path); /* "-" */
 /* The same regular file, or one that will be made, or standard output. */
 bool rt_same_output(const char *a, const char *b);
 bool rt_is_output(const Settings *s, const char *path); /* of a result */

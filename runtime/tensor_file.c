@@ -16,6 +16,8 @@
 
 #include "internal.h"
 
+enum { LONG_HEADER = 1 << 20 }; /* bytes */
+
 /* FILE.safetensors#KEY, FILE.npz#KEY: another tensor than the parameter's name. */
 static char *
 split_key(const char *path, const char **key)
@@ -44,8 +46,7 @@ map_file(TensorFile *f, const char *path, const char *parameter)
 			strerror(errno));
 	if (!S_ISREG(status.st_mode))
 		rt_fail(SHDRT_IO, "%s: cannot be read as %s: not a file", path, parameter);
-	f->size = (size_t)status.st_size;
-	f->bytes = NULL;
+	*f = (TensorFile){.size = (size_t)status.st_size};
 	if (f->size) {
 		void *at = mmap(NULL, f->size, PROT_READ, MAP_PRIVATE, fd, 0);
 		if (at == MAP_FAILED)
@@ -54,6 +55,25 @@ map_file(TensorFile *f, const char *path, const char *parameter)
 		f->bytes = at;
 	}
 	close(fd);
+}
+
+/* All of standard input; what is longer than the parameter and a header is no tensor
+   file of it. */
+static void
+read_standard(TensorFile *f, const shdrt_tensor *t)
+{
+	size_t most = rt_tensor_bytes(t) + LONG_HEADER;
+	unsigned char *bytes = rt_get_memory(1, most);
+	errno = 0;
+	f->size = fread(bytes, 1, most, stdin);
+	if (ferror(stdin))
+		rt_fail(SHDRT_IO, "standard input: cannot be read as %s: %s", t->name,
+			strerror(errno));
+	if (f->size == most)
+		rt_fail(SHDRT_IO, "standard input: cannot be read as %s: it is too long",
+			t->name);
+	f->bytes = bytes;
+	f->read = true;
 }
 
 static void
@@ -98,6 +118,12 @@ parse_text(TensorFile *f, const shdrt_tensor *t, char why[WHY])
 	return true;
 }
 
+static const char *
+shown_name(const char *name)
+{
+	return rt_is_standard(name) ? "standard input" : name;
+}
+
 static void
 check_type(const TensorFile *f, const char *name, const shdrt_tensor *t)
 {
@@ -126,14 +152,18 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	char why[WHY];
 	const char *key = t->name;
 	char *name = split_key(path, &key);
-	map_file(f, name, t->name);
+	if (rt_is_standard(path))
+		read_standard(f, t);
+	else
+		map_file(f, name, t->name);
 	bool npy = f->size >= 6 && memcmp(f->bytes, "\x93NUMPY", 6) == 0;
 	bool good = rt_has_ending(name, ".txt") ? parse_text(f, t, why)
 		: !npy && rt_holds_many(name) ? parse_named(f, name, key, t, why) == PARSED_good
 					      : rt_npy_parse(f->bytes, f->size, &f->view, why);
 	if (!good)
-		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", name, t->name, why);
-	check_type(f, name, t);
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", shown_name(name), t->name,
+			why);
+	check_type(f, shown_name(name), t);
 	free(name);
 }
 
@@ -155,7 +185,9 @@ rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool
 void
 rt_tensor_file_close(TensorFile *f)
 {
-	if (f->bytes)
+	if (f->read)
+		free(f->bytes);
+	else if (f->bytes)
 		munmap(f->bytes, f->size);
 	f->bytes = NULL;
 }

@@ -483,6 +483,28 @@ def safetensors_outputs(folder):
        "one on standard output that is full", r.stderr)
 
 
+def standard_input(folder):
+    def given(data, *arguments):
+        return subprocess.run([PROGRAM, "--in", "f=-", *arguments], input=data,
+                              capture_output=True, timeout=60)
+    data = npy_bytes(GOOD, DATA)
+    r = given(data, "--out", "f=-")
+    ok(r.returncode == 0 and same(np.load(io.BytesIO(r.stdout)), sample("f")),
+       "from standard input to standard output", r.stderr)
+    for name, text, reason in [
+        ("empty", b"", "it is not a .npy"),
+        ("cut", data[:-1], "96 bytes of data, it has 95"),
+        ("longer", data + b"x", "96 bytes of data, it has 97"),
+        ("far too long", data + bytes(1 << 21), "it is too long"),
+        ("another shape", npy_bytes(GOOD.replace("6", "5"), DATA[:80]), "holds f32[4, 5]"),
+    ]:
+        r = given(text)
+        ok(r.returncode == 3 and b"standard input: " in r.stderr and reason.encode() in r.stderr,
+           "standard input refused: " + name, r.stderr)
+    r = given(data, "--in", "d=-")
+    ok(r.returncode == 2 and b"both from standard input" in r.stderr, "two of them", r.stderr)
+
+
 def texts(folder):
     text = bytes(range(232, 256)) + b"tail"
     path = write(folder, "t.txt", text[:24])
@@ -708,7 +730,8 @@ def progress(folder):
 
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
-                 other_outputs, safetensors_outputs, texts, files_of_many, npz_files,
+                 other_outputs, safetensors_outputs, standard_input, texts, files_of_many,
+                 npz_files,
                  steps_and_checks, logs, progress):
         test(folder)
     refused(folder, "npy", BAD_NPY)
