@@ -6,10 +6,11 @@
  * Each is priced: moving the operands there, the local op, moving the result
  * to where propagation put it.  Partial sums may also stay partial through a
  * linear op.  Of the plans that move at most the bytes of the reference's
- * vote, the one of least predicted time; ties by bytes, then fewer
+ * vote, the one of least predicted time, to 10 ns; ties by bytes, then fewer
  * collectives, then partial sums left for later, then the vote.  An op of
  * explicit code moves nothing, whatever that costs: bytes come first.
  */
+#include <math.h>
 #include <string.h>
 #include "ir/factors.h"
 #include "shard/partition/partition.h"
@@ -331,6 +332,10 @@ compare(double a, double b)
 	return a < b - tolerance ? -1 : a > b + tolerance;
 }
 
+/* Times are compared in steps of so many seconds: of what prices tell apart less, bytes
+   tell more. */
+static const double TELLING = 10e-9;
+
 static bool
 better(const Op *op, const Choice *a, const Choice *b)
 {
@@ -340,13 +345,15 @@ better(const Op *op, const Choice *a, const Choice *b)
 		return true;
 	if (op->mode == MODE_explicit && (order = compare(a->bytes, b->bytes)))
 		return order < 0;
-	if ((order = compare(a->seconds, b->seconds)))
+	if ((order = compare(round(a->seconds / TELLING), round(b->seconds / TELLING))))
 		return order < 0;
 	if ((order = compare(a->bytes, b->bytes)))
 		return order < 0;
 	if (a->collectives != b->collectives)
 		return a->collectives < b->collectives;
-	return a->partial.n > b->partial.n;
+	if (a->partial.n != b->partial.n)
+		return a->partial.n > b->partial.n;
+	return compare(a->seconds, b->seconds) < 0;
 }
 
 /* Each choice has room of its own for factors. */
