@@ -290,7 +290,7 @@ def meshes(path):
     """Those on which a sample's test runs it."""
     test = "%s/tests/%s.test" % (ROOT, os.path.relpath(path, ROOT)[:-len(".shd")])
     with open(test) as f:
-        return re.findall(r"%run_mesh (\S+)", f.read())
+        return re.findall(r"(?:%run_mesh |--mesh=)([\w=,]+)", f.read())
 
 
 def few_meshes(samples):

@@ -1,0 +1,191 @@
+#!/usr/bin/env python3
+"""What XLA's partitioner sends in the steps of samples/training/, beside ours.
+
+    traffic.py SHDC
+
+The step of models/feed_forward.shd is written once more in JAX, with the shardings that
+--emit=stats says of the parameters and results of each sample. XLA's program after SPMD
+partitioning is counted as stats counts: bytes that a device receives over a ring, loops by
+their trips. An all-reduce of which each device uses a slice only is counted as the
+reduce-scatter that it can become. Ours never sends more.
+
+Exits 77 without jax.
+"""
+import glob
+import json
+import math
+import os
+import re
+import subprocess
+import sys
+import tempfile
+
+FOLDER = tempfile.TemporaryDirectory()
+os.environ["JAX_PLATFORMS"] = "cpu"
+os.environ["XLA_FLAGS"] = ("--xla_force_host_platform_device_count=8 --xla_dump_to=%s "
+                           "--xla_dump_hlo_pass_re=spmd-partitioning" % FOLDER.name)
+try:
+    import jax
+    import jax.numpy as jnp
+    from jax.sharding import Mesh, NamedSharding, PartitionSpec
+    import numpy as np
+except ImportError as missing:
+    print("skipped: %s" % missing)
+    sys.exit(77)
+
+SHDC = os.path.abspath(sys.argv[1])
+ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+SIZES = {"L": 8, "B": 4096, "D": 512, "F": 2048}
+TYPES = {"f32": jnp.float32, "bf16": jnp.bfloat16}
+WEIGHTS = "Wi", "Wo"
+STATE = "", "_master", "_m", "_v"
+PROGRAMS = [(name, micro) for name in ("data", "zero1", "zero2", "zero3", "tensor", "mixed", "checkpoint")
+            for micro in (1, 4)]
+
+
+# ---- the step in JAX ---------------------------------------------------------
+
+def layer(h, w):
+    return h + jnp.maximum(h @ w[0], 0) @ w[1], None
+
+
+def loss(w, x, wanted, body):
+    y, _ = jax.lax.scan(body, x, w)
+    return jnp.mean(jnp.square(y.astype(jnp.float32) - wanted.astype(jnp.float32)))
+
+
+def adamw(master, g, m, v, step):
+    g = g.astype(jnp.float32)
+    m, v = 0.9 * m + 0.1 * g, 0.99 * v + 0.01 * jnp.square(g)
+    mean, deviation = m / (1 - 0.9 ** step), jnp.sqrt(v / (1 - 0.99 ** step))
+    master = master - 2e-3 * (mean / (deviation + 1e-6) + 0.01 * master)
+    return master.astype(jnp.bfloat16), master, m, v
+
+
+def step(given, micro, body):
+    weights = [given[name] for name in WEIGHTS]
+
+    def add(sums, rows):
+        e, g = jax.value_and_grad(loss)(weights, *rows, body)
+        return [a + d / micro for a, d in zip(sums, (e, *g))], None
+    sums, _ = jax.lax.scan(add, [jnp.float32(0), *map(jnp.zeros_like, weights)], (given["x"], given["wanted"]))
+    out = {"step": given["step"] + 1, "loss": sums[0]}
+    for name, g in zip(WEIGHTS, sums[1:]):
+        _, master, m, v = (given[name + part] for part in STATE)
+        out.update(zip((name + part for part in STATE), adamw(master, g, m, v, given["step"])))
+    return out
+
+
+# ---- where things are --------------------------------------------------------
+
+def spec(text, mesh):
+    """(dtype, shape, sharding) of "f32[16, 1024, 4096@data]"."""
+    dtype, dims = re.match(r"(\w+)\[(.*)\]$", text).groups()
+    dims = [d.strip().partition("@") for d in dims.split(",") if d.strip()]
+    axes = PartitionSpec(*(axis or None for _, _, axis in dims))
+    return TYPES[dtype], [int(n) for n, _, _ in dims], NamedSharding(mesh, axes)
+
+
+def partitioned(stats, micro, body):
+    """XLA's program after partitioning."""
+    sizes = stats["mesh"]
+    mesh = Mesh(np.array(jax.devices()[:stats["devices"]]).reshape(list(sizes.values())), list(sizes))
+    given = {}
+    for name in ["step", "x", "wanted", *(w + part for w in WEIGHTS for part in STATE)]:
+        dtype, shape, sharding = spec(stats["values"][name], mesh)
+        given[name] = jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)
+    results = {name: spec(text, mesh)[2] for name, text in stats["results"].items()}
+    before = set(glob.glob(FOLDER.name + "/*"))
+    jax.jit(lambda p: step(p, micro, body), out_shardings=results).lower(given).compile()
+    (dump,) = [p for p in set(glob.glob(FOLDER.name + "/*after_spmd-partitioning*.txt")) - before
+               if "lambda" in p]
+    with open(dump, encoding="utf-8") as f:
+        return f.read()
+
+
+# ---- counting ----------------------------------------------------------------
+
+OP = re.compile(r"^ +(?:ROOT )?%?([\w.-]+) = (\S+\[[^=]*?|\(.*?\)) ([\w-]+)\((.*?)\)(.*)$")
+BYTES = {"pred": 1, "bf16": 2, "s32": 4, "u32": 4, "f32": 4}
+PASSES = {"all-gather": 1, "all-reduce": 2, "reduce-scatter": 1, "all-to-all": 1}
+
+
+def size(text):
+    """Bytes of all arrays of a type."""
+    return sum(BYTES[dtype] * math.prod(int(n) for n in dims.split(",") if n)
+               for dtype, dims in re.findall(r"(\w+)\[([\d,]*)\]", text))
+
+
+def group(text):
+    """Devices of a group: mesh['a'=4,'b'=2] {'a'}, [2,4]<=[8] or {{0,1},{2,3}}."""
+    mesh = re.search(r"replica_groups=mesh\[(.*?)\] \{(.*?)\}", text)
+    if mesh:
+        sizes = dict(re.findall(r"'(\w+)'=(\d+)", mesh[1]))
+        return math.prod(int(sizes[axis]) for axis in re.findall(r"'(\w+)'", mesh[2]))
+    iota = re.search(r"replica_groups=\[\d+,(\d+)\]", text)
+    return int(iota[1]) if iota else len(re.search(r"replica_groups=\{\{([\d,]*)\}", text)[1].split(","))
+
+
+class Program:
+    def __init__(self, text):
+        self.bodies = {}        # name: [(name, type, kind, operands, attributes)]
+        for line in text.splitlines():
+            head, op = re.match(r"^(ENTRY )?%?([\w.-]+) \(.*\{$", line), OP.match(line)
+            if head:
+                body = self.bodies["ENTRY" if head[1] else head[2]] = []
+            elif op:
+                body.append(op.groups())
+
+    def trips(self, condition):
+        """Of a loop that counts from 0 until below a constant."""
+        (trips,) = [int(number) for _, _, kind, number, _ in self.bodies[condition] if kind == "constant"]
+        return trips
+
+    def sends(self, body="ENTRY", times=1):
+        """(kind, bytes that a device receives) of each collective, as often as it is done."""
+        ops = self.bodies[body]
+        for name, type_, kind, _, rest in ops:
+            if kind == "while":
+                condition, inner = (re.search(key + r"=%?([\w.-]+)", rest)[1] for key in ("condition", "body"))
+                yield from self.sends(inner, times * self.trips(condition))
+            elif kind == "conditional" or "collective" in kind or kind.endswith("-start"):
+                raise ValueError("what is not counted here: " + kind)
+            elif kind in PASSES:
+                n, large = group(rest), size(type_)
+                users = [op[2] for op in ops if re.search(r"%%%s(?![\w.-])" % re.escape(name), op[3])]
+                if kind == "all-reduce" and set(users) == {"dynamic-slice"}:
+                    kind = "reduce-scatter"
+                elif kind == "reduce-scatter":
+                    large *= n
+                yield from [(kind, -(-large * PASSES[kind] * (n - 1) // n))] * times
+
+
+def words(kinds):
+    return ", ".join("%d %s" % (kinds.count(kind), kind) for kind in sorted(set(kinds)))
+
+
+def compared(name, micro):
+    """What both send, and whether ours is no more."""
+    sizes = [word for size in {**SIZES, "MICRO": micro}.items() for word in ("-D", "%s=%d" % size)]
+    done = subprocess.run([SHDC, "--emit=stats", *sizes, "%s/samples/training/%s.shd" % (ROOT, name)],
+                          capture_output=True, text=True, check=True)
+    stats = json.loads(done.stdout)
+    theirs = list(Program(partitioned(stats, micro, jax.checkpoint(layer) if name == "checkpoint" else layer)).sends())
+    total = sum(n for _, n in theirs)
+    ours = [c["kind"] for c in stats["collectives"] for _ in range(c["trips"])]
+    return "%d bytes (%s), XLA's %d (%s)" % (stats["wire_bytes"], words(ours), total, words([k for k, _ in theirs])), \
+        0 < stats["wire_bytes"] <= total
+
+
+def main():
+    rights = []
+    for name, micro in PROGRAMS:
+        told, right = compared(name, micro)
+        rights.append(right)
+        print("%s - %s -D MICRO=%d: %s" % ("ok" if right else "not ok", name, micro, told), flush=True)
+    print("%d passed, %d failed, 0 skipped" % (sum(rights), len(rights) - sum(rights)))
+    return not all(rights)
+
+
+if __name__ == "__main__":
+    sys.exit(main())
