@@ -13,9 +13,11 @@
  *
  *   acc = acc + reduce_scatter(x)      acc split; it begins with zeros
  *
- * if there is room for what is whole then: a quarter of a device's memory for all.  No
- * more may move for it: few slices of much are less than all of it, and a sum that is the
- * same in every round leaves the loop by itself (hoist.c).
+ * if there is room for what is whole then: a quarter of a device's memory for all; and not
+ * if acc was written to be split.  Slices of a stack are so where a loop around adds up the
+ * stacks, and so needs one sum for all of its rounds.  No more may move for it: few slices of
+ * much are less than all of it, and a sum that is the same in every round leaves the loop by
+ * itself (hoist.c).
  */
 #include "ir/make.h"
 #include "ir/targets.h"
@@ -33,6 +35,7 @@ typedef struct Chain {
 	bool known;	/* is `partial` set? */
 	bool requested; /* some sum was asked for */
 	bool scattered; /* `whole` is split along axes that are summed over */
+	bool slices;	/* of what is carried, each is written once */
 	Placement partial, whole;
 	Reason why;
 	Step *steps;
@@ -162,8 +165,9 @@ follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 static const Value *
 follow_update(Chain *chain, const Block *b, const Value *start, Op *op)
 {
-	if (!take_sum(chain, b, op->operands[1]) || chain->scattered)
+	if (!take_sum(chain, b, op->operands[1]))
 		return NULL;
+	chain->slices = true;
 	return follow(chain, b, start, op->operands[0]);
 }
 
@@ -281,32 +285,53 @@ has_room(Partitioner *p, const Chain *chain, const Value *v)
 	return true;
 }
 
-/* Is it only added to something? */
-static bool
-is_only_added(const Value *v)
+/* The op that uses it, where there is one. */
+static const Op *
+only_user(const Value *v)
 {
-	const Op *user = NULL;
-
-	for (const Op *op = v->block->first; op && !user; op = op->next)
-		for (int i = 0; i < op->noperands && !user; i++)
+	for (const Op *op = v->block->first; op && v->uses == 1; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
 			if (op->operands[i] == v)
-				user = op;
-	if (user && op_is_identity(user))
-		return is_only_added(user->results[0]);
-	return user && v->uses == 1 && user->kind == O_add;
+				return op;
+	return NULL;
+}
+
+/* Is it only added to something, and may the sum be elsewhere than where it was written
+   to be, if it was? */
+static bool
+is_only_added(const Value *v, bool elsewhere)
+{
+	const Op *user = only_user(v);
+
+	while (user && op_is_identity(user))
+		user = only_user(user->results[0]);
+	if (!user || user->kind != O_add)
+		return false;
+	user = only_user(user->results[0]);
+	return !elsewhere || !user || !op_is_identity(user) || !user->results[0]->annotated;
 }
 
 /* Runs of the loop that one sum after it stands for: where a loop around only adds it
    up, all of them. */
 static double
-trips_for_one_sum(const Op *loop, int result)
+trips_for_one_sum(const Op *loop, int result, const Chain *chain)
 {
 	const Op *around = loop->block->parent;
 
 	return around && op_is_loop(around) && op_ints(around, A_trips)->n
-			&& is_only_added(loop->results[result])
+			&& is_only_added(loop->results[result], chain->scattered)
 		? (double)op_int(around, A_trips)
 		: 1;
+}
+
+/* May what is split be whole until then?  Not where it was written to be split; of slices
+   that are written each in its place only where that spares some of the sums. */
+static bool
+may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
+{
+	return !chain->requested && (!chain->slices || trips_for_one_sum(loop, i, chain) > 1)
+		&& is_zeros(loop->operands[i])
+		&& has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
 }
 
 /* Does the one sum after the loop move at most what those in it do? */
@@ -328,7 +353,7 @@ moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i, const b
 		bytes += plan->bytes * (once ? 1 : trips);
 	}
 	return reshard_plan(p->resharder, &v->type, &chain->partial, &chain->whole)->bytes
-		<= bytes * trips_for_one_sum(loop, i);
+		<= bytes * trips_for_one_sum(loop, i, chain);
 }
 
 /* What the loop begins with, as parts. */
@@ -361,9 +386,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 		if (next != body->params[i] && !condition->params[i]->uses
 			&& follow(&chain, body, body->params[i], next) && chain.known
 			&& moves_no_more(p, loop, &chain, i, fixed)
-			&& (!chain.scattered
-				|| (is_zeros(loop->operands[i])
-					&& has_room(p, &chain, body->params[i])))) {
+			&& (!chain.scattered || may_be_whole(p, loop, i, &chain))) {
 			take_steps(&chain);
 			body->params[i]->placement = chain.partial;
 			condition->params[i]->placement = chain.partial;
