@@ -32,6 +32,8 @@ ROWS = [
     ("data parallel, a checkpoint a layer", "checkpoint", "2 W (N-1)/N", "2 + 2 + 12"),
     ("data parallel, 4 microbatches", "data -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
     ("... a checkpoint a layer", "checkpoint -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12"),
+    ("... ZeRO-1", "zero1 -D MICRO=4", "2 W (N-1)/N", "2 + 2 + 12/N"),
+    ("... ZeRO-2", "zero2 -D MICRO=4", "(4 + 1) W (N-1)/N", "2 + (2 + 12)/N"),
 ]
 
 
