@@ -9,7 +9,7 @@
  * branches, and loops inside that were treated so already.  If all that is
  * added is partial alike, each device adds what it has, and one all-reduce
  * after the loop is enough.  The same holds for maxima and the like, for slices that are
- * written each in its place, and for
+ * written each in its place, for rows that are added where indices say, and for
  *
  *   acc = acc + reduce_scatter(x)      acc split; it begins with zeros
  *
@@ -220,9 +220,9 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 		return follow_update(chain, b, start, op);
 	if (op_is_branch(op))
 		return follow_branches(chain, b, start, op, v->index);
-	if (op_is_loop(op)) /* it carries parts: treated already */
+	if (op_is_loop(op) || op->kind == O_scatter_add) /* of parts: treated already */
 		return chain->known && placement_equal(&chain->partial, &v->placement)
-			? follow(chain, b, start, op->operands[v->index])
+			? follow(chain, b, start, op->operands[op_is_loop(op) ? v->index : 0])
 			: NULL;
 	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
 		return NULL;
