@@ -3,7 +3,7 @@
 
     gradients.py SHDC [--seed S] [--first I] [--interpret N] [--run N] [--dumps N] ...
     gradients.py SHDC --full         fresh seed: 10,000 interpreted, 100 compiled
-    gradients.py --print --seed S --first I
+    gradients.py --print [STAGE] --seed S --first I
 
 Of program I of a seed, in f64, <J v, u> = <v, J^T u>: on the left are differences of the
 function along v, on the right is what vjp, grad or value_and_grad give.  The program has a
@@ -24,8 +24,10 @@ import sys
 import tempfile
 
 import run
+from lookups import Lookups
 
-FULL = {"interpret": 10000, "run": 100, "exact": 2000, "dumps": 500, "reports": 500}
+FULL = {"interpret": 10000, "run": 100, "exact": 2000, "dumps": 500, "reports": 500,
+        "lookups": 1000}
 DRAWS = 3               # of inputs, until the difference is what the gradient says
 CLOSE = 1e-7            # for what is added up
 TIMEOUT = 120
@@ -645,12 +647,23 @@ class Checker(run.Checker):
     def run(self):
         return self.compared("run")
 
+    moved = 0           # programs that combine behind a loop what it adds up
+
     def exact(self):
         status, out, err = self.call("--interpret", "p.shd", "--", "--iota", "--check")
         errors = re.findall(r"largest error ([^ ,]+)", out)
         if status != 0 or not errors or set(errors) != {"0"}:
             return run.failure("exact", status, err + out)
         return None
+
+    def lookups(self):
+        status, out, err = self.call("--stop-after=partition", "p.shd")
+        if status != 0:
+            return run.failure("lookups", status, err)
+        with self.lock:
+            self.moved += bool(re.search(r"get-tuple-element\(%body.*unreduced=", out))
+        why = self.exact() if "f64" in self.read("p.shd") else None
+        return why or self.numbers("interpret", "--random", "1", "--check")[1]
 
     def read_again(self, text):
         """A dump has the line of an op, which is that of the function where what it makes
@@ -687,17 +700,22 @@ class Gradients(Program):
     text = Program.shd_text
 
 
+MADE = {stage: Program for stage in FULL} | {"exact": Gradients, "lookups": Lookups}
+
+
 def ask(checker, seed, stage, which, pool):
     """How many fail; tells of the first ones."""
-    made = Gradients if stage == "exact" else Program
-    found = pool.map(lambda i: checker.check(made(seed, i), stage), which)
+    found = pool.map(lambda i: checker.check(MADE[stage](seed, i), stage), which)
     wrong = [(i, why) for i, why in zip(which, found) if why]
-    print("%sok %d - %s: %d programs" % ("not " if wrong else "", 1 + list(FULL).index(stage),
-                                         stage, len(which)))
+    few = stage == "lookups" and checker.moved < len(which) // 5
+    print("%sok %d - %s: %d programs" % ("not " if wrong or few else "",
+                                         1 + list(FULL).index(stage), stage, len(which)))
     for i, why in wrong[:10]:
         print("# --seed %s --first %d\n# %s" % (seed, i, "\n# ".join(
             why.detail.splitlines()[-8:])))
-    return len(wrong)
+    if stage == "lookups" and which:
+        print("# %d combine after a loop what it adds up" % checker.moved)
+    return len(wrong) + few
 
 
 def main():
@@ -709,12 +727,12 @@ def main():
     for stage, count in FULL.items():
         parser.add_argument("--" + stage, type=int, default=count // 20)
     parser.add_argument("--full", action="store_true")
-    parser.add_argument("--print", action="store_true")
+    parser.add_argument("--print", nargs="?", const="interpret", choices=list(FULL))
     parser.add_argument("--jobs", type=int, default=2)
     args = parser.parse_args()
     counts = {stage: getattr(args, stage) for stage in FULL}
     if args.print:
-        print(Program(args.seed, args.first).text())
+        print(MADE[args.print](args.seed, args.first).text())
         return 0
     if args.full:
         args.seed, counts = os.urandom(4).hex(), FULL
