@@ -738,6 +738,15 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         x = self.pick()
         return self.add("barrier(%s)" % x.name, [x], x.dtype, x.dims)
 
+    def op_fence(self):
+        """Of several a tuple: some are taken apart, of some one is used."""
+        parts = [self.pick() for _ in range(self.random.choice([1, 1, 2, 3]))]
+        text = "fence(%s)" % ", ".join(x.name for x in parts)
+        if len(parts) > 1 and self.chance(0.3):
+            i = self.random.randrange(len(parts))
+            return self.add("%s[%d]" % (text, i), parts, parts[i].dtype, parts[i].dims)
+        return self.let([Value(self.name(), x.dtype, list(x.dims)) for x in parts], text)
+
     WEIGHTS = {
         op_unary: 5, op_minus: 1, op_binary: 6, op_literal: 2, op_compare: 1.5,
         op_logic: 1, op_where: 1.5, op_clamp: 1, op_cast: 2, op_reduce: 6,
@@ -747,7 +756,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         op_take: 1.5, op_one_hot: 0.7, op_leaf: 0.7, op_einsum: 8,
         op_batched: 1.5, op_matmul: 2.5, op_sum_of_products: 1,
         op_reshard: 1.5, op_placed: 1.5,
-        op_shard_like: 0.7, op_barrier: 0.5}
+        op_shard_like: 0.7, op_barrier: 0.5, op_fence: 0.7}
     WEIGHTS.update(ControlOps.WEIGHTS)
     WEIGHTS.update(DynamicOps.WEIGHTS)
     WEIGHTS.update(ExternOps.WEIGHTS)
