@@ -1,12 +1,12 @@
 #!/usr/bin/env python3
 """Gradients against central differences along a direction, in f64.
 
-    differences.py SHDC CASES OPS.DEF
-    differences.py SHDC CASES [WORD]      WORD: only cases that contain it
+    differences.py SHDC CASES... OPS.DEF
+    differences.py SHDC CASES... [WORD]   WORD: only cases that contain it
 
 A case is a line of CASES, on the mesh of the line `mesh` before it; what the gradient
 says of the direction and what the function does along it are computed by one program.
-Every op of OPS.DEF that has a gradient is in one, but for those of manual functions.  TAP.
+Every op of OPS.DEF that has a gradient is in the function of one.  TAP.
 """
 import os
 import re
@@ -26,30 +26,37 @@ fn main(x: T, y: T, w: T, u: T, v: T) -> (off: f64) {
   return abs(says - does) / maximum(abs(does), 1e-3);
 }
 """
+FUNCTION = """%(mesh)s
+type T = f64[%(shape)s];
+%(functions)s
+fn main(x: T, y: T, w: T) -> f64 { %(body)s }
+"""
 PLAIN = "mesh [X=2];"
 CLOSE = 1e-6
-# Ops whose gradients have tests of their own: C functions, manual ones, copies at the end.
-ELSEWHERE = ["extern", "manual", "uniform", "output", "return"]
+# C functions are differentiated by rules of the user's, which are `ruled`; copies at the
+# end of a program are made behind all gradients.
+ELSEWHERE = ["extern", "output"]
 GONE = {"save": "save", "checkpoint": "checkpoint fn", "ruled": "gradient"}
 
 
-def cases(path, word):
+def cases(paths, word):
     """(mesh, case)"""
-    mesh = PLAIN
-    with open(path, encoding="utf-8") as f:
-        for line in f.read().splitlines():
-            if line.startswith("mesh"):
-                mesh = line
-            elif line and not line.startswith("#") and word in line:
-                yield mesh, line
+    for path in paths:
+        mesh = PLAIN
+        with open(path, encoding="utf-8") as f:
+            for line in f.read().splitlines():
+                if line.startswith("mesh"):
+                    mesh = line
+                elif line and not line.startswith("#") and word in line:
+                    yield mesh, line
 
 
-def program(mesh, case):
+def program(mesh, case, form=PROGRAM):
     functions, _, body = case.rpartition("|||")
     if "return" not in body:
         body = "return sum((%s) * w);" % body.strip()
     shape = "4, 6" if mesh == PLAIN else "8, 12"
-    return PROGRAM % {"mesh": mesh, "shape": shape, "functions": functions, "body": body}
+    return form % {"mesh": mesh, "shape": shape, "functions": functions, "body": body}
 
 
 def wanted_ops(path):
@@ -59,41 +66,50 @@ def wanted_ops(path):
     wanted = {}
     for op, hlo, rest in rows:
         columns = [c.strip() for c in rest.split(",")]
-        where, gradient = columns[5], columns[7]
-        if gradient not in ("zero", "none") and where != "device" and op not in ELSEWHERE:
+        if columns[7] not in ("zero", "none") and op not in ELSEWHERE:
             wanted[op] = GONE.get(op, hlo.replace("custom-call:", ""))
     return wanted
 
 
+class Compiler:
+    def __init__(self, command, folder):
+        self.command, self.source = command, os.path.join(folder, "case.shd")
+
+    def run(self, text, option):
+        with open(self.source, "w", encoding="utf-8") as f:
+            f.write(text)
+        return subprocess.run([*self.command, option, self.source], capture_output=True, text=True)
+
+
 def main():
-    shdc, path = sys.argv[1].split(), sys.argv[2]
-    failed = 0
-    everything = len(sys.argv) > 3 and sys.argv[3].endswith(".def")
-    found = list(cases(path, sys.argv[3] if len(sys.argv) > 3 and not everything else ""))
-    texts = "\n".join(case for _, case in found)
-    with tempfile.TemporaryDirectory() as work:
-        for number, (mesh, case) in enumerate(found, 1):
-            source = os.path.join(work, "case.shd")
-            with open(source, "w", encoding="utf-8") as f:
-                f.write(program(mesh, case))
-            if everything:
-                texts += subprocess.run(shdc + ["--emit=ir", source], capture_output=True,
-                                        text=True).stdout
-            run = subprocess.run(shdc + ["--interpret", source], capture_output=True, text=True)
+    shdc, *paths, last = sys.argv[1:]
+    table = last if last.endswith(".def") else None
+    if table or last.endswith(".txt"):
+        word, paths = "", paths + [last][:not table]
+    else:
+        word = last
+    failed, texts, number = 0, "", 0
+    with tempfile.TemporaryDirectory() as folder:
+        compiler = Compiler(shdc.split(), folder)
+        for number, (mesh, case) in enumerate(cases(paths, word), 1):
+            if table:
+                texts += case + "\n" + compiler.run(program(mesh, case, FUNCTION),
+                                                    "--emit=ir").stdout
+            run = compiler.run(program(mesh, case), "--interpret")
             off = re.search(r"^off\s+f64\[\]\s+(\S+)", run.stdout, flags=re.M)
             good = off and float(off.group(1)) < CLOSE
             failed += not good
             print("%sok %d - %s" % ("" if good else "not ", number, case))
             if not good:
                 print("# %s %s" % (run.stdout[:200], run.stderr[:600]))
-    missing = [op for op, word in wanted_ops(sys.argv[3]).items()
-               if not re.search(r"[ \"]%s\b" % re.escape(word), texts)] if everything else []
-    print("%sok %d - every op that has a gradient is in a case" % (
-        "not " if missing else "", len(found) + 1))
+    missing = [op for op, spelled in (wanted_ops(table) if table else {}).items()
+               if not re.search(r"[ \"]%s\b" % re.escape(spelled), texts)]
+    print("%sok %d - every op that has a gradient is in the function of a case" % (
+        "not " if missing else "", number + 1))
     for op in missing:
-        print("# %s is in no case" % op)
-    print("1..%d" % (len(found) + 1))
-    return 1 if failed or missing or not found else 0
+        print("# %s is in none" % op)
+    print("1..%d" % (number + 1))
+    return 1 if failed or missing or not number else 0
 
 
 sys.exit(main())
