@@ -4,7 +4,8 @@
  *   while (x): a                   what comes in, what a round leaves and the
  *     return b = f(a)              result are one buffer
  *
- * x is copied first if it is read later, b if `a` is read after b is there.
+ * x is copied first if it is read later, b if `a` is read after b is there.  What is
+ * only filled with numbers is filled once more instead, where each needs it.
  * At the end of a round every carried value takes its next one, all at once:
  * one that is read by another copy is written after it, and those that read
  * each other in a circle change places two by two.
@@ -131,11 +132,38 @@ end_round(const Lives *l, Op *last, bool *copied)
 			swap_circle(&round, i);
 }
 
+/* Ops that begin with one fill get one each, if there are any such. */
+static bool
+fill_each(Module *m, const Lives *l)
+{
+	int n;
+	const Pair *pairs = lives_pairs(l, &n);
+	bool any = false;
+
+	block_count_uses(m->entry);
+	for (int k = 0; k < n; k++) {
+		Op *op = pairs[k].op;
+		Value *v = op->operands[pairs[k].i];
+		bool fill = v->def && v->def->kind == O_fusion && !v->def->noperands
+			&& v->def->nresults == 1;
+		if (!fill || v->uses == 1 || op->block != v->block)
+			continue;
+		Op *own = op_clone(v->def);
+		value_like(own->results[0], v);
+		op_insert_before(op, own);
+		op->operands[pairs[k].i] = own->results[0];
+		any = true;
+	}
+	return any;
+}
+
 void
 copies_insert(Module *m)
 {
 	Arena *a = arena_new();
 	Lives *l = lives_find(m, a);
+	if (fill_each(m, l))
+		l = lives_find(m, a);
 	int n;
 	const Pair *pairs = lives_pairs(l, &n);
 	bool *copied = NEW_ARRAY(a, bool, n + 1);

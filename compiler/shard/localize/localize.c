@@ -88,15 +88,30 @@ own_part(Localizer *l, Make k, Value *v, const Placement *before, const Placemen
 	return make_dynamic_slice(k, v, starts, local.dims);
 }
 
+/* Is it that number, everywhere? */
+static bool
+is_full_of(const Value *v, int64_t number)
+{
+	const Op *op = v->def;
+
+	if (op && op->kind == O_broadcast)
+		op = op->operands[0]->def;
+	return op && op->kind == O_constant && op_ints(op, A_value)->n == 1
+		&& op_int(op, A_value) == number;
+}
+
 /* A whole value as parts of a sum: the identity where the index is not 0. */
 static Value *
 first_part(Localizer *l, Make k, Value *v, const Move *move)
 {
-	Value *index = device_offset(l, &move->axes, 1);
-	Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
-	Value *none = make_identity(l->make, (Combiner)move->after.combiner, v->type.dtype);
+	Combiner combiner = (Combiner)move->after.combiner;
+	Value *none = make_identity(l->make, combiner, v->type.dtype);
 
 	none = make_splat(l->make, none, &v->type);
+	if (is_full_of(v, combiner_identity(combiner, v->type.dtype)))
+		return none;
+	Value *index = device_offset(l, &move->axes, 1);
+	Value *first = make_compare(l->make, DIR_EQ, index, number(l, 0));
 	return make_select(k, make_splat(l->make, first, &v->type), v, none);
 }
 
