@@ -3,10 +3,10 @@
 
     learns.py PROGRAM.shd STEPS FACTOR "OPTIONS" ["OPTIONS"...] -- SHDC...
 
-Beginning with what its `init` makes with the first options, if it has one, else with random
-numbers, the loss goes down by FACTOR at least in STEPS steps with them; with the others the
-first loss and the last are the same within NEAR: what bf16 loses is another thing in another
-order. With all of them a step is checked (--check).
+Beginning with what its `init` makes with the first options, or with random numbers where
+another entry is asked for, the loss goes down by FACTOR at least in STEPS steps with them;
+with the others the first loss and the last are the same within NEAR: what bf16 loses is
+another thing in another order. With all of them a step is checked (--check).
 """
 import re
 import subprocess
@@ -35,7 +35,7 @@ def main(program, steps, factor, variants, shdc):
     with tempfile.TemporaryDirectory() as folder:
         state, built = folder + "/state.safetensors", folder + "/built"
         begin = [built]
-        if "\nfn init(" in open(program, encoding="utf-8").read():
+        if "--entry" not in shdc:
             run(*shdc, "--run", *variants[0].split(), "--entry", "init", program, "--", "--out", state)
             begin += ["--in", state]
         for options in variants:
