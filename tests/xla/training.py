@@ -97,6 +97,13 @@ def blocks(p, given):
     return jnp.mean((h + jax.nn.relu(h @ p["v1"]) @ p["v2"] - given["wanted"]) ** 2)
 
 
+def stack(p, given):
+    h = given["x"]
+    for wi, wo in zip(p["Wi"], p["Wo"]):
+        h = h + jax.nn.relu(h @ wi) @ wo
+    return jnp.mean((h - given["wanted"]) ** 2)
+
+
 # Sample, options, what JAX differentiates, how far a step goes along a gradient (None: its
 # first moments tell, of which a tenth is new).
 SAMPLES = [
@@ -107,15 +114,21 @@ SAMPLES = [
     ("training/moe.shd", "", mixture, None),
     ("ring_attention.shd", "--entry train", ring, 0.1),
     ("collective_matmul.shd", "--entry train", blocks, 1e-4),
-]
+] + [("training/%s.shd" % name, "-D L=4 -D B=32 -D D=8 -D F=16 -D MICRO=2", stack, None)
+     for name in ("data", "zero1", "zero2", "zero3", "tensor", "mixed", "pipeline", "checkpoint")]
 
 
 # ---- how they are compared ------------------------------------------------------------
 
 def wide(path, folder):
-    """A copy in f64."""
+    """A copy in f64, with what it imports."""
     with open(path, encoding="utf-8") as f:
         text = re.sub(r"\b(bf16|f32)\b", "f64", f.read())
+    for name in re.findall(r'^import "(.*)";', text, re.M):
+        beside = os.path.join(os.path.dirname(path), name)
+        library = os.path.join(ROOT, "samples", "library", name)
+        wide(beside if os.path.exists(beside) else library, os.path.join(folder, os.path.dirname(name)))
+    os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, os.path.basename(path)), "w", encoding="utf-8") as f:
         f.write(text)
     return f.name
@@ -143,7 +156,6 @@ def draw(parameters, integers):
 
 
 def compare(shdc, sample, options, loss, rate, folder):
-    wide(ROOT + "/samples/library/optim.shd", folder)
     program = wide(ROOT + "/samples/" + sample, folder)
     listed = run(shdc, "--interpret", *options, program, "--", "--list")
     given = draw(listed.split("results")[0], integers=12)
@@ -152,11 +164,11 @@ def compare(shdc, sample, options, loss, rate, folder):
     files = [word for name in given for word in ("--in", "%s=%s/%s.npy" % (name, folder, name))]
     run(shdc, "--interpret", *options, program, "--", *files, "--out", folder + "/out")
     made = {name[:-4]: np.load("%s/out/%s" % (folder, name)) for name in os.listdir(folder + "/out")}
-    parameters = {n: v for n, v in given.items() if n in made and v.shape and not n.endswith(("_m", "_v"))}
+    parameters = {n: v for n, v in given.items() if (n + "_m" in made if rate is None else n in made)}
     wanted, gradients = jax.value_and_grad(loss)(parameters, given)
     pairs = {"loss": (made["loss"], wanted)}
     for name, g in gradients.items():
-        pairs[name] = ((given[name] - made[name]) / rate if rate else 10 * made[name + "_m"], g)
+        pairs[name] = (10 * made[name + "_m"] if rate is None else (given[name] - made[name]) / rate, g)
     for name, (a, b) in pairs.items():
         far = np.max(np.abs(a - b)) / max(np.max(np.abs(b)), 1e-3)
         if not far <= CLOSE / (rate or 1):
