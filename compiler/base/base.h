@@ -266,6 +266,8 @@ typedef struct Workload {
 	void *progress_data;
 } Workload;
 void work_share(const Workload *work);
+/* One piece, of number 0, in a process of its own; false: none can be started. */
+bool work_apart(void (*piece)(void *data, int64_t i), void *data);
 void *shared_new(size_t bytes); /* zeroed; NULL: there is none */
 void shared_free(void *p, size_t bytes);
 

@@ -43,13 +43,14 @@ take_pieces(const Workload *w, atomic_llong *next)
 	} while (!w->alone);
 }
 
-static bool
+/* Negative: there can be none. */
+static pid_t
 start_worker(const Workload *w, atomic_llong *next)
 {
 	pid_t parent = getpid(), pid = fork();
 
 	if (pid)
-		return pid > 0;
+		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
 	if (getppid() == parent)
 		take_pieces(w, next);
@@ -96,7 +97,7 @@ work_share(const Workload *w)
 				(int)w->n);
 		while (can_start && running < processors && running < w->n
 			&& atomic_load(next) < w->n) {
-			can_start = start_worker(w, next);
+			can_start = start_worker(w, next) > 0;
 			running += can_start;
 		}
 		if (running)
@@ -109,4 +110,16 @@ work_share(const Workload *w)
 		w->progress(w->progress_data, (int)w->n, (int)w->n);
 	if (next != &own)
 		shared_free(next, sizeof *next);
+}
+
+bool
+work_apart(void (*piece)(void *data, int64_t i), void *data)
+{
+	const Workload w = {.n = 1, .piece = piece, .data = data, .alone = true};
+	atomic_llong next = 0;
+	pid_t pid = start_worker(&w, &next);
+
+	while (pid > 0 && waitpid(pid, NULL, 0) < 0 && errno == EINTR)
+		continue;
+	return pid > 0;
 }

@@ -1,11 +1,10 @@
 /*
  * fits.c - may equal ops be merged, or would a device then need too much memory?
  *
- * The program is read back from its text and compiled, merged and as it is, as far as
+ * A copy of this process compiles the program merged, and another one as it is, as far as
  * buffers are known, which is done once if it fits.  That is not needed where all values,
  * whole, are a fraction of what the target has.
  */
-#include "hlo/hlo.h"
 #include "ir/targets.h"
 #include "memory/plan.h"
 #include "pipeline/pipeline.h"
@@ -38,23 +37,49 @@ unshared_bytes(const Module *m)
 	return bytes;
 }
 
-/* Bytes that a device needs; at most INT64_MAX. */
+/* Bytes that a device needs, if it is compiled from here on so; at most INT64_MAX. */
 static int64_t
-peak_of(const char *text, size_t n, MayMerge *may_merge)
+compiled_peak(Module *m, MayMerge *may_merge)
 {
-	PipelineOptions options = {.may_merge = may_merge};
-	Session *s = session_new();
-	int64_t peak = INT64_MAX;
+	const PipelineOptions options = {.may_merge = may_merge, .verified = true};
 
-	s->err = NULL;
-	Module *m = module_read(s, source_add_text(s, "<merge>", text, (int)n));
-	if (m && m->level == L_resharded) /* no pass after it merges */
+	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, may_merge);
-	if (m && pipeline_run(m, L_fused, &options)) {
-		const Plan *plan = plan_build(m);
-		peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
-	}
-	session_free(s);
+	if (!pipeline_run(m, L_fused, &options))
+		return INT64_MAX;
+	const Plan *plan = plan_build(m);
+	return plan->uncounted ? INT64_MAX : plan_peak(plan);
+}
+
+typedef struct Attempt {
+	Module *module;
+	MayMerge *may_merge;
+	int64_t *peak;
+} Attempt;
+
+/* In a copy of this process the module is nobody else's. */
+static void
+attempt(void *data, int64_t i)
+{
+	const Attempt *t = data;
+
+	(void)i;
+	t->module->session->err = NULL;
+	*t->peak = compiled_peak(t->module, t->may_merge);
+}
+
+static int64_t
+peak_of(Module *m, MayMerge *may_merge)
+{
+	int64_t *told = shared_new(sizeof *told);
+	Attempt t = {m, may_merge, told};
+
+	if (!told || !work_apart(attempt, &t))
+		out_of_memory();
+	int64_t peak = *told;
+	shared_free(told, sizeof *told);
+	if (!peak)
+		die("what the program needs was not found out");
 	return peak;
 }
 
@@ -67,11 +92,9 @@ merged_fits(Module *m)
 
 	if (m->merged_fits || unshared_bytes(m) * FORMS <= (double)limit)
 		return true;
-	module_print(m, &t);
-	int64_t merged = peak_of(t.s, t.n, always);
+	int64_t merged = peak_of(m, always);
 	m->merged_fits = merged <= limit;
-	bool fits = m->merged_fits || merged <= (as_it_is = peak_of(t.s, t.n, never));
-	t.n = 0;
+	bool fits = m->merged_fits || merged <= (as_it_is = peak_of(m, never));
 	if (!fits && as_it_is <= limit) {
 		text_add(&t, merged == INT64_MAX ? "more than " : "");
 		text_memory(&t, (double)merged);

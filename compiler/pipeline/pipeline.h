@@ -20,6 +20,7 @@ typedef struct PipelineOptions {
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
 	MayMerge *may_merge; /* NULL: merged_fits() */
+	bool verified;	     /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);
