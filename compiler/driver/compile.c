@@ -270,6 +270,7 @@ read_program(Compilation *c)
 	if (c->options->start_at)
 		return usage(s, "--start-at is for a .hlo input");
 	time_start(c);
+	c->is_source = true;
 	c->module = front_compile(s, c->file, &c->options->front);
 	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");

@@ -164,6 +164,7 @@ struct Compilation {
 	Session *session;
 	const Options *options;
 	int file;
+	bool is_source; /* in the language, no dump */
 	Module *module;
 	Text global;		  /* HLO of L_global, for --check */
 	Text reference;		  /* ... if that compares with something else */
@@ -196,6 +197,10 @@ Module *variant(Session *s, int file, const FrontOptions *options);
 bool versus_wanted(const Options *o);
 const char *versus_title(const Options *o, Arena *a);
 bool versus_cost(Compilation *c, Text *t);
+
+/* checkpoints.c: functions of the program that would keep less for backward if they were
+   checkpoints.  The plan is there. */
+const Checkpoint *checkpoints_find(const Compilation *c, int *n);
 
 /* progress.c: how far what takes long is; it is shown after two seconds. */
 typedef struct Progress {

@@ -158,7 +158,10 @@ print_memory(Compilation *c, const Output *out, Text *t)
 	Outcome other;
 	bool known = c->unfused.n && what_if(c->unfused.s, c->unfused.n, &change, &other);
 
-	emit_memory(plan, known ? other.peak : -1, out->format, t);
+	MemoryNotes notes = {.otherwise = known ? other.peak : -1};
+	if (strcmp(out->format, "json") && strcmp(out->format, "csv"))
+		notes.checkpoints = checkpoints_find(c, &notes.ncheckpoints);
+	emit_memory(plan, &notes, out->format, t);
 	return true;
 }
 

@@ -233,6 +233,16 @@ build_reference(Elab *e, Function *entry)
 
 /* ---- whole programs */
 
+static void
+make_checkpoint(List items, const char *name)
+{
+	for (int i = 0; i < items.n; i++) {
+		const Decl *d = items.v[i];
+		if (d->kind == DECL_fn && strcmp(d->fn->name.s, name) == 0)
+			d->fn->checkpoint = true;
+	}
+}
+
 Module *
 front_compile(Session *s, int file, const FrontOptions *options)
 {
@@ -260,6 +270,8 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	int told = diag_errors(s);
 	if (!load_items(s, file, options, &items))
 		return NULL;
+	if (options->checkpoint)
+		make_checkpoint(items, options->checkpoint);
 	int errors = diag_errors(s);
 	e->repaired = errors != told;
 	declare_all(e, items, file);

@@ -22,7 +22,8 @@ typedef struct FrontOptions {
 	int naxes;
 	const char **imports; /* -I, directories */
 	int nimports;
-	const char *tokens; /* --tokens, an expression of dims; NULL: not said */
+	const char *tokens;	/* --tokens, an expression of dims; NULL: not said */
+	const char *checkpoint; /* a function that is taken for a checkpoint fn; NULL: none */
 } FrontOptions;
 
 /* What a program gives sizes to: the axes of its mesh, then its dims. */

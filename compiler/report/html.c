@@ -168,7 +168,7 @@ emit_report(const ReportOptions *options, Text *t)
 	text_add(&data, ",\n\"cost\": ");
 	emit_cost(options->timeline, options->plan, "folded", &data);
 	text_add(&data, ",\n\"memory\": ");
-	emit_memory(options->plan, -1, "folded", &data);
+	emit_memory(options->plan, &(MemoryNotes){.otherwise = -1}, "folded", &data);
 	text_add(&data, ",\n\"remarks\": [");
 	text_add(&data, options->remarks ? options->remarks : "");
 	text_add(&data, "],\n\"versus\": ");

@@ -68,6 +68,13 @@ text_kinds(Text *t, const Plan *plan, const Peak *peak)
 	text_add(t, "\n");
 }
 
+/* "relu.3 f32[8, 32, 256]" */
+static const char *
+buffer_text(const Plan *plan, const Buffer *b)
+{
+	return arena_printf(plan->module->arena, "%s %s", b->value->name, shape_text(plan, b));
+}
+
 static void
 text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers, int n)
 {
@@ -75,11 +82,9 @@ text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers
 		"buffer");
 	for (int i = 0; i < n; i++) {
 		const Buffer *b = buffers[i];
-		const char *what = arena_printf(plan->module->arena, "%s %s", b->value->name,
-			shape_text(plan, b));
 		text_printf(t, "%12lld %12lld  %-11s  %4d  %-32s ", (long long)b->bytes,
 			(long long)b->offset, memory_kind_names[peak->kinds[b - plan->buffers]],
-			line_of(b), what);
+			line_of(b), buffer_text(plan, b));
 		text_live(t, plan, b);
 		text_add(t, "\n");
 	}
@@ -102,8 +107,41 @@ text_inputs(Text *t, const Plan *plan, int64_t otherwise)
 	text_add(t, "\n");
 }
 
+/* What is kept for backward at the peak, and in which functions, were they checkpoints, it
+   would not be. */
 static void
-memory_text(const Plan *plan, int64_t otherwise, Text *t)
+text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
+{
+	text_printf(t, "\nkept for backward:\n%12s  %4s  %-32s not kept with\n", "bytes",
+		"line", "buffer");
+	for (int i = 0; i < peak->n; i++) {
+		const Buffer *b = peak->live[i];
+		const char *before = "";
+		if (peak->kinds[b - plan->buffers] != MEMORY_backward)
+			continue;
+		text_printf(t, "%12lld  %4d  %-32s ", (long long)b->bytes, line_of(b),
+			buffer_text(plan, b));
+		for (int k = 0; k < notes->ncheckpoints; k++) {
+			const Checkpoint *c = &notes->checkpoints[k];
+			if (!c->avoids[b - plan->buffers])
+				continue;
+			text_printf(t, "%scheckpoint fn %s", before, c->function);
+			before = ", or ";
+		}
+		text_add(t, *before ? "\n" : "-\n");
+	}
+	for (int k = 0; k < notes->ncheckpoints; k++) {
+		const Checkpoint *c = &notes->checkpoints[k];
+		text_printf(t, "checkpoint fn %s, line %d: ", c->function, c->line);
+		text_memory(t, (double)c->kept);
+		text_add(t, " kept, ");
+		text_memory(t, (double)c->peak);
+		text_add(t, " in all\n");
+	}
+}
+
+static void
+memory_text(const Plan *plan, const MemoryNotes *notes, Text *t)
 {
 	const Module *m = plan->module;
 	const Target *target = m->mesh.target;
@@ -117,7 +155,7 @@ memory_text(const Plan *plan, int64_t otherwise, Text *t)
 	text_memory(t, (double)target->hbm_bytes);
 	text_printf(t, " (%s)\n", target->name);
 	text_kinds(t, plan, peak);
-	text_inputs(t, plan, otherwise);
+	text_inputs(t, plan, notes->otherwise);
 	if (peak->n) {
 		text_add(t, "\nmost is live at ");
 		text_step(t, plan, plan->fullest);
@@ -128,9 +166,7 @@ memory_text(const Plan *plan, int64_t otherwise, Text *t)
 		if (order[i]->first > plan->fullest || order[i]->last < plan->fullest)
 			order[n++] = order[i];
 	if (peak->bytes[MEMORY_backward])
-		text_add(t,
-			"\nwhat is kept for backward is computed once more instead in a "
-			"checkpoint fn\n");
+		text_kept(t, plan, peak, notes);
 	if (n) {
 		text_add(t, "\nat other times:\n");
 		text_buffers(t, plan, peak, order, n);
@@ -206,19 +242,19 @@ memory_rows(const Plan *plan, const Peak *peak, bool json, Text *t)
 }
 
 void
-emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t)
+emit_memory(const Plan *plan, const MemoryNotes *notes, const char *format, Text *t)
 {
 	bool json = !strcmp(format, "json"), folded = !strcmp(format, "folded");
 	const Peak *peak = plan_at_peak(plan);
 
 	if (json || folded)
-		json_sums(plan, peak, otherwise, t);
+		json_sums(plan, peak, notes->otherwise, t);
 	if (folded)
 		folded_buffers(plan, peak, t);
 	else if (json || !strcmp(format, "csv"))
 		memory_rows(plan, peak, json, t);
 	else
-		memory_text(plan, otherwise, t);
+		memory_text(plan, notes, t);
 	text_add(t, json || folded ? " }\n" : "");
 }
 

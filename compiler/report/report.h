@@ -68,9 +68,22 @@ typedef struct VizOptions {
 } VizOptions;
 void emit_viz(Module *m, const VizOptions *o, Text *t);
 
-/* memory.c: --emit=memory as "txt", "json", "csv" or "folded"; `otherwise`: the peak if inputs
-   that may be overwritten were kept, or the other way round, -1 if it is not known. */
-void emit_memory(const Plan *plan, int64_t otherwise, const char *format, Text *t);
+/* What would be kept for backward if a function was a checkpoint. */
+typedef struct Checkpoint {
+	const char *function;
+	int line;
+	int64_t kept, peak; /* bytes */
+	const bool *avoids; /* by number of the buffer: that is not kept then */
+} Checkpoint;
+typedef struct MemoryNotes {
+	int64_t otherwise; /* the peak if inputs that may be overwritten were kept, or the
+			      other way round; -1: not known */
+	const Checkpoint *checkpoints;
+	int ncheckpoints;
+} MemoryNotes;
+
+/* memory.c: --emit=memory as "txt", "json", "csv" or "folded". */
+void emit_memory(const Plan *plan, const MemoryNotes *notes, const char *format, Text *t);
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
 
