@@ -104,6 +104,46 @@ def stack(p, given):
     return jnp.mean((h - given["wanted"]) ** 2)
 
 
+def digits(p, given):
+    return jnp.mean(cross_entropy(jax.nn.relu(given["images"] / 16.0 @ p["W1"]) @ p["W2"],
+                                  given["digits"].astype(np.int32)))
+
+
+def characters(p, given):
+    text = given["text"]
+    x = p["embedding"][text[:, :-1]]
+    back = jnp.arange(x.shape[1])[:, None] - jnp.arange(x.shape[1])
+    count = p["qkv"].shape[3]
+    slopes = 2.0 ** (-8 / count * (jnp.arange(count) + 1))
+    for qkv, out, up, down in zip(*(p[name] for name in ("qkv", "out", "up", "down"))):
+        q, k, v = jnp.einsum("btd,dchk->cbthk", rms_norm(x), qkv)
+        near = jnp.einsum("bqhk,bshk->bhqs", q, k) / np.sqrt(q.shape[-1]) - slopes[:, None, None] * back
+        weights = jax.nn.softmax(jnp.where(back >= 0, near, -1e9))
+        x = x + jnp.einsum("bhqs,bshk,hkd->bqd", weights, v, out)
+        x = x + jax.nn.gelu(rms_norm(x) @ up) @ down
+    return jnp.mean(cross_entropy(rms_norm(x) @ p["embedding"].T, text[:, 1:]))
+
+
+# Of samples that draw their batches: a step from a batch that is given.
+STEPS = {
+    "training/digits.shd": """
+fn from_given(images: u8[BATCH@data, PIXELS], digits: u8[BATCH@data], W1: f64[PIXELS, HIDDEN@model],
+              W2: f64[HIDDEN@model, CLASSES])
+    -> (loss: f64, W1: f64[PIXELS, HIDDEN@model], W2: f64[HIDDEN@model, CLASSES]) {
+  let (l, g1, g2) = value_and_grad(loss, wrt=(W1, W2))(images, digits, W1, W2);
+  return l, W1 - g1, W2 - g2;
+}
+""",
+    "training/characters.shd": """
+fn from_given(text: i32[B@data, T + 1], embedding: Embedding, qkv: Qkv, out: Out, up: Up, down: Down)
+    -> (loss: f64, embedding: Embedding, qkv: Qkv, out: Out, up: Up, down: Down) {
+  let (l, a, b, c, d, e) = value_and_grad(loss, wrt=(embedding, qkv, out, up, down))(
+    text, embedding, qkv, out, up, down);
+  return l, embedding - a, qkv - b, out - c, up - d, down - e;
+}
+""",
+}
+
 # Sample, options, what JAX differentiates, how far a step goes along a gradient (None: its
 # first moments tell, of which a tenth is new).
 SAMPLES = [
@@ -112,6 +152,8 @@ SAMPLES = [
     ("published/t5.shd", "-D L=2 -D D=8 -D H=2 -D K=4 -D F=16 -D V=12 -D S=6 -D T=5 -D GBS=14 -D M=0 -D REMAT=1"
      " --mesh data=4,model=2", t5, None),
     ("training/moe.shd", "", mixture, None),
+    ("training/digits.shd", "--entry from_given", digits, 1),
+    ("training/characters.shd", "--entry from_given -D L=2 -D D=16 -D B=8 -D T=6 -D V=12", characters, 1),
     ("ring_attention.shd", "--entry train", ring, 0.1),
     ("collective_matmul.shd", "--entry train", blocks, 1e-4),
 ] + [("training/%s.shd" % name, "-D L=4 -D B=32 -D D=8 -D F=16 -D MICRO=2", stack, None)
@@ -130,7 +172,7 @@ def wide(path, folder):
         wide(beside if os.path.exists(beside) else library, os.path.join(folder, os.path.dirname(name)))
     os.makedirs(folder, exist_ok=True)
     with open(os.path.join(folder, os.path.basename(path)), "w", encoding="utf-8") as f:
-        f.write(text)
+        f.write(text + STEPS.get(os.path.relpath(path, ROOT + "/samples"), ""))
     return f.name
 
 
@@ -146,8 +188,8 @@ def draw(parameters, integers):
     random, values = np.random.default_rng(5), {}
     for name, dtype, dims in re.findall(r"^  (\w+) +(\w+)\[(.*?)\]", parameters, re.M):
         shape = [int(re.match(r"\d+", dim)[0]) for dim in dims.split(", ") if dim]
-        if dtype == "i32":
-            values[name] = random.integers(integers, size=shape, dtype=np.int32)
+        if dtype in ("i32", "u8"):
+            values[name] = random.integers(integers, size=shape, dtype=np.int32 if dtype == "i32" else np.uint8)
         elif name.endswith(("_m", "_v")) or not shape:
             values[name] = np.full(shape, 0.0 if shape else 1.0)
         else:
@@ -158,7 +200,7 @@ def draw(parameters, integers):
 def compare(shdc, sample, options, loss, rate, folder):
     program = wide(ROOT + "/samples/" + sample, folder)
     listed = run(shdc, "--interpret", *options, program, "--", "--list")
-    given = draw(listed.split("results")[0], integers=12)
+    given = draw(listed.split("results")[0], integers=10)
     for name, value in given.items():
         np.save("%s/%s.npy" % (folder, name), value)
     files = [word for name in given for word in ("--in", "%s=%s/%s.npy" % (name, folder, name))]
