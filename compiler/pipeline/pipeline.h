@@ -58,10 +58,12 @@ bool merged_fits(Module *m);
 /* what_if.c: what a run of a program takes of one device. */
 typedef struct Outcome {
 	int collectives;
-	int64_t wire_bytes;  /* received */
-	int64_t picoseconds; /* INT64_MAX: more than are counted */
-	int64_t exposed;     /* of those: something moves, and nothing is computed */
-	int64_t peak;	     /* bytes of memory; at most INT64_MAX */
+	int64_t wire_bytes;    /* received */
+	int64_t picoseconds;   /* INT64_MAX: more than are counted */
+	bool counted;	       /* the trips of all loops are known; else it takes longer */
+	int64_t communication; /* picoseconds of what moves; of an `if` the dearer branch */
+	int64_t exposed;       /* of those nothing is computed */
+	int64_t peak;	       /* bytes of memory; at most INT64_MAX */
 } Outcome;
 /* Of a module at L_fused. */
 Outcome outcome_of(Module *m, const Plan *plan, const Timeline *timeline);

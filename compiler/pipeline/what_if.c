@@ -85,6 +85,8 @@ outcome_of(Module *m, const Plan *plan, const Timeline *timeline)
 		.collectives = l->n,
 		.wire_bytes = l->work.wire_bytes,
 		.picoseconds = endless ? INT64_MAX : timeline->time,
+		.counted = timeline->counted,
+		.communication = timeline->communication,
 		.exposed = endless ? 0 : timeline->exposed,
 		.peak = plan->uncounted ? INT64_MAX : plan_peak(plan),
 	};

@@ -218,11 +218,6 @@ explain_moves(Explainer *e)
 static void
 text_totals(Text *t, Module *m, const Outcome *run)
 {
-	const Ledger *l = module_ledger(m);
-	double seconds = 0;
-
-	for (int i = 0; i < l->n; i++)
-		seconds += all_seconds(&l->transfers[i]);
 	text_printf(t, "%s %s on %lld %s", m->name, m->entry_name, (long long)m->mesh.ndevices,
 		m->mesh.target->name);
 	if (m->mesh.target->devices_per_chip > 1)
@@ -232,9 +227,10 @@ text_totals(Text *t, Module *m, const Outcome *run)
 		text_add(t, ", ");
 		text_traffic(t, (double)run->wire_bytes);
 		text_add(t, " received a device, ");
-		text_seconds(t, seconds);
+		text_run_time(t, (double)run->communication);
 	}
-	text_add(t, "; a run ");
+	bool endless = run->picoseconds == INT64_MAX;
+	text_add(t, run->counted || endless ? "; a run " : "; a run at least ");
 	text_run_time(t, (double)run->picoseconds);
 	if (run->exposed) {
 		text_add(t, ", of which ");
