@@ -362,7 +362,7 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_time(t, timeline->time);
 	text_add(t,
 		timeline->counted ? "" : " (loops whose trips only the run knows: one each)");
-	text_add(t, "\n  at least ");
+	text_add(t, timeline->counted ? "\n  at least " : "\n  lower bound of that ");
 	text_time(t, timeline->lower);
 	text_add(t, ", one after the other ");
 	text_time(t, timeline->serial);
