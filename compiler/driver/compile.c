@@ -285,6 +285,16 @@ read_program(Compilation *c)
 
 /* A dump is known by its name, or by how standard input begins. */
 static bool
+is_dump(const SourceFile *f)
+{
+	const char *ending = strrchr(f->path, '.');
+
+	return (ending && ending > f->path && strcmp(ending, ".hlo") == 0)
+		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
+}
+
+/* To the level that the options ask for. */
+static bool
 advance(Compilation *c)
 {
 	Session *s = c->session;
@@ -305,10 +315,7 @@ advance(Compilation *c)
 		.strict = o->strict,
 		.progress = {progress_show, &progress},
 	};
-	const SourceFile *f = source_file(s, c->file);
-	const char *ending = strrchr(f->path, '.');
-	bool dump = (ending && ending > f->path && strcmp(ending, ".hlo") == 0)
-		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
+	bool dump = is_dump(source_file(s, c->file));
 
 	if (dump && !read_dump(c))
 		return false;
@@ -470,7 +477,7 @@ compile(Session *s, const Options *o)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
-	if (c.file && o->nsweeps)
+	if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
 		status = compile_sweep(&c);
 	else
 		status = c.file && advance(&c) ? act(&c) : diag_status(s);
