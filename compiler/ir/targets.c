@@ -19,7 +19,7 @@ const TargetFact target_facts[] = {
 enum { NFACTS = sizeof target_facts / sizeof *target_facts };
 const int target_nfacts = NFACTS;
 
-static const char *const fact_types[] = {"a number", "a whole number", "yes or no",
+static const char *const fact_types[] = {"a decimal number", "a whole number", "yes or no",
 	"sizes like 4x4x8", "a word", "slices like 2x2,2x4, or -"};
 
 /* ---- a value ----------------------------------------------------------------- */
@@ -30,7 +30,8 @@ read_real(const char *word, double *value)
 	char *end;
 
 	*value = strtod(word, &end);
-	return end > word && *end == '\0' && *word != '+' && *value == *value;
+	return !word[strspn(word, "0123456789.eE+-")] && end > word && *end == '\0'
+		&& *word != '+' && *value == *value;
 }
 
 static bool
