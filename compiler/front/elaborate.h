@@ -352,6 +352,8 @@ Item gradient_close(Gradient *g, Item result);
 bool gradient_unapplied(Elab *e, const Expr *x, const char *name);
 
 /* mesh.c */
+/* The option that gives axes other sizes, as it is written. */
+const char *axes_option(const Elab *e);
 /* Of a dim or an axis; as the command line says, if it does. */
 bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
 void count_tokens(Elab *e); /* once all dims are known */

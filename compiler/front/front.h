@@ -18,9 +18,10 @@ typedef struct FrontOptions {
 	const char *layout; /* --layout; NULL: as in the program */
 	Override *dims;	    /* -D */
 	int ndims;
-	Override *axes; /* --mesh */
+	Override *axes;
 	int naxes;
-	const char **imports; /* -I, directories */
+	const char *axes_option; /* what gives them, for messages; NULL: --mesh */
+	const char **imports;	 /* -I, directories */
 	int nimports;
 	const char *tokens;	/* --tokens, an expression of dims; NULL: not said */
 	const char *checkpoint; /* a function that is taken for a checkpoint fn; NULL: none */

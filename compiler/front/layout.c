@@ -98,7 +98,14 @@ range_of(List written)
 static List
 read_option(Elab *e, const char *layout)
 {
-	const char *text = arena_printf(e->arena, "mesh [X=1] layout (%s);", layout);
+	const Mesh *mesh = &e->m->mesh;
+	Text line = {0};
+
+	for (int i = 0; i < mesh->naxes; i++)
+		text_printf(&line, "%s%s=%lld", i ? ", " : "mesh [", mesh->axes[i].name,
+			(long long)mesh->axes[i].size);
+	text_printf(&line, "] layout (%s);", layout);
+	const char *text = text_take(&line, e->arena);
 	int file = source_add_text(e->session, "--layout", text, (int)strlen(text));
 	const Program *program = parse_file(e->session, file, DIAG_usage);
 	const Decl *only = program->right && program->items.n == 1 ? program->items.v[0] : NULL;
@@ -123,7 +130,7 @@ declare_layout(Elab *e, const Decl *d)
 	if (o->layout == NULL && resized) {
 		if (e->m->mesh.topology_rank != 0) /* else it was dropped, and told */
 			diag(e->session, DIAG_topology_dropped, range_of(written),
-				"--mesh drops this layout; --layout gives another");
+				"%s drops this layout; --layout gives another", axes_option(e));
 		return;
 	}
 	e->on_command_line = o->layout != NULL || o->target != NULL;

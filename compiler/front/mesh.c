@@ -11,6 +11,12 @@
 
 /* ---- sizes */
 
+const char *
+axes_option(const Elab *e)
+{
+	return e->options->axes_option != NULL ? e->options->axes_option : "--mesh";
+}
+
 /* An expression on the command line, read as the declaration it stands for; NULL after
    a message. */
 static const Expr *
@@ -37,7 +43,7 @@ option_size(Elab *e, const char *option, const char *form, const Override *given
 bool
 declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 {
-	const char *option = is_axis ? "--mesh" : "-D";
+	const char *option = is_axis ? axes_option(e) : "-D";
 	const Override *o = is_axis ? e->options->axes : e->options->dims;
 	int n = is_axis ? e->options->naxes : e->options->ndims;
 	const Override *override = NULL;
@@ -124,8 +130,8 @@ declare_mesh(Elab *e, const Decl *d)
 			found |= strcmp(names[k], o->axes[i].name) == 0;
 		if (found)
 			continue;
-		diag(e->session, DIAG_usage, d->range, "--mesh: the mesh has no axis '%s'",
-			o->axes[i].name);
+		diag(e->session, DIAG_usage, d->range, "%s: the mesh has no axis '%s'",
+			axes_option(e), o->axes[i].name);
 		suggest(e, o->axes[i].name, names, d->axes.n);
 	}
 	for (int i = 0; i < d->axes.n; i++)

@@ -265,8 +265,9 @@ set_target(Elab *e, Range where, const char *text, bool resized)
 	resized &= !e->options->keep_topology;
 	if (given && resized && slice_fault(mesh, e->arena) != NULL)
 		diag(e->session, DIAG_topology_dropped, where,
-			"--mesh drops this topology: each axis is a ring of its own; "
-			"--on gives another");
+			"%s drops this topology: each axis is a ring of its own; "
+			"--on gives another",
+			axes_option(e));
 	else if (given && check_topology(e, where))
 		return true;
 	mesh->topology_rank = 0;
