@@ -105,6 +105,22 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 		&& placement_equal(&chain->whole, whole);
 }
 
+/* The sums of `inner` are handed on by an op that places them otherwise.  False if they
+   are not those of the chain. */
+static bool
+join_sum(Chain *chain, const Chain *inner, const Placement *partial, const Placement *whole)
+{
+	if (chain->known
+		&& !(placement_equal(&chain->partial, partial)
+			&& chain->partial.combiner == partial->combiner
+			&& placement_equal(&chain->whole, whole)))
+		return false;
+	*chain = *inner;
+	chain->partial = *partial;
+	chain->whole = *whole;
+	return true;
+}
+
 /* Is it a sum, or made of one by what hands on parts: a larger float, a dim of size 1
    more?  Then all of these become partial. */
 static bool
@@ -126,13 +142,10 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		|| inner.partial.combiner != C_add)
 		return false;
 	AxisList over = placement_unreduced(&inner.partial);
-	inner.partial = inner.whole = v->placement;
-	placement_set_unreduced(&inner.partial, &over, C_add);
-	if (chain->known
-		&& !(placement_equal(&chain->partial, &inner.partial)
-			&& placement_equal(&chain->whole, &inner.whole)))
+	Placement partial = v->placement;
+	placement_set_unreduced(&partial, &over, C_add);
+	if (!join_sum(chain, &inner, &partial, &v->placement))
 		return false;
-	*chain = inner;
 	add_step(chain, NULL, v);
 	return true;
 }
@@ -161,11 +174,32 @@ follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
 	return NULL;
 }
 
-/* A slice that is written in its place is a sum; what was there before is the chain. */
+/*
+ * A slice that is written in its place is a sum; what was there before is the chain.  It
+ * stays split along the dims that the slice has a part of only, and so can't be partial
+ * over the axes of these:
+ *
+ *   g[i] = all_reduce(h)   h partial over Y, g [L@X, D]   g [L@X, D] partial over Y
+ *                          h partial over X, g [L@X, D]   no
+ */
 static const Value *
 follow_update(Chain *chain, const Block *b, const Value *start, Op *op)
 {
-	if (!take_sum(chain, b, op->operands[1]))
+	const Value *stack = op->results[0], *slice = op->operands[1];
+	Chain inner = *chain;
+
+	inner.known = false;
+	if (!take_sum(&inner, b, op->operands[1]))
+		return NULL;
+	Placement partial = inner.partial, whole = inner.whole;
+	for (int d = 0; d < whole.rank; d++) {
+		AxisList axes = placement_dim(&stack->placement, d);
+		if (slice->type.dims[d] == stack->type.dims[d])
+			continue;
+		placement_set_dim(&partial, d, &axes);
+		placement_set_dim(&whole, d, &axes);
+	}
+	if (!placement_is_sound(&partial) || !join_sum(chain, &inner, &partial, &whole))
 		return NULL;
 	chain->slices = true;
 	return follow(chain, b, start, op->operands[0]);
