@@ -200,7 +200,8 @@ propose_elsewhere(Proposals *found, const Value *v, const AxisList *axes)
 	propose(found, v, &whole);
 }
 
-/* What is made of the moved value with a remainder, split as that was, and padded. */
+/* What is made of the moved value with a remainder, split as that was, and padded; a manual
+   function has no padding. */
 static void
 propose_padded(Proposals *found, const Op *reshard)
 {
@@ -208,6 +209,8 @@ propose_padded(Proposals *found, const Op *reshard)
 	Placed placed[MOST_PADDED];
 	int n = 0;
 
+	if (block_manual(reshard->block))
+		return;
 	for (const Op *op = reshard->next; op && n < MOST_PADDED; op = op->next) {
 		bool uses = false, uneven = false;
 		for (int i = 0; i < op->noperands; i++)
