@@ -4,7 +4,11 @@
  * A copy of this process compiles the program merged, and another one as it is, as far as
  * buffers are known, which is done once if it fits.  That is not needed where all values,
  * whole, are a fraction of what the target has.
+ *
+ * So it is asked what a device receives with sums drawn together and without: a tree of
+ * them is priced by itself, and what else is made of its operands may move more for it.
  */
+#include "cost/ledger.h"
 #include "ir/targets.h"
 #include "memory/plan.h"
 #include "pipeline/pipeline.h"
@@ -39,22 +43,30 @@ unshared_bytes(const Module *m)
 
 /* Bytes that a device needs, if it is compiled from here on so; at most INT64_MAX. */
 static int64_t
-compiled_peak(Module *m, MayMerge *may_merge)
+compiled_peak(Module *m, const PipelineOptions *options)
 {
-	const PipelineOptions options = {.may_merge = may_merge, .verified = true};
-
 	if (m->level == L_resharded) /* no pass after it merges */
-		merge(m, may_merge);
-	if (!pipeline_run(m, L_fused, &options))
+		merge(m, options->may_merge);
+	if (!pipeline_run(m, L_fused, options))
 		return INT64_MAX;
 	const Plan *plan = plan_build(m);
 	return plan->uncounted ? INT64_MAX : plan_peak(plan);
 }
 
+/* ... that it receives in one run. */
+static int64_t
+compiled_traffic(Module *m, const PipelineOptions *options)
+{
+	if (!pipeline_run(m, L_device, options))
+		return INT64_MAX;
+	return module_ledger(m)->work.wire_bytes;
+}
+
 typedef struct Attempt {
 	Module *module;
-	MayMerge *may_merge;
-	int64_t *peak;
+	PipelineOptions options;
+	int64_t (*compiled)(Module *m, const PipelineOptions *options);
+	int64_t *bytes;
 } Attempt;
 
 /* In a copy of this process the module is nobody else's. */
@@ -65,22 +77,52 @@ attempt(void *data, int64_t i)
 
 	(void)i;
 	t->module->session->err = NULL;
-	*t->peak = compiled_peak(t->module, t->may_merge);
+	*t->bytes = t->compiled(t->module, &t->options);
+}
+
+static int64_t
+bytes_of(Attempt t)
+{
+	t.bytes = shared_new(sizeof *t.bytes);
+	if (!t.bytes)
+		out_of_memory();
+	*t.bytes = -1;
+	if (!work_apart(attempt, &t))
+		out_of_memory();
+	int64_t bytes = *t.bytes;
+	shared_free(t.bytes, sizeof *t.bytes);
+	if (bytes < 0)
+		die("what the program needs was not found out");
+	return bytes;
 }
 
 static int64_t
 peak_of(Module *m, MayMerge *may_merge)
 {
-	int64_t *told = shared_new(sizeof *told);
-	Attempt t = {m, may_merge, told};
+	return bytes_of((Attempt){
+		.module = m,
+		.options = {.may_merge = may_merge, .verified = true},
+		.compiled = compiled_peak,
+	});
+}
 
-	if (!told || !work_apart(attempt, &t))
-		out_of_memory();
-	int64_t peak = *told;
-	shared_free(told, sizeof *told);
-	if (!peak)
-		die("what the program needs was not found out");
-	return peak;
+static int64_t
+traffic_of(Module *m, MayDraw *may_draw)
+{
+	return bytes_of((Attempt){
+		.module = m,
+		.options = {.start_at = "partition",
+			.may_merge = always,
+			.may_draw = may_draw,
+			.verified = true},
+		.compiled = compiled_traffic,
+	});
+}
+
+bool
+sums_pay(Module *m)
+{
+	return traffic_of(m, always) <= traffic_of(m, never);
 }
 
 bool

@@ -20,6 +20,7 @@ typedef struct PipelineOptions {
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
 	MayMerge *may_merge; /* NULL: merged_fits() */
+	MayDraw *may_draw;   /* NULL: sums_pay() */
 	bool verified;	     /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
@@ -54,6 +55,10 @@ bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
    program fit the memory of the target, or take no more of it than this one?  A remark
    if this one does. */
 bool merged_fits(Module *m);
+
+/* ... at L_sharded, before it is partitioned: does a device receive no more bytes with
+   sums drawn together than without? */
+bool sums_pay(Module *m);
 
 /* what_if.c: what a run of a program takes of one device. */
 typedef struct Outcome {

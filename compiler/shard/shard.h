@@ -76,8 +76,10 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 /* ---- partition.c --------------------------------------------------------- */
 
 /* Leaves the ledger of what it decided to move.  What is then still equal, moves too, is
-   merged if `may` says so. */
-bool partition(Module *m, MayMerge *may);
+   merged if `may_merge` says so.  Sums are drawn together if `may_draw` does, of the module
+   as it came; it is asked where some would be. */
+typedef bool MayDraw(Module *m);
+bool partition(Module *m, MayMerge *may_merge, MayDraw *may_draw);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

@@ -388,7 +388,7 @@ run(Tally *t, Case c)
 	t->wrong += !right_globally(m, operands, &want);
 	propagate(m);
 	t->unverified += !module_verify(m, stdout);
-	partition(m, always);
+	partition(m, always, always);
 	t->unverified += !module_verify(m, stdout);
 	localize(m);
 	t->unverified += !module_verify(m, stdout);

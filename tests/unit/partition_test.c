@@ -292,7 +292,7 @@ try_program(const Mesh *mesh, Resharder *r, const Type *types, const Placement *
 
 	propagate(m);
 	tally->unverified += !module_verify(m, stdout);
-	partition(m, always);
+	partition(m, always, always);
 	tally->unverified += !module_verify(m, stdout);
 	localize(m);
 	tally->unverified += !module_verify(m, stdout);

@@ -144,32 +144,70 @@ enter_repeated(Partitioner *p, const Product *product)
 	arena_reset(p->scratch);
 }
 
+/* ---- what is known before ------------------------------------------------------------ */
+
+static void
+begin(Partitioner *p, Module *m)
+{
+	*p = (Partitioner){.module = m, .arena = arena_new(), .scratch = arena_new()};
+	p->resharder = resharder_new(p->arena, &m->mesh);
+	p->memo = lookup_new(p->arena);
+	p->rules = rule_book_new(p->arena);
+	p->nsources = m->nvalues;
+	p->sources = NEW_ARRAY(p->arena, Source, p->nsources + 1);
+	p->infinite = find_infinite(p->arena, m);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		bool move = op_is_move(op);
+		if (move || op->kind == O_output)
+			draw_in(p, op->operands[0], &op->results[0]->placement,
+				move || asks_for_place(op->results[0]));
+	}
+	list_users(p);
+}
+
+static void
+end(Partitioner *p)
+{
+	text_free(&p->key);
+	arena_free(p->scratch);
+	arena_free(p->arena);
+}
+
+/* A tree of sums is priced by itself; what else its plan changes only the whole program
+   tells.  So where some are drawn that is asked, as it came, and is begun with again. */
+static void
+begin_with_sums(Partitioner *p, Module *m, MayDraw *may_draw)
+{
+	Arena *a = arena_new();
+	Value **values = module_values(m, a);
+	Placement *was = NEW_ARRAY(a, Placement, m->nvalues + 1);
+
+	for (int i = 0; i < m->nvalues; i++)
+		was[i] = values[i]->placement;
+	begin(p, m);
+	if (draw_sums(p)) {
+		end(p);
+		for (int i = 0; i < m->nvalues; i++)
+			values[i]->placement = was[i];
+		bool draw = may_draw(m);
+		begin(p, m);
+		if (draw)
+			draw_sums(p);
+	}
+	arena_free(a);
+}
+
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-partition(Module *m, MayMerge *may)
+partition(Module *m, MayMerge *may_merge, MayDraw *may_draw)
 {
-	Partitioner p = {.module = m};
+	Partitioner p;
 
 	module_remove_dead(m);
 	module_number(m);
 	module_count_uses(m);
-	p.arena = arena_new();
-	p.scratch = arena_new();
-	p.resharder = resharder_new(p.arena, &m->mesh);
-	p.memo = lookup_new(p.arena);
-	p.rules = rule_book_new(p.arena);
-	p.nsources = m->nvalues;
-	p.sources = NEW_ARRAY(p.arena, Source, p.nsources + 1);
-	p.infinite = find_infinite(p.arena, m);
-	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
-		bool move = op_is_move(op);
-		if (move || op->kind == O_output)
-			draw_in(&p, op->operands[0], &op->results[0]->placement,
-				move || asks_for_place(op->results[0]));
-	}
-	list_users(&p);
-	draw_sums(&p);
+	begin_with_sums(&p, m, may_draw);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);
@@ -178,14 +216,12 @@ partition(Module *m, MayMerge *may)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
-	merge(m, may);
+	merge(m, may_merge);
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);
 	for (int i = 0; i < p.nproducts; i++)
 		enter_repeated(&p, &p.products[i]);
-	text_free(&p.key);
-	arena_free(p.scratch);
-	arena_free(p.arena);
+	end(&p);
 	return true;
 }

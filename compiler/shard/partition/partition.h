@@ -197,8 +197,9 @@ Value *carry(Op *loop, Value *outer, const Block *b);
    in every round are taken after the loop, if it is for nothing else. */
 void reduce_after(Partitioner *p, Op *loop, int n);
 
-/* sums.c: partial sums that are only added to others stay partial, where that is better. */
-void draw_sums(Partitioner *p);
+/* sums.c: partial sums that are only added to others stay partial, where that is better;
+   false: nowhere. */
+bool draw_sums(Partitioner *p);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);

@@ -513,7 +513,7 @@ draw_trees(Partitioner *p, Op *const *all, Summed *of, bool sums, bool *taken)
 }
 
 /* Where all together do not, sums that nothing else is added to may do better. */
-void
+bool
 draw_sums(Partitioner *p)
 {
 	const Module *m = p->module;
@@ -532,4 +532,8 @@ draw_sums(Partitioner *p)
 	}
 	draw_trees(p, all, of, false, taken);
 	draw_trees(p, all, of, true, taken);
+	for (int i = 0; i < m->nvalues; i++)
+		if (taken[i])
+			return true;
+	return false;
 }
