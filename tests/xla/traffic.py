@@ -3,8 +3,9 @@
 
     traffic.py SHDC
 
-The step of models/feed_forward.shd is written once more in JAX, with the shardings that
---emit=stats says of the parameters and results of each sample. XLA's program after SPMD
+The step of models/feed_forward.shd is written once more in JAX, and one of the samples that
+draw their batches from a batch that is given, with the shardings that --emit=stats says of
+the parameters and results of each. XLA's program after SPMD
 partitioning is counted as stats counts: bytes that a device receives over a ring, loops by
 their trips. An all-reduce of which each device uses a slice only is counted as the
 reduce-scatter that it can become. Ours never sends more.
@@ -33,14 +34,17 @@ except ImportError as missing:
     print("skipped: %s" % missing)
     sys.exit(77)
 
+from losses import STEPS, characters, digits
+
 SHDC = os.path.abspath(sys.argv[1])
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 SIZES = {"L": 8, "B": 4096, "D": 512, "F": 2048}
-TYPES = {"f32": jnp.float32, "bf16": jnp.bfloat16}
+TYPES = {"f32": jnp.float32, "bf16": jnp.bfloat16, "i32": jnp.int32, "u8": jnp.uint8}
 WEIGHTS = "Wi", "Wo"
 STATE = "", "_master", "_m", "_v"
 PROGRAMS = [(name, micro) for name in ("data", "zero1", "zero2", "zero3", "tensor", "mixed", "checkpoint")
             for micro in (1, 4)]
+DRAWN = {"digits": digits, "characters": characters}
 
 
 # ---- the step in JAX ---------------------------------------------------------
@@ -86,17 +90,17 @@ def spec(text, mesh):
     return TYPES[dtype], [int(n) for n, _, _ in dims], NamedSharding(mesh, axes)
 
 
-def partitioned(stats, micro, body):
-    """XLA's program after partitioning."""
+def partitioned(stats, names, step):
+    """XLA's program after partitioning: a step from the parameters of these names."""
     sizes = stats["mesh"]
     mesh = Mesh(np.array(jax.devices()[:stats["devices"]]).reshape(list(sizes.values())), list(sizes))
     given = {}
-    for name in ["step", "x", "wanted", *(w + part for w in WEIGHTS for part in STATE)]:
+    for name in names:
         dtype, shape, sharding = spec(stats["values"][name], mesh)
         given[name] = jax.ShapeDtypeStruct(shape, dtype, sharding=sharding)
     results = {name: spec(text, mesh)[2] for name, text in stats["results"].items()}
     before = set(glob.glob(FOLDER.name + "/*"))
-    jax.jit(lambda p: step(p, micro, body), out_shardings=results).lower(given).compile()
+    jax.jit(lambda p: step(p), out_shardings=results).lower(given).compile()
     (dump,) = [p for p in set(glob.glob(FOLDER.name + "/*after_spmd-partitioning*.txt")) - before
                if "lambda" in p]
     with open(dump, encoding="utf-8") as f:
@@ -106,7 +110,7 @@ def partitioned(stats, micro, body):
 # ---- counting ----------------------------------------------------------------
 
 OP = re.compile(r"^ +(?:ROOT )?%?([\w.-]+) = (\S+\[[^=]*?|\(.*?\)) ([\w-]+)\((.*?)\)(.*)$")
-BYTES = {"pred": 1, "bf16": 2, "s32": 4, "u32": 4, "f32": 4}
+BYTES = {"pred": 1, "u8": 1, "bf16": 2, "s32": 4, "u32": 4, "f32": 4}
 PASSES = {"all-gather": 1, "all-reduce": 2, "reduce-scatter": 1, "all-to-all": 1}
 
 
@@ -164,13 +168,40 @@ def words(kinds):
     return ", ".join("%d %s" % (kinds.count(kind), kind) for kind in sorted(set(kinds)))
 
 
-def compared(name, micro):
-    """What both send, and whether ours is no more."""
+def stats_of(*arguments):
+    done = subprocess.run([SHDC, "--emit=stats", *arguments], capture_output=True, text=True, check=True)
+    return json.loads(done.stdout)
+
+
+def placed(name, micro):
+    """Of one of the ways to train one model."""
     sizes = [word for size in {**SIZES, "MICRO": micro}.items() for word in ("-D", "%s=%d" % size)]
-    done = subprocess.run([SHDC, "--emit=stats", *sizes, "%s/samples/training/%s.shd" % (ROOT, name)],
-                          capture_output=True, text=True, check=True)
-    stats = json.loads(done.stdout)
-    theirs = list(Program(partitioned(stats, micro, jax.checkpoint(layer) if name == "checkpoint" else layer)).sends())
+    stats = stats_of(*sizes, "%s/samples/training/%s.shd" % (ROOT, name))
+    body = jax.checkpoint(layer) if name == "checkpoint" else layer
+    names = ["step", "x", "wanted", *(w + part for w in WEIGHTS for part in STATE)]
+    return stats, partitioned(stats, names, lambda given: step(given, micro, body))
+
+
+def drawn(name):
+    """Of a sample that draws its batches."""
+    sample, program = "training/%s.shd" % name, os.path.join(FOLDER.name, name + ".shd")
+    with open(os.path.join(ROOT, "samples", sample), encoding="utf-8") as f:
+        text = f.read() + STEPS[sample]
+    with open(program, "w", encoding="utf-8") as f:
+        f.write(text)
+    stats = stats_of("--entry", "from_given", program)
+    names = re.findall(r"(\w+):", re.search(r"fn from_given\((.*?)\)\s*->", text, re.S)[1])
+
+    def descend(given):
+        weights = {n: value for n, value in given.items() if n in stats["results"]}
+        e, g = jax.value_and_grad(DRAWN[name])(weights, given)
+        return {"loss": e, **{n: weights[n] - g[n] for n in weights}}
+    return stats, partitioned(stats, names, descend)
+
+
+def compared(stats, theirs):
+    """What both send, and whether ours is no more."""
+    theirs = list(Program(theirs).sends())
     total = sum(n for _, n in theirs)
     ours = [c["kind"] for c in stats["collectives"] for _ in range(c["trips"])]
     return "%d bytes (%s), XLA's %d (%s)" % (stats["wire_bytes"], words(ours), total, words([k for k, _ in theirs])), \
@@ -179,10 +210,11 @@ def compared(name, micro):
 
 def main():
     rights = []
-    for name, micro in PROGRAMS:
-        told, right = compared(name, micro)
+    cases = [("%s -D MICRO=%d" % program, placed, program) for program in PROGRAMS]
+    for name, make, arguments in cases + [(name, drawn, (name,)) for name in DRAWN]:
+        told, right = compared(*make(*arguments))
         rights.append(right)
-        print("%s - %s -D MICRO=%d: %s" % ("ok" if right else "not ok", name, micro, told), flush=True)
+        print("%s - %s: %s" % ("ok" if right else "not ok", name, told), flush=True)
     print("%d passed, %d failed, 0 skipped" % (sum(rights), len(rights) - sum(rights)))
     return not all(rights)
 
