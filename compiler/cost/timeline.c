@@ -215,12 +215,13 @@ busiest_resource(const Timeline *t)
 	return most;
 }
 
+/* A product that is not one of the forward pass once more. */
 static bool
-is_product(const Op *op)
+is_needed_product(const Op *op)
 {
 	const Op *root = op_is_fusion(op) ? op->bodies[0]->last->operands[0]->def : op;
 
-	return root && op_is_product(root);
+	return root && op_is_product(root) && !root->again;
 }
 
 static void
@@ -232,7 +233,7 @@ add_up(Timeline *t)
 		*sum = add_picoseconds(*sum, s->total);
 		t->exposed = add_picoseconds(t->exposed, s->exposed);
 		t->hbm_bytes += s->cost.hbm_bytes * (double)s->trips;
-		if (is_product(s->op))
+		if (is_needed_product(s->op))
 			t->dot_flops += s->cost.flops * (double)s->trips;
 	}
 	t->serial = add_picoseconds(t->compute, t->communication);

@@ -39,7 +39,8 @@ typedef struct Timeline {
 	int64_t compute, communication;
 	int64_t exposed; /* communication, and nothing is computed */
 
-	double dot_flops, hbm_bytes;
+	double dot_flops; /* but of what a checkpoint computes once more */
+	double hbm_bytes;
 } Timeline;
 
 /* Requires L_fused; numbers the module. */

@@ -58,6 +58,7 @@ make_backward(Op *op)
 	Make k = make_before(op);
 
 	k.mode = MODE_backward;
+	k.again = false;
 	return k;
 }
 

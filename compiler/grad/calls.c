@@ -13,15 +13,26 @@ fenced(Adjoint *a, const Op *op, Value *v)
 	return v && op->kind == O_checkpoint ? make_unary(a->k, O_fence, v) : v;
 }
 
+/* Is it for a checkpoint, or for a composite inside of one, that this is computed again? */
+static bool
+is_in_checkpoint(const Adjoint *a)
+{
+	for (; a; a = a->outer)
+		if (a->cross.op && a->cross.op->kind == O_checkpoint)
+			return true;
+	return false;
+}
+
 /* An op of an explicit function stays one: it says where its result is. */
 static void
-go_backward(Op *op)
+go_backward(Op *op, bool again)
 {
 	if (op->mode == MODE_auto)
 		op->mode = MODE_backward;
+	op->again |= again;
 	for (int i = 0; i < op->nbodies; i++)
 		for (Op *o = op->bodies[i]->first; o; o = o->next)
-			go_backward(o);
+			go_backward(o, again);
 }
 
 /* What the body computes, here: each op when it is asked for, of what is asked for then. */
@@ -38,7 +49,7 @@ compute_again(Adjoint *a, Value *v)
 		return kept_here(a, saved, primal_of(a->g, v)->varies);
 	}
 	Op *copy = op_clone(v->def);
-	go_backward(copy);
+	go_backward(copy, is_in_checkpoint(a));
 	for (int i = 0; i < copy->noperands; i++)
 		copy->operands[i] = here(a, v->def->operands[i]);
 	make_place(a->k, copy);

@@ -132,6 +132,8 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	print_op_attrs(line, op);
 	if (op->mode != MODE_auto)
 		line_fact(line, "mode", mode_names[op->mode]);
+	if (op->again)
+		line_fact(line, "again", "true");
 	if (op->mode == MODE_explicit) {
 		bool global = op->module->level == L_global;
 		if (global && op->form != AS_call)

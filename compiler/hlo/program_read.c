@@ -397,6 +397,7 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
 	read_mode(&in, op);
+	op->again = fact_is(&in.facts, "again", "true");
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)

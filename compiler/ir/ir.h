@@ -418,6 +418,7 @@ struct Op {
 	Module *module;	    /* where it was made */
 	OpMode mode;
 	OpForm form;
+	bool again;		    /* computes for a gradient what a checkpoint did */
 	AxisList *axes;		    /* collectives: the group, in order;
 				   collective-permute: the target's order */
 	AxisList *from;		    /* collective-permute: the source's order.

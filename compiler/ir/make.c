@@ -14,7 +14,8 @@ make_before(Op *op)
 		.range = op->range,
 		.label = op->label,
 		.mode = op->mode,
-		.form = op->form};
+		.form = op->form,
+		.again = op->again};
 }
 
 Make
@@ -40,6 +41,7 @@ make_begin(Make k, OpKind kind, int n, Value *const *operands)
 	Op *op = op_new(k.module, kind, n, operands, 1, k.name, k.range, k.label);
 	op->mode = k.mode;
 	op->form = k.form;
+	op->again = k.again;
 	op->results[0]->no_placement = k.helper;
 	return k.enter && !k.enter(k.owner, op) ? NULL : op;
 }

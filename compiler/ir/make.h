@@ -24,6 +24,7 @@ typedef struct Make {
 	const char *label;
 	OpMode mode;
 	OpForm form;
+	bool again;
 	const char *name; /* of the result; NULL: as its op is called */
 	bool helper;	  /* results are no_placement */
 	bool requested;	  /* collectives are what the user asked for */
