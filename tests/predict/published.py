@@ -1,16 +1,22 @@
 #!/usr/bin/env python3
-"""The table of samples/published/README.md against what is predicted now.
+"""The tables of samples/published/README.md against what is predicted now.
 
     published.py SHDC             TAP, a line a row
-    published.py SHDC --update    writes what is predicted now into the table
+    published.py SHDC --update    writes what is predicted now into the tables
 
 A row is: run, published, predicted, off, command.  `run, part` is of the run's command,
 which stands in its first row; a part is a field of --emit=cost.json (PARTS).  `a / b` is
-how many times as long as b a takes.
+how many times as long as b a takes.  `$name` in a command is what a line name="..." of
+the README has.  A run that was published as "no memory" is met if its target has less
+than what is predicted that it needs; what does not fit is said behind the time of others.
+`order of NAME` is Spearman's correlation of the tokens a second of the runs whose names
+begin so.
 """
 import json
 import os
+import re
 import shlex
+import statistics
 import subprocess
 import sys
 
@@ -28,23 +34,44 @@ def quantity(text):
     return float(number) * UNITS[unit], unit
 
 
+def ranks(values):
+    """Of each how many are less; what is equal shares a rank."""
+    return [sum(other < value for other in values) + values.count(value) / 2 for value in values]
+
+
 class Runs:
-    def __init__(self, shdc):
-        self.shdc, self.costs = shdc, {}
+    def __init__(self, shdc, readme):
+        self.shdc, self.costs, self.measured = shdc, {}, {}
+        self.names = dict(re.findall(r'^(\w+)="(.*)"$', readme, re.M))
 
     def run(self, name, command):
-        words = shlex.split(command)
+        words = shlex.split(re.sub(r"\$(\w+)", lambda name: self.names[name[1]], command))
         if words[:2] != ["shdc", "--emit=cost"]:
             raise ValueError("no command that prints the cost: " + command)
         done = subprocess.run([self.shdc, "--emit=cost.json", *words[2:]], cwd=ROOT, capture_output=True, text=True,
                               check=True)
         self.costs[name] = json.loads(done.stdout)
 
+    def needs(self, name):
+        """What a run does not find: " needs 33 GiB", or nothing."""
+        cost = self.costs.get(name)
+        if not cost or cost["memory_peak"] <= cost["memory_limit"]:
+            return ""
+        return " needs %.3g GiB" % (cost["memory_peak"] / 2 ** 30)
+
     def seconds(self, name):
         run, _, part = name.partition(", ")
         return self.costs[run][PARTS[part]]
 
+    def order(self, prefix):
+        names = [name for name in self.measured if name.startswith(prefix)]
+        tokens = {name: self.costs[name]["tokens"] for name in names}
+        published = ranks([tokens[name] / self.measured[name] for name in names])
+        return statistics.correlation(published, ranks([tokens[name] / self.seconds(name) for name in names]))
+
     def predicted(self, name):
+        if name.startswith("order of "):
+            return self.order(name[9:])
         one, slash, other = name.partition(" / ")
         return self.seconds(one) / self.seconds(other) if slash else self.seconds(name)
 
@@ -62,16 +89,20 @@ def now(runs, cells):
     name, published, _, _, command = cells
     if command:
         runs.run(name, command.strip("`"))
+    needs = runs.needs(name)
+    if published == "no memory":
+        return [name, published, needs.strip() or "fits", "" if needs else "wrong", command]
     measured, unit = quantity(published)
+    runs.measured[name] = measured
     predicted = runs.predicted(name)
     text = "%.3g %s" % (predicted / UNITS[unit], unit)
-    return [name, published, text.strip(), "%+.0f %%" % (100 * (predicted / measured - 1)), command]
+    return [name, published, text.strip() + needs.replace(" ", ", ", 1), "%+.0f %%" % (100 * (predicted / measured - 1)), command]
 
 
 def main():
-    runs = Runs(os.path.abspath(sys.argv[1]))
     with open(PATH, encoding="utf-8") as source:
-        lines = source.read().split("\n")
+        text = source.read()
+    lines, runs = text.split("\n"), Runs(os.path.abspath(sys.argv[1]), text)
     n = failed = 0
     print("TAP version 13")
     for number, cells in rows(lines):
