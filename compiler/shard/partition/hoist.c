@@ -53,8 +53,8 @@ fixed_ops(Partitioner *p, const Op *loop, const Block *b)
 		op->id = n++;
 	all = NEW_ARRAY(p->arena, bool, n);
 	for (Op *op = b->first; op->next; op = op->next) {
-		bool fixed =
-			!op->external && !op->axes && (!op->nbodies || op_is_composite(op));
+		bool fixed = !op->external && !op->axes && op->kind != O_fence
+			&& (!op->nbodies || op_is_composite(op));
 		for (int i = 0; i < op->noperands && fixed; i++) {
 			const Value *v = op->operands[i];
 			fixed = v->def ? all[v->def->id] : loop_hands_on(loop, v->index);

@@ -308,7 +308,8 @@ ask_operand(Partitioner *p, const Op *op)
 }
 
 /* What a loop carries has one placement in every round, a manual region's results
-   are as its signature says, and explicit code moves what it says. */
+   are as its signature says, explicit code moves what it says, and what is asked behind a
+   fence is not done before it. */
 void
 draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 {
@@ -316,7 +317,7 @@ draw_in(Partitioner *p, Value *v, const Placement *to, bool requested)
 	const Op *maker = v->def;
 
 	if (v->uses != 1 || !maker || op_is_move(maker) || op_is_loop(maker) || maker->specs
-		|| maker->mode == MODE_explicit)
+		|| maker->mode == MODE_explicit || maker->kind == O_fence)
 		return;
 	s->inferred = placement_close(v->placement);
 	s->drawn = true;

@@ -204,7 +204,7 @@ bool draw_sums(Partitioner *p);
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
 /* Of a loop's body, by op->id from now on: does the op give the same in every round?  It
-   depends on operands alone, and these are fixed. */
+   depends on operands alone, these are fixed, and it is no fence. */
 bool *fixed_ops(Partitioner *p, const Op *loop, const Block *b);
 
 /* ops.c */
