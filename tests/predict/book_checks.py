@@ -97,6 +97,35 @@ figure("G5", 1)(lambda: sum_on_h100(65536) * 1e6)
 figure("G5", 2)(lambda: sum_on_h100(2 ** 30) * 1e3)
 
 
+ON_CHIP = target("book-v5e", hbm_bandwidth=8.2e11, on_chip_bytes=10 ** 13)    # what is between products is never written
+
+
+@figure("HP1")
+def _():
+    program = "mesh [X=1];\nfn main(a: bf16[4096, 4096], b: bf16[4096, 4096]) { return relu(matmul(a, b)); }\n"
+    return 1 - predict(ON_CHIP, program)["hbm_bytes"] / predict(V5E, program)["hbm_bytes"]
+
+
+def attention(queries, keys, groups=1):
+    """Of two kv heads, each of so many groups of queries."""
+    return """mesh [X=1];
+fn main(q: bf16[4, %d, 2, %d, 128], k: bf16[4, %d, 2, 128], v: bf16[4, %d, 2, 128]) {
+  let scores = softmax(einsum("btkgh,bskh->bkgts", q, k));
+  return einsum("bkgts,bskh->btkgh", scores, v);
+}
+""" % (queries, groups, keys, keys)
+
+
+def intensity_of_attention(queries, keys, groups):
+    cost = predict(ON_CHIP, attention(queries, keys, groups))
+    return product_flops(cost) / cost["hbm_bytes"]
+
+
+figure("X5", 1)(lambda: intensity_of_attention(1024, 1024, 8))
+figure("X5", 2)(lambda: intensity_of_attention(1, 8192, 8))
+figure("I11")(lambda: bound_by_flops(ON_CHIP, 100, 4000, lambda n: attention(n, n)))
+
+
 def square(n, dtype):
     return matmul("X=1", "%d, %d" % (n, n), "%d, %d" % (n, n), dtype=dtype)
 
@@ -386,11 +415,11 @@ figure("L5", 3)(lambda: of_70b(0.4)[1] * 15e12 / chips_that_hold() / 86400)
 
 # ---- computing against links -----------------------------------------------------------
 
-def sharded_data(b, axes, f):
+def sharded_data(b, axes, f, d=8192):
     """b tokens a chip against weights that are gathered over (name, size)s."""
     names, n = ",".join(name for name, _ in axes), math.prod(size for _, size in axes)
-    return matmul(", ".join("%s=%d" % axis for axis in axes), "%d@(%s), 8192" % (b * n, names),
-                  "8192, %d@(%s)" % (f, names), out="%d@(%s), %d" % (b * n, names, f))
+    return matmul(", ".join("%s=%d" % axis for axis in axes), "%d@(%s), %d" % (b * n, names, d),
+                  "%d, %d@(%s)" % (d, f, names), out="%d@(%s), %d" % (b * n, names, f))
 
 
 @functools.lru_cache(None)
@@ -422,6 +451,27 @@ figure("P5", 1)(lambda: ways(V5P, 30000, 8))
 figure("P5", 2)(lambda: ways(V5P, 50000, 8))
 figure("P5", 3)(lambda: for_many(8, balanced(V5P, 800, 80000, lambda f: tensor_parallel(f // 8 * 8, 8))))
 figure("A9", 1)(lambda: ways(target("book-v5e", hbm_bandwidth=1e16) + ":16x16", 28672, 256))
+
+
+def gpus(flops, bandwidth):
+    """Behind a switch: a ring whose two links together have what a GPU has."""
+    return target("book-v5e", bf16_flops=flops, hbm_bandwidth=8e12, link_bandwidth=bandwidth / 2)
+
+
+def gather_bandwidth(n, bandwidth):
+    return 2 ** 30 / moved(gpus(9.9e14, bandwidth), "X=%d" % n, "%d@X" % 2 ** 30, "%d" % 2 ** 30, "i8") / 1e9
+
+
+def tokens_a_gpu(n, on):
+    return balanced(on, 100, 20000, lambda b: sharded_data(b, [("X", n)], 32768, 512))
+
+
+figure("G8", 1)(lambda: gather_bandwidth(8, 4.5e11))
+figure("G8", 2)(lambda: gather_bandwidth(32, 4e11))
+figure("G8", 3)(lambda: gather_bandwidth(4, 1.28e13))
+figure("G10", 1)(lambda: 65536 / ways(gpus(2.25e15, 9e11), 65536, 8))
+figure("G10", 2)(lambda: for_many(16, tokens_a_gpu(16, gpus(2.25e15, 4e11))))
+figure("G12")(lambda: tokens_a_gpu(2, gpus(9.9e14, 8e11)))      # two have one link
 
 
 def ways_decoding(f, batch):
