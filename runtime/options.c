@@ -132,6 +132,9 @@ option_iota(Settings *s, const char *value)
 NORETURN static void
 clash(const char *path)
 {
+	if (rt_holds_many(path))
+		rt_fail(SHDRT_USAGE, "--out: all results go into %s, and one of them by itself",
+			path);
 	rt_fail(SHDRT_USAGE,
 		"--out: two results into %s; only .safetensors and .npz files hold several",
 		rt_is_standard(path) ? "standard output" : path);
@@ -172,6 +175,9 @@ option_out(Settings *s, const char *value)
 		rt_fail(SHDRT_USAGE, "--out: %s is given twice", name);
 	if (s->out_whole && rt_same_output(s->out_whole, file))
 		clash(file);
+	if (strstr(file, ".safetensors#") || strstr(file, ".npz#"))
+		rt_fail(SHDRT_USAGE, "--out %s: #KEY is of --in; a result has its own name",
+			value);
 	if (rt_has_ending(file, ".txt") && s->program->results[i].dtype != SHDRT_u8)
 		rt_fail(SHDRT_USAGE, "--out %s: a .txt file is u8, %s is %s", value, name,
 			s->program->results[i].type_text);
