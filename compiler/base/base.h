@@ -40,6 +40,9 @@ enum {
 
 /* die.c: shdc's own defects; no memory */
 NORETURN void die(const char *fmt, ...) PRINTF_LIKE(1, 2);
+/* One that what is asked for can be made in spite of; the status is that of die(). */
+void defect(const char *fmt, ...) PRINTF_LIKE(1, 2);
+bool defect_told(void);
 NORETURN void out_of_memory(void);
 
 /* arena.c */
@@ -261,6 +264,9 @@ typedef struct Workload {
 	void (*piece)(void *data, int64_t i);
 	void *data;
 	bool alone; /* each has a process of its own, which is as ours is now */
+	/* Called when a process other than ours has ended, unless that went well; with what
+	   waitpid() says. */
+	void (*failed)(void *data, int64_t process, int status);
 	/* Called before the i-th of n, and after the last. */
 	void (*progress)(void *data, int i, int n);
 	void *progress_data;

@@ -13,16 +13,41 @@ out_of_memory(void)
 	exit(EXIT_MEMORY);
 }
 
+static bool told;
+
+static void
+tell(const char *fmt, va_list ap)
+{
+	fflush(stdout);
+	fputs("shdc: internal error: ", stderr);
+	vfprintf(stderr, fmt, ap);
+	fputs("\nthis is a defect of shdc; please report it with the input\n", stderr);
+	told = true;
+}
+
+void
+defect(const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	tell(fmt, ap);
+	va_end(ap);
+}
+
+bool
+defect_told(void)
+{
+	return told;
+}
+
 void
 die(const char *fmt, ...)
 {
 	va_list ap;
 
-	fflush(stdout);
-	fputs("shdc: internal error: ", stderr);
 	va_start(ap, fmt);
-	vfprintf(stderr, fmt, ap);
+	tell(fmt, ap);
 	va_end(ap);
-	fputs("\nthis is a defect of shdc; please report it with the input\n", stderr);
 	exit(EXIT_INTERNAL);
 }

@@ -47,8 +47,10 @@ take_pieces(const Workload *w, atomic_llong *next)
 static pid_t
 start_worker(const Workload *w, atomic_llong *next)
 {
-	pid_t parent = getpid(), pid = fork();
+	pid_t parent = getpid();
 
+	fflush(stdout); /* or a worker that dies would write it, too */
+	pid_t pid = fork();
 	if (pid)
 		return pid;
 	prctl(PR_SET_PDEATHSIG, SIGKILL);
@@ -59,18 +61,20 @@ start_worker(const Workload *w, atomic_llong *next)
 
 /* Waits until one has ended, or a tenth of a second; how many have. */
 static int
-ended_workers(const sigset_t *child_ends, int running)
+ended_workers(const Workload *w, const sigset_t *child_ends, int running)
 {
 	const struct timespec tenth = {.tv_nsec = 100000000};
-	int ended = 0;
+	int ended = 0, status;
 
 	sigtimedwait(child_ends, NULL, &tenth);
 	while (ended < running) {
-		pid_t pid = waitpid(-1, NULL, WNOHANG);
+		pid_t pid = waitpid(-1, &status, WNOHANG);
 		if (pid < 0 && errno == ECHILD)
 			return running;
 		if (pid <= 0)
 			break;
+		if (status && w->failed)
+			w->failed(w->data, pid, status);
 		ended++;
 	}
 	return ended;
@@ -101,7 +105,7 @@ work_share(const Workload *w)
 			running += can_start;
 		}
 		if (running)
-			running -= ended_workers(&child_ends, running);
+			running -= ended_workers(w, &child_ends, running);
 		else
 			take_pieces(w, next);
 	}

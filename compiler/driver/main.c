@@ -27,5 +27,5 @@ main(int argc, char **argv)
 		status = diag_status(s);
 	text_free(&options.answer);
 	session_free(s);
-	return status;
+	return defect_told() ? EXIT_INTERNAL : status;
 }

@@ -98,10 +98,16 @@ typedef struct Change {
 /* Of the program of that text, which is below L_fused.  False if it can't be. */
 bool what_if(const char *text, size_t n, const Change *change, Outcome *outcome);
 /* Many of them at once. */
+typedef enum TrialEnd {
+	TRIAL_defect, /* the compiler failed */
+	TRIAL_no_memory,
+	TRIAL_refused, /* it can't be */
+	TRIAL_through,
+} TrialEnd;
 typedef struct Trial {
 	Change change;
-	bool can_be;
-	Outcome outcome; /* if it can be */
+	TrialEnd end;
+	Outcome outcome; /* if it is through */
 } Trial;
 typedef struct TrialProgress {
 	/* Called before the i-th of n, and after the last. */

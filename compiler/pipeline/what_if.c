@@ -6,7 +6,10 @@
  * then receives is compared with what it receives now.  Many are tried by as many
  * processes as there are processors; the text is read once.
  */
+#include <signal.h>
 #include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
 #include "pipeline/pipeline.h"
@@ -121,7 +124,8 @@ compile_changed(Module *m, const Change *change)
 /* ---- many ---------------------------------------------------------------------- */
 
 typedef struct Answer {
-	bool tried, can_be;
+	TrialEnd end;	/* a process that dies leaves TRIAL_defect */
+	int64_t worker; /* the process */
 	Outcome outcome;
 } Answer;
 
@@ -131,6 +135,7 @@ typedef struct Trials {
 	Session *session;
 	Module *module; /* read, not yet changed; NULL: it was used */
 	Trial *const *trials;
+	int ntrials;
 	Answer *answers; /* all processes share them */
 } Trials;
 
@@ -141,17 +146,32 @@ try_one(void *data, int64_t i)
 	Trials *t = data;
 	Answer *answer = &t->answers[i];
 
+	answer->worker = getpid();
 	if (!t->session) {
 		t->session = session_new();
 		t->module = read_silently(t->session, t->text, t->n);
 	}
 	Module *m = t->module;
-	answer->can_be = m && compile_changed(m, &t->trials[i]->change);
-	if (answer->can_be)
+	bool can_be = m && compile_changed(m, &t->trials[i]->change);
+	if (can_be)
 		answer->outcome = outcome_of(m, plan_build(m), timeline_build(m, m->arena));
-	answer->tried = true;
+	answer->end = can_be ? TRIAL_through : TRIAL_refused;
 	session_free(t->session);
 	t->session = NULL;
+}
+
+/* Where memory is short the system kills. */
+static void
+note_failure(void *data, int64_t worker, int status)
+{
+	Trials *t = data;
+	bool killed = WIFSIGNALED(status) && WTERMSIG(status) == SIGKILL;
+	bool short_of_memory =
+		killed || (WIFEXITED(status) && WEXITSTATUS(status) == EXIT_MEMORY);
+
+	for (int i = 0; i < t->ntrials && short_of_memory; i++)
+		if (t->answers[i].worker == worker && t->answers[i].end == TRIAL_defect)
+			t->answers[i].end = TRIAL_no_memory;
 }
 
 void
@@ -160,8 +180,12 @@ what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
 {
 	Session *s = session_new();
 	size_t bytes = (size_t)ntrials * sizeof(Answer);
-	Trials t = {text, n, s, read_silently(s, text, n), trials, shared_new(bytes)};
-	Workload work = {.n = ntrials, .piece = try_one, .data = &t, .alone = true};
+	Trials t = {text, n, s, read_silently(s, text, n), trials, ntrials, shared_new(bytes)};
+	Workload work = {.n = ntrials,
+		.piece = try_one,
+		.data = &t,
+		.alone = true,
+		.failed = note_failure};
 
 	if (!t.answers)
 		out_of_memory();
@@ -171,9 +195,7 @@ what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
 	}
 	work_share(&work);
 	for (int i = 0; i < ntrials; i++) {
-		if (!t.answers[i].tried)
-			die("a trial was lost");
-		trials[i]->can_be = t.answers[i].can_be;
+		trials[i]->end = t.answers[i].end;
 		trials[i]->outcome = t.answers[i].outcome;
 	}
 	shared_free(t.answers, bytes);

@@ -221,10 +221,21 @@ text_annotations(Text *t, Module *m, const ExplainOptions *options)
 		text_line(t, m, "  (", w->range, ")");
 		if (w->alike)
 			text_printf(t, " and %d alike", w->alike);
-		if (trials[i]->can_be)
+		switch (trials[i]->end) {
+		case TRIAL_through:
 			text_changes(&changes, &options->outcome, &trials[i]->outcome);
-		else
+			break;
+		case TRIAL_refused:
 			text_add(&changes, "needed: without it the program is refused");
+			break;
+		case TRIAL_no_memory:
+			text_add(&changes, "not tried: there is too little memory");
+			break;
+		case TRIAL_defect:
+			defect("trying the program without %s", w->text);
+			text_add(&changes, "not tried: an internal error");
+			break;
+		}
 		text_printf(t, "\n    %s\n", changes.s);
 		text_free(&changes);
 	}

@@ -345,21 +345,19 @@ text_one(Text *t, const Module *m, const Placed *placed)
 
 /* Of copies of one let only the first: that is written once. */
 void
-text_proposal(Text *t, const Module *m, const Proposal *proposal)
+text_proposal(Text *t, const Module *m, const Placed *placed, int n)
 {
 	int written = 0;
 
-	for (int i = 0; i < proposal->n; i++) {
-		Range range = proposal->placed[i].value->range;
+	for (int i = 0; i < n; i++) {
+		Range range = placed[i].value->range;
 		int k = 0;
-		while (k < i
-			&& !(range.file
-				&& range_equal(range, proposal->placed[k].value->range)))
+		while (k < i && !(range.file && range_equal(range, placed[k].value->range)))
 			k++;
 		if (k < i || written++ >= MOST_TOLD)
 			continue;
 		text_add(t, written > 1 ? ", " : "");
-		text_one(t, m, &proposal->placed[i]);
+		text_one(t, m, &placed[i]);
 	}
 	if (written > MOST_TOLD)
 		text_printf(t, " and %d alike", written - MOST_TOLD);

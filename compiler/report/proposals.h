@@ -38,7 +38,7 @@ Proposals proposals_find(const Module *m, Arena *a, const Transfer *const *copie
 /* Each gets a trial, which is yet to be made. */
 void proposals_try(Proposals *found, Arena *a, Trials *trials);
 /* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]" */
-void text_proposal(Text *t, const Module *m, const Proposal *proposal);
+void text_proposal(Text *t, const Module *m, const Placed *placed, int n);
 
 /* The value before it was moved. */
 const Value *unmoved(const Value *v);

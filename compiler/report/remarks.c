@@ -265,6 +265,25 @@ remark(Remarks *remarks, const Told *told)
 
 /* ---- what avoids it ---------------------------------------------------------------- */
 
+/* Those that the compiler broke on, as they would be written; the rest is told all the
+   same. */
+static void
+tell_defects(const Remarks *remarks)
+{
+	for (int i = 0; i < remarks->trials.n; i++) {
+		const Trial *trial = remarks->trials.all[i];
+		Text t = {0};
+		if (trial->end != TRIAL_defect)
+			continue;
+		text_proposal(&t, remarks->module, trial->change.placed, trial->change.nplaced);
+		if (t.n)
+			defect("trying the program with %s", t.s);
+		else
+			defect("trying the program as it is");
+		text_free(&t);
+	}
+}
+
 static void
 try_proposals(Remarks *remarks)
 {
@@ -283,9 +302,10 @@ try_proposals(Remarks *remarks)
 		told->proposals = proposals_find(remarks->module, a, told->copies, told->n);
 		proposals_try(&told->proposals, a, trials);
 	}
-	if (trials->n > 1)
-		what_ifs(o->global_text, o->global_length, trials->all, trials->n,
-			&o->progress);
+	if (trials->n <= 1)
+		return;
+	what_ifs(o->global_text, o->global_length, trials->all, trials->n, &o->progress);
+	tell_defects(remarks);
 }
 
 /* "; memory 2 GiB, now 1 GiB", unless it is the same as it is told. */
@@ -311,7 +331,7 @@ line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposa
 	Text t = {0};
 
 	text_add(&t, begin);
-	text_proposal(&t, remarks->module, proposal);
+	text_proposal(&t, remarks->module, proposal->placed, proposal->n);
 	text_add(&t, "  (a device then receives ");
 	text_traffic(&t, (double)then->wire_bytes);
 	text_add(&t, " in all, now ");
@@ -343,13 +363,13 @@ line_avoid(const Remarks *remarks, const Told *told)
 	const Proposal *best = NULL, *padded = NULL;
 	bool slow = false; /* the best is */
 
-	if (!now || !now->can_be)
+	if (!now || now->end != TRIAL_through)
 		return;
 	for (int i = 0; i < told->proposals.n && !(best && best->padded && !slow); i++) {
 		const Proposal *p = &told->proposals.all[i];
-		bool slower = p->trial->can_be && is_slower(p->trial, now);
-		if (!p->trial->can_be)
+		if (p->trial->end != TRIAL_through)
 			continue;
+		bool slower = is_slower(p->trial, now);
 		if (p->padded)
 			padded = p;
 		/* what is not slower goes before all that is */
