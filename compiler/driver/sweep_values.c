@@ -112,6 +112,8 @@ read_list(Values *v, const char *text, char separator, bool sizes)
 	return true;
 }
 
+enum { MAX_PRODUCT = 1 << 30 }; /* its divisors are found by trying */
+
 /* Every ordered way to write n as a product of sizes for names i and on. */
 static bool
 factor(Values *v, int i, int64_t n, int64_t *sizes)
@@ -142,6 +144,9 @@ read_product(Values *v, const char *text)
 
 	if (!take_number(&text, &n) || *text)
 		return usage(v->session, "--sweep=%s: a product is written X*Y=256", v->text);
+	if (n > MAX_PRODUCT)
+		return usage(v->session, "--sweep=%s: a product is at most %d", v->text,
+			MAX_PRODUCT);
 	return factor(v, 0, n, sizes);
 }
 
