@@ -134,6 +134,7 @@ try_combination(const Sweep *w, SweepRow *row)
 	Module *m = variant(s, file, &options);
 	diag_flush(s);
 	fflush(s->err);
+	row->layout_dropped = m && strstr(messages, "remark[SHD0307]");
 	if (m)
 		note_costs(row, m);
 	else
@@ -168,6 +169,23 @@ names_are_known(Session *s, const Sweep *w)
 					w->names.n);
 		}
 	return true;
+}
+
+/* Once, not for each of them. */
+static void
+tell_dropped(Session *s, const Sweep *w)
+{
+	const SweepTable *table = &w->table;
+	long long dropped = 0;
+
+	for (int64_t i = 0; i < table->n; i++)
+		dropped += table->rows[i].layout_dropped;
+	if (dropped)
+		diag(s, DIAG_topology_dropped, w->names.layout,
+			"%lld of %lld combinations have a mesh of other sizes and drop this "
+			"layout; --layout or --sweep='layout=...' gives another",
+			dropped, (long long)table->n);
+	diag_flush(s);
 }
 
 bool
@@ -205,6 +223,7 @@ sweep(Compilation *c, bool *good)
 			die("a combination of --sweep was lost");
 		*good |= !*table->rows[i].error;
 	}
+	tell_dropped(s, &w);
 	sweep_sort(table, sort);
 	for (int i = 0; i < o->noutputs; i++)
 		emit_sweep(table, o->outputs[i].format, &c->texts[i]);

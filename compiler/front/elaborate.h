@@ -164,6 +164,7 @@ typedef struct Elab {
 				   might be called by one manual along others */
 	Frame *frame;			/* NULL at the top level */
 	Range mesh_range;		/* file 0: no mesh yet */
+	bool resized;			/* an axis has another size than in the file */
 	bool on_command_line;		/* messages are about options: DIAG_usage */
 	int depth;			/* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
@@ -363,6 +364,8 @@ void declare_mesh(Elab *e, const Decl *d);
    is dropped. */
 bool set_target(Elab *e, Range where, const char *text, bool resized);
 /* layout.c */
+/* Of a list that is not empty: from its first axis to its last. */
+Range layout_range(List written);
 void declare_layout(Elab *e, const Decl *mesh);
 
 /* declarations.c */

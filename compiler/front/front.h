@@ -32,6 +32,7 @@ typedef struct FrontNames {
 	const char *module;
 	const char **names;
 	int n, naxes;
+	Range layout; /* as it is written; nowhere: it is not */
 } FrontNames;
 bool front_names(Session *s, int file, const FrontOptions *options, FrontNames *names);
 

@@ -174,6 +174,8 @@ front_names(Session *s, int file, const FrontOptions *options, FrontNames *names
 		for (int k = 0; d->kind == DECL_mesh && k < d->axes.n; k++)
 			APPEND(s->arena, names->names, names->n,
 				((const Decl *)d->axes.v[k])->name.s);
+		if (d->kind == DECL_mesh && d->layout.n > 0)
+			names->layout = layout_range(d->layout);
 	}
 	names->naxes = names->n;
 	for (int i = 0; i < items.n; i++) {

@@ -85,9 +85,8 @@ resolve_layout(Elab *e, List written, Range all)
 	return false;
 }
 
-/* Of a list that was written: from its first axis to its last. */
-static Range
-range_of(List written)
+Range
+layout_range(List written)
 {
 	const LaidAxis *first = written.v[0], *last = written.v[written.n - 1];
 
@@ -122,22 +121,21 @@ void
 declare_layout(Elab *e, const Decl *d)
 {
 	const FrontOptions *o = e->options;
-	bool resized = o->naxes > 0;
 	List written = o->layout != NULL ? read_option(e, o->layout) : d->layout;
 
 	if (written.n == 0)
 		return;
-	if (o->layout == NULL && resized) {
+	if (o->layout == NULL && e->resized) {
 		if (e->m->mesh.topology_rank != 0) /* else it was dropped, and told */
-			diag(e->session, DIAG_topology_dropped, range_of(written),
+			diag(e->session, DIAG_topology_dropped, layout_range(written),
 				"%s drops this layout; --layout gives another", axes_option(e));
 		return;
 	}
 	e->on_command_line = o->layout != NULL || o->target != NULL;
 	if (e->m->mesh.topology_rank == 0)
-		complain(e, DIAG_layout, range_of(written),
+		complain(e, DIAG_layout, layout_range(written),
 			"a layout needs a topology to lie on: on \"v5p:4x4x4\"");
-	else if (resolve_layout(e, written, range_of(written)))
+	else if (resolve_layout(e, written, layout_range(written)))
 		layout_finish(&e->m->mesh);
 	else
 		layout_default(&e->m->mesh);

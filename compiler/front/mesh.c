@@ -64,6 +64,9 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 		right = false;
 	}
 	e->on_command_line = false;
+	int64_t own;
+	if (right && is_axis && override != NULL)
+		e->resized |= !eval_size(e, d->value, &own) || own != *size;
 	return right;
 }
 
@@ -137,13 +140,13 @@ declare_mesh(Elab *e, const Decl *d)
 	for (int i = 0; i < d->axes.n; i++)
 		declare_axis(e, d->axes.v[i]);
 
-	bool resized = o->naxes > 0, right = true;
+	bool right = true;
 	if (o->target != NULL) {
 		e->on_command_line = true;
 		right = set_target(e, nowhere, o->target, false);
 		e->on_command_line = false;
 	} else if (d->target.s != NULL) {
-		right = set_target(e, d->target.range, d->target.s, resized);
+		right = set_target(e, d->target.range, d->target.s, e->resized);
 	}
 	layout_default(&e->m->mesh);
 	if (right)

@@ -15,6 +15,7 @@ typedef int64_t SweepCOUNT;
 typedef struct SweepRow {
 	int64_t combination;
 	bool tried, measured; /* measured: it has the columns, though it may not fit */
+	bool layout_dropped;  /* the program's, for the mesh has other sizes */
 #define COLUMN(field, type, best, unit, title) Sweep##type field;
 #include "report/sweep_columns.def"
 #undef COLUMN
