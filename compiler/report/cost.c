@@ -413,6 +413,78 @@ print_assumed(const CostReport *costs)
 	text_add(t, " a hop; --help=targets\n");
 }
 
+/* Of all steps that have that bound. */
+static int64_t
+bound_time(const Timeline *timeline, Resource r)
+{
+	int64_t time = 0;
+
+	for (int i = 0; i < timeline->n; i++)
+		if (timeline->steps[i].cost.bound == r)
+			time = add_picoseconds(time, timeline->steps[i].total);
+	return time;
+}
+
+/* "  bound by ici, 65 % of all steps" */
+static void
+print_bound(const CostReport *costs)
+{
+	const Timeline *timeline = costs->timeline;
+	Resource most = RESOURCE_latency;
+
+	for (Resource r = RESOURCE_latency; r < RESOURCE_COUNT; r++)
+		if (bound_time(timeline, r) > bound_time(timeline, most))
+			most = r;
+	text_printf(costs->text, "  bound by %s, ", resource_names[most]);
+	text_percent(costs->text, (double)bound_time(timeline, most), (double)timeline->serial);
+	text_add(costs->text, " of all steps");
+}
+
+/* ";  received 33.3 GB: over tp 32.2 GB, over fsdp 1.1 GB" */
+static void
+print_received(const CostReport *costs)
+{
+	const Timeline *timeline = costs->timeline;
+	Table *known = table_new(costs->arena);
+	double all = 0;
+
+	for (int i = 0; i < timeline->n; i++) {
+		const StepRow *row = &costs->rows[i];
+		if (!row->transfer)
+			continue;
+		Text axes = {0};
+		text_axes(&axes, &timeline->module->mesh, &row->transfer->axes);
+		const char *key = text_take(&axes, costs->arena);
+		double *sum = table_get(known, key);
+		if (!sum)
+			table_set(known, key, sum = NEW(costs->arena, double));
+		*sum += row->wire_bytes;
+		all += row->wire_bytes;
+	}
+	text_add(costs->text, ";  received ");
+	text_traffic(costs->text, all);
+	for (int i = 0; i < table_count(known); i++) {
+		text_printf(costs->text, "%s over %s ", i ? "," : ":", table_key(known, i));
+		text_traffic(costs->text, *(const double *)table_value(known, i));
+	}
+}
+
+/* What bounds the run, what a device gets, and where it needs most memory. */
+static void
+print_causes(const CostReport *costs)
+{
+	Text *t = costs->text;
+
+	if (costs->timeline->serial)
+		print_bound(costs);
+	else
+		text_add(t, "  no step takes time");
+	print_received(costs);
+	text_add(t, ";  most memory at ");
+	text_at_step(t, costs->plan, costs->plan->fullest);
+	text_add(t, "\n");
+}
+
 /* ---- for scripts ------------------------------------------------------------------ */
 
 static void
@@ -605,6 +677,7 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 		print_csv(&costs);
 	} else {
 		text_outcome(timeline, plan, t);
+		print_causes(&costs);
 		print_rows(&costs);
 		print_assumed(&costs);
 	}

@@ -15,9 +15,8 @@
 #include "report/folded.h"
 #include "report/report.h"
 
-/* "relu (line 4)", "the start" */
-static void
-text_step(Text *t, const Plan *plan, int step)
+void
+text_at_step(Text *t, const Plan *plan, int step)
 {
 	bool inside = step >= 0 && step < plan->lives->n;
 	const Op *op = inside ? plan->lives->step[step] : NULL;
@@ -32,9 +31,9 @@ text_step(Text *t, const Plan *plan, int step)
 static void
 text_live(Text *t, const Plan *plan, const Buffer *b)
 {
-	text_step(t, plan, b->first);
+	text_at_step(t, plan, b->first);
 	text_add(t, " to ");
-	text_step(t, plan, b->last);
+	text_at_step(t, plan, b->last);
 }
 
 /* Of its name, or of the op that first writes it. */
@@ -158,7 +157,7 @@ memory_text(const Plan *plan, const MemoryNotes *notes, Text *t)
 	text_inputs(t, plan, notes->otherwise);
 	if (peak->n) {
 		text_add(t, "\nmost is live at ");
-		text_step(t, plan, plan->fullest);
+		text_at_step(t, plan, plan->fullest);
 		text_add(t, ":\n");
 		text_buffers(t, plan, peak, peak->live, peak->n);
 	}

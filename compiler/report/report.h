@@ -84,6 +84,8 @@ typedef struct MemoryNotes {
 
 /* memory.c: --emit=memory as "txt", "json", "csv" or "folded". */
 void emit_memory(const Plan *plan, const MemoryNotes *notes, const char *format, Text *t);
+/* "relu (line 7)", "the start": one of plan->lives, or before or behind them. */
+void text_at_step(Text *t, const Plan *plan, int step);
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
 
