@@ -81,13 +81,11 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 			axes->n > 1 ? ")" : "", above);
 }
 
-/* Sums are of numbers, conjunctions of pred; max and min of both. */
 bool
 annotation_check(Elab *e, const Annotation *a)
 {
 	Combiner c = (Combiner)a->placement.combiner;
-	bool logical = c == C_and || c == C_or, pred = a->dtype == D_pred;
-	bool right = !a->spec->unreduced || c == C_max || c == C_min || logical == pred;
+	bool right = !a->spec->unreduced || combiner_takes(c, a->dtype);
 	if (!right)
 		complain(e, DIAG_combiner, a->spec->unreduced_range,
 			"partial results of %s cannot be combined by '%s'",

@@ -148,6 +148,8 @@ typedef struct CombinerInfo {
 	Identity identity;
 } CombinerInfo;
 extern const CombinerInfo combiners[COMBINER_COUNT];
+/* and, or are for pred; the others for numbers (max and min for both). */
+bool combiner_takes(Combiner combiner, DType d);
 
 /*
  * Where a tensor is: per dim the axes that split it, major to minor; a dim is

@@ -77,6 +77,14 @@ const CombinerInfo combiners[COMBINER_COUNT] = {
 #undef COMBINER
 };
 
+bool
+combiner_takes(Combiner combiner, DType d)
+{
+	bool logical = combiner == C_and || combiner == C_or;
+
+	return combiner == C_max || combiner == C_min || logical == (d == D_pred);
+}
+
 const char *const mode_names[] = {
 	[MODE_auto] = "auto",
 	[MODE_explicit] = "explicit",

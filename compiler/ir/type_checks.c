@@ -116,7 +116,6 @@ check_equal(const Op *op, int first)
 	return NULL;
 }
 
-/* and, or are for pred; the others for numbers (max and min for both). */
 const char *
 check_combiner(const Op *op, DType d)
 {
@@ -124,10 +123,8 @@ check_combiner(const Op *op, DType d)
 
 	if (c < 0 || c >= COMBINER_COUNT)
 		return "there is no such combiner";
-	bool logical = c == C_and || c == C_or;
-	bool number = c == C_add || c == C_mul;
-	if ((logical && d != D_pred) || (number && d == D_pred))
+	if (!combiner_takes((Combiner)c, d))
 		return op_wrong(op, "%s with '%s' needs %s, not %s", ops[op->kind].name,
-			combiners[c].name, logical ? "pred" : "numbers", dtypes[d].name);
+			combiners[c].name, d == D_pred ? "numbers" : "pred", dtypes[d].name);
 	return NULL;
 }

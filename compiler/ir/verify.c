@@ -95,6 +95,9 @@ check_value_placement(Checker *c, const Value *v)
 		return;
 	if (!check_placement(c, v->name, p, v->type.rank))
 		return;
+	if (p->nunreduced && !combiner_takes((Combiner)p->combiner, v->type.dtype))
+		verify_fail(c, "partial results of %s, %s, cannot be combined by '%s'", v->name,
+			dtypes[v->type.dtype].name, combiners[p->combiner].name);
 	if (level != L_global && p->open)
 		verify_fail(c, "%s has an open dim after propagation", v->name);
 	for (int d = 0; d < p->rank && (level == L_sharded || level == L_resharded); d++) {
