@@ -263,7 +263,7 @@ def execute(path, hlo, stats, options):
 def cases(paths):
     for path, mesh in paths:
         name = os.path.relpath(path, ROOT) if path.startswith(ROOT) else os.path.basename(path)
-        options = LIBRARIES + (["--mesh", mesh] if mesh else [])
+        options = LIBRARIES + sizes(path) + (["--mesh", mesh] if mesh else [])
         name += " " + mesh if mesh else ""
         try:
             dumps = {kind: shdc(*options, "--emit=" + kind, path) for kind in ("ir", "sharded", "hlo", "fused")}
@@ -286,11 +286,24 @@ def cases(paths):
                 yield "%s: same numbers from %s" % (name, kind), "%s: %s" % (type(e).__name__, e)
 
 
+def test_of(path):
+    """The text of a sample's test; of another program, nothing."""
+    test = "%s/tests/%s.test" % (ROOT, os.path.relpath(path, ROOT)[:-len(".shd")])
+    if not os.path.exists(test):
+        return ""
+    with open(test, encoding="utf-8") as f:
+        return f.read()
+
+
 def meshes(path):
     """Those on which a sample's test runs it."""
-    test = "%s/tests/%s.test" % (ROOT, os.path.relpath(path, ROOT)[:-len(".shd")])
-    with open(test) as f:
-        return re.findall(r"(?:%run_mesh |--mesh=)([\w=,]+)", f.read())
+    return re.findall(r"(?:%run_mesh |--mesh=)([\w=,]+)", test_of(path))
+
+
+def sizes(path):
+    """With which it does: a large one is made small."""
+    found = re.search(r"%run_mesh \S+((?: -D \w+=\w+)+)", test_of(path))
+    return found[1].split() if found else []
 
 
 def few_meshes(samples):
