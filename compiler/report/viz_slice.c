@@ -206,14 +206,14 @@ static void
 svg_link(Text *t, const Torus *torus, PhysicalAxis along, int64_t x, int64_t y, int64_t dx,
 	int64_t dy)
 {
-	bool stub = dx * dx + dy * dy < LINK * LINK;
+	bool loose = dx * dx + dy * dy < LINK * LINK;
 	double load = torus->loads ? torus->loads[along] : 0;
 
 	text_printf(t, "<path d=\"M%lld %lldl%lld %lld\" class=\"%s\"", (long long)x,
 		(long long)y, (long long)dx, (long long)dy, load > 0 ? "ici" : "faint");
 	if (load > 0)
 		text_printf(t, " stroke-width=\"%.1f\"", 1.5 + 6.5 * load);
-	text_add(t, stub ? " stroke-dasharray=\"2 2\"/>\n" : "/>\n");
+	text_add(t, loose ? " stroke-dasharray=\"2 2\"/>\n" : "/>\n");
 }
 
 /* The links that leave a chip to the right and down, to the next layer, and round the
