@@ -463,9 +463,9 @@ make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype)
 /* ---- devices -------------------------------------------------------- */
 
 static Op *
-begin_collective(Make k, OpKind kind, Value *x, const AxisList *axes)
+begin_collective(Make k, OpKind kind, Value *const *operands, const AxisList *axes)
 {
-	Op *op = make_begin(k, kind, 1, &x);
+	Op *op = make_begin(k, kind, ops[kind].operands, operands);
 
 	if (op) {
 		op->axes = arena_copy(k.module->arena, axes, sizeof *axes);
@@ -479,7 +479,7 @@ make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim, Co
 {
 	if (!axes->n)
 		return x;
-	Op *op = begin_collective(k, kind, x, axes);
+	Op *op = begin_collective(k, kind, &x, axes);
 	if (ops[kind].attrs & AT(dim))
 		set_one(op, A_dim, dim);
 	if (ops[kind].attrs & AT(combiner))
@@ -490,7 +490,7 @@ make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int dim, Co
 Value *
 make_uniform(Make k, Value *x, const AxisList *axes)
 {
-	return axes->n ? make_end(k, begin_collective(k, O_uniform, x, axes)) : x;
+	return axes->n ? make_end(k, begin_collective(k, O_uniform, &x, axes)) : x;
 }
 
 Value *
@@ -503,11 +503,20 @@ make_permute(Make k, Value *x, const AxisList *axes, const AxisList *from,
 		stays++;
 	if (stays == n)
 		return x;
-	Op *op = begin_collective(k, O_collective_permute, x, axes);
+	Op *op = begin_collective(k, O_collective_permute, &x, axes);
 	if (op && from)
 		op->from = arena_copy(k.module->arena, from, sizeof *from);
 	if (source)
 		set(op, A_source, (int)n, source);
+	return make_end(k, op);
+}
+
+Value *
+make_ragged(Make k, const AxisList *axes, Value *const *operands)
+{
+	Op *op = begin_collective(k, O_ragged_all_to_all, operands, axes);
+
+	set_one(op, A_dim, 0);
 	return make_end(k, op);
 }
 

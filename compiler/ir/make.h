@@ -119,6 +119,8 @@ Value *make_collective(Make k, OpKind kind, Value *x, const AxisList *axes, int 
 /* source[i]: who sends to member i; -1: nobody.  NULL: as Op.from says. */
 Value *make_permute(Make k, Value *x, const AxisList *axes, const AxisList *from,
 	const int64_t *source);
+/* Of a ragged_all_to_all, all operands. */
+Value *make_ragged(Make k, const AxisList *axes, Value *const *operands);
 /* `axes`, the minor end of from_dim, become the minor end of to_dim. */
 typedef struct Exchange {
 	int from_dim, to_dim;

@@ -129,13 +129,7 @@ build_ragged_all_to_all(Call *c, const Argument *a)
 				"this says something for each device along %s: %s, not %s",
 				show_axes(e, axes), show_type(e, &table),
 				show_type(e, &operands[i]->type));
-	Op *op = make_begin(c->make, O_ragged_all_to_all, TENSORS, operands);
-	if (op == NULL)
-		return NULL;
-	op->axes = arena_copy(e->arena, axes, sizeof *axes);
-	op->requested = true;
-	op_set_int(op, A_dim, 0);
-	return make_end(c->make, op);
+	return make_ragged(asked(c), axes, operands);
 }
 
 Value *
