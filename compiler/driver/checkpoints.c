@@ -22,7 +22,7 @@ is_kept_alike(const Plan *plan, const Peak *peak, const Buffer *b)
 {
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *other = &plan->buffers[i];
-		if (peak->kinds[i] == MEMORY_backward && made_at(other).line == made_at(b).line
+		if (peak->keeps[i] && made_at(other).line == made_at(b).line
 			&& type_equal(&other->value->type, &b->value->type))
 			return true;
 	}

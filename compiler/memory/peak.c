@@ -6,6 +6,7 @@
  *   1      x, g, h = dot(g, x)
  *   2      h, y = relu(h)         in the buffer of h
  */
+#include "ir/flow.h"
 #include "memory/peak.h"
 
 const char *const memory_kind_names[MEMORY_KINDS] = {
@@ -36,13 +37,31 @@ find_sent(const Lives *l)
 	return sent;
 }
 
-/* A step of a backward pass; the end of a body is of whoever runs it. */
+/* Does it put a slice of its own into what a loop carries, and read nothing of that? */
+static bool
+writes_stack(const Op *op)
+{
+	int base = op_base(op), uses = 0;
+	const Value *stack = base < 0 ? NULL : op->operands[base];
+
+	if (!stack || stack->def || !op_is_fusion(op)
+		|| op->bodies[0]->last->operands[0]->def->kind != O_dynamic_update_slice)
+		return false;
+	for (const Op *o = op->bodies[0]->first; o; o = o->next)
+		for (int i = 0; i < o->noperands; i++)
+			uses += o->operands[i] == op->bodies[0]->params[base];
+	return uses == 1;
+}
+
+/* A step of a backward pass; the end of a body is of whoever runs it, and so is what puts
+   a trip's value on a stack. */
 static bool
 goes_backward(const Op *op)
 {
 	const Op *parent = op->block->parent;
+	bool of_parent = parent && (op->kind == O_return || writes_stack(op));
 
-	return (op->kind == O_return && parent ? parent : op)->mode == MODE_backward;
+	return (of_parent ? parent : op)->mode == MODE_backward;
 }
 
 /* By step: how many steps before it are of no backward pass. */
@@ -56,20 +75,49 @@ count_forward(const Lives *l)
 	return before;
 }
 
-/* Is it there while the program goes forward, and read backward last? */
-static bool
-is_kept(const Plan *plan, const Buffer *buffer, const int *forward)
+/* By value id, of values that are another's root: is it there while the program goes
+   forward, and read backward last? */
+static bool *
+find_kept(const Lives *l)
 {
-	const Lives *l = plan->lives;
-	int first = buffer->first + 1, last = buffer->last;
+	Arena *a = l->module->arena;
+	const int n = l->module->nvalues, *forward = count_forward(l);
+	int *first = NEW_ARRAY(a, int, n + 1), *last = NEW_ARRAY(a, int, n + 1);
+	bool *kept = NEW_ARRAY(a, bool, n + 1);
 
-	return first >= 0 && last < l->n && first < last && forward[last] > forward[first]
-		&& goes_backward(l->step[last]);
+	for (int i = 0; i < n; i++)
+		first[i] = l->n;
+	for (int i = 0; i < n; i++) {
+		const Value *root = l->root[i];
+		if (!root)
+			continue;
+		if (first[root->id] > l->life[i].from)
+			first[root->id] = l->life[i].from;
+		if (last[root->id] < l->life[i].to)
+			last[root->id] = l->life[i].to;
+	}
+	for (int i = 0; i < n; i++)
+		kept[i] = last[i] < l->n && first[i] + 1 < last[i]
+			&& forward[last[i]] > forward[first[i] + 1]
+			&& goes_backward(l->step[last[i]]);
+	return kept;
+}
+
+/* Is anything kept in the buffer, at any time? */
+static bool
+keeps_something(const Plan *plan, const Buffer *buffer, const bool *kept)
+{
+	const Shared *s = plan->lives->shared[buffer->value->id];
+
+	for (int i = 0; i < s->n; i++)
+		if (kept[plan->lives->root[s->lives[i].value->id]->id])
+			return true;
+	return false;
 }
 
 /* What the buffer holds at a step of its: the last that was put there. */
 static MemoryKind
-kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, const int *forward)
+kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, const bool *kept)
 {
 	const Lives *l = plan->lives;
 	const Shared *s = l->shared[buffer->value->id];
@@ -89,7 +137,7 @@ kind_at(const Plan *plan, const Buffer *buffer, int step, const bool *sent, cons
 	}
 	if (result)
 		return MEMORY_results;
-	if (is_kept(plan, buffer, forward))
+	if (kept[root->id])
 		return MEMORY_backward;
 	bool received = root->def && op_communicates(root->def);
 	if (received && collectives[root->def->kind].per_member)
@@ -103,20 +151,21 @@ plan_at_peak(const Plan *plan)
 	Arena *a = plan->module->arena;
 	Peak *peak = NEW(a, Peak);
 	Buffer **order = plan_largest_first(plan);
-	const bool *sent = find_sent(plan->lives);
-	const int *forward = count_forward(plan->lives);
+	const bool *sent = find_sent(plan->lives), *kept = find_kept(plan->lives);
 	int step = plan->fullest;
 
 	peak->op = step >= 0 && step < plan->lives->n ? plan->lives->step[step] : NULL;
 	peak->live = NEW_ARRAY(a, Buffer *, plan->n + 1);
 	peak->kinds = NEW_ARRAY(a, MemoryKind, plan->n + 1);
+	peak->keeps = NEW_ARRAY(a, bool, plan->n + 1);
 	for (int i = 0; i < plan->n; i++) {
 		Buffer *buffer = order[i];
 		int at = step < buffer->first ? buffer->first
 			: step > buffer->last ? buffer->last
 					      : step;
-		MemoryKind kind = kind_at(plan, buffer, at, sent, forward);
+		MemoryKind kind = kind_at(plan, buffer, at, sent, kept);
 		peak->kinds[buffer - plan->buffers] = kind;
+		peak->keeps[buffer - plan->buffers] = keeps_something(plan, buffer, kept);
 		if (at != step)
 			continue;
 		peak->live[peak->n++] = buffer;

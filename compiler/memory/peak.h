@@ -20,8 +20,9 @@ typedef struct Peak {
 	const Op *op;  /* the first step at which most is live; NULL: the start or the end */
 	Buffer **live; /* then, largest first */
 	int n;
-	MemoryKind *kinds;	     /* of all buffers of the plan, by their number: what
+	MemoryKind *kinds; /* of all buffers of the plan, by their number: what
 					it holds then, or at its step that is next to it */
+	bool *keeps;	   /* likewise: is anything in it kept for backward, at any time? */
 	int64_t bytes[MEMORY_KINDS]; /* at the peak; their sum is plan_peak() */
 } Peak;
 
