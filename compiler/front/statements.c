@@ -120,6 +120,7 @@ run_assign(Elab *e, const Stmt *stmt)
 		complain(e, DIAG_shape, value.range, "'%s' is %s and cannot become %s",
 			var->name, show_item(e, &var->item), show_item(e, &value));
 		diag_note(e->session, var->range, "'%s' is declared here", var->name);
+		var->item = item_error; /* either may be what is meant */
 	}
 }
 
