@@ -56,10 +56,10 @@ static const int statement_words[] = {TOK_LET, TOK_VAR, TOK_RETURN, TOK_FOR, TOK
 	TOK_FN};
 /* ... a declaration, at the very beginning of a line */
 static const int declaration_words[] = {TOK_FN, TOK_MESH, TOK_DIM, TOK_TYPE, TOK_IMPORT,
-	TOK_EXPLICIT, TOK_MANUAL, TOK_EXTERN};
+	TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN};
 /* What has a block begins with one of these. */
-static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_MANUAL, TOK_EXTERN, TOK_FOR,
-	TOK_WHILE, TOK_IF, TOK_ELSE};
+static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN,
+	TOK_FOR, TOK_WHILE, TOK_IF, TOK_ELSE};
 
 static bool
 is_one_of(int kind, const int *kinds, size_t n)
@@ -135,16 +135,15 @@ next_token(Reader *r)
 	return token;
 }
 
+/* The parser has taken it. */
 static void
-push(Reader *r, const Token *token)
+note_taken(Reader *r, const Token *token)
 {
-	r->status = shd_push_parse(r->state, token->kind, &token->value, (Range *)&token->range,
-		r->scanner, r->parser);
-	if (r->parser->lost)
-		return;
 	r->parser->skipped = false;
-	if (is_ended(r))
+	if (is_ended(r)) {
 		r->head = token->kind;
+		r->parser->guessed = false;
+	}
 	if (token->kind == TOK_FN || token->kind == TOK_LBRACE)
 		r->signature = token->kind == TOK_FN && r->head != TOK_EXTERN;
 	if (bracket_of(token->kind) != NULL)
@@ -159,6 +158,15 @@ push(Reader *r, const Token *token)
 	r->parser->list = list_part(r);
 }
 
+static void
+push(Reader *r, const Token *token)
+{
+	r->status = shd_push_parse(r->state, token->kind, &token->value, (Range *)&token->range,
+		r->scanner, r->parser);
+	if (!r->parser->lost)
+		note_taken(r, token);
+}
+
 /* A mark that nobody wrote, behind the last token. */
 static void
 push_missing(Reader *r, int kind)
@@ -171,11 +179,55 @@ push_missing(Reader *r, int kind)
 /* ---- marks that are missing, or too many */
 
 static void
-complain_missing(Reader *r, const char *mark)
+complain_missing(Reader *r, Range before, const char *mark)
 {
-	Range at = r->before.range;
-	at.begin = at.end;
-	diag(r->parser->session, r->parser->code, at, "'%s' is missing here", mark);
+	before.begin = before.end;
+	diag(r->parser->session, r->parser->code, before, "'%s' is missing here", mark);
+}
+
+static int
+indentation(const char *text, int at)
+{
+	while (at > 0 && text[at - 1] != '\n')
+		at--;
+	return (int)strspn(text + at, " \t");
+}
+
+/* What a bracket that was never closed ends behind: the line before one that is not
+   indented any further than the bracket's, or all that was read. */
+static Range
+last_inside(const Reader *r)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	Range at = r->open[r->nopen - 1].range;
+	int indented = indentation(text, at.begin);
+	for (; r->open[0].kind == TOK_LBRACE && at.end < r->before.range.end; at.end++) {
+		if (text[at.end] != '\n')
+			continue;
+		if (indentation(text, at.end + 1) <= indented) {
+			while (strchr(" \t\r,", text[at.end - 1]) != NULL)
+				at.end--;
+			return at;
+		}
+		at.line++;
+	}
+	return r->before.range;
+}
+
+/*
+ * A bracket that was put in or left out may be meant elsewhere: a statement loses its
+ * value (tree.c), and what else does not fit in it is passed over.  A declaration is
+ * lost, unless it is `certain` what it says.
+ */
+static void
+guess_bracket(Reader *r, int at, bool certain)
+{
+	Parser *p = r->parser;
+	p->guessed = true;
+	if (r->nopen > 0 && r->open[0].kind == TOK_LBRACE)
+		APPEND(p->session->arena, p->guesses, p->nguesses, at);
+	else
+		p->program->whole &= certain;
 }
 
 /* Does a bracket end before this token, whatever stands in it? */
@@ -205,8 +257,12 @@ close_brackets(Reader *r, const Token *token)
 		if (syntax_slashes(r->parser, token->range)
 			|| !token_may_follow(r->state, b->close))
 			return;
-		complain_missing(r, b->text);
+		bool params = b->open == TOK_LBRACKET && token->kind == TOK_RPAREN;
+		complain_missing(r, last_inside(r), b->text);
 		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
+		guess_bracket(r, r->before.range.end,
+			r->head != TOK_DIM && !params
+				&& (b->open == TOK_LBRACKET || r->nopen == 1));
 		push_missing(r, b->close);
 	}
 }
@@ -225,7 +281,7 @@ end_statement(Reader *r, const Token *token)
 		|| token_may_follow(r->state, token->kind)
 		|| !token_may_follow(r->state, TOK_SEMICOLON))
 		return;
-	complain_missing(r, ";");
+	complain_missing(r, r->before.range, ";");
 	syntax_note_slashes(r->parser, token->range);
 	push_missing(r, TOK_SEMICOLON);
 }
@@ -240,7 +296,7 @@ close_blocks(Reader *r, const Token *token)
 			&& IS_ONE_OF(token->kind, declaration_words));
 	while ((begins || token->kind == TOK_END) && innermost(r) == TOK_LBRACE
 		&& token_may_follow(r->state, TOK_RBRACE)) {
-		complain_missing(r, "}");
+		complain_missing(r, r->before.range, "}");
 		diag_label(r->parser->session, r->open[r->nopen - 1].range, "opened here");
 		r->parser->unclosed = true;
 		push_missing(r, TOK_RBRACE);
@@ -249,7 +305,7 @@ close_blocks(Reader *r, const Token *token)
 
 /* Is it a mark that nothing stands before?  Then it is left out. */
 static bool
-closes_nothing(const Reader *r, const Token *token)
+closes_nothing(Reader *r, const Token *token)
 {
 	const struct Bracket *b = bracket_closed(token->kind);
 	bool outside = innermost(r) == 0 || innermost(r) == TOK_LBRACE;
@@ -257,9 +313,12 @@ closes_nothing(const Reader *r, const Token *token)
 	if (!outside || (b == NULL && !end) || (token->kind == TOK_RBRACE && r->nopen > 0))
 		return false;
 	/* What it closes may be in a line that became a comment. */
-	if (!r->parser->slashes_told)
+	bool told = r->parser->slashes_told || (r->parser->guessed && !end);
+	if (!told)
 		diag(r->parser->session, r->parser->code, token->range,
 			"this '%s' closes nothing", end ? ";" : b->text);
+	if (!end && token->kind != TOK_RBRACE)
+		guess_bracket(r, r->before.range.end, false);
 	return true;
 }
 
@@ -339,12 +398,17 @@ read_tokens(Parser *p, void *scanner, shd_pstate *state)
 			read_token(&r, &token);
 			told = p->lost;
 		}
-		/* The parser has skipped the token at which it was lost, but a `;`. */
-		if (r.status == YYPUSH_MORE && p->lost && ends_lost(&r, &token)) {
-			end_lost(&r, &token);
-			if (token.kind != TOK_SEMICOLON || !told)
-				read_token(&r, &token);
-		}
+		if (r.status != YYPUSH_MORE || !p->lost || !ends_lost(&r, &token))
+			continue;
+		/* The parser has skipped the token at which it was lost, but not these. */
+		bool taken = told
+			&& (token.kind == TOK_SEMICOLON
+				|| (token.kind == TOK_LBRACE && r.signature));
+		end_lost(&r, &token);
+		if (taken)
+			note_taken(&r, &token);
+		else
+			read_token(&r, &token);
 	}
 	return r.status == 0;
 }

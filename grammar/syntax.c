@@ -256,11 +256,11 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 	const SourceFile *f = source_file(p->session, where.file);
 	bool wants_name = expects(n, expected, "a name");
 	bool wants_expression = expects(n, expected, "a number");
-	bool skipped = p->skipped;
+	bool told = p->skipped || p->guessed; /* what this may come from */
 	Range at = p->previous;
 	Text t = {0};
 	p->lost = true;
-	if (skipped)
+	if (told)
 		return;
 	/* A statement that ends a line and lacks its `;`: said where it is missing. */
 	if (expects(n, expected, ";") && !wants_expression && at.file != 0
@@ -284,12 +284,12 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 		&& strcmp(found, "the end of the file") != 0)
 		snprintf(token, sizeof token, length > 40 ? "'%.*s...'" : "'%.*s'",
 			length > 40 ? 37 : length, f->text + where.begin);
-	bool told = text_habit(&t, p, where, found, n, expected) || found == NULL;
-	if (!told && wants_name && holds(reserved, found))
+	bool habit = text_habit(&t, p, where, found, n, expected) || found == NULL;
+	if (!habit && wants_name && holds(reserved, found))
 		text_printf(&t, "%s is a reserved word and cannot be a name", token);
-	else if (!told && wants_name && !wants_expression && strcmp(found, "a dtype") == 0)
+	else if (!habit && wants_name && !wants_expression && strcmp(found, "a dtype") == 0)
 		text_printf(&t, "%s is a dtype and cannot be a name", token);
-	else if (!told && !wants_expression && holds(comparisons, found)
+	else if (!habit && !wants_expression && holds(comparisons, found)
 		&& expects(n, expected, "&&"))
 		text_printf(&t, "comparisons do not associate: write a < b && b < c");
 	for (int i = 0; i < n && found != NULL;

@@ -173,11 +173,51 @@ type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 
 /* ---- statements */
 
+static bool
+is_guessed(const Parser *p, Range r)
+{
+	for (int i = p->nguesses; i-- > 0 && p->guesses[i] >= r.begin;)
+		if (p->guesses[i] <= r.end)
+			return true;
+	return false;
+}
+
+static void
+lose_value(Parser *p, Expr **x)
+{
+	if (*x != NULL)
+		*x = expr_new(p, (Expr){.kind = E_error, .range = (*x)->range});
+}
+
+/* Where a bracket was put in or left out, the values may not be what was meant; of a
+   loop or a branch those before its block. */
+static void
+lose_guessed(Parser *p, Stmt *stmt)
+{
+	Range before = stmt->range;
+	if (stmt->word.file != 0)
+		before.end = (stmt->stop != NULL ? stmt->stop : stmt->value)->range.end;
+	if (!is_guessed(p, before))
+		return;
+	for (int i = 0; i < stmt->targets.n; i++) {
+		Param *target = stmt->targets.v[i];
+		if (target->type != NULL && is_guessed(p, target->type->range))
+			target->type = NULL;
+	}
+	if (stmt->target != NULL && stmt->target->kind == E_index)
+		stmt->target = stmt->target->left;
+	lose_value(p, &stmt->value);
+	lose_value(p, &stmt->stop);
+	for (int i = 0; i < stmt->values.n; i++)
+		lose_value(p, (Expr **)&stmt->values.v[i]);
+}
+
 Stmt *
 stmt_new(Parser *p, Stmt s)
 {
 	const List parts[] = {s.body, s.otherwise};
 	s.depth = 1;
+	lose_guessed(p, &s);
 	for (int k = 0; k < 2; k++)
 		for (int i = 0; i < parts[k].n; i++) {
 			const Stmt *part = parts[k].v[i];
@@ -195,7 +235,7 @@ stmt_assign(Parser *p, Range r, Expr *target, Expr *value)
 	bool assignable = target->kind == E_name
 		|| (target->kind == E_index && target->left->kind == E_name)
 		|| target->kind == E_error;
-	if (!assignable)
+	if (!assignable && !p->guessed)
 		diag(p->session, p->code, target->range,
 			"this cannot be assigned to; a var can: acc = ..., acc[i, :] = ...");
 	return stmt_new(p,

@@ -243,6 +243,8 @@ typedef struct Parser {
 	Range slashes;		/* the last // with code before it */
 	bool unclosed;		/* a block of this function has no } */
 	bool slashes_told;	/* one was taken for a division */
+	bool guessed;		/* a bracket of this statement was put in or left out */
+	int nguesses, *guesses; /* where, in all statements, upwards */
 	Program *program;
 } Parser;
 

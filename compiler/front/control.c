@@ -63,7 +63,7 @@ has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 		}
 	if (vars->refused != NULL)
 		assigned_var(e, vars->refused); /* likewise */
-	else if (!vars->broken)
+	else if (!vars->broken && !e->frame->lost)
 		complain(e, DIAG_unused_value, stmt->word,
 			"this has no effect: it assigns no var that is declared before it");
 	return false;
