@@ -57,6 +57,14 @@ static const int statement_words[] = {TOK_LET, TOK_VAR, TOK_RETURN, TOK_FOR, TOK
 /* ... a declaration, at the very beginning of a line */
 static const int declaration_words[] = {TOK_FN, TOK_MESH, TOK_DIM, TOK_TYPE, TOK_IMPORT,
 	TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN};
+/* What may stand behind a bracket, and may not in it as it is; comparisons are told as
+   what they are. */
+static const int behind_brackets[] = {TOK_ASSIGN, TOK_ARROW, TOK_IN, TOK_SAME, TOK_GRADIENT,
+	TOK_ON, TOK_LAYOUT, TOK_FN, TOK_REPLICATED, TOK_UNREDUCED, TOK_PLUS, TOK_MINUS,
+	TOK_STAR, TOK_SLASH, TOK_PERCENT};
+enum { MOST_CLOSED = 4, MOST_AHEAD = 3 };
+static const char NAME_BYTES[] =
+	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 /* What has a block begins with one of these. */
 static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN,
 	TOK_FOR, TOK_WHILE, TOK_IF, TOK_ELSE};
@@ -230,16 +238,91 @@ guess_bracket(Reader *r, int at, bool certain)
 		p->program->whole &= certain;
 }
 
+/* May this token be next, once the n innermost brackets are closed? */
+static bool
+may_follow_closed(const Reader *r, int n, const int *tokens, int ntokens)
+{
+	int kinds[MOST_CLOSED + MOST_AHEAD];
+	if (n > r->nopen)
+		return false;
+	for (int i = 0; i < n; i++)
+		kinds[i] = bracket_of(r->open[r->nopen - 1 - i].kind)->close;
+	memcpy(kinds + n, tokens, (size_t)ntokens * sizeof *tokens);
+	return tokens_may_follow(r->state, n + ntokens, kinds);
+}
+
+/* These tokens may not follow in the brackets that are open, but behind some of them. */
+static bool
+may_follow_brackets(const Reader *r, const int *tokens, int ntokens)
+{
+	if (may_follow_closed(r, 0, tokens, ntokens))
+		return false;
+	for (int n = 1; n <= MOST_CLOSED && n <= r->nopen; n++) {
+		if (r->open[r->nopen - n].kind == TOK_LBRACE)
+			return false;
+		if (may_follow_closed(r, n, tokens, ntokens))
+			return true;
+	}
+	return false;
+}
+
+/* `:` or `=` where the text behind this token is `name:` or `name =`, else 0. */
+static int
+mark_behind_name(const Reader *r, int at)
+{
+	static const char blanks[] = " \t\r\n";
+	const char *s = source_file(r->parser->session, r->parser->file)->text + at;
+	s += strspn(s, blanks);
+	size_t name = strspn(s, NAME_BYTES);
+	s += name + strspn(s + name, blanks);
+	if (name == 0 || s[1] == '=')
+		return 0;
+	return *s == ':' ? TOK_COLON : *s == '=' ? TOK_ASSIGN : 0;
+}
+
+/* f32[axis_size(X */
+static bool
+is_call_in_type(const Reader *r)
+{
+	static const int at = TOK_AT, assign = TOK_ASSIGN;
+	bool types = r->signature || r->head == TOK_TYPE
+		|| ((r->head == TOK_LET || r->head == TOK_VAR)
+			&& may_follow_closed(r, 2, &assign, 1));
+	return types && innermost(r) == TOK_LPAREN && may_follow_closed(r, 1, &at, 1);
+}
+
+/*
+ * Does what is in brackets end before this token, by what may follow?
+ *
+ *   let h: f32[8, 4 = x;    f(x: f32[8, y: f32[4])    first[:, new + row    f32[size(X@X]
+ */
+static bool
+ends_brackets(const Reader *r, const Token *token)
+{
+	int kind = token->kind, ahead[MOST_AHEAD] = {kind, TOK_NAME, 0};
+	if (kind == TOK_COMMA) {
+		ahead[2] = mark_behind_name(r, token->range.end);
+		return ahead[2] != 0 && may_follow_brackets(r, ahead, MOST_AHEAD);
+	}
+	if (kind == TOK_AT)
+		return is_call_in_type(r) && token_may_follow(r->state, kind);
+	return IS_ONE_OF(kind, behind_brackets) && may_follow_brackets(r, &kind, 1);
+}
+
 /* Does a bracket end before this token, whatever stands in it? */
 static bool
 closes_brackets(const Reader *r, const Token *token)
 {
 	const struct Bracket *closed = bracket_closed(token->kind);
 	bool has_block = IS_ONE_OF(r->head, block_words);
+	if (ends_brackets(r, token))
+		return true;
 	if (token->kind == TOK_LBRACE)
 		return has_block;
 	if (token->kind == TOK_SEMICOLON || token->kind == TOK_RBRACE || token->kind == TOK_END
-		|| (token->begins_line && IS_ONE_OF(token->kind, statement_words)))
+		|| (token->begins_line && IS_ONE_OF(token->kind, statement_words))
+		|| (at_margin(r, token) && IS_ONE_OF(token->kind, declaration_words)
+			&& !token_may_follow(r->state, token->kind)))
 		return !has_block;
 	for (int i = r->nopen - 1; closed != NULL && i >= 0; i--)
 		if (r->open[i].kind == closed->open)
@@ -273,7 +356,9 @@ end_statement(Reader *r, const Token *token)
 {
 	bool begins = token->begins_line
 		? syntax_begins(token_name(token->kind))
-		: IS_ONE_OF(token->kind, statement_words) && token->kind != TOK_IF;
+		: (IS_ONE_OF(token->kind, statement_words) && token->kind != TOK_IF)
+			|| (token->kind == TOK_NAME
+				&& mark_behind_name(r, token->range.begin) == TOK_ASSIGN);
 	if (r->before.kind == TOK_UNROLL && token->kind == TOK_FOR)
 		return; /* it is a habit, and told as one */
 	if (is_ended(r) || (!begins && token->kind != TOK_RBRACE && token->kind != TOK_END)

@@ -20,6 +20,7 @@ bool scan_begin(Parser *parser, void **scanner);
 void scan_end(void *scanner);
 /* What the grammar says, for recover.c. */
 bool token_may_follow(shd_pstate *state, int token);
+bool tokens_may_follow(shd_pstate *state, int n, const int *tokens);
 const char *token_name(int token);
 }
 
@@ -195,7 +196,9 @@ manual:
 function:
   signature same_as gradient block		{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, $4, @4)); }
 | "fn" error block				{ $$ = NULL; parser->program->whole = false; yyerrok; }
+| signature error block			{ $$ = NULL; parser->program->whole = false; yyerrok; }
 | "fn" error ";"				{ $$ = NULL; parser->program->whole = false; yyerrok; }
+| signature error ";"			{ $$ = NULL; parser->program->whole = false; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }
@@ -480,15 +483,77 @@ yyreport_syntax_error(const yypcontext_t *context, void *scanner,
 	return 0;
 }
 
+/*
+ * The parser on trial: the states of its stack that are left, and those that tokens
+ * and reductions put on it.  Nothing of it is seen by the parser.
+ */
+enum { MAX_TRIAL = 64 };
+
+typedef struct Trial {
+	const yy_state_t *left; /* the last */
+	int n;
+	yy_state_t own[MAX_TRIAL];
+} Trial;
+
+static int
+trial_state(const Trial *t)
+{
+	return t->n > 0 ? t->own[t->n - 1] : *t->left;
+}
+
+static bool
+trial_push(Trial *t, int state)
+{
+	if (t->n == MAX_TRIAL)
+		return false;
+	t->own[t->n++] = (yy_state_t)state;
+	return true;
+}
+
+static bool
+trial_reduce(Trial *t, int rule)
+{
+	int pops = yyr2[rule], own = pops < t->n ? pops : t->n;
+	t->n -= own;
+	t->left -= pops - own;
+	int from = trial_state(t), left = yyr1[rule] - YYNTOKENS, at = yypgoto[left] + from;
+	bool here = at >= 0 && at <= YYLAST && yycheck[at] == from;
+	return trial_push(t, here ? yytable[at] : yydefgoto[left]);
+}
+
+/* The reductions before the token, and the token; false: it is an error. */
+static bool
+trial_take(Trial *t, int symbol)
+{
+	for (;;) {
+		int state = trial_state(t), at = yypact[state] + symbol;
+		bool here = !yypact_value_is_default(yypact[state]) && at >= 0 && at <= YYLAST
+			&& yycheck[at] == symbol;
+		if (here && yytable[at] > 0)
+			return trial_push(t, yytable[at]);
+		if (here && yytable_value_is_error(yytable[at]))
+			return false;
+		int rule = here ? -yytable[at] : yydefact[state];
+		if (rule == 0 || !trial_reduce(t, rule))
+			return false;
+	}
+}
+
+/* One after the other. */
+bool
+tokens_may_follow(shd_pstate *state, int n, const int *tokens)
+{
+	Trial t = {.left = state->yyssp};
+	for (int i = 0; i < n; i++)
+		if (!trial_take(&t, YYTRANSLATE(tokens[i])))
+			return false;
+	return true;
+}
+
 bool
 token_may_follow(shd_pstate *state, int token)
 {
-	yysymbol_kind_t kinds[YYNTOKENS];
-	int n = yypstate_expected_tokens(state, kinds, YYNTOKENS);
-	for (int i = 0; i < n; i++)
-		if (kinds[i] == YYTRANSLATE(token))
-			return true;
-	return false;
+	return tokens_may_follow(state, 1, &token);
 }
 
 const char *
