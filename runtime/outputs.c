@@ -20,15 +20,44 @@ same_status(const struct stat *a, const struct stat *b)
 	return a->st_dev == b->st_dev && a->st_ino == b->st_ino;
 }
 
-/* The directory that a file is or will be in, to be freed. */
+/* The directory that a file is or will be in, with its slash, to be freed. */
 static char *
 parent_of(const char *path)
 {
 	const char *slash = strrchr(path, '/');
-	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup(".");
+	char *parent = slash ? strndup(path, (size_t)(slash - path) + 1) : strdup("./");
 	if (!parent)
 		rt_fail(SHDRT_MEMORY, "out of memory");
 	return parent;
+}
+
+/* To be freed. */
+static char *
+joined(const char *directory, const char *name, const char *ending)
+{
+	size_t room = strlen(directory) + strlen(name) + strlen(ending) + 1;
+	char *path = rt_get_memory(1, room);
+	snprintf(path, room, "%s%s%s", directory, name, ending);
+	return path;
+}
+
+/* Where the links of a file lead that may not be there yet, to be freed. */
+static char *
+behind_links(const char *path)
+{
+	enum { MOST_LINKS = 40 };
+	char link[4096], *at = joined("", path, "");
+	for (int i = 0; i < MOST_LINKS; i++) {
+		ssize_t n = readlink(at, link, sizeof link - 1);
+		if (n <= 0)
+			break;
+		link[n] = 0;
+		char *parent = parent_of(at);
+		free(at);
+		at = joined(*link == '/' ? "" : parent, link, "");
+		free(parent);
+	}
+	return at;
 }
 
 static bool
@@ -77,7 +106,12 @@ rt_same_output(const char *a, const char *b)
 	bool has_a = stat(a, &x) == 0, has_b = stat(b, &y) == 0;
 	if (has_a || has_b)
 		return has_a && has_b && S_ISREG(x.st_mode) && same_status(&x, &y);
-	return strcmp(name_in_parent(a), name_in_parent(b)) == 0 && same_parent(a, b);
+	char *of_a = behind_links(a), *of_b = behind_links(b);
+	bool same = strcmp(name_in_parent(of_a), name_in_parent(of_b)) == 0
+		&& same_parent(of_a, of_b);
+	free(of_a);
+	free(of_b);
+	return same;
 }
 
 bool
@@ -87,6 +121,32 @@ rt_is_output(const Settings *s, const char *path)
 	for (int i = 0; i < s->program->nresults; i++)
 		is |= s->out_files[i] && rt_same_output(s->out_files[i], path);
 	return is;
+}
+
+/* In the directory of all results, to be freed. */
+static char *
+path_of_result(const Settings *s, int i)
+{
+	char *directory = joined(s->out_directory, "/", "");
+	char *path = joined(directory, s->program->results[i].name, ".npy");
+	free(directory);
+	return path;
+}
+
+/* A result that has a file of its own, which is another's of the directory. */
+static void
+check_directory(const Settings *s)
+{
+	int n = s->program->nresults;
+	for (int i = 0; i < n; i++) {
+		char *path = path_of_result(s, i);
+		for (int k = 0; k < n; k++)
+			if (k != i && s->out_files[k] && rt_same_output(s->out_files[k], path))
+				rt_fail(SHDRT_USAGE, "--out: two results, %s and %s, into %s",
+					s->program->results[i].name,
+					s->program->results[k].name, path);
+		free(path);
+	}
 }
 
 /* Before the run: a directory that cannot be had is told at once. */
@@ -119,8 +179,10 @@ check_output(const char *path)
 void
 rt_outputs_check(const Settings *s)
 {
-	if (s->out_directory)
+	if (s->out_directory) {
 		make_directory(s->out_directory);
+		check_directory(s);
+	}
 	if (s->out_whole)
 		check_output(s->out_whole);
 	if (s->trace)
@@ -236,9 +298,7 @@ rt_outputs_write(const Settings *s, const shdrt_array *results)
 {
 	int n = s->program->nresults;
 	for (int i = 0; i < n && s->out_directory; i++) {
-		size_t room = strlen(s->out_directory) + strlen(results[i].name) + 8;
-		char *path = rt_get_memory(1, room);
-		snprintf(path, room, "%s/%s.npy", s->out_directory, results[i].name);
+		char *path = path_of_result(s, i);
 		write_file(path, 1, &results[i]);
 		free(path);
 	}

@@ -270,6 +270,10 @@ def bad_paths(folder):
     full = os.path.join(folder, "full.safetensors")
     os.symlink("/dev/full", full)
     os.symlink("/dev/full", full[:-11] + "npz")
+    alias = os.path.join(folder, "alias.npy")
+    os.symlink("links/to.npy", alias)
+    os.mkdir(os.path.join(folder, "links"))
+    os.symlink("../target.npy", os.path.join(folder, "links/to.npy"))
     for name, arguments, status, reason in [
         ("no file", ["--in", "f=/nonexistent.npy"], 3, "No such file"),
         ("a directory", ["--in", "f=/"], 3, "not a file"),
@@ -300,6 +304,12 @@ def bad_paths(folder):
         ("two results into one file, spelt otherwise",
          ["--out", "f=new.npy", "--out", "i=./new.npy"], 2,
          "two results into ./new.npy"),
+        ("two results into one file, one by links to what is not there",
+         ["--out", "f=" + alias, "--out", "i=" + folder + "/target.npy"], 2,
+         "two results into %s/target.npy" % folder),
+        ("two results into one file of a directory",
+         ["--out", folder + "/all", "--out", "f=" + folder + "/all/i.npy"], 2,
+         "two results, i and f, into"),
         ("two results into standard output", ["--out", "f=-", "--out", "i=-"], 2,
          "two results into standard output"),
         ("all results and one into one file",
