@@ -26,15 +26,24 @@ unmoved(const Value *v)
 	return v;
 }
 
-/* The first op that uses a reshard's result. */
+const Op *
+first_user(const Value *v, int *operand)
+{
+	for (const Op *op = v->def ? v->def->next : v->block->first; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == v) {
+				*operand = i;
+				return op;
+			}
+	return NULL;
+}
+
 const Op *
 user_of(const Op *reshard)
 {
-	for (const Op *op = reshard->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == reshard->results[0])
-				return op;
-	return NULL;
+	int operand;
+
+	return first_user(reshard->results[0], &operand);
 }
 
 /* Does the op move elements along a dim, to a size that is not a multiple of the ways
@@ -150,10 +159,10 @@ static void
 propose_move(Proposals *found, const Op *reshard)
 {
 	const Value *v = reshard->operands[0], *moved = reshard->results[0];
-	const Op *user = user_of(reshard);
+	int at = 0;
+	const Op *user = first_user(moved, &at);
 	const Rule *rule = user ? op_rule(found->arena, user) : NULL;
 	AxisList partial = placement_unreduced(&v->placement), none = {0};
-	int at = 0;
 
 	if (partial.n) {
 		Placement reduced = v->placement;
@@ -164,8 +173,6 @@ propose_move(Proposals *found, const Op *reshard)
 	}
 	if (!rule)
 		return;
-	while (user->operands[at] != moved)
-		at++;
 	AxisList *ours = NEW_ARRAY(found->arena, AxisList, rule->nfactors + 1);
 	AxisList *theirs = NEW_ARRAY(found->arena, AxisList, rule->nfactors + 1);
 	tensor_assignment(rule, at, &v->placement, ours);

@@ -42,7 +42,9 @@ void text_proposal(Text *t, const Module *m, const Placed *placed, int n);
 
 /* The value before it was moved. */
 const Value *unmoved(const Value *v);
-/* The first op that uses a reshard's result; NULL: none. */
+/* The first op in its block that uses a value, and as which operand; NULL: none. */
+const Op *first_user(const Value *v, int *operand);
+/* ... that uses a reshard's result. */
 const Op *user_of(const Op *reshard);
 /* Does the op move elements along a dim, to a size that is not a multiple of the ways
    in which its operand is split? */

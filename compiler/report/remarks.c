@@ -14,6 +14,7 @@
 #include <string.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
+#include "ir/flow.h"
 #include "shard/partition/partition.h"
 #include "pipeline/pipeline.h"
 #include "report/proposals.h"
@@ -389,22 +390,50 @@ line_avoid(const Remarks *remarks, const Told *told)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
+/* The op inside a loop that uses its operand first, and which operand of it that is; NULL:
+   none. */
+static const Op *
+user_inside(const Op *loop, int *operand)
+{
+	Flow f = {.user = loop, .operand = *operand};
+
+	while (op_is_loop(loop) && flow_next_from(&f)) {
+		const Op *user = f.kind == FLOW_in ? first_user(f.to, operand) : NULL;
+		if (user && user->kind != O_return)
+			return user;
+	}
+	return NULL;
+}
+
+/* Which operand of the op that needs it is moved: inside of the loops before which that is
+   done. */
+static int
+operand_moved(const Transfer *x)
+{
+	bool moves = op_is_move(x->op);
+	int at = 0;
+
+	if (!moves)
+		while (at < x->op->noperands && x->op->operands[at] != x->value)
+			at++;
+	for (const Op *user = moves ? first_user(x->op->results[0], &at) : NULL; user;)
+		user = user_inside(user, &at);
+	return at;
+}
+
 /* Equal for copies: the places in the source of the op and of what moves, unless that
    is a parameter, and all that is told but its name. */
 static const char *
 copies_key(const Remarks *remarks, const Transfer *x)
 {
-	const Op *op = x->op, *user = op_is_move(op) ? user_of(op) : op;
-	const Value *moved = user == op ? x->value : op->results[0], *v = x->value;
+	const Op *op = x->op;
+	const Value *v = x->value;
 	Range from = v->def && v->range.file ? v->range : v->def ? v->def->range : nowhere;
 	Text t = {0};
-	int at = 0;
 
-	while (user && at < user->noperands && user->operands[at] != moved)
-		at++;
 	text_printf(&t, "%d:%d:%d-%d %d %s %d %d:%d:%d-%d: ", op->range.file, op->range.line,
-		op->range.begin, op->range.end, op->requested, op->label, at, from.file,
-		from.line, from.begin, from.end);
+		op->range.begin, op->range.end, op->requested, op->label, operand_moved(x),
+		from.file, from.line, from.begin, from.end);
 	text_transfer(remarks, &t, x, "");
 	return text_take(&t, remarks->arena);
 }
