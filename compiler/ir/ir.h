@@ -461,6 +461,13 @@ typedef struct Named {
 	Placement placement; /* final, filled at the end of propagation */
 } Named;
 
+/* What is done once for several users, most first. */
+typedef enum Sharing {
+	SHARE_unknown,
+	SHARE_all,  /* equal ops are merged */
+	SHARE_none, /* ... are not */
+} Sharing;
+
 /* `expect h: [B@X, F];` */
 typedef struct Expect {
 	Value *value;
@@ -491,8 +498,7 @@ struct Module {
 	Module *reference;     /* what --check compares with, where functions are `same
 				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
-	bool merged_fits;      /* it is known that it fits the target with equal ops merged,
-				  those that are still to come, too */
+	Sharing sharing;       /* with which it fits the target, of all passes */
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */

@@ -1,9 +1,10 @@
 /*
- * fits.c - may equal ops be merged, or would a device then need too much memory?
+ * fits.c - may equal ops be merged and what is gathered kept, or would a device then need
+ * too much memory?
  *
- * A copy of this process compiles the program merged, and another one as it is, as far as
- * buffers are known, which is done once if it fits.  That is not needed where all values,
- * whole, are a fraction of what the target has.
+ * A copy of this process compiles the program so, as far as buffers are known; if it does
+ * not fit, others do with less shared.  That is not needed where all values, whole, are a
+ * fraction of what the target has.
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
  * them is priced by itself, and what else is made of its operands may move more for it.
@@ -46,7 +47,7 @@ static int64_t
 compiled_peak(Module *m, const PipelineOptions *options)
 {
 	if (m->level == L_resharded) /* no pass after it merges */
-		merge(m, options->may_merge);
+		merge(m, sharing_that_fits);
 	if (!pipeline_run(m, L_fused, options))
 		return INT64_MAX;
 	const Plan *plan = plan_build(m);
@@ -65,6 +66,7 @@ compiled_traffic(Module *m, const PipelineOptions *options)
 typedef struct Attempt {
 	Module *module;
 	PipelineOptions options;
+	Sharing sharing;
 	int64_t (*compiled)(Module *m, const PipelineOptions *options);
 	int64_t *bytes;
 } Attempt;
@@ -77,6 +79,7 @@ attempt(void *data, int64_t i)
 
 	(void)i;
 	t->module->session->err = NULL;
+	t->module->sharing = t->sharing;
 	*t->bytes = t->compiled(t->module, &t->options);
 }
 
@@ -97,11 +100,12 @@ bytes_of(Attempt t)
 }
 
 static int64_t
-peak_of(Module *m, MayMerge *may_merge)
+peak_of(Module *m, Sharing sharing)
 {
 	return bytes_of((Attempt){
 		.module = m,
-		.options = {.may_merge = may_merge, .verified = true},
+		.options = {.verified = true},
+		.sharing = sharing,
 		.compiled = compiled_peak,
 	});
 }
@@ -111,10 +115,8 @@ traffic_of(Module *m, MayDraw *may_draw)
 {
 	return bytes_of((Attempt){
 		.module = m,
-		.options = {.start_at = "partition",
-			.may_merge = always,
-			.may_draw = may_draw,
-			.verified = true},
+		.options = {.start_at = "partition", .may_draw = may_draw, .verified = true},
+		.sharing = SHARE_all,
 		.compiled = compiled_traffic,
 	});
 }
@@ -125,26 +127,39 @@ sums_pay(Module *m)
 	return traffic_of(m, always) <= traffic_of(m, never);
 }
 
-bool
-merged_fits(Module *m)
+/* With all that is shared. */
+static void
+tell_not_shared(Module *m, int64_t all)
 {
 	const Target *target = m->mesh.target;
-	int64_t limit = target->hbm_bytes, as_it_is;
 	Text t = {0};
 
-	if (m->merged_fits || unshared_bytes(m) * FORMS <= (double)limit)
-		return true;
-	int64_t merged = peak_of(m, always);
-	m->merged_fits = merged <= limit;
-	bool fits = m->merged_fits || merged <= (as_it_is = peak_of(m, never));
-	if (!fits && as_it_is <= limit) {
-		text_add(&t, merged == INT64_MAX ? "more than " : "");
-		text_memory(&t, (double)merged);
-		text_printf(&t, " of memory if equal ops were computed once; %s has ",
-			target->name);
-		text_memory(&t, (double)limit);
-		diag(m->session, DIAG_not_merged, nowhere, "a device would need %s", t.s);
-	}
+	text_add(&t, all == INT64_MAX ? "more than " : "");
+	text_memory(&t, (double)all);
+	text_printf(&t, " of memory if %s; %s has ", "equal ops were computed once",
+		target->name);
+	text_memory(&t, (double)target->hbm_bytes);
+	diag(m->session, DIAG_not_merged, nowhere, "a device would need %s", t.s);
 	text_free(&t);
-	return fits;
+}
+
+Sharing
+sharing_that_fits(Module *m)
+{
+	int64_t limit = m->mesh.target->hbm_bytes, peaks[SHARE_none + 1];
+
+	if (m->sharing)
+		return m->sharing;
+	if (unshared_bytes(m) * FORMS <= (double)limit)
+		return SHARE_all;
+	for (Sharing s = SHARE_all; s <= SHARE_none; s++) {
+		peaks[s] = peak_of(m, s);
+		if (!m->sharing || peaks[s] < peaks[m->sharing])
+			m->sharing = s;
+		if (peaks[s] <= limit)
+			break;
+	}
+	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)
+		tell_not_shared(m, peaks[SHARE_all]);
+	return m->sharing;
 }

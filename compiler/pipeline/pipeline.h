@@ -19,9 +19,8 @@ typedef struct PipelineOptions {
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
-	MayMerge *may_merge; /* NULL: merged_fits() */
-	MayDraw *may_draw;   /* NULL: sums_pay() */
-	bool verified;	     /* what the passes leave is, where they run again */
+	MayDraw *may_draw; /* NULL: sums_pay() */
+	bool verified;	   /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);
@@ -51,10 +50,10 @@ bool pipeline_accept(Module *m);
  */
 bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
 
-/* fits.c: at L_sharded or L_resharded, before equal ops are merged: does the merged
-   program fit the memory of the target, or take no more of it than this one?  A remark
-   if this one does. */
-bool merged_fits(Module *m);
+/* fits.c: at L_sharded or L_resharded: the most that may be shared so that the program
+   fits the memory of the target, or what takes least of it if nothing does.  A remark if
+   that is less than all.  Found out once for a module. */
+Sharing sharing_that_fits(Module *m);
 
 /* ... at L_sharded, before it is partitioned: does a device receive no more bytes with
    sums drawn together than without? */

@@ -36,10 +36,10 @@ bool explicit(Module *m);
 /* propagate.c */
 bool propagate(Module *m);
 
-/* merge.c: false if nothing is computed twice, or `may` says no of the module as it
-   would stay */
-typedef bool MayMerge(Module *m);
-bool merge(Module *m, MayMerge *may);
+/* merge.c: false if nothing changes.  If something is computed twice, or at L_resharded
+   kept for users far from it, `choose` says of the module as it came what is shared */
+typedef Sharing ChooseSharing(Module *m);
+bool merge(Module *m, ChooseSharing *choose);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 
@@ -76,10 +76,10 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 /* ---- partition.c --------------------------------------------------------- */
 
 /* Leaves the ledger of what it decided to move.  What is then still equal, moves too, is
-   merged if `may_merge` says so.  Sums are drawn together if `may_draw` does, of the module
-   as it came; it is asked where some would be. */
+   merged, or gathered apart, as `choose_sharing` says.  Sums are drawn together if
+   `may_draw` does, of the module as it came; it is asked where some would be. */
 typedef bool MayDraw(Module *m);
-bool partition(Module *m, MayMerge *may_merge, MayDraw *may_draw);
+bool partition(Module *m, ChooseSharing *choose_sharing, MayDraw *may_draw);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

@@ -24,6 +24,13 @@ always(Module *m)
 	return true;
 }
 
+static Sharing
+share_all(Module *m)
+{
+	(void)m;
+	return SHARE_all;
+}
+
 static int tests;
 
 static void
@@ -292,7 +299,7 @@ try_program(const Mesh *mesh, Resharder *r, const Type *types, const Placement *
 
 	propagate(m);
 	tally->unverified += !module_verify(m, stdout);
-	partition(m, always, always);
+	partition(m, share_all, always);
 	tally->unverified += !module_verify(m, stdout);
 	localize(m);
 	tally->unverified += !module_verify(m, stdout);

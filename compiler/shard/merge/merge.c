@@ -226,8 +226,9 @@ move_names(const Merger *mg)
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-merge(Module *m, MayMerge *may)
+merge(Module *m, ChooseSharing *choose)
 {
+	bool resharded = m->level == L_resharded;
 	Merger mg = {.module = m, .arena = arena_new()};
 
 	module_number(m);
@@ -239,19 +240,20 @@ merge(Module *m, MayMerge *may)
 	mg.needed = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
 	mg.cheap = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
 	mg.own = NEW_ARRAY(mg.arena, bool, m->nvalues + 1);
-	if (m->level == L_resharded)
+	if (resharded)
 		mg.resharder = resharder_new(mg.arena, &m->mesh);
 	note_needed(&mg);
 	bool equal = number_block(&mg, m->entry);
-	if (equal && m->level == L_sharded)
+	if (equal && !resharded)
 		find_own_ways(&mg);
-	bool changes = equal && replace_uses(&mg, false) && may(m);
-	if (changes) {
+	bool merges = equal && replace_uses(&mg, false);
+	merges = merges && choose(m) != SHARE_none;
+	if (merges) {
 		replace_uses(&mg, true);
 		module_find_needed(m);
 		remove_unneeded(&mg, m->entry);
 		move_names(&mg);
 	}
 	arena_free(mg.arena);
-	return changes;
+	return merges;
 }

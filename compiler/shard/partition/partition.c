@@ -200,7 +200,7 @@ begin_with_sums(Partitioner *p, Module *m, MayDraw *may_draw)
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-partition(Module *m, MayMerge *may_merge, MayDraw *may_draw)
+partition(Module *m, ChooseSharing *choose_sharing, MayDraw *may_draw)
 {
 	Partitioner p;
 
@@ -216,7 +216,7 @@ partition(Module *m, MayMerge *may_merge, MayDraw *may_draw)
 	m->nexpects = 0;
 	m->level = L_resharded;
 	module_remove_dead(m);
-	merge(m, may_merge);
+	merge(m, choose_sharing);
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);
