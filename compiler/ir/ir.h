@@ -464,8 +464,9 @@ typedef struct Named {
 /* What is done once for several users, most first. */
 typedef enum Sharing {
 	SHARE_unknown,
-	SHARE_all,  /* equal ops are merged */
-	SHARE_none, /* ... are not */
+	SHARE_all,  /* equal ops are merged, and what is gathered is kept for all users */
+	SHARE_near, /* ... but gathered again for those far from it */
+	SHARE_none, /* that, and equal ops are not merged */
 } Sharing;
 
 /* `expect h: [B@X, F];` */

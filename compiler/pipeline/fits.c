@@ -129,14 +129,16 @@ sums_pay(Module *m)
 
 /* With all that is shared. */
 static void
-tell_not_shared(Module *m, int64_t all)
+tell_not_shared(Module *m, Sharing sharing, int64_t all)
 {
 	const Target *target = m->mesh.target;
 	Text t = {0};
 
 	text_add(&t, all == INT64_MAX ? "more than " : "");
 	text_memory(&t, (double)all);
-	text_printf(&t, " of memory if %s; %s has ", "equal ops were computed once",
+	text_printf(&t, " of memory if %s; %s has ",
+		sharing == SHARE_near ? "what is gathered were kept for all its uses"
+				      : "equal ops were computed once",
 		target->name);
 	text_memory(&t, (double)target->hbm_bytes);
 	diag(m->session, DIAG_not_merged, nowhere, "a device would need %s", t.s);
@@ -160,6 +162,6 @@ sharing_that_fits(Module *m)
 			break;
 	}
 	if (m->sharing != SHARE_all && peaks[m->sharing] <= limit)
-		tell_not_shared(m, peaks[SHARE_all]);
+		tell_not_shared(m, m->sharing, peaks[SHARE_all]);
 	return m->sharing;
 }

@@ -228,7 +228,7 @@ move_names(const Merger *mg)
 bool
 merge(Module *m, ChooseSharing *choose)
 {
-	bool resharded = m->level == L_resharded;
+	bool resharded = m->level == L_resharded, far = resharded && gather_apart(m, false);
 	Merger mg = {.module = m, .arena = arena_new()};
 
 	module_number(m);
@@ -247,7 +247,8 @@ merge(Module *m, ChooseSharing *choose)
 	if (equal && !resharded)
 		find_own_ways(&mg);
 	bool merges = equal && replace_uses(&mg, false);
-	merges = merges && choose(m) != SHARE_none;
+	Sharing sharing = merges || far ? choose(m) : SHARE_all;
+	merges &= sharing != SHARE_none;
 	if (merges) {
 		replace_uses(&mg, true);
 		module_find_needed(m);
@@ -255,5 +256,6 @@ merge(Module *m, ChooseSharing *choose)
 		move_names(&mg);
 	}
 	arena_free(mg.arena);
-	return merges;
+	far = resharded && sharing != SHARE_all && gather_apart(m, true);
+	return merges || far;
 }

@@ -41,6 +41,10 @@ const Op *find_equal(Merger *mg, const Op *op);
 /* Are they one block, or is the other in branches inside it? */
 bool block_hands_to(const Block *outer, const Block *b);
 
+/* apart.c: at L_resharded: is something that is gathered for several users kept for some
+   that are far from it?  They get their own, if `really`. */
+bool gather_apart(Module *m, bool really);
+
 /* ways.c: fills in `own` */
 void find_own_ways(Merger *mg);
 
