@@ -55,44 +55,43 @@ overwrites(const shdrt_program *p, const Carries *c, int i, int k)
 		&& from->offset < to->offset + (int64_t)rt_part_bytes(to);
 }
 
-static bool
-may_move(const shdrt_program *p, const Carries *c, int i, const int *waiting, int n)
-{
-	for (int k = 0; k < n; k++)
-		if (waiting[k] != i && overwrites(p, c, i, waiting[k]))
-			return false;
-	return true;
-}
-
-/* Those that are waiting and can move now do; how many are left. */
-static int
-move_some(const shdrt_program *p, Carries *c, int *waiting, int n)
-{
-	for (int k = 0; k < n;)
-		if (may_move(p, c, waiting[k], waiting, n)) {
-			c->moves[c->nmoves++] = waiting[k];
-			memmove(waiting + k, waiting + k + 1,
-				(size_t)(--n - k) * sizeof *waiting);
-		} else {
-			k++;
-		}
-	return n;
-}
-
+/* Each when nothing waits any more that lies where it goes; where all that wait go round
+   in a circle, the last of them goes through a whole tensor. */
 static void
 order_moves(const shdrt_program *p, Carries *c)
 {
-	int *waiting = rt_get_memory((size_t)p->nparams, sizeof *waiting), n = 0;
-	for (int i = 0; i < p->nparams; i++)
-		if (c->of[i].way == WAY_moved)
-			waiting[n++] = i;
-	while (n) {
-		int left = move_some(p, c, waiting, n);
-		if (left == n) /* round in a circle */
-			c->of[waiting[--left]].way = WAY_whole;
-		n = left;
+	int n = p->nparams, left = 0, nready = 0;
+	int *blocked = rt_get_zeroed((size_t)n, sizeof *blocked); /* by how many that wait */
+	int *ready = rt_get_memory((size_t)n, sizeof *ready);
+
+	for (int i = 0; i < n; i++) {
+		if (c->of[i].way != WAY_moved)
+			continue;
+		for (int k = 0; k < n; k++)
+			blocked[i] +=
+				k != i && c->of[k].way == WAY_moved && overwrites(p, c, i, k);
+		if (!blocked[i])
+			ready[nready++] = i;
+		left++;
 	}
-	free(waiting);
+	for (int last = n - 1; left; left--) {
+		int gone;
+		if (nready) {
+			gone = c->moves[c->nmoves++] = ready[--nready];
+		} else {
+			while (c->of[last].way != WAY_moved || !blocked[last])
+				last--;
+			gone = last;
+			c->of[gone].way = WAY_whole;
+			blocked[gone] = 0;
+		}
+		for (int i = 0; i < n; i++)
+			if (blocked[i] && i != gone && overwrites(p, c, i, gone)
+				&& !--blocked[i])
+				ready[nready++] = i;
+	}
+	free(blocked);
+	free(ready);
 }
 
 Carries
