@@ -62,46 +62,96 @@ compile_with(const Compilation *c, Session *s, const FnDecl *fn)
 	return pipeline_run(m, L_fused, &pipeline) && !diag_errors(s) ? m : NULL;
 }
 
-/* Is less kept so, and less needed at the peak? */
-static bool
-try_checkpoint(const Compilation *c, const Peak *now, const FnDecl *fn, Checkpoint *found)
-{
-	Session *s = session_new();
-	Module *m = compile_with(c, s, fn);
-	bool *avoids = NEW_ARRAY(c->session->arena, bool, c->plan->n + 1), less = false;
+/* What a process finds out of a function; then `avoids` of it, in the same memory. */
+typedef struct Answer {
+	bool tried;
+	bool less; /* is less kept, and less needed at the peak? */
+	int64_t kept, peak;
+} Answer;
 
-	*found = (Checkpoint){.function = fn->name.s, .line = fn->range.line, .avoids = avoids};
+typedef struct Search {
+	const Compilation *c;
+	const Peak *now;
+	const FnDecl **fns;
+	int n;
+	Answer *answers;
+	bool *avoids; /* [function * buffers + buffer] */
+} Search;
+
+static void
+try_checkpoint(void *data, int64_t i)
+{
+	const Search *search = data;
+	const Plan *before = search->c->plan;
+	Answer *answer = &search->answers[i];
+	bool *avoids = search->avoids + i * before->n;
+	Session *s = session_new();
+	Module *m = compile_with(search->c, s, search->fns[i]);
+
 	if (m) {
 		const Plan *plan = plan_build(m);
-		const Peak *peak = plan_at_peak(plan);
-		found->kept = peak->bytes[MEMORY_backward];
-		found->peak = plan_peak(plan);
-		for (int i = 0; i < c->plan->n; i++)
-			avoids[i] = now->kinds[i] == MEMORY_backward
-				&& !is_kept_alike(plan, peak, &c->plan->buffers[i]);
-		less = !plan->uncounted && found->kept < now->bytes[MEMORY_backward]
-			&& found->peak < plan_peak(c->plan);
+		const Peak *peak = plan_at_peak(plan), *now = search->now;
+		answer->kept = peak->bytes[MEMORY_backward];
+		answer->peak = plan_peak(plan);
+		for (int b = 0; b < before->n; b++)
+			avoids[b] = now->kinds[b] == MEMORY_backward
+				&& !is_kept_alike(plan, peak, &before->buffers[b]);
+		answer->less = !plan->uncounted && answer->kept < now->bytes[MEMORY_backward]
+			&& answer->peak < plan_peak(before);
 	}
+	answer->tried = true;
 	session_free(s);
-	return less;
+}
+
+/* Of functions that would keep less, as many as there are in *n. */
+static Checkpoint *
+found_checkpoints(const Search *search, int *n)
+{
+	Arena *a = search->c->session->arena;
+	size_t nbuffers = (size_t)search->c->plan->n;
+	Checkpoint *all = NULL;
+
+	for (int i = 0; i < search->n; i++) {
+		const Answer *answer = &search->answers[i];
+		const FnDecl *fn = search->fns[i];
+		const bool *avoids = search->avoids + (size_t)i * nbuffers;
+		if (!answer->tried)
+			die("a checkpoint that was tried was lost");
+		if (!answer->less)
+			continue;
+		avoids = arena_copy(a, avoids, nbuffers * sizeof *avoids);
+		Checkpoint found = {fn->name.s, fn->range.line, answer->kept, answer->peak,
+			avoids};
+		APPEND(a, all, *n, found);
+	}
+	return all;
 }
 
 const Checkpoint *
 checkpoints_find(const Compilation *c, int *n)
 {
-	const Peak *peak = plan_at_peak(c->plan);
-	Checkpoint *all = NULL, found;
-	const Program *p;
+	Search search = {.c = c, .now = plan_at_peak(c->plan)};
+	Progress progress = progress_begin("checkpoint");
+	const Checkpoint *all = NULL;
 
 	*n = 0;
-	if (!c->is_source || !peak->bytes[MEMORY_backward])
+	if (!c->is_source || !search.now->bytes[MEMORY_backward])
 		return NULL;
-	p = parse_file(c->session, c->file, DIAG_syntax);
+	const Program *p = parse_file(c->session, c->file, DIAG_syntax);
 	for (int i = 0; i < p->items.n; i++) {
 		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
-		if (fn && fn->mode == FN_auto && !fn->checkpoint && keeps_of(c, peak, fn)
-			&& try_checkpoint(c, peak, fn, &found))
-			APPEND(c->session->arena, all, *n, found);
+		if (fn && fn->mode == FN_auto && !fn->checkpoint && keeps_of(c, search.now, fn))
+			APPEND(c->session->arena, search.fns, search.n, fn);
 	}
+	size_t each = sizeof *search.answers + (size_t)c->plan->n * sizeof *search.avoids;
+	size_t bytes = (size_t)search.n * each;
+	search.answers = search.n ? shared_new(bytes) : NULL;
+	if (!search.answers)
+		return NULL;
+	search.avoids = (bool *)(search.answers + search.n);
+	work_share(&(Workload){search.n, try_checkpoint, &search, .progress = progress_show,
+		.progress_data = &progress});
+	all = found_checkpoints(&search, n);
+	shared_free(search.answers, bytes);
 	return all;
 }
