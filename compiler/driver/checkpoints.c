@@ -17,16 +17,40 @@ made_at(const Buffer *b)
 	return v->range.line || !v->def ? v->range : v->def->range;
 }
 
-static bool
-is_kept_alike(const Plan *plan, const Peak *peak, const Buffer *b)
+/* Two that are alike are of one line and type. */
+static uint64_t
+hash_buffer(const Buffer *b)
 {
+	const Type *type = &b->value->type;
+	uint64_t hash = hash_mix(hash_mix(0, made_at(b).line), type->dtype);
+
+	for (int d = 0; d < type->rank; d++)
+		hash = hash_mix(hash, type->dims[d]);
+	return hash;
+}
+
+static bool
+buffers_alike(const void *item, const void *key)
+{
+	const Buffer *a = item, *b = key;
+
+	return made_at(a).line == made_at(b).line
+		&& type_equal(&a->value->type, &b->value->type);
+}
+
+/* All that is kept for backward, of those alike one. */
+static Lookup *
+find_kept(Arena *a, const Plan *plan, const Peak *peak)
+{
+	Lookup *kept = lookup_new(a);
+
 	for (int i = 0; i < plan->n; i++) {
-		const Buffer *other = &plan->buffers[i];
-		if (peak->keeps[i] && made_at(other).line == made_at(b).line
-			&& type_equal(&other->value->type, &b->value->type))
-			return true;
+		Buffer *b = &plan->buffers[i];
+		uint64_t hash = hash_buffer(b);
+		if (peak->keeps[i] && !lookup_find(kept, hash, buffers_alike, b))
+			lookup_add(kept, hash, b);
 	}
-	return false;
+	return kept;
 }
 
 /* Anything that is kept at the peak and made in the function? */
@@ -91,11 +115,14 @@ try_checkpoint(void *data, int64_t i)
 	if (m) {
 		const Plan *plan = plan_build(m);
 		const Peak *peak = plan_at_peak(plan), *now = search->now;
+		const Lookup *kept = find_kept(s->arena, plan, peak);
 		answer->kept = peak->bytes[MEMORY_backward];
 		answer->peak = plan_peak(plan);
-		for (int b = 0; b < before->n; b++)
-			avoids[b] = now->kinds[b] == MEMORY_backward
-				&& !is_kept_alike(plan, peak, &before->buffers[b]);
+		for (int k = 0; k < before->n; k++) {
+			const Buffer *b = &before->buffers[k];
+			avoids[k] = now->kinds[k] == MEMORY_backward
+				&& !lookup_find(kept, hash_buffer(b), buffers_alike, b);
+		}
 		answer->less = !plan->uncounted && answer->kept < now->bytes[MEMORY_backward]
 			&& answer->peak < plan_peak(before);
 	}
