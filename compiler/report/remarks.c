@@ -354,6 +354,24 @@ is_slower(const Trial *then, const Trial *now)
 	return then->outcome.picoseconds - most > most / 100;
 }
 
+/* Does it need more memory than a device has, and than it needs now? */
+static bool
+is_too_large(const Module *m, const Outcome *then, const Outcome *now)
+{
+	return then->peak > m->mesh.target->hbm_bytes && then->peak > now->peak;
+}
+
+/* Was something that might avoid it not tried, where the compiler got too little memory? */
+static bool
+is_untried(const Remarks *remarks, const Told *told)
+{
+	bool untried = told->proposals.n && remarks->trials.all[0]->end == TRIAL_no_memory;
+
+	for (int i = 0; i < told->proposals.n; i++)
+		untried |= told->proposals.all[i].trial->end == TRIAL_no_memory;
+	return untried;
+}
+
 /* The best that moves less than the program as it is, of those that are not slower if
    there are any.  Where a dim is not divided also what exchanges rows, though it may move
    more: it needs less memory than the whole. */
@@ -364,11 +382,16 @@ line_avoid(const Remarks *remarks, const Told *told)
 	const Proposal *best = NULL, *padded = NULL;
 	bool slow = false; /* the best is */
 
+	if (is_untried(remarks, told))
+		diag_line(remarks->module->session,
+			"something that might avoid it was not tried: there is too "
+			"little memory");
 	if (!now || now->end != TRIAL_through)
 		return;
 	for (int i = 0; i < told->proposals.n && !(best && best->padded && !slow); i++) {
 		const Proposal *p = &told->proposals.all[i];
-		if (p->trial->end != TRIAL_through)
+		if (p->trial->end != TRIAL_through
+			|| is_too_large(remarks->module, &p->trial->outcome, &now->outcome))
 			continue;
 		bool slower = is_slower(p->trial, now);
 		if (p->padded)
