@@ -44,6 +44,8 @@ except ImportError as missing:
 
 jax.config.update("jax_enable_x64", True)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
+sys.path.insert(0, ROOT + "/tests/samples/Inputs")
+from how_tested import meshes, sizes  # noqa: E402
 DTYPES = {"pred": np.bool_, "i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u32": np.uint32,
           "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 COMBINERS = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
@@ -284,26 +286,6 @@ def cases(paths):
                 yield "%s: same numbers from %s" % (name, kind), execute(path, dumps[kind], stats, options)
             except Exception as e:
                 yield "%s: same numbers from %s" % (name, kind), "%s: %s" % (type(e).__name__, e)
-
-
-def test_of(path):
-    """The text of a sample's test; of another program, nothing."""
-    test = "%s/tests/%s.test" % (ROOT, os.path.relpath(path, ROOT)[:-len(".shd")])
-    if not os.path.exists(test):
-        return ""
-    with open(test, encoding="utf-8") as f:
-        return f.read()
-
-
-def meshes(path):
-    """Those on which a sample's test runs it."""
-    return re.findall(r"(?:%run_mesh |--mesh=)([\w=,]+)", test_of(path))
-
-
-def sizes(path):
-    """With which it does: a large one is made small."""
-    found = re.search(r"%run_mesh \S+((?: -D \w+=\w+)+)", test_of(path))
-    return found[1].split() if found else []
 
 
 def few_meshes(samples):

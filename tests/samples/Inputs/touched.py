@@ -8,12 +8,14 @@ import re
 import subprocess
 import sys
 
+from how_tested import sizes
+
 *shdc, samples = sys.argv[1:]
 programs = sorted(glob.glob(samples + "/*.shd") + glob.glob(samples + "/training/*.shd"))
 wrong = []
 for program in programs:
     keeps = ["--time=1", "--check"] if "--keep-inputs" in shdc else []
-    run = subprocess.run(shdc + ["--run", program, "--", "--stats"] + keeps, capture_output=True, text=True)
+    run = subprocess.run(shdc + sizes(program) + ["--run", program, "--", "--stats"] + keeps, capture_output=True, text=True)
     told = re.search(r"memory touched: (\d+) bytes of (\d+)", run.stdout)
     if run.returncode or not told or told[1] != told[2]:
         wrong.append("%s: %s" % (program, run.stdout + run.stderr))
