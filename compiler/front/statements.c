@@ -77,6 +77,8 @@ void
 assign_var(Elab *e, Symbol *var, Range where, Range from, Value *v)
 {
 	var->item = item_tensor(from, v);
+	if (!v->range.file)
+		v->untyped = UNTYPED_assigned;
 	give_name(e, (Name){var->name, where}, v);
 	if (var->named >= 0)
 		e->m->named[var->named].value = v;

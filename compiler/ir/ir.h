@@ -308,8 +308,15 @@ typedef struct Positions {
 	int64_t first, end;
 } Positions;
 
-/* What bound a value's name, if a type could be written behind it. */
-typedef enum Untyped { UNTYPED_no, UNTYPED_let, UNTYPED_var, UNTYPED_param } Untyped;
+/* What bound a value's name, if a type could be written behind it; `assigned`: there it
+   has none, and none could be. */
+typedef enum Untyped {
+	UNTYPED_no,
+	UNTYPED_let,
+	UNTYPED_var,
+	UNTYPED_param,
+	UNTYPED_assigned,
+} Untyped;
 
 struct Value {
 	Op *def;	     /* NULL: a block parameter */

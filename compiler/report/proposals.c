@@ -4,8 +4,10 @@
  *
  * requires  L_resharded, with the ledger of `partition`
  */
+#include <limits.h>
 #include <string.h>
 #include "ir/factors.h"
+#include "ir/flow.h"
 #include "report/proposals.h"
 #include "shard/partition/partition.h"
 #include "shard/reshard/halo.h"
@@ -27,23 +29,39 @@ unmoved(const Value *v)
 }
 
 const Op *
-first_user(const Value *v, int *operand)
+user_of(const Op *reshard)
 {
-	for (const Op *op = v->def ? v->def->next : v->block->first; op; op = op->next)
+	for (const Op *op = reshard->next; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == v) {
-				*operand = i;
+			if (op->operands[i] == reshard->results[0])
 				return op;
-			}
 	return NULL;
 }
 
-const Op *
-user_of(const Op *reshard)
+/* Where a loop or a branch is handed the operand, by those in its bodies. */
+static void
+add_readers_inside(Readers *found, Arena *a, const Op *op, int operand, int most)
 {
-	int operand;
+	for (Flow f = {.user = op, .operand = operand}; flow_next_from(&f);)
+		if (f.kind == FLOW_in)
+			add_readers(found, a, f.to, most);
+}
 
-	return first_user(reshard->results[0], &operand);
+void
+add_readers(Readers *found, Arena *a, const Value *v, int most)
+{
+	const Op *op = v->def ? v->def->next : v->block->first;
+
+	for (; op && found->n < most; op = op->next)
+		for (int i = 0; i < op->noperands && found->n < most; i++) {
+			Reader reader = {op, i};
+			if (op->operands[i] != v || op->kind == O_return)
+				continue;
+			if (op_is_loop(op) || op_is_branch(op))
+				add_readers_inside(found, a, op, i, most);
+			else
+				APPEND(a, found->all, found->n, reader);
+		}
 }
 
 /* Does the op move elements along a dim, to a size that is not a multiple of the ways
@@ -60,14 +78,22 @@ leaves_remainder(const Op *op, const Value *operand, int dim)
 
 /* ---- what to write ------------------------------------------------------------ */
 
-/* Has it no name, but an expression on one line, which was not copied by a call or a
+/* Behind its name, wherever that is written? */
+static bool
+has_place_for_type(const Value *v)
+{
+	return !v->def || (v->range.file && v->untyped != UNTYPED_assigned);
+}
+
+/* Has it no such name, but an expression on one line, which was not copied by a call or a
    loop? */
 static bool
 can_be_named(const Module *m, const Value *v)
 {
 	int made = 0;
 
-	if (v->range.file || !v->def || !source_has_text(m->session, v->def->range)
+	if (has_place_for_type(v) || !source_has_text(m->session, v->def->range)
+		|| op_forms[v->def->form].statement
 		|| strchr(source_text(m->session, m->arena, v->def->range), '\n'))
 		return false;
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
@@ -75,52 +101,76 @@ can_be_named(const Module *m, const Value *v)
 	return made == 1;
 }
 
-/* Can a type be written behind the name that it was given?  Not if it is one of a
-   function that is called for more than these copies. */
+/* Is it the value, or one of the same let in another call or round? */
 static bool
-can_be_placed(const Module *m, const Value *v, int copies)
+is_copy(const Value *x, const Value *v)
 {
-	bool local = false, own = false;
-	const Value *last = v;
-	int n = 1;
+	return x == v || (x && v->range.file && range_equal(x->range, v->range));
+}
 
+/* Can a type be written behind the name that it was given?  Of a function's let if one
+   fits wherever it is called. */
+static bool
+can_be_placed(const Module *m, const Value *v)
+{
+	bool named = false;
+
+	if (!has_place_for_type(v))
+		return false;
 	for (int i = 0; i < m->nnamed; i++) {
 		const Value *x = m->named[i].value;
 		bool inner = strchr(m->named[i].name, '.') != NULL;
-		if (x == v) {
-			own |= !inner;
-			local |= inner && v->untyped == UNTYPED_let;
-		} else if (x && x != last && range_equal(x->range, v->range)) {
-			last = x;
-			n++;
-		}
+		named |= x == v && (!inner || v->untyped == UNTYPED_let);
+		if (is_copy(x, v) && !type_equal(&x->type, &v->type))
+			return false;
 	}
-	return own || (local && n <= copies);
+	return named;
 }
 
-/* If some of what is placed is elsewhere. */
+static void
+add_once(Arena *a, Proposal *proposal, const Value *v, const Placement *to)
+{
+	Placed placed = {v, *to};
+
+	for (int i = 0; i < proposal->n; i++)
+		if (proposal->placed[i].value == v)
+			return;
+	APPEND(a, proposal->placed, proposal->n, placed);
+}
+
+/* If some of what is placed is elsewhere; of a let all values. */
 static void
 add_proposal(Proposals *found, const Placed *placed, int n, bool padded)
 {
+	const Module *m = found->module;
 	Proposal new = {.padded = padded, .kind = found->kinds};
 	bool differs = false;
 
 	for (int i = 0; i < n; i++) {
-		differs |= !placement_equal(&placed[i].value->placement, &placed[i].placement);
-		APPEND(found->arena, new.placed, new.n, placed[i]);
+		const Placement *to = &placed[i].placement;
+		for (int k = 0; k < m->nnamed; k++)
+			if (is_copy(m->named[k].value, placed[i].value))
+				add_once(found->arena, &new, m->named[k].value, to);
+		add_once(found->arena, &new, placed[i].value, to);
 	}
+	for (int i = 0; i < new.n; i++)
+		differs |= !placement_equal(&new.placed[i].value->placement,
+			&new.placed[i].placement);
 	if (differs)
 		APPEND(found->arena, found->all, found->n, new);
 }
 
-/* The value before moves has a name, if anything has. */
+/* The value before moves, and outside the loop or branch that it is handed to, has a
+   name, if anything has. */
 static void
 propose(Proposals *found, const Value *v, const Placement *to)
 {
-	Placed placed = {unmoved(v), *to};
+	const Value *named = unmoved(value_around(unmoved(v)));
+	Placed placed = {named, *to};
+	bool assigned = named->untyped == UNTYPED_assigned;
 
 	found->kinds++;
-	if (can_be_placed(found->module, placed.value, found->copies))
+	if (assigned ? can_be_named(found->module, named) : can_be_placed(found->module, named))
 		add_proposal(found, &placed, 1, false);
 }
 
@@ -159,9 +209,7 @@ static void
 propose_move(Proposals *found, const Op *reshard)
 {
 	const Value *v = reshard->operands[0], *moved = reshard->results[0];
-	int at = 0;
-	const Op *user = first_user(moved, &at);
-	const Rule *rule = user ? op_rule(found->arena, user) : NULL;
+	Readers readers = {0};
 	AxisList partial = placement_unreduced(&v->placement), none = {0};
 
 	if (partial.n) {
@@ -171,8 +219,12 @@ propose_move(Proposals *found, const Op *reshard)
 	} else {
 		propose(found, v, &moved->placement);
 	}
+	add_readers(&readers, found->arena, moved, 1);
+	const Op *user = readers.n ? readers.all[0].op : NULL;
+	const Rule *rule = user ? op_rule(found->arena, user) : NULL;
 	if (!rule)
 		return;
+	int at = readers.all[0].operand;
 	AxisList *ours = NEW_ARRAY(found->arena, AxisList, rule->nfactors + 1);
 	AxisList *theirs = NEW_ARRAY(found->arena, AxisList, rule->nfactors + 1);
 	tensor_assignment(rule, at, &v->placement, ours);
@@ -213,18 +265,18 @@ static void
 propose_padded(Proposals *found, const Op *reshard)
 {
 	const Value *v = reshard->operands[0];
+	Readers readers = {0};
 	Placed placed[MOST_PADDED];
 	int n = 0;
 
 	if (block_manual(reshard->block))
 		return;
-	for (const Op *op = reshard->next; op && n < MOST_PADDED; op = op->next) {
-		bool uses = false, uneven = false;
-		for (int i = 0; i < op->noperands; i++)
-			uses |= op->operands[i] == reshard->results[0];
-		if (!uses || !halo_kind(op->kind))
-			continue;
-		Placement to = op->results[0]->placement;
+	add_readers(&readers, found->arena, reshard->results[0], INT_MAX);
+	for (int i = 0; i < readers.n && n < MOST_PADDED; i++) {
+		const Op *op = readers.all[i].op;
+		Value *made = op->nresults ? op->results[0] : NULL;
+		Placement to = made ? made->placement : placement_none(0);
+		bool uneven = false;
 		for (int d = 0; d < v->type.rank; d++) {
 			AxisList axes = placement_dim(&v->placement, d);
 			if (!leaves_remainder(op, v, d))
@@ -234,9 +286,8 @@ propose_padded(Proposals *found, const Op *reshard)
 		}
 		if (!uneven)
 			continue;
-		const Value *made = op->results[0];
-		bool written = can_be_placed(found->module, made, found->copies)
-			|| can_be_named(found->module, made);
+		bool written =
+			can_be_placed(found->module, made) || can_be_named(found->module, made);
 		if (!written || !placement_is_sound(&to))
 			return;
 		placed[n++] = (Placed){made, to};
@@ -246,9 +297,9 @@ propose_padded(Proposals *found, const Op *reshard)
 
 /* For one copy. */
 static Proposals
-proposals_for(const Module *m, Arena *a, const Transfer *x, int copies)
+proposals_for(const Module *m, Arena *a, const Transfer *x)
 {
-	Proposals found = {.module = m, .arena = a, .copies = copies};
+	Proposals found = {.module = m, .arena = a};
 
 	if (op_is_move(x->op)) {
 		propose_padded(&found, x->op);
@@ -269,24 +320,19 @@ add_copy(Arena *a, Proposal *proposal, const Proposals *copy)
 
 	while (at < copy->n && copy->all[at].kind != proposal->kind)
 		at++;
-	for (int i = 0; at < copy->n && i < copy->all[at].n; i++) {
-		const Placed *placed = &copy->all[at].placed[i];
-		int k = 0;
-		while (k < proposal->n && proposal->placed[k].value != placed->value)
-			k++;
-		if (k == proposal->n)
-			APPEND(a, proposal->placed, proposal->n, *placed);
-	}
+	for (int i = 0; at < copy->n && i < copy->all[at].n; i++)
+		add_once(a, proposal, copy->all[at].placed[i].value,
+			&copy->all[at].placed[i].placement);
 	return at < copy->n;
 }
 
 Proposals
 proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n)
 {
-	Proposals found = proposals_for(m, a, copies[0], n);
+	Proposals found = proposals_for(m, a, copies[0]);
 
 	for (int i = 1; i < n && found.n; i++) {
-		Proposals copy = proposals_for(m, a, copies[i], n);
+		Proposals copy = proposals_for(m, a, copies[i]);
 		int kept = 0;
 		for (int k = 0; k < found.n; k++)
 			if (add_copy(a, &found.all[k], &copy))
@@ -343,7 +389,7 @@ text_one(Text *t, const Module *m, const Placed *placed)
 	for (int d = 0; d < v->type.rank; d++)
 		whole &= !placement_dim(&to, d).n;
 	to.all_replicated |= whole;
-	bool named = v->range.file || !v->def;
+	bool named = has_place_for_type(v);
 	text_printf(t, "%s: ", named ? v->name : "let NAME");
 	text_placed(t, &m->mesh, v, &to);
 	if (!named)

@@ -22,8 +22,7 @@ typedef struct Proposal {
 typedef struct Proposals {
 	const Module *module;
 	Arena *arena;
-	int copies; /* of what moves */
-	int kinds;  /* so far */
+	int kinds; /* so far */
 	Proposal *all;
 	int n;
 } Proposals;
@@ -42,10 +41,19 @@ void text_proposal(Text *t, const Module *m, const Placed *placed, int n);
 
 /* The value before it was moved. */
 const Value *unmoved(const Value *v);
-/* The first op in its block that uses a value, and as which operand; NULL: none. */
-const Op *first_user(const Value *v, int *operand);
-/* ... that uses a reshard's result. */
+/* The first op that uses a reshard's result, in its block; NULL: none. */
 const Op *user_of(const Op *reshard);
+/* Who works on a value as it is, also in the bodies of loops and branches that it is
+   handed to; so many at most. */
+typedef struct Reader {
+	const Op *op;
+	int operand;
+} Reader;
+typedef struct Readers {
+	Reader *all;
+	int n;
+} Readers;
+void add_readers(Readers *found, Arena *a, const Value *v, int most);
 /* Does the op move elements along a dim, to a size that is not a multiple of the ways
    in which its operand is split? */
 bool leaves_remainder(const Op *op, const Value *operand, int dim);

@@ -14,7 +14,6 @@
 #include <string.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
-#include "ir/flow.h"
 #include "shard/partition/partition.h"
 #include "pipeline/pipeline.h"
 #include "report/proposals.h"
@@ -22,7 +21,10 @@
 #include "report/rows.h"
 #include "shard/reshard/halo.h"
 
-enum { MAX_PROPOSALS = 50 }; /* transfers that get some */
+enum {
+	MAX_PROPOSALS = 50, /* transfers that get some */
+	MOST_READERS = 8,   /* that are asked why a value has to move */
+};
 
 /* Of what one place in the source makes move; in all copies that calls and unrolled
    loops made of it. */
@@ -113,25 +115,58 @@ dim_as_written(const Transfer *x, int dim)
 
 /* ---- why ------------------------------------------------------------------------ */
 
-/* Has the dim, as the user sees it, a factor that is not `good`? */
+/* Has the dim, as the reader sees it, a factor that is not `good`? */
 static bool
-needs(const Rule *r, const Op *user, const Value *moved, int dim, bool (*good)(const Factor *f))
+needs(const Rule *r, const Reader *reader, int dim, bool (*good)(const Factor *f))
 {
-	for (int i = 0; r && i < user->noperands; i++) {
-		const DimFactors *factors = &r->dims[i][dim];
-		for (int k = 0; user->operands[i] == moved && k < factors->n; k++)
-			if (!good(&r->factors[factors->f[k]]))
-				return true;
-	}
+	const DimFactors *factors = r ? &r->dims[reader->operand][dim] : NULL;
+
+	for (int k = 0; factors && k < factors->n; k++)
+		if (!good(&r->factors[factors->f[k]]))
+			return true;
 	return false;
+}
+
+/* What the reader does with the dim that its axes can't stay; false: nothing. */
+static bool
+text_reader_why(Remarks *remarks, Text *t, const Transfer *x, int dim, const Reader *reader)
+{
+	const Op *user = reader->op;
+	const Rule *rule = op_rule(remarks->arena, user);
+	Text name = {0};
+	bool whole = needs(rule, reader, dim, factor_splittable);
+	bool uneven = !whole && leaves_remainder(user, x->value, dim);
+
+	/* what is asked for needs no such reason */
+	if (!whole && !uneven && (x->op->requested || !needs(rule, reader, dim, factor_stays)))
+		return false;
+	text_add(&name, user->label);
+	if (user->block != x->op->block)
+		text_line(&name, remarks->module, " (", user->range, ")");
+	if (whole) {
+		text_printf(t, "; %s works along dim %d and needs it whole", name.s, dim);
+	} else if (uneven) {
+		int64_t size = user->results[0]->type.dims[dim];
+		text_printf(t,
+			"; %s leaves %lld along dim %d, and %lld is not a multiple of %lld",
+			name.s, (long long)size, dim, (long long)size,
+			(long long)placement_dim_ways(&x->value->placement, dim));
+	} else {
+		text_printf(t,
+			"; %s moves elements along dim %d, where no exchange of boundary rows "
+			"moves less",
+			name.s, dim);
+	}
+	text_free(&name);
+	return true;
 }
 
 /* Where an axis that is gathered or exchanged came from, and why it can't stay. */
 static void
 text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 {
-	const Value *v = x->value, *moved = x->op->results[0];
-	const Op *user = user_of(x->op);
+	const Value *v = x->value;
+	Readers readers = {0};
 
 	if (!value_origin(v, dim, a) && v->def) {
 		text_axis(t, &remarks->module->mesh, a);
@@ -140,20 +175,10 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 		return;
 	}
 	text_origin(t, remarks->module, v, dim, a);
-	const Rule *rule = user ? op_rule(remarks->arena, user) : NULL;
-	if (needs(rule, user, moved, dim, factor_splittable))
-		text_printf(t, "; %s works along dim %d and needs it whole", user->label, dim);
-	else if (leaves_remainder(user, v, dim))
-		text_printf(t,
-			"; %s leaves %lld along dim %d, and %lld is not a multiple of %lld",
-			user->label, (long long)user->results[0]->type.dims[dim], dim,
-			(long long)user->results[0]->type.dims[dim],
-			(long long)placement_dim_ways(&v->placement, dim));
-	else if (needs(rule, user, moved, dim, factor_stays))
-		text_printf(t,
-			"; %s moves elements along dim %d, where no exchange of boundary rows "
-			"moves less",
-			user->label, dim);
+	add_readers(&readers, remarks->arena, x->op->results[0], MOST_READERS);
+	for (int i = 0; i < readers.n; i++)
+		if (text_reader_why(remarks, t, x, dim, &readers.all[i]))
+			return;
 }
 
 /* Of a move: why it is needed; of an exchange of rows: where the axes of the dims
@@ -413,34 +438,20 @@ line_avoid(const Remarks *remarks, const Told *told)
 
 /* ---- all of them ------------------------------------------------------------------- */
 
-/* The op inside a loop that uses its operand first, and which operand of it that is; NULL:
-   none. */
-static const Op *
-user_inside(const Op *loop, int *operand)
-{
-	Flow f = {.user = loop, .operand = *operand};
-
-	while (op_is_loop(loop) && flow_next_from(&f)) {
-		const Op *user = f.kind == FLOW_in ? first_user(f.to, operand) : NULL;
-		if (user && user->kind != O_return)
-			return user;
-	}
-	return NULL;
-}
-
-/* Which operand of the op that needs it is moved: inside of the loops before which that is
-   done. */
+/* Which operand of the op that needs it is moved: in the bodies of loops before which that
+   is done. */
 static int
-operand_moved(const Transfer *x)
+operand_moved(const Remarks *remarks, const Transfer *x)
 {
-	bool moves = op_is_move(x->op);
+	Readers readers = {0};
 	int at = 0;
 
-	if (!moves)
-		while (at < x->op->noperands && x->op->operands[at] != x->value)
-			at++;
-	for (const Op *user = moves ? first_user(x->op->results[0], &at) : NULL; user;)
-		user = user_inside(user, &at);
+	if (op_is_move(x->op)) {
+		add_readers(&readers, remarks->arena, x->op->results[0], 1);
+		return readers.n ? readers.all[0].operand : 0;
+	}
+	while (at < x->op->noperands && x->op->operands[at] != x->value)
+		at++;
 	return at;
 }
 
@@ -455,8 +466,8 @@ copies_key(const Remarks *remarks, const Transfer *x)
 	Text t = {0};
 
 	text_printf(&t, "%d:%d:%d-%d %d %s %d %d:%d:%d-%d: ", op->range.file, op->range.line,
-		op->range.begin, op->range.end, op->requested, op->label, operand_moved(x),
-		from.file, from.line, from.begin, from.end);
+		op->range.begin, op->range.end, op->requested, op->label,
+		operand_moved(remarks, x), from.file, from.line, from.begin, from.end);
 	text_transfer(remarks, &t, x, "");
 	return text_take(&t, remarks->arena);
 }
