@@ -11,6 +11,7 @@
  */
 #include <string.h>
 #include "shard/explicit/report.h"
+#include "shard/reshard/halo.h"
 
 enum { LONGEST_EXPRESSION = 40 };
 
@@ -208,6 +209,27 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 
 /* ---- other findings --------------------------------------------------------------- */
 
+/* Would automatic code let the dim stay split, and exchange its rows? */
+static bool
+exchanges_rows(const Explicit *e, const Op *op, const Finding *f)
+{
+	return f->fault == FAULT_whole && halo_kind(op->kind)
+		&& e->g.projection.rule->factors[f->a.factor].kind == F_permute;
+}
+
+/* ... and where the result would be. */
+static void
+note_exchange(Explicit *e, const Op *op, const Finding *f)
+{
+	Placement to = *explicit_placement(e, op->operands[f->a.tensor]);
+	AxisList none = {0};
+
+	placement_set_unreduced(&to, &none, C_add);
+	diag_note(e->g.module->session, nowhere,
+		"a function that is not explicit exchanges rows, and the result can be %s",
+		spec_text(e, op->results[0], &to));
+}
+
 void
 report_finding(Explicit *e, OpState *o, const Finding *f)
 {
@@ -240,6 +262,8 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 			f->fault == FAULT_strided
 				? "%s: no device's part of %s, split over %s, is one block of "
 				  "the result"
+				: exchanges_rows(e, o->op, f)
+				? "%s moves elements along %s, which is split over %s"
 				: "%s works along %s, which is split over %s",
 			op, dim_text(e, o->op, &f->a),
 			axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
@@ -262,6 +286,8 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 	}
 	if (f->fault != FAULT_refused)
 		label_holder(e, o->op, &f->a);
+	if (exchanges_rows(e, o->op, f))
+		note_exchange(e, o->op, f);
 	if (f->fault == FAULT_disagree || f->fault == FAULT_twice)
 		label_holder(e, o->op, &f->b);
 	offer_ways(&c, o, f);
