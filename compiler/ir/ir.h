@@ -552,9 +552,10 @@ typedef struct OpInfo {
 	int operands;
 	uint32_t attrs;
 	bool pointwise, leaf, blocked;
-	bool product; /* of matrices */
-	bool renames; /* the same elements in the same order, by another shape */
-	bool many;    /* results, any number of them */
+	bool product;	/* of matrices */
+	bool symmetric; /* its two operands may change places: the bits are the same */
+	bool renames;	/* the same elements in the same order, by another shape */
+	bool many;	/* results, any number of them */
 	Where where;
 	BodiesRun run;
 	int bodies; /* blocks it owns */

@@ -21,6 +21,13 @@
 
 #define COUNT(run) (BODIES_##run == BODIES_none ? 0 : BODIES_##run == BODIES_once ? 1 : 2)
 
+/* The formula is one of C's that give the same bits with a and b exchanged; of max and min
+   0 and -0 are not. */
+#define FORMULA(text, operator) (!__builtin_strcmp(text, "a " operator" b"))
+#define SYMMETRIC(text) \
+	(FORMULA(text, "+") || FORMULA(text, "*") || FORMULA(text, "&") || FORMULA(text, "|") \
+		|| FORMULA(text, "^"))
+
 #define MANY(id, run) (BODIES_##run != BODIES_none || O_##id == O_sort || O_##id == O_extern)
 
 const OpInfo ops[OP_COUNT] = {
@@ -40,6 +47,7 @@ const OpInfo ops[OP_COUNT] = {
 		.weight = __builtin_strchr(float_text, '(') ? 8 \
 			: IS(id, div)			    ? 4 \
 							    : 1, \
+		.symmetric = SYMMETRIC(int_text), \
 		.where = WHERE_##where_id, \
 		.run = BODIES_##run_id, \
 		.bodies = COUNT(run_id), \

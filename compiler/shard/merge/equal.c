@@ -170,17 +170,28 @@ stands_before(const Merger *mg, const Op *seen, const Op *op)
 	return mg->resharder && (mg->cheap[seen->results[0]->id] || communicates(mg, op));
 }
 
+/* The first value equal to an operand; of operands whose order does not matter the first
+   in the program comes first. */
+static const Value *
+first_of(const Merger *mg, const Op *op, int operand)
+{
+	const Value *v = mg->first[op->operands[operand]->id];
+	const Value *other =
+		ops[op->kind].symmetric ? mg->first[op->operands[1 - operand]->id] : v;
+
+	return (v->id < other->id) == (operand == 0) ? v : other;
+}
+
 static bool
 is_equal(const void *seen, const void *key)
 {
 	const Op *a = seen, *b = ((const Key *)key)->op;
-	Value **first = ((const Key *)key)->merger->first;
+	const Merger *mg = ((const Key *)key)->merger;
 
-	if (!block_hands_to(a->block, b->block) || !ops_alike(a, b)
-		|| !stands_before(((const Key *)key)->merger, a, b))
+	if (!block_hands_to(a->block, b->block) || !ops_alike(a, b) || !stands_before(mg, a, b))
 		return false;
 	for (int i = 0; i < a->noperands; i++)
-		if (first[a->operands[i]->id] != first[b->operands[i]->id])
+		if (first_of(mg, a, i) != first_of(mg, b, i))
 			return false;
 	return bodies_equal(a, b);
 }
@@ -194,7 +205,7 @@ find_equal(Merger *mg, const Op *op)
 		return NULL;
 	uint64_t hash = hash_mix(op_rule_hash(op), (int64_t)block_hash(op->block));
 	for (int i = 0; i < op->noperands; i++)
-		hash = hash_mix(hash, mg->first[op->operands[i]->id]->id);
+		hash = hash_mix(hash, first_of(mg, op, i)->id);
 	if (op->nbodies)
 		hash = hash_mix(hash, (int64_t)mg->inside[op->id].hash);
 	const Op *equal = lookup_find(mg->seen, hash, is_equal, &key);
