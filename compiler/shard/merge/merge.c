@@ -247,15 +247,19 @@ merge(Module *m, ChooseSharing *choose)
 	if (equal && !resharded)
 		find_own_ways(&mg);
 	bool merges = equal && replace_uses(&mg, false);
-	Sharing sharing = merges || far ? choose(m) : SHARE_all;
+	bool rows = resharded && share_rows(&mg, false);
+	Sharing sharing = merges || rows || far ? choose(m) : SHARE_all;
 	merges &= sharing != SHARE_none;
+	rows &= sharing != SHARE_none;
 	if (merges) {
 		replace_uses(&mg, true);
 		module_find_needed(m);
 		remove_unneeded(&mg, m->entry);
 		move_names(&mg);
 	}
+	if (rows)
+		share_rows(&mg, true);
 	arena_free(mg.arena);
 	far = resharded && sharing != SHARE_all && gather_apart(m, true);
-	return merges || far;
+	return merges || rows || far;
 }

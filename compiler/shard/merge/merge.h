@@ -45,6 +45,10 @@ bool block_hands_to(const Block *outer, const Block *b);
    that are far from it?  They get their own, if `really`. */
 bool gather_apart(Module *m, bool really);
 
+/* rows.c: slices of one value that exchange the same rows do so once, if a device then
+   receives less; is there such?  Only looked for unless `really`. */
+bool share_rows(Merger *mg, bool really);
+
 /* ways.c: fills in `own` */
 void find_own_ways(Merger *mg);
 
