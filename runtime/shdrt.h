@@ -233,7 +233,7 @@ typedef struct shdrt_check_io {
 	const shdrt_externs *externs; /* as the program's */
 	int *broken;		      /* becomes 1 where a uniform() does not hold,
 					 as standard error tells; NULL: nobody asks */
-	/* Called once for each manual function that is compared with itself. */
+	/* Called once for each manual function that ran and is compared with itself. */
 	void (*no_reference)(void *data, const char *function);
 	void *data;
 } shdrt_check_io;

@@ -120,8 +120,9 @@ Comparison tensor_compare(const Tensor *expected, const double *bounds, const Te
 extern const Op *_Atomic eval_loop;
 extern atomic_ullong eval_progress;
 
-/* Is told of each op that a device of a device program has executed, from now on;
-   of a collective when all devices have.  `done` NULL: nobody is. */
+/* Is told of each op that a device has executed, from now on; of a collective when all
+   have.  A program on whole tensors has one device, but in its manual functions.
+   `done` NULL: nobody is. */
 typedef struct EvalListener {
 	void (*done)(void *data, const Op *op, int64_t device);
 	void *data;

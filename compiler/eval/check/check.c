@@ -72,14 +72,23 @@ trim_output(const Value *v, Tensor *t, double **bounds)
 	return true;
 }
 
-/* Manual functions that the unsharded program has are as they are on devices, right or
-   wrong. */
 static void
-tell_no_references(const Module *m, const shdrt_check_io *io)
+note_manual(void *reached, const Op *op, int64_t device)
+{
+	(void)device;
+	if (op->kind == O_manual)
+		table_add(reached, op->label, (void *)op);
+}
+
+/* Manual functions that the unsharded program has are as they are on devices, right or
+   wrong; of those in branches that were not taken there is nothing to say. */
+static void
+tell_no_references(const Module *m, const Table *reached, const shdrt_check_io *io)
 {
 	Table *told = table_new(m->arena);
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		if (op->kind == O_manual && table_add(told, op->label, (void *)op))
+		if (op->kind == O_manual && table_get(reached, op->label)
+			&& table_add(told, op->label, (void *)op))
 			io->no_reference(io->data, op->label);
 }
 
@@ -151,8 +160,13 @@ compare_results(Module *m, const shdrt_check_io *io, BrokenVouch *broken)
 	Tensor *inputs = calloc((size_t)io->nparams + 1, sizeof *inputs);
 	Tensor *outputs = calloc(nresults + 1, sizeof *outputs);
 	double **bounds = calloc(nresults + 1, sizeof *bounds);
+	Table *reached = table_new(m->arena);
 	bool ok = inputs && outputs && bounds && pad_inputs(m, io, inputs);
+	eval_listener = (EvalListener){note_manual, reached};
 	ok = ok && eval_global_bounds(m, inputs, outputs, bounds, broken);
+	eval_listener.done = NULL;
+	if (ok)
+		tell_no_references(m, reached, io);
 	for (size_t i = 0; ok && i < nresults; i++)
 		ok = trim_output(m->entry->last->operands[i], &outputs[i], &bounds[i]);
 	for (size_t i = 0; ok && i < nresults; i++) {
@@ -205,13 +219,10 @@ shdeval_check(const char *hlo, size_t n, const shdrt_check_io *io)
 	}
 	diag_flush(s);
 	bool right = m && m->level < L_device && fits(m, io);
-	if (right) {
-		if (io->results)
-			tell_no_references(m, io);
+	if (right)
 		status = check(m, io);
-	} else if (m) {
+	else if (m)
 		fputs("--check: the unsharded program is not this program's\n", stderr);
-	}
 	session_free(s);
 	return status;
 }
