@@ -261,6 +261,12 @@ enum { WHY = 240 }; /* room for a reason, with its NUL */
 /* false with the reason in `why` */
 bool rt_npy_parse(const unsigned char *bytes, size_t n, TensorView *view, char why[WHY]);
 typedef enum Parsed { PARSED_broken, PARSED_absent, PARSED_good } Parsed;
+/* The header, read once for any number of tensors; NULL, and why, if it is wrong.
+   `bytes` stay where they are. */
+typedef struct Safetensors Safetensors;
+Safetensors *rt_safetensors_index(const unsigned char *bytes, size_t n, char why[WHY]);
+Parsed rt_safetensors_find(Safetensors *s, const char *key, TensorView *view, char why[WHY]);
+void rt_safetensors_free(Safetensors *s);
 /* `key` names the tensor in the file. */
 Parsed rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key,
 	TensorView *view, char why[WHY]);
@@ -283,10 +289,17 @@ bool rt_same_type(const TensorView *view, const shdrt_tensor *t);
    read whole. */
 Parsed rt_npz_read(TensorFile *f, const char *path, const char *key, const shdrt_tensor *t,
 	char why[WHY]);
-/* The same of a file of many (rt_holds_many()) that may have no tensor of this name:
-   false, and why. It is left open, and checked, if it is `wanted`. */
-bool rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
+/* A file of many (rt_holds_many()). */
+typedef struct FileOfMany {
+	const char *path;
+	TensorFile file;
+	Safetensors *index; /* NULL: not yet, or a .npz */
+} FileOfMany;
+/* As rt_tensor_file_open(), of a file that may have no tensor of this name: false, and
+   why. It is left open, and checked, if it is `wanted`. */
+bool rt_tensor_file_find(TensorFile *f, FileOfMany *many, const shdrt_tensor *t, bool wanted,
 	char why[WHY]);
+void rt_file_of_many_close(FileOfMany *many);
 bool rt_has_ending(const char *path, const char *ending);
 bool rt_holds_many(const char *path);  /* tensors by name: .safetensors, .npz */
 bool rt_is_standard(const char *path); /* "-" */

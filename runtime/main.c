@@ -28,13 +28,14 @@ open_file_of_many(Settings *s, const char *path)
 {
 	char why[WHY] = "the program has none";
 	bool any = false;
+	FileOfMany many = {.path = path};
 	for (int i = 0; i < s->program->nparams; i++) {
 		const shdrt_tensor *t = &s->program->params[i];
 		Source *source = &s->sources[i];
 		bool file = source->kind == FROM_file;
 		bool given = source->range.given || (file && !is_file_of_many(s, source->path));
 		TensorFile found;
-		if (!rt_tensor_file_find(&found, path, t, !given, why))
+		if (!rt_tensor_file_find(&found, &many, t, !given, why))
 			continue;
 		any = true;
 		if (given)
@@ -46,6 +47,7 @@ open_file_of_many(Settings *s, const char *path)
 		source->path = path;
 		source->file = found;
 	}
+	rt_file_of_many_close(&many);
 	if (!any)
 		rt_fail(SHDRT_IO, "%s: holds no parameter: %s", path, why);
 }

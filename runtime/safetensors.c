@@ -5,9 +5,9 @@
  *   {"w": {"dtype": "F32", "shape": [3, 4], "data_offsets": [0, 48]}, ...}
  *   data; offsets count from here
  *
- * The JSON is read in one pass: entries of other tensors are skipped, but for
- * where their data are, which may neither overlap nor leave gaps.  Nothing is
- * believed that was not checked.
+ * The JSON is read in one pass, which lists names and where the data are, that may
+ * neither overlap nor leave gaps; the entry of a tensor is read when it is asked for.
+ * Nothing is believed that was not checked.
  */
 #include <stdlib.h>
 #include <string.h>
@@ -179,6 +179,22 @@ is(const char *text, size_t n, const char *wanted)
 	return *wanted == 0;
 }
 
+/* The name as it is meant, into so many bytes and a NUL; false: no name is. */
+static bool
+decode(const char *text, size_t n, char *name)
+{
+	for (const char *end = text + n; text < end;) {
+		char out[4];
+		size_t k = take_character(&text, end, out);
+		if (k == 0 || out[0] == 0)
+			return false;
+		memcpy(name, out, k);
+		name += k;
+	}
+	*name = 0;
+	return true;
+}
+
 /* ---- where the data are ---- */
 
 typedef struct Span {
@@ -307,19 +323,6 @@ note_name(char *names, size_t room, const char *key, size_t n)
 		snprintf(names + used, room - used, ", ...");
 }
 
-/* An entry that is not the wanted one. */
-static bool
-skip_entry(Cursor *c, bool metadata, Spans *spans, char why[WHY])
-{
-	int64_t offsets[2];
-	if (metadata)
-		return skip_value(c) || wrong(why, "its header cannot be read");
-	if (!take_entry(c, NULL, offsets, why))
-		return false;
-	add_span(spans, offsets);
-	return true;
-}
-
 static Parsed
 broken(char why[WHY], const char *text)
 {
@@ -327,48 +330,23 @@ broken(char why[WHY], const char *text)
 	return PARSED_broken;
 }
 
-/* Finds the key's entry; spans are those of the others. */
-static Parsed
-find_entry(Cursor *c, const char *key, TensorView *view, int64_t offsets[2], Spans *spans,
-	char why[WHY])
-{
-	char names[120] = "";
-	const char *text;
-	size_t n;
-	bool found = false;
-	if (!take(c, '{'))
-		return broken(why, "its header is not a JSON object");
-	if (!take(c, '}')) {
-		do {
-			if (!take_string(c, &text, &n) || !take(c, ':'))
-				return broken(why, "its header cannot be read");
-			bool metadata = is(text, n, "__metadata__");
-			if (is(text, n, key) && !metadata) {
-				if (found)
-					return broken(why,
-						"its header names the "
-						"tensor twice");
-				found = true;
-				if (!take_entry(c, view, offsets, why))
-					return PARSED_broken;
-			} else if (!skip_entry(c, metadata, spans, why)) {
-				return PARSED_broken;
-			}
-			if (!metadata)
-				note_name(names, sizeof names, text, n);
-		} while (take(c, ','));
-		if (!take(c, '}'))
-			return broken(why, "its header cannot be read");
-	}
-	skip_blanks(c);
-	if (c->at < c->end)
-		return broken(why, "its header goes on behind the object");
-	if (found)
-		return PARSED_good;
-	snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
-		*names ? names : "none at all");
-	return PARSED_absent;
-}
+/* ---- the header ---- */
+
+typedef struct Entry {
+	const char *name;  /* in `names` */
+	const char *value; /* {"dtype": ...} */
+} Entry;
+
+struct Safetensors {
+	const unsigned char *bytes;
+	size_t size, data; /* where the data begin */
+	Entry *entries;	   /* by name */
+	size_t n, room;
+	char *names, *end_of_names; /* no longer than the header */
+	char shown[120];	    /* some of them */
+	Spans spans;
+	bool filled; /* the spans are all there is */
+};
 
 static uint64_t
 little_endian(const unsigned char *bytes)
@@ -379,23 +357,134 @@ little_endian(const unsigned char *bytes)
 	return value;
 }
 
+static int
+by_name(const void *a, const void *b)
+{
+	const Entry *x = a, *y = b;
+	return strcmp(x->name, y->name);
+}
+
+/* A name that cannot be meant has data all the same. */
+static void
+add_entry(Safetensors *s, const char *text, size_t n, const char *value)
+{
+	char *name = s->end_of_names;
+	note_name(s->shown, sizeof s->shown, text, n);
+	if (!decode(text, n, name))
+		return;
+	s->end_of_names += strlen(name) + 1;
+	if (s->n == s->room) {
+		Entry *more = rt_get_memory(s->room = 2 * s->room + 8, sizeof *more);
+		if (s->n)
+			memcpy(more, s->entries, s->n * sizeof *more);
+		free(s->entries);
+		s->entries = more;
+	}
+	s->entries[s->n++] = (Entry){name, value};
+}
+
+/* "name": {...} */
+static bool
+index_entry(Safetensors *s, Cursor *c, char why[WHY])
+{
+	const char *text;
+	size_t n;
+	int64_t offsets[2];
+	if (!take_string(c, &text, &n) || !take(c, ':'))
+		return wrong(why, "its header cannot be read");
+	if (is(text, n, "__metadata__"))
+		return skip_value(c) || wrong(why, "its header cannot be read");
+	add_entry(s, text, n, c->at);
+	if (!take_entry(c, NULL, offsets, why))
+		return false;
+	add_span(&s->spans, offsets);
+	return true;
+}
+
+static bool
+index_header(Safetensors *s, char why[WHY])
+{
+	if (s->size < 8)
+		return wrong(why, "it is not a .safetensors file");
+	uint64_t length = little_endian(s->bytes);
+	if (length > s->size - 8)
+		return wrong(why, "it ends in its header");
+	s->data = 8 + (size_t)length;
+	s->names = s->end_of_names = rt_get_memory(s->data, 1);
+	Cursor c = {.at = (const char *)s->bytes + 8, .end = (const char *)s->bytes + s->data};
+	if (!take(&c, '{'))
+		return wrong(why, "its header is not a JSON object");
+	if (!take(&c, '}')) {
+		do
+			if (!index_entry(s, &c, why))
+				return false;
+		while (take(&c, ','));
+		if (!take(&c, '}'))
+			return wrong(why, "its header cannot be read");
+	}
+	skip_blanks(&c);
+	if (c.at < c.end)
+		return wrong(why, "its header goes on behind the object");
+	if (s->n)
+		qsort(s->entries, s->n, sizeof *s->entries, by_name);
+	return true;
+}
+
+Safetensors *
+rt_safetensors_index(const unsigned char *bytes, size_t n, char why[WHY])
+{
+	Safetensors *s = rt_get_zeroed(1, sizeof *s);
+	s->bytes = bytes;
+	s->size = n;
+	if (index_header(s, why))
+		return s;
+	rt_safetensors_free(s);
+	return NULL;
+}
+
+void
+rt_safetensors_free(Safetensors *s)
+{
+	if (!s)
+		return;
+	free(s->entries);
+	free(s->names);
+	free(s->spans.span);
+	free(s);
+}
+
+/* ---- a tensor ---- */
+
 static Parsed
-parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, Spans *spans,
-	char why[WHY])
+find_entry(const Safetensors *s, const char *key, const Entry **entry, char why[WHY])
+{
+	const Entry wanted = {.name = key};
+	*entry = s->n ? bsearch(&wanted, s->entries, s->n, sizeof wanted, by_name) : NULL;
+	if (!*entry) {
+		snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
+			*s->shown ? s->shown : "none at all");
+		return PARSED_absent;
+	}
+	if ((*entry > s->entries && by_name(*entry - 1, *entry) == 0)
+		|| (*entry + 1 < s->entries + s->n && by_name(*entry, *entry + 1) == 0))
+		return broken(why, "its header names the tensor twice");
+	return PARSED_good;
+}
+
+Parsed
+rt_safetensors_find(Safetensors *s, const char *key, TensorView *view, char why[WHY])
 {
 	int64_t offsets[2] = {0, 0};
 	uint64_t wanted;
+	size_t room = s->size - s->data;
+	const Entry *entry;
 	memset(view, 0, sizeof *view);
-	if (n < 8)
-		return broken(why, "it is not a .safetensors file");
-	uint64_t length = little_endian(bytes);
-	if (length > n - 8)
-		return broken(why, "it ends in its header");
-	size_t data = 8 + (size_t)length, room = n - data;
-	Cursor c = {.at = (const char *)bytes + 8, .end = (const char *)bytes + data};
-	Parsed found = find_entry(&c, key, view, offsets, spans, why);
+	Parsed found = find_entry(s, key, &entry, why);
 	if (found != PARSED_good)
 		return found;
+	Cursor c = {.at = entry->value, .end = (const char *)s->bytes + s->data};
+	if (!take_entry(&c, view, offsets, why))
+		return PARSED_broken;
 	if (!rt_view_row_major(view, &wanted))
 		return broken(why, "the tensor's shape is too large");
 	if (offsets[0] > offsets[1] || (uint64_t)offsets[1] > room
@@ -407,13 +496,12 @@ parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view, S
 			(long long)offsets[1], room);
 		return PARSED_broken;
 	}
-	add_span(spans, offsets);
-	if (!spans_fill(spans, room, why))
+	if (!s->filled && !(s->filled = spans_fill(&s->spans, room, why)))
 		return PARSED_broken;
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
 	view->swapped = shdrt_dtype_bytes[view->dtype] > 1;
 #endif
-	view->data = bytes + data + offsets[0];
+	view->data = s->bytes + s->data + offsets[0];
 	return PARSED_good;
 }
 
@@ -421,9 +509,9 @@ Parsed
 rt_safetensors_parse(const unsigned char *bytes, size_t n, const char *key, TensorView *view,
 	char why[WHY])
 {
-	Spans spans = {0};
-	Parsed parsed = parse(bytes, n, key, view, &spans, why);
-	free(spans.span);
+	Safetensors *s = rt_safetensors_index(bytes, n, why);
+	Parsed parsed = s ? rt_safetensors_find(s, key, view, why) : PARSED_broken;
+	rt_safetensors_free(s);
 	return parsed;
 }
 

@@ -167,19 +167,53 @@ rt_tensor_file_open(TensorFile *f, const char *path, const shdrt_tensor *t)
 	free(name);
 }
 
+/* Its header is read for the first parameter that is looked for. */
+static Parsed
+find_in_many(FileOfMany *many, const shdrt_tensor *t, TensorView *view, char why[WHY])
+{
+	if (!many->index) {
+		map_file(&many->file, many->path, t->name);
+		many->index = rt_safetensors_index(many->file.bytes, many->file.size, why);
+	}
+	return many->index ? rt_safetensors_find(many->index, t->name, view, why)
+			   : PARSED_broken;
+}
+
 bool
-rt_tensor_file_find(TensorFile *f, const char *path, const shdrt_tensor *t, bool wanted,
+rt_tensor_file_find(TensorFile *f, FileOfMany *many, const shdrt_tensor *t, bool wanted,
 	char why[WHY])
 {
-	map_file(f, path, t->name);
-	Parsed parsed = parse_named(f, path, t->name, t, why);
+	TensorView view;
+	Parsed parsed;
+	bool npz = rt_has_ending(many->path, ".npz");
+	if (npz) {
+		map_file(f, many->path, t->name);
+		parsed = parse_named(f, many->path, t->name, t, why);
+	} else {
+		*f = (TensorFile){0};
+		parsed = find_in_many(many, t, &view, why);
+	}
 	if (parsed == PARSED_broken)
-		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", path, t->name, why);
+		rt_fail(SHDRT_IO, "%s: cannot be read as %s: %s", many->path, t->name, why);
+	if (parsed == PARSED_good && wanted && !npz) {
+		map_file(f, many->path, t->name);
+		if (f->size != many->file.size)
+			rt_fail(SHDRT_IO, "%s: changed while it was read", many->path);
+		f->view = view;
+		f->view.data = f->bytes + (view.data - many->file.bytes);
+	}
 	if (parsed == PARSED_good && wanted)
-		check_type(f, path, t);
+		check_type(f, many->path, t);
 	else
 		rt_tensor_file_close(f);
 	return parsed == PARSED_good;
+}
+
+void
+rt_file_of_many_close(FileOfMany *many)
+{
+	rt_safetensors_free(many->index);
+	rt_tensor_file_close(&many->file);
 }
 
 void

@@ -1,7 +1,7 @@
 #!/usr/bin/python3
 """Tensor files in and out of a built program, against numpy.
 
-files_test.py IDENTITY COUNTER   the programs of identity.c and counter.c
+files_test.py IDENTITY COUNTER MANY   the programs of identity.c, counter.c and many.c
 """
 import io
 import json
@@ -15,7 +15,7 @@ import tempfile
 
 import numpy as np
 
-PROGRAM, COUNTER = sys.argv[1:3]
+PROGRAM, COUNTER, MANY = sys.argv[1:4]
 DTYPES = {"p": np.bool_, "b": np.int8, "i": np.int32, "l": np.int64,
           "ub": np.uint8, "u": np.uint32, "h": np.float16,
           "w": np.dtype("V2"), "f": np.float32, "d": np.float64}
@@ -591,6 +591,17 @@ def files_of_many(folder):
            and r.stderr.count("\n") == 1, "a file of many: " + name, r.stderr)
 
 
+def many_parameters(folder):
+    """In a second; where each of them reads the whole header, not in many minutes."""
+    values = np.arange(20000, dtype=np.float32)
+    path = write(folder, "very_many.safetensors", safetensors(
+        {"p%d" % i: {"dtype": "F32", "shape": [], "data_offsets": [4 * i, 4 * i + 4]}
+         for i in range(len(values))}, values.tobytes()))
+    r = run("--in", path, program=MANY)
+    ok(r.returncode == 0 and r.stdout == "p19999  f32[]  19999\n",
+       "20,000 parameters of one file", r.stderr or r.stdout)
+
+
 def npz_bytes(save=np.savez, **arrays):
     buffer = io.BytesIO()
     save(buffer, **arrays)
@@ -742,6 +753,7 @@ def progress(folder):
 with tempfile.TemporaryDirectory() as folder:
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
                  other_outputs, safetensors_outputs, standard_input, texts, files_of_many,
+                 many_parameters,
                  npz_files,
                  steps_and_checks, logs, progress):
         test(folder)
