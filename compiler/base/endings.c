@@ -20,7 +20,10 @@ enum { MAX_DOOMED = 64 };
 static const int endings[] = {SIGHUP, SIGINT, SIGQUIT, SIGTERM, SIGXCPU};
 enum { NENDINGS = sizeof endings / sizeof *endings };
 
-static char *doomed[MAX_DOOMED]; /* slots are never moved */
+static struct Doomed {
+	char *path;
+	pid_t by;     /* a worker that ends leaves ours alone */
+} doomed[MAX_DOOMED]; /* slots are never moved */
 static bool sweeping;
 static bool ignored;			  /* broken pipes, by who started us */
 static volatile sig_atomic_t child;	  /* running, 0 none */
@@ -45,9 +48,11 @@ directory_remove(int parent, const char *name)
 static void
 sweep(void)
 {
-	for (int i = 0; i < MAX_DOOMED; i++)
-		if (doomed[i] && unlink(doomed[i]) != 0)
-			directory_remove(AT_FDCWD, doomed[i]);
+	for (int i = 0; i < MAX_DOOMED; i++) {
+		const struct Doomed *d = &doomed[i];
+		if (d->path && d->by == getpid() && unlink(d->path) != 0)
+			directory_remove(AT_FDCWD, d->path);
+	}
 }
 
 /*
@@ -131,8 +136,9 @@ void
 path_doom(const char *path)
 {
 	for (int i = 0; i < MAX_DOOMED; i++)
-		if (!doomed[i]) {
-			doomed[i] = strdup(path);
+		if (!doomed[i].path) {
+			doomed[i].by = getpid();
+			doomed[i].path = strdup(path);
 			return;
 		}
 	die("more than %d temporary files", MAX_DOOMED);
@@ -142,8 +148,8 @@ void
 path_pardon(const char *path)
 {
 	for (int i = 0; i < MAX_DOOMED; i++)
-		if (doomed[i] && strcmp(doomed[i], path) == 0) {
-			free(doomed[i]);
-			doomed[i] = NULL;
+		if (doomed[i].path && strcmp(doomed[i].path, path) == 0) {
+			free(doomed[i].path);
+			doomed[i].path = NULL;
 		}
 }

@@ -1,6 +1,7 @@
 /*
  * base_test.c - arena, text, table, arithmetic, units, sources and diagnostics.
  */
+#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -199,6 +200,33 @@ test_workers(void)
 	shared_free(p.left_behind, bytes);
 }
 
+static void
+end_badly(void *data, int64_t i)
+{
+	(void)data;
+	if (i == 0)
+		exit(EXIT_MEMORY);
+	raise(SIGTERM);
+}
+
+/* What we doomed is ours to sweep. */
+static void
+test_endings(void)
+{
+	char path[] = "/tmp/base_test.XXXXXX";
+	int fd = mkstemp(path);
+	sigset_t before;
+
+	endings_hold(&before);
+	path_doom(path);
+	endings_release(&before);
+	work_share(&(Workload){.n = 2, .piece = end_badly, .alone = true});
+	ok(fd >= 0 && access(path, F_OK) == 0, "workers that end leave what is doomed to us");
+	path_pardon(path);
+	unlink(path);
+	close(fd);
+}
+
 int
 main(void)
 {
@@ -208,6 +236,7 @@ main(void)
 	test_units();
 	test_diagnostics();
 	test_workers();
+	test_endings();
 	printf("1..%d\n", tests);
 	return 0;
 }
