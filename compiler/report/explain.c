@@ -170,6 +170,13 @@ by_seconds(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* Of a loop or a branch, not of an op in it. */
+static bool
+is_block_word(const char *label)
+{
+	return !strcmp(label, "for") || !strcmp(label, "while") || !strcmp(label, "if");
+}
+
 static void
 explain_moves(Explainer *e)
 {
@@ -205,8 +212,9 @@ explain_moves(Explainer *e)
 			text_add(t, ", on every trip");
 		else if (x->trips != 1)
 			text_printf(t, ", %lld times", (long long)x->trips);
-		text_printf(t, ", for %s", op->label);
-		text_line(t, e->m, ", ", op->range, "");
+		bool block = is_block_word(op->label);
+		text_printf(t, block ? ", for the '%s'" : ", for %s", op->label);
+		text_line(t, e->m, block ? " of " : ", ", op->range, "");
 		text_add(t, "\n");
 	}
 	if (!e->found && !e->name)
