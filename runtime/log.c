@@ -48,6 +48,15 @@ print_exactly(FILE *out, const shdrt_tensor *t, const Machine *m)
 	rt_report_value(out, t->dtype, &scalar, 0, t->dtype == SHDRT_f64 ? 17 : 9);
 }
 
+/* A result that is called as a column of ours is has "result." before its name, which
+   no name has. */
+static void
+print_column(FILE *out, const char *name)
+{
+	bool ours = strcmp(name, "step") == 0 || strcmp(name, "seconds") == 0;
+	fprintf(out, "%s%s", ours ? "result." : "", name);
+}
+
 /* The header, of no step. */
 static void
 log_row(StepLog *l, const Machine *m, int step, double seconds)
@@ -69,7 +78,7 @@ log_row(StepLog *l, const Machine *m, int step, double seconds)
 		if (step)
 			print_exactly(text, &p->results[i], m);
 		else
-			fputs(p->results[i].name, text);
+			print_column(text, p->results[i].name);
 	}
 	fputc('\n', text);
 	if (fclose(text) != 0)
