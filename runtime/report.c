@@ -269,15 +269,25 @@ place_text(const shdrt_program *p, const shdrt_step *s, char *text, size_t n)
 		snprintf(text, n, "%s:%d", s->file, s->line);
 }
 
+enum { PERCENT_TEXT = 32 };
+
+/* "0.4 %", "12 %", as everywhere */
+static void
+percent_text(char text[PERCENT_TEXT], double part, double all)
+{
+	snprintf(text, PERCENT_TEXT, "%.*f %%",
+		part<0.0995 * all, all> 0 ? 100 * part / all : 0);
+}
+
 static void
 print_step(const char *place, int width, const char *what, uint64_t times, const char *each,
 	uint64_t picoseconds, uint64_t all, const char *bound, FILE *out)
 {
-	char us[US_TEXT];
+	char us[US_TEXT], share[PERCENT_TEXT];
 	rt_us_text(us, picoseconds);
-	fprintf(out, "%6s  %-*s  %7" PRIu64 "  %14s  %14s  %3.0f %%%s%s\n", place, width, what,
-		times, each, us, all ? 100 * (double)picoseconds / (double)all : 0,
-		*bound ? "  " : "", bound);
+	percent_text(share, (double)picoseconds, (double)all);
+	fprintf(out, "%6s  %-*s  %7" PRIu64 "  %14s  %14s  %5s%s%s\n", place, width, what,
+		times, each, us, share, *bound ? "  " : "", bound);
 }
 
 /* The emulated time in which the device did nothing. */

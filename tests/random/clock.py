@@ -16,7 +16,7 @@ import subprocess
 import sys
 import tempfile
 
-ROW = re.compile(r"^ *(\S*?)  (\S.*?)  +(\d+) +([\d.]+) +([\d.]+) +\d+ %  \w+$", re.M)
+ROW = re.compile(r"^ *(\S*?)  (\S.*?)  +(\d+) +([\d.]+) +([\d.]+) +[\d.]+ %  \w+$", re.M)
 WAITING = re.compile(r"^ +waiting for other devices +0 +([\d.]+) ", re.M)
 TOTAL = re.compile(r"([\d.]+) us \(emulated, nothing overlaps\)")
 

@@ -24,14 +24,14 @@ def picoseconds(us):
 
 
 clock = picoseconds(re.search(r"([\d.]+) us \(emulated, nothing overlaps\)", text).group(1))
-steps = re.findall(r"^ *\S+  \S.*?  +(\d+) +([\d.]+) +([\d.]+) +\d+ %  \w+$", text, re.M)
+steps = re.findall(r"^ *\S+  \S.*?  +(\d+) +([\d.]+) +([\d.]+) +[\d.]+ %  \w+$", text, re.M)
 waiting = re.search(r"^ +waiting for other devices +0 +([\d.]+) ", text, re.M)
 total = re.search(r"^ +all +(\d+) +([\d.]+)  100 %$", text, re.M)
 times = [picoseconds(us) for count, each, us in steps]
 assert steps and times == sorted(times, reverse=True), text
 for count, each, us in steps:
     assert int(count) * picoseconds(each) == picoseconds(us), (count, each, us)
-rows = [m.end(1) - m.start() for m in re.finditer(r"^ *\S+  \S.*?  +(\d+) +[\d.]+ +[\d.]+ +\d+ %  \w+$", text, re.M)]
+rows = [m.end(1) - m.start() for m in re.finditer(r"^ *\S+  \S.*?  +(\d+) +[\d.]+ +[\d.]+ +[\d.]+ %  \w+$", text, re.M)]
 head = re.search(r"^  line  what +times", text, re.M)
 assert set(rows) == {len(head.group())} == {total.end(1) - total.start()}, text
 assert sum(int(step[0]) for step in steps) == int(total.group(1)), text
