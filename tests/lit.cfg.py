@@ -20,6 +20,8 @@ config.excludes = ["Inputs", "unit", "fuzz", "bench", "runtime", "random", "xla"
 config.test_source_root = os.path.join(root, "tests")
 config.test_exec_root = os.path.abspath(out)
 command = shdc
+if os.environ.get("SHDC_ONE_MESH"):
+    config.available_features.add("one_mesh")
 if os.environ.get("SHDC_CFLAGS"):       # a sanitizer build: programs link its runtime
     command += " --cflags=" + os.environ["SHDC_CFLAGS"]
     config.available_features.add("sanitized")
