@@ -1,17 +1,16 @@
 /*
- * accumulate.c - sums that are only added up in a loop are taken
- * after it.
+ * accumulate.c - sums that are only added up in a loop are taken after it.
  *
  *   acc = acc + all_reduce(x)   becomes   acc = acc + x, acc partial
  *
  * From what a round makes of a carried value the way back to what it began with
  * is followed: a chain of values that nothing else uses.  On it are additions,
- * branches, and loops inside that were treated so already.  If all that is
- * added is partial alike, each device adds what it has, and one all-reduce
- * after the loop is enough.  The same holds for maxima and the like, for slices that are
- * written each in its place, for rows that are added where indices say, and for
+ * branches, and loops inside.  If all that is added is partial alike, each device adds what
+ * it has, and one all-reduce after the loop is enough; where it begins with a sum of such
+ * parts, it begins with the parts.  The same holds for maxima and the like, for slices that
+ * are written each in its place, for rows that are added where indices say, and for
  *
- *   acc = acc + reduce_scatter(x)      acc split; it begins with zeros
+ *   acc = acc + reduce_scatter(x)      acc split
  *
  * if there is room for what is whole then: a quarter of a device's memory for all; and not
  * if acc was written to be split.  Slices of a stack are so where a loop around adds up the
@@ -91,8 +90,7 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 	AxisList none = {0}, along = placement_unreduced(partial);
 	placement_set_unreduced(&reduced, &none, C_add);
 	bool alike = placement_equal(&reduced, whole);
-	if (!partial->nunreduced
-		|| (!alike && !(reduces && is_scattered(&reduced, whole, &along))))
+	if (!partial->nunreduced || (!alike && !is_scattered(&reduced, whole, &along)))
 		return false;
 	if (!chain->known) {
 		chain->known = true;
@@ -236,6 +234,21 @@ follow_branches(Chain *chain, const Block *b, const Value *start, const Op *op, 
 	return follow(chain, b, start, op->operands[param + 1]);
 }
 
+/* A round adds to what it began with. */
+static const Value *
+follow_rounds(Chain *chain, const Block *b, const Value *start, const Op *op, int result)
+{
+	Value *next = op->bodies[LOOP_BODY]->last->operands[result];
+
+	for (int k = LOOP_CONDITION; k <= LOOP_BODY; k++)
+		add_step(chain, NULL, op->bodies[k]->params[result]);
+	if (op->bodies[LOOP_CONDITION]->params[result]->uses
+		|| !follow(chain, op->bodies[LOOP_BODY], op->bodies[LOOP_BODY]->params[result],
+			next))
+		return NULL;
+	return follow(chain, b, start, op->operands[result]);
+}
+
 /* What v, of block b, was before sums were added: `start`, or if that is NULL some
    parameter of b; NULL if v is no such chain. */
 static const Value *
@@ -254,10 +267,11 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 		return follow_update(chain, b, start, op);
 	if (op_is_branch(op))
 		return follow_branches(chain, b, start, op, v->index);
-	if (op_is_loop(op) || op->kind == O_scatter_add) /* of parts: treated already */
-		return chain->known && placement_equal(&chain->partial, &v->placement)
-			? follow(chain, b, start, op->operands[op_is_loop(op) ? v->index : 0])
-			: NULL;
+	if (chain->known && placement_equal(&chain->partial, &v->placement)
+		&& (op_is_loop(op) || op->kind == O_scatter_add)) /* treated already */
+		return follow(chain, b, start, op->operands[op_is_loop(op) ? v->index : 0]);
+	if (op_is_loop(op))
+		return follow_rounds(chain, b, start, op, v->index);
 	if (!is_sum(chain, op, true) && !is_sum(chain, op, false))
 		return NULL;
 	take_move(chain, op);
@@ -289,6 +303,21 @@ take_steps(Chain *chain)
 				}
 		op_remove(s->move);
 	}
+}
+
+/* The parts that it is the sum of, if nobody asked for that; NULL: none, or others than
+   `partial`, where that is not NULL. */
+static Value *
+as_parts(Value *v, const Placement *partial)
+{
+	while (partial ? !placement_equal(&v->placement, partial)
+				|| v->placement.combiner != partial->combiner
+		       : !v->placement.nunreduced) {
+		if (!v->def || !op_is_move(v->def) || v->def->requested)
+			return NULL;
+		v = v->def->operands[0];
+	}
+	return v;
 }
 
 /* Zeros, wherever they are. */
@@ -364,45 +393,87 @@ static bool
 may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
 {
 	return !chain->requested && (!chain->slices || trips_for_one_sum(loop, i, chain) > 1)
-		&& is_zeros(loop->operands[i])
 		&& has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
+}
+
+static double
+bytes_between(Partitioner *p, const Value *v, const Placement *from, const Placement *to)
+{
+	return reshard_plan(p->resharder, &v->type, from, to)->bytes;
+}
+
+static double
+bytes_moved(Partitioner *p, const Op *move)
+{
+	const Value *from = move->operands[0], *to = move->results[0];
+
+	return bytes_between(p, from, &from->placement, &to->placement);
+}
+
+/* As many as are known. */
+static double
+rounds_of(const Op *loop)
+{
+	return op_ints(loop, A_trips)->n ? (double)op_int(loop, A_trips) : 1;
+}
+
+/* How many sums one after the loop spares, where that is one for so many runs of the loop.  A
+   sum of what a loop does not change leaves it, and the loops around that do not, either. */
+static double
+times_made(const Partitioner *p, const Op *loop, const Op *move, double runs)
+{
+	int depth = loops_around(move->block), changing = loops_changing(p, move->operands[0]);
+	const Block *b = move->block;
+	bool leaves = true;
+	double times = 1;
+
+	for (; b != loop->block; b = b->parent->block) {
+		leaves &= op_is_loop(b->parent) && changing < depth;
+		if (!leaves && op_is_loop(b->parent))
+			times *= rounds_of(b->parent);
+		depth -= op_is_loop(b->parent);
+	}
+	if (!leaves || changing >= depth)
+		return times * runs;
+	for (; b->parent && op_is_loop(b->parent) && changing < depth--; b = b->parent->block)
+		times /= rounds_of(b->parent);
+	return times;
 }
 
 /* Does the one sum after the loop move at most what those in it do? */
 static bool
-moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i, const bool *fixed)
+moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i)
 {
 	const Value *v = loop->bodies[LOOP_BODY]->params[i];
-	double trips = op_ints(loop, A_trips)->n ? (double)op_int(loop, A_trips) : 1;
-	double bytes = 0;
+	double runs = trips_for_one_sum(loop, i, chain), bytes = 0;
 
-	for (const Step *s = chain->steps; s; s = s->next) {
-		const Op *move = s->move;
-		if (!move)
-			continue;
-		const Value *from = move->operands[0], *to = move->results[0];
-		const ReshardPlan *plan = reshard_plan(p->resharder, &from->type,
-			&from->placement, &to->placement);
-		bool once = move->block == v->block && fixed[move->id];
-		bytes += plan->bytes * (once ? 1 : trips);
-	}
-	return reshard_plan(p->resharder, &v->type, &chain->partial, &chain->whole)->bytes
-		<= bytes * trips_for_one_sum(loop, i, chain);
+	for (const Step *s = chain->steps; s; s = s->next)
+		if (s->move)
+			bytes += bytes_moved(p, s->move) * times_made(p, loop, s->move, runs);
+	return bytes_between(p, v, &chain->partial, &chain->whole) <= bytes;
 }
 
-/* What the loop begins with, as parts. */
+/* What is added to, operand i of an op with bodies, as parts. */
 static Value *
-start_in_parts(Partitioner *p, Op *loop, int i, const Chain *chain)
+start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
 {
-	Value *start = loop->operands[i];
+	Value *start = op->operands[i], *parts = as_parts(start, &chain->partial);
 
-	if (chain->scattered) {
-		Make k = make_before(loop);
+	/* What nothing else wanted is not made: nor does it count as a use of the parts. */
+	while (parts && parts->uses == 1 && start != parts) {
+		Op *move = start->def;
+		start = move->operands[0];
+		op_remove(move);
+	}
+	if (parts)
+		return parts;
+	if (chain->scattered && is_zeros(start)) {
+		Make k = make_before(op);
 		Value *zero = make_constant(k, start->type.dtype, 0);
 		start = make_splat(k, zero, &start->type);
 		start->placement = placement_none(start->type.rank);
 	}
-	return insert_reshard(p, start, &chain->partial, loop, chain->why);
+	return insert_reshard(p, start, &chain->partial, op, chain->why);
 }
 
 void
@@ -413,13 +484,12 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	/* moves in the loop have been made since the last count */
 	block_count_uses(condition);
 	block_count_uses(body);
-	const bool *fixed = fixed_ops(p, loop, body);
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
 		if (next != body->params[i] && !condition->params[i]->uses
 			&& follow(&chain, body, body->params[i], next) && chain.known
-			&& moves_no_more(p, loop, &chain, i, fixed)
+			&& moves_no_more(p, loop, &chain, i)
 			&& (!chain.scattered || may_be_whole(p, loop, i, &chain))) {
 			take_steps(&chain);
 			body->params[i]->placement = chain.partial;

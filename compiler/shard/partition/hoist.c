@@ -43,7 +43,57 @@ communicates(Partitioner *p, Op *op)
 	return found;
 }
 
-bool *
+/* Is what it makes the same whenever its operands are? */
+static bool
+is_fixed_by_operands(const Op *op)
+{
+	return !op->external && !op->axes && op->kind != O_fence
+		&& (!op->nbodies || op_is_composite(op));
+}
+
+void
+find_changes(Partitioner *p, const Block *b, int depth)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		int last = is_fixed_by_operands(op) ? 0 : depth;
+		for (int i = 0; i < op->noperands; i++) {
+			int changing = p->changes[op->operands[i]->id];
+			last = changing > last ? changing : last;
+		}
+		for (int i = 0; i < op->nresults; i++)
+			p->changes[op->results[i]->id] = last;
+		for (Flow f = {.op = op}; flow_next(&f);)
+			if (f.kind == FLOW_in)
+				p->changes[f.to->id] =
+					op_is_loop(op) && !loop_hands_on(op, f.index)
+					? depth + 1
+					: p->changes[f.from->id];
+		for (int i = 0; i < op->nbodies; i++)
+			find_changes(p, op->bodies[i], depth + op_is_loop(op));
+	}
+}
+
+int
+loops_around(const Block *b)
+{
+	int n = 0;
+
+	for (; b->parent; b = b->parent->block)
+		n += op_is_loop(b->parent);
+	return n;
+}
+
+int
+loops_changing(const Partitioner *p, const Value *v)
+{
+	while (v->id < 0 && v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	return v->id < 0 ? 0 : p->changes[v->id];
+}
+
+/* Of a loop's body, by op->id from now on: does the op give the same in every round?  It
+   depends on operands alone, and these are fixed. */
+static bool *
 fixed_ops(Partitioner *p, const Op *loop, const Block *b)
 {
 	bool *all = NULL;
@@ -53,8 +103,7 @@ fixed_ops(Partitioner *p, const Op *loop, const Block *b)
 		op->id = n++;
 	all = NEW_ARRAY(p->arena, bool, n);
 	for (Op *op = b->first; op->next; op = op->next) {
-		bool fixed = !op->external && !op->axes && op->kind != O_fence
-			&& (!op->nbodies || op_is_composite(op));
+		bool fixed = is_fixed_by_operands(op);
 		for (int i = 0; i < op->noperands && fixed; i++) {
 			const Value *v = op->operands[i];
 			fixed = v->def ? all[v->def->id] : loop_hands_on(loop, v->index);

@@ -156,6 +156,8 @@ begin(Partitioner *p, Module *m)
 	p->nsources = m->nvalues;
 	p->sources = NEW_ARRAY(p->arena, Source, p->nsources + 1);
 	p->infinite = find_infinite(p->arena, m);
+	p->changes = NEW_ARRAY(p->arena, int, m->nvalues + 1);
+	find_changes(p, m->entry, 0);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		bool move = op_is_move(op);
 		if (move || op->kind == O_output)

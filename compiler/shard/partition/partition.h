@@ -102,6 +102,7 @@ typedef struct Partitioner {
 	Source *sources; /* by value id as numbered at the start */
 	int nsources;
 	const Facts *infinite; /* by value id: it may be */
+	int *changes;	       /* by value id: loops_changing() */
 	const Op *op;	       /* being partitioned */
 	bool alone;	       /* ... as if its operands had no other users */
 	const Rule *rule;
@@ -203,9 +204,12 @@ bool draw_sums(Partitioner *p);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
-/* Of a loop's body, by op->id from now on: does the op give the same in every round?  It
-   depends on operands alone, these are fixed, and it is no fence. */
-bool *fixed_ops(Partitioner *p, const Op *loop, const Block *b);
+/* Fills in p->changes; b is in so many loops. */
+void find_changes(Partitioner *p, const Block *b, int depth);
+int loops_around(const Block *b);
+/* Of the loops around the value, how many from the outermost on change it?  It may leave the
+   others. */
+int loops_changing(const Partitioner *p, const Value *v);
 
 /* ops.c */
 /* A value whose only user moves it need not pass through the placement that
