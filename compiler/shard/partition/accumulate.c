@@ -1,5 +1,6 @@
 /*
- * accumulate.c - sums that are only added up in a loop are taken after it.
+ * accumulate.c - sums that are only added up in a loop, or in the branches of an `if`, are
+ * taken after it.
  *
  *   acc = acc + all_reduce(x)   becomes   acc = acc + x, acc partial
  *
@@ -17,7 +18,11 @@
  * stacks, and so needs one sum for all of its rounds.  No more may move for it: few slices of
  * much are less than all of it, and a sum that is the same in every round leaves the loop by
  * itself (hoist.c).
+ *
+ * So are sums that all branches of an `if` make, or add to parts; a branch that moves
+ * nothing goes on doing so, but where what it leaves as it is was a sum of such parts.
  */
+#include <math.h>
 #include "ir/make.h"
 #include "ir/targets.h"
 #include "shard/partition/partition.h"
@@ -496,6 +501,98 @@ reduce_after(Partitioner *p, Op *loop, int n)
 			condition->params[i]->placement = chain.partial;
 			loop->operands[i] = start_in_parts(p, loop, i, &chain);
 			source_of(p, loop->results[i])->sum_requested = chain.requested;
+		}
+		arena_reset(p->scratch);
+	}
+}
+
+/* ---- branches ------------------------------------------------------------------ */
+
+/* What the branches of an `if` make of one result. */
+typedef struct Branches {
+	int param;	/* that they add to; -1: none does */
+	uint32_t added; /* bit k: body k does, or leaves it */
+	double fewest;	/* bytes of the sums of a branch */
+} Branches;
+
+/* Adds to the chain what body k sums up, by itself or onto a parameter.  False: it makes
+   something else. */
+static bool
+take_branch(Chain *chain, const Op *op, int k, int result, Branches *all)
+{
+	Block *body = op->bodies[k];
+	const Step *before = chain->steps;
+	double bytes = 0;
+
+	if (!take_sum(chain, body, body->last->operands[result])) {
+		const Value *start = all->param < 0 ? NULL : body->params[all->param];
+		const Value *end = follow(chain, body, start, body->last->operands[result]);
+		if (!end)
+			return false;
+		all->param = end->index;
+		all->added |= 1u << k;
+	}
+	for (const Step *s = chain->steps; s != before; s = s->next)
+		if (s->move && s->move->block == body)
+			bytes += bytes_moved(chain->p, s->move);
+	all->fewest = fmin(all->fewest, bytes);
+	return true;
+}
+
+/* What they add to becomes partial; false if a branch uses it otherwise. */
+static bool
+take_params(Chain *chain, const Op *op, const Branches *all)
+{
+	for (int k = 0; k < op->nbodies && all->param >= 0; k++) {
+		Value *v = op->bodies[k]->params[all->param];
+		if (v->uses && !(all->added >> k & 1))
+			return false;
+		add_step(chain, NULL, v);
+	}
+	return true;
+}
+
+/* All branches make sums of the same parts, or add some to these parts, or leave them.  Does
+   one sum after the `if` move no more than what is summed now, whatever branch is taken? */
+static bool
+follow_result(Chain *chain, const Op *op, int result, Branches *all)
+{
+	Value *parts = NULL;
+	double before = 0;
+
+	*all = (Branches){.param = handed_on(op, result), .fewest = INFINITY};
+	if (all->param >= 0 && !as_parts(op->operands[all->param + 1], NULL))
+		return false;
+	for (int k = 0; k < op->nbodies; k++)
+		if (!take_branch(chain, op, k, result, all))
+			return false;
+	if (!chain->known || !take_params(chain, op, all))
+		return false;
+	if (all->param >= 0)
+		parts = as_parts(op->operands[all->param + 1], &chain->partial);
+	if (parts && parts->uses == 1
+		&& loops_changing(chain->p, parts) == loops_around(op->block))
+		before = bytes_between(chain->p, parts, &chain->partial, &chain->whole);
+	return bytes_between(chain->p, op->results[result], &chain->partial, &chain->whole)
+		<= all->fewest + before
+		&& (!chain->scattered
+			|| (before > 0 && has_room(chain->p, chain, op->results[result])));
+}
+
+void
+reduce_after_branches(Partitioner *p, Op *op)
+{
+	for (int k = 0; k < op->nbodies; k++)
+		block_count_uses(op->bodies[k]);
+	for (int i = 0; i < op->nresults; i++) {
+		Chain chain = {.p = p};
+		Branches all;
+		if (follow_result(&chain, op, i, &all)) {
+			take_steps(&chain);
+			if (all.param >= 0)
+				op->operands[all.param + 1] =
+					start_in_parts(p, op, all.param + 1, &chain);
+			source_of(p, op->results[i])->sum_requested = chain.requested;
 		}
 		arena_reset(p->scratch);
 	}

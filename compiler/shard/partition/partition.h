@@ -197,6 +197,8 @@ Value *carry(Op *loop, Value *outer, const Block *b);
 /* accumulate.c: sums that one of the first n carried values waits for
    in every round are taken after the loop, if it is for nothing else. */
 void reduce_after(Partitioner *p, Op *loop, int n);
+/* ... those of all branches of an `if` after that. */
+void reduce_after_branches(Partitioner *p, Op *op);
 
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */

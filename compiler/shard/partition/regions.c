@@ -73,6 +73,8 @@ partition_region(Partitioner *p, Op *op)
 		p->loop = around->parent;
 		reduce_after(p, op, n);
 	}
+	if (op_is_branch(op))
+		reduce_after_branches(p, op);
 	for (Flow f = {.op = op}; flow_next(&f);) {
 		if (f.kind != FLOW_out || f.user->block != last || f.index >= n)
 			continue;
