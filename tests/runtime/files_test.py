@@ -274,7 +274,10 @@ def bad_paths(folder):
     os.symlink("links/to.npy", alias)
     os.mkdir(os.path.join(folder, "links"))
     os.symlink("../target.npy", os.path.join(folder, "links/to.npy"))
+    zipped = [("a full device for a .npz file", ["--out", full[:-11] + "npz"], 3,
+               "No space left")]
     for name, arguments, status, reason in [
+        *(zipped if NPZ else []),
         ("no file", ["--in", "f=/nonexistent.npy"], 3, "No such file"),
         ("a directory", ["--in", "f=/"], 3, "not a file"),
         ("a device", ["--in", "f=/dev/zero"], 3, "not a file"),
@@ -324,7 +327,6 @@ def bad_paths(folder):
         ("all results into standard output", ["--out", "-"], 2, "NAME=FILE"),
         ("a full device for a .safetensors file",
          ["--out", "f=" + full, "--out", "i=" + full], 3, "No space left"),
-        ("a full device for a .npz file", ["--out", full[:-11] + "npz"], 3, "No space left"),
         ("an unwritable .safetensors file", ["--out", "/nonexistent/m.safetensors"], 3,
          "/nonexistent/m.safetensors: cannot be written"),
         ("one result of two", ["--out", "f=" + folder + "/first.npy",
@@ -335,7 +337,7 @@ def bad_paths(folder):
         r = run(*arguments)
         ok(r.returncode == status and reason in r.stderr
            and r.stderr.count("\n") == 1, name, (r.returncode, r.stderr))
-    for ending, option in (".npy", "f="), (".safetensors", ""), (".npz", ""):
+    for ending, option in [(".npy", "f="), (".safetensors", "")] + [(".npz", "")] * NPZ:
         old = write(folder, "old" + ending, b"old")
         r = subprocess.run(
             [PROGRAM, "--out", option + old], capture_output=True, text=True,
@@ -610,6 +612,14 @@ def npz_bytes(save=np.savez, **arrays):
 
 def npz_files(folder):
     """As numpy writes and reads them: bf16 is two bytes that have no name."""
+    if not NPZ:
+        path = write(folder, "f.npz", npz_bytes(f=sample("f")))
+        for arguments in ["--in", path], ["--in", "f=" + path], ["--out", path + "new.npz"]:
+            r = run(*arguments)
+            ok(r.returncode == 3 and "built without minizip" in r.stderr
+               and not os.path.exists(path + "new.npz"),
+               "npz is refused: " + arguments[0], (r.returncode, r.stderr))
+        return ok(True, "npz # SKIP built without minizip")
     arrays = {name: sample(name, seed=5) for name in DTYPES}
     for save in np.savez, np.savez_compressed:
         path = write(folder, "all.npz", npz_bytes(save, **arrays, layer=sample("f", seed=6)))
@@ -751,6 +761,7 @@ def progress(folder):
 
 
 with tempfile.TemporaryDirectory() as folder:
+    NPZ = "built without minizip" not in run("--out", folder + "/probe.npz").stderr
     for test in (good_npy, partial, good_safetensors, bad_paths, generators,
                  other_outputs, safetensors_outputs, standard_input, texts, files_of_many,
                  many_parameters,
