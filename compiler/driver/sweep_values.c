@@ -40,9 +40,9 @@ add_number(Values *v, int64_t number)
 	return add_value(v, arena_printf(v->session->arena, "%lld", (long long)number));
 }
 
-/* Steps over a whole number above 0. */
+/* Steps over a whole number from `least`. */
 static bool
-take_number(const char **text, int64_t *number)
+take_number(const char **text, int64_t least, int64_t *number)
 {
 	const char *c = *text;
 
@@ -50,7 +50,7 @@ take_number(const char **text, int64_t *number)
 	for (; *c >= '0' && *c <= '9'; c++)
 		if (!mul_i64(*number, 10, number) || !add_i64(*number, *c - '0', number))
 			return false;
-	bool good = c > *text && *number > 0;
+	bool good = c > *text && *number >= least;
 	*text = c;
 	return good;
 }
@@ -64,14 +64,14 @@ read_range(Values *v, const char *text)
 	int64_t low, high, by;
 	bool times;
 
-	if (!take_number(&text, &low) || strncmp(text, "..", 2) != 0)
+	if (!take_number(&text, 0, &low) || strncmp(text, "..", 2) != 0)
 		return usage(v->session,
 			"--sweep=%s: a range is written 128..1024*2 or 8..32+8", v->text);
 	text += 2;
-	bool good = take_number(&text, &high) && (*text == '*' || *text == '+');
+	bool good = take_number(&text, 0, &high) && (*text == '*' || *text == '+');
 	times = *text == '*';
 	text += good;
-	if (!good || !take_number(&text, &by) || *text || (times && by < 2))
+	if (!good || !take_number(&text, times ? 2 : 1, &by) || *text || (times && low == 0))
 		return usage(v->session,
 			"--sweep=%s: a range is written 128..1024*2 or 8..32+8", v->text);
 	if (low > high)
@@ -83,12 +83,13 @@ read_range(Values *v, const char *text)
 	return true;
 }
 
+/* A dim that is the size of no tensor may be 0; where it is one, the row tells it. */
 static bool
 is_size(const char *text)
 {
 	int64_t size;
 
-	return take_number(&text, &size) && !*text;
+	return take_number(&text, 0, &size) && !*text;
 }
 
 /* Those that a character separates; one that is empty is none. */
@@ -142,7 +143,7 @@ read_product(Values *v, const char *text)
 {
 	int64_t n, *sizes = NEW_ARRAY(v->session->arena, int64_t, v->axis->nnames);
 
-	if (!take_number(&text, &n) || *text)
+	if (!take_number(&text, 1, &n) || *text)
 		return usage(v->session, "--sweep=%s: a product is written X*Y=256", v->text);
 	if (n > MAX_PRODUCT)
 		return usage(v->session, "--sweep=%s: a product is at most %d", v->text,
