@@ -354,16 +354,18 @@ close_brackets(Reader *r, const Token *token)
 static void
 end_statement(Reader *r, const Token *token)
 {
-	bool begins = token->begins_line
-		? syntax_begins(token_name(token->kind))
-		: (IS_ONE_OF(token->kind, statement_words) && token->kind != TOK_IF)
-			|| (token->kind == TOK_NAME
-				&& mark_behind_name(r, token->range.begin) == TOK_ASSIGN);
-	if (r->before.kind == TOK_UNROLL && token->kind == TOK_FOR)
+	int kind = token->kind;
+	if (is_ended(r) || (innermost(r) != 0 && innermost(r) != TOK_LBRACE))
+		return;
+	if (r->before.kind == TOK_UNROLL && kind == TOK_FOR)
 		return; /* it is a habit, and told as one */
-	if (is_ended(r) || (!begins && token->kind != TOK_RBRACE && token->kind != TOK_END)
-		|| (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
-		|| token_may_follow(r->state, token->kind)
+	bool assigns = !token->begins_line && kind == TOK_NAME
+		&& mark_behind_name(r, token->range.begin) == TOK_ASSIGN;
+	bool begins = token->begins_line
+		? syntax_begins(token_name(kind))
+		: assigns || (IS_ONE_OF(kind, statement_words) && kind != TOK_IF);
+	if ((!begins && kind != TOK_RBRACE && kind != TOK_END)
+		|| token_may_follow(r->state, kind)
 		|| !token_may_follow(r->state, TOK_SEMICOLON))
 		return;
 	complain_missing(r, r->before.range, ";");
