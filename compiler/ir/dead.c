@@ -44,14 +44,14 @@ need_named(Needs *n, Value *v)
 			need(n, b->parent->results[0]);
 }
 
-/* May what goes into its bodies and comes out of them become less?  A call and
-   a manual region have what their function has, and names in a loop may be asked
-   for as long as the program is as written. */
+/* May what goes into its bodies and comes out of them become less?  A function has what
+   it was declared with, and names in a loop may be asked for, as long as the program is
+   as written; a fusion reads whatever it has. */
 static bool
 may_shrink(const Op *op)
 {
-	return ops[op->kind].run == BODIES_choice
-		|| (ops[op->kind].run == BODIES_loop && op->module->level > L_global);
+	return op_is_branch(op)
+		|| (op->nbodies && !op_is_fusion(op) && op->module->level > L_global);
 }
 
 /* ---- what goes ------------------------------------------------------ */
@@ -92,6 +92,19 @@ drop_defined(Value **values, int n, const bool *keep)
 	return kept;
 }
 
+/* Of a manual region: those of its copies stay as they are. */
+static void
+drop_specs(Op *op, const bool *params, const bool *results)
+{
+	int n = op->noperands + op->nresults, kept = 0;
+	Placement *specs = NEW_ARRAY(op->module->arena, Placement, n + 1);
+
+	for (int i = 0; i < n; i++)
+		if (i < op->noperands ? params[i] : results[i - op->noperands])
+			specs[kept++] = op->specs[i];
+	op->specs = specs;
+}
+
 static bool
 a_body_needs(const Op *op, int param)
 {
@@ -107,7 +120,7 @@ a_body_needs(const Op *op, int param)
 static bool
 shrink(Op *op)
 {
-	bool loop = ops[op->kind].run == BODIES_loop;
+	bool loop = op_is_loop(op);
 	int nresults = op->nresults, nparams = op->bodies[0]->nparams;
 	bool *results = NEW_ARRAY(op->module->arena, bool, nresults + nparams + 1);
 	bool *params = results + nresults;
@@ -116,6 +129,8 @@ shrink(Op *op)
 		results[i] = op->results[i]->uses || (loop && a_body_needs(op, i));
 	for (int i = 0; i < nparams; i++)
 		params[i] = loop ? results[i] : a_body_needs(op, i);
+	if (op->specs)
+		drop_specs(op, params, results);
 	for (int b = loop ? LOOP_BODY : 0; b < op->nbodies; b++)
 		drop_operands(op->bodies[b]->last, 0, results);
 	op->nresults = drop_defined(op->results, nresults, results);
@@ -167,7 +182,8 @@ need_sources(Needs *n, const Value *v)
 	if (op && may_shrink(op)) {
 		for (Flow f = {.to = (Value *)v}; flow_next_to(&f);)
 			need(n, f.from);
-		need(n, op_decision(op));
+		if (op_decision(op))
+			need(n, op_decision(op));
 	} else if (v->def) {
 		need_operands(n, op);
 		for (int b = 0; b < op->nbodies; b++)
