@@ -79,10 +79,8 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 		for (const Form *form = s->forms; form; form = form->next)
 			put_placement(t, &form->value->placement);
 		put(t, -1);
-		for (const Want *w = p->alone ? NULL : s->wants; w; w = w->next) {
-			put(t, w->fixed);
+		for (const Want *w = p->alone ? NULL : s->wants; w; w = w->next)
 			put_placement(t, &w->at);
-		}
 		put(t, -1);
 		put(t, (int64_t)rounds_served(p, op, i));
 	}

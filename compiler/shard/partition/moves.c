@@ -60,7 +60,8 @@ recompute(Value *v, const Placement *to, Op *before)
 	return copy->results[0];
 }
 
-/* Where another user will want it is made now, if it goes from there to `to`. */
+/* Where another user will want it is made now, if it goes from there to `to`; who wants
+   it in `to` will find it. */
 static void
 make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
 	bool requested)
@@ -70,10 +71,12 @@ make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand
 	Form *form;
 	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
 	MovePrice price = {plan->bytes, plan->seconds, plan->collectives};
-	const Want *way = share_price(p, v, to, &price);
 
+	for (Want *w = wants; w; w = w->next)
+		w->again |= placement_equal(&w->at, to);
+	const Want *way = share_price(p, v, to, &price);
 	s->wants = NULL;
-	if (way && !placement_equal(&way->at, to))
+	if (way)
 		value_in(p, v, &way->at, user, operand, requested || way->requested);
 	s->wants = wants;
 }

@@ -119,6 +119,20 @@ place_by_operands(Partitioner *p, const Op *op, int first, Placement *to)
 	return placement_is_sound(to);
 }
 
+/* It may be for nothing, as others move them, too. */
+static bool
+moves_operands(Partitioner *p, const Choice *c)
+{
+	bool moves = false;
+	Form *form;
+
+	for (int i = 0; i < p->op->noperands; i++) {
+		Placement to = choice_tensor(p, c, i);
+		moves |= cheapest_form(p, p->op->operands[i], &to, &form)->bytes > 0;
+	}
+	return moves;
+}
+
 /* Operands move only because the result is asked for elsewhere: where
    propagation put it, or where they are, nothing would. */
 static bool
@@ -188,7 +202,7 @@ partition_plain(Partitioner *p, Op *op)
 	Choice c = choose_once(p);
 	if (op_is_product(op))
 		APPEND(p->arena, p->products, p->nproducts, ((Product){op, c}));
-	bool asked = c.bytes > 0 && moves_on_request(p, op);
+	bool asked = moves_operands(p, &c) && moves_on_request(p, op);
 	note_natural(p, op);
 	bool settles = op->nresults == 1 && source_of(p, op->results[0])->requested;
 	for (int i = 0; i < op->nresults; i++) {

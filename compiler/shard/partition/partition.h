@@ -31,10 +31,8 @@ typedef struct Want {
 	const Op *user;
 	Placement at;
 	bool requested;	 /* by the program */
-	bool fixed;	 /* whatever is planned: the user is a result, a move or a let */
+	bool again;	 /* as another user before it in the list does */
 	MovePrice price; /* of moving it there, now */
-	int users;	 /* that want it there; 0: a want before this one counts them */
-	double share;	 /* of the price, that one more user pays */
 	struct Want *next;
 } Want;
 
@@ -179,10 +177,9 @@ void list_users(Partitioner *p);
 void find_wants(Partitioner *p, const Op *op);
 /* ... one by one; and what each costs. */
 void add_want(Partitioner *p, const Value *v, const Op *user);
-void share_wants(Partitioner *p, const Value *v);
-/* From the price of moving the value there for one op to its part in that: by way of where
-   others want it, which is the answer, it has a share in that move; what they are spared
-   is taken off. */
+void price_wants(Partitioner *p, const Value *v);
+/* The price of moving the value there for one op is less by way of where others want it,
+   which is the answer: they move it that far; and what they are spared is taken off. */
 const Want *share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *price);
 
 /* regions.c */

@@ -447,7 +447,7 @@ find_tree_wants(Tree *tree, const Summed *of)
 				if (!made || !of[made->id].inside || of[made->id].settled)
 					add_want(p, v, s->users[u]);
 			}
-			share_wants(p, v);
+			price_wants(p, v);
 		}
 	}
 	forget_guesses(&tree->guesses);

@@ -4,7 +4,7 @@
  *   a = scatter_add(t, x, 1.0)   gathers x, or adds up what each device has added
  *   b = argmin(x, dim=0)         gathers x
  *
- * The second moves x in any case, so the first has it there for its share of the price.
+ * The second moves x in any case, so the first has it there for nothing.
  * Each user is planned by itself, with its operands where propagation put them: once for
  * each value that has several users.
  */
@@ -63,8 +63,9 @@ wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 		operand++;
 	*want = (Want){.user = op};
 	if (op_is_identity(op)) {
+		if (operand > 0) /* it is asked where that is, and does not move it */
+			return false;
 		want->at = placement_close(op->results[0]->placement);
-		want->fixed = true;
 		want->requested = op_is_move(op) || asks_for_place(op->results[0]);
 		return true;
 	}
@@ -87,23 +88,16 @@ add_want(Partitioner *p, const Value *v, const Op *user)
 
 /* What moves nothing from where the value is does not matter. */
 void
-share_wants(Partitioner *p, const Value *v)
+price_wants(Partitioner *p, const Value *v)
 {
 	Source *s = source_of(p, v);
 	Form *form;
 
 	for (Want **w = &s->wants; *w;) {
 		const ReshardPlan *plan = cheapest_form(p, v, &(*w)->at, &form);
-		(*w)->users = 0;
-		(*w)->share = 1;
-		for (Want *same = s->wants; same; same = same->next)
-			if (placement_equal(&same->at, &(*w)->at)) {
-				same->users++;
-				same->share = (*w)->fixed || same->share <= 0
-					? 0
-					: 1.0 / (same->users + 1);
-				break;
-			}
+		(*w)->again = false;
+		for (const Want *same = s->wants; same != *w; same = same->next)
+			(*w)->again |= placement_equal(&same->at, &(*w)->at);
 		(*w)->price = (MovePrice){plan->bytes, plan->seconds, plan->collectives};
 		if (plan->bytes > 0)
 			w = &(*w)->next;
@@ -114,35 +108,31 @@ share_wants(Partitioner *p, const Value *v)
 
 /* ---- prices --------------------------------------------------------------------- */
 
-static void
-add_part(MovePrice *sum, double part, const MovePrice *price)
-{
-	sum->bytes = fmax(sum->bytes + part * price->bytes, 0);
-	sum->seconds = fmax(sum->seconds + part * price->seconds, 0);
-}
-
 /* Less what others will not have to move, as the value is nearer to them in `to`. */
 static void
 take_off(Partitioner *p, const Value *v, const Placement *to, const Want *but, MovePrice *price)
 {
 	for (const Want *w = source_of(p, v)->wants; w; w = w->next) {
-		const ReshardPlan *plan;
-		if (w == but || !w->users)
+		if (w == but || w->again)
 			continue;
-		plan = reshard_plan(p->resharder, &v->type, to, &w->at);
-		if (plan->bytes < w->price.bytes)
-			add_part(price, -(1 - plan->bytes / w->price.bytes) * (1 - w->share),
-				&w->price);
+		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, to, &w->at);
+		if (plan->bytes >= w->price.bytes)
+			continue;
+		price->bytes += plan->bytes - w->price.bytes;
+		price->seconds += plan->seconds - w->price.seconds;
+		price->collectives += plan->collectives - w->price.collectives;
 	}
 }
 
 static bool
 is_less(const MovePrice *a, const MovePrice *b)
 {
-	double tolerance = 1e-9 * (a->bytes + b->bytes);
+	double tolerance = 1e-9 * (fabs(a->bytes) + fabs(b->bytes));
 
-	return a->bytes < b->bytes - tolerance
-		|| (a->bytes <= b->bytes + tolerance && a->seconds < b->seconds);
+	if (fabs(a->bytes - b->bytes) > tolerance)
+		return a->bytes < b->bytes;
+	return a->seconds < b->seconds
+		|| (a->seconds <= b->seconds && a->collectives < b->collectives);
 }
 
 const Want *
@@ -154,18 +144,19 @@ share_price(Partitioner *p, const Value *v, const Placement *to, MovePrice *pric
 		return NULL;
 	take_off(p, v, to, NULL, price);
 	for (const Want *w = wants; w; w = w->next) {
-		if (!w->users)
+		if (w->again)
 			continue;
 		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &w->at, to);
-		MovePrice by = {plan->bytes, plan->seconds,
-			plan->collectives + w->price.collectives};
-		add_part(&by, w->share, &w->price);
+		MovePrice by = {plan->bytes, plan->seconds, plan->collectives};
 		take_off(p, v, to, w, &by);
 		if (!is_less(&by, price))
 			continue;
 		*price = by;
 		way = w;
 	}
+	price->bytes = fmax(price->bytes, 0);
+	price->seconds = fmax(price->seconds, 0);
+	price->collectives = price->collectives > 0 ? price->collectives : 0;
 	return way;
 }
 
@@ -193,6 +184,6 @@ find_wants(Partitioner *p, const Op *op)
 			add_want(p, v, s->users[k]);
 		s->looked = true;
 		forget_want(s, op);
-		share_wants(p, v);
+		price_wants(p, v);
 	}
 }
