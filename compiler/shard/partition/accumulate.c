@@ -31,6 +31,8 @@
 typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
 	Value *partial; /* what becomes partial, or NULL */
+	Op *scale;	/* whose operand 1 - `sum` goes where parts are whole, or NULL */
+	int sum;
 	struct Step *next;
 } Step;
 
@@ -50,7 +52,7 @@ add_step(Chain *chain, Op *move, Value *partial)
 {
 	Step *s = NEW(chain->p->scratch, Step);
 
-	*s = (Step){move, partial, chain->steps};
+	*s = (Step){.move = move, .partial = partial, .next = chain->steps};
 	chain->steps = s;
 }
 
@@ -124,13 +126,51 @@ join_sum(Chain *chain, const Chain *inner, const Placement *partial, const Place
 	return true;
 }
 
+/* The same number everywhere: it is made anew where it is wanted. */
+static Value *
+as_splat(Value *v)
+{
+	while (v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	bool splat = v->def && v->def->kind == O_broadcast && !v->def->operands[0]->type.rank;
+	return splat ? v : NULL;
+}
+
+/* Parts that the op has its operand k of become parts of its result.  What is split further
+   than these are is whole then: of such element by element, by one number at most. */
+static bool
+hand_on(Chain *chain, const Chain *inner, Op *op, int k)
+{
+	Value *v = op->results[0];
+	AxisList over = placement_unreduced(&inner->partial);
+	Placement partial = v->placement;
+	bool factor = op->noperands == 2;
+
+	if (!hands_on_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
+		|| (inner->scattered
+			&& (!ops[op->kind].pointwise
+				|| (factor && !as_splat(op->operands[1 - k])))))
+		return false;
+	if (inner->scattered)
+		partial = inner->partial;
+	else
+		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
+	if (!join_sum(chain, inner, &partial, &v->placement))
+		return false;
+	add_step(chain, NULL, v);
+	if (factor && inner->scattered) {
+		chain->steps->scale = op;
+		chain->steps->sum = k;
+	}
+	return true;
+}
+
 /* Is it a sum, or made of one by what hands on parts: a larger float, a dim of size 1
-   more?  Then all of these become partial. */
+   more, a quotient?  Then all of these become partial. */
 static bool
 take_sum(Chain *chain, const Block *b, Value *v)
 {
 	Op *op = v->def;
-	Chain inner = *chain;
 
 	if (v->uses != 1 || v->block != b || !op)
 		return false;
@@ -138,19 +178,16 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		take_move(chain, op);
 		return true;
 	}
-	inner.known = false;
-	if ((op->kind != O_convert && op->kind != O_reshape)
-		|| partial_through(op, 0, C_add) == THROUGH_no
-		|| !take_sum(&inner, b, op->operands[0]) || inner.scattered
-		|| inner.partial.combiner != C_add)
-		return false;
-	AxisList over = placement_unreduced(&inner.partial);
-	Placement partial = v->placement;
-	placement_set_unreduced(&partial, &over, C_add);
-	if (!join_sum(chain, &inner, &partial, &v->placement))
-		return false;
-	add_step(chain, NULL, v);
-	return true;
+	for (int k = 0; k < op->noperands && k < 2 && op->nresults == 1; k++) {
+		Chain inner = *chain;
+		inner.known = false;
+		if (ops[op->kind].partial != PARTIAL_move
+			&& !hands_on_parts(chain->p, op, k, C_add))
+			continue;
+		if (take_sum(&inner, b, op->operands[k]) && hand_on(chain, &inner, op, k))
+			return true;
+	}
+	return false;
 }
 
 static const Value *follow(Chain *chain, const Block *b, const Value *start, Value *v);
@@ -288,9 +325,15 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 static void
 take_steps(Chain *chain)
 {
-	AxisList over = placement_unreduced(&chain->partial);
+	AxisList over = placement_unreduced(&chain->partial), none = {0};
+	Placement whole = chain->partial;
 
+	placement_set_unreduced(&whole, &none, C_add);
 	for (Step *s = chain->steps; s; s = s->next) {
+		if (s->scale) {
+			Value **factor = &s->scale->operands[1 - s->sum];
+			*factor = recompute(as_splat(*factor), &whole, s->scale);
+		}
 		if (s->partial && chain->scattered)
 			s->partial->placement = chain->partial;
 		else if (s->partial)
@@ -516,7 +559,7 @@ typedef struct Branches {
 } Branches;
 
 /* Adds to the chain what body k sums up, by itself or onto a parameter.  False: it makes
-   something else. */
+   something else.  Parts that come in may be summed outside, too, so once for both. */
 static bool
 take_branch(Chain *chain, const Op *op, int k, int result, Branches *all)
 {
@@ -533,7 +576,7 @@ take_branch(Chain *chain, const Op *op, int k, int result, Branches *all)
 		all->added |= 1u << k;
 	}
 	for (const Step *s = chain->steps; s != before; s = s->next)
-		if (s->move && s->move->block == body)
+		if (s->move && s->move->block == body && s->move->operands[0]->def)
 			bytes += bytes_moved(chain->p, s->move);
 	all->fewest = fmin(all->fewest, bytes);
 	return true;

@@ -200,6 +200,8 @@ void reduce_after_branches(Partitioner *p, Op *op);
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */
 bool draw_sums(Partitioner *p);
+/* Does the op, of one operand or with a finite factor, make parts of the operand's parts? */
+bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);

@@ -56,9 +56,17 @@ combines(const Op *op, Combiner combiner)
 		&& partial_through(op, 0, combiner) == THROUGH_together;
 }
 
-/* Does it hand on those of one operand? */
+/* Moves change nothing. */
 static bool
-hands_on(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+may_be_infinite(const Partitioner *p, const Value *v)
+{
+	while (v->id < 0 && v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	return v->id < 0 || p->infinite[v->id];
+}
+
+bool
+hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
 {
 	Through through = partial_through(op, operand, combiner);
 
@@ -66,7 +74,7 @@ hands_on(const Partitioner *p, const Op *op, int operand, Combiner combiner)
 		return through != THROUGH_no
 			&& (ops[op->kind].pointwise || ops[op->kind].partial == PARTIAL_move);
 	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
-		&& !p->infinite[op->operands[1 - operand]->id];
+		&& !may_be_infinite(p, op->operands[1 - operand]);
 }
 
 /* A leaf of such a tree: its own sums are those of its split factors. */
@@ -125,7 +133,7 @@ summed_inner(const Partitioner *p, const Op *op, const Summed *of)
 		return (Summed){0};
 	if (combines(op, s.combiner))
 		return s;
-	if (sums > 1 || !hands_on(p, op, last, s.combiner))
+	if (sums > 1 || !hands_on_parts(p, op, last, s.combiner))
 		return (Summed){0};
 	s.wholes -= op->noperands - 1; /* a factor */
 	return s;
