@@ -113,7 +113,7 @@ step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *resu
 {
 	StepCost c = {0};
 
-	if (!op->nresults || (op->nbodies && !op_is_fusion(op)))
+	if (!op->nresults || (op->nbodies && !op_is_fusion(op)) || op_has(op, A_unset))
 		return c;
 	const Step step = {mesh, op, operands, result ? result : &op->results[0]->type};
 	if (op_communicates(op))

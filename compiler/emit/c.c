@@ -127,9 +127,10 @@ emit_tick(Emitter *e, const Op *op)
 static void
 emit_fusion(Emitter *e, const Op *op)
 {
-	const Kernel *k = view_kernels(e->view, op->results[0]->def);
+	const Kernel *k =
+		op_has(op, A_unset) ? NULL : view_kernels(e->view, op->results[0]->def);
 
-	if (!k)
+	if (!k && !op_has(op, A_unset))
 		die("%s is not one loop nest", op->results[0]->name);
 	for (; k; k = k->next)
 		(k->kind == KERNEL_dot ? emit_dot : emit_kernel)(e, op, k);

@@ -58,9 +58,14 @@ fused_check(Module *m, Range where)
 	const Check c = {view_new(m), m, where};
 	int n;
 	const Pair *pairs = lives_pairs(l, &n);
+	const bool *unset = unset_find(m, a);
 
-	for (int i = 0; i < l->n; i++)
+	for (int i = 0; i < l->n; i++) {
 		check_step(&c, l->step[i]);
+		if (op_has(l->step[i], A_unset) && !unset[l->step[i]->id])
+			wrong(&c, "what is in %%%s may be read: it is not unset",
+				l->step[i]->results[0]->name);
+	}
 	for (int i = 0; i < n; i++) {
 		const Value *x = pairs[i].op->operands[pairs[i].i];
 		if (!lives_join(l, x, pairs[i].with))

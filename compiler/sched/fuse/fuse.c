@@ -192,6 +192,19 @@ visit_block(Fuse *f, const Block *b)
 
 /* ---- the pass ----------------------------------------------------------------- */
 
+static void
+set_unset(Module *m)
+{
+	Arena *a = arena_new();
+
+	module_number(m);
+	const bool *unset = unset_find(m, a);
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (unset[op->id])
+			op_set_int(op, A_unset, 1);
+	arena_free(a);
+}
+
 bool
 fuse(Module *m)
 {
@@ -221,6 +234,7 @@ fuse(Module *m)
 		copies_insert(m);
 		module_remove_dead(m);
 	}
+	set_unset(m);
 	residency_find(m);
 	return true;
 }

@@ -113,6 +113,9 @@ void fused_write(Fuse *f);
 bool may_write_over(const Op *op, const Kernel *k, int operand);
 int64_t step_scratch(const Op *op, const Kernel *k);
 void facts_set(Op *op, const Kernel *k);
+/* unset.c: by op id, the fusions whose result is written anew before it is read: A_unset.
+   Requires numbers. */
+bool *unset_find(Module *m, Arena *a);
 /* copies.c: what should share a buffer and cannot is copied */
 void copies_insert(Module *m);
 /* A copy of v, detached, and an empty fusion without results, as `of` is called. */
