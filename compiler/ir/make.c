@@ -382,19 +382,24 @@ make_concatenate(Make k, int n, Value *const *x, int dim)
 }
 
 /* Starts of one dtype, i32 but where one does not fit there, go behind the `n`
-   operands.  How many there are then. */
+   operands.  A dim of which the part is all begins at 0, whatever is asked for.
+   How many operands there are then. */
 static int
-add_starts(Make k, int rank, Value *const *start, int n, Value **operands)
+add_starts(Make k, const Type *type, const int64_t *part, Value *const *start, int n,
+	Value **operands)
 {
+	bool given[MAX_RANK];
 	DType dtype = D_i32;
 
-	for (int d = 0; d < rank; d++)
-		if (start[d]
+	for (int d = 0; d < type->rank; d++) {
+		given[d] = start[d] && (part[d] != type->dims[d] || value_is_literal(start[d]));
+		if (given[d]
 			&& (start[d]->type.dtype == D_i64 || start[d]->type.dtype == D_u32))
 			dtype = D_i64;
+	}
 	k.name = NULL;
-	for (int d = 0; d < rank; d++)
-		operands[n++] = start[d] ? make_convert(k, start[d], dtype)
+	for (int d = 0; d < type->rank; d++)
+		operands[n++] = given[d] ? make_convert(k, start[d], dtype)
 					 : make_constant(k, dtype, 0);
 	return n;
 }
@@ -406,7 +411,7 @@ make_dynamic_slice(Make k, Value *x, Value *const *start, const int64_t *size)
 
 	if (!x)
 		return NULL;
-	int n = add_starts(k, x->type.rank, start, 1, operands);
+	int n = add_starts(k, &x->type, size, start, 1, operands);
 	Op *op = make_begin(k, O_dynamic_slice, n, operands);
 	set(op, A_sizes, x->type.rank, size);
 	return make_end(k, op);
@@ -417,9 +422,9 @@ make_dynamic_update_slice(Make k, Value *x, Value *update, Value *const *start)
 {
 	Value *operands[MAX_RANK + 2] = {x, update};
 
-	if (!x)
+	if (!x || !update)
 		return NULL;
-	int n = add_starts(k, x->type.rank, start, 2, operands);
+	int n = add_starts(k, &x->type, update->type.dims, start, 2, operands);
 	return make_op(k, O_dynamic_update_slice, n, operands);
 }
 

@@ -123,11 +123,12 @@ test_parts(Make k, Value *x, Value *s, Value *i, Value *u)
 	EXPECT(make_reverse(k, x, 0, NULL), "");
 	EXPECT(make_concatenate(k, 2, (Value *[]){x, x}, 1), "concatenate f32[8,8]");
 	EXPECT(make_concatenate(k, 1, &x, 1), "");
-	EXPECT(make_dynamic_slice(k, x, (Value *[]){i, i}, part), "dynamic_slice f32[3,4]");
-	EXPECT(make_dynamic_slice(k, x, (Value *[]){NULL, u}, part),
-		"constant i64[]; convert i64[]; dynamic_slice f32[3,4]");
-	EXPECT(make_dynamic_update_slice(k, x, x, (Value *[]){i, i}),
-		"dynamic_update_slice f32[8,4]");
+	EXPECT(make_dynamic_slice(k, x, (Value *[]){i, i}, part),
+		"constant i32[]; dynamic_slice f32[3,4]");
+	EXPECT(make_dynamic_slice(k, x, (Value *[]){u, NULL}, part),
+		"convert i64[]; constant i64[]; dynamic_slice f32[3,4]");
+	EXPECT(make_dynamic_update_slice(k, x, x, (Value *[]){i, u}),
+		"constant i32[]; constant i32[]; dynamic_update_slice f32[8,4]");
 	EXPECT(make_take(k, x, i, 0), "take f32[4]");
 }
 
