@@ -72,6 +72,7 @@ op_clone(const Op *op)
 	op_copy_attrs(copy, op);
 	copy->mode = op->mode;
 	copy->form = op->form;
+	copy->async = op->async;
 	copy->again = op->again;
 	copy->axes = op->axes;
 	copy->from = op->from;

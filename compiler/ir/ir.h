@@ -25,6 +25,8 @@
  *   L_device     shapes are those of one device; moves are collectives
  *   L_fused      ops are what one device does, one after the other: a `fusion`
  *                is one loop nest, its body the ops computed in it
+ *   L_scheduled  the same in another order; collectives that have other work
+ *                beside them are two ops, one that begins and a `done`
  */
 #ifndef SHDC_IR_H
 #define SHDC_IR_H
@@ -328,7 +330,7 @@ struct Value {
 	bool annotated_open; /* ... with open dims; from L_sharded on */
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
-	bool on_chip;	     /* L_fused: in on-chip memory (cost/residency.h) */
+	bool on_chip;	     /* from L_fused on: in on-chip memory (cost/residency.h) */
 	const char *name;
 	Type type;		 /* global shape below L_device, then local */
 	Placement placement;	 /* at L_device: of the tensor it is a shard of,
@@ -427,6 +429,8 @@ struct Op {
 	Module *module;	    /* where it was made */
 	OpMode mode;
 	OpForm form;
+	bool async;		    /* collective: it only begins here; a `done` waits
+				   for what it receives */
 	bool again;		    /* computes for a gradient what a checkpoint did */
 	AxisList *axes;		    /* collectives: the group, in order;
 				   collective-permute: the target's order */
@@ -458,7 +462,7 @@ struct Block {
 	Op *first, *last; /* last is O_return once built */
 };
 
-typedef enum Level { L_global, L_sharded, L_resharded, L_device, L_fused } Level;
+typedef enum Level { L_global, L_sharded, L_resharded, L_device, L_fused, L_scheduled } Level;
 
 /* A name the user can ask about: parameters, lets, vars, results. */
 typedef struct Named {
@@ -484,6 +488,14 @@ typedef struct Expect {
 	Range range;
 } Expect;
 
+/* What may be done so that collectives are beside other work. */
+typedef enum Overlap {
+	OVERLAP_none,
+	OVERLAP_async, /* they begin earlier than they are waited for */
+	OVERLAPS
+} Overlap;
+extern const char *const overlap_names[OVERLAPS]; /* ops.c */
+
 struct Module {
 	Session *session;
 	Arena *arena;	  /* the session's */
@@ -493,6 +505,7 @@ struct Module {
 	const char *last_pass; /* name of the last pass run; "" at first */
 	Mesh mesh;
 	bool keep_inputs; /* parameters are not overwritten: they are live to the end */
+	Overlap overlap;
 	Block *entry;
 	Block **uncalled; /* functions that nobody calls, until they are checked */
 	int nuncalled;
@@ -531,7 +544,8 @@ typedef enum Where {
 	WHERE_whole,  /* on whole tensors */
 	WHERE_device, /* of one device, and in manual regions */
 	WHERE_unfused,
-	WHERE_fused,
+	WHERE_fused, /* from then on */
+	WHERE_scheduled,
 	WHERE_begun, /* as front/ leaves it; grad/ takes them out */
 } Where;
 
@@ -568,6 +582,7 @@ extern const OpInfo ops[OP_COUNT];
 
 /* A row of collectives.def; see there. */
 typedef enum Route { ROUTE_ring, ROUTE_across, ROUTE_pairs } Route;
+typedef enum StartType { START_result, START_pair, START_wrapped } StartType;
 typedef struct CollectiveInfo {
 	int per_member, per_rest, whole;
 	int turns; /* 0: the op is no collective */
@@ -575,6 +590,7 @@ typedef struct CollectiveInfo {
 	bool varies;
 	int base;
 	bool in_place, global;
+	StartType start;
 } CollectiveInfo;
 extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
 static inline bool

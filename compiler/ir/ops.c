@@ -64,9 +64,9 @@ const OpInfo ops[OP_COUNT] = {
 
 const CollectiveInfo collectives[OP_COUNT] = {
 #define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
-	global) \
+	global, start) \
 	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
-		global},
+		global, START_##start},
 #include "collectives.def"
 #undef COLLECTIVE
 };
@@ -121,12 +121,18 @@ const OpFormInfo op_forms[OP_FORM_COUNT] = {
 #undef OP_FORM
 };
 
+const char *const overlap_names[OVERLAPS] = {
+	[OVERLAP_none] = "none",
+	[OVERLAP_async] = "async",
+};
+
 const char *const level_names[] = {
 	[L_global] = "global",
 	[L_sharded] = "sharded",
 	[L_resharded] = "resharded",
 	[L_device] = "device",
 	[L_fused] = "fused",
+	[L_scheduled] = "scheduled",
 };
 
 bool

@@ -366,6 +366,37 @@ check_collective(Checker *c, const Op *op)
 			verify_fail(c, "axes and from do not move the same axes");
 }
 
+/* What a collective begins to receive, one done reads, and nothing else. */
+static void
+check_async(Checker *c, const Op *op)
+{
+	bool waits = op->kind == O_done;
+
+	if (op->async && (c->m->level != L_scheduled || !op_communicates(op)))
+		verify_fail(c, "%s is asynchronous in a %s program", ops[op->kind].name,
+			level_names[c->m->level]);
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		bool under_way = v->def && v->def->async;
+		if (under_way && !waits)
+			verify_fail(c, "operand %d, %s, is under way", i, v->name);
+		else if (under_way && c->waits[v->id]++)
+			verify_fail(c, "%s is waited for twice", v->name);
+		else if (waits && !under_way)
+			verify_fail(c, "nothing has begun %s", v->name);
+	}
+}
+
+static void
+check_all_done(Checker *c, const Block *b)
+{
+	for (const Op *op = b->first; op; op = op->next)
+		if (op->async && op->nresults == 1 && !c->waits[op->results[0]->id]) {
+			c->line = op;
+			verify_fail(c, "nothing waits for %s", op->results[0]->name);
+		}
+}
+
 /* ---- blocks --------------------------------------------------------- */
 
 static void check_block(Checker *c, Block *b);
@@ -390,17 +421,20 @@ check_op(Checker *c, Op *op)
 	Where where = ops[op->kind].where;
 	if (where == WHERE_device		 ? level < L_device && !block_manual(op->block)
 			: where == WHERE_whole	 ? level >= L_device
-			: where == WHERE_unfused ? level == L_fused
-						 : where == WHERE_fused && level != L_fused)
+			: where == WHERE_unfused ? level >= L_fused
+			: where == WHERE_fused	 ? level < L_fused
+			: where == WHERE_scheduled ? level < L_scheduled
+						   : false)
 		verify_fail(c, "%s %s a %s program", ops[op->kind].name,
 			where == WHERE_device ? "outside" : "in",
 			where < WHERE_unfused ? "device" : level_names[level]);
 	if (where == WHERE_begun)
 		verify_fail(c, "%s in a program whose gradients are made", ops[op->kind].name);
-	if (level == L_fused && !c->misshapen)
+	if (level >= L_fused && !c->misshapen)
 		check_fused(c, op);
 	if (op_communicates(op))
 		check_collective(c, op);
+	check_async(c, op);
 	const AxisList around = c->manual;
 	if (op->kind == O_manual && shaped)
 		axes_append_all(&c->manual, op->axes);
@@ -446,6 +480,7 @@ check_block(Checker *c, Block *b)
 		check_op(c, op);
 		arena_reset(c->scratch);
 	}
+	check_all_done(c, b);
 }
 
 /* ---- the module ----------------------------------------------------- */
@@ -476,6 +511,7 @@ module_check(Module *m, Report *report, void *data)
 	c.rules = rule_book_new(c.arena);
 	c.names = table_new(c.arena);
 	c.seen = NEW_ARRAY(c.arena, Value *, m->nvalues);
+	c.waits = NEW_ARRAY(c.arena, int, m->nvalues);
 	check_block(&c, m->entry);
 	c.line = NULL;
 	const Op *last = m->entry->last;

@@ -15,6 +15,7 @@ typedef struct Checker {
 	RuleBook *rules;
 	Table *names;
 	Value **seen;	  /* by id: values defined so far */
+	int *waits;	  /* by id: dones that wait for it */
 	const void *line; /* what is being checked */
 	AxisList manual;  /* axes of the regions around */
 	bool misshapen;	  /* an op so far: flows may lead past what it has */
