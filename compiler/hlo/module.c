@@ -65,6 +65,8 @@ print_header(const Printer *pr, Text *t)
 	print_mesh(pr, t);
 	if (m->keep_inputs)
 		module_fact(t, "inputs", "kept");
+	if (m->overlap != OVERLAP_none)
+		module_fact(t, "overlap", overlap_names[m->overlap]);
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
@@ -122,7 +124,7 @@ module_print(Module *m, Text *t)
 static void
 read_level(Reading *rd, const Fact *f)
 {
-	for (int i = L_global; i <= L_fused; i++)
+	for (int i = L_global; i <= L_scheduled; i++)
 		if (!strcmp(level_names[i], f->value)) {
 			rd->m->level = (Level)i;
 			return;
@@ -151,6 +153,17 @@ read_inputs(Reading *rd, const Fact *f)
 	rd->m->keep_inputs = !strcmp(f->value, "kept");
 	if (!rd->m->keep_inputs)
 		hlo_error(rd, f->where, "inputs are kept, or nothing is said of them");
+}
+
+static void
+read_overlap(Reading *rd, const Fact *f)
+{
+	for (int i = 0; i < OVERLAPS; i++)
+		if (!strcmp(f->value, overlap_names[i])) {
+			rd->m->overlap = (Overlap)i;
+			return;
+		}
+	hlo_error(rd, f->where, "unknown overlap '%s'", f->value);
 }
 
 /* The text of a module. */
@@ -184,6 +197,7 @@ read_header(Reading *rd, const Facts *facts)
 		{"layout", read_layout, false},
 		{"ring", read_ring, false},
 		{"inputs", read_inputs, false},
+		{"overlap", read_overlap, false},
 		{"reference", read_reference, false},
 	};
 	const HloAttr *attr = hlo_attr(&rd->attrs, "num_partitions");

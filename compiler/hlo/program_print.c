@@ -20,7 +20,7 @@ static void
 line_start(Line *line, const Value *v, bool root)
 {
 	text_printf(line->t, "  %s%%%s = ", root ? "ROOT " : "", v->name);
-	text_hlo_type(line->t, &v->type);
+	text_result_type(line->t, v);
 }
 
 /* `what` is said to be on this line, if anything. */
@@ -113,7 +113,9 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	const OpInfo *info = &ops[op->kind];
 	Text *t = line->t;
 
-	text_printf(t, " %s(", info->hlo);
+	text_add(t, " ");
+	text_opcode(t, op);
+	text_add(t, "(");
 	if (op->kind == O_while) {
 		text_printf(t, "%%%s..in", tuple);
 	} else if (op->kind == O_if && op->noperands) {

@@ -154,7 +154,7 @@ read_metadata(Reading *rd, const HloInstr *instr, Range *range)
 }
 
 static bool
-read_kind(const ReadLine *in, OpKind *kind)
+read_kind(const ReadLine *in, OpKind *kind, bool *async)
 {
 	const HloAttr *attr = hlo_attr(&in->instr->attrs, "custom_call_target");
 	const char *opcode = in->instr->opcode, *target = NULL;
@@ -164,9 +164,11 @@ read_kind(const ReadLine *in, OpKind *kind)
 		Cursor c = attr->value;
 		target = cursor_string(&c, &length);
 	}
+	if (!target && read_half(in->instr, kind, async))
+		return true;
 	for (int k = 0; k < OP_COUNT && !in->rd->failed; k++) {
-		if (k == O_return || ops[k].where == WHERE_begun || strcmp(ops[k].hlo, opcode)
-			|| !target != !ops[k].target
+		if (k == O_return || k == O_done || ops[k].where == WHERE_begun
+			|| strcmp(ops[k].hlo, opcode) || !target != !ops[k].target
 			|| (target && strcmp(ops[k].target, target)))
 			continue;
 		*kind = (OpKind)k;
@@ -211,8 +213,11 @@ read_results(const ReadLine *in, Op *op, Scope *scope)
 	Reading *rd = in->rd;
 	const HloInstr *instr = in->instr;
 
-	if (!instr->tuple) {
-		Value *v = op_add_result(op, instr->name, &instr->type);
+	if (!instr->tuple || op->async) {
+		const Type *type = op->async ? start_type(in, op->kind) : &instr->type;
+		if (!type)
+			return;
+		Value *v = op_add_result(op, instr->name, type);
 		v->range = op->range;
 		op->requested = fact_is(&in->facts, "requested", "true");
 		read_placement(in, v);
@@ -376,9 +381,10 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	const ReadLine in = line_read(rd, instr);
 	int n = instr->noperands;
 	Range range = {0};
+	bool async = false;
 	OpKind kind;
 
-	if (!read_kind(&in, &kind))
+	if (!read_kind(&in, &kind, &async))
 		return;
 	if (kind == O_fence && instr->tuple) {
 		read_fences(rd, b, instr, scope);
@@ -390,13 +396,16 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	if (ops[kind].operands >= 0 && n != ops[kind].operands)
 		line_error(&in, "%s has %d operands, not %d", instr->opcode, ops[kind].operands,
 			n);
-	if (instr->tuple ? !ops[kind].many : carries)
+	if (instr->nested && !async)
+		line_error(&in, "a tuple in a tuple");
+	else if (!async && (instr->tuple ? !ops[kind].many : carries))
 		line_error(&in, "%s makes %s tuple", instr->opcode, instr->tuple ? "a" : "no");
 	const char *label = read_metadata(rd, instr, &range);
 	if (rd->failed)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
 	read_mode(&in, op);
+	op->async = async;
 	op->again = fact_is(&in.facts, "again", "true");
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
@@ -405,6 +414,8 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	op_append(b, op);
 	remember(rd, op, op, instr);
 	read_results(&in, op, scope);
+	if (kind == O_done)
+		check_done(&in, op);
 	read_op_attrs(&in, op);
 	if (ops[kind].bodies)
 		read_bodies(&in, op);

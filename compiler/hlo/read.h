@@ -43,7 +43,8 @@ typedef struct HloInstr {
 	const char *name, *opcode;
 	Range where; /* the name */
 	bool root;
-	bool tuple; /* its shape is a tuple, of `types` */
+	bool tuple;  /* its shape is a tuple, of `types` */
+	bool nested; /* ... and so is the first of these: of what a collective begins */
 	Type type;
 	int ntypes;
 	Type *types;
@@ -144,6 +145,14 @@ ReadLine line_read(Reading *rd, const HloInstr *instr);
 /* A fact or an attribute that has to be there; NULL after a message. */
 const Fact *line_needs_fact(const ReadLine *in, const char *key);
 const HloAttr *line_needs_attr(const ReadLine *in, const char *name);
+
+/* async.c: of all-gather-start and all-gather-done, the collective or a done; false:
+   it is neither. */
+bool read_half(const HloInstr *instr, OpKind *kind, bool *start);
+/* A done is called as what it waits for. */
+void check_done(const ReadLine *in, const Op *done);
+/* Of what it starts; NULL after a message. */
+const Type *start_type(const ReadLine *in, OpKind kind);
 
 /* type.c */
 bool cursor_type(Cursor *c, Type *type, bool *tuple);

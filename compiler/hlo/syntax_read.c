@@ -78,8 +78,10 @@ read_instr(Cursor *c)
 	if (instr.tuple)
 		cursor_expect(&inside, "(");
 	while (instr.tuple && cursor_item(&inside, instr.ntypes, ")")) {
-		if (cursor_type(&inside, &type, &tuple) && tuple)
-			cursor_error(&inside, "a tuple in a tuple");
+		Cursor at = inside;
+		if (cursor_type(&inside, &type, &tuple) && tuple && instr.ntypes)
+			cursor_error(&at, "a tuple in a tuple");
+		instr.nested |= tuple;
 		APPEND(c->rd->arena, instr.types, instr.ntypes, type);
 	}
 	instr.opcode = cursor_word(c, "an opcode");

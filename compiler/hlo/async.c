@@ -1,0 +1,106 @@
+/*
+ * async.c - what HLO calls the halves of an asynchronous collective.
+ *
+ *   %g = (f32[2,64], f32[8,64]) all-gather-start(%x), ...
+ *   %g.2 = f32[8,64] all-gather-done(%g)
+ *
+ * The type of the first says what it reads, too, in a form of its kind
+ * (collectives.def); here its value has that of the result alone.
+ */
+#include <string.h>
+#include "hlo/print.h"
+#include "hlo/read.h"
+
+static const char start_word[] = "-start", done_word[] = "-done";
+
+/* The collective whose half it is. */
+static const Op *
+whole_of(const Op *op)
+{
+	const Op *start = op->kind == O_done ? op->operands[0]->def : NULL;
+
+	return start ? start : op;
+}
+
+void
+text_opcode(Text *t, const Op *op)
+{
+	const Op *whole = whole_of(op);
+
+	text_add(t, ops[whole->kind].hlo);
+	text_add(t, whole != op ? done_word : op->async ? start_word : "");
+}
+
+void
+text_result_type(Text *t, const Value *v)
+{
+	const Op *start = v->def && v->def->async ? v->def : NULL;
+	StartType form = start ? collectives[start->kind].start : START_result;
+
+	if (form != START_result)
+		text_add(t, "(");
+	if (form == START_wrapped)
+		text_tuple_type(t, start->noperands, start->operands);
+	else if (form == START_pair)
+		text_hlo_type(t, &start->operands[0]->type);
+	if (form != START_result)
+		text_add(t, ", ");
+	text_hlo_type(t, &v->type);
+	if (form != START_result)
+		text_add(t, ")");
+}
+
+static bool
+has_ending(const char *opcode, const char *ending, size_t *length)
+{
+	size_t n = strlen(opcode), end = strlen(ending);
+
+	*length = n - end;
+	return n > end && !strcmp(opcode + *length, ending);
+}
+
+bool
+read_half(const HloInstr *instr, OpKind *kind, bool *start)
+{
+	size_t length;
+
+	*start = has_ending(instr->opcode, start_word, &length);
+	if (!*start && !has_ending(instr->opcode, done_word, &length))
+		return false;
+	for (int k = 0; k < OP_COUNT; k++)
+		if (collectives[k].turns && !strncmp(ops[k].hlo, instr->opcode, length)
+			&& !ops[k].hlo[length]) {
+			*kind = *start ? (OpKind)k : O_done;
+			return true;
+		}
+	return false;
+}
+
+const Type *
+start_type(const ReadLine *in, OpKind kind)
+{
+	static const char *const wanted[] = {[START_result] = "what it receives",
+		[START_pair] = "a tuple of what it reads and what it receives",
+		[START_wrapped] = "a tuple of the tuple that it reads and what it receives"};
+	const HloInstr *instr = in->instr;
+	StartType form = collectives[kind].start;
+	bool tuple = form != START_result;
+
+	if (instr->tuple == tuple && instr->nested == (form == START_wrapped)
+		&& (!tuple || instr->ntypes == 2))
+		return tuple ? &instr->types[1] : &instr->type;
+	line_error(in, "the type of %s is %s", instr->opcode, wanted[form]);
+	return NULL;
+}
+
+void
+check_done(const ReadLine *in, const Op *done)
+{
+	Text wanted = {0};
+
+	text_opcode(&wanted, done);
+	if (strcmp(wanted.s, in->instr->opcode))
+		line_error(in, "%%%s is not what %s waits for", done->operands[0]->name,
+			in->instr->opcode);
+	text_free(&wanted);
+}
