@@ -38,7 +38,7 @@ named_value(Value *v)
 static bool
 is_local_step(const Op *op)
 {
-	return op_is_step(op) && !op_communicates(op) && !op->external;
+	return op_is_step(op) && !op_communicates(op) && op->kind != O_done && !op->external;
 }
 
 /* The operand that the result is, but for a part, of fusions too the first; NULL: none

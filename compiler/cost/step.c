@@ -68,9 +68,19 @@ op_is_step(const Op *op)
 }
 
 const char *
-step_what(const Op *op)
+step_what(Arena *a, const Op *op)
 {
+	if (op->kind == O_done)
+		return arena_printf(a, "waiting for %s", op->label);
 	return op->label ? op->label : op_communicates(op) ? "" : ops[op->kind].name;
+}
+
+const char *
+step_opcode(Arena *a, const Op *op)
+{
+	if (op->kind != O_done)
+		return ops[op->kind].hlo;
+	return arena_printf(a, "%s-done", ops[op->operands[0]->def->kind].hlo);
 }
 
 /* What it reads and writes goes at the pace of the links. */

@@ -32,8 +32,8 @@ typedef struct Part {
 typedef struct Walk {
 	Timeline *timeline;
 	Arena *arena;
-	int64_t *price; /* by op id */
-	int *branch;
+	int64_t *price;	    /* by op id */
+	int *branch, *task; /* of its block, that it is */
 } Walk;
 
 static int64_t block_time(Walk *w, const Block *b);
@@ -60,12 +60,13 @@ step_task(Walk *w, const Op *op)
 	step.counted = op_trips(op, &step.trips);
 	if (step.moves)
 		step.links = link_loads(mesh, op).used;
-	step.each = w->price[op->id] = picoseconds(step.cost.seconds);
+	step.lasts = step.each = w->price[op->id] = picoseconds(step.cost.seconds);
 	step.total = repeat_picoseconds(step.each, step.trips);
 	int64_t shared =
 		picoseconds(step.cost.busy[RESOURCE_ici] + step.cost.busy[RESOURCE_dcn]);
 	APPEND(w->arena, t->steps, t->n, step);
 	return (Task){
+		.kind = op->async ? TASK_start : TASK_run,
 		.moves = step.moves,
 		.picoseconds = step.each,
 		.shared = shared < step.each ? shared : step.each,
@@ -143,6 +144,9 @@ block_time(Walk *w, const Block *b)
 			task.picoseconds = loop_time(w, op, &part);
 		else if (op_is_branch(op))
 			task.picoseconds = branch_time(w, op);
+		else if (op->kind == O_done)
+			task = (Task){.kind = TASK_done,
+				.start = w->task[op->operands[0]->def->id]};
 		else if (op_is_step(op))
 			task = step_task(w, op);
 		else
@@ -150,6 +154,7 @@ block_time(Walk *w, const Block *b)
 		if (t->nspans > part.first.span)
 			t->spans[part.first.span].time = task.picoseconds;
 		part.end = mark(t);
+		w->task[op->id] = ntasks;
 		APPEND(w->arena, tasks, ntasks, task);
 		APPEND(w->arena, parts, nparts, part);
 	}
@@ -159,10 +164,11 @@ block_time(Walk *w, const Block *b)
 		if (part->condition)
 			move_later(t, part->body, part->end, part->condition);
 		move_later(t, part->first, part->end, tasks[i].from);
+		TimelineStep *step = &t->steps[part->first.step];
 		if (tasks[i].moves)
-			t->steps[part->first.step].exposed =
-				repeat_picoseconds(tasks[i].exposed,
-					t->steps[part->first.step].trips);
+			step->exposed = repeat_picoseconds(tasks[i].exposed, step->trips);
+		if (tasks[i].kind == TASK_start)
+			t->flight[step->op->id] = step->lasts = tasks[i].to - tasks[i].from;
 	}
 	return time;
 }
@@ -252,9 +258,11 @@ timeline_build(Module *m, Arena *a)
 		.arena = a,
 		.price = NEW_ARRAY(a, int64_t, m->nops + 1),
 		.branch = NEW_ARRAY(a, int, m->nops + 1),
+		.task = NEW_ARRAY(a, int, m->nops + 1),
 	};
 	t->module = m;
 	t->counted = true;
+	t->flight = NEW_ARRAY(a, int64_t, m->nops + 1);
 	t->time = block_time(&w, m->entry);
 	add_up(t);
 	int64_t work = busiest_resource(t);

@@ -11,6 +11,7 @@ typedef struct TimelineStep {
 	StepCost cost; /* once */
 	LinkSet links;
 	int64_t start, each; /* of the first trip; with the links to itself */
+	int64_t lasts; /* from `start` on: longer where it is asynchronous and shares links */
 	int64_t trips;
 	bool counted;		/* the trips are known; else they count as one */
 	bool moves;		/* data between devices */
@@ -30,7 +31,9 @@ typedef struct Timeline {
 	int n;
 	TimelineSpan *spans; /* the outer before the inner */
 	int nspans;
-	bool counted; /* the trips of all loops are known; else it takes longer */
+	bool counted;	 /* the trips of all loops are known; else it takes longer */
+	int64_t *flight; /* by op id: how long one that is asynchronous lasts; also in
+			    branches that do not count */
 
 	/* picoseconds */
 	int64_t time;

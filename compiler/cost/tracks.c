@@ -18,12 +18,12 @@ typedef struct Flight {
 	int64_t sharing; /* the busiest of its links, itself included */
 } Flight;
 
-typedef struct Tracks {
+struct Tracks {
 	int64_t now;
 	Flight *flights;
 	int n;
 	bool computes; /* the thread does */
-} Tracks;
+};
 
 int64_t
 add_picoseconds(int64_t a, int64_t b)
@@ -172,26 +172,84 @@ take_off(Tracks *tracks, Task *task)
 		};
 }
 
+Tracks *
+tracks_new(Arena *a, int n)
+{
+	Tracks *tracks = NEW(a, Tracks);
+
+	tracks->flights = NEW_ARRAY(a, Flight, n + 1);
+	return tracks;
+}
+
+void
+tracks_add(Tracks *tracks, Task *tasks, Task *task)
+{
+	const Task *awaited = task->kind == TASK_done ? &tasks[task->start] : task;
+
+	task->from = task->to = tracks->now;
+	task->exposed = 0;
+	if (task->kind != TASK_done)
+		take_off(tracks, task);
+	tracks->computes = task->kind == TASK_run && !task->moves;
+	while (task->kind != TASK_start && is_under_way(tracks, awaited))
+		next_event(tracks);
+	tracks->computes = false;
+	if (task->kind == TASK_done)
+		task->to = tracks->now;
+}
+
+int64_t
+tracks_now(const Tracks *tracks)
+{
+	return tracks->now;
+}
+
+int64_t
+tracks_left(const Tracks *tracks, const Task *task)
+{
+	for (int i = 0; i < tracks->n; i++)
+		if (tracks->flights[i].task == task)
+			return add_picoseconds(tracks->flights[i].latency,
+				tracks->flights[i].left);
+	return 0;
+}
+
+static bool
+share_links(const LinkSet *a, const LinkSet *b)
+{
+	for (int row = 0; row < LINK_ROWS; row++)
+		if (a->row[row] & b->row[row])
+			return true;
+	return false;
+}
+
+int64_t
+tracks_busy(const Tracks *tracks, const LinkSet *links)
+{
+	int64_t busy = 0;
+
+	for (int i = 0; i < tracks->n; i++) {
+		const Flight *f = &tracks->flights[i];
+		if (share_links(&f->task->links, links))
+			busy = add_picoseconds(busy, add_picoseconds(f->latency, f->left));
+	}
+	return busy;
+}
+
+int64_t
+tracks_end(Tracks *tracks)
+{
+	while (tracks->n)
+		next_event(tracks);
+	return tracks->now;
+}
+
 int64_t
 tracks_run(Task *tasks, int n, Arena *a)
 {
-	Tracks tracks = {.flights = NEW_ARRAY(a, Flight, n + 1)};
+	Tracks *tracks = tracks_new(a, n);
 
-	for (int i = 0; i < n; i++) {
-		Task *task = &tasks[i];
-		const Task *awaited = task->kind == TASK_done ? &tasks[task->start] : task;
-		task->from = task->to = tracks.now;
-		task->exposed = 0;
-		if (task->kind != TASK_done)
-			take_off(&tracks, task);
-		tracks.computes = task->kind == TASK_run && !task->moves;
-		while (task->kind != TASK_start && is_under_way(&tracks, awaited))
-			next_event(&tracks);
-		tracks.computes = false;
-		if (task->kind == TASK_done)
-			task->to = tracks.now;
-	}
-	while (tracks.n)
-		next_event(&tracks);
-	return tracks.now;
+	for (int i = 0; i < n; i++)
+		tracks_add(tracks, tasks, &tasks[i]);
+	return tracks_end(tracks);
 }

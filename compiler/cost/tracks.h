@@ -41,6 +41,19 @@ typedef struct Task {
 /* Fills in when they run; the end of the last. */
 int64_t tracks_run(Task *tasks, int n, Arena *a);
 
+/* The same, a task after the other, by whoever decides which comes next. */
+typedef struct Tracks Tracks;
+Tracks *tracks_new(Arena *a, int n); /* so many tasks at most */
+/* The thread comes to it, and goes on when it is over, or begun; `tasks` as above. */
+void tracks_add(Tracks *tracks, Task *tasks, Task *task);
+int64_t tracks_now(const Tracks *tracks);
+/* How much longer the transfer is under way, if nothing more is begun; 0: it is over. */
+int64_t tracks_left(const Tracks *tracks, const Task *task);
+/* Work that is under way on links of the set, in picoseconds with these to itself. */
+int64_t tracks_busy(const Tracks *tracks, const LinkSet *links);
+/* All that is under way ends; when. */
+int64_t tracks_end(Tracks *tracks);
+
 /* At most INT64_MAX. */
 int64_t add_picoseconds(int64_t a, int64_t b);
 int64_t repeat_picoseconds(int64_t each, int64_t times);

@@ -25,6 +25,7 @@
 typedef struct Row {
 	const StepRow *first;
 	int n;
+	int64_t exposed; /* of all of them */
 } Row;
 
 typedef struct CostReport {
@@ -126,6 +127,7 @@ fold_rows(const CostReport *costs, int *n)
 			table_set(known, key, row);
 		}
 		row->n++;
+		row->exposed = add_picoseconds(row->exposed, step->step->exposed);
 	}
 	qsort(folded, (size_t)*n, sizeof *folded, by_time);
 	return folded;
@@ -166,8 +168,8 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 			text_traffic(t, n * first->wire_bytes);
 		break;
 	case 8:
-		if (first->step->exposed > 0)
-			text_time(t, repeat_picoseconds(first->step->exposed, row->n));
+		if (row->exposed > 0)
+			text_time(t, row->exposed);
 		break;
 	}
 }

@@ -326,11 +326,11 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 		text_addn(t, told->moves.s, told->moves.n);
 		return true;
 	}
-	if (m->level == L_fused)
+	if (m->level == L_scheduled)
 		text_totals(t, m, &options->outcome);
 	text_addn(t, told->moves.s, told->moves.n);
 	text_addn(t, told->repeated.s, told->repeated.n);
-	if (m->level == L_fused && options->annotations)
+	if (m->level == L_scheduled && options->annotations)
 		text_annotations(t, m, options);
 	text_add(t, t->n ? "\nvalues\n\n" : "");
 	text_addn(t, told->values.s, told->values.n);

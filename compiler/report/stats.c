@@ -39,7 +39,7 @@ json_transfer(Text *t, const Module *m, const Transfer *x)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_add(t, ", \"async\": false, \"reason\": ");
+	text_printf(t, ", \"async\": %s, \"reason\": ", x->op->async ? "true" : "false");
 	text_json(t, x->op->label);
 	source_position(m->session, x->op->range, &line, &column);
 	text_printf(t, ", \"line\": %d}", line);

@@ -87,8 +87,8 @@ find_gaps(Drawing *d)
 			Gap gap = {end, start, gap_label(d, start)};
 			APPEND(d->arena, d->gaps, d->ngaps, gap);
 		}
-		if (i < timeline->n && start + timeline->steps[i].each > end)
-			end = start + timeline->steps[i].each;
+		if (i < timeline->n && start + timeline->steps[i].lasts > end)
+			end = start + timeline->steps[i].lasts;
 	}
 }
 
@@ -274,7 +274,7 @@ static void
 text_box(const Drawing *d, const StepRow *row, char *line)
 {
 	const TimelineStep *s = row->step;
-	int begin = (int)place(d, s->start), end = (int)place(d, s->start + s->each);
+	int begin = (int)place(d, s->start), end = (int)place(d, s->start + s->lasts);
 
 	if (begin >= TEXT_WIDTH)
 		begin = TEXT_WIDTH - 1;
@@ -400,7 +400,7 @@ static Box
 box_of(const Drawing *d, const StepRow *row)
 {
 	const TimelineStep *s = row->step;
-	Box box = {.x = place(d, s->start), .end = place(d, s->start + s->each)};
+	Box box = {.x = place(d, s->start), .end = place(d, s->start + s->lasts)};
 
 	box.hidden = s->moves && s->total ? 1 - (double)s->exposed / (double)s->total : 0;
 	box.class = resource_names[s->cost.bound];

@@ -93,7 +93,7 @@ print_step(Trace *tr, const StepRow *row, int number)
 	for (int track = 0; track < MOST_TRACKS && s->each; track++) {
 		if (!step_on_track(s, track))
 			continue;
-		Text *t = begin_span(tr, track, s->start, s->each,
+		Text *t = begin_span(tr, track, s->start, s->lasts,
 			s->moves ? "communication" : "compute");
 		text_json(t,
 			s->moves ? arena_printf(tr->arena, "%s of %s", ops[s->op->kind].hlo,
