@@ -22,15 +22,17 @@ enum {
 /* ---- what is noted ---- */
 
 static void
-note(shdrt_device *dev, const shdrt_step *step, uint64_t start)
+note(shdrt_device *dev, const shdrt_step *step, uint64_t start, uint64_t end, uint64_t spent)
 {
 	Record *r = dev->record;
-	r->times[step - dev->machine->program->steps]++;
+	ptrdiff_t number = step - dev->machine->program->steps;
+	r->times[number]++;
+	r->spent[number] += spent;
 	if (!r->room)
 		return;
 	double now = rt_now();
 	if (r->n < r->room)
-		r->spans[r->n] = (StepSpan){step, start, r->last, now};
+		r->spans[r->n] = (StepSpan){step, start, end, r->last, now};
 	r->n++;
 	r->last = now;
 }
@@ -45,11 +47,13 @@ rt_clock_record(Machine *m, bool spans)
 		rt_fail(SHDRT_MEMORY, "out of memory: records of %zu devices", devices);
 	memset(m->records, 0, size);
 	m->times = rt_get_zeroed(devices, (steps ? steps : 1) * sizeof *m->times);
+	m->spent = rt_get_zeroed(devices, (steps ? steps : 1) * sizeof *m->spent);
 	if (traced)
 		m->spans = rt_get_zeroed(TRACED_STEPS, sizeof *m->spans);
 	for (size_t id = 0; id < devices; id++) {
 		Record *r = &m->records[id];
 		r->times = m->times + id * steps;
+		r->spent = m->spent + id * steps;
 		if (id < traced) {
 			r->room = TRACED_STEPS / traced;
 			r->spans = m->spans + id * r->room;
@@ -62,24 +66,51 @@ void
 rt_clock_start(shdrt_device *dev)
 {
 	Record *r = dev->record;
+	size_t steps = (size_t)dev->machine->program->nsteps;
 	dev->clock = 0;
 	dev->started = rt_now();
 	if (!r)
 		return;
-	memset(r->times, 0, (size_t)dev->machine->program->nsteps * sizeof *r->times);
+	memset(r->times, 0, steps * sizeof *r->times);
+	memset(r->spent, 0, steps * sizeof *r->spent);
 	r->n = 0;
 	r->last = dev->started;
 }
 
 /* ---- the clock ---- */
 
+static uint64_t
+end_of(uint64_t start, const shdrt_step *step)
+{
+	uint64_t end = start + step->picoseconds;
+	return end < INT64_MAX ? end : INT64_MAX;
+}
+
 void
 rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step)
 {
-	uint64_t end = start + step->picoseconds;
-	dev->clock = end < INT64_MAX ? end : INT64_MAX;
+	dev->clock = end_of(start, step);
 	if (dev->record)
-		note(dev, step, start);
+		note(dev, step, start, dev->clock, dev->clock - start);
+}
+
+uint64_t
+rt_clock_begin(shdrt_device *dev, uint64_t start, const shdrt_step *step)
+{
+	uint64_t end = end_of(start, step);
+	if (dev->record)
+		note(dev, step, start, end, 0);
+	return end;
+}
+
+void
+rt_clock_wait(shdrt_device *dev, uint64_t until, const shdrt_step *step)
+{
+	uint64_t start = dev->clock;
+	if (until > start)
+		dev->clock = until;
+	if (dev->record)
+		note(dev, step, start, dev->clock, dev->clock - start);
 }
 
 /* Nobody else writes it. */
@@ -113,5 +144,6 @@ rt_clock_free(Machine *m)
 {
 	free(m->records);
 	free(m->times);
+	free(m->spent);
 	free(m->spans);
 }

@@ -98,12 +98,28 @@ enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
 	return seat;
 }
 
+/* The device is done with it, or has begun it. */
+static void
+go_on(shdrt_device *dev, const Team *team, const shdrt_collective *c)
+{
+	if (c->slot)
+		dev->arrivals[c->slot - 1] = rt_clock_begin(dev, team->clock, c->step);
+	else
+		rt_clock_step(dev, team->clock, c->step);
+}
+
+void
+shdrt_done(shdrt_device *dev, const shdrt_collective *c, const shdrt_step *step)
+{
+	rt_clock_wait(dev, dev->arrivals[c->slot - 1], step);
+}
+
 /* The team's clock stays as it is until all of them meet again. */
 static void
 leave(shdrt_device *dev, const Seat *seat, const shdrt_collective *c)
 {
 	rt_team_wait(dev, seat->team, NULL);
-	rt_clock_step(dev, seat->team->clock, c->step);
+	go_on(dev, seat->team, c);
 }
 
 void
@@ -117,7 +133,7 @@ shdrt_meet(shdrt_device *dev, const shdrt_collective *c)
 	atomic_store(&team->arrived, 0);
 	meet(team);
 	for (int i = 0; i < team->n; i++)
-		rt_clock_step(team->members[i], team->clock, c->step);
+		go_on(team->members[i], team, c);
 }
 
 /* ---- copying ---- */

@@ -212,10 +212,14 @@ teams_prepare(Machine *m)
 	m->kind_of = rt_get_zeroed(n, sizeof *m->kind_of);
 	for (size_t i = 0; i < n; i++)
 		m->kind_of[i] = kind_find(m, &p->collectives[i]);
+	size_t slots = p->nslots ? (size_t)p->nslots : 1;
+	uint64_t *arrivals = rt_get_zeroed((size_t)m->ndevices, slots * sizeof *arrivals);
 	size_t seats = m->nkinds ? (size_t)m->nkinds : 1;
 	Seat *all = rt_get_zeroed((size_t)m->ndevices, seats * sizeof *all);
 	for (int64_t id = 0; id < m->ndevices; id++)
 		m->devices[id].seats = all + (size_t)id * seats;
+	for (int64_t id = 0; id < m->ndevices; id++)
+		m->devices[id].arrivals = arrivals + (size_t)id * slots;
 	for (int i = 0; i < m->nkinds; i++)
 		kind_prepare(m, &m->kinds[i], i);
 	team_init(&m->everyone, (int)m->ndevices);
@@ -529,6 +533,7 @@ rt_machine_free(Machine *m)
 	free(m->kind_of);
 	rt_clock_free(m);
 	free(m->devices[0].seats);
+	free(m->devices[0].arrivals);
 	free(m->devices);
 	munmap(m->slabs, m->slab_total);
 	pthread_mutex_destroy(&m->lock);

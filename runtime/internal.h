@@ -87,10 +87,11 @@ struct shdrt_device {
 	_Alignas(LINE) int64_t id;
 	Machine *machine;
 	char *slab;
-	uint64_t clock;				/* emulated, picoseconds */
-	struct Seat *seats;			/* by kind */
-	struct Record *record;			/* of what it does, or NULL */
-	atomic_ullong progress;			/* ticks and barriers outside of `loop` */
+	uint64_t clock;		/* emulated, picoseconds */
+	struct Seat *seats;	/* by kind */
+	uint64_t *arrivals;	/* by slot - 1: when what is under way is there */
+	struct Record *record;	/* of what it does, or NULL */
+	atomic_ullong progress; /* ticks and barriers outside of `loop` */
 	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
 	atomic_bool filled;			/* has its parameters */
@@ -114,13 +115,14 @@ typedef struct Seat {
 /* A step of the last run. */
 typedef struct StepSpan {
 	const shdrt_step *step;
-	uint64_t start;	 /* emulated */
-	double from, to; /* host seconds */
+	uint64_t start, end; /* emulated */
+	double from, to;     /* host seconds */
 } StepSpan;
 
 /* What a device did in the last run. */
 typedef struct Record {
 	_Alignas(LINE) int64_t *times; /* by step: how often */
+	uint64_t *spent;	       /* by step: what its clock went on by */
 	StepSpan *spans;	       /* the first `room` of n */
 	size_t n, room;
 	double last; /* when the last one ended */
@@ -132,6 +134,10 @@ void rt_clock_record(Machine *m, bool spans);
 void rt_clock_start(shdrt_device *dev);
 /* It does a step that begins at `start`. */
 void rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step);
+/* ... which goes on beside those that follow; when it is over. */
+uint64_t rt_clock_begin(shdrt_device *dev, uint64_t start, const shdrt_step *step);
+/* It waits until then. */
+void rt_clock_wait(shdrt_device *dev, uint64_t until, const shdrt_step *step);
 void rt_clock_progress(shdrt_device *dev);
 /* Whose clock is the latest: the emulated time of the last run. */
 const shdrt_device *rt_clock_slowest(const Machine *m);
@@ -208,6 +214,7 @@ struct Machine {
 	atomic_llong filled; /* devices that have their parameters */
 	Record *records;     /* of each device, or NULL; what they refer to: */
 	int64_t *times;
+	uint64_t *spent;
 	StepSpan *spans;
 };
 

@@ -119,7 +119,7 @@ rt_report_result(const shdrt_tensor *t, const void *data, FILE *out)
 /* Steps that people would read the same, and how often a device did them. */
 typedef struct Line {
 	const shdrt_step *step; /* the first of them */
-	uint64_t times;
+	uint64_t times, spent;
 } Line;
 
 static int
@@ -163,17 +163,19 @@ by_place(const void *a, const void *b)
 	return (x->step > y->step) - (x->step < y->step);
 }
 
-static uint64_t
-line_picoseconds(const Line *l)
-{
-	return l->times * l->step->picoseconds;
-}
-
 static int
 by_time(const void *a, const void *b)
 {
-	uint64_t x = line_picoseconds(a), y = line_picoseconds(b);
+	const Line *l = a, *k = b;
+	uint64_t x = l->spent, y = k->spent;
 	return x != y ? (x < y) - (x > y) : by_place(a, b);
+}
+
+static void
+add_line(Line *to, const Line *line)
+{
+	to->times += line->times;
+	to->spent += line->spent;
 }
 
 /* What the device did, in the order of the program; to be freed. */
@@ -182,12 +184,12 @@ lines_of(const shdrt_program *p, const Record *r, int *n)
 {
 	Line *lines = rt_get_memory((size_t)p->nsteps, sizeof *lines);
 	for (int i = 0; i < p->nsteps; i++)
-		lines[i] = (Line){&p->steps[i], (uint64_t)r->times[i]};
+		lines[i] = (Line){&p->steps[i], (uint64_t)r->times[i], r->spent[i]};
 	qsort(lines, (size_t)p->nsteps, sizeof *lines, by_what);
 	*n = 0;
 	for (int i = 0; i < p->nsteps; i++)
 		if (*n && !compare_steps(lines[*n - 1].step, lines[i].step))
-			lines[*n - 1].times += lines[i].times;
+			add_line(&lines[*n - 1], &lines[i]);
 		else
 			lines[(*n)++] = lines[i];
 	qsort(lines, (size_t)*n, sizeof *lines, by_place);
@@ -296,7 +298,7 @@ waited(const shdrt_program *p, const shdrt_device *dev)
 {
 	uint64_t time = dev->clock;
 	for (int i = 0; i < p->nsteps; i++)
-		time -= (uint64_t)dev->record->times[i] * p->steps[i].picoseconds;
+		time -= dev->record->spent[i];
 	return time;
 }
 
@@ -343,7 +345,7 @@ print_steps(const shdrt_program *p, const shdrt_device *dev, FILE *out)
 		if (!lines[i].times)
 			continue;
 		char place[STEP_TEXT], what[STEP_TEXT], each[US_TEXT];
-		uint64_t time = line_picoseconds(&lines[i]);
+		uint64_t time = lines[i].spent;
 		place_text(p, lines[i].step, place, sizeof place);
 		rt_step_text(lines[i].step, what);
 		rt_us_text(each, lines[i].step->picoseconds);
@@ -374,7 +376,8 @@ rt_report_stats(const Machine *m, double seconds, FILE *out)
 		fprintf(out, "memory touched: %" PRId64 " bytes of %" PRId64 "\n",
 			rt_machine_touched(m), p->slab_bytes);
 	rt_us_text(us, slowest->clock);
-	fprintf(out, "time on %s: %s us (emulated, nothing overlaps)\n", p->target, us);
+	fprintf(out, "time on %s: %s us (emulated%s)\n", p->target, us,
+		p->nslots ? "" : ", nothing overlaps");
 	fprintf(out, "time here: %.3f us\n", seconds * 1e6);
 	print_steps(p, slowest, out);
 	if (p->ncollectives)

@@ -33,7 +33,7 @@
 extern "C" {
 #endif
 
-#define SHDRT_ABI 6
+#define SHDRT_ABI 7
 
 enum {
 	SHDRT_MAX_RANK = 16,
@@ -149,6 +149,10 @@ typedef enum shdrt_collective_kind {
  * given, from the member number source[index(t, group)], nobody if negative.
  * A device to which nobody sends gets zeros.
  *
+ * One with a slot is begun, and is done when shdrt_done() is called of it: its
+ * result is written, and its operand read, until then.  Its step says how long it is
+ * under way.  No two that are have the same slot.
+ *
  * Ragged: rows of `inner` elements, `size` of them in the operand and `rows`
  * in the result.
  */
@@ -162,6 +166,7 @@ typedef struct shdrt_collective {
 	int64_t outer, size, inner; /* of the operand */
 	int64_t rows;		    /* ragged: of the result */
 	const shdrt_step *step;
+	int slot; /* from 1 on; 0: the device waits for it */
 } shdrt_collective;
 
 /*
@@ -255,6 +260,7 @@ struct shdrt_program {
 	const shdrt_step *steps;
 	int ncollectives;
 	const shdrt_collective *collectives;
+	int nslots;
 	const shdrt_externs *externs; /* NULL: none */
 	int64_t slab_bytes;	      /* of one device */
 	int keeps_inputs;	      /* run() leaves the parameters as they are */
@@ -299,6 +305,8 @@ void shdrt_tick(shdrt_device *dev, const shdrt_step *step);
 /* A collective done by a launch(): the clocks of those who meet advance when it has
    been told of all of them. */
 void shdrt_meet(shdrt_device *dev, const shdrt_collective *c);
+/* A collective with a slot, which was begun: waits for it. */
+void shdrt_done(shdrt_device *dev, const shdrt_collective *c, const shdrt_step *step);
 /* The device is in a loop that runs until its data say so (NULL: in none any
    more): whatever it does there is no progress before it leaves. */
 void shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop);

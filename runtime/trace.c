@@ -115,7 +115,7 @@ put_device(FILE *f, const shdrt_device *dev, const Extent *e)
 	for (size_t i = 0; i < r->n && i < r->room; i++) {
 		const StepSpan *s = &r->spans[i];
 		uint64_t from = since(e, s->from);
-		put_span(f, EMULATED, dev->id, s->step, s->start, s->step->picoseconds);
+		put_span(f, EMULATED, dev->id, s->step, s->start, s->end - s->start);
 		put_span(f, HERE, dev->id, s->step, from, since(e, s->to) - from);
 	}
 }

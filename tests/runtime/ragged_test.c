@@ -244,10 +244,9 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 #define ENTRY(kind, split, line) \
 	{ \
 		kind, SHDRT_f32, SHDRT_add, {1, split}, {1, split}, NULL, 1, 4, 1, 6, \
-			&(const shdrt_step) \
-		{ \
-			"", "collective", #split, "t.shd", line, 0, 0, 0, 0, "ici" \
-		} \
+			&(const shdrt_step){"", "collective", #split, "t.shd", line, 0, 0, 0, \
+				0, "ici"}, \
+			0 \
 	}
 static const shdrt_collective table[] = {
 	ENTRY(SHDRT_ragged_all_to_all, along_y, 3),

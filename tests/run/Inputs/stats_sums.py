@@ -23,7 +23,7 @@ def picoseconds(us):
     return int(whole + decimals)
 
 
-clock = picoseconds(re.search(r"([\d.]+) us \(emulated, nothing overlaps\)", text).group(1))
+clock = picoseconds(re.search(r"([\d.]+) us \(emulated\b", text).group(1))
 steps = re.findall(r"^ *\S+  \S.*?  +(\d+) +([\d.]+) +([\d.]+) +[\d.]+ %  \w+$", text, re.M)
 waiting = re.search(r"^ +waiting for other devices +0 +([\d.]+) ", text, re.M)
 total = re.search(r"^ +all +(\d+) +([\d.]+)  100 %$", text, re.M)
