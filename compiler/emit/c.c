@@ -155,6 +155,7 @@ emit_step(Emitter *e, const Op *op)
 {
 	bool copy = op_is_identity(op) || (op->nbodies && op->nresults > 1);
 	Emit *emit = op_communicates(op) ? emit_collective
+		: op->kind == O_done	 ? emit_done
 		: copy			 ? emit_copy
 		: op->kind == O_sort	 ? emit_sort
 		: op->external		 ? emit_extern
@@ -162,7 +163,7 @@ emit_step(Emitter *e, const Op *op)
 
 	begin_step(e, op, !copy);
 	emit(e, op);
-	if (!op_communicates(op))
+	if (!op_communicates(op) && op->kind != O_done)
 		emit_tick(e, op);
 	c_note_step(e, op, e->depth, e->depth);
 }
@@ -236,6 +237,8 @@ emit_c(const Plan *plan, const EmitOptions *options, Text *t)
 		.arena = m->arena,
 		.step = arena_new(),
 		.by_text = table_new(m->arena),
+		.flights = flights_find(plan->module, m->arena),
+		.collective = NEW_ARRAY(m->arena, int, m->nops + 1),
 		.indent = "\t"};
 
 	for (int i = 0; i < plan->lives->n; i++)

@@ -4,6 +4,7 @@
 #ifndef SHDC_EMIT_C_H
 #define SHDC_EMIT_C_H
 
+#include "cost/flights.h"
 #include "emit/emit.h"
 #include "memory/plan.h"
 #include "sched/fuse/kernel.h"
@@ -36,6 +37,8 @@ typedef struct Emitter {
 	Fuse *view; /* the loops of the op at hand */
 	const Module *module;
 	const EmitOptions *options;
+	Flights flights;
+	int *collective; /* by op id: its row */
 	Arena *arena;
 	Arena *step;  /* of what only the step at hand needs */
 	Text kernels; /* definitions */
@@ -125,7 +128,7 @@ void c_run(Emitter *e, Text *t);
 
 /* c_tables.c: descriptors of parameters, results, collectives, dots */
 void emit_dot(Emitter *e, const Op *op, const Kernel *k);
-Emit emit_collective, emit_sort;
+Emit emit_collective, emit_done, emit_sort;
 /* "dots[3]": an equal row, or a new one; the text is freed. */
 const char *c_row(Emitter *e, RowTable table, Text *row);
 /* The number of the op's row among steps. */

@@ -69,17 +69,18 @@ int64_t
 c_step(Emitter *e, const Op *op)
 {
 	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
+	int64_t time = op->async ? e->flights.picoseconds[op->id] : picoseconds(cost.seconds);
 	Text row = {0}, axes = {0};
 
-	c_quoted(&row, "\t{.what = ", step_what(op));
-	c_quoted(&row, ", .kind = ", ops[op->kind].hlo);
+	c_quoted(&row, "\t{.what = ", step_what(e->step, op));
+	c_quoted(&row, ", .kind = ", step_opcode(e->step, op));
 	if (op_communicates(op)) {
 		text_axes(&axes, &e->module->mesh, op->axes);
 		c_quoted(&row, ", .axes = ", text_take(&axes, e->step));
 	}
 	c_quoted(&row, ", .file = ", source_path(e->module->session, op->range.file));
 	text_printf(&row, ", .line = %d,\n\t\t.picoseconds = %lld, .flops = %.17g, ",
-		op->range.line, (long long)picoseconds(cost.seconds), cost.flops);
+		op->range.line, (long long)time, cost.flops);
 	fill_in(&row, ".hbm_bytes = %, ", (int64_t[]){whole_bytes(cost.hbm_bytes)});
 	if (op_communicates(op))
 		fill_in(&row, ".wire_bytes = %, ", (int64_t[]){whole_bytes(cost.wire_bytes)});
@@ -208,9 +209,14 @@ emit_collective(Emitter *e, const Op *op)
 	print_shape(&row, op);
 	if (collectives[op->kind].base >= 0)
 		fill_in(&row, "\t\t.rows = %,\n", op->results[0]->type.dims);
+	if (op->async)
+		text_printf(&row, "\t\t.slot = %d,\n", e->flights.slot[op->id]);
 	text_printf(&row, "\t\t.step = &steps[%lld],\n\t},\n", (long long)c_step(e, op));
-	text_printf(&e->run, "%sshdrt_%s(dev, &%s, ", e->indent, ops[op->kind].name,
-		c_row(e, ROWS_collectives, &row));
+	const char *number = row_number(e, ROWS_collectives, &row);
+	e->collective[op->id] = atoi(number);
+	text_printf(&e->run, "%sshdrt_%s(dev, &collectives[", e->indent, ops[op->kind].name);
+	c_number(&e->run, e->collective[op->id]);
+	text_add(&e->run, "], ");
 	for (int k = 0; k < op->noperands; k++) {
 		if (k == op_base(op))
 			continue; /* the result */
@@ -219,6 +225,16 @@ emit_collective(Emitter *e, const Op *op)
 	}
 	c_address(e, &e->run, op->results[0], -1, false);
 	text_add(&e->run, ");\n");
+}
+
+void
+emit_done(Emitter *e, const Op *op)
+{
+	text_printf(&e->run, "%sshdrt_done(dev, &collectives[", e->indent);
+	c_number(&e->run, e->collective[op->operands[0]->def->id]);
+	text_add(&e->run, "], &steps[");
+	c_number(&e->run, c_step(e, op));
+	text_add(&e->run, "]);\n");
 }
 
 void
@@ -415,6 +431,8 @@ emit_program(Emitter *e, Text *t)
 	if (e->rows[ROWS_collectives].n)
 		text_printf(t, "\t.ncollectives = %d, .collectives = collectives,\n",
 			e->rows[ROWS_collectives].n);
+	if (e->flights.n)
+		text_printf(t, "\t.nslots = %d,\n", e->flights.n);
 	if (e->options->externs && e->options->externs->n)
 		text_add(t, "\t.externs = &externs,\n");
 	fill_in(t, "\t.slab_bytes = %,\n", (int64_t[]){plan_peak(e->plan)});

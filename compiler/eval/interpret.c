@@ -14,6 +14,7 @@
 #include <string.h>
 
 #include "eval/eval.h"
+#include "cost/flights.h"
 #include "cost/ledger.h"
 #include "shdrt.h"
 
@@ -94,19 +95,20 @@ static const shdrt_collective_kind collective_kinds[OP_COUNT] = {
 };
 
 static shdrt_step
-step(const Module *m, const Op *op)
+step(const Module *m, const Op *op, const Flights *flights)
 {
 	StepCost cost = step_cost(&m->mesh, op, NULL, NULL);
 	Text axes = {0};
 	if (op_communicates(op))
 		text_axes(&axes, &m->mesh, op->axes);
 	return (shdrt_step){
-		.what = step_what(op),
-		.kind = ops[op->kind].hlo,
+		.what = step_what(m->arena, op),
+		.kind = step_opcode(m->arena, op),
 		.axes = op_communicates(op) ? text_take(&axes, m->arena) : NULL,
 		.file = source_path(m->session, op->range.file),
 		.line = op->range.line,
-		.picoseconds = (uint64_t)picoseconds(cost.seconds),
+		.picoseconds = (uint64_t)(op->async ? flights->picoseconds[op->id]
+						    : picoseconds(cost.seconds)),
 		.flops = cost.flops,
 		.hbm_bytes = whole_bytes(cost.hbm_bytes),
 		.wire_bytes = whole_bytes(cost.wire_bytes),
@@ -147,8 +149,10 @@ typedef struct Launched {
 	int nsteps;
 	shdrt_collective *collectives;
 	int ncollectives;
-	int *row; /* by the id of an op's first result: its number from 1 among
-		     collectives, or among steps if it is none */
+	Flights flights;
+	int *row;	 /* by the id of an op's first result: its number from 1 among
+			    steps */
+	int *collective; /* likewise, among collectives: of one, or what waits for it */
 } Launched;
 
 static Launched
@@ -163,17 +167,22 @@ list_steps(Module *m)
 	l.steps = NEW_ARRAY(m->arena, shdrt_step, l.nsteps + 1);
 	l.collectives = NEW_ARRAY(m->arena, shdrt_collective, l.ncollectives + 1);
 	l.row = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	l.collective = NEW_ARRAY(m->arena, int, m->nvalues + 1);
+	l.flights = flights_find(m, m->arena);
 	l.nsteps = l.ncollectives = 0;
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
 		if (!op_is_step(op))
 			continue;
 		shdrt_step *s = &l.steps[l.nsteps++];
-		*s = step(m, op);
+		*s = step(m, op, &l.flights);
 		l.row[op->results[0]->id] = l.nsteps;
+		if (op->kind == O_done)
+			l.collective[op->results[0]->id] = l.collective[op->operands[0]->id];
 		if (!op_communicates(op))
 			continue;
-		l.collectives[l.ncollectives++] = collective(m, op, s);
-		l.row[op->results[0]->id] = l.ncollectives;
+		l.collectives[l.ncollectives] = collective(m, op, s);
+		l.collectives[l.ncollectives].slot = l.flights.slot[op->id];
+		l.collective[op->results[0]->id] = ++l.ncollectives;
 	}
 	return l;
 }
@@ -259,10 +268,16 @@ tell_device(void *data, const Op *op, int64_t device)
 {
 	const Launched *l = data;
 	int row = op->nresults ? l->row[op->results[0]->id] : 0;
-	if (row && op_communicates(op))
-		shdrt_meet(l->devices[device], &l->collectives[row - 1]);
-	else if (row)
-		shdrt_tick(l->devices[device], &l->steps[row - 1]);
+	if (!row)
+		return;
+	const shdrt_step *s = &l->steps[row - 1];
+	const shdrt_collective *c = l->collectives + l->collective[op->results[0]->id] - 1;
+	if (op->kind == O_done)
+		shdrt_done(l->devices[device], c, s);
+	else if (op_communicates(op))
+		shdrt_meet(l->devices[device], c);
+	else
+		shdrt_tick(l->devices[device], s);
 }
 
 static int
@@ -337,6 +352,7 @@ interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs
 		.steps = launched.steps,
 		.ncollectives = launched.ncollectives,
 		.collectives = launched.collectives,
+		.nslots = launched.flights.n,
 		.externs = externs->n ? extern_table(m, externs) : NULL,
 		.slab_bytes = plan_peak(plan),
 		.keeps_inputs = plan->module->keep_inputs,

@@ -6,7 +6,8 @@
  *   1  %y = fusion(%h, %x)        h: 0 to 1      y may be written over either
  *   2  return %y                  y: 1 to 3      if read at that element only
  *
- * A loop or branch stands where it begins, then come the steps of its bodies,
+ * What a collective that is asynchronous reads and writes, it does until it is
+ * done.  A loop or branch stands where it begins, then come the steps of its bodies,
  * each with its return.  What a loop carries is written anew each round; what
  * it hands on lives until it ends.  Of two branches one runs: what the first
  * leaves in a buffer is nothing to the second.
@@ -52,6 +53,15 @@ extend(Lives *l, const Value *v, int to)
 		life->to = to;
 }
 
+/* A collective reads until it is done; what it changes a part of is its result. */
+static void
+extend_read(Lives *l, const Op *start, int to)
+{
+	for (int i = 0; i < start->noperands; i++)
+		if (i != op_base(start))
+			extend(l, start->operands[i], to);
+}
+
 static void
 find_lives(Lives *l, const Block *b)
 {
@@ -59,6 +69,8 @@ find_lives(Lives *l, const Block *b)
 		int at = l->at[op->id], end = at;
 		for (int i = 0; i < op->noperands; i++)
 			extend(l, op->operands[i], b->parent || op->next ? at : l->n);
+		if (op->kind == O_done)
+			extend_read(l, op->operands[0]->def, at);
 		for (Flow f = {.op = op}; op->nbodies == 2 && flow_next(&f);) {
 			bool second = op_is_branch(op) && f.to->block == op->bodies[1];
 			bool carried = op_is_loop(op) && !loop_hands_on(op, f.index);
@@ -73,7 +85,7 @@ find_lives(Lives *l, const Block *b)
 		}
 		for (int i = 0; i < op->nresults; i++) {
 			const Value *v = op->results[i], *root = op_is_offset(op) ? NULL : v;
-			if (op_renames(op))
+			if (op_renames(op) || op->kind == O_done)
 				root = l->root[op->operands[0]->id];
 			if (op_is_loop(op)) {
 				/* The result, if this was the last round. */
