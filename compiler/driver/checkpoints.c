@@ -83,7 +83,7 @@ compile_with(const Compilation *c, Session *s, const FnDecl *fn)
 	if (!m || !pipeline_accept(m))
 		return NULL;
 	m->keep_inputs |= c->options->keep_inputs;
-	return pipeline_run(m, L_fused, &pipeline) && !diag_errors(s) ? m : NULL;
+	return pipeline_run(m, L_scheduled, &pipeline) && !diag_errors(s) ? m : NULL;
 }
 
 /* What a process finds out of a function; then `avoids` of it, in the same memory. */

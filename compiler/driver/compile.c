@@ -194,7 +194,7 @@ read_dump(Compilation *c)
 		if (o->outputs[i].kind->level < (int)c->module->level)
 			return usage(s, "%s is past '%s' already (after the pass '%s')",
 				o->input, o->outputs[i].kind->name, name);
-	if (o->keep_inputs && c->module->level == L_fused && !c->module->keep_inputs)
+	if (o->keep_inputs && c->module->level >= L_fused && !c->module->keep_inputs)
 		return usage(s, "--keep-inputs: %s is past 'fuse', which copies what is kept",
 			o->input);
 	return c->module->level < L_fused || fused_check(c->module, top);
@@ -229,7 +229,7 @@ wanted_level(const Options *o)
 	if (o->stop_after)
 		return pass_by_name(o->stop_after)->after;
 	if (o->action != ACT_emit)
-		return L_fused;
+		return L_scheduled;
 	if (o->remarks & REMARK_pad)
 		level = L_sharded;
 	if (o->remarks & REMARK_reshard || o->strict)
@@ -328,6 +328,8 @@ advance(Compilation *c)
 			return false;
 	}
 	c->module->keep_inputs |= o->keep_inputs;
+	if (o->overlap >= 0)
+		c->module->overlap = (Overlap)o->overlap;
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		module_print(c->module, &c->global);

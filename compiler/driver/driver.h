@@ -65,6 +65,7 @@ typedef struct Options {
 	bool strict, keep_inputs;
 	const char *print_after, *stop_after, *start_at;
 	bool time_passes;
+	int overlap;   /* enum Overlap; -1: not said */
 	int transport; /* threads, the only one: nothing depends on it */
 	int format, color;
 	bool color_output; /* on standard output */

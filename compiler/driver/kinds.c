@@ -120,7 +120,7 @@ static bool
 print_explain(Compilation *c, const Output *out, Text *t)
 {
 	Progress progress = progress_begin("annotation");
-	bool last = c->module->level == L_fused;
+	bool last = c->module->level == L_scheduled;
 	ExplainOptions o = {
 		.name = c->options->explain,
 		.told = &c->explanation,
@@ -206,7 +206,7 @@ print_report(Compilation *c, const Output *out, Text *t)
 	(void)out;
 	if (c->module->level == L_resharded)
 		note_remarks(c);
-	if (c->module->level != L_fused)
+	if (c->module->level != L_scheduled)
 		return true;
 	ReportOptions o = {
 		.timeline = compilation_timeline(c),

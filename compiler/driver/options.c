@@ -322,6 +322,7 @@ options_parse(Session *s, int argc, char **argv, Options *o)
 	bool good = true;
 
 	o->build.optimize = 2;
+	o->overlap = -1;
 	for (int i = 1; i < argc && good && !o->have_arguments; i++) {
 		const char *word = argv[i];
 

@@ -10,7 +10,7 @@ variant(Session *s, int file, const FrontOptions *options)
 {
 	PipelineOptions pipeline = {0};
 	Module *m = front_compile(s, file, options);
-	bool good = m && pipeline_accept(m) && pipeline_run(m, L_fused, &pipeline);
+	bool good = m && pipeline_accept(m) && pipeline_run(m, L_scheduled, &pipeline);
 
 	return good && !diag_errors(s) ? m : NULL;
 }

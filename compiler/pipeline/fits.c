@@ -48,7 +48,7 @@ compiled_peak(Module *m, const PipelineOptions *options)
 {
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
-	if (!pipeline_run(m, L_fused, options))
+	if (!pipeline_run(m, L_scheduled, options))
 		return INT64_MAX;
 	const Plan *plan = plan_build(m);
 	return plan->uncounted ? INT64_MAX : plan_peak(plan);

@@ -118,7 +118,7 @@ compile_changed(Module *m, const Change *change)
 	m->nexpects = 0;
 	m->keep_inputs ^= change->toggle_inputs;
 	module_check(m, count_failure, &failures);
-	return !failures && pipeline_run(m, L_fused, &silent);
+	return !failures && pipeline_run(m, L_scheduled, &silent);
 }
 
 /* ---- many ---------------------------------------------------------------------- */

@@ -1,0 +1,223 @@
+/*
+ * overlap.c - an order in which collectives are beside work that does not need them.
+ *
+ *   W2 = all-gather(W)  12                begin W2
+ *   r  = relu(x)         9       ->       r  = relu(x)
+ *   h  = dot(r, W2)      8                done W2             waits for 3
+ *                                         h  = dot(r, W2)
+ *
+ * From the innermost block out: a graph of what has to come before what, and orders of
+ * it; the quickest is taken whose program fits the memory of the target, or takes no
+ * more of it than the program as it was.
+ */
+#include "cost/residency.h"
+#include "ir/flow.h"
+#include "ir/make.h"
+#include "memory/plan.h"
+#include "sched/overlap/overlap.h"
+#include "sched/sched.h"
+
+/* ---- the program in an order ------------------------------------------------------ */
+
+/* The collective only begins; its value is that of the done, which is returned. */
+static Op *
+begin_only(Op *op)
+{
+	Module *m = op->module;
+	Value *v = op->results[0];
+	Op *done = op_new(m, O_done, 0, NULL, 0, NULL, op->range, op->label);
+
+	op->results = NULL;
+	op->nresults = op->result_room = 0;
+	Value *begun = op_add_result(op, arena_printf(m->arena, "%s.start", v->name), &v->type);
+	begun->placement = v->placement;
+	begun->no_placement = v->no_placement;
+	begun->range = v->range;
+	op->async = true;
+	done->mode = op->mode;
+	done->again = op->again;
+	op_add_operand(done, begun);
+	done->results = arena_copy(m->arena, &v, sizeof(Value *));
+	done->nresults = 1;
+	v->def = done;
+	return done;
+}
+
+/* No time passes between its begin, node i, and its done. */
+static bool
+is_alone(const Order *order, int i)
+{
+	int k = i + 1;
+
+	while (order->tasks[k].kind == TASK_run && !order->tasks[k].picoseconds)
+		k++;
+	return order->nodes[k] == order->nodes[i] + 1;
+}
+
+static void
+move_to_end(Block *b, Op *op)
+{
+	op_remove(op);
+	op_insert_before(b->last, op);
+}
+
+static void
+remember(Scheduling *s, Block *b)
+{
+	Written w = {.block = b};
+
+	for (Op *op = b->first; op != b->last; op = op->next)
+		APPEND(s->arena, w.ops, w.n, op);
+	APPEND(s->arena, s->written, s->nwritten, w);
+}
+
+static void
+write_order(const Graph *g, const Order *order)
+{
+	Op **done = NEW_ARRAY(g->arena, Op *, g->n + 1); /* by number of the node before it */
+	Op *end = g->block->last;
+
+	for (int i = 0; i < g->n; i++) {
+		const Node *node = order->nodes[i];
+		bool begins = node->task.kind == TASK_start && !is_alone(order, i);
+		Op *op = node->op;
+		if (node->task.kind == TASK_done) {
+			if (done[node->number - 1])
+				op_insert_before(end, done[node->number - 1]);
+			continue;
+		}
+		move_to_end(g->block, op);
+		if (begins)
+			done[node->number] = begin_only(op);
+	}
+}
+
+/* A collective as one op again. */
+static void
+join(Op *done)
+{
+	Op *op = done->operands[0]->def;
+
+	op_remove(done);
+	op->results = done->results;
+	op->async = false;
+	op->results[0]->def = op;
+	op->results[0]->block = op->block;
+}
+
+static void
+undo(const Scheduling *s)
+{
+	for (int i = 0; i < s->nwritten; i++) {
+		const Written *w = &s->written[i];
+		for (Op *next, *op = w->block->first; op != w->block->last; op = next) {
+			next = op->next;
+			if (op->kind == O_done)
+				join(op);
+		}
+		for (int k = 0; k < w->n; k++)
+			move_to_end(w->block, w->ops[k]);
+	}
+}
+
+/* ---- choosing ---------------------------------------------------------------------- */
+
+static void schedule_block(Scheduling *s, Block *b);
+
+/* What has bodies, once these are in order. */
+static int64_t
+bodies_time(Scheduling *s, const Op *op)
+{
+	int64_t time[2] = {0}, trips = 1, asked = 1;
+
+	for (int i = 0; i < op->nbodies; i++) {
+		schedule_block(s, op->bodies[i]);
+		time[i] = s->time;
+	}
+	if (op_is_branch(op))
+		return time[0] > time[1] ? time[0] : time[1];
+	if (op_ints(op, A_trips)->n) {
+		trips = op_int(op, A_trips);
+		asked = add_picoseconds(trips, 1);
+	}
+	return add_picoseconds(repeat_picoseconds(time[LOOP_CONDITION], asked),
+		repeat_picoseconds(time[LOOP_BODY], trips));
+}
+
+/* The quickest; of equal ones that which is most like the program. */
+static Order
+best_order(Graph *g, First first)
+{
+	Order best = plain_schedule(g);
+
+	for (int f = FIRST_program; f >= (int)first; f--) {
+		Order order = list_schedule(g, (First)f);
+		if (order.time < best.time)
+			best = order;
+	}
+	return best;
+}
+
+static void
+schedule_block(Scheduling *s, Block *b)
+{
+	for (const Op *op = b->first; op != b->last; op = op->next)
+		if (op->nbodies && !op_is_fusion(op))
+			s->times[op->id] = bodies_time(s, op);
+	Graph *g = graph_of(b, s);
+	Order order = best_order(g, s->least);
+	s->time = order.time;
+	begin_latest(g, &order);
+	remember(s, b);
+	write_order(g, &order);
+}
+
+/* ---- the module --------------------------------------------------------------------- */
+
+static int64_t
+peak_of(Module *m)
+{
+	const Plan *plan = plan_build(m);
+
+	return plan->uncounted ? INT64_MAX : plan_peak(plan);
+}
+
+static bool
+has_transfers(const Module *m)
+{
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op_communicates(op))
+			return true;
+	return false;
+}
+
+/* False: it takes too much memory, and all is as it was. */
+static bool
+schedule_module(Module *m, First least, int64_t limit)
+{
+	Arena *a = arena_new();
+	Scheduling *s = scheduling_new(m, a);
+
+	s->least = least;
+	schedule_block(s, m->entry);
+	bool fits = peak_of(m) <= limit;
+	if (!fits)
+		undo(s);
+	arena_free(a);
+	return fits;
+}
+
+bool
+overlap(Module *m)
+{
+	m->level = L_scheduled;
+	if (m->overlap == OVERLAP_none || !has_transfers(m))
+		return true;
+	int64_t limit = peak_of(m);
+	if (m->mesh.target->hbm_bytes > limit)
+		limit = m->mesh.target->hbm_bytes;
+	if (!schedule_module(m, FIRST_path, limit))
+		schedule_module(m, FIRST_program, limit);
+	residency_find(m);
+	return true;
+}

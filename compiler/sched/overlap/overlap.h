@@ -1,0 +1,90 @@
+/*
+ * overlap.h - what the files that order a program share: a block as a graph.
+ *
+ *   W2 = all-gather(W)  12      node 0  begin W2     -> 1
+ *   h  = dot(x, W2)      8      node 1  done W2      -> 3
+ *   r  = relu(x)         2      node 2  run r        -> 3
+ *   y  = dot(h, r)       8      node 3  run h ...
+ *
+ * A collective that takes time is two nodes.  An edge says that a node comes after
+ * another: it uses its result, or it writes where the other still reads.
+ */
+#ifndef SHDC_OVERLAP_H
+#define SHDC_OVERLAP_H
+
+#include "cost/tracks.h"
+#include "memory/lives.h"
+
+typedef struct Node {
+	Op *op; /* of a done: the collective */
+	Task task;
+	int number; /* in the order of the program */
+	int before; /* nodes that have to come first */
+	struct Edge {
+		struct Node *to;
+		struct Edge *next;
+	} * after;
+	int64_t path; /* the longest way from its begin to the end of the block */
+	int waits;    /* of those before it, not yet in order */
+} Node;
+
+typedef struct Graph {
+	Arena *arena;
+	Block *block;
+	Node *nodes;
+	int n;
+} Graph;
+
+/* An op that reads a value. */
+typedef struct Reader {
+	const Op *op;
+	struct Reader *next;
+} Reader;
+
+/* A block that was put in order, and its ops as they were, without the return. */
+typedef struct Written {
+	Block *block;
+	Op **ops;
+	int n;
+} Written;
+
+/* Of what can run, what comes first. */
+typedef enum First {
+	FIRST_path,    /* what has the longest way before it */
+	FIRST_program, /* what the program has first */
+} First;
+
+/* What the blocks of a module share while they are put in order. */
+typedef struct Scheduling {
+	Arena *arena;
+	Lives *lives;
+	int *first, *last;  /* by op id: its node from 1 on, and that of its done */
+	int64_t *times;	    /* ... of what has bodies that are in order: how long it takes */
+	Reader **readers;   /* by value id */
+	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
+	First least;	    /* of the ways to choose */
+	int64_t time;	    /* of the block that was put in order last */
+	Written *written;   /* blocks, as they were */
+	int nwritten;
+} Scheduling;
+
+/* graph.c: numbers the module */
+Scheduling *scheduling_new(Module *m, Arena *a);
+/* Bodies in the block are in order. */
+Graph *graph_of(Block *b, Scheduling *s);
+
+/* An order of the nodes of a graph, and what it takes. */
+typedef struct Order {
+	Node **nodes;
+	Task *tasks; /* of them */
+	int64_t time;
+} Order;
+
+/* list.c: by list scheduling */
+Order list_schedule(Graph *g, First first);
+/* As the program has it, nothing beside it. */
+Order plain_schedule(Graph *g);
+/* latest.c: the same, transfers begun as late as that takes no longer */
+void begin_latest(const Graph *g, Order *order);
+
+#endif
