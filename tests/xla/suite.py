@@ -269,6 +269,7 @@ def cases(paths):
         name += " " + mesh if mesh else ""
         try:
             dumps = {kind: shdc(*options, "--emit=" + kind, path) for kind in ("ir", "sharded", "hlo", "fused")}
+            dumps["schedule"] = shdc(*options, "--overlap=async", "--emit=schedule", path)
             stats = json.loads(shdc(*options, "--emit=stats", path))
         except (RuntimeError, OSError) as e:
             yield name, str(e)
