@@ -62,6 +62,7 @@ struct Fuse {
 	Value **inside;	   /* in the body being written */
 	const Op **within; /* ... of this fusion */
 	int *wanted;	   /* by op id: how many of it */
+	Value ***read;	   /* ... what it read, if it stands as it is; else NULL */
 	bool untidy;	   /* copies may be missing, ops be for nobody */
 };
 

@@ -134,7 +134,8 @@ unread(const Op *op, int i, Block *body)
 static Value *
 operand_inside(const Fuse *f, const Op *fusion, const Op *op, int i)
 {
-	const Value *v = source_value(f, op->operands[i]);
+	Value **operands = f->read[op->id] ? f->read[op->id] : op->operands;
+	const Value *v = source_value(f, operands[i]);
 
 	if (i == 0 && op_changes(op))
 		return fusion->bodies[0]->params[0];
@@ -326,6 +327,8 @@ write_value(Fuse *f, Block *b, Op *op)
 	} else if (fused) {
 		write_fusion(f, b, op);
 	} else if (f->kept[op->id] || kernels || is_renaming(f, op)) {
+		f->read[op->id] = arena_copy(f->arena, op->operands,
+			(size_t)op->noperands * sizeof *op->operands);
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i] = reach(f, buffered(f, op->operands[i]), b);
 		op_append(b, op);
@@ -395,6 +398,7 @@ fused_write(Fuse *f)
 	f->inside = NEW_ARRAY(a, Value *, m->nvalues + 1);
 	f->within = NEW_ARRAY(a, const Op *, m->nvalues + 1);
 	f->wanted = NEW_ARRAY(a, int, m->nops + 1);
+	f->read = NEW_ARRAY(a, Value **, m->nops + 1);
 	for (int i = 0; i < m->nops; i++) {
 		f->wanted[i] += f->kernels[i] || f->kept[i];
 		for (int k = 0; k < f->members[i].n; k++)
