@@ -136,8 +136,9 @@ as_splat(Value *v)
 	return splat ? v : NULL;
 }
 
-/* Parts that the op has its operand k of become parts of its result.  What is split further
-   than these are is whole then: of such element by element, by one number at most. */
+/* Parts that the op has its operand k of become parts of its result, unless that is split
+   along their axes.  What is split further than these are is whole then: of such element by
+   element, by one number at most. */
 static bool
 hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 {
@@ -155,7 +156,8 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 		partial = inner->partial;
 	else
 		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
-	if (!join_sum(chain, inner, &partial, &v->placement))
+	if (!placement_is_sound(&partial)
+		|| !join_sum(chain, inner, &partial, &v->placement))
 		return false;
 	add_step(chain, NULL, v);
 	if (factor && inner->scattered) {
