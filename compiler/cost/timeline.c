@@ -119,8 +119,12 @@ branch_time(Walk *w, const Op *op)
 static void
 move_later(Timeline *t, Mark from, Mark to, int64_t time)
 {
-	for (int i = from.step; i < to.step; i++)
-		t->steps[i].start = add_picoseconds(t->steps[i].start, time);
+	for (int i = from.step; i < to.step; i++) {
+		TimelineStep *step = &t->steps[i];
+		step->start = add_picoseconds(step->start, time);
+		if (step->awaited)
+			step->awaited = add_picoseconds(step->awaited, time);
+	}
 	for (int i = from.span; i < to.span; i++)
 		t->spans[i].start = add_picoseconds(t->spans[i].start, time);
 }
@@ -164,6 +168,8 @@ block_time(Walk *w, const Block *b)
 		if (part->condition)
 			move_later(t, part->body, part->end, part->condition);
 		move_later(t, part->first, part->end, tasks[i].from);
+		if (tasks[i].kind == TASK_done)
+			t->steps[parts[tasks[i].start].first.step].awaited = tasks[i].to;
 		TimelineStep *step = &t->steps[part->first.step];
 		if (tasks[i].moves)
 			step->exposed = repeat_picoseconds(tasks[i].exposed, step->trips);

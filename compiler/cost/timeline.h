@@ -11,7 +11,8 @@ typedef struct TimelineStep {
 	StepCost cost; /* once */
 	LinkSet links;
 	int64_t start, each; /* of the first trip; with the links to itself */
-	int64_t lasts; /* from `start` on: longer where it is asynchronous and shares links */
+	int64_t lasts;	 /* from `start` on: longer where it is asynchronous and shares links */
+	int64_t awaited; /* of one that is asynchronous: until then it is waited for; else 0 */
 	int64_t trips;
 	bool counted;		/* the trips are known; else they count as one */
 	bool moves;		/* data between devices */

@@ -8,11 +8,19 @@
  *
  * A process for the devices, which are all alike; a track for what a device does, and
  * one for the links of each axis.  Of a loop there is the first trip, in an event as long
- * as all of them.  What moves along several axes is an event on each of their tracks,
+ * as all of them.  A track has as many lanes as transfers are under way on it at once;
+ * an arrow leads from one that was begun early to where it is waited for.  What moves along several axes is an event on each of their tracks,
  * of one number, `step`: that of the step among the ops of --emit=cost.json.
  */
+#include "cost/tracks.h"
 #include "report/report.h"
 #include "report/rows.h"
+
+/* Spans that are under way at once lie beside each other. */
+typedef struct Lanes {
+	int n;
+	int64_t *end; /* of the last span of each */
+} Lanes;
 
 typedef struct Trace {
 	const Timeline *timeline;
@@ -20,6 +28,7 @@ typedef struct Trace {
 	Arena *arena;
 	Text *text;
 	bool any; /* event yet */
+	Lanes lanes[MOST_TRACKS];
 } Trace;
 
 /* ---- events ---------------------------------------------------------------------- */
@@ -83,7 +92,43 @@ print_names(Trace *tr)
 			name_event(tr, "thread_name", track, track_name(m, track, tr->arena));
 }
 
+/* The thread of a span: the first lane of the track that is free. */
+static int
+take_lane(Trace *tr, int track, int64_t start, int64_t time)
+{
+	Lanes *lanes = &tr->lanes[track];
+	int lane = 0;
+
+	while (lane < lanes->n && lanes->end[lane] > start)
+		lane++;
+	int thread = track + lane * MOST_TRACKS;
+	if (lane == lanes->n) {
+		APPEND(tr->arena, lanes->end, lanes->n, 0);
+		if (lane)
+			name_event(tr, "thread_name", thread,
+				arena_printf(tr->arena, "%s, %d",
+					track_name(tr->timeline->module, track, tr->arena),
+					lane + 1));
+	}
+	lanes->end[lane] = add_picoseconds(start, time);
+	return thread;
+}
+
 /* ---- what is on them ------------------------------------------------------------- */
+
+/* From a transfer to the step that waits for it. */
+static void
+print_flow(Trace *tr, int thread, const TimelineStep *s, int number)
+{
+	for (int end = 0; end < 2; end++) {
+		Text *t = begin_event(tr, end ? "f" : "s", end ? DEVICE_TRACK : thread);
+		text_add(t, ", \"ts\": ");
+		text_exact_us(t, end ? s->awaited : s->start);
+		text_printf(t,
+			", \"id\": \"%d.%d\", \"cat\": \"overlap\", \"name\": \"waits\"%s}",
+			number, thread, end ? ", \"bp\": \"e\"" : "");
+	}
+}
 
 static void
 print_step(Trace *tr, const StepRow *row, int number)
@@ -93,7 +138,8 @@ print_step(Trace *tr, const StepRow *row, int number)
 	for (int track = 0; track < MOST_TRACKS && s->each; track++) {
 		if (!step_on_track(s, track))
 			continue;
-		Text *t = begin_span(tr, track, s->start, s->lasts,
+		int thread = s->moves ? take_lane(tr, track, s->start, s->lasts) : track;
+		Text *t = begin_span(tr, thread, s->start, s->lasts,
 			s->moves ? "communication" : "compute");
 		text_json(t,
 			s->moves ? arena_printf(tr->arena, "%s of %s", ops[s->op->kind].hlo,
@@ -104,6 +150,8 @@ print_step(Trace *tr, const StepRow *row, int number)
 		text_add(t, ", ");
 		json_work(row, t);
 		text_add(t, "}}");
+		if (s->awaited)
+			print_flow(tr, thread, s, number);
 	}
 }
 
