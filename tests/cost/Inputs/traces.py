@@ -1,5 +1,5 @@
-"""The traces of all samples, checked; and one of them, broken.
-traces.py SHDC SAMPLES SCRATCH"""
+"""The traces of all samples, checked; and one of them, broken, if there is another word.
+traces.py SHDC SAMPLES SCRATCH [broken]"""
 import copy
 import glob
 import os
@@ -65,7 +65,7 @@ for sample in sorted(glob.glob(os.path.join(SAMPLES, "*.shd"))):
         print("%s: %s" % (os.path.basename(sample), line))
         bad += 1
 right, cost = emit(os.path.join(SAMPLES, "pipeline.shd"))
-for change, what in BROKEN:
+for change, what in BROKEN if sys.argv[4:] else []:
     wrong = copy.deepcopy(right)
     change(wrong)
     lines = told(wrong, cost)
