@@ -7,10 +7,11 @@
  *     live memory ______/-------------------------------\____________
  *
  * A process for the devices, which are all alike; a track for what a device does, and
- * one for the links of each axis.  Of a loop there is the first trip, in an event as long
- * as all of them.  A track has as many lanes as transfers are under way on it at once;
- * an arrow leads from one that was begun early to where it is waited for.  What moves along several axes is an event on each of their tracks,
- * of one number, `step`: that of the step among the ops of --emit=cost.json.
+ * one for the links of each axis, with as many lanes as transfers are under way on it at
+ * once.  An arrow leads from one that was begun early to where it is waited for.  Of a loop
+ * there is the first trip, in an event as long as all of them.  What moves along several
+ * axes is an event on each of their tracks, of one number, `step`: that of the step among
+ * the ops of --emit=cost.json.
  */
 #include "cost/tracks.h"
 #include "report/report.h"

@@ -156,8 +156,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 		partial = inner->partial;
 	else
 		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
-	if (!placement_is_sound(&partial)
-		|| !join_sum(chain, inner, &partial, &v->placement))
+	if (!placement_is_sound(&partial) || !join_sum(chain, inner, &partial, &v->placement))
 		return false;
 	add_step(chain, NULL, v);
 	if (factor && inner->scattered) {
