@@ -214,8 +214,8 @@ tracks_left(const Tracks *tracks, const Task *task)
 	return 0;
 }
 
-static bool
-share_links(const LinkSet *a, const LinkSet *b)
+bool
+links_meet(const LinkSet *a, const LinkSet *b)
 {
 	for (int row = 0; row < LINK_ROWS; row++)
 		if (a->row[row] & b->row[row])
@@ -230,7 +230,7 @@ tracks_busy(const Tracks *tracks, const LinkSet *links)
 
 	for (int i = 0; i < tracks->n; i++) {
 		const Flight *f = &tracks->flights[i];
-		if (share_links(&f->task->links, links))
+		if (links_meet(&f->task->links, links))
 			busy = add_picoseconds(busy, add_picoseconds(f->latency, f->left));
 	}
 	return busy;

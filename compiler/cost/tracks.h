@@ -51,6 +51,8 @@ int64_t tracks_now(const Tracks *tracks);
 int64_t tracks_left(const Tracks *tracks, const Task *task);
 /* Work that is under way on links of the set, in picoseconds with these to itself. */
 int64_t tracks_busy(const Tracks *tracks, const LinkSet *links);
+/* Do they have a link in common? */
+bool links_meet(const LinkSet *a, const LinkSet *b);
 /* All that is under way ends; when. */
 int64_t tracks_end(Tracks *tracks);
 

@@ -12,8 +12,8 @@
 #include "ir/flow.h"
 #include "sched/overlap/overlap.h"
 
-static void
-add_edge(Graph *g, int from, int to)
+void
+graph_add_edge(Graph *g, int from, int to)
 {
 	Node *nodes = g->nodes;
 
@@ -46,8 +46,8 @@ task_of(const Mesh *mesh, const Op *op, const int64_t *times)
 	return task;
 }
 
-static int
-add_node(Graph *g, Op *op, Task task)
+int
+graph_add_node(Graph *g, Op *op, Task task)
 {
 	Node *node = &g->nodes[g->n++];
 
@@ -64,11 +64,11 @@ add_nodes(Graph *g, Scheduling *s)
 		Task task = task_of(mesh, op, s->times);
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1;
 		task.kind = begins ? TASK_start : TASK_run;
-		s->first[op->id] = s->last[op->id] = add_node(g, op, task);
+		s->first[op->id] = s->last[op->id] = graph_add_node(g, op, task);
 		if (!begins)
 			continue;
-		s->last[op->id] = add_node(g, op, (Task){.kind = TASK_done});
-		add_edge(g, s->first[op->id], s->last[op->id]);
+		s->last[op->id] = graph_add_node(g, op, (Task){.kind = TASK_done});
+		graph_add_edge(g, s->first[op->id], s->last[op->id]);
 	}
 }
 
@@ -108,10 +108,11 @@ keep_order(Graph *g, const Scheduling *s, const Shared *buffer)
 				r = r->next) {
 				const Op *reader = within(b, r->op);
 				if (reader && reader != next && reader != b->last)
-					add_edge(g, s->last[reader->id], s->first[next->id]);
+					graph_add_edge(g, s->last[reader->id],
+						s->first[next->id]);
 			}
 		if (writer)
-			add_edge(g, s->last[writer->id], s->first[next->id]);
+			graph_add_edge(g, s->last[writer->id], s->first[next->id]);
 		writer = next;
 	}
 }
@@ -140,9 +141,9 @@ join_fences(Graph *g, const Scheduling *s, const Op *op)
 		first = first->prev;
 	if (first == op)
 		return;
-	add_edge(g, s->first[first->id], s->first[op->id]);
+	graph_add_edge(g, s->first[first->id], s->first[op->id]);
 	if (op->operands[0]->def && s->first[op->operands[0]->def->id] < s->first[first->id])
-		add_edge(g, s->last[op->operands[0]->def->id], s->first[first->id]);
+		graph_add_edge(g, s->last[op->operands[0]->def->id], s->first[first->id]);
 }
 
 static void
@@ -156,7 +157,7 @@ add_edges(Graph *g, Scheduling *s)
 	for (const Op *op = b->first; op != b->last; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
 			if (op->operands[i]->def)
-				add_edge(g, s->last[op->operands[i]->def->id],
+				graph_add_edge(g, s->last[op->operands[i]->def->id],
 					s->first[op->id]);
 	for (int i = 0; i < b->nparams; i++)
 		keep_order_once(g, s, b->params[i]);
@@ -166,8 +167,8 @@ add_edges(Graph *g, Scheduling *s)
 }
 
 /* From the end: a path begins with the node itself. */
-static void
-find_paths(Graph *g)
+void
+graph_find_paths(Graph *g)
 {
 	for (int i = g->n - 1; i >= 0; i--) {
 		Node *node = &g->nodes[i];
@@ -191,7 +192,7 @@ graph_of(Block *b, Scheduling *s)
 		.nodes = NEW_ARRAY(s->arena, Node, 2 * nops + 1)};
 	add_nodes(g, s);
 	add_edges(g, s);
-	find_paths(g);
+	graph_find_paths(g);
 	return g;
 }
 

@@ -11,7 +11,11 @@
  */
 #include "sched/overlap/overlap.h"
 
-enum { MOST_HELD = 8 }; /* transfers looked at behind the first that has to wait */
+enum {
+	MOST_HELD = 8, /* transfers looked at behind the first that has to wait */
+	SHAKES =
+		8, /* times that paths are changed by chance, where orders are far from the least */
+};
 
 /* Nodes that can be next, the best on top: a heap. */
 typedef struct Ready {
@@ -28,6 +32,7 @@ typedef struct Listing {
 	Ready runs, starts, instant; /* the last take no time */
 	Node **flights;		     /* begun, not yet waited for */
 	int nflights;
+	Taste taste;
 	int *begun; /* by number of a start: its place in the order */
 } Listing;
 
@@ -36,8 +41,8 @@ typedef struct Listing {
 static bool
 is_before(First first, const Node *a, const Node *b)
 {
-	if (first == FIRST_path && a->path != b->path)
-		return a->path > b->path;
+	if (first == FIRST_path && a->key != b->key)
+		return a->key > b->key;
 	return a->number < b->number;
 }
 
@@ -68,6 +73,12 @@ take(Ready *r)
 	}
 	r->nodes[i] = last;
 	return best;
+}
+
+static int64_t
+later(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
 }
 
 /* ---- one node after the other ---------------------------------------------------- */
@@ -126,6 +137,41 @@ take_done(Listing *list, int64_t within)
 	return node;
 }
 
+/* Would it keep its links from a more pressing one, which can begin when `before` is over
+   in so long?  All is over later if that one waits for it than if it waits for that one. */
+static bool
+keeps_links(const Node *start, const Node *before, int64_t time)
+{
+	for (const struct Edge *e = before->after; e; e = e->next) {
+		const Node *other = e->to;
+		if (other->task.kind != TASK_start || other->waits > 1
+			|| !links_meet(&other->task.links, &start->task.links))
+			continue;
+		int64_t first = add_picoseconds(start->task.picoseconds, other->path);
+		int64_t second = add_picoseconds(time,
+			later(other->path,
+				add_picoseconds(other->task.picoseconds, start->path)));
+		if (second < later(first, start->path))
+			return true;
+	}
+	return false;
+}
+
+static bool
+is_in_the_way(const Listing *list, const Node *start)
+{
+	const Node *run = list->runs.n ? list->runs.nodes[0] : NULL;
+
+	if (run && keeps_links(start, run, run->task.picoseconds))
+		return true;
+	for (int i = 0; i < list->nflights; i++) {
+		const Node *done = list->flights[i];
+		if (keeps_links(start, done, tracks_left(list->tracks, flight_of(list, done))))
+			return true;
+	}
+	return false;
+}
+
 /* What can be begun while the thread is busy for so long. */
 static void
 begin_transfers(Listing *list, int64_t busy)
@@ -136,7 +182,11 @@ begin_transfers(Listing *list, int64_t busy)
 	while (list->starts.n && n < MOST_HELD) {
 		Node *node = take(&list->starts);
 		int64_t before = tracks_busy(list->tracks, &node->task.links);
-		if (before && add_picoseconds(before, node->task.picoseconds) > busy)
+		int64_t after = add_picoseconds(before, node->task.picoseconds);
+		bool shares = list->taste.share == SHARE_never ? before && after > busy
+			: list->taste.share == SHARE_soon      ? before > busy
+							       : false;
+		if (shares || (list->taste.patient && is_in_the_way(list, node)))
 			held[n++] = node;
 		else
 			add(list, node);
@@ -145,21 +195,94 @@ begin_transfers(Listing *list, int64_t busy)
 		put(&list->starts, held[--n]);
 }
 
+/* As much as half of it, by chance. */
+static int64_t
+shaken(const Node *node, int shake)
+{
+	uint64_t hash = ((uint64_t)node->number * 0x9e3779b97f4a7c15u + (uint64_t)shake)
+		* 0xd1b54a32d192ed03u;
+	int64_t most = node->path / 2;
+
+	return shake && most ? (int64_t)((hash >> 20) % (uint64_t)(most + 1)) : 0;
+}
+
+/*
+ * A transfer that is there soon, if all would be over earlier by waiting for it than by
+ * the best run before; what is behind it may be another transfer, beside that run.
+ *
+ *   2 left, then 14 more     run 15     15 + 14 if the run is first, else 2 + 15
+ */
+static int
+worth_waiting(const Listing *list)
+{
+	const Node *run = list->runs.nodes[0];
+
+	for (int i = 0; i < list->nflights; i++) {
+		const Node *done = list->flights[i];
+		int64_t left = tracks_left(list->tracks, flight_of(list, done));
+		int64_t before = add_picoseconds(run->task.picoseconds, done->path);
+		if (left < run->task.picoseconds
+			&& add_picoseconds(left, later(done->path, run->path)) < before)
+			return i;
+	}
+	return -1;
+}
+
+/* The best run that takes no longer, of a few; NULL: none. */
+static Node *
+take_shorter(Listing *list, int64_t time)
+{
+	Node *held[MOST_HELD], *shorter = NULL;
+	int n = 0;
+
+	while (list->runs.n && n < MOST_HELD && !shorter) {
+		Node *node = take(&list->runs);
+		if (node->task.picoseconds <= time)
+			shorter = node;
+		else
+			held[n++] = node;
+	}
+	while (n)
+		put(&list->runs, held[--n]);
+	return shorter;
+}
+
+/* What the thread comes to: the best run, or a done that it stands before. */
+static Node *
+next_node(Listing *list)
+{
+	int i = list->runs.n && list->taste.patient ? worth_waiting(list) : -1;
+
+	if (!list->runs.n)
+		return take_done(list, INT64_MAX);
+	if (i < 0)
+		return take(&list->runs);
+	Node *done = list->flights[i];
+	Node *shorter = take_shorter(list, tracks_left(list->tracks, flight_of(list, done)));
+	if (shorter)
+		return shorter;
+	list->flights[i] = list->flights[--list->nflights];
+	return done;
+}
+
 Order
-list_schedule(Graph *g, First first)
+list_schedule(Graph *g, Taste taste)
 {
 	Arena *a = g->arena;
 	Listing list = {.graph = g,
+		.taste = taste,
 		.order = {NEW_ARRAY(a, Node *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
 		.tracks = tracks_new(a, g->n),
-		.runs = {NEW_ARRAY(a, Node *, g->n + 1), 0, first},
+		.runs = {NEW_ARRAY(a, Node *, g->n + 1), 0, taste.first},
 		.starts = {NEW_ARRAY(a, Node *, g->n + 1), 0, FIRST_path},
 		.instant = {NEW_ARRAY(a, Node *, g->n + 1), 0, FIRST_program},
 		.flights = NEW_ARRAY(a, Node *, g->n + 1),
 		.begun = NEW_ARRAY(a, int, g->n + 1)};
 
-	for (int i = 0; i < g->n; i++)
+	for (int i = 0; i < g->n; i++) {
 		g->nodes[i].waits = g->nodes[i].before;
+		g->nodes[i].key = g->nodes[i].path + shaken(&g->nodes[i], taste.shake);
+	}
 	for (int i = 0; i < g->n; i++)
 		if (!g->nodes[i].before)
 			make_ready(&list, &g->nodes[i]);
@@ -170,7 +293,7 @@ list_schedule(Graph *g, First first)
 			continue;
 		}
 		begin_transfers(&list, list.runs.n ? list.runs.nodes[0]->task.picoseconds : 0);
-		add(&list, list.runs.n ? take(&list.runs) : take_done(&list, INT64_MAX));
+		add(&list, next_node(&list));
 	}
 	list.order.time = tracks_end(list.tracks);
 	return list.order;
@@ -190,4 +313,59 @@ plain_schedule(Graph *g)
 	}
 	order.time = tracks_run(order.tasks, g->n, a);
 	return order;
+}
+
+/* No order takes less: the longest way, the thread's work, that of the busiest link. */
+static int64_t
+least_time(const Graph *g)
+{
+	int64_t thread = 0, least = 0, rows[LINK_ROWS] = {0};
+
+	for (int i = 0; i < g->n; i++) {
+		const Task *task = &g->nodes[i].task;
+		least = later(least, g->nodes[i].path);
+		if (!task->moves)
+			thread = add_picoseconds(thread, task->picoseconds);
+		for (int row = 0; row < LINK_ROWS && task->moves; row++)
+			if (task->links.row[row] & 1)
+				rows[row] = add_picoseconds(rows[row], task->shared);
+	}
+	for (int row = 0; row < LINK_ROWS; row++)
+		least = later(least, rows[row]);
+	return later(least, thread);
+}
+
+/* Nearer to the least than anybody would see. */
+static bool
+is_good(const Order *order, int64_t least)
+{
+	return order->time - least <= least / 200;
+}
+
+Order
+best_order(Graph *g, First first)
+{
+	static const Taste tastes[] = {
+		{FIRST_program, SHARE_never, false, 0},
+		{FIRST_program, SHARE_always, false, 0},
+		{FIRST_path, SHARE_never, false, 0},
+		{FIRST_path, SHARE_soon, false, 0},
+		{FIRST_path, SHARE_never, true, 0},
+		{FIRST_path, SHARE_soon, true, 0},
+		{FIRST_path, SHARE_always, true, 0},
+	};
+	enum { TASTES = sizeof tastes / sizeof tastes[0], SHAKEN = 3 /* of them, by path */ };
+	Order best = plain_schedule(g);
+	int64_t bound = least_time(g);
+
+	for (int i = 0; i < TASTES + SHAKEN * SHAKES && !is_good(&best, bound); i++) {
+		Taste taste = tastes[i < TASTES ? i : TASTES - 1 - i % SHAKEN];
+		taste.shake = i < TASTES ? 0 : i;
+		if (taste.first < first)
+			continue;
+		Order order = list_schedule(g, taste);
+		if (order.time < best.time)
+			best = order;
+	}
+	return best;
 }

@@ -144,20 +144,6 @@ bodies_time(Scheduling *s, const Op *op)
 		repeat_picoseconds(time[LOOP_BODY], trips));
 }
 
-/* The quickest; of equal ones that which is most like the program. */
-static Order
-best_order(Graph *g, First first)
-{
-	Order best = plain_schedule(g);
-
-	for (int f = FIRST_program; f >= (int)first; f--) {
-		Order order = list_schedule(g, (First)f);
-		if (order.time < best.time)
-			best = order;
-	}
-	return best;
-}
-
 static void
 schedule_block(Scheduling *s, Block *b)
 {

@@ -24,6 +24,7 @@ typedef struct Node {
 		struct Node *to;
 		struct Edge *next;
 	} * after;
+	int64_t key;  /* path, as a taste sees it */
 	int64_t path; /* the longest way from its begin to the end of the block */
 	int waits;    /* of those before it, not yet in order */
 } Node;
@@ -72,6 +73,11 @@ typedef struct Scheduling {
 Scheduling *scheduling_new(Module *m, Arena *a);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
+/* The parts that it is made of.  Nodes have numbers from 1 on, a done that behind its begin;
+   an edge from or to 0 is none. */
+int graph_add_node(Graph *g, Op *op, Task task);
+void graph_add_edge(Graph *g, int from, int to);
+void graph_find_paths(Graph *g);
 
 /* An order of the nodes of a graph, and what it takes. */
 typedef struct Order {
@@ -81,9 +87,25 @@ typedef struct Order {
 } Order;
 
 /* list.c: by list scheduling */
-Order list_schedule(Graph *g, First first);
+/* Does a transfer begin though others have its links? */
+typedef enum Share {
+	SHARE_never, /* if all are over when the thread comes to the next */
+	SHARE_soon,  /* if those are */
+	SHARE_always,
+} Share;
+
+typedef struct Taste {
+	First first;
+	Share share;
+	bool patient; /* the thread waits for what is more pressing than what it could do */
+	int shake;    /* paths are a bit longer, by chance */
+} Taste;
+Order list_schedule(Graph *g, Taste taste);
 /* As the program has it, nothing beside it. */
 Order plain_schedule(Graph *g);
+/* The quickest of those, from `least` on; of equal ones that which is most like the
+   program. */
+Order best_order(Graph *g, First least);
 /* latest.c: the same, transfers begun as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
 
