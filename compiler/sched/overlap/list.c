@@ -12,9 +12,8 @@
 #include "sched/overlap/overlap.h"
 
 enum {
-	MOST_HELD = 8, /* transfers looked at behind the first that has to wait */
-	SHAKES =
-		8, /* times that paths are changed by chance, where orders are far from the least */
+	MOST_HELD = 8, /* looked at behind the first that has to wait */
+	SHAKES = 8,    /* times that each taste sees paths changed by chance */
 };
 
 /* Nodes that can be next, the best on top: a heap. */
