@@ -55,6 +55,7 @@ step_task(Walk *w, const Op *op)
 		.op = op,
 		.cost = step_cost(mesh, op, NULL, NULL),
 		.moves = op_communicates(op),
+		.critical = true,
 	};
 
 	step.counted = op_trips(op, &step.trips);
@@ -129,6 +130,13 @@ move_later(Timeline *t, Mark from, Mark to, int64_t time)
 		t->spans[i].start = add_picoseconds(t->spans[i].start, time);
 }
 
+static void
+not_critical(Timeline *t, Mark from, Mark to)
+{
+	for (int i = from.step; i < to.step; i++)
+		t->steps[i].critical = false;
+}
+
 /* Its steps are at the end of the timeline's, from time 0 on. */
 static int64_t
 block_time(Walk *w, const Block *b)
@@ -171,10 +179,14 @@ block_time(Walk *w, const Block *b)
 		if (tasks[i].kind == TASK_done)
 			t->steps[parts[tasks[i].start].first.step].awaited = tasks[i].to;
 		TimelineStep *step = &t->steps[part->first.step];
-		if (tasks[i].moves)
+		if (tasks[i].moves) {
 			step->exposed = repeat_picoseconds(tasks[i].exposed, step->trips);
+			step->lasts = tasks[i].to - tasks[i].from;
+		}
 		if (tasks[i].kind == TASK_start)
-			t->flight[step->op->id] = step->lasts = tasks[i].to - tasks[i].from;
+			t->flight[step->op->id] = step->lasts;
+		if (!tasks[i].critical)
+			not_critical(t, part->first, part->end);
 	}
 	return time;
 }

@@ -11,11 +11,12 @@ typedef struct TimelineStep {
 	StepCost cost; /* once */
 	LinkSet links;
 	int64_t start, each; /* of the first trip; with the links to itself */
-	int64_t lasts;	 /* from `start` on: longer where it is asynchronous and shares links */
+	int64_t lasts;	     /* from `start` on: longer where it shares links */
 	int64_t awaited; /* of one that is asynchronous: until then it is waited for; else 0 */
 	int64_t trips;
 	bool counted;		/* the trips are known; else they count as one */
 	bool moves;		/* data between devices */
+	bool critical;		/* in each trip; all of these, `lasts` each, are the run */
 	int64_t total, exposed; /* of all trips */
 } TimelineStep;
 

@@ -244,6 +244,26 @@ tracks_end(Tracks *tracks)
 	return tracks->now;
 }
 
+/* Back from the end: what the thread did, or where it stood the transfer it waited for,
+   before which is what the thread did until that was begun. */
+static void
+mark_critical(Task *tasks, int n, int64_t thread, int64_t end)
+{
+	int i = n - 1;
+
+	while (thread < end && (tasks[i].kind != TASK_start || tasks[i].to != end))
+		i--;
+	if (thread < end)
+		tasks[i].critical = true;
+	for (; i >= 0; i--) {
+		if (tasks[i].kind == TASK_start || tasks[i].from == tasks[i].to)
+			continue;
+		if (tasks[i].kind == TASK_done)
+			i = tasks[i].start;
+		tasks[i].critical = true;
+	}
+}
+
 int64_t
 tracks_run(Task *tasks, int n, Arena *a)
 {
@@ -251,5 +271,8 @@ tracks_run(Task *tasks, int n, Arena *a)
 
 	for (int i = 0; i < n; i++)
 		tracks_add(tracks, tasks, &tasks[i]);
-	return tracks_end(tracks);
+	int64_t thread = tracks->now;
+	int64_t end = tracks_end(tracks);
+	mark_critical(tasks, n, thread, end);
+	return end;
 }

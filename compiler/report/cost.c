@@ -568,6 +568,23 @@ json_row(const StepRow *row, Text *t)
 	text_add(t, "}");
 }
 
+/* Where a page draws it: ", "links": [0, 1], "lasts": 0.000002, "times": 1,
+   "critical": true"; times: the trips, one of a loop of which only the run knows. */
+static void
+json_tracks(const TimelineStep *s, Text *t)
+{
+	int n = 0;
+
+	text_add(t, ", \"links\": [");
+	for (int row = 0; row < LINK_ROWS; row++)
+		if (s->links.row[row])
+			text_printf(t, "%s%d", n++ ? ", " : "", row);
+	text_add(t, "], \"lasts\": ");
+	text_exact_seconds(t, s->lasts);
+	text_printf(t, ", \"times\": %lld, \"critical\": %s", (long long)s->trips,
+		s->critical ? "true" : "false");
+}
+
 /* Steps of equal layers are equal but for their values and when they start. */
 static void
 folded_rows(const CostReport *costs)
@@ -580,6 +597,7 @@ folded_rows(const CostReport *costs)
 		json_step(row, NULL, &sort);
 		text_add(&sort, ", ");
 		json_work(row, &sort);
+		json_tracks(row->step, &sort);
 		text_json(&own, row->value);
 		text_add(&own, ", ");
 		text_exact_seconds(&own, row->step->start);

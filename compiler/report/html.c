@@ -106,6 +106,24 @@ text_lies_on(Text *t, const Mesh *mesh, int axis)
 		text_add(t, mesh->axes[axis].size > 2 ? "a ring of its own" : "a link");
 }
 
+/* The directed links that something moves on. */
+static void
+print_links(const Timeline *timeline, Text *t)
+{
+	Arena *a = arena_new();
+	int n = 0;
+
+	text_add(t, "\"links\": [");
+	for (int row = 0; row < LINK_ROWS; row++)
+		if (link_row_used(timeline, row)) {
+			text_printf(t, "%s{\"row\": %d, \"name\": ", n++ ? ", " : "", row);
+			text_json(t, link_row_name(timeline->module, row, a));
+			text_add(t, "}");
+		}
+	text_add(t, "]");
+	arena_free(a);
+}
+
 static void
 print_torus(Module *m, const Timeline *timeline, Text *t)
 {
@@ -165,6 +183,8 @@ emit_report(const ReportOptions *options, Text *t)
 	print_values(m, &data);
 	text_add(&data, ",\n");
 	print_torus(m, options->timeline, &data);
+	text_add(&data, ",\n");
+	print_links(options->timeline, &data);
 	text_add(&data, ",\n\"cost\": ");
 	emit_cost(options->timeline, options->plan, "folded", &data);
 	text_add(&data, ",\n\"memory\": ");

@@ -8,6 +8,7 @@ D.memory.buffers = unfold(D.memory.buffers);
 D.values = Object.fromEntries(unfold(D.values).map(v => [v.name, v.type]));
 const C = D.cost, ops = C.ops, M = D.memory;
 const RESOURCES = {mxu: "matrix unit", vpu: "vector unit", hbm: "memory", ici: "links", dcn: "data-centre network", host: "host", latency: "latency"};
+const NO_TIME = 5e-13;   // half of what is told of times
 const moves = op => op.axes.length > 0;
 // What an op is of: a name that the program has, else the words of the source.
 const subject = op => op.value in D.values ? op.value : op.what;
@@ -199,20 +200,55 @@ function canvas(title, height, draw) {
   redraws.push(redraw);
   return c;
 }
+// Where something is computed: [begin, end], in order; of a loop all that follows its first trip.
+function busyTimes(rests) {
+  const busy = [], all = ops.filter(op => !moves(op)).map(op => [op.start, op.start + op.lasts]).concat(rests).sort((a, b) => a[0] - b[0]);
+  for (const [begin, end] of all) {
+    const last = busy[busy.length - 1];
+    if (last && begin <= last[1] + NO_TIME) last[1] = Math.max(last[1], end); else busy.push([begin, end]);
+  }
+  return busy;
+}
+// A box for each step and track that it is on: its lane beside others of the same time, and what of it is hidden.
+function boxesOf(rests, lanes) {
+  const busy = busyTimes(rests), boxes = [];
+  let i = 0;
+  for (const op of ops) {
+    const end = op.start + op.lasts, wholly = moves(op) && !op.exposed_seconds, hidden = wholly ? [[op.start, end]] : [];
+    while (i < busy.length && busy[i][1] <= op.start) i++;
+    for (let k = i; moves(op) && !wholly && k < busy.length && busy[k][0] < end - NO_TIME; k++)
+      hidden.push([Math.max(busy[k][0], op.start), Math.min(busy[k][1], end)]);
+    for (const track of op.links.length ? op.links.map(row => 1 + D.links.findIndex(l => l.row === row)) : [0]) {
+      const free = lanes[track].findIndex(until => until <= op.start + NO_TIME), lane = free < 0 ? lanes[track].length : free;
+      lanes[track][lane] = end;
+      if (op.lasts > 0) boxes.push({op, track, lane, hidden});
+    }
+  }
+  return boxes;
+}
+// "Critical path, outlined: 40 us in this order, of which compute 30 us, transfers 10 us; beside it transfers 5 us."
+function criticalPath() {
+  const sum = (critical, moving) => ops.filter(op => op.critical === critical && moves(op) === moving).reduce((n, op) => n + op.lasts * op.times, 0);
+  const parts = critical => [["compute ", sum(critical, false)], ["transfers ", sum(critical, true)]].filter(p => p[1] > 0).map(p => p[0] + time(p[1])).join(", ");
+  return "Critical path, outlined: " + time(sum(true, false) + sum(true, true)) + " in this order" + (parts(true) ? ", of which " + parts(true) : "") +
+    (parts(false) ? "; beside it " + parts(false) + "." : ". Every step is on it.");
+}
 function timeline() {
-  const tracks = ["compute"];
-  for (const op of ops) if (moves(op)) for (const axis of op.axes) if (!tracks.includes("links " + axis)) tracks.push("links " + axis);
-  const left = 90, row = 26, height = 24 + tracks.length * row + 6;
+  const names = ["compute", ...D.links.map(l => l.name)], lanes = names.map(() => []);
+  const left = 14 + 6 * Math.max(...names.map(name => name.length));
   let from = 0, to = C.seconds || 1e-9, boxes = [];
   // A loop shows its first trip; the others follow it.
-  const once = op => op.seconds / (op.trips || 1), rests = [];
+  const rests = [];
   for (let i = 0, end = 0; i <= ops.length; i++) {
     const start = i < ops.length ? ops[i].start : C.seconds, before = ops[i - 1];
-    if (before && before.trips > 1 && start > end * (1 + 1e-9)) rests.push([end, start, before.trips - 1]);
-    if (i < ops.length) end = Math.max(end, ops[i].start + once(ops[i]));
+    if (before && before.times > 1 && start > end * (1 + 1e-9)) rests.push([end, start, before.times - 1]);
+    if (i < ops.length) end = Math.max(end, ops[i].start + ops[i].lasts);
   }
   if (rests.length) to = Math.min(C.seconds, rests[0][0] * 1.14);
-  const tracksOf = op => moves(op) ? op.axes.map(a => tracks.indexOf("links " + a)) : [0];
+  const all = boxesOf(rests, lanes);
+  const tall = track => lanes[track].length > 1 ? 15 : 20, tops = [];
+  let height = 24;
+  names.forEach((_, track) => { tops.push(height); height += tall(track) * Math.max(1, lanes[track].length) + 6; });
   const c = canvas("timeline", height, (g, width) => {
     const x = t => left + (t - from) / (to - from) * (width - left - 6);
     boxes = [];
@@ -225,7 +261,7 @@ function timeline() {
       g.fillRect(x(i * step), 14, 1, height - 18);
     }
     g.fillStyle = colour("faint");
-    tracks.forEach((name, i) => g.fillText(name.slice(0, 14), 2, 24 + i * row + 15));
+    names.forEach((name, i) => g.fillText(name, 4, tops[i] + 14));
     g.save(); g.beginPath(); g.rect(left, 0, width - left, height); g.clip();
     for (const [begin, end, trips] of rests) {
       g.fillStyle = colour("card");
@@ -233,26 +269,19 @@ function timeline() {
       g.fillStyle = colour("faint");
       if (Math.min(x(end), width) - Math.max(x(begin), left) > 84) g.fillText(trips + " more trips", Math.max(x(begin), left) + 6, 38);
     }
-    for (const op of ops) {
-      const begin = x(op.start), end = x(op.start + once(op)), w = Math.max(end - begin, 0.6);
+    for (const {op, track, lane, hidden} of all) {
+      const begin = x(op.start), end = x(op.start + op.lasts), w = Math.max(end - begin, 0.6);
       if (end < left || begin > width) continue;
-      for (const track of tracksOf(op)) {
-        const y = 24 + track * row;
-        g.globalAlpha = 1;
-        g.fillStyle = colour("back");
-        g.fillRect(begin, y, w, row - 6);
-        g.fillStyle = colour(op.bound);
-        g.globalAlpha = moves(op) && op.exposed_seconds < op.seconds ? 0.4 : 1;
-        g.fillRect(begin, y, w > 3 ? w - 1 : w, row - 6);
-        if (moves(op) && op.exposed_seconds > 0 && op.exposed_seconds < op.seconds) {
-          g.globalAlpha = 1;
-          g.fillRect(end - w * op.exposed_seconds / op.seconds, y, w * op.exposed_seconds / op.seconds, row - 6);
-        }
-        g.globalAlpha = 1;
-        if (op === picked) { g.strokeStyle = colour("text"); g.lineWidth = 2; g.strokeRect(begin, y, w, row - 6); }
-        if (w > 50) { g.fillStyle = colour("ink"); g.fillText((moves(op) ? op.kind : op.what).slice(0, w / 6), begin + 3, y + 14); }
-        boxes.push([begin, y, w, row - 6, op]);
+      const h = tall(track) - (lanes[track].length > 1 ? 1 : 0), y = tops[track] + lane * tall(track);
+      const fill = (name, alpha, a, b) => { g.globalAlpha = alpha; g.fillStyle = colour(name); g.fillRect(a, y, Math.max(b - a, 0.6), h); g.globalAlpha = 1; };
+      fill(op.bound, 1, begin, w > 3 ? begin + w - 1 : begin + w);
+      for (const [a, b] of hidden) { fill("back", 1, x(a), x(b)); fill(op.bound, 0.4, x(a), x(b)); }
+      if (op.critical || op === picked) {
+        g.strokeStyle = g.fillStyle = colour("text"); g.lineWidth = op === picked ? 3 : 1;
+        if (w > 4) g.strokeRect(begin + 0.5, y + 0.5, w - 2, h - 1); else g.fillRect(begin, y + h - 1, w, op === picked ? 3 : 1);
       }
+      if (w > 50) { g.fillStyle = colour(hidden.length && hidden[0][0] === op.start ? "text" : "ink"); g.fillText((moves(op) ? op.kind : op.what).slice(0, w / 6), begin + 3, y + h / 2 + 4); }
+      boxes.push([begin, y, w, h, op]);
     }
     g.restore();
   });
@@ -273,7 +302,7 @@ function timeline() {
     else return;
     e.preventDefault();
   });
-  section("timeline", "Timeline", c, el("p", {class: "faint"}, "One device; all are alike. A loop shows its first trip. Pale: hidden behind other work. ",
+  section("timeline", "Timeline", c, el("p", {id: "critical"}, criticalPath()), el("p", {class: "faint"}, "One device; all are alike. A loop shows its first trip. Pale: hidden behind other work. ",
     "+ and - (or Ctrl and the wheel) zoom, PageUp and PageDown move, 0 shows all."), el("p", {id: "picked"}));
   document.addEventListener("keydown", e => {
     if (e.target.tagName === "TR" || (e.key !== "ArrowRight" && e.key !== "ArrowLeft") || !ops.length) return;

@@ -95,6 +95,22 @@ track_name(const Module *m, int track, Arena *a)
 	return arena_printf(a, "links of %s", m->mesh.axes[axis].name);
 }
 
+bool
+link_row_used(const Timeline *timeline, int row)
+{
+	for (int i = 0; i < timeline->n; i++)
+		if (timeline->steps[i].links.row[row])
+			return true;
+	return false;
+}
+
+const char *
+link_row_name(const Module *m, int row, Arena *a)
+{
+	return arena_printf(a, "%s, %s", track_name(m, LINK_TRACK + row / 2, a),
+		row % 2 ? "down" : "up");
+}
+
 int64_t
 track_time(const Timeline *timeline, int track)
 {

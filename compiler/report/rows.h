@@ -34,6 +34,9 @@ bool step_on_track(const TimelineStep *s, int track);
 bool track_used(const Timeline *timeline, int track);
 /* "device", "links along x", "links of X" */
 const char *track_name(const Module *m, int track, Arena *a);
+/* Its directed links, by their rows of a LinkSet: "links along x, up". */
+bool link_row_used(const Timeline *timeline, int row);
+const char *link_row_name(const Module *m, int row, Arena *a);
 /* Picoseconds for which it has something to do, all trips. */
 int64_t track_time(const Timeline *timeline, int track);
 

@@ -3,7 +3,7 @@
 
     browser.py SHDC             TAP; skipped where there is no chromium
 
-Every part is there, nothing is said on the console, a click on a step marks its line,
+Every part is there, nothing is said on the console, what is hidden behind other work is pale, a click on a step marks its line,
 the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
 is light on paper.
 """
@@ -16,10 +16,12 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PARTS = ["step", "collectives", "timeline", "steps", "memory", "roofline", "placements", "torus"]
+# name, words, parts, what is said of the critical path, is anything hidden
 PROGRAMS = [
-    ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"]),
-    ("llama", ["samples/published/llama.shd"], PARTS),
-    ("one device", ["tests/cli/Inputs/add.shd"], PARTS),
+    ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"], "transfers 18.1 us. Every step", False),
+    ("llama", ["samples/published/llama.shd"], PARTS, "Every step is on it.", False),
+    ("one device", ["tests/cli/Inputs/add.shd"], PARTS, "compute ", False),
+    ("overlap", ["tests/overlap/hidden.shd", "--overlap=async"], PARTS, "compute 69.6 us, transfers 25.6 us; beside it transfers 25.6 us.", True),
 ]
 # Runs behind the page's own script; what it finds becomes the title.
 PROBE = """<script>
@@ -34,6 +36,12 @@ PROBE = """<script>
   document.body.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowLeft", bubbles: true}));
   found.push(document.getElementById("picked").textContent ? "picked" : "nothing picked " + before);
   found.push([...document.querySelectorAll("canvas")].every(c => c.width > 0) ? "drawn" : "not drawn");
+  const canvas = document.querySelector("#timeline canvas"), pixels = canvas.getContext("2d").getImageData(0, 0, canvas.width, canvas.height).data;
+  const rgb = name => [1, 3, 5].map(i => parseInt(colour(name).slice(i, i + 2), 16)), back = rgb("back");
+  const pale = rgb("ici").map((c, i) => 0.4 * c + 0.6 * back[i]);
+  let n = 0;
+  for (let i = 0; i < pixels.length; i += 4) n += pixels[i + 3] === 255 && pale.every((c, k) => Math.abs(pixels[i + k] - c) < 3);
+  found.push(n > 1000 ? "hidden" : "nothing hidden");
   row.focus();
   row.dispatchEvent(new KeyboardEvent("keydown", {key: "ArrowDown"}));
   const down = row.nextElementSibling || row;
@@ -70,7 +78,7 @@ def main():
         return 0
     failed = 0
     directory = tempfile.mkdtemp()
-    for n, (name, words, parts) in enumerate(PROGRAMS, 1):
+    for n, (name, words, parts, path, hidden) in enumerate(PROGRAMS, 1):
         page = os.path.join(directory, "report.html")
         subprocess.run([shdc, "--emit=report=" + page, *words], cwd=ROOT, check=True)
         with open(page, encoding="utf-8") as source:
@@ -79,11 +87,14 @@ def main():
             out.write(text.replace("</body>", PROBE + "</body>"))
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
-        cost = subprocess.run([shdc, "--emit=cost", words[0]], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        cost = subprocess.run([shdc, "--emit=cost", *[word for word in words if "--versus" not in word]], cwd=ROOT, check=True, capture_output=True, text=True).stdout
         memory = re.search(r"memory (\S+ \S+) (of \S+ \w+)", cost)
         wrong += ["not there, as --emit=cost has it: " + m for m in memory.groups() if ">%s<" % m not in dom]
         title = re.search(r"<title>(.*?)</title>", dom)
-        if not title or title[1] != "line, picked, drawn, next row, sorted, light paper":
+        said = re.search(r'<p id="critical">(.*?)</p>', dom)
+        if not said or path not in said[1]:
+            wrong.append("of the critical path: %s" % (said and said[1]))
+        if not title or title[1] != "line, picked, drawn, %s, next row, sorted, light paper" % ("hidden" if hidden else "nothing hidden"):
             wrong.append("the probe found: %s" % (title and title[1]))
         failed += bool(wrong)
         print("%sok %d - %s" % ("not " if wrong else "", n, name))

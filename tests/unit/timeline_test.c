@@ -48,6 +48,22 @@ ends(Task *tasks, int n, int64_t end, const char *name)
 	arena_free(a);
 }
 
+/* Of how many tasks are critical, and how long they are together. */
+static void
+is_critical(const Task *tasks, int n, int critical, int64_t time, const char *name)
+{
+	int64_t all = 0;
+	int found = 0;
+
+	for (int i = 0; i < n; i++) {
+		found += tasks[i].critical;
+		all += tasks[i].critical ? tasks[i].to - tasks[i].from : 0;
+	}
+	ok(found == critical && all == time, name);
+	if (found != critical || all != time)
+		printf("# %d tasks of %lld\n", found, (long long)all);
+}
+
 int
 main(void)
 {
@@ -63,11 +79,14 @@ main(void)
 		ok(t[1].to == 7 && t[3].from == 5 && t[3].to == 7,
 			"... from when it is reached");
 		ok(t[1].exposed == 2, "what is waited for is exposed");
+		is_critical(t, 5, 3, 8, "the way back from the end is over what is waited for");
+		ok(!t[2].critical, "... not what runs beside it");
 	}
 	{
 		Task t[] = {move(TASK_start, 4, 1), run(9), done(0)};
 		ends(t, 3, 9, "a done behind the end of its start does not wait");
 		ok(t[0].exposed == 0, "a hidden transfer is not exposed");
+		ok(!t[0].critical && t[1].critical, "... and nothing waits for it");
 	}
 	{
 		Task t[] = {move(TASK_start, 6, 1), move(TASK_start, 4, 2), done(0), done(1)};
@@ -88,6 +107,7 @@ main(void)
 		Task t[] = {move(TASK_start, 6, 1), move(TASK_run, 4, 1), done(0)};
 		ends(t, 3, 10, "what the thread moves shares links with what it started");
 		ok(t[1].to == 8 && t[2].from == 8, "... and goes on when its own is there");
+		is_critical(t, 3, 1, 10, "the first is all the way");
 	}
 	{
 		Task t[] = {move(TASK_start, 6, 1), move(TASK_start, 6, 1), done(0), done(1)};
@@ -98,6 +118,7 @@ main(void)
 		Task t[] = {move(TASK_start, 3, 1), move(TASK_start, 3, 1),
 			move(TASK_start, 3, 1), run(1), move(TASK_start, 1, 1)};
 		ends(t, 5, 10, "nothing is lost in shares of a third and a fourth");
+		ok(t[2].critical && !t[3].critical, "what nobody waits for may end last");
 	}
 	{
 		Task t[] = {move(TASK_start, 5, 1), run(1), run(0), done(0), done(0)};

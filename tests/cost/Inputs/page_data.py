@@ -12,8 +12,22 @@ def folded(what):
     return "%d of %d sorts" % (len(what["rows"]), len(what["sorts"]))
 
 
+def critical_path(cost):
+    """How much of each kind, and whether it is the run, but for what a step's time is rounded to."""
+    sums = {(critical, moves): 0 for critical in (True, False) for moves in (True, False)}
+    for row in cost["ops"]["rows"]:
+        sort = cost["ops"]["sorts"][row[0]]
+        sums[sort["critical"], bool(sort["axes"])] += sort["lasts"] * sort["times"]
+    whole = abs(sums[True, False] + sums[True, True] - cost["seconds"]) < 1e-11
+    return "critical: compute %.1f us, transfers %.1f us, %s of the run; beside it %.1f us, %.1f us" % (
+        *[sums[key] * 1e6 for key in ((True, False), (True, True))], "all" if whole else "not all",
+        *[sums[key] * 1e6 for key in ((False, False), (False, True))])
+
+
 print("cost of %s, steps %s" % (data["cost"]["program"], folded(data["cost"]["ops"])))
 print("memory, a peak of %d bytes, buffers %s" % (data["memory"]["peak"], folded(data["memory"]["buffers"])))
+print(critical_path(data["cost"]))
+print("links: " + "; ".join("%d %s" % (link["row"], link["name"]) for link in data["links"]))
 print("remarks %d" % len(data["remarks"]))
 print("axes", *[axis["name"] for axis in data["torus"]["axes"]])
 print("source of %d lines" % len(data["source"]["lines"]))
