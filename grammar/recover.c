@@ -373,6 +373,20 @@ end_statement(Reader *r, const Token *token)
 	push_missing(r, TOK_SEMICOLON);
 }
 
+/* Before a statement, where a block has to begin. */
+static void
+open_block(Reader *r, const Token *token)
+{
+	int ahead[] = {TOK_LBRACE, token->kind};
+	if ((innermost(r) != 0 && innermost(r) != TOK_LBRACE) || !token->begins_line
+		|| !syntax_begins(token_name(token->kind))
+		|| token_may_follow(r->state, token->kind)
+		|| !tokens_may_follow(r->state, 2, ahead))
+		return;
+	complain_missing(r, r->before.range, "{");
+	push_missing(r, TOK_LBRACE);
+}
+
 /* Before a function, or at the end. */
 static void
 close_blocks(Reader *r, const Token *token)
@@ -465,6 +479,7 @@ read_token(Reader *r, const Token *token)
 	if (!r->parser->skipped) { /* else it is told what is wrong */
 		close_brackets(r, token);
 		end_statement(r, token);
+		open_block(r, token);
 		close_blocks(r, token);
 		if (closes_nothing(r, token))
 			return;
