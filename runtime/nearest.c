@@ -4,6 +4,7 @@
  * Needs nothing of the runtime: the compiler is built with this file, too
  * (compiler/base/meson.build), so that both guess alike.
  */
+#include <limits.h>
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
@@ -11,7 +12,10 @@
 
 #include "nearest.h"
 
-enum { LONGEST = 64 }; /* letters of words that are compared */
+enum {
+	LONGEST = 64,	/* letters of words that are compared */
+	MISTAKE = 1000, /* what a wrong one is worth; to have begun a word, half of that */
+};
 
 /* Letters put in, left out, changed, or swapped with the next, that make b of a. */
 static int
@@ -57,6 +61,7 @@ only_rhymes(const char *word, const char *other)
 /*
  * At most a third of its letters are wrong, or it is half of another, or four letters,
  * that this begins with, or another and one letter more: else it is no typing mistake.
+ * To have begun one is nearer than to have mistyped another: soft is of softmax, not sort.
  * The dashes of options do not count, and what is spelt otherwise only in its case is
  * the same.
  */
@@ -64,7 +69,7 @@ const char *
 rt_nearest_word(const char *word, const char *const *words, int n)
 {
 	size_t dashes = strspn(word, "-"), length = strlen(word + dashes);
-	int most = (int)length / 3, least = 2 * LONGEST;
+	int most = (int)length / 3, least = INT_MAX;
 	const char *nearest = NULL;
 
 	for (int i = 0; i < n && length <= LONGEST; i++) {
@@ -79,12 +84,13 @@ rt_nearest_word(const char *word, const char *const *words, int n)
 		if (n_other > LONGEST || only_rhymes(word + dashes, other))
 			continue;
 		int edits = edits_between(word + dashes, other);
-		if (begins && edits > most)
-			edits = most + abs((int)n_other - (int)length);
+		int far = edits * MISTAKE;
+		if (begins && edits > 0)
+			far = MISTAKE / 2 + abs((int)n_other - (int)length);
 		else if (edits > most)
 			continue;
-		if (edits < least) {
-			least = edits;
+		if (far < least) {
+			least = far;
 			nearest = words[i];
 		}
 	}

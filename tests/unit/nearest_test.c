@@ -9,7 +9,7 @@
 #include "../runtime/tap.h"
 
 static const char *const words[] = {"emit", "explain", "entry", "stats", "ast", "sharded",
-	"all_gather", "all_to_all", "x", "w1", "var", "--check", "--emit"};
+	"sort", "softmax", "all_gather", "all_to_all", "x", "w1", "var", "--check", "--emit"};
 enum { NWORDS = sizeof words / sizeof *words };
 
 static const struct {
@@ -29,6 +29,7 @@ static const struct {
 	{"xx", "x"},		      /* another and one letter more */
 	{"xxx", NULL},		      /* two more */
 	{"w2", NULL},		      /* half of it is wrong */
+	{"soft", "softmax"},	      /* begun, rather than mistyped: sort */
 	{"all_gathre", "all_gather"}, /* two swapped */
 	{"--chek", "--check"},	      /* dashes do not count */
 	{"--fmt", NULL},	      /* two of three letters */
