@@ -160,20 +160,6 @@ add_proposal(Proposals *found, const Placed *placed, int n, bool padded)
 		APPEND(found->arena, found->all, found->n, new);
 }
 
-/* The value before moves, and outside the loop or branch that it is handed to, has a
-   name, if anything has. */
-static void
-propose(Proposals *found, const Value *v, const Placement *to)
-{
-	const Value *named = unmoved(value_around(unmoved(v)));
-	Placed placed = {named, *to};
-	bool assigned = named->untyped == UNTYPED_assigned;
-
-	found->kinds++;
-	if (assigned ? can_be_named(found->module, named) : can_be_placed(found->module, named))
-		add_proposal(found, &placed, 1, false);
-}
-
 static void
 remove_overlap(AxisList *list, const AxisList *axes, int n)
 {
@@ -187,6 +173,89 @@ remove_overlap(AxisList *list, const AxisList *axes, int n)
 			axes_append(&kept, list->a[i]);
 	}
 	*list = kept;
+}
+
+/* Where operand 0, now as `now` says, has to be for the result to be there.  A dim that the
+   op does not hand on whole, as that of the layers, stays split as it is, without the axes
+   that others need.  False if no placement of it will do. */
+static bool
+place_operand(Arena *a, const Op *op, const Placement *now, Placement *to)
+{
+	const Rule *rule = op_rule(a, op);
+	AxisList *axes = NEW_ARRAY(a, AxisList, rule->nfactors + 1);
+	Placement result, operand;
+
+	tensor_assignment(rule, op->noperands, to, axes);
+	for (int f = 0; f < rule->nfactors; f++)
+		if (rule->factors[f].kind != F_pass)
+			axes[f].n = 0;
+	if (!factors_place(rule, op->noperands, axes, &result, NULL)
+		|| !placement_equal(&result, to)
+		|| !factors_place(rule, 0, axes, &operand, NULL))
+		return false;
+	for (int d = 0; d < operand.rank; d++) {
+		const DimFactors *factors = &rule->dims[0][d];
+		AxisList kept = placement_dim(now, d);
+		if (factors->n && rule->factors[factors->f[0]].kind == F_pass)
+			continue;
+		remove_overlap(&kept, axes, rule->nfactors);
+		placement_set_dim(&operand, d, &kept);
+	}
+	*to = operand;
+	return true;
+}
+
+/* The value before moves, and outside the loop or branch that it is handed to. */
+static const Value *
+value_before(const Value *v)
+{
+	return unmoved(value_around(unmoved(v)));
+}
+
+/* Are the elements of its result those of operand 0, some or all of them? */
+static bool
+op_rearranges(const Op *op)
+{
+	return op_takes_part(op) || op_renames(op) || op->kind == O_transpose
+		|| op->kind == O_convert;
+}
+
+/* From the weights of one layer to those of all, which a loop reads one by one: the
+   outermost value with a name whose elements these are.  False if there is none. */
+static bool
+find_source(const Proposals *found, Placed *placed)
+{
+	const Value *v = placed->value;
+	Placement to = placed->placement;
+	bool is_found = false;
+
+	while (v->def && op_rearranges(v->def)) {
+		const Op *op = v->def;
+		v = value_before(op->operands[0]);
+		if (!place_operand(found->arena, op, &v->placement, &to))
+			break;
+		if (!can_be_placed(found->module, v))
+			continue;
+		*placed = (Placed){v, to};
+		is_found = true;
+	}
+	return is_found;
+}
+
+/* The value has a name, if anything has, or what its elements are taken from. */
+static void
+propose(Proposals *found, const Value *v, const Placement *to)
+{
+	Placed placed = {value_before(v), *to};
+	bool assigned = placed.value->untyped == UNTYPED_assigned;
+
+	found->kinds++;
+	if (assigned ? can_be_named(found->module, placed.value)
+		     : can_be_placed(found->module, placed.value))
+		add_proposal(found, &placed, 1, false);
+	found->kinds++;
+	if (find_source(found, &placed))
+		add_proposal(found, &placed, 1, false);
 }
 
 /* The axes at the end of each dim of `base` that they divide. */
