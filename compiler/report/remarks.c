@@ -398,8 +398,9 @@ is_untried(const Remarks *remarks, const Told *told)
 }
 
 /* The best that moves less than the program as it is, of those that are not slower if
-   there are any.  Where a dim is not divided also what exchanges rows, though it may move
-   more: it needs less memory than the whole. */
+   there are any, else of those that do not need more memory besides.  Where a dim is not
+   divided also what exchanges rows, though it may move more: it needs less memory than the
+   whole. */
 static void
 line_avoid(const Remarks *remarks, const Told *told)
 {
@@ -421,6 +422,8 @@ line_avoid(const Remarks *remarks, const Told *told)
 		bool slower = is_slower(p->trial, now);
 		if (p->padded)
 			padded = p;
+		if (slower && p->trial->outcome.peak > now->outcome.peak)
+			continue;
 		/* what is not slower goes before all that is */
 		const Trial *bound = best && slower == slow ? best->trial : now;
 		if (p->trial->outcome.wire_bytes < bound->outcome.wire_bytes
