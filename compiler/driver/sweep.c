@@ -200,7 +200,7 @@ sweep(Compilation *c, bool *good)
 	table->path = source_path(s, c->file);
 	table->tokens = o->front.tokens;
 	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &o->front, &w.names)
-		|| !names_are_known(s, &w))
+		|| !names_are_known(s, &w) || !front_tokens(s, &o->front, &w.names))
 		return false;
 	table->program = w.names.module;
 	const char *sort = o->sort ? o->sort : "seconds";

@@ -35,6 +35,8 @@ typedef struct FrontNames {
 	Range layout; /* as it is written; nowhere: it is not */
 } FrontNames;
 bool front_names(Session *s, int file, const FrontOptions *options, FrontNames *names);
+/* False after a message if --tokens is no expression of these. */
+bool front_tokens(Session *s, const FrontOptions *options, const FrontNames *names);
 
 /* NULL after errors in declarations; after others it has what could be made.
    Nothing is checked yet that follows from the whole, nor is removed what nobody

@@ -85,6 +85,44 @@ count_tokens(Elab *e)
 	e->on_command_line = false;
 }
 
+/* Tells what is wrong with the names and calls in an expression, whatever their sizes. */
+static bool
+leaves_known(Elab *e, const Expr *x)
+{
+	int64_t size;
+	if (x->kind != E_unary && x->kind != E_binary)
+		return eval_size(e, x, &size);
+	bool known = leaves_known(e, x->left);
+	return (x->kind == E_unary || leaves_known(e, x->right)) && known;
+}
+
+bool
+front_tokens(Session *s, const FrontOptions *options, const FrontNames *names)
+{
+	Elab e = {.session = s,
+		.arena = s->arena,
+		.options = options,
+		.globals = table_new(s->arena),
+		.functions = table_new(s->arena),
+		.m = module_new(s, names->module),
+		.on_command_line = true};
+	Mesh *mesh = &e.m->mesh;
+	const Override given = {"tokens", options->tokens};
+	if (given.text == NULL)
+		return true;
+	for (int i = 0; i < names->n; i++) {
+		const Name name = {.s = names->names[i]};
+		bool is_axis = i < names->naxes && mesh->naxes < MAX_AXES;
+		Symbol *symbol = symbol_declare(&e, is_axis ? SYM_axis : SYM_dim, name);
+		if (symbol != NULL)
+			symbol->item = item_int(nowhere, is_axis ? mesh->naxes : 1);
+		if (is_axis)
+			mesh->axes[mesh->naxes++] = (MeshAxis){name.s, 1, nowhere};
+	}
+	const Expr *x = option_size(&e, "--tokens", "a size", &given);
+	return x != NULL && leaves_known(&e, x);
+}
+
 /* ---- axes */
 
 static void
