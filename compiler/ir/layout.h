@@ -20,6 +20,8 @@ int64_t slice_chips(const Mesh *mesh);
 bool slice_wraps(const Mesh *mesh, int d);
 /* 2*4x4x8 */
 void text_topology(Text *t, const Mesh *mesh);
+/* Why no slice of the target's has such dims, or so many chips; NULL. */
+const char *dims_fault(const Target *target, const TorusDims *dims, Arena *a);
 /* Why the mesh's slices cannot be, or are no slices for so many devices; NULL. */
 const char *slice_fault(const Mesh *mesh, Arena *a);
 /* Can they be had in the cloud?  Yes, where nothing is known of that. */

@@ -109,31 +109,37 @@ size_fault(const Mesh *mesh, Arena *a)
 }
 
 const char *
-slice_fault(const Mesh *mesh, Arena *a)
+dims_fault(const Target *target, const TorusDims *dims, Arena *a)
 {
-	const Target *target = mesh->target;
-	TorusDims dims = slice_dims(mesh);
 	Text t = {0};
 	int64_t chips = 1;
 
-	text_printf(&t, "topology ");
-	text_numbers(&t, dims.n, dims.v, "x");
+	text_numbers(&t, dims->n, dims->v, "x");
 	const char *topology = text_take(&t, a);
-	if (dims.n != target->pod.n)
-		return arena_printf(a, "%s has %d dim%s; %s is a torus of %d", topology, dims.n,
-			dims.n == 1 ? "" : "s", target->name, target->pod.n);
-	int64_t longest = too_long(target, &dims);
+	if (dims->n != target->pod.n)
+		return arena_printf(a, "%s has %d dim%s; %s is a torus of %d", topology,
+			dims->n, dims->n == 1 ? "" : "s", target->name, target->pod.n);
+	int64_t longest = too_long(target, dims);
 	if (longest) {
 		text_numbers(&t, target->pod.n, target->pod.v, "x");
 		return arena_printf(a,
 			"%s is too long for %s: a dim of %lld, and its pod is %s", topology,
 			target->name, (long long)longest, text_take(&t, a));
 	}
-	for (int i = 0; i < dims.n; i++)
-		if (!mul_i64(chips, dims.v[i], &chips) || chips > target->pod_chips)
+	for (int i = 0; i < dims->n; i++)
+		if (!mul_i64(chips, dims->v[i], &chips) || chips > target->pod_chips)
 			return arena_printf(a, "%s is too large for %s: its pod has %lld chips",
 				topology, target->name, (long long)target->pod_chips);
-	return size_fault(mesh, a);
+	return NULL;
+}
+
+const char *
+slice_fault(const Mesh *mesh, Arena *a)
+{
+	TorusDims dims = slice_dims(mesh);
+	const char *fault = dims_fault(mesh->target, &dims, a);
+
+	return fault ? arena_printf(a, "topology %s", fault) : size_fault(mesh, a);
 }
 
 /* ---- what the cloud offers ----------------------------------------------------- */

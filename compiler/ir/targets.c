@@ -8,6 +8,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "ir/layout.h"
 #include "ir/targets.h"
 
 const TargetFact target_facts[] = {
@@ -163,6 +164,7 @@ typedef struct TargetFile {
 	int file;
 	Target *target;
 	Range found[NFACTS]; /* where each fact is, nowhere if it is not */
+	bool right[NFACTS];
 } TargetFile;
 
 /* [begin, end) without the blanks around it. */
@@ -234,15 +236,66 @@ read_line(TargetFile *in, Range line)
 		diag(s, DIAG_target_file, value, "%s is from %g to %g%s%s", fact->name,
 			fact->low, fact->high, fact->unit ? " " : "",
 			fact->unit ? fact->unit : "");
+	} else {
+		in->right[fact - target_facts] = true;
 	}
 	*found = name;
+}
+
+/* The line of a fact, if it says what it may. */
+static const Range *
+right_line(const TargetFile *in, size_t offset)
+{
+	for (int i = 0; i < NFACTS; i++)
+		if (target_facts[i].offset == offset)
+			return in->right[i] ? &in->found[i] : NULL;
+	die("no such fact of a target");
+}
+
+static void
+check_slices(TargetFile *in, const Range *line, const Slices *slices)
+{
+	Session *s = in->session;
+
+	for (int i = 0; line && i < slices->n; i++) {
+		const char *fault = dims_fault(in->target, &slices->v[i], s->arena);
+		if (fault)
+			diag(s, DIAG_target_file, *line, "slice %s", fault);
+	}
+}
+
+/* What lines say of each other: slices are as large as the pod at most. */
+static void
+check_pod(TargetFile *in)
+{
+	Target *target = in->target;
+	const TorusDims *pod = &target->pod;
+	const Range *line = right_line(in, offsetof(Target, pod_chips));
+	int64_t chips = 1;
+	Text t = {0};
+
+	if (!line || !right_line(in, offsetof(Target, pod)))
+		return;
+	for (int i = 0; i < pod->n; i++)
+		if (!mul_i64(chips, pod->v[i], &chips))
+			chips = INT64_MAX;
+	if (target->pod_chips > chips) {
+		text_numbers(&t, pod->n, pod->v, "x");
+		diag(in->session, DIAG_target_file, *line,
+			"pod_chips is %lld, but a pod of %s has %lld",
+			(long long)target->pod_chips, t.s, (long long)chips);
+		text_free(&t);
+		target->pod_chips = chips;
+	}
+	check_slices(in, right_line(in, offsetof(Target, cloud_slices)), &target->cloud_slices);
+	check_slices(in, right_line(in, offsetof(Target, ring_slices)), &target->ring_slices);
 }
 
 const Target *
 target_read(Session *s, int file, const char *name)
 {
 	const SourceFile *source = source_file(s, file);
-	TargetFile in = {s, file, NEW(s->arena, Target), {{0}}};
+	TargetFile in = {.session = s, .file = file, .target = NEW(s->arena, Target)};
 	int errors = diag_errors(s);
 
 	for (int i = 0; i < source->nlines; i++) {
@@ -258,6 +311,7 @@ target_read(Session *s, int file, const char *name)
 				target_facts[i].name, target_facts[i].sentence);
 	in.target->name = name;
 	in.target->text = source->text;
+	check_pod(&in);
 	return diag_errors(s) == errors ? in.target : NULL;
 }
 
