@@ -103,6 +103,7 @@ branch_time(Walk *w, const Op *op)
 	int64_t other = block_time(w, op->bodies[1]);
 
 	w->branch[op->id] = other > one;
+	t->decided |= other != one;
 	if (other <= one) {
 		t->n = second.step;
 		t->nspans = second.span;

@@ -34,6 +34,7 @@ typedef struct Timeline {
 	TimelineSpan *spans; /* the outer before the inner */
 	int nspans;
 	bool counted;	 /* the trips of all loops are known; else it takes longer */
+	bool decided;	 /* an `if` has branches of which one takes longer, and counts */
 	int64_t *flight; /* by op id: how long one that is asynchronous lasts; also in
 			    branches that do not count */
 

@@ -350,6 +350,21 @@ tokens_per_second(const Timeline *timeline)
 	return per_second(timeline, (double)timeline->module->tokens);
 }
 
+/* What its time holds of, where that depends on data. */
+static void
+text_runs(const Timeline *timeline, Text *t)
+{
+	const char *between = " (";
+
+	if (!timeline->counted) {
+		text_printf(t, "%sloops whose trips only the run knows: one each", between);
+		between = "; ";
+	}
+	if (timeline->decided)
+		text_printf(t, "%sof each if the dearer branch", between);
+	text_add(t, timeline->counted && !timeline->decided ? "" : ")");
+}
+
 void
 text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 {
@@ -362,9 +377,9 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_slice(mesh, t);
 	text_add(t, timeline->counted ? ": " : ": at least ");
 	text_time(t, timeline->time);
-	text_add(t,
-		timeline->counted ? "" : " (loops whose trips only the run knows: one each)");
-	text_add(t, timeline->counted ? "\n  at least " : "\n  lower bound of that ");
+	text_runs(timeline, t);
+	text_add(t, timeline->counted && !timeline->decided ? "\n  at least "
+							    : "\n  lower bound of that ");
 	text_time(t, timeline->lower);
 	text_add(t, ", one after the other ");
 	text_time(t, timeline->serial);
