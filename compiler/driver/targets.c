@@ -123,7 +123,10 @@ list_targets(Text *t)
 	text_add(t,
 		"What is assumed of the hardware, of one device of a mesh: a chip, but one of "
 		"its two cores on v2, v3 and v7x.  --print-target=NAME prints a target with "
-		"the source of each number, in the form that --on=FILE reads.\n");
+		"the source of each number, in the form that --on=FILE reads.  Of a mesh "
+		"without a topology each axis is taken for a ring of links between chips, "
+		"of two devices for one link, also where two devices share a chip: "
+		"--on=v7x:2x2x1 says which do.\n");
 	for (int i = 0; i < target_nfacts; i++) {
 		const TargetFact *fact = &target_facts[i];
 		text_printf(t, "\n  %s%s%s%s: %s\n    ", fact->name, fact->unit ? " (" : "",

@@ -282,20 +282,32 @@ chips(const Mesh *mesh)
 	return (mesh->ndevices + each - 1) / each;
 }
 
+/* Devices that share chips, in no slice that says how: links join each to others. */
+static bool
+is_by_device(const Mesh *mesh)
+{
+	return !mesh->topology_rank && mesh->target->devices_per_chip > 1;
+}
+
 /* What there is no slice of: one that is larger than a pod, or not of whole chips. */
 static const char *
 text_unreal(const Mesh *mesh, const char *between, Text *t)
 {
-	int64_t devices = chips(mesh) * mesh->target->devices_per_chip;
+	int64_t n = chips(mesh), devices = n * mesh->target->devices_per_chip;
 
-	if (chips(mesh) > mesh->target->pod_chips) {
-		text_printf(t, "%smore than a pod of %lld", between,
+	if (n > mesh->target->pod_chips) {
+		text_printf(t, "%smore than a pod of %lld chips", between,
 			(long long)mesh->target->pod_chips);
 		between = "; ";
 	}
 	if (devices != mesh->ndevices) {
-		text_printf(t, "%s%lld of %s %lld devices", between, (long long)mesh->ndevices,
-			chips(mesh) == 1 ? "its" : "their", (long long)devices);
+		text_printf(t, "%s%lld of the %lld of %lld chip%s", between,
+			(long long)mesh->ndevices, (long long)devices, (long long)n,
+			n == 1 ? "" : "s");
+		between = "; ";
+	}
+	if (is_by_device(mesh) && mesh->ndevices > 1) {
+		text_printf(t, "%sjoined as if each were a chip", between);
 		between = "; ";
 	}
 	return between;
@@ -370,16 +382,17 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 {
 	const Module *m = timeline->module;
 	const Mesh *mesh = &m->mesh;
-	int64_t n = chips(mesh);
+	int64_t n = is_by_device(mesh) ? mesh->ndevices : chips(mesh);
 
-	text_printf(t, "%s on %lld %s chip%s", m->name, (long long)n, mesh->target->name,
-		n == 1 ? "" : "s");
+	text_printf(t, "%s on %lld %s %s%s", m->name, (long long)n, mesh->target->name,
+		is_by_device(mesh) ? "device" : "chip", n == 1 ? "" : "s");
 	text_slice(mesh, t);
 	text_add(t, timeline->counted ? ": " : ": at least ");
 	text_time(t, timeline->time);
 	text_runs(timeline, t);
-	text_add(t, timeline->counted && !timeline->decided ? "\n  at least "
-							    : "\n  lower bound of that ");
+	text_add(t,
+		timeline->counted && !timeline->decided ? "\n  at least "
+							: "\n  lower bound of that ");
 	text_time(t, timeline->lower);
 	text_add(t, ", one after the other ");
 	text_time(t, timeline->serial);
@@ -397,7 +410,8 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_percent(t, peak_share(timeline), 1);
 	text_add(t, " of peak (");
 	text_count(t,
-		per_second(timeline, timeline->dot_flops * (double)mesh->ndevices / (double)n));
+		per_second(timeline,
+			timeline->dot_flops * (double)mesh->ndevices / (double)chips(mesh)));
 	text_add(t, "FLOP/s a chip);  memory ");
 	text_memory(t, (double)plan_peak(plan));
 	text_add(t, " of ");

@@ -110,10 +110,11 @@ function busiest() {
 }
 function header() {
   const shape = C.topology ? " (" + (C.slices > 1 ? C.slices + " slices of " : "") + C.topology.join("x") + ")" : "";
+  const byDevice = !C.topology && D.facts.devices_per_chip > 1, n = byDevice ? C.devices : C.chips;
   const axes = Object.entries(C.mesh).map(([name, n]) => name + "=" + n).join(" ");
   const [bound, seconds] = busiest();
   const card = (title, value, more) => el("div", {class: "card"}, el("span", {class: "faint"}, title), el("b", {}, value), more);
-  document.body.append(el("header", {}, el("h1", {}, C.program + " on " + C.chips + " " + C.target + (C.chips === 1 ? " chip" : " chips") + shape),
+  document.body.append(el("header", {}, el("h1", {}, C.program + " on " + n + " " + C.target + (byDevice ? " device" : " chip") + (n === 1 ? "" : "s") + shape),
     el("div", {class: "faint"}, axes + "  " + D.source.path),
     el("div", {class: "cards"},
       card("one run", time(C.seconds), "at least " + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
