@@ -20,6 +20,7 @@ typedef struct Shared {
 	Life *lives;
 	int *longest; /* which of lives[0] to lives[i] is there longest */
 	int n, room;
+	int taker; /* for those who ask where something goes; 0 */
 } Shared;
 
 typedef struct Lives {

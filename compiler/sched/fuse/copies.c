@@ -6,9 +6,9 @@
  *
  * x is copied first if it is read later, b if `a` is read after b is there.  What is
  * only filled with numbers is filled once more instead, where each needs it.
- * At the end of a round every carried value takes its next one, all at once:
- * one that is read by another copy is written after it, and those that read
- * each other in a circle change places two by two.
+ * At the end of a round every carried value takes its next one, all at once, and so
+ * do the results of a branch: a buffer that another copy reads is written after it, and
+ * those that read each other in a circle change places two by two.
  */
 #include "ir/make.h"
 #include "memory/lives.h"
@@ -74,12 +74,12 @@ swap(Op *before, Value *a, Value *b)
 	return op;
 }
 
-/* Of the copies at the end of a round, by carried value: */
+/* Of the copies at the end of a body, by what is returned: */
 typedef struct Round {
 	Op *last;
 	bool *copied; /* still to be */
-	int *reads;   /* the carried value that is its next, or -1 */
-	int *readers; /* copies to come that read it */
+	int *reads;   /* the one in whose buffer it is now, or -1 */
+	int *readers; /* copies to come that read that buffer */
 } Round;
 
 /* i reads the next one, that the one after it, ... and the last reads i:
@@ -105,20 +105,35 @@ swap_circle(Round *round, int i)
 	round->copied[end] = false;
 }
 
+/* Where operand i of what a loop or a branch returns goes. */
+static Shared *
+shared_of_next(const Lives *l, const Op *last, int i)
+{
+	const Op *parent = last->block->parent;
+	const Value *v = op_is_loop(parent) ? last->block->params[i] : parent->results[i];
+
+	return l->shared[v->id];
+}
+
 static void
 end_round(const Lives *l, Op *last, bool *copied)
 {
-	const Block *body = last->block;
-	int n = body->nparams;
+	int n = last->noperands;
 	Round round = {last, copied, NEW_ARRAY(l->arena, int, n), NEW_ARRAY(l->arena, int, n)};
 
+	for (int i = 0; i < n; i++)
+		if (copied[i])
+			shared_of_next(l, last, i)->taker = i + 1;
 	for (int i = 0; i < n; i++) {
-		const Value *next = copied[i] ? l->root[last->operands[i]->id] : NULL;
-		bool carried = next && !next->def && next->block == body && copied[next->index];
-		round.reads[i] = carried && next->index != i ? next->index : -1;
+		const Shared *now = copied[i] ? l->shared[last->operands[i]->id] : NULL;
+		int taker = now ? now->taker - 1 : -1;
+		round.reads[i] = taker != i ? taker : -1;
 		if (round.reads[i] >= 0)
 			round.readers[round.reads[i]]++;
 	}
+	for (int i = 0; i < n; i++)
+		if (copied[i])
+			shared_of_next(l, last, i)->taker = 0;
 	for (int i = 0; i < n; i++)
 		for (int k = i; k >= 0 && copied[k] && !round.readers[k];) {
 			copy_operand(last, k);
@@ -171,16 +186,16 @@ copies_insert(Module *m)
 	for (int k = 0; k < n; k++)
 		copied[k] = !lives_join(l, pairs[k].op->operands[pairs[k].i], pairs[k].with);
 	for (int k = 0; k < n; k++) {
-		Op *op = pairs[k].op, *loop = op->block->parent;
-		if (op->next || !op_is_loop(loop)) {
+		Op *op = pairs[k].op;
+		if (op->next) {
 			if (copied[k])
 				copy_operand(op, pairs[k].i);
 			continue;
 		}
-		bool *of_loop = NEW_ARRAY(a, bool, op->noperands + 1);
+		bool *returned = NEW_ARRAY(a, bool, op->noperands + 1);
 		for (; k < n && pairs[k].op == op; k++)
-			of_loop[pairs[k].i] = copied[k];
-		end_round(l, op, of_loop);
+			returned[pairs[k].i] = copied[k];
+		end_round(l, op, returned);
 		k--;
 	}
 	arena_free(a);
