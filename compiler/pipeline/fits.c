@@ -8,6 +8,8 @@
  *
  * So it is asked what a device receives with sums drawn together and without: a tree of
  * them is priced by itself, and what else is made of its operands may move more for it.
+ * Then, as what is better of these, with what users of a value want and without: an op that
+ * counts on a move may be the only one that it is made for in the end.
  */
 #include "cost/ledger.h"
 #include "ir/targets.h"
@@ -15,20 +17,6 @@
 #include "pipeline/pipeline.h"
 
 enum { FORMS = 4 }; /* of an operand on one device: moved, and on the way there */
-
-static bool
-always(Module *m)
-{
-	(void)m;
-	return true;
-}
-
-static bool
-never(Module *m)
-{
-	(void)m;
-	return false;
-}
 
 /* All operands and results, as if nothing were split or shared. */
 static double
@@ -111,20 +99,35 @@ peak_of(Module *m, Sharing sharing)
 }
 
 static int64_t
-traffic_of(Module *m, MayDraw *may_draw)
+traffic_of(Module *m, const Foresight *with)
 {
 	return bytes_of((Attempt){
 		.module = m,
-		.options = {.start_at = "partition", .may_draw = may_draw, .verified = true},
+		.options = {.start_at = "partition", .foresight = with, .verified = true},
 		.sharing = SHARE_all,
 		.compiled = compiled_traffic,
 	});
 }
 
-bool
-sums_pay(Module *m)
+Foresight
+foresight_that_pays(Module *m, Foresight there_is)
 {
-	return traffic_of(m, always) <= traffic_of(m, never);
+	Foresight with = {.sums = there_is.sums, .wants = true};
+	int64_t least = traffic_of(m, &with);
+	struct {
+		bool there, *with;
+	} all[] = {{there_is.sums, &with.sums}, {there_is.wants, &with.wants}};
+
+	for (int i = 0; i < 2; i++) {
+		if (!all[i].there)
+			continue;
+		*all[i].with = false;
+		int64_t bytes = traffic_of(m, &with);
+		*all[i].with = bytes >= least;
+		if (bytes < least)
+			least = bytes;
+	}
+	return with;
 }
 
 /* With all that is shared. */

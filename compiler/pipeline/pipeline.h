@@ -19,8 +19,8 @@ typedef struct PipelineOptions {
 	/* A pass of the module's level; NULL: the first.  One that has run on the
 	   module before finds nothing to do, unless a dump was edited */
 	const char *start_at;
-	MayDraw *may_draw; /* NULL: sums_pay() */
-	bool verified;	   /* what the passes leave is, where they run again */
+	const Foresight *foresight; /* NULL: foresight_that_pays() */
+	bool verified;		    /* what the passes leave is, where they run again */
 	/* Called before each step and after it with its name, for --time-passes. */
 	void (*start)(void *data);
 	void (*stop)(void *data, const char *name);
@@ -55,9 +55,9 @@ bool pipeline_run(Module *m, Level level, const PipelineOptions *o);
    that is less than all.  Found out once for a module. */
 Sharing sharing_that_fits(Module *m);
 
-/* ... at L_sharded, before it is partitioned: does a device receive no more bytes with
-   sums drawn together than without? */
-bool sums_pay(Module *m);
+/* ... at L_sharded, before it is partitioned: with which of that does a device receive
+   least? */
+Foresight foresight_that_pays(Module *m, Foresight there_is);
 
 /* what_if.c: what a run of a program takes of one device. */
 typedef struct Outcome {

@@ -75,11 +75,20 @@ reshard_plan(Resharder *r, const Type *global, const Placement *from, const Plac
 
 /* ---- partition.c --------------------------------------------------------- */
 
+/* What is known of ops before it is their turn. */
+typedef struct Foresight {
+	bool sums;  /* that they are in, which are drawn together */
+	bool wants; /* where they will want values that others use, too */
+} Foresight;
+
+/* What pays of what there is, for the module as it came. */
+typedef Foresight ChooseForesight(Module *m, Foresight there_is);
+
 /* Leaves the ledger of what it decided to move.  What is then still equal, moves too, is
-   merged, or gathered apart, as `choose_sharing` says.  Sums are drawn together if
-   `may_draw` does, of the module as it came; it is asked where some would be. */
-typedef bool MayDraw(Module *m);
-bool partition(Module *m, ChooseSharing *choose_sharing, MayDraw *may_draw);
+   merged, or gathered apart, as `choose_sharing` says.  With all of `with`, or if that is NULL
+   as `choose_foresight` says, which is asked where there is some. */
+bool partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
+	ChooseForesight *choose_foresight);
 
 /* ---- localize.c ---------------------------------------------------------- */
 

@@ -18,13 +18,6 @@
 
 enum { COLUMNS = 3, MOST_DEVICES = 8, MOST_PARTS = 2 };
 
-static bool
-always(Module *m)
-{
-	(void)m;
-	return true;
-}
-
 static Sharing
 share_all(Module *m)
 {
@@ -395,7 +388,7 @@ run(Tally *t, Case c)
 	t->wrong += !right_globally(m, operands, &want);
 	propagate(m);
 	t->unverified += !module_verify(m, stdout);
-	partition(m, share_all, always);
+	partition(m, share_all, &(Foresight){.sums = true, .wants = true}, NULL);
 	t->unverified += !module_verify(m, stdout);
 	localize(m);
 	t->unverified += !module_verify(m, stdout);

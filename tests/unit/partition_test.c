@@ -17,13 +17,6 @@
 
 enum { NSPECS = 11, I = 0, J = 1, K = 2, NFACTORS = 3 };
 
-static bool
-always(Module *m)
-{
-	(void)m;
-	return true;
-}
-
 static Sharing
 share_all(Module *m)
 {
@@ -299,7 +292,7 @@ try_program(const Mesh *mesh, Resharder *r, const Type *types, const Placement *
 
 	propagate(m);
 	tally->unverified += !module_verify(m, stdout);
-	partition(m, share_all, always);
+	partition(m, share_all, &(Foresight){.sums = true, .wants = true}, NULL);
 	tally->unverified += !module_verify(m, stdout);
 	localize(m);
 	tally->unverified += !module_verify(m, stdout);

@@ -147,9 +147,12 @@ enter_repeated(Partitioner *p, const Product *product)
 /* ---- what is known before ------------------------------------------------------------ */
 
 static void
-begin(Partitioner *p, Module *m)
+begin(Partitioner *p, Module *m, Foresight with)
 {
-	*p = (Partitioner){.module = m, .arena = arena_new(), .scratch = arena_new()};
+	*p = (Partitioner){.module = m,
+		.with = with,
+		.arena = arena_new(),
+		.scratch = arena_new()};
 	p->resharder = resharder_new(p->arena, &m->mesh);
 	p->memo = lookup_new(p->arena);
 	p->rules = rule_book_new(p->arena);
@@ -165,6 +168,8 @@ begin(Partitioner *p, Module *m)
 				move || asks_for_place(op->results[0]));
 	}
 	list_users(p);
+	if (with.sums)
+		draw_sums(p);
 }
 
 static void
@@ -175,41 +180,46 @@ end(Partitioner *p)
 	arena_free(p->arena);
 }
 
-/* A tree of sums is priced by itself; what else its plan changes only the whole program
-   tells.  So where some are drawn that is asked, as it came, and is begun with again. */
+/* A tree of sums is priced by itself, and what a user wants by itself it may not want in the
+   end: what that changes only the whole program tells.  So that is asked, as it came, and is
+   begun with again. */
 static void
-begin_with_sums(Partitioner *p, Module *m, MayDraw *may_draw)
+begin_as_pays(Partitioner *p, Module *m, ChooseForesight *choose_foresight)
 {
 	Arena *a = arena_new();
 	Value **values = module_values(m, a);
 	Placement *was = NEW_ARRAY(a, Placement, m->nvalues + 1);
+	Foresight there_is, with = {true, true};
 
 	for (int i = 0; i < m->nvalues; i++)
 		was[i] = values[i]->placement;
-	begin(p, m);
-	if (draw_sums(p)) {
-		end(p);
-		for (int i = 0; i < m->nvalues; i++)
-			values[i]->placement = was[i];
-		bool draw = may_draw(m);
-		begin(p, m);
-		if (draw)
-			draw_sums(p);
-	}
+	begin(p, m, (Foresight){.wants = true});
+	there_is.wants = wants_something(p);
+	there_is.sums = draw_sums(p);
+	end(p);
+	for (int i = 0; i < m->nvalues; i++)
+		values[i]->placement = was[i];
+	if (there_is.sums || there_is.wants)
+		with = choose_foresight(m, there_is);
+	begin(p, m, with);
 	arena_free(a);
 }
 
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-partition(Module *m, ChooseSharing *choose_sharing, MayDraw *may_draw)
+partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
+	ChooseForesight *choose_foresight)
 {
 	Partitioner p;
 
 	module_remove_dead(m);
 	module_number(m);
 	module_count_uses(m);
-	begin_with_sums(&p, m, may_draw);
+	if (with)
+		begin(&p, m, *with);
+	else
+		begin_as_pays(&p, m, choose_foresight);
 	for (int i = 0; i < m->entry->nparams; i++)
 		partition_param(&p, m->entry->params[i]);
 	partition_block(&p, m->entry);

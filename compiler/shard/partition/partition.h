@@ -88,6 +88,7 @@ typedef struct Loop {
 
 typedef struct Partitioner {
 	Module *module;
+	Foresight with;
 	Loop *loop;	/* the innermost around what is partitioned */
 	Arena *arena;	/* of the pass */
 	Arena *scratch; /* of one op's choice, of one chain of sums */
@@ -173,6 +174,8 @@ void set_operand(Partitioner *p, Op *op, int i, const Placement *to, bool reques
 
 /* wants.c */
 void list_users(Partitioner *p);
+/* Will any user of a value want it where that is not, and are there others? */
+bool wants_something(Partitioner *p);
 /* Before an op is planned: where other users of its operands will want these. */
 void find_wants(Partitioner *p, const Op *op);
 /* ... one by one; and what each costs. */

@@ -448,7 +448,7 @@ find_tree_wants(Tree *tree, const Summed *of)
 			if (s->wants || value_is_literal(v))
 				continue;
 			guess_form(p, &tree->guesses, v, &final);
-			for (int u = 0; u < s->nusers; u++) {
+			for (int u = 0; p->with.wants && u < s->nusers; u++) {
 				const Value *made = s->users[u]->nresults == 1
 					? s->users[u]->results[0]
 					: NULL;
