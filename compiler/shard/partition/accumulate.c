@@ -5,11 +5,13 @@
  *   acc = acc + all_reduce(x)   becomes   acc = acc + x, acc partial
  *
  * From what a round makes of a carried value the way back to what it began with
- * is followed: a chain of values that nothing else uses.  On it are additions,
- * branches, and loops inside.  If all that is added is partial alike, each device adds what
- * it has, and one all-reduce after the loop is enough; where it begins with a sum of such
- * parts, it begins with the parts.  The same holds for maxima and the like, for slices that
- * are written each in its place, for rows that are added where indices say, and for
+ * is followed: a chain of values that nothing else uses.  On it are additions, factors that
+ * are finite, branches, and loops inside.  If all that is added is partial alike, or whole,
+ * each device adds what it has, one of them what is whole, and one all-reduce after the loop
+ * is enough: acc = acc * 0.9 + all_reduce(x) + r becomes acc * 0.9 + x + r.  Where it begins
+ * with a sum of such parts, it begins with the parts.  The same holds for maxima and the like,
+ * for slices that are written each in its place, for rows that are added where indices say,
+ * and for
  *
  *   acc = acc + reduce_scatter(x)      acc split
  *
@@ -31,8 +33,8 @@
 typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
 	Value *partial; /* what becomes partial, or NULL */
-	Op *scale;	/* whose operand 1 - `sum` goes where parts are whole, or NULL */
-	int sum;
+	Op *beside;	/* an op on parts whose operand 1 - `part` is none of these, or NULL */
+	int part;
 	struct Step *next;
 } Step;
 
@@ -54,6 +56,15 @@ add_step(Chain *chain, Op *move, Value *partial)
 
 	*s = (Step){.move = move, .partial = partial, .next = chain->steps};
 	chain->steps = s;
+}
+
+/* The op makes parts of its operand `part`, whatever the other one is. */
+static void
+add_beside(Chain *chain, Op *op, int part)
+{
+	add_step(chain, NULL, op->results[0]);
+	chain->steps->beside = op;
+	chain->steps->part = part;
 }
 
 static void
@@ -126,6 +137,12 @@ join_sum(Chain *chain, const Chain *inner, const Placement *partial, const Place
 	return true;
 }
 
+static bool
+combines_parts(const Chain *chain, const Op *op)
+{
+	return partial_through(op, 0, (Combiner)chain->partial.combiner) == THROUGH_together;
+}
+
 /* The same number everywhere: it is made anew where it is wanted. */
 static Value *
 as_splat(Value *v)
@@ -158,11 +175,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
 	if (!placement_is_sound(&partial) || !join_sum(chain, inner, &partial, &v->placement))
 		return false;
-	add_step(chain, NULL, v);
-	if (factor && inner->scattered) {
-		chain->steps->scale = op;
-		chain->steps->sum = k;
-	}
+	add_beside(chain, op, k);
 	return true;
 }
 
@@ -191,26 +204,61 @@ take_sum(Chain *chain, const Block *b, Value *v)
 	return false;
 }
 
+static void take_other(Chain *chain, const Block *b, Op *op, int part);
+
+/* ... or such a one and what is added to it? */
+static bool
+take_sums(Chain *chain, const Block *b, Value *v)
+{
+	Op *op = v->def;
+
+	if (take_sum(chain, b, v))
+		return true;
+	if (v->uses != 1 || v->block != b || !op || !ops[op->kind].pointwise)
+		return false;
+	for (int k = 0; k < 2 && op->noperands == 2; k++) {
+		Chain before = *chain;
+		if (take_sums(chain, b, op->operands[k]) && combines_parts(chain, op)
+			&& !chain->scattered) {
+			take_other(chain, b, op, k);
+			return true;
+		}
+		*chain = before;
+	}
+	return false;
+}
+
+/* Operand `part` is parts.  So may the other one be; else it goes beside them. */
+static void
+take_other(Chain *chain, const Block *b, Op *op, int part)
+{
+	Chain before = *chain;
+
+	if (op->noperands == 2 && take_sums(chain, b, op->operands[1 - part])
+		&& combines_parts(chain, op)) {
+		add_step(chain, NULL, op->results[0]);
+		return;
+	}
+	*chain = before;
+	add_beside(chain, op, part);
+}
+
 static const Value *follow(Chain *chain, const Block *b, const Value *start, Value *v);
 
-/* Of an addition, a maximum and the like one operand is the chain, the other one a
-   sum, or a part where both are. */
+/* Of an op element by element one operand is the chain, the other one a sum, parts, or what
+   is added to these, or multiplies them. */
 static const Value *
-follow_combining(Chain *chain, const Block *b, const Value *start, Op *op)
+follow_pointwise(Chain *chain, const Block *b, const Value *start, Op *op)
 {
-	for (int k = 1; k >= 0; k--) {
-		Value *other = op->operands[k];
+	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;
-		const Value *end = NULL;
-		bool sum = take_sum(chain, b, other);
-		bool part = chain->known && placement_equal(&other->placement, &chain->partial);
-		if ((sum || part)
-			&& partial_through(op, 0, (Combiner)chain->partial.combiner)
-				== THROUGH_together)
-			end = follow(chain, b, start, op->operands[1 - k]);
-		if (end)
-			return end;
-		*chain = before;
+		const Value *end = follow(chain, b, start, op->operands[k]);
+		if (!end) {
+			*chain = before;
+			continue;
+		}
+		take_other(chain, b, op, k);
+		return end;
 	}
 	return NULL;
 }
@@ -303,9 +351,9 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 		return NULL;
 	if (!op)
 		return !start || v == start ? v : NULL;
+	if (ops[op->kind].pointwise && op->noperands <= 2 && !op_is_move(op))
+		return follow_pointwise(chain, b, start, op);
 	add_step(chain, NULL, v);
-	if (ops[op->kind].pointwise && op->noperands == 2)
-		return follow_combining(chain, b, start, op);
 	if (op->kind == O_dynamic_update_slice)
 		return follow_update(chain, b, start, op);
 	if (op_is_branch(op))
@@ -321,20 +369,85 @@ follow(Chain *chain, const Block *b, const Value *start, Value *v)
 	return follow(chain, b, start, op->operands[0]);
 }
 
+/* Where the result of an op on parts is then. */
+static Placement
+in_parts(const Chain *chain, const Op *op)
+{
+	AxisList over = placement_unreduced(&chain->partial);
+	Placement to = chain->scattered ? chain->partial : op->results[0]->placement;
+
+	placement_set_unreduced(&to, &over, (Combiner)chain->partial.combiner);
+	return to;
+}
+
+static bool
+is_placed(const Value *v, const Placement *at)
+{
+	return placement_equal(&v->placement, at) && v->placement.combiner == at->combiner;
+}
+
+static double
+bytes_between(Partitioner *p, const Value *v, const Placement *from, const Placement *to)
+{
+	return reshard_plan(p->resharder, &v->type, from, to)->bytes;
+}
+
+/* What is whole is added on one device, which moves nothing; of what is split each adds what it
+   has.  It multiplies parts if it is finite, and everywhere where these are. */
+static bool
+goes_beside(const Chain *chain, const Op *op, int part)
+{
+	Placement to = in_parts(chain, op);
+	const Value *other = op->noperands == 2 ? op->operands[1 - part] : NULL;
+
+	if (!placement_is_sound(&to))
+		return false;
+	if (other && combines_parts(chain, op))
+		return is_placed(other, &to)
+			|| (!other->placement.nunreduced
+				&& !(bytes_between(chain->p, other, &other->placement, &to)
+					> 0));
+	return hands_on_parts(chain->p, op, part, (Combiner)chain->partial.combiner)
+		&& (!other
+			|| (!other->placement.nunreduced
+				&& (!chain->scattered || as_splat(op->operands[1 - part]))));
+}
+
+/* Is it a chain of sums, and does all else on it go with parts? */
+static bool
+is_whole_chain(const Chain *chain)
+{
+	bool goes = chain->known;
+
+	for (const Step *s = chain->steps; s && goes; s = s->next)
+		goes = !s->beside || goes_beside(chain, s->beside, s->part);
+	return goes;
+}
+
 /* ---- changing it ------------------------------------------------------------ */
+
+static void
+set_beside(const Chain *chain, Op *op, int part)
+{
+	Value **other = &op->operands[1 - part];
+	Placement to = in_parts(chain, op), whole = to;
+	AxisList none = {0};
+
+	placement_set_unreduced(&whole, &none, C_add);
+	if (!combines_parts(chain, op) && chain->scattered)
+		*other = recompute(as_splat(*other), &whole, op);
+	else if (combines_parts(chain, op) && !is_placed(*other, &to))
+		*other = insert_reshard(chain->p, *other, &to, op, chain->why);
+}
 
 static void
 take_steps(Chain *chain)
 {
-	AxisList over = placement_unreduced(&chain->partial), none = {0};
-	Placement whole = chain->partial;
+	AxisList over = placement_unreduced(&chain->partial);
 
-	placement_set_unreduced(&whole, &none, C_add);
 	for (Step *s = chain->steps; s; s = s->next) {
-		if (s->scale) {
-			Value **factor = &s->scale->operands[1 - s->sum];
-			*factor = recompute(as_splat(*factor), &whole, s->scale);
-		}
+		if (s->beside && s->beside->noperands == 2)
+			set_beside(chain, s->beside, s->part);
 		if (s->partial && chain->scattered)
 			s->partial->placement = chain->partial;
 		else if (s->partial)
@@ -359,9 +472,7 @@ take_steps(Chain *chain)
 static Value *
 as_parts(Value *v, const Placement *partial)
 {
-	while (partial ? !placement_equal(&v->placement, partial)
-				|| v->placement.combiner != partial->combiner
-		       : !v->placement.nunreduced) {
+	while (partial ? !is_placed(v, partial) : !v->placement.nunreduced) {
 		if (!v->def || !op_is_move(v->def) || v->def->requested)
 			return NULL;
 		v = v->def->operands[0];
@@ -443,12 +554,6 @@ may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
 {
 	return !chain->requested && (!chain->slices || trips_for_one_sum(loop, i, chain) > 1)
 		&& has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
-}
-
-static double
-bytes_between(Partitioner *p, const Value *v, const Placement *from, const Placement *to)
-{
-	return reshard_plan(p->resharder, &v->type, from, to)->bytes;
 }
 
 static double
@@ -537,7 +642,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
 		if (next != body->params[i] && !condition->params[i]->uses
-			&& follow(&chain, body, body->params[i], next) && chain.known
+			&& follow(&chain, body, body->params[i], next) && is_whole_chain(&chain)
 			&& moves_no_more(p, loop, &chain, i)
 			&& (!chain.scattered || may_be_whole(p, loop, i, &chain))) {
 			take_steps(&chain);
@@ -610,7 +715,7 @@ follow_result(Chain *chain, const Op *op, int result, Branches *all)
 	for (int k = 0; k < op->nbodies; k++)
 		if (!take_branch(chain, op, k, result, all))
 			return false;
-	if (!chain->known || !take_params(chain, op, all))
+	if (!is_whole_chain(chain) || !take_params(chain, op, all))
 		return false;
 	if (all->param >= 0)
 		parts = as_parts(op->operands[all->param + 1], &chain->partial);
