@@ -1,8 +1,8 @@
 /*
  * checkpoints.c - what would be kept for backward if a function was a checkpoint fn.
  *
- * Of each function of the program's own file in which something that is kept is made, the
- * program is compiled once more with that function as a checkpoint.
+ * Of each function, of the program's file or an imported one, in which something that is
+ * kept is made, the program is compiled once more with that function as a checkpoint.
  */
 #include <string.h>
 #include "driver.h"
@@ -17,12 +17,26 @@ made_at(const Buffer *b)
 	return v->range.line || !v->def ? v->range : v->def->range;
 }
 
-/* Two that are alike are of one line and type. */
-static uint64_t
-hash_buffer(const Buffer *b)
+/* Two that are alike are of one line and type, in whatever session. */
+typedef struct Made {
+	const char *path;
+	int line;
+	const Type *type;
+} Made;
+
+static Made
+made_of(const Session *s, const Buffer *b)
 {
-	const Type *type = &b->value->type;
-	uint64_t hash = hash_mix(hash_mix(0, made_at(b).line), type->dtype);
+	Range at = made_at(b);
+
+	return (Made){source_path(s, at.file), at.line, &b->value->type};
+}
+
+static uint64_t
+hash_made(const Made *made)
+{
+	const Type *type = made->type;
+	uint64_t hash = hash_mix(hash_mix(0, made->line), type->dtype);
 
 	for (int d = 0; d < type->rank; d++)
 		hash = hash_mix(hash, type->dims[d]);
@@ -30,27 +44,44 @@ hash_buffer(const Buffer *b)
 }
 
 static bool
-buffers_alike(const void *item, const void *key)
+made_alike(const void *item, const void *key)
 {
-	const Buffer *a = item, *b = key;
+	const Made *a = item, *b = key;
 
-	return made_at(a).line == made_at(b).line
-		&& type_equal(&a->value->type, &b->value->type);
+	return a->line == b->line && type_equal(a->type, b->type)
+		&& strcmp(a->path, b->path) == 0;
+}
+
+static bool
+is_kept(const Lookup *kept, const Made *made)
+{
+	return lookup_find(kept, hash_made(made), made_alike, made) != NULL;
 }
 
 /* All that is kept for backward, of those alike one. */
 static Lookup *
-find_kept(Arena *a, const Plan *plan, const Peak *peak)
+find_kept(const Session *s, const Plan *plan, const Peak *peak)
 {
-	Lookup *kept = lookup_new(a);
+	Lookup *kept = lookup_new(s->arena);
 
 	for (int i = 0; i < plan->n; i++) {
-		Buffer *b = &plan->buffers[i];
-		uint64_t hash = hash_buffer(b);
-		if (peak->keeps[i] && !lookup_find(kept, hash, buffers_alike, b))
-			lookup_add(kept, hash, b);
+		Made made = made_of(s, &plan->buffers[i]);
+		if (peak->keeps[i] && !is_kept(kept, &made))
+			lookup_add(kept, hash_made(&made),
+				arena_copy(s->arena, &made, sizeof made));
 	}
 	return kept;
+}
+
+/* A number of a file, and whether anything that is kept at the peak is made there. */
+static bool
+is_made_in(const Compilation *c, const Peak *peak, int file)
+{
+	for (int i = 0; i < peak->n; i++)
+		if (peak->kinds[peak->live[i] - c->plan->buffers] == MEMORY_backward
+			&& made_at(peak->live[i]).file == file)
+			return true;
+	return false;
 }
 
 /* Anything that is kept at the peak and made in the function? */
@@ -62,7 +93,7 @@ keeps_of(const Compilation *c, const Peak *peak, const FnDecl *fn)
 	for (int i = 0; i < peak->n; i++) {
 		Range at = made_at(peak->live[i]);
 		if (peak->kinds[peak->live[i] - plan->buffers] == MEMORY_backward
-			&& at.file == c->file && at.begin >= fn->range.begin
+			&& at.file == fn->range.file && at.begin >= fn->range.begin
 			&& at.begin < fn->end.end)
 			return true;
 	}
@@ -115,13 +146,12 @@ try_checkpoint(void *data, int64_t i)
 	if (m) {
 		const Plan *plan = plan_build(m);
 		const Peak *peak = plan_at_peak(plan), *now = search->now;
-		const Lookup *kept = find_kept(s->arena, plan, peak);
+		const Lookup *kept = find_kept(s, plan, peak);
 		answer->kept = peak->bytes[MEMORY_backward];
 		answer->peak = plan_peak(plan);
 		for (int k = 0; k < before->n; k++) {
-			const Buffer *b = &before->buffers[k];
-			avoids[k] = now->kinds[k] == MEMORY_backward
-				&& !lookup_find(kept, hash_buffer(b), buffers_alike, b);
+			Made made = made_of(search->c->session, &before->buffers[k]);
+			avoids[k] = now->kinds[k] == MEMORY_backward && !is_kept(kept, &made);
 		}
 		answer->less = !plan->uncounted && answer->kept < now->bytes[MEMORY_backward]
 			&& answer->peak < plan_peak(before);
@@ -147,11 +177,25 @@ found_checkpoints(const Search *search, int *n)
 		if (!answer->less)
 			continue;
 		avoids = arena_copy(a, avoids, nbuffers * sizeof *avoids);
-		Checkpoint found = {fn->name.s, fn->range.line, answer->kept, answer->peak,
-			avoids};
+		Checkpoint found = {fn->name.s, fn->range, answer->kept, answer->peak, avoids};
 		APPEND(a, all, *n, found);
 	}
 	return all;
+}
+
+/* Of one file, the functions that may be checkpoints. */
+static void
+add_functions(Search *search, int file)
+{
+	const Compilation *c = search->c;
+	const Program *p = parse_file(c->session, file, DIAG_syntax);
+
+	for (int i = 0; i < p->items.n; i++) {
+		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
+		if (fn && fn->mode == FN_auto && !fn->checkpoint
+			&& keeps_of(c, search->now, fn))
+			APPEND(c->session->arena, search->fns, search->n, fn);
+	}
 }
 
 const Checkpoint *
@@ -164,12 +208,9 @@ checkpoints_find(const Compilation *c, int *n)
 	*n = 0;
 	if (!c->is_source || !search.now->bytes[MEMORY_backward])
 		return NULL;
-	const Program *p = parse_file(c->session, c->file, DIAG_syntax);
-	for (int i = 0; i < p->items.n; i++) {
-		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
-		if (fn && fn->mode == FN_auto && !fn->checkpoint && keeps_of(c, search.now, fn))
-			APPEND(c->session->arena, search.fns, search.n, fn);
-	}
+	for (int file = 1; file <= c->session->nfiles; file++)
+		if (is_made_in(c, search.now, file))
+			add_functions(&search, file);
 	size_t each = sizeof *search.answers + (size_t)c->plan->n * sizeof *search.avoids;
 	size_t bytes = (size_t)search.n * each;
 	search.answers = search.n ? shared_new(bytes) : NULL;

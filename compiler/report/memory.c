@@ -15,6 +15,17 @@
 #include "report/folded.h"
 #include "report/report.h"
 
+/* "line 7"; of an imported file "layers.shd:7". */
+static const char *
+line_text(const Module *m, Range at, const char *before)
+{
+	const char *path = source_path(m->session, at.file), *slash = strrchr(path, '/');
+	bool imported = at.file > 1 && source_file(m->session, at.file)->text;
+
+	return imported ? arena_printf(m->arena, "%s:%d", slash ? slash + 1 : path, at.line)
+			: arena_printf(m->arena, "%s%d", before, at.line);
+}
+
 void
 text_at_step(Text *t, const Plan *plan, int step)
 {
@@ -22,8 +33,8 @@ text_at_step(Text *t, const Plan *plan, int step)
 	const Op *op = inside ? plan->lives->step[step] : NULL;
 
 	if (op)
-		text_printf(t, "%s (line %d)", op->label ? op->label : ops[op->kind].name,
-			op->range.line);
+		text_printf(t, "%s (%s)", op->label ? op->label : ops[op->kind].name,
+			line_text(plan->module, op->range, "line "));
 	else
 		text_add(t, step < 0 ? "the start" : "the end");
 }
@@ -37,12 +48,31 @@ text_live(Text *t, const Plan *plan, const Buffer *b)
 }
 
 /* Of its name, or of the op that first writes it. */
-static int
-line_of(const Buffer *b)
+static Range
+range_of(const Buffer *b)
 {
 	const Value *v = b->value;
 
-	return v->range.line || !v->def ? v->range.line : v->def->range.line;
+	return v->range.line || !v->def ? v->range : v->def->range;
+}
+
+static const char *
+buffer_line(const Plan *plan, const Buffer *b)
+{
+	return line_text(plan->module, range_of(b), "");
+}
+
+/* Of the column of lines. */
+static int
+line_width(const Plan *plan, Buffer *const *buffers, int n)
+{
+	int width = 4;
+
+	for (int i = 0; i < n; i++) {
+		int length = (int)strlen(buffer_line(plan, buffers[i]));
+		width = length > width ? length : width;
+	}
+	return width;
 }
 
 static const char *
@@ -77,13 +107,15 @@ buffer_text(const Plan *plan, const Buffer *b)
 static void
 text_buffers(Text *t, const Plan *plan, const Peak *peak, Buffer *const *buffers, int n)
 {
-	text_printf(t, "%12s %12s  %-11s  %4s  %-32s live\n", "bytes", "offset", "kind", "line",
-		"buffer");
+	int width = line_width(plan, buffers, n);
+
+	text_printf(t, "%12s %12s  %-11s  %*s  %-32s live\n", "bytes", "offset", "kind", width,
+		"line", "buffer");
 	for (int i = 0; i < n; i++) {
 		const Buffer *b = buffers[i];
-		text_printf(t, "%12lld %12lld  %-11s  %4d  %-32s ", (long long)b->bytes,
+		text_printf(t, "%12lld %12lld  %-11s  %*s  %-32s ", (long long)b->bytes,
 			(long long)b->offset, memory_kind_names[peak->kinds[b - plan->buffers]],
-			line_of(b), buffer_text(plan, b));
+			width, buffer_line(plan, b), buffer_text(plan, b));
 		text_live(t, plan, b);
 		text_add(t, "\n");
 	}
@@ -111,15 +143,17 @@ text_inputs(Text *t, const Plan *plan, int64_t otherwise)
 static void
 text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
 {
-	text_printf(t, "\nkept for backward:\n%12s  %4s  %-32s not kept with\n", "bytes",
+	int width = line_width(plan, peak->live, peak->n);
+
+	text_printf(t, "\nkept for backward:\n%12s  %*s  %-32s not kept with\n", "bytes", width,
 		"line", "buffer");
 	for (int i = 0; i < peak->n; i++) {
 		const Buffer *b = peak->live[i];
 		const char *before = "";
 		if (peak->kinds[b - plan->buffers] != MEMORY_backward)
 			continue;
-		text_printf(t, "%12lld  %4d  %-32s ", (long long)b->bytes, line_of(b),
-			buffer_text(plan, b));
+		text_printf(t, "%12lld  %*s  %-32s ", (long long)b->bytes, width,
+			buffer_line(plan, b), buffer_text(plan, b));
 		for (int k = 0; k < notes->ncheckpoints; k++) {
 			const Checkpoint *c = &notes->checkpoints[k];
 			if (!c->avoids[b - plan->buffers])
@@ -131,7 +165,8 @@ text_kept(Text *t, const Plan *plan, const Peak *peak, const MemoryNotes *notes)
 	}
 	for (int k = 0; k < notes->ncheckpoints; k++) {
 		const Checkpoint *c = &notes->checkpoints[k];
-		text_printf(t, "checkpoint fn %s, line %d: ", c->function, c->line);
+		text_printf(t, "checkpoint fn %s, %s: ", c->function,
+			line_text(plan->module, c->declared, "line "));
 		text_memory(t, (double)c->kept);
 		text_add(t, " kept, ");
 		text_memory(t, (double)c->peak);
@@ -211,7 +246,7 @@ folded_buffers(const Plan *plan, const Peak *peak, Text *t)
 				"\"type\": \"%s\", \"bytes\": %lld, \"kind\": \"%s\", "
 				"\"line\": %d",
 				shape_text(plan, b), (long long)b->bytes,
-				memory_kind_names[peak->kinds[i]], line_of(b)),
+				memory_kind_names[peak->kinds[i]], range_of(b).line),
 			arena_printf(a, "\"%s\", %lld, %d, %d", b->value->name,
 				(long long)b->offset, b->first, b->last));
 	}
@@ -235,7 +270,8 @@ memory_rows(const Plan *plan, const Peak *peak, bool json, Text *t)
 			     : "%s,\"%s\",%lld,%lld,%d,%d,%s,%d,%s\n",
 			b->value->name, shape_text(plan, b), (long long)b->bytes,
 			(long long)b->offset, b->first, b->last,
-			memory_kind_names[peak->kinds[i]], line_of(b), live ? "true" : "false");
+			memory_kind_names[peak->kinds[i]], range_of(b).line,
+			live ? "true" : "false");
 	}
 	text_add(t, json ? " ]" : "");
 }

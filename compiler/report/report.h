@@ -71,7 +71,7 @@ void emit_viz(Module *m, const VizOptions *o, Text *t);
 /* What would be kept for backward if a function was a checkpoint. */
 typedef struct Checkpoint {
 	const char *function;
-	int line;
+	Range declared;
 	int64_t kept, peak; /* bytes */
 	const bool *avoids; /* by number of the buffer: that is not kept then */
 } Checkpoint;
@@ -84,7 +84,8 @@ typedef struct MemoryNotes {
 
 /* memory.c: --emit=memory as "txt", "json", "csv" or "folded". */
 void emit_memory(const Plan *plan, const MemoryNotes *notes, const char *format, Text *t);
-/* "relu (line 7)", "the start": one of plan->lives, or before or behind them. */
+/* "relu (line 7)", "relu (layers.shd:7)", "the start": one of plan->lives, or before or
+   behind them. */
 void text_at_step(Text *t, const Plan *plan, int step);
 /* A diagnostic (DIAG_out_of_memory) unless the target's memory suffices. */
 bool check_memory(const Plan *plan);
