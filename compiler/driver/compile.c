@@ -234,6 +234,8 @@ wanted_level(const Options *o)
 		level = L_sharded;
 	if (o->remarks & REMARK_reshard || o->strict)
 		level = L_resharded;
+	if (o->remarks & REMARK_schedule)
+		level = L_scheduled;
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->last > level)
 			level = o->outputs[i].kind->last;
@@ -347,6 +349,8 @@ advance(Compilation *c)
 			return false;
 		if (c->module->level == L_resharded && (remarks.remarks || o->strict))
 			tell_transfers(c->module, &remarks);
+		if (c->module->level == L_scheduled && o->remarks & REMARK_schedule)
+			tell_schedule(s, compilation_any_timeline(c));
 		if (c->module->level == L_device && emits(o, "memory"))
 			module_print(c->module, &c->unfused);
 		if (diag_errors(s) || !emit_level(c, level))

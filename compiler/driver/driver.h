@@ -40,7 +40,7 @@ typedef struct Output {
 } Output;
 
 /* In the order of the words in options.def. */
-enum { REMARK_reshard = 1 << 0, REMARK_pad = 1 << 1 };
+enum { REMARK_reshard = 1 << 0, REMARK_pad = 1 << 1, REMARK_schedule = 1 << 2 };
 enum { FORMAT_text, FORMAT_json };
 enum { COLOR_auto, COLOR_always, COLOR_never };
 
