@@ -350,7 +350,7 @@ advance(Compilation *c)
 		if (c->module->level == L_resharded && (remarks.remarks || o->strict))
 			tell_transfers(c->module, &remarks);
 		if (c->module->level == L_scheduled && o->remarks & REMARK_schedule)
-			tell_schedule(s, compilation_any_timeline(c));
+			tell_schedule(compilation_any_timeline(c));
 		if (c->module->level == L_device && emits(o, "memory"))
 			module_print(c->module, &c->unfused);
 		if (diag_errors(s) || !emit_level(c, level))

@@ -100,7 +100,7 @@ void text_outcome(const Timeline *timeline, const Plan *plan, Text *t);
 void emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *t);
 
 /* schedule.c: -Rschedule.  Requires L_scheduled. */
-void tell_schedule(Session *s, const Timeline *timeline);
+void tell_schedule(const Timeline *timeline);
 
 /* trace.c: --emit=trace, "json".  Requires L_fused. */
 void emit_trace(const Timeline *timeline, const Plan *plan, const char *format, Text *t);

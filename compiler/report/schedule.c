@@ -124,7 +124,7 @@ tell(Telling *telling, int i)
 }
 
 void
-tell_schedule(Session *s, const Timeline *timeline)
+tell_schedule(const Timeline *timeline)
 {
 	Arena *a = arena_new();
 	Telling telling = {.timeline = timeline,
@@ -140,7 +140,7 @@ tell_schedule(Session *s, const Timeline *timeline)
 		Text copies = {0};
 		if (told->n > 1)
 			text_printf(&copies, ", in each of %d copies", told->n);
-		diag(s, DIAG_schedule, told->range, "%s%s", told->text,
+		diag(timeline->module->session, DIAG_schedule, told->range, "%s%s", told->text,
 			copies.n ? copies.s : "");
 		text_free(&copies);
 	}
