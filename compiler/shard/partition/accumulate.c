@@ -26,7 +26,6 @@
  */
 #include <math.h>
 #include "ir/make.h"
-#include "ir/targets.h"
 #include "shard/partition/partition.h"
 
 /* Something to be done once the whole chain is known to be one. */
@@ -79,22 +78,6 @@ take_move(Chain *chain, Op *move)
 
 /* ---- following a chain ----------------------------------------------------- */
 
-/* Is it `reduced`, but for dims that are split further along some of the axes? */
-static bool
-is_scattered(const Placement *reduced, const Placement *whole, const AxisList *along)
-{
-	for (int d = 0; d < whole->rank; d++) {
-		AxisList before = placement_dim(reduced, d), axes = placement_dim(whole, d);
-		if (!axes_is_prefix(&before, &axes))
-			return false;
-		AxisList more = axes_drop_prefix(&axes, &before);
-		for (int i = 0; i < more.n; i++)
-			if (!axes_overlap(along, more.a[i]))
-				return false;
-	}
-	return !whole->nunreduced;
-}
-
 /* An all-reduce, or the other way round; a reduce-scatter.  All sums of a chain are over
    the same axes. */
 static bool
@@ -104,15 +87,12 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 		return false;
 	const Placement *from = &op->operands[0]->placement, *to = &op->results[0]->placement;
 	const Placement *partial = reduces ? from : to, *whole = reduces ? to : from;
-	Placement reduced = *partial;
-	AxisList none = {0}, along = placement_unreduced(partial);
-	placement_set_unreduced(&reduced, &none, C_add);
-	bool alike = placement_equal(&reduced, whole);
-	if (!partial->nunreduced || (!alike && !is_scattered(&reduced, whole, &along)))
+	bool scattered;
+	if (!combines_into(partial, whole, &scattered))
 		return false;
 	if (!chain->known) {
 		chain->known = true;
-		chain->scattered = !alike;
+		chain->scattered = scattered;
 		chain->partial = *partial;
 		chain->whole = *whole;
 	}
@@ -493,8 +473,7 @@ is_zeros(const Value *v)
 	return values->n == 1 && values->v[0] == 0;
 }
 
-/* Is there room for it whole?  What the accumulators of a program take more is at most
-   a quarter of a device's memory. */
+/* Is there room for it whole? */
 static bool
 has_room(Partitioner *p, const Chain *chain, const Value *v)
 {
@@ -502,49 +481,10 @@ has_room(Partitioner *p, const Chain *chain, const Value *v)
 	Type part = placement_local(&v->type, &chain->whole);
 	int64_t more = type_bytes(&whole) - type_bytes(&part);
 
-	if (p->accumulated + more > p->module->mesh.target->hbm_bytes / 4)
+	if (more > room_left(p))
 		return false;
 	p->accumulated += more;
 	return true;
-}
-
-/* The op that uses it, where there is one. */
-static const Op *
-only_user(const Value *v)
-{
-	for (const Op *op = v->block->first; op && v->uses == 1; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == v)
-				return op;
-	return NULL;
-}
-
-/* Is it only added to something, and may the sum be elsewhere than where it was written
-   to be, if it was? */
-static bool
-is_only_added(const Value *v, bool elsewhere)
-{
-	const Op *user = only_user(v);
-
-	while (user && op_is_identity(user))
-		user = only_user(user->results[0]);
-	if (!user || user->kind != O_add)
-		return false;
-	user = only_user(user->results[0]);
-	return !elsewhere || !user || !op_is_identity(user) || !user->results[0]->annotated;
-}
-
-/* Runs of the loop that one sum after it stands for: where a loop around only adds it
-   up, all of them. */
-static double
-trips_for_one_sum(const Op *loop, int result, const Chain *chain)
-{
-	const Op *around = loop->block->parent;
-
-	return around && op_is_loop(around) && op_ints(around, A_trips)->n
-			&& is_only_added(loop->results[result], chain->scattered)
-		? (double)op_int(around, A_trips)
-		: 1;
 }
 
 /* May what is split be whole until then?  Not where it was written to be split; of slices
@@ -552,7 +492,8 @@ trips_for_one_sum(const Op *loop, int result, const Chain *chain)
 static bool
 may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
 {
-	return !chain->requested && (!chain->slices || trips_for_one_sum(loop, i, chain) > 1)
+	return !chain->requested
+		&& (!chain->slices || trips_for_one_sum(loop, i, chain->scattered) > 1)
 		&& has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
 }
 
@@ -599,7 +540,7 @@ static bool
 moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i)
 {
 	const Value *v = loop->bodies[LOOP_BODY]->params[i];
-	double runs = trips_for_one_sum(loop, i, chain), bytes = 0;
+	double runs = trips_for_one_sum(loop, i, chain->scattered), bytes = 0;
 
 	for (const Step *s = chain->steps; s; s = s->next)
 		if (s->move)

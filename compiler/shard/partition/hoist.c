@@ -73,24 +73,6 @@ find_changes(Partitioner *p, const Block *b, int depth)
 	}
 }
 
-int
-loops_around(const Block *b)
-{
-	int n = 0;
-
-	for (; b->parent; b = b->parent->block)
-		n += op_is_loop(b->parent);
-	return n;
-}
-
-int
-loops_changing(const Partitioner *p, const Value *v)
-{
-	while (v->id < 0 && v->def && op_is_move(v->def))
-		v = v->def->operands[0];
-	return v->id < 0 ? 0 : p->changes[v->id];
-}
-
 /* Of a loop's body, by op->id from now on: does the op give the same in every round?  It
    depends on operands alone, and these are fixed. */
 static bool *

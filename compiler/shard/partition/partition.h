@@ -203,17 +203,33 @@ void reduce_after_branches(Partitioner *p, Op *op);
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */
 bool draw_sums(Partitioner *p);
+
+/* parts.c: what is known of sums and their parts before anything moves */
+/* Does the op combine partial results of this kind, given those of all operands? */
+bool combines(const Op *op, Combiner combiner);
+/* Has the op sums of its own, of split factors? */
+bool makes_sums(Partitioner *p, const Op *op, Combiner *combiner);
+/* There, but for the axes that the sum is left partial over. */
+Placement partial_over(const Placement *at, const AxisList *over, Combiner combiner);
 /* Does the op, of one operand or with a finite factor, make parts of the operand's parts? */
 bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
+/* Runs of the loop that one sum of its result, taken after it, is for: where a loop around
+   only adds the result up, all of them.  `scattered`: the sum is split. */
+double trips_for_one_sum(const Op *loop, int result, bool scattered);
+/* Does `partial` become `whole` by an all-reduce, or a reduce-scatter? */
+bool combines_into(const Placement *partial, const Placement *whole, bool *scattered);
+/* Bytes that may still be taken for sums that are whole until after a loop. */
+int64_t room_left(const Partitioner *p);
+/* How many loops the block is in. */
+int loops_around(const Block *b);
+/* Of the loops around the value, how many from the outermost on change it?  It may leave the
+   others. */
+int loops_changing(const Partitioner *p, const Value *v);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
 /* Fills in p->changes; b is in so many loops. */
 void find_changes(Partitioner *p, const Block *b, int depth);
-int loops_around(const Block *b);
-/* Of the loops around the value, how many from the outermost on change it?  It may leave the
-   others. */
-int loops_changing(const Partitioner *p, const Value *v);
 
 /* ops.c */
 /* A value whose only user moves it need not pass through the placement that

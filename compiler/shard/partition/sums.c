@@ -48,49 +48,6 @@ typedef struct Total {
 
 /* ---- trees ------------------------------------------------------------------ */
 
-/* Does the op combine partial results of this kind, given those of all operands? */
-static bool
-combines(const Op *op, Combiner combiner)
-{
-	return ops[op->kind].pointwise && op->noperands == 2
-		&& partial_through(op, 0, combiner) == THROUGH_together;
-}
-
-/* Moves change nothing. */
-static bool
-may_be_infinite(const Partitioner *p, const Value *v)
-{
-	while (v->id < 0 && v->def && op_is_move(v->def))
-		v = v->def->operands[0];
-	return v->id < 0 || p->infinite[v->id];
-}
-
-bool
-hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
-{
-	Through through = partial_through(op, operand, combiner);
-
-	if (op->noperands == 1)
-		return through != THROUGH_no
-			&& (ops[op->kind].pointwise || ops[op->kind].partial == PARTIAL_move);
-	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
-		&& !may_be_infinite(p, op->operands[1 - operand]);
-}
-
-/* A leaf of such a tree: its own sums are those of its split factors. */
-static bool
-makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
-{
-	const Rule *r = op->nbodies ? NULL : rule_book_get(p->rules, op);
-	bool reduces = false;
-
-	for (int f = 0; r && f < r->nfactors; f++)
-		reduces |= r->factors[f].kind == F_reduce;
-	if (reduces)
-		*combiner = r->combiner;
-	return reduces;
-}
-
 /* What tree a value is the root of. */
 typedef struct Summed {
 	int leaves, wholes, members;
@@ -178,23 +135,6 @@ static Placement
 final_of(const Value *v)
 {
 	return placement_close(v->placement);
-}
-
-/* There, but for the axes that the sum is left partial over. */
-static Placement
-partial_over(const Placement *at, const AxisList *over, Combiner combiner)
-{
-	Placement to = *at;
-
-	for (int d = 0; d < to.rank; d++) {
-		AxisList axes = placement_dim(&to, d), kept = {0};
-		for (int i = 0; i < axes.n; i++)
-			if (axes_can_coexist(over, axes.a[i]))
-				axes_append(&kept, axes.a[i]);
-		placement_set_dim(&to, d, &kept);
-	}
-	placement_set_unreduced(&to, over, combiner);
-	return to;
 }
 
 /* A leaf as it is planned if its result is wanted in `to`; where it makes it. */

@@ -1,0 +1,157 @@
+/*
+ * parts.c - what is known of sums and their parts before anything moves: by the text, by
+ * placements alone.
+ */
+#include "ir/targets.h"
+#include "shard/partition/partition.h"
+
+/* ---- ops -------------------------------------------------------------------------- */
+
+bool
+combines(const Op *op, Combiner combiner)
+{
+	return ops[op->kind].pointwise && op->noperands == 2
+		&& partial_through(op, 0, combiner) == THROUGH_together;
+}
+
+/* Moves change nothing. */
+static bool
+may_be_infinite(const Partitioner *p, const Value *v)
+{
+	while (v->id < 0 && v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	return v->id < 0 || p->infinite[v->id];
+}
+
+bool
+hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+{
+	Through through = partial_through(op, operand, combiner);
+
+	if (op->noperands == 1)
+		return through != THROUGH_no
+			&& (ops[op->kind].pointwise || ops[op->kind].partial == PARTIAL_move);
+	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
+		&& !may_be_infinite(p, op->operands[1 - operand]);
+}
+
+bool
+makes_sums(Partitioner *p, const Op *op, Combiner *combiner)
+{
+	const Rule *r = op->nbodies ? NULL : rule_book_get(p->rules, op);
+	bool reduces = false;
+
+	for (int f = 0; r && f < r->nfactors; f++)
+		reduces |= r->factors[f].kind == F_reduce;
+	if (reduces)
+		*combiner = r->combiner;
+	return reduces;
+}
+
+/* ---- placements ------------------------------------------------------------------- */
+
+Placement
+partial_over(const Placement *at, const AxisList *over, Combiner combiner)
+{
+	Placement to = *at;
+
+	for (int d = 0; d < to.rank; d++) {
+		AxisList axes = placement_dim(&to, d), kept = {0};
+		for (int i = 0; i < axes.n; i++)
+			if (axes_can_coexist(over, axes.a[i]))
+				axes_append(&kept, axes.a[i]);
+		placement_set_dim(&to, d, &kept);
+	}
+	placement_set_unreduced(&to, over, combiner);
+	return to;
+}
+
+/* Is it `reduced`, but for dims that are split further along some of the axes? */
+static bool
+is_scattered(const Placement *reduced, const Placement *whole, const AxisList *along)
+{
+	for (int d = 0; d < whole->rank; d++) {
+		AxisList before = placement_dim(reduced, d), axes = placement_dim(whole, d);
+		if (!axes_is_prefix(&before, &axes))
+			return false;
+		AxisList more = axes_drop_prefix(&axes, &before);
+		for (int i = 0; i < more.n; i++)
+			if (!axes_overlap(along, more.a[i]))
+				return false;
+	}
+	return !whole->nunreduced;
+}
+
+bool
+combines_into(const Placement *partial, const Placement *whole, bool *scattered)
+{
+	Placement reduced = *partial;
+	AxisList none = {0}, along = placement_unreduced(partial);
+
+	placement_set_unreduced(&reduced, &none, C_add);
+	*scattered = !placement_equal(&reduced, whole);
+	return along.n && (!*scattered || is_scattered(&reduced, whole, &along));
+}
+
+/* ---- loops ------------------------------------------------------------------------ */
+
+int
+loops_around(const Block *b)
+{
+	int n = 0;
+
+	for (; b->parent; b = b->parent->block)
+		n += op_is_loop(b->parent);
+	return n;
+}
+
+int
+loops_changing(const Partitioner *p, const Value *v)
+{
+	while (v->id < 0 && v->def && op_is_move(v->def))
+		v = v->def->operands[0];
+	return v->id < 0 ? 0 : p->changes[v->id];
+}
+
+/* The op that uses it, where there is one. */
+static const Op *
+only_user(const Value *v)
+{
+	for (const Op *op = v->block->first; op && v->uses == 1; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == v)
+				return op;
+	return NULL;
+}
+
+/* Is it only added to something, and may the sum be elsewhere than where it was written
+   to be, if it was? */
+static bool
+is_only_added(const Value *v, bool elsewhere)
+{
+	const Op *user = only_user(v);
+
+	while (user && op_is_identity(user))
+		user = only_user(user->results[0]);
+	if (!user || user->kind != O_add)
+		return false;
+	user = only_user(user->results[0]);
+	return !elsewhere || !user || !op_is_identity(user) || !user->results[0]->annotated;
+}
+
+double
+trips_for_one_sum(const Op *loop, int result, bool scattered)
+{
+	const Op *around = loop->block->parent;
+
+	return around && op_is_loop(around) && op_ints(around, A_trips)->n
+			&& is_only_added(loop->results[result], scattered)
+		? (double)op_int(around, A_trips)
+		: 1;
+}
+
+int64_t
+room_left(const Partitioner *p)
+{
+	return p->module->mesh.target->hbm_bytes / 4 - p->accumulated;
+}
