@@ -168,6 +168,7 @@ begin(Partitioner *p, Module *m, Foresight with)
 				move || asks_for_place(op->results[0]));
 	}
 	list_users(p);
+	find_later(p);
 	if (with.sums)
 		draw_sums(p);
 }

@@ -36,6 +36,16 @@ typedef struct Want {
 	struct Want *next;
 } Want;
 
+/* Of what is only added to a value that a loop carries: its partial sums may be combined
+   behind the loop (later.c). */
+typedef struct Later {
+	double rounds; /* that one combination is for */
+	Combiner combiner;
+	bool splits;	      /* it may be a reduce-scatter, too */
+	const Value *carried; /* by the loop, in its body */
+	const struct Later *outer;
+} Later;
+
 /* What is known of a value of the program while its users are partitioned. */
 typedef struct Source {
 	Placement final;	  /* where propagation put it, or where its only
@@ -55,8 +65,10 @@ typedef struct Source {
 	bool named;		  /* by the user */
 	const Op **users;	  /* the first of them, where there are several */
 	int nusers;
-	Want *wants; /* of those that are still to be planned, */
-	bool looked; /* ... which was asked */
+	const Later *later; /* it is only added to what a loop carries, */
+	bool later_here;    /* ... and may be split where it is combined */
+	Want *wants;	    /* of those that are still to be planned, */
+	bool looked;	    /* ... which was asked */
 } Source;
 
 typedef struct Choice {
@@ -225,6 +237,9 @@ int loops_around(const Block *b);
 /* Of the loops around the value, how many from the outermost on change it?  It may leave the
    others. */
 int loops_changing(const Partitioner *p, const Value *v);
+
+/* later.c: fills in `later` of all values */
+void find_later(Partitioner *p);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);
