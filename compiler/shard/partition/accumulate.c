@@ -571,6 +571,16 @@ start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
 	return insert_reshard(p, start, &chain->partial, op, chain->why);
 }
 
+/* What plans counted on is counted anew. */
+static void
+take_promise(Partitioner *p, const Value *carried)
+{
+	Source *s = source_of(p, carried);
+
+	p->accumulated -= s->promised;
+	s->promised = 0;
+}
+
 void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
@@ -582,6 +592,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];
 		Chain chain = {.p = p};
+		take_promise(p, body->params[i]);
 		if (next != body->params[i] && !condition->params[i]->uses
 			&& follow(&chain, body, body->params[i], next) && is_whole_chain(&chain)
 			&& moves_no_more(p, loop, &chain, i)

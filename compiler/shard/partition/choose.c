@@ -33,7 +33,7 @@ static void
 price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 {
 	const Value *v = p->op->operands[operand];
-	double rounds = rounds_served(p, p->op, operand);
+	double rounds = rounds_served(p, p->op, operand), once;
 	Source *s = source_of(p, v);
 	const ReshardPlan *plan, *settled;
 	MovePrice price;
@@ -51,7 +51,8 @@ price_operand(Partitioner *p, int operand, const Placement *at, Choice *c)
 		if (settled->bytes < plan->bytes)
 			plan = settled;
 	}
-	price = (MovePrice){plan->bytes, plan->seconds, plan->collectives};
+	once = rounds_combined(p, v, &form->value->placement, &to, true);
+	price = (MovePrice){plan->bytes / once, plan->seconds / once, plan->collectives};
 	share_price(p, v, &to, &price);
 	c->bytes += price.bytes / rounds;
 	c->seconds += price.seconds / rounds;
@@ -149,10 +150,11 @@ price(Partitioner *p, Choice *c)
 	for (int i = 0; i < op->nresults; i++) {
 		const Value *v = op->results[i];
 		made = choice_tensor(p, c, op->noperands + i);
-		const ReshardPlan *plan =
-			reshard_plan(p->resharder, &v->type, &made, &source_of(p, v)->final);
-		c->bytes += plan->bytes;
-		c->seconds += plan->seconds;
+		const Placement *final = &source_of(p, v)->final;
+		const ReshardPlan *plan = reshard_plan(p->resharder, &v->type, &made, final);
+		double once = rounds_combined(p, v, &made, final, false);
+		c->bytes += plan->bytes / once;
+		c->seconds += plan->seconds / once;
 		c->collectives += plan->collectives;
 	}
 }

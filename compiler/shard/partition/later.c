@@ -9,6 +9,7 @@
  * nothing else, is known from the text; whether the sums of a plan are such that
  * accumulate.c takes them, and has room for what is whole until then, from where they are.
  */
+#include <math.h>
 #include "shard/partition/partition.h"
 
 enum { UNKNOWN_TRIPS = 8 }; /* of a loop of which that is not known */
@@ -190,4 +191,76 @@ find_later(Partitioner *p)
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; i < op->nresults && op_is_loop(op); i++)
 			mark_loop(p, op, i, NULL);
+}
+
+/* ---- where they are --------------------------------------------------------------- */
+
+/* Bytes that what is carried takes more where it is whole along the axes. */
+static int64_t
+more_bytes(const Value *carried, const AxisList *along, Combiner combiner)
+{
+	Placement final = placement_close(carried->placement);
+	Placement partial = partial_over(&final, along, combiner);
+	Type part = placement_local(&carried->type, &final);
+	Type whole = placement_local(&carried->type, &partial);
+
+	return type_bytes(&whole) - type_bytes(&part);
+}
+
+/* Is there room, in all loops that carry it?  Only what is combined along a dim that is
+   split there takes any. */
+static bool
+has_room_later(const Partitioner *p, const Later *later, const AxisList *along, bool scattered)
+{
+	int64_t more = 0;
+
+	for (const Later *l = later; l; l = l->outer) {
+		int64_t bytes = more_bytes(l->carried, along, l->combiner);
+		if (scattered != (bytes > 0))
+			return false;
+		if (!source_of(p, l->carried)->promised)
+			more += bytes;
+	}
+	return more <= room_left(p);
+}
+
+/* Does moving it so leave the loop? */
+static bool
+leaves(const Partitioner *p, const Source *s, const Placement *from, const Placement *to,
+	bool here, bool *scattered)
+{
+	AxisList along = placement_unreduced(from);
+	const Later *later = s->later;
+
+	return later && from->combiner == later->combiner && combines_into(from, to, scattered)
+		&& (!*scattered || (later->splits && (!here || s->later_here)))
+		&& has_room_later(p, later, &along, *scattered);
+}
+
+double
+rounds_combined(const Partitioner *p, const Value *v, const Placement *from,
+	const Placement *to, bool here)
+{
+	const Source *s = source_of(p, v);
+	bool scattered;
+
+	return leaves(p, s, from, to, here, &scattered) ? fmax(s->later->rounds, 1) : 1;
+}
+
+void
+promise_room(Partitioner *p, const Value *v)
+{
+	const Source *s = source_of(p, v);
+	AxisList along = placement_unreduced(&v->placement);
+	bool scattered;
+
+	if (!leaves(p, s, &v->placement, &s->final, false, &scattered) || !scattered)
+		return;
+	for (const Later *l = s->later; l; l = l->outer) {
+		Source *carried = source_of(p, l->carried);
+		if (carried->promised)
+			continue;
+		carried->promised = more_bytes(l->carried, &along, l->combiner);
+		p->accumulated += carried->promised;
+	}
 }

@@ -59,6 +59,29 @@ put_placement(Text *t, const Placement *placement)
 	put(t, placement->combiner);
 }
 
+/* Where there is little room, whose it is matters, and how much is taken. */
+static void
+put_later(const Partitioner *p, const Value *v, Text *t)
+{
+	const Source *s = source_of(p, v);
+	int64_t bytes = 0, rounds;
+
+	if (!s->later) {
+		put(t, -1);
+		return;
+	}
+	memcpy(&rounds, &s->later->rounds, sizeof rounds);
+	put(t, rounds);
+	put(t, s->later->combiner << 2 | s->later->splits << 1 | s->later_here);
+	for (const Later *l = s->later; l; l = l->outer) {
+		put_placement(t, &l->carried->placement);
+		bytes += type_bytes(&l->carried->type);
+	}
+	bool ample = bytes <= room_left(p);
+	put(t, ample ? -1 : v->id);
+	put(t, ample ? 0 : p->accumulated);
+}
+
 /* Ops of one rule are alike in kind, attributes and types. */
 static void
 write_key(const Partitioner *p, const Op *op, Text *t)
@@ -83,11 +106,13 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 			put_placement(t, &w->at);
 		put(t, -1);
 		put(t, (int64_t)rounds_served(p, op, i));
+		put_later(p, v, t);
 	}
 	for (int i = 0; i < op->nresults; i++) {
 		const Source *s = source_of(p, op->results[i]);
 		put_placement(t, &s->final);
 		put_placement(t, s->drawn ? &s->inferred : &s->final);
+		put_later(p, op->results[i], t);
 	}
 }
 

@@ -209,6 +209,7 @@ partition_plain(Partitioner *p, Op *op)
 		Value *v = op->results[i];
 		v->placement = choice_tensor(p, &c, op->noperands + i);
 		add_form(p, source_of(p, v), v);
+		promise_room(p, v);
 	}
 	for (int i = 0; i < op->noperands; i++) {
 		Placement to = choice_tensor(p, &c, i);

@@ -67,6 +67,7 @@ typedef struct Source {
 	int nusers;
 	const Later *later; /* it is only added to what a loop carries, */
 	bool later_here;    /* ... and may be split where it is combined */
+	int64_t promised;   /* bytes, of a carried one: a plan counts on `accumulated` more */
 	Want *wants;	    /* of those that are still to be planned, */
 	bool looked;	    /* ... which was asked */
 } Source;
@@ -240,6 +241,12 @@ int loops_changing(const Partitioner *p, const Value *v);
 
 /* later.c: fills in `later` of all values */
 void find_later(Partitioner *p);
+/* For how many rounds this move of the value would be made once: 1 if it is not a sum that
+   leaves a loop.  `here`: it is made of this value, not of what is made of it. */
+double rounds_combined(const Partitioner *p, const Value *v, const Placement *from,
+	const Placement *to, bool here);
+/* The value is planned: what it needs behind loops is counted. */
+void promise_room(Partitioner *p, const Value *v);
 
 /* hoist.c: after all else, moves of what loops do not change */
 void hoist_moves(Partitioner *p, Block *b);

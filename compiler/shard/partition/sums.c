@@ -169,8 +169,9 @@ add_move(const Tree *tree, const Value *v, const Placement *from, const Placemen
 
 	if (value_is_literal(v))
 		return;
-	sum->bytes += times * plan->bytes;
-	sum->seconds += times * plan->seconds;
+	double rounds = rounds_combined(tree->p, v, from, to, false);
+	sum->bytes += times * plan->bytes / rounds;
+	sum->seconds += times * plan->seconds / rounds;
 }
 
 static void
