@@ -355,7 +355,7 @@ class Function:
             self.bind(self.expression())
             return
         self.draw.choice([self.loop, self.loop, self.scan, self.branch, self.part, self.call,
-                          self.call, self.stopped])()
+                          self.call, self.stopped, self.exchange])()
 
     def statements(self, n):
         for _ in range(n):
@@ -424,6 +424,26 @@ class Function:
         self.body(self.draw.randint(1, 2), var)
         self.line("} else {", "else:")
         self.body(self.draw.randint(1, 2), var)
+        self.line("}", None)
+
+    def exchange(self):
+        """In some rounds two vars change places, one of them through a checkpoint."""
+        a = self.var()
+        b = self.bind(self.like(a.shape), var=True)
+        b.bound = max(b.bound, 2)
+        kept = self.program.helper("checkpoint fn", a, b, 2, False, a.shape)[0]
+        i, t = self.program.fresh("i"), self.program.fresh("t")
+        small = ("clamp(-2.0, %s, 2.0)", "jnp.clip(%s, -2.0, 2.0)") if self.program.exact \
+            else ("tanh(%s)", "jnp.tanh(%s)")
+        self.line("for %s in 0..3 {" % i, "for %s in range(3):" % i)
+        self.line("  if sum(%s) + f64(%s) > 0.25 {" % (b.shd, i),
+                  "    if jnp.sum(%s) + %s > 0.25:" % (b.jnp, i))
+        self.line("    let %s = %s;" % (t, a.shd), "        %s = %s" % (t, a.jnp))
+        self.line("    %s = %s;" % (a.shd, b.shd), "        %s = %s" % (a.jnp, b.jnp))
+        through = "%s(%s, %s)" % (kept, t, a.shd)
+        self.line("    %s = %s;" % (b.shd, small[0] % through),
+                  "        %s = %s" % (b.jnp, small[1] % through))
+        self.line("  }", None)
         self.line("}", None)
 
     def part(self):
@@ -547,14 +567,15 @@ class Program:
             name, ", ".join(p.jnp for p in params), "\n".join(f.jnp),
             back[0] if len(back) == 1 else "(%s)" % ", ".join(back)))
 
-    def helper(self, kind, a, b, depth, scalar):
-        """(name, shape, bound) of a new function of two arguments like these."""
+    def helper(self, kind, a, b, depth, scalar, wanted=None):
+        """(name, shape, bound) of a new function of two arguments like these, perhaps of a
+        wanted shape."""
         name = self.fresh("h")
         params = [Term("a", "a", a.shape, a.bound), Term("b", "b", b.shape, b.bound)]
         f = Function(self, params, depth)
         f.may_save = kind == "checkpoint fn"
         f.statements(self.draw.randint(1, 4))
-        y = f.any()
+        y = f.any() if wanted is None else f.like(wanted)
         if scalar:
             what = "sum" if self.exact else "mean"
             y = Term("%s(%s)" % (what, y.shd), "jnp.%s(%s)" % (what, y.jnp), (), 9)
