@@ -37,9 +37,9 @@ bool explicit(Module *m);
 bool propagate(Module *m);
 
 /* merge.c: false if nothing changes.  If something is computed twice, or at L_resharded
-   kept for users far from it, `choose` says of the module as it came what is shared */
+   kept for users far from it, `decide` says of the module as it came what is shared */
 typedef Sharing ChooseSharing(Module *m);
-bool merge(Module *m, ChooseSharing *choose);
+bool merge(Module *m, ChooseSharing *decide);
 
 /* ---- reshard.c: how to get from one placement to another ---------------- */
 

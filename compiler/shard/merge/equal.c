@@ -145,19 +145,26 @@ communicates(const Merger *mg, const Op *op)
 	return op_halo(&mg->module->mesh, mg->arena, op).bytes > 0;
 }
 
+/* May its bodies take more values from around it? */
+static bool
+is_handed_values(const Op *op)
+{
+	return op_is_branch(op) || op_is_loop(op);
+}
+
 bool
 block_hands_to(const Block *outer, const Block *b)
 {
-	while (b != outer && b->parent && op_is_branch(b->parent))
+	while (b != outer && b->parent && is_handed_values(b->parent))
 		b = b->parent->block;
 	return b == outer;
 }
 
-/* Of what is in one block, and in branches inside it, the same. */
+/* Of what is in one block, and in branches and loops inside it, the same. */
 static uint64_t
 block_hash(const Block *b)
 {
-	while (b->parent && op_is_branch(b->parent))
+	while (b->parent && is_handed_values(b->parent))
 		b = b->parent->block;
 	return b->parent ? (uint64_t)b->parent->id + 1 : 0;
 }

@@ -10,6 +10,7 @@
  * replaced, and what was needed and is no longer goes.
  */
 #include "shard/merge/merge.h"
+#include "shard/partition/partition.h"
 
 /* ---- numbers --------------------------------------------------------------------- */
 
@@ -55,17 +56,21 @@ is_needed(const Merger *mg, const Op *op)
 {
 	bool needed = !op->nresults;
 
-	for (int i = 0; i < op->nresults; i++)
+	for (int i = 0; i < op->nresults && op->results[i]->id >= 0; i++)
 		needed |= mg->needed[op->results[i]->id];
 	return needed;
 }
 
-/* A branch is handed what is around it; that is of use once moves are there. */
+/* A branch is handed what is around it, and so is a loop what it does not change; that is of
+   use once moves are there. */
 static void
 number_params(Merger *mg, const Op *op, const Block *b)
 {
-	for (int i = 0; i < b->nparams && mg->resharder && op_is_branch(op); i++)
-		mg->first[b->params[i]->id] = mg->first[op->operands[i + 1]->id];
+	int before = op_is_branch(op);
+
+	for (int i = 0; i < b->nparams && mg->resharder; i++)
+		if (op_is_branch(op) || (op_is_loop(op) && loop_hands_on(op, i)))
+			mg->first[b->params[i]->id] = mg->first[op->operands[before + i]->id];
 }
 
 /* Whether ops were equal that are worth keeping. */
@@ -93,7 +98,7 @@ number_block(Merger *mg, const Block *b)
 
 /* ---- uses ------------------------------------------------------------------------- */
 
-/* The value in a block of the same, or of branches inside it. */
+/* The value in a block of the same, or of branches and loops inside it. */
 static Value *
 bring_in(Value *v, Block *b)
 {
@@ -103,9 +108,12 @@ bring_in(Value *v, Block *b)
 	if (v->block == b)
 		return v;
 	outer = bring_in(v, op->block);
-	for (int i = 1; i < op->noperands; i++)
-		if (op->operands[i] == outer)
-			return b->params[i - 1];
+	for (int i = 0; i < b->nparams; i++)
+		if (op->operands[op_is_branch(op) + i] == outer
+			&& (op_is_branch(op) || loop_hands_on(op, i)))
+			return b->params[i];
+	if (op_is_loop(op))
+		return carry(op, outer, b);
 	op_add_operand(op, outer);
 	for (int i = 0; i < op->nbodies; i++) {
 		Value *inner = block_add_param(op->bodies[i], outer->name, &outer->type);
@@ -122,6 +130,8 @@ bring_in(Value *v, Block *b)
 static Value *
 stand_in(const Merger *mg, Value *v)
 {
+	if (v->id < 0) /* carried for others */
+		return v;
 	Value *first = mg->first[v->id];
 	bool stays = !v->def || !block_hands_to(first->block, v->block) || mg->cheap[v->id]
 		|| mg->own[first->id];
@@ -226,7 +236,7 @@ move_names(const Merger *mg)
 /* ---- the pass ----------------------------------------------------------------------- */
 
 bool
-merge(Module *m, ChooseSharing *choose)
+merge(Module *m, ChooseSharing *decide)
 {
 	bool resharded = m->level == L_resharded, far = resharded && gather_apart(m, false);
 	Merger mg = {.module = m, .arena = arena_new()};
@@ -248,7 +258,7 @@ merge(Module *m, ChooseSharing *choose)
 		find_own_ways(&mg);
 	bool merges = equal && replace_uses(&mg, false);
 	bool rows = resharded && share_rows(&mg, false);
-	Sharing sharing = merges || rows || far ? choose(m) : SHARE_all;
+	Sharing sharing = merges || rows || far ? decide(m) : SHARE_all;
 	merges &= sharing != SHARE_none;
 	rows &= sharing != SHARE_none;
 	if (merges) {

@@ -34,11 +34,11 @@ typedef struct Merger {
 } Merger;
 
 /* equal.c: the op before it that it is equal to, in its block or, if that costs nothing
-   or moves something, around the branches that it is in; or NULL: then later ones may be
-   equal to it */
+   or moves something, around the branches and loops that it is in; or NULL: then later ones
+   may be equal to it */
 const Op *find_equal(Merger *mg, const Op *op);
 
-/* Are they one block, or is the other in branches inside it? */
+/* Are they one block, or is the other in branches and loops inside it? */
 bool block_hands_to(const Block *outer, const Block *b);
 
 /* apart.c: at L_resharded: is something that is gathered for several users kept for some

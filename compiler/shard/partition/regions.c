@@ -118,11 +118,13 @@ carry(Op *loop, Value *outer, const Block *b)
 		params[i] = block_add_param(loop->bodies[i], outer->name, &outer->type);
 		params[i]->placement = outer->placement;
 		params[i]->range = loop->range; /* it is carried for the loop */
+		params[i]->unpadded = outer->unpadded;
 	}
 	op_add_operand(loop, outer);
 	op_add_operand(loop->bodies[LOOP_BODY]->last, params[LOOP_BODY]);
 	result = op_add_result(loop, outer->name, &outer->type);
 	result->placement = outer->placement;
+	result->unpadded = outer->unpadded;
 	return params[b == loop->bodies[LOOP_BODY] ? LOOP_BODY : LOOP_CONDITION];
 }
 
