@@ -7,7 +7,7 @@
 
 #include "shdrt.h"
 
-enum { N = 20000, ROOM = 64 }; /* bytes of each */
+enum { N = 5000, ROOM = 64 }; /* bytes of each */
 
 static const int64_t none[] = {0};
 static const shdrt_splits whole[] = {{0, NULL}};
