@@ -126,6 +126,17 @@ uint64_t hash_mix(uint64_t h, int64_t v); /* h with v added */
 
 /* 64-bit arithmetic that reports overflow (false). */
 bool mul_i64(int64_t a, int64_t b, int64_t *result);
+static inline int64_t
+lesser(int64_t a, int64_t b)
+{
+	return a < b ? a : b;
+}
+
+static inline int64_t
+greater(int64_t a, int64_t b)
+{
+	return a > b ? a : b;
+}
 bool add_i64(int64_t a, int64_t b, int64_t *result);
 int64_t gcd_i64(int64_t a, int64_t b);
 

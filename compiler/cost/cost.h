@@ -54,9 +54,9 @@ typedef struct StepCost {
    numbers that the device knows; of loops and branches it is what is in them, of a
    fusion the whole. */
 bool op_is_step(const Op *op);
-const char *step_what(Arena *a, const Op *op);
-/* HLO's opcode of it, "all-gather"; of what waits for one "all-gather-done". */
-const char *step_opcode(Arena *a, const Op *op); /* what asked for it, in the program's words */
+const char *step_what(Arena *a, const Op *op); /* what asked for it, in the program's words */
+/* "all-gather", also where it only begins; of what waits for it "all-gather-done". */
+const char *step_opcode(Arena *a, const Op *op);
 /* An op on one device that sees these types; NULL: its own. */
 StepCost step_cost(const Mesh *mesh, const Op *op, const Type *operands, const Type *result);
 /* Rounded up; more than 64 bits count are as many as they do. */

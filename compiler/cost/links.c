@@ -290,6 +290,15 @@ link_set_is_empty(const LinkSet *set)
 	return memcmp(set, &empty, sizeof empty) == 0;
 }
 
+bool
+link_sets_meet(const LinkSet *a, const LinkSet *b)
+{
+	for (int row = 0; row < LINK_ROWS; row++)
+		if (a->row[row] & b->row[row])
+			return true;
+	return false;
+}
+
 LinkParts
 link_parts(int64_t length, int64_t from, int64_t n)
 {

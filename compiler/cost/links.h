@@ -56,6 +56,8 @@ typedef struct LinkSet {
 	LinkParts row[LINK_ROWS];
 } LinkSet;
 bool link_set_is_empty(const LinkSet *set);
+/* Have they a link in common? */
+bool link_sets_meet(const LinkSet *a, const LinkSet *b);
 /* The n links from that of the chip at `from` on, round the line. */
 LinkParts link_parts(int64_t length, int64_t from, int64_t n);
 

@@ -78,9 +78,7 @@ step_what(Arena *a, const Op *op)
 const char *
 step_opcode(Arena *a, const Op *op)
 {
-	if (op->kind != O_done)
-		return ops[op->kind].hlo;
-	return arena_printf(a, "%s-done", ops[op->operands[0]->def->kind].hlo);
+	return op->kind == O_done ? op_opcode(a, op) : ops[op->kind].hlo;
 }
 
 /* What it reads and writes goes at the pace of the links. */

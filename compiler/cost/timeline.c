@@ -44,6 +44,29 @@ mark(const Timeline *t)
 	return (Mark){t->n, t->nspans};
 }
 
+Task
+task_of(const Op *op, const StepCost *cost)
+{
+	Task task = {.moves = op_communicates(op), .picoseconds = picoseconds(cost->seconds)};
+	int64_t shared = picoseconds(cost->busy[RESOURCE_ici] + cost->busy[RESOURCE_dcn]);
+
+	task.shared = lesser(shared, task.picoseconds);
+	if (task.moves)
+		task.links = link_loads(&op->module->mesh, op).used;
+	return task;
+}
+
+int64_t
+loop_picoseconds(const Op *loop, int64_t condition, int64_t body)
+{
+	bool counted = op_ints(loop, A_trips)->n > 0;
+	int64_t trips = counted ? op_int(loop, A_trips) : 1;
+	int64_t asked = counted ? add_picoseconds(trips, 1) : 1;
+
+	return add_picoseconds(repeat_picoseconds(condition, asked),
+		repeat_picoseconds(body, trips));
+}
+
 /* ---- one block ------------------------------------------------------------------ */
 
 static Task
@@ -54,42 +77,28 @@ step_task(Walk *w, const Op *op)
 	TimelineStep step = {
 		.op = op,
 		.cost = step_cost(mesh, op, NULL, NULL),
-		.moves = op_communicates(op),
 		.critical = true,
 	};
 
 	step.counted = op_trips(op, &step.trips);
-	if (step.moves)
-		step.links = link_loads(mesh, op).used;
-	step.lasts = step.each = w->price[op->id] = picoseconds(step.cost.seconds);
+	Task task = task_of(op, &step.cost);
+	task.kind = op->async ? TASK_start : TASK_run;
+	step.moves = task.moves;
+	step.links = task.links;
+	step.lasts = step.each = w->price[op->id] = task.picoseconds;
 	step.total = repeat_picoseconds(step.each, step.trips);
-	int64_t shared =
-		picoseconds(step.cost.busy[RESOURCE_ici] + step.cost.busy[RESOURCE_dcn]);
 	APPEND(w->arena, t->steps, t->n, step);
-	return (Task){
-		.kind = op->async ? TASK_start : TASK_run,
-		.moves = step.moves,
-		.picoseconds = step.each,
-		.shared = shared < step.each ? shared : step.each,
-		.links = step.links,
-	};
+	return task;
 }
 
 static int64_t
 loop_time(Walk *w, const Op *loop, Part *part)
 {
-	int64_t trips = 1, asked = 1;
-
 	w->timeline->counted &= op_ints(loop, A_trips)->n > 0;
-	if (op_ints(loop, A_trips)->n) {
-		trips = op_int(loop, A_trips);
-		asked = add_picoseconds(trips, 1);
-	}
 	part->condition = block_time(w, loop->bodies[LOOP_CONDITION]);
 	part->body = mark(w->timeline);
 	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
-	return add_picoseconds(repeat_picoseconds(part->condition, asked),
-		repeat_picoseconds(body, trips));
+	return loop_picoseconds(loop, part->condition, body);
 }
 
 /* Of the other branch there are no steps. */

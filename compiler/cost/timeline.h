@@ -5,6 +5,7 @@
 #define SHDC_TIMELINE_H
 
 #include "cost/cost.h"
+#include "cost/tracks.h"
 
 typedef struct TimelineStep {
 	const Op *op;
@@ -49,7 +50,11 @@ typedef struct Timeline {
 	double hbm_bytes;
 } Timeline;
 
-/* Requires L_fused; numbers the module. */
+/* A step of such a cost, on tracks: TASK_run. */
+Task task_of(const Op *op, const StepCost *cost);
+/* All trips, the condition once more than the body; one where they are not known. */
+int64_t loop_picoseconds(const Op *loop, int64_t condition, int64_t body);
+/* Requires L_fused or later; numbers the module. */
 Timeline *timeline_build(Module *m, Arena *a);
 /* More picoseconds than are counted: its times and sums say nothing. */
 bool timeline_is_endless(const Timeline *t);

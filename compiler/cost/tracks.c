@@ -37,21 +37,17 @@ repeat_picoseconds(int64_t each, int64_t times)
 	return mul_i64(each, times, &each) ? each : INT64_MAX;
 }
 
-/* How many use each link now. */
-typedef struct LinkUsers {
-	int64_t of[LINK_ROWS][LINK_PARTS];
-} LinkUsers;
-
-static void
-count_users(LinkUsers *users, const LinkSet *links)
+void
+links_add(LinkSums *sums, const LinkSet *links, int64_t more)
 {
 	for (int row = 0; row < LINK_ROWS; row++)
 		for (int i = 0; links->row[row] >> i; i++)
-			users->of[row][i] += links->row[row] >> i & 1;
+			if (links->row[row] >> i & 1)
+				sums->of[row][i] = add_picoseconds(sums->of[row][i], more);
 }
 
 static int64_t
-most_users(const LinkUsers *users, const LinkSet *links)
+most_users(const LinkSums *users, const LinkSet *links)
 {
 	int64_t most = 1;
 
@@ -65,7 +61,7 @@ most_users(const LinkUsers *users, const LinkSet *links)
 static void
 set_paces(Tracks *tracks)
 {
-	LinkUsers users;
+	LinkSums users;
 
 	if (tracks->n == 1) {
 		tracks->flights[0].sharing = 1;
@@ -74,7 +70,7 @@ set_paces(Tracks *tracks)
 	memset(&users, 0, sizeof users);
 	for (int i = 0; i < tracks->n; i++)
 		if (!tracks->flights[i].latency)
-			count_users(&users, &tracks->flights[i].task->links);
+			links_add(&users, &tracks->flights[i].task->links, 1);
 	for (int i = 0; i < tracks->n; i++) {
 		Flight *f = &tracks->flights[i];
 		f->sharing = f->latency ? 1 : most_users(&users, &f->task->links);
@@ -214,15 +210,6 @@ tracks_left(const Tracks *tracks, const Task *task)
 	return 0;
 }
 
-bool
-links_meet(const LinkSet *a, const LinkSet *b)
-{
-	for (int row = 0; row < LINK_ROWS; row++)
-		if (a->row[row] & b->row[row])
-			return true;
-	return false;
-}
-
 int64_t
 tracks_busy(const Tracks *tracks, const LinkSet *links)
 {
@@ -230,7 +217,7 @@ tracks_busy(const Tracks *tracks, const LinkSet *links)
 
 	for (int i = 0; i < tracks->n; i++) {
 		const Flight *f = &tracks->flights[i];
-		if (links_meet(&f->task->links, links))
+		if (link_sets_meet(&f->task->links, links))
 			busy = add_picoseconds(busy, add_picoseconds(f->latency, f->left));
 	}
 	return busy;

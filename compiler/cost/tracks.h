@@ -53,10 +53,14 @@ int64_t tracks_now(const Tracks *tracks);
 int64_t tracks_left(const Tracks *tracks, const Task *task);
 /* Work that is under way on links of the set, in picoseconds with these to itself. */
 int64_t tracks_busy(const Tracks *tracks, const LinkSet *links);
-/* Do they have a link in common? */
-bool links_meet(const LinkSet *a, const LinkSet *b);
 /* All that is under way ends; when. */
 int64_t tracks_end(Tracks *tracks);
+
+/* A sum for each directed link: of how many use it, or how long. */
+typedef struct LinkSums {
+	int64_t of[LINK_ROWS][LINK_PARTS];
+} LinkSums;
+void links_add(LinkSums *sums, const LinkSet *links, int64_t more);
 
 /* At most INT64_MAX. */
 int64_t add_picoseconds(int64_t a, int64_t b);

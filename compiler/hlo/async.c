@@ -11,26 +11,6 @@
 #include "hlo/print.h"
 #include "hlo/read.h"
 
-static const char start_word[] = "-start", done_word[] = "-done";
-
-/* The collective whose half it is. */
-static const Op *
-whole_of(const Op *op)
-{
-	const Op *start = op->kind == O_done ? op->operands[0]->def : NULL;
-
-	return start ? start : op;
-}
-
-void
-text_opcode(Text *t, const Op *op)
-{
-	const Op *whole = whole_of(op);
-
-	text_add(t, ops[whole->kind].hlo);
-	text_add(t, whole != op ? done_word : op->async ? start_word : "");
-}
-
 void
 text_result_type(Text *t, const Value *v)
 {
@@ -64,8 +44,8 @@ read_half(const HloInstr *instr, OpKind *kind, bool *start)
 {
 	size_t length;
 
-	*start = has_ending(instr->opcode, start_word, &length);
-	if (!*start && !has_ending(instr->opcode, done_word, &length))
+	*start = has_ending(instr->opcode, opcode_start, &length);
+	if (!*start && !has_ending(instr->opcode, opcode_done, &length))
 		return false;
 	for (int k = 0; k < OP_COUNT; k++)
 		if (collectives[k].turns && !strncmp(ops[k].hlo, instr->opcode, length)
@@ -96,11 +76,7 @@ start_type(const ReadLine *in, OpKind kind)
 void
 check_done(const ReadLine *in, const Op *done)
 {
-	Text wanted = {0};
-
-	text_opcode(&wanted, done);
-	if (strcmp(wanted.s, in->instr->opcode))
+	if (strcmp(op_opcode(in->rd->arena, done), in->instr->opcode))
 		line_error(in, "%%%s is not what %s waits for", done->operands[0]->name,
 			in->instr->opcode);
-	text_free(&wanted);
 }

@@ -42,8 +42,7 @@ void print_attrs(Line *line, const Op *op);
 void print_attr(Line *line, const Op *op, AttrKind attr);
 void text_list(Text *t, int n, const int64_t *v); /* {1,0} */
 
-/* async.c: the opcode; the type of a result, as HLO has it */
-void text_opcode(Text *t, const Op *op);
+/* async.c: the type of a result, as HLO has it */
 void text_result_type(Text *t, const Value *v);
 
 /* op_attrs.c: the attributes that name the bodies of an op, and what the

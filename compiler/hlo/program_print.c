@@ -113,9 +113,7 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	const OpInfo *info = &ops[op->kind];
 	Text *t = line->t;
 
-	text_add(t, " ");
-	text_opcode(t, op);
-	text_add(t, "(");
+	text_printf(t, " %s(", op_opcode(line->pr->arena, op));
 	if (op->kind == O_while) {
 		text_printf(t, "%%%s..in", tuple);
 	} else if (op->kind == O_if && op->noperands) {
@@ -193,35 +191,6 @@ print_op(Line *line, const Op *op, const Value *root)
 		line_placement(line, v);
 		line_end(line, same ? nowhere : v->range, NULL, NULL);
 	}
-}
-
-static bool
-same_place(const Op *a, const Op *b)
-{
-	return a->mode == b->mode && a->range.file == b->range.file
-		&& a->range.line == b->range.line && !a->label == !b->label
-		&& (!a->label || !strcmp(a->label, b->label));
-}
-
-static bool
-joins_fences(const Op *op, const Op *first)
-{
-	const Op *from = op->operands[0]->def;
-
-	return op->kind == O_fence && same_place(op, first)
-		&& !(from && from->kind == O_fence && same_place(from, first));
-}
-
-/* How many fences, one after the other, HLO writes as one: none is of another's. */
-static int
-count_fences(const Op *first)
-{
-	int n = 1;
-
-	for (const Op *op = first->next; op && op->noperands && joins_fences(op, first);
-		op = op->next)
-		n++;
-	return n;
 }
 
 /*
@@ -327,7 +296,7 @@ print_computation(Printer *pr, const Block *b, const char *name)
 		line_end(&line, v->range, NULL, v);
 	}
 	for (const Op *op = b->first; op; op = op->next) {
-		int fences = op->kind == O_fence ? count_fences(op) : 0;
+		int fences = op->kind == O_fence ? fences_in_one(op) : 0;
 		if (fences > 1) {
 			print_fences(&line, op, fences, root);
 			while (--fences)

@@ -614,3 +614,44 @@ loop_hands_on(const Op *loop, int i)
 	return body->last && i < body->last->noperands && i < body->nparams
 		&& body->last->operands[i] == body->params[i];
 }
+
+const char opcode_start[] = "-start", opcode_done[] = "-done";
+
+const char *
+op_opcode(Arena *a, const Op *op)
+{
+	const Op *begun = op->kind == O_done ? op->operands[0]->def : NULL;
+
+	if (begun)
+		return arena_printf(a, "%s%s", ops[begun->kind].hlo, opcode_done);
+	return op->async ? arena_printf(a, "%s%s", ops[op->kind].hlo, opcode_start)
+			 : ops[op->kind].hlo;
+}
+
+static bool
+same_place(const Op *a, const Op *b)
+{
+	return a->mode == b->mode && a->range.file == b->range.file
+		&& a->range.line == b->range.line && !a->label == !b->label
+		&& (!a->label || !strcmp(a->label, b->label));
+}
+
+static bool
+joins_fences(const Op *op, const Op *first)
+{
+	const Op *from = op->operands[0]->def;
+
+	return op->kind == O_fence && same_place(op, first)
+		&& !(from && from->kind == O_fence && same_place(from, first));
+}
+
+int
+fences_in_one(const Op *first)
+{
+	int n = 1;
+
+	for (const Op *op = first->next; op && op->noperands && joins_fences(op, first);
+		op = op->next)
+		n++;
+	return n;
+}

@@ -538,6 +538,14 @@ typedef enum PartialKind {
 #undef PARTIAL
 } PartialKind;
 
+/* build.c: the opcode in HLO: all-gather; of one that only begins all-gather-start, and of
+   what waits for it all-gather-done. */
+extern const char opcode_start[], opcode_done[]; /* "-start", "-done" */
+const char *op_opcode(Arena *a, const Op *op);
+/* How many fences, from this one on, are one, as HLO writes them: they are of one place, and
+   none is of another's. */
+int fences_in_one(const Op *first);
+
 /* In which programs an op may be. */
 typedef enum Where {
 	WHERE_any,

@@ -51,12 +51,12 @@ random_graph(Arena *a, int steps)
 	Graph *g = NEW(a, Graph);
 	int last[MOST], first[MOST];
 
-	*g = (Graph){.arena = a, .nodes = NEW_ARRAY(a, Node, 2 * MOST)};
+	*g = (Graph){.arena = a, .jobs = NEW_ARRAY(a, Job, 2 * MOST)};
 	for (int i = 0; i < steps; i++) {
 		Task task = random_task(draw(5) < 2);
-		first[i] = last[i] = graph_add_node(g, NULL, task);
+		first[i] = last[i] = graph_add_job(g, NULL, task);
 		if (task.moves) {
-			last[i] = graph_add_node(g, NULL, (Task){.kind = TASK_done});
+			last[i] = graph_add_job(g, NULL, (Task){.kind = TASK_done});
 			graph_add_edge(g, first[i], last[i]);
 		}
 		for (int k = 0; k < i; k++)
@@ -77,7 +77,7 @@ typedef struct Search {
 	int64_t best;
 } Search;
 
-/* Of the nodes in order the last has come to its end, transfers may go on. */
+/* Of the jobs in order the last has come to its end, transfers may go on. */
 static int64_t
 time_so_far(Search *search)
 {
@@ -102,20 +102,20 @@ search_on(Search *search)
 	if (search->n == g->n)
 		search->best = time;
 	for (int i = 0; i < g->n && search->n < g->n; i++) {
-		Node *node = &g->nodes[i];
-		if (node->waits || search->at[node->number])
+		Job *job = &g->jobs[i];
+		if (job->waits || search->at[job->number])
 			continue;
 		Task *task = &search->tasks[search->n++];
-		*task = node->task;
+		*task = job->task;
 		if (task->kind == TASK_done)
-			task->start = search->at[node->number - 1] - 1;
-		search->at[node->number] = search->n;
-		for (struct Edge *e = node->after; e; e = e->next)
+			task->start = search->at[job->number - 1] - 1;
+		search->at[job->number] = search->n;
+		for (struct Edge *e = job->after; e; e = e->next)
 			e->to->waits--;
 		search_on(search);
-		for (struct Edge *e = node->after; e; e = e->next)
+		for (struct Edge *e = job->after; e; e = e->next)
 			e->to->waits++;
-		search->at[node->number] = 0;
+		search->at[job->number] = 0;
 		search->n--;
 	}
 }
@@ -126,7 +126,7 @@ best_time(Graph *g)
 	Search search = {.graph = g, .best = INT64_MAX};
 
 	for (int i = 0; i < g->n; i++)
-		g->nodes[i].waits = g->nodes[i].before;
+		g->jobs[i].waits = g->jobs[i].before;
 	search_on(&search);
 	return search.best;
 }
@@ -139,9 +139,9 @@ is_an_order(const Graph *g, const Order *order)
 	int *at = NEW_ARRAY(g->arena, int, g->n + 1);
 
 	for (int i = 0; i < g->n; i++)
-		at[order->nodes[i]->number] = i + 1;
+		at[order->jobs[i]->number] = i + 1;
 	for (int i = 0; i < g->n; i++)
-		for (const struct Edge *e = g->nodes[i].after; e; e = e->next)
+		for (const struct Edge *e = g->jobs[i].after; e; e = e->next)
 			if (!at[i + 1] || at[i + 1] >= at[e->to->number])
 				return false;
 	return true;

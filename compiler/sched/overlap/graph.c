@@ -1,5 +1,5 @@
 /*
- * graph.c - a block as a graph of nodes: what has to come before what.
+ * graph.c - a block as a graph of jobs: what has to come before what.
  *
  * Values that share a buffer because the program says so (lives_pairs) keep their
  * order: all that read the one come before what writes the next.
@@ -7,67 +7,57 @@
  *   carried %w   read by a, b        a -> c, b -> c
  *   returns %w2  made by c
  */
-#include "cost/cost.h"
-#include "cost/links.h"
+#include "cost/timeline.h"
 #include "ir/flow.h"
 #include "sched/overlap/overlap.h"
 
 void
 graph_add_edge(Graph *g, int from, int to)
 {
-	Node *nodes = g->nodes;
+	Job *jobs = g->jobs;
 
 	if (!from || !to || from == to)
 		return;
 	struct Edge *edge = NEW(g->arena, struct Edge);
-	*edge = (struct Edge){&nodes[to - 1], nodes[from - 1].after};
-	nodes[from - 1].after = edge;
-	nodes[to - 1].before++;
+	*edge = (struct Edge){&jobs[to - 1], jobs[from - 1].after};
+	jobs[from - 1].after = edge;
+	jobs[to - 1].before++;
 }
 
-/* ---- nodes ---------------------------------------------------------------------- */
+/* ---- jobs ---------------------------------------------------------------------- */
 
+/* What has bodies takes as long as these do. */
 static Task
-task_of(const Mesh *mesh, const Op *op, const int64_t *times)
+task_in(const Scheduling *s, const Op *op)
 {
-	Task task = {.picoseconds = times[op->id]};
-	StepCost cost;
-
 	if (op->nbodies && !op_is_fusion(op))
-		return task;
-	cost = step_cost(mesh, op, NULL, NULL);
-	task.picoseconds = op_is_step(op) ? picoseconds(cost.seconds) : 0;
-	task.moves = op_communicates(op);
-	if (!task.moves)
-		return task;
-	int64_t shared = picoseconds(cost.busy[RESOURCE_ici] + cost.busy[RESOURCE_dcn]);
-	task.links = link_loads(mesh, op).used;
-	task.shared = shared < task.picoseconds ? shared : task.picoseconds;
-	return task;
+		return (Task){.picoseconds = s->times[op->id]};
+	if (!op_is_step(op))
+		return (Task){0};
+	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
+	return task_of(op, &cost);
 }
 
 int
-graph_add_node(Graph *g, Op *op, Task task)
+graph_add_job(Graph *g, Op *op, Task task)
 {
-	Node *node = &g->nodes[g->n++];
+	Job *job = &g->jobs[g->n++];
 
-	*node = (Node){.op = op, .task = task, .number = g->n};
+	*job = (Job){.op = op, .task = task, .number = g->n};
 	return g->n;
 }
 
 static void
-add_nodes(Graph *g, Scheduling *s)
+add_jobs(Graph *g, Scheduling *s)
 {
-	const Mesh *mesh = &g->block->module->mesh;
-
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
-		Task task = task_of(mesh, op, s->times);
+		Task task = task_in(s, op);
 		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1;
 		task.kind = begins ? TASK_start : TASK_run;
-		s->first[op->id] = s->last[op->id] = graph_add_node(g, op, task);
+		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
 		if (!begins)
 			continue;
-		s->last[op->id] = graph_add_node(g, op, (Task){.kind = TASK_done});
+		s->last[op->id] = graph_add_job(g, op, (Task){.kind = TASK_done});
 		graph_add_edge(g, s->first[op->id], s->last[op->id]);
 	}
 }
@@ -104,9 +94,9 @@ keep_order(Graph *g, const Scheduling *s, const Shared *buffer)
 			|| s->lives->root[buffer->lives[i].value->id] != buffer->lives[i].value)
 			continue;
 		for (; from < i; from++)
-			for (const Reader *r = s->readers[buffer->lives[from].value->id]; r;
-				r = r->next) {
-				const Op *reader = within(b, r->op);
+			for (const User *user = s->users[buffer->lives[from].value->id]; user;
+				user = user->next) {
+				const Op *reader = within(b, user->op);
 				if (reader && reader != next && reader != b->last)
 					graph_add_edge(g, s->last[reader->id],
 						s->first[next->id]);
@@ -129,21 +119,18 @@ keep_order_once(Graph *g, Scheduling *s, const Value *v)
 	keep_order(g, s, buffer);
 }
 
-/* Fences of one place are one: all that they wait for comes before all of them. */
+/* Fences that are one: all that they wait for comes before all of them. */
 static void
-join_fences(Graph *g, const Scheduling *s, const Op *op)
+join_fences(Graph *g, const Scheduling *s, const Op *first, int n)
 {
-	const Op *first = op;
+	const Op *op = first;
 
-	while (first->prev && first->prev->kind == O_fence
-		&& first->prev->range.begin == op->range.begin
-		&& first->prev->range.line == op->range.line)
-		first = first->prev;
-	if (first == op)
-		return;
-	graph_add_edge(g, s->first[first->id], s->first[op->id]);
-	if (op->operands[0]->def && s->first[op->operands[0]->def->id] < s->first[first->id])
-		graph_add_edge(g, s->last[op->operands[0]->def->id], s->first[first->id]);
+	for (int i = 0; i < n; i++, op = op->next) {
+		const Op *from = op->operands[0]->def;
+		graph_add_edge(g, s->first[first->id], s->first[op->id]);
+		if (from)
+			graph_add_edge(g, s->last[from->id], s->first[first->id]);
+	}
 }
 
 static void
@@ -151,9 +138,12 @@ add_edges(Graph *g, Scheduling *s)
 {
 	const Block *b = g->block;
 
-	for (const Op *op = b->first; op != b->last; op = op->next)
-		if (op->kind == O_fence)
-			join_fences(g, s, op);
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		int fences = op->kind == O_fence ? fences_in_one(op) : 0;
+		join_fences(g, s, op, fences);
+		while (--fences > 0)
+			op = op->next;
+	}
 	for (const Op *op = b->first; op != b->last; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
 			if (op->operands[i]->def)
@@ -166,16 +156,16 @@ add_edges(Graph *g, Scheduling *s)
 			keep_order_once(g, s, op->results[i]);
 }
 
-/* From the end: a path begins with the node itself. */
+/* From the end: a path begins with the job itself. */
 void
 graph_find_paths(Graph *g)
 {
 	for (int i = g->n - 1; i >= 0; i--) {
-		Node *node = &g->nodes[i];
+		Job *job = &g->jobs[i];
 		int64_t longest = 0;
-		for (const struct Edge *e = node->after; e; e = e->next)
-			longest = e->to->path > longest ? e->to->path : longest;
-		node->path = add_picoseconds(longest, node->task.picoseconds);
+		for (const struct Edge *e = job->after; e; e = e->next)
+			longest = greater(longest, e->to->path);
+		job->path = add_picoseconds(longest, job->task.picoseconds);
 	}
 }
 
@@ -189,8 +179,8 @@ graph_of(Block *b, Scheduling *s)
 		nops++;
 	*g = (Graph){.arena = s->arena,
 		.block = b,
-		.nodes = NEW_ARRAY(s->arena, Node, 2 * nops + 1)};
-	add_nodes(g, s);
+		.jobs = NEW_ARRAY(s->arena, Job, 2 * nops + 1)};
+	add_jobs(g, s);
 	add_edges(g, s);
 	graph_find_paths(g);
 	return g;
@@ -219,13 +209,13 @@ scheduling_new(Module *m, Arena *a)
 	s->first = NEW_ARRAY(a, int, m->nops + 1);
 	s->last = NEW_ARRAY(a, int, m->nops + 1);
 	s->times = NEW_ARRAY(a, int64_t, m->nops + 1);
-	s->readers = NEW_ARRAY(a, Reader *, m->nvalues + 1);
+	s->users = NEW_ARRAY(a, User *, m->nvalues + 1);
 	s->kept = NEW_ARRAY(a, const Block *, m->nvalues + 1);
 	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		for (int i = 0; i < op->noperands; i++) {
-			Reader *reader = NEW(a, Reader);
-			*reader = (Reader){op, s->readers[op->operands[i]->id]};
-			s->readers[op->operands[i]->id] = reader;
+			User *user = NEW(a, User);
+			*user = (User){op, s->users[op->operands[i]->id]};
+			s->users[op->operands[i]->id] = user;
 		}
 	return s;
 }

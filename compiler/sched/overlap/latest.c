@@ -14,7 +14,7 @@ typedef struct Latest {
 	const Order *order;
 	int n;
 	int *done;		  /* by place of a begin: of its done */
-	int *place;		  /* ... where it may stand: before that node */
+	int *place;		  /* ... where it may stand: before that job */
 	int64_t taken[LINK_ROWS]; /* links: from then on */
 } Latest;
 
@@ -26,8 +26,8 @@ deadline(const Latest *l, int i)
 	int64_t end = l->order->tasks[l->done[i]].from;
 
 	for (int row = 0; row < LINK_ROWS; row++)
-		if (task->links.row[row] && l->taken[row] < end)
-			end = l->taken[row];
+		if (task->links.row[row])
+			end = lesser(end, l->taken[row]);
 	return end;
 }
 
@@ -51,9 +51,7 @@ place_latest(Latest *l, int i)
 	const Task *task = &l->order->tasks[i];
 	int64_t begin = deadline(l, i) - (task->to - task->from);
 
-	if (begin < task->from)
-		begin = task->from;
-	l->place[i] = place_by(l, i, l->done[i], begin);
+	l->place[i] = place_by(l, i, l->done[i], greater(begin, task->from));
 	for (int row = 0; row < LINK_ROWS; row++)
 		if (task->links.row[row])
 			l->taken[row] = l->order->tasks[l->place[i]].from;
@@ -74,11 +72,11 @@ by_place(const void *a, const void *b)
 	return moved_x != moved_y ? moved_y - moved_x : x->was - y->was;
 }
 
-/* The nodes at their places. */
+/* The jobs at their places. */
 static Order
 replaced(const Latest *l, Arena *a)
 {
-	Order order = {NEW_ARRAY(a, Node *, l->n + 1), NEW_ARRAY(a, Task, l->n + 1), 0};
+	Order order = {NEW_ARRAY(a, Job *, l->n + 1), NEW_ARRAY(a, Task, l->n + 1), 0};
 	Placed *placed = NEW_ARRAY(a, Placed, l->n + 1);
 	int *now = NEW_ARRAY(a, int, l->n + 1);
 
@@ -89,8 +87,8 @@ replaced(const Latest *l, Arena *a)
 	for (int i = 0; i < l->n; i++) {
 		int was = placed[i].was;
 		now[was] = i;
-		order.nodes[i] = l->order->nodes[was];
-		order.tasks[i] = order.nodes[i]->task;
+		order.jobs[i] = l->order->jobs[was];
+		order.tasks[i] = order.jobs[i]->task;
 		if (order.tasks[i].kind == TASK_done)
 			order.tasks[i].start = now[l->order->tasks[was].start];
 	}

@@ -4,7 +4,7 @@
  *   thread   | dot 0 . . . | dot 1 . . . |
  *   links    | gather 1 |    | gather 2 |
  *
- * The thread is handed one node after the other.  Before it computes, transfers are
+ * The thread is handed one job after the other.  Before it computes, transfers are
  * begun that can be, the one with the longest way before it first: those whose links
  * are idle, and behind them as much as these links carry while it computes.  If nothing
  * can be computed, it waits for what is there first.
@@ -16,20 +16,19 @@ enum {
 	SHAKES = 8,    /* times that each taste sees paths changed by chance */
 };
 
-/* Nodes that can be next, the best on top: a heap. */
+/* Jobs that can be next, the best on top: a heap. */
 typedef struct Ready {
-	Node **nodes;
+	Job **jobs;
 	int n;
 	First first;
 } Ready;
 
 typedef struct Listing {
-	Graph *graph;
 	Order order;
 	int n;
 	Tracks *tracks;
 	Ready runs, starts, instant; /* the last take no time */
-	Node **flights;		     /* begun, not yet waited for */
+	Job **flights;		     /* begun, not yet waited for */
 	int nflights;
 	Taste taste;
 	int *begun; /* by number of a start: its place in the order */
@@ -38,7 +37,7 @@ typedef struct Listing {
 /* ---- the heap -------------------------------------------------------------------- */
 
 static bool
-is_before(First first, const Node *a, const Node *b)
+is_before(First first, const Job *a, const Job *b)
 {
 	if (first == FIRST_path && a->key != b->key)
 		return a->key > b->key;
@@ -46,78 +45,71 @@ is_before(First first, const Node *a, const Node *b)
 }
 
 static void
-put(Ready *r, Node *node)
+put(Ready *r, Job *job)
 {
 	int i = r->n++;
 
-	for (; i && is_before(r->first, node, r->nodes[(i - 1) / 2]); i = (i - 1) / 2)
-		r->nodes[i] = r->nodes[(i - 1) / 2];
-	r->nodes[i] = node;
+	for (; i && is_before(r->first, job, r->jobs[(i - 1) / 2]); i = (i - 1) / 2)
+		r->jobs[i] = r->jobs[(i - 1) / 2];
+	r->jobs[i] = job;
 }
 
-static Node *
+static Job *
 take(Ready *r)
 {
-	Node *best = r->nodes[0], *last = r->nodes[--r->n];
+	Job *best = r->jobs[0], *last = r->jobs[--r->n];
 	int i = 0;
 
 	for (int child = 1; child < r->n; child = 2 * i + 1) {
-		if (child + 1 < r->n
-			&& is_before(r->first, r->nodes[child + 1], r->nodes[child]))
+		if (child + 1 < r->n && is_before(r->first, r->jobs[child + 1], r->jobs[child]))
 			child++;
-		if (!is_before(r->first, r->nodes[child], last))
+		if (!is_before(r->first, r->jobs[child], last))
 			break;
-		r->nodes[i] = r->nodes[child];
+		r->jobs[i] = r->jobs[child];
 		i = child;
 	}
-	r->nodes[i] = last;
+	r->jobs[i] = last;
 	return best;
 }
 
-static int64_t
-later(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
-/* ---- one node after the other ---------------------------------------------------- */
+/* ---- one job after the other ---------------------------------------------------- */
 
 static void
-make_ready(Listing *list, Node *node)
+make_ready(Listing *list, Job *job)
 {
-	if (node->task.kind == TASK_done)
-		list->flights[list->nflights++] = node;
-	else if (node->task.kind == TASK_start)
-		put(&list->starts, node);
+	if (job->task.kind == TASK_done)
+		list->flights[list->nflights++] = job;
+	else if (job->task.kind == TASK_start)
+		put(&list->starts, job);
 	else
-		put(node->task.picoseconds ? &list->runs : &list->instant, node);
+		put(job->task.picoseconds ? &list->runs : &list->instant, job);
 }
 
 static void
-add(Listing *list, Node *node)
+add(Listing *list, Job *job)
 {
 	Task *task = &list->order.tasks[list->n];
 
-	*task = node->task;
+	*task = job->task;
 	if (task->kind == TASK_done)
-		task->start = list->begun[node->number - 1];
+		task->start = list->begun[job->number - 1];
 	if (task->kind == TASK_start)
-		list->begun[node->number] = list->n;
-	list->order.nodes[list->n++] = node;
+		list->begun[job->number] = list->n;
+	list->order.jobs[list->n++] = job;
 	tracks_add(list->tracks, list->order.tasks, task);
-	for (const struct Edge *e = node->after; e; e = e->next)
+	for (const struct Edge *e = job->after; e; e = e->next)
 		if (!--e->to->waits)
 			make_ready(list, e->to);
 }
 
 static const Task *
-flight_of(const Listing *list, const Node *done)
+flight_of(const Listing *list, const Job *done)
 {
 	return &list->order.tasks[list->begun[done->number - 1]];
 }
 
 /* The done of what is there soonest, if that is within so long; NULL: none. */
-static Node *
+static Job *
 take_done(Listing *list, int64_t within)
 {
 	int best = -1;
@@ -131,40 +123,40 @@ take_done(Listing *list, int64_t within)
 	}
 	if (best < 0)
 		return NULL;
-	Node *node = list->flights[best];
+	Job *job = list->flights[best];
 	list->flights[best] = list->flights[--list->nflights];
-	return node;
+	return job;
 }
 
 /* Would it keep its links from a more pressing one, which can begin when `before` is over
    in so long?  All is over later if that one waits for it than if it waits for that one. */
 static bool
-keeps_links(const Node *start, const Node *before, int64_t time)
+keeps_links(const Job *start, const Job *before, int64_t time)
 {
 	for (const struct Edge *e = before->after; e; e = e->next) {
-		const Node *other = e->to;
+		const Job *other = e->to;
 		if (other->task.kind != TASK_start || other->waits > 1
-			|| !links_meet(&other->task.links, &start->task.links))
+			|| !link_sets_meet(&other->task.links, &start->task.links))
 			continue;
 		int64_t first = add_picoseconds(start->task.picoseconds, other->path);
 		int64_t second = add_picoseconds(time,
-			later(other->path,
+			greater(other->path,
 				add_picoseconds(other->task.picoseconds, start->path)));
-		if (second < later(first, start->path))
+		if (second < greater(first, start->path))
 			return true;
 	}
 	return false;
 }
 
 static bool
-is_in_the_way(const Listing *list, const Node *start)
+is_in_the_way(const Listing *list, const Job *start)
 {
-	const Node *run = list->runs.n ? list->runs.nodes[0] : NULL;
+	const Job *run = list->runs.n ? list->runs.jobs[0] : NULL;
 
 	if (run && keeps_links(start, run, run->task.picoseconds))
 		return true;
 	for (int i = 0; i < list->nflights; i++) {
-		const Node *done = list->flights[i];
+		const Job *done = list->flights[i];
 		if (keeps_links(start, done, tracks_left(list->tracks, flight_of(list, done))))
 			return true;
 	}
@@ -175,20 +167,20 @@ is_in_the_way(const Listing *list, const Node *start)
 static void
 begin_transfers(Listing *list, int64_t busy)
 {
-	Node *held[MOST_HELD];
+	Job *held[MOST_HELD];
 	int n = 0;
 
 	while (list->starts.n && n < MOST_HELD) {
-		Node *node = take(&list->starts);
-		int64_t before = tracks_busy(list->tracks, &node->task.links);
-		int64_t after = add_picoseconds(before, node->task.picoseconds);
+		Job *job = take(&list->starts);
+		int64_t before = tracks_busy(list->tracks, &job->task.links);
+		int64_t after = add_picoseconds(before, job->task.picoseconds);
 		bool shares = list->taste.share == SHARE_never ? before && after > busy
 			: list->taste.share == SHARE_soon      ? before > busy
 							       : false;
-		if (shares || (list->taste.patient && is_in_the_way(list, node)))
-			held[n++] = node;
+		if (shares || (list->taste.patient && is_in_the_way(list, job)))
+			held[n++] = job;
 		else
-			add(list, node);
+			add(list, job);
 	}
 	while (n)
 		put(&list->starts, held[--n]);
@@ -196,11 +188,11 @@ begin_transfers(Listing *list, int64_t busy)
 
 /* As much as half of it, by chance. */
 static int64_t
-shaken(const Node *node, int shake)
+shaken(const Job *job, int shake)
 {
-	uint64_t hash = ((uint64_t)node->number * 0x9e3779b97f4a7c15u + (uint64_t)shake)
+	uint64_t hash = ((uint64_t)job->number * 0x9e3779b97f4a7c15u + (uint64_t)shake)
 		* 0xd1b54a32d192ed03u;
-	int64_t most = node->path / 2;
+	int64_t most = job->path / 2;
 
 	return shake && most ? (int64_t)((hash >> 20) % (uint64_t)(most + 1)) : 0;
 }
@@ -214,32 +206,32 @@ shaken(const Node *node, int shake)
 static int
 worth_waiting(const Listing *list)
 {
-	const Node *run = list->runs.nodes[0];
+	const Job *run = list->runs.jobs[0];
 
 	for (int i = 0; i < list->nflights; i++) {
-		const Node *done = list->flights[i];
+		const Job *done = list->flights[i];
 		int64_t left = tracks_left(list->tracks, flight_of(list, done));
 		int64_t before = add_picoseconds(run->task.picoseconds, done->path);
 		if (left < run->task.picoseconds
-			&& add_picoseconds(left, later(done->path, run->path)) < before)
+			&& add_picoseconds(left, greater(done->path, run->path)) < before)
 			return i;
 	}
 	return -1;
 }
 
 /* The best run that takes no longer, of a few; NULL: none. */
-static Node *
+static Job *
 take_shorter(Listing *list, int64_t time)
 {
-	Node *held[MOST_HELD], *shorter = NULL;
+	Job *held[MOST_HELD], *shorter = NULL;
 	int n = 0;
 
 	while (list->runs.n && n < MOST_HELD && !shorter) {
-		Node *node = take(&list->runs);
-		if (node->task.picoseconds <= time)
-			shorter = node;
+		Job *job = take(&list->runs);
+		if (job->task.picoseconds <= time)
+			shorter = job;
 		else
-			held[n++] = node;
+			held[n++] = job;
 	}
 	while (n)
 		put(&list->runs, held[--n]);
@@ -247,8 +239,8 @@ take_shorter(Listing *list, int64_t time)
 }
 
 /* What the thread comes to: the best run, or a done that it stands before. */
-static Node *
-next_node(Listing *list)
+static Job *
+next_job(Listing *list)
 {
 	int i = list->runs.n && list->taste.patient ? worth_waiting(list) : -1;
 
@@ -256,8 +248,8 @@ next_node(Listing *list)
 		return take_done(list, INT64_MAX);
 	if (i < 0)
 		return take(&list->runs);
-	Node *done = list->flights[i];
-	Node *shorter = take_shorter(list, tracks_left(list->tracks, flight_of(list, done)));
+	Job *done = list->flights[i];
+	Job *shorter = take_shorter(list, tracks_left(list->tracks, flight_of(list, done)));
 	if (shorter)
 		return shorter;
 	list->flights[i] = list->flights[--list->nflights];
@@ -268,31 +260,31 @@ Order
 list_schedule(Graph *g, Taste taste)
 {
 	Arena *a = g->arena;
-	Listing list = {.graph = g,
-		.taste = taste,
-		.order = {NEW_ARRAY(a, Node *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
+	Listing list = {.taste = taste,
+		.order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
 		.tracks = tracks_new(a, g->n),
-		.runs = {NEW_ARRAY(a, Node *, g->n + 1), 0, taste.first},
-		.starts = {NEW_ARRAY(a, Node *, g->n + 1), 0, FIRST_path},
-		.instant = {NEW_ARRAY(a, Node *, g->n + 1), 0, FIRST_program},
-		.flights = NEW_ARRAY(a, Node *, g->n + 1),
+		.runs = {NEW_ARRAY(a, Job *, g->n + 1), 0, taste.first},
+		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_path},
+		.instant = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
+		.flights = NEW_ARRAY(a, Job *, g->n + 1),
 		.begun = NEW_ARRAY(a, int, g->n + 1)};
 
 	for (int i = 0; i < g->n; i++) {
-		g->nodes[i].waits = g->nodes[i].before;
-		g->nodes[i].key = g->nodes[i].path + shaken(&g->nodes[i], taste.shake);
+		g->jobs[i].waits = g->jobs[i].before;
+		g->jobs[i].key =
+			add_picoseconds(g->jobs[i].path, shaken(&g->jobs[i], taste.shake));
 	}
 	for (int i = 0; i < g->n; i++)
-		if (!g->nodes[i].before)
-			make_ready(&list, &g->nodes[i]);
+		if (!g->jobs[i].before)
+			make_ready(&list, &g->jobs[i]);
 	while (list.n < g->n) {
-		Node *done = take_done(&list, 0);
+		Job *done = take_done(&list, 0);
 		if (list.instant.n || done) {
 			add(&list, done ? done : take(&list.instant));
 			continue;
 		}
-		begin_transfers(&list, list.runs.n ? list.runs.nodes[0]->task.picoseconds : 0);
-		add(&list, next_node(&list));
+		begin_transfers(&list, list.runs.n ? list.runs.jobs[0]->task.picoseconds : 0);
+		add(&list, next_job(&list));
 	}
 	list.order.time = tracks_end(list.tracks);
 	return list.order;
@@ -302,11 +294,11 @@ Order
 plain_schedule(Graph *g)
 {
 	Arena *a = g->arena;
-	Order order = {NEW_ARRAY(a, Node *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0};
+	Order order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0};
 
 	for (int i = 0; i < g->n; i++) {
-		order.nodes[i] = &g->nodes[i];
-		order.tasks[i] = g->nodes[i].task;
+		order.jobs[i] = &g->jobs[i];
+		order.tasks[i] = g->jobs[i].task;
 		if (order.tasks[i].kind == TASK_done)
 			order.tasks[i].start = i - 1;
 	}
@@ -318,20 +310,21 @@ plain_schedule(Graph *g)
 static int64_t
 least_time(const Graph *g)
 {
-	int64_t thread = 0, least = 0, rows[LINK_ROWS] = {0};
+	int64_t thread = 0, least = 0;
+	LinkSums sums = {0};
 
 	for (int i = 0; i < g->n; i++) {
-		const Task *task = &g->nodes[i].task;
-		least = later(least, g->nodes[i].path);
-		if (!task->moves)
+		const Task *task = &g->jobs[i].task;
+		least = greater(least, g->jobs[i].path);
+		if (task->moves)
+			links_add(&sums, &task->links, task->shared);
+		else
 			thread = add_picoseconds(thread, task->picoseconds);
-		for (int row = 0; row < LINK_ROWS && task->moves; row++)
-			if (task->links.row[row] & 1)
-				rows[row] = add_picoseconds(rows[row], task->shared);
 	}
 	for (int row = 0; row < LINK_ROWS; row++)
-		least = later(least, rows[row]);
-	return later(least, thread);
+		for (int k = 0; k < LINK_PARTS; k++)
+			least = greater(least, sums.of[row][k]);
+	return greater(least, thread);
 }
 
 /* Nearer to the least than anybody would see. */

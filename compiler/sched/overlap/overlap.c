@@ -11,6 +11,7 @@
  * more of it than the program as it was.
  */
 #include "cost/residency.h"
+#include "cost/timeline.h"
 #include "ir/flow.h"
 #include "ir/make.h"
 #include "memory/plan.h"
@@ -43,7 +44,7 @@ begin_only(Op *op)
 	return done;
 }
 
-/* No time passes between its begin, node i, and its done. */
+/* No time passes between its begin, job i, and its done. */
 static bool
 is_alone(const Order *order, int i)
 {
@@ -51,7 +52,7 @@ is_alone(const Order *order, int i)
 
 	while (order->tasks[k].kind == TASK_run && !order->tasks[k].picoseconds)
 		k++;
-	return order->nodes[k] == order->nodes[i] + 1;
+	return order->jobs[k] == order->jobs[i] + 1;
 }
 
 static void
@@ -74,21 +75,21 @@ remember(Scheduling *s, Block *b)
 static void
 write_order(const Graph *g, const Order *order)
 {
-	Op **done = NEW_ARRAY(g->arena, Op *, g->n + 1); /* by number of the node before it */
+	Op **done = NEW_ARRAY(g->arena, Op *, g->n + 1); /* by number of the job before it */
 	Op *end = g->block->last;
 
 	for (int i = 0; i < g->n; i++) {
-		const Node *node = order->nodes[i];
-		bool begins = node->task.kind == TASK_start && !is_alone(order, i);
-		Op *op = node->op;
-		if (node->task.kind == TASK_done) {
-			if (done[node->number - 1])
-				op_insert_before(end, done[node->number - 1]);
+		const Job *job = order->jobs[i];
+		bool begins = job->task.kind == TASK_start && !is_alone(order, i);
+		Op *op = job->op;
+		if (job->task.kind == TASK_done) {
+			if (done[job->number - 1])
+				op_insert_before(end, done[job->number - 1]);
 			continue;
 		}
 		move_to_end(g->block, op);
 		if (begins)
-			done[node->number] = begin_only(op);
+			done[job->number] = begin_only(op);
 	}
 }
 
@@ -128,20 +129,14 @@ static void schedule_block(Scheduling *s, Block *b);
 static int64_t
 bodies_time(Scheduling *s, const Op *op)
 {
-	int64_t time[2] = {0}, trips = 1, asked = 1;
+	int64_t time[2] = {0};
 
 	for (int i = 0; i < op->nbodies; i++) {
 		schedule_block(s, op->bodies[i]);
 		time[i] = s->time;
 	}
-	if (op_is_branch(op))
-		return time[0] > time[1] ? time[0] : time[1];
-	if (op_ints(op, A_trips)->n) {
-		trips = op_int(op, A_trips);
-		asked = add_picoseconds(trips, 1);
-	}
-	return add_picoseconds(repeat_picoseconds(time[LOOP_CONDITION], asked),
-		repeat_picoseconds(time[LOOP_BODY], trips));
+	return op_is_branch(op) ? greater(time[0], time[1])
+				: loop_picoseconds(op, time[LOOP_CONDITION], time[LOOP_BODY]);
 }
 
 static void

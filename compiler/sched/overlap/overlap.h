@@ -1,12 +1,12 @@
 /*
  * overlap.h - what the files that order a program share: a block as a graph.
  *
- *   W2 = all-gather(W)  12      node 0  begin W2     -> 1
- *   h  = dot(x, W2)      8      node 1  done W2      -> 3
- *   r  = relu(x)         2      node 2  run r        -> 3
- *   y  = dot(h, r)       8      node 3  run h ...
+ *   W2 = all-gather(W)  12      job 0  begin W2     -> 1
+ *   h  = dot(x, W2)      8      job 1  done W2      -> 3
+ *   r  = relu(x)         2      job 2  run r        -> 3
+ *   y  = dot(h, r)       8      job 3  run h ...
  *
- * A collective that takes time is two nodes.  An edge says that a node comes after
+ * A collective that takes time is two jobs.  An edge says that a job comes after
  * another: it uses its result, or it writes where the other still reads.
  */
 #ifndef SHDC_OVERLAP_H
@@ -15,32 +15,32 @@
 #include "cost/tracks.h"
 #include "memory/lives.h"
 
-typedef struct Node {
+typedef struct Job {
 	Op *op; /* of a done: the collective */
 	Task task;
 	int number; /* in the order of the program */
-	int before; /* nodes that have to come first */
+	int before; /* jobs that have to come first */
 	struct Edge {
-		struct Node *to;
+		struct Job *to;
 		struct Edge *next;
 	} * after;
 	int64_t key;  /* path, as a taste sees it */
 	int64_t path; /* the longest way from its begin to the end of the block */
 	int waits;    /* of those before it, not yet in order */
-} Node;
+} Job;
 
 typedef struct Graph {
 	Arena *arena;
 	Block *block;
-	Node *nodes;
+	Job *jobs;
 	int n;
 } Graph;
 
 /* An op that reads a value. */
-typedef struct Reader {
+typedef struct User {
 	const Op *op;
-	struct Reader *next;
-} Reader;
+	struct User *next;
+} User;
 
 /* A block that was put in order, and its ops as they were, without the return. */
 typedef struct Written {
@@ -59,9 +59,9 @@ typedef enum First {
 typedef struct Scheduling {
 	Arena *arena;
 	Lives *lives;
-	int *first, *last;  /* by op id: its node from 1 on, and that of its done */
+	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
 	int64_t *times;	    /* ... of what has bodies that are in order: how long it takes */
-	Reader **readers;   /* by value id */
+	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
 	int64_t time;	    /* of the block that was put in order last */
@@ -73,15 +73,15 @@ typedef struct Scheduling {
 Scheduling *scheduling_new(Module *m, Arena *a);
 /* Bodies in the block are in order. */
 Graph *graph_of(Block *b, Scheduling *s);
-/* The parts that it is made of.  Nodes have numbers from 1 on, a done that behind its begin;
+/* The parts that it is made of.  Jobs have numbers from 1 on, a done that behind its begin;
    an edge from or to 0 is none. */
-int graph_add_node(Graph *g, Op *op, Task task);
+int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
-/* An order of the nodes of a graph, and what it takes. */
+/* An order of the jobs of a graph, and what it takes. */
 typedef struct Order {
-	Node **nodes;
+	Job **jobs;
 	Task *tasks; /* of them */
 	int64_t time;
 } Order;

@@ -69,18 +69,6 @@ HaloCost halo_cost(const Mesh *mesh, const Op *op, const Type *shards, const Pla
 /* ... of an op of which all is placed. */
 HaloCost op_halo(const Mesh *mesh, Arena *a, const Op *op);
 
-static inline int64_t
-lesser(int64_t a, int64_t b)
-{
-	return a < b ? a : b;
-}
-
-static inline int64_t
-greater(int64_t a, int64_t b)
-{
-	return a > b ? a : b;
-}
-
 /* ---- where things lie: of a window part ---------------------------------- */
 
 /* A shard's first row, or the first behind it. */
