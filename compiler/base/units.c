@@ -3,7 +3,8 @@
  */
 #include "base.h"
 
-/* 0.5, 12.3, 186; 1023 where a unit is 1024 of the one before. */
+/* 0.5, 12.3, 186; 1023 where a unit is 1024 of the one before; no exponent of what is
+   small: 0.000080, and nothing smaller than the last of these digits. */
 static void
 text_amount(Text *t, double amount, double ratio, const char *const *units, int nunits)
 {
@@ -12,7 +13,11 @@ text_amount(Text *t, double amount, double ratio, const char *const *units, int 
 	/* What rounds up to the next unit is one of it. */
 	for (; amount >= ratio - 0.5 && unit < nunits - 1; unit++)
 		amount /= ratio;
-	text_printf(t, amount < 999.5 ? "%.3g %s" : "%.0f %s", amount, units[unit]);
+	int decimals = amount < 1e-4 && amount >= 5e-7 ? 6 : 0;
+	if (decimals || amount >= 999.5)
+		text_printf(t, "%.*f %s", decimals, amount, units[unit]);
+	else
+		text_printf(t, "%.3g %s", amount < 1e-4 ? 0 : amount, units[unit]);
 }
 
 void

@@ -81,6 +81,13 @@ test_units(void)
 	text_percent(&t, 0, 0);
 	ok(strcmp(t.s, "0.0 %0.4 %9.9 %10 %12 %100 %0 %") == 0, "a share has two digits");
 	text_free(&t);
+
+	static const double times[] = {0, 1e-14, 8e-11, 1.23e-10, 1.234567e-6, 999.6e-6};
+	for (size_t i = 0; i < sizeof times / sizeof *times; i++)
+		text_seconds(&t, times[i]);
+	ok(strcmp(t.s, "0 us0 us0.000080 us0.000123 us1.23 us1 ms") == 0,
+		"a time has three digits and no exponent");
+	text_free(&t);
 }
 
 /* What is printed for one message at `begin`..`end` of `source`. */
