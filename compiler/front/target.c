@@ -249,8 +249,8 @@ read_target(Elab *e, Range where, const char *text)
 	if (colon != NULL && named.n != 0)
 		complain(e, DIAG_target, where, "%s has a topology of its own", name);
 	else if (mesh->slices > 1 && colon == NULL && named.n == 0)
-		complain(e, DIAG_target, where, "several slices need their topology: %s:4x4x8",
-			text);
+		complain(e, DIAG_target, where, "several slices need their topology: %s:4x4%s",
+			text, target->pod.n > 2 ? "x8" : "");
 	else
 		return colon == NULL || read_topology(e, where, colon + 1);
 	return false;
