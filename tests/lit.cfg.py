@@ -40,7 +40,7 @@ config.environment["PATH"] = os.pathsep.join(
     [os.environ.get("PATH", "")] + [d for d in llvm if os.path.isdir(d)])
 config.environment["FILECHECK_OPTS"] = "--enable-var-scope --dump-input-context=20"
 config.environment["TERM"] = "dumb"
-for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CC"):
+for name in ("ASAN_OPTIONS", "UBSAN_OPTIONS", "TSAN_OPTIONS", "CC", "SHDC_ONE_MESH"):
     if name in os.environ:
         config.environment[name] = os.environ[name]
 if importlib.util.find_spec("numpy"):
