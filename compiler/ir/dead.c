@@ -213,8 +213,7 @@ module_remove_dead(Module *m)
 	int kept = 0;
 
 	module_find_needed(m);
-	if (!remove_dead_in(m->entry))
-		return false;
+	bool changed = remove_dead_in(m->entry);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value && value_is_gone(m->named[i].value))
 			m->named[i].value = NULL;
@@ -222,5 +221,5 @@ module_remove_dead(Module *m)
 		if (!value_is_gone(m->expects[i].value))
 			m->expects[kept++] = m->expects[i];
 	m->nexpects = kept;
-	return true;
+	return changed;
 }
