@@ -10,9 +10,10 @@
  *   g = reshape(transpose(h.2))                                becomes g
  *
  * The trips of loops count, those of a loop that runs until its data says so
- * as one, and of two branches the one that computes or moves more.
+ * as one, and of two branches the one that takes longer.
  */
 #include "cost/ledger.h"
+#include "cost/tracks.h"
 #include "ir/flow.h"
 
 Ledger *
@@ -194,17 +195,25 @@ sum_of(Work a, Work b)
 	if (!add_i64(a.wire_bytes, b.wire_bytes, &a.wire_bytes))
 		a.wire_bytes = INT64_MAX;
 	a.flops += b.flops;
+	a.picoseconds = add_picoseconds(a.picoseconds, b.picoseconds);
 	return a;
 }
 
 static Work
-larger_of(Work a, Work b)
+work_of(const Op *op, const StepCost *cost)
 {
-	if (b.wire_bytes > a.wire_bytes)
-		a.wire_bytes = b.wire_bytes;
-	if (b.flops > a.flops)
-		a.flops = b.flops;
-	return a;
+	Work work = {.wire_bytes = whole_bytes(cost->wire_bytes)};
+	int64_t trips;
+
+	op_trips(op, &trips);
+	/* More bytes than 64 bits count are as many as they do. */
+	if (!mul_i64(work.wire_bytes, trips, &work.wire_bytes))
+		work.wire_bytes = INT64_MAX;
+	if (op_is_step(op)) {
+		work.flops = cost->flops * (double)trips;
+		work.picoseconds = repeat_picoseconds(picoseconds(cost->seconds), trips);
+	}
+	return work;
 }
 
 static Work
@@ -214,9 +223,7 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 
 	for (const Op *op = b->first; op; op = op->next) {
 		StepCost cost = step_cost(mesh, op, NULL, NULL);
-		Work work = {whole_bytes(cost.wire_bytes), op_is_step(op) ? cost.flops : 0};
-		Work bodies = {0};
-		int64_t trips;
+		Work bodies[2] = {{0}};
 		if (op_communicates(op)) {
 			row[op->results[0]->id] = l->n;
 			ledger_add(l,
@@ -225,20 +232,17 @@ enter_block(Ledger *l, const Mesh *mesh, int *row, const Block *b)
 					.kind = op->kind,
 					.axes = moved_axes(op),
 					.value = l->sources[op->operands[0]->id],
-					.bytes = (double)work.wire_bytes,
+					.bytes = (double)whole_bytes(cost.wire_bytes),
 					.seconds = cost.seconds,
 					.hops = cost.hops,
 				});
 		}
 		for (int i = 0; i < op->nbodies && !op_is_fusion(op); i++)
-			bodies = (op_is_branch(op) ? larger_of : sum_of)(bodies,
-				enter_block(l, mesh, row, op->bodies[i]));
-		op_trips(op, &trips);
-		/* More bytes than 64 bits count are as many as they do. */
-		if (!mul_i64(work.wire_bytes, trips, &work.wire_bytes))
-			work.wire_bytes = INT64_MAX;
-		work.flops *= (double)trips;
-		sum = sum_of(sum, sum_of(work, bodies));
+			bodies[i] = enter_block(l, mesh, row, op->bodies[i]);
+		if (op_is_branch(op))
+			bodies[bodies[1].picoseconds > bodies[0].picoseconds ? 0 : 1] =
+				(Work){0};
+		sum = sum_of(sum, sum_of(work_of(op, &cost), sum_of(bodies[0], bodies[1])));
 	}
 	return sum;
 }

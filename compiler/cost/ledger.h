@@ -50,6 +50,7 @@ typedef struct Repeated {
 typedef struct Work {
 	int64_t wire_bytes;
 	double flops;
+	int64_t picoseconds; /* one step after the other */
 } Work;
 
 typedef struct Ledger {

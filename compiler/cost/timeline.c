@@ -91,13 +91,24 @@ step_task(Walk *w, const Op *op)
 	return task;
 }
 
+/* Of a body that never runs there are no steps. */
 static int64_t
 loop_time(Walk *w, const Op *loop, Part *part)
 {
-	w->timeline->counted &= op_ints(loop, A_trips)->n > 0;
+	Timeline *t = w->timeline;
+	bool counted = op_ints(loop, A_trips)->n > 0;
+
+	t->counted &= counted;
 	part->condition = block_time(w, loop->bodies[LOOP_CONDITION]);
-	part->body = mark(w->timeline);
+	part->body = mark(t);
+	bool all_counted = t->counted, decided = t->decided;
 	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
+	if (counted && !op_int(loop, A_trips)) {
+		t->n = part->body.step;
+		t->nspans = part->body.span;
+		t->counted = all_counted;
+		t->decided = decided;
+	}
 	return loop_picoseconds(loop, part->condition, body);
 }
 
