@@ -140,32 +140,29 @@ next_event(Tracks *tracks)
 	for (int i = 0; i < tracks->n; i++) {
 		Flight f = tracks->flights[i];
 		fly(&f, time);
-		if (f.latency || f.left || f.parts)
+		if (f.latency || f.left || f.parts) {
 			tracks->flights[left++] = f;
-		else
+			f.task->flight = left;
+		} else {
 			f.task->to = tracks->now;
+			f.task->flight = 0;
+		}
 	}
 	tracks->n = left;
-}
-
-static bool
-is_under_way(const Tracks *tracks, const Task *task)
-{
-	for (int i = 0; i < tracks->n; i++)
-		if (tracks->flights[i].task == task)
-			return true;
-	return false;
 }
 
 static void
 take_off(Tracks *tracks, Task *task)
 {
-	if (task->picoseconds)
-		tracks->flights[tracks->n++] = (Flight){
-			.task = task,
-			.latency = task->picoseconds - task->shared,
-			.left = task->shared,
-		};
+	task->flight = 0;
+	if (!task->picoseconds)
+		return;
+	tracks->flights[tracks->n++] = (Flight){
+		.task = task,
+		.latency = task->picoseconds - task->shared,
+		.left = task->shared,
+	};
+	task->flight = tracks->n;
 }
 
 Tracks *
@@ -187,7 +184,7 @@ tracks_add(Tracks *tracks, Task *tasks, Task *task)
 	if (task->kind != TASK_done)
 		take_off(tracks, task);
 	tracks->computes = task->kind == TASK_run && !task->moves;
-	while (task->kind != TASK_start && is_under_way(tracks, awaited))
+	while (task->kind != TASK_start && awaited->flight)
 		next_event(tracks);
 	tracks->computes = false;
 	if (task->kind == TASK_done)
@@ -203,11 +200,9 @@ tracks_now(const Tracks *tracks)
 int64_t
 tracks_left(const Tracks *tracks, const Task *task)
 {
-	for (int i = 0; i < tracks->n; i++)
-		if (tracks->flights[i].task == task)
-			return add_picoseconds(tracks->flights[i].latency,
-				tracks->flights[i].left);
-	return 0;
+	const Flight *f = task->flight ? &tracks->flights[task->flight - 1] : NULL;
+
+	return f ? add_picoseconds(f->latency, f->left) : 0;
 }
 
 int64_t

@@ -34,6 +34,7 @@ typedef struct Task {
 	/* by tracks_run(): of a start until its data are there, of a done while the
 	   thread stands there */
 	int64_t from, to;
+	int flight;	 /* which of what is under way, from 1 on; 0: it is not */
 	bool critical;	 /* on a chain of tasks from 0 to the end in which each begins as
 			    the one before ends; of a done its start is */
 	int64_t exposed; /* nothing is computed meanwhile: shared equally by those
