@@ -65,3 +65,11 @@ flights_find(Module *m, Arena *a)
 	number_block(&slots, m->entry);
 	return slots.flights;
 }
+
+int64_t
+flights_time(const Flights *flights, const Op *op, const StepCost *cost)
+{
+	bool shares = flights->n && op_communicates(op);
+
+	return shares ? flights->picoseconds[op->id] : picoseconds(cost->seconds);
+}

@@ -204,7 +204,7 @@ block_time(Walk *w, const Block *b)
 			step->exposed = repeat_picoseconds(tasks[i].exposed, step->trips);
 			step->lasts = tasks[i].to - tasks[i].from;
 		}
-		if (tasks[i].kind == TASK_start)
+		if (tasks[i].moves)
 			t->flight[step->op->id] = step->lasts;
 		if (!tasks[i].critical)
 			not_critical(t, part->first, part->end);

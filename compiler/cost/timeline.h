@@ -36,8 +36,8 @@ typedef struct Timeline {
 	int nspans;
 	bool counted;	 /* the trips of all loops are known; else it takes longer */
 	bool decided;	 /* an `if` has branches of which one takes longer, and counts */
-	int64_t *flight; /* by op id: how long one that is asynchronous lasts; also in
-			    branches that do not count */
+	int64_t *flight; /* by op id: how long a transfer lasts; also in branches that do
+			    not count */
 
 	/* picoseconds */
 	int64_t time;

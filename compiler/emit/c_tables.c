@@ -69,7 +69,7 @@ int64_t
 c_step(Emitter *e, const Op *op)
 {
 	StepCost cost = step_cost(&e->module->mesh, op, NULL, NULL);
-	int64_t time = op->async ? e->flights.picoseconds[op->id] : picoseconds(cost.seconds);
+	int64_t time = flights_time(&e->flights, op, &cost);
 	Text row = {0}, axes = {0};
 
 	c_quoted(&row, "\t{.what = ", step_what(e->step, op));

@@ -107,8 +107,7 @@ step(const Module *m, const Op *op, const Flights *flights)
 		.axes = op_communicates(op) ? text_take(&axes, m->arena) : NULL,
 		.file = source_path(m->session, op->range.file),
 		.line = op->range.line,
-		.picoseconds = (uint64_t)(op->async ? flights->picoseconds[op->id]
-						    : picoseconds(cost.seconds)),
+		.picoseconds = (uint64_t)flights_time(flights, op, &cost),
 		.flops = cost.flops,
 		.hbm_bytes = whole_bytes(cost.hbm_bytes),
 		.wire_bytes = whole_bytes(cost.wire_bytes),
