@@ -54,6 +54,8 @@ typedef struct StepCost {
    numbers that the device knows; of loops and branches it is what is in them, of a
    fusion the whole. */
 bool op_is_step(const Op *op);
+/* The product of matrices that it is, or that is computed in it; NULL: none. */
+const Op *step_product(const Op *op);
 const char *step_what(Arena *a, const Op *op); /* what asked for it, in the program's words */
 /* "all-gather", also where it only begins; of what waits for it "all-gather-done". */
 const char *step_opcode(Arena *a, const Op *op);

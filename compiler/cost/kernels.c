@@ -266,7 +266,7 @@ viewed_bytes(const Op *fusion, const Value *v)
 	return memory_bytes(fusion->operands[v->index], elements);
 }
 
-/* A product of operands that are moved as it reads them. */
+/* A product of operands that are moved as it reads them, perhaps a part of the result. */
 static void
 product_fusion_work(const Step *step, const Op *product, StepCost *c)
 {
@@ -274,7 +274,8 @@ product_fusion_work(const Step *step, const Op *product, StepCost *c)
 	Step inside = {step->mesh, product, NULL, &product->results[0]->type};
 
 	product_work(&inside, c);
-	c->hbm_bytes = result_bytes(step);
+	c->hbm_bytes = memory_bytes(fusion->results[0],
+		(double)type_elements(&product->results[0]->type));
 	for (int i = 0; i < product->noperands; i++)
 		c->hbm_bytes += viewed_bytes(fusion, product->operands[i]);
 }
@@ -339,9 +340,10 @@ void
 fusion_work(const Step *step, StepCost *c)
 {
 	const Op *root = step->op->bodies[0]->last->operands[0]->def;
+	const Op *product = step_product(step->op);
 
-	if (root && op_is_product(root))
-		product_fusion_work(step, root, c);
+	if (product)
+		product_fusion_work(step, product, c);
 	else
 		nest_work(step, root, c);
 }

@@ -67,6 +67,16 @@ op_is_step(const Op *op)
 	return !op_renames(op) && !op_is_offset(op) && !op_is_loop(op) && !op_is_branch(op);
 }
 
+const Op *
+step_product(const Op *op)
+{
+	if (op_is_fusion(op))
+		op = op->bodies[0]->last->operands[0]->def;
+	if (op && op->kind == O_dynamic_update_slice)
+		op = op->operands[op_changed_part(op)]->def;
+	return op && op_is_product(op) ? op : NULL;
+}
+
 const char *
 step_what(Arena *a, const Op *op)
 {

@@ -264,9 +264,9 @@ busiest_resource(const Timeline *t)
 static bool
 is_needed_product(const Op *op)
 {
-	const Op *root = op_is_fusion(op) ? op->bodies[0]->last->operands[0]->def : op;
+	const Op *product = step_product(op);
 
-	return root && op_is_product(root) && !root->again;
+	return product && !product->again;
 }
 
 static void
