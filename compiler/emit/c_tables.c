@@ -91,19 +91,25 @@ c_step(Emitter *e, const Op *op)
 
 /* ---- dots --------------------------------------------------------------- */
 
-/* Where the operand starts, which may be known only when it runs: of w[pick[i]] at
-   an element of pick, which may be looked up itself. */
+/*
+ * Where the operand starts, or the result, which may be known only when it runs: of
+ * w[pick[i]] at an element of pick, which may be looked up itself.
+ */
 static void
-print_operand(Emitter *e, const Op *op, const Node *x)
+print_start(Emitter *e, const Op *op, const Value *v, const Affine *index, bool constant)
 {
-	c_address(e, &e->run, view_buffer(op, x->value), x->index->offset, true);
-	for (const Term *t = x->index->terms; t; t = t->next) {
+	c_address(e, &e->run, v, index->offset, constant);
+	for (const Term *t = index->terms; t; t = t->next) {
 		const Node *at = t->at->args[0];
-		const char *open = at->index->terms ? "(" : "", *close = *open ? ")" : "";
-		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, *%s", e->indent,
-			(long long)t->scale, open);
-		print_operand(e, op, at);
-		text_printf(&e->run, "%s, %lld)", close, (long long)t->at->limit);
+		bool offset = at->kind == NODE_scalar, looked_up = at->index->terms;
+		text_printf(&e->run, "\n%s\t+ %lld * shdrt_clamp_i64(0, %s%s", e->indent,
+			(long long)t->scale, offset ? "" : "*", looked_up ? "(" : "");
+		if (offset)
+			text_add(&e->run, c_offset(e, view_buffer(op, at->value)));
+		else
+			print_start(e, op, view_buffer(op, at->value), at->index, true);
+		text_printf(&e->run, "%s, %lld)", looked_up ? ")" : "",
+			(long long)t->at->limit);
 	}
 }
 
@@ -114,7 +120,7 @@ emit_dot(Emitter *e, const Op *op, const Kernel *k)
 	Text row = {0}, *t = &e->run;
 
 	text_printf(&row, "\t{.in = SHDRT_%s, .out = SHDRT_%s, ",
-		dtypes[k->fills->operands[0]->type.dtype].name,
+		dtypes[k->root->op->operands[0]->type.dtype].name,
 		dtypes[op->results[0]->type.dtype].name);
 	fill_in(&row,
 		".m = %, .n = %, .k = %,\n"
@@ -134,11 +140,11 @@ emit_dot(Emitter *e, const Op *op, const Kernel *k)
 			(int64_t[]){v.block_m, v.block_n, v.block_k});
 	text_add(&row, "\t},\n");
 	text_printf(t, "%sshdrt_dot_run(&%s, ", e->indent, c_row(e, ROWS_dots, &row));
-	print_operand(e, op, v.a);
+	print_start(e, op, view_buffer(op, v.a->value), v.a->index, true);
 	text_printf(t, ",\n%s\t", e->indent);
-	print_operand(e, op, v.b);
+	print_start(e, op, view_buffer(op, v.b->value), v.b->index, true);
 	text_add(t, ", ");
-	c_address(e, t, op->results[0], 0, false);
+	print_start(e, op, op->results[0], &k->store, false);
 	text_printf(t, ", slab + %lld);\n", (long long)e->plan->total);
 }
 

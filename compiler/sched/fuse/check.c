@@ -33,9 +33,10 @@ check_step(const Check *c, Op *op)
 	const Kernel *k = loops ? view_kernels(c->view, op) : NULL;
 	bool nest = k;
 
-	/* Where a dot starts is looked up in memory. */
+	/* Where a dot starts is looked up in memory, or an offset. */
 	for (const Node *x = nest && k->kind == KERNEL_dot ? k->nodes : NULL; x; x = x->next)
-		nest &= x->kind == NODE_load || x->kind == NODE_clamp || x->kind == NODE_dot;
+		nest &= x->kind == NODE_load || x->kind == NODE_clamp || x->kind == NODE_dot
+			|| x->kind == NODE_scalar;
 	if (loops && !nest) {
 		wrong(c, "%%%s is not one loop nest", name);
 		return;

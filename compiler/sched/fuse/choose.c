@@ -47,6 +47,8 @@ may_inline(const Fuse *f, const Op *op, Uses *u)
 		few += r->kernel->nnodes < MAX_NODES ? 1 : 5;
 	}
 	bool here = one && !dot && k->loop == f->loop && k->nnodes < MAX_NODES;
+	if (op_is_product(op))
+		return here && !u->refs->next && takes_dot(op, u->refs);
 	if (op_reduces(op))
 		return here && distinct_indices(u, rank) == 1;
 	if (!ops[op->kind].pointwise) {

@@ -291,6 +291,81 @@ inline_reduce(Fuse *f, Op *op, Ref *r)
 	return true;
 }
 
+/* ---- products ------------------------------------------------------------ */
+
+/*
+ * Loops of the kernel that count dims of an operand of a dot: those that are not in
+ * `but`, in order, from that loop on.
+ */
+static int
+free_dims(Kernel *k, const Type *type, const Ints *batch, const Ints *contract, int at,
+	LoopGroup group, Affine *index)
+{
+	for (int d = 0; d < type->rank; d++) {
+		if (ints_contain(batch, d) || ints_contain(contract, d))
+			continue;
+		k->loops[k->order[at]].group = group;
+		index[d] = affine_loop(k->order[at++]);
+	}
+	return at;
+}
+
+/* It counts them in order, rows of them lie together where it stores them, and where that
+   is it looks up, or is told. */
+bool
+takes_dot(const Op *op, const Ref *r)
+{
+	const Kernel *k = r->kernel;
+	const Type *type = &op->results[0]->type;
+	int last = type->rank - 1, summed = op_ints(op, A_lhs_contract)->n;
+	bool stores = k->fills == op || k->fills->kind == O_dynamic_update_slice;
+	bool takes = stores && r->slot == &k->root && k->kind == KERNEL_map
+		&& k->norder == type->rank && type->rank + summed <= MAX_LOOPS;
+
+	for (int d = 0; takes && d < type->rank; d++) {
+		const Affine loop = affine_loop(k->order[d]);
+		takes = affine_equal(&r->index[d], &loop);
+	}
+	for (const Node *n = k->nodes; takes && n; n = n->next)
+		takes = n->kind != NODE_compute;
+	while (takes && last >= 0 && type->dims[last] == 1)
+		last--;
+	return takes && (last < 0 || k->store.coef[k->order[last]] == 1);
+}
+
+/*
+ *   y[i0, i1] = sum x[i0, k] W[k, i1]     loops i0 and i1 are there, k is new
+ */
+bool
+fill_with_dot(Fuse *f, Op *op, Ref *r)
+{
+	const Ints *lb = op_ints(op, A_lhs_batch), *rb = op_ints(op, A_rhs_batch);
+	const Ints *lc = op_ints(op, A_lhs_contract), *rc = op_ints(op, A_rhs_contract);
+	Value *lhs = operand(f, op, 0), *rhs = operand(f, op, 1);
+	Affine left[MAX_RANK], right[MAX_RANK];
+	Kernel *k = r->kernel;
+
+	if (!takes_dot(op, r))
+		return false;
+	k->kind = KERNEL_dot;
+	for (int i = 0; i < lb->n; i++) {
+		k->loops[k->order[i]].group = LOOP_batch;
+		left[lb->v[i]] = right[rb->v[i]] = affine_loop(k->order[i]);
+	}
+	int at = free_dims(k, &lhs->type, lb, lc, lb->n, LOOP_lhs, left);
+	free_dims(k, &rhs->type, rb, rc, at, LOOP_rhs, right);
+	for (int i = 0; i < lc->n; i++) {
+		int loop = loop_add(k, lhs->type.dims[lc->v[i]], LOOP_contract);
+		left[lc->v[i]] = right[rc->v[i]] = affine_loop(loop);
+	}
+	Node *n = node_new(f, k, NODE_dot, op, op->results[0]);
+	n->nargs = 2;
+	ref_add(f, lhs, k, &n->args[0], left);
+	ref_add(f, rhs, k, &n->args[1], right);
+	*r->slot = n;
+	return true;
+}
+
 InlineOne *
 inliner(const Op *op)
 {
@@ -300,6 +375,7 @@ inliner(const Op *op)
 	if (op_communicates(op) || op_changes(op))
 		return NULL;
 	return info->leaf	     ? inline_leaf
+		: info->product	     ? fill_with_dot
 		: moves		     ? inline_move
 		: info->pointwise    ? inline_compute
 		: op_reduces(op)     ? inline_reduce

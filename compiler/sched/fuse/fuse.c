@@ -32,14 +32,8 @@ visit_offset(Fuse *f, const Op *op, Uses *u)
 {
 	Value *v = op->results[0];
 
-	for (Ref *r = u->refs; r; r = r->next) {
-		bool whole = r->kernel->kind == KERNEL_dot;
-		u->whole |= whole;
-		if (whole)
-			ref_load(f, v, r);
-		else
-			*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
-	}
+	for (Ref *r = u->refs; r; r = r->next)
+		*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
 	for (int i = 0; i < op->noperands; i++)
 		f->uses[operand(f, op, i)->id].offset = true;
 }

@@ -99,6 +99,10 @@ Ref *first_use(Uses *u, Ref *r, int rank);
 typedef bool InlineOne(Fuse *f, Op *op, Ref *r);
 InlineOne *inliner(const Op *op); /* NULL: only a buffer will do */
 bool inline_one(Fuse *f, Op *op, Ref *r);
+/* A dot in a kernel that does nothing but store its elements, or a part of a tensor made
+   of them. */
+bool takes_dot(const Op *op, const Ref *r);
+bool fill_with_dot(Fuse *f, Op *op, Ref *r);
 bool inline_uses(Fuse *f, Op *op, Uses *u);
 
 /* kernels.c: the kernels of an op whose result has a buffer */

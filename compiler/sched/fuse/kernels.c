@@ -100,55 +100,15 @@ root_pad(Fuse *f, Op *op)
 	return true;
 }
 
-static void
-dot_loops(Kernel *k, const Ints *dims, const Type *type, LoopGroup group, Affine *index)
-{
-	for (int i = 0; i < dims->n; i++) {
-		int d = (int)dims->v[i];
-		index[d] = affine_loop(loop_add(k, type->dims[d], group));
-	}
-}
-
-static void
-dot_rest(Kernel *k, const Ints *batch, const Ints *contract, const Type *type, LoopGroup group,
-	Affine *index)
-{
-	for (int d = 0; d < type->rank; d++)
-		if (ints_find(batch, d) < 0 && ints_find(contract, d) < 0)
-			index[d] = affine_loop(loop_add(k, type->dims[d], group));
-}
-
 static bool
 root_dot(Fuse *f, Op *op)
 {
-	const Ints *lb = op_ints(op, A_lhs_batch), *rb = op_ints(op, A_rhs_batch);
-	const Ints *lc = op_ints(op, A_lhs_contract);
-	const Ints *rc = op_ints(op, A_rhs_contract);
-	Value *lhs = operand(f, op, 0), *rhs = operand(f, op, 1);
-	Affine left[MAX_RANK], right[MAX_RANK], result[MAX_RANK];
-	Kernel *k = NEW(f->arena, Kernel);
+	Affine index[MAX_RANK];
+	Kernel *k = new_kernel(f, &op->results[0]->type, index);
+	Ref ref = {k, &k->root, index, NULL};
 
-	if (lhs->type.rank + rhs->type.rank - lb->n - lc->n > MAX_LOOPS)
-		return false;
-	k->kind = KERNEL_dot;
-	k->loop = f->loop;
-	dot_loops(k, lb, &lhs->type, LOOP_batch, left);
-	dot_rest(k, lb, lc, &lhs->type, LOOP_lhs, left);
-	dot_rest(k, rb, rc, &rhs->type, LOOP_rhs, right);
-	for (int l = 0; l < k->nloops; l++)
-		result[l] = affine_loop(l);
-	k->store = index_linear(f->arena, &op->results[0]->type, result);
-	dot_loops(k, lc, &lhs->type, LOOP_contract, left);
-	for (int i = 0; i < lb->n; i++)
-		right[rb->v[i]] = left[lb->v[i]];
-	for (int i = 0; i < lc->n; i++)
-		right[rc->v[i]] = left[lc->v[i]];
 	add_kernel(f, op, k);
-	k->root = node_new(f, k, NODE_dot, op, op->results[0]);
-	k->root->nargs = 2;
-	ref_add(f, lhs, k, &k->root->args[0], left);
-	ref_add(f, rhs, k, &k->root->args[1], right);
-	return true;
+	return fill_with_dot(f, op, &ref);
 }
 
 /* A part of a copy of operand 0, which may be the operand itself. */
