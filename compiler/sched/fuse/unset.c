@@ -6,8 +6,13 @@
  *   s' = while(0, s)              n - 1 trips
  *     body(i, s1)                 s1 with slice i changed; nothing else reads s1
  *   s'' = fusion(s', ...)         slice n - 1 changed
+ *
+ *   y = fusion()                  zeros; unset: of n pieces, counted from this device's own,
+ *   y' = fusion(y, me)            each is written
+ *   y2 = fusion(y', (me + 1) % n)
  */
 #include "ir/flow.h"
+#include "ir/interval.h"
 #include "memory/lives.h"
 #include "sched/fuse/fuse.h"
 
@@ -167,6 +172,138 @@ is_written_in_slices(const Op *fill, const Op **user, Arena *a)
 	return writes_slices(v, user, &s);
 }
 
+/* ---- pieces in a chain --------------------------------------------------------------- */
+
+/* From where to where an offset is. */
+static Interval
+offset_range(const Value *v)
+{
+	v = value_around(v);
+	const Op *op = v->def;
+
+	if (!op || v->type.rank)
+		return interval_any();
+	if (op->kind == O_constant)
+		return (Interval){op_int(op, A_value), op_int(op, A_value)};
+	if (op->kind == O_partition_id)
+		return (Interval){0, op->module->mesh.ndevices - 1};
+	if (!op->noperands || !dtype_is_integer(op->operands[0]->type.dtype))
+		return interval_any();
+	Interval a = offset_range(op->operands[0]);
+	if (op->kind == O_convert)
+		return interval_meet(a, interval_of(v->type.dtype));
+	if (op->noperands != 2)
+		return interval_any();
+	Interval b = offset_range(op->operands[1]);
+	bool counts = a.low >= 0 && b.low > 0;
+	return op->kind == O_add		 ? interval_sum(a, b)
+		: op->kind == O_mul		 ? interval_product(a, b)
+		: op->kind == O_div && b.low > 0 ? interval_quotient(a, b)
+		: op->kind == O_rem && counts	 ? (Interval){0, lesser(a.high, b.high - 1)}
+						 : interval_any();
+}
+
+/* The operands of such an op, the second of which is a known number; NULL: it is none. */
+static Value *const *
+with_number(const Value *v, OpKind kind, int64_t *n)
+{
+	const Op *op = value_around(v)->def;
+
+	if (!op || op->kind != kind)
+		return NULL;
+	const Interval in = offset_range(op->operands[1]);
+	*n = in.low;
+	return in.low == in.high ? op->operands : NULL;
+}
+
+/* Pieces that were written: `steps` from the piece whose number is `own`. */
+typedef struct Pieces {
+	const Value *own;
+	int dim;
+	int64_t n, left; /* not yet written */
+	bool *written;
+} Pieces;
+
+/* Which piece begins there: (own + steps) % n * size. */
+static bool
+find_piece(const Value *start, int64_t size, int64_t n, const Value **own, int64_t *steps)
+{
+	int64_t scale = 1, ways = 0;
+	Value *const *of = with_number(start, O_mul, &scale);
+
+	if ((of ? scale : 1) != size)
+		return false;
+	*own = value_around(of ? of[0] : start);
+	*steps = 0;
+	of = with_number(*own, O_rem, &ways);
+	Value *const *sum = of && ways == n ? with_number(of[0], O_add, steps) : NULL;
+	if (sum)
+		*own = value_around(sum[0]);
+	const Interval in = offset_range(*own), all = interval_of(start->type.dtype);
+	bool counted = n <= all.high / 2 && size <= all.high / n;
+	return counted && in.low >= 0 && in.high < n && *steps >= 0 && *steps < n;
+}
+
+/* Only one dim of what the step changes is cut. */
+static int
+cut_dim(const Op *update)
+{
+	const Type *type = &update->results[0]->type, *part = &update->operands[1]->type;
+	int dim = -1;
+
+	for (int d = 0; d < type->rank; d++) {
+		if (type->dims[d] == part->dims[d])
+			continue;
+		if (dim >= 0 || type->dims[d] % part->dims[d])
+			return -1;
+		dim = d;
+	}
+	return dim;
+}
+
+/* The step writes a piece of v, which nothing else reads; false: it is none of these. */
+static bool
+write_piece(const Op *fusion, const Value *v, Pieces *pieces, Arena *a)
+{
+	int base = fusion && op_is_fusion(fusion) ? op_base(fusion) : -1;
+	int64_t steps;
+	const Value *own;
+
+	if (base < 0 || fusion->operands[base] != v || v->uses != 1
+		|| fusion->bodies[0]->params[base]->uses != 1)
+		return false;
+	const Op *update = fusion->bodies[0]->last->operands[0]->def;
+	int dim = update->kind == O_dynamic_update_slice ? cut_dim(update) : -1;
+	if (dim < 0)
+		return false;
+	int64_t size = update->operands[1]->type.dims[dim];
+	int64_t n = v->type.dims[dim] / size;
+	const Value *start = update->operands[2 + dim];
+	if (start->def)
+		return false;
+	start = fusion->operands[start->index];
+	if (!find_piece(start, size, n, &own, &steps))
+		return false;
+	if (!pieces->written)
+		*pieces = (Pieces){own, dim, n, n, NEW_ARRAY(a, bool, n)};
+	if (pieces->own != own || pieces->dim != dim || pieces->n != n)
+		return false;
+	pieces->left -= !pieces->written[steps];
+	pieces->written[steps] = true;
+	return true;
+}
+
+static bool
+is_written_in_pieces(const Op *fill, const Op **user, Arena *a)
+{
+	const Value *v = fill->results[0];
+	Pieces pieces = {0};
+
+	while (write_piece(user[v->id], v, &pieces, a) && pieces.left)
+		v = user[v->id]->results[0];
+	return pieces.written && !pieces.left;
+}
+
 /* ---- the module ------------------------------------------------------------------------ */
 
 /* By value id, the last op that reads it. */
@@ -190,6 +327,7 @@ unset_find(Module *m, Arena *a)
 	const Op **user = find_users(m, a);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		if (op_is_fusion(op) && !op->noperands && op->nresults == 1)
-			unset[op->id] = is_written_in_slices(op, user, a);
+			unset[op->id] = is_written_in_pieces(op, user, a)
+				|| is_written_in_slices(op, user, a);
 	return unset;
 }
