@@ -229,6 +229,7 @@ is_around(const Adjoint *a, const Value *param)
 /*
  * Is it made again where it is asked for, and not kept?  So is what costs nothing, and
  * what is made, in a few steps, of values that are the same around: a slice of weights.
+ * Of what stands behind a fence its operand is kept, which may be there for others, too.
  */
 static bool
 is_made_again(Adjoint *a, const Value *v)
@@ -242,6 +243,10 @@ is_made_again(Adjoint *a, const Value *v)
 		p->again = is_around(a, v) ? 1 : -1;
 		return p->again > 0;
 	}
+	if (op->kind == O_fence) {
+		p->again = 1;
+		return true;
+	}
 	bool simple = op_takes_part(op) || op_is_one_to_one(op) || op->kind == O_broadcast;
 	bool again = ops[op->kind].leaf || (simple && !op->nbodies);
 	for (int i = 0; i < op->noperands && again; i++)
@@ -251,8 +256,12 @@ is_made_again(Adjoint *a, const Value *v)
 }
 
 static Value *
-made_again(Adjoint *a, const Op *op)
+made_again(Adjoint *a, const Value *v)
 {
+	const Op *op = v->def;
+
+	if (op->kind == O_fence)
+		return make_unary(a->k, O_fence, here_operand(a, op, v->index));
 	Op *copy = op_clone(op);
 
 	copy->mode = a->k.mode;
@@ -268,7 +277,7 @@ here(Adjoint *a, Value *v)
 	Primal *p = primal_of(a->g, v);
 
 	if (!p->here && a->cross.backward && v->def && is_made_again(a, v))
-		p->here = made_again(a, v->def);
+		p->here = made_again(a, v);
 	if (!p->here)
 		p->here = a->cross.fetch(a, v);
 	return p->here;

@@ -87,6 +87,42 @@ keep_stacked(Op *op, Value *v, const Loop *l)
 	return result;
 }
 
+static bool
+is_slice_of(const Type *slice, const Type *stack, const Loop *l)
+{
+	return slice->dims[0] == 1 && stack->dims[0] == l->counts.trips
+		&& type_elements(stack) == l->counts.trips * type_elements(slice);
+}
+
+static bool
+is_reshape_of(const Value *v, const Value *source)
+{
+	while (v != source && v->def && v->def->kind == O_reshape)
+		v = v->def->operands[0];
+	return v == source;
+}
+
+/* A result of the loop of which trip i makes slice i v already, as where its gradient was
+   taken before; NULL: none is. */
+static Value *
+stacked_before(const Adjoint *a, const Op *op, const Value *v, const Loop *l)
+{
+	const Block *body = op->bodies[LOOP_BODY];
+
+	for (int i = 1; i < body->nparams; i++) {
+		const Op *update = body->last->operands[i]->def;
+		Value *result = op->results[i];
+		if (update && update->kind == O_dynamic_update_slice
+			&& update->operands[0] == body->params[i]
+			&& update->operands[2] == body->params[0] && l->counts.first == 0
+			&& is_slice_of(&update->operands[1]->type, &result->type, l)
+			&& is_reshape_of(update->operands[1], v)
+			&& primal_of(a->g, result)->varies == primal_of(a->g, v)->varies)
+			return result;
+	}
+	return NULL;
+}
+
 static Value *
 fetch_from_loop(Adjoint *a, Value *v)
 {
@@ -99,7 +135,8 @@ fetch_from_loop(Adjoint *a, Value *v)
 	if (carried && loop_hands_on(c->forward, v->index))
 		return capture(c, here_operand(a->outer, c->op, v->index));
 	AxisSet varies = primal_of(a->g, v)->varies;
-	Value *stack = kept_here(a, keep_stacked(c->forward, v, l), varies);
+	Value *stack = stacked_before(a, c->forward, v, l);
+	stack = kept_here(a, stack ? stack : keep_stacked(c->forward, v, l), varies);
 	return at_trip(a->k, capture(c, stack), trip_of(a->k, l->index, l), &v->type);
 }
 
