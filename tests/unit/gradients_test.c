@@ -53,7 +53,9 @@ typedef struct Scope {
 	int n, depth;
 	Value *index[MAX_VALUES]; /* i32 scalars */
 	int nindex;
-	bool kept; /* in a checkpoint, which may save */
+	bool kept;	/* in a checkpoint, which may save */
+	AxisList along; /* of the manual regions around */
+	bool apart;	/* devices along these may be in different branches */
 } Scope;
 
 static void
@@ -537,6 +539,112 @@ grow_sort(Scope *s)
 	return op->results[1];
 }
 
+/* ---- devices ------ */
+
+/* One axis of those along which devices meet, or some; none: they don't. */
+static AxisList
+meeting(const Scope *s)
+{
+	AxisList axes = {0};
+
+	if (s->apart)
+		return axes;
+	for (int i = 0; i < s->along.n; i++)
+		if (below(2))
+			axes_append(&axes, s->along.a[i]);
+	if (!axes.n && s->along.n)
+		axes_append(&axes, s->along.a[below(s->along.n)]);
+	return axes;
+}
+
+/* Something with a dim of which each of so many devices has an equal part. */
+static Value *
+divisible(Scope *s, int64_t ways, int *dim)
+{
+	Value *x = any(s), *copies[8];
+
+	if (!x->type.rank || type_elements(&x->type) * ways > MAX_ELEMENTS)
+		return NULL;
+	*dim = below(x->type.rank);
+	if (x->type.dims[*dim] % ways == 0)
+		return x;
+	for (int64_t i = 0; i < ways; i++)
+		copies[i] = i && below(2) ? like(s, &x->type) : x;
+	return make_concatenate(s->k, (int)ways, copies, *dim);
+}
+
+static Value *
+grow_psum(Scope *s)
+{
+	AxisList axes = meeting(s);
+
+	return axes.n ? make_collective(s->k, O_all_reduce, any(s), &axes, 0, C_add) : NULL;
+}
+
+static Value *
+grow_all_gather(Scope *s)
+{
+	AxisList axes = meeting(s);
+	Value *x = any(s);
+
+	if (!axes.n || !x->type.rank
+		|| type_elements(&x->type) * axes_size(&axes) > MAX_ELEMENTS)
+		return NULL;
+	return make_collective(s->k, O_all_gather, x, &axes, below(x->type.rank), C_add);
+}
+
+static Value *
+grow_psum_scatter(Scope *s)
+{
+	AxisList axes = meeting(s);
+	int dim;
+	Value *x = axes.n ? divisible(s, axes_size(&axes), &dim) : NULL;
+
+	return x ? make_collective(s->k, O_reduce_scatter, x, &axes, dim, C_add) : NULL;
+}
+
+static Value *
+grow_all_to_all(Scope *s)
+{
+	AxisList axes = meeting(s);
+	int dim;
+	Value *x = axes.n ? divisible(s, axes_size(&axes), &dim) : NULL;
+
+	if (!x)
+		return NULL;
+	Exchange parts = {.from_dim = below(x->type.rank), .to_dim = dim, .axes = axes};
+	return parts.from_dim == dim ? make_collective(s->k, O_all_to_all, x, &axes, dim, C_add)
+				     : make_exchange(s->k, x, &axes, 1, &parts);
+}
+
+/* From some devices to some. */
+static Value *
+grow_ppermute(Scope *s)
+{
+	AxisList axes = meeting(s);
+	int64_t source[8];
+
+	if (!axes.n)
+		return NULL;
+	shuffle((int)axes_size(&axes), source);
+	for (int64_t i = 0; i < axes_size(&axes); i++)
+		if (!below(4))
+			source[i] = -1;
+	return make_permute(s->k, any(s), &axes, NULL, source);
+}
+
+static Value *
+grow_axis_index(Scope *s)
+{
+	if (!s->along.n)
+		return NULL;
+	Value *id = make_convert(s->k, make_op(s->k, O_partition_id, 0, NULL), D_i32);
+	Value *v = make_axes_index(s->k, id, &s->along, 1);
+	if (s->nindex < MAX_VALUES)
+		s->index[s->nindex++] = v;
+	return make_convert(s->k, v, D_i64);
+}
+
 /* ---- bodies ------ */
 
 static void grow(Scope *s, int n);
@@ -565,7 +673,11 @@ add_params(Block *b, int n, Value *const *given)
 static Scope
 inside(const Scope *s, Block *b, int first)
 {
-	Scope in = {.k = s->k, .depth = s->depth + 1, .kept = s->kept};
+	Scope in = {.k = s->k,
+		.depth = s->depth + 1,
+		.kept = s->kept,
+		.along = s->along,
+		.apart = s->apart};
 
 	in.k.block = b;
 	for (int i = first; i < b->nparams; i++)
@@ -651,11 +763,15 @@ grow_branch(Scope *s)
 	Type scalar = {D_i64, 0, {0}};
 
 	given[0] = decision(s, &scalar);
+	bool alike = s->along.n && !s->apart && below(2);
+	if (alike)
+		given[0] = make_collective(s->k, O_all_reduce, given[0], &s->along, 0, C_or);
 	int n = 1 + choose_operands(s, given + 1);
 	Op *op = begin_closed(s, O_if, 2, n, given);
 	for (int b = 0; b < 2; b++) {
 		add_params(op->bodies[b], n - 1, given + 1);
 		Scope in = inside(s, op->bodies[b], 0);
+		in.apart = s->along.n && !alike;
 		grow(&in, below(WANTED));
 		Value *y = like(&in, &result->type);
 		make_return(op->bodies[b], 1, &y, s->k.range, "return");
@@ -709,6 +825,90 @@ grow_loop(Scope *s)
 		if (given[i]->type.dtype == D_i64)
 			add_value(s, op->results[i]);
 	return op->results[1];
+}
+
+/* Cut along some of the axes, where their size allows. */
+static Placement
+random_cut(const Type *type, const AxisList *axes)
+{
+	Placement cut = placement_none(type->rank);
+
+	for (int i = 0; i < axes->n && type->rank; i++) {
+		int d = below(type->rank);
+		AxisList list = placement_dim(&cut, d);
+		axes_append(&list, axes->a[i]);
+		if (below(3) && type->dims[d] % axes_size(&list) == 0)
+			placement_set_dim(&cut, d, &list);
+	}
+	return cut;
+}
+
+/* What devices return of v: along some axes they add up what they have, there or behind
+   the region; along the others each has a part. */
+static Value *
+region_result(const Scope *s, Value *v, const AxisList *axes, Placement *cut)
+{
+	AxisList sums = {0}, parts = {0};
+	Make k = s->k;
+
+	for (int i = 0; i < axes->n; i++)
+		axes_append(below(3) ? &parts : &sums, axes->a[i]);
+	if (type_elements(&v->type) * axes_size(&parts) > MAX_ELEMENTS)
+		v = sum_of_all(k, v);
+	if (parts.n && !v->type.rank)
+		v = make_reshape(k, v, 1, (int64_t[]){1});
+	bool here = sums.n && below(2);
+	if (here)
+		v = make_collective(k, O_all_reduce, v, &sums, 0, C_add);
+	*cut = placement_none(v->type.rank);
+	for (int i = 0; i < parts.n; i++) {
+		int d = below(v->type.rank);
+		AxisList list = placement_dim(cut, d);
+		axes_append(&list, parts.a[i]);
+		placement_set_dim(cut, d, &list);
+	}
+	if (sums.n && !here)
+		placement_set_unreduced(cut, &sums, C_add);
+	return v;
+}
+
+/* A manual region along one axis, or along all that no region around has. */
+static Value *
+grow_region(Scope *s)
+{
+	const Mesh *mesh = &s->k.module->mesh;
+	AxisList axes = {0};
+	Value *given[4], *results[2];
+	int n = 1 + below(3), nresults = 1 + below(2);
+
+	for (int i = 0; i < mesh->naxes; i++)
+		if (!axes_overlap(&s->along, axis_whole(mesh, i)) && below(3))
+			axes_append(&axes, axis_whole(mesh, i));
+	if (!axes.n || s->apart)
+		return NULL;
+	for (int i = 0; i < n; i++)
+		given[i] = any(s);
+	Op *op = begin_closed(s, O_manual, 1, n, given);
+	op->axes = arena_copy(s->k.module->arena, &axes, sizeof axes);
+	op->specs = NEW_ARRAY(s->k.module->arena, Placement, n + nresults);
+	for (int i = 0; i < n; i++) {
+		op->specs[i] = random_cut(&given[i]->type, &axes);
+		Type local = placement_local(&given[i]->type, &op->specs[i]);
+		block_add_param(op->bodies[0], "p", &local);
+	}
+	Scope in = inside(s, op->bodies[0], 0);
+	axes_append_all(&in.along, &axes);
+	grow(&in, 2 * WANTED);
+	for (int i = 0; i < nresults; i++) {
+		Value *v = in.v[in.n - 1 - below(in.n > 3 ? 3 : 1)];
+		results[i] = region_result(&in, v, &axes, &op->specs[n + i]);
+	}
+	make_return(op->bodies[0], nresults, results, s->k.range, "return");
+	for (int i = 1; i < nresults; i++)
+		op_add_result(op, "y", &results[i]->type);
+	make_end(s->k, op);
+	add_value(s, op->results[nresults - 1]);
+	return op->results[0];
 }
 
 /* Cotangents that change with what the gradient outside is taken by, too. */
@@ -776,6 +976,13 @@ static const Way ways[] = {
 	{grow_branch, 3, true},
 	{grow_loop, 5, true},
 	{grow_grad, 2, true},
+	{grow_region, 6, true},
+	{grow_psum, 2, false},
+	{grow_all_gather, 2, false},
+	{grow_psum_scatter, 2, false},
+	{grow_all_to_all, 2, false},
+	{grow_ppermute, 2, false},
+	{grow_axis_index, 1, false},
 };
 enum { NWAYS = sizeof ways / sizeof ways[0] };
 static int made[NWAYS];
@@ -818,6 +1025,10 @@ program(uint64_t seed, bool differentiated)
 	Value *results[MAX_OUTPUTS + MAX_INPUTS];
 
 	random_state = seed;
+	m->mesh.naxes = 2;
+	m->mesh.axes[0] = (MeshAxis){.name = "X", .size = 2};
+	m->mesh.axes[1] = (MeshAxis){.name = "Y", .size = 2 + below(2)};
+	m->mesh.ndevices = 2 * m->mesh.axes[1].size;
 	p.ninputs = 1 + below(MAX_INPUTS);
 	p.noutputs = 1 + below(MAX_OUTPUTS);
 	for (int i = 0; i < p.ninputs; i++) {
