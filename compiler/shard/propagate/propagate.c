@@ -119,11 +119,20 @@ is_wish(const Op *op)
 	return op && op->kind == O_shard_like && op->mode == MODE_backward;
 }
 
+/* Of a cotangent that is where it was asked to be no more is asked: it may go on from there
+   as parts of a sum. */
+static bool
+is_met(const Op *op)
+{
+	return op && op->kind == O_constraint && op->mode == MODE_backward
+		&& placement_same(&op->operands[0]->placement, &op->results[0]->placement);
+}
+
 /* The value that wished to be where another is. */
 static Value *
 granted(Value *v)
 {
-	while (is_wish(v->def))
+	while (is_wish(v->def) || is_met(v->def))
 		v = v->def->operands[0];
 	return v;
 }
@@ -163,7 +172,7 @@ grant_wishes(Propagation *g)
 		for (int i = 0; i < op->noperands; i++)
 			op->operands[i] = granted(op->operands[i]);
 	for (int i = 0; i < g->nops; i++)
-		if (is_wish(g->ops[i].op))
+		if (is_wish(g->ops[i].op) || is_met(g->ops[i].op))
 			op_remove(g->ops[i].op);
 }
 
