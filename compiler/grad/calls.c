@@ -23,12 +23,11 @@ is_in_checkpoint(const Adjoint *a)
 	return false;
 }
 
-/* An op of an explicit function stays one: it says where its result is. */
+/* Of an explicit function, too: what it makes of what was kept follows from nothing written. */
 static void
 go_backward(Op *op, bool again)
 {
-	if (op->mode == MODE_auto)
-		op->mode = MODE_backward;
+	op->mode = MODE_backward;
 	op->again |= again;
 	for (int i = 0; i < op->nbodies; i++)
 		for (Op *o = op->bodies[i]->first; o; o = o->next)

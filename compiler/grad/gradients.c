@@ -165,7 +165,8 @@ fetch_inlined(Adjoint *a, Value *v)
 	return v->def ? v : a->cross.op->operands[v->index];
 }
 
-/* By a parameter; it is placed as the argument, unless something else says where. */
+/* By a parameter; it is placed as the argument, unless something else says where.  In
+   explicit code it is. */
 static Value *
 gradient_by(Adjoint *a, const Op *op, const Value *param)
 {
@@ -173,7 +174,12 @@ gradient_by(Adjoint *a, const Op *op, const Value *param)
 
 	a->k.range = op->range;
 	a->k.label = op->label;
-	return make_binary(a->k, O_shard_like, dx, op->operands[param->index]);
+	Make k = a->k;
+	if (op->mode == MODE_explicit) {
+		k.mode = MODE_explicit;
+		k.form = AS_gradient;
+	}
+	return make_binary(k, O_shard_like, dx, op->operands[param->index]);
 }
 
 static void

@@ -308,6 +308,19 @@ want_same(Explicit *e, const Op *op, const Op *a, int i, const Op *b, int k)
 	blur(e, v);
 }
 
+/* Nothing but sums. */
+static bool
+moves_nothing(Explicit *e, const Type *type, const Placement *from, const Placement *to)
+{
+	const ReshardPlan *plan = reshard_plan(e->resharder, type, from, to);
+	bool stays = true;
+
+	for (int i = 0; i < plan->n; i++)
+		stays &= plan->moves[i].bytes == 0
+			|| ops[plan->moves[i].kind].attrs & AT(combiner);
+	return stays;
+}
+
 /* A placed let or out= settles sums, and all else stays; the type of a result is
    checked, and moves nothing.  What is left open is as the operand has it, but for axes
    that are written elsewhere in the type. */
@@ -317,7 +330,7 @@ follow_identity(Explicit *e, Op *op)
 	Value *from = op->operands[0], *v = op->results[0];
 	const Placement *now = explicit_placement(e, from);
 	Placement to = v->placement;
-	bool stays = true;
+	bool stays;
 
 	for (int d = 0; d < to.rank; d++) {
 		AxisList has = placement_dim(now, d), least = placement_dim(&to, d);
@@ -331,10 +344,7 @@ follow_identity(Explicit *e, Op *op)
 	if (op->noperands > 1)
 		want_same(e, op, op, 0, op, 1);
 	if (op_is_move(op)) {
-		const ReshardPlan *plan = reshard_plan(e->resharder, &from->type, now, &to);
-		for (int i = 0; i < plan->n; i++)
-			stays &= plan->moves[i].bytes == 0
-				|| ops[plan->moves[i].kind].attrs & AT(combiner);
+		stays = moves_nothing(e, &from->type, now, &to);
 	} else if (v->annotated) {
 		stays = placement_equal(now, &to);
 	} else {
@@ -349,11 +359,44 @@ follow_identity(Explicit *e, Op *op)
 
 static void follow_block(Explicit *e, Block *b, bool explicit);
 
+/* A gradient is placed as what it is taken by, and what adds up to it is moved there. */
+static void
+follow_gradient(Explicit *e, Op *op)
+{
+	Value *v = op->results[0];
+	AxisList none = {0};
+
+	v->placement = *explicit_placement(e, op->operands[1]);
+	v->annotated = true;
+	placement_set_unreduced(&v->placement, &none, C_add);
+	settle(e, v, &v->placement, op);
+	e->unclear[v->id] = e->unclear[op->operands[1]->id];
+	op->kind = O_constraint;
+	op->noperands = 1;
+	op->mode = MODE_backward;
+}
+
+/* What is kept for a backward pass is placed with that, later. */
+static bool
+is_for_backward(const Explicit *e, const Value *v)
+{
+	return !e->known[v->id];
+}
+
+static bool
+leaves_for_backward(const Explicit *e, Value *result)
+{
+	for (Flow f = {.to = result}; flow_next_to(&f);)
+		if (is_for_backward(e, f.from))
+			return true;
+	return false;
+}
+
 static void
 enter(Explicit *e, Op *op, Block *body)
 {
 	for (Flow f = {.op = op}; flow_next(&f);)
-		if (f.kind == FLOW_in && f.to->block == body)
+		if (f.kind == FLOW_in && f.to->block == body && !is_for_backward(e, f.from))
 			settle_as(e, f.to, f.from, op);
 	follow_block(e, body, true);
 }
@@ -379,6 +422,8 @@ leave(Explicit *e, Op *op)
 	for (int i = 0; i < op->nresults; i++) {
 		Flow first = {.to = op->results[i]};
 		flow_next_to(&first);
+		if (leaves_for_backward(e, op->results[i]))
+			continue;
 		for (Flow f = first; flow_next_to(&f);)
 			want_same(e, op, first.user, first.operand, f.user, f.operand);
 		settle_as(e, first.to, first.from, op);
@@ -408,23 +453,31 @@ follow_bodies(Explicit *e, Op *op)
 
 /* ---- in program order --------------------------------------------------------------- */
 
+/* Does the op hand on what is kept for a backward pass? */
+static bool
+hands_on_kept(const Op *op, const Value *v)
+{
+	bool made = v->def && v->def->mode == MODE_backward;
+
+	return made && (op->kind == O_return || (op->nbodies && value_is_literal(v)));
+}
+
 /* An operand is placed where it is written exactly; a scalar is, and what is made anew
    for each use. */
 static void
-want_known(Explicit *e, const Op *op)
+want_known(Explicit *e, const Op *op, int operand)
 {
-	for (int i = 0; i < op->noperands; i++) {
-		const Value *v = op->operands[i];
-		if (e->known[v->id])
-			continue;
-		*explicit_placement(e, v) = v->annotated ? placement_close(v->placement)
-							 : placement_none(v->type.rank);
-		e->known[v->id] = true;
-		if (!v->type.rank || (v->annotated ? !v->placement.open : value_is_literal(v)))
-			continue;
-		report_unknown(e, op, i);
-		blur(e, v);
-	}
+	const Value *v = op->operands[operand];
+
+	if (e->known[v->id] || hands_on_kept(op, v))
+		return;
+	*explicit_placement(e, v) =
+		v->annotated ? placement_close(v->placement) : placement_none(v->type.rank);
+	e->known[v->id] = true;
+	if (!v->type.rank || (v->annotated ? !v->placement.open : value_is_literal(v)))
+		return;
+	report_unknown(e, op, operand);
+	blur(e, v);
 }
 
 /* Where results are: as the program says, or as it follows from operands whose placement
@@ -473,9 +526,15 @@ static void
 follow_block(Explicit *e, Block *b, bool explicit)
 {
 	for (Op *op = b->first; op; op = op->next) {
-		if (explicit || op->mode == MODE_explicit) {
+		if (op->mode == MODE_explicit && op->form == AS_gradient) {
+			want_known(e, op, 1);
+			follow_gradient(e, op);
+			continue;
+		}
+		if (op->mode == MODE_explicit || (explicit && op->mode != MODE_backward)) {
 			e->step++;
-			want_known(e, op);
+			for (int i = 0; i < op->noperands; i++)
+				want_known(e, op, i);
 			if (op->next) /* what is returned flows on */
 				follow_op(e, op);
 			continue;

@@ -325,26 +325,17 @@ report_unknown(Explicit *e, const Op *op, int operand)
 {
 	const Value *v = op->operands[operand];
 	Session *session = e->g.module->session;
-	bool gradient = v->def && v->def->mode == MODE_backward;
 
 	if (e->quiet)
 		return;
 	diag(session, DIAG_explicit_unknown, op->range,
-		gradient
-			? "%s: where the gradient '%s' is placed is inferred later; compute it "
-			  "in a function that is not explicit, and hand it to this one"
-			: v->annotated
-			? "%s: '%s' has open dims; in an explicit function each dim says "
-			  "how it is split"
-			: "%s: where '%s' is placed is not written "
-			  "and not inferred yet; give the parameter a type",
+		v->annotated ? "%s: '%s' has open dims; in an explicit function each dim says "
+			       "how it is split"
+			     : "%s: where '%s' is placed is not written "
+			       "and not inferred yet; give the parameter a type",
 		op->label, operand_text(e, op, operand));
 	if (v->type_range.file)
 		diag_label(session, v->type_range, "here");
-	if (gradient) {
-		diag_flush(session);
-		return;
-	}
 	Choices c = {.e = e};
 	offer_parameter(&c, v);
 	print_choices(&c);
