@@ -1,0 +1,57 @@
+/*
+ * chain.h - sums that are added to each other, up to where they are whole again: what
+ * becomes partial, and which moves go, once all of it is known.
+ */
+#ifndef SHDC_CHAIN_H
+#define SHDC_CHAIN_H
+
+#include "shard/partition/partition.h"
+
+/* Something to be done once the whole chain is known to be one. */
+typedef struct Step {
+	Op *move;	/* a reshard that goes, or NULL */
+	Value *partial; /* what becomes partial, or NULL */
+	Op *beside;	/* an op on parts whose operand 1 - `part` is none of these, or NULL */
+	int part;
+	struct Step *next;
+} Step;
+
+typedef struct Chain {
+	Partitioner *p;
+	bool known;	/* is `partial` set? */
+	bool requested; /* some sum was asked for */
+	bool scattered; /* `whole` is split along axes that are summed over */
+	bool slices;	/* of what is carried, each is written once */
+	Placement partial, whole;
+	Reason why;
+	Step *steps;
+} Chain;
+
+/* chain.c: following one */
+/* Does the move combine sums (`reduces`), or make parts, as those of the chain do? */
+bool is_sum(Chain *chain, const Op *op, bool reduces);
+/* Is it a sum, or made of one by what hands on parts: a larger float, a dim of size 1 more, a
+   quotient?  Then all of these become partial. */
+bool take_sum(Chain *chain, const Block *b, Value *v);
+/* ... or such a one and what is added to it? */
+bool take_sums(Chain *chain, const Block *b, Value *v);
+/* What v, of block b, was before sums were added: `start`, or if that is NULL some parameter
+   of b; NULL if v is no such chain. */
+const Value *follow_chain(Chain *chain, const Block *b, const Value *start, Value *v);
+void add_step(Chain *chain, Op *move, Value *partial);
+/* The parameter that a branch leaves as it is; -1: none does. */
+int handed_on(const Op *op, int result);
+/* Is it a chain of sums, and does all else on it go with parts? */
+bool is_whole_chain(const Chain *chain);
+/* Now all of it becomes partial. */
+void take_steps(Chain *chain);
+
+/* ... and where it is */
+bool is_placed(const Value *v, const Placement *at);
+double
+bytes_between(Partitioner *p, const Value *v, const Placement *from, const Placement *to);
+double bytes_moved(Partitioner *p, const Op *move);
+/* Is there room for it whole?  Then that is taken. */
+bool chain_has_room(Partitioner *p, const Chain *chain, const Value *v);
+
+#endif
