@@ -53,8 +53,11 @@ is_zeros(const Value *v)
 static bool
 may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
 {
+	double larger;
+
 	return !chain->requested
-		&& (!chain->slices || trips_for_one_sum(loop, i, chain->scattered) > 1)
+		&& (!chain->slices
+			|| trips_for_one_sum(p, loop, i, chain->scattered, &larger) > 1)
 		&& chain_has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
 }
 
@@ -93,12 +96,13 @@ static bool
 moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i)
 {
 	const Value *v = loop->bodies[LOOP_BODY]->params[i];
-	double runs = trips_for_one_sum(loop, i, chain->scattered), bytes = 0;
+	double larger, bytes = 0;
+	double runs = trips_for_one_sum(p, loop, i, chain->scattered, &larger);
 
 	for (const Step *s = chain->steps; s; s = s->next)
 		if (s->move)
 			bytes += bytes_moved(p, s->move) * times_made(p, loop, s->move, runs);
-	return bytes_between(p, v, &chain->partial, &chain->whole) <= bytes;
+	return larger * bytes_between(p, v, &chain->partial, &chain->whole) <= bytes;
 }
 
 /* What is added to, operand i of an op with bodies, as parts. */

@@ -227,8 +227,10 @@ Placement partial_over(const Placement *at, const AxisList *over, Combiner combi
 /* Does the op, of one operand or with a finite factor, make parts of the operand's parts? */
 bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
 /* Runs of the loop that one sum of its result, taken after it, is for: where a loop around
-   only adds the result up, all of them.  `scattered`: the sum is split. */
-double trips_for_one_sum(const Op *loop, int result, bool scattered);
+   only adds up the result, or what that is made of it which is so many times `larger`, all of
+   them.  `scattered`: the sum is split. */
+double trips_for_one_sum(const Partitioner *p, const Op *loop, int result, bool scattered,
+	double *larger);
 /* Does `partial` become `whole` by an all-reduce, or a reduce-scatter? */
 bool combines_into(const Placement *partial, const Placement *whole, bool *scattered);
 /* Bytes that may still be taken for sums that are whole until after a loop. */

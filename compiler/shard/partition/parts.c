@@ -124,30 +124,47 @@ only_user(const Value *v)
 	return NULL;
 }
 
-/* Is it only added to something, and may the sum be elsewhere than where it was written
-   to be, if it was? */
+/* Is it an operand of the op that parts of a sum go through, wherever they are split? */
 static bool
-is_only_added(const Value *v, bool elsewhere)
+goes_through(const Partitioner *p, const Op *op, const Value *v)
+{
+	int k = op->noperands == 2 && op->operands[1] == v;
+
+	return op_is_identity(op)
+		|| (ops[op->kind].pointwise && hands_on_parts(p, op, k, C_add)
+			&& (op->noperands == 1 || value_is_literal(op->operands[1 - k])));
+}
+
+/* What is made of it, a larger float, a multiple, and only added to something; NULL: none
+   is, or the sum may not be elsewhere than where it was written to be, if it was. */
+static const Value *
+only_added(const Partitioner *p, const Value *v, bool elsewhere)
 {
 	const Op *user = only_user(v);
 
-	while (user && op_is_identity(user))
-		user = only_user(user->results[0]);
+	while (user && goes_through(p, user, v)) {
+		v = user->results[0];
+		user = only_user(v);
+	}
 	if (!user || user->kind != O_add)
-		return false;
+		return NULL;
 	user = only_user(user->results[0]);
-	return !elsewhere || !user || !op_is_identity(user) || !user->results[0]->annotated;
+	return !elsewhere || !user || !op_is_identity(user) || !user->results[0]->annotated
+		? v
+		: NULL;
 }
 
 double
-trips_for_one_sum(const Op *loop, int result, bool scattered)
+trips_for_one_sum(const Partitioner *p, const Op *loop, int result, bool scattered,
+	double *larger)
 {
 	const Op *around = loop->block->parent;
+	const Value *v = loop->results[result], *added = NULL;
 
-	return around && op_is_loop(around) && op_ints(around, A_trips)->n
-			&& is_only_added(loop->results[result], scattered)
-		? (double)op_int(around, A_trips)
-		: 1;
+	if (around && op_is_loop(around) && op_ints(around, A_trips)->n)
+		added = only_added(p, v, scattered);
+	*larger = added ? (double)type_bytes(&added->type) / (double)type_bytes(&v->type) : 1;
+	return added ? (double)op_int(around, A_trips) : 1;
 }
 
 int64_t
