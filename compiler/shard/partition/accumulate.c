@@ -23,11 +23,11 @@
 #include "shard/partition/chain.h"
 
 /* The parts that it is the sum of, if nobody asked for that; NULL: none, or others than
-   `partial`, where that is not NULL. */
+   `partial` or parts of these, where that is not NULL. */
 static Value *
-as_parts(Value *v, const Placement *partial)
+as_parts(Partitioner *p, Value *v, const Placement *partial)
 {
-	while (partial ? !is_placed(v, partial) : !v->placement.nunreduced) {
+	while (!v->placement.nunreduced || (partial && !becomes_freely(p, v, partial))) {
 		if (!v->def || !op_is_move(v->def) || v->def->requested)
 			return NULL;
 		v = v->def->operands[0];
@@ -109,7 +109,7 @@ moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i)
 static Value *
 start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
 {
-	Value *start = op->operands[i], *parts = as_parts(start, &chain->partial);
+	Value *start = op->operands[i], *parts = as_parts(p, start, &chain->partial);
 
 	/* What nothing else wanted is not made: nor does it count as a use of the parts. */
 	while (parts && parts->uses == 1 && start != parts) {
@@ -117,8 +117,10 @@ start_in_parts(Partitioner *p, Op *op, int i, const Chain *chain)
 		start = move->operands[0];
 		op_remove(move);
 	}
-	if (parts)
+	if (parts && is_placed(parts, &chain->partial))
 		return parts;
+	if (parts)
+		return insert_reshard(p, parts, &chain->partial, op, chain->why);
 	if (chain->scattered && is_zeros(start)) {
 		Make k = make_before(op);
 		Value *zero = make_constant(k, start->type.dtype, 0);
@@ -138,6 +140,24 @@ take_promise(Partitioner *p, const Value *carried)
 	s->promised = 0;
 }
 
+/* Does a round add sums to what it begins with?  If they are over more axes than the first
+   of them, a loop inside that was treated is so for some: it is followed again for all. */
+static bool
+follow_loop(Chain *chain, Partitioner *p, const Op *loop, int i, bool narrow)
+{
+	const Block *body = loop->bodies[LOOP_BODY];
+
+	*chain = (Chain){.p = p, .narrow = narrow};
+	do {
+		chain->steps = NULL;
+		chain->widened = false;
+		if (!follow_chain(chain, body, body->params[i], body->last->operands[i]))
+			return false;
+	} while (chain->widened);
+	return is_whole_chain(chain) && moves_no_more(p, loop, chain, i)
+		&& (!chain->scattered || may_be_whole(p, loop, i, chain));
+}
+
 void
 reduce_after(Partitioner *p, Op *loop, int n)
 {
@@ -148,12 +168,11 @@ reduce_after(Partitioner *p, Op *loop, int n)
 	block_count_uses(body);
 	for (int i = 0; i < n; i++) {
 		Value *next = body->last->operands[i];
-		Chain chain = {.p = p};
+		Chain chain;
 		take_promise(p, body->params[i]);
 		if (next != body->params[i] && !condition->params[i]->uses
-			&& follow_chain(&chain, body, body->params[i], next) && is_whole_chain(&chain)
-			&& moves_no_more(p, loop, &chain, i)
-			&& (!chain.scattered || may_be_whole(p, loop, i, &chain))) {
+			&& (follow_loop(&chain, p, loop, i, false)
+				|| follow_loop(&chain, p, loop, i, true))) {
 			take_steps(&chain);
 			body->params[i]->placement = chain.partial;
 			condition->params[i]->placement = chain.partial;
@@ -219,19 +238,23 @@ follow_result(Chain *chain, const Op *op, int result, Branches *all)
 	Value *parts = NULL;
 	double before = 0;
 
-	*all = (Branches){.param = handed_on(op, result), .fewest = INFINITY};
-	if (all->param >= 0 && !as_parts(op->operands[all->param + 1], NULL))
-		return false;
-	for (int k = 0; k < op->nbodies; k++)
-		if (!take_branch(chain, op, k, result, all))
+	do {
+		chain->steps = NULL;
+		chain->widened = false;
+		*all = (Branches){.param = handed_on(op, result), .fewest = INFINITY};
+		if (all->param >= 0 && !as_parts(chain->p, op->operands[all->param + 1], NULL))
 			return false;
+		for (int k = 0; k < op->nbodies; k++)
+			if (!take_branch(chain, op, k, result, all))
+				return false;
+	} while (chain->widened);
 	if (!is_whole_chain(chain) || !take_params(chain, op, all))
 		return false;
 	if (all->param >= 0)
-		parts = as_parts(op->operands[all->param + 1], &chain->partial);
+		parts = as_parts(chain->p, op->operands[all->param + 1], &chain->partial);
 	if (parts && parts->uses == 1
 		&& loops_changing(chain->p, parts) == loops_around(op->block))
-		before = bytes_between(chain->p, parts, &chain->partial, &chain->whole);
+		before = bytes_between(chain->p, parts, &parts->placement, &chain->whole);
 	return bytes_between(chain->p, op->results[result], &chain->partial, &chain->whole)
 		<= all->fewest + before
 		&& (!chain->scattered
@@ -245,9 +268,11 @@ reduce_after_branches(Partitioner *p, Op *op)
 	for (int k = 0; k < op->nbodies; k++)
 		block_count_uses(op->bodies[k]);
 	for (int i = 0; i < op->nresults; i++) {
-		Chain chain = {.p = p};
+		Chain chain = {.p = p}, narrow = {.p = p, .narrow = true};
 		Branches all;
-		if (follow_result(&chain, op, i, &all)) {
+		bool wide = follow_result(&chain, op, i, &all);
+		chain = wide ? chain : narrow;
+		if (wide || follow_result(&chain, op, i, &all)) {
 			take_steps(&chain);
 			if (all.param >= 0)
 				op->operands[all.param + 1] =

@@ -5,7 +5,10 @@
  * followed: a chain of values that nothing else uses.  On it are additions, factors that are
  * finite, branches, and loops inside.  If all that is added is partial alike, or whole, each
  * device adds what it has, one of them what is whole, and one all-reduce after the chain is
- * enough: acc = acc * 0.9 + all_reduce(x) + r becomes acc * 0.9 + x + r.  The same holds for
+ * enough: acc = acc * 0.9 + all_reduce(x) + r becomes acc * 0.9 + x + r.  All-reduces and
+ * reduce-scatters over different axes become one over all of them, for parts over some are
+ * parts over all: one device along the others has them, the others zeros; where that does not
+ * pay, or there is no room, only those over the axes of the first do.  The same holds for
  * maxima and the like, for slices that are written each in its place, and for rows that are
  * added where indices say.
  */
@@ -41,8 +44,39 @@ take_move(Chain *chain, Op *move)
 
 /* ---- following a chain ----------------------------------------------------- */
 
-/* An all-reduce, or the other way round; a reduce-scatter.  All sums of a chain are over
-   the same axes. */
+/* Sums over some axes and sums over others of the same whole are sums over all of them, of
+   which each device has what is split along these whole.  False if there is no such. */
+static bool
+widen(Chain *chain, const Placement *other)
+{
+	AxisList all = placement_unreduced(&chain->partial), more = placement_unreduced(other);
+	Combiner combiner = (Combiner)other->combiner;
+	Placement wide;
+
+	if (chain->partial.combiner != combiner)
+		return false;
+	if (placement_equal(&chain->partial, other))
+		return true;
+	for (int i = 0; i < more.n; i++) {
+		bool known = false;
+		for (int k = 0; k < all.n; k++)
+			known |= axis_equal(all.a[k], more.a[i]);
+		if (known)
+			continue;
+		if (all.n == MAX_PIECES || !axes_can_coexist(&all, more.a[i]))
+			return false;
+		all.a[all.n++] = more.a[i];
+	}
+	wide = partial_over(&chain->whole, &all, combiner);
+	if (chain->narrow || !placement_is_sound(&wide))
+		return false;
+	chain->widened |= !placement_equal(&wide, &chain->partial);
+	chain->partial = wide;
+	return true;
+}
+
+/* An all-reduce, or the other way round; a reduce-scatter.  Those of a chain make the same,
+   and become one over the axes of all. */
 bool
 is_sum(Chain *chain, const Op *op, bool reduces)
 {
@@ -51,7 +85,8 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 	const Placement *from = &op->operands[0]->placement, *to = &op->results[0]->placement;
 	const Placement *partial = reduces ? from : to, *whole = reduces ? to : from;
 	bool scattered;
-	if (!combines_into(partial, whole, &scattered))
+	if (!combines_into(partial, whole, &scattered)
+		|| (chain->known && !placement_equal(&chain->whole, whole)))
 		return false;
 	if (!chain->known) {
 		chain->known = true;
@@ -59,9 +94,11 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 		chain->partial = *partial;
 		chain->whole = *whole;
 	}
-	return placement_equal(&chain->partial, partial)
-		&& chain->partial.combiner == partial->combiner
-		&& placement_equal(&chain->whole, whole);
+	if (!widen(chain, partial))
+		return false;
+	chain->widened |= scattered && !chain->scattered;
+	chain->scattered |= scattered;
+	return true;
 }
 
 /* The sums of `inner` are handed on by an op that places them otherwise.  False if they
@@ -69,14 +106,18 @@ is_sum(Chain *chain, const Op *op, bool reduces)
 static bool
 join_sum(Chain *chain, const Chain *inner, const Placement *partial, const Placement *whole)
 {
+	Chain joined = *inner;
+
+	joined.partial = *partial;
+	joined.whole = *whole;
 	if (chain->known
-		&& !(placement_equal(&chain->partial, partial)
-			&& chain->partial.combiner == partial->combiner
-			&& placement_equal(&chain->whole, whole)))
+		&& (chain->scattered != inner->scattered
+			|| !placement_equal(&chain->whole, whole)
+			|| !widen(&joined, &chain->partial)))
 		return false;
-	*chain = *inner;
-	chain->partial = *partial;
-	chain->whole = *whole;
+	joined.widened = chain->widened
+		|| (chain->known && !placement_equal(&joined.partial, &chain->partial));
+	*chain = joined;
 	return true;
 }
 
@@ -131,6 +172,7 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		return false;
 	if (is_sum(chain, op, true)) {
 		take_move(chain, op);
+		chain->steps->leaf = true;
 		return true;
 	}
 	for (int k = 0; k < op->noperands && k < 2 && op->nresults == 1; k++) {
@@ -156,10 +198,9 @@ take_sums(Chain *chain, const Block *b, Value *v)
 		return true;
 	if (v->uses != 1 || v->block != b || !op || !ops[op->kind].pointwise)
 		return false;
-	for (int k = 0; k < 2 && op->noperands == 2; k++) {
+	for (int k = 0; k < op->noperands && op->noperands <= 2 && !op_is_move(op); k++) {
 		Chain before = *chain;
-		if (take_sums(chain, b, op->operands[k]) && combines_parts(chain, op)
-			&& !chain->scattered) {
+		if (take_sums(chain, b, op->operands[k])) {
 			take_other(chain, b, op, k);
 			return true;
 		}
@@ -317,15 +358,31 @@ bytes_between(Partitioner *p, const Value *v, const Placement *from, const Place
 	return reshard_plan(p->resharder, &v->type, from, to)->bytes;
 }
 
+bool
+becomes_freely(Partitioner *p, const Value *v, const Placement *to)
+{
+	return is_placed(v, to)
+		|| ((!v->placement.nunreduced || v->placement.combiner == to->combiner)
+			&& !(bytes_between(p, v, &v->placement, to) > 0));
+}
+
+/* Where it is in parts of all sums of the chain, if it is whole or in parts of some. */
+static Placement
+wide_parts(const Chain *chain, const Placement *at)
+{
+	AxisList over = placement_unreduced(&chain->partial);
+	Placement to = *at;
+
+	placement_set_unreduced(&to, &over, (Combiner)chain->partial.combiner);
+	return to;
+}
+
 /* Where the result of an op on parts is then. */
 static Placement
 in_parts(const Chain *chain, const Op *op)
 {
-	AxisList over = placement_unreduced(&chain->partial);
-	Placement to = chain->scattered ? chain->partial : op->results[0]->placement;
-
-	placement_set_unreduced(&to, &over, (Combiner)chain->partial.combiner);
-	return to;
+	return wide_parts(chain,
+		chain->scattered ? &chain->partial : &op->results[0]->placement);
 }
 
 /* What is whole is added on one device, which moves nothing; of what is split each adds what it
@@ -339,14 +396,35 @@ goes_beside(const Chain *chain, const Op *op, int part)
 	if (!placement_is_sound(&to))
 		return false;
 	if (other && combines_parts(chain, op))
-		return is_placed(other, &to)
-			|| (!other->placement.nunreduced
-				&& !(bytes_between(chain->p, other, &other->placement, &to)
-					> 0));
+		return becomes_freely(chain->p, other, &to);
 	return hands_on_parts(chain->p, op, part, (Combiner)chain->partial.combiner)
 		&& (!other
 			|| (!other->placement.nunreduced
 				&& (!chain->scattered || as_splat(op->operands[1 - part]))));
+}
+
+/* Where the move of what is added leads then. */
+static Placement
+leaf_parts(const Chain *chain, const Op *move)
+{
+	AxisList over = placement_unreduced(&chain->partial);
+
+	return partial_over(&move->results[0]->placement, &over,
+		(Combiner)chain->partial.combiner);
+}
+
+/* Does what is added become parts over all axes of the chain, and what is made of it? */
+static bool
+goes_wide(const Chain *chain, const Step *step)
+{
+	Placement to = chain->partial;
+
+	if (step->leaf)
+		to = leaf_parts(chain, step->move);
+	else if (step->partial && !chain->scattered)
+		to = wide_parts(chain, &step->partial->placement);
+	return placement_is_sound(&to)
+		&& (!step->leaf || becomes_freely(chain->p, step->move->operands[0], &to));
 }
 
 bool
@@ -355,7 +433,8 @@ is_whole_chain(const Chain *chain)
 	bool goes = chain->known;
 
 	for (const Step *s = chain->steps; s && goes; s = s->next)
-		goes = !s->beside || goes_beside(chain, s->beside, s->part);
+		goes = goes_wide(chain, s)
+			&& (!s->beside || goes_beside(chain, s->beside, s->part));
 	return goes;
 }
 
@@ -375,30 +454,41 @@ set_beside(const Chain *chain, Op *op, int part)
 		*other = insert_reshard(chain->p, *other, &to, op, chain->why);
 }
 
+/* What is added in parts over fewer axes is moved to parts over all; of the others the only
+   use of the move's result becomes one of its operand. */
+static void
+take_sum_away(const Chain *chain, const Step *step)
+{
+	Value *from = step->move->operands[0], *to = step->move->results[0];
+	Placement wide = step->leaf ? leaf_parts(chain, step->move) : from->placement;
+	bool found = false;
+
+	if (!is_placed(from, &wide)) {
+		to->placement = wide;
+		step->move->requested = false;
+		return;
+	}
+	for (Op *op = step->move->next; op && !found; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == to) {
+				op->operands[i] = from;
+				found = true;
+			}
+	op_remove(step->move);
+}
+
 void
 take_steps(Chain *chain)
 {
-	AxisList over = placement_unreduced(&chain->partial);
-
 	for (Step *s = chain->steps; s; s = s->next) {
 		if (s->beside && s->beside->noperands == 2)
 			set_beside(chain, s->beside, s->part);
 		if (s->partial && chain->scattered)
 			s->partial->placement = chain->partial;
 		else if (s->partial)
-			placement_set_unreduced(&s->partial->placement, &over,
-				(Combiner)chain->partial.combiner);
-		if (!s->move)
-			continue;
-		/* The only use of its result becomes one of its operand. */
-		bool found = false;
-		for (Op *op = s->move->next; op && !found; op = op->next)
-			for (int i = 0; i < op->noperands; i++)
-				if (op->operands[i] == s->move->results[0]) {
-					op->operands[i] = s->move->operands[0];
-					found = true;
-				}
-		op_remove(s->move);
+			s->partial->placement = wide_parts(chain, &s->partial->placement);
+		if (s->move)
+			take_sum_away(chain, s);
 	}
 }
 

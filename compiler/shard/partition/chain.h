@@ -10,6 +10,7 @@
 /* Something to be done once the whole chain is known to be one. */
 typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
+	bool leaf;	/* ... of what is added, which is over some axes of the chain's */
 	Value *partial; /* what becomes partial, or NULL */
 	Op *beside;	/* an op on parts whose operand 1 - `part` is none of these, or NULL */
 	int part;
@@ -22,6 +23,8 @@ typedef struct Chain {
 	bool requested; /* some sum was asked for */
 	bool scattered; /* `whole` is split along axes that are summed over */
 	bool slices;	/* of what is carried, each is written once */
+	bool widened;	/* `partial` is over more axes than when it was followed */
+	bool narrow;	/* ... which it is not to be */
 	Placement partial, whole;
 	Reason why;
 	Step *steps;
@@ -33,7 +36,7 @@ bool is_sum(Chain *chain, const Op *op, bool reduces);
 /* Is it a sum, or made of one by what hands on parts: a larger float, a dim of size 1 more, a
    quotient?  Then all of these become partial. */
 bool take_sum(Chain *chain, const Block *b, Value *v);
-/* ... or such a one and what is added to it? */
+/* ... or made of such by additions and factors, if all of it goes with parts? */
 bool take_sums(Chain *chain, const Block *b, Value *v);
 /* What v, of block b, was before sums were added: `start`, or if that is NULL some parameter
    of b; NULL if v is no such chain. */
@@ -51,6 +54,8 @@ bool is_placed(const Value *v, const Placement *at);
 double
 bytes_between(Partitioner *p, const Value *v, const Placement *from, const Placement *to);
 double bytes_moved(Partitioner *p, const Op *move);
+/* Is it whole, or in other parts, that are parts of these? */
+bool becomes_freely(Partitioner *p, const Value *v, const Placement *to);
 /* Is there room for it whole?  Then that is taken. */
 bool chain_has_room(Partitioner *p, const Chain *chain, const Value *v);
 
