@@ -53,11 +53,7 @@ is_zeros(const Value *v)
 static bool
 may_be_whole(Partitioner *p, const Op *loop, int i, const Chain *chain)
 {
-	double larger;
-
-	return !chain->requested
-		&& (!chain->slices
-			|| trips_for_one_sum(p, loop, i, chain->scattered, &larger) > 1)
+	return !chain->requested && (!chain->slices || shares_one_sum(p, loop, i))
 		&& chain_has_room(p, chain, loop->bodies[LOOP_BODY]->params[i]);
 }
 

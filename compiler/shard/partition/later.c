@@ -118,11 +118,10 @@ mark_slice(Partitioner *p, const Op *op, const Op *loop, const Value *carried,
 	const Later *later)
 {
 	Later l = *later;
-	double larger;
 
 	l.rounds *= (double)type_elements(&op->operands[1]->type)
 		/ (double)type_elements(&op->operands[0]->type);
-	l.splits &= trips_for_one_sum(p, loop, carried->index, true, &larger) > 1;
+	l.splits &= shares_one_sum(p, loop, carried->index);
 	if (l.rounds > 1)
 		mark_added(p, op->operands[1], &l, true);
 }

@@ -228,6 +228,7 @@ partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
 	follow_aliases(&p);
 	m->nexpects = 0;
 	m->level = L_resharded;
+	combine_added(&p);
 	module_remove_dead(m);
 	merge(m, choose_sharing);
 	ledger_new(m);

@@ -213,6 +213,9 @@ void reduce_after(Partitioner *p, Op *loop, int n);
 /* ... those of all branches of an `if` after that. */
 void reduce_after_branches(Partitioner *p, Op *op);
 
+/* together.c: after all else, sums that are added to each other. */
+void combine_added(Partitioner *p);
+
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */
 bool draw_sums(Partitioner *p);
@@ -231,6 +234,9 @@ bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner co
    them.  `scattered`: the sum is split. */
 double trips_for_one_sum(const Partitioner *p, const Op *loop, int result, bool scattered,
 	double *larger);
+/* Is such a sum, split, for more than the loop: for all rounds of a loop around, or for other
+   loops' results, too, that this one is added to? */
+bool shares_one_sum(const Partitioner *p, const Op *loop, int result);
 /* Does `partial` become `whole` by an all-reduce, or a reduce-scatter? */
 bool combines_into(const Placement *partial, const Placement *whole, bool *scattered);
 /* Bytes that may still be taken for sums that are whole until after a loop. */

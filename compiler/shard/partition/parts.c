@@ -5,6 +5,8 @@
 #include "ir/targets.h"
 #include "shard/partition/partition.h"
 
+enum { MAX_ADDITIONS = 3 }; /* that are looked at behind a loop */
+
 /* ---- ops -------------------------------------------------------------------------- */
 
 bool
@@ -165,6 +167,43 @@ trips_for_one_sum(const Partitioner *p, const Op *loop, int result, bool scatter
 		added = only_added(p, v, scattered);
 	*larger = added ? (double)type_bytes(&added->type) / (double)type_bytes(&v->type) : 1;
 	return added ? (double)op_int(around, A_trips) : 1;
+}
+
+/* Is it made of the result of another loop, by at most so many additions? */
+static bool
+is_made_of_loop(const Partitioner *p, const Value *v, const Op *loop, int additions)
+{
+	const Op *op = v->def;
+
+	if (!op || op == loop)
+		return false;
+	if (op_is_loop(op))
+		return v->uses == 1;
+	for (int i = 0; i < op->noperands; i++)
+		if ((op->kind == O_add ? additions > 0 : goes_through(p, op, op->operands[i]))
+			&& is_made_of_loop(p, op->operands[i], loop,
+				additions - (op->kind == O_add)))
+			return true;
+	return false;
+}
+
+bool
+shares_one_sum(const Partitioner *p, const Op *loop, int result)
+{
+	const Value *v = loop->results[result], *added;
+	double larger;
+
+	if (trips_for_one_sum(p, loop, result, true, &larger) > 1)
+		return true;
+	for (int n = 0; n < MAX_ADDITIONS && (added = only_added(p, v, false)); n++) {
+		const Op *op = only_user(added);
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] != added
+				&& is_made_of_loop(p, op->operands[i], loop, 1))
+				return true;
+		v = op->results[0];
+	}
+	return false;
 }
 
 int64_t

@@ -1,0 +1,215 @@
+/*
+ * together.c - sums that are added to each other are combined once, behind the additions.
+ *
+ *   g = all_reduce(a) + all_reduce(b)   becomes   g = all_reduce(a + b)
+ *
+ * Products that are added up are drawn to that before they are planned (sums.c).  What is left
+ * are sums of which the planner does not know that they will be parts, for a loop or a branch
+ * makes them: gradients of microbatches, one loop over the layers each.  So once all moves are
+ * there, the additions behind each are followed (chain.c).  A value that was written to be
+ * where it is stays there.  Nothing leaves its block, and less moves, or nothing is changed.
+ * Before, what is combined for an `if` alone is combined in its branches, where one does not
+ * read it, or adds it to another sum.
+ */
+#include "shard/partition/chain.h"
+
+enum { MAX_ADDED = 512 }; /* ops behind one sum */
+
+/* The op that uses the only use of the value, of an op behind which it stands; or NULL. */
+static Op *
+user_behind(const Value *v)
+{
+	for (Op *op = v->uses == 1 ? v->def->next : NULL; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == v)
+				return op;
+	return NULL;
+}
+
+/* What is made of the sum by additions, and what else goes with parts. */
+static Value *
+added_up(const Chain *chain, Value *v)
+{
+	Value *root = v;
+	const Op *user;
+
+	for (int n = 0; n < MAX_ADDED && (user = user_behind(v)); n++) {
+		Combiner combiner = (Combiner)chain->partial.combiner;
+		bool adds = combines(user, combiner);
+		if (user->nresults != 1 || op_is_identity(user) || user->mode == MODE_explicit
+			|| !(adds
+				|| hands_on_parts(chain->p, user, user->operands[0] != v,
+					combiner)))
+			break;
+		v = user->results[0];
+		root = adds ? v : root;
+	}
+	return root;
+}
+
+/* Does less move if they are combined once? */
+static bool
+moves_less(const Chain *chain, const Value *root)
+{
+	double bytes = 0;
+	int n = 0;
+
+	for (const Step *s = chain->steps; s; s = s->next)
+		if (s->move) {
+			bytes += bytes_moved(chain->p, s->move);
+			n++;
+		}
+	return n > 1 && bytes_between(chain->p, root, &chain->partial, &chain->whole) < bytes;
+}
+
+static void
+combine_root(Chain *chain, Value *root)
+{
+	Placement whole = root->placement;
+
+	take_steps(chain);
+	root->placement = chain->partial;
+	chain->why.requested = chain->requested;
+	Value *moved = insert_reshard(chain->p, root, &whole, root->def->next, chain->why);
+	for (Op *op = moved->def->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == root)
+				op->operands[i] = moved;
+	moved->uses = root->uses;
+	root->uses = 1;
+}
+
+/* Are there sums that it is made of by additions, and pays it to combine them there?  Whoever
+   uses it needs it whole. */
+static bool
+follow_root(Chain *chain, Value *root)
+{
+	int uses = root->uses;
+	bool sums;
+
+	do {
+		chain->steps = NULL;
+		chain->widened = false;
+		root->uses = 1;
+		sums = take_sums(chain, root->block, root);
+		root->uses = uses;
+	} while (sums && chain->widened);
+	return sums && is_whole_chain(chain) && moves_less(chain, root)
+		&& (!chain->scattered || chain_has_room(chain->p, chain, root));
+}
+
+static void
+combine_with_others(Partitioner *p, Op *move)
+{
+	Chain first = {.p = p}, chain = first, narrow = {.p = p, .narrow = true};
+	Value *v = move->results[0], *root;
+
+	if (v->uses != 1 || !is_sum(&first, move, true) || (root = added_up(&first, v)) == v)
+		return;
+	if (follow_root(&chain, root))
+		combine_root(&chain, root);
+	else if (follow_root(&narrow, root))
+		combine_root(&narrow, root);
+}
+
+/* ---- into branches --------------------------------------------------------------- */
+
+/* Is it only added to a sum over there that comes from the same place? */
+static bool
+meets_sum(Partitioner *p, const Value *param, const Op *move)
+{
+	Combiner combiner = (Combiner)move->operands[0]->placement.combiner;
+
+	for (Op *op = param->uses == 1 ? param->block->first : NULL; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++) {
+			Chain chain = {.p = p};
+			if (op->operands[i] != param)
+				continue;
+			return combines(op, combiner)
+				&& take_sums(&chain, param->block, op->operands[1 - i])
+				&& placement_equal(&chain.whole, &param->placement)
+				&& chain.partial.combiner == combiner;
+		}
+	return false;
+}
+
+/* An all-reduce for the `if` alone, which one of the branches does not read, or adds to
+   another sum. */
+static bool
+belongs_inside(Partitioner *p, const Op *branch, int operand)
+{
+	const Op *move = branch->operands[operand]->def;
+	bool scattered, gains = false;
+
+	if (!move || !op_is_move(move) || move->results[0]->uses != 1
+		|| !combines_into(&move->operands[0]->placement, &move->results[0]->placement,
+			&scattered)
+		|| scattered)
+		return false;
+	for (int k = 0; k < branch->nbodies; k++) {
+		const Value *param = branch->bodies[k]->params[operand - 1];
+		gains |= !param->uses || meets_sum(p, param, move);
+	}
+	return gains;
+}
+
+static void
+move_inside(Partitioner *p, Op *branch, int operand)
+{
+	Op *move = branch->operands[operand]->def;
+	Reason why = {move->label, move->range, move->requested};
+
+	for (int k = 0; k < branch->nbodies; k++) {
+		Block *body = branch->bodies[k];
+		Value *param = body->params[operand - 1];
+		Placement whole = param->placement;
+		param->placement = move->operands[0]->placement;
+		if (!param->uses)
+			continue;
+		Value *moved = insert_reshard(p, param, &whole, body->first, why);
+		for (Op *op = moved->def->next; op; op = op->next)
+			for (int i = 0; i < op->noperands; i++)
+				if (op->operands[i] == param)
+					op->operands[i] = moved;
+		moved->uses = param->uses;
+		param->uses = 1;
+	}
+	branch->operands[operand] = move->operands[0];
+	op_remove(move);
+}
+
+/* ---- all of them --------------------------------------------------------------------- */
+
+static void
+combine_in(Partitioner *p, Block *b)
+{
+	Op **moves = NULL;
+	int n = 0;
+
+	for (Op *op = b->first; op; op = op->next) {
+		for (int i = 1; i < op->noperands && op_is_branch(op); i++)
+			if (belongs_inside(p, op, i))
+				move_inside(p, op, i);
+		for (int i = 0; i < op->nbodies; i++)
+			combine_in(p, op->bodies[i]);
+		if (op_is_move(op))
+			APPEND(p->arena, moves, n, op);
+	}
+	for (int i = 0; i < n; i++) {
+		if (moves[i]->block)
+			combine_with_others(p, moves[i]);
+		arena_reset(p->scratch);
+	}
+}
+
+void
+combine_added(Partitioner *p)
+{
+	module_remove_dead(p->module);
+	module_count_uses(p->module);
+	/* What was asked to be there is used there. */
+	for (int i = 0; i < p->nsources; i++)
+		if (p->sources[i].alias)
+			p->sources[i].alias->uses++;
+	combine_in(p, p->module->entry);
+}
