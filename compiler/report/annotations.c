@@ -4,25 +4,31 @@
  *
  *   let h: [16@X, 256@Y]  (line 12)
  *     1 collective more, 2 kB more received, 1.2 us less, 3 KiB less memory
+ *   Y of W1, W2 together  (line 10)
+ *     2 collectives more, 4 kB more received, 12 us less, 6 KiB less memory
  *
  * An annotation is a placement in the type of a parameter, a result or a let, or in
  * out=.  It is left out where it stands, and so in all copies that calls and unrolled
  * loops made of it; that of a parameter also of all parameters alike, as the weights of
- * equal layers are.  The program without it is compiled as far as buffers are known.
+ * equal layers are.  What one of a layer's weights says often follows from the others; so
+ * of parameters whose types name the same axes each axis is also left out of all at once.
+ * The program without it is compiled as far as buffers are known.
  *
  * requires  L_global to find them, L_fused to tell
  */
 #include <string.h>
 #include "report/report.h"
 
-enum { MOST_TRIED = 64 };
+enum { MOST_TRIED = 64, MOST_NAMED = 6 };
 
 typedef struct Written {
+	const char *name; /* "h" */
 	const char *text; /* "let h: [16@X, 256@Y]" */
 	Range range;
 	const char **names; /* of the values that it places */
 	int n;
-	int alike; /* more of them, at other places */
+	int alike;	/* more of them, at other places */
+	Placed *placed; /* of parameters, as written: `n` of them; else NULL */
 } Written;
 
 struct Annotations {
@@ -30,18 +36,24 @@ struct Annotations {
 	int n;
 };
 
+static const char *
+written_name(const Module *m, const Value *v)
+{
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	return value_source_name(v);
+}
+
 /* "In: [16@X, 64]", "let h: ...", "result y: ...", "out=[...]"; of a function that is
    called "layer.h: ..." and "return ...". */
 static const char *
 written_text(const Module *m, const Value *v, const char *result)
 {
 	const Op *op = v->def;
-	const char *name = value_source_name(v);
+	const char *name = written_name(m, v);
 	Text t = {0};
 
-	for (int i = m->nnamed - 1; i >= 0; i--)
-		if (m->named[i].value == v)
-			name = m->named[i].name;
 	if (result)
 		text_printf(&t, "result %s: ", result);
 	else if (op && op->kind == O_reshard)
@@ -108,11 +120,18 @@ add_written(Finding *found, const Value *v, const char *result)
 		at = NEW(m->arena, int);
 		*at = all->n;
 		table_set(found->by_place, place, at);
-		Written new = {.text = written_text(m, v, result), .range = range};
+		Written new = {.name = written_name(m, v),
+			.text = written_text(m, v, result),
+			.range = range};
 		APPEND(m->arena, all->written, all->n, new);
 	}
 	w = &all->written[*at];
 	w->alike += w->n && !v->def;
+	if (!v->def) {
+		int n = w->n;
+		Placed placed = {v, v->placement};
+		APPEND(m->arena, w->placed, n, placed);
+	}
 	APPEND(m->arena, w->names, w->n, v->name);
 }
 
@@ -197,52 +216,169 @@ text_changes(Text *t, const Outcome *with, const Outcome *without)
 				  : "changes nothing");
 }
 
+/* ---- what is left out, and what that changes ---------------------------------- */
+
+/* An annotation, or an axis in several. */
+typedef struct LeftOut {
+	const char *text;
+	Range range;
+	int alike;
+	Trial trial;
+} LeftOut;
+
+typedef struct Trying {
+	const Module *module;
+	const Annotations *all;
+	LeftOut **left_out;
+	int n;
+} Trying;
+
+static void
+leave_out(Trying *trying, const Written *written, const char *text, Change change)
+{
+	Arena *a = trying->module->arena;
+	LeftOut *new = NEW(a, LeftOut);
+
+	*new = (LeftOut){text, written->range, change.nplaced ? 0 : written->alike,
+		{.change = change}};
+	APPEND(a, trying->left_out, trying->n, new);
+}
+
+/* By their numbers, those of a parameter's dims. */
+static unsigned
+axes_named(const Written *written)
+{
+	unsigned axes = 0;
+
+	for (int d = 0; written->placed && d < written->placed->placement.rank; d++) {
+		AxisList list = placement_dim(&written->placed->placement, d);
+		for (int i = 0; i < list.n; i++)
+			axes |= 1u << list.a[i].axis;
+	}
+	return axes;
+}
+
+static Placement
+placement_without(Placement p, int axis)
+{
+	for (int d = 0; d < p.rank; d++) {
+		AxisList list = placement_dim(&p, d), kept = {0};
+		for (int i = 0; i < list.n; i++)
+			if (list.a[i].axis != axis)
+				axes_append(&kept, list.a[i]);
+		placement_set_dim(&p, d, &kept);
+	}
+	return p;
+}
+
+/* The axis in all types that name the same axes as the one at `first`, if there is no
+   such type before it and more than one. */
+static void
+leave_out_axis(Trying *trying, int first, int axis)
+{
+	const Annotations *all = trying->all;
+	Arena *a = trying->module->arena;
+	unsigned axes = axes_named(&all->written[first]);
+	Placed *placed = NULL;
+	int nplaced = 0, types = 0;
+	Text text = {0};
+
+	for (int i = 0; i < first; i++)
+		if (axes_named(&all->written[i]) == axes)
+			return;
+	text_printf(&text, "%s of ", trying->module->mesh.axes[axis].name);
+	for (int i = first; i < all->n; i++) {
+		const Written *written = &all->written[i];
+		if (axes_named(written) != axes)
+			continue;
+		for (int k = 0; k < written->n; k++) {
+			Placed without = written->placed[k];
+			without.placement = placement_without(without.placement, axis);
+			APPEND(a, placed, nplaced, without);
+		}
+		if (types++ >= MOST_NAMED)
+			continue;
+		text_printf(&text, "%s%s", types > 1 ? ", " : "", written->name);
+		if (written->alike)
+			text_printf(&text, " with %d alike", written->alike);
+	}
+	if (types > MOST_NAMED)
+		text_printf(&text, " and %d more", types - MOST_NAMED);
+	text_add(&text, " together");
+	if (types > 1)
+		leave_out(trying, &all->written[first], text_take(&text, a),
+			(Change){.placed = placed, .nplaced = nplaced});
+	text_free(&text);
+}
+
+/* Each annotation, then each axis of several, at most so many of all. */
+static void
+leave_out_all(Trying *trying)
+{
+	const Annotations *all = trying->all;
+	const Mesh *mesh = &trying->module->mesh;
+
+	for (int i = 0; i < all->n && trying->n < MOST_TRIED; i++) {
+		const Written *written = &all->written[i];
+		leave_out(trying, written, written->text,
+			(Change){.unplaced = written->names, .nunplaced = written->n});
+	}
+	for (int i = 0; i < all->n; i++)
+		for (int axis = 0; axis < mesh->naxes && trying->n < MOST_TRIED; axis++)
+			if (mesh->axes[axis].size > 1
+				&& axes_named(&all->written[i]) >> axis & 1)
+				leave_out_axis(trying, i, axis);
+}
+
+static void
+text_left_out(Text *t, const Module *m, const LeftOut *left, const Outcome *with)
+{
+	Text changes = {0};
+
+	text_printf(t, "  %s", left->text);
+	text_line(t, m, "  (", left->range, ")");
+	if (left->alike)
+		text_printf(t, " and %d alike", left->alike);
+	switch (left->trial.end) {
+	case TRIAL_through:
+		text_changes(&changes, with, &left->trial.outcome);
+		break;
+	case TRIAL_refused:
+		text_add(&changes, "needed: without it the program is refused");
+		break;
+	case TRIAL_no_memory:
+		text_add(&changes, "not tried: there is too little memory");
+		break;
+	case TRIAL_defect:
+		defect("trying the program without %s", left->text);
+		text_add(&changes, "not tried: an internal error");
+		break;
+	}
+	text_printf(t, "\n    %s\n", changes.s);
+	text_free(&changes);
+}
+
 void
 text_annotations(Text *t, Module *m, const ExplainOptions *options)
 {
 	const Annotations *all = options->annotations;
-	int tried = all->n < MOST_TRIED ? all->n : MOST_TRIED;
-	Trial **trials = NEW_ARRAY(m->arena, Trial *, tried + 1);
+	Trying trying = {.module = m, .all = all};
 
 	if (!all->n)
 		return;
-	for (int i = 0; i < tried; i++) {
-		const Written *w = &all->written[i];
-		trials[i] = NEW(m->arena, Trial);
-		trials[i]->change = (Change){.unplaced = w->names, .nunplaced = w->n};
-	}
-	what_ifs(options->global_text, options->global_length, trials, tried,
+	leave_out_all(&trying);
+	Trial **trials = NEW_ARRAY(m->arena, Trial *, trying.n);
+	for (int i = 0; i < trying.n; i++)
+		trials[i] = &trying.left_out[i]->trial;
+	what_ifs(options->global_text, options->global_length, trials, trying.n,
 		&options->progress);
 	text_add(t, "\nannotations, against the program without each\n");
-	for (int i = 0; i < tried; i++) {
-		const Written *w = &all->written[i];
-		Text changes = {0};
-		text_printf(t, "  %s", w->text);
-		text_line(t, m, "  (", w->range, ")");
-		if (w->alike)
-			text_printf(t, " and %d alike", w->alike);
-		switch (trials[i]->end) {
-		case TRIAL_through:
-			text_changes(&changes, &options->outcome, &trials[i]->outcome);
-			break;
-		case TRIAL_refused:
-			text_add(&changes, "needed: without it the program is refused");
-			break;
-		case TRIAL_no_memory:
-			text_add(&changes, "not tried: there is too little memory");
-			break;
-		case TRIAL_defect:
-			defect("trying the program without %s", w->text);
-			text_add(&changes, "not tried: an internal error");
-			break;
-		}
-		text_printf(t, "\n    %s\n", changes.s);
-		text_free(&changes);
-	}
-	if (all->n > tried) {
-		text_printf(t, "  and %d more, from %s", all->n - tried,
-			all->written[tried].text);
-		text_line(t, m, " (", all->written[tried].range, ") on");
-		text_printf(t, ": only the first %d are tried\n", tried);
+	for (int i = 0; i < trying.n; i++)
+		text_left_out(t, m, trying.left_out[i], &options->outcome);
+	if (all->n > trying.n) {
+		text_printf(t, "  and %d more, from %s", all->n - trying.n,
+			all->written[trying.n].text);
+		text_line(t, m, " (", all->written[trying.n].range, ") on");
+		text_printf(t, ": only the first %d are tried\n", trying.n);
 	}
 }
