@@ -336,17 +336,33 @@ try_proposals(Remarks *remarks)
 
 /* "; memory 2 GiB, now 1 GiB", unless it is the same as it is told. */
 static void
-text_change(Text *t, const char *what, void (*unit)(Text *t, double amount), double then,
-	double now)
+text_change(Text *t, const char *what, const char *of, void (*unit)(Text *t, double amount),
+	double then, double now)
 {
 	Text one = {0}, other = {0};
 
 	unit(&one, then);
 	unit(&other, now);
 	if (strcmp(one.s, other.s) != 0)
-		text_printf(t, "%s%s, now %s", what, one.s, other.s);
+		text_printf(t, "%s%s%s, now %s", what, one.s, of, other.s);
 	text_free(&one);
 	text_free(&other);
+}
+
+/* "  (a device then receives 2 kB in all, now 3 kB"; what is less, if that reads alike. */
+static void
+text_received(Text *t, double then, double now)
+{
+	size_t n = t->n;
+
+	text_change(t, "  (a device then receives ", " in all", text_traffic, then, now);
+	if (t->n > n)
+		return;
+	text_add(t, "  (a device then receives ");
+	text_traffic(t, now - then);
+	text_add(t, " less, of ");
+	text_traffic(t, now);
+	text_add(t, " in all");
 }
 
 static void
@@ -358,13 +374,10 @@ line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposa
 
 	text_add(&t, begin);
 	text_proposal(&t, remarks->module, proposal->placed, proposal->n);
-	text_add(&t, "  (a device then receives ");
-	text_traffic(&t, (double)then->wire_bytes);
-	text_add(&t, " in all, now ");
-	text_traffic(&t, (double)now->wire_bytes);
-	text_change(&t, "; a run takes ", text_run_time, (double)then->picoseconds,
+	text_received(&t, (double)then->wire_bytes, (double)now->wire_bytes);
+	text_change(&t, "; a run takes ", "", text_run_time, (double)then->picoseconds,
 		(double)now->picoseconds);
-	text_change(&t, "; memory ", text_memory, (double)then->peak, (double)now->peak);
+	text_change(&t, "; memory ", "", text_memory, (double)then->peak, (double)now->peak);
 	text_add(&t, ")");
 	diag_line(remarks->module->session, "%s", t.s);
 	text_free(&t);
