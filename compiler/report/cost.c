@@ -25,6 +25,7 @@
 typedef struct Row {
 	const StepRow *first;
 	int n;
+	bool one;	 /* they are of values of one name */
 	int64_t exposed; /* of all of them */
 } Row;
 
@@ -58,7 +59,7 @@ text_what(const CostReport *costs, const Row *row, Text *t)
 	else if (times != 1)
 		text_printf(t, "%lld x ", (long long)times);
 	text_add(t, first->transfer ? ops[first->transfer->kind].hlo : first->label);
-	if (first->named && row->n == 1)
+	if (first->named && row->one)
 		text_printf(t, " of %s", first->value);
 	else if (first->transfer)
 		text_printf(t, " of %s", first->label);
@@ -123,10 +124,11 @@ fold_rows(const CostReport *costs, int *n)
 		Row *row = table_get(known, key);
 		if (!row) {
 			row = folded[(*n)++] = NEW(costs->arena, Row);
-			row->first = step;
+			*row = (Row){.first = step, .one = true};
 			table_set(known, key, row);
 		}
 		row->n++;
+		row->one &= strcmp(row->first->value, step->value) == 0;
 		row->exposed = add_picoseconds(row->exposed, step->step->exposed);
 	}
 	qsort(folded, (size_t)*n, sizeof *folded, by_time);
