@@ -365,18 +365,17 @@ tokens_per_second(const Timeline *timeline)
 }
 
 /* What its time holds of, where that depends on data. */
-static void
-text_runs(const Timeline *timeline, Text *t)
+static const char *
+depends(const Timeline *timeline)
 {
-	const char *between = " (";
+	static const char *const words[2][2] = {
+		{"loops whose trips only the run knows: one each",
+			"loops whose trips only the run knows: one each; of each if the dearer "
+			"branch"},
+		{"", "of each if the dearer branch"},
+	};
 
-	if (!timeline->counted) {
-		text_printf(t, "%sloops whose trips only the run knows: one each", between);
-		between = "; ";
-	}
-	if (timeline->decided)
-		text_printf(t, "%sof each if the dearer branch", between);
-	text_add(t, timeline->counted && !timeline->decided ? "" : ")");
+	return words[timeline->counted][timeline->decided];
 }
 
 void
@@ -391,10 +390,9 @@ text_outcome(const Timeline *timeline, const Plan *plan, Text *t)
 	text_slice(mesh, t);
 	text_add(t, timeline->counted ? ": " : ": at least ");
 	text_time(t, timeline->time);
-	text_runs(timeline, t);
-	text_add(t,
-		timeline->counted && !timeline->decided ? "\n  at least "
-							: "\n  lower bound of that ");
+	if (*depends(timeline))
+		text_printf(t, " (%s)", depends(timeline));
+	text_add(t, *depends(timeline) ? "\n  lower bound of that " : "\n  at least ");
 	text_time(t, timeline->lower);
 	text_add(t, ", one after the other ");
 	text_time(t, timeline->serial);
@@ -650,13 +648,14 @@ print_json(const CostReport *costs, bool folded)
 	text_add(t, ", ");
 	json_mesh(&m->mesh, t);
 	json_sums(costs);
-	text_add(t, "  \"ops\": ");
 	if (folded) {
+		text_printf(t, "  \"depends\": \"%s\",\n", depends(costs->timeline));
+		text_add(t, "  \"ops\": ");
 		folded_rows(costs);
 		text_add(t, "}\n");
 		return;
 	}
-	text_add(t, "[");
+	text_add(t, "  \"ops\": [");
 	for (int i = 0; i < costs->timeline->n; i++) {
 		text_add(t, i ? "," : "");
 		json_row(&costs->rows[i], t);

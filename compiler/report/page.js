@@ -10,8 +10,6 @@ const C = D.cost, ops = C.ops, M = D.memory;
 const RESOURCES = {mxu: "matrix unit", vpu: "vector unit", hbm: "memory", ici: "links", dcn: "data-centre network", host: "host", latency: "latency"};
 const NO_TIME = 5e-13;   // half of what is told of times
 const moves = op => op.axes.length > 0;
-// What an op is of: a name that the program has, else the words of the source.
-const subject = op => op.value in D.values ? op.value : op.what;
 
 // ---- words -----------------------------------------------------------------
 
@@ -26,6 +24,13 @@ const traffic = b => scaled(b, ["B", "kB", "MB", "GB", "TB"], 1000);
 const memory = b => scaled(b, ["B", "KiB", "MiB", "GiB", "TiB"], 1024);
 const count = x => x ? scaled(x, ["", "k", "M", "G", "T", "P"], 1000) : "";
 const percent = (part, whole) => whole > 0 ? (100 * part / whole).toFixed(part < 0.0995 * whole ? 1 : 0) + " %" : "";
+
+// "3 x all-gather of W over X", "n x if": a step, or steps that are equal, in the words of --emit=cost.
+function words(op) {
+  const n = op.n || 1, named = n === 1 && op.value in D.values;
+  const times = op.trips === null ? (n > 1 ? n + " x " : "") + "n x " : n * op.trips !== 1 ? n * op.trips + " x " : "";
+  return times + (moves(op) ? op.kind : op.what) + (named ? " of " + op.value : moves(op) ? " of " + op.what : "") + (moves(op) ? " over " + op.axes.join(", ") : "");
+}
 
 // ---- making elements ---------------------------------------------------------
 
@@ -92,8 +97,7 @@ function pick(op) {
   redraws.forEach(draw => draw());
 }
 function describe(op) {
-  const parts = ["line " + op.line + ": " + op.kind + (moves(op) ? " of " + op.value + " over " + op.axes.join(", ") : " " + op.what + (op.value in D.values ? " -> " + op.value : "")),
-    time(op.seconds) + (op.trips === 1 ? "" : " in " + (op.trips === null ? "n" : op.trips) + " trips"), "bound by " + RESOURCES[op.bound]];
+  const parts = ["line " + op.line + ": " + words(op), time(op.seconds), "bound by " + RESOURCES[op.bound]];
   if (op.exposed_seconds > 0) parts.push("exposed " + time(op.exposed_seconds));
   if (op.flops) parts.push(count(op.flops) + "FLOP");
   if (op.hbm_bytes) parts.push(traffic(op.hbm_bytes) + " of memory");
@@ -117,7 +121,7 @@ function header() {
   document.body.append(el("header", {}, el("h1", {}, C.program + " on " + n + " " + C.target + (byDevice ? " device" : " chip") + (n === 1 ? "" : "s") + shape),
     el("div", {class: "faint"}, axes + "  " + D.source.path),
     el("div", {class: "cards"},
-      card("one run", time(C.seconds), "at least " + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
+      card("one run", (C.ops.some(op => op.trips === null) ? "at least " : "") + time(C.seconds), (C.depends ? C.depends + "; lower bound of that " : "at least ") + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
       card("of peak", percent(C.mfu, 1) || "0 %", count(C.flops) + "FLOP a device"),
       card("exposed", percent(C.exposed_seconds, C.seconds) || "0 %", time(C.exposed_seconds) + " of " + time(C.communication_seconds) + " communication"),
       card("memory", memory(C.memory_peak), "of " + memory(C.memory_limit) + (D.facts.devices_per_chip > 1 ? " a device" : "") + (C.memory_peak > C.memory_limit ? ": does not fit" : "")),
@@ -165,7 +169,7 @@ function remedy(op) {
 function folded(list) {
   const rows = new Map();
   for (const op of list) {
-    const key = [op.line, op.kind, op.axes, op.what, op.wire_bytes, op.trips].join("|");
+    const key = [op.line, op.kind, op.axes, op.what, op.trips, op.seconds, op.flops, op.hbm_bytes, op.wire_bytes].join("|");
     const row = rows.get(key);
     if (!row) rows.set(key, {...op, n: 1, first: op});
     else { row.n++; for (const f of ["seconds", "exposed_seconds", "wire_bytes", "hbm_bytes", "flops"]) row[f] += op[f]; }
@@ -176,8 +180,7 @@ function collectives() {
   const rows = folded(ops.filter(moves));
   section("collectives", "Collectives", rows.length ? sortable(rows, [
     {title: "line", number: true, value: r => r.line},
-    {title: "what", value: r => (r.n > 1 ? r.n + " x " : "") + r.kind + " of " + subject(r)},
-    {title: "over", value: r => r.axes.join(", ")},
+    {title: "what", value: words},
     {title: "received", number: true, value: r => r.wire_bytes, show: r => traffic(r.wire_bytes)},
     {title: "time", number: true, value: r => r.seconds, show: r => time(r.seconds)},
     {title: "exposed", number: true, value: r => r.exposed_seconds, show: r => time(r.exposed_seconds)},
@@ -325,9 +328,9 @@ function stepsAndSource() {
       onclick: () => { const op = ops.find(o => o.line === i + 1); if (op) pick(op); }},
       el("b", {}, String(i + 1)), el("i", {}, el("em", {style: "width: " + Math.round(60 * seconds / most) + "px"})), text || " ");
   }));
-  const steps = sortable(folded(ops), [
+  const steps = sortable(folded(ops.filter(op => op.lasts > 0)), [
     {title: "line", number: true, value: r => r.line},
-    {title: "what", value: r => (r.n > 1 ? r.n + " x " : "") + (moves(r) ? r.kind + " of " + subject(r) : r.what)},
+    {title: "what", value: words},
     {title: "time", number: true, value: r => r.seconds, show: r => time(r.seconds)},
     {title: "share", number: true, value: r => r.seconds, show: r => percent(r.seconds, C.serial_seconds)},
     {title: "bound by", value: r => r.bound}], r => pick(r.first || r), 2);

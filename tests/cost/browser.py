@@ -5,8 +5,9 @@
 
 Every part is there, nothing is said on the console, what is hidden behind other work is pale, a click on a step marks its line,
 the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
-is light on paper.
+is light on paper. Steps are told in the words of --emit=cost.
 """
+import html
 import os
 import re
 import shutil
@@ -21,6 +22,8 @@ PROGRAMS = [
     ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"], "transfers 18.1 us. Every step", False),
     ("llama", ["samples/published/llama.shd"], PARTS, "Every step is on it.", False),
     ("one device", ["tests/cli/Inputs/add.shd"], PARTS, "compute ", False),
+    ("control", ["tests/cost/control.shd", "--on=v5e"], PARTS, "Every step is on it.", False),
+    ("beside", ["tests/cost/Inputs/beside.shd", "--overlap=async"], PARTS, "; beside it ", True),
     ("overlap", ["tests/overlap/hidden.shd", "--overlap=async"], PARTS, "compute 69.6 us, transfers 25.6 us; beside it transfers 25.6 us.", True),
 ]
 # Runs behind the page's own script; what it finds becomes the title.
@@ -90,6 +93,11 @@ def main():
         cost = subprocess.run([shdc, "--emit=cost", *[word for word in words if "--versus" not in word]], cwd=ROOT, check=True, capture_output=True, text=True).stdout
         memory = re.search(r"memory (\S+ \S+) (of \S+ \w+)", cost)
         wrong += ["not there, as --emit=cost has it: " + m for m in memory.groups() if ">%s<" % m not in dom]
+        steps = re.findall(r"(?m)^ +(\d+)  (.+?)  +[\d.]+ [um]?s  ", cost)
+        wrong += ["no step, as --emit=cost has it: line %s, %s" % step for step in steps
+                  if '<td class="n">%s</td><td class="">%s</td>' % (step[0], html.escape(step[1], quote=False)) not in dom]
+        wrong += ["no steps in --emit=cost"] * (not steps)
+        wrong += ["not there: " + depends for depends in re.findall(r"\((loops whose.*)\)", cost) if depends not in dom]
         title = re.search(r"<title>(.*?)</title>", dom)
         said = re.search(r'<p id="critical">(.*?)</p>', dom)
         if not said or path not in said[1]:
