@@ -296,6 +296,18 @@ emit_sweep_csv(const SweepTable *table, Text *t)
 	}
 }
 
+/* 64, "v5p:4x4x4" */
+static void
+json_value(Text *t, const char *value)
+{
+	bool digits = *value && value[strspn(value, "0123456789")] == '\0';
+
+	if (digits && (*value != '0' || value[1] == '\0'))
+		text_add(t, value);
+	else
+		text_json(t, value);
+}
+
 static void
 emit_sweep_json(const SweepTable *table, Text *t)
 {
@@ -309,7 +321,7 @@ emit_sweep_json(const SweepTable *table, Text *t)
 			for (int k = 0; k < table->axes[i].nnames; k++) {
 				text_json(t, table->axes[i].names[k]);
 				text_add(t, ": ");
-				text_json(t, sweep_value(table, i, row->combination)[k]);
+				json_value(t, sweep_value(table, i, row->combination)[k]);
 				text_add(t, ", ");
 			}
 		for (int i = 0; i < ncolumns(table); i++) {
