@@ -420,7 +420,7 @@ rt_machine_new(const shdrt_program *p, double stall, Recorded recorded)
 	m->program = p;
 	m->ndevices = p->ndevices;
 	m->stall = stall;
-	m->spins = p->ndevices <= sysconf(_SC_NPROCESSORS_ONLN);
+	m->spins = p->ndevices <= rt_cores();
 	pthread_mutex_init(&m->lock, NULL);
 	pthread_cond_init(&m->start, NULL);
 	pthread_condattr_t clock;

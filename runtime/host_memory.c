@@ -5,12 +5,26 @@
  * limits of the program's control groups, and of its address space (ulimit -v).
  * Pages of files that a group holds are given back when they are needed.
  */
+#define _GNU_SOURCE /* sched_getaffinity() */
 #include <inttypes.h>
+#include <sched.h>
 #include <string.h>
 #include <sys/resource.h>
 #include <unistd.h>
 
 #include "internal.h"
+
+int
+rt_cores(void)
+{
+#if defined(__linux__)
+	cpu_set_t may;
+	if (sched_getaffinity(0, sizeof may, &may) == 0)
+		return CPU_COUNT(&may);
+#endif
+	long n = sysconf(_SC_NPROCESSORS_ONLN);
+	return n > 0 ? (int)n : 1;
+}
 
 /* The files of a control group, of versions 1 and 2. */
 static const struct GroupFiles {

@@ -7,6 +7,8 @@
 
 #include "shdrt.h"
 
+/* Cores that this process may use. */
+int rt_cores(void);
 /* Bytes that can be had, and in which sense: "free on this machine". */
 uint64_t rt_memory_available(const char **of);
 /* Left of the limits of a control group and those around it, up to `root`. */
