@@ -85,19 +85,6 @@ seat_of(const shdrt_device *dev, const shdrt_collective *c)
 	return &dev->seats[m->kind_of[number]];
 }
 
-static const Seat *
-enter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
-{
-	const Seat *seat = seat_of(dev, c);
-	Slot *slot = &seat->team->slots[seat->index];
-	slot->collective = c;
-	slot->out = out;
-	slot->clock = dev->clock;
-	seat->team->in[seat->index] = in;
-	rt_team_wait(dev, seat->team, meet);
-	return seat;
-}
-
 /* The device is done with it, or has begun it. */
 static void
 go_on(shdrt_device *dev, const Team *team, const shdrt_collective *c)
@@ -108,18 +95,27 @@ go_on(shdrt_device *dev, const Team *team, const shdrt_collective *c)
 		rt_clock_step(dev, team->clock, c->step);
 }
 
+/* The team's clock stays as it is until all of them meet again. */
+static void
+collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+{
+	const Seat *seat = seat_of(dev, c);
+	Team *team = seat->team;
+	Slot *slot = &team->slots[seat->index];
+	slot->collective = c;
+	slot->out = out;
+	slot->clock = dev->clock;
+	team->in[seat->index] = in;
+	rt_team_wait(dev, team, meet);
+	rt_move_part(team, seat->index);
+	rt_team_wait(dev, team, NULL);
+	go_on(dev, team, c);
+}
+
 void
 shdrt_done(shdrt_device *dev, const shdrt_collective *c, const shdrt_step *step)
 {
 	rt_clock_wait(dev, dev->arrivals[c->slot - 1], step);
-}
-
-/* The team's clock stays as it is until all of them meet again. */
-static void
-leave(shdrt_device *dev, const Seat *seat, const shdrt_collective *c)
-{
-	rt_team_wait(dev, seat->team, NULL);
-	go_on(dev, seat->team, c);
 }
 
 void
@@ -240,8 +236,9 @@ shdrt_in_loop(shdrt_device *dev, const shdrt_place *loop)
 }
 
 static void
-gather_pull(const Team *team, int64_t outer, size_t block, char *out)
+gather_pull(const Team *team, int self, int64_t outer, size_t block)
 {
+	char *out = team->slots[self].out;
 	int64_t row = (int64_t)block * team->n;
 	for (int i = 0; i < team->n; i++)
 		copy_blocks(out + (size_t)i * block, row, team->in[i], (int64_t)block, block,
@@ -279,31 +276,26 @@ gather_stream(const Team *team, int self, int64_t outer, size_t block)
 	stream_end();
 }
 
-void
-shdrt_all_gather(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+static void
+gather_part(const Team *team, const shdrt_collective *c, int self)
 {
-	const Seat *seat = enter(dev, c, in, out);
-	const Team *team = seat->team;
 	size_t block = block_bytes(c);
 	size_t result = operand_bytes(c) * (size_t)team->n;
 	if (result < PULL_BELOW || block < SEND_BLOCK / 8)
-		gather_pull(team, c->outer, block, out);
+		gather_pull(team, self, c->outer, block);
 	else if (result * (size_t)team->n < STREAM_FROM)
-		gather_push(team, seat->index, c->outer, block);
+		gather_push(team, self, c->outer, block);
 	else
-		gather_stream(team, seat->index, c->outer, block);
-	leave(dev, seat, c);
+		gather_stream(team, self, c->outer, block);
 }
 
-/* Member `self` combines its share, block by block, and hands it to all. */
-void
-shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+/* The member combines its share, block by block, and hands it to all. */
+static void
+reduce_part(const Team *team, const shdrt_collective *c, int index)
 {
-	const Seat *seat = enter(dev, c, in, out);
-	const Team *team = seat->team;
 	size_t bytes = shdrt_dtype_bytes[c->dtype];
 	size_t elements = operand_bytes(c) / bytes;
-	size_t members = (size_t)team->n, self = (size_t)seat->index;
+	size_t members = (size_t)team->n, self = (size_t)index;
 	bool past_caches = operand_bytes(c) * members >= STREAM_FROM;
 	/* Whole lines, so that no two members write to the same one. */
 	size_t share = (elements / members + LINE) / LINE * LINE;
@@ -323,57 +315,50 @@ shdrt_all_reduce(shdrt_device *dev, const shdrt_collective *c, const void *in, v
 	}
 	if (past_caches)
 		stream_end();
-	leave(dev, seat, c);
 }
 
-void
-shdrt_reduce_scatter(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+static void
+reduce_scatter_part(const Team *team, const shdrt_collective *c, int self)
 {
-	const Seat *seat = enter(dev, c, in, out);
 	size_t row = (size_t)(c->size * c->inner);
-	size_t part = row / (size_t)seat->team->n;
+	size_t part = row / (size_t)team->n;
 	size_t bytes = shdrt_dtype_bytes[c->dtype];
 	for (size_t o = 0; o < (size_t)c->outer; o++)
-		rt_reduce(c->dtype, c->combiner, seat->team->n, seat->team->in,
-			o * row + (size_t)seat->index * part, part,
-			(char *)out + o * part * bytes);
-	leave(dev, seat, c);
+		rt_reduce(c->dtype, c->combiner, team->n, team->in,
+			o * row + (size_t)self * part, part,
+			team->slots[self].out + o * part * bytes);
 }
 
-void
-shdrt_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
+static void
+exchange_part(const Team *team, const shdrt_collective *c, int self)
 {
-	const Seat *seat = enter(dev, c, in, out);
-	const Team *team = seat->team;
 	size_t row = block_bytes(c);
 	size_t part = row / (size_t)team->n;
 	bool past_caches = operand_bytes(c) * (size_t)team->n >= STREAM_FROM;
 	for (int k = 0; k < team->n; k++) {
-		int i = (seat->index + k) % team->n;
-		copy_blocks((char *)out + (size_t)i * part, (int64_t)row,
-			team->in[i] + (size_t)seat->index * part, (int64_t)row, part, c->outer,
+		int i = (self + k) % team->n;
+		copy_blocks(team->slots[self].out + (size_t)i * part, (int64_t)row,
+			team->in[i] + (size_t)self * part, (int64_t)row, part, c->outer,
 			past_caches);
 	}
 	if (past_caches)
 		stream_end();
-	leave(dev, seat, c);
 }
 
-void
-shdrt_collective_permute(shdrt_device *dev, const shdrt_collective *c, const void *in,
-	void *out)
+static void
+permute_part(const Team *team, const shdrt_collective *c, int self)
 {
-	const Seat *seat = enter(dev, c, in, out);
 	size_t bytes = operand_bytes(c);
-	if (seat->source < 0)
+	int source = team->source[self];
+	char *out = team->slots[self].out;
+	if (source < 0)
 		memset(out, 0, bytes);
-	else if (bytes * (size_t)seat->team->n < STREAM_FROM)
-		memcpy(out, seat->team->in[seat->source], bytes);
+	else if (bytes * (size_t)team->n < STREAM_FROM)
+		memcpy(out, team->in[source], bytes);
 	else {
-		stream(out, seat->team->in[seat->source], bytes);
+		stream(out, team->in[source], bytes);
 		stream_end();
 	}
-	leave(dev, seat, c);
 }
 
 /* ---- ragged: as many rows as the members say ---- */
@@ -446,27 +431,61 @@ check_overlap(const Team *team, const shdrt_collective *c, int i, int k)
 	}
 }
 
+static void
+ragged_part(const Team *team, const shdrt_collective *c, int self)
+{
+	size_t row = (size_t)c->inner * shdrt_dtype_bytes[c->dtype];
+	for (int i = 0; i < team->n; i++) {
+		check_parcel(team, c, i, self);
+		check_overlap(team, c, i, self);
+	}
+	for (int k = 0; k < team->n; k++) {
+		int i = (self + k) % team->n;
+		Parcel p = parcel_of(team, i, self);
+		if (p.n > 0)
+			memcpy(team->slots[self].out + (size_t)p.to * row,
+				team->in[i] + (size_t)p.start * row, (size_t)p.n * row);
+	}
+}
+
 void
 shdrt_ragged_all_to_all(shdrt_device *dev, const shdrt_collective *c, const void *in,
 	const void *starts, const void *sizes, const void *to, const void *from, void *out)
 {
 	const Seat *seat = seat_of(dev, c);
-	const Team *team = seat->team;
-	Slot *slot = &team->slots[seat->index];
-	size_t row = (size_t)c->inner * shdrt_dtype_bytes[c->dtype];
+	Slot *slot = &seat->team->slots[seat->index];
 	slot->starts = starts, slot->sizes = sizes;
 	slot->to = to, slot->from = from;
-	enter(dev, c, in, out);
-	for (int i = 0; i < team->n; i++) {
-		check_parcel(team, c, i, seat->index);
-		check_overlap(team, c, i, seat->index);
-	}
-	for (int k = 0; k < team->n; k++) {
-		int i = (seat->index + k) % team->n;
-		Parcel p = parcel_of(team, i, seat->index);
-		if (p.n > 0)
-			memcpy((char *)out + (size_t)p.to * row,
-				team->in[i] + (size_t)p.start * row, (size_t)p.n * row);
-	}
-	leave(dev, seat, c);
+	collective(dev, c, in, out);
 }
+
+/* ---- all kinds ---- */
+
+static void (*const move_part[SHDRT_COLLECTIVE_COUNT])(const Team *, const shdrt_collective *,
+	int self) = {
+	[SHDRT_all_gather] = gather_part,
+	[SHDRT_all_reduce] = reduce_part,
+	[SHDRT_reduce_scatter] = reduce_scatter_part,
+	[SHDRT_all_to_all] = exchange_part,
+	[SHDRT_collective_permute] = permute_part,
+	[SHDRT_ragged_all_to_all] = ragged_part,
+};
+
+void
+rt_move_part(const Team *team, int self)
+{
+	const shdrt_collective *c = team->slots[self].collective;
+	move_part[c->kind](team, c, self);
+}
+
+#define SHDRT_MOVE(id) \
+	void shdrt_##id(shdrt_device *dev, const shdrt_collective *c, const void *in, \
+		void *out) \
+	{ \
+		collective(dev, c, in, out); \
+	}
+SHDRT_MOVE(all_gather)
+SHDRT_MOVE(all_reduce)
+SHDRT_MOVE(reduce_scatter)
+SHDRT_MOVE(all_to_all)
+SHDRT_MOVE(collective_permute)

@@ -77,9 +77,12 @@ team_init(Team *team, int n)
 	team->n = n;
 	team->members = rt_get_zeroed((size_t)n, sizeof *team->members);
 	team->in = rt_get_zeroed((size_t)n, sizeof *team->in);
+	team->source = rt_get_memory((size_t)n, sizeof *team->source);
 	if (posix_memalign((void **)&team->slots, LINE, (size_t)n * sizeof *team->slots))
 		rt_fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
 	memset(team->slots, 0, (size_t)n * sizeof *team->slots);
+	for (int i = 0; i < n; i++)
+		team->source[i] = -1;
 }
 
 static void
@@ -87,6 +90,7 @@ team_free(Team *team)
 {
 	free(team->members);
 	free(team->in);
+	free(team->source);
 	free(team->slots);
 }
 
@@ -136,14 +140,14 @@ take_seats(Machine *m, Kind *kind, int number, const int64_t *leader,
 			? next
 			: (int)shdrt_index(id, kind->group.n, kind->group.split);
 		seat->team->members[seat->index] = dev;
-		seat->source = -1;
 	}
 	if (!kind->permute)
 		return;
 	for (int64_t id = 0; id < m->ndevices; id++) {
 		int64_t source = source_of(kind, id);
+		const Seat *seat = &m->devices[id].seats[number];
 		if (source >= 0)
-			m->devices[id].seats[number].source =
+			seat->team->source[seat->index] =
 				m->devices[source].seats[number].index;
 	}
 }

@@ -77,6 +77,7 @@ typedef struct Team {
 	shdrt_device **members; /* in group order */
 	Slot *slots;		/* of each member */
 	const char **in;	/* operand of each member */
+	int *source;		/* permute: who sends to each member; -1 nobody */
 	_Alignas(LINE) atomic_uint arrived;
 	_Alignas(LINE) atomic_uint phase; /* barriers completed; futex */
 	atomic_uint sleepers;
@@ -106,8 +107,7 @@ struct shdrt_device {
 /* Where a device sits for one kind of group. */
 typedef struct Seat {
 	Team *team;
-	int index;  /* within team->members */
-	int source; /* permute: who sends to it; -1 nobody */
+	int index; /* within team->members */
 } Seat;
 
 /* ---- clock.c: emulated time ---- */
@@ -158,6 +158,11 @@ void rt_trace_write(const Machine *m, const char *path);
  * anyone goes on.  Ends the program when that can never happen.
  */
 void rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *));
+/* The same in parts.  The device arrives, and does not wait; is it the last? */
+bool rt_team_arrive(shdrt_device *dev, Team *team);
+/* Everybody goes on who waits for this phase to end. */
+void rt_team_advance(Team *team, unsigned phase);
+void rt_team_wait_phase(shdrt_device *dev, Team *team, unsigned phase);
 /* The device takes part in no more collectives. */
 void rt_device_ends(shdrt_device *dev);
 /* "waits at all-reduce ...", "computes"; under the machine's lock. */

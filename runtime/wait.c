@@ -262,8 +262,8 @@ wait_awake(shdrt_device *dev, Team *team, unsigned phase)
 	return completed(team, phase);
 }
 
-static void
-wait_until(shdrt_device *dev, Team *team, unsigned phase)
+void
+rt_team_wait_phase(shdrt_device *dev, Team *team, unsigned phase)
 {
 	if (wait_awake(dev, team, phase))
 		return;
@@ -273,21 +273,35 @@ wait_until(shdrt_device *dev, Team *team, unsigned phase)
 	get_up(dev);
 }
 
+bool
+rt_team_arrive(shdrt_device *dev, Team *team)
+{
+	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
+	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
+		rt_clock_progress(dev);
+	if (before + 1 < (unsigned)team->n)
+		return false;
+	atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
+	return true;
+}
+
+void
+rt_team_advance(Team *team, unsigned phase)
+{
+	atomic_store(&team->phase, phase + 1);
+	wake(team);
+}
+
 void
 rt_team_wait(shdrt_device *dev, Team *team, void (*meet)(Team *))
 {
 	/* Cannot change before this member has arrived. */
 	unsigned phase = atomic_load_explicit(&team->phase, memory_order_relaxed);
-	unsigned before = atomic_fetch_add_explicit(&team->arrived, 1, memory_order_acq_rel);
-	if (!atomic_load_explicit(&dev->loop, memory_order_relaxed))
-		rt_clock_progress(dev);
-	if (before + 1 < (unsigned)team->n) {
-		wait_until(dev, team, phase);
+	if (!rt_team_arrive(dev, team)) {
+		rt_team_wait_phase(dev, team, phase);
 		return;
 	}
-	atomic_store_explicit(&team->arrived, 0, memory_order_relaxed);
 	if (meet)
 		meet(team);
-	atomic_store(&team->phase, phase + 1);
-	wake(team);
+	rt_team_advance(team, phase);
 }
