@@ -22,19 +22,44 @@ enum {
 /* ---- what is noted ---- */
 
 static void
-note(shdrt_device *dev, const shdrt_step *step, uint64_t start, uint64_t end, uint64_t spent)
+note_span(shdrt_device *dev, const StepSpan *span, uint64_t spent)
 {
 	Record *r = dev->record;
-	ptrdiff_t number = step - dev->machine->program->steps;
+	ptrdiff_t number = span->step - dev->machine->program->steps;
 	r->times[number]++;
 	r->spent[number] += spent;
-	if (!r->room)
-		return;
-	double now = rt_now();
 	if (r->n < r->room)
-		r->spans[r->n] = (StepSpan){step, start, end, r->last, now};
+		r->spans[r->n] = *span;
 	r->n++;
-	r->last = now;
+}
+
+/* What the device itself did since the last. */
+static void
+note(shdrt_device *dev, const shdrt_step *step, uint64_t start)
+{
+	Record *r = dev->record;
+	StepSpan span = {step, start, dev->clock, r->last, 0, dev->id, 0};
+	rt_clock_mark(dev);
+	span.to = r->last;
+	note_span(dev, &span, dev->clock - start);
+}
+
+void
+rt_clock_mark(shdrt_device *dev)
+{
+	Record *r = dev->record;
+	if (r && r->room)
+		r->last = rt_now();
+}
+
+void
+rt_clock_moved(shdrt_device *dev, Slot *slot)
+{
+	Record *r = dev->record;
+	slot->mover = dev->id;
+	slot->moved_from = r ? r->last : 0;
+	rt_clock_mark(dev);
+	slot->moved_to = r ? r->last : 0;
 }
 
 void
@@ -91,26 +116,23 @@ rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step)
 {
 	dev->clock = end_of(start, step);
 	if (dev->record)
-		note(dev, step, start, dev->clock, dev->clock - start);
-}
-
-uint64_t
-rt_clock_begin(shdrt_device *dev, uint64_t start, const shdrt_step *step)
-{
-	uint64_t end = end_of(start, step);
-	if (dev->record)
-		note(dev, step, start, end, 0);
-	return end;
+		note(dev, step, start);
 }
 
 void
-rt_clock_wait(shdrt_device *dev, uint64_t until, const shdrt_step *step)
+rt_clock_wait(shdrt_device *dev, uint64_t start, const Slot *slot, const shdrt_step *step)
 {
-	uint64_t start = dev->clock;
-	if (until > start)
-		dev->clock = until;
-	if (dev->record)
-		note(dev, step, start, dev->clock, dev->clock - start);
+	const shdrt_collective *c = slot->collective;
+	uint64_t waits = dev->clock, end = end_of(start, c->step);
+	if (end > waits)
+		dev->clock = end;
+	if (!dev->record)
+		return;
+	note_span(dev,
+		&(StepSpan){c->step, start, end, slot->moved_from, slot->moved_to, slot->mover,
+			c->slot},
+		0);
+	note(dev, step, waits);
 }
 
 /* Nobody else writes it. */

@@ -85,16 +85,6 @@ seat_of(const shdrt_device *dev, const shdrt_collective *c)
 	return &dev->seats[m->kind_of[number]];
 }
 
-/* The device is done with it, or has begun it. */
-static void
-go_on(shdrt_device *dev, const Team *team, const shdrt_collective *c)
-{
-	if (c->slot)
-		dev->arrivals[c->slot - 1] = rt_clock_begin(dev, team->clock, c->step);
-	else
-		rt_clock_step(dev, team->clock, c->step);
-}
-
 /* The team's clock stays as it is until all of them meet again. */
 static void
 collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *out)
@@ -106,16 +96,25 @@ collective(shdrt_device *dev, const shdrt_collective *c, const void *in, void *o
 	slot->out = out;
 	slot->clock = dev->clock;
 	team->in[seat->index] = in;
+	if (c->slot) {
+		rt_transfer_begin(dev, seat, meet);
+		return;
+	}
 	rt_team_wait(dev, team, meet);
 	rt_move_part(team, seat->index);
 	rt_team_wait(dev, team, NULL);
-	go_on(dev, team, c);
+	rt_clock_step(dev, team->clock, c->step);
 }
 
 void
 shdrt_done(shdrt_device *dev, const shdrt_collective *c, const shdrt_step *step)
 {
-	rt_clock_wait(dev, dev->arrivals[c->slot - 1], step);
+	Flight *f = &dev->flights[c->slot - 1];
+	const Team *team = f->team;
+	if (!dev->machine->program->launch)
+		rt_transfer_wait(dev, f);
+	f->team = NULL;
+	rt_clock_wait(dev, team->clock, &team->slots[f->index], step);
 }
 
 void
@@ -123,13 +122,19 @@ shdrt_meet(shdrt_device *dev, const shdrt_collective *c)
 {
 	const Seat *seat = seat_of(dev, c);
 	Team *team = seat->team;
-	team->slots[seat->index] = (Slot){.collective = c, .clock = dev->clock};
+	Slot *slot = &team->slots[seat->index];
+	slot->collective = c;
+	slot->clock = dev->clock;
+	if (c->slot) {
+		dev->flights[c->slot - 1] = (Flight){.team = team, .index = seat->index};
+		rt_clock_moved(dev, slot);
+	}
 	if (atomic_fetch_add(&team->arrived, 1) + 1 < (unsigned)team->n)
 		return;
 	atomic_store(&team->arrived, 0);
 	meet(team);
-	for (int i = 0; i < team->n; i++)
-		go_on(team->members[i], team, c);
+	for (int i = 0; i < team->n && !c->slot; i++)
+		rt_clock_step(team->members[i], team->clock, c->step);
 }
 
 /* ---- copying ---- */

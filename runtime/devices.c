@@ -81,8 +81,10 @@ team_init(Team *team, int n)
 	if (posix_memalign((void **)&team->slots, LINE, (size_t)n * sizeof *team->slots))
 		rt_fail(SHDRT_MEMORY, "out of memory: slots of %d devices", n);
 	memset(team->slots, 0, (size_t)n * sizeof *team->slots);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		team->source[i] = -1;
+		atomic_init(&team->slots[i].taken, (unsigned)-1);
+	}
 }
 
 static void
@@ -168,8 +170,10 @@ kind_prepare(Machine *m, Kind *kind, int number)
 		rt_fail(SHDRT_MEMORY, "out of memory: teams of %zu devices", n);
 	memset(kind->teams, 0, size);
 	for (size_t id = 0; id < n; id++)
-		if (members[id])
+		if (members[id]) {
 			team_init(&kind->teams[team_number[id]], members[id]);
+			kind->teams[team_number[id]].slot = kind->slot;
+		}
 	take_seats(m, kind, number, leader, team_number);
 	free(leader);
 	free(team_number);
@@ -193,7 +197,8 @@ kind_find(Machine *m, const shdrt_collective *c)
 	bool permute = c->kind == SHDRT_collective_permute;
 	for (int i = 0; i < m->nkinds; i++) {
 		const Kind *k = &m->kinds[i];
-		if (k->permute == permute && rt_same_splits(&k->group, &c->group)
+		if (k->permute == permute && k->slot == c->slot
+			&& rt_same_splits(&k->group, &c->group)
 			&& (!permute
 				|| (c->source ? same_source(k, c)
 					      : !k->source
@@ -203,7 +208,8 @@ kind_find(Machine *m, const shdrt_collective *c)
 	m->kinds[m->nkinds] = (Kind){.group = c->group,
 		.from = c->from,
 		.source = c->source,
-		.permute = permute};
+		.permute = permute,
+		.slot = c->slot};
 	return m->nkinds++;
 }
 
@@ -217,13 +223,13 @@ teams_prepare(Machine *m)
 	for (size_t i = 0; i < n; i++)
 		m->kind_of[i] = kind_find(m, &p->collectives[i]);
 	size_t slots = p->nslots ? (size_t)p->nslots : 1;
-	uint64_t *arrivals = rt_get_zeroed((size_t)m->ndevices, slots * sizeof *arrivals);
+	Flight *flights = rt_get_zeroed((size_t)m->ndevices, slots * sizeof *flights);
 	size_t seats = m->nkinds ? (size_t)m->nkinds : 1;
 	Seat *all = rt_get_zeroed((size_t)m->ndevices, seats * sizeof *all);
 	for (int64_t id = 0; id < m->ndevices; id++)
 		m->devices[id].seats = all + (size_t)id * seats;
 	for (int64_t id = 0; id < m->ndevices; id++)
-		m->devices[id].arrivals = arrivals + (size_t)id * slots;
+		m->devices[id].flights = flights + (size_t)id * slots;
 	for (int i = 0; i < m->nkinds; i++)
 		kind_prepare(m, &m->kinds[i], i);
 	team_init(&m->everyone, (int)m->ndevices);
@@ -537,7 +543,7 @@ rt_machine_free(Machine *m)
 	free(m->kind_of);
 	rt_clock_free(m);
 	free(m->devices[0].seats);
-	free(m->devices[0].arrivals);
+	free(m->devices[0].flights);
 	free(m->devices);
 	munmap(m->slabs, m->slab_total);
 	pthread_mutex_destroy(&m->lock);

@@ -70,10 +70,16 @@ typedef struct Slot {
 	char *out;
 	uint64_t clock;
 	const int32_t *starts, *sizes, *to, *from; /* ragged: by member */
+	/* Of what was begun: the last phase in which somebody took this member's
+	   part; who and when (host seconds), where that is recorded. */
+	atomic_uint taken;
+	int64_t mover;
+	double moved_from, moved_to;
 } Slot;
 
 typedef struct Team {
 	int n;
+	int slot;		/* of collectives that are begun; 0: they are waited for */
 	shdrt_device **members; /* in group order */
 	Slot *slots;		/* of each member */
 	const char **in;	/* operand of each member */
@@ -81,18 +87,26 @@ typedef struct Team {
 	_Alignas(LINE) atomic_uint arrived;
 	_Alignas(LINE) atomic_uint phase; /* barriers completed; futex */
 	atomic_uint sleepers;
-	uint64_t clock; /* agreed by the members that met */
+	uint64_t clock;			  /* agreed by the members that met */
+	_Alignas(LINE) atomic_uint moved; /* parts of what is under way */
 } Team;
+
+/* What a device has begun and not waited for. */
+typedef struct Flight {
+	Team *team; /* NULL: nothing */
+	int index;  /* of the device in it */
+	unsigned phase;
+} Flight;
 
 struct shdrt_device {
 	_Alignas(LINE) int64_t id;
 	Machine *machine;
 	char *slab;
-	uint64_t clock;		/* emulated, picoseconds */
-	struct Seat *seats;	/* by kind */
-	uint64_t *arrivals;	/* by slot - 1: when what is under way is there */
-	struct Record *record;	/* of what it does, or NULL */
-	atomic_ullong progress; /* ticks and barriers outside of `loop` */
+	uint64_t clock;				/* emulated, picoseconds */
+	struct Seat *seats;			/* by kind */
+	Flight *flights;			/* by slot - 1 */
+	struct Record *record;			/* of what it does, or NULL */
+	atomic_ullong progress;			/* ticks and barriers outside of `loop` */
 	const shdrt_extern_call *_Atomic calls; /* what it is in, or NULL */
 	const shdrt_place *_Atomic loop;	/* likewise, of unknown length */
 	atomic_bool filled;			/* has its parameters */
@@ -117,6 +131,8 @@ typedef struct StepSpan {
 	const shdrt_step *step;
 	uint64_t start, end; /* emulated */
 	double from, to;     /* host seconds */
+	int64_t by;	     /* the device that did it here */
+	int slot;	     /* of what goes on beside other steps; 0: it does not */
 } StepSpan;
 
 /* What a device did in the last run. */
@@ -134,10 +150,12 @@ void rt_clock_record(Machine *m, bool spans);
 void rt_clock_start(shdrt_device *dev);
 /* It does a step that begins at `start`. */
 void rt_clock_step(shdrt_device *dev, uint64_t start, const shdrt_step *step);
-/* ... which goes on beside those that follow; when it is over. */
-uint64_t rt_clock_begin(shdrt_device *dev, uint64_t start, const shdrt_step *step);
-/* It waits until then. */
-void rt_clock_wait(shdrt_device *dev, uint64_t until, const shdrt_step *step);
+/* What it does next begins just now, here. */
+void rt_clock_mark(shdrt_device *dev);
+/* ... and before that it moved what is in the slot. */
+void rt_clock_moved(shdrt_device *dev, Slot *slot);
+/* It waits until what is in a slot is over, which began at `start`. */
+void rt_clock_wait(shdrt_device *dev, uint64_t start, const Slot *slot, const shdrt_step *step);
 void rt_clock_progress(shdrt_device *dev);
 /* Whose clock is the latest: the emulated time of the last run. */
 const shdrt_device *rt_clock_slowest(const Machine *m);
@@ -169,6 +187,13 @@ void rt_device_ends(shdrt_device *dev);
 void rt_device_doing(const shdrt_device *dev, char *text, size_t n);
 double rt_now(void); /* monotonic seconds */
 
+/* ---- transfers.c: collectives that are begun ---- */
+
+/* The device, which has a seat and what to move in its slot, begins. */
+void rt_transfer_begin(shdrt_device *dev, const Seat *seat, void (*meet)(Team *));
+/* What it has begun is over, all parts are moved. */
+void rt_transfer_wait(shdrt_device *dev, const Flight *f);
+
 /* ---- watch.c: programs that take too long: --stall and --timeout ---- */
 
 /* Until all devices have ended their program; m->stall ends it before that. */
@@ -187,6 +212,7 @@ typedef struct Kind {
 	shdrt_splits group, from;
 	const int64_t *source;
 	bool permute;
+	int slot; /* what is under way at once has teams of its own */
 	int64_t nteams;
 	Team *teams;
 } Kind;

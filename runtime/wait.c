@@ -84,11 +84,21 @@ wake(Team *team)
 
 /* ---- who is stuck; the lock is held ---- */
 
-/* Has this sleeper's barrier not been completed since? */
+/* Has this sleeper's barrier not been completed since?  Of what was begun (transfers.c)
+   an odd phase is one in which somebody who is awake moves it. */
 static bool
 stuck(const shdrt_device *dev)
 {
-	return dev->asleep_in && !completed(dev->asleep_in, dev->asleep_phase);
+	const Team *team = dev->asleep_in;
+	return team && !(team->slot && dev->asleep_phase % 2)
+		&& !completed(dev->asleep_in, dev->asleep_phase);
+}
+
+/* Has the device begun what others of the team wait for? */
+static bool
+has_begun(const shdrt_device *dev, const Team *team)
+{
+	return team->slot && dev->flights[team->slot - 1].team == team;
 }
 
 static const shdrt_collective *
@@ -141,7 +151,7 @@ missing_member(const shdrt_device *dev)
 	const Team *team = dev->asleep_in;
 	for (int i = 0; i < team->n; i++) {
 		const shdrt_device *other = team->members[i];
-		if (other->asleep_in != team || !stuck(other))
+		if (!has_begun(other, team) && (other->asleep_in != team || !stuck(other)))
 			return other;
 	}
 	return NULL;
@@ -157,7 +167,8 @@ look_for_mismatch(const shdrt_device *dev)
 	for (int i = 0; i < team->n; i++) {
 		const shdrt_device *other = team->members[i];
 		if (other->asleep_in && other->asleep_in != team && stuck(other)
-			&& team_has(other->asleep_in, dev)) {
+			&& team_has(other->asleep_in, dev) && !has_begun(other, team)
+			&& !has_begun(dev, other->asleep_in)) {
 			char a[400], b[400];
 			rt_device_doing(dev, a, sizeof a);
 			rt_device_doing(other, b, sizeof b);
