@@ -483,6 +483,12 @@ rt_move_part(const Team *team, int self)
 	move_part[c->kind](team, c, self);
 }
 
+size_t
+rt_bytes_moved(const shdrt_collective *c, int n)
+{
+	return operand_bytes(c) * (size_t)n;
+}
+
 #define SHDRT_MOVE(id) \
 	void shdrt_##id(shdrt_device *dev, const shdrt_collective *c, const void *in, \
 		void *out) \

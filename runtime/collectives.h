@@ -11,5 +11,7 @@ void rt_collective_text(const shdrt_collective *c, char *text, size_t n);
 /* What member `self` does of the team's collective, for which all are there.  Parts may
    be done at once, by any threads, in any order. */
 void rt_move_part(const Team *team, int self);
+/* Bytes of what all of n members have. */
+size_t rt_bytes_moved(const shdrt_collective *c, int n);
 
 #endif

@@ -351,9 +351,8 @@ next_run(Machine *m, unsigned *generation)
 	return !leave;
 }
 
-/* Where a crash is told of; NULL where a sanitizer has a stack of its own. */
-static char *
-signal_stack_new(void)
+char *
+rt_signal_stack_new(void)
 {
 	stack_t wanted = {.ss_size = SIGNAL_STACK}, old;
 	if (sigaltstack(NULL, &old) || !(old.ss_flags & SS_DISABLE))
@@ -363,8 +362,8 @@ signal_stack_new(void)
 	return wanted.ss_sp;
 }
 
-static void
-signal_stack_free(char *stack)
+void
+rt_signal_stack_free(char *stack)
 {
 	stack_t none = {.ss_flags = SS_DISABLE};
 	if (!stack)
@@ -378,13 +377,13 @@ device_main(void *data)
 {
 	shdrt_device *dev = data;
 	unsigned generation = 0;
-	char *stack = signal_stack_new();
+	char *stack = rt_signal_stack_new();
 	rt_fail_thread_device(dev->id);
 	slab_touch(dev);
 	while (next_run(dev->machine, &generation))
 		device_run(dev);
 	rt_fail_thread_device(-1);
-	signal_stack_free(stack);
+	rt_signal_stack_free(stack);
 	return NULL;
 }
 
@@ -421,7 +420,7 @@ make_devices(Machine *m)
 }
 
 Machine *
-rt_machine_new(const shdrt_program *p, double stall, Recorded recorded)
+rt_machine_new(const shdrt_program *p, double stall, Recorded recorded, Helps helps)
 {
 	Machine *m;
 	if (posix_memalign((void **)&m, LINE, sizeof *m))
@@ -443,8 +442,10 @@ rt_machine_new(const shdrt_program *p, double stall, Recorded recorded)
 	if (recorded != RECORD_nothing)
 		rt_clock_record(m, recorded == RECORD_spans);
 	teams_prepare(m);
-	if (!p->launch)
+	if (!p->launch) {
+		rt_helper_start(m, helps);
 		threads_start(m);
+	}
 	return m;
 }
 
@@ -526,6 +527,7 @@ threads_end(Machine *m)
 	pthread_mutex_unlock(&m->lock);
 	for (int64_t id = 0; id < m->ndevices; id++)
 		pthread_join(m->devices[id].thread, NULL);
+	rt_helper_end(m);
 }
 
 void

@@ -6,6 +6,7 @@
  *     shdrt_device          a thread, its slab, its clock
  *     Team                  the devices that meet in a collective: a barrier
  *                           and a slot for each member
+ *     Helper                a thread that moves what devices have begun
  *   Kind                    how the devices of the mesh split into teams for
  *                           one list of coordinates (one `group`)
  */
@@ -65,6 +66,8 @@ void rt_externs_load(const shdrt_externs *e);
 
 typedef struct Machine Machine;
 
+enum { HELPER = -1 }; /* who moved a part, where a device would have its id */
+
 typedef struct Slot {
 	_Alignas(LINE) const shdrt_collective *collective;
 	char *out;
@@ -89,6 +92,9 @@ typedef struct Team {
 	atomic_uint sleepers;
 	uint64_t clock;			  /* agreed by the members that met */
 	_Alignas(LINE) atomic_uint moved; /* parts of what is under way */
+	/* under the helper's lock */
+	bool queued;
+	struct Team *next;
 } Team;
 
 /* What a device has begun and not waited for. */
@@ -131,7 +137,7 @@ typedef struct StepSpan {
 	const shdrt_step *step;
 	uint64_t start, end; /* emulated */
 	double from, to;     /* host seconds */
-	int64_t by;	     /* the device that did it here */
+	int64_t by;	     /* the device that did it here, or HELPER */
 	int slot;	     /* of what goes on beside other steps; 0: it does not */
 } StepSpan;
 
@@ -187,8 +193,24 @@ void rt_device_ends(shdrt_device *dev);
 void rt_device_doing(const shdrt_device *dev, char *text, size_t n);
 double rt_now(void); /* monotonic seconds */
 
-/* ---- transfers.c: collectives that are begun ---- */
+/* ---- transfers.c: collectives that are begun, and the thread that helps ---- */
 
+typedef enum Helps { HELPS_where_spare, HELPS_on, HELPS_off } Helps;
+
+typedef struct Helper {
+	pthread_t thread;
+	bool there;
+	size_t least;	      /* bytes that it is handed */
+	pthread_mutex_t lock; /* of what follows */
+	pthread_cond_t bell;
+	Team *_Atomic first; /* begun, in that order */
+	Team *last;
+	atomic_bool leave;
+} Helper;
+
+/* A thread, where there is something to move and somebody to do it. */
+void rt_helper_start(Machine *m, Helps helps);
+void rt_helper_end(Machine *m);
 /* The device, which has a seat and what to move in its slot, begins. */
 void rt_transfer_begin(shdrt_device *dev, const Seat *seat, void (*meet)(Team *));
 /* What it has begun is over, all parts are moved. */
@@ -218,6 +240,10 @@ typedef struct Kind {
 } Kind;
 
 bool rt_same_splits(const shdrt_splits *a, const shdrt_splits *b);
+/* Where a crash of the calling thread is told of; NULL where a sanitizer has a stack of
+   its own. */
+char *rt_signal_stack_new(void);
+void rt_signal_stack_free(char *stack);
 
 /* Puts the device's parameters into its slab. */
 typedef void Fill(shdrt_device *dev, void *data);
@@ -232,7 +258,8 @@ struct Machine {
 	Team everyone;
 	char *slabs; /* one mapping */
 	size_t slab_stride, slab_total;
-	bool spins;   /* a core for every device */
+	bool spins; /* a core for every device */
+	Helper helper;
 	double stall; /* seconds without progress; 0 none */
 	Fill *fill;
 	void *fill_data;
@@ -254,7 +281,7 @@ typedef enum Recorded { RECORD_nothing, RECORD_times, RECORD_spans } Recorded;
 /* Threads, slabs and teams; rt_fail()s when there is not enough of anything.  What is
    recorded of a run: nothing; how often each device does each step, and what of its
    slab is touched; and when. */
-Machine *rt_machine_new(const shdrt_program *p, double stall, Recorded recorded);
+Machine *rt_machine_new(const shdrt_program *p, double stall, Recorded recorded, Helps helps);
 /* Bytes of a slab up to the end of the last line that some device has written to. */
 int64_t rt_machine_touched(const Machine *m);
 /* Fills every slab (NULL: its parameters are there) and runs the program once on it.

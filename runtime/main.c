@@ -230,7 +230,8 @@ execute(Settings *s, Whole *results, Carries *carries)
 	Machine *m = rt_machine_new(p, s->stall,
 		s->trace	   ? RECORD_spans
 			: s->stats ? RECORD_times
-				   : RECORD_nothing);
+				   : RECORD_nothing,
+		s->helps);
 	for (int i = 0; i < p->nresults; i++)
 		results[i].data = rt_get_memory(1, rt_tensor_bytes(&p->results[i]));
 	double seconds =

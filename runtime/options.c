@@ -252,6 +252,19 @@ option_stall(Settings *s, const char *value)
 }
 
 static void
+option_helper(Settings *s, const char *value)
+{
+	static const char *const words[] =
+		{[HELPS_where_spare] = "auto", [HELPS_on] = "on", [HELPS_off] = "off"};
+	for (int i = 0; i < (int)(sizeof words / sizeof *words); i++)
+		if (strcmp(value, words[i]) == 0) {
+			s->helps = (Helps)i;
+			return;
+		}
+	rt_fail(SHDRT_USAGE, "--helper '%s': on, off or auto is wanted", value);
+}
+
+static void
 option_check(Settings *s, const char *value)
 {
 	(void)value;

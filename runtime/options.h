@@ -21,7 +21,8 @@ typedef struct Settings {
 	bool writes;		 /* --out was given */
 	FILE *reports;		 /* standard error where results have standard output */
 	bool check, stats, keep_inputs, list, help, version;
-	int times, steps;      /* 0: not asked for */
+	int times, steps; /* 0: not asked for */
+	Helps helps;
 	double timeout, stall; /* seconds; 0: none */
 } Settings;
 

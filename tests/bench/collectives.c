@@ -136,7 +136,7 @@ main(int argc, char **argv)
 		.run = run};
 	double copy = copy_bandwidth();
 	printf("memcpy %.2f GB/s written\n", copy);
-	Machine *m = rt_machine_new(&program, 0, RECORD_nothing);
+	Machine *m = rt_machine_new(&program, 0, RECORD_nothing, HELPS_off);
 	for (int kind = 0; kind < SHDRT_ragged_all_to_all; kind++)
 		for (size_t bytes = 1024; bytes <= largest; bytes *= 4)
 			measure(m, (shdrt_collective_kind)kind, bytes, copy);

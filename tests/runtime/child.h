@@ -39,10 +39,10 @@ child_clock(void)
 }
 
 static void
-child_run(const shdrt_program *p, char *option, Ending *e)
+child_run(const shdrt_program *p, char *option, char *helper, Ending *e)
 {
 	int ends[2], status = 0;
-	char name[] = "t", *argv[] = {name, option, NULL};
+	char name[] = "t", *argv[] = {name, option, helper, NULL};
 	*e = (Ending){.status = -1, .seconds = child_clock()};
 	if (pipe(ends) != 0)
 		return;
@@ -50,7 +50,7 @@ child_run(const shdrt_program *p, char *option, Ending *e)
 	pid_t child = fork();
 	if (child == 0) {
 		dup2(ends[1], 2);
-		_exit(shdrt_main(p, 2, argv));
+		_exit(shdrt_main(p, helper ? 3 : 2, argv));
 	}
 	close(ends[1]);
 	size_t used = 0;

@@ -4,8 +4,11 @@
  *
  * For each mesh and group one program is made whose run() executes every case
  * once, each in its own place of the slab; operands are hashes of the case,
- * the device and the element.
+ * the device and the element.  Then the same once more with collectives that are
+ * begun, a few under way at once, with a helper and without.
  */
+#define _GNU_SOURCE /* sched_setaffinity() */
+#include <sched.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -13,7 +16,10 @@
 #include "shdrt_math.h"
 #include "tap.h"
 
-enum { MAX_CASES = 400 };
+enum {
+	MAX_CASES = 400,
+	SLOTS = 3,
+};
 
 static shdrt_collective cases[MAX_CASES];
 static shdrt_step steps[MAX_CASES];
@@ -217,10 +223,18 @@ run(shdrt_device *dev, char *slab)
 	_Static_assert(sizeof call / sizeof *call == SHDRT_COLLECTIVE_COUNT - 1,
 		"all but the last, the ragged one");
 	for (int k = 0; k < ncases; k++) {
+		const shdrt_collective *c = &cases[k];
 		shdrt_step work = {.picoseconds = (uint64_t)(dev->id * 7 % 5)};
 		shdrt_tick(dev, &work);
-		call[cases[k].kind](dev, &cases[k], slab + in_at[k], slab + out_at[k]);
+		if (c->slot && k >= SLOTS)
+			shdrt_done(dev, &cases[k - SLOTS], &work);
+		call[c->kind](dev, c, slab + in_at[k], slab + out_at[k]);
+		if (c->slot && (dev->id + k) % 7 == 0)
+			sched_yield();
 	}
+	for (int k = ncases > SLOTS ? ncases - SLOTS : 0; k < ncases; k++)
+		if (cases[k].slot)
+			shdrt_done(dev, &cases[k], cases[k].step);
 }
 
 static void
@@ -326,18 +340,28 @@ device_right(const Machine *m, int k, int64_t id, char *wanted)
 		== 0;
 }
 
-static void
-run_cases(const char *what, int64_t ndevices)
+static const char *const moved_by[] = {
+	[HELPS_where_spare] = "",
+	[HELPS_on] = ", begun, with a helper",
+	[HELPS_off] = ", begun",
+};
+
+/* ... begun, if it is said who may help with that. */
+static uint64_t
+run_cases_so(const char *what, int64_t ndevices, Helps helps)
 {
+	for (int k = 0; k < ncases; k++)
+		cases[k].slot = helps == HELPS_where_spare ? 0 : k % SLOTS + 1;
 	program = (shdrt_program){.abi = SHDRT_ABI,
 		.name = "test",
 		.ndevices = ndevices,
 		.ncollectives = ncases,
 		.collectives = cases,
 		.slab_bytes = (int64_t)slab_bytes,
+		.nslots = cases[0].slot ? SLOTS : 0,
 		.target = "none",
 		.run = run};
-	Machine *m = rt_machine_new(&program, 30, RECORD_nothing);
+	Machine *m = rt_machine_new(&program, 30, RECORD_nothing, helps);
 	rt_machine_run(m, fill, NULL);
 	char *wanted = rt_get_memory(1, slab_bytes);
 	int wrong = 0;
@@ -351,11 +375,25 @@ run_cases(const char *what, int64_t ndevices)
 					(long long)id);
 	uint64_t clock = rt_clock_slowest(m)->clock;
 	rt_machine_run(m, fill, NULL);
-	ok(wrong == 0, "%s, %lld devices: %d collectives", what, (long long)ndevices, ncases);
-	ok(clock == rt_clock_slowest(m)->clock && clock >= 10 * (uint64_t)ncases,
-		"%s, %lld devices: the emulated clock repeats", what, (long long)ndevices);
+	ok(wrong == 0, "%s, %lld devices: %d collectives%s", what, (long long)ndevices, ncases,
+		moved_by[helps]);
+	ok(clock == rt_clock_slowest(m)->clock,
+		"%s, %lld devices: the emulated clock repeats%s", what, (long long)ndevices,
+		moved_by[helps]);
 	free(wanted);
 	rt_machine_free(m);
+	return clock;
+}
+
+static void
+run_cases(const char *what, int64_t ndevices)
+{
+	uint64_t plain = run_cases_so(what, ndevices, HELPS_where_spare);
+	uint64_t helped = run_cases_so(what, ndevices, HELPS_on);
+	uint64_t begun = run_cases_so(what, ndevices, HELPS_off);
+	ok(plain >= 10 * (uint64_t)ncases && helped == begun && begun <= plain,
+		"%s, %lld devices: whoever moves, the emulated clock is the same", what,
+		(long long)ndevices);
 	ncases = 0;
 	slab_bytes = 0;
 }
@@ -443,6 +481,43 @@ test_permutes(void)
 	run_cases("permutes between groups", 8);
 }
 
+static bool
+is_helped(const shdrt_program *p, Helps helps)
+{
+	Machine *m = rt_machine_new(p, 30, RECORD_nothing, helps);
+	bool there = m->helper.there;
+	rt_machine_free(m);
+	return there;
+}
+
+/* A helper is there where a core is to spare, or where it is asked for. */
+static void
+test_helper(void)
+{
+	shdrt_program p = {.ndevices = 1,
+		.nslots = 1,
+		.slab_bytes = 64,
+		.target = "none",
+		.run = run};
+	bool spare = rt_cores() > 1;
+	ok(is_helped(&p, HELPS_where_spare) == spare, "one device, %d cores", rt_cores());
+	ok(is_helped(&p, HELPS_on) && !is_helped(&p, HELPS_off), "a helper is there, or not");
+	p.ndevices = rt_cores();
+	ok(!is_helped(&p, HELPS_where_spare), "a device for each core: no helper");
+	p.ndevices = 1;
+	p.nslots = 0;
+	ok(!is_helped(&p, HELPS_on), "nothing is begun: no helper");
+#if defined(__linux__)
+	cpu_set_t one;
+	CPU_ZERO(&one);
+	CPU_SET(sched_getcpu(), &one);
+	p.nslots = 1;
+	ok(sched_setaffinity(0, sizeof one, &one) == 0 && rt_cores() == 1
+			&& !is_helped(&p, HELPS_where_spare),
+		"one core of this machine: no helper");
+#endif
+}
+
 int
 main(void)
 {
@@ -471,5 +546,6 @@ main(void)
 	test_group("parts of Y, minor first", 8, (shdrt_splits){2, outer_parts});
 	test_permutes();
 	test_sizes();
+	test_helper();
 	return done();
 }

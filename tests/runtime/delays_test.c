@@ -2,7 +2,8 @@
  * Random collectives on 64 devices that are delayed at random: as long as
  * they agree there is no alarm and every number is right; where one device
  * does something else, that is told at once, with the status and the lines
- * that a simulation of the waiting finds, long before --stall.
+ * that a simulation of the waiting finds, long before --stall.  So it is with
+ * collectives that are begun, two at once where they agree.
  *
  *     delays_test [COLLECTIVES [FAULTS [SEED]]]
  */
@@ -23,7 +24,11 @@ enum {
 	PLAIN = GROUPS * KINDS,		    /* ... then the same on other lines, ... */
 	TWINS = 2 * PLAIN,		    /* ... then the same of other sizes */
 	ALL = 3 * PLAIN,
+	SLOTS = 2, /* ... then all of it in each */
 };
+
+/* Whether collectives are begun; of each other, until the next one is. */
+typedef enum Begun { B_none, B_each, B_two } Begun;
 
 static const shdrt_axis axes[] = {{"X", 4}, {"Y", 4}, {"Z", 4}};
 static const shdrt_split splits[GROUPS][3] = {
@@ -46,7 +51,7 @@ static const char *const names[GROUPS] = {
 	"X,Y,Z",
 };
 static int64_t next_member[GROUPS][DEVICES];
-static shdrt_collective table[ALL];
+static shdrt_collective table[(SLOTS + 1) * ALL];
 static shdrt_step steps[ALL];
 
 /* What device `culprit` does at step `at` that the others do not. */
@@ -65,6 +70,7 @@ static struct {
 	uint64_t seed;
 	int nsteps;
 	int *step; /* numbers in the table */
+	Begun begun;
 	Fault fault;
 	int culprit, at, instead;
 } script;
@@ -100,6 +106,10 @@ make_table(void)
 			1000, 0, 0, 64, "ici"};
 		if (kind == SHDRT_collective_permute)
 			table[i].source = next_member[group];
+	}
+	for (int i = ALL; i < (SLOTS + 1) * ALL; i++) {
+		table[i] = table[i % ALL];
+		table[i].slot = i / ALL;
 	}
 	for (int g = 0; g < GROUPS; g++)
 		for (int64_t k = 0; k < members(g); k++)
@@ -193,27 +203,63 @@ dawdle(int64_t device, int step)
 	}
 }
 
+enum { OPERAND = 4 * WORDS, BUFFERS = 36 * WORDS }; /* words of a step */
+
+/* The operand of a step, behind which is its result. */
+static int32_t *
+buffers(char *slab, int step)
+{
+	return (int32_t *)slab + step % SLOTS * BUFFERS;
+}
+
+static void
+look(const shdrt_device *dev, char *slab, const shdrt_collective *c, int step)
+{
+	int64_t id = shdrt_device_id(dev);
+	int64_t k = (int64_t)(draw((uint64_t)id, (uint64_t)step, 5) % 4);
+	const int32_t *out = buffers(slab, step) + OPERAND;
+
+	if (c->kind == SHDRT_reduce_scatter)
+		k = 0;
+	if (script.fault == F_none && out[k] != expected(c, id, step, k)) {
+		fprintf(stderr, "step %d, device %d: %s is wrong\n", step, (int)id,
+			c->step->axes);
+		_exit(99);
+	}
+}
+
+static void
+end_step(shdrt_device *dev, char *slab, const shdrt_collective *c, int step)
+{
+	shdrt_done(dev, c, c->step);
+	look(dev, slab, c, step);
+}
+
 static void
 follow_script(shdrt_device *dev, char *slab)
 {
 	int64_t id = shdrt_device_id(dev);
-	int32_t *in = (int32_t *)slab, *out = in + 4 * WORDS, number;
+	const shdrt_collective *last = NULL;
+	int32_t number;
 
 	for (int i = 0; (number = number_at((int)id, i)) >= 0; i++) {
-		const shdrt_collective *c = &table[number];
+		int slot = !script.begun ? 0 : script.begun == B_each ? 1 : 1 + i % SLOTS;
+		const shdrt_collective *c = &table[slot * ALL + number];
+		int32_t *in = buffers(slab, i);
 		for (int64_t k = 0; k < c->size; k++)
 			in[k] = word(id, i, k);
 		dawdle(id, i);
-		collective[c->kind](dev, c, in, out);
-		int64_t k = (int64_t)(draw((uint64_t)id, (uint64_t)i, 5) % 4);
-		if (c->kind == SHDRT_reduce_scatter)
-			k = 0;
-		if (script.fault == F_none && out[k] != expected(c, id, i, k)) {
-			fprintf(stderr, "step %d, device %d: %s is wrong\n", i, (int)id,
-				c->step->axes);
-			_exit(99);
-		}
+		collective[c->kind](dev, c, in, in + OPERAND);
+		if (script.begun == B_each)
+			shdrt_done(dev, c, c->step);
+		if (script.begun != B_two)
+			look(dev, slab, c, i);
+		else if (last)
+			end_step(dev, slab, last, i - 1);
+		last = c;
 	}
+	if (script.begun == B_two && last)
+		end_step(dev, slab, last, script.nsteps - 1);
 }
 
 /* ---- what has to happen ---- */
@@ -331,8 +377,9 @@ static shdrt_program program = {.abi = SHDRT_ABI,
 	.axes = axes,
 	.ndevices = DEVICES,
 	.collectives = table,
-	.ncollectives = ALL,
-	.slab_bytes = 32 * WORDS * sizeof(int32_t),
+	.ncollectives = sizeof table / sizeof *table,
+	.nslots = SLOTS,
+	.slab_bytes = SLOTS * BUFFERS * sizeof(int32_t),
 	.target = "v5e",
 	.target_memory = 1 << 20,
 	.run = follow_script};
@@ -376,17 +423,18 @@ add_fault(void)
 }
 
 static void
-test_agreement(int nsteps)
+test_agreement(int nsteps, Begun begun, char *helper)
 {
 	char limit[] = "--stall=60s";
 	Ending e;
 
+	script.begun = begun;
 	write_script(nsteps);
-	child_run(&program, limit, &e);
+	child_run(&program, limit, helper, &e);
 	if (!ok(e.status == 0 && !e.text[0],
 		    "%d collectives of each of %d "
-		    "devices",
-		    nsteps, DEVICES))
+		    "devices, %d under way, %s",
+		    nsteps, DEVICES, begun, helper))
 		printf("# status %d: %s\n", e.status, e.text);
 	printf("# in %.1f s\n", e.seconds);
 }
@@ -395,15 +443,16 @@ test_agreement(int nsteps)
 static double
 test_fault(uint64_t seed)
 {
-	char limit[] = "--stall=600s";
+	char limit[] = "--stall=600s", on[] = "--helper=on";
 	State s;
 	Ending e;
 
 	script.seed = seed;
+	script.begun = seed % 2 ? B_each : B_none;
 	write_script(FAULTY_STEPS);
 	add_fault();
 	simulate(&s);
-	child_run(&program, limit, &e);
+	child_run(&program, limit, on, &e);
 	bool told = s.status == SHDRT_OK ? !e.text[0] : tells_both(&s, e.text);
 	if (!ok(e.status == s.status && told && e.seconds < 60,
 		    "seed %llu: %s, by device %d at step %d: status %d",
@@ -420,10 +469,13 @@ main(int argc, char **argv)
 	int nfaults = argc > 2 ? atoi(argv[2]) : SANITIZED ? 8 : 50;
 	uint64_t seed = argc > 3 ? strtoull(argv[3], NULL, 10) : 1;
 	double longest = 0;
+	char on[] = "--helper=on", off[] = "--helper=off";
 
 	make_table();
 	script.seed = seed;
-	test_agreement(nsteps);
+	test_agreement(nsteps, B_none, off);
+	test_agreement(nsteps / 4, B_two, on);
+	test_agreement(nsteps / 4, B_two, off);
 	for (int i = 0; i < nfaults; i++) {
 		double seconds = test_fault(seed + 1 + (uint64_t)i);
 		longest = seconds > longest ? seconds : longest;

@@ -1,6 +1,7 @@
 /*
  * How programs end that cannot go on: each is run in a process of its own,
- * whose status and one message are looked at, and how long it took.
+ * whose status and one message are looked at, and how long it took.  Then the
+ * same once more with collectives that are begun, with a helper and without.
  */
 #include <pthread.h>
 #include <sched.h>
@@ -34,12 +35,41 @@ static const shdrt_collective collectives[] = {
 	COLLECTIVE(SHDRT_all_reduce, "all-reduce", xy, 2, 4, 3),
 };
 
+/* The same that are waited for, then in two slots. */
+enum {
+	ROWS = sizeof collectives / sizeof *collectives,
+	SLOTS = 2,
+	LINE_OF_NOBODY = 64, /* an address */
+};
+static shdrt_collective table[(SLOTS + 1) * ROWS];
+static bool begun;
+
+static const shdrt_collective *
+in_slot(int number, int slot)
+{
+	return &table[slot * ROWS + number];
+}
+
+static void
+begin(shdrt_device *dev, int number, int slot, char *slab)
+{
+	const shdrt_collective *c = in_slot(number, slot);
+	(c->kind == SHDRT_all_gather ? shdrt_all_gather : shdrt_all_reduce)(dev, c, slab,
+		slab + 256 * (slot + 1));
+}
+
+static void
+end(shdrt_device *dev, int number, int slot)
+{
+	if (slot)
+		shdrt_done(dev, in_slot(number, slot), &work);
+}
+
 static void
 meet(shdrt_device *dev, int number, char *slab)
 {
-	const shdrt_collective *c = &collectives[number];
-	(c->kind == SHDRT_all_gather ? shdrt_all_gather : shdrt_all_reduce)(dev, c, slab,
-		slab + 256);
+	begin(dev, number, begun, slab);
+	end(dev, number, begun);
 }
 
 static void
@@ -121,6 +151,16 @@ crashes(shdrt_device *dev, char *slab)
 	meet(dev, 0, slab);
 }
 
+/* Whoever moves it; the helper speaks for the device. */
+static void
+writes_nowhere(shdrt_device *dev, char *slab)
+{
+	const shdrt_collective *c = in_slot(0, begun);
+	char *out = shdrt_device_id(dev) == 1 ? (char *)LINE_OF_NOBODY : slab + 256;
+	shdrt_all_reduce(dev, c, slab, out);
+	end(dev, 0, begun);
+}
+
 static void
 computes_forever(shdrt_device *dev, char *slab)
 {
@@ -167,6 +207,44 @@ leaves_loops(shdrt_device *dev, char *slab)
 	}
 }
 
+/* Between begin and done. */
+static void
+exits_meanwhile(shdrt_device *dev, char *slab)
+{
+	begin(dev, 0, begun, slab);
+	if (shdrt_device_id(dev) == 2)
+		pthread_exit(NULL);
+	end(dev, 0, begun);
+	meet(dev, 1, slab);
+}
+
+/* What the one has begun does not need it any more. */
+static void
+computes_meanwhile(shdrt_device *dev, char *slab)
+{
+	begin(dev, 0, begun, slab);
+	while (shdrt_device_id(dev) == 1)
+		sched_yield();
+	end(dev, 0, begun);
+}
+
+/* All have begun both but one, who is late: some wait for the one, some for the other. */
+static void
+crosses(shdrt_device *dev, char *slab)
+{
+	struct timespec little = {0, 50000000};
+	int64_t id = shdrt_device_id(dev);
+	int first = begun ? 1 + id % 2 : 0, second = begun ? SLOTS + 1 - first : 0;
+	for (int i = 0; i < 3; i++) {
+		if (id == 3)
+			nanosleep(&little, NULL);
+		begin(dev, 0, begun, slab);
+		begin(dev, 1, begun ? SLOTS : 0, slab);
+		end(dev, first != 1, first);
+		end(dev, first == 1, second);
+	}
+}
+
 static void
 nothing(shdrt_device *dev, char *slab)
 {
@@ -199,6 +277,8 @@ static const struct {
 		{"device 1 was lost"}, false},
 	{"a crash", crashes, 4096, 1 << 20, 13, {"device 1 was lost", "invalid memory access"},
 		true},
+	{"a crash of whoever moves", writes_nowhere, 4096, 1 << 20, 13,
+		{" was lost", "invalid memory access"}, true},
 	{"no progress", computes_forever, 4096, 1 << 20, 10,
 		{"no progress for 0.3 s", "device 0 waits at all-reduce", "device 1 computes"},
 		false},
@@ -206,6 +286,11 @@ static const struct {
 	{"an endless loop with collectives", goes_round, 4096, 1 << 20, 10,
 		{"no progress for 0.3 s", "the loop of t.shd:12"}, false},
 	{"loops that end", leaves_loops, 4096, 1 << 20, 0, {""}, false},
+	{"a thread that exits meanwhile", exits_meanwhile, 4096, 1 << 20, 13,
+		{"device 2 was lost"}, false},
+	{"no progress meanwhile", computes_meanwhile, 4096, 1 << 20, 10,
+		{"no progress for 0.3 s", "device 0 has ended", "device 1 computes"}, false},
+	{"waits that cross", crosses, 4096, 1 << 20, 0, {""}, false},
 	{"more memory than the target has", nothing, 4096, 4095, 5,
 		{"out of memory", "4096", "4095"}, false},
 	{"more memory than this machine has", nothing, (int64_t)1 << 60, INT64_MAX, 5,
@@ -221,8 +306,8 @@ count_lines(const char *text, const char *start)
 	return n;
 }
 
-int
-main(void)
+static void
+run_cases(char *helper, const char *how)
 {
 	for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
 		if (cases[i].crash && SANITIZED)
@@ -233,21 +318,38 @@ main(void)
 			.naxes = 2,
 			.axes = axes,
 			.ndevices = 4,
-			.collectives = collectives,
-			.ncollectives = sizeof collectives / sizeof *collectives,
+			.collectives = table,
+			.ncollectives = sizeof table / sizeof *table,
+			.nslots = SLOTS,
+			.steps = &work,
+			.nsteps = 1,
 			.slab_bytes = cases[i].slab,
 			.target = "v5e",
 			.target_memory = cases[i].memory,
 			.run = cases[i].run};
 		char limit[] = "--stall=300ms";
 		Ending e;
-		child_run(&p, limit, &e);
+		child_run(&p, limit, helper, &e);
 		bool good = e.status == cases[i].status
 			&& count_lines(e.text, "t: ") == (e.status != 0) && e.seconds < 20;
 		for (int k = 0; k < 3 && cases[i].says[k]; k++)
 			good = good && strstr(e.text, cases[i].says[k]);
-		if (!ok(good, "%s: status %d", cases[i].name, cases[i].status))
+		if (!ok(good, "%s%s: status %d", cases[i].name, how, cases[i].status))
 			printf("# status %d: %s\n", e.status, e.text);
 	}
+}
+
+int
+main(void)
+{
+	char on[] = "--helper=on", off[] = "--helper=off";
+	for (int i = 0; i < (SLOTS + 1) * ROWS; i++) {
+		table[i] = collectives[i % ROWS];
+		table[i].slot = i / ROWS;
+	}
+	run_cases(on, "");
+	begun = true;
+	run_cases(on, ", begun, with a helper");
+	run_cases(off, ", begun");
 	return done();
 }

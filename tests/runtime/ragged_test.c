@@ -1,7 +1,8 @@
 /*
  * The ragged exchange: random parcels of rows between the members of many
  * groups, round after round with random delays, against a sequential model;
- * then every way in which what the members say does not fit together.
+ * then every way in which what the members say does not fit together.  All of it
+ * once more where the exchange is begun, with a helper and without.
  */
 #include <sched.h>
 #include <stdlib.h>
@@ -60,6 +61,11 @@ parcel(int round, int64_t from, int64_t to, int i, int members)
 
 /* ---- one device ------------------------------------------------------- */
 
+static const char *const moved_by[] = {
+	[HELPS_where_spare] = "",
+	[HELPS_on] = ", begun, with a helper",
+	[HELPS_off] = ", begun",
+};
 static shdrt_collective exchange;
 static const shdrt_step step = {"", "ragged-all-to-all", "", "t.shd", 3, 10, 0, 0, 0, "ici"};
 static shdrt_program program;
@@ -122,6 +128,8 @@ run_rounds(shdrt_device *dev, char *slab)
 		shdrt_tick(dev, &work);
 		shdrt_ragged_all_to_all(dev, &exchange, in, list, list + nmembers,
 			list + 2 * nmembers, list + 3 * nmembers, out);
+		if (exchange.slot)
+			shdrt_done(dev, &exchange, &step);
 		/* Nobody reads them any more. */
 		memset(list, 0x55, LISTS * (size_t)nmembers * sizeof *list);
 	}
@@ -180,6 +188,22 @@ count_wrong(const Machine *m)
 	return wrong;
 }
 
+/* Begun, if it is said who may help with that. */
+static void
+test_rounds(const char *what, Helps helps)
+{
+	exchange.slot = helps != HELPS_where_spare;
+	Machine *m = rt_machine_new(&program, 30, RECORD_nothing, helps);
+	rt_machine_run(m, fill, NULL);
+	int wrong = count_wrong(m);
+	ok(!wrong, "%s, rows of %lld %s: %d rounds%s", what, (long long)exchange.inner,
+		shdrt_dtype_names[exchange.dtype], ROUNDS, moved_by[helps]);
+	uint64_t clock = rt_clock_slowest(m)->clock;
+	ok(clock >= 10 * ROUNDS && clock <= (10 + 4) * ROUNDS, "%s: the emulated clock%s", what,
+		moved_by[helps]);
+	rt_machine_free(m);
+}
+
 static void
 test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype dtype,
 	int64_t inner)
@@ -203,17 +227,13 @@ test_group(const char *what, int64_t ndevices, shdrt_splits group, shdrt_dtype d
 		.ndevices = ndevices,
 		.ncollectives = 1,
 		.collectives = &exchange,
+		.nslots = 1,
 		.target = "none",
 		.run = run_rounds,
 		.slab_bytes = (int64_t)(bytes + LISTS * sizeof(int32_t) * (size_t)nmembers)};
-	Machine *m = rt_machine_new(&program, 30, RECORD_nothing);
-	rt_machine_run(m, fill, NULL);
-	int wrong = count_wrong(m);
-	ok(!wrong, "%s, rows of %lld %s: %d rounds", what, (long long)inner,
-		shdrt_dtype_names[dtype], ROUNDS);
-	uint64_t clock = rt_clock_slowest(m)->clock;
-	ok(clock >= 10 * ROUNDS && clock <= (10 + 4) * ROUNDS, "%s: the emulated clock", what);
-	rt_machine_free(m);
+	test_rounds(what, HELPS_where_spare);
+	test_rounds(what, HELPS_on);
+	test_rounds(what, HELPS_off);
 }
 
 static void
@@ -248,7 +268,8 @@ static const shdrt_axis axes[] = {{"X", 2}, {"Y", 2}};
 				0, "ici"}, \
 			0 \
 	}
-static const shdrt_collective table[] = {
+enum { ROWS = 4 };
+static shdrt_collective table[2 * ROWS] = {
 	ENTRY(SHDRT_ragged_all_to_all, along_y, 3),
 	ENTRY(SHDRT_ragged_all_to_all, along_y, 5),
 	ENTRY(SHDRT_all_reduce, along_y, 7),
@@ -310,6 +331,7 @@ static const struct {
 };
 
 static const Change *changes;
+static bool begun; /* the second half of the table, which has slots */
 
 static void
 exchange_once(shdrt_device *dev, char *slab)
@@ -325,16 +347,18 @@ exchange_once(shdrt_device *dev, char *slab)
 	for (int i = 0; i < 2; i++)
 		if (changes[i].list && changes[i].device == id)
 			list[changes[i].list][changes[i].member] = changes[i].value;
-	const shdrt_collective *c = &table[list[PLACE][0]];
+	const shdrt_collective *c = &table[begun * ROWS + list[PLACE][0]];
 	if (c->kind == SHDRT_ragged_all_to_all)
 		shdrt_ragged_all_to_all(dev, c, slab, list[STARTS], list[SIZES], list[TO],
 			list[FROM], slab + 256);
 	else
 		shdrt_all_reduce(dev, c, slab, slab + 256);
+	if (begun)
+		shdrt_done(dev, c, c->step);
 }
 
 static void
-test_wrongs(void)
+test_wrongs(char *helper, const char *how)
 {
 	static const shdrt_program p = {.abi = SHDRT_ABI,
 		.name = "t",
@@ -344,6 +368,7 @@ test_wrongs(void)
 		.ndevices = 4,
 		.collectives = table,
 		.ncollectives = sizeof table / sizeof *table,
+		.nslots = 1,
 		.slab_bytes = 4096,
 		.target = "v5e",
 		.target_memory = 1 << 20,
@@ -352,11 +377,11 @@ test_wrongs(void)
 		char limit[] = "--stall=30s";
 		Ending e;
 		changes = wrongs[i].changes;
-		child_run(&p, limit, &e);
+		child_run(&p, limit, helper, &e);
 		bool good = e.status == wrongs[i].status && e.seconds < 15;
 		for (int k = 0; k < 2 && wrongs[i].says[k]; k++)
 			good = good && strstr(e.text, wrongs[i].says[k]);
-		if (!ok(good, "%s: status %d", wrongs[i].name, wrongs[i].status))
+		if (!ok(good, "%s%s: status %d", wrongs[i].name, how, wrongs[i].status))
 			printf("# status %d: %s\n", e.status, e.text);
 	}
 }
@@ -364,7 +389,15 @@ test_wrongs(void)
 int
 main(void)
 {
-	test_wrongs();
+	char on[] = "--helper=on", off[] = "--helper=off";
+	for (int i = 0; i < ROWS; i++) {
+		table[ROWS + i] = table[i];
+		table[ROWS + i].slot = 1;
+	}
+	test_wrongs(on, moved_by[HELPS_where_spare]);
+	begun = true;
+	test_wrongs(on, moved_by[HELPS_on]);
+	test_wrongs(off, moved_by[HELPS_off]);
 	test_groups();
 	return done();
 }
