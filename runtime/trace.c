@@ -8,11 +8,14 @@
  *
  * A process for each clock, a thread for each device, a span for each step.  The
  * emulated time of a collective begins when the last of its members is there, time
- * here when the device itself is.
+ * here when the device itself is.  One that is begun is, in emulated time, beside what
+ * its device does meanwhile; here, a part of it is where it was moved: with the helper,
+ * or within the waiting of a device.
  */
 #include <inttypes.h>
 #include <math.h>
 #include <stdarg.h>
+#include <stdlib.h>
 
 #include "options.h"
 
@@ -60,6 +63,14 @@ put_name(FILE *f, int process, int64_t thread, const char *what, const char *key
 	fprintf(f, "\"}},\n");
 }
 
+/* Of a device: in emulated time one more for each slot, beside which it goes on.  Here
+   the helper comes after the devices. */
+static int64_t
+thread_of(const Machine *m, int process, int64_t device, int slot)
+{
+	return process == EMULATED ? device * (m->program->nslots + 1) + slot + 1 : device + 1;
+}
+
 static void
 put_names(FILE *f, const Machine *m, const Extent *e)
 {
@@ -72,15 +83,23 @@ put_names(FILE *f, const Machine *m, const Extent *e)
 			put_name(f, process, 0, "process_labels", "labels",
 				"the first %" PRId64 " of %" PRId64 " devices", e->devices,
 				m->ndevices);
-		for (int64_t id = 0; id < e->devices; id++)
-			put_name(f, process, id + 1, "thread_name", "name", "device %" PRId64,
-				id);
+		for (int64_t id = 0; id < e->devices; id++) {
+			put_name(f, process, thread_of(m, process, id, 0), "thread_name",
+				"name", "device %" PRId64, id);
+			for (int i = 1; process == EMULATED && i <= p->nslots; i++)
+				put_name(f, process, thread_of(m, process, id, i),
+					"thread_name", "name", "device %" PRId64 ", under way",
+					id);
+		}
 	}
+	if (m->helper.there)
+		put_name(f, HERE, thread_of(m, HERE, m->ndevices, 0), "thread_name", "name",
+			"helper");
 }
 
 /* Times in picoseconds. */
 static void
-put_span(FILE *f, int process, int64_t device, const shdrt_step *s, uint64_t start,
+put_span(FILE *f, int process, int64_t thread, const shdrt_step *s, uint64_t start,
 	uint64_t time)
 {
 	char name[STEP_TEXT], from[US_TEXT], us[US_TEXT];
@@ -90,7 +109,7 @@ put_span(FILE *f, int process, int64_t device, const shdrt_step *s, uint64_t sta
 	fprintf(f,
 		",\n{\"ph\": \"X\", \"pid\": %d, \"tid\": %" PRId64
 		", \"ts\": %s, \"dur\": %s, \"name\": \"",
-		process, device + 1, from, us);
+		process, thread, from, us);
 	rt_json_put(f, name);
 	fprintf(f, "\", \"cat\": \"%s\", \"args\": {\"file\": \"", s->kind);
 	rt_json_put(f, s->file);
@@ -109,15 +128,71 @@ since(const Extent *e, double seconds)
 }
 
 static void
-put_device(FILE *f, const shdrt_device *dev, const Extent *e)
+put_emulated(FILE *f, const Machine *m, const shdrt_device *dev)
 {
 	const Record *r = dev->record;
 	for (size_t i = 0; i < r->n && i < r->room; i++) {
 		const StepSpan *s = &r->spans[i];
-		uint64_t from = since(e, s->from);
-		put_span(f, EMULATED, dev->id, s->step, s->start, s->end - s->start);
-		put_span(f, HERE, dev->id, s->step, from, since(e, s->to) - from);
+		put_span(f, EMULATED, thread_of(m, EMULATED, dev->id, s->slot), s->step,
+			s->start, s->end - s->start);
 	}
+}
+
+/* ---- time here ---------------------------------------------------------------------- */
+
+typedef struct HereSpan {
+	const shdrt_step *step;
+	int64_t thread;
+	uint64_t from, to;
+	size_t i; /* as recorded */
+} HereSpan;
+
+/* By threads, then as they begin, what is around others first. */
+static int
+by_start(const void *a, const void *b)
+{
+	const HereSpan *x = a, *y = b;
+	if (x->thread != y->thread)
+		return x->thread < y->thread ? -1 : 1;
+	if (x->from != y->from)
+		return x->from < y->from ? -1 : 1;
+	if (x->to != y->to)
+		return x->to > y->to ? -1 : 1;
+	return x->i < y->i ? -1 : 1;
+}
+
+/* What a device waited for is recorded with it, though another thread moved it, of which
+   there may be no record. */
+static size_t
+find_here(const Machine *m, const Extent *e, HereSpan *spans)
+{
+	size_t n = 0;
+	for (int64_t id = 0; id < e->devices; id++) {
+		const Record *r = m->devices[id].record;
+		for (size_t i = 0; i < r->n && i < r->room; i++) {
+			const StepSpan *s = &r->spans[i];
+			int64_t by = s->by == HELPER ? m->ndevices : s->by;
+			if (s->by != HELPER && by >= e->devices)
+				continue;
+			spans[n] = (HereSpan){s->step, thread_of(m, HERE, by, 0),
+				since(e, s->from), since(e, s->to), n};
+			n++;
+		}
+	}
+	return n;
+}
+
+static void
+put_here(FILE *f, const Machine *m, const Extent *e)
+{
+	HereSpan *spans =
+		rt_get_memory((size_t)e->devices * (e->spans - e->missing), sizeof *spans);
+	size_t n = find_here(m, e, spans);
+	qsort(spans, n, sizeof *spans, by_start);
+	for (size_t i = 0; i < n; i++)
+		put_span(f, HERE, spans[i].thread, spans[i].step, spans[i].from,
+			spans[i].to - spans[i].from);
+	free(spans);
 }
 
 /* What is put last needs no comma. */
@@ -146,7 +221,8 @@ put_trace(FILE *f, const char *path, const void *data)
 		"\"args\": {\"sort_index\": %d}}",
 		EMULATED, EMULATED);
 	for (int64_t id = 0; id < e.devices; id++)
-		put_device(f, &m->devices[id], &e);
+		put_emulated(f, m, &m->devices[id]);
+	put_here(f, m, &e);
 	return fprintf(f, "\n]}\n") > 0 && !ferror(f);
 }
 
