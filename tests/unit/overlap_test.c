@@ -172,7 +172,7 @@ main(int argc, char **argv)
 		(unsigned long long)seed, near, count, worst);
 	ok(orders == count, "all are orders, no better than the best");
 	ok(near >= count * 95 / 100, "19 of 20 are within 2 % of the best");
-	ok(worst <= 1.35, "none is beyond 35 %");
+	ok(worst <= 1.15, "none is beyond 15 %");
 	printf("1..%d\n", tests);
-	return orders < count || near < count * 95 / 100 || worst > 1.35;
+	return orders < count || near < count * 95 / 100 || worst > 1.15;
 }

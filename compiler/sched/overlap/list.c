@@ -12,8 +12,8 @@
 #include "sched/overlap/overlap.h"
 
 enum {
-	MOST_HELD = 8, /* looked at behind the first that has to wait */
-	SHAKES = 8,    /* times that each taste sees paths changed by chance */
+	MOST_FLIGHTS = 16, /* transfers under way at a time */
+	MOST_HELD = 8,	   /* looked at behind the first that has to wait */
 };
 
 /* Jobs that can be next, the best on top: a heap. */
@@ -23,7 +23,9 @@ typedef struct Ready {
 	First first;
 } Ready;
 
-typedef struct Listing {
+struct Listing {
+	Graph *graph;
+	int64_t longest; /* way from the begin to the end */
 	Order order;
 	int n;
 	Tracks *tracks;
@@ -32,14 +34,15 @@ typedef struct Listing {
 	int nflights;
 	Taste taste;
 	int *begun; /* by number of a start: its place in the order */
-} Listing;
+	uint64_t chance;
+};
 
 /* ---- the heap -------------------------------------------------------------------- */
 
 static bool
 is_before(First first, const Job *a, const Job *b)
 {
-	if (first == FIRST_path && a->key != b->key)
+	if (first != FIRST_program && a->key != b->key)
 		return a->key > b->key;
 	return a->number < b->number;
 }
@@ -73,6 +76,20 @@ take(Ready *r)
 }
 
 /* ---- one job after the other ---------------------------------------------------- */
+
+static uint64_t
+draw(Listing *list)
+{
+	list->chance = list->chance * 6364136223846793005u + 1442695040888963407u;
+	return list->chance >> 20;
+}
+
+/* The answer, or the other by chance, if the taste is shaken. */
+static bool
+or_other(Listing *list, bool answer)
+{
+	return list->taste.shake && draw(list) % 4 == 0 ? !answer : answer;
+}
 
 static void
 make_ready(Listing *list, Job *job)
@@ -170,31 +187,23 @@ begin_transfers(Listing *list, int64_t busy)
 	Job *held[MOST_HELD];
 	int n = 0;
 
-	while (list->starts.n && n < MOST_HELD) {
+	while (list->starts.n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
 		Job *job = take(&list->starts);
 		int64_t before = tracks_busy(list->tracks, &job->task.links);
 		int64_t after = add_picoseconds(before, job->task.picoseconds);
 		bool shares = list->taste.share == SHARE_never ? before && after > busy
 			: list->taste.share == SHARE_soon      ? before > busy
 							       : false;
-		if (shares || (list->taste.patient && is_in_the_way(list, job)))
+		bool waits = list->runs.n || list->nflights;
+		if (waits
+			&& or_other(list,
+				shares || (list->taste.patient && is_in_the_way(list, job))))
 			held[n++] = job;
 		else
 			add(list, job);
 	}
 	while (n)
 		put(&list->starts, held[--n]);
-}
-
-/* As much as half of it, by chance. */
-static int64_t
-shaken(const Job *job, int shake)
-{
-	uint64_t hash = ((uint64_t)job->number * 0x9e3779b97f4a7c15u + (uint64_t)shake)
-		* 0xd1b54a32d192ed03u;
-	int64_t most = job->path / 2;
-
-	return shake && most ? (int64_t)((hash >> 20) % (uint64_t)(most + 1)) : 0;
 }
 
 /*
@@ -217,6 +226,15 @@ worth_waiting(const Listing *list)
 			return i;
 	}
 	return -1;
+}
+
+/* What the thread waits for though it could compute; none: -1. */
+static int
+waited_for(Listing *list)
+{
+	if (or_other(list, false) && list->nflights)
+		return (int)(draw(list) % (uint64_t)list->nflights);
+	return list->taste.patient ? worth_waiting(list) : -1;
 }
 
 /* The best run that takes no longer, of a few; NULL: none. */
@@ -242,7 +260,7 @@ take_shorter(Listing *list, int64_t time)
 static Job *
 next_job(Listing *list)
 {
-	int i = list->runs.n && list->taste.patient ? worth_waiting(list) : -1;
+	int i = list->runs.n ? waited_for(list) : -1;
 
 	if (!list->runs.n)
 		return take_done(list, INT64_MAX);
@@ -256,108 +274,66 @@ next_job(Listing *list)
 	return done;
 }
 
-Order
-list_schedule(Graph *g, Taste taste)
+/* What has the greatest key comes first. */
+static int64_t
+key_of(Listing *list, const Job *job)
+{
+	int64_t own = list->taste.first == FIRST_tail ? job->task.picoseconds : 0;
+	uint64_t most = list->taste.shake ? (uint64_t)list->longest / 2 : 0;
+
+	return add_picoseconds(job->path - own, (int64_t)(draw(list) % (most + 1)));
+}
+
+Listing *
+listing_new(Graph *g)
 {
 	Arena *a = g->arena;
-	Listing list = {.taste = taste,
+	Listing *list = NEW(a, Listing);
+
+	*list = (Listing){.graph = g,
 		.order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0},
-		.tracks = tracks_new(a, g->n),
-		.runs = {NEW_ARRAY(a, Job *, g->n + 1), 0, taste.first},
-		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_path},
+		.runs.jobs = NEW_ARRAY(a, Job *, g->n + 1),
+		.starts = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_tail},
 		.instant = {NEW_ARRAY(a, Job *, g->n + 1), 0, FIRST_program},
 		.flights = NEW_ARRAY(a, Job *, g->n + 1),
 		.begun = NEW_ARRAY(a, int, g->n + 1)};
+	for (int i = 0; i < g->n; i++)
+		list->longest = greater(list->longest, g->jobs[i].path);
+	return list;
+}
 
+static void
+begin_listing(Listing *list, Taste taste)
+{
+	Graph *g = list->graph;
+
+	list->taste = taste;
+	list->chance = (uint64_t)taste.shake;
+	list->runs.first = taste.first;
+	list->n = 0;
+	list->tracks = tracks_new(g->arena, MOST_FLIGHTS + 1);
 	for (int i = 0; i < g->n; i++) {
 		g->jobs[i].waits = g->jobs[i].before;
-		g->jobs[i].key =
-			add_picoseconds(g->jobs[i].path, shaken(&g->jobs[i], taste.shake));
+		g->jobs[i].key = key_of(list, &g->jobs[i]);
 	}
 	for (int i = 0; i < g->n; i++)
 		if (!g->jobs[i].before)
-			make_ready(&list, &g->jobs[i]);
-	while (list.n < g->n) {
-		Job *done = take_done(&list, 0);
-		if (list.instant.n || done) {
-			add(&list, done ? done : take(&list.instant));
+			make_ready(list, &g->jobs[i]);
+}
+
+const Order *
+list_schedule(Listing *list, Taste taste)
+{
+	begin_listing(list, taste);
+	while (list->n < list->graph->n) {
+		Job *done = take_done(list, 0);
+		if (list->instant.n || done) {
+			add(list, done ? done : take(&list->instant));
 			continue;
 		}
-		begin_transfers(&list, list.runs.n ? list.runs.jobs[0]->task.picoseconds : 0);
-		add(&list, next_job(&list));
+		begin_transfers(list, list->runs.n ? list->runs.jobs[0]->task.picoseconds : 0);
+		add(list, next_job(list));
 	}
-	list.order.time = tracks_end(list.tracks);
-	return list.order;
-}
-
-Order
-plain_schedule(Graph *g)
-{
-	Arena *a = g->arena;
-	Order order = {NEW_ARRAY(a, Job *, g->n + 1), NEW_ARRAY(a, Task, g->n + 1), 0};
-
-	for (int i = 0; i < g->n; i++) {
-		order.jobs[i] = &g->jobs[i];
-		order.tasks[i] = g->jobs[i].task;
-		if (order.tasks[i].kind == TASK_done)
-			order.tasks[i].start = i - 1;
-	}
-	order.time = tracks_run(order.tasks, g->n, a);
-	return order;
-}
-
-/* No order takes less: the longest way, the thread's work, that of the busiest link. */
-static int64_t
-least_time(const Graph *g)
-{
-	int64_t thread = 0, least = 0;
-	LinkSums sums = {0};
-
-	for (int i = 0; i < g->n; i++) {
-		const Task *task = &g->jobs[i].task;
-		least = greater(least, g->jobs[i].path);
-		if (task->moves)
-			links_add(&sums, &task->links, task->shared);
-		else
-			thread = add_picoseconds(thread, task->picoseconds);
-	}
-	for (int row = 0; row < LINK_ROWS; row++)
-		for (int k = 0; k < LINK_PARTS; k++)
-			least = greater(least, sums.of[row][k]);
-	return greater(least, thread);
-}
-
-/* Nearer to the least than anybody would see. */
-static bool
-is_good(const Order *order, int64_t least)
-{
-	return order->time - least <= least / 200;
-}
-
-Order
-best_order(Graph *g, First first)
-{
-	static const Taste tastes[] = {
-		{FIRST_program, SHARE_never, false, 0},
-		{FIRST_program, SHARE_always, false, 0},
-		{FIRST_path, SHARE_never, false, 0},
-		{FIRST_path, SHARE_soon, false, 0},
-		{FIRST_path, SHARE_never, true, 0},
-		{FIRST_path, SHARE_soon, true, 0},
-		{FIRST_path, SHARE_always, true, 0},
-	};
-	enum { TASTES = sizeof tastes / sizeof tastes[0], SHAKEN = 3 /* of them, by path */ };
-	Order best = plain_schedule(g);
-	int64_t bound = least_time(g);
-
-	for (int i = 0; i < TASTES + SHAKEN * SHAKES && !is_good(&best, bound); i++) {
-		Taste taste = tastes[i < TASTES ? i : TASTES - 1 - i % SHAKEN];
-		taste.shake = i < TASTES ? 0 : i;
-		if (taste.first < first)
-			continue;
-		Order order = list_schedule(g, taste);
-		if (order.time < best.time)
-			best = order;
-	}
-	return best;
+	list->order.time = tracks_end(list->tracks);
+	return &list->order;
 }

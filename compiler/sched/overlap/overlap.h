@@ -52,6 +52,7 @@ typedef struct Written {
 /* Of what can run, what comes first. */
 typedef enum First {
 	FIRST_path,    /* what has the longest way before it */
+	FIRST_tail,    /* ... without itself */
 	FIRST_program, /* what the program has first */
 } First;
 
@@ -98,9 +99,13 @@ typedef struct Taste {
 	First first;
 	Share share;
 	bool patient; /* the thread waits for what is more pressing than what it could do */
-	int shake;    /* paths are a bit longer, by chance */
+	int shake;    /* decisions are changed by chance; 0: none */
 } Taste;
-Order list_schedule(Graph *g, Taste taste);
+typedef struct Listing Listing;
+Listing *listing_new(Graph *g);
+const Order *list_schedule(Listing *list, Taste taste); /* until the next */
+
+/* best.c */
 /* As the program has it, nothing beside it. */
 Order plain_schedule(Graph *g);
 /* The quickest of those, from `least` on; of equal ones that which is most like the
