@@ -56,6 +56,7 @@ random_graph(Arena *a, int steps)
 		Task task = random_task(draw(5) < 2);
 		first[i] = last[i] = graph_add_job(g, NULL, task);
 		if (task.moves) {
+			g->jobs[g->n - 1].grows = draw(2);
 			last[i] = graph_add_job(g, NULL, (Task){.kind = TASK_done});
 			graph_add_edge(g, first[i], last[i]);
 		}

@@ -47,6 +47,16 @@ graph_add_job(Graph *g, Op *op, Task task)
 	return g->n;
 }
 
+static bool
+op_grows(const Op *op)
+{
+	int64_t read = 0;
+
+	for (int i = 0; i < op->noperands; i++)
+		read += type_bytes(&op->operands[i]->type);
+	return type_bytes(&op->results[0]->type) > read;
+}
+
 static void
 add_jobs(Graph *g, Scheduling *s)
 {
@@ -57,6 +67,7 @@ add_jobs(Graph *g, Scheduling *s)
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
 		if (!begins)
 			continue;
+		g->jobs[g->n - 1].grows = op_grows(op);
 		s->last[op->id] = graph_add_job(g, op, (Task){.kind = TASK_done});
 		graph_add_edge(g, s->first[op->id], s->last[op->id]);
 	}

@@ -1,11 +1,12 @@
 /*
- * latest.c - each transfer begins as late as it may.
+ * latest.c - what a transfer brings is there as late as it may be.
  *
- *   begin W3   dot 1   dot 2   done W3          dot 1   begin W3   dot 2   done W3
+ *   begin W3   done W3   dot 1   dot 2        dot 1   begin W3   dot 2   done W3
  *
- * What is there long before it is waited for takes memory for nothing.  From the last
- * to the first, a transfer is moved so that it ends when it is waited for, or when
- * another begins that uses its links.
+ * What is there long before it is used takes memory for nothing.  A done goes to just
+ * before the first that needs it.  From the last to the first, a transfer is then moved
+ * so that it ends when it is waited for, or when another begins that uses its links.
+ * One that brings no more than it reads stays: until it is done what it reads is kept.
  */
 #include <stdlib.h>
 #include "sched/overlap/overlap.h"
@@ -13,17 +14,34 @@
 typedef struct Latest {
 	const Order *order;
 	int n;
-	int *done;		  /* by place of a begin: of its done */
-	int *place;		  /* ... where it may stand: before that job */
+	int *at;		  /* by number of a job: its place */
+	int *place;		  /* by place: where it may stand, before what is there */
 	int64_t taken[LINK_ROWS]; /* links: from then on */
 } Latest;
 
+static int64_t
+time_at(const Latest *l, int place)
+{
+	return place < l->n ? l->order->tasks[place].from : l->order->time;
+}
+
+/* The first that needs it. */
+static int
+first_user(const Latest *l, const Job *done)
+{
+	int first = l->n;
+
+	for (const struct Edge *e = done->after; e; e = e->next)
+		if (l->at[e->to->number] < first)
+			first = l->at[e->to->number];
+	return first;
+}
+
 /* When the links are taken for something later, or the data are wanted. */
 static int64_t
-deadline(const Latest *l, int i)
+deadline(const Latest *l, const Task *task, int done)
 {
-	const Task *task = &l->order->tasks[i];
-	int64_t end = l->order->tasks[l->done[i]].from;
+	int64_t end = time_at(l, l->place[done]);
 
 	for (int row = 0; row < LINK_ROWS; row++)
 		if (task->links.row[row])
@@ -37,7 +55,7 @@ place_by(const Latest *l, int from, int to, int64_t time)
 {
 	while (from < to) {
 		int middle = from + (to - from + 1) / 2;
-		if (l->order->tasks[middle].from <= time)
+		if (time_at(l, middle) <= time)
 			from = middle;
 		else
 			to = middle - 1;
@@ -49,12 +67,15 @@ static void
 place_latest(Latest *l, int i)
 {
 	const Task *task = &l->order->tasks[i];
-	int64_t begin = deadline(l, i) - (task->to - task->from);
+	int done = l->at[l->order->jobs[i]->number + 1];
 
-	l->place[i] = place_by(l, i, l->done[i], greater(begin, task->from));
+	if (l->order->jobs[i]->grows) {
+		int64_t begin = deadline(l, task, done) - (task->to - task->from);
+		l->place[i] = place_by(l, i, l->place[done], greater(begin, task->from));
+	}
 	for (int row = 0; row < LINK_ROWS; row++)
 		if (task->links.row[row])
-			l->taken[row] = l->order->tasks[l->place[i]].from;
+			l->taken[row] = time_at(l, l->place[i]);
 }
 
 typedef struct Placed {
@@ -96,26 +117,38 @@ replaced(const Latest *l, Arena *a)
 	return order;
 }
 
+/* False: it would take longer, and stays. */
+static bool
+replace(const Latest *l, Order *order, Arena *a)
+{
+	Order later = replaced(l, a);
+	bool good = later.time <= order->time;
+
+	if (good)
+		*order = later;
+	return good;
+}
+
 void
 begin_latest(const Graph *g, Order *order)
 {
 	Arena *a = g->arena;
-	Latest l = {.order = order,
+	const Order was = *order;
+	Latest l = {.order = &was,
 		.n = g->n,
-		.done = NEW_ARRAY(a, int, g->n + 1),
+		.at = NEW_ARRAY(a, int, g->n + 1),
 		.place = NEW_ARRAY(a, int, g->n + 1)};
 
+	for (int i = 0; i < g->n; i++)
+		l.at[order->jobs[i]->number] = l.place[i] = i;
+	for (int i = 0; i < g->n; i++)
+		if (was.tasks[i].kind == TASK_done && was.jobs[was.tasks[i].start]->grows)
+			l.place[i] = first_user(&l, was.jobs[i]);
+	replace(&l, order, a);
 	for (int row = 0; row < LINK_ROWS; row++)
 		l.taken[row] = INT64_MAX;
-	for (int i = 0; i < g->n; i++) {
-		l.place[i] = i;
-		if (order->tasks[i].kind == TASK_done)
-			l.done[order->tasks[i].start] = i;
-	}
 	for (int i = g->n - 1; i >= 0; i--)
-		if (order->tasks[i].kind == TASK_start)
+		if (was.tasks[i].kind == TASK_start)
 			place_latest(&l, i);
-	Order later = replaced(&l, a);
-	if (later.time <= order->time)
-		*order = later;
+	replace(&l, order, a);
 }

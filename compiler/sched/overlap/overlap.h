@@ -19,6 +19,7 @@ typedef struct Job {
 	Op *op; /* of a done: the collective */
 	Task task;
 	int number; /* in the order of the program */
+	bool grows; /* of a start: its result takes more memory than what it reads */
 	int before; /* jobs that have to come first */
 	struct Edge {
 		struct Job *to;
@@ -111,7 +112,7 @@ Order plain_schedule(Graph *g);
 /* The quickest of those, from `least` on; of equal ones that which is most like the
    program. */
 Order best_order(Graph *g, First least);
-/* latest.c: the same, transfers begun as late as that takes no longer */
+/* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
 
 #endif
