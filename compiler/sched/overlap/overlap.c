@@ -93,19 +93,6 @@ write_order(const Graph *g, const Order *order)
 	}
 }
 
-/* A collective as one op again. */
-static void
-join(Op *done)
-{
-	Op *op = done->operands[0]->def;
-
-	op_remove(done);
-	op->results = done->results;
-	op->async = false;
-	op->results[0]->def = op;
-	op->results[0]->block = op->block;
-}
-
 static void
 undo(const Scheduling *s)
 {
@@ -114,7 +101,7 @@ undo(const Scheduling *s)
 		for (Op *next, *op = w->block->first; op != w->block->last; op = next) {
 			next = op->next;
 			if (op->kind == O_done)
-				join(op);
+				join_transfer(op);
 		}
 		for (int k = 0; k < w->n; k++)
 			move_to_end(w->block, w->ops[k]);
@@ -155,14 +142,6 @@ schedule_block(Scheduling *s, Block *b)
 
 /* ---- the module --------------------------------------------------------------------- */
 
-static int64_t
-peak_of(Module *m)
-{
-	const Plan *plan = plan_build(m);
-
-	return plan->uncounted ? INT64_MAX : plan_peak(plan);
-}
-
 static bool
 has_transfers(const Module *m)
 {
@@ -172,20 +151,52 @@ has_transfers(const Module *m)
 	return false;
 }
 
-/* False: it takes too much memory, and all is as it was. */
+typedef struct Limits {
+	int64_t bytes, time;
+} Limits;
+
+static int64_t
+time_of(Module *m)
+{
+	Arena *a = arena_new();
+
+	residency_find(m);
+	int64_t time = timeline_build(m, a)->time;
+	arena_free(a);
+	return time;
+}
+
+/* The time that it takes as it is, and the memory of its target; what does not fit
+   anyway may take a bit more. */
+static Limits
+limits_of(Module *m)
+{
+	const Plan *plan = plan_build(m);
+	int64_t peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
+	int64_t most = m->mesh.target->hbm_bytes;
+
+	if (peak > most)
+		most = plan->uncounted ? INT64_MAX : peak + peak / 16;
+	return (Limits){most, time_of(m)};
+}
+
+/* False: it takes too much memory, or longer, and all is as it was. */
 static bool
-schedule_module(Module *m, First least, int64_t limit)
+schedule_module(Module *m, First least, Limits limits)
 {
 	Arena *a = arena_new();
 	Scheduling *s = scheduling_new(m, a);
 
 	s->least = least;
 	schedule_block(s, m->entry);
-	bool fits = peak_of(m) <= limit;
-	if (!fits)
+	bool good = limits.bytes == INT64_MAX || fit_memory(m, limits.bytes);
+	good = good && time_of(m) <= limits.time;
+	if (!good) {
 		undo(s);
+		residency_find(m);
+	}
 	arena_free(a);
-	return fits;
+	return good;
 }
 
 bool
@@ -194,11 +205,8 @@ overlap(Module *m)
 	m->level = L_scheduled;
 	if (m->overlap == OVERLAP_none || !has_transfers(m))
 		return true;
-	int64_t limit = peak_of(m);
-	if (m->mesh.target->hbm_bytes > limit)
-		limit = m->mesh.target->hbm_bytes;
-	if (!schedule_module(m, FIRST_path, limit))
-		schedule_module(m, FIRST_program, limit);
-	residency_find(m);
+	Limits limits = limits_of(m);
+	if (!schedule_module(m, FIRST_path, limits))
+		schedule_module(m, FIRST_program, limits);
 	return true;
 }

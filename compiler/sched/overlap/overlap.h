@@ -114,5 +114,10 @@ Order plain_schedule(Graph *g);
 Order best_order(Graph *g, First least);
 /* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
+/* fit.c: shortens transfers of a program in order, until it takes no more bytes.  False:
+   it does take more. */
+bool fit_memory(Module *m, int64_t limit);
+/* A collective as one op again, where it begins. */
+void join_transfer(Op *done);
 
 #endif

@@ -1,0 +1,212 @@
+/*
+ * fit.c - transfers are under way for a shorter time where memory is full.
+ *
+ *   begin W2   dot 1 *   dot 2   done W2          dot 1   begin W2   dot 2   done W2
+ *
+ * (* is full.)  From its begin on a transfer takes what it writes, and until it is done
+ * it keeps what it reads.  Those that are waited for last give way first: one begins
+ * after the last full step that it is beside, or is waited for before the first,
+ * whichever frees more.  The order of all else stays.
+ */
+#include <stdlib.h>
+#include "ir/flow.h"
+#include "memory/plan.h"
+#include "sched/overlap/overlap.h"
+
+enum { ROUNDS = 5 }; /* gaps between buffers are others each time */
+
+typedef struct Fit {
+	const Plan *plan;
+	int64_t most;  /* bytes that may be live: what is between buffers is beside it */
+	int64_t *live; /* by step */
+} Fit;
+
+/* A transfer under way: bytes that it takes from its begin on, and keeps until it is
+   done. */
+typedef struct Held {
+	Op *start, *done;
+	int begin, end; /* steps */
+	int64_t taken, kept;
+} Held;
+
+static int64_t *
+live_bytes(const Plan *plan, Arena *a)
+{
+	int n = plan->lives->n;
+	int64_t *live = NEW_ARRAY(a, int64_t, n + 2);
+
+	for (int i = 0; i < plan->n; i++) {
+		const Buffer *b = &plan->buffers[i];
+		live[b->first > 0 ? b->first : 0] += b->bytes;
+		if (b->last < n)
+			live[b->last + 1] -= b->bytes;
+	}
+	for (int i = 1; i < n; i++)
+		live[i] += live[i - 1];
+	return live;
+}
+
+static const Buffer *
+buffer_of(const Plan *plan, const Value *v)
+{
+	int i = plan->buffer_of[v->id];
+
+	return i < 0 ? NULL : &plan->buffers[i];
+}
+
+static Held
+held_by(const Plan *plan, Op *done)
+{
+	Op *start = done->operands[0]->def;
+	const Buffer *result = buffer_of(plan, done->results[0]);
+	Held held = {.start = start,
+		.done = done,
+		.begin = plan->lives->at[start->id],
+		.end = plan->lives->at[done->id]};
+
+	if (result && result->first == held.begin)
+		held.taken = result->bytes;
+	for (int i = 0; i < start->noperands; i++) {
+		const Buffer *b = buffer_of(plan, start->operands[i]);
+		if (b && b != result && b->last == held.end)
+			held.kept += b->bytes;
+	}
+	return held;
+}
+
+static int
+last_end_first(const void *a, const void *b)
+{
+	const Held *x = a, *y = b;
+
+	return x->end != y->end ? (x->end < y->end) - (x->end > y->end)
+				: (x->begin < y->begin) - (x->begin > y->begin);
+}
+
+static Held *
+list_held(const Plan *plan, Arena *a, int *n)
+{
+	Held *held = NULL;
+
+	*n = 0;
+	for (int i = 0; i < plan->lives->n; i++)
+		if (plan->lives->step[i]->kind == O_done)
+			APPEND(a, held, *n, held_by(plan, plan->lives->step[i]));
+	if (*n)
+		qsort(held, (size_t)*n, sizeof *held, last_end_first);
+	return held;
+}
+
+/* The op of the block in which the step is; NULL: one that may have moved. */
+static Op *
+fixed_op(const Plan *plan, int step, const Block *b)
+{
+	Op *op = plan->lives->step[step];
+
+	while (op->block != b)
+		op = op->block->parent;
+	return op->async || op->kind == O_done ? NULL : op;
+}
+
+static void
+free_bytes(Fit *f, int from, int to, int64_t bytes)
+{
+	for (int i = from; i <= to; i++)
+		f->live[i] -= bytes;
+}
+
+static void
+begin_after(Fit *f, const Held *held, int step)
+{
+	Op *op = NULL;
+
+	free_bytes(f, held->begin, step, held->taken);
+	for (; step < held->end && !op; step++)
+		op = fixed_op(f->plan, step, held->start->block);
+	op_remove(held->start);
+	op_insert_before(op ? op->next : held->done, held->start);
+}
+
+static void
+wait_before(Fit *f, const Held *held, int step)
+{
+	Op *op = NULL;
+
+	free_bytes(f, step, held->end, held->kept);
+	for (; step > held->begin && !op; step--)
+		op = fixed_op(f->plan, step, held->start->block);
+	op_remove(held->done);
+	op_insert_before(op ? op : held->start->next, held->done);
+}
+
+/* False: nothing is full beside it, or it holds nothing. */
+static bool
+give_way(Fit *f, const Held *held)
+{
+	int first = 0, last = 0;
+
+	for (int i = held->begin + 1; i < held->end; i++)
+		if (f->live[i] > f->most) {
+			first = first ? first : i;
+			last = i;
+		}
+	if (!first || !(held->taken || held->kept))
+		return false;
+	if (held->taken >= held->kept)
+		begin_after(f, held, last);
+	else
+		wait_before(f, held, first);
+	return true;
+}
+
+static bool
+shorten(const Plan *plan, int64_t limit)
+{
+	Arena *a = arena_new();
+	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
+	int n;
+	const Held *held = list_held(plan, a, &n);
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= give_way(&f, &held[i]);
+	arena_free(a);
+	return any;
+}
+
+void
+join_transfer(Op *done)
+{
+	Op *op = done->operands[0]->def;
+
+	op_remove(done);
+	op->results = done->results;
+	op->async = false;
+	op->results[0]->def = op;
+	op->results[0]->block = op->block;
+}
+
+/* What ends where it begins. */
+static void
+join_neighbours(Module *m)
+{
+	for (Op *next, *op = m->entry->first; op; op = next) {
+		next = op_following(op, m->entry);
+		if (op->kind == O_done && op->prev == op->operands[0]->def)
+			join_transfer(op);
+	}
+}
+
+bool
+fit_memory(Module *m, int64_t limit)
+{
+	for (int i = 0; i < ROUNDS; i++) {
+		join_neighbours(m);
+		const Plan *plan = plan_build(m);
+		if (!plan->uncounted && plan_peak(plan) <= limit)
+			return true;
+		if (plan->uncounted || !shorten(plan, limit))
+			return false;
+	}
+	return false;
+}
