@@ -132,6 +132,8 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	print_op_attrs(line, op);
 	if (op->mode != MODE_auto)
 		line_fact(line, "mode", mode_names[op->mode]);
+	if (op->trip)
+		line_fact(line, "trip", other_trip_names[op->trip]);
 	if (op->again)
 		line_fact(line, "again", "true");
 	if (op->mode == MODE_explicit) {

@@ -406,6 +406,9 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
 	read_mode(&in, op);
 	op->async = async;
+	for (int i = 0; i < OTHER_TRIPS && op_communicates(op); i++)
+		if (fact_is(&in.facts, "trip", other_trip_names[i]))
+			op->trip = (OtherTrip)i;
 	op->again = fact_is(&in.facts, "again", "true");
 	op->form = read_form(&in);
 	read_span(&in, &op->range);

@@ -74,6 +74,7 @@ op_clone(const Op *op)
 	copy->form = op->form;
 	copy->async = op->async;
 	copy->again = op->again;
+	copy->trip = op->trip;
 	copy->axes = op->axes;
 	copy->from = op->from;
 	copy->specs = op->specs;

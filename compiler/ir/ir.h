@@ -413,6 +413,15 @@ typedef struct Letter {
 	Range range;
 } Letter;
 
+/* Beside the work of which trip a collective of a loop is, or why not beside another's. */
+typedef enum OtherTrip {
+#define OTHER_TRIP(id, ...) TRIP_##id,
+#include "other_trips.def"
+#undef OTHER_TRIP
+	OTHER_TRIPS
+} OtherTrip;
+extern const char *const other_trip_names[OTHER_TRIPS]; /* ops.c */
+
 struct Op {
 	Op *prev, *next;
 	OpKind kind;
@@ -431,6 +440,7 @@ struct Op {
 	OpForm form;
 	bool async;		    /* collective: it only begins here; a `done` waits
 				   for what it receives */
+	OtherTrip trip;		    /* collective, from `pipeline` on */
 	bool again;		    /* computes for a gradient what a checkpoint did */
 	AxisList *axes;		    /* collectives: the group, in order;
 				   collective-permute: the target's order */

@@ -99,6 +99,12 @@ const char *const mode_names[] = {
 	[MODE_backward] = "backward",
 };
 
+const char *const other_trip_names[OTHER_TRIPS] = {
+#define OTHER_TRIP(id, ...) #id,
+#include "other_trips.def"
+#undef OTHER_TRIP
+};
+
 const char *const direction_names[] = {
 	[DIR_EQ] = "EQ",
 	[DIR_NE] = "NE",

@@ -13,6 +13,14 @@
 #include "report/report.h"
 #include "report/rows.h"
 
+static const struct {
+	const char *begin, *end;
+} trips[OTHER_TRIPS] = {
+#define OTHER_TRIP(id, begin, end) {begin, end},
+#include "ir/other_trips.def"
+#undef OTHER_TRIP
+};
+
 /* A remark, and how many collectives it is about. */
 typedef struct Told {
 	const char *text;
@@ -80,6 +88,7 @@ text_fate(const Telling *telling, Text *t, int i)
 	const StepRow *beside = s->exposed < s->total ? find_beside(telling, i) : NULL;
 	const StepRow *waiting = s->exposed ? find_waiting(telling, i) : NULL;
 
+	text_add(t, trips[s->op->trip].begin);
 	if (s->exposed && s->exposed < s->total) {
 		text_seconds(t, (double)s->exposed * 1e-12);
 		text_add(t, " exposed");
@@ -95,6 +104,8 @@ text_fate(const Telling *telling, Text *t, int i)
 		text_add(t, s->exposed ? "; the rest is beside " : " beside ");
 		text_place(t, beside);
 	}
+	if (s->exposed)
+		text_add(t, trips[s->op->trip].end);
 }
 
 static void
