@@ -1,6 +1,7 @@
 /*
  * sched.h - a device program as what one device does, one after the other.
  *
+ *   pipeline    L_device -> L_device        trips of a loop beside each other
  *   fuse        L_device -> L_fused         ops of one loop nest become a fusion
  *   overlap     L_fused -> L_scheduled      collectives beside what does not need them
  */
@@ -8,6 +9,35 @@
 #define SHDC_SCHED_H
 
 #include "ir/ir.h"
+
+/* A collective of a loop that may be begun a trip before it is needed, or left to the next. */
+typedef struct Pipelined {
+	Op *op;
+	bool early; /* or late */
+	bool taken;
+} Pipelined;
+
+typedef struct PipelinedLoop {
+	Op *op;
+	Pipelined *candidates;
+	int n;
+} PipelinedLoop;
+
+/* The loops of a module that have some, an outer one before those in it. */
+typedef struct Pipelining {
+	Arena *arena;
+	PipelinedLoop *loops;
+	int n;
+} Pipelining;
+
+/* Says which of the candidates are taken. */
+typedef void ChoosePipelining(Module *m, Pipelining *p);
+
+/* Requires L_device, and leaves it. */
+bool pipeline(Module *m, ChoosePipelining *choose);
+/* Its parts: the loops; those written again of which something is taken. */
+void pipelining_find(Module *m, Pipelining *p);
+bool pipelining_apply(const Pipelining *p);
 
 /* Requires L_device; leaves L_fused (README.md).  Always true. */
 bool fuse(Module *m);

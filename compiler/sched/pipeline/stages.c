@@ -1,0 +1,338 @@
+/*
+ * stages.c - which loops are counted, which of their collectives may run a trip early
+ * or late, and the stage of each op.
+ *
+ *   W = all-gather(Ws[i])        early: it needs the counter and what the loop hands on
+ *   s = s + all-reduce(f(h))     late: what needs it is a sum that is only carried on
+ *   h = all-reduce(dot(h, W))    neither: the next trip's product needs it
+ *
+ * Slices of what the loop hands on, and numbers made of the counter, have no stage: they
+ * are made anew wherever they are used, so that nothing of them has to be kept.
+ */
+#include "sched/pipeline/pipeline.h"
+
+/* What is known of values, by id. */
+typedef enum Known {
+	KNOWN_no,
+	KNOWN_early, /* without what a trip before it made */
+	KNOWN_any,   /* ... and for nothing */
+} Known;
+
+/* An op that reads a value, as that operand. */
+typedef struct User {
+	Op *op;
+	int operand;
+	struct User *next;
+} User;
+
+typedef struct Search {
+	Arena *arena;
+	Block *body;
+	Known *known; /* by value id */
+	User **users;
+	Value **waiting; /* a worklist */
+	int nwaiting;
+	bool *reached; /* values that were on it */
+} Search;
+
+/* ---- counters -------------------------------------------------------------------- */
+
+static bool
+is_number(const Value *v, int64_t *n)
+{
+	if (!v->def || v->def->kind != O_constant || v->type.rank
+		|| !dtype_is_integer(v->type.dtype))
+		return false;
+	*n = op_int(v->def, A_value);
+	return true;
+}
+
+/* first, first + step, ... as often as the loop says, below a limit. */
+static bool
+find_counter(const Op *loop, Staged *s)
+{
+	const Block *condition = loop->bodies[LOOP_CONDITION], *body = loop->bodies[LOOP_BODY];
+	const Op *more = condition->last->operands[0]->def;
+	int64_t limit;
+
+	if (!op_has(loop, A_trips) || !loop->noperands || !more || more->kind != O_compare
+		|| op_int(more, A_direction) != DIR_LT)
+		return false;
+	const Op *next = body->last->operands[0]->def;
+	if (!next || next->kind != O_add || next->operands[0] != body->params[0]
+		|| !is_number(next->operands[1], &s->step)
+		|| !is_number(loop->operands[0], &s->first)
+		|| more->operands[0] != condition->params[0]
+		|| !is_number(more->operands[1], &limit))
+		return false;
+	s->trips = op_int(loop, A_trips);
+	return s->step == 1 && s->trips == limit - s->first;
+}
+
+/* ---- what is known without the trip before ----------------------------------------- */
+
+/* It moves elements, or is a number, or numbers that are known. */
+static bool
+is_for_nothing(const Op *op)
+{
+	return op_is_offset(op) || op_takes_part(op) || op_renames(op)
+		|| op->kind == O_transpose || op->kind == O_reverse
+		|| value_is_literal(op->results[0]);
+}
+
+static Known
+known_of(const Search *search, const Op *op)
+{
+	Known known = KNOWN_any;
+
+	if (op->nbodies || op->nresults != 1 || op->kind == O_fence)
+		return KNOWN_no;
+	for (int i = 0; i < op->noperands; i++) {
+		Known of = search->known[op->operands[i]->id];
+		known = of < known ? of : known;
+	}
+	return known == KNOWN_any && !is_for_nothing(op) ? KNOWN_early : known;
+}
+
+static void
+reach(Search *search, Value *v)
+{
+	if (search->reached[v->id])
+		return;
+	search->reached[v->id] = true;
+	search->waiting[search->nwaiting++] = v;
+}
+
+static Search
+search_begin(Arena *a, const Op *loop)
+{
+	Block *body = loop->bodies[LOOP_BODY];
+	Module *m = body->module;
+
+	block_number(body);
+	Search search = {.arena = a,
+		.body = body,
+		.known = NEW_ARRAY(a, Known, m->nvalues + 1),
+		.users = NEW_ARRAY(a, User *, m->nvalues + 1),
+		.waiting = NEW_ARRAY(a, Value *, m->nvalues + 1),
+		.reached = NEW_ARRAY(a, bool, m->nvalues + 1)};
+	for (int i = 0; i < body->nparams; i++)
+		if (!i || loop_hands_on(loop, i))
+			search.known[body->params[i]->id] = KNOWN_any;
+	for (Op *op = body->first; op; op = op->next) {
+		for (int i = 0; i < op->noperands; i++) {
+			User *user = NEW(a, User);
+			*user = (User){op, i, search.users[op->operands[i]->id]};
+			search.users[op->operands[i]->id] = user;
+		}
+		Known known = known_of(&search, op);
+		for (int i = 0; i < op->nresults; i++)
+			search.known[op->results[i]->id] = known;
+	}
+	return search;
+}
+
+/* ---- late --------------------------------------------------------------------------- */
+
+/* What needs it is not put off. */
+static bool
+stays(const Op *op)
+{
+	return op_is_product(op) || op_communicates(op) || op->nbodies || op->external
+		|| op->kind == O_fence || op->kind == O_sort;
+}
+
+/* Reaches all that something is made of which is not put off, in this trip or before. */
+static void
+reach_needed(Search *search)
+{
+	const Block *body = search->body;
+
+	for (Op *op = body->first; op != body->last; op = op->next)
+		for (int i = 0; i < op->noperands && stays(op); i++)
+			reach(search, op->operands[i]);
+	while (search->nwaiting) {
+		const Value *v = search->waiting[--search->nwaiting];
+		if (!v->def)
+			reach(search, body->last->operands[v->index]);
+		for (int i = 0; v->def && i < v->def->noperands; i++)
+			reach(search, v->def->operands[i]);
+	}
+}
+
+/* Reaches all that is made of what is waiting, in this trip or later. */
+static void
+reach_made(Search *search)
+{
+	const Block *body = search->body;
+
+	while (search->nwaiting) {
+		const Value *v = search->waiting[--search->nwaiting];
+		for (const User *user = search->users[v->id]; user; user = user->next) {
+			if (user->op == body->last)
+				reach(search, body->params[user->operand]);
+			for (int i = 0; i < user->op->nresults; i++)
+				reach(search, user->op->results[i]);
+		}
+	}
+}
+
+/* ---- stages ---------------------------------------------------------------------------- */
+
+/* Early is what early collectives are made of. */
+static void
+set_early(const Search *search, Staged *s)
+{
+	bool *wanted = NEW_ARRAY(s->arena, bool, s->body->module->nvalues + 1);
+
+	for (int i = 0; i < s->loop->n; i++)
+		if (s->loop->candidates[i].taken && s->loop->candidates[i].early)
+			wanted[s->loop->candidates[i].op->results[0]->id] = true;
+	for (const Op *op = s->body->last->prev; op; op = op->prev) {
+		bool early = op->nresults == 1 && wanted[op->results[0]->id]
+			&& search->known[op->results[0]->id] == KNOWN_early;
+		if (early)
+			s->stage[op->id] = STAGE_early;
+		for (int i = 0; early && i < op->noperands; i++)
+			wanted[op->operands[i]->id] = true;
+	}
+}
+
+/* Late is what is made of late collectives, and these. */
+static void
+set_late(Search *search, Staged *s)
+{
+	for (int i = 0; i < s->loop->n; i++)
+		if (s->loop->candidates[i].taken && !s->loop->candidates[i].early)
+			reach(search, s->loop->candidates[i].op->results[0]);
+	reach_made(search);
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
+		if (op->nresults && search->reached[op->results[0]->id])
+			s->stage[op->id] = STAGE_late;
+}
+
+/* What is changed in place is read by nothing of a later stage: that would read it changed. */
+static bool
+keeps_places(const Search *search, const Staged *s)
+{
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
+		for (const User *user = op_changes(op) ? search->users[op->operands[0]->id]
+						       : NULL;
+			user; user = user->next)
+			if (user->op != s->body->last
+				&& s->stage[user->op->id] > s->stage[op->id])
+				return false;
+	return true;
+}
+
+bool
+stages_find(Staged *s)
+{
+	const Op *loop = s->loop->op;
+	bool taken = false;
+
+	for (int i = 0; i < s->loop->n; i++)
+		taken |= s->loop->candidates[i].taken;
+	if (!taken || !find_counter(loop, s))
+		return false;
+	Search search = search_begin(s->arena, loop);
+	s->body = search.body;
+	s->stage = NEW_ARRAY(s->arena, int, s->body->module->nops + 1);
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next)
+		s->stage[op->id] =
+			op->nresults == 1 && search.known[op->results[0]->id] == KNOWN_any
+			? STAGE_any
+			: STAGE_trip;
+	set_early(&search, s);
+	set_late(&search, s);
+	s->least = s->most = STAGE_trip;
+	for (const Op *op = s->body->first; op != s->body->last; op = op->next) {
+		int stage = s->stage[op->id];
+		s->least = stage >= 0 && stage < s->least ? stage : s->least;
+		s->most = stage > s->most ? stage : s->most;
+	}
+	return s->least < s->most && s->trips > s->most - s->least && keeps_places(&search, s);
+}
+
+/* ---- the loops of a module ------------------------------------------------------------ */
+
+static void
+add_candidates(const Search *search, PipelinedLoop *loop, Arena *a)
+{
+	const Block *body = search->body;
+
+	for (Op *op = body->first; op != body->last; op = op->next) {
+		if (!op_communicates(op) || op->nresults != 1)
+			continue;
+		const Value *v = op->results[0];
+		Pipelined c = {.op = op, .early = search->known[v->id] != KNOWN_no};
+		if (c.early || !search->reached[v->id])
+			APPEND(a, loop->candidates, loop->n, c);
+		else
+			op->trip = TRIP_needed;
+	}
+}
+
+/* It is of a manual function, which stays as it is written: no tensor is placed. */
+static bool
+is_manual(const Op *loop)
+{
+	const Block *body = loop->bodies[LOOP_BODY];
+	bool placed = false;
+
+	for (int i = 0; i < body->nparams; i++)
+		placed |= body->params[i]->type.rank && !body->params[i]->no_placement;
+	return !placed;
+}
+
+static void
+tell_of_all(const Op *loop, OtherTrip trip)
+{
+	for (Op *op = loop->bodies[LOOP_BODY]->first; op; op = op->next)
+		if (op_communicates(op))
+			op->trip = trip;
+}
+
+/* If all can't be taken, those that would be late can't. */
+static void
+keep_possible(PipelinedLoop *loop, Arena *a)
+{
+	Staged s = {.arena = a, .loop = loop};
+	int kept = 0;
+
+	for (int i = 0; i < loop->n; i++)
+		loop->candidates[i].taken = true;
+	bool possible = stages_find(&s);
+	for (int i = 0; i < loop->n; i++) {
+		const Pipelined *c = &loop->candidates[i];
+		if (possible || c->early)
+			loop->candidates[kept++] = (Pipelined){c->op, c->early, false};
+		else
+			c->op->trip = s.trips > s.most - s.least ? TRIP_in_place : TRIP_few;
+	}
+	loop->n = kept;
+}
+
+void
+pipelining_find(Module *m, Pipelining *p)
+{
+	for (Op *op = m->entry->first; op; op = op_following(op, m->entry)) {
+		Staged s;
+		PipelinedLoop loop = {.op = op};
+		if (!op_is_loop(op) || is_manual(op))
+			continue;
+		bool counted = find_counter(op, &s);
+		if (!counted || s.trips < 2) {
+			tell_of_all(op, counted ? TRIP_few : TRIP_uncounted);
+			continue;
+		}
+		Arena *a = arena_new();
+		Search search = search_begin(a, op);
+		reach_needed(&search);
+		add_candidates(&search, &loop, p->arena);
+		keep_possible(&loop, a);
+		if (loop.n)
+			APPEND(p->arena, p->loops, p->n, loop);
+		arena_free(a);
+	}
+}
