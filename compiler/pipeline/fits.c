@@ -30,13 +30,15 @@ unshared_bytes(const Module *m)
 	return bytes;
 }
 
-/* Bytes that a device needs, if it is compiled from here on so; at most INT64_MAX. */
+/* Bytes that a device needs, if it is compiled from here on so; at most INT64_MAX.  Trips that
+   are pipelined take more only where that fits. */
 static int64_t
 compiled_peak(Module *m, const PipelineOptions *options)
 {
 	if (m->level == L_resharded) /* no pass after it merges */
 		merge(m, sharing_that_fits);
-	if (!pipeline_run(m, L_scheduled, options))
+	PipelineOptions rest = {.start_at = "fuse", .verified = options->verified};
+	if (!pipeline_run(m, L_device, options) || !pipeline_run(m, L_scheduled, &rest))
 		return INT64_MAX;
 	const Plan *plan = plan_build(m);
 	return plan->uncounted ? INT64_MAX : plan_peak(plan);

@@ -10,6 +10,7 @@
 
 #include "cost/timeline.h"
 #include "memory/plan.h"
+#include "sched/sched.h"
 #include "shard/shard.h"
 
 typedef struct PipelineOptions {
@@ -58,6 +59,9 @@ Sharing sharing_that_fits(Module *m);
 /* ... at L_sharded, before it is partitioned: with which of that does a device receive
    least? */
 Foresight foresight_that_pays(Module *m, Foresight there_is);
+
+/* pays.c: takes what makes a run quicker and still fits the memory of the target. */
+void pipelining_that_pays(Module *m, Pipelining *p);
 
 /* what_if.c: what a run of a program takes of one device. */
 typedef struct Outcome {

@@ -1,0 +1,47 @@
+/*
+ * pipeline.c - trips of a loop beside each other: what the next trip gathers under this
+ * one's work, and this one's sums under the next one's.
+ *
+ *   while 4 trips                      W0 = gather(Ws[0])
+ *     W = gather(Ws[i])          ->    W1 = gather(Ws[1]);  h = dot(h, W0)
+ *     h = dot(h, W)                    W2 = gather(Ws[2]);  h = dot(h, W1) ...
+ *
+ * Only the order of the program changes, and how much of it is in the loop: what is beside
+ * what is for `overlap` to say.  Loops are taken from the innermost out.
+ */
+#include "sched/pipeline/pipeline.h"
+
+bool
+pipelining_apply(const Pipelining *p)
+{
+	bool changed = false;
+
+	/* a loop in another comes behind it */
+	for (int i = p->n - 1; i >= 0; i--) {
+		Arena *a = arena_new();
+		Staged s = {.arena = a, .loop = &p->loops[i]};
+		if (stages_find(&s)) {
+			iterations_write(&s);
+			changed = true;
+		}
+		arena_free(a);
+	}
+	return changed;
+}
+
+bool
+pipeline(Module *m, ChoosePipelining *choose)
+{
+	Arena *a = arena_new();
+	Pipelining p = {.arena = a};
+	bool changed = false;
+
+	if (m->overlap != OVERLAP_none)
+		pipelining_find(m, &p);
+	if (p.n) {
+		choose(m, &p);
+		changed = pipelining_apply(&p);
+	}
+	arena_free(a);
+	return changed;
+}
