@@ -85,12 +85,20 @@ find_fact(const Facts *facts, const char *key)
 	return NULL;
 }
 
-bool
-fact_is(const Facts *facts, const char *key, const char *value)
+const char *
+fact_value(const Facts *facts, const char *key)
 {
 	const Fact *f = find_fact(facts, key);
 
-	return f && !strcmp(f->value, value);
+	return f ? f->value : NULL;
+}
+
+bool
+fact_is(const Facts *facts, const char *key, const char *value)
+{
+	const char *found = fact_value(facts, key);
+
+	return found && !strcmp(found, value);
 }
 
 Cursor

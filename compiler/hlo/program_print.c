@@ -136,6 +136,8 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 		line_fact(line, "trip", other_trip_names[op->trip]);
 	if (op->again)
 		line_fact(line, "again", "true");
+	if (op->of)
+		line_fact(line, "of", op->of);
 	if (op->mode == MODE_explicit) {
 		bool global = op->module->level == L_global;
 		if (global && op->form != AS_call)

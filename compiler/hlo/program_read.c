@@ -410,6 +410,7 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		if (fact_is(&in.facts, "trip", other_trip_names[i]))
 			op->trip = (OtherTrip)i;
 	op->again = fact_is(&in.facts, "again", "true");
+	op->of = fact_value(&in.facts, "of");
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)

@@ -138,7 +138,8 @@ const HloAttr *hlo_attr(const HloAttrs *attrs, const char *name); /* or NULL */
 
 /* facts.c */
 Facts facts_of(const HloAttrs *attrs);
-const Fact *find_fact(const Facts *facts, const char *key); /* or NULL */
+const Fact *find_fact(const Facts *facts, const char *key);  /* or NULL */
+const char *fact_value(const Facts *facts, const char *key); /* or NULL */
 bool fact_is(const Facts *facts, const char *key, const char *value);
 Cursor fact_cursor(Reading *rd, const Fact *f);
 ReadLine line_read(Reading *rd, const HloInstr *instr);

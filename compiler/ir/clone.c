@@ -75,6 +75,7 @@ op_clone(const Op *op)
 	copy->async = op->async;
 	copy->again = op->again;
 	copy->trip = op->trip;
+	copy->of = op->of;
 	copy->axes = op->axes;
 	copy->from = op->from;
 	copy->specs = op->specs;

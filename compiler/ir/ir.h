@@ -454,6 +454,8 @@ struct Op {
 	bool requested;		    /* reshard/collective the user asked for */
 	const char *label;	    /* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
+	const char *of;		    /* from L_device on: it does a piece of what makes this;
+				    or NULL */
 	const char *composite;	    /* call: "softmax" */
 	const External *external;   /* extern */
 	const Signature *signature; /* manual; NULL in a program from a dump */

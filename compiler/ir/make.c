@@ -15,7 +15,8 @@ make_before(Op *op)
 		.label = op->label,
 		.mode = op->mode,
 		.form = op->form,
-		.again = op->again};
+		.again = op->again,
+		.of = op->of};
 }
 
 Make
@@ -42,6 +43,7 @@ make_begin(Make k, OpKind kind, int n, Value *const *operands)
 	op->mode = k.mode;
 	op->form = k.form;
 	op->again = k.again;
+	op->of = k.of;
 	op->results[0]->no_placement = k.helper;
 	return k.enter && !k.enter(k.owner, op) ? NULL : op;
 }

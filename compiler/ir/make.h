@@ -25,6 +25,7 @@ typedef struct Make {
 	OpMode mode;
 	OpForm form;
 	bool again;
+	const char *of;
 	const char *name; /* of the result; NULL: as its op is called */
 	bool helper;	  /* results are no_placement */
 	bool requested;	  /* collectives are what the user asked for */

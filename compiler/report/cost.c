@@ -593,6 +593,11 @@ json_row(const StepRow *row, Text *t)
 	text_add(t, ", \"start\": ");
 	text_exact_seconds(t, s->start);
 	text_add(t, ", ");
+	if (row->of) {
+		text_add(t, "\"of\": ");
+		text_json(t, row->of);
+		text_add(t, ", ");
+	}
 	json_work(row, t);
 	text_add(t, "}");
 }

@@ -6,9 +6,9 @@
 #include "ir/layout.h"
 #include "report/rows.h"
 
-/* The first name that the user gave it. */
+/* The first name that the user gave it; `called` has it by the value's. */
 static const char **
-user_names(Module *m, Arena *a)
+user_names(Module *m, Arena *a, Table *called)
 {
 	const char **names = NEW_ARRAY(a, const char *, m->nvalues + 1);
 
@@ -16,8 +16,10 @@ user_names(Module *m, Arena *a)
 		const Named *named = i < m->nnamed ? &m->named[i] : &m->results[i - m->nnamed];
 		const Value *v =
 			i < m->nnamed ? named->value : m->entry->last->operands[i - m->nnamed];
-		if (v && !names[v->id])
+		if (v && !names[v->id]) {
 			names[v->id] = named->name;
+			table_set(called, v->name, (void *)named->name);
+		}
 	}
 	return names;
 }
@@ -27,7 +29,8 @@ step_rows(const Timeline *timeline, Arena *a)
 {
 	Module *m = timeline->module;
 	const Ledger *l = module_ledger(m);
-	const char **names = user_names(m, a);
+	Table *called = table_new(a);
+	const char **names = user_names(m, a, called);
 	const Transfer **transfers = NEW_ARRAY(a, const Transfer *, m->nops + 1);
 	StepRow *rows = NEW_ARRAY(a, StepRow, timeline->n + 1);
 
@@ -38,6 +41,7 @@ step_rows(const Timeline *timeline, Arena *a)
 		const Transfer *x = transfers[s->op->id];
 		const Value *v = x ? x->value : s->op->results[0];
 		double trips = (double)s->trips;
+		const char *of = s->op->of ? table_get(called, s->op->of) : NULL;
 		int column;
 		if (x && x->becomes && !names[v->id])
 			v = x->becomes;
@@ -47,6 +51,7 @@ step_rows(const Timeline *timeline, Arena *a)
 			.label = s->op->label ? s->op->label : ops[s->op->kind].name,
 			.value = names[v->id] ? names[v->id] : v->name,
 			.named = names[v->id] != NULL,
+			.of = of ? of : s->op->of,
 			.flops = trips * s->cost.flops,
 			.hbm_bytes = trips * s->cost.hbm_bytes,
 			.wire_bytes = trips * (double)whole_bytes(s->cost.wire_bytes),

@@ -13,6 +13,7 @@ typedef struct StepRow {
 	const char *label;	  /* as the user wrote it */
 	const char *value;	  /* that it makes, or that moves */
 	bool named;		  /* ... by the user */
+	const char *of;		  /* what it does a piece of; NULL: all of it */
 	int line;
 	double flops, hbm_bytes, wire_bytes; /* of all trips */
 } StepRow;

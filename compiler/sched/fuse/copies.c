@@ -38,6 +38,7 @@ fusion_new(const Op *of)
 {
 	Op *op = op_new(of->module, O_fusion, 0, NULL, 0, NULL, of->range, of->label);
 
+	op->of = of->of;
 	if (of->mode == MODE_backward)
 		op->mode = of->mode;
 	op_begin_bodies(op, 1);
