@@ -307,6 +307,8 @@ timeline_build(Module *m, Arena *a)
 	int64_t work = busiest_resource(t);
 	int64_t chain = longest_chain(m, &(StepTimes){w.price, w.branch}, a);
 	t->lower = work > chain ? work : chain;
+	if (m->least && m->least < t->lower)
+		t->lower = m->least;
 	return t;
 }
 

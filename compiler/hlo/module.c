@@ -67,6 +67,8 @@ print_header(const Printer *pr, Text *t)
 		module_fact(t, "inputs", "kept");
 	if (m->overlap != OVERLAP_none)
 		module_fact(t, "overlap", overlap_names[m->overlap]);
+	if (m->least)
+		module_fact(t, "least", arena_printf(pr->arena, "%lld", (long long)m->least));
 	print_named(pr, t, result_prefix, m->nresults, m->results);
 	print_named(pr, t, named_prefix, m->nnamed, m->named);
 	/* expect.0="%h f32[8@X, 64] as h at 7 ffn.shd" */
@@ -166,6 +168,16 @@ read_overlap(Reading *rd, const Fact *f)
 	hlo_error(rd, f->where, "unknown overlap '%s'", f->value);
 }
 
+static void
+read_least(Reading *rd, const Fact *f)
+{
+	Cursor c = fact_cursor(rd, f);
+
+	rd->m->least = cursor_integer(&c, "a time");
+	if (!rd->failed && rd->m->least < 1)
+		hlo_error(rd, f->where, "a time is at least 1");
+}
+
 /* The text of a module. */
 static void
 read_reference(Reading *rd, const Fact *f)
@@ -198,6 +210,7 @@ read_header(Reading *rd, const Facts *facts)
 		{"ring", read_ring, false},
 		{"inputs", read_inputs, false},
 		{"overlap", read_overlap, false},
+		{"least", read_least, false},
 		{"reference", read_reference, false},
 	};
 	const HloAttr *attr = hlo_attr(&rd->attrs, "num_partitions");

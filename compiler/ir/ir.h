@@ -504,6 +504,7 @@ typedef struct Expect {
 typedef enum Overlap {
 	OVERLAP_none,
 	OVERLAP_async, /* they begin earlier than they are waited for */
+	OVERLAP_auto,  /* that, and einsums are done in pieces beside them */
 	OVERLAPS
 } Overlap;
 extern const char *const overlap_names[OVERLAPS]; /* ops.c */
@@ -532,6 +533,8 @@ struct Module {
 				   as` others; NULL: this module.  Below L_device */
 	Table *names;	       /* used value names, for uniqueness */
 	Sharing sharing;       /* with which it fits the target, of all passes */
+	int64_t least;	       /* picoseconds that the program takes at least, before
+				  einsums became pieces; 0: none did */
 	int64_t tokens;	       /* that a run is about, for rates; 0: not said */
 	int nvalues, nops;     /* after module_number() */
 	struct Ledger *ledger; /* what moves: cost/ledger.h; or NULL */

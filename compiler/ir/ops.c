@@ -130,6 +130,7 @@ const OpFormInfo op_forms[OP_FORM_COUNT] = {
 const char *const overlap_names[OVERLAPS] = {
 	[OVERLAP_none] = "none",
 	[OVERLAP_async] = "async",
+	[OVERLAP_auto] = "auto",
 };
 
 const char *const level_names[] = {
