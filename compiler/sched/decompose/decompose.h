@@ -1,0 +1,61 @@
+/*
+ * decompose.h - products whose operand is gathered, or whose result is a part of a sum,
+ * and rings that do both a piece at a time.
+ *
+ *   Einsum   an all-gather and the dots that alone read it, or a dot and the
+ *            reduce-scatter or all-reduce that alone reads it
+ *   Way      how its pieces go round
+ */
+#ifndef SHDC_DECOMPOSE_H
+#define SHDC_DECOMPOSE_H
+
+#include "ir/make.h"
+
+typedef struct Einsum {
+	Op *collective;
+	Op **dots; /* in order; of a sum one */
+	int ndots;
+	int dim;	 /* of the collective's result, that is cut into pieces */
+	const char *key; /* equal if they are alike */
+} Einsum;
+
+typedef struct Einsums {
+	Einsum *v;
+	int n;
+} Einsums;
+
+/* Along the ring once, or half the pieces each way; a long ring as a loop. */
+typedef enum Way { WAY_one, WAY_both, WAY_loop, WAYS } Way;
+extern const char *const way_names[WAYS]; /* ring.c */
+
+/* find.c: all that there are, in program order.  Numbers the module. */
+Einsums einsums_find(Module *m, Arena *a);
+/* Which dim of the other operand a dim of an operand is summed or counted with, and
+   which of the result it is; -1: none. */
+typedef struct DotDim {
+	int other, result;
+} DotDim;
+DotDim dot_dim(const Op *dot, int operand, int dim);
+/* The operand and its dim that are dim `dim` of the result; the other's, or -1. */
+typedef struct ResultDim {
+	int operand, dim, other;
+} ResultDim;
+ResultDim dot_result_dim(const Op *dot, int dim);
+
+/* What rings of a module share: numbers that each device knows. */
+typedef struct Rings {
+	Arena *arena;
+	Table *offsets;
+	DType index; /* of them */
+} Rings;
+
+/* ring.c: whether it can be a ring so; a ring in its place. */
+bool ring_goes(const Einsum *e, Way way);
+void ring_build(Rings *rings, const Einsum *e, Way way);
+int64_t ring_pieces(const Einsum *e);
+
+/* join.c: rings of a module take their pieces from those before them, where they can.  How
+   many pieces. */
+int rings_join(Module *m, Arena *a);
+
+#endif
