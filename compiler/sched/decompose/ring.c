@@ -1,0 +1,198 @@
+/*
+ * ring.c - an einsum as a ring: partial products of the pieces as they come by.
+ *
+ *   x2 = all-gather(x), dim 0          y0 = dot(x, W), into rows of piece `me` of y
+ *   y  = dot(x2, W)              ->    x1 = collective-permute(x)
+ *                                      y1 = dot(x1, W), into those of piece me + 1, ...
+ *
+ *   p  = dot(x, W)                     s0 = dot(x, W), rows of x of piece me + 1
+ *   y  = reduce-scatter(p), dim 0 ->   s1 = collective-permute(s0)
+ *                                           + dot(x, W), of piece me + 2, ...
+ *
+ * Of n pieces the one k steps up the ring is (me + k) mod n.  A device gets from the one
+ * after it; of a ring that goes both ways half of the pieces come from the one before.
+ * Pieces of operands are read, and those of results written, where they lie.
+ */
+#include "sched/decompose/ring.h"
+
+const char *const way_names[WAYS] =
+	{[WAY_one] = "one way", [WAY_both] = "both ways", [WAY_loop] = "one way in a loop"};
+
+enum { MOST_UNROLLED = 16 }; /* pieces */
+
+int64_t
+ring_pieces(const Einsum *e)
+{
+	return axes_size(e->collective->axes);
+}
+
+/* ---- pieces for values --------------------------------------------------- */
+
+/* New ops go before one: pieces of what makes the value. */
+static Make
+make_piece(Op *before, const Value *of)
+{
+	Make k = make_before(before);
+
+	k.helper = true;
+	k.of = of->name;
+	return k;
+}
+
+/* What stands for it has its name. */
+static void
+take_over(Op *old, Value *new)
+{
+	Module *m = old->module;
+	Value *v = old->results[0];
+	const char *name = new->name;
+
+	new->name = v->name;
+	v->name = name;
+	new->placement = v->placement;
+	new->no_placement = v->no_placement;
+	new->unpadded = v->unpadded;
+	new->range = v->range;
+	new->origins = v->origins;
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			m->named[i].value = new;
+	value_replace_uses(m, v, new);
+	op_remove(old);
+}
+
+/* ---- gathered ------------------------------------------------------------ */
+
+/* The product of the i-th dot with a piece, put to what there is of it. */
+static Value *
+add_piece(const Ring *r, int i, Value *const *pieces, int64_t at, Value *sum)
+{
+	Op *dot = r->einsum->dots[i];
+	Value *gathered = r->einsum->collective->results[0];
+	Value *other = dot->operands[dot->operands[0] == gathered];
+	Make k = make_piece(dot, dot->results[0]);
+
+	return add_gathered(r, k, dot, other, pieces[at], (Step){NULL, at}, sum);
+}
+
+/* Pieces as they come: 0, and from above, or from above and below in turns. */
+static void
+build_gathered(Ring *r)
+{
+	const Einsum *e = r->einsum;
+	Make k = make_piece(e->dots[0], e->dots[0]->results[0]);
+	Value **pieces = NEW_ARRAY(r->rings->arena, Value *, r->n);
+	Value **sums = NEW_ARRAY(r->rings->arena, Value *, e->ndots);
+	int64_t below = r->both ? (r->n - 1) / 2 : 0, above = r->n - 1 - below;
+
+	pieces[0] = e->collective->operands[0];
+	for (int64_t s = 0; s <= above; s++) {
+		int64_t up = s, down = (r->n - s) % r->n;
+		if (s < above)
+			pieces[s + 1] = pass_on(r, k, pieces[up], false);
+		if (s < below)
+			pieces[r->n - s - 1] = pass_on(r, k, pieces[down], true);
+		sums[0] = add_piece(r, 0, pieces, up, sums[0]);
+		if (s && s <= below)
+			sums[0] = add_piece(r, 0, pieces, down, sums[0]);
+	}
+	for (int i = 0; i < e->ndots; i++) {
+		for (int64_t s = 0; i && s < r->n; s++)
+			sums[i] = add_piece(r, i, pieces, s, sums[i]);
+		take_over(e->dots[i], sums[i]);
+	}
+	op_remove(e->collective);
+}
+
+static void
+build_gathered_loop(Ring *r)
+{
+	Op *dot = r->einsum->dots[0];
+
+	take_over(dot, loop_gathered(r, make_piece(dot, dot->results[0])));
+	op_remove(r->einsum->collective);
+}
+
+/* ---- summed -------------------------------------------------------------- */
+
+/* Begun so many devices away, it comes here with a product of each on its way. */
+static Value *
+passed_sum(const Ring *r, Make k, int64_t away, bool back)
+{
+	const char *name = r->einsum->collective->results[0]->name;
+	Value *const *operands = r->einsum->dots[0]->operands;
+	Value *sum = NULL;
+
+	for (int64_t s = away; s; s--) {
+		Value *part = product_piece(r, k, operands, (Step){NULL, back ? s : r->n - s});
+		sum = sum ? make_binary(named(k, name), O_add, sum, part) : part;
+		sum = pass_on(r, k, sum, back);
+	}
+	return sum;
+}
+
+/* What comes from both sides, and its own product. */
+static Value *
+sum_unrolled(const Ring *r, Make k)
+{
+	const Einsum *e = r->einsum;
+	const char *name = e->collective->results[0]->name;
+	int64_t below = r->both ? (r->n - 1) / 2 : 0;
+	Value *above_sum = passed_sum(r, k, r->n - 1 - below, false);
+	Value *below_sum = below ? passed_sum(r, k, below, true) : NULL;
+	Value *v = product_piece(r, k, e->dots[0]->operands, (Step){0});
+
+	v = make_binary(named(k, name), O_add, above_sum, v);
+	return below_sum ? make_binary(named(k, name), O_add, v, below_sum) : v;
+}
+
+static void
+build_summed(Ring *r, bool loop)
+{
+	const Einsum *e = r->einsum;
+	Op *sum = e->collective;
+	Make k = make_piece(e->dots[0], sum->results[0]);
+	Value *v = loop ? loop_summed(r, k) : sum_unrolled(r, k);
+
+	if (sum->kind == O_all_reduce) {
+		k.label = sum->label;
+		k.range = sum->range;
+		k.requested = sum->requested;
+		k.of = NULL;
+		k.name = sum->results[0]->name;
+		v = make_collective(k, O_all_gather, v, sum->axes, e->dim, C_add);
+	}
+	take_over(sum, v);
+	op_remove(e->dots[0]);
+}
+
+bool
+ring_goes(const Einsum *e, Way way)
+{
+	int64_t n = ring_pieces(e);
+
+	if (way == WAY_loop)
+		return n > MOST_UNROLLED && e->ndots == 1;
+	return n <= MOST_UNROLLED && (way != WAY_both || n > 2);
+}
+
+void
+ring_build(Rings *rings, const Einsum *e, Way way)
+{
+	Ring r = {
+		.einsum = e,
+		.rings = rings,
+		.make = make_before(e->dots[0]),
+		.block = e->collective->block,
+		.n = ring_pieces(e),
+		.both = way == WAY_both,
+	};
+
+	r.make.helper = true;
+	if (e->collective->kind != O_all_gather)
+		build_summed(&r, way == WAY_loop);
+	else if (way == WAY_loop)
+		build_gathered_loop(&r);
+	else
+		build_gathered(&r);
+}
