@@ -303,6 +303,7 @@ advance(Compilation *c)
 	const Options *o = c->options;
 	PipelineOptions pipeline = {
 		.pad_remarks = o->remarks & REMARK_pad,
+		.schedule_remarks = o->remarks & REMARK_schedule,
 		.print_after = o->print_after,
 		.stop_after = o->stop_after,
 		.start_at = o->start_at,

@@ -15,6 +15,7 @@
 
 typedef struct PipelineOptions {
 	bool pad_remarks;	 /* -Rpad */
+	bool schedule_remarks;	 /* -Rschedule */
 	const char *print_after; /* a pass, or "all"; NULL: none.  To the session's err */
 	const char *stop_after;	 /* a pass; NULL: none */
 	/* A pass of the module's level; NULL: the first.  One that has run on the

@@ -2,6 +2,7 @@
  * sched.h - a device program as what one device does, one after the other.
  *
  *   pipeline    L_device -> L_device        trips of a loop beside each other
+ *   decompose   L_device -> L_device        einsums a piece at a time, beside their transfers
  *   fuse        L_device -> L_fused         ops of one loop nest become a fusion
  *   overlap     L_fused -> L_scheduled      collectives beside what does not need them
  */
@@ -39,6 +40,9 @@ bool pipeline(Module *m, ChoosePipelining *choose);
 void pipelining_find(Module *m, Pipelining *p);
 bool pipelining_apply(const Pipelining *p);
 
+/* Requires L_device; leaves it so.  With --overlap=auto alone; if asked for, a remark for
+   each class of einsums that could be done in pieces. */
+bool decompose(Module *m, bool remarks);
 /* Requires L_device; leaves L_fused (README.md).  Always true. */
 bool fuse(Module *m);
 /* Requires L_fused; leaves L_scheduled.  Always true. */

@@ -1,0 +1,326 @@
+/*
+ * decompose.c - einsums as rings of pieces, where the program is quicker for it.
+ *
+ *   all-gather of x 89 us, dot 223 us     312 us
+ *   a ring of 4, one way                  238 us     taken
+ *   both ways                             240 us
+ *
+ * Einsums that are alike are one class.  Of the program as it is, and with all of a class
+ * done in one of the ways, a copy of this process says what a run takes once it is fused
+ * and in order.  Classes are tried one after the other, the one with the most exposed time
+ * first; what is quickest, if it fits the memory of the target, stays.
+ */
+#include <string.h>
+#include "cost/timeline.h"
+#include "memory/plan.h"
+#include "sched/decompose/decompose.h"
+#include "sched/sched.h"
+
+enum { MOST_TRIES = 32 }; /* of one program */
+
+/* What a run takes, in picoseconds and bytes; -1: it was not found out. */
+typedef struct Outcome {
+	int64_t time, lower, peak, joins;
+	int64_t exposed[]; /* of the collective of each einsum that is asked for */
+} Outcome;
+
+/* Einsums that are alike. */
+typedef struct Class {
+	const Einsum *first;
+	int n;
+	int64_t exposed; /* of all */
+} Class;
+
+typedef struct Decomposing {
+	Module *module;
+	Arena *arena;
+	Rings rings;
+	Table *exposed; /* int64_t, by op_key() */
+	Table *seen;	/* keys of classes that were tried */
+	int tries;
+	int64_t time, lower, limit; /* bytes that a device may need */
+	bool remarks, changed;
+} Decomposing;
+
+/* ---- trials -------------------------------------------------------------- */
+
+typedef struct Trial {
+	Decomposing *d;
+	Einsums einsums;
+	const char *key; /* of those that become rings; NULL: none */
+	Way way;
+	bool joined; /* to the rings before them */
+	Outcome *outcome;
+} Trial;
+
+/* A ring that was built before may have taken one of its dots. */
+static bool
+is_there(const Einsum *e)
+{
+	bool there = e->collective->block != NULL;
+
+	for (int i = 0; i < e->ndots; i++)
+		there &= e->dots[i]->block != NULL;
+	return there;
+}
+
+static void
+build_class(Decomposing *d, Einsums all, const char *key, Way way)
+{
+	for (int i = 0; i < all.n; i++)
+		if (!strcmp(all.v[i].key, key) && is_there(&all.v[i]))
+			ring_build(&d->rings, &all.v[i], way);
+}
+
+/* It is the same op once the program is fused and in order. */
+static const char *
+op_key(Arena *a, const Op *collective)
+{
+	return arena_printf(a, "%p", (const void *)collective);
+}
+
+static void
+note_exposed(const Trial *trial, const Timeline *timeline)
+{
+	Arena *a = timeline->module->arena;
+	Table *numbers = table_new(a);
+
+	for (int i = 0; i < trial->einsums.n; i++)
+		table_set(numbers, op_key(a, trial->einsums.v[i].collective),
+			&trial->outcome->exposed[i]);
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		int64_t *exposed = s->moves ? table_get(numbers, op_key(a, s->op)) : NULL;
+		if (exposed)
+			*exposed = s->exposed;
+	}
+}
+
+/* In a copy of this process the module is nobody else's. */
+static void
+attempt(void *data, int64_t i)
+{
+	const Trial *trial = data;
+	Module *m = trial->d->module;
+	Outcome *outcome = trial->outcome;
+
+	(void)i;
+	m->session->err = NULL;
+	if (trial->key)
+		build_class(trial->d, trial->einsums, trial->key, trial->way);
+	if (trial->joined)
+		outcome->joins = rings_join(m, m->arena);
+	fuse(m);
+	overlap(m);
+	const Plan *plan = plan_build(m);
+	const Timeline *timeline = timeline_build(m, m->arena);
+	if (!trial->key)
+		note_exposed(trial, timeline);
+	outcome->peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
+	outcome->lower = timeline->lower;
+	outcome->time = timeline_is_endless(timeline) ? INT64_MAX : timeline->time;
+}
+
+static Outcome *
+outcome_of(Trial trial)
+{
+	Decomposing *d = trial.d;
+	size_t bytes = sizeof *trial.outcome + sizeof(int64_t) * (size_t)trial.einsums.n;
+
+	trial.outcome = shared_new(bytes);
+	if (!trial.outcome)
+		out_of_memory();
+	trial.outcome->time = -1;
+	if (!work_apart(attempt, &trial))
+		out_of_memory();
+	Outcome *outcome = arena_alloc(d->arena, bytes);
+	memcpy(outcome, trial.outcome, bytes);
+	shared_free(trial.outcome, bytes);
+	if (outcome->time < 0)
+		die("what a run takes was not found out");
+	return outcome;
+}
+
+/* ---- remarks ------------------------------------------------------------- */
+
+static void
+text_picoseconds(Text *t, int64_t time)
+{
+	text_seconds(t, (double)time * 1e-12);
+}
+
+static void
+text_class(Text *t, const Class *class)
+{
+	const Einsum *e = class->first;
+	const Op *dot = e->dots[0];
+
+	text_printf(t, "%s", dot->label ? dot->label : ops[dot->kind].name);
+	if (e->ndots > 1)
+		text_printf(t, " and %d more", e->ndots - 1);
+	text_printf(t, " with its %s over ", ops[e->collective->kind].hlo);
+	text_axes(t, &dot->module->mesh, e->collective->axes);
+	if (class->n > 1)
+		text_printf(t, ", %d times", class->n);
+}
+
+static void
+text_way(Text *t, Way way, bool joined)
+{
+	text_printf(t, "%s%s", way_names[way], joined ? " joined to the one before" : "");
+}
+
+/* ---- classes ------------------------------------------------------------- */
+
+/* Of those that were not tried the class with the most exposed time; false: all were. */
+static bool
+next_class(const Decomposing *d, Einsums all, Class *best)
+{
+	Table *classes = table_new(d->arena);
+
+	*best = (Class){0};
+	for (int i = 0; i < all.n; i++) {
+		const Einsum *e = &all.v[i];
+		const int64_t *exposed = table_get(d->exposed, op_key(d->arena, e->collective));
+		if (table_get(d->seen, e->key))
+			continue;
+		Class *class = table_get(classes, e->key);
+		if (!class) {
+			class = NEW(d->arena, Class);
+			class->first = e;
+			table_set(classes, e->key, class);
+		}
+		class->n++;
+		class->exposed = add_picoseconds(class->exposed, exposed ? *exposed : 0);
+	}
+	for (int i = 0; i < table_count(classes); i++) {
+		const Class *class = table_value(classes, i);
+		if (!best->n || class->exposed > best->exposed)
+			*best = *class;
+	}
+	return best->n;
+}
+
+/* The quickest way so far, and what is said of all. */
+typedef struct Choice {
+	Text *text;
+	int64_t time;
+	bool any, joined;
+	Way way;
+} Choice;
+
+/* False: nothing can be joined. */
+static bool
+try_way(Choice *best, Trial trial)
+{
+	Decomposing *d = trial.d;
+	const Outcome *o = outcome_of(trial);
+	bool fits = o->peak <= d->limit;
+
+	d->tries++;
+	if (trial.joined && !o->joins)
+		return false;
+	text_add(best->text, ", ");
+	text_way(best->text, trial.way, trial.joined);
+	text_add(best->text, " ");
+	text_picoseconds(best->text, o->time);
+	text_add(best->text, fits ? "" : " and more than the memory");
+	if (fits && o->time < best->time)
+		*best = (Choice){best->text, o->time, true, trial.joined, trial.way};
+	return true;
+}
+
+static void
+try_class(Decomposing *d, Einsums all, const Class *class)
+{
+	const Einsum *e = class->first;
+	Text t = {0};
+	Choice best = {.text = &t, .time = d->time};
+	bool joins = true;
+
+	text_class(&t, class);
+	text_add(&t, ": ");
+	text_picoseconds(&t, d->time);
+	text_printf(&t, " a run as it is; in %lld pieces", (long long)ring_pieces(e));
+	for (Way way = 0; way < WAYS; way++) {
+		Trial trial = {.d = d, .einsums = all, .key = e->key, .way = way};
+		if (!ring_goes(e, way))
+			continue;
+		try_way(&best, trial);
+		trial.joined = true;
+		joins = joins && d->changed && way != WAY_loop && try_way(&best, trial);
+	}
+	text_add(&t, best.any ? ": done " : ": left as it is");
+	if (best.any)
+		text_way(&t, best.way, best.joined);
+	if (d->remarks)
+		diag(d->module->session, DIAG_schedule, e->dots[0]->range, "%s", t.s);
+	text_free(&t);
+	if (!best.any)
+		return;
+	build_class(d, all, e->key, best.way);
+	if (best.joined)
+		rings_join(d->module, d->arena);
+	d->time = best.time;
+	d->changed = true;
+}
+
+/* ---- the pass ------------------------------------------------------------ */
+
+static DType
+index_dtype(const Module *m)
+{
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->nresults; i++)
+			for (int d = 0; d < op->results[i]->type.rank; d++)
+				if (op->results[i]->type.dims[d] > INT32_MAX / 2)
+					return D_i64;
+	return D_i32;
+}
+
+static void
+start(Decomposing *d, Einsums all)
+{
+	const Outcome *plain = outcome_of((Trial){.d = d, .einsums = all});
+
+	for (int i = 0; i < all.n; i++)
+		table_set(d->exposed, op_key(d->arena, all.v[i].collective),
+			(void *)&plain->exposed[i]);
+	d->time = plain->time;
+	d->lower = plain->lower;
+	d->limit = d->module->mesh.target->hbm_bytes;
+	if (plain->peak > d->limit)
+		d->limit = plain->peak;
+}
+
+bool
+decompose(Module *m, bool remarks)
+{
+	Arena *a = arena_new();
+	Decomposing d = {
+		.module = m,
+		.arena = a,
+		.remarks = remarks,
+		.rings = {.arena = a, .offsets = table_new(a), .index = index_dtype(m)},
+		.exposed = table_new(a),
+		.seen = table_new(a),
+	};
+	Einsums all = {0};
+	Class class;
+
+	if (m->overlap == OVERLAP_auto)
+		all = einsums_find(m, a);
+	if (all.n)
+		start(&d, all);
+	while (d.tries < MOST_TRIES && next_class(&d, all, &class)) {
+		table_set(d.seen, class.first->key, (void *)class.first->key);
+		try_class(&d, all, &class);
+		all = einsums_find(m, a);
+	}
+	if (d.changed) {
+		m->least = d.lower;
+		module_remove_dead(m);
+	}
+	arena_free(a);
+	return d.changed;
+}
