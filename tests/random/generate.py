@@ -21,6 +21,7 @@ from control import ControlOps
 from dynamic import DynamicOps
 from externs import ExternOps
 from halo import HaloOps
+from layers import LAYERS, LayerOps
 from manual import ManualOps
 from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, Placement, Program, Statement, Value)
@@ -46,7 +47,7 @@ def ints(values):
     return "(%s)" % ", ".join(map(str, values))
 
 
-class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
+class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps):
     def __init__(self, seed, index):
         self.random = random.Random("%s/%s" % (seed, index))
         sizes = self.random.choice(MESHES)
@@ -57,6 +58,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
         # Drawn apart: the other programs are as they were without these.
         self.apart = random.Random("uneven %s/%s" % (seed, index))
         self.uneven = self.apart.random() < UNEVEN
+        self.layers = random.Random("layers %s/%s" % (seed, index)).random() < LAYERS
         if self.uneven:
             self.sizes += [5, 7, 9, 11, 13]
         self.dtypes = self.dtype_pool()
@@ -852,6 +854,8 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, ManualOps):
             self.fresh(self.dtype(), self.shape())
         self.make_ops(self.random.choice(
             [1, 2, 2, 3, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12]))
+        if self.layers:
+            self.op_layers()
         self.finish()
         self.dress()
         return self.program

@@ -19,7 +19,9 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     clock_built  that of the compiled program, on all cores and on one
     overlap    so it is, and the numbers are right, where collectives are begun early,
                and it takes no longer
-    overlap_built  that of the compiled program
+    overlap_built  that of the compiled program, with a helper
+    pieces     the same where products are done in pieces
+    pieces_built  that of the compiled program
     broken     the program with a few words changed is refused, or it runs
     broken_dump   so is a dump of it
     explicit   the program as an explicit function, made legal by pasting what
@@ -63,8 +65,12 @@ except ImportError:
 TIMEOUT = 120
 ONE_CORE = ["taskset", "-c", "0"] if shutil.which("taskset") else []
 FULL = {"interpret": 20000, "compiled": 500, "dumps": 1200, "reports": 1200, "clock": 1000,
-        "clock_built": 1000, "overlap": 5000, "overlap_built": 300, "broken": 5000, "broken_dump": 5000, "explicit": 5000,
+        "clock_built": 1000, "overlap": 5000, "overlap_built": 300,
+        "pieces": 5000, "pieces_built": 300, "broken": 5000, "broken_dump": 5000, "explicit": 5000,
         "reference": 10000, "hostile": 250}
+# Products are small: on a device that takes their arithmetic alone they pay in pieces.
+IN_PIECES = ["--overlap=auto", "--on=" + os.path.join(
+    os.path.dirname(os.path.abspath(__file__)), "../decompose/Inputs/slow.target")]
 Failure = collections.namedtuple("Failure", "key detail")
 
 
@@ -204,15 +210,15 @@ class Checker:
                 "clock_built", *self.execute([*cores, "./p", "--stats"]))
         return wrong or None
 
-    def beside(self, stage, *how):
+    def beside(self, stage, option, *how):
         """Collectives are begun early: the same numbers, when it is predicted, and no
         later than if they were not."""
-        status, out, err = self.call("--emit=cost.json=n.json", "p.shd")
+        status, out, err = self.call(*option[1:], "--emit=cost.json=n.json", "p.shd")
         if status == 0:
-            status, out, err = self.call("--overlap=async",
-                                         "--emit=cost.json=c.json,schedule=p.hlo", "p.shd")
+            status, out, err = self.call(*option, "--emit=cost.json=c.json,schedule=p.hlo", "p.shd")
         if status == 0:
-            status, out, err = self.call("--overlap=async", *how, "p.shd", "--", "--check", "--stats")
+            status, out, err = self.call(*option, *how, "p.shd", "--", "--check", "--stats",
+                                         "--helper=on")
         wrong = self.wrong_clock(stage, status, out, err)
         alone, now = (json.loads(self.read(f)) if not wrong else {} for f in ("n.json", "c.json"))
         if not wrong and now["seconds"] > alone["seconds"]:
@@ -220,10 +226,16 @@ class Checker:
         return wrong
 
     def overlap(self):
-        return self.beside("overlap", "--interpret")
+        return self.beside("overlap", ["--overlap=async"], "--interpret")
 
     def overlap_built(self):
-        return self.beside("overlap_built", "--cflags=-O0", "--run")
+        return self.beside("overlap_built", ["--overlap=async"], "--cflags=-O0", "--run")
+
+    def pieces(self):
+        return self.beside("pieces", IN_PIECES, "--interpret")
+
+    def pieces_built(self):
+        return self.beside("pieces_built", IN_PIECES, "--cflags=-O0", "--run")
 
     def broken(self):
         """Of a changed program nothing is known but that shdc survives."""
