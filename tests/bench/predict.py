@@ -17,7 +17,7 @@ import time
 
 from passes import LAYER
 
-BODY = '''
+BLOCK = '''
 dim L = 96, B = 65536, T = 1024, D = 8192, H = 64, K = 128, F = 32768;
 fn attention(q: bf16[B, T, H, K], k, v) {
   let s = f32(einsum("bqhk,bshk->bhqs", q, k)) / sqrt(K);
@@ -26,7 +26,8 @@ fn attention(q: bf16[B, T, H, K], k, v) {
   return einsum("bhqs,bshk->bqhk", p, v);
 }
 fn block(x: bf16[B, T, D], Wq, Wk, Wv, Wo, Wi, Wu) {
-''' + LAYER + '''fn main(x: bf16[B@data, T, D], Wq: bf16[L, D@data, H@model, K],
+''' + LAYER
+BODY = BLOCK + '''fn main(x: bf16[B@data, T, D], Wq: bf16[L, D@data, H@model, K],
         Wk: bf16[L, D@data, H@model, K], Wv: bf16[L, D@data, H@model, K],
         Wo: bf16[L, H@model, K, D@data], Wi: bf16[L, D@data, F@model],
         Wu: bf16[L, F@model, D@data]) -> (y: bf16[B@data, T, D]) {
@@ -112,4 +113,5 @@ def main():
                       f'{os.cpu_count()} processors', flush=True)
 
 
-main()
+if __name__ == "__main__":
+    main()
