@@ -91,27 +91,60 @@ step_opcode(Arena *a, const Op *op)
 	return op->kind == O_done ? op_opcode(a, op) : ops[op->kind].hlo;
 }
 
-/* What it reads and writes goes at the pace of the links. */
+/* What others move that are one transfer with it. */
+static double
+combined_bytes(const Op *first)
+{
+	double bytes = 0;
+
+	for (const Op *op = first->next; op && op->combined; op = op->next)
+		bytes += (double)type_bytes(&op->operands[0]->type);
+	return bytes;
+}
+
+/* On the links; none takes no time. */
+static void
+move_bytes(const Step *step, double bytes, StepCost *c)
+{
+	const Op *op = step->op;
+	const Ints *source = op_ints(op, A_source);
+
+	if (bytes <= 0)
+		return;
+	TransferCost t = transfer_cost(step->mesh, op->kind, op->axes, op->from,
+		source->n ? source->v : NULL, bytes);
+	c->seconds = t.seconds;
+	c->hops = source->n ? t.hops : 0;
+	c->busy[RESOURCE_latency] = t.seconds - t.links - t.network;
+	c->busy[RESOURCE_ici] = t.links;
+	c->busy[RESOURCE_dcn] = t.network;
+	set_bound(c);
+}
+
+/* What it reads and writes goes at the pace of the links.  Of those that are one transfer
+   the first takes the time of all. */
 static StepCost
 collective_cost(const Step *step)
 {
 	const Op *op = step->op;
-	const Ints *source = op_ints(op, A_source);
 	double bytes = (double)type_bytes(step_operand(step, 0));
-	TransferCost t = transfer_cost(step->mesh, op->kind, op->axes, op->from,
-		source->n ? source->v : NULL, bytes);
 	StepCost c = {
-		.seconds = t.seconds,
 		.flops = local_flops(step),
 		.hbm_bytes = local_bytes(step),
 		.wire_bytes = wire_bytes(op->kind, axes_size(op->axes), bytes),
-		.hops = source->n ? t.hops : 0,
 	};
 
-	c.busy[RESOURCE_latency] = t.seconds - t.links - t.network;
-	c.busy[RESOURCE_ici] = t.links;
-	c.busy[RESOURCE_dcn] = t.network;
-	set_bound(&c);
+	move_bytes(step, op->combined ? 0 : bytes + combined_bytes(op), &c);
+	return c;
+}
+
+StepCost
+transfer_of_bytes(const Op *op, double bytes)
+{
+	const Step step = {&op->module->mesh, op, NULL, &op->results[0]->type};
+	StepCost c = {0};
+
+	move_bytes(&step, bytes, &c);
 	return c;
 }
 

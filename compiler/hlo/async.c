@@ -5,7 +5,10 @@
  *   %g.2 = f32[8,64] all-gather-done(%g)
  *
  * The type of the first says what it reads, too, in a form of its kind
- * (collectives.def); here its value has that of the result alone.
+ * (collectives.def); here its value has that of the result alone.  Of several in one it is
+ * of two tuples.
+ *
+ *   %g..out = ((f32[2], f32[4]), (f32[8], f32[16])) all-gather-start(%x, %y), ...
  */
 #include <string.h>
 #include "hlo/print.h"
@@ -28,6 +31,20 @@ text_result_type(Text *t, const Value *v)
 	text_hlo_type(t, &v->type);
 	if (form != START_result)
 		text_add(t, ")");
+}
+
+void
+text_transfer_type(Text *t, const Op *first, int n, Value *const *from, Value *const *to)
+{
+	bool both = first->async && collectives[first->kind].start != START_result;
+
+	if (both) {
+		text_add(t, "(");
+		text_tuple_type(t, n, from);
+		text_add(t, ", ");
+	}
+	text_tuple_type(t, n, to);
+	text_add(t, both ? ")" : "");
 }
 
 static bool

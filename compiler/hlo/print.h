@@ -42,8 +42,9 @@ void print_attrs(Line *line, const Op *op);
 void print_attr(Line *line, const Op *op, AttrKind attr);
 void text_list(Text *t, int n, const int64_t *v); /* {1,0} */
 
-/* async.c: the type of a result, as HLO has it */
+/* async.c: the type of a result, as HLO has it; that of so many collectives in one */
 void text_result_type(Text *t, const Value *v);
+void text_transfer_type(Text *t, const Op *first, int n, Value *const *from, Value *const *to);
 
 /* op_attrs.c: the attributes that name the bodies of an op, and what the
    computations are called */

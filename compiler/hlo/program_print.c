@@ -106,6 +106,20 @@ print_letters(Line *line, const Op *op)
 	line_fact_text(line, "letters", &t);
 }
 
+/* What the op is for. */
+static void
+print_history(Line *line, const Op *op)
+{
+	if (op->mode != MODE_auto)
+		line_fact(line, "mode", mode_names[op->mode]);
+	if (op->trip)
+		line_fact(line, "trip", other_trip_names[op->trip]);
+	if (op->again)
+		line_fact(line, "again", "true");
+	if (op->of)
+		line_fact(line, "of", op->of);
+}
+
 /* The opcode, its operands and attributes; `tuple` has what is carried. */
 static void
 print_call_of(Line *line, const Op *op, const char *tuple)
@@ -130,14 +144,7 @@ print_call_of(Line *line, const Op *op, const char *tuple)
 	if (info->bodies)
 		print_bodies(line, op);
 	print_op_attrs(line, op);
-	if (op->mode != MODE_auto)
-		line_fact(line, "mode", mode_names[op->mode]);
-	if (op->trip)
-		line_fact(line, "trip", other_trip_names[op->trip]);
-	if (op->again)
-		line_fact(line, "again", "true");
-	if (op->of)
-		line_fact(line, "of", op->of);
+	print_history(line, op);
 	if (op->mode == MODE_explicit) {
 		bool global = op->module->level == L_global;
 		if (global && op->form != AS_call)
@@ -230,6 +237,60 @@ print_fences(Line *line, const Op *first, int n, const Value *root)
 	}
 }
 
+/* What each brings, which says what it is for. */
+static void
+print_combined_elements(Line *line, const char *tuple, const Op *first, int n,
+	const Value *root)
+{
+	const Op *op = first;
+
+	for (int i = 0; i < n; i++, op = op->next) {
+		const Op *moves = op->kind == O_done ? op->operands[0]->def : op;
+		line_start(line, op->results[0], op->results[0] == root);
+		text_printf(line->t, " get-tuple-element(%%%s), index=%d", tuple, i);
+		line_placement(line, op->results[0]);
+		print_history(line, moves);
+		if (moves->requested)
+			line_fact(line, "requested", "true");
+		line_end(line, moves->range, moves->label, op);
+	}
+}
+
+/*
+ * Collectives that are one transfer.
+ *
+ *   %a..out = (f32[8], f32[4]) all-reduce(%x, %y), ...
+ *   %a = f32[8] get-tuple-element(%a..out), index=0
+ *
+ * What only begins has a tuple that what waits for it reads.
+ */
+static void
+print_combined(Line *line, const Op *first, int n, const Value *root)
+{
+	const char *name = arena_printf(line->pr->arena, "%s..out", first->results[0]->name);
+	Value **from = NEW_ARRAY(line->pr->arena, Value *, n),
+	      **to = NEW_ARRAY(line->pr->arena, Value *, n);
+	const Op *op = first;
+
+	for (int i = 0; i < n; i++, op = op->next) {
+		from[i] = op->operands[0];
+		to[i] = op->results[0];
+	}
+	text_printf(line->t, "  %%%s = ", name);
+	text_transfer_type(line->t, first, n, from, to);
+	text_printf(line->t, " %s(", op_opcode(line->pr->arena, first));
+	if (first->kind == O_done)
+		text_printf(line->t, "%%%s..out", from[0]->name);
+	else
+		for (int i = 0; i < n; i++)
+			text_printf(line->t, "%s%%%s", i ? ", " : "", from[i]->name);
+	text_add(line->t, ")");
+	print_op_attrs(line, first);
+	line_end(line, first->range, first->label, first);
+	if (!first->async)
+		print_combined_elements(line, name, first, n, root);
+}
+
 /* ---- computations ---------------------------------------------------- */
 
 /* The value that a computation is, NULL where it is a tuple: the entry and
@@ -300,10 +361,11 @@ print_computation(Printer *pr, const Block *b, const char *name)
 		line_end(&line, v->range, NULL, v);
 	}
 	for (const Op *op = b->first; op; op = op->next) {
-		int fences = op->kind == O_fence ? fences_in_one(op) : 0;
-		if (fences > 1) {
-			print_fences(&line, op, fences, root);
-			while (--fences)
+		bool fence = op->kind == O_fence;
+		int n = fence ? fences_in_one(op) : combined_in_one(op);
+		if (n > 1) {
+			(fence ? print_fences : print_combined)(&line, op, n, root);
+			while (--n)
 				op = op->next;
 		} else if (op->kind != O_return) {
 			print_op(&line, op, root);

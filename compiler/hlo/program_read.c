@@ -345,6 +345,18 @@ read_mode(const ReadLine *in, Op *op)
 			op->mode = mode;
 }
 
+/* What the op is for. */
+static void
+read_history(const ReadLine *in, Op *op)
+{
+	read_mode(in, op);
+	for (int i = 0; i < OTHER_TRIPS && op_communicates(op); i++)
+		if (fact_is(&in->facts, "trip", other_trip_names[i]))
+			op->trip = (OtherTrip)i;
+	op->again = fact_is(&in->facts, "again", "true");
+	op->of = fact_value(&in->facts, "of");
+}
+
 /* Of a tuple: one for each. */
 static void
 read_fences(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
@@ -375,6 +387,118 @@ read_fences(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	define_tuple(rd, instr, scope, from->n, results);
 }
 
+/* ---- collectives that are one transfer ------------------------------------------------ */
+
+/* Does the line have several collectives, or wait for several? */
+static bool
+reads_combined(const HloInstr *instr, OpKind kind)
+{
+	return kind == O_done ? instr->tuple
+			      : collectives[kind].combines && instr->noperands > 1;
+}
+
+/* What they receive: NULL with an error. */
+static const Type *
+received_types(const ReadLine *in, OpKind kind, bool async, int n)
+{
+	const HloInstr *instr = in->instr;
+	bool both = async && collectives[kind].start != START_result;
+
+	if (instr->tuple && (both ? instr->nreceived : instr->ntypes) == n
+		&& instr->nested == both)
+		return both ? instr->received : instr->types;
+	line_error(in, "the type of %s is not that of %d in one", instr->opcode, n);
+	return NULL;
+}
+
+/* Of a tuple that what only begins has the name goes on with "..out". */
+static const char *
+begun_name(Reading *rd, const HloInstr *instr)
+{
+	static const char ending[] = "..out";
+	size_t n = strlen(instr->name), end = sizeof ending - 1;
+	bool ends = n > end && !strcmp(instr->name + n - end, ending);
+
+	return arena_printf(rd->arena, "%.*s", (int)(ends ? n - end : n), instr->name);
+}
+
+/* What is said of it where its value is taken out of the tuple. */
+static void
+read_taken_out(Reading *rd, const HloInstr *element, Op *op)
+{
+	Op *moves = op->kind == O_done ? op->operands[0]->def : op;
+	const ReadLine in = line_read(rd, element);
+
+	moves->label = op->label = read_metadata(rd, element, &op->range);
+	moves->range = op->range;
+	read_history(&in, moves);
+	moves->requested = fact_is(&in.facts, "requested", "true");
+	read_placement(&in, op->results[0]);
+	moves->results[0]->placement = op->results[0]->placement;
+	moves->results[0]->no_placement = op->results[0]->no_placement;
+	moves->results[0]->range = op->range;
+}
+
+/* One of them, or what waits for it. */
+static Value *
+read_member(const ReadLine *in, Block *b, Op *op, const HloInstr *element, const Type *type)
+{
+	Reading *rd = in->rd;
+	bool named = !op->async && element != in->instr;
+	const char *name = named ? element->name : begun_name(rd, in->instr);
+	Value *v = op_add_result(op, name, type);
+
+	op_append(b, op);
+	remember(rd, op, op, in->instr);
+	if (named)
+		read_taken_out(rd, element, op);
+	v->range = op->range;
+	read_op_attrs(in, op);
+	if (op->kind == O_done)
+		check_done(in, op);
+	return v;
+}
+
+static bool
+all_begun(const ReadLine *in, const Tuple *begun)
+{
+	for (int i = 0; i < begun->n; i++)
+		if (!begun->v[i]->def || !begun->v[i]->def->async)
+			line_error(in, "nothing has begun %%%s", begun->v[i]->name);
+	return !in->rd->failed;
+}
+
+static void
+read_combined(const ReadLine *in, Block *b, Scope *scope, OpKind kind, bool async)
+{
+	Reading *rd = in->rd;
+	const HloInstr *instr = in->instr;
+	const Tuple *begun = NULL;
+	Range range = {0};
+
+	if (kind == O_done && instr->noperands != 1)
+		line_error(in, "%s waits for one tuple", instr->opcode);
+	else if (kind == O_done)
+		begun = find_tuple(rd, &instr->operands[0], scope);
+	if (rd->failed || (begun && !all_begun(in, begun)))
+		return;
+	int n = begun ? begun->n : instr->noperands;
+	Value **from = begun ? begun->v : find_operands(rd, instr, scope);
+	const Type *types = received_types(in, kind, async, n);
+	const char *label = read_metadata(rd, instr, &range);
+	const HloInstr **elements = elements_of(rd, scope, instr);
+	Value **results = NEW_ARRAY(rd->arena, Value *, n + 1);
+	for (int i = 0; i < n && !rd->failed; i++) {
+		Op *op = op_new(rd->m, kind, 1, &from[i], 0, NULL, range, label);
+		op->async = async;
+		op->combined = i && kind != O_done;
+		results[i] = read_member(in, b, op, async ? instr : elements[i], &types[i]);
+	}
+	define_tuple(rd, instr, scope, n, results);
+}
+
+/* ---- any op ------------------------------------------------------------------------------ */
+
 static void
 read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 {
@@ -388,6 +512,10 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 		return;
 	if (kind == O_fence && instr->tuple) {
 		read_fences(rd, b, instr, scope);
+		return;
+	}
+	if (reads_combined(instr, kind)) {
+		read_combined(&in, b, scope, kind, async);
 		return;
 	}
 	bool carries = ops[kind].bodies == 2;
@@ -404,13 +532,8 @@ read_op(Reading *rd, Block *b, const HloInstr *instr, Scope *scope)
 	if (rd->failed)
 		return;
 	Op *op = op_new(rd->m, kind, n, operands, 0, NULL, range, label);
-	read_mode(&in, op);
+	read_history(&in, op);
 	op->async = async;
-	for (int i = 0; i < OTHER_TRIPS && op_communicates(op); i++)
-		if (fact_is(&in.facts, "trip", other_trip_names[i]))
-			op->trip = (OtherTrip)i;
-	op->again = fact_is(&in.facts, "again", "true");
-	op->of = fact_value(&in.facts, "of");
 	op->form = read_form(&in);
 	read_span(&in, &op->range);
 	if (kind == O_dot)

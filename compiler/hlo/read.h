@@ -48,6 +48,8 @@ typedef struct HloInstr {
 	Type type;
 	int ntypes;
 	Type *types;
+	int nreceived; /* ... and so is the second, of these: of several collectives in one */
+	Type *received;
 	int noperands;
 	HloOperand *operands;
 	Cursor literal; /* what stands in the parentheses */

@@ -61,6 +61,30 @@ read_name(Cursor *c, Range *where)
 	return name;
 }
 
+/* The types in a tuple, from its bracket on.  What a collective begins has a tuple in it, or
+   two, of several: `instr` is told what it receives; else a tuple in it is an error. */
+static void
+read_tuple_type(Cursor *c, HloInstr *instr, Type **types, int *n, bool inner)
+{
+	bool tuple;
+	Type type;
+
+	cursor_expect(c, "(");
+	while (cursor_item(c, *n, ")")) {
+		Cursor at = *c;
+		if (cursor_type(c, &type, &tuple) && tuple) {
+			bool received = *n == 1 && instr->nested;
+			if (inner || (*n && !received))
+				cursor_error(&at, "a tuple in a tuple");
+			else if (received)
+				read_tuple_type(&at, instr, &instr->received, &instr->nreceived,
+					true);
+			instr->nested = true;
+		}
+		APPEND(c->rd->arena, *types, *n, type);
+	}
+}
+
 /* ROOT %h = f32[8,64] dot(%x, %W), attributes.  Its type may be a tuple of types,
    (f32[8], s32[]); operands may have theirs, (f32[8]{0} %x); what parameter(0) and
    constant(1.5) hold are no values, but the literal. */
@@ -76,14 +100,7 @@ read_instr(Cursor *c)
 	Cursor inside = *c;
 	cursor_type(c, &instr.type, &instr.tuple);
 	if (instr.tuple)
-		cursor_expect(&inside, "(");
-	while (instr.tuple && cursor_item(&inside, instr.ntypes, ")")) {
-		Cursor at = inside;
-		if (cursor_type(&inside, &type, &tuple) && tuple && instr.ntypes)
-			cursor_error(&at, "a tuple in a tuple");
-		instr.nested |= tuple;
-		APPEND(c->rd->arena, instr.types, instr.ntypes, type);
-	}
+		read_tuple_type(&inside, &instr, &instr.types, &instr.ntypes, false);
 	instr.opcode = cursor_word(c, "an opcode");
 	cursor_at_end(c);
 	instr.literal = *c;

@@ -628,6 +628,40 @@ op_opcode(Arena *a, const Op *op)
 			 : ops[op->kind].hlo;
 }
 
+bool
+op_is_combined(const Op *op)
+{
+	const Op *begun = op->kind == O_done ? op->operands[0]->def : NULL;
+
+	return begun ? begun->combined : op->combined;
+}
+
+static bool
+same_int(const Op *a, const Op *b, AttrKind attr)
+{
+	return op_has(a, attr) == op_has(b, attr)
+		&& (!op_has(a, attr) || op_int(a, attr) == op_int(b, attr));
+}
+
+bool
+ops_combine(const Op *a, const Op *b)
+{
+	return a->kind == b->kind && collectives[a->kind].combines && a->async == b->async
+		&& axes_equal(a->axes, b->axes) && same_int(a, b, A_dim)
+		&& same_int(a, b, A_combiner)
+		&& a->operands[0]->type.dtype == b->operands[0]->type.dtype;
+}
+
+int
+combined_in_one(const Op *first)
+{
+	int n = 1;
+
+	for (const Op *op = first->next; op && op_is_combined(op); op = op->next)
+		n++;
+	return n;
+}
+
 static bool
 same_place(const Op *a, const Op *b)
 {

@@ -74,6 +74,7 @@ op_clone(const Op *op)
 	copy->form = op->form;
 	copy->async = op->async;
 	copy->again = op->again;
+	copy->combined = op->combined;
 	copy->trip = op->trip;
 	copy->of = op->of;
 	copy->axes = op->axes;

@@ -440,6 +440,8 @@ struct Op {
 	OpForm form;
 	bool async;		    /* collective: it only begins here; a `done` waits
 				   for what it receives */
+	bool combined;		    /* collective, from L_scheduled on: one transfer with the
+				   op before it */
 	OtherTrip trip;		    /* collective, from `pipeline` on */
 	bool again;		    /* computes for a gradient what a checkpoint did */
 	AxisList *axes;		    /* collectives: the group, in order;
@@ -560,6 +562,11 @@ const char *op_opcode(Arena *a, const Op *op);
 /* How many fences, from this one on, are one, as HLO writes them: they are of one place, and
    none is of another's. */
 int fences_in_one(const Op *first);
+/* Collectives that are one transfer, or what waits for such, from the first on; of what is
+   none 1.  `is_combined`: with the op before it. */
+int combined_in_one(const Op *first);
+bool op_is_combined(const Op *op);
+bool ops_combine(const Op *a, const Op *b); /* do they move alike, so that they could? */
 
 /* In which programs an op may be. */
 typedef enum Where {
@@ -614,6 +621,7 @@ typedef struct CollectiveInfo {
 	int base;
 	bool in_place, global;
 	StartType start;
+	bool combines;
 } CollectiveInfo;
 extern const CollectiveInfo collectives[OP_COUNT]; /* ops.c */
 static inline bool

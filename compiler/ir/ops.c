@@ -64,9 +64,9 @@ const OpInfo ops[OP_COUNT] = {
 
 const CollectiveInfo collectives[OP_COUNT] = {
 #define COLLECTIVE(id, per_member, per_rest, whole, turns, route, varies, base, in_place, \
-	global, start) \
+	global, start, combines) \
 	[O_##id] = {per_member, per_rest, whole, turns, ROUTE_##route, varies, base, in_place, \
-		global, START_##start},
+		global, START_##start, combines},
 #include "collectives.def"
 #undef COLLECTIVE
 };

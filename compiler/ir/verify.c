@@ -387,6 +387,32 @@ check_async(Checker *c, const Op *op)
 	}
 }
 
+/* Collectives that are one transfer stand behind each other, and so do those that wait for
+   them; none needs another. */
+static void
+check_combined(Checker *c, const Op *op)
+{
+	const Op *begun = op->kind == O_done ? op->operands[0]->def : NULL, *before = op->prev;
+
+	if (begun && begun->combined) {
+		if (!before || before->kind != O_done
+			|| before->operands[0]->def != begun->prev)
+			verify_fail(c, "what is one transfer is not waited for at once");
+		return;
+	}
+	if (!op->combined) {
+		c->first_combined = op->id;
+		return;
+	}
+	if (c->m->level < L_scheduled || !before || !ops_combine(before, op)) {
+		verify_fail(c, "%s is no transfer with what is before it", ops[op->kind].name);
+		return;
+	}
+	const Op *from = op->operands[0]->def;
+	if (from && from->block == op->block && from->id >= c->first_combined)
+		verify_fail(c, "%s is made by the same transfer", op->operands[0]->name);
+}
+
 static void
 check_all_done(Checker *c, const Block *b)
 {
@@ -435,6 +461,8 @@ check_op(Checker *c, Op *op)
 	if (op_communicates(op))
 		check_collective(c, op);
 	check_async(c, op);
+	if (c->failures == before)
+		check_combined(c, op);
 	const AxisList around = c->manual;
 	if (op->kind == O_manual && shaped)
 		axes_append_all(&c->manual, op->axes);

@@ -14,11 +14,12 @@ typedef struct Checker {
 	Arena *scratch; /* for one op */
 	RuleBook *rules;
 	Table *names;
-	Value **seen;	  /* by id: values defined so far */
-	int *waits;	  /* by id: dones that wait for it */
-	const void *line; /* what is being checked */
-	AxisList manual;  /* axes of the regions around */
-	bool misshapen;	  /* an op so far: flows may lead past what it has */
+	Value **seen;	    /* by id: values defined so far */
+	int *waits;	    /* by id: dones that wait for it */
+	int first_combined; /* the first of those that may be one transfer: its id */
+	const void *line;   /* what is being checked */
+	AxisList manual;    /* axes of the regions around */
+	bool misshapen;	    /* an op so far: flows may lead past what it has */
 	int failures;
 } Checker;
 

@@ -18,8 +18,23 @@ json_dims(Text *t, const Type *type)
 	text_add(t, "]");
 }
 
+/* By op id: transfers of several collectives have numbers, from 1 on; others 0. */
+static int *
+number_combined(Module *m)
+{
+	module_number(m);
+	int *number = NEW_ARRAY(m->arena, int, m->nops + 1), n = 0;
+
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		if (op->combined)
+			number[op->id] = n;
+		else if (op_communicates(op) && combined_in_one(op) > 1)
+			number[op->id] = ++n;
+	return number;
+}
+
 static void
-json_transfer(Text *t, const Module *m, const Transfer *x)
+json_transfer(Text *t, const Module *m, const Transfer *x, int combined)
 {
 	const Type *operand = &x->op->operands[0]->type;
 	int line, column;
@@ -39,7 +54,10 @@ json_transfer(Text *t, const Module *m, const Transfer *x)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, \"reason\": ", x->op->async ? "true" : "false");
+	text_printf(t, ", \"async\": %s, ", x->op->async ? "true" : "false");
+	if (combined)
+		text_printf(t, "\"combined\": %d, ", combined);
+	text_add(t, "\"reason\": ");
 	text_json(t, x->op->label);
 	source_position(m->session, x->op->range, &line, &column);
 	text_printf(t, ", \"line\": %d}", line);
@@ -65,6 +83,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 {
 	Table *seen = table_new(m->arena);
 	const Ledger *l = module_ledger(m);
+	const int *combined = number_combined(m);
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": {");
 	for (int i = 0; i < m->mesh.naxes; i++) {
@@ -77,7 +96,7 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	text_add(t, ",\n  \"collectives\": [");
 	for (int i = 0; i < l->n; i++) {
 		text_add(t, i ? "," : "");
-		json_transfer(t, m, &l->transfers[i]);
+		json_transfer(t, m, &l->transfers[i], combined[l->transfers[i].op->id]);
 	}
 	text_printf(t,
 		"%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"

@@ -83,6 +83,13 @@ last_end_first(const void *a, const void *b)
 				: (x->begin < y->begin) - (x->begin > y->begin);
 }
 
+/* Is it one of several that are one transfer?  These stay where they are. */
+static bool
+is_one_of_several(const Op *op)
+{
+	return op_is_combined(op) || (op->next && op_is_combined(op->next));
+}
+
 static Held *
 list_held(const Plan *plan, Arena *a, int *n)
 {
@@ -90,14 +97,16 @@ list_held(const Plan *plan, Arena *a, int *n)
 
 	*n = 0;
 	for (int i = 0; i < plan->lives->n; i++)
-		if (plan->lives->step[i]->kind == O_done)
+		if (plan->lives->step[i]->kind == O_done
+			&& !is_one_of_several(plan->lives->step[i]))
 			APPEND(a, held, *n, held_by(plan, plan->lives->step[i]));
 	if (*n)
 		qsort(held, (size_t)*n, sizeof *held, last_end_first);
 	return held;
 }
 
-/* The op of the block in which the step is; NULL: one that may have moved. */
+/* The op of the block in which the step is; NULL: one that may have moved, or that goes with
+   others. */
 static Op *
 fixed_op(const Plan *plan, int step, const Block *b)
 {
@@ -105,7 +114,7 @@ fixed_op(const Plan *plan, int step, const Block *b)
 
 	while (op->block != b)
 		op = op->block->parent;
-	return op->async || op->kind == O_done ? NULL : op;
+	return op->async || op->kind == O_done || is_one_of_several(op) ? NULL : op;
 }
 
 static void

@@ -44,6 +44,8 @@ graph_add_job(Graph *g, Op *op, Task task)
 	Job *job = &g->jobs[g->n++];
 
 	*job = (Job){.op = op, .task = task, .number = g->n};
+	job->ops = op ? &job->op : NULL;
+	job->nops = op ? 1 : 0;
 	return g->n;
 }
 

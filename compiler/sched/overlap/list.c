@@ -16,13 +16,6 @@ enum {
 	MOST_HELD = 8,	   /* looked at behind the first that has to wait */
 };
 
-/* Jobs that can be next, the best on top: a heap. */
-typedef struct Ready {
-	Job **jobs;
-	int n;
-	First first;
-} Ready;
-
 struct Listing {
 	Graph *graph;
 	int64_t longest; /* way from the begin to the end */
@@ -47,8 +40,8 @@ is_before(First first, const Job *a, const Job *b)
 	return a->number < b->number;
 }
 
-static void
-put(Ready *r, Job *job)
+void
+ready_put(Ready *r, Job *job)
 {
 	int i = r->n++;
 
@@ -57,8 +50,8 @@ put(Ready *r, Job *job)
 	r->jobs[i] = job;
 }
 
-static Job *
-take(Ready *r)
+Job *
+ready_take(Ready *r)
 {
 	Job *best = r->jobs[0], *last = r->jobs[--r->n];
 	int i = 0;
@@ -97,9 +90,9 @@ make_ready(Listing *list, Job *job)
 	if (job->task.kind == TASK_done)
 		list->flights[list->nflights++] = job;
 	else if (job->task.kind == TASK_start)
-		put(&list->starts, job);
+		ready_put(&list->starts, job);
 	else
-		put(job->task.picoseconds ? &list->runs : &list->instant, job);
+		ready_put(job->task.picoseconds ? &list->runs : &list->instant, job);
 }
 
 static void
@@ -188,7 +181,7 @@ begin_transfers(Listing *list, int64_t busy)
 	int n = 0;
 
 	while (list->starts.n && n < MOST_HELD && list->nflights < MOST_FLIGHTS) {
-		Job *job = take(&list->starts);
+		Job *job = ready_take(&list->starts);
 		int64_t before = tracks_busy(list->tracks, &job->task.links);
 		int64_t after = add_picoseconds(before, job->task.picoseconds);
 		bool shares = list->taste.share == SHARE_never ? before && after > busy
@@ -203,7 +196,7 @@ begin_transfers(Listing *list, int64_t busy)
 			add(list, job);
 	}
 	while (n)
-		put(&list->starts, held[--n]);
+		ready_put(&list->starts, held[--n]);
 }
 
 /*
@@ -245,14 +238,14 @@ take_shorter(Listing *list, int64_t time)
 	int n = 0;
 
 	while (list->runs.n && n < MOST_HELD && !shorter) {
-		Job *job = take(&list->runs);
+		Job *job = ready_take(&list->runs);
 		if (job->task.picoseconds <= time)
 			shorter = job;
 		else
 			held[n++] = job;
 	}
 	while (n)
-		put(&list->runs, held[--n]);
+		ready_put(&list->runs, held[--n]);
 	return shorter;
 }
 
@@ -265,7 +258,7 @@ next_job(Listing *list)
 	if (!list->runs.n)
 		return take_done(list, INT64_MAX);
 	if (i < 0)
-		return take(&list->runs);
+		return ready_take(&list->runs);
 	Job *done = list->flights[i];
 	Job *shorter = take_shorter(list, tracks_left(list->tracks, flight_of(list, done)));
 	if (shorter)
@@ -328,7 +321,7 @@ list_schedule(Listing *list, Taste taste)
 	while (list->n < list->graph->n) {
 		Job *done = take_done(list, 0);
 		if (list->instant.n || done) {
-			add(list, done ? done : take(&list->instant));
+			add(list, done ? done : ready_take(&list->instant));
 			continue;
 		}
 		begin_transfers(list, list->runs.n ? list->runs.jobs[0]->task.picoseconds : 0);

@@ -6,7 +6,8 @@
  *   r  = relu(x)         2      job 2  run r        -> 3
  *   y  = dot(h, r)       8      job 3  run h ...
  *
- * A collective that takes time is two jobs.  An edge says that a job comes after
+ * A collective that takes time is two jobs, and so are several that are one transfer.  An
+ * edge says that a job comes after
  * another: it uses its result, or it writes where the other still reads.
  */
 #ifndef SHDC_OVERLAP_H
@@ -16,7 +17,9 @@
 #include "memory/lives.h"
 
 typedef struct Job {
-	Op *op; /* of a done: the collective */
+	Op *op;		/* of a done: the collective */
+	Op *const *ops; /* all that are one transfer, the first is `op` */
+	int nops;
 	Task task;
 	int number; /* in the order of the program */
 	bool grows; /* of a start: its result takes more memory than what it reads */
@@ -66,6 +69,7 @@ typedef struct Scheduling {
 	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
+	bool combines;	    /* collectives that move alike may be one */
 	int64_t time;	    /* of the block that was put in order last */
 	Written *written;   /* blocks, as they were */
 	int nwritten;
@@ -81,6 +85,10 @@ int graph_add_job(Graph *g, Op *op, Task task);
 void graph_add_edge(Graph *g, int from, int to);
 void graph_find_paths(Graph *g);
 
+/* combine.c: the same, collectives that move alike and can begin together as one transfer:
+   all, or those alone that wait longer than they move.  NULL: there are none. */
+Graph *graph_combined(const Graph *g, bool all);
+
 /* An order of the jobs of a graph, and what it takes. */
 typedef struct Order {
 	Job **jobs;
@@ -89,6 +97,15 @@ typedef struct Order {
 } Order;
 
 /* list.c: by list scheduling */
+/* Jobs that can be next, the best on top: a heap. */
+typedef struct Ready {
+	Job **jobs;
+	int n;
+	First first;
+} Ready;
+void ready_put(Ready *r, Job *job);
+Job *ready_take(Ready *r);
+
 /* Does a transfer begin though others have its links? */
 typedef enum Share {
 	SHARE_never, /* if all are over when the thread comes to the next */
