@@ -77,6 +77,8 @@ op_clone(const Op *op)
 	copy->combined = op->combined;
 	copy->trip = op->trip;
 	copy->of = op->of;
+	copy->whole = op->whole;
+	copy->original = op->original;
 	copy->axes = op->axes;
 	copy->from = op->from;
 	copy->specs = op->specs;

@@ -438,26 +438,30 @@ struct Op {
 	Module *module;	    /* where it was made */
 	OpMode mode;
 	OpForm form;
-	bool async;		    /* collective: it only begins here; a `done` waits
+	bool async;	   /* collective: it only begins here; a `done` waits
 				   for what it receives */
-	bool combined;		    /* collective, from L_scheduled on: one transfer with the
+	bool combined;	   /* collective, from L_scheduled on: one transfer with the
 				   op before it */
-	OtherTrip trip;		    /* collective, from `pipeline` on */
-	bool again;		    /* computes for a gradient what a checkpoint did */
-	AxisList *axes;		    /* collectives: the group, in order;
+	OtherTrip trip;	   /* collective, from `pipeline` on */
+	bool again;	   /* computes for a gradient what a checkpoint did */
+	AxisList *axes;	   /* collectives: the group, in order;
 				   collective-permute: the target's order */
-	AxisList *from;		    /* collective-permute: the source's order.
+	AxisList *from;	   /* collective-permute: the source's order.
 				   Device t receives from s where
 				   axes_index(axes, t) == axes_index(from, s),
 				   all other coordinates equal.  NULL where
 				   A_source says who sends. */
-	Placement *specs;	    /* manual: of operands, then results, along
+	Placement *specs;  /* manual: of operands, then results, along
 				   `axes`; closed */
-	bool requested;		    /* reshard/collective the user asked for */
-	const char *label;	    /* as the user wrote it: "einsum 'bd,df->bf'",
+	bool requested;	   /* reshard/collective the user asked for */
+	const char *label; /* as the user wrote it: "einsum 'bd,df->bf'",
 				   "relu", "return"; never NULL after front */
-	const char *of;		    /* from L_device on: it does a piece of what makes this;
+	const char *of;	   /* from L_device on: it does a piece of what makes this;
 				    or NULL */
+	/* Of a collective that the schedule has changed: the one that it moves a piece of,
+	   and that of a loop whose trips have copies, itself one of them; gone from their
+	   blocks, or NULL.  Not in dumps. */
+	const Op *whole, *original;
 	const char *composite;	    /* call: "softmax" */
 	const External *external;   /* extern */
 	const Signature *signature; /* manual; NULL in a program from a dump */

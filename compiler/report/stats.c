@@ -4,6 +4,9 @@
  *
  * Requires L_fused, with the placements that propagation left in
  * Module.named and Module.results.  Changes nothing.
+ *
+ * The schedule changes no collective here: what is done in pieces is told as the one that
+ * it was, what is combined as each that it is of.
  */
 #include <math.h>
 
@@ -33,9 +36,80 @@ number_combined(Module *m)
 	return number;
 }
 
-static void
-json_transfer(Text *t, const Module *m, const Transfer *x, int combined)
+/* A collective of the plan, and what the schedule has made of it. */
+typedef struct Entry {
+	Transfer x;
+	const Op *move; /* itself, or the first that moves for it */
+	bool pieces;
+} Entry;
+
+/* What moves a piece as the collective that is done so, if it is one. */
+static Transfer
+as_whole(const Transfer *x)
 {
+	const Op *op = x->op->whole, *ring = x->op->block->parent;
+	Transfer whole = *x;
+
+	if (!op)
+		return whole;
+	double bytes = (double)type_bytes(&op->operands[0]->type);
+	whole.op = op;
+	whole.kind = op->kind;
+	whole.axes = *op->axes;
+	whole.bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
+	if (ring && ring->of) /* each turn is a piece */
+		whole.trips /= op_int(ring, A_trips);
+	return whole;
+}
+
+static int64_t
+all_bytes(const Transfer *x)
+{
+	int64_t bytes;
+
+	return mul_i64(whole_bytes(x->bytes), x->trips, &bytes) ? bytes : INT64_MAX;
+}
+
+/* Those of a device program, in order; `received` are the bytes of all, which are those
+   without pieces. */
+static Entry *
+list_entries(Module *m, int *n, int64_t *received)
+{
+	const Ledger *l = module_ledger(m);
+	Entry *entries = NEW_ARRAY(m->arena, Entry, l->n + 1);
+	Table *known = table_new(m->arena);
+
+	*n = 0;
+	*received = l->work.wire_bytes;
+	for (int i = 0; i < l->n; i++) {
+		const Transfer x = as_whole(&l->transfers[i]);
+		const Op *move = l->transfers[i].op;
+		const Op *op = x.op->original ? x.op->original : x.op;
+		const char *key = arena_printf(m->arena, "%p", (const void *)x.op);
+		const char *first = arena_printf(m->arena, "first %p", (const void *)op);
+		if (move->whole)
+			*received -= all_bytes(&l->transfers[i]);
+		if (!table_add(known, key, entries))
+			continue;
+		if (move->whole)
+			*received += all_bytes(&x);
+		Entry *e = table_get(known, first);
+		if (e) {
+			e->x.trips += x.trips;
+			e->pieces |= move->whole != NULL;
+			continue;
+		}
+		e = &entries[(*n)++];
+		*e = (Entry){x, move, move->whole != NULL};
+		table_set(known, first, e);
+	}
+	return entries;
+}
+
+static void
+json_entry(Text *t, const Module *m, const Entry *e, int combined)
+{
+	const Transfer *x = &e->x;
 	const Type *operand = &x->op->operands[0]->type;
 	int line, column;
 
@@ -54,7 +128,9 @@ json_transfer(Text *t, const Module *m, const Transfer *x, int combined)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, ", x->op->async ? "true" : "false");
+	text_printf(t, ", \"async\": %s, ", e->move->async ? "true" : "false");
+	if (e->pieces)
+		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(x->op->axes));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
 	text_add(t, "\"reason\": ");
@@ -82,8 +158,10 @@ void
 emit_stats(Module *m, int64_t memory_peak, Text *t)
 {
 	Table *seen = table_new(m->arena);
-	const Ledger *l = module_ledger(m);
 	const int *combined = number_combined(m);
+	int n;
+	int64_t received;
+	const Entry *entries = list_entries(m, &n, &received);
 
 	text_add(t, "{\n  \"version\": 1,\n  \"mesh\": {");
 	for (int i = 0; i < m->mesh.naxes; i++) {
@@ -94,14 +172,14 @@ emit_stats(Module *m, int64_t memory_peak, Text *t)
 	text_printf(t, "},\n  \"devices\": %lld,\n  \"target\": ", (long long)m->mesh.ndevices);
 	text_json(t, m->mesh.target->name);
 	text_add(t, ",\n  \"collectives\": [");
-	for (int i = 0; i < l->n; i++) {
+	for (int i = 0; i < n; i++) {
 		text_add(t, i ? "," : "");
-		json_transfer(t, m, &l->transfers[i], combined[l->transfers[i].op->id]);
+		json_entry(t, m, &entries[i], combined[entries[i].move->id]);
 	}
 	text_printf(t,
 		"%s],\n  \"wire_bytes\": %lld,\n  \"flops\": %.0f,\n"
 		"  \"memory_peak\": %lld,\n  \"values\": {",
-		l->n ? "\n  " : "", (long long)l->work.wire_bytes, floor(l->work.flops),
+		n ? "\n  " : "", (long long)received, floor(module_ledger(m)->work.flops),
 		(long long)memory_peak);
 	json_named(t, &m->mesh, m->named, m->nnamed, seen);
 	json_named(t, &m->mesh, m->results, m->nresults, seen);

@@ -120,6 +120,14 @@ piece_of(const Ring *r, Make k, Value *x, int dim, Step step)
 
 /* ---- pieces that go round ------------------------------------------------ */
 
+/* The value is made by a collective that does a part of what one does, or did. */
+Value *
+made_for(Value *v, const Op *collective)
+{
+	v->def->whole = collective->whole ? collective->whole : collective;
+	return v;
+}
+
 /* From the device after each, or the one before. */
 Value *
 pass_on(const Ring *r, Make k, Value *x, bool back)
@@ -132,7 +140,8 @@ pass_on(const Ring *r, Make k, Value *x, bool back)
 	k.label = collective->label;
 	k.range = collective->range;
 	k.requested = collective->requested;
-	return make_permute(named(k, x->name), x, collective->axes, NULL, source);
+	return made_for(make_permute(named(k, x->name), x, collective->axes, NULL, source),
+		collective);
 }
 
 /* ---- products ------------------------------------------------------------ */

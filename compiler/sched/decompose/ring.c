@@ -160,7 +160,8 @@ build_summed(Ring *r, bool loop)
 		k.requested = sum->requested;
 		k.of = NULL;
 		k.name = sum->results[0]->name;
-		v = make_collective(k, O_all_gather, v, sum->axes, e->dim, C_add);
+		v = made_for(make_collective(k, O_all_gather, v, sum->axes, e->dim, C_add),
+			sum);
 	}
 	take_over(sum, v);
 	op_remove(e->dots[0]);

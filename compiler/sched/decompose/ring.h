@@ -23,6 +23,7 @@ typedef struct Step {
 
 /* pieces.c: from the device after each, or the one before. */
 Value *pass_on(const Ring *r, Make k, Value *x, bool back);
+Value *made_for(Value *v, const Op *collective);
 /* What the product with the gathered operand is before any piece is there. */
 Value *nothing_gathered(Make k, const Op *dot);
 /* The product of a piece with the other operand, put to what there is of the result; of
