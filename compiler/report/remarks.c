@@ -41,6 +41,7 @@ typedef struct Remarks {
 	const RemarkOptions *options;
 	Arena *arena;
 	Table *told;   /* in order */
+	Table *places; /* Told, by place: of copies of which the first made what others move */
 	Trials trials; /* the first is of the program as it is */
 	const Exposure *exposures;
 	int nexposures;
@@ -471,21 +472,72 @@ operand_moved(const Remarks *remarks, const Transfer *x)
 	return at;
 }
 
-/* Equal for copies: the places in the source of the op and of what moves, unless that
-   is a parameter, and all that is told but its name. */
+/* Equal for copies: the place in the source of the op, which operand moves, and all that is
+   told but its name. */
 static const char *
-copies_key(const Remarks *remarks, const Transfer *x)
+place_key(const Remarks *remarks, const Transfer *x)
 {
 	const Op *op = x->op;
-	const Value *v = x->value;
-	Range from = v->def && v->range.file ? v->range : v->def ? v->def->range : nowhere;
 	Text t = {0};
 
-	text_printf(&t, "%d:%d:%d-%d %d %s %d %d:%d:%d-%d: ", op->range.file, op->range.line,
+	text_printf(&t, "%d:%d:%d-%d %d %s %d: ", op->range.file, op->range.line,
 		op->range.begin, op->range.end, op->requested, op->label,
-		operand_moved(remarks, x), from.file, from.line, from.begin, from.end);
+		operand_moved(remarks, x));
 	text_transfer(remarks, &t, x, "");
 	return text_take(&t, remarks->arena);
+}
+
+/* ... and the place of what moves, unless that is a parameter. */
+static const char *
+copies_key(const Remarks *remarks, const Transfer *x, const char *place)
+{
+	const Value *v = x->value;
+	Range from = v->def && v->range.file ? v->range : v->def ? v->def->range : nowhere;
+
+	return arena_printf(remarks->arena, "%d:%d:%d-%d %s", from.file, from.line, from.begin,
+		from.end, place);
+}
+
+/* Is it made of what the op makes, looking at so many ops? */
+static bool
+is_made_of(const Value *v, const Op *op, int *looked)
+{
+	const Op *def = v->def;
+
+	if (!def || def->block != op->block || --*looked < 0)
+		return false;
+	for (int i = 0; i < def->noperands; i++)
+		if (def->operands[i]->def == op || is_made_of(def->operands[i], op, looked))
+			return true;
+	return false;
+}
+
+/*
+ * What is told of the copies that a transfer is one of.  Copies may move what the first of
+ * them has made: of `for unroll i in 0..3 { y = y + roll(y, 1, dim=0); }` the first moves
+ * what y was before.
+ */
+static Told *
+told_of(Remarks *remarks, const Transfer *x)
+{
+	const char *place = place_key(remarks, x), *key = copies_key(remarks, x, place);
+	Told *of = table_get(remarks->told, key), *first = table_get(remarks->places, place);
+	int looked = 64;
+
+	if (!of && first && is_made_of(x->value, first->copies[0]->op, &looked)) {
+		table_set(remarks->places, key, first);
+		return first;
+	}
+	if (!of)
+		of = table_get(remarks->places, key);
+	if (of)
+		return of;
+	of = NEW(remarks->arena, Told);
+	of->moves = op_is_move(x->op);
+	table_set(remarks->told, key, of);
+	if (!first)
+		table_set(remarks->places, place, of);
+	return of;
 }
 
 static void
@@ -495,14 +547,9 @@ find_told(Remarks *remarks, const Ledger *l)
 		const Transfer *x = &l->transfers[i];
 		if (!remarks->options->remarks && x->op->requested)
 			continue;
-		const char *key = copies_key(remarks, x);
-		Told *of = table_get(remarks->told, key);
-		if (!of) {
-			of = NEW(remarks->arena, Told);
-			of->moves = op_is_move(x->op);
+		Told *of = told_of(remarks, x);
+		if (!of->n)
 			of->last = i + 1 == l->n || x[1].op != x->op;
-			table_set(remarks->told, key, of);
-		}
 		APPEND(remarks->arena, of->copies, of->n, x);
 	}
 }
@@ -515,6 +562,7 @@ tell_transfers(Module *m, const RemarkOptions *options)
 	Text text = {0};
 
 	r.told = table_new(r.arena);
+	r.places = table_new(r.arena);
 	if (l && l->n) {
 		module_print(m, &text);
 		r.exposures = exposures_of(text.s, text.n, r.arena, &r.nexposures);

@@ -93,23 +93,23 @@ list_entries(Module *m, int *n, int64_t *received)
 			continue;
 		if (move->whole)
 			*received += all_bytes(&x);
-		Entry *e = table_get(known, first);
-		if (e) {
-			e->x.trips += x.trips;
-			e->pieces |= move->whole != NULL;
+		Entry *entry = table_get(known, first);
+		if (entry) {
+			entry->x.trips += x.trips;
+			entry->pieces |= move->whole != NULL;
 			continue;
 		}
-		e = &entries[(*n)++];
-		*e = (Entry){x, move, move->whole != NULL};
-		table_set(known, first, e);
+		entry = &entries[(*n)++];
+		*entry = (Entry){x, move, move->whole != NULL};
+		table_set(known, first, entry);
 	}
 	return entries;
 }
 
 static void
-json_entry(Text *t, const Module *m, const Entry *e, int combined)
+json_entry(Text *t, const Module *m, const Entry *entry, int combined)
 {
-	const Transfer *x = &e->x;
+	const Transfer *x = &entry->x;
 	const Type *operand = &x->op->operands[0]->type;
 	int line, column;
 
@@ -128,8 +128,8 @@ json_entry(Text *t, const Module *m, const Entry *e, int combined)
 		text_printf(t, "%lld", (long long)x->trips);
 	else
 		text_add(t, "null");
-	text_printf(t, ", \"async\": %s, ", e->move->async ? "true" : "false");
-	if (e->pieces)
+	text_printf(t, ", \"async\": %s, ", entry->move->async ? "true" : "false");
+	if (entry->pieces)
 		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(x->op->axes));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
