@@ -5,6 +5,7 @@
  * bits, rounded to the dtype; what that rounds up to HIGH is LOW.
  */
 #include <errno.h>
+#include <float.h>
 #include <inttypes.h>
 #include <math.h>
 #include <stdlib.h>
@@ -13,7 +14,8 @@
 #include "internal.h"
 #include "shdrt_math.h"
 
-/* dtype, storage; of integers least and greatest value; of floats from a double */
+/* dtype, storage; of integers least and greatest value; of floats from a double, and the
+   greatest number */
 #define WHOLE(X) \
 	X(pred, uint8_t, 0, 1) \
 	X(i8, int8_t, INT8_MIN, INT8_MAX) \
@@ -22,19 +24,23 @@
 	X(u8, uint8_t, 0, UINT8_MAX) \
 	X(u32, uint32_t, 0, UINT32_MAX)
 #define REAL(X) \
-	X(f16, uint16_t, shdrt_f16_from_f64) \
-	X(bf16, uint16_t, shdrt_bf16_from_f64) \
-	X(f32, float, (float)) \
-	X(f64, double, (double))
+	X(f16, uint16_t, shdrt_f16_from_f64, 65504) \
+	X(bf16, uint16_t, shdrt_bf16_from_f64, 0x1.FEp127) \
+	X(f32, float, (float), FLT_MAX) \
+	X(f64, double, (double), DBL_MAX)
 
 typedef struct Limits {
 	bool whole;
 	int64_t least, greatest;
+	double finite; /* of floats the greatest number */
 } Limits;
 
 static const Limits limits[SHDRT_DTYPE_COUNT] = {
-#define X(name, type, least, greatest) [SHDRT_##name] = {true, least, greatest},
+#define X(name, type, least, greatest) [SHDRT_##name] = {true, least, greatest, 0},
 	WHOLE(X)
+#undef X
+#define X(name, type, from, greatest) [SHDRT_##name] = {false, 0, 0, greatest},
+	REAL(X)
 #undef X
 };
 
@@ -61,7 +67,7 @@ to_double(const char *text, double *x)
 static bool
 is_empty(const ValueRange *r, shdrt_dtype dtype)
 {
-#define X(name, type, from) \
+#define X(name, type, from, greatest) \
 	if (dtype == SHDRT_##name) { \
 		type low = from(r->low), high = from(r->high); \
 		return r->low >= r->high || memcmp(&low, &high, sizeof low) == 0; \
@@ -105,6 +111,9 @@ rt_range_parse(const shdrt_tensor *t, const char *text)
 		rt_fail(SHDRT_USAGE,
 			"--random %s=%s: %s holds numbers from %" PRId64 " to %" PRId64,
 			t->name, text, t->type_text, l->least, l->greatest);
+	if (!l->whole && (r.low < -l->finite || r.high > l->finite))
+		rt_fail(SHDRT_USAGE, "--random %s=%s: %s holds numbers from %.6g to %.6g",
+			t->name, text, t->type_text, -l->finite, l->finite);
 	return r;
 }
 
@@ -119,7 +128,7 @@ rt_range_value(const ValueRange *r, shdrt_dtype dtype, uint64_t bits, void *out)
 		*(type *)out = (type)((uint64_t)r->first + bits % r->count);
 	WHOLE(X)
 #undef X
-#define X(name, type, from) \
+#define X(name, type, from, greatest) \
 	if (dtype == SHDRT_##name) { \
 		type high = from(r->high); \
 		*(type *)out = from(r->low * (1 - u) + r->high * u); \
