@@ -40,7 +40,7 @@ static const Limits limits[SHDRT_DTYPE_COUNT] = {
 	WHOLE(X)
 #undef X
 #define X(name, type, from, greatest) [SHDRT_##name] = {false, 0, 0, greatest},
-	REAL(X)
+		REAL(X)
 #undef X
 };
 

@@ -72,6 +72,17 @@ assigned_var(Elab *e, const Expr *target)
 	return NULL;
 }
 
+/* What a name is that was refused another value is not known, if that has another type. */
+static void
+forget_refused(Elab *e, const char *name, const Item *value)
+{
+	Symbol *s = symbol_local(e, name);
+	if (s != NULL && s->item.kind == IT_tensor
+		&& (value->kind != IT_tensor
+			|| !type_equal(&value->value->type, &s->item.value->type)))
+		s->item = item_error;
+}
+
 /* The var is `value` from here on, made at `from`; its type stays. */
 void
 assign_var(Elab *e, Symbol *var, Range where, Range from, Value *v)
@@ -104,6 +115,8 @@ run_assign(Elab *e, const Stmt *stmt)
 	const Expr *name = target->kind == E_index ? target->left : target;
 	const IndexItem *indices = target->kind == E_index ? eval_indices(e, target) : NULL;
 	Symbol *var = name->kind == E_name ? assigned_var(e, name) : NULL;
+	if (var == NULL && target->kind == E_name)
+		forget_refused(e, name->name, &value);
 	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
 		return;
 	const Type *type = &var->item.value->type;
