@@ -14,28 +14,68 @@ source_of(const Partitioner *p, const Value *v)
 	return &p->sources[v->id];
 }
 
-/* Of those that move the fewest bytes the one of fewest collectives; slices cost nothing,
-   but none at all is better. */
+Value *
+narrower(const Partitioner *p, const Value *v)
+{
+	const Op *op = v->def;
+
+	if (!op || op->kind != O_convert || op->mode == MODE_explicit)
+		return NULL;
+	Value *from = op->operands[0];
+	if (type_bytes(&from->type) >= type_bytes(&v->type))
+		return NULL;
+	/* as it was before it was moved for the conversion */
+	while (from->id < 0 || from->id >= p->nsources) {
+		if (!from->def || !op_is_move(from->def))
+			return NULL;
+		from = from->def->operands[0];
+	}
+	return value_is_literal(from) ? NULL : from;
+}
+
+/* A plan and the form that it begins with. */
+typedef struct Cheapest {
+	const ReshardPlan *plan;
+	Form *form;
+} Cheapest;
+
+/* Slices cost nothing, but none at all is better. */
+static void
+look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Placement *to)
+{
+	const ReshardPlan *now = best->plan;
+	const ReshardPlan *plan = reshard_plan(p->resharder, type, &form->value->placement, to);
+	bool same = now && plan->bytes <= now->bytes && plan->bytes >= now->bytes;
+	bool fewer = same
+		&& (plan->collectives < now->collectives
+			|| (plan->collectives == now->collectives && plan->n < now->n));
+
+	if (!now || plan->bytes < now->bytes || fewer)
+		*best = (Cheapest){plan, form};
+}
+
+/*
+ * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
+ * conversion to more bytes is moved before it, where that moves fewer: the form is then one
+ * of the narrower value.  Parts of a sum are not, as others may be rounded.
+ */
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 {
-	const ReshardPlan *best = NULL;
-	Source *s = source_of(p, v);
+	Cheapest best = {0};
 
-	for (Form *f = s->forms; f; f = f->next) {
-		const ReshardPlan *plan =
-			reshard_plan(p->resharder, &v->type, &f->value->placement, to);
-		bool same = best && plan->bytes <= best->bytes && plan->bytes >= best->bytes;
-		bool fewer = same
-			&& (plan->collectives < best->collectives
-				|| (plan->collectives == best->collectives
-					&& plan->n < best->n));
-		if (best && plan->bytes >= best->bytes && !fewer)
-			continue;
-		best = plan;
-		*form = f;
+	for (Form *f = source_of(p, v)->forms; f; f = f->next)
+		look_at(p, &best, &v->type, f, to);
+	const Value *narrow = best.plan->bytes > 0 && !to->nunreduced ? narrower(p, v) : NULL;
+	for (Form *f = narrow ? source_of(p, narrow)->forms : NULL; f; f = f->next) {
+		Cheapest before = best;
+		if (!f->value->placement.nunreduced)
+			look_at(p, &best, &narrow->type, f, to);
+		if (best.plan->bytes >= before.plan->bytes)
+			best = before;
 	}
-	return best;
+	*form = best.form;
+	return best.plan;
 }
 
 void

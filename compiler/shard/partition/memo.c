@@ -82,6 +82,21 @@ put_later(const Partitioner *p, const Value *v, Text *t)
 	put(t, ample ? 0 : p->accumulated);
 }
 
+/* What may be moved instead. */
+static void
+put_narrower(const Partitioner *p, const Value *v, Text *t)
+{
+	const Value *narrow = narrower(p, v);
+
+	put(t, -1);
+	if (!narrow)
+		return;
+	put(t, narrow->type.dtype);
+	for (const Form *form = source_of(p, narrow)->forms; form; form = form->next)
+		put_placement(t, &form->value->placement);
+	put(t, -1);
+}
+
 /* Ops of one rule are alike in kind, attributes and types. */
 static void
 write_key(const Partitioner *p, const Op *op, Text *t)
@@ -101,7 +116,7 @@ write_key(const Partitioner *p, const Op *op, Text *t)
 		put_placement(t, &s->final);
 		for (const Form *form = s->forms; form; form = form->next)
 			put_placement(t, &form->value->placement);
-		put(t, -1);
+		put_narrower(p, v, t);
 		for (const Want *w = p->alone ? NULL : s->wants; w; w = w->next)
 			put_placement(t, &w->at);
 		put(t, -1);

@@ -81,6 +81,19 @@ make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand
 	s->wants = wants;
 }
 
+/* What was converted to more bytes, converted when it is there. */
+static Value *
+converted_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
+	bool requested)
+{
+	Value *narrow = value_in(p, narrower(p, v), to, user, operand, requested);
+	Value *moved = recompute(v, to, user);
+
+	moved->def->operands[0] = narrow;
+	add_form(p, source_of(p, v), moved);
+	return moved;
+}
+
 /* The value's form in `to`, made before op `user` if there is none. */
 Value *
 value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
@@ -90,6 +103,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 	Value *moved;
 	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
 
+	if (form->value->type.dtype != v->type.dtype)
+		return converted_in(p, v, to, user, operand, requested);
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
 	requested |= s->sum_requested && placement_equal(to, &s->final);
@@ -104,6 +119,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 			value_in(p, v, &s->final, user, operand, requested);
 		make_wanted(p, v, to, user, operand, requested);
 		plan = cheapest_form(p, v, to, &form);
+		if (form->value->type.dtype != v->type.dtype)
+			return converted_in(p, v, to, user, operand, requested);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;
 		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;

@@ -159,6 +159,9 @@ typedef struct Guesses {
 } Guesses;
 void guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at);
 void forget_guesses(Guesses *guesses);
+/* What a value is in a dtype that takes fewer bytes, before it was converted; NULL: it was
+   not, or explicit code says which of the two moves. */
+Value *narrower(const Partitioner *p, const Value *v);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
 /* A result type without open dims is a request. */
