@@ -23,7 +23,7 @@ FLOORS = [          # a folder includes from floors below its own, and from itse
     ["compiler/ir"],
     ["compiler/hlo", "compiler/cost", "compiler/memory"],
     ["grammar"],
-    ["compiler/front", "compiler/grad"],
+    ["compiler/front", "compiler/grad", "compiler/import"],
     ["compiler/shard"],
     ["compiler/sched"],
     ["compiler/pipeline"],

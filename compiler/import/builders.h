@@ -1,0 +1,28 @@
+/*
+ * builders.h - a function for each builder that ops.def names.
+ */
+#ifndef SHDC_BUILDERS_H
+#define SHDC_BUILDERS_H
+
+#include "import/reader.h"
+
+/* elements.c */
+Builder import_op_pointwise, import_op_logical, import_op_exclusive, import_op_sum,
+	import_op_square, import_op_compare, import_op_select, import_op_clamp,
+	import_op_convert, import_op_same, import_op_constant;
+/* shapes.c */
+Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transpose,
+	import_op_reverse, import_op_concatenate, import_op_slice, import_op_pad,
+	import_op_dynamic_slice, import_op_dynamic_update_slice;
+/* sums.c */
+Builder import_op_dot, import_op_reduce, import_op_window, import_op_sort, import_op_top_k;
+/* index.c */
+Builder import_op_gather, import_op_scatter;
+/* control.c */
+Builder import_op_call, import_op_while, import_op_case;
+/* manual.c */
+Builder import_op_constraint, import_op_manual;
+/* collectives.c */
+Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute;
+
+#endif

@@ -1,0 +1,201 @@
+/*
+ * collectives.c - what shard_map asks for: groups of devices become axes.
+ *
+ *   mesh x=2, y=4      [[0, 1, 2, 3], [4, 5, 6, 7]] is y, [[0, 4], [1, 5], ...] is x
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* A table of device ids, of rank 2. */
+static bool
+read_table(Import *in, const MlirOp *op, const char *name, Dense *table, int64_t *width)
+{
+	const MlirAttr *attr = attr_of(in, op, name);
+
+	if (!attr || attr->kind != MLIR_dense || !attr->type || attr->type->rank != 2)
+		return false;
+	if (!dense_read(in, attr, D_i64, table))
+		return false;
+	*width = attr->type->dims[1];
+	if (*width < 1 || table->n < 1 || table->n % *width)
+		return read_wrong(in, attr->range, "groups of %lld devices, of %lld in all",
+			(long long)*width, (long long)table->n);
+	for (int64_t i = 0; i < table->n; i++)
+		if (table->v[i] < 0 || table->v[i] >= in->module->mesh.ndevices)
+			return read_wrong(in, attr->range, "the mesh has no device %lld",
+				(long long)table->v[i]);
+	return true;
+}
+
+/* The axis whose neighbours are so many ids apart; -1: none. */
+static int
+axis_of_stride(const Mesh *mesh, int64_t stride)
+{
+	for (int i = 0; i < mesh->naxes; i++)
+		if (axis_ref_stride(mesh, axis_whole(mesh, i)) == stride)
+			return i;
+	return -1;
+}
+
+/*
+ * The axes along which every group is, major to minor: the next-door neighbours of the
+ * first tell the minor one, those beyond it the next.
+ */
+static bool
+find_axes(Import *in, const MlirOp *op, AxisList *axes)
+{
+	const Mesh *mesh = &in->module->mesh;
+	AxisRef found[MAX_AXES];
+	int64_t width, covered = 1;
+	int n = 0;
+	Dense groups;
+
+	*axes = (AxisList){0};
+	if (!read_table(in, op, "replica_groups", &groups, &width))
+		return false;
+	while (covered < width && n < MAX_AXES) {
+		int axis = axis_of_stride(mesh, groups.v[covered] - groups.v[0]);
+		if (axis < 0 || width % (covered * mesh->axes[axis].size))
+			return false;
+		found[n++] = axis_whole(mesh, axis);
+		covered *= mesh->axes[axis].size;
+	}
+	while (n > 0) {
+		AxisRef a = found[--n];
+		if (axes_overlap(axes, a))
+			return false;
+		axes_append(axes, a);
+	}
+	for (int64_t i = 0; i < groups.n; i++) {
+		int64_t first = groups.v[i - i % width];
+		if (groups.v[i] != axes_with_index(mesh, axes, first, i % width)
+			|| axes_index(mesh, axes, first) != 0)
+			return false;
+	}
+	return covered == width;
+}
+
+/* Outside of a region there is no device of which this is a part. */
+static bool
+is_inside(Import *in, const MlirOp *op, int n)
+{
+	if (!in->manual.n)
+		return read_wrong(in, op->range,
+			"%s stands outside of a manual_computation; such text is one device's "
+			"program",
+			op->name);
+	return n < 0 || in->noperands == n
+		|| read_wrong(in, op->range, "%s takes %d operands", op->name, n);
+}
+
+static const char no_axes[] = "a collective whose groups are not along axes of the mesh";
+
+bool
+import_op_partition_id(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (!is_inside(in, op, 0))
+		return false;
+	in->results[0] = make_op(in->make, O_partition_id, 0, NULL);
+	return true;
+}
+
+bool
+import_op_collective(Import *in, const MlirOp *op, int kind)
+{
+	static const char *const dims[OP_COUNT] =
+		{[O_all_gather] = "all_gather_dim", [O_reduce_scatter] = "scatter_dimension"};
+	Combiner c = C_add;
+	AxisList axes;
+
+	if (!is_inside(in, op, -1))
+		return false;
+	if (op->types.n != in->noperands || !find_axes(in, op, &axes)
+		|| (kind != O_all_gather && !region_combiner(in, op, &c)))
+		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+	int64_t dim = dims[kind] ? integer_of(in, op, dims[kind], -1) : 0;
+	Make make = in->make;
+	make.requested = true;
+	for (int i = 0; i < in->noperands; i++) {
+		if (dims[kind] && (dim < 0 || dim >= in->operands[i]->type.rank))
+			return read_wrong(in, op->range, "%s: there is no dim %lld", op->name,
+				(long long)dim);
+		in->results[i] = make_collective(make, (OpKind)kind, in->operands[i], &axes,
+			(int)dim, c);
+	}
+	return true;
+}
+
+bool
+import_op_all_to_all(Import *in, const MlirOp *op, int detail)
+{
+	Exchange exchange = {(int)integer_of(in, op, "concat_dimension", -1),
+		(int)integer_of(in, op, "split_dimension", -1), {0}};
+
+	(void)detail;
+	if (!is_inside(in, op, 1))
+		return false;
+	int rank = in->operands[0]->type.rank;
+	if (!find_axes(in, op, &exchange.axes))
+		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+	if (exchange.from_dim < 0 || exchange.from_dim >= rank || exchange.to_dim < 0
+		|| exchange.to_dim >= rank || rank + 1 > MAX_RANK
+		|| in->operands[0]->type.dims[exchange.to_dim] % axes_size(&exchange.axes))
+		return read_wrong(in, op->range, "this all_to_all does not fit its operand");
+	Make make = in->make;
+	make.requested = true;
+	in->results[0] = make_exchange(make, in->operands[0], &exchange.axes, 1, &exchange);
+	return true;
+}
+
+/* The axes along which some pair differs. */
+static AxisList
+axes_of_pairs(const Mesh *mesh, const Dense *pairs)
+{
+	AxisList axes = {0};
+
+	for (int a = 0; a < mesh->naxes; a++) {
+		AxisList one = {0};
+		bool moves = false;
+		axes_append(&one, axis_whole(mesh, a));
+		for (int64_t i = 0; i < pairs->n && !moves; i += 2)
+			moves = axes_index(mesh, &one, pairs->v[i])
+				!= axes_index(mesh, &one, pairs->v[i + 1]);
+		if (moves)
+			axes_append(&axes, one.a[0]);
+	}
+	return axes;
+}
+
+/* In each group the same: source[t] is who sends to member t. */
+bool
+import_op_permute(Import *in, const MlirOp *op, int detail)
+{
+	const Mesh *mesh = &in->module->mesh;
+	Dense pairs;
+	int64_t width;
+
+	(void)detail;
+	if (!is_inside(in, op, 1))
+		return false;
+	if (!read_table(in, op, "source_target_pairs", &pairs, &width) || width != 2)
+		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
+	AxisList axes = axes_of_pairs(mesh, &pairs);
+	int64_t n = axes_size(&axes);
+	int64_t *source = NEW_ARRAY(in->arena, int64_t, n);
+	for (int64_t i = 0; i < n; i++)
+		source[i] = -1;
+	for (int64_t i = 0; i < pairs.n; i += 2) {
+		int64_t from = axes_index(mesh, &axes, pairs.v[i]);
+		int64_t to = axes_index(mesh, &axes, pairs.v[i + 1]);
+		if (source[to] >= 0 && source[to] != from)
+			return read_lacks(in, op,
+				"a permute that is not the same in each group");
+		source[to] = from;
+	}
+	Make make = in->make;
+	make.requested = true;
+	in->results[0] = make_permute(make, in->operands[0], &axes, NULL, source);
+	return true;
+}

@@ -1,0 +1,163 @@
+/*
+ * elements.c - ops that work element by element, and constants.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+bool
+import_op_pointwise(Import *in, const MlirOp *op, int kind)
+{
+	if (in->noperands != ops[kind].operands)
+		return read_wrong(in, op->range, "%s takes %d operands", op->name,
+			ops[kind].operands);
+	in->results[0] = make_op(in->make, (OpKind)kind, in->noperands, in->operands);
+	return true;
+}
+
+static bool
+is_pred(Import *in)
+{
+	return in->noperands > 0 && in->operands[0]->type.dtype == D_pred;
+}
+
+/* Of the bits of integers there is no op, but for `or` of unsigned ones: JAX's random
+   numbers rotate by it, where no bit is in both, and xor is the same. */
+bool
+import_op_logical(Import *in, const MlirOp *op, int kind)
+{
+	if (is_pred(in))
+		return import_op_pointwise(in, op, kind);
+	if (kind == O_or && in->noperands == 2 && in->operands[0]->type.dtype == D_u32
+		&& in->operands[0]->def && in->operands[0]->def->kind == O_shl
+		&& in->operands[1]->def && in->operands[1]->def->kind == O_shr)
+		return import_op_pointwise(in, op, O_xor);
+	return read_lacks(in, op, arena_printf(in->arena, "%s of integers", op->name));
+}
+
+bool
+import_op_exclusive(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (!is_pred(in))
+		return import_op_pointwise(in, op, O_xor);
+	if (in->noperands != 2)
+		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
+	in->results[0] = make_compare(in->make, DIR_NE, in->operands[0], in->operands[1]);
+	return true;
+}
+
+/* Of pred, a sum is `or` and a product `and`. */
+bool
+import_op_sum(Import *in, const MlirOp *op, int kind)
+{
+	return import_op_pointwise(in, op, !is_pred(in) ? kind : kind == O_add ? O_or : O_and);
+}
+
+bool
+import_op_square(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (in->noperands != 1)
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	in->results[0] = make_binary(in->make, O_mul, in->operands[0], in->operands[0]);
+	return true;
+}
+
+bool
+import_op_compare(Import *in, const MlirOp *op, int detail)
+{
+	const char *word = word_of(in, op, "comparison_direction");
+	int direction = DIR_EQ;
+
+	(void)detail;
+	while (direction <= DIR_GE && strcmp(direction_names[direction], word))
+		direction++;
+	if (direction > DIR_GE || in->noperands != 2)
+		return read_wrong(in, op->range, "this comparison has no direction");
+	if (!strcmp(word_of(in, op, "compare_type"), "TOTALORDER"))
+		return read_lacks(in, op, "stablehlo.compare in total order");
+	in->results[0] =
+		make_compare(in->make, (Direction)direction, in->operands[0], in->operands[1]);
+	return true;
+}
+
+/* A scalar everywhere, where the tensor beside it is none. */
+static Value *
+spread_to(Import *in, Value *x, const Value *beside)
+{
+	return x->type.rank ? x : make_splat(in->make, x, &beside->type);
+}
+
+bool
+import_op_select(Import *in, const MlirOp *op, int detail)
+{
+	Value **v = in->operands;
+
+	(void)detail;
+	if (in->noperands != 3)
+		return read_wrong(in, op->range, "%s takes 3 operands", op->name);
+	in->results[0] = make_select(in->make, spread_to(in, v[0], v[1]), v[1], v[2]);
+	return true;
+}
+
+bool
+import_op_clamp(Import *in, const MlirOp *op, int detail)
+{
+	Value **v = in->operands;
+
+	(void)detail;
+	if (in->noperands != 3)
+		return read_wrong(in, op->range, "%s takes 3 operands", op->name);
+	in->results[0] = make_clamp(in->make, spread_to(in, v[0], v[1]), v[1],
+		spread_to(in, v[2], v[1]));
+	return true;
+}
+
+bool
+import_op_convert(Import *in, const MlirOp *op, int detail)
+{
+	Type type;
+
+	(void)detail;
+	if (in->noperands != 1 || !type_result(in, op, 0, &type))
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	in->results[0] = make_convert(in->make, in->operands[0], type.dtype);
+	return true;
+}
+
+bool
+import_op_same(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (in->noperands != op->types.n)
+		return read_wrong(in, op->range, "%s has as many results as operands",
+			op->name);
+	memcpy(in->results, in->operands, (size_t)in->noperands * sizeof in->results[0]);
+	return true;
+}
+
+bool
+import_op_constant(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *attr = attr_of(in, op, "value");
+	Type type;
+	Dense dense;
+
+	(void)detail;
+	if (!type_result(in, op, 0, &type))
+		return false;
+	if (!attr || attr->kind != MLIR_dense)
+		return read_wrong(in, op->range, "this constant has no dense<...>");
+	if (!dense_read(in, attr, type.dtype, &dense))
+		return false;
+	if (dense.n == 1)
+		in->results[0] = make_splat(in->make,
+			make_constant(in->make, type.dtype, dense.v[0]), &type);
+	else if (dense.n == type_elements(&type))
+		in->results[0] = make_array(in->make, &type, dense.v);
+	else
+		return read_wrong(in, attr->range, "%lld elements for a tensor of %lld",
+			(long long)dense.n, (long long)type_elements(&type));
+	return true;
+}

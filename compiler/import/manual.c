@@ -1,0 +1,197 @@
+/*
+ * manual.c - placements that are asked for, and regions for one device (shard_map).
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+static Value *
+place_value(Import *in, Value *x, const Placement *p)
+{
+	Value *v = x ? make_unary(in->make, O_constraint, x) : NULL;
+
+	if (v) {
+		v->placement = *p;
+		v->annotated = true;
+	}
+	return v;
+}
+
+/* Of a scalar there is nothing to place. */
+bool
+import_op_constraint(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *attr = attr_of(in, op, "sharding");
+	Placement p;
+
+	(void)detail;
+	if (in->noperands != 1 || !attr)
+		return read_wrong(in, op->range, "a constraint has an operand and a sharding");
+	if (!sharding_read(in, attr, in->operands[0]->type.rank, &p))
+		return false;
+	bool says = p.rank > 0 && (p.open != (1u << p.rank) - 1 || placement_pieces(&p));
+	in->results[0] = says ? place_value(in, in->operands[0], &p) : in->operands[0];
+	return true;
+}
+
+/* ---- regions */
+
+/* How a tensor is cut along the axes of the region, closed. */
+static Placement
+spec_of(const Placement *p, const AxisList *axes)
+{
+	Placement spec = placement_close(*p);
+
+	for (int d = 0; d < p->rank; d++) {
+		AxisList all = placement_dim(p, d), part = {0};
+		for (int i = 0; i < all.n; i++)
+			if (axes_overlap(axes, all.a[i]))
+				axes_append(&part, all.a[i]);
+		placement_set_dim(&spec, d, &part);
+	}
+	return spec;
+}
+
+/* Propagation may fill open dims, but not with the region's axes. */
+static void
+bar_axes(Placement *p, const AxisList *axes)
+{
+	AxisList barred = placement_replicated(p);
+
+	for (int i = 0; i < axes->n && p->open; i++)
+		if (!placement_uses(p, axes->a[i]) && !axes_overlap(&barred, axes->a[i]))
+			axes_append(&barred, axes->a[i]);
+	placement_set_replicated(p, &barred);
+}
+
+/* The shardings of operands or results, each with its spec. */
+static bool
+read_placements(Import *in, const MlirOp *op, const char *name, int n, const Type *types,
+	const AxisList *axes, Placement *written, Placement *specs)
+{
+	const MlirAttr *list = attr_of(in, op, name);
+
+	if (!list || list->kind != MLIR_list || list->items.n != n)
+		return read_wrong(in, op->range, "%s does not have %d shardings", name, n);
+	for (int i = 0; i < n; i++) {
+		if (!sharding_read(in, list->items.v[i], types[i].rank, &written[i]))
+			return false;
+		specs[i] = spec_of(&written[i], axes);
+		bar_axes(&written[i], axes);
+	}
+	return true;
+}
+
+/* Parameters are the parts that a device has. */
+static bool
+read_region(Import *in, const MlirOp *op, Op *region, const Placement *written, bool whole)
+{
+	const MlirBlock *block = op->regions.v[0];
+	Block *body = region->bodies[0], *around = in->block;
+	Scope *scope = in->scope, own = {table_new(in->arena), NULL};
+	AxisList manual = in->manual;
+	int n = 0;
+
+	for (int i = 0; i < region->noperands; i++) {
+		const MlirParam *param = block->params.v[i];
+		Type type;
+		if (!type_read(in, op, param->type, &type))
+			return false;
+		Value *v = block_add_param(body, region->operands[i]->name, &type);
+		v->annotated = !whole;
+		if (!whole)
+			v->placement = manual_inside(region->axes, &written[i]);
+	}
+	axes_append_all(&in->manual, region->axes);
+	in->block = body;
+	in->scope = &own;
+	in->make.block = body;
+	Value **returned = read_block(in, block, body->params, &n);
+	in->manual = manual;
+	in->block = around;
+	in->scope = scope;
+	if (!returned)
+		return false;
+	if (n != op->types.n)
+		return read_wrong(in, op->range, "this region returns %d values, not %d", n,
+			op->types.n);
+	make_return(body, n, returned, region->range, "return");
+	return true;
+}
+
+/* One without operands is of those around it. */
+static bool
+inline_region(Import *in, const MlirOp *op)
+{
+	Scope *scope = in->scope, own = {table_new(in->arena), scope};
+	Value **results = in->results;
+	int n = 0;
+
+	in->scope = &own;
+	Value **returned = read_block(in, op->regions.v[0], NULL, &n);
+	in->scope = scope;
+	if (!returned || n != op->types.n)
+		return false;
+	memcpy(results, returned, (size_t)n * sizeof results[0]);
+	return true;
+}
+
+bool
+import_op_manual(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *names = attr_of(in, op, "manual_axes");
+	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	int n = in->noperands, nresults = op->types.n;
+	AxisList axes;
+
+	(void)detail;
+	if (!block || block->params.n != n || !names || names->kind != MLIR_mesh || !nresults)
+		return read_wrong(in, op->range, "this region is not complete");
+	if (!axes_read(in, names->items, &axes))
+		return false;
+	if (in->resized && axes.n)
+		return read_wrong(in, in->make.range,
+			"this runs on each device by itself, so that its sizes are those of "
+			"the "
+			"mesh in the text: --mesh cannot give it others");
+	if (!n && in->manual.n)
+		return inline_region(in, op);
+
+	Type *types = NEW_ARRAY(in->arena, Type, n + nresults + 1);
+	Placement *written = NEW_ARRAY(in->arena, Placement, n + nresults + 1);
+	Placement *specs = NEW_ARRAY(in->arena, Placement, n + nresults + 1);
+	for (int i = 0; i < n; i++)
+		types[i] = in->operands[i]->type;
+	for (int i = 0; i < nresults; i++)
+		if (!type_result(in, op, i, &types[n + i]))
+			return false;
+	if (!read_placements(in, op, "in_shardings", n, types, &axes, written, specs)
+		|| !read_placements(in, op, "out_shardings", nresults, types + n, &axes,
+			written + n, specs + n))
+		return false;
+	Value **results = in->results, **placed = NEW_ARRAY(in->arena, Value *, n + 1);
+	for (int i = 0; i < n; i++)
+		placed[i] = place_value(in, in->operands[i], &written[i]);
+	Make make = in->make;
+	Op *region = make_begin(make, O_manual, n, placed);
+	if (!region)
+		return false;
+	region->axes = arena_copy(in->module->arena, &axes, sizeof axes);
+	region->specs =
+		arena_copy(in->module->arena, specs, (size_t)(n + nresults) * sizeof specs[0]);
+	op_begin_bodies(region, 1);
+	for (int i = 1; i < nresults; i++)
+		op_add_result(region, region->results[0]->name, &types[n + i]);
+	AxisList all = in->manual;
+	axes_append_all(&all, &axes);
+	if (!read_region(in, op, region, written, axes_size(&all) == in->module->mesh.ndevices)
+		|| !make_end(make, region))
+		return false;
+	in->make = make;
+	for (int i = 0; i < nresults; i++) {
+		region->results[i]->placement = written[n + i];
+		region->results[i]->annotated = true;
+		results[i] = region->results[i];
+	}
+	return true;
+}

@@ -1,0 +1,109 @@
+/*
+ * places.c - from MLIR's locations to lines of Python.
+ *
+ *   "jit(f)/dot_general"(callsite("layer"("llama.py":119:14) at "f"("train.py":7:2)))
+ *
+ * The path names the op; of the frames, the innermost outside of installed packages is the
+ * line that is shown.  The body of a private function has the frames of its calls behind
+ * its own.
+ */
+#include <string.h>
+
+#include "import/reader.h"
+
+/* Through an alias. */
+static const MlirPlace *
+resolved(Import *in, const MlirPlace *place)
+{
+	for (int hops = 0; place && place->kind == PLACE_alias; hops++)
+		place = hops < MAX_HOPS ? table_get(in->program->places, place->text) : NULL;
+	return place;
+}
+
+static bool
+is_installed(const char *path)
+{
+	return strstr(path, "/site-packages/") || strstr(path, "/dist-packages/")
+		|| path[0] == '<';
+}
+
+/* The innermost frame of the program, else the innermost of all; `hops` are left. */
+static const MlirPlace *
+find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
+{
+	const MlirPlace *found = NULL;
+
+	while ((place = resolved(in, place)) && --*hops > 0) {
+		if (place->kind == PLACE_file) {
+			if (!*any)
+				*any = place;
+			return is_installed(place->text) ? NULL : place;
+		}
+		if (place->kind == PLACE_named) {
+			place = place->inner;
+			continue;
+		}
+		if (place->kind == PLACE_unknown)
+			return NULL;
+		/* callsites lean to the outer side, so this goes down a step or two */
+		const MlirPlace *inner = resolved(in, place->inner);
+		bool nested = inner && inner->kind == PLACE_called && inner->outer;
+		*hops -= nested ? MAX_HOPS / 50 : 0;
+		found = find_frame(in, inner, any, hops);
+		if (found)
+			return found;
+		place = place->outer;
+	}
+	return NULL;
+}
+
+Range
+place_range(Import *in, const MlirPlace *place, Range otherwise)
+{
+	const MlirPlace *any = NULL;
+	int hops = MAX_HOPS;
+	const MlirPlace *frame = find_frame(in, place, &any, &hops);
+
+	for (const Caller *c = in->caller; c && !frame; c = c->outer)
+		frame = find_frame(in, c->place, &any, &hops);
+	if (!frame)
+		frame = any;
+	if (!frame)
+		return otherwise;
+	return (Range){.file = source_add_name(in->session, frame->text), .line = frame->line};
+}
+
+const char *
+place_label(Import *in, const MlirPlace *place)
+{
+	place = resolved(in, place);
+	if (!place || place->kind != PLACE_named || !*place->text)
+		return NULL;
+	const char *slash = strrchr(place->text, '/');
+	return slash && slash[1] ? slash + 1 : place->text;
+}
+
+/* ['a'] is .a, [0] is _0, for a number behind a dot would count values of one name. */
+const char *
+path_dotted(Arena *a, const char *path)
+{
+	Text t = {0};
+
+	for (const char *c = path; *c; c++) {
+		if (*c == '[')
+			text_add(&t, c[1] == '\'' || c[1] == '"' ? "." : "_");
+		else if (*c != ']' && *c != '\'' && *c != '"')
+			text_addn(&t, c, 1);
+	}
+	text_add(&t, "");
+	return text_take(&t, a);
+}
+
+const char *
+place_path(Import *in, const MlirPlace *place)
+{
+	place = resolved(in, place);
+	if (!place || place->kind != PLACE_named || !*place->text)
+		return NULL;
+	return path_dotted(in->arena, place->text);
+}

@@ -1,0 +1,221 @@
+/*
+ * program.c - a JAX program, from its bytes to a module.
+ *
+ * requires  StableHLO text
+ * leaves    a module of level L_global: functions inlined, placements as written; arguments
+ *           and results by their paths in module.named
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* ---- what it is */
+
+static const char print_text[] =
+	"lowered.as_text(debug_info=True) is its text; of a jax.export file it is that of\n"
+	"  jax.jit(jax.export.deserialize(open(FILE, 'rb').read()).call).lower(...)";
+
+static bool
+is_bytecode(const SourceFile *f)
+{
+	return f->length >= 4 && memcmp(f->text, "ML\xEFR", 4) == 0;
+}
+
+static bool
+is_exported(const SourceFile *f)
+{
+	const char *dot = strrchr(f->path, '.');
+
+	return dot && !strcmp(dot, ".jax_export");
+}
+
+bool
+import_knows(const SourceFile *f)
+{
+	return is_bytecode(f) || is_exported(f) || mlir_begins(f->text);
+}
+
+/* ---- functions */
+
+static Table *
+rows_by_name(Arena *a)
+{
+	static const ImportRow rows[] = {
+#define IMPORT(name, builder, detail) {name, import_op_##builder, detail},
+#include "import/ops.def"
+#undef IMPORT
+	};
+	Table *table = table_new(a);
+
+	for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
+		table_set(table, rows[i].name, (void *)&rows[i]);
+	return table;
+}
+
+static bool
+find_functions(Import *in)
+{
+	const MlirOp *module = in->program->module;
+	const MlirBlock *top = module->regions.n == 1 ? module->regions.v[0] : NULL;
+
+	for (int i = 0; top && i < top->ops.n; i++) {
+		const MlirOp *op = top->ops.v[i];
+		if (strcmp(op->name, "func.func") || op->regions.n != 1)
+			continue;
+		if (!table_add(in->functions, word_of(in, op, "sym_name"), (void *)op))
+			return read_wrong(in, op->range, "there are two functions @%s",
+				word_of(in, op, "sym_name"));
+	}
+	return top || read_wrong(in, module->range, "this is no module");
+}
+
+/* ---- the entry */
+
+static const MlirAttr *
+own_attribute(Import *in, const MlirOp *function, const char *list, int i, const char *name)
+{
+	const MlirAttr *all = attr_of(in, function, list);
+	const MlirAttr *own = all && i < all->items.n ? all->items.v[i] : NULL;
+
+	return own && own->kind == MLIR_dict ? mlir_attribute(in->program, own->items, name)
+					     : NULL;
+}
+
+static void
+add_named(Import *in, Value *v)
+{
+	Module *m = in->module;
+	Named named = {v->name, v, v->type, v->placement};
+
+	APPEND(in->session->arena, m->named, m->nnamed, named);
+}
+
+static bool
+add_params(Import *in, const MlirOp *function, Value **args)
+{
+	const MlirBlock *block = function->regions.v[0];
+
+	for (int i = 0; i < block->params.n; i++) {
+		const MlirParam *param = block->params.v[i];
+		const MlirAttr *sharding =
+			own_attribute(in, function, "arg_attrs", i, "sdy.sharding");
+		const char *path = place_path(in, param->place);
+		Type type;
+		if (!type_read(in, function, param->type, &type))
+			return false;
+		Value *v = block_add_param(in->module->entry,
+			path ? path : arena_printf(in->session->arena, "arg%d", i), &type);
+		v->placement = placement_open(type.rank);
+		v->annotated = sharding != NULL;
+		v->range = param->range;
+		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
+			return false;
+		args[i] = v;
+		add_named(in, v);
+	}
+	return true;
+}
+
+static bool
+add_results(Import *in, const MlirOp *function, int n, Value **returned)
+{
+	Module *m = in->module;
+	Value **outputs = NEW_ARRAY(in->arena, Value *, n + 1);
+
+	for (int i = 0; i < n; i++) {
+		const MlirAttr *info =
+			own_attribute(in, function, "res_attrs", i, "jax.result_info");
+		const MlirAttr *sharding =
+			own_attribute(in, function, "res_attrs", i, "sdy.sharding");
+		const char *path = info && info->kind == MLIR_string && *info->text
+			? path_dotted(in->arena, info->text)
+			: "result";
+		in->make.range = function->range;
+		in->make.label = "return";
+		in->make.block = m->entry;
+		Value *v = make_unary(named(in->make, path), O_output, returned[i]);
+		if (!v)
+			return false;
+		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
+			return false;
+		v->annotated = sharding != NULL;
+		outputs[i] = v;
+		Named result = {v->name, v, v->type, v->placement};
+		APPEND(in->session->arena, m->results, m->nresults, result);
+		add_named(in, v);
+	}
+	make_return(m->entry, n, outputs, function->range, "return");
+	return true;
+}
+
+static bool
+read_entry(Import *in)
+{
+	const MlirOp *main = table_get(in->functions, "main");
+	Scope scope = {table_new(in->arena), NULL};
+	int n = 0;
+
+	if (!main)
+		return read_wrong(in, in->program->module->range, "there is no function @main");
+	const MlirBlock *block = main->regions.v[0];
+	Value **args = NEW_ARRAY(in->arena, Value *, block->params.n + 1);
+	in->block = in->module->entry;
+	in->scope = &scope;
+	if (!add_params(in, main, args))
+		return false;
+	Value **returned = read_block(in, block, args, &n);
+	if (!returned)
+		return false;
+	if (n == 0)
+		return read_wrong(in, main->range, "@main returns nothing");
+	return add_results(in, main, n, returned);
+}
+
+/* All of it in one message: what is missing, how often, where. */
+static bool
+tell_missing(Import *in)
+{
+	int n = table_count(in->missing);
+	const Missing *first = n ? table_value(in->missing, 0) : NULL;
+
+	if (!n)
+		return true;
+	diag(in->session, DIAG_jax_op, first->range,
+		"%s of this program %s no counterpart in shdc", n > 1 ? "some ops" : "an op",
+		n > 1 ? "have" : "has");
+	for (int i = 0; i < n; i++) {
+		const Missing *missing = table_value(in->missing, i);
+		diag_line(in->session, "%s:%d: %s%s",
+			source_path(in->session, missing->range.file), missing->range.line,
+			missing->what,
+			missing->n > 1 ? arena_printf(in->arena, " (%d times)", missing->n)
+				       : "");
+	}
+	return false;
+}
+
+Module *
+import_program(Session *s, int file, const ImportOptions *options)
+{
+	const SourceFile *f = source_file(s, file);
+	Range top = {.file = file, .line = 1};
+
+	if (is_bytecode(f) || is_exported(f)) {
+		diag(s, DIAG_jax_binary, top, "this is %s, not text",
+			is_bytecode(f) ? "MLIR bytecode" : "what jax.export serializes");
+		diag_note(s, nowhere, "%s", print_text);
+		return NULL;
+	}
+	Arena *a = s->arena; /* names and labels stay in the module */
+	Import in = {.session = s, .arena = a, .program = mlir_read(s, file)};
+	if (in.program) {
+		in.rows = rows_by_name(a);
+		in.functions = table_new(a);
+		in.missing = table_new(a);
+		in.module = module_new(s, "jax");
+	}
+	bool right =
+		in.program && find_functions(&in) && mesh_read(&in, options) && read_entry(&in);
+	right = in.program && tell_missing(&in) && right;
+	return right ? in.module : NULL;
+}

@@ -1,0 +1,261 @@
+/*
+ * read.c - from the tree to ops: names, blocks, calls; what has no counterpart.
+ */
+#include <string.h>
+
+#include "import/reader.h"
+#include "import/builders.h"
+
+/* ---- messages */
+
+bool
+read_wrong(Import *in, Range where, const char *fmt, ...)
+{
+	Text t = {0};
+	va_list ap;
+
+	va_start(ap, fmt);
+	text_vprintf(&t, fmt, ap);
+	va_end(ap);
+	diag(in->session, DIAG_stablehlo, where, "%s", t.s);
+	text_free(&t);
+	return false;
+}
+
+/* Zeros stand for the results, so that what else is missing is found in one run. */
+bool
+read_lacks(Import *in, const MlirOp *op, const char *what)
+{
+	Range r = in->make.range;
+	const char *key = arena_printf(in->arena, "%s@%d:%d", what, r.file, r.line);
+	Missing *missing = table_get(in->missing, key);
+
+	if (!missing) {
+		missing = NEW(in->arena, Missing);
+		*missing = (Missing){what, r, 0};
+		table_set(in->missing, key, missing);
+	}
+	missing->n++;
+	for (int i = 0; i < op->types.n; i++) {
+		Type type;
+		if (!type_result(in, op, i, &type))
+			return false;
+		in->results[i] =
+			make_splat(in->make, make_constant(in->make, type.dtype, 0), &type);
+	}
+	return true;
+}
+
+/* ---- names */
+
+void
+scope_bind(Import *in, const char *name, int n, Value **values)
+{
+	Defined *defined = NEW(in->arena, Defined);
+
+	*defined = (Defined){values, n};
+	table_set(in->scope->names, name, defined);
+}
+
+const Defined *
+scope_find(const Scope *scope, const char *name)
+{
+	const Defined *found = NULL;
+
+	for (; scope && !found; scope = scope->outer)
+		found = table_get(scope->names, name);
+	return found;
+}
+
+/* ---- types */
+
+static const struct ElementName {
+	const char *theirs;
+	DType dtype;
+} elements[] = {
+	{"i1", D_pred},
+	{"i8", D_i8},
+	{"i32", D_i32},
+	{"i64", D_i64},
+	{"ui8", D_u8},
+	{"ui32", D_u32},
+	{"f16", D_f16},
+	{"bf16", D_bf16},
+	{"f32", D_f32},
+	{"f64", D_f64},
+};
+
+/* One of another dtype is told as missing, and taken for another. */
+bool
+type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
+{
+	Range where = op ? op->range : nowhere;
+	size_t i = 0;
+
+	if (!from->tensor)
+		return read_wrong(in, where, "this has the type %.40s, which is no tensor",
+			from->element);
+	while (i < sizeof elements / sizeof *elements
+		&& strcmp(elements[i].theirs, from->element))
+		i++;
+	if (i == sizeof elements / sizeof *elements)
+		return read_wrong(in, where, "shdc has no dtype for %.40s", from->element);
+	*type = type_of(elements[i].dtype, from->rank, from->dims);
+	for (int d = 0; d < type->rank; d++)
+		if (type->dims[d] < 1)
+			return read_wrong(in, where, "a tensor with a dim of size 0");
+	if (type_elements(type) < 0)
+		return read_wrong(in, where, "a tensor of more than 2^63 elements");
+	return true;
+}
+
+bool
+type_result(Import *in, const MlirOp *op, int i, Type *type)
+{
+	if (i >= op->types.n)
+		return read_wrong(in, op->range, "%s has no result", op->name);
+	return type_read(in, op, op->types.v[i], type);
+}
+
+/* ---- ops */
+
+static bool
+find_operands(Import *in, const MlirOp *op)
+{
+	in->noperands = op->operands.n;
+	in->operands = NEW_ARRAY(in->arena, Value *, op->operands.n + 1);
+	for (int i = 0; i < op->operands.n; i++) {
+		const MlirUse *use = op->operands.v[i];
+		const Defined *defined = scope_find(in->scope, use->name);
+		if (!defined || use->number >= defined->n)
+			return read_wrong(in, use->range, "no value %%%s is defined here",
+				use->name);
+		in->operands[i] = defined->values[use->number];
+	}
+	return true;
+}
+
+/* The values of its results, by their names. */
+static bool
+bind_results(Import *in, const MlirOp *op)
+{
+	int at = 0;
+
+	for (int i = 0; i < op->results.n; i++) {
+		const MlirUse *use = op->results.v[i];
+		if (use->number > op->types.n - at)
+			return read_wrong(in, use->range, "%s has fewer results", op->name);
+		scope_bind(in, use->name, use->number, in->results + at);
+		at += use->number;
+	}
+	return true;
+}
+
+/* What the builder made has the types that the text says. */
+static bool
+check_results(Import *in, const MlirOp *op)
+{
+	for (int i = 0; i < op->types.n; i++) {
+		Type type;
+		if (!type_result(in, op, i, &type))
+			return false;
+		if (!in->results[i])
+			return diag_errors(in->session) > 0
+				|| read_wrong(in, op->range, "%s has fewer results", op->name);
+		if (!type_equal(&type, &in->results[i]->type))
+			return read_wrong(in, op->range, "%s makes %s of its operands, not %s",
+				op->name, type_shape(in->arena, &in->results[i]->type),
+				type_shape(in->arena, &type));
+	}
+	return true;
+}
+
+/* Ops that the table of the IR refuses are the text's mistakes. */
+static void
+refused(void *owner, DiagCode code, Range where, const char *why)
+{
+	Import *in = owner;
+
+	(void)code;
+	diag(in->session, DIAG_stablehlo, where, "%s", why);
+}
+
+static bool
+entered(void *owner, Op *made)
+{
+	Import *in = owner;
+
+	if (++in->nops == MAX_IMPORTED)
+		diag(in->session, DIAG_too_large, made->range,
+			"the program has more than %d operations", MAX_IMPORTED);
+	return in->nops < MAX_IMPORTED;
+}
+
+static Make
+make_at(Import *in, const MlirOp *op)
+{
+	const char *dot = strchr(op->name, '.');
+	const char *label = place_label(in, op->place);
+
+	return (Make){.module = in->module,
+		.block = in->block,
+		.range = place_range(in, op->place, op->range),
+		.label =
+			label ? label : arena_printf(in->arena, "%s", dot ? dot + 1 : op->name),
+		.enter = entered,
+		.refuse = refused,
+		.owner = in};
+}
+
+static bool
+read_op(Import *in, const MlirOp *op)
+{
+	const ImportRow *row = table_get(in->rows, op->name);
+	int errors = diag_errors(in->session);
+
+	in->make = make_at(in, op);
+	if (!find_operands(in, op))
+		return false;
+	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
+	Value **results = in->results;
+	bool right = row ? row->build(in, op, row->detail) : read_lacks(in, op, op->name);
+	in->results = results;
+	return right && diag_errors(in->session) == errors && check_results(in, op)
+		&& bind_results(in, op);
+}
+
+/* An op that ends a block. */
+static bool
+ends_block(const MlirOp *op)
+{
+	static const char *const names[] = {"return", "func.return", "stablehlo.return",
+		"sdy.return"};
+
+	for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+		if (!strcmp(op->name, names[i]))
+			return true;
+	return false;
+}
+
+Value **
+read_block(Import *in, const MlirBlock *block, Value *const *args, int *n)
+{
+	for (int i = 0; i < block->params.n; i++) {
+		const MlirParam *param = block->params.v[i];
+		Value **value = arena_copy(in->arena, &args[i], sizeof args[i]);
+		scope_bind(in, param->name ? param->name : "", 1, value);
+	}
+	for (int i = 0; i < block->ops.n; i++) {
+		const MlirOp *op = block->ops.v[i];
+		if (ends_block(op)) {
+			if (!find_operands(in, op))
+				return NULL;
+			*n = in->noperands;
+			return in->operands;
+		}
+		if (!read_op(in, op))
+			return NULL;
+	}
+	read_wrong(in, block->range, "this block returns nothing");
+	return NULL;
+}

@@ -1,0 +1,129 @@
+/*
+ * reader.h - the walk through the tree of a JAX program.
+ *
+ *   %1 = stablehlo.tanh %0       a row of ops.def: import_op_pointwise(in, op, O_tanh)
+ *     in->operands[0]              the module's value of %0
+ *     in->results[0]               is set to that of %1
+ */
+#ifndef SHDC_READER_H
+#define SHDC_READER_H
+
+#include "import/import.h"
+#include "ir/make.h"
+#include "mlir_tree.h"
+
+enum {
+	MAX_CALLS = 200,	/* in each other */
+	MAX_IMPORTED = 1000000, /* ops of a module, after inlining */
+	MAX_LITERALS = 1 << 20, /* elements of an array constant */
+	MAX_HOPS = 1000,	/* from a location to the frame that is shown */
+};
+
+/* The names of a function or a region; regions see those around them. */
+typedef struct Scope {
+	Table *names; /* Defined */
+	struct Scope *outer;
+} Scope;
+
+typedef struct Defined {
+	Value **values;
+	int n;
+} Defined;
+
+/* Where functions that are inlined were called. */
+typedef struct Caller {
+	const MlirPlace *place;
+	const struct Caller *outer;
+} Caller;
+
+/* An op without a counterpart, at one line. */
+typedef struct Missing {
+	const char *what;
+	Range range;
+	int n;
+} Missing;
+
+typedef struct Import Import;
+typedef bool Builder(Import *in, const MlirOp *op, int detail);
+
+typedef struct ImportRow {
+	const char *name;
+	Builder *build;
+	int detail;
+} ImportRow;
+
+struct Import {
+	Session *session;
+	Arena *arena;
+	const MlirProgram *program;
+	Module *module;
+	Table *rows;	  /* of ops.def, by name */
+	Table *functions; /* by name: const MlirOp */
+	Block *block;	  /* at the end of which ops go */
+	Scope *scope;
+	const Caller *caller;
+	AxisList manual; /* the axes of the manual regions around */
+	bool resized;	 /* an axis has another size than in the text */
+	int depth;	 /* of calls */
+	int nops;
+	Table *missing;
+	/* of the op that is being built */
+	int noperands;
+	Value **operands;
+	Value **results;
+	Make make;
+};
+
+/* ---- read.c */
+/* What is returned of a block whose parameters are these; NULL after a message. */
+Value **read_block(Import *in, const MlirBlock *block, Value *const *args, int *n);
+/* A message, and false. */
+bool read_wrong(Import *in, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* The op, as it stands here, has no counterpart; its results are zeros. */
+bool read_lacks(Import *in, const MlirOp *op, const char *what);
+void scope_bind(Import *in, const char *name, int n, Value **values);
+const Defined *scope_find(const Scope *scope, const char *name);
+bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
+/* Of result i. */
+bool type_result(Import *in, const MlirOp *op, int i, Type *type);
+
+/* ---- attributes.c: of an op; a list of numbers, false if there is none */
+typedef struct Numbers {
+	int n;
+	int64_t v[MAX_RANK];
+} Numbers;
+const MlirAttr *attr_of(Import *in, const MlirOp *op, const char *name);
+bool attr_numbers(Import *in, const MlirAttr *attr, Numbers *numbers);
+Numbers numbers_of(Import *in, const MlirOp *op, const char *name);
+/* ... of a field of #stablehlo.gather<...>; none: n is 0. */
+Numbers field_numbers(Import *in, const MlirAttr *attr, const char *name);
+int64_t integer_of(Import *in, const MlirOp *op, const char *name, int64_t otherwise);
+const char *word_of(Import *in, const MlirOp *op, const char *name);
+bool numbers_have(const Numbers *numbers, int64_t v);
+
+/* ---- constants.c: the payloads of a dense<...> */
+typedef struct Dense {
+	int64_t n;
+	int64_t *v; /* payloads */
+} Dense;
+bool dense_read(Import *in, const MlirAttr *attr, DType dtype, Dense *dense);
+
+/* ---- places.c */
+/* The innermost frame outside of installed packages; else where the op stands. */
+Range place_range(Import *in, const MlirPlace *place, Range otherwise);
+/* The last word of its path: "dot_general"; NULL: it has none. */
+const char *place_label(Import *in, const MlirPlace *place);
+/* params.layers.wq of "params['layers']['wq']"; NULL: it has no name. */
+const char *place_path(Import *in, const MlirPlace *place);
+const char *path_dotted(Arena *a, const char *path);
+
+/* ---- shardings.c; false after a message */
+bool mesh_read(Import *in, const ImportOptions *options);
+bool sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p);
+/* Whole axes by their names, without those of size 1. */
+bool axes_read(Import *in, List axes, AxisList *l);
+
+/* ---- combiner of a region of one step */
+bool region_combiner(Import *in, const MlirOp *op, Combiner *combiner);
+
+#endif

@@ -1,0 +1,226 @@
+/*
+ * shapes.c - ops that move elements.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* A message unless there are `n` operands, and as many numbers as the first has dims. */
+static bool
+fits(Import *in, const MlirOp *op, int n, const Numbers *numbers)
+{
+	if (in->noperands != n)
+		return read_wrong(in, op->range, "%s takes %d operands", op->name, n);
+	return !numbers || numbers->n == in->operands[0]->type.rank
+		|| read_wrong(in, op->range, "%s says something of %d dims, of a tensor of %d",
+			op->name, numbers->n, in->operands[0]->type.rank);
+}
+
+/* ... each of them a dim. */
+static bool
+are_dims(Import *in, const MlirOp *op, const Numbers *numbers, int rank)
+{
+	for (int i = 0; i < numbers->n; i++)
+		if (numbers->v[i] < 0 || numbers->v[i] >= rank)
+			return read_wrong(in, op->range, "%s: there is no dim %lld", op->name,
+				(long long)numbers->v[i]);
+	return true;
+}
+
+bool
+import_op_iota(Import *in, const MlirOp *op, int detail)
+{
+	int64_t dim = integer_of(in, op, "iota_dimension", -1);
+	Type type;
+
+	(void)detail;
+	if (!type_result(in, op, 0, &type))
+		return false;
+	if (dim < 0 || dim >= type.rank)
+		return read_wrong(in, op->range, "%s: there is no dim %lld", op->name,
+			(long long)dim);
+	in->results[0] = make_iota(in->make, &type, (int)dim);
+	return true;
+}
+
+/* A dim of size 1 that grows is dropped first. */
+bool
+import_op_broadcast(Import *in, const MlirOp *op, int detail)
+{
+	Numbers to = numbers_of(in, op, "broadcast_dimensions"), kept = {0}, sizes = {0};
+	Type type;
+
+	(void)detail;
+	if (!fits(in, op, 1, &to) || !type_result(in, op, 0, &type)
+		|| !are_dims(in, op, &to, type.rank))
+		return false;
+	const Type *from = &in->operands[0]->type;
+	for (int d = 0; d < to.n; d++) {
+		if (from->dims[d] != type.dims[to.v[d]])
+			continue;
+		kept.v[kept.n++] = to.v[d];
+		sizes.v[sizes.n++] = from->dims[d];
+	}
+	Value *x = make_reshape(in->make, in->operands[0], sizes.n, sizes.v);
+	in->results[0] = make_broadcast(in->make, x, &type, kept.v);
+	return true;
+}
+
+bool
+import_op_reshape(Import *in, const MlirOp *op, int detail)
+{
+	Type type;
+
+	(void)detail;
+	if (!fits(in, op, 1, NULL) || !type_result(in, op, 0, &type))
+		return false;
+	in->results[0] = make_reshape(in->make, in->operands[0], type.rank, type.dims);
+	return true;
+}
+
+bool
+import_op_transpose(Import *in, const MlirOp *op, int detail)
+{
+	Numbers order = numbers_of(in, op, "permutation");
+
+	(void)detail;
+	if (!fits(in, op, 1, &order))
+		return false;
+	in->results[0] = make_transpose(in->make, in->operands[0], order.v);
+	return true;
+}
+
+bool
+import_op_reverse(Import *in, const MlirOp *op, int detail)
+{
+	Numbers dims = numbers_of(in, op, "dimensions");
+
+	(void)detail;
+	if (!fits(in, op, 1, NULL))
+		return false;
+	in->results[0] = make_reverse(in->make, in->operands[0], dims.n, dims.v);
+	return true;
+}
+
+bool
+import_op_concatenate(Import *in, const MlirOp *op, int detail)
+{
+	int64_t dim = integer_of(in, op, "dimension", -1);
+
+	(void)detail;
+	if (in->noperands < 1 || dim < 0 || dim >= MAX_RANK)
+		return read_wrong(in, op->range, "%s takes operands and a dim", op->name);
+	in->results[0] = make_concatenate(in->make, in->noperands, in->operands, (int)dim);
+	return true;
+}
+
+bool
+import_op_slice(Import *in, const MlirOp *op, int detail)
+{
+	Numbers start = numbers_of(in, op, "start_indices");
+	Numbers limit = numbers_of(in, op, "limit_indices");
+	Numbers stride = numbers_of(in, op, "strides");
+
+	(void)detail;
+	if (!fits(in, op, 1, &start) || !fits(in, op, 1, &limit) || !fits(in, op, 1, &stride))
+		return false;
+	in->results[0] = make_slice(in->make, in->operands[0], start.v, limit.v, stride.v);
+	return true;
+}
+
+/* k paddings between any two elements of a dim: [n] -> [n, 1 + k] -> [n + (n - 1) k] */
+static Value *
+spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
+{
+	int64_t dims[MAX_RANK + 1], low[MAX_RANK] = {0}, high[MAX_RANK] = {0};
+	int64_t n = x->type.dims[dim], wide;
+	int rank = x->type.rank;
+
+	if (!mul_i64(n, 1 + k, &wide) || rank == MAX_RANK)
+		return NULL;
+	memcpy(dims, x->type.dims, (size_t)(dim + 1) * sizeof dims[0]);
+	dims[dim + 1] = 1;
+	memcpy(dims + dim + 2, x->type.dims + dim + 1,
+		(size_t)(rank - dim - 1) * sizeof dims[0]);
+	high[dim + 1] = k;
+	Value *y = make_reshape(in->make, x, rank + 1, dims);
+	y = make_pad(in->make, y, padding, low, high);
+	memcpy(dims, x->type.dims, (size_t)rank * sizeof dims[0]);
+	dims[dim] = wide;
+	y = make_reshape(in->make, y, rank, dims);
+	return make_slice_dim(in->make, y, dim, 0, wide - k, 1);
+}
+
+/* Paddings between elements first; a negative one cuts. */
+bool
+import_op_pad(Import *in, const MlirOp *op, int detail)
+{
+	Numbers low = numbers_of(in, op, "edge_padding_low");
+	Numbers high = numbers_of(in, op, "edge_padding_high");
+	Numbers inner = numbers_of(in, op, "interior_padding");
+
+	(void)detail;
+	if (!fits(in, op, 2, &low) || !fits(in, op, 2, &high) || !fits(in, op, 2, &inner))
+		return false;
+	Value *x = in->operands[0];
+	for (int d = 0; d < inner.n && x; d++) {
+		if (inner.v[d] < 0 || inner.v[d] > INT32_MAX)
+			return read_wrong(in, op->range, "a padding of this size");
+		if (inner.v[d] && x->type.dims[d] > 1)
+			x = spread_dim(in, x, in->operands[1], d, inner.v[d]);
+	}
+	for (int d = 0; d < low.n && x; d++) {
+		int64_t from = low.v[d] < 0 ? -low.v[d] : 0;
+		int64_t to = x->type.dims[d] + (high.v[d] < 0 ? high.v[d] : 0);
+		x = make_slice_dim(in->make, x, d, from, to, 1);
+		low.v[d] = greater(low.v[d], 0);
+		high.v[d] = greater(high.v[d], 0);
+	}
+	if (!x)
+		return diag_errors(in->session) > 0
+			|| read_wrong(in, op->range, "this padding cannot be");
+	in->results[0] = make_pad(in->make, x, in->operands[1], low.v, high.v);
+	return true;
+}
+
+/* The scalars that say where, i32 but where they are wider. */
+static bool
+are_starts(Import *in, const MlirOp *op, int first)
+{
+	int rank = in->noperands ? in->operands[0]->type.rank : 0;
+
+	if (in->noperands != first + rank)
+		return read_wrong(in, op->range, "%s needs a start for each dim", op->name);
+	for (int i = first; i < in->noperands; i++)
+		if (in->operands[i]->type.rank
+			|| !dtype_is_integer(in->operands[i]->type.dtype))
+			return read_wrong(in, op->range, "a start of %s is an integer",
+				op->name);
+	return true;
+}
+
+bool
+import_op_dynamic_slice(Import *in, const MlirOp *op, int detail)
+{
+	Numbers sizes = numbers_of(in, op, "slice_sizes");
+
+	(void)detail;
+	if (!are_starts(in, op, 1) || !fits(in, op, in->noperands, &sizes))
+		return false;
+	in->results[0] =
+		make_dynamic_slice(in->make, in->operands[0], in->operands + 1, sizes.v);
+	return true;
+}
+
+bool
+import_op_dynamic_update_slice(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (in->noperands < 2 || !are_starts(in, op, 2))
+		return read_wrong(in, op->range, "%s lacks operands", op->name);
+	if (in->operands[0]->type.rank != in->operands[1]->type.rank)
+		return read_wrong(in, op->range, "the update of %s has another rank", op->name);
+	in->results[0] = make_dynamic_update_slice(in->make, in->operands[0], in->operands[1],
+		in->operands + 2);
+	return true;
+}

@@ -1,0 +1,155 @@
+/*
+ * shardings.c - the mesh and placements, as Shardy writes them.
+ *
+ *   <@mesh, [{"x"}, {"y":(1)2, ?}p1], replicated={"z"}>
+ *
+ * Axes of size 1 move nothing: the module does not have them.
+ */
+#include <string.h>
+
+#include "import/reader.h"
+
+/* The axes of a mesh of more than one device that are longer than 1. */
+static int
+long_axes(const MlirAttr *mesh, MeshAxis *axes)
+{
+	int n = 0;
+
+	for (int i = 0; i < mesh->items.n; i++) {
+		const MlirAxis *axis = mesh->items.v[i];
+		if (axis->size != 1 && n <= MAX_AXES)
+			axes[n++ % (MAX_AXES + 1)] =
+				(MeshAxis){axis->name, axis->size, axis->range};
+	}
+	return n;
+}
+
+/* The first op of the module that declares the one with most axes. */
+static const MlirAttr *
+find_mesh(Import *in)
+{
+	const MlirBlock *top = in->program->module->regions.v[0];
+	const MlirAttr *found = NULL;
+
+	for (int i = 0; i < top->ops.n; i++) {
+		const MlirOp *op = top->ops.v[i];
+		const MlirAttr *mesh =
+			strcmp(op->name, "sdy.mesh") ? NULL : attr_of(in, op, "mesh");
+		if (mesh && mesh->kind == MLIR_mesh
+			&& (!found || mesh->items.n > found->items.n))
+			found = mesh;
+	}
+	return found;
+}
+
+bool
+mesh_read(Import *in, const ImportOptions *options)
+{
+	MeshAxis axes[MAX_AXES + 1];
+	const MlirAttr *mesh = find_mesh(in);
+	int n = mesh ? long_axes(mesh, axes) : 0;
+	Range where = mesh ? mesh->range : nowhere;
+
+	if (n > MAX_AXES)
+		return read_wrong(in, where, "a mesh has at most %d axes longer than 1",
+			MAX_AXES);
+	for (int i = 0; i < n; i++)
+		if (axes[i].size < 1)
+			return read_wrong(in, axes[i].range, "an axis has at least one device");
+	if (!options->mesh(options->data, in->module, n, axes, where))
+		return false;
+	for (int i = 0; i < n; i++)
+		in->resized |= in->module->mesh.axes[i].size != axes[i].size;
+	return true;
+}
+
+/* Of size 1, in some mesh of the text. */
+static bool
+is_short(Import *in, const char *name)
+{
+	const MlirAttr *mesh = find_mesh(in);
+
+	for (int i = 0; mesh && i < mesh->items.n; i++) {
+		const MlirAxis *axis = mesh->items.v[i];
+		if (!strcmp(axis->name, name))
+			return axis->size == 1;
+	}
+	return false;
+}
+
+static bool
+add_axis(Import *in, const MlirAxis *from, AxisList *l)
+{
+	const Mesh *mesh = &in->module->mesh;
+	int axis = mesh_axis(mesh, from->name);
+
+	if (axis < 0)
+		return is_short(in, from->name)
+			|| read_wrong(in, from->range, "the mesh has no axis \"%s\"",
+				from->name);
+	AxisRef a = axis_whole(mesh, axis);
+	int64_t whole = a.size, parts;
+	if (from->size) {
+		bool divides = from->pre > 0 && from->size > 0
+			&& mul_i64(from->pre, from->size, &parts) && parts <= whole
+			&& whole % parts == 0;
+		if (!divides)
+			return read_wrong(in, from->range,
+				"axis \"%s\" has no such part: it has %lld devices", from->name,
+				(long long)whole);
+		a.pre = (uint32_t)from->pre & ((1u << 28) - 1);
+		a.size = (int32_t)from->size;
+	}
+	if (axes_overlap(&in->manual, a))
+		return true;
+	if (axes_overlap(l, a) || !axes_can_coexist(l, a) || l->n >= MAX_PIECES / 2)
+		return read_wrong(in, from->range, "axis \"%s\" stands here twice", from->name);
+	axes_append(l, a);
+	return true;
+}
+
+bool
+axes_read(Import *in, List axes, AxisList *l)
+{
+	*l = (AxisList){0};
+	for (int i = 0; i < axes.n; i++)
+		if (!add_axis(in, axes.v[i], l))
+			return false;
+	return true;
+}
+
+bool
+sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p)
+{
+	const MlirSharding *from = attr->sharding;
+	AxisList axes, used = {0};
+
+	if (attr->kind != MLIR_sharding)
+		return read_wrong(in, attr->range, "this is no sharding");
+	*p = placement_none(rank);
+	if (from->dims.n != rank)
+		return from->dims.n == 0
+			|| read_wrong(in, attr->range,
+				"a sharding of %d dims, of a tensor of %d", from->dims.n, rank);
+	for (int d = 0; d < rank; d++) {
+		const MlirDim *dim = from->dims.v[d];
+		if (!axes_read(in, dim->axes, &axes))
+			return false;
+		for (int i = 0; i < axes.n; i++) {
+			if (axes_overlap(&used, axes.a[i]) || used.n == MAX_PIECES / 2)
+				return read_wrong(in, dim->range, "an axis stands here twice");
+			axes_append(&used, axes.a[i]);
+		}
+		placement_set_dim(p, d, &axes);
+		p->priority[d] = (uint8_t)dim->priority;
+		p->open |= (uint16_t)(dim->open ? 1u << d : 0);
+	}
+	if (!axes_read(in, from->replicated, &axes))
+		return false;
+	placement_set_replicated(p, &axes);
+	if (!axes_read(in, from->unreduced, &axes))
+		return false;
+	placement_set_unreduced(p, &axes, C_add);
+	return placement_is_sound(p)
+		|| read_wrong(in, attr->range, "an axis stands twice in this sharding");
+}

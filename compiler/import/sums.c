@@ -1,0 +1,275 @@
+/*
+ * sums.c - products, reductions, running sums, orders.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* ---- products */
+
+static void
+take_dims(const Numbers *from, int *n, int64_t *to)
+{
+	*n = from->n;
+	memcpy(to, from->v, (size_t)from->n * sizeof to[0]);
+}
+
+/* Operands of two dtypes have the wider of them, or the result's. */
+bool
+import_op_dot(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *numbers = attr_of(in, op, "dot_dimension_numbers");
+	Numbers lb = field_numbers(in, numbers, "lhs_batching_dimensions");
+	Numbers rb = field_numbers(in, numbers, "rhs_batching_dimensions");
+	Numbers lc = field_numbers(in, numbers, "lhs_contracting_dimensions");
+	Numbers rc = field_numbers(in, numbers, "rhs_contracting_dimensions");
+	DotDims dims;
+	Type type;
+
+	(void)detail;
+	if (in->noperands != 2 || !type_result(in, op, 0, &type))
+		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
+	if (lb.n != rb.n || lc.n != rc.n)
+		return read_wrong(in, op->range, "the dims of this product do not match");
+	take_dims(&lb, &dims.nbatch, dims.lhs_batch);
+	take_dims(&rb, &dims.nbatch, dims.rhs_batch);
+	take_dims(&lc, &dims.ncontract, dims.lhs_contract);
+	take_dims(&rc, &dims.ncontract, dims.rhs_contract);
+	Value *a = in->operands[0], *b = in->operands[1];
+	if (a->type.dtype != b->type.dtype) {
+		bool wider = dtypes[a->type.dtype].bytes >= dtypes[b->type.dtype].bytes;
+		DType dtype = wider ? a->type.dtype : b->type.dtype;
+		a = make_convert(in->make, a, dtype);
+		b = make_convert(in->make, b, dtype);
+	}
+	in->results[0] = make_dot(in->make, a, b, &dims, type.dtype);
+	return true;
+}
+
+/* ---- reductions */
+
+static const struct Step {
+	const char *op;
+	Combiner combiner, of_pred;
+} steps[] = {
+	{"stablehlo.add", C_add, C_or},
+	{"stablehlo.maximum", C_max, C_or},
+	{"stablehlo.minimum", C_min, C_and},
+	{"stablehlo.multiply", C_mul, C_and},
+	{"stablehlo.and", C_and, C_and},
+	{"stablehlo.or", C_or, C_or},
+};
+
+/* How many ops do something, and the first of them. */
+static int
+count_steps(const MlirOp *op, const MlirOp **first)
+{
+	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	int n = 0;
+
+	for (int i = 0; block && i + 1 < block->ops.n; i++) {
+		const MlirOp *step = block->ops.v[i];
+		if (!strcmp(step->name, "sdy.sharding_constraint"))
+			continue;
+		if (n++ == 0)
+			*first = step;
+	}
+	return n;
+}
+
+bool
+region_combiner(Import *in, const MlirOp *op, Combiner *combiner)
+{
+	const MlirOp *first;
+	bool pred = in->noperands > 0 && in->operands[0]->type.dtype == D_pred;
+
+	if (count_steps(op, &first) != 1)
+		return false;
+	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
+		if (strcmp(steps[i].op, first->name))
+			continue;
+		*combiner = pred ? steps[i].of_pred : steps[i].combiner;
+		return in->noperands > 0
+			&& combiner_takes(*combiner, in->operands[0]->type.dtype);
+	}
+	return false;
+}
+
+/* The first index of the largest, or smallest: where x is that, the least iota. */
+static void
+reduce_arguments(Import *in, Combiner c, int dim)
+{
+	Value *x = in->operands[0], *index = in->operands[1];
+	int64_t rest[MAX_RANK], along = dim;
+	int n = 0;
+
+	for (int d = 0; d < x->type.rank; d++)
+		if (d != dim)
+			rest[n++] = d;
+	Value *best = make_reduce(in->make, c, x, 1, &along);
+	Value *hit = make_compare(in->make, DIR_EQ, x,
+		make_broadcast(in->make, best, &x->type, rest));
+	Value *end = make_splat(in->make,
+		make_constant(in->make, index->type.dtype, index->type.dims[dim]),
+		&index->type);
+	in->results[0] = best;
+	in->results[1] =
+		make_reduce(in->make, C_min, make_select(in->make, hit, index, end), 1, &along);
+}
+
+bool
+import_op_reduce(Import *in, const MlirOp *op, int detail)
+{
+	Numbers dims = numbers_of(in, op, "dimensions");
+	const MlirOp *first = NULL;
+	Combiner c;
+
+	(void)detail;
+	if (in->noperands == 2 && region_combiner(in, op, &c)) {
+		Value *v = make_reduce(in->make, c, in->operands[0], dims.n, dims.v);
+		Value *init = in->operands[1];
+		bool identity = init->def && init->def->kind == O_constant
+			&& op_int(init->def, A_value) == combiner_identity(c, init->type.dtype);
+		static const OpKind again[] = {[C_add] = O_add,
+			[C_max] = O_maximum,
+			[C_min] = O_minimum,
+			[C_mul] = O_mul,
+			[C_and] = O_and,
+			[C_or] = O_or};
+		if (v && !identity)
+			v = make_binary(in->make, again[c], v,
+				make_splat(in->make, init, &v->type));
+		in->results[0] = v;
+		return true;
+	}
+	if (in->noperands == 4 && op->types.n == 2 && dims.n == 1 && dims.v[0] >= 0
+		&& dims.v[0] < in->operands[0]->type.rank && count_steps(op, &first) > 4
+		&& !strcmp(first->name, "stablehlo.compare")
+		&& dtype_is_integer(in->operands[1]->type.dtype)
+		&& in->operands[1]->type.rank == in->operands[0]->type.rank) {
+		bool largest = !strcmp(word_of(in, first, "comparison_direction"), "GT");
+		reduce_arguments(in, largest ? C_max : C_min, (int)dims.v[0]);
+		return true;
+	}
+	return read_lacks(in, op, "stablehlo.reduce of several operands or steps");
+}
+
+/* ---- windows: running sums, and windows of one element */
+
+static bool
+all_ones(Import *in, const MlirOp *op)
+{
+	static const char *const names[] = {"window_strides", "base_dilations",
+		"window_dilations"};
+
+	for (int i = 0; i < 3; i++) {
+		Numbers numbers = numbers_of(in, op, names[i]);
+		for (int d = 0; d < numbers.n; d++)
+			if (numbers.v[d] != 1)
+				return false;
+	}
+	return true;
+}
+
+bool
+import_op_window(Import *in, const MlirOp *op, int detail)
+{
+	Numbers sizes = numbers_of(in, op, "window_dimensions");
+	Numbers padding = numbers_of(in, op, "padding");
+	int wide = 0, dim = -1;
+	Combiner c;
+
+	(void)detail;
+	if (in->noperands != 2 || sizes.n != in->operands[0]->type.rank || !all_ones(in, op)
+		|| !region_combiner(in, op, &c))
+		return read_lacks(in, op, "stablehlo.reduce_window, but a running sum");
+	Value *x = in->operands[0];
+	for (int d = 0; d < sizes.n; d++)
+		if (sizes.v[d] != 1) {
+			wide++;
+			dim = d;
+		}
+	Type type;
+	if (!type_result(in, op, 0, &type))
+		return false;
+	if (wide == 0 && type_equal(&type, &x->type)) {
+		in->results[0] = x;
+		return true;
+	}
+	if (wide != 1 || c != C_add || !type_equal(&type, &x->type)
+		|| sizes.v[dim] != x->type.dims[dim] || padding.n != 2 * sizes.n
+		|| padding.v[2 * dim] != sizes.v[dim] - 1)
+		return read_lacks(in, op, "stablehlo.reduce_window, but a running sum");
+	Value *zero = make_constant(in->make, x->type.dtype, 0);
+	Op *sum = make_begin(in->make, O_cumsum, 2, (Value *[]){x, zero});
+	if (sum)
+		op_set_int(sum, A_dim, dim);
+	in->results[0] = make_end(in->make, sum);
+	return true;
+}
+
+/* ---- orders */
+
+/* Of n tensors, by the first; results[] are set. */
+static void
+sort_by_first(Import *in, int n, Value **x, int dim, Direction direction, Value **results)
+{
+	Op *sort = make_begin(in->make, O_sort, n, x);
+
+	if (!sort)
+		return;
+	op_set_int(sort, A_dim, dim);
+	op_set_int(sort, A_direction, direction);
+	for (int i = 1; i < n; i++)
+		op_add_result(sort, sort->results[0]->name, &x[i]->type);
+	make_end(in->make, sort);
+	for (int i = 0; i < n; i++)
+		results[i] = sort->results[i];
+}
+
+/* One key: its comparison, behind what makes zeros and NaNs alike. */
+bool
+import_op_sort(Import *in, const MlirOp *op, int detail)
+{
+	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	int64_t dim = integer_of(in, op, "dimension", -1);
+	const MlirOp *last = NULL;
+	int compares = 0;
+
+	(void)detail;
+	for (int i = 0; block && i + 1 < block->ops.n; i++) {
+		const MlirOp *step = block->ops.v[i];
+		if (!strcmp(step->name, "stablehlo.compare")) {
+			last = step;
+			compares++;
+		}
+	}
+	bool float_key = in->noperands > 0 && dtype_is_float(in->operands[0]->type.dtype);
+	const char *word = last ? word_of(in, last, "comparison_direction") : "";
+	if (in->noperands < 1 || (compares != 1 && !(float_key && compares == 5))
+		|| (strcmp(word, "LT") && strcmp(word, "GT")) || dim < 0
+		|| op->types.n != in->noperands)
+		return read_lacks(in, op, "stablehlo.sort by several keys");
+	sort_by_first(in, in->noperands, in->operands, (int)dim,
+		word[0] == 'L' ? DIR_LT : DIR_GT, in->results);
+	return true;
+}
+
+bool
+import_op_top_k(Import *in, const MlirOp *op, int detail)
+{
+	int64_t k = integer_of(in, op, "k", 0);
+	Value *sorted[2] = {NULL, NULL};
+
+	(void)detail;
+	if (in->noperands != 1 || in->operands[0]->type.rank < 1 || op->types.n != 2)
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	Type index = in->operands[0]->type;
+	int last = index.rank - 1;
+	index.dtype = D_i32;
+	Value *iota = make_iota(in->make, &index, last);
+	sort_by_first(in, 2, (Value *[]){in->operands[0], iota}, last, DIR_GT, sorted);
+	for (int i = 0; i < 2; i++)
+		in->results[i] = make_slice_dim(in->make, sorted[i], last, 0, k, 1);
+	return true;
+}
