@@ -10,6 +10,7 @@
 #include <string.h>
 #include <sys/resource.h>
 
+#include "import/import.h"
 #include "hlo/hlo.h"
 #include "driver.h"
 #include "eval/eval.h"
@@ -263,6 +264,48 @@ needs_whole_program(const Options *o)
 		|| emits(o, "report");
 }
 
+/* The mesh of a JAX program, as that of a program in our language is read: with its target
+   and sizes that the command line has. */
+static bool
+give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
+{
+	Compilation *c = data;
+	Text t = {0};
+
+	(void)where;
+	for (int i = 0; i < n; i++)
+		text_printf(&t, "%s%s=%lld", i ? ", " : "mesh [", axes[i].name,
+			(long long)axes[i].size);
+	text_printf(&t, "%sfn main(x: f32) -> f32 { return x; }\n", n ? "];\n" : "");
+	const char *text = text_take(&t, c->session->arena);
+	int file = source_add_text(c->session, c->options->input, text, (int)strlen(text));
+	Module *given = front_compile(c->session, file, &c->options->front);
+	if (!given)
+		return false;
+	m->mesh = given->mesh;
+	return true;
+}
+
+/* What a JAX program has none of is not asked for. */
+static bool
+asks_for_ours(const Compilation *c)
+{
+	const Options *o = c->options;
+	const char *what = o->front.entry ? "--entry"
+		: o->front.ndims	  ? "-D"
+		: o->nsweeps		  ? "--sweep"
+					  : NULL;
+
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind->level == L_source)
+			what = arena_printf(c->session->arena, "--emit=%s",
+				o->outputs[i].kind->name);
+	if (what)
+		usage(c->session, "%s is for a .shd program; %s is what JAX has lowered", what,
+			o->input);
+	return what;
+}
+
 /* From its source to L_global. */
 static bool
 read_program(Compilation *c)
@@ -273,7 +316,10 @@ read_program(Compilation *c)
 		return usage(s, "--start-at is for a .hlo input");
 	time_start(c);
 	c->is_source = true;
-	c->module = front_compile(s, c->file, &c->options->front);
+	if (import_knows(source_file(s, c->file)))
+		c->module = import_program(s, c->file, &(ImportOptions){give_mesh, c});
+	else
+		c->module = front_compile(s, c->file, &c->options->front);
 	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");
 	if (!accepted)
@@ -484,7 +530,10 @@ compile(Session *s, const Options *o)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
-	if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
+	bool jax = c.file && import_knows(source_file(s, c.file));
+	if (jax && asks_for_ours(&c))
+		status = EXIT_USAGE;
+	else if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
 		status = compile_sweep(&c);
 	else
 		status = c.file && advance(&c) ? act(&c) : diag_status(s);

@@ -1,0 +1,68 @@
+#!/usr/bin/env python3
+"""Lowers the programs of tests/import/ with JAX 0.10.2, without a device, for TPU.
+
+    programs.py FOLDER      FOLDER/NAME.mlir
+"""
+import os
+import sys
+
+import jax
+import jax.numpy as jnp
+from jax import lax
+from jax.sharding import AbstractMesh, NamedSharding, PartitionSpec as P
+
+mesh = AbstractMesh((2, 4), ("data", "model"))
+
+
+def at(shape, *spec, dtype=jnp.float32):
+    return jax.ShapeDtypeStruct(shape, dtype, sharding=NamedSharding(mesh, P(*spec)))
+
+
+def apply(p, x):
+    return jax.nn.relu(x @ p["w1"] + p["b"]) @ p["w2"]
+
+
+def step(p, x):
+    loss, g = jax.value_and_grad(lambda p, x: jnp.mean(apply(p, x) ** 2))(p, x)
+    return loss, jax.tree.map(lambda w, d: w - 0.1 * d, p, g)
+
+
+def layers(ws, x):
+    def layer(h, w):
+        return jnp.tanh(h @ w), None
+    return jax.nn.softmax(lax.scan(layer, x, ws)[0])
+
+
+def embed(e, ids):
+    h = e[ids]
+    scores = jax.nn.log_softmax(h @ e.T)
+    return -jnp.take_along_axis(scores, ids[..., None], -1).mean()
+
+
+def ring(x, w):
+    def local(x, w):
+        y = lax.psum(x @ w, "model")
+        return y + lax.ppermute(y, "data", [(0, 1), (1, 0)]) * lax.axis_index("data")
+    return jax.shard_map(local, mesh=mesh, in_specs=(P("data", "model"), P("model", None)),
+                         out_specs=P("data", None), check_vma=False)(x, w)
+
+
+def unread(x):
+    return lax.conv_general_dilated(x, x, (1, 1), "SAME"), jnp.linalg.cholesky(x[0, 0])
+
+
+WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
+PROGRAMS = {
+    "step": (step, WEIGHTS, at((32, 64), "data", None)),
+    "layers": (layers, at((6, 64, 64), None, "data", "model"), at((32, 64), "data", None)),
+    "embed": (jax.grad(embed), at((128, 32), "model", None), at((8, 16), "data", None, dtype=jnp.int32)),
+    "ring": (ring, at((8, 16), "data", "model"), at((16, 4), "model", None)),
+    "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
+}
+
+if __name__ == "__main__":
+    here = os.path.dirname(os.path.abspath(__file__)) + "/"
+    for name, (function, *args) in PROGRAMS.items():
+        lowered = jax.jit(function).trace(*args).lower(lowering_platforms=("tpu",))
+        with open("%s/%s.mlir" % (sys.argv[1], name), "w", encoding="ascii") as out:
+            out.write(lowered.as_text(debug_info=True).replace(here, ""))

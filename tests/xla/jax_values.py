@@ -1,0 +1,149 @@
+#!/usr/bin/env python3
+"""JAX programs as shdc reads them compute what JAX does.
+
+    jax_values.py SHDC [NAME...]
+
+Needs jax 0.10.2; exits 77 without it.  Each program is lowered for TPU, on a mesh of eight
+devices, run by shdc --interpret on as many emulated ones, from the same inputs, and
+compared with what JAX computes on its CPU devices: the largest difference over the result's
+largest magnitude, f32 1e-5, bf16 1e-2.
+"""
+import json
+import os
+import subprocess
+import sys
+import tempfile
+
+os.environ["XLA_FLAGS"] = "--xla_force_host_platform_device_count=8"
+os.environ["JAX_PLATFORMS"] = "cpu"
+try:
+    import jax
+    import jax.numpy as jnp
+    import numpy as np
+    from jax import lax
+    from jax.sharding import AxisType, NamedSharding, PartitionSpec as P
+except ImportError as missing:
+    print("skipped: %s" % missing)
+    sys.exit(77)
+
+HERE = os.path.dirname(os.path.abspath(__file__))
+sys.path.insert(0, HERE + "/../import/Inputs")
+import programs  # noqa: E402
+
+MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
+TENSORS = {"float32": "F32", "int32": "I32", "bfloat16": "BF16"}
+RANDOM = np.random.default_rng(20261124)
+
+
+def made_up(x):
+    """An array for a shape, where that says."""
+    if jnp.issubdtype(x.dtype, jnp.integer):
+        values = RANDOM.integers(0, 8, x.shape)
+    else:
+        values = RANDOM.uniform(-1, 1, x.shape)
+    return jax.device_put(jnp.asarray(values, x.dtype), NamedSharding(MESH, x.sharding.spec))
+
+
+def attention(q, k, v):
+    scores = jnp.einsum("bthd,bshd->bhts", q, k) / 4
+    seen = jnp.where(jnp.tril(jnp.ones((16, 16), bool)), scores, -1e9)
+    return jnp.einsum("bhts,bshd->bthd", jax.nn.softmax(seen, -1), v)
+
+
+def choices(x):
+    y = lax.cond(x[0, 0] > 0, lambda a: a * 2, lambda a: a + 1, x)
+    y = lax.fori_loop(0, 5, lambda i, a: a * 0.5 + i, y)
+    return y, lax.while_loop(lambda c: c[0] < 4, lambda c: (c[0] + 1, c[1] + 1.0), (0, y))[1]
+
+
+def rows(x, g):
+    mean = x.mean(-1, keepdims=True)
+    normal = (x - mean) * lax.rsqrt(((x - mean) ** 2).mean(-1, keepdims=True) + 1e-5) * g
+    return normal, jnp.argmax(x, -1), jnp.sort(x, 0), jnp.cumsum(x, 1)
+
+
+def shapes(x, w):
+    h = lax.with_sharding_constraint(x @ w, NamedSharding(MESH, P("data", "model")))
+    return jnp.concatenate([h, h[:, ::-1]], 1)[:, 3:20], jnp.pad(h, ((1, 2), (0, 3))).T
+
+
+def narrow(x, w):
+    return (x.astype(jnp.bfloat16) @ w).astype(jnp.float32)
+
+
+AT = programs.at
+HEADS = AT((4, 16, 8, 16), "data", None, "model", None)
+MORE = {
+    "attention": (attention, HEADS, HEADS, HEADS),
+    "choices": (choices, AT((8, 8), "data", None)),
+    "rows": (rows, AT((8, 32), "data", "model"), AT((32,), "model")),
+    "shapes": (shapes, AT((8, 16), "data", None), AT((16, 16), None, None)),
+    "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
+    "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
+                        *programs.PROGRAMS["layers"][1:]),
+}
+
+
+def names(text, kind):
+    """By what the module calls its values: result.loss="%add f32[]"."""
+    found = [line.strip() for line in text.splitlines() if line.strip().startswith(kind + ".")]
+    return [line[len(kind) + 1:].split("=")[0] for line in found]
+
+
+def write_tensors(path, tensors):
+    """As safetensors, which have bf16."""
+    header, data = {}, b""
+    for name, tensor in tensors.items():
+        raw = np.asarray(tensor).tobytes()
+        header[name] = {"dtype": TENSORS[str(tensor.dtype)], "shape": list(tensor.shape),
+                        "data_offsets": [len(data), len(data) + len(raw)]}
+        data += raw
+    text = json.dumps(header).encode()
+    with open(path, "wb") as out:
+        out.write(len(text).to_bytes(8, "little") + text + data)
+
+
+def compare(shdc, function, args, folder, most):
+    """None, or what is wrong."""
+    values = jax.tree.map(made_up, args)
+    compiled = jax.jit(function)
+    path = folder + "/p.mlir"
+    with open(path, "w", encoding="ascii") as out:
+        out.write(compiled.trace(*values).lower(lowering_platforms=("tpu",)).as_text(debug_info=True))
+    module = subprocess.run([shdc, "--emit=ir", path], capture_output=True, text=True, check=False)
+    if module.returncode:
+        return module.stderr
+    leaves, wanted = jax.tree.leaves(values), jax.tree.leaves(compiled(*values))
+    write_tensors(folder + "/in.safetensors", dict(zip(names(module.stdout, "value"), leaves)))
+    run = subprocess.run([shdc, "--interpret", path, "--", "--in", folder + "/in.safetensors",
+                          "--out", folder + "/out.npz"], capture_output=True, text=True, check=False)
+    if run.returncode:
+        return run.stderr + run.stdout
+    got = np.load(folder + "/out.npz")
+    for name, want in zip(names(module.stdout, "result"), wanted):
+        want = np.asarray(want).astype(np.float64)
+        off = np.max(np.abs(got[name].astype(np.float64) - want)) / (np.max(np.abs(want)) + 1e-30)
+        if not off <= most:
+            return "%s: %g off" % (name, off)
+    return None
+
+
+def main():
+    shdc, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
+    passed = failed = 0
+    for name, (function, *args) in {**programs.PROGRAMS, **MORE}.items():
+        if name == "unread" or (only and name not in only):
+            continue
+        with tempfile.TemporaryDirectory() as folder:
+            wrong = compare(shdc, function, args, folder, 1e-2 if name == "narrow" else 1e-5)
+        passed += wrong is None
+        failed += wrong is not None
+        print("%sok - %s" % ("not " if wrong else "", name))
+        if wrong:
+            print("# " + wrong[:600].replace("\n", "\n# "))
+    print("%d passed, %d failed, 0 skipped" % (passed, failed))
+    return failed > 0 or not passed
+
+
+if __name__ == "__main__":
+    sys.exit(main())
