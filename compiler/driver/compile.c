@@ -273,10 +273,11 @@ give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
 	Text t = {0};
 
 	(void)where;
+	text_add(&t, n ? "mesh [" : "mesh [device=1");
 	for (int i = 0; i < n; i++)
-		text_printf(&t, "%s%s=%lld", i ? ", " : "mesh [", axes[i].name,
+		text_printf(&t, "%s%s=%lld", i ? ", " : "", axes[i].name,
 			(long long)axes[i].size);
-	text_printf(&t, "%sfn main(x: f32) -> f32 { return x; }\n", n ? "];\n" : "");
+	text_add(&t, "];\nfn main(x: f32) -> f32 { return x; }\n");
 	const char *text = text_take(&t, c->session->arena);
 	int file = source_add_text(c->session, c->options->input, text, (int)strlen(text));
 	Module *given = front_compile(c->session, file, &c->options->front);

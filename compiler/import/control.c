@@ -343,8 +343,7 @@ read_branch(Import *in, const MlirOp *op, int region, Block *body, const Capture
  *   captures, index                  what each is handed
  */
 static Op *
-import_op_choice(Import *in, const MlirOp *op, int first, Value *const *handed,
-	const Captures *c)
+choose(Import *in, const MlirOp *op, int first, Value *const *handed, const Captures *c)
 {
 	Value *index = handed[c->n];
 	Value **operands = NEW_ARRAY(in->arena, Value *, c->n + 2);
@@ -372,7 +371,7 @@ import_op_choice(Import *in, const MlirOp *op, int first, Value *const *handed,
 		} else {
 			Around around;
 			enter_body(in, body, &around);
-			Op *rest = import_op_choice(in, op, first + 1, body->params, c);
+			Op *rest = choose(in, op, first + 1, body->params, c);
 			leave_body(in, &around);
 			returned = rest ? rest->results : NULL;
 			n = op->types.n;
@@ -412,7 +411,7 @@ import_op_case(Import *in, const MlirOp *op, int is_if)
 		memcpy(results, returned, (size_t)returned_n * sizeof results[0]);
 		return true;
 	}
-	Op *choice = index ? import_op_choice(in, op, 0, handed, &c) : NULL;
+	Op *choice = index ? choose(in, op, 0, handed, &c) : NULL;
 	if (!choice)
 		return false;
 	memcpy(results, choice->results, (size_t)op->types.n * sizeof results[0]);

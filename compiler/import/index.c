@@ -56,7 +56,7 @@ same_numbers(const Numbers *a, const Numbers *b)
 /* Batch dims before the last, one index for each element of them: the sum of what an
    iota picks. */
 static bool
-import_op_along_last(Import *in, Value *x, Value *index, const Type *type)
+take_along_last(Import *in, Value *x, Value *index, const Type *type)
 {
 	int d = x->type.rank - 1;
 	Type wide = x->type;
@@ -83,6 +83,16 @@ import_op_along_last(Import *in, Value *x, Value *index, const Type *type)
 	return true;
 }
 
+/* 0, 1, .. */
+static bool
+are_first_dims(const Numbers *numbers)
+{
+	for (int i = 0; i < numbers->n; i++)
+		if (numbers->v[i] != i)
+			return false;
+	return true;
+}
+
 bool
 import_op_gather(Import *in, const MlirOp *op, int detail)
 {
@@ -92,6 +102,7 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	Numbers where = field_numbers(in, numbers, "start_index_map");
 	Numbers collapsed = field_numbers(in, numbers, "collapsed_slice_dims");
 	Numbers offset = field_numbers(in, numbers, "offset_dims");
+	Numbers of_index = field_numbers(in, numbers, "start_indices_batching_dims");
 	const MlirAttr *vector = numbers
 		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
 		: NULL;
@@ -114,8 +125,9 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 		return false;
 	int n = index->type.rank;
 	if (batch.n == d && d == rank - 1 && d > 0 && rank + 1 < MAX_RANK
-		&& numbers_have(&collapsed, d))
-		return import_op_along_last(in, x, index, &type);
+		&& numbers_have(&collapsed, d) && are_first_dims(&batch)
+		&& are_first_dims(&of_index))
+		return take_along_last(in, x, index, &type);
 	Numbers around = dims_around(rank - 1 + n, d, n);
 	bool in_order = !numbers_have(&collapsed, d) || same_numbers(&around, &offset);
 	if (batch.n || sizes.v[d] != 1 || !in_order || rank - 1 + n > MAX_RANK)
@@ -210,6 +222,7 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	Numbers where = field_numbers(in, numbers, "scatter_dims_to_operand_dims");
 	Numbers inserted = field_numbers(in, numbers, "inserted_window_dims");
 	Numbers window = field_numbers(in, numbers, "update_window_dims");
+	Numbers of_index = field_numbers(in, numbers, "scatter_indices_batching_dims");
 	const MlirAttr *vector = numbers
 		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
 		: NULL;
@@ -235,6 +248,7 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	for (int i = 0; i < d; i++)
 		before *= x->type.dims[i];
 	if (batch.n == d && d == x->type.rank - 1 && d > 0 && !set && !window.n
+		&& are_first_dims(&batch) && are_first_dims(&of_index)
 		&& type_elements(&update->type) == before)
 		in->results[0] = add_along_last(in, x, index, update);
 	else if (batch.n || !same_numbers(&around, &window))

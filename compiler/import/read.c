@@ -85,7 +85,7 @@ static const struct ElementName {
 	{"f64", D_f64},
 };
 
-/* One of another dtype is told as missing, and taken for another. */
+/* False after a message, of a dtype that there is none for too. */
 bool
 type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
 {

@@ -53,9 +53,14 @@ mesh_read(Import *in, const ImportOptions *options)
 	if (n > MAX_AXES)
 		return read_wrong(in, where, "a mesh has at most %d axes longer than 1",
 			MAX_AXES);
-	for (int i = 0; i < n; i++)
+	for (int i = 0; i < n; i++) {
 		if (axes[i].size < 1)
 			return read_wrong(in, axes[i].range, "an axis has at least one device");
+		if (!is_identifier(axes[i].name))
+			return read_wrong(in, axes[i].range,
+				"an axis is called by letters and digits, not \"%.40s\"",
+				axes[i].name);
+	}
 	if (!options->mesh(options->data, in->module, n, axes, where))
 		return false;
 	for (int i = 0; i < n; i++)

@@ -46,6 +46,40 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
+/* ---- regions of a few scalar ops */
+
+/* The op of the block that makes it, or NULL. */
+static const MlirOp *
+maker_of(const MlirBlock *block, const char *name)
+{
+	for (int i = 0; i < block->ops.n; i++) {
+		const MlirOp *op = block->ops.v[i];
+		if (op->results.n == 1
+			&& !strcmp(((const MlirUse *)op->results.v[0])->name, name))
+			return op;
+	}
+	return NULL;
+}
+
+/* Is operand i of the op parameter k of the block, or that with its zeros and NaNs made
+   alike: the last operand of selects? */
+static bool
+reads_param(const MlirBlock *block, const MlirOp *op, int i, int k)
+{
+	enum { MOST = 8 };
+	const MlirUse *use = i < op->operands.n ? op->operands.v[i] : NULL;
+	const MlirParam *param = k < block->params.n ? block->params.v[k] : NULL;
+
+	for (int hops = 0; use && param && param->name && hops < MOST; hops++) {
+		if (!strcmp(use->name, param->name))
+			return true;
+		const MlirOp *from = maker_of(block, use->name);
+		bool select = from && !strcmp(from->name, "stablehlo.select");
+		use = select && from->operands.n == 3 ? from->operands.v[2] : NULL;
+	}
+	return false;
+}
+
 /* ---- reductions */
 
 static const struct Step {
@@ -60,39 +94,68 @@ static const struct Step {
 	{"stablehlo.or", C_or, C_or},
 };
 
-/* How many ops do something, and the first of them. */
-static int
-count_steps(const MlirOp *op, const MlirOp **first)
+/* The only op of the region that does something, of its two parameters; or NULL. */
+static const MlirOp *
+only_step(const MlirOp *op)
 {
 	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
-	int n = 0;
+	const MlirOp *only = NULL;
 
 	for (int i = 0; block && i + 1 < block->ops.n; i++) {
 		const MlirOp *step = block->ops.v[i];
 		if (!strcmp(step->name, "sdy.sharding_constraint"))
 			continue;
-		if (n++ == 0)
-			*first = step;
+		if (only)
+			return NULL;
+		only = step;
 	}
-	return n;
+	return only && reads_param(block, only, 0, 0) && reads_param(block, only, 1, 1) ? only
+											: NULL;
 }
 
 bool
 region_combiner(Import *in, const MlirOp *op, Combiner *combiner)
 {
-	const MlirOp *first;
+	const MlirOp *step = only_step(op);
 	bool pred = in->noperands > 0 && in->operands[0]->type.dtype == D_pred;
 
-	if (count_steps(op, &first) != 1)
-		return false;
-	for (size_t i = 0; i < sizeof steps / sizeof *steps; i++) {
-		if (strcmp(steps[i].op, first->name))
+	for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++) {
+		if (strcmp(steps[i].op, step->name))
 			continue;
 		*combiner = pred ? steps[i].of_pred : steps[i].combiner;
 		return in->noperands > 0
 			&& combiner_takes(*combiner, in->operands[0]->type.dtype);
 	}
 	return false;
+}
+
+/* Is the body that of argmax, or argmin, as JAX writes it?  a is taken before b if it is
+   larger or NaN, or equal and of the lesser index. */
+static bool
+picks_first(Import *in, const MlirOp *op, Combiner *combiner)
+{
+	static const char *const body[] = {"compare", "compare", "or", "compare", "compare",
+		"and", "or", "select", "select"};
+	static const char *const directions[] = {"", "NE", "", "EQ", "LT"};
+	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	size_t n = 0;
+
+	for (int i = 0; block && i + 1 < block->ops.n; i++) {
+		const MlirOp *step = block->ops.v[i];
+		const char *dot = strchr(step->name, '.');
+		if (!strcmp(step->name, "sdy.sharding_constraint"))
+			continue;
+		if (n == sizeof body / sizeof *body || !dot || strcmp(dot + 1, body[n]))
+			return false;
+		const char *word = word_of(in, step, "comparison_direction");
+		if (n == 0)
+			*combiner = !strcmp(word, "GT") ? C_max : C_min;
+		if (n == 0 ? strcmp(word, "GT") && strcmp(word, "LT")
+			   : n < 5 && strcmp(word, directions[n]))
+			return false;
+		n++;
+	}
+	return n == sizeof body / sizeof *body;
 }
 
 /* The first index of the largest, or smallest: where x is that, the least iota. */
@@ -109,6 +172,8 @@ reduce_arguments(Import *in, Combiner c, int dim)
 	Value *best = make_reduce(in->make, c, x, 1, &along);
 	Value *hit = make_compare(in->make, DIR_EQ, x,
 		make_broadcast(in->make, best, &x->type, rest));
+	if (dtype_is_float(x->type.dtype)) /* NaN is the largest, and the smallest */
+		hit = make_binary(in->make, O_or, hit, make_compare(in->make, DIR_NE, x, x));
 	Value *end = make_splat(in->make,
 		make_constant(in->make, index->type.dtype, index->type.dims[dim]),
 		&index->type);
@@ -117,38 +182,40 @@ reduce_arguments(Import *in, Combiner c, int dim)
 		make_reduce(in->make, C_min, make_select(in->make, hit, index, end), 1, &along);
 }
 
+static bool
+is_identity(const Value *init, Combiner c)
+{
+	return init->def && init->def->kind == O_constant && !init->type.rank
+		&& op_int(init->def, A_value) == combiner_identity(c, init->type.dtype);
+}
+
 bool
 import_op_reduce(Import *in, const MlirOp *op, int detail)
 {
 	Numbers dims = numbers_of(in, op, "dimensions");
-	const MlirOp *first = NULL;
 	Combiner c;
 
 	(void)detail;
 	if (in->noperands == 2 && region_combiner(in, op, &c)) {
 		Value *v = make_reduce(in->make, c, in->operands[0], dims.n, dims.v);
 		Value *init = in->operands[1];
-		bool identity = init->def && init->def->kind == O_constant
-			&& op_int(init->def, A_value) == combiner_identity(c, init->type.dtype);
 		static const OpKind again[] = {[C_add] = O_add,
 			[C_max] = O_maximum,
 			[C_min] = O_minimum,
 			[C_mul] = O_mul,
 			[C_and] = O_and,
 			[C_or] = O_or};
-		if (v && !identity)
+		if (v && !is_identity(init, c))
 			v = make_binary(in->make, again[c], v,
 				make_splat(in->make, init, &v->type));
 		in->results[0] = v;
 		return true;
 	}
 	if (in->noperands == 4 && op->types.n == 2 && dims.n == 1 && dims.v[0] >= 0
-		&& dims.v[0] < in->operands[0]->type.rank && count_steps(op, &first) > 4
-		&& !strcmp(first->name, "stablehlo.compare")
+		&& dims.v[0] < in->operands[0]->type.rank && picks_first(in, op, &c)
 		&& dtype_is_integer(in->operands[1]->type.dtype)
 		&& in->operands[1]->type.rank == in->operands[0]->type.rank) {
-		bool largest = !strcmp(word_of(in, first, "comparison_direction"), "GT");
-		reduce_arguments(in, largest ? C_max : C_min, (int)dims.v[0]);
+		reduce_arguments(in, c, (int)dims.v[0]);
 		return true;
 	}
 	return read_lacks(in, op, "stablehlo.reduce of several operands or steps");
@@ -181,7 +248,7 @@ import_op_window(Import *in, const MlirOp *op, int detail)
 
 	(void)detail;
 	if (in->noperands != 2 || sizes.n != in->operands[0]->type.rank || !all_ones(in, op)
-		|| !region_combiner(in, op, &c))
+		|| !region_combiner(in, op, &c) || !is_identity(in->operands[1], c))
 		return read_lacks(in, op, "stablehlo.reduce_window, but a running sum");
 	Value *x = in->operands[0];
 	for (int d = 0; d < sizes.n; d++)
@@ -247,6 +314,7 @@ import_op_sort(Import *in, const MlirOp *op, int detail)
 	bool float_key = in->noperands > 0 && dtype_is_float(in->operands[0]->type.dtype);
 	const char *word = last ? word_of(in, last, "comparison_direction") : "";
 	if (in->noperands < 1 || (compares != 1 && !(float_key && compares == 5))
+		|| !reads_param(block, last, 0, 0) || !reads_param(block, last, 1, 1)
 		|| (strcmp(word, "LT") && strcmp(word, "GT")) || dim < 0
 		|| op->types.n != in->noperands)
 		return read_lacks(in, op, "stablehlo.sort by several keys");
