@@ -10,10 +10,14 @@
 
 #include "import/builders.h"
 
-/* Without the dim of vectors of one element, as i32. */
+/* Without the dim of vectors of one element, as i32.  It is dim 0 where nothing says which. */
 static Value *
-plain_indices(Import *in, Value *index, int64_t vector)
+plain_indices(Import *in, Value *index, const MlirAttr *numbers)
 {
+	const MlirAttr *says = numbers
+		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
+		: NULL;
+	int64_t vector = says ? says->integer : 0;
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
@@ -103,9 +107,6 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	Numbers collapsed = field_numbers(in, numbers, "collapsed_slice_dims");
 	Numbers offset = field_numbers(in, numbers, "offset_dims");
 	Numbers of_index = field_numbers(in, numbers, "start_indices_batching_dims");
-	const MlirAttr *vector = numbers
-		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
-		: NULL;
 	Type type;
 
 	(void)detail;
@@ -120,7 +121,7 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	for (int i = 0; i < rank; i++)
 		if (i != d && !numbers_have(&batch, i) && sizes.v[i] != x->type.dims[i])
 			return read_lacks(in, op, "stablehlo.gather of parts of dims");
-	Value *index = plain_indices(in, in->operands[1], vector ? vector->integer : 0);
+	Value *index = plain_indices(in, in->operands[1], numbers);
 	if (!index)
 		return false;
 	int n = index->type.rank;
@@ -223,9 +224,6 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	Numbers inserted = field_numbers(in, numbers, "inserted_window_dims");
 	Numbers window = field_numbers(in, numbers, "update_window_dims");
 	Numbers of_index = field_numbers(in, numbers, "scatter_indices_batching_dims");
-	const MlirAttr *vector = numbers
-		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
-		: NULL;
 	bool set = is_set(op);
 	Combiner c;
 
@@ -239,7 +237,7 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 		|| where.v[0] >= x->type.rank)
 		return read_lacks(in, op, "stablehlo.scatter by several indices");
 	int d = (int)where.v[0];
-	Value *index = plain_indices(in, in->operands[1], vector ? vector->integer : 0);
+	Value *index = plain_indices(in, in->operands[1], numbers);
 	if (!index)
 		return false;
 	int n = index->type.rank;

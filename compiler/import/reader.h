@@ -57,9 +57,10 @@ struct Import {
 	Arena *arena;
 	const MlirProgram *program;
 	Module *module;
-	Table *rows;	  /* of ops.def, by name */
-	Table *functions; /* by name: const MlirOp */
-	Block *block;	  /* at the end of which ops go */
+	Table *rows;	      /* of ops.def, by name */
+	Table *functions;     /* by name: const MlirOp */
+	const MlirAttr *mesh; /* of the text, with axes of size 1; or NULL */
+	Block *block;	      /* at the end of which ops go */
 	Scope *scope;
 	const Caller *caller;
 	AxisList manual; /* the axes of the manual regions around */

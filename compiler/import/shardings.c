@@ -46,7 +46,7 @@ bool
 mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
-	const MlirAttr *mesh = find_mesh(in);
+	const MlirAttr *mesh = in->mesh = find_mesh(in);
 	int n = mesh ? long_axes(mesh, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
 
@@ -68,11 +68,11 @@ mesh_read(Import *in, const ImportOptions *options)
 	return true;
 }
 
-/* Of size 1, in some mesh of the text. */
+/* Of size 1, in the mesh of the text. */
 static bool
 is_short(Import *in, const char *name)
 {
-	const MlirAttr *mesh = find_mesh(in);
+	const MlirAttr *mesh = in->mesh;
 
 	for (int i = 0; mesh && i < mesh->items.n; i++) {
 		const MlirAxis *axis = mesh->items.v[i];
