@@ -124,6 +124,20 @@ void lookup_add(Lookup *x, uint64_t hash, void *item);
 void lookup_clear(Lookup *x);		  /* keeps its memory */
 uint64_t hash_mix(uint64_t h, int64_t v); /* h with v added */
 
+/*
+ * vertex_cut.c: the lightest vertices of a graph that separate its sources from its sinks.
+ * Weights are not negative; a way from a source to a sink has a vertex that is cut.  Of
+ * cuts that weigh as much it is the one nearest to the sources.
+ */
+typedef struct VertexCut VertexCut;
+typedef enum CutSide { CUT_before, CUT_on, CUT_behind } CutSide;
+VertexCut *vertex_cut_new(Arena *a);
+int vertex_cut_add(VertexCut *cut, int64_t weight, bool source); /* vertices count from 0 */
+void vertex_cut_sink(VertexCut *cut, int vertex);
+void vertex_cut_edge(VertexCut *cut, int from, int to);
+int64_t vertex_cut_find(VertexCut *cut);		   /* what they weigh */
+CutSide vertex_cut_side(const VertexCut *cut, int vertex); /* ... once that is known */
+
 /* 64-bit arithmetic that reports overflow (false). */
 bool mul_i64(int64_t a, int64_t b, int64_t *result);
 static inline int64_t

@@ -1,0 +1,115 @@
+/*
+ * vertex_cut_test.c - the lightest cut of random graphs, against all cuts there are.
+ */
+#include <stdlib.h>
+#include "base/base.h"
+#include "../runtime/tap.h"
+
+enum { MOST = 9, GRAPHS = 20000 };
+
+typedef struct Graph {
+	int n;
+	int64_t weights[MOST];
+	bool source[MOST], sink[MOST], edge[MOST][MOST]; /* edges lead to later ones */
+} Graph;
+
+static uint32_t
+draw(uint32_t *seed, uint32_t n)
+{
+	*seed = *seed * 1664525 + 1013904223;
+	return (*seed >> 16) % n;
+}
+
+static Graph
+draw_graph(uint32_t *seed)
+{
+	Graph g = {.n = 1 + (int)draw(seed, MOST)};
+
+	for (int i = 0; i < g.n; i++) {
+		g.weights[i] = draw(seed, 5);
+		g.source[i] = !draw(seed, 3);
+		g.sink[i] = !draw(seed, 3);
+		for (int k = i + 1; k < g.n; k++)
+			g.edge[i][k] = !draw(seed, 3);
+	}
+	return g;
+}
+
+/* Is no sink reached from a source if nothing passes through vertices of the set? */
+static bool
+separates(const Graph *g, unsigned set)
+{
+	bool reached[MOST] = {0};
+
+	for (int i = 0; i < g->n; i++) {
+		reached[i] |= g->source[i];
+		if (!reached[i] || set >> i & 1)
+			continue;
+		if (g->sink[i])
+			return false;
+		for (int k = i + 1; k < g->n; k++)
+			reached[k] |= g->edge[i][k];
+	}
+	return true;
+}
+
+static int64_t
+weight_of(const Graph *g, unsigned set)
+{
+	int64_t weight = 0;
+
+	for (int i = 0; i < g->n; i++)
+		weight += set >> i & 1 ? g->weights[i] : 0;
+	return weight;
+}
+
+static int64_t
+least_of_all(const Graph *g)
+{
+	int64_t least = INT64_MAX;
+
+	for (unsigned set = 0; set < 1u << g->n; set++)
+		if (separates(g, set))
+			least = lesser(least, weight_of(g, set));
+	return least;
+}
+
+/* The weight is the least, and what is said to be on the cut is one that weighs as much. */
+static bool
+is_right(const Graph *g)
+{
+	Arena *a = arena_new();
+	VertexCut *cut = vertex_cut_new(a);
+	unsigned set = 0;
+
+	for (int i = 0; i < g->n; i++) {
+		vertex_cut_add(cut, g->weights[i], g->source[i]);
+		if (g->sink[i])
+			vertex_cut_sink(cut, i);
+	}
+	for (int i = 0; i < g->n; i++)
+		for (int k = i + 1; k < g->n; k++)
+			if (g->edge[i][k])
+				vertex_cut_edge(cut, i, k);
+	int64_t weight = vertex_cut_find(cut);
+	for (int i = 0; i < g->n; i++)
+		if (vertex_cut_side(cut, i) == CUT_on)
+			set |= 1u << i;
+	arena_free(a);
+	return weight == least_of_all(g) && separates(g, set) && weight_of(g, set) == weight;
+}
+
+int
+main(int argc, char **argv)
+{
+	uint32_t seed = argc > 1 ? (uint32_t)strtoul(argv[1], NULL, 0) : 1;
+	int wrong = 0;
+
+	printf("# seed %u\n", seed);
+	for (int i = 0; i < GRAPHS; i++) {
+		Graph g = draw_graph(&seed);
+		wrong += !is_right(&g);
+	}
+	ok(!wrong, "%d of %d cuts are the lightest", GRAPHS - wrong, GRAPHS);
+	return done();
+}
