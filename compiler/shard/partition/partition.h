@@ -218,6 +218,8 @@ void reduce_after_branches(Partitioner *p, Op *op);
 
 /* together.c: after all else, sums that are added to each other. */
 void combine_added(Partitioner *p);
+/* shared.c: ... to several others each. */
+void combine_shared(Partitioner *p, Block *b);
 
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */

@@ -1,0 +1,338 @@
+/*
+ * shared.c - sums that are added to several others are combined where that moves least.
+ *
+ *   return all_reduce(x) + all_reduce(z), all_reduce(y) + all_reduce(z)
+ *   return all_reduce(x + z), all_reduce(y + z)
+ *
+ * Trees of which each value has one use are known before (sums.c, together.c).  Where values
+ * have several, the additions of a block are a graph: its sources are the sums that are
+ * combined, its sinks the values that something else needs whole.  Each way from a source to
+ * a sink has a value that is combined, so those that move least are the lightest vertices
+ * that separate the two.  What is before them is added up in parts, of what is whole one
+ * device's.  Reduce-scatters are left as they are: parts take more room than what is split.
+ */
+#include "shard/partition/chain.h"
+
+enum { MAX_NODES = 512 }; /* of one graph; larger ones stay as they are */
+
+typedef struct Node {
+	Value *value; /* whole: what a move combines, or made of such by additions */
+	Placement partial;
+	Reason why;
+	int uses;	     /* by other nodes */
+	struct Node *twin;   /* the first that is equal, which will be merged; itself */
+	int vertex;	     /* of that, in the graph that it is of */
+	struct Node *leader; /* of that graph, up from here; itself */
+	struct Node *next;   /* in that graph: the leader has the first */
+	struct Node *last;
+	int n;	     /* of a leader: nodes */
+	bool shared; /* ... of which one has several uses */
+} Node;
+
+typedef struct Graph {
+	Partitioner *p;
+	Node **nodes; /* in the order of the block */
+	int n;
+	Lookup *of;   /* by value */
+	Lookup *sums; /* of two, by these */
+} Graph;
+
+/* ---- nodes -------------------------------------------------------------------------- */
+
+static bool
+is_of_value(const void *node, const void *value)
+{
+	return ((const Node *)node)->value == value;
+}
+
+static uint64_t
+value_hash(const Value *v)
+{
+	return hash_mix(0, (int64_t)(intptr_t)v);
+}
+
+static Node *
+node_of(const Graph *g, const Value *v)
+{
+	return lookup_find(g->of, value_hash(v), is_of_value, v);
+}
+
+static Node *
+add_node(Graph *g, Value *v, const Placement *partial, Reason why)
+{
+	Arena *a = g->p->scratch;
+	Node *node = NEW(a, Node);
+
+	*node = (Node){.value = v, .partial = *partial, .why = why, .n = 1};
+	node->leader = node->last = node->twin = node;
+	APPEND(a, g->nodes, g->n, node);
+	lookup_add(g->of, value_hash(v), node);
+	return node;
+}
+
+/* Operand k is a node; of two, the other is whole, or a node that is partial alike: do parts
+   go through? */
+static bool
+goes_on_parts(const Graph *g, const Op *op, int k)
+{
+	const Node *node = node_of(g, op->operands[k]);
+	Combiner combiner = (Combiner)node->partial.combiner;
+	const Value *other = op->noperands == 2 ? op->operands[1 - k] : NULL;
+	const Node *also = other ? node_of(g, other) : NULL;
+
+	if (!combines(op, combiner))
+		return !also && (!other || !other->placement.nunreduced)
+			&& hands_on_parts(g->p, op, k, combiner);
+	return also ? placement_equal(&also->partial, &node->partial)
+			&& also->partial.combiner == node->partial.combiner
+		    : becomes_freely(g->p, other, &node->partial);
+}
+
+/* ---- equal ones ------------------------------------------------------------------ */
+
+static const Value *
+twin_value(const Graph *g, const Value *v)
+{
+	const Node *node = node_of(g, v);
+
+	return node ? node->twin->value : v;
+}
+
+typedef struct Addition {
+	const Graph *graph;
+	const Op *op;
+} Addition;
+
+static bool
+is_equal_addition(const void *item, const void *key)
+{
+	const Addition *x = key;
+	const Op *a = ((const Node *)item)->value->def, *b = x->op;
+	const Value *of_a[2], *of_b[2];
+
+	for (int k = 0; k < 2; k++) {
+		of_a[k] = twin_value(x->graph, a->operands[k]);
+		of_b[k] = twin_value(x->graph, b->operands[k]);
+	}
+	return a->kind == b->kind
+		&& ((of_a[0] == of_b[0] && of_a[1] == of_b[1])
+			|| (ops[a->kind].symmetric && of_a[0] == of_b[1]
+				&& of_a[1] == of_b[0]));
+}
+
+/* Merging comes later: equal additions are made of the same two, which may be such. */
+static void
+find_twin(Graph *g, Node *node)
+{
+	const Op *op = node->value->def;
+
+	if (!combines(op, (Combiner)node->partial.combiner))
+		return;
+	Addition key = {g, op};
+	uint64_t hash = value_hash(twin_value(g, op->operands[0]))
+		+ value_hash(twin_value(g, op->operands[1]));
+	Node *twin = lookup_find(g->sums, hash, is_equal_addition, &key);
+	if (twin)
+		node->twin = twin;
+	else
+		lookup_add(g->sums, hash, node);
+}
+
+static void
+find_node(Graph *g, Op *op)
+{
+	bool scattered;
+
+	if (op_is_move(op)) {
+		const Placement *from = &op->operands[0]->placement;
+		if (combines_into(from, &op->results[0]->placement, &scattered) && !scattered)
+			add_node(g, op->results[0], from,
+				(Reason){op->label, op->range, op->requested});
+		return;
+	}
+	if (op->nresults != 1 || op->noperands > 2 || !ops[op->kind].pointwise
+		|| op_is_identity(op) || op->mode == MODE_explicit
+		|| op->results[0]->placement.nunreduced)
+		return;
+	for (int k = 0; k < op->noperands; k++) {
+		const Node *node = node_of(g, op->operands[k]);
+		if (!node)
+			continue;
+		if (placement_equal(&op->results[0]->placement, &op->operands[k]->placement)
+			&& goes_on_parts(g, op, k))
+			find_twin(g, add_node(g, op->results[0], &node->partial, node->why));
+		return;
+	}
+}
+
+/* ---- graphs ------------------------------------------------------------------------- */
+
+static Node *
+leader_of(Node *node)
+{
+	while (node->leader != node)
+		node = node->leader = node->leader->leader;
+	return node;
+}
+
+static void
+join(Node *from, Node *user)
+{
+	Node *a = leader_of(from), *b = leader_of(user);
+
+	a->shared |= b->shared || from->uses > 1;
+	if (a == b)
+		return;
+	b->leader = a;
+	a->last->next = b;
+	a->last = b->last;
+	a->n += b->n;
+}
+
+static bool
+is_sum_move(const Node *node)
+{
+	return op_is_move(node->value->def);
+}
+
+/* Operand k of the node, if that is one of the graph.  Behind what is needed whole parts need
+   not be known: the graph ends there. */
+static Node *
+node_before(const Graph *g, const Node *node, int k)
+{
+	Node *from = is_sum_move(node) ? NULL : node_of(g, node->value->def->operands[k]);
+
+	return from && from->uses == from->value->uses ? from : NULL;
+}
+
+static void
+link_nodes(Graph *g)
+{
+	for (int i = 0; i < g->n; i++) {
+		const Op *op = g->nodes[i]->value->def;
+		for (int k = 0; k < op->noperands && !op_is_move(op); k++) {
+			Node *from = node_of(g, op->operands[k]);
+			if (from)
+				from->uses++;
+		}
+	}
+	for (int i = 0; i < g->n; i++) {
+		Node *node = g->nodes[i];
+		for (int k = 0; k < node->value->def->noperands; k++) {
+			Node *from = node_before(g, node, k);
+			if (from)
+				join(from, node);
+		}
+		if (node->twin != node)
+			join(node->twin, node);
+	}
+}
+
+/* Of the nodes of one graph; what it takes to combine each. */
+static VertexCut *
+cut_of(const Graph *g, Node *leader, int64_t *now)
+{
+	VertexCut *cut = vertex_cut_new(g->p->scratch);
+
+	for (Node *node = leader; node; node = node->next) {
+		const Value *v = node->value;
+		bool source = is_sum_move(node);
+		int64_t bytes = (int64_t)bytes_between(g->p, v, &node->partial, &v->placement);
+		if (node->twin == node)
+			node->vertex = vertex_cut_add(cut, bytes, source);
+		*now += source ? bytes : 0;
+	}
+	for (Node *node = leader; node; node = node->next) {
+		if (node->uses < node->value->uses)
+			vertex_cut_sink(cut, node->twin->vertex);
+		for (int k = 0; k < node->value->def->noperands; k++) {
+			const Node *from = node_before(g, node, k);
+			if (from)
+				vertex_cut_edge(cut, from->twin->vertex, node->twin->vertex);
+		}
+	}
+	return cut;
+}
+
+/* ---- changing it -------------------------------------------------------------------- */
+
+/* What stays in parts is taken so; of what is whole, and added, one device's. */
+static void
+take_parts(const Graph *g, const VertexCut *cut, const Node *node)
+{
+	Op *op = node->value->def;
+	bool adds = combines(op, (Combiner)node->partial.combiner);
+
+	for (int k = 0; k < op->noperands; k++) {
+		const Node *from = node_before(g, node, k);
+		bool before = from && vertex_cut_side(cut, from->twin->vertex) == CUT_before;
+		if (before && is_sum_move(from)) {
+			op->operands[k] = from->value->def->operands[0];
+			op->operands[k]->uses++;
+		} else if (!before && adds && !is_placed(op->operands[k], &node->partial)) {
+			op->operands[k] = insert_reshard(g->p, op->operands[k], &node->partial,
+				op, node->why);
+		}
+	}
+}
+
+static void
+combine_here(const Graph *g, const Node *node)
+{
+	Value *v = node->value;
+	Placement whole = v->placement;
+
+	v->placement = node->partial;
+	Value *moved = insert_reshard(g->p, v, &whole, v->def->next, node->why);
+	for (Op *op = moved->def->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == v)
+				op->operands[i] = moved;
+	moved->uses = v->uses;
+	v->uses = 1;
+}
+
+/* In the order of the block: `nodes` has them so, a graph has not. */
+static void
+combine_at(const Graph *g, const VertexCut *cut, Node *leader)
+{
+	for (int i = 0; i < g->n; i++) {
+		Node *node = g->nodes[i];
+		if (leader_of(node) != leader || is_sum_move(node))
+			continue;
+		CutSide side = vertex_cut_side(cut, node->twin->vertex);
+		if (side == CUT_behind)
+			continue;
+		take_parts(g, cut, node);
+		if (side == CUT_on)
+			combine_here(g, node);
+		else
+			node->value->placement = node->partial;
+	}
+	for (Node *node = leader; node; node = node->next)
+		if (is_sum_move(node)
+			&& vertex_cut_side(cut, node->twin->vertex) == CUT_before) {
+			node->value->def->operands[0]->uses--;
+			op_remove(node->value->def);
+		}
+}
+
+void
+combine_shared(Partitioner *p, Block *b)
+{
+	Graph g = {.p = p, .of = lookup_new(p->scratch), .sums = lookup_new(p->scratch)};
+
+	for (Op *op = b->first; op; op = op->next)
+		find_node(&g, op);
+	link_nodes(&g);
+	for (int i = 0; i < g.n; i++) {
+		Node *leader = g.nodes[i];
+		int64_t now = 0;
+		if (leader_of(leader) != leader || leader->n > MAX_NODES || !leader->shared)
+			continue;
+		VertexCut *cut = cut_of(&g, leader, &now);
+		if (vertex_cut_find(cut) < now)
+			combine_at(&g, cut, leader);
+	}
+	arena_reset(p->scratch);
+}
