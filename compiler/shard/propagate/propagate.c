@@ -194,8 +194,8 @@ propagate(Module *m)
 	run_backward(&g);
 	finish_propagation(&g);
 	check_carried(&g);
+	merge_constants(&g); /* while the users that were given a copy are there */
 	grant_wishes(&g);
-	merge_constants(&g);
 	module_number(m);
 	m->level = L_sharded;
 	arena_free(g.arena);
