@@ -59,12 +59,26 @@ op_grows(const Op *op)
 	return type_bytes(&op->results[0]->type) > read;
 }
 
+/* Is its result where its operand is, as what a loop carries is?  What is read until the end
+   may not be written before. */
+static bool
+writes_over_operand(const Lives *lives, const Op *op)
+{
+	const Shared *of = lives->shared[op->results[0]->id];
+
+	for (int i = 0; i < op->noperands && of; i++)
+		if (i != op_base(op) && lives->shared[op->operands[i]->id] == of)
+			return true;
+	return false;
+}
+
 static void
 add_jobs(Graph *g, Scheduling *s)
 {
 	for (Op *op = g->block->first; op != g->block->last; op = op->next) {
 		Task task = task_in(s, op);
-		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1;
+		bool begins = task.moves && task.picoseconds > 0 && op->nresults == 1
+			&& !writes_over_operand(s->lives, op);
 		task.kind = begins ? TASK_start : TASK_run;
 		s->first[op->id] = s->last[op->id] = graph_add_job(g, op, task);
 		if (!begins)
