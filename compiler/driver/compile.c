@@ -307,6 +307,16 @@ asks_for_ours(const Compilation *c)
 	return what;
 }
 
+static bool
+asks_for_theirs(const Compilation *c)
+{
+	const Options *o = c->options;
+
+	if (o->nplaces)
+		usage(c->session, "--place is for what JAX has lowered, not for %s", o->input);
+	return o->nplaces;
+}
+
 /* From its source to L_global. */
 static bool
 read_program(Compilation *c)
@@ -318,7 +328,9 @@ read_program(Compilation *c)
 	time_start(c);
 	c->is_source = true;
 	if (import_knows(source_file(s, c->file)))
-		c->module = import_program(s, c->file, &(ImportOptions){give_mesh, c});
+		c->module = import_program(s, c->file,
+			&(ImportOptions){give_mesh, c, c->options->places,
+				c->options->nplaces});
 	else
 		c->module = front_compile(s, c->file, &c->options->front);
 	bool accepted = c->module && pipeline_accept(c->module);
@@ -532,7 +544,7 @@ compile(Session *s, const Options *o)
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
 	bool jax = c.file && import_knows(source_file(s, c.file));
-	if (jax && asks_for_ours(&c))
+	if (jax ? asks_for_ours(&c) : c.file && asks_for_theirs(&c))
 		status = EXIT_USAGE;
 	else if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
 		status = compile_sweep(&c);

@@ -59,6 +59,8 @@ typedef struct Options {
 	int nversus_axes;
 	const char **sweeps; /* --sweep */
 	int nsweeps;
+	const char **places; /* --place */
+	int nplaces;
 	const char *sort;	   /* a column of its table */
 	const char *source_option; /* one that only a .shd program has a use for, or NULL */
 	unsigned remarks;	   /* -R: bits REMARK_ */

@@ -13,11 +13,16 @@ typedef bool MeshGiver(void *data, Module *m, int n, const MeshAxis *axes, Range
 typedef struct ImportOptions {
 	MeshGiver *mesh;
 	void *data;
+	const char *const *places; /* --place */
+	int nplaces;
 } ImportOptions;
 
 /* Is the file a JAX program, as text or as bytes that are recognised? */
 bool import_knows(const SourceFile *f);
 /* NULL after messages.  Nothing is removed yet that nobody needs (pipeline_accept()). */
 Module *import_program(Session *s, int file, const ImportOptions *options);
+
+/* params.layers.wq of "params['layers']['wq']", as values are called. */
+const char *path_dotted(Arena *a, const char *path);
 
 #endif

@@ -107,3 +107,19 @@ place_path(Import *in, const MlirPlace *place)
 		return NULL;
 	return path_dotted(in->arena, place->text);
 }
+
+const char *
+place_name(Import *in, const MlirPlace *place, Range at)
+{
+	place = resolved(in, place);
+	if (!place || place->kind != PLACE_named || !*place->text)
+		return NULL;
+	const char *path = place->text;
+	while (!strncmp(path, "jit(", 4) || !strncmp(path, "jvp(", 4)) {
+		const char *slash = strchr(path, '/');
+		if (!slash)
+			break;
+		path = slash + 1;
+	}
+	return arena_printf(in->arena, "%s:%d", path, at.line);
+}

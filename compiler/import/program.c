@@ -110,6 +110,8 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		v->range = param->range;
 		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
 			return false;
+		if (!asked_of(in, v->name, type.rank, &v->placement, &v->annotated))
+			return false;
 		args[i] = v;
 		add_named(in, v);
 	}
@@ -139,6 +141,8 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
 			return false;
 		v->annotated = sharding != NULL;
+		if (!asked_of(in, path, v->type.rank, &v->placement, &v->annotated))
+			return false;
 		outputs[i] = v;
 		Named result = {v->name, v, v->type, v->placement};
 		APPEND(in->session->arena, m->results, m->nresults, result);
@@ -214,8 +218,8 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.missing = table_new(a);
 		in.module = module_new(s, "jax");
 	}
-	bool right =
-		in.program && find_functions(&in) && mesh_read(&in, options) && read_entry(&in);
-	right = in.program && tell_missing(&in) && right;
+	bool right = in.program && find_functions(&in) && mesh_read(&in, options)
+		&& asked_read(&in, options) && read_entry(&in);
+	right = in.program && tell_missing(&in) && right && asked_all_met(&in);
 	return right ? in.module : NULL;
 }

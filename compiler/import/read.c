@@ -221,7 +221,7 @@ read_op(Import *in, const MlirOp *op)
 	bool right = row ? row->build(in, op, row->detail) : read_lacks(in, op, op->name);
 	in->results = results;
 	return right && diag_errors(in->session) == errors && check_results(in, op)
-		&& bind_results(in, op);
+		&& asked_place(in, op) && bind_results(in, op);
 }
 
 /* An op that ends a block. */

@@ -44,6 +44,7 @@ typedef struct Missing {
 } Missing;
 
 typedef struct Import Import;
+typedef struct Asked Asked;
 typedef bool Builder(Import *in, const MlirOp *op, int detail);
 
 typedef struct ImportRow {
@@ -68,6 +69,9 @@ struct Import {
 	int depth;	 /* of calls */
 	int nops;
 	Table *missing;
+	Asked *asked; /* --place */
+	int nasked;
+	Table *names; /* of all that it could be about */
 	/* of the op that is being built */
 	int noperands;
 	Value **operands;
@@ -116,13 +120,25 @@ Range place_range(Import *in, const MlirPlace *place, Range otherwise);
 const char *place_label(Import *in, const MlirPlace *place);
 /* params.layers.wq of "params['layers']['wq']"; NULL: it has no name. */
 const char *place_path(Import *in, const MlirPlace *place);
-const char *path_dotted(Arena *a, const char *path);
+/* h_0/attn/dot_general:119, without what jit() and jvp() are about; NULL: it has none. */
+const char *place_name(Import *in, const MlirPlace *place, Range at);
 
 /* ---- shardings.c; false after a message */
 bool mesh_read(Import *in, const ImportOptions *options);
 bool sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p);
+/* Does the mesh of the text have it? */
+bool axis_is_known(Import *in, const char *name);
 /* Whole axes by their names, without those of size 1. */
 bool axes_read(Import *in, List axes, AxisList *l);
+
+/* ---- asked.c: placements that the command line asks for; false after a message */
+bool asked_read(Import *in, const ImportOptions *options);
+/* The placement of a value of this name, if one is asked for: then `annotated` is set. */
+bool asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated);
+/* What an op has made is placed. */
+bool asked_place(Import *in, const MlirOp *op);
+/* All of them were about something. */
+bool asked_all_met(Import *in);
 
 /* ---- combiner of a region of one step */
 bool region_combiner(Import *in, const MlirOp *op, Combiner *combiner);

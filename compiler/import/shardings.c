@@ -82,6 +82,12 @@ is_short(Import *in, const char *name)
 	return false;
 }
 
+bool
+axis_is_known(Import *in, const char *name)
+{
+	return mesh_axis(&in->module->mesh, name) >= 0 || is_short(in, name);
+}
+
 static bool
 add_axis(Import *in, const MlirAxis *from, AxisList *l)
 {
