@@ -184,9 +184,21 @@ deliver(const Settings *s, const Whole *results)
 		arrays[i] = rt_array_of(&s->program->results[i], results[i].data);
 	if (s->writes)
 		rt_outputs_write(s, arrays);
-	for (int i = 0; i < n && !s->writes && !s->times; i++)
+	for (int i = 0; i < n && !s->writes && !s->times && !s->against; i++)
 		rt_report_result(&s->program->results[i], results[i].data, s->reports);
 	free(arrays);
+}
+
+static bool
+differs(const Settings *s, Against *against, const Whole *results)
+{
+	int n = s->program->nresults;
+	const void **got = rt_get_memory((size_t)n, sizeof *got);
+	for (int i = 0; i < n; i++)
+		got[i] = results[i].data;
+	bool differ = rt_against_differs(against, s, got);
+	free(got);
+	return differ;
 }
 
 /* ---- the whole ---- */
@@ -262,11 +274,14 @@ run(Settings *s)
 	if (s->steps)
 		carries = rt_carries_find(p);
 	open_sources(s);
+	Against *against = rt_against_open(s);
 	rt_externs_load(p->externs);
 	rt_outputs_check(s);
 	check_memory(s, &carries);
 	bool broken = s->check && p->vouched && !vouches_hold(s);
 	int status = broken ? SHDRT_WRONG : execute(s, results, &carries);
+	if (against && !broken && differs(s, against, results) && status == SHDRT_OK)
+		status = SHDRT_WRONG;
 	rt_watch_stop();
 	close_sources(s);
 	for (int i = 0; i < p->nresults; i++)

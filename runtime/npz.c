@@ -57,6 +57,22 @@ read_entry(unzFile zip, TensorFile *f, const shdrt_tensor *t, char why[WHY])
 	return PARSED_good;
 }
 
+/* The entry of the name, else of one that is the same; false: there is none. */
+static bool
+locate(unzFile zip, const char *name)
+{
+	char other[LONGEST_NAME + 5];
+
+	if (unzLocateFile(zip, name, 1) == UNZ_OK)
+		return true;
+	for (int at = unzGoToFirstFile(zip); at == UNZ_OK; at = unzGoToNextFile(zip))
+		if (unzGetCurrentFileInfo64(zip, NULL, other, sizeof other, NULL, 0, NULL, 0)
+				== UNZ_OK
+			&& memchr(other, 0, sizeof other) && rt_same_name(other, name))
+			return true;
+	return false;
+}
+
 static Parsed
 find_entry(unzFile zip, TensorFile *f, const char *key, const shdrt_tensor *t, char why[WHY])
 {
@@ -68,7 +84,7 @@ find_entry(unzFile zip, TensorFile *f, const char *key, const shdrt_tensor *t, c
 		return PARSED_absent;
 	}
 	snprintf(name, sizeof name, "%s.npy", key);
-	if (unzLocateFile(zip, name, 1) != UNZ_OK) {
+	if (!locate(zip, name)) {
 		snprintf(why, WHY, "it has no %.*s", WHY / 2, name);
 		return PARSED_absent;
 	}

@@ -26,6 +26,9 @@ find_tensor(const char *what, const char *name, const shdrt_tensor *t, int n)
 	for (int i = 0; i < n; i++)
 		if (strcmp(t[i].name, name) == 0)
 			return i;
+	for (int i = 0; i < n; i++)
+		if (rt_same_name(t[i].name, name))
+			return i;
 	unknown_tensor(what, name, t, n);
 }
 
@@ -51,7 +54,7 @@ names_one(const char *value)
 {
 	size_t letters = strspn(value,
 		"abcdefghijklmnopqrstuvwxyz"
-		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_");
+		"ABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_.[]'\"");
 	return letters > 0 && value[letters] == '=';
 }
 
@@ -276,6 +279,27 @@ option_check(Settings *s, const char *value)
 }
 
 static void
+option_against(Settings *s, const char *value)
+{
+	if (s->against)
+		rt_fail(SHDRT_USAGE, "--against is given twice");
+	if (!rt_holds_many(value))
+		rt_fail(SHDRT_USAGE, "--against '%s': a .npz or .safetensors file is wanted",
+			value);
+	s->against = value;
+}
+
+static void
+option_within(Settings *s, const char *value)
+{
+	char *end;
+	s->within = strtod(value, &end);
+	if (end == value || *end || !(s->within > 0 && s->within < 1))
+		rt_fail(SHDRT_USAGE, "--within '%s': a part of 1 is wanted, such as 1e-3",
+			value);
+}
+
+static void
 option_stats(Settings *s, const char *value)
 {
 	(void)value;
@@ -429,6 +453,8 @@ rt_options_parse(Settings *s, int argc, char **argv)
 	}
 	if (s->times && s->steps)
 		rt_fail(SHDRT_USAGE, "--time and --steps: one of them");
+	if (s->within > 0 && !s->against)
+		rt_fail(SHDRT_USAGE, "--within goes with --against");
 	if (s->times && s->log)
 		rt_fail(SHDRT_USAGE, "--time and --log: one of them");
 	if (s->trace && rt_is_output(s, s->trace))

@@ -18,6 +18,8 @@ typedef struct Settings {
 	const char **out_files;	 /* of each result, or NULL; those that share one have
 				   the same pointer */
 	const char *trace, *log; /* the files of --trace and --log, or NULL */
+	const char *against;	 /* the file of results to compare with, or NULL */
+	double within;		 /* of a result's largest magnitude; 0: by its dtype */
 	bool writes;		 /* --out was given */
 	FILE *reports;		 /* standard error where results have standard output */
 	bool check, stats, keep_inputs, list, help, version;
@@ -30,6 +32,14 @@ typedef struct Settings {
 void rt_options_parse(Settings *s, int argc, char **argv);
 void rt_options_help(const shdrt_program *p, FILE *out);
 void rt_options_version(const shdrt_program *p, FILE *out);
+
+/* ---- against.c: results against those of a file */
+
+typedef struct Against Against;
+/* Before the run: the file has all results, of their types.  NULL: not asked for. */
+Against *rt_against_open(const Settings *s);
+/* Tells of each result; did one differ too much?  Done with the file. */
+bool rt_against_differs(Against *a, const Settings *s, const void *const *results);
 
 /* ---- outputs.c: where results are written ---- */
 

@@ -212,6 +212,12 @@ rt_fill_identity(shdrt_dtype dtype, shdrt_combiner combiner, void *out, size_t c
 
 #define AT(type, i) (((const type *)data)[i])
 
+bool
+rt_is_float(shdrt_dtype d)
+{
+	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32 || d == SHDRT_f64;
+}
+
 double
 rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 {

@@ -56,12 +56,6 @@ rt_report_list(const shdrt_program *p, FILE *out)
 	list_tensors("results", p->nresults, p->results, out);
 }
 
-static bool
-is_float(shdrt_dtype d)
-{
-	return d == SHDRT_f16 || d == SHDRT_bf16 || d == SHDRT_f32 || d == SHDRT_f64;
-}
-
 void
 rt_report_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i, int digits)
 {
@@ -70,7 +64,7 @@ rt_report_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i, int di
 		fputs(x != 0 ? "true" : "false", out);
 	else if (dtype == SHDRT_i64)
 		fprintf(out, "%" PRId64, ((const int64_t *)data)[i]);
-	else if (is_float(dtype))
+	else if (rt_is_float(dtype))
 		fprintf(out, "%.*g", digits, x == 0 ? 0 : x);
 	else
 		fprintf(out, "%.0f", x);
@@ -85,11 +79,11 @@ print_sum(FILE *out, const shdrt_tensor *t, const void *data, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (t->dtype == SHDRT_i64)
 			integers += ((const int64_t *)data)[i];
-		else if (is_float(t->dtype))
+		else if (rt_is_float(t->dtype))
 			floats += rt_element_double(t->dtype, data, i);
 		else
 			integers += (int64_t)rt_element_double(t->dtype, data, i);
-	if (is_float(t->dtype))
+	if (rt_is_float(t->dtype))
 		fprintf(out, "%.8g", floats == 0 ? 0 : floats);
 	else if (integers >= INT64_MIN && integers <= INT64_MAX)
 		fprintf(out, "%" PRId64, (int64_t)integers);
@@ -434,9 +428,9 @@ rt_report_verdict(const shdrt_tensor *t, const shdrt_verdict *v, FILE *out)
 			v->elements);
 		print_index(t, v->worst, out);
 		fprintf(out, " got %.9g, wanted %.9g", v->got, v->wanted);
-		if (is_float(t->dtype))
+		if (rt_is_float(t->dtype))
 			fprintf(out, " (error %.3g, bound %.3g)", v->error, v->bound);
-	} else if (is_float(t->dtype)) {
+	} else if (rt_is_float(t->dtype)) {
 		fprintf(out,
 			"ok, %" PRId64 " element%s, largest error %.3g "
 			"(bound %.3g)",

@@ -460,6 +460,9 @@ find_entry(const Safetensors *s, const char *key, const Entry **entry, char why[
 {
 	const Entry wanted = {.name = key};
 	*entry = s->n ? bsearch(&wanted, s->entries, s->n, sizeof wanted, by_name) : NULL;
+	for (size_t i = 0; i < s->n && !*entry; i++)
+		if (rt_same_name(s->entries[i].name, key))
+			*entry = &s->entries[i];
 	if (!*entry) {
 		snprintf(why, WHY, "it has no tensor '%.60s', but %s", key,
 			*s->shown ? s->shown : "none at all");
