@@ -180,7 +180,10 @@ typedef struct Session Session;
 /* session.c: "-" reads stdin.  0 after a diagnostic (I/O) if it can't be read. */
 int source_open(Session *s, const char *path, Range where);
 int source_add_text(Session *s, const char *path, const char *text, int n);
-int source_add_name(Session *s, const char *path); /* finds or adds */
+int source_known(const Session *s, const char *path); /* 0: it is not */
+int source_add_name(Session *s, const char *path);    /* finds or adds */
+/* ... with its text, if it is a file that can be read; silently. */
+int source_try(Session *s, const char *path);
 const SourceFile *source_file(const Session *s, int file);
 const char *source_path(const Session *s, int file); /* "" where there is none */
 /* What is written there, if anything: a dump has lines only. */

@@ -3,6 +3,8 @@
  */
 #include <errno.h>
 #include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
 
 #include "base.h"
 
@@ -62,4 +64,15 @@ source_open(Session *s, const char *path, Range where)
 		fclose(in);
 	text_free(&t);
 	return file;
+}
+
+int
+source_try(Session *s, const char *path)
+{
+	int known = source_known(s, path);
+	struct stat status;
+	bool readable = !known && stat(path, &status) == 0 && S_ISREG(status.st_mode)
+		&& status.st_size < MAX_SOURCE_BYTES && access(path, R_OK) == 0;
+
+	return readable ? source_open(s, path, nowhere) : source_add_name(s, path);
 }

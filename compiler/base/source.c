@@ -39,13 +39,22 @@ source_add_text(Session *s, const char *path, const char *text, int n)
 
 /* The last one is looked at first: a reader asks for one name many times. */
 int
-source_add_name(Session *s, const char *path)
+source_known(const Session *s, const char *path)
 {
-	SourceFile f = {0};
-
 	for (int i = s->nfiles; i > 0; i--)
 		if (strcmp(s->files[i].path, path) == 0)
 			return i;
+	return 0;
+}
+
+int
+source_add_name(Session *s, const char *path)
+{
+	SourceFile f = {0};
+	int known = source_known(s, path);
+
+	if (known)
+		return known;
 	f.path = arena_strndup(s->arena, path, strlen(path));
 	return add_file(s, f);
 }

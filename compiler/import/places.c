@@ -57,6 +57,29 @@ find_frame(Import *in, const MlirPlace *place, const MlirPlace **any, int *hops)
 	return NULL;
 }
 
+/* Columns are bytes of the file, if it is there as it was; else they only tell places of
+   one line apart. */
+static Range
+frame_range(Import *in, const MlirPlace *frame)
+{
+	Range r = {.file = source_try(in->session, frame->text), .line = frame->line};
+	const SourceFile *f = source_file(in->session, r.file);
+	int last = frame->last_line ? frame->last_line : frame->line;
+
+	if (!f->text) {
+		r.begin = frame->column;
+		r.end = (last - frame->line) * LONGEST_LINE + frame->last_column;
+	} else if (last >= r.line && last <= f->nlines) {
+		r.begin = f->line_starts[r.line - 1] + frame->column;
+		r.end = f->line_starts[last - 1] + frame->last_column;
+	}
+	bool within = r.begin >= 0 && r.end > r.begin
+		&& (!f->text || (r.line > 0 && r.end <= f->length));
+	if (!within)
+		r.begin = r.end = 0;
+	return r;
+}
+
 Range
 place_range(Import *in, const MlirPlace *place, Range otherwise)
 {
@@ -68,9 +91,24 @@ place_range(Import *in, const MlirPlace *place, Range otherwise)
 		frame = find_frame(in, c->place, &any, &hops);
 	if (!frame)
 		frame = any;
-	if (!frame)
-		return otherwise;
-	return (Range){.file = source_add_name(in->session, frame->text), .line = frame->line};
+	return frame ? frame_range(in, frame) : otherwise;
+}
+
+bool
+place_is_written(Import *in, const MlirPlace *place)
+{
+	const MlirPlace *any = NULL, *named = resolved(in, place);
+	int hops = MAX_HOPS;
+
+	for (const Caller *c = in->caller; named; c = c->outer) {
+		if (named->kind == PLACE_named && strstr(named->text, "transpose("))
+			return false;
+		if (!c)
+			break;
+		named = resolved(in, c->place);
+	}
+	const MlirPlace *frame = find_frame(in, place, &any, &hops);
+	return frame && frame == any;
 }
 
 const char *
@@ -100,12 +138,18 @@ path_dotted(Arena *a, const char *path)
 }
 
 const char *
-place_path(Import *in, const MlirPlace *place)
+place_text(Import *in, const MlirPlace *place)
 {
 	place = resolved(in, place);
-	if (!place || place->kind != PLACE_named || !*place->text)
-		return NULL;
-	return path_dotted(in->arena, place->text);
+	return place && place->kind == PLACE_named && *place->text ? place->text : NULL;
+}
+
+const char *
+place_path(Import *in, const MlirPlace *place)
+{
+	const char *text = place_text(in, place);
+
+	return text ? path_dotted(in->arena, text) : NULL;
 }
 
 const char *

@@ -17,6 +17,7 @@ enum {
 	MAX_IMPORTED = 1000000, /* ops of a module, after inlining */
 	MAX_LITERALS = 1 << 20, /* elements of an array constant */
 	MAX_HOPS = 1000,	/* from a location to the frame that is shown */
+	LONGEST_LINE = 1 << 12, /* of Python that is not there to be read */
 };
 
 /* The names of a function or a region; regions see those around them. */
@@ -69,7 +70,8 @@ struct Import {
 	int depth;	 /* of calls */
 	int nops;
 	Table *missing;
-	Asked *asked; /* --place */
+	Value *expression; /* the last that a line of Python can place */
+	Asked *asked;	   /* --place */
 	int nasked;
 	Table *names; /* of all that it could be about */
 	/* of the op that is being built */
@@ -118,8 +120,12 @@ bool dense_read(Import *in, const MlirAttr *attr, DType dtype, Dense *dense);
 Range place_range(Import *in, const MlirPlace *place, Range otherwise);
 /* The last word of its path: "dot_general"; NULL: it has none. */
 const char *place_label(Import *in, const MlirPlace *place);
+/* What it names; NULL: nothing. */
+const char *place_text(Import *in, const MlirPlace *place);
 /* params.layers.wq of "params['layers']['wq']"; NULL: it has no name. */
 const char *place_path(Import *in, const MlirPlace *place);
+/* Is its innermost frame of the program, and is it no part of what goes backward? */
+bool place_is_written(Import *in, const MlirPlace *place);
 /* h_0/attn/dot_general:119, without what jit() and jvp() are about; NULL: it has none. */
 const char *place_name(Import *in, const MlirPlace *place, Range at);
 
@@ -139,6 +145,9 @@ bool asked_of(Import *in, const char *name, int rank, Placement *p, bool *annota
 bool asked_place(Import *in, const MlirOp *op);
 /* All of them were about something. */
 bool asked_all_met(Import *in);
+
+/* ---- expressions.c: what the op makes may be what an expression of Python does */
+void expression_note(Import *in, const MlirOp *op);
 
 /* ---- combiner of a region of one step */
 bool region_combiner(Import *in, const MlirOp *op, Combiner *combiner);
