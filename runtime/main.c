@@ -74,6 +74,13 @@ open_sources(Settings *s)
 	}
 	for (int i = 0; i < s->nin_files; i++)
 		open_file_of_many(s, s->in_files[i]);
+	bool files = false;
+	for (int i = 0; i < s->program->nparams; i++)
+		files |= s->sources[i].kind == FROM_file;
+	for (int i = 0; i < s->program->nparams && files && s->against; i++)
+		if (s->sources[i].kind != FROM_file)
+			rt_fail(SHDRT_IO, "--against: no --in has a '%s'",
+				s->program->params[i].name);
 }
 
 static void

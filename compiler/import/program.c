@@ -81,13 +81,19 @@ own_attribute(Import *in, const MlirOp *function, const char *list, int i, const
 					     : NULL;
 }
 
-static void
-add_named(Import *in, Value *v)
+/* As the program calls it: a value may be called otherwise where HLO has the word. */
+static const char *
+add_named(Import *in, const char *name, Value *v)
 {
 	Module *m = in->module;
-	Named named = {v->name, v, v->type, v->placement};
+	bool free = true;
+
+	for (int i = 0; i < m->nnamed; i++)
+		free &= strcmp(m->named[i].name, name) != 0;
+	Named named = {free ? name : v->name, v, v->type, v->placement};
 
 	APPEND(in->session->arena, m->named, m->nnamed, named);
+	return named.name;
 }
 
 static bool
@@ -103,17 +109,19 @@ add_params(Import *in, const MlirOp *function, Value **args)
 		Type type;
 		if (!type_read(in, function, param->type, &type))
 			return false;
-		Value *v = block_add_param(in->module->entry,
-			path ? path : arena_printf(in->session->arena, "arg%d", i), &type);
+		if (!path)
+			path = arena_printf(in->session->arena, "arg%d", i);
+		Value *v = block_add_param(in->module->entry, path, &type);
 		v->placement = placement_open(type.rank);
 		v->annotated = sharding != NULL;
 		v->range = param->range;
 		if (sharding && !sharding_read(in, sharding, type.rank, &v->placement))
 			return false;
-		if (!asked_of(in, v->name, type.rank, &v->placement, &v->annotated))
+		if (!asked_of(in, path, type.rank, &v->placement, &v->annotated))
 			return false;
 		args[i] = v;
-		add_named(in, v);
+		table_set(in->module->python, v->name, (void *)place_text(in, param->place));
+		add_named(in, path, v);
 	}
 	return true;
 }
@@ -144,9 +152,9 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		if (!asked_of(in, path, v->type.rank, &v->placement, &v->annotated))
 			return false;
 		outputs[i] = v;
-		Named result = {v->name, v, v->type, v->placement};
+		table_set(m->python, v->name, (void *)(info ? info->text : "the result"));
+		Named result = {add_named(in, path, v), v, v->type, v->placement};
 		APPEND(in->session->arena, m->results, m->nresults, result);
-		add_named(in, v);
 	}
 	make_return(m->entry, n, outputs, function->range, "return");
 	return true;
@@ -217,6 +225,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.functions = table_new(a);
 		in.missing = table_new(a);
 		in.module = module_new(s, "jax");
+		in.module->python = table_new(a);
 	}
 	bool right = in.program && find_functions(&in) && mesh_read(&in, options)
 		&& asked_read(&in, options) && read_entry(&in);

@@ -530,6 +530,8 @@ struct Module {
 	int nuncalled;
 	Named *named;
 	int nnamed;
+	Table *python;	/* of a JAX program how that calls arguments and results, by their
+			  names here; NULL: it is none */
 	Named *results; /* in order; names as in the signature.  The
 				   i-th is operand i of the entry's return */
 	int nresults;
