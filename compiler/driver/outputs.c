@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 
 #include "driver.h"
+#include "import/import.h"
 
 static bool
 has_format(Session *s, const Kind *kind, const char *format)
@@ -63,7 +64,7 @@ outputs_explain(CommandLine *line, const char *name)
 	Options *o = line->options;
 	const Kind *kind = kind_by_name("explain");
 
-	o->explain = name;
+	o->explain = path_dotted(line->session->arena, name);
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind == kind)
 			return true;

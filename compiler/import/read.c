@@ -220,8 +220,10 @@ read_op(Import *in, const MlirOp *op)
 	Value **results = in->results;
 	bool right = row ? row->build(in, op, row->detail) : read_lacks(in, op, op->name);
 	in->results = results;
-	return right && diag_errors(in->session) == errors && check_results(in, op)
-		&& asked_place(in, op) && bind_results(in, op);
+	right = right && diag_errors(in->session) == errors && check_results(in, op);
+	if (right)
+		expression_note(in, op);
+	return right && asked_place(in, op) && bind_results(in, op);
 }
 
 /* An op that ends a block. */

@@ -92,6 +92,8 @@ can_be_named(const Module *m, const Value *v)
 {
 	int made = 0;
 
+	if (m->python)
+		return false;
 	if (has_place_for_type(v) || !source_has_text(m->session, v->def->range)
 		|| op_forms[v->def->form].statement
 		|| strchr(source_text(m->session, m->arena, v->def->range), '\n'))
@@ -115,6 +117,8 @@ can_be_placed(const Module *m, const Value *v)
 {
 	bool named = false;
 
+	if (m->python)
+		return python_can_place(m, v);
 	if (!has_place_for_type(v))
 		return false;
 	for (int i = 0; i < m->nnamed; i++) {
@@ -138,6 +142,19 @@ add_once(Arena *a, Proposal *proposal, const Value *v, const Placement *to)
 	APPEND(a, proposal->placed, proposal->n, placed);
 }
 
+/* What else the expression makes, where calls were inlined. */
+static void
+add_python_copies(const Proposals *found, Proposal *proposal, const Placed *placed)
+{
+	const Module *m = found->module;
+
+	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
+		for (int i = 0; i < op->nresults && placed->value->def; i++)
+			if (python_is_copy(m, op->results[i], placed->value))
+				add_once(found->arena, proposal, op->results[i],
+					&placed->placement);
+}
+
 /* If some of what is placed is elsewhere; of a let all values. */
 static void
 add_proposal(Proposals *found, const Placed *placed, int n, bool padded)
@@ -148,7 +165,11 @@ add_proposal(Proposals *found, const Placed *placed, int n, bool padded)
 
 	for (int i = 0; i < n; i++) {
 		const Placement *to = &placed[i].placement;
-		for (int k = 0; k < m->nnamed; k++)
+		if (m->python && (padded || !python_can_say(m, placed[i].value, to)))
+			return;
+		if (m->python)
+			add_python_copies(found, &new, &placed[i]);
+		for (int k = 0; k < m->nnamed && !m->python; k++)
 			if (is_copy(m->named[k].value, placed[i].value))
 				add_once(found->arena, &new, m->named[k].value, to);
 		add_once(found->arena, &new, placed[i].value, to);
@@ -454,6 +475,11 @@ text_one(Text *t, const Module *m, const Placed *placed)
 	const Value *v = placed->value;
 	Placement to = placed->placement;
 	bool whole = v->def && !to.nunreduced;
+
+	if (m->python) {
+		text_python_placed(t, m, placed);
+		return;
+	}
 
 	for (int d = 0; d < v->type.rank; d++)
 		whole &= !placement_dim(&to, d).n;

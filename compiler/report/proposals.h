@@ -39,6 +39,13 @@ void proposals_try(Proposals *found, Arena *a, Trials *trials);
 /* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]" */
 void text_proposal(Text *t, const Module *m, const Placed *placed, int n);
 
+/* python.c: of a JAX program, can its Python place the value, and so; are two what one
+   expression makes; "train.py:22: with_sharding_constraint(x @ w, P('data', None))" */
+bool python_can_place(const Module *m, const Value *v);
+bool python_can_say(const Module *m, const Value *v, const Placement *to);
+bool python_is_copy(const Module *m, const Value *x, const Value *v);
+void text_python_placed(Text *t, const Module *m, const Placed *placed);
+
 /* The value before it was moved. */
 const Value *unmoved(const Value *v);
 /* The first op that uses a reshard's result, in its block; NULL: none. */

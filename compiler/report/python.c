@@ -1,0 +1,87 @@
+/*
+ * python.c - placements of a JAX program, as its Python would say them.
+ *
+ *   in_shardings of params['w1']: P(None, ('data', 'model'))
+ *   train.py:22: with_sharding_constraint(x @ params["w1"], P('data', None))
+ *
+ * What P cannot say, as a part of an axis, and what JAX refuses, as axes that do not
+ * divide a dim, is not proposed.
+ */
+#include <string.h>
+#include "report/proposals.h"
+
+static const char *
+python_name(const Module *m, const Value *v)
+{
+	return table_get(m->python, v->name);
+}
+
+bool
+python_can_place(const Module *m, const Value *v)
+{
+	return v->type.rank && (v->range.file || python_name(m, v));
+}
+
+bool
+python_can_say(const Module *m, const Value *v, const Placement *to)
+{
+	if (to->nunreduced)
+		return false;
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(to, d);
+		if (v->type.dims[d] % axes_size(&axes))
+			return false;
+		for (int i = 0; i < axes.n; i++)
+			if (axes.a[i].size != m->mesh.axes[axes.a[i].axis].size)
+				return false;
+	}
+	return true;
+}
+
+bool
+python_is_copy(const Module *m, const Value *x, const Value *v)
+{
+	(void)m;
+	return x == v
+		|| (x->def && v->def && v->range.file && range_equal(x->range, v->range)
+			&& type_equal(&x->type, &v->type));
+}
+
+/* P('data', None, ('x', 'y')) */
+static void
+text_partition_spec(Text *t, const Module *m, const Value *v, const Placement *to)
+{
+	text_add(t, "P(");
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(to, d);
+		text_add(t, d ? ", " : "");
+		text_add(t, axes.n > 1 ? "(" : axes.n ? "" : "None");
+		for (int i = 0; i < axes.n; i++)
+			text_printf(t, "%s'%s'", i ? ", " : "",
+				m->mesh.axes[axes.a[i].axis].name);
+		text_add(t, axes.n > 1 ? ")" : "");
+	}
+	text_add(t, ")");
+}
+
+void
+text_python_placed(Text *t, const Module *m, const Placed *placed)
+{
+	const Value *v = placed->value;
+	const char *name = python_name(m, v), *written = NULL;
+	bool result = v->def && v->def->kind == O_output;
+
+	if (name) {
+		text_printf(t, "%s of %s: ", result ? "out_shardings" : "in_shardings", name);
+		text_partition_spec(t, m, v, &placed->placement);
+		return;
+	}
+	if (v->def && source_has_text(m->session, v->range))
+		written = source_text(m->session, m->arena, v->range);
+	if (!written || strchr(written, '\n'))
+		written = v->def ? v->def->label : v->name;
+	text_printf(t, "%s:%d: with_sharding_constraint(%s, ",
+		source_path(m->session, v->range.file), v->range.line, written);
+	text_partition_spec(t, m, v, &placed->placement);
+	text_add(t, ")");
+}
