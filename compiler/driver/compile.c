@@ -264,38 +264,12 @@ needs_whole_program(const Options *o)
 		|| emits(o, "report");
 }
 
-/* The mesh of a JAX program, as that of a program in our language is read: with its target
-   and sizes that the command line has. */
-static bool
-give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
-{
-	Compilation *c = data;
-	Text t = {0};
-
-	(void)where;
-	text_add(&t, n ? "mesh [" : "mesh [device=1");
-	for (int i = 0; i < n; i++)
-		text_printf(&t, "%s%s=%lld", i ? ", " : "", axes[i].name,
-			(long long)axes[i].size);
-	text_add(&t, "];\nfn main(x: f32) -> f32 { return x; }\n");
-	const char *text = text_take(&t, c->session->arena);
-	int file = source_add_text(c->session, c->options->input, text, (int)strlen(text));
-	Module *given = front_compile(c->session, file, &c->options->front);
-	if (!given)
-		return false;
-	m->mesh = given->mesh;
-	return true;
-}
-
 /* What a JAX program has none of is not asked for. */
 static bool
 asks_for_ours(const Compilation *c)
 {
 	const Options *o = c->options;
-	const char *what = o->front.entry ? "--entry"
-		: o->front.ndims	  ? "-D"
-		: o->nsweeps		  ? "--sweep"
-					  : NULL;
+	const char *what = o->front.entry ? "--entry" : o->front.ndims ? "-D" : NULL;
 
 	for (int i = 0; i < o->noutputs; i++)
 		if (o->outputs[i].kind->level == L_source)
@@ -326,13 +300,8 @@ read_program(Compilation *c)
 	if (c->options->start_at)
 		return usage(s, "--start-at is for a .hlo input");
 	time_start(c);
-	c->is_source = true;
-	if (import_knows(source_file(s, c->file)))
-		c->module = import_program(s, c->file,
-			&(ImportOptions){give_mesh, c, c->options->places,
-				c->options->nplaces});
-	else
-		c->module = front_compile(s, c->file, &c->options->front);
+	c->is_source = !import_knows(source_file(s, c->file));
+	c->module = program_compile(s, c->file, c->options, &c->options->front);
 	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");
 	if (!accepted)

@@ -167,7 +167,7 @@ struct Compilation {
 	Session *session;
 	const Options *options;
 	int file;
-	bool is_source; /* in the language, no dump */
+	bool is_source; /* in the language: no dump, nothing of JAX */
 	Module *module;
 	Text global;		  /* HLO of L_global, for --check */
 	Text reference;		  /* ... if that compares with something else */
@@ -193,10 +193,15 @@ const Timeline *compilation_timeline(Compilation *c);
 const Timeline *compilation_any_timeline(Compilation *c); /* no error if it is endless */
 bool compilation_c(Compilation *c, Text *t);
 
+/* program.c: a program in our language or of JAX, on whole tensors; NULL after diagnostics.
+   What it gives sizes to; false after diagnostics. */
+Module *program_compile(Session *s, int file, const Options *o, const FrontOptions *front);
+bool program_names(Session *s, int file, const FrontOptions *front, FrontNames *names);
+
 /* versus.c: what --emit=report is compared with: another program, or this one on
    another mesh or target.  Its --emit=cost.json; false after diagnostics. */
 /* A program, fused, in a session of its own; NULL after diagnostics. */
-Module *variant(Session *s, int file, const FrontOptions *options);
+Module *variant(Session *s, int file, const Options *o, const FrontOptions *front);
 bool versus_wanted(const Options *o);
 const char *versus_title(const Options *o, Arena *a);
 bool versus_cost(Compilation *c, Text *t);

@@ -131,7 +131,7 @@ try_combination(const Sweep *w, SweepRow *row)
 	s->max_errors = 1;
 	int file = source_add_text(s, w->source->path, w->source->text, w->source->length);
 	FrontOptions options = options_of(w, s->arena, row->combination);
-	Module *m = variant(s, file, &options);
+	Module *m = variant(s, file, w->options, &options);
 	diag_flush(s);
 	fflush(s->err);
 	row->layout_dropped = m && strstr(messages, "remark[SHD0307]");
@@ -199,7 +199,7 @@ sweep(Compilation *c, bool *good)
 
 	table->path = source_path(s, c->file);
 	table->tokens = o->front.tokens;
-	if (!sweep_axes(s, o, table) || !front_names(s, c->file, &o->front, &w.names)
+	if (!sweep_axes(s, o, table) || !program_names(s, c->file, &o->front, &w.names)
 		|| !names_are_known(s, &w) || !front_tokens(s, &o->front, &w.names))
 		return false;
 	table->program = w.names.module;

@@ -6,10 +6,10 @@
 #include "memory/plan.h"
 
 Module *
-variant(Session *s, int file, const FrontOptions *options)
+variant(Session *s, int file, const Options *o, const FrontOptions *front)
 {
 	PipelineOptions pipeline = {0};
-	Module *m = front_compile(s, file, options);
+	Module *m = program_compile(s, file, o, front);
 	bool good = m && pipeline_accept(m) && pipeline_run(m, L_scheduled, &pipeline);
 
 	return good && !diag_errors(s) ? m : NULL;
@@ -79,7 +79,8 @@ versus_cost(Compilation *c, Text *t)
 	diag_flush(c->session);
 	int file = o->versus ? source_open(s, o->versus, nowhere)
 			     : source_add_text(s, this->path, this->text, this->length);
-	Module *m = file ? variant(s, file, &front) : NULL;
+	const Options none = {0};
+	Module *m = file ? variant(s, file, o->versus ? &none : o, &front) : NULL;
 	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
 	bool good = timeline && !timeline_is_endless(timeline);
 	if (good)

@@ -1,0 +1,85 @@
+/*
+ * program.c - a file to a module on whole tensors: a program in our language, or what JAX
+ * has lowered one to.
+ *
+ * The mesh of a JAX program is written down as our language has it, and read as that is:
+ * with its target, sizes and layout from the command line.
+ */
+#include <string.h>
+
+#include "import/import.h"
+#include "driver.h"
+
+/* ---- the mesh of a JAX program */
+
+typedef struct Given {
+	Session *session;
+	const FrontOptions *front;
+	const char *path;
+	FrontNames *names; /* only these are asked for */
+} Given;
+
+static bool
+give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
+{
+	const Given *given = data;
+	Session *s = given->session;
+	Text t = {0};
+
+	(void)where;
+	text_add(&t, n ? "mesh [" : "mesh [device=1");
+	for (int i = 0; i < n; i++)
+		text_printf(&t, "%s%s=%lld", i ? ", " : "", axes[i].name,
+			(long long)axes[i].size);
+	text_add(&t, "];\nfn main(x: f32) -> f32 { return x; }\n");
+	const char *text = text_take(&t, s->arena);
+	int file = source_add_text(s, given->path, text, (int)strlen(text));
+	Module *stand_in = front_compile(s, file, given->front);
+	if (!stand_in)
+		return false;
+	m->mesh = stand_in->mesh;
+	m->tokens = stand_in->tokens;
+	return true;
+}
+
+/* Nothing is read further. */
+static bool
+note_names(void *data, Module *m, int n, const MeshAxis *axes, Range where)
+{
+	const Given *given = data;
+	FrontNames *names = given->names;
+
+	(void)where;
+	names->module = m->name;
+	for (int i = 0; i < n; i++)
+		APPEND(given->session->arena, names->names, names->n, axes[i].name);
+	names->naxes = names->n;
+	return false;
+}
+
+/* ---- of either */
+
+Module *
+program_compile(Session *s, int file, const Options *o, const FrontOptions *front)
+{
+	const SourceFile *f = source_file(s, file);
+	Given given = {s, front, f->path, NULL};
+	ImportOptions import = {give_mesh, &given, o->places, o->nplaces};
+
+	if (import_knows(f))
+		return import_program(s, file, &import);
+	return front_compile(s, file, front);
+}
+
+bool
+program_names(Session *s, int file, const FrontOptions *front, FrontNames *names)
+{
+	const SourceFile *f = source_file(s, file);
+	Given given = {s, front, f->path, names};
+
+	if (!import_knows(f))
+		return front_names(s, file, front, names);
+	*names = (FrontNames){0};
+	import_program(s, file, &(ImportOptions){note_names, &given, NULL, 0});
+	return !diag_errors(s);
+}
