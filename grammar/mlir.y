@@ -115,7 +115,7 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %token ARROW "->" LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]"
 %token LT "<" GT ">" ASSIGN "=" COMMA "," COLON ":" OPEN "?"
 
-%type <text> name
+%type <text> name module_name
 %type <list> results results_of result_list types type_list ops body_ops operands values value_list
 %type <list> dict attribute_dict properties entries entry_list regions region_list attributes
 %type <list> attribute_list params param_list function_results result_params carried reductions
@@ -150,11 +150,12 @@ definitions:
 module:
   "module" module_name attribute_dict "{" ops "}" place
 					{ MlirBlock *block = NODE(MlirBlock, .ops = $ops, .range = @1);
-					  $$ = NODE(MlirOp, .name = "builtin.module", .range = @1, .regions = LIST(block)); }
+					  $$ = NODE(MlirOp, .name = "builtin.module", .range = @1, .regions = LIST(block));
+					  mlir_give(parser, $$, "sym_name", ATTR(string, @2, .text = $module_name)); }
 | generic place				{ $$ = $generic; }
 
 module_name:
-  %empty
+  %empty				{ $$ = ""; }
 | SYMBOL
 
 attribute_dict:

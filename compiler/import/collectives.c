@@ -22,7 +22,7 @@ read_table(Import *in, const MlirOp *op, const char *name, Dense *table, int64_t
 		return read_wrong(in, attr->range, "groups of %lld devices, of %lld in all",
 			(long long)*width, (long long)table->n);
 	for (int64_t i = 0; i < table->n; i++)
-		if (table->v[i] < 0 || table->v[i] >= in->module->mesh.ndevices)
+		if (table->v[i] < 0 || table->v[i] >= in->written.ndevices)
 			return read_wrong(in, attr->range, "the mesh has no device %lld",
 				(long long)table->v[i]);
 	return true;
@@ -45,7 +45,7 @@ axis_of_stride(const Mesh *mesh, int64_t stride)
 static bool
 find_axes(Import *in, const MlirOp *op, AxisList *axes)
 {
-	const Mesh *mesh = &in->module->mesh;
+	const Mesh *mesh = &in->written;
 	AxisRef found[MAX_AXES];
 	int64_t width, covered = 1;
 	int n = 0;
@@ -73,7 +73,7 @@ find_axes(Import *in, const MlirOp *op, AxisList *axes)
 			|| axes_index(mesh, axes, first) != 0)
 			return false;
 	}
-	return covered == width;
+	return covered == width && axes_keep_sizes(in, axes, in->make.range);
 }
 
 /* Outside of a region there is no device of which this is a part. */
@@ -91,11 +91,25 @@ is_inside(Import *in, const MlirOp *op, int n)
 
 static const char no_axes[] = "a collective whose groups are not along axes of the mesh";
 
+/* What is made of a device's number takes it for one of the mesh in the text. */
+static bool
+counts_as_written(Import *in)
+{
+	for (int a = 0; a < in->manual.n; a++)
+		if (axis_ref_stride(&in->module->mesh, in->manual.a[a])
+			!= axis_ref_stride(&in->written, in->manual.a[a]))
+			return read_wrong(in, in->make.range,
+				"this counts devices of the mesh in the text: --mesh cannot "
+				"give an axis behind %s another size",
+				in->module->mesh.axes[in->manual.a[a].axis].name);
+	return true;
+}
+
 bool
 import_op_partition_id(Import *in, const MlirOp *op, int detail)
 {
 	(void)detail;
-	if (!is_inside(in, op, 0))
+	if (!is_inside(in, op, 0) || !counts_as_written(in))
 		return false;
 	in->results[0] = make_op(in->make, O_partition_id, 0, NULL);
 	return true;
@@ -172,7 +186,7 @@ axes_of_pairs(const Mesh *mesh, const Dense *pairs)
 bool
 import_op_permute(Import *in, const MlirOp *op, int detail)
 {
-	const Mesh *mesh = &in->module->mesh;
+	const Mesh *mesh = &in->written;
 	Dense pairs;
 	int64_t width;
 
@@ -182,6 +196,8 @@ import_op_permute(Import *in, const MlirOp *op, int detail)
 	if (!read_table(in, op, "source_target_pairs", &pairs, &width) || width != 2)
 		return diag_errors(in->session) == 0 && read_lacks(in, op, no_axes);
 	AxisList axes = axes_of_pairs(mesh, &pairs);
+	if (!axes_keep_sizes(in, &axes, in->make.range))
+		return false;
 	int64_t n = axes_size(&axes);
 	int64_t *source = NEW_ARRAY(in->arena, int64_t, n);
 	for (int64_t i = 0; i < n; i++)

@@ -149,13 +149,10 @@ import_op_manual(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "this region is not complete");
 	if (!axes_read(in, names->items, &axes))
 		return false;
-	if (in->resized && axes.n)
-		return read_wrong(in, in->make.range,
-			"this runs on each device by itself, so that its sizes are those of "
-			"the "
-			"mesh in the text: --mesh cannot give it others");
 	if (!n && in->manual.n)
 		return inline_region(in, op);
+	if (!axes_keep_sizes(in, &axes, in->make.range))
+		return false;
 
 	Type *types = NEW_ARRAY(in->arena, Type, n + nresults + 1);
 	Placement *written = NEW_ARRAY(in->arena, Placement, n + nresults + 1);

@@ -206,6 +206,17 @@ tell_missing(Import *in)
 	return false;
 }
 
+/* step of @jit_step. */
+static const char *
+module_name(Import *in)
+{
+	const char *name = word_of(in, in->program->module, "sym_name");
+
+	if (name && !strncmp(name, "jit_", 4))
+		name += 4;
+	return name && is_identifier(name) ? name : "jax";
+}
+
 Module *
 import_program(Session *s, int file, const ImportOptions *options)
 {
@@ -224,7 +235,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.rows = rows_by_name(a);
 		in.functions = table_new(a);
 		in.missing = table_new(a);
-		in.module = module_new(s, "jax");
+		in.module = module_new(s, module_name(&in));
 		in.module->python = table_new(a);
 	}
 	bool right = in.program && find_functions(&in) && mesh_read(&in, options)

@@ -66,6 +66,7 @@ struct Import {
 	Scope *scope;
 	const Caller *caller;
 	AxisList manual; /* the axes of the manual regions around */
+	Mesh written;	 /* the module's, with the sizes of the text */
 	bool resized;	 /* an axis has another size than in the text */
 	int depth;	 /* of calls */
 	int nops;
@@ -134,6 +135,8 @@ bool mesh_read(Import *in, const ImportOptions *options);
 bool sharding_read(Import *in, const MlirAttr *attr, int rank, Placement *p);
 /* Does the mesh of the text have it? */
 bool axis_is_known(Import *in, const char *name);
+/* Have they the sizes of the text?  Else a message. */
+bool axes_keep_sizes(Import *in, const AxisList *l, Range where);
 /* Whole axes by their names, without those of size 1. */
 bool axes_read(Import *in, List axes, AxisList *l);
 

@@ -63,8 +63,13 @@ mesh_read(Import *in, const ImportOptions *options)
 	}
 	if (!options->mesh(options->data, in->module, n, axes, where))
 		return false;
-	for (int i = 0; i < n; i++)
+	in->written = in->module->mesh;
+	in->written.ndevices = 1;
+	for (int i = 0; i < n; i++) {
 		in->resized |= in->module->mesh.axes[i].size != axes[i].size;
+		in->written.axes[i].size = axes[i].size;
+		in->written.ndevices *= axes[i].size;
+	}
 	return true;
 }
 
@@ -86,6 +91,22 @@ bool
 axis_is_known(Import *in, const char *name)
 {
 	return mesh_axis(&in->module->mesh, name) >= 0 || is_short(in, name);
+}
+
+bool
+axes_keep_sizes(Import *in, const AxisList *l, Range where)
+{
+	const Mesh *now = &in->module->mesh, *written = &in->written;
+
+	for (int i = 0; i < l->n; i++) {
+		int axis = l->a[i].axis;
+		if (now->axes[axis].size != written->axes[axis].size)
+			return read_wrong(in, where,
+				"this runs on each device by itself along %s, of which the "
+				"text has %lld: --mesh cannot give that another size",
+				now->axes[axis].name, (long long)written->axes[axis].size);
+	}
+	return true;
 }
 
 static bool
