@@ -368,6 +368,8 @@ line_placement(Line *line, const Value *v)
 	if (v->positions.end > v->positions.first)
 		line_fact_numbers(line, "positions", 2,
 			(int64_t[]){v->positions.first, v->positions.end});
+	if (v->kept)
+		line_fact(line, "kept", "true");
 }
 
 /* [7@X pad, 64]: the sizes are those of the whole tensor, without padding. */
@@ -448,4 +450,5 @@ read_placement(const ReadLine *in, Value *v)
 	if (level == L_global)
 		v->annotated = sharding && !v->follows;
 	read_positions(in, v);
+	v->kept = !v->def && fact_is(&in->facts, "kept", "true");
 }

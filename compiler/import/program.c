@@ -96,6 +96,16 @@ add_named(Import *in, const char *name, Value *v)
 	return named.name;
 }
 
+/* Then the program may overwrite it; the memory of others stays the caller's. */
+static bool
+is_donated(Import *in, const MlirOp *function, int i)
+{
+	const MlirAttr *donor = own_attribute(in, function, "arg_attrs", i, "jax.buffer_donor");
+
+	return own_attribute(in, function, "arg_attrs", i, "tf.aliasing_output")
+		|| (donor && donor->kind == MLIR_word && !strcmp(donor->text, "true"));
+}
+
 static bool
 add_params(Import *in, const MlirOp *function, Value **args)
 {
@@ -119,6 +129,7 @@ add_params(Import *in, const MlirOp *function, Value **args)
 			return false;
 		if (!asked_of(in, path, type.rank, &v->placement, &v->annotated))
 			return false;
+		v->kept = !is_donated(in, function, i);
 		args[i] = v;
 		table_set(in->module->python, v->name, (void *)place_text(in, param->place));
 		add_named(in, path, v);

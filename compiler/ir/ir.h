@@ -330,7 +330,8 @@ struct Value {
 	bool annotated_open; /* ... with open dims; from L_sharded on */
 	bool follows;	     /* L_global: placed by explicit mode, for good */
 	bool no_placement;   /* L_device: a helper (offsets, ids) */
-	bool on_chip;	     /* from L_fused on: in on-chip memory (cost/residency.h) */
+	bool kept;    /* a parameter of the entry: it is the caller's, and live to the end */
+	bool on_chip; /* from L_fused on: in on-chip memory (cost/residency.h) */
 	const char *name;
 	Type type;		 /* global shape below L_device, then local */
 	Placement placement;	 /* at L_device: of the tensor it is a shard of,

@@ -261,8 +261,9 @@ lives_find(Module *m, Arena *a)
 		.shared = NEW_ARRAY(a, Shared *, m->nvalues + 1)};
 	add_steps(l, m->entry);
 	for (int i = 0; i < m->entry->nparams; i++) {
-		begin(l, m->entry->params[i], -1, m->entry->params[i]);
-		extend(l, m->entry->params[i], m->keep_inputs ? l->n : -1);
+		Value *v = m->entry->params[i];
+		begin(l, v, -1, v);
+		extend(l, v, m->keep_inputs || v->kept ? l->n : -1);
 	}
 	find_lives(l, m->entry);
 	Value **values = module_values(m, a);

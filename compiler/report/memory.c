@@ -128,7 +128,10 @@ text_inputs(Text *t, const Plan *plan, int64_t otherwise)
 	bool kept = plan->module->keep_inputs;
 	int64_t more = otherwise - plan_peak(plan);
 
-	text_add(t, kept ? "inputs are kept" : "inputs may be overwritten");
+	text_add(t,
+		kept			       ? "inputs are kept"
+			: plan->module->python ? "donated inputs may be overwritten"
+					       : "inputs may be overwritten");
 	if (otherwise >= 0 && !plan->uncounted) {
 		text_add(t, kept ? "; without --keep-inputs: " : "; --keep-inputs: ");
 		if (more)
