@@ -14,11 +14,13 @@
  * What operands will have become is not known yet: they are taken to be where
  * propagation put them, and where users outside of sums will move them.
  */
+#include "ir/factors.h"
 #include "shard/partition/partition.h"
 
 enum {
 	MAX_MEMBERS = 512, /* of a tree; longer sums are several */
 	MAX_OVER = 4,	   /* lists of axes tried for a tree */
+	MAX_ONES = 8,	   /* places tried for all that is added */
 };
 
 typedef enum Role {
@@ -208,6 +210,15 @@ price_layout(Tree *tree, const Placement *at)
 	return sum;
 }
 
+/* May the other operand of an addition come there?  Parts meet only parts alike. */
+static bool
+may_meet(const Placement *at, const Placement *other)
+{
+	AxisList a = placement_unreduced(at), b = placement_unreduced(other);
+
+	return !a.n || (axes_equal(&a, &b) && at->combiner == other->combiner);
+}
+
 /* Where the operands of an addition meet: where the sum is wanted, or one of them is;
    what moves the fewest bytes with the way on to where it is wanted. */
 static Placement
@@ -220,6 +231,8 @@ meet(const Tree *tree, const Op *op, const Placement *at, Total *sum)
 
 	for (int k = 0; k < 3; k++) {
 		Total cost = {0}, on = {0};
+		if (k && !may_meet(&at[k - 1], &at[2 - k]))
+			continue;
 		for (int i = 0; i < 2; i++)
 			add_move(tree, op->operands[i], &at[i], &places[k], 1, &cost);
 		add_move(tree, v, &places[k], &final, 1, &on);
@@ -351,21 +364,85 @@ try_layout(Tree *tree, Placement *at, int leaves, Total *least, Placement **best
 	*best = at;
 }
 
-/* All where the root is wanted, or where it or one of its operands is made, or each where
-   it is; NULL where none is better than each planned alone. */
+/* Where a leaf is by what it is made of, each factor split as the first operand that splits
+   it has it; false if the axes of two of them meet. */
+static bool
+place_leaf(const Tree *tree, const Op *op, Placement *to)
+{
+	Partitioner *p = tree->p;
+	const Rule *r = rule_book_get(p->rules, op);
+	Assignment *all = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+	Assignment *own = NEW_ARRAY(p->arena, Assignment, r->nfactors + 1);
+
+	for (int i = 0; i < op->noperands; i++) {
+		Placement at = placement_close(op->operands[i]->placement);
+		tensor_assignment(r, i, &at, own);
+		for (int f = 0; f < r->nfactors; f++)
+			if (!all[f].n)
+				all[f] = own[f];
+	}
+	return factors_place(r, op->noperands, all, to, NULL) && placement_is_sound(to);
+}
+
+static void
+add_place(Placement *places, int *n, const Placement *at)
+{
+	for (int i = 0; i < *n; i++)
+		if (placement_equal(&places[i], at))
+			return;
+	if (*n < MAX_ONES)
+		places[(*n)++] = *at;
+}
+
+/* Is all between it and the root element by element? */
+static bool
+is_added_to_root(const Tree *tree, int k)
+{
+	while (k) {
+		k = tree->members[k].parent;
+		if (!ops[tree->members[k].value->def->kind].pointwise)
+			return false;
+	}
+	return true;
+}
+
+/* Where the root is wanted, where it or one of its operands is made, where leaves that are
+   added up to it are by themselves. */
+static int
+places_of_sums(const Tree *tree, Placement *places)
+{
+	const Value *root = tree->members[0].value;
+	Placement at = final_of(root);
+	int n = 0;
+
+	add_place(places, &n, &at);
+	at = inferred(tree, root);
+	add_place(places, &n, &at);
+	for (int i = 0; i < root->def->noperands && ops[root->def->kind].pointwise; i++) {
+		at = inferred(tree, root->def->operands[i]);
+		add_place(places, &n, &at);
+	}
+	for (int k = 0; k < tree->n; k++)
+		if (tree->members[k].role == ROLE_leaf && is_added_to_root(tree, k)
+			&& place_leaf(tree, tree->members[k].value->def, &at))
+			add_place(places, &n, &at);
+	return n;
+}
+
+/* All in one place, or each where it is, in parts or, in one place, whole; NULL where none is
+   better than each planned alone. */
 static Placement *
 best_layout(Tree *tree, int leaves)
 {
-	const Value *root = tree->members[0].value;
-	AxisList lists[MAX_OVER];
-	Placement *best = NULL, ones[4] = {final_of(root), inferred(tree, root)};
-	int n = axes_of_sums(tree, lists), nones = 2;
-	Total least = n ? price_alone(tree) : (Total){0};
+	AxisList lists[MAX_OVER + 1];
+	Placement *best = NULL, ones[MAX_ONES];
+	int n = axes_of_sums(tree, lists), nones = places_of_sums(tree, ones);
+	Total least = price_alone(tree);
 
-	for (int i = 0; i < root->def->noperands && ops[root->def->kind].pointwise; i++)
-		ones[nones++] = inferred(tree, root->def->operands[i]);
-	for (int i = 0; i < n; i++) {
-		try_layout(tree, lay_out(tree, &lists[i], NULL), leaves, &least, &best);
+	lists[n] = (AxisList){0};
+	for (int i = 0; i <= n; i++) {
+		if (lists[i].n)
+			try_layout(tree, lay_out(tree, &lists[i], NULL), leaves, &least, &best);
 		for (int k = 0; k < nones; k++)
 			try_layout(tree, lay_out(tree, &lists[i], &ones[k]), leaves, &least,
 				&best);
