@@ -7,6 +7,7 @@
  *   let g = h * 2             `;`: `return` begins a line and cannot go on with this
  *   return g;
  *   fn f(x) { ... }           `}`: a function begins
+ *   dim A = 8  B = 4;         `,`: another dim
  *
  * Any other mistake costs the statement or the declaration around it: what follows
  * is skipped up to its `;` or the end of its block, up to the end of the block
@@ -373,6 +374,20 @@ end_statement(Reader *r, const Token *token)
 	push_missing(r, TOK_SEMICOLON);
 }
 
+/* Between two dims of one declaration. */
+static void
+separate_dims(Reader *r, const Token *token)
+{
+	int ahead[] = {TOK_COMMA, token->kind, TOK_ASSIGN};
+	if (r->head != TOK_DIM || is_ended(r) || token->kind != TOK_NAME
+		|| mark_behind_name(r, token->range.begin) != TOK_ASSIGN
+		|| token_may_follow(r->state, token->kind)
+		|| !tokens_may_follow(r->state, 3, ahead))
+		return;
+	complain_missing(r, r->before.range, ",");
+	push_missing(r, TOK_COMMA);
+}
+
 /* Before a statement, where a block has to begin. */
 static void
 open_block(Reader *r, const Token *token)
@@ -478,6 +493,7 @@ read_token(Reader *r, const Token *token)
 {
 	if (!r->parser->skipped) { /* else it is told what is wrong */
 		close_brackets(r, token);
+		separate_dims(r, token);
 		end_statement(r, token);
 		open_block(r, token);
 		close_blocks(r, token);
@@ -509,6 +525,8 @@ read_tokens(Parser *p, void *scanner, shd_pstate *state)
 		end_lost(&r, &token);
 		if (taken)
 			note_taken(&r, &token);
+		else if (token.kind == TOK_SEMICOLON) /* that of what was lost */
+			push(&r, &token);
 		else
 			read_token(&r, &token);
 	}
