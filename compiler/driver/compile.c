@@ -286,9 +286,11 @@ asks_for_theirs(const Compilation *c)
 {
 	const Options *o = c->options;
 
-	if (o->nplaces)
-		usage(c->session, "--place is for what JAX has lowered, not for %s", o->input);
-	return o->nplaces;
+	const char *what = o->nplaces ? "--place" : o->xla ? "--xla" : NULL;
+
+	if (what)
+		usage(c->session, "%s is for what JAX has lowered, not for %s", what, o->input);
+	return what;
 }
 
 /* From its source to L_global. */

@@ -59,6 +59,7 @@ typedef struct Options {
 	int nversus_axes;
 	const char **sweeps; /* --sweep */
 	int nsweeps;
+	const char *xla;     /* --xla; NULL: not given */
 	const char **places; /* --place */
 	int nplaces;
 	const char *sort;	   /* a column of its table */
@@ -153,6 +154,7 @@ void list_targets(Text *t);
 
 /* outputs.c: what --emit and --explain add */
 bool outputs_add(CommandLine *line, const char *items);
+bool outputs_add_missing(CommandLine *line, const char *name); /* unless it is there */
 bool outputs_explain(CommandLine *line, const char *name);
 /* Where each goes; false after a usage diagnostic. */
 bool outputs_place(Session *s, Options *o);
@@ -176,6 +178,7 @@ struct Compilation {
 	Explanation explanation;  /* for --emit=explain */
 	Annotations *annotations; /* of L_global, for --emit=explain; or NULL */
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */
+	XlaNotes xla_notes; /* for --emit=xla */
 	Text remarks;	    /* of -Rreshard, as JSON, for --emit=report */
 	Externs externs;    /* of the module as it was opened */
 	Plan *plan;	    /* by compilation_plan() */

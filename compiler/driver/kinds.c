@@ -225,6 +225,26 @@ print_report(Compilation *c, const Output *out, Text *t)
 }
 
 static bool
+print_xla(Compilation *c, const Output *out, Text *t)
+{
+	Module *m = c->module;
+
+	if (!c->options->xla || !m->python)
+		return usage(c->session,
+			"--emit=xla goes with a JAX program and --xla=FILE: what XLA made of "
+			"it");
+	if (m->level == L_sharded)
+		xla_note(&c->xla_notes, m);
+	if (m->level != L_scheduled)
+		return true;
+	int file = source_open(c->session, c->options->xla, nowhere);
+	const XlaPlan *plan = file ? xla_read(c->session, file, &m->mesh) : NULL;
+	if (plan)
+		emit_xla(compilation_timeline(c), plan, &c->xla_notes, out->format, t);
+	return plan;
+}
+
+static bool
 print_stats(Compilation *c, const Output *out, Text *t)
 {
 	(void)out;

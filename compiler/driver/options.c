@@ -240,6 +240,8 @@ check_together(CommandLine *line)
 {
 	Options *o = line->options;
 	Session *s = line->session;
+	if (o->xla && !outputs_add_missing(line, "xla"))
+		return false;
 	bool made = o->action == ACT_build || o->action == ACT_emit;
 	bool runs = o->action == ACT_run || o->action == ACT_interpret;
 	const Pass *stop = o->stop_after ? pass_by_name(o->stop_after) : NULL;

@@ -59,16 +59,21 @@ outputs_add(CommandLine *line, const char *items)
 }
 
 bool
+outputs_add_missing(CommandLine *line, const char *name)
+{
+	const Options *o = line->options;
+
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind == kind_by_name(name))
+			return true;
+	return outputs_add(line, name);
+}
+
+bool
 outputs_explain(CommandLine *line, const char *name)
 {
-	Options *o = line->options;
-	const Kind *kind = kind_by_name("explain");
-
-	o->explain = path_dotted(line->session->arena, name);
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind == kind)
-			return true;
-	return outputs_add(line, kind->name);
+	line->options->explain = path_dotted(line->session->arena, name);
+	return outputs_add_missing(line, "explain");
 }
 
 /* ---- where they go ------------------------------------------------------- */

@@ -5,6 +5,7 @@
 #define SHDC_REPORT_H
 
 #include "cost/timeline.h"
+#include "import/xla.h"
 #include "memory/plan.h"
 #include "pipeline/pipeline.h"
 
@@ -121,6 +122,21 @@ typedef struct ReportOptions {
 void emit_report(const ReportOptions *options, Text *t);
 
 /* stats.c: --emit=stats.  Requires L_fused. */
+/* xla.c: XLA's collectives beside ours, by line of Python; text or "json". */
+typedef struct XlaNote {
+	const char *path;
+	int line;
+	const char *text; /* how Python would place it so */
+} XlaNote;
+typedef struct XlaNotes {
+	XlaNote *all;
+	int n;
+} XlaNotes;
+/* At L_sharded: where what Python's expressions make is. */
+void xla_note(XlaNotes *notes, const Module *m);
+void emit_xla(const Timeline *timeline, const XlaPlan *plan, const XlaNotes *notes,
+	const char *format, Text *t);
+
 void emit_stats(Module *m, int64_t memory_peak, Text *t);
 
 #endif
