@@ -283,22 +283,30 @@ constant_of(const Instruction *instr, int64_t *number)
 	return end > instr->operands + 1 && *end == ')';
 }
 
+/* What makes a value, before it was copied; NULL: nothing here. */
+static const Instruction *
+maker(Xla *xla, Computation *of, const char *name)
+{
+	const Instruction *instr = NULL;
+
+	for (int hops = 0; name && hops < MOST_HOPS; hops++) {
+		instr = find(xla, of, name);
+		if (!instr || strcmp(instr->opcode, "copy"))
+			return instr;
+		name = operand(xla, instr, 0);
+	}
+	return NULL;
+}
+
 /* What a value of a loop begins with; 0 where that is not seen. */
 static int64_t
 start_of(Xla *xla, Computation *outer, const Instruction *loop, int64_t index)
 {
-	const char *name = operand(xla, loop, 0);
-	const Instruction *instr = name ? find(xla, outer, name) : NULL;
+	const Instruction *tuple = maker(xla, outer, operand(xla, loop, 0));
 	int64_t start = 0;
 
-	if (instr && !strcmp(instr->opcode, "tuple"))
-		name = operand(xla, instr, (int)index);
-	for (int hops = 0; name && hops < MOST_HOPS; hops++) {
-		instr = find(xla, outer, name);
-		if (!instr || constant_of(instr, &start))
-			break;
-		name = !strcmp(instr->opcode, "copy") ? operand(xla, instr, 0) : NULL;
-	}
+	if (tuple && !strcmp(tuple->opcode, "tuple"))
+		constant_of(maker(xla, outer, operand(xla, tuple, (int)index)), &start);
 	return start;
 }
 
@@ -315,10 +323,9 @@ trips_of(Xla *xla, Computation *outer, const Instruction *loop, int64_t *trips)
 			root = &condition->all[i];
 	if (!root || strcmp(root->opcode, "compare") || !attribute(root, "direction=LT"))
 		return false;
-	const char *left = operand(xla, root, 0), *right = operand(xla, root, 1);
-	const Instruction *counter = left ? find(xla, condition, left) : NULL;
+	const Instruction *counter = maker(xla, condition, operand(xla, root, 0));
 	const char *at = counter ? attribute(counter, "index=") : NULL;
-	if (!right || !at || !constant_of(find(xla, condition, right), &limit))
+	if (!at || !constant_of(maker(xla, condition, operand(xla, root, 1)), &limit))
 		return false;
 	index = strtoll(at, NULL, 10);
 	*trips = limit - (index < 1 << 16 ? start_of(xla, outer, loop, index) : 0);

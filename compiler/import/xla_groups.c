@@ -4,6 +4,7 @@
  *   {{0,2},{1,3}}                      lists of devices
  *   [2,4]<=[4,2]T(1,0)                 0..7 as [4,2], transposed, in rows of 4
  *   mesh['a'=4,'b'=2] {'b'}            along axes of a mesh of XLA's own
+ *   mesh['a'=4,'b'=2], device_ids=([2,4]T(1,0)) {'b'}     ... of devices in this order
  */
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ strides_of(int rank, const int64_t *sizes, int64_t ndevices, int64_t *strides)
 }
 
 /* The first n of the numbers 0, 1, ... as a table of these sizes and strides. */
-static const int64_t *
+static int64_t *
 first_of(Arena *a, int rank, const int64_t *sizes, const int64_t *strides, int64_t n)
 {
 	int64_t *ids = NEW_ARRAY(a, int64_t, n + 1);
@@ -63,34 +64,70 @@ first_of(Arena *a, int rank, const int64_t *sizes, const int64_t *strides, int64
 	return ids;
 }
 
+/* [4,2]T(1,0): 0, 1, ... as a table of these sizes, with its dims in another order. */
+typedef struct Turned {
+	int rank;
+	int64_t sizes[MOST_DIMS], strides[MOST_DIMS];
+} Turned;
+
+/* From behind the bracket on; false: it is something else. */
+static bool
+read_turned(const char **text, int64_t ndevices, Turned *turned)
+{
+	int64_t sizes[MOST_DIMS], order[MOST_DIMS], strides[MOST_DIMS];
+	int rank = turned->rank = read_numbers(text, ']', sizes, MOST_DIMS);
+
+	if (rank < 1 || !strides_of(rank, sizes, ndevices, strides))
+		return false;
+	bool transposed = !strncmp(*text, "T(", 2);
+	*text += transposed ? 2 : 0;
+	if (transposed && read_numbers(text, ')', order, MOST_DIMS) != rank)
+		return false;
+	for (int d = 0; d < rank; d++) {
+		int64_t from = transposed ? order[d] : d;
+		if (from >= rank)
+			return false;
+		turned->sizes[d] = sizes[from];
+		turned->strides[d] = strides[from];
+	}
+	return true;
+}
+
 /* [2,4]<=[4,2]T(1,0) */
 static const int64_t *
 read_iota(Arena *a, const char *text, int64_t ndevices, int64_t *n)
 {
-	int64_t rows[2], sizes[MOST_DIMS], order[MOST_DIMS], strides[MOST_DIMS];
-	int64_t turned[MOST_DIMS], by[MOST_DIMS];
+	int64_t rows[2];
 	const char *c = text + 1;
+	Turned turned;
 
 	if (read_numbers(&c, ']', rows, 2) != 2 || strncmp(c, "<=[", 3))
 		return NULL;
 	c += 3;
-	int rank = read_numbers(&c, ']', sizes, MOST_DIMS);
-	if (rank < 1 || !strides_of(rank, sizes, ndevices, strides) || rows[1] < 1
-		|| rows[1] > ndevices)
+	if (!read_turned(&c, ndevices, &turned) || rows[1] < 1 || rows[1] > ndevices)
 		return NULL;
-	bool transposed = !strncmp(c, "T(", 2);
-	c += transposed ? 2 : 0;
-	if (transposed && read_numbers(&c, ')', order, MOST_DIMS) != rank)
-		return NULL;
-	for (int d = 0; d < rank; d++) {
-		int64_t from = transposed ? order[d] : d;
-		if (from >= rank)
-			return NULL;
-		turned[d] = sizes[from];
-		by[d] = strides[from];
-	}
 	*n = rows[1];
-	return first_of(a, rank, turned, by, *n);
+	return first_of(a, turned.rank, turned.sizes, turned.strides, *n);
+}
+
+/* Which devices the places of a mesh are: ([2,4]T(1,0)), or (0,2,1,3); NULL: it is something
+   else. */
+static const int64_t *
+read_devices(Arena *a, const char **text, int64_t ndevices)
+{
+	bool table = **text == '[';
+	Turned turned;
+
+	*text += table;
+	if (table)
+		return read_turned(text, ndevices, &turned) && *(*text)++ == ')'
+			? first_of(a, turned.rank, turned.sizes, turned.strides, ndevices)
+			: NULL;
+	int64_t *ids = NEW_ARRAY(a, int64_t, ndevices + 1);
+	bool right = read_numbers(text, ')', ids, (int)ndevices) == ndevices;
+	for (int64_t i = 0; i < ndevices; i++)
+		right &= ids[i] < ndevices;
+	return right ? ids : NULL;
 }
 
 /* mesh['a'=4,'b'=2] {'b', 'a':(1)2} */
@@ -99,6 +136,7 @@ read_mesh(Arena *a, const char *text, int64_t ndevices, int64_t *n)
 {
 	const char *names[MOST_DIMS], *c = strchr(text, '[') + 1;
 	int64_t sizes[MOST_DIMS], strides[MOST_DIMS], along[MOST_DIMS], by[MOST_DIMS];
+	static const char with_devices[] = "], device_ids=(";
 	int rank = 0, naxes = 0;
 
 	for (; *c == '\'' && rank < MOST_DIMS; rank++) {
@@ -110,10 +148,20 @@ read_mesh(Arena *a, const char *text, int64_t ndevices, int64_t *n)
 		sizes[rank] = strtoll(c + 2, (char **)&c, 10);
 		c += strspn(c, ", ");
 	}
-	/* with device_ids it would be another mesh */
-	if (strncmp(c, "] {", 3) || !strides_of(rank, sizes, ndevices, strides))
+	if (*c != ']' || !strides_of(rank, sizes, ndevices, strides))
 		return NULL;
-	c += 3;
+	const int64_t *devices = NULL;
+	if (!strncmp(c, with_devices, strlen(with_devices))) {
+		c += strlen(with_devices);
+		devices = read_devices(a, &c, ndevices);
+		if (!devices || strncmp(c, " {", 2))
+			return NULL;
+		c += 2;
+	} else if (!strncmp(c, "] {", 3)) {
+		c += 3;
+	} else {
+		return NULL;
+	}
 	*n = 1;
 	for (; *c == '\'' && naxes < MOST_DIMS; naxes++) {
 		size_t length = strcspn(++c, "'");
@@ -138,7 +186,12 @@ read_mesh(Arena *a, const char *text, int64_t ndevices, int64_t *n)
 			return NULL;
 		c += strspn(c, ", ");
 	}
-	return *c == '}' ? first_of(a, naxes, along, by, *n) : NULL;
+	if (*c != '}')
+		return NULL;
+	int64_t *ids = first_of(a, naxes, along, by, *n);
+	for (int64_t i = 0; i < *n && devices; i++)
+		ids[i] = devices[ids[i]];
+	return ids;
 }
 
 const int64_t *

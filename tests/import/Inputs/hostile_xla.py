@@ -14,7 +14,8 @@ GROUPS = "mesh['axis_0'=2,'axis_1'=4] {'axis_1'}"
 cases = [text[:len(text) * i // 12] for i in range(12)]
 for group in ("{{}}", "{{0,1", "{{8,9}}", "{{-1}}", "[0,0]<=[8]", "[2,4]<=[8", "[2,4]<=[3,3]", "[2,4]<=[4,2]T(7,9)",
               "[9999999999999,4]<=[8]", "mesh[", "mesh['a'=0] {'a'}", "mesh['a'=8] {'b'}", "mesh['a'=8] {'a':(3)2}",
-              "mesh['a'=8] {'a','a'}", "mesh['a'=8] {'a':(2)2}", "{}", "", "{{0,1,2},{3,4,5}}", "{{0,3},{1,2}}"):
+              "mesh['a'=8] {'a','a'}", "mesh['a'=8], device_ids=([8]T(1)) {'a'}", "mesh['a'=8], device_ids=(1,2) {'a'}",
+              "mesh['a'=8], device_ids=(7,6,5,4,3,2,1,0) {'a'}", "mesh['a'=8] {'a':(2)2}", "{}", "", "{{0,1,2},{3,4,5}}", "{{0,3},{1,2}}"):
     cases.append(text.replace(GROUPS, group))
 cases += [text.replace("body=%region_0.2_spmd", "body=%main.0_spmd"), text.replace("constant(6)", "constant(-6)"),
           text.replace("constant(6)", "constant(99999999999999999999)"), text.replace("index=0", "index=-7"),
