@@ -122,7 +122,7 @@ def size(text):
 
 def group(text):
     """Devices of a group: mesh['a'=4,'b'=2] {'a'}, [2,4]<=[8] or {{0,1},{2,3}}."""
-    mesh = re.search(r"replica_groups=mesh\[(.*?)\] \{(.*?)\}", text)
+    mesh = re.search(r"replica_groups=mesh\[(.*?)\].*? \{(.*?)\}", text)
     if mesh:
         sizes = dict(re.findall(r"'(\w+)'=(\d+)", mesh[1]))
         return math.prod(int(sizes[axis]) for axis in re.findall(r"'(\w+)'", mesh[2]))
@@ -152,6 +152,8 @@ class Program:
             if kind == "while":
                 condition, inner = (re.search(key + r"=%?([\w.-]+)", rest)[1] for key in ("condition", "body"))
                 yield from self.sends(inner, times * self.trips(condition))
+            elif kind == "call":
+                yield from self.sends(re.search(r"to_apply=%?([\w.-]+)", rest)[1], times)
             elif kind == "conditional" or "collective" in kind or kind.endswith("-start"):
                 raise ValueError("what is not counted here: " + kind)
             elif kind in PASSES:
