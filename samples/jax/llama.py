@@ -3,11 +3,17 @@ bf16 with f32 master weights, scan and remat, AdamW; fully sharded by tensor par
 import jax
 import jax.numpy as jnp
 from jax import lax
+from jax.sharding import NamedSharding, PartitionSpec as P
 
 from lowering import main, mesh_of, placed
 
 mesh = mesh_of(fsdp=4, tp=2)
 VOCABULARY, LAYERS, BATCH, LENGTH, WIDTH, HEADS, GROUPS, HEAD, HIDDEN = 64, 2, 8, 16, 32, 4, 2, 8, 64
+
+
+def rows(x):
+    """Of activations each device has rows, forward and backward, whatever weights are split by."""
+    return lax.with_sharding_constraint(x, NamedSharding(mesh, P("fsdp", None, None)))
 
 
 def rms(x, scale):
@@ -39,12 +45,12 @@ def attention(x, w):
 def layer(x, w):
     x = x + attention(rms(x, w["norm1"]), w)
     y = rms(x, w["norm2"])
-    return x + (jax.nn.silu(y @ w["gate"]) * (y @ w["up"])) @ w["down"], None
+    return rows(x + (jax.nn.silu(y @ w["gate"]) * (y @ w["up"])) @ w["down"]), None
 
 
 def loss(params, tokens, targets):
     params = jax.tree.map(lambda w: w.astype(jnp.bfloat16), params)
-    x = params["embed"][tokens]
+    x = rows(params["embed"][tokens])
     x, _ = lax.scan(jax.checkpoint(layer), x, params["layers"])
     logits = (x @ params["head"]).astype(jnp.float32)
     scores = jax.nn.log_softmax(logits)
