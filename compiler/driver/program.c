@@ -64,8 +64,15 @@ program_compile(Session *s, int file, const Options *o, const FrontOptions *fron
 {
 	const SourceFile *f = source_file(s, file);
 	Given given = {s, front, f->path, NULL};
-	ImportOptions import = {give_mesh, &given, o->places, o->nplaces};
+	ImportOptions import = {.mesh = give_mesh,
+		.data = &given,
+		.places = o->places,
+		.nplaces = o->nplaces};
+	const char **sized = NEW_ARRAY(s->arena, const char *, front->naxes + 1);
 
+	for (int i = 0; i < front->naxes; i++)
+		sized[import.nsized++] = front->axes[i].name;
+	import.sized = sized;
 	if (import_knows(f))
 		return import_program(s, file, &import);
 	return front_compile(s, file, front);
@@ -80,6 +87,7 @@ program_names(Session *s, int file, const FrontOptions *front, FrontNames *names
 	if (!import_knows(f))
 		return front_names(s, file, front, names);
 	*names = (FrontNames){0};
-	import_program(s, file, &(ImportOptions){note_names, &given, NULL, 0});
+	import_program(s, file,
+		&(ImportOptions){.mesh = note_names, .data = &given, .all_axes = true});
 	return !diag_errors(s);
 }

@@ -13,6 +13,10 @@ typedef bool MeshGiver(void *data, Module *m, int n, const MeshAxis *axes, Range
 typedef struct ImportOptions {
 	MeshGiver *mesh;
 	void *data;
+	/* axes that are there even if the text has them with one device; all: any */
+	const char *const *sized;
+	int nsized;
+	bool all_axes;
 	const char *const *places; /* --place */
 	int nplaces;
 } ImportOptions;

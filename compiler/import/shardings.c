@@ -9,15 +9,24 @@
 
 #include "import/reader.h"
 
-/* The axes of a mesh of more than one device that are longer than 1. */
+static bool
+is_sized(const ImportOptions *options, const char *name)
+{
+	for (int i = 0; i < options->nsized; i++)
+		if (!strcmp(options->sized[i], name))
+			return true;
+	return options->all_axes;
+}
+
+/* The axes of a mesh of more than one device that are longer than 1, or could be. */
 static int
-long_axes(const MlirAttr *mesh, MeshAxis *axes)
+long_axes(const MlirAttr *mesh, const ImportOptions *options, MeshAxis *axes)
 {
 	int n = 0;
 
 	for (int i = 0; i < mesh->items.n; i++) {
 		const MlirAxis *axis = mesh->items.v[i];
-		if (axis->size != 1 && n <= MAX_AXES)
+		if ((axis->size != 1 || is_sized(options, axis->name)) && n <= MAX_AXES)
 			axes[n++ % (MAX_AXES + 1)] =
 				(MeshAxis){axis->name, axis->size, axis->range};
 	}
@@ -47,7 +56,7 @@ mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
 	const MlirAttr *mesh = in->mesh = find_mesh(in);
-	int n = mesh ? long_axes(mesh, axes) : 0;
+	int n = mesh ? long_axes(mesh, options, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
 
 	if (n > MAX_AXES)
