@@ -44,7 +44,7 @@ module @jit_both attributes {mhlo.num_partitions = 8 : i32, mhlo.num_replicas = 
   } loc(#loc34)
 } loc(#loc)
 #loc5 = loc("advice.py":12:8 to :13)
-#loc6 = loc("advice.py":19:14 to :75)
+#loc6 = loc("advice.py":20:14 to :75)
 #loc7 = loc("advice.py":13:11 to :25)
 #loc8 = loc("advice.py":13:27 to :41)
 #loc9 = loc("advice.py":13:27 to :45)

@@ -5,7 +5,7 @@ import sys
 
 import jax
 import jax.numpy as jnp
-from programs import at
+from programs import at, mesh  # noqa: F401: for advice that is pasted
 
 
 def both(x, w, y, v):
@@ -13,9 +13,10 @@ def both(x, w, y, v):
     return jax.nn.relu(h), jnp.sort(y, 0) @ v
 
 
+ARGS = at((16, 64), "data", "model"), at((64, 256), "model", None), at((16, 64), "data"), at((64, 32))
+
 if __name__ == "__main__":
     here = os.path.dirname(os.path.abspath(__file__)) + "/"
-    args = at((16, 64), "data", "model"), at((64, 256), "model", None), at((16, 64), "data"), at((64, 32))
-    lowered = jax.jit(both).trace(*args).lower(lowering_platforms=("tpu",))
+    lowered = jax.jit(both).trace(*ARGS).lower(lowering_platforms=("tpu",))
     with open(sys.argv[1] + "/advice.mlir", "w", encoding="ascii") as out:
         out.write(lowered.as_text(debug_info=True).replace(here, ""))
