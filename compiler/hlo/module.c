@@ -12,6 +12,8 @@
  * not well-formed too, for the verifier shows them.  Reading is total: any text
  * gives a module that is well-formed for its level, or diagnostics.
  */
+#include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "hlo/print.h"
 #include "hlo/read.h"
@@ -32,6 +34,38 @@ module_fact(Text *t, const char *key, const char *value)
 	text_key(t, key, value);
 }
 
+/* As a key has it: what is no letter there is - and its two digits, so a/b is a-2fb. */
+static const char *
+key_of_name(Arena *a, const char *name)
+{
+	Text t = {0};
+
+	for (const char *c = name; *c; c++)
+		if (isalnum((unsigned char)*c) || *c == '_' || *c == '.')
+			text_addn(&t, c, 1);
+		else
+			text_printf(&t, "-%02x", (unsigned char)*c);
+	text_add(&t, "");
+	return text_take(&t, a);
+}
+
+static const char *
+name_of_key(Arena *a, const char *key)
+{
+	Text t = {0};
+
+	for (const char *c = key; *c; c++) {
+		char code[3] = {c[1], *c && c[1] ? c[2] : '\0', '\0'};
+		bool coded = *c == '-' && isxdigit((unsigned char)code[0])
+			&& isxdigit((unsigned char)code[1]) && strcmp(code, "00") != 0;
+		char letter = coded ? (char)strtol(code, NULL, 16) : *c;
+		text_addn(&t, &letter, 1);
+		c += coded ? 2 : 0;
+	}
+	text_add(&t, "");
+	return text_take(&t, a);
+}
+
 /* result.out="%out f32[8@X]"; without a value where its op is gone. */
 static void
 print_named(const Printer *pr, Text *t, const char *prefix, int n, const Named *named)
@@ -44,7 +78,8 @@ print_named(const Printer *pr, Text *t, const char *prefix, int n, const Named *
 			text_printf(&value, "%%%s ", named->value->name);
 		if (placement_is_sane(mesh, &named->placement))
 			text_type(&value, mesh, &named->type, &named->placement);
-		module_fact(t, arena_printf(pr->arena, "%s%s", prefix, named->name),
+		const char *key = key_of_name(pr->arena, named->name);
+		module_fact(t, arena_printf(pr->arena, "%s%s", prefix, key),
 			text_take(&value, pr->arena));
 	}
 }
@@ -250,7 +285,7 @@ static Named
 read_named(Reading *rd, const Fact *f, const char *prefix)
 {
 	Cursor c = fact_cursor(rd, f);
-	Named n = {.name = f->key + strlen(prefix)};
+	Named n = {.name = name_of_key(rd->arena, f->key + strlen(prefix))};
 
 	n.value = read_value_name(&c);
 	n.placement = read_typed_spec(&c, &n.type);
