@@ -123,14 +123,36 @@ rt_is_output(const Settings *s, const char *path)
 	return is;
 }
 
-/* In the directory of all results, to be freed. */
+/* In the directory of all results, to be freed; a name leads nowhere else. */
 static char *
 path_of_result(const Settings *s, int i)
 {
 	char *directory = joined(s->out_directory, "/", "");
-	char *path = joined(directory, s->program->results[i].name, ".npy");
+	char *name = joined("", s->program->results[i].name, "");
+	for (char *c = name; *c; c++)
+		if (*c == '/')
+			*c = '_';
+	char *path = joined(directory, name, ".npy");
 	free(directory);
+	free(name);
 	return path;
+}
+
+/* Names that differ where a path cannot. */
+static void
+check_names(const Settings *s)
+{
+	int n = s->program->nresults;
+	for (int i = 0; i < n; i++)
+		for (int k = 0; k < i && strchr(s->program->results[i].name, '/'); k++) {
+			char *a = path_of_result(s, i), *b = path_of_result(s, k);
+			if (strcmp(a, b) == 0)
+				rt_fail(SHDRT_USAGE, "--out: two results, %s and %s, into %s",
+					s->program->results[k].name,
+					s->program->results[i].name, a);
+			free(a);
+			free(b);
+		}
 }
 
 /* A result that has a file of its own, which is another's of the directory. */
@@ -180,6 +202,7 @@ void
 rt_outputs_check(const Settings *s)
 {
 	if (s->out_directory) {
+		check_names(s);
 		make_directory(s->out_directory);
 		check_directory(s);
 	}
