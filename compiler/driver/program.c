@@ -67,7 +67,8 @@ program_compile(Session *s, int file, const Options *o, const FrontOptions *fron
 	ImportOptions import = {.mesh = give_mesh,
 		.data = &given,
 		.places = o->places,
-		.nplaces = o->nplaces};
+		.nplaces = o->nplaces,
+		.explain = o->explain};
 	const char **sized = NEW_ARRAY(s->arena, const char *, front->naxes + 1);
 
 	for (int i = 0; i < front->naxes; i++)

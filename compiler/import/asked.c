@@ -137,6 +137,7 @@ asked_read(Import *in, const ImportOptions *options)
 {
 	in->asked = NEW_ARRAY(in->arena, Asked, options->nplaces + 1);
 	in->names = table_new(in->arena);
+	in->explain = options->explain;
 	for (int i = 0; i < options->nplaces; i++) {
 		in->asked[i].text = options->places[i];
 		if (!read_one(in, &in->asked[i]))
@@ -172,17 +173,29 @@ asked_of(Import *in, const char *name, int rank, Placement *p, bool *annotated)
 	return true;
 }
 
+static void
+name_value(Import *in, const char *name, Value *v)
+{
+	Named named = {name, v, v->type, v->placement};
+
+	APPEND(in->session->arena, in->module->named, in->module->nnamed, named);
+}
+
 /* Of the one result of an op that runs on whole tensors. */
 bool
 asked_place(Import *in, const MlirOp *op)
 {
-	const Value *v = op->types.n == 1 && !in->manual.n ? in->results[0] : NULL;
-	const char *name = in->nasked && v ? place_name(in, op->place, in->make.range) : NULL;
+	Value *v = op->types.n == 1 && !in->manual.n ? in->results[0] : NULL;
+	const char *name = (in->nasked || in->explain) && v
+		? place_name(in, op->place, in->make.range)
+		: NULL;
 	bool asked = false;
 	Placement p;
 
 	if (!name)
 		return true;
+	if (in->explain && !strcmp(in->explain, name))
+		name_value(in, name, v);
 	if (!asked_of(in, name, v->type.rank, &p, &asked))
 		return false;
 	if (!asked)

@@ -19,6 +19,7 @@ typedef struct ImportOptions {
 	bool all_axes;
 	const char *const *places; /* --place */
 	int nplaces;
+	const char *explain; /* what a line computes is named, if it is called so; or NULL */
 } ImportOptions;
 
 /* Is the file a JAX program, as text or as bytes that are recognised? */

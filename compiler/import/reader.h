@@ -74,7 +74,8 @@ struct Import {
 	Value *expression; /* the last that a line of Python can place */
 	Asked *asked;	   /* --place */
 	int nasked;
-	Table *names; /* of all that it could be about */
+	const char *explain; /* what is called so gets its name */
+	Table *names;	     /* of all that it could be about */
 	/* of the op that is being built */
 	int noperands;
 	Value **operands;
