@@ -131,7 +131,7 @@ add_axis(Import *in, const MlirAxis *from, AxisList *l)
 	AxisRef a = axis_whole(mesh, axis);
 	int64_t whole = a.size, parts;
 	if (from->size) {
-		bool divides = from->pre > 0 && from->size > 0
+		bool divides = from->pre > 0 && from->size > 1
 			&& mul_i64(from->pre, from->size, &parts) && parts <= whole
 			&& whole % parts == 0;
 		if (!divides)
