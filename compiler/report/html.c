@@ -23,15 +23,34 @@ static const char page_js[] =
 
 /* ---- the data ------------------------------------------------------------------- */
 
+/* The file that is shown: of a JAX program, the Python in which a run takes longest. */
+static int
+shown_file(const Timeline *timeline, Arena *a)
+{
+	const Module *m = timeline->module;
+	int64_t *times = NEW_ARRAY(a, int64_t, m->session->nfiles + 1);
+	int shown = 1;
+
+	for (int i = 0; i < timeline->n && m->python; i++) {
+		int file = timeline->steps[i].op->range.file;
+		times[file] = add_picoseconds(times[file], timeline->steps[i].total);
+		if (file && times[file] > times[shown])
+			shown = file;
+	}
+	return shown;
+}
+
 /* The lines of the program as it was written. */
 static void
-print_source(const Module *m, Text *t)
+print_source(const Timeline *timeline, Text *t)
 {
-	const SourceFile *source = source_file(m->session, 1);
 	Arena *a = arena_new();
+	const Module *m = timeline->module;
+	int file = shown_file(timeline, a);
+	const SourceFile *source = source_file(m->session, file);
 
 	text_add(t, "\"source\": {\"path\": ");
-	text_json(t, source_path(m->session, 1));
+	text_json(t, source_path(m->session, file));
 	text_add(t, ", \"lines\": [");
 	for (int i = 0; source && source->text && i < source->nlines; i++) {
 		int begin = source->line_starts[i];
@@ -176,7 +195,7 @@ emit_report(const ReportOptions *options, Text *t)
 	Text data = {0};
 
 	text_add(&data, "{");
-	print_source(m, &data);
+	print_source(options->timeline, &data);
 	text_add(&data, ",\n");
 	print_facts(m->mesh.target, &data);
 	text_add(&data, ",\n");

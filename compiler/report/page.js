@@ -83,6 +83,8 @@ function sortable(rows, columns, pick, sorted) {
 // ---- what is picked ------------------------------------------------------------
 
 let picked = null;
+// Of a program in several files only one is shown.
+const isShown = op => !op.file || op.file === D.source.path;
 const redraws = [];
 function scrollTo(number) {
   const line = document.querySelector('.source span[data-line="' + number + '"]');
@@ -91,13 +93,13 @@ function scrollTo(number) {
 function pick(op) {
   picked = op;
   for (const tr of document.querySelectorAll("tr")) tr.classList.toggle("pick", op !== null && tr.row === op);
-  for (const line of document.querySelectorAll(".source span")) line.classList.toggle("pick", op !== null && Number(line.dataset.line) === op.line);
-  if (op) scrollTo(op.line);
+  for (const line of document.querySelectorAll(".source span")) line.classList.toggle("pick", op !== null && isShown(op) && Number(line.dataset.line) === op.line);
+  if (op && isShown(op)) scrollTo(op.line);
   document.getElementById("picked").textContent = op ? describe(op) : "Click a step, or use the arrow keys.";
   redraws.forEach(draw => draw());
 }
 function describe(op) {
-  const parts = ["line " + op.line + ": " + words(op), time(op.seconds), "bound by " + RESOURCES[op.bound]];
+  const parts = [(isShown(op) ? "line " : op.file + ":") + op.line + ": " + words(op), time(op.seconds), "bound by " + RESOURCES[op.bound]];
   if (op.exposed_seconds > 0) parts.push("exposed " + time(op.exposed_seconds));
   if (op.flops) parts.push(count(op.flops) + "FLOP");
   if (op.hbm_bytes) parts.push(traffic(op.hbm_bytes) + " of memory");
@@ -320,12 +322,12 @@ function timeline() {
 
 function stepsAndSource() {
   const byLine = {};
-  for (const op of ops) byLine[op.line] = (byLine[op.line] || 0) + (moves(op) ? op.exposed_seconds : op.seconds);
+  for (const op of ops.filter(isShown)) byLine[op.line] = (byLine[op.line] || 0) + (moves(op) ? op.exposed_seconds : op.seconds);
   const most = Math.max(1e-15, ...Object.values(byLine));
   const source = el("div", {class: "scroll source"}, ...D.source.lines.map((text, i) => {
     const seconds = byLine[i + 1] || 0;
     return el("span", {"data-line": i + 1, title: seconds ? time(seconds) + ", " + percent(seconds, C.seconds) : "",
-      onclick: () => { const op = ops.find(o => o.line === i + 1); if (op) pick(op); }},
+      onclick: () => { const op = ops.find(o => isShown(o) && o.line === i + 1); if (op) pick(op); }},
       el("b", {}, String(i + 1)), el("i", {}, el("em", {style: "width: " + Math.round(60 * seconds / most) + "px"})), text || " ");
   }));
   const steps = sortable(folded(ops.filter(op => op.lasts > 0)), [

@@ -154,6 +154,13 @@ json_step(const StepRow *row, const char *value, Text *t)
 {
 	const TimelineStep *s = row->step;
 
+	const Module *m = s->op->module;
+
+	if (m->python && s->op->range.file) {
+		text_add(t, "\"file\": ");
+		text_json(t, source_path(m->session, s->op->range.file));
+		text_add(t, ", ");
+	}
 	text_printf(t, "\"line\": %d, \"what\": ", row->line);
 	text_json(t, row->label);
 	if (value) {

@@ -21,7 +21,7 @@ typedef struct StepRow {
 /* One for each step. */
 StepRow *step_rows(const Timeline *timeline, Arena *a);
 /* "line": 7, "what": ..., "value": ..., "kind": ..., "axes": [...], "trips": 1; without
-   a value if that is NULL. */
+   a value if that is NULL.  Of a JAX program "file": "train.py" first. */
 void json_step(const StepRow *row, const char *value, Text *t);
 /* "seconds": 0, "exposed_seconds": 0, "bound": ..., "flops": 0, "hbm_bytes": 0,
    "wire_bytes": 0 */
