@@ -181,15 +181,15 @@ annotations_find(Module *m)
 	return found.all;
 }
 
-/* ", 2 kB less received"; nothing, if it is less than what three digits show.  At least
-   so much, where one of them is more than is counted. */
+/* ", 2 kB less received"; nothing, if they are the same.  At least so much, where one of
+   them is more than is counted. */
 static void
 text_difference(Text *t, const char *what, int64_t with, int64_t without,
 	void (*amount)(Text *t, double amount), double unit)
 {
 	int64_t difference = with > without ? with - without : without - with;
 
-	if (difference <= with / 1000)
+	if (!difference)
 		return;
 	text_add(t, t->n ? ", " : "");
 	text_add(t, with == INT64_MAX || without == INT64_MAX ? "at least " : "");
