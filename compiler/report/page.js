@@ -508,13 +508,17 @@ function versus() {
   add("computing", A.compute_seconds, B.compute_seconds, time); add("communication", A.communication_seconds, B.communication_seconds, time);
   add("exposed", A.exposed_seconds, B.exposed_seconds, time); add("of peak", A.mfu, B.mfu, x => percent(x, 1) || "0 %", -1);
   add("memory", A.memory_peak, B.memory_peak, memory); add("received", A.wire_bytes, B.wire_bytes, traffic); add("FLOP a device", A.flops, B.flops, count);
-  const same = r => r.show(r.a) === r.show(r.b);
+  const same = r => r.a === r.b;
+  const changed = r => {
+    const share = Math.abs(100 * (r.b - r.a) / r.a).toFixed(1);
+    return r.a ? (r.b > r.a ? "+" : "-") + (share === "0.0" ? r.show(Math.abs(r.b - r.a)) : share + " %") : "new";
+  };
   const keyed = list => { const sums = {}; for (const op of list.filter(moves)) { const key = op.kind + " over " + op.axes.join(",") + " (line " + op.line + ")"; sums[key] = (sums[key] || 0) + op.seconds; } return sums; };
   const a = keyed(A.ops), b = keyed(B.ops);
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) if ((a[key] || 0) !== (b[key] || 0)) add(key, a[key] || 0, b[key] || 0, time);
   section("versus", "Against " + V.title, el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...["", "this", V.title, "difference"].map((t, i) => el("th", {class: i ? "n" : ""}, t)))),
     el("tbody", {}, ...rows.map(r => el("tr", {}, el("td", {}, r.what), el("td", {class: "n"}, r.show(r.a) || "0"), el("td", {class: "n"}, r.show(r.b) || "0"),
-      el("td", {class: "n " + (same(r) ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, same(r) ? "the same" : r.a ? (r.b > r.a ? "+" : "") + (100 * (r.b - r.a) / r.a).toFixed(1) + " %" : "new")))))));
+      el("td", {class: "n " + (same(r) ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, same(r) ? "the same" : changed(r))))))));
 }
 
 header(); stackedBar(); versus(); collectives(); timeline(); stepsAndSource(); memoryOverTime(); roofline(); placements(); torus();
