@@ -38,6 +38,17 @@ typedef struct Gap {
 	const char *label;
 } Gap;
 
+typedef struct Stretch {
+	int64_t start, end;
+	bool hidden; /* of a transfer: behind what computes */
+} Stretch;
+
+/* A step, from its start to its end; one part, if it computes. */
+typedef struct Parts {
+	Stretch *v;
+	int n;
+} Parts;
+
 /* All that takes its time in one way: `time` is what it adds to the run. */
 typedef struct Part {
 	const char *what;
@@ -48,6 +59,7 @@ typedef struct Part {
 typedef struct Drawing {
 	const Timeline *timeline;
 	const StepRow *rows;
+	Parts *parts_of; /* each step: those behind other work, and those that are not */
 	Arena *arena;
 	Text *text;
 	Gap *gaps;
@@ -89,6 +101,83 @@ find_gaps(Drawing *d)
 		}
 		if (i < timeline->n && start + timeline->steps[i].lasts > end)
 			end = start + timeline->steps[i].lasts;
+	}
+}
+
+static int64_t
+within(int64_t x, int64_t least, int64_t most)
+{
+	return x < least ? least : x > most ? most : x;
+}
+
+static int
+earlier(const void *a, const void *b)
+{
+	const Stretch *one = a, *other = b;
+
+	return one->start < other->start ? -1 : one->start > other->start;
+}
+
+/* When something is computed; of a loop also all that follows its first trip. */
+static Stretch *
+busy_stretches(const Drawing *d, int *n)
+{
+	const Timeline *timeline = d->timeline;
+	Stretch *all = NEW_ARRAY(d->arena, Stretch, timeline->n + d->ngaps + 1);
+	int count = 0, merged = 0;
+
+	for (int i = 0; i < d->ngaps; i++)
+		all[count++] = (Stretch){d->gaps[i].start, d->gaps[i].end, false};
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		if (!s->moves && s->lasts)
+			all[count++] = (Stretch){s->start, s->start + s->lasts, false};
+	}
+	qsort(all, (size_t)count, sizeof *all, earlier);
+	for (int i = 0; i < count; i++)
+		if (merged && all[i].start <= all[merged - 1].end)
+			all[merged - 1].end =
+				within(all[i].end, all[merged - 1].end, INT64_MAX);
+		else
+			all[merged++] = all[i];
+	*n = merged;
+	return all;
+}
+
+static void
+add_stretch(const Drawing *d, Parts *parts, int64_t start, int64_t end, bool hidden)
+{
+	Stretch stretch = {start, end, hidden};
+
+	if (start < end)
+		APPEND(d->arena, parts->v, parts->n, stretch);
+}
+
+static void
+find_hidden(Drawing *d)
+{
+	const Timeline *timeline = d->timeline;
+	int n, first = 0;
+	const Stretch *busy = busy_stretches(d, &n);
+
+	d->parts_of = NEW_ARRAY(d->arena, Parts, timeline->n + 1);
+	for (int i = 0; i < timeline->n; i++) {
+		const TimelineStep *s = &timeline->steps[i];
+		Parts *parts = &d->parts_of[i];
+		int64_t at = s->start, end = s->start + s->lasts;
+		while (first < n && busy[first].end <= at)
+			first++;
+		if (!s->moves || !s->exposed) {
+			add_stretch(d, parts, at, end, s->moves);
+			continue;
+		}
+		for (int k = first; at < end; k++) {
+			int64_t begins = k < n ? within(busy[k].start, at, end) : end;
+			int64_t ends = k < n ? within(busy[k].end, at, end) : end;
+			add_stretch(d, parts, at, begins, false);
+			add_stretch(d, parts, begins, ends, true);
+			at = ends;
+		}
 	}
 }
 
@@ -269,25 +358,63 @@ text_marks(const Drawing *d)
 	text_row(d->text, "", line);
 }
 
+/* From `begin` to `end`, one at least for each of these parts. */
+static void
+mark_parts(const Drawing *d, const Parts *parts, bool hidden, char *line, int begin, int end)
+{
+	for (int i = 0; i < parts->n; i++) {
+		const Stretch *part = &parts->v[i];
+		int from = (int)lround(place(d, part->start));
+		int to = (int)lround(place(d, part->end));
+		if (part->hidden != hidden)
+			continue;
+		if (to <= from)
+			from = (int)place(d, part->start);
+		from = (int)within(from, begin, end - 1);
+		to = (int)within(to, from + 1, end);
+		memset(line + from, hidden ? '=' : '#', (size_t)(to - from));
+	}
+}
+
+/* In the longest of the stretches of equal marks, and not in all of it. */
+static void
+text_label(const Drawing *d, const StepRow *row, char *line, int begin, int end)
+{
+	int longest = begin, n = 0;
+
+	for (int from = begin, to; from < end; from = to) {
+		for (to = from + 1; to < end && line[to] == line[from]; to++)
+			;
+		if (to - from > n) {
+			longest = from;
+			n = to - from;
+		}
+	}
+	const char *label = box_label(d, row, n - 1);
+	memcpy(line + longest, label, strlen(label));
+}
+
 /* - computes, # exposed, = behind other work */
 static void
-text_box(const Drawing *d, const StepRow *row, char *line)
+text_box(const Drawing *d, int i, char *line)
 {
-	const TimelineStep *s = row->step;
+	const TimelineStep *s = &d->timeline->steps[i];
+	const Parts *parts = &d->parts_of[i];
 	int begin = (int)place(d, s->start), end = (int)place(d, s->start + s->lasts);
 
-	if (begin >= TEXT_WIDTH)
-		begin = TEXT_WIDTH - 1;
-	if (end <= begin)
-		end = begin + 1;
-	double hidden = s->moves && s->total ? 1 - (double)s->exposed / (double)s->total : 0;
-	for (int i = begin; i < end; i++)
-		line[i] = !s->moves ? '-' : i - begin < hidden * (end - begin) ? '=' : '#';
-	if (end - begin < 2)
-		return;
-	line[begin] = '|';
-	const char *label = box_label(d, row, end - begin - 2);
-	memcpy(line + begin + 1, label, strlen(label));
+	begin = (int)within(begin, 0, TEXT_WIDTH - 1);
+	end = (int)within(end, begin + 1, TEXT_WIDTH);
+	if (end - begin > (parts->n > 1 ? 2 : 1))
+		line[begin++] = '|';
+	size_t n = (size_t)(end - begin);
+	memset(line + begin, '-', n);
+	if (s->moves) {
+		mark_parts(d, parts, false, line, begin, end);
+		mark_parts(d, parts, true, line, begin, end);
+		if (s->exposed && !memchr(line + begin, '#', n))
+			line[end - 1] = '#';
+	}
+	text_label(d, &d->rows[i], line, begin, end);
 }
 
 static void
@@ -309,7 +436,7 @@ text_track(const Drawing *d, int track)
 	}
 	for (int i = 0; i < d->timeline->n; i++)
 		if (d->timeline->steps[i].each && step_on_track(&d->timeline->steps[i], track))
-			text_box(d, &d->rows[i], line);
+			text_box(d, i, line);
 	text_row(d->text, track_name(d->timeline->module, track, d->arena), line);
 }
 
@@ -322,7 +449,9 @@ text_timeline(Drawing *d)
 	for (int track = 0; track < MOST_TRACKS; track++)
 		if (track_used(d->timeline, track))
 			text_track(d, track);
-	text_add(d->text, "\n  - computes, # exposed, = behind what computes\n\n");
+	text_add(d->text,
+		"\n  - computes, # exposed, = behind what computes; names are in front of "
+		"their marks\n\n");
 	for (int i = 0; i < d->nparts; i++)
 		text_printf(d->text, "  %s\n", part_text(d, &d->parts[i]));
 }
@@ -392,42 +521,86 @@ svg_gaps(const Drawing *d, int64_t top, int64_t bottom)
 /* What is on a track from one place to another. */
 typedef struct Box {
 	double x, end;
-	double hidden; /* of it, from its beginning: a transfer behind other work */
+	const Parts *parts; /* NULL: it is all alike, or too narrow to see more */
+	bool pale;	    /* all of it, or the widest part: behind other work */
+	double label_x;	    /* there */
 	const char *class, *label;
 } Box;
 
-static Box
-box_of(const Drawing *d, const StepRow *row)
-{
-	const TimelineStep *s = row->step;
-	Box box = {.x = place(d, s->start), .end = place(d, s->start + s->lasts)};
+/* A box that is less wide is not one beside the next. */
+enum { NARROW = 3 };
 
-	box.hidden = s->moves && s->total ? 1 - (double)s->exposed / (double)s->total : 0;
+/* What of it is behind `x`, where those before it end. */
+static Box
+box_of(const Drawing *d, int i, double x)
+{
+	const TimelineStep *s = &d->timeline->steps[i];
+	const Parts *parts = &d->parts_of[i];
+	Box box = {.x = place(d, s->start), .end = place(d, s->start + s->lasts)};
+	double widest = -1;
+
+	box.x = box.x < x ? x : box.x;
 	box.class = resource_names[s->cost.bound];
-	box.label = box_label(d, row, (box.end - box.x - 6) / CHARACTER);
+	box.parts = parts->n > 1 && box.end - box.x >= NARROW ? parts : NULL;
+	for (int k = 0; k < parts->n; k++) {
+		double from = place(d, parts->v[k].start), to = place(d, parts->v[k].end);
+		from = from < box.x ? box.x : from;
+		if (to - from > widest) {
+			widest = to - from;
+			box.label_x = from;
+			box.pale = parts->v[k].hidden;
+		}
+	}
+	box.label = box_label(d, &d->rows[i], (widest - 6) / CHARACTER);
 	return box;
+}
+
+/* From one place to another, and at least to be seen. */
+static void
+svg_bar(const Drawing *d, double x, double end, int64_t y, const char *class, bool pale)
+{
+	text_add(d->text, pale ? "<g fill-opacity=\".4\">" : "");
+	svg_rect(d->text, MARGIN + SVG_NAME + x, (double)y, end - x < 0.5 ? 0.5 : end - x,
+		TRACK_HEIGHT - 4, class);
+	text_add(d->text, pale ? "</g>" : "");
+}
+
+/* Its parts, but those too narrow to be seen beside the one before. */
+static void
+svg_parts_of(const Drawing *d, const Box *box, double end, int64_t y)
+{
+	double x = box->x;
+	bool pale = box->parts->v[0].hidden;
+
+	for (int k = 0; k < box->parts->n; k++) {
+		const Stretch *part = &box->parts->v[k];
+		double from = place(d, part->start);
+		if (part->hidden == pale || place(d, part->end) - from < 1)
+			continue;
+		if (from > x) {
+			svg_bar(d, x, from, y, box->class, pale);
+			x = from;
+		}
+		pale = part->hidden;
+	}
+	if (end > x)
+		svg_bar(d, x, end, y, box->class, pale);
 }
 
 static void
 svg_box(const Drawing *d, const Box *box, int64_t y)
 {
-	double left = MARGIN + SVG_NAME + box->x, width = box->end - box->x;
-	double pale;
+	double end = box->end - box->x > NARROW ? box->end - 1 : box->end;
 
-	width = width > 3 ? width - 1 : width < 0.5 ? 0.5 : width;
-	pale = width * box->hidden;
-	if (pale > 0) {
-		text_add(d->text, "<g fill-opacity=\".4\">");
-		svg_rect(d->text, left, (double)y, pale, TRACK_HEIGHT - 4, box->class);
-		text_add(d->text, "</g>");
-	}
-	if (pale < width)
-		svg_rect(d->text, left + pale, (double)y, width - pale, TRACK_HEIGHT - 4,
-			box->class);
+	if (box->parts)
+		svg_parts_of(d, box, end, y);
+	else
+		svg_bar(d, box->x, end, y, box->class, box->pale);
 	if (!*box->label)
 		return;
-	text_printf(d->text, "<g class=\"%s\">", box->hidden > 0.5 ? "text" : "ink");
-	svg_text(d->text, (int64_t)left + 4, y + 13, "start", box->label);
+	text_printf(d->text, "<g class=\"%s\">", box->pale ? "text" : "ink");
+	svg_text(d->text, MARGIN + SVG_NAME + (int64_t)box->label_x + 4, y + 13, "start",
+		box->label);
 	text_add(d->text, "</g>");
 }
 
@@ -435,11 +608,11 @@ svg_box(const Drawing *d, const Box *box, int64_t y)
 static bool
 is_one_box(const Box *last, const Box *next)
 {
-	enum { NARROW = 3 };
 	double width = next->end - next->x;
 
-	return last->class && !*last->label && width < NARROW && next->x - last->end < NARROW
-		&& (width < 1 || (last->class == next->class && last->hidden == next->hidden));
+	return last->class && !last->parts && !*last->label && width < NARROW
+		&& next->x - last->end < NARROW
+		&& (width < 1 || (last->class == next->class && last->pale == next->pale));
 }
 
 static void
@@ -453,7 +626,9 @@ svg_track(const Drawing *d, int track, int64_t y)
 		const TimelineStep *s = &d->timeline->steps[i];
 		if (!s->each || !step_on_track(s, track))
 			continue;
-		Box box = box_of(d, &d->rows[i]);
+		Box box = box_of(d, i, last.end);
+		if (s->moves && box.end <= last.end)
+			continue;
 		if (is_one_box(&last, &box)) {
 			last.end = box.end;
 			continue;
@@ -503,6 +678,7 @@ emit_timeline(const Timeline *timeline, const Plan *plan, const char *format, Te
 
 	d.rows = step_rows(timeline, d.arena);
 	find_gaps(&d);
+	find_hidden(&d);
 	find_parts(&d);
 	text_outcome(timeline, plan, &heading);
 	if (strcmp(format, "svg") == 0) {
