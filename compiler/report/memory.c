@@ -232,10 +232,11 @@ json_sums(const Plan *plan, const Peak *peak, int64_t otherwise, Text *t)
 	for (int k = 0; k < MEMORY_KINDS; k++)
 		text_printf(t, "%s\"%s\": %lld", k ? ", " : " ", memory_kind_names[k],
 			(long long)peak->bytes[k]);
-	text_add(t, " },\n  \"buffers\": ");
+	text_add(t, " },\n");
 }
 
-/* Those of equal layers are equal but for their names, and where and when they lie. */
+/* The kinds in words, and the buffers: those of equal layers are equal but for their
+   names, and where and when they lie. */
 static void
 folded_buffers(const Plan *plan, const Peak *peak, Text *t)
 {
@@ -253,6 +254,11 @@ folded_buffers(const Plan *plan, const Peak *peak, Text *t)
 			arena_printf(a, "\"%s\", %lld, %d, %d", b->value->name,
 				(long long)b->offset, b->first, b->last));
 	}
+	text_add(t, "  \"titles\": {");
+	for (int k = 0; k < MEMORY_KINDS; k++)
+		text_printf(t, "%s\"%s\": \"%s\"", k ? ", " : " ", memory_kind_names[k],
+			memory_kind_titles[k]);
+	text_add(t, " },\n  \"buffers\": ");
 	text_folded(t, &all);
 	arena_free(a);
 }
@@ -261,7 +267,9 @@ folded_buffers(const Plan *plan, const Peak *peak, Text *t)
 static void
 memory_rows(const Plan *plan, const Peak *peak, bool json, Text *t)
 {
-	text_add(t, json ? "[" : "name,type,bytes,offset,first,last,kind,line,at_peak\n");
+	text_add(t,
+		json ? "  \"buffers\": ["
+		     : "name,type,bytes,offset,first,last,kind,line,at_peak\n");
 	for (int i = 0; i < plan->n; i++) {
 		const Buffer *b = &plan->buffers[i];
 		bool live = b->first <= plan->fullest && b->last >= plan->fullest;

@@ -344,7 +344,7 @@ function stepsAndSource() {
 // ---- 5. memory ------------------------------------------------------------------------------
 
 function memoryOverTime() {
-  const steps = M.steps + 2, kinds = Object.keys(M.kinds), shades = ["mxu", "hbm", "vpu", "ici", "host", "dcn", "latency"];
+  const steps = M.steps + 2, kinds = Object.keys(M.kinds), shades = ["mxu", "hbm", "vpu", "ici", "host", "dcn", "latency", "line"];
   const live = kinds.map(() => new Float64Array(steps + 1));
   for (const b of M.buffers) {
     const k = kinds.indexOf(b.kind);
@@ -352,6 +352,9 @@ function memoryOverTime() {
     live[k][Math.min(b.last + 2, steps)] -= b.bytes;
   }
   live.forEach(l => { for (let i = 1; i < steps; i++) l[i] += l[i - 1]; });
+  // What is no buffer: room for the step that needs most is always there, what is unused is known of the peak.
+  live[kinds.indexOf("scratch")].fill(M.scratch);
+  live[kinds.indexOf("unused")][M.at.step + 1] = M.kinds.unused;
   let at = M.at.step;
   const left = 8, height = 190, list = el("div");
   const c = canvas("memory over the program", height, (g, width) => {
@@ -373,15 +376,16 @@ function memoryOverTime() {
   const show = step => {
     at = Math.max(-1, Math.min(M.steps, step));
     const alive = M.buffers.filter(b => b.first <= at && b.last >= at);
+    if (M.scratch) alive.push({bytes: M.scratch, name: "for the step that needs most", type: "", kind: "scratch", line: ""});
     list.replaceChildren(sortable(alive, [
       {title: "bytes", number: true, value: b => b.bytes, show: b => memory(b.bytes)},
-      {title: "what", value: b => b.name + "  " + b.type}, {title: "kind", value: b => b.kind},
+      {title: "what", value: b => b.name + "  " + b.type}, {title: "kind", value: b => M.titles[b.kind]},
       {title: "line", number: true, value: b => b.line}], b => { const op = ops.find(o => o.line === b.line); if (op) pick(op); }, 0));
     redraws.forEach(d => d());
   };
   c.addEventListener("click", e => { const b = c.getBoundingClientRect(); show(Math.floor((e.clientX - b.left - left) / (b.width - left - 8) * steps) - 1); });
   c.addEventListener("keydown", e => { if (e.key === "ArrowRight" || e.key === "ArrowLeft") { show(at + (e.key === "ArrowRight" ? 1 : -1)); e.stopPropagation(); } });
-  section("memory", "Memory over the program", c, el("div", {class: "legend"}, ...kinds.map((kind, k) => live[k].some(b => b > 0) ? el("span", {}, el("i", {style: "background: var(--" + shades[k % shades.length] + ")"}), kind + " " + memory(M.kinds[kind])) : null)),
+  section("memory", "Memory over the program", c, el("div", {class: "legend"}, ...kinds.map((kind, k) => live[k].some(b => b > 0) ? el("span", {}, el("i", {style: "background: var(--" + shades[k % shades.length] + ")"}), M.titles[kind] + " " + memory(M.kinds[kind])) : null)),
     el("p", {class: "faint"}, "Most, " + memory(M.peak) + ", at line " + M.at.line + " (" + M.at.what + "). Inputs are " + M.inputs + ". A click shows what is alive there."), list);
   show(at);
 }
@@ -482,17 +486,21 @@ function torus() {
     const most = Math.max(1e-15, ...T.links.map(l => l.seconds));
     const ink = d => { const l = T.links.find(l => l.dim === d), share = l ? l.seconds / most : 0; return {stroke: share > 0 ? "var(--ici)" : "var(--line)", "stroke-width": 1 + 5 * share}; };
     const w = Math.min(nx, 16), v = Math.min(ny, 16), layers = Math.min(nz, 4);
+    const around = T.dims.map((n, d) => T.wraps[d] && n > 2), dashed = {"stroke-dasharray": "3 2"};
     const s = svg("svg", {viewBox: "-20 -20 " + ((w + 1) * cell * layers + 20) + " " + (v * cell + 40), style: "max-width: 100%; max-height: 420px", role: "img", "aria-label": "torus"});
     for (let z = 0; z < layers; z++) for (let x = 0; x < w; x++) for (let y = 0; y < v; y++) {
       const px = z * (w + 1) * cell + x * cell, py = y * cell;
       if (x + 1 < w) s.append(svg("line", {x1: px, y1: py, x2: px + cell, y2: py, ...ink("x")}));
       if (y + 1 < v) s.append(svg("line", {x1: px, y1: py, x2: px, y2: py + cell, ...ink("y")}));
-      if (x + 1 === w && T.wraps[0]) s.append(svg("line", {x1: px, y1: py, x2: px + cell / 3, y2: py - 4, "stroke-dasharray": "3 2", ...ink("x")}));
-      if (y + 1 === v && T.wraps[1]) s.append(svg("line", {x1: px, y1: py, x2: px + 4, y2: py + cell / 3, "stroke-dasharray": "3 2", ...ink("y")}));
-      if (nz > 1) s.append(svg("line", {x1: px, y1: py, x2: px + cell / 3, y2: py + cell / 3, ...ink("z")}));
+      if (x + 1 === w && around[0]) s.append(svg("line", {x1: px, y1: py, x2: px + cell / 3, y2: py - 4, ...dashed, ...ink("x")}));
+      if (y + 1 === v && around[1]) s.append(svg("line", {x1: px, y1: py, x2: px + 4, y2: py + cell / 3, ...dashed, ...ink("y")}));
+      if (z + 1 < nz || around[2]) s.append(svg("line", {x1: px, y1: py, x2: px + cell / 3, y2: py + cell / 3, ...(z + 1 < nz ? {} : dashed), ...ink("z")}));
       s.append(svg("circle", {cx: px, cy: py, r: Math.min(6, cell / 5), fill: "var(--card)", stroke: "currentColor"}));
     }
-    parts.push(s, el("p", {class: "faint"}, "Chips of a slice (" + T.dims.join("x") + (layers < nz || w < nx || v < ny ? ", a part of it" : "") + "); a layer of z beside the other. Thick: the busiest links. Dashed: they wrap around."));
+    const said = ["Chips of a slice (" + T.dims.join("x") + (layers < nz || w < nx || v < ny ? ", a part of it" : "") + ")" + (layers > 1 ? "; a layer of z beside the other." : ".")];
+    if (T.links.some(l => l.seconds > 0)) said.push("Thick: the busiest links.");
+    if (around.some(wraps => wraps)) said.push("Dashed: they wrap around.");
+    parts.push(s, el("p", {class: "faint", id: "slice"}, said.join(" ")));
   }
   section("torus", "How the mesh lies on the machine", ...parts);
 }

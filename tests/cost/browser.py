@@ -5,7 +5,7 @@
 
 Every part is there, nothing is said on the console, what is hidden behind other work is pale, a click on a step marks its line,
 the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
-is light on paper. Steps are told in the words of --emit=cost.
+is light on paper. Steps are told in the words of --emit=cost, kinds of memory in those of --emit=memory.
 """
 import html
 import os
@@ -17,14 +17,16 @@ import tempfile
 
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 PARTS = ["step", "collectives", "timeline", "steps", "memory", "roofline", "placements", "torus"]
-# name, words, parts, what is said of the critical path, is anything hidden
+CUBE = "Chips of a slice (8x8x4); a layer of z beside the other. Thick: the busiest links. Dashed: they wrap around."
+# name, words, parts, what is said of the critical path, is anything hidden, what is said of the slice
 PROGRAMS = [
-    ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"], "transfers 18.1 us. Every step", False),
-    ("llama", ["samples/published/llama.shd"], PARTS, "Every step is on it.", False),
-    ("one device", ["tests/cli/Inputs/add.shd"], PARTS, "compute ", False),
-    ("control", ["tests/cost/control.shd", "--on=v5e"], PARTS, "Every step is on it.", False),
-    ("beside", ["tests/cost/Inputs/beside.shd", "--overlap=async"], PARTS, "; beside it ", True),
-    ("overlap", ["tests/overlap/hidden.shd", "--overlap=async"], PARTS, "compute 69.6 us, transfers 25.6 us; beside it transfers 25.6 us.", True),
+    ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"], "transfers 18.1 us. Every step", False, None),
+    ("llama", ["samples/published/llama.shd"], PARTS, "Every step is on it.", False, CUBE),
+    ("one device", ["tests/cli/Inputs/add.shd"], PARTS, "compute ", False, None),
+    ("control", ["tests/cost/control.shd", "--on=v5e"], PARTS, "Every step is on it.", False, None),
+    ("beside", ["tests/cost/Inputs/beside.shd", "--overlap=async"], PARTS, "; beside it ", True, None),
+    ("slice", ["tests/cost/timeline_hidden.shd"], PARTS, "Every step is on it.", False, "Chips of a slice (4x2). Thick: the busiest links."),
+    ("overlap", ["tests/overlap/hidden.shd", "--overlap=async"], PARTS, "compute 69.6 us, transfers 25.6 us; beside it transfers 25.6 us.", True, None),
 ]
 # Runs behind the page's own script; what it finds becomes the title.
 PROBE = """<script>
@@ -81,7 +83,7 @@ def main():
         return 0
     failed = 0
     directory = tempfile.mkdtemp()
-    for n, (name, words, parts, path, hidden) in enumerate(PROGRAMS, 1):
+    for n, (name, words, parts, path, hidden, lies) in enumerate(PROGRAMS, 1):
         page = os.path.join(directory, "report.html")
         subprocess.run([shdc, "--emit=report=" + page, *words], cwd=ROOT, check=True)
         with open(page, encoding="utf-8") as source:
@@ -90,9 +92,15 @@ def main():
             out.write(text.replace("</body>", PROBE + "</body>"))
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
-        cost = subprocess.run([shdc, "--emit=cost", *[word for word in words if "--versus" not in word]], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+        cost, kinds = [subprocess.run([shdc, "--emit=" + kind, *[word for word in words if "--versus" not in word]],
+                                      cwd=ROOT, check=True, capture_output=True, text=True).stdout for kind in ("cost", "memory")]
         memory = re.search(r"memory (\S+ \S+) (of \S+ \w+)", cost)
         wrong += ["not there, as --emit=cost has it: " + m for m in memory.groups() if ">%s<" % m not in dom]
+        titles = re.findall(r"(?m)^  (\S.*?)  +(\S+ \w+)$", kinds)
+        wrong += ["not in the legend, as --emit=memory has it: %s %s" % title for title in titles
+                  if "</i>%s %s</span>" % title not in dom] + ["no kinds in --emit=memory"] * (not titles)
+        slices = re.search(r'<p class="faint" id="slice">(.*?)</p>', dom)
+        wrong += ["of the slice: %s" % (slices and slices[1])] * ((slices and slices[1]) != lies)
         steps = re.findall(r"(?m)^ +(\d+)  (.+?)  +[\d.]+ [um]?s  ", cost)
         wrong += ["no step, as --emit=cost has it: line %s, %s" % step for step in steps
                   if '<td class="n">%s</td><td class="">%s</td>' % (step[0], html.escape(step[1], quote=False)) not in dom]
