@@ -11,7 +11,14 @@
  * A picture is a grid of two dims, the last two that are split, one panel for each block
  * of the others.  A cell is a block; devices that hold copies of it share the
  * cell.  Long grids and long lists are shown by their beginning and end, so a
- * picture costs the same on 8 devices and on 65,536.
+ * picture costs the same on 8 devices and on 65,536.  Where there are more dims than two,
+ * or a picture is asked for alone, the grid's dims and the elements of each row and column
+ * stand beside it:
+ *
+ *                    4@tp
+ *                    0:2     2:4
+ *                  +-------+-------+
+ *   32@fsdp  0:16  | TPU 0 | TPU 1 |
  *
  * Requires L_sharded, changes nothing.
  */
@@ -49,6 +56,8 @@ typedef struct Picture {
 	/* of a panel */
 	Cell cells[MOST_LINES][MOST_LINES];
 	int width; /* of the longest text */
+	bool labelled;
+	int side; /* characters left of the grid: of its rows */
 } Picture;
 
 /* ---- what is in the picture -------------------------------------------------- */
@@ -125,14 +134,15 @@ choose_grid(Picture *pic)
 }
 
 static Picture
-picture_of(const Module *m, Arena *a, const Named *n)
+picture_of(const Module *m, Arena *a, const Named *n, bool alone)
 {
 	Picture pic = {.m = m,
 		.arena = a,
 		.name = n->name,
 		.type = &n->type,
 		.padded = n->value ? n->value->type : n->type,
-		.placement = &n->placement};
+		.placement = &n->placement,
+		.labelled = alone || n->type.rank > 2};
 	int64_t panels = 1;
 
 	if (n->value)
@@ -195,23 +205,83 @@ text_devices(Text *t, const Picture *pic, int64_t first)
 	}
 }
 
-/* name[0:4, 1024:2048]: the elements of a block; a panel's are all of the grid's dims.
-   Where the padding starts there is nothing to see. */
+/* "0:4": the elements of a dim in its block with that index.  Where the padding starts
+   there is nothing to see. */
+static void
+text_range(Text *t, const Picture *pic, int dim, int64_t index)
+{
+	int64_t size = pic->padded.dims[dim] / dim_ways(pic, dim), all = pic->type->dims[dim];
+	int64_t begin = index * size, end = begin + size;
+
+	text_printf(t, "%lld:%lld", (long long)(begin < all ? begin : all),
+		(long long)(end < all ? end : all));
+}
+
+/* name[0:4, 1024:2048]: the elements of a block; a panel's are all of the grid's dims. */
 static void
 text_block(Text *t, const Picture *pic, bool panel)
 {
 	text_printf(t, "%s[", pic->name);
 	for (int d = 0; d < pic->type->rank; d++) {
-		int64_t size = pic->padded.dims[d] / dim_ways(pic, d), all = pic->type->dims[d];
-		int64_t begin = pic->index[d] * size, end = begin + size;
 		text_add(t, d ? ", " : "");
 		if (!panel || (d != pic->down && d != pic->across))
-			text_printf(t, "%lld:%lld", (long long)(begin < all ? begin : all),
-				(long long)(end < all ? end : all));
+			text_range(t, pic, d, pic->index[d]);
 		else
 			text_add(t, ":");
 	}
 	text_add(t, "]");
+}
+
+/* Of a row or a column: "0:4", "..."; "", if there are none. */
+static const char *
+line_label(const Picture *pic, int dim, int64_t index)
+{
+	Text t = {0};
+
+	if (dim < 0)
+		return "";
+	if (index == ELLIPSIS)
+		return "...";
+	text_range(&t, pic, dim, index);
+	return text_take(&t, pic->arena);
+}
+
+/* "32@fsdp"; "", if there is no such dim. */
+static const char *
+dim_label(const Picture *pic, int dim)
+{
+	const AxisList *axes = &pic->dims[dim < 0 ? 0 : dim];
+	Text t = {0};
+
+	if (dim < 0)
+		return "";
+	text_printf(&t, "%lld%s", (long long)pic->type->dims[dim],
+		axes->n > 1	  ? "@("
+			: axes->n ? "@"
+				  : "");
+	text_axes(&t, &pic->m->mesh, axes);
+	text_add(&t, axes->n > 1 ? ")" : "");
+	return text_take(&t, pic->arena);
+}
+
+/* Room for what stands beside the grid. */
+static void
+measure_labels(Picture *pic)
+{
+	int longest = 0;
+
+	if (!pic->labelled)
+		return;
+	for (int r = 0; r < pic->rows.n; r++) {
+		int n = (int)strlen(line_label(pic, pic->down, pic->rows.shown[r]));
+		longest = n > longest ? n : longest;
+	}
+	for (int c = 0; c < pic->columns.n; c++) {
+		int n = (int)strlen(line_label(pic, pic->across, pic->columns.shown[c]));
+		pic->width = n > pic->width ? n : pic->width;
+	}
+	if (pic->down >= 0)
+		pic->side = (int)strlen(dim_label(pic, pic->down)) + longest + 4;
 }
 
 /* What the panel shows; its number has the block of each dim that is not the grid's, the
@@ -251,6 +321,7 @@ fill_cells(Picture *pic, int64_t panel)
 			if (width > pic->width)
 				pic->width = width;
 		}
+	measure_labels(pic);
 }
 
 /* ---- headers --------------------------------------------------------------------- */
@@ -302,6 +373,33 @@ text_rule_line(Text *t, const Frame *f, int position, int columns, int width)
 	text_add(t, "\n");
 }
 
+/* The dim that goes across, and what of it each column has. */
+static void
+text_columns(Text *t, const Picture *pic)
+{
+	if (!pic->labelled || pic->across < 0)
+		return;
+	text_printf(t, "%*s  %s\n%*s", pic->side, "", dim_label(pic, pic->across), pic->side,
+		"");
+	for (int c = 0; c < pic->columns.n; c++) {
+		const char *label = line_label(pic, pic->across, pic->columns.shown[c]);
+		text_printf(t, "  %-*s", c + 1 < pic->columns.n ? pic->width + 1 : 0, label);
+	}
+	text_add(t, "\n");
+}
+
+/* Before a row, `r`, of the grid; before a line between rows, -1. */
+static void
+text_side(Text *t, const Picture *pic, int r)
+{
+	const char *dim = r == 0 ? dim_label(pic, pic->down) : "";
+
+	if (!pic->side)
+		return;
+	text_printf(t, "%s%*s  ", dim, pic->side - 2 - (int)strlen(dim),
+		r < 0 ? "" : line_label(pic, pic->down, pic->rows.shown[r]));
+}
+
 static void
 text_grid(Text *t, const Picture *pic, const VizOptions *o)
 {
@@ -309,8 +407,11 @@ text_grid(Text *t, const Picture *pic, const VizOptions *o)
 	static const int colors[] = {24, 88, 22, 94, 54, 23, 125, 58, 60, 130, 30, 90};
 	const Frame *f = o->unicode ? &boxes : &plain;
 
+	text_columns(t, pic);
 	for (int r = 0; r < pic->rows.n; r++) {
+		text_side(t, pic, -1);
 		text_rule_line(t, f, r > 0, pic->columns.n, pic->width);
+		text_side(t, pic, r);
 		text_add(t, f->upright);
 		for (int c = 0; c < pic->columns.n; c++) {
 			const Cell *cell = &pic->cells[r][c];
@@ -324,21 +425,50 @@ text_grid(Text *t, const Picture *pic, const VizOptions *o)
 		}
 		text_add(t, "\n");
 	}
+	text_side(t, pic, -1);
 	text_rule_line(t, f, 2, pic->columns.n, pic->width);
 }
 
 /* ---- SVG and HTML -------------------------------------------------------------------- */
 
-/* Hues a golden angle apart: neighbours differ, every id has its own. */
-static void
+/* What stands above a grid and left of it; from `top` down to what is returned. */
+static int64_t
+svg_labels(Text *t, const Picture *pic, int64_t top, int64_t left, int64_t width)
+{
+	if (!pic->labelled)
+		return top;
+	if (pic->across >= 0) {
+		svg_text(t, left, top + LINE_HEIGHT * 2 / 3, "start",
+			dim_label(pic, pic->across));
+		top += 2 * LINE_HEIGHT;
+	}
+	for (int c = 0; c < pic->columns.n && pic->across >= 0; c++)
+		svg_text(t, left + c * width + width / 2, top - LINE_HEIGHT / 3, "middle",
+			line_label(pic, pic->across, pic->columns.shown[c]));
+	for (int r = 0; r < pic->rows.n && pic->side; r++) {
+		int64_t y = top + r * CELL_HEIGHT + CELL_HEIGHT * 5 / 8;
+		if (r == 0)
+			svg_text(t, MARGIN, y, "start", dim_label(pic, pic->down));
+		svg_text(t, left - CHARACTER, y, "end",
+			line_label(pic, pic->down, pic->rows.shown[r]));
+	}
+	return top;
+}
+
+/* From `top` down to what is returned.  Hues a golden angle apart: neighbours differ,
+   every id has its own. */
+static int64_t
 svg_grid(Text *t, const Picture *pic, int64_t top)
 {
 	int64_t width = pic->width * CHARACTER + MARGIN * 2;
+	int64_t left = MARGIN + pic->side * CHARACTER;
+
+	top = svg_labels(t, pic, top, left, width);
 
 	for (int r = 0; r < pic->rows.n; r++)
 		for (int c = 0; c < pic->columns.n; c++) {
 			const Cell *cell = &pic->cells[r][c];
-			int64_t x = MARGIN + c * width, y = top + r * CELL_HEIGHT;
+			int64_t x = left + c * width, y = top + r * CELL_HEIGHT;
 			if (!cell->gap) {
 				text_add(t, "<g><title>");
 				text_escaped(t, cell->block);
@@ -359,6 +489,7 @@ svg_grid(Text *t, const Picture *pic, int64_t top)
 				cell->text);
 			text_add(t, cell->gap ? "" : "</g>\n");
 		}
+	return top + pic->rows.n * CELL_HEIGHT;
 }
 
 /* ---- everything the user can name ------------------------------------------------------ */
@@ -394,11 +525,11 @@ static void
 show(Gallery *g, Module *m, const Named *n)
 {
 	Arena *arena = arena_new();
-	Picture pic = picture_of(m, arena, n);
+	Picture pic = picture_of(m, arena, n, g->o->name);
 	Text line = {0};
 
 	fill_cells(&pic, 0);
-	if (pic.columns.n * (pic.width + 3) > PAGE)
+	if (pic.side + pic.columns.n * (pic.width + 3) > PAGE)
 		pic.columns = line_of(dim_ways(&pic, pic.across), FEW_LINES);
 	if (g->o->format == VIZ_text)
 		text_add(&g->t, g->pictures++ ? "\n" : "");
@@ -419,9 +550,10 @@ show(Gallery *g, Module *m, const Named *n)
 			text_grid(&g->t, &pic, g->o);
 			continue;
 		}
-		svg_grid(&g->t, &pic, g->y);
-		reach(g, pic.columns.n * (pic.width * CHARACTER + MARGIN * 2));
-		g->y += pic.rows.n * CELL_HEIGHT + MARGIN;
+		g->y = svg_grid(&g->t, &pic, g->y) + MARGIN;
+		reach(g,
+			pic.side * CHARACTER
+				+ pic.columns.n * (pic.width * CHARACTER + MARGIN * 2));
 	}
 	g->y += MARGIN;
 	text_free(&line);
