@@ -211,8 +211,9 @@ emit_level(Compilation *c, int level)
 
 	for (int i = 0; i < o->noutputs; i++) {
 		const Output *out = &o->outputs[i];
+		bool swept = o->nsweeps && out->kind == kind_by_name("cost"); /* it is there */
 
-		if (level >= out->kind->level && level <= out->kind->last
+		if (!swept && level >= out->kind->level && level <= out->kind->last
 			&& !out->kind->emit(c, out, &c->texts[i]))
 			return false;
 	}
@@ -493,13 +494,14 @@ act(Compilation *c)
 	return good ? EXIT_OK : diag_status(s);
 }
 
-/* Done if a row could be. */
+/* Done if a row could be.  A report has the program as it stands, too. */
 static int
 compile_sweep(Compilation *c)
 {
 	bool good;
 
-	if (!sweep(c, &good) || !outputs_write(c->session, c->options, c->texts))
+	if (!sweep(c, &good) || (emits(c->options, "report") && !advance(c))
+		|| !outputs_write(c->session, c->options, c->texts))
 		return diag_status(c->session);
 	return good ? EXIT_OK : EXIT_WRONG;
 }
@@ -531,6 +533,7 @@ compile(Session *s, const Options *o)
 	text_free(&c.reference);
 	text_free(&c.unfused);
 	text_free(&c.remarks);
+	text_free(&c.swept);
 	text_free(&c.explanation.values);
 	text_free(&c.explanation.moves);
 	text_free(&c.explanation.repeated);

@@ -48,6 +48,7 @@ typedef struct Options {
 	Action action;
 	const char *action_option; /* "--run", ...: for messages */
 	Text answer;		   /* of ACT_answer */
+	const char *command;	   /* the command line, as it may be typed again */
 	const char *input;
 	const char *output;  /* -o */
 	const char *explain; /* one value, or NULL */
@@ -180,6 +181,7 @@ struct Compilation {
 	Text unfused;	    /* HLO of L_device, for --emit=memory; none if it starts later */
 	XlaNotes xla_notes; /* for --emit=xla */
 	Text remarks;	    /* of -Rreshard, as JSON, for --emit=report */
+	Text swept;	    /* the table of --sweep, likewise */
 	Externs externs;    /* of the module as it was opened */
 	Plan *plan;	    /* by compilation_plan() */
 	Timeline *timeline; /* by compilation_any_timeline() */

@@ -212,6 +212,9 @@ print_report(Compilation *c, const Output *out, Text *t)
 		.timeline = compilation_timeline(c),
 		.plan = compilation_plan(c),
 		.remarks = c->remarks.s,
+		.command = c->options->command,
+		.version = "shdc " SHDC_VERSION,
+		.sweep = c->swept.s,
 	};
 	if (versus_wanted(c->options)) {
 		good = versus_cost(c, &versus);

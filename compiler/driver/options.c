@@ -300,6 +300,55 @@ terminal_width(void)
 	return width <= 0 ? LOG_WIDTH : width < 40 ? 40 : width;
 }
 
+/* As a shell reads it. */
+static void
+text_quoted(Text *t, const char *word)
+{
+	static const char plain[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ"
+				    "0123456789_-+=:,./@%^";
+
+	if (*word && word[strspn(word, plain)] == '\0') {
+		text_add(t, word);
+		return;
+	}
+	text_add(t, "'");
+	for (; *word; word++)
+		text_printf(t, *word == '\'' ? "'\\''" : "%c", *word);
+	text_add(t, "'");
+}
+
+/* A page does not say where it lies itself: that would be another page elsewhere. */
+static const char *
+without_path(Arena *a, const char *word, const char *before, const char *path)
+{
+	bool places = strncmp(word, "--emit", 6) == 0 || strncmp(word, "-o", 2) == 0
+		|| strcmp(before, "--emit") == 0 || strcmp(before, "-o") == 0;
+	const char *at = path && places ? strstr(word, path) : NULL;
+
+	if (!at || strchr(",", at[strlen(path)]) == NULL)
+		return word;
+	return arena_printf(a, "%.*sFILE.html%s", (int)(at - word), word, at + strlen(path));
+}
+
+static const char *
+command_text(const CommandLine *line, int argc, char **argv)
+{
+	const Options *o = line->options;
+	Arena *a = line->session->arena;
+	const char *path = NULL;
+	Text t = {0};
+
+	for (int i = 0; i < o->noutputs; i++)
+		if (o->outputs[i].kind == kind_by_name("report"))
+			path = o->outputs[i].path;
+	text_add(&t, "shdc");
+	for (int i = 1; i < argc; i++) {
+		text_add(&t, " ");
+		text_quoted(&t, without_path(a, argv[i], argv[i - 1], path));
+	}
+	return text_take(&t, a);
+}
+
 bool
 options_parse(Session *s, int argc, char **argv, Options *o)
 {
@@ -341,6 +390,7 @@ options_parse(Session *s, int argc, char **argv, Options *o)
 		}
 	}
 	good = good && check_together(&line);
+	o->command = good ? command_text(&line, argc, argv) : "";
 	s->width = terminal_width();
 	s->json = o->format == FORMAT_json;
 	s->color = is_colored(o->color, 2);

@@ -152,17 +152,19 @@ format_of_path(Session *s, Output *out)
 bool
 outputs_place(Session *s, Options *o)
 {
-	bool emits = o->action == ACT_emit;
+	bool emits = o->action == ACT_emit, report = false, others = false;
 
-	bool report = false;
-	for (int i = 0; i < o->noutputs; i++)
+	for (int i = 0; i < o->noutputs; i++) {
 		report |= o->outputs[i].kind == kind_by_name("report");
+		others |= o->outputs[i].kind != kind_by_name("report")
+			&& o->outputs[i].kind != kind_by_name("cost");
+	}
 	if (versus_wanted(o) && !report)
 		return usage(s, "--versus is for --emit=report=FILE.html");
-	for (int i = 0; i < o->noutputs && o->nsweeps; i++)
-		emits &= o->outputs[i].kind == kind_by_name("cost");
-	if (o->nsweeps && !emits)
-		return usage(s, "--sweep goes with --emit=cost, and with no other output");
+	if (o->nsweeps && (!emits || others))
+		return usage(s,
+			"--sweep goes with --emit=cost and --emit=report, and with no other "
+			"output");
 	if (o->sort && !o->nsweeps)
 		return usage(s, "--sort is for --sweep");
 

@@ -226,7 +226,9 @@ sweep(Compilation *c, bool *good)
 	tell_dropped(s, &w);
 	sweep_sort(table, sort);
 	for (int i = 0; i < o->noutputs; i++)
-		emit_sweep(table, o->outputs[i].format, &c->texts[i]);
+		if (strcmp(o->outputs[i].kind->name, "cost") == 0)
+			emit_sweep(table, o->outputs[i].format, &c->texts[i]);
+	emit_sweep(table, "page", &c->swept);
 	shared_free(table->rows, bytes);
 	return true;
 }

@@ -16,8 +16,8 @@ enum { MAX_COMBINATIONS = 100000 };
 /* What options.sweeps say, one axis each, and how many combinations that makes;
    false after usage diagnostics. */
 bool sweep_axes(Session *s, const Options *o, SweepTable *table);
-/* The table for each output, in c->texts; *good: some combination can be.  False after
-   a diagnostic. */
+/* The table for each --emit=cost, in c->texts, and for the report, in c->swept; *good: some
+   combination can be.  False after a diagnostic. */
 bool sweep(Compilation *c, bool *good);
 
 #endif

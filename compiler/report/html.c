@@ -194,7 +194,11 @@ emit_report(const ReportOptions *options, Text *t)
 	Module *m = options->plan->module;
 	Text data = {0};
 
-	text_add(&data, "{");
+	text_add(&data, "{\"version\": ");
+	text_json(&data, options->version);
+	text_add(&data, ", \"command\": ");
+	text_json(&data, options->command);
+	text_add(&data, ",\n");
 	print_source(options->timeline, &data);
 	text_add(&data, ",\n");
 	print_facts(m->mesh.target, &data);
@@ -210,7 +214,9 @@ emit_report(const ReportOptions *options, Text *t)
 	emit_memory(options->plan, &(MemoryNotes){.otherwise = -1}, "folded", &data);
 	text_add(&data, ",\n\"remarks\": [");
 	text_add(&data, options->remarks ? options->remarks : "");
-	text_add(&data, "],\n\"versus\": ");
+	text_add(&data, "],\n\"sweep\": ");
+	text_add(&data, options->sweep ? options->sweep : "null");
+	text_add(&data, ",\n\"versus\": ");
 	if (options->versus) {
 		text_add(&data, "{\"title\": ");
 		text_json(&data, options->versus_title);

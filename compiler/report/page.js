@@ -54,7 +54,7 @@ function section(id, title, ...children) {
 }
 const colour = name => getComputedStyle(document.documentElement).getPropertyValue("--" + name).trim();
 
-// columns: {title, value(row), show(row), number}; a click on a title sorts.
+// columns: {title, value(row), show(row), number}; a click on a title sorts. sorted: by which column, or null for as they come.
 function sortable(rows, columns, pick, sorted) {
   const body = el("tbody"), heads = columns.map((c, i) => el("th", {class: c.number ? "n" : "", tabindex: 0, onclick: () => order(i, true),
     onkeydown: e => { if (e.key === "Enter") order(i, true); }}, c.title));
@@ -65,6 +65,9 @@ function sortable(rows, columns, pick, sorted) {
     heads.forEach((head, k) => k === i ? head.setAttribute("aria-sort", up ? "ascending" : "descending") : head.removeAttribute("aria-sort"));
     const value = columns[i].value;
     rows.sort((a, b) => (value(a) < value(b) ? -1 : value(a) > value(b) ? 1 : 0) * (up ? 1 : -1));
+    fill();
+  }
+  function fill() {
     body.replaceChildren(...rows.map(row => {
       const tr = el("tr", pick ? {tabindex: 0, onclick: () => pick(row), onkeydown: e => {
         const next = {ArrowDown: "nextElementSibling", ArrowUp: "previousElementSibling"}[e.key];
@@ -76,7 +79,7 @@ function sortable(rows, columns, pick, sorted) {
       return tr;
     }));
   }
-  order(sorted, false);
+  if (sorted === null) fill(); else order(sorted, false);
   return el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...heads)), body));
 }
 
@@ -122,6 +125,7 @@ function header() {
   const card = (title, value, more) => el("div", {class: "card"}, el("span", {class: "faint"}, title), el("b", {}, value), more);
   document.body.append(el("header", {}, el("h1", {}, C.program + " on " + n + " " + C.target + (byDevice ? " device" : " chip") + (n === 1 ? "" : "s") + shape),
     el("div", {class: "faint"}, axes + "  " + D.source.path),
+    el("div", {class: "faint"}, D.version + "  ", el("code", {id: "command"}, D.command)),
     el("div", {class: "cards"},
       card("one run", (C.ops.some(op => op.trips === null) ? "at least " : "") + time(C.seconds), (C.depends ? C.depends + "; lower bound of that " : "at least ") + time(C.lower_seconds) + ", one after the other " + time(C.serial_seconds)),
       card("of peak", percent(C.mfu, 1) || "0 %", count(C.flops) + "FLOP a device"),
@@ -145,6 +149,18 @@ function stackedBar() {
     el("div", {class: "bar"}, ...parts.map(([key, p]) => el("div", {title: key + ": " + time(p.seconds),
       style: "background: var(--" + p.bound + "); flex: " + Math.max(p.seconds, 1e-15) * 1e9 + " 0 0"}, key))),
     el("div", {class: "legend"}, ...parts.map(([key, p]) => el("span", {}, el("i", {style: "background: var(--" + p.bound + ")"}), key + " " + time(p.seconds) + ", " + percent(p.seconds, C.seconds)))));
+}
+
+// ---- the table of --sweep ------------------------------------------------------------
+
+function sweep() {
+  const S = D.sweep, show = {time, memory, traffic, count, share: x => percent(x, 1)};
+  if (!S) return;
+  const columns = [...S.names.map(name => ({title: name, value: r => r[name]})),
+    ...S.columns.map(c => ({title: c.title, number: true, value: r => r[c.name] === null ? Infinity : r[c.name], show: r => r[c.name] === null ? "" : show[c.unit](r[c.name])})),
+    {title: "", value: r => r.error || ""}];
+  const text = S.combinations + " combination" + (S.combinations === 1 ? "" : "s") + (S.can < S.combinations ? ", of which " + S.can + " can be" : "");
+  section("sweep", "Other sizes", el("p", {class: "faint"}, text + (S.rows.length < S.combinations ? "; the first " + S.rows.length : "")), sortable(S.rows, columns, null, null));
 }
 
 // ---- 3. collectives ------------------------------------------------------------------
@@ -529,7 +545,7 @@ function versus() {
       el("td", {class: "n " + (same(r) ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, same(r) ? "the same" : changed(r))))))));
 }
 
-header(); stackedBar(); versus(); collectives(); timeline(); stepsAndSource(); memoryOverTime(); roofline(); placements(); torus();
+header(); stackedBar(); versus(); sweep(); collectives(); timeline(); stepsAndSource(); memoryOverTime(); roofline(); placements(); torus();
 pick(null);
 redraws.forEach(draw => draw());
 const redraw = () => redraws.forEach(draw => draw());

@@ -118,6 +118,8 @@ typedef struct ReportOptions {
 	const Plan *plan;
 	const char *remarks;		   /* -Rreshard in JSON, separated by commas; or NULL */
 	const char *versus, *versus_title; /* cost.json of another program; or NULL */
+	const char *command, *version;
+	const char *sweep; /* --sweep's table, as emit_sweep() has it for a page; or NULL */
 } ReportOptions;
 void emit_report(const ReportOptions *options, Text *t);
 

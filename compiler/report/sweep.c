@@ -21,6 +21,15 @@ typedef enum ColumnUnit {
 	UNIT_RATE
 } ColumnUnit;
 
+/* As page.js calls what spells them. */
+static const char *const unit_names[] = {
+	[UNIT_TIME] = "time",
+	[UNIT_SHARE] = "share",
+	[UNIT_MEMORY] = "memory",
+	[UNIT_TRAFFIC] = "traffic",
+	[UNIT_RATE] = "count",
+};
+
 typedef struct Column {
 	const char *name, *title;
 	ColumnType type;
@@ -71,6 +80,17 @@ sweep_value(const SweepTable *table, int axis, int64_t combination)
 	for (int i = table->naxes - 1; i > axis; i--)
 		combination /= table->axes[i].n;
 	return x->values + combination % x->n * x->nnames;
+}
+
+/* How many combinations can be. */
+static int64_t
+possible(const SweepTable *table)
+{
+	int64_t good = 0;
+
+	for (int64_t i = 0; i < table->n; i++)
+		good += !*table->rows[i].error;
+	return good;
 }
 
 /* ---- the order ------------------------------------------------------------------ */
@@ -217,13 +237,11 @@ static void
 emit_sweep_text(const SweepTable *table, Text *t)
 {
 	int nnames = 0;
-	int64_t good = 0;
+	int64_t good = possible(table);
 	Text cells = {0};
 
 	for (int i = 0; i < table->naxes; i++)
 		nnames += table->axes[i].nnames;
-	for (int64_t i = 0; i < table->n; i++)
-		good += !*table->rows[i].error;
 	Arena *scratch = arena_new();
 	int *widths = NEW_ARRAY(scratch, int, nnames + NCOLUMNS);
 	for (int64_t i = -1; i < table->n; i++) {
@@ -309,37 +327,73 @@ json_value(Text *t, const char *value)
 }
 
 static void
+json_row(Text *t, const SweepTable *table, const SweepRow *row)
+{
+	text_add(t, "{ ");
+	for (int i = 0; i < table->naxes; i++)
+		for (int k = 0; k < table->axes[i].nnames; k++) {
+			text_json(t, table->axes[i].names[k]);
+			text_add(t, ": ");
+			json_value(t, sweep_value(table, i, row->combination)[k]);
+			text_add(t, ", ");
+		}
+	for (int i = 0; i < ncolumns(table); i++) {
+		text_printf(t, "\"%s\": ", columns[i].name);
+		if (row->measured)
+			text_number(t, row, &columns[i]);
+		else
+			text_add(t, "null");
+		text_add(t, ", ");
+	}
+	text_add(t, "\"error\": ");
+	if (*row->error)
+		text_json(t, row->error);
+	else
+		text_add(t, "null");
+	text_add(t, " }");
+}
+
+static void
+json_rows(Text *t, const SweepTable *table, int64_t n)
+{
+	text_add(t, "\"rows\": [");
+	for (int64_t r = 0; r < n; r++) {
+		text_add(t, r ? ",\n    " : "\n    ");
+		json_row(t, table, &table->rows[r]);
+	}
+	text_add(t, " ] }\n");
+}
+
+static void
 emit_sweep_json(const SweepTable *table, Text *t)
 {
 	text_add(t, "{ \"version\": 1, \"program\": ");
 	text_json(t, table->program);
-	text_add(t, ",\n  \"rows\": [");
-	for (int64_t r = 0; r < table->n; r++) {
-		const SweepRow *row = &table->rows[r];
-		text_add(t, r ? ",\n    { " : "\n    { ");
-		for (int i = 0; i < table->naxes; i++)
-			for (int k = 0; k < table->axes[i].nnames; k++) {
-				text_json(t, table->axes[i].names[k]);
-				text_add(t, ": ");
-				json_value(t, sweep_value(table, i, row->combination)[k]);
-				text_add(t, ", ");
-			}
-		for (int i = 0; i < ncolumns(table); i++) {
-			text_printf(t, "\"%s\": ", columns[i].name);
-			if (row->measured)
-				text_number(t, row, &columns[i]);
-			else
-				text_add(t, "null");
-			text_add(t, ", ");
+	text_add(t, ",\n  ");
+	json_rows(t, table, table->n);
+}
+
+/* For page.js: what there is to show, and of very many rows the first. */
+static void
+emit_sweep_page(const SweepTable *table, Text *t)
+{
+	enum { MOST_ROWS = 1000 };
+	int n = 0;
+
+	text_printf(t, "{ \"combinations\": %lld, \"can\": %lld, \"names\": [",
+		(long long)table->n, (long long)possible(table));
+	for (int i = 0; i < table->naxes; i++)
+		for (int k = 0; k < table->axes[i].nnames; k++) {
+			text_add(t, n++ ? ", " : "");
+			text_json(t, table->axes[i].names[k]);
 		}
-		text_add(t, "\"error\": ");
-		if (*row->error)
-			text_json(t, row->error);
-		else
-			text_add(t, "null");
-		text_add(t, " }");
-	}
-	text_add(t, " ] }\n");
+	text_add(t, "], \"columns\": [");
+	for (int i = 0; i < ncolumns(table); i++)
+		text_printf(t, "%s{\"name\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"}",
+			i ? ", " : "", columns[i].name, columns[i].title,
+			unit_names[columns[i].unit]);
+	text_add(t, "],\n  ");
+	json_rows(t, table, table->n < MOST_ROWS ? table->n : MOST_ROWS);
 }
 
 void
@@ -349,6 +403,8 @@ emit_sweep(const SweepTable *table, const char *format, Text *t)
 		emit_sweep_csv(table, t);
 	else if (strcmp(format, "json") == 0)
 		emit_sweep_json(table, t);
+	else if (strcmp(format, "page") == 0)
+		emit_sweep_page(table, t);
 	else
 		emit_sweep_text(table, t);
 }

@@ -46,6 +46,7 @@ bool sweep_has_column(const SweepTable *table, const char *column);
 const char *const *sweep_columns(const SweepTable *table, int *n);
 /* The best by the column first, then those that do not fit, then those that cannot be. */
 void sweep_sort(SweepTable *table, const char *column);
+/* "txt", "json", "csv"; "page": JSON that the report draws. */
 void emit_sweep(const SweepTable *table, const char *format, Text *t);
 
 #endif

@@ -22,6 +22,7 @@ CUBE = "Chips of a slice (8x8x4); a layer of z beside the other. Thick: the busi
 PROGRAMS = [
     ("transformer", ["samples/transformer.shd", "--versus-mesh=data=4,model=2"], PARTS + ["versus"], "transfers 18.1 us. Every step", False, None),
     ("llama", ["samples/published/llama.shd"], PARTS, "Every step is on it.", False, CUBE),
+    ("sweep", ["samples/transformer.shd", "--sweep=data*model=8"], PARTS + ["sweep"], "transfers", False, None),
     ("one device", ["tests/cli/Inputs/add.shd"], PARTS, "compute ", False, None),
     ("control", ["tests/cost/control.shd", "--on=v5e"], PARTS, "Every step is on it.", False, None),
     ("beside", ["tests/cost/Inputs/beside.shd", "--overlap=async"], PARTS, "; beside it ", True, None),
@@ -92,7 +93,7 @@ def main():
             out.write(text.replace("</body>", PROBE + "</body>"))
         dom, console = visit(browser, page, directory)
         wrong = [part for part in parts if '<section id="%s"' % part not in dom] + console
-        cost, kinds = [subprocess.run([shdc, "--emit=" + kind, *[word for word in words if "--versus" not in word]],
+        cost, kinds = [subprocess.run([shdc, "--emit=" + kind, *[word for word in words if not re.match("--versus|--sweep", word)]],
                                       cwd=ROOT, check=True, capture_output=True, text=True).stdout for kind in ("cost", "memory")]
         memory = re.search(r"memory (\S+ \S+) (of \S+ \w+)", cost)
         wrong += ["not there, as --emit=cost has it: " + m for m in memory.groups() if ">%s<" % m not in dom]
@@ -101,6 +102,11 @@ def main():
                   if "</i>%s %s</span>" % title not in dom] + ["no kinds in --emit=memory"] * (not titles)
         slices = re.search(r'<p class="faint" id="slice">(.*?)</p>', dom)
         wrong += ["of the slice: %s" % (slices and slices[1])] * ((slices and slices[1]) != lies)
+        if "sweep" in parts:
+            table = subprocess.run([shdc, "--emit=cost", *words], cwd=ROOT, check=True, capture_output=True, text=True).stdout
+            rows = [re.split("  +", line) for line in table.splitlines()[1:]]
+            wrong += ["not in the table: %s" % row for row in rows
+                      if not all(re.search("<t[dh][^>]*>%s</t[dh]>" % re.escape(cell), dom) for cell in row)]
         steps = re.findall(r"(?m)^ +(\d+)  (.+?)  +[\d.]+ [um]?s  ", cost)
         wrong += ["no step, as --emit=cost has it: line %s, %s" % step for step in steps
                   if '<td class="n">%s</td><td class="">%s</td>' % (step[0], html.escape(step[1], quote=False)) not in dom]

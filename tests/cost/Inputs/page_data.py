@@ -24,6 +24,7 @@ def critical_path(cost):
         *[sums[key] * 1e6 for key in ((False, False), (False, True))])
 
 
+print("made by %s: %s" % (data["version"], data["command"]))
 print("cost of %s, steps %s" % (data["cost"]["program"], folded(data["cost"]["ops"])))
 print("memory, a peak of %d bytes, buffers %s" % (data["memory"]["peak"], folded(data["memory"]["buffers"])))
 print(critical_path(data["cost"]))
@@ -32,6 +33,9 @@ print("remarks %d" % len(data["remarks"]))
 print("axes", *[axis["name"] for axis in data["torus"]["axes"]])
 print("source of %d lines" % len(data["source"]["lines"]))
 print("versus", data["versus"] and data["versus"]["title"])
+sweep = data["sweep"]
+print("sweep", sweep and "%d of %d combinations can be, the first %s" % (sweep["can"], sweep["combinations"], {
+    name: sweep["rows"][0][name] for name in sweep["names"] + ["seconds"]}))
 script = page[page.rindex("<script>"):]
 links = re.findall(r"""(?:src|href)=["'](?!data:)|https?://(?!www\.w3\.org/2000/svg)""", script + page[:begin])
 print("no address in it" if not links else links)
