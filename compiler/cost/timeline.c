@@ -20,7 +20,7 @@
 
 /* A task of a block, and its steps: one, or those of the bodies in it. */
 typedef struct Mark {
-	int step, span; /* of the timeline's, the next */
+	int step, span, branch, other; /* of the timeline's, the next */
 } Mark;
 
 typedef struct Part {
@@ -41,7 +41,27 @@ static int64_t block_time(Walk *w, const Block *b);
 static Mark
 mark(const Timeline *t)
 {
-	return (Mark){t->n, t->nspans};
+	return (Mark){t->n, t->nspans, t->nifs, t->nothers};
+}
+
+static void
+close_gap(void *all, size_t size, int from, int to, int *n)
+{
+	char *bytes = all;
+
+	if (to < *n)
+		memmove(bytes + (size_t)from * size, bytes + (size_t)to * size,
+			(size_t)(*n - to) * size);
+	*n -= to - from;
+}
+
+/* What lies between, but of its branches that do not count. */
+static void
+drop(Timeline *t, Mark from, Mark to)
+{
+	close_gap(t->steps, sizeof *t->steps, from.step, to.step, &t->n);
+	close_gap(t->spans, sizeof *t->spans, from.span, to.span, &t->nspans);
+	close_gap(t->ifs, sizeof *t->ifs, from.branch, to.branch, &t->nifs);
 }
 
 Task
@@ -104,38 +124,36 @@ loop_time(Walk *w, const Op *loop, Part *part)
 	bool all_counted = t->counted, decided = t->decided;
 	int64_t body = block_time(w, loop->bodies[LOOP_BODY]);
 	if (counted && !op_int(loop, A_trips)) {
-		t->n = part->body.step;
-		t->nspans = part->body.span;
+		drop(t, part->body, mark(t));
+		t->nothers = part->body.other;
 		t->counted = all_counted;
 		t->decided = decided;
 	}
 	return loop_picoseconds(loop, part->condition, body);
 }
 
-/* Of the other branch there are no steps. */
+/* The steps of the other branch are by themselves. */
 static int64_t
 branch_time(Walk *w, const Op *op)
 {
 	Timeline *t = w->timeline;
-	Mark first = mark(t);
-	int64_t one = block_time(w, op->bodies[0]);
-	Mark second = mark(t);
-	int64_t other = block_time(w, op->bodies[1]);
+	TimelineIf new = {.op = op};
+	int at = t->nifs;
 
-	w->branch[op->id] = other > one;
-	t->decided |= other != one;
-	if (other <= one) {
-		t->n = second.step;
-		t->nspans = second.span;
-		return one;
+	APPEND(w->arena, t->ifs, t->nifs, new);
+	Mark marks[3] = {mark(t)};
+	for (int i = 0; i < 2; i++) {
+		new.time[i] = block_time(w, op->bodies[i]);
+		marks[i + 1] = mark(t);
 	}
-	memmove(t->steps + first.step, t->steps + second.step,
-		(size_t)(t->n - second.step) * sizeof *t->steps);
-	memmove(t->spans + first.span, t->spans + second.span,
-		(size_t)(t->nspans - second.span) * sizeof *t->spans);
-	t->n -= second.step - first.step;
-	t->nspans -= second.span - first.span;
-	return other;
+	new.counts = w->branch[op->id] = new.time[1] > new.time[0];
+	t->decided |= new.time[0] != new.time[1];
+	t->ifs[at] = new;
+	Mark from = marks[!new.counts], to = marks[!new.counts + 1];
+	for (int i = from.step; i < to.step; i++)
+		APPEND(w->arena, t->others, t->nothers, t->steps[i]);
+	drop(t, from, to);
+	return new.time[new.counts];
 }
 
 static void

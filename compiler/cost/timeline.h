@@ -27,11 +27,22 @@ typedef struct TimelineSpan {
 	int64_t start, time;
 } TimelineSpan;
 
+/* An `if`: how long its branches take, once, and which of them counts. */
+typedef struct TimelineIf {
+	const Op *op;
+	int64_t time[2];
+	int counts;
+} TimelineIf;
+
 /* One run of the entry on one device; all devices are alike. */
 typedef struct Timeline {
 	Module *module;
 	TimelineStep *steps; /* in the order of `start` */
 	int n;
+	TimelineIf *ifs; /* of the steps; the outer before the inner */
+	int nifs;
+	TimelineStep *others; /* of branches that do not count, in nothing below */
+	int nothers;
 	TimelineSpan *spans; /* the outer before the inner */
 	int nspans;
 	bool counted;	 /* the trips of all loops are known; else it takes longer */

@@ -621,13 +621,13 @@ json_tracks(const TimelineStep *s, Text *t)
 
 /* Steps of equal layers are equal but for their values and when they start. */
 static void
-folded_rows(const CostReport *costs)
+folded_rows(const CostReport *costs, const StepRow *rows, int n)
 {
 	Folded all = folded_new(costs->arena, "\"value\", \"start\"");
 	Text sort = {0}, own = {0};
 
-	for (int i = 0; i < costs->timeline->n; i++) {
-		const StepRow *row = &costs->rows[i];
+	for (int i = 0; i < n; i++) {
+		const StepRow *row = &rows[i];
 		json_step(row, NULL, &sort);
 		text_add(&sort, ", ");
 		json_work(row, &sort);
@@ -638,6 +638,82 @@ folded_rows(const CostReport *costs)
 		folded_add(&all, text_take(&sort, costs->arena), text_take(&own, costs->arena));
 	}
 	text_folded(costs->text, &all);
+}
+
+/* "if, line 20: its first branch (line 21) takes 7.62 us, its second (line 23) 13.6 us,
+   which counts" */
+static void
+text_if(const Timeline *timeline, int i, Text *t)
+{
+	static const char *const which[] = {"first branch", "second"};
+	const TimelineIf *branches = &timeline->ifs[i];
+	const Module *m = timeline->module;
+
+	text_add(t, branches->op->label ? branches->op->label : "if");
+	text_line(t, m, ", ", branches->op->range, "");
+	text_add(t, ": its ");
+	for (int k = 0; k < 2; k++) {
+		const Block *b = branches->op->bodies[k];
+		const Op *op = b->first;
+		while (op != b->last && op->range.line == branches->op->range.line)
+			op = op->next;
+		text_printf(t, "%s%s", k ? ", its " : "", which[k]);
+		if (op != b->last)
+			text_line(t, m, " (", op->range, ")");
+		text_add(t, k ? " " : " takes ");
+		text_time(t, branches->time[k]);
+		text_add(t, k == branches->counts ? ", which counts" : "");
+	}
+}
+
+/* Each once; equal ones, as of equal layers, with how many there are. */
+static const char **
+if_texts(const CostReport *costs, int *n)
+{
+	const Timeline *timeline = costs->timeline;
+	Arena *a = costs->arena;
+	const char **texts = NEW_ARRAY(a, const char *, timeline->nifs + 1);
+	int *times = NEW_ARRAY(a, int, timeline->nifs + 1);
+	Table *seen = table_new(a);
+
+	*n = 0;
+	for (int i = 0; i < timeline->nifs; i++) {
+		Text said = {0};
+		text_if(timeline, i, &said);
+		texts[*n] = text_take(&said, a);
+		if (table_add(seen, texts[*n], &times[*n]))
+			times[(*n)++] = 1;
+		else
+			++*(int *)table_get(seen, texts[*n]);
+	}
+	for (int i = 0; i < *n; i++)
+		if (times[i] > 1)
+			texts[i] = arena_printf(a, "%d x %s", times[i], texts[i]);
+	return texts;
+}
+
+static void
+print_ifs(const CostReport *costs)
+{
+	int n;
+	const char **texts = if_texts(costs, &n);
+
+	for (int i = 0; i < n; i++)
+		text_printf(costs->text, "%s  %s\n", i ? "" : "\n", texts[i]);
+}
+
+static void
+json_ifs(const CostReport *costs)
+{
+	int n;
+	const char **texts = if_texts(costs, &n);
+
+	text_add(costs->text, "  \"ifs\": [");
+	for (int i = 0; i < n; i++) {
+		text_add(costs->text, i ? ", " : "");
+		text_json(costs->text, texts[i]);
+	}
+	text_add(costs->text, "],\n");
 }
 
 static void
@@ -655,8 +731,12 @@ print_json(const CostReport *costs, bool folded)
 	json_sums(costs);
 	if (folded) {
 		text_printf(t, "  \"depends\": \"%s\",\n", depends(costs->timeline));
-		text_add(t, "  \"ops\": ");
-		folded_rows(costs);
+		json_ifs(costs);
+		text_add(t, "  \"others\": ");
+		folded_rows(costs, other_rows(costs->timeline, costs->arena),
+			costs->timeline->nothers);
+		text_add(t, ",\n  \"ops\": ");
+		folded_rows(costs, costs->rows, costs->timeline->n);
 		text_add(t, "}\n");
 		return;
 	}
@@ -734,6 +814,7 @@ emit_cost(const Timeline *timeline, const Plan *plan, const char *format, Text *
 		text_outcome(timeline, plan, t);
 		print_causes(&costs);
 		print_rows(&costs);
+		print_ifs(&costs);
 		print_assumed(&costs);
 	}
 	arena_free(costs.arena);

@@ -4,6 +4,7 @@ const D = JSON.parse(document.getElementById("data").textContent);
 // What equal things share is there once.
 const unfold = f => f.rows.map(([sort, ...own]) => ({...f.sorts[sort], ...Object.fromEntries(own.map((x, i) => [f.fields[i], x]))}));
 for (const cost of [D.cost, D.versus && D.versus.cost]) if (cost) cost.ops = unfold(cost.ops);
+D.cost.others = unfold(D.cost.others);
 D.memory.buffers = unfold(D.memory.buffers);
 D.values = Object.fromEntries(unfold(D.values).map(v => [v.name, v.type]));
 const C = D.cost, ops = C.ops, M = D.memory;
@@ -346,13 +347,18 @@ function stepsAndSource() {
       onclick: () => { const op = ops.find(o => isShown(o) && o.line === i + 1); if (op) pick(op); }},
       el("b", {}, String(i + 1)), el("i", {}, el("em", {style: "width: " + Math.round(60 * seconds / most) + "px"})), text || " ");
   }));
-  const steps = sortable(folded(ops.filter(op => op.lasts > 0)), [
+  const columns = [
     {title: "line", number: true, value: r => r.line},
     {title: "what", value: words},
     {title: "time", number: true, value: r => r.seconds, show: r => time(r.seconds)},
     {title: "share", number: true, value: r => r.seconds, show: r => percent(r.seconds, C.serial_seconds)},
-    {title: "bound by", value: r => r.bound}], r => pick(r.first || r), 2);
-  section("steps", "Steps, and where they are written", el("div", {class: "two"}, source, steps));
+    {title: "bound by", value: r => r.bound}];
+  const steps = sortable(folded(ops.filter(op => op.lasts > 0)), columns, r => pick(r.first || r), 2);
+  const parts = [el("div", {class: "two"}, source, steps)];
+  if (C.ifs.length) parts.push(el("p", {id: "ifs"}, C.ifs.join(". ") + "."));
+  if (C.others.length) parts.push(el("p", {class: "faint"}, "Steps of the branches that do not count, and are in no sum:"),
+    sortable(folded(C.others.filter(op => op.lasts > 0)), columns.filter(c => c.title !== "share"), r => pick(r.first || r), 2));
+  section("steps", "Steps, and where they are written", ...parts);
   const dearest = Object.keys(byLine).sort((a, b) => byLine[b] - byLine[a])[0];
   if (dearest) scrollTo(Number(dearest));
 }

@@ -24,20 +24,19 @@ user_names(Module *m, Arena *a, Table *called)
 	return names;
 }
 
-StepRow *
-step_rows(const Timeline *timeline, Arena *a)
+static StepRow *
+rows_of(Module *m, const TimelineStep *steps, int n, Arena *a)
 {
-	Module *m = timeline->module;
 	const Ledger *l = module_ledger(m);
 	Table *called = table_new(a);
 	const char **names = user_names(m, a, called);
 	const Transfer **transfers = NEW_ARRAY(a, const Transfer *, m->nops + 1);
-	StepRow *rows = NEW_ARRAY(a, StepRow, timeline->n + 1);
+	StepRow *rows = NEW_ARRAY(a, StepRow, n + 1);
 
 	for (int i = 0; i < l->n; i++)
 		transfers[l->transfers[i].op->id] = &l->transfers[i];
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
+	for (int i = 0; i < n; i++) {
+		const TimelineStep *s = &steps[i];
 		const Transfer *x = transfers[s->op->id];
 		const Value *v = x ? x->value : s->op->results[0];
 		double trips = (double)s->trips;
@@ -59,6 +58,18 @@ step_rows(const Timeline *timeline, Arena *a)
 		source_position(m->session, s->op->range, &rows[i].line, &column);
 	}
 	return rows;
+}
+
+StepRow *
+step_rows(const Timeline *timeline, Arena *a)
+{
+	return rows_of(timeline->module, timeline->steps, timeline->n, a);
+}
+
+StepRow *
+other_rows(const Timeline *timeline, Arena *a)
+{
+	return rows_of(timeline->module, timeline->others, timeline->nothers, a);
 }
 
 /* ---- tracks ---------------------------------------------------------------------- */

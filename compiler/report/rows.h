@@ -18,8 +18,9 @@ typedef struct StepRow {
 	double flops, hbm_bytes, wire_bytes; /* of all trips */
 } StepRow;
 
-/* One for each step. */
+/* One for each step; one for each of branches that do not count. */
 StepRow *step_rows(const Timeline *timeline, Arena *a);
+StepRow *other_rows(const Timeline *timeline, Arena *a);
 /* "line": 7, "what": ..., "value": ..., "kind": ..., "axes": [...], "trips": 1; without
    a value if that is NULL.  Of a JAX program "file": "train.py" first. */
 void json_step(const StepRow *row, const char *value, Text *t);

@@ -112,6 +112,7 @@ def main():
                   if '<td class="n">%s</td><td class="">%s</td>' % (step[0], html.escape(step[1], quote=False)) not in dom]
         wrong += ["no steps in --emit=cost"] * (not steps)
         wrong += ["not there: " + depends for depends in re.findall(r"\((loops whose.*)\)", cost) if depends not in dom]
+        wrong += ["not said: " + branches for branches in re.findall(r"(?m)^  ((?:\d+ x )?if, line .*)$", cost) if branches not in dom]
         title = re.search(r"<title>(.*?)</title>", dom)
         said = re.search(r'<p id="critical">(.*?)</p>', dom)
         if not said or path not in said[1]:

@@ -28,6 +28,11 @@ print("made by %s: %s" % (data["version"], data["command"]))
 print("cost of %s, steps %s" % (data["cost"]["program"], folded(data["cost"]["ops"])))
 print("memory, a peak of %d bytes, buffers %s" % (data["memory"]["peak"], folded(data["memory"]["buffers"])))
 print(critical_path(data["cost"]))
+for branches in data["cost"]["ifs"]:
+    print("branch: " + branches)
+for row in data["cost"]["others"]["rows"]:
+    sort = data["cost"]["others"]["sorts"][row[0]]
+    print("of one that does not count: line %d, %s" % (sort["line"], sort["what"]))
 print("links: " + "; ".join("%d %s" % (link["row"], link["name"]) for link in data["links"]))
 print("remarks %d" % len(data["remarks"]))
 print("axes", *[axis["name"] for axis in data["torus"]["axes"]])
