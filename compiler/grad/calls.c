@@ -45,7 +45,7 @@ compute_again(Adjoint *a, Value *v)
 	if (v->def->kind == O_save) {
 		op_add_operand(c->forward->bodies[0]->last, v);
 		Value *saved = op_add_result(c->forward, "saved", &v->type);
-		return kept_here(a, saved, primal_of(a->g, v)->varies);
+		return fenced(a, c->op, kept_here(a, saved, primal_of(a->g, v)->varies));
 	}
 	Op *copy = op_clone(v->def);
 	go_backward(copy, is_in_checkpoint(a));
