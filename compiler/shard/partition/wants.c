@@ -51,13 +51,14 @@ plan_alone(Partitioner *p, const Op *op)
 	return c;
 }
 
-/* Where the op takes its operand then; false: that is not known. */
+/* Where the op takes its operand then; false: that is not known.  One of explicit code may
+   be done, and out of its block. */
 static bool
 wanted_by(Partitioner *p, const Op *op, const Value *v, Want *want)
 {
 	int operand = 0;
 
-	if (op->nbodies || op == op->block->last || op->mode == MODE_explicit)
+	if (op->mode == MODE_explicit || op->nbodies || op == op->block->last)
 		return false;
 	while (op->operands[operand] != v)
 		operand++;
