@@ -191,6 +191,10 @@ may_inline(Elab *e, const Function *function, const Expr *call)
 	if (function->active)
 		return complain(e, DIAG_recursion, call->range,
 			"'%s' calls itself; functions are inlined", fn->name.s);
+	if (function->backward)
+		return complain(e, DIAG_recursion, call->range,
+			"'%s' gives the gradient of '%s' and calls it, which takes '%s' again",
+			fn->gradient.s, fn->name.s, fn->gradient.s);
 	if (fn->mode == FN_manual && e->manual != NULL && !may_nest(e, fn, call->range))
 		return false;
 	if (exceeds(e, call->range, &e->ncalls, MAX_CALLS, "calls"))
@@ -327,7 +331,6 @@ static Item
 run_gradient(Elab *e, Function *function, Range call, const Op *op, int n, const Item *inner)
 {
 	const Op *end = op->bodies[0]->last;
-	const Function *of = function;
 	Function *gradient = table_get(e->functions, function->decl->gradient.s);
 	int room = n + 2 * end->noperands, nall = n;
 	Item *all = NEW_ARRAY(e->arena, Item, room);
@@ -340,17 +343,13 @@ run_gradient(Elab *e, Function *function, Range call, const Op *op, int n, const
 				all[nall++] = item_tensor(call,
 					block_add_param(b, round == 0 ? "result" : "d", type));
 		}
-	if (nall != gradient->decl->params.n) {
-		complain(e, DIAG_gradient, of->decl->gradient.range,
-			"'%s' takes %d argument%s; the gradient of '%s' is given %d: the "
-			"arguments, the results, and a cotangent for each result of floats",
-			gradient->decl->name.s, gradient->decl->params.n,
-			gradient->decl->params.n == 1 ? "" : "s", of->decl->name.s, nall);
+	if (!check_gradient_count(e, function->decl, nall, nall))
 		return item_error;
-	}
-	bool unlisted = e->frame->unlisted;
+	bool unlisted = e->frame->unlisted, backward = function->backward;
 	e->frame->unlisted = true; /* the backward pass has values of its own */
+	function->backward = true;
 	Item result = inline_plainly(e, gradient, call, all);
+	function->backward = backward;
 	e->frame->unlisted = unlisted;
 	return result;
 }

@@ -110,6 +110,7 @@ typedef struct Function {
 	FnDecl *decl;
 	int instances; /* calls inlined so far */
 	bool active;   /* being inlined: a call would be recursion */
+	bool backward; /* the function that gives its gradient is */
 } Function;
 
 /* One call being inlined; the outermost is the entry. */
@@ -325,6 +326,8 @@ Item closed_end(Elab *e, Site s, Op *op);
 /* gradients.c */
 /* Whether the function that `fn` names as its gradient can be that. */
 void check_gradient_of(Elab *e, const FnDecl *fn);
+/* Of the function that gives its gradient; false: that was told where fn is declared. */
+bool check_gradient_count(Elab *e, const FnDecl *fn, int least, int most);
 typedef enum GradientForm { FORM_grad, FORM_value, FORM_vjp } GradientForm;
 typedef struct Gradient { /* grad(f, wrt=(W))(x, W) */
 	Elab *elab;

@@ -9,6 +9,7 @@
  * The body is a block of its own, as that of a composite: it sees the arguments alone.
  * compiler/grad/ makes the backward pass of it.
  */
+#include <limits.h>
 #include <string.h>
 
 #include "functions/builtins.h"
@@ -291,11 +292,42 @@ read_wrt(Gradient *g)
 		right = add_wrt(g, wrt);
 	for (int i = 0; wrt != NULL && wrt->kind == E_tuple && i < wrt->args.n; i++)
 		right &= add_wrt(g, wrt->args.v[i]);
+	if (wrt != NULL && wrt->kind == E_tuple && wrt->args.n == 0)
+		return complain(g->elab, DIAG_gradient, wrt->range,
+			"wrt names what the gradient is taken by, and nothing stands here; "
+			"left "
+			"out, it is every parameter of floats");
 	if (right && g->nwrt == 0)
 		return complain(g->elab, DIAG_gradient, g->maker->range,
 			"'%s' has no argument of floats to be differentiated by",
 			g->function->decl->name.s);
 	return right;
+}
+
+bool
+check_gradient_count(Elab *e, const FnDecl *fn, int least, int most)
+{
+	const FnDecl *gradient = ((Function *)table_get(e->functions, fn->gradient.s))->decl;
+	int n = gradient->params.n;
+	if (least <= n && n <= most)
+		return true;
+	const char *given = least == most ? arena_printf(e->arena, "%d", least)
+		: most == INT_MAX	  ? arena_printf(e->arena, "%d or more", least)
+					  : arena_printf(e->arena, "%d to %d", least, most);
+	return complain(e, DIAG_gradient, fn->gradient.range,
+		"'%s' takes %d argument%s; the gradient of '%s' is given %s: the arguments, "
+		"the "
+		"results, and a cotangent for each result of floats",
+		gradient->name.s, n, n == 1 ? "" : "s", fn->name.s, given);
+}
+
+/* One of the results at least is of floats; where none is written there is one at least. */
+static bool
+may_take_gradient(Elab *e, const FnDecl *fn)
+{
+	int n = fn->params.n, nresults = fn->results.n;
+	return fn->has_results ? check_gradient_count(e, fn, n + nresults + 1, n + 2 * nresults)
+			       : check_gradient_count(e, fn, n + 2, INT_MAX);
 }
 
 void
@@ -315,6 +347,8 @@ check_gradient_of(Elab *e, const FnDecl *fn)
 			"'%s' is a checkpoint, which is computed once more, and has a gradient "
 			"of its own; one of the two",
 			fn->name.s);
+	else
+		may_take_gradient(e, fn);
 }
 
 /* ---- the body ------------------------------------------------------------------ */

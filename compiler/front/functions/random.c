@@ -95,6 +95,9 @@ build_bernoulli(Call *c, const Argument *a)
 			"%s does not broadcast to %s: counted from the last, dims must be "
 			"equal or 1",
 			show_type(c->elab, &v->type), show_type(c->elab, type));
+	if (v == NULL && !(item_double(&p) >= 0 && item_double(&p) <= 1))
+		return complain(c->elab, DIAG_argument_kind, a[1].range,
+			"a probability is from 0 to 1, not %g", item_double(&p));
 	if (v != NULL)
 		p = item_tensor(a[1].range, make_convert(c->make, v, D_f32));
 	if (!give_bits(c, type, &a[2], 23))
