@@ -25,6 +25,22 @@ partial_combines(PartialKind kind, Combiner c)
 		|| (partials[kind].which == WHICH_one && partials[kind].combiner == c);
 }
 
+/* What changes nothing that it is combined with, in each element. */
+static bool
+is_identity_of(const Value *v, Combiner c)
+{
+	DType dtype = v->type.dtype;
+	int64_t identity = combiner_identity(c, dtype);
+
+	while (v->def && (v->def->kind == O_broadcast || v->def->kind == O_reshape))
+		v = v->def->operands[0];
+	if (!v->def || v->def->kind != O_constant || v->type.rank)
+		return false;
+	int64_t value = op_int(v->def, A_value);
+	return dtype_is_float(dtype) ? payload_double(value) == payload_double(identity)
+				     : value == identity;
+}
+
 /* A conversion to fewer bits may make zero of what is not. */
 bool
 is_never(const Value *v, double number)
@@ -71,6 +87,10 @@ partial_through(const Op *op, int operand, Combiner c)
 		return THROUGH_no;
 	/* integers are rounded by a division */
 	if (kind == PARTIAL_scale && !(dtype_is_float(to) && is_never(op->operands[1], 0)))
+		return THROUGH_no;
+	if (kind == PARTIAL_pad && !is_identity_of(op->operands[1], c))
+		return THROUGH_no;
+	if (kind == PARTIAL_choice && operand && !is_identity_of(op->operands[3 - operand], c))
 		return THROUGH_no;
 	return operand ? partials[kind].others : partials[kind].first;
 }

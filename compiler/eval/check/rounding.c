@@ -102,7 +102,7 @@ round_pointwise(const Module *m, const Op *op, const Inexact *operands, const In
 	bool parts = false;
 	for (int i = 0; i < op->noperands; i++)
 		parts = parts || spread_of(&operands[i])->data;
-	if (ops[op->kind].partial == PARTIAL_move)
+	if (ops[op->kind].partial == PARTIAL_move || ops[op->kind].partial == PARTIAL_choice)
 		return round_move(m, op, operands, result, rounding);
 	parts = parts && partial_through(op, 0, C_add) != THROUGH_no;
 	if (numbers[op->kind].ulps == 0 && !parts)

@@ -14,6 +14,8 @@
  */
 #include "shard/partition/chain.h"
 
+enum { MAX_JOINED = 32 }; /* operands of one op that are sums */
+
 void
 add_step(Chain *chain, Op *move, Value *partial)
 {
@@ -23,13 +25,13 @@ add_step(Chain *chain, Op *move, Value *partial)
 	chain->steps = s;
 }
 
-/* The op makes parts of its operand `part`, whatever the other one is. */
+/* The op makes parts of those of its operands that are, whatever the others are. */
 static void
-add_beside(Chain *chain, Op *op, int part)
+add_beside(Chain *chain, Op *op, uint32_t parts)
 {
 	add_step(chain, NULL, op->results[0]);
 	chain->steps->beside = op;
-	chain->steps->part = part;
+	chain->steps->parts = parts;
 }
 
 static void
@@ -137,21 +139,28 @@ as_splat(Value *v)
 	return splat ? v : NULL;
 }
 
+/* Element by element, by one number at most? */
+static bool
+splats_beside(const Op *op, uint32_t parts)
+{
+	for (int i = 0; i < op->noperands; i++)
+		if (!(parts >> i & 1) && !as_splat(op->operands[i]))
+			return false;
+	return ops[op->kind].pointwise;
+}
+
 /* Parts that the op has its operand k of become parts of its result, unless that is split
    along their axes.  What is split further than these are is whole then: of such element by
-   element, by one number at most. */
+   element. */
 static bool
 hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 {
 	Value *v = op->results[0];
 	AxisList over = placement_unreduced(&inner->partial);
 	Placement partial = v->placement;
-	bool factor = op->noperands == 2;
 
 	if (!hands_on_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
-		|| (inner->scattered
-			&& (!ops[op->kind].pointwise
-				|| (factor && !as_splat(op->operands[1 - k])))))
+		|| (inner->scattered && !splats_beside(op, 1u << k)))
 		return false;
 	if (inner->scattered)
 		partial = inner->partial;
@@ -159,7 +168,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
 	if (!placement_is_sound(&partial) || !join_sum(chain, inner, &partial, &v->placement))
 		return false;
-	add_beside(chain, op, k);
+	add_beside(chain, op, 1u << k);
 	return true;
 }
 
@@ -175,7 +184,7 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		chain->steps->leaf = true;
 		return true;
 	}
-	for (int k = 0; k < op->noperands && k < 2 && op->nresults == 1; k++) {
+	for (int k = 0; k < op->noperands && k < 3 && op->nresults == 1; k++) {
 		Chain inner = *chain;
 		inner.known = false;
 		if (ops[op->kind].partial != PARTIAL_move
@@ -187,7 +196,20 @@ take_sum(Chain *chain, const Block *b, Value *v)
 	return false;
 }
 
-static void take_other(Chain *chain, const Block *b, Op *op, int part);
+static void take_others(Chain *chain, const Block *b, Op *op, int part);
+
+/* Is it of operands of which each may be a sum?  What is put together of several is split
+   as these are. */
+static bool
+adds_up(const Op *op)
+{
+	bool alike = op->noperands <= MAX_JOINED && ops[op->kind].partial == PARTIAL_move;
+
+	for (int k = 0; k < op->noperands && alike; k++)
+		alike = placement_equal(&op->operands[k]->placement,
+			&op->results[0]->placement);
+	return (ops[op->kind].pointwise && op->noperands <= 2) || (alike && op->noperands > 1);
+}
 
 bool
 take_sums(Chain *chain, const Block *b, Value *v)
@@ -196,12 +218,12 @@ take_sums(Chain *chain, const Block *b, Value *v)
 
 	if (take_sum(chain, b, v))
 		return true;
-	if (v->uses != 1 || v->block != b || !op || !ops[op->kind].pointwise)
+	if (v->uses != 1 || v->block != b || !op || op_is_move(op) || !adds_up(op))
 		return false;
-	for (int k = 0; k < op->noperands && op->noperands <= 2 && !op_is_move(op); k++) {
+	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;
 		if (take_sums(chain, b, op->operands[k])) {
-			take_other(chain, b, op, k);
+			take_others(chain, b, op, k);
 			return true;
 		}
 		*chain = before;
@@ -209,19 +231,22 @@ take_sums(Chain *chain, const Block *b, Value *v)
 	return false;
 }
 
-/* Operand `part` is parts.  So may the other one be; else it goes beside them. */
+/* Operand `part` is parts.  So may others be; else they go beside them. */
 static void
-take_other(Chain *chain, const Block *b, Op *op, int part)
+take_others(Chain *chain, const Block *b, Op *op, int part)
 {
-	Chain before = *chain;
+	uint32_t parts = 1u << part;
 
-	if (op->noperands == 2 && take_sums(chain, b, op->operands[1 - part])
-		&& combines_parts(chain, op)) {
-		add_step(chain, NULL, op->results[0]);
-		return;
+	for (int k = 0; k < op->noperands; k++) {
+		Chain before = *chain;
+		if (k == part)
+			continue;
+		if (take_sums(chain, b, op->operands[k]) && combines_parts(chain, op))
+			parts |= 1u << k;
+		else
+			*chain = before;
 	}
-	*chain = before;
-	add_beside(chain, op, part);
+	add_beside(chain, op, parts);
 }
 
 /* Of an op element by element one operand is the chain, the other one a sum, parts, or what
@@ -236,7 +261,7 @@ follow_pointwise(Chain *chain, const Block *b, const Value *start, Op *op)
 			*chain = before;
 			continue;
 		}
-		take_other(chain, b, op, k);
+		take_others(chain, b, op, k);
 		return end;
 	}
 	return NULL;
@@ -388,19 +413,24 @@ in_parts(const Chain *chain, const Op *op)
 /* What is whole is added on one device, which moves nothing; of what is split each adds what it
    has.  It multiplies parts if it is finite, and everywhere where these are. */
 static bool
-goes_beside(const Chain *chain, const Op *op, int part)
+goes_beside(const Chain *chain, const Op *op, uint32_t parts)
 {
 	Placement to = in_parts(chain, op);
-	const Value *other = op->noperands == 2 ? op->operands[1 - part] : NULL;
+	bool adds = combines_parts(chain, op), goes = placement_is_sound(&to);
 
-	if (!placement_is_sound(&to))
-		return false;
-	if (other && combines_parts(chain, op))
-		return becomes_freely(chain->p, other, &to);
-	return hands_on_parts(chain->p, op, part, (Combiner)chain->partial.combiner)
-		&& (!other
-			|| (!other->placement.nunreduced
-				&& (!chain->scattered || as_splat(op->operands[1 - part]))));
+	for (int k = 0; k < op->noperands && goes; k++) {
+		const Value *v = op->operands[k];
+		if (parts >> k & 1)
+			goes = adds
+				|| hands_on_parts(chain->p, op, k,
+					(Combiner)chain->partial.combiner);
+		else
+			goes = adds ? becomes_freely(chain->p, v, &to)
+				    : !v->placement.nunreduced;
+	}
+	return goes
+		&& (!chain->scattered
+			|| (ops[op->kind].pointwise && (adds || splats_beside(op, parts))));
 }
 
 /* Where the move of what is added leads then. */
@@ -434,24 +464,28 @@ is_whole_chain(const Chain *chain)
 
 	for (const Step *s = chain->steps; s && goes; s = s->next)
 		goes = goes_wide(chain, s)
-			&& (!s->beside || goes_beside(chain, s->beside, s->part));
+			&& (!s->beside || goes_beside(chain, s->beside, s->parts));
 	return goes;
 }
 
 /* ---- changing it ------------------------------------------------------------ */
 
 static void
-set_beside(const Chain *chain, Op *op, int part)
+set_beside(const Chain *chain, Op *op, uint32_t parts)
 {
-	Value **other = &op->operands[1 - part];
 	Placement to = in_parts(chain, op), whole = to;
 	AxisList none = {0};
 
 	placement_set_unreduced(&whole, &none, C_add);
-	if (!combines_parts(chain, op) && chain->scattered)
-		*other = recompute(as_splat(*other), &whole, op);
-	else if (combines_parts(chain, op) && !is_placed(*other, &to))
-		*other = insert_reshard(chain->p, *other, &to, op, chain->why);
+	for (int k = 0; k < op->noperands; k++) {
+		Value **other = &op->operands[k];
+		if (parts >> k & 1)
+			continue;
+		if (!combines_parts(chain, op) && chain->scattered)
+			*other = recompute(as_splat(*other), &whole, op);
+		else if (combines_parts(chain, op) && !is_placed(*other, &to))
+			*other = insert_reshard(chain->p, *other, &to, op, chain->why);
+	}
 }
 
 /* What is added in parts over fewer axes is moved to parts over all; of the others the only
@@ -481,8 +515,8 @@ void
 take_steps(Chain *chain)
 {
 	for (Step *s = chain->steps; s; s = s->next) {
-		if (s->beside && s->beside->noperands == 2)
-			set_beside(chain, s->beside, s->part);
+		if (s->beside)
+			set_beside(chain, s->beside, s->parts);
 		if (s->partial && chain->scattered)
 			s->partial->placement = chain->partial;
 		else if (s->partial)

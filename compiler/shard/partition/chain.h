@@ -12,8 +12,8 @@ typedef struct Step {
 	Op *move;	/* a reshard that goes, or NULL */
 	bool leaf;	/* ... of what is added, which is over some axes of the chain's */
 	Value *partial; /* what becomes partial, or NULL */
-	Op *beside;	/* an op on parts whose operand 1 - `part` is none of these, or NULL */
-	int part;
+	Op *beside;	/* an op on parts, or NULL */
+	uint32_t parts; /* ... bit k: operand k is; the others go beside these */
 	struct Step *next;
 } Step;
 

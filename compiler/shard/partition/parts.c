@@ -29,10 +29,13 @@ bool
 hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
 {
 	Through through = partial_through(op, operand, combiner);
+	PartialKind kind = ops[op->kind].partial;
 
+	if (kind == PARTIAL_pad || kind == PARTIAL_choice)
+		return through == THROUGH_alone;
 	if (op->noperands == 1)
 		return through != THROUGH_no
-			&& (ops[op->kind].pointwise || ops[op->kind].partial == PARTIAL_move);
+			&& (ops[op->kind].pointwise || kind == PARTIAL_move);
 	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
 		&& !may_be_infinite(p, op->operands[1 - operand]);
 }

@@ -92,7 +92,7 @@ summed_inner(const Partitioner *p, const Op *op, const Summed *of)
 		return (Summed){0};
 	if (combines(op, s.combiner))
 		return s;
-	if (sums > 1 || !hands_on_parts(p, op, last, s.combiner))
+	if (sums > 1 || op->noperands > 2 || !hands_on_parts(p, op, last, s.combiner))
 		return (Summed){0};
 	s.wholes -= op->noperands - 1; /* a factor */
 	return s;

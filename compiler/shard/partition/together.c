@@ -15,13 +15,14 @@
 
 enum { MAX_ADDED = 512 }; /* ops behind one sum */
 
-/* The op that uses the only use of the value, of an op behind which it stands; or NULL. */
+/* The op that uses the only use of the value, its operand *k, of an op behind which it
+   stands; or NULL. */
 static Op *
-user_behind(const Value *v)
+user_behind(const Value *v, int *k)
 {
 	for (Op *op = v->uses == 1 ? v->def->next : NULL; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == v)
+		for (*k = 0; *k < op->noperands; ++*k)
+			if (op->operands[*k] == v)
 				return op;
 	return NULL;
 }
@@ -32,14 +33,13 @@ added_up(const Chain *chain, Value *v)
 {
 	Value *root = v;
 	const Op *user;
+	int k;
 
-	for (int n = 0; n < MAX_ADDED && (user = user_behind(v)); n++) {
+	for (int n = 0; n < MAX_ADDED && (user = user_behind(v, &k)); n++) {
 		Combiner combiner = (Combiner)chain->partial.combiner;
 		bool adds = combines(user, combiner);
 		if (user->nresults != 1 || op_is_identity(user) || user->mode == MODE_explicit
-			|| !(adds
-				|| hands_on_parts(chain->p, user, user->operands[0] != v,
-					combiner)))
+			|| !(adds || hands_on_parts(chain->p, user, k, combiner)))
 			break;
 		v = user->results[0];
 		root = adds ? v : root;
