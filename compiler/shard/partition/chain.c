@@ -34,6 +34,15 @@ add_beside(Chain *chain, Op *op, uint32_t parts)
 	chain->steps->parts = parts;
 }
 
+/* One device has it then, or what is split each its own. */
+static void
+add_whole(Chain *chain, Op *user, int operand)
+{
+	add_step(chain, NULL, NULL);
+	chain->steps->user = user;
+	chain->steps->whole = operand;
+}
+
 static void
 take_move(Chain *chain, Op *move)
 {
@@ -172,6 +181,71 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 	return true;
 }
 
+/*
+ * A slice that is written in its place is a sum; what was there before is the chain.  It
+ * stays split along the dims that the slice has a part of only, and so can't be partial
+ * over the axes of these:
+ *
+ *   g[i] = all_reduce(h)   h partial over Y, g [L@X, D]   g [L@X, D] partial over Y
+ *                          h partial over X, g [L@X, D]   no
+ */
+static bool
+take_slice(Chain *chain, const Block *b, const Op *op)
+{
+	const Value *stack = op->results[0], *slice = op->operands[1];
+	Chain inner = *chain;
+
+	inner.known = false;
+	if (!take_sum(&inner, b, op->operands[1]))
+		return false;
+	Placement partial = inner.partial, whole = inner.whole;
+	for (int d = 0; d < whole.rank; d++) {
+		AxisList axes = placement_dim(&stack->placement, d);
+		if (slice->type.dims[d] == stack->type.dims[d])
+			continue;
+		placement_set_dim(&partial, d, &axes);
+		placement_set_dim(&whole, d, &axes);
+	}
+	if (!placement_is_sound(&partial) || !join_sum(chain, &inner, &partial, &whole))
+		return false;
+	chain->slices = true;
+	return true;
+}
+
+int
+handed_on(const Op *op, int result)
+{
+	for (int k = 0; k < op->nbodies; k++) {
+		const Value *v = op->bodies[k]->last->operands[result];
+		if (!v->def)
+			return v->index;
+	}
+	return -1;
+}
+
+/* Some branches make sums; what others make is whole. */
+static bool
+take_branches(Chain *chain, const Op *op, int result)
+{
+	const Value *v = op->results[result];
+	bool sums = false;
+
+	add_step(chain, NULL, op->results[result]);
+	for (int k = 0; k < op->nbodies; k++) {
+		Op *end = op->bodies[k]->last;
+		Chain before = *chain;
+		if (take_sums(chain, end->block, end->operands[result])) {
+			sums = true;
+			continue;
+		}
+		*chain = before;
+		if (!placement_equal(&end->operands[result]->placement, &v->placement))
+			return false;
+		add_whole(chain, end, result);
+	}
+	return sums;
+}
+
 bool
 take_sum(Chain *chain, const Block *b, Value *v)
 {
@@ -183,6 +257,13 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		take_move(chain, op);
 		chain->steps->leaf = true;
 		return true;
+	}
+	if (op_is_branch(op))
+		return take_branches(chain, op, v->index);
+	if (op->kind == O_dynamic_update_slice) {
+		add_step(chain, NULL, v);
+		add_whole(chain, op, 0);
+		return value_is_literal(op->operands[0]) && take_slice(chain, b, op);
 	}
 	for (int k = 0; k < op->noperands && k < 3 && op->nresults == 1; k++) {
 		Chain inner = *chain;
@@ -267,48 +348,6 @@ follow_pointwise(Chain *chain, const Block *b, const Value *start, Op *op)
 	return NULL;
 }
 
-/*
- * A slice that is written in its place is a sum; what was there before is the chain.  It
- * stays split along the dims that the slice has a part of only, and so can't be partial
- * over the axes of these:
- *
- *   g[i] = all_reduce(h)   h partial over Y, g [L@X, D]   g [L@X, D] partial over Y
- *                          h partial over X, g [L@X, D]   no
- */
-static const Value *
-follow_update(Chain *chain, const Block *b, const Value *start, Op *op)
-{
-	const Value *stack = op->results[0], *slice = op->operands[1];
-	Chain inner = *chain;
-
-	inner.known = false;
-	if (!take_sum(&inner, b, op->operands[1]))
-		return NULL;
-	Placement partial = inner.partial, whole = inner.whole;
-	for (int d = 0; d < whole.rank; d++) {
-		AxisList axes = placement_dim(&stack->placement, d);
-		if (slice->type.dims[d] == stack->type.dims[d])
-			continue;
-		placement_set_dim(&partial, d, &axes);
-		placement_set_dim(&whole, d, &axes);
-	}
-	if (!placement_is_sound(&partial) || !join_sum(chain, &inner, &partial, &whole))
-		return NULL;
-	chain->slices = true;
-	return follow_chain(chain, b, start, op->operands[0]);
-}
-
-int
-handed_on(const Op *op, int result)
-{
-	for (int k = 0; k < op->nbodies; k++) {
-		const Value *v = op->bodies[k]->last->operands[result];
-		if (!v->def)
-			return v->index;
-	}
-	return -1;
-}
-
 /* Each branch adds to the same one of its params, or leaves it.  Which one is known from
    a branch that leaves it, else from the first. */
 static const Value *
@@ -356,7 +395,8 @@ follow_chain(Chain *chain, const Block *b, const Value *start, Value *v)
 		return follow_pointwise(chain, b, start, op);
 	add_step(chain, NULL, v);
 	if (op->kind == O_dynamic_update_slice)
-		return follow_update(chain, b, start, op);
+		return take_slice(chain, b, op) ? follow_chain(chain, b, start, op->operands[0])
+						: NULL;
 	if (op_is_branch(op))
 		return follow_branches(chain, b, start, op, v->index);
 	if (chain->known && placement_equal(&chain->partial, &v->placement)
@@ -457,13 +497,30 @@ goes_wide(const Chain *chain, const Step *step)
 		&& (!step->leaf || becomes_freely(chain->p, step->move->operands[0], &to));
 }
 
+static Placement
+whole_parts(const Chain *chain, const Step *step)
+{
+	return chain->scattered
+		? chain->partial
+		: wide_parts(chain, &step->user->operands[step->whole]->placement);
+}
+
+static bool
+goes_whole(const Chain *chain, const Step *step)
+{
+	Placement to = whole_parts(chain, step);
+
+	return placement_is_sound(&to)
+		&& becomes_freely(chain->p, step->user->operands[step->whole], &to);
+}
+
 bool
 is_whole_chain(const Chain *chain)
 {
 	bool goes = chain->known;
 
 	for (const Step *s = chain->steps; s && goes; s = s->next)
-		goes = goes_wide(chain, s)
+		goes = goes_wide(chain, s) && (!s->user || goes_whole(chain, s))
 			&& (!s->beside || goes_beside(chain, s->beside, s->parts));
 	return goes;
 }
@@ -486,6 +543,16 @@ set_beside(const Chain *chain, Op *op, uint32_t parts)
 		else if (combines_parts(chain, op) && !is_placed(*other, &to))
 			*other = insert_reshard(chain->p, *other, &to, op, chain->why);
 	}
+}
+
+static void
+set_whole(const Chain *chain, const Step *step)
+{
+	Value **v = &step->user->operands[step->whole];
+	Placement to = whole_parts(chain, step);
+
+	if (!is_placed(*v, &to))
+		*v = insert_reshard(chain->p, *v, &to, step->user, chain->why);
 }
 
 /* What is added in parts over fewer axes is moved to parts over all; of the others the only
@@ -521,6 +588,8 @@ take_steps(Chain *chain)
 			s->partial->placement = chain->partial;
 		else if (s->partial)
 			s->partial->placement = wide_parts(chain, &s->partial->placement);
+		if (s->user)
+			set_whole(chain, s);
 		if (s->move)
 			take_sum_away(chain, s);
 	}

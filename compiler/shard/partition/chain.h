@@ -14,6 +14,8 @@ typedef struct Step {
 	Value *partial; /* what becomes partial, or NULL */
 	Op *beside;	/* an op on parts, or NULL */
 	uint32_t parts; /* ... bit k: operand k is; the others go beside these */
+	Op *user;	/* takes its operand `whole`, which is, as parts then, or NULL */
+	int whole;
 	struct Step *next;
 } Step;
 
