@@ -27,13 +27,27 @@ is_used(const Fuse *f, const Value *v)
 
 /* ---- ops by themselves ------------------------------------------------------ */
 
+/* A dot takes its factors from buffers. */
+static bool
+is_factor(const Ref *r)
+{
+	const Node *root = r->kernel->kind == KERNEL_dot ? r->kernel->root : NULL;
+
+	return root && (r->slot == &root->args[0] || r->slot == &root->args[1]);
+}
+
 static void
 visit_offset(Fuse *f, const Op *op, Uses *u)
 {
 	Value *v = op->results[0];
 
 	for (Ref *r = u->refs; r; r = r->next)
-		*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
+		if (is_factor(r)) {
+			ref_load(f, v, r);
+			u->whole = true;
+		} else {
+			*r->slot = node_new(f, r->kernel, NODE_scalar, NULL, v);
+		}
 	for (int i = 0; i < op->noperands; i++)
 		f->uses[operand(f, op, i)->id].offset = true;
 }
