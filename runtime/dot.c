@@ -257,14 +257,25 @@ direct_f64(const shdrt_dot *d, const void *a, const void *b, void *c, int add)
 /* clang-format off */
 #define INTEGER_PAIRS(X) \
 	X(i8, int8_t, i8, int8_t) \
+	X(i8, int8_t, i16, int16_t) \
 	X(i8, int8_t, i32, int32_t) \
 	X(i8, int8_t, i64, int64_t) \
+	X(i16, int16_t, i16, int16_t) \
+	X(i16, int16_t, i32, int32_t) \
+	X(i16, int16_t, i64, int64_t) \
 	X(i32, int32_t, i32, int32_t) \
 	X(i32, int32_t, i64, int64_t) \
 	X(i64, int64_t, i64, int64_t) \
 	X(u8, uint8_t, u8, uint8_t) \
+	X(u8, uint8_t, u16, uint16_t) \
 	X(u8, uint8_t, u32, uint32_t) \
-	X(u32, uint32_t, u32, uint32_t)
+	X(u8, uint8_t, u64, uint64_t) \
+	X(u16, uint16_t, u16, uint16_t) \
+	X(u16, uint16_t, u32, uint32_t) \
+	X(u16, uint16_t, u64, uint64_t) \
+	X(u32, uint32_t, u32, uint32_t) \
+	X(u32, uint32_t, u64, uint64_t) \
+	X(u64, uint64_t, u64, uint64_t)
 /* clang-format on */
 INTEGER_PAIRS(INTEGER_DOT)
 

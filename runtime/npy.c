@@ -23,10 +23,13 @@
 static const char *const npy_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_pred] = "b1",
 	[SHDRT_i8] = "i1",
+	[SHDRT_i16] = "i2",
 	[SHDRT_i32] = "i4",
 	[SHDRT_i64] = "i8",
 	[SHDRT_u8] = "u1",
+	[SHDRT_u16] = "u2",
 	[SHDRT_u32] = "u4",
+	[SHDRT_u64] = "u8",
 	[SHDRT_f16] = "f2",
 	[SHDRT_bf16] = "V2",
 	[SHDRT_f32] = "f4",
@@ -104,8 +107,8 @@ take_descr(Cursor *c, TensorView *view)
 	}
 	if (!rt_name_dtype(text, n, npy_names, &view->dtype)) {
 		snprintf(c->why, WHY,
-			"its dtype '%.*s' is none of b1 i1 i4 "
-			"i8 u1 u4 f2 f4 f8 V2 (bf16)",
+			"its dtype '%.*s' is none of b1 i1 i2 i4 "
+			"i8 u1 u2 u4 u8 f2 f4 f8 V2 (bf16)",
 			n > 40 ? 40 : (int)n, text);
 		return false;
 	}

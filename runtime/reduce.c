@@ -60,6 +60,7 @@ typedef void Store(void *out, const void *wide, size_t n);
 
 #define STEP_C a + b
 STEP(add_i8, uint8_t, AS_IS, uint8_t)
+STEP(add_i16, uint16_t, AS_IS, uint16_t)
 STEP(add_i32, uint32_t, AS_IS, uint32_t)
 STEP(add_i64, uint64_t, AS_IS, uint64_t)
 STEP(add_f32, float, AS_IS, float)
@@ -70,6 +71,7 @@ STEP(add_bf16, uint16_t, shdrt_f32_from_bf16, float)
 /* Products of narrow unsigned numbers would be computed in signed int. */
 #define STEP_C (1u * a) * b
 STEP(mul_i8, uint8_t, AS_IS, uint8_t)
+STEP(mul_i16, uint16_t, AS_IS, uint16_t)
 STEP(mul_i32, uint32_t, AS_IS, uint32_t)
 STEP(mul_i64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
@@ -81,17 +83,23 @@ STEP(mul_bf16, uint16_t, shdrt_f32_from_bf16, float)
 #undef STEP_C
 #define STEP_C a > b ? a : b
 STEP(max_i8, int8_t, AS_IS, int8_t)
+STEP(max_i16, int16_t, AS_IS, int16_t)
 STEP(max_i32, int32_t, AS_IS, int32_t)
 STEP(max_i64, int64_t, AS_IS, int64_t)
 STEP(max_u8, uint8_t, AS_IS, uint8_t)
+STEP(max_u16, uint16_t, AS_IS, uint16_t)
 STEP(max_u32, uint32_t, AS_IS, uint32_t)
+STEP(max_u64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
 #define STEP_C a < b ? a : b
 STEP(min_i8, int8_t, AS_IS, int8_t)
+STEP(min_i16, int16_t, AS_IS, int16_t)
 STEP(min_i32, int32_t, AS_IS, int32_t)
 STEP(min_i64, int64_t, AS_IS, int64_t)
 STEP(min_u8, uint8_t, AS_IS, uint8_t)
+STEP(min_u16, uint16_t, AS_IS, uint16_t)
 STEP(min_u32, uint32_t, AS_IS, uint32_t)
+STEP(min_u64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
 /* Not a number if either is. */
 #define STEP_C a > b || a != a ? a : b
@@ -108,11 +116,13 @@ STEP(min_bf16, uint16_t, shdrt_f32_from_bf16, float)
 #undef STEP_C
 #define STEP_C a &b
 STEP(and_8, uint8_t, AS_IS, uint8_t)
+STEP(and_16, uint16_t, AS_IS, uint16_t)
 STEP(and_32, uint32_t, AS_IS, uint32_t)
 STEP(and_64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
 #define STEP_C a | b
 STEP(or_8, uint8_t, AS_IS, uint8_t)
+STEP(or_16, uint16_t, AS_IS, uint16_t)
 STEP(or_32, uint32_t, AS_IS, uint32_t)
 STEP(or_64, uint64_t, AS_IS, uint64_t)
 #undef STEP_C
@@ -139,10 +149,13 @@ static const struct {
 	/* Of truth values, the sum and the greatest are "or". */
 	[SHDRT_pred] = {{or_8, or_8, and_8, and_8, and_8, or_8}, NULL, NULL},
 	[SHDRT_i8] = {{add_i8, max_i8, min_i8, mul_i8, and_8, or_8}, NULL, NULL},
+	[SHDRT_i16] = {{add_i16, max_i16, min_i16, mul_i16, and_16, or_16}, NULL, NULL},
 	[SHDRT_i32] = {{add_i32, max_i32, min_i32, mul_i32, and_32, or_32}, NULL, NULL},
 	[SHDRT_i64] = {{add_i64, max_i64, min_i64, mul_i64, and_64, or_64}, NULL, NULL},
 	[SHDRT_u8] = {{add_i8, max_u8, min_u8, mul_i8, and_8, or_8}, NULL, NULL},
+	[SHDRT_u16] = {{add_i16, max_u16, min_u16, mul_i16, and_16, or_16}, NULL, NULL},
 	[SHDRT_u32] = {{add_i32, max_u32, min_u32, mul_i32, and_32, or_32}, NULL, NULL},
+	[SHDRT_u64] = {{add_i64, max_u64, min_u64, mul_i64, and_64, or_64}, NULL, NULL},
 	[SHDRT_f16] = {{add_f16, max_f16, min_f16, mul_f16, NULL, NULL}, load_f16, store_f16},
 	[SHDRT_bf16] = {{add_bf16, max_bf16, min_bf16, mul_bf16, NULL, NULL}, load_bf16,
 		store_bf16},
@@ -183,10 +196,13 @@ static const uint64_t identities[SHDRT_DTYPE_COUNT][SHDRT_COMBINER_COUNT] = {
 	/*               add  max                 min            mul  and  or */
 	[SHDRT_pred] = {0, 0, 1, 1, 1, 0},
 	[SHDRT_i8] = {0, 0x80, 0x7f, 1, 0xff, 0},
+	[SHDRT_i16] = {0, 0x8000, 0x7fff, 1, 0xffff, 0},
 	[SHDRT_i32] = {0, 0x80000000, 0x7fffffff, 1, 0xffffffff, 0},
 	[SHDRT_i64] = {0, 0x8000000000000000, INT64_MAX, 1, UINT64_MAX, 0},
 	[SHDRT_u8] = {0, 0, 0xff, 1, 0xff, 0},
+	[SHDRT_u16] = {0, 0, 0xffff, 1, 0xffff, 0},
 	[SHDRT_u32] = {0, 0, 0xffffffff, 1, 0xffffffff, 0},
+	[SHDRT_u64] = {0, 0, UINT64_MAX, 1, UINT64_MAX, 0},
 	[SHDRT_f16] = {0, 0xfc00, 0x7c00, 0x3c00, 0, 0},
 	[SHDRT_bf16] = {0, 0xff80, 0x7f80, 0x3f80, 0, 0},
 	[SHDRT_f32] = {0, 0xff800000, 0x7f800000, 0x3f800000, 0, 0},
@@ -226,14 +242,20 @@ rt_element_double(shdrt_dtype dtype, const void *data, size_t i)
 		return AT(uint8_t, i) != 0;
 	case SHDRT_i8:
 		return AT(int8_t, i);
+	case SHDRT_i16:
+		return AT(int16_t, i);
 	case SHDRT_i32:
 		return AT(int32_t, i);
 	case SHDRT_i64:
 		return (double)AT(int64_t, i);
 	case SHDRT_u8:
 		return AT(uint8_t, i);
+	case SHDRT_u16:
+		return AT(uint16_t, i);
 	case SHDRT_u32:
 		return AT(uint32_t, i);
+	case SHDRT_u64:
+		return (double)AT(uint64_t, i);
 	case SHDRT_f16:
 		return shdrt_f32_from_f16(AT(uint16_t, i));
 	case SHDRT_bf16:

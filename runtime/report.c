@@ -64,6 +64,8 @@ rt_report_value(FILE *out, shdrt_dtype dtype, const void *data, size_t i, int di
 		fputs(x != 0 ? "true" : "false", out);
 	else if (dtype == SHDRT_i64)
 		fprintf(out, "%" PRId64, ((const int64_t *)data)[i]);
+	else if (dtype == SHDRT_u64)
+		fprintf(out, "%" PRIu64, ((const uint64_t *)data)[i]);
 	else if (rt_is_float(dtype))
 		fprintf(out, "%.*g", digits, x == 0 ? 0 : x);
 	else
@@ -79,6 +81,8 @@ print_sum(FILE *out, const shdrt_tensor *t, const void *data, size_t n)
 	for (size_t i = 0; i < n; i++)
 		if (t->dtype == SHDRT_i64)
 			integers += ((const int64_t *)data)[i];
+		else if (t->dtype == SHDRT_u64)
+			integers += ((const uint64_t *)data)[i];
 		else if (rt_is_float(t->dtype))
 			floats += rt_element_double(t->dtype, data, i);
 		else

@@ -17,10 +17,13 @@
 static const char *const safetensors_names[SHDRT_DTYPE_COUNT] = {
 	[SHDRT_pred] = "BOOL",
 	[SHDRT_i8] = "I8",
+	[SHDRT_i16] = "I16",
 	[SHDRT_i32] = "I32",
 	[SHDRT_i64] = "I64",
 	[SHDRT_u8] = "U8",
+	[SHDRT_u16] = "U16",
 	[SHDRT_u32] = "U32",
+	[SHDRT_u64] = "U64",
 	[SHDRT_f16] = "F16",
 	[SHDRT_bf16] = "BF16",
 	[SHDRT_f32] = "F32",
@@ -265,8 +268,8 @@ take_dtype(Cursor *c, TensorView *view, char why[WHY])
 	if (rt_name_dtype(text, n, safetensors_names, &view->dtype))
 		return true;
 	snprintf(why, WHY,
-		"the tensor's dtype '%.*s' is none of BOOL I8 I32 "
-		"I64 U8 U32 F16 BF16 F32 F64",
+		"the tensor's dtype '%.*s' is none of BOOL I8 I16 I32 "
+		"I64 U8 U16 U32 U64 F16 BF16 F32 F64",
 		n > 40 ? 40 : (int)n, text);
 	return false;
 }

@@ -31,9 +31,12 @@
 #include <stdint.h>
 
 /* Element types, with their size and name. */
+/* clang-format off */
 #define SHDRT_DTYPES(X) \
 	X(pred, 1) \
-	X(i8, 1) X(i32, 4) X(i64, 8) X(u8, 1) X(u32, 4) X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
+	X(i8, 1) X(i16, 2) X(i32, 4) X(i64, 8) X(u8, 1) X(u16, 2) X(u32, 4) X(u64, 8) \
+	X(f16, 2) X(bf16, 2) X(f32, 4) X(f64, 8)
+/* clang-format on */
 
 typedef enum shdrt_dtype {
 #define X(name, bytes) SHDRT_##name,

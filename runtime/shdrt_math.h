@@ -190,10 +190,13 @@ shdrt_through_f16(float x)
 
 #define SHDRT_INTEGERS(X) \
 	X(i8, int8_t, uint8_t, INT8_MIN, INT8_MAX) \
+	X(i16, int16_t, uint16_t, INT16_MIN, INT16_MAX) \
 	X(i32, int32_t, uint32_t, INT32_MIN, INT32_MAX) \
 	X(i64, int64_t, uint64_t, INT64_MIN, INT64_MAX) \
 	X(u8, uint8_t, uint8_t, 0, UINT8_MAX) \
-	X(u32, uint32_t, uint32_t, 0, UINT32_MAX)
+	X(u16, uint16_t, uint16_t, 0, UINT16_MAX) \
+	X(u32, uint32_t, uint32_t, 0, UINT32_MAX) \
+	X(u64, uint64_t, uint64_t, 0, UINT64_MAX)
 
 /* Between integers: the low bits.  To pred: is it not zero? */
 #define SHDRT_CONVERT(to, to_type, from, from_type) \
@@ -203,10 +206,13 @@ shdrt_through_f16(float x)
 	}
 #define SHDRT_TO_INTEGERS(from, from_type) \
 	SHDRT_CONVERT(i8, int8_t, from, from_type) \
+	SHDRT_CONVERT(i16, int16_t, from, from_type) \
 	SHDRT_CONVERT(i32, int32_t, from, from_type) \
 	SHDRT_CONVERT(i64, int64_t, from, from_type) \
 	SHDRT_CONVERT(u8, uint8_t, from, from_type) \
-	SHDRT_CONVERT(u32, uint32_t, from, from_type)
+	SHDRT_CONVERT(u16, uint16_t, from, from_type) \
+	SHDRT_CONVERT(u32, uint32_t, from, from_type) \
+	SHDRT_CONVERT(u64, uint64_t, from, from_type)
 #define SHDRT_TO_FLOATS(from, from_type) \
 	SHDRT_CONVERT(f32, float, from, from_type) \
 	SHDRT_CONVERT(f64, double, from, from_type)
@@ -215,7 +221,7 @@ shdrt_through_f16(float x)
 	{ \
 		return x != 0; \
 	}
-/* All but i64 fit a double exactly. */
+/* All of at most 32 bits fit a double exactly. */
 #define SHDRT_TO_HALVES(from, from_type) \
 	SHDRT_FN uint16_t shdrt_bf16_from_##from(from_type x) \
 	{ \
@@ -237,19 +243,24 @@ SHDRT_TO_FLOATS(pred, uint8_t)
 SHDRT_TO_PRED(pred, uint8_t)
 SHDRT_TO_HALVES(pred, uint8_t)
 SHDRT_TO_HALVES(i8, int8_t)
+SHDRT_TO_HALVES(i16, int16_t)
 SHDRT_TO_HALVES(i32, int32_t)
 SHDRT_TO_HALVES(u8, uint8_t)
+SHDRT_TO_HALVES(u16, uint16_t)
 SHDRT_TO_HALVES(u32, uint32_t)
 
 /* An integer of more than 53 bits, its last kept bit odd if any was lost. */
 SHDRT_FN double
+shdrt_f64_odd_u64(uint64_t x)
+{
+	uint64_t lost = x & 0x7ff;
+	return (double)(x >> 53 ? (x & ~(uint64_t)0x7ff) | (uint64_t)(lost != 0) << 11 : x);
+}
+
+SHDRT_FN double
 shdrt_f64_odd_i64(int64_t x)
 {
-	uint64_t m = x < 0 ? -(uint64_t)x : (uint64_t)x;
-	uint64_t lost = m & 0x7ff;
-	if (m >> 53)
-		m = (m & ~(uint64_t)0x7ff) | (uint64_t)(lost != 0) << 11;
-	return x < 0 ? -(double)m : (double)m;
+	return x < 0 ? -shdrt_f64_odd_u64(-(uint64_t)x) : shdrt_f64_odd_u64((uint64_t)x);
 }
 
 SHDRT_FN uint16_t
@@ -262,6 +273,18 @@ SHDRT_FN uint16_t
 shdrt_f16_from_i64(int64_t x)
 {
 	return shdrt_f16_from_f64(shdrt_f64_odd_i64(x));
+}
+
+SHDRT_FN uint16_t
+shdrt_bf16_from_u64(uint64_t x)
+{
+	return shdrt_bf16_from_f64(shdrt_f64_odd_u64(x));
+}
+
+SHDRT_FN uint16_t
+shdrt_f16_from_u64(uint64_t x)
+{
+	return shdrt_f16_from_f64(shdrt_f64_odd_u64(x));
 }
 
 SHDRT_TO_FLOATS(f32, float)
@@ -282,40 +305,34 @@ SHDRT_TO_PRED(f64, double)
 	}
 #define SHDRT_FROM_FLOAT(from, type) \
 	SHDRT_SATURATE(i8, int8_t, from, type, (type)-128, (type)128, INT8_MIN, INT8_MAX) \
+	SHDRT_SATURATE(i16, int16_t, from, type, (type)-0x1p15, (type)0x1p15, INT16_MIN, \
+		INT16_MAX) \
 	SHDRT_SATURATE(i32, int32_t, from, type, (type)-0x1p31, (type)0x1p31, INT32_MIN, \
 		INT32_MAX) \
 	SHDRT_SATURATE(i64, int64_t, from, type, (type)-0x1p63, (type)0x1p63, INT64_MIN, \
 		INT64_MAX) \
 	SHDRT_SATURATE(u8, uint8_t, from, type, (type)0, (type)256, 0, UINT8_MAX) \
-	SHDRT_SATURATE(u32, uint32_t, from, type, (type)0, (type)0x1p32, 0, UINT32_MAX)
+	SHDRT_SATURATE(u16, uint16_t, from, type, (type)0, (type)0x1p16, 0, UINT16_MAX) \
+	SHDRT_SATURATE(u32, uint32_t, from, type, (type)0, (type)0x1p32, 0, UINT32_MAX) \
+	SHDRT_SATURATE(u64, uint64_t, from, type, (type)0, (type)0x1p64, 0, UINT64_MAX)
 SHDRT_FROM_FLOAT(f32, float)
 SHDRT_FROM_FLOAT(f64, double)
 
-#define SHDRT_FROM_HALF(half) \
-	SHDRT_FN int8_t shdrt_i8_from_##half(uint16_t h) \
+#define SHDRT_INTEGER_FROM_HALF(to, type, half) \
+	SHDRT_FN type shdrt_##to##_from_##half(uint16_t h) \
 	{ \
-		return shdrt_i8_from_f32(shdrt_f32_from_##half(h)); \
-	} \
-	SHDRT_FN int32_t shdrt_i32_from_##half(uint16_t h) \
-	{ \
-		return shdrt_i32_from_f32(shdrt_f32_from_##half(h)); \
-	} \
-	SHDRT_FN int64_t shdrt_i64_from_##half(uint16_t h) \
-	{ \
-		return shdrt_i64_from_f32(shdrt_f32_from_##half(h)); \
-	} \
-	SHDRT_FN uint8_t shdrt_u8_from_##half(uint16_t h) \
-	{ \
-		return shdrt_u8_from_f32(shdrt_f32_from_##half(h)); \
-	} \
-	SHDRT_FN uint32_t shdrt_u32_from_##half(uint16_t h) \
-	{ \
-		return shdrt_u32_from_f32(shdrt_f32_from_##half(h)); \
-	} \
-	SHDRT_FN uint8_t shdrt_pred_from_##half(uint16_t h) \
-	{ \
-		return shdrt_pred_from_f32(shdrt_f32_from_##half(h)); \
+		return shdrt_##to##_from_f32(shdrt_f32_from_##half(h)); \
 	}
+#define SHDRT_FROM_HALF(half) \
+	SHDRT_INTEGER_FROM_HALF(i8, int8_t, half) \
+	SHDRT_INTEGER_FROM_HALF(i16, int16_t, half) \
+	SHDRT_INTEGER_FROM_HALF(i32, int32_t, half) \
+	SHDRT_INTEGER_FROM_HALF(i64, int64_t, half) \
+	SHDRT_INTEGER_FROM_HALF(u8, uint8_t, half) \
+	SHDRT_INTEGER_FROM_HALF(u16, uint16_t, half) \
+	SHDRT_INTEGER_FROM_HALF(u32, uint32_t, half) \
+	SHDRT_INTEGER_FROM_HALF(u64, uint64_t, half) \
+	SHDRT_INTEGER_FROM_HALF(pred, uint8_t, half)
 SHDRT_FROM_HALF(bf16)
 SHDRT_FROM_HALF(f16)
 SHDRT_FN uint16_t
@@ -339,41 +356,43 @@ shdrt_f16_from_bf16(uint16_t h)
 	return shdrt_f16_from_f32(shdrt_f32_from_bf16(h));
 }
 
+/* ---- bits of the types that numbers are computed in ---- */
+
+#define SHDRT_BITS_OF(name, type, bits_type, bits, number) \
+	SHDRT_FN bits_type shdrt_bits_of_##name(type x) \
+	{ \
+		return bits(x); \
+	} \
+	SHDRT_FN type shdrt_##name##_of_bits(bits_type x) \
+	{ \
+		return number(x); \
+	}
+#define X(name, type, unsigned_type, least, greatest) \
+	SHDRT_BITS_OF(name, type, unsigned_type, (unsigned_type), (type))
+SHDRT_INTEGERS(X)
+#undef X
+SHDRT_BITS_OF(f16, float, uint16_t, shdrt_f16_from_f32, shdrt_f32_from_f16)
+SHDRT_BITS_OF(bf16, float, uint16_t, shdrt_bf16_from_f32, shdrt_f32_from_bf16)
+SHDRT_BITS_OF(f32, float, uint32_t, shdrt_bits_f32, shdrt_f32_bits)
+SHDRT_BITS_OF(f64, double, uint64_t, shdrt_bits_f64, shdrt_f64_bits)
+
 /* ---- integers ---- */
 
-SHDRT_FN int
-shdrt_negative_i8(int8_t x)
-{
-	return x < 0;
-}
-SHDRT_FN int
-shdrt_negative_i32(int32_t x)
-{
-	return x < 0;
-}
-SHDRT_FN int
-shdrt_negative_i64(int64_t x)
-{
-	return x < 0;
-}
-SHDRT_FN int
-shdrt_negative_u8(uint8_t x)
-{
-	(void)x;
-	return 0;
-}
-SHDRT_FN int
-shdrt_negative_u32(uint32_t x)
-{
-	(void)x;
-	return 0;
-}
-SHDRT_FN int
-shdrt_negative_pred(uint8_t x)
-{
-	(void)x;
-	return 0;
-}
+#define SHDRT_NEGATIVE(name, type, negative) \
+	SHDRT_FN int shdrt_negative_##name(type x) \
+	{ \
+		(void)x; \
+		return negative; \
+	}
+SHDRT_NEGATIVE(i8, int8_t, x < 0)
+SHDRT_NEGATIVE(i16, int16_t, x < 0)
+SHDRT_NEGATIVE(i32, int32_t, x < 0)
+SHDRT_NEGATIVE(i64, int64_t, x < 0)
+SHDRT_NEGATIVE(u8, uint8_t, 0)
+SHDRT_NEGATIVE(u16, uint16_t, 0)
+SHDRT_NEGATIVE(u32, uint32_t, 0)
+SHDRT_NEGATIVE(u64, uint64_t, 0)
+SHDRT_NEGATIVE(pred, uint8_t, 0)
 
 #define X(name, type, unsigned_type, least, greatest) \
 	SHDRT_FN type shdrt_div_##name(type a, type b) \
@@ -414,6 +433,26 @@ shdrt_negative_pred(uint8_t x)
 	SHDRT_FN type shdrt_shr_##name(type a, type b) \
 	{ \
 		return (unsigned_type)b < 8 * sizeof a ? (type)((unsigned_type)a >> b) : 0; \
+	} \
+	SHDRT_FN type shdrt_sar_##name(type a, type b) \
+	{ \
+		unsigned_type most = 8 * sizeof a - 1; \
+		unsigned_type by = (unsigned_type)b < most ? (unsigned_type)b : most; \
+		int up = 64 - (int)(8 * sizeof a); \
+		return (type)((int64_t)((uint64_t)a << up) >> up >> by); \
+	} \
+	SHDRT_FN type shdrt_popcnt_##name(type a) \
+	{ \
+		return (type)__builtin_popcountll((unsigned_type)a); \
+	} \
+	SHDRT_FN type shdrt_clz_##name(type a) \
+	{ \
+		int unused = 64 - (int)(8 * sizeof a); \
+		return (type)(a ? __builtin_clzll((unsigned_type)a) - unused : 64 - unused); \
+	} \
+	SHDRT_FN type shdrt_not_##name(type a) \
+	{ \
+		return (type)((least) == 0 && (greatest) == 1 ? !a : ~a); \
 	} \
 	SHDRT_FN type shdrt_abs_##name(type a) \
 	{ \

@@ -174,10 +174,13 @@ bits_of(uint64_t key, int64_t i)
 #define MADE_UP(X) \
 	X(pred, uint8_t, (uint8_t)(bits >> 63), (uint8_t)(i & 1)) \
 	X(i8, int8_t, (int8_t)((int)(bits >> 60) - 8), (int8_t)i) \
+	X(i16, int16_t, (int16_t)((int)(bits >> 60) - 8), (int16_t)i) \
 	X(i32, int32_t, (int32_t)(bits >> 60) - 8, (int32_t)i) \
 	X(i64, int64_t, (int64_t)(bits >> 60) - 8, (int64_t)i) \
 	X(u8, uint8_t, (uint8_t)(bits >> 61), (uint8_t)i) \
+	X(u16, uint16_t, (uint16_t)(bits >> 61), (uint16_t)i) \
 	X(u32, uint32_t, (uint32_t)(bits >> 61), (uint32_t)i) \
+	X(u64, uint64_t, bits >> 61, (uint64_t)i) \
 	X(f16, uint16_t, shdrt_f16_from_f32((float)(bits >> 53) * 0x1p-10f - 1), \
 		shdrt_f16_from_i64(i)) \
 	X(bf16, uint16_t, shdrt_bf16_from_f32((float)(bits >> 56) * 0x1p-7f - 1), \

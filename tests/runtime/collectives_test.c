@@ -89,7 +89,7 @@ static uint64_t
 bits_step(shdrt_dtype d, shdrt_combiner c, uint64_t a, uint64_t b)
 {
 	int shift = 64 - 8 * (int)shdrt_dtype_bytes[d];
-	bool is_signed = d == SHDRT_i8 || d == SHDRT_i32 || d == SHDRT_i64;
+	bool is_signed = shdrt_dtype_names[d][0] == 'i';
 	/* At the top of 64 bits, signs and orders are what they should be. */
 	bool less = is_signed ? (int64_t)(a << shift) < (int64_t)(b << shift)
 			      : a << shift < b << shift;
