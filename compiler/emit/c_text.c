@@ -109,6 +109,8 @@ c_constant(Arena *a, DType d, int64_t payload)
 		return arena_printf(a, "INT64_C(%lld)", (long long)payload);
 	if (d == D_i32 && (int32_t)payload == INT32_MIN)
 		return "INT32_MIN";
+	if (d == D_u64)
+		return arena_printf(a, "UINT64_C(%llu)", (unsigned long long)payload);
 	if (d == D_u32)
 		return arena_printf(a, "%uu", (unsigned)(uint32_t)payload);
 	if (d == D_pred)
@@ -169,13 +171,16 @@ c_pointwise(Arena *a, const Op *op, const char *const *args)
 			return c_rounded(a, d, args[0]);
 		return c_load(a, d, arena_printf(a, "shdrt_%s_from_%s(%s)", to, from, args[0]));
 	}
+	if (op->kind == O_bitcast)
+		return arena_printf(a, "shdrt_%s_of_bits(shdrt_bits_of_%s(%s))", to,
+			dtypes[of].name, args[0]);
 	if (op_has(op, A_direction))
 		return arena_printf(a, "%s %s %s", args[0], signs[op_int(op, A_direction)],
 			args[1]);
 	row = substitute(a, row, args, of);
 	if (numbers[op->kind].ulps > 0)
 		row = c_rounded(a, d, row);
-	return dtypes[d].bytes == 1 && d != D_pred
+	return dtypes[d].bytes < 4 && dtype_is_integer(d)
 		? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row)
 		: row;
 }
@@ -186,7 +191,9 @@ c_combine(Arena *a, Combiner c, DType d, const char *acc, const char *x)
 	const char *row = dtype_is_float(d) ? combiners[c].float_c : combiners[c].int_c;
 
 	row = substitute(a, row, (const char *[]){acc, x, ""}, d);
-	return dtypes[d].bytes == 1 ? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row) : row;
+	return dtypes[d].bytes < 4 && !dtype_is_float(d)
+		? arena_printf(a, "(%s)(%s)", dtypes[d].compute, row)
+		: row;
 }
 
 const char *

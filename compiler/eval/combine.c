@@ -28,23 +28,29 @@
 	COMBINE(name##_float, float, expression) \
 	COMBINE(name##_double, double, expression)
 COMBINE(add_int, int64_t, wrap_add(a, b))
+COMBINE(add_word, uint64_t, a + b)
 FLOATS(add, a + b)
 COMBINE(max_int, int64_t, a > b ? a : b)
+COMBINE(max_word, uint64_t, a > b ? a : b)
 FLOATS(max, a != a || a > b ? a : b)
 COMBINE(min_int, int64_t, a < b ? a : b)
+COMBINE(min_word, uint64_t, a < b ? a : b)
 FLOATS(min, a != a || a < b ? a : b)
 COMBINE(mul_int, int64_t, wrap_mul(a, b))
+COMBINE(mul_word, uint64_t, a *b)
 FLOATS(mul, a *b)
 COMBINE(and_int, int64_t, a &b)
+COMBINE(and_word, uint64_t, a &b)
 COMBINE(or_int, int64_t, a | b)
+COMBINE(or_word, uint64_t, a | b)
 #undef FLOATS
 #undef COMBINE
 
 CombineLoop *const combine_loops[COMBINER_COUNT][WIDE_COUNT] = {
-	[C_add] = {add_int, add_float, add_double},
-	[C_max] = {max_int, max_float, max_double},
-	[C_min] = {min_int, min_float, min_double},
-	[C_mul] = {mul_int, mul_float, mul_double},
-	[C_and] = {and_int, NULL, NULL},
-	[C_or] = {or_int, NULL, NULL},
+	[C_add] = {add_int, add_float, add_double, add_word},
+	[C_max] = {max_int, max_float, max_double, max_word},
+	[C_min] = {min_int, min_float, min_double, min_word},
+	[C_mul] = {mul_int, mul_float, mul_double, mul_word},
+	[C_and] = {and_int, NULL, NULL, and_word},
+	[C_or] = {or_int, NULL, NULL, or_word},
 };

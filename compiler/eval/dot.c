@@ -62,6 +62,7 @@ enum { TILE = 1024 }; /* columns whose sums stay in the nearest cache */
 #define FLOAT_STEP(c, a, b) c + a *b
 #define INT_STEP(c, a, b) wrap_add(c, wrap_mul(a, b))
 MULTIPLY(multiply_int, int64_t, INT_STEP)
+MULTIPLY(multiply_word, uint64_t, FLOAT_STEP)
 MULTIPLY(multiply_float, float, FLOAT_STEP)
 MULTIPLY(multiply_double, double, FLOAT_STEP)
 #undef FLOAT_STEP
@@ -73,6 +74,7 @@ static Multiply *const multiplies[WIDE_COUNT] = {
 	multiply_int,
 	multiply_float,
 	multiply_double,
+	multiply_word,
 };
 
 /* The operand's dims in the order: batch, then rest and contracted in the
@@ -107,7 +109,7 @@ matrix_wide(const Tensor *t, const int *order, DType to, void **owned)
 	int bytes = dtypes[from].bytes;
 	int64_t n = type_elements(&t->type), strides[MAX_RANK];
 	size_t wide = wide_bytes(to);
-	bool direct = from == to && (to == D_f32 || to == D_f64 || to == D_i64);
+	bool direct = from == to && (to == D_f32 || to == D_f64 || to == D_i64 || to == D_u64);
 	Copy c = {.rank = t->type.rank};
 	Type arranged = t->type;
 	row_major(&t->type, strides);

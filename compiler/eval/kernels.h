@@ -11,10 +11,11 @@
 #include "eval/eval.h"
 
 /* wide.c: the types arithmetic is done in */
-typedef enum Wide { W_int, W_float, W_double, WIDE_COUNT } Wide;
+typedef enum Wide { W_int, W_float, W_double, W_word, WIDE_COUNT } Wide;
 enum { CHUNK = 512 }; /* elements converted at a time */
 typedef union Chunk {
 	int64_t i[CHUNK];
+	uint64_t w[CHUNK];
 	float f[CHUNK];
 	double d[CHUNK];
 } Chunk;
@@ -57,7 +58,7 @@ typedef bool Kernel(const Op *op, const Tensor *operands, Tensor *result);
 Kernel *op_kernel(OpKind kind);
 
 /* pointwise.c */
-Kernel elementwise, compare, is_finite, select_elements, convert;
+Kernel elementwise, compare, is_finite, select_elements, convert, bitcast;
 /* move.c: data movement */
 Kernel constant, iota, identity, broadcast, transpose, slice, concatenate, pad, reverse, roll,
 	take, dynamic_slice, dynamic_update_slice;

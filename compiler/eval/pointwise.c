@@ -11,7 +11,7 @@
 
 typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t n, int width);
 
-/* Of the values at i; `width` is that of the dtype in bits. */
+/* Of the values at i; `width` is that of the dtype in bits, of pred 1. */
 #define LOOP(name, type, formula) \
 	static void name(const void *ap, const void *bp, const void *cp, void *rp, int64_t n, \
 		int width) \
@@ -29,9 +29,18 @@ typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t 
 #define F(name) name
 #define POINTWISE(op, place, signature, kernel, formula, int_formula, ...) \
 	LOOP(op##_double, double, formula) LOOP(op##_int, int64_t, int_formula)
+#define I(name) wrap_##name
 #include "ir/numbers.def"
 #undef POINTWISE
 #undef F
+#undef I
+
+#define I(name) word_##name
+#define POINTWISE(op, place, signature, kernel, formula, int_formula, ...) \
+	LOOP(op##_word, uint64_t, int_formula)
+#include "ir/numbers.def"
+#undef POINTWISE
+#undef I
 
 #define F(name) name##f
 #define POINTWISE(op, place, signature, kernel, formula, ...) LOOP(op##_float, float, formula)
@@ -40,7 +49,7 @@ typedef void Loop(const void *a, const void *b, const void *c, void *r, int64_t 
 #undef F
 
 static Loop *const loops[OP_COUNT][WIDE_COUNT] = {
-#define POINTWISE(op, ...) [O_##op] = {op##_int, op##_float, op##_double},
+#define POINTWISE(op, ...) [O_##op] = {op##_int, op##_float, op##_double, op##_word},
 #include "ir/numbers.def"
 #undef POINTWISE
 };
@@ -65,8 +74,9 @@ elementwise(const Op *op, const Tensor *operands, Tensor *result)
 	DType d = result->type.dtype;
 	int64_t n = type_elements(&result->type);
 	Wide wide = wide_of(d);
+	int width = d == D_pred ? 1 : 8 * dtypes[d].bytes;
 	Chunk buffers[3], out;
-	if (wide == W_int ? !numbers[op->kind].of_integers : !numbers[op->kind].of_floats)
+	if (dtype_is_float(d) ? !numbers[op->kind].of_floats : !numbers[op->kind].of_integers)
 		die("%s is not defined for %s", ops[op->kind].name, dtypes[d].name);
 	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
 		const void *in[3];
@@ -74,7 +84,7 @@ elementwise(const Op *op, const Tensor *operands, Tensor *result)
 			in[k] = k < op->noperands
 				? operand_wide(&operands[k], result, i, count, &buffers[k])
 				: in[0];
-		loops[op->kind][wide](in[0], in[1], in[2], &out, count, 8 * dtypes[d].bytes);
+		loops[op->kind][wide](in[0], in[1], in[2], &out, count, width);
 		store_wide(d, &out, result->data, i, count);
 	}
 	return true;
@@ -89,6 +99,7 @@ elementwise(const Op *op, const Tensor *operands, Tensor *result)
 	}
 #define COMPARES(name, sign) \
 	COMPARE(name##_int, int64_t, sign) \
+	COMPARE(name##_word, uint64_t, sign) \
 	COMPARE(name##_float, float, sign) \
 	COMPARE(name##_double, double, sign)
 COMPARES(equal, ==)
@@ -102,12 +113,13 @@ COMPARES(greater_equal, >=)
 
 typedef void CompareLoop(const void *a, const void *b, uint8_t *r, int64_t n);
 static CompareLoop *const comparisons[][WIDE_COUNT] = {
-	[DIR_EQ] = {equal_int, equal_float, equal_double},
-	[DIR_NE] = {not_equal_int, not_equal_float, not_equal_double},
-	[DIR_LT] = {less_int, less_float, less_double},
-	[DIR_LE] = {less_equal_int, less_equal_float, less_equal_double},
-	[DIR_GT] = {greater_int, greater_float, greater_double},
-	[DIR_GE] = {greater_equal_int, greater_equal_float, greater_equal_double},
+	[DIR_EQ] = {equal_int, equal_float, equal_double, equal_word},
+	[DIR_NE] = {not_equal_int, not_equal_float, not_equal_double, not_equal_word},
+	[DIR_LT] = {less_int, less_float, less_double, less_word},
+	[DIR_LE] = {less_equal_int, less_equal_float, less_equal_double, less_equal_word},
+	[DIR_GT] = {greater_int, greater_float, greater_double, greater_word},
+	[DIR_GE] = {greater_equal_int, greater_equal_float, greater_equal_double,
+		greater_equal_word},
 };
 
 bool
@@ -148,6 +160,24 @@ select_elements(const Op *op, const Tensor *operands, Tensor *result)
 		const Tensor *from = &operands[predicate[scalar ? 0 : i] ? 1 : 2];
 		size_t at = (size_t)i * bytes;
 		memcpy(r + at, (const char *)from->data + at, bytes);
+	}
+	return true;
+}
+
+/* Samples, in f64, are rounded before, and what is made of them is one in f64 again. */
+bool
+bitcast(const Op *op, const Tensor *operands, Tensor *result)
+{
+	DType from = op->operands[0]->type.dtype, to = op->results[0]->type.dtype;
+	int64_t n = type_elements(&result->type);
+	Chunk wide, bits;
+	for (int64_t i = 0, count; (count = chunk(n - i)); i += count) {
+		convert_wide(operands[0].type.dtype, view_wide(&operands[0], i, count, &wide),
+			from, &bits, count);
+		store_wide(from, &bits, &wide, 0, count);
+		load_wide(to, &wide, 0, count, &bits);
+		convert_wide(to, &bits, result->type.dtype, &wide, count);
+		store_wide(result->type.dtype, &wide, result->data, i, count);
 	}
 	return true;
 }

@@ -105,6 +105,21 @@ integer_to_float_odd(int64_t x)
 	return double_to_float_odd((double)x);
 }
 
+static inline float
+word_to_float_odd(uint64_t x)
+{
+	return x >> 63 ? 2 * integer_to_float_odd((int64_t)(x >> 1 | (x & 1)))
+		       : integer_to_float_odd((int64_t)x);
+}
+
+static inline uint64_t
+double_to_word(double x)
+{
+	if (!(x > 0))
+		return 0;
+	return x < 0x1p64 ? (uint64_t)x : UINT64_MAX;
+}
+
 /* `lo` and `hi` are the least and greatest values of the integer type. */
 static inline int64_t
 double_to_integer(double x, int64_t lo, int64_t hi)

@@ -22,6 +22,8 @@ static int64_t
 key_of(const Tensor *t, int64_t i)
 {
 	int64_t key;
+	if (t->type.dtype == D_u64)
+		return (int64_t)((uint64_t)tensor_integer(t, i) - (uint64_t)INT64_MIN);
 	if (!dtype_is_float(t->type.dtype))
 		return tensor_integer(t, i);
 	double v = tensor_double(t, i) + 0.0; /* -0 becomes 0 */

@@ -1,6 +1,7 @@
 /*
  * wide.c - between the storage of a dtype and the type its arithmetic is
- * done in: float for f16, bf16 and f32, double for f64, int64 for the rest.
+ * done in: float for f16, bf16 and f32, double for f64, uint64 for u64, int64 for the
+ * rest.
  */
 #include "eval/kernels.h"
 
@@ -13,6 +14,8 @@ wide_of(DType d)
 {
 	if (d == D_f64)
 		return W_double;
+	if (d == D_u64)
+		return W_word;
 	return dtypes[d].class == DC_float ? W_float : W_int;
 }
 
@@ -44,10 +47,13 @@ wide_bytes(DType d)
 	}
 LOOPS(pred, uint8_t, int64_t, s, w != 0)
 LOOPS(i8, int8_t, int64_t, s, (int8_t)w)
+LOOPS(i16, int16_t, int64_t, s, (int16_t)w)
 LOOPS(i32, int32_t, int64_t, s, (int32_t)w)
 LOOPS(i64, int64_t, int64_t, s, w)
 LOOPS(u8, uint8_t, int64_t, s, (uint8_t)w)
+LOOPS(u16, uint16_t, int64_t, s, (uint16_t)w)
 LOOPS(u32, uint32_t, int64_t, s, (uint32_t)w)
+LOOPS(u64, uint64_t, uint64_t, s, w)
 LOOPS(f16, uint16_t, float, f16_to_float(s), float_to_f16(w))
 LOOPS(bf16, uint16_t, float, bf16_to_float(s), float_to_bf16(w))
 LOOPS(f32, float, float, s, w)
@@ -63,7 +69,8 @@ typedef struct Format {
 	int64_t least, greatest; /* of integers */
 } Format;
 
-/* CONVERSIONS(to, wide, how a whole number v gets there, how a float or a double does) */
+/* CONVERSIONS(to, wide, how a whole number v gets there, how a word and how a float or a
+   double does) */
 #define CONVERSION(name, from_wide, to_wide, number) \
 	static void name(const Format *f, const void *values, int64_t n, void *result) \
 	{ \
@@ -75,30 +82,37 @@ typedef struct Format {
 			to[i] = number; \
 		} \
 	}
-#define CONVERSIONS(to, wide, of_integer, of_float) \
+#define CONVERSIONS(to, wide, of_integer, of_word, of_float) \
 	CONVERSION(to##_of_int, int64_t, wide, of_integer) \
+	CONVERSION(to##_of_word, uint64_t, wide, of_word) \
 	CONVERSION(to##_of_float, float, wide, of_float) \
 	CONVERSION(to##_of_double, double, wide, of_float)
 #define FROM(to) \
 	{ \
-		[W_float] = to##_of_float, [W_double] = to##_of_double, [W_int] = to##_of_int \
+		[W_float] = to##_of_float, [W_double] = to##_of_double, [W_int] = to##_of_int, \
+		[W_word] = to##_of_word \
 	}
-CONVERSIONS(pred, int64_t, v != 0, v != 0)
-CONVERSIONS(integer, int64_t, v, double_to_integer(v, f->least, f->greatest))
-CONVERSIONS(double, double, (double)v, v)
-CONVERSIONS(float, float, (float)v, (float)v)
+CONVERSIONS(pred, int64_t, v != 0, v != 0, v != 0)
+CONVERSIONS(integer, int64_t, v, (int64_t)v, double_to_integer(v, f->least, f->greatest))
+CONVERSIONS(word, uint64_t, (uint64_t)v, v, double_to_word(v))
+CONVERSIONS(double, double, (double)v, (double)v, v)
+CONVERSIONS(float, float, (float)v, (float)v, (float)v)
 /* storing rounds once more */
-CONVERSIONS(narrow, float, integer_to_float_odd(v), double_to_float_odd(v))
+CONVERSIONS(narrow, float, integer_to_float_odd(v), word_to_float_odd(v),
+	double_to_float_odd(v))
 #undef CONVERSIONS
 #undef CONVERSION
 
 static const Format formats[DTYPE_COUNT] = {
 	[D_pred] = {load_pred, store_pred, FROM(pred), 0, 1},
 	[D_i8] = {load_i8, store_i8, FROM(integer), INT8_MIN, INT8_MAX},
+	[D_i16] = {load_i16, store_i16, FROM(integer), INT16_MIN, INT16_MAX},
 	[D_i32] = {load_i32, store_i32, FROM(integer), INT32_MIN, INT32_MAX},
 	[D_i64] = {load_i64, store_i64, FROM(integer), INT64_MIN, INT64_MAX},
 	[D_u8] = {load_u8, store_u8, FROM(integer), 0, UINT8_MAX},
+	[D_u16] = {load_u16, store_u16, FROM(integer), 0, UINT16_MAX},
 	[D_u32] = {load_u32, store_u32, FROM(integer), 0, UINT32_MAX},
+	[D_u64] = {load_u64, store_u64, FROM(word), 0, 0},
 	[D_f16] = {load_f16, store_f16, FROM(narrow), 0, 0},
 	[D_bf16] = {load_bf16, store_bf16, FROM(narrow), 0, 0},
 	[D_f32] = {load_f32, store_f32, FROM(float), 0, 0},
@@ -122,7 +136,7 @@ const void *
 view_wide(const Tensor *t, int64_t first, int64_t n, Chunk *buffer)
 {
 	DType d = t->type.dtype;
-	if (d == D_f32 || d == D_f64 || d == D_i64)
+	if (d == D_f32 || d == D_f64 || d == D_i64 || d == D_u64)
 		return (const char *)t->data + first * dtypes[d].bytes;
 	load_wide(d, t->data, first, n, buffer);
 	return buffer;
@@ -135,6 +149,8 @@ wide_double(Wide w, const void *values, int64_t i)
 		return ((const float *)values)[i];
 	if (w == W_double)
 		return ((const double *)values)[i];
+	if (w == W_word)
+		return (double)((const uint64_t *)values)[i];
 	return (double)((const int64_t *)values)[i];
 }
 

@@ -92,11 +92,8 @@ Value *
 item_constant(Elab *e, Site s, DType dtype, const Item *item)
 {
 	const DTypeInfo *info = &dtypes[dtype];
-	int bits = info->bytes * 8;
 	int64_t n = item->integer;
-	bool fits = info->class == DC_unsigned
-		? n >= 0 && n >> bits == 0
-		: bits == 64 || n >> (bits - 1) == 0 || n >> (bits - 1) == -1;
+	bool fits = (n >= 0 || info->class == DC_signed) && payload_fits(dtype, n);
 	if ((item->kind == IT_bool) != (dtype == D_pred)) {
 		complain(e, DIAG_dtype, item->range, "%s cannot become %s", show_item(e, item),
 			info->name);

@@ -24,7 +24,7 @@ text_number(Text *t, DType d, int64_t payload)
 	if (d == D_pred) {
 		text_add(t, payload ? "true" : "false");
 	} else if (!dtype_is_float(d)) {
-		text_printf(t, "%lld", (long long)payload);
+		text_printf(t, d == D_u64 ? "%llu" : "%lld", (long long)payload);
 	} else if (isnan(v)) {
 		text_add(t, "nan");
 	} else if (fabs(v) >= (d == D_f16	 ? 65520
@@ -73,6 +73,25 @@ text_literal(Text *t, const Type *type, const Ints *values)
 	}
 }
 
+/* Of u64, whose greatest numbers no other integer has. */
+static int64_t
+read_word(Cursor *c)
+{
+	uint64_t value = 0;
+	int start = c->pos;
+
+	for (; c->pos < c->end && isdigit((unsigned char)c->s[c->pos]); c->pos++)
+		if (__builtin_mul_overflow(value, 10, &value)
+			|| __builtin_add_overflow(value, (uint64_t)(c->s[c->pos] - '0'),
+				&value)) {
+			cursor_error(c, "a number of more than 64 bits");
+			return 0;
+		}
+	if (c->pos == start)
+		cursor_error(c, "expected an integer from 0 on");
+	return (int64_t)value;
+}
+
 static int64_t
 read_number(Cursor *c, DType d)
 {
@@ -82,6 +101,9 @@ read_number(Cursor *c, DType d)
 	} words[] = {{"inf", INFINITY}, {"-inf", -INFINITY}, {"nan", NAN}, {"-nan", NAN}};
 	char digits[MAX_LITERAL], *end;
 
+	cursor_at_end(c);
+	if (d == D_u64)
+		return read_word(c);
 	if (!dtype_is_float(d)) {
 		if (cursor_accept(c, "true"))
 			return 1;

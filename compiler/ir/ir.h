@@ -769,12 +769,14 @@ bool type_equal(const Type *a, const Type *b);
 Type type_of(DType d, int rank, const int64_t *dims);
 bool dtype_is_float(DType d);
 bool dtype_is_integer(DType d); /* not pred */
+bool dtype_is_index(DType d);	/* the same but u64: all fit 63 bits and a sign */
 bool dtype_by_name(const char *name, DType *dtype);
 bool combiner_by_name(const char *name, Combiner *combiner); /* "add", "max" */
 /* The identity of a combiner in a dtype, as an A_value payload. */
 int64_t combiner_identity(Combiner c, DType d);
 double payload_double(int64_t v); /* A_value of float dtypes */
 int64_t double_payload(double d);
+bool payload_fits(DType d, int64_t payload); /* has the dtype such a value? */
 
 /* build.c: making and changing programs */
 Module *module_new(Session *s, const char *name);

@@ -154,14 +154,26 @@ make_compare(Make k, Direction d, Value *a, Value *b)
 	return make_end(k, op);
 }
 
-Value *
-make_convert(Make k, Value *x, DType dtype)
+static Value *
+make_as(Make k, OpKind kind, Value *x, DType dtype)
 {
 	if (!x || x->type.dtype == dtype)
 		return x;
 	Type type = x->type;
 	type.dtype = dtype;
-	return make_end(k, begin_typed(k, O_convert, x, type));
+	return make_end(k, begin_typed(k, kind, x, type));
+}
+
+Value *
+make_convert(Make k, Value *x, DType dtype)
+{
+	return make_as(k, O_convert, x, dtype);
+}
+
+Value *
+make_bitcast(Make k, Value *x, DType dtype)
+{
+	return make_as(k, O_bitcast, x, dtype);
 }
 
 Value *

@@ -64,6 +64,7 @@ Value *make_clamp(Make k, Value *low, Value *x, Value *high);
 
 /* ---- pointwise, with a type or an attribute */
 Value *make_compare(Make k, Direction d, Value *a, Value *b);
+Value *make_bitcast(Make k, Value *x, DType dtype);
 Value *make_convert(Make k, Value *x, DType dtype);
 Value *make_constant(Make k, DType dtype, int64_t payload); /* a scalar */
 /* ... or a payload for each element, in row-major order. */

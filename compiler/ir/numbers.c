@@ -31,6 +31,7 @@ enum {
 		return formula; \
 	}
 #define F(name) name
+#define I(name) wrap_##name
 #define POINTWISE(op, place, signature, kernel, formula, int_formula, ...) \
 	OF(op##_of_floats, double, formula) \
 	OF(op##_of_integers, int64_t, int_formula)
@@ -39,6 +40,7 @@ enum {
 #undef POINTWISE
 #undef OTHER
 #undef F
+#undef I
 
 #define IS_FORMULA(text) (__builtin_strcmp(text, "NONE") != 0)
 #define POLE_none .pole.is = false

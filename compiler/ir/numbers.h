@@ -132,6 +132,39 @@ wrap_shr(int64_t a, int64_t b, int width)
 	return (uint64_t)b < (uint64_t)width ? (int64_t)(own >> b) : 0;
 }
 
+/* ... with the sign before them. */
+static inline int64_t
+wrap_sar(int64_t a, int64_t b, int width)
+{
+	int64_t own = (int64_t)((uint64_t)a << (64 - width)) >> (64 - width);
+	return own >> ((uint64_t)b < (uint64_t)width ? b : width - 1);
+}
+
+static inline int64_t
+wrap_popcnt(int64_t a, int width)
+{
+	return __builtin_popcountll((uint64_t)a << (64 - width));
+}
+
+static inline int64_t
+wrap_clz(int64_t a, int width)
+{
+	uint64_t own = (uint64_t)a << (64 - width);
+	return own ? __builtin_clzll(own) : width;
+}
+
+static inline int64_t
+wrap_abs(int64_t a)
+{
+	return a < 0 ? wrap_sub(0, a) : a;
+}
+
+static inline int64_t
+wrap_sign(int64_t a)
+{
+	return (a > 0) - (a < 0);
+}
+
 /* A negative exponent gives 0, but for 1 and -1, whose inverses are whole. */
 static inline int64_t
 wrap_pow(int64_t base, int64_t exponent)
@@ -145,6 +178,41 @@ wrap_pow(int64_t base, int64_t exponent)
 		base = wrap_mul(base, base);
 	}
 	return result;
+}
+
+/* What is another for u64. */
+static inline uint64_t
+word_div(uint64_t a, uint64_t b)
+{
+	return b ? a / b : UINT64_MAX;
+}
+
+static inline uint64_t
+word_rem(uint64_t a, uint64_t b)
+{
+	return b ? a % b : a;
+}
+
+static inline uint64_t
+word_pow(uint64_t base, uint64_t exponent)
+{
+	uint64_t result = 1;
+	for (; exponent; exponent >>= 1, base *= base)
+		if (exponent & 1)
+			result *= base;
+	return result;
+}
+
+static inline uint64_t
+word_abs(uint64_t a)
+{
+	return a;
+}
+
+static inline uint64_t
+word_sign(uint64_t a)
+{
+	return a > 0;
 }
 
 #endif

@@ -149,7 +149,7 @@ type_take(const Op *op, Type *result)
 	const char *wrong = check_dim(op, dim, x->rank);
 	if (wrong)
 		return wrong;
-	if (!dtype_is_integer(index->dtype))
+	if (!dtype_is_index(index->dtype))
 		return op_wrong(op, "take needs integer indices, not %s", shape_of(op, index));
 	if (x->rank - 1 + index->rank > MAX_RANK)
 		return op_wrong(op, "take of %s at %s has more than %d dims", shape_of(op, x),
@@ -196,7 +196,7 @@ check_starts(const Op *op, int first)
 			shape_of(op, x), x->rank, op->noperands - first);
 	for (int d = 0; d < x->rank; d++) {
 		const Type *start = operand_type(op, first + d);
-		if (start->rank || !dtype_is_integer(start->dtype))
+		if (start->rank || !dtype_is_index(start->dtype))
 			return op_wrong(op,
 				"%s needs integer scalars as "
 				"starts, not %s",

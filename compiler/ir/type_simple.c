@@ -16,10 +16,8 @@ type_constant(const Op *op, Type *result)
 	if (values->n != type_elements(result))
 		return op_wrong(op, "a constant %s of %d numbers", shape_of(op, result),
 			values->n);
-	int64_t least = integer_limit(result->dtype, false);
-	int64_t most = integer_limit(result->dtype, true);
-	for (int i = 0; i < values->n && !dtype_is_float(result->dtype); i++)
-		if (values->v[i] < least || values->v[i] > most)
+	for (int i = 0; i < values->n; i++)
+		if (!payload_fits(result->dtype, values->v[i]))
 			return op_wrong(op, "%lld is not a value of %s",
 				(long long)values->v[i], dtypes[result->dtype].name);
 	return NULL;
@@ -81,9 +79,10 @@ type_same_float(const Op *op, Type *result)
 }
 
 const char *
-type_same_pred(const Op *op, Type *result)
+type_same_bits(const Op *op, Type *result)
 {
-	return same_of(op, result, operand_type(op, 0)->dtype == D_pred, "pred");
+	return same_of(op, result, !dtype_is_float(operand_type(op, 0)->dtype),
+		"pred or integers");
 }
 
 const char *
@@ -112,6 +111,19 @@ type_convert(const Op *op, Type *result)
 {
 	*result = *operand_type(op, 0);
 	result->dtype = wanted_type(op)->dtype;
+	return NULL;
+}
+
+const char *
+type_bitcast(const Op *op, Type *result)
+{
+	DType from = operand_type(op, 0)->dtype;
+
+	type_convert(op, result);
+	if (from == D_pred || result->dtype == D_pred
+		|| dtypes[from].bytes != dtypes[result->dtype].bytes)
+		return op_wrong(op, "the bits of %s are none of %s", dtypes[from].name,
+			dtypes[result->dtype].name);
 	return NULL;
 }
 

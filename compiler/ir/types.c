@@ -62,6 +62,12 @@ dtype_is_integer(DType d)
 }
 
 bool
+dtype_is_index(DType d)
+{
+	return dtype_is_integer(d) && d != D_u64;
+}
+
+bool
 dtype_by_name(const char *name, DType *dtype)
 {
 	for (int i = 0; i < DTYPE_COUNT; i++)
@@ -111,9 +117,16 @@ integer_limit(DType d, bool greatest)
 	if (dtypes[d].class == DC_pred)
 		return greatest;
 	if (dtypes[d].class == DC_unsigned)
-		return greatest ? (int64_t)((1ull << bits) - 1) : 0;
+		return greatest ? (int64_t)(UINT64_MAX >> (64 - bits)) : 0;
 	int64_t most = (int64_t)((1ull << (bits - 1)) - 1);
 	return greatest ? most : -most - 1;
+}
+
+bool
+payload_fits(DType d, int64_t payload)
+{
+	return dtype_is_float(d) || d == D_u64
+		|| (payload >= integer_limit(d, false) && payload <= integer_limit(d, true));
 }
 
 int64_t

@@ -18,8 +18,8 @@ typedef const char *TypeFunction(const Op *op, Type *results);
 /* type_simple.c: leaves, pointwise, shape */
 TypeFunction type_constant, type_iota, type_partition_id, type_same;
 TypeFunction type_same_number, type_same_integer;
-TypeFunction type_same_float, type_same_pred, type_pred_float, type_pred;
-TypeFunction type_convert, type_select, type_broadcast;
+TypeFunction type_same_float, type_same_bits, type_pred_float, type_pred;
+TypeFunction type_convert, type_bitcast, type_select, type_broadcast;
 TypeFunction type_reshape, type_transpose, type_reverse, type_roll;
 TypeFunction type_slice, type_concatenate, type_pad;
 /* type_compute.c: contraction, reduction, lookups, sort, extern */

@@ -22,12 +22,13 @@ except ImportError as missing:
     sys.exit(0)
 
 FLOATS = ["f32", "f64", "bf16", "f16"]
-SIGNED = ["i32", "i64", "i8"]
-UNSIGNED = ["u8", "u32"]
+SIGNED = ["i32", "i64", "i8", "i16"]
+UNSIGNED = ["u8", "u32", "u16", "u64"]
 INTEGERS = SIGNED + UNSIGNED
 NUMPY = {"f32": np.float32, "f64": np.float64, "f16": np.float16,
-         "i32": np.int32, "i64": np.int64, "i8": np.int8, "u8": np.uint8,
-         "u32": np.uint32, "pred": np.bool_}
+         "i32": np.int32, "i64": np.int64, "i8": np.int8, "i16": np.int16,
+         "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+         "pred": np.bool_}
 WAYS = [("", ["--interpret"], 1), (", compiled", ["--run"], 2)]
 TOLERANCE = {"f32": 4e-6, "f64": 4e-14, "bf16": 1.2e-2, "f16": 2e-3}
 # Of 0 and -0, which are equal, either may be the largest.
@@ -106,10 +107,12 @@ def special(dtype):
         info = np.iinfo(NUMPY[dtype])
         ends = [0, 1, 2, 3, 7, info.max, info.max - 1, info.min,
                 info.min + 1] + ([-1, -2, -7] if info.min else [5])
+    if dtype not in FLOATS:
+        ends = np.array(ends, NUMPY[dtype])
     x, y = np.meshgrid(ends, ends)
     if dtype in FLOATS:
         return {"x": rounded(x, dtype), "y": rounded(y, dtype)}
-    return {"x": x.astype(NUMPY[dtype]), "y": y.astype(NUMPY[dtype])}
+    return {"x": x, "y": y}
 
 
 # ---- the table of cases
@@ -123,7 +126,8 @@ def wrap(function):
     """Integers are computed wide and wrapped to the dtype at the end."""
     def wide(a):
         return function({k: v if v.dtype.kind in "fb" or k in "ij" else
-                         v.astype(np.int64) for k, v in a.items()})
+                         v.astype(np.int64 if v.dtype != np.uint64 else np.uint64)
+                         for k, v in a.items()})
     return wide
 
 

@@ -13,8 +13,9 @@ FLOATS = {      # bits of the fraction with the leading one, least exponent
 LARGEST = {"bf16": float.fromhex("0x1.fep127"), "f16": 65504.0,
            "f32": float(np.finfo(np.float32).max),
            "f64": float(np.finfo(np.float64).max)}
-INTEGERS = {"i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8,
-            "u32": np.uint32, "pred": np.bool_}
+INTEGERS = {"i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+            "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
+            "pred": np.bool_}
 
 
 def unit(dtype):

@@ -16,7 +16,8 @@ here have been accepted by the compiler.
 """
 import re
 
-DTYPES = {"bf16", "f16", "f32", "f64", "i8", "i32", "i64", "u8", "u32", "pred"}
+DTYPES = {"bf16", "f16", "f32", "f64", "i8", "i16", "i32", "i64", "u8", "u16", "u32",
+          "u64", "pred"}
 TOKEN = re.compile(r"""(?:\s|//[^\n]*|/\*.*?\*/)*(?:
     (?P<number>\d[\d_]*\.\d+(?:[eE][+-]?\d+)?|\d[\d_]*[eE][+-]?\d+|\d[\d_]*)
   | (?P<word>[A-Za-z_]\w*)

@@ -177,7 +177,7 @@ add_pointwise(Program *p)
 	if (kind == O_select)
 		operands[2] = operands[1], operands[1] = x, operands[0] = like(p, &pred);
 	op = make(p, kind, ops[kind].operands, operands);
-	if (kind == O_convert) {
+	if (kind == O_convert || (kind == O_bitcast && !dtype_is_float(x->type.dtype))) {
 		op->results[0]->type = x->type;
 		op->results[0]->type.dtype = (DType)below(p, DTYPE_COUNT);
 	} else if (kind == O_compare) {

@@ -85,6 +85,15 @@ store(Tensor *t, int64_t i, double v)
 	case D_u32:
 		((uint32_t *)t->data)[i] = (uint32_t)v;
 		break;
+	case D_i16:
+		((int16_t *)t->data)[i] = (int16_t)v;
+		break;
+	case D_u16:
+		((uint16_t *)t->data)[i] = (uint16_t)v;
+		break;
+	case D_u64:
+		((uint64_t *)t->data)[i] = (uint64_t)v;
+		break;
 	case D_bf16:
 		((uint16_t *)t->data)[i] = (uint16_t)(bits >> 16);
 		break;
@@ -118,6 +127,12 @@ element(const Tensor *t, int64_t i)
 		return ((uint8_t *)t->data)[i];
 	case D_u32:
 		return ((uint32_t *)t->data)[i];
+	case D_i16:
+		return ((int16_t *)t->data)[i];
+	case D_u16:
+		return ((uint16_t *)t->data)[i];
+	case D_u64:
+		return (double)((uint64_t *)t->data)[i];
 	case D_bf16:
 		return bf16_to_float(((uint16_t *)t->data)[i]);
 	case D_f16:
@@ -293,6 +308,7 @@ typedef struct PointwiseCase {
 
 #define MIN32 (-2147483648.0)
 #define MIN64 (-9223372036854775808.0)
+#define MAX64 18446744073709549568.0 /* of u64 that a double holds */
 static const PointwiseCase pointwise_cases[] = {
 	{"i32 division", O_div, D_i32, 2, 6, {{7, -7, 5, MIN32, 0, -9}, {2, 2, 0, -1, 0, -4}},
 		{3, -3, -1, MIN32, -1, 2}},
@@ -303,6 +319,14 @@ static const PointwiseCase pointwise_cases[] = {
 	{"u32 division", O_div, D_u32, 2, 3,
 		{{4294967295., 7, 4294967295.}, {2, 0, 4294967295.}},
 		{2147483647, 4294967295., 1}},
+	{"u64 division", O_div, D_u64, 2, 3, {{MAX64, 0x1p63, 1}, {2, 0x1p62, 0}},
+		{9223372036854774784., 2, MAX64 + 2048}},
+	{"u64 remainder", O_rem, D_u64, 2, 2, {{0x1p63 + 4096, 9}, {0x1p63, 0}}, {4096, 9}},
+	{"u64 maximum", O_maximum, D_u64, 2, 2, {{0x1p63, 1}, {1, 0x1p63}}, {0x1p63, 0x1p63}},
+	{"u64 power", O_pow, D_u64, 2, 2, {{2, 2}, {63, 64}}, {0x1p63, 0}},
+	{"u64 sign", O_sign, D_u64, 1, 2, {{0x1p63, 0}}, {1, 0}},
+	{"u16 wraps", O_mul, D_u16, 2, 2, {{65535, 256}, {65535, 256}}, {1, 0}},
+	{"i16 wraps", O_add, D_i16, 2, 2, {{32767, -32768}, {1, -1}}, {-32768, 32767}},
 	{"u8 wraps", O_sub, D_u8, 2, 2, {{3, 255}, {5, 1}}, {254, 254}},
 	{"i8 wraps", O_add, D_i8, 2, 3, {{127, -128, 100}, {1, -1, 27}}, {-128, 127, 127}},
 	{"i32 multiplication wraps", O_mul, D_i32, 2, 2, {{65536, 2147483647}, {65536, 2}},
@@ -336,6 +360,19 @@ static const PointwiseCase pointwise_cases[] = {
 	{"pred and", O_and, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}}, {0, 0, 0, 1}},
 	{"pred or", O_or, D_pred, 2, 4, {{0, 0, 1, 1}, {0, 1, 0, 1}}, {0, 1, 1, 1}},
 	{"pred not", O_not, D_pred, 1, 2, {{0, 1}}, {1, 0}},
+	{"i8 and", O_and, D_i8, 2, 3, {{-1, 12, -128}, {5, 10, -2}}, {5, 8, -128}},
+	{"u32 or", O_or, D_u32, 2, 2, {{4294901760., 5}, {65535, 3}}, {4294967295., 7}},
+	{"u16 not", O_not, D_u16, 1, 2, {{0, 65280}}, {65535, 255}},
+	{"i32 not", O_not, D_i32, 1, 3, {{0, -1, 7}}, {-1, 0, -8}},
+	{"u64 not", O_not, D_u64, 1, 1, {{MAX64}}, {2047}},
+	{"i8 down with its sign", O_sar, D_i8, 2, 4, {{-128, 64, -3, -1}, {3, 3, 9, -1}},
+		{-16, 8, -1, -1}},
+	{"u8 down with its highest bit", O_sar, D_u8, 2, 3, {{128, 64, 200}, {3, 3, 8}},
+		{240, 8, 255}},
+	{"i16 ones", O_popcnt, D_i16, 1, 4, {{0, -1, 5, -32768}}, {0, 16, 2, 1}},
+	{"u64 ones", O_popcnt, D_u64, 1, 2, {{MAX64, 0}}, {53, 0}},
+	{"i32 zeros before", O_clz, D_i32, 1, 4, {{0, -1, 1, 65536}}, {32, 0, 31, 15}},
+	{"u8 zeros before", O_clz, D_u8, 1, 3, {{0, 128, 3}}, {8, 0, 6}},
 	{"select", O_select, D_i32, 3, 3, {{1, 0, 1}, {1, 2, 3}, {4, 5, 6}}, {1, 5, 3}},
 	{"isfinite", O_isfinite, D_f32, 1, 3, {{1, INFINITY, NAN}}, {1, 0, 0}},
 };
@@ -393,6 +430,16 @@ static const ConvertCase convert_cases[] = {
 	{"f32 to u8 saturates", D_f32, D_u8, {300, -3, 254.9, NAN}, {255, 0, 254, 0}},
 	{"f64 to i64 saturates", D_f64, D_i64, {1e30, -1e30, 5.5, -5.5},
 		{0x1p63 - 1, MIN64, 5, -5}},
+	{"f64 to u64 saturates", D_f64, D_u64, {1e30, -1, NAN, 0x1p63}, {0x1p64, 0, 0, 0x1p63}},
+	{"u64 to f32", D_u64, D_f32, {0x1p63, 0x1p24 + 1, 3, MAX64},
+		{0x1p63, 0x1p24, 3, 0x1p64}},
+	{"u64 to bf16 rounds once", D_u64, D_bf16,
+		{0x1p63 + 0x1p55 + 2048, 0x1p63 + 0x1p55, 3, 0},
+		{0x1p63 + 0x1p56, 0x1p63, 3, 0}},
+	{"u64 to f64", D_u64, D_f64, {0x1p63, 1, 0, MAX64}, {0x1p63, 1, 0, MAX64}},
+	{"f32 to i16 saturates", D_f32, D_i16, {40000, -40000, NAN, -1.9},
+		{32767, -32768, 0, -1}},
+	{"i64 to u16 wraps", D_i64, D_u16, {-1, 65536, 65537, 5}, {65535, 0, 1, 5}},
 	{"i32 to i8 wraps", D_i32, D_i8, {128, 257, -129, 5}, {-128, 1, 127, 5}},
 	{"i32 to u32 wraps", D_i32, D_u32, {-1, 2, 3, 4}, {4294967295., 2, 3, 4}},
 	{"f32 to pred", D_f32, D_pred, {0, -0.0, NAN, 0.5}, {0, 0, 1, 1}},
@@ -402,6 +449,20 @@ static const ConvertCase convert_cases[] = {
 	{"i32 to f32 rounds", D_i32, D_f32, {16777217, 16777219, 1, 2},
 		{16777216, 16777220, 1, 2}},
 };
+
+static void
+test_bitcast(void)
+{
+	Program p = program();
+	Value *x = input(&p, vector(D_f32, 4), (double[]){1, -2, 0, 0.5});
+	Value *bits = value(op(&p, O_bitcast, 1, x, NULL, NULL), vector(D_u32, 4));
+
+	gives(&p, bits, (double[]){0x3f800000, 0xc0000000, 0, 0x3f000000}, "bits of f32");
+	p = program();
+	x = input(&p, vector(D_i16, 4), (double[]){0x3f80, -16384, 0, 0x4049});
+	gives(&p, value(op(&p, O_bitcast, 1, x, NULL, NULL), vector(D_bf16, 4)),
+		(double[]){1, -2, 0, 3.140625}, "bf16 of bits");
+}
 
 static void
 test_convert(void)
@@ -1032,6 +1093,7 @@ main(void)
 	test_pointwise();
 	test_compare();
 	test_convert();
+	test_bitcast();
 	test_leaves();
 	test_broadcast();
 	test_transpose();

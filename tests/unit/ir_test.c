@@ -184,7 +184,8 @@ pointwise(Module *m, OpKind kind, Value *f, Value *p, Value *u)
 		three[0] = p;
 	if (kind == O_not || kind == O_and || kind == O_or)
 		two[0] = two[1] = p;
-	if (kind == O_xor || kind == O_shl || kind == O_shr)
+	if (kind == O_xor || kind == O_shl || kind == O_shr || kind == O_sar || kind == O_popcnt
+		|| kind == O_clz)
 		two[0] = two[1] = u;
 	Op *op =
 		add_op(m->entry, kind, info->operands, info->operands == 3 ? three : two, NULL);
@@ -192,6 +193,8 @@ pointwise(Module *m, OpKind kind, Value *f, Value *p, Value *u)
 		op_set_int(op, A_direction, DIR_GE);
 	if (kind == O_convert)
 		op->results[0]->type.dtype = D_bf16;
+	if (kind == O_bitcast)
+		op->results[0]->type.dtype = D_u32;
 	return finish(op);
 }
 

@@ -46,7 +46,8 @@ jax.config.update("jax_enable_x64", True)
 ROOT = os.path.dirname(os.path.dirname(os.path.dirname(os.path.abspath(__file__))))
 sys.path.insert(0, ROOT + "/tests/samples/Inputs")
 from how_tested import meshes, sizes  # noqa: E402
-DTYPES = {"pred": np.bool_, "i8": np.int8, "i32": np.int32, "i64": np.int64, "u8": np.uint8, "u32": np.uint32,
+DTYPES = {"pred": np.bool_, "i8": np.int8, "i16": np.int16, "i32": np.int32, "i64": np.int64,
+          "u8": np.uint8, "u16": np.uint16, "u32": np.uint32, "u64": np.uint64,
           "f16": np.float16, "bf16": ml_dtypes.bfloat16, "f32": np.float32, "f64": np.float64}
 COMBINERS = {"add": np.add, "max": np.maximum, "min": np.minimum, "mul": np.multiply,
              "and": np.logical_and, "or": np.logical_or}

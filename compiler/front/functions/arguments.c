@@ -97,9 +97,10 @@ arg_indices(Call *c, Argument *a)
 	else if (!item_is_number(x) && !arg_tensor(c, a))
 		return false;
 	const Value *v = a->tensor;
-	if (x->kind == IT_int || (v != NULL && dtype_is_integer(v->type.dtype)))
+	if (x->kind == IT_int || (v != NULL && dtype_is_index(v->type.dtype)))
 		return v != NULL;
-	return complain(c->elab, DIAG_dtype, x->range, "indices are integers, not %s",
+	return complain(c->elab, DIAG_dtype, x->range, "indices are integers%s, not %s",
+		v != NULL && v->type.dtype == D_u64 ? " that an i64 may be" : "",
 		v != NULL ? dtypes[v->type.dtype].name : show_item(c->elab, x));
 }
 
