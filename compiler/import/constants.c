@@ -62,8 +62,9 @@ read_element(const char **c, const char *end, DType dtype, int64_t *payload)
 	else if (dtype_is_float(dtype))
 		*payload = double_payload(strtod(word, &rest));
 	else
-		*payload = strtoll(word, &rest, 10);
-	return n && *rest == '\0';
+		*payload = word[0] == '-' ? strtoll(word, &rest, 10)
+					  : (int64_t)strtoull(word, &rest, 10);
+	return n && *rest == '\0' && payload_fits(dtype, *payload);
 }
 
 static int

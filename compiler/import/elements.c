@@ -21,46 +21,6 @@ is_pred(Import *in)
 	return in->noperands > 0 && in->operands[0]->type.dtype == D_pred;
 }
 
-/* A number that is the same everywhere. */
-static bool
-same_number(const Value *v, int64_t *n)
-{
-	while (v->def && (v->def->kind == O_broadcast || v->def->kind == O_constraint))
-		v = v->def->operands[0];
-	if (!v->def || v->def->kind != O_constant || v->type.rank)
-		return false;
-	*n = op_int(v->def, A_value);
-	return true;
-}
-
-/* x << a and y >> b, of 32 bits: is no bit in both?  So it is where a + b >= 32. */
-static bool
-is_rotation(Value *const *operands)
-{
-	static const OpKind kinds[] = {O_shl, O_shr};
-	int64_t by[2];
-
-	for (int i = 0; i < 2; i++) {
-		const Op *shift = operands[i]->def;
-		if (!shift || shift->kind != kinds[i] || operands[i]->type.dtype != D_u32
-			|| !same_number(shift->operands[1], &by[i]) || by[i] < 0 || by[i] > 32)
-			return false;
-	}
-	return by[0] + by[1] >= 32;
-}
-
-/* Of the bits of integers there is no op, but for `or` where no bit is in both operands, as
-   JAX's random numbers rotate: xor is the same. */
-bool
-import_op_logical(Import *in, const MlirOp *op, int kind)
-{
-	if (is_pred(in))
-		return import_op_pointwise(in, op, kind);
-	if (kind == O_or && in->noperands == 2 && is_rotation(in->operands))
-		return import_op_pointwise(in, op, O_xor);
-	return read_lacks(in, op, arena_printf(in->arena, "%s of integers", op->name));
-}
-
 bool
 import_op_exclusive(Import *in, const MlirOp *op, int detail)
 {
@@ -149,6 +109,20 @@ import_op_convert(Import *in, const MlirOp *op, int detail)
 	if (in->noperands != 1 || !type_result(in, op, 0, &type))
 		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
 	in->results[0] = make_convert(in->make, in->operands[0], type.dtype);
+	return true;
+}
+
+bool
+import_op_bitcast(Import *in, const MlirOp *op, int detail)
+{
+	Type type;
+
+	(void)detail;
+	if (in->noperands != 1 || !type_result(in, op, 0, &type))
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	if (dtypes[type.dtype].bytes != dtypes[in->operands[0]->type.dtype].bytes)
+		return read_lacks(in, op, "stablehlo.bitcast_convert to another width");
+	in->results[0] = make_bitcast(in->make, in->operands[0], type.dtype);
 	return true;
 }
 

@@ -75,10 +75,13 @@ static const struct ElementName {
 } elements[] = {
 	{"i1", D_pred},
 	{"i8", D_i8},
+	{"i16", D_i16},
 	{"i32", D_i32},
 	{"i64", D_i64},
 	{"ui8", D_u8},
+	{"ui16", D_u16},
 	{"ui32", D_u32},
+	{"ui64", D_u64},
 	{"f16", D_f16},
 	{"bf16", D_bf16},
 	{"f32", D_f32},

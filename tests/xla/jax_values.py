@@ -6,7 +6,7 @@
 Needs jax 0.10.2; exits 77 without it.  Each program is lowered for TPU, on a mesh of eight
 devices, run by shdc --interpret on as many emulated ones, from the same inputs, and
 compared with what JAX computes on its CPU devices: the largest difference over the result's
-largest magnitude, f32 1e-5, bf16 1e-2.
+largest magnitude, f32 1e-5, bf16 1e-2, integers exactly.
 """
 import json
 import os
@@ -31,16 +31,16 @@ sys.path.insert(0, HERE + "/../import/Inputs")
 import programs  # noqa: E402
 
 MESH = jax.make_mesh((2, 4), ("data", "model"), axis_types=(AxisType.Auto,) * 2)
-TENSORS = {"float32": "F32", "int32": "I32", "bfloat16": "BF16", "uint32": "U32"}
-RANDOM = np.random.default_rng(20261124)
+TENSORS = {"float32": "F32", "bfloat16": "BF16", "bool": "BOOL",
+           **{kind + bits: kind[0].upper() + bits for kind in ("int", "uint") for bits in ("8", "16", "32", "64")}}
 
 
-def made_up(x):
+def made_up(x, random):
     """An array for a shape, where that says."""
     if jnp.issubdtype(x.dtype, jnp.integer):
-        values = RANDOM.integers(0, 8, x.shape)
+        values = random.integers(0, 8, x.shape)
     else:
-        values = RANDOM.uniform(-1, 1, x.shape)
+        values = random.uniform(-1, 1, x.shape)
     return jax.device_put(jnp.asarray(values, x.dtype), NamedSharding(MESH, x.sharding.spec))
 
 
@@ -86,7 +86,23 @@ def indices(x, i):
 
 
 def bits(x):
-    return (x << 5) | (x >> 27), x ^ (x << 3)
+    width = 8 * x.dtype.itemsize
+    more, by = ~(x * 37) ^ (x << (width - 3)), x % (width + 2)
+    return (more << 5) | (more >> 3), x ^ more, more & ~x, ~more | x, lax.shift_right_arithmetic(more, by), \
+        lax.shift_right_logical(more, by), lax.population_count(more), lax.clz(x), \
+        more // (x + 1), more.astype(jnp.float32), (x > more) | (x == 3), jnp.max(more), jnp.sort(more)
+
+
+def random_numbers(seed, x):
+    """Threefry: integers of 32 bits, rotated."""
+    key = jax.random.key(seed[0])
+    one, two = jax.random.split(key)
+    folded = jax.random.fold_in(two, 7)
+    return jax.random.bits(one, (8, 16)), jax.random.uniform(two, (16,)), \
+        jax.random.bits(folded, (8,), "uint16"), jax.random.bits(folded, (8,), "uint8"), \
+        jax.random.randint(folded, (8, 8), 3, 300), jax.random.permutation(one, 16), \
+        jax.random.bernoulli(two, 0.3, (8, 8)), jax.random.categorical(one, x), \
+        jnp.where(jax.random.bernoulli(folded, 0.9, x.shape), x / 0.9, 0)
 
 
 def alone(x):
@@ -107,7 +123,9 @@ MORE = {
     "picks": (picks, AT((8, 32), "data", None)),
     "bounds": (bounds, AT((8, 8), "data", None)),
     "indices": (indices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32)),
-    "bits": (bits, AT((16,), "model", dtype=jnp.uint32)),
+    **{"bits_%s" % dtype: (bits, AT((16,), "model", dtype=getattr(jnp, dtype)))
+       for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")},
+    "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),
@@ -136,7 +154,8 @@ def write_tensors(path, tensors):
 
 def compare(shdc, function, args, folder, most):
     """None, or what is wrong."""
-    values = jax.tree.map(made_up, args)
+    random = np.random.default_rng(20261124)
+    values = jax.tree.map(lambda x: made_up(x, random), args)
     compiled = jax.jit(function)
     path = folder + "/p.mlir"
     with open(path, "w", encoding="ascii") as out:
@@ -152,8 +171,12 @@ def compare(shdc, function, args, folder, most):
         return run.stderr + run.stdout
     got = np.load(folder + "/out.npz")
     for name, want in zip(names(module.stdout, "result"), wanted):
-        want = np.asarray(want).astype(np.float64)
-        given = got[name].astype(np.float64)
+        want, given = np.asarray(want), got[name]
+        if np.issubdtype(want.dtype, np.integer) or want.dtype == bool:
+            if not np.array_equal(given, want):
+                return "%s: not the same integers" % name
+            continue
+        want, given = want.astype(np.float64), given.astype(np.float64)
         same = given.shape == want.shape and np.array_equal(np.isnan(given), np.isnan(want))
         off = np.max(np.abs(np.nan_to_num(given) - np.nan_to_num(want))) if same else np.inf
         if not off <= most * np.max(np.abs(np.nan_to_num(want))):
@@ -168,7 +191,8 @@ def main():
         if name == "unread" or (only and name not in only):
             continue
         with tempfile.TemporaryDirectory() as folder:
-            wrong = compare(shdc, function, args, folder, 1e-2 if name == "narrow" else 1e-5)
+            with jax.enable_x64(name.endswith("64")):
+                wrong = compare(shdc, function, args, folder, 1e-2 if name == "narrow" else 1e-5)
         passed += wrong is None
         failed += wrong is not None
         print("%sok - %s" % ("not " if wrong else "", name))

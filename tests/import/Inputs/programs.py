@@ -47,6 +47,12 @@ def ring(x, w):
                          out_specs=P("data", None), check_vma=False)(x, w)
 
 
+def noise(key, x):
+    """Bits of threefry, as floats: random numbers that dropout takes."""
+    kept = jax.random.bernoulli(jax.random.wrap_key_data(key), 0.9, x.shape)
+    return jnp.where(kept, x / 0.9, 0)
+
+
 def unread(x):
     return lax.conv_general_dilated(x, x, (1, 1), "SAME"), jnp.linalg.cholesky(x[0, 0])
 
@@ -57,6 +63,7 @@ PROGRAMS = {
     "layers": (layers, at((6, 64, 64), None, "data", "model"), at((32, 64), "data", None)),
     "embed": (jax.grad(embed), at((128, 32), "model", None), at((8, 16), "data", None, dtype=jnp.int32)),
     "ring": (ring, at((8, 16), "data", "model"), at((16, 4), "model", None)),
+    "noise": (noise, at((2,), dtype=jnp.uint32), at((16, 32), "data", "model")),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 
