@@ -19,10 +19,13 @@
 #define WHOLE(X) \
 	X(pred, uint8_t, 0, 1) \
 	X(i8, int8_t, INT8_MIN, INT8_MAX) \
+	X(i16, int16_t, INT16_MIN, INT16_MAX) \
 	X(i32, int32_t, INT32_MIN, INT32_MAX) \
 	X(i64, int64_t, INT64_MIN, INT64_MAX) \
 	X(u8, uint8_t, 0, UINT8_MAX) \
-	X(u32, uint32_t, 0, UINT32_MAX)
+	X(u16, uint16_t, 0, UINT16_MAX) \
+	X(u32, uint32_t, 0, UINT32_MAX) \
+	X(u64, uint64_t, 0, INT64_MAX) /* as far as LOW and HIGH go */
 #define REAL(X) \
 	X(f16, uint16_t, shdrt_f16_from_f64, 65504) \
 	X(bf16, uint16_t, shdrt_bf16_from_f64, 0x1.FEp127) \

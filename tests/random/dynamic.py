@@ -2,7 +2,7 @@
 and random numbers: a part of generate.py's Generator."""
 import math
 
-from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
+from program import (FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      Placement, Value)
 
 
@@ -22,7 +22,7 @@ class DynamicOps:
 
     def index(self):
         """An integer scalar as text; it may lie outside of any dim."""
-        kinds = ["i32"] if self.chance(0.8) else INTEGERS
+        kinds = ["i32"] if self.chance(0.8) else INDICES
         x = self.element(self.pick(kinds, rank=1)) if self.chance(0.3) else \
             self.scalar(kinds)
         return self.random.choice(["%s", "%s", "%s", "%s + 1", "2 * %s",
@@ -88,7 +88,7 @@ class DynamicOps:
     def op_scatter_add(self):
         x = self.pick(FLOATS + INTEGERS, rank=1)
         d, text = self.dim(x)
-        idx = self.pick(["i32"] if self.chance(0.7) else INTEGERS)
+        idx = self.pick(["i32"] if self.chance(0.7) else INDICES)
         dims = x.dims[:d] + idx.dims + x.dims[d + 1:]
         if len(dims) > MOST_RANK or math.prod(dims) > MOST_ELEMENTS:
             return None

@@ -23,7 +23,7 @@ from externs import ExternOps
 from halo import HaloOps
 from layers import LAYERS, LayerOps
 from manual import ManualOps
-from program import (FLOATS, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
+from program import (FLOATS, INDICES, INTEGERS, MOST_ELEMENTS, MOST_RANK, MOST_TERMS,
                      NAME, Placement, Program, Statement, Value)
 
 MESHES = [[1], [2], [3], [4], [5], [6], [8], [12], [16], [1, 2], [2, 2],
@@ -593,7 +593,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
     def op_take(self):
         x = self.pick(rank=1)
         d, text = self.dim(x)
-        idx = self.pick(["i32"] if self.chance(0.7) else INTEGERS)
+        idx = self.pick(["i32"] if self.chance(0.7) else INDICES)
         dims = x.dims[:d] + idx.dims + x.dims[d + 1:]
         if len(dims) > MOST_RANK or math.prod(dims) > MOST_ELEMENTS:
             return None
@@ -601,7 +601,7 @@ class Generator(ControlOps, DynamicOps, ExternOps, HaloOps, LayerOps, ManualOps)
                         [x, idx], x.dtype, dims)
 
     def op_one_hot(self):
-        idx = self.pick(INTEGERS)
+        idx = self.pick(INDICES)
         n = self.size(8)
         if len(idx.dims) + 1 > MOST_RANK or \
                 math.prod(idx.dims) * n > MOST_ELEMENTS:

@@ -7,7 +7,8 @@ parameter, and its uses by name.
 import re
 
 FLOATS = ["f32", "bf16", "f16", "f64"]
-INTEGERS = ["i32", "i64", "i8", "u8", "u32", "i16", "u16", "u64"]
+INDICES = ["i32", "i64", "i8", "u8", "u32", "i16", "u16"]
+INTEGERS = INDICES + ["u64"]
 MOST_ELEMENTS = 1536
 MOST_TERMS = 20000
 MOST_RANK = 5
