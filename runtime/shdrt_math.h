@@ -582,6 +582,38 @@ shdrt_pow_f64(double x, double y)
 {
 	return __builtin_pow(x, y);
 }
+SHDRT_FN double
+shdrt_cbrt_f64(double x)
+{
+	return __builtin_cbrt(x);
+}
+SHDRT_FN double
+shdrt_tan_f64(double x)
+{
+	return __builtin_tan(x);
+}
+SHDRT_FN double
+shdrt_atan2_f64(double y, double x)
+{
+	return __builtin_atan2(y, x);
+}
+
+/* Winitzki's approximation, then Halley's method. */
+SHDRT_FN double
+shdrt_erf_inv_f64(double x)
+{
+	double a = __builtin_fabs(x), l = __builtin_log1p(-a) + __builtin_log1p(a);
+	double t = 2 / (3.141592653589793 * 0.147) + l / 2;
+	double y = __builtin_sqrt(__builtin_sqrt(t * t - l / 0.147) - t);
+	if (!(a < 1))
+		return a == 1 ? __builtin_copysign(__builtin_inf(), x) : __builtin_nan("");
+	for (int i = 0; i < 4; i++) {
+		double off = a < 0.5 ? __builtin_erf(y) - a : (1 - a) - __builtin_erfc(y);
+		double u = off * 0.886226925452758 * __builtin_exp(y * y);
+		y -= u / (1 + y * u);
+	}
+	return __builtin_copysign(y, x);
+}
 
 SHDRT_FN double
 shdrt_sigmoid_f64(double x)
@@ -895,12 +927,10 @@ shdrt_quarter_turns(float x, int32_t *quadrant)
 	return r + (low - n * 0x1.a62633145c06ep-58);
 }
 
-SHDRT_FN float
-shdrt_sin_turned(float x, int32_t add)
+/* sin and cos of r in [-pi/4, pi/4]. */
+SHDRT_FN double
+shdrt_sin_core(double r, double *cosine)
 {
-	int32_t quadrant;
-	int finite = x - x == 0;
-	double r = shdrt_quarter_turns(shdrt_pick_f32(finite, x, 0), &quadrant);
 	double z = r * r;
 	double s = 0x1.6db1b96e9f811p-19;
 	s = s * z + -0x1.a0138042a94c3p-13;
@@ -911,7 +941,17 @@ shdrt_sin_turned(float x, int32_t add)
 	c = c * z + 0x1.a015abe3a34f1p-16;
 	c = c * z + -0x1.6c16bf420c309p-10;
 	c = c * z + 0x1.55555554feb78p-5;
-	c = 1 - 0.5 * z + z * z * c;
+	*cosine = 1 - 0.5 * z + z * z * c;
+	return s;
+}
+
+SHDRT_FN float
+shdrt_sin_turned(float x, int32_t add)
+{
+	int32_t quadrant;
+	int finite = x - x == 0;
+	double r = shdrt_quarter_turns(shdrt_pick_f32(finite, x, 0), &quadrant);
+	double c, s = shdrt_sin_core(r, &c);
 	quadrant += add;
 	double y = shdrt_pick_f64(quadrant & 1, c, s);
 	y = shdrt_pick_f64(quadrant & 2, -y, y);
@@ -928,6 +968,47 @@ SHDRT_FN float
 shdrt_cos_f32(float x)
 {
 	return shdrt_sin_turned(x, 1);
+}
+
+SHDRT_FN float
+shdrt_tan_f32(float x)
+{
+	int32_t quadrant;
+	int finite = x - x == 0;
+	double r = shdrt_quarter_turns(shdrt_pick_f32(finite, x, 0), &quadrant);
+	double c, s = shdrt_sin_core(r, &c);
+	double y = shdrt_pick_f64(quadrant & 1, -c, s) / shdrt_pick_f64(quadrant & 1, s, c);
+	return shdrt_pick_f32(x == 0, x, shdrt_pick_f32(finite, (float)y, __builtin_nanf("")));
+}
+
+/* The angle of (|x|, |y|), the smaller of them over the greater, and where it is. */
+SHDRT_FN float
+shdrt_atan2_f32(float y, float x)
+{
+	double a = __builtin_fabsf(x), b = __builtin_fabsf(y);
+	double most = a > b ? a : b, least = a > b ? b : a;
+	double t = least / shdrt_pick_f64(most > 0, most, 1);
+	t = shdrt_pick_f64(least == most && most > 0, 1, t); /* both infinite */
+	double z = t * t;
+	double p = -0x1.6704e822ca497p-11;
+	p = p * z + 0x1.3de78ab31b7bap-8;
+	p = p * z + -0x1.07f85576db431p-6;
+	p = p * z + 0x1.183e1d67b9a88p-5;
+	p = p * z + -0x1.bca703921070dp-5;
+	p = p * z + 0x1.28c8b91a2e5a5p-4;
+	p = p * z + -0x1.6fd49563893efp-4;
+	p = p * z + 0x1.c6610e117cd38p-4;
+	p = p * z + -0x1.24893245378b4p-3;
+	p = p * z + 0x1.9999238bbc6cep-3;
+	p = p * z + -0x1.5555542690391p-2;
+	p = p * z + 0x1.ffffffff7ec0dp-1;
+	double angle = t * p;
+	angle = shdrt_pick_f64(b > a, 0x1.921fb54442d18p+0 - angle, angle);
+	/* Left of the origin, -0 too. */
+	int left = (shdrt_bits_f32(x) >> 31) != 0;
+	angle = shdrt_pick_f64(left, 0x1.921fb54442d18p+1 - angle, angle);
+	float r = shdrt_copysign_f32((float)angle, y);
+	return shdrt_pick_f32(x == x && y == y, r, __builtin_nanf(""));
 }
 
 /* log2 of a positive finite double that is a float's value. */
@@ -965,6 +1046,56 @@ shdrt_exp2_core(double x)
 	p = p * r + 0x1.62e42ff1162cbp-1;
 	p = p * r + 0x1.ffffffffabbc8p-1;
 	return p * shdrt_f64_bits((uint64_t)((int32_t)n + 1023) << 52);
+}
+
+SHDRT_FN float
+shdrt_cbrt_f32(float x)
+{
+	float a = __builtin_fabsf(x);
+	int usual = a > 0 && a < __builtin_inff();
+	double l = shdrt_log2_core(shdrt_pick_f32(usual, a, 1));
+	float r = shdrt_copysign_f32((float)shdrt_exp2_core(l * 0x1.5555555555555p-2), x);
+	return shdrt_pick_f32(usual, r, x);
+}
+
+/* x times a polynomial of w = -ln(1 - x^2), further out of its root. */
+SHDRT_FN float
+shdrt_erf_inv_f32(float x)
+{
+	double a = __builtin_fabsf(x);
+	int usual = a < 1;
+	double w = (1 - a) * (1 + a);
+	w = shdrt_log2_core(shdrt_pick_f64(usual, w, 1)) * -0x1.62e42fefa39efp-1;
+	double u = w - 2.5;
+	double p = 0x1.24295c4c7ef4cp-33;
+	p = p * u + 0x1.e0852784fbc6dp-32;
+	p = p * u + -0x1.7ac151a72604cp-27;
+	p = p * u + 0x1.1abbb4b6692eep-26;
+	p = p * u + 0x1.01895159838d2p-21;
+	p = p * u + -0x1.cbd4e21e38040p-19;
+	p = p * u + -0x1.4f760ab6cceeep-18;
+	p = p * u + 0x1.c9bb5aefcdaf9p-13;
+	p = p * u + -0x1.486399e85f79ep-10;
+	p = p * u + -0x1.11c3e0b295593p-8;
+	p = p * u + 0x1.f91e8973010e8p-3;
+	p = p * u + 0x1.805c5cff6d8cap+0;
+	double v = __builtin_sqrt(w) - 3;
+	double q = -0x1.0ec8ba64f9e42p-17;
+	q = q * v + -0x1.2ad9b218bea76p-16;
+	q = q * v + 0x1.68b509997cf7ep-13;
+	q = q * v + -0x1.36e3a7e177532p-12;
+	q = q * v + -0x1.0867c0ffbca80p-13;
+	q = q * v + 0x1.8591fa391f178p-10;
+	q = q * v + -0x1.d3566c0e80530p-9;
+	q = q * v + 0x1.7493cc911c530p-8;
+	q = q * v + -0x1.f4e41e4373900p-8;
+	q = q * v + 0x1.3582c57fb6780p-7;
+	q = q * v + 0x1.006dca026a170p+0;
+	q = q * v + 0x1.6a9efbd64f39ep+1;
+	float y = (float)(x * shdrt_pick_f64(w < 5, p, q));
+	float end = shdrt_pick_f32(a == 1, shdrt_copysign_f32(__builtin_inff(), x),
+		__builtin_nanf(""));
+	return shdrt_pick_f32(usual, y, end);
 }
 
 /* As C's pow(): pow(1, y) and pow(x, 0) are 1 whatever the other is. */

@@ -4,6 +4,7 @@
 #ifndef SHDC_NUMBERS_H
 #define SHDC_NUMBERS_H
 
+#include "ir/erf_inv.h"
 #include "ir/ir.h"
 
 /* What is known of some elements.  From the least that is known up. */

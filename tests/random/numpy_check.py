@@ -223,11 +223,13 @@ def pointwise_floats():
         case(FLOATS, "%s(%s)" % (name, argument),
              lambda t: f((a or (lambda u: u["x"]))(t)))
 
-    for name in ["exp", "expm1", "sin", "cos", "tanh", "floor", "ceil", "sign",
+    for name in ["exp", "expm1", "sin", "cos", "tan", "cbrt", "tanh", "floor", "ceil", "sign",
                  "square", "abs"]:
         one(name, getattr(np, name))
     one("round", np.rint)
     one("erf", erf)
+    one("erf", lambda x: np.clip(x, -0.9, 0.9), "erf_inv(clamp(-0.9, x, 0.9))")
+    case(FLOATS, "atan2(x, y)", lambda t: np.arctan2(t["x"], t["y"]))
     one("sigmoid", lambda x: 1 / (1 + np.exp(-x)))
     one("silu", lambda x: x / (1 + np.exp(-x)))
     one("relu", lambda x: np.maximum(x, 0))
@@ -559,7 +561,8 @@ def extremes():
         np.maximum(t["x"], t["y"]), axis=0), "i32", special)
     case(FLOATS, "sign(x)", lambda t: np.copysign(np.sign(t["x"]), t["x"]),
          None, special)
-    for name in ["floor", "ceil", "tanh", "exp", "sqrt", "abs",
+    case(FLOATS, "atan2(x, y)", lambda t: np.arctan2(t["x"], t["y"]), None, special)
+    for name in ["floor", "ceil", "tanh", "cbrt", "exp", "sqrt", "abs",
                  "square", "expm1", "log", "log1p", "isfinite"]:
         case(FLOATS, "%s(x)" % name, lambda t, f=getattr(np, name): f(t["x"]),
              "pred" if name == "isfinite" else None, special)

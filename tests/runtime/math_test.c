@@ -71,6 +71,8 @@ static const float specials[] = {
 };
 enum { NSPECIALS = sizeof specials / sizeof *specials };
 
+#include "ir/erf_inv.h"
+
 /* As the table has them: the formula in double is exact enough. */
 #define F(name) name
 #define POINTWISE(...)
