@@ -7,9 +7,12 @@
 #include "import/reader.h"
 
 /* elements.c */
-Builder import_op_pointwise, import_op_exclusive, import_op_sum, import_op_square,
-	import_op_compare, import_op_select, import_op_clamp, import_op_convert,
-	import_op_bitcast, import_op_same, import_op_constant;
+Builder import_op_pointwise, import_op_exclusive, import_op_sum, import_op_compare,
+	import_op_select, import_op_clamp, import_op_convert, import_op_same,
+	import_op_constant;
+/* composed.c */
+enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };
+Builder import_op_square, import_op_angle, import_op_next_after, import_op_bitcast;
 /* shapes.c */
 Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transpose,
 	import_op_reverse, import_op_concatenate, import_op_slice, import_op_pad,

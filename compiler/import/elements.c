@@ -41,16 +41,6 @@ import_op_sum(Import *in, const MlirOp *op, int kind)
 }
 
 bool
-import_op_square(Import *in, const MlirOp *op, int detail)
-{
-	(void)detail;
-	if (in->noperands != 1)
-		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
-	in->results[0] = make_binary(in->make, O_mul, in->operands[0], in->operands[0]);
-	return true;
-}
-
-bool
 import_op_compare(Import *in, const MlirOp *op, int detail)
 {
 	const char *word = word_of(in, op, "comparison_direction");
@@ -109,20 +99,6 @@ import_op_convert(Import *in, const MlirOp *op, int detail)
 	if (in->noperands != 1 || !type_result(in, op, 0, &type))
 		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
 	in->results[0] = make_convert(in->make, in->operands[0], type.dtype);
-	return true;
-}
-
-bool
-import_op_bitcast(Import *in, const MlirOp *op, int detail)
-{
-	Type type;
-
-	(void)detail;
-	if (in->noperands != 1 || !type_result(in, op, 0, &type))
-		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
-	if (dtypes[type.dtype].bytes != dtypes[in->operands[0]->type.dtype].bytes)
-		return read_lacks(in, op, "stablehlo.bitcast_convert to another width");
-	in->results[0] = make_bitcast(in->make, in->operands[0], type.dtype);
 	return true;
 }
 

@@ -93,6 +93,25 @@ def bits(x):
         more // (x + 1), more.astype(jnp.float32), (x > more) | (x == 3), jnp.max(more), jnp.sort(more)
 
 
+def functions(x, y):
+    """Also of what is far, infinite, or no number."""
+    far = jnp.where(x > 0.9, jnp.inf, jnp.where(x < -0.9, jnp.nan, x * 1000))
+    return lax.erf_inv(x), lax.erf_inv(x * 1.2), jnp.cbrt(far), jnp.tan(x * 3), jnp.arctan2(x, y), \
+        jnp.arctan2(far, -y), jnp.logaddexp(x, y), jnp.arctan(far), jnp.arcsin(x), jnp.arccos(jnp.round(x)), \
+        jnp.nextafter(jnp.round(x), y), lax.bitcast_convert_type(x, jnp.uint8), \
+        lax.bitcast_convert_type(lax.bitcast_convert_type(y, jnp.int16), jnp.float32), \
+        lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) >> 1, jnp.float32)
+
+
+def constants(x):
+    """Arrays in the text, of every dtype."""
+    made = np.arange(-8, 24, dtype=np.float64).reshape(4, 8)
+    every = [jnp.asarray(np.asarray(made * 0.37, dtype)) for dtype in
+             ("float32", "float16", jnp.bfloat16, "int8", "int16", "int32")]
+    whole = [jnp.asarray(np.arange(250, 282).reshape(4, 8).astype(dtype)) for dtype in ("uint8", "uint16", "uint32")]
+    return tuple((c.astype(x.dtype) + x).sum(0) for c in every + whole + [jnp.asarray(made > 3)])
+
+
 def random_numbers(seed, x):
     """Threefry: integers of 32 bits, rotated."""
     key = jax.random.key(seed[0])
@@ -100,6 +119,7 @@ def random_numbers(seed, x):
     folded = jax.random.fold_in(two, 7)
     return jax.random.bits(one, (8, 16)), jax.random.uniform(two, (16,)), \
         jax.random.bits(folded, (8,), "uint16"), jax.random.bits(folded, (8,), "uint8"), \
+        jax.random.normal(one, (8, 8)), jax.random.gumbel(two, (8,)), jax.random.truncated_normal(one, -1., 1., (8,)), \
         jax.random.randint(folded, (8, 8), 3, 300), jax.random.permutation(one, 16), \
         jax.random.bernoulli(two, 0.3, (8, 8)), jax.random.categorical(one, x), \
         jnp.where(jax.random.bernoulli(folded, 0.9, x.shape), x / 0.9, 0)
@@ -125,6 +145,8 @@ MORE = {
     "indices": (indices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32)),
     **{"bits_%s" % dtype: (bits, AT((16,), "model", dtype=getattr(jnp, dtype)))
        for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")},
+    "functions": (functions, AT((8, 32), "data", None), AT((8, 32), None, "model")),
+    "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),

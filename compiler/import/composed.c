@@ -1,0 +1,172 @@
+/*
+ * composed.c - ops that are several of ours.
+ *
+ *   square(x)             x * x
+ *   atan(x)               atan2(x, 1)
+ *   next_after(x, y)      the bits of x, one more or less
+ *   bitcast, f32 to u8    the bits of x, moved down by 0, 8, 16, 24: a minor dim more
+ */
+#include <math.h>
+
+#include "import/builders.h"
+
+bool
+import_op_square(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	if (in->noperands != 1)
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	in->results[0] = make_binary(in->make, O_mul, in->operands[0], in->operands[0]);
+	return true;
+}
+
+/* A number everywhere. */
+static Value *
+number_like(Make k, const Value *x, double v)
+{
+	DType d = x->type.dtype;
+	int64_t payload = dtype_is_float(d) ? double_payload(v) : (int64_t)v;
+
+	return make_splat(k, make_constant(k, d, payload), &x->type);
+}
+
+/* sqrt(1 - x^2) */
+static Value *
+other_leg(Make k, Value *x, Value *one)
+{
+	Value *below = make_binary(k, O_sub, one, x), *above = make_binary(k, O_add, one, x);
+
+	return make_unary(k, O_sqrt, make_binary(k, O_mul, below, above));
+}
+
+/* asin and acos are twice the angle of half of it, which -1 has not. */
+bool
+import_op_angle(Import *in, const MlirOp *op, int kind)
+{
+	Make k = in->make;
+
+	if (in->noperands != 1 || !dtype_is_float(in->operands[0]->type.dtype))
+		return read_wrong(in, op->range, "%s takes 1 operand, of floats", op->name);
+	Value *x = in->operands[0], *one = number_like(k, x, 1);
+	if (kind == ANGLE_atan) {
+		in->results[0] = make_binary(k, O_atan2, x, one);
+		return true;
+	}
+	Value *leg = other_leg(k, x, one);
+	Value *half = kind == ANGLE_asin
+		? make_binary(k, O_atan2, x, make_binary(k, O_add, one, leg))
+		: make_binary(k, O_atan2, leg, make_binary(k, O_add, one, x));
+	Value *angle = make_binary(k, O_add, half, half);
+	if (kind == ANGLE_acos) {
+		Value *end = make_compare(k, DIR_EQ, x, number_like(k, x, -1));
+		angle = make_select(k, end, number_like(k, x, 3.141592653589793), angle);
+	}
+	in->results[0] = angle;
+	return true;
+}
+
+/* The integers of so many bytes. */
+static DType
+integers_of(int bytes, DTypeClass class)
+{
+	int d = 0;
+
+	while (dtypes[d].class != class || dtypes[d].bytes != bytes)
+		d++;
+	return (DType)d;
+}
+
+/* The least positive number, whose bits are 1. */
+static double
+least_number(DType d)
+{
+	return d == D_f64 ? 0x1p-1074 : d == D_f32 ? 0x1p-149 : d == D_f16 ? 0x1p-24 : 0x1p-133;
+}
+
+/* Away from zero the bits are one more, towards it one less; at zero the sign changes. */
+bool
+import_op_next_after(Import *in, const MlirOp *op, int detail)
+{
+	Make k = in->make;
+
+	(void)detail;
+	if (in->noperands != 2 || !dtype_is_float(in->operands[0]->type.dtype)
+		|| !type_equal(&in->operands[0]->type, &in->operands[1]->type))
+		return read_wrong(in, op->range, "%s takes 2 operands, of floats", op->name);
+	Value *x = in->operands[0], *y = in->operands[1], *zero = number_like(k, x, 0);
+	DType d = x->type.dtype;
+	Value *bits = make_bitcast(k, x, integers_of(dtypes[d].bytes, DC_signed));
+	Value *up = make_compare(k, DIR_LT, x, y), *above = make_compare(k, DIR_GT, x, zero);
+	Value *step = make_select(k, make_compare(k, DIR_EQ, up, above),
+		number_like(k, bits, 1), number_like(k, bits, -1));
+	Value *next = make_bitcast(k, make_binary(k, O_add, bits, step), d);
+	Value *least = make_select(k, up, number_like(k, x, least_number(d)),
+		number_like(k, x, -least_number(d)));
+	next = make_select(k, make_compare(k, DIR_EQ, x, zero), least, next);
+	next = make_select(k, make_compare(k, DIR_EQ, x, y), y, next);
+	Value *none = make_binary(k, O_or, make_compare(k, DIR_NE, x, x),
+		make_compare(k, DIR_NE, y, y));
+	in->results[0] = make_select(k, none, make_binary(k, O_add, x, y), next);
+	return true;
+}
+
+/* ---- bits of another width */
+
+/* x[..] of many bits as [.., n] of few, the lowest first. */
+static Value *
+bits_apart(Make k, Value *x, int n, DType few)
+{
+	Value *parts[8];
+	int64_t dims[MAX_RANK];
+	int rank = x->type.rank;
+
+	for (int d = 0; d < rank; d++)
+		dims[d] = x->type.dims[d];
+	dims[rank] = 1;
+	for (int i = 0; i < n; i++) {
+		Value *by = number_like(k, x, 8 * dtypes[few].bytes * i);
+		Value *part = make_convert(k, make_binary(k, O_shr, x, by), few);
+		parts[i] = make_reshape(k, part, rank + 1, dims);
+	}
+	return make_concatenate(k, n, parts, rank);
+}
+
+static Value *
+bits_together(Make k, Value *x, DType many)
+{
+	int rank = x->type.rank, width = 8 * dtypes[x->type.dtype].bytes;
+	Value *all = NULL;
+
+	for (int64_t i = 0; i < x->type.dims[rank - 1]; i++) {
+		Value *part = make_slice_dim(k, x, rank - 1, i, i + 1, 1);
+		part = make_convert(k, make_reshape(k, part, rank - 1, x->type.dims), many);
+		part = make_binary(k, O_shl, part, number_like(k, part, (double)(width * i)));
+		all = all ? make_binary(k, O_or, all, part) : part;
+	}
+	return all;
+}
+
+bool
+import_op_bitcast(Import *in, const MlirOp *op, int detail)
+{
+	Type type;
+
+	(void)detail;
+	if (in->noperands != 1 || !type_result(in, op, 0, &type))
+		return read_wrong(in, op->range, "%s takes 1 operand", op->name);
+	Value *x = in->operands[0];
+	int from = dtypes[x->type.dtype].bytes, to = dtypes[type.dtype].bytes;
+	int rank = x->type.rank;
+	if (x->type.dtype == D_pred || type.dtype == D_pred || rank + 1 > MAX_RANK
+		|| (from < to && (!rank || x->type.dims[rank - 1] * from != to)))
+		return read_wrong(in, op->range, "the bits of %s are none of %s",
+			type_shape(in->arena, &x->type), type_shape(in->arena, &type));
+	if (from != to)
+		x = make_bitcast(in->make, x, integers_of(from, DC_unsigned));
+	if (from > to)
+		x = bits_apart(in->make, x, from / to, integers_of(to, DC_unsigned));
+	else if (from < to)
+		x = bits_together(in->make, x, integers_of(to, DC_unsigned));
+	in->results[0] = make_bitcast(in->make, x, type.dtype);
+	return true;
+}
