@@ -364,7 +364,7 @@ item:
 | DENSE					{ $$ = mlir_loose(parser, $1); }
 | WORD "=" plain			{ $$ = mlir_entry(parser, $1, $3); }
 | WORD "=" list "x" list		{ $$ = mlir_entry(parser, $1, mlir_pair(parser, $3, $5)); }
-| WORD "=" list "x" list "->" list	{ $$ = mlir_entry(parser, $1, mlir_pair(parser, $3, $5)); }
+| WORD "=" list "x" list "->" list	{ $$ = mlir_entry(parser, $1, mlir_triple(parser, $3, $5, $7)); }
 
 ranges:
   range					{ $$ = LIST($1); }

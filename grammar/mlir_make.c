@@ -421,6 +421,15 @@ mlir_pair(MlirParser *parser, MlirAttr *left, MlirAttr *right)
 			.items = both});
 }
 
+MlirAttr *
+mlir_triple(MlirParser *parser, MlirAttr *left, MlirAttr *right, MlirAttr *result)
+{
+	MlirAttr *all = mlir_pair(parser, left, right);
+
+	all->items = mlir_add(parser, all->items, result);
+	return all;
+}
+
 /* ---- ops --------------------------------------------------------------------------- */
 
 /* What the generic form calls an attribute. */

@@ -39,6 +39,7 @@ MlirItems mlir_entry(MlirParser *parser, const char *name, MlirAttr *value);
 MlirItems mlir_sliced(MlirParser *parser, MlirUse *value, List ranges);
 MlirAttr *mlir_range(MlirParser *parser, Range r, int64_t from, int64_t to, int64_t step);
 MlirAttr *mlir_pair(MlirParser *parser, MlirAttr *left, MlirAttr *right);
+MlirAttr *mlir_triple(MlirParser *parser, MlirAttr *left, MlirAttr *right, MlirAttr *result);
 
 /* Attributes get the names they have in the generic form. */
 MlirOp *mlir_op(MlirParser *parser, const char *name, Range r, const MlirItems *items,
