@@ -57,8 +57,14 @@ static const char *
 try_library(Compilation *c, const External *x)
 {
 	Session *s = c->session;
-	const char *path = find_file(c, x);
 	struct link_map *map;
+
+	if (!*x->library) {
+		diag(s, DIAG_jax_run, x->declared, "shdc does not know what %s computes",
+			x->symbol);
+		return NULL;
+	}
+	const char *path = find_file(c, x);
 
 	if (!path && strchr(x->library, '/')) {
 		complain_missing(c, x, arena_printf(s->arena, "there is no %s", x->library));

@@ -282,7 +282,7 @@ read_extern(const ReadLine *in, Op *op)
 	for (int i = 0; i < 4; i++) {
 		f = line_needs_fact(in, texts[i].key);
 		*texts[i].value = f ? f->value : "";
-		if (f && !*f->value)
+		if (f && !*f->value && texts[i].value != &x->library) /* opaque */
 			line_error(in, "the fact '%s' is empty", f->key);
 	}
 	int at;

@@ -7,8 +7,8 @@
 #include "import/reader.h"
 
 /* elements.c */
-Builder import_op_pointwise, import_op_exclusive, import_op_sum, import_op_compare,
-	import_op_select, import_op_clamp, import_op_convert, import_op_same,
+Builder import_op_lacking, import_op_pointwise, import_op_exclusive, import_op_sum,
+	import_op_compare, import_op_select, import_op_clamp, import_op_convert, import_op_same,
 	import_op_constant;
 /* composed.c */
 enum { ANGLE_asin, ANGLE_acos, ANGLE_atan };

@@ -41,6 +41,13 @@ import_op_sum(Import *in, const MlirOp *op, int kind)
 }
 
 bool
+import_op_lacking(Import *in, const MlirOp *op, int detail)
+{
+	(void)detail;
+	return read_lacks(in, op, op->name);
+}
+
+bool
 import_op_compare(Import *in, const MlirOp *op, int detail)
 {
 	const char *word = word_of(in, op, "comparison_direction");
@@ -52,7 +59,7 @@ import_op_compare(Import *in, const MlirOp *op, int detail)
 	if (direction > DIR_GE || in->noperands != 2)
 		return read_wrong(in, op->range, "this comparison has no direction");
 	if (!strcmp(word_of(in, op, "compare_type"), "TOTALORDER"))
-		return read_lacks(in, op, "stablehlo.compare in total order");
+		return read_opaque(in, op, "stablehlo.compare in total order");
 	in->results[0] =
 		make_compare(in->make, (Direction)direction, in->operands[0], in->operands[1]);
 	return true;

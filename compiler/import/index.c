@@ -114,13 +114,13 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
 	Value *x = in->operands[0];
 	if (where.n != 1)
-		return read_lacks(in, op, "stablehlo.gather by several indices");
+		return read_opaque(in, op, "stablehlo.gather by several indices");
 	int d = (int)where.v[0], rank = x->type.rank;
 	if (d < 0 || d >= rank || sizes.n != rank)
 		return read_wrong(in, op->range, "%s: there is no dim %d", op->name, d);
 	for (int i = 0; i < rank; i++)
 		if (i != d && !numbers_have(&batch, i) && sizes.v[i] != x->type.dims[i])
-			return read_lacks(in, op, "stablehlo.gather of parts of dims");
+			return read_opaque(in, op, "stablehlo.gather of parts of dims");
 	Value *index = plain_indices(in, in->operands[1], numbers);
 	if (!index)
 		return false;
@@ -132,7 +132,7 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	Numbers around = dims_around(rank - 1 + n, d, n);
 	bool in_order = !numbers_have(&collapsed, d) || same_numbers(&around, &offset);
 	if (batch.n || sizes.v[d] != 1 || !in_order || rank - 1 + n > MAX_RANK)
-		return read_lacks(in, op,
+		return read_opaque(in, op,
 			"stablehlo.gather with batch dims or of several rows");
 	Value *rows = make_take(in->make, x, index, d);
 	in->results[0] = make_reshape(in->make, rows, type.rank, type.dims);
@@ -229,13 +229,13 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 
 	(void)detail;
 	if (in->noperands != 3)
-		return read_lacks(in, op, "stablehlo.scatter of several operands");
+		return read_opaque(in, op, "stablehlo.scatter of several operands");
 	if (!set && (!region_combiner(in, op, &c) || c != C_add))
-		return read_lacks(in, op, "stablehlo.scatter that neither adds nor sets");
+		return read_opaque(in, op, "stablehlo.scatter that neither adds nor sets");
 	Value *x = in->operands[0], *update = in->operands[2];
 	if (where.n != 1 || inserted.n != 1 || inserted.v[0] != where.v[0] || where.v[0] < 0
 		|| where.v[0] >= x->type.rank)
-		return read_lacks(in, op, "stablehlo.scatter by several indices");
+		return read_opaque(in, op, "stablehlo.scatter by several indices");
 	int d = (int)where.v[0];
 	Value *index = plain_indices(in, in->operands[1], numbers);
 	if (!index)
@@ -250,11 +250,11 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 		&& type_elements(&update->type) == before)
 		in->results[0] = add_along_last(in, x, index, update);
 	else if (batch.n || !same_numbers(&around, &window))
-		return read_lacks(in, op, "stablehlo.scatter with batch dims");
+		return read_opaque(in, op, "stablehlo.scatter with batch dims");
 	else if (n == 0 && set)
 		in->results[0] = set_row(in, x, index, update, d);
 	else if (set)
-		return read_lacks(in, op, "stablehlo.scatter that sets several rows");
+		return read_opaque(in, op, "stablehlo.scatter that sets several rows");
 	else if (n == 0)
 		in->results[0] =
 			scatter_add(in, x, make_reshape(in->make, index, 1, (int64_t[]){1}),

@@ -194,27 +194,32 @@ read_entry(Import *in)
 	return add_results(in, main, n, returned);
 }
 
-/* All of it in one message: what is missing, how often, where. */
-static bool
-tell_missing(Import *in)
+/* What is missing, how often, where, in one message. */
+static void
+list_missing(Import *in, DiagCode code, bool opaque, const char *words)
 {
-	int n = table_count(in->missing);
-	const Missing *first = n ? table_value(in->missing, 0) : NULL;
+	const Missing *first = NULL;
+	int n = 0;
 
-	if (!n)
-		return true;
-	diag(in->session, DIAG_jax_op, first->range,
-		"%s of this program %s no counterpart in shdc", n > 1 ? "some ops" : "an op",
-		n > 1 ? "have" : "has");
-	for (int i = 0; i < n; i++) {
+	for (int i = 0; i < table_count(in->missing); i++) {
 		const Missing *missing = table_value(in->missing, i);
-		diag_line(in->session, "%s:%d: %s%s",
-			source_path(in->session, missing->range.file), missing->range.line,
-			missing->what,
-			missing->n > 1 ? arena_printf(in->arena, " (%d times)", missing->n)
-				       : "");
+		n += missing->opaque == opaque;
+		first = !first && missing->opaque == opaque ? missing : first;
 	}
-	return false;
+	if (!first)
+		return;
+	diag(in->session, code, first->range, "%s of this program %s %s",
+		n > 1 ? "some ops" : "an op", n > 1 ? "have" : "has", words);
+	for (int i = 0; i < table_count(in->missing); i++) {
+		const Missing *missing = table_value(in->missing, i);
+		if (missing->opaque == opaque)
+			diag_line(in->session, "%s:%d: %s%s",
+				source_path(in->session, missing->range.file),
+				missing->range.line, missing->what,
+				missing->n > 1
+					? arena_printf(in->arena, " (%d times)", missing->n)
+					: "");
+	}
 }
 
 /* step of @jit_step. */
@@ -251,6 +256,12 @@ import_program(Session *s, int file, const ImportOptions *options)
 	}
 	bool right = in.program && find_functions(&in) && mesh_read(&in, options)
 		&& asked_read(&in, options) && read_entry(&in);
-	right = in.program && tell_missing(&in) && right && asked_all_met(&in);
+	if (in.program)
+		list_missing(&in, DIAG_jax_op, false, "no counterpart in shdc");
+	right = right && diag_errors(s) == 0 && asked_all_met(&in);
+	if (right)
+		list_missing(&in, DIAG_jax_opaque, true,
+			"no counterpart in shdc; planned as memory that is read and written, "
+			"not run");
 	return right ? in.module : NULL;
 }

@@ -23,8 +23,8 @@ read_wrong(Import *in, Range where, const char *fmt, ...)
 }
 
 /* Zeros stand for the results, so that what else is missing is found in one run. */
-bool
-read_lacks(Import *in, const MlirOp *op, const char *what)
+void
+note_missing(Import *in, const char *what, bool opaque)
 {
 	Range r = in->make.range;
 	const char *key = arena_printf(in->arena, "%s@%d:%d", what, r.file, r.line);
@@ -32,10 +32,16 @@ read_lacks(Import *in, const MlirOp *op, const char *what)
 
 	if (!missing) {
 		missing = NEW(in->arena, Missing);
-		*missing = (Missing){what, r, 0};
+		*missing = (Missing){what, r, 0, opaque};
 		table_set(in->missing, key, missing);
 	}
 	missing->n++;
+}
+
+bool
+read_lacks(Import *in, const MlirOp *op, const char *what)
+{
+	note_missing(in, what, false);
 	for (int i = 0; i < op->types.n; i++) {
 		Type type;
 		if (!type_result(in, op, i, &type))
@@ -221,7 +227,7 @@ read_op(Import *in, const MlirOp *op)
 		return false;
 	in->results = NEW_ARRAY(in->arena, Value *, op->types.n + 1);
 	Value **results = in->results;
-	bool right = row ? row->build(in, op, row->detail) : read_lacks(in, op, op->name);
+	bool right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
 	if (right)

@@ -42,6 +42,7 @@ typedef struct Missing {
 	const char *what;
 	Range range;
 	int n;
+	bool opaque; /* planned all the same */
 } Missing;
 
 typedef struct Import Import;
@@ -88,13 +89,18 @@ struct Import {
 Value **read_block(Import *in, const MlirBlock *block, Value *const *args, int *n);
 /* A message, and false. */
 bool read_wrong(Import *in, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
-/* The op, as it stands here, has no counterpart; its results are zeros. */
+void note_missing(Import *in, const char *what, bool opaque);
+/* The op, as it stands here, has no counterpart, and without it the program is another;
+   its results are zeros. */
 bool read_lacks(Import *in, const MlirOp *op, const char *what);
 void scope_bind(Import *in, const char *name, int n, Value **values);
 const Defined *scope_find(const Scope *scope, const char *name);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
 /* Of result i. */
 bool type_result(Import *in, const MlirOp *op, int i, Type *type);
+
+/* ---- opaque.c: an op that has no counterpart; what: as told, NULL is its name */
+bool read_opaque(Import *in, const MlirOp *op, const char *what);
 
 /* ---- attributes.c: of an op; a list of numbers, false if there is none */
 typedef struct Numbers {

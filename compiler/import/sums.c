@@ -218,7 +218,7 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 		reduce_arguments(in, c, (int)dims.v[0]);
 		return true;
 	}
-	return read_lacks(in, op, "stablehlo.reduce of several operands or steps");
+	return read_opaque(in, op, "stablehlo.reduce of several operands or steps");
 }
 
 /* ---- windows: running sums, and windows of one element */
@@ -249,7 +249,7 @@ import_op_window(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (in->noperands != 2 || sizes.n != in->operands[0]->type.rank || !all_ones(in, op)
 		|| !region_combiner(in, op, &c) || !is_identity(in->operands[1], c))
-		return read_lacks(in, op, "stablehlo.reduce_window, but a running sum");
+		return read_opaque(in, op, "stablehlo.reduce_window, but a running sum");
 	Value *x = in->operands[0];
 	for (int d = 0; d < sizes.n; d++)
 		if (sizes.v[d] != 1) {
@@ -266,7 +266,7 @@ import_op_window(Import *in, const MlirOp *op, int detail)
 	if (wide != 1 || c != C_add || !type_equal(&type, &x->type)
 		|| sizes.v[dim] != x->type.dims[dim] || padding.n != 2 * sizes.n
 		|| padding.v[2 * dim] != sizes.v[dim] - 1)
-		return read_lacks(in, op, "stablehlo.reduce_window, but a running sum");
+		return read_opaque(in, op, "stablehlo.reduce_window, but a running sum");
 	Value *zero = make_constant(in->make, x->type.dtype, 0);
 	Op *sum = make_begin(in->make, O_cumsum, 2, (Value *[]){x, zero});
 	if (sum)
@@ -317,7 +317,7 @@ import_op_sort(Import *in, const MlirOp *op, int detail)
 		|| !reads_param(block, last, 0, 0) || !reads_param(block, last, 1, 1)
 		|| (strcmp(word, "LT") && strcmp(word, "GT")) || dim < 0
 		|| op->types.n != in->noperands)
-		return read_lacks(in, op, "stablehlo.sort by several keys");
+		return read_opaque(in, op, "stablehlo.sort by several keys");
 	sort_by_first(in, in->noperands, in->operands, (int)dim,
 		word[0] == 'L' ? DIR_LT : DIR_GT, in->results);
 	return true;

@@ -387,8 +387,8 @@ typedef struct ExternRule {
 
 /* What `extern fn` declares: the user's C function of an op. */
 typedef struct External {
-	const char *name; /* in the program */
-	const char *symbol, *library, *rule;
+	const char *name;		     /* in the program */
+	const char *symbol, *library, *rule; /* library "": opaque, nobody has it */
 	Range declared;
 	ExternRule parsed; /* the rule */
 } External;

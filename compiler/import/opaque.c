@@ -1,0 +1,245 @@
+/*
+ * opaque.c - ops that have no counterpart: what they compute is not known, but of what
+ * type it is, and which dims of their operands may be split.
+ *
+ *   stablehlo.cholesky %x : tensor<8x64x64xf32>      an extern, of the rule "a__->a__"
+ *
+ * They are priced at what they read and write.  No library has them, so that a program
+ * with one can be planned, but not run.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* Of each tensor, operands before results, the letters of its dims; WHOLE_DIM at first. */
+typedef struct Split {
+	Import *in;
+	const MlirOp *op;
+	int n;
+	Type *types;
+	ExternTerm *terms;
+} Split;
+
+static bool
+same_shape(const Type *a, const Type *b)
+{
+	return a->rank == b->rank
+		&& !memcmp(a->dims, b->dims, (size_t)a->rank * sizeof a->dims[0]);
+}
+
+/* All dims but `whole`, where all tensors but scalars have one shape. */
+static void
+split_alike(Split *q, const Numbers *whole)
+{
+	const Type *last = &q->types[q->n - 1];
+
+	for (int t = 0; t < q->n; t++)
+		if (q->types[t].rank && !same_shape(&q->types[t], last))
+			return;
+	for (int t = 0; t < q->n; t++)
+		for (int d = 0; d < q->types[t].rank; d++)
+			if (!numbers_have(whole, d))
+				q->terms[t].letters[d] = (int8_t)d;
+}
+
+/* Element by element. */
+static void
+split_each(Split *q)
+{
+	split_alike(q, &(Numbers){0});
+}
+
+static void
+split_sort(Split *q)
+{
+	int rank = q->types[q->n - 1].rank;
+	int64_t dim = integer_of(q->in, q->op, "dimension", -1);
+
+	split_alike(q, &(Numbers){1, {dim < 0 ? dim + rank : dim}});
+}
+
+/* Matrices in the last two dims; the others are a batch. */
+static void
+split_matrices(Split *q)
+{
+	for (int t = 0; t < q->n; t++)
+		for (int d = 0; d < q->types[t].rank - 2; d++)
+			if (q->types[t].rank != q->types[0].rank
+				|| q->types[t].dims[d] != q->types[0].dims[d])
+				return;
+	for (int t = 0; t < q->n; t++)
+		for (int d = 0; d < q->types[t].rank - 2; d++)
+			q->terms[t].letters[d] = (int8_t)d;
+}
+
+/* Dims along which a window is one element, and there is one for each. */
+static void
+split_windows(Split *q)
+{
+	Numbers sizes = numbers_of(q->in, q->op, "window_dimensions");
+	Numbers strides = numbers_of(q->in, q->op, "window_strides"), moved = {0};
+	const Type *x = &q->types[0];
+
+	for (int d = 0; d < x->rank; d++)
+		if (d >= sizes.n || sizes.v[d] != 1 || (d < strides.n && strides.v[d] != 1))
+			moved.v[moved.n++] = d;
+	for (int t = 0; t < q->n; t++)
+		for (int d = 0; d < q->types[t].rank; d++)
+			if (q->types[t].rank == x->rank && q->types[t].dims[d] == x->dims[d]
+				&& !numbers_have(&moved, d))
+				q->terms[t].letters[d] = (int8_t)d;
+}
+
+/* The dims of a reduction that are left. */
+static void
+split_reduce(Split *q)
+{
+	Numbers dims = numbers_of(q->in, q->op, "dimensions");
+
+	for (int t = 0; t < q->n; t++)
+		for (int d = 0, left = 0; d < q->types[t].rank; d++)
+			if (t >= q->in->noperands)
+				q->terms[t].letters[d] = (int8_t)d;
+			else if (!numbers_have(&dims, d))
+				q->terms[t].letters[d] = (int8_t)left++;
+}
+
+/* The dim of `list` that is called so: of [b, 0, 1, f], f is 3. */
+static int
+dim_called(const MlirAttr *numbers, int list, const char *name)
+{
+	const MlirAttr *dims = list < numbers->items.n ? numbers->items.v[list] : NULL;
+
+	for (int d = 0; dims && d < dims->items.n && d < MAX_RANK; d++) {
+		const MlirAttr *dim = dims->items.v[d];
+		if (dim->kind == MLIR_word && !strcmp(dim->text, name))
+			return d;
+	}
+	return -1;
+}
+
+/* Batch and features pass; over the features of what goes in is summed. */
+static void
+split_convolution(Split *q)
+{
+	const MlirAttr *numbers = attr_of(q->in, q->op, "dim_numbers");
+	static const struct {
+		const char *x, *kernel, *y;
+	} roles[] = {{"b", "", "b"}, {"f", "i", ""}, {"", "o", "f"}};
+
+	if (!numbers || numbers->kind != MLIR_pair || q->n != 3
+		|| integer_of(q->in, q->op, "feature_group_count", 1) != 1
+		|| integer_of(q->in, q->op, "batch_group_count", 1) != 1)
+		return;
+	for (int i = 0; i < 3; i++) {
+		int at[] = {dim_called(numbers, 0, roles[i].x),
+			dim_called(numbers, 1, roles[i].kernel),
+			dim_called(numbers, 2, roles[i].y)};
+		for (int t = 0; t < 3; t++)
+			if (at[t] >= 0 && at[t] < q->types[t].rank)
+				q->terms[t].letters[at[t]] = (int8_t)i;
+	}
+}
+
+static const struct Splitter {
+	const char *name;
+	void (*split)(Split *q);
+} splitters[] = {
+	{"chlo.acosh", split_each},
+	{"chlo.asinh", split_each},
+	{"chlo.atanh", split_each},
+	{"chlo.bessel_i1e", split_each},
+	{"chlo.cosh", split_each},
+	{"chlo.digamma", split_each},
+	{"chlo.erfc", split_each},
+	{"chlo.lgamma", split_each},
+	{"chlo.polygamma", split_each},
+	{"chlo.sinh", split_each},
+	{"chlo.zeta", split_each},
+	{"stablehlo.round_nearest_afz", split_each},
+	{"stablehlo.compare", split_each},
+	{"stablehlo.sort", split_sort},
+	{"stablehlo.cholesky", split_matrices},
+	{"stablehlo.triangular_solve", split_matrices},
+	{"stablehlo.reduce_window", split_windows},
+	{"stablehlo.select_and_scatter", split_windows},
+	{"stablehlo.reduce", split_reduce},
+	{"stablehlo.convolution", split_convolution},
+};
+
+/* "ab,b_->a_" */
+static const char *
+rule_text(Split *q)
+{
+	Text t = {0};
+
+	for (int i = 0; i < q->n; i++) {
+		text_add(&t, i == q->in->noperands ? "->" : i ? "," : "");
+		for (int d = 0; d < q->types[i].rank; d++) {
+			char c = q->terms[i].letters[d] == WHOLE_DIM
+				? '_'
+				: extern_rule_letter(q->terms[i].letters[d]);
+			text_addn(&t, &c, 1);
+		}
+	}
+	return text_take(&t, q->in->session->arena);
+}
+
+static const char *
+find_rule(Import *in, const MlirOp *op, Type *types)
+{
+	int n = in->noperands + op->types.n;
+	Split q = {in, op, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
+
+	for (int t = 0; t < n; t++)
+		for (int d = 0; d < MAX_RANK; d++)
+			q.terms[t].letters[d] = WHOLE_DIM;
+	for (size_t i = 0; i < sizeof splitters / sizeof *splitters; i++)
+		if (!strcmp(op->name, splitters[i].name))
+			splitters[i].split(&q);
+	return rule_text(&q);
+}
+
+/* A custom call is what it calls. */
+static const char *
+opaque_name(Import *in, const MlirOp *op)
+{
+	const char *target = word_of(in, op, "call_target_name");
+
+	return *target ? arena_printf(in->arena, "%s of %.80s", op->name, target) : op->name;
+}
+
+bool
+read_opaque(Import *in, const MlirOp *op, const char *what)
+{
+	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + op->types.n);
+	External *x = NEW(in->session->arena, External);
+	int at, first = in->noperands;
+
+	for (int i = 0; i < first; i++)
+		types[i] = in->operands[i]->type;
+	for (int i = 0; i < op->types.n; i++)
+		if (!type_result(in, op, i, &types[first + i]))
+			return false;
+	note_missing(in, what ? what : opaque_name(in, op), true);
+	if (op->types.n == 0)
+		return true;
+	*x = (External){.name = op->name,
+		.symbol = opaque_name(in, op),
+		.library = "",
+		.rule = find_rule(in, op, types),
+		.declared = in->make.range};
+	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
+		return read_wrong(in, op->range, "%s has too many dims", op->name);
+	Op *made = make_begin(in->make, O_extern, first, in->operands);
+	if (!made)
+		return false;
+	made->external = x;
+	made->results[0]->type = types[first];
+	for (int i = 1; i < op->types.n; i++)
+		op_add_result(made, in->make.label, &types[first + i]);
+	if (!make_end(in->make, made))
+		return false;
+	memcpy(in->results, made->results, (size_t)op->types.n * sizeof in->results[0]);
+	return true;
+}
