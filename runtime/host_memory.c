@@ -168,9 +168,10 @@ void
 rt_memory_check_run(const shdrt_program *p, uint64_t whole)
 {
 	uint64_t needed, available;
-	char a[MEMORY_TEXT], b[MEMORY_TEXT], c[MEMORY_TEXT], d[MEMORY_TEXT];
+	char a[MEMORY_TEXT], b[MEMORY_TEXT], c[MEMORY_TEXT], d[MEMORY_TEXT], e[MEMORY_TEXT];
 	if (__builtin_mul_overflow((uint64_t)p->slab_bytes, (uint64_t)p->ndevices, &needed)
-		|| __builtin_add_overflow(needed, whole, &needed))
+		|| __builtin_add_overflow(needed, whole, &needed)
+		|| __builtin_add_overflow(needed, (uint64_t)p->launch_bytes, &needed))
 		needed = UINT64_MAX;
 	const char *of = falls_short(needed, &available);
 	if (!of)
@@ -179,12 +180,14 @@ rt_memory_check_run(const shdrt_program *p, uint64_t whole)
 	rt_memory_text((uint64_t)p->slab_bytes, b);
 	rt_memory_text(whole, c);
 	rt_memory_text(available, d);
+	rt_memory_text((uint64_t)p->launch_bytes, e);
 	rt_fail(SHDRT_MEMORY,
-		"out of memory: %s are needed (%lld device%s of %s, and %s for whole tensors), "
+		"out of memory: %s are needed (%lld device%s of %s, %s%s%s for whole tensors), "
 		"%s are %s\n"
 		"  smaller sizes or a smaller mesh need less (shdc -D, --mesh); shdc "
 		"--emit=memory shows what takes most",
-		a, (long long)p->ndevices, p->ndevices == 1 ? "" : "s", b, c, d, of);
+		a, (long long)p->ndevices, p->ndevices == 1 ? "" : "s", b, p->launch ? e : "",
+		p->launch ? " for values of the interpreter, and " : "and ", c, d, of);
 }
 
 void

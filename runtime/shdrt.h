@@ -273,6 +273,7 @@ struct shdrt_program {
 	   shdrt_tick() and shdrt_meet().  `data` is its own. */
 	int (*launch)(const shdrt_program *p, char *const *slabs, shdrt_device *const *devices,
 		void *data);
+	int64_t launch_bytes; /* that launch() takes, beside the slabs */
 	/* ... how far it is, and, while it does what may never end, what that
 	   is (else NULL).  Called by another thread.  May be NULL. */
 	uint64_t (*progress)(const char **doing);

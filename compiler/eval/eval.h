@@ -96,7 +96,7 @@ bool eval_global_bounds(Module *m, const Tensor *inputs, Tensor *outputs, double
 	BrokenVouch *broken);
 
 /* check/footprint.c: bytes that eval_global_bounds() will hold at most beside its inputs;
-   without samples, that eval_global() will. */
+   without samples, that eval_global() will, or eval_device() of a program of one device. */
 int64_t eval_footprint(Module *m, bool samples);
 
 /* How a result compares with the reference. */

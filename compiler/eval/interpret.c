@@ -360,6 +360,7 @@ interpret(Module *m, const Plan *plan, const Unsharded *unsharded, const Externs
 		.flops = (int64_t)work.flops,
 		.wire_bytes = work.wire_bytes,
 		.launch = launch,
+		.launch_bytes = eval_footprint(m, false),
 		.progress = progress,
 		.data = &launched,
 		.hlo = unsharded->global->s,

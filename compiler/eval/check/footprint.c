@@ -1,6 +1,6 @@
 /*
- * footprint.c - what memory --check will take, from the program alone: the interpreter's
- * walk, with sizes in place of tensors.
+ * footprint.c - what memory --check will take, or --interpret, from the program alone: the
+ * interpreter's walk, with sizes in place of tensors.
  *
  *   e = exp(x)         the value, and 8 samples in f64: 68 bytes for each element in f32
  *   r = e * sin(x)     ... of e and of sin(x), a pair of the samples of r; then r alone
@@ -215,7 +215,8 @@ int64_t
 eval_footprint(Module *m, bool samples)
 {
 	module_number(m);
-	Footprint f = {.samples = samples, .copies = 1};
+	Footprint f = {.samples = samples,
+		.copies = m->level < L_device ? 1 : m->mesh.ndevices};
 	f.inexact = calloc((size_t)m->nvalues + 1, sizeof *f.inexact);
 	f.last_use = calloc((size_t)m->nvalues + 1, sizeof *f.last_use);
 	for (Op *op = m->entry->first; f.last_use && op; op = op_following(op, m->entry))
