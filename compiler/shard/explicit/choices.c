@@ -44,6 +44,43 @@ match_view(const Explicit *e, const Op *op, int *from)
 	return same;
 }
 
+/* The dim of operand k that a dim of the result is; -1: none. */
+static int
+dim_of_operand(const Rule *r, int k, int d)
+{
+	const DimFactors *whole = &r->dims[r->noperands][d];
+
+	for (int i = 0; i < r->rank[k] && whole->n == 1; i++)
+		if (r->dims[k][i].n == 1 && r->dims[k][i].f[0] == whole->f[0])
+			return i;
+	return -1;
+}
+
+/* The operand that alone splits what of a product is split; -1: none, or it is parts. */
+static int
+match_product(Explicit *e, const Op *op, int *from)
+{
+	const Rule *r = op_is_product(op) ? op_rule(e->g.arena, op) : NULL;
+	const Placement *made = explicit_placement(e, op->results[0]);
+
+	for (int k = 0; r && !made->nunreduced && k < r->noperands; k++) {
+		bool alone = true;
+		for (int d = 0; d < made->rank && alone; d++) {
+			AxisList split = placement_dim(made, d);
+			for (int i = 0; i < r->noperands && split.n; i++) {
+				int at = dim_of_operand(r, i, d);
+				const Placement *p = explicit_placement(e, op->operands[i]);
+				AxisList own = at < 0 ? (AxisList){0} : placement_dim(p, at);
+				alone &= axes_equal(&own, i == k ? &split : &(AxisList){0});
+			}
+			from[d] = dim_of_operand(r, k, d);
+		}
+		if (alone)
+			return k;
+	}
+	return -1;
+}
+
 static Written
 written_value(const Value *v, Range where)
 {
@@ -55,7 +92,7 @@ written_value(const Value *v, Range where)
 }
 
 Written
-written_operand(const Explicit *e, const Op *op, int i)
+written_operand(Explicit *e, const Op *op, int i)
 {
 	const Value *v = op->operands[i];
 	Range r = operand_range(op, i);
@@ -79,9 +116,10 @@ written_operand(const Explicit *e, const Op *op, int i)
 		&& op->range.end > op->range.begin;
 	if (!step)
 		return written_value(v, text ? maker->range : nowhere);
-	if (!match_view(e, maker, from))
+	int operand = match_view(e, maker, from) ? 0 : match_product(e, maker, from);
+	if (operand < 0)
 		return (Written){0};
-	Written inner = written_operand(e, maker, 0), w = inner;
+	Written inner = written_operand(e, maker, operand), w = inner;
 	for (int d = 0; d < v->type.rank && inner.v; d++)
 		w.dim[d] = from[d] < 0 ? -1 : inner.dim[from[d]];
 	return w;
@@ -168,7 +206,7 @@ offer_reshards(Choices *c, int n, const Written *w, const Placement *operands)
 			return false;
 		const Placement *from = explicit_placement(e, w[i].v);
 		AxisList axes = placement_unreduced(&operands[i]);
-		Placement to = placement_none(w[i].v->type.rank);
+		Placement to = placement_close(*from); /* dims that the operand has not */
 		placement_set_unreduced(&to, &axes, (Combiner)operands[i].combiner);
 		for (int d = 0; d < operands[i].rank; d++) {
 			axes = placement_dim(&operands[i], d);

@@ -50,7 +50,7 @@ range_text(const Explicit *e, Range r)
 /* The operand as it is written, or the name of its value; a value that has no name
    of its own by what made it. */
 static const char *
-operand_text(const Explicit *e, const Op *op, int i)
+operand_text(Explicit *e, const Op *op, int i)
 {
 	Written w = written_operand(e, op, i);
 	const Value *v = w.v ? w.v : op->operands[i];
@@ -76,7 +76,7 @@ letter_of(const Op *op, const Holder *h)
 }
 
 static const char *
-dim_text(const Explicit *e, const Op *op, const Holder *h)
+dim_text(Explicit *e, const Op *op, const Holder *h)
 {
 	const Letter *letter = letter_of(op, h);
 	Written w = written_operand(e, op, h->tensor);
@@ -119,7 +119,7 @@ label_clashes(Explicit *e, const OpState *o, const AxisList *partial)
 }
 
 static const char *
-where_text(const Explicit *e, const Op *op, const Holder *h)
+where_text(Explicit *e, const Op *op, const Holder *h)
 {
 	if (!letter_of(op, h))
 		return "";
@@ -128,7 +128,8 @@ where_text(const Explicit *e, const Op *op, const Holder *h)
 
 /* ---- partial sums ---------------------------------------------------------------- */
 
-/* The first operand dim whose split made the sums partial. */
+/* The first operand dim whose split made the sums partial, of a letter the one that is split
+   most; how many are split so. */
 static bool
 summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 {
@@ -142,9 +143,13 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 		if (h->tensor >= o->noperands || !h->axes.n
 			|| p->rule->factors[h->factor].kind != F_reduce)
 			continue;
-		if (!*nsplit)
+		if (*nsplit && h->factor != first->factor)
+			continue;
+		if (!*nsplit || h->axes.n > first->axes.n) {
 			*first = *h;
-		*nsplit += h->factor == first->factor;
+			*nsplit = 0;
+		}
+		*nsplit += axes_equal(&h->axes, &first->axes);
 	}
 	return *nsplit > 0;
 }

@@ -37,7 +37,7 @@ typedef struct Written {
 } Written;
 
 /* choices.c */
-Written written_operand(const Explicit *e, const Op *op, int i);
+Written written_operand(Explicit *e, const Op *op, int i);
 /* As it is written, without `out`. */
 const char *written_text(const Explicit *e, const Written *w);
 /* At most one of each text; `plan` goes from `from` to `to`. */
