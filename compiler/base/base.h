@@ -127,7 +127,7 @@ uint64_t hash_mix(uint64_t h, int64_t v); /* h with v added */
 /*
  * vertex_cut.c: the lightest vertices of a graph that separate its sources from its sinks.
  * Weights are not negative; a way from a source to a sink has a vertex that is cut.  Of
- * cuts that weigh as much it is the one nearest to the sources.
+ * cuts that weigh as much it is the one nearest to the sources, or to the sinks.
  */
 typedef struct VertexCut VertexCut;
 typedef enum CutSide { CUT_before, CUT_on, CUT_behind } CutSide;
@@ -135,7 +135,7 @@ VertexCut *vertex_cut_new(Arena *a);
 int vertex_cut_add(VertexCut *cut, int64_t weight, bool source); /* vertices count from 0 */
 void vertex_cut_sink(VertexCut *cut, int vertex);
 void vertex_cut_edge(VertexCut *cut, int from, int to);
-int64_t vertex_cut_find(VertexCut *cut);		   /* what they weigh */
+int64_t vertex_cut_find(VertexCut *cut, bool near_sinks);  /* what they weigh */
 CutSide vertex_cut_side(const VertexCut *cut, int vertex); /* ... once that is known */
 
 /* 64-bit arithmetic that reports overflow (false). */

@@ -116,8 +116,30 @@ let_flow(VertexCut *cut, int sink)
 	return flow;
 }
 
+/* Those from which a sink is still to be reached are behind the cut, and all others are before
+   it. */
+static void
+search_back(VertexCut *cut)
+{
+	int n = 0;
+
+	for (int i = 0; i < cut->npoints; i++) {
+		cut->points[i].by = cut->points[i].sink ? UNSEEN : AT_SOURCE;
+		if (cut->points[i].sink)
+			cut->queue[n++] = i;
+	}
+	for (int k = 0; k < n; k++)
+		for (int a = cut->points[cut->queue[k]].arcs; a >= 0; a = cut->arcs[a].next) {
+			Point *from = &cut->points[cut->arcs[a].to];
+			if (!cut->arcs[a ^ 1].room || from->by == UNSEEN)
+				continue;
+			from->by = UNSEEN;
+			cut->queue[n++] = cut->arcs[a].to;
+		}
+}
+
 int64_t
-vertex_cut_find(VertexCut *cut)
+vertex_cut_find(VertexCut *cut, bool near_sinks)
 {
 	int64_t weight = 0;
 	int sink;
@@ -125,6 +147,8 @@ vertex_cut_find(VertexCut *cut)
 	cut->queue = NEW_ARRAY(cut->arena, int, cut->npoints + 1);
 	while ((sink = search_sink(cut)) >= 0)
 		weight += let_flow(cut, sink);
+	if (near_sinks)
+		search_back(cut);
 	return weight;
 }
 

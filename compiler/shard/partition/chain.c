@@ -14,8 +14,6 @@
  */
 #include "shard/partition/chain.h"
 
-enum { MAX_JOINED = 32 }; /* operands of one op that are sums */
-
 void
 add_step(Chain *chain, Op *move, Value *partial)
 {
@@ -168,7 +166,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 	AxisList over = placement_unreduced(&inner->partial);
 	Placement partial = v->placement;
 
-	if (!hands_on_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
+	if (!goes_through_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
 		|| (inner->scattered && !splats_beside(op, 1u << k)))
 		return false;
 	if (inner->scattered)
@@ -269,7 +267,7 @@ take_sum(Chain *chain, const Block *b, Value *v)
 		Chain inner = *chain;
 		inner.known = false;
 		if (ops[op->kind].partial != PARTIAL_move
-			&& !hands_on_parts(chain->p, op, k, C_add))
+			&& !goes_through_parts(chain->p, op, k, C_add))
 			continue;
 		if (take_sum(&inner, b, op->operands[k]) && hand_on(chain, &inner, op, k))
 			return true;
@@ -279,19 +277,6 @@ take_sum(Chain *chain, const Block *b, Value *v)
 
 static void take_others(Chain *chain, const Block *b, Op *op, int part);
 
-/* Is it of operands of which each may be a sum?  What is put together of several is split
-   as these are. */
-static bool
-adds_up(const Op *op)
-{
-	bool alike = op->noperands <= MAX_JOINED && ops[op->kind].partial == PARTIAL_move;
-
-	for (int k = 0; k < op->noperands && alike; k++)
-		alike = placement_equal(&op->operands[k]->placement,
-			&op->results[0]->placement);
-	return (ops[op->kind].pointwise && op->noperands <= 2) || (alike && op->noperands > 1);
-}
-
 bool
 take_sums(Chain *chain, const Block *b, Value *v)
 {
@@ -299,7 +284,8 @@ take_sums(Chain *chain, const Block *b, Value *v)
 
 	if (take_sum(chain, b, v))
 		return true;
-	if (v->uses != 1 || v->block != b || !op || op_is_move(op) || !adds_up(op))
+	if (v->uses != 1 || v->block != b || !op || op_is_move(op)
+		|| !((ops[op->kind].pointwise && op->noperands <= 2) || adds_up(op, C_add)))
 		return false;
 	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;

@@ -218,8 +218,9 @@ void reduce_after_branches(Partitioner *p, Op *op);
 
 /* together.c: after all else, sums that are added to each other. */
 void combine_added(Partitioner *p);
-/* shared.c: ... to several others each. */
-void combine_shared(Partitioner *p, Block *b);
+/* shared.c: ... to several others each.  `behind`: as far behind as moves no more, as for what
+   is added up in a loop. */
+void combine_shared(Partitioner *p, Block *b, bool behind);
 
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */
@@ -234,6 +235,11 @@ bool makes_sums(Partitioner *p, const Op *op, Combiner *combiner);
 Placement partial_over(const Placement *at, const AxisList *over, Combiner combiner);
 /* Does the op, of one operand or with a finite factor, make parts of the operand's parts? */
 bool hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
+/* ... or a product, or a sum over a dim, of an op that is planned and makes no parts itself. */
+bool goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner);
+/* Is each of several operands a sum where the result is?  What is put together is split as its
+   operands are. */
+bool adds_up(const Op *op, Combiner combiner);
 /* Runs of the loop that one sum of its result, taken after it, is for: where a loop around
    only adds up the result, or what that is made of it which is so many times `larger`, all of
    them.  `scattered`: the sum is split. */

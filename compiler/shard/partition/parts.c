@@ -5,7 +5,10 @@
 #include "ir/targets.h"
 #include "shard/partition/partition.h"
 
-enum { MAX_ADDITIONS = 3 }; /* that are looked at behind a loop */
+enum {
+	MAX_ADDITIONS = 3, /* that are looked at behind a loop */
+	MAX_JOINED = 32,   /* operands of one op that are sums */
+};
 
 /* ---- ops -------------------------------------------------------------------------- */
 
@@ -38,6 +41,30 @@ hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combine
 			&& (ops[op->kind].pointwise || kind == PARTIAL_move);
 	return op->noperands == 2 && ops[op->kind].pointwise && through == THROUGH_alone
 		&& !may_be_infinite(p, op->operands[1 - operand]);
+}
+
+bool
+goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner combiner)
+{
+	if (hands_on_parts(p, op, operand, combiner))
+		return true;
+	if (op->results[0]->placement.nunreduced
+		|| partial_through(op, operand, combiner) != THROUGH_alone)
+		return false;
+	return op_reduces(op)
+		|| (op_is_product(op) && !may_be_infinite(p, op->operands[1 - operand]));
+}
+
+bool
+adds_up(const Op *op, Combiner combiner)
+{
+	bool alike = op->noperands > 1 && op->noperands <= MAX_JOINED
+		&& ops[op->kind].partial == PARTIAL_move;
+
+	for (int k = 0; k < op->noperands && alike; k++)
+		alike = placement_equal(&op->operands[k]->placement,
+			&op->results[0]->placement);
+	return alike || combines(op, combiner);
 }
 
 bool

@@ -31,6 +31,7 @@ typedef struct Node {
 
 typedef struct Graph {
 	Partitioner *p;
+	bool behind;  /* combined there if that moves as much; not what was asked for */
 	Node **nodes; /* in the order of the block */
 	int n;
 	Lookup *of;   /* by value */
@@ -70,22 +71,38 @@ add_node(Graph *g, Value *v, const Placement *partial, Reason why)
 	return node;
 }
 
-/* Operand k is a node; of two, the other is whole, or a node that is partial alike: do parts
-   go through? */
 static bool
-goes_on_parts(const Graph *g, const Op *op, int k)
+are_alike(const Placement *a, const Placement *b)
+{
+	AxisList over = placement_unreduced(a), others = placement_unreduced(b);
+
+	return axes_equal(&over, &others) && a->combiner == b->combiner;
+}
+
+/* Operand k is a node; the others are whole, or nodes that are partial alike: do parts go
+   through?  Then the result is so. */
+static bool
+goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
 {
 	const Node *node = node_of(g, op->operands[k]);
+	AxisList over = placement_unreduced(&node->partial);
 	Combiner combiner = (Combiner)node->partial.combiner;
-	const Value *other = op->noperands == 2 ? op->operands[1 - k] : NULL;
-	const Node *also = other ? node_of(g, other) : NULL;
+	bool adds = adds_up(op, combiner), goes;
 
-	if (!combines(op, combiner))
-		return !also && (!other || !other->placement.nunreduced)
-			&& hands_on_parts(g->p, op, k, combiner);
-	return also ? placement_equal(&also->partial, &node->partial)
-			&& also->partial.combiner == node->partial.combiner
-		    : becomes_freely(g->p, other, &node->partial);
+	*partial = op->results[0]->placement;
+	placement_set_unreduced(partial, &over, combiner);
+	goes = placement_is_sound(partial)
+		&& (adds || goes_through_parts(g->p, op, k, combiner));
+	for (int i = 0; i < op->noperands && goes; i++) {
+		const Value *other = op->operands[i];
+		const Node *also = node_of(g, other);
+		if (i != k && also)
+			goes = adds && are_alike(&also->partial, partial);
+		else if (i != k)
+			goes = adds ? becomes_freely(g->p, other, partial)
+				    : !other->placement.nunreduced;
+	}
+	return goes;
 }
 
 /* ---- equal ones ------------------------------------------------------------------ */
@@ -141,26 +158,26 @@ find_twin(Graph *g, Node *node)
 static void
 find_node(Graph *g, Op *op)
 {
+	Placement partial;
 	bool scattered;
 
 	if (op_is_move(op)) {
 		const Placement *from = &op->operands[0]->placement;
-		if (combines_into(from, &op->results[0]->placement, &scattered) && !scattered)
+		if (combines_into(from, &op->results[0]->placement, &scattered) && !scattered
+			&& !(g->behind && op->requested))
 			add_node(g, op->results[0], from,
 				(Reason){op->label, op->range, op->requested});
 		return;
 	}
-	if (op->nresults != 1 || op->noperands > 2 || !ops[op->kind].pointwise
-		|| op_is_identity(op) || op->mode == MODE_explicit
+	if (op->nresults != 1 || op->nbodies || op_is_identity(op) || op->mode == MODE_explicit
 		|| op->results[0]->placement.nunreduced)
 		return;
 	for (int k = 0; k < op->noperands; k++) {
 		const Node *node = node_of(g, op->operands[k]);
 		if (!node)
 			continue;
-		if (placement_equal(&op->results[0]->placement, &op->operands[k]->placement)
-			&& goes_on_parts(g, op, k))
-			find_twin(g, add_node(g, op->results[0], &node->partial, node->why));
+		if (goes_on_parts(g, op, k, &partial))
+			find_twin(g, add_node(g, op->results[0], &partial, node->why));
 		return;
 	}
 }
@@ -228,6 +245,19 @@ link_nodes(Graph *g)
 	}
 }
 
+/* What a round adds to what it began with is combined once for all of them (accumulate.c). */
+static int64_t
+rounds_added(const Value *v)
+{
+	const Op *loop = v->block->parent, *end = v->block->last;
+
+	for (int i = 0; i < end->noperands && v->uses == 1; i++)
+		for (int k = 0; end->operands[i] == v && k < v->def->noperands; k++)
+			if (v->def->operands[k] == v->block->params[i] && op_has(loop, A_trips))
+				return op_int(loop, A_trips);
+	return 1;
+}
+
 /* Of the nodes of one graph; what it takes to combine each. */
 static VertexCut *
 cut_of(const Graph *g, Node *leader, int64_t *now)
@@ -238,6 +268,8 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 		const Value *v = node->value;
 		bool source = is_sum_move(node);
 		int64_t bytes = (int64_t)bytes_between(g->p, v, &node->partial, &v->placement);
+		if (g->behind && !source)
+			bytes /= rounds_added(v);
 		if (node->twin == node)
 			node->vertex = vertex_cut_add(cut, bytes, source);
 		*now += source ? bytes : 0;
@@ -261,7 +293,7 @@ static void
 take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 {
 	Op *op = node->value->def;
-	bool adds = combines(op, (Combiner)node->partial.combiner);
+	bool adds = adds_up(op, (Combiner)node->partial.combiner);
 
 	for (int k = 0; k < op->noperands; k++) {
 		const Node *from = node_before(g, node, k);
@@ -318,9 +350,12 @@ combine_at(const Graph *g, const VertexCut *cut, Node *leader)
 }
 
 void
-combine_shared(Partitioner *p, Block *b)
+combine_shared(Partitioner *p, Block *b, bool behind)
 {
-	Graph g = {.p = p, .of = lookup_new(p->scratch), .sums = lookup_new(p->scratch)};
+	Graph g = {.p = p,
+		.behind = behind,
+		.of = lookup_new(p->scratch),
+		.sums = lookup_new(p->scratch)};
 
 	for (Op *op = b->first; op; op = op->next)
 		find_node(&g, op);
@@ -331,7 +366,7 @@ combine_shared(Partitioner *p, Block *b)
 		if (leader_of(leader) != leader || leader->n > MAX_NODES || !leader->shared)
 			continue;
 		VertexCut *cut = cut_of(&g, leader, &now);
-		if (vertex_cut_find(cut) < now)
+		if (vertex_cut_find(cut, behind) < now + behind)
 			combine_at(&g, cut, leader);
 	}
 	arena_reset(p->scratch);

@@ -200,7 +200,7 @@ combine_in(Partitioner *p, Block *b)
 			combine_with_others(p, moves[i]);
 		arena_reset(p->scratch);
 	}
-	combine_shared(p, b);
+	combine_shared(p, b, false);
 }
 
 void
