@@ -372,10 +372,11 @@ advance(Compilation *c)
 		c->check_bytes = bytes_to_check(c->module, c->vouches);
 	if (c->global.n && c->module->reference)
 		module_print(c->module->reference, &c->reference);
-	if (c->module->level == L_global && c->global.n && emits(o, "explain"))
+	if (c->module->level == L_global && c->global.n)
 		c->annotations = annotations_find(c->module);
 	remarks.global_text = c->global.s;
 	remarks.global_length = c->global.n;
+	remarks.annotations = c->annotations;
 	for (int level = c->module->level; level <= wanted; level++) {
 		if (!pipeline_run(c->module, (Level)level, &pipeline))
 			return false;

@@ -176,6 +176,7 @@ note_remarks(Compilation *c)
 		.progress = {progress_show, &progress},
 		.global_text = c->global.s,
 		.global_length = c->global.n,
+		.annotations = c->annotations,
 	};
 	FILE *err = s->err;
 	bool json = s->json;

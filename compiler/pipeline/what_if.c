@@ -34,7 +34,8 @@ value_of_name(const Module *m, const char *name)
 	return NULL;
 }
 
-/* Unlike a parameter, what an op makes gets a constraint. */
+/* What is written there says otherwise; what an op makes, and says nothing, gets a
+   constraint. */
 static bool
 place(Module *m, const Placed *placed)
 {
@@ -42,7 +43,7 @@ place(Module *m, const Placed *placed)
 
 	if (!found || found->type.rank != placed->placement.rank)
 		return false;
-	if (found->def) {
+	if (found->def && found->def->kind != O_constraint) {
 		Make k = {.module = m,
 			.before = found->def->next,
 			.label = "let",

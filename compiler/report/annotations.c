@@ -28,7 +28,9 @@ typedef struct Written {
 	const char **names; /* of the values that it places */
 	int n;
 	int alike;	/* more of them, at other places */
-	Placed *placed; /* of parameters, as written: `n` of them; else NULL */
+	Placed *placed; /* as written: `n` of them */
+	bool given;	/* of parameters */
+	bool named;	/* behind a name */
 } Written;
 
 struct Annotations {
@@ -102,6 +104,19 @@ place_of(const Value *v)
 	return v->type_range.line ? v->type_range : v->def ? v->def->range : v->range;
 }
 
+/* As it is now: what an op makes may be gone when it is asked for. */
+static const Value *
+value_written(const Module *m, const Value *v)
+{
+	Value *copy = NEW(m->arena, Value);
+
+	copy->name = v->name;
+	copy->type = v->type;
+	copy->placement = v->placement;
+	copy->range = place_of(v);
+	return copy;
+}
+
 static void
 add_written(Finding *found, const Value *v, const char *result)
 {
@@ -127,11 +142,13 @@ add_written(Finding *found, const Value *v, const char *result)
 	}
 	w = &all->written[*at];
 	w->alike += w->n && !v->def;
-	if (!v->def) {
-		int n = w->n;
-		Placed placed = {v, v->placement};
-		APPEND(m->arena, w->placed, n, placed);
-	}
+	w->given = !v->def;
+	w->named = w->given || v->def->kind == O_output
+		|| (v->def->kind == O_constraint && v->def->form != AS_out
+			&& strcmp(v->def->label, "return") != 0);
+	int n = w->n;
+	Placed placed = {v->def ? value_written(m, v) : v, v->placement};
+	APPEND(m->arena, w->placed, n, placed);
 	APPEND(m->arena, w->names, w->n, v->name);
 }
 
@@ -179,6 +196,21 @@ annotations_find(Module *m)
 	for (int i = 0; i < m->nvalues; i++)
 		text_free(&found.uses[i]);
 	return found.all;
+}
+
+const Placed *
+annotations_asking(const Annotations *all, const Type *type, const Placement *there, int *n)
+{
+	for (int i = 0; i < all->n; i++) {
+		const Written *written = &all->written[i];
+		if (written->named && !written->given
+			&& type_equal(&written->placed->value->type, type)
+			&& placement_equal(&written->placed->placement, there)) {
+			*n = written->n;
+			return written->placed;
+		}
+	}
+	return NULL;
 }
 
 /* ", 2 kB less received"; nothing, if they are the same.  At least so much, where one of
@@ -250,7 +282,7 @@ axes_named(const Written *written)
 {
 	unsigned axes = 0;
 
-	for (int d = 0; written->placed && d < written->placed->placement.rank; d++) {
+	for (int d = 0; written->given && d < written->placed->placement.rank; d++) {
 		AxisList list = placement_dim(&written->placed->placement, d);
 		for (int i = 0; i < list.n; i++)
 			axes |= 1u << list.a[i].axis;

@@ -182,7 +182,7 @@ function remedy(op) {
   const r = remarkOf(op);
   if (!r) return "";
   const asked = r.message.includes("asked for") ? ["asked for"] : [];
-  return asked.concat(r.lines || [], (r.choices || []).map(c => c.text || c.edit || "")).join("; ").replace(/avoid it: ?/g, "") || "nothing that was tried";
+  return asked.concat(r.lines || [], (r.choices || []).map(c => c.text || c.edit || "")).join("; ").replace(/avoid it: ?/g, "") || "nothing was found to write otherwise";
 }
 // Equal ones of one line, as of unrolled layers, are a row.
 function folded(list) {

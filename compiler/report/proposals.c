@@ -416,8 +416,32 @@ add_copy(Arena *a, Proposal *proposal, const Proposals *copy)
 	return at < copy->n;
 }
 
+/* Where the move ends is written: there, with its axes on another dim too. */
+static void
+propose_annotations(Proposals *found, const Transfer *x, const Annotations *annotations)
+{
+	const Value *moved = x->op->results[0];
+	int n;
+	const Placed *asked = annotations_asking(annotations, &moved->type, &x->after, &n);
+
+	for (int d = 0; asked && d < moved->type.rank; d++) {
+		Placement to = x->after;
+		AxisList l = placement_dim(&to, d);
+		axes_append_all(&l, &x->axes);
+		placement_set_dim(&to, d, &l);
+		if (moved->type.dims[d] % axes_size(&l) != 0 || !placement_is_sound(&to))
+			continue;
+		Placed *placed = NEW_ARRAY(found->arena, Placed, n);
+		for (int i = 0; i < n; i++)
+			placed[i] = (Placed){asked[i].value, to};
+		Proposal new = {.placed = placed, .n = n, .kind = found->kinds};
+		APPEND(found->arena, found->all, found->n, new);
+	}
+}
+
 Proposals
-proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n)
+proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n,
+	const Annotations *annotations)
 {
 	Proposals found = proposals_for(m, a, copies[0]);
 
@@ -429,6 +453,8 @@ proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n)
 				found.all[kept++] = found.all[k];
 		found.n = kept;
 	}
+	if (copies[0]->op->requested && annotations && !m->python)
+		propose_annotations(&found, copies[0], annotations);
 	return found;
 }
 

@@ -9,6 +9,7 @@
 #define SHDC_PROPOSALS_H
 
 #include "cost/ledger.h"
+#include "report/report.h"
 #include "pipeline/pipeline.h"
 
 typedef struct Proposal {
@@ -32,8 +33,9 @@ typedef struct Trials {
 	int n;
 } Trials;
 
-/* Those that there are for each copy. */
-Proposals proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n);
+/* Those that there are for each copy; of what an annotation asks for other annotations. */
+Proposals proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n,
+	const Annotations *annotations);
 /* Each gets a trial, which is yet to be made. */
 void proposals_try(Proposals *found, Arena *a, Trials *trials);
 /* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]" */

@@ -326,7 +326,8 @@ try_proposals(Remarks *remarks)
 		Told *told = table_value(remarks->told, i);
 		if (!told->last || tried++ >= MAX_PROPOSALS)
 			continue;
-		told->proposals = proposals_find(remarks->module, a, told->copies, told->n);
+		told->proposals = proposals_find(remarks->module, a, told->copies, told->n,
+			o->annotations);
 		proposals_try(&told->proposals, a, trials);
 	}
 	if (trials->n <= 1)
@@ -350,7 +351,7 @@ text_change(Text *t, const char *what, const char *of, void (*unit)(Text *t, dou
 	text_free(&other);
 }
 
-/* "  (a device then receives 2 kB in all, now 3 kB"; what is less, if that reads alike. */
+/* "  (a device then receives 2 kB in all, now 3 kB"; the difference, if that reads alike. */
 static void
 text_received(Text *t, double then, double now)
 {
@@ -360,8 +361,12 @@ text_received(Text *t, double then, double now)
 	if (t->n > n)
 		return;
 	text_add(t, "  (a device then receives ");
-	text_traffic(t, now - then);
-	text_add(t, " less, of ");
+	if (then == now) {
+		text_add(t, "as much, ");
+	} else {
+		text_traffic(t, then < now ? now - then : then - now);
+		text_add(t, then < now ? " less, of " : " more than ");
+	}
 	text_traffic(t, now);
 	text_add(t, " in all");
 }
@@ -411,6 +416,42 @@ is_untried(const Remarks *remarks, const Told *told)
 	return untried;
 }
 
+/* Of those that are tried, what takes least time and is no larger than there is memory for;
+   NULL: there is none. */
+static const Proposal *
+quickest(const Remarks *remarks, const Told *told)
+{
+	const Outcome *now = &remarks->trials.all[0]->outcome;
+	const Proposal *best = NULL;
+
+	for (int i = 0; i < told->proposals.n; i++) {
+		const Proposal *p = &told->proposals.all[i];
+		const Outcome *then = &p->trial->outcome;
+		if (p->trial->end == TRIAL_through && !is_too_large(remarks->module, then, now)
+			&& (!best || then->picoseconds < best->trial->outcome.picoseconds))
+			best = p;
+	}
+	return best;
+}
+
+/* What is quicker than what avoids it, `best`, or than the program as it is, though no less
+   moves; where there is neither, what was tried. */
+static void
+line_tried(const Remarks *remarks, const Told *told, const Proposal *best, bool avoided)
+{
+	const Proposal *quick = quickest(remarks, told);
+	const Trial *bound = best ? best->trial : remarks->trials.all[0];
+
+	if (quick && quick != best && is_slower(bound, quick->trial))
+		line_proposal(remarks, "quicker: ", quick);
+	else if (quick && !avoided)
+		line_proposal(remarks, "tried, and no better: ", quick);
+	else if (!avoided && !is_untried(remarks, told))
+		diag_line(remarks->module->session,
+			"tried: %d other placement%s, refused or too large", told->proposals.n,
+			told->proposals.n == 1 ? "" : "s");
+}
+
 /* The best that moves less than the program as it is, of those that are not slower if
    there are any, else of those that do not need more memory besides.  Where a dim is not
    divided also what exchanges rows, though it may move more: it needs less memory than the
@@ -451,6 +492,7 @@ line_avoid(const Remarks *remarks, const Told *told)
 			slow ? "moves less, but is slower: " : "avoid it: ", best);
 	if (padded && padded != best)
 		line_proposal(remarks, "exchange rows: ", padded);
+	line_tried(remarks, told, best, best || padded);
 }
 
 /* ---- all of them ------------------------------------------------------------------- */

@@ -18,6 +18,10 @@ int dim_of_axis(const Placement *placement, AxisRef axis);
 /* annotations.c: the placements that are written in the program, at L_global. */
 typedef struct Annotations Annotations;
 Annotations *annotations_find(Module *m);
+/* The values, `n`, that one behind a name asks to have there, but a parameter's; NULL: none
+   does. */
+const Placed *
+annotations_asking(const Annotations *all, const Type *type, const Placement *there, int *n);
 
 /* explain.c: why values are placed as they are; `name`: one of them, NULL all.  At
    L_sharded placements, who brought each axis and what keeps others away; at
@@ -56,6 +60,7 @@ typedef struct RemarkOptions {
 	const char *global_text; /* the L_global module as HLO, for proposals;
 				   NULL: none are made */
 	size_t global_length;
+	const Annotations *annotations; /* of that; or NULL */
 	TrialProgress progress;
 } RemarkOptions;
 void tell_transfers(Module *m, const RemarkOptions *options);
