@@ -538,5 +538,6 @@ compile(Session *s, const Options *o)
 	text_free(&c.explanation.values);
 	text_free(&c.explanation.moves);
 	text_free(&c.explanation.repeated);
+	text_free(&c.explanation.choices);
 	return status;
 }

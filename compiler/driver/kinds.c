@@ -119,8 +119,8 @@ print_viz(Compilation *c, const Output *out, Text *t)
 static bool
 print_explain(Compilation *c, const Output *out, Text *t)
 {
-	Progress progress = progress_begin("annotation");
 	bool last = c->module->level == L_scheduled;
+	Progress progress = progress_begin(last ? "annotation" : "proposal");
 	ExplainOptions o = {
 		.name = c->options->explain,
 		.told = &c->explanation,

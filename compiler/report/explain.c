@@ -315,7 +315,13 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 		e.t = &told->values;
 		explain_values(&e);
 	} else if (m->level == L_resharded && !options->name) {
+		RemarkOptions tries = {.remarks = true,
+			.global_text = options->global_text,
+			.global_length = options->global_length,
+			.annotations = options->annotations,
+			.progress = options->progress};
 		text_repeated(&told->repeated, m);
+		text_choices(&told->choices, m, &tries);
 	} else if (m->level == L_device) {
 		e.t = &told->moves;
 		explain_moves(&e);
@@ -330,6 +336,7 @@ emit_explain(Module *m, const ExplainOptions *options, Text *t)
 		text_totals(t, m, &options->outcome);
 	text_addn(t, told->moves.s, told->moves.n);
 	text_addn(t, told->repeated.s, told->repeated.n);
+	text_addn(t, told->choices.s, told->choices.n);
 	if (m->level == L_scheduled && options->annotations)
 		text_annotations(t, m, options);
 	text_add(t, t->n ? "\nvalues\n\n" : "");

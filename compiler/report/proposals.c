@@ -492,6 +492,20 @@ proposals_try(Proposals *found, Arena *a, Trials *trials)
 
 /* ---- as text ------------------------------------------------------------------ */
 
+/* As it is written: "h", where "h.3" is one of several. */
+static const char *
+name_written(const Module *m, const Value *v)
+{
+	const char *dot = strrchr(v->name, '.');
+
+	for (int i = 0; i < m->nnamed; i++)
+		if (m->named[i].value == v)
+			return m->named[i].name;
+	if (!dot || dot[1 + strspn(dot + 1, "0123456789")])
+		return v->name;
+	return arena_strndup(m->arena, v->name, (size_t)(dot - v->name));
+}
+
 /* "p: [18@rows pad, 8]", "let NAME: [15@rows pad, 8] = x[1:]".
    On a let, a type that names no axis says nothing about
    placement. */
@@ -511,7 +525,7 @@ text_one(Text *t, const Module *m, const Placed *placed)
 		whole &= !placement_dim(&to, d).n;
 	to.all_replicated |= whole;
 	bool named = has_place_for_type(v);
-	text_printf(t, "%s: ", named ? v->name : "let NAME");
+	text_printf(t, "%s: ", named ? name_written(m, v) : "let NAME");
 	text_placed(t, &m->mesh, v, &to);
 	if (!named)
 		text_printf(t, " = %s", source_text(m->session, m->arena, v->def->range));

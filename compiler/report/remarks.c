@@ -11,6 +11,7 @@
  * requires  L_resharded, with the ledger of `partition`
  */
 #include <ctype.h>
+#include <stdlib.h>
 #include <string.h>
 #include "cost/ledger.h"
 #include "hlo/hlo.h"
@@ -371,20 +372,28 @@ text_received(Text *t, double then, double now)
 	text_add(t, " in all");
 }
 
+/* "x: [8, 8]  (a device then receives 2 kB in all, now 3 kB; a run takes 2 us, now 3 us)" */
 static void
-line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
+text_choice(Text *t, const Remarks *remarks, const Proposal *proposal)
 {
 	const Outcome *then = &proposal->trial->outcome;
 	const Outcome *now = &remarks->trials.all[0]->outcome;
+
+	text_proposal(t, remarks->module, proposal->placed, proposal->n);
+	text_received(t, (double)then->wire_bytes, (double)now->wire_bytes);
+	text_change(t, "; a run takes ", "", text_run_time, (double)then->picoseconds,
+		(double)now->picoseconds);
+	text_change(t, "; memory ", "", text_memory, (double)then->peak, (double)now->peak);
+	text_add(t, ")");
+}
+
+static void
+line_proposal(const Remarks *remarks, const char *begin, const Proposal *proposal)
+{
 	Text t = {0};
 
 	text_add(&t, begin);
-	text_proposal(&t, remarks->module, proposal->placed, proposal->n);
-	text_received(&t, (double)then->wire_bytes, (double)now->wire_bytes);
-	text_change(&t, "; a run takes ", "", text_run_time, (double)then->picoseconds,
-		(double)now->picoseconds);
-	text_change(&t, "; memory ", "", text_memory, (double)then->peak, (double)now->peak);
-	text_add(&t, ")");
+	text_choice(&t, remarks, proposal);
 	diag_line(remarks->module->session, "%s", t.s);
 	text_free(&t);
 }
@@ -618,5 +627,94 @@ tell_transfers(Module *m, const RemarkOptions *options)
 		label_transfer(&r, of->copies[0], of->moves);
 		line_avoid(&r, of);
 	}
+	arena_free(r.arena);
+}
+
+/* ---- as part of an explanation ------------------------------------------------------ */
+
+enum { MOST_MOVES = 8, MOST_CHOICES = 4 };
+
+static double
+told_seconds(const Told *told)
+{
+	return told->copies[0]->seconds * (double)told->copies[0]->trips * told->n;
+}
+
+/* What takes longest first. */
+static int
+by_told_seconds(const void *a, const void *b)
+{
+	const Told *x = *(Told *const *)a, *y = *(Told *const *)b;
+
+	if (told_seconds(x) != told_seconds(y))
+		return told_seconds(x) < told_seconds(y) ? 1 : -1;
+	return (x->copies[0] > y->copies[0]) - (x->copies[0] < y->copies[0]);
+}
+
+/* The quickest first. */
+static int
+by_run_time(const void *a, const void *b)
+{
+	const Proposal *x = a, *y = b;
+	int64_t one = x->trial->outcome.picoseconds, other = y->trial->outcome.picoseconds;
+
+	if (one != other)
+		return one < other ? -1 : 1;
+	return x->kind - y->kind;
+}
+
+/* Those that the program can be compiled with, each trial once; how many were not told
+   of another move. */
+static int
+text_choices_of(Text *t, const Remarks *remarks, Told *told, Table *shown)
+{
+	Proposals *found = &told->proposals;
+	int n = 0;
+
+	qsort(found->all, (size_t)found->n, sizeof *found->all, by_run_time);
+	for (int i = 0; i < found->n && n < MOST_CHOICES; i++) {
+		const Trial *trial = found->all[i].trial;
+		const char *key = arena_printf(remarks->arena, "%p", (const void *)trial);
+		if (trial->end != TRIAL_through || !table_add(shown, key, told))
+			continue;
+		text_add(t, "    ");
+		text_choice(t, remarks, &found->all[i]);
+		text_add(t, "\n");
+		n++;
+	}
+	return n;
+}
+
+void
+text_choices(Text *t, Module *m, const RemarkOptions *options)
+{
+	Remarks r = {.module = m, .options = options, .arena = arena_new()};
+	Table *shown = table_new(r.arena);
+	Text choices = {0};
+
+	r.told = table_new(r.arena);
+	r.places = table_new(r.arena);
+	find_told(&r, module_ledger(m));
+	try_proposals(&r);
+	int n = table_count(r.told);
+	Told **order = NEW_ARRAY(r.arena, Told *, n + 1);
+	for (int i = 0; i < n; i++)
+		order[i] = table_value(r.told, i);
+	if (n)
+		qsort(order, (size_t)n, sizeof *order, by_told_seconds);
+	bool tried = r.trials.n && r.trials.all[0]->end == TRIAL_through;
+	for (int i = 0, moves = 0; i < n && moves < MOST_MOVES && tried; i++) {
+		const Transfer *x = order[i]->copies[0];
+		choices.n = 0;
+		if (!order[i]->proposals.n || !text_choices_of(&choices, &r, order[i], shown))
+			continue;
+		text_printf(t, "%s  %s over ", moves++ ? "" : "\nother choices, each tried\n",
+			ops[x->kind].hlo);
+		text_axes(t, &m->mesh, &x->axes);
+		text_printf(t, " of %s", known_name(m, x->value));
+		text_line(t, m, ", ", x->op->range, "\n");
+		text_addn(t, choices.s, choices.n);
+	}
+	text_free(&choices);
 	arena_free(r.arena);
 }

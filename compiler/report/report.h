@@ -29,7 +29,7 @@ annotations_asking(const Annotations *all, const Type *type, const Placement *th
    run takes and what annotations changed.  The text is made anew of what is told so
    far, the answer first.  False after a diagnostic (no such name). */
 typedef struct Explanation { /* what is told so far */
-	Text values, repeated, moves;
+	Text values, repeated, moves, choices;
 } Explanation;
 typedef struct ExplainOptions {
 	const char *name;
@@ -64,6 +64,9 @@ typedef struct RemarkOptions {
 	TrialProgress progress;
 } RemarkOptions;
 void tell_transfers(Module *m, const RemarkOptions *options);
+/* What else could be written where something moves, and what a run would take; the moves
+   that take longest first. */
+void text_choices(Text *t, Module *m, const RemarkOptions *options);
 
 /* viz.c: pictures of placements.  From L_sharded on. */
 typedef enum VizFormat { VIZ_text, VIZ_svg, VIZ_html } VizFormat;
