@@ -119,6 +119,7 @@ pad_move(Padder *p, Op *op)
 	Value *result = op->results[0];
 	v->name = result->name;
 	v->range = result->range;
+	v->untyped = result->untyped;
 	pad_set_unpadded(p, v, result->type.dims);
 	for (int i = 0; i < m->nnamed; i++)
 		if (m->named[i].value == result)

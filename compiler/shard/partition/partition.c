@@ -40,6 +40,7 @@ follow_aliases(Partitioner *p)
 		if (v != old && v->def && (v->id < 0 || !source_of(p, v)->named)) {
 			v->name = old->name;
 			v->range = old->range;
+			v->untyped = old->untyped;
 		}
 		m->named[i].value = v;
 	}

@@ -152,6 +152,7 @@ name_granted(Propagation *g)
 		if (v != wish && v->def && !listed[v->id]) {
 			v->name = wish->name;
 			v->range = wish->range;
+			v->untyped = wish->untyped;
 			listed[v->id] = true;
 		}
 		m->named[i].value = v;
