@@ -147,12 +147,18 @@ static void
 add_python_copies(const Proposals *found, Proposal *proposal, const Placed *placed)
 {
 	const Module *m = found->module;
+	const Value *v = placed->value;
 
-	for (const Op *op = m->entry->first; op; op = op_following(op, m->entry))
-		for (int i = 0; i < op->nresults && placed->value->def; i++)
-			if (python_is_copy(m, op->results[i], placed->value))
+	for (const Op *op = m->entry->first; op && v->def; op = op_following(op, m->entry)) {
+		for (int i = 0; i < op->nresults; i++)
+			if (python_is_copy(m, op->results[i], v))
 				add_once(found->arena, proposal, op->results[i],
 					&placed->placement);
+		for (int i = 0; i < op->noperands; i++)
+			if (python_is_gradient(op, i, v))
+				add_once(found->arena, proposal, unmoved(op->operands[i]),
+					&placed->placement);
+	}
 }
 
 /* If some of what is placed is elsewhere; of a let all values. */
@@ -196,11 +202,11 @@ remove_overlap(AxisList *list, const AxisList *axes, int n)
 	*list = kept;
 }
 
-/* Where operand 0, now as `now` says, has to be for the result to be there.  A dim that the
+/* Where operand k, now as `now` says, has to be for the result to be there.  A dim that the
    op does not hand on whole, as that of the layers, stays split as it is, without the axes
    that others need.  False if no placement of it will do. */
 static bool
-place_operand(Arena *a, const Op *op, const Placement *now, Placement *to)
+place_operand(Arena *a, const Op *op, int k, const Placement *now, Placement *to)
 {
 	const Rule *rule = op_rule(a, op);
 	AxisList *axes = NEW_ARRAY(a, AxisList, rule->nfactors + 1);
@@ -212,10 +218,10 @@ place_operand(Arena *a, const Op *op, const Placement *now, Placement *to)
 			axes[f].n = 0;
 	if (!factors_place(rule, op->noperands, axes, &result, NULL)
 		|| !placement_equal(&result, to)
-		|| !factors_place(rule, 0, axes, &operand, NULL))
+		|| !factors_place(rule, k, axes, &operand, NULL))
 		return false;
 	for (int d = 0; d < operand.rank; d++) {
-		const DimFactors *factors = &rule->dims[0][d];
+		const DimFactors *factors = &rule->dims[k][d];
 		AxisList kept = placement_dim(now, d);
 		if (factors->n && rule->factors[factors->f[0]].kind == F_pass)
 			continue;
@@ -241,6 +247,26 @@ op_rearranges(const Op *op)
 		|| op->kind == O_convert;
 }
 
+/* The operand whose elements the result's are, some or all of them; of a JAX program also
+   the first that it is computed of, element by element: there activations between two
+   products have no place where they could be asked for.  -1: none. */
+static int
+source_operand(const Module *m, const Op *op)
+{
+	const Value *v = op->results[0];
+
+	if (op_rearranges(op))
+		return 0;
+	for (int i = 0; m->python && ops[op->kind].pointwise && i < op->noperands; i++) {
+		const Value *from = op->operands[i];
+		bool spread = from->def
+			&& (from->def->kind == O_broadcast || from->def->kind == O_constant);
+		if (from->type.rank == v->type.rank && !spread)
+			return i;
+	}
+	return -1;
+}
+
 /* From the weights of one layer to those of all, which a loop reads one by one: the
    outermost value with a name whose elements these are.  False if there is none. */
 static bool
@@ -249,11 +275,12 @@ find_source(const Proposals *found, Placed *placed)
 	const Value *v = placed->value;
 	Placement to = placed->placement;
 	bool is_found = false;
+	int k;
 
-	while (v->def && op_rearranges(v->def)) {
+	while (v->def && (k = source_operand(found->module, v->def)) >= 0) {
 		const Op *op = v->def;
-		v = value_before(op->operands[0]);
-		if (!place_operand(found->arena, op, &v->placement, &to))
+		v = value_before(op->operands[k]);
+		if (!place_operand(found->arena, op, k, &v->placement, &to))
 			break;
 		if (!can_be_placed(found->module, v))
 			continue;
@@ -263,11 +290,26 @@ find_source(const Proposals *found, Placed *placed)
 	return is_found;
 }
 
+/* What a JAX program carries through a loop, and has no place for: what the loop begins with,
+   or else what it is in the next trip. */
+static const Value *
+carried_from(const Module *m, const Value *v)
+{
+	Flow f = {.to = (Value *)v};
+
+	while (m->python && !v->def && v->block != m->entry && flow_next_to(&f)) {
+		const Value *from = value_before(f.from);
+		if (from->def && python_can_place(m, from))
+			return from;
+	}
+	return v;
+}
+
 /* The value has a name, if anything has, or what its elements are taken from. */
 static void
 propose(Proposals *found, const Value *v, const Placement *to)
 {
-	Placed placed = {value_before(v), *to};
+	Placed placed = {carried_from(found->module, value_before(v)), *to};
 	bool assigned = placed.value->untyped == UNTYPED_assigned;
 
 	found->kinds++;
@@ -293,6 +335,58 @@ propose_dims(Proposals *found, const Value *v, const Placement *base, const Axis
 	}
 }
 
+/* The axes of the dim on another dim, or on none. */
+static void
+propose_elsewhere(Proposals *found, const Value *v, const AxisList *axes)
+{
+	Placement whole = v->placement;
+
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList l = placement_dim(&whole, d);
+		remove_overlap(&l, axes, 1);
+		placement_set_dim(&whole, d, &l);
+	}
+	propose_dims(found, v, &whole, axes);
+	propose(found, v, &whole);
+}
+
+/* Of a JAX program, where activations are seldom placed: the axes on the first dim that they
+   divide, as of rows, or on none. */
+static void
+propose_rows(Proposals *found, const Value *v, const AxisList *axes)
+{
+	Placement to = v->placement;
+	int first = -1;
+
+	for (int d = v->type.rank; d-- > 0;) {
+		AxisList l = placement_dim(&to, d);
+		int n = l.n;
+		remove_overlap(&l, axes, 1);
+		placement_set_dim(&to, d, &l);
+		if (l.n == n && v->type.dims[d] % (axes_size(&l) * axes_size(axes)) == 0)
+			first = d;
+	}
+	propose(found, v, &to);
+	if (first < 0)
+		return;
+	AxisList l = placement_dim(&to, first);
+	axes_append_all(&l, axes);
+	placement_set_dim(&to, first, &l);
+	propose(found, v, &to);
+}
+
+/* What is gathered of a dim. */
+static void
+propose_ungathered(Proposals *found, const Value *v, const Placement *moved)
+{
+	for (int d = 0; d < v->type.rank; d++) {
+		AxisList axes = placement_dim(&v->placement, d), kept = placement_dim(moved, d);
+		remove_overlap(&axes, &kept, 1);
+		if (axes.n)
+			propose_rows(found, v, &axes);
+	}
+}
+
 /* Partial sums scattered over a dim; another value as it is wanted, or what it
    meets as it is: each other operand split as the moved one is. */
 static void
@@ -306,8 +400,13 @@ propose_move(Proposals *found, const Op *reshard)
 		Placement reduced = v->placement;
 		placement_set_unreduced(&reduced, &none, C_add);
 		propose_dims(found, v, &reduced, &partial);
+		bool product = v->def && ops[v->def->kind].product && found->module->python;
+		for (int i = 0; product && i < v->def->noperands; i++)
+			propose_rows(found, v->def->operands[i], &partial);
 	} else {
 		propose(found, v, &moved->placement);
+		if (found->module->python)
+			propose_ungathered(found, v, &moved->placement);
 	}
 	add_readers(&readers, found->arena, moved, 1);
 	const Op *user = readers.n ? readers.all[0].op : NULL;
@@ -332,21 +431,6 @@ propose_move(Proposals *found, const Op *reshard)
 		if (factors_place(rule, i, theirs, &to, NULL))
 			propose(found, user->operands[i], &to);
 	}
-}
-
-/* The axes of the dim on another dim, or on none. */
-static void
-propose_elsewhere(Proposals *found, const Value *v, const AxisList *axes)
-{
-	Placement whole = v->placement;
-
-	for (int d = 0; d < v->type.rank; d++) {
-		AxisList l = placement_dim(&whole, d);
-		remove_overlap(&l, axes, 1);
-		placement_set_dim(&whole, d, &l);
-	}
-	propose_dims(found, v, &whole, axes);
-	propose(found, v, &whole);
 }
 
 /* What is made of the moved value with a remainder, split as that was, and padded; a manual
@@ -449,7 +533,7 @@ proposals_find(const Module *m, Arena *a, const Transfer *const *copies, int n,
 		Proposals copy = proposals_for(m, a, copies[i]);
 		int kept = 0;
 		for (int k = 0; k < found.n; k++)
-			if (add_copy(a, &found.all[k], &copy))
+			if (add_copy(a, &found.all[k], &copy) || m->python)
 				found.all[kept++] = found.all[k];
 		found.n = kept;
 	}
@@ -540,6 +624,8 @@ text_proposal(Text *t, const Module *m, const Placed *placed, int n)
 	for (int i = 0; i < n; i++) {
 		Range range = placed[i].value->range;
 		int k = 0;
+		if (m->python && !python_can_place(m, placed[i].value))
+			continue; /* a gradient */
 		while (k < i && !(range.file && range_equal(range, placed[k].value->range)))
 			k++;
 		if (k < i || written++ >= MOST_TOLD)

@@ -47,6 +47,21 @@ python_is_copy(const Module *m, const Value *x, const Value *v)
 			&& type_equal(&x->type, &v->type));
 }
 
+/* What goes backward has the place of what it is the gradient of: at v's, but for v itself
+   and what it is made of, there is only the gradient of the same type. */
+bool
+python_is_gradient(const Op *op, int operand, const Value *v)
+{
+	const Value *x = op->operands[operand];
+
+	while (x->def && op_is_move(x->def))
+		x = x->def->operands[0];
+	return v->range.file && range_equal(op->range, v->range) && !op_is_move(op)
+		&& op != v->def && op->nresults && !op->results[0]->range.file && x != v
+		&& type_equal(&x->type, &v->type)
+		&& !(x->def && range_equal(x->def->range, v->range));
+}
+
 /* P('data', None, ('x', 'y')) */
 static void
 text_partition_spec(Text *t, const Module *m, const Value *v, const Placement *to)
