@@ -3,8 +3,8 @@
 
     jax_advice.py SHDC
 
-Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of tests/import/Inputs/advice.py
-and of samples/jax/ is written into the source: an expression inside with_sharding_constraint,
+Needs jax 0.10.2; exits 77 without it.  What `avoid it` says of advice.py and
+rows.py in tests/import/Inputs/ and of samples/jax/ is written into the source: an expression inside with_sharding_constraint,
 or another sharding of an argument.  JAX lowers that again, and a device receives what was
 told, to its three digits.
 """
@@ -28,6 +28,7 @@ import jax  # noqa: E402
 from jax.sharding import NamedSharding, PartitionSpec as P  # noqa: E402
 
 ADVICE = re.compile(r"(?:avoid it|moves less, but is slower): (.*?)  \(a device then receives (\S+ \S+) in all")
+ENTRIES = {"advice.py": "both", "rows.py": "step"}
 UNITS = {"B": 1, "kB": 1e3, "MB": 1e6, "GB": 1e9}
 GIVEN = []
 lowering.main = lambda function, *args, donate=(): GIVEN.append((function, args, donate))
@@ -36,9 +37,9 @@ lowering.main = lambda function, *args, donate=(): GIVEN.append((function, args,
 def taken(path):
     """What a program would have lowered."""
     GIVEN.clear()
-    if os.path.basename(path) == "advice.py":
+    if os.path.basename(path) in ENTRIES:
         names = runpy.run_path(path)
-        return names["both"], names["ARGS"], ()
+        return names[ENTRIES[os.path.basename(path)]], names["ARGS"], ()
     runpy.run_path(path, run_name="__main__")
     return GIVEN[0]
 
@@ -106,7 +107,7 @@ def told_right(shdc, path, advice, bytes_told, folder):
 
 def main():
     shdc, passed, failed = os.path.abspath(sys.argv[1]), 0, 0
-    programs = [INPUTS + "/advice.py"] + sorted(
+    programs = ["%s/%s" % (INPUTS, n) for n in ENTRIES] + sorted(
         "%s/%s" % (SAMPLES, n) for n in os.listdir(SAMPLES) if n.endswith(".py") and n != "lowering.py")
     for path in programs:
         with tempfile.TemporaryDirectory() as folder:
