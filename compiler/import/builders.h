@@ -28,4 +28,23 @@ Builder import_op_constraint, import_op_manual;
 /* collectives.c */
 Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute;
 
+/* composed.c: a number everywhere, of the type of x. */
+Value *number_like(Make k, const Value *x, double v);
+
+/* slices.c: of gathers and scatters that take() and scatter_add() are not; false where they
+   are of another kind, too. */
+typedef struct SliceDims {
+	Numbers batch;	/* of x: those of the indices, too */
+	Numbers where;	/* of x: what an index vector is of */
+	Numbers one;	/* of x: those that slices do not have */
+	Numbers window; /* of the slices: those of x */
+	int64_t vector; /* of the indices */
+} SliceDims;
+bool gather_slices(Import *in, const SliceDims *slices, const Numbers *sizes, const Type *type);
+/* Adds, or sets; unique: no index is there twice. */
+bool scatter_slices(Import *in, const SliceDims *slices, bool set, bool unique);
+
+/* index.c */
+Value *add_rows(Import *in, Value *x, Value *index, Value *update, int dim);
+
 #endif

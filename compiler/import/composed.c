@@ -20,8 +20,7 @@ import_op_square(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
-/* A number everywhere. */
-static Value *
+Value *
 number_like(Make k, const Value *x, double v)
 {
 	DType d = x->type.dtype;

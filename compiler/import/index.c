@@ -10,14 +10,30 @@
 
 #include "import/builders.h"
 
-/* Without the dim of vectors of one element, as i32.  It is dim 0 where nothing says which. */
-static Value *
-plain_indices(Import *in, Value *index, const MlirAttr *numbers)
+/* Which dim of the indices is that of vectors; 0 where nothing says it. */
+static int64_t
+index_vector(Import *in, const MlirAttr *numbers)
 {
 	const MlirAttr *says = numbers
 		? mlir_attribute(in->program, numbers->items, "index_vector_dim")
 		: NULL;
-	int64_t vector = says ? says->integer : 0;
+
+	return says ? says->integer : 0;
+}
+
+/* Is there such a dim, or one more than there are: vectors of one? */
+static bool
+is_vector(Import *in, const SliceDims *slices)
+{
+	return slices->vector >= 0 && slices->vector <= in->operands[1]->type.rank;
+}
+
+/* Without the dim of vectors of one element, as i32; what that may not be is
+   outside of any dim. */
+static Value *
+plain_indices(Import *in, Value *index, const MlirAttr *numbers)
+{
+	int64_t vector = index_vector(in, numbers);
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
@@ -25,6 +41,11 @@ plain_indices(Import *in, Value *index, const MlirAttr *numbers)
 		if (d != vector)
 			dims[n++] = index->type.dims[d];
 	index = make_reshape(in->make, index, n, dims);
+	if (index && dtypes[index->type.dtype].range > 31) {
+		bool sign = dtypes[index->type.dtype].class == DC_signed;
+		index = make_clamp(in->make, number_like(in->make, index, sign ? -1 : 0), index,
+			number_like(in->make, index, INT32_MAX));
+	}
 	return make_convert(in->make, index, D_i32);
 }
 
@@ -113,6 +134,10 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	if (in->noperands != 2 || !type_result(in, op, 0, &type) || !numbers)
 		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
 	Value *x = in->operands[0];
+	SliceDims slices = {batch, where, collapsed, offset, index_vector(in, numbers)};
+	if (sizes.n == x->type.rank && where.n != 1 && is_vector(in, &slices)
+		&& gather_slices(in, &slices, &sizes, &type))
+		return true;
 	if (where.n != 1)
 		return read_opaque(in, op, "stablehlo.gather by several indices");
 	int d = (int)where.v[0], rank = x->type.rank;
@@ -131,7 +156,10 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 		return take_along_last(in, x, index, &type);
 	Numbers around = dims_around(rank - 1 + n, d, n);
 	bool in_order = !numbers_have(&collapsed, d) || same_numbers(&around, &offset);
-	if (batch.n || sizes.v[d] != 1 || !in_order || rank - 1 + n > MAX_RANK)
+	bool simple = !batch.n && sizes.v[d] == 1 && in_order && rank - 1 + n <= MAX_RANK;
+	if (!simple && is_vector(in, &slices) && gather_slices(in, &slices, &sizes, &type))
+		return true;
+	if (!simple)
 		return read_opaque(in, op,
 			"stablehlo.gather with batch dims or of several rows");
 	Value *rows = make_take(in->make, x, index, d);
@@ -141,8 +169,8 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 
 /* ---- scatters */
 
-static Value *
-scatter_add(Import *in, Value *x, Value *index, Value *update, int dim)
+Value *
+add_rows(Import *in, Value *x, Value *index, Value *update, int dim)
 {
 	Op *made = make_begin(in->make, O_scatter_add, 3, (Value *[]){x, index, update});
 
@@ -233,8 +261,13 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	if (!set && (!region_combiner(in, op, &c) || c != C_add))
 		return read_opaque(in, op, "stablehlo.scatter that neither adds nor sets");
 	Value *x = in->operands[0], *update = in->operands[2];
-	if (where.n != 1 || inserted.n != 1 || inserted.v[0] != where.v[0] || where.v[0] < 0
-		|| where.v[0] >= x->type.rank)
+	SliceDims slices = {batch, where, inserted, window, index_vector(in, numbers)};
+	bool simple = where.n == 1 && inserted.n == 1 && inserted.v[0] == where.v[0]
+		&& where.v[0] >= 0 && where.v[0] < x->type.rank;
+	bool unique = !strcmp(word_of(in, op, "unique_indices"), "true");
+	if (!simple && is_vector(in, &slices) && scatter_slices(in, &slices, set, unique))
+		return true;
+	if (!simple)
 		return read_opaque(in, op, "stablehlo.scatter by several indices");
 	int d = (int)where.v[0];
 	Value *index = plain_indices(in, in->operands[1], numbers);
@@ -253,13 +286,15 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 		return read_opaque(in, op, "stablehlo.scatter with batch dims");
 	else if (n == 0 && set)
 		in->results[0] = set_row(in, x, index, update, d);
+	else if (set && is_vector(in, &slices) && scatter_slices(in, &slices, true, unique))
+		return true;
 	else if (set)
 		return read_opaque(in, op, "stablehlo.scatter that sets several rows");
 	else if (n == 0)
 		in->results[0] =
-			scatter_add(in, x, make_reshape(in->make, index, 1, (int64_t[]){1}),
+			add_rows(in, x, make_reshape(in->make, index, 1, (int64_t[]){1}),
 				as_row(in, x, update, d), d);
 	else
-		in->results[0] = scatter_add(in, x, index, update, d);
+		in->results[0] = add_rows(in, x, index, update, d);
 	return true;
 }

@@ -141,6 +141,106 @@ split_convolution(Split *q)
 	}
 }
 
+/* ---- gathers and scatters */
+
+/* The dims of a tensor of `rank` that are in none of the lists. */
+static Numbers
+dims_left(int rank, const Numbers *a, const Numbers *b)
+{
+	Numbers left = {0};
+
+	for (int d = 0; d < rank; d++)
+		if (!numbers_have(a, d) && !numbers_have(b, d))
+			left.v[left.n++] = d;
+	return left;
+}
+
+static void
+set_letter(Split *q, int tensor, int64_t dim, int letter)
+{
+	if (dim >= 0 && dim < q->types[tensor].rank)
+		q->terms[tensor].letters[dim] = (int8_t)letter;
+}
+
+/* How slices lie in x, and in what they are gathered to or scattered from. */
+typedef struct Slices {
+	Numbers batch,
+		one; /* of x: dims of the indices too; of which slices have one element */
+	Numbers indexed,
+		window; /* of the indices: those of `batch`; of the slices in a row: theirs */
+	int64_t vector; /* of the indices */
+} Slices;
+
+static Slices
+read_slices(Split *q, const char *field, const char *const *names)
+{
+	const MlirAttr *numbers = attr_of(q->in, q->op, field);
+	const MlirAttr *vector = numbers
+		? mlir_attribute(q->in->program, numbers->items, "index_vector_dim")
+		: NULL;
+
+	return (Slices){field_numbers(q->in, numbers, names[0]),
+		field_numbers(q->in, numbers, names[1]),
+		field_numbers(q->in, numbers, names[2]),
+		field_numbers(q->in, numbers, names[3]), vector ? vector->integer : 0};
+}
+
+/* Batch dims pass, and those of which slices have all; of a gather the indices, too. */
+static void
+split_slices(Split *q, const Slices *slices, int many, bool indices)
+{
+	const Type *x = &q->types[0];
+	Numbers none = {0}, vector = {1, {slices->vector}};
+	Numbers at = dims_left(q->types[1].rank, &vector, &none);
+	Numbers rows = dims_left(q->types[many].rank, &slices->window, &none);
+	Numbers inside = dims_left(x->rank, &slices->batch, &slices->one);
+	int letter = 0;
+
+	for (int i = 0; i < at.n && i < rows.n; i++, letter++) {
+		for (int b = 0; b < slices->indexed.n && b < slices->batch.n; b++)
+			if (slices->indexed.v[b] == at.v[i]) {
+				set_letter(q, 0, slices->batch.v[b], letter);
+				set_letter(q, q->n - 1,
+					indices ? rows.v[i] : slices->batch.v[b], letter);
+			}
+		if (!indices && !numbers_have(&slices->indexed, at.v[i]))
+			continue;
+		set_letter(q, 1, at.v[i], letter);
+		set_letter(q, many, rows.v[i], letter);
+	}
+	for (int i = 0; i < inside.n && i < slices->window.n; i++, letter++) {
+		int64_t d = slices->window.v[i];
+		if (d < 0 || d >= q->types[many].rank
+			|| q->types[many].dims[d] != x->dims[inside.v[i]])
+			continue;
+		set_letter(q, 0, inside.v[i], letter);
+		set_letter(q, many, d, letter);
+		set_letter(q, q->n - 1, indices ? d : inside.v[i], letter);
+	}
+}
+
+static void
+split_gather(Split *q)
+{
+	static const char *const names[] = {"operand_batching_dims", "collapsed_slice_dims",
+		"start_indices_batching_dims", "offset_dims"};
+	Slices slices = read_slices(q, "dimension_numbers", names);
+
+	if (q->n == 3)
+		split_slices(q, &slices, 2, true);
+}
+
+static void
+split_scatter(Split *q)
+{
+	static const char *const names[] = {"input_batching_dims", "inserted_window_dims",
+		"scatter_indices_batching_dims", "update_window_dims"};
+	Slices slices = read_slices(q, "scatter_dimension_numbers", names);
+
+	if (q->n == 4)
+		split_slices(q, &slices, 2, false);
+}
+
 static const struct Splitter {
 	const char *name;
 	void (*split)(Split *q);
@@ -165,6 +265,8 @@ static const struct Splitter {
 	{"stablehlo.select_and_scatter", split_windows},
 	{"stablehlo.reduce", split_reduce},
 	{"stablehlo.convolution", split_convolution},
+	{"stablehlo.gather", split_gather},
+	{"stablehlo.scatter", split_scatter},
 };
 
 /* "ab,b_->a_" */

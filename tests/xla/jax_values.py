@@ -103,6 +103,18 @@ def functions(x, y):
         lax.bitcast_convert_type(lax.bitcast_convert_type(x, jnp.int32) >> 1, jnp.float32)
 
 
+def slices(x, i, j):
+    """At several indices, of several rows, outside too."""
+    y = x.reshape(4, 2, 8)
+    rows = jax.vmap(lambda k: lax.dynamic_slice(x, (k, 0), (3, 8)))(i)
+    boxes = jax.vmap(lambda k, l: lax.dynamic_slice(x, (k, l), (2, 5)))(i, j)
+    grown = lax.scatter_add(x, jnp.stack([i, j], 1), boxes, lax.ScatterDimensionNumbers((1, 2), (), (0, 1)))
+    return y[i, j % 2], y[:, j % 2, i], x[j, i], rows, boxes, grown, \
+        x.at[i, j].add(x[:4, 0]), y.at[j, :, i].add(1.5), x.at[i + 6, j - 2].add(2.0), x.at[9, i].add(1.0), \
+        x.at[i].set(x[4:]), x.at[:, j].set(7.0), x.at[i, j].set(x[0, :4]), x.at[i + 6].set(x[4:] * 2), \
+        x.at[jnp.array([5, 2, 7, 0])].set(x[:4], unique_indices=True), x.astype(jnp.int32).at[i % 2].set(jnp.arange(8))
+
+
 def constants(x):
     """Arrays in the text, of every dtype."""
     made = np.arange(-8, 24, dtype=np.float64).reshape(4, 8)
@@ -146,6 +158,7 @@ MORE = {
     **{"bits_%s" % dtype: (bits, AT((16,), "model", dtype=getattr(jnp, dtype)))
        for dtype in ("uint8", "int8", "uint16", "int16", "uint32", "int32", "uint64", "int64")},
     "functions": (functions, AT((8, 32), "data", None), AT((8, 32), None, "model")),
+    "slices": (slices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32), AT((4,), "data", dtype=jnp.int32)),
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
     "alone": (alone, AT((4, 4))),
@@ -210,7 +223,7 @@ def main():
     shdc, only = os.path.abspath(sys.argv[1]), sys.argv[2:]
     passed = failed = 0
     for name, (function, *args) in {**programs.PROGRAMS, **MORE}.items():
-        if name == "unread" or (only and name not in only):
+        if name in ("unread", "pairs") or (only and name not in only):
             continue
         with tempfile.TemporaryDirectory() as folder:
             with jax.enable_x64(name.endswith("64")):

@@ -47,14 +47,20 @@ def ring(x, w):
                          out_specs=P("data", None), check_vma=False)(x, w)
 
 
+def unread(x):
+    return lax.conv_general_dilated(x, x, (1, 1), "SAME"), jnp.linalg.cholesky(x[0, 0])
+
+
 def noise(key, x):
     """Bits of threefry, as floats: random numbers that dropout takes."""
     kept = jax.random.bernoulli(jax.random.wrap_key_data(key), 0.9, x.shape)
     return jnp.where(kept, x / 0.9, 0)
 
 
-def unread(x):
-    return lax.conv_general_dilated(x, x, (1, 1), "SAME"), jnp.linalg.cholesky(x[0, 0])
+def pairs(x, i, j, y):
+    """At two indices, each of which may lie outside; rows that are set; rows of a batch."""
+    rows = jax.vmap(lambda a, k: a[k])(y, i.reshape(4, 2))
+    return x[i, j], x.at[i, j].add(1.5), x.at[i].set(x[j]), rows
 
 
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
@@ -64,6 +70,8 @@ PROGRAMS = {
     "embed": (jax.grad(embed), at((128, 32), "model", None), at((8, 16), "data", None, dtype=jnp.int32)),
     "ring": (ring, at((8, 16), "data", "model"), at((16, 4), "model", None)),
     "noise": (noise, at((2,), dtype=jnp.uint32), at((16, 32), "data", "model")),
+    "pairs": (pairs, at((16, 8, 32), "data", None, "model"), at((8,), dtype=jnp.int32), at((8,), dtype=jnp.int32),
+              at((4, 8, 16), "model", None, None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 

@@ -1,0 +1,293 @@
+/*
+ * slices.c - gathers and scatters at several indices, or of several rows.
+ *
+ *   x[i, j], x: f32[4, 8, 16], i, j: i32[3]
+ *     flat   f32[32, 16]    the indexed dims of x as one
+ *     rows   i32[3]         i * 8 + j
+ *     take(flat, rows)      f32[3, 16]
+ *
+ * Where a slice has several elements of an indexed dim, rows have a dim more for them.  A
+ * gather moves slices inside, a scatter drops those that are not: row -1.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* The dims of x: those that indices are of, outermost first, and the others; of each how
+   many elements a slice has; which are dims of the slices too, in their order. */
+typedef struct Flat {
+	const Type *shape;
+	Numbers indexed, rest, kept;
+	int64_t sizes[MAX_RANK];
+	int64_t rows;
+} Flat;
+
+/* 0 <= v[0] < v[1] < ... < end */
+static bool
+are_dims(const Numbers *dims, int end)
+{
+	for (int i = 0; i < dims->n; i++)
+		if (dims->v[i] < (i ? dims->v[i - 1] + 1 : 0) || dims->v[i] >= end)
+			return false;
+	return true;
+}
+
+/* False where it is none of the kind. */
+static bool
+flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *sizes)
+{
+	*cut = (Flat){.shape = shape, .indexed = slices->where, .rows = 1};
+	memcpy(cut->sizes, sizes, (size_t)shape->rank * sizeof sizes[0]);
+	for (int i = 0; i < slices->where.n; i++) {
+		int64_t d = slices->where.v[i];
+		for (int j = 0; j < i; j++)
+			if (slices->where.v[j] == d)
+				return false;
+		if (d < 0 || d >= shape->rank || sizes[d] < 1 || sizes[d] > shape->dims[d]
+			|| !mul_i64(cut->rows, shape->dims[d], &cut->rows)
+			|| cut->rows > INT32_MAX)
+			return false;
+	}
+	for (int d = 0; d < shape->rank; d++) {
+		if (!numbers_have(&slices->where, d))
+			cut->rest.v[cut->rest.n++] = d;
+		if (!numbers_have(&slices->where, d) && sizes[d] != shape->dims[d])
+			return false;
+		if (!numbers_have(&slices->one, d))
+			cut->kept.v[cut->kept.n++] = d;
+		else if (sizes[d] != 1)
+			return false;
+	}
+	return are_dims(&slices->one, shape->rank) && cut->kept.n == slices->window.n
+		&& slices->batch.n == 0;
+}
+
+/* The indexed dims before the others; back: from there. */
+static Value *
+indexed_first(Make k, const Flat *cut, Value *x, bool back)
+{
+	int64_t order[MAX_RANK], inverse[MAX_RANK];
+
+	for (int d = 0; d < cut->shape->rank; d++)
+		order[d] = d < cut->indexed.n ? cut->indexed.v[d]
+					      : cut->rest.v[d - cut->indexed.n];
+	for (int d = 0; d < cut->shape->rank; d++)
+		inverse[order[d]] = d;
+	return make_transpose(k, x, back ? inverse : order);
+}
+
+static Value *
+flatten(Make k, const Flat *cut, Value *x)
+{
+	int64_t dims[MAX_RANK] = {cut->rows};
+
+	for (int i = 0; i < cut->rest.n; i++)
+		dims[i + 1] = cut->shape->dims[cut->rest.v[i]];
+	return make_reshape(k, indexed_first(k, cut, x, false), cut->rest.n + 1, dims);
+}
+
+static Value *
+unflatten(Make k, const Flat *cut, Value *x)
+{
+	int64_t dims[MAX_RANK];
+
+	for (int d = 0; d < cut->shape->rank; d++)
+		dims[d] =
+			cut->shape->dims[d < cut->indexed.n ? cut->indexed.v[d]
+							    : cut->rest.v[d - cut->indexed.n]];
+	return indexed_first(k, cut, make_reshape(k, x, cut->shape->rank, dims), true);
+}
+
+/* Index i of each vector. */
+static Value *
+index_at(Make k, Value *index, int64_t vector, int64_t i)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	if (dtypes[index->type.dtype].bytes < 4)
+		index = make_convert(k, index, D_i32);
+	if (!index || vector >= index->type.rank)
+		return index;
+	for (int d = 0; d < index->type.rank; d++)
+		if (d != vector)
+			dims[n++] = index->type.dims[d];
+	return make_reshape(k, make_slice_dim(k, index, (int)vector, i, i + 1, 1), n, dims);
+}
+
+/* The first row of each slice; `inside` says of which all are there. */
+static Value *
+first_rows(Make k, const Flat *cut, Value *index, int64_t vector, Value **inside)
+{
+	Value *rows = NULL;
+
+	*inside = NULL;
+	for (int i = 0; i < cut->indexed.n; i++) {
+		int64_t d = cut->indexed.v[i];
+		Value *at = index_at(k, index, vector, i);
+		if (!at)
+			return NULL;
+		Value *low = number_like(k, at, 0);
+		Value *high = number_like(k, at, (double)(cut->shape->dims[d] - cut->sizes[d]));
+		Value *here = make_binary(k, O_and, make_compare(k, DIR_GE, at, low),
+			make_compare(k, DIR_LE, at, high));
+		*inside = *inside ? make_binary(k, O_and, *inside, here) : here;
+		at = make_convert(k, make_clamp(k, low, at, high), D_i32);
+		if (rows) {
+			Value *by = number_like(k, rows, (double)cut->shape->dims[d]);
+			at = make_binary(k, O_add, make_binary(k, O_mul, rows, by), at);
+		}
+		rows = at;
+	}
+	return rows;
+}
+
+/* The rows of flat that slices are of: a dim more for each indexed dim that slices keep. */
+static Value *
+find_rows(Make k, const Flat *cut, Value *index, int64_t vector, bool drop)
+{
+	Value *inside, *first = first_rows(k, cut, index, vector, &inside), *rows = first;
+	int64_t stride = cut->rows;
+
+	if (!first)
+		return NULL;
+	Type type = first->type;
+	for (int i = 0; i < cut->indexed.n; i++)
+		if (numbers_have(&cut->kept, cut->indexed.v[i]))
+			type.dims[type.rank++] = cut->sizes[cut->indexed.v[i]];
+	rows = make_spread(k, first, 0, &type);
+	int dim = first->type.rank;
+	for (int i = 0; i < cut->indexed.n; i++) {
+		int64_t d = cut->indexed.v[i];
+		stride /= cut->shape->dims[d];
+		if (!numbers_have(&cut->kept, d))
+			continue;
+		if (type.dims[dim] > 1) {
+			Value *on = make_iota(k, &type, dim);
+			on = make_binary(k, O_mul, on, number_like(k, on, (double)stride));
+			rows = make_binary(k, O_add, rows, on);
+		}
+		dim++;
+	}
+	if (drop)
+		rows = make_select(k, make_spread(k, inside, 0, &type), rows,
+			number_like(k, rows, -1));
+	return rows;
+}
+
+/* Of the dims of a slice tensor, each where it is among: those of the indices, indexed
+   dims that are kept, the others. */
+static void
+slice_order(const Flat *cut, const SliceDims *slices, int rank, int64_t *order)
+{
+	int n = 0;
+
+	for (int d = 0; d < rank; d++)
+		if (!numbers_have(&slices->window, d))
+			order[n++] = d;
+	for (int pass = 0; pass < 2; pass++) {
+		const Numbers *dims = pass ? &cut->rest : &cut->indexed;
+		for (int i = 0; i < dims->n; i++)
+			for (int j = 0; j < cut->kept.n; j++)
+				if (cut->kept.v[j] == dims->v[i])
+					order[n++] = slices->window.v[j];
+	}
+}
+
+/* Do the slices have a dim for each of the indices and of what is kept? */
+static bool
+slices_fit(const Flat *cut, const SliceDims *slices, const Value *index, int rank)
+{
+	bool implicit = slices->vector == index->type.rank;
+	int64_t indices = implicit ? 1 : index->type.dims[slices->vector];
+
+	return are_dims(&slices->window, rank) && indices == slices->where.n
+		&& index->type.rank - !implicit + cut->kept.n == rank && rank + 1 < MAX_RANK;
+}
+
+bool
+gather_slices(Import *in, const SliceDims *slices, const Numbers *sizes, const Type *type)
+{
+	Value *x = in->operands[0], *index = in->operands[1];
+	int64_t order[MAX_RANK], inverse[MAX_RANK];
+	Flat cut;
+
+	if (!flat_find(&cut, &x->type, slices, sizes->v)
+		|| !slices_fit(&cut, slices, index, type->rank))
+		return false;
+	Value *rows = find_rows(in->make, &cut, index, slices->vector, false);
+	slice_order(&cut, slices, type->rank, order);
+	for (int d = 0; d < type->rank; d++)
+		inverse[order[d]] = d;
+	in->results[0] = make_transpose(in->make,
+		make_take(in->make, flatten(in->make, &cut, x), rows, 0), inverse);
+	return true;
+}
+
+/* Of rows that are the same, all but the last are none: it is what a scatter that sets
+   them leaves. */
+static Value *
+last_of_each(Make k, Value *rows)
+{
+	int64_t n = type_elements(&rows->type), one = 1;
+	const Type pairs = type_of(D_i32, 2, (int64_t[]){n, n});
+	Value *row = make_reshape(k, rows, 1, &n);
+	Value *same = make_compare(k, DIR_EQ, make_spread(k, row, 0, &pairs),
+		make_spread(k, row, 1, &pairs));
+	Value *later =
+		make_compare(k, DIR_LT, make_iota(k, &pairs, 0), make_iota(k, &pairs, 1));
+	Value *again = make_reduce(k, C_or, make_binary(k, O_and, same, later), 1, &one);
+
+	row = make_select(k, again, number_like(k, row, -1), row);
+	return make_reshape(k, row, rows->type.rank, rows->type.dims);
+}
+
+/* What is set is added to zeros; how often says where. */
+static Value *
+set_rows(Import *in, Value *flat, Value *rows, Value *update)
+{
+	Make k = in->make;
+	Type count = type_of(D_i32, 1, flat->type.dims);
+	Value *none = make_splat(k, make_constant(k, D_i32, 0), &count);
+	Value *ones = number_like(k, rows, 1);
+	Value *set = make_compare(k, DIR_GT, add_rows(in, none, rows, ones, 0), none);
+	Value *sum = add_rows(in, number_like(k, flat, 0), rows, update, 0);
+
+	return make_select(k, make_spread(k, set, 0, &flat->type), sum, flat);
+}
+
+bool
+scatter_slices(Import *in, const SliceDims *slices, bool set, bool unique)
+{
+	enum { MOST_PAIRED = 1024 };
+	Value *x = in->operands[0], *index = in->operands[1], *update = in->operands[2];
+	int64_t order[MAX_RANK], sizes[MAX_RANK];
+	int rank = update->type.rank, kept = 0;
+	Flat cut;
+
+	for (int d = 0; d < x->type.rank; d++) {
+		bool one = numbers_have(&slices->one, d);
+		int64_t at = one || kept >= slices->window.n ? -1 : slices->window.v[kept++];
+		sizes[d] = at >= 0 && at < rank ? update->type.dims[at] : 1;
+	}
+	if (!flat_find(&cut, &x->type, slices, sizes) || !slices_fit(&cut, slices, index, rank)
+		|| (set && x->type.dtype == D_pred))
+		return false;
+	int64_t n = type_elements(&update->type);
+	for (int i = 0; i < cut.rest.n; i++)
+		n /= cut.shape->dims[cut.rest.v[i]];
+	if (set && !unique && n > MOST_PAIRED)
+		return false;
+	Value *flat = flatten(in->make, &cut, x);
+	Value *rows = find_rows(in->make, &cut, index, slices->vector, true);
+	slice_order(&cut, slices, rank, order);
+	update = make_transpose(in->make, update, order);
+	if (!flat || !rows || !update)
+		return false;
+	if (set)
+		flat = set_rows(in, flat, unique ? rows : last_of_each(in->make, rows), update);
+	else
+		flat = add_rows(in, flat, rows, update, 0);
+	in->results[0] = unflatten(in->make, &cut, flat);
+	return true;
+}
