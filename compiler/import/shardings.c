@@ -3,8 +3,10 @@
  *
  *   <@mesh, [{"x"}, {"y":(1)2, ?}p1], replicated={"z"}>
  *
- * Axes of size 1 move nothing: the module does not have them.
+ * Axes of size 1 move nothing: the module does not have them.  An axis that is called by
+ * other than letters and digits, "mesh-x", has _ in their place.
  */
+#include <ctype.h>
 #include <string.h>
 
 #include "import/reader.h"
@@ -18,17 +20,32 @@ is_sized(const ImportOptions *options, const char *name)
 	return options->all_axes;
 }
 
+/* What our text may call it. */
+static const char *
+axis_name(Import *in, const char *name)
+{
+	size_t n = strlen(name);
+
+	if (is_identifier(name))
+		return name;
+	char *own = arena_strndup(in->session->arena, name, n);
+	for (size_t i = 0; i < n; i++)
+		if (!isascii((unsigned char)own[i]) || !isalnum((unsigned char)own[i]))
+			own[i] = '_';
+	return is_identifier(own) ? own : arena_printf(in->session->arena, "x%s", own);
+}
+
 /* The axes of a mesh of more than one device that are longer than 1, or could be. */
 static int
-long_axes(const MlirAttr *mesh, const ImportOptions *options, MeshAxis *axes)
+long_axes(Import *in, const MlirAttr *mesh, const ImportOptions *options, MeshAxis *axes)
 {
 	int n = 0;
 
 	for (int i = 0; i < mesh->items.n; i++) {
 		const MlirAxis *axis = mesh->items.v[i];
-		if ((axis->size != 1 || is_sized(options, axis->name)) && n <= MAX_AXES)
-			axes[n++ % (MAX_AXES + 1)] =
-				(MeshAxis){axis->name, axis->size, axis->range};
+		const char *name = axis_name(in, axis->name);
+		if ((axis->size != 1 || is_sized(options, name)) && n <= MAX_AXES)
+			axes[n++ % (MAX_AXES + 1)] = (MeshAxis){name, axis->size, axis->range};
 	}
 	return n;
 }
@@ -56,7 +73,7 @@ mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
 	const MlirAttr *mesh = in->mesh = find_mesh(in);
-	int n = mesh ? long_axes(mesh, options, axes) : 0;
+	int n = mesh ? long_axes(in, mesh, options, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
 
 	if (n > MAX_AXES)
@@ -65,10 +82,10 @@ mesh_read(Import *in, const ImportOptions *options)
 	for (int i = 0; i < n; i++) {
 		if (axes[i].size < 1)
 			return read_wrong(in, axes[i].range, "an axis has at least one device");
-		if (!is_identifier(axes[i].name))
-			return read_wrong(in, axes[i].range,
-				"an axis is called by letters and digits, not \"%.40s\"",
-				axes[i].name);
+		for (int j = 0; j < i; j++)
+			if (!strcmp(axes[j].name, axes[i].name))
+				return read_wrong(in, axes[i].range,
+					"two axes would be called %.40s", axes[i].name);
 	}
 	if (!options->mesh(options->data, in->module, n, axes, where))
 		return false;
@@ -99,7 +116,7 @@ is_short(Import *in, const char *name)
 bool
 axis_is_known(Import *in, const char *name)
 {
-	return mesh_axis(&in->module->mesh, name) >= 0 || is_short(in, name);
+	return mesh_axis(&in->module->mesh, axis_name(in, name)) >= 0 || is_short(in, name);
 }
 
 bool
@@ -122,7 +139,7 @@ static bool
 add_axis(Import *in, const MlirAxis *from, AxisList *l)
 {
 	const Mesh *mesh = &in->module->mesh;
-	int axis = mesh_axis(mesh, from->name);
+	int axis = mesh_axis(mesh, axis_name(in, from->name));
 
 	if (axis < 0)
 		return is_short(in, from->name)
