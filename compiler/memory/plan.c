@@ -7,6 +7,8 @@
  * set, and buffers are not so many that time would matter, they are also placed
  * largest first, and the smaller plan is kept.  A kernel that reads an operand
  * only at the element it is about to store writes over it if it dies there.
+ * A result that becomes the parameter of its name in the next step is put where that is,
+ * if nothing else is there and the plan is no larger for it: then nothing is copied.
  *
  * Requires L_fused.  Leaves the module as it is.
  */
@@ -80,6 +82,25 @@ find_buffers(Plan *plan)
 	}
 }
 
+/* Of results: where the parameters of their names are. */
+static void
+find_homes(const Plan *plan)
+{
+	const Module *m = plan->module;
+	Table *params = table_new(m->arena);
+
+	for (int i = 0; i < m->entry->nparams; i++)
+		table_set(params, m->entry->params[i]->name, m->entry->params[i]);
+	for (int i = 0; i < m->nresults && i < m->entry->last->noperands; i++) {
+		const Value *v = m->entry->last->operands[i];
+		const Value *param = table_get(params, m->results[i].name);
+		int at = plan->buffer_of[v->id], to = param ? plan->buffer_of[param->id] : -1;
+		if (at >= 0 && to >= 0 && at != to
+			&& plan->buffers[at].bytes == plan->buffers[to].bytes)
+			plan->buffers[at].home = &plan->buffers[to];
+	}
+}
+
 /* False where sizes are so far beyond any memory that sums of them could overflow. */
 static bool
 find_live(Plan *plan)
@@ -124,6 +145,16 @@ by_offset(const void *a, const void *b)
 	return (x->offset > y->offset) - (x->offset < y->offset);
 }
 
+static bool
+is_free(Buffer *const *busy, int n, int64_t offset, int64_t bytes)
+{
+	for (int i = 0; i < n; i++)
+		if (busy[i]->offset < offset + bytes
+			&& offset < busy[i]->offset + aligned(busy[i]->bytes))
+			return false;
+	return true;
+}
+
 /* The tightest gap between buffers in order of offset; else after them. */
 static int64_t
 tightest_gap(Buffer *const *busy, int n, int64_t bytes)
@@ -143,7 +174,7 @@ tightest_gap(Buffer *const *busy, int n, int64_t bytes)
 }
 
 static int64_t
-place_by_size(Plan *plan)
+place_by_size(Plan *plan, bool homes)
 {
 	Arena *a = plan->module->arena;
 	Buffer **order = NEW_ARRAY(a, Buffer *, plan->n + 1);
@@ -160,7 +191,11 @@ place_by_size(Plan *plan)
 			if (order[j]->first <= b->last && order[j]->last >= b->first)
 				busy[nbusy++] = order[j];
 		qsort(busy, (size_t)nbusy, sizeof *busy, by_offset);
-		b->offset = tightest_gap(busy, nbusy, aligned(b->bytes));
+		if (homes && b->home
+			&& is_free(busy, nbusy, b->home->offset, aligned(b->bytes)))
+			b->offset = b->home->offset;
+		else
+			b->offset = tightest_gap(busy, nbusy, aligned(b->bytes));
 		int64_t end = b->offset + aligned(b->bytes);
 		total = end > total ? end : total;
 	}
@@ -231,9 +266,28 @@ by_last(const void *a, const void *b)
 	return (x > y) - (x < y);
 }
 
+/* What is there, if all of it is free. */
+static bool
+take_at(Arena *a, Gap **gaps, int64_t offset, int64_t bytes)
+{
+	Gap **g = gaps;
+
+	while (*g && (*g)->offset + (*g)->bytes <= offset)
+		g = &(*g)->next;
+	if (!*g || (*g)->offset > offset || (*g)->offset + (*g)->bytes < offset + bytes)
+		return false;
+	Gap behind = {offset + bytes, (*g)->offset + (*g)->bytes - offset - bytes, (*g)->next};
+	(*g)->bytes = offset - (*g)->offset;
+	if (behind.bytes)
+		(*g)->next = arena_copy(a, &behind, sizeof behind);
+	if (!(*g)->bytes)
+		*g = (*g)->next;
+	return true;
+}
+
 /* Buffers are numbered by their first step already. */
 static int64_t
-place_in_order(Plan *plan)
+place_in_order(Plan *plan, bool homes)
 {
 	Arena *a = plan->module->arena;
 	Buffer **dying = NEW_ARRAY(a, Buffer *, plan->n + 1);
@@ -249,11 +303,46 @@ place_in_order(Plan *plan)
 		Buffer *b = &plan->buffers[i];
 		for (; dying[dead]->last < b->first; dead++)
 			give_gap(a, &gaps, dying[dead]->offset, aligned(dying[dead]->bytes));
-		b->offset = take_gap(&gaps, aligned(b->bytes));
+		if (homes && b->home && take_at(a, &gaps, b->home->offset, aligned(b->bytes)))
+			b->offset = b->home->offset;
+		else
+			b->offset = take_gap(&gaps, aligned(b->bytes));
 		int64_t end = b->offset + aligned(b->bytes);
 		total = end > total ? end : total;
 	}
 	return total;
+}
+
+/* In order with homes, by size with homes; without. */
+enum { WAYS = 4 };
+
+static int64_t
+place(Plan *plan, int way)
+{
+	bool homes = way < 2;
+
+	return way % 2 ? place_by_size(plan, homes) : place_in_order(plan, homes);
+}
+
+/* The smallest there is; of those that are as small the first. */
+static void
+place_well(Plan *plan)
+{
+	int best = 0, last = 0;
+
+	plan->total = INT64_MAX;
+	for (int way = 0; way < WAYS && plan->total > plan->live; way++) {
+		if (way % 2 && plan->n > MANY_BUFFERS)
+			continue;
+		int64_t total = place(plan, way);
+		if (total < plan->total) {
+			plan->total = total;
+			best = way;
+		}
+		last = way;
+	}
+	if (best != last)
+		place(plan, best);
 }
 
 Plan *
@@ -281,13 +370,8 @@ plan_build(Module *m)
 		p->uncounted = true;
 		return p;
 	}
-	p->total = place_in_order(p);
-	if (p->n <= MANY_BUFFERS && p->total > p->live) {
-		int64_t swept = p->total;
-		p->total = place_by_size(p);
-		if (p->total > swept)
-			p->total = place_in_order(p);
-	}
+	find_homes(p);
+	place_well(p);
 	for (int i = 0; i < l->n; i++) {
 		const Op *op = l->step[i];
 		int64_t bytes = op_has(op, A_scratch) ? aligned(op_int(op, A_scratch)) : 0;

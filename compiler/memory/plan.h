@@ -9,8 +9,10 @@
 typedef struct Buffer {
 	const Value *value; /* the first of those that share it */
 	int64_t bytes, offset;
-	int first, last; /* steps between which it is live; parameters
+	int first, last;	   /* steps between which it is live; parameters
 				   from -1, results to lives->n */
+	const struct Buffer *home; /* of the parameter that it becomes in the next
+				      step, or NULL */
 } Buffer;
 
 typedef struct Plan {
