@@ -25,7 +25,7 @@ add_step(Chain *chain, Op *move, Value *partial)
 
 /* The op makes parts of those of its operands that are, whatever the others are. */
 static void
-add_beside(Chain *chain, Op *op, uint32_t parts)
+add_beside(Chain *chain, Op *op, bool *parts)
 {
 	add_step(chain, NULL, op->results[0]);
 	chain->steps->beside = op;
@@ -146,12 +146,21 @@ as_splat(Value *v)
 	return splat ? v : NULL;
 }
 
+static bool *
+one_part(const Chain *chain, const Op *op, int k)
+{
+	bool *parts = NEW_ARRAY(chain->p->scratch, bool, op->noperands);
+
+	parts[k] = true;
+	return parts;
+}
+
 /* Element by element, by one number at most? */
 static bool
-splats_beside(const Op *op, uint32_t parts)
+splats_beside(const Op *op, const bool *parts)
 {
 	for (int i = 0; i < op->noperands; i++)
-		if (!(parts >> i & 1) && !as_splat(op->operands[i]))
+		if (!parts[i] && !as_splat(op->operands[i]))
 			return false;
 	return ops[op->kind].pointwise;
 }
@@ -165,9 +174,10 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 	Value *v = op->results[0];
 	AxisList over = placement_unreduced(&inner->partial);
 	Placement partial = v->placement;
+	bool *parts = one_part(chain, op, k);
 
 	if (!goes_through_parts(chain->p, op, k, (Combiner)inner->partial.combiner)
-		|| (inner->scattered && !splats_beside(op, 1u << k)))
+		|| (inner->scattered && !splats_beside(op, parts)))
 		return false;
 	if (inner->scattered)
 		partial = inner->partial;
@@ -175,7 +185,7 @@ hand_on(Chain *chain, const Chain *inner, Op *op, int k)
 		placement_set_unreduced(&partial, &over, (Combiner)inner->partial.combiner);
 	if (!placement_is_sound(&partial) || !join_sum(chain, inner, &partial, &v->placement))
 		return false;
-	add_beside(chain, op, 1u << k);
+	add_beside(chain, op, parts);
 	return true;
 }
 
@@ -302,14 +312,14 @@ take_sums(Chain *chain, const Block *b, Value *v)
 static void
 take_others(Chain *chain, const Block *b, Op *op, int part)
 {
-	uint32_t parts = 1u << part;
+	bool *parts = one_part(chain, op, part);
 
 	for (int k = 0; k < op->noperands; k++) {
 		Chain before = *chain;
 		if (k == part)
 			continue;
 		if (take_sums(chain, b, op->operands[k]) && combines_parts(chain, op))
-			parts |= 1u << k;
+			parts[k] = true;
 		else
 			*chain = before;
 	}
@@ -439,14 +449,14 @@ in_parts(const Chain *chain, const Op *op)
 /* What is whole is added on one device, which moves nothing; of what is split each adds what it
    has.  It multiplies parts if it is finite, and everywhere where these are. */
 static bool
-goes_beside(const Chain *chain, const Op *op, uint32_t parts)
+goes_beside(const Chain *chain, const Op *op, const bool *parts)
 {
 	Placement to = in_parts(chain, op);
 	bool adds = combines_parts(chain, op), goes = placement_is_sound(&to);
 
 	for (int k = 0; k < op->noperands && goes; k++) {
 		const Value *v = op->operands[k];
-		if (parts >> k & 1)
+		if (parts[k])
 			goes = adds
 				|| hands_on_parts(chain->p, op, k,
 					(Combiner)chain->partial.combiner);
@@ -514,7 +524,7 @@ is_whole_chain(const Chain *chain)
 /* ---- changing it ------------------------------------------------------------ */
 
 static void
-set_beside(const Chain *chain, Op *op, uint32_t parts)
+set_beside(const Chain *chain, Op *op, const bool *parts)
 {
 	Placement to = in_parts(chain, op), whole = to;
 	AxisList none = {0};
@@ -522,7 +532,7 @@ set_beside(const Chain *chain, Op *op, uint32_t parts)
 	placement_set_unreduced(&whole, &none, C_add);
 	for (int k = 0; k < op->noperands; k++) {
 		Value **other = &op->operands[k];
-		if (parts >> k & 1)
+		if (parts[k])
 			continue;
 		if (!combines_parts(chain, op) && chain->scattered)
 			*other = recompute(as_splat(*other), &whole, op);

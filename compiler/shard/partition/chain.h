@@ -13,7 +13,7 @@ typedef struct Step {
 	bool leaf;	/* ... of what is added, which is over some axes of the chain's */
 	Value *partial; /* what becomes partial, or NULL */
 	Op *beside;	/* an op on parts, or NULL */
-	uint32_t parts; /* ... bit k: operand k is; the others go beside these */
+	bool *parts;	/* ... of each operand, whether it is; the others go beside these */
 	Op *user;	/* takes its operand `whole`, which is, as parts then, or NULL */
 	int whole;
 	struct Step *next;

@@ -5,10 +5,7 @@
 #include "ir/targets.h"
 #include "shard/partition/partition.h"
 
-enum {
-	MAX_ADDITIONS = 3, /* that are looked at behind a loop */
-	MAX_JOINED = 32,   /* operands of one op that are sums */
-};
+enum { MAX_ADDITIONS = 3 }; /* that are looked at behind a loop */
 
 /* ---- ops -------------------------------------------------------------------------- */
 
@@ -58,8 +55,7 @@ goes_through_parts(const Partitioner *p, const Op *op, int operand, Combiner com
 bool
 adds_up(const Op *op, Combiner combiner)
 {
-	bool alike = op->noperands > 1 && op->noperands <= MAX_JOINED
-		&& ops[op->kind].partial == PARTIAL_move;
+	bool alike = op->noperands > 1 && ops[op->kind].partial == PARTIAL_move;
 
 	for (int k = 0; k < op->noperands && alike; k++)
 		alike = placement_equal(&op->operands[k]->placement,

@@ -13,7 +13,7 @@
  */
 #include "shard/partition/chain.h"
 
-enum { MAX_NODES = 512 }; /* of one graph; larger ones stay as they are */
+enum { MAX_NODES = 4096 }; /* of one graph; larger ones stay as they are */
 
 typedef struct Node {
 	Value *value; /* whole: what a move combines, or made of such by additions */
