@@ -10,7 +10,8 @@ how many times as long as b a takes.  `$name` in a command is what a line name="
 the README has.  A run that was published as "no memory" is met if its target has less
 than what is predicted that it needs; what does not fit is said behind the time of others.
 `order of NAME` is Spearman's correlation of the tokens a second of the runs whose names
-begin so.
+begin so; in the place of a run counts `again RUN`, if there is one above.  That is the run
+with layers computed again, as few as let it fit: with REMAT one less it does not.
 """
 import json
 import os
@@ -52,6 +53,13 @@ class Runs:
                               check=True)
         self.costs[name] = json.loads(done.stdout)
 
+    def fits_with_less(self, command):
+        """Does it fit with one layer less computed again?"""
+        less = re.sub(r"REMAT=(\d+)", lambda n: "REMAT=%d" % (int(n[1]) - 1), command)
+        if less != command:
+            self.run("", less)
+        return less != command and not self.needs("")
+
     def needs(self, name):
         """What a run does not find: " needs 33 GiB", or nothing."""
         cost = self.costs.get(name)
@@ -65,9 +73,9 @@ class Runs:
 
     def order(self, prefix):
         names = [name for name in self.measured if name.startswith(prefix)]
-        tokens = {name: self.costs[name]["tokens"] for name in names}
-        published = ranks([tokens[name] / self.measured[name] for name in names])
-        return statistics.correlation(published, ranks([tokens[name] / self.seconds(name) for name in names]))
+        costs = [self.costs.get("again " + name, self.costs[name]) for name in names]
+        published = ranks([cost["tokens"] / self.measured[name] for name, cost in zip(names, costs)])
+        return statistics.correlation(published, ranks([cost["tokens_per_second"] for cost in costs]))
 
     def predicted(self, name):
         if name.startswith("order of "):
@@ -96,6 +104,8 @@ def now(runs, cells):
     runs.measured[name] = measured
     predicted = runs.predicted(name)
     text = "%.3g %s" % (predicted / UNITS[unit], unit)
+    if runs.fits_with_less(command.strip("`")):
+        text += ", fits with less"
     return [name, published, text.strip() + needs.replace(" ", ", ", 1), "%+.0f %%" % (100 * (predicted / measured - 1)), command]
 
 
