@@ -12,12 +12,15 @@
  * made of itself takes its own way round, cycle, n - 1 more times, before that or
  * after; this is looked at for the largest few.  Every chain told is one of the
  * program, so the longest of them is no longer than the program's longest.
+ *
+ * The head of a step is when its operands are there at the earliest, in whichever trip:
+ * what a trip hands on may be there before what the first trip was given.
  */
 #include "cost/chains.h"
 #include "cost/tracks.h"
 #include "ir/flow.h"
 
-enum { MOST_CYCLES = 8 };
+enum { MOST_CYCLES = 8, MOST_ROUNDS = 4 };
 static const int64_t NEVER = -1; /* does not wait for what is asked about */
 
 /* Carried value i of a loop: */
@@ -36,6 +39,7 @@ typedef struct Chains {
 	Arena *arena;
 	Loop **loops;	 /* by op id */
 	int64_t *there;	 /* by value id: when */
+	int64_t *heads;	 /* by op id; NEVER: not come to */
 	int64_t without; /* when what needs no operand can start */
 } Chains;
 
@@ -45,6 +49,12 @@ static int64_t
 after(int64_t there, int64_t time)
 {
 	return there == NEVER ? NEVER : add_picoseconds(there, time);
+}
+
+static void
+keep_earlier(int64_t *there, int64_t other)
+{
+	*there = other < *there ? other : *there;
 }
 
 static void
@@ -102,6 +112,29 @@ find_cycles(Chains *chains, const Op *op)
 	return loop;
 }
 
+/* Heads in trips after the first, which has just been walked: with what is carried there
+   as early as any trip hands it on. */
+static void
+walk_other_trips(Chains *chains, const Op *op)
+{
+	const Block *body = op->bodies[LOOP_BODY];
+	bool earlier = true;
+
+	for (int round = 1; earlier && round <= MOST_ROUNDS; round++) {
+		earlier = false;
+		for (int i = 0; i < op->nresults; i++) {
+			int64_t *there = &chains->there[body->params[i]->id];
+			int64_t handed_on = chains->there[body->last->operands[i]->id];
+			if (loop_hands_on(op, i))
+				continue;
+			earlier |= handed_on < *there;
+			keep_earlier(there, round < MOST_ROUNDS ? handed_on : 0);
+		}
+		if (earlier)
+			block_chain(chains, body);
+	}
+}
+
 static int64_t
 loop_chain(Chains *chains, const Op *op)
 {
@@ -134,6 +167,8 @@ loop_chain(Chains *chains, const Op *op)
 	}
 	for (int i = 0; i < op->nresults; i++)
 		keep_later(&latest, chains->there[op->results[i]->id]);
+	if (more > 0 && chains->without != NEVER)
+		walk_other_trips(chains, op);
 	return latest;
 }
 
@@ -163,6 +198,10 @@ step_chain(Chains *chains, const Op *op)
 
 	for (int i = 0; i < op->noperands; i++)
 		keep_later(&there, chains->there[op->operands[i]->id]);
+	if (chains->without != NEVER && chains->heads[op->id] == NEVER)
+		chains->heads[op->id] = there;
+	else if (chains->without != NEVER)
+		keep_earlier(&chains->heads[op->id], there);
 	there = after(there, chains->times->picoseconds[op->id]);
 	for (int i = 0; i < op->nresults; i++)
 		chains->there[op->results[i]->id] = there;
@@ -184,15 +223,20 @@ block_chain(Chains *chains, const Block *b)
 }
 
 int64_t
-longest_chain(const Module *m, const StepTimes *times, Arena *a)
+longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
 {
 	Chains chains = {
 		.times = times,
 		.arena = a,
 		.loops = NEW_ARRAY(a, Loop *, m->nops + 1),
 		.there = NEW_ARRAY(a, int64_t, m->nvalues + 1),
+		.heads = heads,
 	};
+	for (int i = 0; i <= m->nops; i++)
+		heads[i] = NEVER;
 	int64_t latest = block_chain(&chains, m->entry);
 
+	for (int i = 0; i <= m->nops; i++)
+		keep_later(&heads[i], 0);
 	return latest == NEVER ? 0 : latest;
 }

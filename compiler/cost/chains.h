@@ -13,7 +13,8 @@ typedef struct StepTimes {
 } StepTimes;
 
 /* The longest chain of steps of which each needs what the one before makes: no
-   order of the program, and no number of resources, takes less. */
-int64_t longest_chain(const Module *m, const StepTimes *times, Arena *a);
+   order of the program, and no number of resources, takes less.  `heads`, by op id, is
+   filled: no step begins before, in any trip. */
+int64_t longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a);
 
 #endif

@@ -11,6 +11,7 @@
  * its trips.  Of an `if` the dearer branch is what runs; a loop of which only the
  * run knows how often counts as one trip.
  */
+#include <stdlib.h>
 #include <string.h>
 #include "cost/chains.h"
 #include "cost/links.h"
@@ -232,7 +233,7 @@ block_time(Walk *w, const Block *b)
 
 /* ---- the whole ------------------------------------------------------------------ */
 
-/* Of all trips. */
+/* On one link, of all trips. */
 static int64_t
 busy_time(const TimelineStep *step, Resource r)
 {
@@ -241,42 +242,66 @@ busy_time(const TimelineStep *step, Resource r)
 	return repeat_picoseconds(time < step->each ? time : step->each, step->trips);
 }
 
-/* Of the directed links: those between slices carry what the network does. */
-static int64_t
-busiest_link(const Timeline *t)
-{
-	int64_t links[LINK_ROWS][LINK_PARTS] = {{0}}, most = 0;
+/* ---- the least ------------------------------------------------------------------ */
 
-	for (int i = 0; i < t->n; i++) {
-		const TimelineStep *s = &t->steps[i];
-		for (int row = 0; s->moves && row < LINK_ROWS; row++) {
-			bool network =
-				t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
-			int64_t time = busy_time(s, network ? RESOURCE_dcn : RESOURCE_ici);
-			for (int k = 0; s->links.row[row] >> k; k++) {
-				if (s->links.row[row] >> k & 1)
-					links[row][k] = add_picoseconds(links[row][k], time);
-				most = links[row][k] > most ? links[row][k] : most;
-			}
+/* Work that a resource can't begin before. */
+typedef struct Work {
+	int64_t head;
+	const TimelineStep *step;
+} Work;
+
+static int
+later_first(const void *a, const void *b)
+{
+	int64_t one = ((const Work *)a)->head, other = ((const Work *)b)->head;
+
+	return (one < other) - (one > other);
+}
+
+/* The directed links that it uses, the first of all that are no earlier: those between
+   slices carry what the network does. */
+static int64_t
+most_on_links(const Timeline *t, LinkSums *links, const TimelineStep *step)
+{
+	int64_t most = 0;
+
+	for (int row = 0; row < LINK_ROWS; row++) {
+		bool network = t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
+		int64_t time = busy_time(step, network ? RESOURCE_dcn : RESOURCE_ici);
+		for (int k = 0; step->links.row[row] >> k; k++) {
+			int64_t *sum = &links->of[row][k];
+			if (step->links.row[row] >> k & 1)
+				*sum = add_picoseconds(*sum, time);
+			most = *sum > most ? *sum : most;
 		}
 	}
 	return most;
 }
 
-/* No resource does its work in less than that. */
+/* Whatever the order: the device computes one step after the other, and each directed link
+   has its work.  What can't begin before a time has all of it to come then. */
 static int64_t
-busiest_resource(const Timeline *t)
+busiest_resource(const Timeline *t, const int64_t *heads, Arena *a)
 {
-	int64_t most = busiest_link(t);
+	Work *works = NEW_ARRAY(a, Work, t->n + 1);
+	LinkSums links = {{{0}}};
+	int64_t computes = 0, most = 0;
 
-	for (int r = RESOURCE_latency + 1; r < RESOURCE_COUNT; r++) {
-		int64_t busy = 0;
-		for (int i = 0; i < t->n && r != RESOURCE_ici && r != RESOURCE_dcn; i++)
-			busy = add_picoseconds(busy, busy_time(&t->steps[i], (Resource)r));
-		most = busy > most ? busy : most;
+	for (int i = 0; i < t->n; i++)
+		works[i] = (Work){heads[t->steps[i].op->id], &t->steps[i]};
+	qsort(works, (size_t)t->n, sizeof *works, later_first);
+	for (int i = 0; i < t->n; i++) {
+		const TimelineStep *step = works[i].step;
+		if (!step->moves)
+			computes = add_picoseconds(computes, step->total);
+		int64_t work = step->moves ? most_on_links(t, &links, step) : computes;
+		work = work ? add_picoseconds(works[i].head, work) : 0;
+		most = work > most ? work : most;
 	}
 	return most;
 }
+
+/* ---- sums ----------------------------------------------------------------------- */
 
 /* A product that is not one of the forward pass once more. */
 static bool
@@ -322,8 +347,9 @@ timeline_build(Module *m, Arena *a)
 	t->flight = NEW_ARRAY(a, int64_t, m->nops + 1);
 	t->time = block_time(&w, m->entry);
 	add_up(t);
-	int64_t work = busiest_resource(t);
-	int64_t chain = longest_chain(m, &(StepTimes){w.price, w.branch}, a);
+	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
+	int64_t chain = longest_chain(m, &(StepTimes){w.price, w.branch}, heads, a);
+	int64_t work = busiest_resource(t, heads, a);
 	t->lower = work > chain ? work : chain;
 	if (m->least && m->least < t->lower)
 		t->lower = m->least;
