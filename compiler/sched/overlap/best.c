@@ -79,6 +79,7 @@ best_order(Graph *g, First first)
 		{FIRST_path, SHARE_soon, true, 0},
 		{FIRST_path, SHARE_always, true, 0},
 		{FIRST_tail, SHARE_always, true, 0},
+		{FIRST_order, SHARE_never, false, 0},
 	};
 	enum { TASTES = sizeof tastes / sizeof tastes[0] };
 	Order best = plain_schedule(g);
@@ -87,7 +88,7 @@ best_order(Graph *g, First first)
 	int tries = TASTES + (g->n ? BY_CHANCE / g->n : 0);
 
 	for (int i = 0; i < tries && !is_good(&best, bound); i++) {
-		Taste taste = tastes[i < TASTES ? i : 2 + i % (TASTES - 2)];
+		Taste taste = tastes[i < TASTES ? i : 2 + i % (TASTES - 3)];
 		taste.shake = i < TASTES ? 0 : i;
 		if (taste.first < first)
 			continue;

@@ -35,7 +35,7 @@ struct Listing {
 static bool
 is_before(First first, const Job *a, const Job *b)
 {
-	if (first != FIRST_program && a->key != b->key)
+	if (first < FIRST_program && a->key != b->key)
 		return a->key > b->key;
 	return a->number < b->number;
 }
@@ -303,6 +303,7 @@ begin_listing(Listing *list, Taste taste)
 	list->taste = taste;
 	list->chance = (uint64_t)taste.shake;
 	list->runs.first = taste.first;
+	list->starts.first = taste.first == FIRST_order ? FIRST_order : FIRST_tail;
 	list->n = 0;
 	list->tracks = tracks_new(g->arena, MOST_FLIGHTS + 1);
 	for (int i = 0; i < g->n; i++) {

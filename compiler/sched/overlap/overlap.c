@@ -243,7 +243,8 @@ overlap(Module *m)
 	bool combines = m->overlap == OVERLAP_auto;
 	if (combines && schedule_module(m, FIRST_path, true, limits))
 		return true;
-	if (!schedule_module(m, FIRST_path, false, limits))
-		schedule_module(m, FIRST_program, false, limits);
+	if (!schedule_module(m, FIRST_path, false, limits)
+		&& !schedule_module(m, FIRST_program, false, limits))
+		schedule_module(m, FIRST_order, false, limits);
 	return true;
 }

@@ -58,6 +58,7 @@ typedef enum First {
 	FIRST_path,    /* what has the longest way before it */
 	FIRST_tail,    /* ... without itself */
 	FIRST_program, /* what the program has first */
+	FIRST_order,   /* ... of transfers that can begin, too */
 } First;
 
 /* What the blocks of a module share while they are put in order. */

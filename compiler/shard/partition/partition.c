@@ -232,6 +232,7 @@ partition(Module *m, ChooseSharing *choose_sharing, const Foresight *with,
 	combine_added(&p);
 	module_remove_dead(m);
 	merge(m, choose_sharing);
+	move_early(m);
 	ledger_new(m);
 	for (Op *op = m->entry->first; op; op = op_following(op, m->entry))
 		enter_transfers(&p, op);

@@ -222,6 +222,9 @@ void combine_added(Partitioner *p);
    is added up in a loop. */
 void combine_shared(Partitioner *p, Block *b, bool behind);
 
+/* early.c: when all moves are there, those that leave less go to what they move. */
+void move_early(Module *m);
+
 /* sums.c: partial sums that are only added to others stay partial, where that is better;
    false: nowhere. */
 bool draw_sums(Partitioner *p);
