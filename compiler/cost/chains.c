@@ -222,6 +222,44 @@ block_chain(Chains *chains, const Block *b)
 	return latest;
 }
 
+/* ---- what comes after --------------------------------------------------------------- */
+
+/* Behind a loop, or an `if`, comes what is behind all that it makes. */
+static int64_t
+behind(const Op *op, const int64_t *tails)
+{
+	bool step = !op_is_loop(op) && !op_is_branch(op);
+	int64_t time = op->nresults ? tails[op->results[0]->id] : 0;
+
+	for (int i = 1; i < op->nresults; i++) {
+		int64_t tail = tails[op->results[i]->id];
+		if (step)
+			keep_later(&time, tail);
+		else
+			keep_earlier(&time, tail);
+	}
+	return time;
+}
+
+void
+shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a)
+{
+	int64_t *values = NEW_ARRAY(a, int64_t, m->nvalues + 1);
+
+	for (const Op *op = m->entry->last->prev; op; op = op->prev) {
+		int64_t tail = tails[op->id] = behind(op, values);
+		for (int i = 0; i < op->nbodies; i++)
+			for (const Op *in = op->bodies[i]->first; in;
+				in = op_following(in, op->bodies[i]))
+				tails[in->id] = tail;
+		for (int i = 0; i < op->noperands; i++)
+			keep_later(&values[op->operands[i]->id],
+				add_picoseconds(tail, times->picoseconds[op->id]));
+	}
+}
+
+/* ---- the whole ------------------------------------------------------------------ */
+
 int64_t
 longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
 {

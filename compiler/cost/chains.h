@@ -16,5 +16,8 @@ typedef struct StepTimes {
    order of the program, and no number of resources, takes less.  `heads`, by op id, is
    filled: no step begins before, in any trip. */
 int64_t longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a);
+/* Fills in, by op id, how long the device is not yet done when the op is over, for what is
+   made of it: in a body, of all that is made there. */
+void shortest_tails(const Module *m, const StepTimes *times, int64_t *tails, Arena *a);
 
 #endif

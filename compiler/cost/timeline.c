@@ -244,9 +244,9 @@ busy_time(const TimelineStep *step, Resource r)
 
 /* ---- the least ------------------------------------------------------------------ */
 
-/* Work that a resource can't begin before. */
+/* Work that a resource can't begin before, and that as much comes after. */
 typedef struct Work {
-	int64_t head;
+	int64_t head, tail;
 	const TimelineStep *step;
 } Work;
 
@@ -279,23 +279,30 @@ most_on_links(const Timeline *t, LinkSums *links, const TimelineStep *step)
 }
 
 /* Whatever the order: the device computes one step after the other, and each directed link
-   has its work.  What can't begin before a time has all of it to come then. */
+   has its work.  What can't begin before a time has all of it to come then, and behind it
+   what is behind each. */
 static int64_t
-busiest_resource(const Timeline *t, const int64_t *heads, Arena *a)
+busiest_resource(const Timeline *t, const int64_t *heads, const int64_t *tails, Arena *a)
 {
 	Work *works = NEW_ARRAY(a, Work, t->n + 1);
 	LinkSums links = {{{0}}};
-	int64_t computes = 0, most = 0;
+	int64_t computes = 0, most = 0, tail[2] = {INT64_MAX, INT64_MAX};
 
-	for (int i = 0; i < t->n; i++)
-		works[i] = (Work){heads[t->steps[i].op->id], &t->steps[i]};
+	for (int i = 0; i < t->n; i++) {
+		int id = t->steps[i].op->id;
+		works[i] = (Work){heads[id], tails[id], &t->steps[i]};
+	}
 	qsort(works, (size_t)t->n, sizeof *works, later_first);
 	for (int i = 0; i < t->n; i++) {
 		const TimelineStep *step = works[i].step;
 		if (!step->moves)
 			computes = add_picoseconds(computes, step->total);
 		int64_t work = step->moves ? most_on_links(t, &links, step) : computes;
-		work = work ? add_picoseconds(works[i].head, work) : 0;
+		if (!work)
+			continue;
+		int64_t *least = &tail[step->moves];
+		*least = lesser(*least, works[i].tail);
+		work = add_picoseconds(add_picoseconds(works[i].head, work), *least);
 		most = work > most ? work : most;
 	}
 	return most;
@@ -348,8 +355,11 @@ timeline_build(Module *m, Arena *a)
 	t->time = block_time(&w, m->entry);
 	add_up(t);
 	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
-	int64_t chain = longest_chain(m, &(StepTimes){w.price, w.branch}, heads, a);
-	int64_t work = busiest_resource(t, heads, a);
+	const StepTimes times = {w.price, w.branch};
+	int64_t chain = longest_chain(m, &times, heads, a);
+	int64_t *tails = NEW_ARRAY(a, int64_t, m->nops + 1);
+	shortest_tails(m, &times, tails, a);
+	int64_t work = busiest_resource(t, heads, tails, a);
 	t->lower = work > chain ? work : chain;
 	if (m->least && m->least < t->lower)
 		t->lower = m->least;
