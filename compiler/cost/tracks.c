@@ -23,6 +23,7 @@ struct Tracks {
 	Flight *flights;
 	int n;
 	bool computes; /* the thread does */
+	bool changed;  /* other transfers have links than when the paces were set */
 };
 
 int64_t
@@ -63,10 +64,9 @@ set_paces(Tracks *tracks)
 {
 	LinkSums users;
 
-	if (tracks->n == 1) {
-		tracks->flights[0].sharing = 1;
+	if (!tracks->changed)
 		return;
-	}
+	tracks->changed = false;
 	memset(&users, 0, sizeof users);
 	for (int i = 0; i < tracks->n; i++)
 		if (!tracks->flights[i].latency)
@@ -139,7 +139,9 @@ next_event(Tracks *tracks)
 	tracks->now = add_picoseconds(tracks->now, time);
 	for (int i = 0; i < tracks->n; i++) {
 		Flight f = tracks->flights[i];
+		bool waits = f.latency > 0;
 		fly(&f, time);
+		tracks->changed |= f.task->moves && (waits ? !f.latency : !f.left && !f.parts);
 		if (f.latency || f.left || f.parts) {
 			tracks->flights[left++] = f;
 			f.task->flight = left;
@@ -161,7 +163,9 @@ take_off(Tracks *tracks, Task *task)
 		.task = task,
 		.latency = task->picoseconds - task->shared,
 		.left = task->shared,
+		.sharing = 1,
 	};
+	tracks->changed |= task->moves;
 	task->flight = tracks->n;
 }
 
