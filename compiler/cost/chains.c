@@ -9,9 +9,9 @@
  *   s, w = for 10 trips: s1 = step(s, w) 4          s: 40      w stands still
  *
  * One walk says when results are there after one trip.  A carried value that is
- * made of itself takes its own way round, cycle, n - 1 more times, before that or
- * after; this is looked at for the largest few.  Every chain told is one of the
- * program, so the longest of them is no longer than the program's longest.
+ * made of itself takes its own way round, cycle, until the last trip begins with it; this
+ * is looked at for the largest few.  Every chain told is one of the program, so the longest
+ * of them is no longer than the program's longest.
  *
  * The head of a step is when its operands are there at the earliest, in whichever trip:
  * what a trip hands on may be there before what the first trip was given.
@@ -154,16 +154,16 @@ loop_chain(Chains *chains, const Op *op)
 		chains->there[op->results[i]->id] = chains->there[body->last->operands[i]->id];
 	for (int k = 0; k < loop->ncycles; k++) {
 		const Cycle *cycle = &loop->cycles[k];
-		int64_t *own = &chains->there[op->results[cycle->i]->id];
 		int64_t start = chains->there[op->operands[cycle->i]->id];
+		int64_t second = chains->there[body->last->operands[cycle->i]->id];
 		int64_t round = cycle->to[cycle->i];
-		if (round == NEVER)
+		if (round == NEVER || !more)
 			continue;
-		round = repeat_picoseconds(round, more);
-		*own = after(*own, round);
+		start = after(start, repeat_picoseconds(round, more)); /* of the last trip */
+		keep_later(&start, after(second, repeat_picoseconds(round, more - 1)));
 		for (int i = 0; i < op->nresults && start != NEVER; i++)
 			keep_later(&chains->there[op->results[i]->id],
-				after(cycle->to[i], add_picoseconds(start, round)));
+				after(cycle->to[i], start));
 	}
 	for (int i = 0; i < op->nresults; i++)
 		keep_later(&latest, chains->there[op->results[i]->id]);

@@ -278,6 +278,30 @@ most_on_links(const Timeline *t, LinkSums *links, const TimelineStep *step)
 	return most;
 }
 
+/* In how many bodies it is. */
+static int
+depth_of(const Op *op)
+{
+	int depth = 0;
+
+	for (const Op *around = op->block->parent; around; around = around->block->parent)
+		depth++;
+	return depth;
+}
+
+/* For each depth: what is under way beside a body, and what moves in it, share no links. */
+static LinkSums *
+sums_by_depth(const Timeline *t, Arena *a)
+{
+	int most = 0;
+
+	for (int i = 0; i < t->n; i++) {
+		int depth = depth_of(t->steps[i].op);
+		most = depth > most ? depth : most;
+	}
+	return NEW_ARRAY(a, LinkSums, most + 1);
+}
+
 /* Whatever the order: the device computes one step after the other, and each directed link
    has its work.  What can't begin before a time has all of it to come then, and behind it
    what is behind each. */
@@ -285,7 +309,7 @@ static int64_t
 busiest_resource(const Timeline *t, const int64_t *heads, const int64_t *tails, Arena *a)
 {
 	Work *works = NEW_ARRAY(a, Work, t->n + 1);
-	LinkSums links = {{{0}}};
+	LinkSums *links = sums_by_depth(t, a);
 	int64_t computes = 0, most = 0, tail[2] = {INT64_MAX, INT64_MAX};
 
 	for (int i = 0; i < t->n; i++) {
@@ -297,7 +321,8 @@ busiest_resource(const Timeline *t, const int64_t *heads, const int64_t *tails, 
 		const TimelineStep *step = works[i].step;
 		if (!step->moves)
 			computes = add_picoseconds(computes, step->total);
-		int64_t work = step->moves ? most_on_links(t, &links, step) : computes;
+		int64_t work = step->moves ? most_on_links(t, &links[depth_of(step->op)], step)
+					   : computes;
 		if (!work)
 			continue;
 		int64_t *least = &tail[step->moves];

@@ -211,8 +211,8 @@ class Checker:
         return wrong or None
 
     def beside(self, stage, option, *how):
-        """Collectives are begun early: the same numbers, when it is predicted, and no
-        later than if they were not."""
+        """Collectives are begun early: the same numbers, when it is predicted, no later than
+        if they were not, and no earlier than it takes at least."""
         status, out, err = self.call(*option[1:], "--emit=cost.json=n.json", "p.shd")
         if status == 0:
             status, out, err = self.call(*option, "--emit=cost.json=c.json,schedule=p.hlo", "p.shd")
@@ -223,6 +223,9 @@ class Checker:
         alone, now = (json.loads(self.read(f)) if not wrong else {} for f in ("n.json", "c.json"))
         if not wrong and now["seconds"] > alone["seconds"]:
             wrong = failure(stage, "slower", "%s, without %s" % (now["seconds"], alone["seconds"]))
+        for cost in (alone, now) if not wrong else ():
+            if cost["lower_seconds"] > cost["seconds"]:
+                wrong = failure(stage, "lower", "%s, at least %s" % (cost["seconds"], cost["lower_seconds"]))
         return wrong
 
     def overlap(self):
