@@ -43,7 +43,7 @@ place(Module *m, const Placed *placed)
 
 	if (!found || found->type.rank != placed->placement.rank)
 		return false;
-	if (found->def && found->def->kind != O_constraint) {
+	if (found->def && found->def->kind != O_constraint && found->def->kind != O_output) {
 		Make k = {.module = m,
 			.before = found->def->next,
 			.label = "let",
