@@ -118,6 +118,9 @@ typedef struct TrialProgress {
 	void (*show)(void *data, int i, int n);
 	void *data;
 } TrialProgress;
+/* Does it place what has a name by the type behind that: of a let, a var, what is assigned
+   to that, a parameter of a function, a result? */
+bool is_type_of_name(const Op *op);
 void what_ifs(const char *text, size_t n, Trial *const *trials, int ntrials,
 	const TrialProgress *progress);
 

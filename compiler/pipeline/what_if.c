@@ -34,8 +34,22 @@ value_of_name(const Module *m, const char *name)
 	return NULL;
 }
 
-/* What is written there says otherwise; what an op makes, and says nothing, gets a
-   constraint. */
+bool
+is_type_of_name(const Op *op)
+{
+	static const char *const words[] = {"let", "var", "="};
+	const char *name = op->nresults ? op->results[0]->name : "", *dot = strrchr(name, '.');
+	bool found = op->kind == O_output;
+
+	if (op->kind != O_constraint || !op->label)
+		return found;
+	for (size_t i = 0; i < sizeof words / sizeof *words; i++)
+		found |= !strcmp(op->label, words[i]);
+	return found || !strcmp(op->label, dot ? dot + 1 : name);
+}
+
+/* What is written there says otherwise; what an op makes, with no type behind its name, gets
+   a constraint. */
 static bool
 place(Module *m, const Placed *placed)
 {
@@ -43,7 +57,7 @@ place(Module *m, const Placed *placed)
 
 	if (!found || found->type.rank != placed->placement.rank)
 		return false;
-	if (found->def && found->def->kind != O_constraint && found->def->kind != O_output) {
+	if (found->def && !is_type_of_name(found->def)) {
 		Make k = {.module = m,
 			.before = found->def->next,
 			.label = "let",

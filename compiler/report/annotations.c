@@ -143,9 +143,7 @@ add_written(Finding *found, const Value *v, const char *result)
 	w = &all->written[*at];
 	w->alike += w->n && !v->def;
 	w->given = !v->def;
-	w->named = w->given || v->def->kind == O_output
-		|| (v->def->kind == O_constraint && v->def->form != AS_out
-			&& strcmp(v->def->label, "return") != 0);
+	w->named = w->given || is_type_of_name(v->def);
 	int n = w->n;
 	Placed placed = {v->def ? value_written(m, v) : v, v->placement};
 	APPEND(m->arena, w->placed, n, placed);
