@@ -15,6 +15,7 @@
 typedef struct Split {
 	Import *in;
 	const MlirOp *op;
+	int first; /* which result the first is */
 	int n;
 	Type *types;
 	ExternTerm *terms;
@@ -139,6 +140,23 @@ split_convolution(Split *q)
 			if (at[t] >= 0 && at[t] < q->types[t].rank)
 				q->terms[t].letters[at[t]] = (int8_t)i;
 	}
+}
+
+/* Random bits, each of which is of the state and its place; the next state is whole. */
+static void
+split_random(Split *q)
+{
+	int t = q->n - 1;
+
+	for (int d = 0; q->first == 1 && d < q->types[t].rank; d++)
+		q->terms[t].letters[d] = (int8_t)d;
+}
+
+/* Its results are split apart. */
+static bool
+is_apart(const MlirOp *op)
+{
+	return !strcmp(op->name, "stablehlo.rng_bit_generator");
 }
 
 /* ---- gathers and scatters */
@@ -267,6 +285,7 @@ static const struct Splitter {
 	{"stablehlo.convolution", split_convolution},
 	{"stablehlo.gather", split_gather},
 	{"stablehlo.scatter", split_scatter},
+	{"stablehlo.rng_bit_generator", split_random},
 };
 
 /* "ab,b_->a_" */
@@ -288,10 +307,10 @@ rule_text(Split *q)
 }
 
 static const char *
-find_rule(Import *in, const MlirOp *op, Type *types)
+find_rule(Import *in, const MlirOp *op, int first, int nresults, Type *types)
 {
-	int n = in->noperands + op->types.n;
-	Split q = {in, op, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
+	int n = in->noperands + nresults;
+	Split q = {in, op, first, n, types, NEW_ARRAY(in->arena, ExternTerm, n)};
 
 	for (int t = 0; t < n; t++)
 		for (int d = 0; d < MAX_RANK; d++)
@@ -311,37 +330,49 @@ opaque_name(Import *in, const MlirOp *op)
 	return *target ? arena_printf(in->arena, "%s of %.80s", op->name, target) : op->name;
 }
 
-bool
-read_opaque(Import *in, const MlirOp *op, const char *what)
+/* Results from `first` on, as one extern; types: of the operands, then of these. */
+static bool
+make_opaque(Import *in, const MlirOp *op, int first, int nresults, Type *types)
 {
-	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + op->types.n);
 	External *x = NEW(in->session->arena, External);
-	int at, first = in->noperands;
+	const Type *made_types = types + in->noperands;
+	int at;
 
-	for (int i = 0; i < first; i++)
-		types[i] = in->operands[i]->type;
-	for (int i = 0; i < op->types.n; i++)
-		if (!type_result(in, op, i, &types[first + i]))
-			return false;
-	note_missing(in, what ? what : opaque_name(in, op), true);
-	if (op->types.n == 0)
-		return true;
 	*x = (External){.name = op->name,
 		.symbol = opaque_name(in, op),
 		.library = "",
-		.rule = find_rule(in, op, types),
+		.rule = find_rule(in, op, first, nresults, types),
 		.declared = in->make.range};
 	if (extern_rule_parse(in->session->arena, x->rule, &x->parsed, &at))
 		return read_wrong(in, op->range, "%s has too many dims", op->name);
-	Op *made = make_begin(in->make, O_extern, first, in->operands);
+	Op *made = make_begin(in->make, O_extern, in->noperands, in->operands);
 	if (!made)
 		return false;
 	made->external = x;
-	made->results[0]->type = types[first];
-	for (int i = 1; i < op->types.n; i++)
-		op_add_result(made, in->make.label, &types[first + i]);
+	made->results[0]->type = made_types[0];
+	for (int i = 1; i < nresults; i++)
+		op_add_result(made, in->make.label, &made_types[i]);
 	if (!make_end(in->make, made))
 		return false;
-	memcpy(in->results, made->results, (size_t)op->types.n * sizeof in->results[0]);
+	memcpy(in->results + first, made->results, (size_t)nresults * sizeof in->results[0]);
+	return true;
+}
+
+bool
+read_opaque(Import *in, const MlirOp *op, const char *what)
+{
+	int n = op->types.n, step = is_apart(op) ? 1 : n;
+	Type *types = NEW_ARRAY(in->arena, Type, in->noperands + n);
+
+	for (int i = 0; i < in->noperands; i++)
+		types[i] = in->operands[i]->type;
+	note_missing(in, what ? what : opaque_name(in, op), true);
+	for (int first = 0; first < n; first += step) {
+		for (int i = 0; i < step; i++)
+			if (!type_result(in, op, first + i, &types[in->noperands + i]))
+				return false;
+		if (!make_opaque(in, op, first, step, types))
+			return false;
+	}
 	return true;
 }

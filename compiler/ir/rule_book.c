@@ -40,7 +40,9 @@ op_same_rule(const Op *a, const Op *b)
 			&& (x->n != y->n || memcmp(x->v, y->v, sizeof x->v[0] * (size_t)x->n)))
 			return false;
 	}
-	if (a->external && strcmp(a->external->rule, b->external->rule))
+	if (a->external
+		&& (strcmp(a->external->rule, b->external->rule)
+			|| !*a->external->library != !*b->external->library))
 		return false;
 	for (int i = 0; i < a->noperands + a->nresults; i++)
 		if (!type_equal(&rule_tensor(a, i)->type, &rule_tensor(b, i)->type))

@@ -407,12 +407,14 @@ rule_sort(Rule *r, const Op *op)
 
 /*
  * As the rule string says.  A letter of operands alone is summed; one of
- * results alone is made by the function, which cannot make a part of it.
+ * results alone is made by the function, which cannot make a part of it; of an opaque
+ * op, that is nobody's, the rule says that it can.
  */
 void
 rule_extern(Rule *r, const Op *op)
 {
 	const ExternRule *rule = &op->external->parsed;
+	bool opaque = !*op->external->library;
 	int factors[RULE_LETTERS];
 
 	for (int i = 0; i < RULE_LETTERS; i++)
@@ -424,9 +426,12 @@ rule_extern(Rule *r, const Op *op)
 			int f = letter == WHOLE_DIM ? -1 : factors[letter];
 			if (f < 0)
 				f = factor_new(r, size,
-					letter == WHOLE_DIM || t >= op->noperands ? F_replicate
-						: extern_rule_sums(rule, letter)  ? F_reduce
-										  : F_pass);
+					letter == WHOLE_DIM || (t >= op->noperands && !opaque)
+						? F_replicate
+						: t < op->noperands
+							&& extern_rule_sums(rule, letter)
+						? F_reduce
+						: F_pass);
 			if (letter != WHOLE_DIM)
 				factors[letter] = f;
 			place(r, t, d, f);

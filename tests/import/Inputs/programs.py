@@ -57,6 +57,12 @@ def noise(key, x):
     return jnp.where(kept, x / 0.9, 0)
 
 
+def masked(key, x):
+    """Bits that the target makes: each device those of its part."""
+    kept = jax.random.bernoulli(jax.random.wrap_key_data(key, impl="unsafe_rbg"), 0.9, x.shape)
+    return jnp.where(kept, x / 0.9, 0)
+
+
 def pairs(x, i, j, y):
     """At two indices, each of which may lie outside; rows that are set; rows of a batch."""
     rows = jax.vmap(lambda a, k: a[k])(y, i.reshape(4, 2))
@@ -70,6 +76,7 @@ PROGRAMS = {
     "embed": (jax.grad(embed), at((128, 32), "model", None), at((8, 16), "data", None, dtype=jnp.int32)),
     "ring": (ring, at((8, 16), "data", "model"), at((16, 4), "model", None)),
     "noise": (noise, at((2,), dtype=jnp.uint32), at((16, 32), "data", "model")),
+    "masked": (masked, at((4,), dtype=jnp.uint32), at((16, 32), "data", "model")),
     "pairs": (pairs, at((16, 8, 32), "data", None, "model"), at((8,), dtype=jnp.int32), at((8,), dtype=jnp.int32),
               at((4, 8, 16), "model", None, None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
