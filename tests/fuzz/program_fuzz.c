@@ -1,7 +1,7 @@
 /*
  * Programs of any content: refused with a message, or a well-formed module
- * comes of them.  Built once for the language and once for HLO dumps: READ is
- * the reader's call.  die() is a finding.
+ * comes of them.  Built once for the language, for HLO dumps, and for what JAX
+ * lowers: READ is the reader's call.  die() is a finding.
  */
 #include <limits.h>
 #include <stdint.h>
@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "driver/driver.h"
 #include "hlo/hlo.h"
 #include "front/front.h"
 #include "ir/ir.h"
@@ -29,11 +30,12 @@ int
 LLVMFuzzerTestOneInput(const uint8_t *data, size_t n)
 {
 	static const FrontOptions options;
+	static const Options asked;
 	if (n > INT_MAX / 2)
 		return 0;
 	Session *s = session_new();
 	char *text = malloc(n + 1);
-	(void)options;
+	(void)options, (void)asked;
 	if (!text)
 		abort();
 	memcpy(text, data, n);
