@@ -1147,7 +1147,7 @@ test_changes(Session *s)
 static void
 test_wrong_rule(Session *s)
 {
-	External matrices = {.rule = "ab->ab"};
+	External matrices = {.library = "matrices", .rule = "ab->ab"};
 	Module *m = new_module(s, "wrong_rule", 2, 4);
 	Value *x = param(m, "x", type_of(D_f32, 1, (int64_t[]){8}));
 	Op *op = add_op(m->entry, O_extern, 1, &x, "y");
