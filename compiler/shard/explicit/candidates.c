@@ -311,16 +311,17 @@ offer_call_ways(Choices *c, OpState *o)
 	return blame;
 }
 
-/* Is the factor split in some of the operands that have it, and whole in another? */
+/* Is the factor split in some operands that have it, and whole in others, or in no other of
+   an einsum? */
 static bool
 is_split_in_some(const Search *s, int factor)
 {
-	bool split = false, whole = false;
+	int split = 0, whole = 0;
 
 	for (int i = 0; i < s->nholders; i++)
 		if (s->holders[i].factor == factor)
-			*(s->holders[i].axes.n ? &split : &whole) = true;
-	return split && whole;
+			s->holders[i].axes.n ? split++ : whole++;
+	return split && (whole || (split == 1 && op_forms[s->o->op->form].out));
 }
 
 /*
