@@ -218,6 +218,8 @@ void reduce_after_branches(Partitioner *p, Op *op);
 
 /* together.c: after all else, sums that are added to each other. */
 void combine_added(Partitioner *p);
+/* sink.c: before that, what is moved alike for one op is moved once, behind it. */
+void sink_moves(Partitioner *p, Block *b);
 /* shared.c: ... to several others each.  `behind`: as far behind as moves no more, as for what
    is added up in a loop. */
 void combine_shared(Partitioner *p, Block *b, bool behind);

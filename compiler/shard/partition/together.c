@@ -186,6 +186,7 @@ combine_in(Partitioner *p, Block *b)
 	Op **moves = NULL;
 	int n = 0;
 
+	sink_moves(p, b);
 	for (Op *op = b->first; op; op = op->next) {
 		for (int i = 1; i < op->noperands && op_is_branch(op); i++)
 			if (belongs_inside(p, op, i))
