@@ -128,16 +128,24 @@ where_text(Explicit *e, const Op *op, const Holder *h)
 
 /* ---- partial sums ---------------------------------------------------------------- */
 
+static OpState *
+projected(Explicit *e, const Op *op)
+{
+	OpState *o = &e->g.ops[e->g.state_of[op->id]];
+
+	project(&e->g.projection, &e->g, o);
+	return o;
+}
+
 /* The first operand dim whose split made the sums partial, of a letter the one that is split
    most; how many are split so. */
 static bool
 summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 {
-	OpState *o = &e->g.ops[e->g.state_of[op->id]];
-	Projection *p = &e->g.projection;
+	const OpState *o = projected(e, op);
+	const Projection *p = &e->g.projection;
 
 	*nsplit = 0;
-	project(p, &e->g, o);
 	for (int i = 0; i < p->nholders; i++) {
 		const Holder *h = &p->holders[i];
 		if (h->tensor >= o->noperands || !h->axes.n
@@ -152,6 +160,30 @@ summed_holder(Explicit *e, const Op *op, Holder *first, int *nsplit)
 		*nsplit += axes_equal(&h->axes, &first->axes);
 	}
 	return *nsplit > 0;
+}
+
+/* Is the operand made on the way, by the expression that the op is of? */
+static bool
+is_step(const OpState *o, int operand)
+{
+	const Op *maker = o->tensors[operand]->def;
+
+	return maker && same_expression(maker, o->op);
+}
+
+/* 'w', or the sum of 'w' where that is a step. */
+static const char *
+partial_text(Explicit *e, const OpState *o, int operand)
+{
+	const Op *maker = o->tensors[operand]->def;
+	Holder h;
+	int nsplit;
+	bool sum = is_step(o, operand) && summed_holder(e, maker, &h, &nsplit);
+
+	projected(e, o->op); /* as it was */
+	if (!sum)
+		return arena_printf(e->g.arena, "'%s'", operand_text(e, o->op, operand));
+	return arena_printf(e->g.arena, "the sum of '%s'", operand_text(e, maker, h.tensor));
 }
 
 /* Are the partial sums of v those that `maker` leaves, and no others? */
@@ -199,11 +231,8 @@ report_partial(Explicit *e, const Op *maker, const Value *v)
 		for (int i = p->factor_first[h.factor]; i < p->factor_first[h.factor + 1]; i++)
 			label_holder(e, maker, &p->holders[p->by_factor[i]]);
 	}
-	if (are_all_its_own(e, maker, v)) {
-		OpState *o = &e->g.ops[e->g.state_of[maker->id]];
-		project(&e->g.projection, &e->g, o);
-		offer_gathered(&c, o);
-	}
+	if (are_all_its_own(e, maker, v))
+		offer_gathered(&c, projected(e, maker));
 	Placement ways[MAX_RANK + 2];
 	int n = settled_ways(v, &partial, ways);
 	ways[n++] = partial;
@@ -276,9 +305,9 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 	case FAULT_refused:
 		axes = placement_unreduced(explicit_placement(e, o->tensors[f->tensor]));
 		diag(session, DIAG_explicit_refused, o->op->range,
-			"%s does not take partial results, and '%s' is unreduced over "
+			"%s does not take partial results, and %s is unreduced over "
 			"%s",
-			op, operand_text(e, o->op, f->tensor), axes_text(e, &axes));
+			op, partial_text(e, o, f->tensor), axes_text(e, &axes));
 		label_clashes(e, o, &axes);
 		if (f->by != f->tensor)
 			diag_note(session, nowhere,
@@ -296,6 +325,8 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 	if (f->fault == FAULT_disagree || f->fault == FAULT_twice)
 		label_holder(e, o->op, &f->b);
 	offer_ways(&c, o, f);
+	if (f->fault == FAULT_refused && is_step(o, f->tensor))
+		offer_gathered(&c, projected(e, o->tensors[f->tensor]->def));
 	print_choices(&c);
 }
 
