@@ -33,15 +33,19 @@ from jaxlib.mlir.passmanager import PassManager
 SAMPLES = ROOT + "/samples/jax"
 sys.path.insert(0, SAMPLES)
 import lowering  # noqa: E402
+FLAT = "what several indices choose is rows of their dims as one, which is whole"
 # What differs, and why.
 OTHER_PLACES = {
     ("picks", "result_2"): "Shardy knows nothing of chlo.top_k",
     ("picks", "result_3"): "Shardy knows nothing of chlo.top_k",
     ("bounds", "result_1"): "padding between elements is reshapes here",
+    **{("functions", "result_%d" % i): "Shardy knows nothing of chlo.tan and its kin" for i in (0, 1, 7, 8, 9, 10)},
+    **{("slices", "result_%d" % i): FLAT for i in (3, 5, 6, 7, 8, 9, 12)},
 }
 MORE_BYTES = {
     "choices": "of one element of a split tensor XLA sums what devices have, with zeros for the others",
     "bounds": "padding between elements is reshapes here",
+    "slices": FLAT,
 }
 
 
