@@ -9,6 +9,7 @@
 #include <fcntl.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <sys/stat.h>
 #include <unistd.h>
 
@@ -84,11 +85,12 @@ rt_is_standard(const char *path)
 	return strcmp(path, "-") == 0;
 }
 
+/* M.NPZ is what m.npz is. */
 bool
 rt_has_ending(const char *path, const char *ending)
 {
 	size_t n = strlen(path), k = strlen(ending);
-	return n > k && strcmp(path + n - k, ending) == 0;
+	return n > k && strcasecmp(path + n - k, ending) == 0;
 }
 
 bool
