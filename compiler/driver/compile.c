@@ -326,6 +326,21 @@ is_dump(const SourceFile *f)
 		|| (strcmp(f->path, "<stdin>") == 0 && strncmp(f->text, "HloModule", 9) == 0);
 }
 
+/* What --check compares with, and what is tried otherwise: as it is before any pass. */
+static void
+keep_whole_program(Compilation *c)
+{
+	Module *m = c->module;
+
+	module_print(m, &c->global);
+	c->vouches = has_vouches(m);
+	c->check_bytes = bytes_to_check(m, c->vouches);
+	if (m->reference)
+		module_print(m->reference, &c->reference);
+	if (m->level == L_global)
+		c->annotations = annotations_find(m);
+}
+
 /* To the level that the options ask for. */
 static bool
 advance(Compilation *c)
@@ -366,14 +381,7 @@ advance(Compilation *c)
 		c->module->overlap = (Overlap)o->overlap;
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
-		module_print(c->module, &c->global);
-	c->vouches = c->global.n && has_vouches(c->module);
-	if (c->global.n)
-		c->check_bytes = bytes_to_check(c->module, c->vouches);
-	if (c->global.n && c->module->reference)
-		module_print(c->module->reference, &c->reference);
-	if (c->module->level == L_global && c->global.n)
-		c->annotations = annotations_find(c->module);
+		keep_whole_program(c);
 	remarks.global_text = c->global.s;
 	remarks.global_length = c->global.n;
 	remarks.annotations = c->annotations;

@@ -264,6 +264,24 @@ note_exchange(Explicit *e, const Op *op, const Finding *f)
 		spec_text(e, op->results[0], &to));
 }
 
+/* The op does not take parts of sums, and is called so. */
+static void
+tell_refused(Explicit *e, OpState *o, const Finding *f, const char *op)
+{
+	const Value *v = o->tensors[f->tensor];
+	AxisList axes = placement_unreduced(explicit_placement(e, v));
+
+	diag(e->g.module->session, DIAG_explicit_refused, o->op->range,
+		"%s does not take partial results, and %s is unreduced over %s", op,
+		partial_text(e, o, f->tensor), axes_text(e, &axes));
+	label_clashes(e, o, &axes);
+	if (f->by != f->tensor)
+		diag_note(e->g.module->session, nowhere,
+			"'%s' may be infinite, and infinity times a part of a "
+			"sum may be NaN",
+			operand_text(e, o->op, f->by));
+}
+
 void
 report_finding(Explicit *e, OpState *o, const Finding *f)
 {
@@ -303,17 +321,7 @@ report_finding(Explicit *e, OpState *o, const Finding *f)
 			axes_text(e, f->a.axes.n ? &f->a.axes : &f->a.overflow));
 		break;
 	case FAULT_refused:
-		axes = placement_unreduced(explicit_placement(e, o->tensors[f->tensor]));
-		diag(session, DIAG_explicit_refused, o->op->range,
-			"%s does not take partial results, and %s is unreduced over "
-			"%s",
-			op, partial_text(e, o, f->tensor), axes_text(e, &axes));
-		label_clashes(e, o, &axes);
-		if (f->by != f->tensor)
-			diag_note(session, nowhere,
-				"'%s' may be infinite, and infinity times a part of a "
-				"sum may be NaN",
-				operand_text(e, o->op, f->by));
+		tell_refused(e, o, f, op);
 		break;
 	case FAULT_none:
 		break;

@@ -50,6 +50,21 @@ insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason
 	return moved;
 }
 
+void
+move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why)
+{
+	Placement to = v->placement;
+
+	v->placement = *from;
+	Value *moved = insert_reshard(p, v, &to, before, why);
+	for (Op *op = moved->def->next; op; op = op->next)
+		for (int i = 0; i < op->noperands; i++)
+			if (op->operands[i] == v)
+				op->operands[i] = moved;
+	moved->uses = v->uses;
+	v->uses = 1;
+}
+
 Value *
 recompute(Value *v, const Placement *to, Op *before)
 {

@@ -181,6 +181,8 @@ typedef struct Reason {
 	bool requested;
 } Reason;
 Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why);
+/* The value is in `from` now; who uses it behind `before` takes it where it was. */
+void move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why);
 /* A copy of a constant, iota or broadcast constant, placed as wanted. */
 Value *recompute(Value *v, const Placement *to, Op *before);
 /* The value's form in `to`, made before op `user` if there is none. */

@@ -23,10 +23,10 @@ typedef struct Node {
 	struct Node *twin;   /* the first that is equal, which will be merged; itself */
 	int vertex;	     /* of that, in the graph that it is of */
 	struct Node *leader; /* of that graph, up from here; itself */
-	struct Node *next;   /* in that graph: the leader has the first */
-	struct Node *last;
-	int n;	     /* of a leader: nodes */
-	bool shared; /* ... of which one has several uses */
+	struct Node *next;   /* in that graph, in the order of the block */
+	struct Node *first;  /* of a leader */
+	int n;		     /* ... how many */
+	bool shared;	     /* ... of which one has several uses */
 } Node;
 
 typedef struct Graph {
@@ -65,7 +65,7 @@ add_node(Graph *g, Value *v, const Placement *partial, Reason why)
 	Node *node = NEW(a, Node);
 
 	*node = (Node){.value = v, .partial = *partial, .why = why, .n = 1};
-	node->leader = node->last = node->twin = node;
+	node->leader = node->twin = node;
 	APPEND(a, g->nodes, g->n, node);
 	lookup_add(g->of, value_hash(v), node);
 	return node;
@@ -201,8 +201,6 @@ join(Node *from, Node *user)
 	if (a == b)
 		return;
 	b->leader = a;
-	a->last->next = b;
-	a->last = b->last;
 	a->n += b->n;
 }
 
@@ -243,6 +241,11 @@ link_nodes(Graph *g)
 		if (node->twin != node)
 			join(node->twin, node);
 	}
+	for (int i = g->n; i-- > 0;) {
+		Node *node = g->nodes[i], *leader = leader_of(node);
+		node->next = leader->first;
+		leader->first = node;
+	}
 }
 
 /* What a round adds to what it began with is combined once for all of them (accumulate.c). */
@@ -264,7 +267,7 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 {
 	VertexCut *cut = vertex_cut_new(g->p->scratch);
 
-	for (Node *node = leader; node; node = node->next) {
+	for (Node *node = leader->first; node; node = node->next) {
 		const Value *v = node->value;
 		bool source = is_sum_move(node);
 		int64_t bytes = (int64_t)bytes_between(g->p, v, &node->partial, &v->placement);
@@ -274,7 +277,7 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 			node->vertex = vertex_cut_add(cut, bytes, source);
 		*now += source ? bytes : 0;
 	}
-	for (Node *node = leader; node; node = node->next) {
+	for (Node *node = leader->first; node; node = node->next) {
 		if (node->uses < node->value->uses)
 			vertex_cut_sink(cut, node->twin->vertex);
 		for (int k = 0; k < node->value->def->noperands; k++) {
@@ -309,39 +312,20 @@ take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 }
 
 static void
-combine_here(const Graph *g, const Node *node)
-{
-	Value *v = node->value;
-	Placement whole = v->placement;
-
-	v->placement = node->partial;
-	Value *moved = insert_reshard(g->p, v, &whole, v->def->next, node->why);
-	for (Op *op = moved->def->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == v)
-				op->operands[i] = moved;
-	moved->uses = v->uses;
-	v->uses = 1;
-}
-
-/* In the order of the block: `nodes` has them so, a graph has not. */
-static void
 combine_at(const Graph *g, const VertexCut *cut, Node *leader)
 {
-	for (int i = 0; i < g->n; i++) {
-		Node *node = g->nodes[i];
-		if (leader_of(node) != leader || is_sum_move(node))
-			continue;
+	for (Node *node = leader->first; node; node = node->next) {
 		CutSide side = vertex_cut_side(cut, node->twin->vertex);
-		if (side == CUT_behind)
+		if (is_sum_move(node) || side == CUT_behind)
 			continue;
 		take_parts(g, cut, node);
 		if (side == CUT_on)
-			combine_here(g, node);
+			move_for_all(g->p, node->value, &node->partial, node->value->def->next,
+				node->why);
 		else
 			node->value->placement = node->partial;
 	}
-	for (Node *node = leader; node; node = node->next)
+	for (Node *node = leader->first; node; node = node->next)
 		if (is_sum_move(node)
 			&& vertex_cut_side(cut, node->twin->vertex) == CUT_before) {
 			node->value->def->operands[0]->uses--;

@@ -66,8 +66,7 @@ uses_behind(const Value *v)
 static void
 sink(Partitioner *p, Op *op, const Placement *from)
 {
-	Value *v = op->results[0];
-	Placement to = v->placement, at = *from;
+	Placement at = *from;
 	Reason why = {op->label, op->range, false};
 
 	for (int i = 0; i < op->noperands; i++) {
@@ -81,14 +80,7 @@ sink(Partitioner *p, Op *op, const Placement *from)
 		op->operands[i] = moved->def->operands[0];
 		op_remove(moved->def);
 	}
-	v->placement = at;
-	Value *moved = insert_reshard(p, v, &to, op->next, why);
-	for (Op *user = moved->def->next; user; user = user->next)
-		for (int i = 0; i < user->noperands; i++)
-			if (user->operands[i] == v)
-				user->operands[i] = moved;
-	moved->uses = v->uses;
-	v->uses = 1;
+	move_for_all(p, op->results[0], &at, op->next, why);
 }
 
 void

@@ -68,15 +68,9 @@ combine_root(Chain *chain, Value *root)
 	Placement whole = root->placement;
 
 	take_steps(chain);
-	root->placement = chain->partial;
+	root->placement = whole; /* a step may have been there */
 	chain->why.requested = chain->requested;
-	Value *moved = insert_reshard(chain->p, root, &whole, root->def->next, chain->why);
-	for (Op *op = moved->def->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			if (op->operands[i] == root)
-				op->operands[i] = moved;
-	moved->uses = root->uses;
-	root->uses = 1;
+	move_for_all(chain->p, root, &chain->partial, root->def->next, chain->why);
 }
 
 /* Are there sums that it is made of by additions, and pays it to combine them there?  Whoever
@@ -162,17 +156,11 @@ move_inside(Partitioner *p, Op *branch, int operand)
 	for (int k = 0; k < branch->nbodies; k++) {
 		Block *body = branch->bodies[k];
 		Value *param = body->params[operand - 1];
-		Placement whole = param->placement;
-		param->placement = move->operands[0]->placement;
-		if (!param->uses)
-			continue;
-		Value *moved = insert_reshard(p, param, &whole, body->first, why);
-		for (Op *op = moved->def->next; op; op = op->next)
-			for (int i = 0; i < op->noperands; i++)
-				if (op->operands[i] == param)
-					op->operands[i] = moved;
-		moved->uses = param->uses;
-		param->uses = 1;
+		const Placement *parts = &move->operands[0]->placement;
+		if (param->uses)
+			move_for_all(p, param, parts, body->first, why);
+		else
+			param->placement = *parts;
 	}
 	branch->operands[operand] = move->operands[0];
 	op_remove(move);
