@@ -75,13 +75,6 @@ integers_of(int bytes, DTypeClass class)
 	return (DType)d;
 }
 
-/* The least positive number, whose bits are 1. */
-static double
-least_number(DType d)
-{
-	return d == D_f64 ? 0x1p-1074 : d == D_f32 ? 0x1p-149 : d == D_f16 ? 0x1p-24 : 0x1p-133;
-}
-
 /* Away from zero the bits are one more, towards it one less; at zero the sign changes. */
 bool
 import_op_next_after(Import *in, const MlirOp *op, int detail)
@@ -99,8 +92,8 @@ import_op_next_after(Import *in, const MlirOp *op, int detail)
 	Value *step = make_select(k, make_compare(k, DIR_EQ, up, above),
 		number_like(k, bits, 1), number_like(k, bits, -1));
 	Value *next = make_bitcast(k, make_binary(k, O_add, bits, step), d);
-	Value *least = make_select(k, up, number_like(k, x, least_number(d)),
-		number_like(k, x, -least_number(d)));
+	Value *tiny = make_bitcast(k, number_like(k, bits, 1), d); /* the least that is not 0 */
+	Value *least = make_select(k, up, tiny, make_unary(k, O_neg, tiny));
 	next = make_select(k, make_compare(k, DIR_EQ, x, zero), least, next);
 	next = make_select(k, make_compare(k, DIR_EQ, x, y), y, next);
 	Value *none = make_binary(k, O_or, make_compare(k, DIR_NE, x, x),
