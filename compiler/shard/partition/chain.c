@@ -136,8 +136,7 @@ combines_parts(const Chain *chain, const Op *op)
 	return partial_through(op, 0, (Combiner)chain->partial.combiner) == THROUGH_together;
 }
 
-/* The same number everywhere: it is made anew where it is wanted. */
-static Value *
+Value *
 as_splat(Value *v)
 {
 	while (v->def && op_is_move(v->def))

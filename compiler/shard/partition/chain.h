@@ -58,6 +58,8 @@ bytes_between(Partitioner *p, const Value *v, const Placement *from, const Place
 double bytes_moved(Partitioner *p, const Op *move);
 /* Is it whole, or in other parts, that are parts of these? */
 bool becomes_freely(Partitioner *p, const Value *v, const Placement *to);
+/* The same number everywhere, which is made anew where it is wanted; or NULL. */
+Value *as_splat(Value *v);
 /* Is there room for it whole?  Then that is taken. */
 bool chain_has_room(Partitioner *p, const Chain *chain, const Value *v);
 

@@ -9,7 +9,8 @@
  * combined, its sinks the values that something else needs whole.  Each way from a source to
  * a sink has a value that is combined, so those that move least are the lightest vertices
  * that separate the two.  What is before them is added up in parts, of what is whole one
- * device's.  Reduce-scatters are left as they are: parts take more room than what is split.
+ * device's.  Parts of what is scattered take more room than its shards: where there is none,
+ * it is left as it is.
  */
 #include "shard/partition/chain.h"
 
@@ -18,6 +19,7 @@ enum { MAX_NODES = 4096 }; /* of one graph; larger ones stay as they are */
 typedef struct Node {
 	Value *value; /* whole: what a move combines, or made of such by additions */
 	Placement partial;
+	bool scattered; /* it is split along axes of the sum */
 	Reason why;
 	int uses;	     /* by other nodes */
 	struct Node *twin;   /* the first that is equal, which will be merged; itself */
@@ -58,13 +60,32 @@ node_of(const Graph *g, const Value *v)
 	return lookup_find(g->of, value_hash(v), is_of_value, v);
 }
 
+/* Is it whole along these, not split either? */
+static bool
+is_apart_from(const Placement *at, const AxisList *over)
+{
+	Placement parts = partial_over(at, over, C_add);
+
+	for (int d = 0; d < at->rank; d++) {
+		AxisList axes = placement_dim(at, d), kept = placement_dim(&parts, d);
+		if (!axes_equal(&axes, &kept))
+			return false;
+	}
+	return !at->nunreduced;
+}
+
 static Node *
 add_node(Graph *g, Value *v, const Placement *partial, Reason why)
 {
 	Arena *a = g->p->scratch;
+	AxisList over = placement_unreduced(partial);
 	Node *node = NEW(a, Node);
 
-	*node = (Node){.value = v, .partial = *partial, .why = why, .n = 1};
+	*node = (Node){.value = v,
+		.partial = *partial,
+		.scattered = !is_apart_from(&v->placement, &over),
+		.why = why,
+		.n = 1};
 	node->leader = node->twin = node;
 	APPEND(a, g->nodes, g->n, node);
 	lookup_add(g->of, value_hash(v), node);
@@ -74,12 +95,18 @@ add_node(Graph *g, Value *v, const Placement *partial, Reason why)
 static bool
 are_alike(const Placement *a, const Placement *b)
 {
-	AxisList over = placement_unreduced(a), others = placement_unreduced(b);
-
-	return axes_equal(&over, &others) && a->combiner == b->combiner;
+	return placement_equal(a, b) && a->combiner == b->combiner;
 }
 
-/* Operand k is a node; the others are whole, or nodes that are partial alike: do parts go
+/* Is the factor whole along these, or made anew? */
+static bool
+goes_beside(const Op *op, Value *factor, const AxisList *over)
+{
+	return is_apart_from(&factor->placement, over)
+		|| (ops[op->kind].pointwise && as_splat(factor));
+}
+
+/* Operand k is a node; the others are nodes that are partial alike, or whole: do parts go
    through?  Then the result is so. */
 static bool
 goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
@@ -89,18 +116,17 @@ goes_on_parts(const Graph *g, const Op *op, int k, Placement *partial)
 	Combiner combiner = (Combiner)node->partial.combiner;
 	bool adds = adds_up(op, combiner), goes;
 
-	*partial = op->results[0]->placement;
-	placement_set_unreduced(partial, &over, combiner);
+	*partial = partial_over(&op->results[0]->placement, &over, combiner);
 	goes = placement_is_sound(partial)
-		&& (adds || goes_through_parts(g->p, op, k, combiner));
+		&& (adds ? are_alike(&node->partial, partial)
+			 : goes_through_parts(g->p, op, k, combiner));
 	for (int i = 0; i < op->noperands && goes; i++) {
-		const Value *other = op->operands[i];
+		Value *other = op->operands[i];
 		const Node *also = node_of(g, other);
-		if (i != k && also)
-			goes = adds && are_alike(&also->partial, partial);
-		else if (i != k)
-			goes = adds ? becomes_freely(g->p, other, partial)
-				    : !other->placement.nunreduced;
+		if (i == k || (adds && also && are_alike(&also->partial, partial)))
+			continue;
+		goes = adds ? becomes_freely(g->p, other, partial)
+			    : !also && goes_beside(op, other, &over);
 	}
 	return goes;
 }
@@ -163,8 +189,8 @@ find_node(Graph *g, Op *op)
 
 	if (op_is_move(op)) {
 		const Placement *from = &op->operands[0]->placement;
-		if (combines_into(from, &op->results[0]->placement, &scattered) && !scattered
-			&& !(g->behind && op->requested))
+		if (combines_into(from, &op->results[0]->placement, &scattered)
+			&& !(g->behind && (scattered || op->requested)))
 			add_node(g, op->results[0], from,
 				(Reason){op->label, op->range, op->requested});
 		return;
@@ -172,13 +198,14 @@ find_node(Graph *g, Op *op)
 	if (op->nresults != 1 || op->nbodies || op_is_identity(op) || op->mode == MODE_explicit
 		|| op->results[0]->placement.nunreduced)
 		return;
-	for (int k = 0; k < op->noperands; k++) {
-		const Node *node = node_of(g, op->operands[k]);
-		if (!node)
-			continue;
-		if (goes_on_parts(g, op, k, &partial))
+	/* Where sums over different axes meet, what is scattered is so before. */
+	for (int k = 0; k < 2 * op->noperands; k++) {
+		const Node *node = node_of(g, op->operands[k % op->noperands]);
+		if (node && node->scattered == (k >= op->noperands)
+			&& goes_on_parts(g, op, k % op->noperands, &partial)) {
 			find_twin(g, add_node(g, op->results[0], &partial, node->why));
-		return;
+			return;
+		}
 	}
 }
 
@@ -210,12 +237,23 @@ is_sum_move(const Node *node)
 	return op_is_move(node->value->def);
 }
 
-/* Operand k of the node, if that is one of the graph.  Behind what is needed whole parts need
-   not be known: the graph ends there. */
+/* Operand k of the node, if it takes that in parts. */
+static Node *
+node_taken(const Graph *g, const Node *node, int k)
+{
+	const Op *op = node->value->def;
+	Node *from = is_sum_move(node) ? NULL : node_of(g, op->operands[k]);
+	bool adds = from && adds_up(op, (Combiner)node->partial.combiner);
+
+	return adds && !are_alike(&from->partial, &node->partial) ? NULL : from;
+}
+
+/* ... and that is one of the graph.  Behind what is needed whole parts need not be known: the
+   graph ends there. */
 static Node *
 node_before(const Graph *g, const Node *node, int k)
 {
-	Node *from = is_sum_move(node) ? NULL : node_of(g, node->value->def->operands[k]);
+	Node *from = node_taken(g, node, k);
 
 	return from && from->uses == from->value->uses ? from : NULL;
 }
@@ -224,9 +262,9 @@ static void
 link_nodes(Graph *g)
 {
 	for (int i = 0; i < g->n; i++) {
-		const Op *op = g->nodes[i]->value->def;
-		for (int k = 0; k < op->noperands && !op_is_move(op); k++) {
-			Node *from = node_of(g, op->operands[k]);
+		const Node *node = g->nodes[i];
+		for (int k = 0; k < node->value->def->noperands; k++) {
+			Node *from = node_taken(g, node, k);
 			if (from)
 				from->uses++;
 		}
@@ -291,6 +329,18 @@ cut_of(const Graph *g, Node *leader, int64_t *now)
 
 /* ---- changing it -------------------------------------------------------------------- */
 
+/* Of an op on parts, which is whole along their axes. */
+static void
+take_factor(const Node *node, Value **factor, Op *user)
+{
+	AxisList over = placement_unreduced(&node->partial), none = {0};
+	Placement whole = node->partial;
+
+	placement_set_unreduced(&whole, &none, C_add);
+	if (!is_apart_from(&(*factor)->placement, &over))
+		*factor = recompute(as_splat(*factor), &whole, user);
+}
+
 /* What stays in parts is taken so; of what is whole, and added, one device's. */
 static void
 take_parts(const Graph *g, const VertexCut *cut, const Node *node)
@@ -307,6 +357,8 @@ take_parts(const Graph *g, const VertexCut *cut, const Node *node)
 		} else if (!before && adds && !is_placed(op->operands[k], &node->partial)) {
 			op->operands[k] = insert_reshard(g->p, op->operands[k], &node->partial,
 				op, node->why);
+		} else if (!from && !adds) {
+			take_factor(node, &op->operands[k], op);
 		}
 	}
 }
@@ -333,6 +385,27 @@ combine_at(const Graph *g, const VertexCut *cut, Node *leader)
 		}
 }
 
+/* Is there room for what stays in parts, whole along the axes that it was scattered over?
+   Then that is taken. */
+static bool
+parts_have_room(const Graph *g, const VertexCut *cut, const Node *leader)
+{
+	int64_t more = 0;
+
+	for (const Node *node = leader->first; node; node = node->next) {
+		const Value *v = node->value;
+		Type parts = placement_local(&v->type, &node->partial);
+		Type whole = placement_local(&v->type, &v->placement);
+		if (!is_sum_move(node)
+			&& vertex_cut_side(cut, node->twin->vertex) != CUT_behind)
+			more += type_bytes(&parts) - type_bytes(&whole);
+	}
+	if (more > room_left(g->p))
+		return false;
+	g->p->accumulated += more;
+	return true;
+}
+
 void
 combine_shared(Partitioner *p, Block *b, bool behind)
 {
@@ -350,7 +423,8 @@ combine_shared(Partitioner *p, Block *b, bool behind)
 		if (leader_of(leader) != leader || leader->n > MAX_NODES || !leader->shared)
 			continue;
 		VertexCut *cut = cut_of(&g, leader, &now);
-		if (vertex_cut_find(cut, behind) < now + behind)
+		if (vertex_cut_find(cut, behind) < now + behind
+			&& parts_have_room(&g, cut, leader))
 			combine_at(&g, cut, leader);
 	}
 	arena_reset(p->scratch);
