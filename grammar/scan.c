@@ -187,12 +187,31 @@ static const struct ByteHabit {
 	{'^', "!="},
 };
 
+/* `|a| a * 2`, where a value begins; the second mark is told with the first. */
+static bool
+begins_lambda(Parser *p, Range r)
+{
+	const char *text = source_file(p->session, p->file)->text;
+	int at = r.begin;
+
+	while (at > 0 && strchr(" \t", text[at - 1]) != NULL)
+		at--;
+	return at > 0 && strchr("=(,", text[at - 1]) != NULL;
+}
+
 void
 scan_bad_byte(Parser *p, Range r, const char *text)
 {
 	unsigned char c = (unsigned char)text[0];
 	p->skipped = true;
 	const char *ours = NULL;
+	if (c == '|' && (begins_lambda(p, r) || p->lambda == r.line)) {
+		if (p->lambda != r.line)
+			diag(p->session, DIAG_habit, r,
+				"a function is declared with fn: fn f(a) { return a * 2; }");
+		p->lambda = r.line;
+		return;
+	}
 	for (size_t i = 0; i < sizeof byte_habits / sizeof *byte_habits; i++)
 		if (byte_habits[i].theirs == text[0])
 			ours = byte_habits[i].ours;

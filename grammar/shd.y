@@ -251,9 +251,16 @@ written:
 | DTYPE "[" dims "]"				{ $$ = NODE(TypeSpec, .range = @$, .has_dtype = true, .dtype = $1, .has_dims = true, .dims = $dims, .dims_range = @$); }
 | "[" dims "]"					{ $$ = NODE(TypeSpec, .range = @$, .has_dims = true, .dims = $dims, .dims_range = @$); }
 | written "@" "?"				{ $$ = type_open($1, @$); }
+| written "@" misplaced				{ $$ = type_misplaced(parser, $1, @misplaced); }
 | written "replicated"			{ $$ = type_replicated(parser, $1, @$, @2, list_none()); }
 | written "replicated" "(" axes ")"		{ $$ = type_replicated(parser, $1, @$, @2, $axes); }
 | written "unreduced" "(" axes ")"		{ $$ = type_unreduced(parser, $1, @$, @2, $axes); }
+
+/* X, P("X", None), (X, Y) behind a type */
+misplaced:
+  name						{}
+| name "(" args ")"				{}
+| "(" placement comma ")"			{}
 
 dims:
   %empty					{ $$ = list_none(); }

@@ -212,7 +212,7 @@ begins_list(const Parser *p, const char *found, int n, const char **expected)
 	return p->list == LIST_item ? holds(items, found) : strcmp(found, ",") == 0;
 }
 
-/* A word of another language; x += 1, f32[B, D] @X, let a, b = f(x), h: f32[B] = x. */
+/* A word of another language; x += 1, let a, b = f(x), h: f32[B] = x. */
 static bool
 text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	const char **expected)
@@ -222,7 +222,6 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	char before = 0; /* the byte, if it touches `where` */
 	if (at.file != 0 && at.end == where.begin && at.end > 0)
 		before = text[at.end - 1];
-	bool at_sign = at.file != 0 && at.end == at.begin + 1 && text[at.begin] == '@';
 	if (found != NULL && strcmp(found, ",") == 0 && n == 2 && expects(n, expected, ":"))
 		text_add(t, "several names stand in parentheses: let (a, b) = f(x);");
 	else if (found != NULL && strcmp(found, ":") == 0 && expects(n, expected, "=")
@@ -231,10 +230,6 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 	else if (found != NULL && before != 0 && strchr("+-*/%", before) != NULL
 		&& strcmp(found, "=") == 0)
 		text_printf(t, "there is no '%c='; write x = x %c y", before, before);
-	else if (found != NULL && at_sign && n == 1 && expects(n, expected, "?"))
-		text_add(t,
-			"a placement stands in the type, behind its dim: f32[B@X, D]; behind "
-			"the type, '@?' opens every dim");
 	else if (found != NULL && begins_list(p, found, n, expected))
 		text_add(t,
 			strcmp(found, "for") == 0

@@ -149,6 +149,15 @@ type_open(TypeSpec *type, Range r)
 }
 
 TypeSpec *
+type_misplaced(Parser *p, TypeSpec *type, Range at)
+{
+	diag(p->session, DIAG_habit, at,
+		"a placement stands in the type, behind its dim: f32[B@X, D]; behind the type, "
+		"'@?' opens every dim");
+	return type;
+}
+
+TypeSpec *
 type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes)
 {
 	said_before(p, type->replicated, at,

@@ -235,6 +235,7 @@ typedef struct Parser {
 	bool too_deep;		/* reported: one message is enough */
 	DiagCode code;		/* of syntax errors */
 	bool skipped;		/* text was reported and left out */
+	int lambda;		/* the line of the last `|a|` */
 	bool lost;		/* skipping what cannot be read (recover.c) */
 	const char *head;	/* the alias of the first token of the declaration */
 	ListPart list;		/* where in the list of another language the next token is */
@@ -266,6 +267,7 @@ DimSpec *dim_placed(Parser *p, DimSpec *dim, Range r, Range at, List axes, bool 
 DimSpec *dim_priority(Parser *p, DimSpec *dim, Range r, Range at, int64_t priority);
 DimSpec *dim_pad(Parser *p, DimSpec *dim, Range r, Range at);
 TypeSpec *type_open(TypeSpec *type, Range r);
+TypeSpec *type_misplaced(Parser *p, TypeSpec *type, Range at);
 TypeSpec *type_replicated(Parser *p, TypeSpec *type, Range r, Range at, List axes);
 TypeSpec *type_unreduced(Parser *p, TypeSpec *type, Range r, Range at, List axes);
 
