@@ -6,41 +6,78 @@
  * An op is planned when its operands are where propagation put them; where each was moved
  * there for this op alone, from the same place, and moves more in all than the result would,
  * the op is done where they come from.  It is so for any op that is done element by element,
- * where nothing else has to be there: numbers are made where they are wanted.  Sums that are
- * combined are no such moves (together.c, shared.c).
+ * where nothing else has to be there: numbers are made where they are wanted.  A sum is
+ * scattered there, where it was combined for that op:
+ *
+ *   all_gather(p) + all_reduce(q)   becomes   all_gather(p + reduce_scatter(q))
+ *
+ * Sums alone are no such moves (together.c, shared.c).
  */
-#include "shard/partition/partition.h"
+#include "shard/partition/chain.h"
 
-/* Is it moved for one op alone, and not combined? */
+/* Is it moved for one op alone, what is whole or the parts of a sum? */
 static bool
-is_plain_move(const Value *v)
+is_moved_once(const Value *v)
 {
-	return v->uses == 1 && v->def && op_is_move(v->def) && !v->placement.nunreduced
-		&& !v->def->operands[0]->placement.nunreduced;
+	return v->uses == 1 && v->def && op_is_move(v->def) && !v->placement.nunreduced;
 }
 
-/* Where all operands that are moved come from; NULL where they do not come from one place. */
 static const Placement *
-common_source(const Op *op, double *bytes, Partitioner *p)
+moved_from(const Value *v)
+{
+	return &v->def->operands[0]->placement;
+}
+
+/* Where the operands that are moved whole come from; NULL where they do not come from one
+   place. */
+static const Placement *
+common_source(const Op *op)
 {
 	const Placement *from = NULL;
-	int moves = 0;
 
-	*bytes = 0;
 	for (int i = 0; i < op->noperands; i++) {
 		const Value *v = op->operands[i];
 		if (value_is_literal(v))
 			continue;
-		if (!is_plain_move(v))
+		if (!is_moved_once(v))
 			return NULL;
-		const Placement *at = &v->def->operands[0]->placement;
-		if (from && !placement_equal(from, at))
+		const Placement *at = moved_from(v);
+		if (from && !at->nunreduced && !placement_equal(from, at))
 			return NULL;
-		from = at;
-		*bytes += reshard_plan(p->resharder, &v->type, at, &v->placement)->bytes;
-		moves++;
+		from = at->nunreduced ? from : at;
 	}
-	return moves > 1 ? from : NULL;
+	return from;
+}
+
+/* A sum is scattered where the others come from. */
+static bool
+all_get_there(const Op *op, const Placement *from)
+{
+	bool scattered;
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (!value_is_literal(v) && moved_from(v)->nunreduced
+			&& !combines_into(moved_from(v), from, &scattered))
+			return false;
+	}
+	return true;
+}
+
+/* What moves less if the operands are moved there, and the result from there. */
+static double
+bytes_spared(Partitioner *p, const Op *op, const Placement *from)
+{
+	const Value *result = op->results[0];
+	double bytes = -bytes_between(p, result, from, &result->placement);
+
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		if (!value_is_literal(v))
+			bytes += bytes_between(p, v, moved_from(v), &v->placement)
+				- bytes_between(p, v, moved_from(v), from);
+	}
+	return bytes;
 }
 
 static bool
@@ -78,6 +115,9 @@ sink(Partitioner *p, Op *op, const Placement *from)
 		why = (Reason){moved->def->label, moved->def->range,
 			why.requested || moved->def->requested};
 		op->operands[i] = moved->def->operands[0];
+		if (op->operands[i]->placement.nunreduced)
+			op->operands[i] =
+				insert_reshard(p, op->operands[i], &at, moved->def, why);
 		op_remove(moved->def);
 	}
 	move_for_all(p, op->results[0], &at, op->next, why);
@@ -86,15 +126,10 @@ sink(Partitioner *p, Op *op, const Placement *from)
 void
 sink_moves(Partitioner *p, Block *b)
 {
-	double bytes;
-
 	for (Op *op = b->first; op; op = op->next) {
-		const Placement *from = may_sink(op) ? common_source(op, &bytes, p) : NULL;
-		if (!from || op->results[0]->uses != uses_behind(op->results[0]))
-			continue;
-		const Value *v = op->results[0];
-		const Placement *to = &v->placement;
-		if (reshard_plan(p->resharder, &v->type, from, to)->bytes < bytes)
+		const Placement *from = may_sink(op) ? common_source(op) : NULL;
+		if (from && op->results[0]->uses == uses_behind(op->results[0])
+			&& all_get_there(op, from) && bytes_spared(p, op, from) > 0)
 			sink(p, op, from);
 	}
 }
