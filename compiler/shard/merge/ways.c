@@ -150,6 +150,17 @@ returned_elsewhere(const Op *user, int operand)
 	return false;
 }
 
+/* Of a product that has parts of two sums one is combined before it. */
+static bool
+go_together(const Op *op, int operand, Facts parts)
+{
+	for (int c = 0; c < COMBINER_COUNT; c++)
+		if (parts >> c & 1
+			&& partial_through(op, operand, (Combiner)c) == THROUGH_together)
+			return true;
+	return false;
+}
+
 /*
  * Is a sum of which the op takes parts combined for less, or for nothing?  If it is
  * added to other sums, if what the op makes of it is smaller, if a body returns it (a
@@ -169,12 +180,13 @@ gains_by_parts(const Finder *fd, const Op *user, int operand)
 	parts = user->nbodies ? 0 : parts_through(user, operand, parts);
 	if (!parts)
 		return false;
+	for (int i = 0; i < user->noperands; i++) {
+		Facts others = parts_through(user, i, fd->parts[user->operands[i]->id]) & parts;
+		if (i != operand && others)
+			return go_together(user, operand, others);
+	}
 	if (type_bytes(&to->type) < type_bytes(&v->type))
 		return true;
-	for (int i = 0; i < user->noperands; i++)
-		if (i != operand
-			&& parts_through(user, i, fd->parts[user->operands[i]->id]) & parts)
-			return true;
 	return fd->ways[to->id].users == 1 && !fd->ways[to->id].settled;
 }
 
