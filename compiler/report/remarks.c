@@ -79,40 +79,103 @@ dim_of_axis(const Placement *placement, AxisRef axis)
 	return -1;
 }
 
-/* Where a moved value and its dims stand in what was written: `einsum("gte,gtd->egd", ...)`
-   is a dot, moved as [g, e, d], and a transpose. */
-static const Value *
-as_written(const Transfer *x)
+/* The dim of the result that has a dim of operand k; -1: it is summed up, or one of several. */
+static int
+dim_behind(Arena *a, const Op *op, int k, int dim)
 {
-	const Op *user = user_of(x->op), *maker = x->value->def;
-	bool reorders = user && maker && user->kind == O_transpose
-		&& range_equal(user->range, maker->range) && !strcmp(user->label, maker->label);
+	const Rule *r = op_rule(a, op);
+	const DimFactors *from = r ? &r->dims[k][dim] : NULL;
 
-	return reorders ? user->results[0] : x->value;
-}
-
-static void
-text_as_written(Text *t, const Mesh *mesh, const Transfer *x, const Placement *placement)
-{
-	const Value *v = as_written(x);
-	Placement written = *placement;
-
-	for (int d = 0; d < v->type.rank && v != x->value; d++) {
-		AxisList axes = placement_dim(placement, (int)op_ints(v->def, A_dims)->v[d]);
-		placement_set_dim(&written, d, &axes);
+	for (int d = 0; from && from->n == 1 && d < op->results[0]->type.rank; d++) {
+		const DimFactors *to = &r->dims[r->noperands][d];
+		if (to->n == 1 && to->f[0] == from->f[0])
+			return d;
 	}
-	text_placed(t, mesh, v, &written);
+	return -1;
 }
 
 static int
-dim_as_written(const Transfer *x, int dim)
+operand_of(const Op *op, const Value *v)
 {
-	const Value *v = as_written(x);
+	int k = 0;
 
-	for (int d = 0; d < v->type.rank && v != x->value; d++)
-		if (op_ints(v->def, A_dims)->v[d] == dim)
-			return d;
-	return dim;
+	while (op->operands[k] != v)
+		k++;
+	return k;
+}
+
+/* Are both ops of one einsum? */
+static bool
+is_written_with(const Op *op, const Op *maker)
+{
+	return op && maker && (op_is_product(op) || op->kind == O_transpose || op_is_move(op))
+		&& range_equal(op->range, maker->range) && !strcmp(op->label, maker->label);
+}
+
+static bool
+is_step_of_einsum(const Transfer *x)
+{
+	const Op *user = user_of(x->op);
+
+	return is_written_with(user, x->value->def) && op_is_product(user);
+}
+
+/*
+ * The dims of a moved value in the order in which they were written, those that were not at
+ * the end: `einsum("gte,gtd->egd", ...)` is a dot, moved as [g, e, d], and a transpose, one of
+ * three operands two dots and a transpose.
+ */
+static void
+written_order(const Remarks *remarks, const Transfer *x, int *order)
+{
+	const Op *maker = x->value->def;
+	const Value *v = x->op->results[0];
+	int rank = v->type.rank, place[MAX_RANK];
+
+	for (int d = 0; d < rank; d++)
+		place[d] = order[d] = d;
+	for (const Op *op = user_of(x->op); is_written_with(op, maker); op = user_of(op)) {
+		int k = operand_of(op, v);
+		for (int d = 0; d < rank && !op_is_move(op); d++)
+			place[d] =
+				place[d] < 0 ? -1 : dim_behind(remarks->arena, op, k, place[d]);
+		v = op->results[0];
+	}
+	for (int i = 1; i < rank; i++)
+		for (int k = i; k > 0 && place[order[k]] >= 0
+			&& (place[order[k - 1]] < 0 || place[order[k]] < place[order[k - 1]]);
+			k--) {
+			int before = order[k];
+			order[k] = order[k - 1];
+			order[k - 1] = before;
+		}
+}
+
+static void
+text_as_written(Text *t, const Remarks *remarks, const Transfer *x, const Placement *placement)
+{
+	Type type = value_whole_type(x->value), written = type;
+	Placement at = *placement;
+	int order[MAX_RANK];
+
+	written_order(remarks, x, order);
+	for (int d = 0; d < type.rank; d++) {
+		AxisList axes = placement_dim(placement, order[d]);
+		placement_set_dim(&at, d, &axes);
+		written.dims[d] = type.dims[order[d]];
+	}
+	text_spec(t, &remarks->module->mesh, &written, &at);
+}
+
+static int
+dim_as_written(const Remarks *remarks, const Transfer *x, int dim)
+{
+	int order[MAX_RANK], d = 0;
+
+	written_order(remarks, x, order);
+	while (order[d] != dim)
+		d++;
+	return d;
 }
 
 /* ---- why ------------------------------------------------------------------------ */
@@ -173,7 +236,7 @@ text_axis_why(Remarks *remarks, Text *t, const Transfer *x, int dim, AxisRef a)
 	if (!value_origin(v, dim, a) && v->def) {
 		text_axis(t, &remarks->module->mesh, a);
 		text_printf(t, ": %s is computed split so, along dim %d", v->def->label,
-			dim_as_written(x, dim));
+			dim_as_written(remarks, x, dim));
 		return;
 	}
 	text_origin(t, remarks->module, v, dim, a);
@@ -248,10 +311,10 @@ text_transfer(const Remarks *remarks, Text *t, const Transfer *x, const char *na
 	text_printf(t, "%s over ", ops[x->kind].hlo);
 	text_axes(t, mesh, &x->axes);
 	if (op_is_move(x->op)) {
-		text_printf(t, ": %s ", name);
-		text_as_written(t, mesh, x, &x->before);
+		text_printf(t, ": %s%s ", is_step_of_einsum(x) ? "a step of " : "", name);
+		text_as_written(t, remarks, x, &x->before);
 		text_add(t, " -> ");
-		text_as_written(t, mesh, x, &x->after);
+		text_as_written(t, remarks, x, &x->after);
 	} else {
 		text_printf(t, ": %s of %s -> ", x->op->label, name);
 		text_placed(t, mesh, v, &v->placement);
