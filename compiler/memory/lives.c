@@ -238,7 +238,7 @@ share(Lives *l, const Value *v)
 
 	/* Nothing is kept of what a sort makes, or a branch is given, for nobody. */
 	bool needless = op && (v->def ? op->kind == O_sort : op_is_branch(op));
-	if (!root || (needless && life->to == life->from))
+	if (needless && life->to == life->from)
 		return;
 	if (!l->shared[root->id])
 		l->shared[root->id] = NEW(l->arena, Shared);
@@ -266,9 +266,9 @@ lives_find(Module *m, Arena *a)
 		extend(l, v, m->keep_inputs || v->kept ? l->n : -1);
 	}
 	find_lives(l, m->entry);
-	Value **values = module_values(m, a);
 	for (int i = 0; i < m->nvalues; i++)
-		share(l, values[i]);
+		if (l->root[i])
+			share(l, l->life[i].value);
 	return l;
 }
 

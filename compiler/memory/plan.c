@@ -58,15 +58,14 @@ static void
 find_buffers(Plan *plan)
 {
 	const Lives *l = plan->lives;
+	const Module *m = plan->module;
 
-	Module *m = plan->module;
-	Value **values = module_values(m, m->arena);
 	for (int i = 0; i < m->nvalues; i++) {
 		const Shared *s = l->shared[i];
-		if (!s || s->lives[0].value != values[i])
+		if (!s || s->lives[0].value->id != i)
 			continue;
-		Buffer b = {.value = values[i],
-			.bytes = type_bytes(&values[i]->type),
+		Buffer b = {.value = s->lives[0].value,
+			.bytes = type_bytes(&s->lives[0].value->type),
 			.first = s->lives[0].from,
 			.last = s->lives[s->longest[s->n - 1]].to};
 		APPEND(m->arena, plan->buffers, plan->n, b);
