@@ -293,10 +293,11 @@ link_set_is_empty(const LinkSet *set)
 bool
 link_sets_meet(const LinkSet *a, const LinkSet *b)
 {
-	for (int row = 0; row < LINK_ROWS; row++)
-		if (a->row[row] & b->row[row])
-			return true;
-	return false;
+	uint64_t both = 0;
+
+	for (int i = 0; i < LINK_WORDS; i++)
+		both |= a->word[i] & b->word[i];
+	return both;
 }
 
 LinkParts

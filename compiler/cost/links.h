@@ -50,10 +50,11 @@ double transfer_seconds(const Mesh *mesh, double latency, double bytes_seconds);
  * are one.  A link has a bit, by the place of the chip that sends; where the axis is
  * longer than a row, so have some neighbours together.
  */
-enum { LINK_ROWS = 2 * MAX_AXES, LINK_PARTS = 16 };
+enum { LINK_ROWS = 2 * MAX_AXES, LINK_PARTS = 16, LINK_WORDS = LINK_ROWS * LINK_PARTS / 64 };
 typedef uint16_t LinkParts;
-typedef struct LinkSet {
+typedef union LinkSet {
 	LinkParts row[LINK_ROWS];
+	uint64_t word[LINK_WORDS];
 } LinkSet;
 bool link_set_is_empty(const LinkSet *set);
 /* Have they a link in common? */

@@ -258,14 +258,21 @@ later_first(const void *a, const void *b)
 	return (one < other) - (one > other);
 }
 
+/* Of each directed link how long it carries something. */
+typedef struct LinkTimes {
+	int64_t of[LINK_ROWS][LINK_PARTS];
+} LinkTimes;
+
 /* The directed links that it uses, the first of all that are no earlier: those between
    slices carry what the network does. */
 static int64_t
-most_on_links(const Timeline *t, LinkSums *links, const TimelineStep *step)
+most_on_links(const Timeline *t, LinkTimes *links, const TimelineStep *step)
 {
 	int64_t most = 0;
 
 	for (int row = 0; row < LINK_ROWS; row++) {
+		if (!step->links.row[row])
+			continue;
 		bool network = t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
 		int64_t time = busy_time(step, network ? RESOURCE_dcn : RESOURCE_ici);
 		for (int k = 0; step->links.row[row] >> k; k++) {
@@ -290,7 +297,7 @@ depth_of(const Op *op)
 }
 
 /* For each depth: what is under way beside a body, and what moves in it, share no links. */
-static LinkSums *
+static LinkTimes *
 sums_by_depth(const Timeline *t, Arena *a)
 {
 	int most = 0;
@@ -299,7 +306,7 @@ sums_by_depth(const Timeline *t, Arena *a)
 		int depth = depth_of(t->steps[i].op);
 		most = depth > most ? depth : most;
 	}
-	return NEW_ARRAY(a, LinkSums, most + 1);
+	return NEW_ARRAY(a, LinkTimes, most + 1);
 }
 
 /* Whatever the order: the device computes one step after the other, and each directed link
@@ -309,7 +316,7 @@ static int64_t
 busiest_resource(const Timeline *t, const int64_t *heads, const int64_t *tails, Arena *a)
 {
 	Work *works = NEW_ARRAY(a, Work, t->n + 1);
-	LinkSums *links = sums_by_depth(t, a);
+	LinkTimes *links = sums_by_depth(t, a);
 	int64_t computes = 0, most = 0, tail[2] = {INT64_MAX, INT64_MAX};
 
 	for (int i = 0; i < t->n; i++) {

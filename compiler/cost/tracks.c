@@ -4,7 +4,6 @@
  * From event to event: the next is the end of whatever is under way, or of the
  * latency before its data.  Between two events everything has one pace.
  */
-#include <string.h>
 #include "cost/tracks.h"
 
 enum { PARTS = 720720 }; /* of a picosecond: 1 to 16 divide it */
@@ -22,8 +21,9 @@ struct Tracks {
 	int64_t now;
 	Flight *flights;
 	int n;
-	bool computes; /* the thread does */
-	bool changed;  /* other transfers have links than when the paces were set */
+	bool computes;	/* the thread does */
+	bool changed;	/* other transfers have links than when the paces were set */
+	LinkSums users; /* of those whose latency is over */
 };
 
 int64_t
@@ -41,10 +41,11 @@ repeat_picoseconds(int64_t each, int64_t times)
 void
 links_add(LinkSums *sums, const LinkSet *links, int64_t more)
 {
-	for (int row = 0; row < LINK_ROWS; row++)
-		for (int i = 0; links->row[row] >> i; i++)
-			if (links->row[row] >> i & 1)
-				sums->of[row][i] = add_picoseconds(sums->of[row][i], more);
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (uint64_t left = links->word[i]; left; left &= left - 1) {
+			int64_t *sum = &sums->of[i][__builtin_ctzll(left)];
+			*sum = add_picoseconds(*sum, more);
+		}
 }
 
 static int64_t
@@ -52,28 +53,23 @@ most_users(const LinkSums *users, const LinkSet *links)
 {
 	int64_t most = 1;
 
-	for (int row = 0; row < LINK_ROWS; row++)
-		for (int i = 0; links->row[row] >> i; i++)
-			if (links->row[row] >> i & 1 && users->of[row][i] > most)
-				most = users->of[row][i];
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (uint64_t left = links->word[i]; left; left &= left - 1) {
+			int64_t n = users->of[i][__builtin_ctzll(left)];
+			most = n > most ? n : most;
+		}
 	return most;
 }
 
 static void
 set_paces(Tracks *tracks)
 {
-	LinkSums users;
-
 	if (!tracks->changed)
 		return;
 	tracks->changed = false;
-	memset(&users, 0, sizeof users);
-	for (int i = 0; i < tracks->n; i++)
-		if (!tracks->flights[i].latency)
-			links_add(&users, &tracks->flights[i].task->links, 1);
 	for (int i = 0; i < tracks->n; i++) {
 		Flight *f = &tracks->flights[i];
-		f->sharing = f->latency ? 1 : most_users(&users, &f->task->links);
+		f->sharing = f->latency ? 1 : most_users(&tracks->users, &f->task->links);
 	}
 }
 
@@ -123,6 +119,16 @@ add_exposed(Tracks *tracks, int64_t time)
 	}
 }
 
+/* One more, or less, does. */
+static void
+use_links(Tracks *tracks, const Task *task, int more)
+{
+	if (!task->moves || !more)
+		return;
+	links_add(&tracks->users, &task->links, more);
+	tracks->changed = true;
+}
+
 static void
 next_event(Tracks *tracks)
 {
@@ -139,10 +145,11 @@ next_event(Tracks *tracks)
 	tracks->now = add_picoseconds(tracks->now, time);
 	for (int i = 0; i < tracks->n; i++) {
 		Flight f = tracks->flights[i];
-		bool waits = f.latency > 0;
+		int used = !f.latency;
 		fly(&f, time);
-		tracks->changed |= f.task->moves && (waits ? !f.latency : !f.left && !f.parts);
-		if (f.latency || f.left || f.parts) {
+		bool flies = f.latency || f.left || f.parts;
+		use_links(tracks, f.task, (flies && !f.latency) - used);
+		if (flies) {
 			tracks->flights[left++] = f;
 			f.task->flight = left;
 		} else {
@@ -165,7 +172,7 @@ take_off(Tracks *tracks, Task *task)
 		.left = task->shared,
 		.sharing = 1,
 	};
-	tracks->changed |= task->moves;
+	use_links(tracks, task, task->picoseconds == task->shared);
 	task->flight = tracks->n;
 }
 

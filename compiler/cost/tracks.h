@@ -57,9 +57,9 @@ int64_t tracks_busy(const Tracks *tracks, const LinkSet *links);
 /* All that is under way ends; when. */
 int64_t tracks_end(Tracks *tracks);
 
-/* A sum for each directed link: of how many use it, or how long. */
+/* A sum for each directed link, a bit of a word: of how many use it, or how long. */
 typedef struct LinkSums {
-	int64_t of[LINK_ROWS][LINK_PARTS];
+	int64_t of[LINK_WORDS][64];
 } LinkSums;
 void links_add(LinkSums *sums, const LinkSet *links, int64_t more);
 

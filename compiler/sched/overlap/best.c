@@ -47,9 +47,9 @@ least_time(const Graph *g)
 		else
 			thread = add_picoseconds(thread, task->picoseconds);
 	}
-	for (int row = 0; row < LINK_ROWS; row++)
-		for (int k = 0; k < LINK_PARTS; k++)
-			least = greater(least, sums.of[row][k]);
+	for (int i = 0; i < LINK_WORDS; i++)
+		for (int k = 0; k < 64; k++)
+			least = greater(least, sums.of[i][k]);
 	return greater(least, thread);
 }
 
