@@ -121,7 +121,6 @@ void
 residency_find(Module *m)
 {
 	Arena *scratch = arena_new();
-	module_number(m);
 	Residency r = {.uses = NEW_ARRAY(scratch, Use, m->nvalues + 1),
 		.limit = m->mesh.target->on_chip_bytes / 2};
 

@@ -108,7 +108,7 @@ step_task(Walk *w, const Op *op)
 	step.links = task.links;
 	step.lasts = step.each = w->price[op->id] = task.picoseconds;
 	step.total = repeat_picoseconds(step.each, step.trips);
-	APPEND(w->arena, t->steps, t->n, step);
+	t->steps[t->n++] = step;
 	return task;
 }
 
@@ -182,9 +182,9 @@ static int64_t
 block_time(Walk *w, const Block *b)
 {
 	Timeline *t = w->timeline;
-	Task *tasks = NULL;
-	Part *parts = NULL;
-	int ntasks = 0, nparts = 0;
+	int nops = block_length(b), n = 0;
+	Task *tasks = NEW_ARRAY(w->arena, Task, nops);
+	Part *parts = NEW_ARRAY(w->arena, Part, nops);
 
 	for (const Op *op = b->first; op != b->last; op = op->next) {
 		Part part = {.first = mark(t)};
@@ -206,12 +206,12 @@ block_time(Walk *w, const Block *b)
 		if (t->nspans > part.first.span)
 			t->spans[part.first.span].time = task.picoseconds;
 		part.end = mark(t);
-		w->task[op->id] = ntasks;
-		APPEND(w->arena, tasks, ntasks, task);
-		APPEND(w->arena, parts, nparts, part);
+		w->task[op->id] = n;
+		tasks[n] = task;
+		parts[n++] = part;
 	}
-	int64_t time = tracks_run(tasks, ntasks, w->arena);
-	for (int i = 0; i < nparts; i++) {
+	int64_t time = tracks_run(tasks, n, w->arena);
+	for (int i = 0; i < n; i++) {
 		const Part *part = &parts[i];
 		if (part->condition)
 			move_later(t, part->body, part->end, part->condition);
@@ -368,12 +368,11 @@ add_up(Timeline *t)
 	t->time = t->time < t->serial ? t->time : t->serial;
 }
 
-Timeline *
-timeline_build(Module *m, Arena *a)
+/* All but the least that it takes. */
+static Walk
+walk_module(Module *m, Arena *a)
 {
 	Timeline *t = NEW(a, Timeline);
-
-	module_number(m);
 	Walk w = {
 		.timeline = t,
 		.arena = a,
@@ -383,9 +382,29 @@ timeline_build(Module *m, Arena *a)
 	};
 	t->module = m;
 	t->counted = true;
+	t->steps = NEW_ARRAY(a, TimelineStep, m->nops + 1);
 	t->flight = NEW_ARRAY(a, int64_t, m->nops + 1);
 	t->time = block_time(&w, m->entry);
 	add_up(t);
+	return w;
+}
+
+int64_t
+timeline_time(Module *m)
+{
+	Arena *a = arena_new();
+	int64_t time = walk_module(m, a).timeline->time;
+
+	arena_free(a);
+	return time;
+}
+
+Timeline *
+timeline_build(Module *m, Arena *a)
+{
+	module_number(m);
+	const Walk w = walk_module(m, a);
+	Timeline *t = w.timeline;
 	int64_t *heads = NEW_ARRAY(a, int64_t, m->nops + 1);
 	const StepTimes times = {w.price, w.branch};
 	int64_t chain = longest_chain(m, &times, heads, a);

@@ -67,6 +67,8 @@ Task task_of(const Op *op, const StepCost *cost);
 int64_t loop_picoseconds(const Op *loop, int64_t condition, int64_t body);
 /* Requires L_fused or later; numbers the module. */
 Timeline *timeline_build(Module *m, Arena *a);
+/* Its `time` alone; requires module_number(). */
+int64_t timeline_time(Module *m);
 /* More picoseconds than are counted: its times and sums say nothing. */
 bool timeline_is_endless(const Timeline *t);
 #define MOST_TIME "106 days"

@@ -448,6 +448,16 @@ op_following(const Op *op, const Block *within)
 	}
 }
 
+int
+block_length(const Block *b)
+{
+	int n = 0;
+
+	for (const Op *op = b->first; op; op = op->next)
+		n++;
+	return n;
+}
+
 /* Calls `visit` with the block's parameters, then of each op with its results and the
    parameters of its bodies. */
 static void

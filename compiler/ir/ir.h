@@ -867,6 +867,7 @@ bool module_remove_dead(Module *m); /* ops whose results are unused; named
 /* The next in pre-order, bodies included:
    for (Op *op = b->first; op; op = op_following(op, b)) */
 Op *op_following(const Op *op, const Block *within);
+int block_length(const Block *b);	    /* how many ops, the return too */
 Value **module_values(Module *m, Arena *a); /* by id, after module_number() */
 
 /* origin.c: the story of an axis.  value_origin() is NULL where unknown. */

@@ -243,6 +243,7 @@ fuse(Module *m)
 		module_remove_dead(m);
 	}
 	set_unset(m);
+	module_number(m);
 	residency_find(m);
 	return true;
 }

@@ -168,21 +168,6 @@ give_way(Fit *f, const Held *held)
 	return true;
 }
 
-static bool
-shorten(const Plan *plan, int64_t limit)
-{
-	Arena *a = arena_new();
-	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
-	int n;
-	const Held *held = list_held(plan, a, &n);
-	bool any = false;
-
-	for (int i = 0; i < n; i++)
-		any |= give_way(&f, &held[i]);
-	arena_free(a);
-	return any;
-}
-
 void
 join_transfer(Op *done)
 {
@@ -195,22 +180,33 @@ join_transfer(Op *done)
 	op->results[0]->block = op->block;
 }
 
-/* What ends where it begins. */
-static void
-join_neighbours(Module *m)
+/* What ends where it begins is one op again. */
+static bool
+shorten(const Plan *plan, int64_t limit)
 {
-	for (Op *next, *op = m->entry->first; op; op = next) {
-		next = op_following(op, m->entry);
-		if (op->kind == O_done && op->prev == op->operands[0]->def)
-			join_transfer(op);
-	}
+	Arena *a = arena_new();
+	Fit f = {plan, limit - (plan_peak(plan) - plan->live), live_bytes(plan, a)};
+	int n;
+	const Held *held = list_held(plan, a, &n);
+	bool any = false;
+
+	for (int i = 0; i < n; i++)
+		any |= give_way(&f, &held[i]);
+	for (int i = 0; i < n; i++)
+		if (held[i].done->prev == held[i].start)
+			join_transfer(held[i].done);
+	arena_free(a);
+	return any;
 }
 
 bool
 fit_memory(Module *m, int64_t limit)
 {
+	if (limit == INT64_MAX) {
+		module_number(m);
+		return true;
+	}
 	for (int i = 0; i < ROUNDS; i++) {
-		join_neighbours(m);
 		const Plan *plan = plan_build(m);
 		if (!plan->uncounted && plan_peak(plan) <= limit)
 			return true;

@@ -28,14 +28,16 @@ graph_add_edge(Graph *g, int from, int to)
 
 /* What has bodies takes as long as these do. */
 static Task
-task_in(const Scheduling *s, const Op *op)
+task_in(Scheduling *s, const Op *op)
 {
 	if (op->nbodies && !op_is_fusion(op))
 		return (Task){.picoseconds = s->times[op->id]};
 	if (!op_is_step(op))
 		return (Task){0};
 	StepCost cost = step_cost(&op->module->mesh, op, NULL, NULL);
-	return task_of(op, &cost);
+	Task task = task_of(op, &cost);
+	s->times[op->id] = task.picoseconds;
+	return task;
 }
 
 int
@@ -200,13 +202,10 @@ Graph *
 graph_of(Block *b, Scheduling *s)
 {
 	Graph *g = NEW(s->arena, Graph);
-	int nops = 0;
 
-	for (const Op *op = b->first; op; op = op->next)
-		nops++;
 	*g = (Graph){.arena = s->arena,
 		.block = b,
-		.jobs = NEW_ARRAY(s->arena, Job, 2 * nops + 1)};
+		.jobs = NEW_ARRAY(s->arena, Job, 2 * block_length(b) + 1)};
 	add_jobs(g, s);
 	add_edges(g, s);
 	graph_find_paths(g);

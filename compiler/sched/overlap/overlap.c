@@ -184,38 +184,27 @@ has_transfers(const Module *m)
 	return false;
 }
 
-typedef struct Limits {
-	int64_t bytes, time;
-} Limits;
-
+/* One step after the other, as the program was: before it is numbered anew. */
 static int64_t
-time_of(Module *m)
+serial_time(const Scheduling *s, const Block *b)
 {
-	Arena *a = arena_new();
+	int64_t time = 0;
 
-	residency_find(m);
-	int64_t time = timeline_build(m, a)->time;
-	arena_free(a);
+	for (const Op *op = b->first; op != b->last; op = op->next) {
+		bool within = op->nbodies && !op_is_fusion(op);
+		int64_t of[2] = {within ? 0 : s->times[op->id]};
+		for (int i = 0; i < op->nbodies && within; i++)
+			of[i] = serial_time(s, op->bodies[i]);
+		time = add_picoseconds(time,
+			op_is_loop(op) ? loop_picoseconds(op, of[LOOP_CONDITION], of[LOOP_BODY])
+				       : greater(of[0], of[1]));
+	}
 	return time;
 }
 
-/* The time that it takes as it is, and the memory of its target; what does not fit
-   anyway may take a bit more. */
-static Limits
-limits_of(Module *m)
-{
-	const Plan *plan = plan_build(m);
-	int64_t peak = plan->uncounted ? INT64_MAX : plan_peak(plan);
-	int64_t most = m->mesh.target->hbm_bytes;
-
-	if (peak > most)
-		most = plan->uncounted ? INT64_MAX : peak + peak / 16;
-	return (Limits){most, time_of(m)};
-}
-
-/* False: it takes too much memory, or longer, and all is as it was. */
+/* False: it takes more bytes, or longer, and all is as it was. */
 static bool
-schedule_module(Module *m, First least, bool combines, Limits limits)
+schedule_in(Module *m, First least, bool combines, int64_t bytes)
 {
 	Arena *a = arena_new();
 	Scheduling *s = scheduling_new(m, a);
@@ -223,8 +212,10 @@ schedule_module(Module *m, First least, bool combines, Limits limits)
 	s->least = least;
 	s->combines = combines;
 	schedule_block(s, m->entry);
-	bool good = limits.bytes == INT64_MAX || fit_memory(m, limits.bytes);
-	good = good && time_of(m) <= limits.time;
+	int64_t serial = serial_time(s, m->entry);
+	bool good = fit_memory(m, bytes);
+	residency_find(m);
+	good = good && timeline_time(m) <= serial;
 	if (!good) {
 		undo(s);
 		residency_find(m);
@@ -233,18 +224,26 @@ schedule_module(Module *m, First least, bool combines, Limits limits)
 	return good;
 }
 
+/* Within the memory of its target; what does not fit as it is may take a bit more. */
 bool
 overlap(Module *m)
 {
+	const bool combines = m->overlap == OVERLAP_auto;
+	int64_t bytes = m->mesh.target->hbm_bytes;
+
 	m->level = L_scheduled;
-	if (m->overlap == OVERLAP_none || !has_transfers(m))
+	if (m->overlap == OVERLAP_none || !has_transfers(m)
+		|| schedule_in(m, FIRST_path, combines, bytes))
 		return true;
-	Limits limits = limits_of(m);
-	bool combines = m->overlap == OVERLAP_auto;
-	if (combines && schedule_module(m, FIRST_path, true, limits))
+	const Plan *plan = plan_build(m);
+	int64_t peak = plan_peak(plan);
+	bool fits = !plan->uncounted && peak <= bytes;
+	if (!fits)
+		bytes = plan->uncounted ? INT64_MAX : peak + peak / 16;
+	if ((!fits && schedule_in(m, FIRST_path, combines, bytes))
+		|| (combines && schedule_in(m, FIRST_path, false, bytes))
+		|| schedule_in(m, FIRST_program, false, bytes))
 		return true;
-	if (!schedule_module(m, FIRST_path, false, limits)
-		&& !schedule_module(m, FIRST_program, false, limits))
-		schedule_module(m, FIRST_order, false, limits);
+	schedule_in(m, FIRST_order, false, bytes);
 	return true;
 }

@@ -66,7 +66,7 @@ typedef struct Scheduling {
 	Arena *arena;
 	Lives *lives;
 	int *first, *last;  /* by op id: its job from 1 on, and that of its done */
-	int64_t *times;	    /* ... of what has bodies that are in order: how long it takes */
+	int64_t *times;	    /* ... how long it takes; of what has bodies: in order */
 	User **users;	    /* by value id */
 	const Block **kept; /* by id of the first value of a buffer: where its order is kept */
 	First least;	    /* of the ways to choose */
@@ -133,7 +133,7 @@ Order best_order(Graph *g, First least);
 /* latest.c: the same, transfers that grow as late as that takes no longer */
 void begin_latest(const Graph *g, Order *order);
 /* fit.c: shortens transfers of a program in order, until it takes no more bytes.  False:
-   it does take more. */
+   it does take more.  Numbers the module. */
 bool fit_memory(Module *m, int64_t limit);
 /* A collective as one op again, where it begins. */
 void join_transfer(Op *done);
