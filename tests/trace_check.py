@@ -104,6 +104,34 @@ def check(trace):
     return wrong + list(flows(events)) + list(counters(events))
 
 
+def computed(spans, start, end):
+    """Microseconds of a stretch of time in which a device computes."""
+    time, at = 0, start
+    for span in spans:
+        until = min(span["ts"] + span["dur"], end)
+        if span["cat"] == "compute" and until > at:
+            time += until - max(span["ts"], at) if span["ts"] < end else 0
+            at = until
+    return time
+
+
+def check_hidden(trace):
+    """Without loops: of each transfer what is hidden is what is computed meanwhile."""
+    spans = [e for e in trace["traceEvents"] if e["ph"] == "X"]
+    hidden = collections.defaultdict(list)
+    for span in spans:
+        if span["cat"] == "hidden":
+            hidden[span["tid"]].append(span)
+    for span in spans:
+        start, end = span["ts"], span["ts"] + span["dur"]
+        if span["cat"] != "communication" or any(e["cat"] == "control" for e in spans):
+            continue
+        told = sum(e["dur"] for e in hidden[span["tid"]] if start <= e["ts"] < end)
+        if told != computed(spans, start, end):
+            yield "of op %d %s us are hidden, not %s" % (
+                span["args"]["step"], told, computed(spans, start, end))
+
+
 def check_cost(trace, cost):
     """What the trace of a prediction says otherwise than --emit=cost.json."""
     steps = {e["args"]["step"]: e for e in trace["traceEvents"]
@@ -131,6 +159,7 @@ def check_cost(trace, cost):
             yield "op %d takes %s us, not %s s" % (i, span["dur"], op["seconds"])
         if span["ts"] + span["dur"] > cost["seconds"] * 1000000:
             yield "op %d ends after the run" % i
+    yield from check_hidden(trace)
     if trace["otherData"]["seconds"] != cost["seconds"]:
         yield "%s seconds, not %s" % (trace["otherData"]["seconds"], cost["seconds"])
     if peak > cost["memory_peak"]:

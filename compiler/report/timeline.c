@@ -16,6 +16,7 @@
 #include <string.h>
 
 #include "cost/tracks.h"
+#include "report/hidden.h"
 #include "report/report.h"
 #include "report/rows.h"
 #include "report/svg.h"
@@ -38,17 +39,6 @@ typedef struct Gap {
 	const char *label;
 } Gap;
 
-typedef struct Stretch {
-	int64_t start, end;
-	bool hidden; /* of a transfer: behind what computes */
-} Stretch;
-
-/* A step, from its start to its end; one part, if it computes. */
-typedef struct Parts {
-	Stretch *v;
-	int n;
-} Parts;
-
 /* All that takes its time in one way: `time` is what it adds to the run. */
 typedef struct Part {
 	const char *what;
@@ -59,7 +49,7 @@ typedef struct Part {
 typedef struct Drawing {
 	const Timeline *timeline;
 	const StepRow *rows;
-	Parts *parts_of; /* each step: those behind other work, and those that are not */
+	const Parts *parts_of; /* of each step */
 	Arena *arena;
 	Text *text;
 	Gap *gaps;
@@ -86,99 +76,20 @@ gap_label(const Drawing *d, int64_t end)
 	return "more trips";
 }
 
-/* Where no step runs although a loop does. */
 static void
 find_gaps(Drawing *d)
 {
-	const Timeline *timeline = d->timeline;
-	int64_t end = 0;
+	const Stretch *gaps = timeline_gaps(d->timeline, d->arena, &d->ngaps);
 
-	for (int i = 0; i <= timeline->n; i++) {
-		int64_t start = i < timeline->n ? timeline->steps[i].start : timeline->time;
-		if (i && start > end && timeline->steps[i - 1].trips > 1) {
-			Gap gap = {end, start, gap_label(d, start)};
-			APPEND(d->arena, d->gaps, d->ngaps, gap);
-		}
-		if (i < timeline->n && start + timeline->steps[i].lasts > end)
-			end = start + timeline->steps[i].lasts;
-	}
+	d->gaps = NEW_ARRAY(d->arena, Gap, d->ngaps + 1);
+	for (int i = 0; i < d->ngaps; i++)
+		d->gaps[i] = (Gap){gaps[i].start, gaps[i].end, gap_label(d, gaps[i].end)};
 }
 
 static int64_t
 within(int64_t x, int64_t least, int64_t most)
 {
 	return x < least ? least : x > most ? most : x;
-}
-
-static int
-earlier(const void *a, const void *b)
-{
-	const Stretch *one = a, *other = b;
-
-	return one->start < other->start ? -1 : one->start > other->start;
-}
-
-/* When something is computed; of a loop also all that follows its first trip. */
-static Stretch *
-busy_stretches(const Drawing *d, int *n)
-{
-	const Timeline *timeline = d->timeline;
-	Stretch *all = NEW_ARRAY(d->arena, Stretch, timeline->n + d->ngaps + 1);
-	int count = 0, merged = 0;
-
-	for (int i = 0; i < d->ngaps; i++)
-		all[count++] = (Stretch){d->gaps[i].start, d->gaps[i].end, false};
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
-		if (!s->moves && s->lasts)
-			all[count++] = (Stretch){s->start, s->start + s->lasts, false};
-	}
-	qsort(all, (size_t)count, sizeof *all, earlier);
-	for (int i = 0; i < count; i++)
-		if (merged && all[i].start <= all[merged - 1].end)
-			all[merged - 1].end =
-				within(all[i].end, all[merged - 1].end, INT64_MAX);
-		else
-			all[merged++] = all[i];
-	*n = merged;
-	return all;
-}
-
-static void
-add_stretch(const Drawing *d, Parts *parts, int64_t start, int64_t end, bool hidden)
-{
-	Stretch stretch = {start, end, hidden};
-
-	if (start < end)
-		APPEND(d->arena, parts->v, parts->n, stretch);
-}
-
-static void
-find_hidden(Drawing *d)
-{
-	const Timeline *timeline = d->timeline;
-	int n, first = 0;
-	const Stretch *busy = busy_stretches(d, &n);
-
-	d->parts_of = NEW_ARRAY(d->arena, Parts, timeline->n + 1);
-	for (int i = 0; i < timeline->n; i++) {
-		const TimelineStep *s = &timeline->steps[i];
-		Parts *parts = &d->parts_of[i];
-		int64_t at = s->start, end = s->start + s->lasts;
-		while (first < n && busy[first].end <= at)
-			first++;
-		if (!s->moves || !s->exposed) {
-			add_stretch(d, parts, at, end, s->moves);
-			continue;
-		}
-		for (int k = first; at < end; k++) {
-			int64_t begins = k < n ? within(busy[k].start, at, end) : end;
-			int64_t ends = k < n ? within(busy[k].end, at, end) : end;
-			add_stretch(d, parts, at, begins, false);
-			add_stretch(d, parts, begins, ends, true);
-			at = ends;
-		}
-	}
 }
 
 static void
@@ -678,7 +589,7 @@ emit_timeline(const Timeline *timeline, const Plan *plan, const char *format, Te
 
 	d.rows = step_rows(timeline, d.arena);
 	find_gaps(&d);
-	find_hidden(&d);
+	d.parts_of = timeline_parts(timeline, d.arena);
 	find_parts(&d);
 	text_outcome(timeline, plan, &heading);
 	if (strcmp(format, "svg") == 0) {

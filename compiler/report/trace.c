@@ -8,12 +8,14 @@
  *
  * A process for the devices, which are all alike; a track for what a device does, and
  * one for the links of each axis, with as many lanes as transfers are under way on it at
- * once.  An arrow leads from one that was begun early to where it is waited for.  Of a loop
+ * once.  In a transfer is an event "hidden" for each part that is behind other work, and an
+ * arrow leads from one that was begun early to where it is waited for.  Of a loop
  * there is the first trip, in an event as long as all of them.  What moves along several
  * axes is an event on each of their tracks, of one number, `step`: that of the step among
  * the ops of --emit=cost.json.
  */
 #include "cost/tracks.h"
+#include "report/hidden.h"
 #include "report/report.h"
 #include "report/rows.h"
 
@@ -131,8 +133,22 @@ print_flow(Trace *tr, int thread, const TimelineStep *s, int number)
 	}
 }
 
+/* In the event of the transfer; viewers that know the name show it in grey. */
 static void
-print_step(Trace *tr, const StepRow *row, int number)
+print_hidden(Trace *tr, int thread, const Parts *parts)
+{
+	for (int i = 0; i < parts->n; i++) {
+		const Stretch *part = &parts->v[i];
+		if (!part->hidden)
+			continue;
+		Text *t =
+			begin_span(tr, thread, part->start, part->end - part->start, "hidden");
+		text_add(t, "\"hidden\", \"cname\": \"grey\"}");
+	}
+}
+
+static void
+print_step(Trace *tr, const StepRow *row, const Parts *parts, int number)
 {
 	const TimelineStep *s = row->step;
 
@@ -151,6 +167,8 @@ print_step(Trace *tr, const StepRow *row, int number)
 		text_add(t, ", ");
 		json_work(row, t);
 		text_add(t, "}}");
+		if (s->moves)
+			print_hidden(tr, thread, parts);
 		if (s->awaited)
 			print_flow(tr, thread, s, number);
 	}
@@ -183,6 +201,7 @@ print_events(Trace *tr)
 {
 	const Timeline *timeline = tr->timeline;
 	const StepRow *rows = step_rows(timeline, tr->arena);
+	const Parts *parts = timeline_parts(timeline, tr->arena);
 	int next = 0;
 
 	for (int i = 0; i <= timeline->n; i++) {
@@ -191,7 +210,7 @@ print_events(Trace *tr)
 				|| timeline->spans[next].start <= timeline->steps[i].start))
 			print_loop(tr, &timeline->spans[next++]);
 		if (i < timeline->n)
-			print_step(tr, &rows[i], i);
+			print_step(tr, &rows[i], &parts[i], i);
 	}
 }
 
