@@ -421,7 +421,8 @@ module_read(Session *s, int file)
 	Reading rd = {.session = s,
 		.arena = s->arena,
 		.file = file,
-		.named = table_new(s->arena)};
+		.named = table_new(s->arena),
+		.gone = table_new(s->arena)};
 	Reports reports = {.rd = &rd};
 
 	hlo_read_text(&rd);

@@ -13,6 +13,7 @@ typedef struct Printer {
 	const char *mesh; /* "mesh['X'=2,'Y'=4]" */
 	Text done;	  /* computations that are complete */
 	int ncomputations, nchannels;
+	Table *gone; /* numbers of ops that are named though they are gone; or NULL */
 	bool reducers[COMBINER_COUNT][DTYPE_COUNT]; /* called for */
 	LineNote *note;
 	void *note_data;
@@ -65,6 +66,9 @@ void line_fact(Line *line, const char *key, const char *value);
 /* ... whose value is the text in `value`, which is freed. */
 void line_fact_text(Line *line, const char *key, Text *value);
 void line_fact_numbers(Line *line, const char *key, int n, const int64_t *v);
+
+/* gone.c: which collectives it is a piece of, or a copy of */
+void print_gone(Line *line, const Op *op);
 
 /* module.c: a fact of the module, on a line of its own */
 void module_fact(Text *t, const char *key, const char *value);

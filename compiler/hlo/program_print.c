@@ -118,6 +118,7 @@ print_history(Line *line, const Op *op)
 		line_fact(line, "again", "true");
 	if (op->of)
 		line_fact(line, "of", op->of);
+	print_gone(line, op);
 }
 
 /* The opcode, its operands and attributes; `tuple` has what is carried. */

@@ -355,6 +355,7 @@ read_history(const ReadLine *in, Op *op)
 			op->trip = (OtherTrip)i;
 	op->again = fact_is(&in->facts, "again", "true");
 	op->of = fact_value(&in->facts, "of");
+	read_gone(in, op);
 }
 
 /* Of a tuple: one for each. */

@@ -99,6 +99,7 @@ typedef struct Reading {
 	Table *named;	  /* values of all computations; the entry is the last */
 	Built *built;
 	int nbuilt, calls;
+	Table *gone; /* collectives of the plan, by what is said of them */
 } Reading;
 
 /* An instruction whose attributes and facts are being read. */
@@ -148,6 +149,9 @@ ReadLine line_read(Reading *rd, const HloInstr *instr);
 /* A fact or an attribute that has to be there; NULL after a message. */
 const Fact *line_needs_fact(const ReadLine *in, const char *key);
 const HloAttr *line_needs_attr(const ReadLine *in, const char *name);
+
+/* gone.c: which collectives it is a piece of, or a copy of. */
+void read_gone(const ReadLine *in, Op *op);
 
 /* async.c: of all-gather-start and all-gather-done, the collective or a done; false:
    it is neither. */

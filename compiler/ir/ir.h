@@ -461,7 +461,7 @@ struct Op {
 				    or NULL */
 	/* Of a collective that the schedule has changed: the one that it moves a piece of,
 	   and that of a loop whose trips have copies, itself one of them; gone from their
-	   blocks, or NULL.  Not in dumps. */
+	   blocks, or NULL. */
 	const Op *whole, *original;
 	const char *composite;	    /* call: "softmax" */
 	const External *external;   /* extern */

@@ -55,10 +55,10 @@ as_whole(const Transfer *x)
 	double bytes = (double)type_bytes(&op->operands[0]->type);
 	whole.op = op;
 	whole.kind = op->kind;
-	whole.axes = *op->axes;
-	whole.bytes = wire_bytes(op->kind, axes_size(op->axes), bytes);
-	if (ring && ring->of) /* each turn is a piece */
-		whole.trips /= op_int(ring, A_trips);
+	whole.axes = *x->op->axes;
+	whole.bytes = wire_bytes(op->kind, axes_size(&whole.axes), bytes);
+	if (ring && ring->of && op_has(ring, A_trips)) /* each turn is a piece */
+		whole.trips /= greater(op_int(ring, A_trips), 1);
 	return whole;
 }
 
@@ -130,7 +130,7 @@ json_entry(Text *t, const Module *m, const Entry *entry, int combined)
 		text_add(t, "null");
 	text_printf(t, ", \"async\": %s, ", entry->move->async ? "true" : "false");
 	if (entry->pieces)
-		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(x->op->axes));
+		text_printf(t, "\"pieces\": %lld, ", (long long)axes_size(&x->axes));
 	if (combined)
 		text_printf(t, "\"combined\": %d, ", combined);
 	text_add(t, "\"reason\": ");

@@ -18,7 +18,7 @@ of it, of as many programs as FULL says; without --full, of a twentieth:
     clock      the emulated time of a run is the predicted one (clock.py)
     clock_built  that of the compiled program, on all cores and on one
     overlap    so it is, and the numbers are right, where collectives are begun early,
-               and it takes no longer
+               and it takes no longer; a dump has the same statistics
     overlap_built  that of the compiled program, with a helper
     pieces     the same where products are done in pieces
     pieces_built  that of the compiled program
@@ -215,7 +215,12 @@ class Checker:
         if they were not, and no earlier than it takes at least."""
         status, out, err = self.call(*option[1:], "--emit=cost.json=n.json", "p.shd")
         if status == 0:
-            status, out, err = self.call(*option, "--emit=cost.json=c.json,schedule=p.hlo", "p.shd")
+            status, out, err = self.call(*option, "--emit=cost.json=c.json,schedule=p.hlo,"
+                                         "stats=s.json", "p.shd")
+        if status == 0:
+            status, out, err = self.call("--emit=stats=again.json", "p.hlo")
+        if status == 0 and self.read("s.json") != self.read("again.json"):
+            return failure(stage, "stats", difference(self.read("s.json"), self.read("again.json")))
         if status == 0:
             status, out, err = self.call(*option, *how, "p.shd", "--", "--check", "--stats",
                                          "--helper=on")
