@@ -191,7 +191,7 @@ class Checker:
         """Of the run of p.shd that ended so."""
         if status != 0:
             return failure(stage, status, err + out)
-        why = clock.wrong(self.read("c.json"), out, " conditional(" in self.read("p.hlo"))
+        why = clock.wrong(self.read("c.json"), out, self.read("p.hlo"))
         return failure(stage, "differs", why + out) if why else None
 
     def clock(self):
