@@ -34,6 +34,8 @@ typedef struct Reader {
 	shd_pstate *state;
 	int status;
 	Token before; /* the last that the parser was given */
+	int nahead;
+	Token *ahead; /* read already, the next one last */
 	int head;     /* the first of the statement or declaration */
 	int nopen;
 	Token *open;	/* brackets */
@@ -63,7 +65,7 @@ static const int declaration_words[] = {TOK_FN, TOK_MESH, TOK_DIM, TOK_TYPE, TOK
 static const int behind_brackets[] = {TOK_ASSIGN, TOK_ARROW, TOK_IN, TOK_SAME, TOK_GRADIENT,
 	TOK_ON, TOK_LAYOUT, TOK_FN, TOK_REPLICATED, TOK_UNREDUCED, TOK_PLUS, TOK_MINUS,
 	TOK_STAR, TOK_SLASH, TOK_PERCENT};
-enum { MOST_CLOSED = 4, MOST_AHEAD = 3 };
+enum { MOST_CLOSED = 4, MOST_AHEAD = 3, MOST_DIVIDED = 128 };
 static const char NAME_BYTES[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
 /* What has a block begins with one of these. */
@@ -136,11 +138,22 @@ list_part(const Reader *r)
 /* ---- the parser */
 
 static Token
-next_token(Reader *r)
+scan_token(Parser *p, void *scanner)
 {
 	Token token = {0};
-	token.kind = shd_lex(&token.value, &token.range, r->scanner, r->parser);
-	token.begins_line = token.range.line != r->parser->previous.line;
+	token.kind = shd_lex(&token.value, &token.range, scanner, p);
+	token.begins_line = token.range.line != p->previous.line;
+	return token;
+}
+
+static Token
+next_token(Reader *r)
+{
+	if (r->nahead == 0)
+		return scan_token(r->parser, r->scanner);
+	Token token = r->ahead[--r->nahead];
+	r->parser->previous = r->parser->latest;
+	r->parser->latest = token.range;
 	return token;
 }
 
@@ -438,6 +451,80 @@ closes_nothing(Reader *r, const Token *token)
 	return true;
 }
 
+/* ---- a comment that is meant as a division */
+
+typedef struct Division {
+	int n;
+	Token v[MOST_DIVIDED]; /* a `/` whose range is that of the //, and what follows */
+} Division;
+
+/* Adds the tokens from a // up to `end`, or up to the next one.  Returns that; false: they
+   are none, or too many. */
+static bool
+scan_division(Reader *r, Range *slashes, int end, Division *text)
+{
+	Session quiet = *r->parser->session;
+	Program none = {0};
+	Token token = {.kind = TOK_SLASH, .range = *slashes};
+	void *scanner;
+	quiet.err = NULL;
+	quiet.diagnostics = NULL;
+	token.range.end = token.range.begin + 2;
+	Parser apart = {.session = &quiet, .file = slashes->file, .offset = token.range.end};
+	apart.line = slashes->line;
+	apart.program = &none;
+	if (!scan_begin(&apart, end, &scanner))
+		die("scanner: out of memory");
+	while (token.kind != TOK_END && text->n < MOST_DIVIDED) {
+		text->v[text->n++] = token;
+		token = scan_token(&apart, scanner);
+	}
+	scan_end(scanner);
+	*slashes = apart.slashes;
+	return diag_errors(&quiet) == 0 && token.kind == TOK_END;
+}
+
+static bool
+division_fits(const Reader *r, const Division *text, const Token *next)
+{
+	int kinds[MOST_DIVIDED + 1];
+	for (int i = 0; i < text->n; i++)
+		kinds[i] = text->v[i].kind;
+	kinds[text->n] = next->kind;
+	return tokens_may_follow(r->state, text->n + 1, kinds);
+}
+
+/*
+ * Where nothing fits but the text of the comment before this token, that is read.  There
+ * may be several: the last of them may be one.
+ *
+ *   for i in 0..n // 2 { // a comment         let rows = x[0:N // 4, 0:N // 2];
+ */
+static bool
+divides(Reader *r, const Token *token)
+{
+	Parser *p = r->parser;
+	Range slashes = p->slashes;
+	Division text = {0};
+	if (!syntax_behind_slashes(p, token->range) || token_may_follow(r->state, token->kind)
+		|| !token_may_follow(r->state, TOK_SLASH))
+		return false;
+	do {
+		if (slashes.file == 0 || !scan_division(r, &slashes, p->slashes.end, &text))
+			return false;
+	} while (!division_fits(r, &text, token));
+	for (int i = 0; i < text.n; i++)
+		if (text.v[i].kind == TOK_SLASH
+			&& text.v[i].range.end > text.v[i].range.begin + 1)
+			syntax_division(p, text.v[i].range);
+	APPEND(p->session->arena, r->ahead, r->nahead, *token);
+	while (text.n > 0)
+		APPEND(p->session->arena, r->ahead, r->nahead, text.v[--text.n]);
+	p->slashes = nowhere;
+	p->latest = r->before.range;
+	return true;
+}
+
 /* ---- what is lost */
 
 /* A mistake was told at `token`: what is open around it, but for brackets. */
@@ -492,6 +579,8 @@ static void
 read_token(Reader *r, const Token *token)
 {
 	if (!r->parser->skipped) { /* else it is told what is wrong */
+		if (divides(r, token))
+			return;
 		close_brackets(r, token);
 		separate_dims(r, token);
 		end_statement(r, token);

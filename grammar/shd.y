@@ -16,7 +16,7 @@
 	int shd_lex(SHD_STYPE *yylval, Range *yylloc, void *yyscanner, \
 		Parser *parser)
 YY_DECL;
-bool scan_begin(Parser *parser, void **scanner);
+bool scan_begin(Parser *parser, int end, void **scanner);
 void scan_end(void *scanner);
 /* What the grammar says, for recover.c. */
 bool token_may_follow(shd_pstate *state, int token);
@@ -576,7 +576,7 @@ parse_file(Session *s, int file, DiagCode code)
 	parser.program = NEW(s->arena, Program);
 	parser.program->whole = true;
 	void *scanner;
-	if (!scan_begin(&parser, &scanner))
+	if (!scan_begin(&parser, source_file(s, file)->length, &scanner))
 		die("scanner: out of memory");
 	int errors = diag_errors(s);
 	shd_pstate *state = shd_pstate_new();

@@ -125,14 +125,22 @@ only_blanks(const char *s, int n)
 	return true;
 }
 
+bool
+syntax_behind_slashes(const Parser *p, Range where)
+{
+	Range c = p->slashes;
+	const char *text = source_file(p->session, p->file)->text;
+	return c.file != 0 && c.end <= where.begin
+		&& only_blanks(text + c.end, where.begin - c.end);
+}
+
 /* `let h = a // b;` and then something that does not fit. */
 bool
 syntax_slashes(Parser *p, Range where)
 {
 	Range c = p->slashes;
 	const char *text = source_file(p->session, p->file)->text;
-	if (c.file == 0 || c.end > where.begin
-		|| !only_blanks(text + c.end, where.begin - c.end))
+	if (!syntax_behind_slashes(p, where))
 		return false;
 	int end = c.end;
 	while (end > c.begin && only_blanks(text + end - 1, 1))
@@ -148,6 +156,12 @@ slashes_range(const Parser *p)
 	Range r = p->slashes;
 	r.end = r.begin + 2;
 	return r;
+}
+
+void
+syntax_division(Parser *p, Range slashes)
+{
+	diag(p->session, DIAG_habit, slashes, "%s", slashes_hint);
 }
 
 void
@@ -274,7 +288,7 @@ syntax_error(Parser *p, Range where, const char *found, int n, const char **expe
 
 	if (syntax_slashes(p, where)) {
 		p->slashes_told = true;
-		diag(p->session, DIAG_habit, slashes_range(p), "%s", slashes_hint);
+		syntax_division(p, slashes_range(p));
 		return;
 	}
 

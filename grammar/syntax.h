@@ -8,10 +8,14 @@
 
 /* `found` and `expected` are token aliases; found NULL: nothing was read. */
 void syntax_error(Parser *p, Range where, const char *found, int n, const char **expected);
-/* Does a // stand before `where` that may have been meant as a division? */
+/* Is a // with code before it all that stands before `where`? */
+bool syntax_behind_slashes(const Parser *p, Range where);
+/* ... one that may have been meant as a division? */
 bool syntax_slashes(Parser *p, Range where);
 /* The note on it, if so. */
 void syntax_note_slashes(Parser *p, Range where);
+/* These were meant as one. */
+void syntax_division(Parser *p, Range slashes);
 /* May a statement or a declaration begin with the token of this alias? */
 bool syntax_begins(const char *token);
 /* The parser gave up: its stack is full. */
