@@ -68,6 +68,19 @@ static const int behind_brackets[] = {TOK_ASSIGN, TOK_ARROW, TOK_IN, TOK_SAME, T
 enum { MOST_CLOSED = 4, MOST_AHEAD = 3, MOST_DIVIDED = 128 };
 static const char NAME_BYTES[] =
 	"abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_";
+/* ... and what is not known without it; of other tokens that may be anything. */
+static const struct Loss {
+	int word;
+	unsigned lost;
+} losses[] = {
+	{TOK_MESH, LOST_axes},
+	{TOK_DIM, LOST_names},
+	{TOK_TYPE, LOST_names},
+	{TOK_EXPLICIT, LOST_functions},
+	{TOK_CHECKPOINT, LOST_functions},
+	{TOK_MANUAL, LOST_functions},
+	{TOK_EXTERN, LOST_functions},
+};
 /* What has a block begins with one of these. */
 static const int block_words[] = {TOK_FN, TOK_EXPLICIT, TOK_CHECKPOINT, TOK_MANUAL, TOK_EXTERN,
 	TOK_FOR, TOK_WHILE, TOK_IF, TOK_ELSE};
@@ -177,6 +190,7 @@ note_taken(Reader *r, const Token *token)
 			(int[]){TOK_LPAREN, TOK_COMMA, TOK_ASSIGN}, 3);
 	r->before = *token;
 	r->parser->head = token_name(r->head);
+	r->parser->inner = r->nopen > 0 ? token_name(innermost(r)) : NULL;
 	r->parser->list = list_part(r);
 }
 
@@ -527,15 +541,27 @@ divides(Reader *r, const Token *token)
 
 /* ---- what is lost */
 
+static unsigned
+lost_with(int word)
+{
+	for (size_t i = 0; i < sizeof losses / sizeof *losses; i++)
+		if (losses[i].word == word)
+			return losses[i].lost;
+	return LOST_any;
+}
+
 /* A mistake was told at `token`: what is open around it, but for brackets. */
 static void
-begin_lost(Reader *r)
+begin_lost(Reader *r, const Token *token)
 {
+	bool first = is_ended(r);
 	while (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
 		r->nopen--;
 	r->outside = r->nopen;
 	r->closed = false;
 	r->signature = r->signature && r->outside == 0;
+	if (r->outside == 0 && !r->signature)
+		r->parser->program->lost |= lost_with(first ? token->kind : r->head);
 }
 
 /* Is what is lost over before this token? */
@@ -591,7 +617,7 @@ read_token(Reader *r, const Token *token)
 	}
 	push(r, token);
 	if (r->parser->lost)
-		begin_lost(r);
+		begin_lost(r, token);
 }
 
 bool

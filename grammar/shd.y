@@ -148,7 +148,7 @@ items:
   %empty					{ $$ = list_none(); }
 | items item					{ $$ = $item != NULL ? list_add(parser, $1, $2) : $1; }
 | items[l] "dim" bindings ";"			{ $$ = list_join(parser, $l, $bindings); }
-| items[l] error ";"				{ $$ = $l; parser->program->whole = false; yyerrok; }
+| items[l] error ";"				{ $$ = $l; yyerrok; }
 
 on:
   %empty					{ $$ = (Name){ 0 }; }
@@ -195,10 +195,10 @@ manual:
 
 function:
   signature same_as gradient block		{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, $4, @4)); }
-| "fn" error block				{ $$ = NULL; parser->program->whole = false; yyerrok; }
-| signature error block			{ $$ = NULL; parser->program->whole = false; yyerrok; }
-| "fn" error ";"				{ $$ = NULL; parser->program->whole = false; yyerrok; }
-| signature error ";"			{ $$ = NULL; parser->program->whole = false; yyerrok; }
+| "fn" error block				{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
+| signature error block			{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
+| "fn" error ";"				{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
+| signature error ";"			{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }

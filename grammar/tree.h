@@ -214,11 +214,20 @@ typedef struct Decl {
 	FnDecl *fn;
 } Decl;
 
+/* What a declaration that could not be read may have declared. */
+typedef enum Lost {
+	LOST_axes = 1,
+	LOST_names = 2, /* dims and types */
+	LOST_functions = 4,
+	LOST_any = 7,
+} Lost;
+
 typedef struct Program {
-	List items; /* Decl */
-	bool right; /* nothing is wrong with the text */
-	bool whole; /* ... or all of it is here as it was meant, but for what is E_error
-		       or S_lost */
+	List items;    /* Decl */
+	bool right;    /* nothing is wrong with the text */
+	bool whole;    /* ... or what is here is as it was meant, but for what is E_error or
+			  S_lost */
+	unsigned lost; /* Lost: what is not here */
 } Program;
 
 typedef enum ListPart {
@@ -238,6 +247,7 @@ typedef struct Parser {
 	int lambda;		/* the line of the last `|a|` */
 	bool lost;		/* skipping what cannot be read (recover.c) */
 	const char *head;	/* the alias of the first token of the declaration */
+	const char *inner;	/* the alias of the innermost open bracket, or NULL */
 	ListPart list;		/* where in the list of another language the next token is */
 	Range latest, previous; /* the last match; the token before it */
 	Range comment;		/* the C comment being read */

@@ -85,11 +85,11 @@ declare_all(Elab *e, List items, int file)
 		}
 	}
 	for (int i = 0; i < table_count(e->functions); i++) {
-		const FnDecl *fn = ((const Function *)table_value(e->functions, i))->decl;
+		FnDecl *fn = ((const Function *)table_value(e->functions, i))->decl;
 		check_same_as(e, fn);
 		check_gradient_of(e, fn);
 	}
-	if (e->mesh_range.file == 0)
+	if (e->mesh_range.file == 0 && (e->lost & LOST_axes) == 0)
 		diag(e->session, DIAG_mesh, (Range){file, 1, 0, 0},
 			"the program has no mesh; write mesh [X=2, Y=4];");
 	for (int i = 0; i < e->options->ndims; i++) {

@@ -24,6 +24,8 @@ find_entry(Elab *e, int file)
 	Function *found = table_get(e->functions, name);
 	if (found != NULL && found->decl->mode != FN_extern)
 		return found;
+	if (e->lost & LOST_functions)
+		return NULL;
 	if (found != NULL)
 		return complain(e, DIAG_entry, found->decl->mode_range,
 			"the entry is extern; what runs is a function that calls it");
@@ -64,11 +66,12 @@ declare_param(Elab *e, const Param *param)
 			param->name.s);
 	} else if (open != NULL && strcmp(open->name, "None") == 0) {
 		report_none(e, open->range);
-	} else if (open != NULL) {
+	} else if (open != NULL && (e->lost & LOST_names) == 0) {
 		complain(e, DIAG_entry, open->range,
 			"size '%s' of the entry is not declared; write dim %s = 8;", open->name,
 			open->name);
-	} else if (annotation_resolve(e, param->type, &a) && annotation_type(e, &a, &type)) {
+	} else if (open == NULL && annotation_resolve(e, param->type, &a)
+		&& annotation_type(e, &a, &type)) {
 		v = block_add_param(e->block, param->name.s, &type);
 		v->placement = a.placement;
 		v->annotated = true;
@@ -268,7 +271,7 @@ front_compile(Session *s, int file, const FrontOptions *options)
 		table_set(e->prelude, fn->name.s, fn);
 	}
 	int told = diag_errors(s);
-	if (!load_items(s, file, options, &items))
+	if (!load_items(s, file, options, &items, &e->lost))
 		return NULL;
 	if (options->checkpoint)
 		make_checkpoint(items, options->checkpoint);
@@ -277,13 +280,15 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	declare_all(e, items, file);
 	count_tokens(e);
 	Function *entry = find_entry(e, file);
-	if (entry == NULL || diag_errors(s) != errors)
+	if (diag_errors(s) != errors)
 		return NULL;
-	e->m->entry_name = entry->decl->name.s;
-	run_entry(e, entry);
+	if (entry != NULL) {
+		e->m->entry_name = entry->decl->name.s;
+		run_entry(e, entry);
+	}
 	label_products(e);
 	check_uncalled(e);
-	if (diag_errors(s) == errors && replace_by_references(e))
+	if (diag_errors(s) == errors && entry != NULL && replace_by_references(e))
 		build_reference(e, entry);
 	return e->m;
 }

@@ -173,6 +173,7 @@ typedef struct Elab {
 	int differentiated; /* functions being built that a gradient is taken of */
 	bool too_large;	    /* reported */
 	bool repaired;	    /* the text was wrong, and is read as it may have been meant */
+	unsigned lost;	    /* Lost: declarations that could not be read, or are wrong */
 } Elab;
 
 /* messages.c: with the chain of calls they happened in; NULL, which is false */
@@ -192,8 +193,8 @@ const char *habit_of(const Habit *habits, size_t n, const char *name);
 #define HABIT(habits, name) habit_of(habits, sizeof habits / sizeof *habits, name)
 
 /* imports.c: the items of a file and of what it imports; false, after messages, when
-   some are missing */
-bool load_items(Session *s, int file, const FrontOptions *options, List *items);
+   some are missing, but for those that could not be read */
+bool load_items(Session *s, int file, const FrontOptions *options, List *items, unsigned *lost);
 /* The file's name without directory and suffix. */
 const char *module_name(Session *s, int file);
 
@@ -204,6 +205,8 @@ Symbol *symbol_find(Elab *e, const char *name);
 Symbol *symbol_declare(Elab *e, SymbolKind kind, Name name);
 /* ... and where it was, and how to assign again what is no var. */
 void note_bound(Elab *e, const Symbol *symbol);
+/* An axis of a mesh that could not be read; nothing is known of it. */
+void declare_lost_axis(Elab *e, Name name);
 bool is_axis(Elab *e, const char *name);
 /* Of the function being elaborated; NULL if there is none. */
 Symbol *symbol_local(Elab *e, const char *name);
@@ -325,7 +328,7 @@ Item closed_end(Elab *e, Site s, Op *op);
 
 /* gradients.c */
 /* Whether the function that `fn` names as its gradient can be that. */
-void check_gradient_of(Elab *e, const FnDecl *fn);
+void check_gradient_of(Elab *e, FnDecl *fn);
 /* Of the function that gives its gradient; false: that was told where fn is declared. */
 bool check_gradient_count(Elab *e, const FnDecl *fn, int least, int most);
 typedef enum GradientForm { FORM_grad, FORM_value, FORM_vjp } GradientForm;

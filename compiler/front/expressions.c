@@ -45,7 +45,7 @@ eval_name(Elab *e, const Expr *x)
 	}
 	Item item = s->item;
 	item.range = x->range;
-	if (s->kind == SYM_axis)
+	if (s->kind == SYM_axis && item.kind != IT_error)
 		item.kind = IT_axis;
 	if (s->kind == SYM_type)
 		return type_item(e, x->range, s->type);

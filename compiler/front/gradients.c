@@ -331,15 +331,16 @@ may_take_gradient(Elab *e, const FnDecl *fn)
 }
 
 void
-check_gradient_of(Elab *e, const FnDecl *fn)
+check_gradient_of(Elab *e, FnDecl *fn)
 {
 	Name name = fn->gradient;
 	const Function *gradient = name.s != NULL ? table_get(e->functions, name.s) : NULL;
 	if (name.s == NULL)
 		return;
-	if (gradient == NULL)
+	if (gradient == NULL) {
 		report_unknown_function(e, name.range, name.s);
-	else if (gradient->decl == fn)
+		fn->gradient = (Name){0}; /* it may be lost */
+	} else if (gradient->decl == fn)
 		complain(e, DIAG_gradient, name.range, "'%s' cannot be its own gradient",
 			name.s);
 	else if (fn->checkpoint)

@@ -18,6 +18,7 @@ typedef struct Loader {
 	const FrontOptions *options;
 	Table *files; /* canonical path -> Opened */
 	List items;
+	unsigned lost; /* Lost */
 	int depth;
 } Loader;
 
@@ -122,6 +123,7 @@ load(Loader *loader, int file)
 	if (!p->whole)
 		return false;
 	bool right = true;
+	loader->lost |= p->lost;
 	loader->depth++;
 	for (int i = 0; i < p->items.n; i++) {
 		Decl *d = p->items.v[i];
@@ -135,7 +137,7 @@ load(Loader *loader, int file)
 }
 
 bool
-load_items(Session *s, int file, const FrontOptions *options, List *items)
+load_items(Session *s, int file, const FrontOptions *options, List *items, unsigned *lost)
 {
 	Loader l = {.session = s, .options = options, .files = table_new(s->arena)};
 	Opened *self = NEW(s->arena, Opened);
@@ -143,6 +145,7 @@ load_items(Session *s, int file, const FrontOptions *options, List *items)
 	table_set(l.files, canonical_path(&l, source_file(s, file)->path), self);
 	bool right = load(&l, file);
 	*items = l.items;
+	*lost = l.lost;
 	return right;
 }
 
@@ -165,9 +168,11 @@ bool
 front_names(Session *s, int file, const FrontOptions *options, FrontNames *names)
 {
 	List items;
+	unsigned lost;
 
 	*names = (FrontNames){.module = module_name(s, file)};
-	if (!load_items(s, file, options, &items))
+	if (!load_items(s, file, options, &items, &lost)
+		|| (lost & (LOST_axes | LOST_names)) != 0)
 		return false;
 	for (int i = 0; i < items.n; i++) {
 		const Decl *d = items.v[i];

@@ -33,6 +33,8 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 {
 	const Mesh *mesh = &e->m->mesh;
 	*axes = (AxisList){0};
+	if (e->lost & LOST_axes)
+		return false;
 	for (int i = 0; i < mesh->naxes && fn->manual_axes.n == 0; i++)
 		axes_append(axes, axis_whole(mesh, i));
 	for (int i = 0; i < fn->manual_axes.n; i++) {

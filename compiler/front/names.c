@@ -105,6 +105,15 @@ symbol_declare(Elab *e, SymbolKind kind, Name name)
 }
 
 void
+declare_lost_axis(Elab *e, Name name)
+{
+	Symbol *s = NEW(e->arena, Symbol);
+	*s = (Symbol){.kind = SYM_axis, .name = name.s, .range = name.range, .named = -1};
+	s->item = item_error;
+	table_set(e->globals, name.s, s);
+}
+
+void
 scope_leave(Elab *e, int scope)
 {
 	const Frame *f = e->frame;
@@ -185,6 +194,8 @@ report_unknown_name(Elab *e, Range where, const char *name)
 		complain(e, DIAG_habit, where, "'%s' is written %s", name, dtype_habit(name));
 		return;
 	}
+	if (e->lost & LOST_names)
+		return;
 	if (table_get(e->functions, name) != NULL || builtin_find(name) != NULL) {
 		complain(e, DIAG_unknown_name, where,
 			"'%s' is a function; its arguments are missing", name);
@@ -292,6 +303,8 @@ report_unknown_function(Elab *e, Range where, const char *name)
 			dtype_habit(name), dtype_habit(name));
 		return;
 	}
+	if (e->lost & LOST_functions)
+		return;
 	complain(e, DIAG_unknown_function, where, "there is no function '%s'", name);
 	const char **words = NULL;
 	int n = 0;

@@ -33,6 +33,11 @@ axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
 			report_none(e, name.range);
 			return false;
 		}
+		if (e->lost & LOST_axes) {
+			if (s == NULL)
+				declare_lost_axis(e, name);
+			return false;
+		}
 		for (int i = 0; i < mesh->naxes; i++)
 			names[i] = mesh->axes[i].name;
 		complain(e, DIAG_unknown_axis, name.range, "the mesh has no axis '%s'", name.s);
@@ -43,6 +48,8 @@ axis_resolve(Elab *e, const AxisSpec *spec, AxisRef *axis)
 			diag_note(e->session, e->mesh_range, "the mesh");
 		return false;
 	}
+	if (s->item.kind == IT_error)
+		return false;
 	*axis = axis_whole(mesh, (int)s->item.integer);
 	if (!spec->sub)
 		return true;
@@ -73,7 +80,10 @@ resolve_axes(Elab *e, Used *used, List specs, AxisList *axes)
 	for (int i = 0; i < specs.n; i++) {
 		const AxisSpec *spec = specs.v[i];
 		AxisRef a;
-		if (!axis_resolve(e, spec, &a))
+		bool known = axis_resolve(e, spec, &a);
+		if (!known && (e->lost & LOST_axes))
+			continue;
+		if (!known)
 			return false;
 		for (int k = 0; k < used->n; k++) {
 			AxisRef before = used->a[k];
@@ -200,7 +210,7 @@ written_type(Elab *e, const TypeSpec *spec)
 			complain(e, DIAG_habit, name.range, "'%s' is written %s", name.s, ours);
 		else if (s != NULL)
 			complain(e, DIAG_type_form, name.range, "'%s' is not a type", name.s);
-		else
+		else if ((e->lost & LOST_names) == 0)
 			complain(e, DIAG_unknown_name, name.range, "type '%s' is not declared",
 				name.s);
 		return NULL;
