@@ -226,6 +226,27 @@ begins_list(const Parser *p, const char *found, int n, const char **expected)
 	return p->list == LIST_item ? holds(items, found) : strcmp(found, ",") == 0;
 }
 
+/* mesh [4]; mesh ["X"=4]; mesh [X, Y] */
+static bool
+wants_axis(const Parser *p, int n, const char **expected)
+{
+	return p->head != NULL && strcmp(p->head, "mesh") == 0 && p->inner != NULL
+		&& strcmp(p->inner, "[") == 0
+		&& (expects(n, expected, "a name") || expects(n, expected, "="))
+		&& !expects(n, expected, "a number");
+}
+
+/* let mesh = make_mesh(...) */
+static bool
+binds_mesh(const char *text, Range where)
+{
+	const char *s = text + where.end;
+	s += strspn(s, " \t");
+	bool named = strncmp(s, "mesh", 4) == 0;
+	s += named ? 4 : 0;
+	return named && s[strspn(s, " \t")] == '=';
+}
+
 /* A word of another language; x += 1, let a, b = f(x), h: f32[B] = x. */
 static bool
 text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
@@ -250,9 +271,10 @@ text_habit(Text *t, const Parser *p, Range where, const char *found, int n,
 				? "there are no lists: a tuple names each item, (a, b, c)"
 				: "there are no lists: a tuple is written (a, b), pairs are "
 				  "((0, 1), (1, 0))");
-	else if (found != NULL && p->head != NULL && strcmp(p->head, "mesh") == 0
-		&& strcmp(found, "an integer") == 0 && expects(n, expected, "a name"))
-		text_add(t, "an axis has a name: mesh [X=2, Y=4];");
+	else if (found != NULL && wants_axis(p, n, expected))
+		text_add(t, "an axis has a name and a size: mesh [X=2, Y=4];");
+	else if (found != NULL && expects(n, expected, "import") && binds_mesh(text, where))
+		text_add(t, "the mesh is written mesh [X=2, Y=4];");
 	for (size_t i = 0; t->n == 0 && i < sizeof word_habits / sizeof *word_habits; i++) {
 		const struct WordHabit *h = &word_habits[i];
 		Range word = h->before ? at : where;
