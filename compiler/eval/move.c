@@ -242,6 +242,24 @@ reverse(const Op *op, const Tensor *operands, Tensor *result)
 	return true;
 }
 
+/* The last dims count the elements of a window. */
+bool
+windows(const Op *op, const Tensor *operands, Tensor *result)
+{
+	const Ints *dims = op_ints(op, A_windowed);
+	const Ints *step = op_ints(op, A_step), *apart = op_ints(op, A_apart);
+	int rank = operands[0].type.rank;
+	Copy copy = copy_of(&result->type);
+	row_major(&operands[0].type, copy.from);
+	for (int i = 0; i < dims->n; i++) {
+		int64_t stride = copy.from[dims->v[i]];
+		copy.from[rank + i] = stride * apart->v[i];
+		copy.from[dims->v[i]] = stride * step->v[i];
+	}
+	copy_box(&copy, element_bytes(result), operands[0].data, result->data);
+	return true;
+}
+
 /* The last `shift` rows, then the others. */
 bool
 roll(const Op *op, const Tensor *operands, Tensor *result)

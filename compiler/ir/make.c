@@ -386,6 +386,18 @@ make_roll(Make k, Value *x, int dim, int64_t shift)
 }
 
 Value *
+make_windows(Make k, Value *x, const Windows *windows)
+{
+	Op *op = make_begin(k, O_windows, 1, &x);
+
+	set(op, A_windowed, windows->n, windows->dim);
+	set(op, A_window, windows->n, windows->size);
+	set(op, A_step, windows->n, windows->step);
+	set(op, A_apart, windows->n, windows->apart);
+	return make_end(k, op);
+}
+
+Value *
 make_concatenate(Make k, int n, Value *const *x, int dim)
 {
 	if (n == 1)

@@ -98,6 +98,13 @@ Value *make_pad(Make k, Value *x, Value *padding, const int64_t *low, const int6
 Value *make_pad_dim(Make k, Value *x, int dim, int64_t low, int64_t high);
 Value *make_reverse(Make k, Value *x, int n, const int64_t *dims);
 Value *make_roll(Make k, Value *x, int dim, int64_t shift); /* 0 <= shift < its size */
+/* Windows that move along `n` dims; of each of these: which, how many elements a window
+   has, from one window to the next, from one element to the next. */
+typedef struct Windows {
+	int n;
+	int64_t dim[MAX_RANK], size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
+} Windows;
+Value *make_windows(Make k, Value *x, const Windows *windows);
 Value *make_concatenate(Make k, int n, Value *const *x, int dim);
 /* Starts are integer scalars of any dtypes; NULL is 0. */
 Value *make_dynamic_slice(Make k, Value *x, Value *const *start, const int64_t *size);

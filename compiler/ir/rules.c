@@ -233,6 +233,25 @@ rule_roll(Rule *r, const Op *op)
 		link_moved(r, op, d, d == op_int(op, A_along));
 }
 
+/*
+ * x[a.., n, b..] -> [a.., p, b.., k]: n, and with it p and k, is whole; what windows do
+ * not move along passes.
+ */
+void
+rule_windows(Rule *r, const Op *op)
+{
+	const Ints *dims = op_ints(op, A_windowed);
+
+	for (int d = 0; d < r->rank[0]; d++) {
+		bool whole = ints_contain(dims, d);
+		link_dims(r, whole ? F_replicate : F_pass, 0, d, whole ? -1 : 1, d);
+		if (whole)
+			link_dims(r, F_replicate, 1, d, -1, 0);
+	}
+	for (int d = r->rank[0]; d < r->rank[1]; d++)
+		link_dims(r, F_replicate, 1, d, -1, 0);
+}
+
 void
 rule_concatenate(Rule *r, const Op *op)
 {

@@ -230,6 +230,48 @@ type_roll(const Op *op, Type *result)
 	return wrong;
 }
 
+/* How many windows of so many elements a dim of n has room for; 0 if none. */
+static int64_t
+windows_in(int64_t n, int64_t size, int64_t step, int64_t apart)
+{
+	int64_t length;
+
+	if (size < 1 || step < 1 || apart < 1 || !mul_i64(size - 1, apart, &length)
+		|| length >= n)
+		return 0;
+	return (n - 1 - length) / step + 1;
+}
+
+const char *
+type_windows(const Op *op, Type *result)
+{
+	const Ints *dims = op_ints(op, A_windowed), *size = op_ints(op, A_window);
+	const Ints *step = op_ints(op, A_step), *apart = op_ints(op, A_apart);
+
+	*result = *operand_type(op, 0);
+	const char *wrong = check_dims(op, A_windowed, result->rank);
+	if (wrong)
+		return wrong;
+	if (size->n != dims->n || step->n != dims->n || apart->n != dims->n)
+		return op_wrong(op, "windows along %d dims need as many sizes, steps and gaps",
+			dims->n);
+	if (result->rank + dims->n > MAX_RANK)
+		return op_wrong(op, "windows make more than %d dims", MAX_RANK);
+	for (int i = 0; i < dims->n; i++) {
+		int64_t *n = &result->dims[dims->v[i]];
+		int64_t count = windows_in(*n, size->v[i], step->v[i], apart->v[i]);
+		if (!count)
+			return op_wrong(op,
+				"windows of %lld elements, %lld apart, every %lld of "
+				"dim %lld, which has size %lld",
+				(long long)size->v[i], (long long)apart->v[i],
+				(long long)step->v[i], (long long)dims->v[i], (long long)*n);
+		*n = count;
+		result->dims[result->rank++] = size->v[i];
+	}
+	return check_size(op, result);
+}
+
 const char *
 type_slice(const Op *op, Type *result)
 {

@@ -20,7 +20,7 @@ TypeFunction type_constant, type_iota, type_partition_id, type_same;
 TypeFunction type_same_number, type_same_integer;
 TypeFunction type_same_float, type_same_bits, type_pred_float, type_pred;
 TypeFunction type_convert, type_bitcast, type_select, type_broadcast;
-TypeFunction type_reshape, type_transpose, type_reverse, type_roll;
+TypeFunction type_reshape, type_transpose, type_reverse, type_roll, type_windows;
 TypeFunction type_slice, type_concatenate, type_pad;
 /* type_compute.c: contraction, reduction, lookups, sort, extern */
 TypeFunction type_dot, type_reduce, type_cumsum, type_take, type_scatter_add;

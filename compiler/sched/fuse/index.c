@@ -233,6 +233,23 @@ through_reshape(Arena *a, Kernel *k, const Type *operand, const Type *type, cons
 
 /* ---- the others --------------------------------------------------------- */
 
+/* x[2 p + k] for windows(x)[p, k], every second of x. */
+static void
+through_windows(Arena *a, const Op *op, const Affine *index, Affine *result)
+{
+	const Ints *dims = op_ints(op, A_windowed);
+	const Ints *step = op_ints(op, A_step), *apart = op_ints(op, A_apart);
+	int rank = op->operands[0]->type.rank;
+
+	memcpy(result, index, (size_t)rank * sizeof *index);
+	for (int i = 0; i < dims->n; i++) {
+		Affine *along = &result[dims->v[i]];
+		*along = (Affine){0};
+		affine_add_scaled(a, along, &index[dims->v[i]], step->v[i]);
+		affine_add_scaled(a, along, &index[rank + i], apart->v[i]);
+	}
+}
+
 bool
 index_through(Arena *a, Kernel *k, const Op *op, const Affine *index, Affine *result)
 {
@@ -243,6 +260,10 @@ index_through(Arena *a, Kernel *k, const Op *op, const Affine *index, Affine *re
 
 	if (op_renames(op))
 		return through_reshape(a, k, operand, &op->results[0]->type, index, result);
+	if (op->kind == O_windows) {
+		through_windows(a, op, index, result);
+		return true;
+	}
 	for (int d = 0; d < operand->rank; d++) {
 		int from = spreads ? (int)dims->v[d] : transposes ? ints_find(dims, d) : d;
 		bool reversed = op->kind == O_reverse && ints_contain(dims, d);
