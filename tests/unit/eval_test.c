@@ -559,6 +559,21 @@ test_reverse(void)
 }
 
 static void
+test_windows(void)
+{
+	Program p = program();
+	Value *x = input(&p, shape(D_i32, 2, 2, 6, 0), counting);
+	Op *made = op(&p, O_windows, 1, x, NULL, NULL);
+
+	op_set_int(made, A_windowed, 1);
+	op_set_int(made, A_window, 2);
+	op_set_int(made, A_step, 3);
+	op_set_int(made, A_apart, 2);
+	gives(&p, value(made, shape(D_i32, 3, 2, 2, 2)), (double[]){0, 2, 3, 5, 6, 8, 9, 11},
+		"windows of every third, and the second after it");
+}
+
+static void
 test_concatenate(void)
 {
 	Program p = program();
@@ -1099,6 +1114,7 @@ main(void)
 	test_transpose();
 	test_slice();
 	test_reverse();
+	test_windows();
 	test_concatenate();
 	test_pad();
 	test_take();

@@ -266,6 +266,18 @@ iota_op(Module *m)
 	return finish(op);
 }
 
+static Value *
+windows_op(Module *m, Value *x)
+{
+	Op *op = add_op(m->entry, O_windows, 1, &x, NULL);
+
+	op_set_ints(op, A_windowed, 2, (int64_t[]){0, 1});
+	op_set_ints(op, A_window, 2, (int64_t[]){3, 2});
+	op_set_ints(op, A_step, 2, (int64_t[]){1, 2});
+	op_set_ints(op, A_apart, 2, (int64_t[]){2, 1});
+	return finish(op);
+}
+
 static void
 test_shape(Session *s)
 {
@@ -282,6 +294,7 @@ test_shape(Session *s)
 		shape_op(m, O_transpose, x, A_dims, 2, (int64_t[]){1, 0}, none),
 		shape_op(m, O_reverse, x, A_dims, 1, (int64_t[]){1}, none),
 		slice_op(m, x),
+		windows_op(m, x),
 		pad_op(m, x, zero),
 		with_dim(m, O_concatenate, x, x, 1),
 		with_dim(m, O_cumsum, x, zero, 1),
