@@ -111,7 +111,7 @@ mlir_error(Range *where, void *scanner, MlirParser *parser, const char *text)
 %token <text> REDUCER "reducer" IN_SHARDINGS "in_shardings" OUT_SHARDINGS "out_shardings"
 %token <text> MANUAL_AXES_ARE "manual_axes" REPLICATED "replicated" UNREDUCED "unreduced" X "x"
 %token ARRAY "array<" SHARDING "#sdy.sharding<" SHARDINGS "#sdy.sharding_per_value<"
-%token MESH_IS "#sdy.mesh<" MANUAL_AXES "#sdy<manual_axes" FIELDS "the fields of an attribute"
+%token MESH_IS "#sdy.mesh<" MANUAL_AXES "#sdy<manual_axes" CONV "#stablehlo.conv<" FIELDS "the fields of an attribute"
 %token ARROW "->" LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]"
 %token LT "<" GT ">" ASSIGN "=" COMMA "," COLON ":" OPEN "?"
 
@@ -436,6 +436,8 @@ plain:
 | "{" entries "}"			{ $$ = ATTR(dict, @$, .items = $2); }
 | "the fields of an attribute" entries ">"
 					{ $$ = ATTR(dict, @$, .items = $2); }
+| "#stablehlo.conv<" list[x] "x" list[kernel] "->" list[y] ">"
+					{ $$ = mlir_triple(parser, $x, $kernel, $y); }
 | "array<" WORD ">"			{ $$ = ATTR(list, @$); }
 | "array<" WORD ":" attribute_list ">"	{ $$ = ATTR(list, @$, .items = $4); }
 | "#sdy.sharding<" sharding_inside ">"	{ $$ = ATTR(sharding, @$, .sharding = $2); }

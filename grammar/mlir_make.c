@@ -484,6 +484,27 @@ give_dot_numbers(MlirParser *parser, MlirOp *op)
 	mlir_give(parser, op, "dot_dimension_numbers", attr_new(parser, numbers));
 }
 
+/* window = {stride = [2, 2]} of a convolution is what it says. */
+static void
+give_entries(MlirParser *parser, MlirOp *op, List entries)
+{
+	bool convolves = !strcmp(op->name, "stablehlo.convolution");
+
+	for (int i = 0; i < entries.n; i++) {
+		const MlirEntry *entry = entries.v[i];
+		bool window = convolves && !strcmp(entry->name, "window")
+			&& entry->value->kind == MLIR_dict;
+		List inside = entry->value->items;
+		for (int j = 0; window && j < inside.n; j++) {
+			const MlirEntry *e = inside.v[j];
+			mlir_give(parser, op, generic_name(op->name, e->name), e->value);
+		}
+		if (!window)
+			mlir_give(parser, op, generic_name(op->name, entry->name),
+				entry->value);
+	}
+}
+
 MlirOp *
 mlir_op(MlirParser *parser, const char *name, Range r, const MlirItems *items, List attributes,
 	List types)
@@ -500,10 +521,7 @@ mlir_op(MlirParser *parser, const char *name, Range r, const MlirItems *items, L
 		position[0] = (char)('0' + i);
 		mlir_give(parser, op, generic_name(name, position), items->loose.v[i]);
 	}
-	for (int i = 0; i < items->entries.n; i++) {
-		const MlirEntry *entry = items->entries.v[i];
-		mlir_give(parser, op, generic_name(name, entry->name), entry->value);
-	}
+	give_entries(parser, op, items->entries);
 	if (!strcmp(name, "stablehlo.dot_general"))
 		give_dot_numbers(parser, op);
 	return op;

@@ -11,6 +11,17 @@ attr_of(Import *in, const MlirOp *op, const char *name)
 	return mlir_attribute(in->program, op->attributes, name);
 }
 
+/* One, or yes and no as 1 and 0. */
+static bool
+attr_number(const MlirAttr *attr, int64_t *number)
+{
+	bool yes = attr->kind == MLIR_word && !strcmp(attr->text, "true");
+	bool no = attr->kind == MLIR_word && !strcmp(attr->text, "false");
+
+	*number = attr->kind == MLIR_integer ? attr->integer : yes;
+	return attr->kind == MLIR_integer || yes || no;
+}
+
 /* A list, or a dense<...> of as many. */
 bool
 attr_numbers(Import *in, const MlirAttr *attr, Numbers *numbers)
@@ -29,12 +40,9 @@ attr_numbers(Import *in, const MlirAttr *attr, Numbers *numbers)
 	}
 	if (attr->kind != MLIR_list || attr->items.n > MAX_RANK)
 		return false;
-	for (int i = 0; i < attr->items.n; i++) {
-		const MlirAttr *item = attr->items.v[i];
-		if (item->kind != MLIR_integer)
+	for (int i = 0; i < attr->items.n; i++)
+		if (!attr_number(attr->items.v[i], &numbers->v[numbers->n++]))
 			return false;
-		numbers->v[numbers->n++] = item->integer;
-	}
 	return true;
 }
 
@@ -55,6 +63,36 @@ field_numbers(Import *in, const MlirAttr *attr, const char *name)
 	attr_numbers(in, attr ? mlir_attribute(in->program, attr->items, name) : NULL,
 		&numbers);
 	return numbers;
+}
+
+/* dense<[[0, 1], [2, 2]]>, dense<0>, [[0, 1], [2, 2]] */
+bool
+pairs_of(Import *in, const MlirOp *op, const char *name, int n, Numbers *first, Numbers *second)
+{
+	const MlirAttr *attr = attr_of(in, op, name);
+	Dense dense = {0};
+
+	*first = *second = (Numbers){.n = n};
+	if (!attr)
+		return true;
+	if (attr->kind == MLIR_dense) {
+		if (!dense_read(in, attr, D_i64, &dense) || (dense.n != 1 && dense.n != 2 * n))
+			return false;
+		for (int i = 0; i < n; i++) {
+			first->v[i] = dense.v[dense.n == 1 ? 0 : 2 * i];
+			second->v[i] = dense.v[dense.n == 1 ? 0 : 2 * i + 1];
+		}
+		return true;
+	}
+	for (int i = 0; i < n; i++) {
+		Numbers pair = {0};
+		if (attr->kind != MLIR_list || attr->items.n != n
+			|| !attr_numbers(in, attr->items.v[i], &pair) || pair.n != 2)
+			return false;
+		first->v[i] = pair.v[0];
+		second->v[i] = pair.v[1];
+	}
+	return true;
 }
 
 int64_t

@@ -19,6 +19,8 @@ Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transp
 	import_op_dynamic_slice, import_op_dynamic_update_slice;
 /* sums.c */
 Builder import_op_dot, import_op_reduce, import_op_window, import_op_sort, import_op_top_k;
+/* windows.c */
+Builder import_op_convolution;
 /* index.c */
 Builder import_op_gather, import_op_scatter;
 /* control.c */
@@ -30,6 +32,13 @@ Builder import_op_partition_id, import_op_collective, import_op_all_to_all, impo
 
 /* composed.c: a number everywhere, of the type of x. */
 Value *number_like(Make k, const Value *x, double v);
+
+/* shapes.c: x with paddings before, behind and between the elements of each dim; NULL if
+   that cannot be. */
+typedef struct Padding {
+	int64_t low[MAX_RANK], high[MAX_RANK], inner[MAX_RANK];
+} Padding;
+Value *pad_around(Import *in, Value *x, Value *padding, const Padding *by);
 
 /* slices.c: of gathers and scatters that take() and scatter_add() are not; false where they
    are of another kind, too. */

@@ -105,43 +105,6 @@ split_reduce(Split *q)
 				q->terms[t].letters[d] = (int8_t)left++;
 }
 
-/* The dim of `list` that is called so: of [b, 0, 1, f], f is 3. */
-static int
-dim_called(const MlirAttr *numbers, int list, const char *name)
-{
-	const MlirAttr *dims = list < numbers->items.n ? numbers->items.v[list] : NULL;
-
-	for (int d = 0; dims && d < dims->items.n && d < MAX_RANK; d++) {
-		const MlirAttr *dim = dims->items.v[d];
-		if (dim->kind == MLIR_word && !strcmp(dim->text, name))
-			return d;
-	}
-	return -1;
-}
-
-/* Batch and features pass; over the features of what goes in is summed. */
-static void
-split_convolution(Split *q)
-{
-	const MlirAttr *numbers = attr_of(q->in, q->op, "dim_numbers");
-	static const struct {
-		const char *x, *kernel, *y;
-	} roles[] = {{"b", "", "b"}, {"f", "i", ""}, {"", "o", "f"}};
-
-	if (!numbers || numbers->kind != MLIR_pair || q->n != 3
-		|| integer_of(q->in, q->op, "feature_group_count", 1) != 1
-		|| integer_of(q->in, q->op, "batch_group_count", 1) != 1)
-		return;
-	for (int i = 0; i < 3; i++) {
-		int at[] = {dim_called(numbers, 0, roles[i].x),
-			dim_called(numbers, 1, roles[i].kernel),
-			dim_called(numbers, 2, roles[i].y)};
-		for (int t = 0; t < 3; t++)
-			if (at[t] >= 0 && at[t] < q->types[t].rank)
-				q->terms[t].letters[at[t]] = (int8_t)i;
-	}
-}
-
 /* Random bits, each of which is of the state and its place; the next state is whole. */
 static void
 split_random(Split *q)
@@ -282,7 +245,6 @@ static const struct Splitter {
 	{"stablehlo.reduce_window", split_windows},
 	{"stablehlo.select_and_scatter", split_windows},
 	{"stablehlo.reduce", split_reduce},
-	{"stablehlo.convolution", split_convolution},
 	{"stablehlo.gather", split_gather},
 	{"stablehlo.scatter", split_scatter},
 	{"stablehlo.rng_bit_generator", split_random},

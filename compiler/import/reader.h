@@ -112,6 +112,9 @@ bool attr_numbers(Import *in, const MlirAttr *attr, Numbers *numbers);
 Numbers numbers_of(Import *in, const MlirOp *op, const char *name);
 /* ... of a field of #stablehlo.gather<...>; none: n is 0. */
 Numbers field_numbers(Import *in, const MlirAttr *attr, const char *name);
+/* Of each of `n` dims two, 0 where nothing is said; false if they are no such pairs. */
+bool pairs_of(Import *in, const MlirOp *op, const char *name, int n, Numbers *first,
+	Numbers *second);
 int64_t integer_of(Import *in, const MlirOp *op, const char *name, int64_t otherwise);
 const char *word_of(Import *in, const MlirOp *op, const char *name);
 bool numbers_have(const Numbers *numbers, int64_t v);

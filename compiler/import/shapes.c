@@ -152,35 +152,50 @@ spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
 }
 
 /* Paddings between elements first; a negative one cuts. */
+Value *
+pad_around(Import *in, Value *x, Value *padding, const Padding *by)
+{
+	int64_t low[MAX_RANK], high[MAX_RANK];
+	int rank = x->type.rank;
+
+	for (int d = 0; d < rank && x; d++) {
+		if (by->inner[d] < 0 || by->inner[d] > INT32_MAX)
+			return NULL;
+		if (by->inner[d] && x->type.dims[d] > 1)
+			x = spread_dim(in, x, padding, d, by->inner[d]);
+	}
+	for (int d = 0; d < rank && x; d++) {
+		int64_t size = x->type.dims[d];
+		if (by->low[d] < -size || by->high[d] < -size)
+			return NULL;
+		int64_t from = by->low[d] < 0 ? -by->low[d] : 0;
+		int64_t to = by->high[d] < 0 ? size + by->high[d] : size;
+		if (from >= to)
+			return NULL;
+		x = make_slice_dim(in->make, x, d, from, to, 1);
+		low[d] = greater(by->low[d], 0);
+		high[d] = greater(by->high[d], 0);
+	}
+	return make_pad(in->make, x, padding, low, high);
+}
+
 bool
 import_op_pad(Import *in, const MlirOp *op, int detail)
 {
 	Numbers low = numbers_of(in, op, "edge_padding_low");
 	Numbers high = numbers_of(in, op, "edge_padding_high");
 	Numbers inner = numbers_of(in, op, "interior_padding");
+	Padding by;
 
 	(void)detail;
 	if (!fits(in, op, 2, &low) || !fits(in, op, 2, &high) || !fits(in, op, 2, &inner))
 		return false;
-	Value *x = in->operands[0];
-	for (int d = 0; d < inner.n && x; d++) {
-		if (inner.v[d] < 0 || inner.v[d] > INT32_MAX)
-			return read_wrong(in, op->range, "a padding of this size");
-		if (inner.v[d] && x->type.dims[d] > 1)
-			x = spread_dim(in, x, in->operands[1], d, inner.v[d]);
-	}
-	for (int d = 0; d < low.n && x; d++) {
-		int64_t from = low.v[d] < 0 ? -low.v[d] : 0;
-		int64_t to = x->type.dims[d] + (high.v[d] < 0 ? high.v[d] : 0);
-		x = make_slice_dim(in->make, x, d, from, to, 1);
-		low.v[d] = greater(low.v[d], 0);
-		high.v[d] = greater(high.v[d], 0);
-	}
-	if (!x)
-		return diag_errors(in->session) > 0
-			|| read_wrong(in, op->range, "this padding cannot be");
-	in->results[0] = make_pad(in->make, x, in->operands[1], low.v, high.v);
-	return true;
+	memcpy(by.low, low.v, sizeof by.low);
+	memcpy(by.high, high.v, sizeof by.high);
+	memcpy(by.inner, inner.v, sizeof by.inner);
+	in->results[0] = pad_around(in, in->operands[0], in->operands[1], &by);
+	return in->results[0] || diag_errors(in->session) > 0
+		|| read_wrong(in, op->range, "this padding cannot be");
 }
 
 /* The scalars that say where, i32 but where they are wider. */

@@ -137,6 +137,48 @@ def random_numbers(seed, x):
         jnp.where(jax.random.bernoulli(folded, 0.9, x.shape), x / 0.9, 0)
 
 
+def convolve(x, w, step=1, padding="SAME", dims=("NHWC", "HWIO", "NHWC"), **more):
+    steps = (step,) * (x.ndim - 2)
+    return lax.conv_general_dilated(x, w, steps, padding, dimension_numbers=dims, **more)
+
+
+def convolutions(x, w):
+    """Of 2 dims: steps, paddings, dilations, groups, any order of dims; backward."""
+    def all_of_them(x, w):
+        yield convolve(x, w)
+        yield convolve(x, w, 2)
+        yield convolve(x, w, 3, [(2, 0), (-1, 5)])
+        yield convolve(x, w, 1, "VALID", rhs_dilation=(2, 3))
+        yield convolve(x, w, 2, [(1, 1), (2, 2)], lhs_dilation=(2, 1), rhs_dilation=(1, 2))
+        yield lax.conv_transpose(x, w, (2, 2), "SAME", dimension_numbers=("NHWC", "HWIO", "NHWC"))
+        yield convolve(x.transpose(0, 3, 1, 2), w.transpose(3, 2, 0, 1), dims=("NCHW", "OIHW", "NCHW"))
+        yield convolve(x, w[:1, :1])
+        yield convolve(x, w[:, :1], 2)
+        yield convolve(x, w[:, :, :2], feature_group_count=2)
+        yield convolve(x, w[:, :, :1], 2, feature_group_count=4)
+        yield convolve(x, w, batch_group_count=2)
+        yield convolve(x, w[::-1, ::-1], dims=("CHWN", "IHWO", "HWCN")) if x.shape[0] == w.shape[0] else x
+    outputs = tuple(all_of_them(x, w))
+    grads = jax.grad(lambda x, w: sum((y * jnp.cos(jnp.arange(y.size, dtype=y.dtype)).reshape(y.shape)).sum()
+                                      for y in all_of_them(x, w)), (0, 1))(x, w)
+    return *outputs, *grads
+
+
+def sequences(x, w):
+    """A causal convolution of each feature, as state space models have; one of all of them."""
+    def causal(x, w):
+        return convolve(x, w[:, None, :], 1, [(w.shape[0] - 1, 0)], ("NHC", "HIO", "NHC"),
+                        feature_group_count=x.shape[2])
+    def all_features(x, w):
+        return convolve(x, w[:, :, None] * w[None, :2], 2, "SAME", ("NHC", "OIH", "NCH"))
+    grads = jax.grad(lambda x, w: (causal(x, w) ** 2).sum(), (0, 1))(x, w)
+    return causal(x, w), *grads
+
+
+def volumes(x, w):
+    return convolve(x, w, 2, "SAME", ("NDHWC", "DHWIO", "NDHWC"))
+
+
 def alone(x):
     return jnp.tanh(x).sum()
 
@@ -161,6 +203,12 @@ MORE = {
     "slices": (slices, AT((8, 8), None, "model"), AT((4,), dtype=jnp.int32), AT((4,), "data", dtype=jnp.int32)),
     "constants": (constants, AT((4, 8), "data", "model")),
     "random_numbers": (random_numbers, AT((1,), dtype=jnp.int32), AT((8, 32), "data", None)),
+    "convolutions": (convolutions, AT((8, 10, 12, 4), "data", None, None, "model"), AT((3, 3, 4, 8), None, None, None, "model")),
+    "convolutions_of_features": (convolutions, AT((8, 10, 12, 4), None, None, None, "model"),
+                                 AT((3, 3, 4, 8), None, None, "model", None)),
+    "convolutions_of_rows": (convolutions, AT((8, 10, 12, 4), "data", None, "model", None), AT((3, 3, 4, 8))),
+    "sequences": (sequences, AT((4, 16, 8), "data", None, "model"), AT((4, 8), None, "model")),
+    "volumes": (volumes, AT((4, 6, 8, 10, 4), "data", None, None, None, "model"), AT((3, 3, 3, 4, 8))),
     "alone": (alone, AT((4, 4))),
     "narrow": (narrow, AT((8, 16), "data", None), AT((16, 16), "model", None, dtype=jnp.bfloat16)),
     "layers_gradient": (jax.grad(lambda w, x: programs.layers(w, x)[:, 0].sum()),

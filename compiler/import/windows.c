@@ -1,0 +1,318 @@
+/*
+ * windows.c - what windows that move over a tensor show: convolutions are products of it,
+ * pooling reduces it.
+ *
+ *   x f32[8,16,16,4], kernel f32[3,3,4,32], same padding
+ *     pad(x)                        f32[8,18,18,4]
+ *     windows(..)                   f32[8,16,16,4,3,3]      a view
+ *     einsum "nyxiab,abio->nyxo"    f32[8,16,16,32]
+ *
+ * Dims along which a window is one element have no windows: they pass.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+#include "ir/einsum.h"
+
+/* Of each dim of a tensor: how many elements a window has, from one window to the next,
+   from one element to the next; what is put around the tensor, and into it. */
+typedef struct Frame {
+	int64_t size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
+	Padding by;
+} Frame;
+
+/* One element, everywhere. */
+static Frame
+frame_new(int rank)
+{
+	Frame f = {0};
+
+	for (int d = 0; d < rank; d++)
+		f.size[d] = f.step[d] = f.apart[d] = 1;
+	return f;
+}
+
+/* The elements of windows that have several are last dims, in the order of the dims that
+   they move along.  NULL after a message. */
+static Value *
+show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *f)
+{
+	Windows w = {0};
+	int rank = x->type.rank;
+	Value *v = pad_around(in, x, padding, &f->by);
+
+	if (!v && diag_errors(in->session) == 0)
+		read_wrong(in, op->range, "this padding cannot be");
+	for (int d = 0; d < rank && v; d++) {
+		if (f->size[d] == 1) {
+			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], f->step[d]);
+			continue;
+		}
+		w.dim[w.n] = d;
+		w.size[w.n] = f->size[d];
+		w.step[w.n] = f->step[d];
+		w.apart[w.n++] = f->apart[d];
+	}
+	return w.n && v ? make_windows(in->make, v, &w) : v;
+}
+
+/* One number for each of n, 1 where nothing is said; false after a message. */
+static bool
+read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v)
+{
+	Numbers numbers;
+
+	if (!attr_of(in, op, name)) {
+		for (int i = 0; i < n; i++)
+			v[i] = 1;
+		return true;
+	}
+	if (!attr_numbers(in, attr_of(in, op, name), &numbers) || numbers.n != n)
+		return read_wrong(in, op->range,
+			"%s of %s has not a number for each of %d dims", name, op->name, n);
+	memcpy(v, numbers.v, sizeof v[0] * (size_t)n);
+	return true;
+}
+
+/* ---- convolutions */
+
+/* Which dims of a tensor are what: [b, 0, 1, f], [0, 1, i, o]. */
+typedef struct Roles {
+	int outer, inner; /* b and f, of a kernel i and o */
+	int spatial[MAX_RANK];
+} Roles;
+
+typedef struct Convolution {
+	Value *x, *kernel;
+	Roles of_x, of_kernel, of_y;
+	int spatial; /* how many dims */
+	int64_t feature_groups, batch_groups;
+	int64_t reversed[MAX_RANK];
+} Convolution;
+
+/* Letters of the einsum. */
+enum {
+	LETTER_batch,
+	LETTER_group,
+	LETTER_input,
+	LETTER_output,
+	LETTER_position,
+	LETTER_element = LETTER_position + MAX_RANK,
+};
+
+static bool
+read_roles(const MlirAttr *numbers, int list, const char *outer, const char *inner, int rank,
+	Roles *roles)
+{
+	const MlirAttr *dims = list < numbers->items.n ? numbers->items.v[list] : NULL;
+	uint32_t seen = 0;
+
+	if (!dims || dims->kind != MLIR_list || dims->items.n != rank)
+		return false;
+	for (int d = 0; d < rank; d++) {
+		const MlirAttr *dim = dims->items.v[d];
+		bool word = dim->kind == MLIR_word;
+		int64_t at = word && !strcmp(dim->text, outer)		       ? rank - 2
+			: word && !strcmp(dim->text, inner)		       ? rank - 1
+			: dim->kind == MLIR_integer && dim->integer < rank - 2 ? dim->integer
+									       : -1;
+		if (at < 0 || seen >> at & 1)
+			return false;
+		seen |= 1u << at;
+		*(at == rank - 2		 ? &roles->outer
+				: at == rank - 1 ? &roles->inner
+						 : &roles->spatial[at]) = d;
+	}
+	return true;
+}
+
+static bool
+read_convolution(Import *in, const MlirOp *op, Convolution *c)
+{
+	const MlirAttr *numbers = attr_of(in, op, "dimension_numbers");
+	int rank = in->noperands == 2 ? in->operands[0]->type.rank : 0;
+
+	if (rank < 2 || in->operands[1]->type.rank != rank || !numbers
+		|| numbers->kind != MLIR_pair
+		|| !read_roles(numbers, 0, "b", "f", rank, &c->of_x)
+		|| !read_roles(numbers, 1, "i", "o", rank, &c->of_kernel)
+		|| !read_roles(numbers, 2, "b", "f", rank, &c->of_y))
+		return read_wrong(in, op->range, "the dims of this convolution do not match");
+	c->x = in->operands[0];
+	c->kernel = in->operands[1];
+	c->spatial = rank - 2;
+	c->feature_groups = integer_of(in, op, "feature_group_count", 1);
+	c->batch_groups = integer_of(in, op, "batch_group_count", 1);
+	if (attr_of(in, op, "window_reversal")
+		&& !read_each(in, op, "window_reversal", c->spatial, c->reversed))
+		return false;
+	const int64_t *x = c->x->type.dims, *kernel = c->kernel->type.dims;
+	int64_t groups = greater(c->feature_groups, c->batch_groups);
+	if (c->feature_groups < 1 || c->batch_groups < 1
+		|| (c->feature_groups > 1 && c->batch_groups > 1)
+		|| x[c->of_x.inner] % c->feature_groups || x[c->of_x.outer] % c->batch_groups
+		|| kernel[c->of_kernel.inner] % groups
+		|| x[c->of_x.inner] / c->feature_groups != kernel[c->of_kernel.outer])
+		return read_wrong(in, op->range, "the groups of this convolution do not match");
+	return rank + c->spatial < MAX_RANK
+		|| read_wrong(in, op->range, "this convolution has too many dims");
+}
+
+/* Of the dims of x. */
+static bool
+convolution_frame(Import *in, const MlirOp *op, const Convolution *c, Frame *f)
+{
+	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
+	Numbers low, high;
+
+	if (!read_each(in, op, "window_strides", c->spatial, step)
+		|| !read_each(in, op, "rhs_dilation", c->spatial, apart)
+		|| !read_each(in, op, "lhs_dilation", c->spatial, spread))
+		return false;
+	if (!pairs_of(in, op, "padding", c->spatial, &low, &high))
+		return read_wrong(in, op->range, "this padding cannot be read");
+	*f = frame_new(c->x->type.rank);
+	for (int i = 0; i < c->spatial; i++) {
+		int d = c->of_x.spatial[i];
+		f->size[d] = c->kernel->type.dims[c->of_kernel.spatial[i]];
+		f->step[d] = step[i];
+		f->apart[d] = apart[i];
+		f->by.low[d] = low.v[i];
+		f->by.high[d] = high.v[i];
+		f->by.inner[d] = spread[i] - 1;
+	}
+	return true;
+}
+
+static void
+term_add(Term *t, int at, int letter)
+{
+	int rank = t->value->type.rank;
+
+	memmove(t->letters + at + 1, t->letters + at,
+		sizeof t->letters[0] * (size_t)(rank - at));
+	t->letters[at] = letter;
+}
+
+/* The dim becomes two, the groups before what each has. */
+static bool
+term_split(Make k, Term *t, int letter, int64_t groups)
+{
+	int64_t dims[MAX_RANK];
+	int at = 0, rank = t->value->type.rank;
+
+	while (t->letters[at] != letter)
+		at++;
+	if (groups == 1)
+		return true;
+	term_add(t, at, LETTER_group);
+	memcpy(dims, t->value->type.dims, sizeof dims[0] * (size_t)at);
+	dims[at] = groups;
+	memcpy(dims + at + 1, t->value->type.dims + at, sizeof dims[0] * (size_t)(rank - at));
+	dims[at + 1] /= groups;
+	t->value = make_reshape(k, t->value, rank + 1, dims);
+	return t->value != NULL;
+}
+
+/* The kernel, without dims of one element. */
+static bool
+kernel_term(Make k, const Convolution *c, Term *t)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	t->letters[c->of_kernel.outer] = LETTER_input;
+	t->letters[c->of_kernel.inner] = LETTER_output;
+	t->value = c->kernel;
+	for (int i = 0; i < c->spatial; i++) {
+		int64_t d = c->of_kernel.spatial[i];
+		t->letters[d] = LETTER_element + i;
+		if (c->reversed[i] && c->kernel->type.dims[d] > 1)
+			t->value = make_reverse(k, t->value, 1, &d);
+	}
+	for (int d = 0; d < c->kernel->type.rank; d++) {
+		if (t->letters[d] >= LETTER_element && c->kernel->type.dims[d] == 1)
+			continue;
+		t->letters[n] = t->letters[d];
+		dims[n++] = c->kernel->type.dims[d];
+	}
+	t->value = make_reshape(k, t->value, n, dims);
+	return t->value
+		&& term_split(k, t, LETTER_output, greater(c->feature_groups, c->batch_groups));
+}
+
+/* x, as windows of the frame show it. */
+static bool
+shown_term(Import *in, const MlirOp *op, const Convolution *c, const Frame *f, Term *t)
+{
+	int n = c->x->type.rank;
+	Value *zero = make_constant(in->make, c->x->type.dtype, 0);
+
+	t->value = show(in, op, c->x, zero, f);
+	if (!t->value)
+		return false;
+	t->letters[c->of_x.outer] = LETTER_batch;
+	t->letters[c->of_x.inner] = LETTER_input;
+	for (int i = 0; i < c->spatial; i++)
+		t->letters[c->of_x.spatial[i]] = LETTER_position + i;
+	for (int d = 0; d < c->x->type.rank; d++)
+		if (f->size[d] > 1)
+			t->letters[n++] = t->letters[d] - LETTER_position + LETTER_element;
+	return term_split(in->make, t, LETTER_batch, c->batch_groups)
+		&& term_split(in->make, t, LETTER_input, c->feature_groups);
+}
+
+/* The letters of the result, features behind their group; how many. */
+static int
+result_letters(const Convolution *c, int *letters)
+{
+	int n = c->spatial + 2;
+
+	letters[c->of_y.outer] = LETTER_batch;
+	letters[c->of_y.inner] = LETTER_output;
+	for (int i = 0; i < c->spatial; i++)
+		letters[c->of_y.spatial[i]] = LETTER_position + i;
+	if (c->feature_groups == 1 && c->batch_groups == 1)
+		return n;
+	memmove(letters + c->of_y.inner + 1, letters + c->of_y.inner,
+		sizeof letters[0] * (size_t)(n - c->of_y.inner));
+	letters[c->of_y.inner] = LETTER_group;
+	return n + 1;
+}
+
+/* Dim `d` and the one behind it become one. */
+static Value *
+join_dims(Make k, Value *x, int d)
+{
+	int64_t dims[MAX_RANK];
+	int rank = x->type.rank - 1;
+
+	memcpy(dims, x->type.dims, sizeof dims[0] * (size_t)(d + 1));
+	memcpy(dims + d + 1, x->type.dims + d + 2, sizeof dims[0] * (size_t)(rank - d - 1));
+	dims[d] *= x->type.dims[d + 1];
+	return make_reshape(k, x, rank, dims);
+}
+
+bool
+import_op_convolution(Import *in, const MlirOp *op, int detail)
+{
+	Convolution c = {0};
+	Term terms[2] = {0}, result = {0};
+	Frame frame;
+	Type type;
+
+	(void)detail;
+	if (!read_convolution(in, op, &c) || !convolution_frame(in, op, &c, &frame)
+		|| !type_result(in, op, 0, &type))
+		return false;
+	if (dtypes[c.x->type.dtype].bytes < dtypes[c.kernel->type.dtype].bytes)
+		c.x = make_convert(in->make, c.x, c.kernel->type.dtype);
+	else
+		c.kernel = make_convert(in->make, c.kernel, c.x->type.dtype);
+	if (!shown_term(in, op, &c, &frame, &terms[0]) || !kernel_term(in->make, &c, &terms[1]))
+		return false;
+	int rank = result_letters(&c, result.letters);
+	Value *y = make_einsum(in->make, 2, terms, &result, rank, type.dtype);
+	in->results[0] = y && rank > type.rank ? join_dims(in->make, y, c.of_y.inner) : y;
+	return true;
+}
