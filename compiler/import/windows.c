@@ -25,33 +25,33 @@ typedef struct Frame {
 static Frame
 frame_new(int rank)
 {
-	Frame f = {0};
+	Frame frame = {0};
 
 	for (int d = 0; d < rank; d++)
-		f.size[d] = f.step[d] = f.apart[d] = 1;
-	return f;
+		frame.size[d] = frame.step[d] = frame.apart[d] = 1;
+	return frame;
 }
 
 /* The elements of windows that have several are last dims, in the order of the dims that
    they move along.  NULL after a message. */
 static Value *
-show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *f)
+show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
 {
 	Windows w = {0};
 	int rank = x->type.rank;
-	Value *v = pad_around(in, x, padding, &f->by);
+	Value *v = pad_around(in, x, padding, &frame->by);
 
 	if (!v && diag_errors(in->session) == 0)
 		read_wrong(in, op->range, "this padding cannot be");
 	for (int d = 0; d < rank && v; d++) {
-		if (f->size[d] == 1) {
-			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], f->step[d]);
+		if (frame->size[d] == 1) {
+			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], frame->step[d]);
 			continue;
 		}
 		w.dim[w.n] = d;
-		w.size[w.n] = f->size[d];
-		w.step[w.n] = f->step[d];
-		w.apart[w.n++] = f->apart[d];
+		w.size[w.n] = frame->size[d];
+		w.step[w.n] = frame->step[d];
+		w.apart[w.n++] = frame->apart[d];
 	}
 	return w.n && v ? make_windows(in->make, v, &w) : v;
 }
@@ -127,59 +127,60 @@ read_roles(const MlirAttr *numbers, int list, const char *outer, const char *inn
 }
 
 static bool
-read_convolution(Import *in, const MlirOp *op, Convolution *c)
+read_convolution(Import *in, const MlirOp *op, Convolution *conv)
 {
 	const MlirAttr *numbers = attr_of(in, op, "dimension_numbers");
 	int rank = in->noperands == 2 ? in->operands[0]->type.rank : 0;
 
 	if (rank < 2 || in->operands[1]->type.rank != rank || !numbers
 		|| numbers->kind != MLIR_pair
-		|| !read_roles(numbers, 0, "b", "f", rank, &c->of_x)
-		|| !read_roles(numbers, 1, "i", "o", rank, &c->of_kernel)
-		|| !read_roles(numbers, 2, "b", "f", rank, &c->of_y))
+		|| !read_roles(numbers, 0, "b", "f", rank, &conv->of_x)
+		|| !read_roles(numbers, 1, "i", "o", rank, &conv->of_kernel)
+		|| !read_roles(numbers, 2, "b", "f", rank, &conv->of_y))
 		return read_wrong(in, op->range, "the dims of this convolution do not match");
-	c->x = in->operands[0];
-	c->kernel = in->operands[1];
-	c->spatial = rank - 2;
-	c->feature_groups = integer_of(in, op, "feature_group_count", 1);
-	c->batch_groups = integer_of(in, op, "batch_group_count", 1);
+	conv->x = in->operands[0];
+	conv->kernel = in->operands[1];
+	conv->spatial = rank - 2;
+	conv->feature_groups = integer_of(in, op, "feature_group_count", 1);
+	conv->batch_groups = integer_of(in, op, "batch_group_count", 1);
 	if (attr_of(in, op, "window_reversal")
-		&& !read_each(in, op, "window_reversal", c->spatial, c->reversed))
+		&& !read_each(in, op, "window_reversal", conv->spatial, conv->reversed))
 		return false;
-	const int64_t *x = c->x->type.dims, *kernel = c->kernel->type.dims;
-	int64_t groups = greater(c->feature_groups, c->batch_groups);
-	if (c->feature_groups < 1 || c->batch_groups < 1
-		|| (c->feature_groups > 1 && c->batch_groups > 1)
-		|| x[c->of_x.inner] % c->feature_groups || x[c->of_x.outer] % c->batch_groups
-		|| kernel[c->of_kernel.inner] % groups
-		|| x[c->of_x.inner] / c->feature_groups != kernel[c->of_kernel.outer])
+	const int64_t *x = conv->x->type.dims, *kernel = conv->kernel->type.dims;
+	int64_t groups = greater(conv->feature_groups, conv->batch_groups);
+	if (conv->feature_groups < 1 || conv->batch_groups < 1
+		|| (conv->feature_groups > 1 && conv->batch_groups > 1)
+		|| x[conv->of_x.inner] % conv->feature_groups
+		|| x[conv->of_x.outer] % conv->batch_groups
+		|| kernel[conv->of_kernel.inner] % groups
+		|| x[conv->of_x.inner] / conv->feature_groups != kernel[conv->of_kernel.outer])
 		return read_wrong(in, op->range, "the groups of this convolution do not match");
-	return rank + c->spatial < MAX_RANK
+	return rank + conv->spatial < MAX_RANK
 		|| read_wrong(in, op->range, "this convolution has too many dims");
 }
 
 /* Of the dims of x. */
 static bool
-convolution_frame(Import *in, const MlirOp *op, const Convolution *c, Frame *f)
+convolution_frame(Import *in, const MlirOp *op, const Convolution *conv, Frame *frame)
 {
 	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
 	Numbers low, high;
 
-	if (!read_each(in, op, "window_strides", c->spatial, step)
-		|| !read_each(in, op, "rhs_dilation", c->spatial, apart)
-		|| !read_each(in, op, "lhs_dilation", c->spatial, spread))
+	if (!read_each(in, op, "window_strides", conv->spatial, step)
+		|| !read_each(in, op, "rhs_dilation", conv->spatial, apart)
+		|| !read_each(in, op, "lhs_dilation", conv->spatial, spread))
 		return false;
-	if (!pairs_of(in, op, "padding", c->spatial, &low, &high))
+	if (!pairs_of(in, op, "padding", conv->spatial, &low, &high))
 		return read_wrong(in, op->range, "this padding cannot be read");
-	*f = frame_new(c->x->type.rank);
-	for (int i = 0; i < c->spatial; i++) {
-		int d = c->of_x.spatial[i];
-		f->size[d] = c->kernel->type.dims[c->of_kernel.spatial[i]];
-		f->step[d] = step[i];
-		f->apart[d] = apart[i];
-		f->by.low[d] = low.v[i];
-		f->by.high[d] = high.v[i];
-		f->by.inner[d] = spread[i] - 1;
+	*frame = frame_new(conv->x->type.rank);
+	for (int i = 0; i < conv->spatial; i++) {
+		int d = conv->of_x.spatial[i];
+		frame->size[d] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+		frame->step[d] = step[i];
+		frame->apart[d] = apart[i];
+		frame->by.low[d] = low.v[i];
+		frame->by.high[d] = high.v[i];
+		frame->by.inner[d] = spread[i] - 1;
 	}
 	return true;
 }
@@ -216,67 +217,68 @@ term_split(Make k, Term *t, int letter, int64_t groups)
 
 /* The kernel, without dims of one element. */
 static bool
-kernel_term(Make k, const Convolution *c, Term *t)
+kernel_term(Make k, const Convolution *conv, Term *t)
 {
 	int64_t dims[MAX_RANK];
 	int n = 0;
 
-	t->letters[c->of_kernel.outer] = LETTER_input;
-	t->letters[c->of_kernel.inner] = LETTER_output;
-	t->value = c->kernel;
-	for (int i = 0; i < c->spatial; i++) {
-		int64_t d = c->of_kernel.spatial[i];
+	t->letters[conv->of_kernel.outer] = LETTER_input;
+	t->letters[conv->of_kernel.inner] = LETTER_output;
+	t->value = conv->kernel;
+	for (int i = 0; i < conv->spatial; i++) {
+		int64_t d = conv->of_kernel.spatial[i];
 		t->letters[d] = LETTER_element + i;
-		if (c->reversed[i] && c->kernel->type.dims[d] > 1)
+		if (conv->reversed[i] && conv->kernel->type.dims[d] > 1)
 			t->value = make_reverse(k, t->value, 1, &d);
 	}
-	for (int d = 0; d < c->kernel->type.rank; d++) {
-		if (t->letters[d] >= LETTER_element && c->kernel->type.dims[d] == 1)
+	for (int d = 0; d < conv->kernel->type.rank; d++) {
+		if (t->letters[d] >= LETTER_element && conv->kernel->type.dims[d] == 1)
 			continue;
 		t->letters[n] = t->letters[d];
-		dims[n++] = c->kernel->type.dims[d];
+		dims[n++] = conv->kernel->type.dims[d];
 	}
 	t->value = make_reshape(k, t->value, n, dims);
 	return t->value
-		&& term_split(k, t, LETTER_output, greater(c->feature_groups, c->batch_groups));
+		&& term_split(k, t, LETTER_output,
+			greater(conv->feature_groups, conv->batch_groups));
 }
 
 /* x, as windows of the frame show it. */
 static bool
-shown_term(Import *in, const MlirOp *op, const Convolution *c, const Frame *f, Term *t)
+shown_term(Import *in, const MlirOp *op, const Convolution *conv, const Frame *frame, Term *t)
 {
-	int n = c->x->type.rank;
-	Value *zero = make_constant(in->make, c->x->type.dtype, 0);
+	int n = conv->x->type.rank;
+	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
 
-	t->value = show(in, op, c->x, zero, f);
+	t->value = show(in, op, conv->x, zero, frame);
 	if (!t->value)
 		return false;
-	t->letters[c->of_x.outer] = LETTER_batch;
-	t->letters[c->of_x.inner] = LETTER_input;
-	for (int i = 0; i < c->spatial; i++)
-		t->letters[c->of_x.spatial[i]] = LETTER_position + i;
-	for (int d = 0; d < c->x->type.rank; d++)
-		if (f->size[d] > 1)
+	t->letters[conv->of_x.outer] = LETTER_batch;
+	t->letters[conv->of_x.inner] = LETTER_input;
+	for (int i = 0; i < conv->spatial; i++)
+		t->letters[conv->of_x.spatial[i]] = LETTER_position + i;
+	for (int d = 0; d < conv->x->type.rank; d++)
+		if (frame->size[d] > 1)
 			t->letters[n++] = t->letters[d] - LETTER_position + LETTER_element;
-	return term_split(in->make, t, LETTER_batch, c->batch_groups)
-		&& term_split(in->make, t, LETTER_input, c->feature_groups);
+	return term_split(in->make, t, LETTER_batch, conv->batch_groups)
+		&& term_split(in->make, t, LETTER_input, conv->feature_groups);
 }
 
 /* The letters of the result, features behind their group; how many. */
 static int
-result_letters(const Convolution *c, int *letters)
+result_letters(const Convolution *conv, int *letters)
 {
-	int n = c->spatial + 2;
+	int n = conv->spatial + 2;
 
-	letters[c->of_y.outer] = LETTER_batch;
-	letters[c->of_y.inner] = LETTER_output;
-	for (int i = 0; i < c->spatial; i++)
-		letters[c->of_y.spatial[i]] = LETTER_position + i;
-	if (c->feature_groups == 1 && c->batch_groups == 1)
+	letters[conv->of_y.outer] = LETTER_batch;
+	letters[conv->of_y.inner] = LETTER_output;
+	for (int i = 0; i < conv->spatial; i++)
+		letters[conv->of_y.spatial[i]] = LETTER_position + i;
+	if (conv->feature_groups == 1 && conv->batch_groups == 1)
 		return n;
-	memmove(letters + c->of_y.inner + 1, letters + c->of_y.inner,
-		sizeof letters[0] * (size_t)(n - c->of_y.inner));
-	letters[c->of_y.inner] = LETTER_group;
+	memmove(letters + conv->of_y.inner + 1, letters + conv->of_y.inner,
+		sizeof letters[0] * (size_t)(n - conv->of_y.inner));
+	letters[conv->of_y.inner] = LETTER_group;
 	return n + 1;
 }
 
@@ -296,23 +298,24 @@ join_dims(Make k, Value *x, int d)
 bool
 import_op_convolution(Import *in, const MlirOp *op, int detail)
 {
-	Convolution c = {0};
+	Convolution conv = {0};
 	Term terms[2] = {0}, result = {0};
 	Frame frame;
 	Type type;
 
 	(void)detail;
-	if (!read_convolution(in, op, &c) || !convolution_frame(in, op, &c, &frame)
+	if (!read_convolution(in, op, &conv) || !convolution_frame(in, op, &conv, &frame)
 		|| !type_result(in, op, 0, &type))
 		return false;
-	if (dtypes[c.x->type.dtype].bytes < dtypes[c.kernel->type.dtype].bytes)
-		c.x = make_convert(in->make, c.x, c.kernel->type.dtype);
+	if (dtypes[conv.x->type.dtype].bytes < dtypes[conv.kernel->type.dtype].bytes)
+		conv.x = make_convert(in->make, conv.x, conv.kernel->type.dtype);
 	else
-		c.kernel = make_convert(in->make, c.kernel, c.x->type.dtype);
-	if (!shown_term(in, op, &c, &frame, &terms[0]) || !kernel_term(in->make, &c, &terms[1]))
+		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
+	if (!shown_term(in, op, &conv, &frame, &terms[0])
+		|| !kernel_term(in->make, &conv, &terms[1]))
 		return false;
-	int rank = result_letters(&c, result.letters);
+	int rank = result_letters(&conv, result.letters);
 	Value *y = make_einsum(in->make, 2, terms, &result, rank, type.dtype);
-	in->results[0] = y && rank > type.rank ? join_dims(in->make, y, c.of_y.inner) : y;
+	in->results[0] = y && rank > type.rank ? join_dims(in->make, y, conv.of_y.inner) : y;
 	return true;
 }
