@@ -18,9 +18,11 @@ Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transp
 	import_op_reverse, import_op_concatenate, import_op_slice, import_op_pad,
 	import_op_dynamic_slice, import_op_dynamic_update_slice;
 /* sums.c */
-Builder import_op_dot, import_op_reduce, import_op_window, import_op_sort, import_op_top_k;
+Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k;
 /* windows.c */
 Builder import_op_convolution;
+/* pooling.c */
+Builder import_op_window, import_op_scatter_windows;
 /* index.c */
 Builder import_op_gather, import_op_scatter;
 /* control.c */
@@ -39,6 +41,23 @@ typedef struct Padding {
 	int64_t low[MAX_RANK], high[MAX_RANK], inner[MAX_RANK];
 } Padding;
 Value *pad_around(Import *in, Value *x, Value *padding, const Padding *by);
+
+/* windows.c: of each dim of a tensor: how many elements a window has, from one window to the
+   next, from one element to the next; what is put around the tensor, and into it. */
+typedef struct Frame {
+	int64_t size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
+	Padding by;
+} Frame;
+Frame frame_new(int rank); /* of one element, everywhere */
+/* The elements of windows that have several are last dims, in the order of the dims that
+   they move along.  NULL after a message. */
+Value *frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame);
+/* One number for each of n, 1 where nothing is said; false after a message. */
+bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v);
+
+/* sums.c: of the combiner, element by element */
+Value *combine(Make k, Combiner c, Value *a, Value *b);
+bool is_identity(const Value *init, Combiner c);
 
 /* slices.c: of gathers and scatters that take() and scatter_add() are not; false where they
    are of another kind, too. */

@@ -27,6 +27,8 @@ import_op_constraint(Import *in, const MlirOp *op, int detail)
 	(void)detail;
 	if (in->noperands != 1 || !attr)
 		return read_wrong(in, op->range, "a constraint has an operand and a sharding");
+	if (in->lifted) /* of a scalar */
+		return import_op_same(in, op, 0);
 	if (!sharding_read(in, attr, in->operands[0]->type.rank, &p))
 		return false;
 	bool says = p.rank > 0 && (p.open != (1u << p.rank) - 1 || placement_pieces(&p));

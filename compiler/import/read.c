@@ -109,7 +109,9 @@ type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type)
 		i++;
 	if (i == sizeof elements / sizeof *elements)
 		return read_wrong(in, where, "shdc has no dtype for %.40s", from->element);
-	*type = type_of(elements[i].dtype, from->rank, from->dims);
+	bool lifts = in->lifted && !from->rank;
+	*type = lifts ? *in->lifted : type_of(elements[i].dtype, from->rank, from->dims);
+	type->dtype = elements[i].dtype;
 	for (int d = 0; d < type->rank; d++)
 		if (type->dims[d] < 1)
 			return read_wrong(in, where, "a tensor with a dim of size 0");
@@ -230,9 +232,9 @@ read_op(Import *in, const MlirOp *op)
 	bool right = row ? row->build(in, op, row->detail) : read_opaque(in, op, NULL);
 	in->results = results;
 	right = right && diag_errors(in->session) == errors && check_results(in, op);
-	if (right)
+	if (right && !in->lifted)
 		expression_note(in, op);
-	return right && asked_place(in, op) && bind_results(in, op);
+	return right && (in->lifted || asked_place(in, op)) && bind_results(in, op);
 }
 
 /* An op that ends a block. */
@@ -269,4 +271,84 @@ read_block(Import *in, const MlirBlock *block, Value *const *args, int *n)
 	}
 	read_wrong(in, block->range, "this block returns nothing");
 	return NULL;
+}
+
+/* ---- regions of scalars, of tensors */
+
+static bool
+is_elementwise(Import *in, const MlirOp *op)
+{
+	static Builder *const builders[] = {import_op_pointwise, import_op_exclusive,
+		import_op_sum, import_op_square, import_op_compare, import_op_select,
+		import_op_clamp, import_op_convert, import_op_same, import_op_constant,
+		import_op_constraint};
+	const ImportRow *row = table_get(in->rows, op->name);
+
+	for (size_t i = 0; row && i < sizeof builders / sizeof *builders; i++)
+		if (row->build == builders[i])
+			return true;
+	return false;
+}
+
+/* Its parameters, or what an op of it makes. */
+static bool
+is_of_block(const MlirBlock *block, const char *name)
+{
+	for (int i = 0; i < block->params.n; i++) {
+		const MlirParam *param = block->params.v[i];
+		if (param->name && !strcmp(param->name, name))
+			return true;
+	}
+	for (int i = 0; i < block->ops.n; i++) {
+		const MlirOp *op = block->ops.v[i];
+		for (int r = 0; r < op->results.n; r++)
+			if (!strcmp(((const MlirUse *)op->results.v[r])->name, name))
+				return true;
+	}
+	return false;
+}
+
+bool
+region_lifts(Import *in, const MlirOp *op)
+{
+	const MlirBlock *block = op->regions.n > 0 ? op->regions.v[0] : NULL;
+
+	if (!block || block->params.n != 2)
+		return false;
+	for (int i = 0; i < block->ops.n; i++) {
+		const MlirOp *step = block->ops.v[i];
+		if (!ends_block(step) && !is_elementwise(in, step))
+			return false;
+		for (int k = 0; k < step->operands.n; k++)
+			if (!is_of_block(block, ((const MlirUse *)step->operands.v[k])->name))
+				return false;
+		for (int k = 0; k < step->types.n; k++)
+			if (((const MlirType *)step->types.v[k])->rank)
+				return false;
+	}
+	return true;
+}
+
+Value *
+read_lifted(Import *in, const MlirOp *op, Value *a, Value *b)
+{
+	Scope inside = {table_new(in->arena), in->scope};
+	Value **results = in->results, **operands = in->operands;
+	const Type *outer = in->lifted;
+	int noperands = in->noperands, n = 0;
+	Make make = in->make;
+
+	if (!a || !b)
+		return NULL;
+	in->lifted = &a->type;
+	in->scope = &inside;
+	Value **made = read_block(in, op->regions.v[0], (Value *[]){a, b}, &n);
+	Value *result = made && n == 1 ? made[0] : NULL;
+	in->lifted = outer;
+	in->scope = inside.outer;
+	in->results = results;
+	in->operands = operands;
+	in->noperands = noperands;
+	in->make = make;
+	return result;
 }

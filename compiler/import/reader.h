@@ -72,8 +72,9 @@ struct Import {
 	int depth;	 /* of calls */
 	int nops;
 	Table *missing;
-	Value *expression; /* the last that a line of Python can place */
-	Asked *asked;	   /* --place */
+	const Type *lifted; /* a region of scalars is of tensors of this shape; or NULL */
+	Value *expression;  /* the last that a line of Python can place */
+	Asked *asked;	    /* --place */
 	int nasked;
 	const char *explain; /* what is called so gets its name */
 	Table *names;	     /* of all that it could be about */
@@ -93,6 +94,11 @@ void note_missing(Import *in, const char *what, bool opaque);
 /* The op, as it stands here, has no counterpart, and without it the program is another;
    its results are zeros. */
 bool read_lacks(Import *in, const MlirOp *op, const char *what);
+/* What region 0, of scalars and their elements alone, makes of two tensors element by
+   element; NULL after a message. */
+Value *read_lifted(Import *in, const MlirOp *op, Value *a, Value *b);
+/* Is it so? */
+bool region_lifts(Import *in, const MlirOp *op);
 void scope_bind(Import *in, const char *name, int n, Value **values);
 const Defined *scope_find(const Scope *scope, const char *name);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
@@ -162,7 +168,10 @@ bool asked_all_met(Import *in);
 /* ---- expressions.c: what the op makes may be what an expression of Python does */
 void expression_note(Import *in, const MlirOp *op);
 
-/* ---- combiner of a region of one step */
+/* ---- sums.c: regions of one step */
+/* The only op of the region that does something, of its two parameters; or NULL. */
+const MlirOp *region_step(const MlirOp *op, int region);
+/* ... of the last region, as a combiner of operand 0 */
 bool region_combiner(Import *in, const MlirOp *op, Combiner *combiner);
 
 #endif

@@ -1,5 +1,5 @@
 /*
- * sums.c - products, reductions, running sums, orders.
+ * sums.c - products, reductions, orders.
  */
 #include <string.h>
 
@@ -94,11 +94,10 @@ static const struct Step {
 	{"stablehlo.or", C_or, C_or},
 };
 
-/* The only op of the region that does something, of its two parameters; or NULL. */
-static const MlirOp *
-only_step(const MlirOp *op)
+const MlirOp *
+region_step(const MlirOp *op, int region)
 {
-	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	const MlirBlock *block = region < op->regions.n ? op->regions.v[region] : NULL;
 	const MlirOp *only = NULL;
 
 	for (int i = 0; block && i + 1 < block->ops.n; i++) {
@@ -116,7 +115,7 @@ only_step(const MlirOp *op)
 bool
 region_combiner(Import *in, const MlirOp *op, Combiner *combiner)
 {
-	const MlirOp *step = only_step(op);
+	const MlirOp *step = region_step(op, op->regions.n - 1);
 	bool pred = in->noperands > 0 && in->operands[0]->type.dtype == D_pred;
 
 	for (size_t i = 0; step && i < sizeof steps / sizeof *steps; i++) {
@@ -182,11 +181,24 @@ reduce_arguments(Import *in, Combiner c, int dim)
 		make_reduce(in->make, C_min, make_select(in->make, hit, index, end), 1, &along);
 }
 
-static bool
+bool
 is_identity(const Value *init, Combiner c)
 {
 	return init->def && init->def->kind == O_constant && !init->type.rank
 		&& op_int(init->def, A_value) == combiner_identity(c, init->type.dtype);
+}
+
+Value *
+combine(Make k, Combiner c, Value *a, Value *b)
+{
+	static const OpKind kinds[] = {[C_add] = O_add,
+		[C_max] = O_maximum,
+		[C_min] = O_minimum,
+		[C_mul] = O_mul,
+		[C_and] = O_and,
+		[C_or] = O_or};
+
+	return make_binary(k, kinds[c], a, b);
 }
 
 bool
@@ -199,15 +211,8 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 	if (in->noperands == 2 && region_combiner(in, op, &c)) {
 		Value *v = make_reduce(in->make, c, in->operands[0], dims.n, dims.v);
 		Value *init = in->operands[1];
-		static const OpKind again[] = {[C_add] = O_add,
-			[C_max] = O_maximum,
-			[C_min] = O_minimum,
-			[C_mul] = O_mul,
-			[C_and] = O_and,
-			[C_or] = O_or};
 		if (v && !is_identity(init, c))
-			v = make_binary(in->make, again[c], v,
-				make_splat(in->make, init, &v->type));
+			v = combine(in->make, c, v, make_splat(in->make, init, &v->type));
 		in->results[0] = v;
 		return true;
 	}
@@ -219,60 +224,6 @@ import_op_reduce(Import *in, const MlirOp *op, int detail)
 		return true;
 	}
 	return read_opaque(in, op, "stablehlo.reduce of several operands or steps");
-}
-
-/* ---- windows: running sums, and windows of one element */
-
-static bool
-all_ones(Import *in, const MlirOp *op)
-{
-	static const char *const names[] = {"window_strides", "base_dilations",
-		"window_dilations"};
-
-	for (int i = 0; i < 3; i++) {
-		Numbers numbers = numbers_of(in, op, names[i]);
-		for (int d = 0; d < numbers.n; d++)
-			if (numbers.v[d] != 1)
-				return false;
-	}
-	return true;
-}
-
-bool
-import_op_window(Import *in, const MlirOp *op, int detail)
-{
-	Numbers sizes = numbers_of(in, op, "window_dimensions");
-	Numbers padding = numbers_of(in, op, "padding");
-	int wide = 0, dim = -1;
-	Combiner c;
-
-	(void)detail;
-	if (in->noperands != 2 || sizes.n != in->operands[0]->type.rank || !all_ones(in, op)
-		|| !region_combiner(in, op, &c) || !is_identity(in->operands[1], c))
-		return read_opaque(in, op, "stablehlo.reduce_window, but a running sum");
-	Value *x = in->operands[0];
-	for (int d = 0; d < sizes.n; d++)
-		if (sizes.v[d] != 1) {
-			wide++;
-			dim = d;
-		}
-	Type type;
-	if (!type_result(in, op, 0, &type))
-		return false;
-	if (wide == 0 && type_equal(&type, &x->type)) {
-		in->results[0] = x;
-		return true;
-	}
-	if (wide != 1 || c != C_add || !type_equal(&type, &x->type)
-		|| sizes.v[dim] != x->type.dims[dim] || padding.n != 2 * sizes.n
-		|| padding.v[2 * dim] != sizes.v[dim] - 1)
-		return read_opaque(in, op, "stablehlo.reduce_window, but a running sum");
-	Value *zero = make_constant(in->make, x->type.dtype, 0);
-	Op *sum = make_begin(in->make, O_cumsum, 2, (Value *[]){x, zero});
-	if (sum)
-		op_set_int(sum, A_dim, dim);
-	in->results[0] = make_end(in->make, sum);
-	return true;
 }
 
 /* ---- orders */

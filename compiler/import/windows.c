@@ -14,15 +14,7 @@
 #include "import/builders.h"
 #include "ir/einsum.h"
 
-/* Of each dim of a tensor: how many elements a window has, from one window to the next,
-   from one element to the next; what is put around the tensor, and into it. */
-typedef struct Frame {
-	int64_t size[MAX_RANK], step[MAX_RANK], apart[MAX_RANK];
-	Padding by;
-} Frame;
-
-/* One element, everywhere. */
-static Frame
+Frame
 frame_new(int rank)
 {
 	Frame frame = {0};
@@ -32,10 +24,8 @@ frame_new(int rank)
 	return frame;
 }
 
-/* The elements of windows that have several are last dims, in the order of the dims that
-   they move along.  NULL after a message. */
-static Value *
-show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
+Value *
+frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
 {
 	Windows w = {0};
 	int rank = x->type.rank;
@@ -56,8 +46,7 @@ show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
 	return w.n && v ? make_windows(in->make, v, &w) : v;
 }
 
-/* One number for each of n, 1 where nothing is said; false after a message. */
-static bool
+bool
 read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v)
 {
 	Numbers numbers;
@@ -250,7 +239,7 @@ shown_term(Import *in, const MlirOp *op, const Convolution *conv, const Frame *f
 	int n = conv->x->type.rank;
 	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
 
-	t->value = show(in, op, conv->x, zero, frame);
+	t->value = frame_show(in, op, conv->x, zero, frame);
 	if (!t->value)
 		return false;
 	t->letters[conv->of_x.outer] = LETTER_batch;

@@ -1,0 +1,316 @@
+/*
+ * pooling.c - reductions of windows, running ones too, and what goes back through them.
+ *
+ *   max pool, x f32[8,16,16,4]    windows(x)  f32[8,8,8,4,2,2], reduced over the last two
+ *   cummax, x f32[n]              x with x one before it, that with itself two before, 4, ..
+ *   gradient of a max pool        of each window, which element it takes; of each element,
+ *                                 the windows that take it
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* Of the dims of operand 0.  False after a message. */
+static bool
+read_frame(Import *in, const MlirOp *op, Frame *frame)
+{
+	int64_t spread[MAX_RANK];
+	int rank = in->operands[0]->type.rank;
+	Numbers low, high;
+
+	*frame = frame_new(rank);
+	if (!read_each(in, op, "window_dimensions", rank, frame->size)
+		|| !read_each(in, op, "window_strides", rank, frame->step)
+		|| !read_each(in, op, "window_dilations", rank, frame->apart)
+		|| !read_each(in, op, "base_dilations", rank, spread))
+		return false;
+	if (!pairs_of(in, op, "padding", rank, &low, &high))
+		return read_wrong(in, op->range, "this padding cannot be read");
+	for (int d = 0; d < rank; d++) {
+		frame->by.low[d] = low.v[d];
+		frame->by.high[d] = high.v[d];
+		frame->by.inner[d] = spread[d] - 1;
+	}
+	return true;
+}
+
+/* The dims behind the first `rank`. */
+static Numbers
+last_dims(const Value *v, int rank)
+{
+	Numbers dims = {0};
+
+	for (int d = rank; d < v->type.rank; d++)
+		dims.v[dims.n++] = d;
+	return dims;
+}
+
+static Value *
+reduce_last(Make k, Combiner c, Value *v, int rank)
+{
+	Numbers dims = last_dims(v, rank);
+
+	return dims.n ? make_reduce(k, c, v, dims.n, dims.v) : v;
+}
+
+/* ---- running reductions */
+
+/* The dim along which each window is all up to an element, or from it on; -1: none. */
+static int
+running_dim(const Frame *frame, const Type *type)
+{
+	int dim = -1;
+
+	for (int d = 0; d < type->rank; d++) {
+		int64_t around = frame->by.low[d] + frame->by.high[d], n = type->dims[d];
+		bool end = frame->by.low[d] == 0 || frame->by.high[d] == 0;
+		if (frame->step[d] != 1 || frame->apart[d] != 1 || frame->by.inner[d] || !end)
+			return -1;
+		if (frame->size[d] == 1 && around == 0)
+			continue;
+		if (dim >= 0 || frame->size[d] != n || around != n - 1)
+			return -1;
+		dim = d;
+	}
+	return dim;
+}
+
+/* x, moved by so many along a dim, up or down; `init` where nothing comes. */
+static Value *
+shifted(Make k, Value *x, Value *init, int dim, int64_t by, bool up)
+{
+	int64_t low[MAX_RANK] = {0}, high[MAX_RANK] = {0}, n = x->type.dims[dim];
+
+	*(up ? &low[dim] : &high[dim]) = by;
+	return make_pad(k, make_slice_dim(k, x, dim, up ? 0 : by, up ? n - by : n, 1), init,
+		low, high);
+}
+
+/* By doubling: after i rounds each element is that of 2^i, up to it or from it on.
+   combiner: NULL, what the body computes. */
+static Value *
+run_doubling(Import *in, const MlirOp *op, const Combiner *combiner, int dim, bool up)
+{
+	Value *v = in->operands[0], *init = in->operands[1];
+
+	for (int64_t by = 1; v && by < v->type.dims[dim]; by *= 2) {
+		Value *other = shifted(in->make, v, init, dim, by, up);
+		Value *a = up ? other : v, *b = up ? v : other;
+		v = combiner ? combine(in->make, *combiner, a, b) : read_lifted(in, op, a, b);
+	}
+	return v;
+}
+
+static Value *
+run_sum(Make k, Value *x, int dim, bool up)
+{
+	int64_t along = dim;
+	Value *zero = make_constant(k, x->type.dtype, 0);
+	Value *from = up ? x : make_reverse(k, x, 1, &along);
+	Op *sum = make_begin(k, O_cumsum, 2, (Value *[]){from, zero});
+
+	if (sum)
+		op_set_int(sum, A_dim, dim);
+	Value *v = make_end(k, sum);
+	return up || !v ? v : make_reverse(k, v, 1, &along);
+}
+
+/* ---- pooling */
+
+/* It may be there any number of times. */
+static bool
+is_idempotent(Combiner c)
+{
+	return c != C_add && c != C_mul;
+}
+
+bool
+import_op_window(Import *in, const MlirOp *op, int detail)
+{
+	static const char other[] =
+		"stablehlo.reduce_window of several tensors, or another body";
+	Frame frame;
+	Combiner c;
+
+	(void)detail;
+	if (in->noperands != 2 || in->operands[1]->type.rank)
+		return read_opaque(in, op, other);
+	if (!read_frame(in, op, &frame))
+		return false;
+	Value *x = in->operands[0], *init = in->operands[1];
+	bool known = region_combiner(in, op, &c), identity = known && is_identity(init, c);
+	int dim = running_dim(&frame, &x->type);
+	if (dim >= 0 && identity && c == C_add) {
+		in->results[0] = run_sum(in->make, x, dim, frame.by.high[dim] == 0);
+		return true;
+	}
+	if (dim >= 0 && (known || region_lifts(in, op))) {
+		in->results[0] =
+			run_doubling(in, op, known ? &c : NULL, dim, frame.by.high[dim] == 0);
+		return true;
+	}
+	if (!known || (!identity && !is_idempotent(c)))
+		return read_opaque(in, op, other);
+	Value *v = frame_show(in, op, x, init, &frame);
+	v = v ? reduce_last(in->make, c, v, x->type.rank) : NULL;
+	if (v && !identity)
+		v = combine(in->make, c, v, make_splat(in->make, init, &v->type));
+	in->results[0] = v;
+	return true;
+}
+
+/* ---- backward through a pooling that takes the greatest, or the least */
+
+/* i1 of the element (i1, i0) of each window, of `type`, as one number: i1 n0 + i0. */
+static Value *
+element_numbers(Make k, const Type *type, int rank)
+{
+	Type shape = *type;
+	Value *all = NULL;
+	int64_t by = 1;
+
+	shape.dtype = D_i32;
+	for (int d = type->rank - 1; d >= rank; d--) {
+		Value *v = make_iota(k, &shape, d);
+		if (by > 1)
+			v = make_binary(k, O_mul, v, number_like(k, v, (double)by));
+		all = all ? make_binary(k, O_add, all, v) : v;
+		by *= type->dims[d];
+	}
+	return all ? all : make_splat(k, make_constant(k, D_i32, 0), &shape);
+}
+
+/* pred: is the element one of the operand, not of its padding? */
+static Value *
+inside_of(Import *in, const MlirOp *op, const Type *type, const Frame *frame)
+{
+	Make k = in->make;
+	Type shape = type_of(D_pred, type->rank, type->dims);
+	Value *yes = make_splat(k, make_constant(k, D_pred, 1), &shape);
+
+	return frame_show(in, op, yes, make_constant(k, D_pred, 0), frame);
+}
+
+/* From which element on one is taken: the comparison is false of NaN, so what comes behind
+   the last NaN is; that itself, if nothing does. */
+static Value *
+first_taken(Make k, Value *shown, Value *at, Value *inside, int rank)
+{
+	Value *none = number_like(k, at, -1);
+	Value *odd = make_binary(k, O_and, inside, make_compare(k, DIR_NE, shown, shown));
+	Value *last_odd = reduce_last(k, C_max, make_select(k, odd, at, none), rank);
+	Value *last = reduce_last(k, C_max, make_select(k, inside, at, none), rank);
+	Value *next = make_binary(k, O_add, last_odd, number_like(k, last_odd, 1));
+
+	return make_select(k, make_compare(k, DIR_EQ, last, last_odd), last_odd, next);
+}
+
+/* Of each window, the number of the first element that is the greatest, or the least. */
+static Value *
+taken_elements(Import *in, const MlirOp *op, Combiner c, const Frame *frame)
+{
+	Make k = in->make;
+	Value *x = in->operands[0], *least = make_identity(k, c, x->type.dtype);
+	int rank = x->type.rank;
+	Value *shown = frame_show(in, op, x, least, frame);
+	Value *inside = inside_of(in, op, &x->type, frame);
+
+	if (!shown || !inside)
+		return NULL;
+	Value *at = element_numbers(k, &shown->type, rank);
+	Value *end = make_splat(k, make_constant(k, D_i32, INT32_MAX), &at->type);
+	if (dtype_is_float(x->type.dtype)) {
+		Value *first = first_taken(k, shown, at, inside, rank);
+		Value *behind =
+			make_compare(k, DIR_GE, at, make_spread(k, first, 0, &at->type));
+		inside = make_binary(k, O_and, inside, behind);
+	}
+	Value *odd = make_compare(k, DIR_NE, shown, shown);
+	Value *best = reduce_last(k, c,
+		make_select(k, inside, shown, make_splat(k, least, &shown->type)), rank);
+	Value *hit = make_binary(k, O_or, odd,
+		make_compare(k, DIR_EQ, shown, make_spread(k, best, 0, &shown->type)));
+	hit = make_binary(k, O_and, hit, inside);
+	return reduce_last(k, C_min, make_select(k, hit, at, end), rank);
+}
+
+/* Windows as the elements see them: which of the pooling's, spread by its steps, have the
+   element, the last first. */
+static Frame
+frame_back(const Frame *frame, const Type *type, const Type *pooled)
+{
+	Frame back = frame_new(type->rank);
+
+	for (int d = 0; d < type->rank; d++) {
+		int64_t spread = (pooled->dims[d] - 1) * frame->step[d];
+		back.size[d] = frame->size[d];
+		back.by.inner[d] = frame->step[d] - 1;
+		back.by.low[d] = frame->size[d] - 1 - frame->by.low[d];
+		back.by.high[d] = type->dims[d] - 1 + frame->by.low[d] - spread;
+	}
+	return back;
+}
+
+/* Is it that a >= b, or a <= b, so that the first of equal ones stays? */
+static bool
+selects_first(Import *in, const MlirOp *op, Combiner *combiner)
+{
+	const MlirOp *step = region_step(op, 0);
+	const char *word = step && !strcmp(step->name, "stablehlo.compare")
+		? word_of(in, step, "comparison_direction")
+		: "";
+
+	*combiner = strcmp(word, "GE") ? C_min : C_max;
+	return !strcmp(word, "GE") || !strcmp(word, "LE");
+}
+
+/* What is given back to each element: of the windows that have it, those that take it. */
+static Value *
+given_back(Import *in, const MlirOp *op, Value *taken, const Frame *back)
+{
+	Make k = in->make;
+	Value *source = in->operands[1], *init = in->operands[2];
+	int rank = source->type.rank;
+	Value *zero = make_constant(k, source->type.dtype, 0);
+	Value *seen = frame_show(in, op, source, zero, back);
+	Value *whose = frame_show(in, op, taken, make_constant(k, D_i32, -1), back);
+
+	if (!seen || !whose)
+		return NULL;
+	Value *number = element_numbers(k, &whose->type, rank); /* the last first */
+	int64_t n = type_elements_from(&whose->type, rank);
+	number = make_binary(k, O_sub, number_like(k, number, (double)(n - 1)), number);
+	Value *given = make_select(k, make_compare(k, DIR_EQ, whose, number), seen,
+		make_splat(k, zero, &seen->type));
+	given = reduce_last(k, C_add, given, rank);
+	if (given && !is_identity(init, C_add))
+		given = make_binary(k, O_add, given, make_splat(k, init, &given->type));
+	return given;
+}
+
+bool
+import_op_scatter_windows(Import *in, const MlirOp *op, int detail)
+{
+	Combiner c, adds;
+	Frame frame;
+
+	(void)detail;
+	if (in->noperands != 3 || in->operands[0]->type.rank != in->operands[1]->type.rank
+		|| in->operands[2]->type.rank || !selects_first(in, op, &c)
+		|| !combiner_takes(c, in->operands[0]->type.dtype)
+		|| !region_combiner(in, op, &adds) || adds != C_add)
+		return read_opaque(in, op, NULL);
+	if (!read_frame(in, op, &frame))
+		return false;
+	Value *x = in->operands[0], *source = in->operands[1];
+	Value *taken = taken_elements(in, op, c, &frame);
+	if (!taken)
+		return false;
+	for (int d = 0; d < source->type.rank; d++)
+		if (source->type.dims[d] != taken->type.dims[d])
+			return read_wrong(in, op->range,
+				"%s has not a source for each of its windows", op->name);
+	Frame back = frame_back(&frame, &x->type, &source->type);
+	in->results[0] = given_back(in, op, taken, &back);
+	return true;
+}
