@@ -117,45 +117,49 @@ run_sum(Make k, Value *x, int dim, bool up)
 
 /* ---- pooling */
 
-/* It may be there any number of times. */
-static bool
-is_idempotent(Combiner c)
+/* Of what windows show, or running along `dim`, if that is >= 0.  combiner: NULL, what the
+   body computes. */
+static Value *
+reduce_windows(Import *in, const MlirOp *op, const Frame *frame, const Combiner *combiner,
+	int dim)
 {
-	return c != C_add && c != C_mul;
+	Value *x = in->operands[0], *init = in->operands[1];
+	bool up = dim >= 0 && frame->by.high[dim] == 0;
+	bool identity = combiner && is_identity(init, *combiner);
+
+	if (dim >= 0 && identity && *combiner == C_add)
+		return run_sum(in->make, x, dim, up);
+	Value *v = dim >= 0 ? run_doubling(in, op, combiner, dim, up)
+			    : frame_show(in, op, x, init, frame);
+	if (!v || !combiner)
+		return v;
+	v = reduce_last(in->make, *combiner, v, x->type.rank);
+	return v && !identity
+		? combine(in->make, *combiner, v, make_splat(in->make, init, &v->type))
+		: v;
 }
 
+/* What is put around is what reductions begin with: it changes nothing, as StableHLO has it
+   of a body, or may be there any number of times. */
 bool
 import_op_window(Import *in, const MlirOp *op, int detail)
 {
-	static const char other[] =
-		"stablehlo.reduce_window of several tensors, or another body";
 	Frame frame;
 	Combiner c;
+	int dim = -1;
 
 	(void)detail;
-	if (in->noperands != 2 || in->operands[1]->type.rank)
-		return read_opaque(in, op, other);
-	if (!read_frame(in, op, &frame))
+	bool one = in->noperands == 2 && !in->operands[1]->type.rank;
+	if (one && !read_frame(in, op, &frame))
 		return false;
-	Value *x = in->operands[0], *init = in->operands[1];
-	bool known = region_combiner(in, op, &c), identity = known && is_identity(init, c);
-	int dim = running_dim(&frame, &x->type);
-	if (dim >= 0 && identity && c == C_add) {
-		in->results[0] = run_sum(in->make, x, dim, frame.by.high[dim] == 0);
-		return true;
-	}
-	if (dim >= 0 && (known || region_lifts(in, op))) {
-		in->results[0] =
-			run_doubling(in, op, known ? &c : NULL, dim, frame.by.high[dim] == 0);
-		return true;
-	}
-	if (!known || (!identity && !is_idempotent(c)))
-		return read_opaque(in, op, other);
-	Value *v = frame_show(in, op, x, init, &frame);
-	v = v ? reduce_last(in->make, c, v, x->type.rank) : NULL;
-	if (v && !identity)
-		v = combine(in->make, c, v, make_splat(in->make, init, &v->type));
-	in->results[0] = v;
+	bool known = one && region_combiner(in, op, &c);
+	bool repeats = known && ((c != C_add && c != C_mul) || is_identity(in->operands[1], c));
+	if (one)
+		dim = running_dim(&frame, &in->operands[0]->type);
+	if (known ? !repeats : dim < 0 || !region_lifts(in, op))
+		return read_opaque(in, op,
+			"stablehlo.reduce_window of several operands or steps");
+	in->results[0] = reduce_windows(in, op, &frame, known ? &c : NULL, dim);
 	return true;
 }
 

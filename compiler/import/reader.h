@@ -94,11 +94,6 @@ void note_missing(Import *in, const char *what, bool opaque);
 /* The op, as it stands here, has no counterpart, and without it the program is another;
    its results are zeros. */
 bool read_lacks(Import *in, const MlirOp *op, const char *what);
-/* What region 0, of scalars and their elements alone, makes of two tensors element by
-   element; NULL after a message. */
-Value *read_lifted(Import *in, const MlirOp *op, Value *a, Value *b);
-/* Is it so? */
-bool region_lifts(Import *in, const MlirOp *op);
 void scope_bind(Import *in, const char *name, int n, Value **values);
 const Defined *scope_find(const Scope *scope, const char *name);
 bool type_read(Import *in, const MlirOp *op, const MlirType *from, Type *type);
@@ -167,6 +162,13 @@ bool asked_all_met(Import *in);
 
 /* ---- expressions.c: what the op makes may be what an expression of Python does */
 void expression_note(Import *in, const MlirOp *op);
+
+/* ---- lifted.c */
+/* What region 0, of scalars and their elements alone, makes of two tensors element by
+   element; NULL after a message. */
+Value *read_lifted(Import *in, const MlirOp *op, Value *a, Value *b);
+/* Is it so? */
+bool region_lifts(Import *in, const MlirOp *op);
 
 /* ---- sums.c: regions of one step */
 /* The only op of the region that does something, of its two parameters; or NULL. */
