@@ -71,6 +71,14 @@ partial_written(const Op *op)
 		&& whole->combiner == part->combiner;
 }
 
+bool
+partial_joins(const Op *op, int operand)
+{
+	PartialKind kind = ops[op->kind].partial;
+
+	return (operand ? partials[kind].others : partials[kind].first) != THROUGH_no;
+}
+
 Through
 partial_through(const Op *op, int operand, Combiner c)
 {
@@ -90,7 +98,8 @@ partial_through(const Op *op, int operand, Combiner c)
 		return THROUGH_no;
 	if (kind == PARTIAL_pad && !is_identity_of(op->operands[1], c))
 		return THROUGH_no;
-	if (kind == PARTIAL_choice && operand && !is_identity_of(op->operands[3 - operand], c))
-		return THROUGH_no;
+	if (kind == PARTIAL_choice && operand)
+		return is_identity_of(op->operands[3 - operand], c) ? THROUGH_alone
+								    : THROUGH_together;
 	return operand ? partials[kind].others : partials[kind].first;
 }

@@ -15,11 +15,13 @@
 typedef enum Through {
 	THROUGH_no,
 	THROUGH_alone,	  /* ... if the other operands are whole */
-	THROUGH_together, /* ... if all operands are partial alike */
+	THROUGH_together, /* ... if all that join in are partial alike, the others whole */
 } Through;
 
 /* May the operand hold partial results of the combiner? */
 Through partial_through(const Op *op, int operand, Combiner c);
+/* Does the operand join in what others take together?  The mask of a choice does not. */
+bool partial_joins(const Op *op, int operand);
 /* Is a part written in its place in a tensor, both partial alike?  No plan has that but
    where all such parts of a loop are summed up after it (accumulate.c): elsewhere what is
    whole would become partial by a part. */

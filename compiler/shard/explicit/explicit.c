@@ -106,7 +106,8 @@ hinders(Explicit *e, const OpState *o, int operand)
 		bool alike = axes_equal(&theirs, &mine) && other->combiner == now->combiner;
 		if (i == operand)
 			continue;
-		if (through == THROUGH_together ? !alike : theirs.n > 0)
+		if (through == THROUGH_together && partial_joins(o->op, i) ? !alike
+									   : theirs.n > 0)
 			return operand;
 		if (product && e->infinite[o->tensors[i]->id])
 			return i;

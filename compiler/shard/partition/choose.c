@@ -210,10 +210,14 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 		for (int k = 0; k < op->noperands; k++) {
 			Combiner combiner;
 			AxisList axes = partial_axes(p, k, &combiner);
-			if (!axes_equal(&axes, &c->partial) || combiner != c->combiner)
+			if (!partial_joins(op, k)) {
+				c->whole |= 1u << k;
+				continue;
+			}
+			if (k < i || !axes_equal(&axes, &c->partial) || combiner != c->combiner)
 				return false;
 		}
-		return i == 0;
+		return true;
 	}
 	return false;
 }
