@@ -87,12 +87,12 @@ times_made(const Partitioner *p, const Op *loop, const Op *move, double runs)
 	return times;
 }
 
-/* Does the one sum after the loop move at most what those in it do? */
+/* Does the one sum after the loop move at most what those in it do, and `first` before it? */
 static bool
-moves_no_more(Partitioner *p, const Op *loop, const Chain *chain, int i)
+moves_no_more(Partitioner *p, const Op *loop, const Op *first, const Chain *chain, int i)
 {
 	const Value *v = loop->bodies[LOOP_BODY]->params[i];
-	double larger, bytes = 0;
+	double larger, bytes = first ? bytes_moved(p, first) : 0;
 	double runs = trips_for_one_sum(p, loop, i, chain->scattered, &larger);
 
 	for (const Step *s = chain->steps; s; s = s->next)
@@ -136,22 +136,50 @@ take_promise(Partitioner *p, const Value *carried)
 	s->promised = 0;
 }
 
-/* Does a round add sums to what it begins with?  If they are over more axes than the first
-   of them, a loop inside that was treated is so for some: it is followed again for all. */
+/* The sum that it begins with, for nothing else, over whatever axes; NULL: none. */
+static const Op *
+first_sum(const Op *loop, int i)
+{
+	const Value *v = loop->operands[i];
+	const Op *move = v->uses <= 1 && v->def && op_is_move(v->def) ? v->def : NULL;
+
+	return move && !move->requested && move->operands[0]->placement.nunreduced
+			&& move->operands[0]->uses <= 1
+		? move
+		: NULL;
+}
+
+/* Does a round add sums to what it begins with, or to `first`?  If they are over more axes
+   than the first of them, a loop inside that was treated is so for some: it is followed again
+   for all. */
 static bool
-follow_loop(Chain *chain, Partitioner *p, const Op *loop, int i, bool narrow)
+follow_loop(Chain *chain, Partitioner *p, const Op *loop, int i, bool narrow, const Op *first)
 {
 	const Block *body = loop->bodies[LOOP_BODY];
 
 	*chain = (Chain){.p = p, .narrow = narrow};
+	if (first && !is_sum(chain, first, true))
+		return false;
 	do {
 		chain->steps = NULL;
 		chain->widened = false;
 		if (!follow_chain(chain, body, body->params[i], body->last->operands[i]))
 			return false;
 	} while (chain->widened);
-	return is_whole_chain(chain) && moves_no_more(p, loop, chain, i)
+	return is_whole_chain(chain) && moves_no_more(p, loop, first, chain, i)
 		&& (!chain->scattered || may_be_whole(p, loop, i, chain));
+}
+
+/* With what it begins with, if that is a sum over other axes; all of its sums; those over
+   the same axes. */
+static bool
+follow_some(Chain *chain, Partitioner *p, const Op *loop, int i)
+{
+	const Op *first = first_sum(loop, i);
+
+	return (first && follow_loop(chain, p, loop, i, false, first))
+		|| follow_loop(chain, p, loop, i, false, NULL)
+		|| follow_loop(chain, p, loop, i, true, NULL);
 }
 
 void
@@ -169,8 +197,7 @@ reduce_after(Partitioner *p, Op *loop, int n)
 		Chain chain;
 		take_promise(p, body->params[i]);
 		if (next != body->params[i] && !condition->params[i]->uses
-			&& (follow_loop(&chain, p, loop, i, false)
-				|| follow_loop(&chain, p, loop, i, true))) {
+			&& follow_some(&chain, p, loop, i)) {
 			take_steps(&chain);
 			body->params[i]->placement = chain.partial;
 			condition->params[i]->placement = chain.partial;
