@@ -105,7 +105,7 @@ reduce(const Op *op, const Tensor *operands, Tensor *result)
 		&operands[1], result);
 }
 
-/* Adds rows of `inner` elements one after another, storing after each. */
+/* Combines rows of `inner` elements one after another, storing after each. */
 bool
 cumsum(const Op *op, const Tensor *operands, Tensor *result)
 {
@@ -113,7 +113,7 @@ cumsum(const Op *op, const Tensor *operands, Tensor *result)
 	const Type *t = &result->type;
 	int64_t dim = op_int(op, A_dim), inner = type_elements_from(t, dim + 1);
 	int64_t n = type_elements(t);
-	CombineLoop *loop = combine_loops[C_add][wide_of(d)];
+	CombineLoop *loop = combine_loops[op_int(op, A_combiner)][wide_of(d)];
 	char *acc = NULL;
 	for (int64_t i = 0; i < n; i += inner) {
 		if (i / inner % t->dims[dim] == 0) {

@@ -188,10 +188,12 @@ void
 gradient_cumsum(Adjoint *a, const Op *op)
 {
 	int64_t dim = op_int(op, A_dim);
-	Value *dy = make_reverse(a->k, cotangent_of(a, op->results[0]), 1, &dim);
-	Value *operands[] = {dy, make_identity(a->k, C_add, dy->type.dtype)};
-	Op *sum = make_begin(a->k, O_cumsum, 2, operands);
 
-	op_set_int(sum, A_dim, dim);
-	give(a, op->operands[0], make_reverse(a->k, make_end(a->k, sum), 1, &dim));
+	if (op_int(op, A_combiner) != C_add) {
+		gradient_none(a, op);
+		return;
+	}
+	Value *dy = make_reverse(a->k, cotangent_of(a, op->results[0]), 1, &dim);
+	Value *sum = make_cumsum(a->k, C_add, dy, (int)dim);
+	give(a, op->operands[0], make_reverse(a->k, sum, 1, &dim));
 }

@@ -74,7 +74,7 @@ print_cumsum(Line *line, const Op *op)
 		text_printf(line->t, " pad=%s", pad.s);
 	text_add(line->t, "}");
 	text_free(&pad);
-	print_to_apply(line, C_add, type->dtype);
+	print_to_apply(line, (Combiner)op_int(op, A_combiner), type->dtype);
 	line_fact_numbers(line, "dim", 1, &dim);
 }
 
@@ -83,7 +83,7 @@ read_cumsum(const ReadLine *in, Op *op)
 {
 	const Fact *f = line_needs_fact(in, "dim");
 
-	read_adder(in);
+	op_set_int(op, A_combiner, read_combiner(in));
 	if (f)
 		op_set_int(op, A_dim, cursor_only(fact_cursor(in->rd, f), "a dim"));
 }

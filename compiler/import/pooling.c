@@ -86,32 +86,27 @@ shifted(Make k, Value *x, Value *init, int dim, int64_t by, bool up)
 		low, high);
 }
 
-/* By doubling: after i rounds each element is that of 2^i, up to it or from it on.
-   combiner: NULL, what the body computes. */
+/* With a body of its own, by doubling: after i rounds each element is that of 2^i, up to it
+   or from it on. */
 static Value *
-run_doubling(Import *in, const MlirOp *op, const Combiner *combiner, int dim, bool up)
+run_doubling(Import *in, const MlirOp *op, int dim, bool up)
 {
 	Value *v = in->operands[0], *init = in->operands[1];
 
 	for (int64_t by = 1; v && by < v->type.dims[dim]; by *= 2) {
 		Value *other = shifted(in->make, v, init, dim, by, up);
 		Value *a = up ? other : v, *b = up ? v : other;
-		v = combiner ? combine(in->make, *combiner, a, b) : read_lifted(in, op, a, b);
+		v = read_lifted(in, op, a, b);
 	}
 	return v;
 }
 
 static Value *
-run_sum(Make k, Value *x, int dim, bool up)
+run_combiner(Make k, Combiner c, Value *x, int dim, bool up)
 {
 	int64_t along = dim;
-	Value *zero = make_constant(k, x->type.dtype, 0);
-	Value *from = up ? x : make_reverse(k, x, 1, &along);
-	Op *sum = make_begin(k, O_cumsum, 2, (Value *[]){from, zero});
+	Value *v = make_cumsum(k, c, up ? x : make_reverse(k, x, 1, &along), dim);
 
-	if (sum)
-		op_set_int(sum, A_dim, dim);
-	Value *v = make_end(k, sum);
 	return up || !v ? v : make_reverse(k, v, 1, &along);
 }
 
@@ -127,13 +122,11 @@ reduce_windows(Import *in, const MlirOp *op, const Frame *frame, const Combiner 
 	bool up = dim >= 0 && frame->by.high[dim] == 0;
 	bool identity = combiner && is_identity(init, *combiner);
 
-	if (dim >= 0 && identity && *combiner == C_add)
-		return run_sum(in->make, x, dim, up);
-	Value *v = dim >= 0 ? run_doubling(in, op, combiner, dim, up)
+	if (!combiner)
+		return run_doubling(in, op, dim, up);
+	Value *v = dim >= 0 ? run_combiner(in->make, *combiner, x, dim, up)
 			    : frame_show(in, op, x, init, frame);
-	if (!v || !combiner)
-		return v;
-	v = reduce_last(in->make, *combiner, v, x->type.rank);
+	v = v && dim < 0 ? reduce_last(in->make, *combiner, v, x->type.rank) : v;
 	return v && !identity
 		? combine(in->make, *combiner, v, make_splat(in->make, init, &v->type))
 		: v;

@@ -478,6 +478,18 @@ make_reduce(Make k, Combiner c, Value *x, int n, const int64_t *dims)
 }
 
 Value *
+make_cumsum(Make k, Combiner c, Value *x, int dim)
+{
+	if (!x)
+		return NULL;
+	Value *operands[] = {x, make_identity(named(k, NULL), c, x->type.dtype)};
+	Op *op = make_begin(k, O_cumsum, 2, operands);
+	set_one(op, A_dim, dim);
+	set_one(op, A_combiner, c);
+	return make_end(k, op);
+}
+
+Value *
 make_dot(Make k, Value *a, Value *b, const DotDims *dims, DType dtype)
 {
 	Op *op = make_begin(k, O_dot, 2, (Value *[]){a, b});

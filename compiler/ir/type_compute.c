@@ -135,9 +135,9 @@ type_cumsum(const Op *op, Type *result)
 	const char *wrong = check_dim(op, op_int(op, A_dim), result->rank);
 	if (wrong)
 		return wrong;
-	if (result->dtype == D_pred)
-		return "cumsum needs numbers, not pred";
-	return check_identity(op, C_add, result->dtype);
+	wrong = check_combiner(op, result->dtype);
+	return wrong ? wrong
+		     : check_identity(op, (Combiner)op_int(op, A_combiner), result->dtype);
 }
 
 const char *

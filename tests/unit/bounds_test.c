@@ -161,6 +161,7 @@ step_cumsum(Program *p)
 	Op *op = append(p, O_cumsum, 2, x, number(p, 0), NULL);
 
 	op_set_int(op, A_dim, draw(2));
+	op_set_int(op, A_combiner, C_add);
 	return typed(op, matrix(p->dtype));
 }
 

@@ -428,9 +428,12 @@ add_cumsum(Program *p)
 
 	if (!x->type.rank || x->type.dtype == D_pred)
 		return;
+	Combiner c = (Combiner)below(p, C_mul + 1);
 	operands[1] = constant(p, x->type.dtype, 0);
+	op_set_int(operands[1]->def, A_value, combiner_identity(c, x->type.dtype));
 	Op *op = make(p, O_cumsum, 2, operands);
 	op_set_int(op, A_dim, below(p, x->type.rank));
+	op_set_int(op, A_combiner, c);
 	keep(p, finish(p, op));
 }
 

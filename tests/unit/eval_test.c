@@ -695,14 +695,23 @@ test_cumsum(void)
 	Op *made = op(&p, O_cumsum, 2, x, number(&p, D_i32, 0), NULL);
 
 	op_set_int(made, A_dim, 1);
+	op_set_int(made, A_combiner, C_add);
 	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)), (double[]){0, 1, 3, 3, 7, 12},
 		"cumsum along the minor dim");
 	p = program();
 	x = input(&p, shape(D_bf16, 2, 3, 2, 0), (double[]){256, 0, 1, 1, 1, 2});
 	made = op(&p, O_cumsum, 2, x, number(&p, D_bf16, 0), NULL);
 	op_set_int(made, A_dim, 0);
+	op_set_int(made, A_combiner, C_add);
 	gives(&p, value(made, shape(D_bf16, 2, 3, 2, 0)), (double[]){256, 0, 256, 1, 258, 3},
 		"a bf16 cumsum carries in f32");
+	p = program();
+	x = input(&p, shape(D_i32, 2, 2, 3, 0), (double[]){2, 1, 3, 5, 7, 6});
+	made = op(&p, O_cumsum, 2, x, number(&p, D_i32, INT32_MIN), NULL);
+	op_set_int(made, A_dim, 1);
+	op_set_int(made, A_combiner, C_max);
+	gives(&p, value(made, shape(D_i32, 2, 2, 3, 0)), (double[]){2, 2, 3, 5, 7, 7},
+		"a running maximum");
 }
 
 static Op *

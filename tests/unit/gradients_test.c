@@ -442,9 +442,7 @@ grow_cumsum(Scope *s)
 
 	if (!x->type.rank)
 		return NULL;
-	Op *op = make_begin(s->k, O_cumsum, 2, (Value *[]){x, integer(s, D_i64, 0)});
-	op_set_int(op, A_dim, below(x->type.rank));
-	return make_end(s->k, op);
+	return make_cumsum(s->k, C_add, x, below(x->type.rank));
 }
 
 /* ---- elements that are looked up ------ */

@@ -253,6 +253,8 @@ with_dim(Module *m, OpKind kind, Value *a, Value *b, int64_t dim)
 	Op *op = add_op(m->entry, kind, 2, (Value *[]){a, b}, NULL);
 
 	op_set_int(op, A_dim, dim);
+	if (kind == O_cumsum)
+		op_set_int(op, A_combiner, C_add);
 	return finish(op);
 }
 

@@ -305,6 +305,8 @@ statement(Build *b, const char *name)
 		op_set_ints(o, A_dims, numbers(b, n), n);
 	} else if (o->kind == O_concatenate || o->kind == O_cumsum) {
 		op_set_int(o, A_dim, (numbers(b, n), n[0]));
+		if (o->kind == O_cumsum)
+			op_set_int(o, A_combiner, C_add);
 	} else if (o->kind == O_dynamic_slice) { /* sizes */
 		op_set_ints(o, A_sizes, numbers(b, n), n);
 	} else if (o->kind == O_slice) { /* of dim 0 */

@@ -21,6 +21,7 @@
  * near sqrt(p * sum term^2); where terms agree, it is the value itself.
  */
 #include "eval/check/check.h"
+#include "ir/interval.h"
 
 #include <math.h>
 #include <stdlib.h>
@@ -270,7 +271,7 @@ round_reduce(const Module *m, const Op *op, const Inexact *x, const Inexact *res
 	int64_t c = op_int(op, A_combiner), n = type_elements(&y->type);
 	if (c != C_mul)
 		return c != C_add || round_added(m, op, x, result, rounding, true);
-	double terms = (double)type_elements(&value_of(&x[0])->type) / (double)n;
+	double terms = (double)op_combined(op);
 	double units = terms * wide->unit
 		+ (p != wide ? p->unit * log2(2 * (double)m->mesh.ndevices) : 0);
 	Tensor excess = {0}, deficit = {0};
@@ -295,7 +296,8 @@ bool
 round_cumsum(const Module *m, const Op *op, const Inexact *x, const Inexact *result,
 	Tensor *rounding)
 {
-	return round_added(m, op, x, result, rounding, false);
+	return op_int(op, A_combiner) == C_add ? round_added(m, op, x, result, rounding, false)
+					       : round_reduce(m, op, x, result, rounding);
 }
 
 bool

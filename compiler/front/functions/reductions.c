@@ -76,13 +76,7 @@ build_cumsum(Call *c, const Argument *a)
 	Value *x = a[0].tensor;
 	if (x->type.dtype == D_pred)
 		x = make_convert(c->make, x, D_i32);
-	if (x == NULL)
-		return NULL;
-	Value *operands[] = {x, make_identity(c->make, C_add, x->type.dtype)};
-	Op *op = make_begin(c->make, O_cumsum, 2, operands);
-	if (op != NULL)
-		op_set_int(op, A_dim, a[1].dim);
-	return make_end(c->make, op);
+	return make_cumsum(c->make, C_add, x, a[1].dim);
 }
 
 /* ---- for the prelude */

@@ -125,7 +125,7 @@ unread(const Op *op, int i, Block *body)
 		.label = op->label,
 		.name = "unread",
 		.helper = true};
-	Combiner c = op_reduces(op) ? (Combiner)op_int(op, A_combiner) : C_add;
+	Combiner c = op_has(op, A_combiner) ? (Combiner)op_int(op, A_combiner) : C_add;
 	const Type *type = &op->operands[i]->type;
 
 	return make_splat(k, make_identity(k, c, type->dtype), type);

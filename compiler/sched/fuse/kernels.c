@@ -50,7 +50,7 @@ root_cumsum(Fuse *f, Op *op)
 	k->order[k->norder - 1] = loop;
 	k->loops[loop].group = LOOP_inner;
 	k->kind = KERNEL_scan;
-	k->combiner = C_add;
+	k->combiner = (Combiner)op_int(op, A_combiner);
 	k->outer = k->norder - 1;
 	ref_add(f, op->operands[0], k, &k->root, index);
 	return true;

@@ -31,7 +31,8 @@ hands_on_parts(const Partitioner *p, const Op *op, int operand, Combiner combine
 	Through through = partial_through(op, operand, combiner);
 	PartialKind kind = ops[op->kind].partial;
 
-	if (kind == PARTIAL_pad || kind == PARTIAL_choice || kind == PARTIAL_linear)
+	if (kind == PARTIAL_pad || kind == PARTIAL_choice || kind == PARTIAL_linear
+		|| kind == PARTIAL_running)
 		return through == THROUGH_alone;
 	if (op->noperands == 1)
 		return through != THROUGH_no
