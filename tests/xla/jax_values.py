@@ -159,9 +159,7 @@ def convolutions(x, w):
         yield convolve(x, w, batch_group_count=2)
         yield convolve(x, w[::-1, ::-1], dims=("CHWN", "IHWO", "HWCN")) if x.shape[0] == w.shape[0] else x
     outputs = tuple(all_of_them(x, w))
-    grads = jax.grad(lambda x, w: sum((y * jnp.cos(jnp.arange(y.size, dtype=y.dtype)).reshape(y.shape)).sum()
-                                      for y in all_of_them(x, w)), (0, 1))(x, w)
-    return *outputs, *grads
+    return *outputs, *jax.grad(lambda x, w: sum((y ** 2).sum() for y in all_of_them(x, w)), (0, 1))(x, w)
 
 
 def sequences(x, w):

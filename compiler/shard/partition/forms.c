@@ -19,7 +19,8 @@ narrower(const Partitioner *p, const Value *v)
 {
 	const Op *op = v->def;
 
-	if (!op || op->kind != O_convert || op->mode == MODE_explicit)
+	if (!op || op->mode == MODE_explicit
+		|| (op->kind != O_convert && op->kind != O_windows && op->kind != O_pad))
 		return NULL;
 	Value *from = op->operands[0];
 	if (type_bytes(&from->type) >= type_bytes(&v->type))
@@ -31,6 +32,28 @@ narrower(const Partitioner *p, const Value *v)
 		from = from->def->operands[0];
 	}
 	return value_is_literal(from) ? NULL : from;
+}
+
+bool
+narrower_place(const Value *v, const Placement *to, Placement *at)
+{
+	const Op *op = v->def;
+	int rank = op->operands[0]->type.rank;
+
+	*at = *to;
+	if (op->kind == O_convert)
+		return true;
+	*at = placement_none(rank);
+	for (int d = 0; d < to->rank; d++) {
+		AxisList axes = placement_dim(to, d);
+		if (!axes.n)
+			continue;
+		if (d >= rank || op->operands[0]->type.dims[d] != v->type.dims[d]
+			|| ints_contain(op_ints(op, A_windowed), d))
+			return false;
+		placement_set_dim(at, d, &axes);
+	}
+	return true;
 }
 
 /* A plan and the form that it begins with. */
@@ -56,21 +79,25 @@ look_at(Partitioner *p, Cheapest *best, const Type *type, Form *form, const Plac
 
 /*
  * Of those that move the fewest bytes the one of fewest collectives.  What was made by a
- * conversion to more bytes is moved before it, where that moves fewer: the form is then one
- * of the narrower value.  Parts of a sum are not, as others may be rounded.
+ * conversion to more bytes, is padded or windows, is moved before it, where that moves
+ * fewer: the form is then one of the narrower value.  Parts of a sum are not, as others may
+ * be rounded.
  */
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form)
 {
 	Cheapest best = {0};
+	Placement at;
 
 	for (Form *f = source_of(p, v)->forms; f; f = f->next)
 		look_at(p, &best, &v->type, f, to);
 	const Value *narrow = best.plan->bytes > 0 && !to->nunreduced ? narrower(p, v) : NULL;
+	if (narrow && !narrower_place(v, to, &at))
+		narrow = NULL;
 	for (Form *f = narrow ? source_of(p, narrow)->forms : NULL; f; f = f->next) {
 		Cheapest before = best;
 		if (!f->value->placement.nunreduced)
-			look_at(p, &best, &narrow->type, f, to);
+			look_at(p, &best, &narrow->type, f, &at);
 		if (best.plan->bytes >= before.plan->bytes)
 			best = before;
 	}

@@ -96,12 +96,16 @@ make_wanted(Partitioner *p, Value *v, const Placement *to, Op *user, int operand
 	s->wants = wants;
 }
 
-/* What was converted to more bytes, converted when it is there. */
+/* What was converted to more bytes, padded, or is windows, made when what it is made of is
+   there. */
 static Value *
-converted_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand,
-	bool requested)
+made_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, bool requested)
 {
-	Value *narrow = value_in(p, narrower(p, v), to, user, operand, requested);
+	Placement at;
+
+	if (!narrower_place(v, to, &at))
+		die("%%%s is moved as what it is made of, which cannot be there", v->name);
+	Value *narrow = value_in(p, narrower(p, v), &at, user, operand, requested);
 	Value *moved = recompute(v, to, user);
 
 	moved->def->operands[0] = narrow;
@@ -118,8 +122,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 	Value *moved;
 	const ReshardPlan *plan = cheapest_form(p, v, to, &form);
 
-	if (form->value->type.dtype != v->type.dtype)
-		return converted_in(p, v, to, user, operand, requested);
+	if (!type_equal(&form->value->type, &v->type))
+		return made_in(p, v, to, user, operand, requested);
 	if (placement_equal(&form->value->placement, to))
 		return form->value;
 	requested |= s->sum_requested && placement_equal(to, &s->final);
@@ -134,8 +138,8 @@ value_in(Partitioner *p, Value *v, const Placement *to, Op *user, int operand, b
 			value_in(p, v, &s->final, user, operand, requested);
 		make_wanted(p, v, to, user, operand, requested);
 		plan = cheapest_form(p, v, to, &form);
-		if (form->value->type.dtype != v->type.dtype)
-			return converted_in(p, v, to, user, operand, requested);
+		if (!type_equal(&form->value->type, &v->type))
+			return made_in(p, v, to, user, operand, requested);
 		if (placement_equal(&form->value->placement, to))
 			return form->value;
 		moved = plan->bytes > 0 ? hoisted(p, v, to, requested) : NULL;

@@ -159,9 +159,12 @@ typedef struct Guesses {
 } Guesses;
 void guess_form(Partitioner *p, Guesses *guesses, Value *v, const Placement *at);
 void forget_guesses(Guesses *guesses);
-/* What a value is in a dtype that takes fewer bytes, before it was converted; NULL: it was
-   not, or explicit code says which of the two moves. */
+/* What a value is in a dtype that takes fewer bytes, before it was converted, or without
+   what was put around it, or what its windows show; NULL: it is none, or explicit code says
+   which of the two moves. */
 Value *narrower(const Partitioner *p, const Value *v);
+/* Where that is when the value is in `to`; false: it cannot be. */
+bool narrower_place(const Value *v, const Placement *to, Placement *at);
 const ReshardPlan *
 cheapest_form(Partitioner *p, const Value *v, const Placement *to, Form **form);
 /* A result type without open dims is a request. */
