@@ -40,6 +40,7 @@ typedef enum Jumps {
 	JUMPS_period,
 	JUMPS_index,
 	JUMPS_place,
+	JUMPS_corner,
 } Jumps;
 
 typedef enum Elements {

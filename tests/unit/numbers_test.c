@@ -93,7 +93,8 @@ is_smooth_at(OpKind kind, const Case *c)
 {
 	const NumberInfo *row = &numbers[kind];
 	double step = 1 + 0x1p-40;
-	if (row->jumps != JUMPS_nowhere || !c->finite || !isfinite(c->y) || c->most > 64
+	if ((row->jumps != JUMPS_nowhere && row->jumps != JUMPS_corner) || !c->finite
+		|| !isfinite(c->y) || c->most > 64
 		|| (row->pole.is && fabs(c->x[row->pole.operand] - row->pole.at) < 0x1p-6))
 		return true;
 	if (kind == O_pow && c->x[0] < 0)

@@ -290,6 +290,35 @@ mark_periods(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *re
 			r[i] = wild(r[i], k);
 }
 
+/*
+ * relu(x) is 0 in all samples of an x of -1 that are near it, and nothing tells what decides
+ * by relu(x) > 0 that x may be above 0 elsewhere.  So where an operand as far away as that of a
+ * decision would matter, one sample of each pair is on the other side of the corner.
+ */
+static void
+mark_corners(const Op *op, const Inexact *x, const Tensor *in, int k, Tensor *result)
+{
+	FloatFunction *of = numbers[op->kind].of_floats;
+	double *r = result->data;
+	if (result->type.dtype != D_f64 || k & 1)
+		return;
+	for (int64_t i = type_elements(&result->type) - 1; i >= 0; i--) {
+		double was[3] = {0}, away[3] = {0}, v;
+		for (int o = 0; o < op->noperands; o++) {
+			int64_t at = in[o].type.rank ? i : 0;
+			was[o] = tensor_double(value_of(&x[o]), at);
+			away[o] = EXAGGERATION * (tensor_double(&in[o], at) - was[o]);
+		}
+		v = of(was[0], was[1], was[2]);
+		for (int side = -1; side <= 1; side += 2) {
+			double there = of(was[0] + side * away[0], was[1] + side * away[1],
+				was[2] + side * away[2]);
+			if (r[i] == v && isfinite(there))
+				r[i] += (there - v) / EXAGGERATION;
+		}
+	}
+}
+
 /* ---- samples ------------------------------------------------------------ */
 
 bool
@@ -361,6 +390,7 @@ adjust(const Op *op, const Inexact *x, int k, const Tensor *in, const Tensor *ro
 		[JUMPS_period] = mark_periods,
 		[JUMPS_index] = mark_uncertain,
 		[JUMPS_place] = mark_places,
+		[JUMPS_corner] = mark_corners,
 	};
 	DType d = value_of(result)->type.dtype;
 	Tensor *s = sample_of(result, k);
