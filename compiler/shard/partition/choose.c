@@ -209,12 +209,14 @@ keep_partial(const Partitioner *p, int i, Choice *c)
 		c->whole = 0;
 		for (int k = 0; k < op->noperands; k++) {
 			Combiner combiner;
-			AxisList axes = partial_axes(p, k, &combiner);
 			if (!partial_joins(op, k)) {
 				c->whole |= 1u << k;
 				continue;
 			}
-			if (k < i || !axes_equal(&axes, &c->partial) || combiner != c->combiner)
+			if (k < i)
+				return false; /* all of them, once */
+			AxisList axes = partial_axes(p, k, &combiner);
+			if (!axes_equal(&axes, &c->partial) || combiner != c->combiner)
 				return false;
 		}
 		return true;

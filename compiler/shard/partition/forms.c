@@ -14,6 +14,12 @@ source_of(const Partitioner *p, const Value *v)
 	return &p->sources[v->id];
 }
 
+uint64_t
+value_hash(const Value *v)
+{
+	return hash_mix(0, (int64_t)(intptr_t)v);
+}
+
 Value *
 narrower(const Partitioner *p, const Value *v)
 {

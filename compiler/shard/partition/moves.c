@@ -50,19 +50,27 @@ insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason
 	return moved;
 }
 
-void
-move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why)
+Value *
+move_behind(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why)
 {
 	Placement to = v->placement;
 
 	v->placement = *from;
 	Value *moved = insert_reshard(p, v, &to, before, why);
+	moved->uses = v->uses;
+	v->uses = 1;
+	return moved;
+}
+
+void
+move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why)
+{
+	Value *moved = move_behind(p, v, from, before, why);
+
 	for (Op *op = moved->def->next; op; op = op->next)
 		for (int i = 0; i < op->noperands; i++)
 			if (op->operands[i] == v)
 				op->operands[i] = moved;
-	moved->uses = v->uses;
-	v->uses = 1;
 }
 
 Value *

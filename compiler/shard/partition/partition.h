@@ -119,6 +119,7 @@ typedef struct Partitioner {
 	bool alone;	       /* ... as if its operands had no other users */
 	const Rule *rule;
 	int64_t accumulated; /* bytes that sums taken after loops take more (accumulate.c) */
+	Lookup *asked; /* values of which the program has a use that is no op (together.c) */
 } Partitioner;
 
 /* factors.c */
@@ -151,6 +152,7 @@ Choice choose_once(Partitioner *p);
 
 /* forms.c */
 Source *source_of(const Partitioner *p, const Value *v);
+uint64_t value_hash(const Value *v); /* of a lookup by values, those that moves make, too */
 void add_form(Partitioner *p, Source *s, Value *v);
 /* Values are taken to be somewhere, too, while something is priced. */
 typedef struct Guesses {
@@ -186,6 +188,8 @@ typedef struct Reason {
 Value *insert_reshard(Partitioner *p, Value *v, const Placement *to, Op *before, Reason why);
 /* The value is in `from` now; who uses it behind `before` takes it where it was. */
 void move_for_all(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why);
+/* ... as whoever asks for that sees to: the answer is what they take. */
+Value *move_behind(Partitioner *p, Value *v, const Placement *from, Op *before, Reason why);
 /* A copy of a constant, iota or broadcast constant, placed as wanted. */
 Value *recompute(Value *v, const Placement *to, Op *before);
 /* The value's form in `to`, made before op `user` if there is none. */

@@ -48,12 +48,6 @@ is_of_value(const void *node, const void *value)
 	return ((const Node *)node)->value == value;
 }
 
-static uint64_t
-value_hash(const Value *v)
-{
-	return hash_mix(0, (int64_t)(intptr_t)v);
-}
-
 static Node *
 node_of(const Graph *g, const Value *v)
 {

@@ -88,19 +88,32 @@ may_sink(const Op *op)
 		&& !op->results[0]->annotated && !op->results[0]->placement.nunreduced;
 }
 
-/* The uses that ops have of it; the program may have another (an alias). */
-static int
-uses_behind(const Value *v)
+static bool
+is_value(const void *item, const void *key)
 {
-	int n = 0;
-
-	for (const Op *op = v->def->next; op; op = op->next)
-		for (int i = 0; i < op->noperands; i++)
-			n += op->operands[i] == v;
-	return n;
+	return item == key;
 }
 
+static bool
+is_moved_from(const void *moved, const void *value)
+{
+	return ((const Value *)moved)->def->operands[0] == value;
+}
+
+/* What was moved behind an op is taken where it was wanted. */
 static void
+take_moved(const Lookup *moved, Op *op)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Value *v = op->operands[i];
+		Value *to = lookup_find(moved, value_hash(v), is_moved_from, v);
+		if (to && to->def != op)
+			op->operands[i] = to;
+	}
+}
+
+/* The result, moved to where it was. */
+static Value *
 sink(Partitioner *p, Op *op, const Placement *from)
 {
 	Placement at = *from;
@@ -120,16 +133,21 @@ sink(Partitioner *p, Op *op, const Placement *from)
 				insert_reshard(p, op->operands[i], &at, moved->def, why);
 		op_remove(moved->def);
 	}
-	move_for_all(p, op->results[0], &at, op->next, why);
+	return move_behind(p, op->results[0], &at, op->next, why);
 }
 
 void
 sink_moves(Partitioner *p, Block *b)
 {
+	Lookup *moved = lookup_new(p->scratch);
+
 	for (Op *op = b->first; op; op = op->next) {
+		take_moved(moved, op);
 		const Placement *from = may_sink(op) ? common_source(op) : NULL;
-		if (from && op->results[0]->uses == uses_behind(op->results[0])
+		Value *v = op->nresults ? op->results[0] : NULL;
+		if (from && !lookup_find(p->asked, value_hash(v), is_value, v)
 			&& all_get_there(op, from) && bytes_spared(p, op, from) > 0)
-			sink(p, op, from);
+			lookup_add(moved, value_hash(v), sink(p, op, from));
 	}
+	arena_reset(p->scratch);
 }

@@ -198,8 +198,13 @@ combine_added(Partitioner *p)
 	module_remove_dead(p->module);
 	module_count_uses(p->module);
 	/* What was asked to be there is used there. */
-	for (int i = 0; i < p->nsources; i++)
-		if (p->sources[i].alias)
-			p->sources[i].alias->uses++;
+	p->asked = lookup_new(p->arena);
+	for (int i = 0; i < p->nsources; i++) {
+		Value *v = p->sources[i].alias;
+		if (!v)
+			continue;
+		v->uses++;
+		lookup_add(p->asked, value_hash(v), v);
+	}
 	combine_in(p, p->module->entry);
 }
