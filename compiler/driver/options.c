@@ -92,7 +92,7 @@ take_pairs(Session *s, const Option *option, const char *value)
 	for (const char *word = value;; word++) {
 		size_t n = strcspn(word, between);
 		const char *equals = memchr(word, '=', n);
-		Override pair;
+		Override pair = {.option = option->spelling};
 
 		if (!equals || equals == word || equals + 1 == word + n)
 			return usage(s, "%s wants %s, not '%s'", option->spelling,

@@ -58,7 +58,7 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 		const SweepAxis *axis = &w->table.axes[i];
 		const char *const *values = sweep_value(&w->table, i, combination);
 		for (int k = 0; k < axis->nnames; k++) {
-			Override one = {axis->names[k], values[k]};
+			Override one = {axis->names[k], values[k], "--sweep"};
 			if (strcmp(one.name, "on") == 0)
 				o.target = one.text;
 			else if (strcmp(one.name, "layout") == 0)

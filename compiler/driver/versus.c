@@ -46,7 +46,6 @@ other_options(const Options *o)
 	if (o->nversus_axes) {
 		other.axes = o->versus_axes;
 		other.naxes = o->nversus_axes;
-		other.axes_option = "--versus-mesh";
 	}
 	if (o->versus_target)
 		other.target = o->versus_target;

@@ -165,9 +165,9 @@ typedef struct Elab {
 				   might be called by one manual along others */
 	Frame *frame;			/* NULL at the top level */
 	Range mesh_range;		/* file 0: no mesh yet */
-	bool resized;			/* an axis has another size than in the file */
-	bool on_command_line;		/* messages are about options: DIAG_usage */
-	int depth;			/* of eval(), to bound the stack */
+	const char *resized; /* the option by which an axis has another size than in the file */
+	bool on_command_line; /* messages are about options: DIAG_usage */
+	int depth;	      /* of eval(), to bound the stack */
 	int nops, nsteps, ncalls;
 	int checkpoints;    /* functions being built that are computed once more */
 	int differentiated; /* functions being built that a gradient is taken of */
@@ -359,8 +359,6 @@ Item gradient_close(Gradient *g, Item result);
 bool gradient_unapplied(Elab *e, const Expr *x, const char *name);
 
 /* mesh.c */
-/* The option that gives axes other sizes, as it is written. */
-const char *axes_option(const Elab *e);
 /* Of a dim or an axis; as the command line says, if it does. */
 bool declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size);
 void count_tokens(Elab *e); /* once all dims are known */
@@ -368,7 +366,7 @@ void declare_mesh(Elab *e, const Decl *d);
 
 /* target.c: false after a message.  A topology that does not fit a mesh that was resized
    is dropped. */
-bool set_target(Elab *e, Range where, const char *text, bool resized);
+bool set_target(Elab *e, Range where, const char *text, const char *resized);
 /* layout.c */
 /* Of a list that is not empty: from its first axis to its last. */
 Range layout_range(List written);

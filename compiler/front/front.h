@@ -7,8 +7,9 @@
 #include "ir/ir.h"
 
 typedef struct Override {
-	const char *name; /* a dim, or an axis of the mesh */
-	const char *text; /* an expression; an axis' size */
+	const char *name;   /* a dim, or an axis of the mesh */
+	const char *text;   /* an expression; an axis' size */
+	const char *option; /* what gives it, for messages */
 } Override;
 
 typedef struct FrontOptions {
@@ -20,8 +21,7 @@ typedef struct FrontOptions {
 	int ndims;
 	Override *axes;
 	int naxes;
-	const char *axes_option; /* what gives them, for messages; NULL: --mesh */
-	const char **imports;	 /* -I, directories */
+	const char **imports; /* -I, directories */
 	int nimports;
 	const char *tokens;	/* --tokens, an expression of dims; NULL: not said */
 	const char *checkpoint; /* a function that is taken for a checkpoint fn; NULL: none */

@@ -128,7 +128,7 @@ declare_layout(Elab *e, const Decl *d)
 	if (o->layout == NULL && e->resized) {
 		if (e->m->mesh.topology_rank != 0) /* else it was dropped, and told */
 			diag(e->session, DIAG_topology_dropped, layout_range(written),
-				"%s drops this layout; --layout gives another", axes_option(e));
+				"%s drops this layout; --layout gives another", e->resized);
 		return;
 	}
 	e->on_command_line = o->layout != NULL || o->target != NULL;

@@ -11,23 +11,17 @@
 
 /* ---- sizes */
 
-const char *
-axes_option(const Elab *e)
-{
-	return e->options->axes_option != NULL ? e->options->axes_option : "--mesh";
-}
-
 /* An expression on the command line, read as the declaration it stands for; NULL after
    a message. */
 static const Expr *
-option_size(Elab *e, const char *option, const char *form, const Override *given)
+option_size(Elab *e, const char *form, const Override *given)
 {
 	const char *text = arena_printf(e->arena, "dim %s = %s;", given->name, given->text);
 	bool named = is_identifier(given->name);
 	const Program *program = !named
 		? NULL
 		: parse_file(e->session,
-			source_add_text(e->session, option, text, (int)strlen(text)),
+			source_add_text(e->session, given->option, text, (int)strlen(text)),
 			DIAG_usage);
 	bool right = named && program->right;
 	const Decl *only = right && program->items.n == 1 ? program->items.v[0] : NULL;
@@ -35,15 +29,14 @@ option_size(Elab *e, const char *option, const char *form, const Override *given
 	if (only != NULL && only->kind == DECL_dim)
 		return only->value;
 	if (right || !named)
-		diag(e->session, DIAG_usage, nowhere, "%s takes %s, not '%s=%s'", option, form,
-			given->name, given->text);
+		diag(e->session, DIAG_usage, nowhere, "%s takes %s, not '%s=%s'", given->option,
+			form, given->name, given->text);
 	return NULL;
 }
 
 bool
 declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 {
-	const char *option = is_axis ? axes_option(e) : "-D";
 	const Override *o = is_axis ? e->options->axes : e->options->dims;
 	int n = is_axis ? e->options->naxes : e->options->ndims;
 	const Override *override = NULL;
@@ -55,7 +48,7 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 			override = &o[i];
 		}
 	if (override != NULL)
-		x = option_size(e, option, "NAME=SIZE", override);
+		x = option_size(e, "NAME=SIZE", override);
 	bool right = x != NULL && eval_size(e, x, size);
 	if (right && is_axis && (*size < 1 || *size > INT32_MAX)) {
 		complain(e, DIAG_mesh, e->on_command_line ? nowhere : x->range,
@@ -65,20 +58,21 @@ declared_size(Elab *e, const Decl *d, bool is_axis, int64_t *size)
 	}
 	e->on_command_line = false;
 	int64_t own;
-	if (right && is_axis && override != NULL)
-		e->resized |= !eval_size(e, d->value, &own) || own != *size;
+	if (right && is_axis && override != NULL
+		&& (!eval_size(e, d->value, &own) || own != *size))
+		e->resized = override->option;
 	return right;
 }
 
 void
 count_tokens(Elab *e)
 {
-	const Override given = {"tokens", e->options->tokens};
+	const Override given = {"tokens", e->options->tokens, "--tokens"};
 	int64_t *tokens = &e->m->tokens;
 	if (given.text == NULL)
 		return;
 	e->on_command_line = true;
-	const Expr *x = option_size(e, "--tokens", "a size", &given);
+	const Expr *x = option_size(e, "a size", &given);
 	if (x != NULL && eval_size(e, x, tokens) && *tokens < 1)
 		complain(e, DIAG_usage, nowhere,
 			"--tokens: a run has at least one, not %" PRId64, *tokens);
@@ -107,7 +101,7 @@ front_tokens(Session *s, const FrontOptions *options, const FrontNames *names)
 		.m = module_new(s, names->module),
 		.on_command_line = true};
 	Mesh *mesh = &e.m->mesh;
-	const Override given = {"tokens", options->tokens};
+	const Override given = {"tokens", options->tokens, "--tokens"};
 	if (given.text == NULL)
 		return true;
 	for (int i = 0; i < names->n; i++) {
@@ -119,7 +113,7 @@ front_tokens(Session *s, const FrontOptions *options, const FrontNames *names)
 		if (is_axis)
 			mesh->axes[mesh->naxes++] = (MeshAxis){name.s, 1, nowhere};
 	}
-	const Expr *x = option_size(&e, "--tokens", "a size", &given);
+	const Expr *x = option_size(&e, "a size", &given);
 	return x != NULL && leaves_known(&e, x);
 }
 
@@ -172,7 +166,7 @@ declare_mesh(Elab *e, const Decl *d)
 		if (found)
 			continue;
 		diag(e->session, DIAG_usage, d->range, "%s: the mesh has no axis '%s'",
-			axes_option(e), o->axes[i].name);
+			o->axes[i].option, o->axes[i].name);
 		suggest(e, o->axes[i].name, names, d->axes.n);
 	}
 	for (int i = 0; i < d->axes.n; i++)

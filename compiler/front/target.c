@@ -257,20 +257,21 @@ read_target(Elab *e, Range where, const char *text)
 }
 
 bool
-set_target(Elab *e, Range where, const char *text, bool resized)
+set_target(Elab *e, Range where, const char *text, const char *resized)
 {
 	Mesh *mesh = &e->m->mesh;
 	bool right = read_target(e, where, text), given = right && mesh->topology_rank > 0;
 
-	resized &= !e->options->keep_topology;
-	if (given && resized && slice_fault(mesh, e->arena) != NULL)
+	if (e->options->keep_topology)
+		resized = NULL;
+	if (given && resized != NULL && slice_fault(mesh, e->arena) != NULL)
 		diag(e->session, DIAG_topology_dropped, where,
 			"%s drops this topology: each axis is a ring of its own; "
 			"--on gives another",
-			axes_option(e));
+			resized);
 	else if (given && check_topology(e, where))
 		return true;
 	mesh->topology_rank = 0;
 	mesh->slices = 0;
-	return right && (!given || resized);
+	return right && (!given || resized != NULL);
 }
