@@ -105,16 +105,11 @@ static Module *
 compile_with(const Compilation *c, Session *s, const FnDecl *fn)
 {
 	const SourceFile *f = source_file(c->session, c->file);
-	const PipelineOptions pipeline = {0};
-	FrontOptions front = c->options->front;
+	Options with = *c->options;
 
 	s->err = NULL;
-	front.checkpoint = fn->name.s;
-	Module *m = front_compile(s, source_add_text(s, f->path, f->text, f->length), &front);
-	if (!m || !pipeline_accept(m))
-		return NULL;
-	m->keep_inputs |= c->options->keep_inputs;
-	return pipeline_run(m, L_scheduled, &pipeline) && !diag_errors(s) ? m : NULL;
+	with.front.checkpoint = fn->name.s;
+	return variant(s, source_add_text(s, f->path, f->text, f->length), &with);
 }
 
 /* What a process finds out of a function; then `avoids` of it, in the same memory. */

@@ -265,35 +265,6 @@ needs_whole_program(const Options *o)
 		|| emits(o, "report");
 }
 
-/* What a JAX program has none of is not asked for. */
-static bool
-asks_for_ours(const Compilation *c)
-{
-	const Options *o = c->options;
-	const char *what = o->front.entry ? "--entry" : o->front.ndims ? "-D" : NULL;
-
-	for (int i = 0; i < o->noutputs; i++)
-		if (o->outputs[i].kind->level == L_source)
-			what = arena_printf(c->session->arena, "--emit=%s",
-				o->outputs[i].kind->name);
-	if (what)
-		usage(c->session, "%s is for a .shd program; %s is what JAX has lowered", what,
-			o->input);
-	return what;
-}
-
-static bool
-asks_for_theirs(const Compilation *c)
-{
-	const Options *o = c->options;
-
-	const char *what = o->nplaces ? "--place" : o->xla ? "--xla" : NULL;
-
-	if (what)
-		usage(c->session, "%s is for what JAX has lowered, not for %s", what, o->input);
-	return what;
-}
-
 /* From its source to L_global. */
 static bool
 read_program(Compilation *c)
@@ -304,7 +275,7 @@ read_program(Compilation *c)
 		return usage(s, "--start-at is for a .hlo input");
 	time_start(c);
 	c->is_source = !import_knows(source_file(s, c->file));
-	c->module = program_compile(s, c->file, c->options, &c->options->front);
+	c->module = program_compile(s, c->file, c->options);
 	bool accepted = c->module && pipeline_accept(c->module);
 	time_stop(c, "front");
 	if (!accepted)
@@ -376,9 +347,7 @@ advance(Compilation *c)
 		if (!read_program(c))
 			return false;
 	}
-	c->module->keep_inputs |= o->keep_inputs;
-	if (o->overlap >= 0)
-		c->module->overlap = (Overlap)o->overlap;
+	program_ask(c->module, o);
 	c->externs = module_externs(c->module);
 	if (c->module->level < L_device && wanted >= L_resharded && needs_whole_program(o))
 		keep_whole_program(c);
@@ -525,8 +494,7 @@ compile(Session *s, const Options *o)
 		return write_standard(s, &o->answer) ? EXIT_OK : EXIT_IO;
 	c.texts = NEW_ARRAY(s->arena, Text, o->noutputs + 1);
 	c.file = source_open(s, o->input, nowhere);
-	bool jax = c.file && import_knows(source_file(s, c.file));
-	if (jax ? asks_for_ours(&c) : c.file && asks_for_theirs(&c))
+	if (c.file && !program_suits(s, c.file, o))
 		status = EXIT_USAGE;
 	else if (c.file && o->nsweeps && !is_dump(source_file(s, c.file)))
 		status = compile_sweep(&c);

@@ -140,6 +140,8 @@ bool usage(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... that offers the words there are, the nearest first. */
 bool
 unknown_word(Session *s, const char *what, const char *word, const char *const *words, int n);
+/* False after one: an option is for our language and the file is JAX's, or the other way. */
+bool program_suits(Session *s, int file, const Options *o);
 
 /* help.c: what --help and the like answer */
 Text *answer(CommandLine *line);
@@ -198,15 +200,22 @@ const Timeline *compilation_timeline(Compilation *c);
 const Timeline *compilation_any_timeline(Compilation *c); /* no error if it is endless */
 bool compilation_c(Compilation *c, Text *t);
 
-/* program.c: a program in our language or of JAX, on whole tensors; NULL after diagnostics.
-   What it gives sizes to; false after diagnostics. */
-Module *program_compile(Session *s, int file, const Options *o, const FrontOptions *front);
-bool program_names(Session *s, int file, const FrontOptions *front, FrontNames *names);
+/* program.c: a program in our language or of JAX, on whole tensors; NULL after diagnostics. */
+Module *program_compile(Session *s, int file, const Options *o);
+/* What the options ask of a module, whatever it was read from. */
+void program_ask(Module *m, const Options *o);
+/* What it gives sizes to; false after diagnostics. */
+bool program_names(Session *s, int file, const Options *o, FrontNames *names);
+
+/* variant.c: a program to the end of the passes under all of these options, which are the
+   command line's but for what is otherwise: a size, the file.  In a session of its own; NULL
+   after diagnostics. */
+Module *variant(Session *s, int file, const Options *o);
+/* NAME=TEXT in place of what there is for that name. */
+void override(Arena *a, Override **list, int *n, Override one);
 
 /* versus.c: what --emit=report is compared with: another program, or this one on
    another mesh or target.  Its --emit=cost.json; false after diagnostics. */
-/* A program, fused, in a session of its own; NULL after diagnostics. */
-Module *variant(Session *s, int file, const Options *o, const FrontOptions *front);
 bool versus_wanted(const Options *o);
 const char *versus_title(const Options *o, Arena *a);
 bool versus_cost(Compilation *c, Text *t);

@@ -14,7 +14,7 @@
 
 typedef struct Given {
 	Session *session;
-	const FrontOptions *front;
+	const Options *options;
 	const char *path;
 	FrontNames *names; /* only these are asked for */
 } Given;
@@ -34,7 +34,7 @@ give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
 	text_add(&t, "];\nfn main(x: f32) -> f32 { return x; }\n");
 	const char *text = text_take(&t, s->arena);
 	int file = source_add_text(s, given->path, text, (int)strlen(text));
-	Module *stand_in = front_compile(s, file, given->front);
+	Module *stand_in = front_compile(s, file, &given->options->front);
 	if (!stand_in)
 		return false;
 	m->mesh = stand_in->mesh;
@@ -60,10 +60,11 @@ note_names(void *data, Module *m, int n, const MeshAxis *axes, Range where)
 /* ---- of either */
 
 Module *
-program_compile(Session *s, int file, const Options *o, const FrontOptions *front)
+program_compile(Session *s, int file, const Options *o)
 {
+	const FrontOptions *front = &o->front;
 	const SourceFile *f = source_file(s, file);
-	Given given = {s, front, f->path, NULL};
+	Given given = {s, o, f->path, NULL};
 	ImportOptions import = {.mesh = give_mesh,
 		.data = &given,
 		.places = o->places,
@@ -79,14 +80,22 @@ program_compile(Session *s, int file, const Options *o, const FrontOptions *fron
 	return front_compile(s, file, front);
 }
 
+void
+program_ask(Module *m, const Options *o)
+{
+	m->keep_inputs |= o->keep_inputs;
+	if (o->overlap >= 0)
+		m->overlap = (Overlap)o->overlap;
+}
+
 bool
-program_names(Session *s, int file, const FrontOptions *front, FrontNames *names)
+program_names(Session *s, int file, const Options *o, FrontNames *names)
 {
 	const SourceFile *f = source_file(s, file);
-	Given given = {s, front, f->path, names};
+	Given given = {s, o, f->path, names};
 
 	if (!import_knows(f))
-		return front_names(s, file, front, names);
+		return front_names(s, file, &o->front, names);
 	*names = (FrontNames){0};
 	import_program(s, file,
 		&(ImportOptions){.mesh = note_names, .data = &given, .all_axes = true});

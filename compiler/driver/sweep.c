@@ -32,27 +32,13 @@ is_word(const char *word, const char *const *words, int n)
 	return false;
 }
 
-/* One more of them, in place of what the command line gives to that name. */
-static void
-override(Arena *a, Override **list, int *n, Override one)
-{
-	Override *copy = NEW_ARRAY(a, Override, *n + 1);
-	int kept = 0;
-
-	for (int i = 0; i < *n; i++)
-		if (strcmp((*list)[i].name, one.name) != 0)
-			copy[kept++] = (*list)[i];
-	copy[kept++] = one;
-	*list = copy;
-	*n = kept;
-}
-
-static FrontOptions
+static Options
 options_of(const Sweep *w, Arena *a, int64_t combination)
 {
-	FrontOptions o = w->options->front;
+	Options o = *w->options;
+	FrontOptions *front = &o.front;
 
-	o.keep_topology = true;
+	front->keep_topology = true;
 
 	for (int i = 0; i < w->table.naxes; i++) {
 		const SweepAxis *axis = &w->table.axes[i];
@@ -60,13 +46,13 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 		for (int k = 0; k < axis->nnames; k++) {
 			Override one = {axis->names[k], values[k], "--sweep"};
 			if (strcmp(one.name, "on") == 0)
-				o.target = one.text;
+				front->target = one.text;
 			else if (strcmp(one.name, "layout") == 0)
-				o.layout = one.text;
+				front->layout = one.text;
 			else if (is_word(one.name, w->names.names, w->names.naxes))
-				override(a, &o.axes, &o.naxes, one);
+				override(a, &front->axes, &front->naxes, one);
 			else
-				override(a, &o.dims, &o.ndims, one);
+				override(a, &front->dims, &front->ndims, one);
 		}
 	}
 	return o;
@@ -130,8 +116,8 @@ try_combination(const Sweep *w, SweepRow *row)
 	s->err = open_memstream(&messages, &n);
 	s->max_errors = 1;
 	int file = source_add_text(s, w->source->path, w->source->text, w->source->length);
-	FrontOptions options = options_of(w, s->arena, row->combination);
-	Module *m = variant(s, file, w->options, &options);
+	Options options = options_of(w, s->arena, row->combination);
+	Module *m = variant(s, file, &options);
 	diag_flush(s);
 	fflush(s->err);
 	row->layout_dropped = m && strstr(messages, "remark[SHD0307]");
@@ -199,7 +185,7 @@ sweep(Compilation *c, bool *good)
 
 	table->path = source_path(s, c->file);
 	table->tokens = o->front.tokens;
-	if (!sweep_axes(s, o, table) || !program_names(s, c->file, &o->front, &w.names)
+	if (!sweep_axes(s, o, table) || !program_names(s, c->file, o, &w.names)
 		|| !names_are_known(s, &w) || !front_tokens(s, &o->front, &w.names))
 		return false;
 	table->program = w.names.module;

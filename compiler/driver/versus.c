@@ -5,16 +5,6 @@
 #include "driver.h"
 #include "memory/plan.h"
 
-Module *
-variant(Session *s, int file, const Options *o, const FrontOptions *front)
-{
-	PipelineOptions pipeline = {0};
-	Module *m = program_compile(s, file, o, front);
-	bool good = m && pipeline_accept(m) && pipeline_run(m, L_scheduled, &pipeline);
-
-	return good && !diag_errors(s) ? m : NULL;
-}
-
 bool
 versus_wanted(const Options *o)
 {
@@ -35,20 +25,18 @@ versus_title(const Options *o, Arena *a)
 	return text_take(&t, a);
 }
 
-/* What is given to this program is given to another file only where it is asked for. */
-static FrontOptions
-other_options(const Options *o)
+/* All is asked of the other program that is asked of this, but for what --versus-* says. */
+static Options
+other_options(const Options *o, Arena *a)
 {
-	FrontOptions other = {.imports = o->front.imports, .nimports = o->front.nimports};
+	Options other = *o;
 
-	if (!o->versus)
-		other = o->front;
-	if (o->nversus_axes) {
-		other.axes = o->versus_axes;
-		other.naxes = o->nversus_axes;
-	}
+	if (o->versus)
+		other.input = o->versus;
 	if (o->versus_target)
-		other.target = o->versus_target;
+		other.front.target = o->versus_target;
+	for (int i = 0; i < o->nversus_axes; i++)
+		override(a, &other.front.axes, &other.front.naxes, o->versus_axes[i]);
 	return other;
 }
 
@@ -69,7 +57,7 @@ versus_cost(Compilation *c, Text *t)
 	const Options *o = c->options;
 	const SourceFile *this = source_file(c->session, c->file);
 	Session *s = session_new();
-	FrontOptions front = other_options(o);
+	Options other = other_options(o, s->arena);
 
 	s->err = c->session->err;
 	s->json = c->session->json;
@@ -78,8 +66,8 @@ versus_cost(Compilation *c, Text *t)
 	diag_flush(c->session);
 	int file = o->versus ? source_open(s, o->versus, nowhere)
 			     : source_add_text(s, this->path, this->text, this->length);
-	const Options none = {0};
-	Module *m = file ? variant(s, file, o->versus ? &none : o, &front) : NULL;
+	bool suits = file && program_suits(s, file, &other);
+	Module *m = suits ? variant(s, file, &other) : NULL;
 	const Timeline *timeline = m ? timeline_build(m, m->arena) : NULL;
 	bool good = timeline && !timeline_is_endless(timeline);
 	if (good)

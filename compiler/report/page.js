@@ -546,7 +546,7 @@ function versus() {
   const keyed = list => { const sums = {}; for (const op of list.filter(moves)) { const key = op.kind + " over " + op.axes.join(",") + " (line " + op.line + ")"; sums[key] = (sums[key] || 0) + op.seconds; } return sums; };
   const a = keyed(A.ops), b = keyed(B.ops);
   for (const key of new Set([...Object.keys(a), ...Object.keys(b)])) if ((a[key] || 0) !== (b[key] || 0)) add(key, a[key] || 0, b[key] || 0, time);
-  section("versus", "Against " + V.title, el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...["", "this", V.title, "difference"].map((t, i) => el("th", {class: i ? "n" : ""}, t)))),
+  section("versus", "Against " + V.title, el("p", {class: "faint"}, "In all else as the command line has it."), el("div", {class: "scroll"}, el("table", {}, el("thead", {}, el("tr", {}, ...["", "this", V.title, "difference"].map((t, i) => el("th", {class: i ? "n" : ""}, t)))),
     el("tbody", {}, ...rows.map(r => el("tr", {}, el("td", {}, r.what), el("td", {class: "n"}, r.show(r.a) || "0"), el("td", {class: "n"}, r.show(r.b) || "0"),
       el("td", {class: "n " + (same(r) ? "" : (r.b < r.a) === (r.better > 0) ? "better" : "worse")}, same(r) ? "the same" : changed(r))))))));
 }

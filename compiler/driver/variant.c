@@ -1,0 +1,41 @@
+/*
+ * variant.c - a program otherwise than on the command line, for --sweep, --versus and
+ * checkpoints.c.
+ *
+ * Its options are a copy of the command line's in which a field or two are otherwise, so
+ * that none that shapes a program is forgotten.
+ */
+#include <string.h>
+
+#include "driver.h"
+
+Module *
+variant(Session *s, int file, const Options *o)
+{
+	const PipelineOptions pipeline = {0};
+	Module *m = program_compile(s, file, o);
+
+	if (!m || !pipeline_accept(m))
+		return NULL;
+	program_ask(m, o);
+	if (!pipeline_run(m, L_resharded, &pipeline))
+		return NULL;
+	if (o->strict)
+		tell_transfers(m, &(RemarkOptions){.strict = true});
+	bool good = !diag_errors(s) && pipeline_run(m, L_scheduled, &pipeline);
+	return good && !diag_errors(s) ? m : NULL;
+}
+
+void
+override(Arena *a, Override **list, int *n, Override one)
+{
+	Override *copy = NEW_ARRAY(a, Override, *n + 1);
+	int kept = 0;
+
+	for (int i = 0; i < *n; i++)
+		if (strcmp((*list)[i].name, one.name) != 0)
+			copy[kept++] = (*list)[i];
+	copy[kept++] = one;
+	*list = copy;
+	*n = kept;
+}
