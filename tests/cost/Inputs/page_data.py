@@ -38,6 +38,10 @@ print("remarks %d" % len(data["remarks"]))
 print("axes", *[axis["name"] for axis in data["torus"]["axes"]])
 print("source of %d lines" % len(data["source"]["lines"]))
 print("versus", data["versus"] and data["versus"]["title"])
+if data["versus"]:
+    print("the other takes %s, this %s" % tuple(
+        "%.3g %s" % ((seconds * 1e3, "ms") if seconds >= 1e-3 else (seconds * 1e6, "us"))
+        for seconds in (data["versus"]["cost"]["seconds"], data["cost"]["seconds"])))
 sweep = data["sweep"]
 print("sweep", sweep and "%d of %d combinations can be, the first %s" % (sweep["can"], sweep["combinations"], {
     name: sweep["rows"][0][name] for name in sweep["names"] + ["seconds"]}))
