@@ -610,6 +610,16 @@ op_has_starts(const Op *op)
 	return op->kind == O_dynamic_slice || op->kind == O_dynamic_update_slice;
 }
 
+int
+op_operand_of(const Op *op, const Value *v)
+{
+	int k = 0;
+
+	while (op->operands[k] != v)
+		k++;
+	return k;
+}
+
 bool
 op_takes_part(const Op *op)
 {

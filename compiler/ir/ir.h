@@ -842,6 +842,8 @@ bool op_is_one_to_one(const Op *op);
 bool op_has_starts(const Op *op);
 /* Is the result a part of operand 0: a slice, a dynamic one? */
 bool op_takes_part(const Op *op);
+/* Which of its operands the value is, the first of several. */
+int op_operand_of(const Op *op, const Value *v);
 /* The operand that is written into a part of operand 0, or added to it; -1: the op
    changes nothing. */
 int op_changed_part(const Op *op);

@@ -94,16 +94,6 @@ dim_behind(Arena *a, const Op *op, int k, int dim)
 	return -1;
 }
 
-static int
-operand_of(const Op *op, const Value *v)
-{
-	int k = 0;
-
-	while (op->operands[k] != v)
-		k++;
-	return k;
-}
-
 /* Are both ops of one einsum? */
 static bool
 is_written_with(const Op *op, const Op *maker)
@@ -135,7 +125,7 @@ written_order(const Remarks *remarks, const Transfer *x, int *order)
 	for (int d = 0; d < rank; d++)
 		place[d] = order[d] = d;
 	for (const Op *op = user_of(x->op); is_written_with(op, maker); op = user_of(op)) {
-		int k = operand_of(op, v);
+		int k = op_operand_of(op, v);
 		for (int d = 0; d < rank && !op_is_move(op); d++)
 			place[d] =
 				place[d] < 0 ? -1 : dim_behind(remarks->arena, op, k, place[d]);

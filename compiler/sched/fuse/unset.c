@@ -131,16 +131,6 @@ write_in_loop(const Op *loop, int i, const Op **user, Slices *s)
 	return v && v->uses == 1 ? loop->results[i] : NULL;
 }
 
-static int
-operand_of(const Op *op, const Value *v)
-{
-	int i = 0;
-
-	while (op->operands[i] != v)
-		i++;
-	return i;
-}
-
 static bool
 writes_slices(const Value *v, const Op **user, Slices *s)
 {
@@ -150,7 +140,7 @@ writes_slices(const Value *v, const Op **user, Slices *s)
 		const Op *op = user[v->id];
 		if (!op || v->uses != 1)
 			return false;
-		v = op_is_loop(op) ? write_in_loop(op, operand_of(op, v), user, s)
+		v = op_is_loop(op) ? write_in_loop(op, op_operand_of(op, v), user, s)
 				   : write_slice(op, v, &once, s);
 	}
 	return v != NULL;
