@@ -13,14 +13,26 @@
  * is looked at for the largest few.  Every chain told is one of the program, so the longest
  * of them is no longer than the program's longest.
  *
+ * Before a step all that it is made of is computed, one after the other (turns.h): of the
+ * nearest MOST_WORKS steps on the ways to it.
+ *
+ *   n = norm(h)  2      q = dot(n)  3      k = dot(n)  3      s = dot(q, k)   s begins at 8
+ *
  * The head of a step is when its operands are there at the earliest, in whichever trip:
  * what a trip hands on may be there before what the first trip was given.
  */
+#include <stdlib.h>
 #include "cost/chains.h"
 #include "cost/tracks.h"
+#include "cost/turns.h"
 #include "ir/flow.h"
 
-enum { MOST_CYCLES = 8, MOST_ROUNDS = 4 };
+enum {
+	MOST_CYCLES = 8,
+	MOST_ROUNDS = 4,
+	MOST_WORKS = 64,
+	MOST_WAYS = 128, /* that are gone back at once */
+};
 static const int64_t NEVER = -1; /* does not wait for what is asked about */
 
 /* Carried value i of a loop: */
@@ -34,6 +46,12 @@ typedef struct Loop {
 	Cycle cycles[MOST_CYCLES];
 } Loop;
 
+/* On the ways to a step, so long before it begins an op is over at the latest. */
+typedef struct Back {
+	const Op *to;
+	int64_t tail;
+} Back;
+
 typedef struct Chains {
 	const StepTimes *times;
 	Arena *arena;
@@ -41,6 +59,7 @@ typedef struct Chains {
 	int64_t *there;	 /* by value id: when */
 	int64_t *heads;	 /* by op id; NEVER: not come to */
 	int64_t without; /* when what needs no operand can start */
+	Back *back;	 /* by op id */
 } Chains;
 
 static int64_t block_chain(Chains *chains, const Block *b);
@@ -191,6 +210,69 @@ branch_chain(Chains *chains, const Op *op)
 	return latest;
 }
 
+/* Ops of a block on the ways to a step, as they stand in it. */
+typedef struct Ways {
+	const Op *to;
+	const Op *ops[MOST_WAYS];
+	int n;
+} Ways;
+
+static void
+go_back(Chains *chains, Ways *ways, const Op *op, int64_t tail)
+{
+	for (int i = 0; i < op->noperands; i++) {
+		const Op *def = op->operands[i]->def;
+		if (!def || def->block != op->block
+			|| chains->there[op->operands[i]->id] == NEVER)
+			continue;
+		Back *back = &chains->back[def->id];
+		if (back->to == ways->to) {
+			keep_later(&back->tail, tail);
+			continue;
+		}
+		if (ways->n == MOST_WAYS)
+			continue;
+		int at = ways->n++;
+		*back = (Back){ways->to, tail};
+		for (; at && ways->ops[at - 1]->id > def->id; at--)
+			ways->ops[at] = ways->ops[at - 1];
+		ways->ops[at] = def;
+	}
+}
+
+static int
+by_head(const void *a, const void *b)
+{
+	int64_t one = ((const Work *)a)->head, other = ((const Work *)b)->head;
+
+	return (one > other) - (one < other);
+}
+
+/* When all is computed that it is made of, in this trip. */
+static int64_t
+all_computed(Chains *chains, const Op *to)
+{
+	Work works[MOST_WORKS], heap[MOST_WORKS];
+	Turns turns = {works, heap, 0};
+	Ways ways = {.to = to};
+	int n = 0;
+
+	go_back(chains, &ways, to, 0);
+	while (ways.n && n < MOST_WORKS) {
+		const Op *op = ways.ops[--ways.n];
+		int64_t time = chains->times->picoseconds[op->id];
+		int64_t tail = chains->back[op->id].tail;
+		if (op->nbodies && !op_is_fusion(op))
+			continue;
+		if (time && !op_communicates(op))
+			works[n++] =
+				(Work){chains->there[op->results[0]->id] - time, time, tail};
+		go_back(chains, &ways, op, add_picoseconds(tail, time));
+	}
+	qsort(works, (size_t)n, sizeof *works, by_head);
+	return work_in_turns(&turns, n);
+}
+
 static int64_t
 step_chain(Chains *chains, const Op *op)
 {
@@ -198,6 +280,8 @@ step_chain(Chains *chains, const Op *op)
 
 	for (int i = 0; i < op->noperands; i++)
 		keep_later(&there, chains->there[op->operands[i]->id]);
+	if (op->noperands > 1 && there > 0 && chains->times->picoseconds[op->id])
+		keep_later(&there, all_computed(chains, op));
 	if (chains->without != NEVER && chains->heads[op->id] == NEVER)
 		chains->heads[op->id] = there;
 	else if (chains->without != NEVER)
@@ -208,6 +292,25 @@ step_chain(Chains *chains, const Op *op)
 	return there;
 }
 
+/* Those that are one wait for what each of them waits for; the last. */
+static const Op *
+fence_chain(Chains *chains, const Op *op)
+{
+	int64_t there = chains->without;
+	const Op *last = op;
+
+	for (int n = fences_in_one(op); n; n--, last = last->next) {
+		keep_later(&there, chains->there[last->operands[0]->id]);
+		if (n == 1)
+			break;
+	}
+	for (;; op = op->next) {
+		chains->there[op->results[0]->id] = there;
+		if (op == last)
+			return last;
+	}
+}
+
 /* When the last of its steps is over.  Its parameters have their times. */
 static int64_t
 block_chain(Chains *chains, const Block *b)
@@ -215,10 +318,13 @@ block_chain(Chains *chains, const Block *b)
 	int64_t latest = NEVER;
 
 	for (const Op *op = b->first; op != b->last; op = op->next)
-		keep_later(&latest,
-			op_is_loop(op)		   ? loop_chain(chains, op)
-				: op_is_branch(op) ? branch_chain(chains, op)
-						   : step_chain(chains, op));
+		if (op->kind == O_fence)
+			op = fence_chain(chains, op);
+		else
+			keep_later(&latest,
+				op_is_loop(op)		   ? loop_chain(chains, op)
+					: op_is_branch(op) ? branch_chain(chains, op)
+							   : step_chain(chains, op));
 	return latest;
 }
 
@@ -269,6 +375,7 @@ longest_chain(const Module *m, const StepTimes *times, int64_t *heads, Arena *a)
 		.loops = NEW_ARRAY(a, Loop *, m->nops + 1),
 		.there = NEW_ARRAY(a, int64_t, m->nvalues + 1),
 		.heads = heads,
+		.back = NEW_ARRAY(a, Back, m->nops + 1),
 	};
 	for (int i = 0; i <= m->nops; i++)
 		heads[i] = NEVER;

@@ -11,10 +11,9 @@
  * its trips.  Of an `if` the dearer branch is what runs; a loop of which only the
  * run knows how often counts as one trip.
  */
-#include <stdlib.h>
 #include <string.h>
 #include "cost/chains.h"
-#include "cost/links.h"
+#include "cost/least.h"
 #include "cost/timeline.h"
 #include "cost/tracks.h"
 #include "ir/flow.h"
@@ -229,115 +228,6 @@ block_time(Walk *w, const Block *b)
 			not_critical(t, part->first, part->end);
 	}
 	return time;
-}
-
-/* ---- the whole ------------------------------------------------------------------ */
-
-/* On one link, of all trips. */
-static int64_t
-busy_time(const TimelineStep *step, Resource r)
-{
-	int64_t time = picoseconds(step->cost.busy[r]);
-
-	return repeat_picoseconds(time < step->each ? time : step->each, step->trips);
-}
-
-/* ---- the least ------------------------------------------------------------------ */
-
-/* Work that a resource can't begin before, and that as much comes after. */
-typedef struct Work {
-	int64_t head, tail;
-	const TimelineStep *step;
-} Work;
-
-static int
-later_first(const void *a, const void *b)
-{
-	int64_t one = ((const Work *)a)->head, other = ((const Work *)b)->head;
-
-	return (one < other) - (one > other);
-}
-
-/* Of each directed link how long it carries something. */
-typedef struct LinkTimes {
-	int64_t of[LINK_ROWS][LINK_PARTS];
-} LinkTimes;
-
-/* The directed links that it uses, the first of all that are no earlier: those between
-   slices carry what the network does. */
-static int64_t
-most_on_links(const Timeline *t, LinkTimes *links, const TimelineStep *step)
-{
-	int64_t most = 0;
-
-	for (int row = 0; row < LINK_ROWS; row++) {
-		if (!step->links.row[row])
-			continue;
-		bool network = t->module->mesh.topology_rank && row / 2 == PHYSICAL_slice;
-		int64_t time = busy_time(step, network ? RESOURCE_dcn : RESOURCE_ici);
-		for (int k = 0; step->links.row[row] >> k; k++) {
-			int64_t *sum = &links->of[row][k];
-			if (step->links.row[row] >> k & 1)
-				*sum = add_picoseconds(*sum, time);
-			most = *sum > most ? *sum : most;
-		}
-	}
-	return most;
-}
-
-/* In how many bodies it is. */
-static int
-depth_of(const Op *op)
-{
-	int depth = 0;
-
-	for (const Op *around = op->block->parent; around; around = around->block->parent)
-		depth++;
-	return depth;
-}
-
-/* For each depth: what is under way beside a body, and what moves in it, share no links. */
-static LinkTimes *
-sums_by_depth(const Timeline *t, Arena *a)
-{
-	int most = 0;
-
-	for (int i = 0; i < t->n; i++) {
-		int depth = depth_of(t->steps[i].op);
-		most = depth > most ? depth : most;
-	}
-	return NEW_ARRAY(a, LinkTimes, most + 1);
-}
-
-/* Whatever the order: the device computes one step after the other, and each directed link
-   has its work.  What can't begin before a time has all of it to come then, and behind it
-   what is behind each. */
-static int64_t
-busiest_resource(const Timeline *t, const int64_t *heads, const int64_t *tails, Arena *a)
-{
-	Work *works = NEW_ARRAY(a, Work, t->n + 1);
-	LinkTimes *links = sums_by_depth(t, a);
-	int64_t computes = 0, most = 0, tail[2] = {INT64_MAX, INT64_MAX};
-
-	for (int i = 0; i < t->n; i++) {
-		int id = t->steps[i].op->id;
-		works[i] = (Work){heads[id], tails[id], &t->steps[i]};
-	}
-	qsort(works, (size_t)t->n, sizeof *works, later_first);
-	for (int i = 0; i < t->n; i++) {
-		const TimelineStep *step = works[i].step;
-		if (!step->moves)
-			computes = add_picoseconds(computes, step->total);
-		int64_t work = step->moves ? most_on_links(t, &links[depth_of(step->op)], step)
-					   : computes;
-		if (!work)
-			continue;
-		int64_t *least = &tail[step->moves];
-		*least = lesser(*least, works[i].tail);
-		work = add_picoseconds(add_picoseconds(works[i].head, work), *least);
-		most = work > most ? work : most;
-	}
-	return most;
 }
 
 /* ---- sums ----------------------------------------------------------------------- */

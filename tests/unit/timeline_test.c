@@ -2,6 +2,7 @@
  * timeline_test.c - tasks on tracks, as records made by hand.
  */
 #include "cost/tracks.h"
+#include "cost/turns.h"
 
 static int tests;
 
@@ -64,9 +65,29 @@ is_critical(const Task *tasks, int n, int critical, int64_t time, const char *na
 		printf("# %d tasks of %lld\n", found, (long long)all);
 }
 
+/* Works in the order of their heads. */
+static void
+takes(const Work *works, int n, int64_t least, const char *name)
+{
+	Work own[4], heap[4];
+	Turns turns = {own, heap, 0};
+
+	for (int i = 0; i < n; i++)
+		own[i] = works[i];
+	ok(work_in_turns(&turns, n) == least, name);
+}
+
 int
 main(void)
 {
+	{
+		const Work gathers[] = {{0, 3, 6}, {0, 2, 4}, {5, 2, 0}};
+		takes(gathers, 3, 9, "what has a long tail is done first, and is not all");
+		const Work late[] = {{0, 9, 0}, {4, 1, 8}};
+		takes(late, 2, 13, "... gives way to what comes with a longer one");
+		const Work apart[] = {{1, 2, 0}, {10, 2, 0}};
+		takes(apart, 2, 12, "... and nothing is done before its head");
+	}
 	{
 		Task t[] = {run(3), move(TASK_run, 4, 1), run(2)};
 		ends(t, 3, 9, "one after the other");
