@@ -42,6 +42,7 @@ typedef struct Reader {
 	int outside;	/* nopen around what is lost; all of these are braces */
 	bool closed;	/* a block of what is lost has ended */
 	bool signature; /* behind a `fn`, before its block */
+	bool parameter; /* what is lost is one */
 } Reader;
 
 static const struct Bracket {
@@ -76,6 +77,7 @@ static const struct Loss {
 	{TOK_MESH, LOST_axes},
 	{TOK_DIM, LOST_names},
 	{TOK_TYPE, LOST_names},
+	{TOK_FN, LOST_functions},
 	{TOK_EXPLICIT, LOST_functions},
 	{TOK_CHECKPOINT, LOST_functions},
 	{TOK_MANUAL, LOST_functions},
@@ -168,6 +170,14 @@ next_token(Reader *r)
 	r->parser->previous = r->parser->latest;
 	r->parser->latest = token.range;
 	return token;
+}
+
+/* It is the next one again. */
+static void
+put_back(Reader *r, const Token *token)
+{
+	APPEND(r->parser->session->arena, r->ahead, r->nahead, *token);
+	r->parser->latest = r->before.range;
 }
 
 /* The parser has taken it. */
@@ -294,18 +304,24 @@ may_follow_brackets(const Reader *r, const int *tokens, int ntokens)
 	return false;
 }
 
-/* `:` or `=` where the text behind this token is `name:` or `name =`, else 0. */
-static int
-mark_behind_name(const Reader *r, int at)
+/* What the text behind this token has behind a name, 0 where there is none or a `==`. */
+static char
+byte_behind_name(const Reader *r, int at)
 {
 	static const char blanks[] = " \t\r\n";
 	const char *s = source_file(r->parser->session, r->parser->file)->text + at;
 	s += strspn(s, blanks);
-	size_t name = strspn(s, NAME_BYTES);
+	size_t name = *s >= '0' && *s <= '9' ? 0 : strspn(s, NAME_BYTES);
 	s += name + strspn(s + name, blanks);
-	if (name == 0 || s[1] == '=')
-		return 0;
-	return *s == ':' ? TOK_COLON : *s == '=' ? TOK_ASSIGN : 0;
+	return name == 0 || s[1] == '=' ? 0 : *s;
+}
+
+/* `:` or `=` where that is one, else 0. */
+static int
+mark_behind_name(const Reader *r, int at)
+{
+	char byte = byte_behind_name(r, at);
+	return byte == ':' ? TOK_COLON : byte == '=' ? TOK_ASSIGN : 0;
 }
 
 /* f32[axis_size(X */
@@ -531,11 +547,10 @@ divides(Reader *r, const Token *token)
 		if (text.v[i].kind == TOK_SLASH
 			&& text.v[i].range.end > text.v[i].range.begin + 1)
 			syntax_division(p, text.v[i].range);
-	APPEND(p->session->arena, r->ahead, r->nahead, *token);
+	put_back(r, token);
 	while (text.n > 0)
 		APPEND(p->session->arena, r->ahead, r->nahead, text.v[--text.n]);
 	p->slashes = nowhere;
-	p->latest = r->before.range;
 	return true;
 }
 
@@ -554,14 +569,41 @@ lost_with(int word)
 static void
 begin_lost(Reader *r, const Token *token)
 {
+	static const int parameter[] = {TOK_LOST, TOK_RPAREN};
 	bool first = is_ended(r);
+	r->parameter = r->nopen > 0 && tokens_may_follow(r->state, 2, parameter);
+	if (r->parameter)
+		return;
 	while (innermost(r) != 0 && innermost(r) != TOK_LBRACE)
 		r->nopen--;
 	r->outside = r->nopen;
 	r->closed = false;
 	r->signature = r->signature && r->outside == 0;
-	if (r->outside == 0 && !r->signature)
+	if (r->outside == 0 && !token_may_follow(r->state, TOK_LOST))
 		r->parser->program->lost |= lost_with(first ? token->kind : r->head);
+}
+
+/* Is the parameter that is lost over before this token?  A `)` may be missing, or a `[`:
+   what has no type behind it may be a dim. */
+static bool
+ends_parameter(Reader *r, const Token *token)
+{
+	const struct Bracket *closed = bracket_closed(token->kind);
+	if (token->kind == TOK_END || token->kind == TOK_LBRACE || token->kind == TOK_ARROW
+		|| (token->begins_line && IS_ONE_OF(token->kind, statement_words))
+		|| (at_margin(r, token) && IS_ONE_OF(token->kind, declaration_words)))
+		return true;
+	if (bracket_of(token->kind) != NULL)
+		APPEND(r->parser->session->arena, r->open, r->nopen, *token);
+	while (closed != NULL && r->nopen > 1 && innermost(r) != closed->open)
+		r->nopen--;
+	if (closed != NULL && r->nopen > 1)
+		r->nopen--;
+	else if (token->kind == TOK_RPAREN)
+		return true;
+	char behind = byte_behind_name(r, token->range.end);
+	return token->kind == TOK_COMMA && r->nopen == 1 && behind != 0
+		&& (behind == ':' || strchr(NAME_BYTES, behind) != NULL);
 }
 
 /* Is what is lost over before this token? */
@@ -569,6 +611,8 @@ static bool
 ends_lost(Reader *r, const Token *token)
 {
 	bool outside = r->nopen == r->outside;
+	if (r->parameter)
+		return ends_parameter(r, token);
 	if (token->kind == TOK_END || (token->kind == TOK_LBRACE && r->signature))
 		return true;
 	if (token->kind == TOK_LBRACE)
@@ -594,9 +638,25 @@ end_lost(Reader *r, const Token *token)
 {
 	r->parser->lost = r->parser->skipped = false;
 	r->nopen = r->outside;
-	if (token->kind != TOK_SEMICOLON && !(token->kind == TOK_LBRACE && r->signature))
+	if (token->kind != TOK_SEMICOLON && !(token->kind == TOK_LBRACE && r->signature)) {
 		push_missing(r, TOK_SEMICOLON);
+	}
 	r->signature = false;
+}
+
+/* ... of what is lost of a signature: a parameter, or all behind them. */
+static void
+end_part(Reader *r, const Token *token)
+{
+	bool ends = token->kind == TOK_COMMA || token->kind == TOK_RPAREN;
+	r->parser->lost = r->parser->skipped = false;
+	push_missing(r, TOK_LOST);
+	if (!r->parameter || !ends)
+		r->parser->guessed = true; /* whatever else is wrong with it */
+	r->nopen = r->parameter ? 1 : r->outside;
+	if (r->parameter && !ends)
+		push_missing(r, TOK_RPAREN);
+	put_back(r, token);
 }
 
 /* ---- all */
@@ -633,6 +693,10 @@ read_tokens(Parser *p, void *scanner, shd_pstate *state)
 		}
 		if (r.status != YYPUSH_MORE || !p->lost || !ends_lost(&r, &token))
 			continue;
+		if (token_may_follow(state, TOK_LOST)) {
+			end_part(&r, &token);
+			continue;
+		}
 		/* The parser has skipped the token at which it was lost, but not these. */
 		bool taken = told
 			&& (token.kind == TOK_SEMICOLON

@@ -110,6 +110,8 @@ shd_error(Range *where, void *scanner, Parser *parser, const char *text)
 %token AT "@" OPEN "?" COLON ":" SEMICOLON ";" COMMA "," DOT "."
 %token LPAREN "(" RPAREN ")" LBRACE "{" RBRACE "}" LBRACKET "[" RBRACKET "]"
 %token ELLIPSIS "..." TO ".." ARROW "->" POWER "**"
+/* Behind a part of a signature that was skipped (recover.c). */
+%token LOST "what is lost"
 
 /* as in C; comparisons do not associate */
 %left "||"
@@ -195,22 +197,27 @@ manual:
 
 function:
   signature same_as gradient block		{ $$ = DECL(fn, @1, .fn = fn_body(parser, $1, $2, $3, $4, @4)); }
-| "fn" error block				{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
-| signature error block			{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
-| "fn" error ";"				{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
-| signature error ";"			{ $$ = NULL; parser->program->lost |= LOST_functions; yyerrok; }
+| "fn" error block				{ $$ = NULL; yyerrok; }
+| "fn" error ";"				{ $$ = NULL; yyerrok; }
 
 same_as:
   %empty					{ $$ = (Name){ 0 }; }
 | "same" "as" name[function]			{ $$ = $function; }
+| "same" error LOST				{ $$ = (Name){ 0 }; yyerrok; }
 
 gradient:
   %empty					{ $$ = (Name){ 0 }; }
 | "gradient" name[function]			{ $$ = $function; }
+| "gradient" error LOST			{ $$ = (Name){ 0 }; yyerrok; }
 
 signature:
-  "fn" name "(" params ")"			{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params); }
-| "fn" name "(" params ")" "->" results		{ $$ = NODE(FnDecl, .name = $name, .range = @$, .params = $params, .has_results = true, .results = $results, .results_range = @results); }
+  "fn" name "(" params ")"			{ $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params }); }
+| "fn" name "(" params ")" "->" results		{ $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params, .has_results = true, .results = $results, .results_range = @results }); }
+| "fn" name "(" params ")" lost_results		{ parser->part_lost = true; $$ = fn_signature(parser, (FnDecl){ .name = $name, .range = @$, .params = $params }); yyerrok; }
+
+lost_results:
+  error LOST
+| "->" error LOST
 
 params:
   %empty					{ $$ = list_none(); }
@@ -220,10 +227,13 @@ params:
 param_list:
   param						{ $$ = list_one(parser, $1); }
 | param_list "," param			{ $$ = list_add(parser, $1, $3); }
+| error LOST				{ $$ = list_none(); parser->part_lost = true; yyerrok; }
+| param_list "," error LOST		{ $$ = $1; parser->part_lost = true; yyerrok; }
 
 param:
   name						{ $$ = NODE(Param, .name = $name, .range = @$); }
-| name ":" type					{ $$ = NODE(Param, $name, $type, @$); }
+| name ":" type					{ $$ = NODE(Param, .name = $name, .type = $type, .range = @$); }
+| name ":" error LOST			{ $$ = NODE(Param, .name = $name, .range = @name, .lost = parser->part_lost = true); yyerrok; }
 
 results:
   type						{ $$ = list_one(parser, NODE(Param, .type = $type, .range = @$)); }
@@ -236,7 +246,7 @@ result_list:
 
 result:
   type						{ $$ = NODE(Param, .type = $type, .range = @$); }
-| name ":" type					{ $$ = NODE(Param, $name, $type, @$); }
+| name ":" type					{ $$ = NODE(Param, .name = $name, .type = $type, .range = @$); }
 
 /* ---- types and placements */
 
@@ -374,7 +384,7 @@ target_list:
 target:
   name						{ $$ = NODE(Param, .name = $name, .range = @$); }
 | "_"						{ $$ = NODE(Param, .range = @$); }
-| name annotation				{ $$ = NODE(Param, $name, $annotation, @$); }
+| name annotation				{ $$ = NODE(Param, .name = $name, .type = $annotation, .range = @$); }
 | "_" annotation				{ $$ = NODE(Param, .type = $annotation, .range = @$); }
 
 annotation:

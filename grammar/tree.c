@@ -274,6 +274,14 @@ stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body)
 
 /* ---- declarations */
 
+FnDecl *
+fn_signature(Parser *p, FnDecl fn)
+{
+	fn.lost = p->part_lost;
+	p->part_lost = false;
+	return arena_copy(p->session->arena, &fn, sizeof fn);
+}
+
 /* `block` is where the body stands, up to its closing brace. */
 FnDecl *
 fn_body(Parser *p, FnDecl *fn, Name same_as, Name gradient, List body, Range block)

@@ -153,6 +153,7 @@ typedef struct Param {	/* also a result and the target of a let */
 	Name name;	/* .s NULL: an unnamed result, or `_` */
 	TypeSpec *type; /* NULL: not written */
 	Range range;
+	bool lost; /* what stands behind the name could not be read */
 } Param;
 
 struct Stmt {
@@ -192,6 +193,7 @@ typedef struct FnDecl {
 	bool unclosed;		    /* ... is missing, or one of a block in it */
 	Name symbol, library, rule; /* of extern */
 	Range range;		    /* of the signature */
+	bool lost;		    /* ... of which a part could not be read */
 } FnDecl;
 
 typedef enum DeclKind {
@@ -253,6 +255,7 @@ typedef struct Parser {
 	Range comment;		/* the C comment being read */
 	Range slashes;		/* the last // with code before it */
 	bool unclosed;		/* a block of this function has no } */
+	bool part_lost;		/* ... of its signature could not be read */
 	bool slashes_told;	/* one was taken for a division */
 	bool guessed;		/* a bracket of this statement was put in or left out */
 	int nguesses, *guesses; /* where, in all statements, upwards */
@@ -286,6 +289,7 @@ Stmt *stmt_assign(Parser *p, Range r, Expr *target, Expr *value);
 Stmt *for_head(Stmt *bound, Range word, bool unroll, Name index);
 Stmt *stmt_for(Parser *p, Stmt *head, Range r, Expr *value, Expr *stop, List body);
 
+FnDecl *fn_signature(Parser *p, FnDecl fn);
 FnDecl *fn_body(Parser *p, FnDecl *fn, Name same_as, Name gradient, List body, Range block);
 FnDecl *fn_extern(FnDecl *fn, Name symbol, Name library, Name rule, Name gradient);
 Decl *decl_checkpoint(Decl *d);

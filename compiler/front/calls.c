@@ -90,7 +90,7 @@ take_arguments(Elab *e, const FnDecl *fn, const Expr *call, Item *items)
 	Item *written = NEW_ARRAY(e->arena, Item, call->args.n);
 	int *to = NEW_ARRAY(e->arena, int, call->args.n);
 	bool right = eval_arguments(e, call, eval_value, written);
-	if (!match_arguments(e, fn, call, to) || !right)
+	if (fn->lost || !match_arguments(e, fn, call, to) || !right)
 		return false;
 	for (int i = 0; i < call->args.n; i++)
 		items[to[i]] = written[i];
@@ -129,6 +129,8 @@ placed_argument(Elab *e, const FnDecl *fn, const Param *param, Item x)
 {
 	const char *what = arena_printf(e->arena, "argument '%s'", param->name.s);
 	Site s = {x.range, param->name.s, AS_call};
+	if (param->lost)
+		return item_error;
 	if (param->type == NULL)
 		return x;
 	return item_tensor(x.range,
@@ -214,6 +216,7 @@ frame_new(Elab *e, FnDecl *fn, Range call)
 	f->names = table_new(e->arena);
 	f->depth = e->frame->depth + 1;
 	f->prefix = "";
+	f->lost = fn->lost;
 	return f;
 }
 

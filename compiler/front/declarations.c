@@ -28,7 +28,7 @@ declare_fn(Elab *e, const Decl *d)
 		}
 		table_set(seen, p->name.s, (void *)p);
 	}
-	if (fn->mode == FN_extern)
+	if (fn->mode == FN_extern && !fn->lost)
 		check_extern(e, fn);
 	Function *function = NEW(e->arena, Function);
 	function->decl = fn;

@@ -60,7 +60,9 @@ declare_param(Elab *e, const Param *param)
 	const Expr *open = NULL;
 	for (int d = 0; has_full_type(param) && open == NULL && d < param->type->dims.n; d++)
 		open = undeclared_size(e, param->type, d);
-	if (!has_full_type(param)) {
+	if (param->lost) {
+		v = NULL;
+	} else if (!has_full_type(param)) {
 		complain(e, DIAG_entry, param->range,
 			"parameter '%s' of the entry needs a full type: f32[B, D@X]",
 			param->name.s);
@@ -134,6 +136,7 @@ run_uncalled(Elab *e, Function *function, Frame *frame, Block *b, int *n, Item *
 	Value **args = NEW_ARRAY(e->arena, Value *, fn->params.n + 1);
 	bool right = true;
 	*frame = (Frame){.fn = fn, .names = table_new(e->arena), .prefix = ""};
+	frame->lost = fn->lost;
 	frame->is_entry = b == e->m->entry;
 	frame->unlisted = !frame->is_entry;
 	e->frame = frame;
@@ -200,8 +203,8 @@ check_uncalled(Elab *e)
 		bool closed = function->instances == 0 && fn->mode != FN_extern;
 		for (int k = 0; closed && k < fn->params.n; k++) {
 			const Param *p = fn->params.v[k];
-			closed = has_full_type(p);
-			for (int d = 0; closed && d < p->type->dims.n; d++)
+			closed = p->lost || has_full_type(p);
+			for (int d = 0; closed && !p->lost && d < p->type->dims.n; d++)
 				closed = ((const DimSpec *)p->type->dims.v[d])->size != NULL
 					&& undeclared_size(e, p->type, d) == NULL;
 		}

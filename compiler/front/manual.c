@@ -33,7 +33,7 @@ manual_axes(Elab *e, const FnDecl *fn, AxisList *axes)
 {
 	const Mesh *mesh = &e->m->mesh;
 	*axes = (AxisList){0};
-	if (e->lost & LOST_axes)
+	if (fn->lost || (e->lost & LOST_axes))
 		return false;
 	for (int i = 0; i < mesh->naxes && fn->manual_axes.n == 0; i++)
 		axes_append(axes, axis_whole(mesh, i));

@@ -210,7 +210,7 @@ written_type(Elab *e, const TypeSpec *spec)
 			complain(e, DIAG_habit, name.range, "'%s' is written %s", name.s, ours);
 		else if (s != NULL)
 			complain(e, DIAG_type_form, name.range, "'%s' is not a type", name.s);
-		else if ((e->lost & LOST_names) == 0)
+		else if ((e->lost & LOST_names) == 0 && (e->frame == NULL || !e->frame->lost))
 			complain(e, DIAG_unknown_name, name.range, "type '%s' is not declared",
 				name.s);
 		return NULL;
