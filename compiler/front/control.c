@@ -11,6 +11,7 @@
  * either side assigns.
  */
 #include <inttypes.h>
+#include <string.h>
 
 #include "elaborate.h"
 
@@ -20,8 +21,26 @@ typedef struct Vars {
 	int n;
 	Symbol **v;
 	const Expr *refused; /* the first name that is assigned to and is no var */
+	const Expr *unknown; /* ... that is not declared before the body */
 	bool broken;	     /* a var is assigned whose value is an error, or one is lost */
 } Vars;
+
+/* Does a statement of the body bind the name? */
+static bool
+binds(List body, const char *name)
+{
+	for (int i = 0; i < body.n; i++) {
+		const Stmt *s = body.v[i];
+		for (int k = 0; k < s->targets.n; k++) {
+			const char *bound = ((const Param *)s->targets.v[k])->name.s;
+			if (bound != NULL && strcmp(bound, name) == 0)
+				return true;
+		}
+		if (binds(s->body, name) || binds(s->otherwise, name))
+			return true;
+	}
+	return false;
+}
 
 /* The vars, that are there before the body, in the order of assignment: to a name,
    or to a part of it. */
@@ -38,6 +57,9 @@ add_assigned(Elab *e, Vars *vars, List body)
 			: NULL;
 		if (symbol != NULL && !symbol->is_var && vars->refused == NULL)
 			vars->refused = name;
+		if (symbol == NULL && s->kind == S_assign && name->kind == E_name
+			&& vars->unknown == NULL)
+			vars->unknown = name;
 		bool var = symbol != NULL && symbol->is_var;
 		bool skip = !var || symbol->item.kind != IT_tensor;
 		vars->broken |= s->kind == S_lost || (var && skip);
@@ -63,6 +85,9 @@ has_effect(Elab *e, const Stmt *stmt, const Vars *vars)
 		}
 	if (vars->refused != NULL)
 		assigned_var(e, vars->refused); /* likewise */
+	else if (vars->unknown != NULL && !binds(stmt->body, vars->unknown->name)
+		&& !binds(stmt->otherwise, vars->unknown->name))
+		assigned_var(e, vars->unknown);
 	else if (!vars->broken && !e->frame->lost)
 		complain(e, DIAG_unused_value, stmt->word,
 			"this has no effect: it assigns no var that is declared before it");

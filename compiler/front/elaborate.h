@@ -128,8 +128,9 @@ typedef struct Frame {
 	bool repeated; /* a copy of an unrolled body, not the first */
 	bool prelude;  /* ops take `site`, globals are not seen */
 	Site site;
-	bool told; /* by which calls it came here */
-	bool lost; /* one of its statements so far could not be read: what is bound
+	bool told;	/* by which calls it came here */
+	Table *unbound; /* names that are assigned and were never bound: told there; NULL: none */
+	bool lost;	/* one of its statements so far could not be read: what is bound
 		      and assigned there is not known */
 } Frame;
 

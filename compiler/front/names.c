@@ -201,6 +201,9 @@ report_unknown_name(Elab *e, Range where, const char *name)
 			"'%s' is a function; its arguments are missing", name);
 		return;
 	}
+	if (e->frame != NULL && e->frame->unbound != NULL
+		&& table_get(e->frame->unbound, name) != NULL)
+		return;
 	complain(e, DIAG_unknown_name, where, "'%s' is not declared", name);
 	/* The nearest of all names in sight; not for each of 100,000 mistakes. */
 	if (name[1] == '\0' || diag_errors(e->session) > MAX_HINTS)

@@ -58,9 +58,15 @@ assigned_var(Elab *e, const Expr *target)
 	if (s == NULL && table_get(e->globals, target->name) == NULL) {
 		if (e->frame->lost)
 			return NULL;
+		int errors = diag_errors(e->session);
 		report_unknown_name(e, target->range, target->name);
+		if (diag_errors(e->session) == errors)
+			return NULL;
 		diag_note(e->session, nowhere, "a new name is bound with let: let %s = ...;",
 			target->name);
+		if (e->frame->unbound == NULL)
+			e->frame->unbound = table_new(e->arena);
+		table_set(e->frame->unbound, target->name, e);
 		return NULL;
 	}
 	complain(e, DIAG_assign, target->range,
@@ -72,12 +78,17 @@ assigned_var(Elab *e, const Expr *target)
 	return NULL;
 }
 
-/* What a name is that was refused another value is not known, if that has another type. */
+/* A name that is not declared is as if it were, by `var`.  What one is that was refused
+   another value is not known, if that has another type. */
 static void
-forget_refused(Elab *e, const char *name, const Item *value)
+take_refused(Elab *e, const Expr *name, const Item *value)
 {
-	Symbol *s = symbol_local(e, name);
-	if (s != NULL && s->item.kind == IT_tensor
+	Symbol *s = symbol_local(e, name->name);
+	if (s == NULL && table_get(e->globals, name->name) == NULL) {
+		s = symbol_declare(e, SYM_value, (Name){name->name, name->range});
+		s->is_var = s->used = true;
+		s->item = *value;
+	} else if (s != NULL && s->item.kind == IT_tensor
 		&& (value->kind != IT_tensor
 			|| !type_equal(&value->value->type, &s->item.value->type)))
 		s->item = item_error;
@@ -110,13 +121,13 @@ assign_placed(Elab *e, Symbol *var, Range where, Range from, Item value)
 static void
 run_assign(Elab *e, const Stmt *stmt)
 {
-	Item value = eval_value(e, stmt->value);
 	const Expr *target = stmt->target;
 	const Expr *name = target->kind == E_index ? target->left : target;
-	const IndexItem *indices = target->kind == E_index ? eval_indices(e, target) : NULL;
 	Symbol *var = name->kind == E_name ? assigned_var(e, name) : NULL;
+	Item value = eval_value(e, stmt->value);
+	const IndexItem *indices = target->kind == E_index ? eval_indices(e, target) : NULL;
 	if (var == NULL && target->kind == E_name)
-		forget_refused(e, name->name, &value);
+		take_refused(e, name, &value);
 	if (var == NULL || value.kind == IT_error || var->item.kind != IT_tensor)
 		return;
 	const Type *type = &var->item.value->type;
