@@ -394,6 +394,18 @@ close_brackets(Reader *r, const Token *token)
 	}
 }
 
+/* At the beginning of a line anything that may; inside one what is certain to. */
+static bool
+begins_statement(const Reader *r, const Token *token)
+{
+	int kind = token->kind;
+	if (token->begins_line)
+		return syntax_begins(token_name(kind));
+	return IS_ONE_OF(kind, statement_words)
+		? kind != TOK_IF
+		: kind == TOK_NAME && mark_behind_name(r, token->range.begin) == TOK_ASSIGN;
+}
+
 /* Before what begins another statement, or ends the block. */
 static void
 end_statement(Reader *r, const Token *token)
@@ -403,12 +415,7 @@ end_statement(Reader *r, const Token *token)
 		return;
 	if (r->before.kind == TOK_UNROLL && kind == TOK_FOR)
 		return; /* it is a habit, and told as one */
-	bool assigns = !token->begins_line && kind == TOK_NAME
-		&& mark_behind_name(r, token->range.begin) == TOK_ASSIGN;
-	bool begins = token->begins_line
-		? syntax_begins(token_name(kind))
-		: assigns || (IS_ONE_OF(kind, statement_words) && kind != TOK_IF);
-	if ((!begins && kind != TOK_RBRACE && kind != TOK_END)
+	if ((!begins_statement(r, token) && kind != TOK_RBRACE && kind != TOK_END)
 		|| token_may_follow(r->state, kind)
 		|| !token_may_follow(r->state, TOK_SEMICOLON))
 		return;
@@ -436,8 +443,7 @@ static void
 open_block(Reader *r, const Token *token)
 {
 	int ahead[] = {TOK_LBRACE, token->kind};
-	if ((innermost(r) != 0 && innermost(r) != TOK_LBRACE) || !token->begins_line
-		|| !syntax_begins(token_name(token->kind))
+	if ((innermost(r) != 0 && innermost(r) != TOK_LBRACE) || !begins_statement(r, token)
 		|| token_may_follow(r->state, token->kind)
 		|| !tokens_may_follow(r->state, 2, ahead))
 		return;
@@ -462,6 +468,29 @@ close_blocks(Reader *r, const Token *token)
 	}
 }
 
+/* Does a statement stand behind this `}`, with which a function would end? */
+static bool
+ends_too_early(const Reader *r, const Token *token)
+{
+	const char *text = source_file(r->parser->session, r->parser->file)->text;
+	const char *s = text + token->range.end;
+	if (token->kind != TOK_RBRACE || r->nopen != 1 || r->open[0].kind != TOK_LBRACE)
+		return false;
+	s += strspn(s, " \t\r\n");
+	while (s[0] == '/' && s[1] == '/') {
+		s += strcspn(s, "\n");
+		s += strspn(s, " \t\r\n");
+	}
+	size_t length = strspn(s, NAME_BYTES);
+	bool begins = mark_behind_name(r, (int)(s - text)) == TOK_ASSIGN;
+	for (size_t i = 0; i < sizeof statement_words / sizeof *statement_words; i++) {
+		const char *word = token_name(statement_words[i]);
+		begins |= statement_words[i] != TOK_FN && strlen(word) == length
+			&& strncmp(s, word, length) == 0;
+	}
+	return begins && s[-1] != '\n'; /* there it may be meant as a declaration */
+}
+
 /* Is it a mark that nothing stands before?  Then it is left out. */
 static bool
 closes_nothing(Reader *r, const Token *token)
@@ -469,7 +498,8 @@ closes_nothing(Reader *r, const Token *token)
 	const struct Bracket *b = bracket_closed(token->kind);
 	bool outside = innermost(r) == 0 || innermost(r) == TOK_LBRACE;
 	bool end = token->kind == TOK_SEMICOLON && is_ended(r);
-	if (!outside || (b == NULL && !end) || (token->kind == TOK_RBRACE && r->nopen > 0))
+	bool closes = token->kind == TOK_RBRACE && r->nopen > 0;
+	if (!outside || (b == NULL && !end) || (closes && !ends_too_early(r, token)))
 		return false;
 	/* What it closes may be in a line that became a comment. */
 	bool told = r->parser->slashes_told || (r->parser->guessed && !end);
