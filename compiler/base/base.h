@@ -223,6 +223,8 @@ void diag(Session *s, DiagCode code, Range where, const char *fmt, ...) PRINTF_L
 void diag_label(Session *s, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* "note: ..." with an excerpt when `where` is a place. */
 void diag_note(Session *s, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
+/* ... in the first message only that has it. */
+void diag_note_once(Session *s, Range where, const char *fmt, ...) PRINTF_LIKE(3, 4);
 /* An indented line of its own. */
 void diag_line(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 /* ... with a choice: the program with `edit` in place of `where` (which may be
@@ -230,6 +232,10 @@ void diag_line(Session *s, const char *fmt, ...) PRINTF_LIKE(2, 3);
 void
 diag_choice(Session *s, Range where, const char *edit, const char *fmt, ...) PRINTF_LIKE(4, 5);
 void diag_flush(Session *s);
+/* What is told from the one to the other is printed at the end, in the order of the places
+   in the files. */
+void diag_hold(Session *s);
+void diag_release(Session *s);
 int diag_errors(const Session *s);
 /* The exit status the errors so far ask for (table column), 0 if none. */
 int diag_status(const Session *s);

@@ -24,22 +24,110 @@ state(Session *s)
 	return s->diagnostics;
 }
 
+/* The same words about the same place, before. */
+static bool
+was_there(Session *s, Table **table, int code, Range where, const char *text)
+{
+	if (!*table)
+		*table = table_new(s->arena);
+	return !table_add(*table,
+		arena_printf(s->arena, "%d %d %d %d %s", code, where.file, where.begin,
+			where.end, text),
+		s);
+}
+
+static void
+print(Session *s, Message *message)
+{
+	struct DiagState *d = state(s);
+	Text t = {0};
+	int n = 0;
+
+	for (int i = 0; i < message->nadditions; i++) {
+		const Addition *a = &message->additions[i];
+
+		if (!a->once || !was_there(s, &d->noted, 0, a->where, a->text))
+			message->additions[n++] = *a;
+	}
+	message->nadditions = n;
+	(s->json ? print_json : print_text)(s, message, &t);
+	if (s->err)
+		fwrite(t.s, 1, t.n, s->err);
+	text_free(&t);
+}
+
 void
 diag_flush(Session *s)
 {
 	struct DiagState *d = state(s);
-	Text t = {0};
 
 	if (!d->pending)
 		return;
 	d->pending = false;
-	if (s->json)
-		print_json(s, d, &t);
+	if (d->holding)
+		APPEND(s->arena, d->held, d->nheld, d->message);
 	else
-		print_text(s, d, &t);
-	if (s->err)
-		fwrite(t.s, 1, t.n, s->err);
-	text_free(&t);
+		print(s, &d->message);
+}
+
+void
+diag_hold(Session *s)
+{
+	diag_flush(s);
+	state(s)->holding = true;
+}
+
+static bool
+stands_before(const Message *a, const Message *b)
+{
+	Range x = a->marks[0].where, y = b->marks[0].where;
+
+	return x.file != y.file ? x.file < y.file : x.begin < y.begin;
+}
+
+/* Sorted by place, those of one place as they came; runs are merged, twice as long each
+   time. */
+static void
+sort_held(Session *s, struct DiagState *d)
+{
+	Message *from = d->held, *to = NEW_ARRAY(s->arena, Message, d->nheld);
+
+	for (int run = 1; run < d->nheld; run *= 2) {
+		for (int begin = 0; begin < d->nheld; begin += 2 * run) {
+			int middle = (int)lesser(begin + run, d->nheld);
+			int end = (int)lesser(begin + 2 * run, d->nheld);
+			int a = begin, b = middle;
+
+			for (int i = begin; i < end; i++) {
+				bool second = a == middle
+					|| (b < end && stands_before(&from[b], &from[a]));
+
+				to[i] = from[second ? b++ : a++];
+			}
+		}
+		Message *last = from;
+
+		from = to;
+		to = last;
+	}
+	d->held = from;
+}
+
+void
+diag_release(Session *s)
+{
+	struct DiagState *d = state(s);
+
+	diag_flush(s);
+	d->holding = false;
+	sort_held(s, d);
+	for (int i = 0; i < d->nheld; i++)
+		print(s, &d->held[i]);
+	d->held = NULL;
+	d->nheld = 0;
+	if (d->too_many && s->err)
+		fputs(d->too_many, s->err);
+	d->too_many = NULL;
 }
 
 static void
@@ -48,35 +136,35 @@ add_mark(Session *s, Range where, const char *text)
 	struct DiagState *d = state(s);
 	Mark m = {where, text};
 
-	APPEND(s->arena, d->marks, d->nmarks, m);
+	APPEND(s->arena, d->message.marks, d->message.nmarks, m);
 }
 
 /* Is this one more than are printed?  Said once. */
 static bool
 is_too_many(Session *s, const char *what, int n)
 {
+	struct DiagState *d = state(s);
+
 	if (s->max_errors == 0 || n <= s->max_errors)
 		return false;
-	if (n == s->max_errors + 1 && !s->json && s->err)
-		fprintf(s->err, "shdc: too many %s; --max-errors=N shows more than %d\n", what,
-			s->max_errors);
+	if (n > s->max_errors + 1 || s->json || !s->err)
+		return true;
+	const char *text = arena_printf(s->arena,
+		"shdc: too many %s; --max-errors=N shows more than %d\n", what, s->max_errors);
+	if (!d->holding)
+		fputs(text, s->err);
+	else
+		d->too_many =
+			d->too_many ? arena_printf(s->arena, "%s%s", d->too_many, text) : text;
 	return true;
 }
 
-/* The same words about the same place, as where a function is elaborated again. */
+/* ... as where a function is elaborated again. */
 static bool
 was_told(Session *s, DiagCode code, Range where, const char *text)
 {
-	struct DiagState *d = state(s);
-
-	if (diags[code].severity != SEV_error || where.begin == where.end)
-		return false;
-	if (!d->told)
-		d->told = table_new(s->arena);
-	return !table_add(d->told,
-		arena_printf(s->arena, "%d %d %d %d %s", (int)code, where.file, where.begin,
-			where.end, text),
-		s);
+	return diags[code].severity == SEV_error && where.begin != where.end
+		&& was_there(s, &state(s)->told, (int)code, where, text);
 }
 
 /* Counts the error or warning; those after the last that is printed are muted,
@@ -115,11 +203,7 @@ diag(Session *s, DiagCode code, Range where, const char *fmt, ...)
 	if (d->muted)
 		return;
 	d->pending = true;
-	d->code = code;
-	d->marks = NULL;
-	d->additions = NULL;
-	d->nmarks = d->nadditions = 0;
-	d->text = text;
+	d->message = (Message){.code = code, .text = text};
 	add_mark(s, where, "");
 }
 
@@ -135,24 +219,23 @@ diag_label(Session *s, Range where, const char *fmt, ...)
 	va_start(ap, fmt);
 	text = arena_vprintf(s->arena, fmt, ap);
 	va_end(ap);
-	if (d->nmarks && where.file == d->marks[0].where.file
-		&& where.begin == d->marks[0].where.begin && where.end == d->marks[0].where.end)
-		d->marks[0].text = text;
+	if (d->message.nmarks && where.file == d->message.marks[0].where.file
+		&& where.begin == d->message.marks[0].where.begin
+		&& where.end == d->message.marks[0].where.end)
+		d->message.marks[0].text = text;
 	else
 		add_mark(s, where, text);
 }
 
 static void
-add_addition(Session *s, bool is_note, Range where, const char *edit, const char *fmt,
-	va_list ap)
+add_addition(Session *s, Addition a, const char *fmt, va_list ap)
 {
 	struct DiagState *d = state(s);
-	Addition a = {is_note, where, NULL, edit};
 
 	if (d->muted)
 		return;
 	a.text = arena_vprintf(s->arena, fmt, ap);
-	APPEND(s->arena, d->additions, d->nadditions, a);
+	APPEND(s->arena, d->message.additions, d->message.nadditions, a);
 }
 
 void
@@ -161,7 +244,17 @@ diag_note(Session *s, Range where, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_addition(s, true, where, NULL, fmt, ap);
+	add_addition(s, (Addition){.is_note = true, .where = where}, fmt, ap);
+	va_end(ap);
+}
+
+void
+diag_note_once(Session *s, Range where, const char *fmt, ...)
+{
+	va_list ap;
+
+	va_start(ap, fmt);
+	add_addition(s, (Addition){.is_note = true, .where = where, .once = true}, fmt, ap);
 	va_end(ap);
 }
 
@@ -171,7 +264,7 @@ diag_line(Session *s, const char *fmt, ...)
 	va_list ap;
 
 	va_start(ap, fmt);
-	add_addition(s, false, nowhere, NULL, fmt, ap);
+	add_addition(s, (Addition){.where = nowhere}, fmt, ap);
 	va_end(ap);
 }
 
@@ -183,7 +276,7 @@ diag_choice(Session *s, Range where, const char *edit, const char *fmt, ...)
 	if (edit)
 		edit = arena_strndup(s->arena, edit, strlen(edit));
 	va_start(ap, fmt);
-	add_addition(s, false, where, edit, fmt, ap);
+	add_addition(s, (Addition){.where = where, .edit = edit}, fmt, ap);
 	va_end(ap);
 }
 

@@ -30,19 +30,29 @@ typedef struct Addition { /* a note, or a line as it stands */
 	Range where;
 	const char *text;
 	const char *edit; /* a choice: what takes the place of `where` */
+	bool once;	  /* of all messages the first has it */
 } Addition;
 
-struct DiagState {
-	bool pending; /* a message is being collected */
-	bool muted;   /* the last one is not printed, nor collected */
+typedef struct Message {
 	DiagCode code;
 	const char *text;
 	Mark *marks; /* marks[0] is the message's own place */
 	int nmarks;
 	Addition *additions;
 	int nadditions;
+} Message;
+
+struct DiagState {
+	bool pending; /* a message is being collected */
+	bool muted;   /* the last one is not printed, nor collected */
+	Message message;
+	bool holding; /* messages wait to be printed in the order of their places */
+	Message *held;
+	int nheld;
+	const char *too_many; /* what is said behind them, or NULL */
 	int errors, warnings, status;
-	Table *told; /* errors, by place and words */
+	Table *told;  /* errors, by place and words */
+	Table *noted; /* notes that are printed once, likewise */
 };
 
 /* utf8.c: length of the well-formed character at s, 0 if there is none */
@@ -60,7 +70,7 @@ void add_place(const Session *s, Text *t, Range where);
 void print_excerpt(const Session *s, Text *t, const Mark *marks, int n);
 
 /* diag_print.c */
-void print_text(const Session *s, const struct DiagState *d, Text *t);
-void print_json(const Session *s, const struct DiagState *d, Text *t);
+void print_text(const Session *s, const Message *message, Text *t);
+void print_json(const Session *s, const Message *message, Text *t);
 
 #endif

@@ -12,21 +12,21 @@ static const struct {
 };
 
 void
-print_text(const Session *s, const struct DiagState *d, Text *t)
+print_text(const Session *s, const Message *message, Text *t)
 {
-	const DiagInfo *info = &diags[d->code];
+	const DiagInfo *info = &diags[message->code];
 	const char *bold = s->color ? "\033[1m" : "";
 	const char *plain = s->color ? "\033[0m" : "";
 
 	text_add(t, bold);
-	add_place(s, t, d->marks[0].where);
+	add_place(s, t, message->marks[0].where);
 	text_printf(t, "%s%s[%s]:%s%s ", s->color ? severities[info->severity].color : "",
 		severities[info->severity].name, info->number, plain, bold);
-	add_clean(t, d->text);
+	add_clean(t, message->text);
 	text_printf(t, "%s\n", plain);
-	print_excerpt(s, t, d->marks, d->nmarks);
-	for (int i = 0; i < d->nadditions; i++) {
-		const Addition *a = &d->additions[i];
+	print_excerpt(s, t, message->marks, message->nmarks);
+	for (int i = 0; i < message->nadditions; i++) {
+		const Addition *a = &message->additions[i];
 		Mark m = {a->where, ""};
 
 		if (!a->is_note || !a->where.file)
@@ -83,30 +83,31 @@ json_item(const Session *s, Text *t, Range where, const char *key, const char *t
 }
 
 void
-print_json(const Session *s, const struct DiagState *d, Text *t)
+print_json(const Session *s, const Message *message, Text *t)
 {
-	const DiagInfo *info = &diags[d->code];
-	const Addition *end = d->additions + d->nadditions;
+	const DiagInfo *info = &diags[message->code];
+	const Addition *end = message->additions + message->nadditions;
 
 	text_printf(t, "{\"severity\": \"%s\", \"code\": \"%s\", ",
 		severities[info->severity].name, info->number);
-	json_place(s, t, d->marks[0].where);
+	json_place(s, t, message->marks[0].where);
 	text_add(t, ", \"message\": ");
-	text_json(t, d->text);
+	text_json(t, message->text);
 	text_add(t, ", \"labels\": [");
-	for (int i = 0; i < d->nmarks; i++)
-		if (i > 0 || *d->marks[0].text)
-			json_item(s, t, d->marks[i].where, "text", d->marks[i].text);
+	for (int i = 0; i < message->nmarks; i++)
+		if (i > 0 || *message->marks[0].text)
+			json_item(s, t, message->marks[i].where, "text",
+				message->marks[i].text);
 	text_add(t, "], \"notes\": [");
-	for (const Addition *a = d->additions; a < end; a++)
+	for (const Addition *a = message->additions; a < end; a++)
 		if (a->is_note)
 			json_item(s, t, a->where, "text", a->text);
 	text_add(t, "], \"lines\": [");
-	for (const Addition *a = d->additions; a < end; a++)
+	for (const Addition *a = message->additions; a < end; a++)
 		if (!a->is_note)
 			json_item(s, t, a->where, NULL, a->text);
 	text_add(t, "], \"choices\": [");
-	for (const Addition *a = d->additions; a < end; a++)
+	for (const Addition *a = message->additions; a < end; a++)
 		if (a->edit)
 			json_item(s, t, a->where, "replacement", a->edit);
 	text_add(t, "]}\n");

@@ -37,14 +37,18 @@ by_position_first(Elab *e, const Expr *call)
 	return true;
 }
 
-/* Every argument, in the order they are written, whether or not the call is right:
-   all mistakes in them are told. */
+/* Every argument, in the order they are written, whether or not the call is right: all
+   mistakes in them are told, but for one that is to be left out.  builtin NULL: a function
+   of the program is called, with values. */
 static bool
-eval_arguments(Elab *e, const Expr *call, Item (*evaluate)(Elab *, const Expr *), Item *items)
+eval_arguments(Elab *e, const Expr *call, const Builtin *builtin, Item *items)
 {
 	bool right = true;
 	for (int i = 0; i < call->args.n; i++) {
-		items[i] = evaluate(e, ((const Arg *)call->args.v[i])->value);
+		const Arg *arg = call->args.v[i];
+		items[i] = builtin_leaves_out(e, builtin, arg) ? item_error
+			: builtin != NULL		       ? eval(e, arg->value)
+							       : eval_value(e, arg->value);
 		right &= items[i].kind != IT_error;
 	}
 	return right;
@@ -89,7 +93,7 @@ take_arguments(Elab *e, const FnDecl *fn, const Expr *call, Item *items)
 {
 	Item *written = NEW_ARRAY(e->arena, Item, call->args.n);
 	int *to = NEW_ARRAY(e->arena, int, call->args.n);
-	bool right = eval_arguments(e, call, eval_value, written);
+	bool right = eval_arguments(e, call, NULL, written);
 	if (fn->lost || !match_arguments(e, fn, call, to) || !right)
 		return false;
 	for (int i = 0; i < call->args.n; i++)
@@ -438,7 +442,7 @@ call_gradient(Elab *e, const Expr *x, const Expr *maker)
 	if (g.form == FORM_vjp) {
 		g.ncotangents = x->args.n;
 		g.cotangents = NEW_ARRAY(e->arena, Item, x->args.n + 1);
-		right &= eval_arguments(e, x, eval_value, g.cotangents);
+		right &= eval_arguments(e, x, NULL, g.cotangents);
 	}
 	if (!may_inline(e, g.function, g.call) || !right || !gradient_open(&g))
 		return item_error;
@@ -552,7 +556,7 @@ call_builtin(Elab *e, const Builtin *builtin, const Expr *x)
 	Call c = {.elab = e, .builtin = builtin, .site = {x->range, builtin->name, AS_call}};
 	Item *items = NEW_ARRAY(e->arena, Item, x->args.n);
 	int *to = NEW_ARRAY(e->arena, int, x->args.n);
-	bool right = eval_arguments(e, x, eval, items);
+	bool right = eval_arguments(e, x, builtin, items);
 	if (!by_position_first(e, x) || !builtin_match(&c, x, to) || !right)
 		return item_error;
 	give_arguments(&c, x, to, items);

@@ -249,8 +249,8 @@ make_checkpoint(List items, const char *name)
 	}
 }
 
-Module *
-front_compile(Session *s, int file, const FrontOptions *options)
+static Module *
+compile(Session *s, int file, const FrontOptions *options)
 {
 	Elab elab = {.session = s, .arena = s->arena, .options = options};
 	static const char prelude[] =
@@ -294,4 +294,15 @@ front_compile(Session *s, int file, const FrontOptions *options)
 	if (diag_errors(s) == errors && entry != NULL && replace_by_references(e))
 		build_reference(e, entry);
 	return e->m;
+}
+
+/* Syntax, signatures and bodies are looked at one after the other; told of is what is wrong
+   in the order in which it is written. */
+Module *
+front_compile(Session *s, int file, const FrontOptions *options)
+{
+	diag_hold(s);
+	Module *m = compile(s, file, options);
+	diag_release(s);
+	return m;
 }

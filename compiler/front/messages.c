@@ -17,11 +17,10 @@ complain(Elab *e, DiagCode code, Range where, const char *fmt, ...)
 	if (e->frame != NULL && e->frame->prelude)
 		where = e->frame->site.range;
 	diag(e->session, e->on_command_line ? DIAG_usage : code, where, "%s", text);
-	for (Frame *f = e->frame; f != NULL && f->caller != NULL && !f->told; f = f->caller) {
+	for (Frame *f = e->frame; f != NULL && f->caller != NULL; f = f->caller)
 		if (!f->prelude && n++ < MOST_CALLS)
-			diag_note(e->session, f->call, "in this call of '%s'", f->fn->name.s);
-		f->told = !f->prelude;
-	}
+			diag_note_once(e->session, f->call, "in this call of '%s'",
+				f->fn->name.s);
 	return NULL;
 }
 

@@ -230,6 +230,14 @@ keyword_parameter(Call *c, Name keyword, bool *taken)
 }
 
 bool
+builtin_leaves_out(Elab *e, const Builtin *b, const Arg *arg)
+{
+	const char *name = arg->name.s;
+	return b != NULL && name != NULL && HABIT(keywords_without, name) != NULL
+		&& find_formal(formals_of(e, b), name) < 0;
+}
+
+bool
 builtin_match(Call *c, const Expr *call, int *at)
 {
 	Elab *e = c->elab;

@@ -111,6 +111,8 @@ extern const int nbuiltins;
 /* May it be called here, and to which parameter goes each argument?  False after
    a message. */
 bool builtin_match(Call *c, const Expr *call, int *at);
+/* Is it an argument of another language, of which nothing is written here?  NULL has none. */
+bool builtin_leaves_out(Elab *e, const Builtin *b, const Arg *arg);
 /* From the items to ops. */
 Value *builtin_build(Call *c);
 
