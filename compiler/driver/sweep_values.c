@@ -64,19 +64,18 @@ read_range(Values *v, const char *text)
 	int64_t low, high, by;
 	bool times;
 
-	if (!take_number(&text, 0, &low) || strncmp(text, "..", 2) != 0)
-		return usage(v->session,
-			"--sweep=%s: a range is written 128..1024*2 or 8..32+8", v->text);
-	text += 2;
-	bool good = take_number(&text, 0, &high) && (*text == '*' || *text == '+');
+	bool good = take_number(&text, 0, &low) && strncmp(text, "..", 2) == 0;
+	text += good ? 2 : 0;
+	good = good && take_number(&text, 0, &high);
+	if (good && low > high)
+		return usage(v->session, "--sweep=%s: nothing is from %lld to %lld", v->text,
+			(long long)low, (long long)high);
 	times = *text == '*';
+	good = good && (times || *text == '+');
 	text += good;
 	if (!good || !take_number(&text, times ? 2 : 1, &by) || *text || (times && low == 0))
 		return usage(v->session,
 			"--sweep=%s: a range is written 128..1024*2 or 8..32+8", v->text);
-	if (low > high)
-		return usage(v->session, "--sweep=%s: nothing is from %lld to %lld", v->text,
-			(long long)low, (long long)high);
 	while (low <= high)
 		if (!add_number(v, low) || !(times ? mul_i64 : add_i64)(low, by, &low))
 			return v->axis->n <= MAX_COMBINATIONS;
