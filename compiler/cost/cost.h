@@ -56,6 +56,7 @@ typedef struct StepCost {
 bool op_is_step(const Op *op);
 /* The product of matrices that it is, or that is computed in it; NULL: none. */
 const Op *step_product(const Op *op);
+double matrix_peak(const Target *target, DType dtype); /* FLOP/s with such inputs */
 const char *step_what(Arena *a, const Op *op); /* what asked for it, in the program's words */
 /* "all-gather", also where it only begins; of what waits for it "all-gather-done". */
 const char *step_opcode(Arena *a, const Op *op);

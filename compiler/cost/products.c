@@ -29,8 +29,7 @@ product_of_dims(const Type *type, const Ints *dims)
 	return product;
 }
 
-/* Of the matrix unit, FLOP/s with such inputs. */
-static double
+double
 matrix_peak(const Target *target, DType dtype)
 {
 	const double peaks[DTYPE_COUNT] = {

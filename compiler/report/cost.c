@@ -39,10 +39,10 @@ typedef struct CostReport {
 
 /* ---- for people ------------------------------------------------------------------- */
 
-enum { COLUMNS = 9, MOST_ROWS = 30 };
+enum { COLUMNS = 10, MOST_ROWS = 30 };
 
 static const char *const headings[COLUMNS] = {"line", "what", "time", "share", "bound by",
-	"flops", "HBM", "links", "exposed"};
+	"flops", "of peak", "HBM", "links", "exposed"};
 
 /* "all-gather of W1 over X", "3 x einsum 'bd,df->bf'" */
 static void
@@ -94,6 +94,26 @@ static int64_t
 row_time(const Row *row)
 {
 	return repeat_picoseconds(row->first->step->total, row->n);
+}
+
+/* Of the run: all of what computes, and what is exposed of a transfer.  So rows add up. */
+static int64_t
+row_share(const Row *row)
+{
+	return row->first->transfer ? row->exposed : row_time(row);
+}
+
+/* "83 %" of what the matrix unit does with such inputs. */
+static void
+text_of_peak(const Row *row, Text *t)
+{
+	const Op *op = row->first->step->op, *product = step_product(op);
+	const Target *target = op->module->mesh.target;
+
+	if (product)
+		text_percent(t, row->n * row->first->flops,
+			(double)row_time(row) * 1e-12
+				* matrix_peak(target, product->operands[0]->type.dtype));
 }
 
 /* The dearest first, then those that start first. */
@@ -152,7 +172,7 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 		text_time(t, row_time(row));
 		break;
 	case 3:
-		text_percent(t, (double)row_time(row), (double)costs->timeline->time);
+		text_percent(t, (double)row_share(row), (double)costs->timeline->time);
 		break;
 	case 4:
 		text_add(t, resource_names[first->step->cost.bound]);
@@ -162,14 +182,17 @@ text_cell(const CostReport *costs, const Row *row, int column, Text *t)
 			text_count(t, n * first->flops);
 		break;
 	case 6:
+		text_of_peak(row, t);
+		break;
+	case 7:
 		if (first->hbm_bytes > 0)
 			text_traffic(t, n * first->hbm_bytes);
 		break;
-	case 7:
+	case 8:
 		if (first->wire_bytes > 0)
 			text_traffic(t, n * first->wire_bytes);
 		break;
-	case 8:
+	case 9:
 		if (row->exposed > 0)
 			text_time(t, row->exposed);
 		break;
@@ -444,44 +467,43 @@ print_assumed(const CostReport *costs)
 	text_add(t, " a hop; --help=targets\n");
 }
 
-/* Of all steps that have that bound. */
-static int64_t
-bound_time(const Timeline *timeline, Resource r)
+/* Of the run, as row_share(). */
+static double
+step_share(const StepRow *row)
 {
-	int64_t time = 0;
-
-	for (int i = 0; i < timeline->n; i++)
-		if (timeline->steps[i].cost.bound == r)
-			time = add_picoseconds(time, timeline->steps[i].total);
-	return time;
+	return (double)(row->transfer ? row->step->exposed : row->step->total);
 }
 
-/* "  bound by ici, 65 % of all steps" */
-static void
-print_bound(const CostReport *costs)
+static double
+step_bytes(const StepRow *row)
 {
-	const Timeline *timeline = costs->timeline;
-	Resource most = RESOURCE_latency;
-
-	for (Resource r = RESOURCE_latency; r < RESOURCE_COUNT; r++)
-		if (bound_time(timeline, r) > bound_time(timeline, most))
-			most = r;
-	text_printf(costs->text, "  bound by %s, ", resource_names[most]);
-	text_percent(costs->text, (double)bound_time(timeline, most), (double)timeline->serial);
-	text_add(costs->text, " of all steps");
+	return row->wire_bytes;
 }
 
-/* ";  received 33.3 GB: over tp 32.2 GB, over fsdp 1.1 GB" */
+/* Of the steps that the resource bounds; RESOURCE_COUNT: of all. */
+static double
+sum_of(const CostReport *costs, Resource bound, double (*of)(const StepRow *row))
+{
+	double sum = 0;
+
+	for (int i = 0; i < costs->timeline->n; i++)
+		if (bound == RESOURCE_COUNT || costs->rows[i].step->cost.bound == bound)
+			sum += of(&costs->rows[i]);
+	return sum;
+}
+
+/* ": over tp 32.2 GB, over fsdp 1.1 GB", of the transfers among these. */
 static void
-print_received(const CostReport *costs)
+text_over_axes(const CostReport *costs, Resource bound, double (*of)(const StepRow *row),
+	void (*show)(const CostReport *costs, double sum))
 {
 	const Timeline *timeline = costs->timeline;
 	Table *known = table_new(costs->arena);
-	double all = 0;
 
 	for (int i = 0; i < timeline->n; i++) {
 		const StepRow *row = &costs->rows[i];
-		if (!row->transfer)
+		if (!row->transfer
+			|| (bound != RESOURCE_COUNT && row->step->cost.bound != bound))
 			continue;
 		Text axes = {0};
 		text_axes(&axes, &timeline->module->mesh, &row->transfer->axes);
@@ -489,15 +511,48 @@ print_received(const CostReport *costs)
 		double *sum = table_get(known, key);
 		if (!sum)
 			table_set(known, key, sum = NEW(costs->arena, double));
-		*sum += row->wire_bytes;
-		all += row->wire_bytes;
+		*sum += of(row);
 	}
-	text_add(costs->text, ";  received ");
-	text_traffic(costs->text, all);
 	for (int i = 0; i < table_count(known); i++) {
 		text_printf(costs->text, "%s over %s ", i ? "," : ":", table_key(known, i));
-		text_traffic(costs->text, *(const double *)table_value(known, i));
+		show(costs, *(const double *)table_value(known, i));
 	}
+}
+
+static void
+show_share(const CostReport *costs, double picoseconds)
+{
+	text_percent(costs->text, picoseconds, (double)costs->timeline->time);
+}
+
+static void
+show_traffic(const CostReport *costs, double bytes)
+{
+	text_traffic(costs->text, bytes);
+}
+
+/* "  bound by ici, 65 % of the run: over tp 61 %, over fsdp 4.0 %" */
+static void
+print_bound(const CostReport *costs)
+{
+	Resource most = RESOURCE_latency;
+
+	for (Resource r = RESOURCE_latency; r < RESOURCE_COUNT; r++)
+		if (sum_of(costs, r, step_share) > sum_of(costs, most, step_share))
+			most = r;
+	text_printf(costs->text, "  bound by %s, ", resource_names[most]);
+	show_share(costs, sum_of(costs, most, step_share));
+	text_add(costs->text, " of the run");
+	text_over_axes(costs, most, step_share, show_share);
+}
+
+/* ";  received 33.3 GB: over tp 32.2 GB, over fsdp 1.1 GB" */
+static void
+print_received(const CostReport *costs)
+{
+	text_add(costs->text, ";  received ");
+	show_traffic(costs, sum_of(costs, RESOURCE_COUNT, step_bytes));
+	text_over_axes(costs, RESOURCE_COUNT, step_bytes, show_traffic);
 }
 
 /* What bounds the run, what a device gets, and where it needs most memory. */

@@ -11,6 +11,8 @@ const C = D.cost, ops = C.ops, M = D.memory;
 const RESOURCES = {mxu: "matrix unit", vpu: "vector unit", hbm: "memory", ici: "links", dcn: "data-centre network", host: "host", latency: "latency"};
 const NO_TIME = 5e-13;   // half of what is told of times
 const moves = op => op.axes.length > 0;
+// Of the time of the run: so steps add up to that.
+const ofRun = op => moves(op) ? op.exposed_seconds : op.seconds;
 
 // ---- words -----------------------------------------------------------------
 
@@ -115,7 +117,7 @@ function describe(op) {
 
 function busiest() {
   const sums = {};
-  for (const op of ops) sums[op.bound] = (sums[op.bound] || 0) + (moves(op) ? op.exposed_seconds : op.seconds);
+  for (const op of ops) sums[op.bound] = (sums[op.bound] || 0) + ofRun(op);
   return Object.entries(sums).sort((a, b) => b[1] - a[1])[0] || ["latency", 0];
 }
 function header() {
@@ -143,7 +145,7 @@ function stackedBar() {
   for (const op of ops) {
     const key = moves(op) ? "exposed " + op.kind + " over " + op.axes.join(",") : "computing, bound by " + RESOURCES[op.bound];
     sums[key] = sums[key] || {seconds: 0, bound: op.bound};
-    sums[key].seconds += moves(op) ? op.exposed_seconds : op.seconds;
+    sums[key].seconds += ofRun(op);
   }
   const parts = Object.entries(sums).filter(([, p]) => p.seconds > 0).sort((a, b) => b[1].seconds - a[1].seconds);
   section("step", "Where the time goes",
@@ -339,7 +341,7 @@ function timeline() {
 
 function stepsAndSource() {
   const byLine = {};
-  for (const op of ops.filter(isShown)) byLine[op.line] = (byLine[op.line] || 0) + (moves(op) ? op.exposed_seconds : op.seconds);
+  for (const op of ops.filter(isShown)) byLine[op.line] = (byLine[op.line] || 0) + ofRun(op);
   const most = Math.max(1e-15, ...Object.values(byLine));
   const source = el("div", {class: "scroll source"}, ...D.source.lines.map((text, i) => {
     const seconds = byLine[i + 1] || 0;
@@ -351,7 +353,7 @@ function stepsAndSource() {
     {title: "line", number: true, value: r => r.line},
     {title: "what", value: words},
     {title: "time", number: true, value: r => r.seconds, show: r => time(r.seconds)},
-    {title: "share", number: true, value: r => r.seconds, show: r => percent(r.seconds, C.serial_seconds)},
+    {title: "share", number: true, value: ofRun, show: r => percent(ofRun(r), C.seconds)},
     {title: "bound by", value: r => r.bound}];
   const steps = sortable(folded(ops.filter(op => op.lasts > 0)), columns, r => pick(r.first || r), 2);
   const parts = [el("div", {class: "two"}, source, steps)];
