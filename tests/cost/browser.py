@@ -5,7 +5,7 @@
 
 Every part is there, nothing is said on the console, what is hidden behind other work is pale, a click on a step marks its line,
 the arrow keys go from step to step and from row to row, Enter on a title sorts, and what is dark on the screen
-is light on paper. Steps are told in the words of --emit=cost, kinds of memory in those of --emit=memory.
+is light on paper; a long command line makes the page no wider. Steps are told in the words of --emit=cost, kinds of memory in those of --emit=memory.
 """
 import html
 import os
@@ -59,6 +59,10 @@ PROBE = """<script>
   const dark = text();
   window.dispatchEvent(new Event("beforeprint"));
   found.push(dark === "#e6edf3" && text() === "#1b1f24" ? "light paper" : dark + " printed " + text());
+  const header = document.querySelector("header");
+  header.style.width = "360px";
+  document.getElementById("command").textContent = "x".repeat(200);
+  found.push(header.scrollWidth <= 360 ? "fits" : "too wide");
   document.title = found.join(", ");
 })();
 </script>
@@ -117,7 +121,7 @@ def main():
         said = re.search(r'<p id="critical">(.*?)</p>', dom)
         if not said or path not in said[1]:
             wrong.append("of the critical path: %s" % (said and said[1]))
-        if not title or title[1] != "line, picked, drawn, %s, next row, sorted, light paper" % ("hidden" if hidden else "nothing hidden"):
+        if not title or title[1] != "line, picked, drawn, %s, next row, sorted, light paper, fits" % ("hidden" if hidden else "nothing hidden"):
             wrong.append("the probe found: %s" % (title and title[1]))
         failed += bool(wrong)
         print("%sok %d - %s" % ("not " if wrong else "", n, name))
