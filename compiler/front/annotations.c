@@ -81,8 +81,22 @@ note_nearest(Elab *e, int64_t size, const AxisList *axes)
 			axes->n > 1 ? ")" : "", above);
 }
 
+/* The first part of an axis that does divide: Kv@model:(1)8 of 32. */
+static void
+offer_part(Elab *e, const DimSpec *spec, int64_t size, const AxisList *axes)
+{
+	const Mesh *mesh = &e->m->mesh;
+	int64_t part = gcd_i64(size, axes_size(axes));
+	if (part == 1 || axes->n != 1 || !axis_is_whole(mesh, axes->a[0]) || is_manual(e))
+		return;
+	const char *edit = arena_printf(e->arena, "%s@%s:(1)%" PRId64,
+		spec->size == NULL ? "_" : source_text(e->session, e->arena, spec->size->range),
+		mesh->axes[axes->a[0].axis].name, part);
+	diag_choice(e->session, spec->range, edit, "choices:  %s", edit);
+}
+
 bool
-annotation_check(Elab *e, const Annotation *a)
+annotation_check(Elab *e, const Annotation *a, const char *what)
 {
 	Combiner c = (Combiner)a->placement.combiner;
 	bool right = !a->spec->unreduced || combiner_takes(c, a->dtype);
@@ -109,16 +123,18 @@ annotation_check(Elab *e, const Annotation *a)
 		if (spec->pad || a->dims[d] % ways == 0)
 			continue; /* what is filled up is made to divide later (shard/pad/) */
 		right = complain(e, DIAG_indivisible, spec->range,
-			"dim %d of size %" PRId64 " cannot be split over %s, which %s %" PRId64
-			" devices",
-			d, a->dims[d], show_axes(e, &axes), axes.n > 1 ? "are" : "is", ways);
+			"dim %d of size %" PRId64
+			"%s%s cannot be split over %s, which %s %" PRId64 " devices",
+			d, a->dims[d], what != NULL ? " of " : "", what != NULL ? what : "",
+			show_axes(e, &axes), axes.n > 1 ? "are" : "is", ways);
 		note_nearest(e, a->dims[d], &axes);
+		offer_part(e, spec, a->dims[d], &axes);
 	}
 	return right;
 }
 
 bool
-annotation_type(Elab *e, const Annotation *a, Type *type)
+annotation_type(Elab *e, const Annotation *a, const char *what, Type *type)
 {
 	if (!a->has_dtype || !a->has_dims)
 		return complain(e, DIAG_type_form, a->range,
@@ -133,7 +149,7 @@ annotation_type(Elab *e, const Annotation *a, Type *type)
 				"a tensor of more bytes than 64 bits can count");
 	}
 	*type = type_of(a->dtype, a->rank, a->dims);
-	return annotation_check(e, a);
+	return annotation_check(e, a, what);
 }
 
 /* A literal takes the dtype that is written. */
@@ -146,7 +162,7 @@ annotation_fit(Elab *e, Site s, Annotation *a, Item *item, DiagCode code, const 
 	*item = item_typed(e, s, a->dtype, *item);
 	if (item->kind == IT_tensor)
 		return annotation_unify(e, a, &item->value->type, item->range, code, what)
-				&& annotation_check(e, a)
+				&& annotation_check(e, a, what)
 			? item->value
 			: NULL;
 	if (item->kind != IT_error)

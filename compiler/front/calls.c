@@ -249,7 +249,7 @@ run_extern(Elab *e, FnDecl *fn, const Item *args, Range call)
 			    &results[i]))
 			return item_error;
 	for (int i = 0; i < nresults; i++)
-		if (!annotation_type(e, &results[i], &types[i]))
+		if (!annotation_type(e, &results[i], NULL, &types[i]))
 			return item_error;
 	Op *op = make_begin(at(e, s), O_extern, n, operands);
 	if (op == NULL)

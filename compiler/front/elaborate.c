@@ -58,6 +58,7 @@ declare_param(Elab *e, const Param *param)
 	Type type;
 	Value *v = NULL;
 	const Expr *open = NULL;
+	const char *what = arena_printf(e->arena, "'%s'", param->name.s);
 	for (int d = 0; has_full_type(param) && open == NULL && d < param->type->dims.n; d++)
 		open = undeclared_size(e, param->type, d);
 	if (param->lost) {
@@ -73,7 +74,7 @@ declare_param(Elab *e, const Param *param)
 			"size '%s' of the entry is not declared; write dim %s = 8;", open->name,
 			open->name);
 	} else if (open == NULL && annotation_resolve(e, param->type, &a)
-		&& annotation_type(e, &a, &type)) {
+		&& annotation_type(e, &a, what, &type)) {
 		v = block_add_param(e->block, param->name.s, &type);
 		v->placement = a.placement;
 		v->annotated = true;

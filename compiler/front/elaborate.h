@@ -274,10 +274,11 @@ Annotation *annotation_of(Elab *e, Range r, const Type *type);
 /* Takes sizes and dtype left open from `type`, checks the others. */
 bool annotation_unify(Elab *e, Annotation *a, const Type *type, Range where, DiagCode code,
 	const char *what);
-/* Every size and the dtype are written; the type itself. */
-bool annotation_type(Elab *e, const Annotation *a, Type *type);
+/* Every size and the dtype are written; the type itself.  What it describes, for messages, or
+   NULL. */
+bool annotation_type(Elab *e, const Annotation *a, const char *what, Type *type);
 /* What can be said of a placement once sizes and dtype are known. */
-bool annotation_check(Elab *e, const Annotation *a);
+bool annotation_check(Elab *e, const Annotation *a, const char *what);
 /* The value, a literal in the dtype of the annotation, if that is its type;
    NULL after a message. */
 Value *

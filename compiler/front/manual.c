@@ -276,7 +276,7 @@ build_body(Elab *e, FnDecl *fn, Annotation *results, const Placement *specs, Ite
 			note_whole(e, a, a->dims, whole.dims, whole.rank);
 			right = false;
 		}
-		right = right && annotation_check(e, a);
+		right = right && annotation_check(e, a, NULL);
 	}
 	if (!right)
 		return false;

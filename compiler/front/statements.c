@@ -166,7 +166,7 @@ run_expect(Elab *e, const Stmt *stmt)
 	}
 	const char *what = arena_printf(e->arena, "'%s'", stmt->target->name);
 	if (!annotation_unify(e, &a, &x.value->type, x.range, DIAG_shape, what)
-		|| !annotation_check(e, &a) || e->frame->unlisted)
+		|| !annotation_check(e, &a, what) || e->frame->unlisted)
 		return;
 	Expect expect = {x.value, stmt->target->name, a.placement, stmt->range};
 	APPEND(e->arena, e->m->expects, e->m->nexpects, expect);

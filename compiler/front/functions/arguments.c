@@ -215,7 +215,7 @@ arg_written(Call *c, Argument *a)
 		return false;
 	a->written = *x;
 	if (type == PARAM_type)
-		return annotation_type(e, x, &a->type);
+		return annotation_type(e, x, NULL, &a->type);
 	if (type == PARAM_dtype)
 		return (x->has_dtype && x->rank == 0 && !x->placed)
 			|| complain(e, DIAG_argument_kind, a->range,

@@ -299,7 +299,7 @@ place_result(Call *c, const Argument *out, Value *v)
 	Annotation placement = out->written;
 	if (!annotation_unify(c->elab, &placement, &v->type, c->site.range, DIAG_shape,
 		    "the result")
-		|| !annotation_check(c->elab, &placement))
+		|| !annotation_check(c->elab, &placement, NULL))
 		return NULL;
 	v = emit_placed(c->elab, c->site, v, &placement, false);
 	if (v != NULL && v->def != NULL && v->def->form == AS_out)

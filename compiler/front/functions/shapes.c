@@ -379,7 +379,7 @@ build_reshard(Call *c, const Argument *a)
 	Annotation placement = a[1].written;
 	if (!annotation_unify(c->elab, &placement, &a[0].tensor->type, a[0].range, DIAG_shape,
 		    "the tensor")
-		|| !annotation_check(c->elab, &placement))
+		|| !annotation_check(c->elab, &placement, NULL))
 		return NULL;
 	return emit_placed(c->elab, c->site, a[0].tensor, &placement, true);
 }
