@@ -58,20 +58,38 @@ options_of(const Sweep *w, Arena *a, int64_t combination)
 	return o;
 }
 
-/* "ffn.shd:7:12: error[SHD0201]: words" -> "words [SHD0201]" */
+/* "ffn.shd:7:12: error[SHD0204]: words ... choices:  B@X:(1)2" ->
+   "words (line 7); B@X:(1)2 can be [SHD0204]" */
 static void
-note_error(SweepRow *row, const char *messages)
+note_error(const Sweep *w, SweepRow *row, const char *messages)
 {
+	static const char offer[] = "  choices:  ";
 	const char *number = strstr(messages, "error["), *words, *end;
+	Text t = {0};
 
 	if (!number || !(words = strstr(number, "]: "))) {
 		snprintf(row->error, sizeof row->error, "it cannot be compiled");
 		return;
 	}
-	number += strlen("error");
+	const char *place = number, *path = w->source->path;
+	while (place > messages && place[-1] != '\n')
+		place--;
 	end = strchrnul(words, '\n');
-	snprintf(row->error, sizeof row->error, "%.*s %.*s", (int)(end - words - 3), words + 3,
-		(int)(words + 1 - number), number);
+	text_addn(&t, words + 3, (size_t)(end - words - 3));
+	bool here = strncmp(place, path, strlen(path)) == 0 && place[strlen(path)] == ':';
+	if (here)
+		text_printf(&t, " (line %d)", atoi(place + strlen(path) + 1));
+	else if (place < number && strncmp(place, "shdc: ", 6) != 0)
+		text_printf(&t, " (%.*s)", (int)(number - place - 2), place);
+	const char *choice = strstr(end, offer);
+	if (choice) {
+		choice += strlen(offer);
+		text_printf(&t, "; %.*s can be", (int)strcspn(choice, "\n"), choice);
+	}
+	number += strlen("error");
+	text_printf(&t, " %.*s", (int)(words + 1 - number), number);
+	snprintf(row->error, sizeof row->error, "%s", t.s);
+	text_free(&t);
 }
 
 static void
@@ -124,7 +142,7 @@ try_combination(const Sweep *w, SweepRow *row)
 	if (m)
 		note_costs(row, m);
 	else
-		note_error(row, messages);
+		note_error(w, row, messages);
 	fclose(s->err);
 	s->err = NULL;
 	session_free(s);

@@ -159,9 +159,10 @@ function stackedBar() {
 function sweep() {
   const S = D.sweep, show = {time, memory, traffic, count, share: x => percent(x, 1)};
   if (!S) return;
+  S.rows.forEach((r, i) => r.mark = S.marks[i]);
   const columns = [...S.names.map(name => ({title: name, value: r => r[name]})),
     ...S.columns.map(c => ({title: c.title, number: true, value: r => r[c.name] === null ? Infinity : r[c.name], show: r => r[c.name] === null ? "" : show[c.unit](r[c.name])})),
-    {title: "", value: r => r.error || ""}];
+    {title: "", value: r => r.error || r.mark}];
   const text = S.combinations + " combination" + (S.combinations === 1 ? "" : "s") + (S.can < S.combinations ? ", of which " + S.can + " can be" : "");
   section("sweep", "Other sizes", el("p", {class: "faint"}, text + (S.rows.length < S.combinations ? "; the first " + S.rows.length : "")), sortable(S.rows, columns, null, null));
 }

@@ -3,7 +3,9 @@
  *
  *   data  model  time     at least  compute  links    exposed  of peak  memory   received
  *   256   1      98.1 ms  71.0 ms   71.0 ms  27.0 ms  27.0 ms  72 %     850 MiB  14.7 GB
- *   8     32     heads 16 of Wk do not split over model=32
+ *   8     32     dim 2 of size 16 of 'Wk' cannot be split over model, which is 32 devices
+ *
+ * Behind a row stands in what it is the best: "quickest".
  */
 #define _GNU_SOURCE /* qsort_r() */
 #include <stdlib.h>
@@ -31,7 +33,7 @@ static const char *const unit_names[] = {
 };
 
 typedef struct Column {
-	const char *name, *title;
+	const char *name, *title, *mark;
 	ColumnType type;
 	ColumnBest best;
 	ColumnUnit unit;
@@ -39,8 +41,9 @@ typedef struct Column {
 } Column;
 
 static const Column columns[] = {
-#define COLUMN(field, type, best, unit, title) \
-	{#field, title, COLUMN_##type, BEST_##best, UNIT_##unit, offsetof(SweepRow, field)},
+#define COLUMN(field, type, best, unit, title, mark) \
+	{#field, title, mark, COLUMN_##type, BEST_##best, UNIT_##unit, \
+		offsetof(SweepRow, field)},
 #include "report/sweep_columns.def"
 #undef COLUMN
 };
@@ -91,6 +94,41 @@ possible(const SweepTable *table)
 	for (int64_t i = 0; i < table->n; i++)
 		good += !*table->rows[i].error;
 	return good;
+}
+
+/* Of each column the row that is the best in it, of those that can be; of equal ones the
+   first. */
+typedef struct Marks {
+	const SweepRow *best[NCOLUMNS];
+} Marks;
+
+static Marks
+marks_of(const SweepTable *table)
+{
+	Marks marks = {0};
+	int64_t n = possible(table) > 1 ? table->n : 0;
+
+	for (const SweepRow *row = table->rows; row < table->rows + n; row++)
+		for (int i = 0; i < NCOLUMNS && !*row->error; i++) {
+			const SweepRow **best = &marks.best[i];
+			if (!*best
+				|| (number_in(row, &columns[i]) - number_in(*best, &columns[i]))
+						* columns[i].best
+					< 0)
+				*best = row;
+		}
+	return marks;
+}
+
+/* "quickest, least memory"; nothing where there is no choice. */
+static void
+text_marks(Text *t, const Marks *marks, const SweepRow *row)
+{
+	int n = 0;
+
+	for (int i = 0; i < NCOLUMNS; i++)
+		if (columns[i].mark && marks->best[i] == row)
+			text_printf(t, "%s%s", n++ ? ", " : "", columns[i].mark);
 }
 
 /* ---- the order ------------------------------------------------------------------ */
@@ -187,7 +225,7 @@ enum { COLUMN_GAP = 2 };
 
 /* The cells of a row, each ended by a tab; `row` NULL: the titles. */
 static void
-text_cells(Text *t, const SweepTable *table, const SweepRow *row)
+text_cells(Text *t, const SweepTable *table, const Marks *marks, const SweepRow *row)
 {
 	for (int i = 0; i < table->naxes; i++)
 		for (int k = 0; k < table->axes[i].nnames; k++)
@@ -201,8 +239,10 @@ text_cells(Text *t, const SweepTable *table, const SweepRow *row)
 			text_add(t, columns[i].title);
 		text_add(t, "\t");
 	}
-	if (row)
+	if (row) {
 		text_add(t, row->error);
+		text_marks(t, marks, row);
+	}
 }
 
 /* Widens each column to its widest cell. */
@@ -238,6 +278,7 @@ emit_sweep_text(const SweepTable *table, Text *t)
 {
 	int nnames = 0;
 	int64_t good = possible(table);
+	Marks marks = marks_of(table);
 	Text cells = {0};
 
 	for (int i = 0; i < table->naxes; i++)
@@ -246,7 +287,7 @@ emit_sweep_text(const SweepTable *table, Text *t)
 	int *widths = NEW_ARRAY(scratch, int, nnames + NCOLUMNS);
 	for (int64_t i = -1; i < table->n; i++) {
 		cells.n = 0;
-		text_cells(&cells, table, i < 0 ? NULL : &table->rows[i]);
+		text_cells(&cells, table, &marks, i < 0 ? NULL : &table->rows[i]);
 		measure(widths, cells.s);
 	}
 	text_printf(t, "%s: %lld combination%s", table->path, (long long)table->n,
@@ -254,7 +295,7 @@ emit_sweep_text(const SweepTable *table, Text *t)
 	text_printf(t, good == table->n ? "\n" : ", of which %lld can be\n", (long long)good);
 	for (int64_t i = -1; i < table->n; i++) {
 		cells.n = 0;
-		text_cells(&cells, table, i < 0 ? NULL : &table->rows[i]);
+		text_cells(&cells, table, &marks, i < 0 ? NULL : &table->rows[i]);
 		text_aligned(t, widths, cells.s);
 	}
 	arena_free(scratch);
@@ -379,6 +420,8 @@ emit_sweep_page(const SweepTable *table, Text *t)
 {
 	enum { MOST_ROWS = 1000 };
 	int n = 0;
+	int64_t rows = table->n < MOST_ROWS ? table->n : MOST_ROWS;
+	Marks marks = marks_of(table);
 
 	text_printf(t, "{ \"combinations\": %lld, \"can\": %lld, \"names\": [",
 		(long long)table->n, (long long)possible(table));
@@ -392,8 +435,14 @@ emit_sweep_page(const SweepTable *table, Text *t)
 		text_printf(t, "%s{\"name\": \"%s\", \"title\": \"%s\", \"unit\": \"%s\"}",
 			i ? ", " : "", columns[i].name, columns[i].title,
 			unit_names[columns[i].unit]);
+	text_add(t, "], \"marks\": [");
+	for (int64_t r = 0; r < rows; r++) {
+		text_add(t, r ? ", \"" : "\"");
+		text_marks(t, &marks, &table->rows[r]);
+		text_add(t, "\"");
+	}
 	text_add(t, "],\n  ");
-	json_rows(t, table, table->n < MOST_ROWS ? table->n : MOST_ROWS);
+	json_rows(t, table, rows);
 }
 
 void

@@ -16,7 +16,7 @@ typedef struct SweepRow {
 	int64_t combination;
 	bool tried, measured; /* measured: it has the columns, though it may not fit */
 	bool layout_dropped;  /* the program's, for the mesh has other sizes */
-#define COLUMN(field, type, best, unit, title) Sweep##type field;
+#define COLUMN(field, type, best, unit, title, mark) Sweep##type field;
 #include "report/sweep_columns.def"
 #undef COLUMN
 	char error[SWEEP_ERROR_BYTES];
