@@ -4,14 +4,18 @@
     training.py SHDC README             silent if the tables there are right
     training.py SHDC README --write     makes it so
 
-A row is what --emit=stats says of a program; bytes by the formula of "How to Scale Your
+A row is what --emit=stats or --emit=cost says of a program; bytes by the formula of "How to Scale Your
 Model", and what is held of weights, gradients and the optimizer's state by that of the
 ZeRO paper, in bytes a weight.
 """
+import json
+import os
 import re
+import subprocess
 import sys
+import tempfile
 
-from cost import main, stats, words
+from cost import SAMPLES, main, stats, words
 
 L, B, D, F = 16, 8192, 1024, 4096
 SIZES = " -D L=%d -D B=%d -D D=%d -D F=%d" % (L, B, D, F)
@@ -58,5 +62,58 @@ def both(shdc):
     return sends, holds
 
 
+# How the layers are gone through instead, in zero3.shd.
+UNROLLED = """fn deep(x, Wi, Wo) {
+  var h = x;
+  for unroll i in 0..L { h = layer(h, Wi[i], Wo[i]); }
+  return h;
+}
+fn loss(x, wanted, Wi, Wo) { return error(deep(x, Wi, Wo), wanted); }
+"""
+GATHERED = """fn loss(x, wanted, Wi, Wo) {
+  let wi: bf16[L, D, F] replicated = Wi;
+  let wo: bf16[L, F, D] replicated = Wo;
+  return error(layers(x, wi, wo), wanted);
+}
+"""
+# how, program and options, what `loss` is in it (None: as it is)
+WAYS = [
+    ("a loop of layers: each gathered again", "zero3", None),
+    ("layers unrolled: kept, if that fits", "zero3", UNROLLED),
+    ("a placed `let` before the loop: all kept", "zero3", GATHERED),
+    ("sums written to be split", "zero2 -D MICRO=4", None),
+    ("sums of which nothing is written", "zero1 -D MICRO=4", None),
+]
+
+
+def priced(shdc, program, overlap):
+    """What --emit=cost says of it."""
+    command = shdc + ["--emit=cost.json", "--overlap=" + overlap, *SIZES.split(), *program]
+    return json.loads(subprocess.run(command, check=True, stdout=subprocess.PIPE).stdout)
+
+
+def ways(shdc):
+    """A table of what is gathered again, and summed once or not."""
+    rows = ["| how | program | bytes | memory | step | `--overlap=async` |", "|---|---|---|---|---|---|"]
+    for how, program, loss in WAYS:
+        name, *options = program.split()
+        with open(os.path.join(SAMPLES, "training", name + ".shd"), encoding="utf-8") as f:
+            text = f.read()
+        with tempfile.NamedTemporaryFile("w", suffix=".shd") as f:
+            f.write(re.sub(r"fn loss.*\n", lambda m: loss or m.group(), text))
+            f.flush()
+            run = [*options, "-I", os.path.join(SAMPLES, "training"), f.name]
+            plain, beside = (priced(shdc, run, overlap) for overlap in ("none", "async"))
+        rows.append("| %s | `%s` | %s | %s | %.1f ms | %.1f ms |" % (
+            how, " ".join([name + ".shd", *options]), format(plain["wire_bytes"], ","),
+            format(plain["memory_peak"], ","), plain["seconds"] * 1e3, beside["seconds"] * 1e3))
+    return rows
+
+
+def tables(shdc):
+    """All of them."""
+    return [*both(shdc), ways(shdc)]
+
+
 if __name__ == "__main__":
-    sys.exit(main(both))
+    sys.exit(main(tables))
