@@ -20,4 +20,12 @@ bool module_differentiate(Module *m);
    polynomials are exact. */
 bool module_differentiate_ring(Module *m);
 
+/* Before that: of the loops that begin there so many trips at once become a checkpoint.  False:
+   of no loop can they.  Names of values are forgotten. */
+typedef struct Place {
+	const char *path;
+	int begin; /* as that of a Range */
+} Place;
+bool module_checkpoint_trips(Module *m, const Place *loop, int64_t trips);
+
 #endif
