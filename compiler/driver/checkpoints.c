@@ -2,17 +2,21 @@
  * checkpoints.c - what would be kept for backward if a function was a checkpoint fn.
  *
  * Of each function, of the program's file or an imported one, in which something that is
- * kept is made, the program is compiled once more with that function as a checkpoint.
+ * kept is made, the program is compiled once more with that function as a checkpoint.  What
+ * is then left is of loops that are written out: made in a trip, or what a trip begins with.
+ * So it is compiled with a checkpoint of each trip, or of so many that as many trips begin as
+ * are computed again at once.
  */
+#include <math.h>
 #include <string.h>
 #include "driver.h"
 #include "tree.h"
 #include "memory/peak.h"
 
 static Range
-made_at(const Buffer *b)
+made_at(const Buffer *buffer)
 {
-	const Value *v = b->value;
+	const Value *v = buffer->value;
 
 	return v->range.line || !v->def ? v->range : v->def->range;
 }
@@ -25,11 +29,11 @@ typedef struct Made {
 } Made;
 
 static Made
-made_of(const Session *s, const Buffer *b)
+made_of(const Session *s, const Buffer *buffer)
 {
-	Range at = made_at(b);
+	Range at = made_at(buffer);
 
-	return (Made){source_path(s, at.file), at.line, &b->value->type};
+	return (Made){source_path(s, at.file), at.line, &buffer->value->type};
 }
 
 static uint64_t
@@ -100,15 +104,25 @@ keeps_of(const Compilation *c, const Peak *peak, const FnDecl *fn)
 	return false;
 }
 
-/* The program with that function as a checkpoint, fused; NULL if it can't be. */
+/* What is made a checkpoint: a function, or trips of a loop. */
+typedef struct Way {
+	const FnDecl *fn; /* NULL: ... */
+	Place loop;
+	Range range; /* of either */
+	int64_t trips;
+} Way;
+
+/* The program with that as a checkpoint, fused; NULL if it can't be. */
 static Module *
-compile_with(const Compilation *c, Session *s, const FnDecl *fn)
+compile_with(const Compilation *c, Session *s, const Way *way)
 {
 	const SourceFile *f = source_file(c->session, c->file);
 	Options with = *c->options;
 
 	s->err = NULL;
-	with.front.checkpoint = fn->name.s;
+	with.front.checkpoint = way->fn ? way->fn->name.s : NULL;
+	with.again = way->loop;
+	with.trips_again = way->trips;
 	return variant(s, source_add_text(s, f->path, f->text, f->length), &with);
 }
 
@@ -122,10 +136,10 @@ typedef struct Answer {
 typedef struct Search {
 	const Compilation *c;
 	const Peak *now;
-	const FnDecl **fns;
+	Way *ways;
 	int n;
 	Answer *answers;
-	bool *avoids; /* [function * buffers + buffer] */
+	bool *avoids; /* [way * buffers + buffer] */
 } Search;
 
 static void
@@ -136,7 +150,7 @@ try_checkpoint(void *data, int64_t i)
 	Answer *answer = &search->answers[i];
 	bool *avoids = search->avoids + i * before->n;
 	Session *s = session_new();
-	Module *m = compile_with(search->c, s, search->fns[i]);
+	Module *m = compile_with(search->c, s, &search->ways[i]);
 
 	if (m) {
 		const Plan *plan = plan_build(m);
@@ -155,27 +169,49 @@ try_checkpoint(void *data, int64_t i)
 	session_free(s);
 }
 
-/* Of functions that would keep less, as many as there are in *n. */
-static Checkpoint *
-found_checkpoints(const Search *search, int *n)
+static const char *
+way_text(Arena *a, const Way *way)
 {
+	if (way->fn)
+		return way->fn->name.s;
+	return way->trips == 1 ? "of a trip"
+			       : arena_printf(a, "of %lld trips", (long long)way->trips);
+}
+
+/* Tries them all; adds those that would keep less, each for what none that is known avoids. */
+static void
+try_all(Search *search, Checkpoint **all, int *n)
+{
+	int known = *n;
+	Progress progress = progress_begin("checkpoint");
 	Arena *a = search->c->session->arena;
 	size_t nbuffers = (size_t)search->c->plan->n;
-	Checkpoint *all = NULL;
+	size_t each = sizeof *search->answers + nbuffers * sizeof *search->avoids;
+	size_t bytes = (size_t)search->n * each;
 
+	search->answers = search->n ? shared_new(bytes) : NULL;
+	if (!search->answers)
+		return;
+	search->avoids = (bool *)(search->answers + search->n);
+	work_share(&(Workload){search->n, try_checkpoint, search, .progress = progress_show,
+		.progress_data = &progress});
 	for (int i = 0; i < search->n; i++) {
 		const Answer *answer = &search->answers[i];
-		const FnDecl *fn = search->fns[i];
-		const bool *avoids = search->avoids + (size_t)i * nbuffers;
+		const Way *way = &search->ways[i];
+		bool *avoids = search->avoids + (size_t)i * nbuffers;
 		if (!answer->tried)
 			die("a checkpoint that was tried was lost");
 		if (!answer->less)
 			continue;
 		avoids = arena_copy(a, avoids, nbuffers * sizeof *avoids);
-		Checkpoint found = {fn->name.s, fn->range, answer->kept, answer->peak, avoids};
-		APPEND(a, all, *n, found);
+		for (int c = 0; c < known; c++)
+			for (size_t k = 0; k < nbuffers; k++)
+				avoids[k] &= !(*all)[c].avoids[k];
+		Checkpoint found = {way_text(a, way), way->range, answer->kept, answer->peak,
+			avoids};
+		APPEND(a, *all, *n, found);
 	}
-	return all;
+	shared_free(search->answers, bytes);
 }
 
 /* Of one file, the functions that may be checkpoints. */
@@ -187,9 +223,77 @@ add_functions(Search *search, int file)
 
 	for (int i = 0; i < p->items.n; i++) {
 		const FnDecl *fn = ((const Decl *)p->items.v[i])->fn;
-		if (fn && fn->mode == FN_auto && !fn->checkpoint
-			&& keeps_of(c, search->now, fn))
-			APPEND(c->session->arena, search->fns, search->n, fn);
+		if (!fn || fn->mode != FN_auto || fn->checkpoint
+			|| !keeps_of(c, search->now, fn))
+			continue;
+		Way way = {.fn = fn, .range = fn->range};
+		APPEND(c->session->arena, search->ways, search->n, way);
+	}
+}
+
+/* ---- trips of loops ------------------------------------------------------------------- */
+
+/* Is anything made there that is kept, and by no checkpoint avoided? */
+static bool
+is_left(const Search *search, Range at, const Checkpoint *all, int n)
+{
+	const Plan *plan = search->c->plan;
+	const Peak *now = search->now;
+
+	for (int i = 0; i < now->n; i++) {
+		Range made = made_at(now->live[i]);
+		long k = now->live[i] - plan->buffers;
+		bool left = now->kinds[k] == MEMORY_backward && made.file == at.file
+			&& made.begin == at.begin;
+		for (int c = 0; c < n; c++)
+			left &= !all[c].avoids[k];
+		if (left)
+			return true;
+	}
+	return false;
+}
+
+/* As many trips as there are groups of them, about; 1: there is no such number. */
+static int64_t
+group_of(int64_t trips)
+{
+	for (int64_t group = (int64_t)sqrt((double)trips); group > 1; group--)
+		if (trips % group == 0)
+			return group;
+	return 1;
+}
+
+static void
+add_loop(Search *search, const Op *loop, int64_t trips)
+{
+	Session *s = search->c->session;
+	Way way = {.loop = {source_path(s, loop->range.file), loop->range.begin},
+		.range = loop->range,
+		.trips = trips};
+
+	for (int i = 0; i < search->n; i++)
+		if (search->ways[i].trips == trips
+			&& search->ways[i].loop.begin == way.loop.begin
+			&& strcmp(search->ways[i].loop.path, way.loop.path) == 0)
+			return;
+	APPEND(s->arena, search->ways, search->n, way);
+}
+
+/* Loops of a module of the same sources. */
+static void
+add_loops(Search *search, const Block *b, const Op *loop, const Checkpoint *all, int n)
+{
+	for (const Op *op = b->first; op; op = op->next) {
+		int64_t trips = op_is_loop(op) && op_has(op, A_trips) ? op_int(op, A_trips) : 0;
+		bool made = loop && op->range.begin != loop->range.begin;
+		for (int i = 0; made && i < op->nresults; i++)
+			if (is_left(search, op->results[i]->range, all, n)
+				|| is_left(search, op->range, all, n))
+				add_loop(search, loop, 1);
+		if (group_of(trips) > 1 && is_left(search, op->range, all, n))
+			add_loop(search, op, group_of(trips));
+		for (int i = 0; i < op->nbodies; i++)
+			add_loops(search, op->bodies[i], trips > 1 ? op : loop, all, n);
 	}
 }
 
@@ -197,8 +301,7 @@ const Checkpoint *
 checkpoints_find(const Compilation *c, int *n)
 {
 	Search search = {.c = c, .now = plan_at_peak(c->plan)};
-	Progress progress = progress_begin("checkpoint");
-	const Checkpoint *all = NULL;
+	Checkpoint *all = NULL;
 
 	*n = 0;
 	if (!c->is_source || !search.now->bytes[MEMORY_backward])
@@ -206,15 +309,16 @@ checkpoints_find(const Compilation *c, int *n)
 	for (int file = 1; file <= c->session->nfiles; file++)
 		if (is_made_in(c, search.now, file))
 			add_functions(&search, file);
-	size_t each = sizeof *search.answers + (size_t)c->plan->n * sizeof *search.avoids;
-	size_t bytes = (size_t)search.n * each;
-	search.answers = search.n ? shared_new(bytes) : NULL;
-	if (!search.answers)
-		return NULL;
-	search.avoids = (bool *)(search.answers + search.n);
-	work_share(&(Workload){search.n, try_checkpoint, &search, .progress = progress_show,
-		.progress_data = &progress});
-	all = found_checkpoints(&search, n);
-	shared_free(search.answers, bytes);
+	try_all(&search, &all, n);
+	Search loops = {.c = c, .now = search.now};
+	const SourceFile *f = source_file(c->session, c->file);
+	Session *s = session_new();
+	s->err = NULL;
+	const Module *m = front_compile(s, source_add_text(s, f->path, f->text, f->length),
+		&c->options->front);
+	if (m)
+		add_loops(&loops, m->entry, NULL, all, *n);
+	try_all(&loops, &all, n);
+	session_free(s);
 	return all;
 }

@@ -12,6 +12,7 @@
 
 #include "emit/emit.h"
 #include "front/front.h"
+#include "grad/grad.h"
 #include "ir/ir.h"
 #include "pipeline/pipeline.h"
 #include "report/report.h"
@@ -55,6 +56,8 @@ typedef struct Options {
 	Output *outputs;
 	int noutputs;
 	FrontOptions front;
+	Place again;	     /* a loop of which so many trips are taken for a checkpoint, */
+	int64_t trips_again; /* 0: none (checkpoints.c) */
 	const char *versus, *versus_target; /* --versus, --versus-on; NULL: not given */
 	Override *versus_axes;		    /* --versus-mesh */
 	int nversus_axes;

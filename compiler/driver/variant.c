@@ -15,6 +15,8 @@ variant(Session *s, int file, const Options *o)
 	const PipelineOptions pipeline = {0};
 	Module *m = program_compile(s, file, o);
 
+	if (m && o->trips_again && !module_checkpoint_trips(m, &o->again, o->trips_again))
+		return NULL;
 	if (!m || !pipeline_accept(m))
 		return NULL;
 	program_ask(m, o);
