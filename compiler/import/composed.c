@@ -23,6 +23,8 @@ import_op_square(Import *in, const MlirOp *op, int detail)
 Value *
 number_like(Make k, const Value *x, double v)
 {
+	if (!x)
+		return NULL;
 	DType d = x->type.dtype;
 	int64_t payload = dtype_is_float(d) ? double_payload(v) : (int64_t)v;
 

@@ -48,8 +48,9 @@ last_dims(const Value *v, int rank)
 static Value *
 reduce_last(Make k, Combiner c, Value *v, int rank)
 {
+	if (!v)
+		return NULL;
 	Numbers dims = last_dims(v, rank);
-
 	return dims.n ? make_reduce(k, c, v, dims.n, dims.v) : v;
 }
 
@@ -126,7 +127,7 @@ reduce_windows(Import *in, const MlirOp *op, const Frame *frame, const Combiner 
 		return run_doubling(in, op, dim, up);
 	Value *v = dim >= 0 ? run_combiner(in->make, *combiner, x, dim, up)
 			    : frame_show(in, op, x, init, frame);
-	v = v && dim < 0 ? reduce_last(in->make, *combiner, v, x->type.rank) : v;
+	v = dim < 0 ? reduce_last(in->make, *combiner, v, x->type.rank) : v;
 	return v && !identity
 		? combine(in->make, *combiner, v, make_splat(in->make, init, &v->type))
 		: v;
@@ -215,6 +216,8 @@ taken_elements(Import *in, const MlirOp *op, Combiner c, const Frame *frame)
 	if (!shown || !inside)
 		return NULL;
 	Value *at = element_numbers(k, &shown->type, rank);
+	if (!at)
+		return NULL;
 	Value *end = make_splat(k, make_constant(k, D_i32, INT32_MAX), &at->type);
 	if (dtype_is_float(x->type.dtype)) {
 		Value *first = first_taken(k, shown, at, inside, rank);

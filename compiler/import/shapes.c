@@ -128,7 +128,7 @@ import_op_slice(Import *in, const MlirOp *op, int detail)
 	return true;
 }
 
-/* k paddings between any two elements of a dim: [n] -> [n, 1 + k] -> [n + (n - 1) k] */
+/* k paddings behind each element of a dim: [n] -> [n, 1 + k] -> [n (1 + k)] */
 static Value *
 spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
 {
@@ -147,34 +147,37 @@ spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
 	y = make_pad(in->make, y, padding, low, high);
 	memcpy(dims, x->type.dims, (size_t)rank * sizeof dims[0]);
 	dims[dim] = wide;
-	y = make_reshape(in->make, y, rank, dims);
-	return make_slice_dim(in->make, y, dim, 0, wide - k, 1);
+	return make_reshape(in->make, y, rank, dims);
 }
 
-/* Paddings between elements first; a negative one cuts. */
+/* Paddings between elements first, those behind the last being some of what is behind; a
+   negative one cuts. */
 Value *
 pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 {
 	int64_t low[MAX_RANK], high[MAX_RANK];
 	int rank = x->type.rank;
 
+	memcpy(high, by->high, sizeof high);
 	for (int d = 0; d < rank && x; d++) {
 		if (by->inner[d] < 0 || by->inner[d] > INT32_MAX)
 			return NULL;
-		if (by->inner[d] && x->type.dims[d] > 1)
-			x = spread_dim(in, x, padding, d, by->inner[d]);
+		if (!by->inner[d] || x->type.dims[d] == 1)
+			continue;
+		x = spread_dim(in, x, padding, d, by->inner[d]);
+		high[d] -= by->inner[d];
 	}
 	for (int d = 0; d < rank && x; d++) {
 		int64_t size = x->type.dims[d];
-		if (by->low[d] < -size || by->high[d] < -size)
+		if (by->low[d] < -size || high[d] < -size)
 			return NULL;
 		int64_t from = by->low[d] < 0 ? -by->low[d] : 0;
-		int64_t to = by->high[d] < 0 ? size + by->high[d] : size;
+		int64_t to = high[d] < 0 ? size + high[d] : size;
 		if (from >= to)
 			return NULL;
 		x = make_slice_dim(in->make, x, d, from, to, 1);
 		low[d] = greater(by->low[d], 0);
-		high[d] = greater(by->high[d], 0);
+		high[d] = greater(high[d], 0);
 	}
 	return make_pad(in->make, x, padding, low, high);
 }

@@ -24,10 +24,47 @@ frame_new(int rank)
 	return frame;
 }
 
+/* Does a dim of n elements have room for one window only?  Then that is x[0:end:apart]. */
+static bool
+has_one_window(const Frame *frame, int d, int64_t n, int64_t *end)
+{
+	int64_t last;
+
+	if (frame->size[d] < 2 || frame->apart[d] < 1 || frame->step[d] < 1
+		|| !mul_i64(frame->size[d] - 1, frame->apart[d], &last) || last >= n)
+		return false;
+	*end = last + 1;
+	return n - 1 - last < frame->step[d];
+}
+
+/* Dims of which there is one window are its elements: they go behind the others, where
+   those of windows are, in the order of the dims; 1 takes their place. */
+static Value *
+elements_last(Make k, Value *v, const Frame *frame, int rank, uint32_t alone)
+{
+	int64_t order[MAX_RANK], dims[MAX_RANK];
+	int n = 0, ndims = 0, window = rank;
+
+	for (int d = 0; d < rank; d++) {
+		dims[ndims++] = alone >> d & 1 ? 1 : v->type.dims[d];
+		if (!(alone >> d & 1))
+			order[n++] = d;
+	}
+	for (int d = 0; d < rank; d++)
+		if (frame->size[d] > 1)
+			order[n++] = alone >> d & 1 ? d : window++;
+	v = make_transpose(k, v, order);
+	for (int i = rank - __builtin_popcount(alone); v && i < n && ndims < MAX_RANK; i++)
+		dims[ndims++] = v->type.dims[i];
+	return v ? make_reshape(k, v, ndims, dims) : NULL;
+}
+
 Value *
 frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *frame)
 {
 	Windows w = {0};
+	uint32_t alone = 0;
+	int64_t end;
 	int rank = x->type.rank;
 	Value *v = pad_around(in, x, padding, &frame->by);
 
@@ -36,14 +73,18 @@ frame_show(Import *in, const MlirOp *op, Value *x, Value *padding, const Frame *
 	for (int d = 0; d < rank && v; d++) {
 		if (frame->size[d] == 1) {
 			v = make_slice_dim(in->make, v, d, 0, v->type.dims[d], frame->step[d]);
-			continue;
+		} else if (has_one_window(frame, d, v->type.dims[d], &end)) {
+			v = make_slice_dim(in->make, v, d, 0, end, frame->apart[d]);
+			alone |= 1u << d;
+		} else {
+			w.dim[w.n] = d;
+			w.size[w.n] = frame->size[d];
+			w.step[w.n] = frame->step[d];
+			w.apart[w.n++] = frame->apart[d];
 		}
-		w.dim[w.n] = d;
-		w.size[w.n] = frame->size[d];
-		w.step[w.n] = frame->step[d];
-		w.apart[w.n++] = frame->apart[d];
 	}
-	return w.n && v ? make_windows(in->make, v, &w) : v;
+	v = w.n && v ? make_windows(in->make, v, &w) : v;
+	return alone && v ? elements_last(in->make, v, frame, rank, alone) : v;
 }
 
 bool
@@ -71,12 +112,19 @@ typedef struct Roles {
 	int spatial[MAX_RANK];
 } Roles;
 
+/* Of each spatial dim. */
+typedef struct Spatial {
+	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
+	Numbers low, high;
+} Spatial;
+
 typedef struct Convolution {
 	Value *x, *kernel;
 	Roles of_x, of_kernel, of_y;
 	int spatial; /* how many dims */
 	int64_t feature_groups, batch_groups;
 	int64_t reversed[MAX_RANK];
+	Spatial windows;
 } Convolution;
 
 /* Letters of the einsum. */
@@ -144,34 +192,42 @@ read_convolution(Import *in, const MlirOp *op, Convolution *conv)
 		|| kernel[conv->of_kernel.inner] % groups
 		|| x[conv->of_x.inner] / conv->feature_groups != kernel[conv->of_kernel.outer])
 		return read_wrong(in, op->range, "the groups of this convolution do not match");
-	return rank + conv->spatial < MAX_RANK
+	return rank + conv->spatial < MAX_RANK - 1
 		|| read_wrong(in, op->range, "this convolution has too many dims");
 }
 
-/* Of the dims of x. */
 static bool
-convolution_frame(Import *in, const MlirOp *op, const Convolution *conv, Frame *frame)
+read_spatial(Import *in, const MlirOp *op, Convolution *conv)
 {
-	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
-	Numbers low, high;
+	Spatial *s = &conv->windows;
 
-	if (!read_each(in, op, "window_strides", conv->spatial, step)
-		|| !read_each(in, op, "rhs_dilation", conv->spatial, apart)
-		|| !read_each(in, op, "lhs_dilation", conv->spatial, spread))
+	if (!read_each(in, op, "window_strides", conv->spatial, s->step)
+		|| !read_each(in, op, "rhs_dilation", conv->spatial, s->apart)
+		|| !read_each(in, op, "lhs_dilation", conv->spatial, s->spread))
 		return false;
-	if (!pairs_of(in, op, "padding", conv->spatial, &low, &high))
-		return read_wrong(in, op->range, "this padding cannot be read");
-	*frame = frame_new(conv->x->type.rank);
-	for (int i = 0; i < conv->spatial; i++) {
-		int d = conv->of_x.spatial[i];
-		frame->size[d] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
-		frame->step[d] = step[i];
-		frame->apart[d] = apart[i];
-		frame->by.low[d] = low.v[i];
-		frame->by.high[d] = high.v[i];
-		frame->by.inner[d] = spread[i] - 1;
+	return pairs_of(in, op, "padding", conv->spatial, &s->low, &s->high)
+		|| read_wrong(in, op->range, "this padding cannot be read");
+}
+
+/* Of the dims of x as they have letters. */
+static Frame
+frame_of(const Convolution *conv, const Term *t)
+{
+	const Spatial *s = &conv->windows;
+	Frame frame = frame_new(t->value->type.rank);
+
+	for (int d = 0; d < t->value->type.rank; d++) {
+		int i = t->letters[d] - LETTER_position;
+		if (i < 0)
+			continue;
+		frame.size[d] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+		frame.step[d] = s->step[i];
+		frame.apart[d] = s->apart[i];
+		frame.by.low[d] = s->low.v[i];
+		frame.by.high[d] = s->high.v[i];
+		frame.by.inner[d] = s->spread[i] - 1;
 	}
-	return true;
+	return frame;
 }
 
 static void
@@ -232,25 +288,27 @@ kernel_term(Make k, const Convolution *conv, Term *t)
 			greater(conv->feature_groups, conv->batch_groups));
 }
 
-/* x, as windows of the frame show it. */
+/* x, its groups a dim, as windows show it. */
 static bool
-shown_term(Import *in, const MlirOp *op, const Convolution *conv, const Frame *frame, Term *t)
+shown_term(Import *in, const MlirOp *op, const Convolution *conv, Term *t)
 {
-	int n = conv->x->type.rank;
 	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
 
-	t->value = frame_show(in, op, conv->x, zero, frame);
-	if (!t->value)
-		return false;
+	t->value = conv->x;
 	t->letters[conv->of_x.outer] = LETTER_batch;
 	t->letters[conv->of_x.inner] = LETTER_input;
 	for (int i = 0; i < conv->spatial; i++)
 		t->letters[conv->of_x.spatial[i]] = LETTER_position + i;
-	for (int d = 0; d < conv->x->type.rank; d++)
-		if (frame->size[d] > 1)
+	if (!term_split(in->make, t, LETTER_batch, conv->batch_groups)
+		|| !term_split(in->make, t, LETTER_input, conv->feature_groups))
+		return false;
+	int rank = t->value->type.rank, n = rank;
+	Frame frame = frame_of(conv, t);
+	t->value = frame_show(in, op, t->value, zero, &frame);
+	for (int d = 0; d < rank && n < MAX_RANK; d++)
+		if (frame.size[d] > 1)
 			t->letters[n++] = t->letters[d] - LETTER_position + LETTER_element;
-	return term_split(in->make, t, LETTER_batch, conv->batch_groups)
-		&& term_split(in->make, t, LETTER_input, conv->feature_groups);
+	return t->value != NULL;
 }
 
 /* The letters of the result, features behind their group; how many. */
@@ -289,18 +347,17 @@ import_op_convolution(Import *in, const MlirOp *op, int detail)
 {
 	Convolution conv = {0};
 	Term terms[2] = {0}, result = {0};
-	Frame frame;
 	Type type;
 
 	(void)detail;
-	if (!read_convolution(in, op, &conv) || !convolution_frame(in, op, &conv, &frame)
+	if (!read_convolution(in, op, &conv) || !read_spatial(in, op, &conv)
 		|| !type_result(in, op, 0, &type))
 		return false;
 	if (dtypes[conv.x->type.dtype].bytes < dtypes[conv.kernel->type.dtype].bytes)
 		conv.x = make_convert(in->make, conv.x, conv.kernel->type.dtype);
 	else
 		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
-	if (!shown_term(in, op, &conv, &frame, &terms[0])
+	if (!conv.x || !conv.kernel || !shown_term(in, op, &conv, &terms[0])
 		|| !kernel_term(in->make, &conv, &terms[1]))
 		return false;
 	int rank = result_letters(&conv, result.letters);

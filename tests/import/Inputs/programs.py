@@ -69,6 +69,22 @@ def pairs(x, i, j, y):
     return x[i, j], x.at[i, j].add(1.5), x.at[i].set(x[j]), rows
 
 
+def cnn(p, x, labels):
+    """A step of a small one: two convolutions, a pooling of each kind, a layer."""
+    def loss(p):
+        h = jax.nn.relu(lax.conv_general_dilated(x, p["c1"], (1, 1), "SAME", dimension_numbers=LAST) + p["b"])
+        h = lax.reduce_window(h, -jnp.inf, lax.max, (1, 3, 3, 1), (1, 2, 2, 1), "SAME")
+        h = jax.nn.relu(lax.conv_general_dilated(h, p["c2"], (2, 2), "SAME", dimension_numbers=LAST))
+        h = lax.reduce_window(h, 0., lax.add, (1, 2, 2, 1), (1, 2, 2, 1), "VALID") / 4
+        scores = jax.nn.log_softmax(h.reshape(h.shape[0], -1) @ p["w"])
+        return -(scores * labels).sum(-1).mean()
+    value, g = jax.value_and_grad(loss)(p)
+    return value, jax.tree.map(lambda w, d: w - 0.1 * d, p, g)
+
+
+LAST = ("NHWC", "HWIO", "NHWC")
+KERNELS = {"c1": at((3, 3, 4, 16), None, None, None, "model"), "b": at((16,), "model"),
+           "c2": at((3, 3, 16, 32), None, None, None, "model"), "w": at((128, 8), None, None)}
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
@@ -79,6 +95,7 @@ PROGRAMS = {
     "masked": (masked, at((4,), dtype=jnp.uint32), at((16, 32), "data", "model")),
     "pairs": (pairs, at((16, 8, 32), "data", None, "model"), at((8,), dtype=jnp.int32), at((8,), dtype=jnp.int32),
               at((4, 8, 16), "model", None, None)),
+    "cnn": (cnn, KERNELS, at((8, 16, 16, 4), "data", None, None, None), at((8, 8), "data", None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 
