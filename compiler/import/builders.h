@@ -19,7 +19,7 @@ Builder import_op_iota, import_op_broadcast, import_op_reshape, import_op_transp
 	import_op_dynamic_slice, import_op_dynamic_update_slice;
 /* sums.c */
 Builder import_op_dot, import_op_reduce, import_op_sort, import_op_top_k;
-/* windows.c */
+/* convolution.c */
 Builder import_op_convolution;
 /* pooling.c */
 Builder import_op_window, import_op_scatter_windows;

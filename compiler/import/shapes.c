@@ -150,6 +150,22 @@ spread_dim(Import *in, Value *x, Value *padding, int dim, int64_t k)
 	return make_reshape(in->make, y, rank, dims);
 }
 
+/* With so much around it, or, where that is negative, cut; false: no such tensor can be. */
+static bool
+padded_type(const Type *from, const int64_t *low, const int64_t *high, Type *type)
+{
+	static const int64_t most = (int64_t)1 << 62;
+
+	*type = *from;
+	for (int d = 0; d < type->rank; d++) {
+		int64_t *n = &type->dims[d];
+		if (low[d] < -most || high[d] < -most || !add_i64(*n, low[d], n)
+			|| !add_i64(*n, high[d], n) || *n < 1)
+			return false;
+	}
+	return type_elements(type) > 0;
+}
+
 /* Paddings between elements first, those behind the last being some of what is behind; a
    negative one cuts. */
 Value *
@@ -157,6 +173,7 @@ pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 {
 	int64_t low[MAX_RANK], high[MAX_RANK];
 	int rank = x->type.rank;
+	Type type;
 
 	memcpy(high, by->high, sizeof high);
 	for (int d = 0; d < rank && x; d++) {
@@ -167,14 +184,13 @@ pad_around(Import *in, Value *x, Value *padding, const Padding *by)
 		x = spread_dim(in, x, padding, d, by->inner[d]);
 		high[d] -= by->inner[d];
 	}
+	if (!x || !padded_type(&x->type, by->low, high, &type))
+		return NULL;
 	for (int d = 0; d < rank && x; d++) {
-		int64_t size = x->type.dims[d];
-		if (by->low[d] < -size || high[d] < -size)
-			return NULL;
-		int64_t from = by->low[d] < 0 ? -by->low[d] : 0;
+		int64_t size = x->type.dims[d], from = greater(-by->low[d], 0);
 		int64_t to = high[d] < 0 ? size + high[d] : size;
-		if (from >= to)
-			return NULL;
+		if (from >= to) /* nothing of it is left */
+			return make_splat(in->make, padding, &type);
 		x = make_slice_dim(in->make, x, d, from, to, 1);
 		low[d] = greater(by->low[d], 0);
 		high[d] = greater(high[d], 0);

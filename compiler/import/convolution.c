@@ -1,0 +1,311 @@
+/*
+ * convolution.c - convolutions are products of what windows show.
+ *
+ *   x f32[8,16,16,4], kernel f32[3,3,4,32], same padding
+ *     windows(pad(x))               f32[8,16,16,4,3,3]
+ *     einsum "nyxiab,abio->nyxo"    f32[8,16,16,32]
+ */
+#include <string.h>
+
+#include "import/builders.h"
+#include "ir/einsum.h"
+
+/* Which dims of a tensor are what: [b, 0, 1, f], [0, 1, i, o]. */
+typedef struct Roles {
+	int outer, inner; /* b and f, of a kernel i and o */
+	int spatial[MAX_RANK];
+} Roles;
+
+/* Of each spatial dim. */
+typedef struct Spatial {
+	int64_t step[MAX_RANK], apart[MAX_RANK], spread[MAX_RANK];
+	Numbers low, high;
+} Spatial;
+
+typedef struct Convolution {
+	Value *x, *kernel;
+	Roles of_x, of_kernel, of_y;
+	int spatial; /* how many dims */
+	int64_t feature_groups, batch_groups;
+	int64_t reversed[MAX_RANK];
+	Spatial windows;
+} Convolution;
+
+/* Letters of the einsum. */
+enum {
+	LETTER_batch,
+	LETTER_group,
+	LETTER_input,
+	LETTER_output,
+	LETTER_position,
+	LETTER_element = LETTER_position + MAX_RANK,
+};
+
+static bool
+read_roles(const MlirAttr *numbers, int list, const char *outer, const char *inner, int rank,
+	Roles *roles)
+{
+	const MlirAttr *dims = list < numbers->items.n ? numbers->items.v[list] : NULL;
+	uint32_t seen = 0;
+
+	if (!dims || dims->kind != MLIR_list || dims->items.n != rank)
+		return false;
+	for (int d = 0; d < rank; d++) {
+		const MlirAttr *dim = dims->items.v[d];
+		bool word = dim->kind == MLIR_word;
+		int64_t at = word && !strcmp(dim->text, outer)		       ? rank - 2
+			: word && !strcmp(dim->text, inner)		       ? rank - 1
+			: dim->kind == MLIR_integer && dim->integer < rank - 2 ? dim->integer
+									       : -1;
+		if (at < 0 || seen >> at & 1)
+			return false;
+		seen |= 1u << at;
+		*(at == rank - 2		 ? &roles->outer
+				: at == rank - 1 ? &roles->inner
+						 : &roles->spatial[at]) = d;
+	}
+	return true;
+}
+
+static bool
+read_convolution(Import *in, const MlirOp *op, Convolution *conv)
+{
+	const MlirAttr *numbers = attr_of(in, op, "dimension_numbers");
+	int rank = in->noperands == 2 ? in->operands[0]->type.rank : 0;
+
+	if (rank < 2 || in->operands[1]->type.rank != rank || !numbers
+		|| numbers->kind != MLIR_pair
+		|| !read_roles(numbers, 0, "b", "f", rank, &conv->of_x)
+		|| !read_roles(numbers, 1, "i", "o", rank, &conv->of_kernel)
+		|| !read_roles(numbers, 2, "b", "f", rank, &conv->of_y))
+		return read_wrong(in, op->range, "the dims of this convolution do not match");
+	conv->x = in->operands[0];
+	conv->kernel = in->operands[1];
+	conv->spatial = rank - 2;
+	conv->feature_groups = integer_of(in, op, "feature_group_count", 1);
+	conv->batch_groups = integer_of(in, op, "batch_group_count", 1);
+	if (attr_of(in, op, "window_reversal")
+		&& !read_each(in, op, "window_reversal", conv->spatial, conv->reversed))
+		return false;
+	const int64_t *x = conv->x->type.dims, *kernel = conv->kernel->type.dims;
+	int64_t groups = greater(conv->feature_groups, conv->batch_groups);
+	if (conv->feature_groups < 1 || conv->batch_groups < 1
+		|| (conv->feature_groups > 1 && conv->batch_groups > 1)
+		|| x[conv->of_x.inner] % conv->feature_groups
+		|| x[conv->of_x.outer] % conv->batch_groups
+		|| kernel[conv->of_kernel.inner] % groups
+		|| x[conv->of_x.inner] / conv->feature_groups != kernel[conv->of_kernel.outer])
+		return read_wrong(in, op->range, "the groups of this convolution do not match");
+	return rank + conv->spatial < MAX_RANK - 1
+		|| read_wrong(in, op->range, "this convolution has too many dims");
+}
+
+static bool
+read_spatial(Import *in, const MlirOp *op, Convolution *conv)
+{
+	Spatial *s = &conv->windows;
+
+	if (!read_each(in, op, "window_strides", conv->spatial, s->step)
+		|| !read_each(in, op, "rhs_dilation", conv->spatial, s->apart)
+		|| !read_each(in, op, "lhs_dilation", conv->spatial, s->spread))
+		return false;
+	return pairs_of(in, op, "padding", conv->spatial, &s->low, &s->high)
+		|| read_wrong(in, op->range, "this padding cannot be read");
+}
+
+/* Of the dims of x as they have letters. */
+static Frame
+frame_of(const Convolution *conv, const Term *t)
+{
+	const Spatial *s = &conv->windows;
+	Frame frame = frame_new(t->value->type.rank);
+
+	for (int d = 0; d < t->value->type.rank; d++) {
+		int i = t->letters[d] - LETTER_position;
+		if (i < 0)
+			continue;
+		frame.size[d] = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+		frame.step[d] = s->step[i];
+		frame.apart[d] = s->apart[i];
+		frame.by.low[d] = s->low.v[i];
+		frame.by.high[d] = s->high.v[i];
+		frame.by.inner[d] = s->spread[i] - 1;
+	}
+	return frame;
+}
+
+static void
+term_add(Term *t, int at, int letter)
+{
+	int rank = t->value->type.rank;
+
+	memmove(t->letters + at + 1, t->letters + at,
+		sizeof t->letters[0] * (size_t)(rank - at));
+	t->letters[at] = letter;
+}
+
+/* The dim becomes two, the groups before what each has. */
+static bool
+term_split(Make k, Term *t, int letter, int64_t groups)
+{
+	int64_t dims[MAX_RANK];
+	int at = 0, rank = t->value->type.rank;
+
+	while (t->letters[at] != letter)
+		at++;
+	if (groups == 1)
+		return true;
+	term_add(t, at, LETTER_group);
+	memcpy(dims, t->value->type.dims, sizeof dims[0] * (size_t)at);
+	dims[at] = groups;
+	memcpy(dims + at + 1, t->value->type.dims + at, sizeof dims[0] * (size_t)(rank - at));
+	dims[at + 1] /= groups;
+	t->value = make_reshape(k, t->value, rank + 1, dims);
+	return t->value != NULL;
+}
+
+static Value *
+reversed_kernel(Make k, const Convolution *conv)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	for (int i = 0; i < conv->spatial; i++)
+		if (conv->reversed[i])
+			dims[n++] = conv->of_kernel.spatial[i];
+	return make_reverse(k, conv->kernel, n, dims);
+}
+
+/* The kernel, without dims of one element. */
+static bool
+kernel_term(Make k, const Convolution *conv, Term *t)
+{
+	int64_t dims[MAX_RANK];
+	int n = 0;
+
+	t->letters[conv->of_kernel.outer] = LETTER_input;
+	t->letters[conv->of_kernel.inner] = LETTER_output;
+	t->value = conv->kernel;
+	for (int i = 0; i < conv->spatial; i++)
+		t->letters[conv->of_kernel.spatial[i]] = LETTER_element + i;
+	for (int d = 0; d < conv->kernel->type.rank; d++) {
+		if (t->letters[d] >= LETTER_element && conv->kernel->type.dims[d] == 1)
+			continue;
+		t->letters[n] = t->letters[d];
+		dims[n++] = conv->kernel->type.dims[d];
+	}
+	t->value = make_reshape(k, t->value, n, dims);
+	return t->value
+		&& term_split(k, t, LETTER_output,
+			greater(conv->feature_groups, conv->batch_groups));
+}
+
+/* x, its groups a dim, as windows show it. */
+static bool
+shown_term(Import *in, const MlirOp *op, const Convolution *conv, Term *t)
+{
+	Value *zero = make_constant(in->make, conv->x->type.dtype, 0);
+
+	t->value = conv->x;
+	t->letters[conv->of_x.outer] = LETTER_batch;
+	t->letters[conv->of_x.inner] = LETTER_input;
+	for (int i = 0; i < conv->spatial; i++)
+		t->letters[conv->of_x.spatial[i]] = LETTER_position + i;
+	if (!term_split(in->make, t, LETTER_batch, conv->batch_groups)
+		|| !term_split(in->make, t, LETTER_input, conv->feature_groups))
+		return false;
+	int rank = t->value->type.rank, n = rank;
+	Frame frame = frame_of(conv, t);
+	t->value = frame_show(in, op, t->value, zero, &frame);
+	for (int d = 0; d < rank && n < MAX_RANK; d++)
+		if (frame.size[d] > 1)
+			t->letters[n++] = t->letters[d] - LETTER_position + LETTER_element;
+	return t->value != NULL;
+}
+
+/* The letters of the result, features behind their group; how many. */
+static int
+result_letters(const Convolution *conv, int *letters)
+{
+	int n = conv->spatial + 2;
+
+	letters[conv->of_y.outer] = LETTER_batch;
+	letters[conv->of_y.inner] = LETTER_output;
+	for (int i = 0; i < conv->spatial; i++)
+		letters[conv->of_y.spatial[i]] = LETTER_position + i;
+	if (conv->feature_groups == 1 && conv->batch_groups == 1)
+		return n;
+	memmove(letters + conv->of_y.inner + 1, letters + conv->of_y.inner,
+		sizeof letters[0] * (size_t)(n - conv->of_y.inner));
+	letters[conv->of_y.inner] = LETTER_group;
+	return n + 1;
+}
+
+/* Dim `d` and the one behind it become one. */
+static Value *
+join_dims(Make k, Value *x, int d)
+{
+	int64_t dims[MAX_RANK];
+	int rank = x->type.rank - 1;
+
+	memcpy(dims, x->type.dims, sizeof dims[0] * (size_t)(d + 1));
+	memcpy(dims + d + 1, x->type.dims + d + 2, sizeof dims[0] * (size_t)(rank - d - 1));
+	dims[d] *= x->type.dims[d + 1];
+	return make_reshape(k, x, rank, dims);
+}
+
+static Value *
+convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
+{
+	Term terms[2] = {0}, result = {0};
+
+	if (!conv->kernel || !shown_term(in, op, conv, &terms[0])
+		|| !kernel_term(in->make, conv, &terms[1]))
+		return NULL;
+	int rank = result_letters(conv, result.letters);
+	Value *y = make_einsum(in->make, 2, terms, &result, rank, dtype);
+	return y && rank > conv->x->type.rank ? join_dims(in->make, y, conv->of_y.inner) : y;
+}
+
+/* Is the result as large along spatial dims as there are windows in x with its zeros? */
+static bool
+sizes_match(const Convolution *conv, const Type *type)
+{
+	const Spatial *s = &conv->windows;
+
+	if (type->rank != conv->x->type.rank)
+		return false;
+	for (int i = 0; i < conv->spatial; i++) {
+		int64_t n = conv->x->type.dims[conv->of_x.spatial[i]] - 1, window;
+		int64_t k = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+		if (s->spread[i] < 1 || s->step[i] < 1 || s->apart[i] < 1
+			|| !mul_i64(n, s->spread[i], &n) || !add_i64(n, s->low.v[i], &n)
+			|| !add_i64(n, s->high.v[i], &n)
+			|| !mul_i64(k - 1, s->apart[i], &window) || n < window
+			|| (n - window) / s->step[i] + 1 != type->dims[conv->of_y.spatial[i]])
+			return false;
+	}
+	return true;
+}
+
+bool
+import_op_convolution(Import *in, const MlirOp *op, int detail)
+{
+	Convolution conv = {0};
+	Type type;
+
+	(void)detail;
+	if (!read_convolution(in, op, &conv) || !read_spatial(in, op, &conv)
+		|| !type_result(in, op, 0, &type))
+		return false;
+	if (!sizes_match(&conv, &type))
+		return read_wrong(in, op->range,
+			"the windows of this convolution are not as many as its results");
+	if (dtypes[conv.x->type.dtype].bytes < dtypes[conv.kernel->type.dtype].bytes)
+		conv.x = make_convert(in->make, conv.x, conv.kernel->type.dtype);
+	else
+		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
+	conv.kernel = reversed_kernel(in->make, &conv);
+	in->results[0] = conv.x ? convolve(in, op, &conv, type.dtype) : NULL;
+	return true;
+}
