@@ -4,6 +4,12 @@
  *   x f32[8,16,16,4], kernel f32[3,3,4,32], same padding
  *     windows(pad(x))               f32[8,16,16,4,3,3]
  *     einsum "nyxiab,abio->nyxo"    f32[8,16,16,32]
+ *
+ * With zeros between the elements of x, as a gradient has it of a convolution that takes
+ * steps, each part of the kernel meets elements at every s-th place only: it is s
+ * convolutions of x itself, whose results take turns.
+ *
+ *   step 2, kernel a b c    y[0], y[2], ..  of a c      y[1], y[3], ..  of b
  */
 #include <string.h>
 
@@ -267,6 +273,96 @@ convolve(Import *in, const MlirOp *op, const Convolution *conv, DType dtype)
 	return y && rank > conv->x->type.rank ? join_dims(in->make, y, conv->of_y.inner) : y;
 }
 
+/* ---- zeros between elements */
+
+enum { MOST_PHASES = 8 }; /* along a dim */
+
+/* A spatial dim with zeros between its elements that is done in phases; -1: none. */
+static int
+phase_dim(const Convolution *conv)
+{
+	const Spatial *s = &conv->windows;
+
+	for (int i = 0; i < conv->spatial; i++)
+		if (s->spread[i] > 1 && s->spread[i] <= MOST_PHASES && s->step[i] == 1
+			&& s->apart[i] == 1 && conv->x->type.dims[conv->of_x.spatial[i]] > 1)
+			return i;
+	return -1;
+}
+
+/* Results r, r + s, ... along spatial dim i, of a result of `type`.  Element k of the kernel
+   meets element (r + k - low) / s of x first; false: none does, and they are zeros. */
+static bool
+find_phase(Import *in, const Convolution *conv, int i, int64_t r, Type *type,
+	Convolution *phase)
+{
+	Spatial *w = &phase->windows;
+	int64_t s = conv->windows.spread[i], low = conv->windows.low.v[i];
+	int64_t n = conv->x->type.dims[conv->of_x.spatial[i]];
+	int64_t k = conv->kernel->type.dims[conv->of_kernel.spatial[i]];
+	int64_t *results = &type->dims[conv->of_y.spatial[i]];
+	int64_t from = ((low - r) % s + s) % s;
+
+	if (from >= k)
+		from = k;
+	*results = (*results - r + s - 1) / s;
+	int64_t size = (k - from + s - 1) / s, before = (low - r - from) / s;
+	int64_t behind = *results - 1 + size - n - before;
+	*phase = *conv;
+	w->spread[i] = 1;
+	w->low.v[i] = before;
+	w->high.v[i] = behind;
+	if (!size || greater(-before, 0) >= n || greater(-behind, 0) >= n
+		|| greater(-before, 0) + greater(-behind, 0) >= n)
+		return false;
+	phase->kernel =
+		make_slice_dim(in->make, conv->kernel, conv->of_kernel.spatial[i], from, k, s);
+	return true;
+}
+
+/* Element j of each of n tensors, one after the other, along dim d: `size` of them. */
+static Value *
+take_turns(Make k, int n, Value **v, int d, int64_t size)
+{
+	int64_t rows = (size + n - 1) / n, dims[MAX_RANK];
+
+	for (int r = 0; r < n; r++) {
+		if (!v[r])
+			return NULL;
+		int rank = v[r]->type.rank;
+		v[r] = make_pad_dim(k, v[r], d, 0, rows - v[r]->type.dims[d]);
+		if (!v[r])
+			return NULL;
+		memcpy(dims, v[r]->type.dims, sizeof dims[0] * (size_t)(d + 1));
+		dims[d + 1] = 1;
+		memcpy(dims + d + 2, v[r]->type.dims + d + 1,
+			sizeof dims[0] * (size_t)(rank - d - 1));
+		v[r] = make_reshape(k, v[r], rank + 1, dims);
+	}
+	Value *all = make_concatenate(k, n, v, d + 1);
+	return all ? make_slice_dim(k, join_dims(k, all, d), d, 0, size, 1) : NULL;
+}
+
+/* In phases along dims that have some; type: of the result. */
+static Value *
+convolve_phases(Import *in, const MlirOp *op, const Convolution *conv, const Type *type)
+{
+	Value *phases[MOST_PHASES] = {NULL};
+	int i = conv->kernel ? phase_dim(conv) : -1, n = 0;
+
+	if (i < 0)
+		return convolve(in, op, conv, type->dtype);
+	int d = conv->of_y.spatial[i];
+	for (; n < conv->windows.spread[i] && n < type->dims[d]; n++) {
+		Convolution phase;
+		Type part = *type;
+		phases[n] = find_phase(in, conv, i, n, &part, &phase)
+			? convolve_phases(in, op, &phase, &part)
+			: make_splat(in->make, make_constant(in->make, type->dtype, 0), &part);
+	}
+	return take_turns(in->make, n, phases, d, type->dims[d]);
+}
+
 /* Is the result as large along spatial dims as there are windows in x with its zeros? */
 static bool
 sizes_match(const Convolution *conv, const Type *type)
@@ -306,6 +402,6 @@ import_op_convolution(Import *in, const MlirOp *op, int detail)
 	else
 		conv.kernel = make_convert(in->make, conv.kernel, conv.x->type.dtype);
 	conv.kernel = reversed_kernel(in->make, &conv);
-	in->results[0] = conv.x ? convolve(in, op, &conv, type.dtype) : NULL;
+	in->results[0] = conv.x ? convolve_phases(in, op, &conv, &type) : NULL;
 	return true;
 }
