@@ -27,11 +27,15 @@ give_mesh(void *data, Module *m, int n, const MeshAxis *axes, Range where)
 	Text t = {0};
 
 	(void)where;
+	const char *name = "x"; /* longer than an axis that is called so */
+	for (int i = 0; i < n; i++)
+		while (!strncmp(name, axes[i].name, strlen(name)))
+			name = arena_printf(s->arena, "%sx", name);
 	text_add(&t, n ? "mesh [" : "mesh [device=1");
 	for (int i = 0; i < n; i++)
 		text_printf(&t, "%s%s=%lld", i ? ", " : "", axes[i].name,
 			(long long)axes[i].size);
-	text_add(&t, "];\nfn main(x: f32) -> f32 { return x; }\n");
+	text_printf(&t, "];\nfn main(%s: f32) -> f32 { return %s; }\n", name, name);
 	const char *text = text_take(&t, s->arena);
 	int file = source_add_text(s, given->path, text, (int)strlen(text));
 	Module *stand_in = front_compile(s, file, &given->options->front);
