@@ -59,18 +59,32 @@ bool read_each(Import *in, const MlirOp *op, const char *name, int n, int64_t *v
 Value *combine(Make k, Combiner c, Value *a, Value *b);
 bool is_identity(const Value *init, Combiner c);
 
+/* hits.c: rows at positions by comparing.  flat has the dims of a batch, that of rows, and
+   others; `along` says which dims of `rows` the batch is; of a row -1 there is none. */
+Value *hits_take(Make k, Value *flat, Value *rows, const Numbers *along);
+Value *
+hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along, Value *update);
+Value *hits_set(Make k, Value *flat, Value *rows, const Numbers *along, Value *update);
+/* Of ranks that are so: have they few enough dims together? */
+bool hits_fit(int nrows, int nflat, int nbatch);
+
 /* slices.c: of gathers and scatters that take() and scatter_add() are not; false where they
    are of another kind, too. */
 typedef struct SliceDims {
-	Numbers batch;	/* of x: those of the indices, too */
-	Numbers where;	/* of x: what an index vector is of */
-	Numbers one;	/* of x: those that slices do not have */
-	Numbers window; /* of the slices: those of x */
-	int64_t vector; /* of the indices */
+	Numbers batch;	  /* of x: those of the indices, too */
+	Numbers where;	  /* of x: what an index vector is of */
+	Numbers one;	  /* of x: those that slices do not have */
+	Numbers window;	  /* of the slices: those of x */
+	Numbers of_index; /* of the indices: those of `batch` */
+	int64_t vector;	  /* of the indices */
 } SliceDims;
 bool gather_slices(Import *in, const SliceDims *slices, const Numbers *sizes, const Type *type);
-/* Adds, or sets; unique: no index is there twice. */
-bool scatter_slices(Import *in, const SliceDims *slices, bool set, bool unique);
+/* What becomes of what is there: set, else combined; unique: no index is there twice. */
+typedef struct Scattered {
+	bool set, unique;
+	Combiner combiner;
+} Scattered;
+bool scatter_slices(Import *in, const SliceDims *slices, const Scattered *how);
 
 /* index.c */
 Value *add_rows(Import *in, Value *x, Value *index, Value *update, int dim);

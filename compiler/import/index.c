@@ -2,7 +2,6 @@
  * index.c - gathers and scatters as the few kinds they are.
  *
  *   x[idx]                      take along one dim
- *   take_along_axis             of the last dim: a sum over where an iota is the index
  *   x.at[idx].add(y)            scatter_add along one dim
  *   x.at[i].set(row)            dynamic_update_slice
  */
@@ -49,17 +48,6 @@ plain_indices(Import *in, Value *index, const MlirAttr *numbers)
 	return make_convert(in->make, index, D_i32);
 }
 
-/* Where along `dim` of the shape an iota is the index, whose dims are those of `to`. */
-static Value *
-one_hot(Import *in, Value *index, const Type *shape, const int64_t *to, int dim)
-{
-	Type positions = *shape;
-
-	positions.dtype = D_i32;
-	return make_compare(in->make, DIR_EQ, make_iota(in->make, &positions, dim),
-		make_broadcast(in->make, index, &positions, to));
-}
-
 /* The dims of a tensor of `rank` but `count` ones from `first` on. */
 static Numbers
 dims_around(int rank, int first, int count)
@@ -78,46 +66,6 @@ same_numbers(const Numbers *a, const Numbers *b)
 	return a->n == b->n && !memcmp(a->v, b->v, (size_t)a->n * sizeof a->v[0]);
 }
 
-/* Batch dims before the last, one index for each element of them: the sum of what an
-   iota picks. */
-static bool
-take_along_last(Import *in, Value *x, Value *index, const Type *type)
-{
-	int d = x->type.rank - 1;
-	Type wide = x->type;
-	int64_t to[MAX_RANK], rows[MAX_RANK], last = d + 1;
-	int64_t batch = 1;
-
-	for (int i = 0; i < d; i++) {
-		batch *= x->type.dims[i];
-		to[i] = rows[i] = i;
-	}
-	to[d] = d;
-	rows[d] = d + 1;
-	wide.rank = d + 2;
-	wide.dims[d] = type_elements(&index->type) / batch;
-	wide.dims[d + 1] = x->type.dims[d];
-	index = make_reshape(in->make, index, d + 1, wide.dims);
-	Value *hit = one_hot(in, index, &wide, to, d + 1);
-	Value *zero = make_splat(in->make, make_constant(in->make, x->type.dtype, 0), &wide);
-	Value *picked =
-		make_select(in->make, hit, make_broadcast(in->make, x, &wide, rows), zero);
-	picked =
-		make_reduce(in->make, x->type.dtype == D_pred ? C_or : C_add, picked, 1, &last);
-	in->results[0] = make_reshape(in->make, picked, type->rank, type->dims);
-	return true;
-}
-
-/* 0, 1, .. */
-static bool
-are_first_dims(const Numbers *numbers)
-{
-	for (int i = 0; i < numbers->n; i++)
-		if (numbers->v[i] != i)
-			return false;
-	return true;
-}
-
 bool
 import_op_gather(Import *in, const MlirOp *op, int detail)
 {
@@ -134,37 +82,27 @@ import_op_gather(Import *in, const MlirOp *op, int detail)
 	if (in->noperands != 2 || !type_result(in, op, 0, &type) || !numbers)
 		return read_wrong(in, op->range, "%s takes 2 operands", op->name);
 	Value *x = in->operands[0];
-	SliceDims slices = {batch, where, collapsed, offset, index_vector(in, numbers)};
-	if (sizes.n == x->type.rank && where.n != 1 && is_vector(in, &slices)
-		&& gather_slices(in, &slices, &sizes, &type))
-		return true;
-	if (where.n != 1)
-		return read_opaque(in, op, "stablehlo.gather by several indices");
-	int d = (int)where.v[0], rank = x->type.rank;
-	if (d < 0 || d >= rank || sizes.n != rank)
-		return read_wrong(in, op->range, "%s: there is no dim %d", op->name, d);
-	for (int i = 0; i < rank; i++)
-		if (i != d && !numbers_have(&batch, i) && sizes.v[i] != x->type.dims[i])
-			return read_opaque(in, op, "stablehlo.gather of parts of dims");
-	Value *index = plain_indices(in, in->operands[1], numbers);
-	if (!index)
+	SliceDims slices = {batch, where, collapsed, offset, of_index,
+		index_vector(in, numbers)};
+	int rank = x->type.rank, d = where.n ? (int)where.v[0] : 0;
+	bool simple = where.n == 1 && !batch.n && sizes.n == rank && d >= 0 && d < rank
+		&& sizes.v[d] == 1;
+	for (int i = 0; simple && i < rank; i++)
+		simple = i == d || sizes.v[i] == x->type.dims[i];
+	Value *index = simple ? plain_indices(in, in->operands[1], numbers) : NULL;
+	if (simple && !index)
 		return false;
-	int n = index->type.rank;
-	if (batch.n == d && d == rank - 1 && d > 0 && rank + 1 < MAX_RANK
-		&& numbers_have(&collapsed, d) && are_first_dims(&batch)
-		&& are_first_dims(&of_index))
-		return take_along_last(in, x, index, &type);
+	int n = index ? index->type.rank : 0;
 	Numbers around = dims_around(rank - 1 + n, d, n);
-	bool in_order = !numbers_have(&collapsed, d) || same_numbers(&around, &offset);
-	bool simple = !batch.n && sizes.v[d] == 1 && in_order && rank - 1 + n <= MAX_RANK;
-	if (!simple && is_vector(in, &slices) && gather_slices(in, &slices, &sizes, &type))
+	if (simple && rank - 1 + n <= MAX_RANK
+		&& (!numbers_have(&collapsed, d) || same_numbers(&around, &offset))) {
+		Value *rows = make_take(in->make, x, index, d);
+		in->results[0] = make_reshape(in->make, rows, type.rank, type.dims);
 		return true;
-	if (!simple)
-		return read_opaque(in, op,
-			"stablehlo.gather with batch dims or of several rows");
-	Value *rows = make_take(in->make, x, index, d);
-	in->results[0] = make_reshape(in->make, rows, type.rank, type.dims);
-	return true;
+	}
+	return (sizes.n == rank && is_vector(in, &slices)
+		       && gather_slices(in, &slices, &sizes, &type))
+		|| read_opaque(in, op, "stablehlo.gather of several rows in an unusual order");
 }
 
 /* ---- scatters */
@@ -214,23 +152,6 @@ set_row(Import *in, Value *x, Value *index, Value *update, int dim)
 	return make_dynamic_update_slice(k, x, row, start);
 }
 
-/* Batch dims before the last, one index each: where an iota is the index. */
-static Value *
-add_along_last(Import *in, Value *x, Value *index, Value *update)
-{
-	int d = x->type.rank - 1;
-	int64_t to[MAX_RANK];
-
-	for (int i = 0; i < d; i++)
-		to[i] = i;
-	index = make_reshape(in->make, index, d, x->type.dims);
-	update = make_reshape(in->make, update, d, x->type.dims);
-	Value *hit = one_hot(in, index, &x->type, to, d);
-	Value *zero = make_splat(in->make, make_constant(in->make, x->type.dtype, 0), &x->type);
-	Value *spread = make_broadcast(in->make, update, &x->type, to);
-	return make_binary(in->make, O_add, x, make_select(in->make, hit, spread, zero));
-}
-
 /* A region that returns its second parameter. */
 static bool
 is_set(const MlirOp *op)
@@ -252,49 +173,35 @@ import_op_scatter(Import *in, const MlirOp *op, int detail)
 	Numbers inserted = field_numbers(in, numbers, "inserted_window_dims");
 	Numbers window = field_numbers(in, numbers, "update_window_dims");
 	Numbers of_index = field_numbers(in, numbers, "scatter_indices_batching_dims");
-	bool set = is_set(op);
-	Combiner c;
+	Scattered how = {.set = is_set(op),
+		.unique = !strcmp(word_of(in, op, "unique_indices"), "true")};
 
 	(void)detail;
 	if (in->noperands != 3)
 		return read_opaque(in, op, "stablehlo.scatter of several operands");
-	if (!set && (!region_combiner(in, op, &c) || c != C_add))
-		return read_opaque(in, op, "stablehlo.scatter that neither adds nor sets");
+	if (!how.set && !region_combiner(in, op, &how.combiner))
+		return read_opaque(in, op, "stablehlo.scatter with a step of its own");
 	Value *x = in->operands[0], *update = in->operands[2];
-	SliceDims slices = {batch, where, inserted, window, index_vector(in, numbers)};
-	bool simple = where.n == 1 && inserted.n == 1 && inserted.v[0] == where.v[0]
+	SliceDims slices = {batch, where, inserted, window, of_index,
+		index_vector(in, numbers)};
+	bool added = !how.set && how.combiner == C_add;
+	bool simple = where.n == 1 && inserted.n == 1 && inserted.v[0] == where.v[0] && !batch.n
 		&& where.v[0] >= 0 && where.v[0] < x->type.rank;
-	bool unique = !strcmp(word_of(in, op, "unique_indices"), "true");
-	if (!simple && is_vector(in, &slices) && scatter_slices(in, &slices, set, unique))
-		return true;
-	if (!simple)
-		return read_opaque(in, op, "stablehlo.scatter by several indices");
-	int d = (int)where.v[0];
-	Value *index = plain_indices(in, in->operands[1], numbers);
-	if (!index)
+	Value *index = simple ? plain_indices(in, in->operands[1], numbers) : NULL;
+	if (simple && !index)
 		return false;
-	int n = index->type.rank;
+	int d = simple ? (int)where.v[0] : 0, n = index ? index->type.rank : 0;
 	Numbers around = dims_around(update->type.rank, d, n);
-	int64_t before = 1;
-	for (int i = 0; i < d; i++)
-		before *= x->type.dims[i];
-	if (batch.n == d && d == x->type.rank - 1 && d > 0 && !set && !window.n
-		&& are_first_dims(&batch) && are_first_dims(&of_index)
-		&& type_elements(&update->type) == before)
-		in->results[0] = add_along_last(in, x, index, update);
-	else if (batch.n || !same_numbers(&around, &window))
-		return read_opaque(in, op, "stablehlo.scatter with batch dims");
-	else if (n == 0 && set)
+	simple = simple && same_numbers(&around, &window);
+	if (simple && n == 0 && how.set)
 		in->results[0] = set_row(in, x, index, update, d);
-	else if (set && is_vector(in, &slices) && scatter_slices(in, &slices, true, unique))
-		return true;
-	else if (set)
-		return read_opaque(in, op, "stablehlo.scatter that sets several rows");
-	else if (n == 0)
+	else if (simple && n == 0 && added)
 		in->results[0] =
 			add_rows(in, x, make_reshape(in->make, index, 1, (int64_t[]){1}),
 				as_row(in, x, update, d), d);
-	else
+	else if (simple && added)
 		in->results[0] = add_rows(in, x, index, update, d);
+	else if (!is_vector(in, &slices) || !scatter_slices(in, &slices, &how))
+		return read_opaque(in, op, "stablehlo.scatter of parts of dims");
 	return true;
 }

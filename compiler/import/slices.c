@@ -7,17 +7,19 @@
  *     take(flat, rows)      f32[3, 16]
  *
  * Where a slice has several elements of an indexed dim, rows have a dim more for them.  A
- * gather moves slices inside, a scatter drops those that are not: row -1.
+ * gather moves slices inside, a scatter drops those that are not: row -1.  Dims of a batch
+ * stay before the one of rows.
  */
 #include <string.h>
 
 #include "import/builders.h"
 
-/* The dims of x: those that indices are of, outermost first, and the others; of each how
-   many elements a slice has; which are dims of the slices too, in their order. */
+/* The dims of x: of a batch, those that indices are of, outermost first, and the others; of
+   each how many elements a slice has; which are dims of the slices too, in their order. */
 typedef struct Flat {
 	const Type *shape;
-	Numbers indexed, rest, kept;
+	Numbers batch, indexed, rest, kept;
+	Numbers along; /* the dims of rows that are those of the batch */
 	int64_t sizes[MAX_RANK];
 	int64_t rows;
 } Flat;
@@ -36,7 +38,11 @@ are_dims(const Numbers *dims, int end)
 static bool
 flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *sizes)
 {
-	*cut = (Flat){.shape = shape, .indexed = slices->where, .rows = 1};
+	*cut = (Flat){.shape = shape,
+		.batch = slices->batch,
+		.indexed = slices->where,
+		.along = slices->of_index,
+		.rows = 1};
 	memcpy(cut->sizes, sizes, (size_t)shape->rank * sizeof sizes[0]);
 	for (int i = 0; i < slices->where.n; i++) {
 		int64_t d = slices->where.v[i];
@@ -49,53 +55,78 @@ flat_find(Flat *cut, const Type *shape, const SliceDims *slices, const int64_t *
 			return false;
 	}
 	for (int d = 0; d < shape->rank; d++) {
-		if (!numbers_have(&slices->where, d))
+		bool batch = numbers_have(&slices->batch, d);
+		bool indexed = numbers_have(&slices->where, d);
+		if (!batch && !indexed)
 			cut->rest.v[cut->rest.n++] = d;
-		if (!numbers_have(&slices->where, d) && sizes[d] != shape->dims[d])
+		if ((!batch && !indexed && sizes[d] != shape->dims[d]) || (batch && indexed))
 			return false;
-		if (!numbers_have(&slices->one, d))
+		if (!batch && !numbers_have(&slices->one, d))
 			cut->kept.v[cut->kept.n++] = d;
 		else if (sizes[d] != 1)
 			return false;
 	}
-	return are_dims(&slices->one, shape->rank) && cut->kept.n == slices->window.n
-		&& slices->batch.n == 0;
+	for (int b = 0; b < cut->along.n; b++)
+		cut->along.v[b] -= cut->along.v[b] > slices->vector;
+	return are_dims(&slices->one, shape->rank) && are_dims(&slices->batch, shape->rank)
+		&& cut->kept.n == slices->window.n;
 }
 
-/* The indexed dims before the others; back: from there. */
-static Value *
-indexed_first(Make k, const Flat *cut, Value *x, bool back)
+/* Are the dims of the batch as large in the indices, and once there? */
+static bool
+batches_fit(const Flat *cut, const SliceDims *slices, const Type *index)
 {
-	int64_t order[MAX_RANK], inverse[MAX_RANK];
+	for (int b = 0; b < cut->batch.n && cut->along.n == cut->batch.n; b++) {
+		int64_t d = slices->of_index.v[b];
+		if (d < 0 || d >= index->rank || d == slices->vector
+			|| index->dims[d] != cut->shape->dims[cut->batch.v[b]])
+			return false;
+		for (int i = 0; i < b; i++)
+			if (slices->of_index.v[i] == d)
+				return false;
+	}
+	return cut->along.n == cut->batch.n;
+}
 
-	for (int d = 0; d < cut->shape->rank; d++)
-		order[d] = d < cut->indexed.n ? cut->indexed.v[d]
-					      : cut->rest.v[d - cut->indexed.n];
-	for (int d = 0; d < cut->shape->rank; d++)
-		inverse[order[d]] = d;
-	return make_transpose(k, x, back ? inverse : order);
+/* The dims of x: the batch, the indexed ones, the others. */
+static void
+flat_order(const Flat *cut, int64_t *order)
+{
+	const Numbers *parts[] = {&cut->batch, &cut->indexed, &cut->rest};
+	int n = 0;
+
+	for (int i = 0; i < 3; i++)
+		for (int j = 0; j < parts[i]->n; j++)
+			order[n++] = parts[i]->v[j];
 }
 
 static Value *
 flatten(Make k, const Flat *cut, Value *x)
 {
-	int64_t dims[MAX_RANK] = {cut->rows};
+	int64_t order[MAX_RANK], dims[MAX_RANK];
+	int n = 0;
 
+	flat_order(cut, order);
+	for (int i = 0; i < cut->batch.n; i++)
+		dims[n++] = cut->shape->dims[cut->batch.v[i]];
+	dims[n++] = cut->rows;
 	for (int i = 0; i < cut->rest.n; i++)
-		dims[i + 1] = cut->shape->dims[cut->rest.v[i]];
-	return make_reshape(k, indexed_first(k, cut, x, false), cut->rest.n + 1, dims);
+		dims[n++] = cut->shape->dims[cut->rest.v[i]];
+	return make_reshape(k, make_transpose(k, x, order), n, dims);
 }
 
 static Value *
 unflatten(Make k, const Flat *cut, Value *x)
 {
-	int64_t dims[MAX_RANK];
+	int64_t order[MAX_RANK], dims[MAX_RANK], inverse[MAX_RANK];
+	int rank = cut->shape->rank;
 
-	for (int d = 0; d < cut->shape->rank; d++)
-		dims[d] =
-			cut->shape->dims[d < cut->indexed.n ? cut->indexed.v[d]
-							    : cut->rest.v[d - cut->indexed.n]];
-	return indexed_first(k, cut, make_reshape(k, x, cut->shape->rank, dims), true);
+	flat_order(cut, order);
+	for (int d = 0; d < rank; d++) {
+		dims[d] = cut->shape->dims[order[d]];
+		inverse[order[d]] = d;
+	}
+	return make_transpose(k, make_reshape(k, x, rank, dims), inverse);
 }
 
 /* Index i of each vector. */
@@ -202,25 +233,42 @@ slices_fit(const Flat *cut, const SliceDims *slices, const Value *index, int ran
 	int64_t indices = implicit ? 1 : index->type.dims[slices->vector];
 
 	return are_dims(&slices->window, rank) && indices == slices->where.n
-		&& index->type.rank - !implicit + cut->kept.n == rank && rank + 1 < MAX_RANK;
+		&& index->type.rank - !implicit + cut->kept.n == rank && rank + 1 < MAX_RANK
+		&& batches_fit(cut, slices, &index->type)
+		&& hits_fit(rank - cut->rest.n, cut->batch.n + 1 + cut->rest.n, cut->batch.n);
+}
+
+/* x without what no slice has: the end of a dim that no index is of. */
+static Value *
+reached(Make k, const SliceDims *slices, const Numbers *sizes, Value *x)
+{
+	for (int d = 0; x && d < sizes->n; d++)
+		if (sizes->v[d] > 0 && sizes->v[d] < x->type.dims[d]
+			&& !numbers_have(&slices->where, d) && !numbers_have(&slices->batch, d))
+			x = make_slice_dim(k, x, d, 0, sizes->v[d], 1);
+	return x;
 }
 
 bool
 gather_slices(Import *in, const SliceDims *slices, const Numbers *sizes, const Type *type)
 {
-	Value *x = in->operands[0], *index = in->operands[1];
+	Value *x = reached(in->make, slices, sizes, in->operands[0]), *index = in->operands[1];
 	int64_t order[MAX_RANK], inverse[MAX_RANK];
 	Flat cut;
 
-	if (!flat_find(&cut, &x->type, slices, sizes->v)
+	if (!x || !flat_find(&cut, &x->type, slices, sizes->v)
 		|| !slices_fit(&cut, slices, index, type->rank))
 		return false;
 	Value *rows = find_rows(in->make, &cut, index, slices->vector, false);
+	Value *flat = flatten(in->make, &cut, x);
+	if (!rows || !flat)
+		return false;
 	slice_order(&cut, slices, type->rank, order);
 	for (int d = 0; d < type->rank; d++)
 		inverse[order[d]] = d;
-	in->results[0] = make_transpose(in->make,
-		make_take(in->make, flatten(in->make, &cut, x), rows, 0), inverse);
+	flat = cut.batch.n ? hits_take(in->make, flat, rows, &cut.along)
+			   : make_take(in->make, flat, rows, 0);
+	in->results[0] = make_transpose(in->make, flat, inverse);
 	return true;
 }
 
@@ -257,37 +305,38 @@ set_rows(Import *in, Value *flat, Value *rows, Value *update)
 }
 
 bool
-scatter_slices(Import *in, const SliceDims *slices, bool set, bool unique)
+scatter_slices(Import *in, const SliceDims *slices, const Scattered *how)
 {
 	enum { MOST_PAIRED = 1024 };
 	Value *x = in->operands[0], *index = in->operands[1], *update = in->operands[2];
 	int64_t order[MAX_RANK], sizes[MAX_RANK];
 	int rank = update->type.rank, kept = 0;
+	Make k = in->make;
 	Flat cut;
 
 	for (int d = 0; d < x->type.rank; d++) {
-		bool one = numbers_have(&slices->one, d);
+		bool one = numbers_have(&slices->one, d) || numbers_have(&slices->batch, d);
 		int64_t at = one || kept >= slices->window.n ? -1 : slices->window.v[kept++];
 		sizes[d] = at >= 0 && at < rank ? update->type.dims[at] : 1;
 	}
-	if (!flat_find(&cut, &x->type, slices, sizes) || !slices_fit(&cut, slices, index, rank)
-		|| (set && x->type.dtype == D_pred))
+	if (!flat_find(&cut, &x->type, slices, sizes) || !slices_fit(&cut, slices, index, rank))
 		return false;
-	int64_t n = type_elements(&update->type);
-	for (int i = 0; i < cut.rest.n; i++)
-		n /= cut.shape->dims[cut.rest.v[i]];
-	if (set && !unique && n > MOST_PAIRED)
-		return false;
-	Value *flat = flatten(in->make, &cut, x);
-	Value *rows = find_rows(in->make, &cut, index, slices->vector, true);
+	Value *flat = flatten(k, &cut, x);
+	Value *rows = find_rows(k, &cut, index, slices->vector, true);
 	slice_order(&cut, slices, rank, order);
-	update = make_transpose(in->make, update, order);
+	update = make_transpose(k, update, order);
 	if (!flat || !rows || !update)
 		return false;
-	if (set)
-		flat = set_rows(in, flat, unique ? rows : last_of_each(in->make, rows), update);
-	else
+	bool added = !cut.batch.n && x->type.dtype != D_pred;
+	bool few = type_elements(&rows->type) <= MOST_PAIRED;
+	if (how->set && added && (how->unique || few))
+		flat = set_rows(in, flat, how->unique ? rows : last_of_each(k, rows), update);
+	else if (how->set)
+		flat = hits_set(k, flat, rows, &cut.along, update);
+	else if (how->combiner == C_add && added)
 		flat = add_rows(in, flat, rows, update, 0);
-	in->results[0] = unflatten(in->make, &cut, flat);
+	else
+		flat = hits_combine(k, how->combiner, flat, rows, &cut.along, update);
+	in->results[0] = unflatten(k, &cut, flat);
 	return true;
 }

@@ -85,6 +85,26 @@ def cnn(p, x, labels):
 LAST = ("NHWC", "HWIO", "NHWC")
 KERNELS = {"c1": at((3, 3, 4, 16), None, None, None, "model"), "b": at((16,), "model"),
            "c2": at((3, 3, 16, 32), None, None, None, "model"), "w": at((128, 8), None, None)}
+
+
+def batches(x, i, y):
+    """Rows of each batch: read, added to, set by the last, the greatest kept."""
+    rows = jax.vmap(lambda a, k: a[k])(x, i)
+    return rows, jax.vmap(lambda a, k, r: a.at[k].add(r))(x, i, rows), jax.vmap(lambda a, k, r: a.at[k].set(r))(x, i, y), \
+        jax.vmap(lambda a, k, r: a.at[k].max(r))(x, i, y), x[:, 0].at[i[:, 0]].min(y[:, 0]), \
+        jnp.take_along_axis(x, i[:, None], 2)
+
+
+def orders(x, i, y):
+    """By two keys; from the greatest."""
+    return lax.sort((i, x, y), dimension=0, num_keys=2) + (jnp.sort(y, 0, descending=True),)
+
+
+def nothing(x):
+    """A padding that leaves nothing of what it is of."""
+    return lax.pad(x[:1], 2.0, [(-1, 2, 0), (0, 0, 0)])
+
+
 WEIGHTS = {"w1": at((64, 128), None, "model"), "b": at((128,), "model"), "w2": at((128, 64), "model", None)}
 PROGRAMS = {
     "step": (step, WEIGHTS, at((32, 64), "data", None)),
@@ -96,6 +116,11 @@ PROGRAMS = {
     "pairs": (pairs, at((16, 8, 32), "data", None, "model"), at((8,), dtype=jnp.int32), at((8,), dtype=jnp.int32),
               at((4, 8, 16), "model", None, None)),
     "cnn": (cnn, KERNELS, at((8, 16, 16, 4), "data", None, None, None), at((8, 8), "data", None)),
+    "batches": (batches, at((4, 8, 8), "data", None, "model"), at((4, 4), "data", None, dtype=jnp.int32),
+                at((4, 4, 8), "data", None, None)),
+    "orders": (orders, at((16, 8), None, "model"), at((16, 8), None, "model", dtype=jnp.int32),
+               at((16, 8), "data", None)),
+    "nothing": (nothing, at((16, 8), "data", None)),
     "unread": (unread, at((8, 8, 8, 8), "data", None, None, None)),
 }
 

@@ -1,0 +1,163 @@
+/*
+ * hits.c - rows at positions by comparing: of a batch, or what is combined other than by a sum.
+ *
+ *   flat   f32[2, 4, 16]         two batches of 4 rows
+ *   rows   i32[2, 3]             three of each; along: dim 0 is that of the batches
+ *     hit    pred[2, 3, 4, 16]   rows[b, i] = n
+ *     taken  f32[2, 3, 16]       sum over n of select(hit, flat[b, n, :], 0)
+ *
+ * A reduction computes what it reads: none of the wide tensors is stored.
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* The dims of rows, then those of flat that no batch is. */
+static Type
+wide_type(const Value *rows, const Type *flat, int nbatch)
+{
+	Type wide = rows->type;
+
+	wide.dtype = flat->dtype;
+	for (int d = nbatch; d < flat->rank; d++)
+		wide.dims[wide.rank++] = flat->dims[d];
+	return wide;
+}
+
+bool
+hits_fit(int nrows, int nflat, int nbatch)
+{
+	return nrows + nflat - nbatch <= MAX_RANK;
+}
+
+/* Where the row is that of the position. */
+static Value *
+find_hits(Make k, Value *rows, const Type *wide)
+{
+	Type positions = *wide;
+
+	positions.dtype = D_i32;
+	return make_compare(k, DIR_EQ, make_iota(k, &positions, rows->type.rank),
+		make_spread(k, rows, 0, &positions));
+}
+
+static Value *
+splat_payload(Make k, int64_t payload, const Type *type)
+{
+	return make_splat(k, make_constant(k, type->dtype, payload), type);
+}
+
+Value *
+hits_take(Make k, Value *flat, Value *rows, const Numbers *along)
+{
+	Type wide = wide_type(rows, &flat->type, along->n);
+	int64_t to[MAX_RANK], position = rows->type.rank;
+
+	for (int d = 0; d < flat->type.rank; d++)
+		to[d] = d < along->n ? along->v[d] : position + d - along->n;
+	Value *picked = make_select(k, find_hits(k, rows, &wide),
+		make_broadcast(k, flat, &wide, to), splat_payload(k, 0, &wide));
+	return make_reduce(k, wide.dtype == D_pred ? C_or : C_add, picked, 1, &position);
+}
+
+/* What the reduction has as its i-th dim is the batch of the i-th least of `along`. */
+static Value *
+batches_in_order(Make k, Value *x, const Numbers *along)
+{
+	int64_t order[MAX_RANK];
+
+	for (int d = 0; x && d < x->type.rank; d++)
+		order[d] = d < along->n ? 0 : d;
+	for (int b = 0; b < along->n; b++)
+		for (int i = 0; i < along->n; i++)
+			order[b] += along->v[i] < along->v[b];
+	return x ? make_transpose(k, x, order) : NULL;
+}
+
+Value *
+hits_combine(Make k, Combiner c, Value *flat, Value *rows, const Numbers *along, Value *update)
+{
+	static const OpKind again[] = {[C_add] = O_add,
+		[C_max] = O_maximum,
+		[C_min] = O_minimum,
+		[C_mul] = O_mul,
+		[C_and] = O_and,
+		[C_or] = O_or};
+	Type wide = wide_type(rows, &flat->type, along->n);
+	int64_t to[MAX_RANK], dims[MAX_RANK];
+	int n = 0, nrows = rows->type.rank;
+
+	for (int d = 0; d < update->type.rank; d++)
+		to[d] = d < nrows ? d : d + 1;
+	for (int d = 0; d < nrows; d++)
+		if (!numbers_have(along, d))
+			dims[n++] = d;
+	Value *none = splat_payload(k, combiner_identity(c, wide.dtype), &wide);
+	Value *picked = make_select(k, find_hits(k, rows, &wide),
+		make_broadcast(k, update, &wide, to), none);
+	picked = n ? make_reduce(k, c, picked, n, dims) : picked;
+	return make_binary(k, again[c], flat, batches_in_order(k, picked, along));
+}
+
+/* Which of the rows of a batch each is: 0, 1, ... */
+static Value *
+number_rows(Make k, const Value *rows, const Numbers *along, int64_t *n)
+{
+	Value *number = NULL;
+	const Type *type = &rows->type;
+
+	*n = 1;
+	for (int d = type->rank - 1; d >= 0; d--) {
+		if (numbers_have(along, d))
+			continue;
+		Value *at = make_iota(k, type, d);
+		at = make_binary(k, O_mul, at, splat_payload(k, *n, type));
+		number = number ? make_binary(k, O_add, number, at) : at;
+		*n *= type->dims[d];
+	}
+	return number ? number : splat_payload(k, 0, type);
+}
+
+/* update[batches, one dim of the rows, the others] */
+static Value *
+batches_first(Make k, Value *update, const Value *rows, const Numbers *along, int64_t n)
+{
+	int64_t order[MAX_RANK], dims[MAX_RANK];
+	int at = 0, rank = 0;
+
+	for (int b = 0; b < along->n; b++)
+		order[at++] = along->v[b];
+	for (int d = 0; d < update->type.rank; d++)
+		if (d >= rows->type.rank || !numbers_have(along, d))
+			order[at++] = d;
+	for (int b = 0; b < along->n; b++)
+		dims[rank++] = update->type.dims[order[b]];
+	dims[rank++] = n;
+	for (int d = rows->type.rank; d < update->type.rank; d++)
+		dims[rank++] = update->type.dims[d];
+	return make_reshape(k, make_transpose(k, update, order), rank, dims);
+}
+
+/* The last row that is set at a position is what is there then. */
+Value *
+hits_set(Make k, Value *flat, Value *rows, const Numbers *along, Value *update)
+{
+	Type last = flat->type;
+	Numbers first = {.n = along->n};
+	int64_t n;
+
+	last.dtype = D_i32;
+	last.rank = along->n + 1;
+	for (int b = 0; b < along->n; b++)
+		first.v[b] = b;
+	Value *none = splat_payload(k, -1, &last);
+	Value *number = number_rows(k, rows, along, &n);
+	Value *set = hits_combine(k, C_max, none, rows, along, number);
+	update = batches_first(k, update, rows, along, n);
+	if (!set || !update)
+		return NULL;
+	Value *taken =
+		along->n ? hits_take(k, update, set, &first) : make_take(k, update, set, 0);
+	set = make_compare(k, DIR_GE, set, splat_payload(k, 0, &last));
+	return make_select(k, make_spread(k, set, 0, &flat->type), taken, flat);
+}
