@@ -48,17 +48,28 @@ import_op_dot(Import *in, const MlirOp *op, int detail)
 
 /* ---- regions of a few scalar ops */
 
-/* The op of the block that makes it, or NULL. */
+/* The op of the block that makes it, or NULL; explicit mode places scalars, too. */
 static const MlirOp *
 maker_of(const MlirBlock *block, const char *name)
 {
-	for (int i = 0; i < block->ops.n; i++) {
+	for (int i = block->ops.n - 1; i >= 0; i--) {
 		const MlirOp *op = block->ops.v[i];
-		if (op->results.n == 1
-			&& !strcmp(((const MlirUse *)op->results.v[0])->name, name))
+		if (op->results.n != 1
+			|| strcmp(((const MlirUse *)op->results.v[0])->name, name) != 0)
+			continue;
+		if (strcmp(op->name, "sdy.sharding_constraint") != 0 || op->operands.n != 1)
 			return op;
+		name = ((const MlirUse *)op->operands.v[0])->name;
 	}
 	return NULL;
+}
+
+static const MlirOp *
+operand_maker(const MlirBlock *block, const MlirOp *op, int i)
+{
+	const MlirUse *use = i < op->operands.n ? op->operands.v[i] : NULL;
+
+	return use ? maker_of(block, use->name) : NULL;
 }
 
 /* Is operand i of the op parameter k of the block, or that with its zeros and NaNs made
@@ -245,32 +256,84 @@ sort_by_first(Import *in, int n, Value **x, int dim, Direction direction, Value 
 		results[i] = sort->results[i];
 }
 
-/* One key: its comparison, behind what makes zeros and NaNs alike. */
+typedef struct SortKey {
+	int operand;
+	Direction direction;
+} SortKey;
+
+/* Of which operand does it compare the two elements, in one of these directions? */
+static bool
+compares(Import *in, const MlirBlock *block, const MlirOp *op, const char *words, SortKey *key)
+{
+	const char *word = op && !strcmp(op->name, "stablehlo.compare")
+		? word_of(in, op, "comparison_direction")
+		: "";
+
+	if (strlen(word) != 2 || !strstr(words, word))
+		return false;
+	for (int i = 0; 2 * i + 1 < block->params.n; i++)
+		if (reads_param(block, op, 0, 2 * i) && reads_param(block, op, 1, 2 * i + 1)) {
+			*key = (SortKey){i, word[0] == 'L' ? DIR_LT : DIR_GT};
+			return true;
+		}
+	return false;
+}
+
+/* How many keys the order has: x0 < y0 or (x0 = y0 and (x1 < y1 or ...)); 0: another one. */
+static int
+find_keys(Import *in, const MlirOp *op, SortKey *keys, int most)
+{
+	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	const MlirOp *step = block && block->ops.n
+		? operand_maker(block, block->ops.v[block->ops.n - 1], 0)
+		: NULL;
+	SortKey same;
+
+	for (int n = 0; n < most && step; n++) {
+		if (compares(in, block, step, "LT GT", &keys[n]))
+			return n + 1;
+		if (strcmp(step->name, "stablehlo.or") != 0)
+			return 0;
+		const MlirOp *equal = operand_maker(block, step, 1);
+		if (!compares(in, block, operand_maker(block, step, 0), "LT GT", &keys[n])
+			|| !equal || strcmp(equal->name, "stablehlo.and") != 0
+			|| !compares(in, block, operand_maker(block, equal, 0), "EQ", &same)
+			|| same.operand != keys[n].operand)
+			return 0;
+		step = operand_maker(block, equal, 1);
+	}
+	return 0;
+}
+
+/* By the last key first: what is equal in a later sort stays in its order. */
 bool
 import_op_sort(Import *in, const MlirOp *op, int detail)
 {
-	const MlirBlock *block = op->regions.n == 1 ? op->regions.v[0] : NULL;
+	enum { MOST_KEYS = 16 };
 	int64_t dim = integer_of(in, op, "dimension", -1);
-	const MlirOp *last = NULL;
-	int compares = 0;
+	SortKey keys[MOST_KEYS];
+	int n = in->noperands, nkeys = find_keys(in, op, keys, MOST_KEYS);
 
 	(void)detail;
-	for (int i = 0; block && i + 1 < block->ops.n; i++) {
-		const MlirOp *step = block->ops.v[i];
-		if (!strcmp(step->name, "stablehlo.compare")) {
-			last = step;
-			compares++;
-		}
+	if (n < 1 || nkeys < 1 || keys[0].operand >= n || dim < 0 || op->types.n != n)
+		return read_opaque(in, op, "stablehlo.sort in an order of its own");
+	Value **x = NEW_ARRAY(in->arena, Value *, n),
+	      **sorted = NEW_ARRAY(in->arena, Value *, n);
+	memcpy(in->results, in->operands, (size_t)n * sizeof x[0]);
+	for (int i = nkeys - 1; i >= 0; i--) {
+		int key = keys[i].operand;
+		if (key >= n)
+			return read_opaque(in, op, "stablehlo.sort in an order of its own");
+		memcpy(x, in->results, (size_t)n * sizeof x[0]);
+		x[0] = in->results[key];
+		x[key] = in->results[0];
+		sort_by_first(in, n, x, (int)dim, keys[i].direction, sorted);
+		memcpy(in->results, sorted, (size_t)n * sizeof x[0]);
+		in->results[0] = sorted[key];
+		in->results[key] = sorted[0];
+		if (!in->results[0])
+			return false;
 	}
-	bool float_key = in->noperands > 0 && dtype_is_float(in->operands[0]->type.dtype);
-	const char *word = last ? word_of(in, last, "comparison_direction") : "";
-	if (in->noperands < 1 || (compares != 1 && !(float_key && compares == 5))
-		|| !reads_param(block, last, 0, 0) || !reads_param(block, last, 1, 1)
-		|| (strcmp(word, "LT") && strcmp(word, "GT")) || dim < 0
-		|| op->types.n != in->noperands)
-		return read_opaque(in, op, "stablehlo.sort by several keys");
-	sort_by_first(in, in->noperands, in->operands, (int)dim,
-		word[0] == 'L' ? DIR_LT : DIR_GT, in->results);
 	return true;
 }
 
