@@ -29,6 +29,9 @@ Builder import_op_gather, import_op_scatter;
 Builder import_op_call, import_op_while, import_op_case;
 /* manual.c */
 Builder import_op_constraint, import_op_manual;
+bool constrain(Import *in, const MlirAttr *sharding);
+/* shard_map.c */
+Builder import_op_custom_call;
 /* collectives.c */
 Builder import_op_partition_id, import_op_collective, import_op_all_to_all, import_op_permute;
 

@@ -19,21 +19,28 @@ place_value(Import *in, Value *x, const Placement *p)
 
 /* Of a scalar there is nothing to place. */
 bool
+constrain(Import *in, const MlirAttr *attr)
+{
+	Placement p;
+
+	if (!sharding_read(in, attr, in->operands[0]->type.rank, &p))
+		return false;
+	bool says = p.rank > 0 && (p.open != (1u << p.rank) - 1 || placement_pieces(&p));
+	in->results[0] = says ? place_value(in, in->operands[0], &p) : in->operands[0];
+	return true;
+}
+
+bool
 import_op_constraint(Import *in, const MlirOp *op, int detail)
 {
 	const MlirAttr *attr = attr_of(in, op, "sharding");
-	Placement p;
 
 	(void)detail;
 	if (in->noperands != 1 || !attr)
 		return read_wrong(in, op->range, "a constraint has an operand and a sharding");
 	if (in->lifted) /* of a scalar */
 		return import_op_same(in, op, 0);
-	if (!sharding_read(in, attr, in->operands[0]->type.rank, &p))
-		return false;
-	bool says = p.rank > 0 && (p.open != (1u << p.rank) - 1 || placement_pieces(&p));
-	in->results[0] = says ? place_value(in, in->operands[0], &p) : in->operands[0];
-	return true;
+	return constrain(in, attr);
 }
 
 /* ---- regions */

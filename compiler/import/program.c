@@ -81,6 +81,19 @@ own_attribute(Import *in, const MlirOp *function, const char *list, int i, const
 					     : NULL;
 }
 
+/* Where it is, in either spelling: *sharding is NULL where nothing is said. */
+static bool
+own_sharding(Import *in, const MlirOp *function, const char *list, int i, int rank,
+	const MlirAttr **sharding)
+{
+	const MlirAttr *tiles = own_attribute(in, function, list, i, "mhlo.sharding");
+
+	*sharding = own_attribute(in, function, list, i, "sdy.sharding");
+	if (!*sharding && tiles)
+		*sharding = tiles_sharding(in, tiles, rank, &(Numbers){0});
+	return *sharding || !tiles;
+}
+
 /* As the program calls it: a value may be called otherwise where HLO has the word. */
 static const char *
 add_named(Import *in, const char *name, Value *v)
@@ -113,11 +126,11 @@ add_params(Import *in, const MlirOp *function, Value **args)
 
 	for (int i = 0; i < block->params.n; i++) {
 		const MlirParam *param = block->params.v[i];
-		const MlirAttr *sharding =
-			own_attribute(in, function, "arg_attrs", i, "sdy.sharding");
+		const MlirAttr *sharding;
 		const char *path = place_path(in, param->place);
 		Type type;
-		if (!type_read(in, function, param->type, &type))
+		if (!type_read(in, function, param->type, &type)
+			|| !own_sharding(in, function, "arg_attrs", i, type.rank, &sharding))
 			return false;
 		if (!path)
 			path = arena_printf(in->session->arena, "arg%d", i);
@@ -146,16 +159,18 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 	for (int i = 0; i < n; i++) {
 		const MlirAttr *info =
 			own_attribute(in, function, "res_attrs", i, "jax.result_info");
-		const MlirAttr *sharding =
-			own_attribute(in, function, "res_attrs", i, "sdy.sharding");
-		const char *path = info && info->kind == MLIR_string && *info->text
-			? path_dotted(in->arena, info->text)
-			: "result";
+		const MlirAttr *sharding;
+		const char *text = info && info->kind == MLIR_string ? info->text : "";
+		if (*text == '[' || *text == '.' || !*text) /* of JAX 0.4 */
+			text = arena_printf(in->session->arena, "result%s", text);
+		const char *path = path_dotted(in->arena, text);
 		in->make.range = function->range;
 		in->make.label = "return";
 		in->make.block = m->entry;
 		Value *v = make_unary(named(in->make, path), O_output, returned[i]);
 		if (!v)
+			return false;
+		if (!own_sharding(in, function, "res_attrs", i, v->type.rank, &sharding))
 			return false;
 		if (sharding && !sharding_read(in, sharding, v->type.rank, &v->placement))
 			return false;
@@ -163,7 +178,7 @@ add_results(Import *in, const MlirOp *function, int n, Value **returned)
 		if (!asked_of(in, path, v->type.rank, &v->placement, &v->annotated))
 			return false;
 		outputs[i] = v;
-		table_set(m->python, v->name, (void *)(info ? info->text : "the result"));
+		table_set(m->python, v->name, (void *)(info ? text : "the result"));
 		Named result = {add_named(in, path, v), v, v->type, v->placement};
 		APPEND(in->session->arena, m->results, m->nresults, result);
 	}
@@ -255,7 +270,7 @@ import_program(Session *s, int file, const ImportOptions *options)
 		in.module->python = table_new(a);
 	}
 	bool right = in.program && find_functions(&in) && mesh_read(&in, options)
-		&& asked_read(&in, options) && read_entry(&in);
+		&& shard_maps_read(&in) && asked_read(&in, options) && read_entry(&in);
 	if (in.program)
 		list_missing(&in, DIAG_jax_op, false, "no counterpart in shdc");
 	right = right && diag_errors(s) == 0 && asked_all_met(&in);

@@ -15,6 +15,7 @@
 enum {
 	MAX_CALLS = 200,	/* in each other */
 	MAX_IMPORTED = 1000000, /* ops of a module, after inlining */
+	MOST_ENDS = 64,		/* of digits of a device's number */
 	MAX_LITERALS = 1 << 20, /* elements of an array constant */
 	MAX_HOPS = 1000,	/* from a location to the frame that is shown */
 	LONGEST_LINE = 1 << 12, /* of Python that is not there to be read */
@@ -60,10 +61,13 @@ struct Import {
 	Arena *arena;
 	const MlirProgram *program;
 	Module *module;
-	Table *rows;	      /* of ops.def, by name */
-	Table *functions;     /* by name: const MlirOp */
-	const MlirAttr *mesh; /* of the text, with axes of size 1; or NULL */
-	Block *block;	      /* at the end of which ops go */
+	Table *rows;		 /* of ops.def, by name */
+	Table *functions;	 /* by name: const MlirOp */
+	const MlirAttr *mesh;	 /* of the text, with axes of size 1; or NULL */
+	const MlirAttr *tiled;	 /* the first placement without names, if the mesh is of such */
+	int64_t ends[MOST_ENDS]; /* 1 = ends[0] < ...: its axes lie between */
+	int nends;
+	Block *block; /* at the end of which ops go */
 	Scope *scope;
 	const Caller *caller;
 	AxisList manual; /* the axes of the manual regions around */
@@ -78,6 +82,7 @@ struct Import {
 	int nasked;
 	const char *explain; /* what is called so gets its name */
 	Table *names;	     /* of all that it could be about */
+	Value nothing;	     /* what has no elements */
 	/* of the op that is being built */
 	int noperands;
 	Value **operands;
@@ -150,6 +155,16 @@ bool axis_is_known(Import *in, const char *name);
 bool axes_keep_sizes(Import *in, const AxisList *l, Range where);
 /* Whole axes by their names, without those of size 1. */
 bool axes_read(Import *in, List axes, AxisList *l);
+
+/* ---- tiles.c: placements without names of axes; after a message false, or NULL */
+/* A mesh that they are along; NULL: there are none. */
+bool tiles_mesh(Import *in, MlirAttr **mesh);
+/* As an MLIR_sharding; dims in `open` are. */
+const MlirAttr *tiles_sharding(Import *in, const MlirAttr *attr, int rank, const Numbers *open);
+/* The axes along which the device is by itself. */
+bool tiles_manual(Import *in, const MlirAttr *attr, List *axes);
+/* ---- shard_map.c: regions of such text */
+bool shard_maps_read(Import *in);
 
 /* ---- asked.c: placements that the command line asks for; false after a message */
 bool asked_read(Import *in, const ImportOptions *options);

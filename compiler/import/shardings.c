@@ -73,6 +73,10 @@ mesh_read(Import *in, const ImportOptions *options)
 {
 	MeshAxis axes[MAX_AXES + 1];
 	const MlirAttr *mesh = in->mesh = find_mesh(in);
+	MlirAttr *tiled;
+	if (!mesh && !tiles_mesh(in, &tiled))
+		return false;
+	mesh = in->mesh = mesh ? mesh : tiled;
 	int n = mesh ? long_axes(in, mesh, options, axes) : 0;
 	Range where = mesh ? mesh->range : nowhere;
 

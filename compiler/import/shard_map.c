@@ -1,0 +1,241 @@
+/*
+ * shard_map.c - regions for one device, as older text has them, become as newer text has them.
+ *
+ *   %1 = custom_call @Sharding(%0) {mhlo.sharding = "{devices=[2,4]<=[8]}"}
+ *   %2 = custom_call @SPMDFullToShardShape(%1) {mhlo.sharding = "{manual}"}
+ *   %3 = call @shmap_body(%2)                      %5 = sdy.manual_computation(%1)
+ *   %4 = custom_call @Sharding(%3) {"{manual}"}      in_shardings out_shardings manual_axes
+ *   %5 = custom_call @SPMDShardToFullShape(%4)       { the body }
+ */
+#include <string.h>
+
+#include "import/builders.h"
+
+/* Of a block: where values are made and read. */
+typedef struct Around {
+	Import *in;
+	MlirBlock *block;
+	Table *makers;	/* by name: MlirOp */
+	Table *readers; /* ... the last MlirOp that reads the value */
+} Around;
+
+static bool
+is_custom(Import *in, const MlirOp *op, const char *target)
+{
+	return op && !strcmp(op->name, "stablehlo.custom_call")
+		&& !strcmp(word_of(in, op, "call_target_name"), target);
+}
+
+static const char *
+value_name(Import *in, const MlirUse *use)
+{
+	return arena_printf(in->arena, "%s#%d", use->name, use->number);
+}
+
+static void
+look_around(Around *at)
+{
+	for (int i = 0; i < at->block->ops.n; i++) {
+		MlirOp *op = at->block->ops.v[i];
+		for (int k = 0; k < op->operands.n; k++)
+			table_set(at->readers, value_name(at->in, op->operands.v[k]), op);
+		for (int k = 0; k < op->results.n; k++)
+			table_set(at->makers, ((MlirUse *)op->results.v[k])->name, op);
+	}
+}
+
+static MlirOp *
+operand_maker(Around *at, const MlirOp *op, int i)
+{
+	return i < op->operands.n
+		? table_get(at->makers, ((const MlirUse *)op->operands.v[i])->name)
+		: NULL;
+}
+
+static void
+add_entry(Import *in, MlirOp *op, const char *name, MlirAttr *value)
+{
+	MlirEntry *entry = NEW(in->session->arena, MlirEntry);
+
+	*entry = (MlirEntry){name, value};
+	APPEND(in->session->arena, op->attributes.v, op->attributes.n, entry);
+}
+
+static MlirAttr *
+add_list(Import *in, MlirOp *op, const char *name, MlirKind kind)
+{
+	MlirAttr *list = NEW(in->session->arena, MlirAttr);
+
+	*list = (MlirAttr){.kind = kind, .range = op->range};
+	add_entry(in, op, name, list);
+	return list;
+}
+
+/* The sharding of the op, of the type, at the end of the list. */
+static bool
+add_sharding(Import *in, MlirAttr *list, const MlirOp *op, const MlirType *type)
+{
+	const MlirAttr *tiles = attr_of(in, op, "mhlo.sharding");
+	const MlirAttr *sharding =
+		tiles ? tiles_sharding(in, tiles, type->rank, &(Numbers){0}) : NULL;
+
+	if (sharding)
+		APPEND(in->session->arena, list->items.v, list->items.n, (void *)sharding);
+	return sharding != NULL;
+}
+
+/* What the body takes is each a part of something. */
+static bool
+add_arguments(Around *at, const MlirOp *call, MlirOp *manual)
+{
+	Import *in = at->in;
+	MlirAttr *list = add_list(in, manual, "in_shardings", MLIR_list);
+	MlirAttr *axes = add_list(in, manual, "manual_axes", MLIR_mesh);
+
+	for (int i = 0; i < call->operands.n; i++) {
+		const MlirOp *part = operand_maker(at, call, i);
+		const MlirOp *whole = is_custom(in, part, "SPMDFullToShardShape")
+			? operand_maker(at, part, 0)
+			: NULL;
+		if (!is_custom(in, whole, "Sharding") || whole->types.n != 1)
+			return false;
+		if (!add_sharding(in, list, whole, whole->types.v[0]))
+			return false;
+		if (!axes->items.n
+			&& !tiles_manual(in, attr_of(in, part, "mhlo.sharding"), &axes->items))
+			return false;
+		APPEND(in->session->arena, manual->operands.v, manual->operands.n,
+			part->operands.v[0]);
+	}
+	return true;
+}
+
+/* What it returns is each a part of something. */
+static bool
+add_returned(Around *at, const MlirOp *call, MlirOp *manual)
+{
+	Import *in = at->in;
+	MlirAttr *list = add_list(in, manual, "out_shardings", MLIR_list);
+
+	for (int i = 0; i < call->types.n && call->results.n == 1; i++) {
+		const MlirUse *result = call->results.v[0];
+		const MlirUse use = {.name = result->name, .number = i};
+		const MlirOp *part = table_get(at->readers, value_name(in, &use));
+		const MlirUse *placed = is_custom(in, part, "Sharding") && part->results.n == 1
+			? part->results.v[0]
+			: NULL;
+		const MlirUse of = {.name = placed ? placed->name : "", .number = 0};
+		const MlirOp *whole = table_get(at->readers, value_name(in, &of));
+		if (!is_custom(in, whole, "SPMDShardToFullShape") || whole->types.n != 1
+			|| !add_sharding(in, list, whole, whole->types.v[0]))
+			return false;
+		APPEND(in->session->arena, manual->results.v, manual->results.n,
+			whole->results.v[0]);
+		APPEND(in->session->arena, manual->types.v, manual->types.n, whole->types.v[0]);
+	}
+	return manual->types.n == call->types.n;
+}
+
+/* The call becomes the region. */
+static bool
+replace_call(Around *at, MlirOp *call)
+{
+	Import *in = at->in;
+	const MlirOp *body = table_get(in->functions, word_of(in, call, "callee"));
+	MlirOp *manual = NEW(in->session->arena, MlirOp);
+
+	*manual = (MlirOp){.name = "sdy.manual_computation",
+		.range = call->range,
+		.place = call->place};
+	if (!body || !add_arguments(at, call, manual) || !add_returned(at, call, manual))
+		return diag_errors(in->session) > 0
+			|| read_wrong(in, call->range,
+				"this works on parts of devices in a way that is not known");
+	manual->regions = body->regions;
+	*call = *manual;
+	return true;
+}
+
+/* Is it of one device, and gone with the call? */
+static bool
+is_between(Around *at, const MlirOp *op)
+{
+	Import *in = at->in;
+
+	return is_custom(in, op, "SPMDFullToShardShape")
+		|| is_custom(in, op, "SPMDShardToFullShape")
+		|| (is_custom(in, op, "Sharding") && op->results.n == 1
+			&& is_custom(in,
+				table_get(at->readers,
+					value_name(in,
+						&(MlirUse){.name = ((MlirUse *)op->results.v[0])
+									   ->name})),
+				"SPMDShardToFullShape"));
+}
+
+static bool
+replace_calls(Import *in, MlirBlock *block)
+{
+	Around at = {in, block, table_new(in->arena), table_new(in->arena)};
+	bool any = false;
+	int n = 0;
+
+	look_around(&at);
+	for (int i = 0; i < block->ops.n; i++) {
+		MlirOp *op = block->ops.v[i];
+		if (!strcmp(op->name, "func.call")
+			&& is_custom(in, operand_maker(&at, op, 0), "SPMDFullToShardShape")) {
+			any = true;
+			if (!replace_call(&at, op))
+				return false;
+		}
+		for (int k = 0; k < op->regions.n && !any; k++)
+			if (!replace_calls(in, op->regions.v[k]))
+				return false;
+	}
+	for (int i = 0; i < block->ops.n && any; i++)
+		if (!is_between(&at, block->ops.v[i]))
+			block->ops.v[n++] = block->ops.v[i];
+	block->ops.n = any ? n : block->ops.n;
+	return true;
+}
+
+bool
+shard_maps_read(Import *in)
+{
+	return !in->tiled || replace_calls(in, in->program->module->regions.v[0]);
+}
+
+/* Dims that are left open: unspecified_dims=[0,1] in the text of its configuration. */
+static Numbers
+open_dims(Import *in, const MlirOp *op)
+{
+	const MlirAttr *config = attr_of(in, op, "backend_config");
+	const char *text = config && config->kind == MLIR_string
+		? strstr(config->text, "unspecified_dims=[")
+		: NULL;
+	Numbers open = {0};
+
+	for (text = text ? strchr(text, '[') + 1 : "";
+		*text >= '0' && *text <= '9' && open.n < MAX_RANK; text += *text == ',') {
+		open.v[open.n] = 0;
+		while (*text >= '0' && *text <= '9' && open.v[open.n] < MAX_RANK)
+			open.v[open.n] = open.v[open.n] * 10 + *text++ - '0';
+		open.n++;
+	}
+	return open;
+}
+
+/* A constraint, where it is one. */
+bool
+import_op_custom_call(Import *in, const MlirOp *op, int detail)
+{
+	const MlirAttr *tiles = attr_of(in, op, "mhlo.sharding");
+	Numbers open = open_dims(in, op);
+
+	(void)detail;
+	if (!is_custom(in, op, "Sharding") || !tiles || in->noperands != 1)
+		return read_opaque(in, op, NULL);
+	const MlirAttr *sharding = tiles_sharding(in, tiles, in->operands[0]->type.rank, &open);
+	return sharding && constrain(in, sharding);
+}
